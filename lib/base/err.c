@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/err.h"
+
+const char *sp_strerror(int code)
+{
+	switch (code) {
+	case SP_EFORMAT:
+		return "input is not in the stated format";
+	case SP_EBUDGET:
+		return "not enough memory allowed";
+	case SP_ECORRUPT:
+		return "data read back differs from data written";
+	case SP_ESTATE:
+		return "operation not allowed in this state";
+	case SP_EUNSUP:
+		return "not supported";
+	case SP_ESYNTAX:
+		return "invalid specification";
+	case SP_ECHILD:
+		return "helper program failed";
+	}
+	return code < 0 && code > SP_EFORMAT ? strerror(-code) : "unknown error";
+}
+
+static int fill(struct sp_errinfo *err, int code, const char *op, const char *path,
+		long long offset, const char *fmt, va_list ap)
+{
+	if (!err || err->code)
+		return code;
+	err->code = code;
+	err->op = op;
+	err->offset = offset;
+	snprintf(err->path, sizeof(err->path), "%s", path ? path : "");
+	err->text[0] = '\0';
+	if (fmt)
+		vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	return code;
+}
+
+int sp__errf(struct sp_errinfo *err, int code, const char *op, const char *path, long long offset,
+	     const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	fill(err, code, op, path, offset, fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+int sp__err(struct sp_errinfo *err, int code, const char *op, const char *path, long long offset)
+{
+	return sp__errf(err, code, op, path, offset, "%s", "");
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include <sys/mman.h>
+#include "base/mem.h"
+
+void sp__budget_init(struct sp__budget *b, uint64_t limit_bytes)
+{
+	b->limit_bytes = limit_bytes;
+	atomic_store(&b->used_bytes, 0);
+	atomic_store(&b->peak_bytes, 0);
+	atomic_store(&b->overrun_bytes, 0);
+}
+
+static void raise_to(_Atomic uint64_t *mark, uint64_t value)
+{
+	uint64_t seen = atomic_load(mark);
+
+	while (seen < value && !atomic_compare_exchange_weak(mark, &seen, value))
+		;
+}
+
+void sp__budget_force(struct sp__budget *b, uint64_t bytes)
+{
+	uint64_t used = atomic_fetch_add(&b->used_bytes, bytes) + bytes;
+
+	raise_to(&b->peak_bytes, used);
+	if (used > b->limit_bytes)
+		raise_to(&b->overrun_bytes, used - b->limit_bytes);
+}
+
+bool sp__budget_charge(struct sp__budget *b, uint64_t bytes)
+{
+	uint64_t used = atomic_load(&b->used_bytes);
+
+	do {
+		if (bytes > b->limit_bytes || used > b->limit_bytes - bytes)
+			return false;
+	} while (!atomic_compare_exchange_weak(&b->used_bytes, &used, used + bytes));
+	raise_to(&b->peak_bytes, used + bytes);
+	return true;
+}
+
+void sp__budget_credit(struct sp__budget *b, uint64_t bytes)
+{
+	atomic_fetch_sub(&b->used_bytes, bytes);
+}
+
+void *sp__pages_alloc(size_t bytes, bool huge)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	if (huge)
+		madvise(p, bytes, MADV_HUGEPAGE);
+	return p;
+}
+
+void sp__pages_free(void *p, size_t bytes)
+{
+	if (p)
+		munmap(p, bytes);
+}
+
+void sp__pages_drop(void *p, size_t bytes)
+{
+	madvise(p, bytes, MADV_DONTNEED);
+}

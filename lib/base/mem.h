@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory that is counted.
+ *
+ * All that grows with the data is charged to a budget.  Charges are made by
+ * the thread that owns the operator, or under its lock, except that used and
+ * peak are atomics and may be read by anybody.
+ */
+#ifndef SP__BASE_MEM_H
+#define SP__BASE_MEM_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sp__budget {
+	uint64_t limit_bytes;
+	_Atomic uint64_t used_bytes;
+	_Atomic uint64_t peak_bytes;
+	_Atomic uint64_t overrun_bytes; /* most by which a record exceeded it */
+};
+
+void sp__budget_init(struct sp__budget *b, uint64_t limit_bytes);
+
+/* False if the limit would be passed; nothing is charged then. */
+bool sp__budget_charge(struct sp__budget *b, uint64_t bytes);
+/* Charges whatever happens, and counts the overrun (giant records). */
+void sp__budget_force(struct sp__budget *b, uint64_t bytes);
+void sp__budget_credit(struct sp__budget *b, uint64_t bytes);
+
+/*
+ * Page-aligned zeroed memory straight from the system, which costs resident
+ * memory only where it is touched.  NULL if there is none.  huge asks for
+ * huge pages where the system lends them.
+ */
+void *sp__pages_alloc(size_t bytes, bool huge);
+void sp__pages_free(void *p, size_t bytes);
+/* Gives back the resident memory of a range, keeping the addresses. */
+void sp__pages_drop(void *p, size_t bytes);
+
+#endif

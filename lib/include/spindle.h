@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libspindle: everything public.
+ */
+#ifndef SPINDLE_H
+#define SPINDLE_H
+
+#include <spindle/api.h>
+#include <spindle/batch.h>
+#include <spindle/error.h>
+#include <spindle/gen.h>
+#include <spindle/rec.h>
+#include <spindle/report.h>
+#include <spindle/size.h>
+#include <spindle/sort.h>
+#include <spindle/version.h>
+
+#endif

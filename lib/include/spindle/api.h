@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Marks what the shared library exports.  The library is compiled with
+ * -fvisibility=hidden; a symbol is public when its declaration carries SP_API
+ * and lib/libspindle.map names it (scripts/check-symbols compares the two).
+ */
+#ifndef SPINDLE_API_H
+#define SPINDLE_API_H
+
+#define SP_API __attribute__((visibility("default")))
+#define SP_MUST_CHECK __attribute__((warn_unused_result))
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reports: one document for each run of a tool, written as JSON (the schemas
+ * of spindle-report(5)) or as text made from the same document.
+ *
+ * Thread rule: a report belongs to one thread.
+ */
+#ifndef SPINDLE_REPORT_H
+#define SPINDLE_REPORT_H
+
+#include <stdio.h>
+#include <spindle/sort.h>
+
+struct sp_report;
+
+/*
+ * A document of schema spindle.sort/1 from the effective options, the files
+ * and what happened.  NULL if memory is short.
+ */
+SP_API struct sp_report *sp_report_sort(const struct sp_sort_opts *opts,
+					const struct sp_sort_io *io,
+					const struct sp_sort_stats *stats);
+/* The plan alone (--explain): schema spindle.sort-plan/1. */
+SP_API struct sp_report *sp_report_sort_plan(const struct sp_sort_plan *plan);
+SP_API void sp_report_free(struct sp_report *report); /* accepts NULL */
+
+/* One JSON object and a newline; 0 or -EIO. */
+SP_API int sp_report_json(const struct sp_report *report, FILE *out);
+/* Lines for people, at most width columns (0: 80); 0 or -EIO. */
+SP_API int sp_report_text(const struct sp_report *report, FILE *out, int width);
+
+#endif

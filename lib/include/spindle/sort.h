@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sorting records larger than memory.
+ *
+ * Three ways in, from simple to incremental: sp_sort_run() sorts or merges
+ * named inputs into an output; sp_sort_check() tells whether an input is in
+ * order; sp_sort_new/put/finish/get/free sort batches that a caller supplies.
+ * sp_sort_plan() says, without touching a file, what a sort would do.
+ *
+ * Sources: Zhang & Larson 1998 (read-ahead, formulas 1-9); Wang & Cherniack
+ * 2006, section 3.1 (multilevel merge sort, block recycling).
+ *
+ * All sizes are bytes.  A field that is 0 in struct sp_sort_opts is chosen by
+ * the planner unless its comment says otherwise.
+ */
+#ifndef SPINDLE_SORT_H
+#define SPINDLE_SORT_H
+
+#include <spindle/batch.h>
+#include <spindle/rec.h>
+
+enum sp_run_formation { SP_FORM_AUTO, SP_FORM_LOAD, SP_FORM_REPLACEMENT };
+enum sp_merge_policy { SP_MERGE_AUTO, SP_MERGE_LAZY, SP_MERGE_EAGER, SP_MERGE_POLYPHASE };
+enum sp_readahead {
+	SP_READ_AUTO,
+	SP_READ_NONE,	  /* one page when a run has none left */
+	SP_READ_DOUBLE,	  /* half of a run's buffers at a time */
+	SP_READ_EQUAL,	  /* all but one of a run's buffers, lazily triggered */
+	SP_READ_FORECAST, /* one spare buffer, consumption order */
+	SP_READ_EXTENDED, /* two spare buffers, consumption order */
+	SP_READ_CLUSTER,  /* clusters by the heuristic of section 3.3 */
+	SP_READ_COUNT_
+};
+enum sp_spill_compression { SP_SPILL_RAW, SP_SPILL_LZ4, SP_SPILL_ZSTD };
+
+/* How far up the merge levels consumed pages are used again. */
+#define SP_RECYCLE_AUTO (-2)
+#define SP_RECYCLE_NONE (-1)
+#define SP_RECYCLE_ALL 1000
+
+/* Hand-set sizes; 0: the planner's choice. */
+struct sp_sort_opts {
+	struct sp_recfmt format;
+	const struct sp_keyset *keys; /* borrowed for the sort's life */
+	bool unique;	/* one record of each group of equal keys: the first */
+	bool count;	/* with unique: prefixed by its number, as uniq -c */
+	uint64_t top;	/* only the first so many records of the result; 0: all */
+
+	uint64_t memory_bytes;	/* ceiling for the whole process (-S) */
+	uint64_t input_bytes;	/* expected; 0: unknown */
+	const char *const *tmpdirs; /* at least one */
+	size_t ntmpdirs;
+	unsigned parallel;	/* threads; 0: processors, at most 8 */
+	const char *engine;	/* io engine name; NULL: the best there is */
+	int direct;		/* -1: decide by page cache; 0 never; 1 always */
+
+	enum sp_run_formation formation;
+	enum sp_merge_policy policy;
+	enum sp_readahead readahead;
+	int recycle;		/* SP_RECYCLE_... or a level >= 0 */
+	unsigned fan_in;	/* runs merged at once, >= 2 */
+	unsigned batch_size;	/* cap on the fan-in (--batch-size); 0: none */
+	uint64_t run_bytes;	/* memory for one run */
+	uint64_t merge_bytes;	/* memory for the read buffers of one merge */
+	uint32_t page_bytes;	/* spill page; multiple of 4096, <= 16 MB */
+	enum sp_spill_compression compression;
+	const char *compress_program; /* NULL; else run as PROG and PROG -d */
+	const char *trace_path;	/* NULL; else write a block-request trace */
+	uint64_t seed;		/* of whatever needs chance */
+};
+
+#define SP_SORT_OPTS_INIT { .recycle = SP_RECYCLE_AUTO, .direct = -1 }
+
+/* What the planner expects of one read-ahead strategy, for one final merge. */
+struct sp_strategy_plan {
+	bool feasible;	     /* enough buffers for this fan-in */
+	double cluster_reads; /* N of formulas (1)-(4) */
+	double cluster_pages; /* mean pages in a cluster */
+	double seconds;	     /* formula (5): t D + s N */
+};
+
+struct sp_sort_plan {
+	uint64_t memory_bytes;	/* working memory after fixed overheads */
+	uint64_t input_bytes;	/* 0: unknown */
+	bool in_memory;		/* expected not to spill */
+	enum sp_run_formation formation;
+	enum sp_merge_policy policy;
+	enum sp_readahead readahead;
+	int recycle;
+	uint64_t run_bytes;	/* memory of one run buffer */
+	unsigned run_buffers;	/* run buffers in rotation */
+	uint64_t runs;		/* expected initial runs; 0: unknown */
+	unsigned fan_in;
+	unsigned passes;	/* times each spilled byte is read */
+	uint32_t page_bytes;
+	uint64_t merge_bytes;
+	unsigned merge_pages;	/* b: pages in the merge's pool */
+	double transfer_s_per_mb; /* t of the device model */
+	double seek_s;		/* s of the device model */
+	double seconds;		/* expected for run formation and merges */
+	struct sp_strategy_plan strategy[SP_READ_COUNT_];
+};
+
+/*
+ * Pure: fills plan from opts.  Returns 0; SP_EBUDGET when hand-set sizes
+ * contradict each other or the memory, with the least that would do in
+ * err->text.
+ */
+SP_API SP_MUST_CHECK int sp_sort_plan(const struct sp_sort_opts *opts, struct sp_sort_plan *plan,
+				      struct sp_errinfo *err);
+
+#define SP_SORT_PHASES 2
+enum { SP_PHASE_RUN_FORMATION, SP_PHASE_MERGE };
+
+/* What happened; see spindle-report(5) for the meaning of each figure. */
+struct sp_sort_stats {
+	struct sp_sort_plan plan;	/* as finally used */
+	uint64_t records, output_records;
+	uint64_t input_bytes, output_bytes;
+	uint64_t runs;			/* initial runs formed, in memory or spilled */
+	uint64_t spilled_runs;		/* written to temporary space, all levels */
+	uint64_t merges;		/* merge steps, the final one included */
+	unsigned merge_passes;		/* most merges that any record took part in */
+	double phase_elapsed_s[SP_SORT_PHASES];
+	double phase_cpu_s[SP_SORT_PHASES];
+	double elapsed_s;
+	uint64_t read_requests, read_bytes;	/* all volumes */
+	uint64_t write_requests, write_bytes;
+	uint64_t spill_read_bytes, spill_write_bytes;
+	uint64_t cluster_reads;		/* of spilled runs, in merges */
+	uint64_t demand_reads;		/* pages the read plan had not foreseen */
+	int64_t device_read_bytes, device_write_bytes; /* /proc/self/io; -1: unknown */
+	uint64_t memory_limit_bytes, memory_peak_bytes; /* peak: resident, of the process */
+	uint64_t memory_charged_peak_bytes;
+	uint64_t memory_overrun_bytes;	/* giant records; 0 otherwise */
+	uint64_t spill_peak_bytes, spill_recycled_bytes;
+	uint64_t spill_extents;		/* contiguous regions (FIEMAP); 0: unknown */
+	double spill_region_bytes_mean;
+	char engine[32];		/* engine in use for spilling */
+	char input_engine[32];
+};
+
+/* Named inputs and an output. */
+struct sp_sort_io {
+	const char *const *inputs; /* paths; "-": standard input */
+	size_t ninputs;
+	bool merge;		/* inputs are sorted already: merge them (-m) */
+	const char *output;	/* path (-o); NULL: output_fd */
+	int output_fd;
+	uint64_t header_records; /* first records passed through unsorted; of
+				  * later inputs dropped where identical */
+	void (*progress)(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes);
+	void *progress_arg;	/* called about ten times a second, or never */
+};
+
+/*
+ * Sorts (or merges) the inputs into the output.  With a path the output
+ * appears whole or not at all wherever the file system allows that (see
+ * xsort(1)), and may be one of the inputs.  stats may be NULL; it is filled
+ * as far as things went even on error.
+ */
+SP_API SP_MUST_CHECK int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
+				     struct sp_sort_stats *stats, struct sp_errinfo *err);
+
+/* The first record out of order. */
+struct sp_disorder {
+	uint64_t line;	/* number of the record, from 1 */
+	char *record;	/* malloc()ed copy without terminator; the caller frees */
+	size_t bytes;
+};
+
+/*
+ * Returns 0: in order; 1: not, and *where tells (strict, with opts->unique:
+ * also if two neighbours have equal keys); negative: error.
+ */
+SP_API SP_MUST_CHECK int sp_sort_check(const struct sp_sort_opts *opts, const char *input,
+				       struct sp_disorder *where, struct sp_errinfo *err);
+
+/*
+ * Removes what a sort has in temporary space by name.  Async-signal-safe: for
+ * handlers of signals that end the process.
+ */
+SP_API void sp_sort_cleanup_signal(void);
+
+/* The incremental interface. */
+
+struct sp_sort;
+
+SP_API SP_MUST_CHECK int sp_sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts,
+				     struct sp_errinfo *err);
+/*
+ * Takes a batch of whole records: SP_READY when it has been taken, SP_LATER
+ * when nothing of it has (wait, then put the same batch again), or an error.
+ */
+SP_API SP_MUST_CHECK int sp_sort_put(struct sp_sort *sort, const struct sp_batch *batch);
+/* No more input. 0 or an error. */
+SP_API SP_MUST_CHECK int sp_sort_finish(struct sp_sort *sort);
+/* The next batch of the result, after finish: a status or an error. */
+SP_API SP_MUST_CHECK int sp_sort_get(struct sp_sort *sort, struct sp_batch *batch);
+/* Blocks until what made put or get say SP_LATER has moved on. */
+SP_API SP_MUST_CHECK int sp_sort_wait(struct sp_sort *sort);
+SP_API void sp_sort_stats(const struct sp_sort *sort, struct sp_sort_stats *stats);
+SP_API void sp_sort_free(struct sp_sort *sort); /* accepts NULL */
+
+#endif

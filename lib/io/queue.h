@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The asynchronous request interface: batches of requests go in, completions
+ * come out.
+ *
+ * A queue belongs to one thread at a time (handing it over needs the usual
+ * happens-before).  A request struct belongs to the caller until submit, to
+ * the queue until it is reaped, and then to the caller again; so do the bytes
+ * it names.  If submit fails, none of the batch is outstanding and no
+ * completion comes for it.  A failure after that is the result of the request.
+ * Short transfers and EINTR are resolved inside: a result smaller than asked
+ * means end of file.
+ *
+ * Reads and writes may be outstanding in any number up to the depth; submit
+ * of more blocks until there is room (reaped ones are kept for sp__queue_reap).
+ */
+#ifndef SP__IO_QUEUE_H
+#define SP__IO_QUEUE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "io/volume.h"
+
+enum sp__op { SP__OP_READ, SP__OP_WRITE };
+
+/* Linux I/O priority: class in bits 13-15, level in 0-2; 0: the process's own. */
+typedef uint16_t sp__ioprio;
+#define SP__PRIO_DEFAULT ((sp__ioprio)0)
+
+struct sp__request {
+	enum sp__op op;
+	sp__ioprio prio;
+	struct sp__volume *volume;
+	uint64_t offset;  /* bytes */
+	void *data;
+	uint32_t bytes;
+	int32_t result;	  /* after reaping: bytes moved, or -errno */
+	uint64_t tag;	  /* the caller's */
+	uint64_t submit_ns, done_ns; /* monotonic clock */
+	void *engine;	  /* the engine's own while outstanding */
+	uint32_t moved;	  /* bytes done so far, by the queue */
+	struct sp__request *next; /* free for the owner of the request */
+};
+
+struct sp__queue_opts {
+	const char *engine; /* NULL or "auto"; else a name from the table, or
+			     * "fault:SPEC:NAME", see fault.c */
+	unsigned depth;	    /* most requests outstanding, 1 .. 4096 */
+	void *pool;	    /* page-aligned memory that requests will use; */
+	size_t pool_bytes;  /* registered with the kernel if it may; or NULL, 0 */
+	struct sp__trace *trace; /* or NULL */
+};
+
+struct sp__io_counters {
+	uint64_t read_requests, read_bytes;
+	uint64_t write_requests, write_bytes;
+};
+
+struct sp__queue;
+
+/*
+ * Opens a queue.  "auto" tries io_uring, then libaio, then sync, without an
+ * error as long as one of them opens; a name asks for that engine alone.
+ */
+SP_MUST_CHECK int sp__queue_open(struct sp__queue **q,
+				 const struct sp__queue_opts *opts,
+				 struct sp_errinfo *err);
+/* Waits for all that is outstanding (results dropped), then frees. */
+void sp__queue_close(struct sp__queue *q);
+
+const char *sp__queue_engine(const struct sp__queue *q); /* the one in use */
+unsigned sp__queue_outstanding(const struct sp__queue *q);
+void sp__queue_counters(const struct sp__queue *q, struct sp__io_counters *c);
+
+/* Submits n requests as one indivisible batch, in order. 0 or an error. */
+SP_MUST_CHECK int sp__queue_submit(struct sp__queue *q,
+				   struct sp__request *const *reqs, size_t n);
+
+/*
+ * Collects up to max completed requests.  Waits until at least min (<= max)
+ * are there, or timeout_ns has passed (-1: for ever), or nothing is
+ * outstanding.  Returns how many, or an error of the queue itself.
+ */
+SP_MUST_CHECK int sp__queue_reap(struct sp__queue *q,
+				 struct sp__request **done, size_t max,
+				 size_t min, int64_t timeout_ns);
+
+#endif

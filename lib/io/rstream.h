@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A read stream: the bytes of one input, in order, read ahead of the caller.
+ *
+ * A regular file that is large is read through a queue of its own in big
+ * requests, direct when its pages are not in the page cache (asked with
+ * RWF_NOWAIT on a few places), buffered when they are.  Everything else
+ * (pipes, terminals, small files, /proc) is read with read(2) into one buffer.
+ * Starts at the descriptor's present offset; a regular file that grows is read
+ * to its new end, one that shrinks ends early.
+ */
+#ifndef SP__IO_RSTREAM_H
+#define SP__IO_RSTREAM_H
+
+#include <spindle/batch.h>
+#include "io/queue.h"
+
+struct sp__rstream_opts {
+	const char *engine;	/* as in sp__queue_opts */
+	enum sp__direct direct;
+	size_t chunk_bytes;	/* of one request; multiple of 4096 */
+	unsigned depth;		/* chunks: one with the caller, the rest ahead */
+	struct sp__trace *trace;
+};
+
+struct sp__rstream;
+
+/* Borrows fd (closed by the caller, after the stream). */
+SP_MUST_CHECK int sp__rstream_open(struct sp__rstream **rs, int fd,
+				   const char *name,
+				   const struct sp__rstream_opts *opts,
+				   struct sp_errinfo *err);
+void sp__rstream_close(struct sp__rstream *rs);
+
+/*
+ * The next bytes: SP_READY with a span valid until the next call, SP_END,
+ * SP_LATER (only if !wait: nothing has arrived yet), or an error told in the
+ * err of opening.
+ */
+SP_MUST_CHECK int sp__rstream_next(struct sp__rstream *rs, const char **data,
+				   size_t *bytes, bool wait);
+/* Memory that the stream holds, for the budget. */
+size_t sp__rstream_memory(const struct sp__rstream *rs);
+void sp__rstream_counters(const struct sp__rstream *rs,
+			  struct sp__io_counters *c);
+const char *sp__rstream_engine(const struct sp__rstream *rs); /* "read" if none */
+
+#endif

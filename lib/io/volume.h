@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A volume: what requests address.  A regular file or a block device, open
+ * once, with what the I/O layer must know of it.
+ *
+ * Thread rule: immutable after opening, but for size_bytes, which its owner
+ * keeps.
+ */
+#ifndef SP__IO_VOLUME_H
+#define SP__IO_VOLUME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <spindle/api.h>
+#include <spindle/error.h>
+
+enum sp__direct { SP__DIRECT_AUTO, SP__DIRECT_NEVER, SP__DIRECT_ALWAYS };
+
+struct sp__volume {
+	int fd;
+	bool owned;	 /* close fd with the volume */
+	bool regular;	 /* a regular file (else a block device) */
+	bool direct;	 /* fd has O_DIRECT: offset, length, address aligned */
+	uint32_t align_bytes; /* what direct requests must be multiples of */
+	uint64_t size_bytes;  /* at opening */
+	char *name;	 /* for messages */
+};
+
+/*
+ * Takes over (owned) or borrows an open descriptor.
+ */
+SP_MUST_CHECK int sp__volume_adopt(struct sp__volume **v, int fd, bool owned,
+				   const char *name, struct sp_errinfo *err);
+
+/*
+ * A nameless temporary file in dir (O_TMPFILE, else created and unlinked).
+ * Direct if wanted and the file system can.
+ */
+SP_MUST_CHECK int sp__volume_temp(struct sp__volume **v, const char *dir,
+				  enum sp__direct direct,
+				  struct sp_errinfo *err);
+
+/*
+ * A second, direct descriptor on the file behind fd, opened for reading
+ * (write: for writing) with a file offset of its own; SP_EUNSUP where there
+ * is no such thing (pipes, tmpfs of old, no /proc).
+ */
+SP_MUST_CHECK int sp__volume_reopen_direct(struct sp__volume **v, int fd,
+					   bool write, const char *name,
+					   struct sp_errinfo *err);
+
+void sp__volume_close(struct sp__volume *v); /* accepts NULL */
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A write stream: bytes in order to one output, written behind the caller.
+ *
+ * Small outputs, pipes, terminals and files opened for appending are written
+ * with write(2), which may block.  A regular file is written through a queue
+ * once it has grown past the first few chunks: direct, in big aligned
+ * requests from buffers of the stream, the unaligned head and tail buffered.
+ * Starts at the descriptor's present offset and leaves it at the end of what
+ * was written.
+ */
+#ifndef SP__IO_WSTREAM_H
+#define SP__IO_WSTREAM_H
+
+#include "io/queue.h"
+
+struct sp__wstream_opts {
+	const char *engine;
+	enum sp__direct direct;
+	size_t chunk_bytes;	/* of one request; multiple of 4096 */
+	unsigned depth;		/* chunks; at least 2 to overlap */
+	uint64_t expected_bytes; /* 0: unknown; space is reserved ahead without
+				  * changing the visible size */
+	struct sp__trace *trace;
+};
+
+struct sp__wstream;
+
+/* Borrows fd. */
+SP_MUST_CHECK int sp__wstream_open(struct sp__wstream **ws, int fd,
+				   const char *name,
+				   const struct sp__wstream_opts *opts,
+				   struct sp_errinfo *err);
+/* Copies the bytes, or writes them; waits while all chunks are in flight. */
+SP_MUST_CHECK int sp__wstream_put(struct sp__wstream *ws, const void *data,
+				  size_t bytes);
+/* Everything is with the system when this returns 0. */
+SP_MUST_CHECK int sp__wstream_finish(struct sp__wstream *ws);
+/* Frees; what was not finished is abandoned. Accepts NULL. */
+void sp__wstream_close(struct sp__wstream *ws);
+
+size_t sp__wstream_memory(const struct sp__wstream *ws);
+void sp__wstream_counters(const struct sp__wstream *ws,
+			  struct sp__io_counters *c);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What sorting, merging and joining need of a key set: keys as bytes.
+ *
+ * Every key set has one of three forms.
+ *
+ * INPLACE   The key is one slice of the record, compared as unsigned bytes,
+ *           shorter first, all of it reversed if sp__keyset.descending.
+ * ENCODED   The key is a normalised byte string made by sp__key_encode(),
+ *           whose memcmp order (shorter first on a common prefix) is the
+ *           wanted order.  Reversal is already inside.
+ * COLLATED  Some key is ordered by strcoll().  sp__key_encode() still yields
+ *           bytes for records made of characters proved to agree with
+ *           strcoll(), and refuses the others; two refused records, or one
+ *           refused and one encoded, are compared by sp__key_compare().
+ *
+ * Two records with equal keys are ordered by sp__key_last_resort(), if the
+ * set has one, and otherwise by their place in the input.
+ *
+ * "rec, bytes" is a record without its terminator.
+ */
+#ifndef SP__REC_KEY_H
+#define SP__REC_KEY_H
+
+#include <spindle/rec.h>
+
+enum sp__keyform { SP__KEY_INPLACE, SP__KEY_ENCODED, SP__KEY_COLLATED };
+
+/* The part of struct sp_keyset that callers may read; it is its first member. */
+struct sp__keyset {
+	struct sp_recfmt format;
+	enum sp__keyform form;
+	bool whole;	  /* INPLACE: the slice is the whole record */
+	bool descending;  /* INPLACE: larger bytes first */
+	bool last_resort; /* records with equal keys are compared as a whole */
+	bool last_reverse; /* ... in descending order */
+	bool exact; /* equal keys imply identical records (whole and bytes) */
+};
+
+static inline const struct sp__keyset *sp__ks(const struct sp_keyset *ks)
+{
+	return (const struct sp__keyset *)(const void *)ks;
+}
+
+/* A growing buffer for one encoded key; the caller owns it. Zero to begin. */
+struct sp__keybuf {
+	unsigned char *data;
+	size_t bytes, capacity;
+};
+
+void sp__keybuf_release(struct sp__keybuf *buf);
+
+/* INPLACE: the slice. */
+void sp__key_slice(const struct sp_keyset *ks, const char *rec, size_t bytes,
+		   const char **key, size_t *key_bytes);
+
+/*
+ * ENCODED and COLLATED: the normalised key replaces the contents of buf.
+ * Returns 0; 1 if this record has no byte key (COLLATED alone); -ENOMEM.
+ */
+int sp__key_encode(const struct sp_keyset *ks, const char *rec, size_t bytes,
+		   struct sp__keybuf *buf);
+
+/* Keys alone, without last resort: the slow, direct way; any form. */
+int sp__key_compare(const struct sp_keyset *ks, const char *a, size_t abytes,
+		    const char *b, size_t bbytes);
+
+/* Whole records in the last resort's direction; 0 if there is none. */
+int sp__key_last_resort(const struct sp_keyset *ks, const char *a,
+			size_t abytes, const char *b, size_t bbytes);
+
+/* The first eight bytes as a number that orders as they do, zero padded. */
+static inline uint64_t sp__key_prefix(const void *key, size_t bytes)
+{
+	uint64_t v = 0;
+
+	if (__builtin_expect(bytes >= 8, 1)) {
+		__builtin_memcpy(&v, key, 8);
+		return __builtin_bswap64(v);
+	}
+	for (size_t i = 0; i < bytes; i++)
+		v |= (uint64_t)((const unsigned char *)key)[i] << (56 - 8 * i);
+	return v;
+}
+
+#endif

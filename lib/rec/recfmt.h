@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where records end.
+ */
+#ifndef SP__REC_RECFMT_H
+#define SP__REC_RECFMT_H
+
+#include <string.h>
+#include <spindle/rec.h>
+
+/*
+ * End of the record that begins at data: one past its terminator (or its last
+ * byte), or NULL if it does not end before data + bytes.  Slow formats are
+ * handled by sp__rec_end_csv(); *scanned (in: bytes known to hold no end and
+ * the state there, 0 at first; out: the same for the next call with more
+ * bytes) spares a rescan of very long records.
+ */
+const char *sp__rec_end_csv(const char *data, size_t bytes, uint64_t *scanned);
+
+static inline const char *sp__rec_end(const struct sp_recfmt *f,
+				      const char *data, size_t bytes)
+{
+	const char *p;
+	uint64_t scanned = 0;
+
+	switch (f->kind) {
+	case SP_REC_LINE:
+		p = memchr(data, f->eol, bytes);
+		return p ? p + 1 : NULL;
+	case SP_REC_FIXED:
+		return bytes >= f->fixed_bytes ? data + f->fixed_bytes : NULL;
+	case SP_REC_CSV:
+		return sp__rec_end_csv(data, bytes, &scanned);
+	}
+	return NULL;
+}
+
+/* Bytes of terminator at the end of a record: 1 or 0. */
+static inline size_t sp__rec_term(const struct sp_recfmt *f)
+{
+	return f->kind != SP_REC_FIXED;
+}
+
+/*
+ * Splits a stream into spans of whole records.  Feed chunk after chunk; the
+ * state carries what is known about an unfinished record.
+ */
+struct sp__splitter {
+	struct sp_recfmt format;
+	uint64_t phase; /* fixed: bytes into the record; CSV: inside quotes */
+};
+
+void sp__splitter_init(struct sp__splitter *s, const struct sp_recfmt *f);
+
+/*
+ * Looks at the next bytes of the stream.  Returns how many of them belong to
+ * records that end in this chunk (the rest begins an unfinished record, or
+ * continues one), and advances the state over the whole chunk.
+ */
+size_t sp__splitter_feed(struct sp__splitter *s, const char *data,
+			 size_t bytes);
+
+#endif

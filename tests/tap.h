@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The test harness: TAP on standard output, one line for each check.
+ *
+ *	int main(void)
+ *	{
+ *		ok(1 + 1 == 2, "addition works");
+ *		skip("no root", "needs a loop device");
+ *		return done();
+ *	}
+ */
+#ifndef TAP_H
+#define TAP_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+static int tap__count, tap__failed;
+
+__attribute__((format(printf, 4, 5), unused)) static bool
+tap__ok(bool cond, const char *file, int line, const char *fmt, ...)
+{
+	va_list ap;
+
+	printf("%sok %d - ", cond ? "" : "not ", ++tap__count);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	putchar('\n');
+	if (!cond) {
+		tap__failed++;
+		printf("# failed at %s:%d\n", file, line);
+	}
+	fflush(stdout);
+	return cond;
+}
+
+/* A check; the name is a sentence (a printf format). */
+#define ok(cond, ...) tap__ok((cond), __FILE__, __LINE__, __VA_ARGS__)
+
+/* A check that cannot be made here, and why. */
+__attribute__((unused)) static void skip(const char *name, const char *reason)
+{
+	printf("ok %d - %s # SKIP %s\n", ++tap__count, name, reason);
+}
+
+__attribute__((unused, format(printf, 1, 2))) static void diag(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("# ", stdout);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	putchar('\n');
+}
+
+/* Prints the plan; the exit status of main. */
+__attribute__((unused)) static int done(void)
+{
+	printf("1..%d\n", tap__count);
+	return tap__failed ? 1 : 0;
+}
+
+#endif
