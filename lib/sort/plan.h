@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What run formation and merging need of the planner beyond <spindle/sort.h>.
+ */
+#ifndef SP__SORT_PLAN_H
+#define SP__SORT_PLAN_H
+
+#include <spindle/sort.h>
+
+/* A record in a run buffer costs its bytes, this ... */
+#define SP__PLAN_ENTRY_BYTES 16
+/* ... and this while it is being sorted. */
+#define SP__PLAN_SCRATCH_BYTES 16
+/* Taken for a record where nothing is known, of line and CSV formats. */
+#define SP__PLAN_RECORD_BYTES 64
+/* Descriptor of a spilled page in memory: truncated last key, checksum, lengths. */
+#define SP__PLAN_PAGE_DESCRIPTOR_BYTES 108
+/* Device model until a geometry file says better: 2 GB/s, 0.1 ms. */
+#define SP__PLAN_TRANSFER_S_PER_MB 0.0005
+#define SP__PLAN_SEEK_S 0.0001
+
+/* Fixed I/O buffers within working memory. */
+struct sp__plan_buffers {
+	uint32_t chunk_bytes; /* one chunk of the input stream, multiple of 4096 */
+	unsigned chunks;      /* chunks of the input stream */
+	uint32_t write_bytes; /* one write buffer: of output, or of spilling */
+	unsigned writes;      /* write buffers */
+};
+
+/* Buffers for so much working memory: at most about W/8 in all. */
+void sp__plan_buffers(uint64_t working_bytes, struct sp__plan_buffers *buffers);
+
+/* Working memory for -S memory_bytes: raised to the floor. */
+uint64_t sp__plan_working(uint64_t memory_bytes);
+
+/*
+ * The feasible strategy with the least predicted time for a merge of pages
+ * pages of page_bytes in runs runs and buffers buffers; if table is not NULL
+ * it is filled for every strategy.
+ */
+enum sp_readahead sp__plan_readahead(uint64_t pages, uint32_t page_bytes, unsigned runs,
+				     unsigned buffers, struct sp_strategy_plan *table);
+
+/* Threads for opts->parallel: itself, or the processors we may use, at most 8. */
+unsigned sp__plan_threads(unsigned parallel);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Merge policies: which runs to merge when.  Pure bookkeeping over run numbers;
+ * forming, merging and deleting runs is the caller's work.
+ *
+ *   LAZY      (EMS) all initial runs first; then the fewest merges, the first of
+ *             them just large enough that all others, the final one too, have
+ *             full fan-in.  Always the neighbours in age with the fewest bytes.
+ *   EAGER     (MMS; Wang & Cherniack 2006, figure 4) a counter for each level;
+ *             fan_in runs of a level are merged as soon as they exist; at the
+ *             end level by level, the lowest first, until fan_in or fewer remain.
+ *   POLYPHASE (PPMS; Knuth volume 3, 5.4.2, algorithm D) fan_in + 1 tapes, runs
+ *             distributed horizontally to the next perfect Fibonacci
+ *             distribution, missing ones counted as dummies.  Not stable: runs
+ *             that are not neighbours in age are merged.
+ *
+ * LAZY and EAGER name runs oldest first and merge only neighbours in age, so
+ * that a merge which prefers the earlier run among equals keeps the sort stable.
+ *
+ *	for (each initial run formed) {
+ *		sp__policy_add(p, id, bytes);
+ *		while ((n = sp__policy_next(p, false, ids, max, &step)) > 0)
+ *			sp__policy_merged(p, merge(ids, n), bytes);
+ *	}
+ *	while ((n = sp__policy_next(p, true, ids, max, &step)) > 0 && !step.final)
+ *		sp__policy_merged(p, merge(ids, n), bytes);
+ */
+#ifndef SP__SORT_POLICY_H
+#define SP__SORT_POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <spindle/sort.h>
+
+struct sp__policy_step {
+	unsigned level; /* of the run to be made; initial runs have level 0 */
+	bool final;	/* the last merge: its result is the output */
+};
+
+struct sp__policy;
+
+/*
+ * Returns 0; -EINVAL: fan_in < 2 or no such policy; SP_EUNSUP: stable with
+ * POLYPHASE; -ENOMEM.
+ */
+SP_MUST_CHECK int sp__policy_new(struct sp__policy **policy, enum sp_merge_policy kind,
+				 unsigned fan_in, bool stable);
+void sp__policy_free(struct sp__policy *policy); /* accepts NULL */
+
+/* An initial run has been formed.  Numbers are the caller's.  0 or -ENOMEM. */
+SP_MUST_CHECK int sp__policy_add(struct sp__policy *policy, unsigned run_id, uint64_t bytes);
+
+/*
+ * The runs to merge now into one new run: how many, and their numbers in ids (max
+ * >= fan_in entries).  0: nothing to be merged before more runs have been added.
+ * Once input_ended is true no run may be added.  With a final step the answer
+ * may be a single run, to be copied; 0 then means that there never was one.
+ * After an answer that is not final sp__policy_merged() must come before
+ * anything else; after a final one nothing but free.
+ */
+unsigned sp__policy_next(struct sp__policy *policy, bool input_ended, unsigned *ids, unsigned max,
+			 struct sp__policy_step *step);
+
+/* The merge last asked for has been made. 0 or -ENOMEM. */
+SP_MUST_CHECK int sp__policy_merged(struct sp__policy *policy, unsigned new_run_id,
+				    uint64_t bytes);
+
+/* Runs there are now. */
+uint64_t sp__policy_runs(const struct sp__policy *policy);
+
+#endif

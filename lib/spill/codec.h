@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Packing and unpacking one spill page with LZ4 or Zstandard (level 1).  All
+ * memory is taken when the codec is made, none for each page.
+ *
+ * Thread rule: a codec belongs to one thread at a time; make one for each.
+ */
+#ifndef SP__SPILL_CODEC_H
+#define SP__SPILL_CODEC_H
+
+#include <stddef.h>
+#include <spindle/sort.h>
+
+struct sp__codec;
+
+/* For pages of up to page_bytes. 0, -EINVAL (no such kind) or -ENOMEM. */
+SP_MUST_CHECK int sp__codec_new(struct sp__codec **codec, enum sp_spill_compression kind,
+				size_t page_bytes);
+void sp__codec_free(struct sp__codec *codec); /* accepts NULL */
+
+/* Bytes that a codec of this kind holds, for the budget. */
+size_t sp__codec_memory(enum sp_spill_compression kind, size_t page_bytes);
+
+/* Room that sp__codec_pack() needs in dst to be sure to succeed. */
+size_t sp__codec_bound(enum sp_spill_compression kind, size_t bytes);
+
+/*
+ * Packs bytes of src into dst.  Returns the packed length, or 0 if it would not
+ * be less than both room and bytes: then store the page raw.
+ */
+size_t sp__codec_pack(struct sp__codec *codec, void *dst, size_t room, const void *src,
+		      size_t bytes);
+
+/*
+ * Unpacks; dst must become exactly raw_bytes long.  0 or SP_ECORRUPT; never
+ * writes outside dst whatever src holds.
+ */
+SP_MUST_CHECK int sp__codec_unpack(struct sp__codec *codec, void *dst, size_t raw_bytes,
+				   const void *src, size_t bytes);
+
+#endif
