@@ -1,7 +1,13 @@
+# SPDX-License-Identifier: MIT
 # Spindle.  Targets: make help.  User variables are never overwritten; what the
-# project itself needs is in SP_* variables.
+# project itself needs is in SP_* variables.  One file, no recursion into
+# folders: where a target calls make again it is for another variant, or
+# because scripts/setup may have installed the compiler in between.
 
-CC ?= gcc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CXX ?= g++
 CFLAGS ?= -O2 -g
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
@@ -13,6 +19,7 @@ V ?= 0
 
 VERSION := $(shell sed -n 's/^.define SP_VERSION "\(.*\)"/\1/p' lib/include/spindle/version.h)
 SOVERSION := 0
+comma := ,
 
 # The variant: build/ for the default, build/<variant>/ for the others.
 ifeq ($(SAN),address)
@@ -23,6 +30,11 @@ VARIANT := tsan
 SP_SAN := -fsanitize=thread -fno-omit-frame-pointer
 else ifneq ($(SAN),)
 $(error SAN is 'address' or 'thread')
+endif
+ifeq ($(LIBFUZZER),1)
+VARIANT := libfuzzer
+CC := clang
+SP_SAN := -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer
 endif
 B := build$(if $(VARIANT),/$(VARIANT))
 
@@ -35,7 +47,6 @@ SP_LIBS := -luring -laio -ljansson -lxxhash -llz4 -lzstd -lmd -lm
 # Tools find the library in the build tree and in the prefix alike.
 RPATH ?= $$ORIGIN/../lib
 SP_RPATH := $(if $(RPATH),-Wl$(comma)-rpath$(comma)'$(RPATH)')
-comma := ,
 
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@echo '  $(1)' '$(2)')
@@ -44,23 +55,35 @@ LIB_SRC := $(sort $(wildcard lib/*/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/obj/%.o)
 TOOLS := $(sort $(basename $(notdir $(wildcard tools/*.c))))
 TOOL_COMMON_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(sort $(wildcard tools/common/*.c)))
-UNIT := $(patsubst tests/%.c,$(B)/tests/%,$(sort $(wildcard tests/unit/test_*.c tests/contract/test_*.c)))
 
 SONAME := libspindle.so.$(SOVERSION)
 SO := $(B)/lib/libspindle.so.$(VERSION)
 STATIC := $(B)/lib/libspindle.a
 
+# Tests: C programs that print TAP, fuzz targets, bats suites, TAP scripts.
+UNIT := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/test_*.c tests/contract/test_*.c)))
+FUZZ := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+CLI := $(sort $(wildcard tests/cli/*.bats tests/cli/*.t))
+TEST_OTHER := $(patsubst %.c,$(B)/%,$(sort $(filter-out tests/unit/% tests/contract/% tests/fuzz/%, \
+	$(wildcard tests/*/test_*.c))))
+SHIM := $(if $(VARIANT),,$(patsubst %.c,$(B)/%.so,$(wildcard tests/shim/*.c)))
+EXAMPLES := $(patsubst %.c,$(B)/%,$(sort $(wildcard examples/*.c)))
+
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all lib tools
-all: lib tools
+all: lib tools ## library and tools, in build/lib and build/bin
 lib: $(SO) $(STATIC)
 tools: $(TOOLS:%=$(B)/bin/%)
 
-# Everything is rebuilt when the flags change.
+# Everything is rebuilt when the flags change; the library is linked again when
+# its list of files changes.
 FLAGS := $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(SP_CPPFLAGS) $(SP_CFLAGS) $(SP_LDFLAGS)
+stamp = @mkdir -p $(@D); printf '%s\n' '$(1)' | cmp -s - $@ || printf '%s\n' '$(1)' > $@
 $(B)/flags: FORCE
-	@mkdir -p $(@D); printf '%s\n' '$(FLAGS)' | cmp -s - $@ || printf '%s\n' '$(FLAGS)' > $@
+	$(call stamp,$(FLAGS))
+$(B)/objects: FORCE
+	$(call stamp,$(LIB_OBJ))
 .PHONY: FORCE
 FORCE:
 
@@ -76,12 +99,12 @@ $(B)/obj/tools/%.o: tools/%.c $(B)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(SP_CPPFLAGS) -Itools/common $(CPPFLAGS) $(SP_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(STATIC): $(LIB_OBJ)
+$(STATIC): $(LIB_OBJ) $(B)/objects
 	$(call say,AR,$@)
 	@mkdir -p $(@D); rm -f $@
-	$(Q)$(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@ $(LIB_OBJ)
 
-$(SO): $(LIB_OBJ) lib/libspindle.map
+$(SO): $(LIB_OBJ) $(B)/objects lib/libspindle.map
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(SP_LDFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) \
@@ -96,18 +119,150 @@ $(B)/bin/%: $(B)/obj/tools/%.o $$(patsubst %.c,$(B)/obj/%.o,$$(sort $$(wildcard 
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(SP_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lspindle $(SP_RPATH)
 
+# Tests are linked with the static library, so that they reach what is inside.
+test_cc = $(Q)$(CC) $(SP_CPPFLAGS) -Ilib -Itests $(CPPFLAGS) $(SP_CFLAGS) $(CFLAGS) -MMD -MP \
+	$(SP_LDFLAGS) $(LDFLAGS) -o $@
+
 $(B)/tests/%: tests/%.c $(STATIC) $(B)/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(SP_CPPFLAGS) -Ilib -Itests $(CPPFLAGS) $(SP_CFLAGS) $(CFLAGS) -MMD -MP \
-		$(SP_LDFLAGS) $(LDFLAGS) -o $@ $< $(STATIC) $(SP_LIBS)
+	$(test_cc) $< $(STATIC) $(SP_LIBS)
 
--include $(LIB_OBJ:.o=.d) $(TOOL_COMMON_OBJ:.o=.d) $(UNIT:=.d) \
+ifeq ($(LIBFUZZER),1)
+$(B)/tests/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(STATIC) $(B)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(test_cc) -fsanitize=fuzzer $< $(STATIC) $(SP_LIBS)
+else
+$(B)/obj/tests/fuzz/driver.o: tests/fuzz/driver.c $(B)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(test_cc) -c $<
+
+$(B)/tests/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(B)/obj/tests/fuzz/driver.o $(STATIC) $(B)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(test_cc) $< $(B)/obj/tests/fuzz/driver.o $(STATIC) $(SP_LIBS)
+endif
+
+$(B)/tests/shim/%.so: tests/shim/%.c $(B)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(test_cc) -shared -fPIC $< -ldl
+
+# Examples are what a user would write: public headers, shared library.
+$(B)/examples/%: examples/%.c $(SO) $(B)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(SP_CPPFLAGS) $(CPPFLAGS) $(SP_CFLAGS) $(CFLAGS) -MMD -MP $(SP_LDFLAGS) $(LDFLAGS) \
+		-o $@ $< -L$(B)/lib -lspindle $(SP_RPATH)
+
+-include $(LIB_OBJ:.o=.d) $(TOOL_COMMON_OBJ:.o=.d) $(UNIT:=.d) $(TEST_OTHER:=.d) $(FUZZ:=.d) \
+	$(EXAMPLES:=.d) $(SHIM:.so=.d) $(B)/obj/tests/fuzz/driver.d \
 	$(wildcard $(B)/obj/tools/*.d $(B)/obj/tools/*/*.d)
 
-.PHONY: check check-unit clean
-check: check-unit
-check-unit: $(UNIT)
-	$(Q)for t in $(UNIT); do echo "# $$t"; $$t || exit 1; done
-clean:
+# Checks.  run-tests adds everything up in one last line.  A sanitizer's finding
+# exits with a status that no tool has, so that it is never taken for an answer.
+RUN_ENV = SP_BUILD='$(abspath $(B))' XSORT="$${XSORT:-$(abspath $(B))/bin/xsort}" \
+	XGEN="$${XGEN:-$(abspath $(B))/bin/xgen}" SP_TEST_STAGE="$${SP_TEST_STAGE-$(VARIANT)}" \
+	ASAN_OPTIONS="exitcode=99:detect_stack_use_after_return=1:$$ASAN_OPTIONS" \
+	UBSAN_OPTIONS="exitcode=99:print_stacktrace=1:$$UBSAN_OPTIONS" \
+	TSAN_OPTIONS="exitcode=99:halt_on_error=1:second_deadlock_stack=1:$$TSAN_OPTIONS" \
+	SP_TEST_WRAP="$${SP_TEST_WRAP-$(WRAP)}"
+# The thread sanitizer of older compilers fails under much address randomising.
+WRAP := $(if $(filter thread,$(SAN)),$(shell setarch -R true 2>/dev/null && echo setarch -R))
+RUN = $(Q)$(RUN_ENV) scripts/run-tests
+
+TEST_PROGRAMS := $(UNIT) $(TEST_OTHER) $(FUZZ) $(EXAMPLES) $(SHIM)
+TEST_SCRIPTS := $(sort $(wildcard tests/*/*.bats tests/*/*.t))
+
+.PHONY: check check-unit check-cli check-all check-fast asan tsan fuzz test-programs
+test-programs: $(TEST_PROGRAMS)
+check: ## everything is tested; installs what that needs
+	$(Q)scripts/setup check
+	$(Q)+$(MAKE) --no-print-directory check-all
+check-all: all $(TEST_PROGRAMS)
+	$(RUN) $(UNIT) $(TEST_OTHER) $(FUZZ) $(TEST_SCRIPTS)
+check-unit: $(UNIT) ## unit and contract tests alone
+	$(RUN) $(UNIT)
+check-cli: all $(TEST_PROGRAMS) ## tests of the command line alone
+	$(RUN) $(CLI)
+check-fast: export SP_TEST_TAGS := !slow
+check-fast: all $(TEST_PROGRAMS)
+	$(RUN) $(UNIT) $(CLI)
+asan: ## the fast tests under AddressSanitizer and UBSan
+	$(Q)+$(MAKE) --no-print-directory SAN=address check-fast
+tsan: ## the fast tests under ThreadSanitizer
+	$(Q)+$(MAKE) --no-print-directory SAN=thread check-fast
+
+FUZZ_SECONDS ?= 20
+fuzz: $(FUZZ) ## every fuzz target for FUZZ_SECONDS (20); LIBFUZZER=1 uses clang's
+	$(Q)set -e; for f in $(FUZZ); do name=$$(basename $$f); \
+		mkdir -p $(B)/corpus/$$name; \
+		if [ -n '$(LIBFUZZER)' ]; then \
+			$$f -max_total_time=$(FUZZ_SECONDS) $(B)/corpus/$$name \
+				$$(ls -d tests/fuzz/corpus/$$name 2>/dev/null); \
+		else \
+			$$f -t $(FUZZ_SECONDS) -s random $$(ls -d tests/fuzz/corpus/$$name 2>/dev/null); \
+		fi; done
+
+.PHONY: demo bench lint format
+demo: ## sorts two real things, beside GNU sort, and draws a picture
+	$(Q)scripts/setup demo
+	$(Q)+$(MAKE) --no-print-directory all
+	$(Q)scripts/demo
+bench: ## the table of README's figures; ROWS='...', RUNS=5, GROWTH=1
+	$(Q)scripts/setup bench
+	$(Q)+$(MAKE) --no-print-directory all
+	$(Q)ROWS='$(ROWS)' RUNS='$(RUNS)' GROWTH='$(GROWTH)' scripts/bench/run
+
+CHECKERS := $(sort $(wildcard scripts/check-*))
+lint: ## the checkers of code, documents and symbols
+	$(Q)scripts/setup lint
+	$(Q)+$(MAKE) --no-print-directory lint-all
+.PHONY: lint-all
+lint-all: all
+	$(RUN) $(CHECKERS)
+C_FILES = $(shell git ls-files '*.c' '*.h' 2>/dev/null)
+format: ## lays the C code out by .clang-format
+	$(Q)clang-format -i $(C_FILES)
+
+# Installing.  Both targets walk the same lists.
+HEADERS := $(patsubst lib/include/%,%,$(sort $(wildcard lib/include/*.h lib/include/*/*.h)))
+MANPAGES := $(sort $(wildcard man/*.[1-9]))
+INSTALLED = $(TOOLS:%=$(BINDIR)/%) $(HEADERS:%=$(INCLUDEDIR)/%) \
+	$(LIBDIR)/$(notdir $(SO)) $(LIBDIR)/$(SONAME) $(LIBDIR)/libspindle.so $(LIBDIR)/libspindle.a \
+	$(LIBDIR)/pkgconfig/libspindle.pc \
+	$(foreach m,$(notdir $(MANPAGES)),$(MANDIR)/man$(patsubst .%,%,$(suffix $(m)))/$(m))
+put = install -D -m $(1) $(2) '$(DESTDIR)$(3)'
+
+.PHONY: install uninstall
+install: all ## into DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR
+	$(Q)set -e; for t in $(TOOLS); do $(call put,755,$(B)/bin/$$t,$(BINDIR)/$$t); done
+	$(Q)set -e; for h in $(HEADERS); do $(call put,644,lib/include/$$h,$(INCLUDEDIR)/$$h); done
+	$(Q)$(call put,755,$(SO),$(LIBDIR)/$(notdir $(SO)))
+	$(Q)ln -sf $(notdir $(SO)) '$(DESTDIR)$(LIBDIR)/$(SONAME)'
+	$(Q)ln -sf $(SONAME) '$(DESTDIR)$(LIBDIR)/libspindle.so'
+	$(Q)$(call put,644,$(STATIC),$(LIBDIR)/libspindle.a)
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
+		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' lib/libspindle.pc.in > $(B)/libspindle.pc
+	$(Q)$(call put,644,$(B)/libspindle.pc,$(LIBDIR)/pkgconfig/libspindle.pc)
+	$(Q)set -e; for m in $(notdir $(MANPAGES)); do \
+		$(call put,644,man/$$m,$(MANDIR)/man$${m##*.}/$$m); done
+uninstall: ## removes what install put there
+	$(Q)rm -f $(foreach f,$(INSTALLED),'$(DESTDIR)$(f)')
+	$(Q)rmdir '$(DESTDIR)$(INCLUDEDIR)/spindle' 2>/dev/null || true
+
+DIST := spindle-$(VERSION)
+.PHONY: dist distcheck clean help
+dist: ## the tarball of the last commit, in build/dist
+	$(Q)mkdir -p build/dist
+	$(Q)git -c safe.directory='$(CURDIR)' archive --prefix=$(DIST)/ HEAD | gzip -9n > build/dist/$(DIST).tar.gz
+	@echo build/dist/$(DIST).tar.gz
+distcheck: dist ## builds, installs, tests and uninstalls the tarball
+	$(Q)+scripts/distcheck build/dist/$(DIST).tar.gz
+
+clean: ## removes build/
 	rm -rf build
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | sort | awk -F'\t' '{ printf "  %-12s %s\n", $$1, $$2 }'
