@@ -7,7 +7,11 @@
 #ifndef SPINDLE_API_H
 #define SPINDLE_API_H
 
+#ifdef __cplusplus
+#define SP_API extern "C" __attribute__((visibility("default")))
+#else
 #define SP_API __attribute__((visibility("default")))
+#endif
 #define SP_MUST_CHECK __attribute__((warn_unused_result))
 
 #endif

@@ -1,0 +1,60 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+#
+# What the checkers share: they say TAP, and they look at the same files.
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
+tap_count=0
+tap_failed=0
+
+# tap NAME COMMAND...: one check; what the command prints is shown if it fails.
+tap()
+{
+	local name=$1 out
+
+	shift
+	tap_count=$((tap_count + 1))
+	if out=$("$@" 2>&1); then
+		echo "ok $tap_count - $name"
+	else
+		tap_failed=$((tap_failed + 1))
+		echo "not ok $tap_count - $name"
+		[ -z "$out" ] || printf '%s\n' "$out" | sed 's/^/# /'
+	fi
+}
+
+# tap_empty NAME TEXT: a check that holds when there is nothing to complain of.
+tap_empty() { tap "$1" complain "$2"; }
+complain()
+{
+	[ -z "$1" ] && return
+	printf '%s\n' "$1"
+	return 1
+}
+
+tap_skip()
+{
+	tap_count=$((tap_count + 1))
+	echo "ok $tap_count - $1 # SKIP $2"
+}
+
+tap_done()
+{
+	echo "1..$tap_count"
+	[ "$tap_failed" -eq 0 ]
+	exit
+}
+
+# files PATTERN...: the project's files, as git knows them; in a tarball, all.
+files()
+{
+	local pattern list
+
+	list=$(git -c safe.directory="$PWD" ls-files 2>/dev/null)
+	[ -n "$list" ] || list=$(find . -path ./build -prune -o -path ./.git -prune -o -type f -print | sed 's|^\./||')
+	for pattern in "$@"; do
+		printf '%s\n' "$list" | grep -E "$pattern" | while read -r f; do
+			[ -e "$f" ] && echo "$f"
+		done
+	done | sort -u
+}
