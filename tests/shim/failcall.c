@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An LD_PRELOAD library that lets one call of the C library fail: for sweeps
+ * that walk through every place where memory or the file system may refuse.
+ *
+ *	FAILCALL_COUNT=FILE LD_PRELOAD=.../failcall.so xsort ...
+ *	FAILCALL_AT=17 FAILCALL_CALLS=malloc LD_PRELOAD=.../failcall.so xsort ...
+ *
+ * Environment:
+ *	FAILCALL_CALLS	which calls are counted: words out of malloc calloc
+ *			realloc aligned_alloc mmap open read write pread pwrite
+ *			close rename unlink ftruncate fallocate fsync, or the
+ *			groups "alloc" (the first five) and "io" (the others),
+ *			with commas or spaces; default alloc.
+ *			aligned_alloc stands for posix_memalign and memalign too,
+ *			pread for preadv, write for writev and copy_file_range,
+ *			open for openat, fopen is counted where it opens.
+ *	FAILCALL_AT	the number, from 1, of the counted call that fails.
+ *	FAILCALL_TIMES	how many calls fail from there on (default 1; 0: all).
+ *	FAILCALL_ERRNO	a name (ENOMEM ENOSPC EIO EINTR EAGAIN EACCES EMFILE
+ *			EDQUOT EPIPE) or number; default ENOMEM for memory,
+ *			EIO for the rest.
+ *	FAILCALL_SHORT	1: instead of failing, a read or write transfers only
+ *			half of what was asked (at least one byte).
+ *	FAILCALL_MIN	allocations of fewer bytes are not counted (default 0).
+ *	FAILCALL_FD_MIN	reads, writes and closes of lower descriptors are not
+ *			counted (default 0).
+ *	FAILCALL_COUNT	a file to which the number of counted calls is appended
+ *			as one line when the process ends ("COUNT\n"); nothing
+ *			fails unless FAILCALL_AT is set too.
+ *	FAILCALL_HIT	a file that is created when a call has been failed.
+ *
+ * Only calls of this process count: the variables are removed from the
+ * environment at the start, so children run free.  A sweep counts once, then
+ * runs with FAILCALL_AT = 1, 2, ... and expects a clean error, no file left
+ * behind, and no crash.  Not for sanitizer builds, which have allocators of
+ * their own.
+ *
+ * The counter is atomic; with several threads the numbering may differ from
+ * run to run, which a sweep over all numbers does not mind.
+ *
+ * Not seen: what the C library calls inside itself (the reads and writes of
+ * stdio), and system calls made without it (io_uring).
+ *
+ * Calls made while the dynamic linker looks up the real functions come from a
+ * small static arena, as dlsym() may allocate.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum call {
+	C_MALLOC,
+	C_CALLOC,
+	C_REALLOC,
+	C_ALIGNED,
+	C_MMAP,
+	C_OPEN,
+	C_READ,
+	C_WRITE,
+	C_PREAD,
+	C_PWRITE,
+	C_CLOSE,
+	C_RENAME,
+	C_UNLINK,
+	C_FTRUNCATE,
+	C_FALLOCATE,
+	C_FSYNC,
+	C_COUNT_
+};
+
+static const char *const names[C_COUNT_] = {
+	"malloc", "calloc", "realloc", "aligned_alloc", "mmap",	     "open",	  "read",  "write",
+	"pread",  "pwrite", "close",   "rename",	"unlink",    "ftruncate", "fallocate", "fsync",
+};
+
+static bool wanted[C_COUNT_];
+static bool ready, halve;
+static atomic_ulong counted;
+static unsigned long fail_at, fail_times = 1;
+static size_t least_bytes;
+static int least_fd, fail_errno;
+static char count_path[4096], hit_path[4096];
+static __thread bool inside; /* in our own work: not counted */
+
+/* Files of our own are written with bare system calls, which nothing counts. */
+static void put_line(const char *path, const char *line)
+{
+	int fd = syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+
+	if (fd < 0)
+		return;
+	if (syscall(SYS_write, fd, line, strlen(line)) < 0)
+		abort();
+	syscall(SYS_close, fd);
+}
+
+static int errno_of(const char *text)
+{
+	static const struct {
+		const char *name;
+		int number;
+	} known[] = {
+		{ "ENOMEM", ENOMEM }, { "ENOSPC", ENOSPC }, { "EIO", EIO },	  { "EINTR", EINTR },
+		{ "EAGAIN", EAGAIN }, { "EACCES", EACCES }, { "EMFILE", EMFILE }, { "EDQUOT", EDQUOT },
+		{ "EPIPE", EPIPE },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (strcmp(text, known[i].name) == 0)
+			return known[i].number;
+	return atoi(text);
+}
+
+static void want(const char *list)
+{
+	char copy[512], *rest = NULL;
+
+	snprintf(copy, sizeof(copy), "%s", list);
+	for (char *w = strtok_r(copy, ", ", &rest); w; w = strtok_r(NULL, ", ", &rest))
+		for (int c = 0; c < C_COUNT_; c++)
+			if (strcmp(w, names[c]) == 0 || (c <= C_MMAP && strcmp(w, "alloc") == 0) ||
+			    (c > C_MMAP && strcmp(w, "io") == 0))
+				wanted[c] = true;
+}
+
+/* Takes a variable out of the environment. */
+static const char *take(const char *name, char *copy, size_t size)
+{
+	const char *value = getenv(name);
+
+	if (!value)
+		return NULL;
+	snprintf(copy, size, "%s", value);
+	unsetenv(name);
+	return copy;
+}
+
+static unsigned long take_number(const char *name, unsigned long otherwise)
+{
+	char text[64];
+
+	return take(name, text, sizeof(text)) ? strtoul(text, NULL, 10) : otherwise;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	char text[512];
+
+	inside = true;
+	want(take("FAILCALL_CALLS", text, sizeof(text)) ? text : "alloc");
+	fail_errno = take("FAILCALL_ERRNO", text, sizeof(text)) ? errno_of(text) : 0;
+	fail_at = take_number("FAILCALL_AT", 0);
+	fail_times = take_number("FAILCALL_TIMES", 1);
+	halve = take_number("FAILCALL_SHORT", 0) == 1;
+	least_bytes = take_number("FAILCALL_MIN", 0);
+	least_fd = take_number("FAILCALL_FD_MIN", 0);
+	take("FAILCALL_COUNT", count_path, sizeof(count_path));
+	take("FAILCALL_HIT", hit_path, sizeof(hit_path));
+	unsetenv("LD_PRELOAD");
+	inside = false;
+	ready = true;
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	char line[32];
+
+	ready = false;
+	if (!*count_path)
+		return;
+	snprintf(line, sizeof(line), "%lu\n", atomic_load(&counted));
+	put_line(count_path, line);
+}
+
+/* Who leaves this way runs no destructors. */
+void _exit(int status)
+{
+	end();
+	syscall(SYS_exit_group, status);
+	__builtin_unreachable();
+}
+
+/* Counts a call; true: this one is to fail, and errno says how. */
+static bool fails(enum call c)
+{
+	unsigned long n;
+
+	if (!ready || inside || !wanted[c])
+		return false;
+	n = atomic_fetch_add(&counted, 1) + 1;
+	if (fail_at == 0 || n < fail_at || (fail_times && n >= fail_at + fail_times))
+		return false;
+	if (*hit_path)
+		put_line(hit_path, names[c]);
+	errno = fail_errno ? fail_errno : c <= C_MMAP ? ENOMEM : EIO;
+	return true;
+}
+
+static bool fails_alloc(enum call c, size_t bytes)
+{
+	return bytes >= least_bytes && fails(c);
+}
+
+static bool fails_fd(enum call c, int fd)
+{
+	return fd >= least_fd && fails(c);
+}
+
+/* The real functions.  dlsym() may itself allocate: see arena_take(). */
+
+static __thread bool looking;
+
+static void *look(const char *name)
+{
+	void *found;
+
+	looking = true;
+	found = dlsym(RTLD_NEXT, name);
+	looking = false;
+	if (!found)
+		abort();
+	return found;
+}
+
+#define REAL(name)                                     \
+	static __typeof__(&name) real;                 \
+	if (!real)                                     \
+		*(void **)&real = look(#name)
+
+static char arena[16384] __attribute__((aligned(16)));
+static size_t arena_used;
+
+static void *arena_take(size_t bytes)
+{
+	void *p = arena + arena_used;
+
+	bytes = (bytes + 15) & ~(size_t)15;
+	if (bytes > sizeof(arena) - arena_used)
+		abort();
+	arena_used += bytes;
+	return p;
+}
+
+static bool in_arena(const void *p)
+{
+	return (const char *)p >= arena && (const char *)p < arena + sizeof(arena);
+}
+
+/* Memory. */
+
+void *malloc(size_t size)
+{
+	if (looking)
+		return arena_take(size);
+	REAL(malloc);
+	return fails_alloc(C_MALLOC, size) ? NULL : real(size);
+}
+
+void *calloc(size_t n, size_t size)
+{
+	if (looking)
+		return arena_take(n * size); /* static storage is zero */
+	REAL(calloc);
+	return fails_alloc(C_CALLOC, n * size) ? NULL : real(n, size);
+}
+
+void *realloc(void *p, size_t size)
+{
+	REAL(realloc);
+	return fails_alloc(C_REALLOC, size) ? NULL : real(p, size);
+}
+
+void free(void *p)
+{
+	REAL(free);
+	if (!in_arena(p))
+		real(p);
+}
+
+void *aligned_alloc(size_t align, size_t size)
+{
+	REAL(aligned_alloc);
+	return fails_alloc(C_ALIGNED, size) ? NULL : real(align, size);
+}
+
+void *memalign(size_t align, size_t size);
+void *memalign(size_t align, size_t size)
+{
+	REAL(memalign);
+	return fails_alloc(C_ALIGNED, size) ? NULL : real(align, size);
+}
+
+int posix_memalign(void **p, size_t align, size_t size)
+{
+	REAL(posix_memalign);
+	return fails_alloc(C_ALIGNED, size) ? errno : real(p, align, size);
+}
+
+void *mmap(void *addr, size_t size, int prot, int flags, int fd, off_t offset)
+{
+	REAL(mmap);
+	return fails_alloc(C_MMAP, size) ? MAP_FAILED : real(addr, size, prot, flags, fd, offset);
+}
+
+/* Files. */
+
+static mode_t mode_of(int flags, va_list ap)
+{
+	return flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0;
+}
+
+#define OPEN(name, parameters, arguments, last)                  \
+	int name parameters                                      \
+	{                                                        \
+		mode_t mode;                                     \
+		va_list ap;                                      \
+		REAL(name);                                      \
+		va_start(ap, last);                              \
+		mode = mode_of(last, ap);                        \
+		va_end(ap);                                      \
+		return fails(C_OPEN) ? -1 : real arguments;      \
+	}
+
+OPEN(open, (const char *path, int flags, ...), (path, flags, mode), flags)
+OPEN(open64, (const char *path, int flags, ...), (path, flags, mode), flags)
+OPEN(openat, (int at, const char *path, int flags, ...), (at, path, flags, mode), flags)
+OPEN(openat64, (int at, const char *path, int flags, ...), (at, path, flags, mode), flags)
+
+FILE *fopen(const char *restrict path, const char *restrict mode)
+{
+	REAL(fopen);
+	return fails(C_OPEN) ? NULL : real(path, mode);
+}
+
+static size_t half(size_t n)
+{
+	return n > 1 ? n / 2 : n;
+}
+
+#define TRANSFER(call, name, data, ...)                                          \
+	ssize_t name(int fd, data buf, size_t n __VA_OPT__(, off_t offset))      \
+	{                                                                        \
+		REAL(name);                                                      \
+		if (!fails_fd(call, fd))                                         \
+			return real(fd, buf, n __VA_OPT__(, ) __VA_ARGS__);      \
+		if (!halve)                                                      \
+			return -1;                                               \
+		return real(fd, buf, half(n) __VA_OPT__(, ) __VA_ARGS__);        \
+	}
+
+TRANSFER(C_READ, read, void *)
+TRANSFER(C_WRITE, write, const void *)
+TRANSFER(C_PREAD, pread, void *, offset)
+TRANSFER(C_PREAD, pread64, void *, offset)
+TRANSFER(C_PWRITE, pwrite, const void *, offset)
+TRANSFER(C_PWRITE, pwrite64, const void *, offset)
+
+ssize_t preadv(int fd, const struct iovec *v, int n, off_t offset)
+{
+	REAL(preadv);
+	if (!fails_fd(C_PREAD, fd))
+		return real(fd, v, n, offset);
+	return halve ? pread(fd, v->iov_base, half(v->iov_len), offset) : -1;
+}
+
+ssize_t pwritev(int fd, const struct iovec *v, int n, off_t offset)
+{
+	REAL(pwritev);
+	if (!fails_fd(C_PWRITE, fd))
+		return real(fd, v, n, offset);
+	return halve ? pwrite(fd, v->iov_base, half(v->iov_len), offset) : -1;
+}
+
+ssize_t writev(int fd, const struct iovec *v, int n)
+{
+	REAL(writev);
+	if (!fails_fd(C_WRITE, fd))
+		return real(fd, v, n);
+	return halve ? write(fd, v->iov_base, half(v->iov_len)) : -1;
+}
+
+ssize_t copy_file_range(int in, off64_t *from, int out, off64_t *to, size_t n, unsigned flags)
+{
+	REAL(copy_file_range);
+	if (!fails_fd(C_WRITE, out))
+		return real(in, from, out, to, n, flags);
+	return halve ? real(in, from, out, to, half(n), flags) : -1;
+}
+
+/* The descriptor is gone all the same, as with a real failing close(). */
+int close(int fd)
+{
+	bool bad = fails_fd(C_CLOSE, fd);
+	int saved = errno;
+
+	REAL(close);
+	if (!bad)
+		return real(fd);
+	real(fd);
+	errno = saved;
+	return -1;
+}
+
+int rename(const char *from, const char *to)
+{
+	REAL(rename);
+	return fails(C_RENAME) ? -1 : real(from, to);
+}
+
+int renameat(int a, const char *from, int b, const char *to)
+{
+	REAL(renameat);
+	return fails(C_RENAME) ? -1 : real(a, from, b, to);
+}
+
+int renameat2(int a, const char *from, int b, const char *to, unsigned flags)
+{
+	REAL(renameat2);
+	return fails(C_RENAME) ? -1 : real(a, from, b, to, flags);
+}
+
+int unlink(const char *path)
+{
+	REAL(unlink);
+	return fails(C_UNLINK) ? -1 : real(path);
+}
+
+int ftruncate(int fd, off_t size)
+{
+	REAL(ftruncate);
+	return fails_fd(C_FTRUNCATE, fd) ? -1 : real(fd, size);
+}
+
+int fallocate(int fd, int mode, off_t offset, off_t size)
+{
+	REAL(fallocate);
+	return fails_fd(C_FALLOCATE, fd) ? -1 : real(fd, mode, offset, size);
+}
+
+int posix_fallocate(int fd, off_t offset, off_t size)
+{
+	REAL(posix_fallocate);
+	return fails_fd(C_FALLOCATE, fd) ? errno : real(fd, offset, size);
+}
+
+int fsync(int fd)
+{
+	REAL(fsync);
+	return fails_fd(C_FSYNC, fd) ? -1 : real(fd);
+}
+
+int fdatasync(int fd)
+{
+	REAL(fdatasync);
+	return fails_fd(C_FSYNC, fd) ? -1 : real(fd);
+}
