@@ -28,14 +28,15 @@ struct sp__volume {
 };
 
 /*
- * Takes over (owned) or borrows an open descriptor.
+ * Takes over (owned) or borrows an open descriptor; if it fails, fd is still
+ * the caller's.  SP_EUNSUP for what is neither file nor block device.
  */
 SP_MUST_CHECK int sp__volume_adopt(struct sp__volume **v, int fd, bool owned,
 				   const char *name, struct sp_errinfo *err);
 
 /*
  * A nameless temporary file in dir (O_TMPFILE, else created and unlinked).
- * Direct if wanted and the file system can.
+ * SP__DIRECT_AUTO: direct if the file system can; _ALWAYS: SP_EUNSUP if not.
  */
 SP_MUST_CHECK int sp__volume_temp(struct sp__volume **v, const char *dir,
 				  enum sp__direct direct,
@@ -44,11 +45,17 @@ SP_MUST_CHECK int sp__volume_temp(struct sp__volume **v, const char *dir,
 /*
  * A second, direct descriptor on the file behind fd, opened for reading
  * (write: for writing) with a file offset of its own; SP_EUNSUP where there
- * is no such thing (pipes, tmpfs of old, no /proc).
+ * is no such thing (pipes, tmpfs of old, no /proc), -EMFILE, -ENFILE.
  */
 SP_MUST_CHECK int sp__volume_reopen_direct(struct sp__volume **v, int fd,
 					   bool write, const char *name,
 					   struct sp_errinfo *err);
+
+/*
+ * True if the process may open so few files that a second descriptor or a
+ * ring, which only make things faster, had better not be opened.
+ */
+bool sp__fds_scarce(void);
 
 void sp__volume_close(struct sp__volume *v); /* accepts NULL */
 

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A ring of completed requests, first in first out, for engines that complete
+ * some or all within submit.  Never holds more than the engine's depth.
+ */
+#ifndef SP__IO_DONERING_H
+#define SP__IO_DONERING_H
+
+#include <stdlib.h>
+#include "io/queue.h"
+
+struct sp__donering {
+	unsigned depth, head, count;
+	struct sp__request *done[];
+};
+
+/* NULL if memory is short; freed with free(). */
+static inline struct sp__donering *sp__donering_new(unsigned depth)
+{
+	struct sp__donering *d = calloc(1, sizeof(*d) + depth * sizeof(d->done[0]));
+
+	if (d)
+		d->depth = depth;
+	return d;
+}
+
+static inline void sp__donering_put(struct sp__donering *d, struct sp__request *r)
+{
+	d->done[(d->head + d->count++) % d->depth] = r;
+}
+
+/* Takes out up to max; returns how many. */
+static inline size_t sp__donering_take(struct sp__donering *d, struct sp__request **done,
+				       size_t max)
+{
+	size_t n = 0;
+
+	for (; n < max && d->count; n++, d->count--) {
+		done[n] = d->done[d->head];
+		d->head = (d->head + 1) % d->depth;
+	}
+	return n;
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+#include "base/err.h"
+#include "io/engine.h"
+
+/*
+ * The order is that in which "auto" tries.  A static table, because objects
+ * that register themselves by constructors vanish from a static archive.
+ */
+static const struct sp__engine_ops *const table[] = {
+	&sp__uring_engine, &sp__aio_engine, &sp__sync_engine, &sp__null_engine,
+};
+
+#define NTABLE (sizeof(table) / sizeof(table[0]))
+
+int sp__engine_no_register(void *engine, void *pool, size_t bytes)
+{
+	(void)engine;
+	(void)pool;
+	(void)bytes;
+	return -ENOTSUP;
+}
+
+static int open_auto(const struct sp__engine_ops **ops, void **engine,
+		     const struct sp__engine_opts *opts, struct sp_errinfo *err)
+{
+	bool scarce = sp__fds_scarce();
+	int rc = SP_EUNSUP;
+
+	for (size_t i = 0; i < NTABLE; i++) {
+		if (!(table[i]->caps & SP__CAP_AUTO) || (table[i]->caps & SP__CAP_FD && scarce))
+			continue;
+		*ops = table[i];
+		rc = table[i]->open(engine, opts, NULL);
+		if (rc == 0 || rc == -ENOMEM)
+			break;
+	}
+	return rc ? sp__err(err, rc, "open", "auto", -1) : 0;
+}
+
+static bool named(const struct sp__engine_ops *ops, const char *name, const char **spec)
+{
+	size_t len = strlen(ops->name);
+
+	if (strncmp(name, ops->name, len) != 0)
+		return false;
+	if (ops->caps & SP__CAP_WRAPS && name[len] == ':')
+		*spec = name + len + 1;
+	else
+		*spec = name + len;
+	return **spec == '\0' || (ops->caps & SP__CAP_WRAPS && name[len] == ':');
+}
+
+int sp__engine_open(const struct sp__engine_ops **ops, void **engine, const char *name,
+		    unsigned depth, struct sp_errinfo *err)
+{
+	struct sp__engine_opts opts = { .spec = "", .depth = depth };
+	int rc;
+
+	if (!name || strcmp(name, "auto") == 0)
+		return open_auto(ops, engine, &opts, err);
+	for (size_t i = 0; i < NTABLE; i++) {
+		if (!named(table[i], name, &opts.spec))
+			continue;
+		*ops = table[i];
+		rc = table[i]->open(engine, &opts, err);
+		return rc ? sp__err(err, rc, "open", name, -1) : 0;
+	}
+	return sp__errf(err, -EINVAL, "open", name, -1, "no such I/O engine");
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Engines: ways of handing requests to the system.  Only the queue (queue.c)
+ * and the fault wrapper call them.
+ *
+ * To add an engine:
+ *   1. write lib/io/NAME.c with one constant `struct sp__engine_ops sp__NAME_engine`;
+ *   2. declare it below and give it a line in the table of engine.c, at the
+ *      place where "auto" shall try it (or behind the last that "auto" tries);
+ *   3. add its name to the list in tests/contract/test_engine.c.
+ * Semantics are those of sync.c; when in doubt, do what it does.
+ *
+ * What an engine moves of a request is its rest: the bytes from `moved` to
+ * `bytes`.  It reports one transfer, as the system made it: it sets `result`
+ * to the bytes of that transfer or -errno, and touches nothing else but
+ * `engine`.  Short transfers, EINTR, EAGAIN, the depth, times, counters and
+ * the trace are the queue's affair.
+ *
+ * Table entries are constants; an engine never edits its own.
+ */
+#ifndef SP__IO_ENGINE_H
+#define SP__IO_ENGINE_H
+
+#include "io/queue.h"
+
+enum sp__engine_caps {
+	SP__CAP_ASYNC = 1, /* submit returns before the bytes have moved */
+	SP__CAP_PRIO = 2,  /* passes the priority on */
+	SP__CAP_MOVES = 4, /* the bytes really move */
+	SP__CAP_AUTO = 8,  /* one of those that "auto" tries */
+	SP__CAP_WRAPS = 16, /* named as "NAME:SPEC:INNER" */
+	SP__CAP_FD = 32, /* holds a descriptor while open */
+};
+
+struct sp__engine_opts {
+	const char *spec; /* what followed the name and its colon; or "" */
+	unsigned depth;	  /* most requests ever outstanding at once */
+};
+
+struct sp__engine_ops {
+	const char *name;
+	unsigned caps;
+
+	/*
+	 * Required.  Makes *engine ready for depth requests: no later call
+	 * allocates.  A wrapper tells why it refuses in err; the others leave
+	 * it alone and return -errno or SP_EUNSUP.
+	 */
+	int (*open)(void **engine, const struct sp__engine_opts *opts, struct sp_errinfo *err);
+
+	/* Required.  Called once, with nothing outstanding. */
+	void (*close)(void *engine);
+
+	/*
+	 * Optional (sp__engine_no_register).  Called at most once, right after
+	 * open: requests will use this page-aligned memory, which outlives the
+	 * engine.  An error means only that it is not registered.
+	 */
+	int (*register_pool)(void *engine, void *pool, size_t bytes);
+
+	/*
+	 * Required.  Takes requests in order, as many as one system call will;
+	 * never more than depth are outstanding.  Returns how many were taken
+	 * (at least 1), or -EAGAIN: none now, reap first; or another error:
+	 * none, and none ever.  A request that the system refuses by itself
+	 * (bad descriptor, bad alignment) is taken and completes with the error.
+	 */
+	int (*submit)(void *engine, struct sp__request *const *reqs, size_t n);
+
+	/*
+	 * Required.  Collects up to max completions; waits for min (never more
+	 * than are outstanding) or until timeout_ns has passed (-1: for ever).
+	 * Returns how many, possibly fewer than min after a signal or a
+	 * timeout, or an error of the engine itself.
+	 */
+	int (*reap)(void *engine, struct sp__request **done, size_t max, size_t min,
+		    int64_t timeout_ns);
+};
+
+extern const struct sp__engine_ops sp__uring_engine, sp__aio_engine, sp__sync_engine,
+	sp__null_engine, sp__fault_engine;
+
+/*
+ * Opens the engine that name asks for (NULL and "auto": the first of the table
+ * that opens).  On success *ops and *engine go together.
+ */
+SP_MUST_CHECK int sp__engine_open(const struct sp__engine_ops **ops, void **engine,
+				  const char *name, unsigned depth, struct sp_errinfo *err);
+
+/* The hook of engines that cannot register memory: -ENOTSUP. */
+int sp__engine_no_register(void *engine, void *pool, size_t bytes);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The engine that does nothing, at once: what remains of a workload's time
+ * under it is our own overhead.  No byte moves: buffers keep what they held.
+ * A read ends at the volume's size_bytes, so that whoever reads to the end
+ * comes to one.
+ */
+#include <errno.h>
+#include "io/donering.h"
+#include "io/engine.h"
+
+static int null_open(void **engine, const struct sp__engine_opts *opts, struct sp_errinfo *err)
+{
+	(void)err;
+	*engine = sp__donering_new(opts->depth);
+	return *engine ? 0 : -ENOMEM;
+}
+
+static int32_t pretend(const struct sp__request *r)
+{
+	uint64_t size = r->volume->size_bytes, at = r->offset + r->moved;
+	uint32_t rest = r->bytes - r->moved;
+
+	if (r->op == SP__OP_WRITE)
+		return (int32_t)rest;
+	if (at >= size)
+		return 0;
+	return size - at < rest ? (int32_t)(size - at) : (int32_t)rest;
+}
+
+static int null_submit(void *engine, struct sp__request *const *reqs, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		reqs[i]->result = pretend(reqs[i]);
+		sp__donering_put(engine, reqs[i]);
+	}
+	return (int)n;
+}
+
+static int null_reap(void *engine, struct sp__request **done, size_t max, size_t min,
+		     int64_t timeout_ns)
+{
+	(void)min;
+	(void)timeout_ns;
+	return (int)sp__donering_take(engine, done, max);
+}
+
+const struct sp__engine_ops sp__null_engine = {
+	.name = "null",
+	.caps = 0,
+	.open = null_open,
+	.close = free,
+	.register_pool = sp__engine_no_register,
+	.submit = null_submit,
+	.reap = null_reap,
+};

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The queue: what all engines have in common.
+ *
+ * A request is in one of four places: with the engine (with_engine counts
+ * them), in the list of those it still has to take, in the list of finished
+ * ones that nobody has reaped, or with its owner.  One that comes back from
+ * the engine with only a part moved, or interrupted, goes to the engine again
+ * with its rest; so it is finished when all has moved, at the end of the file,
+ * or by an error.  The first two places together never hold more than depth.
+ *
+ * Under direct I/O a rest must begin aligned: a write cut at an odd place goes
+ * back to the last aligned byte and writes a little twice; a read cut at an
+ * odd place has met the end of the file.
+ *
+ * Nothing is allocated after opening: the array has the depth, the lists run
+ * through the requests.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+#include "base/clock.h"
+#include "base/err.h"
+#include "io/engine.h"
+#include "obs/trace.h"
+
+#define DEPTH_MAX 4096
+
+struct list {
+	struct sp__request *head, **tail;
+	unsigned count;
+};
+
+struct sp__queue {
+	const struct sp__engine_ops *ops;
+	void *engine;
+	struct sp__trace *trace;
+	unsigned depth;
+	unsigned with_engine;
+	struct list waiting;  /* for the engine to take */
+	struct list finished; /* for the owner to reap */
+	struct sp__io_counters counters;
+	struct sp__request *array[]; /* depth: on the way to or from the engine */
+};
+
+static void append(struct list *l, struct sp__request *r)
+{
+	r->next = NULL;
+	*l->tail = r;
+	l->tail = &r->next;
+	l->count++;
+}
+
+static struct sp__request *take_first(struct list *l)
+{
+	struct sp__request *r = l->head;
+
+	l->head = r->next;
+	if (!l->head)
+		l->tail = &l->head;
+	l->count--;
+	return r;
+}
+
+int sp__queue_open(struct sp__queue **out, const struct sp__queue_opts *opts,
+		   struct sp_errinfo *err)
+{
+	unsigned depth = opts->depth;
+	struct sp__queue *q;
+	int rc;
+
+	if (depth < 1 || depth > DEPTH_MAX)
+		return sp__errf(err, -EINVAL, "open", opts->engine, -1,
+				"queue depth %u is not within 1 and %d", depth, DEPTH_MAX);
+	q = calloc(1, sizeof(*q) + depth * sizeof(q->array[0]));
+	if (!q)
+		return sp__err(err, -ENOMEM, "open", opts->engine, -1);
+	q->depth = depth;
+	q->trace = opts->trace;
+	q->waiting.tail = &q->waiting.head;
+	q->finished.tail = &q->finished.head;
+	rc = sp__engine_open(&q->ops, &q->engine, opts->engine, depth, err);
+	if (rc) {
+		free(q);
+		return rc;
+	}
+	if (opts->pool)
+		q->ops->register_pool(q->engine, opts->pool, opts->pool_bytes);
+	*out = q;
+	return 0;
+}
+
+static void finish(struct sp__queue *q, struct sp__request *r, int32_t result, uint64_t now_ns)
+{
+	bool write = r->op == SP__OP_WRITE;
+
+	r->result = result;
+	r->done_ns = now_ns;
+	if (result > 0)
+		*(write ? &q->counters.write_bytes : &q->counters.read_bytes) += (uint32_t)result;
+	if (q->trace)
+		sp__trace_request(q->trace, write ? 'W' : 'R', r->volume->name, r->offset, r->bytes,
+				  r->prio, r->submit_ns, r->done_ns, result);
+	append(&q->finished, r);
+}
+
+/* True if the request has more to do; else *result is what came of it. */
+static bool unfinished(struct sp__request *r, int32_t *result)
+{
+	uint32_t odd;
+
+	*result = r->result;
+	if (r->result == -EINTR || r->result == -EAGAIN)
+		return true;
+	if (r->result < 0)
+		return false;
+	r->moved += (uint32_t)r->result;
+	*result = (int32_t)r->moved;
+	if (r->moved >= r->bytes)
+		return false;
+	if (r->result == 0) {
+		if (r->op == SP__OP_WRITE)
+			*result = -EIO;
+		return false;
+	}
+	odd = r->volume->direct ? r->moved % r->volume->align_bytes : 0;
+	if (odd && r->op == SP__OP_READ)
+		return false;
+	r->moved -= odd;
+	return true;
+}
+
+
+static bool full_now(int rc)
+{
+	return rc == -EAGAIN || rc == -EINTR;
+}
+
+/* Offers the engine what waits for it.  What it refuses for good is finished. */
+static void offer(struct sp__queue *q)
+{
+	while (q->waiting.count) {
+		size_t n = 0;
+		int rc;
+
+		for (struct sp__request *r = q->waiting.head; r; r = r->next)
+			q->array[n++] = r;
+		rc = q->ops->submit(q->engine, q->array, n);
+		if (full_now(rc))
+			return;
+		if (rc <= 0)
+			finish(q, take_first(&q->waiting), rc ? rc : -EIO, sp__now_ns());
+		for (; rc > 0; rc--, q->with_engine++)
+			take_first(&q->waiting);
+	}
+}
+
+/* The kernel is short of something that none of our completions will free. */
+static void pause_for_others(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 200000 }, NULL);
+}
+
+/* One round: waits for at least one completion from the engine, if any is due. */
+static int collect(struct sp__queue *q, size_t min, int64_t timeout_ns)
+{
+	uint64_t now_ns;
+	int n, i;
+
+	offer(q);
+	if (q->with_engine == 0) {
+		if (q->waiting.count && min)
+			pause_for_others();
+		return 0;
+	}
+	if (min > q->with_engine)
+		min = q->with_engine;
+	n = q->ops->reap(q->engine, q->array, q->depth, min, timeout_ns);
+	if (n <= 0)
+		return full_now(n) ? 0 : n;
+	q->with_engine -= (unsigned)n;
+	now_ns = sp__now_ns();
+	for (i = 0; i < n; i++) {
+		int32_t result;
+
+		if (unfinished(q->array[i], &result))
+			append(&q->waiting, q->array[i]);
+		else
+			finish(q, q->array[i], result, now_ns);
+	}
+	offer(q);
+	return 0;
+}
+
+static unsigned in_flight(const struct sp__queue *q)
+{
+	return q->with_engine + q->waiting.count;
+}
+
+static int make_room(struct sp__queue *q, size_t n)
+{
+	while (q->depth - in_flight(q) < n) {
+		int rc = collect(q, in_flight(q) + n - q->depth, -1);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* At most depth of them. */
+static int submit_some(struct sp__queue *q, struct sp__request *const *reqs, size_t n)
+{
+	int rc = make_room(q, n), taken = 0;
+	uint64_t now_ns;
+
+	if (rc)
+		return rc;
+	now_ns = sp__now_ns();
+	for (size_t i = 0; i < n; i++) {
+		reqs[i]->moved = 0;
+		reqs[i]->submit_ns = now_ns;
+	}
+	if (!q->waiting.count) {
+		taken = q->ops->submit(q->engine, reqs, n);
+		if (taken <= 0 && !full_now(taken))
+			return taken ? taken : -EIO;
+		taken = taken < 0 ? 0 : taken;
+		q->with_engine += (unsigned)taken;
+	}
+	for (size_t i = (size_t)taken; i < n; i++)
+		append(&q->waiting, reqs[i]);
+	return 0;
+}
+
+static void count(struct sp__queue *q, struct sp__request *const *reqs, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (reqs[i]->op == SP__OP_WRITE)
+			q->counters.write_requests++;
+		else
+			q->counters.read_requests++;
+	}
+}
+
+int sp__queue_submit(struct sp__queue *q, struct sp__request *const *reqs, size_t n)
+{
+	size_t done = 0;
+	int rc = 0;
+
+	while (done < n) {
+		size_t some = n - done < q->depth ? n - done : q->depth;
+
+		rc = submit_some(q, reqs + done, some);
+		if (rc && done == 0)
+			return rc;
+		if (rc)
+			break;
+		done += some;
+	}
+	count(q, reqs, n);
+	/* Some are on their way: the failure becomes the result of the others. */
+	for (; done < n; done++) {
+		reqs[done]->submit_ns = sp__now_ns();
+		finish(q, reqs[done], rc, reqs[done]->submit_ns);
+	}
+	return 0;
+}
+
+int sp__queue_reap(struct sp__queue *q, struct sp__request **done, size_t max, size_t min,
+		   int64_t timeout_ns)
+{
+	uint64_t until = timeout_ns > 0 ? sp__now_ns() + (uint64_t)timeout_ns : 0;
+	size_t n = 0;
+	int rc;
+
+	/* Even who finds enough keeps the engine going. */
+	if (q->finished.count < min || q->finished.count < max) {
+		rc = collect(q, 0, 0);
+		if (rc)
+			return rc;
+	}
+	while (q->finished.count < min && in_flight(q)) {
+		if (timeout_ns >= 0) {
+			uint64_t now_ns = sp__now_ns();
+
+			if (now_ns >= until)
+				break;
+			timeout_ns = (int64_t)(until - now_ns);
+		}
+		rc = collect(q, min - q->finished.count, timeout_ns);
+		if (rc)
+			return rc;
+	}
+	for (; n < max && q->finished.count; n++)
+		done[n] = take_first(&q->finished);
+	return (int)n;
+}
+
+void sp__queue_close(struct sp__queue *q)
+{
+	if (!q)
+		return;
+	while (in_flight(q) && collect(q, in_flight(q), -1) == 0)
+		;
+	q->ops->close(q->engine);
+	free(q);
+}
+
+const char *sp__queue_engine(const struct sp__queue *q)
+{
+	return q->ops->name;
+}
+
+unsigned sp__queue_outstanding(const struct sp__queue *q)
+{
+	return in_flight(q) + q->finished.count;
+}
+
+void sp__queue_counters(const struct sp__queue *q, struct sp__io_counters *c)
+{
+	*c = q->counters;
+}

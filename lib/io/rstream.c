@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The read stream has two ways, and goes from the first to the second but
+ * never back:
+ *
+ *   queued: requests of one chunk each, in order, lie in a ring of `depth`
+ *	slots; the head is the next to give away.  A chunk that was given away
+ *	is asked for its successor at the next call.  Nothing is asked for
+ *	beyond the size that the file had at opening.
+ *   plain: read(2) into one buffer, from the descriptor's own offset.
+ *
+ * Whatever the queued way cannot know ends it: a short result, the end of the
+ * size known, a file system that refuses direct I/O at last.  What was ahead is
+ * then dropped, the descriptor's offset set behind the last byte given, and
+ * plain reading finds out the truth: more bytes, the end, or the error.  So a
+ * file that grows or shrinks, and a tail that is no whole block, need no code
+ * of their own, and the descriptor ends at the end of file as after read(2).
+ *
+ * Small inputs cost fstat, read, read.  Memory: depth * chunk when queued, else
+ * one chunk, or the file's size if that is less.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "io/pagecache.h"
+#include "io/rstream.h"
+#include "obs/trace.h"
+
+/* Below this a queue costs more than it brings. */
+#define SMALL_BYTES ((uint64_t)1 << 20)
+#define PIPE_BYTES (1 << 20)
+#define DEPTH_MAX 64
+
+struct slot {
+	struct sp__request req;
+	bool busy, done;
+};
+
+struct sp__rstream {
+	int fd;
+	char *name;
+	struct sp_errinfo *err;
+	struct sp__trace *trace;
+	bool queued;
+	bool pollable;	  /* may have nothing to read yet: pipe, terminal */
+	int status;	  /* SP_READY until the end or an error, which stay */
+	uint64_t offset;  /* of the next byte to give */
+	size_t chunk_bytes;
+	char *buf;
+	size_t buf_bytes;
+	bool mapped;	  /* buf is from sp__pages_alloc */
+	struct sp__io_counters plain; /* of read(2) */
+
+	struct sp__volume *volume;
+	struct sp__queue *q;
+	struct slot *slots;
+	unsigned depth, head;
+	bool lent;	  /* the slot before head is with the caller */
+	bool short_read;  /* a chunk was shorter than asked */
+	uint64_t ask;	  /* offset of the next request */
+	uint64_t known;	  /* size at opening */
+};
+
+static int fail(struct sp__rstream *rs, int code, uint64_t offset)
+{
+	rs->status = sp__err(rs->err, code, "read", rs->name, (long long)offset);
+	return rs->status;
+}
+
+/* The plain way. */
+
+static int get_buffer(struct sp__rstream *rs)
+{
+	if (rs->buf)
+		return 0;
+	rs->buf = malloc(rs->buf_bytes);
+	return rs->buf ? 0 : -ENOMEM;
+}
+
+/* 1: readable (or failing, which read will tell), 0: nothing yet. */
+static int ready(const struct sp__rstream *rs, bool wait)
+{
+	struct pollfd p = { .fd = rs->fd, .events = POLLIN };
+	int n;
+
+	do {
+		n = poll(&p, 1, wait ? -1 : 0);
+	} while (n < 0 && errno == EINTR);
+	return n != 0;
+}
+
+static void note_plain(struct sp__rstream *rs, uint64_t begun_ns, ssize_t n)
+{
+	rs->plain.read_requests++;
+	if (n > 0)
+		rs->plain.read_bytes += (uint64_t)n;
+	if (rs->trace)
+		sp__trace_request(rs->trace, 'R', rs->name, rs->offset, (uint32_t)rs->buf_bytes, 0,
+				  begun_ns, sp__now_ns(), (int)n);
+}
+
+static int next_plain(struct sp__rstream *rs, const char **data, size_t *bytes, bool wait)
+{
+	uint64_t begun_ns = rs->trace ? sp__now_ns() : 0;
+	ssize_t n;
+
+	if (get_buffer(rs))
+		return fail(rs, -ENOMEM, rs->offset);
+	if (!wait && rs->pollable && !ready(rs, false))
+		return SP_LATER;
+	while ((n = read(rs->fd, rs->buf, rs->buf_bytes)) < 0) {
+		if (errno == EAGAIN && !wait)
+			return SP_LATER;
+		if (errno == EAGAIN)
+			ready(rs, true);
+		else if (errno != EINTR)
+			break;
+	}
+	n = n < 0 ? -errno : n;
+	note_plain(rs, begun_ns, n);
+	if (n < 0)
+		return fail(rs, (int)n, rs->offset);
+	if (n == 0)
+		return rs->status = SP_END;
+	*data = rs->buf;
+	*bytes = (size_t)n;
+	rs->offset += (uint64_t)n;
+	return SP_READY;
+}
+
+/* The queued way. */
+
+static int collect(struct sp__rstream *rs, bool wait)
+{
+	struct sp__request *done[DEPTH_MAX];
+	int n = sp__queue_reap(rs->q, done, DEPTH_MAX, wait ? 1 : 0, wait ? -1 : 0);
+
+	for (int i = 0; i < n; i++)
+		rs->slots[done[i]->tag].done = true;
+	return n < 0 ? n : 0;
+}
+
+/* Asks for the next chunk into each of n slots from first on, as one batch. */
+static int ask(struct sp__rstream *rs, unsigned first, unsigned n)
+{
+	struct sp__request *batch[DEPTH_MAX];
+	unsigned i;
+
+	for (i = 0; i < n && rs->ask < rs->known; i++) {
+		unsigned at = (first + i) % rs->depth;
+		struct sp__request *r = &rs->slots[at].req;
+		uint64_t align = rs->volume->align_bytes;
+		uint64_t rest = (rs->known - rs->ask + align - 1) / align * align;
+
+		*r = (struct sp__request){ .op = SP__OP_READ, .volume = rs->volume,
+					   .offset = rs->ask,
+					   .data = rs->buf + at * rs->chunk_bytes, .tag = at };
+		r->bytes = (uint32_t)(rest < rs->chunk_bytes ? rest : rs->chunk_bytes);
+		rs->slots[at].busy = true;
+		rs->slots[at].done = false;
+		rs->ask += r->bytes;
+		batch[i] = r;
+	}
+	return i ? sp__queue_submit(rs->q, batch, i) : 0;
+}
+
+static int go_plain(struct sp__rstream *rs, const char **data, size_t *bytes, bool wait)
+{
+	struct sp__request *drop[DEPTH_MAX];
+
+	while (sp__queue_outstanding(rs->q)) {
+		int rc = sp__queue_reap(rs->q, drop, DEPTH_MAX, 1, -1);
+
+		if (rc < 0)
+			return fail(rs, rc, rs->offset);
+	}
+	rs->queued = false;
+	if (lseek(rs->fd, (off_t)rs->offset, SEEK_SET) < 0)
+		return fail(rs, -errno, rs->offset);
+	return next_plain(rs, data, bytes, wait);
+}
+
+static int next_queued(struct sp__rstream *rs, const char **data, size_t *bytes, bool wait)
+{
+	struct slot *s = &rs->slots[rs->head];
+	uint64_t skip;
+	int rc = 0;
+
+	if (rs->short_read)
+		return go_plain(rs, data, bytes, wait);
+	if (rs->lent)
+		rc = ask(rs, (rs->head + rs->depth - 1) % rs->depth, 1);
+	rs->lent = false;
+	while (rc == 0 && s->busy && !s->done) {
+		rc = collect(rs, wait);
+		if (rc == 0 && !wait && !s->done)
+			return SP_LATER;
+	}
+	if (rc)
+		return fail(rs, rc, rs->offset);
+	if (!s->busy || (s->req.result == -EINVAL && rs->volume->direct))
+		return go_plain(rs, data, bytes, wait);
+	if (s->req.result < 0)
+		return fail(rs, s->req.result, s->req.offset);
+	/* The first chunk begins at an aligned place before the stream. */
+	skip = rs->offset - s->req.offset;
+	if ((uint64_t)s->req.result <= skip)
+		return go_plain(rs, data, bytes, wait);
+	*data = (char *)s->req.data + skip;
+	*bytes = (size_t)s->req.result - skip;
+	rs->offset += *bytes;
+	if ((uint32_t)s->req.result < s->req.bytes)
+		rs->short_read = true;
+	s->busy = false;
+	rs->head = (rs->head + 1) % rs->depth;
+	rs->lent = true;
+	return SP_READY;
+}
+
+/* Opening. */
+
+static void unqueue(struct sp__rstream *rs)
+{
+	sp__queue_close(rs->q);
+	sp__volume_close(rs->volume);
+	free(rs->slots);
+	if (rs->mapped)
+		sp__pages_free(rs->buf, rs->buf_bytes);
+	else
+		free(rs->buf);
+	rs->q = NULL;
+	rs->volume = NULL;
+	rs->slots = NULL;
+	rs->buf = NULL;
+	rs->mapped = false;
+}
+
+/* The volume to read: direct if that is wanted and there is such a thing. */
+static int choose_volume(struct sp__rstream *rs, enum sp__direct direct)
+{
+	if (direct == SP__DIRECT_AUTO && sp__pagecache_holds(rs->fd, rs->offset, rs->known))
+		direct = SP__DIRECT_NEVER;
+	if (direct != SP__DIRECT_NEVER &&
+	    sp__volume_reopen_direct(&rs->volume, rs->fd, false, rs->name, NULL) == 0) {
+		if (rs->chunk_bytes % rs->volume->align_bytes == 0)
+			return 0;
+		sp__volume_close(rs->volume);
+		rs->volume = NULL;
+	}
+	posix_fadvise(rs->fd, (off_t)rs->offset, 0, POSIX_FADV_SEQUENTIAL);
+	return sp__volume_adopt(&rs->volume, rs->fd, false, rs->name, NULL);
+}
+
+static int start_queue(struct sp__rstream *rs, const struct sp__rstream_opts *opts,
+		       struct sp_errinfo *err)
+{
+	struct sp__queue_opts qo = { .engine = opts->engine, .trace = opts->trace };
+	uint64_t left = (rs->known - rs->offset + rs->chunk_bytes - 1) / rs->chunk_bytes;
+	int rc;
+
+	rs->depth = opts->depth < DEPTH_MAX ? opts->depth : DEPTH_MAX;
+	if (rs->depth > left)
+		rs->depth = (unsigned)left;
+	qo.depth = rs->depth;
+	rc = choose_volume(rs, opts->direct);
+	if (rc)
+		return rc;
+	rc = sp__queue_open(&rs->q, &qo, err);
+	if (rc)
+		return rc;
+	rs->slots = calloc(rs->depth, sizeof(*rs->slots));
+	rs->buf_bytes = rs->depth * rs->chunk_bytes;
+	rs->buf = sp__pages_alloc(rs->buf_bytes, true);
+	rs->mapped = true;
+	if (!rs->slots || !rs->buf)
+		return -ENOMEM;
+	rs->ask = rs->offset - rs->offset % rs->volume->align_bytes;
+	rc = ask(rs, 0, rs->depth);
+	rs->queued = rc == 0;
+	return rc;
+}
+
+/* Large enough to be worth a queue: then offset and known are set. */
+static bool is_large(struct sp__rstream *rs, const struct stat *st)
+{
+	off_t at;
+
+	if (!S_ISREG(st->st_mode) || (uint64_t)st->st_size <= SMALL_BYTES || sp__fds_scarce())
+		return false;
+	at = lseek(rs->fd, 0, SEEK_CUR);
+	if (at < 0)
+		return false;
+	rs->offset = (uint64_t)at;
+	rs->known = (uint64_t)st->st_size;
+	return rs->known > rs->offset + SMALL_BYTES;
+}
+
+static int start(struct sp__rstream *rs, const struct sp__rstream_opts *opts,
+		 struct sp_errinfo *err)
+{
+	struct stat st;
+	int rc;
+
+	if (fstat(rs->fd, &st))
+		return -errno;
+	if (is_large(rs, &st)) {
+		rc = start_queue(rs, opts, opts->engine ? err : NULL);
+		if (rc == 0 || opts->engine)
+			return rc;
+		unqueue(rs);
+	}
+	rs->pollable = !S_ISREG(st.st_mode);
+	rs->buf_bytes = rs->chunk_bytes;
+	if (S_ISREG(st.st_mode) && st.st_size > 0 && (uint64_t)st.st_size < rs->buf_bytes)
+		rs->buf_bytes = (size_t)st.st_size + 1;
+	/* A larger pipe means fewer changes between writer and reader. */
+	if (S_ISFIFO(st.st_mode) && fcntl(rs->fd, F_GETPIPE_SZ) < PIPE_BYTES)
+		(void)fcntl(rs->fd, F_SETPIPE_SZ, PIPE_BYTES);
+	return 0;
+}
+
+int sp__rstream_open(struct sp__rstream **out, int fd, const char *name,
+		     const struct sp__rstream_opts *opts, struct sp_errinfo *err)
+{
+	struct sp__rstream *rs = calloc(1, sizeof(*rs));
+	int rc;
+
+	if (!rs)
+		return sp__err(err, -ENOMEM, "open", name, -1);
+	rs->fd = fd;
+	rs->err = err;
+	rs->trace = opts->trace;
+	rs->status = SP_READY;
+	rs->chunk_bytes = opts->chunk_bytes;
+	rs->name = strdup(name);
+	rc = rs->name ? start(rs, opts, err) : -ENOMEM;
+	if (rc) {
+		sp__rstream_close(rs);
+		return sp__err(err, rc, "read", name, -1);
+	}
+	*out = rs;
+	return 0;
+}
+
+int sp__rstream_next(struct sp__rstream *rs, const char **data, size_t *bytes, bool wait)
+{
+	if (rs->status != SP_READY)
+		return rs->status;
+	if (rs->queued)
+		return next_queued(rs, data, bytes, wait);
+	return next_plain(rs, data, bytes, wait);
+}
+
+void sp__rstream_close(struct sp__rstream *rs)
+{
+	if (!rs)
+		return;
+	unqueue(rs);
+	free(rs->name);
+	free(rs);
+}
+
+size_t sp__rstream_memory(const struct sp__rstream *rs)
+{
+	return rs->buf_bytes;
+}
+
+void sp__rstream_counters(const struct sp__rstream *rs, struct sp__io_counters *c)
+{
+	*c = rs->plain;
+	if (rs->q) {
+		struct sp__io_counters queued;
+
+		sp__queue_counters(rs->q, &queued);
+		c->read_requests += queued.read_requests;
+		c->read_bytes += queued.read_bytes;
+	}
+}
+
+const char *sp__rstream_engine(const struct sp__rstream *rs)
+{
+	return rs->q ? sp__queue_engine(rs->q) : "read";
+}

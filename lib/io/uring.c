@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The io_uring engine, and the only file that knows liburing.
+ *
+ * The submission ring has room for the whole depth, so a batch always fits and
+ * goes to the kernel with one system call.  What the kernel does not take at
+ * once (it is short of memory, or a signal came) stays in the ring, counts as
+ * taken, and goes with the next call; each reap sees to that.
+ *
+ * COOP_TASKRUN saves interrupts of the processor: completions are run when we
+ * enter the kernel anyway (TASKRUN_FLAG tells a reap that does not wait when
+ * it must).  SINGLE_ISSUER and DEFER_TASKRUN would save a
+ * little more, but bind the ring to the thread that first uses it, and queues
+ * are opened in one thread and used in another.
+ *
+ * Needed of the kernel: IORING_FEAT_EXT_ARG (5.11; waiting with a timeout
+ * without a request of its own), and the opcodes, which are asked for.
+ */
+#include <errno.h>
+#include <liburing.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+#include "io/engine.h"
+
+/* The kernel takes registered buffers of at most this size. */
+#define FIXED_MAX ((size_t)1 << 30)
+#define FIXED_COUNT_MAX 1024
+
+struct uring {
+	struct io_uring ring;
+	char *pool; /* registered memory, or NULL */
+	size_t pool_bytes;
+};
+
+static bool has_opcodes(struct io_uring *ring)
+{
+	struct io_uring_probe *p = io_uring_get_probe_ring(ring);
+	bool has;
+
+	if (!p)
+		return false;
+	has = io_uring_opcode_supported(p, IORING_OP_READ) &&
+	      io_uring_opcode_supported(p, IORING_OP_WRITE);
+	io_uring_free_probe(p);
+	return has;
+}
+
+static int init_ring(struct io_uring *ring, unsigned depth)
+{
+	struct io_uring_params p = { .flags = IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG |
+					     IORING_SETUP_SUBMIT_ALL };
+	int rc = io_uring_queue_init_params(depth, ring, &p);
+
+	if (rc == -EINVAL) {
+		p = (struct io_uring_params){ 0 };
+		rc = io_uring_queue_init_params(depth, ring, &p);
+	}
+	if (rc)
+		return rc;
+	if ((p.features & IORING_FEAT_EXT_ARG) && (p.features & IORING_FEAT_NODROP) &&
+	    has_opcodes(ring))
+		return 0;
+	io_uring_queue_exit(ring);
+	return SP_EUNSUP;
+}
+
+static int uring_open(void **engine, const struct sp__engine_opts *opts, struct sp_errinfo *err)
+{
+	struct uring *u = calloc(1, sizeof(*u));
+	int rc;
+
+	(void)err;
+	if (!u)
+		return -ENOMEM;
+	rc = init_ring(&u->ring, opts->depth);
+	if (rc) {
+		free(u);
+		/* The ring's memory is the kernel's: refusal is no lack of ours. */
+		return rc == -ENOMEM ? SP_EUNSUP : rc;
+	}
+	*engine = u;
+	return 0;
+}
+
+static void uring_close(void *engine)
+{
+	struct uring *u = engine;
+
+	io_uring_queue_exit(&u->ring);
+	free(u);
+}
+
+static int uring_register(void *engine, void *pool, size_t bytes)
+{
+	struct uring *u = engine;
+	size_t n = (bytes + FIXED_MAX - 1) / FIXED_MAX;
+	struct iovec *v;
+	int rc;
+
+	if (n > FIXED_COUNT_MAX)
+		return -E2BIG;
+	v = calloc(n, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		v[i].iov_base = (char *)pool + i * FIXED_MAX;
+		v[i].iov_len = i + 1 < n ? FIXED_MAX : bytes - i * FIXED_MAX;
+	}
+	rc = io_uring_register_buffers(&u->ring, v, (unsigned)n);
+	free(v);
+	if (rc)
+		return rc;
+	u->pool = pool;
+	u->pool_bytes = bytes;
+	return 0;
+}
+
+/* The registered buffer that holds all of the bytes, or -1. */
+static int fixed_index(const struct uring *u, const char *at, size_t bytes)
+{
+	size_t begin;
+
+	if (!u->pool || at < u->pool || at >= u->pool + u->pool_bytes)
+		return -1;
+	begin = (size_t)(at - u->pool);
+	if (bytes > u->pool_bytes - begin || begin / FIXED_MAX != (begin + bytes - 1) / FIXED_MAX)
+		return -1;
+	return (int)(begin / FIXED_MAX);
+}
+
+static void prepare(const struct uring *u, struct io_uring_sqe *sqe, struct sp__request *r)
+{
+	char *at = (char *)r->data + r->moved;
+	unsigned rest = r->bytes - r->moved;
+	uint64_t offset = r->offset + r->moved;
+	int fd = r->volume->fd, fixed = rest ? fixed_index(u, at, rest) : -1;
+
+	if (r->op == SP__OP_READ && fixed >= 0)
+		io_uring_prep_read_fixed(sqe, fd, at, rest, offset, fixed);
+	else if (r->op == SP__OP_READ)
+		io_uring_prep_read(sqe, fd, at, rest, offset);
+	else if (fixed >= 0)
+		io_uring_prep_write_fixed(sqe, fd, at, rest, offset, fixed);
+	else
+		io_uring_prep_write(sqe, fd, at, rest, offset);
+	sqe->ioprio = r->prio;
+	io_uring_sqe_set_data(sqe, r);
+}
+
+static bool transient(int rc)
+{
+	return rc == -EAGAIN || rc == -EBUSY || rc == -EINTR;
+}
+
+static int uring_submit(void *engine, struct sp__request *const *reqs, size_t n)
+{
+	struct uring *u = engine;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		struct io_uring_sqe *sqe = io_uring_get_sqe(&u->ring);
+
+		if (!sqe)
+			break;
+		prepare(u, sqe, reqs[i]);
+	}
+	/* Refused or not, they are in the ring; reap retries and tells. */
+	io_uring_submit(&u->ring);
+	return i ? (int)i : -EAGAIN;
+}
+
+static size_t collect(struct uring *u, struct sp__request **done, size_t max)
+{
+	struct io_uring_cqe *cqe;
+	size_t n = 0;
+
+	while (n < max && io_uring_peek_cqe(&u->ring, &cqe) == 0) {
+		done[n] = io_uring_cqe_get_data(cqe);
+		done[n++]->result = cqe->res;
+		io_uring_cqe_seen(&u->ring, cqe);
+	}
+	return n;
+}
+
+static int uring_wait(struct uring *u, unsigned count, int64_t timeout_ns)
+{
+	struct __kernel_timespec ts = { timeout_ns / 1000000000, timeout_ns % 1000000000 };
+	struct io_uring_cqe *cqe;
+
+	if (timeout_ns < 0)
+		return io_uring_submit_and_wait(&u->ring, count);
+	return io_uring_submit_and_wait_timeout(&u->ring, &cqe, count, &ts, NULL);
+}
+
+static int uring_reap(void *engine, struct sp__request **done, size_t max, size_t min,
+		      int64_t timeout_ns)
+{
+	struct uring *u = engine;
+	size_t n = collect(u, done, max);
+	int rc = 0;
+
+	if (n >= min && io_uring_sq_ready(&u->ring) == 0)
+		return (int)n;
+	if (n >= min || timeout_ns == 0)
+		rc = io_uring_submit(&u->ring);
+	else
+		rc = uring_wait(u, (unsigned)(min - n), timeout_ns);
+	n += collect(u, done + n, max - n);
+	if (n || rc >= 0 || transient(rc) || rc == -ETIME)
+		return (int)n;
+	return rc;
+}
+
+const struct sp__engine_ops sp__uring_engine = {
+	.name = "io_uring",
+	.caps = SP__CAP_ASYNC | SP__CAP_PRIO | SP__CAP_MOVES | SP__CAP_AUTO | SP__CAP_FD,
+	.open = uring_open,
+	.close = uring_close,
+	.register_pool = uring_register,
+	.submit = uring_submit,
+	.reap = uring_reap,
+};

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "io/volume.h"
+
+/*
+ * Page-sized units satisfy every device whose logical block is no larger, at
+ * no cost to requests of many pages, so nobody is asked for less.
+ */
+#define ALIGN_BYTES 4096
+
+/* Below this limit descriptors are kept for those who cannot do without. */
+#define FDS_ENOUGH 32
+
+/* What direct requests must be multiples of; 0: the file system refuses them. */
+static uint32_t direct_align(int fd)
+{
+#ifdef STATX_DIOALIGN
+	struct statx sx;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &sx) == 0 &&
+	    (sx.stx_mask & STATX_DIOALIGN)) {
+		uint32_t align = sx.stx_dio_offset_align;
+
+		if (align == 0)
+			return 0;
+		if (align < sx.stx_dio_mem_align)
+			align = sx.stx_dio_mem_align;
+		return align < ALIGN_BYTES ? ALIGN_BYTES : align;
+	}
+#else
+	(void)fd;
+#endif
+	return ALIGN_BYTES;
+}
+
+static int inspect(struct sp__volume *v)
+{
+	struct stat st;
+	int flags;
+
+	if (fstat(v->fd, &st))
+		return -errno;
+	flags = fcntl(v->fd, F_GETFL);
+	if (flags < 0)
+		return -errno;
+	v->regular = S_ISREG(st.st_mode);
+	v->direct = flags & O_DIRECT;
+	v->align_bytes = v->direct ? direct_align(v->fd) : ALIGN_BYTES;
+	if (v->align_bytes == 0)
+		return SP_EUNSUP;
+	if (S_ISBLK(st.st_mode))
+		return ioctl(v->fd, BLKGETSIZE64, &v->size_bytes) ? -errno : 0;
+	v->size_bytes = (uint64_t)st.st_size;
+	return v->regular ? 0 : SP_EUNSUP;
+}
+
+int sp__volume_adopt(struct sp__volume **out, int fd, bool owned, const char *name,
+		     struct sp_errinfo *err)
+{
+	struct sp__volume *v = calloc(1, sizeof(*v));
+	int rc;
+
+	if (!v)
+		return sp__err(err, -ENOMEM, "open", name, -1);
+	v->fd = fd;
+	v->name = strdup(name);
+	rc = v->name ? inspect(v) : -ENOMEM;
+	if (rc) {
+		sp__volume_close(v);
+		return sp__err(err, rc, "open", name, -1);
+	}
+	v->owned = owned;
+	*out = v;
+	return 0;
+}
+
+/* A file with a name for an instant, in which no signal may end us. */
+static int create_unlinked(const char *dir, int flags)
+{
+	sigset_t all, before;
+	char *path;
+	int fd;
+
+	if (asprintf(&path, "%s/spindleXXXXXX", dir) < 0)
+		return -ENOMEM;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &before);
+	fd = mkostemp(path, flags);
+	if (fd < 0)
+		fd = -errno;
+	/* A file system that refuses direct I/O says so after creating it. */
+	if (fd >= 0 || fd == -EINVAL)
+		unlink(path);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	free(path);
+	return fd;
+}
+
+static int open_unnamed(const char *dir, int flags)
+{
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC | flags, 0600);
+
+	if (fd >= 0)
+		return fd;
+	if (errno == EOPNOTSUPP || errno == EISDIR)
+		return create_unlinked(dir, O_CLOEXEC | flags);
+	return -errno;
+}
+
+int sp__volume_temp(struct sp__volume **v, const char *dir, enum sp__direct direct,
+		    struct sp_errinfo *err)
+{
+	int fd = -EINVAL, rc = SP_EUNSUP;
+
+	if (direct != SP__DIRECT_NEVER)
+		fd = open_unnamed(dir, O_DIRECT);
+	if (fd >= 0) {
+		rc = sp__volume_adopt(v, fd, true, dir, NULL);
+		if (rc == 0)
+			return 0;
+		close(fd);
+		fd = -EINVAL;
+	}
+	if (fd != -EINVAL)
+		return sp__err(err, fd, "create", dir, -1);
+	if (direct == SP__DIRECT_ALWAYS)
+		return sp__errf(err, rc, "create", dir, -1, "no direct I/O on this file system");
+	fd = open_unnamed(dir, 0);
+	if (fd < 0)
+		return sp__err(err, fd, "create", dir, -1);
+	rc = sp__volume_adopt(v, fd, true, dir, err);
+	if (rc)
+		close(fd);
+	return rc;
+}
+
+int sp__volume_reopen_direct(struct sp__volume **v, int fd, bool write, const char *name,
+			     struct sp_errinfo *err)
+{
+	char path[32];
+	int again, rc;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	again = open(path, (write ? O_WRONLY : O_RDONLY) | O_DIRECT | O_CLOEXEC | O_NONBLOCK);
+	if (again < 0) {
+		rc = errno == EMFILE || errno == ENFILE ? -errno : SP_EUNSUP;
+		return sp__err(err, rc, "open", name, -1);
+	}
+	rc = sp__volume_adopt(v, again, true, name, err);
+	if (rc)
+		close(again);
+	return rc;
+}
+
+bool sp__fds_scarce(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < FDS_ENOUGH;
+}
+
+void sp__volume_close(struct sp__volume *v)
+{
+	if (!v)
+		return;
+	if (v->owned)
+		close(v->fd);
+	free(v->name);
+	free(v);
+}
