@@ -34,7 +34,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "sort/readplan_steps.h"
+#include "sort/readplan_impl.h"
 
 /* Clusters are numbered from 1; 0 stands below the stack. */
 struct slack {
@@ -47,9 +47,9 @@ struct slack {
 	uint32_t fresh;	   /* slack of a new cluster */
 };
 
-size_t sp__cluster_scratch(const struct sp__readplan_opts *opts)
+size_t sp__cluster_scratch(uint64_t pages, unsigned runs)
 {
-	return 3 * (opts->pages + 1) * sizeof(uint32_t) + opts->runs * sizeof(uint32_t);
+	return 3 * (pages + 1) * sizeof(uint32_t) + runs * sizeof(uint32_t);
 }
 
 static uint32_t first_minimum(struct slack *s, uint32_t i)
@@ -103,43 +103,77 @@ static bool lengthen(struct slack *s, uint32_t k)
 	return true;
 }
 
-static uint64_t cluster(const struct sp__readplan_opts *opts, struct slack *s, uint32_t *last,
-			struct sp__step *steps)
+static void cluster(struct sp__readplan *p, const uint32_t *sequence, struct slack *s,
+		    uint32_t *last)
 {
-	uint64_t n = 0;
-
-	for (uint64_t i = 0; i < opts->pages; i++) {
-		uint32_t run = opts->consumption[i];
+	for (uint64_t i = 0; i < p->pages; i++) {
+		uint32_t run = sequence[i];
 
 		if (last[run] && lengthen(s, last[run])) {
-			steps[last[run] - 1].pages++;
+			p->steps[last[run] - 1].pages++;
 			continue;
 		}
 		append(s);
-		steps[n].run = run;
-		steps[n].pages = 1;
-		last[run] = (uint32_t)++n;
+		p->steps[p->nsteps].run = run;
+		p->steps[p->nsteps].pages = 1;
+		last[run] = (uint32_t)++p->nsteps;
 	}
-	return n;
 }
 
-int sp__steps_cluster(const struct sp__readplan_opts *opts, struct sp__step *steps,
-		      uint64_t *count)
+static void fit_list(struct sp__readplan *p)
 {
-	unsigned live = sp__steps_live_runs(opts);
-	struct slack s = { .fresh = opts->buffers > live ? opts->buffers - live - 1 : 0 };
-	uint32_t *last = calloc(opts->runs, sizeof(*last));
+	void *less = p->nsteps ? realloc(p->steps, p->nsteps * sizeof(*p->steps)) : NULL;
 
-	s.next = malloc(3 * (opts->pages + 1) * sizeof(uint32_t));
-	if (!s.next || !last) {
-		free(s.next);
-		free(last);
-		return -ENOMEM;
+	if (less)
+		p->steps = less;
+	for (uint64_t i = 0; i < p->nsteps; i++)
+		if (p->largest < p->steps[i].pages)
+			p->largest = p->steps[i].pages;
+}
+
+int sp__cluster_plan(struct sp__readplan *p, const uint32_t *sequence)
+{
+	struct slack s = { .fresh = p->buffers > p->live ? p->buffers - p->live - 1 : 0 };
+	uint32_t *last = calloc(p->runs, sizeof(*last));
+	int rc = -ENOMEM;
+
+	p->steps = malloc(p->pages * sizeof(*p->steps) + 1);
+	s.next = malloc(3 * (p->pages + 1) * sizeof(uint32_t));
+	if (p->steps && s.next && last) {
+		s.below = s.next + p->pages + 1;
+		s.gap = s.below + p->pages + 1;
+		cluster(p, sequence, &s, last);
+		fit_list(p);
+		rc = 0;
 	}
-	s.below = s.next + opts->pages + 1;
-	s.gap = s.below + opts->pages + 1;
-	*count = cluster(opts, &s, last, steps);
 	free(s.next);
 	free(last);
-	return 0;
+	return rc;
+}
+
+uint32_t sp__cluster_turn(struct sp__readplan *p)
+{
+	for (;; p->head++) {
+		struct sp__step *step = &p->steps[p->head];
+		uint32_t *debt = &p->run[step->run].debt;
+		uint32_t paid = *debt < step->pages ? *debt : step->pages;
+
+		step->pages -= paid;
+		*debt -= paid;
+		if (step->pages)
+			return step->run;
+	}
+}
+
+unsigned sp__cluster_next(struct sp__readplan *p, unsigned free_pages, unsigned *run)
+{
+	uint32_t r = sp__cluster_turn(p), want = p->steps[p->head].pages;
+
+	if (want > free_pages && sp__starves(p, r))
+		want = free_pages;
+	if (want > free_pages)
+		return 0;
+	p->steps[p->head].pages -= want;
+	*run = r;
+	return sp__readplan_take(p, r, want);
 }

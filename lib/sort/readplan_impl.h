@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside the read plan: what its three families share (readplan.c says how they
+ * fit together).
+ */
+#ifndef SP__SORT_READPLAN_IMPL_H
+#define SP__SORT_READPLAN_IMPL_H
+
+#include "sort/readplan.h"
+
+#define SP__NO_RUN UINT32_MAX
+
+struct sp__run_reads {
+	uint64_t pages;
+	uint64_t asked;	   /* pages asked for, consumed or not */
+	uint64_t consumed;
+	union {
+		struct { /* fixed buffering */
+			uint32_t own, batch, low;
+			bool waiting;
+		};
+		struct { /* forecasting */
+			uint64_t passed;   /* pages passed in the sequence */
+			uint64_t clusters; /* equal ones behind the first page; 0: buffers */
+		};
+		uint32_t debt; /* clustering: pages taken out of clusters to come */
+	};
+};
+
+/* A planned cluster. */
+struct sp__step {
+	uint32_t run;
+	uint32_t pages;
+};
+
+struct sp__readplan {
+	enum sp_readahead strategy;
+	unsigned runs, live; /* live: runs that have pages */
+	unsigned buffers;
+	struct sp__run_reads *run;
+	uint64_t unread, demanded;
+	uint32_t starving; /* the last run whose last page was consumed, or SP__NO_RUN */
+	unsigned largest;
+	/* Fixed buffering: runs that want to read, in the order of their wishes. */
+	uint32_t *ring;
+	unsigned ring_head, ring_count;
+	/* Forecasting: the sequence, and where in it reading stands. */
+	uint32_t *sequence;
+	uint64_t pages, at;
+	uint32_t buffer_pages;	/* FORECAST: pages in a buffer, ... */
+	int64_t buffers_empty;	/* ... and whole buffers that are empty */
+	/* Clustering: the list, and the first step that is not finished. */
+	struct sp__step *steps;
+	uint64_t nsteps, head;
+};
+
+static inline uint64_t sp__unread(const struct sp__run_reads *r)
+{
+	return r->pages - r->asked;
+}
+
+static inline uint64_t sp__full(const struct sp__run_reads *r)
+{
+	return r->asked - r->consumed;
+}
+
+/* The merge cannot go on without the run's next page. */
+static inline bool sp__starves(const struct sp__readplan *p, uint32_t run)
+{
+	return run != SP__NO_RUN && sp__full(&p->run[run]) == 0 && sp__unread(&p->run[run]) > 0;
+}
+
+/* Counts pages as asked for; returns how many. */
+unsigned sp__readplan_take(struct sp__readplan *p, uint32_t run, uint64_t pages);
+
+/*
+ * For each family: plan() completes p, whose runs and numbers are set (0 or
+ * -ENOMEM); next() is sp__readplan_next() without looking after starving
+ * runs; turn() is the run whose turn it is, where there is a sequence (to be
+ * called while there are unread pages).
+ */
+int sp__fixed_plan(struct sp__readplan *p);
+unsigned sp__fixed_next(struct sp__readplan *p, unsigned free_pages, unsigned *run);
+unsigned sp__fixed_feed(struct sp__readplan *p, uint32_t run, unsigned free_pages);
+void sp__fixed_consumed(struct sp__readplan *p, uint32_t run);
+
+int sp__forecast_plan(struct sp__readplan *p, const uint32_t *sequence);
+uint32_t sp__forecast_turn(struct sp__readplan *p);
+unsigned sp__forecast_next(struct sp__readplan *p, unsigned free_pages, unsigned *run);
+/* Pages of run are about to be asked for; once all in one buffer. */
+void sp__forecast_taken(struct sp__readplan *p, uint32_t run);
+void sp__forecast_consumed(struct sp__readplan *p, uint32_t run);
+
+int sp__cluster_plan(struct sp__readplan *p, const uint32_t *sequence);
+uint32_t sp__cluster_turn(struct sp__readplan *p);
+unsigned sp__cluster_next(struct sp__readplan *p, unsigned free_pages, unsigned *run);
+size_t sp__cluster_scratch(uint64_t pages, unsigned runs);
+
+#endif
