@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The documents of a sort.  The keys are a contract: spindle-report(5) tells
+ * what each means, and tests/golden/ holds the list.
+ */
+#include "report/doc.h"
+
+static const char tool[] = "xsort";
+
+static const char *const formation_names[] = {
+	[SP_FORM_AUTO] = "auto", [SP_FORM_LOAD] = "load", [SP_FORM_REPLACEMENT] = "replacement"
+};
+static const char *const policy_names[] = { [SP_MERGE_AUTO] = "auto",
+					    [SP_MERGE_LAZY] = "lazy",
+					    [SP_MERGE_EAGER] = "eager",
+					    [SP_MERGE_POLYPHASE] = "polyphase" };
+static const char *const readahead_names[SP_READ_COUNT_] = {
+	[SP_READ_AUTO] = "auto",	 [SP_READ_NONE] = "none",
+	[SP_READ_DOUBLE] = "double",	 [SP_READ_EQUAL] = "equal",
+	[SP_READ_FORECAST] = "forecast", [SP_READ_EXTENDED] = "extended",
+	[SP_READ_CLUSTER] = "cluster"
+};
+static const char *const compression_names[] = {
+	[SP_SPILL_RAW] = "none", [SP_SPILL_LZ4] = "lz4", [SP_SPILL_ZSTD] = "zstd"
+};
+static const char *const format_names[] = { [SP_REC_LINE] = "line",
+					    [SP_REC_CSV] = "csv",
+					    [SP_REC_FIXED] = "fixed" };
+static const char *const direct_names[] = { "auto", "never", "always" };
+static const char *const phase_names[SP_SORT_PHASES] = {
+	[SP_PHASE_RUN_FORMATION] = "run_formation", [SP_PHASE_MERGE] = "merge"
+};
+
+static void put_recycle(struct sp__doc doc, int recycle)
+{
+	if (recycle >= 0 && recycle < SP_RECYCLE_ALL)
+		sp__doc_count(doc, "recycle", (uint64_t)recycle);
+	else
+		sp__doc_text(doc, "recycle",
+			     recycle == SP_RECYCLE_AUTO	  ? "auto"
+			     : recycle == SP_RECYCLE_NONE ? "none"
+							  : "all");
+}
+
+static void put_strategies(struct sp__doc doc, const struct sp_sort_plan *plan)
+{
+	json_t *array = json_array();
+
+	sp__doc_put(doc, "strategies", array);
+	for (int i = SP_READ_NONE; i < SP_READ_COUNT_; i++) {
+		const struct sp_strategy_plan *s = &plan->strategy[i];
+		struct sp__doc row = sp__doc_element(doc, array);
+
+		sp__doc_text(row, "name", readahead_names[i]);
+		sp__doc_bool(row, "chosen", (int)plan->readahead == i);
+		sp__doc_bool(row, "feasible", s->feasible);
+		sp__doc_real(row, "cluster_reads", s->cluster_reads);
+		sp__doc_real(row, "cluster_pages", s->cluster_pages);
+		sp__doc_real(row, "merge_s", s->seconds);
+	}
+}
+
+void sp__report_plan(struct sp__doc doc, const struct sp_sort_plan *plan)
+{
+	sp__doc_count(doc, "memory_bytes", plan->memory_bytes);
+	sp__doc_known(doc, "input_bytes", plan->input_bytes);
+	sp__doc_bool(doc, "in_memory", plan->in_memory);
+	sp__doc_text(doc, "run_formation", formation_names[plan->formation]);
+	sp__doc_text(doc, "merge_policy", policy_names[plan->policy]);
+	sp__doc_text(doc, "readahead", readahead_names[plan->readahead]);
+	put_recycle(doc, plan->recycle);
+	sp__doc_count(doc, "run_bytes", plan->run_bytes);
+	sp__doc_count(doc, "run_buffers_count", plan->run_buffers);
+	sp__doc_known(doc, "runs", plan->runs);
+	sp__doc_count(doc, "fan_in", plan->fan_in);
+	sp__doc_count(doc, "merge_passes", plan->passes);
+	sp__doc_count(doc, "page_bytes", plan->page_bytes);
+	sp__doc_count(doc, "merge_bytes", plan->merge_bytes);
+	sp__doc_count(doc, "merge_pages", plan->merge_pages);
+	sp__doc_real(doc, "transfer_s_per_mb", plan->transfer_s_per_mb);
+	sp__doc_real(doc, "seek_s", plan->seek_s);
+	sp__doc_real(doc, "elapsed_s", plan->seconds);
+	put_strategies(doc, plan);
+}
+
+struct sp_report *sp_report_sort_plan(const struct sp_sort_plan *plan)
+{
+	struct sp__doc doc;
+	bool failed;
+	struct sp_report *report = sp__report_new("spindle.sort-plan/1", tool, &failed, &doc);
+
+	if (!report)
+		return NULL;
+	sp__report_plan(sp__doc_object(doc, "plan"), plan);
+	return sp__report_done(report, failed);
+}
+
+static void put_names(struct sp__doc doc, const char *key, const char *const *names, size_t n)
+{
+	json_t *array = json_array(), *name;
+
+	sp__doc_put(doc, key, array);
+	for (size_t i = 0; i < n; i++) {
+		name = json_string(names[i]);
+		if (json_array_append_new(array, name ? name : json_string("(not UTF-8)")))
+			*doc.failed = true;
+	}
+}
+
+static void put_format(struct sp__doc doc, const struct sp_recfmt *format)
+{
+	sp__doc_text(doc, "format", format_names[format->kind]);
+	sp__doc_known(doc, "record_bytes",
+		      format->kind == SP_REC_FIXED ? format->fixed_bytes : 0);
+	sp__doc_bool(doc, "zero_terminated", format->kind == SP_REC_LINE && !format->eol);
+}
+
+static void put_config(struct sp__doc doc, const struct sp_sort_opts *opts,
+		       const struct sp_sort_io *io, const struct sp_sort_plan *plan)
+{
+	struct sp__doc c = sp__doc_object(doc, "config");
+
+	put_format(c, &opts->format);
+	sp__doc_count(c, "inputs_count", io->ninputs);
+	sp__doc_text(c, "output", io->output);
+	sp__doc_bool(c, "merge_only", io->merge);
+	sp__doc_count(c, "header_records", io->header_records);
+	sp__doc_bool(c, "unique", opts->unique);
+	sp__doc_bool(c, "count", opts->count);
+	sp__doc_known(c, "top", opts->top);
+	sp__doc_count(c, "memory_bytes", opts->memory_bytes);
+	put_names(c, "temporary_directories", opts->tmpdirs, opts->ntmpdirs);
+	sp__doc_known(c, "parallel", opts->parallel);
+	sp__doc_text(c, "engine", opts->engine ? opts->engine : "auto");
+	sp__doc_text(c, "direct", direct_names[opts->direct < 0 ? 0 : opts->direct ? 2 : 1]);
+	sp__doc_text(c, "spill_compression", compression_names[opts->compression]);
+	sp__doc_text(c, "compress_program", opts->compress_program);
+	sp__doc_count(c, "seed", opts->seed);
+	sp__report_plan(sp__doc_object(c, "plan"), plan);
+}
+
+static void put_result(struct sp__doc doc, const struct sp_sort_stats *s)
+{
+	struct sp__doc r = sp__doc_object(doc, "result");
+
+	sp__doc_count(r, "records", s->records);
+	sp__doc_count(r, "output_records", s->output_records);
+	sp__doc_count(r, "input_bytes", s->input_bytes);
+	sp__doc_count(r, "output_bytes", s->output_bytes);
+	sp__doc_count(r, "runs", s->runs);
+	sp__doc_count(r, "spilled_runs", s->spilled_runs);
+	sp__doc_count(r, "merges", s->merges);
+	sp__doc_count(r, "merge_passes", s->merge_passes);
+	sp__doc_real(r, "elapsed_s", s->elapsed_s);
+}
+
+static void put_pair(struct sp__doc doc, const char *key, json_t *predicted, json_t *measured)
+{
+	struct sp__doc pair = sp__doc_object(doc, key);
+
+	sp__doc_put(pair, "predicted", predicted);
+	sp__doc_put(pair, "measured", measured);
+}
+
+/* Cluster reads are predicted for one merge of all runs that are left at last. */
+static void put_comparison(struct sp__doc doc, const struct sp_sort_stats *s)
+{
+	const struct sp_sort_plan *p = &s->plan;
+	const struct sp_strategy_plan *chosen = &p->strategy[p->readahead];
+	struct sp__doc c = sp__doc_object(doc, "comparison");
+	bool merged = s->spilled_runs > 0 && chosen->feasible;
+
+	put_pair(c, "runs", p->runs ? json_integer((json_int_t)p->runs) : json_null(),
+		 json_integer((json_int_t)s->runs));
+	put_pair(c, "merge_passes", json_integer(p->passes), json_integer(s->merge_passes));
+	put_pair(c, "cluster_reads", merged ? json_real(chosen->cluster_reads) : json_null(),
+		 json_integer((json_int_t)s->cluster_reads));
+	put_pair(c, "elapsed_s", p->seconds > 0 ? json_real(p->seconds) : json_null(),
+		 json_real(s->elapsed_s));
+}
+
+static void put_phases(struct sp__doc doc, const struct sp_sort_stats *s)
+{
+	json_t *array = json_array();
+
+	sp__doc_put(doc, "phases", array);
+	for (int i = 0; i < SP_SORT_PHASES; i++) {
+		struct sp__doc phase = sp__doc_element(doc, array);
+
+		sp__doc_text(phase, "name", phase_names[i]);
+		sp__doc_real(phase, "elapsed_s", s->phase_elapsed_s[i]);
+		sp__doc_real(phase, "cpu_s", s->phase_cpu_s[i]);
+	}
+}
+
+/* -1 stands for unknown. */
+static void put_signed(struct sp__doc doc, const char *key, int64_t value)
+{
+	sp__doc_put(doc, key, value < 0 ? json_null() : json_integer(value));
+}
+
+static void put_io(struct sp__doc doc, const struct sp_sort_stats *s)
+{
+	struct sp__doc io = sp__doc_object(doc, "io");
+
+	sp__doc_text(io, "engine", s->engine[0] ? s->engine : NULL);
+	sp__doc_text(io, "input_engine", s->input_engine[0] ? s->input_engine : NULL);
+	sp__doc_count(io, "read_requests", s->read_requests);
+	sp__doc_count(io, "read_bytes", s->read_bytes);
+	sp__doc_count(io, "write_requests", s->write_requests);
+	sp__doc_count(io, "write_bytes", s->write_bytes);
+	sp__doc_count(io, "cluster_reads", s->cluster_reads);
+	sp__doc_count(io, "demand_reads", s->demand_reads);
+	put_signed(io, "device_read_bytes", s->device_read_bytes);
+	put_signed(io, "device_write_bytes", s->device_write_bytes);
+}
+
+static void put_memory(struct sp__doc doc, const struct sp_sort_stats *s)
+{
+	struct sp__doc m = sp__doc_object(doc, "memory");
+
+	sp__doc_count(m, "limit_bytes", s->memory_limit_bytes);
+	sp__doc_count(m, "peak_bytes", s->memory_peak_bytes);
+	sp__doc_count(m, "charged_peak_bytes", s->memory_charged_peak_bytes);
+	sp__doc_count(m, "overrun_bytes", s->memory_overrun_bytes);
+}
+
+static void put_spill(struct sp__doc doc, const struct sp_sort_stats *s)
+{
+	struct sp__doc sp = sp__doc_object(doc, "spill");
+	bool known = s->spill_extents > 0 || !s->spill_write_bytes;
+
+	sp__doc_count(sp, "read_bytes", s->spill_read_bytes);
+	sp__doc_count(sp, "write_bytes", s->spill_write_bytes);
+	sp__doc_count(sp, "peak_bytes", s->spill_peak_bytes);
+	sp__doc_count(sp, "recycled_bytes", s->spill_recycled_bytes);
+	put_signed(sp, "extents_count", known ? (int64_t)s->spill_extents : -1);
+	sp__doc_put(sp, "region_bytes_mean",
+		    known ? json_real(s->spill_region_bytes_mean) : json_null());
+}
+
+struct sp_report *sp_report_sort(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
+				 const struct sp_sort_stats *stats)
+{
+	struct sp__doc doc;
+	bool failed;
+	struct sp_report *report = sp__report_new("spindle.sort/1", tool, &failed, &doc);
+
+	if (!report)
+		return NULL;
+	put_config(doc, opts, io, &stats->plan);
+	put_result(doc, stats);
+	put_comparison(doc, stats);
+	put_phases(doc, stats);
+	put_io(doc, stats);
+	put_memory(doc, stats);
+	put_spill(doc, stats);
+	return sp__report_done(report, failed);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A report for people, made from the document alone: an object becomes a
+ * heading with its members below, an array of objects a table.  Units come
+ * from the endings of the keys (_bytes, _s), so that a new key needs nothing
+ * here.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "report/doc.h"
+
+#define INDENT 2
+#define LABEL_WIDTH 26
+#define CELL 24
+
+static bool ends(const char *key, const char *suffix)
+{
+	size_t n = strlen(key), m = strlen(suffix);
+
+	return n > m && !strcmp(key + n - m, suffix);
+}
+
+/* The key in words, without its unit. */
+static void label(const char *key, char *buf, size_t bytes)
+{
+	static const char *const units[] = { "_bytes", "_s", "_count" };
+	size_t n = strlen(key), i;
+
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (ends(key, units[i])) {
+			n -= strlen(units[i]);
+			break;
+		}
+	if (n >= bytes)
+		n = bytes - 1;
+	for (i = 0; i < n; i++)
+		buf[i] = key[i] == '_' ? ' ' : key[i];
+	buf[n] = '\0';
+}
+
+static void format_bytes(double v, char *buf, size_t bytes)
+{
+	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", "PiB" };
+	size_t u = 0;
+
+	while (v >= 1024 && u + 1 < sizeof(units) / sizeof(units[0])) {
+		v /= 1024;
+		u++;
+	}
+	snprintf(buf, bytes, u ? "%.1f %s" : "%.0f %s", v, units[u]);
+}
+
+static void format_seconds(double v, char *buf, size_t bytes)
+{
+	if (v != 0 && v < 0.1)
+		snprintf(buf, bytes, "%.3f ms", v * 1e3);
+	else
+		snprintf(buf, bytes, "%.2f s", v);
+}
+
+static void format_value(const char *key, const json_t *v, char *buf, size_t bytes)
+{
+	if (json_is_null(v))
+		snprintf(buf, bytes, "-");
+	else if (json_is_string(v))
+		snprintf(buf, bytes, "%s", json_string_value(v));
+	else if (json_is_boolean(v))
+		snprintf(buf, bytes, "%s", json_is_true(v) ? "yes" : "no");
+	else if (ends(key, "_bytes") || ends(key, "_bytes_mean"))
+		format_bytes(json_number_value(v), buf, bytes);
+	else if (ends(key, "_s"))
+		format_seconds(json_number_value(v), buf, bytes);
+	else if (json_is_integer(v))
+		snprintf(buf, bytes, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+	else
+		snprintf(buf, bytes, "%.*f", json_real_value(v) < 10 ? 4 : 1,
+			 json_real_value(v));
+}
+
+static void table_head(json_t *row, FILE *out, int width)
+{
+	char text[CELL];
+	const char *key;
+	json_t *value;
+
+	fprintf(out, "%*s", INDENT, "");
+	json_object_foreach(row, key, value) {
+		label(key, text, sizeof(text));
+		fprintf(out, "%*s", json_is_string(value) ? -width : width, text);
+	}
+	putc('\n', out);
+}
+
+/* Rows of equal shape; every column has the same width. */
+static void table(const json_t *rows, FILE *out, int total)
+{
+	size_t i, columns = json_object_size(json_array_get(rows, 0));
+	int width = (int)((size_t)(total - INDENT) / (columns ? columns : 1));
+	char text[CELL];
+	const char *key;
+	json_t *row, *value;
+
+	if (width > CELL - 8)
+		width = CELL - 8;
+	if (!columns)
+		return;
+	table_head(json_array_get(rows, 0), out, width);
+	json_array_foreach(rows, i, row) {
+		fprintf(out, "%*s", INDENT, "");
+		json_object_foreach(row, key, value) {
+			format_value(key, value, text, sizeof(text));
+			fprintf(out, "%*s", json_is_string(value) ? -width : width, text);
+		}
+		putc('\n', out);
+	}
+}
+
+static bool is_table(const json_t *v)
+{
+	return json_is_array(v) && json_is_object(json_array_get(v, 0));
+}
+
+static void member(const char *key, const json_t *v, FILE *out, int width)
+{
+	char name[LABEL_WIDTH], text[512];
+	int room = width - INDENT - LABEL_WIDTH;
+
+	label(key, name, sizeof(name));
+	if (json_is_array(v)) {
+		snprintf(text, sizeof(text), "%s",
+			 json_array_size(v) ? json_string_value(json_array_get(v, 0)) : "-");
+	} else {
+		format_value(key, v, text, sizeof(text));
+	}
+	fprintf(out, "%*s%-*s%.*s\n", INDENT, "", LABEL_WIDTH, name, room > 8 ? room : 8, text);
+}
+
+/* "measured (predicted ...)" on one line. */
+static bool pair(const char *key, const json_t *v, FILE *out)
+{
+	const json_t *measured = json_object_get(v, "measured");
+	const json_t *predicted = json_object_get(v, "predicted");
+	char name[LABEL_WIDTH], a[CELL], b[CELL];
+
+	if (!measured || !predicted)
+		return false;
+	label(key, name, sizeof(name));
+	format_value(key, measured, a, sizeof(a));
+	format_value(key, predicted, b, sizeof(b));
+	fprintf(out, "%*s%-*s%s (predicted %s)\n", INDENT, "", LABEL_WIDTH, name, a, b);
+	return true;
+}
+
+static void object(const char *title, json_t *object_, FILE *out, int width)
+{
+	char name[LABEL_WIDTH];
+	const char *key;
+	json_t *v;
+
+	label(title, name, sizeof(name));
+	fprintf(out, "%s\n", name);
+	json_object_foreach(object_, key, v)
+		if (!json_is_object(v) && !is_table(v))
+			member(key, v, out, width);
+	json_object_foreach(object_, key, v) {
+		if (is_table(v)) {
+			fprintf(out, "%s\n", key);
+			table(v, out, width);
+		} else if (json_is_object(v) && !pair(key, v, out)) {
+			object(key, v, out, width);
+		}
+	}
+}
+
+int sp_report_text(const struct sp_report *report, FILE *out, int width)
+{
+	const char *key;
+	json_t *v;
+
+	if (width <= 0)
+		width = 80;
+	json_object_foreach(report->doc, key, v) {
+		if (json_is_object(v)) {
+			object(key, v, out, width);
+		} else if (is_table(v)) {
+			fprintf(out, "%s\n", key);
+			table(v, out, width);
+		}
+	}
+	return ferror(out) || fflush(out) ? -EIO : 0;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The keys of a sort's report are a contract: tests/golden/report-sort.keys.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <jansson.h>
+#include <math.h>
+#include <spindle/report.h>
+#include "tap.h"
+
+static char *render(const struct sp_report *report, int (*how)(const struct sp_report *, FILE *))
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *f = open_memstream(&text, &bytes);
+
+	if (how(report, f))
+		ok(false, "a report can be written to memory");
+	fclose(f);
+	return text;
+}
+
+static int as_text(const struct sp_report *report, FILE *f)
+{
+	return sp_report_text(report, f, 80);
+}
+
+/* Every path to a value that is no object; members of arrays as []. */
+static void paths(const char *prefix, json_t *v, FILE *out)
+{
+	char path[256];
+	const char *key;
+	json_t *member;
+
+	if (json_is_array(v) && json_is_object(json_array_get(v, 0))) {
+		snprintf(path, sizeof(path), "%s[]", prefix);
+		paths(path, json_array_get(v, 0), out);
+		return;
+	}
+	if (!json_is_object(v)) {
+		fprintf(out, "%s\n", prefix);
+		return;
+	}
+	json_object_foreach(v, key, member) {
+		snprintf(path, sizeof(path), "%s%s%s", prefix, *prefix ? "." : "", key);
+		paths(path, member, out);
+	}
+}
+
+static char *key_list(const char *json)
+{
+	json_t *doc = json_loads(json, 0, NULL);
+	char *text = NULL;
+	size_t bytes;
+	FILE *f = open_memstream(&text, &bytes);
+
+	paths("", doc, f);
+	fclose(f);
+	json_decref(doc);
+	return text;
+}
+
+static char *file(const char *path)
+{
+	char *text = NULL;
+	size_t room = 0;
+	FILE *f = fopen(path, "r");
+
+	if (!f || getdelim(&text, &room, '\0', f) < 0)
+		text = strdup("");
+	if (f)
+		fclose(f);
+	return text;
+}
+
+static const char *const dirs[] = { "/var/tmp", "\xff" };
+static const char *const inputs[] = { "-" };
+static const struct sp_sort_io io = { .inputs = inputs, .ninputs = 1, .header_records = 3 };
+
+static struct sp_sort_stats some_stats(void)
+{
+	struct sp_sort_stats s = { .records = 12, .input_bytes = 1200, .runs = 4 };
+
+	s.plan.runs = 5;
+	s.plan.readahead = SP_READ_CLUSTER;
+	s.plan.recycle = 2;
+	s.plan.strategy[SP_READ_CLUSTER].feasible = true;
+	s.plan.strategy[SP_READ_CLUSTER].cluster_reads = 7.5;
+	s.plan.strategy[SP_READ_NONE].seconds = NAN;
+	s.spilled_runs = 4;
+	s.spill_write_bytes = 1200;
+	s.cluster_reads = 9;
+	s.device_read_bytes = -1;
+	return s;
+}
+
+static json_t *at(json_t *doc, const char *a, const char *b)
+{
+	return json_object_get(json_object_get(doc, a), b);
+}
+
+static void document(void)
+{
+	struct sp_sort_opts opts = SP_SORT_OPTS_INIT;
+	struct sp_sort_stats stats = some_stats();
+	struct sp_report *report;
+	char *json, *keys, *golden, *text;
+	json_t *doc, *pair;
+
+	opts.tmpdirs = dirs;
+	opts.ntmpdirs = 2;
+	report = sp_report_sort(&opts, &io, &stats);
+	json = render(report, sp_report_json);
+	keys = key_list(json);
+	golden = file("tests/golden/report-sort.keys");
+	ok(!strcmp(keys, golden), "the keys of a sort's report are those of the golden list");
+	if (strcmp(keys, golden))
+		diag("keys now:\n%s", keys);
+	doc = json_loads(json, 0, NULL);
+	ok(doc && json[strlen(json) - 1] == '\n', "it is JSON that ends with a newline");
+	ok(!strcmp(json_string_value(json_object_get(doc, "schema")), "spindle.sort/1"),
+	   "it names its schema");
+	ok(json_is_null(at(doc, "io", "device_read_bytes")), "what is unknown is null");
+	ok(json_is_null(at(doc, "spill", "extents_count")),
+	   "regions of spilled data that could not be counted are null");
+	pair = at(doc, "comparison", "cluster_reads");
+	ok(json_real_value(json_object_get(pair, "predicted")) == 7.5 &&
+		   json_integer_value(json_object_get(pair, "measured")) == 9,
+	   "predicted cluster reads stand beside the measured ones");
+	text = render(report, as_text);
+	ok(strstr(text, "9 (predicted 7.5") != NULL, "the text form says the same");
+	json_decref(doc);
+	free(text);
+	free(golden);
+	free(keys);
+	free(json);
+	sp_report_free(report);
+}
+
+static void plan(void)
+{
+	struct sp_sort_stats stats = some_stats();
+	struct sp_report *report = sp_report_sort_plan(&stats.plan);
+	char *text = render(report, as_text), *json = render(report, sp_report_json), *line;
+	size_t longest = 0;
+
+	ok(strstr(json, "spindle.sort-plan/1") && strstr(json, "\"recycle\": 2"),
+	   "a plan has its own schema");
+	ok(!strstr(json, "nan") && !strstr(json, "NaN"), "a number that is none is null");
+	for (line = text; *line; line += strcspn(line, "\n") + 1)
+		if (strcspn(line, "\n") > longest)
+			longest = strcspn(line, "\n");
+	ok(longest <= 80, "the text form keeps to the width");
+	ok(strstr(text, "extended") && strstr(text, "cluster"), "every strategy is in the text");
+	free(json);
+	free(text);
+	sp_report_free(report);
+}
+
+int main(void)
+{
+	struct sp_sort_opts opts = SP_SORT_OPTS_INIT;
+	struct sp_sort_stats stats = some_stats();
+	struct sp_report *report = sp_report_sort(&opts, &io, &stats);
+	FILE *full = fopen("/dev/full", "w");
+
+	document();
+	plan();
+	ok(sp_report_json(report, full) < 0, "a full device is an error");
+	fclose(full);
+	sp_report_free(report);
+	sp_report_free(NULL);
+	return done();
+}
