@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The default memory limit.  Control groups: every ancestor of the process's
+ * group may limit it, so the path is walked up to the root of the hierarchy,
+ * and in a container, where the path in /proc/self/cgroup may not exist below
+ * /sys/fs/cgroup, the root itself is looked at.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include "memory.h"
+
+#define CEILING (1ull << 30)
+
+/* stdio would allocate and stat; these files are read on every start. */
+static bool read_small(const char *path, char *buf, size_t bytes)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = read(fd, buf, bytes - 1);
+	close(fd);
+	if (n <= 0)
+		return false;
+	buf[n] = '\0';
+	return true;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t available(void)
+{
+	char buf[512];
+	const char *p;
+
+	if (!read_small("/proc/meminfo", buf, sizeof(buf)))
+		return UINT64_MAX;
+	p = strstr(buf, "MemAvailable:");
+	return p ? strtoull(p + strlen("MemAvailable:"), NULL, 10) * 1024 : UINT64_MAX;
+}
+
+/* A file that holds a number of bytes, or "max". */
+static uint64_t limit_file(const char *dir, const char *group, const char *name)
+{
+	char path[4200], buf[64];
+	int n = snprintf(path, sizeof(path), "%s%s/%s", dir, group, name);
+	char *end;
+	uint64_t v;
+
+	if (n < 0 || (size_t)n >= sizeof(path) || !read_small(path, buf, sizeof(buf)))
+		return UINT64_MAX;
+	v = strtoull(buf, &end, 10);
+	return end != buf ? v : UINT64_MAX;
+}
+
+static uint64_t limit_upwards(const char *dir, char *group, const char *name)
+{
+	uint64_t limit = UINT64_MAX;
+	char *slash;
+
+	for (;;) {
+		limit = least(limit, limit_file(dir, group, name));
+		slash = strrchr(group, '/');
+		if (!slash)
+			return limit;
+		*slash = '\0';
+	}
+}
+
+/* One line of /proc/self/cgroup: "ID:CONTROLLERS:PATH". */
+static uint64_t limit_of_line(char *line)
+{
+	char *controllers = strchr(line, ':'), *group;
+
+	group = controllers ? strchr(++controllers, ':') : NULL;
+	if (!group)
+		return UINT64_MAX;
+	*group++ = '\0';
+	if (!*controllers)
+		return limit_upwards("/sys/fs/cgroup", group, "memory.max");
+	if (!strcmp(controllers, "memory"))
+		return limit_upwards("/sys/fs/cgroup/memory", group, "memory.limit_in_bytes");
+	return UINT64_MAX;
+}
+
+static uint64_t cgroup_limit(void)
+{
+	uint64_t limit = UINT64_MAX;
+	char buf[4096], *line, *save = NULL;
+
+	if (!read_small("/proc/self/cgroup", buf, sizeof(buf)))
+		return limit;
+	for (line = strtok_r(buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		limit = least(limit, limit_of_line(line));
+	return limit;
+}
+
+static uint64_t rlimit_of(int resource)
+{
+	struct rlimit r;
+
+	if (getrlimit(resource, &r) || r.rlim_cur == RLIM_INFINITY)
+		return UINT64_MAX;
+	return r.rlim_cur;
+}
+
+uint64_t memory_default(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+	uint64_t bytes = CEILING;
+
+	if (pages > 0 && page > 0)
+		bytes = least(bytes, (uint64_t)pages * (uint64_t)page / 8);
+	bytes = least(bytes, available() / 2);
+	bytes = least(bytes, cgroup_limit() / 2);
+	bytes = least(bytes, rlimit_of(RLIMIT_AS) / 2);
+	return least(bytes, rlimit_of(RLIMIT_DATA) / 2);
+}

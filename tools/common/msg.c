@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "msg.h"
+
+static const char *program = "spindle";
+static int failure = 2;
+
+void msg_init(char **argv)
+{
+	char *slash;
+
+	if (!argv[0])
+		return;
+	slash = strrchr(argv[0], '/');
+	if (slash && slash[1])
+		argv[0] = slash + 1;
+	program = argv[0];
+	program_invocation_name = argv[0];
+}
+
+const char *msg_program(void)
+{
+	return program;
+}
+
+void msg_set_failure_status(int status)
+{
+	failure = status;
+}
+
+static void say(int errnum, const char *fmt, va_list ap)
+{
+	fflush(stdout);
+	flockfile(stderr);
+	fprintf(stderr, "%s: ", program);
+	vfprintf(stderr, fmt, ap);
+	if (errnum)
+		fprintf(stderr, ": %s", strerror(errnum));
+	putc('\n', stderr);
+	funlockfile(stderr);
+}
+
+void msg(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(0, fmt, ap);
+	va_end(ap);
+}
+
+void msg_sys(int errnum, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(errnum, fmt, ap);
+	va_end(ap);
+}
+
+void die(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(0, fmt, ap);
+	va_end(ap);
+	exit(failure);
+}
+
+void die_sys(int errnum, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(errnum, fmt, ap);
+	va_end(ap);
+	exit(failure);
+}
+
+void usage_error(void)
+{
+	fflush(stdout);
+	fprintf(stderr, "Try '%s --help' for more information.\n", program);
+	exit(failure);
+}
+
+void *must_alloc(void *old, unsigned long count, unsigned long bytes)
+{
+	void *p = reallocarray(old, count ? count : 1, bytes);
+
+	if (!p)
+		die("memory exhausted");
+	return p;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What every tool says on standard error: "program: subject: reason".
+ * The program's name is the last component of the word it was called by.
+ */
+#ifndef MSG_H
+#define MSG_H
+
+#include <stdnoreturn.h>
+
+/* Sets the name; argv[0] becomes the same word, for getopt's own messages. */
+void msg_init(char **argv);
+const char *msg_program(void);
+
+/* The status of die(), die_sys() and usage_error(); 2 until it is set. */
+void msg_set_failure_status(int status);
+
+/* One line; what is on standard output so far is pushed out before it. */
+__attribute__((format(printf, 1, 2))) void msg(const char *fmt, ...);
+
+/* The same with the system's words for errnum behind it, unless it is 0. */
+__attribute__((format(printf, 2, 3))) void msg_sys(int errnum, const char *fmt, ...);
+
+__attribute__((format(printf, 1, 2))) noreturn void die(const char *fmt, ...);
+__attribute__((format(printf, 2, 3))) noreturn void die_sys(int errnum, const char *fmt, ...);
+
+/* Points to --help and ends the program. */
+noreturn void usage_error(void);
+
+/* malloc and realloc that end the program with "memory exhausted". */
+void *must_alloc(void *old, unsigned long count, unsigned long bytes);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <spindle/size.h>
+#include "msg.h"
+#include "number.h"
+
+bool number_prefix(const char *text, const char **rest, uintmax_t *value)
+{
+	const char *p = text;
+	char *end;
+
+	while (isspace((unsigned char)*p))
+		p++;
+	if (*p == '-')
+		return false;
+	*value = strtoumax(text, &end, 10); /* UINTMAX_MAX where it does not fit */
+	*rest = end;
+	return end != text;
+}
+
+enum number_status number_parse(const char *text, uintmax_t *value)
+{
+	const char *rest;
+
+	errno = 0;
+	if (!number_prefix(text, &rest, value))
+		return NUMBER_INVALID;
+	if (*rest)
+		return NUMBER_BAD_SUFFIX;
+	return errno == ERANGE ? NUMBER_OVERFLOW : NUMBER_OK;
+}
+
+void number_die(enum number_status status, const char *option, const char *text)
+{
+	switch (status) {
+	case NUMBER_OVERFLOW:
+		die("%s argument '%s' too large", option, text);
+	case NUMBER_BAD_SUFFIX:
+		die("invalid suffix in %s argument '%s'", option, text);
+	default:
+		die("invalid %s argument '%s'", option, text);
+	}
+}
+
+uint64_t number_option(const char *option, const char *text, uint64_t min)
+{
+	uintmax_t value = 0;
+	enum number_status status = number_parse(text, &value);
+
+	if (status != NUMBER_OK)
+		number_die(status, option, text);
+	if (value < min)
+		die("minimum %s argument is '%" PRIu64 "'", option, min);
+	return value;
+}
+
+/* GNU takes a lone multiplier as one of it: -S K is 1024 bytes. */
+static enum number_status lone_suffix(const char *text, uint64_t default_unit, uint64_t *bytes)
+{
+	char one[3] = { '1', text[0], '\0' };
+
+	if (!*text || !isalpha((unsigned char)*text) || *text == 'b' ||
+	    sp_size_parse(one, default_unit, bytes) == -EINVAL)
+		return NUMBER_INVALID;
+	if (text[1])
+		return NUMBER_BAD_SUFFIX;
+	return sp_size_parse(one, default_unit, bytes) == 0 ? NUMBER_OK : NUMBER_OVERFLOW;
+}
+
+static enum number_status size_parse(const char *text, uint64_t default_unit, uint64_t *bytes)
+{
+	int rc;
+
+	while (isspace((unsigned char)*text))
+		text++;
+	if (*text == '+' && isdigit((unsigned char)text[1]))
+		text++;
+	rc = sp_size_parse(text, default_unit, bytes);
+	if (rc == 0)
+		return NUMBER_OK;
+	if (rc == -ERANGE)
+		return NUMBER_OVERFLOW;
+	return isdigit((unsigned char)*text) ? NUMBER_BAD_SUFFIX
+					     : lone_suffix(text, default_unit, bytes);
+}
+
+uint64_t size_option(const char *option, const char *text, uint64_t default_unit)
+{
+	uint64_t bytes = 0;
+	enum number_status status = size_parse(text, default_unit, &bytes);
+
+	if (status != NUMBER_OK)
+		number_die(status, option, text);
+	return bytes;
+}

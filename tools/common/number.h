@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Numbers and sizes given to options, with the messages of GNU's tools for
+ * those that cannot be used.  "option" is the option as it is to be shown,
+ * with its hyphens.
+ */
+#ifndef NUMBER_H
+#define NUMBER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum number_status { NUMBER_OK, NUMBER_OVERFLOW, NUMBER_BAD_SUFFIX, NUMBER_INVALID };
+
+/* The whole of text as a decimal number; *value is UINTMAX_MAX on overflow. */
+enum number_status number_parse(const char *text, uintmax_t *value);
+
+/*
+ * The number at the start of text, blanks and a sign before it allowed;
+ * *rest is what follows.  False: there is none.
+ */
+bool number_prefix(const char *text, const char **rest, uintmax_t *value);
+
+/* Says why text is no use for option, and ends the program. */
+_Noreturn void number_die(enum number_status status, const char *option, const char *text);
+
+/* A number of at least min, or the end of the program. */
+uint64_t number_option(const char *option, const char *text, uint64_t min);
+
+/* A size by the rules of sort -S, or the end of the program. */
+uint64_t size_option(const char *option, const char *text, uint64_t default_unit);
+
+#endif

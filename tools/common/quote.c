@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Quoting.  The output is a contract: byte for byte what GNU's tools print
+ * for the same argument, in single-byte and multibyte locales.  Both ways
+ * walk over the characters of the locale; bytes that are no character, or not
+ * a printable one, become octal escapes.
+ */
+#include <langinfo.h>
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+#include <wchar.h>
+#include <wctype.h>
+#include "msg.h"
+#include "quote.h"
+
+/* Room for each byte in its worst form: '\'' closed, escaped, opened again. */
+#define WORST 10
+
+struct out {
+	char *text;
+	size_t len;
+};
+
+static void put(struct out *out, const char *bytes, size_t n)
+{
+	memcpy(out->text + out->len, bytes, n);
+	out->len += n;
+}
+
+static void puts_out(struct out *out, const char *text)
+{
+	put(out, text, strlen(text));
+}
+
+static void put_octal(struct out *out, unsigned char c)
+{
+	char esc[4] = { '\\', (char)('0' + (c >> 6)), (char)('0' + (c >> 3 & 7)),
+			(char)('0' + (c & 7)) };
+
+	put(out, esc, 4);
+}
+
+/* Bytes of the character at p, and whether it can be shown as it is. */
+static size_t character(const char *p, size_t left, mbstate_t *state, bool *printable)
+{
+	wchar_t wc;
+	size_t n = mbrtowc(&wc, p, left, state);
+
+	if (n == (size_t)-2) {
+		*printable = false;
+		return left;
+	}
+	if (n == (size_t)-1 || n == 0) {
+		memset(state, 0, sizeof(*state));
+		*printable = false;
+		return 1;
+	}
+	*printable = iswprint((wint_t)wc);
+	return n;
+}
+
+/* The letter of C's escape for a control character, or 0. */
+static char escape_letter(char c)
+{
+	static const char from[] = "\a\b\f\n\r\t\v", to[] = "abfnrtv";
+	const char *p = c ? strchr(from, c) : NULL;
+
+	return p ? to[p - from] : '\0';
+}
+
+static bool utf8_locale(void)
+{
+	return strcasecmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+const char *quote(const char *text)
+{
+	const char *open = utf8_locale() ? "\342\200\230" : "'";
+	const char *close = utf8_locale() ? "\342\200\231" : "'";
+	size_t left = strlen(text), close_len = strlen(close), n;
+	struct out out = { must_alloc(NULL, left + 2, WORST), 0 };
+	mbstate_t state = { 0 };
+	bool printable;
+
+	puts_out(&out, open);
+	for (; left > 0; text += n, left -= n) {
+		n = character(text, left, &state, &printable);
+		if (n == 1 && escape_letter(*text)) {
+			char esc[2] = { '\\', escape_letter(*text) };
+
+			put(&out, esc, 2);
+		} else if (!printable) {
+			for (size_t i = 0; i < n; i++)
+				put_octal(&out, (unsigned char)text[i]);
+		} else {
+			if (*text == '\\' || (n == close_len && !memcmp(text, close, n)))
+				put(&out, "\\", 1);
+			put(&out, text, n);
+		}
+	}
+	puts_out(&out, close);
+	out.text[out.len] = '\0';
+	return out.text;
+}
+
+struct shell_needs {
+	bool quotes;  /* some character means something to a shell */
+	bool single;  /* holds a single quotation mark */
+	bool doubles; /* nothing in it would be special inside "" */
+};
+
+static void inspect_byte(char c, bool first, bool colon, struct shell_needs *needs)
+{
+	if (c == '\'') {
+		needs->quotes = needs->single = true;
+	} else if (c == ':' && colon) {
+		needs->quotes = true;
+	} else if (strchr("!\"$&()*;<=>?[\\^`|", c)) {
+		needs->quotes = true;
+		needs->doubles = false;
+	} else if (c == ' ' || (first && (c == '#' || c == '~'))) {
+		needs->quotes = true;
+	} else if (strchr("#~@{}", c)) {
+		needs->doubles = false;
+	}
+}
+
+static struct shell_needs inspect(const char *text, bool colon)
+{
+	struct shell_needs needs = { .quotes = !*text, .doubles = true };
+	bool lone_brace = (text[0] == '{' || text[0] == '}') && !text[1];
+	size_t left = strlen(text), n;
+	mbstate_t state = { 0 };
+	const char *p;
+	bool printable;
+
+	needs.quotes |= lone_brace;
+	for (p = text; left > 0; p += n, left -= n) {
+		n = character(p, left, &state, &printable);
+		if (!printable) {
+			needs.quotes = true;
+			needs.doubles = false;
+		} else if (n == 1) {
+			inspect_byte(*p, p == text, colon, &needs);
+		}
+	}
+	return needs;
+}
+
+/* 'text', with what cannot stand between quotes as $'\n' pieces. */
+static const char *single_quoted(const char *text)
+{
+	size_t left = strlen(text), n;
+	struct out out = { must_alloc(NULL, left + 2, WORST), 0 };
+	mbstate_t state = { 0 };
+	bool printable, escaping = false;
+
+	put(&out, "'", 1);
+	for (; left > 0; text += n, left -= n) {
+		n = character(text, left, &state, &printable);
+		if (!printable && !escaping)
+			puts_out(&out, "'$'");
+		if (printable && escaping && *text != '\'')
+			puts_out(&out, "''");
+		if (printable && *text == '\'') {
+			puts_out(&out, "'\\''");
+		} else if (printable) {
+			put(&out, text, n);
+		} else if (n == 1 && escape_letter(*text)) {
+			char esc[2] = { '\\', escape_letter(*text) };
+
+			put(&out, esc, 2);
+		} else {
+			for (size_t i = 0; i < n; i++)
+				put_octal(&out, (unsigned char)text[i]);
+		}
+		escaping = !printable;
+	}
+	put(&out, "'", 1);
+	out.text[out.len] = '\0';
+	return out.text;
+}
+
+static const char *double_quoted(const char *text)
+{
+	struct out out = { must_alloc(NULL, strlen(text) + 3, 1), 0 };
+
+	put(&out, "\"", 1);
+	puts_out(&out, text);
+	put(&out, "\"", 2);
+	return out.text;
+}
+
+const char *quote_file_always(const char *name)
+{
+	struct shell_needs needs = inspect(name, false);
+
+	return needs.single && needs.doubles ? double_quoted(name) : single_quoted(name);
+}
+
+const char *quote_file(const char *name)
+{
+	return inspect(name, true).quotes ? quote_file_always(name) : name;
+}

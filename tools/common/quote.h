@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names as messages show them, by the two rules that GNU's tools use.
+ * Every result is a new string that lives as long as the program: messages
+ * are few.
+ */
+#ifndef QUOTE_H
+#define QUOTE_H
+
+/* Between the quotation marks of the locale: U+2018 and U+2019, or ''. */
+const char *quote(const char *text);
+
+/* As a shell would have to read it; bare where that is the same. */
+const char *quote_file(const char *name);
+
+/* As a shell would have to read it, always quoted. */
+const char *quote_file_always(const char *name);
+
+#endif
