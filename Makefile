@@ -248,7 +248,8 @@ install: all ## into DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR
 		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' lib/libspindle.pc.in > $(B)/libspindle.pc
 	$(Q)$(call put,644,$(B)/libspindle.pc,$(LIBDIR)/pkgconfig/libspindle.pc)
 	$(Q)set -e; for m in $(notdir $(MANPAGES)); do \
-		$(call put,644,man/$$m,$(MANDIR)/man$${m##*.}/$$m); done
+		sed 's/^\.Os Spindle$$/.Os Spindle $(VERSION)/' man/$$m > $(B)/$$m; \
+		$(call put,644,$(B)/$$m,$(MANDIR)/man$${m##*.}/$$m); rm $(B)/$$m; done
 uninstall: ## removes what install put there
 	$(Q)rm -f $(foreach f,$(INSTALLED),'$(DESTDIR)$(f)')
 	$(Q)rmdir '$(DESTDIR)$(INCLUDEDIR)/spindle' 2>/dev/null || true
