@@ -12,8 +12,8 @@
 #include "sort/consume.h"
 
 struct race {
-	unsigned *heap;	 /* run numbers, the first to finish at the root */
-	uint64_t *page;	 /* current page of each run */
+	unsigned *heap; /* run numbers, the first to finish at the root */
+	uint64_t *page; /* current page of each run */
 	unsigned size;
 	sp__last_key_cmp *cmp;
 	void *ctx;

@@ -62,8 +62,7 @@ unsigned sp__policy_next(struct sp__policy *policy, bool input_ended, unsigned *
 			 struct sp__policy_step *step);
 
 /* The merge last asked for has been made. 0 or -ENOMEM. */
-SP_MUST_CHECK int sp__policy_merged(struct sp__policy *policy, unsigned new_run_id,
-				    uint64_t bytes);
+SP_MUST_CHECK int sp__policy_merged(struct sp__policy *policy, unsigned new_run_id, uint64_t bytes);
 
 /* Runs there are now. */
 uint64_t sp__policy_runs(const struct sp__policy *policy);

@@ -172,12 +172,12 @@ unsigned sp__readplan_next(struct sp__readplan *plan, unsigned free_pages, unsig
 		return 0;
 	*run = plan->starving;
 	if (plan->ring)
-		return starving ? sp__fixed_feed(plan, *run, free_pages) :
-				  sp__fixed_next(plan, free_pages, run);
+		return starving ? sp__fixed_feed(plan, *run, free_pages)
+				: sp__fixed_next(plan, free_pages, run);
 	if (starving && turn(plan) != plan->starving)
 		return sp__readplan_demand(plan, *run);
-	return plan->steps ? sp__cluster_next(plan, free_pages, run) :
-			     sp__forecast_next(plan, free_pages, run);
+	return plan->steps ? sp__cluster_next(plan, free_pages, run)
+			   : sp__forecast_next(plan, free_pages, run);
 }
 
 void sp__readplan_consumed(struct sp__readplan *plan, unsigned run)

@@ -37,14 +37,14 @@
 #include <spindle/sort.h>
 
 struct sp__readplan_opts {
-	enum sp_readahead strategy; /* not SP_READ_AUTO */
-	unsigned runs;		    /* n, >= 1 */
-	const uint64_t *run_pages;  /* pages in each run; may be 0 */
-	unsigned buffers;	    /* b, pages the caller has in all */
+	enum sp_readahead strategy;  /* not SP_READ_AUTO */
+	unsigned runs;		     /* n, >= 1 */
+	const uint64_t *run_pages;   /* pages in each run; may be 0 */
+	unsigned buffers;	     /* b, pages the caller has in all */
 	const uint32_t *consumption; /* run of each page in consumption order (sort/consume.h);
 				      * FORECAST, EXTENDED and CLUSTER alone; else NULL.
 				      * Needed during sp__readplan_new() only. */
-	uint64_t pages;		    /* T: length of consumption, sum of run_pages */
+	uint64_t pages;		     /* T: length of consumption, sum of run_pages */
 };
 
 struct sp__readplan;

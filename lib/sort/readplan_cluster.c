@@ -38,13 +38,13 @@
 
 /* Clusters are numbered from 1; 0 stands below the stack. */
 struct slack {
-	uint32_t *next;	   /* itself if on the stack, else a later cluster */
-	uint32_t *below;   /* the next smaller minimum */
-	uint32_t *gap;	   /* slack minus that of the one below */
-	uint32_t zero;	   /* the last cluster without slack, the stack's floor */
-	uint32_t top;	   /* the last cluster */
+	uint32_t *next;	 /* itself if on the stack, else a later cluster */
+	uint32_t *below; /* the next smaller minimum */
+	uint32_t *gap;	 /* slack minus that of the one below */
+	uint32_t zero;	 /* the last cluster without slack, the stack's floor */
+	uint32_t top;	 /* the last cluster */
 	uint32_t top_slack;
-	uint32_t fresh;	   /* slack of a new cluster */
+	uint32_t fresh; /* slack of a new cluster */
 };
 
 size_t sp__cluster_scratch(uint64_t pages, unsigned runs)

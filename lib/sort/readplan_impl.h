@@ -12,14 +12,14 @@
 
 struct sp__run_reads {
 	uint64_t pages;
-	uint64_t asked;	   /* pages asked for, consumed or not */
+	uint64_t asked; /* pages asked for, consumed or not */
 	uint64_t consumed;
 	union {
 		struct { /* fixed buffering */
 			uint32_t own, batch, low;
 			bool waiting;
 		};
-		struct { /* forecasting */
+		struct {		   /* forecasting */
 			uint64_t passed;   /* pages passed in the sequence */
 			uint64_t clusters; /* equal ones behind the first page; 0: buffers */
 		};
@@ -47,8 +47,8 @@ struct sp__readplan {
 	/* Forecasting: the sequence, and where in it reading stands. */
 	uint32_t *sequence;
 	uint64_t pages, at;
-	uint32_t buffer_pages;	/* FORECAST: pages in a buffer, ... */
-	int64_t buffers_empty;	/* ... and whole buffers that are empty */
+	uint32_t buffer_pages; /* FORECAST: pages in a buffer, ... */
+	int64_t buffers_empty; /* ... and whole buffers that are empty */
 	/* Clustering: the list, and the first step that is not finished. */
 	struct sp__step *steps;
 	uint64_t nsteps, head;

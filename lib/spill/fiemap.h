@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 struct sp__regions {
-	uint64_t count;	    /* maximal contiguous regions; 0: unknown or empty */
-	double mean_bytes;  /* 0 if count is 0 */
+	uint64_t count;	   /* maximal contiguous regions; 0: unknown or empty */
+	double mean_bytes; /* 0 if count is 0 */
 };
 
 /* Never fails: what a file system cannot tell is unknown.  Costs a flush of

@@ -16,10 +16,10 @@
 
 struct merge {
 	unsigned runs;
-	uint64_t *pages;   /* of each run */
+	uint64_t *pages; /* of each run */
 	uint64_t total;
-	double **last;	   /* key at which a page is finished */
-	double grain;	   /* keys are compared in units of this by the planner */
+	double **last; /* key at which a page is finished */
+	double grain;  /* keys are compared in units of this by the planner */
 	uint32_t *sequence;
 };
 
@@ -87,15 +87,17 @@ struct log {
 	struct {
 		unsigned run;
 		uint64_t pages;
-	} *entry;
+		uint64_t when; /* pages eaten before */
+	} * entry;
 	size_t n;
 };
 
-static void log_add(struct log *l, unsigned run, uint64_t pages)
+static void log_add(struct log *l, unsigned run, uint64_t pages, uint64_t when)
 {
 	l->entry = realloc(l->entry, (l->n + 1) * sizeof(*l->entry));
 	l->entry[l->n].run = run;
-	l->entry[l->n++].pages = pages;
+	l->entry[l->n].pages = pages;
+	l->entry[l->n++].when = when;
 }
 
 /* Cluster reads by definition, page by page. */
