@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fixed-length records.
+ *
+ * RECORDS are 100 bytes in the layout that the sort benchmark describes:
+ *   ASCII   key 10 (' ' .. '~'), 2 blanks, row number 32 hexadecimal digits,
+ *           2 blanks, 13 groups of 4 equal hexadecimal digits, CR LF
+ *   binary  key 10, 00 11, row number 32, 88 99 AA BB, 12 groups, CC DD EE FF
+ *
+ * RUNS follow the model of temporal skew of Zhang and Larson (section 5, after
+ * Zheng and Larson): all runs have key ranges of one length, and
+ * Low(i+1) = (1 - alpha) High(i) + alpha Low(i).  The ranges together fill the
+ * 10-digit numbers.  A record is key, blank, row number, blank, filler.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "gen/gen.h"
+#include "gen/keys.h"
+#include "gen/put.h"
+
+#define RECORD 100
+#define KEY_SPACE 10000000000u /* 10 decimal digits */
+
+struct records {
+	struct sp__keys keys;
+};
+
+struct runs {
+	uint64_t seed;
+	uint64_t run, at, in_run; /* this run, next record in it, of how many */
+	uint64_t total, step, length;
+	uint64_t skew; /* 1 - alpha, in 2^-32 */
+	char filler[26 * 2];
+};
+
+static uint64_t how_many(const struct sp_gen *g, uint64_t record_bytes)
+{
+	uint64_t by_bytes = g->opts.bytes / record_bytes + (g->opts.bytes % record_bytes != 0);
+
+	if (!g->opts.bytes)
+		return g->opts.records;
+	return g->opts.records && g->opts.records < by_bytes ? g->opts.records : by_bytes;
+}
+
+/*
+ * Ten digits of base 95, most significant first.  64 bits do not quite hold
+ * them: after five digits what is left of x has gaps of 95^5, which the
+ * further bits fill.  Different points stay different, and in order.
+ */
+static inline char *ascii_key(char *p, struct sp__key key)
+{
+	const uint64_t gap = 7737809375; /* 95^5 */
+	uint64_t x = key.x;
+
+	for (int i = 0; i < 5; i++)
+		p[i] = (char)(' ' + sp__take(&x, 95));
+	x += (uint64_t)(((unsigned __int128)key.more * gap) >> 64);
+	for (int i = 5; i < 10; i++)
+		p[i] = (char)(' ' + sp__take(&x, 95));
+	return p + 10;
+}
+
+/* Groups of four equal hexadecimal digits, from the nibbles of v. */
+static inline char *put_groups(char *p, uint64_t v, int groups)
+{
+	static const char digits[] = "0123456789ABCDEF";
+
+	for (int i = 0; i < groups; i++, v >>= 4, p += 4)
+		memset(p, digits[v & 15], 4);
+	return p;
+}
+
+static inline char *put_row(char *p, uint64_t row)
+{
+	memset(p, '0', 16);
+	return sp__put_hex16(p + 16, row);
+}
+
+static char *emit_ascii(struct sp_gen *g, char *p)
+{
+	struct records *s = g->state;
+	struct sp__key key = sp__key_at(&s->keys, g->row, g->row);
+
+	p = ascii_key(p, key);
+	memcpy(p, "  ", 2);
+	p = put_row(p + 2, g->row);
+	memcpy(p, "  ", 2);
+	p = put_groups(p + 2, sp__mix64(g->row ^ s->keys.seed), 13);
+	memcpy(p, "\r\n", 2);
+	return p + 2;
+}
+
+static char *emit_binary(struct sp_gen *g, char *p)
+{
+	struct records *s = g->state;
+	struct sp__key key = sp__key_at(&s->keys, g->row, g->row);
+	uint64_t x = htobe64(key.x);
+
+	memcpy(p, &x, 8);
+	p[8] = (char)(key.more >> 56);
+	p[9] = (char)(key.more >> 48);
+	memcpy(p + 10, "\x00\x11", 2);
+	p = put_row(p + 12, g->row);
+	memcpy(p, "\x88\x99\xAA\xBB", 4);
+	p = put_groups(p + 4, sp__mix64(g->row ^ s->keys.seed), 12);
+	memcpy(p, "\xCC\xDD\xEE\xFF", 4);
+	return p + 4;
+}
+
+int sp__gen_records(struct sp_gen *g, struct sp_errinfo *err)
+{
+	struct records *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return sp__err(err, -ENOMEM, "generate", "", -1);
+	g->state = s;
+	g->rows = how_many(g, RECORD);
+	g->max_bytes = RECORD;
+	g->emit = g->opts.binary ? emit_binary : emit_ascii;
+	sp__keys_init(&s->keys, &g->opts, sp__gen_seed(g->opts.seed, SP_GEN_RECORDS), g->rows);
+	return 0;
+}
+
+/* A key in the range of the present run. */
+static uint64_t skewed_key(const struct sp_gen *g, const struct runs *s)
+{
+	uint64_t low = (uint64_t)((unsigned __int128)s->length * s->run * s->skew >> 32);
+	struct sp__key key = sp__key_named(s->seed, g->row);
+
+	if (g->opts.sorted_runs)
+		key.x = s->at * s->step + (uint64_t)((unsigned __int128)key.x * s->step >> 64);
+	return low + (uint64_t)((unsigned __int128)key.x * s->length >> 64);
+}
+
+/* Runs differ by at most one record. */
+static void begin_run(const struct sp_gen *g, struct runs *s)
+{
+	s->at = 0;
+	s->in_run = s->total / g->opts.runs + (s->run < s->total % g->opts.runs);
+	s->step = s->in_run > 1 ? UINT64_MAX / s->in_run : UINT64_MAX;
+}
+
+static char *emit_run(struct sp_gen *g, char *p)
+{
+	struct runs *s = g->state;
+	char text[64], *q;
+	size_t bytes = g->opts.record_bytes, head;
+	uint64_t key;
+
+	while (s->at == s->in_run) {
+		s->run++;
+		begin_run(g, s);
+	}
+	key = skewed_key(g, s);
+	s->at++;
+	q = sp__put_digits(text, (uint32_t)(key / 100000000), 2);
+	q = sp__put_fixed8(q, (uint32_t)(key % 100000000));
+	*q++ = ' ';
+	q = sp__put_hex16(q, g->row);
+	*q++ = ' ';
+	head = (size_t)(q - text);
+	if (head > bytes - 1)
+		head = bytes - 1;
+	memcpy(p, text, head);
+	for (size_t done = head; done < bytes - 1; done += 26)
+		memcpy(p + done, s->filler + g->row % 26, 26);
+	p[bytes - 1] = '\n';
+	return p + bytes;
+}
+
+int sp__gen_runs(struct sp_gen *g, struct sp_errinfo *err)
+{
+	const uint64_t one = (uint64_t)1 << 32;
+	struct runs *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return sp__err(err, -ENOMEM, "generate", "", -1);
+	g->state = s;
+	g->rows = s->total = how_many(g, g->opts.record_bytes);
+	g->max_bytes = g->opts.record_bytes + 32;
+	g->emit = emit_run;
+	s->seed = sp__gen_seed(g->opts.seed, SP_GEN_RUNS);
+	s->skew = one - (uint64_t)(g->opts.alpha * 4294967296.0);
+	s->length = (uint64_t)(((unsigned __int128)KEY_SPACE << 32) /
+			       (one + (unsigned __int128)(g->opts.runs - 1) * s->skew));
+	for (size_t i = 0; i < sizeof(s->filler); i++)
+		s->filler[i] = (char)('a' + i % 26);
+	begin_run(g, s);
+	return 0;
+}

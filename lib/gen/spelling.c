@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The letters that follow each letter are listed from frequent to rare; the
+ * r-th has weight 1/r.  All continuations of up to three letters are spelled
+ * out once into alphabets, so a word costs one look-up for three letters.
+ * What remains known between two of them is only whether one or more vowels or
+ * consonants came last, and the case.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "gen/spelling.h"
+
+#define UNIT 3 /* letters of a symbol */
+#define SLOTS ((uint32_t)1 << SP__SPELLING_BITS)
+#define CERTAIN ((uint64_t)1 << 48)
+#define SLOT_WEIGHT (CERTAIN / SLOTS) /* what is rarer is left out */
+
+enum last { V1, V2, C1, C2, NONE };
+enum letter_case { LOWER, UPPER, FIRST_UPPER, UNDECIDED };
+
+static const char *const after_letter[26] = {
+	"ntlrsdcmbpgivkuyw",
+	"leoraiuybs",
+	"oehatkriluy",
+	"eiaorusyl",
+	"rnsdlatcmvexpyigwf",
+	"oiearuflty",
+	"eahriolungsy",
+	"eaiotyru",
+	"nstcoleadvrgmfpbk",
+	"uoae",
+	"eiansyl",
+	"elaioydutsvmkf",
+	"eaoipbmuys",
+	"dgteaisocukny",
+	"nurfmtlwsvpodkcbgi",
+	"eraolihptuys",
+	"u",
+	"eaoistydnmukrlcg",
+	"tehioausplckmwny",
+	"heioarstuylw",
+	"rnstlmpcgdbieaf",
+	"eiaou",
+	"aheiontrls",
+	"tpieac",
+	"sleotapm",
+	"eaoizy",
+};
+
+static const char *const after_last[] = {
+	[V1] = "ntrslmdcvpbgkfwhzxyjqieauo",   [V2] = "ntrsldmcpvgbkf",
+	[C1] = "eaioutlryhsndkmpgcbf",	       [C2] = "eaiouy",
+	[NONE] = "tasiowchbpfmdrelgnuvkjyqzx",
+};
+
+struct builder {
+	struct sp__symbol *symbol;
+	uint64_t *weight;
+	uint32_t n;
+	bool begins; /* a word, rather than goes on with it */
+};
+
+struct prefix {
+	char text[UNIT];
+	unsigned int bytes;
+	enum last last;
+	enum letter_case letter_case;
+	uint64_t weight;
+};
+
+static bool is_vowel(char c)
+{
+	return strchr("aeiouy", c) != NULL;
+}
+
+static enum last after(enum last last, char c)
+{
+	if (is_vowel(c))
+		return last == V1 || last == V2 ? V2 : V1;
+	return last == C1 || last == C2 ? C2 : C1;
+}
+
+static bool fits(enum last last, char c)
+{
+	return !(last == V2 && is_vowel(c)) && !(last == C2 && !is_vowel(c));
+}
+
+static void add(struct builder *b, const struct prefix *p, unsigned int next, uint64_t weight)
+{
+	if (weight < SLOT_WEIGHT || b->n == SLOTS)
+		return;
+	memcpy(b->symbol[b->n].text, p->text, p->bytes);
+	b->symbol[b->n].bytes = (uint8_t)p->bytes;
+	b->symbol[b->n].next = (uint8_t)next;
+	b->weight[b->n++] = weight;
+}
+
+/* The weight of letter c after p, or 0; *sum: of all letters. */
+static uint64_t weight_of(const struct prefix *p, char c, uint64_t *sum)
+{
+	const char *list = after_last[p->last];
+	uint64_t weight = 0, rank = 1;
+
+	if (p->bytes)
+		list = after_letter[(p->text[p->bytes - 1] | 0x20) - 'a'];
+	*sum = 0;
+	for (; *list; list++) {
+		if (!fits(p->last, *list))
+			continue;
+		*sum += 5040 / rank;
+		if (*list == c)
+			weight = 5040 / rank;
+		rank++;
+	}
+	return weight;
+}
+
+static void extend(struct builder *b, const struct prefix *p);
+
+static void extend_by(struct builder *b, const struct prefix *p, char c, enum letter_case now,
+		      uint64_t case_weight)
+{
+	struct prefix q = *p;
+	uint64_t sum, weight = weight_of(p, c, &sum);
+
+	q.text[q.bytes++] = now == LOWER ? c : (char)(c - 0x20);
+	q.last = after(p->last, c);
+	q.letter_case = now;
+	if (p->letter_case == UNDECIDED && now == UPPER)
+		q.letter_case = FIRST_UPPER;
+	q.weight = weight ? case_weight / sum * weight : 0;
+	extend(b, &q);
+}
+
+/* The chance, in 1/256, that a word ends after p. */
+static unsigned int end_chance(const struct prefix *p, bool begins)
+{
+	if (!begins)
+		return p->last == C1 || p->last == V1 ? 44 : 32;
+	return p->bytes < 2 ? 0 : p->bytes == 2 ? 6 : 28;
+}
+
+static void extend(struct builder *b, const struct prefix *p)
+{
+	static const unsigned int upper_chance[] = { 0, 256, 48, 32 }; /* in 1/256 */
+	uint64_t end = p->weight / 256 * end_chance(p, b->begins);
+	uint64_t upper = (p->weight - end) / 256 * upper_chance[p->letter_case];
+
+	if (p->weight < SLOT_WEIGHT)
+		return;
+	if (p->bytes == UNIT) {
+		add(b, p, 1 + p->last + 4 * (p->letter_case == UPPER), p->weight);
+		return;
+	}
+	add(b, p, SP__ALPHABET_END, end);
+	for (char c = 'a'; c <= 'z'; c++)
+		extend_by(b, p, c, UPPER, upper);
+	for (char c = 'a'; c <= 'z'; c++)
+		extend_by(b, p, c, LOWER, p->weight - end - upper);
+}
+
+static int build(struct sp__alphabet *a, enum last last, enum letter_case letter_case)
+{
+	struct prefix p = { .last = last, .letter_case = letter_case, .weight = CERTAIN };
+	struct builder b = { .begins = last == NONE };
+	struct sp__symbol *fit;
+	int rc = -ENOMEM;
+
+	b.symbol = calloc(SLOTS, sizeof(*b.symbol));
+	b.weight = calloc(SLOTS, sizeof(*b.weight));
+	if (b.symbol && b.weight) {
+		extend(&b, &p);
+		fit = realloc(b.symbol, b.n * sizeof(*fit));
+		rc = sp__alphabet_init(a, SP__SPELLING_BITS, fit ? fit : b.symbol, b.weight, b.n);
+	} else {
+		free(b.symbol);
+	}
+	free(b.weight);
+	return rc;
+}
+
+int sp__spelling_init(struct sp__spelling *s)
+{
+	int rc;
+
+	memset(s, 0, sizeof(*s));
+	rc = build(&s->of[0], NONE, UNDECIDED);
+	for (enum last last = V1; rc == 0 && last <= C2; last++) {
+		rc = build(&s->of[1 + last], last, LOWER);
+		if (rc == 0)
+			rc = build(&s->of[5 + last], last, UPPER);
+	}
+	return rc;
+}
+
+void sp__spelling_release(struct sp__spelling *s)
+{
+	for (int i = 0; i < SP__SPELLING_STATES; i++)
+		sp__alphabet_release(&s->of[i]);
+}
+
+char *sp__spell(const struct sp__spelling *s, char *p, uint64_t x, uint64_t more)
+{
+	const char *full = p + SP__WORD_MAX;
+	const struct sp__symbol *symbol;
+	unsigned int state = 0;
+
+	do {
+		symbol = sp__alphabet_next(&s->of[state], &x, &more);
+		memcpy(p, symbol->text, 4);
+		p += symbol->bytes;
+		state = symbol->next;
+	} while (state != SP__ALPHABET_END && p < full);
+	return p;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the tables have in common: sizes, key relations, calendar, text.
+ */
+#ifndef SP__GEN_TPCH_H
+#define SP__GEN_TPCH_H
+
+#include <string.h>
+#include "gen/gen.h"
+#include "gen/perm.h"
+
+#define SP__LINES_MAX 7	    /* of an order */
+#define SP__DAYS 2557	    /* 1992-01-01 .. 1998-12-31 */
+#define SP__ORDER_DAYS 2406 /* the last 151 days take no orders, only deliveries */
+#define SP__TODAY 1263	    /* 1995-06-17 */
+#define SP__POOL_BYTES ((uint64_t)1 << 20)
+#define SP__TEXT_MAX 200
+#define SP__PER_PART 4 /* suppliers of a part */
+#define SP__STEPS 32
+
+struct sp__tpch {
+	uint64_t suppliers, parts, customers, orders, clerks;
+	uint64_t seed; /* of the table; orders and lineitem share one */
+	/*
+	 * How far apart the four suppliers of a part lie, by
+	 * (partkey - 1) / suppliers.
+	 */
+	uint64_t step[SP__STEPS];
+	struct sp__perm perm;	 /* of slots, when shuffled */
+	struct sp__perm remarks; /* SUPPLIER: who has which customers' remarks */
+	uint64_t slot, slots;	 /* next and number of places for rows */
+	uint32_t line;		 /* LINEITEM in key order: next of this order */
+	struct sp__order {
+		uint64_t index, seed;
+		uint32_t lines, day;
+	} order;
+	char day[SP__DAYS + 1][16]; /* "1992-01-01|" */
+	char pool[SP__POOL_BYTES + SP__TEXT_MAX + 64];
+};
+
+struct sp__line {
+	uint64_t partkey, suppkey;
+	uint32_t quantity, discount, tax; /* per cent */
+	uint32_t ship, commit, receipt;	  /* days */
+	uint64_t price;			  /* cents, of all pieces */
+	uint64_t rest;			  /* randomness that is left */
+	uint64_t text;
+};
+
+void sp__tpch_sizes(struct sp__tpch *t, double scale);
+
+static inline uint64_t sp__tpch_supplier(const struct sp__tpch *t, uint64_t partkey, uint64_t i)
+{
+	uint64_t turn = (partkey - 1) / t->suppliers;
+
+	return (partkey + i * t->step[turn < SP__STEPS ? turn : SP__STEPS - 1]) % t->suppliers + 1;
+}
+
+static inline uint64_t sp__tpch_retail_price(uint64_t partkey)
+{
+	return 90000 + partkey / 10 % 20001 + 100 * (partkey % 1000);
+}
+
+/* Order number index from 0; 8 of every 32 keys are used, from 1. */
+static inline uint64_t sp__tpch_orderkey(uint64_t index)
+{
+	return (index + 1) / 8 * 32 + (index + 1) % 8;
+}
+
+void sp__tpch_order(const struct sp__tpch *t, uint64_t index, struct sp__order *o);
+void sp__tpch_line(const struct sp__tpch *t, const struct sp__order *o, uint32_t line,
+		   struct sp__line *l);
+
+/* min .. max bytes of text, drawn from *u. */
+static inline char *sp__put_text(const struct sp__tpch *t, char *p, uint64_t *u, uint32_t min,
+				 uint32_t max)
+{
+	uint32_t bytes = min + sp__take(u, max - min + 1);
+	const char *from = t->pool + sp__take(u, SP__POOL_BYTES);
+
+	memcpy(p, from, 64);
+	if (bytes > 64)
+		memcpy(p + 64, from + 64, SP__TEXT_MAX - 64);
+	return p + bytes;
+}
+
+char *sp__emit_lineitem(struct sp_gen *g, char *p);
+char *sp__emit_orders(struct sp_gen *g, char *p);
+char *sp__emit_partsupp(struct sp_gen *g, char *p);
+char *sp__emit_supplier(struct sp_gen *g, char *p);
+char *sp__emit_customer(struct sp_gen *g, char *p);
+char *sp__emit_part(struct sp_gen *g, char *p);
+
+#endif
