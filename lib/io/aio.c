@@ -23,9 +23,9 @@ struct aio {
 	io_context_t context;
 	unsigned depth, nfree;
 	struct sp__donering *refused;
-	struct iocb *blocks;	/* depth */
-	struct iocb **free;	/* depth: stack of unused blocks */
-	struct iocb **batch;	/* depth: for io_submit */
+	struct iocb *blocks;	 /* depth */
+	struct iocb **free;	 /* depth: stack of unused blocks */
+	struct iocb **batch;	 /* depth: for io_submit */
 	struct io_event *events; /* depth: of io_getevents */
 };
 

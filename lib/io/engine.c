@@ -9,7 +9,7 @@
  * that register themselves by constructors vanish from a static archive.
  */
 static const struct sp__engine_ops *const table[] = {
-	&sp__uring_engine, &sp__aio_engine, &sp__sync_engine, &sp__null_engine,
+	&sp__uring_engine, &sp__aio_engine, &sp__sync_engine, &sp__null_engine, &sp__fault_engine,
 };
 
 #define NTABLE (sizeof(table) / sizeof(table[0]))

@@ -24,12 +24,12 @@
 #include "io/queue.h"
 
 enum sp__engine_caps {
-	SP__CAP_ASYNC = 1, /* submit returns before the bytes have moved */
-	SP__CAP_PRIO = 2,  /* passes the priority on */
-	SP__CAP_MOVES = 4, /* the bytes really move */
-	SP__CAP_AUTO = 8,  /* one of those that "auto" tries */
+	SP__CAP_ASYNC = 1,  /* submit returns before the bytes have moved */
+	SP__CAP_PRIO = 2,   /* passes the priority on */
+	SP__CAP_MOVES = 4,  /* the bytes really move */
+	SP__CAP_AUTO = 8,   /* one of those that "auto" tries */
 	SP__CAP_WRAPS = 16, /* named as "NAME:SPEC:INNER" */
-	SP__CAP_FD = 32, /* holds a descriptor while open */
+	SP__CAP_FD = 32,    /* holds a descriptor while open */
 };
 
 struct sp__engine_opts {

@@ -130,7 +130,6 @@ static bool unfinished(struct sp__request *r, int32_t *result)
 	return true;
 }
 
-
 static bool full_now(int rc)
 {
 	return rc == -EAGAIN || rc == -EINTR;

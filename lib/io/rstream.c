@@ -49,23 +49,23 @@ struct sp__rstream {
 	struct sp_errinfo *err;
 	struct sp__trace *trace;
 	bool queued;
-	bool pollable;	  /* may have nothing to read yet: pipe, terminal */
-	int status;	  /* SP_READY until the end or an error, which stay */
-	uint64_t offset;  /* of the next byte to give */
+	bool pollable;	 /* may have nothing to read yet: pipe, terminal */
+	int status;	 /* SP_READY until the end or an error, which stay */
+	uint64_t offset; /* of the next byte to give */
 	size_t chunk_bytes;
 	char *buf;
 	size_t buf_bytes;
-	bool mapped;	  /* buf is from sp__pages_alloc */
+	bool mapped;		      /* buf is from sp__pages_alloc */
 	struct sp__io_counters plain; /* of read(2) */
 
 	struct sp__volume *volume;
 	struct sp__queue *q;
 	struct slot *slots;
 	unsigned depth, head;
-	bool lent;	  /* the slot before head is with the caller */
-	bool short_read;  /* a chunk was shorter than asked */
-	uint64_t ask;	  /* offset of the next request */
-	uint64_t known;	  /* size at opening */
+	bool lent;	 /* the slot before head is with the caller */
+	bool short_read; /* a chunk was shorter than asked */
+	uint64_t ask;	 /* offset of the next request */
+	uint64_t known;	 /* size at opening */
 };
 
 static int fail(struct sp__rstream *rs, int code, uint64_t offset)
@@ -159,9 +159,11 @@ static int ask(struct sp__rstream *rs, unsigned first, unsigned n)
 		uint64_t align = rs->volume->align_bytes;
 		uint64_t rest = (rs->known - rs->ask + align - 1) / align * align;
 
-		*r = (struct sp__request){ .op = SP__OP_READ, .volume = rs->volume,
+		*r = (struct sp__request){ .op = SP__OP_READ,
+					   .volume = rs->volume,
 					   .offset = rs->ask,
-					   .data = rs->buf + at * rs->chunk_bytes, .tag = at };
+					   .data = rs->buf + at * rs->chunk_bytes,
+					   .tag = at };
 		r->bytes = (uint32_t)(rest < rs->chunk_bytes ? rest : rs->chunk_bytes);
 		rs->slots[at].busy = true;
 		rs->slots[at].done = false;

@@ -47,8 +47,8 @@ static bool has_opcodes(struct io_uring *ring)
 
 static int init_ring(struct io_uring *ring, unsigned depth)
 {
-	struct io_uring_params p = { .flags = IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG |
-					     IORING_SETUP_SUBMIT_ALL };
+	struct io_uring_params p = { .flags = IORING_SETUP_COOP_TASKRUN |
+					      IORING_SETUP_TASKRUN_FLAG | IORING_SETUP_SUBMIT_ALL };
 	int rc = io_uring_queue_init_params(depth, ring, &p);
 
 	if (rc == -EINVAL) {

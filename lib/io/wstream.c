@@ -53,26 +53,26 @@ struct sp__wstream {
 	char *name;
 	struct sp_errinfo *err;
 	struct sp__wstream_opts opts;
-	int error;	  /* the first; everything returns it from then on */
+	int error; /* the first; everything returns it from then on */
 	bool queued;
 	bool finished;
-	bool plain_only;  /* queueing was tried or is out of the question */
+	bool plain_only;    /* queueing was tried or is out of the question */
 	uint64_t put_bytes; /* by the caller, in all */
-	uint64_t offset;  /* queued: of the next chunk; plain: bytes written so far */
-	char *buf;	  /* plain: one chunk; queued: depth of them */
+	uint64_t offset;    /* queued: of the next chunk; plain: bytes written so far */
+	char *buf;	    /* plain: one chunk; queued: depth of them */
 	bool mapped;
 	size_t buf_bytes;
-	size_t filled;	  /* bytes in the chunk that gathers */
+	size_t filled; /* bytes in the chunk that gathers */
 	struct sp__io_counters plain;
 
 	struct sp__volume *volume;
 	struct sp__queue *q;
 	struct slot *slots;
 	unsigned depth, fill;
-	bool ours;	      /* the file ends where we do */
-	uint64_t reserved;    /* offset up to which space is reserved */
+	bool ours;	   /* the file ends where we do */
+	uint64_t reserved; /* offset up to which space is reserved */
 	bool no_reserve;
-	uint64_t bad_from;    /* offset of the first chunk that failed */
+	uint64_t bad_from; /* offset of the first chunk that failed */
 };
 
 static int fail(struct sp__wstream *ws, int code, long long offset)
@@ -103,9 +103,8 @@ static ssize_t write_some(struct sp__wstream *ws, const char *data, size_t bytes
 	if (n > 0)
 		ws->plain.write_bytes += (uint64_t)n;
 	if (ws->opts.trace)
-		sp__trace_request(ws->opts.trace, 'W', ws->name,
-				  at < 0 ? ws->offset : (uint64_t)at, (uint32_t)bytes, 0, begun_ns,
-				  sp__now_ns(), (int)n);
+		sp__trace_request(ws->opts.trace, 'W', ws->name, at < 0 ? ws->offset : (uint64_t)at,
+				  (uint32_t)bytes, 0, begun_ns, sp__now_ns(), (int)n);
 	return n ? n : -EIO;
 }
 
@@ -160,9 +159,9 @@ static int put_queued(struct sp__wstream *ws, const char *data, size_t bytes);
 
 static bool want_queued(const struct sp__wstream *ws)
 {
-	return !ws->plain_only && (ws->opts.direct == SP__DIRECT_ALWAYS ||
-				   ws->put_bytes >= LARGE_BYTES ||
-				   ws->opts.expected_bytes >= LARGE_BYTES);
+	return !ws->plain_only &&
+	       (ws->opts.direct == SP__DIRECT_ALWAYS || ws->put_bytes >= LARGE_BYTES ||
+		ws->opts.expected_bytes >= LARGE_BYTES);
 }
 
 static int put_plain(struct sp__wstream *ws, const char *data, size_t bytes)
@@ -265,9 +264,12 @@ static int submit_chunk(struct sp__wstream *ws)
 	struct sp__request *r = &s->req;
 	int rc;
 
-	*r = (struct sp__request){ .op = SP__OP_WRITE, .volume = ws->volume, .offset = ws->offset,
+	*r = (struct sp__request){ .op = SP__OP_WRITE,
+				   .volume = ws->volume,
+				   .offset = ws->offset,
 				   .data = ws->buf + ws->fill * ws->opts.chunk_bytes,
-				   .bytes = (uint32_t)ws->opts.chunk_bytes, .tag = ws->fill };
+				   .bytes = (uint32_t)ws->opts.chunk_bytes,
+				   .tag = ws->fill };
 	reserve(ws, ws->offset + r->bytes);
 	rc = sp__queue_submit(ws->q, &r, 1);
 	if (rc)

@@ -97,8 +97,9 @@ void sp__trace_request(struct sp__trace *t, char op, const char *volume, uint64_
 	t->buf[t->used++] = ' ';
 	put_name(t, volume && *volume ? volume : "-");
 	n = snprintf(t->buf + t->used, FIGURES_BYTES,
-		     " %" PRIu64 " %" PRIu32 " %u %" PRId64 " %" PRId64 " %d\n", offset, bytes, prio,
-		     (int64_t)(submit_ns - t->opened_ns), (int64_t)(done_ns - t->opened_ns), result);
+		     " %" PRIu64 " %" PRIu32 " %u %" PRId64 " %" PRId64 " %d\n", offset, bytes,
+		     prio, (int64_t)(submit_ns - t->opened_ns), (int64_t)(done_ns - t->opened_ns),
+		     result);
 	t->used += (size_t)n;
 	pthread_mutex_unlock(&t->lock);
 }
