@@ -9,14 +9,17 @@
 #include <spindle/rec.h>
 
 /*
- * End of the record that begins at data: one past its terminator (or its last
- * byte), or NULL if it does not end before data + bytes.  Slow formats are
- * handled by sp__rec_end_csv(); *scanned (in: bytes known to hold no end and
- * the state there, 0 at first; out: the same for the next call with more
- * bytes) spares a rescan of very long records.
+ * End of the CSV record that begins at data: one past its '\n', or NULL if it
+ * does not end before data + bytes.  *scanned spares a rescan of very long
+ * records: 0 at first; left by a call that returned NULL, it lets the next
+ * call, with the same record and more bytes, go on where that one stopped.
  */
-const char *sp__rec_end_csv(const char *data, size_t bytes, uint64_t *scanned);
+const char *sp__rec_end_csv(const char *data, size_t bytes, char separator, uint64_t *scanned);
 
+/*
+ * End of the record that begins at data: one past its terminator (or its last
+ * byte), or NULL if it does not end before data + bytes.
+ */
 static inline const char *sp__rec_end(const struct sp_recfmt *f,
 				      const char *data, size_t bytes)
 {
@@ -30,7 +33,7 @@ static inline const char *sp__rec_end(const struct sp_recfmt *f,
 	case SP_REC_FIXED:
 		return bytes >= f->fixed_bytes ? data + f->fixed_bytes : NULL;
 	case SP_REC_CSV:
-		return sp__rec_end_csv(data, bytes, &scanned);
+		return sp__rec_end_csv(data, bytes, f->separator, &scanned);
 	}
 	return NULL;
 }
@@ -47,7 +50,7 @@ static inline size_t sp__rec_term(const struct sp_recfmt *f)
  */
 struct sp__splitter {
 	struct sp_recfmt format;
-	uint64_t phase; /* fixed: bytes into the record; CSV: inside quotes */
+	uint64_t phase; /* fixed: bytes into the record; CSV: see recfmt.c */
 };
 
 void sp__splitter_init(struct sp__splitter *s, const struct sp_recfmt *f);

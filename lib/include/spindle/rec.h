@@ -24,13 +24,14 @@
 
 enum sp_recfmt_kind {
 	SP_REC_LINE,  /* ends with the byte eol, '\n' or '\0' */
-	SP_REC_CSV,   /* RFC 4180: ends with '\n' outside double quotes */
+	SP_REC_CSV,   /* RFC 4180: ends with '\n' outside a quoted field */
 	SP_REC_FIXED, /* fixed_bytes bytes each, no terminator */
 };
 
 struct sp_recfmt {
 	enum sp_recfmt_kind kind;
 	char eol;	    /* SP_REC_LINE: the terminator */
+	char separator;	    /* SP_REC_CSV: between fields, not '"' or '\n' */
 	size_t fixed_bytes; /* SP_REC_FIXED: length of a record, > 0 */
 };
 
@@ -74,6 +75,7 @@ struct sp_key {
 	enum sp_key_ignore ignore;
 	bool fold;    /* -f */
 	bool reverse; /* -r */
+	unsigned letters; /* option letters given: see sp_key_letter() */
 	size_t offset, length; /* SP_REC_FIXED */
 	bool big_endian;       /* SP_KEY_UINT, _INT, _FLOAT */
 };
@@ -112,16 +114,49 @@ SP_API void sp_keyset_free(struct sp_keyset *keyset);
 SP_API int sp_keyset_compare(const struct sp_keyset *keyset, const char *a,
 			     size_t abytes, const char *b, size_t bbytes);
 
+/* Which end of a key an option letter belongs to; only b minds. */
+enum sp_key_end { SP_KEY_START, SP_KEY_END, SP_KEY_BOTH };
+
+/*
+ * Applies one ordering letter of GNU sort (bdfghiMnRrV) to a key; global
+ * options are kept in an sp_key of their own with SP_KEY_BOTH.  False if it
+ * is none.  Of letters that exclude each other the first in the order n, g, h,
+ * M, R, V decides the type; sp_key_check() refuses most such keys.
+ */
+SP_API bool sp_key_letter(struct sp_key *key, char letter, enum sp_key_end end);
+
+/* Was this letter given?  ('i' is not, if 'd' was: that says more.) */
+SP_API bool sp_key_has_letter(const struct sp_key *key, char letter);
+
+/* A key without letters of its own takes those of the global options. */
+SP_API void sp_key_inherit(struct sp_key *key, const struct sp_key *global);
+
+/*
+ * Refuses letters that exclude each other: -EINVAL with err->text in the words
+ * of GNU sort, "options '-gn' are incompatible".
+ */
+SP_API SP_MUST_CHECK int sp_key_check(const struct sp_key *key, struct sp_errinfo *err);
+
 /*
  * Reads TEXT as GNU sort -k does: POS1[,POS2] with its option letters.
  * *inherits tells that no letter was given, so that the global options apply.
- * Returns 0 or -EINVAL with err->text set to GNU's words for the mistake
- * (such as "field number is zero") and *where to the rest of text that GNU
- * quotes with it.
+ * Returns 0, or -EINVAL with err->text set to GNU's words for the mistake and
+ * *where to the part of text that GNU quotes behind them: "character offset is
+ * zero: invalid field specification" and ‘1.0’.  Numbers that are too large
+ * count as the largest.
  */
 SP_API SP_MUST_CHECK int sp_key_parse(const char *text, struct sp_key *key,
 				      bool *inherits, const char **where,
 				      struct sp_errinfo *err);
+
+/*
+ * The same for the obsolescent +POS1 [-POS2], positions counted from 0: plus
+ * begins with '+'; minus, NULL if absent, with '-' and a digit.  Returns 1 if
+ * plus is no such key after all; it is the name of a file then.
+ */
+SP_API SP_MUST_CHECK int sp_key_parse_obsolete(const char *plus, const char *minus,
+					       struct sp_key *key, bool *inherits,
+					       const char **where, struct sp_errinfo *err);
 
 /*
  * Reads TEXT as OFFSET:LENGTH[:TYPE][:r], TYPE one of bytes, u8, u16le ...
@@ -131,8 +166,10 @@ SP_API SP_MUST_CHECK int sp_bkey_parse(const char *text, struct sp_key *key,
 				       struct sp_errinfo *err);
 
 /*
- * Which bytes of a record key number k is made of (for --debug): writes begin
- * and end offsets into the record.
+ * Which bytes of a record key number k is made of: writes begin and end
+ * offsets into the record, begin <= end.  As --debug shows them, that is
+ * without leading blanks, and only the part that was understood, where the
+ * type is a number or a month.  In CSV records: the whole record.
  */
 SP_API void sp_keyset_extent(const struct sp_keyset *keyset, size_t k,
 			     const char *rec, size_t bytes, size_t *begin,
