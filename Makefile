@@ -112,9 +112,11 @@ $(SO): $(LIB_OBJ) $(B)/objects lib/libspindle.map
 		-o $@ $(LIB_OBJ) $(SP_LIBS)
 	$(Q)ln -sf $(@F) $(@D)/$(SONAME) && ln -sf $(SONAME) $(@D)/libspindle.so
 
+# A tool is tools/NAME.c and whatever is in tools/NAME/.  (A function hides the
+# percent signs from the pattern rule, which would put the name there.)
+tool_obj = $(patsubst %.c,$(B)/obj/%.o,$(sort $(wildcard tools/$(1)/*.c)))
 .SECONDEXPANSION:
-$(B)/bin/%: $(B)/obj/tools/%.o $$(patsubst %.c,$(B)/obj/%.o,$$(sort $$(wildcard tools/$$*/*.c))) \
-		$(TOOL_COMMON_OBJ) $(SO)
+$(B)/bin/%: $(B)/obj/tools/%.o $$(call tool_obj,$$*) $(TOOL_COMMON_OBJ) $(SO)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(SP_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lspindle $(SP_RPATH)
