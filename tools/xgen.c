@@ -2,13 +2,14 @@
 #include <argp.h>
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/gen.h>
 #include <spindle/size.h>
 #include <spindle/version.h>
-#include "xgen/out.h"
+#include "msg.h"
+#include "outfile.h"
+#include "stdio_end.h"
 
 #define BLOCK ((size_t)1 << 20)
 #define RECORD_ROOM ((size_t)1 << 16)
@@ -49,7 +50,6 @@ static const struct argp_option options[] = {
 	{ 0, 0, 0, 0, "How much:", 1 },
 	{ "records", 'n', "COUNT", 0, "So many records (tables: at most so many rows)", 0 },
 	{ "bytes", OPT_BYTES, "SIZE", 0, "Stop after the record that reaches SIZE bytes", 0 },
-	{ "scale", OPT_SCALE, "SF", 0, "Tables: scale factor; 1 is 6 million lineitems (1)", 0 },
 	{ 0, 0, 0, 0, "Keys of lines and records:", 2 },
 	{ "order", OPT_ORDER, "ORDER", 0, "uniform, zipf, few, sorted, reverse or nearly (uniform)",
 	  0 },
@@ -63,8 +63,10 @@ static const struct argp_option options[] = {
 	{ "runs", OPT_RUNS, "N", 0, "Number of runs (15)", 0 },
 	{ "sorted", OPT_SORTED, 0, 0, "Each run ascending instead of in random order", 0 },
 	{ "record-size", OPT_RECORD_SIZE, "SIZE", 0, "Bytes of a record (64)", 0 },
-	{ 0, 0, 0, 0, "General:", 4 },
-	{ "shuffle", OPT_SHUFFLE, 0, 0, "Tables: rows in random order", 0 },
+	{ 0, 0, 0, 0, "Tables:", 4 },
+	{ "scale", OPT_SCALE, "SF", 0, "Scale factor; 1 is 6 million lineitems (1)", 0 },
+	{ "shuffle", OPT_SHUFFLE, 0, 0, "Rows in random order instead of that of the key", 0 },
+	{ 0, 0, 0, 0, "General:", 5 },
 	{ "seed", OPT_SEED, "N", 0, "Another N, other data (1)", 0 },
 	{ "output", 'o', "FILE", 0, "Write to FILE, which appears when it is complete", 0 },
 	{ 0 },
@@ -278,14 +280,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static int complain(const char *subject, const char *reason)
-{
-	fprintf(stderr, "xgen: %s: %s\n", subject, reason);
-	return 2;
-}
-
 /* Whole blocks are written; what is over stays at the front. */
-static int pump(struct sp_gen *gen, struct out *out, char *buf)
+static int pump(struct sp_gen *gen, struct outfile *out, char *buf)
 {
 	size_t held = 0;
 	long n;
@@ -295,34 +291,30 @@ static int pump(struct sp_gen *gen, struct out *out, char *buf)
 		held += (size_t)n;
 		if (held < BLOCK)
 			continue;
-		rc = out_write(out, buf, BLOCK);
+		rc = outfile_write(out, buf, BLOCK);
 		held -= BLOCK;
 		memmove(buf, buf + BLOCK, held);
 	}
-	return rc < 0 ? rc : out_write(out, buf, held);
+	return rc < 0 ? rc : outfile_write(out, buf, held);
 }
 
-static int generate(const struct config *c, struct sp_gen *gen)
+static void generate(const char *output, struct sp_gen *gen)
 {
-	struct out out;
-	char *buf = malloc(BLOCK + RECORD_ROOM);
-	int rc;
+	struct outfile out;
+	char *buf = must_alloc(NULL, 1, BLOCK + RECORD_ROOM);
+	int rc = outfile_open(&out, output);
 
-	if (!buf)
-		return complain("generate", strerror(ENOMEM));
-	rc = out_open(&out, c->output);
-	if (rc < 0) {
-		free(buf);
-		return complain(out.name, strerror(-rc));
-	}
+	if (rc < 0)
+		die_sys(-rc, "%s", out.name);
 	if (gen)
 		rc = pump(gen, &out, buf);
 	free(buf);
 	if (rc == 0)
-		rc = out_close(&out);
+		rc = outfile_close(&out);
 	else
-		out_abandon(&out);
-	return rc < 0 ? complain("write error", strerror(-rc)) : 0;
+		outfile_abandon(&out);
+	if (rc < 0)
+		die_sys(-rc, "write error");
 }
 
 int main(int argc, char **argv)
@@ -333,12 +325,14 @@ int main(int argc, char **argv)
 	struct sp_gen *gen = NULL;
 	int rc;
 
+	msg_init(argv);
+	stdio_guard();
 	argp_err_exit_status = 2;
 	argp_parse(&argp, argc, argv, 0, 0, &c);
 	rc = c.empty ? 0 : sp_gen_new(&gen, &c.gen, &err);
 	if (rc < 0)
-		return complain(kinds[c.gen.kind], err.text[0] ? err.text : sp_strerror(rc));
-	rc = generate(&c, gen);
+		die("%s: %s", kinds[c.gen.kind], err.text[0] ? err.text : sp_strerror(rc));
+	generate(c.output, gen);
 	sp_gen_free(gen);
-	return rc;
+	return 0;
 }

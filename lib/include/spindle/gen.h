@@ -45,24 +45,27 @@ enum sp_gen_order {
 struct sp_gen_opts {
 	enum sp_gen_kind kind;
 	uint64_t seed;
-	uint64_t records;    /* at most so many; 0: by bytes. Tables: 0: all */
-	uint64_t bytes;	     /* stop after the record that reaches it; 0: by records */
-	uint32_t words;	     /* LINES: words of a line, at most 1024; 0: varying */
-	bool binary;	     /* RECORDS: binary instead of ASCII */
+	uint64_t records;	 /* at most so many; 0: by bytes. Tables: 0: all */
+	uint64_t bytes;		 /* stop after the record that reaches it; 0: by records */
+	uint32_t words;		 /* LINES: words of a line, at most 1024; 0: varying */
+	bool binary;		 /* RECORDS: binary instead of ASCII */
 	enum sp_gen_order order; /* LINES, RECORDS: distribution of the keys */
-	double theta;	     /* ZIPF: exponent, 0 .. 8, default 1 */
-	uint64_t distinct;   /* ZIPF, FEW: number of different keys; 0: default */
-	double nearly;	     /* NEARLY: share of records displaced, default 0.01 */
-	double alpha;	     /* RUNS: overlap of neighbouring runs, 0 .. 1 */
-	uint64_t runs;	     /* RUNS: number of runs */
-	bool sorted_runs;    /* RUNS: each run ascending instead of in random order */
-	size_t record_bytes; /* RUNS: bytes of a record with newline, 12 .. 32768 */
-	double scale;	     /* tables: scale factor, 1 = 6 million lineitems */
-	bool shuffle;	     /* tables: rows in random order instead of key order */
+	double theta;		 /* ZIPF: exponent, 0 .. 8, default 1 */
+	uint64_t distinct;	 /* ZIPF, FEW: number of different keys; 0: default */
+	double nearly;		 /* NEARLY: share of records displaced, default 0.01 */
+	double alpha;		 /* RUNS: overlap of neighbouring runs, 0 .. 1 */
+	uint64_t runs;		 /* RUNS: number of runs */
+	bool sorted_runs;	 /* RUNS: each run ascending instead of in random order */
+	size_t record_bytes;	 /* RUNS: bytes of a record with newline, 12 .. 32768 */
+	double scale;		 /* tables: scale factor, 1 = 6 million lineitems */
+	bool shuffle;		 /* tables: rows in random order instead of key order */
 };
 
-#define SP_GEN_OPTS_INIT { .seed = 1, .theta = 1.0, .nearly = 0.01, .alpha = 1.0, .runs = 15, \
-			   .record_bytes = 64, .scale = 1.0 }
+#define SP_GEN_OPTS_INIT                                                                           \
+	{                                                                                          \
+		.seed = 1, .theta = 1.0, .nearly = 0.01, .alpha = 1.0, .runs = 15,                 \
+		.record_bytes = 64, .scale = 1.0                                                   \
+	}
 
 /*
  * LINES, RECORDS and RUNS need records or bytes (or both: whichever is reached

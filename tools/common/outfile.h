@@ -3,13 +3,13 @@
  * Where the bytes go: standard output, or a file that appears under its name
  * only when it is complete.
  */
-#ifndef XGEN_OUT_H
-#define XGEN_OUT_H
+#ifndef OUTFILE_H
+#define OUTFILE_H
 
 #include <stddef.h>
 #include <stdlib.h>
 
-struct out {
+struct outfile {
 	int fd;
 	const char *name; /* for messages */
 	char *path;	  /* the real target; NULL: written in place */
@@ -17,10 +17,10 @@ struct out {
 };
 
 /* path NULL: standard output.  All return 0 or -errno. */
-int out_open(struct out *o, const char *path);
-int out_write(struct out *o, const char *buf, size_t bytes);
+int outfile_open(struct outfile *o, const char *path);
+int outfile_write(struct outfile *o, const char *buf, size_t bytes);
 /* Gives the file its name; on failure nothing is left behind. */
-int out_close(struct out *o);
-void out_abandon(struct out *o);
+int outfile_close(struct outfile *o);
+void outfile_abandon(struct outfile *o);
 
 #endif

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "out.h"
+#include "outfile.h"
 
 static const int fatal[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGXFSZ, SIGPIPE };
 #define FATALS (sizeof(fatal) / sizeof(fatal[0]))
@@ -45,7 +45,7 @@ static void guard(char *remove)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-static int in_place(struct out *o)
+static int in_place(struct outfile *o)
 {
 	o->fd = open(o->name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	return o->fd < 0 ? -errno : 0;
@@ -62,7 +62,7 @@ static mode_t mode_of(const struct stat *st)
 	return 0666 & ~mask;
 }
 
-static int beside(struct out *o, const struct stat *st)
+static int beside(struct outfile *o, const struct stat *st)
 {
 	int rc;
 
@@ -76,16 +76,16 @@ static int beside(struct out *o, const struct stat *st)
 	guard(o->temporary);
 	rc = fchmod(o->fd, mode_of(st)) < 0 ? -errno : 0;
 	if (rc < 0)
-		out_abandon(o);
+		outfile_abandon(o);
 	return rc;
 }
 
-int out_open(struct out *o, const char *path)
+int outfile_open(struct outfile *o, const char *path)
 {
 	struct stat st = { 0 };
 	int rc;
 
-	*o = (struct out){ .fd = STDOUT_FILENO, .name = path ? path : "standard output" };
+	*o = (struct outfile){ .fd = STDOUT_FILENO, .name = path ? path : "standard output" };
 	if (!path)
 		return 0;
 	if (stat(path, &st) == 0) {
@@ -104,7 +104,7 @@ int out_open(struct out *o, const char *path)
 	return rc == -EACCES || rc == -EROFS || rc == -ENAMETOOLONG ? in_place(o) : rc;
 }
 
-int out_write(struct out *o, const char *buf, size_t bytes)
+int outfile_write(struct outfile *o, const char *buf, size_t bytes)
 {
 	while (bytes) {
 		ssize_t n = write(o->fd, buf, bytes);
@@ -119,7 +119,7 @@ int out_write(struct out *o, const char *buf, size_t bytes)
 	return 0;
 }
 
-int out_close(struct out *o)
+int outfile_close(struct outfile *o)
 {
 	int rc = close(o->fd) < 0 ? -errno : 0;
 
@@ -128,11 +128,11 @@ int out_close(struct out *o)
 		rc = -errno;
 	if (rc == 0)
 		guard(NULL);
-	out_abandon(o);
+	outfile_abandon(o);
 	return rc;
 }
 
-void out_abandon(struct out *o)
+void outfile_abandon(struct outfile *o)
 {
 	char *remove = left_behind;
 

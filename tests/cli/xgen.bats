@@ -1,0 +1,157 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	xgen=${XGEN:-$BATS_TEST_DIRNAME/../../build/bin/xgen}
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+@test "--help and --version are answered on standard output" {
+	run -0 --separate-stderr "$xgen" --help
+	[[ $output == *--bytes=SIZE* && -z $stderr ]]
+	run -0 "$xgen" --usage
+	run -0 "$xgen" --version
+	[[ $output == "xgen (Spindle) "* ]]
+}
+
+@test "the same seed gives the same bytes, another seed others" {
+	"$xgen" lines -n 1000 > a
+	"$xgen" lines -n 1000 --seed=1 > b
+	"$xgen" lines -n 1000 --seed=2 > c
+	cmp a b
+	run -1 cmp -s a c
+}
+
+@test "a smaller amount is the beginning of a larger one" {
+	"$xgen" records -n 30000 > long
+	"$xgen" records -n 1000 | cmp -n 100000 - long
+	[ "$(stat -c %s long)" = 3000000 ]
+}
+
+@test "--bytes ends with the record that reaches it" {
+	[ "$("$xgen" records --bytes 1K | wc -c)" = 1100 ]
+	[ "$("$xgen" records --bytes 1000b --binary | wc -c)" = 1000 ]
+	run -0 "$xgen" lines --bytes 10
+	[ "${#lines[@]}" = 1 ]
+}
+
+@test "nothing is asked for, nothing comes" {
+	[ "$("$xgen" lines -n 0 | wc -c)" = 0 ]
+	[ "$("$xgen" records --bytes 0 | wc -c)" = 0 ]
+}
+
+@test "sorted and reverse agree with sort in the C locale" {
+	for kind in lines "lines --words=1" "lines --words=2" records; do
+		# shellcheck disable=SC2086
+		"$xgen" $kind -n 20000 --order sorted | LC_ALL=C sort -c
+		# shellcheck disable=SC2086
+		"$xgen" $kind -n 20000 --order reverse | LC_ALL=C sort -rc
+	done
+}
+
+@test "few keys are few" {
+	[ "$("$xgen" lines -n 5000 --order few --distinct 7 | sort -u | wc -l)" = 7 ]
+}
+
+@test "one-word lines are words of letters" {
+	run -1 grep -vE '^[A-Za-z]{2,26}$' <("$xgen" lines -n 5000 --words=1)
+}
+
+@test "runs with alpha 0 and --sorted are sorted as a whole" {
+	"$xgen" runs -n 10001 --runs 7 --alpha 0 --sorted | cut -c1-10 | LC_ALL=C sort -c
+}
+
+@test "a table's rows are the same shuffled" {
+	"$xgen" lineitem --scale 0.003 > a
+	"$xgen" lineitem --scale 0.003 --shuffle > b
+	run -1 cmp -s a b
+	cmp <(sort a) <(sort b)
+}
+
+@test "every order has a customer, every line an order" {
+	"$xgen" customer --scale 0.005 | cut -d'|' -f1 | sort > customers
+	"$xgen" orders --scale 0.005 > orders
+	cut -d'|' -f2 orders | sort -u | comm -23 - customers > none
+	"$xgen" lineitem --scale 0.005 | cut -d'|' -f1 | sort -u > lines
+	cut -d'|' -f1 orders | sort | cmp - lines
+	[ ! -s none ]
+}
+
+@test "every line's part and supplier are in partsupp" {
+	"$xgen" partsupp --scale 0.005 | cut -d'|' -f1,2 | sort > pairs
+	[ "$(sort -u pairs | wc -l)" = 4000 ]
+	"$xgen" lineitem --scale 0.005 | cut -d'|' -f2,3 | sort -u | comm -23 - pairs > none
+	[ ! -s none ]
+}
+
+@test "-o makes the file, and leaves an old one alone until it is complete" {
+	"$xgen" part --scale 0.01 -o out
+	"$xgen" part --scale 0.01 | cmp - out
+	chmod 640 out
+	"$xgen" part -n 10 -o out
+	[ "$(wc -l < out)" = 10 ] && [ "$(stat -c %a out)" = 640 ]
+	(ulimit -f 8; trap '' XFSZ; run -2 "$xgen" records -n 100000 -o out
+		[ "$output" = "xgen: write error: File too large" ])
+	[ "$(wc -l < out)" = 10 ] && [ "$(ls)" = out ]
+}
+
+@test "-o through a symbolic link keeps the link" {
+	ln -s target link
+	echo old > target
+	"$xgen" lines -n 3 -o link
+	[ -L link ] && [ "$(wc -l < target)" = 3 ]
+}
+
+@test "a signal removes what was written to a file" {
+	"$xgen" records --bytes 1T -o out 2> /dev/null &
+	until compgen -G 'out.*' > /dev/null; do :; done
+	kill -TERM $!
+	run -143 wait $!
+	[ -z "$(ls)" ]
+}
+
+@test "a full device is a write error" {
+	[ -c /dev/full ] || skip "no /dev/full"
+	run -2 --separate-stderr "$xgen" records -n 10 -o /dev/full
+	[ "$stderr" = "xgen: write error: No space left on device" ]
+	run -2 bash -c "'$xgen' records -n 10 > /dev/full"
+}
+
+@test "a closed standard output is a write error" {
+	run -2 bash -c "'$xgen' records -n 10 >&-"
+	[ "$output" = "xgen: write error: Bad file descriptor" ]
+}
+
+@test "a closed pipe ends it quietly" {
+	run -0 bash -c "'$xgen' records --bytes 1T | head -c 10000000 | wc -c; exit \$((PIPESTATUS[0] - 141))"
+	[ "$output" = 10000000 ]
+}
+
+@test "a file that cannot be made is named" {
+	run -2 "$xgen" lines -n 1 -o no/such/dir
+	[ "$output" = "xgen: no/such/dir: No such file or directory" ]
+}
+
+@test "wrong use is refused with status 2" {
+	run -2 "$xgen"
+	[[ $output == "xgen: missing kind of data"* ]]
+	run -2 "$xgen" nonsense
+	[[ $output == "xgen: unknown kind of data: 'nonsense'"* ]]
+	run -2 "$xgen" lines
+	[[ $output == "xgen: lines: -n or --bytes is needed"* ]]
+	run -2 "$xgen" lines records -n 1
+	run -2 "$xgen" lines -n 1x
+	run -2 "$xgen" lines -n -1
+	run -2 "$xgen" lines -n 99999999999999999999
+	run -2 "$xgen" lines --bytes 1Q
+	run -2 "$xgen" lines -n 1 --order sideways
+	run -2 "$xgen" lines -n 1 --order zipf --theta nan
+	run -2 "$xgen" runs -n 1 --alpha 1.5
+	run -2 "$xgen" runs -n 1 --record-size 3
+	run -2 "$xgen" part --scale 0
+	run -2 "$xgen" part --binary
+	[[ $output == "xgen: --binary does not apply to part"* ]]
+}
