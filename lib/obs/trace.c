@@ -74,7 +74,7 @@ static void put_name(struct sp__trace *t, const char *name)
 	for (; *name && t->used < end; name++) {
 		unsigned char c = (unsigned char)*name;
 
-		if (c > ' ' && c != '%' && c < 0x7f) {
+		if (c > ' ' && c != '%' && c != 0x7f) {
 			t->buf[t->used++] = (char)c;
 		} else {
 			t->buf[t->used++] = '%';

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/rng.h"
+#include "io/rstream.h"
+#include "tap.h"
+
+#define BIG ((size_t)5 * 1024 * 1024 + 777)
+#define CHUNK ((size_t)256 * 1024)
+
+static char *truth;
+
+static int temp_file(size_t bytes)
+{
+	char path[4096];
+	const char *dir = getenv("TMPDIR");
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/rstreamXXXXXX", dir && *dir ? dir : "/tmp");
+	fd = mkstemp(path);
+	if (fd < 0 || unlink(path) || write(fd, truth, bytes) != (ssize_t)bytes)
+		ok(false, "a temporary file is made");
+	lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
+static struct sp__rstream_opts options(const char *engine, enum sp__direct direct)
+{
+	return (struct sp__rstream_opts){
+		.engine = engine, .direct = direct, .chunk_bytes = CHUNK, .depth = 3
+	};
+}
+
+/* Reads on to the end: true if it is truth from offset `from` up to `to`. */
+static bool rest_is(struct sp__rstream *rs, size_t from, size_t to)
+{
+	const char *data;
+	size_t bytes;
+	int rc;
+
+	while ((rc = sp__rstream_next(rs, &data, &bytes, true)) == SP_READY) {
+		if (bytes == 0 || bytes > to - from || memcmp(data, truth + from, bytes) != 0)
+			return false;
+		from += bytes;
+	}
+	return rc == SP_END && from == to && sp__rstream_next(rs, &data, &bytes, true) == SP_END;
+}
+
+static void check_file(const char *engine, enum sp__direct direct, size_t bytes, size_t from)
+{
+	struct sp__rstream_opts o = options(engine, direct);
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__io_counters c;
+	struct sp__rstream *rs;
+	int fd = temp_file(bytes);
+
+	lseek(fd, (off_t)from, SEEK_SET);
+	if (sp__rstream_open(&rs, fd, "file", &o, &err)) {
+		skip("a file is read", sp_strerror(err.code));
+		close(fd);
+		return;
+	}
+	ok(rest_is(rs, from, bytes), "%s, direct %d: %zu bytes from offset %zu are read",
+	   engine ? engine : "auto", (int)direct, bytes, from);
+	ok(lseek(fd, 0, SEEK_CUR) == (off_t)bytes, "the descriptor stands at the end of the file");
+	sp__rstream_counters(rs, &c);
+	ok(c.read_bytes >= bytes - from && c.read_bytes < bytes - from + 8192,
+	   "the counters tell of these bytes");
+	ok(err.code == 0, "no error is told");
+	sp__rstream_close(rs);
+	close(fd);
+}
+
+static void check_files(void)
+{
+	static const char *const engines[] = { NULL,
+					       "io_uring",
+					       "libaio",
+					       "sync",
+					       "fault:REORDER=2:auto",
+					       "fault:ERROR=SHORT,COUNT=0:auto" };
+
+	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++)
+		for (int d = SP__DIRECT_AUTO; d <= SP__DIRECT_ALWAYS; d++) {
+			check_file(engines[i], d, BIG, 0);
+			check_file(engines[i], d, BIG, 5001);
+		}
+	check_file(NULL, SP__DIRECT_ALWAYS, BIG, 4096);
+	check_file(NULL, SP__DIRECT_ALWAYS, (size_t)4 << 20, 0);
+	check_file(NULL, SP__DIRECT_AUTO, 0, 0);
+	check_file(NULL, SP__DIRECT_AUTO, 1, 0);
+	check_file(NULL, SP__DIRECT_AUTO, 100000, 99999);
+	check_file(NULL, SP__DIRECT_ALWAYS, BIG, BIG - 5);
+	check_file(NULL, SP__DIRECT_AUTO, BIG, BIG);
+}
+
+static void check_small_is_cheap(void)
+{
+	struct sp__rstream_opts o = options(NULL, SP__DIRECT_AUTO);
+	int fd = temp_file(1000), before = dup(0), after;
+	struct sp__rstream *rs;
+
+	close(before);
+	if (sp__rstream_open(&rs, fd, "file", &o, NULL))
+		return;
+	after = dup(0);
+	close(after);
+	ok(before == after, "a small file costs no descriptor");
+	ok(strcmp(sp__rstream_engine(rs), "read") == 0, "nor an engine");
+	ok(sp__rstream_memory(rs) <= 4096, "nor much memory");
+	sp__rstream_close(rs);
+	close(fd);
+}
+
+/* The file changes after the first chunk was read. */
+static void check_change(size_t to, enum sp__direct direct)
+{
+	struct sp__rstream_opts o = options(NULL, direct);
+	size_t size = (size_t)3 << 20, bytes;
+	struct sp__rstream *rs;
+	int fd = temp_file(size);
+	const char *data;
+
+	if (sp__rstream_open(&rs, fd, "file", &o, NULL))
+		return;
+	ok(sp__rstream_next(rs, &data, &bytes, true) == SP_READY && bytes == CHUNK,
+	   "the first chunk is read");
+	if (to > size)
+		ok(pwrite(fd, truth + size, to - size, (off_t)size) == (ssize_t)(to - size),
+		   "the file grows");
+	else
+		ok(ftruncate(fd, (off_t)to) == 0, "the file shrinks");
+	if (to > size) {
+		ok(rest_is(rs, CHUNK, to), "it is read to its new end (direct %d)", (int)direct);
+	} else {
+		/* Chunks read ahead may still hold what was there. */
+		int rc;
+
+		while ((rc = sp__rstream_next(rs, &data, &bytes, true)) == SP_READY)
+			;
+		ok(rc == SP_END, "it ends without an error (direct %d)", (int)direct);
+	}
+	sp__rstream_close(rs);
+	close(fd);
+}
+
+static void check_errors(void)
+{
+	struct sp__rstream_opts o = options("fault:NTH=3,ERROR=EIO:sync", SP__DIRECT_AUTO);
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__rstream *rs;
+	const char *data;
+	size_t bytes;
+	int fd = temp_file(BIG), rc;
+
+	if (sp__rstream_open(&rs, fd, "some file", &o, &err))
+		return;
+	rc = sp__rstream_next(rs, &data, &bytes, true);
+	ok(rc == SP_READY && sp__rstream_next(rs, &data, &bytes, true) == SP_READY,
+	   "what was read before the error is given");
+	rc = sp__rstream_next(rs, &data, &bytes, true);
+	ok(rc == -EIO && err.code == -EIO && strcmp(err.op, "read") == 0 &&
+		   strcmp(err.path, "some file") == 0 && err.offset == 2 * (long long)CHUNK,
+	   "the error tells file and offset");
+	ok(sp__rstream_next(rs, &data, &bytes, true) == -EIO, "and stays");
+	sp__rstream_close(rs);
+	close(fd);
+}
+
+static void check_late_refusal(void)
+{
+	struct sp__rstream_opts o =
+		options("fault:NTH=2,COUNT=0,ERROR=EINVAL:auto", SP__DIRECT_ALWAYS);
+	struct sp__rstream *rs;
+	int fd = temp_file(BIG);
+
+	if (sp__rstream_open(&rs, fd, "file", &o, NULL))
+		return;
+	ok(rest_is(rs, 0, BIG), "where direct reading is refused it goes on buffered");
+	sp__rstream_close(rs);
+	close(fd);
+}
+
+static void check_directory(void)
+{
+	struct sp__rstream_opts o = options(NULL, SP__DIRECT_AUTO);
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__rstream *rs;
+	const char *data;
+	size_t bytes;
+	int fd = open("/", O_RDONLY);
+
+	ok(sp__rstream_open(&rs, fd, "/", &o, &err) == 0 &&
+		   sp__rstream_next(rs, &data, &bytes, true) == -EISDIR && err.code == -EISDIR,
+	   "reading a directory is an error of the read");
+	sp__rstream_close(rs);
+	close(fd);
+}
+
+static void *feed(void *arg)
+{
+	int fd = *(int *)arg;
+
+	for (size_t at = 0; at < BIG;) {
+		size_t n = at % 40000 + 1;
+		ssize_t w = write(fd, truth + at, n < BIG - at ? n : BIG - at);
+
+		if (w < 0)
+			break;
+		at += (size_t)w;
+	}
+	close(fd);
+	return NULL;
+}
+
+static void check_pipe(void)
+{
+	struct sp__rstream_opts o = options(NULL, SP__DIRECT_ALWAYS);
+	struct sp__rstream *rs;
+	const char *data;
+	pthread_t thread;
+	size_t bytes;
+	int fds[2];
+
+	if (pipe(fds) || sp__rstream_open(&rs, fds[0], "pipe", &o, NULL))
+		return;
+	ok(sp__rstream_next(rs, &data, &bytes, false) == SP_LATER,
+	   "an empty pipe has nothing yet for who does not wait");
+	ok(write(fds[1], truth, 3) == 3 && sp__rstream_next(rs, &data, &bytes, false) == SP_READY &&
+		   bytes == 3,
+	   "then what was written");
+	if (fcntl(fds[0], F_SETFL, O_NONBLOCK) == 0)
+		ok(sp__rstream_next(rs, &data, &bytes, false) == SP_LATER,
+		   "a non-blocking pipe is the same");
+	if (write(fds[1], truth, 0) < 0 || pthread_create(&thread, NULL, feed, &fds[1]))
+		return;
+	ok(rest_is(rs, 0, BIG), "a pipe fed in odd pieces is read to its end");
+	pthread_join(thread, NULL);
+	sp__rstream_close(rs);
+	close(fds[0]);
+}
+
+static void check_no_wait(void)
+{
+	struct sp__rstream_opts o = options("fault:DELAY=3000,COUNT=0:auto", SP__DIRECT_AUTO);
+	struct sp__rstream *rs;
+	const char *data;
+	size_t bytes, at = 0, later = 0;
+	int fd = temp_file(BIG), rc;
+
+	if (sp__rstream_open(&rs, fd, "file", &o, NULL))
+		return;
+	while ((rc = sp__rstream_next(rs, &data, &bytes, false)) != SP_END && rc > 0) {
+		if (rc == SP_LATER)
+			later++;
+		else
+			at += bytes;
+	}
+	ok(rc == SP_END && at == BIG, "who never waits gets everything too");
+	ok(later > 0, "after having been told to come later");
+	sp__rstream_close(rs);
+	close(fd);
+}
+
+int main(void)
+{
+	struct sp__rng rng = { 7 };
+
+	truth = malloc(BIG + 8);
+	for (size_t i = 0; i < BIG / 8 + 1; i++)
+		memcpy(truth + 8 * i, &(uint64_t){ sp__rng_next(&rng) }, 8);
+	check_files();
+	check_small_is_cheap();
+	check_change((size_t)4 << 20, SP__DIRECT_NEVER);
+	check_change(((size_t)3 << 20) + 5, SP__DIRECT_ALWAYS);
+	check_change((size_t)1 << 20, SP__DIRECT_NEVER);
+	check_change(((size_t)2 << 20) + 17, SP__DIRECT_ALWAYS);
+	check_errors();
+	check_late_refusal();
+	check_directory();
+	check_pipe();
+	check_no_wait();
+	free(truth);
+	return done();
+}
