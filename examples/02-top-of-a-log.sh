@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Which client asks most often?  The addresses of a log are counted (equal lines
+# become one, with their number before it), and the five most frequent shown:
+# --top keeps five lines in memory, however long the log is.
+set -e
+
+PATH="$(dirname "$0")/../build/bin:$PATH"
+
+log()
+{
+	xgen lines --order=zipf --distinct=300 --records=20000 --words=1 --seed=7 |
+		awk '{ print "client-" $1, "GET", "/page/" NR % 50, 200 }'
+}
+
+log | awk '{ print $1 }' | LC_ALL=C xsort -u --count | LC_ALL=C xsort -k1,1nr --top=5

@@ -1,0 +1,16 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Binary records of 100 bytes, ordered by their first ten bytes, in little
+# memory; then checked, and the report of the sort asked for its spilled bytes.
+set -e
+
+PATH="$(dirname "$0")/../build/bin:$PATH"
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+xgen records --binary --records=200000 --seed=1 >"$dir/in"
+xsort --record-size=100 --bkey=0:10 -S 8M --stats="$dir/report" -o "$dir/out" "$dir/in"
+xsort --record-size=100 --bkey=0:10 -c "$dir/out"
+echo "in order: $(($(wc -c <"$dir/out") / 100)) records"
+grep -o '"runs": *[0-9]*' "$dir/report" | head -n 1
