@@ -502,6 +502,35 @@ static void shuffled(enum sp_gen_kind kind)
 	free(b.bytes);
 }
 
+/* The least buffer that is taken is never overrun, whatever is scribbled. */
+static void least_buffer(enum sp_gen_kind kind, bool option)
+{
+	struct sp_gen_opts o = of(kind);
+	size_t room = 1, overrun = 0;
+	long n = -EINVAL;
+	struct sp_gen *g = NULL;
+	char *buf = NULL;
+
+	o.binary = o.sorted_runs = o.shuffle = option;
+	o.words = option ? 1 : 20;
+	if (sp_gen_new(&g, &o, NULL) < 0)
+		abort();
+	for (; n == -EINVAL; room++) {
+		free(buf);
+		buf = malloc(room + 1);
+		if (!buf)
+			abort();
+		buf[room] = '#';
+		n = sp_gen_fill(g, buf, room);
+	}
+	for (room--; n > 0; n = sp_gen_fill(g, buf, room))
+		overrun += buf[room] != '#' || n > (long)room;
+	ok(n == 0 && overrun == 0 && room < 4096, "kind %d keeps within a buffer of %zu bytes",
+	   kind, room);
+	free(buf);
+	sp_gen_free(g);
+}
+
 static void refusals(void)
 {
 	struct sp_gen_opts o = of(SP_GEN_LINES);
@@ -552,6 +581,10 @@ int main(void)
 	pure_formula();
 	for (enum sp_gen_kind kind = SP_GEN_LINEITEM; kind <= SP_GEN_PART; kind++)
 		shuffled(kind);
+	for (enum sp_gen_kind kind = SP_GEN_LINES; kind <= SP_GEN_PART; kind++) {
+		least_buffer(kind, false);
+		least_buffer(kind, true);
+	}
 	refusals();
 	return done();
 }
