@@ -12,8 +12,7 @@
  *
  * What an engine moves of a request is its rest: the bytes from `moved` to
  * `bytes`.  It reports one transfer, as the system made it: it sets `result`
- * to the bytes of that transfer or -errno, and touches nothing else but
- * `engine`.  Short transfers, EINTR, EAGAIN, the depth, times, counters and
+ * to the bytes of that transfer or -errno, and touches nothing else.  Short transfers, EINTR, EAGAIN, the depth, times, counters and
  * the trace are the queue's affair.
  *
  * Table entries are constants; an engine never edits its own.

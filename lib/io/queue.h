@@ -3,8 +3,9 @@
  * The asynchronous request interface: batches of requests go in, completions
  * come out.
  *
- * A queue belongs to one thread at a time (handing it over needs the usual
- * happens-before).  A request struct belongs to the caller until submit, to
+ * A queue belongs to one thread at a time.  It may be handed over (with the
+ * usual happens-before) when nothing is outstanding; a thread that ends before
+ * its requests were reaped may take them with it.  A request struct belongs to the caller until submit, to
  * the queue until it is reaped, and then to the caller again; so do the bytes
  * it names.  If submit fails, none of the batch is outstanding and no
  * completion comes for it.  A failure after that is the result of the request.
@@ -37,9 +38,8 @@ struct sp__request {
 	int32_t result;	  /* after reaping: bytes moved, or -errno */
 	uint64_t tag;	  /* the caller's */
 	uint64_t submit_ns, done_ns; /* monotonic clock */
-	void *engine;	  /* the engine's own while outstanding */
-	uint32_t moved;	  /* bytes done so far, by the queue */
-	struct sp__request *next; /* free for the owner of the request */
+	uint32_t moved;	  /* bytes done so far, kept by the queue */
+	struct sp__request *next; /* of whoever owns the request at the time */
 };
 
 struct sp__queue_opts {
@@ -51,6 +51,7 @@ struct sp__queue_opts {
 	struct sp__trace *trace; /* or NULL */
 };
 
+/* Requests as submitted (a resubmitted rest does not count), bytes as moved. */
 struct sp__io_counters {
 	uint64_t read_requests, read_bytes;
 	uint64_t write_requests, write_bytes;
@@ -65,14 +66,17 @@ struct sp__queue;
 SP_MUST_CHECK int sp__queue_open(struct sp__queue **q,
 				 const struct sp__queue_opts *opts,
 				 struct sp_errinfo *err);
-/* Waits for all that is outstanding (results dropped), then frees. */
+/* Waits for all that is outstanding (results dropped), then frees. NULL is fine. */
 void sp__queue_close(struct sp__queue *q);
 
 const char *sp__queue_engine(const struct sp__queue *q); /* the one in use */
 unsigned sp__queue_outstanding(const struct sp__queue *q);
 void sp__queue_counters(const struct sp__queue *q, struct sp__io_counters *c);
 
-/* Submits n requests as one indivisible batch, in order. 0 or an error. */
+/*
+ * Submits n requests as one indivisible batch, in order: with one system call
+ * as long as n is within the depth.  0 or an error.
+ */
 SP_MUST_CHECK int sp__queue_submit(struct sp__queue *q,
 				   struct sp__request *const *reqs, size_t n);
 

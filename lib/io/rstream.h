@@ -2,10 +2,10 @@
 /*
  * A read stream: the bytes of one input, in order, read ahead of the caller.
  *
- * A regular file that is large is read through a queue of its own in big
- * requests, direct when its pages are not in the page cache (asked with
- * RWF_NOWAIT on a few places), buffered when they are.  Everything else
- * (pipes, terminals, small files, /proc) is read with read(2) into one buffer.
+ * A regular file that is large, and not in the page cache already, is read
+ * through a queue of its own in big direct requests.  Everything else (pipes,
+ * terminals, small or cached files, /proc) is read with read(2) into one
+ * buffer; a named engine is used for every large file.
  * Starts at the descriptor's present offset; a regular file that grows is read
  * to its new end, one that shrinks ends early.
  */
@@ -17,9 +17,10 @@
 
 struct sp__rstream_opts {
 	const char *engine;	/* as in sp__queue_opts */
-	enum sp__direct direct;
+	enum sp__direct direct; /* _ALWAYS: whatever the page cache holds; where
+				 * there is no direct I/O, buffered */
 	size_t chunk_bytes;	/* of one request; multiple of 4096 */
-	unsigned depth;		/* chunks: one with the caller, the rest ahead */
+	unsigned depth;		/* chunks: one with the caller, the rest ahead; up to 64 */
 	struct sp__trace *trace;
 };
 
@@ -30,12 +31,12 @@ SP_MUST_CHECK int sp__rstream_open(struct sp__rstream **rs, int fd,
 				   const char *name,
 				   const struct sp__rstream_opts *opts,
 				   struct sp_errinfo *err);
-void sp__rstream_close(struct sp__rstream *rs);
+void sp__rstream_close(struct sp__rstream *rs); /* accepts NULL */
 
 /*
  * The next bytes: SP_READY with a span valid until the next call, SP_END,
  * SP_LATER (only if !wait: nothing has arrived yet), or an error told in the
- * err of opening.
+ * err of opening (kept by the stream; so it lives as long).
  */
 SP_MUST_CHECK int sp__rstream_next(struct sp__rstream *rs, const char **data,
 				   size_t *bytes, bool wait);

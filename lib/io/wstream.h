@@ -6,7 +6,7 @@
  * with write(2), which may block.  A regular file is written through a queue
  * once it has grown past the first few chunks: direct, in big aligned
  * requests from buffers of the stream, the unaligned head and tail buffered.
- * Starts at the descriptor's present offset and leaves it at the end of what
+ * Where that cannot be done it goes on with write(2).  Starts at the descriptor's present offset and leaves it at the end of what
  * was written.
  */
 #ifndef SP__IO_WSTREAM_H
@@ -16,9 +16,9 @@
 
 struct sp__wstream_opts {
 	const char *engine;
-	enum sp__direct direct;
+	enum sp__direct direct; /* _ALWAYS: from the first chunk on */
 	size_t chunk_bytes;	/* of one request; multiple of 4096 */
-	unsigned depth;		/* chunks; at least 2 to overlap */
+	unsigned depth;		/* chunks; at least 2 to overlap, at most 64 */
 	uint64_t expected_bytes; /* 0: unknown; space is reserved ahead without
 				  * changing the visible size */
 	struct sp__trace *trace;
@@ -26,7 +26,7 @@ struct sp__wstream_opts {
 
 struct sp__wstream;
 
-/* Borrows fd. */
+/* Borrows fd.  err is kept: it tells of the first failure of any later call. */
 SP_MUST_CHECK int sp__wstream_open(struct sp__wstream **ws, int fd,
 				   const char *name,
 				   const struct sp__wstream_opts *opts,
@@ -34,9 +34,15 @@ SP_MUST_CHECK int sp__wstream_open(struct sp__wstream **ws, int fd,
 /* Copies the bytes, or writes them; waits while all chunks are in flight. */
 SP_MUST_CHECK int sp__wstream_put(struct sp__wstream *ws, const void *data,
 				  size_t bytes);
-/* Everything is with the system when this returns 0. */
+/*
+ * Everything is with the system when this returns 0 (not on the device: who
+ * needs that calls fsync).  Nothing can be put afterwards.
+ */
 SP_MUST_CHECK int sp__wstream_finish(struct sp__wstream *ws);
-/* Frees; what was not finished is abandoned. Accepts NULL. */
+/*
+ * Frees; what was not finished is abandoned, and a file that ended with us is
+ * cut behind the last byte that was written without a gap. Accepts NULL.
+ */
 void sp__wstream_close(struct sp__wstream *ws);
 
 size_t sp__wstream_memory(const struct sp__wstream *ws);
