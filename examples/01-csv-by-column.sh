@@ -5,7 +5,7 @@
 # first record is a header, and the second column is a number.
 set -e
 
-PATH="$(dirname "$0")/../build/bin:$PATH"
+PATH="${EXAMPLE_BIN:-$(dirname "$0")/../build/bin}:$PATH"
 
 cat <<'CSV' | xsort --csv --header -t, -k2,2nr -k1,1
 city,inhabitants,note

@@ -6,7 +6,7 @@
 # --top keeps five lines in memory, however long the log is.
 set -e
 
-PATH="$(dirname "$0")/../build/bin:$PATH"
+PATH="${EXAMPLE_BIN:-$(dirname "$0")/../build/bin}:$PATH"
 
 log()
 {

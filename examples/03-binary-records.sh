@@ -5,7 +5,7 @@
 # memory; then checked, and the report of the sort asked for its spilled bytes.
 set -e
 
-PATH="$(dirname "$0")/../build/bin:$PATH"
+PATH="${EXAMPLE_BIN:-$(dirname "$0")/../build/bin}:$PATH"
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 

@@ -64,7 +64,8 @@ int main(void)
 {
 	static const char *const tmpdirs[] = { "/tmp" };
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp_keyset_opts order = { .format = { .kind = SP_REC_LINE, .eol = '\n' }, .separator = -1 };
+	struct sp_keyset_opts order = { .format = { .kind = SP_REC_LINE, .eol = '\n' },
+					.separator = -1 };
 	struct sp_sort_opts opts = SP_SORT_OPTS_INIT;
 	struct sp_keyset *keys = NULL;
 	struct sp_sort *sort = NULL;
@@ -86,8 +87,8 @@ int main(void)
 		rc = write_result(sort);
 	if (rc == 0) {
 		sp_sort_stats(sort, &stats);
-		fprintf(stderr, "%llu records, %llu runs spilled\n", (unsigned long long)stats.records,
-			(unsigned long long)stats.spilled_runs);
+		fprintf(stderr, "%llu records, %llu runs spilled\n",
+			(unsigned long long)stats.records, (unsigned long long)stats.spilled_runs);
 	} else {
 		fprintf(stderr, "04-sort-batches: %s\n", err.text[0] ? err.text : sp_strerror(rc));
 	}

@@ -247,13 +247,16 @@ static size_t cut(size_t size)
 
 static uint8_t some_byte(void)
 {
-	static const uint8_t telling[] = { 0,	1,   9,	  10,  13,  32,	 34,  44, 45, 46, 48,
-					   57,	58,  65,  97,  124, 127, 128, 0xc3, 0xa9, 0xff };
+	static const uint8_t telling[] = { 0,  1,  9,  10, 13,	32,  34,  44,	45,   46,  48,
+					   57, 58, 65, 97, 124, 127, 128, 0xc3, 0xa9, 0xff };
 
 	switch (below(3)) {
-	case 0: return telling[below(sizeof(telling))];
-	case 1: return 33 + below(94);
-	default: return below(256);
+	case 0:
+		return telling[below(sizeof(telling))];
+	case 1:
+		return 33 + below(94);
+	default:
+		return below(256);
 	}
 }
 
@@ -262,11 +265,16 @@ static size_t change(size_t size)
 	uint8_t byte = some_byte();
 
 	switch (below(8)) {
-	case 0: return insert(size, &byte, 1);
-	case 1: return insert_token(size);
-	case 2: return graft(size);
-	case 3: return duplicate(size);
-	case 4: return cut(size);
+	case 0:
+		return insert(size, &byte, 1);
+	case 1:
+		return insert_token(size);
+	case 2:
+		return graft(size);
+	case 3:
+		return duplicate(size);
+	case 4:
+		return cut(size);
 	case 5:
 		if (size)
 			buffer[below(size)] ^= 1 << below(8);

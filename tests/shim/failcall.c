@@ -28,7 +28,7 @@
  *	FAILCALL_COUNT	a file to which the number of counted calls is appended
  *			as one line when the process ends ("COUNT\n"); nothing
  *			fails unless FAILCALL_AT is set too.
- *	FAILCALL_HIT	a file that is created when a call has been failed.
+ *	FAILCALL_HIT	a file that is created when a call has been made to fail.
  *
  * Only calls of this process count: the variables are removed from the
  * environment at the start, so children run free.  A sweep counts once, then
@@ -82,8 +82,8 @@ enum call {
 };
 
 static const char *const names[C_COUNT_] = {
-	"malloc", "calloc", "realloc", "aligned_alloc", "mmap",	     "open",	  "read",  "write",
-	"pread",  "pwrite", "close",   "rename",	"unlink",    "ftruncate", "fallocate", "fsync",
+	"malloc", "calloc", "realloc", "aligned_alloc", "mmap",	  "open",      "read",	    "write",
+	"pread",  "pwrite", "close",   "rename",	"unlink", "ftruncate", "fallocate", "fsync",
 };
 
 static bool wanted[C_COUNT_];
@@ -98,7 +98,8 @@ static __thread bool inside; /* in our own work: not counted */
 /* Files of our own are written with bare system calls, which nothing counts. */
 static void put_line(const char *path, const char *line)
 {
-	int fd = syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	int fd = syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
+			 0666);
 
 	if (fd < 0)
 		return;
@@ -113,9 +114,9 @@ static int errno_of(const char *text)
 		const char *name;
 		int number;
 	} known[] = {
-		{ "ENOMEM", ENOMEM }, { "ENOSPC", ENOSPC }, { "EIO", EIO },	  { "EINTR", EINTR },
-		{ "EAGAIN", EAGAIN }, { "EACCES", EACCES }, { "EMFILE", EMFILE }, { "EDQUOT", EDQUOT },
-		{ "EPIPE", EPIPE },
+		{ "ENOMEM", ENOMEM }, { "ENOSPC", ENOSPC }, { "EIO", EIO },
+		{ "EINTR", EINTR },   { "EAGAIN", EAGAIN }, { "EACCES", EACCES },
+		{ "EMFILE", EMFILE }, { "EDQUOT", EDQUOT }, { "EPIPE", EPIPE },
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
@@ -204,7 +205,7 @@ static bool fails(enum call c)
 	if (fail_at == 0 || n < fail_at || (fail_times && n >= fail_at + fail_times))
 		return false;
 	if (*hit_path)
-		put_line(hit_path, names[c]);
+		put_line(hit_path, "failed\n");
 	errno = fail_errno ? fail_errno : c <= C_MMAP ? ENOMEM : EIO;
 	return true;
 }
@@ -235,10 +236,10 @@ static void *look(const char *name)
 	return found;
 }
 
-#define REAL(name)                                     \
-	static __typeof__(&name) real;                 \
-	if (!real)                                     \
-		*(void **)&real = look(#name)
+#define REAL(name)                                                                                 \
+	static __typeof__(&name) real;                                                             \
+	if (!real)                                                                                 \
+	*(void **)&real = look(#name)
 
 static char arena[16384] __attribute__((aligned(16)));
 static size_t arena_used;
@@ -322,16 +323,16 @@ static mode_t mode_of(int flags, va_list ap)
 	return flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0;
 }
 
-#define OPEN(name, parameters, arguments, last)                  \
-	int name parameters                                      \
-	{                                                        \
-		mode_t mode;                                     \
-		va_list ap;                                      \
-		REAL(name);                                      \
-		va_start(ap, last);                              \
-		mode = mode_of(last, ap);                        \
-		va_end(ap);                                      \
-		return fails(C_OPEN) ? -1 : real arguments;      \
+#define OPEN(name, parameters, arguments, last)                                                    \
+	int name parameters                                                                        \
+	{                                                                                          \
+		mode_t mode;                                                                       \
+		va_list ap;                                                                        \
+		REAL(name);                                                                        \
+		va_start(ap, last);                                                                \
+		mode = mode_of(last, ap);                                                          \
+		va_end(ap);                                                                        \
+		return fails(C_OPEN) ? -1 : real arguments;                                        \
 	}
 
 OPEN(open, (const char *path, int flags, ...), (path, flags, mode), flags)
@@ -350,15 +351,15 @@ static size_t half(size_t n)
 	return n > 1 ? n / 2 : n;
 }
 
-#define TRANSFER(call, name, data, ...)                                          \
-	ssize_t name(int fd, data buf, size_t n __VA_OPT__(, off_t offset))      \
-	{                                                                        \
-		REAL(name);                                                      \
-		if (!fails_fd(call, fd))                                         \
-			return real(fd, buf, n __VA_OPT__(, ) __VA_ARGS__);      \
-		if (!halve)                                                      \
-			return -1;                                               \
-		return real(fd, buf, half(n) __VA_OPT__(, ) __VA_ARGS__);        \
+#define TRANSFER(call, name, data, ...)                                                            \
+	ssize_t name(int fd, data buf, size_t n __VA_OPT__(, off_t offset))                        \
+	{                                                                                          \
+		REAL(name);                                                                        \
+		if (!fails_fd(call, fd))                                                           \
+			return real(fd, buf, n __VA_OPT__(, ) __VA_ARGS__);                        \
+		if (!halve)                                                                        \
+			return -1;                                                                 \
+		return real(fd, buf, half(n) __VA_OPT__(, ) __VA_ARGS__);                          \
 	}
 
 TRANSFER(C_READ, read, void *)

@@ -1,0 +1,43 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# The examples do what they say.  They take the programs beside $XSORT.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	export EXAMPLE_BIN
+	EXAMPLE_BIN=$(dirname "${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}")
+	examples=$BATS_TEST_DIRNAME/../../examples
+}
+
+@test "01 sorts CSV records whole, by a number, under their header" {
+	run -0 --separate-stderr "$examples/01-csv-by-column.sh"
+	[ "${lines[0]}" = "city,inhabitants,note" ]
+	[ "${lines[1]}" = "Quito,2011388," ]
+	[ "${lines[2]}" = "\"Washington, D.C.\",689545,\"on the" ]
+	[ "${lines[3]}" = "Potomac\"" ]
+	[ "${#lines[@]}" -eq 6 ]
+}
+
+@test "02 shows the five most frequent clients, most frequent first" {
+	run -0 --separate-stderr "$examples/02-top-of-a-log.sh"
+	[ "${#lines[@]}" -eq 5 ]
+	printf '%s\n' "${lines[@]}" | sort -c -k1,1nr
+}
+
+@test "03 sorts binary records beyond its memory" {
+	run -0 --separate-stderr "$examples/03-binary-records.sh"
+	[ "${lines[0]}" = "in order: 200000 records" ]
+	[[ ${lines[1]} =~ \"runs\":\ *([0-9]+) ]]
+	[ "${BASH_REMATCH[1]}" -gt 1 ]
+}
+
+@test "04 sorts lines with the library" {
+	program=${SP_BUILD:-$BATS_TEST_DIRNAME/../../build}/examples/04-sort-batches
+	seq 100000 | shuf --random-source=<(yes) > "$BATS_TEST_TMPDIR/in"
+	run -0 --separate-stderr "$program" < <(printf 'b\na\nc')
+	[ "$output" = $'a\nb\nc' ]
+	"$program" < "$BATS_TEST_TMPDIR/in" 2> /dev/null | cmp - <(seq 100000 | LC_ALL=C sort)
+}
