@@ -69,8 +69,9 @@ struct sp__wstream {
 	struct sp__queue *q;
 	struct slot *slots;
 	unsigned depth, fill;
-	bool ours;	   /* the file ends where we do */
-	uint64_t reserved; /* offset up to which space is reserved */
+	bool ours;	       /* the file ends where we do */
+	uint64_t reserved;     /* offset up to which space is reserved */
+	uint64_t expected_end; /* of the file; UINT64_MAX: unknown */
 	bool no_reserve;
 	uint64_t bad_from; /* offset of the first chunk that failed */
 };
@@ -197,19 +198,24 @@ static int put_plain(struct sp__wstream *ws, const char *data, size_t bytes)
 
 /* Space. */
 
+/*
+ * In moderate steps: where space is short, one that fails may leave all that
+ * there was reserved, and others need it too.
+ */
 static void reserve(struct sp__wstream *ws, uint64_t end)
 {
 	uint64_t to = ws->reserved + RESERVE_BYTES;
 
 	if (ws->no_reserve || end <= ws->reserved)
 		return;
+	if (to > ws->expected_end)
+		to = ws->expected_end;
 	if (to < end)
 		to = end;
 	/* A refusal decides nothing: the write itself will succeed or tell. */
 	if (fallocate(ws->fd, FALLOC_FL_KEEP_SIZE, (off_t)ws->reserved, (off_t)(to - ws->reserved)))
 		ws->no_reserve = true;
-	else
-		ws->reserved = to;
+	ws->reserved = to;
 }
 
 static void release_surplus(struct sp__wstream *ws, uint64_t end)
@@ -410,9 +416,10 @@ static int go_queued(struct sp__wstream *ws)
 	ws->bad_from = UINT64_MAX;
 	ws->ours = size <= ws->offset;
 	ws->no_reserve = !ws->ours;
-	ws->queued = true;
+	ws->expected_end = UINT64_MAX;
 	if (ws->opts.expected_bytes > ws->put_bytes)
-		reserve(ws, ws->offset + (ws->opts.expected_bytes - ws->put_bytes));
+		ws->expected_end = ws->offset + (ws->opts.expected_bytes - ws->put_bytes);
+	ws->queued = true;
 	return ws->filled == ws->opts.chunk_bytes ? submit_chunk(ws) : 0;
 never:
 	ws->plain_only = true;
