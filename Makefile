@@ -236,7 +236,7 @@ INSTALLED = $(TOOLS:%=$(BINDIR)/%) $(HEADERS:%=$(INCLUDEDIR)/%) \
 	$(LIBDIR)/$(notdir $(SO)) $(LIBDIR)/$(SONAME) $(LIBDIR)/libspindle.so $(LIBDIR)/libspindle.a \
 	$(LIBDIR)/pkgconfig/libspindle.pc \
 	$(foreach m,$(notdir $(MANPAGES)),$(MANDIR)/man$(patsubst .%,%,$(suffix $(m)))/$(m))
-put = install -D -m $(1) $(2) '$(DESTDIR)$(3)'
+put = install -D -m $(1) $(2) "$(DESTDIR)$(3)"
 
 .PHONY: install uninstall
 install: all ## into DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR
