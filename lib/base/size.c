@@ -22,11 +22,12 @@ static int percent_of_memory(uint64_t percent, uint64_t *bytes)
 
 static int power_of(char suffix)
 {
-	static const char letters[] = "KMGTPEZYRQ";
+	static const char letters[] = "KMGTPEZYRQ", small[] = "kmgt";
 	const char *p;
 
-	if (suffix == 'k')
-		suffix = 'K';
+	p = suffix ? strchr(small, suffix) : NULL;
+	if (p)
+		return (int)(p - small) + 1;
 	p = suffix ? strchr(letters, suffix) : NULL;
 	return p ? (int)(p - letters) + 1 : -1;
 }

@@ -28,6 +28,8 @@ int main(void)
 	good("10b", 10);
 	good("3k", 3 << 10);
 	good("3K", 3 << 10);
+	good("3m", 3 << 20);
+	good("3t", 3ull << 40);
 	good("64M", 64 << 20);
 	good("2G", 2ull << 30);
 	good("7E", 7ull << 60);
@@ -36,6 +38,7 @@ int main(void)
 	bad("-1", -EINVAL);
 	bad("1 ", -EINVAL);
 	bad("1kb", -EINVAL);
+	bad("1p", -EINVAL);
 	bad("1Z", -ERANGE);
 	bad("18446744073709551616b", -ERANGE);
 	bad("99999999999999999999%", -ERANGE);

@@ -10,9 +10,9 @@
 
 /*
  * Reads the whole of text as a size in bytes, by the rules of sort -S: digits
- * and one suffix out of b (1), K M G T P E Z Y R Q (powers of 1024), k as K,
- * or % (of the machine's memory).  Without suffix the number counts
- * default_unit bytes (sort -S: 1024).
+ * and one suffix out of b (1), K M G T P E Z Y R Q (powers of 1024), k m g t
+ * as K M G T, or % (of the machine's memory).  Without suffix the number
+ * counts default_unit bytes (sort -S: 1024).
  *
  * Returns 0, -EINVAL (no number, or an unknown suffix) or -ERANGE (does not
  * fit in 64 bits).  *bytes is written on success alone.  Thread-safe.
