@@ -42,13 +42,28 @@ static inline const struct sp__keyset *sp__ks(const struct sp_keyset *ks)
 	return (const struct sp__keyset *)(const void *)ks;
 }
 
-/* A growing buffer for one encoded key; the caller owns it. Zero to begin. */
+/*
+ * A growing buffer for one encoded key; the caller owns it.  Zero to begin.
+ * It keeps a second one at hand for key types that must rewrite their text
+ * before they encode it.
+ */
 struct sp__keybuf {
 	unsigned char *data;
 	size_t bytes, capacity;
+	struct sp__keybuf *scratch;
 };
 
 void sp__keybuf_release(struct sp__keybuf *buf);
+
+/* Room for more bytes behind those there are.  Returns 0 or -ENOMEM. */
+int sp__keybuf_grow(struct sp__keybuf *buf, size_t more);
+
+static inline int sp__keybuf_reserve(struct sp__keybuf *buf, size_t more)
+{
+	if (__builtin_expect(buf->capacity - buf->bytes >= more, 1))
+		return 0;
+	return sp__keybuf_grow(buf, more);
+}
 
 /* INPLACE: the slice. */
 void sp__key_slice(const struct sp_keyset *ks, const char *rec, size_t bytes,

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records compared directly: key by key, then as a whole.  Nothing here knows
+ * how keys are encoded; tests hold the two against each other.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "rec/bkey.h"
+#include "rec/csv.h"
+#include "rec/encoders.h"
+
+/*
+ * The text of one key where it cannot be compared in its place.  Without
+ * memory the text stays as it was in the record: a wrong order rather than a
+ * stop, in a function that has no way to say no.
+ */
+struct text {
+	const char *s;
+	size_t n;
+	struct sp__keybuf own;
+};
+
+static void take_text(const struct sp_keyset *ks, const struct sp__comp *c, const char *rec,
+		      size_t bytes, struct text *t)
+{
+	const char *end;
+
+	t->own = (struct sp__keybuf){ 0 };
+	if (ks->pub.format.kind == SP_REC_CSV && !c->whole) {
+		t->s = rec;
+		t->n = bytes;
+		if (!sp__keybuf_reserve(&t->own, 1) &&
+		    !sp__csv_key(&c->key, (char)ks->separator, rec, bytes, &t->own)) {
+			t->s = (const char *)t->own.data;
+			t->n = t->own.bytes;
+		}
+		return;
+	}
+	sp__field_extent(ks, &c->key, rec, bytes, &t->s, &end);
+	t->n = (size_t)(end - t->s);
+}
+
+static void filter_text(const struct sp__comp *c, struct text *t)
+{
+	bool inside = t->own.data && t->s == (const char *)t->own.data;
+
+	if (!inside && sp__keybuf_reserve(&t->own, t->n + 1))
+		return;
+	t->n = (size_t)(sp__text_filter(c, t->s, t->n, t->own.data) - t->own.data);
+	t->s = (const char *)t->own.data;
+}
+
+static int compare_collated(const char *a, size_t an, const char *b, size_t bn)
+{
+	if (!an || !bn)
+		return (an > 0) - (bn > 0);
+	return sp__collate_compare(a, an, b, bn);
+}
+
+static int compare_random(const struct sp_keyset *ks, const struct text *a, const struct text *b)
+{
+	unsigned char da[16] = { 0 }, db[16] = { 0 };
+	struct sp__keybuf scratch = { 0 };
+
+	if (sp__random_digest(ks, a->s, a->n, &scratch, da) ||
+	    sp__random_digest(ks, b->s, b->n, &scratch, db))
+		memset(da, 0, sizeof(da));
+	sp__keybuf_release(&scratch);
+	return memcmp(da, db, sizeof(da));
+}
+
+static int compare_texts(const struct sp_keyset *ks, const struct sp__comp *c, const struct text *a,
+			 const struct text *b)
+{
+	const char *end;
+
+	switch (c->key.type) {
+	case SP_KEY_NUMERIC:
+		return sp__number_compare(ks, a->s, a->s + a->n, b->s, b->s + b->n);
+	case SP_KEY_HUMAN:
+		return sp__human_compare(ks, a->s, a->s + a->n, b->s, b->s + b->n);
+	case SP_KEY_GENERAL:
+		return sp__general_compare(a->s, a->n, b->s, b->n);
+	case SP_KEY_MONTH:
+		return sp__month_of(ks, a->s, a->s + a->n, &end) -
+		       sp__month_of(ks, b->s, b->s + b->n, &end);
+	case SP_KEY_VERSION:
+		return sp__version_compare(a->s, a->n, b->s, b->n);
+	case SP_KEY_RANDOM:
+		return compare_random(ks, a, b);
+	default:
+		if (c->collated)
+			return compare_collated(a->s, a->n, b->s, b->n);
+		return sp__text_compare(c, a->s, a->n, b->s, b->n);
+	}
+}
+
+static int compare_one(const struct sp_keyset *ks, const struct sp__comp *c, const char *a,
+		       size_t abytes, const char *b, size_t bbytes)
+{
+	struct text ta, tb;
+	int diff;
+
+	take_text(ks, c, a, abytes, &ta);
+	take_text(ks, c, b, bbytes, &tb);
+	if ((c->fold || c->drop) && (c->collated || c->key.type != SP_KEY_TEXT)) {
+		filter_text(c, &ta);
+		filter_text(c, &tb);
+	}
+	diff = compare_texts(ks, c, &ta, &tb);
+	sp__keybuf_release(&ta.own);
+	sp__keybuf_release(&tb.own);
+	return diff;
+}
+
+int sp__key_compare(const struct sp_keyset *ks, const char *a, size_t abytes, const char *b,
+		    size_t bbytes)
+{
+	int diff = 0;
+
+	for (size_t i = 0; i < ks->nkeys && !diff; i++) {
+		const struct sp__comp *c = &ks->comp[i];
+
+		if (ks->pub.format.kind == SP_REC_FIXED) {
+			diff = sp__bkey_compare(&c->key, a, b);
+		} else {
+			diff = compare_one(ks, c, a, abytes, b, bbytes);
+			if (diff && c->key.reverse)
+				diff = diff < 0 ? 1 : -1;
+		}
+	}
+	return diff;
+}
+
+int sp__key_last_resort(const struct sp_keyset *ks, const char *a, size_t abytes, const char *b,
+			size_t bbytes)
+{
+	size_t n = abytes < bbytes ? abytes : bbytes;
+	int diff;
+
+	if (!ks->pub.last_resort)
+		return 0;
+	if (ks->strcoll && ks->pub.format.kind != SP_REC_FIXED) {
+		diff = compare_collated(a, abytes, b, bbytes);
+	} else {
+		diff = n ? memcmp(a, b, n) : 0;
+		if (!diff)
+			diff = (abytes > bbytes) - (abytes < bbytes);
+	}
+	if (!diff)
+		return 0;
+	return (diff < 0) != ks->pub.last_reverse ? -1 : 1;
+}
+
+int sp_keyset_compare(const struct sp_keyset *ks, const char *a, size_t abytes, const char *b,
+		      size_t bbytes)
+{
+	int diff = sp__key_compare(ks, a, abytes, b, bbytes);
+
+	return diff ? diff : sp__key_last_resort(ks, a, abytes, b, bbytes);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Keys as bytes: the components of a key set one after the other.
+ *
+ * Each component is self-delimiting (encoders.h), so that the first difference
+ * between two encodings lies in the first component that differs.  The last
+ * one may be a prefix of its like, since the shorter of two byte strings comes
+ * first.  A reversed component is complemented, terminator included, which
+ * turns its order around exactly.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rec/bkey.h"
+#include "rec/csv.h"
+#include "rec/encoders.h"
+
+static struct sp__keybuf *scratch_of(struct sp__keybuf *buf)
+{
+	if (!buf->scratch)
+		buf->scratch = calloc(1, sizeof(*buf->scratch));
+	if (buf->scratch)
+		buf->scratch->bytes = 0;
+	return buf->scratch;
+}
+
+static int encode_random(const struct sp_keyset *ks, const char *s, size_t n,
+			 struct sp__keybuf *buf)
+{
+	/* s may itself lie in the first scratch buffer. */
+	struct sp__keybuf *scratch = ks->hard ? scratch_of(buf) : NULL;
+
+	if (ks->hard && (!scratch || !(scratch = scratch_of(scratch))))
+		return -ENOMEM;
+	if (sp__keybuf_reserve(buf, 16) ||
+	    sp__random_digest(ks, s, n, scratch, buf->data + buf->bytes))
+		return -ENOMEM;
+	buf->bytes += 16;
+	return 0;
+}
+
+/* Room for what the type may need of n bytes of text. */
+static size_t room_for(enum sp_key_type type, size_t n)
+{
+	switch (type) {
+	case SP_KEY_NUMERIC:
+	case SP_KEY_HUMAN:
+		return SP__NUMBER_MAX(n) + 1;
+	case SP_KEY_VERSION:
+		return SP__VERSION_MAX(n);
+	default:
+		return SP__TEXT_MAX(n) + SP__GENERAL_MAX;
+	}
+}
+
+static unsigned char *encode_typed(const struct sp_keyset *ks, const struct sp__comp *c,
+				   const char *s, size_t n, unsigned char *out)
+{
+	const char *end;
+
+	switch (c->key.type) {
+	case SP_KEY_NUMERIC:
+		return sp__number_encode(ks, s, s + n, c->last && !c->key.reverse, false, out);
+	case SP_KEY_HUMAN:
+		return sp__human_encode(ks, s, s + n, out);
+	case SP_KEY_GENERAL:
+		return sp__general_encode(ks, s, n, out);
+	case SP_KEY_MONTH:
+		*out = (unsigned char)sp__month_of(ks, s, s + n, &end);
+		return out + 1;
+	case SP_KEY_VERSION:
+		return sp__version_encode(s, n, out);
+	default:
+		if (c->last && !c->key.reverse)
+			return sp__text_filter(c, s, n, out);
+		return sp__text_delimit(c, s, n, out);
+	}
+}
+
+/* Appends the text of one key, without reversal. */
+static int encode_text(const struct sp_keyset *ks, const struct sp__comp *c, const char *s,
+		       size_t n, struct sp__keybuf *buf)
+{
+	if (c->collated)
+		return sp__collate_encode(ks->collate, s, n, buf);
+	if (c->key.type == SP_KEY_RANDOM)
+		return encode_random(ks, s, n, buf);
+	if (sp__keybuf_reserve(buf, room_for(c->key.type, n)))
+		return -ENOMEM;
+	buf->bytes = (size_t)(encode_typed(ks, c, s, n, buf->data + buf->bytes) - buf->data);
+	return 0;
+}
+
+/* -f, -d and -i rewrite the text before any type but plain text looks at it. */
+static int filter(const struct sp__comp *c, const char **s, size_t *n, struct sp__keybuf *buf)
+{
+	struct sp__keybuf *scratch = scratch_of(buf);
+	bool inside = scratch && *s == (const char *)scratch->data;
+
+	if (!scratch || (!inside && sp__keybuf_reserve(scratch, *n + 1)))
+		return -ENOMEM;
+	/* Never longer than before, so it may be done in place. */
+	*n = (size_t)(sp__text_filter(c, *s, *n, scratch->data) - scratch->data);
+	*s = (const char *)scratch->data;
+	return 0;
+}
+
+static int text_of(const struct sp_keyset *ks, const struct sp__comp *c, const char *rec,
+		   size_t bytes, struct sp__keybuf *buf, const char **s, size_t *n)
+{
+	struct sp__keybuf *scratch;
+	const char *end;
+
+	if (ks->pub.format.kind == SP_REC_CSV && !c->whole) {
+		scratch = scratch_of(buf);
+		if (!scratch || sp__keybuf_reserve(scratch, 1) ||
+		    sp__csv_key(&c->key, (char)ks->separator, rec, bytes, scratch))
+			return -ENOMEM;
+		*s = (const char *)scratch->data;
+		*n = scratch->bytes;
+		return 0;
+	}
+	sp__field_extent(ks, &c->key, rec, bytes, s, &end);
+	*n = (size_t)(end - *s);
+	return 0;
+}
+
+static int encode_one(const struct sp_keyset *ks, const struct sp__comp *c, const char *rec,
+		      size_t bytes, struct sp__keybuf *buf)
+{
+	size_t start = buf->bytes, n;
+	const char *s;
+	int rc;
+
+	rc = text_of(ks, c, rec, bytes, buf, &s, &n);
+	if (!rc && (c->fold || c->drop) && (c->collated || c->key.type != SP_KEY_TEXT))
+		rc = filter(c, &s, &n, buf);
+	if (!rc)
+		rc = encode_text(ks, c, s, n, buf);
+	if (!rc && c->key.reverse)
+		for (size_t i = start; i < buf->bytes; i++)
+			buf->data[i] ^= 0xFF;
+	return rc;
+}
+
+static int encode_all(const struct sp_keyset *ks, const char *rec, size_t bytes,
+		      struct sp__keybuf *buf)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < ks->nkeys && !rc; i++)
+		rc = encode_one(ks, &ks->comp[i], rec, bytes, buf);
+	return rc;
+}
+
+static int encode_fixed(const struct sp_keyset *ks, const char *rec, size_t bytes,
+			struct sp__keybuf *buf)
+{
+	int rc = 0;
+
+	(void)bytes;
+	for (size_t i = 0; i < ks->nkeys && !rc; i++)
+		rc = sp__bkey_encode(&ks->comp[i].key, rec, buf);
+	return rc;
+}
+
+/* The one key of a set, in lines, a number that ends where it ends: no need to look for that. */
+static int encode_number(const struct sp_keyset *ks, const char *rec, size_t bytes,
+			 struct sp__keybuf *buf)
+{
+	const struct sp_key *k = &ks->comp[0].key;
+	const char *s = sp__field_begin(ks, k, rec, bytes);
+
+	if (sp__keybuf_reserve(buf, SP__NUMBER_MAX(bytes)))
+		return -ENOMEM;
+	buf->bytes = (size_t)(sp__number_encode(ks, s, rec + bytes, true, k->reverse, buf->data) -
+			      buf->data);
+	return 0;
+}
+
+int sp__key_encode(const struct sp_keyset *ks, const char *rec, size_t bytes,
+		   struct sp__keybuf *buf)
+{
+	buf->bytes = 0;
+	return ks->encode(ks, rec, bytes, buf);
+}
+
+void sp__encode_choose(struct sp_keyset *ks)
+{
+	if (ks->pub.format.kind == SP_REC_FIXED)
+		ks->encode = encode_fixed;
+	else if (ks->nkeys == 1 && ks->comp[0].self_ending)
+		ks->encode = encode_number;
+	else
+		ks->encode = encode_all;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Key types as bytes, and the direct comparisons of the same types.
+ *
+ * Encoders write to room that their caller has reserved (..._MAX of the length
+ * of the text) and return the end of what they wrote.  What they write is
+ * self-delimiting: of two different encodings neither begins with the other,
+ * unless an argument says that this may be spared.
+ */
+#ifndef SP__REC_ENCODERS_H
+#define SP__REC_ENCODERS_H
+
+#include "rec/keyset.h"
+
+/* text.c */
+
+#define SP__TEXT_MAX(n) (2 * (n) + 1)
+
+/* The text that is compared: without the dropped bytes, folded. */
+unsigned char *sp__text_filter(const struct sp__comp *c, const char *s, size_t n,
+			       unsigned char *out);
+/* The same, self-delimiting. */
+unsigned char *sp__text_delimit(const struct sp__comp *c, const char *s, size_t n,
+				unsigned char *out);
+int sp__text_compare(const struct sp__comp *c, const char *a, size_t an, const char *b, size_t bn);
+
+/* number.c, human.c */
+
+#define SP__NUMBER_MAX(n) ((n) / 2 + 32)
+
+/* last: a positive number not flipped may do without its terminator. */
+unsigned char *sp__number_encode(const struct sp_keyset *ks, const char *s, const char *lim,
+				 bool last, bool reverse, unsigned char *out);
+unsigned char *sp__human_encode(const struct sp_keyset *ks, const char *s, const char *lim,
+				unsigned char *out);
+int sp__number_compare(const struct sp_keyset *ks, const char *a, const char *alim, const char *b,
+		       const char *blim);
+int sp__human_compare(const struct sp_keyset *ks, const char *a, const char *alim, const char *b,
+		      const char *blim);
+/* One past the digits and separators of a number as -h reads it; *any: were there digits. */
+const char *sp__human_digits(const struct sp_keyset *ks, const char *s, const char *lim, bool *any);
+/* 0, or 1 (K) to 10 (Q). */
+int sp__human_unit(char c);
+
+/* general.c */
+
+#define SP__GENERAL_MAX 24
+
+unsigned char *sp__general_encode(const struct sp_keyset *ks, const char *s, size_t n,
+				  unsigned char *out);
+int sp__general_compare(const char *a, size_t an, const char *b, size_t bn);
+/* How many bytes strtold() understands. */
+size_t sp__general_span(const char *s, size_t n);
+
+/* month.c */
+
+int sp__month_init(struct sp_keyset *ks);
+void sp__month_fini(struct sp_keyset *ks);
+/* 1 to 12, or 0 for what is no month; *end: one past the name. */
+int sp__month_of(const struct sp_keyset *ks, const char *s, const char *lim, const char **end);
+
+/* version.c */
+
+#define SP__VERSION_MAX(n) (4 * (n) + 64)
+
+unsigned char *sp__version_encode(const char *s, size_t n, unsigned char *out);
+int sp__version_compare(const char *a, size_t an, const char *b, size_t bn);
+
+/* random.c */
+
+int sp__random_digest(const struct sp_keyset *ks, const char *s, size_t n,
+		      struct sp__keybuf *scratch, unsigned char digest[16]);
+
+#endif

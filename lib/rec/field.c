@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which bytes of a line are a key.
+ *
+ * With a separator, field n is what lies between the separators n and n + 1.
+ * Without, each field is a run of blanks and the run of others behind it: the
+ * leading blanks belong to the field.  A position past the end of the line is
+ * the end of the line; a key that would end before it begins is empty.
+ *
+ * Both ends are found in one walk where the end lies in the same or a later
+ * field, which is nearly always.  Fields are short, so separators are looked
+ * for sixteen bytes at a time in line; calling memchr() for each field costs
+ * more than it finds.
+ */
+#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+#include "rec/keyset.h"
+
+/* The nth separator, n > 0, or lim. */
+static inline const char *find_sep(const char *p, const char *lim, char sep, size_t n)
+{
+#ifdef __SSE2__
+	const __m128i want = _mm_set1_epi8(sep);
+
+	for (; lim - p >= 16; p += 16) {
+		__m128i chunk = _mm_loadu_si128((const __m128i *)(const void *)p);
+		unsigned hits = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(chunk, want));
+
+		for (; hits; hits &= hits - 1)
+			if (!--n)
+				return p + __builtin_ctz(hits);
+	}
+#endif
+	for (; p < lim; p++)
+		if (*p == sep && !--n)
+			return p;
+	return lim;
+}
+
+static inline const char *skip_blanks(const struct sp__ctab *t, const char *p, const char *lim)
+{
+	while (p < lim && t->blank[(unsigned char)*p])
+		p++;
+	return p;
+}
+
+/* Passes n fields; with a separator, the separators too. */
+static inline const char *skip_fields(const struct sp_keyset *ks, const char *p, const char *lim,
+				      size_t n)
+{
+	if (!n)
+		return p;
+	if (ks->separator >= 0) {
+		p = find_sep(p, lim, (char)ks->separator, n);
+		return p < lim ? p + 1 : lim;
+	}
+	while (p < lim && n--) {
+		p = skip_blanks(&ks->ctab, p, lim);
+		while (p < lim && !ks->ctab.blank[(unsigned char)*p])
+			p++;
+	}
+	return p;
+}
+
+static inline const char *advance(const char *p, const char *lim, size_t n)
+{
+	return (size_t)(lim - p) < n ? lim : p + n;
+}
+
+/* From the start of its field to the start of the key. */
+static inline const char *begin_in(const struct sp_keyset *ks, const struct sp_key *k,
+				   const char *field, const char *lim)
+{
+	if (k->skip_start_blanks)
+		field = skip_blanks(&ks->ctab, field, lim);
+	return advance(field, lim, k->schar);
+}
+
+/* From the start of some field, fields before the last, to the end of the key. */
+static inline const char *end_after(const struct sp_keyset *ks, const struct sp_key *k,
+				    const char *field, const char *lim, size_t fields)
+{
+	if (!k->echar) {
+		/* The last field whole, without the separator behind it. */
+		if (ks->separator >= 0)
+			return find_sep(field, lim, (char)ks->separator, fields + 1);
+		return skip_fields(ks, field, lim, fields + 1);
+	}
+	field = skip_fields(ks, field, lim, fields);
+	if (k->skip_end_blanks)
+		field = skip_blanks(&ks->ctab, field, lim);
+	return advance(field, lim, k->echar);
+}
+
+const char *sp__field_begin(const struct sp_keyset *ks, const struct sp_key *k, const char *rec,
+			    size_t bytes)
+{
+	const char *lim = rec + bytes;
+
+	return begin_in(ks, k, skip_fields(ks, rec, lim, k->sword), lim);
+}
+
+void sp__field_extent(const struct sp_keyset *ks, const struct sp_key *k, const char *rec,
+		      size_t bytes, const char **begin, const char **end)
+{
+	const char *lim = rec + bytes, *field = skip_fields(ks, rec, lim, k->sword);
+
+	*begin = begin_in(ks, k, field, lim);
+	if (k->eword == SP_KEY_NOEND)
+		*end = lim;
+	else if (k->eword >= k->sword)
+		*end = end_after(ks, k, field, lim, k->eword - k->sword);
+	else if (k->echar) /* its characters may reach into later fields */
+		*end = end_after(ks, k, rec, lim, k->eword);
+	else
+		*end = *begin;
+	if (*end < *begin)
+		*end = *begin;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * General numbers (-g): what strtold() makes of the text, in the order: no
+ * number, NaN, -infinity to +infinity.
+ *
+ * The value's bits, most significant first, with the sign bit inverted, or all
+ * inverted if it is set, order as the values do.  Even -infinity does not
+ * begin with three zero bytes, so these and a fourth serve for the rest: 0 for
+ * what is no number, 1 for a NaN, whose bytes follow as they lie in memory,
+ * because that is how GNU sort compares two of them.
+ *
+ * strtold() is slow and wants a NUL.  A plain decimal number of up to 19 digits
+ * is one exactly stored integer divided by another, so that one division gives
+ * the same correctly rounded value.
+ */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rec/encoders.h"
+
+/* How the text of a number may be stored in a long double. */
+#if LDBL_MANT_DIG == 64
+#define VALUE_BYTES 10
+#else
+#define VALUE_BYTES ((int)sizeof(long double))
+#endif
+
+enum { NO_NUMBER, NOT_A_NUMBER, NUMBER };
+
+#define STACK_TEXT 512
+
+static inline bool digit(char c)
+{
+	return (unsigned)c - '0' < 10;
+}
+
+static inline bool alnum(char c)
+{
+	return digit(c) || (unsigned)(c | 0x20) - 'a' < 26;
+}
+
+#if LDBL_MANT_DIG >= 64
+
+/* False if this is nothing for it. */
+static bool plain_decimal(const struct sp_keyset *ks, const char *s, const char *lim,
+			  long double *value)
+{
+	static const long double pow10[] = {
+		1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,	 1e7L,	1e8L,  1e9L,
+		1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L,
+	};
+	size_t digits = 0, point = 0;
+	bool negative = s < lim && *s == '-', seen_point = false;
+	uint64_t v = 0;
+
+	for (s += negative; s < lim; s++) {
+		if (digit(*s)) {
+			v = v * 10 + (uint64_t)(*s - '0');
+			digits++;
+			point += seen_point;
+		} else if ((unsigned char)*s == ks->numfmt.decimal && !seen_point) {
+			seen_point = true;
+		} else if (alnum(*s) || *s == '.' || (*s & 0x80)) {
+			return false;
+		} else {
+			break;
+		}
+	}
+	if (!digits || digits > 19)
+		return false;
+	*value = (long double)v / pow10[point];
+	if (negative)
+		*value = -*value;
+	return true;
+}
+
+#else
+
+static bool plain_decimal(const struct sp_keyset *ks, const char *s, const char *lim,
+			  long double *value)
+{
+	(void)ks, (void)s, (void)lim, (void)value;
+	return false;
+}
+
+#endif
+
+/* How many bytes could at most be part of a number. */
+static size_t span(const char *s, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && (s[i] == ' ' || (s[i] >= '\t' && s[i] <= '\r')))
+		i++;
+	while (i < n && (alnum(s[i]) || (s[i] & 0x80) || (s[i] && strchr("+-.,()_'", s[i]))))
+		i++;
+	return i;
+}
+
+/* Returns how many bytes were understood. */
+static size_t convert(const char *s, size_t n, long double *value)
+{
+	char stack[STACK_TEXT], *text = stack, *end;
+	size_t used;
+
+	n = span(s, n);
+	if (n >= sizeof(stack)) {
+		text = malloc(n + 1);
+		if (!text) {
+			/* Digits as far out as this decide next to nothing. */
+			text = stack;
+			n = sizeof(stack) - 1;
+		}
+	}
+	memcpy(text, s, n);
+	text[n] = '\0';
+	*value = strtold(text, &end);
+	used = (size_t)(end - text);
+	if (text != stack)
+		free(text);
+	return used;
+}
+
+static int classify(const char *s, size_t n, long double *value)
+{
+	if (!convert(s, n, value))
+		return NO_NUMBER;
+	return isnan(*value) ? NOT_A_NUMBER : NUMBER;
+}
+
+unsigned char *sp__general_encode(const struct sp_keyset *ks, const char *s, size_t n,
+				  unsigned char *out)
+{
+	unsigned char raw[sizeof(long double)];
+	const char *p = s, *lim = s + n;
+	long double value;
+	unsigned char flip;
+	int class = NUMBER;
+
+	while (p < lim && *p == ' ')
+		p++;
+	if (!plain_decimal(ks, p, lim, &value))
+		class = classify(s, n, &value);
+	if (class != NUMBER) {
+		memset(out, 0, 3);
+		out[3] = (unsigned char)class;
+		if (class == NO_NUMBER)
+			return out + 4;
+		memcpy(out + 4, &value, VALUE_BYTES);
+		return out + 4 + VALUE_BYTES;
+	}
+	if (value == 0)
+		value = 0; /* without the sign */
+	memcpy(raw, &value, sizeof(raw));
+	flip = signbit(value) ? 0xFF : 0;
+	for (int i = 0; i < VALUE_BYTES; i++)
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+		out[i] = raw[VALUE_BYTES - 1 - i] ^ flip;
+#else
+		out[i] = raw[i] ^ flip;
+#endif
+	if (!flip)
+		out[0] |= 0x80;
+	return out + VALUE_BYTES;
+}
+
+int sp__general_compare(const char *a, size_t an, const char *b, size_t bn)
+{
+	long double va, vb;
+	int ca = classify(a, an, &va), cb = classify(b, bn, &vb);
+
+	if (ca != cb || ca == NO_NUMBER)
+		return ca - cb;
+	if (ca == NOT_A_NUMBER)
+		return memcmp(&va, &vb, VALUE_BYTES);
+	return (va > vb) - (va < vb);
+}
+
+size_t sp__general_span(const char *s, size_t n)
+{
+	long double value;
+
+	return convert(s, n, &value);
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Key sets: what was asked for, checked against the record format and joined
+ * with what the locale says, and the choice between the forms of key.h.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/err.h"
+#include "rec/encoders.h"
+
+static void read_ctype(struct sp__ctab *t)
+{
+	for (int c = 0; c < 256; c++) {
+		t->blank[c] = c == '\n' || isblank(c);
+		t->nondict[c] = !t->blank[c] && !isalnum(c);
+		t->nonprint[c] = !isprint(c);
+		t->fold[c] = (unsigned char)toupper(c);
+	}
+}
+
+static void read_numeric(struct sp__numfmt *f)
+{
+	const struct lconv *l = localeconv();
+	const char *point = l->decimal_point, *sep = l->thousands_sep;
+
+	f->decimal = point[0] && !point[1] ? (unsigned char)point[0] : '.';
+	f->thousands = sep[0] && !sep[1] ? (unsigned char)sep[0] : -1;
+}
+
+/* A locale without collation rules (C.UTF-8) compares bytes, whatever its name. */
+static bool has_collation_rules(void)
+{
+	return (uint32_t)(uintptr_t)nl_langinfo(_NL_COLLATE_NRULES) != 0;
+}
+
+static int bad_key(struct sp_errinfo *err, const char *what)
+{
+	return sp__errf(err, -EINVAL, "key", NULL, -1, "%s", what);
+}
+
+static int check_binary(const struct sp_key *k, size_t record, struct sp_errinfo *err)
+{
+	size_t n = k->length;
+
+	if (k->type < SP_KEY_BYTES)
+		return bad_key(err, "a text key does not fit fixed-length records");
+	if (!n || n > record || k->offset > record - n)
+		return bad_key(err, "a key lies outside the record");
+	if ((k->type == SP_KEY_UINT || k->type == SP_KEY_INT) && n != 1 && n != 2 && n != 4 &&
+	    n != 8)
+		return bad_key(err, "an integer key is 1, 2, 4 or 8 bytes long");
+	if (k->type == SP_KEY_FLOAT && n != 4 && n != 8)
+		return bad_key(err, "a floating-point key is 4 or 8 bytes long");
+	return 0;
+}
+
+static int check(const struct sp_keyset_opts *o, struct sp_errinfo *err)
+{
+	int rc = 0;
+
+	if (o->format.kind == SP_REC_FIXED && !o->format.fixed_bytes)
+		return bad_key(err, "the record length is zero");
+	for (size_t i = 0; i < o->nkeys && !rc; i++) {
+		if (o->format.kind == SP_REC_FIXED)
+			rc = check_binary(&o->keys[i], o->format.fixed_bytes, err);
+		else if (o->keys[i].type >= SP_KEY_BYTES)
+			rc = bad_key(err, "a binary key needs fixed-length records");
+	}
+	return rc;
+}
+
+/*
+ * Would the number be read the same if its field did not end?  If what ends
+ * the field can neither be part of a number nor be skipped before it.
+ */
+static bool ends_itself(const struct sp_keyset *ks, const struct sp__comp *c)
+{
+	const struct sp_key *k = &c->key;
+	const struct sp__numfmt *f = &ks->numfmt;
+	int sep = ks->separator;
+
+	if (k->type != SP_KEY_NUMERIC || ks->pub.format.kind != SP_REC_LINE || c->fold || c->drop)
+		return false;
+	if (k->eword == SP_KEY_NOEND)
+		return true;
+	if (k->schar || k->echar || k->eword < k->sword)
+		return false;
+	if (sep < 0)
+		return !ks->ctab.blank[f->decimal] &&
+		       (f->thousands < 0 || !ks->ctab.blank[f->thousands]);
+	return !ks->ctab.blank[sep] && (sep < '0' || sep > '9') && sep != '-' &&
+	       sep != f->decimal && sep != f->thousands;
+}
+
+static void compile_key(struct sp_keyset *ks, struct sp__comp *c, const struct sp_key *k)
+{
+	c->key = *k;
+	if (ks->pub.format.kind == SP_REC_FIXED)
+		return;
+	c->fold = k->fold ? ks->ctab.fold : NULL;
+	c->drop = k->ignore == SP_IGNORE_NONDICT    ? ks->ctab.nondict
+		  : k->ignore == SP_IGNORE_NONPRINT ? ks->ctab.nonprint
+						    : NULL;
+	c->collated = k->type == SP_KEY_TEXT && ks->strcoll;
+	c->self_ending = ends_itself(ks, c);
+}
+
+static void whole_record_key(struct sp_keyset *ks, bool reverse)
+{
+	struct sp_key k = SP_KEY_INIT;
+
+	k.reverse = reverse;
+	if (ks->pub.format.kind == SP_REC_FIXED) {
+		k.type = SP_KEY_BYTES;
+		k.length = ks->pub.format.fixed_bytes;
+	}
+	compile_key(ks, &ks->comp[0], &k);
+	ks->comp[0].whole = true;
+}
+
+/* Is this one key a slice of the record, in the order of its bytes? */
+static bool is_slice(const struct sp_keyset *ks, const struct sp__comp *c)
+{
+	if (ks->pub.format.kind == SP_REC_FIXED)
+		return c->key.type == SP_KEY_BYTES;
+	return c->key.type == SP_KEY_TEXT && !c->collated && !c->fold && !c->drop &&
+	       (ks->pub.format.kind == SP_REC_LINE || c->whole);
+}
+
+static bool is_whole(const struct sp_keyset *ks, const struct sp__comp *c)
+{
+	const struct sp_key *k = &c->key;
+
+	if (ks->pub.format.kind == SP_REC_FIXED)
+		return k->length == ks->pub.format.fixed_bytes;
+	if (ks->pub.format.kind == SP_REC_CSV)
+		return c->whole;
+	return !k->sword && !k->schar && !k->skip_start_blanks && k->eword == SP_KEY_NOEND;
+}
+
+static void choose_form(struct sp_keyset *ks)
+{
+	struct sp__keyset *pub = &ks->pub;
+
+	pub->form = SP__KEY_ENCODED;
+	for (size_t i = 0; i < ks->nkeys; i++)
+		if (ks->comp[i].collated)
+			pub->form = SP__KEY_COLLATED;
+	if (ks->nkeys == 1 && is_slice(ks, &ks->comp[0])) {
+		pub->form = SP__KEY_INPLACE;
+		pub->descending = ks->comp[0].key.reverse;
+		pub->whole = pub->exact = is_whole(ks, &ks->comp[0]);
+	}
+	sp__encode_choose(ks);
+}
+
+static bool needs(const struct sp_keyset *ks, enum sp_key_type type)
+{
+	for (size_t i = 0; i < ks->nkeys; i++)
+		if (ks->comp[i].key.type == type)
+			return true;
+	return false;
+}
+
+static void salt(struct sp_keyset *ks, const unsigned char *random_salt)
+{
+	static const unsigned char none[16];
+
+	MD5Init(&ks->salted);
+	MD5Update(&ks->salted, random_salt ? random_salt : none, 16);
+}
+
+static void set_up(struct sp_keyset *ks, const struct sp_keyset_opts *o)
+{
+	ks->pub.format = o->format;
+	ks->separator = o->separator;
+	if (o->format.kind == SP_REC_CSV)
+		ks->separator = (unsigned char)o->format.separator;
+	ks->hard = sp__collate_hard();
+	ks->strcoll = ks->hard && has_collation_rules() && o->format.kind != SP_REC_FIXED;
+	read_ctype(&ks->ctab);
+	read_numeric(&ks->numfmt);
+	salt(ks, o->random_salt);
+	ks->nkeys = o->nkeys ? o->nkeys : 1;
+	for (size_t i = 0; i < o->nkeys; i++)
+		compile_key(ks, &ks->comp[i], &o->keys[i]);
+	if (!o->nkeys)
+		whole_record_key(ks, o->reverse);
+	ks->comp[ks->nkeys - 1].last = true;
+	choose_form(ks);
+	ks->pub.last_resort = o->nkeys && !o->stable && !o->unique && !ks->pub.exact;
+	ks->pub.last_reverse = o->reverse;
+}
+
+int sp_keyset_new(struct sp_keyset **keyset, const struct sp_keyset_opts *opts,
+		  struct sp_errinfo *err)
+{
+	size_t n = opts->nkeys ? opts->nkeys : 1, bytes;
+	struct sp_keyset *ks = NULL;
+	int rc = check(opts, err);
+
+	if (rc)
+		return rc;
+	if (!__builtin_mul_overflow(n, sizeof(ks->comp[0]), &bytes) &&
+	    !__builtin_add_overflow(bytes, sizeof(*ks), &bytes))
+		ks = calloc(1, bytes);
+	if (!ks)
+		return sp__err(err, -ENOMEM, "key", NULL, -1);
+	set_up(ks, opts);
+	if (needs(ks, SP_KEY_MONTH) && opts->format.kind != SP_REC_FIXED)
+		rc = sp__month_init(ks);
+	if (!rc && ks->pub.form == SP__KEY_COLLATED)
+		rc = sp__collate_new(&ks->collate);
+	if (rc) {
+		sp_keyset_free(ks);
+		return sp__err(err, rc, "key", NULL, -1);
+	}
+	*keyset = ks;
+	return 0;
+}
+
+void sp_keyset_free(struct sp_keyset *ks)
+{
+	if (!ks)
+		return;
+	sp__month_fini(ks);
+	if (ks->collate)
+		sp__collate_free(ks->collate);
+	free(ks);
+}
+
+void sp__key_slice(const struct sp_keyset *ks, const char *rec, size_t bytes, const char **key,
+		   size_t *key_bytes)
+{
+	const struct sp_key *k = &ks->comp[0].key;
+	const char *end;
+
+	if (ks->pub.whole) {
+		*key = rec;
+		*key_bytes = bytes;
+	} else if (ks->pub.format.kind == SP_REC_FIXED) {
+		*key = rec + k->offset;
+		*key_bytes = k->length;
+	} else {
+		sp__field_extent(ks, k, rec, bytes, key, &end);
+		*key_bytes = (size_t)(end - *key);
+	}
+}
+
+/* Keeps what a number or a month is understood to be; s is behind blanks. */
+static const char *tighten(const struct sp_keyset *ks, const struct sp_key *k, const char *s,
+			   const char *lim)
+{
+	const char *end = s;
+	bool any;
+
+	switch (k->type) {
+	case SP_KEY_MONTH:
+		sp__month_of(ks, s, lim, &end);
+		return end;
+	case SP_KEY_GENERAL:
+		return s + sp__general_span(s, (size_t)(lim - s));
+	case SP_KEY_NUMERIC:
+	case SP_KEY_HUMAN:
+		end = sp__human_digits(ks, s + (s < lim && *s == '-'), lim, &any);
+		if (!any)
+			return s;
+		return end + (k->type == SP_KEY_HUMAN && end < lim && sp__human_unit(*end));
+	default:
+		return lim;
+	}
+}
+
+void sp_keyset_extent(const struct sp_keyset *ks, size_t n, const char *rec, size_t bytes,
+		      size_t *begin, size_t *end)
+{
+	const struct sp_key *k = &ks->comp[n].key;
+	const char *s = rec, *lim = rec + bytes;
+
+	if (ks->pub.format.kind == SP_REC_FIXED) {
+		s = rec + k->offset;
+		lim = s + k->length;
+	} else if (ks->pub.format.kind == SP_REC_LINE) {
+		sp__field_extent(ks, k, rec, bytes, &s, &lim);
+		if (k->type == SP_KEY_MONTH || k->type == SP_KEY_GENERAL ||
+		    k->type == SP_KEY_NUMERIC || k->type == SP_KEY_HUMAN) {
+			while (s < lim && ks->ctab.blank[(unsigned char)*s])
+				s++;
+			lim = tighten(ks, k, s, lim);
+		}
+	}
+	*begin = (size_t)(s - rec);
+	*end = (size_t)(lim - rec);
+}

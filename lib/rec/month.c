@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of months, as -M knows them: the abbreviations of the locale in upper
+ * case without blanks; the text need only begin with one.
+ *
+ * The table is in order of its names and is searched by halving, because that
+ * decides, as it does in GNU sort, what happens in locales where one name
+ * begins with another.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rec/encoders.h"
+
+static int by_name(const void *a, const void *b)
+{
+	const struct sp__month *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+int sp__month_init(struct sp_keyset *ks)
+{
+	char *out;
+
+	for (int i = 0; i < 12; i++) {
+		const char *s = nl_langinfo(ABMON_1 + i);
+
+		out = malloc(strlen(s) + 1);
+		if (!out)
+			return -ENOMEM;
+		ks->month[i].name = out;
+		ks->month[i].number = (unsigned char)(i + 1);
+		for (; *s; s++)
+			if (!isblank((unsigned char)*s))
+				*out++ = (char)ks->ctab.fold[(unsigned char)*s];
+		*out = '\0';
+	}
+	qsort(ks->month, 12, sizeof(ks->month[0]), by_name);
+	return 0;
+}
+
+void sp__month_fini(struct sp_keyset *ks)
+{
+	for (int i = 0; i < 12; i++)
+		free(ks->month[i].name);
+}
+
+/* Negative: s is before name; zero: s begins with it, and *end is behind it. */
+static int match(const struct sp_keyset *ks, const char *s, const char *lim, const char *name,
+		 const char **end)
+{
+	for (; *name; s++, name++) {
+		int have = s < lim ? ks->ctab.fold[(unsigned char)*s] : -1;
+
+		if (have != (unsigned char)*name)
+			return have < (unsigned char)*name ? -1 : 1;
+	}
+	*end = s;
+	return 0;
+}
+
+int sp__month_of(const struct sp_keyset *ks, const char *s, const char *lim, const char **end)
+{
+	int lo = 0, hi = 12;
+
+	while (s < lim && ks->ctab.blank[(unsigned char)*s])
+		s++;
+	while (lo < hi) {
+		int mid = (lo + hi) / 2;
+		int diff = match(ks, s, lim, ks->month[mid].name, end);
+
+		if (!diff)
+			return ks->month[mid].number;
+		if (diff < 0)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return 0;
+}

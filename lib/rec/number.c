@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Decimal numbers of any length (-n), and with unit suffixes (-h).
+ *
+ * A number is blanks, an optional minus sign, digits with thousands
+ * separators anywhere among them, and a decimal point with more digits.
+ * Whatever follows is ignored; no digits at all is zero.  The encoding of
+ *
+ *	zero		is the byte 0x80;
+ *	a positive one	is a head, 0x81 plus the count of its integer digits
+ *			without leading zeros (0xFE and the count in eight bytes
+ *			if it is large), then all digits without trailing zeros,
+ *			two to a byte, each pair plus one, then a zero byte;
+ *	a negative one	is the complement of its positive counterpart.
+ *
+ * Of two positive numbers the one with more integer digits is larger; with
+ * equally many, the digits decide as a fraction would.  An integer of up to 14
+ * digits is decided within eight bytes, most need five or six.  Rejected: the
+ * value as a 64-bit integer, which has no place for longer numbers and
+ * fractions between its neighbours without a byte more for everybody.
+ */
+#include <string.h>
+#include "rec/encoders.h"
+
+#define MAX_SHORT_COUNT 0x7C
+#define HEAD_LONG 0xFE
+
+static inline bool digit(int c)
+{
+	return (unsigned)c - '0' < 10;
+}
+
+/* The byte at p; -2, which nothing equals, at the end. */
+static inline int at(const char *p, const char *lim)
+{
+	return p < lim ? (unsigned char)*p : -2;
+}
+
+static inline const char *skip_blanks(const struct sp_keyset *ks, const char *s, const char *lim)
+{
+	while (s < lim && ks->ctab.blank[(unsigned char)*s])
+		s++;
+	return s;
+}
+
+static inline const char *skip_leading(const struct sp__numfmt *f, const char *s, const char *lim)
+{
+	while (s < lim && (*s == '0' || (unsigned char)*s == f->thousands))
+		s++;
+	return s;
+}
+
+/* Gathers digits two to a byte; keep is where the last pair that is not zero ends. */
+struct pairs {
+	unsigned char *out, *keep;
+	int high; /* the first digit of a pair that waits for its second; -1 */
+};
+
+static inline void put_digit(struct pairs *w, int d)
+{
+	if (w->high < 0) {
+		w->high = d;
+		return;
+	}
+	*w->out = (unsigned char)(w->high * 10 + d + 1);
+	if (*w->out++ != 1)
+		w->keep = w->out;
+	w->high = -1;
+}
+
+static void put_digits(struct pairs *w, const struct sp__numfmt *f, const char *s, const char *lim)
+{
+	for (; digit(at(s, lim)) || at(s, lim) == f->thousands; s++)
+		if (digit(*s))
+			put_digit(w, *s - '0');
+	if (at(s, lim) == f->decimal)
+		for (s++; digit(at(s, lim)); s++)
+			put_digit(w, *s - '0');
+	if (w->high >= 0)
+		put_digit(w, 0);
+}
+
+static unsigned char *put_head(unsigned char *out, uint64_t count)
+{
+	if (count <= MAX_SHORT_COUNT) {
+		*out++ = (unsigned char)(0x81 + count);
+		return out;
+	}
+	*out++ = HEAD_LONG;
+	count = __builtin_bswap64(count);
+	memcpy(out, &count, 8);
+	return out + 8;
+}
+
+/* Any number; s is behind blanks and sign. */
+static unsigned char *encode_general(const struct sp__numfmt *f, const char *s, const char *lim,
+				     bool terminate, unsigned char flip, unsigned char *out)
+{
+	struct pairs w = { .high = -1 };
+	unsigned char *head = out;
+	uint64_t count = 0;
+
+	s = skip_leading(f, s, lim);
+	for (const char *p = s; digit(at(p, lim)) || at(p, lim) == f->thousands; p++)
+		count += digit(*p);
+	out = put_head(out, count);
+	w.out = w.keep = out;
+	put_digits(&w, f, s, lim);
+	if (w.keep == out)
+		return NULL; /* zero */
+	out = w.keep;
+	if (terminate)
+		*out++ = 0;
+	if (flip)
+		for (; head < out; head++)
+			*head ^= flip;
+	return out;
+}
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+
+/* Eight bytes, zeros for those past lim. */
+static inline uint64_t load8(const char *s, const char *lim)
+{
+	size_t n = (size_t)(lim - s);
+	uint64_t v = 0;
+	uint32_t lo, hi;
+
+	if (n >= 8) {
+		memcpy(&v, s, 8);
+	} else if (n >= 4) {
+		memcpy(&lo, s, 4);
+		memcpy(&hi, lim - 4, 4);
+		v = lo | (uint64_t)hi << (8 * (n - 4));
+	} else {
+		for (size_t i = 0; i < n; i++)
+			v |= (uint64_t)(unsigned char)s[i] << (8 * i);
+	}
+	return v;
+}
+
+/* How many of the eight bytes, xored with '0', are digits before one is not. */
+static inline unsigned leading_digits(uint64_t t)
+{
+	uint64_t stop = ((t + 0x7676767676767676u) | t) & 0x8080808080808080u;
+
+	return stop ? (unsigned)__builtin_ctzll(stop) / 8 : 8;
+}
+
+/* Up to eight digits, one a byte, as up to four biased pairs; zeros behind the last that counts. */
+static inline uint64_t pack_pairs(uint64_t digits, unsigned *bytes)
+{
+	uint64_t v = (digits * 10 + (digits >> 8)) & 0x00FF00FF00FF00FFu;
+
+	*bytes = v ? (63 - (unsigned)__builtin_clzll(v)) / 16 + 1 : 0;
+	v += 0x0001000100010001u;
+	v = (v | v >> 8) & 0x0000FFFF0000FFFFu;
+	return (v | v >> 16) & 0xFFFFFFFFu;
+}
+
+static inline uint64_t low_bytes(uint64_t v, unsigned n)
+{
+	return n < 8 ? v & ((1ull << 8 * n) - 1) : v;
+}
+
+/*
+ * Integers of 1 to 15 digits without leading zeros or separators, eight at a
+ * time; NULL for all others.  Writes up to ten bytes more than it returns.
+ */
+static inline unsigned char *encode_integer(const struct sp__numfmt *f, const char *s,
+					    const char *lim, bool terminate, unsigned char flip,
+					    unsigned char *out)
+{
+	uint64_t v = load8(s, lim), t = v ^ 0x3030303030303030u, t2 = 0, word;
+	unsigned n = leading_digits(t), n2 = 0, bytes, bytes2;
+	int next;
+
+	if (!n || !(t & 0xFF))
+		return NULL;
+	if (n < 8) {
+		next = (int)(v >> 8 * n & 0xFF);
+	} else {
+		v = load8(s + 8, lim);
+		t2 = v ^ 0x3030303030303030u;
+		n2 = leading_digits(t2);
+		if (n2 == 8)
+			return NULL;
+		next = (int)(v >> 8 * n2 & 0xFF);
+	}
+	if (next == f->decimal || next == f->thousands)
+		return NULL;
+	word = pack_pairs(low_bytes(t, n), &bytes);
+	if (n2) {
+		uint64_t high = pack_pairs(low_bytes(t2, n2), &bytes2);
+
+		if (bytes2) {
+			word |= high << 32;
+			bytes = 4 + bytes2;
+		}
+	}
+	word = low_bytes(word, bytes) ^ (flip ? ~0ull : 0);
+	out[0] = (unsigned char)(0x81 + n + n2) ^ flip;
+	memcpy(out + 1, &word, 8);
+	out[9] = flip;
+	return out + 1 + bytes + terminate;
+}
+
+#else
+
+static inline unsigned char *encode_integer(const struct sp__numfmt *f, const char *s,
+					    const char *lim, bool terminate, unsigned char flip,
+					    unsigned char *out)
+{
+	(void)f, (void)s, (void)lim, (void)terminate, (void)flip, (void)out;
+	return NULL;
+}
+
+#endif
+
+unsigned char *sp__number_encode(const struct sp_keyset *ks, const char *s, const char *lim,
+				 bool last, bool reverse, unsigned char *out)
+{
+	const struct sp__numfmt *f = &ks->numfmt;
+	unsigned char flip = reverse ? 0xFF : 0, *end;
+
+	s = skip_blanks(ks, s, lim);
+	if (s < lim && *s == '-') {
+		flip ^= 0xFF;
+		s++;
+	}
+	end = encode_integer(f, s, lim, !last || flip, flip, out);
+	if (!end)
+		end = encode_general(f, s, lim, !last || flip, flip, out);
+	if (!end) {
+		*out = reverse ? 0x7F : 0x80;
+		end = out + 1;
+	}
+	return end;
+}
+
+/* The direct comparison. */
+
+struct reader {
+	const char *s, *lim;
+	const struct sp__numfmt *f;
+	bool fraction;
+};
+
+/* The next digit before the decimal point, or -1. */
+static int next_digit(struct reader *r)
+{
+	while (at(r->s, r->lim) == r->f->thousands)
+		r->s++;
+	return digit(at(r->s, r->lim)) ? *r->s++ - '0' : -1;
+}
+
+/* The next digit behind the decimal point; zeros for ever behind the last. */
+static int next_fraction_digit(struct reader *r)
+{
+	if (!r->fraction) {
+		r->fraction = true;
+		if (at(r->s, r->lim) == r->f->decimal)
+			r->s++;
+		else
+			r->s = r->lim;
+	}
+	if (digit(at(r->s, r->lim)))
+		return *r->s++ - '0';
+	r->s = r->lim;
+	return 0;
+}
+
+static int compare_magnitude(struct reader a, struct reader b)
+{
+	int first = 0, da, db;
+
+	a.s = skip_leading(a.f, a.s, a.lim);
+	b.s = skip_leading(b.f, b.s, b.lim);
+	do {
+		da = next_digit(&a);
+		db = next_digit(&b);
+		if (!first)
+			first = da - db;
+	} while (da >= 0 && db >= 0);
+	if (da != db)
+		return da - db; /* one has more digits */
+	while (!first && (a.s < a.lim || b.s < b.lim))
+		first = next_fraction_digit(&a) - next_fraction_digit(&b);
+	return first;
+}
+
+int sp__number_compare(const struct sp_keyset *ks, const char *a, const char *alim, const char *b,
+		       const char *blim)
+{
+	static const struct sp__numfmt none = { -1, -1 };
+	struct reader ra = { skip_blanks(ks, a, alim), alim, &ks->numfmt, false };
+	struct reader rb = { skip_blanks(ks, b, blim), blim, &ks->numfmt, false };
+	const struct reader zero = { "", "", &none, false };
+	bool aneg = at(ra.s, alim) == '-', bneg = at(rb.s, blim) == '-';
+
+	ra.s += aneg;
+	rb.s += bneg;
+	if (aneg && bneg)
+		return compare_magnitude(rb, ra);
+	if (aneg)
+		return compare_magnitude(ra, zero) || compare_magnitude(rb, zero) ? -1 : 0;
+	if (bneg)
+		return compare_magnitude(ra, zero) || compare_magnitude(rb, zero) ? 1 : 0;
+	return compare_magnitude(ra, rb);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Versions in the order of GNU sort -V (file names, in fact).
+ *
+ * First come the empty name, ".", ".." and other names that begin with a dot,
+ * in this order.  Otherwise names without their suffixes decide, and if these
+ * are equal, whole names.  A suffix is the longest tail made of pieces "."
+ * letter-or-~ alphanumerics-or-~.  It may be all of a hidden name, as in the
+ * sort of coreutils 9.1; later releases never take all of it.
+ *
+ * A name is read as runs of other bytes and runs of digits in turn.  Runs of
+ * digits compare by value; in the others a tilde is before the end of the
+ * name, that before a digit, that before letters, and those before all else.
+ * A name that ends where another has a run of digits counts as having a zero
+ * there.  Hence the encoding: each other byte as its rank, a run of digits as
+ * a mark, its length without leading zeros and its digits, and a name that
+ * ends elsewhere than behind digits as if it ended with a zero.
+ */
+#include <string.h>
+#include "rec/encoders.h"
+
+enum { RANK_TILDE = 1, RANK_END, RANK_DIGITS, RANK_LETTERS, RANK_OTHERS = RANK_LETTERS + 52 };
+
+enum { EMPTY, DOT, DOTDOT, DOTNAME, NAME };
+
+static inline bool digit(char c)
+{
+	return (unsigned)c - '0' < 10;
+}
+
+static inline bool letter(char c)
+{
+	return (unsigned)(c | 0x20) - 'a' < 26;
+}
+
+static int class_of(const char *s, size_t n)
+{
+	if (!n)
+		return EMPTY;
+	if (s[0] != '.')
+		return NAME;
+	if (n == 1)
+		return DOT;
+	return n == 2 && s[1] == '.' ? DOTDOT : DOTNAME;
+}
+
+/* Length of a name without its suffix. */
+static size_t prefix_of(const char *s, size_t n)
+{
+	size_t prefix = 0, i = 0;
+
+	for (;;) {
+		while (i + 1 < n && s[i] == '.' && (letter(s[i + 1]) || s[i + 1] == '~'))
+			for (i += 2; i < n && (letter(s[i]) || digit(s[i]) || s[i] == '~');)
+				i++;
+		if (i == n)
+			return prefix;
+		prefix = ++i;
+	}
+}
+
+/* Rank of a byte that is no digit. */
+static unsigned char rank(unsigned char c)
+{
+	unsigned before; /* digits, letters and tilde that precede c */
+
+	if (c == '~')
+		return RANK_TILDE;
+	if (letter((char)c))
+		return (unsigned char)(RANK_LETTERS + (c >= 'a' ? c - 'a' + 26 : c - 'A'));
+	before = c < '0' ? 0 : c < 'A' ? 10 : c < 'a' ? 36 : c < '~' ? 62 : 63;
+	return (unsigned char)(RANK_OTHERS + c - before);
+}
+
+static unsigned char *put_run(const char *s, const char *lim, unsigned char *out)
+{
+	uint64_t count = (uint64_t)(lim - s), wide = __builtin_bswap64(count);
+
+	*out++ = RANK_DIGITS;
+	if (count < 0xFF) {
+		*out++ = (unsigned char)count;
+	} else {
+		*out++ = 0xFF;
+		memcpy(out, &wide, 8);
+		out += 8;
+	}
+	for (; lim - s >= 2; s += 2)
+		*out++ = (unsigned char)((s[0] - '0') * 10 + s[1] - '0');
+	if (s < lim)
+		*out++ = (unsigned char)(*s - '0');
+	return out;
+}
+
+static unsigned char *encode_name(const char *s, const char *lim, unsigned char *out)
+{
+	const char *run;
+
+	do {
+		for (; s < lim && !digit(*s); s++)
+			*out++ = rank((unsigned char)*s);
+		while (s < lim && *s == '0')
+			s++;
+		for (run = s; s < lim && digit(*s);)
+			s++;
+		out = put_run(run, s, out);
+	} while (s < lim);
+	*out++ = RANK_END;
+	return out;
+}
+
+unsigned char *sp__version_encode(const char *s, size_t n, unsigned char *out)
+{
+	int class = class_of(s, n);
+	size_t prefix, bytes;
+	unsigned char *first;
+
+	*out++ = (unsigned char)class;
+	if (class < DOTNAME)
+		return out;
+	prefix = prefix_of(s, n);
+	first = out;
+	out = encode_name(s, s + prefix, out);
+	if (prefix < n)
+		return encode_name(s, s + n, out);
+	bytes = (size_t)(out - first);
+	memcpy(out, first, bytes);
+	return out + bytes;
+}
+
+/* The direct comparison. */
+
+/* At the end of a name, and for digits, what the rank is measured against. */
+static int order(const char *s, const char *lim)
+{
+	if (s == lim)
+		return -1;
+	if (digit(*s))
+		return 0;
+	if (*s == '~')
+		return -2;
+	return (unsigned char)*s + (letter(*s) ? 0 : 256);
+}
+
+static int compare_runs(const char **a, const char *alim, const char **b, const char *blim)
+{
+	int first = 0;
+
+	while (*a < alim && **a == '0')
+		++*a;
+	while (*b < blim && **b == '0')
+		++*b;
+	for (; *a < alim && *b < blim && digit(**a) && digit(**b); ++*a, ++*b)
+		if (!first)
+			first = **a - **b;
+	if (*a < alim && digit(**a))
+		return 1;
+	if (*b < blim && digit(**b))
+		return -1;
+	return first;
+}
+
+static int compare_names(const char *a, const char *alim, const char *b, const char *blim)
+{
+	int diff = 0;
+
+	while (!diff && (a < alim || b < blim)) {
+		while ((a < alim && !digit(*a)) || (b < blim && !digit(*b))) {
+			diff = order(a, alim) - order(b, blim);
+			if (diff)
+				return diff;
+			a++;
+			b++;
+		}
+		diff = compare_runs(&a, alim, &b, blim);
+	}
+	return diff;
+}
+
+int sp__version_compare(const char *a, size_t an, const char *b, size_t bn)
+{
+	int ca = class_of(a, an), cb = class_of(b, bn), diff;
+
+	if (ca != cb || ca < DOTNAME)
+		return ca - cb;
+	diff = compare_names(a, a + prefix_of(a, an), b, b + prefix_of(b, bn));
+	return diff ? diff : compare_names(a, a + an, b, b + bn);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * For random records and random key sets: the order of encoded keys is the
+ * order of the direct comparison, and both are orders.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "base/rng.h"
+#include "rec/key.h"
+#include "tap.h"
+
+#define RECORDS 40
+#define ROUNDS 1000
+
+static struct sp__rng rng = { 20 };
+
+static unsigned below(unsigned n)
+{
+	return (unsigned)sp__rng_below(&rng, n);
+}
+
+static const char *const alphabets[] = {
+	"0123456789", "019.-",	       "0159.,-KMGi ", "ab01.~-", "aAbB -\t_",
+	"janJANfeb ", "infaNx-.e+125", "ab\x01\x02|",  "|| 12",
+};
+
+static size_t random_word(char *out)
+{
+	const char *letters = alphabets[below(sizeof(alphabets) / sizeof(alphabets[0]))];
+	size_t n = below(below(8) ? 8 : 30), len = strlen(letters);
+
+	for (size_t i = 0; i < n; i++)
+		out[i] = below(60) ? letters[below((unsigned)len)] : (char)below(256);
+	return n;
+}
+
+static size_t random_record(char *out)
+{
+	size_t n = 0, words = below(5);
+
+	for (size_t i = 0; i < words; i++) {
+		n += random_word(out + n);
+		out[n++] = below(4) ? '|' : ' ';
+	}
+	return n;
+}
+
+static void random_key(struct sp_key *k)
+{
+	static const char types[] = "nghMVR";
+
+	*k = (struct sp_key)SP_KEY_INIT;
+	k->sword = below(4);
+	k->schar = below(4) ? 0 : below(4);
+	if (below(4)) {
+		k->eword = k->sword + below(3) - (k->sword > 0);
+		k->echar = below(4) ? 0 : below(5);
+	}
+	if (below(4))
+		sp_key_letter(k, types[below(6)], SP_KEY_BOTH);
+	for (const char *l = "bfr"; *l; l++)
+		if (!below(3))
+			sp_key_letter(k, *l, SP_KEY_BOTH);
+	if (!below(5))
+		sp_key_letter(k, below(2) ? 'd' : 'i', SP_KEY_BOTH);
+}
+
+static int sign(int d)
+{
+	return (d > 0) - (d < 0);
+}
+
+static int by_bytes(const struct sp_keyset *ks, const struct sp__keybuf *a,
+		    const struct sp__keybuf *b)
+{
+	size_t n = a->bytes < b->bytes ? a->bytes : b->bytes;
+	int d = n ? memcmp(a->data, b->data, n) : 0;
+
+	if (!d)
+		d = (a->bytes > b->bytes) - (a->bytes < b->bytes);
+	return sign(sp__ks(ks)->descending ? -d : d);
+}
+
+struct record {
+	char text[200];
+	size_t bytes;
+	struct sp__keybuf key;
+};
+
+static bool encode(const struct sp_keyset *ks, struct record *r)
+{
+	const char *s;
+	size_t n;
+
+	if (sp__ks(ks)->form != SP__KEY_INPLACE)
+		return !sp__key_encode(ks, r->text, r->bytes, &r->key);
+	sp__key_slice(ks, r->text, r->bytes, &s, &n);
+	r->key.bytes = 0;
+	if (sp__keybuf_reserve(&r->key, n + 1))
+		return false;
+	memcpy(r->key.data, s, n);
+	r->key.bytes = n;
+	return true;
+}
+
+static bool round_of(struct record *r, const struct sp_keyset_opts *o)
+{
+	struct sp_keyset *ks;
+	bool good = true;
+
+	if (sp_keyset_new(&ks, o, NULL))
+		return false;
+	for (size_t i = 0; i < RECORDS; i++)
+		good &= encode(ks, &r[i]);
+	for (size_t i = 0; i < RECORDS && good; i++)
+		for (size_t j = 0; j < RECORDS && good; j++)
+			good = sign(sp__key_compare(ks, r[i].text, r[i].bytes, r[j].text,
+						    r[j].bytes)) ==
+			       by_bytes(ks, &r[i].key, &r[j].key);
+	sp_keyset_free(ks);
+	return good;
+}
+
+static void lines(void)
+{
+	static struct record r[RECORDS];
+	struct sp_key keys[3];
+	struct sp_keyset_opts o = { .format = { .kind = SP_REC_LINE, .eol = '\n' }, .keys = keys };
+	unsigned wrong = 0;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		for (size_t i = 0; i < RECORDS; i++)
+			r[i].bytes = random_record(r[i].text);
+		o.nkeys = below(4);
+		for (size_t i = 0; i < o.nkeys; i++)
+			random_key(&keys[i]);
+		o.separator = below(3) ? '|' : -1;
+		o.reverse = below(2);
+		wrong += !round_of(r, &o);
+	}
+	for (size_t i = 0; i < RECORDS; i++)
+		sp__keybuf_release(&r[i].key);
+	ok(!wrong, "encoded keys order lines as the direct comparison does (%u of %d wrong)", wrong,
+	   ROUNDS);
+}
+
+static void random_bkey(struct sp_key *k, size_t record)
+{
+	*k = (struct sp_key)SP_KEY_INIT;
+	k->type = SP_KEY_BYTES + below(4);
+	k->length = k->type == SP_KEY_BYTES   ? 1 + below(6)
+		    : k->type == SP_KEY_FLOAT ? 4u << below(2)
+					      : 1u << below(4);
+	k->offset = below((unsigned)(record - k->length + 1));
+	k->big_endian = below(2);
+	k->reverse = below(2);
+}
+
+static void binary(void)
+{
+	static const unsigned char bytes[] = { 0, 0, 1, 127, 128, 255, 255 };
+	static struct record r[RECORDS];
+	struct sp_key keys[3];
+	struct sp_keyset_opts o = { .format = { .kind = SP_REC_FIXED, .fixed_bytes = 12 },
+				    .keys = keys };
+	unsigned wrong = 0;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		for (size_t i = 0; i < RECORDS; i++) {
+			r[i].bytes = o.format.fixed_bytes;
+			for (size_t j = 0; j < r[i].bytes; j++)
+				r[i].text[j] = (char)bytes[below(sizeof(bytes))];
+		}
+		o.nkeys = below(4);
+		for (size_t i = 0; i < o.nkeys; i++)
+			random_bkey(&keys[i], o.format.fixed_bytes);
+		o.reverse = below(2);
+		wrong += !round_of(r, &o);
+	}
+	for (size_t i = 0; i < RECORDS; i++)
+		sp__keybuf_release(&r[i].key);
+	ok(!wrong,
+	   "encoded keys order binary records as the direct comparison does (%u of %d wrong)",
+	   wrong, ROUNDS);
+}
+
+int main(void)
+{
+	lines();
+	binary();
+	return done();
+}
