@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * LZ4's fast mode and Zstandard's level 1: spilling is worth compressing
+ * only if that costs less time than the bytes it saves take to move.
+ *
+ * LZ4 needs a state for packing alone.  Zstandard's contexts grow when they are
+ * first used, so a new codec packs and unpacks one page of noise; what they
+ * have then serves all pages of that size or less.  (Its contexts in memory given by
+ * the caller are only in the interface that it reserves for static linking.)
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <lz4.h>
+#include <zstd.h>
+#include "base/rng.h"
+#include "spill/codec.h"
+
+#define ZSTD_LEVEL 1
+
+/* Measured for zstd 1.5, 4 KB to 16 MB; the test compares. */
+#define ZSTD_PACK_BYTES(page) ((page)*14 + (20u << 10))
+#define ZSTD_PACK_MAX (640u << 10)
+#define ZSTD_UNPACK_BYTES (100u << 10)
+
+struct sp__codec {
+	enum sp_spill_compression kind;
+	void *lz4_state;
+	ZSTD_CCtx *pack;
+	ZSTD_DCtx *unpack;
+};
+
+size_t sp__codec_memory(enum sp_spill_compression kind, size_t page_bytes)
+{
+	size_t pack = ZSTD_PACK_BYTES(page_bytes);
+
+	if (kind == SP_SPILL_LZ4)
+		return sizeof(struct sp__codec) + (size_t)LZ4_sizeofState();
+	if (kind == SP_SPILL_ZSTD)
+		return sizeof(struct sp__codec) + (pack < ZSTD_PACK_MAX ? pack : ZSTD_PACK_MAX) +
+		       ZSTD_UNPACK_BYTES;
+	return 0;
+}
+
+size_t sp__codec_bound(enum sp_spill_compression kind, size_t bytes)
+{
+	if (kind == SP_SPILL_LZ4)
+		return bytes <= LZ4_MAX_INPUT_SIZE ? (size_t)LZ4_compressBound((int)bytes) : 0;
+	return kind == SP_SPILL_ZSTD ? ZSTD_compressBound(bytes) : bytes;
+}
+
+static bool warm_up(struct sp__codec *c, size_t page_bytes)
+{
+	size_t room = sp__codec_bound(c->kind, page_bytes), n;
+	unsigned char *raw = malloc(page_bytes + 1), *packed = malloc(room);
+	struct sp__rng rng = { page_bytes };
+	bool good = raw && packed;
+
+	for (size_t i = 0; good && i < page_bytes; i++)
+		raw[i] = (unsigned char)sp__rng_next(&rng);
+	if (good) {
+		n = ZSTD_compress2(c->pack, packed, room, raw, page_bytes);
+		good = !ZSTD_isError(n) &&
+		       !ZSTD_isError(ZSTD_decompressDCtx(c->unpack, raw, page_bytes, packed, n));
+	}
+	free(raw);
+	free(packed);
+	return good;
+}
+
+static bool open_zstd(struct sp__codec *c, size_t page_bytes)
+{
+	c->pack = ZSTD_createCCtx();
+	c->unpack = ZSTD_createDCtx();
+	return c->pack && c->unpack &&
+	       !ZSTD_isError(
+		       ZSTD_CCtx_setParameter(c->pack, ZSTD_c_compressionLevel, ZSTD_LEVEL)) &&
+	       warm_up(c, page_bytes);
+}
+
+int sp__codec_new(struct sp__codec **codec, enum sp_spill_compression kind, size_t page_bytes)
+{
+	struct sp__codec *c;
+	bool good;
+
+	*codec = NULL;
+	if ((kind != SP_SPILL_LZ4 && kind != SP_SPILL_ZSTD) || page_bytes > LZ4_MAX_INPUT_SIZE)
+		return -EINVAL;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	c->kind = kind;
+	if (kind == SP_SPILL_LZ4) {
+		c->lz4_state = malloc((size_t)LZ4_sizeofState());
+		good = c->lz4_state;
+	} else {
+		good = open_zstd(c, page_bytes);
+	}
+	if (!good) {
+		sp__codec_free(c);
+		return -ENOMEM;
+	}
+	*codec = c;
+	return 0;
+}
+
+void sp__codec_free(struct sp__codec *codec)
+{
+	if (!codec)
+		return;
+	free(codec->lz4_state);
+	ZSTD_freeCCtx(codec->pack);
+	ZSTD_freeDCtx(codec->unpack);
+	free(codec);
+}
+
+size_t sp__codec_pack(struct sp__codec *codec, void *dst, size_t room, const void *src,
+		      size_t bytes)
+{
+	size_t n;
+
+	if (!bytes || bytes > LZ4_MAX_INPUT_SIZE)
+		return 0;
+	if (room > INT_MAX)
+		room = INT_MAX;
+	if (codec->kind == SP_SPILL_LZ4) {
+		n = (size_t)LZ4_compress_fast_extState(codec->lz4_state, src, dst, (int)bytes,
+						       (int)room, 1);
+	} else {
+		n = ZSTD_compress2(codec->pack, dst, room, src, bytes);
+		if (ZSTD_isError(n))
+			n = 0;
+	}
+	return n < bytes ? n : 0;
+}
+
+int sp__codec_unpack(struct sp__codec *codec, void *dst, size_t raw_bytes, const void *src,
+		     size_t bytes)
+{
+	size_t n;
+
+	if (raw_bytes > LZ4_MAX_INPUT_SIZE || bytes > INT_MAX)
+		return SP_ECORRUPT;
+	if (codec->kind == SP_SPILL_LZ4) {
+		int got = LZ4_decompress_safe(src, dst, (int)bytes, (int)raw_bytes);
+
+		return got >= 0 && (size_t)got == raw_bytes ? 0 : SP_ECORRUPT;
+	}
+	n = ZSTD_decompressDCtx(codec->unpack, dst, raw_bytes, src, bytes);
+	return !ZSTD_isError(n) && n == raw_bytes ? 0 : SP_ECORRUPT;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Extents come from the kernel in file order, some dozens a call; neighbours that
+ * also lie side by side on the device are one region.
+ */
+#include <linux/fiemap.h>
+#include <linux/fs.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include "spill/fiemap.h"
+
+#define EXTENTS 64
+
+/* No place on a device yet, or not the kind that has one. */
+#define NOWHERE (FIEMAP_EXTENT_UNKNOWN | FIEMAP_EXTENT_DELALLOC | FIEMAP_EXTENT_DATA_INLINE)
+
+struct tally {
+	uint64_t count, bytes;
+	uint64_t physical_end; /* of the extent before */
+	bool nowhere;
+};
+
+static void add(struct tally *t, const struct fiemap_extent *e)
+{
+	t->nowhere |= (e->fe_flags & NOWHERE) != 0;
+	if (!t->count || e->fe_physical != t->physical_end)
+		t->count++;
+	t->bytes += e->fe_length;
+	t->physical_end = e->fe_physical + e->fe_length;
+}
+
+void sp__fiemap_regions(int fd, int sync, struct sp__regions *regions)
+{
+	union {
+		struct fiemap map;
+		char room[sizeof(struct fiemap) + EXTENTS * sizeof(struct fiemap_extent)];
+	} u;
+	struct tally t = { 0 };
+	uint64_t from = 0;
+	bool last = false;
+
+	*regions = (struct sp__regions){ 0 };
+	while (!last) {
+		memset(&u, 0, sizeof(u));
+		u.map.fm_start = from;
+		u.map.fm_length = FIEMAP_MAX_OFFSET - from;
+		u.map.fm_flags = sync && from == 0 ? FIEMAP_FLAG_SYNC : 0;
+		u.map.fm_extent_count = EXTENTS;
+		if (ioctl(fd, FS_IOC_FIEMAP, &u.map) < 0)
+			return;
+		if (!u.map.fm_mapped_extents)
+			break;
+		for (unsigned i = 0; i < u.map.fm_mapped_extents; i++) {
+			const struct fiemap_extent *e = &u.map.fm_extents[i];
+
+			add(&t, e);
+			from = e->fe_logical + e->fe_length;
+			last |= (e->fe_flags & FIEMAP_EXTENT_LAST) != 0;
+		}
+	}
+	if (t.nowhere || !t.count)
+		return;
+	regions->count = t.count;
+	regions->mean_bytes = (double)t.bytes / (double)t.count;
+}
