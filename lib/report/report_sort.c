@@ -3,6 +3,7 @@
  * The documents of a sort.  The keys are a contract: spindle-report(5) tells
  * what each means, and tests/golden/ holds the list.
  */
+#include <math.h>
 #include "report/doc.h"
 
 static const char tool[] = "xsort";
@@ -79,7 +80,8 @@ void sp__report_plan(struct sp__doc doc, const struct sp_sort_plan *plan)
 	sp__doc_count(doc, "merge_pages", plan->merge_pages);
 	sp__doc_real(doc, "transfer_s_per_mb", plan->transfer_s_per_mb);
 	sp__doc_real(doc, "seek_s", plan->seek_s);
-	sp__doc_real(doc, "elapsed_s", plan->seconds);
+	/* Of an input of unknown size nothing can be foretold. */
+	sp__doc_real(doc, "elapsed_s", plan->seconds > 0 ? plan->seconds : NAN);
 	put_strategies(doc, plan);
 }
 

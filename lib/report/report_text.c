@@ -13,6 +13,7 @@
 #define INDENT 2
 #define LABEL_WIDTH 26
 #define CELL 24
+#define COLUMNS 16
 
 static bool ends(const char *key, const char *suffix)
 {
@@ -74,45 +75,48 @@ static void format_value(const char *key, const json_t *v, char *buf, size_t byt
 	else if (json_is_integer(v))
 		snprintf(buf, bytes, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
 	else
-		snprintf(buf, bytes, "%.*f", json_real_value(v) < 10 ? 4 : 1,
+		snprintf(buf, bytes, "%.*f", json_real_value(v) < 0.1 ? 4 : 1,
 			 json_real_value(v));
 }
 
-static void table_head(json_t *row, FILE *out, int width)
+/* Measures a cell in round 0, writes it in round 1; text stands to the left. */
+static void cell(FILE *out, const char *text, int *width, int round, bool left)
 {
+	int len = (int)strlen(text);
+
+	if (!round) {
+		if (len > *width)
+			*width = len;
+	} else {
+		fprintf(out, "%*s%*s", INDENT, "", left ? -*width : *width, text);
+	}
+}
+
+/* Rows of equal shape; a column is as wide as its widest cell. */
+static void table(json_t *rows, FILE *out)
+{
+	int width[COLUMNS] = { 0 }, line, c;
 	char text[CELL];
+	size_t count = json_array_size(rows);
 	const char *key;
 	json_t *value;
 
-	fprintf(out, "%*s", INDENT, "");
-	json_object_foreach(row, key, value) {
-		label(key, text, sizeof(text));
-		fprintf(out, "%*s", json_is_string(value) ? -width : width, text);
-	}
-	putc('\n', out);
-}
-
-/* Rows of equal shape; every column has the same width. */
-static void table(const json_t *rows, FILE *out, int total)
-{
-	size_t i, columns = json_object_size(json_array_get(rows, 0));
-	int width = (int)((size_t)(total - INDENT) / (columns ? columns : 1));
-	char text[CELL];
-	const char *key;
-	json_t *row, *value;
-
-	if (width > CELL - 8)
-		width = CELL - 8;
-	if (!columns)
-		return;
-	table_head(json_array_get(rows, 0), out, width);
-	json_array_foreach(rows, i, row) {
-		fprintf(out, "%*s", INDENT, "");
-		json_object_foreach(row, key, value) {
-			format_value(key, value, text, sizeof(text));
-			fprintf(out, "%*s", json_is_string(value) ? -width : width, text);
+	/* Line -1 is the heading; the first round measures. */
+	for (int round = 0; round < 2; round++) {
+		for (line = -1; line < (int)count; line++) {
+			c = 0;
+			json_object_foreach(json_array_get(rows, line < 0 ? 0 : (size_t)line),
+					    key, value) {
+				if (line < 0)
+					label(key, text, sizeof(text));
+				else
+					format_value(key, value, text, sizeof(text));
+				cell(out, text, &width[c++ % COLUMNS], round,
+				     json_is_string(value));
+			}
+			if (round)
+				putc('\n', out);
 		}
-		putc('\n', out);
 	}
 }
 
@@ -166,7 +170,7 @@ static void object(const char *title, json_t *object_, FILE *out, int width)
 	json_object_foreach(object_, key, v) {
 		if (is_table(v)) {
 			fprintf(out, "%s\n", key);
-			table(v, out, width);
+			table(v, out);
 		} else if (json_is_object(v) && !pair(key, v, out)) {
 			object(key, v, out, width);
 		}
@@ -185,7 +189,7 @@ int sp_report_text(const struct sp_report *report, FILE *out, int width)
 			object(key, v, out, width);
 		} else if (is_table(v)) {
 			fprintf(out, "%s\n", key);
-			table(v, out, width);
+			table(v, out);
 		}
 	}
 	return ferror(out) || fflush(out) ? -EIO : 0;

@@ -5,6 +5,7 @@
  * walk over the characters of the locale; bytes that are no character, or not
  * a printable one, become octal escapes.
  */
+#include <errno.h>
 #include <langinfo.h>
 #include <stdbool.h>
 #include <string.h>
@@ -41,12 +42,17 @@ static void put_octal(struct out *out, unsigned char c)
 	put(out, esc, 4);
 }
 
-/* Bytes of the character at p, and whether it can be shown as it is. */
+/*
+ * Bytes of the character at p, and whether it can be shown as it is.  errno
+ * is kept: a name is quoted while the reason is being told.
+ */
 static size_t character(const char *p, size_t left, mbstate_t *state, bool *printable)
 {
+	int reason = errno;
 	wchar_t wc;
 	size_t n = mbrtowc(&wc, p, left, state);
 
+	errno = reason;
 	if (n == (size_t)-2) {
 		*printable = false;
 		return left;
@@ -121,7 +127,7 @@ static void inspect_byte(char c, bool first, bool colon, struct shell_needs *nee
 		needs->doubles = false;
 	} else if (c == ' ' || (first && (c == '#' || c == '~'))) {
 		needs->quotes = true;
-	} else if (strchr("#~@{}", c)) {
+	} else if (strchr("#~{}", c)) {
 		needs->doubles = false;
 	}
 }

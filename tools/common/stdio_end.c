@@ -25,8 +25,6 @@ void stdio_finish(void)
 	bool failed = ferror(stdout);
 
 	errno = 0;
-	if (fclose(stdout))
-		die_sys(errno, "write error");
-	if (failed)
-		die("write error");
+	if (fclose(stdout) || failed)
+		die_sys(failed ? 0 : errno, "write error");
 }

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * --debug: the sorted lines come through a pipe, and a thread writes each of
+ * them to standard output with one line below for each key, underscores where
+ * the key lies.  A thread and a pipe, because the result may be of any size
+ * and the sort knows nothing of this.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <wchar.h>
+#include <wctype.h>
+#include "msg.h"
+#include "xsort.h"
+
+static struct {
+	const struct settings *set;
+	const struct sp_keyset *keys;
+	FILE *in;
+	int write_end;
+	pthread_t thread;
+	int error; /* errno of the first failed write */
+} an;
+
+/* Columns that one character at p takes; *bytes is its length. */
+static size_t columns_at(const char *p, const char *end, mbstate_t *state, size_t *bytes)
+{
+	wchar_t wc;
+	int w;
+
+	*bytes = mbrtowc(&wc, p, (size_t)(end - p), state);
+	if (*bytes == (size_t)-2) {
+		*bytes = (size_t)(end - p);
+		return 1;
+	}
+	if (*bytes == (size_t)-1) {
+		memset(state, 0, sizeof(*state));
+		*bytes = 1;
+		return 1;
+	}
+	if (*bytes == 0)
+		*bytes = 1;
+	w = wcwidth(wc);
+	if (w >= 0)
+		return (size_t)w;
+	return wc == L'\t' || !iswcntrl((wint_t)wc);
+}
+
+static size_t columns(const char *p, const char *end)
+{
+	mbstate_t state = { 0 };
+	size_t width = 0, bytes;
+
+	for (; p < end; p += bytes)
+		width += columns_at(p, end, &state, &bytes);
+	return width;
+}
+
+static void underline(size_t offset, size_t width)
+{
+	while (offset--)
+		putchar(' ');
+	if (!width) {
+		puts("^ no match for key");
+		return;
+	}
+	while (width--)
+		putchar('_');
+	putchar('\n');
+}
+
+static void underline_key(const char *line, size_t bytes, size_t k)
+{
+	size_t begin, end;
+
+	sp_keyset_extent(an.keys, k, line, bytes, &begin, &end);
+	underline(columns(line, line + begin), columns(line + begin, line + end));
+}
+
+static void show(const char *line, size_t bytes)
+{
+	size_t i;
+
+	for (i = 0; i < bytes; i++)
+		putchar(line[i] == '\t' ? '>' : line[i]);
+	putchar('\n');
+	for (i = 0; i < an.set->nkeys; i++)
+		underline_key(line, bytes, i);
+	if (!an.set->nkeys || !(an.set->unique || an.set->stable))
+		underline(0, columns(line, line + bytes));
+}
+
+static void *annotate(void *unused)
+{
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t n;
+
+	(void)unused;
+	while ((n = getdelim(&line, &room, an.set->eol, an.in)) > 0) {
+		if (an.error)
+			continue; /* the sort must not meet a closed pipe */
+		show(line, (size_t)n - (line[n - 1] == an.set->eol));
+		if (ferror(stdout))
+			an.error = errno;
+	}
+	free(line);
+	return NULL;
+}
+
+int annotate_begin(const struct settings *set, const struct sp_keyset *keys)
+{
+	int ends[2], rc;
+
+	if (pipe2(ends, O_CLOEXEC))
+		die_sys(errno, "pipe");
+	an.set = set;
+	an.keys = keys;
+	an.write_end = ends[1];
+	an.in = fdopen(ends[0], "r");
+	if (!an.in)
+		die("memory exhausted");
+	rc = pthread_create(&an.thread, NULL, annotate, NULL);
+	if (rc)
+		die_sys(rc, "pthread_create");
+	return an.write_end;
+}
+
+int annotate_end(void)
+{
+	close(an.write_end);
+	pthread_join(an.thread, NULL);
+	fclose(an.in);
+	if (!an.error && fflush(stdout))
+		an.error = errno;
+	return an.error;
+}

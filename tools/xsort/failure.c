@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Errors of the library in GNU sort's words.  The library names the operation
+ * and the file; GNU's sentence is "OPERATION failed: FILE: reason".
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "msg.h"
+#include "quote.h"
+#include "xsort.h"
+
+/* Up to here GNU's output would still be in its stdio buffer when it ends. */
+#define STDIO_BYTES 4096
+
+static bool is(const struct sp_errinfo *err, const char *op)
+{
+	return err->op && !strcmp(err->op, op);
+}
+
+static bool names_output(const struct settings *set, const struct sp_errinfo *err)
+{
+	if (set->output)
+		return !strcmp(err->path, set->output);
+	return !err->path[0] || !strcmp(err->path, "-") || !strcmp(err->path, "standard output");
+}
+
+/* GNU's exit handler finds the stream in error and says so once more. */
+static _Noreturn void output_failed(const struct settings *set, const struct sp_errinfo *err,
+				    uint64_t out_bytes)
+{
+	msg_sys(-err->code, "%s failed: %s", out_bytes < STDIO_BYTES ? "fflush" : "write",
+		quote_file(set->output ? set->output : "standard output"));
+	die("write error");
+}
+
+/* Temporary space and the helper programs have sentences of their own. */
+static void spill_failed(const struct sp_errinfo *err)
+{
+	if (is(err, "create"))
+		die_sys(-err->code, "cannot create temporary file in %s",
+			quote_file_always(err->path));
+	if (is(err, "execute") || (is(err, "wait") && err->code != SP_ECHILD))
+		die_sys(-err->code, "%s", err->text);
+	if (err->code == SP_ECHILD)
+		die("%s %s", quote_file_always(err->path), err->text);
+}
+
+static _Noreturn void system_failed(const struct sp_errinfo *err)
+{
+	const char *name = err->path[0] ? quote_file(err->path) : "-";
+	const char *op = err->op ? err->op : "operation";
+
+	if (err->text[0])
+		die("%s failed: %s: %s", op, name, err->text);
+	die_sys(-err->code, "%s failed: %s", op, name);
+}
+
+/* What the library itself refused. */
+static _Noreturn void refused(const struct sp_errinfo *err)
+{
+	const char *reason = err->text[0] ? err->text : sp_strerror(err->code);
+
+	if (!err->path[0])
+		die("%s", reason);
+	if (err->offset >= 0)
+		die("%s: offset %lld: %s", quote_file(err->path), err->offset, reason);
+	die("%s: %s", quote_file(err->path), reason);
+}
+
+void failure(const struct settings *set, const struct sp_errinfo *err, uint64_t out_bytes)
+{
+	if (err->code == -ENOMEM)
+		die("memory exhausted");
+	spill_failed(err);
+	if (err->code <= SP_EFORMAT || is(err, "plan"))
+		refused(err);
+	if ((is(err, "write") || is(err, "fsync")) && names_output(set, err))
+		output_failed(set, err, out_bytes);
+	system_failed(err);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of files: read from a list, and tried before any work is begun, so
+ * that an hour of sorting does not end at a file that could never be read or
+ * a directory that could never be written.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "msg.h"
+#include "quote.h"
+#include "xsort.h"
+
+/* The whole of a file; a NUL is put behind it. NULL: it cannot be read. */
+static char *read_all(int fd, size_t *bytes)
+{
+	size_t room = 4096;
+	char *text = must_alloc(NULL, room, 1);
+	ssize_t n;
+
+	for (*bytes = 0;; *bytes += (size_t)n) {
+		if (room - *bytes < 2) {
+			room *= 2;
+			text = must_alloc(text, room, 1);
+		}
+		n = read(fd, text + *bytes, room - *bytes - 1);
+		if (n <= 0)
+			break;
+	}
+	text[*bytes] = '\0';
+	return n < 0 ? NULL : text;
+}
+
+static void check_name(const struct settings *set, const char *name, size_t number)
+{
+	if (!strcmp(name, "-"))
+		die("when reading file names from stdin, no file name of %s allowed",
+		    quote_file_always(name));
+	if (!*name)
+		die("%s:%zu: invalid zero-length file name", quote_file(set->files_from), number);
+}
+
+void files_read_list(struct settings *set)
+{
+	const char *from = set->files_from, *p;
+	char *text;
+	size_t bytes, room = 0;
+	int fd;
+
+	if (!from)
+		return;
+	if (set->nfiles) {
+		msg("extra operand %s", quote_file_always(set->files[0]));
+		fprintf(stderr, "file operands cannot be combined with --files0-from\n");
+		usage_error();
+	}
+	fd = strcmp(from, "-") ? open(from, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+	if (fd < 0)
+		die_sys(errno, "open failed: %s", quote_file(from));
+	text = read_all(fd, &bytes);
+	if (!text || (fd != STDIN_FILENO && close(fd)))
+		die("cannot read file names from %s", quote_file_always(from));
+	if (!bytes)
+		die("no input from %s", quote_file_always(from));
+	for (p = text; p < text + bytes; p += strlen(p) + 1) {
+		if (set->nfiles == room) {
+			room = room ? 2 * room : 64;
+			set->files = must_alloc(set->files, room, sizeof(*set->files));
+		}
+		set->files[set->nfiles++] = p;
+	}
+	for (size_t i = 0; i < set->nfiles; i++)
+		check_name(set, set->files[i], i + 1);
+}
+
+void files_check_inputs(const struct settings *set)
+{
+	for (size_t i = 0; i < set->nfiles; i++) {
+		if (!strcmp(set->files[i], "-")) {
+			if (set->stdin_closed)
+				die_sys(EBADF, "%s: -", set->merge ? "read failed" : "stat failed");
+			continue;
+		}
+		if (faccessat(AT_FDCWD, set->files[i], R_OK, AT_EACCESS))
+			die_sys(errno, "cannot read: %s", quote_file(set->files[i]));
+	}
+}
+
+/* Can a new entry be made beside path? 0 or the errno. */
+static int try_directory(const char *path)
+{
+	char *dir = strdup(path), *slash;
+	int rc;
+
+	if (!dir)
+		return ENOMEM;
+	slash = strrchr(dir, '/');
+	if (slash)
+		slash[slash == dir] = '\0';
+	rc = faccessat(AT_FDCWD, slash ? dir : ".", W_OK | X_OK, AT_EACCESS) ? errno : 0;
+	free(dir);
+	return rc;
+}
+
+/*
+ * Opening is the surest test for a regular file; a FIFO must not be opened
+ * and closed, because its reader would see an end.  A link that leads nowhere
+ * is made a file, as opening for output would.
+ */
+static int try_output(const char *path)
+{
+	struct stat st;
+	int fd;
+
+	if (stat(path, &st) == 0) {
+		if (S_ISDIR(st.st_mode))
+			return EISDIR;
+		if (!S_ISREG(st.st_mode))
+			return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) ? errno : 0;
+		fd = open(path, O_WRONLY | O_CLOEXEC);
+	} else if (errno != ENOENT || !*path) {
+		return errno;
+	} else if (lstat(path, &st)) {
+		return path[strlen(path) - 1] == '/' ? EISDIR : try_directory(path);
+	} else {
+		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	}
+	if (fd < 0)
+		return errno == ETXTBSY ? 0 : errno;
+	close(fd);
+	return 0;
+}
+
+void files_check_output(const struct settings *set)
+{
+	int rc = set->output ? try_output(set->output) : 0;
+
+	if (rc)
+		die_sys(rc, "open failed: %s", quote_file(set->output));
+}

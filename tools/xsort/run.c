@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <spindle/report.h>
+#include "msg.h"
+#include "quote.h"
+#include "xsort.h"
+
+static const char *const phase_names[SP_SORT_PHASES] = { "forming runs", "merging" };
+
+static void show_progress(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes)
+{
+	progress_update(arg, phase, done_bytes, total_bytes);
+}
+
+/* The bytes of all inputs; 0 if one of them is no regular file. */
+static uint64_t input_bytes(const struct settings *set)
+{
+	uint64_t sum = 0;
+	struct stat st;
+
+	for (size_t i = 0; i < set->nfiles; i++) {
+		if (strcmp(set->files[i], "-") ? stat(set->files[i], &st)
+					       : fstat(STDIN_FILENO, &st))
+			return 0;
+		if (!S_ISREG(st.st_mode))
+			return 0;
+		sum += (uint64_t)st.st_size;
+	}
+	return sum;
+}
+
+static FILE *open_report(const char *name)
+{
+	FILE *f;
+
+	if (!strcmp(name, "-"))
+		return stderr;
+	f = fopen(name, "we");
+	if (!f)
+		die_sys(errno, "open failed: %s", quote_file(name));
+	return f;
+}
+
+static void close_report(FILE *f, const char *name, int rc)
+{
+	if (f != stderr && fclose(f))
+		rc = -errno;
+	if (rc < 0)
+		die_sys(-rc, "write failed: %s", quote_file(name));
+}
+
+/* --explain: the plan as text, or, with --stats, as JSON. */
+static int explain(const struct settings *set)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_report *report;
+	struct sp_sort_plan plan;
+	FILE *f;
+	int rc;
+
+	if (sp_sort_plan(&set->opts, &plan, &err))
+		failure(set, &err, 0);
+	report = sp_report_sort_plan(&plan);
+	if (!report)
+		die("memory exhausted");
+	if (set->stats) {
+		f = open_report(set->stats);
+		rc = sp_report_json(report, f);
+		close_report(f, set->stats, rc);
+	} else {
+		close_report(stderr, "standard error", sp_report_text(report, stderr, 0));
+	}
+	sp_report_free(report);
+	return 0;
+}
+
+static void write_stats(const struct settings *set, const struct sp_sort_io *io,
+			const struct sp_sort_stats *stats, FILE *f)
+{
+	struct sp_report *report = sp_report_sort(&set->opts, io, stats);
+
+	if (!report)
+		die("memory exhausted");
+	close_report(f, set->stats, sp_report_json(report, f));
+	sp_report_free(report);
+}
+
+/* With --debug the library writes into the annotator's pipe. */
+static int run(const struct settings *set, struct sp_sort_io *io, struct sp_sort_stats *stats,
+	       struct sp_errinfo *err)
+{
+	int rc, annotated;
+
+	if (!set->debug)
+		return sp_sort_run(&set->opts, io, stats, err);
+	io->output_fd = annotate_begin(set, set->opts.keys);
+	rc = sp_sort_run(&set->opts, io, stats, err);
+	annotated = annotate_end();
+	if (rc == 0 && annotated) {
+		err->code = rc = -annotated;
+		err->op = "write";
+	}
+	return rc;
+}
+
+static void finish_output(const struct settings *set)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
+	/* Some file systems tell of a failed write only here. */
+	if (!set->output && close(STDOUT_FILENO) && errno != EBADF) {
+		err.code = -errno;
+		err.op = "write";
+		failure(set, &err, 0);
+	}
+}
+
+int sort_run(struct settings *set)
+{
+	static struct sp_sort_stats stats;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct progress progress;
+	struct sp_sort_io io = {
+		.inputs = set->files,
+		.ninputs = set->nfiles,
+		.merge = set->merge,
+		.output = set->output,
+		.output_fd = STDOUT_FILENO,
+		.header_records = set->header,
+	};
+	FILE *report = NULL;
+	int rc;
+
+	set->opts.input_bytes = input_bytes(set);
+	if (set->explain)
+		return explain(set);
+	if (set->stats)
+		report = open_report(set->stats);
+	if (progress_begin(&progress, set->progress, phase_names)) {
+		io.progress = show_progress;
+		io.progress_arg = &progress;
+	}
+	rc = run(set, &io, &stats, &err);
+	if (io.progress)
+		progress_end(&progress);
+	if (rc < 0)
+		failure(set, &err, stats.input_bytes);
+	finish_output(set);
+	if (report)
+		write_stats(set, &io, &stats, report);
+	return 0;
+}

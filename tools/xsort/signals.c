@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#include <signal.h>
+#include <stddef.h>
+#include "xsort.h"
+
+static const int deadly[] = { SIGALRM, SIGHUP,	SIGINT,	   SIGPIPE, SIGQUIT, SIGTERM,
+			      SIGPOLL, SIGPROF, SIGVTALRM, SIGXCPU, SIGXFSZ };
+
+/* Blocked while it runs are all deadly signals: the first decides. */
+static void last_will(int sig)
+{
+	sigset_t one;
+
+	sp_sort_cleanup_signal();
+	signal(sig, SIG_DFL);
+	raise(sig);
+	sigemptyset(&one);
+	sigaddset(&one, sig);
+	pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+}
+
+void signals_catch(void)
+{
+	struct sigaction act = { .sa_handler = last_will }, old;
+	size_t i;
+
+	sigemptyset(&act.sa_mask);
+	for (i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++)
+		sigaddset(&act.sa_mask, deadly[i]);
+	for (i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++) {
+		sigaction(deadly[i], NULL, &old);
+		if (old.sa_handler != SIG_IGN)
+			sigaction(deadly[i], &act, NULL);
+	}
+	/* A parent's wish to ignore its children would lose compressors' statuses. */
+	signal(SIGCHLD, SIG_DFL);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Spindle's own options.  All are long; sizes without a suffix are bytes
+ * here, because a page or a record is thought of in bytes.
+ */
+#include <limits.h>
+#include <string.h>
+#include "choice.h"
+#include "msg.h"
+#include "number.h"
+#include "quote.h"
+#include "xsort.h"
+
+enum {
+	TUNE_HEADER = INT_MAX / 2,
+	TUNE_CSV,
+	TUNE_RECORD_SIZE,
+	TUNE_BKEY,
+	TUNE_TOP,
+	TUNE_COUNT,
+	TUNE_SPILL_COMPRESSION,
+	TUNE_PROGRESS,
+	TUNE_EXPLAIN,
+	TUNE_STATS,
+	TUNE_TRACE,
+	TUNE_RUN_FORMATION,
+	TUNE_MERGE_POLICY,
+	TUNE_FAN_IN,
+	TUNE_RUN_SIZE,
+	TUNE_MERGE_BUFFER,
+	TUNE_PAGE_SIZE,
+	TUNE_RECYCLE,
+	TUNE_READAHEAD,
+	TUNE_ENGINE,
+	TUNE_DIRECT,
+	TUNE_VOLUME,
+	TUNE_SEED,
+	TUNE_USAGE,
+};
+
+const struct option tuning_options[] = {
+	{ "header", optional_argument, NULL, TUNE_HEADER },
+	{ "csv", no_argument, NULL, TUNE_CSV },
+	{ "record-size", required_argument, NULL, TUNE_RECORD_SIZE },
+	{ "bkey", required_argument, NULL, TUNE_BKEY },
+	{ "top", required_argument, NULL, TUNE_TOP },
+	{ "count", no_argument, NULL, TUNE_COUNT },
+	{ "spill-compression", required_argument, NULL, TUNE_SPILL_COMPRESSION },
+	{ "progress", optional_argument, NULL, TUNE_PROGRESS },
+	{ "explain", no_argument, NULL, TUNE_EXPLAIN },
+	{ "stats", optional_argument, NULL, TUNE_STATS },
+	{ "trace", required_argument, NULL, TUNE_TRACE },
+	{ "run-formation", required_argument, NULL, TUNE_RUN_FORMATION },
+	{ "merge-policy", required_argument, NULL, TUNE_MERGE_POLICY },
+	{ "fan-in", required_argument, NULL, TUNE_FAN_IN },
+	{ "run-size", required_argument, NULL, TUNE_RUN_SIZE },
+	{ "merge-buffer", required_argument, NULL, TUNE_MERGE_BUFFER },
+	{ "page-size", required_argument, NULL, TUNE_PAGE_SIZE },
+	{ "recycle", required_argument, NULL, TUNE_RECYCLE },
+	{ "readahead", required_argument, NULL, TUNE_READAHEAD },
+	{ "engine", required_argument, NULL, TUNE_ENGINE },
+	{ "direct", optional_argument, NULL, TUNE_DIRECT },
+	{ "volume", required_argument, NULL, TUNE_VOLUME },
+	{ "seed", required_argument, NULL, TUNE_SEED },
+	{ "usage", no_argument, NULL, TUNE_USAGE },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const struct choice progress_words[] = {
+	{ "auto", PROGRESS_AUTO }, { "always", PROGRESS_ALWAYS },
+	{ "never", PROGRESS_NEVER }, { NULL, 0 }
+};
+static const struct choice compression_words[] = {
+	{ "lz4", SP_SPILL_LZ4 }, { "zstd", SP_SPILL_ZSTD }, { "none", SP_SPILL_RAW }, { NULL, 0 }
+};
+static const struct choice formation_words[] = {
+	{ "load", SP_FORM_LOAD }, { "replacement", SP_FORM_REPLACEMENT },
+	{ "auto", SP_FORM_AUTO }, { NULL, 0 }
+};
+static const struct choice policy_words[] = {
+	{ "lazy", SP_MERGE_LAZY }, { "eager", SP_MERGE_EAGER },
+	{ "polyphase", SP_MERGE_POLYPHASE }, { "auto", SP_MERGE_AUTO }, { NULL, 0 }
+};
+static const struct choice readahead_words[] = {
+	{ "none", SP_READ_NONE }, { "double", SP_READ_DOUBLE }, { "equal", SP_READ_EQUAL },
+	{ "forecast", SP_READ_FORECAST }, { "extended", SP_READ_EXTENDED },
+	{ "cluster", SP_READ_CLUSTER }, { "auto", SP_READ_AUTO }, { NULL, 0 }
+};
+static const struct choice direct_words[] = {
+	{ "auto", -1 }, { "always", 1 }, { "never", 0 }, { NULL, 0 }
+};
+static const struct choice recycle_words[] = {
+	{ "none", SP_RECYCLE_NONE }, { "all", SP_RECYCLE_ALL },
+	{ "auto", SP_RECYCLE_AUTO }, { NULL, 0 }
+};
+static const struct choice engine_words[] = {
+	{ "io_uring", 0 }, { "libaio", 1 }, { "sync", 2 }, { "null", 3 }, { "auto", 4 }, { NULL, 0 }
+};
+
+static int word(const char *name, const char *text, const struct choice *table)
+{
+	return choice_option(name, text, table, XSORT_FAILURE);
+}
+
+static unsigned small(const char *name, const char *text, uint64_t min)
+{
+	uint64_t v = number_option(name, text, min);
+
+	if (v > INT_MAX)
+		number_die(NUMBER_OVERFLOW, name, text);
+	return (unsigned)v;
+}
+
+static void set_recycle(struct settings *set, const char *name, const char *text)
+{
+	uintmax_t level;
+
+	if (number_parse(text, &level) == NUMBER_OK)
+		set->opts.recycle = level < SP_RECYCLE_ALL ? (int)level : SP_RECYCLE_ALL;
+	else
+		set->opts.recycle = word(name, text, recycle_words);
+}
+
+static void set_engine(struct settings *set, const char *name, const char *text)
+{
+	int which = word(name, text, engine_words);
+
+	set->opts.engine = which == 4 ? NULL : engine_words[which].word;
+}
+
+static void set_volume(struct settings *set, const char *name, const char *text)
+{
+	if (!strncmp(text, "block:", 6) || !strncmp(text, "sim:", 4))
+		die("%s: %s: only dir:PATH is supported in this version", name, quote_file(text));
+	if (strncmp(text, "dir:", 4) || !text[4])
+		die("invalid %s argument '%s'", name, text);
+	set->tmpdirs = must_alloc(set->tmpdirs, set->ntmpdirs + 1, sizeof(*set->tmpdirs));
+	set->tmpdirs[set->ntmpdirs++] = text + 4;
+}
+
+static void add_bkey(struct settings *set, const char *name, const char *text)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_key key = SP_KEY_INIT;
+
+	if (sp_bkey_parse(text, &key, &err))
+		die("%s %s: %s", name, quote(text), err.text);
+	set->bkeys = must_alloc(set->bkeys, set->nbkeys + 1, sizeof(key));
+	set->bkeys[set->nbkeys++] = key;
+}
+
+/* What to read, and which part of the result to write. */
+static bool apply_records(struct settings *set, int code, const char *name, const char *text)
+{
+	switch (code) {
+	case TUNE_HEADER:
+		set->header = text ? number_option(name, text, 0) : 1;
+		return true;
+	case TUNE_CSV:
+		return set->csv = true;
+	case TUNE_RECORD_SIZE:
+		set->record_bytes = size_option(name, text, 1);
+		if (!set->record_bytes || set->record_bytes > SIZE_MAX / 2)
+			die("invalid %s argument '%s'", name, text);
+		return true;
+	case TUNE_BKEY:
+		add_bkey(set, name, text);
+		return true;
+	case TUNE_TOP:
+		set->opts.top = number_option(name, text, 1);
+		return true;
+	case TUNE_COUNT:
+		return set->opts.count = true;
+	}
+	return false;
+}
+
+static bool apply_reporting(struct settings *set, int code, const char *name, const char *text)
+{
+	switch (code) {
+	case TUNE_PROGRESS:
+		set->progress = text ? (enum progress_mode)word(name, text, progress_words)
+				     : PROGRESS_ALWAYS;
+		return true;
+	case TUNE_EXPLAIN:
+		return set->explain = true;
+	case TUNE_STATS:
+		set->stats = text ? text : "-";
+		return true;
+	case TUNE_TRACE:
+		set->opts.trace_path = text;
+		return true;
+	case TUNE_SEED:
+		set->opts.seed = number_option(name, text, 0);
+		return set->seeded = true;
+	}
+	return false;
+}
+
+static bool apply_device(struct settings *set, int code, const char *name, const char *text)
+{
+	switch (code) {
+	case TUNE_SPILL_COMPRESSION:
+		set->opts.compression =
+			(enum sp_spill_compression)word(name, text, compression_words);
+		return true;
+	case TUNE_PAGE_SIZE:
+		set->opts.page_bytes = (uint32_t)size_option(name, text, 1);
+		return true;
+	case TUNE_RECYCLE:
+		set_recycle(set, name, text);
+		return true;
+	case TUNE_ENGINE:
+		set_engine(set, name, text);
+		return true;
+	case TUNE_DIRECT:
+		set->opts.direct = text ? word(name, text, direct_words) : 1;
+		return true;
+	case TUNE_VOLUME:
+		set_volume(set, name, text);
+		return true;
+	}
+	return false;
+}
+
+static bool apply_algorithm(struct settings *set, int code, const char *name, const char *text)
+{
+	struct sp_sort_opts *o = &set->opts;
+
+	switch (code) {
+	case TUNE_RUN_FORMATION:
+		o->formation = (enum sp_run_formation)word(name, text, formation_words);
+		return true;
+	case TUNE_MERGE_POLICY:
+		o->policy = (enum sp_merge_policy)word(name, text, policy_words);
+		return true;
+	case TUNE_READAHEAD:
+		o->readahead = (enum sp_readahead)word(name, text, readahead_words);
+		return true;
+	case TUNE_FAN_IN:
+		o->fan_in = small(name, text, 2);
+		return true;
+	case TUNE_RUN_SIZE:
+		o->run_bytes = size_option(name, text, 1);
+		return true;
+	case TUNE_MERGE_BUFFER:
+		o->merge_bytes = size_option(name, text, 1);
+		return true;
+	}
+	return false;
+}
+
+void tuning_apply(struct settings *set, int code, const char *name, const char *text)
+{
+	if (!apply_records(set, code, name, text) && !apply_reporting(set, code, name, text) &&
+	    !apply_device(set, code, name, text) && !apply_algorithm(set, code, name, text))
+		usage_error();
+}
+
+static void exclude(bool a, const char *name_a, bool b, const char *name_b)
+{
+	if (a && b)
+		die("options '%s' and '%s' are incompatible", name_a, name_b);
+}
+
+static void check_fixed(const struct settings *set)
+{
+	static const char fixed[] = "--record-size";
+
+	exclude(set->csv, "--csv", true, fixed);
+	exclude(set->nkeys > 0, "-k", true, fixed);
+	exclude(set->separator != -1, "-t", true, fixed);
+	exclude(set->eol == '\0', "-z", true, fixed);
+	exclude(set->debug, "--debug", true, fixed);
+	exclude(set->opts.count, "--count", true, fixed);
+	if (!order_is_default(&set->global))
+		die("with %s the order is given by --bkey; of the ordering letters only -r "
+		    "is allowed",
+		    fixed);
+}
+
+void tuning_check(const struct settings *set)
+{
+	static const char check[3][3] = { "", "-c", "-C" };
+	const char *c = check[set->check == 'c' ? 1 : set->check == 'C' ? 2 : 0];
+	uint32_t page = set->opts.page_bytes;
+
+	if (set->record_bytes)
+		check_fixed(set);
+	else if (set->nbkeys)
+		die("--bkey needs --record-size");
+	exclude(set->csv, "--csv", set->eol == '\0', "-z");
+	exclude(set->csv, "--csv", set->debug, "--debug");
+	if (set->opts.count && !set->unique)
+		die("--count needs --unique");
+	exclude(set->opts.count, "--count", set->check, c);
+	exclude(set->opts.top, "--top", set->check, c);
+	exclude(set->header, "--header", set->check, c);
+	exclude(set->explain, "--explain", set->check, c);
+	exclude(set->debug, "--debug", set->explain, "--explain");
+	if (page % 4096 || page > 16u << 20)
+		die("--page-size must be a multiple of 4096 bytes and at most 16 MiB");
+}

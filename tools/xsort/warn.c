@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * --debug: which order is in force, and what about the keys is probably not
+ * what their writer meant.  Words and conditions are GNU sort's.
+ */
+#include <ctype.h>
+#include <limits.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include "msg.h"
+#include "quote.h"
+#include "xsort.h"
+
+#define NO_CHAR (CHAR_MAX + 1)
+
+/* How numbers are written in this locale, as far as one byte can say. */
+struct number_locale {
+	int decimal, group; /* group: NO_CHAR where there is none */
+	bool group_ignored; /* it has more than one byte */
+};
+
+/* What all keys together have shown. */
+struct findings {
+	bool basic, general;	       /* there are -n or -h keys, -g keys */
+	bool basic_span, general_span; /* ... that take in several fields */
+};
+
+static struct number_locale number_locale(void)
+{
+	const struct lconv *l = localeconv();
+	struct number_locale n = { '.', NO_CHAR, false };
+
+	if (l->decimal_point[0] && !l->decimal_point[1])
+		n.decimal = (unsigned char)l->decimal_point[0];
+	if (l->thousands_sep[0] && !l->thousands_sep[1])
+		n.group = (unsigned char)l->thousands_sep[0];
+	n.group_ignored = l->thousands_sep[0] && l->thousands_sep[1];
+	return n;
+}
+
+static const char *quote_byte(int c)
+{
+	const char text[] = { (char)c, '\0' };
+
+	return quote(text);
+}
+
+static void collation(void)
+{
+	const char *name = setlocale(LC_COLLATE, "");
+
+	if (!name)
+		msg("failed to set locale");
+	name = setlocale(LC_COLLATE, NULL);
+	if (name && strcmp(name, "C") && strcmp(name, "POSIX"))
+		msg("text ordering performed using %s sorting rules", quote(name));
+	else
+		msg("text ordering performed using simple byte comparison");
+}
+
+static void obsolescent_key(const struct sp_key *pos)
+{
+	char old[64], new[64], old_end[32] = "", new_end[32] = "";
+
+	if (pos->eword != SP_KEY_NOEND) {
+		snprintf(old_end, sizeof(old_end), " -%zu", pos->eword + 1);
+		snprintf(new_end, sizeof(new_end), ",%zu",
+			 pos->eword + 1 + (pos->echar == SIZE_MAX));
+	}
+	snprintf(old, sizeof(old), "+%zu%s", pos->sword, old_end);
+	snprintf(new, sizeof(new), "-k %zu%s", pos->sword + 1, new_end);
+	msg("obsolescent key %s used; consider %s instead", quote(old), quote(new));
+}
+
+static bool is_number(const struct sp_key *k)
+{
+	return k->type == SP_KEY_NUMERIC || k->type == SP_KEY_GENERAL || k->type == SP_KEY_HUMAN;
+}
+
+static void leading_blanks(const struct settings *set, const struct sp_key *k, size_t number)
+{
+	bool within_line = k->eword == 0 && k->echar != 0;
+	bool skips = is_number(k) || k->type == SP_KEY_MONTH;
+
+	if (set->global_only || set->separator != -1 || within_line)
+		return;
+	if ((!k->skip_start_blanks && (!skips || k->schar)) || (!k->skip_end_blanks && k->echar))
+		msg("leading blanks are significant in key %zu; consider also specifying 'b'",
+		    number);
+}
+
+static void numeric_span(const struct settings *set, const struct sp_key *k, size_t number,
+			 struct findings *f)
+{
+	bool general = k->type == SP_KEY_GENERAL;
+
+	if (!is_number(k))
+		return;
+	f->general |= general;
+	f->basic |= !general;
+	if (set->global_only || (k->eword != SP_KEY_NOEND && k->sword >= k->eword))
+		return;
+	msg("key %zu is numeric and spans multiple fields", number);
+	f->general_span |= general;
+	f->basic_span |= !general;
+}
+
+static void one_key(const struct settings *set, size_t i, struct findings *f)
+{
+	const struct sp_key *k = &set->keys[i].spec;
+
+	if (set->keys[i].obsolescent)
+		obsolescent_key(k);
+	if ((k->sword || k->schar) && k->eword < k->sword)
+		msg("key %zu has zero width and will be ignored", i + 1);
+	else
+		leading_blanks(set, k, i + 1);
+	numeric_span(set, k, i + 1, f);
+}
+
+/* A separator that is also part of a number; true: so the decimal point was told. */
+static bool separators(int tab, const struct number_locale *l, const struct findings *f)
+{
+	bool told = false;
+
+	if (f->basic_span &&
+	    (tab == -1 ? l->group != NO_CHAR && isblank(l->group) : tab == l->group)) {
+		msg("field separator %s is treated as a group separator in numbers",
+		    quote_byte(l->group));
+		told = true;
+	}
+	if (!f->basic_span && !f->general_span)
+		return told;
+	if (tab == -1 ? l->group != NO_CHAR && isblank(l->decimal) : tab == l->decimal) {
+		msg("field separator %s is treated as a decimal point in numbers",
+		    quote_byte(l->decimal));
+		told = true;
+	} else if (tab == '-') {
+		msg("field separator %s is treated as a minus sign in numbers", quote_byte(tab));
+	} else if (f->general_span && tab == '+') {
+		msg("field separator %s is treated as a plus sign in numbers", quote_byte(tab));
+	}
+	return told;
+}
+
+/* b counts at both ends: one key may have taken it at its start alone. */
+static bool blanks_unused(const struct settings *set)
+{
+	bool start = set->global.skip_start_blanks, end = set->global.skip_end_blanks;
+
+	for (size_t i = 0; i < set->nkeys; i++) {
+		start &= !set->keys[i].spec.skip_start_blanks;
+		end &= !set->keys[i].spec.skip_end_blanks;
+	}
+	return start || end;
+}
+
+/* A global letter that no key has taken over. */
+static bool letter_unused(const struct settings *set, char letter)
+{
+	bool unused = sp_key_has_letter(&set->global, letter);
+
+	for (size_t i = 0; i < set->nkeys; i++)
+		unused &= !sp_key_has_letter(&set->keys[i].spec, letter);
+	return unused;
+}
+
+static void unused_letters(const struct settings *set)
+{
+	bool no_last_resort = set->stable || set->unique;
+	bool reverse = set->nkeys && letter_unused(set, 'r');
+	char letters[sizeof(ORDER_LETTERS)];
+	size_t n = 0;
+
+	for (const char *c = ORDER_LETTERS; *c; c++)
+		if (*c == 'r' ? reverse && no_last_resort
+			      : *c == 'b' ? blanks_unused(set) : letter_unused(set, *c))
+			letters[n++] = *c;
+	letters[n] = '\0';
+	if (n)
+		msg(n > 1 ? "options '-%s' are ignored" : "option '-%s' is ignored", letters);
+	if (reverse && !no_last_resort)
+		msg("option '-r' only applies to last-resort comparison");
+}
+
+void warn_about_keys(const struct settings *set)
+{
+	struct number_locale l = number_locale();
+	struct findings f = { 0 };
+	bool told;
+
+	if (!set->debug)
+		return;
+	if (set->check || set->output) {
+		char letters[] = { set->check ? set->check : 'o', '\0' };
+
+		die("options '-%s --debug' are incompatible", letters);
+	}
+	collation();
+	for (size_t i = 0; i < set->nkeys; i++)
+		one_key(set, i, &f);
+	told = separators(set->separator, &l, &f);
+	if ((f.basic || f.general) && !told)
+		msg("%snumbers use %s as a decimal point in this locale",
+		    set->separator == l.decimal ? "" : "note ", quote_byte(l.decimal));
+	if (f.basic && l.group_ignored)
+		msg("the multi-byte number group separator in this locale is not supported");
+	unused_letters(set);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * xsort's command line: what the words say, checked and turned into one call
+ * of the library.
+ *
+ *	options.c   the words: GNU sort's options and Spindle's own
+ *	tuning.c    Spindle's own options
+ *	order.c     ordering letters, keys, inheritance of the global letters
+ *	files.c     --files0-from; are inputs readable, is the output writable
+ *	warn.c      --debug: warnings about the keys
+ *	annotate.c  --debug: each line with its keys underlined
+ *	check.c     -c, -C
+ *	run.c       sorting, merging, the plan, the report
+ *	failure.c   an error of the library in GNU sort's words
+ *	signals.c   no temporary file survives a signal
+ *	help.c      --help, --usage
+ */
+#ifndef XSORT_H
+#define XSORT_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <spindle/sort.h>
+#include "progress.h"
+
+enum { XSORT_DISORDER = 1, XSORT_FAILURE = 2 };
+
+#define ORDER_LETTERS "bdfghiMnRrV" /* in the sequence in which GNU sort tells them */
+
+struct key {
+	struct sp_key spec;
+	bool obsolescent; /* given as +POS1 */
+};
+
+struct settings {
+	/* Order. */
+	struct sp_key global; /* the letters that stand before all keys */
+	struct key *keys;
+	size_t nkeys;
+	bool global_only; /* no -k, yet global letters: one key made of them */
+	int separator;	  /* -1: runs of blanks */
+	struct sp_key *bkeys;
+	size_t nbkeys;
+	const char *random_source;
+	unsigned char salt[16];
+
+	/* What to do. */
+	bool merge, stable, unique, debug;
+	char check; /* 0, 'c' or 'C' */
+	char eol;
+	bool csv, explain;
+	uint64_t record_bytes; /* 0: lines */
+	uint64_t header;
+	const char *stats; /* NULL: none; "-": standard error */
+	enum progress_mode progress;
+	bool seeded;
+
+	/* Files. */
+	const char **files;
+	size_t nfiles;
+	const char *files_from;
+	const char *output;
+	const char **tmpdirs;
+	size_t ntmpdirs;
+	bool stdin_closed;
+
+	/* Handed to the library as it is; keys and format are filled in late. */
+	struct sp_sort_opts opts;
+};
+
+void options_parse(struct settings *set, int argc, char **argv);
+
+/* tuning.c: Spindle's own long options. */
+extern const struct option tuning_options[];
+/* name is the option with its hyphens, for messages; text its argument. */
+void tuning_apply(struct settings *set, int code, const char *name, const char *text);
+void tuning_check(const struct settings *set);
+
+bool order_is_default(const struct sp_key *key); /* no letters, or -r alone */
+void order_add_key(struct settings *set, const char *text);
+/* False: +POS1 it is not. end: the -POS2 behind it, or NULL. */
+bool order_add_obsolescent(struct settings *set, const char *begin, const char *end);
+/* Global letters go to the keys that have none; impossible mixtures end it. */
+void order_finish(struct settings *set);
+void order_read_salt(struct settings *set);
+struct sp_keyset *order_compile(const struct settings *set, struct sp_recfmt format);
+
+_Noreturn void incompatible(const char *letters);
+
+void files_read_list(struct settings *set);
+void files_check_inputs(const struct settings *set);
+void files_check_output(const struct settings *set);
+
+void warn_about_keys(const struct settings *set);
+
+/*
+ * Starts underlining: what is written to the descriptor returned appears on
+ * standard output, each line with its keys.  annotate_end() closes it and
+ * waits; it returns 0 or the errno of a failed write.
+ */
+int annotate_begin(const struct settings *set, const struct sp_keyset *keys);
+int annotate_end(void);
+
+int check_run(const struct settings *set);
+int sort_run(struct settings *set);
+
+/* Says what went wrong and ends the program. out_bytes: size of the result. */
+_Noreturn void failure(const struct settings *set, const struct sp_errinfo *err,
+		       uint64_t out_bytes);
+
+void signals_catch(void);
+
+void help_print(void);
+void usage_print(void);
+
+#endif
