@@ -59,7 +59,7 @@ static bool plain_decimal(const struct sp_keyset *ks, const char *s, const char 
 			v = v * 10 + (uint64_t)(*s - '0');
 			digits++;
 			point += seen_point;
-		} else if ((unsigned char)*s == ks->numfmt.decimal && !seen_point) {
+		} else if ((unsigned char)*s == ks->numfmt.strtold_point && !seen_point) {
 			seen_point = true;
 		} else if (alnum(*s) || *s == '.' || (*s & 0x80)) {
 			return false;

@@ -27,7 +27,8 @@ static void read_numeric(struct sp__numfmt *f)
 	const struct lconv *l = localeconv();
 	const char *point = l->decimal_point, *sep = l->thousands_sep;
 
-	f->decimal = point[0] && !point[1] ? (unsigned char)point[0] : '.';
+	f->strtold_point = point[0] && !point[1] ? (unsigned char)point[0] : -1;
+	f->decimal = f->strtold_point >= 0 ? f->strtold_point : '.';
 	f->thousands = sep[0] && !sep[1] ? (unsigned char)sep[0] : -1;
 }
 

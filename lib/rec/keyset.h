@@ -20,7 +20,9 @@ struct sp__ctab {
 
 /* LC_NUMERIC: single bytes, -1 where the locale has none that would do. */
 struct sp__numfmt {
-	int decimal, thousands;
+	int decimal; /* '.' in place of one that will not do, as GNU sort has it */
+	int thousands;
+	int strtold_point; /* what strtold() takes for the decimal point */
 };
 
 /* LC_TIME: names in upper case without blanks, in the order of their bytes. */

@@ -292,7 +292,7 @@ static int compare_magnitude(struct reader a, struct reader b)
 int sp__number_compare(const struct sp_keyset *ks, const char *a, const char *alim, const char *b,
 		       const char *blim)
 {
-	static const struct sp__numfmt none = { -1, -1 };
+	static const struct sp__numfmt none = { -1, -1, -1 };
 	struct reader ra = { skip_blanks(ks, a, alim), alim, &ks->numfmt, false };
 	struct reader rb = { skip_blanks(ks, b, blim), blim, &ks->numfmt, false };
 	const struct reader zero = { "", "", &none, false };

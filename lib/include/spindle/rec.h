@@ -86,7 +86,7 @@ struct sp_keyset_opts {
 	struct sp_recfmt format;
 	const struct sp_key *keys; /* in order; copied */
 	size_t nkeys; /* 0: the whole record, as one text key */
-	int separator; /* field separator byte; -1: runs of blanks (-t unset) */
+	int separator; /* lines: field separator byte; -1: runs of blanks (-t unset) */
 	bool reverse;  /* direction of the last resort, and of nkeys == 0 */
 	bool stable;   /* no last resort: equal keys keep their input order */
 	bool unique;   /* equal keys count as equal records: no last resort */
