@@ -147,8 +147,8 @@ struct sp_sort_io {
 	bool merge;		/* inputs are sorted already: merge them (-m) */
 	const char *output;	/* path (-o); NULL: output_fd */
 	int output_fd;
-	uint64_t header_records; /* first records passed through unsorted; of
-				  * later inputs dropped where identical */
+	uint64_t header_records; /* the first records of the input: passed
+				  * through, in front of the sorted ones */
 	void (*progress)(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes);
 	void *progress_arg;	/* called about ten times a second, or never */
 };

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include <signal.h>
+#include <stddef.h>
+#include "base/task.h"
+
+#define STACK_BYTES (512u << 10)
+
+static void *run(void *arg)
+{
+	struct sp__task *t = arg;
+
+	t->fn(t->arg);
+	atomic_store(&t->finished, true);
+	return NULL;
+}
+
+/* Signals are for the main thread, whose handlers clean up. */
+static int create(struct sp__task *t)
+{
+	pthread_attr_t attr;
+	sigset_t all, old;
+	int rc;
+
+	rc = pthread_attr_init(&attr);
+	if (rc)
+		return rc;
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = pthread_create(&t->thread, &attr, run, t);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	return rc;
+}
+
+void sp__task_start(struct sp__task *t, void (*fn)(void *arg), void *arg)
+{
+	t->fn = fn;
+	t->arg = arg;
+	t->active = true;
+	atomic_store(&t->finished, false);
+	t->threaded = create(t) == 0;
+	if (!t->threaded)
+		run(t);
+}
+
+bool sp__task_done(struct sp__task *t)
+{
+	return !t->active || atomic_load(&t->finished);
+}
+
+void sp__task_join(struct sp__task *t)
+{
+	if (!t->active)
+		return;
+	if (t->threaded)
+		pthread_join(t->thread, NULL);
+	t->active = false;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "flow/scan.h"
+#include "rec/recfmt.h"
+
+struct text {
+	char *data;
+	size_t bytes, capacity;
+};
+
+struct sp__scan {
+	struct sp__scan_opts opts;
+	size_t input;		/* the present one, or the next */
+	int fd;
+	struct sp__rstream *stream;	/* NULL: none is open */
+	bool may_block;		/* the next read may wait */
+	struct sp__splitter splitter;
+	const char *at, *whole, *end;	/* span: given out up to at, whole records up to whole */
+	struct text carry;	/* the head of a record that goes on in the next span */
+	bool carry_out;		/* the carry is the batch given out last */
+	struct text header;
+	uint64_t header_records;	/* in header */
+	uint64_t bytes;
+	struct sp__io_counters done;	/* of the streams closed */
+	char engine[32];
+};
+
+uint64_t sp__inputs_bytes(const char *const *inputs, size_t n, bool *all)
+{
+	uint64_t sum = 0;
+	struct stat st;
+
+	*all = true;
+	for (size_t i = 0; i < n; i++) {
+		int rc = strcmp(inputs[i], "-") ? stat(inputs[i], &st) : fstat(0, &st);
+
+		if (rc == 0 && S_ISREG(st.st_mode))
+			sum += (uint64_t)st.st_size;
+		else
+			*all = false;
+	}
+	return sum;
+}
+
+int sp__input_open(const char *name, struct sp_errinfo *err)
+{
+	int fd;
+
+	if (!strcmp(name, "-"))
+		return 0;
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? sp__err(err, -errno, "open", name, -1) : fd;
+}
+
+void sp__input_close(const char *name, int fd)
+{
+	if (strcmp(name, "-"))
+		close(fd);
+}
+
+static int append(struct sp__scan *s, struct text *t, const char *data, size_t bytes)
+{
+	if (t->capacity - t->bytes < bytes) {
+		size_t cap = t->capacity ? t->capacity : 4096;
+		char *p;
+
+		while (cap - t->bytes < bytes)
+			cap += cap / 2;
+		p = realloc(t->data, cap);
+		if (!p)
+			return sp__err(s->opts.err, -ENOMEM, "allocate", NULL, -1);
+		t->data = p;
+		t->capacity = cap;
+	}
+	if (bytes)
+		memcpy(t->data + t->bytes, data, bytes);
+	t->bytes += bytes;
+	return 0;
+}
+
+int sp__scan_open(struct sp__scan **scan, const struct sp__scan_opts *opts)
+{
+	struct sp__scan *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return sp__err(opts->err, -ENOMEM, "allocate", NULL, -1);
+	s->opts = *opts;
+	s->fd = -1;
+	*scan = s;
+	return 0;
+}
+
+static void close_input(struct sp__scan *s)
+{
+	struct sp__io_counters c;
+
+	if (!s->stream)
+		return;
+	sp__rstream_counters(s->stream, &c);
+	s->done.read_requests += c.read_requests;
+	s->done.read_bytes += c.read_bytes;
+	if (strlen(sp__rstream_engine(s->stream)) < sizeof(s->engine))
+		strcpy(s->engine, sp__rstream_engine(s->stream));
+	sp__rstream_close(s->stream);
+	s->stream = NULL;
+	sp__input_close(s->opts.inputs[s->input], s->fd);
+	s->input++;
+}
+
+void sp__scan_close(struct sp__scan *s)
+{
+	if (!s)
+		return;
+	close_input(s);
+	free(s->carry.data);
+	free(s->header.data);
+	free(s);
+}
+
+static int open_input(struct sp__scan *s)
+{
+	const char *name = s->opts.inputs[s->input];
+	int rc;
+
+	s->fd = sp__input_open(name, s->opts.err);
+	if (s->fd < 0)
+		return s->fd;
+	rc = sp__rstream_open(&s->stream, s->fd, name, &s->opts.stream, s->opts.err);
+	if (rc < 0) {
+		sp__input_close(name, s->fd);
+		return rc;
+	}
+	sp__splitter_init(&s->splitter, &s->opts.format);
+	s->carry.bytes = 0;
+	return 0;
+}
+
+static int give_carry(struct sp__scan *s, struct sp_batch *batch)
+{
+	batch->data = s->carry.data;
+	batch->bytes = s->carry.bytes;
+	s->carry_out = true;
+	return SP_READY;
+}
+
+/* The present input has ended: a record without terminator may be left. */
+static int end_input(struct sp__scan *s, struct sp_batch *batch)
+{
+	const struct sp_recfmt *f = &s->opts.format;
+	char eol = f->kind == SP_REC_LINE ? f->eol : '\n';
+
+	if (s->carry.bytes) {
+		if (f->kind == SP_REC_FIXED)
+			return sp__errf(s->opts.err, SP_EFORMAT, "read",
+					s->opts.inputs[s->input], -1,
+					"length is not a multiple of the record size %zu",
+					f->fixed_bytes);
+		if (append(s, &s->carry, &eol, 1) < 0)
+			return -ENOMEM;
+		close_input(s);
+		return give_carry(s, batch);
+	}
+	close_input(s);
+	return SP_END;
+}
+
+/* How much of the new span finishes the record in the carry. */
+static size_t tail_bytes(const struct sp__scan *s)
+{
+	const struct sp_recfmt *f = &s->opts.format;
+	size_t have = (size_t)(s->whole - s->at);
+	const char *end;
+
+	if (s->whole == s->at)
+		return (size_t)(s->end - s->at);
+	if (f->kind == SP_REC_FIXED)
+		return f->fixed_bytes - s->carry.bytes;
+	end = f->kind == SP_REC_LINE ? memchr(s->at, f->eol, have) : NULL;
+	return end ? (size_t)(end + 1 - s->at) : have;
+}
+
+/* The next span. SP_READY: something was read; SP_END: of this input. */
+static int read_span(struct sp__scan *s)
+{
+	const char *data;
+	size_t bytes, whole;
+	int rc = sp__rstream_next(s->stream, &data, &bytes, s->may_block);
+
+	s->may_block = false;
+	if (rc != SP_READY)
+		return rc;
+	s->bytes += bytes;
+	whole = sp__splitter_feed(&s->splitter, data, bytes);
+	s->at = data;
+	s->whole = data + whole;
+	s->end = data + bytes;
+	return rc;
+}
+
+static int unblock(void *operator)
+{
+	struct sp__scan *s = operator;
+
+	s->may_block = true;
+	return 0;
+}
+
+/* The next batch of the list of inputs, headers and all. */
+static int next_batch(struct sp__scan *s, struct sp_batch *batch)
+{
+	int rc;
+
+	for (;;) {
+		if (s->at < s->whole && !s->carry.bytes) {
+			batch->data = s->at;
+			batch->bytes = (size_t)(s->whole - s->at);
+			s->at = s->whole;
+			return SP_READY;
+		}
+		if (s->at < s->end) {
+			size_t tail = s->carry.bytes ? tail_bytes(s) : (size_t)(s->end - s->at);
+			bool ended = s->at + tail <= s->whole;
+
+			if (append(s, &s->carry, s->at, tail) < 0)
+				return -ENOMEM;
+			s->at += tail;
+			if (ended)
+				return give_carry(s, batch);
+			continue;
+		}
+		if (!s->stream) {
+			if (s->input == s->opts.ninputs)
+				return SP_END;
+			rc = open_input(s);
+			if (rc < 0)
+				return rc;
+		}
+		rc = read_span(s);
+		if (rc == SP_LATER)
+			sp__waits_add(s->opts.waits, unblock, s);
+		if (rc == SP_END) {
+			rc = end_input(s, batch);
+			if (rc != SP_END)
+				return rc;
+		} else if (rc != SP_READY) {
+			return rc;
+		}
+	}
+}
+
+/* Moves the first records from the batch to the header. */
+static int fill_header(struct sp__scan *s, struct sp_batch *batch)
+{
+	while (batch->bytes && s->header_records < s->opts.header_records) {
+		const char *end = sp__rec_end(&s->opts.format, batch->data, batch->bytes);
+		size_t bytes = (size_t)(end - batch->data);
+
+		if (append(s, &s->header, batch->data, bytes) < 0)
+			return -ENOMEM;
+		s->header_records++;
+		batch->data += bytes;
+		batch->bytes -= bytes;
+	}
+	return SP_READY;
+}
+
+int sp__scan_next(void *scan, struct sp_batch *batch)
+{
+	struct sp__scan *s = scan;
+	int rc;
+
+	do {
+		if (s->carry_out) {
+			s->carry_out = false;
+			s->carry.bytes = 0;
+		}
+		rc = next_batch(s, batch);
+		if (rc != SP_READY || s->header_records == s->opts.header_records)
+			return rc;
+		rc = fill_header(s, batch);
+	} while (rc == SP_READY && !batch->bytes);
+	return rc;
+}
+
+void sp__scan_header(const struct sp__scan *s, struct sp_batch *header)
+{
+	header->data = s->header.data;
+	header->bytes = s->header.bytes;
+}
+
+uint64_t sp__scan_bytes(const struct sp__scan *s)
+{
+	return s->bytes;
+}
+
+void sp__scan_counters(const struct sp__scan *s, struct sp__io_counters *c)
+{
+	*c = s->done;
+}
+
+const char *sp__scan_engine(const struct sp__scan *s)
+{
+	return s->engine[0] ? s->engine : "read";
+}

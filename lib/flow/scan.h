@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Scan: the records of a list of inputs, one after the other, as batches.
+ *
+ * Batches are spans of what the read stream gives; only a record that crosses
+ * two spans is copied, to be a batch of its own.  A last record without
+ * terminator gets one.  Inputs are opened when their turn comes.
+ */
+#ifndef SP__FLOW_SCAN_H
+#define SP__FLOW_SCAN_H
+
+#include <stdbool.h>
+#include <spindle/rec.h>
+#include "flow/iter.h"
+#include "io/rstream.h"
+
+struct sp__scan_opts {
+	struct sp_recfmt format;
+	const char *const *inputs; /* paths; "-": standard input */
+	size_t ninputs;
+	uint64_t header_records;   /* the first records of all, kept aside */
+	struct sp__rstream_opts stream;
+	struct sp__waits *waits;
+	struct sp_errinfo *err;
+};
+
+struct sp__scan;
+
+SP_MUST_CHECK int sp__scan_open(struct sp__scan **scan, const struct sp__scan_opts *opts);
+void sp__scan_close(struct sp__scan *scan); /* accepts NULL */
+/* A sp__iter's next. */
+SP_MUST_CHECK int sp__scan_next(void *scan, struct sp_batch *batch);
+/* The header, complete once next() has given anything. */
+void sp__scan_header(const struct sp__scan *scan, struct sp_batch *header);
+uint64_t sp__scan_bytes(const struct sp__scan *scan); /* read so far */
+void sp__scan_counters(const struct sp__scan *scan, struct sp__io_counters *c);
+const char *sp__scan_engine(const struct sp__scan *scan);
+
+/*
+ * Bytes in the inputs as far as they are regular files: 0 and *all = false if
+ * some are not.
+ */
+uint64_t sp__inputs_bytes(const char *const *inputs, size_t n, bool *all);
+/* Opens an input ("-": 0) for reading; the descriptor or -errno, told in err. */
+SP_MUST_CHECK int sp__input_open(const char *name, struct sp_errinfo *err);
+void sp__input_close(const char *name, int fd);
+
+#endif

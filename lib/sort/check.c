@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "flow/scan.h"
+#include "rec/recfmt.h"
+#include "sort/cursor.h"
+#include "sort/plan.h"
+
+/* The last record of the batch before. */
+struct checker {
+	const struct sp_sort_opts *opts;
+	struct sp__budget budget;
+	struct sp__bytes last;
+	uint64_t line;
+	struct sp_disorder *where;
+};
+
+static int disorder(struct checker *c, const char *rec, size_t bytes)
+{
+	c->where->record = malloc(bytes + 1);
+	if (!c->where->record)
+		return -ENOMEM;
+	memcpy(c->where->record, rec, bytes);
+	c->where->record[bytes] = '\0';
+	c->where->bytes = bytes;
+	c->where->line = c->line;
+	return 1;
+}
+
+/* 0: in order so far; 1: not; or -ENOMEM. */
+static int check_batch(struct checker *c, const struct sp_batch *batch)
+{
+	const struct sp_recfmt *f = &c->opts->format;
+	const size_t term = sp__rec_term(f);
+	const char *p = batch->data, *end = p + batch->bytes;
+	const char *prev = c->last.data;
+	size_t prev_bytes = c->last.bytes;
+
+	while (p < end) {
+		const char *next = sp__rec_end(f, p, (size_t)(end - p));
+		size_t bytes = (size_t)(next - p) - term;
+
+		if (c->line++) {
+			int cmp = sp_keyset_compare(c->opts->keys, prev, prev_bytes, p, bytes);
+
+			if (cmp > 0 || (cmp == 0 && c->opts->unique))
+				return disorder(c, p, bytes);
+		}
+		prev = p;
+		prev_bytes = bytes;
+		p = next;
+	}
+	return sp__bytes_set(&c->last, prev, prev_bytes, &c->budget);
+}
+
+int sp_sort_check(const struct sp_sort_opts *opts, const char *input, struct sp_disorder *where,
+		  struct sp_errinfo *err)
+{
+	struct checker c = { .opts = opts, .where = where };
+	struct sp__waits waits = { 0 };
+	struct sp__plan_buffers b;
+	struct sp__scan *scan = NULL;
+	struct sp__iter it = { NULL, sp__scan_next };
+	struct sp__scan_opts o = { .format = opts->format, .inputs = &input, .ninputs = 1,
+				   .waits = &waits, .err = err };
+	struct sp_batch batch;
+	int rc;
+
+	*where = (struct sp_disorder){ 0 };
+	sp__budget_init(&c.budget, opts->memory_bytes);
+	sp__plan_buffers(sp__plan_working(opts->memory_bytes), &b);
+	o.stream = (struct sp__rstream_opts){ .engine = opts->engine, .direct = SP__DIRECT_AUTO,
+					      .chunk_bytes = b.chunk_bytes, .depth = b.chunks };
+	rc = sp__scan_open(&scan, &o);
+	if (rc < 0)
+		return rc;
+	it.operator = scan;
+	while ((rc = sp__iter_next(&it, &waits, &batch)) == SP_READY) {
+		rc = check_batch(&c, &batch);
+		if (rc)
+			break;
+	}
+	if (rc == -ENOMEM)
+		sp__err(err, rc, "allocate", NULL, -1);
+	sp__bytes_release(&c.last, &c.budget);
+	sp__scan_close(scan);
+	return rc;
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Why the record before is saved: a merge codes each record after the one
+ * before it from the same run, and a spill writer wants the last record that
+ * ended in a page.  Within a span both lie side by side.  When a cursor leaves
+ * a span, it copies the record it stands on into the merge's one saved buffer
+ * first; one is enough because the cursor that moves is always that of the
+ * record merged last.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <spindle/batch.h>
+#include "sort/cursor.h"
+
+/* Beside enum sp_status: there is a new span and nothing carried. */
+#define LOOK_AGAIN 100
+
+static int reserve(struct sp__bytes *b, size_t bytes, struct sp__budget *budget)
+{
+	size_t want = b->capacity ? b->capacity : 256;
+	char *p;
+
+	if (bytes <= b->capacity)
+		return 0;
+	while (want < bytes)
+		want += want / 2;
+	p = realloc(b->data, want);
+	if (!p)
+		return -ENOMEM;
+	sp__budget_force(budget, want - b->capacity);
+	b->data = p;
+	b->capacity = want;
+	return 0;
+}
+
+int sp__bytes_set(struct sp__bytes *b, const char *data, size_t bytes, struct sp__budget *budget)
+{
+	b->bytes = 0;
+	return sp__bytes_append(b, data, bytes, budget);
+}
+
+int sp__bytes_append(struct sp__bytes *b, const char *data, size_t bytes,
+		     struct sp__budget *budget)
+{
+	if (reserve(b, b->bytes + bytes, budget) < 0)
+		return -ENOMEM;
+	if (bytes)
+		memcpy(b->data + b->bytes, data, bytes);
+	b->bytes += bytes;
+	return 0;
+}
+
+void sp__bytes_release(struct sp__bytes *b, struct sp__budget *budget)
+{
+	sp__budget_credit(budget, b->capacity);
+	free(b->data);
+	*b = (struct sp__bytes){ 0 };
+}
+
+void sp__cursor_memory(struct sp__cursor *c, const struct sp__runbuf *buf)
+{
+	*c = (struct sp__cursor){ .buf = buf, .entry = buf->entries,
+				  .entry_end = buf->entries + buf->n };
+	c->entry--;
+}
+
+void sp__cursor_feed(struct sp__cursor *c, const struct sp__feed *feed)
+{
+	*c = (struct sp__cursor){ .feed = *feed };
+}
+
+void sp__cursor_release(struct sp__cursor *c, struct sp__budget *budget)
+{
+	sp__bytes_release(&c->carry, budget);
+	sp__keybuf_release(&c->keybuf[0]);
+	sp__keybuf_release(&c->keybuf[1]);
+}
+
+static inline void prefetch_record(const struct sp__cursor *c, const struct sp__entry *e)
+{
+	const char *rec = c->buf->base + sp__ref_offset(e->ref);
+
+	__builtin_prefetch(rec);
+	__builtin_prefetch(rec + 64);
+}
+
+static int next_in_memory(struct sp__cursor *c)
+{
+	const struct sp__entry *e = ++c->entry;
+
+	if (e == c->entry_end)
+		return SP_END;
+	if (e + 6 < c->entry_end)
+		prefetch_record(c, e + 6);
+	c->rec = sp__runbuf_record(c->buf, e, &c->bytes);
+	c->key = NULL;
+	return SP_READY;
+}
+
+/* The present record's key, in the form that the key set has. */
+static inline int find_key(struct sp__cursor *c, const struct sp__cursor_env *env)
+{
+	const struct sp__keyset *ks = sp__ks(env->keys);
+	size_t bytes = c->bytes - sp__rec_term(&ks->format);
+	struct sp__keybuf *kb;
+	const char *key;
+	int rc;
+
+	if (ks->form == SP__KEY_INPLACE) {
+		if (ks->whole) {
+			c->key = (const unsigned char *)c->rec;
+			c->key_bytes = bytes;
+			return SP_READY;
+		}
+		sp__key_slice(env->keys, c->rec, bytes, &key, &c->key_bytes);
+		c->key = (const unsigned char *)key;
+		return SP_READY;
+	}
+	kb = &c->keybuf[c->which ^= 1];
+	rc = sp__key_encode(env->keys, c->rec, bytes, kb);
+	if (rc < 0)
+		return rc;
+	c->key = rc ? NULL : kb->data;
+	c->key_bytes = rc ? 0 : kb->bytes;
+	return SP_READY;
+}
+
+/*
+ * Where in the new span the record in the carry ends; NULL: not in this span.
+ * For CSV the whole span is appended and looked at together.
+ */
+static int take_tail(struct sp__cursor *c, const struct sp__cursor_env *env, bool *whole)
+{
+	const struct sp_recfmt *f = &sp__ks(env->keys)->format;
+	size_t have = (size_t)(c->end - c->at), part = have, before = c->carry.bytes;
+	const char *end;
+
+	*whole = false;
+	if (f->kind == SP_REC_FIXED) {
+		if (part > f->fixed_bytes - before)
+			part = f->fixed_bytes - before;
+		*whole = before + part == f->fixed_bytes;
+	} else if (f->kind == SP_REC_LINE) {
+		end = memchr(c->at, f->eol, have);
+		if (end)
+			part = (size_t)(end + 1 - c->at);
+		*whole = end != NULL;
+	}
+	if (sp__bytes_append(&c->carry, c->at, part, env->budget) < 0)
+		return -ENOMEM;
+	if (f->kind == SP_REC_CSV) {
+		end = sp__rec_end_csv(c->carry.data, c->carry.bytes, f->separator, &c->scanned);
+		if (end) {
+			part = (size_t)(end - c->carry.data) - before;
+			c->carry.bytes = before + part;
+			*whole = true;
+		}
+	}
+	c->at += part;
+	return 0;
+}
+
+/* The feed has ended: what is left in the carry is the last record. */
+static int last_record(struct sp__cursor *c, const struct sp__cursor_env *env)
+{
+	const struct sp_recfmt *f = &sp__ks(env->keys)->format;
+	char eol = f->kind == SP_REC_LINE ? f->eol : '\n';
+
+	c->partial = false;
+	if (!c->carry.bytes)
+		return SP_END;
+	if (f->kind == SP_REC_FIXED)
+		return SP_EFORMAT;
+	if (sp__bytes_append(&c->carry, &eol, 1, env->budget) < 0)
+		return -ENOMEM;
+	c->rec = c->carry.data;
+	c->bytes = c->carry.bytes;
+	return find_key(c, env);
+}
+
+static int next_span(struct sp__cursor *c, bool wait)
+{
+	const char *data;
+	size_t bytes;
+	int rc;
+
+	if (c->holding) {
+		c->holding = false;
+		rc = c->feed.release(c->feed.ctx, c->feed.index);
+		if (rc < 0)
+			return rc;
+	}
+	rc = c->feed.get(c->feed.ctx, c->feed.index, wait, &data, &bytes);
+	if (rc == SP_READY) {
+		c->at = data;
+		c->end = data + bytes;
+		c->holding = true;
+	}
+	return rc;
+}
+
+static int save(struct sp__cursor *c, const struct sp__cursor_env *env)
+{
+	ptrdiff_t key_at = (const char *)c->prev_key - c->rec;
+
+	if (sp__bytes_set(env->saved, c->rec, c->bytes, env->budget) < 0)
+		return -ENOMEM;
+	if (sp__ks(env->keys)->form == SP__KEY_INPLACE)
+		c->prev_key = (const unsigned char *)env->saved->data + key_at;
+	return 0;
+}
+
+/* No whole record is left in the span. */
+static int cross(struct sp__cursor *c, const struct sp__cursor_env *env, bool wait)
+{
+	bool whole;
+	int rc;
+
+	if (!c->partial) {
+		if (c->rec && !c->moved && save(c, env) < 0)
+			return -ENOMEM;
+		c->moved = true;
+		c->partial = true;
+		c->scanned = 0;
+		if (sp__bytes_set(&c->carry, c->at, (size_t)(c->end - c->at), env->budget) < 0)
+			return -ENOMEM;
+		c->at = c->end;
+	}
+	do {
+		rc = next_span(c, wait);
+		if (rc == SP_END)
+			return last_record(c, env);
+		if (rc != SP_READY)
+			return rc;
+		if (!c->carry.bytes)
+			break;
+		rc = take_tail(c, env, &whole);
+		if (rc < 0)
+			return rc;
+		if (whole) {
+			c->partial = false;
+			c->rec = c->carry.data;
+			c->bytes = c->carry.bytes;
+			return find_key(c, env);
+		}
+	} while (true);
+	c->partial = false;
+	return LOOK_AGAIN;
+}
+
+int sp__cursor_next(struct sp__cursor *c, const struct sp__cursor_env *env, bool wait)
+{
+	const struct sp_recfmt *f = &sp__ks(env->keys)->format;
+	const char *next;
+	int rc;
+
+	if (c->buf)
+		return next_in_memory(c);
+	if (!c->partial) {
+		c->moved = false;
+		c->prev_key = c->key;
+		c->prev_key_bytes = c->key_bytes;
+	}
+	for (;;) {
+		if (!c->partial && c->at < c->end) {
+			next = sp__rec_end(f, c->at, (size_t)(c->end - c->at));
+			if (next) {
+				c->rec = c->at;
+				c->bytes = (size_t)(next - c->at);
+				c->at = next;
+				return find_key(c, env);
+			}
+		}
+		rc = cross(c, env, wait);
+		if (rc != LOOK_AGAIN)
+			return rc;
+	}
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A cursor: one sorted input of a merge, seen record by record.
+ *
+ * It reads either a sorted run buffer in memory, or a feed: anything that
+ * gives spans of bytes in order (a spilled run through the page pool, an input
+ * file of -m, the output of a decompression program).  A record that crosses
+ * spans is put together in the cursor's carry, so that a span can go back as
+ * soon as its last whole record has been merged.
+ */
+#ifndef SP__SORT_CURSOR_H
+#define SP__SORT_CURSOR_H
+
+#include "base/mem.h"
+#include "sort/runbuf.h"
+
+/* Spans of bytes; the calls are those of spill/pool.h. */
+struct sp__feed {
+	void *ctx;
+	size_t index;
+	int (*get)(void *ctx, size_t index, bool wait, const char **data, size_t *bytes);
+	int (*release)(void *ctx, size_t index);
+};
+
+struct sp__bytes {
+	char *data;
+	size_t bytes, capacity;
+};
+
+struct sp__cursor {
+	const char *rec;	/* the present record, terminator included */
+	size_t bytes;
+	const unsigned char *key; /* NULL: none yet (memory), or no byte key */
+	size_t key_bytes;
+
+	const struct sp__runbuf *buf; /* memory cursor: entries not yet passed */
+	const struct sp__entry *entry, *entry_end;
+
+	struct sp__feed feed;
+	const char *at, *end;	/* the rest of the present span */
+	bool holding;		/* a span is out */
+	bool partial;		/* the carry holds the head of the next record */
+	uint64_t scanned;	/* CSV: state of the search for its end */
+	struct sp__bytes carry;
+	struct sp__keybuf keybuf[2]; /* ENCODED, COLLATED: this and the one before */
+	int which;
+	const unsigned char *prev_key; /* of the record before; feeds alone */
+	size_t prev_key_bytes;
+	bool moved;		/* the record before lies in saved, see cursor.c */
+};
+
+struct sp__cursor_env {
+	const struct sp_keyset *keys;
+	struct sp__budget *budget;
+	struct sp__bytes *saved; /* shared by all cursors of a merge */
+};
+
+void sp__cursor_memory(struct sp__cursor *c, const struct sp__runbuf *buf);
+void sp__cursor_feed(struct sp__cursor *c, const struct sp__feed *feed);
+void sp__cursor_release(struct sp__cursor *c, struct sp__budget *budget);
+
+/*
+ * To the next record: SP_READY, SP_END, SP_LATER (if !wait; call again), or an
+ * error.  The record before stays readable until the call after this one: at
+ * its old place, or, if c->moved, in env->saved, where its terminator and all
+ * lie from saved->data on.
+ */
+int sp__cursor_next(struct sp__cursor *c, const struct sp__cursor_env *env, bool wait);
+
+/* Copies; grows and charges as needed. 0 or -ENOMEM. */
+int sp__bytes_set(struct sp__bytes *b, const char *data, size_t bytes, struct sp__budget *budget);
+int sp__bytes_append(struct sp__bytes *b, const char *data, size_t bytes,
+		     struct sp__budget *budget);
+void sp__bytes_release(struct sp__bytes *b, struct sp__budget *budget);
+
+#endif

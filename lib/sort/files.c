@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Named inputs to an output: scan, sort, write as one plan.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include "base/clock.h"
+#include "base/err.h"
+#include "flow/scan.h"
+#include "io/wstream.h"
+#include "sort/outfile.h"
+#include "sort/plan.h"
+#include "sort/state.h"
+
+#define PROGRESS_NS 100000000u
+
+struct job {
+	struct sp_sort_opts opts;
+	const struct sp_sort_io *io;
+	struct sp_errinfo *err;
+	struct sp__waits waits;
+	struct sp__scan *scan;
+	struct sp_sort *sort;
+	struct sp__outfile out;
+	struct sp__wstream *ws;
+	uint64_t total_bytes, told_ns;
+	uint64_t begin_ns;
+};
+
+static void tell(struct job *j, int phase, uint64_t done)
+{
+	uint64_t now;
+
+	if (!j->io->progress)
+		return;
+	now = sp__now_ns();
+	if (now - j->told_ns < PROGRESS_NS)
+		return;
+	j->told_ns = now;
+	j->io->progress(j->io->progress_arg, phase, done, j->total_bytes);
+}
+
+static int wait_for_sort(void *operator)
+{
+	return sp_sort_wait(operator);
+}
+
+static int put(struct job *j, const struct sp_batch *batch)
+{
+	int rc;
+
+	while ((rc = sp_sort_put(j->sort, batch)) == SP_LATER) {
+		sp__waits_add(&j->waits, wait_for_sort, j->sort);
+		rc = sp__waits_block(&j->waits);
+		if (rc < 0)
+			return rc;
+	}
+	return rc;
+}
+
+static enum sp__direct direct_of(const struct sp_sort_opts *o)
+{
+	return o->direct < 0 ? SP__DIRECT_AUTO : o->direct ? SP__DIRECT_ALWAYS : SP__DIRECT_NEVER;
+}
+
+static int open_scan(struct job *j)
+{
+	struct sp__plan_buffers b;
+	struct sp__scan_opts o = {
+		.format = j->opts.format,
+		.inputs = j->io->inputs,
+		.ninputs = j->io->ninputs,
+		.header_records = j->io->header_records,
+		.waits = &j->waits,
+		.err = j->err,
+	};
+
+	sp__plan_buffers(sp__plan_working(j->opts.memory_bytes), &b);
+	o.stream = (struct sp__rstream_opts){ .engine = j->opts.engine,
+					      .direct = direct_of(&j->opts),
+					      .chunk_bytes = b.chunk_bytes,
+					      .depth = b.chunks,
+					      .trace = j->sort ? j->sort->trace : NULL };
+	return sp__scan_open(&j->scan, &o);
+}
+
+static int take_input(struct job *j)
+{
+	struct sp__iter it = { j->scan, sp__scan_next };
+	struct sp_batch batch;
+	int rc;
+
+	while ((rc = sp__iter_next(&it, &j->waits, &batch)) == SP_READY) {
+		rc = put(j, &batch);
+		if (rc < 0)
+			return rc;
+		tell(j, SP_PHASE_RUN_FORMATION, sp__scan_bytes(j->scan));
+	}
+	return rc < 0 ? rc : sp_sort_finish(j->sort);
+}
+
+static int next_result(void *operator, struct sp_batch *batch)
+{
+	struct job *j = operator;
+	int rc = sp_sort_get(j->sort, batch);
+
+	if (rc == SP_LATER)
+		sp__waits_add(&j->waits, wait_for_sort, j->sort);
+	return rc;
+}
+
+static int open_output(struct job *j)
+{
+	struct sp__plan_buffers b;
+	struct sp__wstream_opts o = { .engine = j->opts.engine, .direct = direct_of(&j->opts),
+				      .expected_bytes = j->total_bytes, .trace = j->sort->trace };
+	int rc;
+
+	if (!j->out.name)
+		sp__outfile_prepare(&j->out, j->io->output, j->io->output_fd);
+	rc = sp__outfile_open(&j->out, j->err);
+
+	if (rc < 0)
+		return rc;
+	sp__plan_buffers(j->sort->plan.memory_bytes, &b);
+	o.chunk_bytes = b.write_bytes;
+	o.depth = b.writes;
+	return sp__wstream_open(&j->ws, j->out.fd, j->out.name, &o, j->err);
+}
+
+static int give_output(struct job *j)
+{
+	struct sp__iter it = { j, next_result };
+	struct sp_batch batch;
+	uint64_t done = 0;
+	/* The first batch is there before the output is touched: all input has
+	 * been read, and what could fail in forming runs has not failed. */
+	int rc = sp__iter_next(&it, &j->waits, &batch), open;
+
+	if (rc < 0)
+		return rc;
+	open = open_output(j);
+	if (open < 0)
+		return open;
+	if (j->scan) {
+		struct sp_batch header;
+
+		sp__scan_header(j->scan, &header);
+		open = header.bytes ? sp__wstream_put(j->ws, header.data, header.bytes) : 0;
+		if (open < 0)
+			return open;
+	}
+	for (; rc == SP_READY; rc = sp__iter_next(&it, &j->waits, &batch)) {
+		rc = sp__wstream_put(j->ws, batch.data, batch.bytes);
+		if (rc < 0)
+			return rc;
+		tell(j, SP_PHASE_MERGE, done += batch.bytes);
+	}
+	if (rc == SP_END)
+		rc = sp__wstream_finish(j->ws);
+	return rc < 0 ? rc : sp__outfile_commit(&j->out, j->err);
+}
+
+/* /proc/self/io: what really went to and from devices. */
+static void note_device(struct sp_sort_stats *st)
+{
+	FILE *f = fopen("/proc/self/io", "re");
+	char line[128];
+
+	st->device_read_bytes = st->device_write_bytes = -1;
+	while (f && fgets(line, sizeof(line), f)) {
+		(void)sscanf(line, "read_bytes: %" SCNd64, &st->device_read_bytes);
+		(void)sscanf(line, "write_bytes: %" SCNd64, &st->device_write_bytes);
+	}
+	if (f)
+		fclose(f);
+}
+
+static void note(struct job *j, struct sp_sort_stats *st)
+{
+	struct sp__io_counters c;
+	struct rusage ru;
+
+	if (!j->sort)
+		return;
+	sp_sort_stats(j->sort, st);
+	if (j->scan) {
+		sp__scan_counters(j->scan, &c);
+		st->read_requests += c.read_requests;
+		st->read_bytes += c.read_bytes;
+		snprintf(st->input_engine, sizeof(st->input_engine), "%s",
+			 sp__scan_engine(j->scan));
+	}
+	if (j->sort->inputs) {
+		sp__inputs_close(j->sort->inputs);
+		st->read_requests += j->sort->inputs->done.read_requests;
+		st->read_bytes += j->sort->inputs->done.read_bytes;
+		st->input_bytes = j->sort->inputs->bytes;
+	}
+	if (j->ws) {
+		sp__wstream_counters(j->ws, &c);
+		st->write_requests += c.write_requests;
+		st->write_bytes += c.write_bytes;
+	}
+	st->elapsed_s = (double)(sp__now_ns() - j->begin_ns) * 1e-9;
+	if (getrusage(RUSAGE_SELF, &ru) == 0)
+		st->memory_peak_bytes = (uint64_t)ru.ru_maxrss << 10;
+	note_device(st);
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/*
+ * A merge reads while it writes.  If the output is one of the inputs and can
+ * only be written in place, the inputs are sorted instead, which reads them
+ * all first.
+ */
+static bool must_read_first(struct job *j)
+{
+	struct stat out, in;
+
+	sp__outfile_prepare(&j->out, j->io->output, j->io->output_fd);
+	if (j->out.temp || !j->io->output || stat(j->io->output, &out) < 0)
+		return false;
+	for (size_t i = 0; i < j->io->ninputs; i++) {
+		const char *name = j->io->inputs[i];
+
+		if ((strcmp(name, "-") ? stat(name, &in) : fstat(0, &in)) == 0 &&
+		    same_file(&in, &out))
+			return true;
+	}
+	return false;
+}
+
+static int run(struct job *j)
+{
+	bool all;
+	int rc;
+
+	j->total_bytes = sp__inputs_bytes(j->io->inputs, j->io->ninputs, &all);
+	if (!all)
+		j->total_bytes = 0;
+	if (!j->opts.input_bytes)
+		j->opts.input_bytes = j->total_bytes;
+	rc = sp_sort_new(&j->sort, &j->opts, j->err);
+	if (rc < 0)
+		return rc;
+	if (j->io->merge && !must_read_first(j)) {
+		rc = sp__sort_merge_inputs(j->sort, j->io);
+	} else {
+		rc = open_scan(j);
+		if (!rc)
+			rc = take_input(j);
+	}
+	return rc < 0 ? rc : give_output(j);
+}
+
+int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
+		struct sp_sort_stats *stats, struct sp_errinfo *err)
+{
+	struct sp_errinfo own = SP_ERRINFO_INIT;
+	struct job j = { .opts = *opts, .io = io, .err = err ? err : &own, .out.fd = -1,
+			 .begin_ns = sp__now_ns() };
+	int rc = run(&j);
+
+	if (j.sort)
+		sp__output_stop(j.sort);
+	if (stats)
+		note(&j, stats);
+	sp__wstream_close(j.ws);
+	sp__outfile_close(&j.out);
+	sp__scan_close(j.scan);
+	sp_sort_free(j.sort);
+	return rc < 0 ? rc : 0;
+}

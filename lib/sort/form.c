@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Run formation by load, sort, store.
+ *
+ * The caller fills one slot while the background task sorts those that are
+ * full and, as soon as no empty slot would be left, stores the oldest of them.
+ * With two slots reading, sorting and writing overlap; with more, storing
+ * begins only when memory is really short, so that an input of unknown length
+ * that fits is never spilled.
+ *
+ * Natural order: a slot that is in order already is not sorted, and a run
+ * whose first record does not precede the last one stored continues the run
+ * being written: sorted input makes one run.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "sort/plan.h"
+#include "sort/state.h"
+
+/* Below this sorting in the caller's thread is cheaper than starting another. */
+#define INLINE_BYTES (256u << 10)
+#define PREFETCH 8
+
+/* The last key of a page: key bytes, then the record where it is a last resort. */
+static int lastkey(void *ctx, const char *rec, size_t bytes, const void **key, size_t *key_bytes)
+{
+	struct sp_sort *s = ctx;
+	const struct sp__keyset *ks = sp__ks(s->opts.keys);
+	const char *slice;
+
+	bytes -= sp__rec_term(&ks->format);
+	if (ks->form == SP__KEY_INPLACE) {
+		sp__key_slice(s->opts.keys, rec, bytes, &slice, key_bytes);
+		*key = slice;
+		return 0;
+	}
+	if (ks->form == SP__KEY_COLLATED) {
+		*key = rec;
+		*key_bytes = bytes;
+		return 0;
+	}
+	if (sp__key_encode(s->opts.keys, rec, bytes, &s->lastkey) < 0)
+		return -ENOMEM;
+	*key = s->lastkey.data;
+	*key_bytes = s->lastkey.bytes;
+	return 0;
+}
+
+int sp__form_open(struct sp_sort *s)
+{
+	size_t each = s->plan.run_bytes & ~(size_t)4095;
+	char *at;
+
+	s->nslots = s->plan.run_buffers;
+	s->slots = calloc(s->nslots, sizeof(*s->slots));
+	s->arena_bytes = each * s->nslots + s->write_bytes + SP__OUT_BUFFERS * s->out_bytes;
+	s->arena = sp__pages_alloc(s->arena_bytes, false);
+	if (!s->slots || !s->arena)
+		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
+	sp__budget_force(&s->budget, s->arena_bytes);
+	at = s->arena;
+	for (unsigned i = 0; i < s->nslots; i++, at += each) {
+		struct sp__slot *slot = &s->slots[i];
+
+		slot->mem = at;
+		slot->bytes = each;
+		sp__runbuf_init(&slot->buf, s->opts.keys);
+		sp__runbuf_use(&slot->buf, at, each);
+	}
+	s->write_mem = at;
+	at += s->write_bytes;
+	for (unsigned i = 0; i < SP__OUT_BUFFERS; i++, at += s->out_bytes)
+		s->out[i].mem = at;
+	s->slots[0].state = SP__SLOT_FILLING;
+	s->lastkey_fn = lastkey;
+	return 0;
+}
+
+void sp__form_close(struct sp_sort *s)
+{
+	if (s->writing) {
+		struct sp__run *run = s->writer.run;
+
+		sp__runwriter_close(&s->writer);
+		sp__run_free(run);
+	}
+	for (unsigned i = 0; s->slots && i < s->nslots; i++) {
+		sp__runbuf_release(&s->slots[i].buf);
+		sp__pages_free(s->slots[i].giant, s->slots[i].giant_bytes);
+	}
+	free(s->slots);
+	sp__pages_free(s->arena, s->arena ? s->arena_bytes : 0);
+	sp__bytes_release(&s->last_record, &s->budget);
+	sp__keybuf_release(&s->lastkey);
+}
+
+static void empty_slot(struct sp_sort *s, struct sp__slot *slot)
+{
+	if (slot->giant) {
+		sp__pages_free(slot->giant, slot->giant_bytes);
+		sp__budget_credit(&s->budget, slot->giant_bytes);
+		slot->giant = NULL;
+	}
+	slot->state = SP__SLOT_EMPTY;
+	sp__runbuf_use(&slot->buf, slot->mem, slot->bytes);
+}
+
+struct sp__slot *sp__form_slot(struct sp_sort *s, enum sp__slot_state state)
+{
+	struct sp__slot *best = NULL;
+
+	for (unsigned i = 0; i < s->nslots; i++)
+		if (s->slots[i].state == state && (!best || s->slots[i].age < best->age))
+			best = &s->slots[i];
+	return best;
+}
+
+int sp__form_open_spill(struct sp_sort *s)
+{
+	struct sp__spill_opts o = {
+		.dirs = s->opts.tmpdirs, .ndirs = s->opts.ntmpdirs, .engine = s->opts.engine,
+		.direct = s->opts.direct == 0 ? SP__DIRECT_NEVER : SP__DIRECT_AUTO,
+		.page_bytes = s->plan.page_bytes, .recycle_level = s->plan.recycle,
+		.codec = s->opts.compression, .depth = 256, .pool = s->arena,
+		.pool_bytes = s->arena_bytes, .budget = &s->budget, .trace = s->trace,
+		.err = s->err,
+	};
+
+	return s->spill ? 0 : sp__spill_open(&s->spill, &o);
+}
+
+static int begin_run(struct sp_sort *s, uint64_t age)
+{
+	struct sp__run *run;
+	int rc = sp__run_new(&run, &s->budget);
+
+	if (rc < 0)
+		return sp__err(s->err, rc, "allocate", NULL, -1);
+	run->age = age;
+	rc = sp__runwriter_open(&s->writer, s->spill, run, s->write_mem, s->write_bytes,
+				s->lastkey_fn, s);
+	if (rc < 0) {
+		sp__runwriter_close(&s->writer);
+		sp__run_free(run);
+		return rc;
+	}
+	s->writing = true;
+	return 0;
+}
+
+int sp__form_end_run(struct sp_sort *s)
+{
+	struct sp__run *run = s->writer.run;
+	int rc;
+
+	if (!s->writing)
+		return 0;
+	rc = sp__runwriter_finish(&s->writer);
+	sp__runwriter_close(&s->writer);
+	s->writing = false;
+	if (rc < 0) {
+		sp__run_free(run);
+		return rc;
+	}
+	return sp__finish_add_run(s, run);
+}
+
+bool sp__form_continues(const struct sp_sort *s, const struct sp__slot *slot)
+{
+	const size_t term = sp__rec_term(&s->opts.format);
+	const char *first;
+	size_t bytes;
+
+	if (!s->writing)
+		return false;
+	first = sp__runbuf_record(&slot->buf, &slot->buf.entries[0], &bytes);
+	return sp_keyset_compare(s->opts.keys, s->last_record.data, s->last_record.bytes - term,
+				 first, bytes - term) <= 0;
+}
+
+static int put_all(struct sp_sort *s, const struct sp__runbuf *rb)
+{
+	const char *rec = NULL;
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < rb->n; i++) {
+		int rc;
+
+		if (i + PREFETCH < rb->n) {
+			const char *soon = rb->base + sp__ref_offset(rb->entries[i + PREFETCH].ref);
+
+			__builtin_prefetch(soon);
+			__builtin_prefetch(soon + 64);
+		}
+		rec = sp__runbuf_record(rb, &rb->entries[i], &bytes);
+		rc = sp__runwriter_put(&s->writer, rec, bytes);
+		if (rc < 0)
+			return rc;
+	}
+	if (sp__bytes_set(&s->last_record, rec, bytes, &s->budget) < 0)
+		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
+	s->writer.prev = s->last_record.data;
+	return 0;
+}
+
+int sp__form_store_oldest(struct sp_sort *s)
+{
+	struct sp__slot *slot = sp__form_slot(s, SP__SLOT_SORTED);
+	int rc;
+
+	if (!slot)
+		return 0;
+	rc = sp__form_open_spill(s);
+	if (rc < 0)
+		return rc;
+	if (!sp__form_continues(s, slot)) {
+		rc = sp__form_end_run(s);
+		if (rc < 0)
+			return rc;
+		rc = begin_run(s, slot->age);
+		if (rc < 0)
+			return rc;
+	}
+	rc = put_all(s, &slot->buf);
+	if (rc < 0)
+		return rc;
+	empty_slot(s, slot);
+	return 0;
+}
+
+static void sort_slot(struct sp_sort *s, struct sp__slot *slot)
+{
+	struct sp__runbuf *rb = &slot->buf;
+	size_t bytes;
+
+	sp__runbuf_sort(rb);
+	if (s->opts.unique && !s->opts.count)
+		sp__runbuf_unique(rb);
+	if (s->opts.top && rb->n > s->opts.top) {
+		for (size_t i = s->opts.top; i < rb->n; i++) {
+			sp__runbuf_record(rb, &rb->entries[i], &bytes);
+			rb->record_bytes -= bytes;
+		}
+		rb->n = s->opts.top;
+	}
+}
+
+/* The background task. */
+static void work(void *arg)
+{
+	struct sp_sort *s = arg;
+
+	if (s->to_sort)
+		sort_slot(s, s->to_sort);
+	s->task_error = s->to_store ? sp__form_store_oldest(s) : 0;
+	if (!s->task_error)
+		s->task_error = sp__finish_due(s);
+}
+
+static void start_work(struct sp_sort *s, struct sp__slot *to_sort, bool to_store)
+{
+	s->to_sort = to_sort;
+	s->to_store = to_store;
+	if (s->threads < 2 || (to_sort && to_sort->buf.used < INLINE_BYTES && !to_store))
+		work(s);
+	else
+		sp__task_start(&s->task, work, s);
+}
+
+int sp__form_join(struct sp_sort *s)
+{
+	sp__task_join(&s->task);
+	return s->task_error;
+}
+
+/* The slot being filled is full: hands it over and finds another. */
+static int rotate(struct sp_sort *s)
+{
+	struct sp__slot *full = &s->slots[s->filling], *next;
+	int rc;
+
+	if (!sp__task_done(&s->task))
+		return SP_LATER;
+	rc = sp__form_join(s);
+	if (rc < 0)
+		return rc;
+	next = sp__form_slot(s, SP__SLOT_EMPTY);
+	if (full->state == SP__SLOT_FILLING) {
+		bool spill;
+
+		full->state = SP__SLOT_SORTED;
+		full->age = s->next_age++;
+		s->stats.runs++;
+		if (next)
+			next->state = SP__SLOT_FILLING;
+		spill = !sp__form_slot(s, SP__SLOT_EMPTY) && !(next && s->plan.in_memory);
+		start_work(s, full, spill);
+		if (next)
+			s->filling = (unsigned)(next - s->slots);
+		return next ? SP_READY : SP_LATER;
+	}
+	if (!next) {
+		start_work(s, NULL, true);
+		return SP_LATER;
+	}
+	next->state = SP__SLOT_FILLING;
+	s->filling = (unsigned)(next - s->slots);
+	return SP_READY;
+}
+
+/* A record larger than a whole slot gets memory of its own. */
+static int make_giant(struct sp_sort *s, struct sp__slot *slot, const char *data, size_t bytes)
+{
+	const char *end = sp__rec_end(&s->opts.format, data, bytes);
+	size_t need = sp__runbuf_need(&slot->buf, (size_t)(end - data));
+
+	slot->giant_bytes = (need + 4095) & ~(size_t)4095;
+	slot->giant = sp__pages_alloc(slot->giant_bytes, false);
+	if (!slot->giant)
+		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
+	sp__budget_force(&s->budget, slot->giant_bytes);
+	sp__runbuf_use(&slot->buf, slot->giant, slot->giant_bytes);
+	return 0;
+}
+
+int sp__form_put(struct sp_sort *s, const struct sp_batch *batch)
+{
+	while (s->taken < batch->bytes) {
+		struct sp__slot *slot = &s->slots[s->filling];
+		const char *data = batch->data + s->taken;
+		size_t left = batch->bytes - s->taken, took = 0, before = slot->buf.n;
+		int rc;
+
+		if (slot->state == SP__SLOT_FILLING && !(slot->giant && slot->buf.n)) {
+			rc = sp__runbuf_add(&slot->buf, data, left, &took);
+			if (rc < 0)
+				return sp__err(s->err, rc, "allocate", NULL, -1);
+			s->taken += took;
+			s->stats.records += slot->buf.n - before;
+			s->stats.input_bytes += took;
+			if (s->taken == batch->bytes)
+				break;
+			if (!slot->buf.n) {
+				rc = make_giant(s, slot, data, left);
+				if (rc < 0)
+					return rc;
+				continue;
+			}
+		}
+		rc = rotate(s);
+		if (rc != SP_READY)
+			return rc;
+	}
+	s->taken = 0;
+	return SP_READY;
+}
+
+void sp__form_end(struct sp_sort *s)
+{
+	struct sp__slot *last = &s->slots[s->filling];
+
+	if (last->state != SP__SLOT_FILLING)
+		return;
+	if (!last->buf.n) {
+		last->state = SP__SLOT_EMPTY;
+		return;
+	}
+	last->state = SP__SLOT_SORTED;
+	last->age = s->next_age++;
+	s->stats.runs++;
+	start_work(s, last, false);
+}

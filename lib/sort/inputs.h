@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sorted files as inputs of merges (-m): opened in groups no larger than the
+ * descriptors and the fan-in allow.
+ */
+#ifndef SP__SORT_INPUTS_H
+#define SP__SORT_INPUTS_H
+
+#include "io/rstream.h"
+#include "sort/cursor.h"
+
+struct sp__input {
+	const char *name;
+	int fd;
+	struct sp__rstream *stream; /* NULL: not open */
+};
+
+struct sp__inputs {
+	struct sp__input *list;
+	unsigned n;
+	unsigned next;		/* the first that has not been merged */
+	unsigned fan_in;	/* most to be open at a time */
+	size_t memory_bytes;	/* for the streams of all that are open */
+	const char *engine;
+	struct sp__io_counters done;
+	uint64_t bytes;		/* read so far */
+	struct sp_errinfo *err;
+};
+
+/*
+ * Opens inputs next .. next + n - 1 as cursors[0..n) and moves next on.  On
+ * failure what was opened is closed by sp__inputs_close().
+ */
+SP_MUST_CHECK int sp__inputs_open(struct sp__inputs *in, unsigned n, struct sp__cursor *cursors);
+/* Closes all that is open. */
+void sp__inputs_close(struct sp__inputs *in);
+void sp__inputs_release(struct sp__inputs *in);
+
+#endif

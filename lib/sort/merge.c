@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <spindle/batch.h>
+#include "sort/merge.h"
+#include "sort/ovc.h"
+
+/* Codes where there are none: every live record ties with every other. */
+#define UNCODED 1u
+
+struct sp__match {
+	uint64_t code;
+	unsigned cursor;
+};
+
+size_t sp__merge_memory(unsigned n)
+{
+	return n * (sizeof(struct sp__cursor) + sizeof(struct sp__match));
+}
+
+int sp__merge_init(struct sp__merge *m, const struct sp_keyset *keys, unsigned n,
+		   struct sp__budget *budget)
+{
+	*m = (struct sp__merge){ .keys = keys, .n = n, .budget = budget };
+	m->coded = sp__ks(keys)->form != SP__KEY_COLLATED;
+	m->cursors = calloc(n ? n : 1, sizeof(*m->cursors));
+	m->tree = calloc(n ? n : 1, sizeof(*m->tree));
+	if (!m->cursors || !m->tree) {
+		sp__merge_release(m);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void sp__merge_release(struct sp__merge *m)
+{
+	for (unsigned i = 0; m->cursors && i < m->n; i++)
+		sp__cursor_release(&m->cursors[i], m->budget);
+	sp__bytes_release(&m->saved, m->budget);
+	free(m->cursors);
+	free(m->tree);
+	m->cursors = NULL;
+	m->tree = NULL;
+}
+
+/* A memory cursor's key is fetched when it is first needed. */
+static inline const unsigned char *key_of(struct sp__cursor *c, size_t *bytes)
+{
+	if (c->buf && !c->key)
+		c->key = sp__runbuf_key(c->buf, c->entry, &c->key_bytes);
+	*bytes = c->key_bytes;
+	return c->key;
+}
+
+static inline size_t content(const struct sp__merge *m, size_t bytes)
+{
+	return bytes - sp__rec_term(&sp__ks(m->keys)->format);
+}
+
+/* Keys are equal (or there are no codes): who comes first? */
+static bool decide(const struct sp__merge *m, const struct sp__match *a, const struct sp__match *b,
+		   bool keys_equal)
+{
+	const struct sp__cursor *x = &m->cursors[a->cursor], *y = &m->cursors[b->cursor];
+	int c = keys_equal ? sp__key_last_resort(m->keys, x->rec, content(m, x->bytes), y->rec,
+						 content(m, y->bytes))
+			   : sp_keyset_compare(m->keys, x->rec, content(m, x->bytes), y->rec,
+					       content(m, y->bytes));
+
+	return c ? c < 0 : a->cursor < b->cursor;
+}
+
+static bool tie_uncoded(struct sp__merge *m, struct sp__match *a, struct sp__match *b)
+{
+	const struct sp__keyset *ks = sp__ks(m->keys);
+	const unsigned char *ka, *kb;
+	size_t an, bn;
+	int c;
+
+	ka = key_of(&m->cursors[a->cursor], &an);
+	kb = key_of(&m->cursors[b->cursor], &bn);
+	if (!ka || !kb)
+		return decide(m, a, b, false);
+	c = sp__order_at(ka, an, kb, bn, sp__mismatch(ka, an, kb, bn, 0));
+	if (c)
+		return ks->descending ? c > 0 : c < 0;
+	return decide(m, a, b, true);
+}
+
+/* Equal codes: true if a is first; the loser is coded after the winner. */
+static bool __attribute__((noinline)) tie(struct sp__merge *m, struct sp__match *a,
+					  struct sp__match *b)
+{
+	const struct sp__keyset *ks = sp__ks(m->keys);
+	const unsigned char *ka, *kb;
+	size_t an, bn, at;
+	bool first;
+	int c;
+
+	if (a->code == SP__OVC_ENDED)
+		return a->cursor < b->cursor;
+	if (!m->coded)
+		return tie_uncoded(m, a, b);
+	if (!a->code)
+		return decide(m, a, b, true);
+	ka = key_of(&m->cursors[a->cursor], &an);
+	kb = key_of(&m->cursors[b->cursor], &bn);
+	at = sp__mismatch(ka, an, kb, bn, sp__ovc_offset(a->code));
+	c = sp__order_at(ka, an, kb, bn, at);
+	if (!c) {
+		first = decide(m, a, b, true);
+		*(first ? &b->code : &a->code) = 0;
+		return first;
+	}
+	first = ks->descending ? c > 0 : c < 0;
+	at /= SP__OVC_UNIT_BYTES;
+	if (first)
+		b->code = sp__ovc_make(kb, bn, at, ks->descending);
+	else
+		a->code = sp__ovc_make(ka, an, at, ks->descending);
+	return first;
+}
+
+static inline bool wins(struct sp__merge *m, struct sp__match *a, struct sp__match *b)
+{
+	if (__builtin_expect(a->code != b->code, 1))
+		return a->code < b->code;
+	return tie(m, a, b);
+}
+
+/* Plays the matches from a leaf up to the root. */
+static inline void replay(struct sp__merge *m, struct sp__match now)
+{
+	for (unsigned at = (now.cursor + m->n) / 2; at > 0; at /= 2) {
+		if (wins(m, &m->tree[at], &now)) {
+			struct sp__match t = m->tree[at];
+
+			m->tree[at] = now;
+			now = t;
+		}
+	}
+	m->tree[0] = now;
+}
+
+/* Plays all matches: the subtree below node, returning its winner. */
+static struct sp__match play(struct sp__merge *m, const struct sp__match *leaves, unsigned node)
+{
+	struct sp__match a, b;
+
+	if (node >= m->n)
+		return leaves[node - m->n];
+	a = play(m, leaves, 2 * node);
+	b = play(m, leaves, 2 * node + 1);
+	if (wins(m, &a, &b)) {
+		m->tree[node] = b;
+		return a;
+	}
+	m->tree[node] = a;
+	return b;
+}
+
+/* The code after no key at all. */
+static uint64_t first_code(struct sp__merge *m, struct sp__cursor *c)
+{
+	const unsigned char *key;
+	size_t bytes;
+
+	if (!m->coded)
+		return UNCODED;
+	key = key_of(c, &bytes);
+	return sp__ovc_make(key, bytes, 0, sp__ks(m->keys)->descending);
+}
+
+static int build(struct sp__merge *m)
+{
+	struct sp__match *leaves = malloc(m->n * sizeof(*leaves));
+
+	if (!leaves)
+		return -ENOMEM;
+	for (unsigned i = 0; i < m->n; i++) {
+		struct sp__cursor *c = &m->cursors[i];
+
+		leaves[i] = (struct sp__match){ c->rec ? first_code(m, c) : SP__OVC_ENDED, i };
+	}
+	m->tree[0] = m->n > 1 ? play(m, leaves, 1) : leaves[0];
+	free(leaves);
+	return 0;
+}
+
+static int start(struct sp__merge *m, bool wait)
+{
+	struct sp__cursor_env env = { m->keys, m->budget, &m->saved };
+
+	for (; m->starting < m->n; m->starting++) {
+		int rc = sp__cursor_next(&m->cursors[m->starting], &env, wait);
+
+		if (rc != SP_READY && rc != SP_END)
+			return rc;
+		if (rc == SP_END)
+			m->cursors[m->starting].rec = NULL;
+	}
+	m->started = true;
+	return m->n ? build(m) : 0;
+}
+
+/* An input is not sorted after all: from now on without codes. */
+static int drop_codes(struct sp__merge *m)
+{
+	m->coded = false;
+	return build(m);
+}
+
+/* The winner's cursor has a new record; codes it after the one before. */
+static uint64_t code_after(struct sp__merge *m, struct sp__cursor *c)
+{
+	bool down = sp__ks(m->keys)->descending;
+	const unsigned char *key, *before = c->prev_key;
+	size_t bytes, before_bytes = c->prev_key_bytes, at;
+	int order;
+
+	if (c->buf) {
+		if ((c->entry[0].prefix ^ c->entry[-1].prefix) >> 16)
+			return (UINT64_C(0xFFFE) << 48) | c->entry->prefix >> 16;
+		before = sp__runbuf_key(c->buf, c->entry - 1, &before_bytes);
+	}
+	key = key_of(c, &bytes);
+	at = sp__mismatch(before, before_bytes, key, bytes, 0);
+	order = sp__order_at(before, before_bytes, key, bytes, at);
+	if (!order)
+		return 0;
+	if ((order > 0) != down)
+		return SP__OVC_ENDED;
+	return sp__ovc_make(key, bytes, at / SP__OVC_UNIT_BYTES, down);
+}
+
+/* Moves the cursor of the record given out last, and plays its matches. */
+static int advance(struct sp__merge *m, bool wait)
+{
+	struct sp__cursor_env env = { m->keys, m->budget, &m->saved };
+	struct sp__match now = { SP__OVC_ENDED, m->tree[0].cursor };
+	struct sp__cursor *c = &m->cursors[now.cursor];
+	int rc = sp__cursor_next(c, &env, wait);
+
+	if (rc != SP_READY && rc != SP_END)
+		return rc;
+	m->prev = c->moved ? m->saved.data : m->rec;
+	m->prev_bytes = m->bytes;
+	if (rc == SP_END) {
+		c->rec = NULL;
+	} else if (!m->coded) {
+		now.code = UNCODED;
+	} else {
+		now.code = code_after(m, c);
+		if (now.code == SP__OVC_ENDED)
+			return drop_codes(m);
+	}
+	if (m->n > 1)
+		replay(m, now);
+	else
+		m->tree[0] = now;
+	return 0;
+}
+
+static bool equals_prev(const struct sp__merge *m)
+{
+	if (m->coded)
+		return !m->tree[0].code;
+	return !sp__key_compare(m->keys, m->prev, content(m, m->prev_bytes), m->rec,
+				content(m, m->bytes));
+}
+
+int sp__merge_next(struct sp__merge *m, bool wait)
+{
+	int rc = 0;
+
+	if (!m->started)
+		rc = start(m, wait);
+	else if (m->n && m->tree[0].code != SP__OVC_ENDED)
+		rc = advance(m, wait);
+	if (rc)
+		return rc;
+	if (!m->n || m->tree[0].code == SP__OVC_ENDED)
+		return SP_END;
+	m->rec = m->cursors[m->tree[0].cursor].rec;
+	m->bytes = m->cursors[m->tree[0].cursor].bytes;
+	m->equal = m->prev && equals_prev(m);
+	return SP_READY;
+}

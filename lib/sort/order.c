@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+#include "sort/order.h"
+#include "sort/runbuf.h"
+
+#define INSERTION_MAX 24
+#define LEVELS_MAX 64
+
+/* Which bytes the prefixes of a group now hold. */
+struct depth {
+	size_t offset;	/* into the key, or into the record */
+	bool in_record; /* the last resort's turn */
+	int level;
+};
+
+static const unsigned char *bytes_at(const struct sp__runbuf *rb, const struct sp__entry *e,
+				     bool in_record, size_t *len)
+{
+	if (!in_record)
+		return sp__runbuf_key(rb, e, len);
+	const char *rec = sp__runbuf_record(rb, e, len);
+
+	*len -= sp__rec_term(&sp__ks(rb->keys)->format);
+	return (const unsigned char *)rec;
+}
+
+static int compare_bytes(const unsigned char *a, size_t an, const unsigned char *b, size_t bn)
+{
+	int c = memcmp(a, b, an < bn ? an : bn);
+
+	return c ? c : (an > bn) - (an < bn);
+}
+
+/* The whole comparison, by bytes where there are byte keys. */
+static int compare(const struct sp__runbuf *rb, const struct sp__entry *x,
+		   const struct sp__entry *y)
+{
+	const struct sp__keyset *ks = sp__ks(rb->keys);
+	const size_t term = sp__rec_term(&ks->format);
+	const unsigned char *a, *b;
+	const char *ra, *rc;
+	size_t an, bn;
+	int c;
+
+	a = sp__runbuf_key(rb, x, &an);
+	b = sp__runbuf_key(rb, y, &bn);
+	if (a && b) {
+		c = compare_bytes(a, an, b, bn);
+		if (c)
+			return ks->descending ? -c : c;
+	}
+	ra = sp__runbuf_record(rb, x, &an);
+	rc = sp__runbuf_record(rb, y, &bn);
+	if (a && b)
+		return sp__key_last_resort(rb->keys, ra, an - term, rc, bn - term);
+	return sp_keyset_compare(rb->keys, ra, an - term, rc, bn - term);
+}
+
+/* Bottom-up stable merge sort by full comparison. */
+static void merge_sort(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
+		       size_t n)
+{
+	struct sp__entry *from = a, *to = tmp;
+
+	for (size_t width = 1; width < n; width *= 2) {
+		for (size_t lo = 0; lo < n; lo += 2 * width) {
+			size_t i = lo, mid = lo + width < n ? lo + width : n;
+			size_t j = mid, hi = mid + width < n ? mid + width : n, k = lo;
+
+			while (i < mid && j < hi)
+				to[k++] = compare(rb, &from[j], &from[i]) < 0 ? from[j++]
+									      : from[i++];
+			memcpy(to + k, from + i, (mid - i) * sizeof(*to));
+			memcpy(to + k + (mid - i), from + j, (hi - j) * sizeof(*to));
+		}
+		struct sp__entry *t = from;
+
+		from = to;
+		to = t;
+	}
+	if (from != a)
+		memcpy(a, from, n * sizeof(*a));
+}
+
+static void by_prefix(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
+		      size_t n, const struct depth *d);
+
+/* Puts the next eight bytes of every entry of a group into its prefix. */
+static void reload(const struct sp__runbuf *rb, struct sp__entry *a, size_t n,
+		   const struct depth *d)
+{
+	const struct sp__keyset *ks = sp__ks(rb->keys);
+	bool down = d->in_record ? ks->last_reverse : ks->descending;
+	uint64_t flip = down ? ~UINT64_C(0) : 0;
+	size_t len;
+
+	for (size_t i = 0; i < n; i++) {
+		const unsigned char *p = bytes_at(rb, &a[i], d->in_record, &len);
+
+		a[i].prefix = flip ^ (len > d->offset
+					      ? sp__key_prefix(p + d->offset, len - d->offset)
+					      : 0);
+	}
+}
+
+enum ends { ALL_GO_ON, ALL_END_TOGETHER, MIXED };
+
+/* How the strings of a group stand to the eight bytes they agree on. */
+static enum ends look_at_ends(const struct sp__runbuf *rb, const struct sp__entry *a, size_t n,
+			      const struct depth *d)
+{
+	size_t len, first = 0, ended = 0;
+	bool same = true;
+
+	for (size_t i = 0; i < n; i++) {
+		bytes_at(rb, &a[i], d->in_record, &len);
+		if (len <= d->offset + 8)
+			ended++;
+		if (i == 0)
+			first = len;
+		same &= len == first;
+	}
+	if (ended == 0)
+		return ALL_GO_ON;
+	return ended == n && same ? ALL_END_TOGETHER : MIXED;
+}
+
+/*
+ * All prefixes of the group are equal: decides by what follows them.  The
+ * loop handles a group that stays together; by_prefix() recurses into the
+ * parts of one that falls apart.
+ */
+static void refine(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
+		   size_t n, struct depth d)
+{
+	for (;;) {
+		enum ends ends = look_at_ends(rb, a, n, &d);
+
+		if (ends == MIXED || d.level >= LEVELS_MAX) {
+			merge_sort(rb, a, tmp, n);
+			return;
+		}
+		if (ends == ALL_GO_ON) {
+			d.offset += 8;
+		} else {
+			if (d.in_record || !sp__ks(rb->keys)->last_resort)
+				return;
+			d.in_record = true;
+			d.offset = 0;
+		}
+		d.level++;
+		reload(rb, a, n, &d);
+		for (size_t i = 1; i < n; i++) {
+			if (a[i].prefix != a[0].prefix) {
+				by_prefix(rb, a, tmp, n, &d);
+				return;
+			}
+		}
+	}
+}
+
+/* A group of equal prefixes; restores them afterwards. */
+static void group(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp, size_t n,
+		  const struct depth *d)
+{
+	uint64_t prefix = a[0].prefix;
+
+	refine(rb, a, tmp, n, *d);
+	for (size_t i = 0; i < n; i++)
+		a[i].prefix = prefix;
+}
+
+static void groups(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
+		   size_t n, const struct depth *d)
+{
+	for (size_t i = 0, j; i < n; i = j) {
+		for (j = i + 1; j < n && a[j].prefix == a[i].prefix; j++)
+			;
+		if (j - i > 1)
+			group(rb, a + i, tmp + i, j - i, d);
+	}
+}
+
+static void insertion(struct sp__entry *a, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		struct sp__entry e = a[i];
+		size_t j = i;
+
+		for (; j > 0 && a[j - 1].prefix > e.prefix; j--)
+			a[j] = a[j - 1];
+		a[j] = e;
+	}
+}
+
+/*
+ * Sorts src[0..n) on prefix bytes shift/8 and below; the result goes to final,
+ * which is src or other.
+ */
+static void radix(const struct sp__runbuf *rb, struct sp__entry *src, struct sp__entry *other,
+		  bool to_other, size_t n, int shift, const struct depth *d)
+{
+	size_t start[256], count[256];
+
+	for (;; shift -= 8) {
+		if (n <= INSERTION_MAX || shift < 0) {
+			struct sp__entry *fin = to_other ? other : src;
+
+			if (shift >= 0)
+				insertion(src, n);
+			if (to_other)
+				memcpy(other, src, n * sizeof(*src));
+			groups(rb, fin, to_other ? src : other, n, d);
+			return;
+		}
+		memset(count, 0, sizeof(count));
+		for (size_t i = 0; i < n; i++)
+			count[src[i].prefix >> shift & 255]++;
+		if (count[src[0].prefix >> shift & 255] < n)
+			break;
+	}
+	for (size_t b = 0, sum = 0; b < 256; b++) {
+		start[b] = sum;
+		sum += count[b];
+	}
+	for (size_t i = 0; i < n; i++)
+		other[start[src[i].prefix >> shift & 255]++] = src[i];
+	for (size_t b = 0, lo = 0; b < 256; lo = start[b++])
+		if (start[b] > lo)
+			radix(rb, other + lo, src + lo, !to_other, start[b] - lo, shift - 8, d);
+}
+
+static void by_prefix(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
+		      size_t n, const struct depth *d)
+{
+	radix(rb, a, tmp, false, n, 56, d);
+}
+
+/*
+ * Collated keys: records with byte keys by radix, the others by strcoll(),
+ * then both together.
+ */
+static void order_collated(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
+			   size_t n)
+{
+	struct depth top = { 0 };
+	size_t coded = 0, rest = 0, len, i = 0, j = 0, k = 0;
+
+	for (size_t r = 0; r < n; r++) {
+		if (sp__runbuf_key(rb, &a[r], &len))
+			a[coded++] = a[r];
+		else
+			tmp[rest++] = a[r];
+	}
+	by_prefix(rb, a, tmp + rest, coded, &top);
+	memcpy(a + coded, tmp, rest * sizeof(*a));
+	merge_sort(rb, a + coded, tmp, rest);
+	if (!rest || !coded)
+		return;
+	memcpy(tmp, a, n * sizeof(*a));
+	while (i < coded && j < rest) {
+		int c = compare(rb, &tmp[coded + j], &tmp[i]);
+
+		/* Equal in every respect: the earlier one in the input first. */
+		if (c == 0)
+			c = tmp[coded + j].ref < tmp[i].ref ? -1 : 1;
+		a[k++] = c < 0 ? tmp[coded + j++] : tmp[i++];
+	}
+	memcpy(a + k, tmp + i, (coded - i) * sizeof(*a));
+	memcpy(a + k + (coded - i), tmp + coded + j, (rest - j) * sizeof(*a));
+}
+
+void sp__order(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp, size_t n)
+{
+	struct depth top = { 0 };
+
+	if (sp__ks(rb->keys)->form == SP__KEY_COLLATED)
+		order_collated(rb, a, tmp, n);
+	else
+		by_prefix(rb, a, tmp, n, &top);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The records of the final merge, gathered into output buffers.
+ *
+ * With threads the merge runs ahead of get() in the background task, as far as
+ * the ring of output buffers reaches, so that merging and the caller's writing
+ * overlap.  Without, get() itself merges until a buffer is full.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include "base/err.h"
+#include "sort/state.h"
+
+/* Merging less than this is done before a thread has started. */
+#define INLINE_BYTES (1u << 20)
+#define COUNT_WIDTH 7
+
+/* The held record behind its number, as uniq -c writes it. */
+static int stage(struct sp_sort *s, const char **data, size_t *bytes)
+{
+	char number[32];
+	int n = snprintf(number, sizeof(number), "%*llu ", COUNT_WIDTH,
+			 (unsigned long long)s->held_count);
+
+	if (sp__bytes_set(&s->staged, number, (size_t)n, &s->budget) < 0 ||
+	    sp__bytes_append(&s->staged, s->held.data, s->held.bytes, &s->budget) < 0)
+		return -ENOMEM;
+	s->held_count = 0;
+	*data = s->staged.data;
+	*bytes = s->staged.bytes;
+	return SP_READY;
+}
+
+/* One output record for each group of equal keys: the first, and their number. */
+static int next_counted(struct sp_sort *s, bool wait, const char **data, size_t *bytes)
+{
+	int rc;
+
+	while ((rc = sp__merge_next(&s->merge, wait)) == SP_READY && s->merge.equal)
+		s->held_count++;
+	if (rc == SP_END)
+		return s->held_count ? stage(s, data, bytes) : SP_END;
+	if (rc != SP_READY)
+		return rc;
+	rc = s->held_count ? stage(s, data, bytes) : SP_LATER;
+	if (rc < 0 || sp__bytes_set(&s->held, s->merge.rec, s->merge.bytes, &s->budget) < 0)
+		return -ENOMEM;
+	s->held_count = 1;
+	return rc == SP_READY ? rc : next_counted(s, wait, data, bytes);
+}
+
+static int next_record(struct sp_sort *s, bool wait, const char **data, size_t *bytes)
+{
+	int rc;
+
+	if (s->opts.top && s->stats.output_records == s->opts.top)
+		return SP_END;
+	if (s->opts.count) {
+		rc = next_counted(s, wait, data, bytes);
+	} else {
+		do
+			rc = sp__merge_next(&s->merge, wait);
+		while (rc == SP_READY && s->opts.unique && s->merge.equal);
+		*data = s->merge.rec;
+		*bytes = s->merge.bytes;
+	}
+	if (rc == SP_READY) {
+		s->stats.output_records++;
+		s->stats.output_bytes += *bytes;
+	}
+	return rc;
+}
+
+/*
+ * Fills a buffer: SP_READY (full, or holding what there was before the end),
+ * SP_END (nothing left), SP_LATER (call again, with the same buffer).
+ */
+static int fill(struct sp_sort *s, struct sp__outbuf *out, bool wait)
+{
+	int rc = SP_READY;
+
+	out->data = out->mem;
+	for (;;) {
+		if (!s->pending) {
+			rc = next_record(s, wait, &s->pending, &s->pending_bytes);
+			if (rc != SP_READY) {
+				s->pending = NULL;
+				break;
+			}
+		}
+		if (s->pending_bytes > s->out_bytes - out->bytes)
+			break;
+		memcpy(out->mem + out->bytes, s->pending, s->pending_bytes);
+		out->bytes += s->pending_bytes;
+		s->pending = NULL;
+	}
+	if (rc < 0)
+		return sp__err(s->err, rc, "merge", NULL, -1);
+	if (rc == SP_LATER)
+		return rc;
+	if (!out->bytes && s->pending) {
+		out->data = s->pending;
+		out->bytes = s->pending_bytes;
+		s->pending = NULL;
+	}
+	return out->bytes ? SP_READY : SP_END;
+}
+
+/* Waits until the buffer is empty: true; false: nobody wants it any more. */
+static bool await_empty(struct sp_sort *s, struct sp__outbuf *out)
+{
+	bool wanted;
+
+	pthread_mutex_lock(&s->lock);
+	while (out->full && !s->out_abandoned)
+		pthread_cond_wait(&s->changed, &s->lock);
+	wanted = !s->out_abandoned;
+	pthread_mutex_unlock(&s->lock);
+	return wanted;
+}
+
+static void publish(struct sp_sort *s, struct sp__outbuf *out, int rc)
+{
+	pthread_mutex_lock(&s->lock);
+	if (rc == SP_READY) {
+		out->full = true;
+		s->out_put = (s->out_put + 1) % SP__OUT_BUFFERS;
+	} else {
+		s->out_ended = true;
+		s->task_error = rc < 0 ? rc : 0;
+	}
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* The background task. */
+static void run_ahead(void *arg)
+{
+	struct sp_sort *s = arg;
+	int rc = sp__finish_prepare(s);
+
+	if (rc < 0) {
+		publish(s, NULL, rc);
+		return;
+	}
+	do {
+		struct sp__outbuf *out = &s->out[s->out_put];
+
+		if (!await_empty(s, out))
+			return;
+		rc = fill(s, out, true);
+		publish(s, out, rc);
+		/* A record lent where it lies must stay until it is taken. */
+		if (rc == SP_READY && out->data != out->mem && !await_empty(s, out))
+			return;
+	} while (rc == SP_READY);
+}
+
+int sp__output_start(struct sp_sort *s)
+{
+	s->mt = s->threads > 1 && (s->spill || s->stats.input_bytes > INLINE_BYTES);
+	s->state = SP__SORT_OUTPUT;
+	if (!s->mt)
+		return sp__finish_prepare(s);
+	sp__task_start(&s->task, run_ahead, s);
+	if (!s->task.threaded)
+		s->mt = false;
+	return s->task_error;
+}
+
+/* The buffer that the caller had is empty again. */
+static void take_back(struct sp_sort *s)
+{
+	struct sp__outbuf *out = &s->out[s->out_get];
+
+	if (!s->out_lent)
+		return;
+	s->out_lent = false;
+	pthread_mutex_lock(&s->lock);
+	out->full = false;
+	out->bytes = 0;
+	s->out_get = (s->out_get + 1) % SP__OUT_BUFFERS;
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+}
+
+int sp__output_get(struct sp_sort *s, struct sp_batch *batch)
+{
+	struct sp__outbuf *out;
+	int rc = SP_READY;
+
+	take_back(s);
+	out = &s->out[s->out_get];
+	if (s->mt) {
+		pthread_mutex_lock(&s->lock);
+		if (!out->full)
+			rc = !s->out_ended ? SP_LATER : s->task_error ? s->task_error : SP_END;
+		pthread_mutex_unlock(&s->lock);
+	} else {
+		rc = fill(s, out, false);
+	}
+	if (rc == SP_READY) {
+		batch->data = out->data;
+		batch->bytes = out->bytes;
+		s->out_lent = true;
+	}
+	return rc;
+}
+
+int sp__output_wait(struct sp_sort *s)
+{
+	int rc;
+
+	if (!s->mt) {
+		rc = s->spill ? sp__spill_reap(s->spill, 1) : SP_ESTATE;
+		return rc < 0 ? rc : 0;
+	}
+	pthread_mutex_lock(&s->lock);
+	while (!s->out[s->out_get].full && !s->out_ended)
+		pthread_cond_wait(&s->changed, &s->lock);
+	pthread_mutex_unlock(&s->lock);
+	return 0;
+}
+
+void sp__output_stop(struct sp_sort *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->out_abandoned = true;
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+	sp__task_join(&s->task);
+}
+
+void sp__output_close(struct sp_sort *s)
+{
+	sp__output_stop(s);
+	sp__bytes_release(&s->held, &s->budget);
+	sp__bytes_release(&s->staged, &s->budget);
+}

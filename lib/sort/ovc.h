@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Offset-value codes: how a key differs from one that is known to be before
+ * it, in one number.
+ *
+ * A key is looked at in units of six bytes, zero padded.  The code of key k
+ * after base b is
+ *
+ *	(0xFFFE - u) << 48 | unit u of k,    u the first unit in which they differ,
+ *
+ * and 0 if they are equal.  Of two keys coded after the same base the smaller
+ * code belongs to the smaller key, and the larger code is also right after
+ * the smaller key: so a merge compares codes and looks at keys only when two
+ * codes are equal.  Padding makes "a" and "a\0" alike; ties are therefore
+ * decided from the start of unit u, by bytes and then by length.  Units from
+ * OVC_UNIT_MAX on share one code without value.  Descending keys take
+ * the complement of the unit.
+ *
+ * Source: Conner 1977; Graefe, Implementing sorting in database systems, 2006.
+ */
+#ifndef SP__SORT_OVC_H
+#define SP__SORT_OVC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define SP__OVC_ENDED UINT64_MAX   /* no record: after everything */
+#define SP__OVC_UNIT_BYTES 6u
+#define SP__OVC_UNIT_MAX 0xFFFDu
+
+static inline uint64_t sp__ovc_value(const unsigned char *key, size_t bytes, size_t unit)
+{
+	size_t from = unit * SP__OVC_UNIT_BYTES;
+	uint64_t v = 0;
+
+	if (from + 8 <= bytes) {
+		memcpy(&v, key + from, 8);
+		return __builtin_bswap64(v) >> 16;
+	}
+	for (size_t i = 0; i < SP__OVC_UNIT_BYTES; i++)
+		v = v << 8 | (from + i < bytes ? key[from + i] : 0);
+	return v;
+}
+
+/* The code of a key whose first different unit is known. */
+static inline uint64_t sp__ovc_make(const unsigned char *key, size_t bytes, size_t unit,
+				    bool descending)
+{
+	uint64_t v;
+
+	if (unit >= SP__OVC_UNIT_MAX)
+		return (uint64_t)(0xFFFE - SP__OVC_UNIT_MAX) << 48;
+	v = sp__ovc_value(key, bytes, unit);
+	if (descending)
+		v ^= (UINT64_C(1) << 48) - 1;
+	return (uint64_t)(0xFFFE - unit) << 48 | v;
+}
+
+/* Where the keys that bear this code begin to be undecided. */
+static inline size_t sp__ovc_offset(uint64_t code)
+{
+	return (0xFFFE - (size_t)(code >> 48)) * SP__OVC_UNIT_BYTES;
+}
+
+/* First byte from which a and b differ, or min(an, bn). */
+static inline size_t sp__mismatch(const unsigned char *a, size_t an, const unsigned char *b,
+				  size_t bn, size_t from)
+{
+	size_t n = an < bn ? an : bn, i = from;
+	uint64_t x, y;
+
+	for (; i + 8 <= n; i += 8) {
+		memcpy(&x, a + i, 8);
+		memcpy(&y, b + i, 8);
+		if (x != y)
+			return i + (size_t)__builtin_ctzll(x ^ y) / 8;
+	}
+	while (i < n && a[i] == b[i])
+		i++;
+	return i;
+}
+
+/* memcmp order, shorter first, of what follows the first i equal bytes. */
+static inline int sp__order_at(const unsigned char *a, size_t an, const unsigned char *b, size_t bn,
+			       size_t i)
+{
+	if (i < an && i < bn)
+		return a[i] < b[i] ? -1 : 1;
+	return (an > bn) - (an < bn);
+}
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A run buffer: the memory in which one run is gathered and sorted.
+ *
+ * Records are laid down from the low end; their entries grow down from the
+ * high end; what is between them must at least hold the scratch of the sort,
+ * one more entry for each entry:
+ *
+ *	| record, record, ...   ->  | scratch (n entries) | <- entries (n) |
+ *
+ * so a buffer is full when used + 32 n would pass its capacity, whatever the
+ * length of the records.  INPLACE keys are slices of the records, which lie
+ * here as they came.  ENCODED and COLLATED keys are stored in front of their
+ * records: key bytes (only if more than the eight in the entry's prefix), a
+ * 32-bit length, the record.
+ */
+#ifndef SP__SORT_RUNBUF_H
+#define SP__SORT_RUNBUF_H
+
+#include <string.h>
+#include "rec/key.h"
+#include "rec/recfmt.h"
+#include "sort/entry.h"
+
+#define SP__NOKEY UINT32_MAX /* stored key length: COLLATED, not encodable */
+
+struct sp__runbuf {
+	const struct sp_keyset *keys;
+	char *base;	   /* borrowed memory */
+	size_t capacity;
+	size_t used;	   /* bytes laid down, stored keys included */
+	uint64_t record_bytes; /* of the records alone */
+	struct sp__entry *entries; /* in input order, last first; after sorting: in order */
+	size_t n;
+	bool ordered;	   /* so far every record was >= the one before */
+	struct sp__keybuf keybuf;
+};
+
+void sp__runbuf_init(struct sp__runbuf *rb, const struct sp_keyset *keys);
+void sp__runbuf_release(struct sp__runbuf *rb);
+/* Empties the buffer and gives it memory, aligned to 16 bytes at both ends. */
+void sp__runbuf_use(struct sp__runbuf *rb, void *base, size_t capacity);
+
+/*
+ * Takes whole records from a span as long as they fit.  *taken is how many
+ * bytes; less than bytes: the buffer is full (0 with n == 0: the first record
+ * is larger than the buffer).  Returns 0 or -ENOMEM.
+ */
+int sp__runbuf_add(struct sp__runbuf *rb, const char *data, size_t bytes, size_t *taken);
+
+/* Memory that a buffer needs to hold one record of so many bytes. */
+size_t sp__runbuf_need(const struct sp__runbuf *rb, size_t record_bytes);
+
+/* Sorts; afterwards entries[0..n) are in order. */
+void sp__runbuf_sort(struct sp__runbuf *rb);
+/* Keeps the first of each group of equal keys (-u); after sorting. */
+void sp__runbuf_unique(struct sp__runbuf *rb);
+
+/* The record behind an entry, terminator included. */
+static inline const char *sp__runbuf_record(const struct sp__runbuf *rb, const struct sp__entry *e,
+					    size_t *bytes)
+{
+	const char *rec = rb->base + sp__ref_offset(e->ref);
+	size_t len = sp__ref_len(e->ref);
+
+	if (__builtin_expect(len == SP__REF_LEN_LONG, 0)) {
+		const struct sp_recfmt *f = &sp__ks(rb->keys)->format;
+
+		len = (size_t)(sp__rec_end(f, rec, rb->capacity - sp__ref_offset(e->ref)) - rec);
+	}
+	*bytes = len;
+	return rec;
+}
+
+/* The key of an entry; NULL: COLLATED without byte key. */
+static inline const unsigned char *sp__runbuf_key(const struct sp__runbuf *rb,
+						  const struct sp__entry *e, size_t *bytes)
+{
+	const struct sp__keyset *ks = sp__ks(rb->keys);
+	const char *rec, *key;
+	size_t len;
+	uint32_t klen;
+
+	if (ks->form == SP__KEY_INPLACE) {
+		rec = sp__runbuf_record(rb, e, &len);
+		len -= sp__rec_term(&ks->format);
+		if (ks->whole) {
+			*bytes = len;
+			return (const unsigned char *)rec;
+		}
+		sp__key_slice(rb->keys, rec, len, &key, bytes);
+		return (const unsigned char *)key;
+	}
+	rec = rb->base + sp__ref_offset(e->ref);
+	memcpy(&klen, rec - sizeof(klen), sizeof(klen));
+	if (klen == SP__NOKEY)
+		return NULL;
+	*bytes = klen;
+	return (const unsigned char *)rec - sizeof(klen) - klen;
+}
+
+#endif

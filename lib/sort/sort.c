@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The incremental sort: put batches, finish, get batches.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/clock.h"
+#include "base/err.h"
+#include "obs/trace.h"
+#include "sort/plan.h"
+#include "sort/state.h"
+
+static int fail(struct sp_sort *s, int rc)
+{
+	if (rc < 0) {
+		s->error = rc;
+		s->state = SP__SORT_DONE;
+	}
+	return rc;
+}
+
+static int open_parts(struct sp_sort *s)
+{
+	bool stable = sp__ks(s->opts.keys)->last_resort ? sp__ks(s->opts.keys)->form == SP__KEY_COLLATED
+							: !sp__ks(s->opts.keys)->exact;
+	struct sp__plan_buffers buffers;
+	int rc;
+
+	sp__plan_buffers(s->plan.memory_bytes, &buffers);
+	s->threads = sp__plan_threads(s->opts.parallel);
+	s->write_bytes = (size_t)buffers.write_bytes * SP__WRITER_CHUNKS;
+	if (s->write_bytes < s->plan.page_bytes)
+		s->write_bytes = s->plan.page_bytes;
+	s->out_bytes = buffers.write_bytes;
+	rc = sp__policy_new(&s->policy, s->plan.policy, s->plan.fan_in, stable);
+	if (rc == SP_EUNSUP)
+		return sp__errf(s->err, rc, "plan", NULL, -1,
+				"polyphase merging does not keep the order of equal keys");
+	s->ids = calloc(s->plan.fan_in, sizeof(*s->ids));
+	if (rc < 0 || !s->ids)
+		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
+	if (s->opts.trace_path) {
+		rc = sp__trace_open(&s->trace, s->opts.trace_path, s->err);
+		if (rc < 0)
+			return rc;
+	}
+	return sp__form_open(s);
+}
+
+int sp_sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts, struct sp_errinfo *err)
+{
+	struct sp_sort *s = calloc(1, sizeof(*s));
+	int rc;
+
+	if (!s)
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	s->opts = *opts;
+	s->own_err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	s->err = err ? err : &s->own_err;
+	s->begin_ns = sp__now_ns();
+	s->cpu_begin_ns = sp__cpu_ns();
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->changed, NULL);
+	rc = sp_sort_plan(opts, &s->plan, s->err);
+	if (!rc) {
+		sp__budget_init(&s->budget, s->plan.memory_bytes);
+		rc = open_parts(s);
+	}
+	if (rc < 0) {
+		sp_sort_free(s);
+		return rc;
+	}
+	*sort = s;
+	return 0;
+}
+
+int sp_sort_put(struct sp_sort *s, const struct sp_batch *batch)
+{
+	if (s->state != SP__SORT_FORMING)
+		return s->error ? s->error : SP_ESTATE;
+	return fail(s, sp__form_put(s, batch));
+}
+
+int sp_sort_finish(struct sp_sort *s)
+{
+	int rc;
+
+	if (s->state != SP__SORT_FORMING)
+		return s->error ? s->error : SP_ESTATE;
+	rc = sp__form_join(s);
+	if (!rc)
+		sp__form_end(s);
+	s->state = SP__SORT_FINISHING;
+	return fail(s, rc);
+}
+
+static void note_phases(struct sp_sort *s)
+{
+	uint64_t now = sp__now_ns(), cpu = sp__cpu_ns();
+
+	if (!s->merge_begin_ns) {
+		s->merge_begin_ns = now;
+		s->merge_cpu_begin_ns = cpu;
+	}
+	s->stats.phase_elapsed_s[SP_PHASE_RUN_FORMATION] =
+		(double)(s->merge_begin_ns - s->begin_ns) * 1e-9;
+	s->stats.phase_cpu_s[SP_PHASE_RUN_FORMATION] =
+		(double)(s->merge_cpu_begin_ns - s->cpu_begin_ns) * 1e-9;
+	s->stats.phase_elapsed_s[SP_PHASE_MERGE] = (double)(now - s->merge_begin_ns) * 1e-9;
+	s->stats.phase_cpu_s[SP_PHASE_MERGE] = (double)(cpu - s->merge_cpu_begin_ns) * 1e-9;
+}
+
+int sp_sort_get(struct sp_sort *s, struct sp_batch *batch)
+{
+	int rc;
+
+	if (s->state == SP__SORT_DONE)
+		return s->error ? s->error : SP_END;
+	if (s->state == SP__SORT_FORMING)
+		return SP_ESTATE;
+	if (s->state == SP__SORT_FINISHING) {
+		if (!sp__task_done(&s->task))
+			return SP_LATER;
+		rc = sp__form_join(s);
+		if (!rc)
+			rc = sp__output_start(s);
+		if (rc < 0)
+			return fail(s, rc);
+	}
+	rc = sp__output_get(s, batch);
+	if (rc == SP_END)
+		s->state = SP__SORT_DONE;
+	return fail(s, rc);
+}
+
+int sp_sort_wait(struct sp_sort *s)
+{
+	if (s->state == SP__SORT_OUTPUT)
+		return sp__output_wait(s);
+	if (!s->task.active)
+		return SP_ESTATE;
+	return fail(s, sp__form_join(s));
+}
+
+static void note_spill(const struct sp_sort *s, struct sp_sort_stats *st)
+{
+	struct sp__io_counters c;
+
+	if (!s->spill)
+		return;
+	sp__queue_counters(s->spill->queue, &c);
+	st->read_requests = c.read_requests;
+	st->read_bytes = c.read_bytes;
+	st->write_requests = c.write_requests;
+	st->write_bytes = c.write_bytes;
+	st->spill_read_bytes = s->spill->read_bytes;
+	st->spill_write_bytes = s->spill->write_bytes;
+	st->cluster_reads = s->spill->cluster_reads;
+	st->demand_reads = s->spill->demand_reads;
+	st->spill_peak_bytes = s->spill->peak_bytes;
+	for (size_t i = 0; i < s->spill->nfiles; i++)
+		st->spill_recycled_bytes += s->spill->space[i].recycled * s->spill->unit_bytes;
+	snprintf(st->engine, sizeof(st->engine), "%s", sp__queue_engine(s->spill->queue));
+}
+
+void sp_sort_stats(const struct sp_sort *sort, struct sp_sort_stats *stats)
+{
+	struct sp_sort *s = (struct sp_sort *)(uintptr_t)sort;
+
+	note_phases(s);
+	*stats = s->stats;
+	stats->plan = s->plan;
+	stats->elapsed_s = (double)(sp__now_ns() - s->begin_ns) * 1e-9;
+	stats->memory_limit_bytes = s->opts.memory_bytes;
+	stats->memory_charged_peak_bytes = s->budget.peak_bytes;
+	stats->memory_overrun_bytes = s->budget.overrun_bytes;
+	note_spill(s, stats);
+}
+
+void sp_sort_free(struct sp_sort *s)
+{
+	if (!s)
+		return;
+	sp__output_close(s);
+	sp__finish_close(s);
+	sp__form_close(s);
+	sp__spill_close(s->spill);
+	if (s->trace)
+		(void)sp__trace_close(s->trace);
+	pthread_mutex_destroy(&s->lock);
+	pthread_cond_destroy(&s->changed);
+	free(s);
+}

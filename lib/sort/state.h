@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The state of one sort, shared by the files of this folder:
+ *
+ *	sort.c    the public calls, stepping through the states below
+ *	form.c    run formation: filling, sorting and storing run buffers
+ *	finish.c  intermediate merges, and setting up the final one
+ *	output.c  the final merge's records gathered into output buffers
+ *
+ * Memory.  One arena of the planned size, touched only where it is used:
+ *
+ *	| run slot 0 | run slot 1 | ... | write buffers | output buffers |
+ *
+ * While runs are formed, a slot is filled by the caller's thread, or sorted
+ * and stored by the one background task.  When merging begins the slots that
+ * hold nothing become the page pool.
+ *
+ * Threads.  The background task owns everything but the slot that is being
+ * filled while it is active; the caller joins it before touching the rest.
+ */
+#ifndef SP__SORT_STATE_H
+#define SP__SORT_STATE_H
+
+#include <pthread.h>
+#include <spindle/sort.h>
+#include "base/task.h"
+#include "sort/inputs.h"
+#include "sort/merge.h"
+#include "sort/policy.h"
+#include "sort/readplan.h"
+#include "spill/pool.h"
+#include "spill/writer.h"
+
+enum sp__slot_state { SP__SLOT_EMPTY, SP__SLOT_FILLING, SP__SLOT_SORTED };
+
+/* A place for one run in memory. */
+struct sp__slot {
+	struct sp__runbuf buf;
+	enum sp__slot_state state;
+	char *mem;		/* its part of the arena */
+	size_t bytes;
+	char *giant;		/* memory of its own, for a record larger than the slot */
+	size_t giant_bytes;
+	uint64_t age;
+};
+
+enum sp__sort_state {
+	SP__SORT_FORMING,   /* put() is allowed */
+	SP__SORT_FINISHING, /* finish() has been called; the last run is being sorted */
+	SP__SORT_OUTPUT,    /* get() gives records */
+	SP__SORT_DONE,	    /* the end, or an error */
+};
+
+#define SP__OUT_BUFFERS 3
+
+/* One output buffer on its way from the merge to get(). */
+struct sp__outbuf {
+	char *mem;
+	const char *data;	/* mem, or a giant record elsewhere */
+	size_t bytes;
+	bool full;
+};
+
+struct sp_sort {
+	struct sp_sort_opts opts;
+	struct sp_sort_plan plan;
+	struct sp_errinfo own_err, *err;
+	struct sp__budget budget;
+	struct sp__trace *trace;
+	enum sp__sort_state state;
+	int error;		/* the first; returned ever after */
+	unsigned threads;
+
+	char *arena;
+	size_t arena_bytes;
+	struct sp__slot *slots;
+	unsigned nslots, filling;
+	char *write_mem;
+	size_t write_bytes;
+	uint64_t next_age;
+	size_t taken;		/* of the batch being put */
+
+	struct sp__task task;	/* run formation, then the final merge */
+	struct sp__slot *to_sort;	/* the task's orders */
+	bool to_store;		/* and store the oldest slot */
+	int task_error;
+
+	struct sp__spill *spill;	/* NULL until the first run is stored */
+	struct sp__policy *policy;
+	struct sp__run **runs;	/* by number; NULL: consumed */
+	size_t nruns, runs_cap;
+	struct sp__runwriter writer;
+	bool writing;		/* the run being stored may still be continued */
+	struct sp__bytes last_record;	/* of the run being stored */
+	struct sp__keybuf lastkey;
+	sp__lastkey_fn *lastkey_fn;
+	unsigned *ids;		/* scratch: numbers of the runs to merge */
+
+	struct sp__inputs *inputs;	/* -m: sorted files; else NULL */
+	struct sp__merge merge;	/* the final one */
+	bool merging;
+	struct sp__pool *pool;
+	struct sp__readplan *readplan;
+	struct sp__run **final_runs;
+	uint64_t final_age;
+	char *eager_mem;	/* page pool of merges while runs are being formed */
+
+	struct sp__outbuf out[SP__OUT_BUFFERS];
+	size_t out_bytes;
+	unsigned out_put, out_get; /* the next to fill, to give out */
+	bool out_lent;		/* out[out_get] is with the caller */
+	bool out_ended;		/* the merge has no more, or an error */
+	bool out_abandoned;	/* the caller wants no more */
+	bool mt;		/* the final merge runs in the task */
+	pthread_mutex_t lock;	/* out_* and out[].full, when mt */
+	pthread_cond_t changed;
+	struct sp__bytes held;	/* --count: the record whose number is not known yet */
+	uint64_t held_count;
+	struct sp__bytes staged; /* --count: number and record, put together */
+	const char *pending;	/* a record that did not fit into the last buffer */
+	size_t pending_bytes;
+
+	struct sp_sort_stats stats;
+	uint64_t begin_ns, cpu_begin_ns, merge_begin_ns, merge_cpu_begin_ns;
+};
+
+/* form.c */
+SP_MUST_CHECK int sp__form_open(struct sp_sort *s);
+void sp__form_close(struct sp_sort *s);
+SP_MUST_CHECK int sp__form_put(struct sp_sort *s, const struct sp_batch *batch);
+/* Starts sorting the last slot. */
+void sp__form_end(struct sp_sort *s);
+/* Joins the task; its error. */
+SP_MUST_CHECK int sp__form_join(struct sp_sort *s);
+/* Opens the spill store unless it is open. */
+SP_MUST_CHECK int sp__form_open_spill(struct sp_sort *s);
+/* Stores the oldest sorted slot; opens the spill store at first. */
+SP_MUST_CHECK int sp__form_store_oldest(struct sp_sort *s);
+/* No more runs follow: ends the run being written. */
+SP_MUST_CHECK int sp__form_end_run(struct sp_sort *s);
+
+/* The oldest slot in a state; NULL: none. */
+struct sp__slot *sp__form_slot(struct sp_sort *s, enum sp__slot_state state);
+/* Does the slot's first record follow the last one of the run being written? */
+bool sp__form_continues(const struct sp_sort *s, const struct sp__slot *slot);
+
+/* finish.c */
+/* All merges but the last, and the last one set up. */
+SP_MUST_CHECK int sp__finish_prepare(struct sp_sort *s);
+/* EAGER: merges that are due while runs are still being formed. */
+SP_MUST_CHECK int sp__finish_due(struct sp_sort *s);
+void sp__finish_close(struct sp_sort *s);
+SP_MUST_CHECK int sp__finish_add_run(struct sp_sort *s, struct sp__run *run);
+
+/* output.c */
+SP_MUST_CHECK int sp__output_start(struct sp_sort *s);
+SP_MUST_CHECK int sp__output_get(struct sp_sort *s, struct sp_batch *batch);
+SP_MUST_CHECK int sp__output_wait(struct sp_sort *s);
+/* The merge stops where it is; afterwards nothing runs in the background. */
+void sp__output_stop(struct sp_sort *s);
+void sp__output_close(struct sp_sort *s);
+
+/* inputs.c */
+/* The sort's input is a list of sorted files, merged without forming runs (-m). */
+SP_MUST_CHECK int sp__sort_merge_inputs(struct sp_sort *s, const struct sp_sort_io *io);
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "base/hash.h"
+#include "spill/codec.h"
+#include "spill/pool.h"
+
+#define BLOCK 4096u
+#define NONE UINT32_MAX
+
+/* One page of memory. */
+struct slot {
+	struct sp__request req;
+	uint32_t next;		/* in the list of its run, or of the free ones */
+	bool in_flight;
+};
+
+struct source {
+	struct sp__run *run;
+	size_t asked, given;	/* pages asked for, pages handed out */
+	uint32_t first, last;	/* slots asked for and not released, in order */
+	bool out;		/* the first slot is with the merge */
+	char *unpacked;		/* under compression: where the page is unpacked */
+};
+
+struct sp__pool {
+	struct sp__spill *spill;
+	struct sp__io_owner owner;
+	struct sp__poolplan plan;
+	struct source *sources;
+	size_t nsources;
+	struct slot *slots;
+	struct sp__request **batch;
+	char *mem;
+	char *unpack_mem;
+	unsigned npages, nfree;
+	uint32_t free_list;
+	struct sp__codec *codec;
+	size_t in_flight;
+	size_t last_run;	/* of the read issued last */
+	int error;
+};
+
+static size_t unpack_bytes(const struct sp__spill *s, size_t nruns)
+{
+	return s->opts.codec ? nruns * s->opts.page_bytes : 0;
+}
+
+size_t sp__pool_memory(const struct sp__spill *s, size_t nruns, unsigned npages)
+{
+	size_t codec = s->opts.codec ? sp__codec_memory(s->opts.codec, s->opts.page_bytes) : 0;
+
+	return npages * sizeof(struct slot) + nruns * sizeof(struct source) + codec +
+	       unpack_bytes(s, nruns);
+}
+
+static void completed(struct sp__io_owner *owner, struct sp__request *req)
+{
+	struct sp__pool *p = (void *)((char *)owner - offsetof(struct sp__pool, owner));
+	struct slot *slot = (void *)req;
+
+	slot->in_flight = false;
+	p->in_flight--;
+	if (p->error)
+		return;
+	if (req->result < 0)
+		p->error = sp__err(p->spill->opts.err, req->result, "read", req->volume->name,
+				   (long long)req->offset);
+	else if ((uint32_t)req->result != req->bytes)
+		p->error = sp__errf(p->spill->opts.err, SP_ECORRUPT, "read", req->volume->name,
+				    (long long)req->offset, "temporary file ends early");
+}
+
+/* Prepares reading the next page of a source into a free slot. */
+static struct sp__request *prepare(struct sp__pool *p, struct source *src)
+{
+	uint32_t at = p->free_list;
+	struct slot *slot = &p->slots[at];
+	const struct sp__pageinfo *page = &src->run->pages[src->asked];
+	uint32_t bytes = page->stored_bytes;
+
+	if (!p->spill->opts.codec)
+		bytes = sp__spill_page_payload(p->spill, src->run, src->asked);
+	p->free_list = slot->next;
+	p->nfree--;
+	slot->req = (struct sp__request){ .op = SP__OP_READ,
+					  .data = p->mem + (size_t)at * p->spill->opts.page_bytes,
+					  .bytes = (bytes + BLOCK - 1) & ~(BLOCK - 1) };
+	sp__spill_locate(p->spill, src->run, page->unit, &slot->req);
+	slot->in_flight = true;
+	slot->next = NONE;
+	if (src->first == NONE)
+		src->first = at;
+	else
+		p->slots[src->last].next = at;
+	src->last = at;
+	src->asked++;
+	return &slot->req;
+}
+
+static int read_cluster(struct sp__pool *p, unsigned run, unsigned pages)
+{
+	int rc;
+
+	for (unsigned i = 0; i < pages; i++)
+		p->batch[i] = prepare(p, &p->sources[run]);
+	if (p->last_run != run)
+		p->spill->cluster_reads++;
+	p->last_run = run;
+	p->in_flight += pages;
+	rc = sp__spill_submit(p->spill, &p->owner, p->batch, pages);
+	if (rc < 0) {
+		p->in_flight -= pages;
+		for (unsigned i = 0; i < pages; i++)
+			((struct slot *)p->batch[i])->in_flight = false;
+		return p->error = rc;
+	}
+	return 0;
+}
+
+static int pump(struct sp__pool *p)
+{
+	unsigned run = 0, pages;
+	int rc = 0;
+
+	while (!rc && p->nfree && (pages = p->plan.next(p->plan.plan, p->nfree, &run)) > 0)
+		rc = read_cluster(p, run, pages);
+	return rc;
+}
+
+static int setup(struct sp__pool *p, struct sp__run *const *runs, void *mem)
+{
+	const uint32_t page = p->spill->opts.page_bytes;
+
+	p->slots = calloc(p->npages, sizeof(*p->slots));
+	p->sources = calloc(p->nsources, sizeof(*p->sources));
+	p->batch = calloc(p->plan.largest ? p->plan.largest : 1, sizeof(struct sp__request *));
+	if (!p->slots || !p->sources || !p->batch)
+		return -ENOMEM;
+	p->mem = mem;
+	for (unsigned i = 0; i < p->npages; i++)
+		p->slots[i].next = i + 1 < p->npages ? i + 1 : NONE;
+	p->nfree = p->npages;
+	if (p->spill->opts.codec) {
+		int rc = sp__codec_new(&p->codec, p->spill->opts.codec, page);
+
+		if (rc < 0)
+			return rc;
+		p->unpack_mem = sp__pages_alloc(unpack_bytes(p->spill, p->nsources), false);
+		if (!p->unpack_mem)
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < p->nsources; i++) {
+		p->sources[i] = (struct source){ .run = runs[i], .first = NONE, .last = NONE };
+		if (p->unpack_mem)
+			p->sources[i].unpacked = p->unpack_mem + i * page;
+	}
+	return 0;
+}
+
+int sp__pool_open(struct sp__pool **pool, struct sp__spill *spill, struct sp__run *const *runs,
+		  size_t nruns, void *mem, unsigned npages, const struct sp__poolplan *plan)
+{
+	struct sp__pool *p = calloc(1, sizeof(*p));
+	int rc;
+
+	if (!p)
+		return sp__err(spill->opts.err, -ENOMEM, "allocate", NULL, -1);
+	p->spill = spill;
+	p->owner.completed = completed;
+	p->plan = *plan;
+	p->nsources = nruns;
+	p->npages = npages;
+	p->last_run = SIZE_MAX;
+	rc = setup(p, runs, mem);
+	if (rc < 0)
+		sp__err(spill->opts.err, rc, "allocate", NULL, -1);
+	else
+		rc = pump(p);
+	if (rc < 0) {
+		sp__pool_close(p);
+		return rc;
+	}
+	*pool = p;
+	return 0;
+}
+
+void sp__pool_close(struct sp__pool *p)
+{
+	if (!p)
+		return;
+	while (p->in_flight)
+		if (sp__spill_reap(p->spill, 1) < 0)
+			break;
+	sp__pages_free(p->unpack_mem, unpack_bytes(p->spill, p->nsources));
+	sp__codec_free(p->codec);
+	free(p->slots);
+	free(p->sources);
+	free(p->batch);
+	free(p);
+}
+
+/* Checks the page that is now first of its run, and unpacks it. */
+static int verify(struct sp__pool *p, struct source *src, const char **data, size_t *bytes)
+{
+	const struct slot *slot = &p->slots[src->first];
+	const struct sp__pageinfo *page = &src->run->pages[src->given];
+	uint32_t payload = sp__spill_page_payload(p->spill, src->run, src->given);
+	const char *at = slot->req.data;
+
+	if (p->codec && page->stored_bytes != payload) {
+		if (sp__codec_unpack(p->codec, src->unpacked, payload, at, page->stored_bytes) < 0)
+			goto corrupt;
+		at = src->unpacked;
+	}
+	if (sp__checksum(at, payload) != page->checksum)
+		goto corrupt;
+	sp__spill_give_page(p->spill, src->run, src->given);
+	*data = at;
+	*bytes = payload;
+	return SP_READY;
+corrupt:
+	return p->error = sp__errf(p->spill->opts.err, SP_ECORRUPT, "read", slot->req.volume->name,
+				   (long long)slot->req.offset,
+				   "spilled page is corrupted (checksum differs)");
+}
+
+int sp__pool_get(struct sp__pool *p, size_t run, bool wait, const char **data, size_t *bytes)
+{
+	struct source *src = &p->sources[run];
+	int rc;
+
+	if (src->out)
+		return SP_ESTATE;
+	if (src->given == src->run->npages)
+		return SP_END;
+	if (src->first == NONE) {
+		rc = pump(p);
+		if (rc < 0)
+			return rc;
+		if (src->first == NONE)
+			return p->error = SP_ESTATE;
+	}
+	while (p->slots[src->first].in_flight && !p->error) {
+		rc = sp__spill_reap(p->spill, wait ? 1 : 0);
+		if (rc < 0)
+			return p->error = rc;
+		if (rc == 0 && !wait)
+			return SP_LATER;
+	}
+	if (p->error)
+		return p->error;
+	rc = verify(p, src, data, bytes);
+	if (rc == SP_READY) {
+		src->given++;
+		src->out = true;
+	}
+	return rc;
+}
+
+int sp__pool_release(struct sp__pool *p, size_t run)
+{
+	struct source *src = &p->sources[run];
+	uint32_t at = src->first;
+
+	src->first = p->slots[at].next;
+	if (src->first == NONE)
+		src->last = NONE;
+	src->out = false;
+	p->slots[at].next = p->free_list;
+	p->free_list = at;
+	p->nfree++;
+	p->plan.consumed(p->plan.plan, (unsigned)run);
+	return pump(p);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/mem.h"
+#include "spill/run.h"
+
+int sp__run_new(struct sp__run **run, struct sp__budget *budget)
+{
+	*run = calloc(1, sizeof(**run));
+	if (!*run)
+		return -ENOMEM;
+	(*run)->budget = budget;
+	(*run)->filter_fd = -1;
+	return 0;
+}
+
+void sp__run_free(struct sp__run *run)
+{
+	if (!run)
+		return;
+	if (run->filter_fd >= 0)
+		close(run->filter_fd);
+	sp__budget_credit(run->budget, run->charged);
+	free(run->extents);
+	free(run->pages);
+	free(run->keys);
+	free(run);
+}
+
+/* Descriptors are charged without refusal: the planner has left room for them. */
+static int grow(struct sp__run *run, void **array, size_t *cap, size_t need, size_t element)
+{
+	size_t want = *cap ? *cap : 16;
+	void *p;
+
+	if (need <= *cap)
+		return 0;
+	while (want < need)
+		want += want / 2 + 1;
+	p = realloc(*array, want * element);
+	if (!p)
+		return -ENOMEM;
+	sp__budget_force(run->budget, (want - *cap) * element);
+	run->charged += (want - *cap) * element;
+	*array = p;
+	*cap = want;
+	return 0;
+}
+
+int sp__run_add_units(struct sp__run *run, uint32_t file, uint64_t unit, uint32_t units)
+{
+	struct sp__extent *last = run->nextents ? &run->extents[run->nextents - 1] : NULL;
+	int rc;
+
+	if (last && last->file == file && last->unit + last->units == unit &&
+	    last->units <= UINT32_MAX - units) {
+		last->units += units;
+		run->units += units;
+		return 0;
+	}
+	rc = grow(run, (void **)&run->extents, &run->extents_cap, run->nextents + 1, sizeof(*last));
+	if (rc)
+		return rc;
+	run->extents[run->nextents++] = (struct sp__extent){ unit, run->units, units, file };
+	run->units += units;
+	return 0;
+}
+
+int sp__run_add_page(struct sp__run *run, const struct sp__pageinfo *page)
+{
+	int rc = grow(run, (void **)&run->pages, &run->pages_cap, run->npages + 1, sizeof(*page));
+
+	if (!rc)
+		run->pages[run->npages++] = *page;
+	return rc;
+}
+
+int sp__run_add_key(struct sp__run *run, struct sp__pageinfo *page, const void *key, size_t bytes)
+{
+	size_t kept = bytes < SP__LASTKEY_MAX ? bytes : SP__LASTKEY_MAX;
+	int rc = grow(run, (void **)&run->keys, &run->keys_cap, run->keys_bytes + kept, 1);
+
+	if (rc)
+		return rc;
+	memcpy(run->keys + run->keys_bytes, key, kept);
+	page->key_offset = (uint32_t)run->keys_bytes;
+	page->key_bytes = (uint16_t)kept;
+	page->key_cut = kept < bytes;
+	run->keys_bytes += kept;
+	return 0;
+}
+
+const struct sp__extent *sp__run_extent(const struct sp__run *run, uint64_t unit)
+{
+	size_t lo = 0, hi = run->nextents;
+
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (run->extents[mid].first <= unit)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return &run->extents[lo];
+}

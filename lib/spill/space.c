@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "spill/space.h"
+
+void sp__space_release(struct sp__space *s)
+{
+	free(s->map);
+	*s = (struct sp__space){ 0 };
+}
+
+static int is_free(const struct sp__space *s, uint64_t unit)
+{
+	return unit / 64 < s->map_words && (s->map[unit / 64] >> unit % 64 & 1);
+}
+
+static void seek_lowest(struct sp__space *s)
+{
+	uint64_t word = s->lowest / 64;
+
+	while (!s->map[word])
+		word++;
+	if (word * 64 > s->lowest)
+		s->lowest = word * 64;
+	while (!is_free(s, s->lowest))
+		s->lowest++;
+}
+
+uint32_t sp__space_take(struct sp__space *s, uint32_t want, uint64_t *unit)
+{
+	uint32_t got = 0;
+
+	if (s->nfree) {
+		seek_lowest(s);
+		*unit = s->lowest;
+		while (got < want && is_free(s, *unit + got)) {
+			uint64_t u = *unit + got++;
+
+			s->map[u / 64] &= ~(UINT64_C(1) << u % 64);
+		}
+		s->nfree -= got;
+		s->lowest += got;
+		s->recycled += got;
+	} else {
+		*unit = s->end;
+		got = want;
+		s->end += got;
+	}
+	s->used += got;
+	if (s->used > s->peak)
+		s->peak = s->used;
+	return got;
+}
+
+int sp__space_give(struct sp__space *s, uint64_t unit)
+{
+	uint64_t need = unit / 64 + 1;
+
+	s->used--;
+	if (need > s->map_words) {
+		uint64_t words = need + need / 2 + 64;
+		uint64_t *map = realloc(s->map, words * sizeof(*map));
+
+		if (!map)
+			return -ENOMEM;
+		memset(map + s->map_words, 0, (words - s->map_words) * sizeof(*map));
+		s->map = map;
+		s->map_words = words;
+	}
+	s->map[unit / 64] |= UINT64_C(1) << unit % 64;
+	s->nfree++;
+	if (unit < s->lowest)
+		s->lowest = unit;
+	return 0;
+}
+
+void sp__space_drop(struct sp__space *s, uint64_t units)
+{
+	s->used -= units;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "spill/store.h"
+
+#define BLOCK 4096u
+
+int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts)
+{
+	struct sp__queue_opts q = { .engine = opts->engine, .depth = opts->depth,
+				    .pool = opts->pool, .pool_bytes = opts->pool_bytes,
+				    .trace = opts->trace };
+	struct sp__spill *s = calloc(1, sizeof(*s));
+	int rc = -ENOMEM;
+
+	if (!s)
+		return sp__err(opts->err, rc, "allocate", NULL, -1);
+	s->opts = *opts;
+	s->unit_bytes = opts->codec ? BLOCK : opts->page_bytes;
+	s->files = calloc(opts->ndirs, sizeof(*s->files));
+	s->space = calloc(opts->ndirs, sizeof(*s->space));
+	if (!s->files || !s->space) {
+		sp__err(opts->err, rc, "allocate", NULL, -1);
+		goto fail;
+	}
+	for (; s->nfiles < opts->ndirs; s->nfiles++) {
+		rc = sp__volume_temp(&s->files[s->nfiles], opts->dirs[s->nfiles], opts->direct,
+				     opts->err);
+		if (rc < 0)
+			goto fail;
+	}
+	rc = sp__queue_open(&s->queue, &q, opts->err);
+	if (rc < 0)
+		goto fail;
+	*spill = s;
+	return 0;
+fail:
+	sp__spill_close(s);
+	return rc;
+}
+
+void sp__spill_close(struct sp__spill *s)
+{
+	if (!s)
+		return;
+	if (s->queue)
+		sp__queue_close(s->queue);
+	for (size_t i = 0; i < s->nfiles; i++) {
+		sp__volume_close(s->files[i]);
+		sp__space_release(&s->space[i]);
+	}
+	free(s->files);
+	free(s->space);
+	free(s);
+}
+
+int sp__spill_submit(struct sp__spill *s, struct sp__io_owner *owner, struct sp__request **reqs,
+		     size_t n)
+{
+	int rc;
+
+	for (size_t i = 0; i < n; i++) {
+		reqs[i]->tag = (uint64_t)(uintptr_t)owner;
+		if (reqs[i]->op == SP__OP_READ)
+			s->read_bytes += reqs[i]->bytes;
+		else
+			s->write_bytes += reqs[i]->bytes;
+	}
+	rc = sp__queue_submit(s->queue, reqs, n);
+	if (rc < 0)
+		sp__err(s->opts.err, rc, reqs[0]->op == SP__OP_READ ? "read" : "write",
+			reqs[0]->volume->name, (long long)reqs[0]->offset);
+	return rc < 0 ? rc : 0;
+}
+
+int sp__spill_reap(struct sp__spill *s, size_t min)
+{
+	struct sp__request *done[64];
+	int n = sp__queue_reap(s->queue, done, 64, min < 64 ? min : 64, min ? -1 : 0);
+
+	if (n < 0)
+		return sp__err(s->opts.err, n, "wait for", s->files[0]->name, -1);
+	for (int i = 0; i < n; i++) {
+		struct sp__io_owner *owner = (void *)(uintptr_t)done[i]->tag;
+
+		owner->completed(owner, done[i]);
+	}
+	return n;
+}
+
+void sp__spill_locate(const struct sp__spill *s, const struct sp__run *run, uint64_t unit,
+		      struct sp__request *req)
+{
+	const struct sp__extent *e = sp__run_extent(run, unit);
+
+	req->volume = s->files[e->file];
+	req->offset = (e->unit + (unit - e->first)) * s->unit_bytes;
+}
+
+static void note_peak(struct sp__spill *s)
+{
+	uint64_t used = 0;
+
+	for (size_t i = 0; i < s->nfiles; i++)
+		used += s->space[i].used;
+	if (used * s->unit_bytes > s->peak_bytes)
+		s->peak_bytes = used * s->unit_bytes;
+}
+
+int sp__spill_take(struct sp__spill *s, struct sp__run *run, uint32_t file, uint32_t want,
+		   uint32_t *got)
+{
+	uint64_t unit;
+
+	*got = sp__space_take(&s->space[file], want, &unit);
+	note_peak(s);
+	if (sp__run_add_units(run, file, unit, *got) < 0)
+		return sp__err(s->opts.err, -ENOMEM, "allocate", NULL, -1);
+	return 0;
+}
+
+void sp__spill_give_page(struct sp__spill *s, const struct sp__run *run, size_t page)
+{
+	const struct sp__pageinfo *p = &run->pages[page];
+	const struct sp__extent *e = sp__run_extent(run, p->unit);
+	uint32_t units = (p->stored_bytes + s->unit_bytes - 1) / s->unit_bytes;
+
+	if (s->opts.codec || (int)run->level > s->opts.recycle_level)
+		sp__space_drop(&s->space[e->file], units);
+	else
+		sp__space_give(&s->space[e->file], e->unit + (p->unit - e->first));
+}
+
+uint32_t sp__spill_page_payload(const struct sp__spill *s, const struct sp__run *run, size_t page)
+{
+	uint64_t before = (uint64_t)page * s->opts.page_bytes;
+
+	return run->bytes - before < s->opts.page_bytes ? (uint32_t)(run->bytes - before)
+							: s->opts.page_bytes;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The spill store: temporary files in which runs live.
+ *
+ * Runs go round robin over the directories.  The files have no names, so the
+ * system frees them however the process ends.  Opened at the first spill:
+ * small sorts never pay for it.  The store, its writers and its page pools
+ * belong to one thread at a time.
+ */
+#ifndef SP__SPILL_STORE_H
+#define SP__SPILL_STORE_H
+
+#include <spindle/sort.h>
+#include "base/mem.h"
+#include "io/queue.h"
+#include "spill/run.h"
+#include "spill/space.h"
+
+struct sp__spill_opts {
+	const char *const *dirs;
+	size_t ndirs;
+	const char *engine;
+	enum sp__direct direct;
+	uint32_t page_bytes;
+	int recycle_level;	/* pages of runs up to this level are used again; -1: none */
+	enum sp_spill_compression codec;
+	unsigned depth;
+	void *pool;		/* memory all requests use (registered), or NULL */
+	size_t pool_bytes;
+	struct sp__budget *budget;
+	struct sp__trace *trace;
+	struct sp_errinfo *err;
+};
+
+/* What waits for a completion: found through the request's tag. */
+struct sp__io_owner {
+	void (*completed)(struct sp__io_owner *owner, struct sp__request *req);
+};
+
+struct sp__spill {
+	struct sp__spill_opts opts;
+	uint32_t unit_bytes;
+	struct sp__volume **files;
+	struct sp__space *space;
+	size_t nfiles, next_file;
+	struct sp__queue *queue;
+	uint64_t read_bytes, write_bytes, peak_bytes_now, peak_bytes;
+	uint64_t cluster_reads, demand_reads;
+};
+
+int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts);
+void sp__spill_close(struct sp__spill *spill); /* accepts NULL */
+
+/* Submits, with the owner as tag. */
+int sp__spill_submit(struct sp__spill *s, struct sp__io_owner *owner, struct sp__request **reqs,
+		     size_t n);
+/* Reaps at least min completions (0: what there is) and tells their owners. */
+int sp__spill_reap(struct sp__spill *s, size_t min);
+
+/* Fills volume and offset of a request for units of a run from unit on. */
+void sp__spill_locate(const struct sp__spill *s, const struct sp__run *run, uint64_t unit,
+		      struct sp__request *req);
+
+/* Takes units for the run; how many in one piece, and where they begin in the run. */
+int sp__spill_take(struct sp__spill *s, struct sp__run *run, uint32_t file, uint32_t want,
+		   uint32_t *got);
+/* A page of the run has been read: its space may serve again. */
+void sp__spill_give_page(struct sp__spill *s, const struct sp__run *run, size_t page);
+
+/* Bytes of a page's payload: all full but the last. */
+uint32_t sp__spill_page_payload(const struct sp__spill *s, const struct sp__run *run, size_t page);
+
+#endif

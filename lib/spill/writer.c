@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "base/hash.h"
+#include "spill/codec.h"
+#include "spill/writer.h"
+
+#define BLOCK 4096u
+
+/* A request, and the chunk whose bytes it writes. */
+struct chunk_request {
+	struct sp__request req;
+	struct sp__chunk *chunk;
+};
+
+struct sp__chunk {
+	struct sp__runwriter *writer;
+	char *data;
+	uint32_t pages;		/* capacity */
+	struct chunk_request *reqs;
+	struct sp__request **batch;
+	unsigned in_flight;
+};
+
+static int fail(struct sp__runwriter *w, int rc, const char *op)
+{
+	return w->error = sp__err(w->spill->opts.err, rc, op, w->spill->files[w->file]->name, -1);
+}
+
+static void completed(struct sp__io_owner *owner, struct sp__request *req)
+{
+	struct sp__runwriter *w =
+		(void *)((char *)owner - offsetof(struct sp__runwriter, owner));
+
+	((struct chunk_request *)(void *)req)->chunk->in_flight--;
+	if (req->result < 0 && !w->error)
+		w->error = sp__err(w->spill->opts.err, req->result, "write", req->volume->name,
+				   (long long)req->offset);
+	else if ((uint32_t)req->result != req->bytes && !w->error)
+		w->error = sp__err(w->spill->opts.err, -ENOSPC, "write", req->volume->name,
+				   (long long)req->offset);
+}
+
+static void begin_chunk(struct sp__runwriter *w)
+{
+	struct sp__chunk *c = &w->chunks[w->now];
+
+	w->at = c->data;
+	w->page_end = c->data + w->spill->opts.page_bytes;
+	w->chunk_end = c->data + (size_t)c->pages * w->spill->opts.page_bytes;
+}
+
+int sp__runwriter_open(struct sp__runwriter *w, struct sp__spill *spill, struct sp__run *run,
+		       void *mem, size_t mem_bytes, sp__lastkey_fn *lastkey, void *ctx)
+{
+	uint32_t page = spill->opts.page_bytes;
+	size_t pages = mem_bytes / page, each;
+
+	*w = (struct sp__runwriter){ .spill = spill, .run = run, .lastkey = lastkey,
+				     .lastkey_ctx = ctx, .owner.completed = completed };
+	w->file = (uint32_t)(spill->next_file++ % spill->nfiles);
+	w->nchunks = pages < SP__WRITER_CHUNKS ? (unsigned)pages : SP__WRITER_CHUNKS;
+	if (!w->nchunks)
+		return fail(w, SP_EBUDGET, "write");
+	each = pages / w->nchunks;
+	w->chunks = calloc(w->nchunks, sizeof(*w->chunks));
+	if (!w->chunks)
+		return fail(w, -ENOMEM, "allocate");
+	for (unsigned i = 0; i < w->nchunks; i++) {
+		struct sp__chunk *c = &w->chunks[i];
+
+		*c = (struct sp__chunk){ w, (char *)mem + i * each * page, (uint32_t)each, NULL, NULL, 0 };
+		c->reqs = calloc(each, sizeof(*c->reqs));
+		c->batch = calloc(each, sizeof(struct sp__request *));
+		if (!c->reqs || !c->batch)
+			return fail(w, -ENOMEM, "allocate");
+		for (size_t k = 0; k < each; k++)
+			c->reqs[k].chunk = c;
+	}
+	if (spill->opts.codec) {
+		int rc = sp__codec_new(&w->codec, spill->opts.codec, page);
+
+		if (rc < 0)
+			return fail(w, rc, "allocate");
+		w->packed = sp__pages_alloc(w->nchunks * each * (page + BLOCK), false);
+		if (!w->packed)
+			return fail(w, -ENOMEM, "allocate");
+	}
+	begin_chunk(w);
+	return 0;
+}
+
+/* Describes the page that ends at page_end (or at, the last). */
+static int end_page(struct sp__runwriter *w, const char *rec, size_t bytes, bool ends_here)
+{
+	struct sp__pageinfo page = { .stored_bytes = w->spill->opts.page_bytes };
+	const void *key;
+	size_t key_bytes;
+	int rc;
+
+	if (w->lastkey && (ends_here || w->prev_here)) {
+		rc = ends_here ? w->lastkey(w->lastkey_ctx, rec, bytes, &key, &key_bytes)
+			       : w->lastkey(w->lastkey_ctx, w->prev, w->prev_bytes, &key, &key_bytes);
+		if (rc >= 0)
+			rc = sp__run_add_key(w->run, &page, key, key_bytes);
+		if (rc < 0)
+			return fail(w, rc, "allocate");
+	} else if (w->run->npages) {
+		struct sp__pageinfo *before = &w->run->pages[w->run->npages - 1];
+
+		page.key_offset = before->key_offset;
+		page.key_bytes = before->key_bytes;
+		page.key_cut = before->key_cut;
+	}
+	w->prev_here = false;
+	if (sp__run_add_page(w->run, &page) < 0)
+		return fail(w, -ENOMEM, "allocate");
+	return 0;
+}
+
+/* Raw pages: one request for each piece of space. */
+static int submit_raw(struct sp__runwriter *w, struct sp__chunk *c, size_t first, uint32_t pages,
+		      size_t payload)
+{
+	const uint32_t size = w->spill->opts.page_bytes;
+	unsigned n = 0;
+
+	for (uint32_t done = 0; done < pages;) {
+		struct sp__request *r = &c->reqs[n].req;
+		uint64_t unit = w->run->units;
+		size_t left = payload - (size_t)done * size;
+		uint32_t got;
+		int rc = sp__spill_take(w->spill, w->run, w->file, pages - done, &got);
+
+		if (rc < 0)
+			return w->error = rc;
+		for (uint32_t i = 0; i < got; i++)
+			w->run->pages[first + done + i].unit = (uint32_t)(unit + i);
+		if (left > (size_t)got * size)
+			left = (size_t)got * size;
+		*r = (struct sp__request){ .op = SP__OP_WRITE,
+					   .data = c->data + (size_t)done * size,
+					   .bytes = (uint32_t)((left + BLOCK - 1) & ~(size_t)(BLOCK - 1)) };
+		sp__spill_locate(w->spill, w->run, unit, r);
+		c->batch[n++] = r;
+		done += got;
+	}
+	c->in_flight += n;
+	if (sp__spill_submit(w->spill, &w->owner, c->batch, n) < 0) {
+		c->in_flight -= n;
+		return w->error = -EIO;
+	}
+	return 0;
+}
+
+/* Compressed pages lie one behind the other in whole blocks: one request. */
+static int submit_packed(struct sp__runwriter *w, struct sp__chunk *c, size_t first, uint32_t pages,
+			 size_t payload)
+{
+	const uint32_t size = w->spill->opts.page_bytes;
+	char *out = w->packed + (size_t)w->now * c->pages * (size + BLOCK), *to = out;
+	uint64_t unit = w->run->units;
+	struct sp__request *r = &c->reqs->req;
+	uint32_t got, units;
+	int rc;
+
+	for (uint32_t i = 0; i < pages; i++) {
+		struct sp__pageinfo *p = &w->run->pages[first + i];
+		size_t raw = payload < size ? payload : size, packed;
+
+		packed = sp__codec_pack(w->codec, to, raw, c->data + (size_t)i * size, raw);
+		if (!packed) {
+			memcpy(to, c->data + (size_t)i * size, raw);
+			packed = raw;
+		}
+		p->stored_bytes = (uint32_t)packed;
+		p->unit = (uint32_t)(unit + (uint64_t)(to - out) / BLOCK);
+		memset(to + packed, 0, (BLOCK - packed % BLOCK) % BLOCK);
+		to += (packed + BLOCK - 1) / BLOCK * BLOCK;
+		payload -= raw;
+	}
+	units = (uint32_t)((to - out) / BLOCK);
+	rc = sp__spill_take(w->spill, w->run, w->file, units, &got);
+	if (rc < 0)
+		return w->error = rc;
+	*r = (struct sp__request){ .op = SP__OP_WRITE, .data = out, .bytes = units * BLOCK };
+	sp__spill_locate(w->spill, w->run, unit, r);
+	c->in_flight++;
+	if (sp__spill_submit(w->spill, &w->owner, &r, 1) < 0) {
+		c->in_flight--;
+		return w->error = -EIO;
+	}
+	return 0;
+}
+
+/* Sends the present chunk off and waits until the next one is free. */
+static int flush(struct sp__runwriter *w)
+{
+	struct sp__chunk *c = &w->chunks[w->now];
+	const uint32_t size = w->spill->opts.page_bytes;
+	size_t payload = (size_t)(w->at - c->data);
+	uint32_t pages = (uint32_t)((payload + size - 1) / size);
+	size_t first = w->run->npages - pages;
+	int rc;
+
+	if (!pages)
+		return 0;
+	memset(w->at, 0, (BLOCK - payload % BLOCK) % BLOCK);
+	w->bytes += payload;
+	for (uint32_t i = 0; i < pages; i++) {
+		size_t left = payload - (size_t)i * size;
+
+		w->run->pages[first + i].checksum =
+			sp__checksum(c->data + (size_t)i * size, left < size ? left : size);
+	}
+	rc = w->codec ? submit_packed(w, c, first, pages, payload)
+		      : submit_raw(w, c, first, pages, payload);
+	if (rc < 0)
+		return rc;
+	w->now = (w->now + 1) % w->nchunks;
+	while (w->chunks[w->now].in_flight && !w->error) {
+		rc = sp__spill_reap(w->spill, 1);
+		if (rc < 0)
+			return w->error = rc;
+	}
+	begin_chunk(w);
+	return w->error;
+}
+
+int sp__runwriter_put_slow(struct sp__runwriter *w, const char *rec, size_t bytes)
+{
+	size_t left = bytes;
+	const char *p = rec;
+	int rc;
+
+	while (left >= (size_t)(w->page_end - w->at)) {
+		size_t part = (size_t)(w->page_end - w->at);
+
+		memcpy(w->at, p, part);
+		w->at += part;
+		p += part;
+		left -= part;
+		rc = end_page(w, rec, bytes, left == 0);
+		if (rc < 0)
+			return rc;
+		if (w->page_end == w->chunk_end) {
+			rc = flush(w);
+			if (rc < 0)
+				return rc;
+		} else {
+			w->page_end += w->spill->opts.page_bytes;
+		}
+	}
+	memcpy(w->at, p, left);
+	w->at += left;
+	w->records++;
+	w->prev = rec;
+	w->prev_bytes = bytes;
+	w->prev_here = left > 0;
+	return 0;
+}
+
+static void drain(struct sp__runwriter *w)
+{
+	for (unsigned i = 0; i < w->nchunks; i++)
+		while (w->chunks[i].in_flight)
+			if (sp__spill_reap(w->spill, 1) < 0)
+				return;
+}
+
+int sp__runwriter_finish(struct sp__runwriter *w)
+{
+	int rc = 0;
+
+	if (w->error)
+		return w->error;
+	if (w->at > w->page_end - w->spill->opts.page_bytes)
+		rc = end_page(w, NULL, 0, false);
+	if (!rc)
+		rc = flush(w);
+	drain(w);
+	w->run->bytes = w->bytes;
+	w->run->records = w->records;
+	return rc < 0 ? rc : w->error;
+}
+
+void sp__runwriter_close(struct sp__runwriter *w)
+{
+	if (w->spill && w->chunks)
+		drain(w);
+	for (unsigned i = 0; w->chunks && i < w->nchunks; i++) {
+		free(w->chunks[i].reqs);
+		free(w->chunks[i].batch);
+	}
+	if (w->packed && w->nchunks)
+		sp__pages_free(w->packed, w->nchunks * w->chunks[0].pages *
+						  (w->spill->opts.page_bytes + (size_t)BLOCK));
+	free(w->chunks);
+	sp__codec_free(w->codec);
+	*w = (struct sp__runwriter){ 0 };
+}

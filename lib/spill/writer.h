@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writing one run: records in order go in, pages go out behind the caller's
+ * back.
+ *
+ * The memory given is cut into chunks of whole pages.  Records are copied into
+ * the current chunk; a full chunk is checksummed, given space and submitted as
+ * one batch (a request for each contiguous piece), while the next one fills.
+ */
+#ifndef SP__SPILL_WRITER_H
+#define SP__SPILL_WRITER_H
+
+#include <string.h>
+#include "spill/store.h"
+
+#define SP__WRITER_CHUNKS 3
+
+struct sp__codec;
+struct sp__chunk;
+
+/* Says what the last key of a record is; writes it as bytes. Returns 0 or an error. */
+typedef int sp__lastkey_fn(void *ctx, const char *rec, size_t bytes, const void **key,
+			   size_t *key_bytes);
+
+struct sp__runwriter {
+	struct sp__spill *spill;
+	struct sp__run *run;
+	struct sp__chunk *chunks;
+	unsigned nchunks, now;
+	uint32_t file;
+	char *at;		/* where the next byte goes */
+	char *page_end;		/* end of the page that at is in */
+	char *chunk_end;
+	const char *prev;	/* the record put before; its owner keeps it till the next put */
+	size_t prev_bytes;
+	bool prev_here;		/* it ended in the present page */
+	sp__lastkey_fn *lastkey;	/* NULL: last keys are not wanted */
+	void *lastkey_ctx;
+	uint64_t bytes, records;
+	struct sp__codec *codec;
+	char *packed;		/* compressed pages of a chunk */
+	int error;
+	struct sp__io_owner owner;
+};
+
+/* mem: memory for the chunks, a multiple of the page; at least one page. */
+int sp__runwriter_open(struct sp__runwriter *w, struct sp__spill *spill, struct sp__run *run,
+		       void *mem, size_t mem_bytes, sp__lastkey_fn *lastkey, void *ctx);
+int sp__runwriter_put_slow(struct sp__runwriter *w, const char *rec, size_t bytes);
+/* Writes what is left and waits for all of it. */
+int sp__runwriter_finish(struct sp__runwriter *w);
+/* Frees; the run is kept as far as it was written. */
+void sp__runwriter_close(struct sp__runwriter *w);
+
+/*
+ * Appends a record, terminator included.  rec must stay as it is until the
+ * next put or finish returns.  0 or an error.
+ */
+static inline int sp__runwriter_put(struct sp__runwriter *w, const char *rec, size_t bytes)
+{
+	if (__builtin_expect(bytes >= (size_t)(w->page_end - w->at), 0))
+		return sp__runwriter_put_slow(w, rec, bytes);
+	memcpy(w->at, rec, bytes);
+	w->at += bytes;
+	w->records++;
+	w->prev = rec;
+	w->prev_bytes = bytes;
+	w->prev_here = true;
+	return 0;
+}
+
+#endif
