@@ -178,19 +178,25 @@ RUN = $(Q)$(RUN_ENV) scripts/run-tests
 TEST_PROGRAMS := $(UNIT) $(TEST_OTHER) $(FUZZ) $(EXAMPLES) $(SHIM)
 TEST_SCRIPTS := $(sort $(wildcard tests/*/*.bats tests/*/*.t))
 
+# Locales to compare with; every variant uses the same.
+LOCALES := build/locale/.done
+$(LOCALES): scripts/build-locales
+	$(call say,LOCALE,$(@D))
+	$(Q)scripts/build-locales $(@D) && touch $@
+
 .PHONY: check check-unit check-cli check-all check-fast asan tsan fuzz test-programs
 test-programs: $(TEST_PROGRAMS)
 check: ## everything is tested; installs what that needs
 	$(Q)scripts/setup check
 	$(Q)+$(MAKE) --no-print-directory check-all
-check-all: all $(TEST_PROGRAMS)
+check-all: all $(TEST_PROGRAMS) $(LOCALES)
 	$(RUN) $(UNIT) $(TEST_OTHER) $(FUZZ) $(TEST_SCRIPTS)
-check-unit: $(UNIT) ## unit and contract tests alone
+check-unit: $(UNIT) $(LOCALES) ## unit and contract tests alone
 	$(RUN) $(UNIT)
-check-cli: all $(TEST_PROGRAMS) ## tests of the command line alone
+check-cli: all $(TEST_PROGRAMS) $(LOCALES) ## tests of the command line alone
 	$(RUN) $(CLI)
 check-fast: export SP_TEST_TAGS := !slow
-check-fast: all $(TEST_PROGRAMS)
+check-fast: all $(TEST_PROGRAMS) $(LOCALES)
 	$(RUN) $(UNIT) $(CLI)
 asan: ## the fast tests under AddressSanitizer and UBSan
 	$(Q)+$(MAKE) --no-print-directory SAN=address check-fast

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Keys of binary records.
+ *
+ * A number becomes big-endian bytes of an unsigned number of its own width
+ * that orders as it does: signed integers have their sign bit turned; floats
+ * have all bits turned if they are negative and the sign bit alone otherwise,
+ * which gives -NaN < -inf < ... < -0 < +0 < ... < +inf < NaN, NaNs by their
+ * payload.  Reversed keys are complemented.
+ *
+ * sp__bkey_compare() does not share a line with the encoder, so that each can
+ * be tested against the other.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include "base/err.h"
+#include "rec/bkey.h"
+
+static uint64_t load(const char *p, size_t bytes, bool big_endian)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		v = v << 8 | (unsigned char)p[big_endian ? i : bytes - 1 - i];
+	return v;
+}
+
+static uint64_t ordered(const struct sp_key *k, uint64_t v)
+{
+	uint64_t sign = 1ull << (8 * k->length - 1);
+
+	if (k->type == SP_KEY_INT)
+		return v ^ sign;
+	if (k->type == SP_KEY_FLOAT)
+		return v & sign ? ~v : v | sign;
+	return v;
+}
+
+int sp__bkey_encode(const struct sp_key *k, const char *rec, struct sp__keybuf *out)
+{
+	const char *p = rec + k->offset;
+	unsigned char *to;
+	uint64_t v;
+
+	if (sp__keybuf_reserve(out, k->length))
+		return -ENOMEM;
+	to = out->data + out->bytes;
+	out->bytes += k->length;
+	if (k->type == SP_KEY_BYTES) {
+		memcpy(to, p, k->length);
+		for (size_t i = 0; k->reverse && i < k->length; i++)
+			to[i] = (unsigned char)~to[i];
+		return 0;
+	}
+	v = ordered(k, load(p, k->length, k->big_endian));
+	if (k->reverse)
+		v = ~v;
+	for (size_t i = k->length; i--; v >>= 8)
+		to[i] = (unsigned char)v;
+	return 0;
+}
+
+/* The field as the machine would hold it, in the first bytes of to. */
+static void native(const struct sp_key *k, const char *p, void *to)
+{
+	bool swap = k->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	char *bytes = to;
+
+	memcpy(bytes, p, k->length);
+	for (size_t i = 0; swap && i < k->length / 2; i++) {
+		char low = bytes[i];
+
+		bytes[i] = bytes[k->length - 1 - i];
+		bytes[k->length - 1 - i] = low;
+	}
+}
+
+union value {
+	uint8_t u8;
+	uint16_t u16;
+	uint32_t u32;
+	uint64_t u64;
+	int8_t i8;
+	int16_t i16;
+	int32_t i32;
+	int64_t i64;
+	float f32;
+	double f64;
+};
+
+#define THREE_WAY(x, y) (((x) > (y)) - ((x) < (y)))
+
+static int compare_uint(size_t length, const union value *a, const union value *b)
+{
+	switch (length) {
+	case 1:
+		return THREE_WAY(a->u8, b->u8);
+	case 2:
+		return THREE_WAY(a->u16, b->u16);
+	case 4:
+		return THREE_WAY(a->u32, b->u32);
+	}
+	return THREE_WAY(a->u64, b->u64);
+}
+
+static int compare_int(size_t length, const union value *a, const union value *b)
+{
+	switch (length) {
+	case 1:
+		return THREE_WAY(a->i8, b->i8);
+	case 2:
+		return THREE_WAY(a->i16, b->i16);
+	case 4:
+		return THREE_WAY(a->i32, b->i32);
+	}
+	return THREE_WAY(a->i64, b->i64);
+}
+
+/* nan: the payload, 0 for a number; zeros and NaNs are told apart by sign. */
+static int compare_floats(double a, double b, uint64_t nan_a, uint64_t nan_b)
+{
+	int sign_a = signbit(a) ? -1 : 1, sign_b = signbit(b) ? -1 : 1;
+
+	if (nan_a || nan_b) {
+		if (nan_a && nan_b && sign_a == sign_b)
+			return sign_a * THREE_WAY(nan_a, nan_b);
+		return THREE_WAY(nan_a ? sign_a : 0, nan_b ? sign_b : 0);
+	}
+	if (a == b && a == 0)
+		return THREE_WAY(sign_a, sign_b);
+	return THREE_WAY(a, b);
+}
+
+static int compare_float(size_t length, const union value *a, const union value *b)
+{
+	const uint64_t payload = length == 4 ? 0x7fffffull : 0xfffffffffffffull;
+	uint64_t bits_a = length == 4 ? a->u32 : a->u64, bits_b = length == 4 ? b->u32 : b->u64;
+	double x = length == 4 ? a->f32 : a->f64, y = length == 4 ? b->f32 : b->f64;
+
+	return compare_floats(x, y, isnan(x) ? bits_a & payload : 0, isnan(y) ? bits_b & payload : 0);
+}
+
+int sp__bkey_compare(const struct sp_key *k, const char *a, const char *b)
+{
+	union value x, y;
+	int order;
+
+	if (k->type == SP_KEY_BYTES) {
+		order = memcmp(a + k->offset, b + k->offset, k->length);
+	} else {
+		native(k, a + k->offset, &x);
+		native(k, b + k->offset, &y);
+		if (k->type == SP_KEY_UINT)
+			order = compare_uint(k->length, &x, &y);
+		else if (k->type == SP_KEY_INT)
+			order = compare_int(k->length, &x, &y);
+		else
+			order = compare_float(k->length, &x, &y);
+	}
+	return k->reverse ? (order < 0) - (order > 0) : order;
+}
+
+/* Reads a decimal number. False if there is none or it is too large. */
+static bool read_size(const char **s, size_t *value)
+{
+	size_t v = 0;
+
+	if (!isdigit((unsigned char)**s))
+		return false;
+	for (; isdigit((unsigned char)**s); (*s)++)
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, (size_t)(**s - '0'), &v))
+			return false;
+	*value = v;
+	return true;
+}
+
+static const struct {
+	const char *name;
+	enum sp_key_type type;
+	unsigned char bytes; /* 0: any length */
+	bool big_endian;
+} types[] = {
+	{ "bytes", SP_KEY_BYTES, 0, false },   { "u8", SP_KEY_UINT, 1, false },
+	{ "u16", SP_KEY_UINT, 2, false },      { "u16le", SP_KEY_UINT, 2, false },
+	{ "u16be", SP_KEY_UINT, 2, true },     { "u32", SP_KEY_UINT, 4, false },
+	{ "u32le", SP_KEY_UINT, 4, false },    { "u32be", SP_KEY_UINT, 4, true },
+	{ "u64", SP_KEY_UINT, 8, false },      { "u64le", SP_KEY_UINT, 8, false },
+	{ "u64be", SP_KEY_UINT, 8, true },     { "i8", SP_KEY_INT, 1, false },
+	{ "i16", SP_KEY_INT, 2, false },       { "i16le", SP_KEY_INT, 2, false },
+	{ "i16be", SP_KEY_INT, 2, true },      { "i32", SP_KEY_INT, 4, false },
+	{ "i32le", SP_KEY_INT, 4, false },     { "i32be", SP_KEY_INT, 4, true },
+	{ "i64", SP_KEY_INT, 8, false },       { "i64le", SP_KEY_INT, 8, false },
+	{ "i64be", SP_KEY_INT, 8, true },      { "f32", SP_KEY_FLOAT, 4, false },
+	{ "f32le", SP_KEY_FLOAT, 4, false },   { "f32be", SP_KEY_FLOAT, 4, true },
+	{ "f64", SP_KEY_FLOAT, 8, false },     { "f64le", SP_KEY_FLOAT, 8, false },
+	{ "f64be", SP_KEY_FLOAT, 8, true },
+};
+
+static int find_type(const char *name, size_t n)
+{
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (strlen(types[i].name) == n && !memcmp(types[i].name, name, n))
+			return (int)i;
+	return -1;
+}
+
+/* Reads [:TYPE][:r] at s into key, whose offset and length are set. */
+static int parse_type(const char *s, struct sp_key *key, struct sp_errinfo *err)
+{
+	size_t n;
+	int t;
+
+	key->type = SP_KEY_BYTES;
+	if (*s == ':' && strcmp(s, ":r") != 0) {
+		n = strcspn(++s, ":");
+		t = find_type(s, n);
+		if (t < 0)
+			return sp__errf(err, -EINVAL, "parse", NULL, -1, "unknown type '%.*s'",
+					n > 64 ? 64 : (int)n, s);
+		if (types[t].bytes && types[t].bytes != key->length)
+			return sp__errf(err, -EINVAL, "parse", NULL, -1,
+					"type %s has a length of %d, not %zu", types[t].name,
+					types[t].bytes, key->length);
+		key->type = types[t].type;
+		key->big_endian = types[t].big_endian;
+		s += n;
+	}
+	if (*s && strcmp(s, ":r") != 0)
+		return sp__errf(err, -EINVAL, "parse", NULL, -1, "stray text '%.64s'", s);
+	key->reverse = *s != '\0';
+	return 0;
+}
+
+int sp_bkey_parse(const char *text, struct sp_key *key, struct sp_errinfo *err)
+{
+	struct sp_key k = SP_KEY_INIT;
+	const char *s = text;
+	size_t end;
+	int rc;
+
+	if (!read_size(&s, &k.offset))
+		return sp__errf(err, -EINVAL, "parse", NULL, -1, "invalid offset");
+	if (*s++ != ':')
+		return sp__errf(err, -EINVAL, "parse", NULL, -1,
+				"expected OFFSET:LENGTH[:TYPE][:r]");
+	if (!read_size(&s, &k.length))
+		return sp__errf(err, -EINVAL, "parse", NULL, -1, "invalid length");
+	if (!k.length)
+		return sp__errf(err, -EINVAL, "parse", NULL, -1, "length is zero");
+	if (__builtin_add_overflow(k.offset, k.length, &end))
+		return sp__errf(err, -EINVAL, "parse", NULL, -1, "offset is too large");
+	rc = parse_type(s, &k, err);
+	if (!rc)
+		*key = k;
+	return rc;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Comparing by strcoll().
+ *
+ * strcoll() wants NUL-terminated strings and records are not.  Short texts are
+ * copied to the stack, longer ones to memory that each thread keeps, up to a
+ * limit, so that nothing is allocated per comparison.  Terminating the record
+ * in place for the time of a call was rejected: other threads may read it.
+ */
+#include <errno.h>
+#include <locale.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rec/collate.h"
+
+#define STACK_BYTES 512
+#define KEPT_BYTES (256u << 10)
+
+/* What a thread keeps between comparisons. */
+struct scratch {
+	size_t capacity;
+	char data[];
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t scratch_key;
+static bool have_key;
+static atomic_bool starved;
+
+static void make_key(void)
+{
+	have_key = pthread_key_create(&scratch_key, free) == 0;
+}
+
+bool sp__collate_hard(void)
+{
+	const char *name = setlocale(LC_COLLATE, NULL);
+
+	return name && strcmp(name, "C") != 0 && strcmp(name, "POSIX") != 0;
+}
+
+bool sp__collate_starved(void)
+{
+	return atomic_load(&starved);
+}
+
+/* Both texts are followed by a NUL that an and bn do not count. */
+static int compare_parts(const char *a, size_t an, const char *b, size_t bn)
+{
+	const char *a_end = a + an, *b_end = b + bn;
+	int diff;
+
+	for (;;) {
+		diff = strcoll(a, b);
+		if (diff)
+			return diff;
+		a += strlen(a) + 1;
+		b += strlen(b) + 1;
+		if (a > a_end || b > b_end)
+			return (b > b_end) - (a > a_end);
+	}
+}
+
+static int compare_copies(char *room, const char *a, size_t an, const char *b, size_t bn)
+{
+	char *b_copy = room + an + 1;
+
+	memcpy(room, a, an);
+	room[an] = '\0';
+	memcpy(b_copy, b, bn);
+	b_copy[bn] = '\0';
+	return compare_parts(room, an, b_copy, bn);
+}
+
+static int compare_starved(const char *a, size_t an, const char *b, size_t bn)
+{
+	int diff = memcmp(a, b, an < bn ? an : bn);
+
+	atomic_store(&starved, true);
+	return diff ? diff : (an > bn) - (an < bn);
+}
+
+static int compare_long(const char *a, size_t an, const char *b, size_t bn)
+{
+	struct scratch *s;
+	size_t need = an + bn + 2;
+	int diff;
+
+	pthread_once(&once, make_key);
+	s = have_key ? pthread_getspecific(scratch_key) : NULL;
+	if (s && s->capacity >= need)
+		return compare_copies(s->data, a, an, b, bn);
+	if (need < KEPT_BYTES / 2)
+		need *= 2;
+	s = malloc(sizeof(*s) + need);
+	if (!s)
+		return compare_starved(a, an, b, bn);
+	s->capacity = need;
+	diff = compare_copies(s->data, a, an, b, bn);
+	if (have_key && need <= KEPT_BYTES) {
+		void *old = pthread_getspecific(scratch_key);
+
+		if (pthread_setspecific(scratch_key, s) == 0)
+			free(old);
+		else
+			free(s);
+	} else {
+		free(s);
+	}
+	return diff;
+}
+
+int sp__collate_compare(const char *a, size_t an, const char *b, size_t bn)
+{
+	char room[STACK_BYTES];
+
+	if (an == bn && (!an || !memcmp(a, b, an)))
+		return 0;
+	if (an < sizeof(room) && bn < sizeof(room) - 1 - an)
+		return compare_copies(room, a, an, b, bn);
+	return compare_long(a, an, b, bn);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is known of the characters of one locale: made by collate_table.c from
+ * what strxfrm() says of single characters, proved by collate_verify.c, used
+ * by collate_encode.c.
+ */
+#ifndef SP__REC_COLLATE_TABLE_H
+#define SP__REC_COLLATE_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "rec/collate.h"
+
+#define SP__COLLATE_SYMS 384 /* at most so many characters, number 0 is none */
+#define SP__COLLATE_FIRST_RANK 6
+
+/*
+ * One encodable character.  letter: it counts on the first level, and has a
+ * rank there (from SP__COLLATE_FIRST_RANK), among those of equal rank on the
+ * second level (from 0), and among those again on the third (0 or 1).  The
+ * others are ignored until the fourth level, where they have a mark (from 1).
+ */
+struct sp__collate_sym {
+	unsigned char rank, accent, variant, mark;
+	bool letter;
+	bool alone;  /* a letter that must not meet a mark in a text */
+	bool paired; /* the first of some pair that may not occur */
+};
+
+/* For each byte: the rank of the letter it is, or 0, with these flags. */
+enum {
+	SP__COLLATE_VARIANT = 0x100, /* third level 1 */
+	SP__COLLATE_OTHER = 0x200,   /* anything that takes a closer look */
+};
+
+struct sp__collate {
+	uint16_t fast[256];
+	uint16_t byte[256];	/* character number, if one byte is a character */
+	uint16_t two[30][64];	/* UTF-8 from U+0080 to U+07FF, by lead byte C2... */
+	uint16_t general[64];	/* UTF-8 U+2000 to U+203F */
+	bool utf8;
+	unsigned nsyms; /* numbers 1 ... nsyms */
+	struct sp__collate_sym sym[SP__COLLATE_SYMS];
+	/* Pairs that mean something else than one after the other. */
+	unsigned char pair[SP__COLLATE_SYMS][SP__COLLATE_SYMS / 8];
+};
+
+static inline bool sp__collate_paired(const struct sp__collate *c, unsigned x, unsigned y)
+{
+	return c->pair[x][y / 8] >> (y % 8) & 1;
+}
+
+/* The next character's number, 0 if it has none; moves p behind it. */
+static inline unsigned sp__collate_next(const struct sp__collate *c, const unsigned char **p,
+					const unsigned char *end)
+{
+	const unsigned char *s = *p;
+	unsigned id = c->byte[s[0]];
+
+	*p = s + 1;
+	if (id || !c->utf8 || s[0] < 0xC2)
+		return id;
+	if (s[0] < 0xE0 && end - s >= 2 && s[1] >> 6 == 2) {
+		*p = s + 2;
+		return c->two[s[0] - 0xC2][s[1] & 63];
+	}
+	if (s[0] == 0xE2 && end - s >= 3 && s[1] == 0x80 && s[2] >> 6 == 2) {
+		*p = s + 3;
+		return c->general[s[2] & 63];
+	}
+	return 0;
+}
+
+/* One character and its weights as strxfrm() gives them, level by level. */
+struct sp__collate_char {
+	unsigned char text[4], text_bytes;
+	unsigned char at[4], bytes[4]; /* of each level in raw */
+	unsigned char raw[40];
+};
+
+/* The table in the making: ch[i] describes sym[i]. */
+struct sp__collate_build {
+	struct sp__collate *table;
+	struct sp__collate_char ch[SP__COLLATE_SYMS];
+};
+
+/* Marks the pairs that must not occur.  False: they are too many. */
+bool sp__collate_find_pairs(struct sp__collate_build *b);
+/* Whether encodings of the finished table order as strcoll() does. */
+bool sp__collate_prove_order(const struct sp__collate_build *b);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Keys of CSV records.
+ *
+ * Everything is defined by the unquoted record: its fields without their
+ * quotes, with the separator between them.  In that text the positions of a
+ * key mean what they mean to GNU sort with -t, with one difference: where a
+ * field ends is known from the quotes, not from the separators in the text.
+ * So files without quotes give GNU's keys, also where a character position
+ * lies behind the end of its field.
+ *
+ * Nearly all keys are one whole field.  If that begins without a quote it is
+ * copied as it stands; other keys are unquoted from the first field that
+ * matters on, and the wanted slice is cut out of the result.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+#include "rec/csv.h"
+
+/* One past the quoted part that begins at p. */
+static const char *quoted_end(const char *p, const char *end)
+{
+	for (p++; p < end; p++) {
+		p = memchr(p, '"', (size_t)(end - p));
+		if (!p)
+			return end;
+		if (p + 1 == end || p[1] != '"')
+			return p + 1;
+		p++;
+	}
+	return end;
+}
+
+/* End of the field that begins at p: its separator, or the record's end. */
+static const char *field_end(const char *p, const char *end, char sep)
+{
+	const char *q;
+
+	if (p < end && *p == '"')
+		p = quoted_end(p, end);
+	q = p < end ? memchr(p, sep, (size_t)(end - p)) : NULL;
+	return q ? q : end;
+}
+
+/* The start of field number n, or NULL if there are fewer. */
+static const char *field_start(const char *p, const char *end, char sep, size_t n)
+{
+	for (; n; n--) {
+		p = field_end(p, end, sep);
+		if (p == end)
+			return NULL;
+		p++;
+	}
+	return p;
+}
+
+/* Appends the field [p, end) without its quotes; there is room. */
+static void unquote(const char *p, const char *end, struct sp__keybuf *text)
+{
+	unsigned char *out = text->data + text->bytes;
+	const char *q;
+	size_t n;
+
+	if (p < end && *p == '"') {
+		for (p++; p < end; p = q + 2) {
+			q = memchr(p, '"', (size_t)(end - p));
+			if (!q)
+				q = end;
+			n = (size_t)(q - p);
+			memcpy(out, p, n);
+			out += n;
+			if (q == end || q + 1 == end || q[1] != '"') {
+				p = q == end ? end : q + 1;
+				break;
+			}
+			*out++ = '"';
+		}
+	}
+	n = (size_t)(end - p);
+	memcpy(out, p, n);
+	text->bytes = (size_t)(out + n - text->data);
+}
+
+static size_t skip_blanks(const struct sp__keybuf *text, size_t at)
+{
+	while (at < text->bytes && (text->data[at] == '\n' || isblank(text->data[at])))
+		at++;
+	return at;
+}
+
+static size_t advance(const struct sp__keybuf *text, size_t at, size_t by)
+{
+	return text->bytes - at < by ? text->bytes : at + by;
+}
+
+/* Leaves in text what lies between the ends of key k. */
+static void cut(const struct sp_key *k, struct sp__keybuf *text, size_t begin, size_t end)
+{
+	if (k->skip_start_blanks)
+		begin = skip_blanks(text, begin);
+	begin = advance(text, begin, k->schar);
+	if (k->eword == SP_KEY_NOEND) {
+		end = text->bytes;
+	} else if (k->echar) {
+		if (k->skip_end_blanks)
+			end = skip_blanks(text, end);
+		end = advance(text, end, k->echar);
+	}
+	if (end < begin)
+		end = begin;
+	text->bytes = end - begin;
+	memmove(text->data, text->data + begin, text->bytes);
+}
+
+/*
+ * Unquotes fields from the lesser of sword and eword on, and notes where in
+ * text the field sword begins, and the field eword begins (echar set) or ends.
+ */
+static int general_key(const struct sp_key *k, char sep, const char *rec, const char *end,
+		       struct sp__keybuf *text)
+{
+	size_t f = k->eword < k->sword ? k->eword : k->sword;
+	size_t key_begin = SIZE_MAX, key_end = SIZE_MAX;
+	const char *p = field_start(rec, end, sep, f), *stop;
+
+	if (!p)
+		return 0;
+	if (sp__keybuf_reserve(text, (size_t)(end - p) + 1))
+		return -ENOMEM;
+	for (;; f++, p = stop + 1) {
+		if (f == k->sword)
+			key_begin = text->bytes;
+		if (f == k->eword)
+			key_end = text->bytes;
+		stop = field_end(p, end, sep);
+		unquote(p, stop, text);
+		if (f == k->eword && !k->echar) {
+			key_end = text->bytes;
+			break;
+		}
+		if (stop == end)
+			break;
+		text->data[text->bytes++] = (unsigned char)sep;
+	}
+	if (key_begin == SIZE_MAX)
+		key_begin = text->bytes;
+	if (key_end == SIZE_MAX)
+		key_end = text->bytes;
+	cut(k, text, key_begin, key_end);
+	return 0;
+}
+
+int sp__csv_key(const struct sp_key *k, char sep, const char *rec, size_t bytes,
+		struct sp__keybuf *text)
+{
+	const char *end = rec + bytes, *p, *stop;
+
+	text->bytes = 0;
+	if (bytes && end[-1] == '\r')
+		end--;
+	if (k->sword != k->eword || k->schar || k->echar || k->skip_start_blanks)
+		return general_key(k, sep, rec, end, text);
+	p = field_start(rec, end, sep, k->sword);
+	if (!p)
+		return 0;
+	stop = field_end(p, end, sep);
+	if (sp__keybuf_reserve(text, (size_t)(stop - p) + 1))
+		return -ENOMEM;
+	unquote(p, stop, text);
+	return 0;
+}
