@@ -21,13 +21,18 @@
 
 /* Fixed I/O buffers within working memory. */
 struct sp__plan_buffers {
-	uint32_t chunk_bytes; /* one chunk of the input stream, multiple of 4096 */
-	unsigned chunks;      /* chunks of the input stream */
-	uint32_t write_bytes; /* one write buffer: of output, or of spilling */
-	unsigned writes;      /* write buffers */
+	uint32_t chunk_bytes;	 /* one chunk of the input stream, multiple of 4096 */
+	unsigned chunks;	 /* chunks of the input stream */
+	uint32_t write_bytes;	 /* one write buffer: of output, or of spilling */
+	unsigned writes;	 /* chunks of the output stream */
+	unsigned output_buffers; /* between the final merge and who takes its records */
+	unsigned spill_writes;	 /* chunks of a run writer */
 };
 
-/* Buffers for so much working memory: at most about W/8 in all. */
+/*
+ * Buffers for so much working memory: W/8 in all where that is 1 MB or more.  Those of
+ * the input are gone before those of the output are needed.
+ */
 void sp__plan_buffers(uint64_t working_bytes, struct sp__plan_buffers *buffers);
 
 /* Working memory for -S memory_bytes: raised to the floor. */

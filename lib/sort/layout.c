@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Laying out the memory of a sort, and what follows from it.
+ *
+ *	W = fixed buffers + descriptors + R
+ *
+ * Fixed buffers (sp__plan_buffers): while runs are formed, chunks of the input and
+ * the run writer's; while they are merged, the writer's, or output buffers and
+ * chunks of the output.  Descriptors: what is kept in memory for each spilled page, and
+ * while a merge is planned.  R is filled with run buffers first and with pages of
+ * runs later; only eager merging needs both at once and halves it.
+ *
+ * A record of l bytes takes l + 16 in a run buffer, and 16 more while it is
+ * sorted, so R holds R / (1 + 32 / l) bytes of records.
+ *
+ * Every merge that the fan-in allows finds two pages for each run: with
+ * less, reading cannot overlap with merging.  A fan-in set by hand may go down to
+ * what the read-ahead strategy needs at the least.
+ */
+#include <math.h>
+#include "sort/plan_impl.h"
+#include "sort/predict.h"
+#include "sort/readplan.h"
+#include "spill/codec.h"
+
+/* A run under merge, beside its pages: cursor, carried head of a record, plan. */
+#define RUN_OVERHEAD 1024
+/* Planning a clustered merge, for each page, beside its descriptor. */
+#define PAGE_PLAN_BYTES 24
+#define MAX_FAN_IN 4096
+/* GNU sort's: each input of a merge is a process then. */
+#define FILTER_FAN_IN 16
+/* Levels of an eager merge are small, so that runs are met soon. */
+#define EAGER_FAN_IN 8
+/* Input of unknown length is supposed to be so many times the memory. */
+#define UNKNOWN_TIMES 64
+#define MB 1048576.0
+/* Small run buffers for what may stay in memory; two halves of them once it does not. */
+#define MANY_BUFFERS 8
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static double record_weight(const struct sp_sort_opts *o)
+{
+	double bytes = o->format.kind == SP_REC_FIXED && o->format.fixed_bytes
+			       ? (double)o->format.fixed_bytes
+			       : SP__PLAN_RECORD_BYTES;
+
+	return 1 + (SP__PLAN_ENTRY_BYTES + SP__PLAN_SCRATCH_BYTES) / bytes;
+}
+
+static uint64_t fixed_bytes(const struct sp_sort_opts *o, const struct sp__choice *c)
+{
+	struct sp__plan_buffers b;
+	uint64_t in, out;
+
+	sp__plan_buffers(c->working_bytes, &b);
+	in = (uint64_t)b.chunk_bytes * b.chunks;
+	out = (uint64_t)b.write_bytes * (b.output_buffers + b.writes);
+	in = in > out ? in : out;
+	in += (uint64_t)b.write_bytes * b.spill_writes;
+	if (o->compression != SP_SPILL_RAW)
+		in += 2 * sp__codec_memory(o->compression, c->page_bytes);
+	return in;
+}
+
+static enum sp_merge_policy policy_of(const struct sp_sort_opts *o)
+{
+	return o->policy == SP_MERGE_AUTO ? SP_MERGE_LAZY : o->policy;
+}
+
+/* Of unknown length: it gets the chance to stay in memory. */
+static bool may_fit(const struct sp_sort_opts *o)
+{
+	return !o->input_bytes && !o->run_bytes;
+}
+
+/* Divides what there is between run buffers and the pages of merges. */
+static void share_out(const struct sp_sort_opts *o, const struct sp__choice *c, uint64_t room,
+		      struct sp__layout *l)
+{
+	bool eager = policy_of(o) == SP_MERGE_EAGER;
+	uint64_t slots = room;
+
+	l->run_buffers = 1;
+	if (c->threads > 1 && c->formation == SP_FORM_LOAD)
+		l->run_buffers = l->in_memory || may_fit(o) ? MANY_BUFFERS : 2;
+	l->merge_bytes = o->merge_bytes ? o->merge_bytes : eager ? room / 2 : room;
+	if (l->merge_bytes > room) {
+		l->misfit = SP__MISFIT_MERGE;
+		return;
+	}
+	if (eager)
+		slots = room - l->merge_bytes;
+	if (o->run_bytes && o->run_bytes * l->run_buffers > slots)
+		l->run_buffers = 1;
+	if (o->run_bytes > slots || slots < 4096) {
+		l->misfit = o->run_bytes ? SP__MISFIT_RUN : SP__MISFIT_MERGE;
+		return;
+	}
+	l->run_bytes = o->run_bytes ? o->run_bytes : slots / l->run_buffers & ~UINT64_C(4095);
+	if (eager && !o->merge_bytes)
+		l->merge_bytes = room - l->run_bytes * l->run_buffers;
+}
+
+/* The most runs that one merge can take. */
+static unsigned fan_in_cap(const struct sp_sort_opts *o, const struct sp__choice *c,
+			   const struct sp__layout *l)
+{
+	uint64_t cap = l->merge_bytes / (2 * (uint64_t)c->page_bytes + RUN_OVERHEAD);
+
+	cap = least(cap < 2 ? 2 : cap, MAX_FAN_IN);
+	if (o->compress_program && !o->batch_size)
+		cap = least(cap, FILTER_FAN_IN);
+	if (o->batch_size >= 2)
+		cap = least(cap, o->batch_size);
+	return (unsigned)cap;
+}
+
+static unsigned passes_for(uint64_t runs, unsigned fan_in)
+{
+	unsigned passes = 1;
+
+	for (uint64_t reach = fan_in; reach < runs; reach *= fan_in)
+		passes++;
+	return passes;
+}
+
+/* The smallest fan-in that needs no more passes. */
+static unsigned even_fan_in(uint64_t runs, unsigned cap)
+{
+	unsigned passes = passes_for(runs, cap), f = (unsigned)pow((double)runs, 1.0 / passes);
+
+	while (f < cap && (f < 2 || passes_for(runs, f) > passes))
+		f++;
+	return f < cap ? f : cap;
+}
+
+static void choose_fan_in(const struct sp_sort_opts *o, const struct sp__choice *c,
+			  struct sp__layout *l)
+{
+	enum sp_readahead strategy = o->compress_program ? SP_READ_NONE : o->readahead;
+	unsigned cap = fan_in_cap(o, c, l), at_least;
+	uint64_t pages = l->merge_bytes / c->page_bytes;
+
+	l->merge_pages = (unsigned)least(pages, UINT32_MAX);
+	if (o->fan_in) {
+		l->fan_in =
+			o->batch_size >= 2 && o->batch_size < o->fan_in ? o->batch_size : o->fan_in;
+	} else if (policy_of(o) == SP_MERGE_EAGER) {
+		l->fan_in = o->input_bytes ? even_fan_in(l->runs, cap)
+					   : (unsigned)least(cap, EAGER_FAN_IN);
+	} else {
+		l->fan_in = cap;
+	}
+	at_least = sp__readplan_least(strategy, l->fan_in);
+	if (l->merge_pages >= at_least)
+		return;
+	l->misfit = o->merge_bytes ? SP__MISFIT_SMALL_MERGE : SP__MISFIT_PAGES;
+	l->need_merge_bytes = (uint64_t)at_least * c->page_bytes;
+}
+
+static double merge_seconds(const struct sp__layout *l, uint32_t page_bytes, unsigned runs)
+{
+	struct sp_strategy_plan table[SP_READ_COUNT_];
+	uint64_t pages = l->nominal_bytes / page_bytes + 1;
+
+	return table[sp__plan_readahead(pages, page_bytes, runs, l->merge_pages, table)].seconds;
+}
+
+/*
+ * How often each byte is merged before the final merge, on average.  Only as many
+ * runs take part in the first pass as must for the others to be full.
+ */
+static double merged_before(const struct sp__layout *l)
+{
+	double reach = pow(l->fan_in, l->passes - 1), merges, share;
+
+	if (l->passes < 2)
+		return 0;
+	merges = ceil(((double)l->runs - reach) / (l->fan_in - 1));
+	share = merges * l->fan_in / (double)l->runs;
+	return l->passes - 2 + fmin(1, share);
+}
+
+/* Formula (5) for every byte that is read, and t alone for those written. */
+static void estimate(struct sp__layout *l, uint32_t page_bytes)
+{
+	double pass = SP__PLAN_TRANSFER_S_PER_MB * (double)l->nominal_bytes / MB, before;
+
+	l->seconds = 2 * pass; /* input and output */
+	if (l->in_memory)
+		return;
+	l->passes = passes_for(l->runs, l->fan_in);
+	l->final_runs = (unsigned)(l->runs < l->fan_in ? l->runs : l->fan_in);
+	l->seconds += pass; /* spilling */
+	l->seconds += merge_seconds(l, page_bytes, l->final_runs);
+	before = merged_before(l);
+	if (before > 0)
+		l->seconds += before * (pass + merge_seconds(l, page_bytes, l->fan_in));
+}
+
+/*
+ * Descriptors may take a quarter of the memory, and more only for pages set by
+ * hand.  If even the largest pages need more, that quarter is planned for and the rest
+ * of the input's promise not believed.
+ */
+static bool describe_pages(const struct sp_sort_opts *o, const struct sp__choice *c,
+			   struct sp__layout *l)
+{
+	uint64_t quarter = c->working_bytes / 4;
+
+	l->descriptor_bytes = (l->nominal_bytes / c->page_bytes + 1) *
+			      (SP__PLAN_PAGE_DESCRIPTOR_BYTES + PAGE_PLAN_BYTES);
+	if (l->descriptor_bytes <= quarter || o->page_bytes)
+		return true;
+	if (c->largest_page)
+		l->descriptor_bytes = quarter;
+	return c->largest_page;
+}
+
+void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice,
+		struct sp__layout *layout)
+{
+	uint64_t w = choice->working_bytes, fixed = fixed_bytes(opts, choice), room;
+	double weight = record_weight(opts), records;
+
+	*layout = (struct sp__layout){ 0 };
+	layout->nominal_bytes = opts->input_bytes ? opts->input_bytes : w * UNKNOWN_TIMES;
+	room = w > fixed ? w - fixed : 0;
+	layout->in_memory = opts->input_bytes && !opts->run_bytes &&
+			    (double)opts->input_bytes * weight <= (double)room;
+	if (!layout->in_memory && !describe_pages(opts, choice, layout)) {
+		layout->misfit = SP__MISFIT_PAGES;
+		return;
+	}
+	room = room > layout->descriptor_bytes ? room - layout->descriptor_bytes : 0;
+	share_out(opts, choice, room, layout);
+	if (layout->misfit)
+		return;
+	/* Replacement selection writes runs of about twice its memory. */
+	records = (double)layout->run_bytes / weight * (choice->formation == SP_FORM_LOAD ? 1 : 2);
+	if (layout->run_buffers == MANY_BUFFERS)
+		records *= MANY_BUFFERS / 2;
+	layout->runs =
+		layout->in_memory ? 1 : (uint64_t)ceil((double)layout->nominal_bytes / records);
+	choose_fan_in(opts, choice, layout);
+	if (!layout->misfit)
+		estimate(layout, choice->page_bytes);
+}

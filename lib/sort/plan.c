@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The planner: tries every page size, and both ways of forming runs where they
+ * are free, and takes the layout (layout.c) with the least predicted time.
+ *
+ * Page size.  Formula (4) does not know it: clusters have b / (n + 1) pages of
+ * any size.  What it changes is the memory for descriptors (small pages), the fan-in that
+ * two pages for each run allow (large ones), and the number of requests.  So of
+ * those within 2 % of the best time: descriptors at most 1/16 of the memory
+ * if possible; then the largest up to 256 KB that leaves 16 pages for each run; else
+ * the one nearest to the 32 KB of the paper that leaves four.
+ *
+ * Refusals.  The least memory that would do is found by bisection over the
+ * planner itself, so that the message cannot disagree with it.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "sort/plan_impl.h"
+#include "sort/predict.h"
+#include "sort/readplan.h"
+
+#define FLOOR_BYTES (UINT64_C(512) << 10)
+#define DEFAULT_BYTES (UINT64_C(1) << 30)
+#define MIN_PAGE 4096u
+#define USUAL_PAGE (32u << 10)
+#define FINE_PAGE (256u << 10)
+#define MAX_AUTO_PAGE (1u << 20)
+#define MAX_PAGE (16u << 20)
+#define MAX_THREADS 8
+#define NEAR_BEST 1.02
+#define WORTH_REPLACEMENT 0.8
+
+uint64_t sp__plan_working(uint64_t memory_bytes)
+{
+	if (!memory_bytes)
+		return DEFAULT_BYTES;
+	return memory_bytes < FLOOR_BYTES ? FLOOR_BYTES : memory_bytes;
+}
+
+unsigned sp__plan_threads(unsigned parallel)
+{
+	cpu_set_t set;
+	int n;
+
+	if (parallel)
+		return parallel;
+	if (sched_getaffinity(0, sizeof(set), &set) == 0)
+		n = CPU_COUNT(&set);
+	else
+		n = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	return n < 1 ? 1 : n < MAX_THREADS ? (unsigned)n : MAX_THREADS;
+}
+
+/* Requests of W / 64: 16 KB to 1 MB. */
+void sp__plan_buffers(uint64_t working_bytes, struct sp__plan_buffers *buffers)
+{
+	uint64_t chunk = working_bytes / 64;
+	bool large = working_bytes >= UINT64_C(128) << 20;
+
+	chunk = chunk < (16u << 10) ? 16u << 10 : chunk > (1u << 20) ? 1u << 20 : chunk;
+	chunk &= chunk < (128u << 10) ? ~UINT64_C(4095) : ~UINT64_C(65535);
+	*buffers = (struct sp__plan_buffers){
+		.chunk_bytes = (uint32_t)chunk,
+		.chunks = 3,
+		.write_bytes = (uint32_t)chunk,
+		.writes = large ? 3 : 2,
+		.output_buffers = 3,
+		.spill_writes = 3,
+	};
+}
+
+enum sp_readahead sp__plan_readahead(uint64_t pages, uint32_t page_bytes, unsigned runs,
+				     unsigned buffers, struct sp_strategy_plan *table)
+{
+	struct sp_strategy_plan all[SP_READ_COUNT_];
+	enum sp_readahead best = SP_READ_AUTO;
+
+	memset(all, 0, sizeof(all));
+	for (enum sp_readahead s = SP_READ_NONE; s < SP_READ_COUNT_; s++) {
+		struct sp_strategy_plan *p = &all[s];
+
+		p->feasible = buffers >= sp__readplan_least(s, runs);
+		p->cluster_pages = sp__predict_cluster_pages(s, runs, buffers, true);
+		p->cluster_reads =
+			sp__predict_cluster_reads(s, (double)pages, runs, buffers, 1, true);
+		/* At least one for each run, however much memory there is. */
+		if (p->cluster_reads < runs)
+			p->cluster_reads = runs;
+		p->seconds = sp__predict_seconds(SP__PLAN_TRANSFER_S_PER_MB, SP__PLAN_SEEK_S,
+						 (double)pages * page_bytes, p->cluster_reads);
+		if (p->feasible &&
+		    (best == SP_READ_AUTO || p->seconds < all[best].seconds * (1 - 1e-9)))
+			best = s;
+	}
+	if (table)
+		memcpy(table, all, sizeof(all));
+	return best == SP_READ_AUTO ? SP_READ_NONE : best;
+}
+
+/* How well a layout's page size suits it, among those of about equal time. */
+static int page_score(const struct sp__layout *l, uint32_t page_bytes, uint64_t working_bytes)
+{
+	unsigned runs = l->final_runs > 2 ? l->final_runs : 2, each = l->merge_pages / runs;
+	int distance = 0, score = l->descriptor_bytes <= working_bytes / 16 ? 1000 : 0;
+
+	if (each >= 16 && page_bytes >= USUAL_PAGE && page_bytes <= FINE_PAGE)
+		return score + 500 + (int)(page_bytes >> 12);
+	for (uint32_t p = USUAL_PAGE; p < page_bytes; p *= 2)
+		distance++;
+	for (uint32_t p = page_bytes; p < USUAL_PAGE; p *= 2)
+		distance++;
+	return score + (each >= 4 ? 100 : 0) - distance;
+}
+
+/* The page sizes to choose from, smallest first; returns how many. */
+static int pages_to_try(const struct sp_sort_opts *o, uint64_t working_bytes, uint32_t *page)
+{
+	struct sp__plan_buffers b;
+	int n = 0;
+
+	if (o->page_bytes) {
+		page[0] = o->page_bytes;
+		return 1;
+	}
+	/* A run is written in whole pages, one buffer at a time. */
+	sp__plan_buffers(working_bytes, &b);
+	for (uint32_t p = MIN_PAGE; p <= MAX_AUTO_PAGE && p <= b.write_bytes; p *= 2)
+		page[n++] = p;
+	return n;
+}
+
+/* The best layout for a way of forming runs; if none fits, the last misfit. */
+static struct sp__layout best_page(const struct sp_sort_opts *o, struct sp__choice *c)
+{
+	struct sp__layout l[16];
+	uint32_t page[16];
+	double seconds = -1;
+	int n = pages_to_try(o, c->working_bytes, page), best = -1, best_score = 0, score;
+
+	for (int i = 0; i < n; i++) {
+		c->page_bytes = page[i];
+		c->largest_page = !o->page_bytes && i == n - 1;
+		sp__layout(o, c, &l[i]);
+		if (!l[i].misfit && (seconds < 0 || l[i].seconds < seconds))
+			seconds = l[i].seconds;
+	}
+	for (int i = 0; i < n; i++) {
+		if (l[i].misfit || l[i].seconds > seconds * NEAR_BEST)
+			continue;
+		score = page_score(&l[i], page[i], c->working_bytes);
+		if (best < 0 || score > best_score) {
+			best = i;
+			best_score = score;
+		}
+	}
+	if (best < 0)
+		best = n - 1;
+	c->page_bytes = page[best];
+	return l[best];
+}
+
+static struct sp__layout best_layout(const struct sp_sort_opts *o, uint64_t memory_bytes,
+				     struct sp__choice *c)
+{
+	struct sp__choice other;
+	struct sp__layout load, replacement;
+
+	*c = (struct sp__choice){ .working_bytes = sp__plan_working(memory_bytes),
+				  .threads = sp__plan_threads(o->parallel),
+				  .formation = o->formation };
+	if (o->formation != SP_FORM_AUTO)
+		return best_page(o, c);
+	c->formation = SP_FORM_LOAD;
+	load = best_page(o, c);
+	if (!o->input_bytes)
+		return load;
+	other = *c;
+	other.formation = SP_FORM_REPLACEMENT;
+	replacement = best_page(o, &other);
+	/* It costs more comparisons: only if it saves a whole pass, or nearly. */
+	if (replacement.misfit ||
+	    (!load.misfit && (replacement.passes >= load.passes ||
+			      replacement.seconds > WORTH_REPLACEMENT * load.seconds)))
+		return load;
+	*c = other;
+	return replacement;
+}
+
+static uint64_t least_memory(const struct sp_sort_opts *o)
+{
+	uint64_t low = FLOOR_BYTES, high = FLOOR_BYTES;
+	struct sp__choice c;
+
+	while (best_layout(o, high, &c).misfit) {
+		low = high;
+		if (high >> 60)
+			return 0;
+		high *= 2;
+	}
+	while (high - low > 4096) {
+		uint64_t mid = low + (high - low) / 2;
+
+		if (best_layout(o, mid, &c).misfit)
+			low = mid;
+		else
+			high = mid;
+	}
+	return (high + 4095) & ~UINT64_C(4095);
+}
+
+static int refuse(const struct sp_sort_opts *o, const struct sp__layout *l, uint32_t page_bytes,
+		  struct sp_errinfo *err)
+{
+	unsigned long long memory;
+
+	if (l->misfit == SP__MISFIT_SMALL_MERGE)
+		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1,
+				"merging %u runs in pages of %u bytes needs a merge buffer of at "
+				"least %llu bytes",
+				l->fan_in, page_bytes, (unsigned long long)l->need_merge_bytes);
+	memory = least_memory(o);
+	if (!memory)
+		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1,
+				"no amount of memory can do what was asked");
+	if (l->misfit == SP__MISFIT_RUN)
+		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1,
+				"a run size of %llu bytes needs at least %llu bytes of memory",
+				(unsigned long long)o->run_bytes, memory);
+	if (l->misfit == SP__MISFIT_MERGE && o->merge_bytes)
+		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1,
+				"a merge buffer of %llu bytes needs at least %llu bytes of memory",
+				(unsigned long long)o->merge_bytes, memory);
+	if (o->page_bytes)
+		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1,
+				"merging %u runs in pages of %u bytes needs at least %llu bytes "
+				"of memory",
+				l->fan_in ? l->fan_in : 2, page_bytes, memory);
+	return sp__errf(err, SP_EBUDGET, "plan", NULL, -1,
+			"merging %u runs needs at least %llu bytes of memory",
+			l->fan_in ? l->fan_in : 2, memory);
+}
+
+static int check_opts(const struct sp_sort_opts *o, struct sp_errinfo *err)
+{
+	if (o->page_bytes % MIN_PAGE || o->page_bytes > MAX_PAGE)
+		return sp__errf(err, -EINVAL, "plan", NULL, -1,
+				"a page is a multiple of %u bytes and at most %u", MIN_PAGE,
+				MAX_PAGE);
+	if (o->fan_in == 1)
+		return sp__errf(err, -EINVAL, "plan", NULL, -1, "the least fan-in is 2");
+	if (o->run_bytes && o->run_bytes < MIN_PAGE)
+		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1, "the least run size is %u bytes",
+				MIN_PAGE);
+	return 0;
+}
+
+static void fill(struct sp_sort_plan *plan, const struct sp_sort_opts *o,
+		 const struct sp__choice *c, const struct sp__layout *l)
+{
+	unsigned final_runs = l->final_runs > 1 ? l->final_runs : 2;
+	uint64_t pages = (l->nominal_bytes + c->page_bytes - 1) / c->page_bytes;
+	enum sp_readahead strategy;
+
+	*plan = (struct sp_sort_plan){
+		.memory_bytes = c->working_bytes,
+		.input_bytes = o->input_bytes,
+		.in_memory = l->in_memory,
+		.formation = c->formation,
+		.policy = o->policy == SP_MERGE_AUTO ? SP_MERGE_LAZY : o->policy,
+		.recycle = o->recycle == SP_RECYCLE_AUTO ? SP_RECYCLE_ALL : o->recycle,
+		.run_bytes = l->run_bytes,
+		.run_buffers = l->run_buffers,
+		.runs = o->input_bytes ? l->runs : 0,
+		.fan_in = l->fan_in,
+		.passes = o->input_bytes ? l->passes : 0,
+		.page_bytes = c->page_bytes,
+		.merge_bytes = l->merge_bytes,
+		.merge_pages = l->merge_pages,
+		.transfer_s_per_mb = SP__PLAN_TRANSFER_S_PER_MB,
+		.seek_s = SP__PLAN_SEEK_S,
+		.seconds = o->input_bytes ? l->seconds : 0,
+	};
+	strategy = sp__plan_readahead(pages, c->page_bytes, final_runs, l->merge_pages,
+				      plan->strategy);
+	plan->readahead = o->readahead == SP_READ_AUTO ? strategy : o->readahead;
+	if (o->compress_program) {
+		plan->readahead = SP_READ_NONE;
+		plan->recycle = SP_RECYCLE_NONE;
+	}
+}
+
+int sp_sort_plan(const struct sp_sort_opts *opts, struct sp_sort_plan *plan, struct sp_errinfo *err)
+{
+	struct sp__layout layout;
+	struct sp__choice choice;
+	int rc = check_opts(opts, err);
+
+	if (rc < 0)
+		return rc;
+	layout = best_layout(opts, opts->memory_bytes, &choice);
+	if (layout.misfit)
+		return refuse(opts, &layout, choice.page_bytes, err);
+	fill(plan, opts, &choice, &layout);
+	return 0;
+}

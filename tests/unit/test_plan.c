@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The planner over tables of sizes: it keeps within the memory, gets no worse
+ * with more of it, honours what is set by hand and refuses what contradicts.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "sort/plan.h"
+#include "sort/policy.h"
+#include "sort/predict.h"
+#include "sort/readplan.h"
+#include "tap.h"
+
+#define K (UINT64_C(1) << 10)
+#define M (UINT64_C(1) << 20)
+#define G (UINT64_C(1) << 30)
+
+static struct sp_sort_opts opts_for(uint64_t memory, uint64_t input)
+{
+	struct sp_sort_opts o = SP_SORT_OPTS_INIT;
+
+	o.memory_bytes = memory;
+	o.input_bytes = input;
+	o.parallel = 2;
+	return o;
+}
+
+static struct sp_sort_plan must(const struct sp_sort_opts *o)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_sort_plan plan = { 0 };
+
+	if (sp_sort_plan(o, &plan, &err)) {
+		printf("Bail out! no plan: %s\n", err.text);
+		exit(1);
+	}
+	return plan;
+}
+
+/* All that the plan asks for at a time, while forming runs or merging. */
+static bool within(const struct sp_sort_plan *p)
+{
+	uint64_t slots = p->run_bytes * p->run_buffers, in, out, spill, pool;
+	struct sp__plan_buffers b;
+
+	sp__plan_buffers(p->memory_bytes, &b);
+	in = (uint64_t)b.chunk_bytes * b.chunks;
+	out = (uint64_t)b.write_bytes * (b.writes + b.output_buffers);
+	spill = (uint64_t)b.write_bytes * b.spill_writes;
+	pool = p->merge_bytes > slots ? p->merge_bytes : slots;
+	if (p->policy == SP_MERGE_EAGER)
+		pool = p->merge_bytes + slots;
+	return slots + in + spill <= p->memory_bytes && pool + out + spill <= p->memory_bytes &&
+	       (uint64_t)p->merge_pages * p->page_bytes <= p->merge_bytes;
+}
+
+static bool usable(const struct sp_sort_plan *p)
+{
+	return p->run_bytes * p->run_buffers >= 128 * K && p->fan_in >= 2 && p->page_bytes >= 4096 &&
+	       p->page_bytes % 4096 == 0 &&
+	       p->merge_pages >= sp__readplan_least(p->readahead, p->fan_in) &&
+	       (p->in_memory || p->merge_pages >= 2 * p->fan_in) &&
+	       p->strategy[p->readahead].feasible;
+}
+
+/* Reaches every run count with the passes that it names. */
+static bool enough_passes(const struct sp_sort_plan *p)
+{
+	double reach = pow(p->fan_in, p->passes);
+
+	return p->in_memory || !p->runs || reach >= (double)p->runs;
+}
+
+static void tables(void)
+{
+	static const uint64_t inputs[] = { 0,	  1,	  300 * K, 5 * M,   100 * M,
+					   1 * G, 16 * G, 300 * G, 4096 * G };
+	bool fits = true, good = true, reach = true, monotone = true, steady = true, more = true;
+
+	for (size_t i = 0; i < sizeof(inputs) / sizeof(inputs[0]); i++) {
+		struct sp_sort_plan before = { .seconds = INFINITY };
+
+		for (uint64_t m = 100 * K; m < 16 * G; m += m / 7) {
+			struct sp_sort_opts o = opts_for(m, inputs[i]);
+			struct sp_sort_plan p;
+
+			o.formation = SP_FORM_LOAD;
+			p = must(&o);
+			fits &= within(&p) && p.memory_bytes <= (m < 512 * K ? 512 * K : m);
+			good &= usable(&p);
+			reach &= enough_passes(&p);
+			/* Page sizes go in steps; a wider one where even the largest
+			 * has more descriptors than it should. */
+			monotone &=
+				p.seconds <= before.seconds * (inputs[i] / m < 1000 ? 1.05 : 1.15);
+			steady &= p.in_memory >= before.in_memory;
+			more &= p.in_memory ||
+				p.run_bytes * p.run_buffers >=
+					before.run_bytes * before.run_buffers / 4 * 3;
+			before = p;
+		}
+	}
+	ok(fits, "no plan asks for more than the memory, 512 KB at the least");
+	ok(good, "every plan has usable runs, pages and fan-in, two pages for each run");
+	ok(reach, "fan-in and passes reach all runs");
+	ok(monotone, "more memory never takes more time, but for steps in the page size");
+	ok(steady, "what is sorted in memory stays there with more memory");
+	ok(more, "more memory makes run buffers hardly smaller");
+}
+
+static void choices(void)
+{
+	struct sp_sort_opts o = opts_for(64 * M, 1 * G);
+	struct sp_sort_plan p = must(&o);
+
+	ok(p.passes == 1 && p.run_buffers == 2 && p.formation == SP_FORM_LOAD &&
+		   p.policy == SP_MERGE_LAZY && p.recycle == SP_RECYCLE_ALL,
+	   "1 GB in 64 MB: two run buffers, one lazy merge");
+	ok(p.seconds > 2 && p.seconds < 3,
+	   "1 GB in 64 MB is about 2 s at 2 GB/s, read and written twice");
+	o = opts_for(2 * G, 1 * G);
+	p = must(&o);
+	ok(p.in_memory && p.run_buffers > 2 && p.passes == 0,
+	   "1 GB in 2 GB is sorted in memory, in parts while it is read");
+	o.format = (struct sp_recfmt){ .kind = SP_REC_FIXED, .fixed_bytes = 8 };
+	p = must(&o);
+	ok(!p.in_memory, "records of 8 bytes weigh five times as much");
+	o = opts_for(64 * M, 0);
+	p = must(&o);
+	ok(!p.runs && !p.in_memory && p.run_buffers > 2 && !p.passes &&
+		   p.formation == SP_FORM_LOAD,
+	   "nothing is promised about input of unknown length");
+	o.parallel = 1;
+	p = must(&o);
+	ok(p.run_buffers == 1, "one thread has one run buffer");
+	o.compress_program = "gzip";
+	p = must(&o);
+	ok(p.readahead == SP_READ_NONE && p.recycle == SP_RECYCLE_NONE && p.fan_in <= 16,
+	   "a compression program means whole runs, no recycling, sixteen processes");
+	o = opts_for(16 * M, 1 * G);
+	p = must(&o);
+	ok(p.formation == SP_FORM_REPLACEMENT && p.passes == 1,
+	   "replacement selection is chosen when it saves a pass");
+	o.formation = SP_FORM_LOAD;
+	p = must(&o);
+	ok(p.passes == 2, "without it there are two");
+	ok(sp__plan_threads(3) == 3 && sp__plan_threads(0) >= 1 && sp__plan_threads(0) <= 8,
+	   "threads are as asked, or one to eight");
+}
+
+static void by_hand(void)
+{
+	struct sp_sort_opts o = opts_for(64 * M, 1 * G);
+	struct sp_sort_plan p;
+
+	o.run_bytes = 1 * M;
+	p = must(&o);
+	ok(p.run_bytes == 1 * M && p.run_buffers == 2 && p.runs == 1536, "a run size is kept");
+	o.merge_bytes = 4 * M;
+	p = must(&o);
+	ok(p.merge_bytes == 4 * M && p.merge_pages == 4 * M / p.page_bytes,
+	   "a merge buffer is kept");
+	o.fan_in = 4;
+	p = must(&o);
+	ok(p.fan_in == 4 && p.passes == 6, "a fan-in is kept: 1536 runs four by four in 6 passes");
+	o.policy = SP_MERGE_EAGER;
+	o.page_bytes = 8192;
+	o.recycle = 1;
+	o.readahead = SP_READ_DOUBLE;
+	p = must(&o);
+	ok(p.policy == SP_MERGE_EAGER && p.page_bytes == 8192 && p.recycle == 1 &&
+		   p.readahead == SP_READ_DOUBLE && within(&p),
+	   "policy, page size, recycling and read-ahead are kept");
+	o = opts_for(64 * M, 1 * G);
+	o.batch_size = 7;
+	p = must(&o);
+	ok(p.fan_in == 7, "the batch size caps the fan-in");
+	o.fan_in = 5;
+	p = must(&o);
+	ok(p.fan_in == 5, "a fan-in is chosen within it");
+	o = opts_for(512 * K, 2 * M);
+	o.fan_in = 60;
+	p = must(&o);
+	ok(p.fan_in == 60 && p.merge_pages >= 60, "pages become small for a large fan-in");
+	o = opts_for(64 * M, 0);
+	o.policy = SP_MERGE_EAGER;
+	p = must(&o);
+	ok(p.fan_in == 8 && within(&p), "eager merging has room beside the run buffers");
+}
+
+/* Refused, and the memory that the message names is the least that would do. */
+static void names_the_least(struct sp_sort_opts o, const char *what)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_sort_plan p;
+	const char *least;
+	int rc = sp_sort_plan(&o, &p, &err);
+
+	diag("%s", err.text);
+	ok(rc == SP_EBUDGET && err.code == rc, "%s is refused", what);
+	least = strstr(err.text, "at least ");
+	o.memory_bytes = least ? strtoull(least + strlen("at least "), NULL, 10) : 0;
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	ok(least && sp_sort_plan(&o, &p, &err) == 0, "%s: the memory named would do", what);
+	o.memory_bytes -= 4097;
+	ok(sp_sort_plan(&o, &p, &err) == SP_EBUDGET, "%s: less would not", what);
+}
+
+static void refusals(void)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_sort_opts o = opts_for(8 * M, 1 * G);
+	struct sp_sort_plan p;
+
+	o.run_bytes = 20 * M;
+	names_the_least(o, "a run larger than the memory");
+	o = opts_for(8 * M, 1 * G);
+	o.merge_bytes = 20 * M;
+	names_the_least(o, "a merge buffer larger than the memory");
+	o = opts_for(8 * M, 1 * G);
+	o.fan_in = 3000;
+	names_the_least(o, "a fan-in that memory has no pages for");
+	o = opts_for(1 * M, 1 * G);
+	o.page_bytes = 4 * M;
+	names_the_least(o, "a page larger than the memory");
+	o = opts_for(64 * M, 1 * G);
+	o.merge_bytes = 1 * M;
+	o.page_bytes = 64 * K;
+	o.fan_in = 20;
+	ok(sp_sort_plan(&o, &p, &err) == SP_EBUDGET && strstr(err.text, "1310720"),
+	   "20 runs in pages of 64 KB need a merge buffer of 1310720 bytes");
+	o.merge_bytes = 1310720;
+	ok(sp_sort_plan(&o, &p, &err) == 0, "and that would do");
+	o.page_bytes = 5000;
+	ok(sp_sort_plan(&o, &p, &err) == -EINVAL, "pages are multiples of 4096 bytes");
+	o.page_bytes = 0;
+	o.fan_in = 1;
+	ok(sp_sort_plan(&o, &p, &err) == -EINVAL, "a fan-in of 1 is refused");
+}
+
+static bool near(double a, double b)
+{
+	return fabs(a - b) <= 1e-9 * fabs(b);
+}
+
+/* Formulas by hand: 15 runs, 50 MB in pages of 32 KB, 64 buffers (figure 10, 2 MB). */
+static void formulas(void)
+{
+	const double n = 15, b = 64, d = 1600;
+
+	ok(near(sp__predict_cluster_reads(SP_READ_DOUBLE, d, n, b, 1, false), 750), "formula (1)");
+	ok(near(sp__predict_cluster_reads(SP_READ_DOUBLE, d, n, b, 1, true), 800),
+	   "formula (1) at whole pages");
+	ok(near(sp__predict_cluster_reads(SP_READ_DOUBLE, d, n, 20, 1, false), 1600),
+	   "formula (1) below two buffers for each run");
+	ok(near(sp__predict_cluster_reads(SP_READ_EQUAL, d, n, b, 1, false), 1600 / (64 / 15. - 1)),
+	   "formula (2)");
+	ok(near(sp__predict_cluster_reads(SP_READ_EXTENDED, d, n, b, 1, false), 425),
+	   "formula (3)");
+	ok(near(sp__predict_cluster_reads(SP_READ_CLUSTER, d, n, b, 1, false), 400), "formula (4)");
+	ok(near(sp__predict_seconds(0.3, 0.007, 50 * 1048576., 400), 17.8), "formula (5)");
+	ok(near(sp__predict_cluster_reads(SP_READ_EQUAL, d, n, b, 0.25, false),
+		0.5 * 1600 / (64 / 15. - 1) + 7.5),
+	   "formula (6)");
+	ok(near(sp__predict_cluster_reads(SP_READ_DOUBLE, d, n, b, 0.25, false), 375 + 7.5),
+	   "formula (7)");
+	ok(near(sp__predict_cluster_reads(SP_READ_EXTENDED, d, n, b, 0.25, false), 212.5 + 7.5),
+	   "formula (8)");
+	ok(near(sp__predict_cluster_reads(SP_READ_CLUSTER, d, n, b, 0.95, false), 400),
+	   "formula (9), all runs active");
+	ok(near(sp__predict_cluster_reads(SP_READ_CLUSTER, d, n, b, 0.8, false), 150),
+	   "formula (9), five runs active");
+	ok(near(sp__predict_cluster_reads(SP_READ_CLUSTER, d, n, b, 0.25, false), 37.5 + 7.5),
+	   "formula (9), two runs active");
+	ok(near(sp__predict_cluster_reads(SP_READ_FORECAST, d, n, b, 1, true), 400),
+	   "forecasting reads whole buffers of b / (n + 1)");
+	ok(near(sp__predict_cluster_reads(SP_READ_NONE, d, n, b, 1, true), 1600),
+	   "without read-ahead every page is a read");
+	ok(sp__predict_cluster_reads(SP_READ_CLUSTER, d, n, 15, 1, true) == 0,
+	   "too few buffers give no prediction");
+}
+
+static void strategies(void)
+{
+	struct sp_strategy_plan t[SP_READ_COUNT_];
+
+	ok(sp__plan_readahead(1600, 32 * K, 15, 64, t) == SP_READ_FORECAST &&
+		   near(t[SP_READ_CLUSTER].seconds, t[SP_READ_FORECAST].seconds),
+	   "at equal time the simpler strategy is chosen");
+	ok(sp__plan_readahead(1600, 32 * K, 15, 70, t) == SP_READ_CLUSTER, "clustering is fastest");
+	ok(sp__plan_readahead(1600, 32 * K, 3, 64, t) == SP_READ_EQUAL,
+	   "with few runs equal buffering wastes less");
+	ok(sp__plan_readahead(1600, 32 * K, 15, 15, t) == SP_READ_NONE &&
+		   !t[SP_READ_CLUSTER].feasible,
+	   "without spare buffers there is no choice");
+	ok(sp__plan_readahead(100, 32 * K, 15, 1000, t) != SP_READ_NONE &&
+		   t[SP_READ_EQUAL].cluster_reads == 15,
+	   "no strategy is credited with less than one read for each run");
+}
+
+int main(void)
+{
+	tables();
+	choices();
+	by_hand();
+	refusals();
+	formulas();
+	strategies();
+	return done();
+}
