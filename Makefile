@@ -185,7 +185,7 @@ $(LOCALES): scripts/build-locales
 	$(Q)scripts/build-locales $(@D) && touch $@
 
 .PHONY: check check-unit check-cli check-all check-fast asan tsan fuzz test-programs
-test-programs: $(TEST_PROGRAMS)
+test-programs: $(TEST_PROGRAMS) $(LOCALES)
 check: ## everything is tested; installs what that needs
 	$(Q)scripts/setup check
 	$(Q)+$(MAKE) --no-print-directory check-all

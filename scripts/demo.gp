@@ -17,7 +17,9 @@ set grid ytics lc rgb "#dddddd"
 set xtics rotate by -25
 set key top left
 plot ARG1 . "/times" using 2:xtic(1) title "sort" lc rgb "#b0b0b0", \
-     "" using 3 title "xsort" lc rgb "#2060a0"
+     "" using 3 title "xsort" lc rgb "#2060a0", \
+     "" using ($0 + 0.17):3:(sprintf("%.2f", $3)) with labels offset 0,0.6 font ",9" notitle, \
+     "" using ($0 - 0.17):2:(sprintf("%.2f", $2)) with labels offset 0,0.6 font ",9" notitle
 
 set title "Every file of this machine, by size"
 set datafile separator whitespace
