@@ -205,8 +205,8 @@ static void estimate(struct sp__layout *l, uint32_t page_bytes)
 
 /*
  * Descriptors may take a quarter of the memory, and more only for pages set by
- * hand.  If even the largest pages need more, that quarter is planned for and the rest
- * of the input's promise not believed.
+ * hand and input of known length.  If the largest pages that may be chosen need more,
+ * that quarter is planned for and the rest of the input's promise not believed.
  */
 static bool describe_pages(const struct sp_sort_opts *o, const struct sp__choice *c,
 			   struct sp__layout *l)
@@ -215,11 +215,9 @@ static bool describe_pages(const struct sp_sort_opts *o, const struct sp__choice
 
 	l->descriptor_bytes = (l->nominal_bytes / c->page_bytes + 1) *
 			      (SP__PLAN_PAGE_DESCRIPTOR_BYTES + PAGE_PLAN_BYTES);
-	if (l->descriptor_bytes <= quarter || o->page_bytes)
-		return true;
-	if (c->largest_page)
+	if (l->descriptor_bytes > quarter && c->largest_page)
 		l->descriptor_bytes = quarter;
-	return c->largest_page;
+	return l->descriptor_bytes <= quarter || o->page_bytes;
 }
 
 void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice,

@@ -142,7 +142,7 @@ static struct sp__layout best_page(const struct sp_sort_opts *o, struct sp__choi
 
 	for (int i = 0; i < n; i++) {
 		c->page_bytes = page[i];
-		c->largest_page = !o->page_bytes && i == n - 1;
+		c->largest_page = i == n - 1 && !(o->page_bytes && o->input_bytes);
 		sp__layout(o, c, &l[i]);
 		if (!l[i].misfit && (seconds < 0 || l[i].seconds < seconds))
 			seconds = l[i].seconds;

@@ -58,8 +58,8 @@ static bool within(const struct sp_sort_plan *p)
 
 static bool usable(const struct sp_sort_plan *p)
 {
-	return p->run_bytes * p->run_buffers >= 128 * K && p->fan_in >= 2 && p->page_bytes >= 4096 &&
-	       p->page_bytes % 4096 == 0 &&
+	return p->run_bytes * p->run_buffers >= 128 * K && p->fan_in >= 2 &&
+	       p->page_bytes >= 4096 && p->page_bytes % 4096 == 0 &&
 	       p->merge_pages >= sp__readplan_least(p->readahead, p->fan_in) &&
 	       (p->in_memory || p->merge_pages >= 2 * p->fan_in) &&
 	       p->strategy[p->readahead].feasible;
@@ -129,8 +129,7 @@ static void choices(void)
 	ok(!p.in_memory, "records of 8 bytes weigh five times as much");
 	o = opts_for(64 * M, 0);
 	p = must(&o);
-	ok(!p.runs && !p.in_memory && p.run_buffers > 2 && !p.passes &&
-		   p.formation == SP_FORM_LOAD,
+	ok(!p.runs && !p.in_memory && p.run_buffers > 2 && !p.passes && p.formation == SP_FORM_LOAD,
 	   "nothing is promised about input of unknown length");
 	o.parallel = 1;
 	p = must(&o);
@@ -184,6 +183,11 @@ static void by_hand(void)
 	o.fan_in = 60;
 	p = must(&o);
 	ok(p.fan_in == 60 && p.merge_pages >= 60, "pages become small for a large fan-in");
+	o = opts_for(8 * M, 0);
+	o.page_bytes = 4096;
+	p = must(&o);
+	ok(p.page_bytes == 4096 && p.run_bytes * p.run_buffers >= 4 * M,
+	   "small pages are possible for input of unknown length");
 	o = opts_for(64 * M, 0);
 	o.policy = SP_MERGE_EAGER;
 	p = must(&o);
