@@ -32,22 +32,21 @@ struct sp__request {
 	enum sp__op op;
 	sp__ioprio prio;
 	struct sp__volume *volume;
-	uint64_t offset;  /* bytes */
+	uint64_t offset; /* bytes */
 	void *data;
 	uint32_t bytes;
-	int32_t result;	  /* after reaping: bytes moved, or -errno */
-	uint64_t tag;	  /* the caller's */
+	int32_t result;		     /* after reaping: bytes moved, or -errno */
+	uint64_t tag;		     /* the caller's */
 	uint64_t submit_ns, done_ns; /* monotonic clock */
-	uint32_t moved;	  /* bytes done so far, kept by the queue */
-	struct sp__request *next; /* of whoever owns the request at the time */
+	uint32_t moved;		     /* bytes done so far, kept by the queue */
+	struct sp__request *next;    /* of whoever owns the request at the time */
 };
 
 struct sp__queue_opts {
-	const char *engine; /* NULL or "auto"; else a name from the table, or
-			     * "fault:SPEC:NAME", see fault.c */
-	unsigned depth;	    /* most requests outstanding, 1 .. 4096 */
-	void *pool;	    /* page-aligned memory that requests will use; */
-	size_t pool_bytes;  /* registered with the kernel if it may; or NULL, 0 */
+	const char *engine;	 /* NULL or "auto"; else a name from the table, see engine.c */
+	unsigned depth;		 /* most requests outstanding, 1 .. 4096 */
+	void *pool;		 /* page-aligned memory that requests will use; */
+	size_t pool_bytes;	 /* registered with the kernel if it may; or NULL, 0 */
 	struct sp__trace *trace; /* or NULL */
 };
 
@@ -63,8 +62,7 @@ struct sp__queue;
  * Opens a queue.  "auto" tries io_uring, then libaio, then sync, without an
  * error as long as one of them opens; a name asks for that engine alone.
  */
-SP_MUST_CHECK int sp__queue_open(struct sp__queue **q,
-				 const struct sp__queue_opts *opts,
+SP_MUST_CHECK int sp__queue_open(struct sp__queue **q, const struct sp__queue_opts *opts,
 				 struct sp_errinfo *err);
 /* Waits for all that is outstanding (results dropped), then frees. NULL is fine. */
 void sp__queue_close(struct sp__queue *q);
@@ -77,16 +75,14 @@ void sp__queue_counters(const struct sp__queue *q, struct sp__io_counters *c);
  * Submits n requests as one indivisible batch, in order: with one system call
  * as long as n is within the depth.  0 or an error.
  */
-SP_MUST_CHECK int sp__queue_submit(struct sp__queue *q,
-				   struct sp__request *const *reqs, size_t n);
+SP_MUST_CHECK int sp__queue_submit(struct sp__queue *q, struct sp__request *const *reqs, size_t n);
 
 /*
  * Collects up to max completed requests.  Waits until at least min (<= max)
  * are there, or timeout_ns has passed (-1: for ever), or nothing is
  * outstanding.  Returns how many, or an error of the queue itself.
  */
-SP_MUST_CHECK int sp__queue_reap(struct sp__queue *q,
-				 struct sp__request **done, size_t max,
+SP_MUST_CHECK int sp__queue_reap(struct sp__queue *q, struct sp__request **done, size_t max,
 				 size_t min, int64_t timeout_ns);
 
 #endif

@@ -17,8 +17,7 @@
 
 struct sp__rstream_opts {
 	const char *engine;	/* as in sp__queue_opts */
-	enum sp__direct direct; /* _ALWAYS: whatever the page cache holds; where
-				 * there is no direct I/O, buffered */
+	enum sp__direct direct; /* _ALWAYS: even if cached; buffered if it cannot be done */
 	size_t chunk_bytes;	/* of one request; multiple of 4096 */
 	unsigned depth;		/* chunks: one with the caller, the rest ahead; up to 64 */
 	struct sp__trace *trace;
@@ -27,10 +26,8 @@ struct sp__rstream_opts {
 struct sp__rstream;
 
 /* Borrows fd (closed by the caller, after the stream). */
-SP_MUST_CHECK int sp__rstream_open(struct sp__rstream **rs, int fd,
-				   const char *name,
-				   const struct sp__rstream_opts *opts,
-				   struct sp_errinfo *err);
+SP_MUST_CHECK int sp__rstream_open(struct sp__rstream **rs, int fd, const char *name,
+				   const struct sp__rstream_opts *opts, struct sp_errinfo *err);
 void sp__rstream_close(struct sp__rstream *rs); /* accepts NULL */
 
 /*
@@ -38,12 +35,11 @@ void sp__rstream_close(struct sp__rstream *rs); /* accepts NULL */
  * SP_LATER (only if !wait: nothing has arrived yet), or an error told in the
  * err of opening (kept by the stream; so it lives as long).
  */
-SP_MUST_CHECK int sp__rstream_next(struct sp__rstream *rs, const char **data,
-				   size_t *bytes, bool wait);
+SP_MUST_CHECK int sp__rstream_next(struct sp__rstream *rs, const char **data, size_t *bytes,
+				   bool wait);
 /* Memory that the stream holds, for the budget. */
 size_t sp__rstream_memory(const struct sp__rstream *rs);
-void sp__rstream_counters(const struct sp__rstream *rs,
-			  struct sp__io_counters *c);
+void sp__rstream_counters(const struct sp__rstream *rs, struct sp__io_counters *c);
 const char *sp__rstream_engine(const struct sp__rstream *rs); /* "read" if none */
 
 #endif

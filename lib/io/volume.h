@@ -19,27 +19,26 @@ enum sp__direct { SP__DIRECT_AUTO, SP__DIRECT_NEVER, SP__DIRECT_ALWAYS };
 
 struct sp__volume {
 	int fd;
-	bool owned;	 /* close fd with the volume */
-	bool regular;	 /* a regular file (else a block device) */
-	bool direct;	 /* fd has O_DIRECT: offset, length, address aligned */
+	bool owned;	      /* close fd with the volume */
+	bool regular;	      /* a regular file (else a block device) */
+	bool direct;	      /* fd has O_DIRECT: offset, length, address aligned */
 	uint32_t align_bytes; /* what direct requests must be multiples of */
 	uint64_t size_bytes;  /* at opening */
-	char *name;	 /* for messages */
+	char *name;	      /* for messages */
 };
 
 /*
  * Takes over (owned) or borrows an open descriptor; if it fails, fd is still
  * the caller's.  SP_EUNSUP for what is neither file nor block device.
  */
-SP_MUST_CHECK int sp__volume_adopt(struct sp__volume **v, int fd, bool owned,
-				   const char *name, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__volume_adopt(struct sp__volume **v, int fd, bool owned, const char *name,
+				   struct sp_errinfo *err);
 
 /*
  * A nameless temporary file in dir (O_TMPFILE, else created and unlinked).
  * SP__DIRECT_AUTO: direct if the file system can; _ALWAYS: SP_EUNSUP if not.
  */
-SP_MUST_CHECK int sp__volume_temp(struct sp__volume **v, const char *dir,
-				  enum sp__direct direct,
+SP_MUST_CHECK int sp__volume_temp(struct sp__volume **v, const char *dir, enum sp__direct direct,
 				  struct sp_errinfo *err);
 
 /*
@@ -47,9 +46,8 @@ SP_MUST_CHECK int sp__volume_temp(struct sp__volume **v, const char *dir,
  * (write: for writing) with a file offset of its own; SP_EUNSUP where there
  * is no such thing (pipes, tmpfs of old, no /proc), -EMFILE, -ENFILE.
  */
-SP_MUST_CHECK int sp__volume_reopen_direct(struct sp__volume **v, int fd,
-					   bool write, const char *name,
-					   struct sp_errinfo *err);
+SP_MUST_CHECK int sp__volume_reopen_direct(struct sp__volume **v, int fd, bool write,
+					   const char *name, struct sp_errinfo *err);
 
 /*
  * True if the process may open so few files that a second descriptor or a

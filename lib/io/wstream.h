@@ -16,24 +16,20 @@
 
 struct sp__wstream_opts {
 	const char *engine;
-	enum sp__direct direct; /* _ALWAYS: from the first chunk on */
-	size_t chunk_bytes;	/* of one request; multiple of 4096 */
-	unsigned depth;		/* chunks; at least 2 to overlap, at most 64 */
-	uint64_t expected_bytes; /* 0: unknown; space is reserved ahead without
-				  * changing the visible size */
+	enum sp__direct direct;	 /* _ALWAYS: from the first chunk on */
+	size_t chunk_bytes;	 /* of one request; multiple of 4096 */
+	unsigned depth;		 /* chunks; at least 2 to overlap, at most 64 */
+	uint64_t expected_bytes; /* in all; 0: unknown.  Sizes what is reserved ahead */
 	struct sp__trace *trace;
 };
 
 struct sp__wstream;
 
 /* Borrows fd.  err is kept: it tells of the first failure of any later call. */
-SP_MUST_CHECK int sp__wstream_open(struct sp__wstream **ws, int fd,
-				   const char *name,
-				   const struct sp__wstream_opts *opts,
-				   struct sp_errinfo *err);
+SP_MUST_CHECK int sp__wstream_open(struct sp__wstream **ws, int fd, const char *name,
+				   const struct sp__wstream_opts *opts, struct sp_errinfo *err);
 /* Copies the bytes, or writes them; waits while all chunks are in flight. */
-SP_MUST_CHECK int sp__wstream_put(struct sp__wstream *ws, const void *data,
-				  size_t bytes);
+SP_MUST_CHECK int sp__wstream_put(struct sp__wstream *ws, const void *data, size_t bytes);
 /*
  * Everything is with the system when this returns 0 (not on the device: who
  * needs that calls fsync).  Nothing can be put afterwards.
@@ -46,7 +42,6 @@ SP_MUST_CHECK int sp__wstream_finish(struct sp__wstream *ws);
 void sp__wstream_close(struct sp__wstream *ws);
 
 size_t sp__wstream_memory(const struct sp__wstream *ws);
-void sp__wstream_counters(const struct sp__wstream *ws,
-			  struct sp__io_counters *c);
+void sp__wstream_counters(const struct sp__wstream *ws, struct sp__io_counters *c);
 
 #endif

@@ -14,16 +14,15 @@
 struct sp__trace;
 
 /* Creates or empties the file at path. */
-SP_MUST_CHECK int sp__trace_open(struct sp__trace **t, const char *path,
-				 struct sp_errinfo *err);
+SP_MUST_CHECK int sp__trace_open(struct sp__trace **t, const char *path, struct sp_errinfo *err);
 /*
  * op is 'R' or 'W'; volume is a name, any bytes; times are those of
  * sp__now_ns() and are written relative to the opening of the trace; result is
  * the bytes moved or -errno.  A failure to write is told by closing.
  */
-void sp__trace_request(struct sp__trace *t, char op, const char *volume,
-		       uint64_t offset, uint32_t bytes, unsigned prio,
-		       uint64_t submit_ns, uint64_t done_ns, int result);
+void sp__trace_request(struct sp__trace *t, char op, const char *volume, uint64_t offset,
+		       uint32_t bytes, unsigned prio, uint64_t submit_ns, uint64_t done_ns,
+		       int result);
 /* 0, or the first error that writing met.  Accepts NULL. */
 int sp__trace_close(struct sp__trace *t);
 
