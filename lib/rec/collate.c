@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Comparing by strcoll().
+ * Comparing by strcoll(), and when encoding begins.
  *
  * strcoll() wants NUL-terminated strings and records are not.  Short texts are
  * copied to the stack, longer ones to memory that each thread keeps, up to a
@@ -13,10 +13,17 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include "rec/collate.h"
+#include "rec/collate_table.h"
 
 #define STACK_BYTES 512
 #define KEPT_BYTES (256u << 10)
+/* Sorting so much text by strcoll() takes longer than learning the locale. */
+#define LEARN_BYTES (128u << 10)
+
+struct sp__collate {
+	_Atomic(struct sp__collate_table *) table;
+	_Atomic uint64_t text_bytes; /* seen or expected; grows only */
+};
 
 /* What a thread keeps between comparisons. */
 struct scratch {
@@ -39,6 +46,40 @@ bool sp__collate_hard(void)
 	const char *name = setlocale(LC_COLLATE, NULL);
 
 	return name && strcmp(name, "C") != 0 && strcmp(name, "POSIX") != 0;
+}
+
+int sp__collate_new(struct sp__collate **c)
+{
+	*c = calloc(1, sizeof(**c));
+	return *c ? 0 : -ENOMEM;
+}
+
+void sp__collate_free(struct sp__collate *c)
+{
+	if (!c)
+		return;
+	free(c->table);
+	free(c);
+}
+
+void sp__collate_expect(struct sp__collate *c, uint64_t bytes)
+{
+	uint64_t before = atomic_fetch_add_explicit(&c->text_bytes, bytes, memory_order_relaxed);
+
+	/* One thread passes the mark; the others need not wait for it. */
+	if (before < LEARN_BYTES && bytes >= LEARN_BYTES - before)
+		atomic_store(&c->table, sp__collate_learn());
+}
+
+int sp__collate_encode(struct sp__collate *c, const char *s, size_t n, struct sp__keybuf *out)
+{
+	const struct sp__collate_table *t = atomic_load_explicit(&c->table, memory_order_acquire);
+
+	if (!t) {
+		sp__collate_expect(c, n);
+		t = atomic_load_explicit(&c->table, memory_order_acquire);
+	}
+	return t ? sp__collate_encode_by(t, s, n, out) : 1;
 }
 
 bool sp__collate_starved(void)

@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include "rec/key.h"
 
 struct sp__collate;
@@ -21,20 +22,24 @@ struct sp__collate;
 bool sp__collate_hard(void);
 
 /*
- * Finds out how LC_COLLATE orders common characters and proves it against
- * strcoll(); takes a few milliseconds.  *c is NULL if nothing can be encoded
- * in this locale.  Returns 0 or -ENOMEM.
+ * Encoding needs a table of the locale's characters that takes some
+ * milliseconds to find and prove.  So nothing is encoded until there has been
+ * so much text that it pays, or sp__collate_expect() has told that there will
+ * be.  Returns 0 or -ENOMEM.
  */
 int sp__collate_new(struct sp__collate **c);
 void sp__collate_free(struct sp__collate *c);
 
+/* About so many bytes of text will come.  Any thread, any number of times. */
+void sp__collate_expect(struct sp__collate *c, uint64_t bytes);
+
 /*
  * Appends bytes that order as the text does under strcoll() and delimit
- * themselves.  Returns 0; 1 if this text has no such bytes (also if c is
- * NULL); -ENOMEM.
+ * themselves.  Returns 0; 1 if this text has no such bytes, or not yet;
+ * -ENOMEM.  Texts that were refused and texts that were not may be compared by
+ * sp__collate_compare().
  */
-int sp__collate_encode(const struct sp__collate *c, const char *s, size_t n,
-		       struct sp__keybuf *out);
+int sp__collate_encode(struct sp__collate *c, const char *s, size_t n, struct sp__keybuf *out);
 
 /*
  * strcoll() of texts that may hold NULs: part by part between NULs, and the

@@ -42,7 +42,7 @@ _Static_assert(FIRST == SP__COLLATE_FIRST_RANK, "ranks lie above the ends of lev
 #define GAP_MAX 255
 
 struct text {
-	const struct sp__collate *c;
+	const struct sp__collate_table *c;
 	const unsigned char *s, *end;
 };
 
@@ -63,7 +63,7 @@ struct extent {
 /* Writes the first level.  NULL if the text cannot be encoded. */
 static unsigned char *put_letters(const struct text *t, struct extent *e, unsigned char *out)
 {
-	const struct sp__collate *c = t->c;
+	const struct sp__collate_table *c = t->c;
 	unsigned id, last = 0;
 
 	*e = (struct extent){ 0 };
@@ -178,63 +178,118 @@ static unsigned char *encode_text(const struct text *t, unsigned char *out)
 	return put_marks(t, out);
 }
 
-/* The variants of a text of single-byte letters without accents. */
-static unsigned char *put_byte_variants(const struct text *t, unsigned char *out)
-{
-	const unsigned char *p = t->s, *last = t->end - 1;
-
-	while (!(t->c->fast[*last] & SP__COLLATE_VARIANT))
-		last--;
-	*out++ = VARIANTS;
-	while (p <= last) {
-		unsigned bits = 0;
-
-		for (int i = 0; i < 7; i++, p++)
-			bits = bits << 1 | (p <= last && t->c->fast[*p] & SP__COLLATE_VARIANT);
-		*out++ = (unsigned char)(FIRST + bits);
-	}
-	return out;
-}
-
 static int encode_slowly(const struct text *t, struct sp__keybuf *buf)
 {
-	size_t n = (size_t)(t->end - t->s), most;
-	unsigned char *end;
+	unsigned char *end = encode_text(t, buf->data + buf->bytes);
 
-	/* Two bytes for each letter or mark, bits, parts of gaps; ends. */
-	if (__builtin_mul_overflow(n, 2, &most) || sp__keybuf_reserve(buf, most + n / 6 + 16))
-		return -ENOMEM;
-	end = encode_text(t, buf->data + buf->bytes);
 	if (!end)
 		return 1;
 	buf->bytes = (size_t)(end - buf->data);
 	return 0;
 }
 
-int sp__collate_encode(const struct sp__collate *c, const char *s, size_t n,
-		       struct sp__keybuf *buf)
+/* The same for texts of single bytes that all have an entry in fast. */
+
+static bool has_bad_pair(const struct text *t)
+{
+	const struct sp__collate_table *c = t->c;
+
+	for (const unsigned char *p = t->s; p + 1 < t->end; p++)
+		if (c->fast[p[0]] & SP__COLLATE_PAIRED &&
+		    sp__collate_paired(c, c->byte[p[0]], c->byte[p[1]]))
+			return true;
+	return false;
+}
+
+static unsigned char *put_byte_variants(const struct text *t, unsigned char *out)
+{
+	const uint16_t *fast = t->c->fast;
+	const unsigned char *last = t->end - 1;
+	unsigned bits = 0, n = 0;
+
+	while (!(fast[*last] & SP__COLLATE_VARIANT))
+		last--;
+	*out++ = VARIANTS;
+	for (const unsigned char *p = t->s; p <= last; p++) {
+		if (fast[*p] & SP__COLLATE_MARK)
+			continue;
+		bits = bits << 1 | (fast[*p] & SP__COLLATE_VARIANT) / SP__COLLATE_VARIANT;
+		if (++n == 7) {
+			*out++ = (unsigned char)(FIRST + bits);
+			bits = n = 0;
+		}
+	}
+	if (n)
+		*out++ = (unsigned char)(FIRST + (bits << (7 - n)));
+	return out;
+}
+
+static unsigned char *put_byte_marks(const struct text *t, size_t letters, unsigned char *out)
+{
+	const uint16_t *fast = t->c->fast;
+	const unsigned char *from = t->s, *p = t->s;
+	unsigned char *kind = out++;
+
+	for (; p < t->end; p++) {
+		if (!(fast[*p] & SP__COLLATE_MARK))
+			continue;
+		out = put_gap((size_t)(p - from), out);
+		*out++ = (unsigned char)fast[*p];
+		from = p + 1;
+	}
+	out = put_gap((size_t)(p - from), out);
+	*out++ = 0;
+	p = t->s;
+	while (!(fast[*p] & SP__COLLATE_MARK))
+		p++;
+	*kind = (size_t)(p - t->s) < letters ? BEFORE : BEHIND;
+	return out;
+}
+
+/* Every byte's letter, marks left out.  Returns all their flags together. */
+static unsigned put_bytes(const struct text *t, unsigned char **out)
+{
+	const uint16_t *fast = t->c->fast;
+	unsigned char *to = *out;
+	unsigned seen = 0;
+
+	for (const unsigned char *p = t->s; p < t->end; p++) {
+		unsigned known = fast[*p];
+
+		*to = (unsigned char)known;
+		to += !(known & SP__COLLATE_MARK);
+		seen |= known;
+	}
+	*out = to;
+	return seen;
+}
+
+int sp__collate_encode_by(const struct sp__collate_table *c, const char *s, size_t n,
+			  struct sp__keybuf *buf)
 {
 	struct text t = { c, (const unsigned char *)s, (const unsigned char *)s + n };
 	unsigned char *out;
-	unsigned seen = 0;
+	unsigned seen;
+	size_t most;
 
-	if (!c)
-		return 1;
-	if (sp__keybuf_reserve(buf, n + n / 7 + 4))
+	/* Two bytes for each letter or mark, bits, parts of gaps; ends. */
+	if (__builtin_mul_overflow(n, 2, &most) || sp__keybuf_reserve(buf, most + n / 6 + 16))
 		return -ENOMEM;
 	out = buf->data + buf->bytes;
-	for (size_t i = 0; i < n; i++) {
-		unsigned known = c->fast[t.s[i]];
-
-		out[i] = (unsigned char)known;
-		seen |= known;
-	}
+	seen = put_bytes(&t, &out);
 	if (seen & SP__COLLATE_OTHER)
 		return encode_slowly(&t, buf);
-	out += n;
+	if (seen & SP__COLLATE_PAIRED && has_bad_pair(&t))
+		return 1;
+	if (seen & SP__COLLATE_MARK && seen & SP__COLLATE_ALONE)
+		return 1;
+	most = (size_t)(out - buf->data) - buf->bytes;
 	if (seen & SP__COLLATE_VARIANT)
 		out = put_byte_variants(&t, out);
-	*out++ = NOTHING;
+	if (seen & SP__COLLATE_MARK)
+		out = put_byte_marks(&t, most, out);
+	else
+		*out++ = NOTHING;
 	buf->bytes = (size_t)(out - buf->data);
 	return 0;
 }

@@ -25,7 +25,6 @@
  * collate_verify.c; if it is more than some pairs of characters, the table is
  * made again from fewer characters, and at last given up.
  */
-#include <errno.h>
 #include <langinfo.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,7 +149,7 @@ static bool rank_mark(const struct sp__collate_char *ch, const struct sp__collat
 /* Ranks the n characters in b->ch[1...], keeping those that follow the rules. */
 static void rank(struct sp__collate_build *b, unsigned n, int plain)
 {
-	struct sp__collate *t = b->table;
+	struct sp__collate_table *t = b->table;
 	unsigned kept = 0, letter = 0, mark = 0;
 
 	qsort(b->ch + 1, n, sizeof(b->ch[0]), by_weight);
@@ -176,7 +175,7 @@ static void rank(struct sp__collate_build *b, unsigned n, int plain)
 /* Enters the characters where sp__collate_next() looks for them. */
 static void index_chars(const struct sp__collate_build *b)
 {
-	struct sp__collate *t = b->table;
+	struct sp__collate_table *t = b->table;
 
 	for (unsigned id = 1; id <= t->nsyms; id++) {
 		const unsigned char *s = b->ch[id].text;
@@ -197,7 +196,7 @@ static void index_chars(const struct sp__collate_build *b)
  */
 static void find_loners(struct sp__collate_build *b)
 {
-	struct sp__collate *t = b->table;
+	struct sp__collate_table *t = b->table;
 	unsigned mark = t->byte['-'];
 
 	if (!mark || t->sym[mark].letter)
@@ -215,16 +214,20 @@ static void find_loners(struct sp__collate_build *b)
 	}
 }
 
-/* After the pairs are known: what can be encoded byte by byte. */
-static void index_bytes(struct sp__collate *t)
+/* Once pairs and loners are known: what is encoded byte by byte. */
+static void index_bytes(struct sp__collate_table *t)
 {
 	for (unsigned c = 0; c < 256; c++) {
 		const struct sp__collate_sym *sym = &t->sym[t->byte[c]];
+		unsigned known = sym->letter ? sym->rank : sym->mark | SP__COLLATE_MARK;
 
-		t->fast[c] = SP__COLLATE_OTHER;
-		if (t->byte[c] && sym->letter && !sym->accent && !sym->paired)
-			t->fast[c] = (uint16_t)(sym->rank |
-						(sym->variant ? SP__COLLATE_VARIANT : 0));
+		if (sym->variant)
+			known |= SP__COLLATE_VARIANT;
+		if (sym->alone)
+			known |= SP__COLLATE_ALONE;
+		if (sym->paired)
+			known |= SP__COLLATE_PAIRED;
+		t->fast[c] = (uint16_t)(!t->byte[c] || sym->accent ? SP__COLLATE_OTHER : known);
 	}
 }
 
@@ -294,32 +297,22 @@ static bool build(struct sp__collate_build *b, enum range range, bool utf8)
 	return sp__collate_prove_order(b);
 }
 
-int sp__collate_new(struct sp__collate **c)
+struct sp__collate_table *sp__collate_learn(void)
 {
 	struct sp__collate_build *b = malloc(sizeof(*b));
+	struct sp__collate_table *t = malloc(sizeof(*t));
 	bool utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8"), good = false;
 
-	*c = NULL;
-	if (!b)
-		return -ENOMEM;
-	b->table = malloc(sizeof(*b->table));
-	if (!b->table) {
-		free(b);
-		return -ENOMEM;
-	}
 	/* In other multibyte sets a byte may mean something else inside a character. */
-	if (utf8 || MB_CUR_MAX == 1)
+	if (b && t && (utf8 || MB_CUR_MAX == 1)) {
+		b->table = t;
 		for (enum range r = LATIN; !good && r < RANGES; r++)
 			good = build(b, r, utf8);
-	if (good)
-		*c = b->table;
-	else
-		free(b->table);
+	}
 	free(b);
-	return 0;
-}
-
-void sp__collate_free(struct sp__collate *c)
-{
-	free(c);
+	if (!good) {
+		free(t);
+		t = NULL;
+	}
+	return t;
 }

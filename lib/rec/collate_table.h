@@ -2,7 +2,7 @@
 /*
  * What is known of the characters of one locale: made by collate_table.c from
  * what strxfrm() says of single characters, proved by collate_verify.c, used
- * by collate_encode.c.
+ * by collate_encode.c; collate.c decides when.
  */
 #ifndef SP__REC_COLLATE_TABLE_H
 #define SP__REC_COLLATE_TABLE_H
@@ -27,13 +27,16 @@ struct sp__collate_sym {
 	bool paired; /* the first of some pair that may not occur */
 };
 
-/* For each byte: the rank of the letter it is, or 0, with these flags. */
+/* For each byte that is a character without accent: its rank or mark, and flags. */
 enum {
-	SP__COLLATE_VARIANT = 0x100, /* third level 1 */
-	SP__COLLATE_OTHER = 0x200,   /* anything that takes a closer look */
+	SP__COLLATE_VARIANT = 0x100, /* a letter with third level 1 */
+	SP__COLLATE_MARK = 0x200,    /* no letter */
+	SP__COLLATE_ALONE = 0x400,   /* as in struct sp__collate_sym */
+	SP__COLLATE_PAIRED = 0x800,
+	SP__COLLATE_OTHER = 0x1000, /* any other byte */
 };
 
-struct sp__collate {
+struct sp__collate_table {
 	uint16_t fast[256];
 	uint16_t byte[256];	/* character number, if one byte is a character */
 	uint16_t two[30][64];	/* UTF-8 from U+0080 to U+07FF, by lead byte C2... */
@@ -45,14 +48,14 @@ struct sp__collate {
 	unsigned char pair[SP__COLLATE_SYMS][SP__COLLATE_SYMS / 8];
 };
 
-static inline bool sp__collate_paired(const struct sp__collate *c, unsigned x, unsigned y)
+static inline bool sp__collate_paired(const struct sp__collate_table *c, unsigned x, unsigned y)
 {
 	return c->pair[x][y / 8] >> (y % 8) & 1;
 }
 
 /* The next character's number, 0 if it has none; moves p behind it. */
-static inline unsigned sp__collate_next(const struct sp__collate *c, const unsigned char **p,
-					const unsigned char *end)
+static inline unsigned sp__collate_next(const struct sp__collate_table *c,
+					const unsigned char **p, const unsigned char *end)
 {
 	const unsigned char *s = *p;
 	unsigned id = c->byte[s[0]];
@@ -80,9 +83,16 @@ struct sp__collate_char {
 
 /* The table in the making: ch[i] describes sym[i]. */
 struct sp__collate_build {
-	struct sp__collate *table;
+	struct sp__collate_table *table;
 	struct sp__collate_char ch[SP__COLLATE_SYMS];
 };
+
+/* The table of the present locale, NULL if it has none that is right. */
+struct sp__collate_table *sp__collate_learn(void);
+
+/* As sp__collate_encode(). */
+int sp__collate_encode_by(const struct sp__collate_table *t, const char *s, size_t n,
+			  struct sp__keybuf *buf);
 
 /* Marks the pairs that must not occur.  False: they are too many. */
 bool sp__collate_find_pairs(struct sp__collate_build *b);

@@ -11,7 +11,8 @@
  *           wanted order.  Reversal is already inside.
  * COLLATED  Some key is ordered by strcoll().  sp__key_encode() still yields
  *           bytes for records made of characters proved to agree with
- *           strcoll(), and refuses the others; two refused records, or one
+ *           strcoll(), and refuses the others and, for small inputs, all that
+ *           come before encoding pays; two refused records, or one
  *           refused and one encoded, are compared by sp__key_compare().
  *
  * Two records with equal keys are ordered by sp__key_last_resort(), if the
@@ -75,6 +76,12 @@ void sp__key_slice(const struct sp_keyset *ks, const char *rec, size_t bytes,
  */
 int sp__key_encode(const struct sp_keyset *ks, const char *rec, size_t bytes,
 		   struct sp__keybuf *buf);
+
+/*
+ * About so many bytes of records will be encoded, which COLLATED keys like to
+ * know before the first: they encode nothing until it pays.  Not required.
+ */
+void sp__key_expect(const struct sp_keyset *ks, uint64_t bytes);
 
 /* Keys alone, without last resort: the slow, direct way; any form. */
 int sp__key_compare(const struct sp_keyset *ks, const char *a, size_t abytes,

@@ -234,6 +234,12 @@ void sp_keyset_free(struct sp_keyset *ks)
 	free(ks);
 }
 
+void sp__key_expect(const struct sp_keyset *ks, uint64_t bytes)
+{
+	if (ks->collate)
+		sp__collate_expect(ks->collate, bytes);
+}
+
 void sp__key_slice(const struct sp_keyset *ks, const char *rec, size_t bytes, const char **key,
 		   size_t *key_bytes)
 {

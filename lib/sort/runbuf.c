@@ -132,8 +132,10 @@ static int add_encoded(struct sp__runbuf *rb, const char *data, size_t bytes, si
 
 int sp__runbuf_add(struct sp__runbuf *rb, const char *data, size_t bytes, size_t *taken)
 {
-	if (sp__ks(rb->keys)->form != SP__KEY_INPLACE)
+	if (sp__ks(rb->keys)->form != SP__KEY_INPLACE) {
+		sp__key_expect(rb->keys, bytes);
 		return add_encoded(rb, data, bytes, taken);
+	}
 	*taken = add_inplace(rb, data, bytes);
 	return 0;
 }

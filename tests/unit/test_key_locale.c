@@ -49,6 +49,8 @@ static struct sp_keyset *keyset_of(const char *spec)
 	o.keys = &k;
 	if (sp_key_parse(spec, &k, &inherits, &where, NULL) || sp_keyset_new(&ks, &o, NULL))
 		return NULL;
+	/* Byte keys from the first text on. */
+	sp__key_expect(ks, 1 << 20);
 	return ks;
 }
 
