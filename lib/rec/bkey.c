@@ -139,7 +139,8 @@ static int compare_float(size_t length, const union value *a, const union value 
 	uint64_t bits_a = length == 4 ? a->u32 : a->u64, bits_b = length == 4 ? b->u32 : b->u64;
 	double x = length == 4 ? a->f32 : a->f64, y = length == 4 ? b->f32 : b->f64;
 
-	return compare_floats(x, y, isnan(x) ? bits_a & payload : 0, isnan(y) ? bits_b & payload : 0);
+	return compare_floats(x, y, isnan(x) ? bits_a & payload : 0,
+			      isnan(y) ? bits_b & payload : 0);
 }
 
 int sp__bkey_compare(const struct sp_key *k, const char *a, const char *b)
@@ -183,19 +184,19 @@ static const struct {
 	unsigned char bytes; /* 0: any length */
 	bool big_endian;
 } types[] = {
-	{ "bytes", SP_KEY_BYTES, 0, false },   { "u8", SP_KEY_UINT, 1, false },
-	{ "u16", SP_KEY_UINT, 2, false },      { "u16le", SP_KEY_UINT, 2, false },
-	{ "u16be", SP_KEY_UINT, 2, true },     { "u32", SP_KEY_UINT, 4, false },
-	{ "u32le", SP_KEY_UINT, 4, false },    { "u32be", SP_KEY_UINT, 4, true },
-	{ "u64", SP_KEY_UINT, 8, false },      { "u64le", SP_KEY_UINT, 8, false },
-	{ "u64be", SP_KEY_UINT, 8, true },     { "i8", SP_KEY_INT, 1, false },
-	{ "i16", SP_KEY_INT, 2, false },       { "i16le", SP_KEY_INT, 2, false },
-	{ "i16be", SP_KEY_INT, 2, true },      { "i32", SP_KEY_INT, 4, false },
-	{ "i32le", SP_KEY_INT, 4, false },     { "i32be", SP_KEY_INT, 4, true },
-	{ "i64", SP_KEY_INT, 8, false },       { "i64le", SP_KEY_INT, 8, false },
-	{ "i64be", SP_KEY_INT, 8, true },      { "f32", SP_KEY_FLOAT, 4, false },
-	{ "f32le", SP_KEY_FLOAT, 4, false },   { "f32be", SP_KEY_FLOAT, 4, true },
-	{ "f64", SP_KEY_FLOAT, 8, false },     { "f64le", SP_KEY_FLOAT, 8, false },
+	{ "bytes", SP_KEY_BYTES, 0, false }, { "u8", SP_KEY_UINT, 1, false },
+	{ "u16", SP_KEY_UINT, 2, false },    { "u16le", SP_KEY_UINT, 2, false },
+	{ "u16be", SP_KEY_UINT, 2, true },   { "u32", SP_KEY_UINT, 4, false },
+	{ "u32le", SP_KEY_UINT, 4, false },  { "u32be", SP_KEY_UINT, 4, true },
+	{ "u64", SP_KEY_UINT, 8, false },    { "u64le", SP_KEY_UINT, 8, false },
+	{ "u64be", SP_KEY_UINT, 8, true },   { "i8", SP_KEY_INT, 1, false },
+	{ "i16", SP_KEY_INT, 2, false },     { "i16le", SP_KEY_INT, 2, false },
+	{ "i16be", SP_KEY_INT, 2, true },    { "i32", SP_KEY_INT, 4, false },
+	{ "i32le", SP_KEY_INT, 4, false },   { "i32be", SP_KEY_INT, 4, true },
+	{ "i64", SP_KEY_INT, 8, false },     { "i64le", SP_KEY_INT, 8, false },
+	{ "i64be", SP_KEY_INT, 8, true },    { "f32", SP_KEY_FLOAT, 4, false },
+	{ "f32le", SP_KEY_FLOAT, 4, false }, { "f32be", SP_KEY_FLOAT, 4, true },
+	{ "f64", SP_KEY_FLOAT, 8, false },   { "f64le", SP_KEY_FLOAT, 8, false },
 	{ "f64be", SP_KEY_FLOAT, 8, true },
 };
 

@@ -38,9 +38,9 @@ enum {
 
 struct sp__collate_table {
 	uint16_t fast[256];
-	uint16_t byte[256];	/* character number, if one byte is a character */
-	uint16_t two[30][64];	/* UTF-8 from U+0080 to U+07FF, by lead byte C2... */
-	uint16_t general[64];	/* UTF-8 U+2000 to U+203F */
+	uint16_t byte[256];   /* character number, if one byte is a character */
+	uint16_t two[30][64]; /* UTF-8 from U+0080 to U+07FF, by lead byte C2... */
+	uint16_t general[64]; /* UTF-8 U+2000 to U+203F */
 	bool utf8;
 	unsigned nsyms; /* numbers 1 ... nsyms */
 	struct sp__collate_sym sym[SP__COLLATE_SYMS];
@@ -54,8 +54,8 @@ static inline bool sp__collate_paired(const struct sp__collate_table *c, unsigne
 }
 
 /* The next character's number, 0 if it has none; moves p behind it. */
-static inline unsigned sp__collate_next(const struct sp__collate_table *c,
-					const unsigned char **p, const unsigned char *end)
+static inline unsigned sp__collate_next(const struct sp__collate_table *c, const unsigned char **p,
+					const unsigned char *end)
 {
 	const unsigned char *s = *p;
 	unsigned id = c->byte[s[0]];

@@ -3,13 +3,15 @@
  * Proving a table of characters against the C library.
  *
  * First: do characters keep their weights beside others?  Sequences that hold
- * every pair of ASCII characters, of a small letter and another character, some
- * pairs of others (the tests try all), and every three of the small letters, apostrophe and hyphen (the longer contractions of glibc's locales
+ * every pair of ASCII characters and of a small letter with another character,
+ * some pairs of others (the tests try all), and every three of the small
+ * letters, apostrophe and hyphen (the longer contractions of glibc's locales
  * are like c'h) are put through strxfrm(), and each level must be the weights
- * of the single characters in a row.  A pair that is not becomes forbidden, with all that
- * are equal to it but for accents and capitals; texts with it are not encoded.
- * That is how ch, dzs, aa and their like drop out.  Too many such pairs mean
- * that something else is going on (a level that is compared backwards).
+ * of the single characters in a row.  A pair that is not becomes forbidden,
+ * with all that are equal to it but for accents and capitals; texts with it are
+ * not encoded.  That is how ch, dzs, aa and their like drop out.  Too many such
+ * pairs mean that something else is going on (a level that is compared
+ * backwards).
  *
  * Second: is the order of the encodings that of strcoll()?  A few thousand
  * random strings, alike enough to meet on every level, are sorted by their

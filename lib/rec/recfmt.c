@@ -84,7 +84,8 @@ const char *sp__rec_end_csv(const char *data, size_t bytes, char separator, uint
 		if (!q) {
 			if (nl)
 				return nl + 1;
-			state = starts_field(data, at, bytes, separator, state) ? FIELD_START : PLAIN;
+			state = starts_field(data, at, bytes, separator, state) ? FIELD_START
+										: PLAIN;
 			at = bytes;
 			continue;
 		}
@@ -137,7 +138,8 @@ static size_t feed_csv(struct sp__splitter *s, const char *data, size_t bytes)
 		if (q)
 			state = starts_field(data, at, stop, separator, state) ? QUOTED : PLAIN;
 		else
-			state = starts_field(data, at, stop, separator, state) ? FIELD_START : PLAIN;
+			state = starts_field(data, at, stop, separator, state) ? FIELD_START
+									       : PLAIN;
 		at = q ? stop + 1 : bytes;
 	}
 	s->phase = state;

@@ -20,8 +20,7 @@ const char *sp__rec_end_csv(const char *data, size_t bytes, char separator, uint
  * End of the record that begins at data: one past its terminator (or its last
  * byte), or NULL if it does not end before data + bytes.
  */
-static inline const char *sp__rec_end(const struct sp_recfmt *f,
-				      const char *data, size_t bytes)
+static inline const char *sp__rec_end(const struct sp_recfmt *f, const char *data, size_t bytes)
 {
 	const char *p;
 	uint64_t scanned = 0;
@@ -60,7 +59,6 @@ void sp__splitter_init(struct sp__splitter *s, const struct sp_recfmt *f);
  * records that end in this chunk (the rest begins an unfinished record, or
  * continues one), and advances the state over the whole chunk.
  */
-size_t sp__splitter_feed(struct sp__splitter *s, const char *data,
-			 size_t bytes);
+size_t sp__splitter_feed(struct sp__splitter *s, const char *data, size_t bytes);
 
 #endif

@@ -28,8 +28,8 @@ static void random_record(struct sp__rng *rng, char *rec, const char *other)
 	static const unsigned char special[] = { 0, 0, 1, 0x7f, 0x80, 0xff, 0xf0, 0xf8 };
 
 	for (int i = 0; i < 16; i++)
-		rec[i] = sp__rng_below(rng, 2) ? (char)special[sp__rng_below(rng, 8)] :
-						 (char)sp__rng_next(rng);
+		rec[i] = sp__rng_below(rng, 2) ? (char)special[sp__rng_below(rng, 8)]
+					       : (char)sp__rng_next(rng);
 	if (sp__rng_below(rng, 2)) {
 		memcpy(rec, other, 16);
 		if (sp__rng_below(rng, 4))
@@ -69,13 +69,24 @@ static void ascending(const char *spec, const void *values, size_t count)
 
 static void known_orders(void)
 {
-	static const uint64_t f64[] = { 0xffffffffffffffff, 0xfff8000000000000, 0xfff0000000000001,
-					0xfff0000000000000, 0xbff0000000000000, 0x8000000000000001,
-					0x8000000000000000, 0,			1,
-					0x3ff0000000000000, 0x7ff0000000000000, 0x7ff0000000000001,
-					0x7ff8000000000000, 0x7fffffffffffffff };
-	static const uint32_t f32[] = { 0xffffffff, 0xff800001, 0xff800000, 0xbf800000, 0x80000000,
-					0,	    1,		0x3f800000, 0x7f800000, 0x7f800001 };
+	static const uint64_t f64[] = { 0xffffffffffffffff,
+					0xfff8000000000000,
+					0xfff0000000000001,
+					0xfff0000000000000,
+					0xbff0000000000000,
+					0x8000000000000001,
+					0x8000000000000000,
+					0,
+					1,
+					0x3ff0000000000000,
+					0x7ff0000000000000,
+					0x7ff0000000000001,
+					0x7ff8000000000000,
+					0x7fffffffffffffff };
+	static const uint32_t f32[] = {
+		0xffffffff, 0xff800001, 0xff800000, 0xbf800000, 0x80000000,
+		0,	    1,		0x3f800000, 0x7f800000, 0x7f800001
+	};
 	static const int32_t i32[] = { INT32_MIN, -256, -1, 0, 1, 255, 256, INT32_MAX };
 	static const uint8_t u16be[] = { 0, 0, 0, 255, 1, 0, 255, 0, 255, 255 };
 	static const uint8_t i8r[] = { 127, 1, 0, 255, 128 };

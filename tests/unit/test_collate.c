@@ -67,8 +67,8 @@ static void put_any(const struct sp__collate_table *c, struct sp__rng *rng, size
 		snprintf(to, 4, "%c", alphabets[kind][sp__rng_below(rng, strlen(alphabets[kind]))]);
 		return;
 	}
-	code = (unsigned)sp__rng_below(rng, 4) ? 'a' + (unsigned)sp__rng_below(rng, 26) :
-						 0xA0 + (unsigned)sp__rng_below(rng, 0xE0);
+	code = (unsigned)sp__rng_below(rng, 4) ? 'a' + (unsigned)sp__rng_below(rng, 26)
+					       : 0xA0 + (unsigned)sp__rng_below(rng, 0xE0);
 	if (code < 0x80)
 		snprintf(to, 4, "%c", code);
 	else if (c->utf8)
@@ -77,7 +77,8 @@ static void put_any(const struct sp__collate_table *c, struct sp__rng *rng, size
 		snprintf(to, 4, "%c", code & 255);
 }
 
-static void random_text(const struct sp__collate_table *c, struct sp__rng *rng, size_t kind, char *text)
+static void random_text(const struct sp__collate_table *c, struct sp__rng *rng, size_t kind,
+			char *text)
 {
 	size_t n = sp__rng_below(rng, 13);
 
@@ -116,7 +117,8 @@ static void similar_text(const struct sp__collate_table *c, struct sp__rng *rng,
 	}
 }
 
-static void random_pairs(const struct sp__collate_table *c, const char *name, size_t kind, uint64_t seed)
+static void random_pairs(const struct sp__collate_table *c, const char *name, size_t kind,
+			 uint64_t seed)
 {
 	struct sp__rng rng = { seed + kind };
 	struct coded a = { 0 }, b = { 0 };

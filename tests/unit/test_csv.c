@@ -101,8 +101,10 @@ static void unquoted_like_lines(void)
 	char rec[32];
 
 	for (int i = 0; i < 100000; i++) {
-		struct sp_key k = { .sword = sp__rng_below(&rng, 5), .schar = sp__rng_below(&rng, 4),
-				    .eword = sp__rng_below(&rng, 5), .echar = sp__rng_below(&rng, 4) };
+		struct sp_key k = { .sword = sp__rng_below(&rng, 5),
+				    .schar = sp__rng_below(&rng, 4),
+				    .eword = sp__rng_below(&rng, 5),
+				    .echar = sp__rng_below(&rng, 4) };
 		size_t n = sp__rng_below(&rng, sizeof(rec)), begin, end;
 
 		for (size_t j = 0; j < n; j++)
