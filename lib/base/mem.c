@@ -51,8 +51,13 @@ void *sp__pages_alloc(size_t bytes, bool huge)
 	if (p == MAP_FAILED)
 		return NULL;
 	if (huge)
-		madvise(p, bytes, MADV_HUGEPAGE);
+		sp__pages_huge(p, bytes);
 	return p;
+}
+
+void sp__pages_huge(void *p, size_t bytes)
+{
+	madvise(p, bytes, MADV_HUGEPAGE);
 }
 
 void sp__pages_free(void *p, size_t bytes)

@@ -64,14 +64,19 @@ static struct region free_region(const struct sp_sort *s, bool with_write)
 			if (!now.bytes)
 				now.mem = slot->mem;
 			now.bytes += slot->bytes;
-			if (with_write && i + 1 == s->nslots)
-				now.bytes += s->write_bytes;
-		} else {
+		} else if (slot->state != SP__SLOT_GONE) {
 			now.bytes = 0;
 		}
 		if (now.bytes > best.bytes)
 			best = now;
 	}
+	if (!now.bytes)
+		now.mem = s->spare_mem;
+	now.bytes += s->spare_bytes + (with_write ? s->write_bytes : 0);
+	if (now.bytes > best.bytes)
+		best = now;
+	if (s->opts.merge_bytes && best.bytes > s->opts.merge_bytes)
+		best.bytes = s->opts.merge_bytes;
 	return best;
 }
 
@@ -84,15 +89,15 @@ static int compare_last_keys(void *ctx, unsigned ra, uint64_t pa, unsigned rb, u
 {
 	const struct keys_ctx *k = ctx;
 	const struct sp__keyset *ks = sp__ks(k->sort->opts.keys);
-	const struct sp__pageinfo *a = &k->runs[ra]->pages[pa], *b = &k->runs[rb]->pages[pb];
-	const char *ka = k->runs[ra]->keys + a->key_offset, *kb = k->runs[rb]->keys + b->key_offset;
+	const struct sp__lastkey *a = &k->runs[ra]->lastkeys[pa], *b = &k->runs[rb]->lastkeys[pb];
+	const char *ka = k->runs[ra]->keys + a->offset, *kb = k->runs[rb]->keys + b->offset;
 	int c;
 
 	if (ks->form == SP__KEY_COLLATED)
-		return sp_keyset_compare(k->sort->opts.keys, ka, a->key_bytes, kb, b->key_bytes);
-	c = memcmp(ka, kb, a->key_bytes < b->key_bytes ? a->key_bytes : b->key_bytes);
+		return sp_keyset_compare(k->sort->opts.keys, ka, a->bytes, kb, b->bytes);
+	c = memcmp(ka, kb, a->bytes < b->bytes ? a->bytes : b->bytes);
 	if (!c)
-		c = (a->key_bytes > b->key_bytes) - (a->key_bytes < b->key_bytes);
+		c = (a->bytes > b->bytes) - (a->bytes < b->bytes);
 	return ks->descending ? -c : c;
 }
 
@@ -129,9 +134,13 @@ static void close_inputs(struct sp_sort *s, struct inputs *in)
 static enum sp_readahead strategy_for(const struct sp_sort *s, uint64_t pages, unsigned n,
 				      unsigned buffers)
 {
+	enum sp_readahead best;
+
 	if (s->opts.readahead != SP_READ_AUTO)
 		return s->opts.readahead;
-	return sp__plan_readahead(pages, s->plan.page_bytes, n, buffers, NULL);
+	best = sp__plan_readahead(pages, s->plan.page_bytes, n, buffers, NULL);
+	/* Without last keys there is no consumption sequence. */
+	return sp__readplan_needs_sequence(best) && !s->lastkey_fn ? SP_READ_EQUAL : best;
 }
 
 static int open_plan(struct sp_sort *s, struct inputs *in, unsigned buffers)
@@ -334,7 +343,7 @@ static int reduce_files(struct sp_sort *s)
 int sp__finish_due(struct sp_sort *s)
 {
 	struct sp__policy_step step;
-	struct region where;
+	struct region where = { s->spare_mem, s->spare_bytes };
 	unsigned n;
 	int rc;
 
@@ -345,12 +354,6 @@ int sp__finish_due(struct sp_sort *s)
 	if (rc < 0)
 		return rc;
 	while ((n = sp__policy_next(s->policy, false, s->ids, s->plan.fan_in, &step)) > 0) {
-		where.bytes = s->plan.merge_bytes;
-		if (!s->eager_mem)
-			s->eager_mem = sp__pages_alloc(where.bytes, false);
-		if (!s->eager_mem)
-			return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
-		where.mem = s->eager_mem;
 		rc = merge_step(s, s->ids, n, step.level, where);
 		if (rc < 0)
 			return rc;
@@ -476,7 +479,6 @@ void sp__finish_close(struct sp_sort *s)
 	for (size_t i = 0; i < s->nruns; i++)
 		sp__run_free(s->runs[i]);
 	free(s->runs);
-	sp__pages_free(s->eager_mem, s->plan.merge_bytes);
 	sp__policy_free(s->policy);
 	free(s->ids);
 }

@@ -4,9 +4,9 @@
  *
  * The caller fills one slot while the background task sorts those that are
  * full and, as soon as no empty slot would be left, stores the oldest of them.
- * With two slots reading, sorting and writing overlap; with more, storing
- * begins only when memory is really short, so that an input of unknown length
- * that fits is never spilled.
+ * With two slots reading, sorting and writing overlap.  An input that fits, or
+ * may fit, gets more, so that runs are sorted while it is read; storing begins
+ * then only when memory is really short.
  *
  * Natural order: a slot that is in order already is not sorted, and a run
  * whose first record does not precede the last one stored continues the run
@@ -21,6 +21,8 @@
 /* Below this sorting in the caller's thread is cheaper than starting another. */
 #define INLINE_BYTES (256u << 10)
 #define PREFETCH 8
+/* From here on huge pages pay: gathering records at random misses the TLB less. */
+#define HUGE_BYTES (16u << 20)
 
 /* The last key of a page: key bytes, then the record where it is a last resort. */
 static int lastkey(void *ctx, const char *rec, size_t bytes, const void **key, size_t *key_bytes)
@@ -49,13 +51,19 @@ static int lastkey(void *ctx, const char *rec, size_t bytes, const void **key, s
 
 int sp__form_open(struct sp_sort *s)
 {
-	size_t each = s->plan.run_bytes & ~(size_t)4095;
+	size_t each = s->plan.run_bytes & ~(size_t)4095, slots = each * s->plan.run_buffers;
 	char *at;
 
 	s->nslots = s->plan.run_buffers;
+	s->patient = s->plan.in_memory || (!s->plan.input_bytes && !s->opts.run_bytes);
 	s->slots = calloc(s->nslots, sizeof(*s->slots));
-	s->arena_bytes = each * s->nslots + s->write_bytes + SP__OUT_BUFFERS * s->out_bytes;
-	s->arena = sp__pages_alloc(s->arena_bytes, false);
+	if (s->plan.policy == SP_MERGE_EAGER)
+		s->spare_bytes = s->plan.merge_bytes & ~(size_t)4095;
+	else if (s->plan.merge_bytes > slots)
+		s->spare_bytes = (s->plan.merge_bytes - slots) & ~(size_t)4095;
+	s->arena_bytes =
+		slots + s->spare_bytes + s->write_bytes + SP__OUT_BUFFERS * s->out_bytes;
+	s->arena = sp__pages_alloc(s->arena_bytes, s->plan.input_bytes >= HUGE_BYTES);
 	if (!s->slots || !s->arena)
 		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
 	sp__budget_force(&s->budget, s->arena_bytes);
@@ -68,12 +76,15 @@ int sp__form_open(struct sp_sort *s)
 		sp__runbuf_init(&slot->buf, s->opts.keys);
 		sp__runbuf_use(&slot->buf, at, each);
 	}
+	s->spare_mem = at;
+	at += s->spare_bytes;
 	s->write_mem = at;
 	at += s->write_bytes;
 	for (unsigned i = 0; i < SP__OUT_BUFFERS; i++, at += s->out_bytes)
 		s->out[i].mem = at;
 	s->slots[0].state = SP__SLOT_FILLING;
-	s->lastkey_fn = lastkey;
+	if (sp__readplan_needs_sequence(s->plan.readahead))
+		s->lastkey_fn = lastkey;
 	return 0;
 }
 
@@ -246,6 +257,27 @@ static void sort_slot(struct sp_sort *s, struct sp__slot *slot)
 	}
 }
 
+static bool half_is_empty(const struct sp_sort *s, unsigned half)
+{
+	unsigned each = s->nslots / 2;
+
+	for (unsigned i = half * each; i < (half + 1) * each; i++)
+		if (s->slots[i].state != SP__SLOT_EMPTY && s->slots[i].state != SP__SLOT_GONE)
+			return false;
+	return true;
+}
+
+/* Makes room: at least one slot, and half of them while there are many. */
+static int store_some(struct sp_sort *s)
+{
+	int rc;
+
+	do
+		rc = sp__form_store_oldest(s);
+	while (!rc && s->nslots > 2 && !half_is_empty(s, 0) && !half_is_empty(s, 1));
+	return rc;
+}
+
 /* The background task. */
 static void work(void *arg)
 {
@@ -253,7 +285,7 @@ static void work(void *arg)
 
 	if (s->to_sort)
 		sort_slot(s, s->to_sort);
-	s->task_error = s->to_store ? sp__form_store_oldest(s) : 0;
+	s->task_error = s->to_store ? store_some(s) : 0;
 	if (!s->task_error)
 		s->task_error = sp__finish_due(s);
 }
@@ -274,10 +306,37 @@ int sp__form_join(struct sp_sort *s)
 	return s->task_error;
 }
 
-/* The slot being filled is full: hands it over and finds another. */
+/*
+ * Many small slots let runs be sorted while an input that may fit is read.
+ * Once it does not, long runs count: the slots of an empty half become one.
+ */
+static void coalesce(struct sp_sort *s)
+{
+	unsigned each = s->nslots / 2;
+
+	for (unsigned half = 0; half < 2 && each > 1; half++) {
+		struct sp__slot *first = &s->slots[half * each];
+
+		if (first[1].state == SP__SLOT_GONE || !half_is_empty(s, half))
+			continue;
+		for (unsigned i = 1; i < each; i++) {
+			first->bytes += first[i].bytes;
+			first[i].bytes = 0;
+			first[i].state = SP__SLOT_GONE;
+		}
+		sp__runbuf_use(&first->buf, first->mem, first->bytes);
+	}
+}
+
+/*
+ * The slot being filled is full, or there is none: hands it over and finds
+ * another.  While the input may still fit (s->patient) nothing is stored
+ * before the last slot is full; later whenever no slot would be left.
+ */
 static int rotate(struct sp_sort *s)
 {
 	struct sp__slot *full = &s->slots[s->filling], *next;
+	bool store;
 	int rc;
 
 	if (!sp__task_done(&s->task))
@@ -285,28 +344,30 @@ static int rotate(struct sp_sort *s)
 	rc = sp__form_join(s);
 	if (rc < 0)
 		return rc;
-	next = sp__form_slot(s, SP__SLOT_EMPTY);
 	if (full->state == SP__SLOT_FILLING) {
-		bool spill;
-
+		if (!s->next_age && s->plan.input_bytes < HUGE_BYTES)
+			sp__pages_huge(s->arena, s->arena_bytes);
 		full->state = SP__SLOT_SORTED;
 		full->age = s->next_age++;
 		s->stats.runs++;
-		if (next)
-			next->state = SP__SLOT_FILLING;
-		spill = !sp__form_slot(s, SP__SLOT_EMPTY) && !(next && s->plan.in_memory);
-		start_work(s, full, spill);
-		if (next)
-			s->filling = (unsigned)(next - s->slots);
-		return next ? SP_READY : SP_LATER;
+	} else {
+		full = NULL;
 	}
-	if (!next) {
-		start_work(s, NULL, true);
-		return SP_LATER;
+	if (s->spill)
+		coalesce(s);
+	next = sp__form_slot(s, SP__SLOT_EMPTY);
+	if (next) {
+		next->state = SP__SLOT_FILLING;
+		s->filling = (unsigned)(next - s->slots);
+	} else {
+		s->patient = false;
 	}
-	next->state = SP__SLOT_FILLING;
-	s->filling = (unsigned)(next - s->slots);
-	return SP_READY;
+	store = !s->patient && !sp__form_slot(s, SP__SLOT_EMPTY);
+	if (full || store)
+		start_work(s, full, store);
+	if (next)
+		return SP_READY;
+	return s->task.active ? SP_LATER : rotate(s);
 }
 
 /* A record larger than a whole slot gets memory of its own. */

@@ -10,6 +10,7 @@
 #include "obs/trace.h"
 #include "sort/plan.h"
 #include "sort/state.h"
+#include "spill/fiemap.h"
 
 static int fail(struct sp_sort *s, int rc)
 {
@@ -143,6 +144,20 @@ int sp_sort_wait(struct sp_sort *s)
 	return fail(s, sp__form_join(s));
 }
 
+static void note_regions(const struct sp__spill *spill, struct sp_sort_stats *st)
+{
+	struct sp__regions r;
+	double bytes = 0;
+
+	for (size_t i = 0; i < spill->nfiles; i++) {
+		sp__fiemap_regions(spill->files[i]->fd, 0, &r);
+		st->spill_extents += r.count;
+		bytes += (double)r.count * r.mean_bytes;
+	}
+	if (st->spill_extents)
+		st->spill_region_bytes_mean = bytes / (double)st->spill_extents;
+}
+
 static void note_spill(const struct sp_sort *s, struct sp_sort_stats *st)
 {
 	struct sp__io_counters c;
@@ -161,6 +176,7 @@ static void note_spill(const struct sp_sort *s, struct sp_sort_stats *st)
 	st->spill_peak_bytes = s->spill->peak_bytes;
 	for (size_t i = 0; i < s->spill->nfiles; i++)
 		st->spill_recycled_bytes += s->spill->space[i].recycled * s->spill->unit_bytes;
+	note_regions(s->spill, st);
 	snprintf(st->engine, sizeof(st->engine), "%s", sp__queue_engine(s->spill->queue));
 }
 

@@ -9,7 +9,7 @@
  *
  * Memory.  One arena of the planned size, touched only where it is used:
  *
- *	| run slot 0 | run slot 1 | ... | write buffers | output buffers |
+ *	| run slot 0 | run slot 1 | ... | spare | write buffers | output buffers |
  *
  * While runs are formed, a slot is filled by the caller's thread, or sorted
  * and stored by the one background task.  When merging begins the slots that
@@ -31,9 +31,9 @@
 #include "spill/pool.h"
 #include "spill/writer.h"
 
-enum sp__slot_state { SP__SLOT_EMPTY, SP__SLOT_FILLING, SP__SLOT_SORTED };
+enum sp__slot_state { SP__SLOT_EMPTY, SP__SLOT_FILLING, SP__SLOT_SORTED, SP__SLOT_GONE };
 
-/* A place for one run in memory. */
+/* A place for one run in memory; GONE: its memory belongs to another slot now. */
 struct sp__slot {
 	struct sp__runbuf buf;
 	enum sp__slot_state state;
@@ -75,6 +75,9 @@ struct sp_sort {
 	size_t arena_bytes;
 	struct sp__slot *slots;
 	unsigned nslots, filling;
+	bool patient;		/* all may fit: store only what must be stored */
+	char *spare_mem;	/* page pool while runs are being formed (EAGER), or what */
+	size_t spare_bytes;	/* merging may use beyond small run slots */
 	char *write_mem;
 	size_t write_bytes;
 	uint64_t next_age;
@@ -103,7 +106,6 @@ struct sp_sort {
 	struct sp__readplan *readplan;
 	struct sp__run **final_runs;
 	uint64_t final_age;
-	char *eager_mem;	/* page pool of merges while runs are being formed */
 
 	struct sp__outbuf out[SP__OUT_BUFFERS];
 	size_t out_bytes;

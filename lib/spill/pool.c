@@ -77,17 +77,15 @@ static struct sp__request *prepare(struct sp__pool *p, struct source *src)
 {
 	uint32_t at = p->free_list;
 	struct slot *slot = &p->slots[at];
-	const struct sp__pageinfo *page = &src->run->pages[src->asked];
-	uint32_t bytes = page->stored_bytes;
+	uint32_t bytes = sp__spill_page_stored(p->spill, src->run, src->asked);
 
-	if (!p->spill->opts.codec)
-		bytes = sp__spill_page_payload(p->spill, src->run, src->asked);
 	p->free_list = slot->next;
 	p->nfree--;
 	slot->req = (struct sp__request){ .op = SP__OP_READ,
 					  .data = p->mem + (size_t)at * p->spill->opts.page_bytes,
 					  .bytes = (bytes + BLOCK - 1) & ~(BLOCK - 1) };
-	sp__spill_locate(p->spill, src->run, page->unit, &slot->req);
+	sp__spill_locate(p->spill, src->run, sp__spill_page_unit(src->run, src->asked),
+			 &slot->req);
 	slot->in_flight = true;
 	slot->next = NONE;
 	if (src->first == NONE)
@@ -205,16 +203,16 @@ void sp__pool_close(struct sp__pool *p)
 static int verify(struct sp__pool *p, struct source *src, const char **data, size_t *bytes)
 {
 	const struct slot *slot = &p->slots[src->first];
-	const struct sp__pageinfo *page = &src->run->pages[src->given];
 	uint32_t payload = sp__spill_page_payload(p->spill, src->run, src->given);
+	uint32_t stored = sp__spill_page_stored(p->spill, src->run, src->given);
 	const char *at = slot->req.data;
 
-	if (p->codec && page->stored_bytes != payload) {
-		if (sp__codec_unpack(p->codec, src->unpacked, payload, at, page->stored_bytes) < 0)
+	if (p->codec && stored != payload) {
+		if (sp__codec_unpack(p->codec, src->unpacked, payload, at, stored) < 0)
 			goto corrupt;
 		at = src->unpacked;
 	}
-	if (sp__checksum(at, payload) != page->checksum)
+	if (sp__checksum(at, payload) != src->run->checksums[src->given])
 		goto corrupt;
 	sp__spill_give_page(p->spill, src->run, src->given);
 	*data = at;

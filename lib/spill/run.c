@@ -24,7 +24,9 @@ void sp__run_free(struct sp__run *run)
 		close(run->filter_fd);
 	sp__budget_credit(run->budget, run->charged);
 	free(run->extents);
-	free(run->pages);
+	free(run->checksums);
+	free(run->lastkeys);
+	free(run->packed);
 	free(run->keys);
 	free(run);
 }
@@ -68,26 +70,35 @@ int sp__run_add_units(struct sp__run *run, uint32_t file, uint64_t unit, uint32_
 	return 0;
 }
 
-int sp__run_add_page(struct sp__run *run, const struct sp__pageinfo *page)
+int sp__run_add_page(struct sp__run *run, bool packed)
 {
-	int rc = grow(run, (void **)&run->pages, &run->pages_cap, run->npages + 1, sizeof(*page));
+	size_t n = run->npages + 1;
 
-	if (!rc)
-		run->pages[run->npages++] = *page;
-	return rc;
+	if (grow(run, (void **)&run->checksums, &run->checksums_cap, n, sizeof(*run->checksums)) < 0)
+		return -ENOMEM;
+	if (packed &&
+	    grow(run, (void **)&run->packed, &run->packed_cap, n, sizeof(*run->packed)) < 0)
+		return -ENOMEM;
+	run->npages = n;
+	return 0;
 }
 
-int sp__run_add_key(struct sp__run *run, struct sp__pageinfo *page, const void *key, size_t bytes)
+int sp__run_add_key(struct sp__run *run, const void *key, size_t bytes)
 {
-	size_t kept = bytes < SP__LASTKEY_MAX ? bytes : SP__LASTKEY_MAX;
-	int rc = grow(run, (void **)&run->keys, &run->keys_cap, run->keys_bytes + kept, 1);
+	struct sp__lastkey *k;
+	size_t n = run->npages, kept = bytes < SP__LASTKEY_MAX ? bytes : SP__LASTKEY_MAX;
 
-	if (rc)
-		return rc;
+	if (grow(run, (void **)&run->lastkeys, &run->lastkeys_cap, n + 1, sizeof(*k)) < 0)
+		return -ENOMEM;
+	k = &run->lastkeys[n];
+	if (!key) {
+		*k = n ? k[-1] : (struct sp__lastkey){ 0 };
+		return 0;
+	}
+	if (grow(run, (void **)&run->keys, &run->keys_cap, run->keys_bytes + kept, 1) < 0)
+		return -ENOMEM;
 	memcpy(run->keys + run->keys_bytes, key, kept);
-	page->key_offset = (uint32_t)run->keys_bytes;
-	page->key_bytes = (uint16_t)kept;
-	page->key_cut = kept < bytes;
+	*k = (struct sp__lastkey){ (uint32_t)run->keys_bytes, (uint32_t)kept };
 	run->keys_bytes += kept;
 	return 0;
 }

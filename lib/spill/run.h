@@ -4,9 +4,10 @@
  * pages.
  *
  * A page on disk is all payload; what is known about it is here, in memory
- * charged to the budget: where it lies (extents), its checksum, and the key
- * that the last record ending in it has (inherited from the page before, if
- * none ends there), cut to LASTKEY_MAX bytes.  Space is given out in units:
+ * charged to the budget: where it lies (extents), its checksum, and, if reading
+ * will be planned by it, the key that the last record ending in it has
+ * (inherited from the page before, if none ends there), cut to LASTKEY_MAX
+ * bytes.  That is 8 bytes a page, and 16 and the key with keys.  Space is given out in units:
  * a page, or, under compression, the file system's block of 4096 bytes.
  */
 #ifndef SP__SPILL_RUN_H
@@ -27,13 +28,16 @@ struct sp__extent {
 	uint32_t file;
 };
 
-struct sp__pageinfo {
-	uint64_t checksum;
-	uint32_t stored_bytes;	/* as written; == page bytes if not compressed */
+/* A last key: bytes of the run's keys. */
+struct sp__lastkey {
+	uint32_t offset;
+	uint32_t bytes;
+};
+
+/* A compressed page: raw pages are one unit each, in order, and need none. */
+struct sp__packed {
+	uint32_t bytes;
 	uint32_t unit;		/* within the run */
-	uint32_t key_offset;	/* of the last key in keys */
-	uint16_t key_bytes;
-	bool key_cut;		/* the key went on */
 };
 
 struct sp__run {
@@ -44,8 +48,11 @@ struct sp__run {
 	uint64_t units;
 	struct sp__extent *extents;
 	size_t nextents, extents_cap;
-	struct sp__pageinfo *pages;
-	size_t npages, pages_cap;
+	size_t npages;
+	uint64_t *checksums;	/* one for each page, as are these two: */
+	struct sp__lastkey *lastkeys; /* NULL: not kept */
+	struct sp__packed *packed;    /* NULL: not compressed */
+	size_t checksums_cap, lastkeys_cap, packed_cap;
 	char *keys;
 	size_t keys_bytes, keys_cap;
 	struct sp__budget *budget;
@@ -58,8 +65,10 @@ void sp__run_free(struct sp__run *run);	/* accepts NULL; descriptors alone, not 
 
 /* Grow by one; 0 or -ENOMEM. */
 int sp__run_add_units(struct sp__run *run, uint32_t file, uint64_t unit, uint32_t units);
-int sp__run_add_page(struct sp__run *run, const struct sp__pageinfo *page);
-int sp__run_add_key(struct sp__run *run, struct sp__pageinfo *page, const void *key, size_t bytes);
+/* One page more; its checksum and packed place are filled in later. */
+int sp__run_add_page(struct sp__run *run, bool packed);
+/* The last key of the page added next; NULL: that of the page before. */
+int sp__run_add_key(struct sp__run *run, const void *key, size_t bytes);
 
 /* The extent that holds a unit of the run. */
 const struct sp__extent *sp__run_extent(const struct sp__run *run, uint64_t unit);

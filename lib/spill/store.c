@@ -122,14 +122,19 @@ int sp__spill_take(struct sp__spill *s, struct sp__run *run, uint32_t file, uint
 
 void sp__spill_give_page(struct sp__spill *s, const struct sp__run *run, size_t page)
 {
-	const struct sp__pageinfo *p = &run->pages[page];
-	const struct sp__extent *e = sp__run_extent(run, p->unit);
-	uint32_t units = (p->stored_bytes + s->unit_bytes - 1) / s->unit_bytes;
+	uint64_t unit = sp__spill_page_unit(run, page);
+	const struct sp__extent *e = sp__run_extent(run, unit);
+	uint32_t stored = sp__spill_page_stored(s, run, page);
 
 	if (s->opts.codec || (int)run->level > s->opts.recycle_level)
-		sp__space_drop(&s->space[e->file], units);
+		sp__space_drop(&s->space[e->file], (stored + s->unit_bytes - 1) / s->unit_bytes);
 	else
-		sp__space_give(&s->space[e->file], e->unit + (p->unit - e->first));
+		sp__space_give(&s->space[e->file], e->unit + (unit - e->first));
+}
+
+uint32_t sp__spill_page_stored(const struct sp__spill *s, const struct sp__run *run, size_t page)
+{
+	return run->packed ? run->packed[page].bytes : sp__spill_page_payload(s, run, page);
 }
 
 uint32_t sp__spill_page_payload(const struct sp__spill *s, const struct sp__run *run, size_t page)

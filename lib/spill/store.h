@@ -67,6 +67,13 @@ int sp__spill_take(struct sp__spill *s, struct sp__run *run, uint32_t file, uint
 /* A page of the run has been read: its space may serve again. */
 void sp__spill_give_page(struct sp__spill *s, const struct sp__run *run, size_t page);
 
+/* Where a page lies within its run, and how many bytes are stored there. */
+static inline uint64_t sp__spill_page_unit(const struct sp__run *run, size_t page)
+{
+	return run->packed ? run->packed[page].unit : page;
+}
+
+uint32_t sp__spill_page_stored(const struct sp__spill *s, const struct sp__run *run, size_t page);
 /* Bytes of a page's payload: all full but the last. */
 uint32_t sp__spill_page_payload(const struct sp__spill *s, const struct sp__run *run, size_t page);
 

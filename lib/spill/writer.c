@@ -94,34 +94,24 @@ int sp__runwriter_open(struct sp__runwriter *w, struct sp__spill *spill, struct 
 /* Describes the page that ends at page_end (or at, the last). */
 static int end_page(struct sp__runwriter *w, const char *rec, size_t bytes, bool ends_here)
 {
-	struct sp__pageinfo page = { .stored_bytes = w->spill->opts.page_bytes };
-	const void *key;
-	size_t key_bytes;
-	int rc;
+	const void *key = NULL;
+	size_t key_bytes = 0;
+	int rc = 0;
 
-	if (w->lastkey && (ends_here || w->prev_here)) {
-		rc = ends_here ? w->lastkey(w->lastkey_ctx, rec, bytes, &key, &key_bytes)
-			       : w->lastkey(w->lastkey_ctx, w->prev, w->prev_bytes, &key, &key_bytes);
-		if (rc >= 0)
-			rc = sp__run_add_key(w->run, &page, key, key_bytes);
-		if (rc < 0)
-			return fail(w, rc, "allocate");
-	} else if (w->run->npages) {
-		struct sp__pageinfo *before = &w->run->pages[w->run->npages - 1];
-
-		page.key_offset = before->key_offset;
-		page.key_bytes = before->key_bytes;
-		page.key_cut = before->key_cut;
-	}
+	if (w->lastkey && ends_here)
+		rc = w->lastkey(w->lastkey_ctx, rec, bytes, &key, &key_bytes);
+	else if (w->lastkey && w->prev_here)
+		rc = w->lastkey(w->lastkey_ctx, w->prev, w->prev_bytes, &key, &key_bytes);
+	if (rc >= 0 && w->lastkey)
+		rc = sp__run_add_key(w->run, key, key_bytes);
+	if (rc >= 0)
+		rc = sp__run_add_page(w->run, w->codec != NULL);
 	w->prev_here = false;
-	if (sp__run_add_page(w->run, &page) < 0)
-		return fail(w, -ENOMEM, "allocate");
-	return 0;
+	return rc < 0 ? fail(w, rc, "allocate") : 0;
 }
 
 /* Raw pages: one request for each piece of space. */
-static int submit_raw(struct sp__runwriter *w, struct sp__chunk *c, size_t first, uint32_t pages,
-		      size_t payload)
+static int submit_raw(struct sp__runwriter *w, struct sp__chunk *c, uint32_t pages, size_t payload)
 {
 	const uint32_t size = w->spill->opts.page_bytes;
 	unsigned n = 0;
@@ -135,8 +125,6 @@ static int submit_raw(struct sp__runwriter *w, struct sp__chunk *c, size_t first
 
 		if (rc < 0)
 			return w->error = rc;
-		for (uint32_t i = 0; i < got; i++)
-			w->run->pages[first + done + i].unit = (uint32_t)(unit + i);
 		if (left > (size_t)got * size)
 			left = (size_t)got * size;
 		*r = (struct sp__request){ .op = SP__OP_WRITE,
@@ -166,7 +154,7 @@ static int submit_packed(struct sp__runwriter *w, struct sp__chunk *c, size_t fi
 	int rc;
 
 	for (uint32_t i = 0; i < pages; i++) {
-		struct sp__pageinfo *p = &w->run->pages[first + i];
+		struct sp__packed *p = &w->run->packed[first + i];
 		size_t raw = payload < size ? payload : size, packed;
 
 		packed = sp__codec_pack(w->codec, to, raw, c->data + (size_t)i * size, raw);
@@ -174,7 +162,7 @@ static int submit_packed(struct sp__runwriter *w, struct sp__chunk *c, size_t fi
 			memcpy(to, c->data + (size_t)i * size, raw);
 			packed = raw;
 		}
-		p->stored_bytes = (uint32_t)packed;
+		p->bytes = (uint32_t)packed;
 		p->unit = (uint32_t)(unit + (uint64_t)(to - out) / BLOCK);
 		memset(to + packed, 0, (BLOCK - packed % BLOCK) % BLOCK);
 		to += (packed + BLOCK - 1) / BLOCK * BLOCK;
@@ -211,11 +199,11 @@ static int flush(struct sp__runwriter *w)
 	for (uint32_t i = 0; i < pages; i++) {
 		size_t left = payload - (size_t)i * size;
 
-		w->run->pages[first + i].checksum =
+		w->run->checksums[first + i] =
 			sp__checksum(c->data + (size_t)i * size, left < size ? left : size);
 	}
 	rc = w->codec ? submit_packed(w, c, first, pages, payload)
-		      : submit_raw(w, c, first, pages, payload);
+		      : submit_raw(w, c, pages, payload);
 	if (rc < 0)
 		return rc;
 	w->now = (w->now + 1) % w->nchunks;
