@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,6 +27,7 @@ struct sp__scan {
 	bool carry_out;		/* the carry is the batch given out last */
 	struct text header;
 	uint64_t header_records;	/* in header */
+	size_t repeat;	/* of header: what the present input may repeat from here on */
 	uint64_t bytes;
 	struct sp__io_counters done;	/* of the streams closed */
 	char engine[32];
@@ -138,6 +140,7 @@ static int open_input(struct sp__scan *s)
 	}
 	sp__splitter_init(&s->splitter, &s->opts.format);
 	s->carry.bytes = 0;
+	s->repeat = s->header_records == s->opts.header_records ? 0 : SIZE_MAX;
 	return 0;
 }
 
@@ -270,6 +273,26 @@ static int fill_header(struct sp__scan *s, struct sp_batch *batch)
 	return SP_READY;
 }
 
+/* Drops records with which a further input repeats the header, up to the first other. */
+static void drop_header(struct sp__scan *s, struct sp_batch *batch)
+{
+	const struct sp_recfmt *f = &s->opts.format;
+
+	while (batch->bytes && s->repeat < s->header.bytes) {
+		const char *head = s->header.data + s->repeat;
+		size_t want = (size_t)(sp__rec_end(f, head, s->header.bytes - s->repeat) - head);
+		size_t bytes = (size_t)(sp__rec_end(f, batch->data, batch->bytes) - batch->data);
+
+		if (bytes != want || memcmp(batch->data, head, bytes)) {
+			s->repeat = SIZE_MAX;
+			return;
+		}
+		s->repeat += want;
+		batch->data += bytes;
+		batch->bytes -= bytes;
+	}
+}
+
 int sp__scan_next(void *scan, struct sp_batch *batch)
 {
 	struct sp__scan *s = scan;
@@ -281,9 +304,12 @@ int sp__scan_next(void *scan, struct sp_batch *batch)
 			s->carry.bytes = 0;
 		}
 		rc = next_batch(s, batch);
-		if (rc != SP_READY || s->header_records == s->opts.header_records)
+		if (rc != SP_READY || !s->opts.header_records)
 			return rc;
-		rc = fill_header(s, batch);
+		if (s->header_records < s->opts.header_records)
+			rc = fill_header(s, batch);
+		else
+			drop_header(s, batch);
 	} while (rc == SP_READY && !batch->bytes);
 	return rc;
 }

@@ -222,12 +222,14 @@ static bool same_file(const struct stat *a, const struct stat *b)
 /*
  * A merge reads while it writes.  If the output is one of the inputs and can
  * only be written in place, the inputs are sorted instead, which reads them
- * all first.
+ * all first.  The same where headers must be parted from the inputs.
  */
 static bool must_read_first(struct job *j)
 {
 	struct stat out, in;
 
+	if (j->io->header_records)
+		return true;
 	sp__outfile_prepare(&j->out, j->io->output, j->io->output_fd);
 	if (j->out.temp || !j->io->output || stat(j->io->output, &out) < 0)
 		return false;
