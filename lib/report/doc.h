@@ -23,7 +23,7 @@ struct sp__doc {
 	bool *failed;
 };
 
-void sp__doc_put(struct sp__doc doc, const char *key, json_t *value); /* steals value */
+void sp__doc_put(struct sp__doc doc, const char *key, json_t *value);	   /* steals value */
 void sp__doc_text(struct sp__doc doc, const char *key, const char *value); /* NULL: null */
 void sp__doc_bool(struct sp__doc doc, const char *key, bool value);
 void sp__doc_count(struct sp__doc doc, const char *key, uint64_t value);

@@ -24,9 +24,9 @@ static const char *const readahead_names[SP_READ_COUNT_] = {
 static const char *const compression_names[] = {
 	[SP_SPILL_RAW] = "none", [SP_SPILL_LZ4] = "lz4", [SP_SPILL_ZSTD] = "zstd"
 };
-static const char *const format_names[] = { [SP_REC_LINE] = "line",
-					    [SP_REC_CSV] = "csv",
-					    [SP_REC_FIXED] = "fixed" };
+static const char *const format_names[] = {
+	[SP_REC_LINE] = "line", [SP_REC_CSV] = "csv", [SP_REC_FIXED] = "fixed"
+};
 static const char *const direct_names[] = { "auto", "never", "always" };
 static const char *const phase_names[SP_SORT_PHASES] = {
 	[SP_PHASE_RUN_FORMATION] = "run_formation", [SP_PHASE_MERGE] = "merge"
@@ -112,8 +112,7 @@ static void put_names(struct sp__doc doc, const char *key, const char *const *na
 static void put_format(struct sp__doc doc, const struct sp_recfmt *format)
 {
 	sp__doc_text(doc, "format", format_names[format->kind]);
-	sp__doc_known(doc, "record_bytes",
-		      format->kind == SP_REC_FIXED ? format->fixed_bytes : 0);
+	sp__doc_known(doc, "record_bytes", format->kind == SP_REC_FIXED ? format->fixed_bytes : 0);
 	sp__doc_bool(doc, "zero_terminated", format->kind == SP_REC_LINE && !format->eol);
 }
 

@@ -75,8 +75,7 @@ static void format_value(const char *key, const json_t *v, char *buf, size_t byt
 	else if (json_is_integer(v))
 		snprintf(buf, bytes, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
 	else
-		snprintf(buf, bytes, "%.*f", json_real_value(v) < 0.1 ? 4 : 1,
-			 json_real_value(v));
+		snprintf(buf, bytes, "%.*f", json_real_value(v) < 0.1 ? 4 : 1, json_real_value(v));
 }
 
 /* Measures a cell in round 0, writes it in round 1; text stands to the left. */
@@ -105,8 +104,9 @@ static void table(json_t *rows, FILE *out)
 	for (int round = 0; round < 2; round++) {
 		for (line = -1; line < (int)count; line++) {
 			c = 0;
-			json_object_foreach(json_array_get(rows, line < 0 ? 0 : (size_t)line),
-					    key, value) {
+			json_object_foreach(json_array_get(rows, line < 0 ? 0 : (size_t)line), key,
+					    value)
+			{
 				if (line < 0)
 					label(key, text, sizeof(text));
 				else
@@ -164,10 +164,10 @@ static void object(const char *title, json_t *object_, FILE *out, int width)
 
 	label(title, name, sizeof(name));
 	fprintf(out, "%s\n", name);
+	json_object_foreach(object_, key, v) if (!json_is_object(v) && !is_table(v))
+		member(key, v, out, width);
 	json_object_foreach(object_, key, v)
-		if (!json_is_object(v) && !is_table(v))
-			member(key, v, out, width);
-	json_object_foreach(object_, key, v) {
+	{
 		if (is_table(v)) {
 			fprintf(out, "%s\n", key);
 			table(v, out);
@@ -184,7 +184,8 @@ int sp_report_text(const struct sp_report *report, FILE *out, int width)
 
 	if (width <= 0)
 		width = 80;
-	json_object_foreach(report->doc, key, v) {
+	json_object_foreach(report->doc, key, v)
+	{
 		if (json_is_object(v)) {
 			object(key, v, out, width);
 		} else if (is_table(v)) {

@@ -42,7 +42,8 @@ static void paths(const char *prefix, json_t *v, FILE *out)
 		fprintf(out, "%s\n", prefix);
 		return;
 	}
-	json_object_foreach(v, key, member) {
+	json_object_foreach(v, key, member)
+	{
 		snprintf(path, sizeof(path), "%s%s%s", prefix, *prefix ? "." : "", key);
 		paths(path, member, out);
 	}

@@ -37,8 +37,8 @@ int choice_option(const char *option, const char *text, const struct choice *tab
 	msg("%s argument %s for %s", found ? "ambiguous" : "invalid", quote(text), quote(option));
 	fputs("Valid arguments are:", stderr);
 	for (c = table; c->word; c++)
-		fprintf(stderr, "%s%s",
-			c > table && c[-1].value == c->value ? ", " : "\n  - ", quote(c->word));
+		fprintf(stderr, "%s%s", c > table && c[-1].value == c->value ? ", " : "\n  - ",
+			quote(c->word));
 	putc('\n', stderr);
 	msg_set_failure_status(status);
 	usage_error();
