@@ -278,14 +278,24 @@ static void apply(struct parser *p, int c, bool is_long)
 	case OPT_SORT:
 		c = choice_option("--sort", optarg, sort_words, EXIT_FAILURE);
 		/* fallthrough */
-	case 'b': case 'd': case 'f': case 'g': case 'h': case 'i':
-	case 'M': case 'n': case 'r': case 'R': case 'V':
+	case 'b':
+	case 'd':
+	case 'f':
+	case 'g':
+	case 'h':
+	case 'i':
+	case 'M':
+	case 'n':
+	case 'r':
+	case 'R':
+	case 'V':
 		sp_key_letter(&set->global, (char)c, SP_KEY_BOTH);
 		break;
 	case OPT_CHECK:
 		c = optarg ? choice_option("--check", optarg, check_words, EXIT_FAILURE) : 'c';
 		/* fallthrough */
-	case 'c': case 'C':
+	case 'c':
+	case 'C':
 		set_check(set, (char)c);
 		break;
 	case 'k':

@@ -54,7 +54,7 @@ static void close_report(FILE *f, const char *name, int rc)
 }
 
 /* --explain: the plan as text, or, with --stats, as JSON. */
-static int explain(const struct settings *set)
+static int explain(struct settings *set)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_report *report;
@@ -62,6 +62,7 @@ static int explain(const struct settings *set)
 	FILE *f;
 	int rc;
 
+	set->opts.input_bytes = input_bytes(set);
 	if (sp_sort_plan(&set->opts, &plan, &err))
 		failure(set, &err, 0);
 	report = sp_report_sort_plan(&plan);
@@ -135,7 +136,6 @@ int sort_run(struct settings *set)
 	FILE *report = NULL;
 	int rc;
 
-	set->opts.input_bytes = input_bytes(set);
 	if (set->explain)
 		return explain(set);
 	if (set->stats)

@@ -66,36 +66,37 @@ const struct option tuning_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static const struct choice progress_words[] = {
-	{ "auto", PROGRESS_AUTO }, { "always", PROGRESS_ALWAYS },
-	{ "never", PROGRESS_NEVER }, { NULL, 0 }
-};
+static const struct choice progress_words[] = { { "auto", PROGRESS_AUTO },
+						{ "always", PROGRESS_ALWAYS },
+						{ "never", PROGRESS_NEVER },
+						{ NULL, 0 } };
 static const struct choice compression_words[] = {
 	{ "lz4", SP_SPILL_LZ4 }, { "zstd", SP_SPILL_ZSTD }, { "none", SP_SPILL_RAW }, { NULL, 0 }
 };
-static const struct choice formation_words[] = {
-	{ "load", SP_FORM_LOAD }, { "replacement", SP_FORM_REPLACEMENT },
-	{ "auto", SP_FORM_AUTO }, { NULL, 0 }
-};
-static const struct choice policy_words[] = {
-	{ "lazy", SP_MERGE_LAZY }, { "eager", SP_MERGE_EAGER },
-	{ "polyphase", SP_MERGE_POLYPHASE }, { "auto", SP_MERGE_AUTO }, { NULL, 0 }
-};
+static const struct choice formation_words[] = { { "load", SP_FORM_LOAD },
+						 { "replacement", SP_FORM_REPLACEMENT },
+						 { "auto", SP_FORM_AUTO },
+						 { NULL, 0 } };
+static const struct choice policy_words[] = { { "lazy", SP_MERGE_LAZY },
+					      { "eager", SP_MERGE_EAGER },
+					      { "polyphase", SP_MERGE_POLYPHASE },
+					      { "auto", SP_MERGE_AUTO },
+					      { NULL, 0 } };
 static const struct choice readahead_words[] = {
-	{ "none", SP_READ_NONE }, { "double", SP_READ_DOUBLE }, { "equal", SP_READ_EQUAL },
-	{ "forecast", SP_READ_FORECAST }, { "extended", SP_READ_EXTENDED },
-	{ "cluster", SP_READ_CLUSTER }, { "auto", SP_READ_AUTO }, { NULL, 0 }
+	{ "none", SP_READ_NONE },	  { "double", SP_READ_DOUBLE },
+	{ "equal", SP_READ_EQUAL },	  { "forecast", SP_READ_FORECAST },
+	{ "extended", SP_READ_EXTENDED }, { "cluster", SP_READ_CLUSTER },
+	{ "auto", SP_READ_AUTO },	  { NULL, 0 }
 };
 static const struct choice direct_words[] = {
 	{ "auto", -1 }, { "always", 1 }, { "never", 0 }, { NULL, 0 }
 };
-static const struct choice recycle_words[] = {
-	{ "none", SP_RECYCLE_NONE }, { "all", SP_RECYCLE_ALL },
-	{ "auto", SP_RECYCLE_AUTO }, { NULL, 0 }
-};
-static const struct choice engine_words[] = {
-	{ "io_uring", 0 }, { "libaio", 1 }, { "sync", 2 }, { "null", 3 }, { "auto", 4 }, { NULL, 0 }
-};
+static const struct choice recycle_words[] = { { "none", SP_RECYCLE_NONE },
+					       { "all", SP_RECYCLE_ALL },
+					       { "auto", SP_RECYCLE_AUTO },
+					       { NULL, 0 } };
+static const struct choice engine_words[] = { { "io_uring", 0 }, { "libaio", 1 }, { "sync", 2 },
+					      { "null", 3 },	 { "auto", 4 },	  { NULL, 0 } };
 
 static int word(const char *name, const char *text, const struct choice *table)
 {
@@ -119,6 +120,15 @@ static void set_recycle(struct settings *set, const char *name, const char *text
 		set->opts.recycle = level < SP_RECYCLE_ALL ? (int)level : SP_RECYCLE_ALL;
 	else
 		set->opts.recycle = word(name, text, recycle_words);
+}
+
+static void set_page_size(struct settings *set, const char *name, const char *text)
+{
+	uint64_t bytes = size_option(name, text, 1);
+
+	if (!bytes || bytes % 4096 || bytes > 16u << 20)
+		die("%s must be a multiple of 4096 bytes and at most 16 MiB", name);
+	set->opts.page_bytes = (uint32_t)bytes;
 }
 
 static void set_engine(struct settings *set, const char *name, const char *text)
@@ -205,7 +215,7 @@ static bool apply_device(struct settings *set, int code, const char *name, const
 			(enum sp_spill_compression)word(name, text, compression_words);
 		return true;
 	case TUNE_PAGE_SIZE:
-		set->opts.page_bytes = (uint32_t)size_option(name, text, 1);
+		set_page_size(set, name, text);
 		return true;
 	case TUNE_RECYCLE:
 		set_recycle(set, name, text);
@@ -268,7 +278,7 @@ static void check_fixed(const struct settings *set)
 	static const char fixed[] = "--record-size";
 
 	exclude(set->csv, "--csv", true, fixed);
-	exclude(set->nkeys > 0, "-k", true, fixed);
+	exclude(set->nkeys > 0 && !set->global_only, "-k", true, fixed);
 	exclude(set->separator != -1, "-t", true, fixed);
 	exclude(set->eol == '\0', "-z", true, fixed);
 	exclude(set->debug, "--debug", true, fixed);
@@ -283,7 +293,6 @@ void tuning_check(const struct settings *set)
 {
 	static const char check[3][3] = { "", "-c", "-C" };
 	const char *c = check[set->check == 'c' ? 1 : set->check == 'C' ? 2 : 0];
-	uint32_t page = set->opts.page_bytes;
 
 	if (set->record_bytes)
 		check_fixed(set);
@@ -298,6 +307,4 @@ void tuning_check(const struct settings *set)
 	exclude(set->header, "--header", set->check, c);
 	exclude(set->explain, "--explain", set->check, c);
 	exclude(set->debug, "--debug", set->explain, "--explain");
-	if (page % 4096 || page > 16u << 20)
-		die("--page-size must be a multiple of 4096 bytes and at most 16 MiB");
 }

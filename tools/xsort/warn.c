@@ -174,8 +174,9 @@ static void unused_letters(const struct settings *set)
 	size_t n = 0;
 
 	for (const char *c = ORDER_LETTERS; *c; c++)
-		if (*c == 'r' ? reverse && no_last_resort
-			      : *c == 'b' ? blanks_unused(set) : letter_unused(set, *c))
+		if (*c == 'r'	? reverse && no_last_resort
+		    : *c == 'b' ? blanks_unused(set)
+				: letter_unused(set, *c))
 			letters[n++] = *c;
 	letters[n] = '\0';
 	if (n)

@@ -1,0 +1,118 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# Nothing is lost, nothing is left behind: output files, signals, full devices.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
+	export LC_ALL=C
+	cd "$BATS_TEST_TMPDIR" || return
+	mkdir tmp
+	export TMPDIR=$PWD/tmp
+	printf 'b\na\nc\n' >abc
+}
+
+# Waits until the program is at work: it has read some of its input.
+feed() # SIGNAL
+{
+	local pid status=0
+
+	mkfifo in
+	# A shell lets background programs ignore SIGINT.
+	env --default-signal "$xsort" -S 1M -o out abc in &
+	pid=$!
+	exec 9>in
+	seq 200000 >&9
+	kill "-$1" "$pid"
+	wait "$pid" || status=$?
+	exec 9>&-
+	[ "$status" -eq $((128 + $(kill -l "$1"))) ] || { echo "status $status"; return 1; }
+	[ -z "$(ls tmp)" ]
+	[ "$(ls)" = "${2:-$'abc\nin\ntmp'}" ] || { ls; return 1; }
+}
+
+@test "SIGINT, SIGTERM and SIGHUP leave nothing behind and are died by" {
+	for sig in TERM HUP INT; do
+		rm -f in
+		feed "$sig"
+	done
+}
+
+@test "an old output file survives a signal" {
+	echo old >out
+	feed TERM $'abc\nin\nout\ntmp'
+	[ "$(cat out)" = old ]
+}
+
+@test "an ignored signal stays ignored" {
+	(
+		trap '' HUP
+		mkfifo in
+		"$xsort" -o out in &
+		pid=$!
+		exec 9>in
+		kill -HUP "$pid"
+		echo x >&9
+		exec 9>&-
+		wait "$pid"
+	)
+	[ "$(cat out)" = x ]
+}
+
+@test "the output may be the input, its mode is kept" {
+	chmod 640 abc
+	"$xsort" -o abc abc
+	[ "$(cat abc)" = $'a\nb\nc' ]
+	[ "$(stat -c %a abc)" = 640 ]
+	[ "$(ls)" = $'abc\ntmp' ]
+}
+
+@test "a new output file has the mode of the umask" {
+	(umask 027 && "$xsort" -o out abc)
+	[ "$(stat -c %a out)" = 640 ]
+}
+
+@test "a link stays a link, a file with two names keeps both" {
+	ln -s abc link
+	"$xsort" -o link abc
+	[ -L link ]
+	[ "$(cat abc)" = $'a\nb\nc' ]
+	printf '2\n1\n' >two
+	ln two names
+	"$xsort" -o two two
+	[ "$(cat names)" = $'1\n2' ]
+}
+
+@test "after an error the old output is as it was" {
+	echo old >out
+	run -2 "$xsort" -o out abc nofile
+	[ "$(cat out)" = old ]
+	run -2 "$xsort" -o out abc .
+	[ "$(cat out)" = old ]
+	run -2 "$xsort" -S 1M -T nodir -o out <(seq 300000)
+	[ "$output" = "xsort: cannot create temporary file in 'nodir': No such file or directory" ]
+	[ "$(cat out)" = old ]
+	[ "$(ls)" = $'abc\nout\ntmp' ]
+}
+
+@test "a temporary directory that is full is an error with its name" {
+	[ "$(stat -f -c %T /dev/shm 2>/dev/null)" = tmpfs ] || skip "no tmpfs at hand"
+	# Files may grow to so many blocks of 1 KiB: what comes next is EFBIG.
+	run -2 bash -c "trap '' XFSZ; ulimit -f 200; seq 300000 | '$xsort' -S 1M -T tmp >/dev/null"
+	[[ $output == *"xsort: write failed: "*"File too large"* ]]
+	[ -z "$(ls tmp)" ]
+}
+
+@test "a closed pipe ends it as GNU sort" {
+	run bash -c "set -o pipefail; seq 300000 | '$xsort' | head -n 1"
+	[ "$status" -eq 141 ]
+}
+
+@test "it works with seven file descriptors" {
+	seq 300000 | tac >n
+	(ulimit -n 7 && "$xsort" -n -S 1M -o out n)
+	seq 300000 | cmp - out
+}

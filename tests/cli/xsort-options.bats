@@ -1,0 +1,185 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# Spindle's own options of xsort.  What GNU sort has is in xsort-gnu.t.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
+	export LC_ALL=C
+	cd "$BATS_TEST_TMPDIR" || return
+	printf 'b\na\nc\n' >abc
+}
+
+# refuses MESSAGE ARGUMENT...: status 2, nothing on standard output.
+refuses()
+{
+	local message=$1
+
+	shift
+	run -2 --separate-stderr "$xsort" "$@"
+	[ -z "$output" ]
+	[ "$stderr" = "xsort: $message" ] || { echo "said: $stderr"; return 1; }
+}
+
+@test "help fits 80 columns and has GNU's options before Spindle's own" {
+	run -0 --separate-stderr "$xsort" --help
+	[ -z "$stderr" ]
+	awk 'length > 80 { bad = 1 } END { exit bad }' <<<"$output"
+	[[ $output == "Usage: xsort "*--key=*--explain* ]]
+	run -0 "$xsort" --usage
+	[[ $output == "Usage: xsort "*--bkey=* ]]
+	awk 'length > 80 { bad = 1 } END { exit bad }' <<<"$output"
+}
+
+@test "the version names the program as it was called" {
+	ln -s "$(realpath "$xsort")" sort
+	run -0 ./sort --version
+	[[ ${lines[0]} =~ ^sort\ \(Spindle\)\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+	run -2 ./sort --no-such-option
+	[ "${lines[0]}" = "sort: unrecognized option '--no-such-option'" ]
+}
+
+@test "a word that could be GNU's is GNU's, else Spindle's may be abbreviated" {
+	run -0 "$xsort" --re abc # --reverse, not --recycle
+	[ "$output" = $'c\nb\na' ]
+	run -2 "$xsort" --rec abc
+	[[ ${lines[0]} == "xsort: option '--rec' is ambiguous; possibilities: "* ]]
+	run -0 "$xsort" --to=1 abc # --top
+	[ "$output" = a ]
+	run -2 "$xsort" --fan-in
+	[ "${lines[0]}" = "xsort: option '--fan-in' requires an argument" ]
+	run -2 "$xsort" --csv=x
+	[ "${lines[0]}" = "xsort: option '--csv' doesn't allow an argument" ]
+}
+
+@test "values that cannot be are refused" {
+	refuses "invalid --top argument 'x'" --top=x abc
+	refuses "minimum --top argument is '1'" --top=0 abc
+	refuses "minimum --fan-in argument is '2'" --fan-in=1 abc
+	refuses "--fan-in argument '99999999999' too large" --fan-in=99999999999 abc
+	refuses "invalid suffix in --run-size argument '1x'" --run-size=1x abc
+	refuses "invalid --record-size argument '0'" --record-size=0 abc
+	refuses "--page-size must be a multiple of 4096 bytes and at most 16 MiB" --page-size=5000 abc
+	refuses "--page-size must be a multiple of 4096 bytes and at most 16 MiB" --page-size=32M abc
+	refuses "--page-size must be a multiple of 4096 bytes and at most 16 MiB" --page-size=4G abc
+	refuses "invalid --volume argument 'x'" --volume=x abc
+	refuses "--volume: 'block:/dev/sda': only dir:PATH is supported in this version" \
+		--volume=block:/dev/sda abc
+	run -2 "$xsort" --readahead=often abc
+	[ "${lines[0]}" = "xsort: invalid argument 'often' for '--readahead'" ]
+	[[ $output == *"- 'cluster'"* ]]
+	run -2 "$xsort" --recycle=some abc
+	run -2 "$xsort" --engine=steam abc
+}
+
+@test "options that exclude each other are refused" {
+	refuses "options '-k' and '--record-size' are incompatible" --record-size=2 -k1 abc
+	refuses "options '-t' and '--record-size' are incompatible" --record-size=2 -t, abc
+	refuses "options '--csv' and '--record-size' are incompatible" --record-size=2 --csv abc
+	refuses "options '--csv' and '-z' are incompatible" --csv -z abc
+	refuses "options '--top' and '-c' are incompatible" -c --top=1 abc
+	refuses "options '--header' and '-C' are incompatible" -C --header abc
+	refuses "--bkey needs --record-size" --bkey=0:1 abc
+	refuses "--count needs --unique" --count abc
+	run -2 "$xsort" --record-size=2 -n abc
+	[[ $output == *--bkey* ]]
+}
+
+@test "--header keeps the first record and drops it from further inputs" {
+	printf 'name\nz\nm\n' >one
+	printf 'name\na\n' >two
+	printf 'other\nb\n' >three
+	run -0 "$xsort" --header one two three
+	[ "$output" = $'name\na\nb\nm\nother\nz' ]
+	run -0 "$xsort" -m --header one two
+	[ "$output" = $'name\na\nm\nz' ]
+	printf 'name\nz' >unended
+	run -0 "$xsort" --header=2 one unended
+	[ "$output" = $'name\nz\nm' ]
+	run -0 "$xsort" --header=2 one
+	[ "$output" = $'name\nz\nm' ]
+	run -0 "$xsort" --header=0 one
+	[ "$output" = $'m\nname\nz' ]
+	run -0 "$xsort" --header=9 one
+	[ "$output" = $'name\nz\nm' ]
+}
+
+@test "--top writes the first records of the whole result" {
+	seq 5000 -1 1 >n
+	run -0 "$xsort" -n --top=3 n
+	[ "$output" = $'1\n2\n3' ]
+	run -0 "$xsort" -n -u --top=2 n n
+	[ "$output" = $'1\n2' ]
+	run -0 "$xsort" --top=10 abc
+	[ "$output" = $'a\nb\nc' ]
+}
+
+@test "--count under -u is what uniq -c says" {
+	printf 'b\na\nb\nb\n' >w
+	run -0 "$xsort" -u --count w
+	[ "$output" = "$(sort w | uniq -c)" ]
+}
+
+@test "--csv knows quoted separators, quotes and newlines" {
+	printf '3,"b,x"\n1,"a ""q""\nsecond line"\n2,c\n' >t
+	run -0 "$xsort" --csv -k2,2 t
+	[ "$output" = "$(printf '1,"a ""q""\nsecond line"\n3,"b,x"\n2,c')" ]
+	tr , ';' <t >s
+	run -0 "$xsort" --csv -t ';' -k1,1n s
+	[ "${lines[0]}" = '1;"a ""q""' ]
+}
+
+@test "binary records sort by their keys" {
+	printf 'b2a1a2' >r
+	[ "$("$xsort" --record-size=2 r)" = a1a2b2 ]
+	[ "$("$xsort" --record-size=2 -r r)" = b2a2a1 ]
+	[ "$("$xsort" --record-size=2 --bkey=1:1:r --bkey=0:1 r)" = a2b2a1 ]
+	printf '\002\000\001\001\000\002' | "$xsort" --record-size=2 --bkey=0:2:u16le >o
+	printf '\002\000\001\001\000\002' | cmp - o
+	printf '\377\001' | "$xsort" --record-size=1 --bkey=0:1:i8 | od -An -tx1 >o
+	[ "$(cat o)" = " ff 01" ]
+}
+
+@test "a file that is no multiple of the record size is an error" {
+	printf 'abc' >r
+	run -2 --separate-stderr "$xsort" --record-size=2 r
+	[ -z "$output" ]
+	[[ $stderr == "xsort: r: "* ]]
+}
+
+@test "a key outside the record is refused" {
+	run -2 "$xsort" --record-size=2 --bkey=1:2 abc
+	[[ $output == xsort:* ]]
+	run -2 "$xsort" --record-size=2 --bkey=x abc
+	[[ $output == "xsort: --bkey 'x': "* ]]
+}
+
+@test "--seed makes -R the same each time" {
+	seq 100 >n
+	"$xsort" -R --seed=7 n >one
+	"$xsort" -R --seed=7 n >two
+	"$xsort" -R --seed=8 n >three
+	cmp one two
+	run -1 cmp -s one three
+	"$xsort" -n one | cmp - n
+}
+
+@test "every way to sort gives the same result" {
+	seq 300000 | awk '{ print ($1 * 7919) % 300007 " " $1 }' >n
+	LC_ALL=C sort n >want
+	for how in --run-formation=load --run-formation=replacement --merge-policy=lazy \
+		--merge-policy=eager --merge-policy=polyphase --fan-in=2 --run-size=200K \
+		--page-size=4096 --recycle=none --recycle=all --recycle=1 --readahead=none \
+		--readahead=double --readahead=equal --readahead=forecast --readahead=extended \
+		--readahead=cluster --engine=sync --engine=libaio --engine=io_uring --engine=auto \
+		--spill-compression=lz4 --spill-compression=zstd --compress-program=gzip \
+		--direct=never --direct --parallel=1 "--volume=dir:$PWD"; do
+		"$xsort" -S 1M "$how" -o got n || { echo "$how"; return 1; }
+		cmp want got || { echo "$how"; return 1; }
+	done
+	run ls
+	[ "$output" = $'abc\ngot\nn\nwant' ]
+}

@@ -1,0 +1,128 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# What xsort says about its work: --stats, --explain, --trace, --progress.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
+	export LC_ALL=C
+	cd "$BATS_TEST_TMPDIR" || return
+	printf 'b\na\nc\n' >abc
+}
+
+# value FILE KEY: of the JSON as it is laid out, the first member of that name.
+value()
+{
+	sed -n "s/^ *\"$2\": \([^,]*\),\{0,1\}$/\1/p" "$1" | head -n 1
+}
+
+@test "--stats writes JSON to a file and leaves the result alone" {
+	run -0 --separate-stderr "$xsort" --stats=r.json abc
+	[ "$output" = $'a\nb\nc' ]
+	[ -z "$stderr" ]
+	[ "$(value r.json schema)" = '"spindle.sort/1"' ]
+	[ "$(value r.json records)" = 3 ]
+	[ "$(value r.json output_bytes)" = 6 ]
+	[ "$(value r.json merge_passes)" != "" ]
+}
+
+@test "without a file, or with -, the report goes to standard error" {
+	run -0 --separate-stderr "$xsort" --stats abc
+	[ "$output" = $'a\nb\nc' ]
+	[[ $stderr == "{"*"}" ]]
+	run -0 --separate-stderr "$xsort" --stats=- abc
+	[[ $stderr == "{"*"}" ]]
+}
+
+@test "a report that cannot be written is told before anything is sorted" {
+	run -2 --separate-stderr "$xsort" --stats=no/such/file -o out abc
+	[ "$stderr" = "xsort: open failed: no/such/file: No such file or directory" ]
+	[ ! -e out ]
+	run -2 --separate-stderr "$xsort" --stats=/dev/full -o out abc
+	[[ $stderr == "xsort: write failed: /dev/full: "* ]]
+}
+
+@test "a sort that spills says so: runs, phases, bytes, what was predicted" {
+	seq 400000 | tac >n
+	"$xsort" -S 1M --stats=r.json -o out n
+	[ "$(value r.json runs)" -gt 1 ]
+	[ "$(value r.json spilled_runs)" -gt 1 ]
+	[ "$(value r.json input_bytes)" -gt 0 ]
+	grep -q '"name": "run_formation"' r.json
+	grep -q '"name": "merge"' r.json
+	grep -q '"predicted"' r.json
+	bytes=$(stat -c %s n)
+	peak=$(sed -n '/"spill": {/,/}/s/^ *"peak_bytes": \([0-9]*\),*$/\1/p' r.json)
+	[ "$peak" -gt 0 ]
+	[ "$peak" -le $((2 * bytes)) ]
+}
+
+@test "--explain prints every strategy and sorts nothing" {
+	seq 100000 >n
+	run -0 --separate-stderr "$xsort" -S 1M --explain -o out n
+	[ -z "$output" ]
+	[ ! -e out ]
+	for s in none double equal forecast extended cluster; do
+		grep -q "^ *$s " <<<"$stderr" || { echo "no $s in: $stderr"; return 1; }
+	done
+	[[ $stderr == *"cluster reads"* ]]
+	awk 'length > 80 { bad = 1 } END { exit bad }' <<<"$stderr"
+}
+
+@test "--explain --stats is the plan as JSON" {
+	run -0 --separate-stderr "$xsort" --explain --stats=plan.json abc
+	[ -z "$output" ]
+	[ -z "$stderr" ]
+	[ "$(value plan.json schema)" = '"spindle.sort-plan/1"' ]
+	[ "$(value plan.json input_bytes)" = 6 ]
+	"$xsort" --explain --stats=plan.json - <abc
+	[ "$(value plan.json input_bytes)" = 6 ]
+	cat abc | "$xsort" --explain --stats=plan.json
+	[ "$(value plan.json input_bytes)" = null ]
+}
+
+@test "sizes that contradict each other are refused with the least that would do" {
+	run -2 --separate-stderr "$xsort" -S 1M --run-size=1G abc
+	[ -z "$output" ]
+	[[ $stderr =~ ^"xsort: ".*"at least "[0-9]+" bytes" ]]
+}
+
+@test "--trace writes the block requests" {
+	seq 200000 | tac >n
+	"$xsort" -S 1M --trace=t -o out n
+	[ -s t ]
+}
+
+@test "--progress=always speaks on standard error alone and wipes its line" {
+	seq 200000 >n
+	"$xsort" -S 1M --progress=always n >out 2>err
+	cmp out <(LC_ALL=C sort n)
+	if [ -s err ]; then
+		[ "$(tail -c 4 err)" = $'\r\033[K' ]
+	fi
+	run -0 --separate-stderr "$xsort" abc
+	[ -z "$stderr" ]
+}
+
+@test "the keys of a real report are those of the golden list" {
+	command -v python3 >/dev/null || skip "no python3"
+	"$xsort" --stats=r.json abc >out
+	python3 - r.json >keys <<'P'
+import json, sys
+
+def walk(prefix, v):
+    if isinstance(v, list) and v and isinstance(v[0], dict):
+        walk(prefix + "[]", v[0])
+    elif isinstance(v, dict):
+        for k in v:
+            walk(prefix + "." + k if prefix else k, v[k])
+    else:
+        print(prefix)
+
+walk("", json.load(open(sys.argv[1])))
+P
+	diff keys "$BATS_TEST_DIRNAME/../golden/report-sort.keys"
+}

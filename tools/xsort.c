@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * xsort: sorts, merges or checks records; takes the place of GNU sort.
+ *
+ * The sequence of steps is GNU's, because it decides which of several
+ * mistakes is told.
+ */
+#include <locale.h>
+#include <spindle/sort.h>
+#include "memory.h"
+#include "msg.h"
+#include "stdio_end.h"
+#include "xsort/xsort.h"
+
+static struct sp_recfmt format_of(const struct settings *set)
+{
+	struct sp_recfmt format = { .kind = SP_REC_LINE, .eol = set->eol };
+
+	if (set->csv) {
+		format.kind = SP_REC_CSV;
+		format.separator = (char)set->separator;
+	}
+	if (set->record_bytes) {
+		format.kind = SP_REC_FIXED;
+		format.fixed_bytes = set->record_bytes;
+	}
+	return format;
+}
+
+/* What the library needs to know besides what the options said directly. */
+static void fill_options(struct settings *set)
+{
+	if (set->csv && set->separator == -1)
+		set->separator = ',';
+	set->opts.format = format_of(set);
+	if (!set->opts.memory_bytes)
+		set->opts.memory_bytes = memory_default();
+	set->opts.unique = set->unique;
+	set->opts.tmpdirs = set->tmpdirs;
+	set->opts.ntmpdirs = set->ntmpdirs;
+	set->opts.keys = order_compile(set, set->opts.format);
+}
+
+int main(int argc, char **argv)
+{
+	struct settings set = {
+		.separator = -1,
+		.eol = '\n',
+		.global = SP_KEY_INIT,
+		.opts = SP_SORT_OPTS_INIT,
+	};
+	static const char *standard_input = "-";
+
+	msg_init(argv);
+	msg_set_failure_status(XSORT_FAILURE);
+	setlocale(LC_ALL, "");
+	set.stdin_closed = stdio_guard();
+	signals_catch();
+	options_parse(&set, argc, argv);
+	files_read_list(&set);
+	order_finish(&set);
+	warn_about_keys(&set);
+	tuning_check(&set);
+	order_read_salt(&set);
+	if (!set.nfiles) {
+		set.files = &standard_input;
+		set.nfiles = 1;
+	}
+	fill_options(&set);
+	if (set.check)
+		return check_run(&set);
+	files_check_inputs(&set);
+	if (!set.explain)
+		files_check_output(&set);
+	return sort_run(&set);
+}
