@@ -27,6 +27,7 @@ struct region {
 struct inputs {
 	struct sp__readplan *plan;
 	struct sp__pool *pool;
+	struct sp__unpackers *unpackers; /* instead of the two, behind a program */
 	struct sp__run **runs;
 	unsigned n;
 };
@@ -121,8 +122,24 @@ static int pool_release(void *pool, size_t run)
 	return sp__pool_release(pool, run);
 }
 
+static int unpackers_get(void *unpackers, size_t run, bool wait, const char **data, size_t *bytes)
+{
+	/* A pipe cannot be waited for together with other things, so it is here. */
+	(void)wait;
+	return sp__unpackers_get(unpackers, run, data, bytes);
+}
+
+/* A page of a pipe is valid until the next one is asked for. */
+static int unpackers_release(void *unpackers, size_t run)
+{
+	(void)unpackers;
+	(void)run;
+	return 0;
+}
+
 static void close_inputs(struct sp_sort *s, struct inputs *in)
 {
+	sp__unpackers_close(in->unpackers);
 	sp__pool_close(in->pool);
 	if (in->plan)
 		s->spill->demand_reads += sp__readplan_demanded(in->plan);
@@ -179,11 +196,32 @@ out:
 	return rc < 0 ? sp__err(s->err, rc, "allocate", NULL, -1) : 0;
 }
 
+static int open_unpackers(struct sp_sort *s, struct inputs *in, struct region where,
+			  struct sp__merge *m)
+{
+	int rc;
+
+	if (where.bytes / s->plan.page_bytes < in->n)
+		return sp__errf(s->err, SP_EBUDGET, "merge", NULL, -1,
+				"merging %u runs needs so many pages of %u bytes", in->n,
+				s->plan.page_bytes);
+	rc = sp__unpackers_open(&in->unpackers, s->spill, in->runs, in->n, where.mem);
+	if (rc < 0)
+		return rc;
+	s->plan.merge_pages = in->n;
+	for (unsigned i = 0; i < in->n; i++) {
+		struct sp__feed feed = { in->unpackers, i, unpackers_get, unpackers_release };
+
+		sp__cursor_feed(&m->cursors[i], &feed);
+	}
+	return 0;
+}
+
 /* Opens runs ids[0..n) as the first n cursors of a merge. */
 static int open_inputs(struct sp_sort *s, struct inputs *in, const unsigned *ids, unsigned n,
 		       struct region where, struct sp__merge *m)
 {
-	unsigned buffers = (unsigned)(where.bytes / s->plan.page_bytes);
+	unsigned buffers = (unsigned)(where.bytes / s->plan.page_bytes), least;
 	struct sp__poolplan pp;
 	uint64_t pages = 0;
 	int rc;
@@ -196,8 +234,11 @@ static int open_inputs(struct sp_sort *s, struct inputs *in, const unsigned *ids
 		in->runs[i] = s->runs[ids[i]];
 		pages += in->runs[i]->npages;
 	}
-	if (buffers > pages)
-		buffers = pages > n ? (unsigned)pages : n;
+	if (s->spill->opts.program)
+		return open_unpackers(s, in, where, m);
+	least = sp__readplan_least(s->opts.readahead, n);
+	if (buffers > pages && buffers > least)
+		buffers = pages > least ? (unsigned)pages : least;
 	rc = open_plan(s, in, buffers);
 	if (rc < 0)
 		return rc;
@@ -424,6 +465,7 @@ static int set_up_final(struct sp_sort *s, unsigned n)
 	if (n) {
 		rc = open_inputs(s, &in, s->ids, n, free_region(s, true), &s->merge);
 		s->pool = in.pool;
+		s->unpackers = in.unpackers;
 		s->readplan = in.plan;
 		s->final_runs = in.runs;
 		if (rc < 0)
@@ -468,7 +510,7 @@ int sp__finish_prepare(struct sp_sort *s)
 
 void sp__finish_close(struct sp_sort *s)
 {
-	struct inputs in = { s->readplan, s->pool, s->final_runs, 0 };
+	struct inputs in = { s->readplan, s->pool, s->unpackers, s->final_runs, 0 };
 
 	close_inputs(s, &in);
 	if (s->merging)

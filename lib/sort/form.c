@@ -15,12 +15,17 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
+#include "base/machine.h"
 #include "sort/plan.h"
 #include "sort/state.h"
 
 /* Below this sorting in the caller's thread is cheaper than starting another. */
 #define INLINE_BYTES (256u << 10)
 #define PREFETCH 8
+/* One slot is filled, one sorted, one stored; more are halved sooner or later. */
+#define FEW_SLOTS 3
+/* Writing out begins at a tenth of the memory that is available, by default. */
+#define CACHE_SHARE 12
 /* From here on huge pages pay: gathering records at random misses the TLB less. */
 #define HUGE_BYTES (16u << 20)
 
@@ -71,6 +76,7 @@ int sp__form_open(struct sp_sort *s)
 	for (unsigned i = 0; i < s->nslots; i++, at += each) {
 		struct sp__slot *slot = &s->slots[i];
 
+		slot->sort = s;
 		slot->mem = at;
 		slot->bytes = each;
 		sp__runbuf_init(&slot->buf, s->opts.keys);
@@ -127,13 +133,30 @@ struct sp__slot *sp__form_slot(struct sp_sort *s, enum sp__slot_state state)
 	return best;
 }
 
+/*
+ * What will have been read again before the system would begin to write it out
+ * is best left to the page cache: it never reaches the device.  The rest is
+ * written and read directly, which spares the processor two copies and the
+ * cache everybody else's pages.
+ */
+static enum sp__direct spill_direct(const struct sp_sort *s)
+{
+	uint64_t expected = s->plan.input_bytes ? s->plan.input_bytes : UINT64_MAX;
+
+	if (s->opts.direct >= 0)
+		return s->opts.direct ? SP__DIRECT_AUTO : SP__DIRECT_NEVER;
+	return expected > sp__machine_page_cache() / CACHE_SHARE ? SP__DIRECT_AUTO
+								  : SP__DIRECT_NEVER;
+}
+
 int sp__form_open_spill(struct sp_sort *s)
 {
 	struct sp__spill_opts o = {
 		.dirs = s->opts.tmpdirs, .ndirs = s->opts.ntmpdirs, .engine = s->opts.engine,
-		.direct = s->opts.direct == 0 ? SP__DIRECT_NEVER : SP__DIRECT_AUTO,
+		.direct = spill_direct(s),
 		.page_bytes = s->plan.page_bytes, .recycle_level = s->plan.recycle,
-		.codec = s->opts.compression, .depth = 256, .pool = s->arena,
+		.codec = s->opts.compress_program ? SP_SPILL_RAW : s->opts.compression,
+		.program = s->opts.compress_program, .depth = 256, .pool = s->arena,
 		.pool_bytes = s->arena_bytes, .budget = &s->budget, .trace = s->trace,
 		.err = s->err,
 	};
@@ -274,7 +297,7 @@ static int store_some(struct sp_sort *s)
 
 	do
 		rc = sp__form_store_oldest(s);
-	while (!rc && s->nslots > 2 && !half_is_empty(s, 0) && !half_is_empty(s, 1));
+	while (!rc && s->nslots > FEW_SLOTS && !half_is_empty(s, 0) && !half_is_empty(s, 1));
 	return rc;
 }
 
@@ -290,8 +313,25 @@ static void work(void *arg)
 		s->task_error = sp__finish_due(s);
 }
 
+/* Sorting alone, while the background task stores. */
+static void sort_beside(void *arg)
+{
+	struct sp__slot *slot = arg;
+
+	sort_slot(slot->sort, slot);
+}
+
+/*
+ * Starts sorting a slot and storing the oldest: beside each other, unless the
+ * slot to be sorted is itself the oldest.
+ */
 static void start_work(struct sp_sort *s, struct sp__slot *to_sort, bool to_store)
 {
+	if (s->threads > 1 && to_sort && to_store &&
+	    sp__form_slot(s, SP__SLOT_SORTED) != to_sort) {
+		sp__task_start(&s->sorting, sort_beside, to_sort);
+		to_sort = NULL;
+	}
 	s->to_sort = to_sort;
 	s->to_store = to_store;
 	if (s->threads < 2 || (to_sort && to_sort->buf.used < INLINE_BYTES && !to_store))
@@ -300,8 +340,14 @@ static void start_work(struct sp_sort *s, struct sp__slot *to_sort, bool to_stor
 		sp__task_start(&s->task, work, s);
 }
 
+bool sp__form_idle(struct sp_sort *s)
+{
+	return sp__task_done(&s->sorting) && sp__task_done(&s->task);
+}
+
 int sp__form_join(struct sp_sort *s)
 {
+	sp__task_join(&s->sorting);
 	sp__task_join(&s->task);
 	return s->task_error;
 }
@@ -339,7 +385,7 @@ static int rotate(struct sp_sort *s)
 	bool store;
 	int rc;
 
-	if (!sp__task_done(&s->task))
+	if (!sp__form_idle(s))
 		return SP_LATER;
 	rc = sp__form_join(s);
 	if (rc < 0)

@@ -23,7 +23,7 @@ static int fail(struct sp_sort *s, int rc)
 
 static int open_parts(struct sp_sort *s)
 {
-	bool stable = sp__ks(s->opts.keys)->last_resort ? sp__ks(s->opts.keys)->form == SP__KEY_COLLATED
+	bool stable = sp__ks(s->opts.keys)->last_resort ? sp__ks(s->opts.keys)->last_collated
 							: !sp__ks(s->opts.keys)->exact;
 	struct sp__plan_buffers buffers;
 	int rc;
@@ -121,7 +121,7 @@ int sp_sort_get(struct sp_sort *s, struct sp_batch *batch)
 	if (s->state == SP__SORT_FORMING)
 		return SP_ESTATE;
 	if (s->state == SP__SORT_FINISHING) {
-		if (!sp__task_done(&s->task))
+		if (!sp__form_idle(s))
 			return SP_LATER;
 		rc = sp__form_join(s);
 		if (!rc)
@@ -139,7 +139,7 @@ int sp_sort_wait(struct sp_sort *s)
 {
 	if (s->state == SP__SORT_OUTPUT)
 		return sp__output_wait(s);
-	if (!s->task.active)
+	if (!s->task.active && !s->sorting.active)
 		return SP_ESTATE;
 	return fail(s, sp__form_join(s));
 }
@@ -164,7 +164,9 @@ static void note_spill(const struct sp_sort *s, struct sp_sort_stats *st)
 
 	if (!s->spill)
 		return;
-	sp__queue_counters(s->spill->queue, &c);
+	c = s->spill->piped;
+	if (s->spill->queue)
+		sp__queue_counters(s->spill->queue, &c);
 	st->read_requests = c.read_requests;
 	st->read_bytes = c.read_bytes;
 	st->write_requests = c.write_requests;
@@ -177,7 +179,7 @@ static void note_spill(const struct sp_sort *s, struct sp_sort_stats *st)
 	for (size_t i = 0; i < s->spill->nfiles; i++)
 		st->spill_recycled_bytes += s->spill->space[i].recycled * s->spill->unit_bytes;
 	note_regions(s->spill, st);
-	snprintf(st->engine, sizeof(st->engine), "%s", sp__queue_engine(s->spill->queue));
+	snprintf(st->engine, sizeof(st->engine), "%s", s->spill->queue ? sp__queue_engine(s->spill->queue) : "pipe");
 }
 
 void sp_sort_stats(const struct sp_sort *sort, struct sp_sort_stats *stats)

@@ -15,8 +15,9 @@
  * and stored by the one background task.  When merging begins the slots that
  * hold nothing become the page pool.
  *
- * Threads.  The background task owns everything but the slot that is being
- * filled while it is active; the caller joins it before touching the rest.
+ * Threads.  While background work goes on, the slot being filled is the
+ * caller's, the slot being sorted is the sorting task's, and everything else is
+ * the task's; the caller joins both before touching the rest.
  */
 #ifndef SP__SORT_STATE_H
 #define SP__SORT_STATE_H
@@ -35,6 +36,7 @@ enum sp__slot_state { SP__SLOT_EMPTY, SP__SLOT_FILLING, SP__SLOT_SORTED, SP__SLO
 
 /* A place for one run in memory; GONE: its memory belongs to another slot now. */
 struct sp__slot {
+	struct sp_sort *sort;
 	struct sp__runbuf buf;
 	enum sp__slot_state state;
 	char *mem;		/* its part of the arena */
@@ -84,6 +86,7 @@ struct sp_sort {
 	size_t taken;		/* of the batch being put */
 
 	struct sp__task task;	/* run formation, then the final merge */
+	struct sp__task sorting; /* sorts one slot while the task stores another */
 	struct sp__slot *to_sort;	/* the task's orders */
 	bool to_store;		/* and store the oldest slot */
 	int task_error;
@@ -103,6 +106,7 @@ struct sp_sort {
 	struct sp__merge merge;	/* the final one */
 	bool merging;
 	struct sp__pool *pool;
+	struct sp__unpackers *unpackers;
 	struct sp__readplan *readplan;
 	struct sp__run **final_runs;
 	uint64_t final_age;
@@ -132,7 +136,9 @@ void sp__form_close(struct sp_sort *s);
 SP_MUST_CHECK int sp__form_put(struct sp_sort *s, const struct sp_batch *batch);
 /* Starts sorting the last slot. */
 void sp__form_end(struct sp_sort *s);
-/* Joins the task; its error. */
+/* Is no background work going on? */
+bool sp__form_idle(struct sp_sort *s);
+/* Waits for it; its error. */
 SP_MUST_CHECK int sp__form_join(struct sp_sort *s);
 /* Opens the spill store unless it is open. */
 SP_MUST_CHECK int sp__form_open_spill(struct sp_sort *s);

@@ -99,6 +99,11 @@ static int reap(struct sp__filter *f, int *status)
 	return rc < 0 ? -errno : 0;
 }
 
+int sp__filter_failed(const struct sp__filter *filter, struct sp_errinfo *err)
+{
+	return sp__errf(err, SP_ECHILD, "wait", filter->program, -1, "[-d] terminated abnormally");
+}
+
 int sp__filter_wait(struct sp__filter *filter, struct sp_errinfo *err)
 {
 	int status, rc;
@@ -111,7 +116,7 @@ int sp__filter_wait(struct sp__filter *filter, struct sp_errinfo *err)
 				filter->program);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
-	return sp__errf(err, SP_ECHILD, "wait", filter->program, -1, "[-d] terminated abnormally");
+	return sp__filter_failed(filter, err);
 }
 
 void sp__filter_stop(struct sp__filter *filter)

@@ -35,6 +35,9 @@ SP_MUST_CHECK int sp__filter_start(struct sp__filter *filter, const char *progra
  */
 SP_MUST_CHECK int sp__filter_wait(struct sp__filter *filter, struct sp_errinfo *err);
 
+/* Says what sp__filter_wait() says of a failure; for one that its status hides. */
+int sp__filter_failed(const struct sp__filter *filter, struct sp_errinfo *err);
+
 /* Ends it (SIGTERM) and reaps it, whatever it says; for clearing up. */
 void sp__filter_stop(struct sp__filter *filter);
 

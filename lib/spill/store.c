@@ -24,6 +24,10 @@ int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts)
 		sp__err(opts->err, rc, "allocate", NULL, -1);
 		goto fail;
 	}
+	if (opts->program) {
+		*spill = s;
+		return 0;
+	}
 	for (; s->nfiles < opts->ndirs; s->nfiles++) {
 		rc = sp__volume_temp(&s->files[s->nfiles], opts->dirs[s->nfiles], opts->direct,
 				     opts->err);

@@ -25,7 +25,7 @@ struct sp__chunk {
 
 static int fail(struct sp__runwriter *w, int rc, const char *op)
 {
-	return w->error = sp__err(w->spill->opts.err, rc, op, w->spill->files[w->file]->name, -1);
+	return w->error = sp__err(w->spill->opts.err, rc, op, w->spill->opts.dirs[w->file], -1);
 }
 
 static void completed(struct sp__io_owner *owner, struct sp__request *req)
@@ -59,7 +59,7 @@ int sp__runwriter_open(struct sp__runwriter *w, struct sp__spill *spill, struct 
 
 	*w = (struct sp__runwriter){ .spill = spill, .run = run, .lastkey = lastkey,
 				     .lastkey_ctx = ctx, .owner.completed = completed };
-	w->file = (uint32_t)(spill->next_file++ % spill->nfiles);
+	w->file = (uint32_t)(spill->next_file++ % spill->opts.ndirs);
 	w->nchunks = pages < SP__WRITER_CHUNKS ? (unsigned)pages : SP__WRITER_CHUNKS;
 	if (!w->nchunks)
 		return fail(w, SP_EBUDGET, "write");
@@ -88,7 +88,9 @@ int sp__runwriter_open(struct sp__runwriter *w, struct sp__spill *spill, struct 
 			return fail(w, -ENOMEM, "allocate");
 	}
 	begin_chunk(w);
-	return 0;
+	if (spill->opts.program)
+		w->error = sp__packer_open(&w->packer, spill, run, spill->opts.dirs[w->file]);
+	return w->error;
 }
 
 /* Describes the page that ends at page_end (or at, the last). */
@@ -202,10 +204,13 @@ static int flush(struct sp__runwriter *w)
 		w->run->checksums[first + i] =
 			sp__checksum(c->data + (size_t)i * size, left < size ? left : size);
 	}
-	rc = w->codec ? submit_packed(w, c, first, pages, payload)
-		      : submit_raw(w, c, pages, payload);
+	if (w->spill->opts.program)
+		rc = sp__packer_write(&w->packer, w->spill, c->data, payload);
+	else
+		rc = w->codec ? submit_packed(w, c, first, pages, payload)
+			      : submit_raw(w, c, pages, payload);
 	if (rc < 0)
-		return rc;
+		return w->error = rc;
 	w->now = (w->now + 1) % w->nchunks;
 	while (w->chunks[w->now].in_flight && !w->error) {
 		rc = sp__spill_reap(w->spill, 1);
@@ -268,6 +273,8 @@ int sp__runwriter_finish(struct sp__runwriter *w)
 	if (!rc)
 		rc = flush(w);
 	drain(w);
+	if (!rc && !w->error && w->spill->opts.program)
+		rc = sp__packer_finish(&w->packer, w->spill, w->run);
 	w->run->bytes = w->bytes;
 	w->run->records = w->records;
 	return rc < 0 ? rc : w->error;
@@ -277,6 +284,7 @@ void sp__runwriter_close(struct sp__runwriter *w)
 {
 	if (w->spill && w->chunks)
 		drain(w);
+	sp__packer_close(&w->packer);
 	for (unsigned i = 0; w->chunks && i < w->nchunks; i++) {
 		free(w->chunks[i].reqs);
 		free(w->chunks[i].batch);

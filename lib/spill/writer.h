@@ -6,11 +6,13 @@
  * The memory given is cut into chunks of whole pages.  Records are copied into
  * the current chunk; a full chunk is checksummed, given space and submitted as
  * one batch (a request for each contiguous piece), while the next one fills.
+ * With a compression program it is written into the program's pipe instead.
  */
 #ifndef SP__SPILL_WRITER_H
 #define SP__SPILL_WRITER_H
 
 #include <string.h>
+#include "spill/filterrun.h"
 #include "spill/store.h"
 
 #define SP__WRITER_CHUNKS 3
@@ -27,7 +29,7 @@ struct sp__runwriter {
 	struct sp__run *run;
 	struct sp__chunk *chunks;
 	unsigned nchunks, now;
-	uint32_t file;
+	uint32_t file;		/* or directory */
 	char *at;		/* where the next byte goes */
 	char *page_end;		/* end of the page that at is in */
 	char *chunk_end;
@@ -39,6 +41,7 @@ struct sp__runwriter {
 	uint64_t bytes, records;
 	struct sp__codec *codec;
 	char *packed;		/* compressed pages of a chunk */
+	struct sp__packer packer; /* the store's program, if there is one */
 	int error;
 	struct sp__io_owner owner;
 };
