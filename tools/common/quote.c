@@ -18,10 +18,22 @@
 /* Room for each byte in its worst form: '\'' closed, escaped, opened again. */
 #define WORST 10
 
+#define SLOTS 8
+
 struct out {
 	char *text;
 	size_t len;
 };
+
+static struct out new_out(size_t bytes)
+{
+	static char *slot[SLOTS];
+	static unsigned next;
+	char **mine = &slot[next++ % SLOTS];
+
+	*mine = must_alloc(*mine, bytes, 1);
+	return (struct out){ *mine, 0 };
+}
 
 static void put(struct out *out, const char *bytes, size_t n)
 {
@@ -85,7 +97,7 @@ const char *quote(const char *text)
 	const char *open = utf8_locale() ? "\342\200\230" : "'";
 	const char *close = utf8_locale() ? "\342\200\231" : "'";
 	size_t left = strlen(text), close_len = strlen(close), n;
-	struct out out = { must_alloc(NULL, left + 2, WORST), 0 };
+	struct out out = new_out((left + 2) * WORST);
 	mbstate_t state = { 0 };
 	bool printable;
 
@@ -158,7 +170,7 @@ static struct shell_needs inspect(const char *text, bool colon)
 static const char *single_quoted(const char *text)
 {
 	size_t left = strlen(text), n;
-	struct out out = { must_alloc(NULL, left + 2, WORST), 0 };
+	struct out out = new_out((left + 2) * WORST);
 	mbstate_t state = { 0 };
 	bool printable, escaping = false;
 
@@ -190,7 +202,7 @@ static const char *single_quoted(const char *text)
 
 static const char *double_quoted(const char *text)
 {
-	struct out out = { must_alloc(NULL, strlen(text) + 3, 1), 0 };
+	struct out out = new_out(strlen(text) + 3);
 
 	put(&out, "\"", 1);
 	puts_out(&out, text);

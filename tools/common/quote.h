@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names as messages show them, by the two rules that GNU's tools use.
- * Every result is a new string that lives as long as the program: messages
- * are few.
+ * A result lives until as many more have been made as one message could want.
+ * Thread rule: one thread at a time.
  */
 #ifndef QUOTE_H
 #define QUOTE_H

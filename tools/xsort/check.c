@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
+#include <stdlib.h>
 #include "msg.h"
 #include "quote.h"
 #include "xsort.h"
@@ -29,5 +30,6 @@ int check_run(const struct settings *set)
 		fwrite(where.record, 1, where.bytes, stderr);
 		putc(set->opts.format.kind == SP_REC_LINE ? set->eol : '\n', stderr);
 	}
+	free(where.record);
 	return ferror(stderr) ? XSORT_FAILURE : XSORT_DISORDER;
 }

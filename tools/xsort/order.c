@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -150,6 +151,7 @@ struct sp_keyset *order_compile(const struct settings *set, struct sp_recfmt for
 	for (size_t i = 0; i < set->nkeys; i++)
 		keys[i] = set->keys[i].spec;
 	rc = sp_keyset_new(&keyset, &opts, &err);
+	free(keys);
 	if (rc == -ENOMEM)
 		die("memory exhausted");
 	if (rc)
