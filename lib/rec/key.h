@@ -35,6 +35,7 @@ struct sp__keyset {
 	bool descending;  /* INPLACE: larger bytes first */
 	bool last_resort; /* records with equal keys are compared as a whole */
 	bool last_reverse; /* ... in descending order */
+	bool last_collated; /* ... by strcoll(), not by their bytes */
 	bool exact; /* equal keys imply identical records (whole and bytes) */
 };
 

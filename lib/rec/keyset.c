@@ -195,6 +195,7 @@ static void set_up(struct sp_keyset *ks, const struct sp_keyset_opts *o)
 	choose_form(ks);
 	ks->pub.last_resort = o->nkeys && !o->stable && !o->unique && !ks->pub.exact;
 	ks->pub.last_reverse = o->reverse;
+	ks->pub.last_collated = ks->strcoll;
 }
 
 int sp_keyset_new(struct sp_keyset **keyset, const struct sp_keyset_opts *opts,

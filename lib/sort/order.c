@@ -144,6 +144,10 @@ static void refine(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__
 		} else {
 			if (d.in_record || !sp__ks(rb->keys)->last_resort)
 				return;
+			if (sp__ks(rb->keys)->last_collated) {
+				merge_sort(rb, a, tmp, n);
+				return;
+			}
 			d.in_record = true;
 			d.offset = 0;
 		}

@@ -30,8 +30,7 @@ size_t sp__runbuf_need(const struct sp__runbuf *rb, size_t record_bytes)
 {
 	size_t need = record_bytes + ENTRY_COST + 64;
 
-	/* An encoded key is rarely longer than twice its record. */
-	return sp__ks(rb->keys)->form == SP__KEY_INPLACE ? need : 3 * need;
+	return sp__ks(rb->keys)->form == SP__KEY_INPLACE ? need : need + rb->keybuf.bytes;
 }
 
 static bool fits(const struct sp__runbuf *rb, size_t bytes)

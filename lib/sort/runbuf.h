@@ -48,7 +48,10 @@ void sp__runbuf_use(struct sp__runbuf *rb, void *base, size_t capacity);
  */
 int sp__runbuf_add(struct sp__runbuf *rb, const char *data, size_t bytes, size_t *taken);
 
-/* Memory that a buffer needs to hold one record of so many bytes. */
+/*
+ * Memory that an empty buffer needs for a record of so many bytes, after add()
+ * has found no room for it (and so knows how long its key is).
+ */
 size_t sp__runbuf_need(const struct sp__runbuf *rb, size_t record_bytes);
 
 /* Sorts; afterwards entries[0..n) are in order. */
