@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include "base/clock.h"
 #include "base/err.h"
 #include "sort/consume.h"
@@ -17,6 +18,9 @@
 
 /* A run that is worth reading ahead for wants so many pages of the pool. */
 #define PAGES_EACH 4
+/* Beside those of stored runs: 0-2, input, output, report, and those of one merge. */
+#define OTHER_DESCRIPTORS 16
+#define LEAST_RUNS 4
 
 struct region {
 	char *mem;
@@ -151,8 +155,6 @@ static void close_inputs(struct sp_sort *s, struct inputs *in)
 static enum sp_readahead strategy_for(const struct sp_sort *s, uint64_t pages, unsigned n,
 				      unsigned buffers)
 {
-	enum sp_readahead best;
-
 	if (s->opts.readahead != SP_READ_AUTO)
 		return s->opts.readahead;
 	best = sp__plan_readahead(pages, s->plan.page_bytes, n, buffers, NULL);
@@ -337,6 +339,45 @@ static int merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsign
 	rc = sp__policy_merged(s->policy, ids[0], run->bytes);
 	return rc < 0 ? sp__err(s->err, rc, "allocate", NULL, -1) : 0;
 }
+/* How many runs there may be behind a program, each holding a descriptor. */
+static uint64_t runs_allowed(const struct sp_sort *s)
+{
+	uint64_t others = OTHER_DESCRIPTORS + (s->inputs ? s->inputs->fan_in : 0);
+	struct rlimit rl;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) < 0)
+		return UINT64_MAX;
+	return rl.rlim_cur > others + LEAST_RUNS ? rl.rlim_cur - others : LEAST_RUNS;
+}
+
+/* Merges some of the runs now if there are too many to be kept. */
+static int relieve(struct sp_sort *s)
+{
+	struct sp__policy_step step;
+
+	if (!s->spill || !s->spill->opts.program)
+		return 0;
+	while (sp__policy_runs(s->policy) >= runs_allowed(s)) {
+		struct region where = free_region(s, false);
+		size_t pages = where.bytes / s->plan.page_bytes;
+		/* The merge needs the write buffers, so no run can be continued. */
+		int rc = sp__form_end_run(s);
+		unsigned n;
+
+		if (rc < 0)
+			return rc;
+		n = sp__policy_relieve(s->policy, s->ids,
+				       pages < s->plan.fan_in ? (unsigned)pages : s->plan.fan_in,
+				       &step);
+		if (!n)
+			return 0;
+		rc = merge_step(s, s->ids, n, step.level, where);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
 
 /* Merges the next n input files (-m) into a run. */
 static int merge_files(struct sp_sort *s, unsigned n)
@@ -375,6 +416,8 @@ static int reduce_files(struct sp_sort *s)
 			n = (unsigned)over;
 		if (n > left)
 			n = (unsigned)left;
+		if (!rc)
+			rc = relieve(s);
 		rc = merge_files(s, n);
 		if (rc < 0)
 			return rc;
@@ -389,7 +432,7 @@ int sp__finish_due(struct sp_sort *s)
 	int rc;
 
 	if (s->plan.policy != SP_MERGE_EAGER)
-		return 0;
+		return relieve(s);
 	/* Merges need the write buffers, so a run cannot be continued later. */
 	rc = sp__form_end_run(s);
 	if (rc < 0)

@@ -102,10 +102,12 @@ static unsigned top_level(const struct sp__policy *p, size_t first, size_t count
 	return level;
 }
 
-static unsigned merge_lazily(struct sp__policy *p, unsigned *ids, struct sp__policy_step *step)
+/* The k neighbours with the fewest bytes. */
+static unsigned merge_cheapest(struct sp__policy *p, size_t k, unsigned *ids,
+			       struct sp__policy_step *step)
 {
 	const struct sp__policy_run *run = p->list.run;
-	size_t k = (p->list.count - 2) % (p->fan_in - 1) + 2, best = 0;
+	size_t best = 0;
 	uint64_t sum = 0, least;
 
 	for (size_t i = 0; i < k; i++)
@@ -119,6 +121,11 @@ static unsigned merge_lazily(struct sp__policy *p, unsigned *ids, struct sp__pol
 		}
 	}
 	return choose(p, best, k, top_level(p, best, k) + 1, ids, step);
+}
+
+static unsigned merge_lazily(struct sp__policy *p, unsigned *ids, struct sp__policy_step *step)
+{
+	return merge_cheapest(p, (p->list.count - 2) % (p->fan_in - 1) + 2, ids, step);
 }
 
 /* The runs of the lowest level, which end the list. */
@@ -165,6 +172,21 @@ unsigned sp__policy_next(struct sp__policy *policy, bool input_ended, unsigned *
 	if (policy->kind == SP_MERGE_EAGER)
 		return merge_eagerly(policy, input_ended, ids, step);
 	return input_ended ? merge_lazily(policy, ids, step) : 0;
+}
+
+unsigned sp__policy_relieve(struct sp__policy *policy, unsigned *ids, unsigned max,
+			    struct sp__policy_step *step)
+{
+	size_t n = policy->list.count;
+
+	memset(step, 0, sizeof(*step));
+	if (n > policy->fan_in)
+		n = policy->fan_in;
+	if (n > max)
+		n = max;
+	if (policy->kind == SP_MERGE_POLYPHASE || n < 2)
+		return 0;
+	return merge_cheapest(policy, n, ids, step);
 }
 
 int sp__policy_merged(struct sp__policy *policy, unsigned new_run_id, uint64_t bytes)

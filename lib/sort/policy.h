@@ -62,6 +62,14 @@ SP_MUST_CHECK int sp__policy_add(struct sp__policy *policy, unsigned run_id, uin
 unsigned sp__policy_next(struct sp__policy *policy, bool input_ended, unsigned *ids, unsigned max,
 			 struct sp__policy_step *step);
 
+/*
+ * The same for a caller who has no room for as many runs as there are, while runs
+ * may still be added: a merge of at most max runs, those that move the
+ * fewest bytes.  0: fewer than two runs, or POLYPHASE, which merges at the end alone.
+ */
+unsigned sp__policy_relieve(struct sp__policy *policy, unsigned *ids, unsigned max,
+			    struct sp__policy_step *step);
+
 /* The merge last asked for has been made. 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__policy_merged(struct sp__policy *policy, unsigned new_run_id, uint64_t bytes);
 

@@ -155,3 +155,16 @@ squeeze() # ARGUMENT...
 	[ "$status" -eq 2 ]
 	[ "$stderr" = "xsort: './prog' [-d] terminated abnormally" ]
 }
+
+@test "more runs than descriptors are merged on the way" {
+	program prog 'echo p >>packed; exec cat' 'exec cat'
+	seq -w 1000000 | tac >many
+	for options in --parallel=2 --parallel=1 --merge-policy=eager; do
+		(ulimit -n 40 && "$xsort" $options -S 1M -o out --compress-program=./prog many)
+		seq -w 1000000 | cmp - out
+	done
+	[ "$(wc -l <packed)" -gt 200 ]
+	split -n r/200 -d -a 3 sorted part
+	(ulimit -n 40 && "$xsort" -m --batch-size=2 -o out --compress-program=./prog part*)
+	cmp out sorted
+}

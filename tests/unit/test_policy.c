@@ -185,6 +185,44 @@ static void lazy_prefers_small_runs(void)
 	sp__policy_free(p);
 }
 
+/* At most cap runs at a time; afterwards everything goes on as if nothing had been. */
+static void relieved(void)
+{
+	enum { CAP = 9, FAN_IN = 4, RUNS = 200 };
+	struct course *c = calloc(1, sizeof(*c));
+	struct sp__rng rng = { 7 };
+	struct sp__policy_step s;
+	struct sp__policy *p;
+	unsigned ids[MAX_FAN_IN], n, id;
+	bool kept = true;
+
+	c->ordered = c->sound = c->full = true;
+	if (sp__policy_new(&p, SP_MERGE_LAZY, FAN_IN, true))
+		abort();
+	ok(sp__policy_relieve(p, ids, FAN_IN, &s) == 0, "relief: no runs, no merge");
+	for (unsigned i = 0; i < RUNS; i++) {
+		uint64_t bytes = 1 + sp__rng_below(&rng, 1000);
+
+		c->run[c->runs] = (struct run){ true, i, i, 1, 0, 0, bytes };
+		if (sp__policy_add(p, c->runs++, bytes))
+			abort();
+		while (sp__policy_runs(p) > CAP) {
+			n = sp__policy_relieve(p, ids, 3, &s);
+			kept &= n == 3 && !s.final;
+			id = merge(c, ids, n, s.level);
+			if (sp__policy_merged(p, id, c->run[id].bytes))
+				abort();
+		}
+	}
+	while (step(c, p, FAN_IN, true))
+		;
+	ok(kept, "relief: merges take as many runs as are allowed, and none is final");
+	ok(c->sound && c->ordered && c->result == RUNS,
+	   "relief: the last merge still holds every run, in order");
+	sp__policy_free(p);
+	free(c);
+}
+
 static void eager(void)
 {
 	struct course *c;
@@ -287,6 +325,7 @@ int main(void)
 	all_sound(SP_MERGE_POLYPHASE, "polyphase");
 	lazy();
 	lazy_prefers_small_runs();
+	relieved();
 	eager();
 	eager_counts();
 	polyphase();
