@@ -6,11 +6,14 @@
  * mistakes is told.
  */
 #include <locale.h>
+#include <spindle/size.h>
 #include <spindle/sort.h>
-#include "memory.h"
 #include "msg.h"
 #include "stdio_end.h"
 #include "xsort/xsort.h"
+
+#define FLOOR_BYTES (512u << 10)
+#define RUN_UNIT 4096u
 
 static struct sp_recfmt format_of(const struct settings *set)
 {
@@ -27,6 +30,29 @@ static struct sp_recfmt format_of(const struct settings *set)
 	return format;
 }
 
+/* A ceiling above what the machine has would only be refused by the kernel. */
+static void cap_memory(struct sp_sort_opts *opts)
+{
+	uint64_t all;
+
+	if (sp_size_parse("100%", 1, &all) == 0 && opts->memory_bytes > all)
+		opts->memory_bytes = all;
+}
+
+/*
+ * The library raises a small -S to what it needs at least.  Who names a
+ * compressing program expects to see it at work with any -S, as with GNU sort:
+ * then the runs are as small as -S says.
+ */
+static void compress_small_runs(struct sp_sort_opts *opts)
+{
+	if (!opts->compress_program || opts->run_bytes || opts->memory_bytes > FLOOR_BYTES)
+		return;
+	opts->run_bytes = opts->memory_bytes / RUN_UNIT * RUN_UNIT;
+	if (opts->run_bytes < RUN_UNIT)
+		opts->run_bytes = RUN_UNIT;
+}
+
 /* What the library needs to know besides what the options said directly. */
 static void fill_options(struct settings *set)
 {
@@ -34,7 +60,9 @@ static void fill_options(struct settings *set)
 		set->separator = ',';
 	set->opts.format = format_of(set);
 	if (!set->opts.memory_bytes)
-		set->opts.memory_bytes = memory_default();
+		set->opts.memory_bytes = sp_memory_default();
+	cap_memory(&set->opts);
+	compress_small_runs(&set->opts);
 	set->opts.unique = set->unique;
 	set->opts.tmpdirs = set->tmpdirs;
 	set->opts.ntmpdirs = set->ntmpdirs;
@@ -43,13 +71,12 @@ static void fill_options(struct settings *set)
 
 int main(int argc, char **argv)
 {
-	struct settings set = {
+	static struct settings set = {
 		.separator = -1,
 		.eol = '\n',
 		.global = SP_KEY_INIT,
 		.opts = SP_SORT_OPTS_INIT,
 	};
-	static const char *standard_input = "-";
 
 	msg_init(argv);
 	msg_set_failure_status(XSORT_FAILURE);
@@ -62,10 +89,8 @@ int main(int argc, char **argv)
 	warn_about_keys(&set);
 	tuning_check(&set);
 	order_read_salt(&set);
-	if (!set.nfiles) {
-		set.files = &standard_input;
-		set.nfiles = 1;
-	}
+	if (!set.nfiles)
+		set.files[set.nfiles++] = "-";
 	fill_options(&set);
 	if (set.check)
 		return check_run(&set);

@@ -157,9 +157,8 @@ static enum sp_readahead strategy_for(const struct sp_sort *s, uint64_t pages, u
 {
 	if (s->opts.readahead != SP_READ_AUTO)
 		return s->opts.readahead;
-	best = sp__plan_readahead(pages, s->plan.page_bytes, n, buffers, NULL);
-	/* Without last keys there is no consumption sequence. */
-	return sp__readplan_needs_sequence(best) && !s->lastkey_fn ? SP_READ_EQUAL : best;
+	return sp__plan_readahead(pages, s->plan.page_bytes, n, buffers, s->lastkey_fn != NULL,
+				  NULL);
 }
 
 static int open_plan(struct sp_sort *s, struct inputs *in, unsigned buffers)
@@ -326,6 +325,7 @@ static int merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsign
 
 	if (rc < 0)
 		return sp__err(s->err, rc, "allocate", NULL, -1);
+	m.plain = !s->opts.unique || s->opts.count;
 	rc = open_inputs(s, &in, ids, n, where, &m);
 	if (rc == 0)
 		rc = merge_into(s, &m, s->runs[ids[0]]->age, level, &run);
@@ -339,6 +339,7 @@ static int merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsign
 	rc = sp__policy_merged(s->policy, ids[0], run->bytes);
 	return rc < 0 ? sp__err(s->err, rc, "allocate", NULL, -1) : 0;
 }
+
 /* How many runs there may be behind a program, each holding a descriptor. */
 static uint64_t runs_allowed(const struct sp_sort *s)
 {
@@ -378,7 +379,6 @@ static int relieve(struct sp_sort *s)
 	return 0;
 }
 
-
 /* Merges the next n input files (-m) into a run. */
 static int merge_files(struct sp_sort *s, unsigned n)
 {
@@ -391,6 +391,7 @@ static int merge_files(struct sp_sort *s, unsigned n)
 	rc = sp__merge_init(&m, s->opts.keys, n, &s->budget);
 	if (rc < 0)
 		return sp__err(s->err, rc, "allocate", NULL, -1);
+	m.plain = !s->opts.unique || s->opts.count;
 	rc = sp__inputs_open(s->inputs, n, m.cursors);
 	if (rc == 0)
 		rc = merge_into(s, &m, s->next_age++, 0, &run);
@@ -416,9 +417,9 @@ static int reduce_files(struct sp_sort *s)
 			n = (unsigned)over;
 		if (n > left)
 			n = (unsigned)left;
+		rc = merge_files(s, n);
 		if (!rc)
 			rc = relieve(s);
-		rc = merge_files(s, n);
 		if (rc < 0)
 			return rc;
 	}
@@ -485,13 +486,15 @@ static int store_rest(struct sp_sort *s)
 static int set_up_final(struct sp_sort *s, unsigned n)
 {
 	unsigned memory = slots_in_memory(s);
+	unsigned strips = s->replacing ? sp__replace_strips(&s->replace) : 0;
 	unsigned files = s->inputs ? s->inputs->n - s->inputs->next : 0;
 	struct inputs in;
-	int rc = sp__merge_init(&s->merge, s->opts.keys, n + memory + files, &s->budget);
+	int rc = sp__merge_init(&s->merge, s->opts.keys, n + memory + strips + files, &s->budget);
 
 	if (rc < 0)
 		return sp__err(s->err, rc, "allocate", NULL, -1);
 	s->merging = true;
+	s->merge.plain = !s->opts.unique && !s->opts.count;
 	for (unsigned i = 0; i < memory; i++) {
 		struct sp__slot *oldest = NULL;
 
@@ -505,6 +508,8 @@ static int set_up_final(struct sp_sort *s, unsigned n)
 		s->final_age = oldest->age + 1;
 		sp__cursor_memory(&s->merge.cursors[n + i], &oldest->buf);
 	}
+	if (strips)
+		sp__replace_cursors(&s->replace, s->merge.cursors + n + memory);
 	if (n) {
 		rc = open_inputs(s, &in, s->ids, n, free_region(s, true), &s->merge);
 		s->pool = in.pool;

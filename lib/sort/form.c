@@ -61,7 +61,7 @@ int sp__form_open(struct sp_sort *s)
 
 	s->nslots = s->plan.run_buffers;
 	s->patient = s->plan.in_memory || (!s->plan.input_bytes && !s->opts.run_bytes);
-	s->slots = calloc(s->nslots, sizeof(*s->slots));
+	s->slots = calloc(s->nslots + SP__SELECT_SLOTS, sizeof(*s->slots));
 	if (s->plan.policy == SP_MERGE_EAGER)
 		s->spare_bytes = s->plan.merge_bytes & ~(size_t)4095;
 	else if (s->plan.merge_bytes > slots)
@@ -91,6 +91,8 @@ int sp__form_open(struct sp_sort *s)
 	s->slots[0].state = SP__SLOT_FILLING;
 	if (sp__readplan_needs_sequence(s->plan.readahead))
 		s->lastkey_fn = lastkey;
+	if (s->plan.formation == SP_FORM_REPLACEMENT && !s->plan.in_memory)
+		return sp__select_open(s, false);
 	return 0;
 }
 
@@ -106,13 +108,14 @@ void sp__form_close(struct sp_sort *s)
 		sp__runbuf_release(&s->slots[i].buf);
 		sp__pages_free(s->slots[i].giant, s->slots[i].giant_bytes);
 	}
+	sp__replace_close(&s->replace);
 	free(s->slots);
 	sp__pages_free(s->arena, s->arena ? s->arena_bytes : 0);
 	sp__bytes_release(&s->last_record, &s->budget);
 	sp__keybuf_release(&s->lastkey);
 }
 
-static void empty_slot(struct sp_sort *s, struct sp__slot *slot)
+void sp__form_empty_slot(struct sp_sort *s, struct sp__slot *slot)
 {
 	if (slot->giant) {
 		sp__pages_free(slot->giant, slot->giant_bytes);
@@ -164,7 +167,7 @@ int sp__form_open_spill(struct sp_sort *s)
 	return s->spill ? 0 : sp__spill_open(&s->spill, &o);
 }
 
-static int begin_run(struct sp_sort *s, uint64_t age)
+int sp__form_begin_run(struct sp_sort *s, uint64_t age)
 {
 	struct sp__run *run;
 	int rc = sp__run_new(&run, &s->budget);
@@ -252,18 +255,18 @@ int sp__form_store_oldest(struct sp_sort *s)
 		rc = sp__form_end_run(s);
 		if (rc < 0)
 			return rc;
-		rc = begin_run(s, slot->age);
+		rc = sp__form_begin_run(s, slot->age);
 		if (rc < 0)
 			return rc;
 	}
 	rc = put_all(s, &slot->buf);
 	if (rc < 0)
 		return rc;
-	empty_slot(s, slot);
+	sp__form_empty_slot(s, slot);
 	return 0;
 }
 
-static void sort_slot(struct sp_sort *s, struct sp__slot *slot)
+void sp__form_sort_slot(struct sp_sort *s, struct sp__slot *slot)
 {
 	struct sp__runbuf *rb = &slot->buf;
 	size_t bytes;
@@ -307,7 +310,7 @@ static void work(void *arg)
 	struct sp_sort *s = arg;
 
 	if (s->to_sort)
-		sort_slot(s, s->to_sort);
+		sp__form_sort_slot(s, s->to_sort);
 	s->task_error = s->to_store ? store_some(s) : 0;
 	if (!s->task_error)
 		s->task_error = sp__finish_due(s);
@@ -318,7 +321,7 @@ static void sort_beside(void *arg)
 {
 	struct sp__slot *slot = arg;
 
-	sort_slot(slot->sort, slot);
+	sp__form_sort_slot(slot->sort, slot);
 }
 
 /*
@@ -455,7 +458,7 @@ int sp__form_put(struct sp_sort *s, const struct sp_batch *batch)
 				continue;
 			}
 		}
-		rc = rotate(s);
+		rc = s->replacing ? sp__select_rotate(s) : rotate(s);
 		if (rc != SP_READY)
 			return rc;
 	}
@@ -467,6 +470,10 @@ void sp__form_end(struct sp_sort *s)
 {
 	struct sp__slot *last = &s->slots[s->filling];
 
+	if (s->replacing) {
+		sp__select_end(s);
+		return;
+	}
 	if (last->state != SP__SLOT_FILLING)
 		return;
 	if (!last->buf.n) {

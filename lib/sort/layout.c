@@ -27,6 +27,7 @@
 #define RUN_OVERHEAD 1024
 /* Planning a clustered merge, for each page, beside its descriptor. */
 #define PAGE_PLAN_BYTES 24
+#define KEYS_SHARE 16
 #define MAX_FAN_IN 4096
 /* GNU sort's: each input of a merge is a process then. */
 #define FILTER_FAN_IN 16
@@ -37,6 +38,8 @@
 #define MB 1048576.0
 /* Small run buffers for what may stay in memory; two halves of them once it does not. */
 #define MANY_BUFFERS 8
+/* One is filled, one sorted, one stored. */
+#define PIPELINE_BUFFERS 3
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -80,14 +83,14 @@ static bool may_fit(const struct sp_sort_opts *o)
 
 /* Divides what there is between run buffers and the pages of merges. */
 static void share_out(const struct sp_sort_opts *o, const struct sp__choice *c, uint64_t room,
-		      struct sp__layout *l)
+		      unsigned most_buffers, struct sp__layout *l)
 {
 	bool eager = policy_of(o) == SP_MERGE_EAGER;
 	uint64_t slots = room;
 
 	l->run_buffers = 1;
 	if (c->threads > 1 && c->formation == SP_FORM_LOAD)
-		l->run_buffers = l->in_memory || may_fit(o) ? MANY_BUFFERS : 2;
+		l->run_buffers = l->in_memory || may_fit(o) ? MANY_BUFFERS : most_buffers;
 	l->merge_bytes = o->merge_bytes ? o->merge_bytes : eager ? room / 2 : room;
 	if (l->merge_bytes > room) {
 		l->misfit = SP__MISFIT_MERGE;
@@ -95,8 +98,8 @@ static void share_out(const struct sp_sort_opts *o, const struct sp__choice *c, 
 	}
 	if (eager)
 		slots = room - l->merge_bytes;
-	if (o->run_bytes && o->run_bytes * l->run_buffers > slots)
-		l->run_buffers = 1;
+	while (l->run_buffers > 1 && o->run_bytes * l->run_buffers > slots)
+		l->run_buffers--;
 	if (o->run_bytes > slots || slots < 4096) {
 		l->misfit = o->run_bytes ? SP__MISFIT_RUN : SP__MISFIT_MERGE;
 		return;
@@ -168,7 +171,8 @@ static double merge_seconds(const struct sp__layout *l, uint32_t page_bytes, uns
 	struct sp_strategy_plan table[SP_READ_COUNT_];
 	uint64_t pages = l->nominal_bytes / page_bytes + 1;
 
-	return table[sp__plan_readahead(pages, page_bytes, runs, l->merge_pages, table)].seconds;
+	return table[sp__plan_readahead(pages, page_bytes, runs, l->merge_pages, l->keys, table)]
+		.seconds;
 }
 
 /*
@@ -204,27 +208,47 @@ static void estimate(struct sp__layout *l, uint32_t page_bytes)
 }
 
 /*
- * Descriptors may take a quarter of the memory, and more only for pages set by
+ * Last keys are kept where they take little, or where reading is to be planned
+ * by them.  Descriptors may take a quarter of the memory, and more only for pages set by
  * hand and input of known length.  If the largest pages that may be chosen need more,
  * that quarter is planned for and the rest of the input's promise not believed.
  */
 static bool describe_pages(const struct sp_sort_opts *o, const struct sp__choice *c,
 			   struct sp__layout *l)
 {
-	uint64_t quarter = c->working_bytes / 4;
+	uint64_t quarter = c->working_bytes / 4, pages = l->nominal_bytes / c->page_bytes + 1;
+	uint64_t with_keys = pages * (SP__PLAN_PAGE_BYTES + SP__PLAN_PAGE_KEY_BYTES + PAGE_PLAN_BYTES);
 
-	l->descriptor_bytes = (l->nominal_bytes / c->page_bytes + 1) *
-			      (SP__PLAN_PAGE_DESCRIPTOR_BYTES + PAGE_PLAN_BYTES);
+	l->keys = o->readahead == SP_READ_AUTO ? with_keys <= c->working_bytes / KEYS_SHARE
+					       : sp__readplan_needs_sequence(o->readahead);
+	l->descriptor_bytes = l->keys ? with_keys : pages * SP__PLAN_PAGE_BYTES;
 	if (l->descriptor_bytes > quarter && c->largest_page)
 		l->descriptor_bytes = quarter;
 	return l->descriptor_bytes <= quarter || o->page_bytes;
+}
+
+/* Run buffers, the runs they make, and how many of them one merge takes. */
+static void form_runs(const struct sp_sort_opts *o, const struct sp__choice *c, uint64_t room,
+		      unsigned most_buffers, struct sp__layout *l)
+{
+	double records;
+
+	share_out(o, c, room, most_buffers, l);
+	if (l->misfit)
+		return;
+	/* Replacement selection writes runs of about twice its memory. */
+	records = (double)l->run_bytes / record_weight(o) * (c->formation == SP_FORM_LOAD ? 1 : 2);
+	if (l->run_buffers == MANY_BUFFERS)
+		records *= MANY_BUFFERS / 2;
+	l->runs = l->in_memory ? 1 : (uint64_t)ceil((double)l->nominal_bytes / records);
+	choose_fan_in(o, c, l);
 }
 
 void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice,
 		struct sp__layout *layout)
 {
 	uint64_t w = choice->working_bytes, fixed = fixed_bytes(opts, choice), room;
-	double weight = record_weight(opts), records;
+	double weight = record_weight(opts);
 
 	*layout = (struct sp__layout){ 0 };
 	layout->nominal_bytes = opts->input_bytes ? opts->input_bytes : w * UNKNOWN_TIMES;
@@ -236,16 +260,14 @@ void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice
 		return;
 	}
 	room = room > layout->descriptor_bytes ? room - layout->descriptor_bytes : 0;
-	share_out(opts, choice, room, layout);
-	if (layout->misfit)
-		return;
-	/* Replacement selection writes runs of about twice its memory. */
-	records = (double)layout->run_bytes / weight * (choice->formation == SP_FORM_LOAD ? 1 : 2);
-	if (layout->run_buffers == MANY_BUFFERS)
-		records *= MANY_BUFFERS / 2;
-	layout->runs =
-		layout->in_memory ? 1 : (uint64_t)ceil((double)layout->nominal_bytes / records);
-	choose_fan_in(opts, choice, layout);
+	/* Longer runs are worth more than a third buffer when they save a pass. */
+	for (unsigned buffers = PIPELINE_BUFFERS; buffers >= 2; buffers--) {
+		form_runs(opts, choice, room, buffers, layout);
+		if (layout->misfit || opts->run_bytes || layout->runs <= layout->fan_in)
+			break;
+	}
 	if (!layout->misfit)
 		estimate(layout, choice->page_bytes);
+	if (choice->formation == SP_FORM_REPLACEMENT)
+		layout->seconds += SP__PLAN_REPLACEMENT_S_PER_MB * (double)layout->nominal_bytes / MB;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <spindle/batch.h>
 #include "sort/merge.h"
@@ -7,6 +8,7 @@
 
 /* Codes where there are none: every live record ties with every other. */
 #define UNCODED 1u
+#define NOBODY UINT_MAX
 
 struct sp__match {
 	uint64_t code;
@@ -121,25 +123,39 @@ static bool __attribute__((noinline)) tie(struct sp__merge *m, struct sp__match 
 	return first;
 }
 
-static inline bool wins(struct sp__merge *m, struct sp__match *a, struct sp__match *b)
+static bool wins(struct sp__merge *m, struct sp__match *a, struct sp__match *b)
 {
-	if (__builtin_expect(a->code != b->code, 1))
-		return a->code < b->code;
-	return tie(m, a, b);
+	return a->code != b->code ? a->code < b->code : tie(m, a, b);
 }
 
-/* Plays the matches from a leaf up to the root. */
-static inline void replay(struct sp__merge *m, struct sp__match now)
+/*
+ * Plays the matches from a leaf up to the root.  The hottest loop of a merge:
+ * who won is moved about without a branch, since nobody can predict it.
+ */
+static inline void replay(struct sp__merge *m, struct sp__match leaf)
 {
-	for (unsigned at = (now.cursor + m->n) / 2; at > 0; at /= 2) {
-		if (wins(m, &m->tree[at], &now)) {
-			struct sp__match t = m->tree[at];
+	uint64_t code = leaf.code;
+	unsigned cursor = leaf.cursor;
 
-			m->tree[at] = now;
-			now = t;
+	for (unsigned at = (cursor + m->n) / 2; at > 0; at /= 2) {
+		struct sp__match *node = &m->tree[at];
+		uint64_t other = node->code;
+		unsigned other_cursor = node->cursor;
+		bool lost = other < code;
+
+		if (__builtin_expect(other == code, 0)) {
+			struct sp__match now = { code, cursor };
+
+			lost = tie(m, node, &now);
+			other = node->code;
+			code = now.code;
 		}
+		node->code = lost ? code : other;
+		node->cursor = lost ? cursor : other_cursor;
+		code = lost ? other : code;
+		cursor = lost ? other_cursor : cursor;
 	}
-	m->tree[0] = now;
+	m->tree[0] = (struct sp__match){ code, cursor };
 }
 
 /* Plays all matches: the subtree below node, returning its winner. */
@@ -200,6 +216,7 @@ static int start(struct sp__merge *m, bool wait)
 			m->cursors[m->starting].rec = NULL;
 	}
 	m->started = true;
+	m->passed = NOBODY;
 	return m->n ? build(m) : 0;
 }
 
@@ -245,6 +262,7 @@ static int advance(struct sp__merge *m, bool wait)
 		return rc;
 	m->prev = c->moved ? m->saved.data : m->rec;
 	m->prev_bytes = m->bytes;
+	m->passed = m->tree[0].cursor;
 	if (rc == SP_END) {
 		c->rec = NULL;
 	} else if (!m->coded) {
@@ -261,10 +279,73 @@ static int advance(struct sp__merge *m, bool wait)
 	return 0;
 }
 
-static bool equals_prev(const struct sp__merge *m)
+/* Moves the cursors that have not ended together, in order; how many. */
+static unsigned gather(struct sp__merge *m)
 {
+	unsigned live = 0, starting = m->starting;
+
+	for (unsigned i = 0; i < m->n; i++) {
+		if (i < starting && !m->cursors[i].rec) {
+			sp__cursor_release(&m->cursors[i], m->budget);
+			m->starting--;
+			continue;
+		}
+		if (i != live)
+			m->cursors[live] = m->cursors[i];
+		live++;
+	}
+	return live;
+}
+
+int sp__merge_more(struct sp__merge *m, unsigned n)
+{
+	struct sp__cursor *cursors;
+	struct sp__match *tree;
+	unsigned live, total;
+	int rc = 0;
+
+	if (m->started && m->n && m->tree[0].code != SP__OVC_ENDED)
+		rc = advance(m, true);
+	if (rc)
+		return rc;
+	m->n = live = gather(m);
+	m->started = false;
+	total = live + n ? live + n : 1;
+	cursors = realloc(m->cursors, total * sizeof(*cursors));
+	if (!cursors)
+		return -ENOMEM;
+	m->cursors = cursors;
+	tree = realloc(m->tree, total * sizeof(*tree));
+	if (!tree)
+		return -ENOMEM;
+	m->tree = tree;
+	memset(cursors + live, 0, n * sizeof(*cursors));
+	m->n = live + n;
+	return 0;
+}
+
+/* The key of the record that its cursor has passed last. */
+static const unsigned char *passed_key(const struct sp__cursor *c, size_t *bytes)
+{
+	if (c->buf)
+		return sp__runbuf_key(c->buf, c->entry - 1, bytes);
+	*bytes = c->prev_key_bytes;
+	return c->prev_key;
+}
+
+static bool equals_prev(struct sp__merge *m)
+{
+	const unsigned char *key, *before;
+	size_t bytes, before_bytes;
+
 	if (m->coded)
 		return !m->tree[0].code;
+	if (m->passed == NOBODY)
+		return false;
+	key = key_of(&m->cursors[m->tree[0].cursor], &bytes);
+	before = passed_key(&m->cursors[m->passed], &before_bytes);
+	if (key && before)
+		return bytes == before_bytes && !memcmp(key, before, bytes);
 	return !sp__key_compare(m->keys, m->prev, content(m, m->prev_bytes), m->rec,
 				content(m, m->bytes));
 }
@@ -283,6 +364,6 @@ int sp__merge_next(struct sp__merge *m, bool wait)
 		return SP_END;
 	m->rec = m->cursors[m->tree[0].cursor].rec;
 	m->bytes = m->cursors[m->tree[0].cursor].bytes;
-	m->equal = m->prev && equals_prev(m);
+	m->equal = !m->plain && m->prev && equals_prev(m);
 	return SP_READY;
 }

@@ -34,6 +34,8 @@ struct sp__merge {
 	const char *rec;	/* the present winner */
 	size_t bytes;
 	bool equal;		/* its key equals that of the winner before */
+	bool plain;		/* the caller's: equal is not asked for, and false */
+	unsigned passed;	/* the cursor that the winner before came from */
 	const char *prev;	/* the winner before; NULL at first */
 	size_t prev_bytes;
 };
@@ -49,6 +51,14 @@ void sp__merge_release(struct sp__merge *m);
  * an error.
  */
 SP_MUST_CHECK int sp__merge_next(struct sp__merge *m, bool wait);
+
+/*
+ * Lets n more cursors take part from now on: passes the record given out last,
+ * drops the cursors that have ended, and makes room for the new ones, zeroed, at the end,
+ * for the caller to fill in.  None of their records may be before the one
+ * given out last.  m->equal is not to be relied on for the record that follows.  0 or an error.
+ */
+SP_MUST_CHECK int sp__merge_more(struct sp__merge *m, unsigned n);
 
 /* Memory for n cursors, for planning. */
 size_t sp__merge_memory(unsigned n);

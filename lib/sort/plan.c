@@ -7,7 +7,7 @@
  * any size.  What it changes is the memory for descriptors (small pages), the fan-in that
  * two pages for each run allow (large ones), and the number of requests.  So of
  * those within 2 % of the best time: descriptors at most 1/16 of the memory
- * if possible; then the largest up to 256 KB that leaves 16 pages for each run; else
+ * if possible; then the largest up to 256 KB that leaves 8 pages for each run; else
  * the one nearest to the 32 KB of the paper that leaves four.
  *
  * Refusals.  The least memory that would do is found by bisection over the
@@ -73,7 +73,8 @@ void sp__plan_buffers(uint64_t working_bytes, struct sp__plan_buffers *buffers)
 }
 
 enum sp_readahead sp__plan_readahead(uint64_t pages, uint32_t page_bytes, unsigned runs,
-				     unsigned buffers, struct sp_strategy_plan *table)
+				     unsigned buffers, bool sequence,
+				     struct sp_strategy_plan *table)
 {
 	struct sp_strategy_plan all[SP_READ_COUNT_];
 	enum sp_readahead best = SP_READ_AUTO;
@@ -82,7 +83,8 @@ enum sp_readahead sp__plan_readahead(uint64_t pages, uint32_t page_bytes, unsign
 	for (enum sp_readahead s = SP_READ_NONE; s < SP_READ_COUNT_; s++) {
 		struct sp_strategy_plan *p = &all[s];
 
-		p->feasible = buffers >= sp__readplan_least(s, runs);
+		p->feasible = buffers >= sp__readplan_least(s, runs) &&
+			      (sequence || !sp__readplan_needs_sequence(s));
 		p->cluster_pages = sp__predict_cluster_pages(s, runs, buffers, true);
 		p->cluster_reads =
 			sp__predict_cluster_reads(s, (double)pages, runs, buffers, 1, true);
@@ -106,7 +108,7 @@ static int page_score(const struct sp__layout *l, uint32_t page_bytes, uint64_t 
 	unsigned runs = l->final_runs > 2 ? l->final_runs : 2, each = l->merge_pages / runs;
 	int distance = 0, score = l->descriptor_bytes <= working_bytes / 16 ? 1000 : 0;
 
-	if (each >= 16 && page_bytes >= USUAL_PAGE && page_bytes <= FINE_PAGE)
+	if (each >= 8 && page_bytes >= USUAL_PAGE && page_bytes <= FINE_PAGE)
 		return score + 500 + (int)(page_bytes >> 12);
 	for (uint32_t p = USUAL_PAGE; p < page_bytes; p *= 2)
 		distance++;
@@ -283,7 +285,7 @@ static void fill(struct sp_sort_plan *plan, const struct sp_sort_opts *o,
 		.seek_s = SP__PLAN_SEEK_S,
 		.seconds = o->input_bytes ? l->seconds : 0,
 	};
-	strategy = sp__plan_readahead(pages, c->page_bytes, final_runs, l->merge_pages,
+	strategy = sp__plan_readahead(pages, c->page_bytes, final_runs, l->merge_pages, l->keys,
 				      plan->strategy);
 	plan->readahead = o->readahead == SP_READ_AUTO ? strategy : o->readahead;
 	if (o->compress_program) {

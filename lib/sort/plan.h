@@ -13,11 +13,14 @@
 #define SP__PLAN_SCRATCH_BYTES 16
 /* Taken for a record where nothing is known, of line and CSV formats. */
 #define SP__PLAN_RECORD_BYTES 64
-/* Descriptor of a spilled page in memory: truncated last key, checksum, lengths. */
-#define SP__PLAN_PAGE_DESCRIPTOR_BYTES 108
+/* Descriptor of a spilled page in memory: checksum; with the last key, cut short. */
+#define SP__PLAN_PAGE_BYTES 10
+#define SP__PLAN_PAGE_KEY_BYTES 100
 /* Device model until a geometry file says better: 2 GB/s, 0.1 ms. */
 #define SP__PLAN_TRANSFER_S_PER_MB 0.0005
 #define SP__PLAN_SEEK_S 0.0001
+/* What selecting from a heap costs the processor beyond sorting a loaded buffer. */
+#define SP__PLAN_REPLACEMENT_S_PER_MB 0.002
 
 /* Fixed I/O buffers within working memory. */
 struct sp__plan_buffers {
@@ -41,10 +44,12 @@ uint64_t sp__plan_working(uint64_t memory_bytes);
 /*
  * The feasible strategy with the least predicted time for a merge of pages
  * pages of page_bytes in runs runs and buffers buffers; if table is not NULL
- * it is filled for every strategy.
+ * it is filled for every strategy.  Without last keys (sequence false) those
+ * that need the consumption sequence are not feasible.
  */
 enum sp_readahead sp__plan_readahead(uint64_t pages, uint32_t page_bytes, unsigned runs,
-				     unsigned buffers, struct sp_strategy_plan *table);
+				     unsigned buffers, bool sequence,
+				     struct sp_strategy_plan *table);
 
 /* Threads for opts->parallel: itself, or the processors we may use, at most 8. */
 unsigned sp__plan_threads(unsigned parallel);

@@ -4,6 +4,7 @@
  *
  *	sort.c    the public calls, stepping through the states below
  *	form.c    run formation: filling, sorting and storing run buffers
+ *	select.c  run formation by replacement selection
  *	finish.c  intermediate merges, and setting up the final one
  *	output.c  the final merge's records gathered into output buffers
  *
@@ -29,6 +30,7 @@
 #include "sort/merge.h"
 #include "sort/policy.h"
 #include "sort/readplan.h"
+#include "sort/replace.h"
 #include "spill/pool.h"
 #include "spill/writer.h"
 
@@ -54,6 +56,8 @@ enum sp__sort_state {
 };
 
 #define SP__OUT_BUFFERS 3
+/* Replacement selection makes do with so many: its memory, and two batches. */
+#define SP__SELECT_SLOTS 3
 
 /* One output buffer on its way from the merge to get(). */
 struct sp__outbuf {
@@ -82,6 +86,8 @@ struct sp_sort {
 	size_t spare_bytes;	/* merging may use beyond small run slots */
 	char *write_mem;
 	size_t write_bytes;
+	struct sp__replace replace;
+	bool replacing;		/* runs are formed by replacement selection */
 	uint64_t next_age;
 	size_t taken;		/* of the batch being put */
 
@@ -144,6 +150,8 @@ SP_MUST_CHECK int sp__form_join(struct sp_sort *s);
 SP_MUST_CHECK int sp__form_open_spill(struct sp_sort *s);
 /* Stores the oldest sorted slot; opens the spill store at first. */
 SP_MUST_CHECK int sp__form_store_oldest(struct sp_sort *s);
+/* A new run to be written. */
+SP_MUST_CHECK int sp__form_begin_run(struct sp_sort *s, uint64_t age);
 /* No more runs follow: ends the run being written. */
 SP_MUST_CHECK int sp__form_end_run(struct sp_sort *s);
 
@@ -151,6 +159,15 @@ SP_MUST_CHECK int sp__form_end_run(struct sp_sort *s);
 struct sp__slot *sp__form_slot(struct sp_sort *s, enum sp__slot_state state);
 /* Does the slot's first record follow the last one of the run being written? */
 bool sp__form_continues(const struct sp_sort *s, const struct sp__slot *slot);
+
+void sp__form_sort_slot(struct sp_sort *s, struct sp__slot *slot);
+void sp__form_empty_slot(struct sp_sort *s, struct sp__slot *slot);
+
+/* select.c; the counterparts of what form.c does */
+/* Slots become batches and record memory; what is in slot 0 is taken over (full) or not. */
+SP_MUST_CHECK int sp__select_open(struct sp_sort *s, bool full);
+SP_MUST_CHECK int sp__select_rotate(struct sp_sort *s);
+void sp__select_end(struct sp_sort *s);
 
 /* finish.c */
 /* All merges but the last, and the last one set up. */

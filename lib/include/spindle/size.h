@@ -20,4 +20,12 @@
 SP_API SP_MUST_CHECK int sp_size_parse(const char *text, uint64_t default_unit,
 				       uint64_t *bytes);
 
+/*
+ * The memory in bytes that a tool may use when its user has not said: the
+ * least of an eighth of the machine's, half of what is available, half of the
+ * limit of the control group (version 1 or 2), half of RLIMIT_AS and
+ * RLIMIT_DATA, and 1 GB.  Never fails.  Thread-safe.
+ */
+SP_API uint64_t sp_memory_default(void);
+
 #endif

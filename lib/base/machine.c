@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The default memory limit.  Control groups: every ancestor of the process's
+ * What the machine has to give.  Control groups: every ancestor of the process's
  * group may limit it, so the path is walked up to the root of the hierarchy,
  * and in a container, where the path in /proc/self/cgroup may not exist below
  * /sys/fs/cgroup, the root itself is looked at.
@@ -13,7 +13,8 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include "memory.h"
+#include <spindle/size.h>
+#include "base/machine.h"
 
 #define CEILING (1ull << 30)
 
@@ -114,7 +115,12 @@ static uint64_t rlimit_of(int resource)
 	return r.rlim_cur;
 }
 
-uint64_t memory_default(void)
+uint64_t sp__machine_page_cache(void)
+{
+	return least(available(), cgroup_limit());
+}
+
+uint64_t sp_memory_default(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
 	uint64_t bytes = CEILING;

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the machine has to give.  The default memory of a tool is public:
+ * sp_memory_default() in <spindle/size.h>.
+ */
+#ifndef SP__BASE_MACHINE_H
+#define SP__BASE_MACHINE_H
+
+#include <stdint.h>
+
+/* Bytes that the page cache may grow to: free or reclaimable memory, within the control group. */
+uint64_t sp__machine_page_cache(void);
+
+#endif
