@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <spindle/batch.h>
+#include "sort/replace.h"
+
+#define BATCH_FACTOR 2048
+#define LEAST_BATCH (16u << 10)
+#define SPANS_PER_BATCH 64
+#define LEAST_SPAN 512u
+#define LARGEST_SPAN 4096u
+
+/* In front of the records of a span. */
+struct span {
+	uint32_t next; /* name of the strip's next; 0: none */
+	uint32_t bytes_low, bytes_high;
+	uint32_t unused;
+};
+
+static size_t span_bytes(const struct span *s)
+{
+	return (size_t)s->bytes_high << 32 | s->bytes_low;
+}
+
+size_t sp__replace_batch_bytes(size_t memory_bytes)
+{
+	size_t b = (size_t)sqrt((double)memory_bytes * BATCH_FACTOR) & ~(size_t)4095;
+
+	b = b < LEAST_BATCH ? LEAST_BATCH : b;
+	return b < memory_bytes / 8 ? b : memory_bytes / 8 & ~(size_t)15;
+}
+
+int sp__replace_open(struct sp__replace *r, const struct sp_keyset *keys, void *mem, size_t bytes,
+		     size_t skip, struct sp__budget *budget, const struct sp__replace_sink *sink,
+		     bool drop_equal)
+{
+	size_t span = sp__replace_batch_bytes(bytes) / SPANS_PER_BATCH;
+
+	*r = (struct sp__replace){
+		.keys = keys, .budget = budget, .sink = *sink, .drop_equal = drop_equal
+	};
+	r->span_bytes = span < LEAST_SPAN ? LEAST_SPAN : span > LARGEST_SPAN ? LARGEST_SPAN : span;
+	sp__recmem_init(&r->mem, mem, bytes, skip);
+	return sp__merge_init(&r->merge, keys, 0, budget);
+}
+
+void sp__replace_close(struct sp__replace *r)
+{
+	if (!r->keys)
+		return;
+	sp__merge_release(&r->merge);
+	sp__bytes_release(&r->last, r->budget);
+	sp__budget_credit(r->budget,
+			  r->strips_cap * sizeof(*r->strips) + r->next_cap * sizeof(*r->next));
+	free(r->strips);
+	free(r->next);
+	*r = (struct sp__replace){ 0 };
+}
+
+/*
+ * Strips have numbers, which their cursors know them by.  The table holds the
+ * name of a strip's present span; a number that is free, that of the next free
+ * one (+ 1).
+ */
+static int feed_get(void *ctx, size_t strip, bool wait, const char **data, size_t *bytes)
+{
+	struct sp__replace *r = ctx;
+	const struct span *s;
+
+	(void)wait;
+	if (!r->strips[strip]) {
+		r->strips[strip] = r->free_strip;
+		r->free_strip = (uint32_t)strip + 1;
+		return SP_END;
+	}
+	s = sp__recmem_block(&r->mem, r->strips[strip]);
+	*data = (const char *)(s + 1);
+	*bytes = span_bytes(s);
+	return SP_READY;
+}
+
+static int feed_release(void *ctx, size_t strip)
+{
+	struct sp__replace *r = ctx;
+	struct span *s = sp__recmem_block(&r->mem, r->strips[strip]);
+
+	r->strips[strip] = s->next;
+	sp__recmem_give(&r->mem, s);
+	return 0;
+}
+
+static void *grow(struct sp__replace *r, void *p, size_t *cap, size_t each)
+{
+	size_t more = *cap ? *cap : 64;
+	void *q = realloc(p, (*cap + more) * each);
+
+	if (!q)
+		return NULL;
+	sp__budget_force(r->budget, more * each);
+	*cap += more;
+	return q;
+}
+
+static int new_strip(struct sp__replace *r, uint32_t first, size_t *strip)
+{
+	if (r->free_strip) {
+		*strip = r->free_strip - 1;
+		r->free_strip = r->strips[*strip];
+	} else {
+		if (r->nstrips == r->strips_cap) {
+			void *p = grow(r, r->strips, &r->strips_cap, sizeof(*r->strips));
+
+			if (!p)
+				return -ENOMEM;
+			r->strips = p;
+		}
+		*strip = r->nstrips++;
+	}
+	r->strips[*strip] = first;
+	return 0;
+}
+
+static int join_present(struct sp__replace *r, const size_t *strip, size_t n)
+{
+	struct sp__cursor *c;
+	int rc = sp__merge_more(&r->merge, (unsigned)n);
+
+	if (rc < 0)
+		return rc;
+	c = r->merge.cursors + r->merge.n - n;
+	for (size_t i = 0; i < n; i++) {
+		struct sp__feed feed = { r, strip[i], feed_get, feed_release };
+
+		sp__cursor_feed(&c[i], &feed);
+	}
+	return 0;
+}
+
+static int join_next(struct sp__replace *r, size_t strip)
+{
+	if (r->nnext == r->next_cap) {
+		void *p = grow(r, r->next, &r->next_cap, sizeof(*r->next));
+
+		if (!p)
+			return -ENOMEM;
+		r->next = p;
+	}
+	r->next[r->nnext++] = strip;
+	return 0;
+}
+
+void sp__replace_cursors(const struct sp__replace *r, struct sp__cursor *cursors)
+{
+	for (unsigned i = 0; i < r->merge.n; i++)
+		sp__cursor_feed(&cursors[i], &r->merge.cursors[i].feed);
+}
+
+/* The record given out last, where it lies now. */
+static void previous(const struct sp__replace *r, const char **prev, size_t *bytes)
+{
+	*prev = r->merge.prev ? r->merge.prev : r->writing ? r->last.data : NULL;
+	*bytes = r->merge.prev ? r->merge.prev_bytes : r->last.bytes;
+}
+
+static int put(struct sp__replace *r, const char *rec, size_t bytes)
+{
+	const char *prev;
+	size_t prev_bytes;
+	int rc;
+
+	previous(r, &prev, &prev_bytes);
+	if (!r->writing) {
+		rc = r->sink.begin(r->sink.ctx);
+		if (rc < 0)
+			return rc;
+		r->writing = true;
+		prev = NULL;
+	}
+	return r->sink.put(r->sink.ctx, rec, bytes, prev, prev_bytes);
+}
+
+/* Ends the present run; the strips of the next one take its place. */
+static int turn(struct sp__replace *r)
+{
+	const char *prev;
+	size_t prev_bytes, n = r->nnext;
+	int rc;
+
+	if (r->writing) {
+		previous(r, &prev, &prev_bytes);
+		r->writing = false;
+		rc = r->sink.end(r->sink.ctx, prev, prev_bytes);
+		if (rc < 0)
+			return rc;
+	}
+	sp__merge_release(&r->merge);
+	rc = sp__merge_init(&r->merge, r->keys, 0, r->budget);
+	if (rc < 0)
+		return rc;
+	r->nnext = 0;
+	return join_present(r, r->next, n);
+}
+
+/* Gives one record out: SP_READY; SP_END: there is none. */
+static int give_one(struct sp__replace *r)
+{
+	int rc;
+
+	while ((rc = sp__merge_next(&r->merge, true)) == SP_END) {
+		if (!r->nnext)
+			return SP_END;
+		rc = turn(r);
+		if (rc < 0)
+			return rc;
+	}
+	if (rc != SP_READY)
+		return rc;
+	if (r->merge.equal && r->drop_equal)
+		return SP_READY;
+	rc = put(r, r->merge.rec, r->merge.bytes);
+	return rc < 0 ? rc : SP_READY;
+}
+
+/* Gives out until so many bytes are free: SP_READY, or SP_END: nothing is left. */
+static int give_until(struct sp__replace *r, size_t free_bytes)
+{
+	bool given = false;
+	int rc = SP_READY;
+
+	while (r->mem.free_bytes < free_bytes) {
+		rc = give_one(r);
+		if (rc != SP_READY)
+			break;
+		given = true;
+	}
+	if (rc >= 0 && given) {
+		const char *rec = rc == SP_END ? r->merge.prev : r->merge.rec;
+		size_t bytes = rc == SP_END ? r->merge.prev_bytes : r->merge.bytes;
+
+		if (sp__bytes_set(&r->last, rec, bytes, r->budget) < 0)
+			return -ENOMEM;
+	}
+	return rc;
+}
+
+/* Bytes that a batch takes, supposing full spans. */
+static size_t room_for(const struct sp__replace *r, uint64_t bytes)
+{
+	return (size_t)bytes + (size_t)bytes / r->span_bytes * 48 + 2 * r->span_bytes;
+}
+
+/* The first record from entry i on that is not before the last one given out. */
+static size_t find_cut(const struct sp__replace *r, const struct sp__runbuf *b, size_t i)
+{
+	const size_t term = sp__rec_term(&sp__ks(r->keys)->format);
+	size_t low = i, high = b->n, bytes;
+
+	if (!r->writing)
+		return i;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const char *rec = sp__runbuf_record(b, &b->entries[mid], &bytes);
+
+		if (sp_keyset_compare(r->keys, rec, bytes - term, r->last.data,
+				      r->last.bytes - term) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Copies records from entry *i on into a new span; NULL: there is no room for one. */
+static struct span *fill_span(struct sp__replace *r, const struct sp__runbuf *b, size_t *i,
+			      size_t end)
+{
+	size_t bytes, got, used = sizeof(struct span);
+	const char *rec = sp__runbuf_record(b, &b->entries[*i], &bytes);
+	size_t least = used + bytes;
+	struct span *s = sp__recmem_take(&r->mem, least,
+					 least > r->span_bytes ? least : r->span_bytes, &got);
+
+	if (!s)
+		return NULL;
+	do {
+		memcpy((char *)s + used, rec, bytes);
+		used += bytes;
+		if (++*i == end)
+			break;
+		rec = sp__runbuf_record(b, &b->entries[*i], &bytes);
+	} while (bytes <= got - used);
+	sp__recmem_trim(&r->mem, s, used);
+	used -= sizeof(*s);
+	*s = (struct span){ .bytes_low = (uint32_t)used, .bytes_high = (uint32_t)(used >> 32) };
+	return s;
+}
+
+/*
+ * Lays entries *i to end down as a strip, as far as memory reaches.  Returns
+ * 1 and its number, 0 if not even the first fits, or -ENOMEM.
+ */
+static int lay_strip(struct sp__replace *r, const struct sp__runbuf *b, size_t *i, size_t end,
+		     size_t *strip)
+{
+	struct span *s, *before = NULL;
+	uint32_t first = 0;
+
+	while (*i < end && (s = fill_span(r, b, i, end))) {
+		uint32_t name = sp__recmem_name(&r->mem, s);
+
+		if (before)
+			before->next = name;
+		else
+			first = name;
+		before = s;
+	}
+	if (!first)
+		return 0;
+	return new_strip(r, first, strip) < 0 ? -ENOMEM : 1;
+}
+
+/* A record larger than the memory, which is empty. */
+static int put_giant(struct sp__replace *r, const char *rec, size_t bytes, bool before_last)
+{
+	int rc = before_last ? turn(r) : 0;
+
+	if (!rc)
+		rc = put(r, rec, bytes);
+	if (rc < 0)
+		return rc;
+	sp__merge_release(&r->merge);
+	if (sp__bytes_set(&r->last, rec, bytes, r->budget) < 0)
+		return -ENOMEM;
+	return sp__merge_init(&r->merge, r->keys, 0, r->budget);
+}
+
+/* There is no room for entry *i, although there should be: memory is in pieces. */
+static int make_room(struct sp__replace *r, const struct sp__runbuf *b, size_t *i)
+{
+	size_t bytes, want;
+	const char *rec = sp__runbuf_record(b, &b->entries[*i], &bytes);
+	int rc;
+
+	want = 2 * bytes + 4 * r->span_bytes + r->mem.free_bytes;
+	rc = give_until(r, want);
+	if (rc != SP_END)
+		return rc;
+	if (bytes + sizeof(struct span) + 2 * SP__RECMEM_UNIT <= r->mem.free_bytes)
+		return 0;
+	rc = put_giant(r, rec, bytes, find_cut(r, b, *i) > *i);
+	++*i;
+	return rc;
+}
+
+int sp__replace_add(struct sp__replace *r, const struct sp__runbuf *b)
+{
+	size_t strip;
+	int rc = give_until(r, room_for(r, b->record_bytes));
+
+	for (size_t i = 0, cut; rc >= 0 && i < b->n;) {
+		cut = find_cut(r, b, i);
+		rc = i < cut ? lay_strip(r, b, &i, cut, &strip) : 0;
+		if (rc == 1)
+			rc = join_next(r, strip);
+		if (rc >= 0 && i == cut && i < b->n) {
+			rc = lay_strip(r, b, &i, b->n, &strip);
+			if (rc == 1)
+				rc = join_present(r, &strip, 1);
+		}
+		if (rc >= 0 && i < b->n)
+			rc = make_room(r, b, &i);
+	}
+	return rc < 0 ? rc : 0;
+}
+
+int sp__replace_drain(struct sp__replace *r)
+{
+	int rc;
+
+	while ((rc = give_one(r)) == SP_READY)
+		;
+	return rc == SP_END ? turn(r) : rc;
+}

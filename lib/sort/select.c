@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Run formation by replacement selection: the slots become
+ *
+ *	| slot 0: memory for records (replace.h)	| slot 1 | slot 2 |
+ *
+ * where slots 1 and 2 are filled with batches in turn: while one is being
+ * filled, the background task sorts the other, gives records out to the run
+ * being written and lays the batch down in their place.  Small batches are
+ * worked on by the caller's thread, and one slot is enough.
+ *
+ * As long as memory has held everything nothing is spilled, and the strips
+ * in memory are what the final merge merges.
+ */
+#include <errno.h>
+#include "base/err.h"
+#include "sort/state.h"
+
+/* Below this sorting in the caller's thread is cheaper than starting another. */
+#define INLINE_BYTES (256u << 10)
+
+static int begin(void *ctx)
+{
+	struct sp_sort *s = ctx;
+	int rc = sp__form_open_spill(s);
+
+	s->stats.runs++;
+	return rc < 0 ? rc : sp__form_begin_run(s, s->next_age++);
+}
+
+static int put(void *ctx, const char *rec, size_t bytes, const char *prev, size_t prev_bytes)
+{
+	struct sp_sort *s = ctx;
+
+	if (prev) {
+		s->writer.prev = prev;
+		s->writer.prev_bytes = prev_bytes;
+	}
+	return sp__runwriter_put(&s->writer, rec, bytes);
+}
+
+static int end(void *ctx, const char *prev, size_t prev_bytes)
+{
+	struct sp_sort *s = ctx;
+	int rc;
+
+	s->writer.prev = prev;
+	s->writer.prev_bytes = prev_bytes;
+	rc = sp__form_end_run(s);
+	return rc < 0 ? rc : sp__finish_due(s);
+}
+
+/* A slot that takes batches from now on. */
+static void make_batch(struct sp_sort *s, struct sp__slot *slot, char *mem, size_t bytes)
+{
+	sp__runbuf_init(&slot->buf, s->opts.keys);
+	slot->sort = s;
+	slot->mem = mem;
+	slot->bytes = bytes;
+	slot->state = SP__SLOT_EMPTY;
+	sp__runbuf_use(&slot->buf, mem, bytes);
+}
+
+int sp__select_open(struct sp_sort *s, bool full)
+{
+	struct sp__replace_sink sink = { s, begin, put, end };
+	struct sp__slot *first = &s->slots[0];
+	size_t bytes = 0, each, batches;
+	int rc;
+
+	for (unsigned i = 0; i < s->nslots; i++)
+		bytes += s->slots[i].bytes;
+	for (unsigned i = 1; i < s->nslots; i++) {
+		sp__runbuf_release(&s->slots[i].buf);
+		s->slots[i].state = SP__SLOT_GONE;
+		s->slots[i].bytes = 0;
+	}
+	s->nslots = SP__SELECT_SLOTS;
+	each = sp__replace_batch_bytes(bytes);
+	batches = s->threads > 1 && each >= INLINE_BYTES ? 2 : 1;
+	bytes -= batches * each;
+	for (unsigned i = 0; i < 2; i++)
+		make_batch(s, &s->slots[1 + i], first->mem + bytes + i * each, each);
+	if (batches == 1) {
+		s->slots[2].state = SP__SLOT_GONE;
+		s->slots[2].bytes = 0;
+	}
+	rc = sp__replace_open(&s->replace, s->opts.keys, first->mem, bytes, full ? first->bytes : 0,
+			      &s->budget, &sink, s->opts.unique && !s->opts.count);
+	if (rc < 0)
+		return sp__err(s->err, rc, "allocate", NULL, -1);
+	s->plan.formation = SP_FORM_REPLACEMENT;
+	s->replacing = true;
+	s->filling = 1;
+	s->slots[1].state = SP__SLOT_FILLING;
+	if (!full)
+		first->state = SP__SLOT_GONE;
+	return 0;
+}
+
+/* All records are in runs: the slots are one free region again. */
+static void give_back(struct sp_sort *s)
+{
+	struct sp__slot *first = &s->slots[0];
+
+	first->bytes =
+		(size_t)(s->slots[1].mem - first->mem) + s->slots[1].bytes + s->slots[2].bytes;
+	first->state = SP__SLOT_EMPTY;
+	s->slots[1].state = s->slots[2].state = SP__SLOT_GONE;
+}
+
+/* The background task: takes a batch, and, when it is the last, gives out the rest. */
+static void work(void *arg)
+{
+	struct sp_sort *s = arg;
+	struct sp__slot *slot = s->to_sort;
+	int rc = 0;
+
+	if (slot) {
+		sp__form_sort_slot(s, slot);
+		rc = sp__replace_add(&s->replace, &slot->buf);
+		sp__form_empty_slot(s, slot);
+		if (slot == &s->slots[0]) {
+			slot->state = SP__SLOT_GONE;
+			sp__recmem_front(&s->replace.mem);
+		}
+	}
+	if (!rc && s->to_store && s->spill) {
+		rc = sp__replace_drain(&s->replace);
+		give_back(s);
+	} else if (s->to_store && s->stats.records) {
+		s->stats.runs = 1;
+	}
+	if (rc == -ENOMEM)
+		sp__err(s->err, rc, "allocate", NULL, -1);
+	s->task_error = rc;
+}
+
+static void start_work(struct sp_sort *s, struct sp__slot *slot, bool last)
+{
+	s->to_sort = slot;
+	s->to_store = last;
+	if (s->threads < 2 || (slot && slot->buf.used < INLINE_BYTES && !last))
+		work(s);
+	else
+		sp__task_start(&s->task, work, s);
+}
+
+int sp__select_rotate(struct sp_sort *s)
+{
+	struct sp__slot *full = &s->slots[s->filling];
+	int rc;
+
+	if (!sp__form_idle(s))
+		return SP_LATER;
+	rc = sp__form_join(s);
+	if (rc < 0)
+		return rc;
+	if (full->state == SP__SLOT_FILLING) {
+		full->state = SP__SLOT_SORTED;
+		start_work(s, full, false);
+		if (!s->task.active && s->task_error)
+			return s->task_error;
+	}
+	for (unsigned i = 1; i < s->nslots; i++) {
+		struct sp__slot *next = &s->slots[i];
+
+		/* The slot that the task is at must not even be looked at. */
+		if ((s->task.active && next == s->to_sort) || next->state != SP__SLOT_EMPTY)
+			continue;
+		next->state = SP__SLOT_FILLING;
+		s->filling = i;
+		return SP_READY;
+	}
+	return SP_LATER;
+}
+
+void sp__select_end(struct sp_sort *s)
+{
+	struct sp__slot *last = &s->slots[s->filling];
+
+	if (last->state == SP__SLOT_FILLING && last->buf.n)
+		last->state = SP__SLOT_SORTED;
+	else
+		last = NULL;
+	start_work(s, last, true);
+}
