@@ -170,9 +170,11 @@ static double merge_seconds(const struct sp__layout *l, uint32_t page_bytes, uns
 {
 	struct sp_strategy_plan table[SP_READ_COUNT_];
 	uint64_t pages = l->nominal_bytes / page_bytes + 1;
+	enum sp_readahead best =
+		sp__plan_readahead(pages, page_bytes, runs, l->merge_pages, l->keys, table);
 
-	return table[sp__plan_readahead(pages, page_bytes, runs, l->merge_pages, l->keys, table)]
-		.seconds;
+	return fmax(table[best].seconds,
+		    SP__PLAN_MERGE_S_PER_MB * (double)l->nominal_bytes / MB);
 }
 
 /*

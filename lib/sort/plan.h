@@ -16,9 +16,14 @@
 /* Descriptor of a spilled page in memory: checksum; with the last key, cut short. */
 #define SP__PLAN_PAGE_BYTES 10
 #define SP__PLAN_PAGE_KEY_BYTES 100
-/* Device model until a geometry file says better: 2 GB/s, 0.1 ms. */
+/*
+ * Device model until a geometry file says better: a flash drive of 2 GB/s, 0.03 ms
+ * for a read elsewhere while others are outstanding.
+ */
 #define SP__PLAN_TRANSFER_S_PER_MB 0.0005
-#define SP__PLAN_SEEK_S 0.0001
+#define SP__PLAN_SEEK_S 0.00003
+/* Merging takes the processor at least this, however fast pages come. */
+#define SP__PLAN_MERGE_S_PER_MB 0.001
 /* What selecting from a heap costs the processor beyond sorting a loaded buffer. */
 #define SP__PLAN_REPLACEMENT_S_PER_MB 0.002
 
