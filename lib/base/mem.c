@@ -60,6 +60,11 @@ void sp__pages_huge(void *p, size_t bytes)
 	madvise(p, bytes, MADV_HUGEPAGE);
 }
 
+void sp__pages_touch(void *p, size_t bytes)
+{
+	madvise(p, bytes, MADV_POPULATE_WRITE);
+}
+
 void sp__pages_free(void *p, size_t bytes)
 {
 	if (p)

@@ -37,6 +37,8 @@ void sp__budget_credit(struct sp__budget *b, uint64_t bytes);
 void *sp__pages_alloc(size_t bytes, bool huge);
 /* Asks for huge pages for what is not touched yet. */
 void sp__pages_huge(void *p, size_t bytes);
+/* Has the memory resident now instead of at the first touch. */
+void sp__pages_touch(void *p, size_t bytes);
 void sp__pages_free(void *p, size_t bytes);
 /* Gives back the resident memory of a range, keeping the addresses. */
 void sp__pages_drop(void *p, size_t bytes);

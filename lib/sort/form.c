@@ -24,6 +24,7 @@
 #define PREFETCH 8
 /* One slot is filled, one sorted, one stored; more are halved sooner or later. */
 #define FEW_SLOTS 3
+#define TOUCH_BYTES (8u << 20)
 /* Writing out begins at a tenth of the memory that is available, by default. */
 #define CACHE_SHARE 12
 /* From here on huge pages pay: gathering records at random misses the TLB less. */
@@ -51,48 +52,6 @@ static int lastkey(void *ctx, const char *rec, size_t bytes, const void **key, s
 		return -ENOMEM;
 	*key = s->lastkey.data;
 	*key_bytes = s->lastkey.bytes;
-	return 0;
-}
-
-int sp__form_open(struct sp_sort *s)
-{
-	size_t each = s->plan.run_bytes & ~(size_t)4095, slots = each * s->plan.run_buffers;
-	char *at;
-
-	s->nslots = s->plan.run_buffers;
-	s->patient = s->plan.in_memory || (!s->plan.input_bytes && !s->opts.run_bytes);
-	s->slots = calloc(s->nslots + SP__SELECT_SLOTS, sizeof(*s->slots));
-	if (s->plan.policy == SP_MERGE_EAGER)
-		s->spare_bytes = s->plan.merge_bytes & ~(size_t)4095;
-	else if (s->plan.merge_bytes > slots)
-		s->spare_bytes = (s->plan.merge_bytes - slots) & ~(size_t)4095;
-	s->arena_bytes =
-		slots + s->spare_bytes + s->write_bytes + SP__OUT_BUFFERS * s->out_bytes;
-	s->arena = sp__pages_alloc(s->arena_bytes, s->plan.input_bytes >= HUGE_BYTES);
-	if (!s->slots || !s->arena)
-		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
-	sp__budget_force(&s->budget, s->arena_bytes);
-	at = s->arena;
-	for (unsigned i = 0; i < s->nslots; i++, at += each) {
-		struct sp__slot *slot = &s->slots[i];
-
-		slot->sort = s;
-		slot->mem = at;
-		slot->bytes = each;
-		sp__runbuf_init(&slot->buf, s->opts.keys);
-		sp__runbuf_use(&slot->buf, at, each);
-	}
-	s->spare_mem = at;
-	at += s->spare_bytes;
-	s->write_mem = at;
-	at += s->write_bytes;
-	for (unsigned i = 0; i < SP__OUT_BUFFERS; i++, at += s->out_bytes)
-		s->out[i].mem = at;
-	s->slots[0].state = SP__SLOT_FILLING;
-	if (sp__readplan_needs_sequence(s->plan.readahead))
-		s->lastkey_fn = lastkey;
-	if (s->plan.formation == SP_FORM_REPLACEMENT && !s->plan.in_memory)
-		return sp__select_open(s, false);
 	return 0;
 }
 
@@ -304,11 +263,29 @@ static int store_some(struct sp_sort *s)
 	return rc;
 }
 
+/*
+ * The slot to be filled next, if it has never been used and is sure to be
+ * filled.  First touches of memory can cost as much as reading its contents
+ * from a drive, so the task takes over half of them.
+ */
+static struct sp__slot *slot_ahead(struct sp_sort *s)
+{
+	struct sp__slot *now = &s->slots[s->filling], *next = sp__form_slot(s, SP__SLOT_EMPTY);
+
+	if (s->threads < 2 || !next || next->touched || next->bytes < TOUCH_BYTES ||
+	    s->plan.input_bytes < s->stats.input_bytes + now->bytes)
+		return NULL;
+	next->touched = true;
+	return next;
+}
+
 /* The background task. */
 static void work(void *arg)
 {
 	struct sp_sort *s = arg;
 
+	if (s->to_touch)
+		sp__pages_touch(s->to_touch->mem + s->to_touch->bytes / 2, s->to_touch->bytes / 2);
 	if (s->to_sort)
 		sp__form_sort_slot(s, s->to_sort);
 	s->task_error = s->to_store ? store_some(s) : 0;
@@ -337,10 +314,57 @@ static void start_work(struct sp_sort *s, struct sp__slot *to_sort, bool to_stor
 	}
 	s->to_sort = to_sort;
 	s->to_store = to_store;
+	s->to_touch = slot_ahead(s);
+	if (!to_sort && !to_store && !s->to_touch)
+		return;
 	if (s->threads < 2 || (to_sort && to_sort->buf.used < INLINE_BYTES && !to_store))
 		work(s);
 	else
 		sp__task_start(&s->task, work, s);
+}
+
+int sp__form_open(struct sp_sort *s)
+{
+	size_t each = s->plan.run_bytes & ~(size_t)4095, slots = each * s->plan.run_buffers;
+	char *at;
+
+	s->nslots = s->plan.run_buffers;
+	s->patient = s->plan.in_memory || (!s->plan.input_bytes && !s->opts.run_bytes);
+	s->slots = calloc(s->nslots + SP__SELECT_SLOTS, sizeof(*s->slots));
+	if (s->plan.policy == SP_MERGE_EAGER)
+		s->spare_bytes = s->plan.merge_bytes & ~(size_t)4095;
+	else if (s->plan.merge_bytes > slots)
+		s->spare_bytes = (s->plan.merge_bytes - slots) & ~(size_t)4095;
+	s->arena_bytes =
+		slots + s->spare_bytes + s->write_bytes + SP__OUT_BUFFERS * s->out_bytes;
+	s->arena = sp__pages_alloc(s->arena_bytes, s->plan.input_bytes >= HUGE_BYTES);
+	if (!s->slots || !s->arena)
+		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
+	sp__budget_force(&s->budget, s->arena_bytes);
+	at = s->arena;
+	for (unsigned i = 0; i < s->nslots; i++, at += each) {
+		struct sp__slot *slot = &s->slots[i];
+
+		slot->sort = s;
+		slot->mem = at;
+		slot->bytes = each;
+		sp__runbuf_init(&slot->buf, s->opts.keys);
+		sp__runbuf_use(&slot->buf, at, each);
+	}
+	s->spare_mem = at;
+	at += s->spare_bytes;
+	s->write_mem = at;
+	at += s->write_bytes;
+	for (unsigned i = 0; i < SP__OUT_BUFFERS; i++, at += s->out_bytes)
+		s->out[i].mem = at;
+	s->slots[0].state = SP__SLOT_FILLING;
+	if (sp__readplan_needs_sequence(s->plan.readahead))
+		s->lastkey_fn = lastkey;
+	if (s->plan.formation == SP_FORM_REPLACEMENT && !s->plan.in_memory)
+		return sp__select_open(s, false);
+	s->slots[0].touched = true;
+	start_work(s, NULL, false);
+	return 0;
 }
 
 bool sp__form_idle(struct sp_sort *s)

@@ -46,6 +46,7 @@ struct sp__slot {
 	char *giant;		/* memory of its own, for a record larger than the slot */
 	size_t giant_bytes;
 	uint64_t age;
+	bool touched;		/* resident, as far as that can be seen to */
 };
 
 enum sp__sort_state {
@@ -95,6 +96,7 @@ struct sp_sort {
 	struct sp__task sorting; /* sorts one slot while the task stores another */
 	struct sp__slot *to_sort;	/* the task's orders */
 	bool to_store;		/* and store the oldest slot */
+	struct sp__slot *to_touch; /* and touch half of this one */
 	int task_error;
 
 	struct sp__spill *spill;	/* NULL until the first run is stored */
