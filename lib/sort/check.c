@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "base/err.h"
 #include "flow/scan.h"
+#include "rec/collate.h"
 #include "rec/recfmt.h"
 #include "sort/cursor.h"
 #include "sort/plan.h"
@@ -80,6 +81,11 @@ int sp_sort_check(const struct sp_sort_opts *opts, const char *input, struct sp_
 		rc = check_batch(&c, &batch);
 		if (rc)
 			break;
+	}
+	if (rc >= 0 && sp__ks(opts->keys)->form == SP__KEY_COLLATED && sp__collate_starved()) {
+		free(where->record);
+		where->record = NULL;
+		rc = -ENOMEM;
 	}
 	if (rc == -ENOMEM)
 		sp__err(err, rc, "allocate", NULL, -1);

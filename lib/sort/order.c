@@ -239,6 +239,58 @@ static void by_prefix(const struct sp__runbuf *rb, struct sp__entry *a, struct s
 	radix(rb, a, tmp, false, n, 56, d);
 }
 
+/* Equal in every respect: the earlier one in the input first. */
+static bool precedes(const struct sp__runbuf *rb, const struct sp__entry *x,
+		     const struct sp__entry *y)
+{
+	int c = compare(rb, x, y);
+
+	return c ? c < 0 : x->ref < y->ref;
+}
+
+/* How many of a[0..n), which is in order, precede an entry: few are found soon. */
+static size_t gallop(const struct sp__runbuf *rb, const struct sp__entry *a, size_t n,
+		     const struct sp__entry *e)
+{
+	size_t lo = 0, step = 1, hi = n;
+
+	for (; lo + step <= n; step *= 2) {
+		if (!precedes(rb, &a[lo + step - 1], e)) {
+			hi = lo + step - 1;
+			break;
+		}
+		lo += step;
+	}
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (precedes(rb, &a[mid], e))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/*
+ * Merges two sequences by searching for the place of each entry of the shorter
+ * one: m log n comparisons where one after the other would be m + n.
+ */
+static void merge_few(const struct sp__runbuf *rb, struct sp__entry *to,
+		      const struct sp__entry *few, size_t m, const struct sp__entry *many, size_t n)
+{
+	for (size_t i = 0; i < m; i++) {
+		size_t before = gallop(rb, many, n, &few[i]);
+
+		memcpy(to, many, before * sizeof(*to));
+		to += before;
+		many += before;
+		n -= before;
+		*to++ = few[i];
+	}
+	memcpy(to, many, n * sizeof(*to));
+}
+
 /*
  * Collated keys: records with byte keys by radix, the others by strcoll(),
  * then both together.
@@ -247,7 +299,7 @@ static void order_collated(const struct sp__runbuf *rb, struct sp__entry *a, str
 			   size_t n)
 {
 	struct depth top = { 0 };
-	size_t coded = 0, rest = 0, len, i = 0, j = 0, k = 0;
+	size_t coded = 0, rest = 0, len;
 
 	for (size_t r = 0; r < n; r++) {
 		if (sp__runbuf_key(rb, &a[r], &len))
@@ -261,16 +313,10 @@ static void order_collated(const struct sp__runbuf *rb, struct sp__entry *a, str
 	if (!rest || !coded)
 		return;
 	memcpy(tmp, a, n * sizeof(*a));
-	while (i < coded && j < rest) {
-		int c = compare(rb, &tmp[coded + j], &tmp[i]);
-
-		/* Equal in every respect: the earlier one in the input first. */
-		if (c == 0)
-			c = tmp[coded + j].ref < tmp[i].ref ? -1 : 1;
-		a[k++] = c < 0 ? tmp[coded + j++] : tmp[i++];
-	}
-	memcpy(a + k, tmp + i, (coded - i) * sizeof(*a));
-	memcpy(a + k + (coded - i), tmp + coded + j, (rest - j) * sizeof(*a));
+	if (rest < coded)
+		merge_few(rb, a, tmp + coded, rest, tmp, coded);
+	else
+		merge_few(rb, a, tmp, coded, tmp + coded, rest);
 }
 
 void sp__order(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp, size_t n)

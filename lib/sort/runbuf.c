@@ -115,7 +115,8 @@ static int add_encoded(struct sp__runbuf *rb, const char *data, size_t bytes, si
 			return rc;
 		if (!fits(rb, len + sizeof(klen) + stored))
 			break;
-		memcpy(to, kb->data, stored);
+		if (stored)
+			memcpy(to, kb->data, stored);
 		memcpy(to + stored, &klen, sizeof(klen));
 		memcpy(to + stored + sizeof(klen), p, len);
 		push(rb, rc == 1 ? 0 : sp__key_prefix(kb->data, stored),

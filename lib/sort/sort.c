@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "obs/trace.h"
+#include "rec/collate.h"
 #include "sort/plan.h"
 #include "sort/state.h"
 #include "spill/fiemap.h"
@@ -112,6 +113,16 @@ static void note_phases(struct sp_sort *s)
 	s->stats.phase_cpu_s[SP_PHASE_MERGE] = (double)(cpu - s->merge_cpu_begin_ns) * 1e-9;
 }
 
+/* Where strcoll() decided, it may have lacked the memory to. */
+static int check_comparisons(struct sp_sort *s)
+{
+	const struct sp__keyset *ks = sp__ks(s->opts.keys);
+
+	if ((ks->form == SP__KEY_COLLATED || ks->last_collated) && sp__collate_starved())
+		return sp__err(s->err, -ENOMEM, "compare", NULL, -1);
+	return 0;
+}
+
 int sp_sort_get(struct sp_sort *s, struct sp_batch *batch)
 {
 	int rc;
@@ -125,13 +136,19 @@ int sp_sort_get(struct sp_sort *s, struct sp_batch *batch)
 			return SP_LATER;
 		rc = sp__form_join(s);
 		if (!rc)
+			rc = check_comparisons(s);
+		if (!rc)
 			rc = sp__output_start(s);
 		if (rc < 0)
 			return fail(s, rc);
 	}
 	rc = sp__output_get(s, batch);
-	if (rc == SP_END)
+	if (rc == SP_END) {
 		s->state = SP__SORT_DONE;
+		rc = check_comparisons(s);
+		if (!rc)
+			rc = SP_END;
+	}
 	return fail(s, rc);
 }
 
