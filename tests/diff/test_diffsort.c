@@ -193,21 +193,32 @@ static void presort(const struct combo *c, const char *dir)
 	free(r.err.data);
 }
 
+static bool has_letter(const struct combo *c, const char *letters)
+{
+	for (unsigned i = 0; i < c->order.n; i++)
+		if (strncmp(c->order.v[i], "--", 2) && strpbrk(c->order.v[i], letters))
+			return true;
+	return false;
+}
+
 /*
  * What GNU sort 9.1 alone does: it takes byte 0x80 for a thousands separator
- * where the locale has none, and does not know the units R and Q yet.
+ * where the locale has none, does not know the units R and Q yet, and finds
+ * NaNs different by bytes that strtold() has left as they were.
  */
 static void avoid(const struct combo *c, struct text *t)
 {
-	bool numbers = false;
+	bool numbers = has_letter(c, "nh"), general = has_letter(c, "g");
 
-	for (unsigned i = 0; i < c->order.n; i++)
-		numbers |= strncmp(c->order.v[i], "--", 2) && strpbrk(c->order.v[i], "nh");
-	for (size_t k = 0; numbers && k < t->bytes; k++) {
-		if (t->data[k] == '\x80')
-			t->data[k] = '\x81';
-		else if (t->data[k] == 'R' || t->data[k] == 'Q')
-			t->data[k] = 'P';
+	for (size_t k = 0; k < t->bytes; k++) {
+		char *p = t->data + k;
+
+		if (numbers && *p == '\x80')
+			*p = '\x81';
+		else if (numbers && (*p == 'R' || *p == 'Q'))
+			*p = 'P';
+		else if (general && t->bytes - k >= 3 && !strncasecmp(p, "nan", 3))
+			p[1] = 'b';
 	}
 }
 
