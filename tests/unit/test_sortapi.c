@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The incremental sort: what each call says in each state, and that a sort may
+ * be abandoned anywhere.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <spindle/sort.h>
+#include "keysets.h"
+#include "tap.h"
+
+#define LINES 60000
+
+static const char *const tmp[] = { "/tmp" };
+static char *input;
+static size_t input_bytes;
+static unsigned laters;
+
+static struct sp_sort *begin(const struct sp_keyset *ks, uint64_t memory, unsigned threads,
+			     const char *const *dirs, struct sp_errinfo *err)
+{
+	struct sp_sort_opts o = SP_SORT_OPTS_INIT;
+	struct sp_sort *s;
+
+	*err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	o.format = (struct sp_recfmt){ SP_REC_LINE, '\n', 0, 0 };
+	o.keys = ks;
+	o.memory_bytes = memory;
+	o.tmpdirs = dirs;
+	o.ntmpdirs = 1;
+	o.parallel = threads;
+	if (memory < 1 << 20)
+		o.run_bytes = 64 << 10;
+	return sp_sort_new(&s, &o, err) ? NULL : s;
+}
+
+static void make_input(void)
+{
+	struct sp__rng rng = { 12 };
+
+	input = malloc(LINES * 24);
+	if (!input)
+		abort();
+	for (int i = 0; i < LINES; i++)
+		input_bytes += (size_t)sprintf(input + input_bytes, "%08x %d\n",
+					       (unsigned)sp__rng_below(&rng, 100000), i);
+}
+
+/* Whole lines, some at a time; until bytes have been taken, or an error. */
+static int put(struct sp_sort *s, size_t bytes)
+{
+	struct sp__rng rng = { 2 };
+	size_t at = 0;
+
+	while (at < bytes) {
+		size_t end = at + sp__rng_below(&rng, 60000);
+		struct sp_batch b = { input + at, 0 };
+		int rc;
+
+		if (end >= input_bytes)
+			end = input_bytes - 1;
+		while (input[end] != '\n')
+			end++;
+		b.bytes = end + 1 - at;
+		while ((rc = sp_sort_put(s, &b)) == SP_LATER) {
+			laters++;
+			rc = sp_sort_wait(s);
+			if (rc < 0)
+				return rc;
+		}
+		if (rc < 0)
+			return rc;
+		at = end + 1;
+	}
+	return 0;
+}
+
+static int next(struct sp_sort *s, struct sp_batch *b)
+{
+	int rc;
+
+	while ((rc = sp_sort_get(s, b)) == SP_LATER) {
+		laters++;
+		rc = sp_sort_wait(s);
+		if (rc < 0)
+			return rc;
+	}
+	return rc;
+}
+
+/* Reads the result; true if it is all lines in order. */
+static bool result(struct sp_sort *s, const struct sp_keyset *ks)
+{
+	static char last[64];
+	size_t last_bytes = 0, bytes = 0;
+	struct sp_batch b;
+	bool good = true;
+	int rc;
+
+	while ((rc = next(s, &b)) == SP_READY) {
+		const char *p = b.data, *end = p + b.bytes;
+
+		bytes += b.bytes;
+		while (p < end) {
+			const char *nl = memchr(p, '\n', (size_t)(end - p));
+
+			if (!nl || nl - p > 60)
+				return false;
+			good &= !last_bytes ||
+				sp_keyset_compare(ks, last, last_bytes, p, (size_t)(nl - p)) <= 0;
+			last_bytes = (size_t)(nl - p);
+			memcpy(last, p, last_bytes);
+			p = nl + 1;
+		}
+	}
+	return good && rc == SP_END && bytes == input_bytes;
+}
+
+static void whole_sorts(const struct sp_keyset *ks)
+{
+	struct sp_sort_stats st;
+	struct sp_errinfo err;
+
+	for (unsigned threads = 1; threads <= 2; threads++) {
+		for (int small = 0; small < 2; small++) {
+			struct sp_sort *s = begin(ks, small ? 1 : 64 << 20, threads, tmp, &err);
+			bool good;
+
+			if (!s)
+				abort();
+			good = put(s, input_bytes) == 0 && sp_sort_finish(s) == 0 && result(s, ks);
+			sp_sort_stats(s, &st);
+			ok(good && st.records == LINES && (st.spilled_runs > 0) == (small > 0),
+			   "%d lines are sorted by %u threads %s", LINES, threads,
+			   small ? "through temporary space" : "in memory");
+			sp_sort_free(s);
+		}
+	}
+}
+
+static void states(const struct sp_keyset *ks)
+{
+	struct sp_errinfo err;
+	struct sp_sort *s = begin(ks, 64 << 20, 2, tmp, &err);
+	struct sp_batch b;
+
+	if (!s)
+		abort();
+	ok(sp_sort_wait(s) == SP_ESTATE, "waiting for nothing is a mistake");
+	ok(sp_sort_get(s, &b) == SP_ESTATE, "as is asking for the result before the end of input");
+	ok(put(s, 1000) == 0 && sp_sort_finish(s) == 0, "which do no harm");
+	b = (struct sp_batch){ input, 10 };
+	ok(sp_sort_put(s, &b) == SP_ESTATE, "no input is taken behind the end");
+	ok(sp_sort_finish(s) == SP_ESTATE, "there is one end");
+	while (next(s, &b) == SP_READY)
+		;
+	ok(sp_sort_get(s, &b) == SP_END && sp_sort_get(s, &b) == SP_END, "END is said again");
+	sp_sort_free(s);
+	s = begin(ks, 64 << 20, 2, tmp, &err);
+	if (!s)
+		abort();
+	ok(sp_sort_finish(s) == 0 && next(s, &b) == SP_END, "nothing sorted is nothing");
+	sp_sort_free(s);
+	sp_sort_free(NULL);
+}
+
+static void abandoned(const struct sp_keyset *ks)
+{
+	struct sp_errinfo err;
+	struct sp_batch b;
+
+	for (int stage = 0; stage < 8; stage++) {
+		struct sp_sort *s = begin(ks, stage % 2 ? 1 : 64 << 20, 2, tmp, &err);
+
+		if (!s || (stage / 2 > 0 && put(s, input_bytes / 2)) ||
+		    (stage / 2 > 1 && sp_sort_finish(s)) ||
+		    (stage / 2 > 2 && next(s, &b) != SP_READY))
+			abort();
+		sp_sort_free(s);
+	}
+	ok(true, "a sort may be abandoned at once, with input, at its end, and in its result");
+}
+
+static void errors(const struct sp_keyset *ks)
+{
+	static const char *const missing[] = { "/nonexistent/folder" };
+	struct sp_errinfo err;
+	struct sp_sort *s = begin(ks, 1, 2, missing, &err);
+	struct sp_batch b;
+	int rc;
+
+	if (!s)
+		abort();
+	rc = put(s, input_bytes);
+	if (!rc)
+		rc = sp_sort_finish(s);
+	if (!rc)
+		rc = next(s, &b);
+	ok(rc == -ENOENT && !strcmp(err.path, missing[0]),
+	   "a folder for temporary files that is missing is told by its name");
+	ok(sp_sort_get(s, &b) == rc && sp_sort_finish(s) == rc, "and the error stays");
+	sp_sort_free(s);
+}
+
+int main(void)
+{
+	struct sp_keyset *ks = order_open(&orders[0]);
+
+	make_input();
+	whole_sorts(ks);
+	ok(laters > 0, "LATER was said now and then (%u times)", laters);
+	states(ks);
+	abandoned(ks);
+	errors(ks);
+	sp_keyset_free(ks);
+	free(input);
+	return done();
+}
