@@ -6,6 +6,7 @@
  * mistakes is told.
  */
 #include <locale.h>
+#include <sys/resource.h>
 #include <spindle/size.h>
 #include <spindle/sort.h>
 #include "msg.h"
@@ -30,13 +31,24 @@ static struct sp_recfmt format_of(const struct settings *set)
 	return format;
 }
 
-/* A ceiling above what the machine has would only be refused by the kernel. */
+static void cap(uint64_t *bytes, int resource)
+{
+	struct rlimit limit;
+
+	if (getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+	    *bytes > limit.rlim_cur / 2)
+		*bytes = limit.rlim_cur / 2;
+}
+
+/* A ceiling above what can be had would only be refused by the kernel. */
 static void cap_memory(struct sp_sort_opts *opts)
 {
 	uint64_t all;
 
 	if (sp_size_parse("100%", 1, &all) == 0 && opts->memory_bytes > all)
 		opts->memory_bytes = all;
+	cap(&opts->memory_bytes, RLIMIT_AS);
+	cap(&opts->memory_bytes, RLIMIT_DATA);
 }
 
 /*

@@ -116,3 +116,12 @@ feed() # SIGNAL
 	(ulimit -n 7 && "$xsort" -n -S 1M -o out n)
 	seq 300000 | cmp - out
 }
+
+@test "compressing programs: a failure is told, nothing is left" {
+	seq 300000 >n
+	run -2 --separate-stderr "$xsort" -S 1M --compress-program=false n
+	[ "$stderr" = "xsort: 'false' [-d] terminated abnormally" ]
+	run -2 --separate-stderr "$xsort" -S 1M --compress-program=no-such-program n
+	[[ $stderr == *"couldn't execute compress program"* ]]
+	[ -z "$(ls tmp)" ]
+}
