@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# file_tags=slow
+#
+# Every request of the engine, and every call for a file, fails once in turn.
+
+# shellcheck source=lib.bash
+. "$(dirname "$0")/lib.bash"
+
+"$xgen" records --seed=5 --bytes=3M -o in || exit 2
+expect want in
+args=(-S 1M in)
+
+# requests KIND: how many there are of a kind, found by trying.
+requests()
+{
+	local lo=1 hi=2 mid
+
+	hit() { "$xsort" -T tmp --engine="fault:SCOPE=PROCESS,KIND=$1,NTH=$2,ERROR=EIO:sync" "${args[@]}" >/dev/null 2>&1; [ $? -eq 2 ]; }
+	hit "$1" 1 || { echo 0; return; }
+	while hit "$1" "$hi"; do lo=$hi hi=$((hi * 2)); done
+	while [ $((hi - lo)) -gt 1 ]; do
+		mid=$(((lo + hi) / 2))
+		if hit "$1" "$mid"; then lo=$mid; else hi=$mid; fi
+	done
+	echo "$lo"
+}
+
+# sweep NAME KIND ERROR N [strict]
+sweep()
+{
+	local i bad='' what
+
+	for i in $(steps "$4"); do
+		run --engine="fault:SCOPE=PROCESS,KIND=$2,NTH=$i,ERROR=$3:sync" "${args[@]}"
+		what=$(judge want "${5:-}")
+		[ -z "$what" ] || bad+="request $i: $what"$'\n'
+	done
+	tap_empty "$1" "$bad"
+}
+
+reads=$(requests READ) writes=$(requests WRITE)
+tap "the sort reads and writes through the engine ($reads, $writes requests)" \
+	test "$reads" -gt 4 -a "$writes" -gt 4
+sweep 'a read that fails ends the sort with a message' READ EIO "$reads" strict
+sweep 'a write that fails ends the sort with a message' WRITE EIO "$writes" strict
+sweep 'a full device ends the sort with a message' WRITE ENOSPC "$writes" strict
+
+bad=''
+for i in $(steps "$((reads + writes))"); do
+	run --engine="fault:SCOPE=PROCESS,NTH=$i,COUNT=3,ERROR=SHORT:sync" "${args[@]}"
+	what=$(judge want)
+	[ "$status" = 0 ] || what+="status $status: $(cat err)"
+	[ -z "$what" ] || bad+="request $i: $what"$'\n'
+done
+tap_empty 'short transfers do no harm' "$bad"
+
+# Spilled pages alone are checked; a changed byte of the input is no error.
+bad='' noticed=0
+for i in $(steps "$reads"); do
+	run --engine="fault:SCOPE=PROCESS,KIND=READ,NTH=$i,ERROR=FLIP:sync" "${args[@]}" --stats=stats
+	if [ "$status" = 2 ]; then
+		noticed=$((noticed + 1))
+		grep -Eq '^xsort: .*tmp.*offset [0-9]+.*corrupt' err || bad+="request $i: $(cat err)"$'\n'
+	elif [ "$(wc -c <place/out)" != "$(wc -c <want)" ]; then
+		bad+="request $i: a wrong length"$'\n'
+	fi
+	rm -f place/* stats
+done
+tap_empty 'a corrupted page is told with file and offset' "$bad"
+tap "and it is noticed ($noticed times)" test "$noticed" -gt 0
+
+# The calls of the C library, for each path through them.
+# calls NAME ARGUMENT...
+calls()
+{
+	local name=$1 n i bad='' what call runs=0 told=0
+
+	shift
+	for call in open read write pread pwrite close rename ftruncate fallocate; do
+		rm -f count
+		wrap=(env FAILCALL_COUNT="$work/count" FAILCALL_CALLS="$call" FAILCALL_FD_MIN=3 LD_PRELOAD="$shim")
+		run "$@"
+		n=$(tail -n 1 count 2>/dev/null || echo 0)
+		for i in $(steps "${n:-0}" 6); do
+			wrap=(env FAILCALL_AT="$i" FAILCALL_CALLS="$call" FAILCALL_FD_MIN=3 LD_PRELOAD="$shim")
+			run "$@"
+			runs=$((runs + 1)) told=$((told + (status == 2)))
+			what=$(judge want)
+			[ -z "$what" ] || bad+="$call $i of $n: $what"$'\n'
+		done
+	done
+	wrap=()
+	[ "$told" -gt 0 ] || bad+='no fault had any effect'
+	tap_empty "$name: every call that fails is told ($told of $runs), or does no harm" "$bad"
+}
+if [ -e "$shim" ]; then
+	calls 'in memory' in
+	calls 'through temporary space' -S 1M --engine=sync in
+	"$xsort" in -o sorted
+	calls 'merging' -m sorted --engine=sync
+	calls 'with compression' -S 1M --engine=sync --spill-compression=lz4 in
+else
+	tap_skip 'failing calls' 'no shim in this build'
+fi
+tap_done

@@ -1,0 +1,69 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+#
+# What the sweeps share.  Each run of xsort must end well: with status 0 and
+# the right result, or with status 2, a message, and the output file as it was
+# (or complete); never by a signal, and never with a file left behind.
+
+# shellcheck source=../../scripts/tap.bash
+. "$(dirname "${BASH_SOURCE[0]}")/../../scripts/tap.bash"
+
+build=${SP_BUILD:-$PWD/build}
+xsort=$(realpath "${XSORT:-$build/bin/xsort}")
+xgen=${XGEN:-$build/bin/xgen}
+shim=$build/tests/shim/failcall.so
+work=$(mktemp -d "${TMPDIR:-/tmp}/xsort-fault.XXXXXX") || exit 2
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/tmp" "$work/place"
+cd "$work" || exit 2
+export LC_ALL=C
+
+# expect FILE ARGUMENT...: what the result of these is, for judge.
+expect()
+{
+	local name=$1
+
+	shift
+	"$xsort" -T tmp "$@" >"$name" || exit 2
+}
+
+# run ARGUMENT...: xsort into place/out, which was there before.
+run()
+{
+	printf 'old\n' >place/out
+	"${wrap[@]}" "$xsort" -T tmp -o place/out "$@" 2>err
+	status=$?
+}
+wrap=()
+
+# judge WANTED [strict]: says what is wrong with the run, if anything is.
+# strict: the fault must have been told.
+judge()
+{
+	local bad=''
+
+	case $status in
+	0) cmp -s place/out "$1" || bad='status 0 and a wrong result' ;;
+	2)
+		[ -s err ] || bad='status 2 without a message'
+		grep -q '^xsort: ..*' err || bad='a message of another form'
+		[ "$(wc -l <err)" -le 2 ] || bad='more than one message'
+		[ "$(cat place/out)" = old ] || cmp -s place/out "$1" ||
+			bad='the output is neither old nor complete'
+		;;
+	*) bad="status $status" ;;
+	esac
+	[ "${2:-}" = strict ] && [ "$status" = 0 ] && bad='the fault was not noticed'
+	[ "$(ls -A tmp)" = '' ] || bad="left in -T: $(ls -A tmp)"
+	[ "$(ls -A place)" = out ] || bad="left beside the output: $(ls -A place)"
+	rm -f tmp/* place/*
+	[ -z "$bad" ] || printf '%s: %s\n' "$bad" "$(head -c 300 err)"
+}
+
+# steps N: 1 to N, all of the first, later ever fewer.
+steps()
+{
+	awk -v n="$1" -v few="${2:-12}" 'BEGIN {
+		for (i = 1; i < n; i += i < few ? 1 : int(i / few) + 1) print i
+		if (n > 0) print n }'
+}
