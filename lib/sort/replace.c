@@ -6,8 +6,8 @@
 #include "sort/replace.h"
 
 #define BATCH_FACTOR 2048
-#define LEAST_BATCH (16u << 10)
-#define SPANS_PER_BATCH 64
+#define LEAST_BATCH (8u << 10)
+#define SPANS_PER_BATCH 32
 #define LEAST_SPAN 512u
 #define LARGEST_SPAN 4096u
 

@@ -19,7 +19,7 @@
  * bytes 24 more.  A strip costs half a span on average, the part already
  * given out, and some 400 bytes for its cursor.  Batches of b bytes make up to
  * 2 M / b strips, so that M / b (p + 800) + b is lost: b is sqrt(2048 M), and p
- * b / 64 between 512 and 4096.  From M of 1 MB on that leaves nine tenths for
+ * b / 32 between 512 and 4096.  From M of 1 MB on that leaves nine tenths for
  * records, whatever their lengths.  Load-sort-store has M / (1 + 32 / length),
  * because of its entries.
  *
