@@ -152,13 +152,15 @@ static void close_inputs(struct sp_sort *s, struct inputs *in)
 	*in = (struct inputs){ 0 };
 }
 
-static enum sp_readahead strategy_for(const struct sp_sort *s, uint64_t pages, unsigned n,
+/* Now that runs and memory are known, the predictions are made anew. */
+static enum sp_readahead strategy_for(struct sp_sort *s, uint64_t pages, unsigned n,
 				      unsigned buffers)
 {
-	if (s->opts.readahead != SP_READ_AUTO)
-		return s->opts.readahead;
-	return sp__plan_readahead(pages, s->plan.page_bytes, n, buffers, s->lastkey_fn != NULL,
-				  NULL);
+	enum sp_readahead best =
+		sp__plan_readahead(pages, s->plan.page_bytes, n, buffers, s->lastkey_fn != NULL,
+				   s->plan.strategy);
+
+	return s->opts.readahead != SP_READ_AUTO ? s->opts.readahead : best;
 }
 
 static int open_plan(struct sp_sort *s, struct inputs *in, unsigned buffers)
