@@ -125,3 +125,11 @@ feed() # SIGNAL
 	[[ $stderr == *"couldn't execute compress program"* ]]
 	[ -z "$(ls tmp)" ]
 }
+
+@test "-S beyond what the process may have is lowered" {
+	[ -z "${SP_TEST_STAGE:-}" ] || skip "sanitizers need terabytes of addresses"
+	(ulimit -v 2000000 && "$xsort" -S 90% -o out abc)
+	[ "$(cat out)" = $'a\nb\nc' ]
+	"$xsort" -S 100T -o out abc
+	[ "$(cat out)" = $'a\nb\nc' ]
+}
