@@ -119,10 +119,10 @@ feed() # SIGNAL
 
 @test "compressing programs: a failure is told, nothing is left" {
 	seq 300000 >n
-	run -2 --separate-stderr "$xsort" -S 1M --compress-program=false n
-	[ "$stderr" = "xsort: 'false' [-d] terminated abnormally" ]
-	run -2 --separate-stderr "$xsort" -S 1M --compress-program=no-such-program n
-	[[ $stderr == *"couldn't execute compress program"* ]]
+	run -2 "$xsort" -S 1M --compress-program=false -o out n
+	[ "$output" = "xsort: 'false' [-d] terminated abnormally" ]
+	run -2 "$xsort" -S 1M --compress-program=no-such-program -o out n
+	[[ $output == *"couldn't execute compress program"* ]]
 	[ -z "$(ls tmp)" ]
 }
 
