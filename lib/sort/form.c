@@ -361,7 +361,7 @@ int sp__form_open(struct sp_sort *s)
 	if (sp__readplan_needs_sequence(s->plan.readahead))
 		s->lastkey_fn = lastkey;
 	if (s->plan.formation == SP_FORM_REPLACEMENT && !s->plan.in_memory)
-		return sp__select_open(s, false);
+		return sp__select_open(s);
 	s->slots[0].touched = true;
 	start_work(s, NULL, false);
 	return 0;

@@ -72,37 +72,23 @@ static void list_remove(struct sp__recmem *rm, struct tag *t)
 	rm->free_bytes -= units * SP__RECMEM_UNIT;
 }
 
-void sp__recmem_init(struct sp__recmem *rm, void *mem, size_t bytes, size_t skip)
+void sp__recmem_init(struct sp__recmem *rm, void *mem, size_t bytes)
 {
 	struct tag *first, *end;
 
 	*rm = (struct sp__recmem){ .base = mem };
 	if (bytes > SP__RECMEM_MAX)
 		bytes = SP__RECMEM_MAX;
-	if (bytes < skip + 3 * SP__RECMEM_UNIT)
+	if (bytes < 2 * SP__RECMEM_UNIT)
 		return;
 	rm->units = bytes / SP__RECMEM_UNIT - 1;
-	rm->skipped = (skip + SP__RECMEM_UNIT - 1) / SP__RECMEM_UNIT;
-	first = tag_at(rm, rm->skipped);
-	first->size = (uint32_t)((rm->units - rm->skipped) << 1);
+	first = tag_at(rm, 0);
+	first->size = (uint32_t)(rm->units << 1);
 	first->before = 0;
 	end = tag_at(rm, rm->units);
 	end->size = 0;
-	end->before = (uint32_t)(rm->units - rm->skipped);
+	end->before = (uint32_t)rm->units;
 	list_add(rm, first);
-}
-
-void sp__recmem_front(struct sp__recmem *rm)
-{
-	struct tag *front = tag_at(rm, 0);
-
-	if (!rm->skipped)
-		return;
-	front->size = (uint32_t)(rm->skipped << 1);
-	front->before = 0;
-	tag_at(rm, rm->skipped)->before = (uint32_t)rm->skipped;
-	rm->skipped = 0;
-	sp__recmem_give(rm, (char *)front + 8);
 }
 
 /* The first list from bin b on that is not empty; BINS: none. */

@@ -26,18 +26,13 @@
 struct sp__recmem {
 	char *base;
 	size_t units;		       /* end tag not counted */
-	size_t skipped;		       /* units in front that are not used yet */
 	size_t free_bytes;	       /* tags of free blocks included */
 	uint32_t bin[SP__RECMEM_BINS]; /* first free block, in units + 1; 0: none */
 	uint64_t map[SP__RECMEM_BINS / 64];
 };
 
-/*
- * mem: aligned to 16; beyond SP__RECMEM_MAX it is not used, and skip bytes in front
- * not before sp__recmem_front().
- */
-void sp__recmem_init(struct sp__recmem *rm, void *mem, size_t bytes, size_t skip);
-void sp__recmem_front(struct sp__recmem *rm);
+/* mem: aligned to 16; beyond SP__RECMEM_MAX it is not used. */
+void sp__recmem_init(struct sp__recmem *rm, void *mem, size_t bytes);
 
 /*
  * A block of at least least and about most bytes (most >= least): of most if

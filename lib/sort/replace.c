@@ -32,7 +32,7 @@ size_t sp__replace_batch_bytes(size_t memory_bytes)
 }
 
 int sp__replace_open(struct sp__replace *r, const struct sp_keyset *keys, void *mem, size_t bytes,
-		     size_t skip, struct sp__budget *budget, const struct sp__replace_sink *sink,
+		     struct sp__budget *budget, const struct sp__replace_sink *sink,
 		     bool drop_equal)
 {
 	size_t span = sp__replace_batch_bytes(bytes) / SPANS_PER_BATCH;
@@ -41,7 +41,7 @@ int sp__replace_open(struct sp__replace *r, const struct sp_keyset *keys, void *
 		.keys = keys, .budget = budget, .sink = *sink, .drop_equal = drop_equal
 	};
 	r->span_bytes = span < LEAST_SPAN ? LEAST_SPAN : span > LARGEST_SPAN ? LARGEST_SPAN : span;
-	sp__recmem_init(&r->mem, mem, bytes, skip);
+	sp__recmem_init(&r->mem, mem, bytes);
 	return sp__merge_init(&r->merge, keys, 0, budget);
 }
 

@@ -61,7 +61,7 @@ static void make_batch(struct sp_sort *s, struct sp__slot *slot, char *mem, size
 	sp__runbuf_use(&slot->buf, mem, bytes);
 }
 
-int sp__select_open(struct sp_sort *s, bool full)
+int sp__select_open(struct sp_sort *s)
 {
 	struct sp__replace_sink sink = { s, begin, put, end };
 	struct sp__slot *first = &s->slots[0];
@@ -85,16 +85,15 @@ int sp__select_open(struct sp_sort *s, bool full)
 		s->slots[2].state = SP__SLOT_GONE;
 		s->slots[2].bytes = 0;
 	}
-	rc = sp__replace_open(&s->replace, s->opts.keys, first->mem, bytes, full ? first->bytes : 0,
-			      &s->budget, &sink, s->opts.unique && !s->opts.count);
+	rc = sp__replace_open(&s->replace, s->opts.keys, first->mem, bytes, &s->budget, &sink,
+			      s->opts.unique && !s->opts.count);
 	if (rc < 0)
 		return sp__err(s->err, rc, "allocate", NULL, -1);
 	s->plan.formation = SP_FORM_REPLACEMENT;
 	s->replacing = true;
 	s->filling = 1;
 	s->slots[1].state = SP__SLOT_FILLING;
-	if (!full)
-		first->state = SP__SLOT_GONE;
+	first->state = SP__SLOT_GONE;
 	return 0;
 }
 
@@ -120,10 +119,6 @@ static void work(void *arg)
 		sp__form_sort_slot(s, slot);
 		rc = sp__replace_add(&s->replace, &slot->buf);
 		sp__form_empty_slot(s, slot);
-		if (slot == &s->slots[0]) {
-			slot->state = SP__SLOT_GONE;
-			sp__recmem_front(&s->replace.mem);
-		}
 	}
 	if (!rc && s->to_store && s->spill) {
 		rc = sp__replace_drain(&s->replace);

@@ -166,8 +166,8 @@ void sp__form_sort_slot(struct sp_sort *s, struct sp__slot *slot);
 void sp__form_empty_slot(struct sp_sort *s, struct sp__slot *slot);
 
 /* select.c; the counterparts of what form.c does */
-/* Slots become batches and record memory; what is in slot 0 is taken over (full) or not. */
-SP_MUST_CHECK int sp__select_open(struct sp_sort *s, bool full);
+/* Slots become batches and record memory. */
+SP_MUST_CHECK int sp__select_open(struct sp_sort *s);
 SP_MUST_CHECK int sp__select_rotate(struct sp_sort *s);
 void sp__select_end(struct sp_sort *s);
 

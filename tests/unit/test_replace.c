@@ -99,7 +99,7 @@ static int form(const struct sp_keyset *ks, const char *data, size_t bytes, size
 	out.prev_right = true;
 	out.keys = ks;
 	sp__runbuf_init(&rb, ks);
-	rc = sp__replace_open(&r, ks, mem, memory, 0, &budget, &sink, drop_equal);
+	rc = sp__replace_open(&r, ks, mem, memory, &budget, &sink, drop_equal);
 	for (size_t at = 0, took; !rc && at < bytes; at += took) {
 		sp__runbuf_use(&rb, mem + memory, each);
 		rc = sp__runbuf_add(&rb, data + at, bytes - at, &took);
