@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# file_tags=slow
+#
+# Memory is refused once at each place in turn: "memory exhausted" and status 2,
+# or the sort does without; never a crash.
+
+# shellcheck source=lib.bash
+. "$(dirname "$0")/lib.bash"
+
+[ -e "$shim" ] || { echo '1..0 # SKIP no shim in this build'; exit 0; }
+locale=$(cd "$OLDPWD" && realpath build/locale 2>/dev/null)
+
+"$xgen" lines --words=3 --seed=4 --bytes=2M -o in || exit 2
+head -n 300 in >few
+"$xsort" few >sorted || exit 2
+
+locale_env=(env)
+
+# sweep NAME ARGUMENT...: each allocation fails.
+sweep()
+{
+	local name=$1 n i bad='' what runs=0 told=0
+
+	shift
+	expect want "$@"
+	"${locale_env[@]}" "$xsort" "$@" >want-locale || exit 2
+	rm -f count
+	wrap=("${locale_env[@]}" FAILCALL_COUNT="$work/count" FAILCALL_CALLS=alloc LD_PRELOAD="$shim")
+	run "$@"
+	n=$(tail -n 1 count 2>/dev/null || echo 0)
+	rm -f count
+	"${wrap[@]}" "$xsort" --version >version
+	loading=$(tail -n 1 count 2>/dev/null || echo 0)
+	# Of what loading the locale takes a few will do.
+	for i in $(steps "$loading" 3) $(steps $((n - loading)) 16 | awk -v n="$loading" '{ print $1 + n }'); do
+		wrap=("${locale_env[@]}" FAILCALL_AT="$i" FAILCALL_CALLS=alloc LD_PRELOAD="$shim")
+		run "$@"
+		runs=$((runs + 1)) told=$((told + (status == 2)))
+		[ "$status" != 2 ] || grep -Eq 'memory (exhausted|allocation failed)|[Cc]annot allocate memory' err ||
+			bad+="allocation $i: $(cat err)"$'\n'
+		# Where the locale cannot be loaded GNU sort goes on with C.
+		cmp -s place/out want-locale && cp want place/out
+		what=$(judge want)
+		[ -z "$what" ] || bad+="allocation $i of $n: $what"$'\n'
+	done
+	wrap=()
+	[ "$told" -gt 0 ] || bad+='no fault had any effect'
+	tap_empty "$name: memory that is refused is told ($told of $runs), or done without" "$bad"
+}
+sweep 'a small sort' few
+sweep 'numbers, keys, unique' -k2,2n -k1,1 -u few
+sweep 'through temporary space' -S 1M in
+sweep 'through temporary space, compressed' -S 1M --spill-compression=zstd in
+sweep 'merging' -m sorted sorted sorted
+if [ -n "$locale" ] && [ -e "$locale/en_US.UTF-8" ]; then
+	locale_env=(env LOCPATH="$locale" LC_ALL=en_US.UTF-8)
+	sweep 'in a locale' -k2 few
+	sweep 'in a locale, through temporary space' -S 1M in
+else
+	tap_skip 'in a locale' 'no en_US.UTF-8'
+fi
+
+bad=''
+for i in $(seq 40); do
+	FAILCALL_AT=$i FAILCALL_CALLS=alloc LD_PRELOAD=$shim "$xsort" -c few >out 2>err
+	status=$?
+	case $status in
+	1) grep -q disorder err || bad+="allocation $i: $(cat err)"$'\n' ;;
+	2) grep -q '[Mm]emory' err || bad+="allocation $i: $(cat err)"$'\n' ;;
+	*) bad+="allocation $i: status $status"$'\n' ;;
+	esac
+done
+tap_empty 'checking: memory that is refused is told, or done without' "$bad"
+tap_done

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Peak resident memory: at most -S and 16 MB, whatever the input looks like,
+ * from a file and from a pipe, under every policy.
+ *
+ *	MB=n	size of the inputs (default 20)
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/rng.h"
+#include "tap.h"
+
+#define ALLOWANCE (16L << 20)
+
+static char dir[256], xsort[4096], locale_dir[4096];
+
+struct shape {
+	const char *name;
+	size_t least, most; /* bytes of a line */
+	const char *alphabet;
+	const char *locale;
+	const char *args[4];
+};
+
+static const struct shape shapes[] = {
+	{ "lines of 100 bytes", 99, 99, "abcdefghijklmnopqrstuvwxyz0123456789", "C", { NULL } },
+	{ "lines of 6 bytes", 5, 5, "abcdefghijklmnopqrstuvwxyz0123456789", "C", { NULL } },
+	{ "lines of 3 KB", 2000, 4000, "abcdefgh", "C", { NULL } },
+	{ "numbers", 3, 12, "0123456789", "C", { "-n", NULL } },
+	{ "numbers, small, stable", 3, 6, "0123456789", "C", { "-ns", NULL } },
+	{ "en_US words", 3, 14, "abcdeABCDE -'z", "en_US.UTF-8", { NULL } },
+};
+#define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
+
+struct variant {
+	const char *memory;
+	long bytes;
+	bool from_pipe;
+	const char *args[4];
+};
+
+static const struct variant variants[] = {
+	{ "-S8M", 8L << 20, false, { NULL } },
+	{ "-S8M", 8L << 20, true, { "--merge-policy=eager", "--run-formation=replacement", NULL } },
+	{ "-S16M", 16L << 20, true, { "--readahead=cluster", "--spill-compression=zstd", NULL } },
+	{ "-S16M", 16L << 20, false, { "--readahead=extended", "--page-size=4096", NULL } },
+	{ "-S64M", 64L << 20, false, { "--parallel=2", NULL } },
+	{ "-S64M", 64L << 20, true, { NULL } },
+};
+#define VARIANTS (sizeof(variants) / sizeof(variants[0]))
+
+static void make_input(const struct shape *s, size_t total)
+{
+	static char line[8192];
+	size_t letters = strlen(s->alphabet);
+	struct sp__rng rng = { 7 };
+	FILE *f = fopen("in", "w");
+
+	if (!f)
+		abort();
+	for (size_t at = 0; at < total;) {
+		size_t len = s->least + sp__rng_below(&rng, s->most - s->least + 1);
+
+		for (size_t i = 0; i < len; i++)
+			line[i] = s->alphabet[sp__rng_below(&rng, letters)];
+		line[len++] = '\n';
+		if (fwrite(line, 1, len, f) != len)
+			abort();
+		at += len;
+	}
+	if (fclose(f))
+		abort();
+}
+
+static pid_t start(const char *program, const char **argv, int in, const char *out,
+		   const char *locale)
+{
+	posix_spawn_file_actions_t act;
+	char lc[64], locpath[sizeof(locale_dir) + 16], path[] = "PATH=/usr/bin:/bin";
+	char *env[] = { lc, locpath, path, NULL };
+	pid_t pid;
+
+	snprintf(lc, sizeof(lc), "LC_ALL=%s", locale);
+	snprintf(locpath, sizeof(locpath), "LOCPATH=%s", locale_dir);
+	posix_spawn_file_actions_init(&act);
+	posix_spawn_file_actions_adddup2(&act, in, 0);
+	posix_spawn_file_actions_addopen(&act, 1, out, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	if (posix_spawnp(&pid, program, &act, NULL, (char *const *)(uintptr_t)argv, env))
+		abort();
+	posix_spawn_file_actions_destroy(&act);
+	return pid;
+}
+
+/* The input through a pipe: a child that copies. */
+static pid_t feed(int *in)
+{
+	int fds[2];
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC))
+		abort();
+	pid = fork();
+	if (pid == 0) {
+		dup2(fds[1], 1);
+		execlp("cat", "cat", "in", (char *)NULL);
+		_exit(127);
+	}
+	close(fds[1]);
+	*in = fds[0];
+	return pid;
+}
+
+static long peak(const struct shape *s, const struct variant *v, int *status)
+{
+	const char *argv[16] = { "xsort", v->memory, "-T." };
+	int in = -1, n = 3;
+	struct rusage ru;
+	pid_t pid, cat = 0;
+
+	for (int i = 0; s->args[i]; i++)
+		argv[n++] = s->args[i];
+	for (int i = 0; v->args[i]; i++)
+		argv[n++] = v->args[i];
+	if (v->from_pipe)
+		cat = feed(&in);
+	else
+		in = open("in", O_RDONLY | O_CLOEXEC);
+	if (!v->from_pipe)
+		argv[n++] = "in";
+	pid = start(xsort, argv, in, "out", s->locale);
+	close(in);
+	if (wait4(pid, status, 0, &ru) != pid)
+		abort();
+	if (cat)
+		waitpid(cat, NULL, 0);
+	return ru.ru_maxrss * 1024;
+}
+
+static void one_shape(const struct shape *s, size_t bytes)
+{
+	int status, check;
+
+	make_input(s, bytes);
+	for (size_t i = 0; i < VARIANTS; i++) {
+		const struct variant *v = &variants[i];
+		const char *argv[8] = { "xsort", "-C", s->args[0] ? s->args[0] : "out", "out",
+					NULL };
+		long got = peak(s, v, &status);
+
+		if (!s->args[0])
+			argv[3] = NULL;
+		if (waitpid(start(xsort, argv, 0, "/dev/null", s->locale), &check, 0) < 0)
+			abort();
+		ok(status == 0 && check == 0 && got <= v->bytes + ALLOWANCE,
+		   "%s, %s, %s %s: %.1f MB", s->name, v->memory, v->from_pipe ? "pipe" : "file",
+		   v->args[0] ? v->args[0] : "", (double)got / (1 << 20));
+	}
+}
+
+int main(void)
+{
+	const char *given = getenv("XSORT"), *tmp = getenv("TMPDIR"), *mb = getenv("MB");
+	size_t bytes = (mb ? strtoul(mb, NULL, 10) : 20) << 20;
+	char cmd[300];
+
+	if (!realpath(given && *given ? given : "build/bin/xsort", xsort)) {
+		printf("1..0 # SKIP xsort is not built\n");
+		return 0;
+	}
+	if (!realpath("build/locale", locale_dir))
+		locale_dir[0] = '\0';
+	snprintf(dir, sizeof(dir), "%s/sp-peak.XXXXXX", tmp ? tmp : "/tmp");
+	if (!mkdtemp(dir) || chdir(dir))
+		abort();
+	for (size_t i = 0; i < SHAPES; i++)
+		one_shape(&shapes[i], bytes);
+	snprintf(cmd, sizeof(cmd), "rm -rf '%s'", dir);
+	return system(cmd) ? 2 : done();
+}
