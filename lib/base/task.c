@@ -33,15 +33,21 @@ static int create(struct sp__task *t)
 	return rc;
 }
 
-void sp__task_start(struct sp__task *t, void (*fn)(void *arg), void *arg)
+bool sp__task_try_start(struct sp__task *t, void (*fn)(void *arg), void *arg)
 {
 	t->fn = fn;
 	t->arg = arg;
-	t->active = true;
 	atomic_store(&t->finished, false);
-	t->threaded = create(t) == 0;
-	if (!t->threaded)
-		run(t);
+	t->threaded = t->active = create(t) == 0;
+	return t->active;
+}
+
+void sp__task_start(struct sp__task *t, void (*fn)(void *arg), void *arg)
+{
+	if (sp__task_try_start(t, fn, arg))
+		return;
+	t->active = true;
+	run(t);
 }
 
 bool sp__task_done(struct sp__task *t)

@@ -2,8 +2,8 @@
 /*
  * A task: one function call on a thread of its own, started, watched and
  * joined by one owner.  Starting costs some 20 us, so tasks are for work of
- * milliseconds and more.  If the system lends no thread the function runs at
- * once, in the caller: slower, never wrong.
+ * milliseconds and more.  If the system lends no thread, sp__task_start() runs
+ * the function at once, in the caller: slower, never wrong.
  *
  * The owner sees all that the function wrote once sp__task_done() has said
  * true or sp__task_join() has returned.
@@ -24,6 +24,8 @@ struct sp__task {
 	_Atomic bool finished;
 };
 
+/* False: there is no thread to be had and nothing was started. */
+bool sp__task_try_start(struct sp__task *t, void (*fn)(void *arg), void *arg);
 /* The task must not be active. */
 void sp__task_start(struct sp__task *t, void (*fn)(void *arg), void *arg);
 /* True if not active, or finished (still to be joined). */

@@ -170,6 +170,18 @@ bool sp__fds_scarce(void)
 	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < FDS_ENOUGH;
 }
 
+unsigned sp__fds_free(unsigned enough)
+{
+	struct rlimit limit;
+	unsigned found = 0;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return enough;
+	for (int fd = 0; found < enough && (rlim_t)fd < limit.rlim_cur; fd++)
+		found += fcntl(fd, F_GETFD) < 0;
+	return found;
+}
+
 void sp__volume_close(struct sp__volume *v)
 {
 	if (!v)

@@ -55,6 +55,9 @@ SP_MUST_CHECK int sp__volume_reopen_direct(struct sp__volume **v, int fd, bool w
  */
 bool sp__fds_scarce(void);
 
+/* Descriptors that can still be opened, counted up to enough. */
+unsigned sp__fds_free(unsigned enough);
+
 void sp__volume_close(struct sp__volume *v); /* accepts NULL */
 
 #endif

@@ -19,6 +19,7 @@
 #include "sort/state.h"
 
 #define PROGRESS_NS 100000000u
+#define MERGE_DESCRIPTORS 5
 
 struct job {
 	struct sp_sort_opts opts;
@@ -220,15 +221,18 @@ static bool same_file(const struct stat *a, const struct stat *b)
 }
 
 /*
- * A merge reads while it writes.  If the output is one of the inputs and can
- * only be written in place, the inputs are sorted instead, which reads them
- * all first.  The same where headers must be parted from the inputs.
+ * A merge reads while it writes, and needs two inputs, the output and the spill
+ * store open at once.  Where there are no descriptors for that, or the output is
+ * one of the inputs and can only be written in place, the inputs are sorted
+ * instead, which reads them all first.  The same where headers must be parted from the inputs.
  */
 static bool must_read_first(struct job *j)
 {
 	struct stat out, in;
 
 	if (j->io->header_records)
+		return true;
+	if (sp__fds_free(MERGE_DESCRIPTORS) < MERGE_DESCRIPTORS)
 		return true;
 	sp__outfile_prepare(&j->out, j->io->output, j->io->output_fd);
 	if (j->out.temp || !j->io->output || stat(j->io->output, &out) < 0)

@@ -277,7 +277,7 @@ static int pour(struct sp_sort *s, struct sp__merge *m, struct sp__runwriter *w)
 		}
 		if (m->equal && s->opts.unique && !s->opts.count)
 			continue;
-		if (s->opts.top && w->records >= s->opts.top)
+		if (s->opts.top && !s->opts.count && w->records >= s->opts.top)
 			break;
 		rc = sp__runwriter_put(w, m->rec, m->bytes);
 		if (rc < 0)

@@ -233,7 +233,7 @@ void sp__form_sort_slot(struct sp_sort *s, struct sp__slot *slot)
 	sp__runbuf_sort(rb);
 	if (s->opts.unique && !s->opts.count)
 		sp__runbuf_unique(rb);
-	if (s->opts.top && rb->n > s->opts.top) {
+	if (s->opts.top && !s->opts.count && rb->n > s->opts.top) {
 		for (size_t i = s->opts.top; i < rb->n; i++) {
 			sp__runbuf_record(rb, &rb->entries[i], &bytes);
 			rb->record_bytes -= bytes;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include "base/err.h"
 #include "flow/scan.h"
 #include "sort/inputs.h"
 #include "sort/plan.h"
 #include "sort/state.h"
 
-/* Descriptors that merging needs beside the inputs: 0-2, spill, output, trace. */
-#define OTHER_DESCRIPTORS 8
+/* Descriptors that merging needs beside the inputs and the output: the spill store's. */
+#define OTHER_DESCRIPTORS 2
 #define FAN_IN_DEFAULT 128
 /* So few inputs get a queue, and so a descriptor or two, of their own. */
 #define QUEUES_MAX 4
@@ -90,13 +89,13 @@ void sp__inputs_release(struct sp__inputs *in)
 static unsigned fan_in(const struct sp_sort *s)
 {
 	unsigned most = s->opts.batch_size ? s->opts.batch_size : FAN_IN_DEFAULT;
-	struct rlimit rl;
+	unsigned free_fds;
 
 	if (s->opts.fan_in && s->opts.fan_in < most)
 		most = s->opts.fan_in;
-	if (getrlimit(RLIMIT_NOFILE, &rl) == 0 && rl.rlim_cur < most + OTHER_DESCRIPTORS)
-		most = rl.rlim_cur > OTHER_DESCRIPTORS ? (unsigned)rl.rlim_cur - OTHER_DESCRIPTORS
-						       : 0;
+	free_fds = sp__fds_free(most + OTHER_DESCRIPTORS);
+	if (free_fds < most + OTHER_DESCRIPTORS)
+		most = free_fds > OTHER_DESCRIPTORS ? free_fds - OTHER_DESCRIPTORS : 0;
 	return most < 2 ? 2 : most;
 }
 

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,7 @@ static bool keep_attributes(const char *path, const struct stat *old, int fd)
 
 static int make_temp(struct sp__outfile *o)
 {
+	sigset_t all, old;
 	int fd;
 
 	if (asprintf(&o->temp, "%s.XXXXXX", o->path) < 0) {
@@ -64,14 +66,19 @@ static int make_temp(struct sp__outfile *o)
 		o->temp = NULL;
 		return -1;
 	}
+	/* A signal must find the file and its name together. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
 	fd = mkostemp(o->temp, O_CLOEXEC);
+	if (fd >= 0) {
+		strcpy(temp_name, o->temp);
+		temp_live = 1;
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (fd < 0) {
 		free(o->temp);
 		o->temp = NULL;
-		return -1;
 	}
-	strcpy(temp_name, o->temp);
-	temp_live = 1;
 	return fd;
 }
 

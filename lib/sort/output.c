@@ -160,12 +160,11 @@ int sp__output_start(struct sp_sort *s)
 {
 	s->mt = s->threads > 1 && (s->spill || s->stats.input_bytes > INLINE_BYTES);
 	s->state = SP__SORT_OUTPUT;
+	s->mt = s->mt && sp__task_try_start(&s->task, run_ahead, s);
 	if (!s->mt)
 		return sp__finish_prepare(s);
-	sp__task_start(&s->task, run_ahead, s);
-	if (!s->task.threaded)
-		s->mt = false;
-	return s->task_error;
+	/* What it meets is told by get(). */
+	return 0;
 }
 
 /* The buffer that the caller had is empty again. */

@@ -117,6 +117,24 @@ refuses()
 	[ "$output" = $'a\nb\nc' ]
 }
 
+@test "--count with --top counts all records of the groups on top" {
+	seq 400000 | awk '{ print $1 % 7 }' >w
+	LC_ALL=C sort w | uniq -c | head -3 >want
+	"$xsort" -S 1M -u --count --top=3 w >got
+	cmp want got
+}
+
+@test "-m with hardly a descriptor left still merges" {
+	for i in 1 2 3 4 5; do echo "$i" >"in$i"; done
+	echo 0 >out
+	(
+		exec 3<&- 4<&- 5<&- 6</dev/null 7<&6 8<&6 9<&6
+		ulimit -n 10
+		exec "$xsort" -n -m --batch-size=7 -o out out in1 in2 in3 in4 in5
+	)
+	[ "$(tr '\n' ' ' <out)" = "0 1 2 3 4 5 " ]
+}
+
 @test "--count under -u is what uniq -c says" {
 	printf 'b\na\nb\nb\n' >w
 	run -0 "$xsort" -u --count w
