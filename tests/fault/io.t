@@ -4,7 +4,7 @@
 #
 # Every request of the engine, and every call for a file, fails once in turn.
 
-# shellcheck source=lib.bash
+# shellcheck source=tests/fault/lib.bash
 . "$(dirname "$0")/lib.bash"
 
 "$xgen" records --seed=5 --bytes=3M -o in || exit 2

@@ -5,7 +5,7 @@
 # the right result, or with status 2, a message, and the output file as it was
 # (or complete); never by a signal, and never with a file left behind.
 
-# shellcheck source=../../scripts/tap.bash
+# shellcheck source=scripts/tap.bash
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/tap.bash"
 
 build=${SP_BUILD:-$PWD/build}

@@ -5,7 +5,7 @@
 # Memory is refused once at each place in turn: "memory exhausted" and status 2,
 # or the sort does without; never a crash.
 
-# shellcheck source=lib.bash
+# shellcheck source=tests/fault/lib.bash
 . "$(dirname "$0")/lib.bash"
 
 [ -e "$shim" ] || { echo '1..0 # SKIP no shim in this build'; exit 0; }

@@ -5,7 +5,7 @@
 # What the world does to a running sort: signals, closed pipes, full devices,
 # few descriptors, inputs that change, records that are far too long.
 
-# shellcheck source=lib.bash
+# shellcheck source=tests/fault/lib.bash
 . "$(dirname "$0")/lib.bash"
 
 "$xgen" records --seed=6 --bytes=20M -o in || exit 2
