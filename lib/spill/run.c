@@ -97,7 +97,8 @@ int sp__run_add_key(struct sp__run *run, const void *key, size_t bytes)
 	}
 	if (grow(run, (void **)&run->keys, &run->keys_cap, run->keys_bytes + kept, 1) < 0)
 		return -ENOMEM;
-	memcpy(run->keys + run->keys_bytes, key, kept);
+	if (kept)
+		memcpy(run->keys + run->keys_bytes, key, kept);
 	*k = (struct sp__lastkey){ (uint32_t)run->keys_bytes, (uint32_t)kept };
 	run->keys_bytes += kept;
 	return 0;
