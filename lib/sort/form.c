@@ -118,8 +118,8 @@ int sp__form_open_spill(struct sp_sort *s)
 		.direct = spill_direct(s),
 		.page_bytes = s->plan.page_bytes, .recycle_level = s->plan.recycle,
 		.codec = s->opts.compress_program ? SP_SPILL_RAW : s->opts.compression,
-		.program = s->opts.compress_program, .depth = 256, .pool = s->arena,
-		.pool_bytes = s->arena_bytes, .budget = &s->budget, .trace = s->trace,
+		.program = s->opts.compress_program, .depth = 256, .pool = s->write_mem,
+		.pool_bytes = s->write_bytes, .budget = &s->budget, .trace = s->trace,
 		.err = s->err,
 	};
 

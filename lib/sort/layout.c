@@ -40,6 +40,8 @@
 #define MANY_BUFFERS 8
 /* One is filled, one sorted, one stored. */
 #define PIPELINE_BUFFERS 3
+#define ENOUGH_SHARE 16
+#define ENOUGH_BYTES (UINT64_C(64) << 20)
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -229,6 +231,20 @@ static bool describe_pages(const struct sp_sort_opts *o, const struct sp__choice
 	return l->descriptor_bytes <= quarter || o->page_bytes;
 }
 
+/*
+ * How much memory helps a sort that spills anyway.  Beyond some dozens of runs
+ * longer ones hardly make merging cheaper, while touching memory for the
+ * first time costs as much as reading as many bytes, and sorting more entries
+ * at a time than the caches hold costs more for each.
+ */
+static uint64_t worth_touching(const struct sp_sort_opts *o, const struct sp__layout *l)
+{
+	if (l->in_memory || !o->input_bytes || o->run_bytes || o->merge_bytes || o->fan_in)
+		return UINT64_MAX;
+	return o->input_bytes / ENOUGH_SHARE < ENOUGH_BYTES ? ENOUGH_BYTES
+							   : o->input_bytes / ENOUGH_SHARE;
+}
+
 /* Run buffers, the runs they make, and how many of them one merge takes. */
 static void form_runs(const struct sp_sort_opts *o, const struct sp__choice *c, uint64_t room,
 		      unsigned most_buffers, struct sp__layout *l)
@@ -262,6 +278,7 @@ void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice
 		return;
 	}
 	room = room > layout->descriptor_bytes ? room - layout->descriptor_bytes : 0;
+	room = least(room, worth_touching(opts, layout));
 	/* Longer runs are worth more than a third buffer when they save a pass. */
 	for (unsigned buffers = PIPELINE_BUFFERS; buffers >= 2; buffers--) {
 		form_runs(opts, choice, room, buffers, layout);
