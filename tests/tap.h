@@ -18,8 +18,8 @@
 
 static int tap__count, tap__failed;
 
-__attribute__((format(printf, 4, 5), unused)) static bool
-tap__ok(bool cond, const char *file, int line, const char *fmt, ...)
+__attribute__((format(printf, 4, 5), unused)) static bool tap__ok(bool cond, const char *file,
+								  int line, const char *fmt, ...)
 {
 	va_list ap;
 

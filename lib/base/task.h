@@ -19,8 +19,8 @@ struct sp__task {
 	void (*fn)(void *arg);
 	void *arg;
 	pthread_t thread;
-	bool active;	      /* started and not yet joined */
-	bool threaded;	      /* there is a thread to join */
+	bool active;   /* started and not yet joined */
+	bool threaded; /* there is a thread to join */
 	_Atomic bool finished;
 };
 

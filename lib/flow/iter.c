@@ -5,7 +5,7 @@ void sp__waits_add(struct sp__waits *w, sp__wait_fn *block, void *operator)
 {
 	if (w->n < SP__WAITS_MAX) {
 		w->wait[w->n].block = block;
-		w->wait[w->n++].operator = operator;
+		w->wait[w->n++].operator= operator;
 	}
 }
 

@@ -35,7 +35,7 @@ struct sp__waits {
 
 struct sp__iter {
 	void *operator;
-	int (*next)(void *operator, struct sp_batch *batch);
+	int (*next)(void *operator, struct sp_batch * batch);
 };
 
 /* To be called by an operator that is about to say SP_LATER. */

@@ -17,19 +17,19 @@ struct text {
 
 struct sp__scan {
 	struct sp__scan_opts opts;
-	size_t input;		/* the present one, or the next */
+	size_t input; /* the present one, or the next */
 	int fd;
-	struct sp__rstream *stream;	/* NULL: none is open */
-	bool may_block;		/* the next read may wait */
+	struct sp__rstream *stream; /* NULL: none is open */
+	bool may_block;		    /* the next read may wait */
 	struct sp__splitter splitter;
-	const char *at, *whole, *end;	/* span: given out up to at, whole records up to whole */
-	struct text carry;	/* the head of a record that goes on in the next span */
-	bool carry_out;		/* the carry is the batch given out last */
+	const char *at, *whole, *end; /* span: given out up to at, whole records up to whole */
+	struct text carry;	      /* the head of a record that goes on in the next span */
+	bool carry_out;		      /* the carry is the batch given out last */
 	struct text header;
-	uint64_t header_records;	/* in header */
-	size_t repeat;	/* of header: what the present input may repeat from here on */
+	uint64_t header_records; /* in header */
+	size_t repeat;		 /* of header: what the present input may repeat from here on */
 	uint64_t bytes;
-	struct sp__io_counters done;	/* of the streams closed */
+	struct sp__io_counters done; /* of the streams closed */
 	char engine[32];
 };
 
@@ -160,9 +160,8 @@ static int end_input(struct sp__scan *s, struct sp_batch *batch)
 
 	if (s->carry.bytes) {
 		if (f->kind == SP_REC_FIXED)
-			return sp__errf(s->opts.err, SP_EFORMAT, "read",
-					s->opts.inputs[s->input], -1,
-					"length is not a multiple of the record size %zu",
+			return sp__errf(s->opts.err, SP_EFORMAT, "read", s->opts.inputs[s->input],
+					-1, "length is not a multiple of the record size %zu",
 					f->fixed_bytes);
 		if (append(s, &s->carry, &eol, 1) < 0)
 			return -ENOMEM;

@@ -31,12 +31,12 @@ enum sp__keyform { SP__KEY_INPLACE, SP__KEY_ENCODED, SP__KEY_COLLATED };
 struct sp__keyset {
 	struct sp_recfmt format;
 	enum sp__keyform form;
-	bool whole;	  /* INPLACE: the slice is the whole record */
-	bool descending;  /* INPLACE: larger bytes first */
-	bool last_resort; /* records with equal keys are compared as a whole */
-	bool last_reverse; /* ... in descending order */
+	bool whole;	    /* INPLACE: the slice is the whole record */
+	bool descending;    /* INPLACE: larger bytes first */
+	bool last_resort;   /* records with equal keys are compared as a whole */
+	bool last_reverse;  /* ... in descending order */
 	bool last_collated; /* ... by strcoll(), not by their bytes */
-	bool exact; /* equal keys imply identical records (whole and bytes) */
+	bool exact;	    /* equal keys imply identical records (whole and bytes) */
 };
 
 static inline const struct sp__keyset *sp__ks(const struct sp_keyset *ks)
@@ -68,8 +68,8 @@ static inline int sp__keybuf_reserve(struct sp__keybuf *buf, size_t more)
 }
 
 /* INPLACE: the slice. */
-void sp__key_slice(const struct sp_keyset *ks, const char *rec, size_t bytes,
-		   const char **key, size_t *key_bytes);
+void sp__key_slice(const struct sp_keyset *ks, const char *rec, size_t bytes, const char **key,
+		   size_t *key_bytes);
 
 /*
  * ENCODED and COLLATED: the normalised key replaces the contents of buf.
@@ -85,12 +85,12 @@ int sp__key_encode(const struct sp_keyset *ks, const char *rec, size_t bytes,
 void sp__key_expect(const struct sp_keyset *ks, uint64_t bytes);
 
 /* Keys alone, without last resort: the slow, direct way; any form. */
-int sp__key_compare(const struct sp_keyset *ks, const char *a, size_t abytes,
-		    const char *b, size_t bbytes);
+int sp__key_compare(const struct sp_keyset *ks, const char *a, size_t abytes, const char *b,
+		    size_t bbytes);
 
 /* Whole records in the last resort's direction; 0 if there is none. */
-int sp__key_last_resort(const struct sp_keyset *ks, const char *a,
-			size_t abytes, const char *b, size_t bbytes);
+int sp__key_last_resort(const struct sp_keyset *ks, const char *a, size_t abytes, const char *b,
+			size_t bbytes);
 
 /* The first eight bytes as a number that orders as they do, zero padded. */
 static inline uint64_t sp__key_prefix(const void *key, size_t bytes)

@@ -63,20 +63,23 @@ int sp_sort_check(const struct sp_sort_opts *opts, const char *input, struct sp_
 	struct sp__plan_buffers b;
 	struct sp__scan *scan = NULL;
 	struct sp__iter it = { NULL, sp__scan_next };
-	struct sp__scan_opts o = { .format = opts->format, .inputs = &input, .ninputs = 1,
-				   .waits = &waits, .err = err };
+	struct sp__scan_opts o = {
+		.format = opts->format, .inputs = &input, .ninputs = 1, .waits = &waits, .err = err
+	};
 	struct sp_batch batch;
 	int rc;
 
 	*where = (struct sp_disorder){ 0 };
 	sp__budget_init(&c.budget, opts->memory_bytes);
 	sp__plan_buffers(sp__plan_working(opts->memory_bytes), &b);
-	o.stream = (struct sp__rstream_opts){ .engine = opts->engine, .direct = SP__DIRECT_AUTO,
-					      .chunk_bytes = b.chunk_bytes, .depth = b.chunks };
+	o.stream = (struct sp__rstream_opts){ .engine = opts->engine,
+					      .direct = SP__DIRECT_AUTO,
+					      .chunk_bytes = b.chunk_bytes,
+					      .depth = b.chunks };
 	rc = sp__scan_open(&scan, &o);
 	if (rc < 0)
 		return rc;
-	it.operator = scan;
+	it.operator= scan;
 	while ((rc = sp__iter_next(&it, &waits, &batch)) == SP_READY) {
 		rc = check_batch(&c, &batch);
 		if (rc)

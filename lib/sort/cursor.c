@@ -39,8 +39,7 @@ int sp__bytes_set(struct sp__bytes *b, const char *data, size_t bytes, struct sp
 	return sp__bytes_append(b, data, bytes, budget);
 }
 
-int sp__bytes_append(struct sp__bytes *b, const char *data, size_t bytes,
-		     struct sp__budget *budget)
+int sp__bytes_append(struct sp__bytes *b, const char *data, size_t bytes, struct sp__budget *budget)
 {
 	if (reserve(b, b->bytes + bytes, budget) < 0)
 		return -ENOMEM;
@@ -59,7 +58,8 @@ void sp__bytes_release(struct sp__bytes *b, struct sp__budget *budget)
 
 void sp__cursor_memory(struct sp__cursor *c, const struct sp__runbuf *buf)
 {
-	*c = (struct sp__cursor){ .buf = buf, .entry = buf->entries,
+	*c = (struct sp__cursor){ .buf = buf,
+				  .entry = buf->entries,
 				  .entry_end = buf->entries + buf->n };
 	c->entry--;
 }

@@ -28,7 +28,7 @@ struct sp__bytes {
 };
 
 struct sp__cursor {
-	const char *rec;	/* the present record, terminator included */
+	const char *rec; /* the present record, terminator included */
 	size_t bytes;
 	const unsigned char *key; /* NULL: none yet (memory), or no byte key */
 	size_t key_bytes;
@@ -37,16 +37,16 @@ struct sp__cursor {
 	const struct sp__entry *entry, *entry_end;
 
 	struct sp__feed feed;
-	const char *at, *end;	/* the rest of the present span */
-	bool holding;		/* a span is out */
-	bool partial;		/* the carry holds the head of the next record */
-	uint64_t scanned;	/* CSV: state of the search for its end */
+	const char *at, *end; /* the rest of the present span */
+	bool holding;	      /* a span is out */
+	bool partial;	      /* the carry holds the head of the next record */
+	uint64_t scanned;     /* CSV: state of the search for its end */
 	struct sp__bytes carry;
 	struct sp__keybuf keybuf[2]; /* ENCODED, COLLATED: this and the one before */
 	int which;
 	const unsigned char *prev_key; /* of the record before; feeds alone */
 	size_t prev_key_bytes;
-	bool moved;		/* the record before lies in saved, see cursor.c */
+	bool moved; /* the record before lies in saved, see cursor.c */
 };
 
 struct sp__cursor_env {

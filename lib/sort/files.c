@@ -106,7 +106,7 @@ static int take_input(struct job *j)
 	return rc < 0 ? rc : sp_sort_finish(j->sort);
 }
 
-static int next_result(void *operator, struct sp_batch *batch)
+static int next_result(void *operator, struct sp_batch * batch)
 {
 	struct job *j = operator;
 	int rc = sp_sort_get(j->sort, batch);
@@ -119,8 +119,10 @@ static int next_result(void *operator, struct sp_batch *batch)
 static int open_output(struct job *j)
 {
 	struct sp__plan_buffers b;
-	struct sp__wstream_opts o = { .engine = j->opts.engine, .direct = direct_of(&j->opts),
-				      .expected_bytes = j->total_bytes, .trace = j->sort->trace };
+	struct sp__wstream_opts o = { .engine = j->opts.engine,
+				      .direct = direct_of(&j->opts),
+				      .expected_bytes = j->total_bytes,
+				      .trace = j->sort->trace };
 	int rc;
 
 	if (!j->out.name)
@@ -274,7 +276,10 @@ int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 		struct sp_sort_stats *stats, struct sp_errinfo *err)
 {
 	struct sp_errinfo own = SP_ERRINFO_INIT;
-	struct job j = { .opts = *opts, .io = io, .err = err ? err : &own, .out.fd = -1,
+	struct job j = { .opts = *opts,
+			 .io = io,
+			 .err = err ? err : &own,
+			 .out.fd = -1,
 			 .begin_ns = sp__now_ns() };
 	int rc = run(&j);
 

@@ -156,9 +156,8 @@ static void close_inputs(struct sp_sort *s, struct inputs *in)
 static enum sp_readahead strategy_for(struct sp_sort *s, uint64_t pages, unsigned n,
 				      unsigned buffers)
 {
-	enum sp_readahead best =
-		sp__plan_readahead(pages, s->plan.page_bytes, n, buffers, s->lastkey_fn != NULL,
-				   s->plan.strategy);
+	enum sp_readahead best = sp__plan_readahead(pages, s->plan.page_bytes, n, buffers,
+						    s->lastkey_fn != NULL, s->plan.strategy);
 
 	return s->opts.readahead != SP_READ_AUTO ? s->opts.readahead : best;
 }
@@ -301,8 +300,7 @@ static int merge_into(struct sp_sort *s, struct sp__merge *m, uint64_t age, unsi
 		return sp__err(s->err, rc, "allocate", NULL, -1);
 	(*run)->age = age;
 	(*run)->level = level;
-	rc = sp__runwriter_open(&w, s->spill, *run, s->write_mem, s->write_bytes, s->lastkey_fn,
-				s);
+	rc = sp__runwriter_open(&w, s->spill, *run, s->write_mem, s->write_bytes, s->lastkey_fn, s);
 	if (rc == 0)
 		rc = pour(s, m, &w);
 	sp__runwriter_close(&w);

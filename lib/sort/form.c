@@ -108,18 +108,25 @@ static enum sp__direct spill_direct(const struct sp_sort *s)
 	if (s->opts.direct >= 0)
 		return s->opts.direct ? SP__DIRECT_AUTO : SP__DIRECT_NEVER;
 	return expected > sp__machine_page_cache() / CACHE_SHARE ? SP__DIRECT_AUTO
-								  : SP__DIRECT_NEVER;
+								 : SP__DIRECT_NEVER;
 }
 
 int sp__form_open_spill(struct sp_sort *s)
 {
 	struct sp__spill_opts o = {
-		.dirs = s->opts.tmpdirs, .ndirs = s->opts.ntmpdirs, .engine = s->opts.engine,
+		.dirs = s->opts.tmpdirs,
+		.ndirs = s->opts.ntmpdirs,
+		.engine = s->opts.engine,
 		.direct = spill_direct(s),
-		.page_bytes = s->plan.page_bytes, .recycle_level = s->plan.recycle,
+		.page_bytes = s->plan.page_bytes,
+		.recycle_level = s->plan.recycle,
 		.codec = s->opts.compress_program ? SP_SPILL_RAW : s->opts.compression,
-		.program = s->opts.compress_program, .depth = 256, .pool = s->write_mem,
-		.pool_bytes = s->write_bytes, .budget = &s->budget, .trace = s->trace,
+		.program = s->opts.compress_program,
+		.depth = 256,
+		.pool = s->write_mem,
+		.pool_bytes = s->write_bytes,
+		.budget = &s->budget,
+		.trace = s->trace,
 		.err = s->err,
 	};
 
@@ -307,8 +314,7 @@ static void sort_beside(void *arg)
  */
 static void start_work(struct sp_sort *s, struct sp__slot *to_sort, bool to_store)
 {
-	if (s->threads > 1 && to_sort && to_store &&
-	    sp__form_slot(s, SP__SLOT_SORTED) != to_sort) {
+	if (s->threads > 1 && to_sort && to_store && sp__form_slot(s, SP__SLOT_SORTED) != to_sort) {
 		sp__task_start(&s->sorting, sort_beside, to_sort);
 		to_sort = NULL;
 	}
@@ -335,8 +341,7 @@ int sp__form_open(struct sp_sort *s)
 		s->spare_bytes = s->plan.merge_bytes & ~(size_t)4095;
 	else if (s->plan.merge_bytes > slots)
 		s->spare_bytes = (s->plan.merge_bytes - slots) & ~(size_t)4095;
-	s->arena_bytes =
-		slots + s->spare_bytes + s->write_bytes + SP__OUT_BUFFERS * s->out_bytes;
+	s->arena_bytes = slots + s->spare_bytes + s->write_bytes + SP__OUT_BUFFERS * s->out_bytes;
 	s->arena = sp__pages_alloc(s->arena_bytes, s->plan.input_bytes >= HUGE_BYTES);
 	if (!s->slots || !s->arena)
 		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);

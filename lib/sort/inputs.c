@@ -39,7 +39,8 @@ int sp__inputs_open(struct sp__inputs *in, unsigned n, struct sp__cursor *cursor
 {
 	size_t chunk = in->memory_bytes / (2 * n) & ~(size_t)4095;
 	struct sp__rstream_opts o = { .engine = n <= QUEUES_MAX ? in->engine : "sync",
-				      .direct = SP__DIRECT_AUTO, .depth = 2 };
+				      .direct = SP__DIRECT_AUTO,
+				      .depth = 2 };
 
 	o.chunk_bytes = chunk < 4096 ? 4096 : chunk > 1u << 20 ? 1u << 20 : chunk;
 	for (unsigned i = 0; i < n; i++) {

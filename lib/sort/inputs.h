@@ -18,12 +18,12 @@ struct sp__input {
 struct sp__inputs {
 	struct sp__input *list;
 	unsigned n;
-	unsigned next;		/* the first that has not been merged */
-	unsigned fan_in;	/* most to be open at a time */
-	size_t memory_bytes;	/* for the streams of all that are open */
+	unsigned next;	     /* the first that has not been merged */
+	unsigned fan_in;     /* most to be open at a time */
+	size_t memory_bytes; /* for the streams of all that are open */
 	const char *engine;
 	struct sp__io_counters done;
-	uint64_t bytes;		/* read so far */
+	uint64_t bytes; /* read so far */
 	struct sp_errinfo *err;
 };
 

@@ -175,8 +175,7 @@ static double merge_seconds(const struct sp__layout *l, uint32_t page_bytes, uns
 	enum sp_readahead best =
 		sp__plan_readahead(pages, page_bytes, runs, l->merge_pages, l->keys, table);
 
-	return fmax(table[best].seconds,
-		    SP__PLAN_MERGE_S_PER_MB * (double)l->nominal_bytes / MB);
+	return fmax(table[best].seconds, SP__PLAN_MERGE_S_PER_MB * (double)l->nominal_bytes / MB);
 }
 
 /*
@@ -221,7 +220,8 @@ static bool describe_pages(const struct sp_sort_opts *o, const struct sp__choice
 			   struct sp__layout *l)
 {
 	uint64_t quarter = c->working_bytes / 4, pages = l->nominal_bytes / c->page_bytes + 1;
-	uint64_t with_keys = pages * (SP__PLAN_PAGE_BYTES + SP__PLAN_PAGE_KEY_BYTES + PAGE_PLAN_BYTES);
+	uint64_t with_keys =
+		pages * (SP__PLAN_PAGE_BYTES + SP__PLAN_PAGE_KEY_BYTES + PAGE_PLAN_BYTES);
 
 	l->keys = o->readahead == SP_READ_AUTO ? with_keys <= c->working_bytes / KEYS_SHARE
 					       : sp__readplan_needs_sequence(o->readahead);
@@ -242,7 +242,7 @@ static uint64_t worth_touching(const struct sp_sort_opts *o, const struct sp__la
 	if (l->in_memory || !o->input_bytes || o->run_bytes || o->merge_bytes || o->fan_in)
 		return UINT64_MAX;
 	return o->input_bytes / ENOUGH_SHARE < ENOUGH_BYTES ? ENOUGH_BYTES
-							   : o->input_bytes / ENOUGH_SHARE;
+							    : o->input_bytes / ENOUGH_SHARE;
 }
 
 /* Run buffers, the runs they make, and how many of them one merge takes. */
@@ -288,5 +288,6 @@ void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice
 	if (!layout->misfit)
 		estimate(layout, choice->page_bytes);
 	if (choice->formation == SP_FORM_REPLACEMENT)
-		layout->seconds += SP__PLAN_REPLACEMENT_S_PER_MB * (double)layout->nominal_bytes / MB;
+		layout->seconds +=
+			SP__PLAN_REPLACEMENT_S_PER_MB * (double)layout->nominal_bytes / MB;
 }

@@ -90,8 +90,8 @@ static bool tie_uncoded(struct sp__merge *m, struct sp__match *a, struct sp__mat
 }
 
 /* Equal codes: true if a is first; the loser is coded after the winner. */
-static bool __attribute__((noinline)) tie(struct sp__merge *m, struct sp__match *a,
-					  struct sp__match *b)
+static bool __attribute__((noinline))
+tie(struct sp__merge *m, struct sp__match *a, struct sp__match *b)
 {
 	const struct sp__keyset *ks = sp__ks(m->keys);
 	const unsigned char *ka, *kb;

@@ -24,19 +24,19 @@ struct sp__merge {
 	const struct sp_keyset *keys;
 	struct sp__cursor *cursors; /* the caller fills in cursors[0..n) */
 	unsigned n;
-	struct sp__match *tree;	/* [0]: the winner; [1..n): losers */
+	struct sp__match *tree; /* [0]: the winner; [1..n): losers */
 	struct sp__bytes saved;
 	struct sp__budget *budget;
-	bool coded;		/* offset-value codes are in use */
+	bool coded; /* offset-value codes are in use */
 	bool started;
-	unsigned starting;	/* cursors that have their first record */
+	unsigned starting; /* cursors that have their first record */
 
-	const char *rec;	/* the present winner */
+	const char *rec; /* the present winner */
 	size_t bytes;
-	bool equal;		/* its key equals that of the winner before */
-	bool plain;		/* the caller's: equal is not asked for, and false */
-	unsigned passed;	/* the cursor that the winner before came from */
-	const char *prev;	/* the winner before; NULL at first */
+	bool equal;	  /* its key equals that of the winner before */
+	bool plain;	  /* the caller's: equal is not asked for, and false */
+	unsigned passed;  /* the cursor that the winner before came from */
+	const char *prev; /* the winner before; NULL at first */
 	size_t prev_bytes;
 };
 

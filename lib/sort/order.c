@@ -67,8 +67,8 @@ static void merge_sort(const struct sp__runbuf *rb, struct sp__entry *a, struct 
 			size_t j = mid, hi = mid + width < n ? mid + width : n, k = lo;
 
 			while (i < mid && j < hi)
-				to[k++] = compare(rb, &from[j], &from[i]) < 0 ? from[j++]
-									      : from[i++];
+				to[k++] =
+					compare(rb, &from[j], &from[i]) < 0 ? from[j++] : from[i++];
 			memcpy(to + k, from + i, (mid - i) * sizeof(*to));
 			memcpy(to + k + (mid - i), from + j, (hi - j) * sizeof(*to));
 		}
@@ -96,9 +96,9 @@ static void reload(const struct sp__runbuf *rb, struct sp__entry *a, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		const unsigned char *p = bytes_at(rb, &a[i], d->in_record, &len);
 
-		a[i].prefix = flip ^ (len > d->offset
-					      ? sp__key_prefix(p + d->offset, len - d->offset)
-					      : 0);
+		a[i].prefix =
+			flip ^
+			(len > d->offset ? sp__key_prefix(p + d->offset, len - d->offset) : 0);
 	}
 }
 

@@ -17,10 +17,10 @@
 
 struct sp__outfile {
 	int fd;
-	bool owned;		/* close it */
-	char *path;		/* resolved */
-	char *temp;		/* NULL: written in place, or no name */
-	const char *name;	/* as given, for messages; borrowed */
+	bool owned;	  /* close it */
+	char *path;	  /* resolved */
+	char *temp;	  /* NULL: written in place, or no name */
+	const char *name; /* as given, for messages; borrowed */
 };
 
 /*

@@ -26,7 +26,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define SP__OVC_ENDED UINT64_MAX   /* no record: after everything */
+#define SP__OVC_ENDED UINT64_MAX /* no record: after everything */
 #define SP__OVC_UNIT_BYTES 6u
 #define SP__OVC_UNIT_MAX 0xFFFDu
 

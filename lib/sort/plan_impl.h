@@ -30,7 +30,7 @@ struct sp__layout {
 	uint64_t need_merge_bytes; /* SP__MISFIT_SMALL_MERGE: the least that would do */
 	bool in_memory;
 	uint64_t descriptor_bytes;
-	bool keys;		/* last keys are kept: they fit, or are needed */
+	bool keys; /* last keys are kept: they fit, or are needed */
 	uint64_t run_bytes, merge_bytes;
 	unsigned run_buffers, fan_in, merge_pages, passes;
 	uint64_t nominal_bytes; /* the input, or what is supposed where it is unknown */

@@ -26,13 +26,13 @@
 
 struct sp__runbuf {
 	const struct sp_keyset *keys;
-	char *base;	   /* borrowed memory */
+	char *base; /* borrowed memory */
 	size_t capacity;
-	size_t used;	   /* bytes laid down, stored keys included */
-	uint64_t record_bytes; /* of the records alone */
+	size_t used;		   /* bytes laid down, stored keys included */
+	uint64_t record_bytes;	   /* of the records alone */
 	struct sp__entry *entries; /* in input order, last first; after sorting: in order */
 	size_t n;
-	bool ordered;	   /* so far every record was >= the one before */
+	bool ordered; /* so far every record was >= the one before */
 	struct sp__keybuf keybuf;
 };
 

@@ -196,7 +196,8 @@ static void note_spill(const struct sp_sort *s, struct sp_sort_stats *st)
 	for (size_t i = 0; i < s->spill->nfiles; i++)
 		st->spill_recycled_bytes += s->spill->space[i].recycled * s->spill->unit_bytes;
 	note_regions(s->spill, st);
-	snprintf(st->engine, sizeof(st->engine), "%s", s->spill->queue ? sp__queue_engine(s->spill->queue) : "pipe");
+	snprintf(st->engine, sizeof(st->engine), "%s",
+		 s->spill->queue ? sp__queue_engine(s->spill->queue) : "pipe");
 }
 
 void sp_sort_stats(const struct sp_sort *sort, struct sp_sort_stats *stats)

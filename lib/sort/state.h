@@ -41,12 +41,12 @@ struct sp__slot {
 	struct sp_sort *sort;
 	struct sp__runbuf buf;
 	enum sp__slot_state state;
-	char *mem;		/* its part of the arena */
+	char *mem; /* its part of the arena */
 	size_t bytes;
-	char *giant;		/* memory of its own, for a record larger than the slot */
+	char *giant; /* memory of its own, for a record larger than the slot */
 	size_t giant_bytes;
 	uint64_t age;
-	bool touched;		/* resident, as far as that can be seen to */
+	bool touched; /* resident, as far as that can be seen to */
 };
 
 enum sp__sort_state {
@@ -63,7 +63,7 @@ enum sp__sort_state {
 /* One output buffer on its way from the merge to get(). */
 struct sp__outbuf {
 	char *mem;
-	const char *data;	/* mem, or a giant record elsewhere */
+	const char *data; /* mem, or a giant record elsewhere */
 	size_t bytes;
 	bool full;
 };
@@ -75,43 +75,43 @@ struct sp_sort {
 	struct sp__budget budget;
 	struct sp__trace *trace;
 	enum sp__sort_state state;
-	int error;		/* the first; returned ever after */
+	int error; /* the first; returned ever after */
 	unsigned threads;
 
 	char *arena;
 	size_t arena_bytes;
 	struct sp__slot *slots;
 	unsigned nslots, filling;
-	bool patient;		/* all may fit: store only what must be stored */
-	char *spare_mem;	/* page pool while runs are being formed (EAGER), or what */
-	size_t spare_bytes;	/* merging may use beyond small run slots */
+	bool patient;	    /* all may fit: store only what must be stored */
+	char *spare_mem;    /* page pool while runs are being formed (EAGER), or what */
+	size_t spare_bytes; /* merging may use beyond small run slots */
 	char *write_mem;
 	size_t write_bytes;
 	struct sp__replace replace;
-	bool replacing;		/* runs are formed by replacement selection */
+	bool replacing; /* runs are formed by replacement selection */
 	uint64_t next_age;
-	size_t taken;		/* of the batch being put */
+	size_t taken; /* of the batch being put */
 
-	struct sp__task task;	/* run formation, then the final merge */
-	struct sp__task sorting; /* sorts one slot while the task stores another */
-	struct sp__slot *to_sort;	/* the task's orders */
-	bool to_store;		/* and store the oldest slot */
+	struct sp__task task;	   /* run formation, then the final merge */
+	struct sp__task sorting;   /* sorts one slot while the task stores another */
+	struct sp__slot *to_sort;  /* the task's orders */
+	bool to_store;		   /* and store the oldest slot */
 	struct sp__slot *to_touch; /* and touch half of this one */
 	int task_error;
 
-	struct sp__spill *spill;	/* NULL until the first run is stored */
+	struct sp__spill *spill; /* NULL until the first run is stored */
 	struct sp__policy *policy;
-	struct sp__run **runs;	/* by number; NULL: consumed */
+	struct sp__run **runs; /* by number; NULL: consumed */
 	size_t nruns, runs_cap;
 	struct sp__runwriter writer;
-	bool writing;		/* the run being stored may still be continued */
-	struct sp__bytes last_record;	/* of the run being stored */
+	bool writing;		      /* the run being stored may still be continued */
+	struct sp__bytes last_record; /* of the run being stored */
 	struct sp__keybuf lastkey;
 	sp__lastkey_fn *lastkey_fn;
-	unsigned *ids;		/* scratch: numbers of the runs to merge */
+	unsigned *ids; /* scratch: numbers of the runs to merge */
 
-	struct sp__inputs *inputs;	/* -m: sorted files; else NULL */
-	struct sp__merge merge;	/* the final one */
+	struct sp__inputs *inputs; /* -m: sorted files; else NULL */
+	struct sp__merge merge;	   /* the final one */
 	bool merging;
 	struct sp__pool *pool;
 	struct sp__unpackers *unpackers;
@@ -122,16 +122,16 @@ struct sp_sort {
 	struct sp__outbuf out[SP__OUT_BUFFERS];
 	size_t out_bytes;
 	unsigned out_put, out_get; /* the next to fill, to give out */
-	bool out_lent;		/* out[out_get] is with the caller */
-	bool out_ended;		/* the merge has no more, or an error */
-	bool out_abandoned;	/* the caller wants no more */
-	bool mt;		/* the final merge runs in the task */
-	pthread_mutex_t lock;	/* out_* and out[].full, when mt */
+	bool out_lent;		   /* out[out_get] is with the caller */
+	bool out_ended;		   /* the merge has no more, or an error */
+	bool out_abandoned;	   /* the caller wants no more */
+	bool mt;		   /* the final merge runs in the task */
+	pthread_mutex_t lock;	   /* out_* and out[].full, when mt */
 	pthread_cond_t changed;
-	struct sp__bytes held;	/* --count: the record whose number is not known yet */
+	struct sp__bytes held; /* --count: the record whose number is not known yet */
 	uint64_t held_count;
 	struct sp__bytes staged; /* --count: number and record, put together */
-	const char *pending;	/* a record that did not fit into the last buffer */
+	const char *pending;	 /* a record that did not fit into the last buffer */
 	size_t pending_bytes;
 
 	struct sp_sort_stats stats;

@@ -141,8 +141,8 @@ void sp__packer_close(struct sp__packer *p)
 struct source {
 	struct sp__filter child;
 	struct sp__run *run;
-	int fd;			/* the pipe; -1: closed */
-	size_t page;		/* the next to be read */
+	int fd;	     /* the pipe; -1: closed */
+	size_t page; /* the next to be read */
 	char *mem;
 	uint64_t file_bytes;
 };

@@ -25,7 +25,7 @@ struct sp__spill;
 /* The writing side: PROG at work.  Zero: none is. */
 struct sp__packer {
 	struct sp__filter child;
-	int fd;			/* where PROG reads; meaningful while it runs */
+	int fd; /* where PROG reads; meaningful while it runs */
 };
 
 /* Makes the run's file in dir and starts the store's program. */

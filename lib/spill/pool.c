@@ -12,16 +12,16 @@
 /* One page of memory. */
 struct slot {
 	struct sp__request req;
-	uint32_t next;		/* in the list of its run, or of the free ones */
+	uint32_t next; /* in the list of its run, or of the free ones */
 	bool in_flight;
 };
 
 struct source {
 	struct sp__run *run;
-	size_t asked, given;	/* pages asked for, pages handed out */
-	uint32_t first, last;	/* slots asked for and not released, in order */
-	bool out;		/* the first slot is with the merge */
-	char *unpacked;		/* under compression: where the page is unpacked */
+	size_t asked, given;  /* pages asked for, pages handed out */
+	uint32_t first, last; /* slots asked for and not released, in order */
+	bool out;	      /* the first slot is with the merge */
+	char *unpacked;	      /* under compression: where the page is unpacked */
 };
 
 struct sp__pool {
@@ -38,7 +38,7 @@ struct sp__pool {
 	uint32_t free_list;
 	struct sp__codec *codec;
 	size_t in_flight;
-	size_t last_run;	/* of the read issued last */
+	size_t last_run; /* of the read issued last */
 	int error;
 };
 
@@ -84,8 +84,7 @@ static struct sp__request *prepare(struct sp__pool *p, struct source *src)
 	slot->req = (struct sp__request){ .op = SP__OP_READ,
 					  .data = p->mem + (size_t)at * p->spill->opts.page_bytes,
 					  .bytes = (bytes + BLOCK - 1) & ~(BLOCK - 1) };
-	sp__spill_locate(p->spill, src->run, sp__spill_page_unit(src->run, src->asked),
-			 &slot->req);
+	sp__spill_locate(p->spill, src->run, sp__spill_page_unit(src->run, src->asked), &slot->req);
 	slot->in_flight = true;
 	slot->next = NONE;
 	if (src->first == NONE)

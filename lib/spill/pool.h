@@ -19,7 +19,7 @@ struct sp__poolplan {
 	void *plan;
 	unsigned (*next)(void *plan, unsigned free_pages, unsigned *run);
 	void (*consumed)(void *plan, unsigned run);
-	unsigned largest;	/* no answer of next() is larger */
+	unsigned largest; /* no answer of next() is larger */
 };
 
 struct sp__pool;

@@ -74,7 +74,8 @@ int sp__run_add_page(struct sp__run *run, bool packed)
 {
 	size_t n = run->npages + 1;
 
-	if (grow(run, (void **)&run->checksums, &run->checksums_cap, n, sizeof(*run->checksums)) < 0)
+	if (grow(run, (void **)&run->checksums, &run->checksums_cap, n, sizeof(*run->checksums)) <
+	    0)
 		return -ENOMEM;
 	if (packed &&
 	    grow(run, (void **)&run->packed, &run->packed_cap, n, sizeof(*run->packed)) < 0)

@@ -23,7 +23,7 @@ struct sp__budget;
 
 struct sp__extent {
 	uint64_t unit;	/* first unit in the file */
-	uint64_t first;	/* number of its first unit within the run */
+	uint64_t first; /* number of its first unit within the run */
 	uint32_t units;
 	uint32_t file;
 };
@@ -37,19 +37,19 @@ struct sp__lastkey {
 /* A compressed page: raw pages are one unit each, in order, and need none. */
 struct sp__packed {
 	uint32_t bytes;
-	uint32_t unit;		/* within the run */
+	uint32_t unit; /* within the run */
 };
 
 struct sp__run {
 	uint64_t bytes;
 	uint64_t records;
-	uint64_t age;		/* place in the input, for stability */
-	unsigned level;		/* 0: initial; merges add one */
+	uint64_t age;	/* place in the input, for stability */
+	unsigned level; /* 0: initial; merges add one */
 	uint64_t units;
 	struct sp__extent *extents;
 	size_t nextents, extents_cap;
 	size_t npages;
-	uint64_t *checksums;	/* one for each page, as are these two: */
+	uint64_t *checksums;	      /* one for each page, as are these two: */
 	struct sp__lastkey *lastkeys; /* NULL: not kept */
 	struct sp__packed *packed;    /* NULL: not compressed */
 	size_t checksums_cap, lastkeys_cap, packed_cap;
@@ -57,11 +57,11 @@ struct sp__run {
 	size_t keys_bytes, keys_cap;
 	struct sp__budget *budget;
 	uint64_t charged;
-	int filter_fd;		/* --compress-program: the whole run; else -1 */
+	int filter_fd; /* --compress-program: the whole run; else -1 */
 };
 
 int sp__run_new(struct sp__run **run, struct sp__budget *budget);
-void sp__run_free(struct sp__run *run);	/* accepts NULL; descriptors alone, not space */
+void sp__run_free(struct sp__run *run); /* accepts NULL; descriptors alone, not space */
 
 /* Grow by one; 0 or -ENOMEM. */
 int sp__run_add_units(struct sp__run *run, uint32_t file, uint64_t unit, uint32_t units);

@@ -14,8 +14,8 @@ struct sp__space {
 	uint64_t peak;	   /* most in use at a time */
 	uint64_t recycled; /* units given out a second time */
 	uint64_t nfree;
-	uint64_t lowest;   /* no free unit below */
-	uint64_t *map;	   /* bit set: free */
+	uint64_t lowest; /* no free unit below */
+	uint64_t *map;	 /* bit set: free */
 	uint64_t map_words;
 };
 

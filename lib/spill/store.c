@@ -8,8 +8,10 @@
 
 int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts)
 {
-	struct sp__queue_opts q = { .engine = opts->engine, .depth = opts->depth,
-				    .pool = opts->pool, .pool_bytes = opts->pool_bytes,
+	struct sp__queue_opts q = { .engine = opts->engine,
+				    .depth = opts->depth,
+				    .pool = opts->pool,
+				    .pool_bytes = opts->pool_bytes,
 				    .trace = opts->trace };
 	struct sp__spill *s = calloc(1, sizeof(*s));
 	int rc = -ENOMEM;

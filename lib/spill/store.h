@@ -22,11 +22,11 @@ struct sp__spill_opts {
 	const char *engine;
 	enum sp__direct direct;
 	uint32_t page_bytes;
-	int recycle_level;	/* pages of runs up to this level are used again; -1: none */
+	int recycle_level; /* pages of runs up to this level are used again; -1: none */
 	enum sp_spill_compression codec;
-	const char *program;	/* NULL; else runs are files of their own, behind it (filterrun.h) */
+	const char *program; /* NULL; else runs are files of their own, behind it (filterrun.h) */
 	unsigned depth;
-	void *pool;		/* memory all requests use (registered), or NULL */
+	void *pool; /* memory all requests use (registered), or NULL */
 	size_t pool_bytes;
 	struct sp__budget *budget;
 	struct sp__trace *trace;
@@ -44,7 +44,7 @@ struct sp__spill {
 	struct sp__volume **files;
 	struct sp__space *space;
 	size_t nfiles, next_file;
-	struct sp__queue *queue; /* NULL with a program */
+	struct sp__queue *queue;      /* NULL with a program */
 	struct sp__io_counters piped; /* with a program: what passed through its pipes */
 	uint64_t read_bytes, write_bytes, peak_bytes_now, peak_bytes;
 	uint64_t cluster_reads, demand_reads;

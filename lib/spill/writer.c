@@ -17,7 +17,7 @@ struct chunk_request {
 struct sp__chunk {
 	struct sp__runwriter *writer;
 	char *data;
-	uint32_t pages;		/* capacity */
+	uint32_t pages; /* capacity */
 	struct chunk_request *reqs;
 	struct sp__request **batch;
 	unsigned in_flight;
@@ -30,8 +30,7 @@ static int fail(struct sp__runwriter *w, int rc, const char *op)
 
 static void completed(struct sp__io_owner *owner, struct sp__request *req)
 {
-	struct sp__runwriter *w =
-		(void *)((char *)owner - offsetof(struct sp__runwriter, owner));
+	struct sp__runwriter *w = (void *)((char *)owner - offsetof(struct sp__runwriter, owner));
 
 	((struct chunk_request *)(void *)req)->chunk->in_flight--;
 	if (req->result < 0 && !w->error)
@@ -57,8 +56,11 @@ int sp__runwriter_open(struct sp__runwriter *w, struct sp__spill *spill, struct 
 	uint32_t page = spill->opts.page_bytes;
 	size_t pages = mem_bytes / page, each;
 
-	*w = (struct sp__runwriter){ .spill = spill, .run = run, .lastkey = lastkey,
-				     .lastkey_ctx = ctx, .owner.completed = completed };
+	*w = (struct sp__runwriter){ .spill = spill,
+				     .run = run,
+				     .lastkey = lastkey,
+				     .lastkey_ctx = ctx,
+				     .owner.completed = completed };
 	w->file = (uint32_t)(spill->next_file++ % spill->opts.ndirs);
 	w->nchunks = pages < SP__WRITER_CHUNKS ? (unsigned)pages : SP__WRITER_CHUNKS;
 	if (!w->nchunks)
@@ -70,7 +72,9 @@ int sp__runwriter_open(struct sp__runwriter *w, struct sp__spill *spill, struct 
 	for (unsigned i = 0; i < w->nchunks; i++) {
 		struct sp__chunk *c = &w->chunks[i];
 
-		*c = (struct sp__chunk){ w, (char *)mem + i * each * page, (uint32_t)each, NULL, NULL, 0 };
+		*c = (struct sp__chunk){
+			w, (char *)mem + i * each * page, (uint32_t)each, NULL, NULL, 0
+		};
 		c->reqs = calloc(each, sizeof(*c->reqs));
 		c->batch = calloc(each, sizeof(struct sp__request *));
 		if (!c->reqs || !c->batch)
@@ -131,7 +135,8 @@ static int submit_raw(struct sp__runwriter *w, struct sp__chunk *c, uint32_t pag
 			left = (size_t)got * size;
 		*r = (struct sp__request){ .op = SP__OP_WRITE,
 					   .data = c->data + (size_t)done * size,
-					   .bytes = (uint32_t)((left + BLOCK - 1) & ~(size_t)(BLOCK - 1)) };
+					   .bytes = (uint32_t)((left + BLOCK - 1) &
+							       ~(size_t)(BLOCK - 1)) };
 		sp__spill_locate(w->spill, w->run, unit, r);
 		c->batch[n++] = r;
 		done += got;

@@ -29,18 +29,18 @@ struct sp__runwriter {
 	struct sp__run *run;
 	struct sp__chunk *chunks;
 	unsigned nchunks, now;
-	uint32_t file;		/* or directory */
-	char *at;		/* where the next byte goes */
-	char *page_end;		/* end of the page that at is in */
+	uint32_t file;	/* or directory */
+	char *at;	/* where the next byte goes */
+	char *page_end; /* end of the page that at is in */
 	char *chunk_end;
-	const char *prev;	/* the record put before; its owner keeps it till the next put */
+	const char *prev; /* the record put before; its owner keeps it till the next put */
 	size_t prev_bytes;
-	bool prev_here;		/* it ended in the present page */
-	sp__lastkey_fn *lastkey;	/* NULL: last keys are not wanted */
+	bool prev_here;		 /* it ended in the present page */
+	sp__lastkey_fn *lastkey; /* NULL: last keys are not wanted */
 	void *lastkey_ctx;
 	uint64_t bytes, records;
 	struct sp__codec *codec;
-	char *packed;		/* compressed pages of a chunk */
+	char *packed;		  /* compressed pages of a chunk */
 	struct sp__packer packer; /* the store's program, if there is one */
 	int error;
 	struct sp__io_owner owner;

@@ -293,7 +293,8 @@ static void strategies(void)
 	ok(sp__plan_readahead(1600, 32 * K, 15, 64, true, t) == SP_READ_FORECAST &&
 		   near(t[SP_READ_CLUSTER].seconds, t[SP_READ_FORECAST].seconds),
 	   "at equal time the simpler strategy is chosen");
-	ok(sp__plan_readahead(1600, 32 * K, 15, 70, true, t) == SP_READ_CLUSTER, "clustering is fastest");
+	ok(sp__plan_readahead(1600, 32 * K, 15, 70, true, t) == SP_READ_CLUSTER,
+	   "clustering is fastest");
 	ok(sp__plan_readahead(1600, 32 * K, 3, 64, true, t) == SP_READ_EQUAL,
 	   "with few runs equal buffering wastes less");
 	ok(sp__plan_readahead(1600, 32 * K, 15, 15, true, t) == SP_READ_NONE &&

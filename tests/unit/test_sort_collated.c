@@ -45,8 +45,9 @@ static const char *in_build(void)
 static struct sp_keyset *keyset(size_t nkeys, bool stable)
 {
 	static const struct sp_key first = { .eword = 0, .type = SP_KEY_TEXT };
-	struct sp_keyset_opts o = { .format = lines, .keys = &first, .nkeys = nkeys,
-				    .separator = ' ', .stable = stable };
+	struct sp_keyset_opts o = {
+		.format = lines, .keys = &first, .nkeys = nkeys, .separator = ' ', .stable = stable
+	};
 	struct sp_keyset *ks;
 
 	if (sp_keyset_new(&ks, &o, NULL))

@@ -33,14 +33,17 @@ enum {
 #define SP_ERRINFO_TEXT_MAX 256
 
 struct sp_errinfo {
-	int code;	/* the negative code; 0: nothing went wrong */
-	const char *op; /* static: "open", "read", "write", "rename", ... */
-	long long offset; /* byte offset in path; -1 where it means nothing */
+	int code;			/* the negative code; 0: nothing went wrong */
+	const char *op;			/* static: "open", "read", "write", "rename", ... */
+	long long offset;		/* byte offset in path; -1 where it means nothing */
 	char path[SP_ERRINFO_PATH_MAX]; /* the file; "" where there is none */
 	char text[SP_ERRINFO_TEXT_MAX]; /* further reason; "" if code says all */
 };
 
-#define SP_ERRINFO_INIT { .offset = -1 }
+#define SP_ERRINFO_INIT                                                                            \
+	{                                                                                          \
+		.offset = -1                                                                       \
+	}
 
 /*
  * The reason in words, without subject: for -errno what strerror() says, for

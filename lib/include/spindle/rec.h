@@ -73,23 +73,26 @@ struct sp_key {
 	bool skip_end_blanks;	/* b on the end position */
 	enum sp_key_type type;
 	enum sp_key_ignore ignore;
-	bool fold;    /* -f */
-	bool reverse; /* -r */
-	unsigned letters; /* option letters given: see sp_key_letter() */
+	bool fold;	       /* -f */
+	bool reverse;	       /* -r */
+	unsigned letters;      /* option letters given: see sp_key_letter() */
 	size_t offset, length; /* SP_REC_FIXED */
 	bool big_endian;       /* SP_KEY_UINT, _INT, _FLOAT */
 };
 
-#define SP_KEY_INIT { .eword = SP_KEY_NOEND }
+#define SP_KEY_INIT                                                                                \
+	{                                                                                          \
+		.eword = SP_KEY_NOEND                                                              \
+	}
 
 struct sp_keyset_opts {
 	struct sp_recfmt format;
 	const struct sp_key *keys; /* in order; copied */
-	size_t nkeys; /* 0: the whole record, as one text key */
-	int separator; /* lines: field separator byte; -1: runs of blanks (-t unset) */
-	bool reverse;  /* direction of the last resort, and of nkeys == 0 */
-	bool stable;   /* no last resort: equal keys keep their input order */
-	bool unique;   /* equal keys count as equal records: no last resort */
+	size_t nkeys;		   /* 0: the whole record, as one text key */
+	int separator;		   /* lines: field separator byte; -1: runs of blanks (-t unset) */
+	bool reverse;		   /* direction of the last resort, and of nkeys == 0 */
+	bool stable;		   /* no last resort: equal keys keep their input order */
+	bool unique;		   /* equal keys count as equal records: no last resort */
 	const unsigned char *random_salt; /* 16 bytes, for SP_KEY_RANDOM */
 };
 
@@ -102,8 +105,7 @@ struct sp_keyset;
  * the format or the length); -ENOMEM.  err may be NULL.
  * The caller frees the result with sp_keyset_free() (NULL is accepted).
  */
-SP_API SP_MUST_CHECK int sp_keyset_new(struct sp_keyset **keyset,
-				       const struct sp_keyset_opts *opts,
+SP_API SP_MUST_CHECK int sp_keyset_new(struct sp_keyset **keyset, const struct sp_keyset_opts *opts,
 				       struct sp_errinfo *err);
 SP_API void sp_keyset_free(struct sp_keyset *keyset);
 
@@ -111,8 +113,8 @@ SP_API void sp_keyset_free(struct sp_keyset *keyset);
  * Compares two records (without their terminators) by keys and last resort:
  * negative, zero, positive.  The independent truth of all faster ways.
  */
-SP_API int sp_keyset_compare(const struct sp_keyset *keyset, const char *a,
-			     size_t abytes, const char *b, size_t bbytes);
+SP_API int sp_keyset_compare(const struct sp_keyset *keyset, const char *a, size_t abytes,
+			     const char *b, size_t bbytes);
 
 /* Which end of a key an option letter belongs to; only b minds. */
 enum sp_key_end { SP_KEY_START, SP_KEY_END, SP_KEY_BOTH };
@@ -145,9 +147,8 @@ SP_API SP_MUST_CHECK int sp_key_check(const struct sp_key *key, struct sp_errinf
  * zero: invalid field specification" and ‘1.0’.  Numbers that are too large
  * count as the largest.
  */
-SP_API SP_MUST_CHECK int sp_key_parse(const char *text, struct sp_key *key,
-				      bool *inherits, const char **where,
-				      struct sp_errinfo *err);
+SP_API SP_MUST_CHECK int sp_key_parse(const char *text, struct sp_key *key, bool *inherits,
+				      const char **where, struct sp_errinfo *err);
 
 /*
  * The same for the obsolescent +POS1 [-POS2], positions counted from 0: plus
@@ -171,8 +172,7 @@ SP_API SP_MUST_CHECK int sp_bkey_parse(const char *text, struct sp_key *key,
  * without leading blanks, and only the part that was understood, where the
  * type is a number or a month.  In CSV records: the whole record.
  */
-SP_API void sp_keyset_extent(const struct sp_keyset *keyset, size_t k,
-			     const char *rec, size_t bytes, size_t *begin,
-			     size_t *end);
+SP_API void sp_keyset_extent(const struct sp_keyset *keyset, size_t k, const char *rec,
+			     size_t bytes, size_t *begin, size_t *end);
 
 #endif

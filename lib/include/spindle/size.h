@@ -17,8 +17,7 @@
  * Returns 0, -EINVAL (no number, or an unknown suffix) or -ERANGE (does not
  * fit in 64 bits).  *bytes is written on success alone.  Thread-safe.
  */
-SP_API SP_MUST_CHECK int sp_size_parse(const char *text, uint64_t default_unit,
-				       uint64_t *bytes);
+SP_API SP_MUST_CHECK int sp_size_parse(const char *text, uint64_t default_unit, uint64_t *bytes);
 
 /*
  * The memory in bytes that a tool may use when its user has not said: the

@@ -42,62 +42,65 @@ enum sp_spill_compression { SP_SPILL_RAW, SP_SPILL_LZ4, SP_SPILL_ZSTD };
 struct sp_sort_opts {
 	struct sp_recfmt format;
 	const struct sp_keyset *keys; /* borrowed for the sort's life */
-	bool unique;	/* one record of each group of equal keys: the first */
-	bool count;	/* with unique: prefixed by its number, as uniq -c */
-	uint64_t top;	/* only the first so many records of the result; 0: all */
+	bool unique;		      /* one record of each group of equal keys: the first */
+	bool count;		      /* with unique: prefixed by its number, as uniq -c */
+	uint64_t top;		      /* only the first so many records of the result; 0: all */
 
-	uint64_t memory_bytes;	/* ceiling for the whole process (-S) */
-	uint64_t input_bytes;	/* expected; 0: unknown */
+	uint64_t memory_bytes;	    /* ceiling for the whole process (-S) */
+	uint64_t input_bytes;	    /* expected; 0: unknown */
 	const char *const *tmpdirs; /* at least one */
 	size_t ntmpdirs;
-	unsigned parallel;	/* threads; 0: processors, at most 8 */
-	const char *engine;	/* io engine name; NULL: the best there is */
-	int direct;		/* -1: decide by page cache; 0 never; 1 always */
+	unsigned parallel;  /* threads; 0: processors, at most 8 */
+	const char *engine; /* io engine name; NULL: the best there is */
+	int direct;	    /* -1: decide by page cache; 0 never; 1 always */
 
 	enum sp_run_formation formation;
 	enum sp_merge_policy policy;
 	enum sp_readahead readahead;
-	int recycle;		/* SP_RECYCLE_... or a level >= 0 */
-	unsigned fan_in;	/* runs merged at once, >= 2 */
-	unsigned batch_size;	/* cap on the fan-in (--batch-size); 0: none */
-	uint64_t run_bytes;	/* memory for one run */
-	uint64_t merge_bytes;	/* memory for the read buffers of one merge */
-	uint32_t page_bytes;	/* spill page; multiple of 4096, <= 16 MB */
+	int recycle;	      /* SP_RECYCLE_... or a level >= 0 */
+	unsigned fan_in;      /* runs merged at once, >= 2 */
+	unsigned batch_size;  /* cap on the fan-in (--batch-size); 0: none */
+	uint64_t run_bytes;   /* memory for one run */
+	uint64_t merge_bytes; /* memory for the read buffers of one merge */
+	uint32_t page_bytes;  /* spill page; multiple of 4096, <= 16 MB */
 	enum sp_spill_compression compression;
 	const char *compress_program; /* NULL; else run as PROG and PROG -d */
-	const char *trace_path;	/* NULL; else write a block-request trace */
-	uint64_t seed;		/* of whatever needs chance */
+	const char *trace_path;	      /* NULL; else write a block-request trace */
+	uint64_t seed;		      /* of whatever needs chance */
 };
 
-#define SP_SORT_OPTS_INIT { .recycle = SP_RECYCLE_AUTO, .direct = -1 }
+#define SP_SORT_OPTS_INIT                                                                          \
+	{                                                                                          \
+		.recycle = SP_RECYCLE_AUTO, .direct = -1                                           \
+	}
 
 /* What the planner expects of one read-ahead strategy, for one final merge. */
 struct sp_strategy_plan {
-	bool feasible;	     /* enough buffers for this fan-in */
+	bool feasible;	      /* enough buffers for this fan-in */
 	double cluster_reads; /* N of formulas (1)-(4) */
 	double cluster_pages; /* mean pages in a cluster */
-	double seconds;	     /* formula (5): t D + s N */
+	double seconds;	      /* formula (5): t D + s N */
 };
 
 struct sp_sort_plan {
-	uint64_t memory_bytes;	/* working memory after fixed overheads */
-	uint64_t input_bytes;	/* 0: unknown */
-	bool in_memory;		/* expected not to spill */
+	uint64_t memory_bytes; /* working memory after fixed overheads */
+	uint64_t input_bytes;  /* 0: unknown */
+	bool in_memory;	       /* expected not to spill */
 	enum sp_run_formation formation;
 	enum sp_merge_policy policy;
 	enum sp_readahead readahead;
 	int recycle;
-	uint64_t run_bytes;	/* memory of one run buffer */
-	unsigned run_buffers;	/* run buffers in rotation */
-	uint64_t runs;		/* expected initial runs; 0: unknown */
+	uint64_t run_bytes;   /* memory of one run buffer */
+	unsigned run_buffers; /* run buffers in rotation */
+	uint64_t runs;	      /* expected initial runs; 0: unknown */
 	unsigned fan_in;
-	unsigned passes;	/* times each spilled byte is read */
+	unsigned passes; /* times each spilled byte is read */
 	uint32_t page_bytes;
 	uint64_t merge_bytes;
-	unsigned merge_pages;	/* b: pages in the merge's pool */
+	unsigned merge_pages;	  /* b: pages in the merge's pool */
 	double transfer_s_per_mb; /* t of the device model */
-	double seek_s;		/* s of the device model */
-	double seconds;		/* expected for run formation and merges */
+	double seek_s;		  /* s of the device model */
+	double seconds;		  /* expected for run formation and merges */
 	struct sp_strategy_plan strategy[SP_READ_COUNT_];
 };
 
@@ -114,29 +117,29 @@ enum { SP_PHASE_RUN_FORMATION, SP_PHASE_MERGE };
 
 /* What happened; see spindle-report(5) for the meaning of each figure. */
 struct sp_sort_stats {
-	struct sp_sort_plan plan;	/* as finally used */
+	struct sp_sort_plan plan; /* as finally used */
 	uint64_t records, output_records;
 	uint64_t input_bytes, output_bytes;
-	uint64_t runs;			/* initial runs formed, in memory or spilled */
-	uint64_t spilled_runs;		/* written to temporary space, all levels */
-	uint64_t merges;		/* merge steps, the final one included */
-	unsigned merge_passes;		/* most merges that any record took part in */
+	uint64_t runs;	       /* initial runs formed, in memory or spilled */
+	uint64_t spilled_runs; /* written to temporary space, all levels */
+	uint64_t merges;       /* merge steps, the final one included */
+	unsigned merge_passes; /* most merges that any record took part in */
 	double phase_elapsed_s[SP_SORT_PHASES];
 	double phase_cpu_s[SP_SORT_PHASES];
 	double elapsed_s;
-	uint64_t read_requests, read_bytes;	/* all volumes */
+	uint64_t read_requests, read_bytes; /* all volumes */
 	uint64_t write_requests, write_bytes;
 	uint64_t spill_read_bytes, spill_write_bytes;
-	uint64_t cluster_reads;		/* of spilled runs, in merges */
-	uint64_t demand_reads;		/* pages the read plan had not foreseen */
-	int64_t device_read_bytes, device_write_bytes; /* /proc/self/io; -1: unknown */
+	uint64_t cluster_reads;				/* of spilled runs, in merges */
+	uint64_t demand_reads;				/* pages the read plan had not foreseen */
+	int64_t device_read_bytes, device_write_bytes;	/* /proc/self/io; -1: unknown */
 	uint64_t memory_limit_bytes, memory_peak_bytes; /* peak: resident, of the process */
 	uint64_t memory_charged_peak_bytes;
-	uint64_t memory_overrun_bytes;	/* giant records; 0 otherwise */
+	uint64_t memory_overrun_bytes; /* giant records; 0 otherwise */
 	uint64_t spill_peak_bytes, spill_recycled_bytes;
-	uint64_t spill_extents;		/* contiguous regions (FIEMAP); 0: unknown */
+	uint64_t spill_extents; /* contiguous regions (FIEMAP); 0: unknown */
 	double spill_region_bytes_mean;
-	char engine[32];		/* engine in use for spilling */
+	char engine[32]; /* engine in use for spilling */
 	char input_engine[32];
 };
 
@@ -144,13 +147,13 @@ struct sp_sort_stats {
 struct sp_sort_io {
 	const char *const *inputs; /* paths; "-": standard input */
 	size_t ninputs;
-	bool merge;		/* inputs are sorted already: merge them (-m) */
-	const char *output;	/* path (-o); NULL: output_fd */
+	bool merge;	    /* inputs are sorted already: merge them (-m) */
+	const char *output; /* path (-o); NULL: output_fd */
 	int output_fd;
 	uint64_t header_records; /* the first records of the input: passed
 				  * through, in front of the sorted ones */
 	void (*progress)(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes);
-	void *progress_arg;	/* called about ten times a second, or never */
+	void *progress_arg; /* called about ten times a second, or never */
 };
 
 /*
@@ -164,8 +167,8 @@ SP_API SP_MUST_CHECK int sp_sort_run(const struct sp_sort_opts *opts, const stru
 
 /* The first record out of order. */
 struct sp_disorder {
-	uint64_t line;	/* number of the record, from 1 */
-	char *record;	/* malloc()ed copy without terminator; the caller frees */
+	uint64_t line; /* number of the record, from 1 */
+	char *record;  /* malloc()ed copy without terminator; the caller frees */
 	size_t bytes;
 };
 
