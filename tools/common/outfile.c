@@ -27,22 +27,43 @@ static void on_signal(int number)
 	raise(number);
 }
 
+/* Holds the fatal signals back; *before is for sigprocmask() afterwards. */
+static void hold_signals(sigset_t *set, sigset_t *before)
+{
+	sigemptyset(set);
+	for (size_t i = 0; i < FATALS; i++)
+		sigaddset(set, fatal[i]);
+	sigprocmask(SIG_BLOCK, set, before);
+}
+
 /* remove: what a signal must remove from now on; NULL: nothing. */
 static void guard(char *remove)
 {
 	struct sigaction act = { .sa_handler = on_signal }, old;
-	sigset_t set, before;
+	sigset_t before;
 
-	sigemptyset(&set);
-	for (size_t i = 0; i < FATALS; i++)
-		sigaddset(&set, fatal[i]);
-	act.sa_mask = set;
-	sigprocmask(SIG_BLOCK, &set, &before);
+	hold_signals(&act.sa_mask, &before);
 	left_behind = remove;
 	for (size_t i = 0; remove && i < FATALS; i++)
 		if (sigaction(fatal[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			sigaction(fatal[i], &act, NULL);
 	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+/* The file, and the guard against leaving it behind: no signal comes between. */
+static int make_guarded(char *name)
+{
+	sigset_t set, before;
+	int fd;
+
+	hold_signals(&set, &before);
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd < 0)
+		fd = -errno;
+	else
+		guard(name);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return fd;
 }
 
 static int in_place(struct outfile *o)
@@ -70,10 +91,9 @@ static int beside(struct outfile *o, const struct stat *st)
 		o->temporary = NULL;
 		return -ENOMEM;
 	}
-	o->fd = mkostemp(o->temporary, O_CLOEXEC);
+	o->fd = make_guarded(o->temporary);
 	if (o->fd < 0)
-		return -errno;
-	guard(o->temporary);
+		return o->fd;
 	rc = fchmod(o->fd, mode_of(st)) < 0 ? -errno : 0;
 	if (rc < 0)
 		outfile_abandon(o);
