@@ -505,6 +505,8 @@ static int set_up_final(struct sp_sort *s, unsigned n)
 			    (!oldest || slot->age < oldest->age))
 				oldest = slot;
 		}
+		if (!oldest)
+			return SP_ESTATE;
 		s->final_age = oldest->age + 1;
 		sp__cursor_memory(&s->merge.cursors[n + i], &oldest->buf);
 	}

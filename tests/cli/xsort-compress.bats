@@ -75,6 +75,7 @@ squeeze() # ARGUMENT...
 @test "a program that cannot be executed is an error" {
 	squeeze --compress-program=./absent in
 	[ "$status" -eq 2 ]
+	# shellcheck disable=SC2154 # bats sets it
 	[ "$stderr" = "xsort: couldn't execute compress program: No such file or directory" ]
 	squeeze --compress-program=./in in
 	[ "$status" -eq 2 ]
