@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/err.h"
@@ -28,9 +29,12 @@ const char *sp_strerror(int code)
 static int fill(struct sp_errinfo *err, int code, const char *op, const char *path,
 		long long offset, const char *fmt, va_list ap)
 {
-	if (!err || err->code)
+	int none = 0;
+
+	/* Of several threads the first one claims it. */
+	if (!err || !__atomic_compare_exchange_n(&err->code, &none, code, false, __ATOMIC_ACQ_REL,
+						 __ATOMIC_ACQUIRE))
 		return code;
-	err->code = code;
 	err->op = op;
 	err->offset = offset;
 	snprintf(err->path, sizeof(err->path), "%s", path ? path : "");

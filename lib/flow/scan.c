@@ -10,6 +10,8 @@
 #include "flow/scan.h"
 #include "rec/recfmt.h"
 
+#define CARRY_KEPT (1u << 20)
+
 struct text {
 	char *data;
 	size_t bytes, capacity;
@@ -165,6 +167,9 @@ static int end_input(struct sp__scan *s, struct sp_batch *batch)
 					f->fixed_bytes);
 		if (append(s, &s->carry, &eol, 1) < 0)
 			return -ENOMEM;
+		if (!sp__rec_end(f, s->carry.data, s->carry.bytes))
+			return sp__errf(s->opts.err, SP_EFORMAT, "read", s->opts.inputs[s->input],
+					-1, "a quoted field is not closed");
 		close_input(s);
 		return give_carry(s, batch);
 	}
@@ -292,6 +297,16 @@ static void drop_header(struct sp__scan *s, struct sp_batch *batch)
 	}
 }
 
+/* A giant record's memory is not kept. */
+static void empty_carry(struct sp__scan *s)
+{
+	s->carry.bytes = 0;
+	if (s->carry.capacity > CARRY_KEPT) {
+		free(s->carry.data);
+		s->carry = (struct text){ 0 };
+	}
+}
+
 int sp__scan_next(void *scan, struct sp_batch *batch)
 {
 	struct sp__scan *s = scan;
@@ -300,7 +315,7 @@ int sp__scan_next(void *scan, struct sp_batch *batch)
 	do {
 		if (s->carry_out) {
 			s->carry_out = false;
-			s->carry.bytes = 0;
+			empty_carry(s);
 		}
 		rc = next_batch(s, batch);
 		if (rc != SP_READY || !s->opts.header_records)

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <spindle/batch.h>
+#include "base/err.h"
 #include "sort/cursor.h"
 
 /* Beside enum sp_status: there is a new span and nothing carried. */
@@ -181,9 +182,13 @@ static int last_record(struct sp__cursor *c, const struct sp__cursor_env *env)
 	if (!c->carry.bytes)
 		return SP_END;
 	if (f->kind == SP_REC_FIXED)
-		return SP_EFORMAT;
+		return sp__errf(env->err, SP_EFORMAT, "read", c->feed.name, -1,
+				"length is not a multiple of the record size %zu", f->fixed_bytes);
 	if (sp__bytes_append(&c->carry, &eol, 1, env->budget) < 0)
 		return -ENOMEM;
+	if (!sp__rec_end(f, c->carry.data, c->carry.bytes))
+		return sp__errf(env->err, SP_EFORMAT, "read", c->feed.name, -1,
+				"a quoted field is not closed");
 	c->rec = c->carry.data;
 	c->bytes = c->carry.bytes;
 	return find_key(c, env);

@@ -20,6 +20,7 @@ struct sp__feed {
 	size_t index;
 	int (*get)(void *ctx, size_t index, bool wait, const char **data, size_t *bytes);
 	int (*release)(void *ctx, size_t index);
+	const char *name; /* for messages; NULL: nothing people know */
 };
 
 struct sp__bytes {
@@ -53,6 +54,7 @@ struct sp__cursor_env {
 	const struct sp_keyset *keys;
 	struct sp__budget *budget;
 	struct sp__bytes *saved; /* shared by all cursors of a merge */
+	struct sp_errinfo *err;
 };
 
 void sp__cursor_memory(struct sp__cursor *c, const struct sp__runbuf *buf);

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "flow/scan.h"
 #include "io/wstream.h"
+#include "obs/trace.h"
 #include "sort/outfile.h"
 #include "sort/plan.h"
 #include "sort/state.h"
@@ -272,6 +273,20 @@ static int run(struct job *j)
 	return rc < 0 ? rc : give_output(j);
 }
 
+/* A trace that could not be written is an error, unless there was one before. */
+static int close_trace(struct job *j, int rc)
+{
+	int closed;
+
+	if (!j->sort || !j->sort->trace)
+		return rc;
+	closed = sp__trace_close(j->sort->trace);
+	j->sort->trace = NULL;
+	if (rc < 0 || closed >= 0)
+		return rc;
+	return sp__err(j->err, closed, "write", j->opts.trace_path, -1);
+}
+
 int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 		struct sp_sort_stats *stats, struct sp_errinfo *err)
 {
@@ -290,6 +305,7 @@ int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 	sp__wstream_close(j.ws);
 	sp__outfile_close(&j.out);
 	sp__scan_close(j.scan);
+	rc = close_trace(&j, rc);
 	sp_sort_free(j.sort);
 	return rc < 0 ? rc : 0;
 }

@@ -212,7 +212,7 @@ static int open_unpackers(struct sp_sort *s, struct inputs *in, struct region wh
 		return rc;
 	s->plan.merge_pages = in->n;
 	for (unsigned i = 0; i < in->n; i++) {
-		struct sp__feed feed = { in->unpackers, i, unpackers_get, unpackers_release };
+		struct sp__feed feed = { in->unpackers, i, unpackers_get, unpackers_release, NULL };
 
 		sp__cursor_feed(&m->cursors[i], &feed);
 	}
@@ -250,7 +250,7 @@ static int open_inputs(struct sp_sort *s, struct inputs *in, const unsigned *ids
 	if (rc < 0)
 		return rc;
 	for (unsigned i = 0; i < n; i++) {
-		struct sp__feed feed = { in->pool, i, pool_get, pool_release };
+		struct sp__feed feed = { in->pool, i, pool_get, pool_release, NULL };
 
 		sp__cursor_feed(&m->cursors[i], &feed);
 	}
@@ -325,6 +325,7 @@ static int merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsign
 
 	if (rc < 0)
 		return sp__err(s->err, rc, "allocate", NULL, -1);
+	m.err = s->err;
 	m.plain = !s->opts.unique || s->opts.count;
 	rc = open_inputs(s, &in, ids, n, where, &m);
 	if (rc == 0)
@@ -391,6 +392,7 @@ static int merge_files(struct sp_sort *s, unsigned n)
 	rc = sp__merge_init(&m, s->opts.keys, n, &s->budget);
 	if (rc < 0)
 		return sp__err(s->err, rc, "allocate", NULL, -1);
+	m.err = s->err;
 	m.plain = !s->opts.unique || s->opts.count;
 	rc = sp__inputs_open(s->inputs, n, m.cursors);
 	if (rc == 0)
@@ -494,6 +496,7 @@ static int set_up_final(struct sp_sort *s, unsigned n)
 	if (rc < 0)
 		return sp__err(s->err, rc, "allocate", NULL, -1);
 	s->merging = true;
+	s->merge.err = s->err;
 	s->merge.plain = !s->opts.unique && !s->opts.count;
 	for (unsigned i = 0; i < memory; i++) {
 		struct sp__slot *oldest = NULL;

@@ -24,6 +24,8 @@
 #define PREFETCH 8
 /* One slot is filled, one sorted, one stored; more are halved sooner or later. */
 #define FEW_SLOTS 3
+/* What fits in memory is sorted in so many parts, all but the last while reading goes on. */
+#define IN_MEMORY_RUNS 6
 #define TOUCH_BYTES (8u << 20)
 /* Writing out begins at a tenth of the memory that is available, by default. */
 #define CACHE_SHARE 12
@@ -280,10 +282,21 @@ static struct sp__slot *slot_ahead(struct sp_sort *s)
 	struct sp__slot *now = &s->slots[s->filling], *next = sp__form_slot(s, SP__SLOT_EMPTY);
 
 	if (s->threads < 2 || !next || next->touched || next->bytes < TOUCH_BYTES ||
-	    s->plan.input_bytes < s->stats.input_bytes + now->bytes)
+	    s->plan.input_bytes <
+		    s->stats.input_bytes +
+			    (now->bytes < s->enough_bytes ? now->bytes : s->enough_bytes))
 		return NULL;
 	next->touched = true;
 	return next;
+}
+
+/* Records come to lie in the lower part of a slot, entries at its end. */
+static void touch(const struct sp_sort *s, struct sp__slot *slot)
+{
+	size_t used = slot->bytes / 4 * 3 < s->enough_bytes ? slot->bytes / 4 * 3 : s->enough_bytes;
+	size_t half = used / 2 & ~(size_t)4095;
+
+	sp__pages_touch(slot->mem + half, half);
 }
 
 /* The background task. */
@@ -292,7 +305,7 @@ static void work(void *arg)
 	struct sp_sort *s = arg;
 
 	if (s->to_touch)
-		sp__pages_touch(s->to_touch->mem + s->to_touch->bytes / 2, s->to_touch->bytes / 2);
+		touch(s, s->to_touch);
 	if (s->to_sort)
 		sp__form_sort_slot(s, s->to_sort);
 	s->task_error = s->to_store ? store_some(s) : 0;
@@ -336,6 +349,9 @@ int sp__form_open(struct sp_sort *s)
 
 	s->nslots = s->plan.run_buffers;
 	s->patient = s->plan.in_memory || (!s->plan.input_bytes && !s->opts.run_bytes);
+	s->enough_bytes = s->plan.in_memory && s->plan.input_bytes >= HUGE_BYTES
+				  ? s->plan.input_bytes / IN_MEMORY_RUNS
+				  : SIZE_MAX;
 	s->slots = calloc(s->nslots + SP__SELECT_SLOTS, sizeof(*s->slots));
 	if (s->plan.policy == SP_MERGE_EAGER)
 		s->spare_bytes = s->plan.merge_bytes & ~(size_t)4095;
@@ -448,19 +464,46 @@ static int rotate(struct sp_sort *s)
 	return s->task.active ? SP_LATER : rotate(s);
 }
 
-/* A record larger than a whole slot gets memory of its own. */
+static struct sp__slot *giant_slot(struct sp_sort *s)
+{
+	for (unsigned i = 0; i < s->nslots; i++)
+		if (s->slots[i].state == SP__SLOT_SORTED && s->slots[i].giant)
+			return &s->slots[i];
+	return NULL;
+}
+
+/*
+ * A record larger than a whole slot gets memory of its own.  One at a time:
+ * others are stored first, at once, since nothing else matters beside them.
+ */
 static int make_giant(struct sp_sort *s, struct sp__slot *slot, const char *data, size_t bytes)
 {
 	const char *end = sp__rec_end(&s->opts.format, data, bytes);
 	size_t need = sp__runbuf_need(&slot->buf, (size_t)(end - data));
+	int rc = sp__form_join(s);
 
+	s->patient = false;
+	while (!rc && giant_slot(s))
+		rc = sp__form_store_oldest(s);
+	if (rc < 0)
+		return rc;
+	sp__form_empty_slot(s, slot);
+	slot->state = SP__SLOT_FILLING;
 	slot->giant_bytes = (need + 4095) & ~(size_t)4095;
-	slot->giant = sp__pages_alloc(slot->giant_bytes, false);
+	if (slot->giant_bytes < SP__REF_OFFSET_MAX)
+		slot->giant = sp__pages_alloc(slot->giant_bytes, false);
 	if (!slot->giant)
 		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
 	sp__budget_force(&s->budget, slot->giant_bytes);
 	sp__runbuf_use(&slot->buf, slot->giant, slot->giant_bytes);
 	return 0;
+}
+
+/* Is the slot full enough, and another one free for what follows? */
+static bool has_enough(struct sp_sort *s, const struct sp__slot *slot)
+{
+	return s->patient && slot->buf.record_bytes >= s->enough_bytes &&
+	       sp__form_slot(s, SP__SLOT_EMPTY);
 }
 
 int sp__form_put(struct sp_sort *s, const struct sp_batch *batch)
@@ -471,7 +514,8 @@ int sp__form_put(struct sp_sort *s, const struct sp_batch *batch)
 		size_t left = batch->bytes - s->taken, took = 0, before = slot->buf.n;
 		int rc;
 
-		if (slot->state == SP__SLOT_FILLING && !(slot->giant && slot->buf.n)) {
+		if (slot->state == SP__SLOT_FILLING && !(slot->giant && slot->buf.n) &&
+		    !has_enough(s, slot)) {
 			rc = sp__runbuf_add(&slot->buf, data, left, &took);
 			if (rc < 0)
 				return sp__err(s->err, rc, "allocate", NULL, -1);

@@ -45,7 +45,7 @@ int sp__inputs_open(struct sp__inputs *in, unsigned n, struct sp__cursor *cursor
 	o.chunk_bytes = chunk < 4096 ? 4096 : chunk > 1u << 20 ? 1u << 20 : chunk;
 	for (unsigned i = 0; i < n; i++) {
 		struct sp__input *input = &in->list[in->next];
-		struct sp__feed feed = { in, in->next, get, release };
+		struct sp__feed feed = { in, in->next, get, release, input->name };
 		int rc;
 
 		input->fd = sp__input_open(input->name, in->err);

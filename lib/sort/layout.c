@@ -18,6 +18,7 @@
  * what the read-ahead strategy needs at the least.
  */
 #include <math.h>
+#include "sort/entry.h"
 #include "sort/plan_impl.h"
 #include "sort/predict.h"
 #include "sort/readplan.h"
@@ -42,6 +43,9 @@
 #define PIPELINE_BUFFERS 3
 #define ENOUGH_SHARE 16
 #define ENOUGH_BYTES (UINT64_C(64) << 20)
+/* Input of unknown length is kept in memory up to so much, or a part of what is allowed. */
+#define UNKNOWN_BYTES (UINT64_C(256) << 20)
+#define UNKNOWN_SHARE 4
 
 static uint64_t least(uint64_t a, uint64_t b)
 {
@@ -67,8 +71,10 @@ static uint64_t fixed_bytes(const struct sp_sort_opts *o, const struct sp__choic
 	out = (uint64_t)b.write_bytes * (b.output_buffers + b.writes);
 	in = in > out ? in : out;
 	in += (uint64_t)b.write_bytes * b.spill_writes;
+	/* Packed pages wait in buffers of their own. */
 	if (o->compression != SP_SPILL_RAW)
-		in += 2 * sp__codec_memory(o->compression, c->page_bytes);
+		in += 2 * sp__codec_memory(o->compression, c->page_bytes) +
+		      (uint64_t)b.write_bytes * b.spill_writes;
 	return in;
 }
 
@@ -107,6 +113,7 @@ static void share_out(const struct sp_sort_opts *o, const struct sp__choice *c, 
 		return;
 	}
 	l->run_bytes = o->run_bytes ? o->run_bytes : slots / l->run_buffers & ~UINT64_C(4095);
+	l->run_bytes = least(l->run_bytes, SP__REF_OFFSET_MAX - 4096);
 	if (eager && !o->merge_bytes)
 		l->merge_bytes = room - l->run_bytes * l->run_buffers;
 }
@@ -115,7 +122,9 @@ static void share_out(const struct sp_sort_opts *o, const struct sp__choice *c, 
 static unsigned fan_in_cap(const struct sp_sort_opts *o, const struct sp__choice *c,
 			   const struct sp__layout *l)
 {
-	uint64_t cap = l->merge_bytes / (2 * (uint64_t)c->page_bytes + RUN_OVERHEAD);
+	/* Under compression each run has a page unpacked beside those read. */
+	unsigned pages = o->compression != SP_SPILL_RAW ? 3 : 2;
+	uint64_t cap = l->merge_bytes / (pages * (uint64_t)c->page_bytes + RUN_OVERHEAD);
 
 	cap = least(cap < 2 ? 2 : cap, MAX_FAN_IN);
 	if (o->compress_program && !o->batch_size)
@@ -237,12 +246,18 @@ static bool describe_pages(const struct sp_sort_opts *o, const struct sp__choice
  * first time costs as much as reading as many bytes, and sorting more entries
  * at a time than the caches hold costs more for each.
  */
-static uint64_t worth_touching(const struct sp_sort_opts *o, const struct sp__layout *l)
+static uint64_t worth_touching(const struct sp_sort_opts *o, const struct sp__choice *c,
+			       const struct sp__layout *l)
 {
-	if (l->in_memory || !o->input_bytes || o->run_bytes || o->merge_bytes || o->fan_in)
+	uint64_t enough = ENOUGH_BYTES, share = o->input_bytes / ENOUGH_SHARE;
+
+	if (l->in_memory || o->run_bytes || o->merge_bytes || o->fan_in)
 		return UINT64_MAX;
-	return o->input_bytes / ENOUGH_SHARE < ENOUGH_BYTES ? ENOUGH_BYTES
-							    : o->input_bytes / ENOUGH_SHARE;
+	if (!o->input_bytes) {
+		enough = UNKNOWN_BYTES;
+		share = c->working_bytes / UNKNOWN_SHARE;
+	}
+	return share > enough ? share : enough;
 }
 
 /* Run buffers, the runs they make, and how many of them one merge takes. */
@@ -278,7 +293,7 @@ void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice
 		return;
 	}
 	room = room > layout->descriptor_bytes ? room - layout->descriptor_bytes : 0;
-	room = least(room, worth_touching(opts, layout));
+	room = least(room, worth_touching(opts, choice, layout));
 	/* Longer runs are worth more than a third buffer when they save a pass. */
 	for (unsigned buffers = PIPELINE_BUFFERS; buffers >= 2; buffers--) {
 		form_runs(opts, choice, room, buffers, layout);

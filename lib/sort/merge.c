@@ -205,7 +205,7 @@ static int build(struct sp__merge *m)
 
 static int start(struct sp__merge *m, bool wait)
 {
-	struct sp__cursor_env env = { m->keys, m->budget, &m->saved };
+	struct sp__cursor_env env = { m->keys, m->budget, &m->saved, m->err };
 
 	for (; m->starting < m->n; m->starting++) {
 		int rc = sp__cursor_next(&m->cursors[m->starting], &env, wait);
@@ -253,7 +253,7 @@ static uint64_t code_after(struct sp__merge *m, struct sp__cursor *c)
 /* Moves the cursor of the record given out last, and plays its matches. */
 static int advance(struct sp__merge *m, bool wait)
 {
-	struct sp__cursor_env env = { m->keys, m->budget, &m->saved };
+	struct sp__cursor_env env = { m->keys, m->budget, &m->saved, m->err };
 	struct sp__match now = { SP__OVC_ENDED, m->tree[0].cursor };
 	struct sp__cursor *c = &m->cursors[now.cursor];
 	int rc = sp__cursor_next(c, &env, wait);

@@ -27,7 +27,8 @@ struct sp__merge {
 	struct sp__match *tree; /* [0]: the winner; [1..n): losers */
 	struct sp__bytes saved;
 	struct sp__budget *budget;
-	bool coded; /* offset-value codes are in use */
+	struct sp_errinfo *err; /* of the caller; may be NULL */
+	bool coded;		/* offset-value codes are in use */
 	bool started;
 	unsigned starting; /* cursors that have their first record */
 

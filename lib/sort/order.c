@@ -3,7 +3,9 @@
 #include "sort/runbuf.h"
 
 #define INSERTION_MAX 24
-#define LEVELS_MAX 64
+/* Recursion is bounded for the stacks of threads; common prefixes alone are a loop. */
+#define LEVELS_MAX 8
+#define COMMON_MAX 512
 
 /* Which bytes the prefixes of a group now hold. */
 struct depth {
@@ -135,7 +137,7 @@ static void refine(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__
 	for (;;) {
 		enum ends ends = look_at_ends(rb, a, n, &d);
 
-		if (ends == MIXED || d.level >= LEVELS_MAX) {
+		if (ends == MIXED || d.level >= LEVELS_MAX || d.offset >= COMMON_MAX) {
 			merge_sort(rb, a, tmp, n);
 			return;
 		}
@@ -151,10 +153,10 @@ static void refine(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__
 			d.in_record = true;
 			d.offset = 0;
 		}
-		d.level++;
 		reload(rb, a, n, &d);
 		for (size_t i = 1; i < n; i++) {
 			if (a[i].prefix != a[0].prefix) {
+				d.level++;
 				by_prefix(rb, a, tmp, n, &d);
 				return;
 			}
@@ -197,13 +199,33 @@ static void insertion(struct sp__entry *a, size_t n)
 }
 
 /*
+ * Where the bucket of each byte value begins; false if there is only one.  Not
+ * inlined: its counts must not stay on the stack while radix() recurses.
+ */
+static bool __attribute__((noinline))
+count_buckets(const struct sp__entry *src, size_t n, int shift, size_t *start)
+{
+	size_t count[256] = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		count[src[i].prefix >> shift & 255]++;
+	if (count[src[0].prefix >> shift & 255] == n)
+		return false;
+	for (size_t b = 0, sum = 0; b < 256; b++) {
+		start[b] = sum;
+		sum += count[b];
+	}
+	return true;
+}
+
+/*
  * Sorts src[0..n) on prefix bytes shift/8 and below; the result goes to final,
  * which is src or other.
  */
 static void radix(const struct sp__runbuf *rb, struct sp__entry *src, struct sp__entry *other,
 		  bool to_other, size_t n, int shift, const struct depth *d)
 {
-	size_t start[256], count[256];
+	size_t start[256];
 
 	for (;; shift -= 8) {
 		if (n <= INSERTION_MAX || shift < 0) {
@@ -216,15 +238,8 @@ static void radix(const struct sp__runbuf *rb, struct sp__entry *src, struct sp_
 			groups(rb, fin, to_other ? src : other, n, d);
 			return;
 		}
-		memset(count, 0, sizeof(count));
-		for (size_t i = 0; i < n; i++)
-			count[src[i].prefix >> shift & 255]++;
-		if (count[src[0].prefix >> shift & 255] < n)
+		if (count_buckets(src, n, shift, start))
 			break;
-	}
-	for (size_t b = 0, sum = 0; b < 256; b++) {
-		start[b] = sum;
-		sum += count[b];
 	}
 	for (size_t i = 0; i < n; i++)
 		other[start[src[i].prefix >> shift & 255]++] = src[i];

@@ -7,9 +7,9 @@
  * bytes are equal, the next eight bytes of the key take the prefix's place and
  * the same goes on one level deeper (a caching string radix sort); when the
  * keys are used up, the record itself follows as a second key if the key set
- * has a last resort that goes by bytes.  After LEVELS_MAX levels, and where keys end at different
- * lengths inside equal padding, a stable merge sort by full comparison takes
- * over, so that neither long common prefixes nor NUL bytes cost more than a
+ * has a last resort that goes by bytes.  Long common prefixes,
+ * deep recursion, and keys that end at different lengths inside equal padding,
+ * are for a stable merge sort by full comparison, so that neither long common prefixes nor NUL bytes cost more than a
  * comparison sort would.
  *
  * Rejected: a comparison sort of (prefix, reference) throughout (three times

@@ -227,6 +227,7 @@ void sp__output_stop(struct sp_sort *s)
 	s->out_abandoned = true;
 	pthread_cond_broadcast(&s->changed);
 	pthread_mutex_unlock(&s->lock);
+	sp__task_join(&s->sorting);
 	sp__task_join(&s->task);
 }
 

@@ -173,7 +173,10 @@ static struct sp__layout best_layout(const struct sp_sort_opts *o, uint64_t memo
 	*c = (struct sp__choice){ .working_bytes = sp__plan_working(memory_bytes),
 				  .threads = sp__plan_threads(o->parallel),
 				  .formation = o->formation };
-	if (o->formation != SP_FORM_AUTO)
+	/* Each run is a process and a file then: better a few of them, and merged early. */
+	if (o->compress_program)
+		c->formation = SP_FORM_LOAD;
+	if (c->formation != SP_FORM_AUTO)
 		return best_page(o, c);
 	c->formation = SP_FORM_LOAD;
 	load = best_page(o, c);

@@ -130,7 +130,7 @@ static int join_present(struct sp__replace *r, const size_t *strip, size_t n)
 		return rc;
 	c = r->merge.cursors + r->merge.n - n;
 	for (size_t i = 0; i < n; i++) {
-		struct sp__feed feed = { r, strip[i], feed_get, feed_release };
+		struct sp__feed feed = { r, strip[i], feed_get, feed_release, NULL };
 
 		sp__cursor_feed(&c[i], &feed);
 	}

@@ -82,9 +82,10 @@ struct sp_sort {
 	size_t arena_bytes;
 	struct sp__slot *slots;
 	unsigned nslots, filling;
-	bool patient;	    /* all may fit: store only what must be stored */
-	char *spare_mem;    /* page pool while runs are being formed (EAGER), or what */
-	size_t spare_bytes; /* merging may use beyond small run slots */
+	size_t enough_bytes; /* records in a slot, though more would fit */
+	bool patient;	     /* all may fit: store only what must be stored */
+	char *spare_mem;     /* page pool while runs are being formed (EAGER), or what */
+	size_t spare_bytes;  /* merging may use beyond small run slots */
 	char *write_mem;
 	size_t write_bytes;
 	struct sp__replace replace;

@@ -109,7 +109,9 @@ setup()
 	"$xgen" records --bytes 1T -o out 2> /dev/null &
 	until compgen -G 'out.*' > /dev/null; do :; done
 	kill -TERM $!
-	run -143 wait $!
+	status=0
+	wait $! || status=$?
+	[ "$status" = 143 ]
 	[ -z "$(ls)" ]
 }
 
