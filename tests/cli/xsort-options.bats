@@ -150,6 +150,31 @@ refuses()
 	[ "${lines[0]}" = '1;"a ""q""' ]
 }
 
+@test "a quoted field that is not closed is an error that names the file" {
+	printf 'b\n"abc\nd\n' >open
+	printf 'a\n' >good
+	refuses "open: a quoted field is not closed" --csv good open
+	refuses "open: a quoted field is not closed" --csv -m good open
+}
+
+@test "a merge of binary records names the file of the wrong length" {
+	printf '0123456789' >ten
+	refuses "ten: length is not a multiple of the record size 4" --record-size=4 -m ten ten
+}
+
+@test "prefixes that part ever further along the line need no deep stack" {
+	awk 'BEGIN {
+		for (i = 0; i < 399; i++) {
+			x = sprintf("%" i "s", ""); gsub(/ /, "x", x)
+			p = sprintf("%" 399 - i "s", ""); gsub(/ /, "p", p)
+			for (k = 3; k > 0; k--) print x substr("yza", k, 1) p
+		}
+	}' >stair
+	LC_ALL=C sort stair >want
+	"$xsort" --parallel=2 stair >got
+	cmp want got
+}
+
 @test "binary records sort by their keys" {
 	printf 'b2a1a2' >r
 	[ "$("$xsort" --record-size=2 r)" = a1a2b2 ]
