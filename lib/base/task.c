@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include "base/task.h"
 
-#define STACK_BYTES (512u << 10)
+#define STACK_BYTES (1024u << 10)
 
 static void *run(void *arg)
 {

@@ -4,7 +4,7 @@
 
 #define INSERTION_MAX 24
 /* Recursion is bounded for the stacks of threads; common prefixes alone are a loop. */
-#define LEVELS_MAX 8
+#define LEVELS_MAX 4
 #define COMMON_MAX 512
 
 /* Which bytes the prefixes of a group now hold. */
