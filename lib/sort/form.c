@@ -97,6 +97,11 @@ struct sp__slot *sp__form_slot(struct sp_sort *s, enum sp__slot_state state)
 	return best;
 }
 
+static uint64_t cache_share(void)
+{
+	return sp__machine_page_cache() / CACHE_SHARE;
+}
+
 /*
  * What will have been read again before the system would begin to write it out
  * is best left to the page cache: it never reaches the device.  The rest is
@@ -105,12 +110,20 @@ struct sp__slot *sp__form_slot(struct sp_sort *s, enum sp__slot_state state)
  */
 static enum sp__direct spill_direct(const struct sp_sort *s)
 {
-	uint64_t expected = s->plan.input_bytes ? s->plan.input_bytes : UINT64_MAX;
-
+	/* Of unknown length: as long as it stays small. */
+	if (s->opts.direct < 0 && !s->plan.input_bytes && s->plan.memory_bytes <= cache_share())
+		return SP__DIRECT_NEVER;
 	if (s->opts.direct >= 0)
 		return s->opts.direct ? SP__DIRECT_AUTO : SP__DIRECT_NEVER;
-	return expected > sp__machine_page_cache() / CACHE_SHARE ? SP__DIRECT_AUTO
-								 : SP__DIRECT_NEVER;
+	return s->plan.input_bytes && s->plan.input_bytes <= cache_share() ? SP__DIRECT_NEVER
+									   : SP__DIRECT_AUTO;
+}
+
+/* More has been spilled than the page cache should have to hold. */
+static bool outgrows_cache(const struct sp_sort *s)
+{
+	return s->opts.direct < 0 && !s->spill->first_file &&
+	       s->spill->write_bytes - s->spill->read_bytes > cache_share();
 }
 
 int sp__form_open_spill(struct sp_sort *s)
@@ -142,6 +155,8 @@ int sp__form_begin_run(struct sp_sort *s, uint64_t age)
 
 	if (rc < 0)
 		return sp__err(s->err, rc, "allocate", NULL, -1);
+	if (outgrows_cache(s))
+		sp__spill_go_direct(s->spill);
 	run->age = age;
 	rc = sp__runwriter_open(&s->writer, s->spill, run, s->write_mem, s->write_bytes,
 				s->lastkey_fn, s);

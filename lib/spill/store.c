@@ -20,8 +20,8 @@ int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts)
 		return sp__err(opts->err, rc, "allocate", NULL, -1);
 	s->opts = *opts;
 	s->unit_bytes = opts->codec ? BLOCK : opts->page_bytes;
-	s->files = calloc(opts->ndirs, sizeof(*s->files));
-	s->space = calloc(opts->ndirs, sizeof(*s->space));
+	s->files = calloc(2 * opts->ndirs, sizeof(*s->files));
+	s->space = calloc(2 * opts->ndirs, sizeof(*s->space));
 	if (!s->files || !s->space) {
 		sp__err(opts->err, rc, "allocate", NULL, -1);
 		goto fail;
@@ -44,6 +44,24 @@ int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts)
 fail:
 	sp__spill_close(s);
 	return rc;
+}
+
+void sp__spill_go_direct(struct sp__spill *s)
+{
+	size_t before = s->nfiles;
+
+	if (s->first_file || s->opts.program)
+		return;
+	for (size_t i = 0; i < s->opts.ndirs; i++) {
+		if (sp__volume_temp(&s->files[s->nfiles], s->opts.dirs[i], SP__DIRECT_AUTO, NULL) <
+		    0) {
+			while (s->nfiles > before)
+				sp__volume_close(s->files[--s->nfiles]);
+			return;
+		}
+		s->nfiles++;
+	}
+	s->first_file = before;
 }
 
 void sp__spill_close(struct sp__spill *s)

@@ -44,6 +44,7 @@ struct sp__spill {
 	struct sp__volume **files;
 	struct sp__space *space;
 	size_t nfiles, next_file;
+	size_t first_file;	      /* of those that runs now go to */
 	struct sp__queue *queue;      /* NULL with a program */
 	struct sp__io_counters piped; /* with a program: what passed through its pipes */
 	uint64_t read_bytes, write_bytes, peak_bytes_now, peak_bytes;
@@ -52,6 +53,12 @@ struct sp__spill {
 
 int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts);
 void sp__spill_close(struct sp__spill *spill); /* accepts NULL */
+/*
+ * From now on runs go to further files, which pass the page cache by.  Those
+ * written before stay where they are.  Where no more files can be opened
+ * nothing changes.
+ */
+void sp__spill_go_direct(struct sp__spill *spill);
 
 /* Submits, with the owner as tag. */
 int sp__spill_submit(struct sp__spill *s, struct sp__io_owner *owner, struct sp__request **reqs,

@@ -61,7 +61,7 @@ int sp__runwriter_open(struct sp__runwriter *w, struct sp__spill *spill, struct 
 				     .lastkey = lastkey,
 				     .lastkey_ctx = ctx,
 				     .owner.completed = completed };
-	w->file = (uint32_t)(spill->next_file++ % spill->opts.ndirs);
+	w->file = (uint32_t)(spill->first_file + spill->next_file++ % spill->opts.ndirs);
 	w->nchunks = pages < SP__WRITER_CHUNKS ? (unsigned)pages : SP__WRITER_CHUNKS;
 	if (!w->nchunks)
 		return fail(w, SP_EBUDGET, "write");
