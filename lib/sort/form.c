@@ -122,7 +122,8 @@ static enum sp__direct spill_direct(const struct sp_sort *s)
 /* More has been spilled than the page cache should have to hold. */
 static bool outgrows_cache(const struct sp_sort *s)
 {
-	return s->opts.direct < 0 && !s->spill->first_file &&
+	return s->opts.direct < 0 && s->spill->opts.direct == SP__DIRECT_NEVER &&
+	       !s->spill->first_file &&
 	       s->spill->write_bytes - s->spill->read_bytes > cache_share();
 }
 

@@ -13,7 +13,7 @@
  *	| run slot 0 | run slot 1 | ... | spare | write buffers | output buffers |
  *
  * While runs are formed, a slot is filled by the caller's thread, or sorted
- * and stored by the one background task.  When merging begins the slots that
+ * or stored in the background.  When merging begins the slots that
  * hold nothing become the page pool.
  *
  * Threads.  While background work goes on, the slot being filled is the

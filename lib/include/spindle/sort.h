@@ -193,7 +193,8 @@ SP_API SP_MUST_CHECK int sp_sort_new(struct sp_sort **sort, const struct sp_sort
 				     struct sp_errinfo *err);
 /*
  * Takes a batch of whole records: SP_READY when it has been taken, SP_LATER
- * when nothing of it has (wait, then put the same batch again), or an error.
+ * when not all of it has (wait, then put the same batch again, unchanged: what
+ * was taken is remembered), or an error.
  */
 SP_API SP_MUST_CHECK int sp_sort_put(struct sp_sort *sort, const struct sp_batch *batch);
 /* No more input. 0 or an error. */
