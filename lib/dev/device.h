@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A device in use: a model and its state (where the arm is, what the cache
+ * holds), in virtual time.
+ *
+ * A device has one or more lanes that work at the same time: one for a drive,
+ * one for each member of a striped or mirrored volume, one for each channel of
+ * flash.  A request is first split into pieces, each for one lane; then each
+ * lane serves one piece at a time.  What waits, in what order and where is the
+ * queue's affair (sim/blockdev.h); this interface only answers "how long would
+ * it take" and "it is done".
+ *
+ * Times are virtual nanoseconds since the machine started; angle 0 is under
+ * the heads at time 0.  Serving is a function of model, state, time and piece
+ * alone: no randomness, nothing of the host.
+ *
+ * Source: timing rules of Shao 2008 ch. 2 and of the validated simulator the
+ * oracle files come from.
+ */
+#ifndef SP__DEV_DEVICE_H
+#define SP__DEV_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "dev/model.h"
+
+#define SP__DEV_PIECES_MAX 64
+
+struct sp__piece {
+	uint64_t lbn; /* in the lane's own numbering */
+	uint32_t blocks;
+	uint16_t lane;
+	bool write;
+};
+
+struct sp__service {
+	uint64_t done_ns;
+	/* Of the mechanics, over all tracks that the piece touches; 0 for a cache hit. */
+	uint64_t seek_ns, rotate_ns, transfer_ns;
+	bool hit; /* answered by the device's cache */
+};
+
+struct sp__device {
+	const struct sp__model *model;
+	void *state; /* of the kind */
+};
+
+/* The table of one kind of device. Required hooks all. */
+struct sp__device_ops {
+	const char *kind; /* the word in the model file: "rotating", "linear", "flash" */
+	void (*free)(void *impl);
+
+	int (*open)(const struct sp__model *m, void **state); /* 0 or -ENOMEM */
+	void (*close)(void *state);
+	unsigned (*lanes)(const struct sp__model *m);
+	/* Fills pieces (<= max); returns how many, and *blocks: what they cover. */
+	unsigned (*split)(const struct sp__model *m, void *state, bool write, uint64_t lbn,
+			  uint32_t *blocks, struct sp__piece *pieces, unsigned max);
+	/* From submission until a request may be chosen for service. */
+	uint64_t (*overhead)(const struct sp__model *m, bool write);
+	/* Time before the first block passes the head, if chosen now: the key of SPTF. */
+	uint64_t (*position)(const struct sp__model *m, const void *state, uint64_t now_ns,
+			     const struct sp__piece *p);
+	/* Serves the piece from start_ns on, and changes the state accordingly. */
+	void (*serve)(const struct sp__model *m, void *state, uint64_t start_ns,
+		      const struct sp__piece *p, struct sp__service *s);
+};
+
+SP_MUST_CHECK int sp__device_open(struct sp__device *d, const struct sp__model *m);
+void sp__device_close(struct sp__device *d);
+
+#endif

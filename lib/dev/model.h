@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Device models: what a JSON file of the format spindle-model(5) says, checked
+ * and ready for use.
+ *
+ * Models that are shipped (lib/dev/models/NAME.json) are part of the library
+ * and are asked for by name; a name with a slash or ending in ".json" is a
+ * file.  Immutable once loaded; shared by reference by whoever outlives it.
+ */
+#ifndef SP__DEV_MODEL_H
+#define SP__DEV_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <spindle/api.h>
+#include <spindle/error.h>
+
+struct sp__drive;  /* rotating: drive.h */
+struct sp__device_ops;
+
+/* What the drive does with requests that wait inside it. */
+enum sp__window_policy { SP__WINDOW_FIFO, SP__WINDOW_SPTF };
+
+struct sp__model {
+	char *name;
+	char *about;	       /* one line: what it is like and what it is not */
+	const struct sp__device_ops *ops;
+	void *impl;	       /* of the kind: struct sp__drive, ... */
+	uint32_t block_bytes;  /* what LBNs count: 512, 4096 */
+	uint64_t blocks;
+	unsigned window;       /* requests the device holds at once, >= 1 */
+	enum sp__window_policy window_policy;
+	/* The host that goes with it: constants by which computation is charged. */
+	uint32_t cpu_compare_ns; /* one comparison of keys */
+	uint32_t cpu_record_ns;	 /* handling one record in a merge or scan, beside comparisons */
+	uint32_t cpu_copy_ps;	 /* copying one byte, in 1e-12 s */
+	uint32_t cpu_request_ns; /* issuing and completing one request */
+};
+
+/*
+ * SP_EFORMAT, with file, field and reason; -ENOENT with the list of known
+ * names for an unknown one.
+ */
+SP_MUST_CHECK int sp__model_load(struct sp__model **m, const char *name, struct sp_errinfo *err);
+void sp__model_free(struct sp__model *m); /* accepts NULL */
+
+/* Name and one line of the i-th shipped model; false behind the last. */
+bool sp__model_shipped(unsigned i, const char **name, const char **about);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The track map: which blocks lie on which track, and at what angle.
+ *
+ * The blocks of a drive in LBN order run through tracks; what follows what is
+ * all that a host can see, and all that is kept here.  Regions follow one
+ * another; in a region the lengths of the tracks and the skews between them
+ * repeat with a pattern (one entry for plain zones of one surface; one for
+ * each head where heads or the step to the next cylinder differ; one for each
+ * track of a serpentine).  Cylinder and head, where known, are the layout's
+ * affair (drive.h).
+ *
+ * Angles are fractions of a revolution in units of 2^-64, so that sums wrap by
+ * themselves; they are computed from exact rationals every time and never
+ * accumulated, so there is no drift.
+ *
+ * A slipped block is a place on a track that no LBN has: every later block
+ * moves on by one place.  Places are numbered along the tracks from 0 (slips
+ * included): place = LBN + number of slips before it.
+ *
+ * Thread rule: immutable once built.
+ */
+#ifndef SP__DEV_TRACKMAP_H
+#define SP__DEV_TRACKMAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <spindle/api.h>
+#include <spindle/error.h>
+
+typedef uint64_t sp__angle; /* 2^64 is one revolution */
+
+struct sp__trackkind {
+	uint32_t blocks; /* places on the track */
+	uint32_t skew;	 /* from this track's start to the next one's, in 1/skew_den rev */
+};
+
+struct sp__region {
+	uint64_t first_track; /* filled in by sp__trackmap_new */
+	uint64_t first_place; /* likewise */
+	uint64_t tracks;
+	sp__angle start; /* of the first track's first place */
+	uint32_t skew_den;
+	uint32_t npattern;
+	struct sp__trackkind *pattern; /* of track i: pattern[i % npattern] */
+	uint64_t pattern_blocks;       /* sums over one pattern; filled in */
+	uint64_t pattern_skew;
+};
+
+struct sp__trackmap {
+	size_t nregions;
+	struct sp__region *regions;
+	size_t nslips;
+	uint64_t *slips;  /* places, ascending */
+	uint64_t tracks;  /* in all */
+	uint64_t places;  /* in all */
+	uint64_t blocks;  /* in all: places less slips */
+};
+
+/* One track. */
+struct sp__track {
+	uint64_t number;      /* in LBN order, from 0 */
+	size_t region;
+	uint64_t first_place; /* its first place */
+	uint32_t places;      /* on it, slips included */
+	uint64_t first_lbn;   /* its first block */
+	uint32_t blocks;      /* LBNs on it (fewer than places if slipped) */
+	sp__angle start;      /* of its first place */
+};
+
+/*
+ * Copies regions, patterns and slips (sorted, unique, inside).  SP_EFORMAT
+ * with the reason in err if they contradict each other.
+ */
+SP_MUST_CHECK int sp__trackmap_new(struct sp__trackmap **map, const struct sp__region *regions,
+				   size_t nregions, const uint64_t *slips, size_t nslips,
+				   struct sp_errinfo *err);
+void sp__trackmap_free(struct sp__trackmap *map); /* accepts NULL */
+
+uint64_t sp__trackmap_place(const struct sp__trackmap *map, uint64_t lbn);
+/* The LBN at a place; if that is slipped, of the next one that is not. */
+uint64_t sp__trackmap_lbn(const struct sp__trackmap *map, uint64_t place);
+
+/* number < map->tracks; lbn < map->blocks */
+void sp__trackmap_track(const struct sp__trackmap *map, uint64_t number, struct sp__track *t);
+void sp__trackmap_find(const struct sp__trackmap *map, uint64_t lbn, struct sp__track *t);
+
+/* Angle at which a place of the track begins. */
+sp__angle sp__track_angle(const struct sp__track *t, uint64_t place);
+
+/* n/d of a revolution, n < d. */
+static inline sp__angle sp__angle_of(uint64_t n, uint64_t d)
+{
+	return (sp__angle)(((unsigned __int128)n << 64) / d);
+}
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A simulated file system's block allocator: where the pages of growing files
+ * come to lie on the device.
+ *
+ * Pages are of one size.  Three policies: none (each file has a contiguous
+ * area of its own, given out as areas: inputs, spill, output, one behind the
+ * other, growing without bound), group:N (each file that needs a page
+ * pre-allocates the next N free pages, as ext2 does, so that files written in
+ * turn interleave in groups of N), extent (like group, but each further
+ * allocation of a file doubles, up to a limit).
+ *
+ * Source: Wang & Cherniack 2006, sections 2.3 and 4.4 (tables 9 and 10).
+ */
+#ifndef SP__SIM_FSMAP_H
+#define SP__SIM_FSMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <spindle/api.h>
+#include <spindle/error.h>
+
+enum sp__fs_policy { SP__FS_NONE, SP__FS_GROUP, SP__FS_EXTENT };
+
+struct sp__fsmap_opts {
+	enum sp__fs_policy policy;
+	unsigned group_pages;  /* of group; 8 by default */
+	unsigned extent_pages; /* most in one allocation of extent; 2048 by default */
+	uint64_t device_pages;
+};
+
+struct sp__fsmap;
+
+SP_MUST_CHECK int sp__fsmap_new(struct sp__fsmap **fs, const struct sp__fsmap_opts *opts);
+void sp__fsmap_free(struct sp__fsmap *fs); /* accepts NULL */
+
+/*
+ * A file.  pages > 0: it exists already, with so many, contiguous.  Returns
+ * its number, or -ENOSPC, -ENOMEM.
+ */
+SP_MUST_CHECK int sp__fsmap_create(struct sp__fsmap *fs, uint64_t pages);
+/*
+ * The device page of page `page` of a file, allocated if need be; -ENOSPC,
+ * -ENOMEM.  *run: how many pages from there on are contiguous (allocated
+ * ones, at most n are looked at; at least 1).
+ */
+SP_MUST_CHECK int sp__fsmap_locate(struct sp__fsmap *fs, unsigned file, uint64_t page, size_t n,
+				   uint64_t *device_page, size_t *run);
+/* A page of a file is not used any more; its place serves again. */
+void sp__fsmap_punch(struct sp__fsmap *fs, unsigned file, uint64_t page);
+
+/* Contiguous regions of the pages that a file has now, and their mean length in pages. */
+void sp__fsmap_regions(const struct sp__fsmap *fs, unsigned file, uint64_t *regions, double *mean);
+
+#endif

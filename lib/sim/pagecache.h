@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A simulated page cache: which accesses of a program reach the device.
+ *
+ * Pure bookkeeping: it knows page numbers of the device and the clock, not the
+ * device's timing.  Each call says what must be moved now, and what could be
+ * written in the background; the machine (machine.h) makes block requests of
+ * it and says when they are done.
+ *
+ * Source: Wang & Cherniack 2006, sections 2 and 4 (LRU and OPT; asynchronous
+ * write-back above one threshold of dirty pages, synchronous above another
+ * down to a third, age of dirty pages).
+ */
+#ifndef SP__SIM_PAGECACHE_H
+#define SP__SIM_PAGECACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <spindle/api.h>
+#include <spindle/error.h>
+
+enum sp__pcache_policy { SP__PCACHE_LRU, SP__PCACHE_OPT };
+
+struct sp__pcache_opts {
+	uint64_t pages; /* capacity, >= 1 */
+	enum sp__pcache_policy policy;
+	bool flush_on_evict;	/* dirty pages are written only when evicted, or by a sync */
+	unsigned async_percent; /* dirty pages above which the background writes (30) */
+	unsigned sync_percent;	/* above which a writer waits (60) ... */
+	unsigned down_percent;	/* ... until this few are dirty (20) */
+	uint64_t age_ns;	/* dirty for longer: written in the background (3 s) */
+	uint32_t readahead_pages; /* most read ahead of a sequential reader; 0: none */
+	/* OPT: for each access in order, all its pages in order (from a recorded sequence). */
+	const uint64_t *future;
+	size_t nfuture;
+};
+
+struct sp__pcache_stats {
+	uint64_t hits, misses;
+	uint64_t reads, writes; /* pages moved from and to the device: transfers */
+	uint64_t dropped;	/* dirty pages whose contents nobody wanted any more */
+};
+
+/* Pages to move, in the order found; adjacent ones may be one request. */
+struct sp__pcache_work {
+	uint64_t *pages;
+	size_t n, cap;
+};
+
+struct sp__pcache;
+
+SP_MUST_CHECK int sp__pcache_new(struct sp__pcache **pc, const struct sp__pcache_opts *opts,
+				 struct sp_errinfo *err);
+void sp__pcache_free(struct sp__pcache *pc); /* accepts NULL */
+
+/*
+ * The program reads pages [page, page + n) at now_ns, as one access.  read:
+ * pages that must come from the device before it can go on; ahead: those read
+ * ahead, for which it does not wait; write: evicted dirty pages, to be written
+ * before what replaces them is read.  Lists are appended to.  0 or -ENOMEM.
+ */
+SP_MUST_CHECK int sp__pcache_read(struct sp__pcache *pc, uint64_t now_ns, uint64_t page, size_t n,
+				  struct sp__pcache_work *read, struct sp__pcache_work *ahead,
+				  struct sp__pcache_work *write);
+/*
+ * The program writes whole pages.  write: evictions, and what a synchronous
+ * flush demands: the program waits for them.
+ */
+SP_MUST_CHECK int sp__pcache_write(struct sp__pcache *pc, uint64_t now_ns, uint64_t page, size_t n,
+				   struct sp__pcache_work *write);
+/* What the background should write now (async threshold, age): oldest first, at most max. */
+SP_MUST_CHECK int sp__pcache_background(struct sp__pcache *pc, uint64_t now_ns, size_t max,
+					struct sp__pcache_work *write);
+/* When background work will next be due by age if nothing happens; UINT64_MAX: never. */
+uint64_t sp__pcache_due_ns(const struct sp__pcache *pc);
+/* The contents of these pages are not wanted any more (freed blocks): dropped even if dirty. */
+void sp__pcache_drop(struct sp__pcache *pc, uint64_t page, size_t n);
+/* Everything dirty, oldest first, to be written (a sync). */
+SP_MUST_CHECK int sp__pcache_sync(struct sp__pcache *pc, struct sp__pcache_work *write);
+void sp__pcache_stats(const struct sp__pcache *pc, struct sp__pcache_stats *s);
+void sp__pcache_work_release(struct sp__pcache_work *w);
+
+#endif
