@@ -45,21 +45,23 @@ struct sp__region {
 	struct sp__trackkind *pattern; /* of track i: pattern[i % npattern] */
 	uint64_t pattern_blocks;       /* sums over one pattern; filled in */
 	uint64_t pattern_skew;
+	uint64_t *blocks_before; /* sums over the entries before each one; filled in */
+	uint64_t *skew_before;
 };
 
 struct sp__trackmap {
 	size_t nregions;
 	struct sp__region *regions;
 	size_t nslips;
-	uint64_t *slips;  /* places, ascending */
-	uint64_t tracks;  /* in all */
-	uint64_t places;  /* in all */
-	uint64_t blocks;  /* in all: places less slips */
+	uint64_t *slips; /* places, ascending */
+	uint64_t tracks; /* in all */
+	uint64_t places; /* in all */
+	uint64_t blocks; /* in all: places less slips */
 };
 
 /* One track. */
 struct sp__track {
-	uint64_t number;      /* in LBN order, from 0 */
+	uint64_t number; /* in LBN order, from 0 */
 	size_t region;
 	uint64_t first_place; /* its first place */
 	uint32_t places;      /* on it, slips included */
@@ -69,8 +71,10 @@ struct sp__track {
 };
 
 /*
- * Copies regions, patterns and slips (sorted, unique, inside).  SP_EFORMAT
- * with the reason in err if they contradict each other.
+ * Copies regions, patterns and slips.  SP_EFORMAT with the reason in err if
+ * they contradict each other: a region without tracks or pattern, a track
+ * without places, a skew of a revolution or more, slips that do not ascend or
+ * lie outside, nothing left; or -ENOMEM.
  */
 SP_MUST_CHECK int sp__trackmap_new(struct sp__trackmap **map, const struct sp__region *regions,
 				   size_t nregions, const uint64_t *slips, size_t nslips,
@@ -78,14 +82,17 @@ SP_MUST_CHECK int sp__trackmap_new(struct sp__trackmap **map, const struct sp__r
 void sp__trackmap_free(struct sp__trackmap *map); /* accepts NULL */
 
 uint64_t sp__trackmap_place(const struct sp__trackmap *map, uint64_t lbn);
-/* The LBN at a place; if that is slipped, of the next one that is not. */
+/*
+ * The LBN at a place; if that is slipped, of the next one that is not (which
+ * is map->blocks if none follows).
+ */
 uint64_t sp__trackmap_lbn(const struct sp__trackmap *map, uint64_t place);
 
 /* number < map->tracks; lbn < map->blocks */
 void sp__trackmap_track(const struct sp__trackmap *map, uint64_t number, struct sp__track *t);
 void sp__trackmap_find(const struct sp__trackmap *map, uint64_t lbn, struct sp__track *t);
 
-/* Angle at which a place of the track begins. */
+/* Angle at which a place of the track begins, or its last one ends. */
 sp__angle sp__track_angle(const struct sp__track *t, uint64_t place);
 
 /* n/d of a revolution, n < d. */
