@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A sequence of block requests in memory, and the page accesses that it is
+ * made of.  The public face is spindle/sequence.h.
+ *
+ * Offsets are bytes of a volume; volumes are numbered from 0 in the order of
+ * their first lines.  Requests that failed or moved nothing are not in the
+ * list: they touch no page.
+ */
+#ifndef SP__SIM_SEQUENCE_H
+#define SP__SIM_SEQUENCE_H
+
+#include <spindle/sequence.h>
+
+struct sp__seqreq {
+	uint64_t offset;
+	int64_t submit_ns, done_ns; /* since the opening of the trace */
+	uint64_t line;		    /* of the file, from 1 */
+	uint32_t bytes;		    /* that were moved, > 0 */
+	uint32_t volume;
+	uint16_t prio;
+	bool write;
+};
+
+struct sp__seqvolume {
+	char *name;   /* as it was before it was escaped */
+	uint64_t end; /* of the last byte touched */
+	uint64_t failed, empty;
+};
+
+struct sp_sequence {
+	struct sp__seqreq *req; /* in the order asked for */
+	size_t n;
+	struct sp__seqvolume *volume;
+	size_t nvolumes;
+};
+
+/*
+ * Each page access in order; a request's pages ascending.  page counts from
+ * the start of the volume.  Stops at the first call that does not return 0,
+ * and returns what it returned.
+ */
+typedef int sp__sequence_page_fn(void *arg, const struct sp__seqreq *req, uint64_t page);
+int sp__sequence_each_page(const struct sp_sequence *seq, uint32_t page_bytes,
+			   sp__sequence_page_fn *fn, void *arg);
+
+/*
+ * The same as one list, in which volumes lie one behind the other with a page
+ * between them: the page of byte x of volume v is base[v] + x / page_bytes.
+ * The caller frees pages and base.  0 or -ENOMEM.
+ */
+struct sp__seqpages {
+	uint64_t *pages, *base;
+	size_t n;
+};
+SP_MUST_CHECK int sp__sequence_pages(const struct sp_sequence *seq, uint32_t page_bytes,
+				     struct sp__seqpages *out);
+void sp__sequence_pages_release(struct sp__seqpages *pages);
+
+#endif
