@@ -258,8 +258,7 @@ static int run(struct job *j)
 	j->total_bytes = sp__inputs_bytes(j->io->inputs, j->io->ninputs, &all);
 	if (!all)
 		j->total_bytes = 0;
-	if (!j->opts.input_bytes)
-		j->opts.input_bytes = j->total_bytes;
+	sp_sort_expect(&j->opts, j->io->inputs, j->io->ninputs);
 	rc = sp_sort_new(&j->sort, &j->opts, j->err);
 	if (rc < 0)
 		return rc;

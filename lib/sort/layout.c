@@ -54,11 +54,11 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 static double record_weight(const struct sp_sort_opts *o)
 {
-	double bytes = o->format.kind == SP_REC_FIXED && o->format.fixed_bytes
-			       ? (double)o->format.fixed_bytes
-			       : SP__PLAN_RECORD_BYTES;
+	uint64_t bytes = o->record_bytes ? o->record_bytes : SP__PLAN_RECORD_BYTES;
 
-	return 1 + (SP__PLAN_ENTRY_BYTES + SP__PLAN_SCRATCH_BYTES) / bytes;
+	if (o->format.kind == SP_REC_FIXED && o->format.fixed_bytes)
+		bytes = o->format.fixed_bytes;
+	return 1 + (SP__PLAN_ENTRY_BYTES + SP__PLAN_SCRATCH_BYTES) / (double)bytes;
 }
 
 static uint64_t fixed_bytes(const struct sp_sort_opts *o, const struct sp__choice *c)
@@ -177,14 +177,21 @@ static void choose_fan_in(const struct sp_sort_opts *o, const struct sp__choice 
 	l->need_merge_bytes = (uint64_t)at_least * c->page_bytes;
 }
 
-static double merge_seconds(const struct sp__layout *l, uint32_t page_bytes, unsigned runs)
+static double read_seconds(const struct sp__layout *l, uint32_t page_bytes, unsigned runs)
 {
 	struct sp_strategy_plan table[SP_READ_COUNT_];
 	uint64_t pages = l->nominal_bytes / page_bytes + 1;
-	enum sp_readahead best =
-		sp__plan_readahead(pages, page_bytes, runs, l->merge_pages, l->keys, table);
 
-	return fmax(table[best].seconds, SP__PLAN_MERGE_S_PER_MB * (double)l->nominal_bytes / MB);
+	return table[sp__plan_readahead(pages, page_bytes, runs, l->merge_pages, l->keys, table)]
+		.seconds;
+}
+
+/* Of the processor, for merging all bytes once. */
+static double work_seconds(const struct sp__layout *l, uint32_t page_bytes)
+{
+	double bytes = (double)l->nominal_bytes;
+
+	return SP__PLAN_MERGE_S_PER_MB * bytes / MB + SP__PLAN_PAGE_S * bytes / page_bytes;
 }
 
 /*
@@ -193,19 +200,23 @@ static double merge_seconds(const struct sp__layout *l, uint32_t page_bytes, uns
  */
 static double merged_before(const struct sp__layout *l)
 {
-	double reach = pow(l->fan_in, l->passes - 1), merges, share;
+	double reach = pow(l->fan_in, l->passes - 1), over = (double)l->runs - reach, merges;
 
 	if (l->passes < 2)
 		return 0;
-	merges = ceil(((double)l->runs - reach) / (l->fan_in - 1));
-	share = merges * l->fan_in / (double)l->runs;
-	return l->passes - 2 + fmin(1, share);
+	merges = ceil(over / (l->fan_in - 1));
+	return l->passes - 2 + fmin(1, (over + merges) / (double)l->runs);
 }
 
-/* Formula (5) for every byte that is read, and t alone for those written. */
+/*
+ * Formula (5) for every byte that is read, and t alone for those written.  The
+ * final merge runs beside reading and writing; in those before it one thread
+ * reads, merges and writes by turns.
+ */
 static void estimate(struct sp__layout *l, uint32_t page_bytes)
 {
 	double pass = SP__PLAN_TRANSFER_S_PER_MB * (double)l->nominal_bytes / MB, before;
+	double work = work_seconds(l, page_bytes);
 
 	l->seconds = 2 * pass; /* input and output */
 	if (l->in_memory)
@@ -213,10 +224,10 @@ static void estimate(struct sp__layout *l, uint32_t page_bytes)
 	l->passes = passes_for(l->runs, l->fan_in);
 	l->final_runs = (unsigned)(l->runs < l->fan_in ? l->runs : l->fan_in);
 	l->seconds += pass; /* spilling */
-	l->seconds += merge_seconds(l, page_bytes, l->final_runs);
+	l->seconds += fmax(work, read_seconds(l, page_bytes, l->final_runs));
 	before = merged_before(l);
 	if (before > 0)
-		l->seconds += before * (pass + merge_seconds(l, page_bytes, l->fan_in));
+		l->seconds += before * (pass + work + read_seconds(l, page_bytes, l->fan_in));
 }
 
 /*

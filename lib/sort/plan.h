@@ -11,7 +11,7 @@
 #define SP__PLAN_ENTRY_BYTES 16
 /* ... and this while it is being sorted. */
 #define SP__PLAN_SCRATCH_BYTES 16
-/* Taken for a record where nothing is known, of line and CSV formats. */
+/* Taken for a record of line and CSV formats where nothing is known. */
 #define SP__PLAN_RECORD_BYTES 64
 /* Descriptor of a spilled page in memory: checksum; with the last key, cut short. */
 #define SP__PLAN_PAGE_BYTES 10
@@ -22,8 +22,9 @@
  */
 #define SP__PLAN_TRANSFER_S_PER_MB 0.0005
 #define SP__PLAN_SEEK_S 0.00003
-/* Merging takes the processor at least this, however fast pages come. */
+/* Merging takes the processor at least this, and this for each page it reads. */
 #define SP__PLAN_MERGE_S_PER_MB 0.001
+#define SP__PLAN_PAGE_S 0.000004
 /* What selecting from a heap costs the processor beyond sorting a loaded buffer. */
 #define SP__PLAN_REPLACEMENT_S_PER_MB 0.002
 

@@ -84,6 +84,16 @@ value()
 	[ "$(value plan.json input_bytes)" = null ]
 }
 
+@test "the plan knows how long records are, and consumes nothing to find out" {
+	seq 1000000 2000000 >short
+	awk 'BEGIN { for (i = 0; i < 80000; i++) printf "%099d\n", i }' >long
+	"$xsort" -S 1M --explain --stats=short.json short
+	"$xsort" -S 1M --explain --stats=long.json - <long
+	# 8 bytes and 32 more for each, 100 bytes and 32 more.
+	[ "$(value short.json runs)" -gt $((3 * $(value long.json runs))) ]
+	[ "$("$xsort" -S 1M - <long | sha1sum)" = "$(sha1sum <long)" ]
+}
+
 @test "sizes that contradict each other are refused with the least that would do" {
 	run -2 --separate-stderr "$xsort" -S 1M --run-size=1G abc
 	[ -z "$output" ]

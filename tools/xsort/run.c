@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <spindle/report.h>
 #include "msg.h"
@@ -14,23 +13,6 @@ static const char *const phase_names[SP_SORT_PHASES] = { "forming runs", "mergin
 static void show_progress(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes)
 {
 	progress_update(arg, phase, done_bytes, total_bytes);
-}
-
-/* The bytes of all inputs; 0 if one of them is no regular file. */
-static uint64_t input_bytes(const struct settings *set)
-{
-	uint64_t sum = 0;
-	struct stat st;
-
-	for (size_t i = 0; i < set->nfiles; i++) {
-		if (strcmp(set->files[i], "-") ? stat(set->files[i], &st)
-					       : fstat(STDIN_FILENO, &st))
-			return 0;
-		if (!S_ISREG(st.st_mode))
-			return 0;
-		sum += (uint64_t)st.st_size;
-	}
-	return sum;
 }
 
 static FILE *open_report(const char *name)
@@ -62,7 +44,7 @@ static int explain(struct settings *set)
 	FILE *f;
 	int rc;
 
-	set->opts.input_bytes = input_bytes(set);
+	sp_sort_expect(&set->opts, set->files, set->nfiles);
 	if (sp_sort_plan(&set->opts, &plan, &err))
 		failure(set, &err, 0);
 	report = sp_report_sort_plan(&plan);

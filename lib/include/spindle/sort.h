@@ -48,6 +48,7 @@ struct sp_sort_opts {
 
 	uint64_t memory_bytes;	    /* ceiling for the whole process (-S) */
 	uint64_t input_bytes;	    /* expected; 0: unknown */
+	uint64_t record_bytes;	    /* mean length of its records; 0: unknown */
 	const char *const *tmpdirs; /* at least one */
 	size_t ntmpdirs;
 	unsigned parallel;  /* threads; 0: processors, at most 8 */
@@ -111,6 +112,15 @@ struct sp_sort_plan {
  */
 SP_API SP_MUST_CHECK int sp_sort_plan(const struct sp_sort_opts *opts, struct sp_sort_plan *plan,
 				      struct sp_errinfo *err);
+
+/*
+ * Fills in what opts leaves unknown (0) of input_bytes and record_bytes, as
+ * sp_sort_run() does for the plan that it makes: the sum of the inputs' lengths
+ * if all are regular files, and the mean length of the records in the first
+ * 64 KB of the first regular file, unless there is less than 1 MB in all.  "-":
+ * standard input, of which nothing is consumed.  What cannot be read stays unknown.
+ */
+SP_API void sp_sort_expect(struct sp_sort_opts *opts, const char *const *inputs, size_t ninputs);
 
 #define SP_SORT_PHASES 2
 enum { SP_PHASE_RUN_FORMATION, SP_PHASE_MERGE };
