@@ -25,7 +25,7 @@ struct sp__seqreq {
 struct sp__seqvolume {
 	char *name;   /* as it was before it was escaped */
 	uint64_t end; /* of the last byte touched */
-	uint64_t failed, empty;
+	struct sp_sequence_counts counts;
 };
 
 struct sp_sequence {
@@ -33,7 +33,22 @@ struct sp_sequence {
 	size_t n;
 	struct sp__seqvolume *volume;
 	size_t nvolumes;
+	uint64_t device_seeks;
 };
+
+/* Fills in the counts; loading does it.  0 or -ENOMEM. */
+SP_MUST_CHECK int sp__sequence_count(struct sp_sequence *seq);
+
+/* The first page that a request touches, and how many. */
+static inline uint64_t sp__seqreq_page(const struct sp__seqreq *r, uint32_t page_bytes)
+{
+	return r->offset / page_bytes;
+}
+
+static inline size_t sp__seqreq_pages(const struct sp__seqreq *r, uint32_t page_bytes)
+{
+	return (r->offset + r->bytes - 1) / page_bytes - r->offset / page_bytes + 1;
+}
 
 /*
  * Each page access in order; a request's pages ascending.  page counts from

@@ -7,8 +7,8 @@
  * Counting.  A seek is a request that does not begin where the request before
  * it ended; the first one is a seek.  A cluster read is a maximal series of
  * reads of one volume of which each begins where the read before it ended.  A
- * merge is a request that follows one of the same kind on the same volume and
- * lies directly behind or before it, so that a scheduler could make one of the
+ * merge is a request of the same kind as the one before it on its volume, and
+ * directly behind or before that, so that a scheduler could make one of the
  * two.  A region is a maximal range of a volume that writes cover.  Requests
  * that failed or moved nothing are counted as such and nowhere else.
  *
@@ -66,12 +66,10 @@ struct sp_sequence_stats {
 	size_t volumes;
 };
 
-/* 0 or -ENOMEM. */
-SP_API SP_MUST_CHECK int sp_sequence_stats(const struct sp_sequence *seq,
-					   struct sp_sequence_stats *stats);
+SP_API void sp_sequence_stats(const struct sp_sequence *seq, struct sp_sequence_stats *stats);
 /*
  * One volume; number counts from 0 in the order of their first lines.  *name
- * lives as long as the sequence.  0, -ERANGE if there is none, or -ENOMEM.
+ * lives as long as the sequence.  0, or -ERANGE if there is no such volume.
  */
 SP_API SP_MUST_CHECK int sp_sequence_volume(const struct sp_sequence *seq, size_t number,
 					    const char **name, struct sp_sequence_counts *counts);

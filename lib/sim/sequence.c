@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Loading a trace.  Lines are read one by one; a request takes 48 bytes and a
+ * volume its name.  Names are found again through a table of hashes, so that a
+ * merge of thousands of files costs no more for a line than one of two.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/err.h"
+#include "base/hash.h"
+#include "sim/sequence.h"
+#include "sim/sequence_parse.h"
+
+struct loader {
+	struct sp_sequence *seq;
+	struct sp_errinfo *err;
+	const char *path;
+	uint64_t line;
+	size_t cap;	     /* of seq->req */
+	size_t *slot, nslot; /* volume number + 1; 0: free; nslot a power of 2 */
+	char *name;	     /* the line's volume, unescaped */
+	size_t name_cap;
+};
+
+static int no_memory(const struct loader *l)
+{
+	return sp__err(l->err, -ENOMEM, "read", l->path, -1);
+}
+
+/* Where a name is, or belongs. */
+static size_t *find_slot(const struct loader *l, const char *name)
+{
+	size_t i = sp__checksum(name, strlen(name)) & (l->nslot - 1);
+
+	while (l->slot[i] && strcmp(l->seq->volume[l->slot[i] - 1].name, name))
+		i = (i + 1) & (l->nslot - 1);
+	return &l->slot[i];
+}
+
+/* Room for one more volume: at most half of the slots are used. */
+static int grow_volumes(struct loader *l)
+{
+	size_t n = l->nslot ? l->nslot * 2 : 16;
+	struct sp__seqvolume *v = reallocarray(l->seq->volume, n / 2, sizeof(*v));
+
+	if (!v)
+		return no_memory(l);
+	l->seq->volume = v;
+	free(l->slot);
+	l->slot = calloc(n, sizeof(*l->slot));
+	if (!l->slot)
+		return no_memory(l);
+	l->nslot = n;
+	for (size_t i = 0; i < l->seq->nvolumes; i++)
+		*find_slot(l, v[i].name) = i + 1;
+	return 0;
+}
+
+static int find_volume(struct loader *l, const struct sp__seqline *line, uint32_t *number)
+{
+	struct sp_sequence *seq = l->seq;
+	size_t *slot;
+	int rc;
+
+	if (line->name_len >= l->name_cap) {
+		free(l->name);
+		l->name_cap = line->name_len + 256;
+		l->name = malloc(l->name_cap);
+		if (!l->name)
+			return no_memory(l);
+	}
+	sp__sequence_name(line->name, line->name_len, l->name);
+	if (seq->nvolumes >= l->nslot / 2 && (rc = grow_volumes(l)) < 0)
+		return rc;
+	slot = find_slot(l, l->name);
+	if (!*slot) {
+		seq->volume[seq->nvolumes] = (struct sp__seqvolume){ .name = strdup(l->name) };
+		if (!seq->volume[seq->nvolumes].name)
+			return no_memory(l);
+		*slot = ++seq->nvolumes;
+	}
+	*number = (uint32_t)(*slot - 1);
+	return 0;
+}
+
+static int add(struct loader *l, const struct sp__seqline *line, uint32_t number)
+{
+	struct sp_sequence *seq = l->seq;
+	struct sp__seqvolume *volume = &seq->volume[number];
+	struct sp__seqreq *r;
+
+	if (line->result <= 0) {
+		volume->counts.failed += line->result < 0;
+		volume->counts.empty += !line->result;
+		return 0;
+	}
+	if (seq->n == l->cap) {
+		l->cap = l->cap ? l->cap * 2 : 256;
+		r = reallocarray(seq->req, l->cap, sizeof(*r));
+		if (!r)
+			return no_memory(l);
+		seq->req = r;
+	}
+	seq->req[seq->n++] = (struct sp__seqreq){
+		.offset = line->offset,
+		.submit_ns = line->submit_ns,
+		.done_ns = line->done_ns,
+		.line = l->line,
+		.bytes = (uint32_t)line->result,
+		.volume = number,
+		.prio = line->prio,
+		.write = line->write,
+	};
+	if (volume->end < line->offset + (uint64_t)line->result)
+		volume->end = line->offset + (uint64_t)line->result;
+	return 0;
+}
+
+static int one_line(struct loader *l, const char *text, size_t len)
+{
+	struct sp__seqline line;
+	const char *why;
+	uint32_t number = 0;
+	int rc;
+
+	l->line++;
+	if (l->line == 1 && sp__sequence_foreign(text, len))
+		return sp__errf(l->err, SP_EFORMAT, "read", l->path, -1,
+				"line 1: a version of the format that is not known here");
+	rc = sp__sequence_line(text, len, &line, &why);
+	if (rc < 0)
+		return sp__errf(l->err, rc, "read", l->path, -1, "line %llu: %s",
+				(unsigned long long)l->line, why);
+	if (!rc)
+		return 0;
+	rc = find_volume(l, &line, &number);
+	return rc < 0 ? rc : add(l, &line, number);
+}
+
+static int read_lines(struct loader *l, FILE *f)
+{
+	char *text = NULL;
+	size_t cap = 0;
+	ssize_t len;
+	int rc = 0;
+
+	while (rc == 0 && (errno = 0, len = getline(&text, &cap, f)) > 0)
+		rc = one_line(l, text, (size_t)len - (text[len - 1] == '\n'));
+	if (rc == 0 && !feof(f))
+		rc = sp__err(l->err, errno ? -errno : -EIO, "read", l->path, -1);
+	free(text);
+	return rc;
+}
+
+static int by_submission(const void *pa, const void *pb)
+{
+	const struct sp__seqreq *a = pa, *b = pb;
+
+	if (a->submit_ns != b->submit_ns)
+		return a->submit_ns < b->submit_ns ? -1 : 1;
+	return a->line < b->line ? -1 : a->line > b->line;
+}
+
+static int by_completion(const void *pa, const void *pb)
+{
+	const struct sp__seqreq *a = pa, *b = pb;
+
+	if (a->done_ns != b->done_ns)
+		return a->done_ns < b->done_ns ? -1 : 1;
+	return a->line < b->line ? -1 : a->line > b->line;
+}
+
+static int read_path(struct loader *l)
+{
+	bool standard = !strcmp(l->path, "-");
+	FILE *f = standard ? stdin : fopen(l->path, "re");
+	int rc;
+
+	if (!f)
+		return sp__err(l->err, -errno, "open", l->path, -1);
+	rc = read_lines(l, f);
+	if (!standard)
+		fclose(f);
+	return rc;
+}
+
+int sp_sequence_load(struct sp_sequence **out, const char *path, enum sp_sequence_order order,
+		     struct sp_errinfo *err)
+{
+	struct loader l = { .err = err, .path = path };
+	int rc;
+
+	l.seq = calloc(1, sizeof(*l.seq));
+	if (!l.seq)
+		return no_memory(&l);
+	rc = read_path(&l);
+	free(l.slot);
+	free(l.name);
+	if (rc == 0) {
+		if (l.seq->n)
+			qsort(l.seq->req, l.seq->n, sizeof(*l.seq->req),
+			      order == SP_SEQUENCE_DONE ? by_completion : by_submission);
+		rc = sp__sequence_count(l.seq);
+		if (rc < 0)
+			sp__err(err, rc, "read", path, -1);
+	}
+	if (rc < 0)
+		sp_sequence_free(l.seq);
+	else
+		*out = l.seq;
+	return rc;
+}
+
+void sp_sequence_free(struct sp_sequence *seq)
+{
+	if (!seq)
+		return;
+	for (size_t i = 0; i < seq->nvolumes; i++)
+		free(seq->volume[i].name);
+	free(seq->volume);
+	free(seq->req);
+	free(seq);
+}
