@@ -7,6 +7,18 @@
  * written in the background; the machine (machine.h) makes block requests of
  * it and says when they are done.
  *
+ * OPT goes by position: the i-th page of the program's accesses is taken for
+ * the i-th of the recorded sequence, whatever its number, and what matters is
+ * when that one comes again.  So page numbers of the sequence may be any that
+ * name the same page alike.  Under OPT nothing is read ahead.
+ *
+ * Read-ahead follows streams of device pages: a read that begins where an
+ * earlier one ended brings in a window behind it, of twice its size; reaching
+ * a window brings in the next one, of twice the size, up to the limit.
+ *
+ * One thread.  Each page accessed costs O(1) under LRU, O(log n) under OPT;
+ * memory about 60 bytes for each cached page, 8 for each page of the future.
+ *
  * Source: Wang & Cherniack 2006, sections 2 and 4 (LRU and OPT; asynchronous
  * write-back above one threshold of dirty pages, synchronous above another
  * down to a third, age of dirty pages).
@@ -20,20 +32,28 @@
 #include <spindle/api.h>
 #include <spindle/error.h>
 
+#define SP__PCACHE_PAGES_MAX (UINT64_C(1) << 30)
+
 enum sp__pcache_policy { SP__PCACHE_LRU, SP__PCACHE_OPT };
 
 struct sp__pcache_opts {
-	uint64_t pages; /* capacity, >= 1 */
+	uint64_t pages; /* capacity, 1 to SP__PCACHE_PAGES_MAX */
 	enum sp__pcache_policy policy;
-	bool flush_on_evict;	/* dirty pages are written only when evicted, or by a sync */
-	unsigned async_percent; /* dirty pages above which the background writes (30) */
-	unsigned sync_percent;	/* above which a writer waits (60) ... */
-	unsigned down_percent;	/* ... until this few are dirty (20) */
-	uint64_t age_ns;	/* dirty for longer: written in the background (3 s) */
+	bool flush_on_evict;	  /* dirty pages are written only when evicted, or by a sync */
+	unsigned async_percent;	  /* dirty pages above which the background writes (30) */
+	unsigned sync_percent;	  /* above which a writer waits (60) ... */
+	unsigned down_percent;	  /* ... until this few are dirty (20) */
+	uint64_t age_ns;	  /* dirty for longer: written in the background (3 s) */
 	uint32_t readahead_pages; /* most read ahead of a sequential reader; 0: none */
 	/* OPT: for each access in order, all its pages in order (from a recorded sequence). */
 	const uint64_t *future;
 	size_t nfuture;
+	/*
+	 * OPT: a page whose last access is a write is wanted by somebody after
+	 * the sequence (an output file), so it is written when evicted.
+	 * Otherwise a page that never comes again is dropped even if dirty.
+	 */
+	bool keep_written;
 };
 
 struct sp__pcache_stats {
@@ -50,6 +70,7 @@ struct sp__pcache_work {
 
 struct sp__pcache;
 
+/* -ENOMEM, or -EINVAL for a capacity out of range. */
 SP_MUST_CHECK int sp__pcache_new(struct sp__pcache **pc, const struct sp__pcache_opts *opts,
 				 struct sp_errinfo *err);
 void sp__pcache_free(struct sp__pcache *pc); /* accepts NULL */
@@ -63,6 +84,8 @@ void sp__pcache_free(struct sp__pcache *pc); /* accepts NULL */
 SP_MUST_CHECK int sp__pcache_read(struct sp__pcache *pc, uint64_t now_ns, uint64_t page, size_t n,
 				  struct sp__pcache_work *read, struct sp__pcache_work *ahead,
 				  struct sp__pcache_work *write);
+/* Nothing from this page on is read ahead by the reads that follow (the end of a file's region). */
+void sp__pcache_ahead_end(struct sp__pcache *pc, uint64_t page);
 /*
  * The program writes whole pages.  write: evictions, and what a synchronous
  * flush demands: the program waits for them.

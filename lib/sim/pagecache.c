@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The simulated page cache.
+ *
+ * Each cached page has a frame.  Frames are found by a hash of the page, and
+ * ordered by last use (LRU: a list; OPT: a heap by next use).  Dirty ones are
+ * also in a list by the moment they became dirty; writing a dirty page again
+ * does not make it younger.
+ *
+ * A page given out to be written is clean from then on, one given out to be
+ * read is there from then on: when the device is done with it is the affair of
+ * the caller.
+ *
+ * Invariants: used <= capacity; the dirty list holds exactly the dirty frames,
+ * oldest first; hits + misses = pages that the program asked for.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "base/rng.h"
+#include "sim/pagecache_impl.h"
+
+#define NONE SP__PCACHE_NONE
+
+int sp__pcache_new(struct sp__pcache **out, const struct sp__pcache_opts *opts,
+		   struct sp_errinfo *err)
+{
+	struct sp__pcache *pc;
+
+	if (!opts->pages || opts->pages > SP__PCACHE_PAGES_MAX)
+		return sp__errf(err, -EINVAL, "cache", "", -1,
+				"a cache has between 1 and 2^30 pages, not %llu",
+				(unsigned long long)opts->pages);
+	pc = calloc(1, sizeof(*pc));
+	if (!pc)
+		return sp__err(err, -ENOMEM, "cache", "", -1);
+	pc->opts = *opts;
+	pc->unused = NONE;
+	pc->lru = pc->dirty = (struct sp__framelist){ NONE, NONE };
+	pc->ahead_end = UINT64_MAX;
+	if (opts->policy == SP__PCACHE_OPT)
+		pc->opts.readahead_pages = 0;
+	else if (opts->readahead_pages > opts->pages / 2)
+		pc->opts.readahead_pages = (uint32_t)(opts->pages / 2);
+	if (pc->opts.readahead_pages)
+		pc->stream = calloc(SP__PCACHE_STREAMS, sizeof(*pc->stream));
+	if ((pc->opts.readahead_pages && !pc->stream) ||
+	    (opts->policy == SP__PCACHE_OPT && sp__pcache_opt_open(pc) < 0)) {
+		sp__pcache_free(pc);
+		return sp__err(err, -ENOMEM, "cache", "", -1);
+	}
+	*out = pc;
+	return 0;
+}
+
+void sp__pcache_free(struct sp__pcache *pc)
+{
+	if (!pc)
+		return;
+	free(pc->frame);
+	free(pc->slot);
+	free(pc->heap);
+	free(pc->next_use);
+	free(pc->stream);
+	free(pc);
+}
+
+static int push(struct sp__pcache_work *w, uint64_t page)
+{
+	if (w->n == w->cap) {
+		size_t cap = w->cap ? 2 * w->cap : 64;
+		uint64_t *pages = realloc(w->pages, cap * sizeof(*pages));
+
+		if (!pages)
+			return -ENOMEM;
+		w->pages = pages;
+		w->cap = cap;
+	}
+	w->pages[w->n++] = page;
+	return 0;
+}
+
+void sp__pcache_work_release(struct sp__pcache_work *w)
+{
+	free(w->pages);
+	*w = (struct sp__pcache_work){ 0 };
+}
+
+static void lru_unlink(struct sp__pcache *pc, uint32_t i)
+{
+	struct sp__frame *f = &pc->frame[i];
+
+	*(f->newer == NONE ? &pc->lru.newest : &pc->frame[f->newer].older) = f->older;
+	*(f->older == NONE ? &pc->lru.oldest : &pc->frame[f->older].newer) = f->newer;
+}
+
+static void lru_append(struct sp__pcache *pc, uint32_t i)
+{
+	struct sp__frame *f = &pc->frame[i];
+
+	f->newer = NONE;
+	f->older = pc->lru.newest;
+	*(f->older == NONE ? &pc->lru.oldest : &pc->frame[f->older].newer) = i;
+	pc->lru.newest = i;
+}
+
+static void dirty_append(struct sp__pcache *pc, uint32_t i, uint64_t now_ns)
+{
+	struct sp__frame *f = &pc->frame[i];
+
+	f->dirty = true;
+	f->dirty_since = now_ns;
+	f->dirty_newer = NONE;
+	f->dirty_older = pc->dirty.newest;
+	*(f->dirty_older == NONE ? &pc->dirty.oldest : &pc->frame[f->dirty_older].dirty_newer) = i;
+	pc->dirty.newest = i;
+	pc->ndirty++;
+}
+
+static void dirty_unlink(struct sp__pcache *pc, uint32_t i)
+{
+	struct sp__frame *f = &pc->frame[i];
+
+	f->dirty = false;
+	*(f->dirty_newer == NONE ? &pc->dirty.newest : &pc->frame[f->dirty_newer].dirty_older) =
+		f->dirty_older;
+	*(f->dirty_older == NONE ? &pc->dirty.oldest : &pc->frame[f->dirty_older].dirty_newer) =
+		f->dirty_newer;
+	pc->ndirty--;
+}
+
+static void order_insert(struct sp__pcache *pc, uint32_t i)
+{
+	if (pc->opts.policy == SP__PCACHE_OPT)
+		sp__pcache_opt_insert(pc, i);
+	else
+		lru_append(pc, i);
+}
+
+static void order_remove(struct sp__pcache *pc, uint32_t i)
+{
+	if (pc->opts.policy == SP__PCACHE_OPT)
+		sp__pcache_opt_remove(pc, i);
+	else
+		lru_unlink(pc, i);
+}
+
+/* It was used, or is clean now. */
+static void order_used(struct sp__pcache *pc, uint32_t i)
+{
+	if (pc->opts.policy == SP__PCACHE_OPT) {
+		sp__pcache_opt_move(pc, i);
+	} else if (pc->lru.newest != i) {
+		lru_unlink(pc, i);
+		lru_append(pc, i);
+	}
+}
+
+/* Makes a dirty frame clean: its page is put on the list, unless it is dead. */
+static int clean(struct sp__pcache *pc, uint32_t i, struct sp__pcache_work *write)
+{
+	bool dead = sp__pcache_opt_dead(pc, &pc->frame[i]);
+
+	if (!dead && push(write, pc->frame[i].page) < 0)
+		return -ENOMEM;
+	dirty_unlink(pc, i);
+	pc->stats.dropped += dead;
+	pc->stats.writes += !dead;
+	return 0;
+}
+
+static int flush(struct sp__pcache *pc, uint32_t i, struct sp__pcache_work *write)
+{
+	int rc = clean(pc, i, write);
+
+	if (rc == 0 && pc->opts.policy == SP__PCACHE_OPT)
+		sp__pcache_opt_move(pc, i);
+	return rc;
+}
+
+static int evict(struct sp__pcache *pc, struct sp__pcache_work *write)
+{
+	uint32_t i = pc->opts.policy == SP__PCACHE_OPT ? pc->heap[0] : pc->lru.oldest;
+
+	if (pc->frame[i].dirty && clean(pc, i, write) < 0)
+		return -ENOMEM;
+	order_remove(pc, i);
+	sp__pcache_give(pc, i);
+	return 0;
+}
+
+static int insert(struct sp__pcache *pc, uint64_t page, uint64_t next_use, bool written,
+		  struct sp__pcache_work *write, uint32_t *i)
+{
+	if (pc->used == pc->opts.pages && evict(pc, write) < 0)
+		return -ENOMEM;
+	if (sp__pcache_take(pc, page, i) < 0)
+		return -ENOMEM;
+	pc->frame[*i].next_use = next_use;
+	pc->frame[*i].written = written;
+	order_insert(pc, *i);
+	return 0;
+}
+
+/* The program accesses a page: its frame, and whether it was there. */
+static int touch(struct sp__pcache *pc, uint64_t page, bool written, struct sp__pcache_work *write,
+		 uint32_t *i, bool *hit)
+{
+	uint64_t next_use = pc->next_use ? sp__pcache_opt_step(pc) : 0;
+
+	*i = sp__pcache_find(pc, page);
+	*hit = *i != NONE;
+	pc->stats.hits += *hit;
+	pc->stats.misses += !*hit;
+	if (!*hit)
+		return insert(pc, page, next_use, written, write, i);
+	pc->frame[*i].next_use = next_use;
+	pc->frame[*i].written = written;
+	order_used(pc, *i);
+	return 0;
+}
+
+/* Brings in [page, page + window), and marks its first page. */
+static int read_ahead(struct sp__pcache *pc, uint64_t page, uint64_t window,
+		      struct sp__pcache_work *ahead, struct sp__pcache_work *write)
+{
+	uint64_t end;
+	uint32_t i;
+
+	if (window > pc->opts.readahead_pages)
+		window = pc->opts.readahead_pages;
+	if (__builtin_add_overflow(page, window, &end) || end > pc->ahead_end)
+		end = pc->ahead_end;
+	for (uint64_t p = page; p < end; p++) {
+		if (sp__pcache_find(pc, p) != NONE)
+			continue;
+		if (push(ahead, p) < 0 || insert(pc, p, 0, false, write, &i) < 0)
+			return -ENOMEM;
+		pc->stats.reads++;
+	}
+	i = sp__pcache_find(pc, page);
+	if (page < end && i != NONE)
+		pc->frame[i].window = (uint32_t)(end - page);
+	return 0;
+}
+
+/* Does a read begin where an earlier one ended?  Its own end is remembered instead. */
+static bool in_stream(struct sp__pcache *pc, uint64_t page, size_t n)
+{
+	uint64_t *begin, *end;
+	bool found;
+
+	if (!pc->stream)
+		return false;
+	begin = &pc->stream[sp__mix64(page) & (SP__PCACHE_STREAMS - 1)];
+	end = &pc->stream[sp__mix64(page + n) & (SP__PCACHE_STREAMS - 1)];
+	found = *begin == page + 1;
+	if (found)
+		*begin = 0;
+	*end = page + n + 1;
+	return found;
+}
+
+int sp__pcache_read(struct sp__pcache *pc, uint64_t now_ns, uint64_t page, size_t n,
+		    struct sp__pcache_work *read, struct sp__pcache_work *ahead,
+		    struct sp__pcache_work *write)
+{
+	bool sequential = in_stream(pc, page, n), hit, missed = false;
+	uint64_t next = page + n, window = sequential ? 2 * n : 0;
+	bool reached = false;
+	uint32_t i;
+
+	(void)now_ns; /* reading makes nothing dirty */
+	for (uint64_t p = page; p < page + n; p++) {
+		if (touch(pc, p, false, write, &i, &hit) < 0)
+			return -ENOMEM;
+		if (!hit && push(read, p) < 0)
+			return -ENOMEM;
+		pc->stats.reads += !hit;
+		missed |= !hit;
+		if (pc->frame[i].window) {
+			reached = true;
+			next = p + pc->frame[i].window;
+			window = 2 * (uint64_t)pc->frame[i].window;
+			pc->frame[i].window = 0;
+		}
+	}
+	if (!window || !(missed || reached))
+		return 0;
+	return read_ahead(pc, next, window, ahead, write);
+}
+
+void sp__pcache_ahead_end(struct sp__pcache *pc, uint64_t page)
+{
+	pc->ahead_end = page;
+}
+
+static bool above(const struct sp__pcache *pc, unsigned percent)
+{
+	return (uint64_t)pc->ndirty * 100 > pc->opts.pages * percent;
+}
+
+int sp__pcache_write(struct sp__pcache *pc, uint64_t now_ns, uint64_t page, size_t n,
+		     struct sp__pcache_work *write)
+{
+	uint32_t i;
+	bool hit;
+
+	for (uint64_t p = page; p < page + n; p++) {
+		if (touch(pc, p, true, write, &i, &hit) < 0)
+			return -ENOMEM;
+		if (pc->frame[i].dirty)
+			continue;
+		dirty_append(pc, i, now_ns);
+		if (pc->opts.policy == SP__PCACHE_OPT)
+			sp__pcache_opt_move(pc, i);
+	}
+	if (pc->opts.flush_on_evict || !above(pc, pc->opts.sync_percent))
+		return 0;
+	while (pc->ndirty && above(pc, pc->opts.down_percent))
+		if (flush(pc, pc->dirty.oldest, write) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+uint64_t sp__pcache_due_ns(const struct sp__pcache *pc)
+{
+	uint64_t due;
+
+	if (pc->opts.flush_on_evict || !pc->ndirty)
+		return UINT64_MAX;
+	if (above(pc, pc->opts.async_percent))
+		return 0;
+	if (__builtin_add_overflow(pc->frame[pc->dirty.oldest].dirty_since, pc->opts.age_ns, &due))
+		return UINT64_MAX;
+	return due;
+}
+
+int sp__pcache_background(struct sp__pcache *pc, uint64_t now_ns, size_t max,
+			  struct sp__pcache_work *write)
+{
+	size_t begin = write->n;
+
+	while (pc->ndirty && write->n - begin < max && sp__pcache_due_ns(pc) <= now_ns)
+		if (flush(pc, pc->dirty.oldest, write) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+void sp__pcache_drop(struct sp__pcache *pc, uint64_t page, size_t n)
+{
+	for (uint64_t p = page; p < page + n; p++) {
+		uint32_t i = sp__pcache_find(pc, p);
+
+		if (i == NONE)
+			continue;
+		if (pc->frame[i].dirty) {
+			dirty_unlink(pc, i);
+			pc->stats.dropped++;
+		}
+		order_remove(pc, i);
+		sp__pcache_give(pc, i);
+	}
+}
+
+int sp__pcache_sync(struct sp__pcache *pc, struct sp__pcache_work *write)
+{
+	while (pc->ndirty)
+		if (flush(pc, pc->dirty.oldest, write) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+void sp__pcache_stats(const struct sp__pcache *pc, struct sp__pcache_stats *s)
+{
+	*s = pc->stats;
+}

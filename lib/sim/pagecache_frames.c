@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The frames of the page cache and the hash that finds them: open addressing
+ * with linear probing, at most half full, without tombstones (what follows a
+ * removed entry moves up).  Both grow by doubling until the capacity is
+ * reached, so that a large cache of which little is used costs little.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/rng.h"
+#include "sim/pagecache_impl.h"
+
+static uint32_t home_of(const struct sp__pcache *pc, uint64_t page)
+{
+	return (uint32_t)sp__mix64(page) & (pc->nslots - 1);
+}
+
+static uint32_t slot_of(const struct sp__pcache *pc, uint64_t page)
+{
+	uint32_t i = home_of(pc, page);
+
+	while (pc->slot[i] && pc->frame[pc->slot[i] - 1].page != page)
+		i = (i + 1) & (pc->nslots - 1);
+	return i;
+}
+
+uint32_t sp__pcache_find(const struct sp__pcache *pc, uint64_t page)
+{
+	return pc->nslots ? pc->slot[slot_of(pc, page)] - 1 : SP__PCACHE_NONE;
+}
+
+static int grow_heap(struct sp__pcache *pc, uint32_t cap)
+{
+	uint32_t *heap;
+
+	if (pc->opts.policy != SP__PCACHE_OPT)
+		return 0;
+	heap = realloc(pc->heap, cap * sizeof(*heap));
+	if (!heap)
+		return -ENOMEM;
+	pc->heap = heap;
+	return 0;
+}
+
+/* Frames are all in use when this is called. */
+static int grow(struct sp__pcache *pc)
+{
+	uint32_t cap = pc->cap ? 2 * pc->cap : 64, nslots = 2 * cap;
+	struct sp__frame *frame;
+	uint32_t *slot;
+
+	frame = realloc(pc->frame, cap * sizeof(*frame));
+	if (!frame)
+		return -ENOMEM;
+	pc->frame = frame;
+	if (grow_heap(pc, cap) < 0)
+		return -ENOMEM;
+	slot = calloc(nslots, sizeof(*slot));
+	if (!slot)
+		return -ENOMEM;
+	free(pc->slot);
+	pc->slot = slot;
+	pc->nslots = nslots;
+	pc->cap = cap;
+	for (uint32_t f = 0; f < pc->nframes; f++)
+		slot[slot_of(pc, frame[f].page)] = f + 1;
+	return 0;
+}
+
+int sp__pcache_take(struct sp__pcache *pc, uint64_t page, uint32_t *f)
+{
+	if (pc->unused != SP__PCACHE_NONE) {
+		*f = pc->unused;
+		pc->unused = pc->frame[*f].older;
+	} else {
+		if (pc->nframes == pc->cap && grow(pc) < 0)
+			return -ENOMEM;
+		*f = pc->nframes++;
+	}
+	pc->frame[*f] = (struct sp__frame){ .page = page };
+	pc->slot[slot_of(pc, page)] = *f + 1;
+	pc->used++;
+	return 0;
+}
+
+static void remove_slot(struct sp__pcache *pc, uint32_t hole)
+{
+	uint32_t mask = pc->nslots - 1;
+
+	for (uint32_t i = (hole + 1) & mask; pc->slot[i]; i = (i + 1) & mask) {
+		uint32_t home = home_of(pc, pc->frame[pc->slot[i] - 1].page);
+
+		/* It may move up unless its home lies behind the hole. */
+		if (((i - home) & mask) >= ((i - hole) & mask)) {
+			pc->slot[hole] = pc->slot[i];
+			hole = i;
+		}
+	}
+	pc->slot[hole] = 0;
+}
+
+void sp__pcache_give(struct sp__pcache *pc, uint32_t f)
+{
+	remove_slot(pc, slot_of(pc, pc->frame[f].page));
+	pc->frame[f].older = pc->unused;
+	pc->unused = f;
+	pc->used--;
+}

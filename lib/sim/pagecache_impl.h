@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the parts of the page cache share: frames and their lists.
+ */
+#ifndef SP__SIM_PAGECACHE_IMPL_H
+#define SP__SIM_PAGECACHE_IMPL_H
+
+#include "sim/pagecache.h"
+
+#define SP__PCACHE_NONE UINT32_MAX /* no frame */
+#define SP__PCACHE_STREAMS 1024	   /* ends of reads that are remembered; a power of 2 */
+
+struct sp__frame {
+	uint64_t page;
+	uint64_t next_use;     /* OPT: position of the next access; UINT64_MAX: none */
+	uint64_t dirty_since;  /* ns */
+	uint32_t newer, older; /* by use (LRU); the free frames are linked by older */
+	uint32_t dirty_newer, dirty_older;
+	uint32_t place;	 /* OPT: in the heap */
+	uint32_t window; /* > 0: first page of a read-ahead window of so many pages */
+	bool dirty;
+	bool written; /* its last access was a write */
+};
+
+struct sp__framelist {
+	uint32_t newest, oldest;
+};
+
+struct sp__pcache {
+	struct sp__pcache_opts opts;
+	struct sp__pcache_stats stats;
+	struct sp__frame *frame;
+	uint32_t nframes, cap, used; /* ever taken, allocated, holding a page now */
+	uint32_t unused;	     /* frames that were freed */
+	uint32_t *slot;		     /* hash of pages: frame + 1, 0: none */
+	uint32_t nslots;	     /* a power of 2, at least 2 * cap */
+	struct sp__framelist lru, dirty;
+	uint32_t ndirty;
+	/* OPT */
+	uint32_t *heap;	    /* used frames, the first to be evicted on top */
+	uint64_t *next_use; /* of each position of the future */
+	uint64_t position;
+	/* Read-ahead */
+	uint64_t *stream; /* end of an earlier read + 1, by its hash */
+	uint64_t ahead_end;
+};
+
+/* The heap of OPT; a frame is placed when it gets a page and when what it is ordered by changed. */
+SP_MUST_CHECK int sp__pcache_opt_open(struct sp__pcache *pc);
+void sp__pcache_opt_insert(struct sp__pcache *pc, uint32_t f); /* pc->used counts it already */
+void sp__pcache_opt_remove(struct sp__pcache *pc, uint32_t f); /* pc->used counts it still */
+void sp__pcache_opt_move(struct sp__pcache *pc, uint32_t f);
+/* Takes one position of the future: when its page is accessed next. */
+uint64_t sp__pcache_opt_step(struct sp__pcache *pc);
+/* Nobody will want to read what it holds. */
+bool sp__pcache_opt_dead(const struct sp__pcache *pc, const struct sp__frame *f);
+
+/* Frames by page, and the memory behind them. */
+uint32_t sp__pcache_find(const struct sp__pcache *pc, uint64_t page);
+/* A frame for a page that is not there; there must be room. 0 or -ENOMEM. */
+SP_MUST_CHECK int sp__pcache_take(struct sp__pcache *pc, uint64_t page, uint32_t *f);
+/* The frame is free again. */
+void sp__pcache_give(struct sp__pcache *pc, uint32_t f);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * OPT (Belady): the page to go is the one that comes again latest.
+ *
+ * The future is turned once, from its end, into the position of the next
+ * access for each position.  Cached pages are in a heap by that, the latest on
+ * top.  Pages that never come again go first: those that can be dropped before
+ * those that must be written; of equal ones the lowest page number, so that
+ * the result is determined.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/rng.h"
+#include "sim/pagecache_impl.h"
+
+#define NEVER UINT64_MAX
+
+/* next_use[i] = the position after i at which future[i] stands again. */
+int sp__pcache_opt_open(struct sp__pcache *pc)
+{
+	size_t n = pc->opts.nfuture, nslots = 1;
+	const uint64_t *future = pc->opts.future;
+	uint64_t *last; /* position + 1 where a page was seen last, by its hash */
+
+	while (nslots < 2 * n)
+		nslots *= 2;
+	pc->next_use = calloc(n ? n : 1, sizeof(*pc->next_use));
+	last = calloc(nslots, sizeof(*last));
+	if (!pc->next_use || !last) {
+		free(last);
+		return -ENOMEM;
+	}
+	for (size_t i = n; i-- > 0;) {
+		size_t s = sp__mix64(future[i]) & (nslots - 1);
+
+		while (last[s] && future[last[s] - 1] != future[i])
+			s = (s + 1) & (nslots - 1);
+		pc->next_use[i] = last[s] ? last[s] - 1 : NEVER;
+		last[s] = i + 1;
+	}
+	free(last);
+	return 0;
+}
+
+uint64_t sp__pcache_opt_step(struct sp__pcache *pc)
+{
+	uint64_t i = pc->position++;
+
+	return i < pc->opts.nfuture ? pc->next_use[i] : NEVER;
+}
+
+bool sp__pcache_opt_dead(const struct sp__pcache *pc, const struct sp__frame *f)
+{
+	return pc->opts.policy == SP__PCACHE_OPT && f->next_use == NEVER &&
+	       !(pc->opts.keep_written && f->written);
+}
+
+static uint64_t key(const struct sp__pcache *pc, const struct sp__frame *f)
+{
+	if (f->next_use != NEVER)
+		return f->next_use;
+	return !f->dirty || sp__pcache_opt_dead(pc, f) ? NEVER : NEVER - 1;
+}
+
+/* Does frame a go before frame b? */
+static bool before(const struct sp__pcache *pc, uint32_t a, uint32_t b)
+{
+	const struct sp__frame *fa = &pc->frame[a], *fb = &pc->frame[b];
+	uint64_t ka = key(pc, fa), kb = key(pc, fb);
+
+	return ka != kb ? ka > kb : fa->page < fb->page;
+}
+
+static void put(struct sp__pcache *pc, uint32_t place, uint32_t f)
+{
+	pc->heap[place] = f;
+	pc->frame[f].place = place;
+}
+
+/* Puts f where it belongs, the hole being at place, in a heap of n. */
+static void settle(struct sp__pcache *pc, uint32_t place, uint32_t f, uint32_t n)
+{
+	uint32_t child;
+
+	while (place && before(pc, f, pc->heap[(place - 1) / 2])) {
+		put(pc, place, pc->heap[(place - 1) / 2]);
+		place = (place - 1) / 2;
+	}
+	while ((child = 2 * place + 1) < n) {
+		if (child + 1 < n && before(pc, pc->heap[child + 1], pc->heap[child]))
+			child++;
+		if (!before(pc, pc->heap[child], f))
+			break;
+		put(pc, place, pc->heap[child]);
+		place = child;
+	}
+	put(pc, place, f);
+}
+
+void sp__pcache_opt_insert(struct sp__pcache *pc, uint32_t f)
+{
+	settle(pc, pc->used - 1, f, pc->used - 1);
+}
+
+void sp__pcache_opt_remove(struct sp__pcache *pc, uint32_t f)
+{
+	uint32_t last = pc->heap[pc->used - 1];
+
+	if (last != f)
+		settle(pc, pc->frame[f].place, last, pc->used - 1);
+}
+
+void sp__pcache_opt_move(struct sp__pcache *pc, uint32_t f)
+{
+	settle(pc, pc->frame[f].place, f, pc->used);
+}
