@@ -177,7 +177,6 @@ static void note_device(struct sp_sort_stats *st)
 	FILE *f = fopen("/proc/self/io", "re");
 	char line[128];
 
-	st->device_read_bytes = st->device_write_bytes = -1;
 	while (f && fgets(line, sizeof(line), f)) {
 		(void)sscanf(line, "read_bytes: %" SCNd64, &st->device_read_bytes);
 		(void)sscanf(line, "write_bytes: %" SCNd64, &st->device_write_bytes);
@@ -193,7 +192,7 @@ static void note(struct job *j, struct sp_sort_stats *st)
 
 	if (!j->sort)
 		return;
-	sp_sort_stats(j->sort, st);
+	sp__sort_stats(j->sort, st, j->io->device_figures);
 	if (j->scan) {
 		sp__scan_counters(j->scan, &c);
 		st->read_requests += c.read_requests;
@@ -215,7 +214,9 @@ static void note(struct job *j, struct sp_sort_stats *st)
 	st->elapsed_s = (double)(sp__now_ns() - j->begin_ns) * 1e-9;
 	if (getrusage(RUSAGE_SELF, &ru) == 0)
 		st->memory_peak_bytes = (uint64_t)ru.ru_maxrss << 10;
-	note_device(st);
+	st->device_read_bytes = st->device_write_bytes = -1;
+	if (j->io->device_figures)
+		note_device(st);
 }
 
 static bool same_file(const struct stat *a, const struct stat *b)

@@ -7,12 +7,14 @@
  * ends stay there and take part in the final merge as they are, as long as
  * the memory beside them is enough for the pages of the spilled ones.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include "base/clock.h"
 #include "base/err.h"
 #include "sort/consume.h"
+#include "sort/ovc.h"
 #include "sort/plan.h"
 #include "sort/state.h"
 
@@ -34,6 +36,7 @@ struct inputs {
 	struct sp__unpackers *unpackers; /* instead of the two, behind a program */
 	struct sp__run **runs;
 	unsigned n;
+	uint64_t charged;
 };
 
 int sp__finish_add_run(struct sp_sort *s, struct sp__run *run)
@@ -95,14 +98,12 @@ static int compare_last_keys(void *ctx, unsigned ra, uint64_t pa, unsigned rb, u
 	const struct keys_ctx *k = ctx;
 	const struct sp__keyset *ks = sp__ks(k->sort->opts.keys);
 	const struct sp__lastkey *a = &k->runs[ra]->lastkeys[pa], *b = &k->runs[rb]->lastkeys[pb];
-	const char *ka = k->runs[ra]->keys + a->offset, *kb = k->runs[rb]->keys + b->offset;
+	const void *ka = k->runs[ra]->keys + a->offset, *kb = k->runs[rb]->keys + b->offset;
 	int c;
 
 	if (ks->form == SP__KEY_COLLATED)
 		return sp_keyset_compare(k->sort->opts.keys, ka, a->bytes, kb, b->bytes);
-	c = memcmp(ka, kb, a->bytes < b->bytes ? a->bytes : b->bytes);
-	if (!c)
-		c = (a->bytes > b->bytes) - (a->bytes < b->bytes);
+	c = sp__order_bytes(ka, a->bytes, kb, b->bytes);
 	return ks->descending ? -c : c;
 }
 
@@ -149,6 +150,7 @@ static void close_inputs(struct sp_sort *s, struct inputs *in)
 		s->spill->demand_reads += sp__readplan_demanded(in->plan);
 	sp__readplan_free(in->plan);
 	free(in->runs);
+	sp__budget_credit(&s->budget, in->charged);
 	*in = (struct inputs){ 0 };
 }
 
@@ -186,6 +188,10 @@ static int open_plan(struct sp_sort *s, struct inputs *in, unsigned buffers)
 		o.consumption = sequence;
 	}
 	rc = sp__readplan_new(&in->plan, &o);
+	/* Without refusal: the planner has left room. */
+	in->charged = sp__merge_memory(in->n) + sp__pool_memory(s->spill, in->n, buffers) +
+		      sp__readplan_memory(&o);
+	sp__budget_force(&s->budget, in->charged);
 	s->plan.readahead = o.strategy;
 	s->plan.merge_pages = buffers;
 out:
@@ -195,7 +201,9 @@ out:
 		return sp__errf(s->err, rc, "merge", NULL, -1,
 				"merging %u runs needs %u pages of %u bytes, there are %u", in->n,
 				sp__readplan_least(o.strategy, in->n), s->plan.page_bytes, buffers);
-	return rc < 0 ? sp__err(s->err, rc, "allocate", NULL, -1) : 0;
+	if (rc < 0)
+		return sp__err(s->err, rc, rc == -ENOMEM ? "allocate" : "merge", NULL, -1);
+	return 0;
 }
 
 static int open_unpackers(struct sp_sort *s, struct inputs *in, struct region where,
@@ -296,6 +304,8 @@ static int merge_into(struct sp_sort *s, struct sp__merge *m, uint64_t age, unsi
 	struct sp__runwriter w = { 0 };
 	int rc = sp__run_new(run, &s->budget);
 
+	/* Both would use the write buffers. */
+	assert(!s->writing);
 	if (rc < 0)
 		return sp__err(s->err, rc, "allocate", NULL, -1);
 	(*run)->age = age;
@@ -516,11 +526,17 @@ static int set_up_final(struct sp_sort *s, unsigned n)
 	if (strips)
 		sp__replace_cursors(&s->replace, s->merge.cursors + n + memory);
 	if (n) {
-		rc = open_inputs(s, &in, s->ids, n, free_region(s, true), &s->merge);
+		struct region where = free_region(s, true);
+
+		/* The streams of input files have their part of the memory. */
+		if (files && where.bytes > s->inputs->memory_bytes + (size_t)n * s->plan.page_bytes)
+			where.bytes -= s->inputs->memory_bytes;
+		rc = open_inputs(s, &in, s->ids, n, where, &s->merge);
 		s->pool = in.pool;
 		s->unpackers = in.unpackers;
 		s->readplan = in.plan;
 		s->final_runs = in.runs;
+		s->final_charged = in.charged;
 		if (rc < 0)
 			return rc;
 	}
@@ -563,7 +579,9 @@ int sp__finish_prepare(struct sp_sort *s)
 
 void sp__finish_close(struct sp_sort *s)
 {
-	struct inputs in = { s->readplan, s->pool, s->unpackers, s->final_runs, 0 };
+	struct inputs in = {
+		s->readplan, s->pool, s->unpackers, s->final_runs, 0, s->final_charged
+	};
 
 	close_inputs(s, &in);
 	if (s->merging)

@@ -19,8 +19,6 @@
 #include "sort/plan.h"
 #include "sort/state.h"
 
-/* Below this sorting in the caller's thread is cheaper than starting another. */
-#define INLINE_BYTES (256u << 10)
 #define PREFETCH 8
 /* One slot is filled, one sorted, one stored; more are halved sooner or later. */
 #define FEW_SLOTS 3
@@ -352,7 +350,7 @@ static void start_work(struct sp_sort *s, struct sp__slot *to_sort, bool to_stor
 	s->to_touch = slot_ahead(s);
 	if (!to_sort && !to_store && !s->to_touch)
 		return;
-	if (s->threads < 2 || (to_sort && to_sort->buf.used < INLINE_BYTES && !to_store))
+	if (s->threads < 2 || (to_sort && to_sort->buf.used < SP__INLINE_BYTES && !to_store))
 		work(s);
 	else
 		sp__task_start(&s->task, work, s);
@@ -404,16 +402,21 @@ int sp__form_open(struct sp_sort *s)
 	return 0;
 }
 
-bool sp__form_idle(struct sp_sort *s)
-{
-	return sp__task_done(&s->sorting) && sp__task_done(&s->task);
-}
-
 int sp__form_join(struct sp_sort *s)
 {
 	sp__task_join(&s->sorting);
 	sp__task_join(&s->task);
 	return s->task_error;
+}
+
+int sp__form_settled(struct sp_sort *s)
+{
+	int rc;
+
+	if (!sp__task_done(&s->sorting) || !sp__task_done(&s->task))
+		return SP_LATER;
+	rc = sp__form_join(s);
+	return rc < 0 ? rc : SP_READY;
 }
 
 /*
@@ -449,10 +452,8 @@ static int rotate(struct sp_sort *s)
 	bool store;
 	int rc;
 
-	if (!sp__form_idle(s))
-		return SP_LATER;
-	rc = sp__form_join(s);
-	if (rc < 0)
+	rc = sp__form_settled(s);
+	if (rc != SP_READY)
 		return rc;
 	if (full->state == SP__SLOT_FILLING) {
 		if (!s->next_age && s->plan.input_bytes < HUGE_BYTES)

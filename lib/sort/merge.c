@@ -83,7 +83,7 @@ static bool tie_uncoded(struct sp__merge *m, struct sp__match *a, struct sp__mat
 	kb = key_of(&m->cursors[b->cursor], &bn);
 	if (!ka || !kb)
 		return decide(m, a, b, false);
-	c = sp__order_at(ka, an, kb, bn, sp__mismatch(ka, an, kb, bn, 0));
+	c = sp__order_bytes(ka, an, kb, bn);
 	if (c)
 		return ks->descending ? c > 0 : c < 0;
 	return decide(m, a, b, true);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sort/order.h"
+#include "sort/ovc.h"
 #include "sort/runbuf.h"
 
 #define INSERTION_MAX 24
@@ -25,13 +26,6 @@ static const unsigned char *bytes_at(const struct sp__runbuf *rb, const struct s
 	return (const unsigned char *)rec;
 }
 
-static int compare_bytes(const unsigned char *a, size_t an, const unsigned char *b, size_t bn)
-{
-	int c = memcmp(a, b, an < bn ? an : bn);
-
-	return c ? c : (an > bn) - (an < bn);
-}
-
 /* The whole comparison, by bytes where there are byte keys. */
 static int compare(const struct sp__runbuf *rb, const struct sp__entry *x,
 		   const struct sp__entry *y)
@@ -46,7 +40,7 @@ static int compare(const struct sp__runbuf *rb, const struct sp__entry *x,
 	a = sp__runbuf_key(rb, x, &an);
 	b = sp__runbuf_key(rb, y, &bn);
 	if (a && b) {
-		c = compare_bytes(a, an, b, bn);
+		c = sp__order_bytes(a, an, b, bn);
 		if (c)
 			return ks->descending ? -c : c;
 	}

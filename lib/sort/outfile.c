@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,27 +14,78 @@
 #include "base/err.h"
 #include "sort/outfile.h"
 
-/* The one temporary name there may be, for handlers of fatal signals. */
-static char temp_name[PATH_MAX];
-static volatile int temp_live;
+/*
+ * Temporary names for handlers of fatal signals: a place for each output that there
+ * has been at a time.  Places are used again, never freed or unlinked from the list, so
+ * that a handler can walk it at any moment.
+ */
+enum { FREE, TAKEN, LIVE };
+
+struct sp__tempname {
+	struct sp__tempname *next;
+	_Atomic int state;
+	char name[PATH_MAX];
+};
+
+static struct sp__tempname *_Atomic temp_names;
 
 void sp_sort_cleanup_signal(void)
 {
-	if (temp_live)
-		unlink(temp_name);
+	for (struct sp__tempname *t = atomic_load(&temp_names); t; t = t->next)
+		if (atomic_load(&t->state) == LIVE)
+			unlink(t->name);
 }
 
-static void copy_xattrs(const char *from, int to)
+static struct sp__tempname *take_place(void)
 {
-	char names[4096], value[65536];
-	ssize_t n = listxattr(from, names, sizeof(names));
+	struct sp__tempname *t;
 
-	for (ssize_t i = 0; i < n; i += (ssize_t)strlen(names + i) + 1) {
-		ssize_t len = getxattr(from, names + i, value, sizeof(value));
+	for (t = atomic_load(&temp_names); t; t = t->next) {
+		int state = FREE;
 
-		if (len >= 0)
-			(void)!fsetxattr(to, names + i, value, (size_t)len, 0);
+		if (atomic_compare_exchange_strong(&t->state, &state, TAKEN))
+			return t;
 	}
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return NULL;
+	atomic_store(&t->state, TAKEN);
+	t->next = atomic_load(&temp_names);
+	while (!atomic_compare_exchange_weak(&temp_names, &t->next, t))
+		;
+	return t;
+}
+
+static bool copy_xattr(const char *from, const char *name, int to)
+{
+	ssize_t len = getxattr(from, name, NULL, 0);
+	char *value = malloc(len > 0 ? (size_t)len : 1);
+
+	if (value && len >= 0)
+		len = getxattr(from, name, value, (size_t)len);
+	if (value && len >= 0)
+		(void)!fsetxattr(to, name, value, (size_t)len, 0);
+	free(value);
+	return value;
+}
+
+/* Some may not be for us to set; false: there is no memory to know. */
+static bool copy_xattrs(const char *from, int to)
+{
+	ssize_t n = listxattr(from, NULL, 0);
+	char *names;
+	bool good = true;
+
+	if (n <= 0)
+		return true;
+	names = malloc((size_t)n);
+	if (!names)
+		return false;
+	n = listxattr(from, names, (size_t)n);
+	for (ssize_t i = 0; good && i < n; i += (ssize_t)strlen(names + i) + 1)
+		good = copy_xattr(from, names + i, to);
+	free(names);
+	return good;
 }
 
 /* Gives the new file what the old one had; false: it cannot. */
@@ -48,37 +100,42 @@ static bool keep_attributes(const char *path, const struct stat *old, int fd)
 		return false;
 	if (fchmod(fd, old->st_mode & 07777) < 0)
 		return false;
-	copy_xattrs(path, fd);
-	return true;
+	return copy_xattrs(path, fd);
+}
+
+/* What was made is in place, or gone. */
+static void forget_temp(struct sp__outfile *o)
+{
+	atomic_store(&o->place->state, FREE);
+	o->place = NULL;
+	free(o->temp);
+	o->temp = NULL;
 }
 
 static int make_temp(struct sp__outfile *o)
 {
 	sigset_t all, old;
-	int fd;
+	int fd = -1;
 
-	if (asprintf(&o->temp, "%s.XXXXXX", o->path) < 0) {
-		o->temp = NULL;
+	if (strlen(o->path) + sizeof(".XXXXXX") > sizeof(o->place->name))
 		return -1;
-	}
-	if (strlen(o->temp) >= sizeof(temp_name)) {
-		free(o->temp);
-		o->temp = NULL;
+	o->place = take_place();
+	if (!o->place)
 		return -1;
-	}
+	if (asprintf(&o->temp, "%s.XXXXXX", o->path) < 0)
+		o->temp = NULL;
 	/* A signal must find the file and its name together. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	fd = mkostemp(o->temp, O_CLOEXEC);
+	if (o->temp)
+		fd = mkostemp(o->temp, O_CLOEXEC);
 	if (fd >= 0) {
-		strcpy(temp_name, o->temp);
-		temp_live = 1;
+		strcpy(o->place->name, o->temp);
+		atomic_store(&o->place->state, LIVE);
 	}
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (fd < 0) {
-		free(o->temp);
-		o->temp = NULL;
-	}
+	if (fd < 0)
+		forget_temp(o);
 	return fd;
 }
 
@@ -87,9 +144,7 @@ static void drop_temp(struct sp__outfile *o)
 	if (!o->temp)
 		return;
 	unlink(o->temp);
-	temp_live = 0;
-	free(o->temp);
-	o->temp = NULL;
+	forget_temp(o);
 }
 
 /* A file beside the target, or -1 if the target must be written in place. */
@@ -161,9 +216,7 @@ int sp__outfile_commit(struct sp__outfile *o, struct sp_errinfo *err)
 		return 0;
 	if (rename(o->temp, o->path) < 0)
 		return sp__err(err, -errno, "rename", o->name, -1);
-	temp_live = 0;
-	free(o->temp);
-	o->temp = NULL;
+	forget_temp(o);
 	return 0;
 }
 

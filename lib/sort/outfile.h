@@ -15,12 +15,15 @@
 #include <stddef.h>
 #include <spindle/error.h>
 
+struct sp__tempname;
+
 struct sp__outfile {
 	int fd;
-	bool owned;	  /* close it */
-	char *path;	  /* resolved */
-	char *temp;	  /* NULL: written in place, or no name */
-	const char *name; /* as given, for messages; borrowed */
+	bool owned;		    /* close it */
+	char *path;		    /* resolved */
+	char *temp;		    /* NULL: written in place, or no name */
+	struct sp__tempname *place; /* where handlers find temp */
+	const char *name;	    /* as given, for messages; borrowed */
 };
 
 /*

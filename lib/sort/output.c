@@ -137,8 +137,11 @@ static void publish(struct sp_sort *s, struct sp__outbuf *out, int rc)
 static void run_ahead(void *arg)
 {
 	struct sp_sort *s = arg;
-	int rc = sp__finish_prepare(s);
+	int rc;
 
+	pthread_mutex_lock(&s->busy);
+	rc = sp__finish_prepare(s);
+	pthread_mutex_unlock(&s->busy);
 	if (rc < 0) {
 		publish(s, NULL, rc);
 		return;
@@ -148,7 +151,9 @@ static void run_ahead(void *arg)
 
 		if (!await_empty(s, out))
 			return;
+		pthread_mutex_lock(&s->busy);
 		rc = fill(s, out, true);
+		pthread_mutex_unlock(&s->busy);
 		publish(s, out, rc);
 		/* A record lent where it lies must stay until it is taken. */
 		if (rc == SP_READY && out->data != out->mem && !await_empty(s, out))

@@ -91,4 +91,12 @@ static inline int sp__order_at(const unsigned char *a, size_t an, const unsigned
 	return (an > bn) - (an < bn);
 }
 
+static inline int sp__order_bytes(const unsigned char *a, size_t an, const unsigned char *b,
+				  size_t bn)
+{
+	int c = memcmp(a, b, an < bn ? an : bn);
+
+	return c ? c : (an > bn) - (an < bn);
+}
+
 #endif

@@ -16,9 +16,6 @@
 #include "base/err.h"
 #include "sort/state.h"
 
-/* Below this sorting in the caller's thread is cheaper than starting another. */
-#define INLINE_BYTES (256u << 10)
-
 static int begin(void *ctx)
 {
 	struct sp_sort *s = ctx;
@@ -77,7 +74,7 @@ int sp__select_open(struct sp_sort *s)
 	}
 	s->nslots = SP__SELECT_SLOTS;
 	each = sp__replace_batch_bytes(bytes);
-	batches = s->threads > 1 && each >= INLINE_BYTES ? 2 : 1;
+	batches = s->threads > 1 && each >= SP__INLINE_BYTES ? 2 : 1;
 	bytes -= batches * each;
 	for (unsigned i = 0; i < 2; i++)
 		make_batch(s, &s->slots[1 + i], first->mem + bytes + i * each, each);
@@ -135,7 +132,7 @@ static void start_work(struct sp_sort *s, struct sp__slot *slot, bool last)
 {
 	s->to_sort = slot;
 	s->to_store = last;
-	if (s->threads < 2 || (slot && slot->buf.used < INLINE_BYTES && !last))
+	if (s->threads < 2 || (slot && slot->buf.used < SP__INLINE_BYTES && !last))
 		work(s);
 	else
 		sp__task_start(&s->task, work, s);
@@ -146,10 +143,8 @@ int sp__select_rotate(struct sp_sort *s)
 	struct sp__slot *full = &s->slots[s->filling];
 	int rc;
 
-	if (!sp__form_idle(s))
-		return SP_LATER;
-	rc = sp__form_join(s);
-	if (rc < 0)
+	rc = sp__form_settled(s);
+	if (rc != SP_READY)
 		return rc;
 	if (full->state == SP__SLOT_FILLING) {
 		full->state = SP__SLOT_SORTED;

@@ -22,6 +22,12 @@ static int fail(struct sp_sort *s, int rc)
 	return rc;
 }
 
+static int told(struct sp_sort *s, int rc)
+{
+	s->told_later = rc == SP_LATER;
+	return fail(s, rc);
+}
+
 static int open_parts(struct sp_sort *s)
 {
 	bool stable = sp__ks(s->opts.keys)->last_resort ? sp__ks(s->opts.keys)->last_collated
@@ -39,8 +45,10 @@ static int open_parts(struct sp_sort *s)
 	if (rc == SP_EUNSUP)
 		return sp__errf(s->err, rc, "plan", NULL, -1,
 				"polyphase merging does not keep the order of equal keys");
+	if (rc < 0)
+		return sp__err(s->err, rc, rc == -ENOMEM ? "allocate" : "plan", NULL, -1);
 	s->ids = calloc(s->plan.fan_in, sizeof(*s->ids));
-	if (rc < 0 || !s->ids)
+	if (!s->ids)
 		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
 	if (s->opts.trace_path) {
 		rc = sp__trace_open(&s->trace, s->opts.trace_path, s->err);
@@ -63,6 +71,7 @@ int sp_sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts, struct s
 	s->begin_ns = sp__now_ns();
 	s->cpu_begin_ns = sp__cpu_ns();
 	pthread_mutex_init(&s->lock, NULL);
+	pthread_mutex_init(&s->busy, NULL);
 	pthread_cond_init(&s->changed, NULL);
 	rc = sp_sort_plan(opts, &s->plan, s->err);
 	if (!rc) {
@@ -81,7 +90,7 @@ int sp_sort_put(struct sp_sort *s, const struct sp_batch *batch)
 {
 	if (s->state != SP__SORT_FORMING)
 		return s->error ? s->error : SP_ESTATE;
-	return fail(s, sp__form_put(s, batch));
+	return told(s, sp__form_put(s, batch));
 }
 
 int sp_sort_finish(struct sp_sort *s)
@@ -132,10 +141,10 @@ int sp_sort_get(struct sp_sort *s, struct sp_batch *batch)
 	if (s->state == SP__SORT_FORMING)
 		return SP_ESTATE;
 	if (s->state == SP__SORT_FINISHING) {
-		if (!sp__form_idle(s))
-			return SP_LATER;
-		rc = sp__form_join(s);
-		if (!rc)
+		rc = sp__form_settled(s);
+		if (rc == SP_LATER)
+			return told(s, rc);
+		if (rc == SP_READY)
 			rc = check_comparisons(s);
 		if (!rc)
 			rc = sp__output_start(s);
@@ -156,8 +165,9 @@ int sp_sort_wait(struct sp_sort *s)
 {
 	if (s->state == SP__SORT_OUTPUT)
 		return sp__output_wait(s);
-	if (!s->task.active && !s->sorting.active)
+	if (!s->told_later)
 		return SP_ESTATE;
+	s->told_later = false;
 	return fail(s, sp__form_join(s));
 }
 
@@ -167,6 +177,8 @@ static void note_regions(const struct sp__spill *spill, struct sp_sort_stats *st
 	double bytes = 0;
 
 	for (size_t i = 0; i < spill->nfiles; i++) {
+		if (!spill->files[i])
+			continue;
 		sp__fiemap_regions(spill->files[i]->fd, 0, &r);
 		st->spill_extents += r.count;
 		bytes += (double)r.count * r.mean_bytes;
@@ -175,7 +187,7 @@ static void note_regions(const struct sp__spill *spill, struct sp_sort_stats *st
 		st->spill_region_bytes_mean = bytes / (double)st->spill_extents;
 }
 
-static void note_spill(const struct sp_sort *s, struct sp_sort_stats *st)
+static void note_spill(const struct sp_sort *s, struct sp_sort_stats *st, bool regions)
 {
 	struct sp__io_counters c;
 
@@ -193,17 +205,21 @@ static void note_spill(const struct sp_sort *s, struct sp_sort_stats *st)
 	st->cluster_reads = s->spill->cluster_reads;
 	st->demand_reads = s->spill->demand_reads;
 	st->spill_peak_bytes = s->spill->peak_bytes;
-	for (size_t i = 0; i < s->spill->nfiles; i++)
-		st->spill_recycled_bytes += s->spill->space[i].recycled * s->spill->unit_bytes;
-	note_regions(s->spill, st);
+	st->spill_recycled_bytes = sp__spill_recycled_bytes(s->spill);
+	if (regions)
+		note_regions(s->spill, st);
 	snprintf(st->engine, sizeof(st->engine), "%s",
 		 s->spill->queue ? sp__queue_engine(s->spill->queue) : "pipe");
 }
 
-void sp_sort_stats(const struct sp_sort *sort, struct sp_sort_stats *stats)
+void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool regions)
 {
-	struct sp_sort *s = (struct sp_sort *)(uintptr_t)sort;
-
+	/* Figures belong to whoever is at work: run formation is waited for, the
+	 * final merge, which may itself wait for the caller, up to its next buffer. */
+	if (s->mt)
+		pthread_mutex_lock(&s->busy);
+	else
+		(void)!sp__form_join(s);
 	note_phases(s);
 	*stats = s->stats;
 	stats->plan = s->plan;
@@ -211,7 +227,14 @@ void sp_sort_stats(const struct sp_sort *sort, struct sp_sort_stats *stats)
 	stats->memory_limit_bytes = s->opts.memory_bytes;
 	stats->memory_charged_peak_bytes = s->budget.peak_bytes;
 	stats->memory_overrun_bytes = s->budget.overrun_bytes;
-	note_spill(s, stats);
+	note_spill(s, stats, regions);
+	if (s->mt)
+		pthread_mutex_unlock(&s->busy);
+}
+
+void sp_sort_stats(struct sp_sort *sort, struct sp_sort_stats *stats)
+{
+	sp__sort_stats(sort, stats, true);
 }
 
 void sp_sort_free(struct sp_sort *s)
@@ -225,6 +248,7 @@ void sp_sort_free(struct sp_sort *s)
 	if (s->trace)
 		(void)sp__trace_close(s->trace);
 	pthread_mutex_destroy(&s->lock);
+	pthread_mutex_destroy(&s->busy);
 	pthread_cond_destroy(&s->changed);
 	free(s);
 }

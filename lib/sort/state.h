@@ -56,6 +56,8 @@ enum sp__sort_state {
 	SP__SORT_DONE,	    /* the end, or an error */
 };
 
+/* Below this sorting in the caller's thread is cheaper than starting another. */
+#define SP__INLINE_BYTES (256u << 10)
 #define SP__OUT_BUFFERS 3
 /* Replacement selection makes do with so many: its memory, and two batches. */
 #define SP__SELECT_SLOTS 3
@@ -91,7 +93,8 @@ struct sp_sort {
 	struct sp__replace replace;
 	bool replacing; /* runs are formed by replacement selection */
 	uint64_t next_age;
-	size_t taken; /* of the batch being put */
+	size_t taken;	 /* of the batch being put */
+	bool told_later; /* put() or get() has said LATER since the last wait() */
 
 	struct sp__task task;	   /* run formation, then the final merge */
 	struct sp__task sorting;   /* sorts one slot while the task stores another */
@@ -118,6 +121,7 @@ struct sp_sort {
 	struct sp__unpackers *unpackers;
 	struct sp__readplan *readplan;
 	struct sp__run **final_runs;
+	uint64_t final_charged;
 	uint64_t final_age;
 
 	struct sp__outbuf out[SP__OUT_BUFFERS];
@@ -129,6 +133,7 @@ struct sp_sort {
 	bool mt;		   /* the final merge runs in the task */
 	pthread_mutex_t lock;	   /* out_* and out[].full, when mt */
 	pthread_cond_t changed;
+	pthread_mutex_t busy;  /* when mt: held by the task while it merges */
 	struct sp__bytes held; /* --count: the record whose number is not known yet */
 	uint64_t held_count;
 	struct sp__bytes staged; /* --count: number and record, put together */
@@ -139,16 +144,20 @@ struct sp_sort {
 	uint64_t begin_ns, cpu_begin_ns, merge_begin_ns, merge_cpu_begin_ns;
 };
 
+/* sort.c */
+/* sp_sort_stats(), with or without a look at how the spill lies on its device. */
+void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool regions);
+
 /* form.c */
 SP_MUST_CHECK int sp__form_open(struct sp_sort *s);
 void sp__form_close(struct sp_sort *s);
 SP_MUST_CHECK int sp__form_put(struct sp_sort *s, const struct sp_batch *batch);
 /* Starts sorting the last slot. */
 void sp__form_end(struct sp_sort *s);
-/* Is no background work going on? */
-bool sp__form_idle(struct sp_sort *s);
-/* Waits for it; its error. */
+/* Waits for background work; its error. */
 SP_MUST_CHECK int sp__form_join(struct sp_sort *s);
+/* The same without waiting: SP_READY; SP_LATER: it goes on; or its error. */
+SP_MUST_CHECK int sp__form_settled(struct sp_sort *s);
 /* Opens the spill store unless it is open. */
 SP_MUST_CHECK int sp__form_open_spill(struct sp_sort *s);
 /* Stores the oldest sorted slot; opens the spill store at first. */

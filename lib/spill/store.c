@@ -20,8 +20,9 @@ int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts)
 		return sp__err(opts->err, rc, "allocate", NULL, -1);
 	s->opts = *opts;
 	s->unit_bytes = opts->codec ? BLOCK : opts->page_bytes;
-	s->files = calloc(2 * opts->ndirs, sizeof(*s->files));
-	s->space = calloc(2 * opts->ndirs, sizeof(*s->space));
+	s->nfiles = 2 * opts->ndirs;
+	s->files = calloc(s->nfiles, sizeof(*s->files));
+	s->space = calloc(s->nfiles, sizeof(*s->space));
 	if (!s->files || !s->space) {
 		sp__err(opts->err, rc, "allocate", NULL, -1);
 		goto fail;
@@ -30,15 +31,13 @@ int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts)
 		*spill = s;
 		return 0;
 	}
-	for (; s->nfiles < opts->ndirs; s->nfiles++) {
-		rc = sp__volume_temp(&s->files[s->nfiles], opts->dirs[s->nfiles], opts->direct,
-				     opts->err);
-		if (rc < 0)
-			goto fail;
-	}
-	rc = sp__queue_open(&s->queue, &q, opts->err);
+	/* The first file before the ring: without one there is nothing to do for that. */
+	rc = sp__spill_next_file(s);
+	if (rc >= 0)
+		rc = sp__queue_open(&s->queue, &q, opts->err);
 	if (rc < 0)
 		goto fail;
+	s->next_file = 0;
 	*spill = s;
 	return 0;
 fail:
@@ -48,29 +47,51 @@ fail:
 
 void sp__spill_go_direct(struct sp__spill *s)
 {
-	size_t before = s->nfiles;
+	if (!s->opts.program)
+		s->first_file = s->opts.ndirs;
+}
 
-	if (s->first_file || s->opts.program)
-		return;
-	for (size_t i = 0; i < s->opts.ndirs; i++) {
-		if (sp__volume_temp(&s->files[s->nfiles], s->opts.dirs[i], SP__DIRECT_AUTO, NULL) <
-		    0) {
-			while (s->nfiles > before)
-				sp__volume_close(s->files[--s->nfiles]);
-			return;
-		}
-		s->nfiles++;
-	}
-	s->first_file = before;
+/* Those open now take the runs of one for which there is no descriptor. */
+static int another_file(const struct sp__spill *s)
+{
+	for (size_t i = s->nfiles; i-- > 0;)
+		if (s->files[i])
+			return (int)i;
+	return -1;
+}
+
+int sp__spill_next_file(struct sp__spill *s)
+{
+	size_t dir = s->next_file++ % s->opts.ndirs, file = s->first_file + dir;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	int instead = another_file(s), rc;
+
+	if (s->files[file] || s->opts.program)
+		return (int)file;
+	rc = sp__volume_temp(&s->files[file], s->opts.dirs[dir],
+			     s->first_file ? SP__DIRECT_AUTO : s->opts.direct, &err);
+	if ((rc == -EMFILE || rc == -ENFILE) && instead >= 0)
+		return instead;
+	if (rc < 0 && s->opts.err)
+		*s->opts.err = err;
+	return rc < 0 ? rc : (int)file;
+}
+
+uint64_t sp__spill_recycled_bytes(const struct sp__spill *s)
+{
+	uint64_t units = 0;
+
+	for (size_t i = 0; i < s->nfiles; i++)
+		units += s->space[i].recycled;
+	return units * s->unit_bytes;
 }
 
 void sp__spill_close(struct sp__spill *s)
 {
 	if (!s)
 		return;
-	if (s->queue)
-		sp__queue_close(s->queue);
-	for (size_t i = 0; i < s->nfiles; i++) {
+	sp__queue_close(s->queue);
+	for (size_t i = 0; s->files && s->space && i < s->nfiles; i++) {
 		sp__volume_close(s->files[i]);
 		sp__space_release(&s->space[i]);
 	}
@@ -91,6 +112,8 @@ int sp__spill_submit(struct sp__spill *s, struct sp__io_owner *owner, struct sp_
 		else
 			s->write_bytes += reqs[i]->bytes;
 	}
+	if (s->broken)
+		return s->broken;
 	rc = sp__queue_submit(s->queue, reqs, n);
 	if (rc < 0)
 		sp__err(s->opts.err, rc, reqs[0]->op == SP__OP_READ ? "read" : "write",
@@ -98,13 +121,29 @@ int sp__spill_submit(struct sp__spill *s, struct sp__io_owner *owner, struct sp_
 	return rc < 0 ? rc : 0;
 }
 
+/*
+ * Nobody will hear of what is outstanding any more.  Closing the queue while
+ * requests and buffers are all there still ends its use of them.
+ */
+static int break_queue(struct sp__spill *s, int rc)
+{
+	s->broken = sp__err(s->opts.err, rc, "wait for", s->opts.dirs[0], -1);
+	sp__queue_counters(s->queue, &s->piped);
+	sp__queue_close(s->queue);
+	s->queue = NULL;
+	return rc;
+}
+
 int sp__spill_reap(struct sp__spill *s, size_t min)
 {
 	struct sp__request *done[64];
-	int n = sp__queue_reap(s->queue, done, 64, min < 64 ? min : 64, min ? -1 : 0);
+	int n = s->broken;
 
 	if (n < 0)
-		return sp__err(s->opts.err, n, "wait for", s->files[0]->name, -1);
+		return n;
+	n = sp__queue_reap(s->queue, done, 64, min < 64 ? min : 64, min ? -1 : 0);
+	if (n < 0)
+		return break_queue(s, n);
 	for (int i = 0; i < n; i++) {
 		struct sp__io_owner *owner = (void *)(uintptr_t)done[i]->tag;
 

@@ -3,8 +3,8 @@
  * The spill store: temporary files in which runs live.
  *
  * Runs go round robin over the directories.  The files have no names, so the
- * system frees them however the process ends.  Opened at the first spill:
- * small sorts never pay for it.  The store, its writers and its page pools
+ * system frees them however the process ends.  Each is opened when its first run
+ * comes: small sorts never pay for it, and few runs need few descriptors.  The store, its writers and its page pools
  * belong to one thread at a time.
  */
 #ifndef SP__SPILL_STORE_H
@@ -41,12 +41,13 @@ struct sp__io_owner {
 struct sp__spill {
 	struct sp__spill_opts opts;
 	uint32_t unit_bytes;
-	struct sp__volume **files;
-	struct sp__space *space;
+	struct sp__volume **files; /* NULL: not open; one for each directory, then the same */
+	struct sp__space *space;   /* once more for those of sp__spill_go_direct() */
 	size_t nfiles, next_file;
 	size_t first_file;	      /* of those that runs now go to */
-	struct sp__queue *queue;      /* NULL with a program */
-	struct sp__io_counters piped; /* with a program: what passed through its pipes */
+	struct sp__queue *queue;      /* NULL with a program, and once broken */
+	int broken;		      /* the queue's failure; nothing is outstanding */
+	struct sp__io_counters piped; /* without queue: what passed through pipes, or it */
 	uint64_t read_bytes, write_bytes, peak_bytes_now, peak_bytes;
 	uint64_t cluster_reads, demand_reads;
 };
@@ -55,15 +56,23 @@ int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts);
 void sp__spill_close(struct sp__spill *spill); /* accepts NULL */
 /*
  * From now on runs go to further files, which pass the page cache by.  Those
- * written before stay where they are.  Where no more files can be opened
- * nothing changes.
+ * written before stay where they are.
  */
 void sp__spill_go_direct(struct sp__spill *spill);
+/*
+ * The file that the next run goes to, which is opened if it is not open yet; where
+ * there are no more descriptors, one that is open.  Its number, or an error.
+ */
+SP_MUST_CHECK int sp__spill_next_file(struct sp__spill *spill);
+uint64_t sp__spill_recycled_bytes(const struct sp__spill *spill);
 
 /* Submits, with the owner as tag. */
 int sp__spill_submit(struct sp__spill *s, struct sp__io_owner *owner, struct sp__request **reqs,
 		     size_t n);
-/* Reaps at least min completions (0: what there is) and tells their owners. */
+/*
+ * Reaps at least min completions (0: what there is) and tells their owners.
+ * After an error nothing is outstanding, and no owner hears of what was.
+ */
 int sp__spill_reap(struct sp__spill *s, size_t min);
 
 /* Fills volume and offset of a request for units of a run from unit on. */

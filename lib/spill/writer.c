@@ -25,7 +25,8 @@ struct sp__chunk {
 
 static int fail(struct sp__runwriter *w, int rc, const char *op)
 {
-	return w->error = sp__err(w->spill->opts.err, rc, op, w->spill->opts.dirs[w->file], -1);
+	return w->error = sp__err(w->spill->opts.err, rc, op,
+				  w->spill->opts.dirs[w->file % w->spill->opts.ndirs], -1);
 }
 
 static void completed(struct sp__io_owner *owner, struct sp__request *req)
@@ -55,13 +56,16 @@ int sp__runwriter_open(struct sp__runwriter *w, struct sp__spill *spill, struct 
 {
 	uint32_t page = spill->opts.page_bytes;
 	size_t pages = mem_bytes / page, each;
+	int file = sp__spill_next_file(spill);
 
 	*w = (struct sp__runwriter){ .spill = spill,
 				     .run = run,
 				     .lastkey = lastkey,
 				     .lastkey_ctx = ctx,
 				     .owner.completed = completed };
-	w->file = (uint32_t)(spill->first_file + spill->next_file++ % spill->opts.ndirs);
+	if (file < 0)
+		return w->error = file;
+	w->file = (uint32_t)file;
 	w->nchunks = pages < SP__WRITER_CHUNKS ? (unsigned)pages : SP__WRITER_CHUNKS;
 	if (!w->nchunks)
 		return fail(w, SP_EBUDGET, "write");
@@ -93,7 +97,8 @@ int sp__runwriter_open(struct sp__runwriter *w, struct sp__spill *spill, struct 
 	}
 	begin_chunk(w);
 	if (spill->opts.program)
-		w->error = sp__packer_open(&w->packer, spill, run, spill->opts.dirs[w->file]);
+		w->error = sp__packer_open(&w->packer, spill, run,
+					   spill->opts.dirs[w->file % spill->opts.ndirs]);
 	return w->error;
 }
 

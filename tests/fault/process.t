@@ -77,7 +77,7 @@ fi
 limited() { (trap '' XFSZ; ulimit -f 2000; exec "$xsort" -S 1M -T tmp in -o place/new) 2>err; [ $? = 2 ] && grep -q 'File too large' err && [ -z "$(ls -A place)$(ls -A tmp)" ]; }
 tap 'files that may not grow so large: told, nothing is left' limited
 expect sorted-few few
-seven() { (ulimit -n 7 && "$xsort" -S 1M -T tmp in) | cmp - want; }
+seven() { (ulimit -n 7 && "$xsort" -S 1M -T tmp -T . -T tmp -T . in) | cmp - want; }
 tap 'seven descriptors do for a sort through temporary space' seven
 seven_merge()
 {

@@ -128,7 +128,7 @@ static void refusals(void)
 
 static void signals(void)
 {
-	struct sp__outfile o;
+	struct sp__outfile o, second;
 	int before = files_here();
 
 	make("kept", "before");
@@ -140,6 +140,13 @@ static void signals(void)
 	sp__outfile_close(&o);
 	sp_sort_cleanup_signal();
 	ok(holds("kept", "before"), "and does nothing when there is none");
+	sp__outfile_prepare(&o, "kept", -1);
+	sp__outfile_prepare(&second, "other", -1);
+	ok(o.temp && second.temp && files_here() == before + 3, "two results may grow at a time");
+	sp_sort_cleanup_signal();
+	ok(files_here() == before + 1, "the handler removes both");
+	sp__outfile_close(&o);
+	sp__outfile_close(&second);
 }
 
 static void descriptors(void)

@@ -164,6 +164,65 @@ static void states(const struct sp_keyset *ks)
 	sp_sort_free(NULL);
 }
 
+/* The figures at every step, while work goes on in the background. */
+static void figures(const struct sp_keyset *ks)
+{
+	struct sp_sort_stats st = { 0 };
+	uint64_t before = 0;
+	struct sp_errinfo err;
+	struct sp_sort *s = begin(ks, 1, 2, tmp, &err);
+	struct sp_batch b = { input, 0 };
+	bool good = s != NULL;
+	int rc = SP_READY;
+
+	for (size_t at = 0; good && at < input_bytes; at += b.bytes) {
+		const char *end = memrchr(input + at, '\n',
+					  input_bytes - at < 65536 ? input_bytes - at : 65536);
+
+		b = (struct sp_batch){ input + at, (size_t)(end + 1 - input) - at };
+		while ((rc = sp_sort_put(s, &b)) == SP_LATER && good) {
+			sp_sort_stats(s, &st);
+			good = sp_sort_wait(s) == 0;
+		}
+		sp_sort_stats(s, &st);
+		good = good && rc == SP_READY && st.input_bytes == at + b.bytes;
+	}
+	good = good && sp_sort_finish(s) == 0;
+	while (good && (rc = sp_sort_get(s, &b)) >= 0 && rc != SP_END) {
+		sp_sort_stats(s, &st);
+		good = st.output_records >= before;
+		before = st.output_records;
+		if (rc == SP_LATER)
+			good = good && sp_sort_wait(s) == 0;
+	}
+	sp_sort_stats(s, &st);
+	ok(good && rc == SP_END && st.output_records == LINES && st.spilled_runs > 0,
+	   "figures can be asked for at any moment");
+	sp_sort_free(s);
+}
+
+/* What the system must be asked for is not asked for unless that is wanted. */
+static void device_figures(const struct sp_keyset *ks)
+{
+	const char *const inputs[] = { "/proc/self/status" };
+	struct sp_sort_io io = { .inputs = inputs, .ninputs = 1, .output = "/dev/null" };
+	struct sp_sort_opts o = SP_SORT_OPTS_INIT;
+	struct sp_sort_stats asked, not_asked;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
+	o.format = (struct sp_recfmt){ .kind = SP_REC_LINE, .eol = '\n' };
+	o.keys = ks;
+	o.tmpdirs = tmp;
+	o.ntmpdirs = 1;
+	if (sp_sort_run(&o, &io, &not_asked, &err))
+		abort();
+	io.device_figures = true;
+	if (sp_sort_run(&o, &io, &asked, &err))
+		abort();
+	ok(not_asked.device_read_bytes == -1 && asked.device_read_bytes >= 0,
+	   "what went to devices is told to who asks");
+}
+
 static void abandoned(const struct sp_keyset *ks)
 {
 	struct sp_errinfo err;
@@ -210,6 +269,8 @@ int main(void)
 	whole_sorts(ks);
 	ok(laters > 0, "LATER was said now and then (%u times)", laters);
 	states(ks);
+	figures(ks);
+	device_figures(ks);
 	abandoned(ks);
 	errors(ks);
 	sp_keyset_free(ks);

@@ -114,6 +114,7 @@ int sort_run(struct settings *set)
 		.output = set->output,
 		.output_fd = STDOUT_FILENO,
 		.header_records = set->header,
+		.device_figures = set->stats != NULL,
 	};
 	FILE *report = NULL;
 	int rc;

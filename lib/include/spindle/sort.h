@@ -142,12 +142,12 @@ struct sp_sort_stats {
 	uint64_t spill_read_bytes, spill_write_bytes;
 	uint64_t cluster_reads;				/* of spilled runs, in merges */
 	uint64_t demand_reads;				/* pages the read plan had not foreseen */
-	int64_t device_read_bytes, device_write_bytes;	/* /proc/self/io; -1: unknown */
+	int64_t device_read_bytes, device_write_bytes;	/* /proc/self/io; -1: the same */
 	uint64_t memory_limit_bytes, memory_peak_bytes; /* peak: resident, of the process */
 	uint64_t memory_charged_peak_bytes;
 	uint64_t memory_overrun_bytes; /* giant records; 0 otherwise */
 	uint64_t spill_peak_bytes, spill_recycled_bytes;
-	uint64_t spill_extents; /* contiguous regions (FIEMAP); 0: unknown */
+	uint64_t spill_extents; /* contiguous regions (FIEMAP); 0: unknown, or not asked */
 	double spill_region_bytes_mean;
 	char engine[32]; /* engine in use for spilling */
 	char input_engine[32];
@@ -162,6 +162,8 @@ struct sp_sort_io {
 	int output_fd;
 	uint64_t header_records; /* the first records of the input: passed
 				  * through, in front of the sorted ones */
+	bool device_figures;	 /* stats: those too that the system must be asked
+			      * for, device_* and spill_extents */
 	void (*progress)(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes);
 	void *progress_arg; /* called about ten times a second, or never */
 };
@@ -213,7 +215,11 @@ SP_API SP_MUST_CHECK int sp_sort_finish(struct sp_sort *sort);
 SP_API SP_MUST_CHECK int sp_sort_get(struct sp_sort *sort, struct sp_batch *batch);
 /* Blocks until what made put or get say SP_LATER has moved on. */
 SP_API SP_MUST_CHECK int sp_sort_wait(struct sp_sort *sort);
-SP_API void sp_sort_stats(const struct sp_sort *sort, struct sp_sort_stats *stats);
+/*
+ * At any moment, from the thread that makes the other calls.  Waits for work that
+ * goes on in the background to come to a pause.
+ */
+SP_API void sp_sort_stats(struct sp_sort *sort, struct sp_sort_stats *stats);
 SP_API void sp_sort_free(struct sp_sort *sort); /* accepts NULL */
 
 #endif
