@@ -14,6 +14,7 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
+MODELDIR ?= $(PREFIX)/share/spindle/models
 DESTDIR ?=
 V ?= 0
 
@@ -52,7 +53,11 @@ Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@echo '  $(1)' '$(2)')
 
 LIB_SRC := $(sort $(wildcard lib/*/*.c))
-LIB_OBJ := $(LIB_SRC:%.c=$(B)/obj/%.o)
+# The shipped device models, the default first, are part of the library.
+MODELS := $(sort $(wildcard lib/dev/models/*.json))
+MODEL_C := $(B)/gen/lib/dev/shipped.c
+MODEL_OBJ := $(B)/obj/lib/dev/shipped.o
+LIB_OBJ := $(LIB_SRC:%.c=$(B)/obj/%.o) $(MODEL_OBJ)
 TOOLS := $(sort $(basename $(notdir $(wildcard tools/*.c))))
 TOOL_COMMON_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(sort $(wildcard tools/common/*.c)))
 
@@ -83,15 +88,25 @@ stamp = @mkdir -p $(@D); printf '%s\n' '$(1)' | cmp -s - $@ || printf '%s\n' '$(
 $(B)/flags: FORCE
 	$(call stamp,$(FLAGS))
 $(B)/objects: FORCE
-	$(call stamp,$(LIB_OBJ))
+	$(call stamp,$(LIB_OBJ) $(MODELS))
 .PHONY: FORCE
 FORCE:
 
-$(LIB_OBJ): $(B)/obj/%.o: %.c $(B)/flags
+lib_cc = $(Q)$(CC) $(SP_CPPFLAGS) -Ilib $(CPPFLAGS) $(SP_CFLAGS) -fvisibility=hidden -fPIC $(CFLAGS) \
+	-MMD -MP -c -o $@ $<
+$(LIB_SRC:%.c=$(B)/obj/%.o): $(B)/obj/%.o: %.c $(B)/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(SP_CPPFLAGS) -Ilib $(CPPFLAGS) $(SP_CFLAGS) -fvisibility=hidden -fPIC $(CFLAGS) \
-		-MMD -MP -c -o $@ $<
+	$(lib_cc)
+
+$(MODEL_C): scripts/embed-models $(MODELS) $(B)/objects
+	$(call say,MODELS,$@)
+	@mkdir -p $(@D)
+	$(Q)scripts/embed-models $(MODELS) > $@
+$(MODEL_OBJ): $(MODEL_C) $(B)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(lib_cc)
 
 # Tools see the public headers alone.
 $(B)/obj/tools/%.o: tools/%.c $(B)/flags
@@ -241,11 +256,12 @@ MANPAGES := $(sort $(wildcard man/*.[1-9]))
 INSTALLED = $(TOOLS:%=$(BINDIR)/%) $(HEADERS:%=$(INCLUDEDIR)/%) \
 	$(LIBDIR)/$(notdir $(SO)) $(LIBDIR)/$(SONAME) $(LIBDIR)/libspindle.so $(LIBDIR)/libspindle.a \
 	$(LIBDIR)/pkgconfig/libspindle.pc \
-	$(foreach m,$(notdir $(MANPAGES)),$(MANDIR)/man$(patsubst .%,%,$(suffix $(m)))/$(m))
+	$(foreach m,$(notdir $(MANPAGES)),$(MANDIR)/man$(patsubst .%,%,$(suffix $(m)))/$(m)) \
+	$(MODELS:lib/dev/models/%=$(MODELDIR)/%)
 put = install -D -m $(1) $(2) "$(DESTDIR)$(3)"
 
 .PHONY: install uninstall
-install: all ## into DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR
+install: all ## into DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR, MODELDIR
 	$(Q)set -e; for t in $(TOOLS); do $(call put,755,$(B)/bin/$$t,$(BINDIR)/$$t); done
 	$(Q)set -e; for h in $(HEADERS); do $(call put,644,lib/include/$$h,$(INCLUDEDIR)/$$h); done
 	$(Q)$(call put,755,$(SO),$(LIBDIR)/$(notdir $(SO)))
@@ -258,9 +274,12 @@ install: all ## into DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR
 	$(Q)set -e; for m in $(notdir $(MANPAGES)); do \
 		sed 's/^\.Os Spindle$$/.Os Spindle $(VERSION)/' man/$$m > $(B)/$$m; \
 		$(call put,644,$(B)/$$m,$(MANDIR)/man$${m##*.}/$$m); rm $(B)/$$m; done
+	$(Q)set -e; for m in $(notdir $(MODELS)); do \
+		$(call put,644,lib/dev/models/$$m,$(MODELDIR)/$$m); done
 uninstall: ## removes what install put there
 	$(Q)rm -f $(foreach f,$(INSTALLED),'$(DESTDIR)$(f)')
-	$(Q)rmdir '$(DESTDIR)$(INCLUDEDIR)/spindle' 2>/dev/null || true
+	$(Q)rmdir '$(DESTDIR)$(INCLUDEDIR)/spindle' '$(DESTDIR)$(MODELDIR)' \
+		'$(DESTDIR)$(dir $(MODELDIR))' 2>/dev/null || true
 
 DIST := spindle-$(VERSION)
 .PHONY: dist distcheck clean help

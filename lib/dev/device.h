@@ -14,6 +14,15 @@
  * the heads at time 0.  Serving is a function of model, state, time and piece
  * alone: no randomness, nothing of the host.
  *
+ * What other kinds would be.  MEMS storage: one lane, whose state is the place
+ * and velocity of the sled; position() and serve() are its two springs.  A
+ * striped volume: the lanes of its members side by side, split() cuts at the
+ * stripe unit and numbers the blocks as the member does, position() and serve()
+ * call the member's.  A mirrored one: split() of a write gives a piece to each
+ * member, of a read to the one whose arm is nearest, which the state knows; a
+ * mirror of stripes is the two in turn.  Atropos: a striped volume whose split()
+ * follows tracks and semi-sequential paths of the members' track maps.
+ *
  * Source: timing rules of Shao 2008 ch. 2 and of the validated simulator the
  * oracle files come from.
  */
@@ -59,12 +68,18 @@ struct sp__device_ops {
 			  uint32_t *blocks, struct sp__piece *pieces, unsigned max);
 	/* From submission until a request may be chosen for service. */
 	uint64_t (*overhead)(const struct sp__model *m, bool write);
-	/* Time before the first block passes the head, if chosen now: the key of SPTF. */
-	uint64_t (*position)(const struct sp__model *m, const void *state, uint64_t now_ns,
+	/*
+	 * Time before the first block passes the head, if chosen now: the key of
+	 * SPTF.  May bring the state up to now_ns (read-ahead, writes from the
+	 * buffer), so now_ns must not lie after the next service's start.
+	 */
+	uint64_t (*position)(const struct sp__model *m, void *state, uint64_t now_ns,
 			     const struct sp__piece *p);
 	/* Serves the piece from start_ns on, and changes the state accordingly. */
 	void (*serve)(const struct sp__model *m, void *state, uint64_t start_ns,
 		      const struct sp__piece *p, struct sp__service *s);
+	/* When all that was written is on the medium if nothing else comes (>= now_ns). */
+	uint64_t (*drain)(const struct sp__model *m, void *state, uint64_t now_ns);
 };
 
 SP_MUST_CHECK int sp__device_open(struct sp__device *d, const struct sp__model *m);

@@ -15,7 +15,7 @@
 #include <spindle/api.h>
 #include <spindle/error.h>
 
-struct sp__drive;  /* rotating: drive.h */
+struct sp__drive; /* rotating: drive.h */
 struct sp__device_ops;
 
 /* What the drive does with requests that wait inside it. */
@@ -23,12 +23,12 @@ enum sp__window_policy { SP__WINDOW_FIFO, SP__WINDOW_SPTF };
 
 struct sp__model {
 	char *name;
-	char *about;	       /* one line: what it is like and what it is not */
+	char *about; /* one line: what it is like and what it is not */
 	const struct sp__device_ops *ops;
-	void *impl;	       /* of the kind: struct sp__drive, ... */
-	uint32_t block_bytes;  /* what LBNs count: 512, 4096 */
+	void *impl;	      /* of the kind: struct sp__drive, ... */
+	uint32_t block_bytes; /* what LBNs count: 512, 4096 */
 	uint64_t blocks;
-	unsigned window;       /* requests the device holds at once, >= 1 */
+	unsigned window; /* requests the device holds at once, >= 1 */
 	enum sp__window_policy window_policy;
 	/* The host that goes with it: constants by which computation is charged. */
 	uint32_t cpu_compare_ns; /* one comparison of keys */

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rotating drive: what a model file of kind "rotating" says, and where its
+ * layout puts the tracks.
+ *
+ * The track map (trackmap.h) knows which blocks are on which track and at what
+ * angle; this header adds cylinder and head of a track.  A span is a region of
+ * the track map in which they follow one formula.
+ *
+ * Time and angle: one revolution takes period_den / period_num nanoseconds,
+ * exactly.  The angle under the heads at a time is computed from the time
+ * alone, and the time of an angle is rounded to the nearest nanosecond.
+ *
+ * Thread rule: immutable once parsed.
+ * Source: Shao 2008 ch. 2 (zones, skew, seek and settle); layouts as on the
+ * drives that were characterised by Schlosser et al. and since.
+ */
+#ifndef SP__DEV_DRIVE_H
+#define SP__DEV_DRIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "dev/device.h"
+#include "dev/trackmap.h"
+
+/* How LBNs go through the tracks of a zone. */
+enum sp__layout {
+	SP__LAYOUT_CYLINDER,		/* all heads of a cylinder, then the next one */
+	SP__LAYOUT_CYLINDER_SERPENTINE, /* the same, heads backwards on every other cylinder */
+	SP__LAYOUT_SURFACE_SERPENTINE,	/* all of a surface of the zone, back on the next one */
+	SP__LAYOUT_HYBRID_SERPENTINE,	/* the same by bands of some cylinders */
+};
+
+struct sp__seekpoint {
+	uint32_t cylinders;
+	uint64_t ns;
+};
+
+/* Skews are in 1/skew_den of a revolution. */
+struct sp__zone {
+	uint32_t first_cyl, last_cyl;
+	uint32_t *spt;	     /* places on a track, for each head */
+	uint32_t track_skew; /* to the next head of the same cylinder */
+	uint32_t cyl_skew;   /* to the next cylinder */
+	uint32_t band_skew;  /* to the next band */
+	uint32_t skew_den;
+	size_t first_span; /* = region of the track map */
+};
+
+struct sp__span {
+	uint32_t first_cyl; /* lowest */
+	uint32_t cyls;
+	uint32_t band;	/* serpentines: cylinders of a band */
+	uint32_t head;	/* the first */
+	uint32_t heads; /* that take part */
+};
+
+struct sp__cache_config {
+	unsigned segments; /* 0: the drive keeps no data */
+	uint32_t segment_blocks;
+	uint32_t readahead_blocks;
+	uint32_t write_blocks; /* write-behind buffer; 0: writes go to the medium */
+	uint64_t read_hit_ns, write_hit_ns;
+};
+
+struct sp__drive {
+	enum sp__layout layout;
+	bool descends; /* serpentines: the first head goes from the high cylinder down */
+	uint32_t surfaces, cylinders;
+	uint32_t band_tracks; /* of the hybrid serpentine */
+	uint64_t period_num, period_den;
+	sp__angle slack; /* a target missed by no more than this is not missed */
+	uint64_t head_switch_ns, write_settle_ns;
+	uint64_t read_overhead_ns, write_overhead_ns;
+	uint64_t bus_ps; /* per block, in 1e-12 s; 0: no limit */
+	bool zero_latency;
+	struct sp__cache_config cache;
+	size_t nseek;
+	struct sp__seekpoint *seek;
+	size_t nzones;
+	struct sp__zone *zones;
+	size_t nspans;
+	struct sp__span *spans;
+	struct sp__trackmap *map;
+};
+
+extern const struct sp__device_ops sp__drive_ops;
+
+/* The drive of a model of kind "rotating"; NULL for other kinds. */
+const struct sp__drive *sp__model_drive(const struct sp__model *m);
+
+/* Builds spans and map from the zones; slips are (cylinder, head, sector). */
+struct sp__slip {
+	uint32_t cyl, head, sector;
+};
+SP_MUST_CHECK int sp__drive_build(struct sp__drive *d, const struct sp__slip *slips, size_t nslips,
+				  struct sp_errinfo *err);
+void sp__drive_free(struct sp__drive *d); /* accepts NULL */
+
+/* Cylinder and head of a track, and the track of a cylinder and head (both inside). */
+void sp__drive_where(const struct sp__drive *d, const struct sp__track *t, uint32_t *cyl,
+		     uint32_t *head);
+uint64_t sp__drive_track(const struct sp__drive *d, uint32_t cyl, uint32_t head);
+
+/* Time of a seek over so many cylinders. */
+uint64_t sp__drive_seek_ns(const struct sp__drive *d, uint32_t cylinders);
+/* Of seek, head switch and settling; 0 if the arm is there already. */
+uint64_t sp__drive_positioning_ns(const struct sp__drive *d, uint32_t from_cyl, uint32_t from_head,
+				  uint32_t cyl, uint32_t head, bool write);
+
+/* One revolution, rounded to nearest. */
+uint64_t sp__drive_period_ns(const struct sp__drive *d);
+/* The angle under the heads. */
+sp__angle sp__drive_angle(const struct sp__drive *d, uint64_t ns);
+/* How long the platter takes for an angle in units of 2^-64 rev; less than 2^67. */
+uint64_t sp__drive_turn_ns(const struct sp__drive *d, unsigned __int128 angle);
+
+#endif

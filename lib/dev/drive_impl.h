@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The moving parts of a rotating drive, shared by its mechanics (drive.c), its
+ * cache (drive_cache.c) and the table of device hooks (drive_ops.c).
+ */
+#ifndef SP__DEV_DRIVE_IMPL_H
+#define SP__DEV_DRIVE_IMPL_H
+
+#include "dev/drive.h"
+#include "dev/model_json.h"
+
+struct sp__arm {
+	uint32_t cyl, head;
+	uint64_t begin_ns; /* when the first place of the last request came */
+	uint64_t free_ns;  /* until then the medium is in use */
+};
+
+/* Moves the blocks of a piece past the head from start_ns on; adds to s and sets done_ns. */
+void sp__drive_media(const struct sp__drive *d, struct sp__arm *arm, uint64_t start_ns,
+		     const struct sp__piece *piece, bool zero_latency, struct sp__service *s);
+/* The same with the bus: a request that no cache has to do with. */
+void sp__drive_direct(const struct sp__drive *d, struct sp__arm *arm, uint64_t start_ns,
+		      const struct sp__piece *piece, struct sp__service *s);
+/* Until the first block of the piece is under the head. */
+uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
+			    const struct sp__piece *piece);
+uint64_t sp__drive_bus_ns(const struct sp__drive *d, uint32_t blocks);
+
+struct sp__drive_cache;
+
+/* NULL if there is no memory. */
+struct sp__drive_cache *sp__drive_cache_new(const struct sp__model *m);
+void sp__drive_cache_free(struct sp__drive_cache *c); /* accepts NULL */
+void sp__drive_cache_serve(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t start_ns,
+			   const struct sp__piece *piece, struct sp__service *s);
+uint64_t sp__drive_cache_position(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
+				  const struct sp__piece *piece);
+/* When all that was written is on the medium. */
+uint64_t sp__drive_cache_drain(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rotating drive as a device: one lane, pieces are whole requests.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "dev/drive.h"
+#include "dev/drive_impl.h"
+
+struct state {
+	struct sp__arm arm;
+	struct sp__drive_cache *cache; /* NULL: none */
+};
+
+const struct sp__drive *sp__model_drive(const struct sp__model *m)
+{
+	return m->ops == &sp__drive_ops ? m->impl : NULL;
+}
+
+static void drive_free(void *impl)
+{
+	sp__drive_free(impl);
+}
+
+static int drive_open(const struct sp__model *m, void **state)
+{
+	const struct sp__drive *d = m->impl;
+	struct state *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	if (d->cache.segments || d->cache.write_blocks) {
+		s->cache = sp__drive_cache_new(m);
+		if (!s->cache) {
+			free(s);
+			return -ENOMEM;
+		}
+	}
+	*state = s;
+	return 0;
+}
+
+static void drive_close(void *state)
+{
+	struct state *s = state;
+
+	sp__drive_cache_free(s->cache);
+	free(s);
+}
+
+static unsigned drive_lanes(const struct sp__model *m)
+{
+	(void)m;
+	return 1;
+}
+
+static unsigned drive_split(const struct sp__model *m, void *state, bool write, uint64_t lbn,
+			    uint32_t *blocks, struct sp__piece *pieces, unsigned max)
+{
+	(void)m, (void)state, (void)max;
+	pieces[0] = (struct sp__piece){ .lbn = lbn, .blocks = *blocks, .write = write };
+	return 1;
+}
+
+static uint64_t drive_overhead(const struct sp__model *m, bool write)
+{
+	const struct sp__drive *d = m->impl;
+
+	return write ? d->write_overhead_ns : d->read_overhead_ns;
+}
+
+static uint64_t drive_position(const struct sp__model *m, void *state, uint64_t now_ns,
+			       const struct sp__piece *p)
+{
+	struct state *s = state;
+
+	if (s->cache)
+		return sp__drive_cache_position(s->cache, &s->arm, now_ns, p);
+	return sp__drive_reach_ns(m->impl, &s->arm, now_ns, p);
+}
+
+static void drive_serve(const struct sp__model *m, void *state, uint64_t start_ns,
+			const struct sp__piece *p, struct sp__service *out)
+{
+	struct state *s = state;
+
+	*out = (struct sp__service){ 0 };
+	if (s->cache)
+		sp__drive_cache_serve(s->cache, &s->arm, start_ns, p, out);
+	else
+		sp__drive_direct(m->impl, &s->arm, start_ns, p, out);
+}
+
+static uint64_t drive_drain(const struct sp__model *m, void *state, uint64_t now_ns)
+{
+	struct state *s = state;
+
+	(void)m;
+	return s->cache ? sp__drive_cache_drain(s->cache, &s->arm, now_ns) : now_ns;
+}
+
+const struct sp__device_ops sp__drive_ops = {
+	.kind = "rotating",
+	.free = drive_free,
+	.open = drive_open,
+	.close = drive_close,
+	.lanes = drive_lanes,
+	.split = drive_split,
+	.overhead = drive_overhead,
+	.position = drive_position,
+	.serve = drive_serve,
+	.drain = drive_drain,
+};

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Loading models: finding the text, the fields that all kinds have, and the
+ * list of shipped models, which the build puts into the library
+ * (scripts/embed-models).
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/err.h"
+#include "dev/device.h"
+#include "dev/model.h"
+#include "dev/model_json.h"
+#include "dev/shipped.h"
+
+#define FILE_BYTES_MAX (64u << 20)
+
+static const char *const kinds[] = { "rotating", "linear", "flash", NULL };
+static int (*const parsers[])(struct sp__jobj *, struct sp__model *) = { sp__drive_parse,
+									 sp__linear_parse,
+									 sp__flash_parse };
+
+bool sp__model_shipped(unsigned i, const char **name, const char **about)
+{
+	if (!sp__shipped_models[i].name)
+		return false;
+	*name = sp__shipped_models[i].name;
+	*about = sp__shipped_models[i].about;
+	return true;
+}
+
+static const char *shipped_text(const char *name)
+{
+	for (const struct sp__shipped *s = sp__shipped_models; s->name; s++) {
+		if (!strcmp(s->name, name))
+			return s->text;
+	}
+	return NULL;
+}
+
+static int unknown(const char *name, struct sp_errinfo *err)
+{
+	char list[SP_ERRINFO_TEXT_MAX] = "";
+	size_t len = 0;
+
+	for (const struct sp__shipped *s = sp__shipped_models; s->name; s++)
+		len += (size_t)snprintf(list + len, len < sizeof(list) ? sizeof(list) - len : 0,
+					"%s%s", len ? ", " : "", s->name);
+	return sp__errf(err, -ENOENT, "model", name, -1, "no such model; known are %s", list);
+}
+
+/* The whole file, with a final 0. */
+static int read_file(const char *path, char **text, size_t *bytes, struct sp_errinfo *err)
+{
+	FILE *f = fopen(path, "re");
+	size_t room = 0, n = 0;
+	char *more;
+	int rc = 0;
+
+	*text = NULL;
+	if (!f)
+		return sp__err(err, -errno, "open", path, -1);
+	do {
+		room = room ? 2 * room : 65536;
+		more = room <= FILE_BYTES_MAX ? realloc(*text, room) : NULL;
+		if (!more) {
+			rc = room <= FILE_BYTES_MAX ? -ENOMEM : -EFBIG;
+			break;
+		}
+		*text = more;
+		n += fread(*text + n, 1, room - n, f);
+	} while (n == room);
+	if (!rc && ferror(f))
+		rc = errno ? -errno : -EIO;
+	fclose(f);
+	*bytes = n;
+	return rc ? sp__err(err, rc, "read", path, -1) : 0;
+}
+
+/* "dir/x.json" is called x unless it says otherwise. */
+static char *name_of(const char *file, const char *given)
+{
+	const char *base = strrchr(file, '/');
+	char *name, *dot;
+
+	if (given)
+		return strdup(given);
+	name = strdup(base ? base + 1 : file);
+	dot = name ? strrchr(name, '.') : NULL;
+	if (dot && dot > name)
+		*dot = 0;
+	return name;
+}
+
+static void queue(struct sp__jobj *top, struct sp__model *m)
+{
+	static const char *const policies[] = { "fifo", "sptf", NULL };
+	const json_t *v = sp__jget(top, "queue");
+	struct sp__jobj o;
+
+	m->window = 1;
+	m->window_policy = SP__WINDOW_FIFO;
+	if (!v || top->rc)
+		return;
+	sp__jopen(&o, v, top->file, "queue", top->err);
+	m->window = (unsigned)sp__jint(&o, "depth", 1, 65536, 1);
+	m->window_policy = (enum sp__window_policy)sp__jword(&o, "policy", policies, 0);
+	top->rc = sp__jclose(&o);
+}
+
+static void host(struct sp__jobj *top, struct sp__model *m)
+{
+	const json_t *v = sp__jget(top, "host");
+	struct sp__jobj o;
+
+	m->cpu_compare_ns = 50;
+	m->cpu_record_ns = 100;
+	m->cpu_copy_ps = 500;
+	m->cpu_request_ns = 5000;
+	if (!v || top->rc)
+		return;
+	sp__jopen(&o, v, top->file, "host", top->err);
+	m->cpu_compare_ns = (uint32_t)sp__jint(&o, "compare_ns", 0, 1000000, m->cpu_compare_ns);
+	m->cpu_record_ns = (uint32_t)sp__jint(&o, "record_ns", 0, 1000000, m->cpu_record_ns);
+	m->cpu_copy_ps = (uint32_t)sp__jint(&o, "copy_ps", 0, 1000000000, m->cpu_copy_ps);
+	m->cpu_request_ns = (uint32_t)sp__jint(&o, "request_ns", 0, 1000000000, m->cpu_request_ns);
+	top->rc = sp__jclose(&o);
+}
+
+static int parse(struct sp__jobj *o, struct sp__model *m)
+{
+	const char *schema = sp__jstring(o, "schema"), *name = sp__jstring(o, "name");
+	const char *about = sp__jstring(o, "about");
+	int kind;
+
+	sp__jstring(o, "note");
+	if (schema && strcmp(schema, "spindle.model/1"))
+		sp__jfail(o, "schema", "'%.40s' is not spindle.model/1", schema);
+	kind = sp__jword(o, "kind", kinds, 0);
+	m->block_bytes = (uint32_t)sp__jint(o, "block_bytes", 1, 1 << 20, 512);
+	if (!o->rc && (m->block_bytes & (m->block_bytes - 1)))
+		sp__jfail(o, "block_bytes", "%u is not a power of two", m->block_bytes);
+	m->name = name_of(o->file, name);
+	m->about = strdup(about ? about : "");
+	if (!m->name || !m->about)
+		return sp__err(o->err, -ENOMEM, "malloc", o->file, -1);
+	queue(o, m);
+	host(o, m);
+	if (!o->rc)
+		o->rc = parsers[kind](o, m);
+	return sp__jclose(o);
+}
+
+static int load(struct sp__model *m, const char *file, const char *text, size_t bytes,
+		struct sp_errinfo *err)
+{
+	struct sp__jobj o;
+	json_error_t why;
+	json_t *root;
+	int rc;
+
+	root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &why);
+	if (!root)
+		return sp__errf(err, SP_EFORMAT, "read", file, why.position, "line %d: %s",
+				why.line, why.text);
+	sp__jopen(&o, root, file, "", err);
+	rc = o.rc ? o.rc : parse(&o, m);
+	json_decref(root);
+	return rc;
+}
+
+int sp__model_load(struct sp__model **m, const char *name, struct sp_errinfo *err)
+{
+	size_t len = strlen(name), bytes = 0;
+	bool is_file = strchr(name, '/') || (len > 5 && !strcmp(name + len - 5, ".json"));
+	const char *text = is_file ? NULL : shipped_text(name);
+	char *own = NULL;
+	int rc = 0;
+
+	*m = NULL;
+	if (!is_file && !text)
+		return unknown(name, err);
+	if (is_file)
+		rc = read_file(name, &own, &bytes, err);
+	if (!rc) {
+		*m = calloc(1, sizeof(**m));
+		if (*m)
+			rc = load(*m, name, own ? own : text, own ? bytes : strlen(text), err);
+		else
+			rc = sp__err(err, -ENOMEM, "malloc", name, -1);
+	}
+	free(own);
+	if (rc) {
+		sp__model_free(*m);
+		*m = NULL;
+	}
+	return rc;
+}
+
+void sp__model_free(struct sp__model *m)
+{
+	if (!m)
+		return;
+	if (m->ops && m->impl)
+		m->ops->free(m->impl);
+	free(m->name);
+	free(m->about);
+	free(m);
+}
+
+int sp__device_open(struct sp__device *d, const struct sp__model *m)
+{
+	*d = (struct sp__device){ .model = m };
+	return m->ops->open(m, &d->state);
+}
+
+void sp__device_close(struct sp__device *d)
+{
+	if (d->state)
+		d->model->ops->close(d->state);
+	d->state = NULL;
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The part of a model file that describes a rotating drive.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "dev/drive.h"
+#include "dev/model_json.h"
+
+#define CYLINDERS_MAX 10000000
+#define SURFACES_MAX 255
+#define SPT_MAX 1000000
+#define ZONES_MAX 100000
+#define SLIPS_MAX 10000000
+
+static int no_memory(struct sp__jobj *o)
+{
+	if (!o->rc)
+		o->rc = sp__err(o->err, -ENOMEM, "malloc", o->file, -1);
+	return o->rc;
+}
+
+/* Of two names for one thing not more than one may be given. */
+static bool both(struct sp__jobj *o, const char *a, const char *b)
+{
+	if (sp__jhas(o, a) && sp__jhas(o, b))
+		sp__jfail(o, a, "contradicts %s: give one of them", b);
+	return o->rc;
+}
+
+static uint64_t gcd(uint64_t a, uint64_t b)
+{
+	return b ? gcd(b, a % b) : a;
+}
+
+/* rpm to a millionth, or the period to a millionth of a nanosecond, as a fraction. */
+static void period(struct sp__jobj *o, struct sp__drive *d)
+{
+	uint64_t g;
+
+	if (both(o, "rpm", "period_ns"))
+		return;
+	if (sp__jhas(o, "period_ns")) {
+		double ns = sp__jreal(o, "period_ns", 1e5, 1e9, SP__JREQUIRED);
+
+		d->period_den = (uint64_t)llround(fmax(ns, 1) * 1e6);
+		d->period_num = 1000000;
+	} else {
+		double rpm = sp__jreal(o, "rpm", 60, 600000, SP__JREQUIRED);
+
+		d->period_den = UINT64_C(60000000000000000);
+		d->period_num = (uint64_t)llround(fmax(rpm, 1) * 1e6);
+	}
+	g = gcd(d->period_den, d->period_num);
+	d->period_den /= g;
+	d->period_num /= g;
+	/* Two nanoseconds. */
+	d->slack = (sp__angle)(((unsigned __int128)(2 * d->period_num) << 64) / d->period_den);
+}
+
+/* One number for all heads, or one for each. */
+static void zone_spt(struct sp__jobj *o, const struct sp__drive *d, struct sp__zone *z)
+{
+	const json_t *v = sp__jget(o, "spt");
+	double x;
+
+	z->spt = calloc(d->surfaces, sizeof(*z->spt));
+	if (!z->spt) {
+		no_memory(o);
+		return;
+	}
+	if (!json_is_array(v)) {
+		x = (double)sp__jint(o, "spt", 1, SPT_MAX, SP__JREQUIRED);
+		for (uint32_t h = 0; h < d->surfaces && !o->rc; h++)
+			z->spt[h] = (uint32_t)x;
+		return;
+	}
+	if (json_array_size(v) != d->surfaces) {
+		sp__jfail(o, "spt", "%zu numbers for %u surfaces", json_array_size(v), d->surfaces);
+		return;
+	}
+	for (uint32_t h = 0; h < d->surfaces; h++) {
+		if (!sp__jnumber(o, "spt", h, json_array_get(v, h), 1, SPT_MAX, &x))
+			return;
+		z->spt[h] = (uint32_t)x;
+		if (z->spt[h] != x)
+			sp__jfail(o, "spt", "member %u: %.10g is not a whole number", h, x);
+	}
+}
+
+/* Blocks of head 0; thousandths where a fraction is given. */
+static void zone_skews(struct sp__jobj *o, struct sp__zone *z)
+{
+	static const char *const names[3] = { "track_skew", "cyl_skew", "band_skew" };
+	uint32_t *to[3] = { &z->track_skew, &z->cyl_skew, &z->band_skew };
+	double v[3] = { 0 };
+	bool whole = true;
+
+	for (int i = 0; i < 3; i++) {
+		v[i] = sp__jreal(o, names[i], 0, z->spt[0], i == 2 ? v[1] : SP__JREQUIRED);
+		if (o->rc)
+			return;
+		if (v[i] >= z->spt[0])
+			sp__jfail(o, names[i], "is a revolution or more");
+		whole = whole && v[i] == floor(v[i]);
+	}
+	z->skew_den = z->spt[0] * (whole ? 1 : 1000);
+	for (int i = 0; i < 3; i++)
+		*to[i] = (uint32_t)llround(v[i] * (whole ? 1 : 1000)) % z->skew_den;
+}
+
+static int zone(struct sp__jobj *top, struct sp__drive *d, size_t i, const json_t *v)
+{
+	struct sp__zone *z = &d->zones[i];
+	uint32_t next = i ? d->zones[i - 1].last_cyl + 1 : 0;
+	char where[32];
+	struct sp__jobj o;
+	int64_t first, last;
+
+	snprintf(where, sizeof(where), "zones[%zu]", i);
+	sp__jopen(&o, v, top->file, where, top->err);
+	first = sp__jint(&o, "first_cyl", 0, CYLINDERS_MAX - 1, SP__JREQUIRED);
+	last = sp__jint(&o, "last_cyl", 0, CYLINDERS_MAX - 1, SP__JREQUIRED);
+	if (!o.rc && first != next)
+		sp__jfail(&o, "first_cyl", "%lld, but %s %u: zones %s", (long long)first,
+			  i ? "the zone before ends at" : "the drive begins at", i ? next - 1 : 0,
+			  first > next ? "leave a gap" : "overlap");
+	if (!o.rc && last < first)
+		sp__jfail(&o, "last_cyl", "%lld is less than first_cyl", (long long)last);
+	z->first_cyl = (uint32_t)first;
+	z->last_cyl = (uint32_t)last;
+	if (!o.rc)
+		zone_spt(&o, d, z);
+	if (!o.rc)
+		zone_skews(&o, z);
+	return sp__jclose(&o);
+}
+
+static void zones(struct sp__jobj *o, struct sp__drive *d)
+{
+	const json_t *list = sp__jarray(o, "zones", 1, ZONES_MAX);
+
+	if (!list) {
+		sp__jfail(o, "zones", "is missing");
+		return;
+	}
+	d->nzones = json_array_size(list);
+	d->zones = calloc(d->nzones, sizeof(*d->zones));
+	if (!d->zones)
+		no_memory(o);
+	for (size_t i = 0; i < d->nzones && !o->rc; i++)
+		o->rc = zone(o, d, i, json_array_get(list, i));
+	if (o->rc)
+		return;
+	d->cylinders = d->zones[d->nzones - 1].last_cyl + 1;
+	if (sp__jint(o, "cylinders", 1, CYLINDERS_MAX, d->cylinders) != d->cylinders)
+		sp__jfail(o, "cylinders", "the zones have %u", d->cylinders);
+}
+
+static void seek(struct sp__jobj *o, struct sp__drive *d)
+{
+	static const char name[] = "seek_ms";
+	const json_t *list = sp__jarray(o, name, 1, 1000000), *v;
+	double cyl, ms;
+
+	if (!list) {
+		sp__jfail(o, name, "is missing");
+		return;
+	}
+	d->nseek = json_array_size(list);
+	d->seek = calloc(d->nseek, sizeof(*d->seek));
+	if (!d->seek)
+		no_memory(o);
+	for (size_t i = 0; i < d->nseek && !o->rc; i++) {
+		v = json_array_get(list, i);
+		if (json_array_size(v) != 2)
+			sp__jfail(o, name, "member %zu is not a pair of cylinders and ms", i);
+		else if (sp__jnumber(o, name, i, json_array_get(v, 0), 1, CYLINDERS_MAX, &cyl) &&
+			 sp__jnumber(o, name, i, json_array_get(v, 1), 0, 1e4, &ms)) {
+			d->seek[i].cylinders = (uint32_t)cyl;
+			d->seek[i].ns = (uint64_t)llround(ms * 1e6);
+			if (d->seek[i].cylinders != cyl)
+				sp__jfail(o, name, "member %zu: %.10g cylinders", i, cyl);
+			if (i && cyl <= d->seek[i - 1].cylinders)
+				sp__jfail(o, name, "member %zu: distances do not ascend", i);
+		}
+	}
+}
+
+static void layout(struct sp__jobj *o, struct sp__drive *d)
+{
+	static const char *const words[] = { "cylinder", "cylinder-serpentine",
+					     "surface-serpentine", "hybrid-serpentine", NULL };
+	bool hybrid;
+
+	if (both(o, "layout", "layout_mapping"))
+		return;
+	d->layout = (enum sp__layout)sp__jint(o, "layout_mapping", 0, 1, 0);
+	d->layout = (enum sp__layout)sp__jword(o, "layout", words, (int)d->layout);
+	hybrid = d->layout == SP__LAYOUT_HYBRID_SERPENTINE;
+	d->band_tracks = (uint32_t)sp__jint(o, "band_tracks", 1, 65535, hybrid ? SP__JREQUIRED : 1);
+	if (sp__jhas(o, "band_tracks") && !hybrid)
+		sp__jfail(o, "band_tracks", "is for hybrid-serpentine");
+	d->descends = sp__jbool(o, "first_head_descends", false);
+	if (d->descends && d->layout < SP__LAYOUT_SURFACE_SERPENTINE)
+		sp__jfail(o, "first_head_descends", "is for serpentines of surfaces");
+}
+
+static void bus(struct sp__jobj *o, const struct sp__model *m, struct sp__drive *d)
+{
+	double ms, rate;
+
+	if (both(o, "bus_ms_per_block", "bus_mb_s"))
+		return;
+	ms = sp__jreal(o, "bus_ms_per_block", 0, 1000, 0);
+	rate = sp__jreal(o, "bus_mb_s", 0.001, 1e6, 0);
+	d->bus_ps = (uint64_t)llround(rate > 0 ? m->block_bytes / rate * 1e6 : ms * 1e9);
+}
+
+static void cache(struct sp__jobj *top, struct sp__drive *d)
+{
+	const json_t *v = sp__jget(top, "cache");
+	const char *word = json_string_value(v);
+	struct sp__cache_config *c = &d->cache;
+	struct sp__jobj o;
+	bool behind;
+
+	if (!v || top->rc || (word && !strcmp(word, "off")))
+		return;
+	if (!json_is_object(v)) {
+		sp__jfail(top, "cache", "must be \"off\" or an object");
+		return;
+	}
+	sp__jopen(&o, v, top->file, "cache", top->err);
+	d->zero_latency = sp__jbool(&o, "zero_latency", false);
+	c->segments = (unsigned)sp__jint(&o, "segments", 0, 65536, 0);
+	c->segment_blocks =
+		(uint32_t)sp__jint(&o, "segment_blocks", 1, 1 << 24, c->segments ? -1 : 1);
+	c->readahead_blocks = (uint32_t)sp__jint(&o, "readahead_blocks", 0, 1 << 24, 0);
+	if (!o.rc && c->readahead_blocks > (c->segments ? c->segment_blocks : 0))
+		sp__jfail(&o, "readahead_blocks", "%u do not fit into a segment",
+			  c->readahead_blocks);
+	behind = sp__jbool(&o, "write_behind", false);
+	c->write_blocks = (uint32_t)sp__jint(&o, "write_blocks", 1, 1 << 24,
+					     c->segments ? c->segment_blocks : 256);
+	if (!o.rc && !behind && sp__jhas(&o, "write_blocks"))
+		sp__jfail(&o, "write_blocks", "without write_behind");
+	if (!behind)
+		c->write_blocks = 0;
+	c->read_hit_ns = sp__jms(&o, "read_hit_ms", 0);
+	c->write_hit_ns = sp__jms(&o, "write_hit_ms", 0);
+	top->rc = sp__jclose(&o);
+}
+
+static struct sp__slip *slips(struct sp__jobj *o, size_t *n)
+{
+	static const char name[] = "slips";
+	const json_t *list = sp__jarray(o, name, 0, SLIPS_MAX), *v;
+	struct sp__slip *s;
+	double x[3];
+
+	*n = json_array_size(list);
+	if (!*n)
+		return NULL;
+	s = calloc(*n, sizeof(*s));
+	if (!s)
+		no_memory(o);
+	for (size_t i = 0; i < *n && !o->rc; i++) {
+		v = json_array_get(list, i);
+		if (json_array_size(v) != 3)
+			sp__jfail(o, name, "member %zu is not [cylinder, head, sector]", i);
+		for (size_t k = 0; k < 3 && !o->rc; k++) {
+			sp__jnumber(o, name, i, json_array_get(v, k), 0, CYLINDERS_MAX, &x[k]);
+			if (!o->rc && x[k] != floor(x[k]))
+				sp__jfail(o, name, "member %zu: %.10g is not whole", i, x[k]);
+		}
+		if (!o->rc)
+			s[i] = (struct sp__slip){ (uint32_t)x[0], (uint32_t)x[1], (uint32_t)x[2] };
+	}
+	return s;
+}
+
+static int build(struct sp__jobj *o, struct sp__model *m, struct sp__drive *d)
+{
+	struct sp_errinfo why = SP_ERRINFO_INIT;
+	struct sp__slip *s;
+	size_t n;
+	int rc;
+
+	s = slips(o, &n);
+	rc = o->rc ? o->rc : sp__drive_build(d, s, n, &why);
+	free(s);
+	if (rc == SP_EFORMAT)
+		sp__jfail(o, NULL, "%s", why.text);
+	else if (rc)
+		no_memory(o);
+	if (o->rc)
+		return o->rc;
+	m->blocks = d->map->blocks;
+	if (sp__jreal(o, "total_blocks", 1, 1e18, (double)m->blocks) != (double)m->blocks)
+		sp__jfail(o, "total_blocks", "the zones and slips give %llu",
+			  (unsigned long long)m->blocks);
+	return o->rc;
+}
+
+int sp__drive_parse(struct sp__jobj *o, struct sp__model *m)
+{
+	struct sp__drive *d = calloc(1, sizeof(*d));
+
+	m->ops = &sp__drive_ops;
+	m->impl = d;
+	if (!d)
+		return no_memory(o);
+	d->surfaces = (uint32_t)sp__jint(o, "surfaces", 1, SURFACES_MAX, SP__JREQUIRED);
+	period(o, d);
+	layout(o, d);
+	d->head_switch_ns = sp__jms(o, "head_switch_ms", SP__JREQUIRED);
+	d->write_settle_ns = sp__jms(o, "write_settle_ms", 0);
+	if (!both(o, "read_overhead_ms", "read_miss_overhead_ms"))
+		d->read_overhead_ns =
+			sp__jms(o,
+				sp__jhas(o, "read_overhead_ms") ? "read_overhead_ms"
+								: "read_miss_overhead_ms",
+				0);
+	d->write_overhead_ns = sp__jms(o, "write_overhead_ms", 0);
+	bus(o, m, d);
+	cache(o, d);
+	seek(o, d);
+	if (!o->rc)
+		zones(o, d);
+	return o->rc ? o->rc : build(o, m, d);
+}

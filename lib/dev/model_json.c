@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/err.h"
+#include "dev/model_json.h"
+
+int sp__jfail(struct sp__jobj *o, const char *field, const char *fmt, ...)
+{
+	char why[160];
+	va_list ap;
+
+	if (o->rc)
+		return o->rc;
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	o->rc = sp__errf(o->err, SP_EFORMAT, "read", o->file, -1, "%.40s%.40s: %s", o->where,
+			 field ? field : "model", why);
+	return o->rc;
+}
+
+void sp__jopen(struct sp__jobj *o, const json_t *obj, const char *file, const char *where,
+	       struct sp_errinfo *err)
+{
+	*o = (struct sp__jobj){ .obj = obj, .file = file, .err = err };
+	if (!json_is_object(obj)) {
+		sp__jfail(o, *where ? where : NULL, "must be an object");
+		o->obj = NULL;
+	}
+	if (*where)
+		snprintf(o->where, sizeof(o->where), "%.60s.", where);
+}
+
+const json_t *sp__jget(struct sp__jobj *o, const char *field)
+{
+	if (o->nasked < SP__JFIELDS_MAX)
+		o->asked[o->nasked++] = field;
+	return o->rc ? NULL : json_object_get(o->obj, field);
+}
+
+bool sp__jhas(const struct sp__jobj *o, const char *field)
+{
+	return json_object_get(o->obj, field);
+}
+
+static bool asked(const struct sp__jobj *o, const char *field)
+{
+	for (unsigned i = 0; i < o->nasked; i++) {
+		if (!strcmp(o->asked[i], field))
+			return true;
+	}
+	return false;
+}
+
+int sp__jclose(struct sp__jobj *o)
+{
+	const char *key;
+	json_t *value, *obj;
+
+	/* The iterator's type has no const. */
+	memcpy(&obj, &o->obj, sizeof(obj));
+	if (o->rc)
+		return o->rc;
+	json_object_foreach(obj, key, value)
+	{
+		if (!asked(o, key))
+			return sp__jfail(o, key, "is not known");
+	}
+	return 0;
+}
+
+double sp__jreal(struct sp__jobj *o, const char *field, double min, double max, double dflt)
+{
+	const json_t *v = sp__jget(o, field);
+	double x;
+
+	if (o->rc)
+		return dflt;
+	if (!v) {
+		if (dflt == SP__JREQUIRED)
+			sp__jfail(o, field, "is missing");
+		return dflt;
+	}
+	x = json_number_value(v);
+	if (!json_is_number(v))
+		sp__jfail(o, field, "must be a number");
+	else if (!(x >= min && x <= max))
+		sp__jfail(o, field, "%.10g is not between %.10g and %.10g", x, min, max);
+	else
+		return x;
+	return dflt;
+}
+
+int64_t sp__jint(struct sp__jobj *o, const char *field, int64_t min, int64_t max, int64_t dflt)
+{
+	double x = sp__jreal(o, field, (double)min, (double)max, (double)dflt);
+
+	if (o->rc)
+		return dflt;
+	if (x != floor(x)) {
+		sp__jfail(o, field, "%.10g is not a whole number", x);
+		return dflt;
+	}
+	return (int64_t)x;
+}
+
+uint64_t sp__jms(struct sp__jobj *o, const char *field, double dflt_ms)
+{
+	double ms = sp__jreal(o, field, 0, 3.6e6, dflt_ms);
+
+	return ms > 0 ? (uint64_t)llround(ms * 1e6) : 0;
+}
+
+bool sp__jbool(struct sp__jobj *o, const char *field, bool dflt)
+{
+	const json_t *v = sp__jget(o, field);
+
+	if (!v)
+		return dflt;
+	if (!json_is_boolean(v)) {
+		sp__jfail(o, field, "must be true or false");
+		return dflt;
+	}
+	return json_is_true(v);
+}
+
+const char *sp__jstring(struct sp__jobj *o, const char *field)
+{
+	const json_t *v = sp__jget(o, field);
+
+	if (v && !json_is_string(v))
+		sp__jfail(o, field, "must be a string");
+	return v ? json_string_value(v) : NULL;
+}
+
+int sp__jword(struct sp__jobj *o, const char *field, const char *const *words, int dflt)
+{
+	const char *s = sp__jstring(o, field);
+	char list[128] = "";
+
+	if (!s)
+		return dflt;
+	for (int i = 0; words[i]; i++) {
+		size_t len = strlen(list);
+
+		if (!strcmp(words[i], s))
+			return i;
+		snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "", words[i]);
+	}
+	sp__jfail(o, field, "'%.20s' is none of: %s", s, list);
+	return dflt;
+}
+
+const json_t *sp__jarray(struct sp__jobj *o, const char *field, size_t min, size_t max)
+{
+	const json_t *v = sp__jget(o, field);
+
+	if (!v)
+		return NULL;
+	if (!json_is_array(v))
+		sp__jfail(o, field, "must be an array");
+	else if (json_array_size(v) < min || json_array_size(v) > max)
+		sp__jfail(o, field, "has %zu members, not %zu to %zu", json_array_size(v), min,
+			  max);
+	return o->rc ? NULL : v;
+}
+
+bool sp__jnumber(struct sp__jobj *o, const char *field, size_t i, const json_t *v, double min,
+		 double max, double *out)
+{
+	*out = json_number_value(v);
+	if (!json_is_number(v))
+		sp__jfail(o, field, "member %zu is not made of numbers as it should be", i);
+	else if (!(*out >= min && *out <= max))
+		sp__jfail(o, field, "member %zu: %.10g is not between %.10g and %.10g", i, *out,
+			  min, max);
+	return !o->rc;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The models that are part of the library, in the order of their names except
+ * that the default comes first; an entry without a name ends them.  The build
+ * makes the table from lib/dev/models (scripts/embed-models).
+ */
+#ifndef SP__DEV_SHIPPED_H
+#define SP__DEV_SHIPPED_H
+
+struct sp__shipped {
+	const char *name;
+	const char *about;
+	const char *text; /* the file */
+};
+
+extern const struct sp__shipped sp__shipped_models[];
+
+#endif
