@@ -2,13 +2,20 @@
 /*
  * A simulated block device: I/O scheduler, the device's window, the device.
  *
- * Requests wait in the scheduler, which may merge adjacent ones and decides
- * what is dispatched when the device's window has room; inside the window the
- * device chooses (first in first out, or shortest positioning time first).
+ * A request first passes the device's command overhead, in which any number of
+ * requests can be at the same time.  Then it waits in the scheduler, which may
+ * merge adjacent requests and decides what is dispatched when the device's
+ * window has room; inside the window each lane of the device chooses what it
+ * serves next (first in first out, or shortest positioning time first).
+ * Service starts at the later of submission plus overhead and the end of what
+ * the lane served before; what is still in its overhead is chosen by nobody.
+ *
  * Everything is event driven: nothing is decided for a moment that the caller
- * has not let come, so a request submitted later can still be chosen first.
+ * has not let come.  What completes at a moment is handed out before anything
+ * is decided for that moment, so a request submitted then can still be chosen.
  *
  * One thread.  Request structs are the caller's from reaping to submission.
+ * Times are virtual nanoseconds, places are blocks of the model.
  */
 #ifndef SP__SIM_BLOCKDEV_H
 #define SP__SIM_BLOCKDEV_H
@@ -25,50 +32,93 @@ struct sp__blockreq {
 	uint32_t blocks;
 	bool write;
 	uint16_t prio; /* Linux I/O priority (class << 13 | level); 0: none */
-	uint16_t group; /* who: allocation groups of schedulers count by it */
-	void *owner;	/* the caller's */
+	void *owner;   /* the caller's */
 	/* Filled in: */
 	uint64_t submit_ns, dispatch_ns, done_ns;
 	bool hit;		   /* by the device's cache */
 	struct sp__blockreq *next; /* of whoever owns it at the time */
-	struct sp__blockreq *merged; /* inside: those that go with it */
-	uint64_t batch;		   /* inside: its indivisible batch, 0: none */
-	uint32_t pieces;	   /* inside: still to be served */
+
+	/* Inside, from submission to reaping: */
+	bool missed;			   /* a piece was not in the device's cache */
+	uint8_t slot;			   /* whose allocation it counts in */
+	uint32_t pieces;		   /* given to lanes and not served yet */
+	uint64_t seq;			   /* order of submission */
+	uint64_t ready_ns;		   /* its overhead ends */
+	uint64_t added_ns;		   /* it came into the scheduler */
+	uint64_t expire_ns;		   /* its deadline there */
+	uint64_t start, end;		   /* blocks that are dispatched: with what was merged */
+	uint64_t split;			   /* the first of them that is not with a lane yet */
+	struct sp__blockreq *merged;	   /* those that go with it ... */
+	struct sp__blockreq *last;	   /* ... and the last of them */
+	struct sp__blockreq *part;	   /* what follows in its indivisible batch */
+	bool batch;			   /* is part of one */
+	struct sp__blockreq *prev;	   /* with next: in a queue of the scheduler */
+	struct sp__blockreq *left, *right; /* in a tree of the scheduler */
+	uint64_t rank;
+};
+
+#define SP__SCHED_LEVELS_MAX 8
+
+/* What schedulers can be told; 0: their own (see sched.h). */
+struct sp__sched_params {
+	uint64_t read_expire_ns, write_expire_ns;
+	uint64_t aging_ns;	 /* strict: low classes that waited so long go first */
+	unsigned batch;		 /* requests in sector order before deadlines are looked at */
+	unsigned writes_starved; /* times that reads go before writes that wait */
+	unsigned levels;
+	uint64_t level_expire_ns[SP__SCHED_LEVELS_MAX];
+	unsigned group; /* requests that one level can have */
 };
 
 struct sp__blockdev_opts {
-	const char *sched; /* NULL: "noop"; see sp__sched_names() */
-	unsigned window;   /* 0: the model's */
-	int policy;	   /* enum sp__window_policy; -1: the model's */
-	bool merge;	   /* merge adjacent requests */
-	uint32_t merge_blocks_max; /* of one merged request; 0: 1024 KB worth */
-	/* Deadlines of the schedulers that have them; 0: their own (see sched.h). */
-	uint64_t read_expire_ns, write_expire_ns;
-	unsigned requests_max; /* that the scheduler holds (nr_requests); 0: no limit */
+	const char *sched;		/* NAME[:PARAMETERS], see sp__sched_parse(); NULL: "noop" */
+	struct sp__sched_params params; /* what sched does not say */
+	unsigned window;		/* 0: the model's */
+	int policy;			/* enum sp__window_policy; -1: the model's */
+	bool merge;			/* merge adjacent requests */
+	uint32_t merge_blocks_max;	/* of one merged request; 0: 1024 KB worth */
+	bool divide;			/* take indivisible batches as single requests */
+	/* Admitted to the scheduler and not completed (nr_requests); 0: no limit. */
+	unsigned requests_max;
 };
 
 struct sp__blockdev_stats {
 	uint64_t requests;   /* as submitted */
 	uint64_t dispatched; /* as the device got them */
 	uint64_t merges;
-	uint64_t seeks; /* dispatched requests that did not start where the one before ended */
-	uint64_t hits;
+	/*
+	 * Dispatched requests that did not start where the one before ended, in
+	 * the order of service; for several lanes, by lane.  The first counts.
+	 */
+	uint64_t seeks;
+	uint64_t hits; /* of the dispatched */
 	uint64_t read_blocks, write_blocks;
 	uint64_t busy_ns; /* time during which something was in service */
 	uint64_t seek_ns, rotate_ns, transfer_ns;
 	uint64_t longest_wait_ns; /* submission to completion */
 };
 
+/* Where requests can be counted. */
+enum sp__depth {
+	SP__DEPTH_DEVICE, /* dispatched ones inside the device's window */
+	SP__DEPTH_QUEUED, /* submitted and not dispatched */
+	SP__DEPTH_TOTAL,  /* submitted and not completed */
+	SP__DEPTHS
+};
+#define SP__DEPTH_MAX 1024 /* more are counted as so many */
+
 struct sp__blockdev;
 
-/* SP_ESYNTAX: unknown scheduler (known ones in err). */
+/* SP_ESYNTAX: unknown scheduler or parameter (known ones in err); -ENOMEM. */
 SP_MUST_CHECK int sp__blockdev_open(struct sp__blockdev **bd, const struct sp__model *m,
 				    const struct sp__blockdev_opts *opts, struct sp_errinfo *err);
-void sp__blockdev_close(struct sp__blockdev *bd); /* accepts NULL */
+/* Accepts NULL.  What is outstanding is forgotten; the structs stay the caller's. */
+void sp__blockdev_close(struct sp__blockdev *bd);
 
 /*
  * Submits at time now_ns (never less than in any call before).  indivisible:
- * nothing of others is dispatched between the parts of this batch.
+ * nothing of others is dispatched between the parts of this batch, which are
+ * dispatched in their order here.  Requests have at least one block.
  */
 void sp__blockdev_submit(struct sp__blockdev *bd, uint64_t now_ns, struct sp__blockreq **reqs,
 			 size_t n, bool indivisible);
@@ -76,7 +126,16 @@ void sp__blockdev_submit(struct sp__blockdev *bd, uint64_t now_ns, struct sp__bl
 uint64_t sp__blockdev_next_ns(const struct sp__blockdev *bd);
 /* Lets time come to until_ns; completed requests are linked, in order of done_ns, and returned. */
 struct sp__blockreq *sp__blockdev_advance(struct sp__blockdev *bd, uint64_t until_ns);
+/* Submitted and not handed out by advance. */
 unsigned sp__blockdev_outstanding(const struct sp__blockdev *bd);
+/*
+ * When all that is completed is on the medium, and not only in the device's
+ * write buffer, if nothing else comes: what a flush waits for.
+ */
+uint64_t sp__blockdev_flushed_ns(struct sp__blockdev *bd);
 void sp__blockdev_stats(const struct sp__blockdev *bd, struct sp__blockdev_stats *s);
+/* ns[i]: how long there were i requests, up to the time that has come. */
+void sp__blockdev_depths(const struct sp__blockdev *bd, enum sp__depth which,
+			 uint64_t ns[SP__DEPTH_MAX + 1]);
 
 #endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The simulated block device: time, queues, window.
+ *
+ * Two kinds of things happen: events, whose moments are known (the overhead of
+ * a request ends, a service ends), and decisions (what is dispatched, what a
+ * lane serves), which are due when events have changed something.  All events
+ * of a moment come before its decisions, so that all that can be chosen then
+ * is known; and what the caller submits at that moment still belongs to it, so
+ * advance() returns with completions before it decides at the same moment.
+ * Time passes only when nothing is left to decide.
+ *
+ * Overhead is spent before the scheduler, by each request on its own.  Were it
+ * spent inside the window, a window of one would pay it in turn, and what is
+ * still in it would take room from what can be chosen.
+ *
+ * An indivisible batch is one request to the scheduler, its first part with
+ * the others behind it.  When that is picked, the others follow before the
+ * scheduler is asked again.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "sim/blockdev_impl.h"
+
+static void set_limits(struct sp__blockdev *bd, unsigned requests_max)
+{
+	const struct sp__sched_ops *ops = bd->sched.ops;
+	unsigned limit = ops->group ? ops->group(&bd->sched) : requests_max, i;
+
+	for (i = 0; i < SP__SCHED_FIFOS_MAX; i++)
+		bd->slots[i].limit = limit;
+}
+
+static int setup(struct sp__blockdev *bd, const struct sp__model *m,
+		 const struct sp__blockdev_opts *opts, struct sp_errinfo *err)
+{
+	const char *sched = opts->sched ? opts->sched : "noop";
+	int rc = sp__sched_open(&bd->sched, sched, &opts->params, err);
+
+	if (rc)
+		return rc;
+	bd->sched.sorted |= opts->merge;
+	bd->sched.merge_blocks_max =
+		opts->merge_blocks_max ? opts->merge_blocks_max : (1u << 20) / m->block_bytes;
+	bd->merge = opts->merge;
+	bd->divide = opts->divide;
+	bd->window = opts->window ? opts->window : m->window;
+	bd->policy = opts->policy < 0 ? m->window_policy : (enum sp__window_policy)opts->policy;
+	bd->overhead_ns[0] = m->ops->overhead(m, false);
+	bd->overhead_ns[1] = m->ops->overhead(m, true);
+	set_limits(bd, opts->requests_max);
+	rc = sp__device_open(&bd->dev, m);
+	return rc ? rc : sp__lanes_open(bd);
+}
+
+int sp__blockdev_open(struct sp__blockdev **out, const struct sp__model *m,
+		      const struct sp__blockdev_opts *opts, struct sp_errinfo *err)
+{
+	struct sp__blockdev *bd = calloc(1, sizeof(*bd));
+	int rc = bd ? setup(bd, m, opts, err) : -ENOMEM;
+
+	*out = NULL;
+	if (rc) {
+		sp__blockdev_close(bd);
+		return rc;
+	}
+	*out = bd;
+	return 0;
+}
+
+void sp__blockdev_close(struct sp__blockdev *bd)
+{
+	if (!bd)
+		return;
+	sp__lanes_close(bd);
+	if (bd->dev.model)
+		sp__device_close(&bd->dev);
+	free(bd);
+}
+
+static void decide(struct sp__blockdev *bd)
+{
+	struct sp__blockreq *r;
+
+	bd->pending = false;
+	while (bd->inside < bd->window) {
+		r = bd->rest ? bd->rest : sp__sched_next(&bd->sched, bd->now_ns);
+		if (!r)
+			break;
+		bd->rest = r->part;
+		sp__blockdev_dispatch(bd, r);
+	}
+	sp__lanes_start(bd);
+}
+
+static struct sp__reqlist *overhead_ends(struct sp__blockdev *bd)
+{
+	struct sp__blockreq *a = bd->overhead[0].head, *b = bd->overhead[1].head;
+
+	if (!a || (b && b->ready_ns < a->ready_ns) ||
+	    (b && b->ready_ns == a->ready_ns && b->seq < a->seq))
+		return &bd->overhead[1];
+	return &bd->overhead[0];
+}
+
+static uint64_t next_event(const struct sp__blockdev *bd)
+{
+	uint64_t t = bd->lanes_next_ns;
+	int i;
+
+	for (i = 0; i < 2; i++)
+		if (bd->overhead[i].head && bd->overhead[i].head->ready_ns < t)
+			t = bd->overhead[i].head->ready_ns;
+	return t;
+}
+
+/* All events of the moment that has come. */
+static void events(struct sp__blockdev *bd)
+{
+	struct sp__reqlist *l;
+
+	if (bd->lanes_next_ns == bd->now_ns) {
+		struct sp__blockreq *r = sp__lanes_finish(bd), *next;
+
+		for (; r; r = next) {
+			next = r->next;
+			sp__blockdev_complete(bd, r);
+		}
+	}
+	for (l = overhead_ends(bd); l->head && l->head->ready_ns == bd->now_ns;
+	     l = overhead_ends(bd))
+		sp__blockdev_arrive(bd, sp__reqlist_pop(l));
+	bd->pending = sp__lanes_ready(bd) || (bd->inside < bd->window && (bd->rest || bd->sched.n));
+}
+
+/* hold: does not decide for until_ns if something is done that the caller has not seen. */
+static void run(struct sp__blockdev *bd, uint64_t until_ns, bool hold)
+{
+	uint64_t t;
+
+	for (;;) {
+		t = next_event(bd);
+		if (bd->pending && t > bd->now_ns) {
+			if (hold && bd->now_ns == until_ns && bd->done.head)
+				return;
+			decide(bd);
+		} else if (t > until_ns || t == SP__NEVER) {
+			return;
+		} else {
+			bd->now_ns = t;
+			events(bd);
+		}
+	}
+}
+
+static void prepare(struct sp__blockdev *bd, struct sp__blockreq *r)
+{
+	assert(r->blocks && r->lbn + r->blocks <= bd->dev.model->blocks);
+	r->submit_ns = bd->now_ns;
+	r->missed = r->batch = false;
+	r->slot = 0;
+	r->pieces = 0;
+	r->seq = ++bd->seq;
+	r->ready_ns = bd->now_ns + bd->overhead_ns[r->write];
+	r->start = r->lbn;
+	r->end = r->lbn + r->blocks;
+	r->merged = r->part = NULL;
+	r->last = r;
+	bd->stats.requests++;
+	bd->outstanding++;
+	sp__blockdev_count(bd, SP__DEPTH_QUEUED, 1);
+	sp__blockdev_count(bd, SP__DEPTH_TOTAL, 1);
+}
+
+/* Links the parts; those next to each other that are adjacent become one. */
+static struct sp__blockreq *make_batch(struct sp__blockdev *bd, struct sp__blockreq **reqs,
+				       size_t n)
+{
+	struct sp__blockreq *first = reqs[0], *tail = first, *r;
+	size_t i;
+
+	first->batch = true;
+	for (i = 1; i < n; i++) {
+		r = reqs[i];
+		r->batch = true;
+		if (r->ready_ns > first->ready_ns)
+			first->ready_ns = r->ready_ns;
+		if (bd->merge && (tail->end == r->start || r->end == tail->start) &&
+		    sp__sched_alike(&bd->sched, tail, r)) {
+			sp__blockreq_join(tail, r);
+			bd->stats.merges++;
+		} else {
+			tail->part = r;
+			tail = r;
+		}
+	}
+	return first;
+}
+
+static void into_overhead(struct sp__blockdev *bd, struct sp__blockreq *r)
+{
+	bool write = r->ready_ns - r->submit_ns == bd->overhead_ns[1];
+
+	sp__reqlist_push(&bd->overhead[write], r);
+}
+
+void sp__blockdev_submit(struct sp__blockdev *bd, uint64_t now_ns, struct sp__blockreq **reqs,
+			 size_t n, bool indivisible)
+{
+	size_t i;
+
+	assert(now_ns >= bd->now_ns);
+	if (now_ns > bd->now_ns) {
+		run(bd, now_ns - 1, false);
+		bd->now_ns = now_ns;
+	}
+	for (i = 0; i < n; i++)
+		prepare(bd, reqs[i]);
+	if (indivisible && n > 1 && !bd->divide) {
+		into_overhead(bd, make_batch(bd, reqs, n));
+		return;
+	}
+	for (i = 0; i < n; i++)
+		into_overhead(bd, reqs[i]);
+}
+
+uint64_t sp__blockdev_next_ns(const struct sp__blockdev *bd)
+{
+	if (bd->done.head)
+		return bd->done.head->done_ns;
+	return bd->pending ? bd->now_ns : next_event(bd);
+}
+
+struct sp__blockreq *sp__blockdev_advance(struct sp__blockdev *bd, uint64_t until_ns)
+{
+	struct sp__blockreq *done;
+
+	if (until_ns < bd->now_ns)
+		until_ns = bd->now_ns;
+	run(bd, until_ns, true);
+	if (until_ns != SP__NEVER)
+		bd->now_ns = until_ns;
+	done = bd->done.head;
+	bd->done.head = NULL;
+	bd->outstanding -= bd->ndone;
+	bd->ndone = 0;
+	return done;
+}
+
+unsigned sp__blockdev_outstanding(const struct sp__blockdev *bd)
+{
+	return bd->outstanding;
+}
+
+uint64_t sp__blockdev_flushed_ns(struct sp__blockdev *bd)
+{
+	return bd->dev.model->ops->drain(bd->dev.model, bd->dev.state, bd->now_ns);
+}
+
+void sp__blockdev_stats(const struct sp__blockdev *bd, struct sp__blockdev_stats *s)
+{
+	*s = bd->stats;
+	if (bd->nbusy)
+		s->busy_ns += bd->now_ns - bd->busy_since_ns;
+}
+
+void sp__blockdev_depths(const struct sp__blockdev *bd, enum sp__depth which,
+			 uint64_t ns[SP__DEPTH_MAX + 1])
+{
+	const struct sp__depthcount *d = &bd->depths[which];
+
+	memcpy(ns, d->ns, sizeof(d->ns));
+	ns[d->n < SP__DEPTH_MAX ? d->n : SP__DEPTH_MAX] += bd->now_ns - d->since_ns;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside the simulated block device: what the queues in front of the device
+ * (blockdev.c) and its lanes (blockdev_lane.c) share.
+ *
+ *   overhead -> [waiting for a slot ->] scheduler -> window -> lanes -> done
+ *
+ * Pieces come from a pool that is as large as will be needed when it is
+ * opened.  If a device splits finer than was thought, requests of the window
+ * are split as pieces come back; so nothing that happens later can fail.
+ */
+#ifndef SP__SIM_BLOCKDEV_IMPL_H
+#define SP__SIM_BLOCKDEV_IMPL_H
+
+#include "sim/sched.h"
+
+struct sp__lanepiece {
+	struct sp__piece piece;
+	struct sp__blockreq *req;
+	struct sp__lanepiece *next;
+};
+
+struct sp__lane {
+	struct sp__lanepiece *head, *tail; /* in the order of dispatch */
+	struct sp__lanepiece *active;
+	struct sp__service service; /* of the active one */
+	uint64_t end;		    /* of what was served last */
+	bool awake;		    /* in the list of those that may start something */
+};
+
+struct sp__reqlist {
+	struct sp__blockreq *head, *tail;
+};
+
+struct sp__slots {
+	unsigned limit, held;
+	struct sp__reqlist waiting;
+};
+
+struct sp__depthcount {
+	unsigned n;
+	uint64_t since_ns;
+	uint64_t ns[SP__DEPTH_MAX + 1];
+};
+
+struct sp__blockdev {
+	struct sp__device dev;
+	struct sp__sched sched;
+	unsigned window;
+	enum sp__window_policy policy;
+	bool merge, divide;
+	uint64_t overhead_ns[2]; /* read, write */
+
+	uint64_t now_ns;
+	bool pending; /* something may be decided at now_ns */
+	uint64_t seq;
+	unsigned outstanding;
+
+	struct sp__reqlist overhead[2]; /* by length of the overhead: in order of ready_ns */
+	struct sp__slots slots[SP__SCHED_FIFOS_MAX];
+	struct sp__blockreq *rest;    /* of the batch that is being dispatched */
+	unsigned inside;	      /* the window: dispatched and not done */
+	struct sp__reqlist splitting; /* of these, not wholly with lanes yet */
+	struct sp__reqlist done;
+	unsigned ndone;
+
+	unsigned nlanes, nawake, nbusy;
+	struct sp__lane *lanes;
+	unsigned *awake;
+	uint64_t lanes_next_ns; /* the earliest end of service; SP__NEVER: none */
+	uint64_t busy_since_ns;
+	struct sp__lanepiece *pool, *free;
+	unsigned nfree;
+
+	struct sp__blockdev_stats stats;
+	struct sp__depthcount depths[SP__DEPTHS];
+};
+
+void sp__reqlist_push(struct sp__reqlist *l, struct sp__blockreq *r);
+struct sp__blockreq *sp__reqlist_pop(struct sp__reqlist *l);
+
+/* One more or less in one place, from now_ns on. */
+void sp__blockdev_count(struct sp__blockdev *bd, enum sp__depth which, int change);
+/* The overhead of r is over: it is merged, admitted, or waits for a slot. */
+void sp__blockdev_arrive(struct sp__blockdev *bd, struct sp__blockreq *r);
+void sp__blockdev_dispatch(struct sp__blockdev *bd, struct sp__blockreq *r);
+/* Puts r and what was merged with it on the list of what is done. */
+void sp__blockdev_complete(struct sp__blockdev *bd, struct sp__blockreq *r);
+
+SP_MUST_CHECK int sp__lanes_open(struct sp__blockdev *bd); /* 0 or -ENOMEM */
+void sp__lanes_close(struct sp__blockdev *bd);
+/* Is there anything that lanes could start now? */
+bool sp__lanes_ready(const struct sp__blockdev *bd);
+/* Lanes that are idle choose and start; at now_ns. */
+void sp__lanes_start(struct sp__blockdev *bd);
+/* Services that end at now_ns; returns the requests that are done with them. */
+struct sp__blockreq *sp__lanes_finish(struct sp__blockdev *bd);
+
+#endif

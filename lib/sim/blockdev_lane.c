@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The lanes of a simulated device: splitting, choosing, serving.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "sim/blockdev_impl.h"
+
+int sp__lanes_open(struct sp__blockdev *bd)
+{
+	const struct sp__model *m = bd->dev.model;
+	unsigned per, n, i;
+
+	bd->nlanes = m->ops->lanes(m);
+	per = bd->nlanes < 16 ? bd->nlanes : 16;
+	n = bd->window * per + SP__DEV_PIECES_MAX;
+	bd->lanes = calloc(bd->nlanes, sizeof(*bd->lanes));
+	bd->awake = calloc(bd->nlanes, sizeof(*bd->awake));
+	bd->pool = calloc(n, sizeof(*bd->pool));
+	if (!bd->lanes || !bd->awake || !bd->pool)
+		return -ENOMEM;
+	for (i = 0; i < bd->nlanes; i++)
+		bd->lanes[i].end = SP__NEVER;
+	for (i = 0; i < n; i++) {
+		bd->pool[i].next = bd->free;
+		bd->free = &bd->pool[i];
+	}
+	bd->nfree = n;
+	bd->lanes_next_ns = SP__NEVER;
+	return 0;
+}
+
+void sp__lanes_close(struct sp__blockdev *bd)
+{
+	free(bd->lanes);
+	free(bd->awake);
+	free(bd->pool);
+}
+
+bool sp__lanes_ready(const struct sp__blockdev *bd)
+{
+	return bd->nawake || (bd->splitting.head && bd->nfree >= SP__DEV_PIECES_MAX);
+}
+
+static void wake(struct sp__blockdev *bd, struct sp__lane *lane)
+{
+	if (lane->awake || lane->active || !lane->head)
+		return;
+	lane->awake = true;
+	bd->awake[bd->nawake++] = (unsigned)(lane - bd->lanes);
+}
+
+static void enqueue(struct sp__blockdev *bd, struct sp__blockreq *r, const struct sp__piece *piece)
+{
+	struct sp__lane *lane = &bd->lanes[piece->lane];
+	struct sp__lanepiece *p = bd->free;
+
+	bd->free = p->next;
+	bd->nfree--;
+	p->piece = *piece;
+	p->req = r;
+	p->next = NULL;
+	if (lane->head)
+		lane->tail->next = p;
+	else
+		lane->head = p;
+	lane->tail = p;
+	wake(bd, lane);
+}
+
+static void split(struct sp__blockdev *bd)
+{
+	const struct sp__model *m = bd->dev.model;
+	struct sp__piece pieces[SP__DEV_PIECES_MAX];
+	struct sp__blockreq *r;
+	unsigned n, i;
+
+	while ((r = bd->splitting.head) && bd->nfree >= SP__DEV_PIECES_MAX) {
+		uint32_t blocks = (uint32_t)(r->end - r->split);
+
+		n = m->ops->split(m, bd->dev.state, r->write, r->split, &blocks, pieces,
+				  SP__DEV_PIECES_MAX);
+		r->pieces += n;
+		r->split += blocks;
+		if (r->split == r->end)
+			sp__reqlist_pop(&bd->splitting);
+		for (i = 0; i < n; i++)
+			enqueue(bd, r, &pieces[i]);
+	}
+}
+
+/* The piece before the one that comes under the head first; NULL: it is at the front. */
+static struct sp__lanepiece *before_nearest(struct sp__blockdev *bd, struct sp__lane *lane)
+{
+	const struct sp__model *m = bd->dev.model;
+	struct sp__lanepiece *p, *prev = NULL, *before = NULL, *best = NULL;
+	uint64_t least = SP__NEVER, t;
+
+	for (p = lane->head; p; prev = p, p = p->next) {
+		t = m->ops->position(m, bd->dev.state, bd->now_ns, &p->piece);
+		if (!best || t < least || (t == least && p->req->seq < best->req->seq)) {
+			least = t;
+			best = p;
+			before = prev;
+		}
+	}
+	return before;
+}
+
+static struct sp__lanepiece *choose(struct sp__blockdev *bd, struct sp__lane *lane)
+{
+	struct sp__lanepiece *before = NULL, *p;
+
+	if (bd->policy == SP__WINDOW_SPTF && lane->head->next)
+		before = before_nearest(bd, lane);
+	p = before ? before->next : lane->head;
+	if (before)
+		before->next = p->next;
+	else
+		lane->head = p->next;
+	if (lane->tail == p)
+		lane->tail = before;
+	return p;
+}
+
+static void serve(struct sp__blockdev *bd, struct sp__lane *lane)
+{
+	const struct sp__model *m = bd->dev.model;
+	struct sp__lanepiece *p = choose(bd, lane);
+
+	lane->active = p;
+	m->ops->serve(m, bd->dev.state, bd->now_ns, &p->piece, &lane->service);
+	bd->stats.seeks += p->piece.lbn != lane->end;
+	lane->end = p->piece.lbn + p->piece.blocks;
+	if (lane->service.done_ns < bd->lanes_next_ns)
+		bd->lanes_next_ns = lane->service.done_ns;
+	if (!bd->nbusy++)
+		bd->busy_since_ns = bd->now_ns;
+}
+
+void sp__lanes_start(struct sp__blockdev *bd)
+{
+	unsigned i;
+
+	split(bd);
+	for (i = 0; i < bd->nawake; i++) {
+		struct sp__lane *lane = &bd->lanes[bd->awake[i]];
+
+		lane->awake = false;
+		serve(bd, lane);
+	}
+	bd->nawake = 0;
+}
+
+/* The piece of a lane is served; its request, if that was the last one. */
+static struct sp__blockreq *finish(struct sp__blockdev *bd, struct sp__lane *lane)
+{
+	struct sp__lanepiece *p = lane->active;
+	struct sp__blockreq *r = p->req;
+
+	bd->stats.seek_ns += lane->service.seek_ns;
+	bd->stats.rotate_ns += lane->service.rotate_ns;
+	bd->stats.transfer_ns += lane->service.transfer_ns;
+	r->missed |= !lane->service.hit;
+	lane->active = NULL;
+	p->next = bd->free;
+	bd->free = p;
+	bd->nfree++;
+	if (!--bd->nbusy)
+		bd->stats.busy_ns += bd->now_ns - bd->busy_since_ns;
+	wake(bd, lane);
+	return --r->pieces || r->split != r->end ? NULL : r;
+}
+
+struct sp__blockreq *sp__lanes_finish(struct sp__blockdev *bd)
+{
+	struct sp__reqlist done = { NULL, NULL };
+	uint64_t next = SP__NEVER;
+	struct sp__blockreq *r;
+	unsigned i;
+
+	for (i = 0; i < bd->nlanes; i++) {
+		struct sp__lane *lane = &bd->lanes[i];
+
+		if (!lane->active)
+			continue;
+		if (lane->service.done_ns > bd->now_ns) {
+			if (lane->service.done_ns < next)
+				next = lane->service.done_ns;
+			continue;
+		}
+		r = finish(bd, lane);
+		if (r)
+			sp__reqlist_push(&done, r);
+	}
+	bd->lanes_next_ns = next;
+	return done.head;
+}

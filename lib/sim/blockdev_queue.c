@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What happens to a request of the simulated block device: it arrives at the
+ * scheduler, is dispatched, is complete; and what is counted then.
+ */
+#include "sim/blockdev_impl.h"
+
+void sp__reqlist_push(struct sp__reqlist *l, struct sp__blockreq *r)
+{
+	r->next = NULL;
+	if (l->head)
+		l->tail->next = r;
+	else
+		l->head = r;
+	l->tail = r;
+}
+
+struct sp__blockreq *sp__reqlist_pop(struct sp__reqlist *l)
+{
+	struct sp__blockreq *r = l->head;
+
+	if (r)
+		l->head = r->next;
+	return r;
+}
+
+void sp__blockdev_count(struct sp__blockdev *bd, enum sp__depth which, int change)
+{
+	struct sp__depthcount *d = &bd->depths[which];
+
+	d->ns[d->n < SP__DEPTH_MAX ? d->n : SP__DEPTH_MAX] += bd->now_ns - d->since_ns;
+	d->since_ns = bd->now_ns;
+	d->n += (unsigned)change;
+}
+
+/* Into the scheduler: r and the rest of its batch count in a slot each. */
+static void admit(struct sp__blockdev *bd, struct sp__blockreq *r, uint8_t slot)
+{
+	struct sp__blockreq *part;
+
+	for (part = r; part; part = part->part) {
+		part->slot = slot;
+		bd->slots[slot].held++;
+	}
+	sp__sched_add(&bd->sched, r, bd->now_ns);
+}
+
+/* A batch larger than all there is goes in alone. */
+static bool fits(const struct sp__slots *s, const struct sp__blockreq *r)
+{
+	unsigned n = s->held;
+
+	if (!s->limit || !n)
+		return true;
+	for (; r && n <= s->limit; r = r->part)
+		n++;
+	return n <= s->limit;
+}
+
+static void release(struct sp__blockdev *bd, uint8_t slot)
+{
+	struct sp__slots *s = &bd->slots[slot];
+
+	s->held--;
+	while (s->waiting.head && fits(s, s->waiting.head))
+		admit(bd, sp__reqlist_pop(&s->waiting), slot);
+}
+
+void sp__blockdev_arrive(struct sp__blockdev *bd, struct sp__blockreq *r)
+{
+	uint8_t slot = bd->sched.ops->group ? (uint8_t)sp__sched_fifo(&bd->sched, r) : 0;
+	struct sp__slots *s = &bd->slots[slot];
+	struct sp__blockreq *absorbed;
+
+	if (bd->merge && !r->batch && sp__sched_merge(&bd->sched, r, &absorbed)) {
+		bd->stats.merges += absorbed ? 2 : 1;
+		if (absorbed)
+			release(bd, absorbed->slot);
+		return;
+	}
+	if (!s->waiting.head && fits(s, r))
+		admit(bd, r, slot);
+	else
+		sp__reqlist_push(&s->waiting, r);
+}
+
+void sp__blockdev_complete(struct sp__blockdev *bd, struct sp__blockreq *r)
+{
+	struct sp__blockreq *member, *next;
+	bool hit = !r->missed;
+	uint64_t wait;
+
+	bd->inside--;
+	sp__blockdev_count(bd, SP__DEPTH_DEVICE, -1);
+	sp__sched_done(&bd->sched, r);
+	release(bd, r->slot);
+	bd->stats.hits += hit;
+	for (member = r; member; member = next) {
+		next = member->merged;
+		member->dispatch_ns = r->dispatch_ns;
+		member->done_ns = bd->now_ns;
+		member->hit = hit;
+		wait = bd->now_ns - member->submit_ns;
+		if (wait > bd->stats.longest_wait_ns)
+			bd->stats.longest_wait_ns = wait;
+		sp__blockdev_count(bd, SP__DEPTH_TOTAL, -1);
+		sp__reqlist_push(&bd->done, member);
+		bd->ndone++;
+	}
+}
+
+void sp__blockdev_dispatch(struct sp__blockdev *bd, struct sp__blockreq *r)
+{
+	struct sp__blockreq *member;
+	uint64_t blocks = r->end - r->start;
+
+	r->dispatch_ns = bd->now_ns;
+	r->split = r->start;
+	for (member = r; member; member = member->merged)
+		sp__blockdev_count(bd, SP__DEPTH_QUEUED, -1);
+	bd->inside++;
+	sp__blockdev_count(bd, SP__DEPTH_DEVICE, 1);
+	bd->stats.dispatched++;
+	if (r->write)
+		bd->stats.write_blocks += blocks;
+	else
+		bd->stats.read_blocks += blocks;
+	sp__sched_dispatched(&bd->sched, r);
+	sp__reqlist_push(&bd->splitting, r);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * I/O schedulers of the simulated block device.
+ *
+ * All keep the requests that wait in FIFO queues (by age) and most also in
+ * trees (by place); a scheduler says which queue and which tree a request
+ * belongs to, and picks.  Adding, taking and merging is the same for all.
+ *
+ *   noop           first in, first out
+ *   look           sweeps up and down between the outermost requests
+ *   clook          sweeps up, then starts again at the lowest
+ *   sstf           nearest to the end of the last request, as LBNs count
+ *   deadline       Linux 2.6: sector order in batches, reads before writes,
+ *                  unless the oldest of the direction has expired
+ *   deadline-prio  Hall & Bonnet 2005, 4.1: a deadline and a group of
+ *                  requests for each priority level
+ *   strict         mq-deadline: classes RT, BE, IDLE, one after the other,
+ *                  each like deadline
+ *
+ * Whoever calls has the clock: a scheduler is asked at the moment of the
+ * decision and knows only requests that can be chosen then.  No allocation
+ * after opening; links are in the requests.
+ */
+#ifndef SP__SIM_SCHED_H
+#define SP__SIM_SCHED_H
+
+#include "sim/blockdev.h"
+
+#define SP__SCHED_TREES_MAX 6
+#define SP__SCHED_FIFOS_MAX 8
+
+enum sp__prioclass { SP__PRIO_NONE, SP__PRIO_RT, SP__PRIO_BE, SP__PRIO_IDLE };
+
+/* The class of a priority; none is BE, as in Linux. */
+enum sp__prioclass sp__prio_class(uint16_t prio);
+
+struct sp__fifo {
+	struct sp__blockreq *head, *tail;
+	unsigned n;
+};
+
+struct sp__sched {
+	const struct sp__sched_ops *ops;
+	struct sp__sched_params params; /* complete */
+	bool sorted;			/* the trees are kept */
+	uint32_t merge_blocks_max;
+	struct sp__blockreq *trees[SP__SCHED_TREES_MAX];
+	struct sp__fifo fifos[SP__SCHED_FIFOS_MAX];
+	unsigned n;			    /* requests that wait */
+	unsigned inside[SP__PRIO_IDLE + 1]; /* by class: taken and not done */
+	uint64_t at, head;		    /* start and end of what was dispatched last */
+	bool down;			    /* look: the direction of the sweep */
+	/* Of those with deadlines: the batch that is going on, and where trees were left. */
+	unsigned dir, batched, starved;
+	uint64_t pos[SP__SCHED_TREES_MAX];
+};
+
+struct sp__sched_ops {
+	const char *name;
+	const char *params; /* names of its parameters, for messages; "": none */
+	bool sorted;	    /* needs the trees even without merging */
+	/* Optional: completes the parameters. */
+	void (*init)(struct sp__sched *s);
+	/* Where a request belongs; NULL: 0 for all. */
+	unsigned (*tree)(const struct sp__sched *s, const struct sp__blockreq *r);
+	unsigned (*fifo)(const struct sp__sched *s, const struct sp__blockreq *r);
+	/* Optional: from coming in to expiry. */
+	uint64_t (*expire)(const struct sp__sched *s, const struct sp__blockreq *r);
+	/*
+	 * The request to dispatch now, still in its queue; n > 0.  NULL: none
+	 * before another one is done.
+	 */
+	struct sp__blockreq *(*pick)(struct sp__sched *s, uint64_t now_ns);
+	/* Optional: how many requests one FIFO's kind can have; 0: no limit. */
+	unsigned (*group)(const struct sp__sched *s);
+};
+
+/*
+ * Sets up s as text says: NAME[:KEY=VALUE...], parameters separated by "/" or
+ * ",", a list's further values too (levels=0.25/3/12).  Times are in seconds
+ * or have a unit (s, ms, us).  params: what the text does not say.
+ *
+ *   deadline       read=1s write=5s batch=16 starved=2
+ *   deadline-prio  levels=0.25/1/3/6/12 group=(256 / levels) batch starved
+ *   strict         read=500ms write=5s aging=10s batch starved
+ *
+ * SP_ESYNTAX, with what would be right in err.
+ */
+SP_MUST_CHECK int sp__sched_open(struct sp__sched *s, const char *text,
+				 const struct sp__sched_params *params, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__sched_parse(const char *text, const struct sp__sched_ops **ops,
+				  struct sp__sched_params *params, struct sp_errinfo *err);
+/* The i-th scheduler; NULL behind the last. */
+const struct sp__sched_ops *sp__sched_list(unsigned i);
+
+void sp__sched_add(struct sp__sched *s, struct sp__blockreq *r, uint64_t now_ns);
+/*
+ * Makes r part of an adjacent request that waits.  Returns what is left
+ * waiting, or NULL if nothing fits.  Where r closes the gap between two,
+ * *absorbed is the one that went into the other, else NULL.
+ */
+struct sp__blockreq *sp__sched_merge(struct sp__sched *s, struct sp__blockreq *r,
+				     struct sp__blockreq **absorbed);
+/* Takes out what is to be dispatched; NULL: nothing now. */
+struct sp__blockreq *sp__sched_next(struct sp__sched *s, uint64_t now_ns);
+/* Something was dispatched (the head is there now); something that was is done. */
+void sp__sched_dispatched(struct sp__sched *s, const struct sp__blockreq *r);
+void sp__sched_done(struct sp__sched *s, const struct sp__blockreq *r);
+
+unsigned sp__sched_fifo(const struct sp__sched *s, const struct sp__blockreq *r);
+/* Do both belong together in one request, apart from where they are? */
+bool sp__sched_alike(const struct sp__sched *s, const struct sp__blockreq *a,
+		     const struct sp__blockreq *b);
+/* Puts b, which begins or ends where a ends or begins, into a. */
+void sp__blockreq_join(struct sp__blockreq *a, struct sp__blockreq *b);
+
+/* Trees by (start, seq); treaps, so they need no balancing state. */
+void sp__reqtree_insert(struct sp__blockreq **root, struct sp__blockreq *r);
+void sp__reqtree_erase(struct sp__blockreq **root, struct sp__blockreq *r);
+/* The first that starts at lbn or above; the last that starts below; NULL: none. */
+struct sp__blockreq *sp__reqtree_ceil(struct sp__blockreq *root, uint64_t lbn);
+struct sp__blockreq *sp__reqtree_below(struct sp__blockreq *root, uint64_t lbn);
+
+/* Reads, unless writes have waited for their turn often enough. */
+unsigned sp__sched_direction(struct sp__sched *s, bool reads, bool writes);
+/* The priority level of deadline-prio, from 0, the highest. */
+unsigned sp__sched_level(const struct sp__sched *s, const struct sp__blockreq *r);
+
+extern const struct sp__sched_ops sp__sched_noop, sp__sched_look, sp__sched_clook, sp__sched_sstf,
+	sp__sched_deadline, sp__sched_deadline_prio, sp__sched_strict;
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A device for tests of the queues in front of it: any number of lanes, LBNs
+ * striped over them, a service of so much for each block passed over and each
+ * block transferred.  It writes down what it served.
+ */
+#ifndef FAKEDEV_H
+#define FAKEDEV_H
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/rng.h"
+#include "sim/blockdev.h"
+
+#define FAKE_LOG 65536
+
+struct fake {
+	unsigned lanes, stripe; /* stripe: blocks of a lane before the next one comes */
+	uint64_t read_overhead_ns, write_overhead_ns, block_ns, pass_ps, fixed_ns;
+	struct sp__model model;
+	uint64_t at[64];
+	size_t n;
+	struct fake_service {
+		uint64_t start_ns, done_ns;
+		struct sp__piece piece;
+	} log[FAKE_LOG];
+};
+
+static int fake_open(const struct sp__model *m, void **state)
+{
+	*state = m->impl;
+	return 0;
+}
+
+static void fake_close(void *state)
+{
+	(void)state;
+}
+
+static unsigned fake_lanes(const struct sp__model *m)
+{
+	return ((struct fake *)m->impl)->lanes;
+}
+
+static unsigned fake_split(const struct sp__model *m, void *state, bool write, uint64_t lbn,
+			   uint32_t *blocks, struct sp__piece *pieces, unsigned max)
+{
+	const struct fake *f = m->impl;
+	uint32_t done = 0, part;
+	unsigned n;
+
+	(void)state;
+	if (f->lanes == 1) {
+		pieces[0] = (struct sp__piece){ lbn, *blocks, 0, write };
+		return 1;
+	}
+	for (n = 0; n < max && done < *blocks; n++) {
+		uint64_t unit = (lbn + done) / f->stripe, in = (lbn + done) % f->stripe;
+
+		part = f->stripe - (uint32_t)in;
+		if (part > *blocks - done)
+			part = *blocks - done;
+		pieces[n] = (struct sp__piece){ unit / f->lanes * f->stripe + in, part,
+						(uint16_t)(unit % f->lanes), write };
+		done += part;
+	}
+	*blocks = done;
+	return n;
+}
+
+static uint64_t fake_overhead(const struct sp__model *m, bool write)
+{
+	const struct fake *f = m->impl;
+
+	return write ? f->write_overhead_ns : f->read_overhead_ns;
+}
+
+static uint64_t fake_position(const struct sp__model *m, void *state, uint64_t now_ns,
+			      const struct sp__piece *p)
+{
+	const struct fake *f = state;
+	uint64_t at = f->at[p->lane];
+
+	(void)m;
+	(void)now_ns;
+	return f->fixed_ns + (p->lbn > at ? p->lbn - at : at - p->lbn) * f->pass_ps / 1000;
+}
+
+static void fake_serve(const struct sp__model *m, void *state, uint64_t start_ns,
+		       const struct sp__piece *p, struct sp__service *s)
+{
+	struct fake *f = state;
+
+	*s = (struct sp__service){ .seek_ns = fake_position(m, state, start_ns, p),
+				   .transfer_ns = p->blocks * f->block_ns };
+	s->done_ns = start_ns + s->seek_ns + s->transfer_ns;
+	f->at[p->lane] = p->lbn + p->blocks;
+	f->log[f->n++ % FAKE_LOG] = (struct fake_service){ start_ns, s->done_ns, *p };
+}
+
+/* As if writes took one millisecond more to come to rest. */
+static uint64_t fake_drain(const struct sp__model *m, void *state, uint64_t now_ns)
+{
+	(void)m;
+	(void)state;
+	return now_ns + 1000000;
+}
+
+static const struct sp__device_ops fake_ops = {
+	.kind = "fake",
+	.open = fake_open,
+	.close = fake_close,
+	.lanes = fake_lanes,
+	.split = fake_split,
+	.overhead = fake_overhead,
+	.position = fake_position,
+	.serve = fake_serve,
+	.drain = fake_drain,
+};
+
+/* 2^20 blocks, overhead 100 us and 150 us, 10 us a block, up to 5 ms for the whole way. */
+static struct fake *fake_new(unsigned lanes, unsigned stripe)
+{
+	struct fake *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		abort();
+	f->lanes = lanes;
+	f->stripe = stripe;
+	f->read_overhead_ns = 100000;
+	f->write_overhead_ns = 150000;
+	f->block_ns = 10000;
+	f->pass_ps = 5000;
+	f->model = (struct sp__model){ .ops = &fake_ops,
+				       .impl = f,
+				       .block_bytes = 512,
+				       .blocks = 1 << 20,
+				       .window = 1,
+				       .window_policy = SP__WINDOW_FIFO };
+	return f;
+}
+
+static inline struct sp__blockdev *fake_dev(struct fake *f, const char *sched, unsigned window,
+					    enum sp__window_policy policy, bool merge)
+{
+	struct sp__blockdev_opts opts = {
+		.sched = sched, .window = window, .policy = (int)policy, .merge = merge
+	};
+	struct sp__blockdev *bd;
+
+	if (sp__blockdev_open(&bd, &f->model, &opts, NULL))
+		abort();
+	return bd;
+}
+
+static inline void submit1(struct sp__blockdev *bd, uint64_t now_ns, struct sp__blockreq *r)
+{
+	sp__blockdev_submit(bd, now_ns, &r, 1, false);
+}
+
+/* Lets everything finish; returns how many did. */
+static inline size_t drain(struct sp__blockdev *bd)
+{
+	struct sp__blockreq *r;
+	size_t n = 0;
+
+	while (sp__blockdev_next_ns(bd) != SP__NEVER)
+		for (r = sp__blockdev_advance(bd, sp__blockdev_next_ns(bd)); r; r = r->next)
+			n++;
+	return n;
+}
+
+#endif
