@@ -11,6 +11,7 @@
 #include <spindle/gen.h>
 #include <spindle/rec.h>
 #include <spindle/report.h>
+#include <spindle/sequence.h>
 #include <spindle/size.h>
 #include <spindle/sort.h>
 #include <spindle/version.h>

@@ -1,55 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include "sim/sequence.h"
-#include "sim/sequence_parse.h"
+#include "seqtrace.h"
 #include "tap.h"
-
-static char path[4096];
-
-static struct sp_sequence *load_as(const char *text, enum sp_sequence_order order)
-{
-	struct sp_sequence *seq = NULL;
-	FILE *f = fopen(path, "w");
-
-	if (!f || fputs(text, f) == EOF || fclose(f))
-		exit(1);
-	if (sp_sequence_load(&seq, path, order, NULL) < 0)
-		exit(1);
-	return seq;
-}
-
-static struct sp_sequence *load(const char *text)
-{
-	return load_as(text, SP_SEQUENCE_SUBMIT);
-}
 
 /* Why a trace cannot be read; NULL if it can. */
 static const char *refusal(const char *text)
 {
 	static struct sp_errinfo err;
 	struct sp_sequence *seq = NULL;
-	FILE *f = fopen(path, "w");
 	int rc;
 
 	memset(&err, 0, sizeof(err));
-	if (!f || fputs(text, f) == EOF || fclose(f))
-		exit(1);
-	rc = sp_sequence_load(&seq, path, SP_SEQUENCE_SUBMIT, &err);
+	seqtrace_write(text);
+	rc = sp_sequence_load(&seq, seqtrace_path, SP_SEQUENCE_SUBMIT, &err);
 	sp_sequence_free(seq);
-	return rc == SP_EFORMAT && err.code == rc && !strcmp(err.path, path) ? err.text : NULL;
+	return rc == SP_EFORMAT && err.code == rc && !strcmp(err.path, seqtrace_path) ? err.text
+										      : NULL;
 }
 
 static void check_lines(void)
 {
-	struct sp_sequence *seq = load("# spindle-trace/1\n# anything\n\n"
-				       "R a%20b%25 4096 8192 16387 10 30 100\n"
-				       "W - 0 4096 0 -5 20 4096 a new field\n"
-				       "R a%20b%25 0 4096 0 11 40 0\n"
-				       "R a%20b%25 0 4096 0 11 40 -5");
+	struct sp_sequence *seq = seqtrace_load("# spindle-trace/1\n# anything\n\n"
+						"R a%20b%25 4096 8192 16387 10 30 100\n"
+						"W - 0 4096 0 -5 20 4096 a new field\n"
+						"R a%20b%25 0 4096 0 11 40 0\n"
+						"R a%20b%25 0 4096 0 11 40 -5",
+						SP_SEQUENCE_SUBMIT);
 	const struct sp__seqreq *r = seq->req;
 
 	ok(seq->n == 2 && seq->nvolumes == 2, "a trace has its requests and volumes");
@@ -62,11 +39,12 @@ static void check_lines(void)
 	ok(!r[1].write && r[1].offset == 4096 && r[1].bytes == 100 && r[1].prio == 16387,
 	   "a request is as long as what it moved");
 	sp_sequence_free(seq);
-	seq = load_as("R v 0 1 0 1 9 1\nR v 1 1 0 2 8 1\nR v 2 1 0 3 8 1\n", SP_SEQUENCE_DONE);
+	seq = seqtrace_load("R v 0 1 0 1 9 1\nR v 1 1 0 2 8 1\nR v 2 1 0 3 8 1\n",
+			    SP_SEQUENCE_DONE);
 	ok(seq->req[0].offset == 1 && seq->req[1].offset == 2 && seq->req[2].offset == 0,
 	   "or in that of completion, equal times in the order of lines");
 	sp_sequence_free(seq);
-	seq = load("");
+	seq = seqtrace_load("", SP_SEQUENCE_SUBMIT);
 	ok(seq->n == 0 && seq->nvolumes == 0, "an empty file is an empty sequence");
 	sp_sequence_free(seq);
 }
@@ -113,28 +91,12 @@ static void check_refusals(void)
 	   "so is one that cannot be read");
 }
 
-/* A trace of requests in a short notation: "R a 0 4096" and so on, in order. */
-static struct sp_sequence *sequence(const char *const *requests)
-{
-	char text[8192];
-	size_t n = 0;
-
-	for (int i = 0; requests[i]; i++) {
-		const char *bytes = strrchr(requests[i], ' ') + 1;
-
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s 0 %d %d %s\n", requests[i], i,
-				      i, bytes);
-	}
-	text[n] = '\0';
-	return load(text);
-}
-
 static void check_counts(void)
 {
 	static const char *const requests[] = { "R in 0 10",  "R in 10 10", "W t 0 10", "W t 10 10",
 						"R in 20 10", "W t 30 10",  "R t 0 10", "W t 0 10",
 						"R t 10 10",  "W t 5 10",   NULL };
-	struct sp_sequence *seq = sequence(requests);
+	struct sp_sequence *seq = seqtrace(requests);
 	struct sp_sequence_counts c;
 	struct sp_sequence_stats s;
 	const char *name;
@@ -166,7 +128,7 @@ static void check_pages(void)
 {
 	static const char *const requests[] = { "R a 4095 2", "W b 8192 8193", "R a 0 1", NULL };
 	static const uint64_t want[] = { 0, 1, 5, 6, 7, 0 };
-	struct sp_sequence *seq = sequence(requests);
+	struct sp_sequence *seq = seqtrace(requests);
 	struct sp__seqpages p;
 	uint64_t stop = 3;
 
@@ -187,28 +149,136 @@ static void check_many_volumes(void)
 	for (int i = 0; i < 3000; i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "R f%d %d 1 0 %d %d 1\n",
 				      i % 1000, i, i, i);
-	seq = load(text);
+	seq = seqtrace_load(text, SP_SEQUENCE_SUBMIT);
 	ok(seq->nvolumes == 1000 && seq->n == 3000 && seq->req[2999].volume == 999 &&
 		   !strcmp(seq->volume[999].name, "f999"),
 	   "a thousand volumes are told apart");
 	sp_sequence_free(seq);
 }
 
+static enum sp_sequence_verdict compare(const char *const *a, const char *const *b,
+					struct sp_sequence_comparison *c)
+{
+	struct sp_sequence *sa = seqtrace(a), *sb = seqtrace(b);
+
+	if (sp_sequence_compare(sa, sb, c) < 0)
+		exit(1);
+	/* Names do not outlive their sequence. */
+	c->first.volume = c->second.volume = NULL;
+	sp_sequence_free(sa);
+	sp_sequence_free(sb);
+	return c->verdict;
+}
+
+static void check_orders(void)
+{
+	static const char *const a[] = { "W v 0 8", "W u 0 8", "R v 4 8", "R v 0 8",
+					 "W v 8 8", "W v 0 4", NULL };
+	static const char *const legal[] = { "W u 0 8", "W v 0 8", "R v 0 8", "R v 4 8",
+					     "W v 0 4", "W v 8 8", NULL };
+	static const char *const raw[] = { "R v 4 8", "W v 0 8", "W u 0 8", "R v 0 8",
+					   "W v 8 8", "W v 0 4", NULL };
+	static const char *const war[] = { "W v 0 8", "W u 0 8", "R v 0 8", "W v 8 8",
+					   "R v 4 8", "W v 0 4", NULL };
+	static const char *const waw[] = { "W v 0 4", "W u 0 8", "W v 0 8", "R v 4 8",
+					   "R v 0 8", "W v 8 8", NULL };
+	struct sp_sequence_comparison c;
+
+	ok(compare(a, a, &c) == SP_SEQUENCE_LEGAL && !c.moved, "a sequence permutes itself");
+	ok(compare(a, legal, &c) == SP_SEQUENCE_LEGAL && c.moved == 6,
+	   "what touches different bytes may change places, and so may reads");
+	ok(compare(a, raw, &c) == SP_SEQUENCE_READ_AFTER_WRITE && c.first.line == 1 &&
+		   c.second.line == 3 && c.first_line_b == 2 && c.second_line_b == 1,
+	   "a read that comes before its write is found, with the lines");
+	ok(compare(a, war, &c) == SP_SEQUENCE_WRITE_AFTER_READ && c.first.line == 3 &&
+		   !c.first.write && c.second.offset == 8,
+	   "so is a write before a read of what was there");
+	ok(compare(a, waw, &c) == SP_SEQUENCE_WRITE_AFTER_WRITE && c.second.bytes == 4,
+	   "so are writes that change places where they overlap");
+}
+
+static void check_multisets(void)
+{
+	static const char *const a[] = { "W v 0 8", "R v 0 8", "R v 0 8", NULL };
+	static const char *const fewer[] = { "W v 0 8", "R v 0 8", NULL };
+	static const char *const other[] = { "W v 0 8", "R v 0 8", "R v 0 4", "R w 0 8", NULL };
+	static const char *const split[] = { "W v 0 8", "R v 0 8", "R v 0 4", "R v 4 4", NULL };
+	static const char *const none[] = { NULL };
+	struct sp_sequence_comparison c;
+
+	ok(compare(a, fewer, &c) == SP_SEQUENCE_MISSING && c.first.line == 3,
+	   "a request that is missing is told, the last of equal ones");
+	ok(compare(fewer, a, &c) == SP_SEQUENCE_EXTRA && c.first.line == 3, "and one too many");
+	ok(compare(fewer, other, &c) == SP_SEQUENCE_EXTRA && c.first.line == 3 &&
+		   c.first.bytes == 4,
+	   "the first of them in its sequence");
+	ok(compare(a, split, &c) == SP_SEQUENCE_MISSING, "two halves are not the whole");
+	ok(compare(none, none, &c) == SP_SEQUENCE_LEGAL, "nothing permutes nothing");
+}
+
+/* Whether order of b breaks a, by looking at all pairs. */
+static bool breaks(const struct sp_sequence *a, const size_t *order)
+{
+	for (size_t i = 0; i < a->n; i++)
+		for (size_t j = i + 1; j < a->n; j++) {
+			const struct sp__seqreq *x = &a->req[order[i]], *y = &a->req[order[j]];
+
+			if (order[i] > order[j] && (x->write || y->write) &&
+			    x->offset < y->offset + y->bytes && y->offset < x->offset + x->bytes)
+				return true;
+		}
+	return false;
+}
+
+/* Random sequences with few changes of place: the quick answer is that of all pairs. */
+static void check_random(void)
+{
+	int agree = 0, legal = 0, rounds = 2000;
+	unsigned seed = 1;
+
+	for (int r = 0; r < rounds; r++) {
+		struct sp__seqvolume v = { .name = (char[]){ "v" } };
+		struct sp__seqreq ra[12], rb[12];
+		size_t order[12], n = 4 + (unsigned)rand_r(&seed) % 9;
+		struct sp_sequence a = { ra, n, &v, 1, 0 }, b = { rb, n, &v, 1, 0 };
+		struct sp_sequence_comparison c;
+
+		for (size_t i = 0; i < n; i++) {
+			/* Different lengths: which request is which is then certain. */
+			ra[i] = (struct sp__seqreq){ .offset = (unsigned)rand_r(&seed) % 200,
+						     .bytes = 1 + (unsigned)i * 3,
+						     .write = rand_r(&seed) % 3 == 0,
+						     .line = i + 1 };
+			order[i] = i;
+		}
+		for (int k = 0; k < 4; k++) {
+			size_t i = (unsigned)rand_r(&seed) % (n - 1), t = order[i];
+
+			order[i] = order[i + 1];
+			order[i + 1] = t;
+		}
+		for (size_t i = 0; i < n; i++)
+			rb[i] = ra[order[i]];
+		if (sp_sequence_compare(&a, &b, &c) < 0)
+			exit(1);
+		agree += (c.verdict != SP_SEQUENCE_LEGAL) == breaks(&a, order);
+		legal += c.verdict == SP_SEQUENCE_LEGAL;
+	}
+	ok(agree == rounds && legal > rounds / 10 && legal < rounds * 9 / 10,
+	   "random permutations are judged as by looking at all pairs");
+}
+
 int main(void)
 {
-	const char *dir = getenv("TMPDIR");
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/sequenceXXXXXX", dir && *dir ? dir : "/tmp");
-	fd = mkstemp(path);
-	if (fd < 0)
-		return 1;
-	close(fd);
+	seqtrace_begin();
 	check_lines();
 	check_refusals();
 	check_counts();
 	check_pages();
 	check_many_volumes();
-	unlink(path);
+	check_orders();
+	check_multisets();
+	check_random();
+	seqtrace_end();
 	return done();
 }

@@ -9,6 +9,7 @@
 #define SPINDLE_REPORT_H
 
 #include <stdio.h>
+#include <spindle/sequence.h>
 #include <spindle/sort.h>
 
 struct sp_report;
@@ -22,6 +23,17 @@ SP_API struct sp_report *sp_report_sort(const struct sp_sort_opts *opts,
 					const struct sp_sort_stats *stats);
 /* The plan alone (--explain): schema spindle.sort-plan/1. */
 SP_API struct sp_report *sp_report_sort_plan(const struct sp_sort_plan *plan);
+/*
+ * Of a sequence of requests: schema spindle.sequence/1.  cache and t are those
+ * of sp_sequence_transfers(), or NULL both.
+ */
+SP_API struct sp_report *sp_report_sequence(const char *trace, const struct sp_sequence *seq,
+					    const struct sp_sequence_cache *cache,
+					    const struct sp_sequence_transfers *t);
+/* Of two sequences compared: schema spindle.sequence-comparison/1. */
+SP_API struct sp_report *
+sp_report_sequence_comparison(const char *a, const char *b,
+			      const struct sp_sequence_comparison *comparison);
 SP_API void sp_report_free(struct sp_report *report); /* accepts NULL */
 
 /* One JSON object and a newline; 0 or -EIO. */
