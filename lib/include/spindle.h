@@ -9,6 +9,8 @@
 #include <spindle/batch.h>
 #include <spindle/error.h>
 #include <spindle/gen.h>
+#include <spindle/geometry.h>
+#include <spindle/join.h>
 #include <spindle/rec.h>
 #include <spindle/report.h>
 #include <spindle/sequence.h>

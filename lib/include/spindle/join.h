@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Joining two files of lines on a common field, as POSIX join does.
+ *
+ * Each pair of records with equal keys, one of either file, makes a record of
+ * the result; records without a partner can be written too, or alone.  Lines
+ * fall into fields as join(1) has it: at each separator, or at runs of blanks.
+ *
+ * SP_JOIN_MERGE reads both files side by side.  They must be sorted on the
+ * key in the order of LC_COLLATE; the output, and what is told of disorder,
+ * are those of GNU join.
+ *
+ * Thread rule: one call is one thread's; different calls are independent.
+ * LC_CTYPE and LC_COLLATE must not change while one runs.
+ *
+ * Source: Wang, Cherniack: Permuting block requests (2006), section 3.2, for
+ * the number of partitions.
+ */
+#ifndef SPINDLE_JOIN_H
+#define SPINDLE_JOIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <spindle/api.h>
+#include <spindle/error.h>
+
+enum sp_join_order {
+	SP_JOIN_CHECK_UNPAIRABLE, /* disorder matters once a record had no partner */
+	SP_JOIN_CHECK,		  /* disorder ends the join */
+	SP_JOIN_NOCHECK,
+};
+
+/* A column of the output: the key itself, or a field of a file. */
+struct sp_join_column {
+	unsigned file; /* 0: the key; 1, 2 */
+	size_t field;  /* counted from 0 */
+};
+
+struct sp_join_opts {
+	char eol;		/* what ends a record: '\n' or '\0' */
+	const char *separator;	/* between fields; NULL: runs of blanks */
+	size_t separator_bytes; /* at most 16; "\n", 1: a line is one field */
+	size_t key[2];		/* the key's field in either file, counted from 0 */
+	bool ignore_case;	/* bytes compare in upper case */
+	bool pairs;		/* write pairs */
+	bool unpaired[2];	/* write records without partner of either file */
+	bool header;		/* the first lines are joined whatever they hold */
+	enum sp_join_order order;
+	const struct sp_join_column *columns; /* NULL: key, rest of 1, rest of 2 */
+	size_t ncolumns;
+	bool auto_columns;  /* as many fields as the first lines have */
+	const char *filler; /* in place of fields empty or missing; NULL: nothing */
+
+	uint64_t memory_bytes; /* ceiling on the process's memory (-S) */
+	const char *engine;    /* io engine name; NULL: the best there is */
+	int direct;	       /* -1: decide by page cache; 0 never; 1 always */
+};
+
+#define SP_JOIN_OPTS_INIT                                                                          \
+	{                                                                                          \
+		.eol = '\n', .pairs = true, .direct = -1                                           \
+	}
+
+/* Named inputs and an output. */
+struct sp_join_io {
+	const char *inputs[2]; /* paths; "-": standard input, for one of them */
+	const char *output;    /* path; NULL: output_fd */
+	int output_fd;
+	/*
+	 * Called once for each file found out of order, when all output so far
+	 * has been written: its number (1, 2), the line's number, and the line
+	 * without terminator.
+	 */
+	void (*disorder)(void *arg, unsigned file, uint64_t line, const char *data, size_t bytes);
+	void *disorder_arg;
+};
+
+struct sp_join_stats {
+	uint64_t records[2], input_bytes[2];
+	uint64_t output_records, output_bytes;
+	double elapsed_s;
+};
+
+/*
+ * Joins.  With a path the output appears whole or not at all wherever the file
+ * system allows that (see xjoin(1)).  Returns 0; 1: disorder was found and
+ * told, the result may lack pairs, and a named output was not made; negative:
+ * an error.  stats may be NULL; it is filled as far as things went.
+ */
+SP_API SP_MUST_CHECK int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,
+				     struct sp_join_stats *stats, struct sp_errinfo *err);
+
+#endif

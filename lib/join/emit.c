@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two ways.  If the default columns are wanted, nothing is filled in and the
+ * separator is one byte, what follows the key is the line without the key, so
+ * whole stretches are copied and no line is cut into fields.  Else fields are
+ * cut and put out one by one.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/err.h"
+#include "join/emit.h"
+
+#define BUFFER_BYTES (128u << 10)
+
+int sp__emit_init(struct sp__emit *e, const struct sp_join_opts *opts, struct sp_errinfo *err)
+{
+	*e = (struct sp__emit){ .opts = opts, .err = err };
+	sp__cut_init(&e->cut, opts->separator, opts->separator_bytes, false);
+	e->filler_bytes = opts->filler ? strlen(opts->filler) : 0;
+	e->simple = !opts->ncolumns && !opts->auto_columns && !e->filler_bytes &&
+		    e->cut.kind != SP__CUT_BLANKS;
+	e->buf = e->at = malloc(BUFFER_BYTES);
+	if (!e->buf)
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	e->end = e->buf + BUFFER_BYTES;
+	return 0;
+}
+
+void sp__emit_release(struct sp__emit *e)
+{
+	free(e->buf);
+	free(e->fields[0].at);
+	free(e->fields[1].at);
+	*e = (struct sp__emit){ 0 };
+}
+
+static void to_stream(struct sp__emit *e, const char *data, size_t bytes)
+{
+	int rc;
+
+	if (e->error || !bytes)
+		return;
+	rc = sp__wstream_put(e->ws, data, bytes);
+	if (rc < 0)
+		e->error = rc;
+	e->bytes += bytes;
+}
+
+int sp__emit_flush(struct sp__emit *e)
+{
+	to_stream(e, e->buf, (size_t)(e->at - e->buf));
+	e->at = e->buf;
+	return e->error;
+}
+
+static void put_slow(struct sp__emit *e, const char *p, size_t n)
+{
+	(void)!sp__emit_flush(e);
+	if (n > BUFFER_BYTES / 2) {
+		to_stream(e, p, n);
+		return;
+	}
+	memcpy(e->at, p, n);
+	e->at += n;
+}
+
+static inline void put(struct sp__emit *e, const char *p, size_t n)
+{
+	if (__builtin_expect(n > (size_t)(e->end - e->at), 0)) {
+		put_slow(e, p, n);
+		return;
+	}
+	memcpy(e->at, p, n);
+	e->at += n;
+}
+
+static inline void put_separator(struct sp__emit *e)
+{
+	put(e, e->cut.sep, e->cut.sep_bytes);
+}
+
+/* The fields of a line beside its key, each with a separator before it. */
+static inline void put_rest(struct sp__emit *e, const struct sp__line *l)
+{
+	size_t before;
+
+	if (l->key.p == sp__no_field) {
+		if (l->bytes)
+			put_separator(e);
+		put(e, l->data, l->bytes);
+		return;
+	}
+	before = (size_t)(l->key.p - l->data);
+	if (before) {
+		put_separator(e);
+		put(e, l->data, before - e->cut.sep_bytes);
+	}
+	put(e, l->key.p + l->key.n, (size_t)(l->data + l->bytes - (l->key.p + l->key.n)));
+}
+
+/* By fields. */
+
+static void put_field(struct sp__emit *e, const struct sp__fields *f, size_t k)
+{
+	if (k < f->n && f->at[k].n)
+		put(e, f->at[k].p, f->at[k].n);
+	else if (e->filler_bytes)
+		put(e, e->opts->filler, e->filler_bytes);
+}
+
+static void put_others(struct sp__emit *e, int side)
+{
+	const struct sp__fields *f = &e->fields[side];
+	size_t n = e->opts->auto_columns ? e->auto_fields[side] : f->n;
+
+	for (size_t k = 0; k < n; k++) {
+		if (k == e->opts->key[side])
+			continue;
+		put_separator(e);
+		put_field(e, f, k);
+	}
+}
+
+static void put_column(struct sp__emit *e, const struct sp_join_column *c, int key_side)
+{
+	if (c->file)
+		put_field(e, &e->fields[c->file - 1], c->field);
+	else
+		put_field(e, &e->fields[key_side], e->opts->key[key_side]);
+}
+
+static void by_fields(struct sp__emit *e, const struct sp__line *a, const struct sp__line *b)
+{
+	const struct sp__line *line[2] = { a, b };
+	int key_side = a ? 0 : 1;
+
+	for (int side = 0; side < 2; side++) {
+		e->fields[side].n = 0;
+		if (line[side] && sp__fields_split(&e->cut, line[side]->data, line[side]->bytes,
+						   &e->fields[side]) < 0) {
+			e->error = sp__err(e->err, -ENOMEM, "allocate", NULL, -1);
+			return;
+		}
+	}
+	if (!e->opts->ncolumns) {
+		put_field(e, &e->fields[key_side], e->opts->key[key_side]);
+		put_others(e, 0);
+		put_others(e, 1);
+		return;
+	}
+	for (size_t i = 0; i < e->opts->ncolumns; i++) {
+		if (i)
+			put_separator(e);
+		put_column(e, &e->opts->columns[i], key_side);
+	}
+}
+
+void sp__emit_pair(struct sp__emit *e, const struct sp__line *a, const struct sp__line *b)
+{
+	const struct sp__line *keyed = a ? a : b;
+
+	e->records++;
+	if (e->simple) {
+		put(e, keyed->key.p, keyed->key.n);
+		if (a)
+			put_rest(e, a);
+		if (b)
+			put_rest(e, b);
+	} else {
+		by_fields(e, a, b);
+	}
+	put(e, &e->opts->eol, 1);
+}

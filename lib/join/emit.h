@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Putting records of the result together.
+ *
+ * They are gathered in a buffer that stays in the processor's cache and goes
+ * to the write stream when it is full.  An error is kept: it is looked at when
+ * the buffer is flushed, and by whoever wants to stop early.
+ */
+#ifndef SP__JOIN_EMIT_H
+#define SP__JOIN_EMIT_H
+
+#include <spindle/join.h>
+#include "io/wstream.h"
+#include "join/fields.h"
+
+/* A line without its terminator, and its key. */
+struct sp__line {
+	const char *data;
+	size_t bytes;
+	struct sp__slice key;
+};
+
+struct sp__emit {
+	const struct sp_join_opts *opts;
+	struct sp__cut cut;
+	size_t filler_bytes;
+	size_t auto_fields[2];
+	bool simple; /* whole rests of lines can be copied */
+	struct sp__fields fields[2];
+
+	struct sp__wstream *ws; /* set by the owner before the first flush */
+	struct sp_errinfo *err;
+	char *buf, *at, *end;
+	uint64_t bytes, records; /* flushed; begun */
+	int error;
+};
+
+int sp__emit_init(struct sp__emit *e, const struct sp_join_opts *opts, struct sp_errinfo *err);
+void sp__emit_release(struct sp__emit *e);
+
+/* One record of the result; a or b may be NULL. */
+void sp__emit_pair(struct sp__emit *e, const struct sp__line *a, const struct sp__line *b);
+/* Everything so far goes to the stream. 0 or the first error. */
+SP_MUST_CHECK int sp__emit_flush(struct sp__emit *e);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fields of a line, as join cuts them.
+ *
+ * With a separator, fields lie between separators, empty ones included; an
+ * empty line has none.  Without, blanks (and in NUL-terminated records also
+ * newlines) part them; those in front of the first do not count, and blanks at
+ * the end of a line make one more, empty field.  A line can also be one field
+ * as a whole.
+ *
+ * "line, bytes" is a line without its terminator.
+ */
+#ifndef SP__JOIN_FIELDS_H
+#define SP__JOIN_FIELDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+enum sp__cut_kind {
+	SP__CUT_BYTE,	/* a separator of one byte */
+	SP__CUT_TEXT,	/* ... of several: a character of the locale */
+	SP__CUT_BLANKS, /* runs of blanks */
+	SP__CUT_WHOLE,	/* not at all */
+	SP__CUT_CSV,	/* RFC 4180: a separator of one byte outside quotes */
+};
+
+#define SP__SEPARATOR_MAX 16
+
+struct sp__cut {
+	enum sp__cut_kind kind;
+	char sep[SP__SEPARATOR_MAX]; /* also what stands between fields that are written */
+	size_t sep_bytes;
+	bool blank[256];
+};
+
+struct sp__slice {
+	const char *p;
+	size_t n;
+};
+
+/* A growing list of fields; zero to begin, its owner frees at. */
+struct sp__fields {
+	struct sp__slice *at;
+	size_t n, capacity;
+};
+
+/*
+ * sep NULL: runs of blanks as LC_CTYPE has them now.  A newline as separator
+ * means that lines are not cut.
+ */
+void sp__cut_init(struct sp__cut *cut, const char *sep, size_t sep_bytes, bool csv);
+
+/* All fields of a line.  0 or -ENOMEM. */
+int sp__fields_split(const struct sp__cut *cut, const char *line, size_t bytes,
+		     struct sp__fields *fields);
+
+/* Where a field lies that is not there. */
+extern const char sp__no_field[1];
+
+/* Field k, from 0; false, and an empty one at sp__no_field, if there is none. */
+bool sp__field_find_slow(const struct sp__cut *cut, const char *line, size_t bytes, size_t k,
+			 struct sp__slice *field);
+
+/* The first byte c, or end. */
+static inline const char *sp__find_byte(const char *p, const char *end, char c)
+{
+#ifdef __SSE2__
+	const __m128i want = _mm_set1_epi8(c);
+
+	for (; end - p >= 16; p += 16) {
+		__m128i chunk = _mm_loadu_si128((const __m128i *)(const void *)p);
+		unsigned hits = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(chunk, want));
+
+		if (hits)
+			return p + __builtin_ctz(hits);
+	}
+#endif
+	while (p < end && *p != c)
+		p++;
+	return p;
+}
+
+static inline bool sp__field_find(const struct sp__cut *cut, const char *line, size_t bytes,
+				  size_t k, struct sp__slice *field)
+{
+	if (__builtin_expect(k == 0 && cut->kind == SP__CUT_BYTE && bytes, 1)) {
+		field->p = line;
+		field->n = (size_t)(sp__find_byte(line, line + bytes, cut->sep[0]) - line);
+		return true;
+	}
+	return sp__field_find_slow(cut, line, bytes, k, field);
+}
+
+#endif

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Joining two sorted files side by side, in GNU join's order of events.
+ *
+ * Of each file one line is looked at ahead.  Equal keys: all lines of either
+ * file that go on with them are gathered into two groups, and each pair of the
+ * groups is written.  Lines are used where the read stream has them; only when a
+ * stream goes on to its next batch, what is still wanted of the one before (a
+ * group, and the last key for the check of order) is copied.
+ *
+ * A line is compared with the one before it if disorder matters: always, or
+ * from the first line on that found no partner, or never.
+ *
+ * Memory: both groups, the greatest there are, and two keys.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/err.h"
+#include "join/state.h"
+#include "rec/collate.h"
+
+struct copies {
+	struct copies *next;
+	char data[];
+};
+
+/* One file. */
+struct side {
+	struct sp__source *source;
+	int number;
+	struct sp__line now; /* the line looked at */
+	bool have;	     /* there is one */
+	struct sp__slice last_key;
+	char *last_copy; /* memory for it, when the batch has gone */
+	size_t last_room;
+	bool last; /* there is a line before */
+	bool told; /* of disorder */
+
+	struct sp__line *group;
+	size_t ngroup, group_room, copied; /* the first so many are copies */
+	struct copies *copies;
+};
+
+struct merge {
+	struct sp__join *j;
+	struct side side[2];
+	bool collate;
+	unsigned char upper[256];
+	bool unpairable; /* some line found no partner */
+};
+
+static int no_memory(struct merge *m)
+{
+	return sp__err(m->j->err, -ENOMEM, "allocate", NULL, -1);
+}
+
+static int compare_upper(const struct merge *m, const struct sp__slice *a,
+			 const struct sp__slice *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		int diff = m->upper[(unsigned char)a->p[i]] - m->upper[(unsigned char)b->p[i]];
+
+		if (diff)
+			return diff;
+	}
+	return 0;
+}
+
+static int compare(const struct merge *m, const struct sp__slice *a, const struct sp__slice *b)
+{
+	size_t n = a->n < b->n ? a->n : b->n;
+	int diff;
+
+	if (n && m->j->opts.ignore_case) {
+		diff = compare_upper(m, a, b, n);
+	} else if (n && m->collate) {
+		return sp__collate_compare(a->p, a->n, b->p, b->n);
+	} else {
+		diff = n ? memcmp(a->p, b->p, n) : 0;
+	}
+	return diff ? diff : (a->n > b->n) - (a->n < b->n);
+}
+
+/* Order. */
+
+static int tell_disorder(struct merge *m, struct side *s)
+{
+	struct sp__join *j = m->j;
+	size_t bytes = s->now.bytes;
+	int rc = sp__join_flush(j);
+
+	s->told = true;
+	j->io->disorder(j->io->disorder_arg, (unsigned)s->number + 1, s->source->lines, s->now.data,
+			bytes);
+	if (rc < 0)
+		return rc;
+	return j->opts.order == SP_JOIN_CHECK ? 1 : 0;
+}
+
+static int check(struct merge *m, struct side *s)
+{
+	enum sp_join_order order = m->j->opts.order;
+
+	if (!s->last || s->told || order == SP_JOIN_NOCHECK ||
+	    (order == SP_JOIN_CHECK_UNPAIRABLE && !m->unpairable))
+		return 0;
+	if (compare(m, &s->last_key, &s->now.key) <= 0)
+		return 0;
+	return tell_disorder(m, s);
+}
+
+/* Going on. */
+
+/* A key that is no field at all must stay one. */
+static struct sp__slice moved(const struct sp__slice *key, const char *from, const char *to)
+{
+	if (key->p == sp__no_field)
+		return *key;
+	return (struct sp__slice){ to + (key->p - from), key->n };
+}
+
+/* The batch goes: what is wanted of it is copied. */
+static int keep(struct merge *m, struct side *s)
+{
+	struct copies *c;
+	size_t bytes = 0, at = 0;
+
+	if (s->last && s->last_key.p != sp__no_field && s->last_key.p != s->last_copy) {
+		if (s->last_key.n > s->last_room) {
+			char *p = realloc(s->last_copy, 2 * s->last_key.n);
+
+			if (!p)
+				return no_memory(m);
+			s->last_copy = p;
+			s->last_room = 2 * s->last_key.n;
+		}
+		if (s->last_key.n)
+			memcpy(s->last_copy, s->last_key.p, s->last_key.n);
+		s->last_key.p = s->last_copy;
+	}
+	for (size_t i = s->copied; i < s->ngroup; i++)
+		bytes += s->group[i].bytes;
+	if (s->copied == s->ngroup)
+		return 0;
+	c = malloc(sizeof(*c) + bytes);
+	if (!c)
+		return no_memory(m);
+	for (; s->copied < s->ngroup; s->copied++) {
+		struct sp__line *l = &s->group[s->copied];
+
+		memcpy(c->data + at, l->data, l->bytes);
+		l->key = moved(&l->key, l->data, c->data + at);
+		l->data = c->data + at;
+		at += l->bytes;
+	}
+	c->next = s->copies;
+	s->copies = c;
+	return 0;
+}
+
+/* The next line: 0, 1 (disorder ends it) or an error. */
+static int next(struct merge *m, struct side *s)
+{
+	struct sp__source *src = s->source;
+	const char *data;
+	size_t bytes;
+	int rc;
+
+	if (s->have) {
+		s->last_key = s->now.key;
+		s->last = true;
+	}
+	while (src->at == src->end) {
+		rc = keep(m, s);
+		if (rc < 0)
+			return rc;
+		rc = sp__source_fill(src);
+		if (rc != SP_READY) {
+			s->have = false;
+			return rc;
+		}
+	}
+	sp__source_line(src, &data, &bytes);
+	sp__line_set(m->j, s->number, data, bytes, &s->now);
+	s->have = true;
+	return check(m, s);
+}
+
+/* Groups. */
+
+static void empty_group(struct side *s)
+{
+	while (s->copies) {
+		struct copies *c = s->copies;
+
+		s->copies = c->next;
+		free(c);
+	}
+	s->ngroup = s->copied = 0;
+}
+
+static int gather_one(struct merge *m, struct side *s)
+{
+	if (s->ngroup == s->group_room) {
+		size_t room = s->group_room ? 2 * s->group_room : 16;
+		void *p = reallocarray(s->group, room, sizeof(*s->group));
+
+		if (!p)
+			return no_memory(m);
+		s->group = p;
+		s->group_room = room;
+	}
+	s->group[s->ngroup++] = s->now;
+	return next(m, s);
+}
+
+/* The line looked at, and those behind it as long as they match the other file's. */
+static int gather(struct merge *m, struct side *s, const struct side *other)
+{
+	const struct sp__slice *key = other->ngroup ? &other->group[0].key : &other->now.key;
+	int rc, diff = 0;
+
+	do {
+		rc = gather_one(m, s);
+		if (rc || !s->have)
+			return rc;
+		diff = s->number ? compare(m, key, &s->now.key) : compare(m, &s->now.key, key);
+	} while (!diff);
+	return 0;
+}
+
+static int pairs(struct merge *m)
+{
+	struct side *a = &m->side[0], *b = &m->side[1];
+	int rc = gather(m, a, b);
+
+	if (!rc)
+		rc = gather(m, b, a);
+	if (!rc && m->j->opts.pairs)
+		for (size_t i = 0; i < a->ngroup; i++)
+			for (size_t k = 0; k < b->ngroup && !m->j->emit.error; k++)
+				sp__emit_pair(&m->j->emit, &a->group[i], &b->group[k]);
+	empty_group(a);
+	empty_group(b);
+	return rc ? rc : m->j->emit.error;
+}
+
+static int single(struct merge *m, struct side *s)
+{
+	struct sp__emit *e = &m->j->emit;
+
+	if (m->j->opts.unpaired[s->number])
+		sp__emit_pair(e, s->number ? NULL : &s->now, s->number ? &s->now : NULL);
+	return e->error ? e->error : next(m, s);
+}
+
+static int body(struct merge *m)
+{
+	int rc = 0, diff;
+
+	while (!rc && m->side[0].have && m->side[1].have) {
+		diff = compare(m, &m->side[0].now.key, &m->side[1].now.key);
+		if (!diff) {
+			rc = pairs(m);
+			continue;
+		}
+		rc = single(m, &m->side[diff > 0]);
+		m->unpairable = true;
+	}
+	return rc;
+}
+
+/* What is left of a file when the other has ended: to be written, or only checked. */
+static int tail(struct merge *m, struct side *s)
+{
+	bool write = m->j->opts.unpaired[s->number];
+	bool look = m->j->opts.order != SP_JOIN_NOCHECK && !(m->side[0].told && m->side[1].told);
+	int rc = 0;
+
+	if (!write && !look)
+		return 0;
+	while (!rc && s->have) {
+		rc = single(m, s);
+		if (s->told && !write)
+			break;
+	}
+	return rc;
+}
+
+static int header(struct merge *m)
+{
+	struct side *a = &m->side[0], *b = &m->side[1];
+	int rc = 0;
+
+	if (!m->j->opts.header || (!a->have && !b->have))
+		return 0;
+	sp__emit_pair(&m->j->emit, a->have ? &a->now : NULL, b->have ? &b->now : NULL);
+	for (int i = 0; i < 2 && !rc; i++) {
+		struct side *s = &m->side[i];
+		bool have = s->have;
+
+		s->have = s->last = false; /* no line is compared with a header */
+		if (have)
+			rc = next(m, s);
+	}
+	return rc;
+}
+
+static int set_auto_columns(struct merge *m)
+{
+	for (int i = 0; i < 2 && m->j->opts.auto_columns; i++) {
+		struct sp__emit *e = &m->j->emit;
+		const struct sp__line *l = &m->side[i].now;
+
+		if (m->side[i].have &&
+		    sp__fields_split(&e->cut, l->data, l->bytes, &e->fields[i]) < 0)
+			return no_memory(m);
+		e->auto_fields[i] = e->fields[i].n;
+	}
+	return 0;
+}
+
+static int run(struct merge *m)
+{
+	int rc = next(m, &m->side[0]);
+
+	if (!rc)
+		rc = next(m, &m->side[1]);
+	if (!rc)
+		rc = set_auto_columns(m);
+	if (!rc)
+		rc = header(m);
+	if (!rc)
+		rc = body(m);
+	for (int i = 0; i < 2 && !rc; i++)
+		rc = tail(m, &m->side[i]);
+	if (rc)
+		return rc;
+	return m->side[0].told || m->side[1].told;
+}
+
+int sp__join_merge(struct sp__join *j)
+{
+	struct merge m = { .j = j, .collate = sp__collate_hard() };
+	int rc;
+
+	for (int c = 0; c < 256; c++)
+		m.upper[c] = (unsigned char)toupper(c);
+	for (int i = 0; i < 2; i++) {
+		m.side[i].source = &j->source[i];
+		m.side[i].number = i;
+	}
+	rc = run(&m);
+	for (int i = 0; i < 2; i++) {
+		empty_group(&m.side[i]);
+		free(m.side[i].group);
+		free(m.side[i].last_copy);
+	}
+	return rc;
+}

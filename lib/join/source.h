@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One of the two inputs of a join, line by line or span by span.
+ */
+#ifndef SP__JOIN_SOURCE_H
+#define SP__JOIN_SOURCE_H
+
+#include <string.h>
+#include "flow/scan.h"
+
+struct sp__source {
+	struct sp__scan *scan;
+	struct sp__waits waits;
+	const char *input;    /* its name */
+	const char *at, *end; /* rest of the present batch */
+	char eol;
+	uint64_t lines;
+	uint64_t bytes; /* of the batches begun */
+};
+
+SP_MUST_CHECK int sp__source_open(struct sp__source *s, const char *input,
+				  const struct sp_recfmt *format,
+				  const struct sp__rstream_opts *stream, struct sp_errinfo *err);
+void sp__source_close(struct sp__source *s);
+/* The next batch into at and end: SP_READY, SP_END or an error. */
+SP_MUST_CHECK int sp__source_fill(struct sp__source *s);
+
+/*
+ * Cuts the next line off the batch, which is not empty; its terminator is at
+ * data[bytes].
+ */
+static inline void sp__source_line(struct sp__source *s, const char **data, size_t *bytes)
+{
+	const char *end = memchr(s->at, s->eol, (size_t)(s->end - s->at));
+
+	*data = s->at;
+	*bytes = (size_t)(end - s->at);
+	s->at = end + 1;
+	s->lines++;
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * xjoin: joins the lines of two files on a common field; takes the place of
+ * GNU join.
+ */
+#include <locale.h>
+#include "msg.h"
+#include "stdio_end.h"
+#include "xjoin/xjoin.h"
+
+int main(int argc, char **argv)
+{
+	static struct settings set = {
+		.key = { NO_FIELD, NO_FIELD },
+		.separator = -1,
+		.opts = SP_JOIN_OPTS_INIT,
+	};
+
+	msg_init(argv);
+	msg_set_failure_status(1);
+	setlocale(LC_ALL, "");
+	(void)stdio_guard();
+	options_parse(&set, argc, argv);
+	files_check(&set);
+	return join_run(&set);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+#include "msg.h"
+#include "number.h"
+#include "quote.h"
+#include "xjoin.h"
+
+static _Noreturn void bad_number(const char *text)
+{
+	die("invalid field number: %s", quote(text));
+}
+
+/* What is too large counts as the largest there is. */
+size_t field_number(const char *text)
+{
+	const char *rest;
+	uintmax_t n = 0;
+
+	if (!number_prefix(text, &rest, &n) || *rest || !n)
+		bad_number(text);
+	return (size_t)(n - 1);
+}
+
+void key_set(struct settings *set, int side, size_t field)
+{
+	size_t *key = &set->key[side];
+
+	if (*key != NO_FIELD && *key != field)
+		die("incompatible join fields %zu, %zu", *key + 1, field + 1);
+	*key = field;
+}
+
+static struct sp_join_column column(const char *text)
+{
+	struct sp_join_column c = { 0, 0 };
+
+	if (text[0] != '0' && text[0] != '1' && text[0] != '2')
+		die("invalid file number in field spec: %s", quote(text));
+	c.file = (unsigned)(text[0] - '0');
+	if (text[1] != (c.file ? '.' : '\0'))
+		die("invalid field specifier: %s", quote(text));
+	if (c.file)
+		c.field = field_number(text + 2);
+	return c;
+}
+
+void columns_add(struct settings *set, char *text)
+{
+	size_t n = set->opts.ncolumns;
+	char *item;
+
+	while ((item = strsep(&text, ", \t"))) {
+		struct sp_join_column c = column(item);
+
+		set->columns = must_alloc(set->columns, n + 1, sizeof(c));
+		set->columns[n++] = c;
+	}
+	set->opts.columns = set->columns;
+	set->opts.ncolumns = n;
+}
+
+/* Bytes of the separator that text is: one character, or the words for NUL and none. */
+static size_t separator_bytes(const char *text)
+{
+	mbstate_t state = { 0 };
+	size_t n = strlen(text), first;
+
+	if (n < 2 || !strcmp(text, "\\0"))
+		return 1;
+	first = mbrtowc(NULL, text, n, &state);
+	if (first != n || n > sizeof(((struct settings *)NULL)->separator_text))
+		die("multi-character tab %s", quote(text));
+	return n;
+}
+
+void separator_set(struct settings *set, const char *text)
+{
+	size_t n = separator_bytes(text);
+	char sep[sizeof(set->separator_text)] = "\n"; /* '': the line is one field */
+
+	if (!strcmp(text, "\\0"))
+		sep[0] = '\0';
+	else if (*text)
+		memcpy(sep, text, n);
+	if (set->separator >= 0 &&
+	    (set->opts.separator_bytes != n || memcmp(set->separator_text, sep, n) != 0))
+		die("incompatible tabs");
+	memcpy(set->separator_text, sep, n);
+	set->separator = (unsigned char)sep[0];
+	set->opts.separator = set->separator_text;
+	set->opts.separator_bytes = n;
+}

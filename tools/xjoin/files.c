@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "msg.h"
+#include "quote.h"
+#include "xjoin.h"
+
+/* A FIFO must not be opened and closed: its writer would see an end. */
+static void try_input(const char *name)
+{
+	struct stat st;
+	int fd;
+
+	if (!strcmp(name, "-"))
+		return;
+	if (stat(name, &st) == 0 && S_ISFIFO(st.st_mode))
+		return;
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		die_sys(errno, "%s", quote_file(name));
+	close(fd);
+}
+
+void files_check(const struct settings *set)
+{
+	try_input(set->inputs[0]);
+	try_input(set->inputs[1]);
+	/* The system's last word is in the message as GNU join has it. */
+	if (!strcmp(set->inputs[0], "-") && !strcmp(set->inputs[1], "-"))
+		die_sys(errno, "both files cannot be standard input");
+}

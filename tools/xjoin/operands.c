@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Operands.  Old forms of the command have option arguments that look like
+ * operands: "-j1 FIELD", "-j2 FIELD" and "-o LIST LIST...".  What they are is
+ * known only when a third operand turns up: then the first that may be an
+ * argument is one.
+ */
+#include <string.h>
+#include "msg.h"
+#include "quote.h"
+#include "xjoin.h"
+
+/* Operand i is the argument of an option. */
+static void take_as_argument(struct settings *set, size_t i)
+{
+	struct operand o = set->operands[i];
+
+	if (o.doubt == MAYBE_LIST) {
+		columns_add(set, o.text);
+	} else {
+		int side = o.doubt == MAYBE_J2;
+
+		set->lone_j[side]--;
+		key_set(set, side, field_number(o.text));
+	}
+	set->noperands--;
+	if (i == 0)
+		set->operands[0] = set->operands[1];
+}
+
+enum doubt operand_add(struct settings *set, char *text, enum doubt doubt)
+{
+	if (set->noperands == 2) {
+		size_t i = set->operands[0].doubt == SURELY_FILE;
+
+		if (set->operands[i].doubt == SURELY_FILE) {
+			msg("extra operand %s", quote_file_always(text));
+			usage_error();
+		}
+		take_as_argument(set, i);
+	}
+	set->operands[set->noperands++] = (struct operand){ text, doubt };
+	return doubt == MAYBE_LIST ? MAYBE_LIST : SURELY_FILE;
+}
+
+void operands_finish(struct settings *set, int argc, char **argv)
+{
+	if (set->noperands < 2) {
+		if (set->noperands)
+			msg("missing operand after %s", quote(argv[argc - 1]));
+		else
+			msg("missing operand");
+		usage_error();
+	}
+	/* -j1 without an argument of its own is -j 1. */
+	for (int i = 0; i < 2; i++) {
+		if (!set->lone_j[i])
+			continue;
+		key_set(set, 0, (size_t)i);
+		key_set(set, 1, (size_t)i);
+	}
+	for (int i = 0; i < 2; i++) {
+		set->opts.key[i] = set->key[i] == NO_FIELD ? 0 : set->key[i];
+		set->inputs[i] = set->operands[i].text;
+	}
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The words of the command line, GNU join's.  Operands are returned in place
+ * ("-" before the letters), because arguments of old options hide among them.
+ */
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include "msg.h"
+#include "number.h"
+#include "quote.h"
+#include "stdio_end.h"
+#include "version.h"
+#include "xjoin.h"
+
+static const char short_options[] = "-a:e:i1:2:j:o:t:v:z";
+
+enum { OPT_CHECK = CHAR_MAX + 1, OPT_NOCHECK, OPT_HEADER, OPT_HELP, OPT_VERSION };
+
+/* The sequence counts: getopt lists the candidates of an ambiguous word in it. */
+static const struct option gnu_options[] = {
+	{ "ignore-case", no_argument, NULL, 'i' },
+	{ "check-order", no_argument, NULL, OPT_CHECK },
+	{ "nocheck-order", no_argument, NULL, OPT_NOCHECK },
+	{ "zero-terminated", no_argument, NULL, 'z' },
+	{ "header", no_argument, NULL, OPT_HEADER },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ NULL, 0, NULL, 0 },
+};
+
+static void set_unpaired(struct settings *set, const char *text)
+{
+	const char *rest;
+	uintmax_t n = 0;
+
+	if (!number_prefix(text, &rest, &n) || *rest || (n != 1 && n != 2))
+		die("invalid field number: %s", quote(text));
+	set->opts.unpaired[n - 1] = true;
+}
+
+static void set_filler(struct settings *set, const char *text)
+{
+	if (set->opts.filler && strcmp(set->opts.filler, text) != 0)
+		die("conflicting empty-field replacement strings");
+	set->opts.filler = text;
+}
+
+/* -j FIELD, or the old -j1 and -j2, whose argument may be the next word. */
+static enum doubt set_both_keys(struct settings *set, char **argv)
+{
+	bool glued = optarg == argv[optind - 1] + 2;
+
+	if (glued && (optarg[0] == '1' || optarg[0] == '2') && !optarg[1]) {
+		set->lone_j[optarg[0] - '1']++;
+		return optarg[0] == '1' ? MAYBE_J1 : MAYBE_J2;
+	}
+	key_set(set, 0, field_number(optarg));
+	key_set(set, 1, field_number(optarg));
+	return SURELY_FILE;
+}
+
+static _Noreturn void say_and_leave(void (*print)(void))
+{
+	print();
+	stdio_finish();
+	exit(0);
+}
+
+static void apply(struct settings *set, int c)
+{
+	switch (c) {
+	case 'v':
+		set->opts.pairs = false;
+		/* fallthrough */
+	case 'a':
+		set_unpaired(set, optarg);
+		break;
+	case 'e':
+		set_filler(set, optarg);
+		break;
+	case 'i':
+		set->opts.ignore_case = true;
+		break;
+	case '1':
+	case '2':
+		key_set(set, c - '1', field_number(optarg));
+		break;
+	case 't':
+		separator_set(set, optarg);
+		break;
+	case 'z':
+		set->opts.eol = '\0';
+		break;
+	case OPT_CHECK:
+		set->opts.order = SP_JOIN_CHECK;
+		break;
+	case OPT_NOCHECK:
+		set->opts.order = SP_JOIN_NOCHECK;
+		break;
+	case OPT_HEADER:
+		set->opts.header = true;
+		break;
+	case OPT_HELP:
+		say_and_leave(help_print);
+	case OPT_VERSION:
+		say_and_leave(version_print);
+	default:
+		usage_error();
+	}
+}
+
+/* One option or operand; what it makes of the next operand. */
+static enum doubt step(struct settings *set, int c, char **argv, enum doubt doubt)
+{
+	if (c == 1)
+		return operand_add(set, optarg, doubt);
+	if (c == 'j')
+		return set_both_keys(set, argv);
+	if (c == 'o') {
+		if (!strcmp(optarg, "auto")) {
+			set->opts.auto_columns = true;
+			return SURELY_FILE;
+		}
+		columns_add(set, optarg);
+		return MAYBE_LIST;
+	}
+	apply(set, c);
+	return SURELY_FILE;
+}
+
+void options_parse(struct settings *set, int argc, char **argv)
+{
+	enum doubt doubt = SURELY_FILE;
+	int c;
+
+	while ((c = getopt_long(argc, argv, short_options, gnu_options, NULL)) != -1)
+		doubt = step(set, c, argv, doubt);
+	while (optind < argc)
+		operand_add(set, argv[optind++], SURELY_FILE);
+	operands_finish(set, argc, argv);
+}

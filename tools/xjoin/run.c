@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <spindle/size.h>
+#include "msg.h"
+#include "quote.h"
+#include "xjoin.h"
+
+/* As GNU join prints it: up to a NUL. */
+static void tell_disorder(void *arg, unsigned file, uint64_t line, const char *data, size_t bytes)
+{
+	struct settings *set = arg;
+
+	set->disorder = true;
+	msg("%s:%llu: is not sorted: %.*s", set->inputs[file - 1], (unsigned long long)line,
+	    bytes < INT_MAX ? (int)bytes : INT_MAX, data);
+}
+
+static bool is(const struct sp_errinfo *err, const char *op)
+{
+	return err->op && !strcmp(err->op, op);
+}
+
+/* Output that fails when disorder is told has nothing more to say at the end. */
+static _Noreturn void output_failed(const struct settings *set, const struct sp_errinfo *err)
+{
+	if (!set->disorder)
+		die_sys(-err->code, "write error");
+	if (set->opts.order != SP_JOIN_CHECK)
+		msg("input is not in sorted order");
+	die("write error");
+}
+
+static _Noreturn void failure(const struct settings *set, const struct sp_errinfo *err)
+{
+	if (err->code == -ENOMEM)
+		die("memory exhausted");
+	if (err->code <= SP_EFORMAT)
+		die("%s", err->text[0] ? err->text : sp_strerror(err->code));
+	if (is(err, "read"))
+		die_sys(-err->code, "read error");
+	if (is(err, "write"))
+		output_failed(set, err);
+	die_sys(-err->code, "%s", quote_file(err->path));
+}
+
+static void finish_output(void)
+{
+	/* Some file systems tell of a failed write only here. */
+	if (close(STDOUT_FILENO) && errno != EBADF)
+		die_sys(errno, "write error");
+}
+
+int join_run(struct settings *set)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_join_io io = {
+		.inputs = { set->inputs[0], set->inputs[1] },
+		.output_fd = STDOUT_FILENO,
+		.disorder = tell_disorder,
+		.disorder_arg = set,
+	};
+	int rc;
+
+	set->opts.memory_bytes = sp_memory_default();
+	rc = sp_join_run(&set->opts, &io, NULL, &err);
+	if (rc < 0)
+		failure(set, &err);
+	if (rc > 0 && set->opts.order != SP_JOIN_CHECK)
+		msg("input is not in sorted order");
+	finish_output();
+	return rc;
+}

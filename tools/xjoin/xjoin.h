@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * xjoin's command line: what the words say, checked and turned into one call
+ * of the library.
+ *
+ *	options.c   the words: GNU join's options
+ *	operands.c  files, and the obsolescent arguments among them
+ *	fields.c    numbers of fields, lists of them, separators
+ *	files.c     can the inputs be opened
+ *	run.c       joining; what went wrong, in GNU join's words
+ *	help.c      --help
+ */
+#ifndef XJOIN_H
+#define XJOIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <spindle/join.h>
+
+#define NO_FIELD ((size_t)-1)
+
+/* What an operand may be instead: the argument of the option before it. */
+enum doubt { SURELY_FILE, MAYBE_J1, MAYBE_J2, MAYBE_LIST };
+
+struct operand {
+	char *text;
+	enum doubt doubt;
+};
+
+struct settings {
+	size_t key[2];	    /* NO_FIELD: not given */
+	unsigned lone_j[2]; /* -j1, -j2 whose argument has not been found */
+	struct operand operands[2];
+	size_t noperands;
+	int separator; /* -1: not given; else its first byte */
+	char separator_text[16];
+	struct sp_join_column *columns;
+	bool disorder; /* has been told of */
+	struct sp_join_opts opts;
+	const char *inputs[2];
+};
+
+void options_parse(struct settings *set, int argc, char **argv);
+
+/* doubt: what the word before it makes of it; returns what it makes of the next. */
+enum doubt operand_add(struct settings *set, char *text, enum doubt doubt);
+/* Both files must be there now. */
+void operands_finish(struct settings *set, int argc, char **argv);
+
+/* A field's number, from 0, or the end of the program. */
+size_t field_number(const char *text);
+void key_set(struct settings *set, int side, size_t field);
+/* Cuts text into its items, in place. */
+void columns_add(struct settings *set, char *text);
+void separator_set(struct settings *set, const char *text);
+
+void files_check(const struct settings *set);
+
+int join_run(struct settings *set);
+
+void help_print(void);
+
+#endif
