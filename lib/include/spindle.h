@@ -10,6 +10,7 @@
 #include <spindle/error.h>
 #include <spindle/gen.h>
 #include <spindle/geometry.h>
+#include <spindle/geometry.h>
 #include <spindle/join.h>
 #include <spindle/rec.h>
 #include <spindle/report.h>

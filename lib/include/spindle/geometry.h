@@ -16,7 +16,9 @@
  * request issued by itself.
  *
  * A device without tracks (flash, a virtual disk, a probe that found none)
- * answers SP_EUNSUP to all three; callers then use plain extents.
+ * answers SP_EUNSUP to all three; callers then use plain extents.  Where the
+ * hops of one kind (writes, say) were not measured, questions about them are
+ * answered by -ENODATA.
  *
  * Source: Shao 2008, chapter 2.
  *
@@ -27,6 +29,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
 
@@ -34,38 +37,75 @@ struct sp_geometry;
 
 enum sp_geometry_op { SP_GEOMETRY_READ, SP_GEOMETRY_WRITE };
 
-/* SP_EFORMAT with field and reason for a file that contradicts itself. */
+/*
+ * -errno; SP_EFORMAT with field and reason for a file that is not a geometry
+ * or contradicts itself; -ENOMEM.
+ */
 SP_API SP_MUST_CHECK int sp_geometry_load(struct sp_geometry **g, const char *path,
 					  struct sp_errinfo *err);
-/* Of a device model: a shipped one's name or a file, as in --volume sim:MODEL. */
+/*
+ * Of a device model: a shipped one's name or a file, as in --volume sim:MODEL.
+ * Of a model without tracks the geometry is one without tracks.
+ */
 SP_API SP_MUST_CHECK int sp_geometry_model(struct sp_geometry **g, const char *model,
 					   struct sp_errinfo *err);
 /* Writes the file whole or not at all. */
 SP_API SP_MUST_CHECK int sp_geometry_save(const struct sp_geometry *g, const char *path,
 					  struct sp_errinfo *err);
+/* The same document to a stream: 0, -EIO, or -ENOMEM. */
+SP_API SP_MUST_CHECK int sp_geometry_json(const struct sp_geometry *g, FILE *out);
 SP_API void sp_geometry_free(struct sp_geometry *g); /* accepts NULL */
 
+/* Strings live as long as the geometry. */
 struct sp_geometry_info {
-	const char *device; /* its name; lives as long as the geometry */
+	const char *device;  /* its name */
+	const char *verdict; /* "rotating", "not-rotating", "layered", "inconclusive" */
+	const char *layout;  /* order of the tracks in words; NULL: unknown */
+	bool partial;	     /* the probe that wrote it was interrupted */
 	uint64_t blocks;
 	uint32_t block_bytes;
-	bool tracks;	  /* false: the questions below are answered by SP_EUNSUP */
-	uint64_t ntracks; /* known ones */
-	double period_ns; /* of one revolution */
-	unsigned surfaces; /* 0: unknown */
+	bool tracks;	       /* false: the questions are answered by SP_EUNSUP */
+	uint64_t ntracks;      /* known ones */
+	uint64_t known_blocks; /* on them */
+	unsigned zones;
+	unsigned surfaces;			    /* 0: unknown */
+	double period_ns;			    /* of one revolution */
 	double read_overhead_ns, write_overhead_ns; /* of a request issued by itself */
-	double transfer_s_per_mb; /* mean media rate: t of the planner */
-	double seek_s;		  /* mean positioning of a random request: s of the planner */
+	double transfer_s_per_mb; /* MB of 2^20, in sequence: t of the planner; 0: unknown */
+	double seek_s;	  /* mean positioning of a random request: s of the planner; 0: unknown */
+	double miss_rate; /* share of hops that lost a revolution; below 0: not measured */
 };
 SP_API void sp_geometry_info(const struct sp_geometry *g, struct sp_geometry_info *info);
 
+/* Tracks that follow one another and are alike, or repeat with one pattern. */
+struct sp_zone {
+	uint64_t first; /* first block */
+	uint64_t blocks;
+	uint64_t first_track; /* its number */
+	uint64_t tracks;
+	double track_blocks; /* mean of its tracks */
+};
+/* -ERANGE behind the last one. */
+SP_API SP_MUST_CHECK int sp_geometry_zone(const struct sp_geometry *g, unsigned i,
+					  struct sp_zone *zone);
+/*
+ * The i-th point of the seek curve, by ascending distance; -ERANGE behind the
+ * last one.  in_tracks: the distance is one in tracks, since cylinders are not known.
+ */
+SP_API SP_MUST_CHECK int sp_geometry_seek(const struct sp_geometry *g, unsigned i,
+					  uint64_t *distance, double *ns, bool *in_tracks);
+
 struct sp_track {
-	uint64_t number; /* in LBN order */
-	uint64_t first;	 /* first block */
-	uint32_t blocks; /* on it */
+	uint64_t number;  /* in LBN order */
+	uint64_t first;	  /* first block */
+	uint32_t blocks;  /* on it */
 	double angle_deg; /* of its first block, relative to that of block 0 */
 };
-/* -ERANGE: no such block; -ENODATA: in a part of the device that is not known. */
+/*
+ * The track of a block; the track of a number.  -ERANGE: no such block or
+ * number; -ENODATA: in a part of the device that is not known.  Numbers count
+ * the tracks that are known: where a part is not, the number goes on behind it.
+ */
 SP_API SP_MUST_CHECK int sp_geometry_track(const struct sp_geometry *g, uint64_t lbn,
 					   struct sp_track *track);
 SP_API SP_MUST_CHECK int sp_geometry_track_number(const struct sp_geometry *g, uint64_t number,
@@ -74,16 +114,25 @@ SP_API SP_MUST_CHECK int sp_geometry_track_number(const struct sp_geometry *g, u
 /*
  * The block step (1 or more) tracks after lbn's at whose start the head arrives in time if
  * it leaves lbn's end: the first block at or behind aim W(op) + extra_deg
- * (conservatism).  -ERANGE: behind the last track, or step beyond the reach.
+ * (conservatism).  A negative extra_deg aims closer, for hops that need less
+ * (sp_geometry_hop tells); where a surface ends such a hop may lose a revolution.  -ERANGE: no such block, behind the last track,
+ * step beyond the reach of that aim, or with a part between that is unknown or too far;
+ * -ENODATA: lbn's track is not known; -EINVAL: step 0 or an aim below 0.
  */
 SP_API SP_MUST_CHECK int sp_geometry_adjacent(const struct sp_geometry *g, uint64_t lbn,
 					      uint64_t step, enum sp_geometry_op op,
 					      double extra_deg, uint64_t *adjacent);
-/* Aim at hops of one cylinder's distance and less: the least useful W. */
+/*
+ * W: where the plateau of hops that cost hardly more than settling ends; on a
+ * device without such a plateau, what a hop of one cylinder needs.
+ */
 SP_API SP_MUST_CHECK int sp_geometry_aim(const struct sp_geometry *g, enum sp_geometry_op op,
 					 double *aim_deg);
-/* D(W): tracks that can be reached with an aim of w_deg. */
+/* D(W): the largest n so that all hops of 1 to n tracks can be made with an aim of w_deg. */
 SP_API SP_MUST_CHECK int sp_geometry_reach(const struct sp_geometry *g, enum sp_geometry_op op,
 					   double w_deg, uint64_t *tracks);
+/* The least aim for all hops of 1 to so many tracks; -ERANGE: farther than is known. */
+SP_API SP_MUST_CHECK int sp_geometry_hop(const struct sp_geometry *g, enum sp_geometry_op op,
+					 uint64_t tracks, double *w_deg);
 
 #endif

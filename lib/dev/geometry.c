@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <jansson.h>
+#include "base/err.h"
+#include "dev/geometry.h"
+
+struct sp_geometry *sp__geometry_alloc(void)
+{
+	struct sp_geometry *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return NULL;
+	g->miss_rate = -1;
+	g->evidence = json_object();
+	if (!g->evidence) {
+		free(g);
+		return NULL;
+	}
+	return g;
+}
+
+void sp_geometry_free(struct sp_geometry *g)
+{
+	if (!g)
+		return;
+	for (size_t i = 0; i < g->nzones; i++)
+		sp__trackmap_free(g->zones[i].map);
+	for (size_t i = 0; i < g->nunknown; i++)
+		free(g->unknown[i]);
+	free(g->hops[0].steps);
+	free(g->hops[1].steps);
+	free(g->zones);
+	free(g->seeks);
+	free(g->unknown);
+	free(g->device);
+	free(g->source);
+	free(g->verdict);
+	free(g->layout);
+	json_decref(g->evidence);
+	free(g);
+}
+
+int sp__geometry_text(char **member, const char *text)
+{
+	char *copy = text ? strdup(text) : NULL;
+
+	if (text && !copy)
+		return -ENOMEM;
+	free(*member);
+	*member = copy;
+	return 0;
+}
+
+/* Room for one more of n elements; the room doubles. */
+static int grow(void **list, size_t n, size_t bytes)
+{
+	void *more;
+
+	if (n & (n - 1))
+		return 0;
+	more = reallocarray(*list, n ? 2 * n : 1, bytes);
+	if (!more)
+		return -ENOMEM;
+	*list = more;
+	return 0;
+}
+
+int sp__geometry_add_zone(struct sp_geometry *g, uint64_t first_lbn,
+			  const struct sp__region *region, const uint64_t *slips, size_t nslips,
+			  struct sp_errinfo *err)
+{
+	struct sp_errinfo why = SP_ERRINFO_INIT;
+	struct sp__trackmap *map;
+	int rc;
+
+	rc = sp__trackmap_new(&map, region, 1, slips, nslips, &why);
+	if (rc)
+		return sp__errf(err, rc, "read", NULL, -1, "zones[%zu]: %s", g->nzones, why.text);
+	rc = grow((void **)&g->zones, g->nzones, sizeof(*g->zones));
+	if (rc) {
+		sp__trackmap_free(map);
+		return sp__err(err, rc, "malloc", NULL, -1);
+	}
+	g->zones[g->nzones++] = (struct sp__geozone){ .first_lbn = first_lbn, .map = map };
+	return 0;
+}
+
+int sp__geometry_add_seek(struct sp_geometry *g, uint64_t distance, double ns)
+{
+	if (grow((void **)&g->seeks, g->nseeks, sizeof(*g->seeks)))
+		return -ENOMEM;
+	g->seeks[g->nseeks++] = (struct sp__geoseek){ distance, ns };
+	return 0;
+}
+
+int sp__geometry_add_unknown(struct sp_geometry *g, const char *name)
+{
+	char *copy = strdup(name);
+
+	if (!copy || grow((void **)&g->unknown, g->nunknown, sizeof(*g->unknown))) {
+		free(copy);
+		return -ENOMEM;
+	}
+	g->unknown[g->nunknown++] = copy;
+	return 0;
+}
+
+int sp__geometry_fact(struct sp_geometry *g, const char *name, double value)
+{
+	json_t *v = !isfinite(value)				 ? json_null()
+		    : value == rint(value) && fabs(value) < 1e15 ? json_integer((json_int_t)value)
+								 : json_real(value);
+
+	return json_object_set_new(g->evidence, name, v) ? -ENOMEM : 0;
+}
+
+int sp__geometry_fact_text(struct sp_geometry *g, const char *name, const char *value)
+{
+	return json_object_set_new(g->evidence, name, json_string(value)) ? -ENOMEM : 0;
+}
+
+int sp__hops_add(struct sp__hops *h, uint64_t tracks, double w_deg)
+{
+	if (h->nsteps && w_deg <= h->steps[h->nsteps - 1].w_deg) {
+		h->steps[h->nsteps - 1].tracks = tracks;
+		return 0;
+	}
+	if (grow((void **)&h->steps, h->nsteps, sizeof(*h->steps)))
+		return -ENOMEM;
+	h->steps[h->nsteps++] = (struct sp__hopstep){ tracks, w_deg };
+	return 0;
+}
+
+const struct sp__geozone *sp__geometry_zone_of(const struct sp_geometry *g, uint64_t lbn)
+{
+	const struct sp__geozone *z = NULL;
+	size_t lo = 0, hi = g->nzones;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (g->zones[mid].first_lbn <= lbn) {
+			z = &g->zones[mid];
+			lo = mid + 1;
+		} else {
+			hi = mid;
+		}
+	}
+	return z && lbn - z->first_lbn < z->map->blocks ? z : NULL;
+}
+
+const struct sp__geozone *sp__geometry_zone_of_track(const struct sp_geometry *g, uint64_t number)
+{
+	const struct sp__geozone *z = NULL;
+	size_t lo = 0, hi = g->nzones;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (g->zones[mid].first_track <= number) {
+			z = &g->zones[mid];
+			lo = mid + 1;
+		} else {
+			hi = mid;
+		}
+	}
+	return z && number - z->first_track < z->map->tracks ? z : NULL;
+}
+
+/* Known blocks of the device from a zone's first one on; the last track may be cut off. */
+static uint64_t zone_blocks(const struct sp_geometry *g, const struct sp__geozone *z)
+{
+	uint64_t left = g->blocks - z->first_lbn;
+
+	return z->map->blocks < left ? z->map->blocks : left;
+}
+
+void sp_geometry_info(const struct sp_geometry *g, struct sp_geometry_info *info)
+{
+	*info = (struct sp_geometry_info){
+		.device = g->device,
+		.verdict = g->verdict,
+		.layout = g->layout,
+		.partial = g->partial,
+		.blocks = g->blocks,
+		.block_bytes = g->block_bytes,
+		.tracks = g->nzones > 0,
+		.zones = (unsigned)g->nzones,
+		.surfaces = g->surfaces,
+		.period_ns = g->period_ns,
+		.read_overhead_ns = g->overhead_ns[SP_GEOMETRY_READ],
+		.write_overhead_ns = g->overhead_ns[SP_GEOMETRY_WRITE],
+		.transfer_s_per_mb = g->transfer_s_per_mb,
+		.seek_s = g->seek_s,
+		.miss_rate = g->miss_rate,
+	};
+	for (size_t i = 0; i < g->nzones; i++) {
+		info->ntracks += g->zones[i].map->tracks;
+		info->known_blocks += zone_blocks(g, &g->zones[i]);
+	}
+}
+
+int sp_geometry_zone(const struct sp_geometry *g, unsigned i, struct sp_zone *zone)
+{
+	const struct sp__geozone *z;
+
+	if (i >= g->nzones)
+		return -ERANGE;
+	z = &g->zones[i];
+	*zone = (struct sp_zone){ .first = z->first_lbn,
+				  .blocks = zone_blocks(g, z),
+				  .first_track = z->first_track,
+				  .tracks = z->map->tracks,
+				  .track_blocks = (double)z->map->places / (double)z->map->tracks };
+	return 0;
+}
+
+int sp_geometry_seek(const struct sp_geometry *g, unsigned i, uint64_t *distance, double *ns,
+		     bool *in_tracks)
+{
+	if (i >= g->nseeks)
+		return -ERANGE;
+	*distance = g->seeks[i].distance;
+	*ns = g->seeks[i].ns;
+	*in_tracks = g->seek_in_tracks;
+	return 0;
+}
+
+static void tell(const struct sp_geometry *g, const struct sp__geozone *z,
+		 const struct sp__track *t, struct sp_track *track)
+{
+	const struct sp__geozone *first = sp__geometry_zone_of(g, 0);
+	uint64_t left = g->blocks - (z->first_lbn + t->first_lbn);
+	sp__angle angle = sp__track_angle(t, sp__trackmap_place(z->map, t->first_lbn));
+	struct sp__track origin;
+
+	if (first) {
+		sp__trackmap_find(first->map, 0, &origin);
+		angle -= sp__track_angle(&origin, sp__trackmap_place(first->map, 0));
+	}
+	track->number = z->first_track + t->number;
+	track->first = z->first_lbn + t->first_lbn;
+	track->blocks = t->blocks < left ? t->blocks : (uint32_t)left;
+	track->angle_deg = (double)angle * 0x1p-64 * 360;
+}
+
+int sp_geometry_track(const struct sp_geometry *g, uint64_t lbn, struct sp_track *track)
+{
+	const struct sp__geozone *z;
+	struct sp__track t;
+
+	if (!g->nzones)
+		return SP_EUNSUP;
+	if (lbn >= g->blocks)
+		return -ERANGE;
+	z = sp__geometry_zone_of(g, lbn);
+	if (!z)
+		return -ENODATA;
+	sp__trackmap_find(z->map, lbn - z->first_lbn, &t);
+	tell(g, z, &t, track);
+	return 0;
+}
+
+int sp_geometry_track_number(const struct sp_geometry *g, uint64_t number, struct sp_track *track)
+{
+	const struct sp__geozone *z = sp__geometry_zone_of_track(g, number);
+	struct sp__track t;
+
+	if (!g->nzones)
+		return SP_EUNSUP;
+	if (!z)
+		return -ERANGE;
+	sp__trackmap_track(z->map, number - z->first_track, &t);
+	tell(g, z, &t, track);
+	return 0;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a geometry is made of, for those who make one: the loader, the device
+ * models and the probe.
+ *
+ * Made in three steps: sp__geometry_alloc(), filling in (members directly,
+ * lists and strings by the functions here, which copy), sp__geometry_seal().
+ * After that it is immutable and answers <spindle/geometry.h>.
+ *
+ * Zones are runs of tracks with one repeating pattern, in LBN order; between
+ * two of them there may be a gap that is not known.  Each has a track map of
+ * its own with one region, whose LBNs, places and tracks count from 0; its
+ * angles are absolute, so that zones can be compared.
+ */
+#ifndef SP__DEV_GEOMETRY_H
+#define SP__DEV_GEOMETRY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <spindle/geometry.h>
+#include "dev/trackmap.h"
+
+struct json_t;
+
+struct sp__geozone {
+	uint64_t first_lbn;
+	struct sp__trackmap *map;
+	bool apart;	      /* the curves do not hold for hops from before it to it and beyond */
+	uint64_t first_track; /* known tracks before it; filled in by sealing */
+	size_t island;	      /* gaps and zones apart up to here; likewise */
+};
+
+/* All hops of at most so many tracks need at most w_deg. Both ascend from step to step. */
+struct sp__hopstep {
+	uint64_t tracks;
+	double w_deg;
+};
+
+struct sp__hops {
+	double aim_deg; /* filled in by sealing if it is 0: sp__hops_knee() */
+	bool estimated; /* not measured but derived, as writes from reads */
+	size_t nsteps;	/* 0: not known */
+	struct sp__hopstep *steps;
+};
+
+struct sp__geoseek {
+	uint64_t distance;
+	double ns;
+};
+
+struct sp_geometry {
+	char *device;
+	char *source; /* "model" or "probe" */
+	char *verdict;
+	char *layout; /* NULL: unknown */
+	bool partial;
+	uint64_t blocks;
+	uint32_t block_bytes;
+	/* Of one revolution: exact where period_den is not 0; period_ns is then filled in. */
+	uint64_t period_num, period_den;
+	double period_ns;      /* 0: none */
+	unsigned surfaces;     /* 0: unknown */
+	double overhead_ns[2]; /* by enum sp_geometry_op */
+	struct sp__hops hops[2];
+	double transfer_s_per_mb, seek_s; /* 0: sealing derives them if it can */
+	double miss_rate;		  /* below 0: not measured; so after allocation */
+	size_t nzones;
+	struct sp__geozone *zones;
+	bool seek_in_tracks; /* the seek curve's distances; else cylinders */
+	size_t nseeks;
+	struct sp__geoseek *seeks;
+	size_t nunknown; /* names of what the probe could not tell */
+	char **unknown;
+	struct json_t *evidence; /* an object that is carried through */
+};
+
+/* NULL if memory is short. Freed by sp_geometry_free(). */
+struct sp_geometry *sp__geometry_alloc(void);
+
+/* The functions that fill in return 0 or -ENOMEM, and what is said. */
+SP_MUST_CHECK int sp__geometry_text(char **member, const char *text);
+/*
+ * SP_EFORMAT with the reason in err. slips: places from the region's first one.
+ * Zones are added in LBN order; the last one may be marked apart afterwards.
+ */
+SP_MUST_CHECK int sp__geometry_add_zone(struct sp_geometry *g, uint64_t first_lbn,
+					const struct sp__region *region, const uint64_t *slips,
+					size_t nslips, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__geometry_add_seek(struct sp_geometry *g, uint64_t distance, double ns);
+SP_MUST_CHECK int sp__geometry_add_unknown(struct sp_geometry *g, const char *name);
+SP_MUST_CHECK int sp__geometry_fact(struct sp_geometry *g, const char *name, double value);
+SP_MUST_CHECK int sp__geometry_fact_text(struct sp_geometry *g, const char *name,
+					 const char *value);
+/*
+ * Hops of exactly so many tracks need w_deg: called with ascending tracks; what
+ * a farther hop needs less than a nearer one is not told by the curve, and
+ * equal needs share a step.
+ */
+SP_MUST_CHECK int sp__hops_add(struct sp__hops *h, uint64_t tracks, double w_deg);
+/* Where the plateau ends: see sp_geometry_aim. The curve is not empty. */
+double sp__hops_knee(const struct sp__hops *h);
+
+/*
+ * Checks what the members say about each other (SP_EFORMAT with field and
+ * reason) and fills in what follows from them.
+ */
+SP_MUST_CHECK int sp__geometry_seal(struct sp_geometry *g, struct sp_errinfo *err);
+
+/* The zone of a block or a track that is known; NULL: in no zone. */
+const struct sp__geozone *sp__geometry_zone_of(const struct sp_geometry *g, uint64_t lbn);
+const struct sp__geozone *sp__geometry_zone_of_track(const struct sp_geometry *g, uint64_t number);
+
+/* From a parsed document, which it leaves alone; path is for the messages. */
+SP_MUST_CHECK int sp__geometry_parse(struct sp_geometry **g, const struct json_t *doc,
+				     const char *path, struct sp_errinfo *err);
+/* The document, a new reference; NULL if memory is short. */
+struct json_t *sp__geometry_document(const struct sp_geometry *g);
+
+#endif

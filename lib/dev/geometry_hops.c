@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Hops: adjacent blocks, and how far an aim reaches.
+ *
+ * The curve of an operation is a list of steps: (tracks, W) says that every
+ * hop of at most so many tracks can be made with an aim of W.  It is the
+ * running maximum of what the single distances need, so both ascend, D(W) is
+ * a bisection, and on layouts where a farther track may be nearer to the arm
+ * (serpentines) D promises no hop that fails.
+ *
+ * An adjacent block's angle is compared exactly, in units of 2^-64 revolution;
+ * only the aim comes from a floating-point number, so a millionth of a degree
+ * is allowed for where an aim is compared with what is needed.
+ *
+ * Source: Shao 2008, section 2.2: GETADJACENT, D, conservatism (table 2.1).
+ */
+#include <errno.h>
+#include <math.h>
+#include "dev/geometry.h"
+
+#define ALLOW_DEG 1e-6
+
+/* The least rise of W that is an end of a plateau, and by what factor it must grow steeper. */
+#define KNEE_DEG 1.0
+#define KNEE_STEEPER 2.0
+
+double sp__hops_knee(const struct sp__hops *h)
+{
+	double best = 0, before = 0, w = h->steps[0].w_deg;
+
+	for (size_t i = 0; i + 1 < h->nsteps; i++) {
+		const struct sp__hopstep *s = &h->steps[i];
+		double rise = s[1].w_deg - s->w_deg;
+		double slope = rise / (double)(s[1].tracks - s->tracks);
+
+		if (i && rise >= KNEE_DEG && slope >= KNEE_STEEPER * before &&
+		    slope - before > best) {
+			best = slope - before;
+			w = s->w_deg;
+		}
+		before = slope;
+	}
+	return w;
+}
+
+static int curve(const struct sp_geometry *g, enum sp_geometry_op op, const struct sp__hops **h)
+{
+	if (!g->nzones)
+		return SP_EUNSUP;
+	if (op != SP_GEOMETRY_READ && op != SP_GEOMETRY_WRITE)
+		return -EINVAL;
+	*h = &g->hops[op];
+	return (*h)->nsteps ? 0 : -ENODATA;
+}
+
+int sp_geometry_aim(const struct sp_geometry *g, enum sp_geometry_op op, double *aim_deg)
+{
+	const struct sp__hops *h;
+	int rc = curve(g, op, &h);
+
+	if (!rc)
+		*aim_deg = h->aim_deg;
+	return rc;
+}
+
+/* Steps that an aim covers. */
+static size_t covered(const struct sp__hops *h, double w_deg)
+{
+	size_t lo = 0, hi = h->nsteps;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (h->steps[mid].w_deg <= w_deg + ALLOW_DEG)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static uint64_t reach(const struct sp__hops *h, double w_deg)
+{
+	size_t n = covered(h, w_deg);
+
+	return n ? h->steps[n - 1].tracks : 0;
+}
+
+int sp_geometry_reach(const struct sp_geometry *g, enum sp_geometry_op op, double w_deg,
+		      uint64_t *tracks)
+{
+	const struct sp__hops *h;
+	int rc = curve(g, op, &h);
+
+	if (!rc)
+		*tracks = reach(h, w_deg);
+	return rc;
+}
+
+int sp_geometry_hop(const struct sp_geometry *g, enum sp_geometry_op op, uint64_t tracks,
+		    double *w_deg)
+{
+	const struct sp__hops *h;
+	int rc = curve(g, op, &h);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < h->nsteps; i++) {
+		if (h->steps[i].tracks >= tracks) {
+			*w_deg = h->steps[i].w_deg;
+			return 0;
+		}
+	}
+	return -ERANGE;
+}
+
+static sp__angle angle_of_deg(double deg)
+{
+	double rev = fmod(deg, 360) / 360;
+
+	return (sp__angle)(rev * 0x1p64);
+}
+
+/* The first block of a track that begins at an angle or behind it; -ERANGE: it has none. */
+static int first_behind(const struct sp_geometry *g, const struct sp__geozone *z, uint64_t number,
+			sp__angle target, uint64_t *lbn)
+{
+	unsigned __int128 scaled;
+	struct sp__track t;
+	uint64_t place, found;
+
+	sp__trackmap_track(z->map, number - z->first_track, &t);
+	scaled = (unsigned __int128)(target - t.start) * t.places + UINT64_MAX;
+	place = (uint64_t)(scaled >> 64) % t.places;
+	found = sp__trackmap_lbn(z->map, t.first_place + place);
+	if (found >= t.first_lbn + t.blocks || z->first_lbn + found >= g->blocks)
+		found = t.first_lbn; /* nothing more before the track's end */
+	*lbn = z->first_lbn + found;
+	return t.blocks && *lbn < g->blocks ? 0 : -ERANGE;
+}
+
+int sp_geometry_adjacent(const struct sp_geometry *g, uint64_t lbn, uint64_t step,
+			 enum sp_geometry_op op, double extra_deg, uint64_t *adjacent)
+{
+	const struct sp__geozone *z, *to;
+	const struct sp__hops *h;
+	struct sp__track t;
+	sp__angle end;
+	double aim;
+	int rc = curve(g, op, &h);
+
+	if (rc)
+		return rc;
+	aim = h->aim_deg + extra_deg;
+	if (!step || !(aim >= 0) || !isfinite(aim))
+		return -EINVAL;
+	if (lbn >= g->blocks || step > reach(h, aim))
+		return -ERANGE;
+	z = sp__geometry_zone_of(g, lbn);
+	if (!z)
+		return -ENODATA;
+	sp__trackmap_find(z->map, lbn - z->first_lbn, &t);
+	to = sp__geometry_zone_of_track(g, z->first_track + t.number + step);
+	if (!to || to->island != z->island)
+		return -ERANGE;
+	end = sp__track_angle(&t, sp__trackmap_place(z->map, lbn - z->first_lbn) + 1);
+	return first_behind(g, to, z->first_track + t.number + step, end + angle_of_deg(aim),
+			    adjacent);
+}

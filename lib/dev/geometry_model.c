@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The geometry of a device model, exactly.
+ *
+ * Tracks come from the drive's track map, region by region.  What a hop of k
+ * tracks needs is the worst case over the tracks where it may start: since
+ * cylinder and head repeat with the pattern of a region, those of one pattern
+ * at the begin of each region stand for all inside it.  Regions of one shape
+ * are looked at once.
+ *
+ * Where one region follows another the arm may have to go farther than inside
+ * (a serpentine that ends where it began has the whole width of a zone to the
+ * next one).  If any hop across needs more than its step of the curve says and
+ * more than the aim, the later zone is marked apart, and no adjacent block is
+ * found across it: better none than one that costs a revolution.  (Where a
+ * surface ends and the next begins a hop of one cylinder is also a switch of
+ * heads; that is more than the same hop elsewhere, but less than the aim.)
+ *
+ * W = (positioning + settling of a write + overhead + what the bus delays the
+ * end of a read) / period.  Hops of up to HOPS tracks are tabled; cylinder and
+ * head of the tracks around a place are laid out once, so a hop costs a
+ * subtraction and a look into the table of seeks.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/err.h"
+#include "dev/drive.h"
+#include "dev/drive_impl.h"
+#include "dev/geometry_impl.h"
+
+#define HOPS 2048
+
+struct at {
+	uint32_t cyl, head;
+};
+
+struct curve {
+	const struct sp__drive *d;
+	uint64_t *seek_ns;	 /* by distance in cylinders, below cylinders */
+	struct at *at;		 /* of the tracks looked at */
+	uint64_t first;		 /* the first of them */
+	uint64_t need[HOPS + 1]; /* to hop so many tracks */
+	uint64_t most[HOPS + 1]; /* to hop so many or fewer */
+	uint64_t plateau;	 /* what the aim allows for */
+};
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t hop_ns(const struct curve *c, const struct at *from, const struct at *to)
+{
+	uint32_t distance = to->cyl > from->cyl ? to->cyl - from->cyl : from->cyl - to->cyl;
+	uint64_t ns = c->seek_ns[distance];
+
+	return from->head != to->head && ns < c->d->head_switch_ns ? c->d->head_switch_ns : ns;
+}
+
+static int look_at(struct curve *c, uint64_t first, uint64_t n)
+{
+	struct at *more = reallocarray(c->at, n, sizeof(*more));
+	struct sp__track t;
+
+	if (!more)
+		return -ENOMEM;
+	c->at = more;
+	c->first = first;
+	for (uint64_t i = 0; i < n; i++) {
+		sp__trackmap_track(c->d->map, first + i, &t);
+		sp__drive_where(c->d, &t, &more[i].cyl, &more[i].head);
+	}
+	return 0;
+}
+
+/* Hops inside a region, from each track of its first pattern. */
+static int inside(struct curve *c, size_t region)
+{
+	const struct sp__region *r = &c->d->map->regions[region];
+	const struct sp__span *s = &c->d->spans[region];
+	uint64_t period = s->band ? (uint64_t)s->band * s->heads : 2 * (uint64_t)s->heads;
+	uint64_t starts = least(s->heads == 1 && s->band == s->cyls ? 1 : period, r->tracks);
+	uint64_t n = least(starts + HOPS, r->tracks);
+
+	if (look_at(c, r->first_track, n))
+		return -ENOMEM;
+	for (uint64_t i = 0; i < starts; i++) {
+		uint64_t last = least(HOPS, n - 1 - i);
+
+		for (uint64_t k = 1; k <= last; k++) {
+			uint64_t ns = hop_ns(c, &c->at[i], &c->at[i + k]);
+
+			if (ns > c->need[k])
+				c->need[k] = ns;
+		}
+	}
+	return 0;
+}
+
+static bool same_shape(const struct sp__drive *d, size_t a, size_t b)
+{
+	const struct sp__span *x = &d->spans[a], *y = &d->spans[b];
+
+	return x->heads == y->heads &&
+	       (x->band == y->band || (x->heads == 1 && x->band > HOPS && y->band > HOPS)) &&
+	       least(d->map->regions[a].tracks, 2 * HOPS) ==
+		       least(d->map->regions[b].tracks, 2 * HOPS);
+}
+
+static int all_inside(struct curve *c)
+{
+	for (size_t i = 0; i < c->d->map->nregions; i++) {
+		size_t j = 0;
+
+		while (j < i && !same_shape(c->d, i, j))
+			j++;
+		if (j == i && inside(c, i))
+			return -ENOMEM;
+	}
+	for (unsigned k = 1; k <= HOPS; k++)
+		c->most[k] = c->need[k] > c->most[k - 1] ? c->need[k] : c->most[k - 1];
+	return 0;
+}
+
+/* Does a hop from before a region into it or beyond need more than inside? */
+static int crosses_badly(struct curve *c, size_t region, bool *badly)
+{
+	uint64_t edge = c->d->map->regions[region].first_track;
+	uint64_t before = least(HOPS, edge), after = least(HOPS, c->d->map->tracks - edge);
+
+	*badly = false;
+	if (c->d->layout == SP__LAYOUT_CYLINDER)
+		return 0; /* cylinders go on as they do inside */
+	if (look_at(c, edge - before, before + after))
+		return -ENOMEM;
+	for (uint64_t i = 0; i < before && !*badly; i++) {
+		uint64_t last = least(HOPS, before + after - 1 - i);
+
+		for (uint64_t k = before - i; k <= last && !*badly; k++)
+			*badly = hop_ns(c, &c->at[i], &c->at[i + k]) >
+				 (c->most[k] > c->plateau ? c->most[k] : c->plateau);
+	}
+	return 0;
+}
+
+static int put_curve(struct sp_geometry *g, const struct curve *c, enum sp_geometry_op op)
+{
+	const struct sp__drive *d = c->d;
+	uint64_t more = op == SP_GEOMETRY_WRITE ? d->write_settle_ns : sp__drive_bus_ns(d, 1);
+	uint64_t last = least(HOPS, d->map->tracks - 1);
+
+	g->overhead_ns[op] =
+		(double)(op == SP_GEOMETRY_WRITE ? d->write_overhead_ns : d->read_overhead_ns);
+	for (uint64_t k = 1; k <= last; k++) {
+		double ns = (double)(c->most[k] + more) + g->overhead_ns[op];
+
+		if (sp__hops_add(&g->hops[op], k, ns / g->period_ns * 360))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The slips of a region, from its first place on. */
+static int add_region(struct sp_geometry *g, const struct sp__trackmap *map, size_t region,
+		      bool apart, struct sp_errinfo *err)
+{
+	const struct sp__region *r = &map->regions[region];
+	uint64_t first = r->first_place, *slips = NULL, end = map->places;
+	size_t from = 0, n = 0;
+	int rc;
+
+	if (region + 1 < map->nregions)
+		end = r[1].first_place;
+	while (from < map->nslips && map->slips[from] < first)
+		from++;
+	while (from + n < map->nslips && map->slips[from + n] < end)
+		n++;
+	if (n) {
+		slips = calloc(n, sizeof(*slips));
+		if (!slips)
+			return -ENOMEM;
+		for (size_t i = 0; i < n; i++)
+			slips[i] = map->slips[from + i] - first;
+	}
+	rc = sp__geometry_add_zone(g, sp__trackmap_lbn(map, first), r, slips, n, err);
+	free(slips);
+	if (!rc)
+		g->zones[g->nzones - 1].apart = apart;
+	return rc;
+}
+
+static int put_tracks(struct sp_geometry *g, struct curve *c, struct sp_errinfo *err)
+{
+	const struct sp__hops *h = &g->hops[SP_GEOMETRY_READ];
+	double aim = h->nsteps ? sp__hops_knee(h) : 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < h->nsteps; i++)
+		if (h->steps[i].w_deg <= aim)
+			c->plateau = c->most[h->steps[i].tracks];
+	for (size_t i = 0; i < c->d->map->nregions && !rc; i++) {
+		bool apart = false;
+
+		if (i && crosses_badly(c, i, &apart))
+			return -ENOMEM;
+		rc = add_region(g, c->d->map, i, apart, err);
+	}
+	return rc;
+}
+
+static int put_seeks(struct sp_geometry *g, const struct sp__drive *d)
+{
+	uint64_t third = sp__drive_seek_ns(d, d->cylinders / 3);
+
+	g->seek_s = ((double)third + g->period_ns / 2) * 1e-9;
+	for (size_t i = 0; i < d->nseek; i++)
+		if (sp__geometry_add_seek(g, d->seek[i].cylinders, (double)d->seek[i].ns))
+			return -ENOMEM;
+	return 0;
+}
+
+static int put_mechanics(struct sp_geometry *g, const struct sp__drive *d, struct curve *c,
+			 struct sp_errinfo *err)
+{
+	int rc = 0;
+
+	c->d = d;
+	c->seek_ns = calloc(d->cylinders, sizeof(*c->seek_ns));
+	if (!c->seek_ns)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < d->cylinders; i++)
+		c->seek_ns[i] = sp__drive_seek_ns(d, i);
+	rc = all_inside(c);
+	if (!rc)
+		rc = put_curve(g, c, SP_GEOMETRY_READ);
+	if (!rc)
+		rc = put_curve(g, c, SP_GEOMETRY_WRITE);
+	if (!rc)
+		rc = put_tracks(g, c, err);
+	return rc ? rc : put_seeks(g, d);
+}
+
+static int put_drive(struct sp_geometry *g, const struct sp__drive *d, struct sp_errinfo *err)
+{
+	static const char *const words[] = {
+		[SP__LAYOUT_CYLINDER] = "cylinder",
+		[SP__LAYOUT_CYLINDER_SERPENTINE] = "cylinder-serpentine",
+		[SP__LAYOUT_SURFACE_SERPENTINE] = "surface-serpentine",
+		[SP__LAYOUT_HYBRID_SERPENTINE] = "hybrid-serpentine",
+	};
+	struct curve *c = calloc(1, sizeof(*c));
+	int rc = -ENOMEM;
+
+	g->surfaces = d->surfaces;
+	g->period_num = d->period_den; /* the drive's is a rate */
+	g->period_den = d->period_num;
+	g->period_ns = (double)g->period_num / (double)g->period_den;
+	if (c && !sp__geometry_text(&g->layout, words[d->layout]))
+		rc = put_mechanics(g, d, c, err);
+	if (c) {
+		free(c->seek_ns);
+		free(c->at);
+	}
+	free(c);
+	return rc;
+}
+
+static int put_model(struct sp_geometry *g, const struct sp__model *m, struct sp_errinfo *err)
+{
+	const struct sp__drive *d = sp__model_drive(m);
+	int rc;
+
+	g->blocks = m->blocks;
+	g->block_bytes = m->block_bytes;
+	rc = sp__geometry_text(&g->device, m->name);
+	if (!rc)
+		rc = sp__geometry_text(&g->source, "model");
+	if (!rc)
+		rc = sp__geometry_text(&g->verdict, d ? "rotating" : "not-rotating");
+	if (!rc)
+		rc = d ? put_drive(g, d, err) : sp__geometry_measure(g, m);
+	return rc ? rc : sp__geometry_seal(g, err);
+}
+
+int sp_geometry_model(struct sp_geometry **g, const char *model, struct sp_errinfo *err)
+{
+	struct sp__model *m;
+	int rc;
+
+	*g = NULL;
+	rc = sp__model_load(&m, model, err);
+	if (rc)
+		return rc;
+	*g = sp__geometry_alloc();
+	rc = *g ? put_model(*g, m, err) : -ENOMEM;
+	sp__model_free(m);
+	if (!rc)
+		return 0;
+	sp_geometry_free(*g);
+	*g = NULL;
+	return rc == -ENOMEM ? sp__err(err, rc, "malloc", model, -1) : rc;
+}

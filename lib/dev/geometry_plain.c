@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The planner's t and s of a device without tracks, by asking its model: a
+ * request of one MB at some place, then one of two MB at another.  Both begin
+ * with the same positioning, so their difference is the transfer of a MB, and
+ * what the first took beyond that is s.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "dev/device.h"
+#include "dev/geometry_impl.h"
+
+#define MB (1u << 20)
+
+/* Virtual time for so many bytes at lbn, the device idle since now. */
+static uint64_t serve(struct sp__device *dev, uint64_t *lanes, uint64_t lbn, uint32_t bytes,
+		      uint64_t now)
+{
+	const struct sp__device_ops *ops = dev->model->ops;
+	uint32_t left = bytes / dev->model->block_bytes;
+	uint64_t start = now + ops->overhead(dev->model, false), end = start;
+
+	for (unsigned i = 0; i < ops->lanes(dev->model); i++)
+		lanes[i] = start;
+	while (left) {
+		struct sp__piece pieces[SP__DEV_PIECES_MAX];
+		uint32_t blocks = left;
+		unsigned n = ops->split(dev->model, dev->state, false, lbn, &blocks, pieces,
+					SP__DEV_PIECES_MAX);
+
+		for (unsigned i = 0; i < n; i++) {
+			uint64_t *lane = &lanes[pieces[i].lane];
+			struct sp__service s;
+
+			ops->serve(dev->model, dev->state, *lane, &pieces[i], &s);
+			*lane = s.done_ns;
+			end = s.done_ns > end ? s.done_ns : end;
+		}
+		lbn += blocks;
+		left -= blocks;
+	}
+	return end - now;
+}
+
+int sp__geometry_measure(struct sp_geometry *g, const struct sp__model *m)
+{
+	struct sp__device dev;
+	uint64_t *lanes, one, two;
+	int rc;
+
+	if (m->blocks < UINT64_C(8) * MB / m->block_bytes)
+		return 0; /* too small for it: t and s stay unknown */
+	rc = sp__device_open(&dev, m);
+	if (rc)
+		return rc;
+	lanes = calloc(m->ops->lanes(m), sizeof(*lanes));
+	if (lanes) {
+		one = serve(&dev, lanes, m->blocks / 4, MB, 0);
+		two = serve(&dev, lanes, m->blocks / 2, 2 * MB, one);
+		if (two > one) {
+			g->transfer_s_per_mb = (double)(two - one) * 1e-9;
+			g->seek_s = one > two - one ? (double)(2 * one - two) * 1e-9 : 0;
+		}
+	}
+	free(lanes);
+	sp__device_close(&dev);
+	return lanes ? 0 : -ENOMEM;
+}
