@@ -154,6 +154,7 @@ int sp__form_begin_run(struct sp_sort *s, uint64_t age)
 
 	if (rc < 0)
 		return sp__err(s->err, rc, "allocate", NULL, -1);
+	sp__bound_descriptors(s);
 	if (outgrows_cache(s))
 		sp__spill_go_direct(s->spill);
 	run->age = age;

@@ -148,6 +148,10 @@ struct sp_sort {
 /* sp_sort_stats(), with or without a look at how the spill lies on its device. */
 void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool regions);
 
+/* describe.c */
+/* Between two runs: keeps what describes the spilled ones within the memory. */
+void sp__bound_descriptors(struct sp_sort *s);
+
 /* form.c */
 SP_MUST_CHECK int sp__form_open(struct sp_sort *s);
 void sp__form_close(struct sp_sort *s);

@@ -141,8 +141,9 @@ void sp__packer_close(struct sp__packer *p)
 struct source {
 	struct sp__filter child;
 	struct sp__run *run;
-	int fd;	     /* the pipe; -1: closed */
-	size_t page; /* the next to be read */
+	int fd;	      /* the pipe; -1: closed */
+	size_t page;  /* the next to be read */
+	uint64_t sum; /* of the present group, for verification */
 	char *mem;
 	uint64_t file_bytes;
 };
@@ -265,7 +266,8 @@ int sp__unpackers_get(struct sp__unpackers *u, size_t run, const char **data, si
 		rc = end(u, src);
 		return rc < 0 || !more ? rc : differs(u);
 	}
-	if (!more || sp__checksum(src->mem, *bytes) != src->run->checksums[src->page])
+	if (!more ||
+	    !sp__run_verify_page(src->run, &src->sum, src->page, sp__checksum(src->mem, *bytes)))
 		return differs(u);
 	src->page++;
 	*data = src->mem;

@@ -18,6 +18,7 @@ struct slot {
 
 struct source {
 	struct sp__run *run;
+	uint64_t sum;	      /* of the present group, for verification */
 	size_t asked, given;  /* pages asked for, pages handed out */
 	uint32_t first, last; /* slots asked for and not released, in order */
 	bool out;	      /* the first slot is with the merge */
@@ -211,7 +212,7 @@ static int verify(struct sp__pool *p, struct source *src, const char **data, siz
 			goto corrupt;
 		at = src->unpacked;
 	}
-	if (sp__checksum(at, payload) != src->run->checksums[src->given])
+	if (!sp__run_verify_page(src->run, &src->sum, src->given, sp__checksum(at, payload)))
 		goto corrupt;
 	sp__spill_give_page(p->spill, src->run, src->given);
 	*data = at;

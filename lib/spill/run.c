@@ -51,6 +51,43 @@ static int grow(struct sp__run *run, void **array, size_t *cap, size_t need, siz
 	return 0;
 }
 
+static void give_back(struct sp__run *run, uint64_t bytes)
+{
+	sp__budget_credit(run->budget, bytes);
+	run->charged -= bytes;
+}
+
+static void *trim(struct sp__run *run, void *array, size_t *cap, size_t need, size_t element)
+{
+	void *less = need && need < *cap ? realloc(array, need * element) : NULL;
+
+	if (!less)
+		return array;
+	give_back(run, (*cap - need) * element);
+	*cap = need;
+	return less;
+}
+
+static size_t groups(const struct sp__run *run)
+{
+	return run->npages ? ((run->npages - 1) >> run->group_shift) + 1 : 0;
+}
+
+void sp__run_trim(struct sp__run *run)
+{
+	run->extents =
+		trim(run, run->extents, &run->extents_cap, run->nextents, sizeof(*run->extents));
+	run->checksums = trim(run, run->checksums, &run->checksums_cap, groups(run),
+			      sizeof(*run->checksums));
+	if (run->lastkeys)
+		run->lastkeys = trim(run, run->lastkeys, &run->lastkeys_cap, run->npages,
+				     sizeof(*run->lastkeys));
+	if (run->packed)
+		run->packed =
+			trim(run, run->packed, &run->packed_cap, run->npages, sizeof(*run->packed));
+	run->keys = trim(run, run->keys, &run->keys_cap, run->keys_bytes, 1);
+}
+
 int sp__run_add_units(struct sp__run *run, uint32_t file, uint64_t unit, uint32_t units)
 {
 	struct sp__extent *last = run->nextents ? &run->extents[run->nextents - 1] : NULL;
@@ -72,16 +109,64 @@ int sp__run_add_units(struct sp__run *run, uint32_t file, uint64_t unit, uint32_
 
 int sp__run_add_page(struct sp__run *run, bool packed)
 {
-	size_t n = run->npages + 1;
+	size_t n = run->npages + 1, group = run->npages >> run->group_shift;
 
-	if (grow(run, (void **)&run->checksums, &run->checksums_cap, n, sizeof(*run->checksums)) <
-	    0)
+	if (grow(run, (void **)&run->checksums, &run->checksums_cap, group + 1,
+		 sizeof(*run->checksums)) < 0)
 		return -ENOMEM;
+	if (group << run->group_shift == run->npages)
+		run->checksums[group] = 0;
 	if (packed &&
 	    grow(run, (void **)&run->packed, &run->packed_cap, n, sizeof(*run->packed)) < 0)
 		return -ENOMEM;
 	run->npages = n;
 	return 0;
+}
+
+/* Odd factors lose nothing, and pages that have changed places are noticed. */
+static uint64_t weigh(size_t page, uint64_t checksum)
+{
+	return checksum * (2 * (uint64_t)page + 1);
+}
+
+void sp__run_note_page(struct sp__run *run, size_t page, uint64_t checksum)
+{
+	run->checksums[page >> run->group_shift] += weigh(page, checksum);
+}
+
+bool sp__run_verify_page(const struct sp__run *run, uint64_t *sum, size_t page, uint64_t checksum)
+{
+	size_t group = page >> run->group_shift;
+	bool same;
+
+	*sum += weigh(page, checksum);
+	if (page + 1 < run->npages && (page + 1) >> run->group_shift == group)
+		return true;
+	same = *sum == run->checksums[group];
+	*sum = 0;
+	return same;
+}
+
+void sp__run_coarsen(struct sp__run *run)
+{
+	size_t before = groups(run);
+
+	for (size_t i = 0; 2 * i < before; i++)
+		run->checksums[i] = run->checksums[2 * i] +
+				    (2 * i + 1 < before ? run->checksums[2 * i + 1] : 0);
+	run->group_shift++;
+	run->checksums = trim(run, run->checksums, &run->checksums_cap, groups(run),
+			      sizeof(*run->checksums));
+}
+
+void sp__run_drop_keys(struct sp__run *run)
+{
+	give_back(run, run->lastkeys_cap * sizeof(*run->lastkeys) + run->keys_cap);
+	free(run->lastkeys);
+	free(run->keys);
+	run->lastkeys = NULL;
+	run->keys = NULL;
+	run->lastkeys_cap = run->keys_cap = run->keys_bytes = 0;
 }
 
 int sp__run_add_key(struct sp__run *run, const void *key, size_t bytes)

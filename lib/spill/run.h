@@ -7,7 +7,9 @@
  * charged to the budget: where it lies (extents), its checksum, and, if reading
  * will be planned by it, the key that the last record ending in it has
  * (inherited from the page before, if none ends there), cut to LASTKEY_MAX
- * bytes.  That is 8 bytes a page, and 16 and the key with keys.  Space is given out in units:
+ * bytes.  That is 8 bytes a page, and 16 and the key with keys; where pages become
+ * more than memory has room for, one checksum does for a group of them, and what is
+ * wrong is noticed at the group's end.  Space is given out in units:
  * a page, or, under compression, the file system's block of 4096 bytes.
  */
 #ifndef SP__SPILL_RUN_H
@@ -49,8 +51,9 @@ struct sp__run {
 	struct sp__extent *extents;
 	size_t nextents, extents_cap;
 	size_t npages;
-	uint64_t *checksums;	      /* one for each page, as are these two: */
-	struct sp__lastkey *lastkeys; /* NULL: not kept */
+	unsigned group_shift;	      /* pages in a group: 1 << group_shift */
+	uint64_t *checksums;	      /* one for each group; see sp__run_note_page() */
+	struct sp__lastkey *lastkeys; /* for each page, as packed; NULL: not kept */
 	struct sp__packed *packed;    /* NULL: not compressed */
 	size_t checksums_cap, lastkeys_cap, packed_cap;
 	char *keys;
@@ -65,8 +68,22 @@ void sp__run_free(struct sp__run *run); /* accepts NULL; descriptors alone, not 
 
 /* Grow by one; 0 or -ENOMEM. */
 int sp__run_add_units(struct sp__run *run, uint32_t file, uint64_t unit, uint32_t units);
-/* One page more; its checksum and packed place are filled in later. */
+/* One page more; it is noted, and its packed place filled in, later. */
 int sp__run_add_page(struct sp__run *run, bool packed);
+/* The page's checksum; once for each page. */
+void sp__run_note_page(struct sp__run *run, size_t page, uint64_t checksum);
+/*
+ * Verifies pages read in order: *sum is 0 before the first, and kept by the caller.
+ * False: this page, or one before it in its group, is not what was written.
+ */
+bool sp__run_verify_page(const struct sp__run *run, uint64_t *sum, size_t page, uint64_t checksum);
+/* Memory back, of runs that nobody is writing or reading: */
+/* what was taken to grow into; */
+void sp__run_trim(struct sp__run *run);
+/* two groups become one; */
+void sp__run_coarsen(struct sp__run *run);
+/* the last keys are not kept any more. */
+void sp__run_drop_keys(struct sp__run *run);
 /* The last key of the page added next; NULL: that of the page before. */
 int sp__run_add_key(struct sp__run *run, const void *key, size_t bytes);
 

@@ -27,30 +27,38 @@ static void seek_lowest(struct sp__space *s)
 		s->lowest++;
 }
 
-uint32_t sp__space_take(struct sp__space *s, uint32_t want, uint64_t *unit)
+static uint32_t count(struct sp__space *s, uint32_t got)
 {
-	uint32_t got = 0;
-
-	if (s->nfree) {
-		seek_lowest(s);
-		*unit = s->lowest;
-		while (got < want && is_free(s, *unit + got)) {
-			uint64_t u = *unit + got++;
-
-			s->map[u / 64] &= ~(UINT64_C(1) << u % 64);
-		}
-		s->nfree -= got;
-		s->lowest += got;
-		s->recycled += got;
-	} else {
-		*unit = s->end;
-		got = want;
-		s->end += got;
-	}
 	s->used += got;
 	if (s->used > s->peak)
 		s->peak = s->used;
 	return got;
+}
+
+uint32_t sp__space_extend(struct sp__space *s, uint32_t want, uint64_t *unit)
+{
+	*unit = s->end;
+	s->end += want;
+	return count(s, want);
+}
+
+uint32_t sp__space_take(struct sp__space *s, uint32_t want, uint64_t *unit)
+{
+	uint32_t got = 0;
+
+	if (!s->nfree)
+		return sp__space_extend(s, want, unit);
+	seek_lowest(s);
+	*unit = s->lowest;
+	while (got < want && is_free(s, *unit + got)) {
+		uint64_t u = *unit + got++;
+
+		s->map[u / 64] &= ~(UINT64_C(1) << u % 64);
+	}
+	s->nfree -= got;
+	s->lowest += got;
+	s->recycled += got;
+	return count(s, got);
 }
 
 int sp__space_give(struct sp__space *s, uint64_t unit)

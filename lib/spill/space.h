@@ -25,6 +25,8 @@ void sp__space_release(struct sp__space *s);
  * taking free units before growing the file.
  */
 uint32_t sp__space_take(struct sp__space *s, uint32_t want, uint64_t *unit);
+/* The same at the end of the file, all in one piece, whatever is free. */
+uint32_t sp__space_extend(struct sp__space *s, uint32_t want, uint64_t *unit);
 /* Marks a unit free for reuse; 0 or -ENOMEM (it is then lost, no more). */
 int sp__space_give(struct sp__space *s, uint64_t unit);
 /* A unit that is not used any more and not to be reused. */

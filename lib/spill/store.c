@@ -174,9 +174,14 @@ static void note_peak(struct sp__spill *s)
 int sp__spill_take(struct sp__spill *s, struct sp__run *run, uint32_t file, uint32_t want,
 		   uint32_t *got)
 {
+	const struct sp__budget *b = s->opts.budget;
 	uint64_t unit;
 
-	*got = sp__space_take(&s->space[file], want, &unit);
+	/* An extent for nearly each page can take more memory than their checksums. */
+	if (b->used_bytes > b->limit_bytes)
+		*got = sp__space_extend(&s->space[file], want, &unit);
+	else
+		*got = sp__space_take(&s->space[file], want, &unit);
 	note_peak(s);
 	if (sp__run_add_units(run, file, unit, *got) < 0)
 		return sp__err(s->opts.err, -ENOMEM, "allocate", NULL, -1);

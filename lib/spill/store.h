@@ -46,6 +46,7 @@ struct sp__spill {
 	size_t nfiles, next_file;
 	size_t first_file;	      /* of those that runs now go to */
 	struct sp__queue *queue;      /* NULL with a program, and once broken */
+	unsigned group_shift;	      /* of runs to be written: see run.h */
 	int broken;		      /* the queue's failure; nothing is outstanding */
 	struct sp__io_counters piped; /* without queue: what passed through pipes, or it */
 	uint64_t read_bytes, write_bytes, peak_bytes_now, peak_bytes;

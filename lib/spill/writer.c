@@ -66,6 +66,7 @@ int sp__runwriter_open(struct sp__runwriter *w, struct sp__spill *spill, struct 
 	if (file < 0)
 		return w->error = file;
 	w->file = (uint32_t)file;
+	run->group_shift = spill->group_shift;
 	w->nchunks = pages < SP__WRITER_CHUNKS ? (unsigned)pages : SP__WRITER_CHUNKS;
 	if (!w->nchunks)
 		return fail(w, SP_EBUDGET, "write");
@@ -211,8 +212,9 @@ static int flush(struct sp__runwriter *w)
 	for (uint32_t i = 0; i < pages; i++) {
 		size_t left = payload - (size_t)i * size;
 
-		w->run->checksums[first + i] =
-			sp__checksum(c->data + (size_t)i * size, left < size ? left : size);
+		sp__run_note_page(
+			w->run, first + i,
+			sp__checksum(c->data + (size_t)i * size, left < size ? left : size));
 	}
 	if (w->spill->opts.program)
 		rc = sp__packer_write(&w->packer, w->spill, c->data, payload);
@@ -287,6 +289,7 @@ int sp__runwriter_finish(struct sp__runwriter *w)
 		rc = sp__packer_finish(&w->packer, w->spill, w->run);
 	w->run->bytes = w->bytes;
 	w->run->records = w->records;
+	sp__run_trim(w->run);
 	return rc < 0 ? rc : w->error;
 }
 

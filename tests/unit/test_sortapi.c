@@ -201,6 +201,38 @@ static void figures(const struct sp_keyset *ks)
 	sp_sort_free(s);
 }
 
+/* Far more than the plan of an input of unknown length has left room to describe. */
+static void many_pages(const struct sp_keyset *ks)
+{
+	struct sp_sort_opts o = SP_SORT_OPTS_INIT;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_sort_stats st = { 0 };
+	struct sp_batch b;
+	struct sp_sort *s;
+	uint64_t bytes = 0;
+	bool good;
+
+	o.format = (struct sp_recfmt){ SP_REC_LINE, '\n', 0, 0 };
+	o.keys = ks;
+	o.memory_bytes = 512 << 10;
+	o.page_bytes = 4096;
+	o.tmpdirs = tmp;
+	o.ntmpdirs = 1;
+	o.parallel = 2;
+	good = sp_sort_new(&s, &o, &err) == 0;
+	for (int i = 0; good && i < 40; i++)
+		good = put(s, input_bytes) == 0;
+	good = good && sp_sort_finish(s) == 0;
+	while (good && next(s, &b) == SP_READY)
+		bytes += b.bytes;
+	if (good)
+		sp_sort_stats(s, &st);
+	ok(good && bytes == 40 * input_bytes && st.memory_overrun_bytes < 64 << 10,
+	   "pages beyond what was planned overrun the memory by no more than an eighth (%llu)",
+	   (unsigned long long)st.memory_overrun_bytes);
+	sp_sort_free(s);
+}
+
 /* What the system must be asked for is not asked for unless that is wanted. */
 static void device_figures(const struct sp_keyset *ks)
 {
@@ -271,6 +303,7 @@ int main(void)
 	states(ks);
 	figures(ks);
 	device_figures(ks);
+	many_pages(ks);
 	abandoned(ks);
 	errors(ks);
 	sp_keyset_free(ks);

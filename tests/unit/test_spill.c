@@ -285,6 +285,45 @@ static void corruption(enum sp_spill_compression codec, const char *packing)
 	   noticed);
 }
 
+/* One checksum for several pages: while writing, and made so later. */
+static void groups(void)
+{
+	struct sp__run *runs[RUNS];
+	unsigned noticed = 0, wrong = 0;
+	bool keys, same = false, good = true;
+
+	for (int i = 0; i < 30; i++) {
+		struct sp__spill *s = store("sync", SP_SPILL_RAW, -1);
+		bool spoil = i % 3 == 2;
+		char byte;
+
+		if (!s)
+			abort();
+		s->group_shift = (unsigned)i % 4;
+		if (!write_runs(s, runs, &keys))
+			abort();
+		for (int r = 0; r < RUNS; r++) {
+			uint64_t before = runs[r]->charged;
+
+			sp__run_coarsen(runs[r]);
+			sp__run_coarsen(runs[r]);
+			sp__run_drop_keys(runs[r]);
+			good &= !before || runs[r]->charged < before;
+		}
+		if (spoil && (pread(s->files[0]->fd, &byte, 1, i * 1000) != 1 || (byte ^= 4, 0) ||
+			      pwrite(s->files[0]->fd, &byte, 1, i * 1000) != 1))
+			abort();
+		if (read_runs(s, runs, &same) == SP_ECORRUPT)
+			noticed++;
+		else
+			wrong += !same;
+		free_runs(runs);
+		sp__spill_close(s);
+	}
+	ok(good && !budget.used_bytes, "runs described coarsely and without keys cost less");
+	ok(!wrong && noticed == 10, "pages in groups come back, and a changed bit is told");
+}
+
 static void faults(void)
 {
 	struct sp__run *runs[RUNS] = { NULL };
@@ -331,6 +370,7 @@ int main(void)
 	corruption(SP_SPILL_RAW, "raw");
 	corruption(SP_SPILL_LZ4, "lz4");
 	corruption(SP_SPILL_ZSTD, "zstd");
+	groups();
 	faults();
 	sp__pages_free(pool_mem, POOL_PAGES * PAGE);
 	sp__pages_free(write_mem, 7 * PAGE);

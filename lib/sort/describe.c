@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is kept in memory of spilled pages, kept within bounds.
+ *
+ * Input of unknown length may turn out longer than what the plan has left room to
+ * describe.  Then the last keys of pages are dropped, unless reading by them was asked
+ * for, and one checksum is made to do for two pages, for four, and so on.  With a page
+ * of 4 KB in 4096 a checksum describes 16 MB.  Rejected: larger pages, since a merge
+ * and the reuse of space want pages of one size.
+ */
+#include "sort/state.h"
+
+/* Beyond this share of a memory that is overrun. */
+#define DESCRIBED_SHARE 32
+#define MOST_GROUP_SHIFT 12
+
+static bool too_much_described(const struct sp_sort *s)
+{
+	uint64_t bytes = 0;
+
+	if (s->budget.used_bytes <= s->budget.limit_bytes ||
+	    s->spill->group_shift == MOST_GROUP_SHIFT)
+		return false;
+	for (size_t i = 0; i < s->nruns; i++)
+		bytes += s->runs[i] ? s->runs[i]->charged : 0;
+	return bytes > s->budget.limit_bytes / DESCRIBED_SHARE;
+}
+
+void sp__bound_descriptors(struct sp_sort *s)
+{
+	bool drop = s->lastkey_fn && s->opts.readahead == SP_READ_AUTO;
+
+	while (too_much_described(s)) {
+		for (size_t i = 0; i < s->nruns; i++) {
+			if (s->runs[i] && drop)
+				sp__run_drop_keys(s->runs[i]);
+			else if (s->runs[i])
+				sp__run_coarsen(s->runs[i]);
+		}
+		if (drop)
+			s->lastkey_fn = NULL;
+		else
+			s->spill->group_shift++;
+		drop = false;
+	}
+}
