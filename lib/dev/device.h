@@ -69,8 +69,8 @@ struct sp__device_ops {
 	/* From submission until a request may be chosen for service. */
 	uint64_t (*overhead)(const struct sp__model *m, bool write);
 	/*
-	 * Time before the first block passes the head, if chosen now: the key of
-	 * SPTF.  May bring the state up to now_ns (read-ahead, writes from the
+	 * Time before the first block passes the head, if chosen now (with zero
+	 * latency: time that is not transfer): the key of SPTF.  May bring the state up to now_ns (read-ahead, writes from the
 	 * buffer), so now_ns must not lie after the next service's start.
 	 */
 	uint64_t (*position)(const struct sp__model *m, void *state, uint64_t now_ns,

@@ -14,7 +14,9 @@
  *
  * With zero latency a head that comes down inside the piece to be read begins
  * at once, reads on to the end of the piece and gets the rest when it comes
- * round.
+ * round.  For the choice among waiting requests that counts as waiting for all
+ * of the revolution but the piece: as chosen by the first block such requests
+ * would go first and cost most.
  *
  * The bus moves a block when it has been read, one after the other.  For
  * writes all blocks come before the medium can be done with the last.
@@ -210,7 +212,9 @@ uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm
 	n = next_track(d, &to, &t, piece->lbn, piece->blocks, true);
 	ns = sp__drive_positioning_ns(d, arm->cyl, arm->head, to.cyl, to.head, piece->write);
 	passage(d, &t, piece->lbn, n, now_ns + ns, &p);
-	if (p.late || (d->zero_latency && !piece->write && inside(&p)))
+	if (p.late)
 		return ns;
+	if (d->zero_latency && !piece->write && inside(&p))
+		return ns + sp__drive_turn_ns(d, turned(&t, &p, true) - p.width);
 	return ns + sp__drive_turn_ns(d, p.wait);
 }

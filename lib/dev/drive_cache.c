@@ -11,7 +11,9 @@
  *   the head is beyond it at a given time.  The next use of the medium stops
  *   it; a segment holds what had been read by then.
  * - A write from the buffer begins as soon as the medium is free, and is not
- *   broken off.  catch_up(now) carries out those that began before now.
+ *   broken off.  catch_up(now) carries out those that began before now.  What
+ *   is adjacent is written in one go, but by quarters of the buffer, so that a
+ *   stream does not wait for all of it to become free.
  *
  * So the state after a call depends on the calls and their times alone.
  *
@@ -57,6 +59,7 @@ struct sp__drive_cache {
 	struct ahead ahead;
 	unsigned nwaiting;
 	uint32_t blocks_waiting;
+	uint32_t blocks_writing; /* their room is free when the medium is */
 	struct waiting waiting[WAITING_MAX];
 	struct segment segments[];
 };
@@ -185,22 +188,27 @@ static unsigned choose(const struct sp__drive_cache *c, const struct sp__arm *ar
 	return best;
 }
 
-/* Writes one waiting extent to the medium, as soon as that is free. */
+/* Writes one waiting extent to the medium, or a part, as soon as that is free. */
 static void destage(struct sp__drive_cache *c, struct sp__arm *arm)
 {
 	uint64_t start = max64(arm->free_ns, c->waiting[0].since_ns);
 	unsigned i = choose(c, arm, start);
-	struct sp__piece p = { .lbn = c->waiting[i].lbn,
-			       .blocks = c->waiting[i].blocks,
-			       .write = true };
+	struct waiting *w = &c->waiting[i];
+	struct sp__piece p = { .lbn = w->lbn, .write = true };
 	struct sp__service s = { 0 };
 
+	p.blocks = (uint32_t)min64(w->blocks, c->cfg->write_blocks / 4 + 1);
 	stop_ahead(c, arm, start);
 	sp__drive_media(c->d, arm, start, &p, false, &s);
 	arm->free_ns = s.done_ns;
 	c->blocks_waiting -= p.blocks;
+	c->blocks_writing = p.blocks;
+	w->lbn += p.blocks;
+	w->blocks -= p.blocks;
+	if (w->blocks)
+		return;
 	c->nwaiting--;
-	memmove(&c->waiting[i], &c->waiting[i + 1], (c->nwaiting - i) * sizeof(c->waiting[0]));
+	memmove(w, w + 1, (c->nwaiting - i) * sizeof(*w));
 }
 
 static void catch_up(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns)
@@ -313,6 +321,7 @@ static void read_on(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t sta
 	grow(c, seg, end);
 	seg->used = c->count;
 	arm->free_ns = a->at_ns;
+	c->blocks_writing = 0;
 	s->transfer_ns = a->at_ns > start_ns ? a->at_ns - start_ns : 0;
 	s->done_ns = max64(a->at_ns + sp__drive_bus_ns(c->d, 1),
 			   start_ns + c->cfg->read_hit_ns + sp__drive_bus_ns(c->d, p->blocks));
@@ -343,6 +352,7 @@ static void read_miss(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t s
 
 	stop_ahead(c, arm, start_ns);
 	sp__drive_direct(c->d, arm, max64(start_ns, arm->free_ns), p, s);
+	c->blocks_writing = 0;
 	if (!c->cfg->segments)
 		return;
 	i = victim(c, p);
@@ -389,6 +399,15 @@ static void forget(struct sp__drive_cache *c, const struct sp__piece *p)
 	}
 }
 
+/* Does the piece fit into the write buffer at now_ns? */
+static bool room(const struct sp__drive_cache *c, const struct sp__arm *arm, uint64_t now_ns,
+		 const struct sp__piece *p)
+{
+	uint32_t used = c->blocks_waiting + (arm->free_ns > now_ns ? c->blocks_writing : 0);
+
+	return used + p->blocks <= c->cfg->write_blocks && c->nwaiting < WAITING_MAX;
+}
+
 static void enqueue(struct sp__drive_cache *c, const struct sp__piece *p, uint64_t now_ns)
 {
 	struct waiting *last = c->nwaiting ? &c->waiting[c->nwaiting - 1] : NULL;
@@ -411,6 +430,7 @@ static void serve_write(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t
 	if (p->blocks > c->cfg->write_blocks) {
 		now = sp__drive_cache_drain(c, arm, start_ns);
 		sp__drive_direct(c->d, arm, now, p, s);
+		c->blocks_writing = 0;
 		return;
 	}
 	while (c->blocks_waiting + p->blocks > c->cfg->write_blocks || c->nwaiting == WAITING_MAX) {
@@ -441,7 +461,7 @@ uint64_t sp__drive_cache_position(struct sp__drive_cache *c, struct sp__arm *arm
 
 	catch_up(c, arm, now_ns);
 	update_segment(c, arm, now_ns);
-	if (p->write && c->blocks_waiting + p->blocks <= c->cfg->write_blocks)
+	if (p->write && room(c, arm, now_ns, p))
 		return 0;
 	if (!p->write && (find(c, p) < c->cfg->segments || in_waiting(c, p) || on_the_way(c, p)))
 		return 0;

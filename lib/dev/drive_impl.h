@@ -21,7 +21,7 @@ void sp__drive_media(const struct sp__drive *d, struct sp__arm *arm, uint64_t st
 /* The same with the bus: a request that no cache has to do with. */
 void sp__drive_direct(const struct sp__drive *d, struct sp__arm *arm, uint64_t start_ns,
 		      const struct sp__piece *piece, struct sp__service *s);
-/* Until the first block of the piece is under the head. */
+/* Time on the first track that is not transfer: the key of SPTF. */
 uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
 			    const struct sp__piece *piece);
 uint64_t sp__drive_bus_ns(const struct sp__drive *d, uint32_t blocks);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/err.h"
 #include "dev/drive.h"
 #include "dev/model_json.h"
