@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include "base/mem.h"
 
@@ -42,6 +45,49 @@ bool sp__budget_charge(struct sp__budget *b, uint64_t bytes)
 void sp__budget_credit(struct sp__budget *b, uint64_t bytes)
 {
 	atomic_fetch_sub(&b->used_bytes, bytes);
+}
+
+static int reserve(struct sp__bytes *b, size_t bytes, struct sp__budget *budget)
+{
+	size_t want = b->capacity ? b->capacity : 256;
+	char *p;
+
+	if (bytes <= b->capacity)
+		return 0;
+	while (want < bytes)
+		want += want / 2;
+	p = realloc(b->data, want);
+	if (!p)
+		return -ENOMEM;
+	if (budget)
+		sp__budget_force(budget, want - b->capacity);
+	b->data = p;
+	b->capacity = want;
+	return 0;
+}
+
+int sp__bytes_set(struct sp__bytes *b, const char *data, size_t bytes, struct sp__budget *budget)
+{
+	b->bytes = 0;
+	return sp__bytes_append(b, data, bytes, budget);
+}
+
+int sp__bytes_append(struct sp__bytes *b, const char *data, size_t bytes, struct sp__budget *budget)
+{
+	if (reserve(b, b->bytes + bytes, budget) < 0)
+		return -ENOMEM;
+	if (bytes)
+		memcpy(b->data + b->bytes, data, bytes);
+	b->bytes += bytes;
+	return 0;
+}
+
+void sp__bytes_release(struct sp__bytes *b, struct sp__budget *budget)
+{
+	if (budget)
+		sp__budget_credit(budget, b->capacity);
+	free(b->data);
+	*b = (struct sp__bytes){ 0 };
 }
 
 void *sp__pages_alloc(size_t bytes, bool huge)

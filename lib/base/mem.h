@@ -29,6 +29,18 @@ bool sp__budget_charge(struct sp__budget *b, uint64_t bytes);
 void sp__budget_force(struct sp__budget *b, uint64_t bytes);
 void sp__budget_credit(struct sp__budget *b, uint64_t bytes);
 
+/* Bytes that grow as needed; zeroed: none. */
+struct sp__bytes {
+	char *data;
+	size_t bytes, capacity;
+};
+
+/* Copies; grows and charges (budget NULL: nobody) as needed. 0 or -ENOMEM. */
+int sp__bytes_set(struct sp__bytes *b, const char *data, size_t bytes, struct sp__budget *budget);
+int sp__bytes_append(struct sp__bytes *b, const char *data, size_t bytes,
+		     struct sp__budget *budget);
+void sp__bytes_release(struct sp__bytes *b, struct sp__budget *budget);
+
 /*
  * Page-aligned zeroed memory straight from the system, which costs resident
  * memory only where it is touched.  NULL if there is none.  huge asks for

@@ -7,15 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"
+#include "base/mem.h"
 #include "flow/scan.h"
 #include "rec/recfmt.h"
 
 #define CARRY_KEPT (1u << 20)
-
-struct text {
-	char *data;
-	size_t bytes, capacity;
-};
 
 struct sp__scan {
 	struct sp__scan_opts opts;
@@ -25,9 +21,9 @@ struct sp__scan {
 	bool may_block;		    /* the next read may wait */
 	struct sp__splitter splitter;
 	const char *at, *whole, *end; /* span: given out up to at, whole records up to whole */
-	struct text carry;	      /* the head of a record that goes on in the next span */
+	struct sp__bytes carry;	      /* the head of a record that goes on in the next span */
 	bool carry_out;		      /* the carry is the batch given out last */
-	struct text header;
+	struct sp__bytes header;
 	uint64_t header_records; /* in header */
 	size_t repeat;		 /* of header: what the present input may repeat from here on */
 	uint64_t bytes;
@@ -68,23 +64,10 @@ void sp__input_close(const char *name, int fd)
 		close(fd);
 }
 
-static int append(struct sp__scan *s, struct text *t, const char *data, size_t bytes)
+static int append(struct sp__scan *s, struct sp__bytes *to, const char *data, size_t bytes)
 {
-	if (t->capacity - t->bytes < bytes) {
-		size_t cap = t->capacity ? t->capacity : 4096;
-		char *p;
-
-		while (cap - t->bytes < bytes)
-			cap += cap / 2;
-		p = realloc(t->data, cap);
-		if (!p)
-			return sp__err(s->opts.err, -ENOMEM, "allocate", NULL, -1);
-		t->data = p;
-		t->capacity = cap;
-	}
-	if (bytes)
-		memcpy(t->data + t->bytes, data, bytes);
-	t->bytes += bytes;
+	if (sp__bytes_append(to, data, bytes, NULL) < 0)
+		return sp__err(s->opts.err, -ENOMEM, "allocate", NULL, -1);
 	return 0;
 }
 
@@ -122,8 +105,8 @@ void sp__scan_close(struct sp__scan *s)
 	if (!s)
 		return;
 	close_input(s);
-	free(s->carry.data);
-	free(s->header.data);
+	sp__bytes_release(&s->carry, NULL);
+	sp__bytes_release(&s->header, NULL);
 	free(s);
 }
 
@@ -301,10 +284,8 @@ static void drop_header(struct sp__scan *s, struct sp_batch *batch)
 static void empty_carry(struct sp__scan *s)
 {
 	s->carry.bytes = 0;
-	if (s->carry.capacity > CARRY_KEPT) {
-		free(s->carry.data);
-		s->carry = (struct text){ 0 };
-	}
+	if (s->carry.capacity > CARRY_KEPT)
+		sp__bytes_release(&s->carry, NULL);
 }
 
 int sp__scan_next(void *scan, struct sp_batch *batch)

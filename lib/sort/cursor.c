@@ -16,47 +16,6 @@
 /* Beside enum sp_status: there is a new span and nothing carried. */
 #define LOOK_AGAIN 100
 
-static int reserve(struct sp__bytes *b, size_t bytes, struct sp__budget *budget)
-{
-	size_t want = b->capacity ? b->capacity : 256;
-	char *p;
-
-	if (bytes <= b->capacity)
-		return 0;
-	while (want < bytes)
-		want += want / 2;
-	p = realloc(b->data, want);
-	if (!p)
-		return -ENOMEM;
-	sp__budget_force(budget, want - b->capacity);
-	b->data = p;
-	b->capacity = want;
-	return 0;
-}
-
-int sp__bytes_set(struct sp__bytes *b, const char *data, size_t bytes, struct sp__budget *budget)
-{
-	b->bytes = 0;
-	return sp__bytes_append(b, data, bytes, budget);
-}
-
-int sp__bytes_append(struct sp__bytes *b, const char *data, size_t bytes, struct sp__budget *budget)
-{
-	if (reserve(b, b->bytes + bytes, budget) < 0)
-		return -ENOMEM;
-	if (bytes)
-		memcpy(b->data + b->bytes, data, bytes);
-	b->bytes += bytes;
-	return 0;
-}
-
-void sp__bytes_release(struct sp__bytes *b, struct sp__budget *budget)
-{
-	sp__budget_credit(budget, b->capacity);
-	free(b->data);
-	*b = (struct sp__bytes){ 0 };
-}
-
 void sp__cursor_memory(struct sp__cursor *c, const struct sp__runbuf *buf)
 {
 	*c = (struct sp__cursor){ .buf = buf,

@@ -23,11 +23,6 @@ struct sp__feed {
 	const char *name; /* for messages; NULL: nothing people know */
 };
 
-struct sp__bytes {
-	char *data;
-	size_t bytes, capacity;
-};
-
 struct sp__cursor {
 	const char *rec; /* the present record, terminator included */
 	size_t bytes;
@@ -68,11 +63,5 @@ void sp__cursor_release(struct sp__cursor *c, struct sp__budget *budget);
  * lie from saved->data on.
  */
 int sp__cursor_next(struct sp__cursor *c, const struct sp__cursor_env *env, bool wait);
-
-/* Copies; grows and charges as needed. 0 or -ENOMEM. */
-int sp__bytes_set(struct sp__bytes *b, const char *data, size_t bytes, struct sp__budget *budget);
-int sp__bytes_append(struct sp__bytes *b, const char *data, size_t bytes,
-		     struct sp__budget *budget);
-void sp__bytes_release(struct sp__bytes *b, struct sp__budget *budget);
 
 #endif
