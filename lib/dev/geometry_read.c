@@ -13,6 +13,7 @@
 #define PERIOD_MAX ((int64_t)1 << 62) /* whatever a model's rpm gives is a double exactly */
 #define NS_MAX 1e10
 #define DEG_MAX 36000
+#define LIST_MAX 100000000
 
 static const json_t *pair(const json_t *v, size_t i)
 {
@@ -46,7 +47,7 @@ static sp__angle read_angle(struct sp__jobj *o, const char *field)
 static int read_pattern(struct sp__jobj *o, struct sp__region *r)
 {
 	static const char field[] = "pattern";
-	const json_t *list = sp__jarray(o, field, 1, UINT32_MAX);
+	const json_t *list = sp__jarray(o, field, 1, LIST_MAX);
 	double blocks, skew;
 
 	if (!list)
@@ -69,7 +70,7 @@ static int read_pattern(struct sp__jobj *o, struct sp__region *r)
 static int read_slips(struct sp__jobj *o, uint64_t **slips, size_t *n)
 {
 	static const char field[] = "slips";
-	const json_t *list = sp__jarray(o, field, 1, SIZE_MAX);
+	const json_t *list = sp__jarray(o, field, 1, LIST_MAX);
 	double place;
 
 	*n = list ? json_array_size(list) : 0;
@@ -118,7 +119,7 @@ static int read_zone(struct sp_geometry *g, const json_t *v, const char *path,
 
 static int read_zones(struct sp_geometry *g, struct sp__jobj *top)
 {
-	const json_t *list = sp__jarray(top, "zones", 0, SIZE_MAX);
+	const json_t *list = sp__jarray(top, "zones", 0, LIST_MAX);
 	int rc = top->rc;
 
 	for (size_t i = 0; i < json_array_size(list) && !rc; i++)
@@ -137,7 +138,7 @@ static int read_curve(struct sp__hops *h, const json_t *v, const char *where, co
 	sp__jopen(&o, v, path, where, err);
 	h->aim_deg = sp__jreal(&o, "aim_deg", 0, DEG_MAX, SP__JREQUIRED);
 	h->estimated = sp__jbool(&o, "estimated", false);
-	list = sp__jarray(&o, field, 1, SIZE_MAX);
+	list = sp__jarray(&o, field, 1, LIST_MAX);
 	if (!list)
 		return sp__jfail(&o, field, "is missing");
 	for (size_t i = 0; i < json_array_size(list); i++) {
@@ -186,7 +187,7 @@ static int read_seek(struct sp_geometry *g, struct sp__jobj *top)
 		return top->rc;
 	sp__jopen(&o, v, top->file, "seek", top->err);
 	g->seek_in_tracks = sp__jword(&o, "unit", units, 0) == 1;
-	list = sp__jarray(&o, field, 1, SIZE_MAX);
+	list = sp__jarray(&o, field, 1, LIST_MAX);
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		v = json_array_get(list, i);
 		if (!whole(&o, field, i, pair(v, 0), 0, (double)COUNT_MAX, &distance) ||
@@ -230,7 +231,7 @@ static int read_overhead(struct sp_geometry *g, struct sp__jobj *top)
 
 static int read_remarks(struct sp_geometry *g, struct sp__jobj *top)
 {
-	const json_t *list = sp__jarray(top, "unknown", 0, SIZE_MAX);
+	const json_t *list = sp__jarray(top, "unknown", 0, LIST_MAX);
 	const json_t *evidence = sp__jget(top, "evidence");
 
 	for (size_t i = 0; i < json_array_size(list); i++) {

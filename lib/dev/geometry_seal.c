@@ -86,7 +86,7 @@ static int check_zones(struct sp_geometry *g, struct sp_errinfo *err)
 		if (z->first_lbn < end)
 			return bad_zone(err, i, "lies inside the zone before");
 		sp__trackmap_track(z->map, z->map->tracks - 1, &last);
-		if (z->first_lbn + last.first_lbn >= g->blocks)
+		if (z->first_lbn + last.first_lbn + !!last.blocks > g->blocks)
 			return bad_zone(err, i, "its last track lies behind the end of the device");
 		if (before) {
 			z->first_track = before->first_track + before->map->tracks;
