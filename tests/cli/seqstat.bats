@@ -1,0 +1,157 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
+	seqstat=${SEQSTAT:-$BATS_TEST_DIRNAME/../../build/bin/seqstat}
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# value KEY: of the text report on standard input.
+value()
+{
+	awk -v key="$1" '{ sub(/^ +/, "") } index($0, key "  ") == 1 { print $NF }'
+}
+
+@test "--help and --version are answered on standard output" {
+	run -0 --separate-stderr "$seqstat" --help
+	[[ $output == *--compare* && -z $stderr ]]
+	run -0 "$seqstat" --version
+	[[ $output == "seqstat (Spindle) "* ]]
+}
+
+@test "requests of a trace are counted, from a file and from standard input" {
+	cat > t <<-END
+		# spindle-trace/1
+		R in 0 8192 0 1 2 8192
+		R in 8192 8192 0 3 4 4096
+		R in 12288 8192 0 5 6 0
+		W tmp 0 4096 0 7 8 4096
+		W tmp 4096 4096 0 9 10 -5
+		W tmp 0 4096 0 11 12 4096
+	END
+	run -0 "$seqstat" t
+	[ "$(value requests <<<"$output")" = 6 ]
+	[ "$(value failed <<<"$output")" = 1 ]
+	[ "$(value empty <<<"$output")" = 1 ]
+	[ "$(value seeks <<<"$output")" = 3 ]
+	[ "$(value merges <<<"$output")" = 1 ]
+	[ "$(value regions <<<"$output")" = 1 ]
+	[ "$(value "cluster reads" <<<"$output")" = 1 ]
+	[[ $output == *"overwritten               4.0 KiB"* && $output != *cache* ]]
+	[ "$("$seqstat" - < t)" = "$output" ]
+}
+
+@test "the order of completion is another than that of submission" {
+	printf '%s\n' "R v 4096 4096 0 2 3 4096" "R v 0 4096 0 1 4 4096" > t
+	[ "$("$seqstat" t | value seeks)" = 1 ]
+	[ "$("$seqstat" --order=done t | value seeks)" = 2 ]
+}
+
+@test "a cache is given in pages or in bytes" {
+	for i in 1 2 3 1 2 3; do
+		echo "R v $((i * 4096)) 4096 0 $((++n)) $n 4096"
+	done > t
+	[ "$("$seqstat" --cache=2 t | value transfers)" = 6 ]
+	[ "$("$seqstat" --cache=2 --policy=opt t | value transfers)" = 4 ]
+	[ "$("$seqstat" --cache=12K t | value transfers)" = 3 ]
+	[ "$("$seqstat" --cache=12K --page=8K t | value transfers)" = 4 ]
+	[ "$("$seqstat" --cache=2 --first=2 t | value transfers)" = 2 ]
+}
+
+@test "--stats writes the report as JSON" {
+	echo "W v 0 4096 0 1 2 4096" > t
+	run -0 "$seqstat" --cache=1 --stats=s.json t
+	[ "$(jq -r '.schema, .total.write_bytes, .volumes[0].name, .cache.dirty' s.json | tr '\n' ' ')" = \
+		"spindle.sequence/1 4096 v 1 " ]
+	run -0 --separate-stderr "$seqstat" --stats t
+	[ "$(jq -c .cache <<<"$stderr")" = null ]
+	run -1 --separate-stderr "$seqstat" --compare --stats t /dev/null
+	[ "$(jq -r '.schema, .verdict, .first.op, .second' <<<"$stderr" | tr '\n' ' ')" = \
+		"spindle.sequence-comparison/1 missing W null " ]
+	run -2 "$seqstat" --stats=/nosuch/file t
+	[[ $output == *"/nosuch/file: No such file or directory"* ]]
+}
+
+@test "the keys of a report are those that are promised" {
+	echo "W v 0 4096 0 1 2 4096" > t
+	"$seqstat" --cache=1 --stats=s.json t
+	jq -r 'paths(type != "object" and type != "array") |
+		map(if type == "number" then "[]" else . end) | join(".")' s.json > keys
+	diff "$BATS_TEST_DIRNAME/../golden/report-sequence.keys" keys
+}
+
+@test "a legal permutation is told from one that is none" {
+	printf '%s\n' "W v 0 4096 0 1 1 4096" "R v 0 4096 0 2 2 4096" "R u 0 4096 0 3 3 4096" > a
+	printf '%s\n' "R u 0 4096 0 1 1 4096" "W v 0 4096 0 2 2 4096" "R v 0 4096 0 3 3 4096" > b
+	printf '%s\n' "R v 0 4096 0 1 1 4096" "R u 0 4096 0 2 2 4096" "W v 0 4096 0 3 3 4096" > c
+	printf '%s\n' "W v 0 4096 0 1 1 4096" "R v 0 4096 0 2 2 4096" "R u 1 4095 0 3 3 4095" > d
+	run -0 "$seqstat" --compare a b
+	[ "$output" = "legal, requests moved: 3" ]
+	run -1 "$seqstat" --compare a c
+	[ "${lines[0]}" = "read after write, the other way round in c:" ]
+	[ "${lines[1]}" = "  W v 0 4096  a:1  c:3" ]
+	[ "${lines[2]}" = "  R v 0 4096  a:2  c:1" ]
+	run -1 "$seqstat" --compare a d
+	[ "$output" = "missing: R u 0 4096  a:3" ]
+	head -n 2 a > e
+	run -1 "$seqstat" --compare e a
+	[ "$output" = "too many: R u 0 4096  a:3" ]
+}
+
+@test "bad traces and bad options are refused with a reason" {
+	printf '# spindle-trace/1\nR v 0 1\n' > bad
+	run -2 "$seqstat" bad
+	[ "$output" = "seqstat: bad: line 2: prio is not an I/O priority" ]
+	run -2 "$seqstat" nosuch
+	[ "$output" = "seqstat: nosuch: No such file or directory" ]
+	run -2 "$seqstat"
+	[[ $output == *"missing trace"* ]]
+	run -2 "$seqstat" --compare bad
+	[[ $output == *"missing trace"* ]]
+	run -2 "$seqstat" bad bad
+	[[ $output == *"extra operand: 'bad'"* ]]
+	run -2 "$seqstat" --policy=opt bad
+	[[ $output == *"need --cache"* ]]
+	run -2 "$seqstat" --cache=1K bad
+	[[ $output == *"less than a page"* ]]
+	run -2 "$seqstat" --cache=1 --policy=fifo bad
+	[[ $output == *"invalid argument"*"opt"* ]]
+	run -2 "$seqstat" --compare --cache=1 bad bad
+	[[ $output == *"knows no cache"* ]]
+}
+
+@test "a full disk is told" {
+	[ -w /dev/full ] || skip "there is no /dev/full"
+	echo "W v 0 4096 0 1 2 4096" > t
+	run -2 bash -c '"$0" t > /dev/full' "$seqstat"
+	[[ $output == *"write error"* ]]
+}
+
+# Four runs of one page, merged two at a time: tables 1 and 2 of Wang & Cherniack.
+# The count ends with the last write of temporary data, before the final merge.
+sort_four_runs()
+{
+	local i
+
+	for i in 4 3 2 1; do
+		printf '%d%4095s' "$i" "" > "run$i"
+	done
+	"$xsort" --record-size=4096 --page-size=4K --run-size=8K --fan-in=2 --run-formation=load \
+		--merge-policy="$1" --recycle="$2" --readahead=none --engine=sync --parallel=1 \
+		--trace="$1" -T . -o sorted run4 run3 run2 run1
+	counted=$(awk '!/^#/ && $8 > 0 { n++ } /^W \. / { last = n } END { print last }' "$1")
+}
+
+@test "wc06.tab1, tab2: what xsort does is what the paper counts" {
+	sort_four_runs lazy none
+	[ "$("$seqstat" --cache=3 --first="$counted" lazy | value transfers)" = 14 ]
+	[ "$("$seqstat" --cache=3 --first="$counted" --policy=opt lazy | value transfers)" = 7 ]
+	sort_four_runs eager all
+	[ "$("$seqstat" --cache=3 --first="$counted" eager | value transfers)" = 6 ]
+	[ "$("$seqstat" --cache=3 --first="$counted" --policy=opt eager | value transfers)" = 5 ]
+	[[ $("$seqstat" eager) == *"overwritten               16.0 KiB"* ]]
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+#include <argp.h>
+#include <inttypes.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <spindle/report.h>
+#include <spindle/sequence.h>
+#include <spindle/version.h>
+#include "choice.h"
+#include "msg.h"
+#include "number.h"
+#include "quote.h"
+#include "stdio_end.h"
+
+const char *argp_program_version = "seqstat (Spindle) " SP_VERSION;
+
+static const char doc[] =
+	"Says what a sequence of block requests costs, or whether one is a legal permutation of "
+	"another.\n"
+	"\v"
+	"TRACE is a file that a tool of Spindle wrote with --trace; - is standard input.\n"
+	"SIZE may have a suffix of K, M, G, T (powers of 1024).\n"
+	"\n"
+	"Exit status: 0 if all went well, 1 if --compare found no legal permutation, 2 after an "
+	"error.\n"
+	"\n"
+	"Examples:\n"
+	"  xsort --trace=sort.trace big > sorted; seqstat sort.trace\n"
+	"  seqstat --cache=64M --policy=opt sort.trace\n"
+	"  seqstat --compare lazy.trace eager.trace\n";
+
+enum option_key {
+	OPT_CACHE = 256,
+	OPT_PAGE,
+	OPT_POLICY,
+	OPT_FIRST,
+	OPT_ORDER,
+	OPT_COMPARE,
+	OPT_STATS
+};
+
+static const struct argp_option options[] = {
+	{ "order", OPT_ORDER, "ORDER", 0, "By time of: submit (default), done", 1 },
+	{ "cache", OPT_CACHE, "SIZE", 0,
+	  "Count the transfers of a page cache of so many pages, or of SIZE with a suffix", 2 },
+	{ "policy", OPT_POLICY, "POLICY", 0, "Which pages it evicts: lru (default), opt", 2 },
+	{ "page", OPT_PAGE, "SIZE", 0, "Bytes of a page (4K)", 2 },
+	{ "first", OPT_FIRST, "N", 0,
+	  "Count the transfers of the first N requests; opt knows the others too", 2 },
+	{ "compare", OPT_COMPARE, 0, 0, "Is the second trace a legal permutation of the first?",
+	  3 },
+	{ "stats", OPT_STATS, "FILE", OPTION_ARG_OPTIONAL,
+	  "Write the report as JSON; on standard error if no FILE", 4 },
+	{ 0 },
+};
+
+struct config {
+	const char *trace[2], *stats, *cache_text;
+	int traces;
+	bool compare, cache_option;
+	enum sp_sequence_order order;
+	struct sp_sequence_cache cache;
+};
+
+static const struct choice orders[] = { { "submit", SP_SEQUENCE_SUBMIT },
+					{ "done", SP_SEQUENCE_DONE },
+					{ NULL, 0 } };
+static const struct choice policies[] = { { "lru", SP_SEQUENCE_LRU },
+					  { "opt", SP_SEQUENCE_OPT },
+					  { NULL, 0 } };
+
+/* A number counts pages, what has a suffix bytes. */
+static uint64_t cache_pages(const char *text, uint32_t page_bytes)
+{
+	uint64_t v;
+
+	if (!text[strspn(text, "0123456789")])
+		return number_option("--cache", text, 1);
+	v = size_option("--cache", text, 1) / page_bytes;
+	if (!v)
+		die("--cache argument '%s' is less than a page", text);
+	return v;
+}
+
+static void check(struct argp_state *state, struct config *c)
+{
+	int want = c->compare ? 2 : 1;
+
+	if (c->traces < want)
+		argp_error(state, "missing trace");
+	if (c->traces > want)
+		argp_error(state, "extra operand: '%s'", c->trace[want]);
+	if (c->compare && (c->cache_text || c->cache_option))
+		argp_error(state, "--compare knows no cache");
+	if (c->cache_option && !c->cache_text)
+		argp_error(state, "--policy, --page and --first need --cache");
+	if (c->cache_text)
+		c->cache.pages = cache_pages(c->cache_text, c->cache.page_bytes);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct config *c = state->input;
+	uint64_t v;
+
+	switch (key) {
+	case OPT_ORDER:
+		c->order = (enum sp_sequence_order)choice_option("--order", arg, orders, 2);
+		return 0;
+	case OPT_CACHE:
+		c->cache_text = arg;
+		return 0;
+	case OPT_POLICY:
+		c->cache.policy =
+			(enum sp_sequence_policy)choice_option("--policy", arg, policies, 2);
+		c->cache_option = true;
+		return 0;
+	case OPT_PAGE:
+		v = size_option("--page", arg, 1);
+		if (!v || v > UINT32_MAX)
+			die("--page argument '%s' is no size of a page", arg);
+		c->cache.page_bytes = (uint32_t)v;
+		c->cache_option = true;
+		return 0;
+	case OPT_FIRST:
+		c->cache.counted = number_option("--first", arg, 1);
+		c->cache_option = true;
+		return 0;
+	case OPT_COMPARE:
+		c->compare = true;
+		return 0;
+	case OPT_STATS:
+		c->stats = arg ? arg : "-";
+		return 0;
+	case ARGP_KEY_ARG:
+		if (c->traces == 2)
+			argp_error(state, "extra operand: '%s'", arg);
+		c->trace[c->traces++] = arg;
+		return 0;
+	case ARGP_KEY_END:
+		check(state, c);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static struct sp_sequence *load(const char *path, enum sp_sequence_order order)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_sequence *seq;
+	int rc = sp_sequence_load(&seq, path, order, &err);
+
+	if (rc < 0)
+		die("%s: %s", strcmp(path, "-") ? path : "standard input",
+		    err.text[0] ? err.text : sp_strerror(rc));
+	return seq;
+}
+
+/* As JSON to where --stats says. */
+static void write_stats(const struct config *c, const struct sp_report *report)
+{
+	bool standard = c->stats && !strcmp(c->stats, "-");
+	FILE *f;
+	int rc;
+
+	if (!c->stats)
+		return;
+	f = standard ? stderr : fopen(c->stats, "we");
+	if (!f)
+		die_sys(errno, "%s", c->stats);
+	rc = sp_report_json(report, f);
+	if (!standard && fclose(f) && rc == 0)
+		rc = -errno;
+	if (rc < 0)
+		die_sys(-rc, "%s", c->stats);
+}
+
+static int describe(const struct config *c)
+{
+	struct sp_sequence *seq = load(c->trace[0], c->order);
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_sequence_transfers t;
+	bool cache = c->cache.pages > 0;
+	struct sp_report *report;
+	int rc = cache ? sp_sequence_transfers(seq, &c->cache, &t, &err) : 0;
+
+	if (rc < 0)
+		die("%s: %s", c->trace[0], err.text[0] ? err.text : sp_strerror(rc));
+	report = sp_report_sequence(c->trace[0], seq, cache ? &c->cache : NULL, cache ? &t : NULL);
+	if (!report)
+		die("memory exhausted");
+	/* A failure shows when standard output is closed. */
+	(void)sp_report_text(report, stdout, 0);
+	write_stats(c, report);
+	sp_report_free(report);
+	sp_sequence_free(seq);
+	return 0;
+}
+
+static void print_request(const char *before, const struct sp_sequence_request *r, const char *in,
+			  uint64_t line)
+{
+	printf("%s%c %s %" PRIu64 " %" PRIu32 "  %s:%" PRIu64, before, r->write ? 'W' : 'R',
+	       quote_file(r->volume), r->offset, r->bytes, in, line);
+}
+
+static void print_verdict(const struct config *c, const struct sp_sequence_comparison *r)
+{
+	static const char *const pair[] = {
+		[SP_SEQUENCE_READ_AFTER_WRITE] = "read after write",
+		[SP_SEQUENCE_WRITE_AFTER_READ] = "write after read",
+		[SP_SEQUENCE_WRITE_AFTER_WRITE] = "write after write",
+	};
+
+	switch (r->verdict) {
+	case SP_SEQUENCE_LEGAL:
+		printf("legal, requests moved: %" PRIu64 "\n", r->moved);
+		return;
+	case SP_SEQUENCE_MISSING:
+		print_request("missing: ", &r->first, c->trace[0], r->first.line);
+		break;
+	case SP_SEQUENCE_EXTRA:
+		print_request("too many: ", &r->first, c->trace[1], r->first.line);
+		break;
+	default:
+		printf("%s, the other way round in %s:\n", pair[r->verdict], c->trace[1]);
+		print_request("  ", &r->first, c->trace[0], r->first.line);
+		printf("  %s:%" PRIu64 "\n", c->trace[1], r->first_line_b);
+		print_request("  ", &r->second, c->trace[0], r->second.line);
+		printf("  %s:%" PRIu64, c->trace[1], r->second_line_b);
+	}
+	putchar('\n');
+}
+
+static int compare(const struct config *c)
+{
+	struct sp_sequence *a = load(c->trace[0], c->order), *b = load(c->trace[1], c->order);
+	struct sp_sequence_comparison r;
+	struct sp_report *report;
+
+	if (sp_sequence_compare(a, b, &r) < 0)
+		die("memory exhausted");
+	report = sp_report_sequence_comparison(c->trace[0], c->trace[1], &r);
+	if (!report)
+		die("memory exhausted");
+	print_verdict(c, &r);
+	write_stats(c, report);
+	sp_report_free(report);
+	sp_sequence_free(a);
+	sp_sequence_free(b);
+	return r.verdict == SP_SEQUENCE_LEGAL ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct argp argp = { options, parse, "TRACE\n--compare TRACE TRACE", doc, 0,
+					  0,	   0 };
+	struct config c = { .cache.page_bytes = 4096 };
+	int status;
+
+	msg_init(argv);
+	stdio_guard();
+	argp_err_exit_status = 2;
+	argp_parse(&argp, argc, argv, 0, 0, &c);
+	status = c.compare ? compare(&c) : describe(&c);
+	stdio_finish();
+	return status;
+}
