@@ -62,7 +62,15 @@ static void test_same_moment(void)
 	   "what is submitted at that moment can be chosen");
 	sp__blockdev_close(bd);
 
-	f->n = 0;
+	bd = fake_dev(f, "sstf", 1, SP__WINDOW_FIFO, false);
+	f->at[0] = 0;
+	submit1(bd, 0, &a);
+	submit1(bd, 1, &far);
+	submit1(bd, 10000, &near);
+	drain(bd);
+	ok(near.dispatch_ns == 10000, "even by someone who has not seen the completion yet");
+	sp__blockdev_close(bd);
+
 	bd = fake_dev(f, "sstf", 1, SP__WINDOW_FIFO, false);
 	f->at[0] = 0;
 	submit1(bd, 0, &a);
@@ -91,6 +99,19 @@ static void test_window_sptf(void)
 	ok(r[2].dispatch_ns == r[0].done_ns, "what is outside the window waits for room in it");
 	ok(r[1].done_ns < r[2].done_ns, "however near it is");
 	ok(r[2].done_ns < r[3].done_ns, "of equals the first submitted is first");
+	sp__blockdev_close(bd);
+
+	f->at[0] = 0;
+	bd = fake_dev(f, "clook", 3, SP__WINDOW_SPTF, false);
+	r[0].lbn = 99;
+	r[1].lbn = 50;
+	r[2].lbn = 150;
+	submit1(bd, 0, &r[0]);
+	sp__blockdev_advance(bd, 100000);
+	sp__blockdev_submit(bd, 100000, all + 1, 2, false);
+	sp__blockdev_advance(bd, 200000);
+	drain(bd);
+	ok(r[1].done_ns < r[2].done_ns, "even if it was dispatched after the other");
 	sp__blockdev_close(bd);
 	free(f);
 }
@@ -156,6 +177,28 @@ static void test_merging(void)
 	ok(idle.done_ns != a.done_ns, "not with another class");
 	ok(a.lbn == 100 && a.blocks == 8, "what the caller wrote stays");
 	ok(s.read_blocks == 41 && s.write_blocks == 8, "blocks are counted by direction");
+	sp__blockdev_close(bd);
+	free(f);
+}
+
+static void test_gap_slots(void)
+{
+	struct fake *f = fake_new(1, 1);
+	struct sp__blockdev_opts opts = { .merge = true, .policy = -1, .requests_max = 3 };
+	struct sp__blockreq busy = req(0, 1, false), a = req(100, 8, false), c = req(116, 8, false),
+			    b = req(108, 8, false);
+	struct sp__blockreq *four[] = { &busy, &a, &c, &b };
+	struct sp__blockdev *bd;
+	size_t n = 0;
+	unsigned i;
+
+	if (sp__blockdev_open(&bd, &f->model, &opts, NULL))
+		abort();
+	for (i = 0; i < 5; i++) {
+		sp__blockdev_submit(bd, i * 10000000, four, 4, false);
+		n += drain(bd);
+	}
+	ok(n == 20 && f->n == 10, "two that become one give a slot back");
 	sp__blockdev_close(bd);
 	free(f);
 }
@@ -310,6 +353,7 @@ int main(void)
 	test_lanes();
 	test_merging();
 	test_gap();
+	test_gap_slots();
 	test_batches();
 	test_batch_merging();
 	test_limit();

@@ -96,6 +96,17 @@ static void test_simple(void)
 	/* 40 to 50 and 30: equal, 50 came first; 51 to 70 and 30: 19 and 21. */
 	ok(ORDER(0, 50, 70, 90, 30, 10) && !take(0), "sstf: the nearest to the end of the last");
 
+	start("sstf");
+	sched.head = 40;
+	add(20, false, 0, 0);
+	add(20, false, 0, 0);
+	add(60, false, 0, 0);
+	ok(take(0) == &pool[0], "of equal distances the first submitted");
+	start("clook");
+	add(20, false, 0, 0);
+	add(20, false, 0, 0);
+	ok(take(0) == &pool[0], "of one place the first submitted");
+
 	add_places("look");
 	ok(ORDER(0, 50, 70), "look: on the way up");
 	add(60, false, 0, 0);
@@ -124,6 +135,13 @@ static void test_deadline(void)
 	ok(ORDER(0, 200, 300), "a batch goes on");
 	ok(ORDER(0, 5, 6), "writes have their turn when reads went before them twice");
 	ok(ORDER(0, 310) && !take(0), "then reads again");
+
+	start("deadline:batch=1/starved=1");
+	add(50, false, 0, 0);
+	add(40, false, 0, 0);
+	add(60, false, 0, 0);
+	add(5, true, 0, 0);
+	ok(ORDER(0, 50, 5, 40, 60), "after a change of direction the oldest is first");
 
 	start("deadline:batch=2/read=100ms");
 	add(500, false, 0, 0);
@@ -175,6 +193,11 @@ static void test_prio(void)
 	add(950, false, IDLE, 121);
 	ok(ORDER(160, 950, 910, 5), "the first to expire goes first, whichever direction");
 
+	start("deadline-prio:levels=0.1/1/batch=1");
+	add(10, false, IDLE, 0);
+	add(5, false, RT, 950);
+	ok(ORDER(2000, 10, 5), "even a low one before a high one that expired later");
+
 	start("deadline-prio");
 	ok(sched.params.levels == 5 && sched.params.level_expire_ns[0] == 250 * MS &&
 		   sched.params.level_expire_ns[4] == 12000 * MS && sched.params.group == 51,
@@ -205,6 +228,14 @@ static void test_strict(void)
 	ok(r && !take(0), "a class waits while one above has something in the device");
 	sp__sched_done(&sched, r);
 	ok(take(0) == &pool[1], "and has its turn when that is done");
+
+	start("strict:aging=1s/batch=1/starved=3");
+	add(1, true, 0, 2000);
+	add(10, false, 0, 2000);
+	add(20, false, 0, 2000);
+	add(30, false, 0, 2000);
+	add(40, false, 0, 2000);
+	ok(ORDER(2000, 10, 20, 30, 1, 40), "looking for old requests changes nothing else");
 
 	start("strict:aging=1s");
 	add(10, false, IDLE, 0);
