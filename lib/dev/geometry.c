@@ -182,6 +182,7 @@ void sp_geometry_info(const struct sp_geometry *g, struct sp_geometry_info *info
 {
 	*info = (struct sp_geometry_info){
 		.device = g->device,
+		.source = g->source,
 		.verdict = g->verdict,
 		.layout = g->layout,
 		.partial = g->partial,
@@ -195,6 +196,7 @@ void sp_geometry_info(const struct sp_geometry *g, struct sp_geometry_info *info
 		.write_overhead_ns = g->overhead_ns[SP_GEOMETRY_WRITE],
 		.transfer_s_per_mb = g->transfer_s_per_mb,
 		.seek_s = g->seek_s,
+		.write_estimated = g->hops[SP_GEOMETRY_WRITE].estimated,
 		.miss_rate = g->miss_rate,
 	};
 	for (size_t i = 0; i < g->nzones; i++) {

@@ -59,6 +59,7 @@ SP_API void sp_geometry_free(struct sp_geometry *g); /* accepts NULL */
 /* Strings live as long as the geometry. */
 struct sp_geometry_info {
 	const char *device;  /* its name */
+	const char *source;  /* "model" or "probe" */
 	const char *verdict; /* "rotating", "not-rotating", "layered", "inconclusive" */
 	const char *layout;  /* order of the tracks in words; NULL: unknown */
 	bool partial;	     /* the probe that wrote it was interrupted */
@@ -72,8 +73,9 @@ struct sp_geometry_info {
 	double period_ns;			    /* of one revolution */
 	double read_overhead_ns, write_overhead_ns; /* of a request issued by itself */
 	double transfer_s_per_mb; /* MB of 2^20, in sequence: t of the planner; 0: unknown */
-	double seek_s;	  /* mean positioning of a random request: s of the planner; 0: unknown */
-	double miss_rate; /* share of hops that lost a revolution; below 0: not measured */
+	double seek_s; /* mean positioning of a random request: s of the planner; 0: unknown */
+	bool write_estimated; /* hops of writes were not measured but derived from reads */
+	double miss_rate;     /* share of hops that lost a revolution; below 0: not measured */
 };
 SP_API void sp_geometry_info(const struct sp_geometry *g, struct sp_geometry_info *info);
 
@@ -112,12 +114,15 @@ SP_API SP_MUST_CHECK int sp_geometry_track_number(const struct sp_geometry *g, u
 						  struct sp_track *track);
 
 /*
- * The block step (1 or more) tracks after lbn's at whose start the head arrives in time if
- * it leaves lbn's end: the first block at or behind aim W(op) + extra_deg
- * (conservatism).  A negative extra_deg aims closer, for hops that need less
- * (sp_geometry_hop tells); where a surface ends such a hop may lose a revolution.  -ERANGE: no such block, behind the last track,
- * step beyond the reach of that aim, or with a part between that is unknown or too far;
- * -ENODATA: lbn's track is not known; -EINVAL: step 0 or an aim below 0.
+ * The block step (1 or more) tracks after lbn's at whose start the head arrives
+ * in time if it leaves lbn's end: the first block at or behind aim W(op) +
+ * extra_deg (conservatism).  A negative extra_deg aims closer, for hops that
+ * need less (sp_geometry_hop tells); where a surface ends such a hop may lose a
+ * revolution.
+ *
+ * -ERANGE: no such block, behind the last track, step beyond the reach of that
+ * aim, or a part between that is unknown or takes the arm too far; -ENODATA:
+ * lbn's track is not known; -EINVAL: step 0 or an aim below 0.
  */
 SP_API SP_MUST_CHECK int sp_geometry_adjacent(const struct sp_geometry *g, uint64_t lbn,
 					      uint64_t step, enum sp_geometry_op op,
