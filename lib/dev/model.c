@@ -170,31 +170,39 @@ static int load(struct sp__model *m, const char *file, const char *text, size_t 
 	return rc;
 }
 
-int sp__model_load(struct sp__model **m, const char *name, struct sp_errinfo *err)
+int sp__model_parse(struct sp__model **m, const char *file, const char *text, size_t bytes,
+		    struct sp_errinfo *err)
 {
-	size_t len = strlen(name), bytes = 0;
-	bool is_file = strchr(name, '/') || (len > 5 && !strcmp(name + len - 5, ".json"));
-	const char *text = is_file ? NULL : shipped_text(name);
-	char *own = NULL;
-	int rc = 0;
+	int rc;
 
-	*m = NULL;
-	if (!is_file && !text)
-		return unknown(name, err);
-	if (is_file)
-		rc = read_file(name, &own, &bytes, err);
-	if (!rc) {
-		*m = calloc(1, sizeof(**m));
-		if (*m)
-			rc = load(*m, name, own ? own : text, own ? bytes : strlen(text), err);
-		else
-			rc = sp__err(err, -ENOMEM, "malloc", name, -1);
-	}
-	free(own);
+	*m = calloc(1, sizeof(**m));
+	if (!*m)
+		return sp__err(err, -ENOMEM, "malloc", file, -1);
+	rc = load(*m, file, text, bytes, err);
 	if (rc) {
 		sp__model_free(*m);
 		*m = NULL;
 	}
+	return rc;
+}
+
+int sp__model_load(struct sp__model **m, const char *name, struct sp_errinfo *err)
+{
+	size_t len = strlen(name), bytes = 0;
+	const char *text;
+	char *own;
+	int rc;
+
+	*m = NULL;
+	if (!strchr(name, '/') && !(len > 5 && !strcmp(name + len - 5, ".json"))) {
+		text = shipped_text(name);
+		return text ? sp__model_parse(m, name, text, strlen(text), err)
+			    : unknown(name, err);
+	}
+	rc = read_file(name, &own, &bytes, err);
+	if (!rc)
+		rc = sp__model_parse(m, name, own, bytes, err);
+	free(own);
 	return rc;
 }
 

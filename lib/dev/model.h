@@ -11,6 +11,7 @@
 #define SP__DEV_MODEL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
@@ -42,6 +43,9 @@ struct sp__model {
  * names for an unknown one.
  */
 SP_MUST_CHECK int sp__model_load(struct sp__model **m, const char *name, struct sp_errinfo *err);
+/* The same from a text; file is what messages call it. */
+SP_MUST_CHECK int sp__model_parse(struct sp__model **m, const char *file, const char *text,
+				  size_t bytes, struct sp_errinfo *err);
 void sp__model_free(struct sp__model *m); /* accepts NULL */
 
 /* Name and one line of the i-th shipped model; false behind the last. */

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rotating drive against a naive one: small drives of every layout, with
+ * and without heads of unequal length and slips, are laid out block by block
+ * with floating point angles, and requests are served block by block.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/rng.h"
+#include "dev/device.h"
+#include "dev/drive.h"
+#include "tap.h"
+
+#define SURFACES 3
+#define CYLS 17
+#define BLOCKS_MAX 2000
+#define T 5985037.406483790 /* 10025 rpm */
+#define SWITCH 613111.0
+#define SETTLE 400000.0
+
+static const double seek_ms[][2] = { { 1, 0.71 }, { 2, 0.64 }, { 5, 1.13 }, { 9, 1.81 } };
+
+struct block {
+	uint32_t cyl, head, sector;
+	double angle, width; /* revolutions */
+};
+
+struct naive {
+	struct block block[BLOCKS_MAX];
+	size_t n;
+	uint32_t cyl, head;
+	double at; /* angle of the next track */
+};
+
+struct shape {
+	const char *layout;
+	unsigned band;
+	bool descends, unequal, slips;
+};
+
+static const int zones[][4] = { { 0, 6, 20, 3 }, { 7, 7, 18, 2 }, { 8, 16, 13, 4 } };
+static const unsigned slips[][3] = { { 0, 0, 0 }, { 3, 1, 7 }, { 3, 1, 8 }, { 16, 2, 7 } };
+
+static unsigned spt(const struct shape *s, unsigned zone, unsigned head)
+{
+	return (unsigned)zones[zone][2] - (s->unequal ? 2 * head : 0);
+}
+
+static struct sp__model *model(const struct shape *s)
+{
+	char text[4096];
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__model *m;
+	size_t n;
+
+	n = (size_t)snprintf(text, sizeof(text),
+			     "{ \"rpm\": 10025, \"surfaces\": %d, \"layout\": \"%s\","
+			     "\"first_head_descends\": %s, \"head_switch_ms\": 0.613111,"
+			     "\"write_settle_ms\": 0.4, \"zones\": [",
+			     SURFACES, s->layout, s->descends ? "true" : "false");
+	for (unsigned z = 0; z < 3; z++)
+		n += (size_t)snprintf(
+			text + n, sizeof(text) - n,
+			"%s{ \"first_cyl\": %d, \"last_cyl\": %d, \"spt\": [%u, %u, %u],"
+			"\"track_skew\": %d, \"cyl_skew\": %d, \"band_skew\": %d }",
+			z ? "," : "", zones[z][0], zones[z][1], spt(s, z, 0), spt(s, z, 1),
+			spt(s, z, 2), zones[z][3], zones[z][3] + 1, zones[z][3] + 2);
+	n += (size_t)snprintf(text + n, sizeof(text) - n, "], \"seek_ms\": [");
+	for (unsigned i = 0; i < 4; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s[%g, %g]", i ? "," : "",
+				      seek_ms[i][0], seek_ms[i][1]);
+	n += (size_t)snprintf(text + n, sizeof(text) - n, "]");
+	if (s->band)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, ", \"band_tracks\": %u", s->band);
+	if (s->slips) {
+		n += (size_t)snprintf(text + n, sizeof(text) - n, ", \"slips\": [");
+		for (unsigned i = 0; i < 4; i++)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s[%u, %u, %u]",
+					      i ? "," : "", slips[i][0], slips[i][1], slips[i][2]);
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "]");
+	}
+	n += (size_t)snprintf(text + n, sizeof(text) - n, "}");
+	if (sp__model_parse(&m, "text", text, n, &err)) {
+		diag("%s", err.text);
+		return NULL;
+	}
+	return m;
+}
+
+static bool slipped(const struct shape *s, unsigned cyl, unsigned head, unsigned sector)
+{
+	for (unsigned i = 0; s->slips && i < 4; i++) {
+		if (slips[i][0] == cyl && slips[i][1] == head && slips[i][2] == sector)
+			return true;
+	}
+	return false;
+}
+
+static void lay_track(struct naive *v, const struct shape *s, unsigned zone, unsigned cyl,
+		      unsigned head, double skew)
+{
+	unsigned n = spt(s, zone, head);
+
+	for (unsigned i = 0; i < n; i++) {
+		if (!slipped(s, cyl, head, i))
+			v->block[v->n++] = (struct block){ .cyl = cyl,
+							   .head = head,
+							   .sector = i,
+							   .angle = fmod(v->at + (double)i / n, 1),
+							   .width = 1.0 / n };
+	}
+	v->at += skew / zones[zone][2];
+}
+
+static void lay_band(struct naive *v, const struct shape *s, unsigned zone, unsigned first,
+		     unsigned n)
+{
+	int skew = zones[zone][3];
+
+	for (unsigned h = 0; h < SURFACES; h++) {
+		for (unsigned i = 0; i < n; i++) {
+			bool up = (h % 2 == 0) != s->descends, end = i == n - 1;
+
+			lay_track(v, s, zone, first + (up ? i : n - 1 - i), h,
+				  !end		     ? skew + 1
+				  : h < SURFACES - 1 ? skew
+						     : skew + 2);
+		}
+	}
+}
+
+static void lay_zone(struct naive *v, const struct shape *s, unsigned z)
+{
+	unsigned first = (unsigned)zones[z][0], n = (unsigned)(zones[z][1] - zones[z][0] + 1);
+
+	v->at = 0;
+	if (strstr(s->layout, "surface")) {
+		lay_band(v, s, z, first, n);
+		return;
+	}
+	if (strstr(s->layout, "hybrid")) {
+		for (unsigned i = 0; i < n; i += s->band)
+			lay_band(v, s, z, first + i, n - i < s->band ? n - i : s->band);
+		return;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		for (unsigned h = 0; h < SURFACES; h++) {
+			bool back = strstr(s->layout, "serpentine") && i % 2;
+
+			lay_track(v, s, z, first + i, back ? SURFACES - 1 - h : h,
+				  zones[z][3] + (h == SURFACES - 1));
+		}
+	}
+}
+
+static double naive_seek(unsigned d)
+{
+	unsigned i = 1;
+
+	if (!d)
+		return 0;
+	if (d <= 1)
+		return seek_ms[0][1] * 1e6;
+	while (i < 3 && seek_ms[i][0] < d)
+		i++;
+	return 1e6 *
+	       (seek_ms[i - 1][1] + (seek_ms[i][1] - seek_ms[i - 1][1]) * (d - seek_ms[i - 1][0]) /
+					    (seek_ms[i][0] - seek_ms[i - 1][0]));
+}
+
+static double naive_serve(struct naive *v, double t, uint64_t lbn, unsigned n, bool write)
+{
+	for (const struct block *b = &v->block[lbn]; n--; b++) {
+		unsigned d = b->cyl > v->cyl ? b->cyl - v->cyl : v->cyl - b->cyl;
+		double move = naive_seek(d), wait;
+
+		if (b->head != v->head && move < SWITCH)
+			move = SWITCH;
+		if (move > 0 && write)
+			move += SETTLE;
+		t += move;
+		wait = b->angle * T - fmod(t, T);
+		if (wait < -5)
+			wait += T;
+		if (wait > T - 5)
+			wait -= T;
+		t += wait + b->width * T;
+		v->cyl = b->cyl;
+		v->head = b->head;
+	}
+	return t;
+}
+
+static void check_layout(const struct naive *v, const struct sp__model *m, const char *what)
+{
+	const struct sp__drive *d = sp__model_drive(m);
+	uint64_t places = 0, tracks = 0, angles = 0;
+
+	for (uint64_t lbn = 0; lbn < v->n; lbn++) {
+		const struct block *b = &v->block[lbn];
+		struct sp__track t;
+		uint32_t cyl, head;
+		uint64_t place = sp__trackmap_place(d->map, lbn);
+		double off;
+
+		sp__trackmap_find(d->map, lbn, &t);
+		sp__drive_where(d, &t, &cyl, &head);
+		places += cyl == b->cyl && head == b->head && place - t.first_place == b->sector;
+		tracks += sp__drive_track(d, cyl, head) == t.number;
+		off = fabs((double)sp__track_angle(&t, place) * 0x1p-64 - b->angle);
+		angles += fmin(off, 1 - off) < 1e-12;
+	}
+	ok(v->n == m->blocks && places == v->n, "%s: every LBN is where it should be", what);
+	ok(tracks == v->n, "%s: cylinder and head lead back to the track", what);
+	ok(angles == v->n, "%s: every block begins at its angle", what);
+}
+
+static void check_times(struct naive *v, const struct sp__model *m, const char *what)
+{
+	struct sp__rng rng = { 7 };
+	struct sp__device d;
+	double worst = 0;
+	uint64_t now = 0;
+
+	if (sp__device_open(&d, m))
+		abort();
+	v->cyl = v->head = 0;
+	for (int i = 0; i < 4000; i++) {
+		struct sp__piece p = { .lbn = sp__rng_below(&rng, v->n),
+				       .write = sp__rng_below(&rng, 2) };
+		uint64_t left = v->n - p.lbn, reach;
+		struct sp__service s;
+		double done;
+
+		p.blocks = (uint32_t)(1 + sp__rng_below(&rng, left < 90 ? left : 90));
+		now += sp__rng_below(&rng, 3000000);
+		reach = m->ops->position(m, d.state, now, &p);
+		m->ops->serve(m, d.state, now, &p, &s);
+		done = naive_serve(v, (double)now, p.lbn, p.blocks, p.write);
+		worst = fmax(worst, fabs((double)s.done_ns - done));
+		if (s.done_ns - now != s.seek_ns + s.rotate_ns + s.transfer_ns ||
+		    reach > s.done_ns - now)
+			worst = INFINITY;
+		now = s.done_ns;
+	}
+	sp__device_close(&d);
+	diag("%s: worst difference %.2f ns", what, worst);
+	ok(worst < 1, "%s: 4000 requests take as long as they naively do", what);
+}
+
+static void check_shape(const struct shape *s)
+{
+	struct sp__model *m = model(s);
+	struct naive *v = calloc(1, sizeof(*v));
+	char what[96];
+
+	snprintf(what, sizeof(what), "%s%s%.0u%s%s%s", s->layout, s->band ? " by " : "", s->band,
+		 s->descends ? " downwards" : "", s->unequal ? ", unequal heads" : "",
+		 s->slips ? ", slips" : "");
+	for (unsigned z = 0; v && z < 3; z++)
+		lay_zone(v, s, z);
+	if (ok(v && m, "%s: loads", what)) {
+		check_layout(v, m, what);
+		check_times(v, m, what);
+	}
+	sp__model_free(m);
+	free(v);
+}
+
+static void check_seek(void)
+{
+	struct sp__model *m = model(&(struct shape){ .layout = "cylinder" });
+	const struct sp__drive *d = sp__model_drive(m);
+
+	ok(sp__drive_seek_ns(d, 0) == 0, "no seek takes no time");
+	ok(sp__drive_seek_ns(d, 1) == 710000 && sp__drive_seek_ns(d, 2) == 640000 &&
+		   sp__drive_seek_ns(d, 9) == 1810000,
+	   "seeks over the distances of points take the times of the points");
+	ok(sp__drive_seek_ns(d, 3) == 803333, "between two points a seek is interpolated");
+	ok(sp__drive_seek_ns(d, 16) == 3000000, "past the last point it is extrapolated");
+	ok(sp__drive_positioning_ns(d, 3, 0, 3, 1, false) == 613111 &&
+		   sp__drive_positioning_ns(d, 3, 0, 5, 1, false) == 640000 &&
+		   sp__drive_positioning_ns(d, 3, 0, 5, 1, true) == 1040000 &&
+		   sp__drive_positioning_ns(d, 3, 1, 3, 1, true) == 0,
+	   "head switch and seek overlap, writes settle if anything moved");
+	sp__model_free(m);
+}
+
+/* 600 places of 10 us; the skew is as long as the head switch. */
+static struct sp__model *edge_model(const char *rpm, const char *head_switch, const char *more)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__model *m = NULL;
+	char text[512];
+	int n = snprintf(
+		text, sizeof(text),
+		"{ \"rpm\": %s, \"surfaces\": 2, \"head_switch_ms\": %s,"
+		"\"seek_ms\": [[1, %s]], \"zones\": [{ \"first_cyl\": 0,"
+		"\"last_cyl\": 99, \"spt\": 600, \"track_skew\": 60, \"cyl_skew\": 60 }]%s }",
+		rpm, head_switch, head_switch, more);
+
+	ok(!sp__model_parse(&m, "text", text, (size_t)n, &err),
+	   "the drive with a tight skew loads %s", err.text);
+	return m;
+}
+
+static uint64_t time_of(struct sp__device *d, uint64_t start, uint64_t lbn, uint32_t blocks)
+{
+	struct sp__piece p = { .lbn = lbn, .blocks = blocks };
+	struct sp__service s;
+
+	d->model->ops->serve(d->model, d->state, start, &p, &s);
+	return s.done_ns - start;
+}
+
+static void check_exact(void)
+{
+	struct sp__model *m = edge_model("10000", "0.6", "");
+	uint64_t far = UINT64_C(6000000) * 1000000007;
+	struct sp__device d;
+
+	if (sp__device_open(&d, m))
+		abort();
+	ok(time_of(&d, 0, 0, 1) == 10000, "the first block passes at once");
+	ok(time_of(&d, 10000, 1, 599) == 5990000, "the rest of the track passes at once");
+	time_of(&d, 6000000, 0, 1);
+	ok(time_of(&d, far + 123, 77, 3) == time_of(&d, 6000123, 77, 3),
+	   "after a thousand million revolutions the angle is the same");
+	sp__device_close(&d);
+	sp__model_free(m);
+}
+
+/* A period of 5999400.06 ns: nothing ends on a whole nanosecond. */
+static void check_rounding(void)
+{
+	struct sp__model *m = edge_model("10001", "0.59994", "");
+	const double period = 6e10 / 10001;
+	uint64_t now = 0, lost = 0;
+	struct sp__device d;
+
+	if (sp__device_open(&d, m))
+		abort();
+	for (unsigned i = 0; i < 100000; i++)
+		now += time_of(&d, now, 5, 1);
+	ok(fabs((double)now - period * (99999 + 6.0 / 600)) < 1,
+	   "after 100000 revolutions of an odd period the error is less than 1 ns");
+	for (unsigned i = 0; i < 3000; i++) {
+		/* At most a revolution, ten tracks and ten steps. */
+		uint64_t took = time_of(&d, now, i % 90 * 1200, 6000);
+
+		lost += (double)took > 11 * period + 10 * 0.1 * period + 2;
+		now += took + i * 7919;
+	}
+	ok(!lost, "a skew as long as the head switch never costs a revolution");
+	sp__device_close(&d);
+	sp__model_free(m);
+}
+
+static void check_bus(void)
+{
+	struct sp__model *fast = edge_model("10000", "0.6", ", \"bus_ms_per_block\": 0.004");
+	struct sp__model *slow = edge_model("10000", "0.6", ", \"bus_ms_per_block\": 0.04");
+	struct sp__device d, e;
+
+	if (sp__device_open(&d, fast) || sp__device_open(&e, slow))
+		abort();
+	ok(time_of(&d, 0, 0, 100) == 1004000, "a fast bus is done a block after the medium");
+	ok(time_of(&e, 0, 0, 100) == 4000000, "a slow bus decides how long a request takes");
+	sp__device_close(&d);
+	sp__device_close(&e);
+	sp__model_free(fast);
+	sp__model_free(slow);
+}
+
+int main(void)
+{
+	static const struct shape shapes[] = {
+		{ .layout = "cylinder" },
+		{ .layout = "cylinder-serpentine" },
+		{ .layout = "surface-serpentine" },
+		{ .layout = "surface-serpentine", .descends = true },
+		{ .layout = "hybrid-serpentine", .band = 1 },
+		{ .layout = "hybrid-serpentine", .band = 3 },
+		{ .layout = "hybrid-serpentine", .band = 4, .descends = true },
+		{ .layout = "hybrid-serpentine", .band = 50 },
+	};
+
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		for (unsigned k = 0; k < 4; k++) {
+			struct shape s = shapes[i];
+
+			s.unequal = k & 1;
+			s.slips = k & 2;
+			check_shape(&s);
+		}
+	}
+	check_seek();
+	check_exact();
+	check_rounding();
+	check_bus();
+	return done();
+}
