@@ -42,6 +42,7 @@ struct curve {
 	uint64_t first;		 /* the first of them */
 	uint64_t need[HOPS + 1]; /* to hop so many tracks */
 	uint64_t most[HOPS + 1]; /* to hop so many or fewer */
+	uint64_t farthest;	 /* hop inside a region; HOPS at most */
 	uint64_t plateau;	 /* what the aim allows for */
 };
 
@@ -74,14 +75,15 @@ static int look_at(struct curve *c, uint64_t first, uint64_t n)
 	return 0;
 }
 
-/* Hops inside a region, from each track of its first pattern. */
+/* Hops inside a region, from each track of its first pattern; on by cylinders if they go on so. */
 static int inside(struct curve *c, size_t region)
 {
 	const struct sp__region *r = &c->d->map->regions[region];
 	const struct sp__span *s = &c->d->spans[region];
 	uint64_t period = s->band ? (uint64_t)s->band * s->heads : 2 * (uint64_t)s->heads;
 	uint64_t starts = least(s->heads == 1 && s->band == s->cyls ? 1 : period, r->tracks);
-	uint64_t n = least(starts + HOPS, r->tracks);
+	bool goes_on = c->d->layout == SP__LAYOUT_CYLINDER;
+	uint64_t n = least(starts + HOPS, goes_on ? c->d->map->tracks - r->first_track : r->tracks);
 
 	if (look_at(c, r->first_track, n))
 		return -ENOMEM;
@@ -94,6 +96,7 @@ static int inside(struct curve *c, size_t region)
 			if (ns > c->need[k])
 				c->need[k] = ns;
 		}
+		c->farthest = last > c->farthest ? last : c->farthest;
 	}
 	return 0;
 }
@@ -110,7 +113,9 @@ static bool same_shape(const struct sp__drive *d, size_t a, size_t b)
 
 static int all_inside(struct curve *c)
 {
-	for (size_t i = 0; i < c->d->map->nregions; i++) {
+	size_t n = c->d->layout == SP__LAYOUT_CYLINDER ? 1 : c->d->map->nregions;
+
+	for (size_t i = 0; i < n; i++) {
 		size_t j = 0;
 
 		while (j < i && !same_shape(c->d, i, j))
@@ -148,11 +153,10 @@ static int put_curve(struct sp_geometry *g, const struct curve *c, enum sp_geome
 {
 	const struct sp__drive *d = c->d;
 	uint64_t more = op == SP_GEOMETRY_WRITE ? d->write_settle_ns : sp__drive_bus_ns(d, 1);
-	uint64_t last = least(HOPS, d->map->tracks - 1);
 
 	g->overhead_ns[op] =
 		(double)(op == SP_GEOMETRY_WRITE ? d->write_overhead_ns : d->read_overhead_ns);
-	for (uint64_t k = 1; k <= last; k++) {
+	for (uint64_t k = 1; k <= c->farthest; k++) {
 		double ns = (double)(c->most[k] + more) + g->overhead_ns[op];
 
 		if (sp__hops_add(&g->hops[op], k, ns / g->period_ns * 360))
