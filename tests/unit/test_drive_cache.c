@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The drive's cache: read-ahead, segments, zero latency, write-behind.
+ */
+#include <stdlib.h>
+#include "base/rng.h"
+#include "dev/device.h"
+#include "tap.h"
+
+#define TURN 6000000u
+#define BLOCK 10000u /* 600 on a track */
+#define HIT 50000u
+
+static struct sp__device dev;
+static struct sp__service last;
+
+/* 3 heads, 600 blocks on a track, skew 0.7 ms for a head switch of 0.5 ms. */
+static void begin(const char *cache)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__model *m;
+	char text[1024];
+	int n = snprintf(text, sizeof(text),
+			 "{ \"rpm\": 10000, \"surfaces\": 3, \"head_switch_ms\": 0.5,"
+			 "\"seek_ms\": [[1, 0.6], [99, 4]], \"queue\": { \"depth\": 8, \"policy\": "
+			 "\"sptf\" },"
+			 "\"zones\": [{ \"first_cyl\": 0, \"last_cyl\": 99, \"spt\": 600,"
+			 "\"track_skew\": 70, \"cyl_skew\": 70 }], \"cache\": { %s } }",
+			 cache);
+
+	if (!ok(!sp__model_parse(&m, "text", text, (size_t)n, &err), "a drive with %s %s", cache,
+		err.text) ||
+	    sp__device_open(&dev, m))
+		exit(done() | 1);
+}
+
+static void end(void)
+{
+	struct sp__model *m = NULL;
+
+	sp__device_close(&dev);
+	/* Only the test owns the model. */
+	m = (struct sp__model *)(uintptr_t)dev.model;
+	sp__model_free(m);
+}
+
+/* Returns how long it took. */
+static uint64_t serve(uint64_t now, bool write, uint64_t lbn, uint32_t blocks)
+{
+	struct sp__piece p = { .lbn = lbn, .blocks = blocks, .write = write };
+
+	dev.model->ops->serve(dev.model, dev.state, now, &p, &last);
+	return last.done_ns - now;
+}
+
+static uint64_t position(uint64_t now, bool write, uint64_t lbn, uint32_t blocks)
+{
+	struct sp__piece p = { .lbn = lbn, .blocks = blocks, .write = write };
+
+	return dev.model->ops->position(dev.model, dev.state, now, &p);
+}
+
+static void read_ahead(void)
+{
+	uint64_t t;
+
+	begin("\"segments\": 2, \"segment_blocks\": 300, \"readahead_blocks\": 200,"
+	      "\"read_hit_ms\": 0.05");
+	serve(0, false, 0, 100);
+	ok(!last.hit && last.done_ns == 100 * BLOCK, "what is not in the cache is read");
+	t = 100 * BLOCK + 80 * BLOCK;
+	ok(position(t, false, 100, 80) == 0, "what was read ahead is in reach at once");
+	ok(serve(t, false, 100, 80) == HIT && last.hit, "what was read ahead is a hit");
+	ok(serve(t + HIT, false, 180, 40) == 40 * BLOCK - HIT && !last.hit,
+	   "what is being read ahead is waited for, without a new start");
+	t = last.done_ns + 5 * TURN;
+	ok(serve(t, false, 220, 200) == HIT && last.hit,
+	   "left alone, the drive reads ahead as far as it may");
+	ok(serve(t + HIT, false, 50, 10) > HIT, "what fell off the segment's end is read again");
+	end();
+}
+
+static void streams(void)
+{
+	uint64_t now = 0, was = 0;
+	uint64_t tracks;
+
+	begin("\"segments\": 2, \"segment_blocks\": 600, \"readahead_blocks\": 600,"
+	      "\"read_hit_ms\": 0.01");
+	for (uint64_t lbn = 0; lbn < 60000; lbn += 60) {
+		if (lbn == 6000)
+			was = now;
+		now += 100000; /* the host thinks */
+		now += serve(now, false, lbn, 60);
+	}
+	tracks = (now - was) / (TURN + TURN * 70 / 600);
+	ok(tracks >= 89 && tracks <= 91, "a stream with pauses comes at the speed of the medium");
+	serve(now, false, 150000, 60);
+	serve(last.done_ns + TURN, false, 170000, 60);
+	serve(last.done_ns + TURN, false, 150010, 300);
+	ok(last.hit, "a segment keeps its data while another stream is read");
+	serve(last.done_ns + TURN, false, 100, 8);
+	serve(last.done_ns + TURN, false, 150010, 300);
+	ok(last.hit, "the segment unused for longest is given to the next stream");
+	serve(last.done_ns + TURN, false, 170000, 60);
+	ok(!last.hit, "and what it held is gone");
+	end();
+}
+
+static void zero_latency(void)
+{
+	uint64_t worst = 0, now = 0;
+
+	begin("\"zero_latency\": true");
+	ok(serve(3 * TURN + 100 * BLOCK + 1, false, 0, 600) == TURN + BLOCK - 1,
+	   "a whole track takes a revolution from the next block's edge");
+	ok(serve(9 * TURN + 700 * BLOCK, false, 100, 100) == 100 * BLOCK,
+	   "a head that comes down at the begin reads as ever");
+	ok(serve(12 * TURN + 50 * BLOCK, false, 100, 100) == 150 * BLOCK,
+	   "a head that comes down before waits");
+	ok(serve(15 * TURN + 150 * BLOCK, false, 100, 100) == TURN,
+	   "a head that comes down inside is done after a revolution");
+	ok(position(20 * TURN + 150 * BLOCK, false, 100, 100) == TURN - 100 * BLOCK,
+	   "for the choice that counts as waiting");
+	for (unsigned i = 0; i < 1000; i++) {
+		uint64_t took = serve(now, false, 600, 600);
+
+		worst = took > worst ? took : worst;
+		now += took + i * 7919;
+	}
+	ok(worst <= TURN + BLOCK + 500000, "no read of a whole track takes more than that");
+	ok(serve(now - now % TURN + 3 * TURN, true, 1210, 600) > 6 * TURN / 5,
+	   "writes do not start in the middle");
+	end();
+}
+
+static void write_behind(void)
+{
+	uint64_t t, sum = 0;
+
+	begin("\"segments\": 2, \"segment_blocks\": 300, \"readahead_blocks\": 100,"
+	      "\"write_behind\": true, \"write_blocks\": 64, \"write_hit_ms\": 0.05,"
+	      "\"read_hit_ms\": 0.05");
+	ok(serve(0, true, 50000, 8) == HIT && last.hit, "a write is answered from the buffer");
+	ok(serve(HIT, false, 50000, 8) == HIT && last.hit, "and its data are read from there");
+	t = dev.model->ops->drain(dev.model, dev.state, 2 * HIT);
+	ok(t > 2 * HIT + 8 * BLOCK && t < 2 * TURN, "it is on the medium some time later");
+	ok(dev.model->ops->drain(dev.model, dev.state, t + 5) == t + 5,
+	   "when all is on the medium there is nothing to wait for");
+	ok(serve(t, true, 300, 65) > HIT, "what is larger than the buffer goes to the medium");
+	t = last.done_ns;
+	serve(t, false, 1000, 8);
+	t = last.done_ns + TURN;
+	serve(t, true, 1010, 8);
+	serve(last.done_ns + TURN, false, 1000, 10);
+	ok(last.hit, "a write leaves what was read before it");
+	serve(last.done_ns + 2 * TURN, false, 1000, 20);
+	ok(!last.hit, "what was written is not what was read ahead");
+	t = last.done_ns + TURN;
+	for (unsigned i = 0; i < 40; i++)
+		sum += serve(t + sum, true, i * 4000, 8);
+	ok(sum > 32 * 8 * BLOCK && sum < 40 * TURN, "a full buffer takes what the medium takes");
+	t = last.done_ns;
+	ok(serve(t, false, 160, 8) > HIT && !last.hit && last.done_ns > t + 8 * BLOCK,
+	   "a read waits for the write that has begun, no more");
+	end();
+}
+
+static void write_stream(void)
+{
+	uint64_t now = 0;
+
+	begin("\"write_behind\": true, \"write_blocks\": 512, \"write_hit_ms\": 0.05");
+	for (uint64_t lbn = 0; lbn < 60000; lbn += 32)
+		now += serve(now, true, lbn, 32) + 100000;
+	ok(now < (uint64_t)100 * (TURN + TURN * 70 / 600) * 21 / 20,
+	   "a stream of small writes goes at the speed of the medium");
+	end();
+}
+
+/* The same calls with and without questions between them. */
+static void pure(void)
+{
+	static uint64_t took[2][3000];
+	size_t same = 0;
+
+	for (int run = 0; run < 2; run++) {
+		struct sp__rng rng = { 3 };
+		uint64_t now = 0;
+
+		begin("\"segments\": 4, \"segment_blocks\": 200, \"readahead_blocks\": 150,"
+		      "\"zero_latency\": true, \"write_behind\": true, \"write_blocks\": 128");
+		for (int i = 0; i < 3000; i++) {
+			uint64_t lbn = sp__rng_below(&rng, 20) * 8000 + sp__rng_below(&rng, 500);
+			bool write = !sp__rng_below(&rng, 3);
+			uint64_t wait = sp__rng_below(&rng, 4000000);
+
+			for (int k = 0; run && k < 3; k++)
+				position(now + wait * (unsigned)k / 2, write, lbn, 16);
+			now += wait;
+			took[run][i] = serve(now, write, lbn, 16);
+			now += took[run][i];
+		}
+		end();
+	}
+	for (int i = 0; i < 3000; i++)
+		same += took[0][i] == took[1][i];
+	ok(same == 3000, "asking for positions changes nothing");
+}
+
+int main(void)
+{
+	read_ahead();
+	streams();
+	zero_latency();
+	write_behind();
+	write_stream();
+	pure();
+	return done();
+}
