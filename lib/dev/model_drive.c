@@ -202,7 +202,7 @@ static void layout(struct sp__jobj *o, struct sp__drive *d)
 	d->layout = (enum sp__layout)sp__jint(o, "layout_mapping", 0, 1, 0);
 	d->layout = (enum sp__layout)sp__jword(o, "layout", words, (int)d->layout);
 	hybrid = d->layout == SP__LAYOUT_HYBRID_SERPENTINE;
-	d->band_tracks = (uint32_t)sp__jint(o, "band_tracks", 1, 65535, hybrid ? SP__JREQUIRED : 1);
+	d->band_tracks = (uint32_t)sp__jint(o, "band_tracks", 1, 4096, hybrid ? SP__JREQUIRED : 1);
 	if (sp__jhas(o, "band_tracks") && !hybrid)
 		sp__jfail(o, "band_tracks", "is for hybrid-serpentine");
 	d->descends = sp__jbool(o, "first_head_descends", false);

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Model files: the shipped ones, and what is refused with which words.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "dev/device.h"
+#include "dev/drive.h"
+#include "tap.h"
+
+#define HEAD "\"rpm\": 10000, \"surfaces\": 2, \"head_switch_ms\": 0.5, "
+#define ZONE(first, last, rest)                                                                    \
+	"{ \"first_cyl\": " first ", \"last_cyl\": " last ", \"spt\": 10, \"track_skew\": 1, "     \
+	"\"cyl_skew\": 2" rest " }"
+#define ZONES "\"zones\": [" ZONE("0", "9", "") "], "
+#define SEEK "\"seek_ms\": [[1, 1], [9, 2]]"
+#define GOOD HEAD ZONES SEEK
+
+static int load(struct sp__model **m, struct sp_errinfo *err, const char *body)
+{
+	char text[2048];
+	int n = snprintf(text, sizeof(text), "{ %s }", body);
+
+	*err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	return sp__model_parse(m, "a/file.json", text, (size_t)n, err);
+}
+
+/* Each is refused, with the field and the reason. */
+static const char *const refused[][2] = {
+	{ HEAD ZONES "\"seek_ms\": 3", "seek_ms: must be an array" },
+	{ HEAD ZONES "\"seek_ms\": [[1, 1], [1, 2]]",
+	  "seek_ms: member 1: distances do not ascend" },
+	{ HEAD ZONES "\"seek_ms\": [[1, 1, 2]]", "seek_ms: member 0 is not a pair" },
+	{ HEAD ZONES "\"seek_ms\": [[1, \"1\"]]", "seek_ms: member 0 is not made of numbers" },
+	{ HEAD ZONES "\"seek_ms\": [[0, 1]]", "seek_ms: member 0: 0 is not between 1" },
+	{ HEAD ZONES "\"seek_ms\": []", "seek_ms: has 0 members" },
+	{ HEAD ZONES "\"x\": 1", "seek_ms: is missing" },
+	{ HEAD SEEK, "zones: is missing" },
+	{ HEAD SEEK ", \"zones\": [3]", "zones[0]: must be an object" },
+	{ HEAD SEEK ", \"zones\": [" ZONE("1", "9", "") "]", "zones[0].first_cyl: 1, but" },
+	{ HEAD SEEK ", \"zones\": [" ZONE("0", "4", "") ", " ZONE("6", "9", "") "]",
+	  "zones[1].first_cyl: 6, but the zone before ends at 4: zones leave a gap" },
+	{ HEAD SEEK ", \"zones\": [" ZONE("0", "4", "") ", " ZONE("4", "9", "") "]",
+	  "zones overlap" },
+	{ HEAD SEEK ", \"zones\": [" ZONE("0", "9", ", \"spd\": 1") "]",
+	  "zones[0].spd: is not known" },
+	{ HEAD SEEK ", \"zones\": [{ \"first_cyl\": 0, \"last_cyl\": 9, \"spt\": 0 }]",
+	  "zones[0].spt: 0 is not between 1" },
+	{ HEAD SEEK ", \"zones\": [{ \"first_cyl\": 0, \"last_cyl\": 9, \"spt\": [3, 4, 5] }]",
+	  "zones[0].spt: 3 numbers for 2 surfaces" },
+	{ HEAD SEEK ", \"zones\": [{ \"first_cyl\": 0, \"last_cyl\": 9, \"spt\": [3, 4.5] }]",
+	  "zones[0].spt: member 1: 4.5 is not a whole number" },
+	{ HEAD SEEK ", \"zones\": [{ \"first_cyl\": 0, \"last_cyl\": 9, \"spt\": 8, "
+		    "\"track_skew\": 8 }]",
+	  "zones[0].track_skew: is a revolution or more" },
+	{ HEAD SEEK ", \"zones\": [{ \"first_cyl\": 0, \"last_cyl\": 9, \"spt\": 8, "
+		    "\"track_skew\": 1 }]",
+	  "zones[0].cyl_skew: is missing" },
+	{ GOOD ", \"cylinders\": 11", "cylinders: the zones have 10" },
+	{ GOOD ", \"total_blocks\": 201", "total_blocks: the zones and slips give 200" },
+	{ GOOD ", \"slips\": [[10, 0, 0]]", "slips[0]: cylinder 10, head 0 is not on the drive" },
+	{ GOOD ", \"slips\": [[9, 2, 0]]", "head 2 is not on the drive" },
+	{ GOOD ", \"slips\": [[9, 0, 10]]", "sector 10 of a track of 10" },
+	{ GOOD ", \"slips\": [[9, 0, 1], [9, 0, 1]]", "one sector is given twice" },
+	{ GOOD ", \"slips\": [[9, 0]]", "slips: member 0 is not [cylinder, head, sector]" },
+	{ GOOD ", \"schema\": \"spindle.model/2\"", "schema: 'spindle.model/2' is not" },
+	{ GOOD ", \"kind\": \"drum\"", "kind: 'drum' is none of: rotating, linear, flash" },
+	{ GOOD ", \"block_bytes\": 1000", "block_bytes: 1000 is not a power of two" },
+	{ GOOD ", \"block_bytes\": \"512\"", "block_bytes: must be a number" },
+	{ GOOD ", \"about\": 3", "about: must be a string" },
+	{ GOOD ", \"period_ns\": 6000000", "rpm: contradicts period_ns" },
+	{ GOOD ", \"layout\": \"spiral\"", "layout: 'spiral' is none of" },
+	{ GOOD ", \"layout\": \"cylinder\", \"layout_mapping\": 0", "layout: contradicts" },
+	{ GOOD ", \"layout_mapping\": 2", "layout_mapping: 2 is not between 0 and 1" },
+	{ GOOD ", \"layout\": \"hybrid-serpentine\"", "band_tracks: is missing" },
+	{ GOOD ", \"band_tracks\": 4", "band_tracks: is for hybrid-serpentine" },
+	{ GOOD ", \"first_head_descends\": true", "first_head_descends: is for serpentines" },
+	{ GOOD ", \"first_head_descends\": 1", "first_head_descends: must be true or false" },
+	{ GOOD ", \"write_settle_ms\": -1", "write_settle_ms: -1 is not between 0" },
+	{ GOOD ", \"bus_mb_s\": 20, \"bus_ms_per_block\": 1", "bus_ms_per_block: contradicts" },
+	{ GOOD ", \"cache\": \"on\"", "cache: must be \"off\" or an object" },
+	{ GOOD ", \"cache\": { \"segments\": 2 }", "cache.segment_blocks: is missing" },
+	{ GOOD ", \"cache\": { \"segments\": 2, \"segment_blocks\": 8, \"readahead_blocks\": 9 }",
+	  "cache.readahead_blocks: 9 do not fit into a segment" },
+	{ GOOD ", \"cache\": { \"write_blocks\": 9 }", "cache.write_blocks: without write_behind" },
+	{ GOOD ", \"queue\": { \"depth\": 0 }", "queue.depth: 0 is not between 1" },
+	{ GOOD ", \"queue\": { \"policy\": \"lifo\" }",
+	  "queue.policy: 'lifo' is none of: fifo, sptf" },
+	{ GOOD ", \"host\": { \"compare_us\": 1 }", "host.compare_us: is not known" },
+	{ GOOD ", \"colour\": \"red\"", "colour: is not known" },
+	{ GOOD ", \"rpm\": 5400", "duplicate" },
+	{ GOOD ",", "line 1" },
+	{ "\"kind\": \"linear\", \"seek_ms\": 7", "transfer_s_per_mb: is missing" },
+	{ "\"kind\": \"linear\", \"rpm\": 7, \"seek_ms\": 7, \"transfer_s_per_mb\": 1, "
+	  "\"total_blocks\": 9",
+	  "rpm: is not known" },
+	{ "\"kind\": \"flash\", \"channels\": 65", "channels: 65 is not between 1 and 64" },
+};
+
+static void check_refused(void)
+{
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		struct sp_errinfo err;
+		struct sp__model *m;
+		int rc = load(&m, &err, refused[i][0]);
+
+		if (!ok(rc == SP_EFORMAT && !m && strstr(err.text, refused[i][1]) &&
+				!strcmp(err.path, "a/file.json"),
+			"refused: %s", refused[i][1]))
+			diag("rc %d, said: %s", rc, err.text);
+	}
+}
+
+static void check_shipped(void)
+{
+	const char *name, *about;
+	unsigned n = 0;
+
+	for (; sp__model_shipped(n, &name, &about); n++) {
+		struct sp_errinfo err = SP_ERRINFO_INIT;
+		struct sp__model *m, *f;
+		struct sp__device d;
+		struct sp__piece p[SP__DEV_PIECES_MAX];
+		struct sp__service s;
+		uint32_t blocks = 8;
+		char path[256];
+
+		snprintf(path, sizeof(path), "lib/dev/models/%s.json", name);
+		if (!ok(!sp__model_load(&m, name, &err) && !sp__model_load(&f, path, &err),
+			"%s loads by name and as a file %s", name, err.text))
+			continue;
+		ok(!strcmp(m->name, name) && !strcmp(m->about, about) && *about &&
+			   m->blocks == f->blocks && m->window >= 1,
+		   "%s knows its name, and the library has the file's text", name);
+		ok(!sp__device_open(&d, m) && m->ops->split(m, d.state, false, m->blocks - 8,
+							    &blocks, p, SP__DEV_PIECES_MAX) >= 1,
+		   "%s opens", name);
+		m->ops->serve(m, d.state, 1000, &p[0], &s);
+		ok(s.done_ns > 1000 && m->ops->drain(m, d.state, s.done_ns) >= s.done_ns,
+		   "%s serves its last blocks", name);
+		sp__device_close(&d);
+		sp__model_free(m);
+		sp__model_free(f);
+	}
+	ok(n >= 10, "there are %u shipped models", n);
+	ok(sp__model_shipped(0, &name, &about) && !strcmp(name, "atlas10k3-like"),
+	   "the default is the first");
+}
+
+static void check_names(void)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__model *m;
+
+	ok(sp__model_load(&m, "atlas", &err) == -ENOENT && !m &&
+		   strstr(err.text, "atlas10k3-like") && strstr(err.text, "ultrastar36lzx-like"),
+	   "an unknown name is answered with all known ones");
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	ok(sp__model_load(&m, "no/such", &err) == -ENOENT && !strcmp(err.path, "no/such") &&
+		   !strcmp(err.op, "open"),
+	   "a name with a slash is a file");
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	ok(sp__model_load(&m, "absent.json", &err) == -ENOENT && !strcmp(err.op, "open"),
+	   "so is one that ends in .json");
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	ok(sp__model_load(&m, "lib/dev", &err) == -EISDIR && !strcmp(err.op, "read"),
+	   "a folder is not a model");
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	ok(sp__model_load(&m, "/dev/null", &err) == SP_EFORMAT, "nor is an empty file");
+}
+
+static void check_defaults(void)
+{
+	struct sp_errinfo err;
+	struct sp__model *m;
+	const struct sp__drive *d;
+
+	if (!ok(!load(&m, &err, GOOD), "a model needs no more than its mechanics %s", err.text))
+		return;
+	d = sp__model_drive(m);
+	ok(!strcmp(m->name, "file") && !*m->about && m->block_bytes == 512 && m->blocks == 200 &&
+		   m->window == 1 && m->window_policy == SP__WINDOW_FIFO,
+	   "name from the file, blocks of 512 bytes, one request at a time");
+	ok(d->layout == SP__LAYOUT_CYLINDER && !d->read_overhead_ns && !d->bus_ps &&
+		   !d->cache.segments && !d->cache.write_blocks && !d->zero_latency,
+	   "cylinder order, no overhead, no bus, no cache");
+	sp__model_free(m);
+	ok(!load(&m, &err,
+		 HEAD "\"layout_mapping\": 1, \"read_miss_overhead_ms\": 0.25, "
+		      "\"cache\": \"off\", \"bus_ms_per_block\": 0.0, " ZONES SEEK) &&
+		   sp__model_drive(m)->layout == SP__LAYOUT_CYLINDER_SERPENTINE &&
+		   sp__model_drive(m)->read_overhead_ns == 250000,
+	   "the names of the oracle's files are understood %s", err.text);
+	sp__model_free(m);
+	ok(!load(&m, &err,
+		 "\"period_ns\": 8333333.5, \"surfaces\": 2, \"head_switch_ms\": 0.5, " ZONES
+			 SEEK) &&
+		   sp__drive_period_ns(sp__model_drive(m)) == 8333334,
+	   "the period can be given instead of rpm %s", err.text);
+	sp__model_free(m);
+}
+
+int main(void)
+{
+	check_shipped();
+	check_names();
+	check_defaults();
+	check_refused();
+	return done();
+}
