@@ -3,12 +3,30 @@
  * The simulated machine: clock, page cache, file system and block device put
  * together as a specification says.
  *
- *   MODEL[,fs=none|group:N|extent][,cache=SIZE][,policy=lru|opt][,page=4K]
- *        [,flush=evict|A/B/C/AGE][,readahead=SIZE][,sched=NAME][,window=N]
- *        [,merge=yes|no][,files=none|in|out|both][,noise=...][,seed=N]
+ *   MODEL[,fs=none|group[:N]|extent[:N]][,cache=SIZE][,policy=lru|opt]
+ *        [,future=FILE][,page=SIZE][,flush=evict|A/B/C/AGE][,readahead=SIZE]
+ *        [,sched=NAME[:PARAMETERS]][,window=N[/fifo|/sptf]][,merge=yes|no]
+ *        [,files=none|in|out|both][,noise=SD[/TAIL%[/MEAN]]][,seed=N]
+ *
+ * Sizes are those of sp_size_parse() without "%", bytes if they have no suffix;
+ * times are numbers with s, ms, us or ns, seconds without.  Left out:
+ * fs=none, no page cache, policy=lru, page=4K, flush=30/60/20/3s,
+ * readahead=128K, sched=noop, the model's window, merge=yes, files=none, no
+ * noise, seed=0.  policy=opt needs future, a trace (spindle-trace(5)) of an
+ * earlier run that made the same requests in the same order.  Of a word given
+ * twice the later one counts.
+ *
+ * Without a page cache requests go to the device as they are, rounded outward
+ * to its blocks.  With one they are cut into pages (a page that is written in
+ * part is not read first).  A read waits for its pages, also for those that
+ * something else is reading; pages evicted for it are written first.  A write
+ * completes at once unless pages are evicted or the second threshold makes it
+ * wait.  Everything a request asks for beyond the end of its file takes no
+ * time: the end is what the file began with or was written up to.
  *
  * It says when requests complete; the bytes are moved by whoever owns them
- * (io/sim.c).  One thread, one machine for a process that simulates.
+ * (io/sim.c).  One thread, one machine for a process that simulates.  No call
+ * allocates for a request once the pools have grown to what is outstanding.
  */
 #ifndef SP__SIM_MACHINE_H
 #define SP__SIM_MACHINE_H
@@ -26,17 +44,17 @@ enum sp__sim_files { SP__SIM_FILES_NONE, SP__SIM_FILES_IN, SP__SIM_FILES_OUT, SP
 enum sp__sim_area { SP__SIM_INPUT, SP__SIM_SPILL, SP__SIM_OUTPUT };
 
 struct sp__noise {
-	uint64_t sd_ns;	      /* half-normal, added to each completion as the host sees it */
-	double tail;	      /* share of the requests that get more: */
+	uint64_t sd_ns;	       /* half-normal, added to each completion as the host sees it */
+	double tail;	       /* share of the requests that get more: */
 	uint64_t tail_mean_ns; /* exponential */
 };
 
 struct sp__machine_spec {
 	char model[256];
-	const char *sched;
-	int fs; /* enum sp__fs_policy */
-	unsigned group_pages;
-	uint64_t cache_bytes; /* 0: no page cache */
+	char sched[128];
+	int fs;				    /* enum sp__fs_policy */
+	unsigned group_pages, extent_pages; /* 0: see fsmap.h */
+	uint64_t cache_bytes;		    /* 0: no page cache */
 	enum sp__pcache_policy policy;
 	char future[256]; /* trace whose sequence OPT knows */
 	uint32_t page_bytes;
@@ -44,13 +62,12 @@ struct sp__machine_spec {
 	unsigned async_percent, sync_percent, down_percent;
 	uint64_t age_ns;
 	uint64_t readahead_bytes;
-	unsigned window; /* 0: the model's */
-	int window_policy;
+	unsigned window;   /* 0: the model's */
+	int window_policy; /* enum sp__window_policy; -1: the model's */
 	bool merge;
 	enum sp__sim_files files;
 	struct sp__noise noise;
 	uint64_t seed;
-	char sched_name[32];
 };
 
 /* SP_ESYNTAX with the word that is wrong and what would be right. */
@@ -64,24 +81,36 @@ struct sp__simreq {
 	uint16_t prio;
 	uint64_t offset;
 	uint32_t bytes;
-	uint64_t submit_ns, done_ns; /* filled in */
 	void *owner;
-	struct sp__simreq *next;
-	uint32_t waits; /* inside: block requests it waits for */
+	uint64_t submit_ns, done_ns; /* filled in */
+	struct sp__simreq *next;     /* of those reaped */
+	/* Inside: */
+	uint64_t seq;	  /* order of completion */
+	uint64_t copy_ns; /* to be charged when it is reaped */
+	uint32_t waits;	  /* transfers it waits for */
 };
 
+#define SP__SIM_DEPTHS 65
+
 struct sp__machine_stats {
-	uint64_t requests, dispatched, transfers, seeks, merges;
+	uint64_t requests;   /* of the program */
+	uint64_t dispatched; /* block requests as the device got them */
+	uint64_t transfers;  /* pages moved between page cache (or program) and device */
+	uint64_t seeks;	     /* dispatched ones that did not begin where the one before ended */
+	uint64_t merges;
 	uint64_t read_requests, read_bytes, write_requests, write_bytes; /* as issued */
 	uint64_t device_read_bytes, device_write_bytes;
 	uint64_t cache_hits, cache_misses;
 	uint64_t io_time_ns, cpu_time_ns, elapsed_ns;
 	uint64_t regions;
 	double region_bytes_mean; /* of spill files */
+	/* Virtual time with i of the program's requests submitted and not reaped; the last: or more. */
+	uint64_t depth_ns[SP__SIM_DEPTHS];
 };
 
 struct sp__machine;
 
+/* As sp__model_load(); SP_ESYNTAX if the specification does not suit the model; -ENOMEM. */
 SP_MUST_CHECK int sp__machine_open(struct sp__machine **m, const struct sp__machine_spec *spec,
 				   struct sp_errinfo *err);
 void sp__machine_close(struct sp__machine *m); /* accepts NULL; nothing outstanding */
@@ -103,7 +132,11 @@ void sp__machine_punch(struct sp__machine *m, unsigned file, uint64_t offset, ui
 SP_MUST_CHECK int sp__machine_locate(struct sp__machine *m, unsigned file, uint64_t offset,
 				     uint64_t *lbn);
 
-/* 0; -ENOSPC or -ENOMEM: none of them is outstanding. */
+/*
+ * Charges what issuing costs, and submits.  indivisible: what of it goes to the
+ * device at once is one batch there.  0; -ENOSPC or -ENOMEM: none of them is
+ * outstanding.
+ */
 SP_MUST_CHECK int sp__machine_submit(struct sp__machine *m, struct sp__simreq **reqs, size_t n,
 				     bool indivisible);
 /*
@@ -113,6 +146,7 @@ SP_MUST_CHECK int sp__machine_submit(struct sp__machine *m, struct sp__simreq **
 struct sp__simreq *sp__machine_reap(struct sp__machine *m, bool wait);
 /* Writes out what is dirty, and waits for it. */
 void sp__machine_sync(struct sp__machine *m);
+/* Since the machine was opened; of a phase: the difference of two. */
 void sp__machine_stats(struct sp__machine *m, struct sp__machine_stats *s);
 
 #endif

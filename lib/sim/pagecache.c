@@ -371,6 +371,18 @@ int sp__pcache_sync(struct sp__pcache *pc, struct sp__pcache_work *write)
 	return 0;
 }
 
+void sp__pcache_seek(struct sp__pcache *pc, uint64_t position)
+{
+	pc->position = position;
+}
+
+void **sp__pcache_tag(struct sp__pcache *pc, uint64_t page)
+{
+	uint32_t i = sp__pcache_find(pc, page);
+
+	return i == NONE ? NULL : &pc->frame[i].tag;
+}
+
 void sp__pcache_stats(const struct sp__pcache *pc, struct sp__pcache_stats *s)
 {
 	*s = pc->stats;

@@ -101,6 +101,13 @@ uint64_t sp__pcache_due_ns(const struct sp__pcache *pc);
 void sp__pcache_drop(struct sp__pcache *pc, uint64_t page, size_t n);
 /* Everything dirty, oldest first, to be written (a sync). */
 SP_MUST_CHECK int sp__pcache_sync(struct sp__pcache *pc, struct sp__pcache_work *write);
+/* OPT: the next page accessed is taken for this one of the future; nfuture: for none of it. */
+void sp__pcache_seek(struct sp__pcache *pc, uint64_t position);
+/*
+ * A word of the caller's for a page that is cached, NULL at first; NULL if it
+ * is not.  Gone with the page.  Valid until the next call.
+ */
+void **sp__pcache_tag(struct sp__pcache *pc, uint64_t page);
 void sp__pcache_stats(const struct sp__pcache *pc, struct sp__pcache_stats *s);
 void sp__pcache_work_release(struct sp__pcache_work *w);
 

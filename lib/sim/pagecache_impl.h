@@ -14,6 +14,7 @@ struct sp__frame {
 	uint64_t page;
 	uint64_t next_use;     /* OPT: position of the next access; UINT64_MAX: none */
 	uint64_t dirty_since;  /* ns */
+	void *tag;	       /* the caller's */
 	uint32_t newer, older; /* by use (LRU); the free frames are linked by older */
 	uint32_t dirty_newer, dirty_older;
 	uint32_t place;	 /* OPT: in the heap */

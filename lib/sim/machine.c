@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The simulated machine: opening, files, accounts.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "sim/machine_impl.h"
+
+static int open_cache(struct sp__machine *m, struct sp_errinfo *err)
+{
+	const struct sp__machine_spec *s = &m->spec;
+	struct sp__pcache_opts opts = {
+		.pages = s->cache_bytes / s->page_bytes,
+		.policy = s->policy,
+		.flush_on_evict = s->flush_on_evict,
+		.async_percent = s->async_percent,
+		.sync_percent = s->sync_percent,
+		.down_percent = s->down_percent,
+		.age_ns = s->age_ns,
+		.readahead_pages = (uint32_t)(s->readahead_bytes / s->page_bytes),
+		.keep_written = true,
+	};
+	int rc;
+
+	if (!s->cache_bytes)
+		return 0;
+	if (s->policy == SP__PCACHE_OPT) {
+		rc = sp__simtrace_open(&m->future, s->future, s->page_bytes, err);
+		if (rc < 0)
+			return rc;
+		opts.future = sp__simtrace_pages(m->future, &opts.nfuture);
+	}
+	return sp__pcache_new(&m->pc, &opts, err);
+}
+
+static int open_device(struct sp__machine *m, struct sp_errinfo *err)
+{
+	const struct sp__machine_spec *s = &m->spec;
+	struct sp__blockdev_opts opts = {
+		.sched = s->sched,
+		.window = s->window,
+		.policy = s->window_policy,
+		.merge = s->merge,
+	};
+	struct sp__fsmap_opts fs = {
+		.policy = (enum sp__fs_policy)s->fs,
+		.group_pages = s->group_pages,
+		.extent_pages = s->extent_pages,
+	};
+	int rc = sp__model_load(&m->model, s->model, err);
+
+	if (rc < 0)
+		return rc;
+	if (s->page_bytes % m->model->block_bytes)
+		return sp__errf(err, SP_ESYNTAX, "sim", "", -1,
+				"page: %u bytes are not a multiple of the model's blocks of %u",
+				s->page_bytes, m->model->block_bytes);
+	m->page_blocks = s->page_bytes / m->model->block_bytes;
+	fs.device_pages = m->model->blocks / m->page_blocks;
+	rc = sp__fsmap_new(&m->fs, &fs);
+	if (rc < 0)
+		return sp__err(err, rc, "sim", "", -1);
+	return sp__blockdev_open(&m->bd, m->model, &opts, err);
+}
+
+int sp__machine_open(struct sp__machine **out, const struct sp__machine_spec *spec,
+		     struct sp_errinfo *err)
+{
+	struct sp__machine *m = calloc(1, sizeof(*m));
+	int rc;
+
+	if (!m)
+		return sp__err(err, -ENOMEM, "sim", "", -1);
+	m->spec = *spec;
+	m->noise.state = sp__mix64(spec->seed + 1);
+	m->xfers.bytes = sizeof(struct sp__xfer);
+	m->waits.bytes = sizeof(struct sp__wait);
+	m->gates.bytes = sizeof(struct sp__gate);
+	m->write_pages_max = spec->page_bytes < 1 << 20 ? (1 << 20) / spec->page_bytes : 1;
+	rc = open_device(m, err);
+	if (rc == 0)
+		rc = open_cache(m, err);
+	if (rc < 0) {
+		sp__machine_close(m);
+		return rc;
+	}
+	*out = m;
+	return 0;
+}
+
+void sp__machine_close(struct sp__machine *m)
+{
+	if (!m)
+		return;
+	sp__blockdev_close(m->bd);
+	sp__pcache_free(m->pc);
+	sp__simtrace_close(m->future);
+	sp__fsmap_free(m->fs);
+	sp__model_free(m->model);
+	sp__simpool_release(&m->xfers);
+	sp__simpool_release(&m->waits);
+	sp__simpool_release(&m->gates);
+	sp__pcache_work_release(&m->read);
+	sp__pcache_work_release(&m->ahead);
+	sp__pcache_work_release(&m->write);
+	free(m->ready);
+	free(m->done);
+	free(m->files);
+	free(m);
+}
+
+const struct sp__machine_spec *sp__machine_spec(const struct sp__machine *m)
+{
+	return &m->spec;
+}
+
+const struct sp__model *sp__machine_model(const struct sp__machine *m)
+{
+	return m->model;
+}
+
+uint64_t sp__machine_now_ns(const struct sp__machine *m)
+{
+	return m->clock.now_ns;
+}
+
+int sp__machine_file(struct sp__machine *m, enum sp__sim_area area, uint64_t bytes)
+{
+	uint64_t pages = bytes / m->spec.page_bytes + (bytes % m->spec.page_bytes != 0);
+	struct sp__simfile *files = realloc(m->files, (m->nfiles + 1) * sizeof(*files));
+	int number;
+
+	if (!files)
+		return -ENOMEM;
+	m->files = files;
+	number = sp__fsmap_create(m->fs, pages);
+	if (number >= 0)
+		files[m->nfiles++] = (struct sp__simfile){ .area = area, .end = bytes };
+	return number;
+}
+
+void sp__machine_punch(struct sp__machine *m, unsigned file, uint64_t offset, uint64_t bytes)
+{
+	uint64_t page_bytes = m->spec.page_bytes, end, page, device;
+	size_t run;
+
+	if (__builtin_add_overflow(offset, bytes, &end) || end > m->files[file].end)
+		end = m->files[file].end;
+	page = offset / page_bytes + (offset % page_bytes != 0);
+	for (; page < end / page_bytes; page += run) {
+		run = sp__fsmap_contiguous(m->fs, file, page, end / page_bytes - page);
+		if (!run) {
+			run = 1;
+			continue;
+		}
+		if (m->pc && sp__fsmap_find(m->fs, file, page, &device))
+			sp__pcache_drop(m->pc, device, run);
+		for (size_t i = 0; m->spec.fs != SP__FS_NONE && i < run; i++)
+			sp__fsmap_punch(m->fs, file, page + i);
+	}
+}
+
+int sp__machine_locate(struct sp__machine *m, unsigned file, uint64_t offset, uint64_t *lbn)
+{
+	uint64_t device;
+	size_t run;
+	int rc = sp__fsmap_locate(m->fs, file, offset / m->spec.page_bytes, 1, &device, &run);
+
+	if (rc < 0)
+		return rc;
+	*lbn = device * m->page_blocks + offset % m->spec.page_bytes / m->model->block_bytes;
+	return 0;
+}
+
+static void count_regions(const struct sp__machine *m, struct sp__machine_stats *s)
+{
+	double pages = 0;
+
+	for (unsigned i = 0; i < m->nfiles; i++) {
+		uint64_t regions;
+		double mean;
+
+		if (m->files[i].area != SP__SIM_SPILL)
+			continue;
+		sp__fsmap_regions(m->fs, i, &regions, &mean);
+		s->regions += regions;
+		pages += mean * (double)regions;
+	}
+	s->region_bytes_mean = s->regions ? pages / (double)s->regions * m->spec.page_bytes : 0;
+}
+
+void sp__machine_stats(struct sp__machine *m, struct sp__machine_stats *s)
+{
+	struct sp__blockdev_stats device;
+
+	sp__machine_run(m, m->clock.now_ns);
+	sp__machine_depth(m);
+	/* Nothing is left to happen until now: this only lets its time come. */
+	sp__blockdev_advance(m->bd, m->clock.now_ns);
+	sp__blockdev_stats(m->bd, &device);
+	*s = m->stats;
+	s->dispatched = device.dispatched;
+	s->seeks = device.seeks;
+	s->merges = device.merges;
+	s->device_read_bytes = device.read_blocks * m->model->block_bytes;
+	s->device_write_bytes = device.write_blocks * m->model->block_bytes;
+	s->io_time_ns = device.busy_ns;
+	s->cpu_time_ns = m->clock.cpu_ns;
+	s->elapsed_ns = m->clock.now_ns;
+	if (m->pc) {
+		struct sp__pcache_stats cache;
+
+		sp__pcache_stats(m->pc, &cache);
+		s->cache_hits = cache.hits;
+		s->cache_misses = cache.misses;
+		s->transfers = cache.reads + cache.writes;
+	}
+	count_regions(m, s);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The parts of the simulated machine.
+ *
+ *   machine.c         opening, files, accounts
+ *   machine_submit.c  requests of a program become transfers
+ *   machine_xfer.c    transfers: block requests, who waits for them
+ *   machine_run.c     time: events, completions, background, sync
+ *   machine_future.c  the sequence that OPT knows
+ *   machine_spec.c    the specification
+ */
+#ifndef SP__SIM_MACHINE_IMPL_H
+#define SP__SIM_MACHINE_IMPL_H
+
+#include "base/rng.h"
+#include "sim/fsmap.h"
+#include "sim/machine.h"
+
+/* Objects of one size, kept for further use. */
+struct sp__simpool {
+	size_t bytes;
+	void *free;   /* linked by their first word */
+	void *chunks; /* likewise */
+};
+
+/* One block request under way, or held back. */
+struct sp__xfer {
+	struct sp__blockreq req; /* first: what the device returns is this */
+	uint64_t page;		 /* of the device, in pages, if it fills the page cache */
+	uint32_t pages;		 /* that it fills; 0: none */
+	bool background;
+	struct sp__wait *waiters;
+	struct sp__gate *gate; /* held shut by this one */
+	struct sp__xfer *next; /* in a gate */
+};
+
+/* A request that waits for a transfer. */
+struct sp__wait {
+	struct sp__simreq *req; /* NULL: it was given up */
+	struct sp__wait *next;	/* of the same transfer */
+	struct sp__wait *made;	/* of the same submission */
+};
+
+/* Reads that begin when evicted pages have been written. */
+struct sp__gate {
+	unsigned shut; /* writes to come */
+	struct sp__xfer *first, **last;
+};
+
+struct sp__simfile {
+	enum sp__sim_area area;
+	uint64_t end; /* bytes */
+};
+
+struct sp__machine {
+	struct sp__machine_spec spec;
+	struct sp__model *model;
+	struct sp__blockdev *bd;
+	struct sp__fsmap *fs;
+	struct sp__pcache *pc;	     /* NULL: no page cache */
+	struct sp__simtrace *future; /* OPT: the recorded sequence; else NULL */
+	struct sp__simfile *files;
+	size_t nfiles;
+	uint32_t page_blocks;
+	uint32_t write_pages_max; /* in one block request of pages that are not asked for at once */
+
+	struct sp__vclock clock;
+	uint64_t event_ns; /* of the last event inside, <= clock when the program runs */
+	struct sp__rng noise;
+	int rc; /* memory was refused where nobody could be told */
+
+	struct sp__simpool xfers, waits, gates;
+	struct sp__wait *made;	     /* in the submission going on */
+	struct sp__blockreq **ready; /* to be submitted together */
+	size_t nready, ready_cap;
+	struct sp__pcache_work read, ahead, write;
+	unsigned flying;     /* transfers that fill the page cache */
+	unsigned writing;    /* write transfers */
+	unsigned background; /* of them those of the background */
+
+	struct sp__simreq **done; /* heap by (done_ns, seq) */
+	size_t ndone, done_cap;
+	uint64_t seq;
+	unsigned outstanding; /* requests submitted and not reaped */
+	uint64_t depth_since_ns;
+	struct sp__machine_stats stats; /* what is counted here */
+};
+
+/*
+ * The future of OPT: a trace, of which requests are found again as they come.
+ * Those of volumes that are not on this machine are passed over.  pages and
+ * npages are what the page cache takes; they live as long as the trace.
+ */
+struct sp__simtrace;
+SP_MUST_CHECK int sp__simtrace_open(struct sp__simtrace **t, const char *path, uint32_t page_bytes,
+				    struct sp_errinfo *err);
+void sp__simtrace_close(struct sp__simtrace *t); /* accepts NULL */
+const uint64_t *sp__simtrace_pages(const struct sp__simtrace *t, size_t *n);
+/* The page cache is told which position of the trace a request is. */
+void sp__simtrace_seek(struct sp__simtrace *t, struct sp__pcache *pc, const struct sp__simreq *req);
+
+/* Pools; NULL: no memory. */
+void *sp__simpool_get(struct sp__simpool *p);
+void sp__simpool_put(struct sp__simpool *p, void *object);
+void sp__simpool_release(struct sp__simpool *p);
+
+/* A transfer of blocks; NULL: no memory. */
+struct sp__xfer *sp__xfer_new(struct sp__machine *m, bool write, uint64_t lbn, uint64_t blocks);
+SP_MUST_CHECK int sp__xfer_wait(struct sp__machine *m, struct sp__xfer *x, struct sp__simreq *req);
+/* It will go out with the others that are ready. 0 or -ENOMEM (it is given back). */
+SP_MUST_CHECK int sp__xfer_ready(struct sp__machine *m, struct sp__xfer *x);
+/* What is ready goes to the device. */
+void sp__xfers_submit(struct sp__machine *m, uint64_t now_ns, bool indivisible);
+/* The device is done with it. */
+void sp__xfer_done(struct sp__machine *m, struct sp__xfer *x, uint64_t now_ns);
+/*
+ * Transfers for pages of a list, adjacent ones together, at most max.  They
+ * are made ready, or put into gate.  What each of them is for: req waits for
+ * it (NULL: nobody); shut waits for it (NULL: nothing).
+ */
+struct sp__xfer_use {
+	bool write, background;
+	uint16_t prio;
+	struct sp__simreq *req;
+	struct sp__gate *into, *shut;
+};
+SP_MUST_CHECK int sp__xfers_make(struct sp__machine *m, const struct sp__pcache_work *w,
+				 uint32_t max, const struct sp__xfer_use *use);
+
+/* Lets everything happen up to a moment; the background begins what is due then. */
+void sp__machine_run(struct sp__machine *m, uint64_t until_ns);
+void sp__machine_background(struct sp__machine *m, uint64_t now_ns);
+/* A request has all that it waited for; the program can see it from done_ns on. */
+void sp__machine_complete(struct sp__machine *m, struct sp__simreq *req, uint64_t done_ns);
+/* By how much the host sees a completion late. */
+uint64_t sp__machine_noise_ns(struct sp__machine *m);
+/* Time has been spent at the present depth. */
+void sp__machine_depth(struct sp__machine *m);
+
+#endif

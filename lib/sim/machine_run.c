@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Time on the simulated machine.
+ *
+ * Inside, time goes from event to event: completions of the device, decisions
+ * of its scheduler, background writing that becomes due.  The program's clock
+ * is never behind the events; it is moved by computing and by waiting, and
+ * events up to it are made up for when the program looks.
+ *
+ * The background has at most one batch of pages under way; the next one begins
+ * when the last is on the device.
+ */
+#include <math.h>
+#include "sim/machine_impl.h"
+
+#define BACKGROUND_PAGES 1024 /* of one batch */
+
+/* Does request a come before b in what is told to the program? */
+static bool before(const struct sp__simreq *a, const struct sp__simreq *b)
+{
+	return a->done_ns != b->done_ns ? a->done_ns < b->done_ns : a->seq < b->seq;
+}
+
+static void done_push(struct sp__machine *m, struct sp__simreq *r)
+{
+	size_t i = m->ndone++;
+
+	for (; i && before(r, m->done[(i - 1) / 2]); i = (i - 1) / 2)
+		m->done[i] = m->done[(i - 1) / 2];
+	m->done[i] = r;
+}
+
+static struct sp__simreq *done_pop(struct sp__machine *m)
+{
+	struct sp__simreq *first = m->done[0], *last = m->done[--m->ndone];
+	size_t i = 0, child;
+
+	while ((child = 2 * i + 1) < m->ndone) {
+		if (child + 1 < m->ndone && before(m->done[child + 1], m->done[child]))
+			child++;
+		if (!before(m->done[child], last))
+			break;
+		m->done[i] = m->done[child];
+		i = child;
+	}
+	m->done[i] = last;
+	return first;
+}
+
+uint64_t sp__machine_noise_ns(struct sp__machine *m)
+{
+	const struct sp__noise *n = &m->spec.noise;
+	double late = 0;
+
+	if (n->sd_ns) { /* half-normal, by Box and Muller */
+		double radius = sqrt(-2 * log(1 - sp__rng_real(&m->noise)));
+
+		late = fabs(radius * cos(2 * M_PI * sp__rng_real(&m->noise))) * (double)n->sd_ns;
+	}
+	if (n->tail > 0 && sp__rng_real(&m->noise) < n->tail)
+		late -= log(1 - sp__rng_real(&m->noise)) * (double)n->tail_mean_ns;
+	return (uint64_t)late;
+}
+
+void sp__machine_complete(struct sp__machine *m, struct sp__simreq *req, uint64_t done_ns)
+{
+	req->done_ns = done_ns;
+	done_push(m, req);
+}
+
+void sp__machine_background(struct sp__machine *m, uint64_t now_ns)
+{
+	struct sp__xfer_use use = { .write = true, .background = true };
+
+	if (!m->pc || m->background || m->rc || sp__pcache_due_ns(m->pc) > now_ns)
+		return;
+	m->write.n = 0;
+	m->rc = sp__pcache_background(m->pc, now_ns, BACKGROUND_PAGES, &m->write);
+	if (m->rc == 0)
+		m->rc = sp__xfers_make(m, &m->write, m->write_pages_max, &use);
+	sp__xfers_submit(m, now_ns, false);
+}
+
+static uint64_t next_event(const struct sp__machine *m)
+{
+	uint64_t next = sp__blockdev_next_ns(m->bd), due = UINT64_MAX;
+
+	if (m->pc && !m->background && !m->rc)
+		due = sp__pcache_due_ns(m->pc);
+	if (due < next)
+		next = due;
+	return next < m->event_ns ? m->event_ns : next;
+}
+
+static void one_event(struct sp__machine *m, uint64_t at_ns)
+{
+	struct sp__blockreq *req, *next;
+
+	m->event_ns = at_ns;
+	for (req = sp__blockdev_advance(m->bd, at_ns); req; req = next) {
+		next = req->next;
+		sp__xfer_done(m, (struct sp__xfer *)req, req->done_ns);
+	}
+	sp__machine_background(m, at_ns);
+}
+
+void sp__machine_run(struct sp__machine *m, uint64_t until_ns)
+{
+	uint64_t next;
+
+	while ((next = next_event(m)) <= until_ns && next != SP__NEVER)
+		one_event(m, next);
+}
+
+void sp__machine_charge(struct sp__machine *m, uint64_t ns)
+{
+	sp__vclock_charge(&m->clock, ns);
+}
+
+void sp__machine_depth(struct sp__machine *m)
+{
+	unsigned depth = m->outstanding < SP__SIM_DEPTHS ? m->outstanding : SP__SIM_DEPTHS - 1;
+
+	m->stats.depth_ns[depth] += m->clock.now_ns - m->depth_since_ns;
+	m->depth_since_ns = m->clock.now_ns;
+}
+
+/* Lets time pass until a request is done; there is one outstanding. */
+static void wait_for_one(struct sp__machine *m)
+{
+	uint64_t next;
+
+	while ((next = next_event(m)) != SP__NEVER) {
+		if (m->ndone && m->done[0]->done_ns < next)
+			break;
+		one_event(m, next);
+	}
+	if (m->ndone)
+		sp__vclock_wait_until(&m->clock, m->done[0]->done_ns);
+}
+
+struct sp__simreq *sp__machine_reap(struct sp__machine *m, bool wait)
+{
+	struct sp__simreq *first = NULL, **last = &first;
+	uint64_t copy_ns = 0;
+
+	sp__machine_run(m, m->clock.now_ns);
+	if (wait && m->outstanding && !(m->ndone && m->done[0]->done_ns <= m->clock.now_ns))
+		wait_for_one(m);
+	sp__machine_depth(m);
+	while (m->ndone && m->done[0]->done_ns <= m->clock.now_ns) {
+		struct sp__simreq *r = done_pop(m);
+
+		*last = r;
+		last = &r->next;
+		copy_ns += r->copy_ns;
+		m->outstanding--;
+	}
+	*last = NULL;
+	sp__vclock_charge(&m->clock, copy_ns);
+	return first;
+}
+
+void sp__machine_sync(struct sp__machine *m)
+{
+	struct sp__xfer_use use = { .write = true };
+
+	if (m->clock.now_ns)
+		sp__machine_run(m, m->clock.now_ns - 1);
+	if (m->pc && m->rc == 0) {
+		m->write.n = 0;
+		m->rc = sp__pcache_sync(m->pc, &m->write);
+		if (m->rc == 0)
+			m->rc = sp__xfers_make(m, &m->write, m->write_pages_max, &use);
+		sp__xfers_submit(m, m->clock.now_ns, false);
+	}
+	while (m->writing) {
+		one_event(m, next_event(m));
+		sp__vclock_wait_until(&m->clock, m->event_ns);
+	}
+}

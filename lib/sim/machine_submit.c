@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Requests of a program to the simulated machine become transfers.
+ *
+ * A request is cut where its pages are not contiguous on the device; each
+ * piece (a span) goes through the page cache, or straight to the device.
+ * Places are found first for all requests of a submission, because only that
+ * can fail for want of space; transfers are then made for all of them and go
+ * to the device together.
+ *
+ * If memory is refused in the middle, what was made goes out nevertheless (the
+ * page cache counts on it), but nobody waits for it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "sim/machine_impl.h"
+
+/* Pages of a file that lie contiguously on the device. */
+struct span {
+	uint64_t page; /* of the file */
+	uint64_t device;
+	size_t pages;
+};
+
+typedef int span_fn(struct sp__machine *m, struct sp__simreq *req, const struct span *span);
+
+/* Behind the last byte that takes time. */
+static uint64_t end_of(const struct sp__machine *m, const struct sp__simreq *req)
+{
+	uint64_t end = req->offset + req->bytes, file_end = m->files[req->file].end;
+
+	return !req->write && end > file_end ? file_end : end;
+}
+
+static int each_span(struct sp__machine *m, struct sp__simreq *req, span_fn *fn)
+{
+	uint64_t end = end_of(m, req), last;
+	struct span span = { .page = req->offset / m->spec.page_bytes };
+	int rc = 0;
+
+	if (end <= req->offset)
+		return 0;
+	last = (end - 1) / m->spec.page_bytes;
+	for (; rc == 0 && span.page <= last; span.page += span.pages) {
+		rc = sp__fsmap_locate(m->fs, req->file, span.page, last - span.page + 1,
+				      &span.device, &span.pages);
+		if (rc == 0 && fn)
+			rc = fn(m, req, &span);
+	}
+	return rc;
+}
+
+/* Without a page cache: the blocks that hold the bytes. */
+static int direct_span(struct sp__machine *m, struct sp__simreq *req, const struct span *span)
+{
+	uint64_t base = span->page * m->spec.page_bytes, block = m->model->block_bytes;
+	uint64_t from = req->offset > base ? req->offset - base : 0;
+	uint64_t to = end_of(m, req) - base, most = (uint64_t)span->pages * m->spec.page_bytes;
+	uint64_t first = from / block;
+	struct sp__xfer *x;
+	int rc;
+
+	if (to > most)
+		to = most;
+	m->stats.transfers += span->pages;
+	x = sp__xfer_new(m, req->write, span->device * m->page_blocks + first,
+			 (to + block - 1) / block - first);
+	if (!x)
+		return -ENOMEM;
+	x->req.prio = req->prio;
+	rc = sp__xfer_ready(m, x);
+	return rc < 0 ? rc : sp__xfer_wait(m, x, req);
+}
+
+static void forget_work(struct sp__machine *m)
+{
+	m->read.n = m->ahead.n = m->write.n = 0;
+}
+
+/* Pages of the span that are there, but are still being read. */
+static int wait_for_flying(struct sp__machine *m, struct sp__simreq *req, const struct span *span)
+{
+	size_t missing = 0;
+	void *before = NULL;
+
+	for (uint64_t p = span->device; m->flying && p < span->device + span->pages; p++) {
+		void **tag;
+
+		if (missing < m->read.n && m->read.pages[missing] == p) {
+			missing++;
+			continue;
+		}
+		tag = sp__pcache_tag(m->pc, p);
+		if (!tag || !*tag || *tag == before)
+			continue;
+		before = *tag;
+		if (sp__xfer_wait(m, before, req) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* What the lists say, with a gate before the reads if pages are evicted. */
+static int make_reads(struct sp__machine *m, struct sp__simreq *req)
+{
+	struct sp__xfer_use evict = { .write = true, .prio = req->prio },
+			    ahead = { .prio = req->prio }, read = { .prio = req->prio, .req = req };
+	struct sp__gate *gate = NULL;
+	int rc = 0;
+
+	if (m->write.n) {
+		gate = sp__simpool_get(&m->gates);
+		if (!gate)
+			return -ENOMEM;
+		*gate = (struct sp__gate){ .last = &gate->first };
+		evict.shut = read.into = ahead.into = gate;
+		rc = sp__xfers_make(m, &m->write, m->write_pages_max, &evict);
+	}
+	if (rc == 0)
+		rc = sp__xfers_make(m, &m->read, UINT32_MAX, &read);
+	if (rc == 0)
+		rc = sp__xfers_make(m, &m->ahead, UINT32_MAX, &ahead);
+	if (gate && !gate->shut)
+		sp__simpool_put(&m->gates, gate);
+	return rc;
+}
+
+static int read_span(struct sp__machine *m, struct sp__simreq *req, const struct span *span)
+{
+	/* A window begins at most one window behind the span and is twice as long. */
+	size_t look = span->pages + 3 * (size_t)(m->spec.readahead_bytes / m->spec.page_bytes);
+	int rc;
+
+	forget_work(m);
+	sp__pcache_ahead_end(
+		m->pc, span->device + sp__fsmap_contiguous(m->fs, req->file, span->page, look));
+	rc = sp__pcache_read(m->pc, m->clock.now_ns, span->device, span->pages, &m->read, &m->ahead,
+			     &m->write);
+	if (rc == 0)
+		rc = wait_for_flying(m, req, span);
+	return rc < 0 ? rc : make_reads(m, req);
+}
+
+static int write_span(struct sp__machine *m, struct sp__simreq *req, const struct span *span)
+{
+	struct sp__xfer_use use = { .write = true, .prio = req->prio, .req = req };
+	int rc;
+
+	forget_work(m);
+	rc = sp__pcache_write(m->pc, m->clock.now_ns, span->device, span->pages, &m->write);
+	return rc < 0 ? rc : sp__xfers_make(m, &m->write, m->write_pages_max, &use);
+}
+
+static void count(struct sp__machine *m, const struct sp__simreq *req)
+{
+	m->stats.requests++;
+	m->stats.read_requests += !req->write;
+	m->stats.write_requests += req->write;
+	*(req->write ? &m->stats.write_bytes : &m->stats.read_bytes) += req->bytes;
+}
+
+/* Places for all, and room to note their completion. */
+static int prepare(struct sp__machine *m, struct sp__simreq **reqs, size_t n)
+{
+	size_t most = m->outstanding + n;
+	int rc = m->rc;
+
+	if (most > m->done_cap) {
+		size_t cap = most > 2 * m->done_cap ? most : 2 * m->done_cap;
+		struct sp__simreq **done = realloc(m->done, cap * sizeof(*done));
+
+		if (!done)
+			return -ENOMEM;
+		m->done = done;
+		m->done_cap = cap;
+	}
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		struct sp__simfile *f = &m->files[reqs[i]->file];
+		uint64_t end;
+
+		if (__builtin_add_overflow(reqs[i]->offset, reqs[i]->bytes, &end))
+			return -ENOSPC;
+		rc = each_span(m, reqs[i], NULL);
+		if (rc == 0 && reqs[i]->write && end > f->end)
+			f->end = end;
+	}
+	return rc;
+}
+
+static int build(struct sp__machine *m, struct sp__simreq **reqs, size_t n)
+{
+	int rc = 0;
+
+	m->made = NULL;
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		struct sp__simreq *r = reqs[i];
+
+		r->waits = 0;
+		r->submit_ns = m->clock.now_ns;
+		if (!m->pc) {
+			rc = each_span(m, r, direct_span);
+			continue;
+		}
+		if (m->future)
+			sp__simtrace_seek(m->future, m->pc, r);
+		rc = each_span(m, r, r->write ? write_span : read_span);
+	}
+	for (struct sp__wait *w = m->made; rc < 0 && w; w = w->made)
+		w->req = NULL;
+	return rc;
+}
+
+/* Those that wait for nothing are done when their bytes are copied. */
+static void settle(struct sp__machine *m, struct sp__simreq **reqs, size_t n)
+{
+	uint64_t copy_ns = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct sp__simreq *r = reqs[i];
+
+		r->seq = m->seq++;
+		r->copy_ns = m->pc ? (uint64_t)r->bytes * m->model->cpu_copy_ps / 1000 : 0;
+		count(m, r);
+		if (r->waits && !r->write)
+			continue;
+		copy_ns += r->copy_ns;
+		r->copy_ns = 0;
+	}
+	sp__machine_depth(m);
+	m->outstanding += (unsigned)n;
+	sp__vclock_charge(&m->clock, copy_ns);
+	for (size_t i = 0; i < n; i++)
+		if (!reqs[i]->waits)
+			sp__machine_complete(m, reqs[i], m->clock.now_ns);
+}
+
+int sp__machine_submit(struct sp__machine *m, struct sp__simreq **reqs, size_t n, bool indivisible)
+{
+	int rc;
+
+	sp__vclock_charge(&m->clock, n * m->model->cpu_request_ns);
+	/* What happens at this very moment can still see these requests. */
+	if (m->clock.now_ns)
+		sp__machine_run(m, m->clock.now_ns - 1);
+	rc = prepare(m, reqs, n);
+	if (rc < 0)
+		return rc;
+	rc = build(m, reqs, n);
+	sp__xfers_submit(m, m->clock.now_ns, indivisible);
+	sp__machine_background(m, m->clock.now_ns);
+	if (rc == 0)
+		settle(m, reqs, n);
+	return rc;
+}
