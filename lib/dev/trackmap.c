@@ -210,8 +210,9 @@ static void fill(const struct sp__trackmap *map, size_t region, uint64_t index, 
 	uint64_t turns = index / r->npattern, skew, end;
 	uint32_t entry = (uint32_t)(index % r->npattern);
 
-	skew = (uint64_t)(((unsigned __int128)turns * r->pattern_skew + r->skew_before[entry]) %
-			  r->skew_den);
+	/* Both factors are below 2^32, so nothing is lost. */
+	skew = turns % r->skew_den * (r->pattern_skew % r->skew_den);
+	skew = (skew + r->skew_before[entry] % r->skew_den) % r->skew_den;
 	t->number = r->first_track + index;
 	t->region = region;
 	t->first_place = r->first_place + turns * r->pattern_blocks + r->blocks_before[entry];
