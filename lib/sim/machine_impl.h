@@ -129,6 +129,8 @@ SP_MUST_CHECK int sp__xfers_make(struct sp__machine *m, const struct sp__pcache_
 
 /* Lets everything happen up to a moment; the background begins what is due then. */
 void sp__machine_run(struct sp__machine *m, uint64_t until_ns);
+/* The same up to now, but not what happens at this very moment: that sees what is submitted. */
+void sp__machine_catch_up(struct sp__machine *m);
 void sp__machine_background(struct sp__machine *m, uint64_t now_ns);
 /* A request has all that it waited for; the program can see it from done_ns on. */
 void sp__machine_complete(struct sp__machine *m, struct sp__simreq *req, uint64_t done_ns);

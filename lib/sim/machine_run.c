@@ -112,6 +112,13 @@ void sp__machine_run(struct sp__machine *m, uint64_t until_ns)
 		one_event(m, next);
 }
 
+void sp__machine_catch_up(struct sp__machine *m)
+{
+	if (m->clock.now_ns)
+		sp__machine_run(m, m->clock.now_ns - 1);
+	m->event_ns = m->clock.now_ns;
+}
+
 void sp__machine_charge(struct sp__machine *m, uint64_t ns)
 {
 	sp__vclock_charge(&m->clock, ns);
@@ -165,8 +172,7 @@ void sp__machine_sync(struct sp__machine *m)
 {
 	struct sp__xfer_use use = { .write = true };
 
-	if (m->clock.now_ns)
-		sp__machine_run(m, m->clock.now_ns - 1);
+	sp__machine_catch_up(m);
 	if (m->pc && m->rc == 0) {
 		m->write.n = 0;
 		m->rc = sp__pcache_sync(m->pc, &m->write);

@@ -239,9 +239,7 @@ int sp__machine_submit(struct sp__machine *m, struct sp__simreq **reqs, size_t n
 	int rc;
 
 	sp__vclock_charge(&m->clock, n * m->model->cpu_request_ns);
-	/* What happens at this very moment can still see these requests. */
-	if (m->clock.now_ns)
-		sp__machine_run(m, m->clock.now_ns - 1);
+	sp__machine_catch_up(m);
 	rc = prepare(m, reqs, n);
 	if (rc < 0)
 		return rc;
