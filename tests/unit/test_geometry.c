@@ -21,15 +21,19 @@ static void in_dir(char *path, size_t n, const char *name)
 }
 
 /*
- * Blocks 0..99: ten tracks of ten, a quarter revolution of skew.  100..199 unknown.
+ * An eighth of a revolution after angle 0: blocks 0..99: ten tracks of ten, a quarter revolution of skew.  100..199 unknown.
  * 200..227: tracks of 6 and 8 in turn, with one place slipped on the second one.
  */
 static struct sp_geometry *by_hand(void)
 {
 	struct sp__trackkind ten = { 10, 1 }, two[] = { { 6, 0 }, { 8, 2 } };
-	struct sp__region a = { .tracks = 10, .skew_den = 4, .npattern = 1, .pattern = &ten };
+	struct sp__region a = { .tracks = 10,
+				.start = UINT64_C(1) << 61,
+				.skew_den = 4,
+				.npattern = 1,
+				.pattern = &ten };
 	struct sp__region b = { .tracks = 4,
-				.start = UINT64_C(1) << 63,
+				.start = UINT64_C(5) << 61,
 				.skew_den = 5,
 				.npattern = 2,
 				.pattern = two };
@@ -137,6 +141,37 @@ static void adjacency(void)
 	sp_geometry_free(g);
 }
 
+/*
+ * Five tracks of four without skew; the last place of track 1 is slipped, and so is all of
+ * track 2; the device ends two places before the end of track 4.
+ */
+static void ends_of_tracks(void)
+{
+	struct sp__trackkind four = { 4, 0 };
+	struct sp__region r = { .tracks = 5, .skew_den = 1, .npattern = 1, .pattern = &four };
+	const uint64_t slips[] = { 7, 8, 9, 10, 11 };
+	struct sp_geometry *g = sp__geometry_alloc();
+	struct sp_track t;
+	int rc = 0;
+
+	g->blocks = 13;
+	g->block_bytes = 512;
+	g->period_ns = 1e6;
+	rc |= sp__geometry_text(&g->device, "d");
+	rc |= sp__geometry_text(&g->source, "probe");
+	rc |= sp__geometry_text(&g->verdict, "rotating");
+	rc |= sp__geometry_add_zone(g, 0, &r, slips, 5, NULL);
+	rc |= sp__hops_add(&g->hops[SP_GEOMETRY_READ], 4, 80);
+	ok(!rc && sp__geometry_seal(g, NULL) == 0, "a device may end inside a track");
+	ok(sp_geometry_track(g, 12, &t) == 0 && t.number == 4 && t.first == 11 && t.blocks == 2,
+	   "whose blocks are those that it has");
+	ok(adjacent(g, 1, 1, 0) == 4, "behind a slipped place at the end of a track is its begin");
+	ok(adjacent(g, 1, 2, 0) == (uint64_t)(int64_t)-ERANGE, "a track without blocks has none");
+	ok(adjacent(g, 3, 4, 0) == 12 && adjacent(g, 4, 3, 0) == 11,
+	   "behind the end of the device is the begin of its last track");
+	sp_geometry_free(g);
+}
+
 static void curves(void)
 {
 	struct sp__hops h = { 0 };
@@ -211,6 +246,9 @@ static void files(void)
 		same &= i >= 100 || adjacent(g, i, 1, 5) == adjacent(h, i, 1, 5);
 	}
 	ok(same, "with the same answers");
+	ok(h->period_ns == 6.1e6 && h->hops[0].steps[1].w_deg == 36.1 &&
+		   fabs(h->seeks[1].ns - 1e6 / 3) < 1e-8,
+	   "and numbers to 15 digits");
 	ok(h->partial && strstr(x, "\"partial\": true"), "a partial geometry says so");
 	ok(strstr(x, "\"evidence\": {\"concentration\": 0.987, \"reads\": 400") &&
 		   strstr(x, "\"unknown\": [\"surfaces\"]"),
@@ -355,6 +393,7 @@ int main(void)
 		return 1;
 	tracks();
 	adjacency();
+	ends_of_tracks();
 	curves();
 	files();
 	refusals();

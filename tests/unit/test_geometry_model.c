@@ -323,6 +323,18 @@ static void planner(void)
 	rig_close(&r);
 }
 
+/* Zones shorter than a hop. */
+static void small(void)
+{
+	uint64_t d = 0;
+	struct rig r;
+
+	ok(rig_open(&r, "tiny") && sp_geometry_reach(r.g, SP_GEOMETRY_READ, 360, &d) == 0 &&
+		   d == 26 * 3 - 1,
+	   "hops over several short zones are known too");
+	rig_close(&r);
+}
+
 /* Angles of a geometry are those of the device: blocks in sequence complete that far apart. */
 static void angles(const char *model, const char *name)
 {
@@ -366,6 +378,7 @@ int main(void)
 	equal_paths();
 	apart();
 	planner();
+	small();
 	angles(snake, "cylinder serpentine");
 	angles(bands, "hybrid serpentine");
 	return done();
