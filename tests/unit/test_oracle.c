@@ -34,6 +34,7 @@ struct row {
 	uint32_t blocks;
 	bool write;
 	size_t idx;
+	double cyl, head, sector; /* where its last track begins; NAN if not told */
 };
 
 struct job {
@@ -89,9 +90,10 @@ static int by_completion(const void *a, const void *b)
 /* NULL if the file is as it should be, otherwise why not. */
 static const char *load(struct job *j, uint64_t blocks)
 {
-	enum { IDX, SUBMIT, COMPLETE, LBN, N, READ, COLUMNS };
+	enum { IDX, SUBMIT, COMPLETE, LBN, N, READ, CYL, HEAD, SECTOR, COLUMNS };
 	static const char *const names[COLUMNS] = { "idx", "submit_ms", "complete_ms",
-						    "lbn", "nblocks",	"is_read" };
+						    "lbn", "nblocks",	"is_read",
+						    "cyl", "head",	"sector" };
 	FILE *f = fopen(j->path, "re");
 	char line[1024];
 	int col[COLUMNS];
@@ -104,7 +106,7 @@ static const char *load(struct job *j, uint64_t blocks)
 	}
 	for (int i = 0; i < COLUMNS; i++) {
 		col[i] = column(line, names[i]);
-		if (col[i] < 0) {
+		if (col[i] < 0 && i < CYL) {
 			fclose(f);
 			return names[i];
 		}
@@ -116,7 +118,7 @@ static const char *load(struct job *j, uint64_t blocks)
 		if (!(j->n & (j->n - 1)))
 			j->rows = realloc(j->rows, (j->n ? 2 * j->n : 1) * sizeof(*j->rows));
 		for (int i = 0; i < COLUMNS; i++)
-			v[i] = value(line, col[i]);
+			v[i] = col[i] < 0 ? NAN : value(line, col[i]);
 		if (!(v[LBN] >= 0 && v[N] >= 1 && v[LBN] + v[N] <= (double)blocks &&
 		      v[SUBMIT] >= 0 && v[COMPLETE] > v[SUBMIT])) {
 			fclose(f);
@@ -128,7 +130,10 @@ static const char *load(struct job *j, uint64_t blocks)
 				   .lbn = (uint64_t)v[LBN],
 				   .blocks = (uint32_t)v[N],
 				   .write = v[READ] == 0,
-				   .idx = (size_t)v[IDX] };
+				   .idx = (size_t)v[IDX],
+				   .cyl = v[CYL],
+				   .head = v[HEAD],
+				   .sector = v[SECTOR] };
 	}
 	fclose(f);
 	if (!j->n)
@@ -146,6 +151,31 @@ static int by_value(const void *a, const void *b)
 	const double *x = a, *y = b;
 
 	return (*x > *y) - (*x < *y);
+}
+
+/* Are the requests where they are recorded to be? */
+static void check_places(const struct job *j, const struct sp__drive *d)
+{
+	size_t wrong = 0;
+
+	if (isnan(j->rows[0].cyl) || isnan(j->rows[0].head) || isnan(j->rows[0].sector))
+		return;
+	for (size_t i = 0; i < j->n; i++) {
+		const struct row *r = &j->rows[i];
+		struct sp__track t;
+		uint64_t first, sector;
+		uint32_t cyl, head;
+
+		sp__trackmap_find(d->map, r->lbn + r->blocks - 1, &t);
+		first = r->lbn > t.first_lbn ? r->lbn : t.first_lbn;
+		sector = sp__trackmap_place(d->map, first) - t.first_place;
+		sp__drive_where(d, &t, &cyl, &head);
+		if ((r->cyl != cyl || r->head != head || r->sector != (double)sector) &&
+		    wrong++ < 5)
+			diag("request %zu: cylinder %u, head %u, sector %" PRIu64, r->idx, cyl,
+			     head, sector);
+	}
+	ok(!wrong, "%s: each request is at the cylinder, head and sector recorded", j->name);
 }
 
 /* Each request by itself. */
@@ -316,6 +346,7 @@ static void check(const char *path, const struct sp__model *m)
 
 	why = load(&j, m->blocks);
 	if (ok(!why, "%s is a job for %s%s%s", path, m->name, why ? ": " : "", why ? why : "")) {
+		check_places(&j, sp__model_drive(m));
 		check_times(&j, m);
 		sched = scheduler(j.name);
 		if (sched)
