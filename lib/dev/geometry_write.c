@@ -35,8 +35,11 @@ static void put(struct doc *d, const char *key, json_t *value)
 
 static void put_text(struct doc *d, const char *key, const char *text)
 {
+	json_t *v = text ? json_string(text) : NULL;
+
+	/* File names may be any bytes; JSON holds UTF-8 alone. */
 	if (text)
-		put(d, key, json_string(text));
+		put(d, key, v ? v : json_string("(not UTF-8)"));
 }
 
 static void put_count(struct doc *d, const char *key, uint64_t n)

@@ -256,6 +256,10 @@ static void files(void)
 	free(x);
 	free(y);
 	sp_geometry_free(h);
+	ok(sp__geometry_text(&g->device, "\xff") == 0 && sp_geometry_save(g, b, &err) == 0 &&
+		   sp_geometry_load(&h, b, &err) == 0 && strcmp(h->device, "(not UTF-8)") == 0,
+	   "a name that JSON cannot hold does not keep a geometry from being saved");
+	sp_geometry_free(h);
 	in_dir(b, sizeof(b), "no/such");
 	err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	ok(sp_geometry_save(g, b, &err) == -ENOENT && strcmp(err.path, b) == 0,
