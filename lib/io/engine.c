@@ -9,7 +9,8 @@
  * that register themselves by constructors vanish from a static archive.
  */
 static const struct sp__engine_ops *const table[] = {
-	&sp__uring_engine, &sp__aio_engine, &sp__sync_engine, &sp__null_engine, &sp__fault_engine,
+	&sp__uring_engine, &sp__aio_engine, &sp__sync_engine,
+	&sp__null_engine,  &sp__sim_engine, &sp__fault_engine,
 };
 
 #define NTABLE (sizeof(table) / sizeof(table[0]))
@@ -52,17 +53,29 @@ static bool named(const struct sp__engine_ops *ops, const char *name, const char
 	return **spec == '\0' || (ops->caps & SP__CAP_WRAPS && name[len] == ':');
 }
 
-int sp__engine_open(const struct sp__engine_ops **ops, void **engine, const char *name,
-		    unsigned depth, struct sp_errinfo *err)
+/* Real engines serve real volumes, and the simulating one the others. */
+static bool fits(const struct sp__engine_ops *ops, const struct sp__machine *machine)
 {
-	struct sp__engine_opts opts = { .spec = "", .depth = depth };
+	return ops->caps & SP__CAP_WRAPS || !(ops->caps & SP__CAP_SIM) == !machine;
+}
+
+int sp__engine_open(const struct sp__engine_ops **ops, void **engine, const char *name,
+		    unsigned depth, struct sp__machine *machine, struct sp_errinfo *err)
+{
+	struct sp__engine_opts opts = { .spec = "", .depth = depth, .machine = machine };
 	int rc;
 
+	if ((!name || strcmp(name, "auto") == 0) && machine)
+		name = sp__sim_engine.name;
 	if (!name || strcmp(name, "auto") == 0)
 		return open_auto(ops, engine, &opts, err);
 	for (size_t i = 0; i < NTABLE; i++) {
 		if (!named(table[i], name, &opts.spec))
 			continue;
+		if (!fits(table[i], machine))
+			return sp__errf(err, SP_EUNSUP, "open", name, -1,
+					"the engine of simulated volumes is \"sim\", and of "
+					"no others");
 		*ops = table[i];
 		rc = table[i]->open(engine, &opts, err);
 		return rc ? sp__err(err, rc, "open", name, -1) : 0;

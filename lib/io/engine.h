@@ -29,11 +29,13 @@ enum sp__engine_caps {
 	SP__CAP_AUTO = 8,   /* one of those that "auto" tries */
 	SP__CAP_WRAPS = 16, /* named as "NAME:SPEC:INNER" */
 	SP__CAP_FD = 32,    /* holds a descriptor while open */
+	SP__CAP_SIM = 64,   /* serves simulated volumes, and no others */
 };
 
 struct sp__engine_opts {
-	const char *spec; /* what followed the name and its colon; or "" */
-	unsigned depth;	  /* most requests ever outstanding at once */
+	const char *spec;	     /* what followed the name and its colon; or "" */
+	unsigned depth;		     /* most requests ever outstanding at once */
+	struct sp__machine *machine; /* of simulated volumes; or NULL */
 };
 
 struct sp__engine_ops {
@@ -77,14 +79,16 @@ struct sp__engine_ops {
 };
 
 extern const struct sp__engine_ops sp__uring_engine, sp__aio_engine, sp__sync_engine,
-	sp__null_engine, sp__fault_engine;
+	sp__null_engine, sp__sim_engine, sp__fault_engine;
 
 /*
  * Opens the engine that name asks for (NULL and "auto": the first of the table
- * that opens).  On success *ops and *engine go together.
+ * that opens; with a machine, the one that simulates).  On success *ops and
+ * *engine go together.
  */
 SP_MUST_CHECK int sp__engine_open(const struct sp__engine_ops **ops, void **engine,
-				  const char *name, unsigned depth, struct sp_errinfo *err);
+				  const char *name, unsigned depth, struct sp__machine *machine,
+				  struct sp_errinfo *err);
 
 /* The hook of engines that cannot register memory: -ENOTSUP. */
 int sp__engine_no_register(void *engine, void *pool, size_t bytes);

@@ -35,6 +35,7 @@ struct sp__queue {
 	const struct sp__engine_ops *ops;
 	void *engine;
 	struct sp__trace *trace;
+	struct sp__machine *machine;
 	unsigned depth;
 	unsigned with_engine;
 	struct list waiting;  /* for the engine to take */
@@ -42,6 +43,11 @@ struct sp__queue {
 	struct sp__io_counters counters;
 	struct sp__request *array[]; /* depth: on the way to or from the engine */
 };
+
+static uint64_t now(const struct sp__queue *q)
+{
+	return q->machine ? sp__machine_now_ns(q->machine) : sp__now_ns();
+}
 
 static void append(struct list *l, struct sp__request *r)
 {
@@ -77,9 +83,10 @@ int sp__queue_open(struct sp__queue **out, const struct sp__queue_opts *opts,
 		return sp__err(err, -ENOMEM, "open", opts->engine, -1);
 	q->depth = depth;
 	q->trace = opts->trace;
+	q->machine = opts->machine;
 	q->waiting.tail = &q->waiting.head;
 	q->finished.tail = &q->finished.head;
-	rc = sp__engine_open(&q->ops, &q->engine, opts->engine, depth, err);
+	rc = sp__engine_open(&q->ops, &q->engine, opts->engine, depth, opts->machine, err);
 	if (rc) {
 		free(q);
 		return rc;
@@ -148,7 +155,7 @@ static void offer(struct sp__queue *q)
 		if (full_now(rc))
 			return;
 		if (rc <= 0)
-			finish(q, take_first(&q->waiting), rc ? rc : -EIO, sp__now_ns());
+			finish(q, take_first(&q->waiting), rc ? rc : -EIO, now(q));
 		for (; rc > 0; rc--, q->with_engine++)
 			take_first(&q->waiting);
 	}
@@ -178,7 +185,7 @@ static int collect(struct sp__queue *q, size_t min, int64_t timeout_ns)
 	if (n <= 0)
 		return full_now(n) ? 0 : n;
 	q->with_engine -= (unsigned)n;
-	now_ns = sp__now_ns();
+	now_ns = now(q);
 	for (i = 0; i < n; i++) {
 		int32_t result;
 
@@ -215,7 +222,7 @@ static int submit_some(struct sp__queue *q, struct sp__request *const *reqs, siz
 
 	if (rc)
 		return rc;
-	now_ns = sp__now_ns();
+	now_ns = now(q);
 	for (size_t i = 0; i < n; i++) {
 		reqs[i]->moved = 0;
 		reqs[i]->submit_ns = now_ns;
@@ -260,7 +267,7 @@ int sp__queue_submit(struct sp__queue *q, struct sp__request *const *reqs, size_
 	count(q, reqs, n);
 	/* Some are on their way: the failure becomes the result of the others. */
 	for (; done < n; done++) {
-		reqs[done]->submit_ns = sp__now_ns();
+		reqs[done]->submit_ns = now(q);
 		finish(q, reqs[done], rc, reqs[done]->submit_ns);
 	}
 	return 0;
@@ -269,7 +276,7 @@ int sp__queue_submit(struct sp__queue *q, struct sp__request *const *reqs, size_
 int sp__queue_reap(struct sp__queue *q, struct sp__request **done, size_t max, size_t min,
 		   int64_t timeout_ns)
 {
-	uint64_t until = timeout_ns > 0 ? sp__now_ns() + (uint64_t)timeout_ns : 0;
+	uint64_t until = timeout_ns > 0 ? now(q) + (uint64_t)timeout_ns : 0;
 	size_t n = 0;
 	int rc;
 
@@ -281,7 +288,7 @@ int sp__queue_reap(struct sp__queue *q, struct sp__request **done, size_t max, s
 	}
 	while (q->finished.count < min && in_flight(q)) {
 		if (timeout_ns >= 0) {
-			uint64_t now_ns = sp__now_ns();
+			uint64_t now_ns = now(q);
 
 			if (now_ns >= until)
 				break;

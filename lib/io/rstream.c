@@ -261,7 +261,14 @@ static void unqueue(struct sp__rstream *rs)
 static int choose_volume(struct sp__rstream *rs, const struct sp__rstream_opts *opts)
 {
 	enum sp__direct direct = opts->direct;
+	int rc;
 
+	if (opts->machine) {
+		rc = sp__volume_adopt(&rs->volume, rs->fd, false, rs->name, NULL);
+		return rc ? rc
+			  : sp__volume_simulate(rs->volume, opts->machine, SP__SIM_INPUT, rs->known,
+						NULL);
+	}
 	if (direct == SP__DIRECT_AUTO && sp__pagecache_holds(rs->fd, rs->offset, rs->known))
 		direct = SP__DIRECT_NEVER;
 	if (direct != SP__DIRECT_NEVER &&
@@ -280,7 +287,9 @@ static int choose_volume(struct sp__rstream *rs, const struct sp__rstream_opts *
 static int start_queue(struct sp__rstream *rs, const struct sp__rstream_opts *opts,
 		       struct sp_errinfo *err)
 {
-	struct sp__queue_opts qo = { .engine = opts->engine, .trace = opts->trace };
+	struct sp__queue_opts qo = { .engine = opts->engine,
+				     .trace = opts->trace,
+				     .machine = opts->machine };
 	uint64_t left = (rs->known - rs->offset + rs->chunk_bytes - 1) / rs->chunk_bytes;
 	int rc;
 
@@ -306,32 +315,33 @@ static int start_queue(struct sp__rstream *rs, const struct sp__rstream_opts *op
 	return rc;
 }
 
-/* Large enough to be worth a queue: then offset and known are set. */
-static bool is_large(struct sp__rstream *rs, const struct stat *st)
+/* More than small: worth a queue; then offset and known are set. */
+static bool is_large(struct sp__rstream *rs, const struct stat *st, uint64_t small)
 {
 	off_t at;
 
-	if (!S_ISREG(st->st_mode) || (uint64_t)st->st_size <= SMALL_BYTES || sp__fds_scarce())
+	if (!S_ISREG(st->st_mode) || (uint64_t)st->st_size <= small || sp__fds_scarce())
 		return false;
 	at = lseek(rs->fd, 0, SEEK_CUR);
 	if (at < 0)
 		return false;
 	rs->offset = (uint64_t)at;
 	rs->known = (uint64_t)st->st_size;
-	return rs->known > rs->offset + SMALL_BYTES;
+	return rs->known > rs->offset + small;
 }
 
 static int start(struct sp__rstream *rs, const struct sp__rstream_opts *opts,
 		 struct sp_errinfo *err)
 {
+	bool must = named(opts->engine) || opts->machine;
 	struct stat st;
 	int rc;
 
 	if (fstat(rs->fd, &st))
 		return -errno;
-	if (is_large(rs, &st)) {
-		rc = start_queue(rs, opts, named(opts->engine) ? err : NULL);
-		if (rc == 0 || named(opts->engine))
+	if (is_large(rs, &st, opts->machine ? 0 : SMALL_BYTES)) {
+		rc = start_queue(rs, opts, must ? err : NULL);
+		if (rc == 0 || must)
 			return rc;
 		unqueue(rs);
 	}

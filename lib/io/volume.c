@@ -85,6 +85,34 @@ int sp__volume_adopt(struct sp__volume **out, int fd, bool owned, const char *na
 	return 0;
 }
 
+int sp__volume_block(struct sp__volume **v, const char *path, struct sp_errinfo *err)
+{
+	struct stat st;
+	int fd, rc;
+
+	if (stat(path, &st) == 0 && !S_ISBLK(st.st_mode))
+		return sp__err(err, -ENOTBLK, "open", path, -1);
+	fd = open(path, O_RDWR | O_DIRECT | O_EXCL | O_CLOEXEC);
+	if (fd < 0)
+		return sp__err(err, -errno, "open", path, -1);
+	rc = sp__volume_adopt(v, fd, true, path, err);
+	if (rc)
+		close(fd);
+	return rc;
+}
+
+int sp__volume_simulate(struct sp__volume *v, struct sp__machine *machine, enum sp__sim_area area,
+			uint64_t bytes, struct sp_errinfo *err)
+{
+	int rc = sp__machine_file(machine, area, bytes);
+
+	if (rc < 0)
+		return sp__err(err, rc, "create", v->name, -1);
+	v->machine = machine;
+	v->sim_file = (unsigned)rc;
+	return 0;
+}
+
 /* A file with a name for an instant, in which no signal may end us. */
 static int create_unlinked(const char *dir, int flags)
 {

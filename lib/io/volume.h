@@ -3,6 +3,10 @@
  * A volume: what requests address.  A regular file or a block device, open
  * once, with what the I/O layer must know of it.
  *
+ * A simulated volume is a regular file too, which keeps the bytes; when its
+ * requests complete is decided by a simulated machine (sim/machine.h), in
+ * virtual time.
+ *
  * Thread rule: immutable after opening, but for size_bytes, which its owner
  * keeps.
  */
@@ -14,17 +18,20 @@
 #include <sys/types.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
+#include "sim/machine.h"
 
 enum sp__direct { SP__DIRECT_AUTO, SP__DIRECT_NEVER, SP__DIRECT_ALWAYS };
 
 struct sp__volume {
 	int fd;
-	bool owned;	      /* close fd with the volume */
-	bool regular;	      /* a regular file (else a block device) */
-	bool direct;	      /* fd has O_DIRECT: offset, length, address aligned */
-	uint32_t align_bytes; /* what direct requests must be multiples of */
-	uint64_t size_bytes;  /* at opening */
-	char *name;	      /* for messages */
+	bool owned;		     /* close fd with the volume */
+	bool regular;		     /* a regular file (else a block device) */
+	bool direct;		     /* fd has O_DIRECT: offset, length, address aligned */
+	uint32_t align_bytes;	     /* what direct requests must be multiples of */
+	uint64_t size_bytes;	     /* at opening */
+	char *name;		     /* for messages */
+	struct sp__machine *machine; /* NULL: a real volume */
+	unsigned sim_file;	     /* its number on the machine */
 };
 
 /*
@@ -40,6 +47,20 @@ SP_MUST_CHECK int sp__volume_adopt(struct sp__volume **v, int fd, bool owned, co
  */
 SP_MUST_CHECK int sp__volume_temp(struct sp__volume **v, const char *dir, enum sp__direct direct,
 				  struct sp_errinfo *err);
+
+/*
+ * A whole block device for reading and writing, direct; -EBUSY if it is in
+ * use (mounted, part of another), -ENOTBLK if it is none.
+ */
+SP_MUST_CHECK int sp__volume_block(struct sp__volume **v, const char *path, struct sp_errinfo *err);
+
+/*
+ * From now on the volume, which is no direct one, lies on the machine: a file
+ * of so many bytes there already, in that area.  -ENOSPC, -ENOMEM.
+ */
+SP_MUST_CHECK int sp__volume_simulate(struct sp__volume *v, struct sp__machine *machine,
+				      enum sp__sim_area area, uint64_t bytes,
+				      struct sp_errinfo *err);
 
 /*
  * A second, direct descriptor on the file behind fd, opened for reading

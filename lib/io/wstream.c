@@ -161,8 +161,8 @@ static int put_queued(struct sp__wstream *ws, const char *data, size_t bytes);
 static bool want_queued(const struct sp__wstream *ws)
 {
 	return !ws->plain_only &&
-	       (ws->opts.direct == SP__DIRECT_ALWAYS || ws->put_bytes >= LARGE_BYTES ||
-		ws->opts.expected_bytes >= LARGE_BYTES);
+	       (ws->opts.direct == SP__DIRECT_ALWAYS || ws->opts.machine ||
+		ws->put_bytes >= LARGE_BYTES || ws->opts.expected_bytes >= LARGE_BYTES);
 }
 
 static int put_plain(struct sp__wstream *ws, const char *data, size_t bytes)
@@ -264,6 +264,7 @@ static int drain(struct sp__wstream *ws)
 	return 0;
 }
 
+/* Sends off what has been gathered; where direct writing is done, a whole chunk. */
 static int submit_chunk(struct sp__wstream *ws)
 {
 	struct slot *s = &ws->slots[ws->fill];
@@ -274,7 +275,7 @@ static int submit_chunk(struct sp__wstream *ws)
 				   .volume = ws->volume,
 				   .offset = ws->offset,
 				   .data = ws->buf + ws->fill * ws->opts.chunk_bytes,
-				   .bytes = (uint32_t)ws->opts.chunk_bytes,
+				   .bytes = (uint32_t)ws->filled,
 				   .tag = ws->fill };
 	reserve(ws, ws->offset + r->bytes);
 	rc = sp__queue_submit(ws->q, &r, 1);
@@ -330,7 +331,7 @@ static bool suitable(struct sp__wstream *ws, uint64_t *at, uint64_t *size)
 	off_t now;
 	int flags;
 
-	if (ws->opts.direct == SP__DIRECT_NEVER || sp__fds_scarce())
+	if ((ws->opts.direct == SP__DIRECT_NEVER && !ws->opts.machine) || sp__fds_scarce())
 		return false;
 	flags = fcntl(ws->fd, F_GETFL);
 	if (flags < 0 || flags & (O_APPEND | O_DSYNC | O_SYNC | O_DIRECT))
@@ -355,13 +356,26 @@ static void unqueue(struct sp__wstream *ws)
 	ws->slots = NULL;
 }
 
+static int open_volume(struct sp__wstream *ws)
+{
+	int rc;
+
+	if (!ws->opts.machine)
+		return sp__volume_reopen_direct(&ws->volume, ws->fd, true, ws->name, NULL);
+	rc = sp__volume_adopt(&ws->volume, ws->fd, false, ws->name, ws->err);
+	return rc ? rc
+		  : sp__volume_simulate(ws->volume, ws->opts.machine, SP__SIM_OUTPUT, 0, ws->err);
+}
+
 static int open_queue(struct sp__wstream *ws)
 {
-	struct sp__queue_opts qo = { .engine = ws->opts.engine, .trace = ws->opts.trace };
-	int rc = sp__volume_reopen_direct(&ws->volume, ws->fd, true, ws->name, NULL);
+	struct sp__queue_opts qo = { .engine = ws->opts.engine,
+				     .trace = ws->opts.trace,
+				     .machine = ws->opts.machine };
+	int rc = open_volume(ws);
 
 	if (rc)
-		return rc;
+		return ws->opts.machine ? fail(ws, rc, -1) : rc;
 	if (ws->opts.chunk_bytes % ws->volume->align_bytes)
 		return SP_EUNSUP;
 	ws->depth = ws->opts.depth < 1 ? 1 : ws->opts.depth;
@@ -408,7 +422,7 @@ static int go_queued(struct sp__wstream *ws)
 
 	if (!suitable(ws, &at, &size) || open_queue(ws))
 		goto never;
-	align = ws->volume->align_bytes;
+	align = ws->volume->direct ? ws->volume->align_bytes : 1;
 	head = (size_t)((align - at % align) % align);
 	if (change_buffer(ws, head))
 		goto never;
@@ -444,6 +458,11 @@ static int finish_queued(struct sp__wstream *ws)
 {
 	size_t tail = ws->filled;
 
+	if (tail && !ws->volume->direct) {
+		if (submit_chunk(ws))
+			return ws->error;
+		tail = 0;
+	}
 	if (drain(ws))
 		return ws->error;
 	ws->filled = 0;
@@ -460,6 +479,9 @@ int sp__wstream_finish(struct sp__wstream *ws)
 	int rc;
 
 	if (ws->error)
+		return ws->error;
+	/* On a machine even what is smaller than a chunk takes its time. */
+	if (ws->opts.machine && ws->filled && !ws->queued && !ws->plain_only && go_queued(ws))
 		return ws->error;
 	rc = ws->queued ? finish_queued(ws) : flush_plain(ws);
 	if (rc == 0 && ws->q)

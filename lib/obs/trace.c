@@ -84,6 +84,11 @@ static void put_name(struct sp__trace *t, const char *name)
 	}
 }
 
+void sp__trace_virtual(struct sp__trace *t)
+{
+	t->opened_ns = 0;
+}
+
 void sp__trace_request(struct sp__trace *t, char op, const char *volume, uint64_t offset,
 		       uint32_t bytes, unsigned prio, uint64_t submit_ns, uint64_t done_ns,
 		       int result)

@@ -15,6 +15,8 @@ struct sp__trace;
 
 /* Creates or empties the file at path. */
 SP_MUST_CHECK int sp__trace_open(struct sp__trace **t, const char *path, struct sp_errinfo *err);
+/* Times to come are those of a virtual clock that has run since 0. */
+void sp__trace_virtual(struct sp__trace *t);
 /*
  * op is 'R' or 'W'; volume is a name, any bytes; times are those of
  * sp__now_ns() and are written relative to the opening of the trace; result is

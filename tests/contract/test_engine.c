@@ -40,11 +40,15 @@ static const char *const engines[] = {
 	"fault:ERROR=EINTR,COUNT=3:sync",
 	"fault:ERROR=EAGAIN,NTH=5,COUNT=9:io_uring",
 	"fault:REORDER=1:fault:ERROR=SHORT,COUNT=0:sync",
+	"sim",
+	"fault:REORDER=3:sim",
+	"fault:ERROR=SHORT,COUNT=0:sim",
 };
 
 static char *pool; /* NBLOCKS to write, NBLOCKS to read into */
 static struct sp__request reqs[2 * NBLOCKS];
 static const char *label;
+static struct sp__machine *machine; /* while a simulating engine is tested */
 
 static const char *directory(void)
 {
@@ -57,8 +61,10 @@ static struct sp__volume *temp(enum sp__direct direct)
 {
 	struct sp__volume *v = NULL;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	int rc = sp__volume_temp(&v, directory(), direct, &err);
+	int rc = sp__volume_temp(&v, directory(), machine ? SP__DIRECT_NEVER : direct, &err);
 
+	if (!rc && machine)
+		rc = sp__volume_simulate(v, machine, SP__SIM_SPILL, 0, &err);
 	if (rc)
 		ok(false, "a temporary volume opens (%s %s)", sp_strerror(rc), err.text);
 	return v;
@@ -66,7 +72,7 @@ static struct sp__volume *temp(enum sp__direct direct)
 
 static struct sp__queue *open_queue(const char *engine, unsigned depth, bool with_pool)
 {
-	struct sp__queue_opts o = { .engine = engine, .depth = depth };
+	struct sp__queue_opts o = { .engine = engine, .depth = depth, .machine = machine };
 	struct sp__queue *q = NULL;
 
 	if (with_pool) {
@@ -134,7 +140,7 @@ static void write_blocks(struct sp__queue *q, struct sp__volume *v)
 	n = round_trip(q, batch, NBLOCKS);
 	for (unsigned i = 0; i < NBLOCKS; i++) {
 		whole &= reqs[i].result == (int)BLOCK;
-		timed &= reqs[i].submit_ns > 0 && reqs[i].done_ns >= reqs[i].submit_ns;
+		timed &= reqs[i].done_ns > 0 && reqs[i].done_ns >= reqs[i].submit_ns;
 	}
 	ok(n == (int)NBLOCKS, "%s: every request of a batch larger than the depth comes back",
 	   label);
@@ -470,14 +476,49 @@ static void check_fallback(void)
 	sp__volume_close(v);
 }
 
+static bool simulates(const char *engine)
+{
+	const char *last = strrchr(engine, ':');
+
+	return !strcmp(last ? last + 1 : engine, "sim");
+}
+
+/* A small machine on which the volumes of the checks that follow lie. */
+static void start_machine(void)
+{
+	struct sp__machine_spec spec;
+
+	if (sp__machine_spec_parse(&spec, "linear", NULL) ||
+	    sp__machine_open(&machine, &spec, NULL))
+		ok(false, "a simulated machine starts");
+}
+
+static void stop_machine(void)
+{
+	sp__machine_close(machine);
+	machine = NULL;
+}
+
+static void check_mixing(void)
+{
+	ok(!open_queue("sim", DEPTH, false), "without a machine there is nothing to simulate");
+	start_machine();
+	ok(!open_queue("sync", DEPTH, false), "on a machine a real engine is refused");
+	stop_machine();
+}
+
 int main(void)
 {
 	pool = sp__pages_alloc((size_t)2 * NBLOCKS * BLOCK, false);
 	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
+		if (simulates(engines[i]))
+			start_machine();
 		check_engine(engines[i], SP__DIRECT_NEVER, false);
 		check_engine(engines[i], SP__DIRECT_AUTO, false);
 		check_engine(engines[i], SP__DIRECT_AUTO, true);
+		stop_machine();
 	}
+	check_mixing();
 	check_errors();
 	check_flip();
 	check_delay();

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The engine of simulated volumes: the machine decides when a request is
+ * complete, this file moves the bytes, with pread and pwrite on the volume's
+ * own descriptor, at the moment of submission.
+ *
+ * Several queues of one process share the machine.  What completes while one
+ * of them waits may be another's: each request knows its engine, and is put
+ * aside there.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "io/donering.h"
+#include "io/engine.h"
+
+struct sim;
+
+struct slot {
+	struct sp__simreq sim;
+	struct sim *engine;
+	struct sp__request *req;
+	struct slot *next_free;
+};
+
+struct sim {
+	struct sp__machine *machine;
+	struct sp__donering *done;
+	struct slot *free;
+	struct sp__simreq **batch;
+	unsigned outstanding; /* with the machine */
+	struct slot slots[];
+};
+
+static void sim_close(void *engine)
+{
+	struct sim *e = engine;
+
+	free(e->done);
+	free(e->batch);
+	free(e);
+}
+
+static int sim_open(void **engine, const struct sp__engine_opts *opts, struct sp_errinfo *err)
+{
+	struct sim *e = calloc(1, sizeof(*e) + opts->depth * sizeof(e->slots[0]));
+
+	(void)err;
+	if (!e)
+		return -ENOMEM;
+	e->machine = opts->machine;
+	e->done = sp__donering_new(opts->depth);
+	e->batch = calloc(opts->depth, sizeof(*e->batch));
+	if (!e->done || !e->batch) {
+		sim_close(e);
+		return -ENOMEM;
+	}
+	for (unsigned i = 0; i < opts->depth; i++) {
+		e->slots[i].engine = e;
+		e->slots[i].next_free = e->free;
+		e->free = &e->slots[i];
+	}
+	*engine = e;
+	return 0;
+}
+
+static int32_t transfer(const struct sp__request *r)
+{
+	char *at = (char *)r->data + r->moved;
+	size_t rest = r->bytes - r->moved;
+	off_t offset = (off_t)(r->offset + r->moved);
+	ssize_t n;
+
+	if (r->op == SP__OP_READ)
+		n = pread(r->volume->fd, at, rest, offset);
+	else
+		n = pwrite(r->volume->fd, at, rest, offset);
+	return n < 0 ? -errno : (int32_t)n;
+}
+
+/* What takes no time: failures of the file below, and the end of the file. */
+static bool at_once(struct sim *e, struct sp__request *r)
+{
+	r->result = transfer(r);
+	if (r->result > 0)
+		return false;
+	sp__donering_put(e->done, r);
+	return true;
+}
+
+static struct sp__simreq *describe(struct sim *e, struct sp__request *r)
+{
+	struct slot *s = e->free;
+
+	e->free = s->next_free;
+	s->req = r;
+	s->sim = (struct sp__simreq){ .file = r->volume->sim_file,
+				      .write = r->op == SP__OP_WRITE,
+				      .prio = r->prio,
+				      .offset = r->offset + r->moved,
+				      .bytes = (uint32_t)r->result,
+				      .owner = s };
+	return &s->sim;
+}
+
+static void give_back(struct slot *s)
+{
+	s->next_free = s->engine->free;
+	s->engine->free = s;
+}
+
+static int sim_submit(void *engine, struct sp__request *const *reqs, size_t n)
+{
+	struct sim *e = engine;
+	size_t batch = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!at_once(e, reqs[i]))
+			e->batch[batch++] = describe(e, reqs[i]);
+	if (batch)
+		rc = sp__machine_submit(e->machine, e->batch, batch, true);
+	if (rc == 0)
+		e->outstanding += (unsigned)batch;
+	for (size_t i = 0; rc < 0 && i < batch; i++) {
+		struct slot *s = e->batch[i]->owner;
+
+		s->req->result = rc;
+		sp__donering_put(e->done, s->req);
+		give_back(s);
+	}
+	return (int)n;
+}
+
+/* Lets time pass until something completes, if wait; whose it is does not matter. */
+static bool advance(struct sim *e, bool wait)
+{
+	struct sp__simreq *r = sp__machine_reap(e->machine, wait), *next;
+	bool any = r;
+
+	for (; r; r = next) {
+		struct slot *s = r->owner;
+
+		next = r->next;
+		sp__donering_put(s->engine->done, s->req);
+		s->engine->outstanding--;
+		give_back(s);
+	}
+	return any;
+}
+
+static int sim_reap(void *engine, struct sp__request **done, size_t max, size_t min,
+		    int64_t timeout_ns)
+{
+	struct sim *e = engine;
+
+	advance(e, false);
+	/* Virtual time has no use for a limit: the next completion is where it goes. */
+	while (timeout_ns && e->done->count < min && e->outstanding && advance(e, true))
+		;
+	return (int)sp__donering_take(e->done, done, max);
+}
+
+const struct sp__engine_ops sp__sim_engine = {
+	.name = "sim",
+	.caps = SP__CAP_ASYNC | SP__CAP_PRIO | SP__CAP_MOVES | SP__CAP_SIM,
+	.open = sim_open,
+	.close = sim_close,
+	.register_pool = sp__engine_no_register,
+	.submit = sim_submit,
+	.reap = sim_reap,
+};
