@@ -78,6 +78,7 @@ static void fill_options(struct settings *set)
 	set->opts.unique = set->unique;
 	set->opts.tmpdirs = set->tmpdirs;
 	set->opts.ntmpdirs = set->ntmpdirs;
+	device_geometry(set);
 	set->opts.keys = order_compile(set, set->opts.format);
 }
 

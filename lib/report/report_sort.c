@@ -21,6 +21,9 @@ static const char *const readahead_names[SP_READ_COUNT_] = {
 	[SP_READ_FORECAST] = "forecast", [SP_READ_EXTENDED] = "extended",
 	[SP_READ_CLUSTER] = "cluster"
 };
+static const char *const placement_names[] = { [SP_PLACE_CONTIGUOUS] = "contiguous",
+					       [SP_PLACE_TRACK] = "track",
+					       [SP_PLACE_SEMISEQ] = "semiseq" };
 static const char *const compression_names[] = {
 	[SP_SPILL_RAW] = "none", [SP_SPILL_LZ4] = "lz4", [SP_SPILL_ZSTD] = "zstd"
 };
@@ -70,6 +73,7 @@ void sp__report_plan(struct sp__doc doc, const struct sp_sort_plan *plan)
 	sp__doc_text(doc, "merge_policy", policy_names[plan->policy]);
 	sp__doc_text(doc, "readahead", readahead_names[plan->readahead]);
 	put_recycle(doc, plan->recycle);
+	sp__doc_text(doc, "placement", placement_names[plan->placement]);
 	sp__doc_count(doc, "run_bytes", plan->run_bytes);
 	sp__doc_count(doc, "run_buffers_count", plan->run_buffers);
 	sp__doc_known(doc, "runs", plan->runs);
@@ -131,6 +135,7 @@ static void put_config(struct sp__doc doc, const struct sp_sort_opts *opts,
 	sp__doc_known(c, "top", opts->top);
 	sp__doc_count(c, "memory_bytes", opts->memory_bytes);
 	put_names(c, "temporary_directories", opts->tmpdirs, opts->ntmpdirs);
+	sp__doc_text(c, "volume", opts->volume);
 	sp__doc_known(c, "parallel", opts->parallel);
 	sp__doc_text(c, "engine", opts->engine ? opts->engine : "auto");
 	sp__doc_text(c, "direct", direct_names[opts->direct < 0 ? 0 : opts->direct ? 2 : 1]);
@@ -240,6 +245,22 @@ static void put_spill(struct sp__doc doc, const struct sp_sort_stats *s)
 		    known ? json_real(s->spill_region_bytes_mean) : json_null());
 }
 
+static void put_sim(struct sp__doc doc, const struct sp_sort_stats *s)
+{
+	struct sp__doc sim;
+
+	if (!s->simulated)
+		return;
+	sim = sp__doc_object(doc, "sim");
+	sp__doc_count(sim, "requests", s->sim_requests);
+	sp__doc_count(sim, "dispatched", s->sim_dispatched);
+	sp__doc_count(sim, "merges", s->sim_merges);
+	sp__doc_count(sim, "transfers", s->sim_transfers);
+	sp__doc_count(sim, "seeks", s->sim_seeks);
+	sp__doc_count(sim, "io_time_ns", s->sim_io_time_ns);
+	sp__doc_count(sim, "cpu_time_ns", s->sim_cpu_time_ns);
+}
+
 struct sp_report *sp_report_sort(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 				 const struct sp_sort_stats *stats)
 {
@@ -256,5 +277,6 @@ struct sp_report *sp_report_sort(const struct sp_sort_opts *opts, const struct s
 	put_io(doc, stats);
 	put_memory(doc, stats);
 	put_spill(doc, stats);
+	put_sim(doc, stats);
 	return sp__report_done(report, failed);
 }

@@ -71,6 +71,15 @@ static enum sp__direct direct_of(const struct sp_sort_opts *o)
 	return o->direct < 0 ? SP__DIRECT_AUTO : o->direct ? SP__DIRECT_ALWAYS : SP__DIRECT_NEVER;
 }
 
+/* The simulated machine, if the files of that kind lie on it. */
+static struct sp__machine *machine_for(const struct job *j, enum sp__sim_files kind)
+{
+	struct sp__machine *m = j->sort ? j->sort->machine : NULL;
+	enum sp__sim_files files = m ? sp__machine_spec(m)->files : SP__SIM_FILES_NONE;
+
+	return files == kind || files == SP__SIM_FILES_BOTH ? m : NULL;
+}
+
 static int open_scan(struct job *j)
 {
 	struct sp__plan_buffers b;
@@ -88,7 +97,8 @@ static int open_scan(struct job *j)
 					      .direct = direct_of(&j->opts),
 					      .chunk_bytes = b.chunk_bytes,
 					      .depth = b.chunks,
-					      .trace = j->sort ? j->sort->trace : NULL };
+					      .trace = j->sort ? j->sort->trace : NULL,
+					      .machine = machine_for(j, SP__SIM_FILES_IN) };
 	return sp__scan_open(&j->scan, &o);
 }
 
@@ -123,7 +133,8 @@ static int open_output(struct job *j)
 	struct sp__wstream_opts o = { .engine = j->opts.engine,
 				      .direct = direct_of(&j->opts),
 				      .expected_bytes = j->total_bytes,
-				      .trace = j->sort->trace };
+				      .trace = j->sort->trace,
+				      .machine = machine_for(j, SP__SIM_FILES_OUT) };
 	int rc;
 
 	if (!j->out.name)
@@ -136,6 +147,14 @@ static int open_output(struct job *j)
 	o.chunk_bytes = b.write_bytes;
 	o.depth = b.writes;
 	return sp__wstream_open(&j->ws, j->out.fd, j->out.name, &o, j->err);
+}
+
+/* The result is on the device at the end; temporary data need not be. */
+static void finish_simulated(struct job *j)
+{
+	if (j->sort->spill)
+		sp__spill_forget(j->sort->spill);
+	sp__machine_sync(j->sort->machine);
 }
 
 static int give_output(struct job *j)
@@ -168,6 +187,8 @@ static int give_output(struct job *j)
 	}
 	if (rc == SP_END)
 		rc = sp__wstream_finish(j->ws);
+	if (rc == 0 && machine_for(j, SP__SIM_FILES_OUT))
+		finish_simulated(j);
 	return rc < 0 ? rc : sp__outfile_commit(&j->out, j->err);
 }
 
@@ -211,11 +232,13 @@ static void note(struct job *j, struct sp_sort_stats *st)
 		st->write_requests += c.write_requests;
 		st->write_bytes += c.write_bytes;
 	}
-	st->elapsed_s = (double)(sp__now_ns() - j->begin_ns) * 1e-9;
+	if (!st->simulated)
+		st->elapsed_s = (double)(sp__now_ns() - j->begin_ns) * 1e-9;
 	if (getrusage(RUSAGE_SELF, &ru) == 0)
 		st->memory_peak_bytes = (uint64_t)ru.ru_maxrss << 10;
-	st->device_read_bytes = st->device_write_bytes = -1;
-	if (j->io->device_figures)
+	if (!st->simulated)
+		st->device_read_bytes = st->device_write_bytes = -1;
+	if (!st->simulated && j->io->device_figures)
 		note_device(st);
 }
 

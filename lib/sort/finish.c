@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include "base/clock.h"
 #include "base/err.h"
 #include "sort/consume.h"
 #include "sort/ovc.h"
@@ -158,8 +157,9 @@ static void close_inputs(struct sp_sort *s, struct inputs *in)
 static enum sp_readahead strategy_for(struct sp_sort *s, uint64_t pages, unsigned n,
 				      unsigned buffers)
 {
-	enum sp_readahead best = sp__plan_readahead(pages, s->plan.page_bytes, n, buffers,
-						    s->lastkey_fn != NULL, s->plan.strategy);
+	enum sp_readahead best =
+		sp__plan_readahead(pages, s->plan.page_bytes, n, buffers, s->lastkey_fn != NULL,
+				   sp__plan_device(&s->opts), s->plan.strategy);
 
 	return s->opts.readahead != SP_READ_AUTO ? s->opts.readahead : best;
 }
@@ -275,9 +275,12 @@ static void free_runs(struct sp_sort *s, const unsigned *ids, unsigned n)
 
 static int pour(struct sp_sort *s, struct sp__merge *m, struct sp__runwriter *w)
 {
+	struct sp__pace pace = { 0 };
 	int rc;
 
 	while ((rc = sp__merge_next(m, true)) == SP_READY) {
+		if (s->machine)
+			sp__keep_pace(s, m, &pace);
 		if (m->prev) {
 			w->prev = m->prev;
 			w->prev_bytes = m->prev_bytes;
@@ -556,8 +559,8 @@ int sp__finish_prepare(struct sp_sort *s)
 	unsigned n = 0;
 	int rc;
 
-	s->merge_begin_ns = sp__now_ns();
-	s->merge_cpu_begin_ns = sp__cpu_ns();
+	s->merge_begin_ns = sp__sort_now_ns(s);
+	s->merge_cpu_begin_ns = sp__sort_cpu_ns(s);
 	if (s->inputs) {
 		rc = reduce_files(s);
 		if (rc < 0)

@@ -141,6 +141,11 @@ int sp__form_open_spill(struct sp_sort *s)
 		.pool_bytes = s->write_bytes,
 		.budget = &s->budget,
 		.trace = s->trace,
+		.machine = s->machine,
+		.block = s->opts.volume && !s->machine ? strchr(s->opts.volume, ':') + 1 : NULL,
+		.placement = s->plan.placement,
+		.geometry = s->opts.geometry,
+		.runs = s->plan.runs,
 		.err = s->err,
 	};
 
@@ -242,6 +247,7 @@ int sp__form_store_oldest(struct sp_sort *s)
 		if (rc < 0)
 			return rc;
 	}
+	sp__charge_copy(s, slot->buf.record_bytes);
 	rc = put_all(s, &slot->buf);
 	if (rc < 0)
 		return rc;
@@ -255,6 +261,7 @@ void sp__form_sort_slot(struct sp_sort *s, struct sp__slot *slot)
 	size_t bytes;
 
 	sp__runbuf_sort(rb);
+	sp__charge_sorting(s, rb->n);
 	if (s->opts.unique && !s->opts.count)
 		sp__runbuf_unique(rb);
 	if (s->opts.top && !s->opts.count && rb->n > s->opts.top) {
@@ -540,6 +547,7 @@ int sp__form_put(struct sp_sort *s, const struct sp_batch *batch)
 			s->taken += took;
 			s->stats.records += slot->buf.n - before;
 			s->stats.input_bytes += took;
+			sp__charge_scan(s, slot->buf.n - before, took);
 			if (s->taken == batch->bytes)
 				break;
 			if (!slot->buf.n) {

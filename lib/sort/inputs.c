@@ -38,9 +38,11 @@ static int release(void *ctx, size_t index)
 int sp__inputs_open(struct sp__inputs *in, unsigned n, struct sp__cursor *cursors)
 {
 	size_t chunk = in->memory_bytes / (2 * n) & ~(size_t)4095;
-	struct sp__rstream_opts o = { .engine = n <= QUEUES_MAX ? in->engine : "sync",
+	struct sp__rstream_opts o = { .engine =
+					      n <= QUEUES_MAX || in->machine ? in->engine : "sync",
 				      .direct = SP__DIRECT_AUTO,
-				      .depth = 2 };
+				      .depth = 2,
+				      .machine = in->machine };
 
 	o.chunk_bytes = chunk < 4096 ? 4096 : chunk > 1u << 20 ? 1u << 20 : chunk;
 	for (unsigned i = 0; i < n; i++) {

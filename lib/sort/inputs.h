@@ -22,6 +22,7 @@ struct sp__inputs {
 	unsigned fan_in;     /* most to be open at a time */
 	size_t memory_bytes; /* for the streams of all that are open */
 	const char *engine;
+	struct sp__machine *machine; /* the files lie on it; or NULL */
 	struct sp__io_counters done;
 	uint64_t bytes; /* read so far */
 	struct sp_errinfo *err;

@@ -177,12 +177,14 @@ static void choose_fan_in(const struct sp_sort_opts *o, const struct sp__choice 
 	l->need_merge_bytes = (uint64_t)at_least * c->page_bytes;
 }
 
-static double read_seconds(const struct sp__layout *l, uint32_t page_bytes, unsigned runs)
+static double read_seconds(const struct sp__layout *l, uint32_t page_bytes, unsigned runs,
+			   struct sp__plan_device device)
 {
 	struct sp_strategy_plan table[SP_READ_COUNT_];
 	uint64_t pages = l->nominal_bytes / page_bytes + 1;
 
-	return table[sp__plan_readahead(pages, page_bytes, runs, l->merge_pages, l->keys, table)]
+	return table[sp__plan_readahead(pages, page_bytes, runs, l->merge_pages, l->keys, device,
+					table)]
 		.seconds;
 }
 
@@ -213,9 +215,9 @@ static double merged_before(const struct sp__layout *l)
  * final merge runs beside reading and writing; in those before it one thread
  * reads, merges and writes by turns.
  */
-static void estimate(struct sp__layout *l, uint32_t page_bytes)
+static void estimate(struct sp__layout *l, uint32_t page_bytes, struct sp__plan_device device)
 {
-	double pass = SP__PLAN_TRANSFER_S_PER_MB * (double)l->nominal_bytes / MB, before;
+	double pass = device.transfer_s_per_mb * (double)l->nominal_bytes / MB, before;
 	double work = work_seconds(l, page_bytes);
 
 	l->seconds = 2 * pass; /* input and output */
@@ -224,10 +226,11 @@ static void estimate(struct sp__layout *l, uint32_t page_bytes)
 	l->passes = passes_for(l->runs, l->fan_in);
 	l->final_runs = (unsigned)(l->runs < l->fan_in ? l->runs : l->fan_in);
 	l->seconds += pass; /* spilling */
-	l->seconds += fmax(work, read_seconds(l, page_bytes, l->final_runs));
+	l->seconds += fmax(work, read_seconds(l, page_bytes, l->final_runs, device));
 	before = merged_before(l);
 	if (before > 0)
-		l->seconds += before * (pass + work + read_seconds(l, page_bytes, l->fan_in));
+		l->seconds +=
+			before * (pass + work + read_seconds(l, page_bytes, l->fan_in, device));
 }
 
 /*
@@ -312,7 +315,7 @@ void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice
 			break;
 	}
 	if (!layout->misfit)
-		estimate(layout, choice->page_bytes);
+		estimate(layout, choice->page_bytes, sp__plan_device(opts));
 	if (choice->formation == SP_FORM_REPLACEMENT)
 		layout->seconds +=
 			SP__PLAN_REPLACEMENT_S_PER_MB * (double)layout->nominal_bytes / MB;

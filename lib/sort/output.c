@@ -77,6 +77,7 @@ static int next_record(struct sp_sort *s, bool wait, const char **data, size_t *
  */
 static int fill(struct sp_sort *s, struct sp__outbuf *out, bool wait)
 {
+	uint64_t records = s->stats.output_records, bytes = s->stats.output_bytes;
 	int rc = SP_READY;
 
 	out->data = out->mem;
@@ -94,6 +95,8 @@ static int fill(struct sp_sort *s, struct sp__outbuf *out, bool wait)
 		out->bytes += s->pending_bytes;
 		s->pending = NULL;
 	}
+	sp__charge_merge(s, s->stats.output_records - records, s->stats.output_bytes - bytes,
+			 s->merge.n);
 	if (rc < 0)
 		return sp__err(s->err, rc, "merge", NULL, -1);
 	if (rc == SP_LATER)

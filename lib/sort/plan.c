@@ -44,6 +44,11 @@ uint64_t sp__plan_working(uint64_t memory_bytes)
 	return memory_bytes < FLOOR_BYTES ? FLOOR_BYTES : memory_bytes;
 }
 
+bool sp__plan_simulated(const struct sp_sort_opts *opts)
+{
+	return opts->volume && !strncmp(opts->volume, "sim:", 4);
+}
+
 unsigned sp__plan_threads(unsigned parallel)
 {
 	cpu_set_t set;
@@ -76,8 +81,44 @@ void sp__plan_buffers(uint64_t working_bytes, struct sp__plan_buffers *buffers)
 	};
 }
 
+enum sp_placement sp__plan_placement(const struct sp_sort_opts *o)
+{
+	/* Runs of unforeseen length cannot lie beside each other. */
+	if (o->placement == SP_PLACE_SEMISEQ && o->formation == SP_FORM_REPLACEMENT)
+		return SP_PLACE_CONTIGUOUS;
+	return o->placement;
+}
+
+/* A hop along the semi-sequential path costs its angle. */
+static double hop_seconds(const struct sp_geometry *g, const struct sp_geometry_info *info)
+{
+	double aim;
+
+	if (sp_geometry_aim(g, SP_GEOMETRY_READ, &aim) < 0)
+		return info->seek_s;
+	return aim / 360 * info->period_ns * 1e-9;
+}
+
+struct sp__plan_device sp__plan_device(const struct sp_sort_opts *o)
+{
+	struct sp__plan_device d = { SP__PLAN_TRANSFER_S_PER_MB, SP__PLAN_SEEK_S, false };
+	struct sp_geometry_info info;
+
+	if (!o->geometry)
+		return d;
+	sp_geometry_info(o->geometry, &info);
+	if (info.transfer_s_per_mb > 0) {
+		d.transfer_s_per_mb = info.transfer_s_per_mb;
+		d.seek_s = info.seek_s;
+	}
+	d.path = sp__plan_placement(o) == SP_PLACE_SEMISEQ && info.tracks;
+	if (d.path)
+		d.seek_s = hop_seconds(o->geometry, &info);
+	return d;
+}
+
 enum sp_readahead sp__plan_readahead(uint64_t pages, uint32_t page_bytes, unsigned runs,
-				     unsigned buffers, bool sequence,
+				     unsigned buffers, bool sequence, struct sp__plan_device device,
 				     struct sp_strategy_plan *table)
 {
 	struct sp_strategy_plan all[SP_READ_COUNT_];
@@ -95,12 +136,15 @@ enum sp_readahead sp__plan_readahead(uint64_t pages, uint32_t page_bytes, unsign
 		/* At least one for each run, however much memory there is. */
 		if (p->cluster_reads < runs)
 			p->cluster_reads = runs;
-		p->seconds = sp__predict_seconds(SP__PLAN_TRANSFER_S_PER_MB, SP__PLAN_SEEK_S,
+		p->seconds = sp__predict_seconds(device.transfer_s_per_mb, device.seek_s,
 						 (double)pages * page_bytes, p->cluster_reads);
 		if (p->feasible &&
 		    (best == SP_READ_AUTO || p->seconds < all[best].seconds * (1 - 1e-9)))
 			best = s;
 	}
+	/* Along the path many runs are read together, each when half of its pages are free. */
+	if (device.path && all[SP_READ_DOUBLE].feasible)
+		best = SP_READ_DOUBLE;
 	if (table)
 		memcpy(table, all, sizeof(all));
 	return best == SP_READ_AUTO ? SP_READ_NONE : best;
@@ -119,6 +163,14 @@ static int page_score(const struct sp__layout *l, uint32_t page_bytes, uint64_t 
 	for (uint32_t p = page_bytes; p < USUAL_PAGE; p *= 2)
 		distance++;
 	return score + (each >= 4 ? 100 : 0) - distance;
+}
+
+/* Along the semi-sequential path: the largest page that leaves two for each run. */
+static int path_score(const struct sp__layout *l, uint32_t page_bytes)
+{
+	unsigned runs = l->final_runs > 2 ? l->final_runs : 2;
+
+	return l->merge_pages / runs >= 2 ? (int)(page_bytes >> 12) : -(int)(page_bytes >> 12);
 }
 
 /* The page sizes to choose from, smallest first; returns how many. */
@@ -155,9 +207,12 @@ static struct sp__layout best_page(const struct sp_sort_opts *o, struct sp__choi
 			seconds = time[i];
 	}
 	for (int i = 0; i < n; i++) {
-		if (l[i].misfit || time[i] > seconds * NEAR_BEST)
+		bool path = sp__plan_placement(o) == SP_PLACE_SEMISEQ;
+
+		if (l[i].misfit || (!path && time[i] > seconds * NEAR_BEST))
 			continue;
-		score = page_score(&l[i], page[i], c->working_bytes);
+		score = path ? path_score(&l[i], page[i])
+			     : page_score(&l[i], page[i], c->working_bytes);
 		if (best < 0 || score > best_score) {
 			best = i;
 			best_score = score;
@@ -176,10 +231,14 @@ static struct sp__layout best_layout(const struct sp_sort_opts *o, uint64_t memo
 	struct sp__layout load, replacement;
 
 	*c = (struct sp__choice){ .working_bytes = sp__plan_working(memory_bytes),
-				  .threads = sp__plan_threads(o->parallel),
+				  .threads =
+					  sp__plan_simulated(o) ? 1 : sp__plan_threads(o->parallel),
 				  .formation = o->formation };
 	/* Each run is a process and a file then: better a few of them, and merged early. */
 	if (o->compress_program)
+		c->formation = SP_FORM_LOAD;
+	/* Runs that shall lie side by side must be of about one length. */
+	if (o->placement == SP_PLACE_SEMISEQ && c->formation == SP_FORM_AUTO)
 		c->formation = SP_FORM_LOAD;
 	if (c->formation != SP_FORM_AUTO)
 		return best_page(o, c);
@@ -253,6 +312,32 @@ static int refuse(const struct sp_sort_opts *o, const struct sp__layout *l, uint
 			l->fan_in ? l->fan_in : 2, memory);
 }
 
+static int check_volume(const struct sp_sort_opts *o, struct sp_errinfo *err)
+{
+	struct sp_geometry_info info;
+	const char *v = o->volume;
+
+	if (v && strncmp(v, "sim:", 4) && strncmp(v, "block:", 6))
+		return sp__errf(err, SP_ESYNTAX, "plan", v, -1,
+				"a volume is block:DEVICE or sim:MODEL");
+	if (v && !sp__plan_simulated(o) && !o->overwrite)
+		return sp__errf(err, -EPERM, "plan", v, -1,
+				"all that is on the device may be lost: say --overwrite");
+	if (o->placement == SP_PLACE_CONTIGUOUS)
+		return 0;
+	if (!v || !o->geometry)
+		return sp__errf(err, SP_EUNSUP, "plan", v, -1,
+				"runs can be placed on a device of known geometry alone");
+	sp_geometry_info(o->geometry, &info);
+	if (!info.tracks)
+		return sp__errf(err, SP_EUNSUP, "plan", info.device, -1,
+				"the device has no tracks to place runs on");
+	if (o->compression != SP_SPILL_RAW || o->compress_program)
+		return sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
+				"compressed runs cannot be placed by tracks");
+	return 0;
+}
+
 static int check_opts(const struct sp_sort_opts *o, struct sp_errinfo *err)
 {
 	if (o->page_bytes % MIN_PAGE || o->page_bytes > MAX_PAGE)
@@ -264,7 +349,7 @@ static int check_opts(const struct sp_sort_opts *o, struct sp_errinfo *err)
 	if (o->run_bytes && o->run_bytes < MIN_PAGE)
 		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1, "the least run size is %u bytes",
 				MIN_PAGE);
-	return 0;
+	return check_volume(o, err);
 }
 
 static void fill(struct sp_sort_plan *plan, const struct sp_sort_opts *o,
@@ -272,6 +357,7 @@ static void fill(struct sp_sort_plan *plan, const struct sp_sort_opts *o,
 {
 	unsigned final_runs = l->final_runs > 1 ? l->final_runs : 2;
 	uint64_t pages = (l->nominal_bytes + c->page_bytes - 1) / c->page_bytes;
+	struct sp__plan_device device = sp__plan_device(o);
 	enum sp_readahead strategy;
 
 	*plan = (struct sp_sort_plan){
@@ -289,12 +375,13 @@ static void fill(struct sp_sort_plan *plan, const struct sp_sort_opts *o,
 		.page_bytes = c->page_bytes,
 		.merge_bytes = l->merge_bytes,
 		.merge_pages = l->merge_pages,
-		.transfer_s_per_mb = SP__PLAN_TRANSFER_S_PER_MB,
-		.seek_s = SP__PLAN_SEEK_S,
+		.placement = sp__plan_placement(o),
+		.transfer_s_per_mb = device.transfer_s_per_mb,
+		.seek_s = device.seek_s,
 		.seconds = o->input_bytes ? l->seconds : 0,
 	};
 	strategy = sp__plan_readahead(pages, c->page_bytes, final_runs, l->merge_pages, l->keys,
-				      plan->strategy);
+				      device, plan->strategy);
 	plan->readahead = o->readahead == SP_READ_AUTO ? strategy : o->readahead;
 	if (o->compress_program) {
 		plan->readahead = SP_READ_NONE;

@@ -47,6 +47,16 @@ void sp__plan_buffers(uint64_t working_bytes, struct sp__plan_buffers *buffers);
 /* Working memory for -S memory_bytes: raised to the floor. */
 uint64_t sp__plan_working(uint64_t memory_bytes);
 
+/* What a read costs, t and s of Zhang & Larson: of the geometry, or as above. */
+struct sp__plan_device {
+	double transfer_s_per_mb, seek_s;
+	bool path; /* runs lie along the semi-sequential path, and s is a hop */
+};
+struct sp__plan_device sp__plan_device(const struct sp_sort_opts *opts);
+
+/* Placement as asked for, where runs as they are formed can be placed so. */
+enum sp_placement sp__plan_placement(const struct sp_sort_opts *opts);
+
 /*
  * The feasible strategy with the least predicted time for a merge of pages
  * pages of page_bytes in runs runs and buffers buffers; if table is not NULL
@@ -54,8 +64,11 @@ uint64_t sp__plan_working(uint64_t memory_bytes);
  * that need the consumption sequence are not feasible.
  */
 enum sp_readahead sp__plan_readahead(uint64_t pages, uint32_t page_bytes, unsigned runs,
-				     unsigned buffers, bool sequence,
+				     unsigned buffers, bool sequence, struct sp__plan_device device,
 				     struct sp_strategy_plan *table);
+
+/* Does the volume lie on a simulated machine? */
+bool sp__plan_simulated(const struct sp_sort_opts *opts);
 
 /* Threads for opts->parallel: itself, or the processors we may use, at most 8. */
 unsigned sp__plan_threads(unsigned parallel);

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "base/clock.h"
+#include <string.h>
 #include "base/err.h"
 #include "obs/trace.h"
 #include "rec/collate.h"
@@ -36,7 +36,8 @@ static int open_parts(struct sp_sort *s)
 	int rc;
 
 	sp__plan_buffers(s->plan.memory_bytes, &buffers);
-	s->threads = sp__plan_threads(s->opts.parallel);
+	/* Virtual time has one executor. */
+	s->threads = s->machine ? 1 : sp__plan_threads(s->opts.parallel);
 	s->write_bytes = (size_t)buffers.write_bytes * SP__WRITER_CHUNKS;
 	if (s->write_bytes < s->plan.page_bytes)
 		s->write_bytes = s->plan.page_bytes;
@@ -54,8 +55,21 @@ static int open_parts(struct sp_sort *s)
 		rc = sp__trace_open(&s->trace, s->opts.trace_path, s->err);
 		if (rc < 0)
 			return rc;
+		if (s->machine)
+			sp__trace_virtual(s->trace);
 	}
 	return sp__form_open(s);
+}
+
+static int open_machine(struct sp_sort *s)
+{
+	struct sp__machine_spec spec;
+	int rc;
+
+	if (!sp__plan_simulated(&s->opts))
+		return 0;
+	rc = sp__machine_spec_parse(&spec, strchr(s->opts.volume, ':') + 1, s->err);
+	return rc ? rc : sp__machine_open(&s->machine, &spec, s->err);
 }
 
 int sp_sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts, struct sp_errinfo *err)
@@ -68,12 +82,14 @@ int sp_sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts, struct s
 	s->opts = *opts;
 	s->own_err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	s->err = err ? err : &s->own_err;
-	s->begin_ns = sp__now_ns();
-	s->cpu_begin_ns = sp__cpu_ns();
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_mutex_init(&s->busy, NULL);
 	pthread_cond_init(&s->changed, NULL);
-	rc = sp_sort_plan(opts, &s->plan, s->err);
+	rc = open_machine(s);
+	s->begin_ns = sp__sort_now_ns(s);
+	s->cpu_begin_ns = sp__sort_cpu_ns(s);
+	if (!rc)
+		rc = sp_sort_plan(&s->opts, &s->plan, s->err);
 	if (!rc) {
 		sp__budget_init(&s->budget, s->plan.memory_bytes);
 		rc = open_parts(s);
@@ -108,7 +124,7 @@ int sp_sort_finish(struct sp_sort *s)
 
 static void note_phases(struct sp_sort *s)
 {
-	uint64_t now = sp__now_ns(), cpu = sp__cpu_ns();
+	uint64_t now = sp__sort_now_ns(s), cpu = sp__sort_cpu_ns(s);
 
 	if (!s->merge_begin_ns) {
 		s->merge_begin_ns = now;
@@ -206,7 +222,7 @@ static void note_spill(const struct sp_sort *s, struct sp_sort_stats *st, bool r
 	st->demand_reads = s->spill->demand_reads;
 	st->spill_peak_bytes = s->spill->peak_bytes;
 	st->spill_recycled_bytes = sp__spill_recycled_bytes(s->spill);
-	if (regions)
+	if (regions && !s->machine)
 		note_regions(s->spill, st);
 	snprintf(st->engine, sizeof(st->engine), "%s",
 		 s->spill->queue ? sp__queue_engine(s->spill->queue) : "pipe");
@@ -223,11 +239,12 @@ void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool regions
 	note_phases(s);
 	*stats = s->stats;
 	stats->plan = s->plan;
-	stats->elapsed_s = (double)(sp__now_ns() - s->begin_ns) * 1e-9;
+	stats->elapsed_s = (double)(sp__sort_now_ns(s) - s->begin_ns) * 1e-9;
 	stats->memory_limit_bytes = s->opts.memory_bytes;
 	stats->memory_charged_peak_bytes = s->budget.peak_bytes;
 	stats->memory_overrun_bytes = s->budget.overrun_bytes;
 	note_spill(s, stats, regions);
+	sp__note_machine(s, stats);
 	if (s->mt)
 		pthread_mutex_unlock(&s->busy);
 }
@@ -245,6 +262,7 @@ void sp_sort_free(struct sp_sort *s)
 	sp__finish_close(s);
 	sp__form_close(s);
 	sp__spill_close(s->spill);
+	sp__machine_close(s->machine);
 	if (s->trace)
 		(void)sp__trace_close(s->trace);
 	pthread_mutex_destroy(&s->lock);

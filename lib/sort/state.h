@@ -26,6 +26,7 @@
 #include <pthread.h>
 #include <spindle/sort.h>
 #include "base/task.h"
+#include "sim/machine.h"
 #include "sort/inputs.h"
 #include "sort/merge.h"
 #include "sort/policy.h"
@@ -76,6 +77,7 @@ struct sp_sort {
 	struct sp_errinfo own_err, *err;
 	struct sp__budget budget;
 	struct sp__trace *trace;
+	struct sp__machine *machine; /* NULL: the real one */
 	enum sp__sort_state state;
 	int error; /* the first; returned ever after */
 	unsigned threads;
@@ -151,6 +153,22 @@ void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool regions
 /* describe.c */
 /* Between two runs: keeps what describes the spilled ones within the memory. */
 void sp__bound_descriptors(struct sp_sort *s);
+
+/* time.c */
+/* The clock of the machine that sorts, and its processor's; simulated or real. */
+uint64_t sp__sort_now_ns(const struct sp_sort *s);
+uint64_t sp__sort_cpu_ns(const struct sp_sort *s);
+/* On a simulated machine: so much work takes its time. */
+void sp__charge_scan(struct sp_sort *s, uint64_t records, uint64_t bytes);
+void sp__charge_sorting(struct sp_sort *s, uint64_t records);
+void sp__charge_copy(struct sp_sort *s, uint64_t bytes);
+void sp__charge_merge(struct sp_sort *s, uint64_t records, uint64_t bytes, unsigned fan_in);
+/* The record just merged is charged for, with some others at a time. */
+struct sp__pace {
+	uint64_t records, bytes; /* not charged yet */
+};
+void sp__keep_pace(struct sp_sort *s, const struct sp__merge *m, struct sp__pace *p);
+void sp__note_machine(const struct sp_sort *s, struct sp_sort_stats *stats);
 
 /* form.c */
 SP_MUST_CHECK int sp__form_open(struct sp_sort *s);

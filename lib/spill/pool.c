@@ -12,6 +12,7 @@
 /* One page of memory. */
 struct slot {
 	struct sp__request req;
+	uint64_t rank; /* among those that are read together */
 	uint32_t next; /* in the list of its run, or of the free ones */
 	bool in_flight;
 };
@@ -33,6 +34,8 @@ struct sp__pool {
 	size_t nsources;
 	struct slot *slots;
 	struct sp__request **batch;
+	struct sp__request **pending; /* npages, where batches are ranked; else NULL */
+	unsigned npending;
 	char *mem;
 	char *unpack_mem;
 	unsigned npages, nfree;
@@ -86,6 +89,8 @@ static struct sp__request *prepare(struct sp__pool *p, struct source *src)
 					  .data = p->mem + (size_t)at * p->spill->opts.page_bytes,
 					  .bytes = (bytes + BLOCK - 1) & ~(BLOCK - 1) };
 	sp__spill_locate(p->spill, src->run, sp__spill_page_unit(src->run, src->asked), &slot->req);
+	if (p->pending)
+		slot->rank = sp__spill_rank(p->spill, src->run, src->asked);
 	slot->in_flight = true;
 	slot->next = NONE;
 	if (src->first == NONE)
@@ -97,23 +102,51 @@ static struct sp__request *prepare(struct sp__pool *p, struct source *src)
 	return &slot->req;
 }
 
-static int read_cluster(struct sp__pool *p, unsigned run, unsigned pages)
+static int submit(struct sp__pool *p, struct sp__request **batch, unsigned pages)
 {
 	int rc;
 
+	p->in_flight += pages;
+	rc = sp__spill_submit(p->spill, &p->owner, batch, pages);
+	if (rc >= 0)
+		return 0;
+	p->in_flight -= pages;
 	for (unsigned i = 0; i < pages; i++)
-		p->batch[i] = prepare(p, &p->sources[run]);
+		((struct slot *)batch[i])->in_flight = false;
+	return p->error = rc;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct slot *x = *(struct slot *const *)a, *y = *(struct slot *const *)b;
+
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* What has gathered goes as one batch, once the device has nothing to do. */
+static int submit_pending(struct sp__pool *p)
+{
+	unsigned pages = p->npending;
+
+	if (!pages || p->in_flight)
+		return 0;
+	p->npending = 0;
+	qsort(p->pending, pages, sizeof(*p->pending), by_rank);
+	return submit(p, p->pending, pages);
+}
+
+static int read_cluster(struct sp__pool *p, unsigned run, unsigned pages)
+{
+	struct sp__request **batch = p->pending ? p->pending + p->npending : p->batch;
+
+	for (unsigned i = 0; i < pages; i++)
+		batch[i] = prepare(p, &p->sources[run]);
 	if (p->last_run != run)
 		p->spill->cluster_reads++;
 	p->last_run = run;
-	p->in_flight += pages;
-	rc = sp__spill_submit(p->spill, &p->owner, p->batch, pages);
-	if (rc < 0) {
-		p->in_flight -= pages;
-		for (unsigned i = 0; i < pages; i++)
-			((struct slot *)p->batch[i])->in_flight = false;
-		return p->error = rc;
-	}
+	if (!p->pending)
+		return submit(p, batch, pages);
+	p->npending += pages;
 	return 0;
 }
 
@@ -124,7 +157,8 @@ static int pump(struct sp__pool *p)
 
 	while (!rc && p->nfree && (pages = p->plan.next(p->plan.plan, p->nfree, &run)) > 0)
 		rc = read_cluster(p, run, pages);
-	return rc;
+	/* A batch is worth waiting for until the merge cannot go on. */
+	return rc || p->npending < p->nsources ? rc : submit_pending(p);
 }
 
 static int setup(struct sp__pool *p, struct sp__run *const *runs, void *mem)
@@ -134,7 +168,9 @@ static int setup(struct sp__pool *p, struct sp__run *const *runs, void *mem)
 	p->slots = calloc(p->npages, sizeof(*p->slots));
 	p->sources = calloc(p->nsources, sizeof(*p->sources));
 	p->batch = calloc(p->plan.largest ? p->plan.largest : 1, sizeof(struct sp__request *));
-	if (!p->slots || !p->sources || !p->batch)
+	if (sp__spill_ranked(p->spill))
+		p->pending = calloc(p->npages, sizeof(struct sp__request *));
+	if (!p->slots || !p->sources || !p->batch || (sp__spill_ranked(p->spill) && !p->pending))
 		return -ENOMEM;
 	p->mem = mem;
 	for (unsigned i = 0; i < p->npages; i++)
@@ -196,6 +232,7 @@ void sp__pool_close(struct sp__pool *p)
 	free(p->slots);
 	free(p->sources);
 	free(p->batch);
+	free(p->pending);
 	free(p);
 }
 
@@ -241,6 +278,9 @@ int sp__pool_get(struct sp__pool *p, size_t run, bool wait, const char **data, s
 			return p->error = SP_ESTATE;
 	}
 	while (p->slots[src->first].in_flight && !p->error) {
+		rc = submit_pending(p);
+		if (rc < 0)
+			return rc;
 		rc = sp__spill_reap(p->spill, wait ? 1 : 0);
 		if (rc < 0)
 			return p->error = rc;

@@ -5,7 +5,10 @@
  *
  * The plan (sort/readplan.h) is known here only as three functions.  Whenever
  * a page becomes free the plan is asked for clusters until it has none; each
- * cluster is submitted as one indivisible batch.
+ * cluster is submitted as one indivisible batch.  Where the store places runs
+ * by the device's tracks, clusters gather while the device is busy, and all
+ * that are pending when it has nothing left to do go as one batch, in the
+ * order of their places (Shao 2008, section 6.2.2).
  *
  * A page is verified against its checksum when the merge first sees it, and
  * its space on disk is given back then.

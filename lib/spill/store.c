@@ -6,13 +6,49 @@
 
 #define BLOCK 4096u
 
+/* One file or device of the store. */
+static int open_file(struct sp__spill *s, size_t file, size_t dir, struct sp_errinfo *err)
+{
+	const struct sp__spill_opts *o = &s->opts;
+	enum sp__direct direct = s->first_file ? SP__DIRECT_AUTO : o->direct;
+	int rc;
+
+	if (o->block)
+		return sp__volume_block(&s->files[file], o->block, err);
+	if (o->machine)
+		direct = SP__DIRECT_NEVER;
+	rc = sp__volume_temp(&s->files[file], o->dirs[dir], direct, err);
+	if (rc == 0 && o->machine)
+		rc = sp__volume_simulate(s->files[file], o->machine, SP__SIM_SPILL, 0, err);
+	return rc;
+}
+
+static int open_place(struct sp__spill *s)
+{
+	struct sp__place_opts o = { .policy = s->opts.placement,
+				    .geometry = s->opts.geometry,
+				    .hops = SP_GEOMETRY_READ,
+				    .page_bytes = s->opts.page_bytes,
+				    .runs = s->opts.runs };
+	int rc = 0;
+
+	if (o.policy == SP_PLACE_CONTIGUOUS)
+		return 0;
+	if (s->opts.machine)
+		rc = sp__machine_locate(s->opts.machine, s->files[0]->sim_file, 0, &o.base_lbn);
+	if (rc < 0)
+		return sp__err(s->opts.err, rc, "place", s->files[0]->name, -1);
+	return sp__place_new(&s->place, &o, s->opts.err);
+}
+
 int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts)
 {
 	struct sp__queue_opts q = { .engine = opts->engine,
 				    .depth = opts->depth,
 				    .pool = opts->pool,
 				    .pool_bytes = opts->pool_bytes,
-				    .trace = opts->trace };
+				    .trace = opts->trace,
+				    .machine = opts->machine };
 	struct sp__spill *s = calloc(1, sizeof(*s));
 	int rc = -ENOMEM;
 
@@ -20,7 +56,10 @@ int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts)
 		return sp__err(opts->err, rc, "allocate", NULL, -1);
 	s->opts = *opts;
 	s->unit_bytes = opts->codec ? BLOCK : opts->page_bytes;
-	s->nfiles = 2 * opts->ndirs;
+	/* A device, real or simulated, is one, however many directories there are. */
+	if (opts->machine || opts->block)
+		s->opts.ndirs = 1;
+	s->nfiles = 2 * s->opts.ndirs;
 	s->files = calloc(s->nfiles, sizeof(*s->files));
 	s->space = calloc(s->nfiles, sizeof(*s->space));
 	if (!s->files || !s->space) {
@@ -33,6 +72,8 @@ int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts)
 	}
 	/* The first file before the ring: without one there is nothing to do for that. */
 	rc = sp__spill_next_file(s);
+	if (rc >= 0)
+		rc = open_place(s);
 	if (rc >= 0)
 		rc = sp__queue_open(&s->queue, &q, opts->err);
 	if (rc < 0)
@@ -47,7 +88,7 @@ fail:
 
 void sp__spill_go_direct(struct sp__spill *s)
 {
-	if (!s->opts.program)
+	if (!s->opts.program && !s->opts.machine && !s->opts.block)
 		s->first_file = s->opts.ndirs;
 }
 
@@ -68,8 +109,7 @@ int sp__spill_next_file(struct sp__spill *s)
 
 	if (s->files[file] || s->opts.program)
 		return (int)file;
-	rc = sp__volume_temp(&s->files[file], s->opts.dirs[dir],
-			     s->first_file ? SP__DIRECT_AUTO : s->opts.direct, &err);
+	rc = open_file(s, file, dir, &err);
 	if ((rc == -EMFILE || rc == -ENFILE) && instead >= 0)
 		return instead;
 	if (rc < 0 && s->opts.err)
@@ -79,7 +119,7 @@ int sp__spill_next_file(struct sp__spill *s)
 
 uint64_t sp__spill_recycled_bytes(const struct sp__spill *s)
 {
-	uint64_t units = 0;
+	uint64_t units = s->place ? sp__place_recycled(s->place) : 0;
 
 	for (size_t i = 0; i < s->nfiles; i++)
 		units += s->space[i].recycled;
@@ -95,9 +135,17 @@ void sp__spill_close(struct sp__spill *s)
 		sp__volume_close(s->files[i]);
 		sp__space_release(&s->space[i]);
 	}
+	sp__place_free(s->place);
 	free(s->files);
 	free(s->space);
 	free(s);
+}
+
+void sp__spill_forget(struct sp__spill *s)
+{
+	for (size_t i = 0; s->opts.machine && i < s->nfiles; i++)
+		if (s->files[i])
+			sp__machine_punch(s->opts.machine, s->files[i]->sim_file, 0, UINT64_MAX);
 }
 
 int sp__spill_submit(struct sp__spill *s, struct sp__io_owner *owner, struct sp__request **reqs,
@@ -158,12 +206,20 @@ void sp__spill_locate(const struct sp__spill *s, const struct sp__run *run, uint
 	const struct sp__extent *e = sp__run_extent(run, unit);
 
 	req->volume = s->files[e->file];
-	req->offset = (e->unit + (unit - e->first)) * s->unit_bytes;
+	req->offset = s->place ? sp__place_offset(s->place, e->unit + (unit - e->first))
+			       : (e->unit + (unit - e->first)) * s->unit_bytes;
+}
+
+uint64_t sp__spill_rank(const struct sp__spill *s, const struct sp__run *run, uint64_t unit)
+{
+	const struct sp__extent *e = sp__run_extent(run, unit);
+
+	return sp__place_rank(s->place, e->unit + (unit - e->first));
 }
 
 static void note_peak(struct sp__spill *s)
 {
-	uint64_t used = 0;
+	uint64_t used = s->place ? sp__place_used(s->place) : 0;
 
 	for (size_t i = 0; i < s->nfiles; i++)
 		used += s->space[i].used;
@@ -171,17 +227,30 @@ static void note_peak(struct sp__spill *s)
 		s->peak_bytes = used * s->unit_bytes;
 }
 
+/* Up to want units in one piece of the volume; how many, or an error. */
+static int take_units(struct sp__spill *s, const struct sp__run *run, struct sp__space *space,
+		      uint32_t want, uint64_t *unit)
+{
+	const struct sp__budget *b = s->opts.budget;
+
+	if (s->place)
+		return sp__place_take(s->place, run, want, unit);
+	/* An extent for nearly each page can take more memory than their checksums. */
+	if (b->used_bytes > b->limit_bytes)
+		return (int)sp__space_extend(space, want, unit);
+	return (int)sp__space_take(space, want, unit);
+}
+
 int sp__spill_take(struct sp__spill *s, struct sp__run *run, uint32_t file, uint32_t want,
 		   uint32_t *got)
 {
-	const struct sp__budget *b = s->opts.budget;
 	uint64_t unit;
+	int rc;
 
-	/* An extent for nearly each page can take more memory than their checksums. */
-	if (b->used_bytes > b->limit_bytes)
-		*got = sp__space_extend(&s->space[file], want, &unit);
-	else
-		*got = sp__space_take(&s->space[file], want, &unit);
+	rc = take_units(s, run, &s->space[file], want, &unit);
+	if (rc < 0)
+		return sp__err(s->opts.err, rc, "write", s->files[file]->name, -1);
+	*got = (uint32_t)rc;
 	note_peak(s);
 	if (sp__run_add_units(run, file, unit, *got) < 0)
 		return sp__err(s->opts.err, -ENOMEM, "allocate", NULL, -1);
@@ -194,6 +263,11 @@ void sp__spill_give_page(struct sp__spill *s, const struct sp__run *run, size_t 
 	const struct sp__extent *e = sp__run_extent(run, unit);
 	uint32_t stored = sp__spill_page_stored(s, run, page);
 
+	if (s->place) {
+		if ((int)run->level <= s->opts.recycle_level)
+			sp__place_give(s->place, e->unit + (unit - e->first));
+		return;
+	}
 	if (s->opts.codec || (int)run->level > s->opts.recycle_level)
 		sp__space_drop(&s->space[e->file], (stored + s->unit_bytes - 1) / s->unit_bytes);
 	else

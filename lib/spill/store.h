@@ -13,6 +13,7 @@
 #include <spindle/sort.h>
 #include "base/mem.h"
 #include "io/queue.h"
+#include "spill/place.h"
 #include "spill/run.h"
 #include "spill/space.h"
 
@@ -30,6 +31,12 @@ struct sp__spill_opts {
 	size_t pool_bytes;
 	struct sp__budget *budget;
 	struct sp__trace *trace;
+	struct sp__machine *machine; /* the files lie on it; or NULL */
+	const char *block;	     /* a block device instead of files; or NULL */
+	/* Where runs come to lie on the one volume of a machine or a block device: */
+	enum sp_placement placement;
+	const struct sp_geometry *geometry;
+	uint64_t runs; /* expected; 0: unknown */
 	struct sp_errinfo *err;
 };
 
@@ -43,6 +50,7 @@ struct sp__spill {
 	uint32_t unit_bytes;
 	struct sp__volume **files; /* NULL: not open; one for each directory, then the same */
 	struct sp__space *space;   /* once more for those of sp__spill_go_direct() */
+	struct sp__place *place;   /* on the first of files, instead of space; or NULL */
 	size_t nfiles, next_file;
 	size_t first_file;	      /* of those that runs now go to */
 	struct sp__queue *queue;      /* NULL with a program, and once broken */
@@ -67,6 +75,9 @@ void sp__spill_go_direct(struct sp__spill *spill);
 SP_MUST_CHECK int sp__spill_next_file(struct sp__spill *spill);
 uint64_t sp__spill_recycled_bytes(const struct sp__spill *spill);
 
+/* On a simulated machine: the contents of all files are not wanted any more. */
+void sp__spill_forget(struct sp__spill *spill);
+
 /* Submits, with the owner as tag. */
 int sp__spill_submit(struct sp__spill *s, struct sp__io_owner *owner, struct sp__request **reqs,
 		     size_t n);
@@ -80,9 +91,17 @@ int sp__spill_reap(struct sp__spill *s, size_t min);
 void sp__spill_locate(const struct sp__spill *s, const struct sp__run *run, uint64_t unit,
 		      struct sp__request *req);
 
-/* Takes units for the run; how many in one piece, and where they begin in the run. */
+/* Takes units for the run, in one piece of the volume: how many. */
 int sp__spill_take(struct sp__spill *s, struct sp__run *run, uint32_t file, uint32_t want,
 		   uint32_t *got);
+/* Is it better to read pages in batches, each in the order of their ranks? */
+static inline bool sp__spill_ranked(const struct sp__spill *s)
+{
+	return s->place != NULL;
+}
+
+uint64_t sp__spill_rank(const struct sp__spill *s, const struct sp__run *run, uint64_t unit);
+
 /* A page of the run has been read: its space may serve again. */
 void sp__spill_give_page(struct sp__spill *s, const struct sp__run *run, size_t page);
 

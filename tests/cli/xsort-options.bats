@@ -66,8 +66,9 @@ refuses()
 	refuses "--page-size must be a multiple of 4096 bytes and at most 16 MiB" --page-size=32M abc
 	refuses "--page-size must be a multiple of 4096 bytes and at most 16 MiB" --page-size=4G abc
 	refuses "invalid --volume argument 'x'" --volume=x abc
-	refuses "--volume: 'block:/dev/sda': only dir:PATH is supported in this version" \
-		--volume=block:/dev/sda abc
+	refuses "'block:/dev/null': all that is on the device may be lost: say --overwrite" \
+		--volume=block:/dev/null abc
+	refuses "'moon:x': a volume is block:DEVICE or sim:MODEL" --volume=moon:x abc
 	run -2 "$xsort" --readahead=often abc
 	[ "${lines[0]}" = "xsort: invalid argument 'often' for '--readahead'" ]
 	[[ $output == *"- 'cluster'"* ]]

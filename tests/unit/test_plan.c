@@ -295,19 +295,20 @@ static void formulas(void)
 
 static void strategies(void)
 {
+	const struct sp__plan_device usual = { SP__PLAN_TRANSFER_S_PER_MB, SP__PLAN_SEEK_S, false };
 	struct sp_strategy_plan t[SP_READ_COUNT_];
 
-	ok(sp__plan_readahead(1600, 32 * K, 15, 64, true, t) == SP_READ_FORECAST &&
+	ok(sp__plan_readahead(1600, 32 * K, 15, 64, true, usual, t) == SP_READ_FORECAST &&
 		   near(t[SP_READ_CLUSTER].seconds, t[SP_READ_FORECAST].seconds),
 	   "at equal time the simpler strategy is chosen");
-	ok(sp__plan_readahead(1600, 32 * K, 15, 70, true, t) == SP_READ_CLUSTER,
+	ok(sp__plan_readahead(1600, 32 * K, 15, 70, true, usual, t) == SP_READ_CLUSTER,
 	   "clustering is fastest");
-	ok(sp__plan_readahead(1600, 32 * K, 3, 64, true, t) == SP_READ_EQUAL,
+	ok(sp__plan_readahead(1600, 32 * K, 3, 64, true, usual, t) == SP_READ_EQUAL,
 	   "with few runs equal buffering wastes less");
-	ok(sp__plan_readahead(1600, 32 * K, 15, 15, true, t) == SP_READ_NONE &&
+	ok(sp__plan_readahead(1600, 32 * K, 15, 15, true, usual, t) == SP_READ_NONE &&
 		   !t[SP_READ_CLUSTER].feasible,
 	   "without spare buffers there is no choice");
-	ok(sp__plan_readahead(100, 32 * K, 15, 1000, true, t) != SP_READ_NONE &&
+	ok(sp__plan_readahead(100, 32 * K, 15, 1000, true, usual, t) != SP_READ_NONE &&
 		   t[SP_READ_EQUAL].cluster_reads == 15,
 	   "no strategy is credited with less than one read for each run");
 }

@@ -78,7 +78,12 @@ static const char tuning[] =
 	"      --recycle=WHICH       use space of merged runs again: none, all, or of\n"
 	"                            merge levels 0 to WHICH\n"
 	"      --spill-compression=HOW  lz4, zstd, none\n"
-	"      --volume=dir:PATH     where temporary data goes, as -T PATH\n"
+	"      --volume=WHERE        where temporary data goes: dir:PATH, as -T PATH;\n"
+	"                            block:DEVICE; or sim:MODEL[,KEY=VALUE]..., a\n"
+	"                            simulated machine in virtual time\n"
+	"      --overwrite           all that is on block:DEVICE may be lost\n"
+	"      --geometry=FILE       what diskprobe found out about the device\n"
+	"      --placement=HOW       of runs on it: contiguous, track, semiseq\n"
 	"      --engine=NAME         io_uring, libaio, sync, null, auto\n"
 	"      --direct[=WHEN]       pass the page cache by: auto, always or never\n"
 	"\n";
@@ -122,7 +127,8 @@ void usage_print(void)
 	       "        [--progress[=WHEN]] [--seed=N] [--run-formation=HOW]\n"
 	       "        [--run-size=SIZE] [--merge-policy=HOW] [--fan-in=N]\n"
 	       "        [--merge-buffer=SIZE] [--readahead=HOW] [--page-size=SIZE]\n"
-	       "        [--recycle=WHICH] [--spill-compression=HOW] [--volume=dir:PATH]\n"
+	       "        [--recycle=WHICH] [--spill-compression=HOW] [--volume=WHERE]\n"
+	       "        [--overwrite] [--geometry=FILE] [--placement=HOW]\n"
 	       "        [--engine=NAME] [--direct[=WHEN]] [--help] [--version] [--usage]\n"
 	       "        [FILE]...\n",
 	       msg_program());

@@ -34,6 +34,9 @@ enum {
 	TUNE_ENGINE,
 	TUNE_DIRECT,
 	TUNE_VOLUME,
+	TUNE_GEOMETRY,
+	TUNE_PLACEMENT,
+	TUNE_OVERWRITE,
 	TUNE_SEED,
 	TUNE_USAGE,
 };
@@ -61,6 +64,9 @@ const struct option tuning_options[] = {
 	{ "engine", required_argument, NULL, TUNE_ENGINE },
 	{ "direct", optional_argument, NULL, TUNE_DIRECT },
 	{ "volume", required_argument, NULL, TUNE_VOLUME },
+	{ "geometry", required_argument, NULL, TUNE_GEOMETRY },
+	{ "placement", required_argument, NULL, TUNE_PLACEMENT },
+	{ "overwrite", no_argument, NULL, TUNE_OVERWRITE },
 	{ "seed", required_argument, NULL, TUNE_SEED },
 	{ "usage", no_argument, NULL, TUNE_USAGE },
 	{ NULL, 0, NULL, 0 },
@@ -91,6 +97,10 @@ static const struct choice readahead_words[] = {
 static const struct choice direct_words[] = {
 	{ "auto", -1 }, { "always", 1 }, { "never", 0 }, { NULL, 0 }
 };
+static const struct choice placement_words[] = { { "contiguous", SP_PLACE_CONTIGUOUS },
+						 { "track", SP_PLACE_TRACK },
+						 { "semiseq", SP_PLACE_SEMISEQ },
+						 { NULL, 0 } };
 static const struct choice recycle_words[] = { { "none", SP_RECYCLE_NONE },
 					       { "all", SP_RECYCLE_ALL },
 					       { "auto", SP_RECYCLE_AUTO },
@@ -146,10 +156,14 @@ static void set_engine(struct settings *set, const char *name, const char *text)
 
 static void set_volume(struct settings *set, const char *name, const char *text)
 {
-	if (!strncmp(text, "block:", 6) || !strncmp(text, "sim:", 4))
-		die("%s: %s: only dir:PATH is supported in this version", name, quote_file(text));
-	if (strncmp(text, "dir:", 4) || !text[4])
+	const char *colon = strchr(text, ':');
+
+	if (!colon || !colon[1])
 		die("invalid %s argument '%s'", name, text);
+	if (strncmp(text, "dir:", 4)) {
+		set->opts.volume = text;
+		return;
+	}
 	set->tmpdirs = must_alloc(set->tmpdirs, set->ntmpdirs + 1, sizeof(*set->tmpdirs));
 	set->tmpdirs[set->ntmpdirs++] = text + 4;
 }
@@ -235,6 +249,14 @@ static bool apply_device(struct settings *set, int code, const char *name, const
 	case TUNE_VOLUME:
 		set_volume(set, name, text);
 		return true;
+	case TUNE_GEOMETRY:
+		set->geometry = text;
+		return true;
+	case TUNE_PLACEMENT:
+		set->opts.placement = (enum sp_placement)word(name, text, placement_words);
+		return true;
+	case TUNE_OVERWRITE:
+		return set->opts.overwrite = true;
 	}
 	return false;
 }

@@ -5,6 +5,7 @@
  *
  *	options.c   the words: GNU sort's options and Spindle's own
  *	tuning.c    Spindle's own options
+ *	device.c    what is known of the device that temporary data goes to
  *	order.c     ordering letters, keys, inheritance of the global letters
  *	files.c     --files0-from; are inputs readable, is the output writable
  *	warn.c      --debug: warnings about the keys
@@ -62,6 +63,7 @@ struct settings {
 	size_t nfiles;
 	const char *files_from;
 	const char *output;
+	const char *geometry; /* file; NULL: that of a simulated volume's model */
 	const char **tmpdirs;
 	size_t ntmpdirs;
 	bool stdin_closed;
@@ -102,6 +104,9 @@ void warn_about_keys(const struct settings *set);
  */
 int annotate_begin(const struct settings *set, const struct sp_keyset *keys);
 int annotate_end(void);
+
+/* device.c: the geometry of the volume, into set->opts. */
+void device_geometry(struct settings *set);
 
 int check_run(const struct settings *set);
 int sort_run(struct settings *set);

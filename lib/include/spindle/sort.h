@@ -17,6 +17,7 @@
 #define SPINDLE_SORT_H
 
 #include <spindle/batch.h>
+#include <spindle/geometry.h>
 #include <spindle/rec.h>
 
 enum sp_run_formation { SP_FORM_AUTO, SP_FORM_LOAD, SP_FORM_REPLACEMENT };
@@ -31,6 +32,8 @@ enum sp_readahead {
 	SP_READ_CLUSTER,  /* clusters by the heuristic of section 3.3 */
 	SP_READ_COUNT_
 };
+/* Where on a device with tracks runs come to lie (see xsort(1)). */
+enum sp_placement { SP_PLACE_CONTIGUOUS, SP_PLACE_TRACK, SP_PLACE_SEMISEQ };
 enum sp_spill_compression { SP_SPILL_RAW, SP_SPILL_LZ4, SP_SPILL_ZSTD };
 
 /* How far up the merge levels consumed pages are used again. */
@@ -51,9 +54,20 @@ struct sp_sort_opts {
 	uint64_t record_bytes;	    /* mean length of its records; 0: unknown */
 	const char *const *tmpdirs; /* at least one */
 	size_t ntmpdirs;
-	unsigned parallel;  /* threads; 0: processors, at most 8 */
-	const char *engine; /* io engine name; NULL: the best there is */
-	int direct;	    /* -1: decide by page cache; 0 never; 1 always */
+	/*
+	 * NULL: files in tmpdirs.  "sim:SPEC": a simulated machine, whose bytes
+	 * live in a file in the first of tmpdirs; then times in the stats are
+	 * virtual.  "block:DEV": the block device DEV, all of whose contents may
+	 * be lost: overwrite must be set.
+	 */
+	const char *volume;
+	bool overwrite;
+	/* Of the volume: the planner's t and s, and placement; borrowed, or NULL. */
+	const struct sp_geometry *geometry;
+	enum sp_placement placement; /* other than CONTIGUOUS: geometry has tracks */
+	unsigned parallel;	     /* threads; 0: processors, at most 8 */
+	const char *engine;	     /* io engine name; NULL: the best there is */
+	int direct;		     /* -1: decide by page cache; 0 never; 1 always */
 
 	enum sp_run_formation formation;
 	enum sp_merge_policy policy;
@@ -91,6 +105,7 @@ struct sp_sort_plan {
 	enum sp_merge_policy policy;
 	enum sp_readahead readahead;
 	int recycle;
+	enum sp_placement placement;
 	uint64_t run_bytes;   /* memory of one run buffer */
 	unsigned run_buffers; /* run buffers in rotation */
 	uint64_t runs;	      /* expected initial runs; 0: unknown */
@@ -149,6 +164,9 @@ struct sp_sort_stats {
 	uint64_t spill_peak_bytes, spill_recycled_bytes;
 	uint64_t spill_extents; /* contiguous regions (FIEMAP); 0: unknown, or not asked */
 	double spill_region_bytes_mean;
+	bool simulated; /* times are virtual, and these counted (spindle-report(5)): */
+	uint64_t sim_requests, sim_dispatched, sim_transfers, sim_seeks, sim_merges;
+	uint64_t sim_io_time_ns, sim_cpu_time_ns;
 	char engine[32]; /* engine in use for spilling */
 	char input_engine[32];
 };

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tracks are numbered as they are taken ("rows"); a row knows its first
+ * block, how many pages it holds, by how many places they are turned, and how
+ * many are in use.  Bands are K rows each; the bands of a group form a list,
+ * made longer by whichever run of the group needs it first.
+ *
+ * A band serves again when its last page has been given back and no run will
+ * be seated in its group any more: runs are read only when they are whole.
+ *
+ * Where a run goes on follows from its last extent: the next place of that
+ * row, or the same row of the next band.
+ *
+ * Turning: pages lie on a grid from the track's first block on, so that none
+ * wraps around its end; a hop aims at the first place of the grid that is not
+ * too early.  The time lost by that is less than one page's transfer a hop.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "spill/place.h"
+
+/* Places on a track have so many bits in the number of a unit. */
+#define PLACE_BITS 12
+#define PLACES_MAX (1u << PLACE_BITS)
+#define NONE UINT32_MAX
+
+struct row {
+	uint64_t lbn; /* of the track's first block */
+	uint16_t places, turn;
+	uint32_t band;
+};
+
+struct band {
+	uint32_t first_row, rows;
+	uint32_t group; /* its first band */
+	uint32_t next;	/* of the same group */
+	uint32_t live;	/* pages in use */
+	bool again;	/* its tracks serve a second time */
+};
+
+struct sp__place {
+	struct sp__place_opts opts;
+	uint32_t page_blocks;
+	uint32_t block_bytes;
+	uint32_t band_rows; /* K; 1 without a path */
+	uint64_t next_track;
+	struct row *rows;
+	struct band *bands;
+	uint32_t nrows, rows_cap, nbands, bands_cap;
+	uint32_t group_first; /* band of the group that still has seats */
+	uint32_t seats;	      /* of it that are taken */
+	uint32_t free_band;   /* list of bands that hold nothing */
+	uint64_t used, recycled;
+};
+
+static int grow(void **array, uint32_t *cap, uint32_t need, size_t element)
+{
+	uint32_t want = *cap ? *cap : 64;
+	void *p;
+
+	if (need <= *cap)
+		return 0;
+	while (want < need)
+		want += want / 2;
+	p = realloc(*array, want * element);
+	if (!p)
+		return -ENOMEM;
+	*array = p;
+	*cap = want;
+	return 0;
+}
+
+/* The first track that lies behind the volume's beginning with all its blocks. */
+static int first_track(const struct sp__place_opts *o, uint64_t *number)
+{
+	struct sp_track t;
+	int rc = sp_geometry_track(o->geometry, o->base_lbn, &t);
+
+	if (rc == 0)
+		*number = t.number + (t.first < o->base_lbn);
+	return rc;
+}
+
+/* K: all runs in one group if the path reaches so far, else in groups of equal size. */
+static int band_rows(const struct sp__place_opts *o, uint32_t *rows)
+{
+	uint64_t reach, groups;
+	double aim;
+	int rc;
+
+	*rows = 1;
+	if (o->policy != SP_PLACE_SEMISEQ)
+		return 0;
+	rc = sp_geometry_aim(o->geometry, o->hops, &aim);
+	if (rc == 0)
+		rc = sp_geometry_reach(o->geometry, o->hops, aim, &reach);
+	if (rc < 0)
+		return rc;
+	if (reach < 1)
+		reach = 1;
+	groups = o->runs ? (o->runs + reach - 1) / reach : 1;
+	*rows = (uint32_t)(o->runs ? (o->runs + groups - 1) / groups : reach);
+	return 0;
+}
+
+int sp__place_new(struct sp__place **place, const struct sp__place_opts *opts,
+		  struct sp_errinfo *err)
+{
+	struct sp_geometry_info info;
+	struct sp__place *p;
+	int rc;
+
+	sp_geometry_info(opts->geometry, &info);
+	if (!info.tracks)
+		return sp__errf(err, SP_EUNSUP, "place", info.device, -1,
+				"the device has no tracks to place runs on");
+	if (opts->page_bytes % info.block_bytes)
+		return sp__errf(err, SP_EUNSUP, "place", info.device, -1,
+				"pages of %u bytes are no whole blocks of %u", opts->page_bytes,
+				info.block_bytes);
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	p->opts = *opts;
+	p->block_bytes = info.block_bytes;
+	p->page_blocks = opts->page_bytes / info.block_bytes;
+	p->group_first = p->free_band = NONE;
+	rc = first_track(opts, &p->next_track);
+	if (rc == 0)
+		rc = band_rows(opts, &p->band_rows);
+	if (rc < 0) {
+		free(p);
+		return sp__err(err, rc, "place", info.device, -1);
+	}
+	*place = p;
+	return 0;
+}
+
+void sp__place_free(struct sp__place *p)
+{
+	if (!p)
+		return;
+	free(p->rows);
+	free(p->bands);
+	free(p);
+}
+
+/* By how many places row r is turned, so that the hop from row r - 1 arrives in time. */
+static uint16_t turn(const struct sp__place *p, const struct row *before, const struct row *row)
+{
+	uint64_t last = before->lbn + (uint64_t)(before->turn + 1) * p->page_blocks - 1, adjacent;
+	uint64_t place;
+
+	if (sp_geometry_adjacent(p->opts.geometry, last, 1, p->opts.hops, 0, &adjacent) < 0 ||
+	    adjacent < row->lbn)
+		return 0;
+	place = (adjacent - row->lbn + p->page_blocks - 1) / p->page_blocks;
+	return place < row->places ? (uint16_t)place : 0;
+}
+
+static int add_row(struct sp__place *p, uint32_t band, bool first)
+{
+	struct row *row = &p->rows[p->nrows];
+	struct sp_track t;
+	uint32_t places;
+	int rc = sp_geometry_track_number(p->opts.geometry, p->next_track, &t);
+
+	if (rc < 0)
+		return rc == -ERANGE || rc == -ENODATA ? -ENOSPC : rc;
+	places = t.blocks / p->page_blocks;
+	if (places > PLACES_MAX)
+		places = PLACES_MAX;
+	*row = (struct row){ .lbn = t.first, .places = (uint16_t)places, .band = band };
+	if (!first && places && row[-1].places)
+		row->turn = turn(p, row - 1, row);
+	p->nrows++;
+	p->next_track++;
+	return 0;
+}
+
+/* A band that holds nothing: one used before, or further tracks. */
+static int new_band(struct sp__place *p, uint32_t *number)
+{
+	struct band *b;
+	int rc = 0;
+
+	if (p->free_band != NONE) {
+		*number = p->free_band;
+		p->free_band = p->bands[*number].next;
+		p->bands[*number].next = NONE;
+		p->bands[*number].again = true;
+		return 0;
+	}
+	if (grow((void **)&p->bands, &p->bands_cap, p->nbands + 1, sizeof(*p->bands)) < 0 ||
+	    grow((void **)&p->rows, &p->rows_cap, p->nrows + p->band_rows, sizeof(*p->rows)) < 0)
+		return -ENOMEM;
+	b = &p->bands[p->nbands];
+	*b = (struct band){ .first_row = p->nrows, .next = NONE };
+	while (rc == 0 && b->rows < p->band_rows) {
+		rc = add_row(p, p->nbands, b->rows == 0);
+		b->rows += rc == 0;
+	}
+	if (rc == -ENOSPC && b->rows)
+		rc = 0;
+	if (rc < 0)
+		return rc;
+	*number = p->nbands++;
+	return 0;
+}
+
+/* The row in which a new run begins. */
+static int take_seat(struct sp__place *p, uint32_t *row)
+{
+	int rc;
+
+	if (p->group_first == NONE || p->seats == p->bands[p->group_first].rows) {
+		rc = new_band(p, &p->group_first);
+		if (rc < 0)
+			return rc;
+		p->bands[p->group_first].group = p->group_first;
+		p->seats = 0;
+	}
+	*row = p->bands[p->group_first].first_row + p->seats++;
+	return 0;
+}
+
+/* The same row of the next band of the group. */
+static int next_row(struct sp__place *p, uint32_t *row)
+{
+	uint32_t band = p->rows[*row].band, seat = *row - p->bands[band].first_row, next;
+	int rc;
+
+	do {
+		next = p->bands[band].next;
+		if (next == NONE) {
+			rc = new_band(p, &next);
+			if (rc < 0)
+				return rc;
+			p->bands[band].next = next;
+			p->bands[next].group = p->bands[band].group;
+		}
+		band = next;
+	} while (seat >= p->bands[band].rows);
+	*row = p->bands[band].first_row + seat;
+	return 0;
+}
+
+static uint32_t physical(const struct row *row, uint32_t place)
+{
+	return (place + row->turn) % row->places;
+}
+
+static void note_taken(struct sp__place *p, struct band *b, uint32_t units)
+{
+	b->live += units;
+	p->used += units;
+	if (b->again)
+		p->recycled += units;
+}
+
+int sp__place_take(struct sp__place *p, const struct sp__run *run, uint32_t want, uint64_t *unit)
+{
+	const struct sp__extent *last = run->nextents ? &run->extents[run->nextents - 1] : NULL;
+	uint32_t row, place = 0, got;
+	int rc = 0;
+
+	if (last) {
+		uint64_t at = last->unit + last->units - 1;
+
+		row = (uint32_t)(at >> PLACE_BITS);
+		place = (uint32_t)(at % PLACES_MAX) + 1;
+	} else {
+		rc = take_seat(p, &row);
+	}
+	while (rc == 0 && place >= p->rows[row].places) {
+		place = 0;
+		rc = next_row(p, &row);
+		if (rc == 0 && !p->rows[row].places)
+			return -ENOSPC;
+	}
+	if (rc < 0)
+		return rc;
+	got = p->rows[row].places - place;
+	if (got > p->rows[row].places - physical(&p->rows[row], place))
+		got = p->rows[row].places - physical(&p->rows[row], place);
+	if (got > want)
+		got = want;
+	note_taken(p, &p->bands[p->rows[row].band], got);
+	*unit = (uint64_t)row << PLACE_BITS | place;
+	return (int)got;
+}
+
+void sp__place_give(struct sp__place *p, uint64_t unit)
+{
+	uint32_t number = p->rows[unit >> PLACE_BITS].band;
+	struct band *b = &p->bands[number];
+	bool open = b->group == p->group_first && p->seats < p->bands[b->group].rows;
+
+	p->used--;
+	if (--b->live || open)
+		return;
+	if (p->group_first == number)
+		p->group_first = NONE;
+	b->next = p->free_band;
+	p->free_band = number;
+}
+
+uint64_t sp__place_offset(const struct sp__place *p, uint64_t unit)
+{
+	const struct row *row = &p->rows[unit >> PLACE_BITS];
+	uint64_t lbn =
+		row->lbn + (uint64_t)physical(row, (uint32_t)(unit % PLACES_MAX)) * p->page_blocks;
+
+	return (lbn - p->opts.base_lbn) * p->block_bytes;
+}
+
+uint64_t sp__place_rank(const struct sp__place *p, uint64_t unit)
+{
+	const struct row *row = &p->rows[unit >> PLACE_BITS];
+	uint64_t seat = (unit >> PLACE_BITS) - p->bands[row->band].first_row;
+
+	if (p->opts.policy != SP_PLACE_SEMISEQ)
+		return sp__place_offset(p, unit);
+	return (uint64_t)row->band << 40 | (unit % PLACES_MAX) << 28 | seat;
+}
+
+uint64_t sp__place_used(const struct sp__place *p)
+{
+	return p->used;
+}
+
+uint64_t sp__place_recycled(const struct sp__place *p)
+{
+	return p->recycled;
+}

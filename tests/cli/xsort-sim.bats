@@ -1,0 +1,80 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# xsort on a simulated machine: the same result as on the real one, in virtual
+# time that is the same every time and everywhere.
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	xsort=$XSORT
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	export LC_ALL=C
+	"$XGEN" lines --bytes=3M --seed=5 >in
+	sort in >want
+}
+
+# number KEY: of the report in r.json.
+number()
+{
+	sed -n "s/.*\"$1\": \\([0-9.e+-]*\\).*/\\1/p" r.json | head -n 1
+}
+
+on()
+{
+	"$xsort" -S 1M --volume="sim:$1" "${@:2}" --stats=r.json -o out in && cmp out want
+}
+
+@test "the result is right on every kind of machine" {
+	on linear
+	on atlas10k3-like
+	on atlas10k3-like,files=both
+	on ide300-like,cache=512K,page=8K,fs=group:8,files=in
+	on ide300-like,cache=1M,flush=evict,sched=deadline,files=both
+	on tiny-does-not-exist && return 1
+	on flash,files=both
+}
+
+@test "virtual time and every count are the same each time" {
+	on atlas10k3-like,cache=1M,files=both
+	grep -v '"peak_bytes"\|cpu_s' r.json >first
+	on atlas10k3-like,cache=1M,files=both
+	grep -v '"peak_bytes"\|cpu_s' r.json >second
+	diff first second
+}
+
+@test "a slower device takes longer, and files on it cost time" {
+	on linear
+	alone=$(number io_time_ns)
+	on linear,files=both
+	both=$(number io_time_ns)
+	awk "BEGIN { exit !($both > $alone && $alone > 0) }"
+	[ "$(number transfers)" -gt 0 ]
+}
+
+@test "runs can be placed by tracks" {
+	on atlas10k3-like --placement=track
+	grep -q '"placement": "track"' r.json
+	on atlas10k3-like --placement=semiseq
+	grep -q '"placement": "semiseq"' r.json
+}
+
+@test "what cannot be is refused" {
+	run -2 --separate-stderr "$xsort" --volume=sim:none-such in
+	[[ $stderr == *none-such* && $stderr == *atlas10k3-like* ]]
+	run -2 --separate-stderr "$xsort" --volume=sim:linear,sched=fastest in
+	[[ $stderr == *fastest* ]]
+	run -2 --separate-stderr "$xsort" --volume=sim:linear --placement=semiseq in
+	[[ $stderr == *"no tracks"* ]]
+	run -2 --separate-stderr "$xsort" --placement=semiseq in
+	[[ $stderr == *geometry* ]]
+	run -2 --separate-stderr "$xsort" --geometry=none-such.json in
+	[[ $stderr == *none-such.json* ]]
+	run -2 --separate-stderr "$xsort" --volume=sim:linear --engine=sync -S 1M in
+	[[ $stderr == *sim* ]]
+}
+
+@test "the plan takes the device's speed" {
+	run -0 "$xsort" -S 1M --volume=sim:linear --explain in
+	[[ $output == *"seek"*"7"*"ms"* ]]
+}

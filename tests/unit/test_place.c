@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Placement by tracks: no two pages overlap, none crosses a track, and the hops
+ * of the semi-sequential path arrive in time on the drive itself.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/rng.h"
+#include "dev/device.h"
+#include "spill/place.h"
+#include "tap.h"
+
+#define PAGE 16384u
+#define RUNS 24u
+#define PAGES 96u
+
+struct fixture {
+	struct sp_geometry *g;
+	struct sp_geometry_info info;
+	struct sp__place *place;
+	struct sp__budget budget;
+	struct sp__run *runs[RUNS];
+};
+
+static void begin(struct fixture *f, const char *model, enum sp_placement policy, uint64_t base)
+{
+	struct sp__place_opts o = { .policy = policy,
+				    .page_bytes = PAGE,
+				    .base_lbn = base,
+				    .runs = RUNS,
+				    .hops = SP_GEOMETRY_READ };
+	int rc = sp_geometry_model(&f->g, model, NULL);
+
+	if (rc == 0) {
+		sp_geometry_info(f->g, &f->info);
+		o.geometry = f->g;
+		rc = sp__place_new(&f->place, &o, NULL);
+	}
+	if (rc) {
+		ok(false, "%s: a placement opens (%s)", model, sp_strerror(rc));
+		exit(1);
+	}
+	sp__budget_init(&f->budget, UINT64_MAX);
+	for (unsigned r = 0; r < RUNS; r++)
+		if (sp__run_new(&f->runs[r], &f->budget) < 0)
+			exit(1);
+}
+
+static void end(struct fixture *f)
+{
+	for (unsigned r = 0; r < RUNS; r++)
+		sp__run_free(f->runs[r]);
+	sp__place_free(f->place);
+	sp_geometry_free(f->g);
+}
+
+/* Grows a run to so many units, in pieces of want. */
+static bool grow(struct fixture *f, struct sp__run *run, uint64_t units, uint32_t want)
+{
+	while (run->units < units) {
+		uint64_t unit, left = units - run->units;
+		int got = sp__place_take(f->place, run, left < want ? (uint32_t)left : want, &unit);
+
+		if (got <= 0 || sp__run_add_units(run, 0, unit, (uint32_t)got) < 0)
+			return false;
+	}
+	return true;
+}
+
+static uint64_t unit_of(const struct sp__run *run, uint64_t i)
+{
+	const struct sp__extent *e = sp__run_extent(run, i);
+
+	return e->unit + (i - e->first);
+}
+
+static uint64_t lbn_of(const struct fixture *f, const struct sp__run *run, uint64_t i,
+		       uint64_t base)
+{
+	return base + sp__place_offset(f->place, unit_of(run, i)) / f->info.block_bytes;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void check_space(const char *model, enum sp_placement policy)
+{
+	struct fixture f;
+	const uint64_t base = 1000;
+	uint64_t *first = calloc(RUNS * PAGES, sizeof(*first)), blocks;
+	bool within = true, apart = true;
+	size_t n = 0;
+
+	if (!first)
+		exit(1);
+	begin(&f, model, policy, base);
+	blocks = PAGE / f.info.block_bytes;
+	for (unsigned r = 0; r < RUNS; r++)
+		if (!grow(&f, f.runs[r], PAGES - r, 1 + r % 7))
+			within = false;
+	for (unsigned r = 0; r < RUNS; r++)
+		for (uint64_t i = 0; i < f.runs[r]->units; i++) {
+			uint64_t lbn = lbn_of(&f, f.runs[r], i, base);
+			struct sp_track t;
+
+			within &= sp_geometry_track(f.g, lbn, &t) == 0 && lbn >= base &&
+				  lbn + blocks <= t.first + t.blocks;
+			first[n++] = lbn;
+		}
+	qsort(first, n, sizeof(*first), by_value);
+	for (size_t i = 1; i < n; i++)
+		apart &= first[i] - first[i - 1] >= blocks;
+	ok(within, "%s, %s: every page lies on one track", model,
+	   policy == SP_PLACE_TRACK ? "track" : "semiseq");
+	ok(apart, "no two pages overlap");
+	ok(sp__place_used(f.place) == n, "and all are counted");
+	free(first);
+	end(&f);
+}
+
+/* Reads page i of all runs along the path, one at a time: the slowest hop, in ns. */
+static double slowest_hop(struct fixture *f, struct sp__device *d, uint64_t i)
+{
+	uint64_t now = 12345, overhead = d->model->ops->overhead(d->model, false);
+	double worst = 0;
+
+	for (unsigned r = 0; r < RUNS; r++) {
+		struct sp__piece p = { .lbn = lbn_of(f, f->runs[r], i, 0),
+				       .blocks = PAGE / f->info.block_bytes };
+		struct sp__service s;
+
+		d->model->ops->serve(d->model, d->state, now + overhead, &p, &s);
+		if (r && (double)(s.done_ns - now) > worst)
+			worst = (double)(s.done_ns - now);
+		now = s.done_ns;
+	}
+	return worst;
+}
+
+static void check_hops(const char *model)
+{
+	struct sp__model *m;
+	struct sp__device d;
+	struct fixture f;
+	struct sp_track t;
+	double aim, page_ns, gap_ns, worst = 0;
+	uint32_t blocks;
+
+	begin(&f, model, SP_PLACE_SEMISEQ, 0);
+	for (unsigned r = 0; r < RUNS; r++)
+		if (!grow(&f, f.runs[r], PAGES, PAGES))
+			exit(1);
+	if (sp__model_load(&m, model, NULL) || sp__device_open(&d, m) ||
+	    sp_geometry_aim(f.g, SP_GEOMETRY_READ, &aim) || sp_geometry_track(f.g, 0, &t))
+		exit(1);
+	for (uint64_t i = 0; i < PAGES; i++) {
+		double hop = slowest_hop(&f, &d, i);
+
+		worst = hop > worst ? hop : worst;
+	}
+	blocks = PAGE / f.info.block_bytes;
+	page_ns = (double)blocks / t.blocks * f.info.period_ns;
+	/* Behind the last page of a track a rest is left that holds none. */
+	gap_ns = (double)(t.blocks % blocks) / t.blocks * f.info.period_ns;
+	ok(worst < aim / 360 * f.info.period_ns + 2 * page_ns + gap_ns,
+	   "%s: every hop along the path takes the aim, the page, and less than one more (%.3f ms)",
+	   model, worst * 1e-6);
+	sp__device_close(&d);
+	sp__model_free(m);
+	end(&f);
+}
+
+static void check_recycling(void)
+{
+	struct fixture f;
+	uint64_t first, again;
+
+	begin(&f, "atlas10k3-like", SP_PLACE_SEMISEQ, 0);
+	for (unsigned r = 0; r < RUNS; r++)
+		if (!grow(&f, f.runs[r], PAGES, PAGES))
+			exit(1);
+	first = unit_of(f.runs[0], 0);
+	for (unsigned r = 0; r < RUNS; r++)
+		for (uint64_t i = 0; i < PAGES; i++)
+			sp__place_give(f.place, unit_of(f.runs[r], i));
+	ok(sp__place_used(f.place) == 0, "all pages given back: none is in use");
+	sp__run_free(f.runs[0]);
+	if (sp__run_new(&f.runs[0], &f.budget) < 0 || !grow(&f, f.runs[0], 1, 1))
+		exit(1);
+	again = unit_of(f.runs[0], 0);
+	ok(sp__place_recycled(f.place) == 1, "a track serves again (unit %llu, then %llu)",
+	   (unsigned long long)first, (unsigned long long)again);
+	end(&f);
+}
+
+static void check_refusals(void)
+{
+	struct sp__place_opts o = { .policy = SP_PLACE_TRACK, .page_bytes = PAGE };
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_geometry *g = NULL;
+	struct sp__place *p = NULL;
+
+	if (sp_geometry_model(&g, "linear", NULL))
+		exit(1);
+	o.geometry = g;
+	ok(sp__place_new(&p, &o, &err) == SP_EUNSUP, "a device without tracks is refused");
+	ok(!strcmp(err.text, "the device has no tracks to place runs on"), "with the reason");
+	sp_geometry_free(g);
+}
+
+int main(void)
+{
+	check_space("atlas10k3-like", SP_PLACE_TRACK);
+	check_space("atlas10k3-like", SP_PLACE_SEMISEQ);
+	check_space("serpentine", SP_PLACE_SEMISEQ);
+	check_hops("atlas10k3-like");
+	check_recycling();
+	check_refusals();
+	return done();
+}
