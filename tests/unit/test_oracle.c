@@ -87,57 +87,64 @@ static int by_completion(const void *a, const void *b)
 	return by_submission(*x, *y);
 }
 
-/* NULL if the file is as it should be, otherwise why not. */
-static const char *load(struct job *j, uint64_t blocks)
+enum { IDX, SUBMIT, COMPLETE, LBN, N, READ, CYL, HEAD, SECTOR, COLUMNS };
+
+/* The last three may be missing. NULL, or what is wrong. */
+static const char *columns(const char *line, int col[COLUMNS])
 {
-	enum { IDX, SUBMIT, COMPLETE, LBN, N, READ, CYL, HEAD, SECTOR, COLUMNS };
 	static const char *const names[COLUMNS] = { "idx", "submit_ms", "complete_ms",
 						    "lbn", "nblocks",	"is_read",
 						    "cyl", "head",	"sector" };
+
+	for (int i = 0; i < COLUMNS; i++) {
+		col[i] = column(line, names[i]);
+		if (col[i] < 0 && i < CYL)
+			return names[i];
+	}
+	return NULL;
+}
+
+static bool add_row(struct job *j, const char *line, const int col[COLUMNS], uint64_t blocks)
+{
+	double v[COLUMNS];
+
+	for (int i = 0; i < COLUMNS; i++)
+		v[i] = col[i] < 0 ? NAN : value(line, col[i]);
+	if (!(v[LBN] >= 0 && v[N] >= 1 && v[LBN] + v[N] <= (double)blocks && v[SUBMIT] >= 0 &&
+	      v[COMPLETE] > v[SUBMIT]))
+		return false;
+	if (!(j->n & (j->n - 1)))
+		j->rows = realloc(j->rows, (j->n ? 2 * j->n : 1) * sizeof(*j->rows));
+	j->rows[j->n++] = (struct row){ .submit_ns = ns(v[SUBMIT]),
+					.complete_ns = ns(v[COMPLETE]),
+					.lbn = (uint64_t)v[LBN],
+					.blocks = (uint32_t)v[N],
+					.write = v[READ] == 0,
+					.idx = (size_t)v[IDX],
+					.cyl = v[CYL],
+					.head = v[HEAD],
+					.sector = v[SECTOR] };
+	return true;
+}
+
+/* NULL if the file is as it should be, otherwise why not. */
+static const char *load(struct job *j, uint64_t blocks)
+{
 	FILE *f = fopen(j->path, "re");
+	const char *why = NULL;
 	char line[1024];
 	int col[COLUMNS];
 
 	if (!f)
 		return "cannot be opened";
-	if (!fgets(line, sizeof(line), f)) {
-		fclose(f);
-		return "is empty";
-	}
-	for (int i = 0; i < COLUMNS; i++) {
-		col[i] = column(line, names[i]);
-		if (col[i] < 0 && i < CYL) {
-			fclose(f);
-			return names[i];
-		}
-	}
-	while (fgets(line, sizeof(line), f)) {
-		struct row *r;
-		double v[COLUMNS];
-
-		if (!(j->n & (j->n - 1)))
-			j->rows = realloc(j->rows, (j->n ? 2 * j->n : 1) * sizeof(*j->rows));
-		for (int i = 0; i < COLUMNS; i++)
-			v[i] = col[i] < 0 ? NAN : value(line, col[i]);
-		if (!(v[LBN] >= 0 && v[N] >= 1 && v[LBN] + v[N] <= (double)blocks &&
-		      v[SUBMIT] >= 0 && v[COMPLETE] > v[SUBMIT])) {
-			fclose(f);
-			return "has a request that is not on the drive";
-		}
-		r = &j->rows[j->n++];
-		*r = (struct row){ .submit_ns = ns(v[SUBMIT]),
-				   .complete_ns = ns(v[COMPLETE]),
-				   .lbn = (uint64_t)v[LBN],
-				   .blocks = (uint32_t)v[N],
-				   .write = v[READ] == 0,
-				   .idx = (size_t)v[IDX],
-				   .cyl = v[CYL],
-				   .head = v[HEAD],
-				   .sector = v[SECTOR] };
+	why = fgets(line, sizeof(line), f) ? columns(line, col) : "is empty";
+	while (!why && fgets(line, sizeof(line), f)) {
+		if (!add_row(j, line, col, blocks))
+			why = "has a request that is not on the drive";
 	}
 	fclose(f);
-	if (!j->n)
-		return "has no requests";
+	if (why || !j->n)
+		return why ? why : "has no requests";
 	qsort(j->rows, j->n, sizeof(*j->rows), by_submission);
 	j->done = calloc(j->n, sizeof(*j->done));
 	for (size_t i = 0; i < j->n; i++)

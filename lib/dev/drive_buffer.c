@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The write buffer of the drive: what is written to the medium, and when
+ * (drive_cache.c has the idea).
+ */
+#include <string.h>
+#include "dev/drive_cache_impl.h"
+
+/* Which of the waiting writes goes first when the medium is free at now_ns. */
+static unsigned choose(const struct sp__drive_cache *c, const struct sp__arm *arm, uint64_t now_ns)
+{
+	uint64_t least = UINT64_MAX;
+	unsigned best = 0;
+
+	if (c->m->window_policy != SP__WINDOW_SPTF)
+		return 0;
+	for (unsigned i = 0; i < c->nwaiting && c->waiting[i].since_ns <= now_ns; i++) {
+		struct sp__piece p = { .lbn = c->waiting[i].lbn,
+				       .blocks = c->waiting[i].blocks,
+				       .write = true };
+		uint64_t ns = sp__drive_reach_ns(c->d, arm, now_ns, &p);
+
+		if (ns < least) {
+			least = ns;
+			best = i;
+		}
+	}
+	return best;
+}
+
+void sp__buffer_destage(struct sp__drive_cache *c, struct sp__arm *arm)
+{
+	uint64_t start = max64(arm->free_ns, c->waiting[0].since_ns);
+	unsigned i = choose(c, arm, start);
+	struct waiting *w = &c->waiting[i];
+	struct sp__piece p = { .lbn = w->lbn, .write = true };
+	struct sp__service s = { 0 };
+
+	p.blocks = (uint32_t)min64(w->blocks, c->cfg->write_blocks / 4 + 1);
+	sp__ahead_stop(c, arm, start);
+	sp__drive_media(c->d, arm, start, &p, false, &s);
+	arm->free_ns = s.done_ns;
+	c->blocks_waiting -= p.blocks;
+	c->blocks_writing = p.blocks;
+	w->lbn += p.blocks;
+	w->blocks -= p.blocks;
+	if (w->blocks)
+		return;
+	c->nwaiting--;
+	memmove(w, w + 1, (c->nwaiting - i) * sizeof(*w));
+}
+
+void sp__buffer_catch_up(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns)
+{
+	while (c->nwaiting && max64(arm->free_ns, c->waiting[0].since_ns) < now_ns)
+		sp__buffer_destage(c, arm);
+}
+
+uint64_t sp__drive_cache_drain(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns)
+{
+	while (c->nwaiting)
+		sp__buffer_destage(c, arm);
+	return max64(arm->free_ns, now_ns);
+}
+
+static bool meets(const struct waiting *w, const struct sp__piece *p)
+{
+	return w->lbn < p->lbn + p->blocks && p->lbn < w->lbn + w->blocks;
+}
+
+bool sp__buffer_has(const struct sp__drive_cache *c, const struct sp__piece *p)
+{
+	for (unsigned i = 0; i < c->nwaiting; i++) {
+		const struct waiting *w = &c->waiting[i];
+
+		if (w->lbn <= p->lbn && p->lbn + p->blocks <= w->lbn + w->blocks)
+			return true;
+	}
+	return false;
+}
+
+bool sp__buffer_meets(const struct sp__drive_cache *c, const struct sp__piece *p)
+{
+	for (unsigned i = 0; i < c->nwaiting; i++) {
+		if (meets(&c->waiting[i], p))
+			return true;
+	}
+	return false;
+}
+
+bool sp__buffer_room(const struct sp__drive_cache *c, const struct sp__arm *arm, uint64_t now_ns,
+		     const struct sp__piece *p)
+{
+	uint32_t used = c->blocks_waiting + (arm->free_ns > now_ns ? c->blocks_writing : 0);
+
+	return used + p->blocks <= c->cfg->write_blocks && c->nwaiting < WAITING_MAX;
+}
+
+void sp__buffer_put(struct sp__drive_cache *c, const struct sp__piece *p, uint64_t now_ns)
+{
+	struct waiting *last = c->nwaiting ? &c->waiting[c->nwaiting - 1] : NULL;
+
+	c->blocks_waiting += p->blocks;
+	if (last && last->lbn + last->blocks == p->lbn)
+		last->blocks += p->blocks;
+	else
+		c->waiting[c->nwaiting++] = (struct waiting){ p->lbn, p->blocks, now_ns };
+}

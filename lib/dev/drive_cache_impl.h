@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The parts of the drive's cache: segments and read-ahead (drive_ahead.c), the
+ * write buffer (drive_buffer.c), and who serves requests with them
+ * (drive_cache.c).
+ */
+#ifndef SP__DEV_DRIVE_CACHE_IMPL_H
+#define SP__DEV_DRIVE_CACHE_IMPL_H
+
+#include "dev/drive.h"
+#include "dev/drive_impl.h"
+
+#define WAITING_MAX 128 /* extents in the write buffer */
+
+struct segment {
+	uint64_t lo, hi; /* equal: empty */
+	uint64_t used;	 /* when, by count of requests */
+};
+
+struct ahead {
+	bool active;
+	unsigned segment;
+	uint64_t lbn;	/* all before it is in the segment */
+	uint64_t at_ns; /* when the head had passed it */
+	uint64_t end;	/* where it is going to stop */
+};
+
+struct waiting {
+	uint64_t lbn;
+	uint32_t blocks;
+	uint64_t since_ns;
+};
+
+struct sp__drive_cache {
+	const struct sp__model *m;
+	const struct sp__drive *d;
+	const struct sp__cache_config *cfg;
+	uint64_t count; /* of requests */
+	struct ahead ahead;
+	unsigned nwaiting;
+	uint32_t blocks_waiting;
+	uint32_t blocks_writing; /* their room is free when the medium is */
+	struct waiting waiting[WAITING_MAX];
+	struct segment segments[];
+};
+
+static inline uint64_t max64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static inline uint64_t min64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The data of a segment grow at the end; the oldest fall off. */
+void sp__segment_grow(const struct sp__drive_cache *c, struct segment *s, uint64_t hi);
+
+/* The blocks that are read ahead next, to the end of their track. */
+struct sp__piece sp__ahead_piece(const struct sp__drive_cache *c, uint64_t end);
+/*
+ * How far read-ahead has got at a time: the first LBN not read.  Moves its base
+ * over the tracks that are done, with the arm; now is the arm at that time.
+ */
+uint64_t sp__ahead_progress(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
+			    struct sp__arm *now);
+/* The medium is wanted for something else at now_ns. */
+void sp__ahead_stop(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns);
+/* Reads on from lbn, which is under the head at at_ns. */
+void sp__ahead_start(struct sp__drive_cache *c, unsigned segment, uint64_t lbn, uint64_t at_ns);
+/* Brings what has been read ahead into its segment. */
+void sp__ahead_update(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns);
+
+/* Writes one waiting extent to the medium, or a part, as soon as that is free. */
+void sp__buffer_destage(struct sp__drive_cache *c, struct sp__arm *arm);
+/* Carries out what has begun before now_ns. */
+void sp__buffer_catch_up(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns);
+/* Is all of the piece in one waiting extent?  Is some of it in any? */
+bool sp__buffer_has(const struct sp__drive_cache *c, const struct sp__piece *p);
+bool sp__buffer_meets(const struct sp__drive_cache *c, const struct sp__piece *p);
+/* Does the piece fit at now_ns? */
+bool sp__buffer_room(const struct sp__drive_cache *c, const struct sp__arm *arm, uint64_t now_ns,
+		     const struct sp__piece *p);
+void sp__buffer_put(struct sp__drive_cache *c, const struct sp__piece *p, uint64_t now_ns);
+
+#endif
