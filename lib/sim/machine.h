@@ -135,7 +135,8 @@ SP_MUST_CHECK int sp__machine_locate(struct sp__machine *m, unsigned file, uint6
 /*
  * Charges what issuing costs, and submits.  indivisible: what of it goes to the
  * device at once is one batch there.  0; -ENOSPC or -ENOMEM: none of them is
- * outstanding.
+ * outstanding.  -ENOMEM also, from then on always, if memory was refused for
+ * writing in the background or for a sync.
  */
 SP_MUST_CHECK int sp__machine_submit(struct sp__machine *m, struct sp__simreq **reqs, size_t n,
 				     bool indivisible);

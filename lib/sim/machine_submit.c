@@ -129,13 +129,17 @@ static int read_span(struct sp__machine *m, struct sp__simreq *req, const struct
 {
 	/* A window begins at most one window behind the span and is twice as long. */
 	size_t look = span->pages + 3 * (size_t)(m->spec.readahead_bytes / m->spec.page_bytes);
+	uint64_t further;
 	int rc;
 
 	forget_work(m);
-	sp__pcache_ahead_end(
-		m->pc, span->device + sp__fsmap_contiguous(m->fs, req->file, span->page, look));
+	look = sp__fsmap_contiguous(m->fs, req->file, span->page, look);
+	sp__pcache_ahead_end(m->pc, span->device + look);
 	rc = sp__pcache_read(m->pc, m->clock.now_ns, span->device, span->pages, &m->read, &m->ahead,
 			     &m->write);
+	if (look == span->pages &&
+	    sp__fsmap_find(m->fs, req->file, span->page + span->pages, &further))
+		sp__pcache_stream(m->pc, further);
 	if (rc == 0)
 		rc = wait_for_flying(m, req, span);
 	return rc < 0 ? rc : make_reads(m, req);

@@ -244,20 +244,25 @@ static int read_ahead(struct sp__pcache *pc, uint64_t page, uint64_t window,
 	return 0;
 }
 
+static uint64_t *stream_at(struct sp__pcache *pc, uint64_t page)
+{
+	return &pc->stream[sp__mix64(page) & (SP__PCACHE_STREAMS - 1)];
+}
+
+void sp__pcache_stream(struct sp__pcache *pc, uint64_t page)
+{
+	if (pc->stream)
+		*stream_at(pc, page) = page + 1;
+}
+
 /* Does a read begin where an earlier one ended?  Its own end is remembered instead. */
 static bool in_stream(struct sp__pcache *pc, uint64_t page, size_t n)
 {
-	uint64_t *begin, *end;
-	bool found;
+	bool found = pc->stream && *stream_at(pc, page) == page + 1;
 
-	if (!pc->stream)
-		return false;
-	begin = &pc->stream[sp__mix64(page) & (SP__PCACHE_STREAMS - 1)];
-	end = &pc->stream[sp__mix64(page + n) & (SP__PCACHE_STREAMS - 1)];
-	found = *begin == page + 1;
 	if (found)
-		*begin = 0;
-	*end = page + n + 1;
+		*stream_at(pc, page) = 0;
+	sp__pcache_stream(pc, page + n);
 	return found;
 }
 

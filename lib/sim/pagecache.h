@@ -86,6 +86,8 @@ SP_MUST_CHECK int sp__pcache_read(struct sp__pcache *pc, uint64_t now_ns, uint64
 				  struct sp__pcache_work *write);
 /* Nothing from this page on is read ahead by the reads that follow (the end of a file's region). */
 void sp__pcache_ahead_end(struct sp__pcache *pc, uint64_t page);
+/* A read that begins with this page goes on where an earlier one ended (a file's next region). */
+void sp__pcache_stream(struct sp__pcache *pc, uint64_t page);
 /*
  * The program writes whole pages.  write: evictions, and what a synchronous
  * flush demands: the program waits for them.

@@ -187,6 +187,31 @@ static void test_read_ahead(void)
 	sp__machine_close(m);
 }
 
+static void test_read_ahead_regions(void)
+{
+	struct sp__machine *m =
+		boot("linear,cache=32K,readahead=8K,flush=evict,merge=no,fs=group:4");
+	int in = file(m, SP__SIM_INPUT, 8 * 4096), a = file(m, SP__SIM_SPILL, 0),
+	    b = file(m, SP__SIM_SPILL, 0);
+	struct sp__machine_stats s;
+	uint64_t hits;
+
+	pages(m, a, 'W', 0, 4);
+	pages(m, b, 'W', 0, 4);
+	pages(m, a, 'W', 4, 4);
+	pages(m, b, 'W', 4, 4);
+	pages(m, in, 'R', 0, 8);
+	s = stats(m);
+	hits = s.cache_hits;
+	ok(s.regions == 4 && hits == 0, "two files lie between each other, and nothing is cached");
+	for (uint64_t p = 0; p < 8; p++)
+		pages(m, a, 'R', p, 1);
+	/* The input ends where a begins: 0, 1-2 ahead, 3 ahead; then 4, 5-6 ahead, 7 ahead. */
+	ok(stats(m).cache_hits == 6 && stats(m).dispatched == s.dispatched + 6,
+	   "read-ahead stops where a region ends, and goes on in the next one");
+	sp__machine_close(m);
+}
+
 static void test_flush(void)
 {
 	struct sp__machine *m = boot("linear,cache=40K,flush=100/60/20/3s,readahead=0");
@@ -556,6 +581,7 @@ int main(void)
 	test_overlap();
 	test_cached_reads();
 	test_read_ahead();
+	test_read_ahead_regions();
 	test_flush();
 	test_eviction();
 	test_groups();

@@ -194,6 +194,10 @@ static void test_read_ahead(void)
 	sp__pcache_stats(pc, &s);
 	ok(s.hits + s.misses == 22 && s.misses == 8 && s.reads == 32,
 	   "what is read ahead is a transfer, and a hit later");
+	a.n = 0;
+	sp__pcache_stream(pc, 200);
+	rc |= sp__pcache_read(pc, 0, 200, 1, &r, &a, &w);
+	ok(!rc && IS(&a, 201, 202), "a stream can be told to go on elsewhere");
 	sp__pcache_work_release(&r);
 	sp__pcache_work_release(&a);
 	sp__pcache_free(pc);
