@@ -12,8 +12,8 @@
  * _sptf) are also run as a whole through the simulated block device: the order
  * of completion must be the same, for SPTF the mean response time within 1 %.
  * That simulator gives an idle drive the first of several requests of the same
- * moment, ours lets the scheduler choose; so the first one is submitted 1 ns
- * before the others.
+ * moment, ours lets the scheduler choose; so those of the begin are submitted
+ * 1 ns after each other.
  *
  * Without arguments: tests/oracle/atlas10k3_like.json and all files there.
  */
@@ -272,7 +272,7 @@ static size_t run(const struct job *j, struct sp__blockdev *bd, bool closed, siz
 	uint64_t now;
 
 	for (; next < (closed ? depth : 0); next++)
-		submit(bd, &j->rows[next], next > 0);
+		submit(bd, &j->rows[next], next);
 	for (;;) {
 		struct sp__blockreq *r;
 
