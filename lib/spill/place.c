@@ -18,41 +18,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
-#include "spill/place.h"
+#include "spill/place_impl.h"
 
-/* Places on a track have so many bits in the number of a unit. */
-#define PLACE_BITS 12
-#define PLACES_MAX (1u << PLACE_BITS)
 #define NONE UINT32_MAX
-
-struct row {
-	uint64_t lbn; /* of the track's first block */
-	uint16_t places, turn;
-	uint32_t band;
-};
-
-struct band {
-	uint32_t first_row, rows;
-	uint32_t group; /* its first band */
-	uint32_t next;	/* of the same group */
-	uint32_t live;	/* pages in use */
-	bool again;	/* its tracks serve a second time */
-};
-
-struct sp__place {
-	struct sp__place_opts opts;
-	uint32_t page_blocks;
-	uint32_t block_bytes;
-	uint32_t band_rows; /* K; 1 without a path */
-	uint64_t next_track;
-	struct row *rows;
-	struct band *bands;
-	uint32_t nrows, rows_cap, nbands, bands_cap;
-	uint32_t group_first; /* band of the group that still has seats */
-	uint32_t seats;	      /* of it that are taken */
-	uint32_t free_band;   /* list of bands that hold nothing */
-	uint64_t used, recycled;
-};
 
 static int grow(void **array, uint32_t *cap, uint32_t need, size_t element)
 {
@@ -143,11 +111,13 @@ void sp__place_free(struct sp__place *p)
 		return;
 	free(p->rows);
 	free(p->bands);
+	free(p->path);
 	free(p);
 }
 
 /* By how many places row r is turned, so that the hop from row r - 1 arrives in time. */
-static uint16_t turn(const struct sp__place *p, const struct row *before, const struct row *row)
+static uint16_t turn(const struct sp__place *p, const struct sp__row *before,
+		     const struct sp__row *row)
 {
 	uint64_t last = before->lbn + (uint64_t)(before->turn + 1) * p->page_blocks - 1, adjacent;
 	uint64_t place;
@@ -161,7 +131,7 @@ static uint16_t turn(const struct sp__place *p, const struct row *before, const 
 
 static int add_row(struct sp__place *p, uint32_t band, bool first)
 {
-	struct row *row = &p->rows[p->nrows];
+	struct sp__row *row = &p->rows[p->nrows];
 	struct sp_track t;
 	uint32_t places;
 	int rc = sp_geometry_track_number(p->opts.geometry, p->next_track, &t);
@@ -171,7 +141,12 @@ static int add_row(struct sp__place *p, uint32_t band, bool first)
 	places = t.blocks / p->page_blocks;
 	if (places > PLACES_MAX)
 		places = PLACES_MAX;
-	*row = (struct row){ .lbn = t.first, .places = (uint16_t)places, .band = band };
+	*row = (struct sp__row){ .lbn = t.first,
+				 .number = t.number,
+				 .angle = t.angle_deg / 360,
+				 .blocks = t.blocks,
+				 .places = (uint16_t)places,
+				 .band = band };
 	if (!first && places && row[-1].places)
 		row->turn = turn(p, row - 1, row);
 	p->nrows++;
@@ -182,7 +157,7 @@ static int add_row(struct sp__place *p, uint32_t band, bool first)
 /* A band that holds nothing: one used before, or further tracks. */
 static int new_band(struct sp__place *p, uint32_t *number)
 {
-	struct band *b;
+	struct sp__band *b;
 	int rc = 0;
 
 	if (p->free_band != NONE) {
@@ -196,7 +171,7 @@ static int new_band(struct sp__place *p, uint32_t *number)
 	    grow((void **)&p->rows, &p->rows_cap, p->nrows + p->band_rows, sizeof(*p->rows)) < 0)
 		return -ENOMEM;
 	b = &p->bands[p->nbands];
-	*b = (struct band){ .first_row = p->nrows, .next = NONE };
+	*b = (struct sp__band){ .first_row = p->nrows, .next = NONE };
 	while (rc == 0 && b->rows < p->band_rows) {
 		rc = add_row(p, p->nbands, b->rows == 0);
 		b->rows += rc == 0;
@@ -246,12 +221,7 @@ static int next_row(struct sp__place *p, uint32_t *row)
 	return 0;
 }
 
-static uint32_t physical(const struct row *row, uint32_t place)
-{
-	return (place + row->turn) % row->places;
-}
-
-static void note_taken(struct sp__place *p, struct band *b, uint32_t units)
+static void note_taken(struct sp__place *p, struct sp__band *b, uint32_t units)
 {
 	b->live += units;
 	p->used += units;
@@ -282,8 +252,8 @@ int sp__place_take(struct sp__place *p, const struct sp__run *run, uint32_t want
 	if (rc < 0)
 		return rc;
 	got = p->rows[row].places - place;
-	if (got > p->rows[row].places - physical(&p->rows[row], place))
-		got = p->rows[row].places - physical(&p->rows[row], place);
+	if (got > p->rows[row].places - sp__row_place(&p->rows[row], place))
+		got = p->rows[row].places - sp__row_place(&p->rows[row], place);
 	if (got > want)
 		got = want;
 	note_taken(p, &p->bands[p->rows[row].band], got);
@@ -294,7 +264,7 @@ int sp__place_take(struct sp__place *p, const struct sp__run *run, uint32_t want
 void sp__place_give(struct sp__place *p, uint64_t unit)
 {
 	uint32_t number = p->rows[unit >> PLACE_BITS].band;
-	struct band *b = &p->bands[number];
+	struct sp__band *b = &p->bands[number];
 	bool open = b->group == p->group_first && p->seats < p->bands[b->group].rows;
 
 	p->used--;
@@ -308,21 +278,11 @@ void sp__place_give(struct sp__place *p, uint64_t unit)
 
 uint64_t sp__place_offset(const struct sp__place *p, uint64_t unit)
 {
-	const struct row *row = &p->rows[unit >> PLACE_BITS];
-	uint64_t lbn =
-		row->lbn + (uint64_t)physical(row, (uint32_t)(unit % PLACES_MAX)) * p->page_blocks;
+	const struct sp__row *row = &p->rows[unit >> PLACE_BITS];
+	uint64_t lbn = row->lbn +
+		       (uint64_t)sp__row_place(row, (uint32_t)(unit % PLACES_MAX)) * p->page_blocks;
 
 	return (lbn - p->opts.base_lbn) * p->block_bytes;
-}
-
-uint64_t sp__place_rank(const struct sp__place *p, uint64_t unit)
-{
-	const struct row *row = &p->rows[unit >> PLACE_BITS];
-	uint64_t seat = (unit >> PLACE_BITS) - p->bands[row->band].first_row;
-
-	if (p->opts.policy != SP_PLACE_SEMISEQ)
-		return sp__place_offset(p, unit);
-	return (uint64_t)row->band << 40 | (unit % PLACES_MAX) << 28 | seat;
 }
 
 uint64_t sp__place_used(const struct sp__place *p)

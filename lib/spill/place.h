@@ -54,8 +54,18 @@ void sp__place_give(struct sp__place *place, uint64_t unit);
 
 /* Where the unit lies in the volume, in bytes. */
 uint64_t sp__place_offset(const struct sp__place *place, uint64_t unit);
-/* Its rank in the order in which units are best read together. */
-uint64_t sp__place_rank(const struct sp__place *place, uint64_t unit);
+
+/* A unit that is to be read, and whatever the caller knows it by. */
+struct sp__stop {
+	uint64_t unit;
+	void *what;
+};
+
+/*
+ * Brings units into the order in which they are best read one after the other,
+ * the first staying first under SEMISEQ (path.c).  0 or -ENOMEM.
+ */
+SP_MUST_CHECK int sp__place_order(struct sp__place *place, struct sp__stop *stops, size_t n);
 
 /* Units in use, and units that were given out a second time. */
 uint64_t sp__place_used(const struct sp__place *place);

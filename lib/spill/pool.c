@@ -12,7 +12,6 @@
 /* One page of memory. */
 struct slot {
 	struct sp__request req;
-	uint64_t rank; /* among those that are read together */
 	uint32_t next; /* in the list of its run, or of the free ones */
 	bool in_flight;
 };
@@ -34,7 +33,7 @@ struct sp__pool {
 	size_t nsources;
 	struct slot *slots;
 	struct sp__request **batch;
-	struct sp__request **pending; /* npages, where batches are ranked; else NULL */
+	struct sp__stop *pending; /* npages, where runs are placed by tracks; else NULL */
 	unsigned npending;
 	char *mem;
 	char *unpack_mem;
@@ -89,8 +88,6 @@ static struct sp__request *prepare(struct sp__pool *p, struct source *src)
 					  .data = p->mem + (size_t)at * p->spill->opts.page_bytes,
 					  .bytes = (bytes + BLOCK - 1) & ~(BLOCK - 1) };
 	sp__spill_locate(p->spill, src->run, sp__spill_page_unit(src->run, src->asked), &slot->req);
-	if (p->pending)
-		slot->rank = sp__spill_rank(p->spill, src->run, src->asked);
 	slot->in_flight = true;
 	slot->next = NONE;
 	if (src->first == NONE)
@@ -116,13 +113,6 @@ static int submit(struct sp__pool *p, struct sp__request **batch, unsigned pages
 	return p->error = rc;
 }
 
-static int by_rank(const void *a, const void *b)
-{
-	const struct slot *x = *(struct slot *const *)a, *y = *(struct slot *const *)b;
-
-	return (x->rank > y->rank) - (x->rank < y->rank);
-}
-
 /* What has gathered goes as one batch, once the device has nothing to do. */
 static int submit_pending(struct sp__pool *p)
 {
@@ -131,23 +121,33 @@ static int submit_pending(struct sp__pool *p)
 	if (!pages || p->in_flight)
 		return 0;
 	p->npending = 0;
-	qsort(p->pending, pages, sizeof(*p->pending), by_rank);
-	return submit(p, p->pending, pages);
+	if (sp__place_order(p->spill->place, p->pending, pages) < 0)
+		return p->error = sp__err(p->spill->opts.err, -ENOMEM, "allocate", NULL, -1);
+	for (unsigned i = 0; i < pages; i++)
+		p->batch[i] = p->pending[i].what;
+	return submit(p, p->batch, pages);
+}
+
+/* A page that will be read with others, in the order of their places. */
+static void put_off(struct sp__pool *p, struct source *src)
+{
+	uint64_t unit = sp__spill_unit(src->run, sp__spill_page_unit(src->run, src->asked));
+
+	p->pending[p->npending++] = (struct sp__stop){ unit, prepare(p, src) };
 }
 
 static int read_cluster(struct sp__pool *p, unsigned run, unsigned pages)
 {
-	struct sp__request **batch = p->pending ? p->pending + p->npending : p->batch;
-
-	for (unsigned i = 0; i < pages; i++)
-		batch[i] = prepare(p, &p->sources[run]);
 	if (p->last_run != run)
 		p->spill->cluster_reads++;
 	p->last_run = run;
-	if (!p->pending)
-		return submit(p, batch, pages);
-	p->npending += pages;
-	return 0;
+	for (unsigned i = 0; i < pages; i++) {
+		if (p->pending)
+			put_off(p, &p->sources[run]);
+		else
+			p->batch[i] = prepare(p, &p->sources[run]);
+	}
+	return p->pending ? 0 : submit(p, p->batch, pages);
 }
 
 static int pump(struct sp__pool *p)
@@ -161,16 +161,24 @@ static int pump(struct sp__pool *p)
 	return rc || p->npending < p->nsources ? rc : submit_pending(p);
 }
 
+/* Requests in one batch: of a cluster, or of all that is pending. */
+static size_t batch_cap(const struct sp__pool *p)
+{
+	if (p->spill->place)
+		return p->npages;
+	return p->plan.largest ? p->plan.largest : 1;
+}
+
 static int setup(struct sp__pool *p, struct sp__run *const *runs, void *mem)
 {
 	const uint32_t page = p->spill->opts.page_bytes;
 
 	p->slots = calloc(p->npages, sizeof(*p->slots));
 	p->sources = calloc(p->nsources, sizeof(*p->sources));
-	p->batch = calloc(p->plan.largest ? p->plan.largest : 1, sizeof(struct sp__request *));
-	if (sp__spill_ranked(p->spill))
-		p->pending = calloc(p->npages, sizeof(struct sp__request *));
-	if (!p->slots || !p->sources || !p->batch || (sp__spill_ranked(p->spill) && !p->pending))
+	p->batch = calloc(batch_cap(p), sizeof(struct sp__request *));
+	if (p->spill->place)
+		p->pending = calloc(p->npages, sizeof(*p->pending));
+	if (!p->slots || !p->sources || !p->batch || (p->spill->place && !p->pending))
 		return -ENOMEM;
 	p->mem = mem;
 	for (unsigned i = 0; i < p->npages; i++)

@@ -206,15 +206,15 @@ void sp__spill_locate(const struct sp__spill *s, const struct sp__run *run, uint
 	const struct sp__extent *e = sp__run_extent(run, unit);
 
 	req->volume = s->files[e->file];
-	req->offset = s->place ? sp__place_offset(s->place, e->unit + (unit - e->first))
-			       : (e->unit + (unit - e->first)) * s->unit_bytes;
+	unit = sp__spill_unit(run, unit);
+	req->offset = s->place ? sp__place_offset(s->place, unit) : unit * s->unit_bytes;
 }
 
-uint64_t sp__spill_rank(const struct sp__spill *s, const struct sp__run *run, uint64_t unit)
+uint64_t sp__spill_unit(const struct sp__run *run, uint64_t unit)
 {
 	const struct sp__extent *e = sp__run_extent(run, unit);
 
-	return sp__place_rank(s->place, e->unit + (unit - e->first));
+	return e->unit + (unit - e->first);
 }
 
 static void note_peak(struct sp__spill *s)

@@ -94,13 +94,8 @@ void sp__spill_locate(const struct sp__spill *s, const struct sp__run *run, uint
 /* Takes units for the run, in one piece of the volume: how many. */
 int sp__spill_take(struct sp__spill *s, struct sp__run *run, uint32_t file, uint32_t want,
 		   uint32_t *got);
-/* Is it better to read pages in batches, each in the order of their ranks? */
-static inline bool sp__spill_ranked(const struct sp__spill *s)
-{
-	return s->place != NULL;
-}
-
-uint64_t sp__spill_rank(const struct sp__spill *s, const struct sp__run *run, uint64_t unit);
+/* The number of a unit of the run in the store's one volume, for sp__place_order(). */
+uint64_t sp__spill_unit(const struct sp__run *run, uint64_t unit);
 
 /* A page of the run has been read: its space may serve again. */
 void sp__spill_give_page(struct sp__spill *s, const struct sp__run *run, size_t page);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside placement: tracks as they were taken (place.c), and the order of
+ * reading (path.c).
+ */
+#ifndef SP__SPILL_PLACE_IMPL_H
+#define SP__SPILL_PLACE_IMPL_H
+
+#include "spill/place.h"
+
+/* Places on a track have so many bits in the number of a unit. */
+#define PLACE_BITS 12
+#define PLACES_MAX (1u << PLACE_BITS)
+
+/* A track in use. */
+struct sp__row {
+	uint64_t lbn;	 /* of its first block */
+	uint64_t number; /* on the device */
+	double angle;	 /* of its first block, in revolutions */
+	uint32_t blocks;
+	uint16_t places, turn;
+	uint32_t band;
+};
+
+struct sp__band {
+	uint32_t first_row, rows;
+	uint32_t group; /* its first band */
+	uint32_t next;	/* of the same group */
+	uint32_t live;	/* pages in use */
+	bool again;	/* its tracks serve a second time */
+};
+
+struct sp__waypoint;
+
+struct sp__place {
+	struct sp__place_opts opts;
+	uint32_t page_blocks;
+	uint32_t block_bytes;
+	uint32_t band_rows; /* K; 1 without a path */
+	uint64_t next_track;
+	struct sp__row *rows;
+	struct sp__band *bands;
+	uint32_t nrows, rows_cap, nbands, bands_cap;
+	uint32_t group_first; /* band of the group that still has seats */
+	uint32_t seats;	      /* of it that are taken */
+	uint32_t free_band;   /* list of bands that hold nothing */
+	uint64_t used, recycled;
+	struct sp__waypoint *path; /* scratch of path.c */
+	size_t path_cap;
+};
+
+/* Where on its grid the row has the page at a place of its run. */
+static inline uint32_t sp__row_place(const struct sp__row *row, uint32_t place)
+{
+	return (place + row->turn) % row->places;
+}
+
+#endif
