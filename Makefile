@@ -231,7 +231,7 @@ fuzz: $(FUZZ) ## every fuzz target for FUZZ_SECONDS (20); LIBFUZZER=1 uses clang
 			$$f -t $(FUZZ_SECONDS) -s random $$(ls -d tests/fuzz/corpus/$$name 2>/dev/null); \
 		fi; done
 
-.PHONY: demo bench lint format
+.PHONY: demo bench experiments lint format
 demo: ## sorts two real things, beside GNU sort, and draws a picture
 	$(Q)scripts/setup demo
 	$(Q)+$(MAKE) --no-print-directory all
@@ -240,6 +240,10 @@ bench: ## the table of README's figures; ROWS='...', RUNS=5, GROWTH=1
 	$(Q)scripts/setup bench
 	$(Q)+$(MAKE) --no-print-directory all
 	$(Q)ROWS='$(ROWS)' RUNS='$(RUNS)' GROWTH='$(GROWTH)' scripts/bench/run
+experiments: ## the figures of the papers on simulated drives; SCALE=1: at their sizes
+	$(Q)scripts/setup experiments
+	$(Q)+$(MAKE) --no-print-directory all
+	$(Q)scripts/experiments/run
 
 CHECKERS := $(sort $(wildcard scripts/check-*))
 lint: ## the checkers of code, documents and symbols

@@ -1,0 +1,200 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+#
+# What the scripts of one paper each share.  Such a script is run by
+# scripts/experiments/run and begins with
+#
+#	# shellcheck source=scripts/experiments/lib.bash
+#	. "$(dirname "$0")/lib.bash"
+#	begin zl98 "Zhang and Larson 1998: buffering and read-ahead for external mergesort"
+#
+# After that it is in the source tree, with
+#
+#	$out	build/experiments, where CSV, pictures and results stay
+#	$work	a folder of its own for all else, also of temporary data; removed at the end
+#	$scale	1: the sizes of the paper; 0.1: a tenth of them
+#
+# What it measures it puts down with row, draws with plot, and judges with verdict.
+# Numbers may have fractions; whatever is computed goes through calc.  Nothing
+# here knows a result: what the papers say stands in the scripts.
+
+set -u
+export LC_ALL=C
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
+bin=${SP_BUILD:-build}/bin
+xsort=$(readlink -f "${XSORT:-$bin/xsort}")
+xgen=$(readlink -f "${XGEN:-$bin/xgen}")
+seqstat=$(readlink -f "${SEQSTAT:-$bin/seqstat}")
+scale=${SCALE:-0.1}
+out=${EXPERIMENTS_DIR:-build/experiments}
+mkdir -p "$out" || exit 2
+out=$(readlink -f "$out")
+paper='' work=''
+
+say() { echo "experiments: $*" >&2; }
+die() { say "$*"; exit 2; }
+
+# begin PAPER TITLE: what an earlier run of this paper has left is removed.
+begin()
+{
+	paper=$1
+	[ -x "$xsort" ] && [ -x "$xgen" ] || die "build first: make"
+	rm -f "$out/$paper".* "$out/$paper"-*
+	work=$(mktemp -d "$out/tmp.$paper.XXXXXX") || exit 2
+	trap 'rm -rf "$work"' EXIT
+	trap 'exit 130' INT TERM HUP
+	export TMPDIR=$work
+	echo "$2" >"$out/$paper.title"
+	: >"$out/$paper.rows"
+}
+
+# calc EXPRESSION [FORMAT]: in awk's words; %.10g if there is no FORMAT.
+calc() { awk "BEGIN { printf \"${2:-%.10g}\", ($1) }"; }
+# holds CONDITION: likewise, as an exit status.
+holds() { awk "BEGIN { exit !($1) }"; }
+# within VALUE WANTED PERCENT
+within() { holds "($1 - $2) * ($1 - $2) <= ($2 * $3 / 100) ^ 2"; }
+# scaled SIZE [UNIT]: SIZE times the scale, rounded to a multiple of UNIT (1), at least one.
+scaled() { awk -v n="$1" -v s="$scale" -v u="${2:-1}" 'BEGIN { k = int(n * s / u + 0.5); printf "%d", (k < 1 ? 1 : k) * u }'; }
+
+# generate FILE ARGUMENT...: xgen's, once for the same FILE of $work.
+generate()
+{
+	[ -e "$work/$1" ] && return
+	"$xgen" "${@:2}" -o "$work/$1" || die "failed: xgen ${*:2}"
+}
+
+# sorted ARGUMENT...: xsort with a report, which field reads.  The result is
+# thrown away.  With trace=yes before it, the requests are in $work/trace.
+sorted()
+{
+	local more=()
+
+	[ "${trace:-no}" = yes ] && more=(--trace="$work/trace")
+	"$xsort" --stats="$work/report" "${more[@]}" "$@" >/dev/null || die "failed: xsort $*"
+	flatten "$work/report" >"$work/fields"
+}
+
+# flatten REPORT: a JSON report of a Spindle tool as lines "key.key value".  In an
+# array, a member is named by its "name", or else by its number from 0.
+flatten()
+{
+	awk '
+		function path(key,  i, p) {
+			p = ""
+			for (i = 1; i <= depth; i++)
+				if (name[i] != "")
+					p = p name[i] "."
+			return p key
+		}
+		{
+			line = $0
+			sub(/^ */, "", line)
+			sub(/,$/, "", line)
+			key = ""
+			if (line ~ /^"[^"]*": /) {
+				key = line
+				sub(/^"/, "", key)
+				sub(/": .*/, "", key)
+				sub(/^"[^"]*": /, "", line)
+			} else if (list[depth] && line !~ /^[]}]/) {
+				key = count[depth]++
+			}
+			if (line == "{" || line == "[") {
+				depth++
+				name[depth] = key
+				list[depth] = line == "["
+				count[depth] = 0
+			} else if (line ~ /^[]}]/) {
+				depth--
+			} else {
+				sub(/^"/, "", line)
+				sub(/"$/, "", line)
+				if (key == "name" && list[depth - 1])
+					name[depth] = line
+				print path(key), line
+			}
+		}' "$1"
+}
+
+# field KEY [FILE]: of the last report (or of what flatten has written), such as
+# io.cluster_reads or phases.merge.elapsed_s.
+field()
+{
+	awk -v key="$1" '$1 == key { print $2; found = 1; exit } END { exit !found }' "${2:-$work/fields}" ||
+		die "no field $1 in the report"
+}
+
+# row TABLE KEY=VALUE...: one line of PAPER-TABLE.csv, whose first line has the keys.
+row()
+{
+	local file=$out/$paper-$1.csv pair keys=() values=()
+
+	for pair in "${@:2}"; do
+		keys+=("${pair%%=*}")
+		values+=("${pair#*=}")
+	done
+	[ -e "$file" ] || (IFS=,; echo "${keys[*]}") >"$file"
+	(IFS=,; echo "${values[*]}") >>"$file"
+}
+
+# column TABLE KEY [CONDITION]: the values of a key, of the lines that an awk
+# condition over v["KEY"] takes.
+column()
+{
+	awk -F, -v want="$2" '
+		NR == 1 { for (i = 1; i <= NF; i++) key[i] = $i; next }
+		{ for (i = 1; i <= NF; i++) v[key[i]] = $i }
+		'"${3:-1}"' { print v[want] }' "$out/$paper-$1.csv"
+}
+
+# Of numbers on standard input.
+mean() { awk '{ s += $1 } END { printf "%.10g", NR ? s / NR : 0 }'; }
+largest() { awk 'NR == 1 || $1 > m { m = $1 } END { printf "%.10g", m }'; }
+smallest() { awk 'NR == 1 || $1 < m { m = $1 } END { printf "%.10g", m }'; }
+
+# plot NAME: gnuplot's commands on standard input, to PAPER-NAME.png.  Comma is the
+# data separator; $out is the variable `out` there.  Series are drawn with the line
+# styles 1 to 8; an expectation has the colour of what was measured and dashes (dt 2).
+plot()
+{
+	command -v gnuplot >/dev/null || { say "no gnuplot: no picture $paper-$1"; return; }
+	{
+		cat <<-GNUPLOT
+		set terminal pngcairo size ${size:-900,600} font "sans,12"
+		set output "$out/$paper-$1.png"
+		out = "$out"
+		set datafile separator ","
+		set border 3
+		set tics nomirror
+		set grid lc rgb "#dddddd"
+		set key top right samplen 2 spacing 1.1
+		set style line 1 lc rgb "#b03030" lw 2 pt 7 ps 0.9
+		set style line 2 lc rgb "#d08020" lw 2 pt 5 ps 0.9
+		set style line 3 lc rgb "#2060a0" lw 2 pt 9 ps 1.0
+		set style line 4 lc rgb "#208040" lw 2 pt 11 ps 1.0
+		set style line 5 lc rgb "#804090" lw 2 pt 13 ps 1.0
+		set style line 6 lc rgb "#606060" lw 2 pt 6 ps 0.9
+		set style line 7 lc rgb "#20a0a0" lw 2 pt 4 ps 0.9
+		set style line 8 lc rgb "#a0a020" lw 2 pt 8 ps 1.0
+		GNUPLOT
+		cat
+	} | gnuplot || die "gnuplot failed for $paper-$1"
+}
+
+# verdict ID PAPER HERE yes|partly|no|shown [REASON]: a line of the table of results.
+# yes: as experiments.md (or the issue) wants it; shown: nothing was promised.  Text is
+# Markdown without "|".
+verdict()
+{
+	case $4 in
+	yes | partly | no | shown) ;;
+	*) die "verdict of $1: '$4'" ;;
+	esac
+	printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" "${5:-}" >>"$out/$paper.rows"
+	say "$1: $4 ($3)"
+}
+# note: a paragraph of Markdown on standard input, to stand below the table.
+note() { { echo; cat; } >>"$out/$paper.notes"; }
+# outcome CONDITION: yes or no, for verdict.
+outcome() { if holds "$1"; then echo yes; else echo no; fi; }
