@@ -71,15 +71,6 @@ static enum sp__direct direct_of(const struct sp_sort_opts *o)
 	return o->direct < 0 ? SP__DIRECT_AUTO : o->direct ? SP__DIRECT_ALWAYS : SP__DIRECT_NEVER;
 }
 
-/* The simulated machine, if the files of that kind lie on it. */
-static struct sp__machine *machine_for(const struct job *j, enum sp__sim_files kind)
-{
-	struct sp__machine *m = j->sort ? j->sort->machine : NULL;
-	enum sp__sim_files files = m ? sp__machine_spec(m)->files : SP__SIM_FILES_NONE;
-
-	return files == kind || files == SP__SIM_FILES_BOTH ? m : NULL;
-}
-
 static int open_scan(struct job *j)
 {
 	struct sp__plan_buffers b;
@@ -98,7 +89,7 @@ static int open_scan(struct job *j)
 					      .chunk_bytes = b.chunk_bytes,
 					      .depth = b.chunks,
 					      .trace = j->sort ? j->sort->trace : NULL,
-					      .machine = machine_for(j, SP__SIM_FILES_IN) };
+					      .machine = sp__machine_of(j->sort, SP__SIM_FILES_IN) };
 	return sp__scan_open(&j->scan, &o);
 }
 
@@ -134,7 +125,7 @@ static int open_output(struct job *j)
 				      .direct = direct_of(&j->opts),
 				      .expected_bytes = j->total_bytes,
 				      .trace = j->sort->trace,
-				      .machine = machine_for(j, SP__SIM_FILES_OUT) };
+				      .machine = sp__machine_of(j->sort, SP__SIM_FILES_OUT) };
 	int rc;
 
 	if (!j->out.name)
@@ -187,7 +178,7 @@ static int give_output(struct job *j)
 	}
 	if (rc == SP_END)
 		rc = sp__wstream_finish(j->ws);
-	if (rc == 0 && machine_for(j, SP__SIM_FILES_OUT))
+	if (rc == 0 && sp__machine_of(j->sort, SP__SIM_FILES_OUT))
 		finish_simulated(j);
 	return rc < 0 ? rc : sp__outfile_commit(&j->out, j->err);
 }

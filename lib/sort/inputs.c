@@ -113,6 +113,7 @@ int sp__sort_merge_inputs(struct sp_sort *s, const struct sp_sort_io *io)
 	in->fan_in = fan_in(s);
 	in->memory_bytes = s->plan.memory_bytes / 3;
 	in->engine = s->opts.engine;
+	in->machine = sp__machine_of(s, SP__SIM_FILES_IN);
 	in->err = s->err;
 	in->list = calloc(in->n ? in->n : 1, sizeof(*in->list));
 	if (!in->list)

@@ -158,6 +158,8 @@ void sp__bound_descriptors(struct sp_sort *s);
 /* The clock of the machine that sorts, and its processor's; simulated or real. */
 uint64_t sp__sort_now_ns(const struct sp_sort *s);
 uint64_t sp__sort_cpu_ns(const struct sp_sort *s);
+/* The simulated machine, if the program's own files of that kind lie on it; or NULL. */
+struct sp__machine *sp__machine_of(const struct sp_sort *s, enum sp__sim_files kind);
 /* On a simulated machine: so much work takes its time. */
 void sp__charge_scan(struct sp_sort *s, uint64_t records, uint64_t bytes);
 void sp__charge_sorting(struct sp_sort *s, uint64_t records);

@@ -29,6 +29,16 @@ uint64_t sp__sort_cpu_ns(const struct sp_sort *s)
 	return m.cpu_time_ns;
 }
 
+struct sp__machine *sp__machine_of(const struct sp_sort *s, enum sp__sim_files kind)
+{
+	enum sp__sim_files files;
+
+	if (!s->machine)
+		return NULL;
+	files = sp__machine_spec(s->machine)->files;
+	return files == kind || files == SP__SIM_FILES_BOTH ? s->machine : NULL;
+}
+
 static uint64_t copy_ns(const struct sp__model *m, uint64_t bytes)
 {
 	return bytes * m->cpu_copy_ps / PS_PER_NS;

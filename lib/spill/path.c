@@ -185,3 +185,8 @@ int sp__place_order(struct sp__place *p, struct sp__stop *stops, size_t n)
 		stops[i] = w[i].stop;
 	return 0;
 }
+
+size_t sp__place_order_memory(void)
+{
+	return sizeof(struct sp__waypoint);
+}

@@ -66,6 +66,8 @@ struct sp__stop {
  * the first staying first under SEMISEQ (path.c).  0 or -ENOMEM.
  */
 SP_MUST_CHECK int sp__place_order(struct sp__place *place, struct sp__stop *stops, size_t n);
+/* What that takes for each, for the budget. */
+size_t sp__place_order_memory(void);
 
 /* Units in use, and units that were given out a second time. */
 uint64_t sp__place_used(const struct sp__place *place);

@@ -53,8 +53,9 @@ static size_t unpack_bytes(const struct sp__spill *s, size_t nruns)
 size_t sp__pool_memory(const struct sp__spill *s, size_t nruns, unsigned npages)
 {
 	size_t codec = s->opts.codec ? sp__codec_memory(s->opts.codec, s->opts.page_bytes) : 0;
+	size_t order = s->place ? npages * (sizeof(struct sp__stop) + sp__place_order_memory()) : 0;
 
-	return npages * sizeof(struct slot) + nruns * sizeof(struct source) + codec +
+	return order + npages * sizeof(struct slot) + nruns * sizeof(struct source) + codec +
 	       unpack_bytes(s, nruns);
 }
 

@@ -59,6 +59,14 @@ on()
 	grep -q '"placement": "semiseq"' r.json
 }
 
+@test "sorted inputs that lie on the machine are merged there" {
+	"$xsort" in -o a
+	"$XGEN" lines --bytes=1M --seed=6 | sort >b
+	sort -m a b >both
+	"$xsort" -m --volume=sim:linear,files=in --stats=r.json a b | cmp - both
+	[ "$(number transfers)" -gt 1000 ]
+}
+
 @test "what cannot be is refused" {
 	run -2 --separate-stderr "$xsort" --volume=sim:none-such in
 	[[ $stderr == *none-such* && $stderr == *atlas10k3-like* ]]
