@@ -84,12 +84,13 @@ static int open_scan(struct job *j)
 	};
 
 	sp__plan_buffers(sp__plan_working(j->opts.memory_bytes), &b);
-	o.stream = (struct sp__rstream_opts){ .engine = j->opts.engine,
-					      .direct = direct_of(&j->opts),
-					      .chunk_bytes = b.chunk_bytes,
-					      .depth = b.chunks,
-					      .trace = j->sort ? j->sort->trace : NULL,
-					      .machine = sp__machine_of(j->sort, SP__SIM_FILES_IN) };
+	o.stream =
+		(struct sp__rstream_opts){ .engine = j->opts.engine,
+					   .direct = direct_of(&j->opts),
+					   .chunk_bytes = b.chunk_bytes,
+					   .depth = b.chunks,
+					   .trace = j->sort ? j->sort->trace : NULL,
+					   .machine = sp__machine_of(j->sort, SP__SIM_FILES_IN) };
 	return sp__scan_open(&j->scan, &o);
 }
 
