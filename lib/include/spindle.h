@@ -10,8 +10,8 @@
 #include <spindle/error.h>
 #include <spindle/gen.h>
 #include <spindle/geometry.h>
-#include <spindle/geometry.h>
 #include <spindle/join.h>
+#include <spindle/probe.h>
 #include <spindle/rec.h>
 #include <spindle/report.h>
 #include <spindle/sequence.h>

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is true of a device whether or not it has tracks: how its rate grows
+ * with the number of outstanding requests and with their size, and whether the
+ * rate is cut after a burst.
+ *
+ * The knee is the least depth (or size) from which doubling gains less than a
+ * tenth.  Random reads are used for depths, and for sizes one request at a
+ * time, so that sizes do not hide behind depth.  Every point takes about
+ * POINT_NS, so all of it takes a few seconds.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "probe/state.h"
+
+#define DEPTH_MAX 128
+#define SIZE_FIRST 4096
+#define SIZE_MAX_BYTES (1u << 20)
+#define POINT_NS 200e6
+#define READS_MAX 4096
+#define READS_MIN 16
+#define WINDOWS 10
+#define GAIN 1.1
+
+struct load {
+	struct sp__probe *p;
+	uint64_t lbn[READS_MAX], latency[READS_MAX];
+	double sorted[READS_MAX];
+};
+
+static int run(struct load *l, size_t n, uint32_t blocks, unsigned depth, struct sp_probe_rate *r)
+{
+	struct sp__probe *p = l->p;
+	uint64_t places = p->t->blocks / blocks, elapsed;
+	int rc = sp__probe_stopped(p);
+
+	for (size_t i = 0; i < n; i++)
+		l->lbn[i] = sp__rng_below(&p->rng, places) * blocks;
+	if (!rc)
+		rc = p->t->ops->stream(p->t, l->lbn, n, blocks, depth, l->latency, &elapsed);
+	if (rc)
+		return rc;
+	p->r->reads += n;
+	for (size_t i = 0; i < n; i++)
+		l->sorted[i] = (double)l->latency[i];
+	*r = (struct sp_probe_rate){ .depth = depth, .bytes = blocks * p->t->block_bytes };
+	r->requests_s = (double)n / ((double)elapsed / 1e9);
+	r->mb_s = r->requests_s * r->bytes / 1e6;
+	r->p50_ns = sp__quantile(l->sorted, n, 0.5);
+	r->p99_ns = sp__quantile(l->sorted, n, 0.99);
+	return 0;
+}
+
+/* A point that takes about POINT_NS, judging by a short run. */
+static int point(struct load *l, uint32_t blocks, unsigned depth)
+{
+	struct sp_probe_result *res = l->p->r;
+	struct sp_probe_rate r, *rates;
+	double n;
+	int rc = run(l, READS_MIN < depth ? 2 * depth : READS_MIN, blocks, depth, &r);
+
+	if (rc)
+		return rc;
+	n = fmin(fmax(r.requests_s * POINT_NS / 1e9, READS_MIN), READS_MAX);
+	if (n > 2 * READS_MIN)
+		rc = run(l, (size_t)n, blocks, depth, &r);
+	if (rc)
+		return rc;
+	rates = realloc(res->rates, (res->nrates + 1) * sizeof(*rates));
+	if (!rates)
+		return -ENOMEM;
+	res->rates = rates;
+	rates[res->nrates++] = r;
+	return 0;
+}
+
+static uint32_t to_blocks(const struct sp__probe *p, uint32_t bytes)
+{
+	return bytes > p->t->block_bytes ? bytes / p->t->block_bytes : 1;
+}
+
+static int depths(struct load *l, uint32_t blocks)
+{
+	struct sp_probe_result *r = l->p->r;
+	double before = 0;
+	int rc = 0;
+
+	for (unsigned d = 1; d <= DEPTH_MAX && !rc; d *= 2) {
+		rc = point(l, blocks, d);
+		if (rc)
+			break;
+		if (d > 1 && !r->knee_depth && r->rates[r->nrates - 1].requests_s < GAIN * before)
+			r->knee_depth = d / 2;
+		before = r->rates[r->nrates - 1].requests_s;
+		sp__probe_progress(l->p, SP_PROBE_DEPTHS, 0.5 * d / DEPTH_MAX);
+	}
+	return rc;
+}
+
+static int sizes(struct load *l)
+{
+	struct sp_probe_result *r = l->p->r;
+	double before = 0, now;
+	int rc = 0;
+
+	for (uint32_t bytes = SIZE_FIRST; bytes <= SIZE_MAX_BYTES && !rc; bytes *= 2) {
+		uint32_t blocks = to_blocks(l->p, bytes);
+
+		if (blocks > l->p->t->blocks / 4)
+			break;
+		rc = point(l, blocks, 1);
+		if (rc)
+			break;
+		now = r->rates[r->nrates - 1].mb_s;
+		if (before > 0 && !r->knee_bytes && now < GAIN * before)
+			r->knee_bytes = bytes / 2;
+		before = now;
+	}
+	return rc;
+}
+
+/* Steady load in windows: does the rate fall to a lower level and stay there? */
+static int throttling(struct load *l, uint32_t blocks)
+{
+	struct sp_probe_result *r = l->p->r;
+	struct sp_probe_rate w;
+	double rate[WINDOWS], early, late, most = 0;
+	unsigned depth = r->knee_depth ? r->knee_depth : DEPTH_MAX;
+	int rc = 0;
+
+	for (unsigned i = 0; i < WINDOWS && !rc; i++) {
+		rc = run(l, READS_MAX / 4, blocks, depth, &w);
+		rate[i] = w.requests_s;
+		sp__probe_progress(l->p, SP_PROBE_DEPTHS, 0.7 + 0.3 * i / WINDOWS);
+	}
+	if (rc)
+		return rc;
+	early = fmax(rate[0], rate[1]);
+	for (unsigned i = WINDOWS - 4; i < WINDOWS; i++)
+		most = fmax(most, rate[i]);
+	late = most;
+	r->throttled = late < 0.6 * early;
+	r->throttle_share = r->throttled ? late / early : 1;
+	return 0;
+}
+
+int sp__depths_find(struct sp__probe *p)
+{
+	struct load *l = malloc(sizeof(*l));
+	uint32_t blocks = to_blocks(p, SIZE_FIRST);
+	int rc;
+
+	if (!l)
+		return -ENOMEM;
+	l->p = p;
+	rc = depths(l, blocks);
+	if (!rc)
+		rc = sizes(l);
+	/* On a device that is slow by nature there is nothing to cut. */
+	if (!rc && p->r->evidence.other_ns < 2e6)
+		rc = throttling(l, blocks);
+	free(l);
+	return rc == -EIO ? 0 : rc;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Idea: within a track the angle of block b is that of block b-1 plus one
+ * block; where a track begins it jumps by the skew besides, which is a tenth
+ * of a revolution or more and so ten times the noise.  Jumps are seen exactly,
+ * positions only to several blocks: so boundaries are found by jumps.
+ *
+ * The next boundary behind a track's start is found by doubling: angles at
+ * distances m and 2m lie on one line until a boundary comes between; then by
+ * bisection between the last distance on the line and the first one off it.
+ * The slope of the line (blocks a revolution) becomes better as m grows.
+ *
+ * A hint, the length of a track nearby, is tried first: at it, then in windows
+ * of 4, 16 and 64 blocks around it, since slipped blocks make a track shorter
+ * by a few.
+ */
+#include <errno.h>
+#include "probe/state.h"
+
+#define TRIES 3
+#define SHORT_STEP 0.0125 /* blocks of shorter tracks are longer */
+
+/* A line of angles from a track's start. */
+struct ray {
+	uint64_t from;
+	double rev;   /* at from */
+	uint64_t far; /* the farthest distance known to be on the line, and its turns */
+	double turns;
+};
+
+/*
+ * Larger than this is a jump.  On short tracks a block is long: there the jump
+ * of one slipped block must not be taken for a skew.
+ */
+static double least_jump(const struct sp__probe *p, double block_rev)
+{
+	return fmax(p->scatter.jump_rev, 1.5 * block_rev);
+}
+
+int sp__edge_at(struct sp__probe *p, uint64_t lbn, uint32_t length, bool *is)
+{
+	double before, here, more, step = 1.0 / length;
+	int rc = sp__angle_agreed(p, lbn - 1, &before);
+
+	if (!rc)
+		rc = sp__angle_agreed(p, lbn, &here);
+	if (rc)
+		return rc;
+	*is = fabs(sp__wrap(here - before - step)) > least_jump(p, step);
+	if (!*is || lbn < 2 || step < SHORT_STEP)
+		return 0;
+	/* If the length is not what is believed, a step may look like a jump: compare two. */
+	rc = sp__angle_agreed(p, lbn - 2, &more);
+	step = fmax(step, fabs(sp__wrap(before - more)));
+	*is = fabs(sp__wrap(here - before - (before - more))) > least_jump(p, step);
+	return rc;
+}
+
+/* Is the block at a distance on the line?  If so and it is farther out, the line is known better. */
+static int on_line(struct sp__probe *p, struct ray *ray, uint64_t distance, bool *on)
+{
+	double rev, expect, off;
+	int rc = sp__angle_agreed(p, ray->from + distance, &rev);
+
+	if (rc)
+		return rc;
+	expect = ray->turns * (double)distance / (double)ray->far;
+	off = sp__wrap(rev - ray->rev - expect);
+	*on = fabs(off) < least_jump(p, fabs(ray->turns) / (double)ray->far);
+	if (*on && distance > ray->far) {
+		ray->far = distance;
+		ray->turns = expect + off;
+	}
+	return 0;
+}
+
+/* lo is on the line, hi is not. */
+static int bisect(struct sp__probe *p, struct ray *ray, uint64_t lo, uint64_t hi, uint64_t *edge)
+{
+	bool on;
+	int rc;
+
+	while (hi - lo > 1) {
+		uint64_t mid = lo + (hi - lo) / 2;
+
+		rc = on_line(p, ray, mid, &on);
+		if (rc)
+			return rc;
+		if (on)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	*edge = ray->from + hi;
+	return 0;
+}
+
+/* The slope from blocks close together, as long as nothing better is known. */
+static int begin(struct sp__probe *p, struct ray *ray, uint64_t first)
+{
+	double rev;
+	int rc = sp__angle_agreed(p, ray->from, &ray->rev);
+
+	if (!rc)
+		rc = sp__angle_agreed(p, ray->from + first, &rev);
+	if (rc)
+		return rc;
+	ray->far = first;
+	/* Noise may put a close block behind; a block forward is never far. */
+	ray->turns = sp__wrap(rev - ray->rev);
+	return 0;
+}
+
+static int search(struct sp__probe *p, uint64_t from, uint64_t *next)
+{
+	struct ray ray = { .from = from };
+	uint64_t rest = p->t->blocks - from, hi = 0;
+	bool on = true;
+	int rc;
+
+	if (rest < 3) {
+		*next = p->t->blocks;
+		return 0;
+	}
+	rc = begin(p, &ray, 1);
+	while (!rc && on) {
+		if (ray.far == rest - 1) {
+			*next = p->t->blocks;
+			return 0;
+		}
+		/* More than a turn without a jump: there is nothing to be seen. */
+		if (ray.turns > 1.5)
+			return -ENODATA;
+		hi = ray.far * 2 < rest - 1 ? ray.far * 2 : rest - 1;
+		rc = on_line(p, &ray, hi, &on);
+	}
+	return rc ? rc : bisect(p, &ray, ray.far, hi, next);
+}
+
+/*
+ * A boundary within `window` blocks of where the hint says, seen from a line
+ * that is laid through the first half of the track.
+ */
+static int search_near(struct sp__probe *p, struct ray *ray, uint32_t hint, uint32_t window,
+		       bool *found, uint64_t *next)
+{
+	uint64_t lo = hint > 2 * window ? hint - window : hint / 2, hi = (uint64_t)hint + window;
+	bool on;
+	int rc;
+
+	*found = false;
+	if (ray->from + hi >= p->t->blocks)
+		return 0;
+	rc = on_line(p, ray, lo, &on);
+	if (rc || !on)
+		return rc;
+	rc = on_line(p, ray, hi, &on);
+	if (rc || on)
+		return rc;
+	*found = true;
+	return bisect(p, ray, lo, hi, next);
+}
+
+static int search_hinted(struct sp__probe *p, uint64_t from, uint32_t hint, bool *found,
+			 uint64_t *next)
+{
+	static const uint32_t windows[] = { 4, 16, 64 };
+	struct ray ray = { .from = from, .far = hint / 2 };
+	double rev;
+	int rc = sp__angle_agreed(p, from, &ray.rev);
+
+	*found = false;
+	if (!rc)
+		rc = sp__angle_agreed(p, from + ray.far, &rev);
+	if (rc)
+		return rc;
+	/* If the length is near the hint, half of it is half a turn. */
+	ray.turns = 0.5 + sp__wrap(rev - ray.rev - 0.5);
+	if (fabs(ray.turns - 0.5) > 0.1)
+		return 0;
+	for (unsigned i = 0; i < 3 && !*found && !rc; i++)
+		rc = search_near(p, &ray, hint, windows[i], found, next);
+	return rc;
+}
+
+static int next_edge(struct sp__probe *p, uint64_t lbn, uint32_t hint, uint64_t *next)
+{
+	bool found = false;
+	int rc = 0;
+
+	if (hint && lbn + hint == p->t->blocks)
+		hint = 0;
+	if (hint > 8 && lbn + hint < p->t->blocks) {
+		rc = sp__edge_at(p, lbn + hint, hint, &found);
+		if (!rc && found)
+			*next = lbn + hint;
+		if (!rc && !found)
+			rc = search_hinted(p, lbn, hint, &found, next);
+	}
+	for (unsigned i = 0; i < TRIES && !rc && !found; i++) {
+		rc = search(p, lbn, next);
+		/* One angle that was wrong leads astray: the end must be a jump. */
+		found = *next == p->t->blocks;
+		if (!rc && !found)
+			rc = sp__edge_at(p, *next, (uint32_t)(*next - lbn), &found);
+	}
+	return rc || found ? rc : -ENODATA;
+}
+
+/* The end of a zone asks what the start of the next one asks again. */
+int sp__edge_next(struct sp__probe *p, uint64_t lbn, uint32_t hint, uint64_t *next)
+{
+	int rc = 0;
+
+	if (p->last_next > lbn && p->last_asked == lbn)
+		*next = p->last_next;
+	else
+		rc = next_edge(p, lbn, hint, next);
+	p->last_asked = lbn;
+	p->last_next = rc ? 0 : *next;
+	return rc;
+}
+
+int sp__edge_fine(struct sp__probe *p, uint64_t lbn, uint32_t length, bool *is)
+{
+	unsigned n = 2 * p->scatter.exact;
+	double before, here, step = 1.0 / length;
+	double least = 8 * SP__EARLY_ERROR * p->scatter.sd_ns / sqrt(n) / p->spin.period_ns;
+	int rc = sp__angle_exact(p, lbn - 1, n, &before);
+
+	if (!rc)
+		rc = sp__angle_exact(p, lbn, n, &here);
+	*is = !rc && fabs(sp__wrap(here - before - step)) > fmax(least, 1.5 * step);
+	return rc;
+}

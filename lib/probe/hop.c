@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Idea: the arm is brought to one track by a read; soon after its end a block
+ * of the other track is asked for, at a moment chosen so that a given time u is
+ * left until its start passes the head.  Either it is caught, and hopping takes
+ * no more than u, or it comes a revolution later, and hopping takes more.
+ * Bisection over u finds the least time to a few microseconds.  The block is the
+ * one that passes soonest at that moment: a drive that is left alone for long
+ * after a read goes on reading, and its arm is elsewhere.
+ *
+ * The moment of issue is known exactly and the moment at which the block passes
+ * is known from many readings, so the noise of single completions plays no
+ * part: it only has to be less than half a revolution to tell which passing a
+ * completion belongs to.  Nor does the length of a block limit the resolution.
+ * Each answer, whatever u, says that the time lies within one revolution: so
+ * seeks that last longer than a revolution need no special case.
+ *
+ * Queued pairs cannot be timed so; there the block is chosen instead of the
+ * moment, and the resolution is one block.
+ */
+#include <errno.h>
+#include "probe/state.h"
+
+#define STEPS_MAX 40
+#define GAP_NS 160000 /* from the end of the first read to the issue of the second */
+
+struct hop {
+	struct sp__probe *p;
+	uint64_t from, to; /* a block; a track's first block */
+	uint32_t to_blocks;
+	double from_rev; /* angle at which `from` ends */
+	double to_rev;	 /* angle at which `to` begins */
+	/* Queued pairs: the first track. */
+	uint64_t first;
+	uint32_t from_blocks;
+	double first_rev;
+	bool write;
+	double lo_ns, hi_ns; /* between these lies the time */
+};
+
+static int issue(struct hop *h, uint64_t lbn, struct sp__shot *s)
+{
+	struct sp__probe *p = h->p;
+	int rc = sp__probe_stopped(p);
+
+	if (rc)
+		return rc;
+	p->r->writes += h->write;
+	p->r->reads += !h->write;
+	return h->write ? p->t->ops->write(p->t, lbn, 1, s) : p->t->ops->read(p->t, lbn, 1, s);
+}
+
+/* The last moment, up to ns (since epoch), at which an angle passes. */
+static double passing(const struct sp__probe *p, double rev, double ns)
+{
+	double first = p->spin.anchor_ns + rev * p->spin.period_ns;
+
+	return first + floor((ns - first) / p->spin.period_ns) * p->spin.period_ns;
+}
+
+/* The block of the track whose start passes first, from the given moment on; when it does. */
+static uint64_t soonest(const struct hop *h, double ns, double *start_ns, double *rev)
+{
+	double turns = (ns - h->p->spin.anchor_ns) / h->p->spin.period_ns - h->to_rev;
+	uint32_t block = (uint32_t)ceil((turns - floor(turns)) * h->to_blocks) % h->to_blocks;
+
+	*rev = h->to_rev + (double)block / h->to_blocks;
+	*start_ns = passing(h->p, *rev, ns) + h->p->spin.period_ns;
+	return h->to + block;
+}
+
+/*
+ * One hop with u left; what was really left and whether it was enough.
+ * -EAGAIN: it came to nothing.
+ */
+static int shoot(struct hop *h, double u, double *left, bool *caught)
+{
+	struct sp__probe *p = h->p;
+	double period = p->spin.period_ns, gap = GAP_NS + 3 * p->scatter.sd_ns, at, end, rev, sent;
+	struct sp__shot s;
+	uint64_t lbn;
+	int rc = p->cache.present ? sp__probe_flush(p, h->to) : 0;
+
+	if (!rc)
+		rc = sp__spin_look(p);
+	if (!rc)
+		rc = issue(h, h->from, &s);
+	if (rc)
+		return rc;
+	/* Where the first block really ended; completions are late, hardly ever early. */
+	end = passing(p, h->from_rev, (double)(s.done_ns - p->spin.epoch_ns) + period / 8);
+	lbn = soonest(h, end + gap + u, &at, &rev);
+	if ((double)(p->t->ops->now(p->t) - p->spin.epoch_ns) > at - u)
+		return -EAGAIN;
+	p->t->ops->wait(p->t, p->spin.epoch_ns + (uint64_t)(at - u));
+	rc = issue(h, lbn, &s);
+	if (rc)
+		return rc;
+	if (p->cache.present && s.done_ns - s.issue_ns < p->cache.hit_ns)
+		return -EAGAIN;
+	sent = (double)(s.issue_ns - p->spin.epoch_ns);
+	end = (double)(s.done_ns - p->spin.epoch_ns) - period / h->to_blocks;
+	end = passing(p, rev, end + period / 8);
+	*left = at - sent;
+	*caught = end < at + period / 2;
+	/* How much would not have been enough, given when it came. */
+	if (!*caught)
+		*left = end - sent - period;
+	return 0;
+}
+
+static int narrow(struct hop *h, double u)
+{
+	double left;
+	bool caught;
+	int rc = shoot(h, u, &left, &caught);
+
+	if (rc)
+		return rc == -EAGAIN ? 0 : rc;
+	if (caught)
+		h->hi_ns = fmin(h->hi_ns, left);
+	else
+		h->lo_ns = fmax(h->lo_ns, left);
+	return 0;
+}
+
+static int bisect(struct hop *h, double fine)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < STEPS_MAX && !rc && h->hi_ns - h->lo_ns > fine; i++)
+		rc = narrow(h, h->lo_ns + (h->hi_ns - h->lo_ns) / 2);
+	return rc;
+}
+
+/* Both sides once more, a little farther out.  False: one of them was wrong. */
+static int confirm(struct hop *h, double fine, bool *sure)
+{
+	double left, u = h->hi_ns + 2 * fine;
+	bool caught;
+	int rc = shoot(h, u, &left, &caught);
+
+	*sure = rc == -EAGAIN || caught;
+	if (rc && rc != -EAGAIN)
+		return rc;
+	u = h->lo_ns - 2 * fine;
+	if (*sure && u > 0) {
+		rc = shoot(h, u, &left, &caught);
+		*sure = rc == -EAGAIN || !caught;
+	}
+	return rc == -EAGAIN ? 0 : rc;
+}
+
+/* The interval, one revolution wide, that any hop gives. */
+static int bracket(struct hop *h)
+{
+	double left, period = h->p->spin.period_ns;
+	bool caught;
+	int rc = -EAGAIN;
+
+	for (unsigned i = 0; i < STEPS_MAX && rc == -EAGAIN; i++)
+		rc = shoot(h, period * sp__rng_real(&h->p->rng), &left, &caught);
+	if (rc)
+		return rc == -EAGAIN ? -ENODATA : rc;
+	h->hi_ns = caught ? left : left + period;
+	h->lo_ns = fmax(h->hi_ns - period, 0);
+	return 0;
+}
+
+/* Where a block ends, as reads or as writes of it complete. */
+static int angle(struct hop *h, uint64_t lbn, unsigned n, double *rev)
+{
+	double revs[64];
+	struct sp__shot s;
+	int rc = sp__spin_look(h->p);
+
+	if (!h->write)
+		return sp__angle_exact(h->p, lbn, n, rev);
+	n = n > 64 ? 64 : n;
+	for (unsigned i = 0; i < n && !rc; i++) {
+		rc = issue(h, lbn, &s);
+		revs[i] = sp__rev_at(h->p, s.done_ns);
+	}
+	if (!rc)
+		*rev = sp__rev_middle(revs, n, SP__EARLY);
+	return rc;
+}
+
+/* Angles of both tracks, each from one block. */
+static int aim(struct hop *h, uint64_t from, uint32_t from_blocks)
+{
+	struct sp__probe *p = h->p;
+	unsigned n = 2 * p->scatter.exact;
+	double floor_rev = p->scatter.floor_ns / p->spin.period_ns;
+	int rc;
+
+	h->from = from + from_blocks / 4;
+	rc = angle(h, h->from, n / 2, &h->from_rev);
+	if (!rc)
+		rc = angle(h, h->to + h->to_blocks / 2, n, &h->to_rev);
+	h->from_rev -= floor_rev;
+	h->to_rev -= floor_rev + (h->to_blocks / 2 + 1.0) / h->to_blocks;
+	return rc;
+}
+
+int sp__hop_time(struct sp__probe *p, uint64_t from, uint64_t to, uint32_t from_blocks,
+		 uint32_t to_blocks, bool write, double *ns)
+{
+	struct hop h = { .p = p, .to = to, .to_blocks = to_blocks, .write = write };
+	double fine = p->spin.period_ns / 2000;
+	bool sure = false;
+	int rc = aim(&h, from, from_blocks);
+
+	for (unsigned i = 0; i < 4 && !rc && !sure; i++) {
+		rc = bracket(&h);
+		if (!rc)
+			rc = bisect(&h, fine);
+		if (!rc)
+			rc = confirm(&h, fine, &sure);
+	}
+	*ns = (h.lo_ns + h.hi_ns) / 2;
+	return rc || sure ? rc : -ENODATA;
+}
+
+/*
+ * Two requests at once: what passed between the end of the first and the start
+ * of the second.  The first is the block that can be reached soonest, since the
+ * arm is there already; otherwise drives would turn the order round.
+ */
+static int shoot_queued(struct hop *h, double reach_ns, double want_rev, double *left_ns)
+{
+	struct sp__probe *p = h->p;
+	double period = p->spin.period_ns, at, end, rev, start;
+	struct sp__shot s[2];
+	uint64_t first, second;
+	int rc = p->cache.present ? sp__probe_flush(p, h->to) : sp__spin_look(p);
+	struct hop here = *h;
+
+	if (!rc)
+		rc = issue(h, h->from, &s[0]);
+	if (rc)
+		return rc;
+	here.to = h->first;
+	here.to_blocks = h->from_blocks;
+	here.to_rev = h->first_rev;
+	at = (double)(p->t->ops->now(p->t) - p->spin.epoch_ns) + reach_ns + GAP_NS / 2;
+	first = soonest(&here, at, &end, &rev);
+	end += period / h->from_blocks;
+	second = soonest(h, end + want_rev * period, &at, &start);
+	rc = p->t->ops->pair(p->t, first, second, s);
+	p->r->reads += 2;
+	if (rc)
+		return rc;
+	if (s[1].done_ns <= s[0].done_ns)
+		return -EAGAIN;
+	rev += 1.0 / h->from_blocks;
+	end = passing(p, rev, (double)(s[0].done_ns - p->spin.epoch_ns) + period / 8);
+	at = (double)(s[1].done_ns - p->spin.epoch_ns) - period / h->to_blocks;
+	*left_ns = passing(p, start, at + period / 8) - end;
+	return *left_ns > 0 ? 0 : -EAGAIN;
+}
+
+int sp__hop_queued(struct sp__probe *p, uint64_t from, uint64_t to, uint32_t from_blocks,
+		   uint32_t to_blocks, double reach_ns, double *ns)
+{
+	struct hop h = {
+		.p = p, .to = to, .to_blocks = to_blocks, .first = from, .from_blocks = from_blocks
+	};
+	double period = p->spin.period_ns, block = period / to_blocks;
+	double lo = 0, hi = INFINITY, left = 0;
+	int rc = aim(&h, from, from_blocks);
+
+	h.first_rev = h.from_rev - (from_blocks / 4 + 1.0) / from_blocks;
+	for (unsigned i = 0; i < STEPS_MAX && !rc && hi - lo > 1.5 * block; i++) {
+		double want = isinf(hi) ? sp__rng_real(&p->rng) : (lo + hi) / 2 / period;
+
+		rc = shoot_queued(&h, reach_ns, want, &left);
+		if (rc == -EAGAIN) {
+			rc = 0;
+			continue;
+		}
+		hi = fmin(hi, left);
+		lo = fmax(lo, left - period);
+	}
+	*ns = (lo + hi) / 2;
+	return rc || hi - lo <= 3 * block ? rc : -ENODATA;
+}

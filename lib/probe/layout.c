@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which tracks are on one cylinder?  The pattern of skews proposes, the arm
+ * disposes.
+ *
+ * A pattern of q tracks with one skew that differs is a cylinder of q surfaces,
+ * or a band of a serpentine: q cylinders on one surface.  A pattern of several
+ * such runs can only be a serpentine.  On a cylinder the last track of a run is
+ * as near as the second; on a serpentine it is far, and the last track of the
+ * next run is near again, since the next surface is gone through backwards.
+ *
+ * Where skews are all equal, tracks are taken as one line; if then the zone was
+ * cut in two by its angles and hops across the cut are short, it is a
+ * serpentine that turns at the end of a surface.
+ *
+ * Whether the heads go backwards on every other cylinder cannot be told by
+ * timing where a head switch costs no more than a step of one cylinder.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "probe/state.h"
+
+#define SURFACES_MAX 64
+#define STAIRS 33 /* hops of less tracks than this are compared */
+
+bool sp__probe_track(const struct sp__probe *p, uint64_t number, uint64_t *lbn, uint32_t *blocks)
+{
+	for (size_t i = 0; i < p->nzones; i++) {
+		const struct sp__pzone *z = &p->zones[i];
+
+		if (i && p->zones[i - 1].first_lbn + p->zones[i - 1].blocks != z->first_lbn)
+			return false;
+		if (number < z->tracks) {
+			*lbn = sp__pzone_start(z, number);
+			*blocks = (uint32_t)(sp__pzone_start(z, number + 1) - *lbn);
+			return *blocks == sp__pzone_length(z, number);
+		}
+		number -= z->tracks;
+	}
+	return false;
+}
+
+int sp__probe_hop(struct sp__probe *p, uint64_t from, uint64_t to, bool write, double *ns)
+{
+	uint64_t a, b;
+	uint32_t na, nb;
+
+	if (!sp__probe_track(p, from, &a, &na) || !sp__probe_track(p, to, &b, &nb))
+		return -ENODATA;
+	return sp__hop_time(p, a, b, na, nb, write, ns);
+}
+
+/* The first zone of the longest ones that has angles; its first track's number. */
+static const struct sp__pzone *main_zone(const struct sp__probe *p, uint64_t *first)
+{
+	const struct sp__pzone *best = NULL;
+	uint64_t tracks = 0;
+
+	for (size_t i = 0; i < p->nzones; i++) {
+		const struct sp__pzone *z = &p->zones[i];
+
+		/* Behind a gap tracks have no number. */
+		if (i && p->zones[i - 1].first_lbn + p->zones[i - 1].blocks != z->first_lbn)
+			break;
+		if (z->nskew && (!best || z->tracks > 4 * best->tracks)) {
+			best = z;
+			*first = tracks;
+		}
+		tracks += z->tracks;
+	}
+	return best;
+}
+
+struct breaks {
+	uint32_t run;	/* tracks of a run; 0: runs are not equal */
+	uint32_t align; /* track of the pattern at which a run begins */
+};
+
+/* Where skews differ from the most frequent one. */
+static struct breaks breaks_of(const struct sp__pzone *z)
+{
+	struct breaks b = { 0 };
+	double usual = 0, last = -1;
+	uint32_t votes = 0, first = 0, n = 0;
+
+	for (uint32_t i = 0; i < z->nskew; i++) {
+		uint32_t same = 0;
+
+		for (uint32_t j = 0; j < z->nskew; j++)
+			same += fabs(sp__wrap(z->skew[i] - z->skew[j])) < 0.004;
+		if (same > votes) {
+			votes = same;
+			usual = z->skew[i];
+		}
+	}
+	for (uint32_t i = 0; i < z->nskew; i++) {
+		if (fabs(sp__wrap(z->skew[i] - usual)) < 0.004)
+			continue;
+		if (n++ == 0)
+			first = i;
+		else if (n == 2)
+			b.run = (uint32_t)(i - last);
+		else if (i - last != b.run)
+			return (struct breaks){ 0 };
+		last = i;
+	}
+	if (n == 1)
+		b.run = z->nskew;
+	if (!n || (n > 1 && z->nskew % b.run))
+		return (struct breaks){ 0 };
+	b.align = (first + 1) % z->nskew;
+	return b;
+}
+
+/* Runs of tracks of one length, where heads have lengths of their own. */
+static struct breaks length_breaks(const struct sp__pzone *z)
+{
+	struct breaks b = { 0 };
+	uint32_t last = 0;
+
+	for (uint32_t i = 1; i <= z->nlens; i++) {
+		if (i < z->nlens && z->lens[i] == z->lens[i - 1])
+			continue;
+		if (b.run && i - last != b.run)
+			return (struct breaks){ 0 };
+		b.run = i - last;
+		last = i;
+	}
+	return b;
+}
+
+/* Skews are all alike: does the arm come back where the next zone begins? */
+static int find_turn(struct sp__probe *p, uint64_t first, const struct sp__pzone *z)
+{
+	const struct sp__pzone *next = z + 1;
+	uint64_t reach = z->tracks / 4 < 1000 ? z->tracks / 4 : 1000, turn = first + z->tracks;
+	double straight, across;
+	uint32_t n = 1;
+	int rc;
+
+	if (next >= p->zones + p->nzones || next->lens[0] != z->lens[0] ||
+	    next->tracks != z->tracks || reach < 20)
+		return 0;
+	rc = sp__probe_hop(p, first, first + 2 * reach - 1, false, &straight);
+	if (!rc)
+		rc = sp__probe_hop(p, turn - reach, turn + reach - 1, false, &across);
+	if (rc || across > straight - p->spin.period_ns / 100)
+		return rc;
+	while (&z[n] < p->zones + p->nzones && z[n].lens[0] == z->lens[0] &&
+	       z[n].tracks == z->tracks)
+		n++;
+	p->place = (struct sp__place){ .order = SP__ORDER_SURFACE, .surfaces = n };
+	return 0;
+}
+
+/* Do hops of a cylinder of s surfaces explain the times of hops of 1 ... n - 1 tracks? */
+static bool explains(const double *ns, uint32_t n, uint32_t s, double little)
+{
+	for (uint32_t k = 1; k < n; k++) {
+		uint32_t first = k / s * s;
+
+		if (k % s == 0)
+			continue;
+		/* On one cylinder all other heads are as near. */
+		if (k > first + 1 && fabs(ns[k] - ns[first + 1]) > little)
+			return false;
+		/* The same head is nearer, or as near where the seek takes longer than a switch. */
+		if (first && ns[first] > ns[first + 1] + little)
+			return false;
+		if (first && ns[first + 1] > ns[1] + little && fabs(ns[first] - ns[k]) > little)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Where track and cylinder skew are nearly the same, cylinders show in the
+ * times alone: a step for every cylinder.
+ */
+static int find_stairs(struct sp__probe *p, uint64_t first)
+{
+	double ns[STAIRS] = { 0 }, little = p->spin.period_ns / 200;
+	uint32_t s;
+	int rc = 0;
+
+	for (uint32_t k = 1; k < STAIRS && !rc; k++)
+		rc = sp__probe_hop(p, first, first + k, false, &ns[k]);
+	if (rc)
+		return rc;
+	for (s = STAIRS / 2; s >= 2 && !explains(ns, STAIRS, s, little); s--)
+		;
+	if (s >= 2 && ns[STAIRS - 1] > ns[1] + little)
+		p->place = (struct sp__place){ .order = SP__ORDER_CYLINDER, .surfaces = s };
+	return 0;
+}
+
+/*
+ * From the first track of a run.  The very next track is left alone if there are
+ * others: a drive that reads ahead may be on its way there by itself.
+ */
+static int confirm(struct sp__probe *p, uint64_t t, uint32_t run, uint32_t q)
+{
+	double half = 0, last, back = 0, little = p->spin.period_ns / 200;
+	int rc = sp__probe_hop(p, t, t + run - 1, false, &last);
+
+	if (!rc && run > 2)
+		rc = sp__probe_hop(p, t, t + run / 2, false, &half);
+	if (!rc && run > 2)
+		rc = sp__probe_hop(p, t, t + 2 * (uint64_t)run - 1, false, &back);
+	if (rc)
+		return rc;
+	if (run == q && run <= SURFACES_MAX && (run == 2 || fabs(last - half) < little))
+		p->place = (struct sp__place){ .order = SP__ORDER_CYLINDER, .surfaces = q };
+	else if (run > 2 && back < last - little && q / run <= SURFACES_MAX)
+		p->place = (struct sp__place){ .order = SP__ORDER_BANDS,
+					       .surfaces = q / run,
+					       .band = run };
+	return 0;
+}
+
+static int place_line(struct sp__probe *p, uint64_t first, const struct sp__pzone *z)
+{
+	int rc = find_turn(p, first, z);
+
+	if (!rc && p->place.order == SP__ORDER_UNKNOWN && z->tracks > STAIRS)
+		rc = find_stairs(p, first);
+	if (!rc && p->place.order == SP__ORDER_UNKNOWN)
+		p->place.order = SP__ORDER_LINE;
+	return rc;
+}
+
+/* A place in the zone, whole patterns on, with so many tracks behind it that are not odd. */
+static uint64_t clean(const struct sp__pzone *z, uint64_t from, uint32_t q, uint64_t tracks)
+{
+	uint64_t at = from;
+	size_t i = 0;
+
+	while (i < z->nodd && at + tracks <= z->tracks) {
+		if (z->odd[i].track < at || z->odd[i].track >= at + tracks) {
+			i++;
+			continue;
+		}
+		at += q;
+		i = 0;
+	}
+	return at + tracks <= z->tracks ? at : from;
+}
+
+static int place_pattern(struct sp__probe *p, uint64_t first, const struct sp__pzone *z)
+{
+	struct breaks b[3] = { breaks_of(z), length_breaks(z), { z->nlens, 0 } };
+	uint32_t q[3] = { z->nskew, z->nlens, z->nlens };
+	int rc = 0;
+
+	for (unsigned i = 0; i < 3 && !rc && p->place.order == SP__ORDER_UNKNOWN; i++) {
+		if (b[i].run < 2 || z->tracks < b[i].align + 2 * (uint64_t)b[i].run)
+			continue;
+		p->base = first + clean(z, b[i].align, q[i], 2 * (uint64_t)b[i].run + 1);
+		rc = confirm(p, p->base, b[i].run, q[i]);
+	}
+	if (p->place.order == SP__ORDER_UNKNOWN)
+		p->base = first;
+	return rc;
+}
+
+int sp__layout_find(struct sp__probe *p)
+{
+	uint64_t first = 0;
+	const struct sp__pzone *z = main_zone(p, &first);
+	int rc;
+
+	p->place = (struct sp__place){ .order = SP__ORDER_UNKNOWN };
+	if (!z)
+		return 0;
+	p->base = first;
+	rc = z->nskew == 1 && z->nlens == 1 ? place_line(p, first, z) : place_pattern(p, first, z);
+	return rc == -EIO || rc == -ENODATA ? 0 : rc;
+}
+
+const char *sp__place_words(const struct sp__place *place)
+{
+	switch (place->order) {
+	case SP__ORDER_CYLINDER:
+		return "cylinder";
+	case SP__ORDER_BANDS:
+		return "hybrid-serpentine";
+	case SP__ORDER_SURFACE:
+		return "surface-serpentine";
+	default:
+		return NULL;
+	}
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From what a probe knows to a geometry.
+ *
+ * Slipped blocks are known to be on a track, not where on it: they are put at
+ * its end, so that boundaries are exact and angles within a track are wrong by
+ * no more than as many blocks as have slipped.  Angles are counted from the
+ * start of block 0.
+ *
+ * What a hop of k tracks needs is the worst over all tracks of a pattern where
+ * it may start: the layout says how many cylinders it goes, the seek curve how
+ * long that takes.  Without a layout the distance is the number of tracks.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "dev/geometry.h"
+#include "probe/state.h"
+
+#define SKEW_DEN 1000000000u
+#define PATTERN_MAX 65536
+#define HOPS_MAX 2048
+#define KNEE_DEG 2.5
+#define KNEE_STEEPER 2.5
+
+static uint64_t common_multiple(uint64_t a, uint64_t b)
+{
+	uint64_t x = a, y = b, t;
+
+	while (y) {
+		t = x % y;
+		x = y;
+		y = t;
+	}
+	return a / x * b;
+}
+
+static sp__angle angle_of_rev(double rev)
+{
+	return (sp__angle)((rev - floor(rev)) * 0x1p64);
+}
+
+/* Rounded sums, so that the rounding does not add up. */
+static void put_skews(const struct sp__pzone *z, struct sp__trackkind *pattern, uint32_t n)
+{
+	double sum = 0;
+	uint64_t last = 0, next;
+
+	for (uint32_t i = 0; i < n; i++) {
+		sum += z->nskew ? z->skew[i % z->nskew] : 0;
+		next = (uint64_t)(sum * SKEW_DEN + 0.5);
+		pattern[i].skew = (uint32_t)((next - last) % SKEW_DEN);
+		last = next;
+	}
+}
+
+/* Places of the slipped blocks, at the ends of their tracks. */
+static uint64_t *slips_of(const struct sp__pzone *z, size_t *n)
+{
+	uint64_t *slips;
+	size_t at = 0;
+
+	*n = 0;
+	for (size_t i = 0; i < z->nodd; i++)
+		*n += z->odd[i].missing;
+	slips = malloc((*n + 1) * sizeof(*slips));
+	for (size_t i = 0; i < z->nodd && slips; i++) {
+		struct sp__pzone plain = *z;
+		uint64_t end;
+
+		plain.nodd = 0;
+		end = sp__pzone_start(&plain, z->odd[i].track + 1) - z->first_lbn;
+		for (uint32_t k = z->odd[i].missing; k; k--)
+			slips[at++] = end - k;
+	}
+	return slips;
+}
+
+static int add_zone(struct sp__probe *p, struct sp_geometry *g, const struct sp__pzone *z)
+{
+	uint64_t n = common_multiple(z->nlens, z->nskew ? z->nskew : 1);
+	struct sp__region r = { .tracks = z->tracks, .skew_den = SKEW_DEN };
+	uint64_t *slips;
+	size_t nslips;
+	int rc = -ENOMEM;
+
+	if (n > PATTERN_MAX)
+		return sp__geometry_add_unknown(g, "zone");
+	r.start = angle_of_rev(z->start - p->zones[0].start);
+	r.npattern = (uint32_t)n;
+	r.pattern = calloc(n, sizeof(*r.pattern));
+	slips = slips_of(z, &nslips);
+	if (r.pattern && slips) {
+		for (uint32_t i = 0; i < n; i++)
+			r.pattern[i].blocks = z->lens[i % z->nlens];
+		put_skews(z, r.pattern, r.npattern);
+		rc = sp__geometry_add_zone(g, z->first_lbn, &r, slips, nslips, p->err);
+	}
+	free(r.pattern);
+	free(slips);
+	return rc;
+}
+
+/* Without hops angles are of no use, so zones may do without; else they may not. */
+static int add_zones(struct sp__probe *p, struct sp_geometry *g)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < p->nzones && !rc; i++) {
+		if (p->zones[i].nskew || !p->r->nseeks)
+			rc = add_zone(p, g, &p->zones[i]);
+		else
+			rc = sp__geometry_add_unknown(g, "angles");
+	}
+	return rc;
+}
+
+/* Time of a hop over so many cylinders (d > 0), from the measured ones. */
+static double seek_of(const struct sp__probe *p, uint64_t d, bool write)
+{
+	const struct sp_probe_seek *s = p->r->seeks, *a = NULL;
+
+	for (size_t i = 0; i < p->r->nseeks; i++) {
+		double ns = write ? s[i].write_ns : s[i].read_ns, before;
+
+		if (!s[i].cylinders)
+			continue;
+		if (s[i].cylinders >= d) {
+			if (!a || s[i].cylinders == d)
+				return ns;
+			before = write ? a->write_ns : a->read_ns;
+			return before + (ns - before) * (double)(d - a->cylinders) /
+						(double)(s[i].cylinders - a->cylinders);
+		}
+		a = &s[i];
+	}
+	return -1;
+}
+
+/* Of a hop to another head of the same cylinder; 0: there is none. */
+static double switch_of(const struct sp__probe *p, bool write)
+{
+	for (size_t i = 0; i < p->r->nseeks; i++)
+		if (!p->r->seeks[i].cylinders && p->r->seeks[i].tracks)
+			return write ? p->r->seeks[i].write_ns : p->r->seeks[i].read_ns;
+	return 0;
+}
+
+static void where(const struct sp__place *l, uint64_t track, uint64_t *cyl, uint64_t *head)
+{
+	uint64_t round = (uint64_t)l->band * l->surfaces, at;
+
+	*head = 0;
+	*cyl = track;
+	if (l->order == SP__ORDER_CYLINDER) {
+		*cyl = track / l->surfaces;
+		*head = track % l->surfaces;
+	} else if (l->order == SP__ORDER_BANDS) {
+		*head = track % round / l->band;
+		at = track % l->band;
+		*cyl = track / round * l->band + (*head % 2 ? l->band - 1 - at : at);
+	}
+}
+
+/* The worst hop of k tracks; negative: farther than is known. */
+static double worst(const struct sp__probe *p, uint64_t k, bool write)
+{
+	const struct sp__place *l = &p->place;
+	uint64_t starts = l->order == SP__ORDER_CYLINDER ? l->surfaces
+			  : l->order == SP__ORDER_BANDS	 ? (uint64_t)l->band * l->surfaces
+							 : 1;
+	double most = 0, turn = switch_of(p, write), ns;
+	uint64_t far = 0, c, h, c2, h2;
+	bool switches = false;
+
+	for (uint64_t i = 0; i < starts; i++) {
+		where(l, i, &c, &h);
+		where(l, i + k, &c2, &h2);
+		c = c > c2 ? c - c2 : c2 - c;
+		far = c > far ? c : far;
+		switches |= h != h2;
+	}
+	ns = far ? seek_of(p, far, write) : 0;
+	if (ns < 0)
+		return ns;
+	most = fmax(ns, switches ? turn : 0);
+	return most;
+}
+
+/*
+ * Where the plateau of settling ends: the largest rise from one step to the next
+ * among those that are more than noise and much steeper than the steps before.
+ * Without any, what the shortest hop needs.
+ */
+static double knee(const struct sp__hops *h)
+{
+	double best = 0, aim = h->nsteps ? h->steps[0].w_deg : 0;
+
+	for (size_t i = 3; i + 1 < h->nsteps; i++) {
+		const struct sp__hopstep *s = &h->steps[i];
+		double rise = s[1].w_deg - s->w_deg, per = rise / (double)(s[1].tracks - s->tracks);
+		double before = (s->w_deg - s[-3].w_deg) / (double)(s->tracks - s[-3].tracks);
+
+		if (rise >= KNEE_DEG && per >= KNEE_STEEPER * before && rise > best) {
+			best = rise;
+			aim = s->w_deg;
+		}
+	}
+	return aim;
+}
+
+static int add_hops(struct sp__probe *p, struct sp_geometry *g, enum sp_geometry_op op)
+{
+	bool write = op == SP_GEOMETRY_WRITE;
+	int rc = 0;
+
+	g->hops[op].estimated = write && p->r->write_estimated;
+	for (uint64_t k = 1; k <= HOPS_MAX && !rc; k++) {
+		double ns = worst(p, k, write);
+
+		if (ns <= 0)
+			break;
+		rc = sp__hops_add(&g->hops[op], k,
+				  (ns + p->turnaround_ns) / p->spin.period_ns * 360);
+	}
+	g->hops[op].aim_deg = knee(&g->hops[op]);
+	return rc;
+}
+
+/* Seeks alone: what a hop within a track takes is the overhead. */
+static int add_seeks(struct sp__probe *p, struct sp_geometry *g)
+{
+	const struct sp_probe_seek *s = p->r->seeks;
+	double overhead = p->r->nseeks && !s[0].tracks && !p->r->cache ? s[0].read_ns : 0;
+	int rc = 0;
+
+	g->overhead_ns[SP_GEOMETRY_READ] = overhead;
+	g->overhead_ns[SP_GEOMETRY_WRITE] = overhead;
+	g->seek_in_tracks = p->place.order == SP__ORDER_UNKNOWN || p->place.order == SP__ORDER_LINE;
+	for (size_t i = 0; i < p->r->nseeks && !rc; i++)
+		if (s[i].cylinders)
+			rc = sp__geometry_add_seek(g, s[i].cylinders,
+						   fmax(s[i].read_ns - overhead, 0));
+	return rc;
+}
+
+static int add_facts(struct sp__probe *p, struct sp_geometry *g)
+{
+	const struct sp_probe_evidence *e = &p->r->evidence;
+	const struct {
+		const char *name;
+		double value;
+	} facts[] = {
+		{ "samples", e->samples },
+		{ "trials", e->trials },
+		{ "concentration", e->concentration },
+		{ "chance", e->chance },
+		{ "fast_share", e->fast_share },
+		{ "same_ns", e->same_ns },
+		{ "other_ns", e->other_ns },
+		{ "near_ns", e->near_ns },
+		{ "far_ns", e->far_ns },
+		{ "noise_ns", p->r->noise_ns },
+		{ "noise_tail", p->r->noise_tail },
+		{ "turnaround_ns", p->turnaround_ns },
+		{ "period_ppm", p->r->period_ppm },
+		{ "conservatism_deg", p->r->conservatism_deg },
+	};
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]) && !rc; i++)
+		rc = sp__geometry_fact(g, facts[i].name,
+				       isfinite(facts[i].value) ? facts[i].value : 0);
+	for (size_t i = 0; i < p->r->nunknown && !rc; i++)
+		rc = sp__geometry_add_unknown(g, p->r->unknown[i]);
+	return rc;
+}
+
+static int add_tracks(struct sp__probe *p, struct sp_geometry *g)
+{
+	const char *layout = sp__place_words(&p->place);
+	int rc = layout ? sp__geometry_text(&g->layout, layout) : 0;
+
+	g->period_ns = p->spin.period_ns;
+	g->surfaces = p->place.surfaces;
+	if (!rc)
+		rc = add_zones(p, g);
+	if (!rc && p->r->nseeks)
+		rc = add_seeks(p, g);
+	if (!rc && p->r->nseeks)
+		rc = add_hops(p, g, SP_GEOMETRY_READ);
+	if (!rc && p->r->nseeks)
+		rc = add_hops(p, g, SP_GEOMETRY_WRITE);
+	if (p->r->hops)
+		g->miss_rate = (double)p->r->hop_misses / p->r->hops;
+	return rc;
+}
+
+int sp__made_geometry(struct sp__probe *p, struct sp_geometry **out)
+{
+	struct sp_geometry *g = sp__geometry_alloc();
+	int rc = -ENOMEM;
+
+	*out = NULL;
+	if (!g)
+		return rc;
+	g->blocks = p->t->blocks;
+	g->block_bytes = p->t->block_bytes;
+	g->partial = p->r->stopped;
+	rc = sp__geometry_text(&g->device, p->r->device);
+	if (!rc)
+		rc = sp__geometry_text(&g->source, "probe");
+	if (!rc)
+		rc = sp__geometry_text(&g->verdict, sp_probe_verdict_name(p->r->verdict));
+	if (!rc && p->r->verdict == SP_PROBE_ROTATING)
+		rc = add_tracks(p, g);
+	if (!rc)
+		rc = add_facts(p, g);
+	if (!rc)
+		rc = sp__geometry_seal(g, p->err);
+	if (rc)
+		sp_geometry_free(g);
+	else
+		*out = g;
+	return rc;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where one zone meets the next, the skew is what chance makes it, sometimes
+ * nothing; then the boundary cannot be seen, and the finder leaves pieces that
+ * are no tracks.  But the pieces lie between two zones whose lengths are known:
+ * if some more tracks of the one and some of the other add up to them exactly,
+ * that is what they are.
+ *
+ * At the start of the device slipped blocks may have hidden the pattern; tracks
+ * there that fit into it backwards, but for a few blocks, belong to it.
+ *
+ * A zone most of whose tracks are "odd" has a pattern of several lengths that
+ * only then can be seen: the shortest one that leaves fewer odd ones is taken.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "probe/state.h"
+
+#define PIECE_TRACKS 2
+#define SOLID_TRACKS 4
+#define MORE 40 /* tracks that a zone may win */
+#define PATTERN_MAX 64
+#define LIST_MAX 2048
+
+static bool follows(const struct sp__pzone *a, const struct sp__pzone *b)
+{
+	return a->first_lbn + a->blocks == b->first_lbn;
+}
+
+static uint32_t few(uint32_t length)
+{
+	return length / 8 + 1;
+}
+
+static int add_odd(struct sp__pzone *z, size_t at, uint64_t track, uint32_t missing)
+{
+	struct sp__oddtrack *odd = realloc(z->odd, (z->nodd + 1) * sizeof(*odd));
+
+	if (!odd)
+		return -ENOMEM;
+	z->odd = odd;
+	memmove(&odd[at + 1], &odd[at], (z->nodd - at) * sizeof(*odd));
+	odd[at] = (struct sp__oddtrack){ track, missing };
+	z->nodd++;
+	return 0;
+}
+
+/* n tracks more at the zone's front, with blocks in all. */
+static int extend_back(struct sp__pzone *z, uint64_t n, uint64_t blocks)
+{
+	uint32_t *lens = malloc(z->nlens * sizeof(*lens)), shift = (uint32_t)(n % z->nlens);
+
+	if (!lens)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < z->nlens; i++)
+		lens[i] = z->lens[(i + z->nlens - shift) % z->nlens];
+	free(z->lens);
+	z->lens = lens;
+	for (size_t i = 0; i < z->nodd; i++)
+		z->odd[i].track += n;
+	z->first_lbn -= blocks;
+	z->blocks += blocks;
+	z->tracks += n;
+	return 0;
+}
+
+/* The length of the i-th track before the first one (i from 0), by the pattern. */
+static uint32_t length_before(const struct sp__pzone *z, uint64_t i)
+{
+	return z->lens[z->nlens - 1 - i % z->nlens];
+}
+
+/* Zones a and b take up what is between them, if some tracks of each add up to it. */
+static int share(struct sp__pzone *a, struct sp__pzone *b, uint64_t between, bool *done)
+{
+	uint64_t front = 0, back;
+
+	*done = false;
+	for (uint64_t k = 0; k <= MORE && front <= between; k++) {
+		back = 0;
+		for (uint64_t m = 0; m <= MORE && front + back <= between; m++) {
+			if (front + back == between) {
+				a->tracks += k;
+				a->blocks += front;
+				*done = true;
+				return extend_back(b, m, back);
+			}
+			back += length_before(b, m);
+		}
+		front += sp__pzone_length(a, a->tracks + k);
+	}
+	return 0;
+}
+
+static bool solid(const struct sp__pzone *z)
+{
+	return z->tracks >= SOLID_TRACKS || z->tracks >= 2 * (uint64_t)z->nlens + 1;
+}
+
+static int join_pieces(struct sp__probe *p)
+{
+	size_t i = 0, j;
+	uint64_t reads, between;
+	bool done;
+	int rc = 0;
+
+	while (i + 2 < p->nzones && !rc) {
+		reads = 0;
+		for (j = i + 1; j < p->nzones && follows(&p->zones[j - 1], &p->zones[j]) &&
+				p->zones[j].tracks <= PIECE_TRACKS;
+		     j++)
+			reads += p->zones[j].reads;
+		if (j == i + 1 || j == p->nzones || !solid(&p->zones[i]) || !solid(&p->zones[j]) ||
+		    !follows(&p->zones[j - 1], &p->zones[j])) {
+			i++;
+			continue;
+		}
+		between = p->zones[j].first_lbn - p->zones[i].first_lbn - p->zones[i].blocks;
+		rc = share(&p->zones[i], &p->zones[j], between, &done);
+		if (!rc && done) {
+			p->zones[j].reads += reads;
+			sp__zones_drop(p, i + 1, j - i - 1);
+		}
+		i++;
+	}
+	return rc;
+}
+
+/* Pieces at the device's start that fit into the first zone's pattern backwards. */
+static int join_front(struct sp__probe *p)
+{
+	uint64_t n = 0, blocks = 0, reads = 0;
+	size_t first = 0, i;
+	struct sp__pzone *z;
+	int rc;
+
+	while (first < p->nzones && p->zones[first].tracks <= SOLID_TRACKS)
+		first++;
+	if (!first || first == p->nzones)
+		return 0;
+	z = &p->zones[first];
+	for (i = first; i--;) {
+		const struct sp__pzone *piece = &p->zones[i];
+
+		for (uint64_t t = piece->tracks; t--; n++) {
+			uint32_t have = sp__pzone_length(piece, t), want = length_before(z, n);
+
+			if (have > want || want - have > few(want) || !follows(piece, piece + 1))
+				return 0;
+		}
+		blocks += piece->blocks;
+		reads += piece->reads;
+	}
+	rc = extend_back(z, n, blocks);
+	/* From the front on, so that the list ascends. */
+	for (i = 0, n = 0; i < first && !rc; i++)
+		for (uint64_t t = 0; t < p->zones[i].tracks && !rc; t++, n++) {
+			uint32_t have = sp__pzone_length(&p->zones[i], t);
+			uint32_t want = sp__pzone_length(z, n);
+			size_t at = 0;
+
+			while (at < z->nodd && z->odd[at].track < n)
+				at++;
+			if (have < want)
+				rc = add_odd(z, at, n, want - have);
+		}
+	z->reads += reads;
+	if (!rc)
+		sp__zones_drop(p, 0, first);
+	return rc;
+}
+
+/* How many of n tracks a pattern of q lengths (the longest at each place) leaves odd; UINT64_MAX: no pattern. */
+static uint64_t leaves(const uint32_t *len, uint64_t n, uint32_t q, uint32_t *pattern)
+{
+	uint64_t odd = 0;
+
+	memset(pattern, 0, q * sizeof(*pattern));
+	for (uint64_t i = 0; i < n; i++)
+		if (len[i] > pattern[i % q])
+			pattern[i % q] = len[i];
+	for (uint64_t i = 0; i < n; i++)
+		odd += len[i] != pattern[i % q];
+	return odd;
+}
+
+static int express(struct sp__pzone *z)
+{
+	uint32_t pattern[PATTERN_MAX], *len, q, had = z->lens[0];
+	size_t k = 0, n = 0;
+	int rc = 0;
+
+	if (z->nlens != 1 || z->nodd < 3 || 3 * z->nodd < z->tracks || z->tracks > LIST_MAX)
+		return 0;
+	len = malloc(z->tracks * sizeof(*len));
+	if (!len)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < z->tracks; i++) {
+		len[i] = had;
+		if (k < z->nodd && z->odd[k].track == i)
+			len[i] -= z->odd[k++].missing;
+	}
+	for (q = 2; q <= PATTERN_MAX && 2 * q <= z->tracks; q++)
+		if (3 * leaves(len, z->tracks, q, pattern) <= z->nodd)
+			break;
+	if (q <= PATTERN_MAX && 2 * q <= z->tracks) {
+		uint32_t *lens = malloc(q * sizeof(*lens));
+
+		rc = lens ? 0 : -ENOMEM;
+		for (uint64_t i = 0; i < z->tracks && !rc; i++)
+			if (len[i] != pattern[i % q])
+				z->odd[n++] = (struct sp__oddtrack){ i, pattern[i % q] - len[i] };
+		if (!rc) {
+			memcpy(lens, pattern, q * sizeof(*lens));
+			free(z->lens);
+			z->lens = lens;
+			z->nlens = q;
+			z->nodd = n;
+		}
+	}
+	free(len);
+	return rc;
+}
+
+int sp__zones_mend(struct sp__probe *p)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < p->nzones && !rc; i++)
+		rc = express(&p->zones[i]);
+	if (!rc)
+		rc = join_pieces(p);
+	return rc ? rc : join_front(p);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Does it rotate?  Four things are measured and shown; the first decides.
+ *
+ *  - the concentration of the phases at which one block passes (spin.c): a
+ *    platter gives nearly 1 at its period, anything else what chance gives;
+ *  - the share of random reads that take less than a millisecond: a few per
+ *    cent on a platter, nearly all on flash;
+ *  - how long reading one block again and again takes, beside reading random
+ *    ones: a revolution on a platter, unless its cache answers;
+ *  - how latency grows with the distance: seeks, or nothing.
+ *
+ * The flag that the system keeps (queue/rotational) is wrong for virtual disks
+ * and loop devices; it is not asked.
+ */
+#include <errno.h>
+#include "probe/state.h"
+
+#define RANDOMS 120
+#define REPEATS 24
+#define FAST_NS 1e6
+#define NOISE_SHARE 8 /* of a revolution */
+
+/* Latencies of random reads, with their distance from the one before. */
+struct randoms {
+	double took[RANDOMS], near[RANDOMS], far[RANDOMS];
+	size_t n, nnear, nfar;
+};
+
+static int random_reads(struct sp__probe *p, struct randoms *r)
+{
+	uint64_t blocks = p->t->blocks, last = 0, lbn;
+	struct sp__shot s;
+	int rc;
+
+	for (unsigned i = 0; i < RANDOMS; i++) {
+		/* Every other one is close to the one before. */
+		lbn = sp__rng_below(&p->rng, blocks);
+		if (i % 2)
+			lbn = (last + sp__rng_below(&p->rng, blocks / 100 + 1)) % blocks;
+		rc = sp__probe_read(p, lbn, &s);
+		if (rc == -EIO)
+			continue;
+		if (rc)
+			return rc;
+		r->took[r->n++] = (double)(s.done_ns - s.issue_ns);
+		if (i % 2)
+			r->near[r->nnear++] = r->took[r->n - 1];
+		else if (i && (lbn > last ? lbn - last : last - lbn) > blocks / 2)
+			r->far[r->nfar++] = r->took[r->n - 1];
+		last = lbn;
+		if (i % 16 == 0)
+			sp__probe_progress(p, SP_PROBE_ROTATION, 0.2 * i / RANDOMS);
+	}
+	return 0;
+}
+
+/* How late the host comes from waiting. */
+static int clock_reads(struct sp__probe *p)
+{
+	double late[48];
+	uint64_t until;
+
+	for (unsigned i = 0; i < 48; i++) {
+		until = p->t->ops->now(p->t) + 500000 + sp__rng_below(&p->rng, 1000000);
+		p->t->ops->wait(p->t, until);
+		late[i] = (double)(p->t->ops->now(p->t) - until);
+		if (sp__probe_stopped(p))
+			return -EINTR;
+	}
+	p->r->evidence.clock_p99_ns = sp__quantile(late, 48, 0.99);
+	return 0;
+}
+
+/* Reads one block n times; from completions to the next issues is what the host needs. */
+static int same_reads(struct sp__probe *p, double *took, double *between, unsigned n)
+{
+	struct sp__shot s;
+	uint64_t last = 0;
+	int rc;
+
+	for (unsigned i = 0; i < n; i++) {
+		rc = sp__probe_read(p, p->spin.ref_lbn, &s);
+		if (rc)
+			return rc;
+		took[i] = (double)(s.done_ns - s.issue_ns);
+		between[i] = i ? (double)(s.issue_ns - last) : 0;
+		last = s.done_ns;
+	}
+	return 0;
+}
+
+/* Blocks near the start may be unreadable. */
+static int choose_reference(struct sp__probe *p)
+{
+	struct sp__shot s;
+	uint64_t lbn = 0;
+	int rc = sp__probe_read(p, 0, &s);
+
+	for (unsigned i = 0; i < 16 && rc == -EIO; i++) {
+		lbn = sp__rng_below(&p->rng, p->t->blocks);
+		rc = sp__probe_read(p, lbn, &s);
+	}
+	p->spin.ref_lbn = lbn;
+	return rc;
+}
+
+/* How many reads elsewhere make the cache forget a block? */
+static int find_flush(struct sp__probe *p, double hit_ns)
+{
+	static const unsigned counts[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128 };
+	double took = 0, between;
+	int rc = 0;
+
+	for (unsigned i = 0; i < sizeof(counts) / sizeof(counts[0]) && !rc; i++) {
+		unsigned hits = 0;
+
+		p->cache.flush = counts[i];
+		for (unsigned j = 0; j < 4 && !rc; j++) {
+			rc = sp__probe_flush(p, p->spin.ref_lbn);
+			if (!rc)
+				rc = same_reads(p, &took, &between, 1);
+			hits += took < hit_ns;
+		}
+		if (!hits)
+			break;
+	}
+	return rc;
+}
+
+/* A block that comes at once the second time, on a device that is slow elsewhere. */
+static int find_cache(struct sp__probe *p, double *same, size_t n)
+{
+	struct sp_probe_evidence *e = &p->r->evidence;
+	double low, high, hit;
+	int rc;
+
+	low = sp__quantile(same, n, 0.25);
+	high = sp__quantile(same, n, 0.75);
+	if (e->same_ns > 0.4 * e->other_ns || e->other_ns < 2 * FAST_NS)
+		return 0;
+	hit = high + 4 * (high - low) + 50000;
+	rc = find_flush(p, hit);
+	if (rc)
+		return rc;
+	p->cache.hit_ns = (uint64_t)hit;
+	p->cache.present = true;
+	p->r->cache = true;
+	p->r->cache_hit_ns = e->same_ns;
+	p->r->cache_flush = p->cache.flush;
+	return 0;
+}
+
+static int gather(struct sp__probe *p)
+{
+	struct sp_probe_evidence *e = &p->r->evidence;
+	struct randoms r = { .n = 0 };
+	double same[REPEATS], between[REPEATS];
+	size_t fast = 0;
+	int rc = choose_reference(p);
+
+	if (!rc)
+		rc = clock_reads(p);
+	if (!rc)
+		rc = random_reads(p, &r);
+	if (!rc && !r.n)
+		rc = -EIO;
+	if (!rc)
+		rc = same_reads(p, same, between, REPEATS);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < r.n; i++)
+		fast += r.took[i] < FAST_NS;
+	e->fast_share = (double)fast / (double)r.n;
+	e->other_ns = sp__quantile(r.took, r.n, 0.5);
+	e->near_ns = r.nnear ? sp__quantile(r.near, r.nnear, 0.5) : 0;
+	e->far_ns = r.nfar ? sp__quantile(r.far, r.nfar, 0.5) : 0;
+	e->same_ns = sp__quantile(same, REPEATS, 0.5);
+	p->turnaround_ns = sp__quantile(between + 1, REPEATS - 1, 0.5);
+	p->r->turnaround_ns = p->turnaround_ns;
+	return find_cache(p, same, REPEATS);
+}
+
+int sp__rotation_find(struct sp__probe *p)
+{
+	struct sp_probe_evidence *e = &p->r->evidence;
+	int rc = gather(p);
+
+	if (!rc)
+		rc = sp__spin_find(p);
+	if (rc && rc != -ENODATA)
+		return rc;
+	if (rc)
+		p->r->verdict = e->concentration > 1.5 * e->chance ? SP_PROBE_INCONCLUSIVE
+								   : SP_PROBE_NOT_ROTATING;
+	else if (p->scatter.sd_ns > p->spin.period_ns / NOISE_SHARE / 3 ||
+		 e->clock_p99_ns > p->spin.period_ns / NOISE_SHARE)
+		p->r->verdict = SP_PROBE_INCONCLUSIVE;
+	else
+		p->r->verdict = SP_PROBE_ROTATING;
+	return 0;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Idea: the time at which a block's read completes, modulo the period, is the
+ * angle of the block's end, whatever the seek was: seek and rotation add up to
+ * a whole number of turns.  Completions are late by the host's noise, never
+ * early, and some are very late; so samples are never averaged blindly: either
+ * a few must agree (for yes-or-no questions), or a low circular quantile of
+ * many is taken.
+ *
+ * A block that the drive's cache answers says nothing of the platter.  Such
+ * answers are known by their speed and read again after the cache has been made
+ * to forget.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "probe/state.h"
+
+#define AGREE_MAX 15
+#define HIT_TRIES 6
+
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+double sp__quantile(double *v, size_t n, double q)
+{
+	double at = q * (double)(n - 1);
+	size_t i = (size_t)at;
+
+	qsort(v, n, sizeof(*v), ascending);
+	return i + 1 < n ? v[i] + (at - (double)i) * (v[i + 1] - v[i]) : v[n - 1];
+}
+
+uint64_t sp__probe_far(struct sp__probe *p, uint64_t lbn)
+{
+	uint64_t half = p->t->blocks / 2;
+
+	return (lbn + half / 2 + sp__rng_below(&p->rng, half ? half : 1)) % p->t->blocks;
+}
+
+/* Was anything near lbn read so lately that the cache may still hold it? */
+static bool remembered(const struct sp__probe *p, uint64_t lbn)
+{
+	const struct sp__cachefact *c = &p->cache;
+
+	for (unsigned i = 1; i <= c->flush && i <= c->count; i++) {
+		uint64_t near = c->recent[(c->count - i) % SP__RECENT];
+
+		if ((near > lbn ? near - lbn : lbn - near) < SP__NEAR_BLOCKS)
+			return true;
+	}
+	return false;
+}
+
+static int read_once(struct sp__probe *p, uint64_t lbn, struct sp__shot *s)
+{
+	int rc = sp__probe_stopped(p);
+
+	if (rc)
+		return rc;
+	rc = p->t->ops->read(p->t, lbn, 1, s);
+	p->r->errors += rc == -EIO;
+	p->cache.recent[p->cache.count++ % SP__RECENT] = lbn;
+	return rc;
+}
+
+int sp__probe_flush(struct sp__probe *p, uint64_t lbn)
+{
+	struct sp__shot s;
+	int rc;
+
+	for (unsigned i = 0; i < p->cache.flush; i++) {
+		rc = read_once(p, sp__probe_far(p, lbn), &s);
+		if (rc && rc != -EIO)
+			return rc;
+		p->r->flush_reads++;
+	}
+	return 0;
+}
+
+int sp__probe_read(struct sp__probe *p, uint64_t lbn, struct sp__shot *s)
+{
+	int rc = 0;
+
+	if (p->cache.present && remembered(p, lbn))
+		rc = sp__probe_flush(p, lbn);
+	for (unsigned i = 0; i < HIT_TRIES && !rc; i++) {
+		rc = read_once(p, lbn, s);
+		p->r->reads++;
+		if (rc || !p->cache.present || s->done_ns - s->issue_ns >= p->cache.hit_ns)
+			return rc;
+		p->r->cache_hits++;
+		rc = sp__probe_flush(p, lbn);
+	}
+	return rc;
+}
+
+double sp__rev_at(const struct sp__probe *p, uint64_t ns)
+{
+	double turns = ((double)(ns - p->spin.epoch_ns) - p->spin.anchor_ns) / p->spin.period_ns;
+
+	return turns - floor(turns);
+}
+
+/* The sample that has the others nearest around it is the middle; the quantile is counted from there. */
+double sp__rev_middle(double *revs, size_t n, double q)
+{
+	double best = INFINITY, middle = revs[0];
+
+	for (size_t i = 0; i < n; i++) {
+		double sum = 0;
+
+		for (size_t j = 0; j < n; j++)
+			sum += fabs(sp__wrap(revs[j] - revs[i]));
+		if (sum < best) {
+			best = sum;
+			middle = revs[i];
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		revs[i] = sp__wrap(revs[i] - middle);
+	middle += sp__quantile(revs, n, q);
+	return middle - floor(middle);
+}
+
+int sp__angle_agreed(struct sp__probe *p, uint64_t lbn, double *rev)
+{
+	double revs[AGREE_MAX];
+	struct sp__shot s;
+	int rc = sp__spin_look(p);
+
+	for (unsigned n = 0; n < AGREE_MAX && !rc; n++) {
+		unsigned together = 1;
+		double sum = 0;
+
+		rc = sp__probe_read(p, lbn, &s);
+		if (rc)
+			return rc;
+		revs[n] = sp__rev_at(p, s.done_ns);
+		for (unsigned i = 0; i < n; i++) {
+			double d = sp__wrap(revs[i] - revs[n]);
+
+			if (fabs(d) > p->scatter.tol_rev)
+				continue;
+			together++;
+			sum += d;
+		}
+		if (together >= p->scatter.agree) {
+			*rev = revs[n] + sum / together;
+			*rev -= floor(*rev);
+			return 0;
+		}
+	}
+	if (!rc)
+		*rev = sp__rev_middle(revs, AGREE_MAX, 0.5);
+	return rc;
+}
+
+int sp__angle_exact(struct sp__probe *p, uint64_t lbn, unsigned n, double *rev)
+{
+	double revs[64];
+	struct sp__shot s;
+	int rc = sp__spin_look(p);
+
+	if (n > 64)
+		n = 64;
+	for (unsigned i = 0; i < n && !rc; i++) {
+		rc = sp__probe_read(p, lbn, &s);
+		if (!rc)
+			revs[i] = sp__rev_at(p, s.done_ns);
+	}
+	if (!rc)
+		*rev = sp__rev_middle(revs, n, SP__EARLY);
+	return rc;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The seek curve: how long a hop takes at how many cylinders' distance.  Every
+ * distance up to DENSE is measured, because that is where the plateau of
+ * settling ends; farther ones grow geometrically, and between two of them that
+ * differ by more than the resolution one more is put in.
+ *
+ * Distance 0 is the same track: what is left there is the overhead of a request
+ * issued by itself.
+ *
+ * Writes are measured at fewer distances, since they differ from reads by their
+ * settling, which hardly depends on the distance; in between that difference is
+ * interpolated.  Where nothing may be written it is taken to be EXTRA_NS, and
+ * the result is marked as estimated.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "probe/state.h"
+
+#define DENSE 24
+#define DENSE_QUICK 4
+#define INSERT_UPTO 600
+#define INSERTS 48
+#define POINTS_MAX 200
+#define EXTRA_NS 400000 /* of drives whose parameters are published: 0.13 to 0.49 ms */
+#define WRITES 10
+#define QUEUED 8
+
+/* Tracks from the base to the same head so many cylinders on; 0: cannot be said. */
+static uint64_t tracks_of(const struct sp__probe *p, uint64_t cylinders)
+{
+	const struct sp__place *l = &p->place;
+
+	switch (l->order) {
+	case SP__ORDER_CYLINDER:
+		return cylinders * l->surfaces;
+	case SP__ORDER_BANDS:
+		if (cylinders < l->band)
+			return cylinders;
+		return cylinders % l->band ? 0 : cylinders * l->surfaces;
+	default:
+		return cylinders;
+	}
+}
+
+static struct sp_probe_seek *add(struct sp__probe *p, size_t at)
+{
+	struct sp_probe_seek *s = realloc(p->r->seeks, (p->r->nseeks + 1) * sizeof(*s));
+
+	if (!s)
+		return NULL;
+	p->r->seeks = s;
+	memmove(&s[at + 1], &s[at], (p->r->nseeks - at) * sizeof(*s));
+	p->r->nseeks++;
+	s[at] = (struct sp_probe_seek){ 0 };
+	return &s[at];
+}
+
+/* Measures one distance and puts it at its place in the list.  What cannot be read is left out. */
+static int measure(struct sp__probe *p, size_t at, uint64_t tracks, uint64_t cylinders)
+{
+	struct sp_probe_seek *s;
+	double ns = 0;
+	int rc = sp__probe_hop(p, p->base, p->base + tracks, false, &ns);
+
+	if (rc == -EIO || rc == -ENODATA)
+		return 0;
+	if (rc)
+		return rc;
+	s = add(p, at);
+	if (!s)
+		return -ENOMEM;
+	*s = (struct sp_probe_seek){ .tracks = tracks, .cylinders = cylinders, .read_ns = ns };
+	return 0;
+}
+
+static uint64_t farthest(const struct sp__probe *p)
+{
+	uint64_t tracks = 0, per = p->place.surfaces ? p->place.surfaces : 1;
+
+	for (size_t i = 0; i < p->nzones; i++) {
+		if (i &&
+		    p->zones[i - 1].first_lbn + p->zones[i - 1].blocks != p->zones[i].first_lbn)
+			break;
+		tracks += p->zones[i].tracks;
+	}
+	if (p->place.order == SP__ORDER_SURFACE)
+		return p->zones[0].tracks - 1;
+	return tracks > p->base + per ? (tracks - p->base) / per - 1 : 0;
+}
+
+/* On a serpentine only whole bands lead to the same head. */
+static uint64_t farther(const struct sp__probe *p, uint64_t from, uint64_t d)
+{
+	uint64_t band = p->place.order == SP__ORDER_BANDS ? p->place.band : 0;
+
+	if (!band || d < band)
+		return d;
+	if (from < band - 1)
+		return band - 1;
+	return from < 4 * band ? (from / band + 1) * band : d / band * band;
+}
+
+static int measure_all(struct sp__probe *p)
+{
+	uint64_t most = farthest(p), dense = p->opts->quick ? DENSE_QUICK : DENSE, d, t;
+	int rc = measure(p, 0, 0, 0);
+
+	if (!rc && p->place.order != SP__ORDER_UNKNOWN && p->place.order != SP__ORDER_LINE &&
+	    p->place.order != SP__ORDER_SURFACE) {
+		/* To the other side of the platter, without moving the arm. */
+		t = p->place.order == SP__ORDER_CYLINDER ? p->place.surfaces - 1
+							 : 2 * (uint64_t)p->place.band - 1;
+		rc = measure(p, p->r->nseeks, t, 0);
+	}
+	for (d = 1; d <= most && !rc && p->r->nseeks < POINTS_MAX;) {
+		t = tracks_of(p, d);
+		if (t)
+			rc = measure(p, p->r->nseeks, t, d);
+		sp__probe_progress(p, SP_PROBE_SEEKS, log((double)d) / log((double)most + 1) * 0.7);
+		if (d < dense)
+			d++;
+		else if (d < most && d + d / 2 + 1 > most && farther(p, d, most) == most)
+			d = most;
+		else
+			d = farther(p, d, d + d / (d < 256 ? 3 : 2) + 1);
+	}
+	return rc;
+}
+
+/* More distances where neighbours differ much. */
+static int insert(struct sp__probe *p)
+{
+	double much = p->spin.period_ns / 300;
+	unsigned n = 0;
+	int rc = 0;
+
+	for (size_t i = 1; i < p->r->nseeks && n < INSERTS && !rc;) {
+		struct sp_probe_seek *a = &p->r->seeks[i - 1], *b = &p->r->seeks[i];
+		uint64_t mid = (a->cylinders + b->cylinders) / 2, t = tracks_of(p, mid);
+		size_t before = p->r->nseeks;
+
+		if (!a->cylinders || b->cylinders - a->cylinders < 2 || mid > INSERT_UPTO || !t ||
+		    fabs(b->read_ns - a->read_ns) < much) {
+			i++;
+			continue;
+		}
+		n++;
+		rc = measure(p, i, t, mid);
+		if (p->r->nseeks == before)
+			i++;
+	}
+	return rc;
+}
+
+static bool may_write(const struct sp__probe *p, uint64_t track)
+{
+	uint64_t lbn, end = p->t->write_first + p->t->write_blocks;
+	uint32_t blocks;
+
+	return sp__probe_track(p, track, &lbn, &blocks) && lbn >= p->t->write_first &&
+	       lbn + blocks <= end;
+}
+
+/* A drive that answers writes from its memory shows nothing of its arm. */
+static int writes_reach_platter(struct sp__probe *p, uint64_t track, bool *yes)
+{
+	double took[9];
+	struct sp__shot s;
+	uint64_t lbn;
+	uint32_t blocks;
+	int rc = 0;
+
+	*yes = sp__probe_track(p, track, &lbn, &blocks);
+	for (unsigned i = 0; i < 9 && !rc && *yes; i++) {
+		rc = p->t->ops->write(p->t, lbn, 1, &s);
+		p->r->writes++;
+		took[i] = (double)(s.done_ns - s.issue_ns);
+	}
+	if (!rc && *yes)
+		*yes = sp__quantile(took, 9, 0.5) > p->spin.period_ns / 2;
+	return rc == -EIO ? 0 : rc;
+}
+
+/* The first track that may be written with so many behind it. */
+static bool write_base(const struct sp__probe *p, uint64_t *track)
+{
+	uint64_t per = p->place.surfaces ? p->place.surfaces : 1, n = 0, step;
+
+	if (p->t->write_blocks == 0)
+		return false;
+	step = p->place.order == SP__ORDER_BANDS ? per * p->place.band : per;
+	for (size_t i = 0; i < p->nzones; i++)
+		n += p->zones[i].tracks;
+	for (uint64_t t = p->base; t + step < n; t += step)
+		if (may_write(p, t)) {
+			*track = t;
+			return may_write(p, t + step);
+		}
+	return false;
+}
+
+/* Writes at some of the distances; the difference to reads is interpolated. */
+static int measure_writes(struct sp__probe *p)
+{
+	uint64_t base, t;
+	size_t n = p->r->nseeks, every = n / WRITES + 1;
+	bool ok = write_base(p, &base);
+	double ns;
+	int rc = 0;
+
+	if (ok)
+		rc = writes_reach_platter(p, base, &ok);
+	for (size_t i = 0; i < n && ok && !rc; i++) {
+		if (i > 2 && i % every && p->r->seeks[i].cylinders != 1)
+			continue;
+		t = base + p->r->seeks[i].tracks;
+		if (!may_write(p, t))
+			break;
+		rc = sp__probe_hop(p, base, t, true, &ns);
+		if (!rc)
+			p->r->seeks[i].write_ns = ns;
+		if (rc == -EIO || rc == -ENODATA)
+			rc = 0;
+		sp__probe_progress(p, SP_PROBE_SEEKS, 0.8 + 0.1 * (double)i / (double)n);
+	}
+	return rc;
+}
+
+static void fill_writes(struct sp__probe *p)
+{
+	struct sp_probe_seek *s = p->r->seeks;
+	size_t n = p->r->nseeks, last = n, next;
+	double extra;
+
+	for (size_t i = 0; i < n; i++)
+		p->r->write_measured |= s[i].write_ns > 0;
+	p->r->write_estimated = !p->r->write_measured;
+	for (size_t i = 0; i < n; i++) {
+		if (s[i].write_ns > 0) {
+			last = i;
+			continue;
+		}
+		for (next = i; next < n && !(s[next].write_ns > 0); next++)
+			;
+		if (p->r->write_estimated)
+			extra = s[i].tracks ? EXTRA_NS : 0;
+		else if (last == n)
+			extra = s[next].write_ns - s[next].read_ns;
+		else
+			extra = s[last].write_ns - s[last].read_ns;
+		s[i].write_ns = s[i].read_ns + extra;
+		last = p->r->write_estimated ? n : i;
+	}
+}
+
+static int measure_queued(struct sp__probe *p)
+{
+	uint64_t a, b;
+	uint32_t na, nb;
+	int rc = 0;
+
+	for (size_t i = 1, n = 0; i < p->r->nseeks && n < QUEUED && !rc; i = 2 * i, n++) {
+		struct sp_probe_seek *s = &p->r->seeks[i];
+		double ns;
+
+		if (!sp__probe_track(p, p->base, &a, &na) ||
+		    !sp__probe_track(p, p->base + s->tracks, &b, &nb))
+			continue;
+		rc = sp__hop_queued(p, a, b, na, nb, p->r->seeks[0].read_ns, &ns);
+		if (!rc)
+			s->queued_ns = ns;
+		if (rc == -EIO || rc == -ENODATA)
+			rc = 0;
+	}
+	return rc;
+}
+
+int sp__seeks_find(struct sp__probe *p)
+{
+	uint64_t before = p->r->reads, first;
+	uint32_t blocks;
+	int rc;
+
+	if (!sp__probe_track(p, p->base, &first, &blocks))
+		return 0;
+	rc = measure_all(p);
+	if (!rc && !p->opts->quick)
+		rc = insert(p);
+	if (!rc)
+		rc = measure_writes(p);
+	fill_writes(p);
+	if (!rc)
+		rc = measure_queued(p);
+	p->r->seek_reads = p->r->reads - before;
+	return rc;
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Idea: the angles at which consecutive tracks begin lie on a line as long as
+ * the skew between them is one and the same: seven head switches, or 31 steps
+ * from cylinder to cylinder.  Where it differs, the line breaks.  So the
+ * sequence of skews is a list of runs, and the ends of a run are found like the
+ * ends of a track: by doubling and bisection on angles, or at once where the
+ * run before says where to look.
+ *
+ * Runs are written out as one skew for each track until the sequence has
+ * repeated itself; that is the zone's pattern.  Then the angle is looked at 1,
+ * 3, 9, 27... patterns on: the sum of a pattern becomes known to a small
+ * fraction of the noise, and if the forecast fails, the zone is cut in two
+ * where it does (a serpentine that turns at the end of a surface).
+ *
+ * Rejected: measuring every skew of the first 200 tracks (three times the
+ * reads, and serpentines of 256 tracks would not show their pattern).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "probe/state.h"
+
+#define RUNS_MAX 96
+#define SEQUENCE_MAX 4096
+
+struct run {
+	uint64_t tracks; /* until the line breaks */
+	double slope, jump;
+	bool open; /* the zone ended first: no jump */
+};
+
+struct sequence {
+	uint32_t *class; /* of the skew behind each track */
+	uint32_t n;
+	uint64_t last, longest; /* runs */
+	double mean[RUNS_MAX];
+	unsigned weight[RUNS_MAX], nclasses;
+};
+
+/* Standard error of an exact angle. */
+static double error_rev(const struct sp__probe *p)
+{
+	return SP__EARLY_ERROR * p->scatter.sd_ns / sqrt(p->scatter.exact) / p->spin.period_ns;
+}
+
+/* Differences of angles further apart are different; an extrapolation is 2.5 times as uncertain. */
+static double tolerance(const struct sp__probe *p)
+{
+	return fmax(14 * error_rev(p), 0.0004);
+}
+
+static int start_of(struct sp__probe *p, const struct sp__pzone *z, uint64_t track, double *rev)
+{
+	int rc = sp__angle_exact(p, sp__pzone_start(z, track), p->scatter.exact, rev);
+
+	*rev -= 1.0 / sp__pzone_length(z, track);
+	return rc;
+}
+
+/* Is track pos + m on the line of the run?  Then the slope is known better. */
+static int on_line(struct sp__probe *p, const struct sp__pzone *z, uint64_t pos, double first,
+		   uint64_t m, uint64_t *far, double *slope, bool *on, double *rev)
+{
+	double off;
+	int rc = start_of(p, z, pos + m, rev);
+
+	if (rc)
+		return rc;
+	off = sp__wrap(*rev - first - *slope * (double)m);
+	*on = fabs(off) < tolerance(p);
+	if (*on && m > *far) {
+		*slope += off / (double)m;
+		*far = m;
+	}
+	return 0;
+}
+
+/* The run that begins with track pos. hint: how long runs were before, or 0. */
+static int find_run(struct sp__probe *p, const struct sp__pzone *z, uint64_t pos, uint64_t hint,
+		    struct run *run)
+{
+	uint64_t rest = z->tracks - pos, far = 1, lo = 1, hi = 0, m;
+	double first, rev, last;
+	bool on;
+	int rc = start_of(p, z, pos, &first);
+
+	*run = (struct run){ .tracks = rest, .open = true };
+	if (rc || rest < 2)
+		return rc;
+	rc = start_of(p, z, pos + 1, &rev);
+	run->slope = rev - first - floor(rev - first);
+	last = rev;
+	/* Doubling, or straight to where the hint says, as far as the slope allows. */
+	for (m = 2; !rc && !hi && lo < rest - 1; m = 2 * lo) {
+		if (hint > 2 && lo >= 2 && lo < hint - 1 && hint - 1 <= 4 * lo)
+			m = hint - 1;
+		else if (lo == hint - 1)
+			m = hint;
+		if (m > rest - 1)
+			m = rest - 1;
+		rc = on_line(p, z, pos, first, m, &far, &run->slope, &on, &rev);
+		if (!rc && on) {
+			lo = m;
+			last = rev;
+		} else {
+			hi = m;
+			run->jump = rev;
+		}
+	}
+	while (!rc && hi - lo > 1 && hi) {
+		m = lo + (hi - lo) / 2;
+		rc = on_line(p, z, pos, first, m, &far, &run->slope, &on, &rev);
+		if (!rc && on) {
+			lo = m;
+			last = rev;
+		} else {
+			hi = m;
+			run->jump = rev;
+		}
+	}
+	if (rc || !hi)
+		return rc;
+	run->open = false;
+	run->tracks = hi;
+	run->jump -= last;
+	run->jump -= floor(run->jump);
+	run->slope -= floor(run->slope);
+	return 0;
+}
+
+/* Adds n times a skew; values that cannot be told apart share a class. */
+static int put(struct sp__probe *p, struct sequence *s, double skew, uint64_t n, unsigned weight)
+{
+	unsigned c = 0;
+	double off;
+
+	if (s->n + n > SEQUENCE_MAX)
+		return -ENODATA;
+	while (c < s->nclasses && fabs(sp__wrap(skew - s->mean[c])) > tolerance(p))
+		c++;
+	if (c == s->nclasses) {
+		if (c == RUNS_MAX)
+			return -ENODATA;
+		s->mean[s->nclasses++] = skew;
+	}
+	off = sp__wrap(skew - s->mean[c]);
+	s->weight[c] += weight;
+	if (weight)
+		s->mean[c] += off * weight / s->weight[c];
+	for (uint64_t i = 0; i < n; i++)
+		s->class[s->n++] = c;
+	return 0;
+}
+
+/* The shortest pattern that the sequence shows twice; 0: none. */
+static uint32_t period_of(const struct sequence *s)
+{
+	for (uint32_t q = 1; q <= s->n / 2; q++)
+		if (!memcmp(s->class, s->class + q, (s->n - q) * sizeof(*s->class)))
+			return q;
+	return 0;
+}
+
+/*
+ * Goes on reading runs until there are at least so many tracks and everything
+ * repeats, beyond one run.  *q: the pattern; -ENODATA: there is none.
+ */
+static int read_runs(struct sp__probe *p, const struct sp__pzone *z, uint64_t hint, uint64_t least,
+		     struct sequence *s, uint32_t *q)
+{
+	struct run run;
+	int rc;
+
+	for (unsigned n = 0; s->n < z->tracks; n++) {
+		if (n == RUNS_MAX)
+			return -ENODATA;
+		rc = find_run(p, z, s->n, s->n ? s->last : hint, &run);
+		if (rc)
+			return rc;
+		/* One step of a run that never ends is as good as many. */
+		if (run.open && !s->n) {
+			*q = 1;
+			return put(p, s, run.slope, 1, 1);
+		}
+		rc = run.tracks > 1 ? put(p, s, run.slope, run.tracks - 1,
+					  (unsigned)(run.tracks < 64 ? run.tracks : 64))
+				    : 0;
+		if (!rc)
+			rc = put(p, s, run.open ? run.slope : run.jump, 1, run.open ? 0 : 1);
+		if (rc)
+			return rc;
+		s->last = run.tracks;
+		s->longest = run.tracks > s->longest ? run.tracks : s->longest;
+		*q = period_of(s);
+		if (*q > 1 && s->n >= least && s->n > s->longest)
+			return 0;
+	}
+	/* No repetition, but all there is. */
+	*q = s->n;
+	return 0;
+}
+
+/* From track `at` of zone i on, tracks are a zone of their own. */
+static int cut(struct sp__probe *p, size_t i, uint64_t at)
+{
+	struct sp__pzone tail = { 0 }, *z = &p->zones[i];
+	uint64_t lbn = sp__pzone_start(z, at);
+	size_t keep = 0;
+	int rc;
+
+	while (keep < z->nodd && z->odd[keep].track < at)
+		keep++;
+	tail.lens = malloc(z->nlens * sizeof(*tail.lens));
+	tail.odd = malloc((z->nodd - keep + 1) * sizeof(*tail.odd));
+	if (!tail.lens || !tail.odd) {
+		sp__pzone_clear(&tail);
+		return -ENOMEM;
+	}
+	tail.nlens = z->nlens;
+	for (uint32_t k = 0; k < z->nlens; k++)
+		tail.lens[k] = z->lens[(at + k) % z->nlens];
+	for (size_t k = keep; k < z->nodd; k++)
+		tail.odd[tail.nodd++] =
+			(struct sp__oddtrack){ z->odd[k].track - at, z->odd[k].missing };
+	tail.first_lbn = lbn;
+	tail.tracks = z->tracks - at;
+	tail.blocks = z->first_lbn + z->blocks - lbn;
+	z->tracks = at;
+	z->blocks = lbn - z->first_lbn;
+	z->nodd = keep;
+	rc = sp__zones_add(p, &tail);
+	if (rc)
+		return rc;
+	tail = p->zones[p->nzones - 1];
+	memmove(&p->zones[i + 2], &p->zones[i + 1], (p->nzones - i - 2) * sizeof(tail));
+	p->zones[i + 1] = tail;
+	return 0;
+}
+
+/* Is the track where the pattern puts it? */
+static int as_foretold(struct sp__probe *p, const struct sp__pzone *z, uint32_t q, double sum,
+		       uint64_t track, bool *is, double *off)
+{
+	double rev, expect = z->start + sum * (double)(track / q);
+	int rc = start_of(p, z, track, &rev);
+
+	for (uint32_t k = 0; k < track % q; k++)
+		expect += z->skew[k];
+	*off = sp__wrap(rev - expect);
+	*is = fabs(*off) < 2 * tolerance(p);
+	return rc;
+}
+
+/*
+ * Looks m patterns on, m growing, and improves the sum of a pattern.  *broken:
+ * the first track that is not where it should be, or 0.
+ */
+static int stretch(struct sp__probe *p, const struct sp__pzone *z, uint32_t q, double *sum,
+		   uint64_t *broken)
+{
+	uint64_t good = 0, bad = 0, m, most = (z->tracks - 1) / q;
+	double off;
+	bool is;
+	int rc;
+
+	for (m = 1; m <= most && !bad; m = m < most && 3 * m > most ? most : 3 * m) {
+		rc = as_foretold(p, z, q, *sum, m * q, &is, &off);
+		if (rc)
+			return rc;
+		if (is) {
+			*sum += off / (double)m;
+			good = m * q;
+		} else {
+			bad = m * q;
+		}
+	}
+	while (bad && bad - good > 1) {
+		m = good + (bad - good) / 2;
+		rc = as_foretold(p, z, q, *sum, m, &is, &off);
+		if (rc)
+			return rc;
+		if (is)
+			good = m;
+		else
+			bad = m;
+	}
+	*broken = bad;
+	return 0;
+}
+
+/* A pattern, its skews, and how far it holds. */
+static int try_pattern(struct sp__probe *p, struct sp__pzone *z, const struct sequence *s,
+		       uint32_t q, uint64_t *broken)
+{
+	double sum = 0, was;
+	int rc;
+
+	free(z->skew);
+	z->skew = malloc(q * sizeof(*z->skew));
+	if (!z->skew)
+		return -ENOMEM;
+	for (uint32_t k = 0; k < q; k++)
+		sum += z->skew[k] = s->mean[s->class[k]];
+	was = sum;
+	rc = stretch(p, z, q, &sum, broken);
+	for (uint32_t k = 0; k < q; k++)
+		z->skew[k] += (sum - was) / q;
+	return rc;
+}
+
+/* A pattern that breaks soon was only the beginning of a longer one. */
+static int zone_skews(struct sp__probe *p, size_t i, uint64_t hint)
+{
+	struct sp__pzone *z = &p->zones[i];
+	struct sequence s = { 0 };
+	uint64_t broken = 0, before;
+	uint32_t q = 0;
+	int rc;
+
+	s.class = malloc(SEQUENCE_MAX * sizeof(*s.class));
+	if (!s.class)
+		return -ENOMEM;
+	rc = start_of(p, z, 0, &z->start);
+	do {
+		before = broken;
+		if (!rc)
+			rc = read_runs(p, z, hint, 2 * broken, &s, &q);
+		if (!rc)
+			rc = try_pattern(p, z, &s, q, &broken);
+	} while (!rc && broken > before && 2 * broken <= z->tracks && 2 * broken < SEQUENCE_MAX &&
+		 q > 1);
+	if (!rc && broken && broken > q)
+		rc = cut(p, i, broken);
+	else if (broken)
+		q = 0;
+	p->zones[i].nskew = rc ? 0 : q;
+	free(s.class);
+	return rc == -ENODATA ? 0 : rc;
+}
+
+/* How long a run is in a pattern: until the first skew that is not like the first. */
+static uint64_t run_of(const struct sp__probe *p, const struct sp__pzone *z)
+{
+	for (uint32_t k = 0; k < z->nskew; k++)
+		if (fabs(sp__wrap(z->skew[k] - z->skew[0])) > tolerance(p))
+			return k + 1;
+	return 0;
+}
+
+int sp__skews_find(struct sp__probe *p)
+{
+	uint64_t hint = 0, before, run;
+	int rc = 0;
+
+	for (size_t i = 0; i < p->nzones && !rc; i++) {
+		struct sp__pzone *z = &p->zones[i];
+
+		if (z->nskew)
+			continue;
+		before = p->r->reads;
+		rc = zone_skews(p, i, hint);
+		/* Chance, most likely: once more, with more care. */
+		for (unsigned n = 0, exact = p->scatter.exact; n < 2 && !rc; n++) {
+			if (p->zones[i].nskew)
+				break;
+			p->scatter.exact = 2 * exact;
+			rc = zone_skews(p, i, hint);
+			p->scatter.exact = exact;
+		}
+		z = &p->zones[i];
+		z->reads += p->r->reads - before;
+		p->r->layout_reads += p->r->reads - before;
+		run = z->nskew ? run_of(p, z) : 0;
+		hint = run ? run : hint;
+		if (rc == -EIO || rc == -ENODATA)
+			rc = 0;
+		sp__probe_progress(p, SP_PROBE_SKEWS, (double)(i + 1) / (double)p->nzones);
+	}
+	return rc;
+}

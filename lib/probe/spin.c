@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Idea: one block, read again and again after waits of random length, passes
+ * the head at multiples of the period.  A search over all periods between 2000
+ * and 25000 rpm finds the one at which the phases of these moments concentrate;
+ * no nominal speed is assumed.  A straight line through turn number and time
+ * then gives the period to a few parts per million, and a longer baseline to
+ * less than one: the number of turns between two looks stays certain as long
+ * as period error times turns is well below half a turn.
+ *
+ * The random waits matter: without them any device of constant service time
+ * would look like a platter.
+ *
+ * Later the reference block is looked at now and then.  While the platter
+ * turns evenly all looks stay in the line; when one is off, the older half is
+ * forgotten and looks become more frequent.
+ *
+ * Of several periods that fit (a half, a third of the true one fit as well)
+ * the longest is true.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "probe/state.h"
+
+#define PERIOD_MIN_NS 2.4e6
+#define PERIOD_MAX_NS 30e6
+#define WAIT_MAX_NS 20000000u
+#define SAMPLES_FIRST 100
+#define SAMPLES_MAX 400
+#define EXTENSIONS 3
+#define EXTENSION_READS 14
+#define GROUP 10
+#define LOOK_READS 7
+#define SECOND 1000000000u
+#define ROTATES 0.8	 /* concentration */
+#define EXACT_REV 0.0006 /* error of an exact angle */
+#define EXACT_MIN 10
+#define EXACT_MAX 48
+
+struct times {
+	double at_ns[SAMPLES_MAX + EXTENSIONS * EXTENSION_READS];
+	size_t n;
+};
+
+static double concentration(const struct times *t, double period)
+{
+	double c = 0, s = 0, w = 2 * M_PI / period;
+
+	for (size_t i = 0; i < t->n; i++) {
+		c += cos(w * t->at_ns[i]);
+		s += sin(w * t->at_ns[i]);
+	}
+	return sqrt(c * c + s * s) / (double)t->n;
+}
+
+/* Reads the reference block after a random wait, n times. */
+static int collect(struct sp__probe *p, struct times *t, size_t n)
+{
+	const struct sp__target_ops *ops = p->t->ops;
+	struct sp__shot s;
+	int rc;
+
+	while (t->n < n) {
+		rc = sp__probe_flush(p, p->spin.ref_lbn);
+		if (rc)
+			return rc;
+		ops->wait(p->t, ops->now(p->t) + sp__rng_below(&p->rng, WAIT_MAX_NS));
+		rc = sp__probe_read(p, p->spin.ref_lbn, &s);
+		if (rc)
+			return rc;
+		t->at_ns[t->n++] = (double)(s.done_ns - p->spin.epoch_ns);
+		if (t->n % 16 == 0)
+			sp__probe_progress(p, SP_PROBE_ROTATION, (double)t->n / SAMPLES_MAX);
+	}
+	return 0;
+}
+
+/* The best of the neighbourhood of a period, by shrinking steps. */
+static double sharpen(const struct times *t, double period, double step_hz)
+{
+	double f = 1e9 / period, best = concentration(t, period);
+
+	for (unsigned i = 0; i < 24; i++) {
+		double up = concentration(t, 1e9 / (f + step_hz));
+		double down = concentration(t, 1e9 / (f - step_hz));
+
+		if (up > best && up >= down) {
+			f += step_hz;
+			best = up;
+		} else if (down > best) {
+			f -= step_hz;
+			best = down;
+		} else {
+			step_hz /= 2;
+		}
+	}
+	return 1e9 / f;
+}
+
+/* The longest period whose concentration is nearly the best of all. */
+static void search(const struct times *t, struct sp_probe_evidence *e)
+{
+	double span_s = (t->at_ns[t->n - 1] - t->at_ns[0]) / 1e9, step = 1 / (4 * span_s);
+	double best = 0, at = 0, period, r;
+
+	e->trials = 0;
+	for (double f = 1e9 / PERIOD_MIN_NS; f >= 1e9 / PERIOD_MAX_NS; f -= step) {
+		r = concentration(t, 1e9 / f);
+		e->trials++;
+		if (r < 0.6 * best)
+			continue;
+		period = r > 0.5 ? sharpen(t, 1e9 / f, step / 2) : 1e9 / f;
+		r = concentration(t, period);
+		if (r > 0.9 * best)
+			at = period;
+		best = fmax(best, r);
+	}
+	e->samples = (unsigned)t->n;
+	e->shortest_ns = PERIOD_MIN_NS;
+	e->longest_ns = PERIOD_MAX_NS;
+	e->concentration = at > 0 ? concentration(t, at) : 0;
+	e->best_period_ns = at;
+	e->chance = sqrt(log((double)e->trials / 1e-4) / (double)t->n);
+}
+
+/* A line through turns and times; the standard error of the period is returned. */
+static double line(struct sp__spin *s, const double *turn, const double *at, size_t n)
+{
+	double mt = 0, ma = 0, tt = 0, ta = 0, rest = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		mt += turn[i] / (double)n;
+		ma += at[i] / (double)n;
+	}
+	for (size_t i = 0; i < n; i++) {
+		tt += (turn[i] - mt) * (turn[i] - mt);
+		ta += (turn[i] - mt) * (at[i] - ma);
+	}
+	s->period_ns = ta / tt;
+	s->anchor_ns = ma - mt * s->period_ns;
+	for (size_t i = 0; i < n; i++) {
+		double d = at[i] - s->anchor_ns - turn[i] * s->period_ns;
+
+		rest += d * d;
+	}
+	return n > 2 ? sqrt(rest / (double)(n - 2) / tt) : INFINITY;
+}
+
+static double turn_of(const struct sp__spin *s, double at)
+{
+	return floor((at - s->anchor_ns) / s->period_ns + 0.5);
+}
+
+/* What is left of each time when whole turns are taken away. */
+static void residues(const struct sp__spin *s, const struct times *t, double *rest)
+{
+	for (size_t i = 0; i < t->n; i++)
+		rest[i] = t->at_ns[i] - s->anchor_ns - turn_of(s, t->at_ns[i]) * s->period_ns;
+}
+
+/* Passings by groups of samples; of each group a low quantile. */
+static void make_points(struct sp__spin *s, const struct times *t, const double *rest)
+{
+	s->n = 0;
+	for (size_t i = 0; i + GROUP <= t->n && s->n < SP__SPIN_POINTS / 2; i += GROUP) {
+		double some[GROUP], turn = turn_of(s, t->at_ns[i + GROUP / 2]);
+
+		memcpy(some, rest + i, sizeof(some));
+		s->turn[s->n] = turn;
+		s->at_ns[s->n++] =
+			s->anchor_ns + turn * s->period_ns + sp__quantile(some, GROUP, SP__EARLY);
+	}
+}
+
+/* Period and anchor from all times, starting from a period that is nearly right. */
+static double fit(struct sp__probe *p, const struct times *t)
+{
+	double rest[SAMPLES_MAX + EXTENSIONS * EXTENSION_READS], error = INFINITY;
+	struct sp__spin *s = &p->spin;
+
+	for (unsigned round = 0; round < 4; round++) {
+		double revs[64];
+		size_t n = t->n < 64 ? t->n : 64;
+
+		for (size_t i = 0; i < n; i++)
+			revs[i] = (t->at_ns[t->n - n + i] - s->anchor_ns) / s->period_ns;
+		s->anchor_ns += sp__rev_middle(revs, n, SP__EARLY) * s->period_ns;
+		residues(s, t, rest);
+		make_points(s, t, rest);
+		if (s->n >= 2)
+			error = line(s, s->turn, s->at_ns, s->n);
+	}
+	return error / s->period_ns * 1e6;
+}
+
+/* How completions scatter around the line. */
+static void scatter(struct sp__probe *p, const struct times *t)
+{
+	double rest[SAMPLES_MAX + EXTENSIONS * EXTENSION_READS], early, low, high, many;
+	struct sp__scatter *c = &p->scatter;
+	size_t late = 0;
+
+	residues(&p->spin, t, rest);
+	high = sp__quantile(rest, t->n, 0.75);
+	low = sp__quantile(rest, t->n, 0.25);
+	early = sp__quantile(rest, t->n, 0.02);
+	/* Quartiles of a half-normal distribution lie 0.83 deviations apart. */
+	c->sd_ns = fmax((high - low) / 0.8317, 1000);
+	c->floor_ns = sp__quantile(rest, t->n, SP__EARLY) - early;
+	for (size_t i = 0; i < t->n; i++)
+		late += rest[i] > low + 4 * c->sd_ns;
+	c->tail = (double)late / (double)t->n;
+	c->agree = c->tail > 0.035 ? 3 : 2;
+	many = SP__EARLY_ERROR * c->sd_ns / p->spin.period_ns / EXACT_REV;
+	c->exact = (unsigned)fmin(fmax(ceil(many * many), EXACT_MIN), EXACT_MAX);
+	c->tol_rev = 3 * c->sd_ns / p->spin.period_ns;
+	c->jump_rev = fmin(fmax(6 * c->sd_ns / p->spin.period_ns, 0.01), 0.06);
+	p->r->noise_ns = c->sd_ns;
+	p->r->noise_tail = c->tail;
+}
+
+static void set_due(struct sp__probe *p)
+{
+	p->spin.due_ns = p->t->ops->now(p->t) + p->spin.interval_ns;
+}
+
+/* A longer baseline: looks after 1, 3 and 9 times what was spanned so far. */
+static int extend(struct sp__probe *p, struct times *t)
+{
+	const struct sp__target_ops *ops = p->t->ops;
+	double span = 0.7e9;
+	int rc = 0;
+
+	for (unsigned e = 0; e < EXTENSIONS && !rc; e++, span *= 3) {
+		uint64_t until = ops->now(p->t) + (uint64_t)span;
+
+		/* In pieces, so that a request to stop is heard. */
+		while (!rc && ops->now(p->t) < until) {
+			uint64_t now = ops->now(p->t);
+
+			rc = sp__probe_stopped(p);
+			ops->wait(p->t, until - now > SECOND / 10 ? now + SECOND / 10 : until);
+		}
+		if (!rc)
+			rc = collect(p, t, t->n + EXTENSION_READS);
+		if (!rc)
+			p->r->period_ppm = fit(p, t);
+		sp__probe_progress(p, SP_PROBE_PERIOD, (e + 1.0) / EXTENSIONS);
+	}
+	return rc;
+}
+
+int sp__spin_find(struct sp__probe *p)
+{
+	struct sp_probe_evidence *e = &p->r->evidence;
+	struct times t = { .n = 0 };
+	int rc;
+
+	p->spin.epoch_ns = p->t->ops->now(p->t);
+	rc = collect(p, &t, SAMPLES_FIRST);
+	if (rc)
+		return rc;
+	search(&t, e);
+	if (e->concentration < ROTATES) {
+		rc = collect(p, &t, SAMPLES_MAX);
+		if (rc)
+			return rc;
+		search(&t, e);
+	}
+	if (e->concentration < ROTATES)
+		return -ENODATA;
+	p->spin.period_ns = e->best_period_ns;
+	p->spin.anchor_ns = t.at_ns[0];
+	fit(p, &t);
+	rc = extend(p, &t);
+	if (rc)
+		return rc;
+	scatter(p, &t);
+	p->spin.interval_ns = SECOND;
+	set_due(p);
+	p->r->period_ns = p->spin.period_ns;
+	return 0;
+}
+
+/* Room for one more passing: every other one of the older half goes. */
+static void thin(struct sp__spin *s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		if (i < s->n / 2 && i % 2)
+			continue;
+		s->turn[kept] = s->turn[i];
+		s->at_ns[kept++] = s->at_ns[i];
+	}
+	s->n = kept;
+}
+
+static void forget(struct sp__spin *s)
+{
+	size_t drop = s->n > 3 ? s->n / 2 : 0;
+
+	memmove(s->turn, s->turn + drop, (s->n - drop) * sizeof(*s->turn));
+	memmove(s->at_ns, s->at_ns + drop, (s->n - drop) * sizeof(*s->at_ns));
+	s->n -= drop;
+}
+
+int sp__spin_look(struct sp__probe *p)
+{
+	struct sp__spin *s = &p->spin;
+	double revs[LOOK_READS], off, at, error;
+	struct sp__shot shot;
+	int rc;
+
+	if (p->t->ops->now(p->t) < s->due_ns)
+		return 0;
+	for (unsigned i = 0; i < LOOK_READS; i++) {
+		rc = sp__probe_read(p, s->ref_lbn, &shot);
+		if (rc)
+			return rc;
+		revs[i] = sp__rev_at(p, shot.done_ns);
+	}
+	off = sp__wrap(sp__rev_middle(revs, LOOK_READS, SP__EARLY)) * s->period_ns;
+	at = (double)(shot.done_ns - s->epoch_ns);
+	if (s->n == SP__SPIN_POINTS)
+		thin(s);
+	s->turn[s->n] = turn_of(s, at);
+	s->at_ns[s->n] = s->anchor_ns + s->turn[s->n] * s->period_ns + off;
+	s->n++;
+	if (fabs(off) > 6 * SP__EARLY_ERROR * p->scatter.sd_ns / sqrt(LOOK_READS)) {
+		forget(s);
+		s->interval_ns =
+			s->interval_ns > 2 * (uint64_t)SECOND ? s->interval_ns / 2 : SECOND;
+	} else if (s->interval_ns < 16 * (uint64_t)SECOND) {
+		s->interval_ns *= 2;
+	}
+	error = line(s, s->turn, s->at_ns, s->n);
+	p->r->period_ns = s->period_ns;
+	p->r->period_ppm = error / s->period_ns * 1e6;
+	set_due(p);
+	return 0;
+}

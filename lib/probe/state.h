@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A probe at work: what it knows so far, and the steps by which it learns more.
+ *
+ * Angles are fractions of a revolution (doubles; "rev").  The angle of a block
+ * is where its end passes under the head, as the host sees completions, counted
+ * from where the end of the reference block passes.
+ *
+ * Every step returns 0, -EIO (these blocks cannot be read), -EINTR (it was
+ * told to stop), -ENODATA (there is nothing to be found here), -ENOMEM or
+ * -ESTALE.
+ *
+ * Source: Shao 2008, chapter 2, for what is to be found.
+ */
+#ifndef SP__PROBE_STATE_H
+#define SP__PROBE_STATE_H
+
+#include <math.h>
+#include <spindle/probe.h>
+#include "base/rng.h"
+#include "probe/target.h"
+
+#define SP__SPIN_POINTS 64
+
+/* The platter: period and a moment when the reference block's end passes. */
+struct sp__spin {
+	double period_ns;
+	double anchor_ns; /* since epoch_ns */
+	uint64_t epoch_ns;
+	uint64_t ref_lbn;
+	size_t n; /* observed passings: revolution, time */
+	double turn[SP__SPIN_POINTS], at_ns[SP__SPIN_POINTS];
+	uint64_t due_ns; /* when it is to be looked after */
+	uint64_t interval_ns;
+};
+
+/* The quantile of samples that an exact angle is, and its error: times deviation / sqrt(n). */
+#define SP__EARLY 0.15
+#define SP__EARLY_ERROR 0.47
+
+/* How the host's view of a completion scatters. */
+struct sp__scatter {
+	double sd_ns;	 /* of a half-normal distribution */
+	double tail;	 /* share of completions far behind the others */
+	double floor_ns; /* from the earliest completions to the estimate that sp__angle() makes */
+	unsigned agree;	 /* samples that must agree */
+	unsigned exact;	 /* samples of an exact angle */
+	double tol_rev;	 /* so far apart may two samples be that agree */
+	double jump_rev; /* more is a jump */
+};
+
+#define SP__RECENT 128
+#define SP__NEAR_BLOCKS 4096 /* a segment of a cache is hardly longer */
+
+/* The drive's cache, if it answers without the platter. */
+struct sp__cachefact {
+	bool present;
+	uint64_t hit_ns;	     /* whatever is faster came from the cache */
+	unsigned flush;		     /* reads elsewhere after which a block is forgotten */
+	uint64_t recent[SP__RECENT]; /* read last, a ring */
+	unsigned count;
+};
+
+struct sp__oddtrack {
+	uint64_t track;	  /* of the zone */
+	uint32_t missing; /* blocks fewer than the pattern says */
+};
+
+/* Tracks that repeat with one pattern. */
+struct sp__pzone {
+	uint64_t first_lbn, blocks, tracks;
+	uint32_t nlens;
+	uint32_t *lens;
+	size_t nodd;
+	struct sp__oddtrack *odd;
+	uint32_t nskew; /* 0: angles are not known */
+	double *skew;	/* from the start of a track to that of the next one, rev */
+	double start;	/* angle of the first block's start */
+	uint64_t reads; /* that it took to find it */
+};
+
+/* Cylinder and head of the tracks, as far as timing tells. */
+enum sp__order {
+	SP__ORDER_UNKNOWN,
+	SP__ORDER_CYLINDER,
+	SP__ORDER_BANDS,
+	SP__ORDER_SURFACE,
+	SP__ORDER_LINE
+};
+
+struct sp__place {
+	enum sp__order order;
+	uint32_t surfaces; /* 0: unknown */
+	uint32_t band;	   /* tracks of a run on one surface */
+};
+
+struct sp__probe {
+	struct sp__target *t;
+	const struct sp_probe_opts *opts;
+	struct sp_probe_result *r; /* what is told */
+	struct sp_errinfo *err;
+	struct sp__rng rng;
+	struct sp__spin spin;
+	struct sp__scatter scatter;
+	struct sp__cachefact cache;
+	struct sp__place place;
+	uint64_t base; /* track from which hops start */
+	double turnaround_ns;
+	uint64_t last_asked, last_next; /* the last boundary found, and behind what */
+	size_t nzones, room;
+	struct sp__pzone *zones;
+};
+
+/* probe.c */
+SP_MUST_CHECK int sp__probe_open(struct sp__probe *p, const struct sp_probe_opts *opts,
+				 struct sp_probe_result *r, struct sp_errinfo *err);
+void sp__probe_close(struct sp__probe *p);
+SP_MUST_CHECK int sp__probe_stopped(const struct sp__probe *p); /* 0 or -EINTR */
+void sp__probe_progress(struct sp__probe *p, enum sp_probe_step step, double done);
+
+/* sample.c: reads and angles. */
+static inline double sp__wrap(double rev) /* to [-0.5, 0.5) */
+{
+	return rev - floor(rev + 0.5);
+}
+double sp__quantile(double *v, size_t n, double q);	   /* sorts v */
+uint64_t sp__probe_far(struct sp__probe *p, uint64_t lbn); /* a random block far from lbn */
+/* One block from the platter, not from the cache. */
+SP_MUST_CHECK int sp__probe_read(struct sp__probe *p, uint64_t lbn, struct sp__shot *s);
+/* Makes the cache forget what it holds. */
+SP_MUST_CHECK int sp__probe_flush(struct sp__probe *p, uint64_t lbn);
+double sp__rev_at(const struct sp__probe *p, uint64_t ns);
+double sp__rev_middle(double *revs, size_t n, double q); /* circular quantile */
+/* Angle of a block's end by as many samples as agree; by n samples. */
+SP_MUST_CHECK int sp__angle_agreed(struct sp__probe *p, uint64_t lbn, double *rev);
+SP_MUST_CHECK int sp__angle_exact(struct sp__probe *p, uint64_t lbn, unsigned n, double *rev);
+
+/* spin.c: rotation. */
+SP_MUST_CHECK int sp__spin_find(struct sp__probe *p);
+SP_MUST_CHECK int sp__spin_refine(struct sp__probe *p);
+SP_MUST_CHECK int sp__spin_look(struct sp__probe *p); /* re-anchors when it is time */
+
+/* edge.c: track boundaries. */
+/* Does a track begin at lbn?  (lbn > 0.)  length: of the track before. */
+SP_MUST_CHECK int sp__edge_at(struct sp__probe *p, uint64_t lbn, uint32_t length, bool *is);
+/* The same for jumps that are hardly larger than the noise, at more expense. */
+SP_MUST_CHECK int sp__edge_fine(struct sp__probe *p, uint64_t lbn, uint32_t length, bool *is);
+/* The first track that begins behind lbn; the device's end counts. hint 0: nothing is known. */
+SP_MUST_CHECK int sp__edge_next(struct sp__probe *p, uint64_t lbn, uint32_t hint, uint64_t *next);
+
+/* zone.c */
+uint64_t sp__pzone_start(const struct sp__pzone *z, uint64_t track);  /* its first LBN */
+uint32_t sp__pzone_length(const struct sp__pzone *z, uint64_t track); /* places */
+void sp__pzone_clear(struct sp__pzone *z);
+/* The zone that begins at lbn, where a track begins; hint: the zone before it, or NULL. */
+SP_MUST_CHECK int sp__pzone_find(struct sp__probe *p, uint64_t lbn, const struct sp__pzone *hint,
+				 struct sp__pzone *z);
+
+/* Goes on where z ends; hint: it may have so many tracks, or 0. */
+SP_MUST_CHECK int sp__pzone_extend(struct sp__probe *p, struct sp__pzone *z, uint64_t hint);
+
+/* zones.c */
+/* All zones from lbn on, where a track begins (or, from 0 on, is taken to begin). */
+SP_MUST_CHECK int sp__zones_find(struct sp__probe *p, uint64_t lbn);
+/* mend.c: what the finder left in pieces around invisible boundaries is put together. */
+SP_MUST_CHECK int sp__zones_mend(struct sp__probe *p);
+/* Some tracks of three places of the device. */
+SP_MUST_CHECK int sp__zones_sample(struct sp__probe *p);
+SP_MUST_CHECK int sp__zones_add(struct sp__probe *p, struct sp__pzone *z); /* takes it over */
+void sp__zones_drop(struct sp__probe *p, size_t first, size_t n);
+
+/* skew.c */
+/* The layout from the first zone; the angles of every zone. */
+SP_MUST_CHECK int sp__skews_find(struct sp__probe *p);
+
+/* hop.c: from one track to another. */
+/*
+ * The least time from issue to the start of a block of the second track that is
+ * reached in time, coming from the first; lbns: first blocks of the tracks.
+ */
+SP_MUST_CHECK int sp__hop_time(struct sp__probe *p, uint64_t from, uint64_t to,
+			       uint32_t from_blocks, uint32_t to_blocks, bool write, double *ns);
+/*
+ * The same from the end of the block before, both requests in the drive at once.
+ * reach_ns: what a hop within a track takes.
+ */
+SP_MUST_CHECK int sp__hop_queued(struct sp__probe *p, uint64_t from, uint64_t to,
+				 uint32_t from_blocks, uint32_t to_blocks, double reach_ns,
+				 double *ns);
+
+/* layout.c */
+/* A track by its number from block 0 on; false: it is not known, or has slipped blocks. */
+bool sp__probe_track(const struct sp__probe *p, uint64_t number, uint64_t *lbn, uint32_t *blocks);
+/* sp__hop_time() by numbers of tracks; -ENODATA: they are not known. */
+SP_MUST_CHECK int sp__probe_hop(struct sp__probe *p, uint64_t from, uint64_t to, bool write,
+				double *ns);
+SP_MUST_CHECK int sp__layout_find(struct sp__probe *p);
+const char *sp__place_words(const struct sp__place *place); /* NULL: unknown */
+
+/* seeks.c */
+SP_MUST_CHECK int sp__seeks_find(struct sp__probe *p);
+
+/* rotation.c: verdict and evidence. */
+SP_MUST_CHECK int sp__rotation_find(struct sp__probe *p);
+
+/* made.c, told.c: geometry and result, from what is known. */
+SP_MUST_CHECK int sp__made_geometry(struct sp__probe *p, struct sp_geometry **g);
+SP_MUST_CHECK int sp__made_result(struct sp__probe *p, const struct sp_geometry *g);
+SP_MUST_CHECK int sp__made_resume(struct sp__probe *p, const struct sp_geometry *g);
+
+/* checks.c */
+SP_MUST_CHECK int sp__checks(struct sp__probe *p, const struct sp_geometry *g);
+
+/* depths.c: what is true of every device. */
+SP_MUST_CHECK int sp__depths_find(struct sp__probe *p);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a probe talks to: a device that reads blocks, one request at a time
+ * unless said otherwise, and a clock as the host sees it.
+ *
+ * Blocks count from 0 in units of block_bytes.  Times are nanoseconds of one
+ * clock that never goes back.  Functions return 0 or -errno: -EIO means that
+ * these blocks cannot be read while others may be, -ESTALE that the device is
+ * not the one it was (its size has changed).
+ *
+ * One thread.
+ */
+#ifndef SP__PROBE_TARGET_H
+#define SP__PROBE_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <spindle/api.h>
+#include <spindle/error.h>
+
+struct sp__shot {
+	uint64_t issue_ns, done_ns;
+};
+
+struct sp__target;
+
+struct sp__target_ops {
+	int (*read)(struct sp__target *t, uint64_t lbn, uint32_t blocks, struct sp__shot *s);
+	/* Overwrites what is there. */
+	int (*write)(struct sp__target *t, uint64_t lbn, uint32_t blocks, struct sp__shot *s);
+	/* One block each, both outstanding at once, in this order. */
+	int (*pair)(struct sp__target *t, uint64_t first, uint64_t second, struct sp__shot s[2]);
+	/* n reads with `depth` of them outstanding; latency of each, and of all together. */
+	int (*stream)(struct sp__target *t, const uint64_t *lbns, size_t n, uint32_t blocks,
+		      unsigned depth, uint64_t *latency_ns, uint64_t *elapsed_ns);
+	uint64_t (*now)(struct sp__target *t);
+	/* Returns as exactly at until_ns as it can. */
+	void (*wait)(struct sp__target *t, uint64_t until_ns);
+	void (*close)(struct sp__target *t);
+};
+
+struct sp__target {
+	const struct sp__target_ops *ops;
+	char *name;
+	uint64_t blocks;
+	uint32_t block_bytes;
+	bool simulated;
+	/* Where writes may go. */
+	uint64_t write_first, write_blocks;
+};
+
+/* What the host needs between a completion and its next request, where it is simulated. */
+#define SP__TARGET_TURNAROUND_NS 60000
+
+/* spec: what follows "sim:", as of sim/machine.h; of it, the model, sched, window, noise and seed count. */
+SP_MUST_CHECK int sp__target_sim(struct sp__target **t, const char *spec, struct sp_errinfo *err);
+/* A block device or a regular file; writable: it is opened for writing too. */
+SP_MUST_CHECK int sp__target_file(struct sp__target **t, const char *path, bool writable,
+				  struct sp_errinfo *err);
+void sp__target_close(struct sp__target *t); /* accepts NULL */
+
+#endif

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A block device or a regular file as a probe's target: O_DIRECT reads of one
+ * block each, one at a time, timed around the system call; batches go through a
+ * queue of the I/O layer.
+ *
+ * Waiting sleeps until shortly before the moment and then watches the clock:
+ * the kernel's timers are late by some tens of microseconds.
+ *
+ * A device whose size changes while it is probed is not the same any more; it
+ * is asked for its size now and then, and whenever a read comes back short.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "io/queue.h"
+#include "probe/target.h"
+
+#define BUFFER_BYTES (1u << 20)
+#define DEPTH_MAX 128
+#define SPIN_NS 120000
+#define LOOK_EVERY 512 /* requests */
+#define BLOCK_FILE 4096
+
+struct file {
+	struct sp__target target;
+	struct sp__volume *volume;
+	struct sp__queue *queue;
+	void *buffer; /* BUFFER_BYTES for single requests */
+	void *pool;   /* for batches; NULL: not yet */
+	unsigned requests;
+};
+
+static struct file *file_of(struct sp__target *t)
+{
+	return (struct file *)t;
+}
+
+static int check_size(struct file *f)
+{
+	struct stat st;
+	uint64_t size = 0;
+
+	if (fstat(f->volume->fd, &st))
+		return -errno;
+	if (S_ISREG(st.st_mode))
+		size = (uint64_t)st.st_size;
+	else if (ioctl(f->volume->fd, BLKGETSIZE64, &size))
+		return -errno;
+	return size == f->volume->size_bytes ? 0 : -ESTALE;
+}
+
+static int transfer(struct file *f, uint64_t lbn, uint32_t blocks, bool write, struct sp__shot *s)
+{
+	size_t bytes = (size_t)blocks * f->target.block_bytes;
+	off_t at = (off_t)(lbn * f->target.block_bytes);
+	ssize_t n;
+	int rc = ++f->requests % LOOK_EVERY ? 0 : check_size(f);
+
+	if (rc)
+		return rc;
+	if (bytes > BUFFER_BYTES)
+		return -EINVAL;
+	do {
+		s->issue_ns = sp__now_ns();
+		n = write ? pwrite(f->volume->fd, f->buffer, bytes, at)
+			  : pread(f->volume->fd, f->buffer, bytes, at);
+		s->done_ns = sp__now_ns();
+	} while (n < 0 && errno == EINTR);
+	if (n == (ssize_t)bytes)
+		return 0;
+	rc = n < 0 ? -errno : -EIO;
+	if (check_size(f) == -ESTALE)
+		return -ESTALE;
+	/* Every way of a medium to say no is the same to a probe. */
+	return rc == -EILSEQ || rc == -ENODATA || rc == -EREMOTEIO || rc == -ETIMEDOUT ? -EIO : rc;
+}
+
+static int file_read(struct sp__target *t, uint64_t lbn, uint32_t blocks, struct sp__shot *s)
+{
+	return transfer(file_of(t), lbn, blocks, false, s);
+}
+
+static int file_write(struct sp__target *t, uint64_t lbn, uint32_t blocks, struct sp__shot *s)
+{
+	if (lbn < t->write_first || lbn + blocks > t->write_first + t->write_blocks)
+		return -EPERM;
+	return transfer(file_of(t), lbn, blocks, true, s);
+}
+
+/* The queue and its memory, when the first batch comes. */
+static int open_queue(struct file *f)
+{
+	size_t bytes = (size_t)DEPTH_MAX * BUFFER_BYTES;
+	struct sp__queue_opts opts = { .depth = DEPTH_MAX };
+	int rc;
+
+	if (f->pool)
+		return 0;
+	f->pool = sp__pages_alloc(bytes, false);
+	if (!f->pool)
+		return -ENOMEM;
+	rc = sp__queue_open(&f->queue, &opts, NULL);
+	if (rc) {
+		sp__pages_free(f->pool, bytes);
+		f->pool = NULL;
+	}
+	return rc;
+}
+
+static int file_stream(struct sp__target *t, const uint64_t *lbns, size_t n, uint32_t blocks,
+		       unsigned depth, uint64_t *latency_ns, uint64_t *elapsed_ns)
+{
+	struct file *f = file_of(t);
+	struct sp__request slot[DEPTH_MAX], *reqs[DEPTH_MAX], *done[DEPTH_MAX];
+	uint32_t bytes = blocks * t->block_bytes;
+	size_t issued = 0, reaped = 0, k = 0;
+	uint64_t begin;
+	int rc = bytes > BUFFER_BYTES ? -EINVAL : open_queue(f), got;
+
+	if (rc)
+		return rc;
+	depth = depth > DEPTH_MAX ? DEPTH_MAX : depth;
+	for (; k < depth && k < n; k++)
+		reqs[k] = &slot[k];
+	begin = sp__now_ns();
+	while (reaped < n && !rc) {
+		for (size_t i = 0; i < k; i++) {
+			size_t which = (size_t)(reqs[i] - slot);
+
+			*reqs[i] = (struct sp__request){
+				.op = SP__OP_READ,
+				.volume = f->volume,
+				.offset = lbns[issued + i] * t->block_bytes,
+				.data = (char *)f->pool + which * BUFFER_BYTES,
+				.bytes = bytes,
+			};
+		}
+		rc = k ? sp__queue_submit(f->queue, reqs, k) : 0;
+		issued += rc ? 0 : k;
+		got = rc ? rc : sp__queue_reap(f->queue, done, DEPTH_MAX, 1, -1);
+		if (got < 0)
+			return got;
+		k = 0;
+		for (int i = 0; i < got; i++) {
+			if (done[i]->result < 0)
+				rc = done[i]->result;
+			latency_ns[reaped++] = done[i]->done_ns - done[i]->submit_ns;
+			if (issued + k < n)
+				reqs[k++] = done[i];
+		}
+	}
+	*elapsed_ns = sp__now_ns() - begin;
+	while (sp__queue_outstanding(f->queue) &&
+	       sp__queue_reap(f->queue, done, DEPTH_MAX, 1, -1) > 0)
+		;
+	return rc;
+}
+
+static int file_pair(struct sp__target *t, uint64_t first, uint64_t second, struct sp__shot s[2])
+{
+	struct file *f = file_of(t);
+	struct sp__request slot[2], *reqs[2] = { &slot[0], &slot[1] }, *done[2];
+	size_t reaped = 0;
+	int rc = open_queue(f), got;
+
+	for (unsigned i = 0; i < 2; i++)
+		slot[i] = (struct sp__request){ .op = SP__OP_READ,
+						.volume = f->volume,
+						.offset = (i ? second : first) * t->block_bytes,
+						.data = (char *)f->pool + i * BUFFER_BYTES,
+						.bytes = t->block_bytes };
+	if (!rc)
+		rc = sp__queue_submit(f->queue, reqs, 2);
+	while (!rc && reaped < 2) {
+		got = sp__queue_reap(f->queue, done, 2, 1, -1);
+		if (got < 0)
+			return got;
+		reaped += (size_t)got;
+	}
+	for (unsigned i = 0; i < 2 && !rc; i++) {
+		if (slot[i].result < 0)
+			rc = slot[i].result;
+		s[i] = (struct sp__shot){ slot[i].submit_ns, slot[i].done_ns };
+	}
+	return rc;
+}
+
+static uint64_t file_now(struct sp__target *t)
+{
+	(void)t;
+	return sp__now_ns();
+}
+
+static void file_wait(struct sp__target *t, uint64_t until_ns)
+{
+	uint64_t now = sp__now_ns();
+
+	(void)t;
+	if (until_ns > now + SPIN_NS) {
+		uint64_t at = until_ns - SPIN_NS;
+		struct timespec ts = { .tv_sec = (time_t)(at / 1000000000u),
+				       .tv_nsec = (long)(at % 1000000000u) };
+
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
+	}
+	while (sp__now_ns() < until_ns)
+		;
+}
+
+static void file_close(struct sp__target *t)
+{
+	struct file *f = file_of(t);
+
+	if (f->queue)
+		sp__queue_close(f->queue);
+	if (f->pool)
+		sp__pages_free(f->pool, (size_t)DEPTH_MAX * BUFFER_BYTES);
+	if (f->buffer)
+		sp__pages_free(f->buffer, BUFFER_BYTES);
+	sp__volume_close(f->volume);
+}
+
+static const struct sp__target_ops file_ops = {
+	.read = file_read,
+	.write = file_write,
+	.pair = file_pair,
+	.stream = file_stream,
+	.now = file_now,
+	.wait = file_wait,
+	.close = file_close,
+};
+
+/* What LBNs count: the sector of a device, the page of a file. */
+static int block_size(const struct sp__volume *v, uint32_t *bytes)
+{
+	int sector = 0;
+
+	*bytes = v->align_bytes > BLOCK_FILE ? v->align_bytes : BLOCK_FILE;
+	if (v->regular)
+		return 0;
+	if (ioctl(v->fd, BLKSSZGET, &sector))
+		return -errno;
+	if (sector > 0)
+		*bytes = (uint32_t)sector;
+	return 0;
+}
+
+static int open_file(struct file *f, const char *path, bool writable, struct sp_errinfo *err)
+{
+	int fd = open(path, (writable ? O_RDWR : O_RDONLY) | O_DIRECT | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	int rc;
+
+	if (fd < 0 && errno == EINVAL)
+		return sp__errf(err, SP_EUNSUP, "open", path, -1,
+				"its file system cannot read past the page cache");
+	if (fd < 0)
+		return sp__err(err, -errno, "open", path, -1);
+	if (!fstat(fd, &st) && !S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode)) {
+		close(fd);
+		return S_ISDIR(st.st_mode)
+			       ? sp__err(err, -EISDIR, "open", path, -1)
+			       : sp__errf(err, SP_EUNSUP, "open", path, -1,
+					  "is neither a block device nor a regular file");
+	}
+	rc = sp__volume_adopt(&f->volume, fd, true, path, err);
+	if (rc) {
+		close(fd);
+		return rc;
+	}
+	rc = block_size(f->volume, &f->target.block_bytes);
+	f->target.blocks = f->volume->size_bytes / f->target.block_bytes;
+	f->target.name = strdup(path);
+	f->buffer = sp__pages_alloc(BUFFER_BYTES, false);
+	if (!rc && (!f->target.name || !f->buffer))
+		rc = -ENOMEM;
+	return rc ? sp__err(err, rc, "open", path, -1) : 0;
+}
+
+int sp__target_file(struct sp__target **t, const char *path, bool writable, struct sp_errinfo *err)
+{
+	struct file *f = calloc(1, sizeof(*f));
+	int rc;
+
+	*t = NULL;
+	if (!f)
+		return sp__err(err, -ENOMEM, "open", path, -1);
+	f->target.ops = &file_ops;
+	rc = open_file(f, path, writable, err);
+	if (rc) {
+		sp__target_close(&f->target);
+		return rc;
+	}
+	*t = &f->target;
+	return 0;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a probe tells, from what it knows; and the way back, from a partial
+ * geometry to what a probe knew when it was stopped.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/err.h"
+#include "dev/geometry.h"
+#include "probe/state.h"
+
+static void unknown(struct sp__probe *p, const char *what)
+{
+	struct sp_probe_result *r = p->r;
+	size_t room = sizeof(r->unknown) / sizeof(r->unknown[0]);
+
+	for (size_t i = 0; i < r->nunknown; i++)
+		if (strcmp(r->unknown[i], what) == 0)
+			return;
+	if (r->nunknown < room)
+		r->unknown[r->nunknown++] = what;
+}
+
+static double sum_skew(const struct sp__pzone *z)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < z->nskew; i++)
+		sum += z->skew[i];
+	return z->nskew ? sum / z->nskew : 0;
+}
+
+static double usual_skew(const struct sp__pzone *z)
+{
+	uint32_t votes = 0;
+	double usual = 0;
+
+	for (uint32_t i = 0; i < z->nskew && votes <= z->nskew / 2; i++) {
+		uint32_t same = 0;
+
+		for (uint32_t j = 0; j < z->nskew; j++)
+			same += fabs(sp__wrap(z->skew[i] - z->skew[j])) < 0.004;
+		if (same > votes) {
+			votes = same;
+			usual = z->skew[i];
+		}
+	}
+	return usual;
+}
+
+static void tell_zone(struct sp__probe *p, const struct sp__pzone *z, struct sp_probe_zone *out)
+{
+	double mean = (double)z->blocks / (double)z->tracks, turns = 1 + sum_skew(z);
+
+	*out = (struct sp_probe_zone){ .first = z->first_lbn,
+				       .blocks = z->blocks,
+				       .tracks = z->tracks,
+				       .pattern = z->nlens,
+				       .track_blocks = mean,
+				       .odd = z->nodd,
+				       .reads = z->reads };
+	if (!z->nskew) {
+		unknown(p, "angles");
+		return;
+	}
+	out->mb_s = mean * p->t->block_bytes / (turns * p->spin.period_ns) * 1e3;
+	out->start_deg = (z->start - p->zones[0].start) * 360;
+	out->start_deg -= floor(out->start_deg / 360) * 360;
+	out->skew_deg = usual_skew(z) * 360;
+}
+
+static int tell_zones(struct sp__probe *p)
+{
+	struct sp_probe_result *r = p->r;
+	uint64_t end = 0;
+
+	r->zones = calloc(p->nzones, sizeof(*r->zones));
+	if (!r->zones)
+		return -ENOMEM;
+	r->nzones = p->nzones;
+	r->covers = r->descending = true;
+	for (size_t i = 0; i < p->nzones; i++) {
+		const struct sp__pzone *z = &p->zones[i];
+
+		tell_zone(p, z, &r->zones[i]);
+		r->covers &= z->first_lbn == end;
+		end = z->first_lbn + z->blocks;
+		/* Heads of their own lengths are compared over a pattern. */
+		if (i && z->nlens == p->zones[i - 1].nlens && z->lens[0] > p->zones[i - 1].lens[0])
+			r->descending = false;
+	}
+	r->covers &= end == p->t->blocks;
+	if (!r->covers)
+		unknown(p, "part of the tracks");
+	return 0;
+}
+
+static int tell_skews(struct sp__probe *p)
+{
+	const struct sp__pzone *z = &p->zones[0];
+	size_t n = z->nskew ? (z->tracks < 600 ? z->tracks : 600) : 0;
+
+	if (n > 2 * (size_t)z->nskew + 24)
+		n = 2 * (size_t)z->nskew + 24;
+	p->r->skews_deg = n ? malloc(n * sizeof(double)) : NULL;
+	if (n && !p->r->skews_deg)
+		return -ENOMEM;
+	p->r->nskews = n;
+	for (size_t i = 0; i < n; i++)
+		p->r->skews_deg[i] = z->skew[i % z->nskew] * 360;
+	return 0;
+}
+
+/* The plateau: as far as the aim of the geometry reaches. */
+static void tell_settle(struct sp__probe *p, const struct sp_geometry *g)
+{
+	double aim;
+	uint64_t reach, per = p->place.surfaces ? p->place.surfaces : 1;
+
+	if (!g || sp_geometry_aim(g, SP_GEOMETRY_READ, &aim) ||
+	    sp_geometry_reach(g, SP_GEOMETRY_READ, aim, &reach))
+		return;
+	if (p->place.order == SP__ORDER_BANDS)
+		per = 1;
+	p->r->settle_cylinders = reach / per;
+	p->r->settle_ns = aim / 360 * p->spin.period_ns - p->turnaround_ns;
+}
+
+int sp__made_result(struct sp__probe *p, const struct sp_geometry *g)
+{
+	int rc;
+
+	if (p->r->verdict != SP_PROBE_ROTATING || !p->nzones)
+		return 0;
+	rc = tell_zones(p);
+	if (!rc)
+		rc = tell_skews(p);
+	p->r->layout = sp__place_words(&p->place);
+	p->r->surfaces = p->place.surfaces;
+	p->r->band = p->place.band;
+	if (!p->r->layout)
+		unknown(p, "layout");
+	if (p->r->write_estimated)
+		unknown(p, "writes (estimated from reads)");
+	tell_settle(p, g);
+	return rc;
+}
+
+static void track_of_place(const struct sp__trackmap *map, uint64_t place, struct sp__track *t)
+{
+	uint64_t lbn = sp__trackmap_lbn(map, place);
+
+	sp__trackmap_find(map, lbn < map->blocks ? lbn : map->blocks - 1, t);
+	while (t->first_place > place)
+		sp__trackmap_track(map, t->number - 1, t);
+	while (t->first_place + t->places <= place)
+		sp__trackmap_track(map, t->number + 1, t);
+}
+
+static int resume_zone(struct sp__probe *p, const struct sp__geozone *from, bool angles)
+{
+	const struct sp__region *r = from->map->regions;
+	struct sp__pzone z = { .first_lbn = from->first_lbn, .tracks = from->map->tracks };
+	struct sp__track t;
+
+	z.blocks = from->map->blocks;
+	z.nlens = r->npattern;
+	z.lens = malloc(r->npattern * sizeof(*z.lens));
+	z.skew = malloc(r->npattern * sizeof(*z.skew));
+	z.odd = malloc((from->map->nslips + 1) * sizeof(*z.odd));
+	if (!z.lens || !z.skew || !z.odd) {
+		sp__pzone_clear(&z);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < r->npattern; i++) {
+		z.lens[i] = r->pattern[i].blocks;
+		z.skew[i] = (double)r->pattern[i].skew / r->skew_den;
+	}
+	z.nskew = angles ? r->npattern : 0;
+	/* Slips follow one another along the tracks. */
+	for (size_t i = 0; i < from->map->nslips; i++) {
+		track_of_place(from->map, from->map->slips[i], &t);
+		if (z.nodd && z.odd[z.nodd - 1].track == t.number)
+			z.odd[z.nodd - 1].missing++;
+		else
+			z.odd[z.nodd++] = (struct sp__oddtrack){ t.number, 1 };
+	}
+	sp__trackmap_track(from->map, 0, &t);
+	/* Angles of a geometry count from block 0's start, ours from its end. */
+	z.start = (double)t.start * 0x1p-64;
+	return sp__zones_add(p, &z);
+}
+
+int sp__made_resume(struct sp__probe *p, const struct sp_geometry *g)
+{
+	uint64_t end = 0;
+	bool angles = g->hops[SP_GEOMETRY_READ].nsteps > 0;
+	int rc = 0;
+
+	if (g->blocks != p->t->blocks || g->block_bytes != p->t->block_bytes)
+		return sp__errf(p->err, SP_EFORMAT, "probe", p->opts->device, -1,
+				"the geometry to resume from is not one of this device");
+	for (size_t i = 0; i < g->nzones && !rc && g->zones[i].first_lbn == end; i++) {
+		end += g->zones[i].map->blocks;
+		rc = resume_zone(p, &g->zones[i], angles && p->spin.ref_lbn == 0);
+	}
+	if (rc || !p->nzones)
+		return rc;
+	for (size_t i = 0; i < p->nzones; i++)
+		p->zones[i].start -= 1.0 / p->zones[0].lens[0];
+	/* The last one may not have been at its end. */
+	if (end < p->t->blocks) {
+		struct sp__pzone *last = &p->zones[p->nzones - 1];
+
+		rc = sp__pzone_extend(p, last, 0);
+		if (last->first_lbn + last->blocks != end)
+			last->nskew = 0;
+	}
+	return rc;
+}

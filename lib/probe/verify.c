@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Does a geometry foretell what the device does?  Random pairs of blocks are
+ * read; for the second one the geometry says when its start passes the head,
+ * and how long the arm needs: the first passing after that is the forecast.
+ * Compared are the distributions of response times (the demerit of Ruemmler
+ * and Wilkes: the rms distance between the two curves) and, pair by pair,
+ * whether as many revolutions were lost as foretold.
+ *
+ * The geometry's angles count from block 0; where that passes now is measured
+ * first, and again as time goes by.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "dev/geometry.h"
+#include "probe/state.h"
+
+#define PAIRS_MAX 100000
+
+struct forecast {
+	struct sp__probe *p;
+	const struct sp_geometry *g;
+	double zero_rev; /* angle of block 0's start, as the host sees it */
+};
+
+/* Time of the arm for a distance in tracks; the curve goes on straight behind its ends. */
+static double arm_ns(const struct sp_geometry *g, uint64_t tracks)
+{
+	uint64_t d = tracks;
+	const struct sp__geoseek *s = g->seeks;
+
+	if (!g->seek_in_tracks && g->surfaces)
+		d = tracks / g->surfaces;
+	if (!d || !g->nseeks)
+		return 0;
+	if (d <= s[0].distance || g->nseeks == 1)
+		return s[0].ns;
+	for (size_t i = 1; i < g->nseeks; i++)
+		if (s[i].distance >= d || i + 1 == g->nseeks)
+			return s[i - 1].ns + (s[i].ns - s[i - 1].ns) *
+						     ((double)d - (double)s[i - 1].distance) /
+						     (double)(s[i].distance - s[i - 1].distance);
+	return 0;
+}
+
+/* Response of a read that is issued at a time, the arm being at another track. */
+static int foretell(const struct forecast *f, uint64_t from, uint64_t to, uint64_t issue_ns,
+		    double *ns)
+{
+	const struct sp__spin *s = &f->p->spin;
+	struct sp_track a, b;
+	double need, first, at, issue = (double)(issue_ns - s->epoch_ns), rev;
+	int rc = sp_geometry_track(f->g, from, &a);
+
+	if (!rc)
+		rc = sp_geometry_track(f->g, to, &b);
+	if (rc)
+		return rc;
+	need = f->g->overhead_ns[SP_GEOMETRY_READ] +
+	       arm_ns(f->g, a.number > b.number ? a.number - b.number : b.number - a.number);
+	rev = f->zero_rev + b.angle_deg / 360 + (double)(to - b.first) / b.blocks;
+	first = s->anchor_ns + rev * s->period_ns;
+	at = first + ceil((issue + need - first) / s->period_ns) * s->period_ns;
+	*ns = at - issue + s->period_ns / b.blocks;
+	return 0;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void compare(double *was, double *foretold, unsigned n, struct sp_probe_verify *v)
+{
+	double square = 0;
+
+	qsort(was, n, sizeof(*was), ascending);
+	qsort(foretold, n, sizeof(*foretold), ascending);
+	for (unsigned i = 0; i < n; i++) {
+		square += (was[i] - foretold[i]) * (was[i] - foretold[i]);
+		v->mean_ns += was[i] / n;
+		v->predicted_ns += foretold[i] / n;
+	}
+	v->demerit_ns = n ? sqrt(square / n) : 0;
+}
+
+/* A block in a part of the device that is known. */
+static uint64_t random_block(struct forecast *f)
+{
+	const struct sp__geozone *z = &f->g->zones[sp__rng_below(&f->p->rng, f->g->nzones)];
+
+	return z->first_lbn + sp__rng_below(&f->p->rng, z->map->blocks);
+}
+
+static int pairs(struct forecast *f, unsigned n, double *was, double *foretold,
+		 struct sp_probe_verify *v)
+{
+	double period = f->p->spin.period_ns, off;
+	struct sp__shot s;
+	int rc = 0;
+
+	for (unsigned i = 0; i < n && !rc; i++) {
+		uint64_t a = random_block(f), b = random_block(f);
+
+		rc = sp__spin_look(f->p);
+		if (!rc)
+			rc = sp__probe_read(f->p, a, &s);
+		if (!rc)
+			rc = sp__probe_read(f->p, b, &s);
+		if (!rc)
+			rc = foretell(f, a, b, s.issue_ns, &foretold[v->pairs]);
+		v->errors += rc == -EIO;
+		if (rc) {
+			rc = rc == -EIO || rc == -ENODATA ? 0 : rc;
+			continue;
+		}
+		was[v->pairs] = (double)(s.done_ns - s.issue_ns);
+		off = was[v->pairs] - foretold[v->pairs];
+		v->turns_right += fabs(off) < period / 2;
+		v->within_share += fabs(off) < period / 10;
+		v->pairs++;
+		if (i % 32 == 0)
+			sp__probe_progress(f->p, SP_PROBE_CHECKS, (double)i / n);
+	}
+	return rc;
+}
+
+static int verify(struct sp__probe *p, const struct sp_geometry *g, unsigned n,
+		  struct sp_probe_verify *v)
+{
+	struct forecast f = { .p = p, .g = g };
+	double *was = calloc(2 * (size_t)n, sizeof(*was)), *foretold = was + n;
+	struct sp_track zero;
+	int rc = was ? sp__rotation_find(p) : -ENOMEM;
+
+	if (!rc && p->r->verdict != SP_PROBE_ROTATING)
+		rc = sp__errf(p->err, SP_EUNSUP, "probe", p->opts->device, -1,
+			      "does not rotate, but the geometry does");
+	if (!rc)
+		rc = sp_geometry_track(g, p->spin.ref_lbn, &zero);
+	if (!rc) {
+		/* Our angles count from the end of the reference block. */
+		f.zero_rev = -zero.angle_deg / 360 -
+			     (double)(p->spin.ref_lbn + 1 - zero.first) / zero.blocks;
+		rc = pairs(&f, n, was, foretold, v);
+	}
+	if (rc == -EINTR && v->pairs)
+		rc = 0;
+	if (!rc && v->pairs) {
+		compare(was, foretold, v->pairs, v);
+		v->turns_right /= v->pairs;
+		v->within_share /= v->pairs;
+	}
+	free(was);
+	return rc;
+}
+
+int sp_probe_verify(const struct sp_probe_opts *opts, const struct sp_geometry *geometry,
+		    unsigned n, struct sp_probe_verify *result, struct sp_errinfo *err)
+{
+	struct sp_probe_result *r;
+	struct sp__probe p;
+	int rc;
+
+	*result = (struct sp_probe_verify){ 0 };
+	if (!geometry->nzones)
+		return sp__errf(err, SP_EUNSUP, "probe", opts->device, -1,
+				"the geometry has no tracks");
+	if (!n || n > PAIRS_MAX)
+		return sp__err(err, -EINVAL, "probe", opts->device, -1);
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return sp__err(err, -ENOMEM, "probe", opts->device, -1);
+	rc = sp__probe_open(&p, opts, r, err);
+	if (!rc && (geometry->blocks != p.t->blocks || geometry->block_bytes != p.t->block_bytes))
+		rc = sp__errf(err, SP_EFORMAT, "probe", opts->device, -1,
+			      "the geometry is not one of this device");
+	if (!rc)
+		rc = verify(&p, geometry, n, result);
+	sp__probe_close(&p);
+	free(r->bad);
+	free(r);
+	return rc ? sp__err(err, rc, "probe", opts->device, -1) : 0;
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Idea: once two consecutive tracks are equally long (or a pattern of lengths,
+ * zones.c, has repeated), every later boundary is foretold; whether the forecast still
+ * holds k tracks on is asked at distances that double, and where it fails is
+ * found by bisection.  So a zone of thousands of tracks costs some dozens of
+ * questions.
+ *
+ * A question looks at two neighbouring boundaries.  One alone is not enough:
+ * where the lengths of two zones have a common multiple near, a forecast of
+ * the old zone meets a boundary of the new one by accident, and bisection runs
+ * astray.
+ *
+ * Where the forecast fails, the next boundary is looked for.  A track that is a
+ * few blocks short, after which the old lengths go on, holds slipped blocks and
+ * is noted as odd; all later boundaries move with it, so none is overlooked.
+ * Anything else is the zone's end.
+ *
+ * States: learning the length, galloping, bisecting, looking closer, and
+ * galloping again from an odd track on.
+ *
+ * Memory: the pattern and 16 bytes for each odd track.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "probe/state.h"
+
+#define ODD_MAX 4096
+#define EIO_SKIP 8
+#define FEW 4
+#define SHORT 80 /* blocks of a short track */
+#define LEARN 4
+
+static uint64_t pattern_blocks(const struct sp__pzone *z, uint32_t n)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		sum += z->lens[i];
+	return sum;
+}
+
+uint64_t sp__pzone_start(const struct sp__pzone *z, uint64_t track)
+{
+	uint64_t lbn = z->first_lbn + track / z->nlens * pattern_blocks(z, z->nlens) +
+		       pattern_blocks(z, (uint32_t)(track % z->nlens));
+
+	for (size_t i = 0; i < z->nodd && z->odd[i].track < track; i++)
+		lbn -= z->odd[i].missing;
+	return lbn;
+}
+
+uint32_t sp__pzone_length(const struct sp__pzone *z, uint64_t track)
+{
+	return z->lens[track % z->nlens];
+}
+
+void sp__pzone_clear(struct sp__pzone *z)
+{
+	free(z->lens);
+	free(z->odd);
+	free(z->skew);
+	*z = (struct sp__pzone){ 0 };
+}
+
+/* Does a track begin at the given boundary, as foretold? */
+static int one(struct sp__probe *p, const struct sp__pzone *z, uint64_t track, bool *is)
+{
+	uint64_t lbn = sp__pzone_start(z, track);
+
+	*is = true;
+	if (track == 0 || lbn == p->t->blocks)
+		return 0;
+	return sp__edge_at(p, lbn, sp__pzone_length(z, track - 1), is);
+}
+
+static int holds(struct sp__probe *p, const struct sp__pzone *z, uint64_t track, bool *is)
+{
+	int rc = one(p, z, track, is);
+
+	return rc || !*is ? rc : one(p, z, track - 1, is);
+}
+
+/*
+ * The same for the first track from *track on, below limit, that can be read.
+ * If none can, the answer is no.
+ */
+static int holds_near(struct sp__probe *p, const struct sp__pzone *z, uint64_t *track,
+		      uint64_t limit, bool *is)
+{
+	uint64_t first = *track;
+	int rc = -EIO;
+
+	for (unsigned i = 0; i < EIO_SKIP && rc == -EIO && first + i < limit; i++) {
+		*track = first + i;
+		rc = holds(p, z, *track, is);
+	}
+	if (rc != -EIO)
+		return rc;
+	*track = first;
+	*is = false;
+	return 0;
+}
+
+/* How many whole tracks the device could still hold by the forecast. */
+static uint64_t most_tracks(const struct sp__probe *p, const struct sp__pzone *z)
+{
+	uint64_t rest = p->t->blocks - z->first_lbn, n, sum = pattern_blocks(z, z->nlens);
+
+	for (size_t i = 0; i < z->nodd; i++)
+		rest += z->odd[i].missing;
+	n = rest / sum * z->nlens;
+	while (sp__pzone_start(z, n + 1) <= p->t->blocks)
+		n++;
+	return n;
+}
+
+/* Does it end where the zone before ended?  Then z->tracks is that. */
+static int same_tracks(struct sp__probe *p, struct sp__pzone *z, uint64_t hint, bool *yes)
+{
+	bool is = true;
+	int rc;
+
+	*yes = false;
+	if (hint <= z->tracks || hint >= most_tracks(p, z))
+		return 0;
+	rc = holds(p, z, hint, yes);
+	if (!rc && *yes)
+		rc = one(p, z, hint + 1, &is);
+	*yes = !rc && *yes && !is;
+	if (*yes)
+		z->tracks = hint;
+	return rc == -EIO ? 0 : rc;
+}
+
+/* Extends z->tracks as far as the forecast holds. */
+static int gallop(struct sp__probe *p, struct sp__pzone *z)
+{
+	uint64_t good = z->tracks, most = most_tracks(p, z), bad = most + 1, m, step = 1;
+	bool is = true;
+	int rc;
+
+	while (is && good < most) {
+		m = good + step < most ? good + step : most;
+		rc = holds_near(p, z, &m, most + 1, &is);
+		if (rc)
+			return rc;
+		if (is)
+			good = m;
+		else
+			bad = m;
+		step *= 2;
+	}
+	while (bad - good > 1 && good < most) {
+		m = good + (bad - good) / 2;
+		rc = holds_near(p, z, &m, bad, &is);
+		if (rc)
+			return rc;
+		if (is)
+			good = m;
+		else if (m < bad)
+			bad = m;
+	}
+	z->tracks = good;
+	return 0;
+}
+
+static int add_odd(struct sp__pzone *z, uint64_t track, uint32_t missing)
+{
+	struct sp__oddtrack *odd;
+
+	if (z->nodd == ODD_MAX)
+		return -ENODATA;
+	odd = realloc(z->odd, (z->nodd + 1) * sizeof(*odd));
+	if (!odd)
+		return -ENOMEM;
+	z->odd = odd;
+	odd[z->nodd++] = (struct sp__oddtrack){ track, missing };
+	return 0;
+}
+
+/* Is there a boundary at lbn, and the next one where the lengths of old put it? */
+static int goes_on(struct sp__probe *p, const struct sp__pzone *z, uint64_t track, uint64_t lbn,
+		   bool *yes)
+{
+	uint64_t next = lbn + sp__pzone_length(z, track + 1);
+	int rc = sp__edge_at(p, lbn, sp__pzone_length(z, track), yes);
+
+	if (rc || !*yes || next >= p->t->blocks)
+		return rc;
+	return sp__edge_at(p, next, sp__pzone_length(z, track + 1), yes);
+}
+
+/* On short tracks a slipped block is itself a jump: looks where a few would put the end. */
+static int find_few(struct sp__probe *p, const struct sp__pzone *z, uint64_t lbn, uint32_t length,
+		    bool *found, uint32_t *missing)
+{
+	int rc = 0;
+
+	for (*missing = 0; *missing <= FEW && *missing < length / 2 && !*found && !rc; ++*missing)
+		if (lbn + length - *missing < p->t->blocks)
+			rc = goes_on(p, z, z->tracks, lbn + length - *missing, found);
+	*missing -= *found;
+	return rc;
+}
+
+/*
+ * What is behind the last track?  *found: one that is `missing` blocks short,
+ * after which all goes on.  *more: one whose end was hardly to be seen, and then
+ * something else.
+ */
+static int find_slips(struct sp__probe *p, const struct sp__pzone *z, bool *found, bool *more,
+		      uint32_t *missing)
+{
+	uint64_t lbn = sp__pzone_start(z, z->tracks), next = 0;
+	uint32_t length = sp__pzone_length(z, z->tracks);
+	int rc = 0;
+
+	*found = *more = false;
+	if (length < SHORT)
+		rc = find_few(p, z, lbn, length, found, missing);
+	if (rc || *found)
+		return rc;
+	rc = sp__edge_next(p, lbn, length, &next);
+	if (rc && rc != -ENODATA)
+		return rc;
+	if (rc || next - lbn > length + length / 4) {
+		*more = lbn + length == p->t->blocks;
+		if (lbn + length >= p->t->blocks)
+			return 0;
+		return sp__edge_fine(p, lbn + length, length, more);
+	}
+	if (next - lbn > length)
+		return 0;
+	*missing = (uint32_t)(length - (next - lbn));
+	*found = next == p->t->blocks;
+	/* More than an eighth of a track is never slipped. */
+	if (!*found && *missing <= length / 8 + 1)
+		rc = goes_on(p, z, z->tracks, next, found);
+	return rc;
+}
+
+/* Why the forecast failed behind the last track.  *ended: it was the zone's end. */
+static int look_closer(struct sp__probe *p, struct sp__pzone *z, bool *ended)
+{
+	uint64_t before = z->tracks;
+	uint32_t missing = 0;
+	bool is = true, more = false;
+	int rc = 0;
+
+	*ended = true;
+	/* A wrong answer may have led too far. */
+	do {
+		if (!is)
+			z->tracks--;
+		rc = z->tracks > 1 ? holds(p, z, z->tracks, &is) : 0;
+	} while (!rc && !is && z->tracks > 1);
+	*ended = z->tracks == before;
+	if (rc || !*ended || sp__pzone_start(z, z->tracks) >= p->t->blocks)
+		return rc == -EIO ? 0 : rc;
+	rc = find_slips(p, z, &is, &more, &missing);
+	if (rc == -EIO || rc == -ENODATA) {
+		is = false;
+		rc = 0;
+	}
+	z->tracks += !rc && more;
+	if (rc || !is)
+		return rc;
+	rc = missing ? add_odd(z, z->tracks, missing) : 0;
+	*ended = rc != 0;
+	z->tracks += rc == 0;
+	return rc == -ENODATA ? 0 : rc;
+}
+
+/*
+ * The length of a track, by the first ones: two neighbours that agree; those
+ * before them may be short of a few slipped blocks.  Else the first track stands
+ * alone.
+ */
+static int learn(struct sp__probe *p, struct sp__pzone *z, uint32_t hint)
+{
+	uint64_t at[LEARN + 1] = { z->first_lbn };
+	uint32_t len[LEARN] = { 0 }, n = 0;
+	bool agree = false;
+	int rc = 0;
+
+	for (; n < LEARN && at[n] < p->t->blocks && !agree && !rc; n += !rc) {
+		rc = sp__edge_next(p, at[n], hint, &at[n + 1]);
+		if (rc)
+			break;
+		hint = len[n] = (uint32_t)(at[n + 1] - at[n]);
+		agree = n && len[n] == len[n - 1];
+	}
+	if (rc && (!n || (rc != -EIO && rc != -ENODATA)))
+		return rc;
+	for (uint32_t i = 0; agree && i + 2 < n; i++)
+		agree = len[i] <= hint && hint - len[i] <= hint / 8 + 1;
+	z->lens = malloc(sizeof(*z->lens));
+	if (!z->lens)
+		return -ENOMEM;
+	z->nlens = 1;
+	z->lens[0] = agree ? hint : len[0];
+	z->tracks = agree ? n : 1;
+	rc = 0;
+	for (uint32_t i = 0; agree && i + 2 < n && !rc; i++)
+		if (len[i] < hint)
+			rc = add_odd(z, i, hint - len[i]);
+	return rc;
+}
+
+int sp__pzone_extend(struct sp__probe *p, struct sp__pzone *z, uint64_t hint)
+{
+	uint64_t before = p->r->reads;
+	bool ended = false, same = false;
+	int rc = hint ? same_tracks(p, z, hint, &same) : 0;
+
+	while (!rc && !ended) {
+		if (!same)
+			rc = gallop(p, z);
+		same = false;
+		if (!rc)
+			rc = look_closer(p, z, &ended);
+		sp__probe_progress(p, SP_PROBE_ZONES,
+				   (double)sp__pzone_start(z, z->tracks) / (double)p->t->blocks);
+	}
+	z->blocks = sp__pzone_start(z, z->tracks) - z->first_lbn;
+	z->reads += p->r->reads - before;
+	return rc;
+}
+
+int sp__pzone_find(struct sp__probe *p, uint64_t lbn, const struct sp__pzone *hint,
+		   struct sp__pzone *z)
+{
+	uint64_t before = p->r->reads;
+	int rc;
+
+	*z = (struct sp__pzone){ .first_lbn = lbn };
+	rc = learn(p, z, hint ? hint->lens[0] : 0);
+	z->reads = p->r->reads - before;
+	return rc ? rc : sp__pzone_extend(p, z, hint ? hint->tracks : 0);
+}

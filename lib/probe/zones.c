@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The zones of a device, one behind the other.
+ *
+ * Where each head has track lengths of its own, the zone finder sees short
+ * zones that repeat: 4 tracks of 686 blocks, 4 of 672, 4 of 686, 4 of 672.  Two
+ * equal rounds of such zones become one zone whose pattern is the round, and
+ * the forecast goes on with that.
+ *
+ * What cannot be read is a gap: the first boundary behind it begins a new zone.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "probe/state.h"
+
+#define ROUND_MAX 32	 /* zones of a round */
+#define PATTERN_MAX 4096 /* tracks of a round */
+#define SAMPLES 3
+
+int sp__zones_add(struct sp__probe *p, struct sp__pzone *z)
+{
+	if (p->nzones == p->room) {
+		size_t room = p->room ? 2 * p->room : 32;
+		struct sp__pzone *zones = realloc(p->zones, room * sizeof(*zones));
+
+		if (!zones) {
+			sp__pzone_clear(z);
+			return -ENOMEM;
+		}
+		p->zones = zones;
+		p->room = room;
+	}
+	p->zones[p->nzones++] = *z;
+	return 0;
+}
+
+void sp__zones_drop(struct sp__probe *p, size_t first, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		sp__pzone_clear(&p->zones[first + i]);
+	p->nzones -= n;
+	memmove(&p->zones[first], &p->zones[first + n], (p->nzones - first) * sizeof(*p->zones));
+}
+
+static bool follows(const struct sp__pzone *a, const struct sp__pzone *b)
+{
+	return a->first_lbn + a->blocks == b->first_lbn;
+}
+
+/* Tracks of b, which follows a, become tracks of a. */
+static int append(struct sp__pzone *a, const struct sp__pzone *b, uint32_t missing)
+{
+	size_t n = a->nodd + b->nodd + (missing != 0);
+	struct sp__oddtrack *odd = n ? realloc(a->odd, n * sizeof(*odd)) : NULL;
+
+	if (n && !odd)
+		return -ENOMEM;
+	a->odd = odd;
+	for (size_t i = 0; i < b->nodd; i++) {
+		odd[a->nodd] = b->odd[i];
+		odd[a->nodd++].track += a->tracks;
+	}
+	if (missing)
+		odd[a->nodd++] = (struct sp__oddtrack){ a->tracks, missing };
+	a->tracks += b->tracks;
+	a->blocks += b->blocks;
+	a->reads += b->reads;
+	return 0;
+}
+
+/* The last zone belongs to the one before: equal tracks, or one that slips have made short. */
+static int absorb(struct sp__probe *p, bool *done)
+{
+	struct sp__pzone *a, *b;
+	uint32_t length, missing = 0;
+	int rc;
+
+	*done = false;
+	if (p->nzones < 2)
+		return 0;
+	a = &p->zones[p->nzones - 2];
+	b = a + 1;
+	length = sp__pzone_length(a, a->tracks);
+	if (!follows(a, b) || b->nlens != 1)
+		return 0;
+	if (b->tracks == 1 && !b->nodd && b->lens[0] < length)
+		missing = length - b->lens[0];
+	else if (a->nlens != 1 || b->lens[0] != length)
+		return 0;
+	/* Even on a short track slips are few; else it is the beginning of something new. */
+	if (missing > length / 8 + 1 && b->first_lbn + b->blocks != p->t->blocks)
+		return 0;
+	rc = append(a, b, missing);
+	sp__pzone_clear(b);
+	p->nzones -= rc == 0;
+	*done = rc == 0;
+	return rc;
+}
+
+static bool alike(const struct sp__pzone *a, const struct sp__pzone *b, bool last)
+{
+	return a->nlens == 1 && b->nlens == 1 && !a->nodd && !b->nodd && a->lens[0] == b->lens[0] &&
+	       (last ? b->tracks <= a->tracks : b->tracks == a->tracks);
+}
+
+/* How many zones make a round that the last ones show twice; 0: none. */
+static size_t round_of(const struct sp__probe *p)
+{
+	for (size_t m = 2; m <= ROUND_MAX && 2 * m <= p->nzones; m++) {
+		const struct sp__pzone *z = &p->zones[p->nzones - 2 * m];
+		bool same = true;
+		uint64_t tracks = 0;
+
+		for (size_t i = 0; i < m && same; i++) {
+			same = alike(&z[i], &z[m + i], false);
+			tracks += z[i].tracks;
+		}
+		for (size_t i = 1; i < 2 * m && same; i++)
+			same = follows(&z[i - 1], &z[i]);
+		if (same && tracks <= PATTERN_MAX)
+			return m;
+	}
+	return 0;
+}
+
+/* The last 2m zones become one. */
+static int fold(struct sp__probe *p, size_t m)
+{
+	struct sp__pzone *z = &p->zones[p->nzones - 2 * m];
+	uint32_t n = 0, *lens;
+
+	for (size_t i = 0; i < m; i++)
+		n += (uint32_t)z[i].tracks;
+	lens = malloc(n * sizeof(*lens));
+	if (!lens)
+		return -ENOMEM;
+	n = 0;
+	for (size_t i = 0; i < m; i++)
+		for (uint64_t j = 0; j < z[i].tracks; j++)
+			lens[n++] = z[i].lens[0];
+	free(z->lens);
+	z->lens = lens;
+	z->nlens = n;
+	for (size_t i = 1; i < 2 * m; i++) {
+		z->reads += z[i].reads;
+		sp__pzone_clear(&z[i]);
+	}
+	p->nzones -= 2 * m - 1;
+	z->tracks = 2 * n;
+	return sp__pzone_extend(p, z, 0);
+}
+
+static int note_bad(struct sp__probe *p, uint64_t first, uint64_t last)
+{
+	uint64_t(*bad)[2] = realloc(p->r->bad, (p->r->nbad + 1) * sizeof(*bad));
+
+	if (!bad)
+		return -ENOMEM;
+	p->r->bad = bad;
+	bad[p->r->nbad][0] = first;
+	bad[p->r->nbad++][1] = last;
+	return 0;
+}
+
+/* From a place that cannot be read to the first boundary behind it that can. */
+static int skip(struct sp__probe *p, uint64_t *lbn)
+{
+	uint64_t from = *lbn, at, step = 16;
+	struct sp__shot s;
+	int rc = -EIO;
+
+	for (at = from; rc == -EIO && at < p->t->blocks; step *= 2) {
+		at += step;
+		rc = at < p->t->blocks ? sp__probe_read(p, at, &s) : 0;
+		if (!rc && at < p->t->blocks)
+			rc = sp__edge_next(p, at, 0, &at);
+	}
+	if (at > p->t->blocks)
+		at = p->t->blocks;
+	*lbn = at;
+	return rc ? rc : note_bad(p, from, at - 1);
+}
+
+static int add_zone(struct sp__probe *p, struct sp__pzone *z)
+{
+	size_t m;
+	bool done = true;
+	int rc = sp__zones_add(p, z);
+
+	while (!rc && done) {
+		rc = absorb(p, &done);
+		m = rc || done ? 0 : round_of(p);
+		if (m) {
+			rc = fold(p, m);
+			done = true;
+		}
+	}
+	return rc;
+}
+
+/*
+ * No boundary was seen from lbn on, perhaps because the next one has no jump.
+ * From behind it the one after it is seen; what lies before that is one piece,
+ * to be taken apart later.
+ */
+static int step_over(struct sp__probe *p, uint64_t lbn, struct sp__pzone *z)
+{
+	uint32_t length = p->nzones ? p->zones[p->nzones - 1].lens[0] : 1024;
+	uint64_t next = 0;
+	int rc = -ENODATA;
+
+	for (unsigned i = 2; i < 8 && rc == -ENODATA; i++)
+		if (lbn + (uint64_t)length * i / 2 < p->t->blocks)
+			rc = sp__edge_next(p, lbn + (uint64_t)length * i / 2, 0, &next);
+	if (rc)
+		return rc;
+	*z = (struct sp__pzone){ .first_lbn = lbn, .blocks = next - lbn, .tracks = 1, .nlens = 1 };
+	z->lens = malloc(sizeof(*z->lens));
+	if (!z->lens)
+		return -ENOMEM;
+	z->lens[0] = (uint32_t)(next - lbn);
+	return 0;
+}
+
+int sp__zones_find(struct sp__probe *p, uint64_t lbn)
+{
+	struct sp__pzone z, *last;
+	int rc = 0;
+
+	while (!rc && lbn < p->t->blocks) {
+		last = p->nzones ? &p->zones[p->nzones - 1] : NULL;
+		rc = sp__pzone_find(p, lbn, last, &z);
+		if (rc == -EIO) {
+			sp__pzone_clear(&z);
+			rc = skip(p, &lbn);
+			continue;
+		}
+		if (rc == -ENODATA) {
+			sp__pzone_clear(&z);
+			rc = step_over(p, lbn, &z);
+		}
+		/* What was found before it was stopped counts. */
+		if (rc && rc != -EINTR) {
+			sp__pzone_clear(&z);
+			return rc;
+		}
+		if (z.nlens && z.tracks > (rc ? 1 : 0)) {
+			int full = add_zone(p, &z);
+
+			rc = rc ? rc : full;
+			last = &p->zones[p->nzones - 1];
+			lbn = last->first_lbn + last->blocks;
+		} else {
+			sp__pzone_clear(&z);
+		}
+	}
+	return rc;
+}
+
+int sp__zones_sample(struct sp__probe *p)
+{
+	uint64_t lbn = 0, end;
+	int rc = 0;
+
+	for (uint64_t i = 0; i < SAMPLES && !rc; i++) {
+		struct sp__pzone z = { 0 };
+
+		if (i) {
+			/* The last place leaves room for some tracks. */
+			lbn = p->t->blocks / 64 * (i == SAMPLES - 1 ? 63 : 32);
+			rc = sp__edge_next(p, lbn, 0, &lbn);
+		}
+		end = p->nzones ? p->zones[p->nzones - 1].first_lbn + p->zones[p->nzones - 1].blocks
+				: 0;
+		if (rc || lbn < end)
+			continue;
+		rc = sp__pzone_find(p, lbn, NULL, &z);
+		if (!rc)
+			rc = sp__zones_add(p, &z);
+		else
+			sp__pzone_clear(&z);
+		sp__probe_progress(p, SP_PROBE_ZONES, (double)(i + 1) / SAMPLES);
+	}
+	return rc;
+}
