@@ -10,6 +10,7 @@
 #include <spindle/size.h>
 #include <spindle/sort.h>
 #include "msg.h"
+#include "signals.h"
 #include "stdio_end.h"
 #include "xsort/xsort.h"
 

@@ -13,7 +13,6 @@
  *	check.c     -c, -C
  *	run.c       sorting, merging, the plan, the report
  *	failure.c   an error of the library in GNU sort's words
- *	signals.c   no temporary file survives a signal
  *	help.c      --help, --usage
  */
 #ifndef XSORT_H
@@ -114,8 +113,6 @@ int sort_run(struct settings *set);
 /* Says what went wrong and ends the program. out_bytes: size of the result. */
 _Noreturn void failure(const struct settings *set, const struct sp_errinfo *err,
 		       uint64_t out_bytes);
-
-void signals_catch(void);
 
 void help_print(void);
 void usage_print(void);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <signal.h>
 #include <stddef.h>
-#include "xsort.h"
+#include <spindle/sort.h>
+#include "signals.h"
 
 static const int deadly[] = { SIGALRM, SIGHUP,	SIGINT,	   SIGPIPE, SIGQUIT, SIGTERM,
 			      SIGPOLL, SIGPROF, SIGVTALRM, SIGXCPU, SIGXFSZ };
