@@ -4,14 +4,16 @@
  * GNU join.
  */
 #include <locale.h>
+#include <string.h>
 #include "msg.h"
+#include "signals.h"
 #include "stdio_end.h"
 #include "xjoin/xjoin.h"
 
 int main(int argc, char **argv)
 {
 	static struct settings set = {
-		.key = { NO_FIELD, NO_FIELD },
+		.algorithm = ALGORITHM_AUTO,
 		.separator = -1,
 		.opts = SP_JOIN_OPTS_INIT,
 	};
@@ -20,6 +22,8 @@ int main(int argc, char **argv)
 	msg_set_failure_status(1);
 	setlocale(LC_ALL, "");
 	(void)stdio_guard();
+	signals_catch();
+	set.plain_join = !strcmp(msg_program(), "join");
 	options_parse(&set, argc, argv);
 	files_check(&set);
 	return join_run(&set);

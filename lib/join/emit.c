@@ -16,10 +16,10 @@
 int sp__emit_init(struct sp__emit *e, const struct sp_join_opts *opts, struct sp_errinfo *err)
 {
 	*e = (struct sp__emit){ .opts = opts, .err = err };
-	sp__cut_init(&e->cut, opts->separator, opts->separator_bytes, false);
+	sp__cut_init(&e->cut, opts->separator, opts->separator_bytes, opts->csv);
 	e->filler_bytes = opts->filler ? strlen(opts->filler) : 0;
 	e->simple = !opts->ncolumns && !opts->auto_columns && !e->filler_bytes &&
-		    e->cut.kind != SP__CUT_BLANKS;
+		    opts->nkeys == 1 && e->cut.kind != SP__CUT_BLANKS;
 	e->buf = e->at = malloc(BUFFER_BYTES);
 	if (!e->buf)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
@@ -33,6 +33,16 @@ void sp__emit_release(struct sp__emit *e)
 	free(e->fields[0].at);
 	free(e->fields[1].at);
 	*e = (struct sp__emit){ 0 };
+}
+
+int sp__emit_auto(struct sp__emit *e, int side, const struct sp__line *first)
+{
+	if (!e->opts->auto_columns)
+		return 0;
+	if (sp__fields_split(&e->cut, first->data, first->bytes, &e->fields[side]) < 0)
+		return sp__err(e->err, -ENOMEM, "allocate", NULL, -1);
+	e->auto_fields[side] = e->fields[side].n;
+	return 0;
 }
 
 static void to_stream(struct sp__emit *e, const char *data, size_t bytes)
@@ -109,16 +119,33 @@ static void put_field(struct sp__emit *e, const struct sp__fields *f, size_t k)
 		put(e, e->opts->filler, e->filler_bytes);
 }
 
+static bool is_key(const struct sp__emit *e, int side, size_t k)
+{
+	for (size_t i = 0; i < e->opts->nkeys; i++)
+		if (e->opts->keys[side][i] == k)
+			return true;
+	return false;
+}
+
 static void put_others(struct sp__emit *e, int side)
 {
 	const struct sp__fields *f = &e->fields[side];
 	size_t n = e->opts->auto_columns ? e->auto_fields[side] : f->n;
 
 	for (size_t k = 0; k < n; k++) {
-		if (k == e->opts->key[side])
+		if (is_key(e, side, k))
 			continue;
 		put_separator(e);
 		put_field(e, f, k);
+	}
+}
+
+static void put_key(struct sp__emit *e, int side)
+{
+	for (size_t i = 0; i < e->opts->nkeys; i++) {
+		if (i)
+			put_separator(e);
+		put_field(e, &e->fields[side], e->opts->keys[side][i]);
 	}
 }
 
@@ -127,7 +154,7 @@ static void put_column(struct sp__emit *e, const struct sp_join_column *c, int k
 	if (c->file)
 		put_field(e, &e->fields[c->file - 1], c->field);
 	else
-		put_field(e, &e->fields[key_side], e->opts->key[key_side]);
+		put_key(e, key_side);
 }
 
 static void by_fields(struct sp__emit *e, const struct sp__line *a, const struct sp__line *b)
@@ -144,7 +171,7 @@ static void by_fields(struct sp__emit *e, const struct sp__line *a, const struct
 		}
 	}
 	if (!e->opts->ncolumns) {
-		put_field(e, &e->fields[key_side], e->opts->key[key_side]);
+		put_key(e, key_side);
 		put_others(e, 0);
 		put_others(e, 1);
 		return;

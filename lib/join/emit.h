@@ -38,6 +38,8 @@ struct sp__emit {
 int sp__emit_init(struct sp__emit *e, const struct sp_join_opts *opts, struct sp_errinfo *err);
 void sp__emit_release(struct sp__emit *e);
 
+/* As many columns of file 0 or 1 as its first line has, if that is wanted. */
+int sp__emit_auto(struct sp__emit *e, int side, const struct sp__line *first);
 /* One record of the result; a or b may be NULL. */
 void sp__emit_pair(struct sp__emit *e, const struct sp__line *a, const struct sp__line *b);
 /* Everything so far goes to the stream. 0 or the first error. */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <sys/resource.h>
 #include "base/clock.h"
 #include "base/err.h"
 #include "join/state.h"
@@ -71,31 +73,129 @@ static int end(struct sp__join *j)
 	return rc < 0 ? rc : sp__wstream_finish(j->ws);
 }
 
+/* Requests and bytes of all streams; closes the inputs. */
+static void note_io(struct sp__join *j, struct sp_join_stats *st)
+{
+	struct sp__io_counters c;
+
+	for (int i = 0; i < 2; i++) {
+		if (!j->source[i].scan)
+			continue;
+		snprintf(st->input_engine, sizeof(st->input_engine), "%s",
+			 sp__scan_engine(j->source[i].scan));
+		sp__scan_counters(j->source[i].scan, &c);
+		st->read_requests += c.read_requests;
+		st->read_bytes += c.read_bytes;
+	}
+	if (!j->ws)
+		return;
+	sp__wstream_counters(j->ws, &c);
+	st->write_requests = c.write_requests;
+	st->write_bytes = c.write_bytes;
+}
+
+static void note_hash(const struct sp__join_counts *c, struct sp_join_stats *st)
+{
+	st->build = c->build;
+	st->partitions = c->partitions;
+	st->spilled_partitions = c->spilled_partitions;
+	st->resident_share = c->resident_share;
+	st->depth = c->depth;
+	st->reversals = c->reversals;
+	st->nested_blocks = c->nested_blocks;
+	st->filter_probes = c->filter_probes;
+	st->filter_drops = c->filter_drops;
+	st->spill_read_bytes = c->spill_read_bytes;
+	st->spill_write_bytes = c->spill_write_bytes;
+	st->spill_peak_bytes = c->spill_peak_bytes;
+	snprintf(st->engine, sizeof(st->engine), "%s", c->engine);
+	for (int i = 0; i < SP_JOIN_PHASES; i++)
+		st->phase_elapsed_s[i] = (double)c->phase_ns[i] * 1e-9;
+}
+
 static void note(struct sp__join *j, struct sp_join_stats *st)
 {
-	*st = (struct sp_join_stats){ 0 };
+	struct rusage ru;
+
+	*st = (struct sp_join_stats){ .memory_limit_bytes = j->opts.memory_bytes };
+	note_hash(&j->counts, st);
+	note_io(j, st);
 	for (int i = 0; i < 2; i++) {
-		st->records[i] = j->source[i].lines;
+		st->records[i] = j->source[i].lines + j->counts.records[i];
 		st->input_bytes[i] = j->source[i].bytes;
 	}
 	st->output_records = j->emit.records;
 	st->output_bytes = j->emit.bytes;
 	st->elapsed_s = (double)(sp__now_ns() - j->begin_ns) * 1e-9;
+	if (getrusage(RUSAGE_SELF, &ru) == 0)
+		st->memory_peak_bytes = (uint64_t)ru.ru_maxrss << 10;
+}
+
+/*
+ * The first lines of both files: as many columns as they have, if that is wanted,
+ * and they themselves, if they are headers.
+ */
+static int first_lines(struct sp__join *j)
+{
+	struct sp__line first[2];
+	bool have[2];
+
+	if (!j->opts.header && !j->opts.auto_columns)
+		return 0;
+	for (int i = 0; i < 2; i++) {
+		struct sp__source *src = &j->source[i];
+		int rc = sp__source_fill(src);
+
+		if (rc < 0)
+			return rc;
+		have[i] = rc == SP_READY;
+		if (!have[i])
+			continue;
+		first[i].data = src->at;
+		first[i].bytes = (size_t)(sp__find_byte(src->at, src->end, j->opts.eol) - src->at);
+		sp__line_set(j, i, first[i].data, first[i].bytes, &first[i]);
+		rc = sp__emit_auto(&j->emit, i, &first[i]);
+		if (rc < 0)
+			return rc;
+		if (j->opts.header) {
+			src->at += first[i].bytes + 1;
+			src->lines++;
+		}
+	}
+	if (j->opts.header && (have[0] || have[1]))
+		sp__emit_pair(&j->emit, have[0] ? &first[0] : NULL, have[1] ? &first[1] : NULL);
+	return 0;
+}
+
+static int join(struct sp__join *j)
+{
+	int rc;
+
+	if (j->opts.algorithm == SP_JOIN_MERGE)
+		return sp__join_merge(j);
+	rc = first_lines(j);
+	return rc < 0 ? rc : sp__join_hash(j);
 }
 
 int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,
 		struct sp_join_stats *stats, struct sp_errinfo *err)
 {
 	struct sp_errinfo own = SP_ERRINFO_INIT;
+	static const size_t first = 0;
 	struct sp__join j = { .opts = *opts,
 			      .io = io,
 			      .err = err ? err : &own,
 			      .out.fd = -1,
 			      .begin_ns = sp__now_ns() };
-	int rc = open_all(&j), ended;
+	int rc, ended;
 
+	if (!j.opts.nkeys) {
+		j.opts.nkeys = 1;
+		j.opts.keys[0] = j.opts.keys[1] = &first;
+	}
+	rc = open_all(&j);
 	if (!rc)
-		rc = sp__join_merge(&j);
+		rc = join(&j);
 	/* What was joined before disorder or an error is output too. */
 	if (j.ws) {
 		ended = end(&j);

@@ -310,16 +310,12 @@ static int header(struct merge *m)
 
 static int set_auto_columns(struct merge *m)
 {
-	for (int i = 0; i < 2 && m->j->opts.auto_columns; i++) {
-		struct sp__emit *e = &m->j->emit;
-		const struct sp__line *l = &m->side[i].now;
+	int rc = 0;
 
-		if (m->side[i].have &&
-		    sp__fields_split(&e->cut, l->data, l->bytes, &e->fields[i]) < 0)
-			return no_memory(m);
-		e->auto_fields[i] = e->fields[i].n;
-	}
-	return 0;
+	for (int i = 0; i < 2 && !rc; i++)
+		if (m->side[i].have)
+			rc = sp__emit_auto(&m->j->emit, i, &m->side[i].now);
+	return rc;
 }
 
 static int run(struct merge *m)

@@ -17,7 +17,7 @@ setup()
 	for s in × – 𐏐; do
 		printf "0${s}A\n1${s}a\n2${s}b\n4${s}c\n" >a
 		printf "0${s}B\n1${s}d\n3${s}e\n4${s}\n" >b
-		run -0 "$xjoin" -t "$s" -a1 -a2 -e none -o 0,1.2,2.2 a b
+		run -0 "$xjoin" --algorithm=merge -t "$s" -a1 -a2 -e none -o 0,1.2,2.2 a b
 		[ "$output" = "0${s}A${s}B
 1${s}a${s}d
 2${s}b${s}none
@@ -38,9 +38,9 @@ setup()
 @test "groups that go over many reads" {
 	seq -f 'k %g' 200000 >a
 	{ echo "k x"; echo "k y"; } >b
-	"$xjoin" a b >pairs
+	"$xjoin" --algorithm=merge a b >pairs
 	seq 200000 | awk '{ print "k", $1, "x"; print "k", $1, "y" }' | cmp - pairs
-	"$xjoin" b a >pairs
+	"$xjoin" --algorithm=merge b a >pairs
 	{ seq -f 'k x %g' 200000; seq -f 'k y %g' 200000; } | cmp - pairs
 }
 
@@ -48,11 +48,204 @@ setup()
 	head -c 3000000 /dev/zero | tr '\0' x >long
 	{ printf 'a '; cat long; echo; printf 'b '; cat long; echo; } >a
 	printf 'a 1\nb 2\n' >b
-	"$xjoin" a b >pairs
+	"$xjoin" --algorithm=merge a b >pairs
 	{ printf 'a '; cat long; echo ' 1'; printf 'b '; cat long; echo ' 2'; } | cmp - pairs
 }
 
 @test "inputs that come slowly" {
-	run -0 "$xjoin" <(sleep 0.2; echo a 1; sleep 0.2; echo b 2) <(echo a x; sleep 0.1; echo b y)
+	run -0 "$xjoin" --algorithm=merge <(sleep 0.2; echo a 1; sleep 0.2; echo b 2) <(echo a x; sleep 0.1; echo b y)
 	[ "$output" = $'a 1 x\nb 2 y' ]
+}
+
+# Lines of both files by GNU sort and join, sorted.
+expected() # OPTIONS... FILE1 FILE2, keys in the first field
+{
+	local n=$(($# - 2))
+
+	join --nocheck-order "${@:1:n}" <(sort -t'|' -k1,1 "${@:n+1:1}") \
+		<(sort -t'|' -k1,1 "${@:n+2:1}") | sort
+}
+
+tables()
+{
+	seq 0 7 300000 | awk '{ print ($1 * 7919) % 50000 "|" $1 "|left side of the pair" }' >l
+	seq 0 3 150000 | awk '{ print ($1 * 104729) % 60000 "|right " $1 "|" }' >r
+}
+
+@test "inputs in no order, in any memory" {
+	tables
+	expected -t'|' l r >want
+	[ -s want ]
+	for options in "-S 512K" "-S 1M --build=1" "-S 4M --build=2" "-S 64M" "-S 1M --algorithm=grace" \
+		"-S 1M --page-size=4K --join-memory=256K" "-S 2M --seed=5 --engine=sync --direct=never"; do
+		# shellcheck disable=SC2086
+		"$xjoin" $options -t'|' l r | sort | cmp - want
+	done
+	"$xjoin" -S 1M -t'|' <(cat l) <(cat r) | sort | cmp - want
+	"$xjoin" -S 1M -t'|' - r <l | sort | cmp - want
+}
+
+@test "lines without partner, with little memory and much" {
+	tables
+	for type in "-a1" "-a2" "-a1 -a2" "-v1" "-v2" "-v1 -v2"; do
+		# shellcheck disable=SC2086
+		expected -t'|' $type -o 0,1.2,2.2 -e none l r >want
+		[ -s want ]
+		for memory in 512K 64M; do
+			for build in 1 2; do
+				# shellcheck disable=SC2086
+				"$xjoin" -S "$memory" --build="$build" -t'|' $type -o 0,1.2,2.2 -e none l r |
+					sort | cmp - want
+			done
+		done
+	done
+}
+
+@test "--type" {
+	printf '1 a\n2 b\n2 c\n3 d\n' >l
+	printf '2 x\n2 y\n3 z\n4 w\n' >r
+	run -0 bash -c '"$0" --type=inner l r | sort' "$xjoin"
+	[ "$output" = $'2 b x\n2 b y\n2 c x\n2 c y\n3 d z' ]
+	run -0 bash -c '"$0" --type=left -o 0,2.2 l r | sort' "$xjoin"
+	[ "$output" = $'1 \n2 x\n2 x\n2 y\n2 y\n3 z' ]
+	run -0 bash -c '"$0" --type=right -o 0,1.2 l r | sort' "$xjoin"
+	[ "$output" = $'2 b\n2 b\n2 c\n2 c\n3 d\n4 ' ]
+	run -0 bash -c '"$0" --type=full -o 0 l r | sort' "$xjoin"
+	[ "$output" = $'1\n2\n2\n2\n2\n3\n4' ]
+	for build in 1 2; do
+		run -0 bash -c '"$0" --type=semi --build="$1" l r | sort' "$xjoin" "$build"
+		[ "$output" = $'2 b\n2 c\n3 d' ]
+		run -0 bash -c '"$0" --type=anti --build="$1" l r | sort' "$xjoin" "$build"
+		[ "$output" = "1 a" ]
+	done
+	run -1 "$xjoin" --type=outer l r
+	[[ $output == *"invalid argument"* ]]
+}
+
+@test "a key of which there is more than memory" {
+	seq -f 'k %06g some text that makes the line longer' 20000 >l
+	{ echo "k x"; echo "other y"; seq -f 'n%g z' 30000; } >r
+	seq -f 'k %06g' 20000 >want
+	for build in 1 2; do
+		"$xjoin" -S 512K --build="$build" -o 0,1.2 l r | sort | cmp - want
+		"$xjoin" -S 512K --build="$build" -v1 -v2 -o 2.2 l r | sort | uniq -c | awk '{ print $1, $2 }' >alone
+		printf '1 y\n30000 z\n' | cmp - alone
+		"$xjoin" -S 512K --build="$build" --type=semi -o 0,1.2 l r | sort | cmp - want
+	done
+	"$xjoin" -S 512K --algorithm=grace -v1 -o 0 l r | cmp - /dev/null
+}
+
+@test "keys of several fields" {
+	printf 'a:b:1\nab::2\na:c:3\n' >l
+	printf 'x:b:a\ny::ab\nz:c:a\nw:ab:\n' >r
+	run -0 bash -c '"$0" -t: -1 1,2 -2 3,2 l r | sort' "$xjoin"
+	[ "$output" = $'a:b:1:x\na:c:3:z\nab::2:y' ]
+	run -0 bash -c '"$0" -t: -1 1,2 -2 3,2 -o 2.1,0 l r | sort' "$xjoin"
+	[ "$output" = $'x:a:b\ny:ab:\nz:a:c' ]
+	run -1 "$xjoin" -1 1,2 -2 3 l r
+	[[ $output == *"different numbers of fields"* ]]
+	run -1 "$xjoin" --algorithm=merge -j 1,2 l r
+	[[ $output == *"invalid field number: '1,2'" ]]
+	run -1 "$xjoin" -1 1, -2 1,2 l r
+}
+
+@test "--ignore-case and --csv" {
+	printf 'ABC 1\nxyz 2\n' >l
+	printf 'abc 3\nXYZ 4\n' >r
+	run -0 bash -c '"$0" -i l r | sort' "$xjoin"
+	[ "$output" = $'ABC 1 3\nxyz 2 4' ]
+	printf '"a,b",1,"x, y"\nplain,2,"say ""hi"""\n' >l
+	printf '1,"a,b"\n2,"plain"\n3,"""hi"\n' >r
+	run -0 bash -c '"$0" --csv -2 2 l r | sort' "$xjoin"
+	[ "$output" = $'"a,b",1,"x, y",1\nplain,2,"say ""hi""",2' ]
+	run -0 bash -c '"$0" --csv -1 3 -2 2 -v2 l r | sort' "$xjoin"
+	[ "${#lines[@]}" = 3 ]
+	run -1 "$xjoin" --csv --algorithm=merge l r
+}
+
+@test "--header and -o auto without sorting" {
+	printf 'id name\n2 b\n1 a\n' >l
+	printf 'id colour size\n1 red\n3 blue 4\n' >r
+	run -0 "$xjoin" --header l r
+	[ "$output" = $'id name colour size\n1 a red' ]
+	run -0 bash -c '"$0" --header -o auto -e - -a1 -a2 l r | sort' "$xjoin"
+	[ "$output" = $'1 a red -\n2 b - -\n3 - blue 4\nid name colour size' ]
+	run -0 "$xjoin" --header l /dev/null
+	[ "$output" = "id name" ]
+}
+
+@test "--output appears whole or not at all, and may be an input" {
+	tables
+	cp l in
+	"$xjoin" -t'|' l r | sort >want
+	"$xjoin" -t'|' --output=in in r
+	sort in | cmp - want
+	run -1 "$xjoin" -t'|' --output=new l nowhere
+	[ ! -e new ]
+	run -1 "$xjoin" --algorithm=merge --output=new <(printf 'a\nc\nb\n') <(echo b)
+	[ ! -e new ]
+	[ -z "$(find . -name 'new.*')" ]
+	run -1 "$xjoin" --output=nowhere/new l r
+	[[ $output == *"nowhere/new: No such file or directory" ]]
+}
+
+@test "a signal leaves no file behind" {
+	tables
+	mkfifo in
+	sleep 30 >in &
+	writer=$!
+	"$xjoin" --output=new in r &
+	sleep 0.3
+	kill -TERM $!
+	run wait $!
+	kill $writer
+	[ -z "$(find . -name 'new*')" ]
+}
+
+@test "memory that cannot do is refused" {
+	run -1 "$xjoin" --join-memory=1K /dev/null /dev/null
+	[[ $output == *"join memory must be at least 64 pages"* ]]
+	run -1 "$xjoin" --page-size=5000 /dev/null /dev/null
+	[[ $output == *"--page-size"* ]]
+	run -1 "$xjoin" --check-order --algorithm=hybrid /dev/null /dev/null
+	[[ $output == *incompatible* ]]
+}
+
+@test "abbreviations that GNU join accepts mean what they mean there" {
+	printf 'a 1\n' >f
+	for word in --i --c --n --z --header --hea; do
+		run -0 "$xjoin" "$word" f f
+	done
+	run -1 "$xjoin" --he f f
+	[[ $output == *"possibilities: '--header' '--help'"* ]]
+	ln -s "$(realpath "$xjoin")" join
+	LD_LIBRARY_PATH=$(dirname "$(realpath "$xjoin")")/../lib run -1 ./join --type=left f f
+	[[ $output == *"unrecognized option '--type=left'"* ]]
+	LD_LIBRARY_PATH=$(dirname "$(realpath "$xjoin")")/../lib run -1 ./join -S 1M f f
+	[[ $output == *"invalid option -- 'S'"* ]]
+}
+
+@test "the keys of a real report are those of the golden list" {
+	command -v python3 >/dev/null || skip "no python3"
+	tables
+	"$xjoin" -S 1M -t'|' --stats=r.json l r >out
+	python3 - r.json >keys <<'P'
+import json, sys
+
+def walk(prefix, v):
+    if isinstance(v, list) and v and isinstance(v[0], dict):
+        walk(prefix + "[]", v[0])
+    elif isinstance(v, dict):
+        for k in v:
+            walk(prefix + "." + k if prefix else k, v[k])
+    else:
+        print(prefix)
+
+d = json.load(open(sys.argv[1]))
+walk("", d)
+assert d["result"]["records_1"] == 42858 and d["result"]["records_2"] == 50001
+assert d["result"]["output_records"] == len(open("out").readlines())
+assert d["spill"]["write_bytes"] > 0 and d["result"]["partitions"] > 1
+P
+	diff keys "$BATS_TEST_DIRNAME/../golden/report-join.keys"
 }

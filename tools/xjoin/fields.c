@@ -24,13 +24,38 @@ size_t field_number(const char *text)
 	return (size_t)(n - 1);
 }
 
-void key_set(struct settings *set, int side, size_t field)
+/* One field, or, where GNU join's rules are not the only ones, a list of them. */
+static struct key key_parse(const struct settings *set, const char *text)
 {
-	size_t *key = &set->key[side];
+	struct key key = { .text = text };
+	char *copy, *rest, *item;
 
-	if (*key != NO_FIELD && *key != field)
-		die("incompatible join fields %zu, %zu", *key + 1, field + 1);
-	*key = field;
+	if (set->plain_join || !strchr(text, ',')) {
+		key.field = must_alloc(NULL, 1, sizeof(*key.field));
+		key.field[key.n++] = field_number(text);
+		return key;
+	}
+	rest = copy = must_alloc(NULL, strlen(text) + 1, 1);
+	strcpy(copy, text);
+	while ((item = strsep(&rest, ","))) {
+		key.field = must_alloc(key.field, key.n + 1, sizeof(*key.field));
+		key.field[key.n++] = field_number(item);
+	}
+	free(copy);
+	return key;
+}
+
+void key_set(struct settings *set, int side, const char *text)
+{
+	struct key key = key_parse(set, text), *old = &set->key[side];
+
+	if (old->n && old->n == 1 && key.n == 1 && old->field[0] != key.field[0])
+		die("incompatible join fields %zu, %zu", old->field[0] + 1, key.field[0] + 1);
+	if (old->n &&
+	    (old->n != key.n || memcmp(old->field, key.field, key.n * sizeof(*key.field)) != 0))
+		die("incompatible join fields %s, %s", old->text, text);
+	free(old->field);
+	*old = key;
 }
 
 static struct sp_join_column column(const char *text)

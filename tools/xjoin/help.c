@@ -21,7 +21,28 @@ static const char options[] =
 	"      --version          print the version and exit\n"
 	"\n";
 
-static const char notes[] =
+static const char own[] =
+	"Spindle's own options, what to do:\n"
+	"      --type=WORD            inner (default), left, right, full: as -a 1, -a 2, both;\n"
+	"                             semi: lines of file 1 with a partner, each once;\n"
+	"                             anti: as -v 1\n"
+	"      --csv                  RFC 4180 fields, without newlines; parted by -t or comma\n"
+	"      --output=FILE          write to FILE, which appears when it is complete\n"
+	"      --algorithm=WORD       hybrid, grace, merge or auto\n"
+	"      --build=FILE           read file 1 or 2 first; auto: the smaller one\n"
+	"  -S, --buffer-size=SIZE     memory for the whole program\n"
+	"  -T, --temporary-directory=DIR  put temporary data in DIR, not in $TMPDIR or /tmp;\n"
+	"                             may be repeated\n"
+	"      --join-memory=SIZE     memory for lines of the file read first\n"
+	"      --page-size=SIZE       unit of temporary data\n"
+	"      --engine=NAME          io_uring, libaio, sync, null, auto\n"
+	"      --direct[=WHEN]        pass the page cache by: auto, always or never\n"
+	"      --seed=N               of the hashes\n"
+	"      --stats[=FILE]         write a report as JSON; standard error if no FILE\n"
+	"      --usage                print the options in short and exit\n"
+	"\n";
+
+static const char fields[] =
 	"Fields count from 1.  Without -t they are parted by blanks, and one space stands\n"
 	"between them in the result; -t '' makes the whole line one field, -t '\\0' parts\n"
 	"them by NULs.\n"
@@ -29,17 +50,43 @@ static const char notes[] =
 	"FORMAT is a list of FILENUM.FIELD, or 0 for the key, parted by commas or blanks; or\n"
 	"auto: as many fields as the first line of each file has.  By default: the key, the\n"
 	"other fields of file 1, those of file 2.\n"
-	"\n"
-	"Both files must be sorted on the key, as sort -b does with the same locale.\n"
-	"\n"
+	"\n";
+
+static const char order[] =
+	"The files need not be sorted, and neither is the result.  Keys are equal when their\n"
+	"bytes are; a key can have several fields, -1 2,3 -2 1,4.  With --algorithm=merge or\n"
+	"--check-order, and under the name join, it is as with GNU join: both files must be\n"
+	"sorted on the key, as sort -b does with the same locale.\n"
+	"\n";
+
+static const char sorted[] = "Both files must be sorted on the key, as sort -b does with the "
+			     "same locale.\n\n";
+
+static const char notes[] =
 	"Exit status: 0 if all went well, 1 after an error or if disorder was found.\n";
 
-void help_print(void)
+void usage_print(void)
+{
+	printf("Usage: %s [-iz] [-a FILENUM] [-e STRING] [-j FIELD] [-o FORMAT] [-t CHAR]\n"
+	       "        [-v FILENUM] [-1 FIELD] [-2 FIELD] [-S SIZE] [-T DIR]... [--check-order]\n"
+	       "        [--nocheck-order] [--header] [--type=WORD] [--csv] [--output=FILE]\n"
+	       "        [--algorithm=WORD] [--build=FILE] [--join-memory=SIZE]\n"
+	       "        [--page-size=SIZE] [--engine=NAME] [--direct[=WHEN]] [--seed=N]\n"
+	       "        [--stats[=FILE]]\n"
+	       "        [--help] [--version] [--usage] FILE1 FILE2\n",
+	       msg_program());
+}
+
+void help_print(bool plain_join)
 {
 	printf("Usage: %s [OPTION]... FILE1 FILE2\n"
 	       "For each pair of lines with equal keys, one of either file, write a line to\n"
 	       "standard output.  One FILE can be -, standard input.\n\n",
 	       msg_program());
 	fputs(options, stdout);
+	if (!plain_join)
+		fputs(own, stdout);
+	fputs(fields, stdout);
+	fputs(plain_join ? sorted : order, stdout);
 	fputs(notes, stdout);
 }

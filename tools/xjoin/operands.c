@@ -21,7 +21,7 @@ static void take_as_argument(struct settings *set, size_t i)
 		int side = o.doubt == MAYBE_J2;
 
 		set->lone_j[side]--;
-		key_set(set, side, field_number(o.text));
+		key_set(set, side, o.text);
 	}
 	set->noperands--;
 	if (i == 0)
@@ -56,11 +56,17 @@ void operands_finish(struct settings *set, int argc, char **argv)
 	for (int i = 0; i < 2; i++) {
 		if (!set->lone_j[i])
 			continue;
-		key_set(set, 0, (size_t)i);
-		key_set(set, 1, (size_t)i);
+		key_set(set, 0, i ? "2" : "1");
+		key_set(set, 1, i ? "2" : "1");
 	}
 	for (int i = 0; i < 2; i++) {
-		set->opts.key[i] = set->key[i] == NO_FIELD ? 0 : set->key[i];
+		if (!set->key[i].n)
+			key_set(set, i, "1");
+		set->opts.keys[i] = set->key[i].field;
 		set->inputs[i] = set->operands[i].text;
 	}
+	if (set->key[0].n != set->key[1].n)
+		die("keys have different numbers of fields: %zu, %zu", set->key[0].n,
+		    set->key[1].n);
+	set->opts.nkeys = set->key[0].n;
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The words of the command line, GNU join's.  Operands are returned in place
- * ("-" before the letters), because arguments of old options hide among them.
+ * The words of the command line.  GNU's names and all their abbreviations
+ * resolve first: a word goes to Spindle's table only when no GNU name begins
+ * with it; under the name join, never.  Operands are returned in place ("-"
+ * before the letters), because arguments of old options hide among them.
  */
 #include <getopt.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "msg.h"
@@ -15,6 +18,7 @@
 #include "xjoin.h"
 
 static const char short_options[] = "-a:e:i1:2:j:o:t:v:z";
+static const char more_short_options[] = "-a:e:i1:2:j:o:t:v:zS:T:";
 
 enum { OPT_CHECK = CHAR_MAX + 1, OPT_NOCHECK, OPT_HEADER, OPT_HELP, OPT_VERSION };
 
@@ -56,14 +60,13 @@ static enum doubt set_both_keys(struct settings *set, char **argv)
 		set->lone_j[optarg[0] - '1']++;
 		return optarg[0] == '1' ? MAYBE_J1 : MAYBE_J2;
 	}
-	key_set(set, 0, field_number(optarg));
-	key_set(set, 1, field_number(optarg));
+	key_set(set, 0, optarg);
+	key_set(set, 1, optarg);
 	return SURELY_FILE;
 }
 
-static _Noreturn void say_and_leave(void (*print)(void))
+static _Noreturn void leave(void)
 {
-	print();
 	stdio_finish();
 	exit(0);
 }
@@ -85,13 +88,17 @@ static void apply(struct settings *set, int c)
 		break;
 	case '1':
 	case '2':
-		key_set(set, c - '1', field_number(optarg));
+		key_set(set, c - '1', optarg);
 		break;
 	case 't':
 		separator_set(set, optarg);
 		break;
 	case 'z':
 		set->opts.eol = '\0';
+		break;
+	case 'S':
+	case 'T':
+		tuning_apply(set, c, c == 'S' ? "-S" : "-T", optarg);
 		break;
 	case OPT_CHECK:
 		set->opts.order = SP_JOIN_CHECK;
@@ -103,9 +110,11 @@ static void apply(struct settings *set, int c)
 		set->opts.header = true;
 		break;
 	case OPT_HELP:
-		say_and_leave(help_print);
+		help_print(set->plain_join);
+		leave();
 	case OPT_VERSION:
-		say_and_leave(version_print);
+		version_print();
+		leave();
 	default:
 		usage_error();
 	}
@@ -130,14 +139,58 @@ static enum doubt step(struct settings *set, int c, char **argv, enum doubt doub
 	return SURELY_FILE;
 }
 
+/* Does a name of the table begin with the long option in word? */
+static bool names(const struct option *table, const char *word)
+{
+	size_t len;
+
+	if (strncmp(word, "--", 2) || !word[2])
+		return false;
+	len = strcspn(word + 2, "=");
+	for (; table->name; table++)
+		if (!strncmp(table->name, word + 2, len))
+			return true;
+	return false;
+}
+
+/* A word of Spindle's; false: it is none. */
+static bool own_option(struct settings *set, int argc, char **argv)
+{
+	const char *word = argv[optind];
+	int index = -1, c;
+	char name[64];
+
+	if (set->plain_join || !word || names(gnu_options, word) || !names(tuning_options, word))
+		return false;
+	c = getopt_long(argc, argv, more_short_options, tuning_options, &index);
+	if (c == '?')
+		usage_error();
+	snprintf(name, sizeof(name), "--%s", tuning_options[index].name);
+	if (!tuning_apply(set, c, name, optarg)) {
+		usage_print();
+		leave();
+	}
+	return true;
+}
+
 void options_parse(struct settings *set, int argc, char **argv)
 {
 	enum doubt doubt = SURELY_FILE;
 	int c;
 
-	while ((c = getopt_long(argc, argv, short_options, gnu_options, NULL)) != -1)
+	for (;;) {
+		if (own_option(set, argc, argv)) {
+			doubt = SURELY_FILE;
+			continue;
+		}
+		c = getopt_long(argc, argv, set->plain_join ? short_options : more_short_options,
+				gnu_options, NULL);
+		if (c == -1)
+			break;
 		doubt = step(set, c, argv, doubt);
+	}
 	while (optind < argc)
 		operand_add(set, argv[optind++], SURELY_FILE);
 	operands_finish(set, argc, argv);
+	tuning_finish(set);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <spindle/report.h>
 #include <spindle/size.h>
 #include "msg.h"
 #include "quote.h"
@@ -54,23 +55,55 @@ static void finish_output(void)
 		die_sys(errno, "write error");
 }
 
+static FILE *open_report(const char *name)
+{
+	FILE *f = strcmp(name, "-") ? fopen(name, "we") : stderr;
+
+	if (!f)
+		die_sys(errno, "%s", quote_file(name));
+	return f;
+}
+
+static void write_stats(const struct settings *set, const struct sp_join_io *io,
+			const struct sp_join_stats *stats, FILE *f)
+{
+	struct sp_report *report = sp_report_join(&set->opts, io, stats);
+	int rc;
+
+	if (!report)
+		die("memory exhausted");
+	rc = sp_report_json(report, f);
+	if (f != stderr && fclose(f))
+		rc = -errno;
+	if (rc < 0)
+		die_sys(-rc, "%s", quote_file(set->stats));
+	sp_report_free(report);
+}
+
 int join_run(struct settings *set)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_join_io io = {
 		.inputs = { set->inputs[0], set->inputs[1] },
+		.output = set->output,
 		.output_fd = STDOUT_FILENO,
 		.disorder = tell_disorder,
 		.disorder_arg = set,
 	};
+	struct sp_join_stats stats;
+	FILE *report = set->stats ? open_report(set->stats) : NULL;
 	int rc;
 
-	set->opts.memory_bytes = sp_memory_default();
-	rc = sp_join_run(&set->opts, &io, NULL, &err);
+	if (!set->opts.memory_bytes)
+		set->opts.memory_bytes = sp_memory_default();
+	rc = sp_join_run(&set->opts, &io, &stats, &err);
 	if (rc < 0)
 		failure(set, &err);
 	if (rc > 0 && set->opts.order != SP_JOIN_CHECK)
 		msg("input is not in sorted order");
-	finish_output();
+	if (!set->output)
+		finish_output();
+	if (report)
+		write_stats(set, &io, &stats, report);
 	return rc;
 }

@@ -3,7 +3,8 @@
  * xjoin's command line: what the words say, checked and turned into one call
  * of the library.
  *
- *	options.c   the words: GNU join's options
+ *	options.c   the words: GNU join's options, and whose a word is
+ *	tuning.c    Spindle's own options
  *	operands.c  files, and the obsolescent arguments among them
  *	fields.c    numbers of fields, lists of them, separators
  *	files.c     can the inputs be opened
@@ -13,11 +14,14 @@
 #ifndef XJOIN_H
 #define XJOIN_H
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <spindle/join.h>
 
-#define NO_FIELD ((size_t)-1)
+#define ALGORITHM_AUTO (-1)
+
+enum type { TYPE_INNER, TYPE_LEFT, TYPE_RIGHT, TYPE_FULL, TYPE_SEMI, TYPE_ANTI };
 
 /* What an operand may be instead: the argument of the option before it. */
 enum doubt { SURELY_FILE, MAYBE_J1, MAYBE_J2, MAYBE_LIST };
@@ -27,8 +31,17 @@ struct operand {
 	enum doubt doubt;
 };
 
+/* The fields of a key. */
+struct key {
+	size_t *field; /* counted from 0 */
+	size_t n;      /* 0: not given */
+	const char *text;
+};
+
 struct settings {
-	size_t key[2];	    /* NO_FIELD: not given */
+	bool plain_join; /* called join: GNU join's options alone */
+	int algorithm;	 /* ALGORITHM_AUTO until it is chosen */
+	struct key key[2];
 	unsigned lone_j[2]; /* -j1, -j2 whose argument has not been found */
 	struct operand operands[2];
 	size_t noperands;
@@ -36,6 +49,10 @@ struct settings {
 	char separator_text[16];
 	struct sp_join_column *columns;
 	bool disorder; /* has been told of */
+	const char *output;
+	const char *stats; /* NULL: none; "-": standard error */
+	const char **tmpdirs;
+	size_t ntmpdirs;
 	struct sp_join_opts opts;
 	const char *inputs[2];
 };
@@ -49,15 +66,23 @@ void operands_finish(struct settings *set, int argc, char **argv);
 
 /* A field's number, from 0, or the end of the program. */
 size_t field_number(const char *text);
-void key_set(struct settings *set, int side, size_t field);
+void key_set(struct settings *set, int side, const char *text);
 /* Cuts text into its items, in place. */
 void columns_add(struct settings *set, char *text);
 void separator_set(struct settings *set, const char *text);
+
+/* tuning.c: Spindle's own options. */
+extern const struct option tuning_options[];
+/* name is the option with its hyphens, for messages; false: it is --usage. */
+bool tuning_apply(struct settings *set, int code, const char *name, const char *text);
+/* What the options mean together. */
+void tuning_finish(struct settings *set);
 
 void files_check(const struct settings *set);
 
 int join_run(struct settings *set);
 
-void help_print(void);
+void help_print(bool plain_join);
+void usage_print(void);
 
 #endif

@@ -6,6 +6,10 @@
  * the result; records without a partner can be written too, or alone.  Lines
  * fall into fields as join(1) has it: at each separator, or at runs of blanks.
  *
+ * The hash joins need no order, and give none.  Keys are equal when their
+ * bytes are.  What does not fit into memory is parted by a hash of the keys and
+ * goes to temporary space.
+ *
  * SP_JOIN_MERGE reads both files side by side.  They must be sorted on the
  * key in the order of LC_COLLATE; the output, and what is told of disorder,
  * are those of GNU join.
@@ -25,6 +29,12 @@
 #include <spindle/api.h>
 #include <spindle/error.h>
 
+enum sp_join_algorithm {
+	SP_JOIN_MERGE,	/* both inputs are sorted */
+	SP_JOIN_HYBRID, /* hash join; part of the build input stays in memory */
+	SP_JOIN_GRACE,	/* hash join; all of both inputs is parted first */
+};
+
 enum sp_join_order {
 	SP_JOIN_CHECK_UNPAIRABLE, /* disorder matters once a record had no partner */
 	SP_JOIN_CHECK,		  /* disorder ends the join */
@@ -41,10 +51,13 @@ struct sp_join_opts {
 	char eol;		/* what ends a record: '\n' or '\0' */
 	const char *separator;	/* between fields; NULL: runs of blanks */
 	size_t separator_bytes; /* at most 16; "\n", 1: a line is one field */
-	size_t key[2];		/* the key's field in either file, counted from 0 */
+	const size_t *keys[2];	/* the key's fields in either file, counted from 0 */
+	size_t nkeys;		/* how many; SP_JOIN_MERGE: 1 */
+	bool csv;		/* fields may be in quotes; separator is one byte */
 	bool ignore_case;	/* bytes compare in upper case */
 	bool pairs;		/* write pairs */
 	bool unpaired[2];	/* write records without partner of either file */
+	bool semi;		/* write records of file 1 with partners, each once */
 	bool header;		/* the first lines are joined whatever they hold */
 	enum sp_join_order order;
 	const struct sp_join_column *columns; /* NULL: key, rest of 1, rest of 2 */
@@ -52,9 +65,16 @@ struct sp_join_opts {
 	bool auto_columns;  /* as many fields as the first lines have */
 	const char *filler; /* in place of fields empty or missing; NULL: nothing */
 
-	uint64_t memory_bytes; /* ceiling on the process's memory (-S) */
-	const char *engine;    /* io engine name; NULL: the best there is */
-	int direct;	       /* -1: decide by page cache; 0 never; 1 always */
+	enum sp_join_algorithm algorithm;
+	unsigned build;		    /* file read into memory first: 1 or 2; 0: the smaller */
+	uint64_t memory_bytes;	    /* ceiling on the process's memory (-S) */
+	uint64_t join_bytes;	    /* for records of the build input; 0: what is left */
+	uint32_t page_bytes;	    /* of temporary space; 0: chosen */
+	const char *const *tmpdirs; /* hash joins: at least one */
+	size_t ntmpdirs;
+	uint64_t seed;	    /* of the hashes */
+	const char *engine; /* io engine name; NULL: the best there is */
+	int direct;	    /* -1: decide by page cache; 0 never; 1 always */
 };
 
 #define SP_JOIN_OPTS_INIT                                                                          \
@@ -76,10 +96,28 @@ struct sp_join_io {
 	void *disorder_arg;
 };
 
+enum { SP_JOIN_PHASE_BUILD, SP_JOIN_PHASE_PROBE, SP_JOIN_PHASE_JOIN, SP_JOIN_PHASES };
+
+/* What happened; see spindle-report(5) for the meaning of each figure. */
 struct sp_join_stats {
 	uint64_t records[2], input_bytes[2];
 	uint64_t output_records, output_bytes;
+	unsigned build;		     /* the file that was read first; 0: merged */
+	uint64_t partitions;	     /* of the build input, at first */
+	uint64_t spilled_partitions; /* of it in temporary space, at any depth */
+	double resident_share;	     /* of the build input that never left memory */
+	unsigned depth;		     /* of parting again; 0: once or never */
+	uint64_t reversals;	     /* pairs of partitions with roles exchanged */
+	uint64_t nested_blocks;	     /* blocks of nested loops */
+	uint64_t filter_probes;	     /* records that would have been spilled */
+	uint64_t filter_drops;	     /* ... had not the filter known of no partner */
+	uint64_t spill_read_bytes, spill_write_bytes, spill_peak_bytes;
+	uint64_t read_requests, read_bytes; /* of the inputs */
+	uint64_t write_requests, write_bytes;
+	double phase_elapsed_s[SP_JOIN_PHASES]; /* hash joins */
 	double elapsed_s;
+	uint64_t memory_limit_bytes, memory_peak_bytes; /* peak: resident, of the process */
+	char engine[32], input_engine[32];
 };
 
 /*

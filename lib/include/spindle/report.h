@@ -9,6 +9,7 @@
 #define SPINDLE_REPORT_H
 
 #include <stdio.h>
+#include <spindle/join.h>
 #include <spindle/sequence.h>
 #include <spindle/sort.h>
 
@@ -21,6 +22,10 @@ struct sp_report;
 SP_API struct sp_report *sp_report_sort(const struct sp_sort_opts *opts,
 					const struct sp_sort_io *io,
 					const struct sp_sort_stats *stats);
+/* The same of a join: schema spindle.join/1. */
+SP_API struct sp_report *sp_report_join(const struct sp_join_opts *opts,
+					const struct sp_join_io *io,
+					const struct sp_join_stats *stats);
 /* The plan alone (--explain): schema spindle.sort-plan/1. */
 SP_API struct sp_report *sp_report_sort_plan(const struct sp_sort_plan *plan);
 /*

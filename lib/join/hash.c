@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Hash joins, hybrid and GRACE.
+ *
+ * A stage (stage.h) parts both inputs and joins what stayed in memory.  Then each
+ * pair of partitions in temporary space is joined by itself, the smaller of the
+ * two as build side: in one stage without partitions if it fits into memory, by
+ * block nested loops (nested.c) if parting it has not made it smaller or would
+ * cost more than reading the probe side again, else in a stage that parts it by
+ * another hash.
+ *
+ * Memory: pages of records and slots (table.h) take what formula (1) calls |M|;
+ * beside them there are the streams, the buffers of the writers, those of one
+ * partition that is being read, and the Bloom filter over the keys of the build
+ * side that went to temporary space.
+ *
+ * Rejected: keeping keys and hashes with the lines in temporary space, which would
+ * spare finding them again at the price of writing and reading a fifth more.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/clock.h"
+#include "base/err.h"
+#include "join/plan.h"
+#include "join/stage.h"
+
+/* A partition that keeps so much of what it was parted from is not worth parting. */
+#define STUBBORN 0.9
+
+static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
+		     struct sp__iter *probe, int build_side, uint64_t bytes, uint64_t records);
+
+static int source_next(void *source, struct sp_batch *batch)
+{
+	struct sp__source *src = source;
+	int rc = src->at == src->end ? sp__source_fill(src) : SP_READY;
+
+	if (rc != SP_READY)
+		return rc;
+	*batch = (struct sp_batch){ src->at, (size_t)(src->end - src->at) };
+	src->at = src->end;
+	return SP_READY;
+}
+
+/* A partition as an input, opened when its turn comes. */
+struct lazy {
+	struct sp__hash *h;
+	struct sp__run *run;
+	struct sp__runread r;
+	bool open;
+};
+
+static int lazy_next(void *lazy, struct sp_batch *batch)
+{
+	struct lazy *z = lazy;
+	int rc;
+
+	if (!z->run)
+		return SP_END;
+	if (!z->open) {
+		rc = sp__runread_open(&z->r, z->h->spill, z->run, z->h->j->opts.eol, true,
+				      z->h->read_mem, z->h->layout.read_bytes);
+		if (rc < 0)
+			return rc;
+		z->open = true;
+	}
+	rc = sp__runread_next(&z->r, batch);
+	if (rc != SP_READY) {
+		sp__runread_close(&z->r);
+		z->run = NULL;
+	}
+	return rc;
+}
+
+/* Lines of a partition whose other side is empty. */
+static int alone(struct sp__hash *h, struct sp__run *run, int side)
+{
+	struct lazy z = { .h = h, .run = run };
+	struct sp_batch batch;
+	struct sp__line l;
+	int rc;
+
+	if (!h->j->opts.unpaired[side])
+		return 0;
+	while ((rc = lazy_next(&z, &batch)) == SP_READY) {
+		const char *at = batch.data, *end = at + batch.bytes;
+
+		for (; at < end && !h->j->emit.error; at = l.data + l.bytes + 1) {
+			l.data = at;
+			l.bytes = (size_t)(sp__find_byte(at, end, h->j->opts.eol) - at);
+			sp__field_find(h->keying.cut, l.data, l.bytes, h->keying.fields[side][0],
+				       &l.key);
+			sp__hash_single(h, side, &l);
+		}
+	}
+	sp__runread_close(&z.r);
+	return rc < 0 ? rc : h->j->emit.error;
+}
+
+/* Reading the probe side again for each block costs less than parting both. */
+static bool nested_is_cheaper(const struct sp__hash *h, const struct sp__run *build,
+			      const struct sp__run *probe)
+{
+	uint64_t need = sp__join_need(build->bytes, build->records);
+	uint64_t blocks = need / h->layout.table_bytes + 1;
+
+	return (blocks - 1) * probe->bytes < 2 * (build->bytes + probe->bytes);
+}
+
+/* One pair of partitions; parted: bytes of the build input that they were parted from. */
+static int pair(struct sp__hash *h, struct sp__run *run[2], int build_side, unsigned depth,
+		uint64_t parted)
+{
+	struct lazy z[2] = { { .h = h }, { .h = h } };
+	struct sp__iter it[2] = { { &z[0], lazy_next }, { &z[1], lazy_next } };
+	int small = SP__BUILD, rc;
+	bool stubborn;
+
+	if (!run[SP__BUILD])
+		return 0;
+	if (!run[SP__PROBE] || !run[SP__PROBE]->records)
+		return alone(h, run[SP__BUILD], build_side);
+	stubborn = (double)run[SP__BUILD]->bytes > STUBBORN * (double)parted ||
+		   depth >= SP__JOIN_DEPTH_MAX;
+	if (sp__join_need(run[SP__PROBE]->bytes, run[SP__PROBE]->records) <
+	    sp__join_need(run[SP__BUILD]->bytes, run[SP__BUILD]->records)) {
+		small = SP__PROBE;
+		build_side = !build_side;
+		h->j->counts.reversals++;
+	}
+	z[SP__BUILD].run = run[small];
+	z[SP__PROBE].run = run[!small];
+	if (sp__join_need(run[small]->bytes, run[small]->records) > h->layout.table_bytes &&
+	    (stubborn || nested_is_cheaper(h, run[small], run[!small])))
+		return sp__hash_nested(h, run[small], run[!small], build_side, depth);
+	rc = run_stage(h, depth, &it[SP__BUILD], &it[SP__PROBE], build_side, run[small]->bytes,
+		       run[small]->records);
+	sp__runread_close(&z[0].r);
+	sp__runread_close(&z[1].r);
+	return rc;
+}
+
+static void count(struct sp__stage *s)
+{
+	struct sp__join_counts *c = &s->h->j->counts;
+	uint64_t spilled = 0;
+
+	for (unsigned i = 0; i < s->nparts; i++) {
+		if (!s->parts[i].run[SP__BUILD])
+			continue;
+		spilled += s->parts[i].run[SP__BUILD]->bytes;
+		c->spilled_partitions++;
+	}
+	if (s->depth > c->depth)
+		c->depth = s->depth;
+	if (s->depth)
+		return;
+	c->partitions = s->nparts;
+	c->resident_share =
+		s->bytes[SP__BUILD] ? 1 - (double)spilled / (double)s->bytes[SP__BUILD] : 1;
+	for (int role = 0; role < 2; role++)
+		c->records[s->side[role]] = s->records[role];
+}
+
+static int pairs_of(struct sp__stage *s)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < s->nparts && !rc; i++) {
+		struct sp__part *p = &s->parts[i];
+
+		rc = pair(s->h, p->run, s->side[SP__BUILD], s->depth + 1, s->bytes[SP__BUILD]);
+		sp__run_free(p->run[SP__BUILD]);
+		sp__run_free(p->run[SP__PROBE]);
+		p->run[SP__BUILD] = p->run[SP__PROBE] = NULL;
+	}
+	return rc;
+}
+
+/* The time from *since till now goes to a phase. */
+static void clock_phase(struct sp__join *j, int phase, uint64_t *since)
+{
+	uint64_t now = sp__now_ns();
+
+	j->counts.phase_ns[phase] += now - *since;
+	*since = now;
+}
+
+static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
+		     struct sp__iter *probe, int build_side, uint64_t bytes, uint64_t records)
+{
+	struct sp__stage *s;
+	uint64_t since = sp__now_ns();
+	int rc = sp__stage_new(&s, h, depth, build_side, bytes, records);
+
+	if (rc < 0)
+		return rc;
+	rc = sp__stage_build(s, build);
+	if (!rc)
+		rc = sp__stage_make_table(s);
+	clock_phase(h->j, depth ? SP_JOIN_PHASE_JOIN : SP_JOIN_PHASE_BUILD, &since);
+	if (!rc)
+		rc = sp__stage_probe(s, probe);
+	if (!rc)
+		rc = sp__stage_rest(s);
+	sp__table_empty(&h->table);
+	clock_phase(h->j, depth ? SP_JOIN_PHASE_JOIN : SP_JOIN_PHASE_PROBE, &since);
+	count(s);
+	if (!rc)
+		rc = pairs_of(s);
+	if (!depth)
+		h->j->counts.phase_ns[SP_JOIN_PHASE_JOIN] = sp__now_ns() - since;
+	sp__stage_free(s);
+	return rc;
+}
+
+/* Which input builds: the smaller one, as far as that is known. */
+static int choose_build(struct sp__join *j, uint64_t bytes[2])
+{
+	bool known[2];
+
+	for (int i = 0; i < 2; i++) {
+		bytes[i] = sp__inputs_bytes(&j->io->inputs[i], 1, &known[i]);
+		if (!known[i])
+			bytes[i] = 0;
+	}
+	if (j->opts.build)
+		return (int)j->opts.build - 1;
+	if (known[0] && known[1])
+		return bytes[0] < bytes[1] ? 0 : 1;
+	return known[0] ? 0 : 1;
+}
+
+/* Mean length of the lines that the source has at hand, to count all of them. */
+static uint64_t guess_records(const struct sp__join *j, int side, uint64_t bytes)
+{
+	const struct sp__source *src = &j->source[side];
+	size_t n = 0, have = (size_t)(src->end - src->at);
+
+	for (const char *p = src->at; p < src->end; n++)
+		p = sp__find_byte(p, src->end, j->opts.eol) + 1;
+	return n ? (uint64_t)((double)bytes * (double)n / (double)have) : 0;
+}
+
+static int open_hash(struct sp__hash *h)
+{
+	struct sp__join *j = h->j;
+	int rc = sp__join_layout(&j->opts, &h->layout, j->err);
+
+	if (rc < 0)
+		return rc;
+	sp__budget_init(&h->budget, h->layout.table_bytes);
+	sp__keying_init(&h->keying, &j->emit.cut, &j->opts);
+	h->read_mem = sp__pages_alloc(h->layout.read_bytes, false);
+	h->write_mem = sp__pages_alloc(h->layout.write_bytes, false);
+	h->bloom.nwords = h->layout.bloom_bytes / sizeof(uint64_t);
+	h->bloom.words = sp__pages_alloc(h->layout.bloom_bytes, false);
+	rc = sp__table_init(&h->table, h->layout.table_bytes, h->layout.page_bytes, &h->budget);
+	if (rc < 0 || !h->read_mem || !h->write_mem || !h->bloom.words)
+		return sp__err(j->err, -ENOMEM, "allocate", NULL, -1);
+	return 0;
+}
+
+static void close_hash(struct sp__hash *h)
+{
+	struct sp__join_counts *c = &h->j->counts;
+
+	if (h->spill) {
+		c->spill_read_bytes = h->spill->read_bytes;
+		c->spill_write_bytes = h->spill->write_bytes;
+		c->spill_peak_bytes = h->spill->peak_bytes;
+		snprintf(c->engine, sizeof(c->engine), "%s", sp__queue_engine(h->spill->queue));
+		sp__spill_close(h->spill);
+	}
+	sp__table_release(&h->table);
+	if (h->read_mem)
+		sp__pages_free(h->read_mem, h->layout.read_bytes);
+	if (h->write_mem)
+		sp__pages_free(h->write_mem, h->layout.write_bytes);
+	if (h->bloom.words)
+		sp__pages_free(h->bloom.words, h->layout.bloom_bytes);
+	free(h->keymem.data);
+}
+
+int sp__join_hash(struct sp__join *j)
+{
+	struct sp__hash h = { .j = j };
+	uint64_t bytes[2];
+	int build = choose_build(j, bytes);
+	struct sp__iter in = { &j->source[build], source_next };
+	struct sp__iter out = { &j->source[!build], source_next };
+	int rc = open_hash(&h);
+
+	j->counts.build = (unsigned)build + 1;
+	h.mark = j->opts.unpaired[0] || j->opts.unpaired[1] || j->opts.semi;
+	if (!rc && j->source[build].at == j->source[build].end) {
+		rc = sp__source_fill(&j->source[build]);
+		rc = rc < 0 ? rc : 0;
+	}
+	if (!rc)
+		rc = run_stage(&h, 0, &in, &out, build, bytes[build],
+			       guess_records(j, build, bytes[build]));
+	close_hash(&h);
+	return rc;
+}

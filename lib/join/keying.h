@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Keys as bytes, for hashing: keys are equal exactly if their bytes are.
+ *
+ * A key of one field, taken as it is, is that field in its line.  Any other (of
+ * several fields, or folded to upper case, or of a CSV field in quotes) is
+ * made up in memory of its own.
+ */
+#ifndef SP__JOIN_KEYING_H
+#define SP__JOIN_KEYING_H
+
+#include <stdint.h>
+#include <spindle/join.h>
+#include "join/fields.h"
+
+struct sp__keying {
+	const struct sp__cut *cut;
+	const size_t *fields[2];
+	size_t nfields;
+	bool plain;
+	bool fold;
+	unsigned char upper[256];
+};
+
+/* Memory for keys made up, as many as fit; zero to begin, its owner frees data. */
+struct sp__keymem {
+	char *data;
+	size_t bytes, capacity;
+};
+
+void sp__keying_init(struct sp__keying *k, const struct sp__cut *cut,
+		     const struct sp_join_opts *opts);
+
+/*
+ * Not plain: appends the key of a line of file 0 or 1 to mem and tells where
+ * in it it begins.  0 or -ENOMEM.
+ */
+int sp__key_make(const struct sp__keying *k, int side, const char *line, size_t bytes,
+		 struct sp__keymem *mem, size_t *begin);
+
+/* Independent for different seeds. */
+uint64_t sp__key_hash(const char *key, size_t bytes, uint64_t seed);
+
+#endif

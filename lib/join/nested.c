@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Block nested loops: as much of the build partition as memory takes, the whole
+ * probe partition past it, the next of the build partition, and so on.  For
+ * partitions that parting does not make smaller, because most of their records
+ * have one key, and for those so little larger than memory that reading the
+ * probe partition again is cheaper than parting both.
+ *
+ * Where it matters whether a probe record has had a partner in any block, there is
+ * a bit for each.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "join/stage.h"
+
+struct nested {
+	struct sp__hash *h;
+	struct sp__stage *s;
+	struct sp__runread build;
+	const char *at, *end; /* rest of the build batch */
+	struct sp__run *probe;
+};
+
+static bool needs_bits(const struct sp__stage *s)
+{
+	const struct sp_join_opts *o = &s->h->j->opts;
+
+	return o->unpaired[s->side[SP__PROBE]] || (o->semi && s->side[SP__PROBE] == 0);
+}
+
+/* A block of the build partition: SP_READY if there may be more, SP_END if not. */
+static int fill(struct nested *n)
+{
+	struct sp__stage *s = n->s;
+	struct sp_batch batch;
+	int rc = SP_READY;
+
+	for (;;) {
+		while (n->at < n->end) {
+			const char *stop = sp__find_byte(n->at, n->end, n->h->j->opts.eol);
+			size_t bytes = (size_t)(stop - n->at);
+			struct sp__slice key;
+
+			rc = sp__stage_key(s, SP__BUILD, n->at, bytes, &key);
+			if (!rc)
+				rc = sp__stage_keep(s, &s->parts[0].list, n->at, bytes, &key);
+			if (rc)
+				return rc > 0 ? SP_READY : rc;
+			n->at = stop + 1;
+		}
+		rc = sp__runread_next(&n->build, &batch);
+		if (rc != SP_READY)
+			return rc;
+		n->at = batch.data;
+		n->end = batch.data + batch.bytes;
+	}
+}
+
+static int probe(struct nested *n, bool last)
+{
+	struct sp__runread r = { 0 };
+	struct sp__iter it = { &r, sp__runread_next };
+	int rc = sp__runread_open(&r, n->h->spill, n->probe, n->h->j->opts.eol, last,
+				  n->h->write_mem, n->h->layout.read_bytes);
+
+	n->s->last_block = last;
+	n->s->probed = 0;
+	if (!rc)
+		rc = sp__stage_probe(n->s, &it);
+	sp__runread_close(&r);
+	return rc;
+}
+
+static int blocks(struct nested *n)
+{
+	int more, rc;
+
+	do {
+		more = fill(n);
+		rc = more < 0 ? more : sp__stage_make_table(n->s);
+		if (!rc)
+			rc = probe(n, more == SP_END);
+		if (!rc)
+			rc = sp__stage_rest(n->s);
+		sp__table_empty(&n->h->table);
+		sp__reclist_init(&n->s->parts[0].list);
+		n->h->j->counts.nested_blocks++;
+	} while (!rc && more == SP_READY);
+	return rc;
+}
+
+int sp__hash_nested(struct sp__hash *h, struct sp__run *build, struct sp__run *probe_run,
+		    int build_side, unsigned depth)
+{
+	struct nested n = { .h = h, .probe = probe_run };
+	int rc = sp__stage_new(&n.s, h, depth, build_side, 1, 1);
+
+	if (rc < 0)
+		return rc;
+	for (unsigned b = 0; b < SP__BUCKETS; b++)
+		n.s->part_of[b] = 0;
+	n.s->parts[0].spilled = false;
+	if (needs_bits(n.s)) {
+		uint64_t bytes = (probe_run->records / 64 + 1) * 8;
+
+		n.s->had = calloc(1, bytes);
+		sp__budget_force(&h->budget, bytes);
+		rc = n.s->had ? 0 : sp__err(h->j->err, -ENOMEM, "allocate", NULL, -1);
+	}
+	if (!rc)
+		rc = sp__runread_open(&n.build, h->spill, build, h->j->opts.eol, true, h->read_mem,
+				      h->layout.read_bytes);
+	if (!rc)
+		rc = blocks(&n);
+	sp__runread_close(&n.build);
+	sp__stage_free(n.s);
+	return rc;
+}

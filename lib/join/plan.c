@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/err.h"
+#include "join/plan.h"
+#include "sort/plan.h"
+
+#define PAGE_DEFAULT (64u << 10)
+#define PAGE_LEAST 4096u
+#define PAGES_LEAST 64u
+/* Partitions of an input of unknown size. */
+#define PARTS_UNKNOWN 32
+/* Partitions that the share in memory is cut into. */
+#define PARTS_RESIDENT 4
+/* Partitions are made somewhat smaller than memory: the hash deals unevenly. */
+#define FILL 0.85
+
+uint64_t sp__join_need(uint64_t bytes, uint64_t records)
+{
+	return bytes + records * SP__JOIN_RECORD_BYTES;
+}
+
+uint64_t sp__join_formula1(uint64_t build_pages, uint64_t memory_pages)
+{
+	if (build_pages <= memory_pages || memory_pages < 2)
+		return 1;
+	return (build_pages - memory_pages + memory_pages - 2) / (memory_pages - 1) + 1;
+}
+
+/* The largest page of which there will be enough. */
+static uint32_t choose_page(uint64_t table_bytes)
+{
+	uint32_t page = PAGE_DEFAULT;
+
+	while (page > PAGE_LEAST && table_bytes / page < PAGES_LEAST)
+		page /= 2;
+	return page;
+}
+
+int sp__join_layout(const struct sp_join_opts *o, struct sp__join_layout *l, struct sp_errinfo *err)
+{
+	uint64_t working = sp__plan_working(o->memory_bytes), rest;
+	struct sp__plan_buffers b;
+
+	sp__plan_buffers(working, &b);
+	rest = working - (uint64_t)b.chunk_bytes * b.chunks - (uint64_t)b.write_bytes * b.writes;
+	*l = (struct sp__join_layout){ .write_bytes = rest / 8, .bloom_bytes = rest / 32 };
+	if (l->write_bytes > (16u << 20))
+		l->write_bytes = 16u << 20;
+	l->table_bytes = rest - l->write_bytes - l->bloom_bytes;
+	if (o->join_bytes)
+		l->table_bytes = o->join_bytes;
+	l->page_bytes = o->page_bytes ? o->page_bytes : choose_page(l->table_bytes);
+	if (l->table_bytes / l->page_bytes < PAGES_LEAST)
+		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1,
+				"join memory must be at least %u pages: %llu bytes", PAGES_LEAST,
+				(unsigned long long)PAGES_LEAST * l->page_bytes);
+	/* Three pages for each writer: one fills while the others are written. */
+	l->writer_max = 3 * (uint64_t)b.chunk_bytes;
+	if (l->writer_max < 3 * (uint64_t)l->page_bytes)
+		l->writer_max = 3 * (uint64_t)l->page_bytes;
+	if (l->write_bytes < 8 * (uint64_t)l->page_bytes)
+		l->write_bytes = 8 * (uint64_t)l->page_bytes;
+	l->read_bytes = 3 * (uint64_t)b.chunk_bytes;
+	if (l->read_bytes < 3 * (uint64_t)l->page_bytes)
+		l->read_bytes = 3 * (uint64_t)l->page_bytes;
+	if (l->write_bytes < l->read_bytes)
+		l->write_bytes = l->read_bytes; /* serves as such for nested loops */
+	l->parts_max = (unsigned)(l->write_bytes / l->page_bytes / 2);
+	if (l->parts_max > 512)
+		l->parts_max = 512;
+	return 0;
+}
+
+void sp__join_split(const struct sp__join_layout *l, enum sp_join_algorithm algorithm,
+		    uint64_t bytes, uint64_t records, struct sp__join_split *split)
+{
+	uint64_t memory = l->table_bytes / l->page_bytes, need, n;
+	unsigned resident = l->parts_max < PARTS_RESIDENT ? l->parts_max : PARTS_RESIDENT;
+	double share, each;
+
+	if (!bytes) {
+		n = l->parts_max < PARTS_UNKNOWN ? l->parts_max : PARTS_UNKNOWN;
+		*split = (struct sp__join_split){ (unsigned)n, 0, 1 };
+		if (algorithm == SP_JOIN_GRACE)
+			*split = (struct sp__join_split){ 0, (unsigned)n, 0 };
+		return;
+	}
+	if (!records)
+		records = bytes / SP__JOIN_MEAN_BYTES;
+	need = sp__join_need(bytes, records) / l->page_bytes + 1;
+	n = sp__join_formula1(need, memory);
+	*split = (struct sp__join_split){ resident, 0, 1 };
+	if (n == 1 && algorithm != SP_JOIN_GRACE)
+		return;
+	share = algorithm == SP_JOIN_GRACE ? 0 : FILL * (double)memory / (double)need;
+	each = (1 - share) * (double)need;
+	while (n < l->parts_max - resident &&
+	       each / (double)(n > 1 ? n - 1 : 1) > FILL * (double)memory)
+		n++;
+	if (n > 1 && algorithm != SP_JOIN_GRACE)
+		n--; /* that one is in memory */
+	if (n > l->parts_max - resident)
+		n = l->parts_max - resident;
+	*split = (struct sp__join_split){ share > 0 ? resident : 0, (unsigned)n, share };
+}

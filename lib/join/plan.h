@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a hash join does with its memory, and how it parts its inputs.
+ */
+#ifndef SP__JOIN_PLAN_H
+#define SP__JOIN_PLAN_H
+
+#include <spindle/join.h>
+
+/* A record of the build side takes its bytes and, on the mean, so many more. */
+#define SP__JOIN_RECORD_BYTES 32
+/* Taken for a record where nothing is known. */
+#define SP__JOIN_MEAN_BYTES 64
+#define SP__JOIN_DEPTH_MAX 16
+
+/* Memory, in bytes; everything but the streams' buffers. */
+struct sp__join_layout {
+	uint32_t page_bytes;
+	uint64_t table_bytes; /* records of the build side and slots: |M| */
+	uint64_t write_bytes; /* all writers of a stage together */
+	uint64_t writer_max;  /* of which one takes at most so much */
+	uint64_t read_bytes;  /* reading one partition */
+	uint64_t bloom_bytes;
+	unsigned parts_max;
+};
+
+/* How a build input is parted. */
+struct sp__join_split {
+	unsigned resident; /* partitions in memory as long as there is room */
+	unsigned spilled;  /* partitions written from the start */
+	double share;	   /* of the hash's range, for those in memory */
+};
+
+/* 0, or SP_EBUDGET told in err. */
+SP_MUST_CHECK int sp__join_layout(const struct sp_join_opts *opts, struct sp__join_layout *layout,
+				  struct sp_errinfo *err);
+/* Bytes in memory of so many records of so many bytes: |R| F. */
+uint64_t sp__join_need(uint64_t bytes, uint64_t records);
+/* Formula (1): partitions for pages of build input and pages of memory. */
+uint64_t sp__join_formula1(uint64_t build_pages, uint64_t memory_pages);
+/* bytes 0: unknown. */
+void sp__join_split(const struct sp__join_layout *layout, enum sp_join_algorithm algorithm,
+		    uint64_t bytes, uint64_t records, struct sp__join_split *split);
+
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Probe records go through in groups: for all of a group the key is found and
+ * its slot asked for, then the record that the slot names, then they are
+ * compared.  So the misses of a group's records wait together, not one after
+ * the other.
+ */
+#include <errno.h>
+#include "base/err.h"
+#include "join/stage.h"
+
+#define GROUP 32
+
+struct probed {
+	struct sp__line line;
+	struct sp__slice key;
+	size_t key_begin;
+	uint64_t hash;
+	struct sp__part *part;
+};
+
+static bool needs_field(const struct sp__hash *h)
+{
+	return !h->keying.plain && h->j->emit.simple;
+}
+
+static void line_of(const struct sp__hash *h, int side, struct sp__rec *r, struct sp__line *l)
+{
+	l->data = sp__rec_line(r);
+	l->bytes = r->bytes & ~SP__REC_MATCHED;
+	if (h->keying.plain)
+		l->key = sp__rec_key(r);
+	else if (h->j->emit.simple)
+		sp__field_find(h->keying.cut, l->data, l->bytes, h->keying.fields[side][0],
+			       &l->key);
+}
+
+static void emit_pairs(struct sp__stage *s, const struct sp__line *l, struct sp__rec *r)
+{
+	struct sp__hash *h = s->h;
+	struct sp__line other;
+
+	for (;;) {
+		line_of(h, s->side[SP__BUILD], r, &other);
+		if (s->side[SP__BUILD])
+			sp__emit_pair(&h->j->emit, l, &other);
+		else
+			sp__emit_pair(&h->j->emit, &other, l);
+		if (!r->next)
+			return;
+		r = sp__table_rec(&h->table, r->next);
+	}
+}
+
+/* Block nested loops: had a partner before this block?  Is noted for the next. */
+static bool had_before(struct sp__stage *s, bool match)
+{
+	uint64_t n = s->probed++, bit = UINT64_C(1) << n % 64;
+	bool had;
+
+	if (!s->had)
+		return false;
+	had = s->had[n / 64] & bit;
+	if (match)
+		s->had[n / 64] |= bit;
+	return had;
+}
+
+/* A probe record has met what is in memory: r is its first partner, or NULL. */
+static inline void met(struct sp__stage *s, const struct sp__line *l, struct sp__rec *r)
+{
+	const struct sp_join_opts *o = &s->h->j->opts;
+	bool had = had_before(s, r != NULL);
+
+	if (!r) {
+		if (o->unpaired[s->side[SP__PROBE]] && s->last_block && !had)
+			sp__hash_single(s->h, s->side[SP__PROBE], l);
+		return;
+	}
+	if (s->h->mark)
+		r->bytes |= SP__REC_MATCHED;
+	if (o->semi && s->side[SP__PROBE] == 0 && !had)
+		sp__hash_single(s->h, 0, l);
+	if (o->pairs)
+		emit_pairs(s, l, r);
+}
+
+/* Keys, hashes and slots of a group. */
+static int look(struct sp__stage *s, struct probed *group, size_t n)
+{
+	struct sp__hash *h = s->h;
+	int side = s->side[SP__PROBE];
+
+	h->keymem.bytes = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct probed *p = &group[i];
+
+		if (h->keying.plain || needs_field(h))
+			sp__field_find(h->keying.cut, p->line.data, p->line.bytes,
+				       h->keying.fields[side][0], &p->line.key);
+		p->key = p->line.key;
+		if (!h->keying.plain && sp__key_make(&h->keying, side, p->line.data, p->line.bytes,
+						     &h->keymem, &p->key_begin) < 0)
+			return sp__err(h->j->err, -ENOMEM, "allocate", NULL, -1);
+		p->key.n = h->keying.plain ? p->key.n : h->keymem.bytes - p->key_begin;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct probed *p = &group[i];
+
+		if (!h->keying.plain)
+			p->key.p = p->key.n ? h->keymem.data + p->key_begin : sp__no_field;
+		p->hash = sp__key_hash(p->key.p, p->key.n, s->seed);
+		p->part = sp__stage_part(s, p->hash);
+		if (!p->part->spilled)
+			__builtin_prefetch(sp__table_slot(&h->table, p->hash));
+		else if (h->bloom.words)
+			__builtin_prefetch(sp__bloom_word(&h->bloom, p->hash));
+	}
+	return 0;
+}
+
+static void fetch(struct sp__stage *s, const struct probed *group, size_t n)
+{
+	const struct sp__table *t = &s->h->table;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t slot;
+
+		if (group[i].part->spilled)
+			continue;
+		slot = *sp__table_slot(t, group[i].hash);
+		if (slot >> 32 == (uint32_t)group[i].hash) {
+			const char *r = (const char *)sp__table_rec(t, (uint32_t)slot);
+
+			__builtin_prefetch(r);
+			__builtin_prefetch(r + 64);
+		}
+	}
+}
+
+/* A probe record whose partition is not in memory. */
+static int defer(struct sp__stage *s, const struct probed *p)
+{
+	struct sp__hash *h = s->h;
+
+	h->j->counts.filter_probes++;
+	if (p->part->run[SP__BUILD] && sp__bloom_has(&h->bloom, p->hash))
+		return sp__stage_spill(s, p->part, SP__PROBE, p->line.data, p->line.bytes);
+	h->j->counts.filter_drops++;
+	met(s, &p->line, NULL);
+	return 0;
+}
+
+static int resolve(struct sp__stage *s, const struct probed *group, size_t n)
+{
+	struct sp__emit *e = &s->h->j->emit;
+	int rc = 0;
+
+	for (size_t i = 0; i < n && !rc; i++) {
+		const struct probed *p = &group[i];
+
+		if (p->part->spilled)
+			rc = defer(s, p);
+		else
+			met(s, &p->line, sp__table_find(&s->h->table, p->hash, &p->key));
+	}
+	return rc ? rc : e->error;
+}
+
+static int probe_batch(struct sp__stage *s, const struct sp_batch *batch)
+{
+	const char eol = s->h->j->opts.eol;
+	const char *at = batch->data, *end = at + batch->bytes, *stop;
+	struct probed group[GROUP];
+	int rc = 0;
+
+	while (at < end && !rc) {
+		size_t n = 0;
+
+		for (; n < GROUP && at < end; n++, at = stop + 1) {
+			stop = sp__find_byte(at, end, eol);
+			group[n].line.data = at;
+			group[n].line.bytes = (size_t)(stop - at);
+		}
+		rc = look(s, group, n);
+		if (rc)
+			break;
+		fetch(s, group, n);
+		rc = resolve(s, group, n);
+		s->records[SP__PROBE] += n;
+	}
+	s->bytes[SP__PROBE] += batch->bytes;
+	return rc;
+}
+
+int sp__stage_probe(struct sp__stage *s, struct sp__iter *input)
+{
+	struct sp_batch batch;
+	int rc;
+
+	while ((rc = input->next(input->operator, & batch)) == SP_READY) {
+		rc = probe_batch(s, &batch);
+		if (rc < 0)
+			return rc;
+	}
+	return rc < 0 ? rc : sp__stage_end_writing(s);
+}
+
+static void chain_rest(struct sp__stage *s, struct sp__rec *r)
+{
+	const struct sp_join_opts *o = &s->h->j->opts;
+	int side = s->side[SP__BUILD];
+	bool matched = r->bytes & SP__REC_MATCHED;
+	struct sp__line l;
+
+	if (matched ? !(o->semi && side == 0) : !o->unpaired[side])
+		return;
+	for (;;) {
+		line_of(s->h, side, r, &l);
+		sp__hash_single(s->h, side, &l);
+		if (!r->next)
+			return;
+		r = sp__table_rec(&s->h->table, r->next);
+	}
+}
+
+int sp__stage_rest(struct sp__stage *s)
+{
+	const struct sp__table *t = &s->h->table;
+
+	if (!s->h->mark)
+		return 0;
+	for (uint64_t i = 0; i < t->nslots && !s->h->j->emit.error; i++)
+		if (t->slots[i])
+			chain_rest(s, sp__table_rec(t, (uint32_t)t->slots[i]));
+	return s->h->j->emit.error;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/err.h"
+#include "base/hash.h"
+#include "join/runread.h"
+
+#define BLOCK 4096u
+#define CARRY_KEPT (1u << 20)
+
+static void completed(struct sp__io_owner *owner, struct sp__request *req)
+{
+	struct sp__runread *r = (void *)((char *)owner - offsetof(struct sp__runread, owner));
+	struct sp__runread_chunk *c = (void *)req;
+
+	c->in_flight = false;
+	r->in_flight--;
+	if (r->error)
+		return;
+	if (req->result < 0)
+		r->error = sp__err(r->spill->opts.err, req->result, "read", req->volume->name,
+				   (long long)req->offset);
+	else if ((uint32_t)req->result != req->bytes)
+		r->error = sp__errf(r->spill->opts.err, SP_ECORRUPT, "read", req->volume->name,
+				    (long long)req->offset, "temporary file ends early");
+}
+
+/* Pages from page on that lie in one piece, at most as many as a chunk takes. */
+static uint32_t piece(const struct sp__runread *r, size_t page)
+{
+	const struct sp__extent *e = sp__run_extent(r->run, page);
+	uint64_t left = e->first + e->units - page, pages = r->run->npages - page;
+
+	left = left < pages ? left : pages;
+	return left < r->chunk_pages ? (uint32_t)left : r->chunk_pages;
+}
+
+static int ask(struct sp__runread *r, unsigned at)
+{
+	struct sp__runread_chunk *c = &r->chunks[at];
+	struct sp__request *req = &c->req;
+	const uint32_t page_bytes = r->spill->opts.page_bytes;
+	uint64_t bytes;
+	int rc;
+
+	c->pages = 0;
+	if (r->asked == r->run->npages)
+		return 0;
+	c->first = r->asked;
+	c->pages = piece(r, r->asked);
+	r->asked += c->pages;
+	bytes = (uint64_t)(c->pages - 1) * page_bytes +
+		sp__spill_page_stored(r->spill, r->run, r->asked - 1);
+	*req = (struct sp__request){ .op = SP__OP_READ,
+				     .data = r->mem + (size_t)at * r->chunk_pages * page_bytes,
+				     .bytes = (uint32_t)((bytes + BLOCK - 1) &
+							 ~(uint64_t)(BLOCK - 1)) };
+	sp__spill_locate(r->spill, r->run, c->first, req);
+	rc = sp__spill_submit(r->spill, &r->owner, &req, 1);
+	if (rc < 0)
+		return r->error = rc;
+	c->in_flight = true;
+	r->in_flight++;
+	return 0;
+}
+
+int sp__runread_open(struct sp__runread *r, struct sp__spill *spill, struct sp__run *run, char eol,
+		     bool last_time, void *mem, size_t mem_bytes)
+{
+	size_t pages = mem_bytes / spill->opts.page_bytes;
+	int rc = 0;
+
+	*r = (struct sp__runread){ .spill = spill,
+				   .run = run,
+				   .owner.completed = completed,
+				   .last_time = last_time,
+				   .eol = eol,
+				   .mem = mem };
+	r->nchunks = pages < SP__RUNREAD_CHUNKS ? (unsigned)pages : SP__RUNREAD_CHUNKS;
+	r->chunk_pages = (uint32_t)(pages / r->nchunks);
+	for (unsigned i = 0; i < r->nchunks && !rc; i++)
+		rc = ask(r, i);
+	return rc;
+}
+
+void sp__runread_close(struct sp__runread *r)
+{
+	while (r->in_flight)
+		if (sp__spill_reap(r->spill, 1) < 0)
+			break;
+	free(r->carry.data);
+	*r = (struct sp__runread){ 0 };
+}
+
+static int verify(struct sp__runread *r, const struct sp__runread_chunk *c, const char *data)
+{
+	for (size_t p = c->first; p < c->first + c->pages; p++) {
+		uint32_t bytes = sp__spill_page_payload(r->spill, r->run, p);
+
+		if (!sp__run_verify_page(r->run, &r->sum, p, sp__checksum(data, bytes)))
+			return r->error = sp__errf(r->spill->opts.err, SP_ECORRUPT, "read",
+						   c->req.volume->name, (long long)c->req.offset,
+						   "spilled page is corrupted (checksum differs)");
+		data += bytes;
+		if (r->last_time)
+			sp__spill_give_page(r->spill, r->run, p);
+	}
+	return 0;
+}
+
+/* The next chunk into at, whole and end: SP_READY, SP_END or an error. */
+static int next_chunk(struct sp__runread *r)
+{
+	struct sp__runread_chunk *c = &r->chunks[r->head];
+	const char *data, *last;
+	size_t bytes;
+	int rc = 0;
+
+	if (r->lent) {
+		rc = ask(r, r->head);
+		r->head = (r->head + 1) % r->nchunks;
+		c = &r->chunks[r->head];
+	}
+	r->lent = false;
+	if (!rc && !c->pages)
+		return SP_END;
+	while (!rc && c->in_flight && !r->error) {
+		rc = sp__spill_reap(r->spill, 1);
+		rc = rc < 0 ? (r->error = rc) : 0;
+	}
+	if (r->error)
+		return r->error;
+	data = c->req.data;
+	rc = verify(r, c, data);
+	if (rc < 0)
+		return rc;
+	bytes = (size_t)(c->pages - 1) * r->spill->opts.page_bytes +
+		sp__spill_page_payload(r->spill, r->run, c->first + c->pages - 1);
+	last = memrchr(data, r->eol, bytes);
+	r->at = data;
+	r->whole = last ? last + 1 : data;
+	r->end = data + bytes;
+	r->lent = true;
+	return SP_READY;
+}
+
+static int keep(struct sp__runread *r, const char *end)
+{
+	int rc = sp__bytes_append(&r->carry, r->at, (size_t)(end - r->at), NULL);
+
+	r->at = end;
+	return rc < 0 ? r->error = sp__err(r->spill->opts.err, rc, "allocate", NULL, -1) : 0;
+}
+
+static void empty_carry(struct sp__runread *r)
+{
+	r->carry_out = false;
+	r->carry.bytes = 0;
+	if (r->carry.capacity > CARRY_KEPT) {
+		free(r->carry.data);
+		r->carry = (struct sp__bytes){ 0 };
+	}
+}
+
+int sp__runread_next(void *runread, struct sp_batch *batch)
+{
+	struct sp__runread *r = runread;
+	int rc;
+
+	if (r->carry_out)
+		empty_carry(r);
+	for (;;) {
+		if (r->carry.bytes && r->at < r->whole) {
+			const char *end = memchr(r->at, r->eol, (size_t)(r->whole - r->at));
+
+			if (keep(r, end + 1) < 0)
+				return r->error;
+			r->carry_out = true;
+			*batch = (struct sp_batch){ r->carry.data, r->carry.bytes };
+			return SP_READY;
+		}
+		if (r->at < r->whole) {
+			*batch = (struct sp_batch){ r->at, (size_t)(r->whole - r->at) };
+			r->at = r->whole;
+			return SP_READY;
+		}
+		if (r->at < r->end && keep(r, r->end) < 0)
+			return r->error;
+		rc = next_chunk(r);
+		if (rc != SP_READY)
+			return rc;
+	}
+}

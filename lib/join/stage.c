@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Partitions of a stage.
+ *
+ * Their number follows formula (1) of Wang & Cherniack if the size of the build
+ * input is known: one share of the hash's range as large as memory allows stays
+ * in memory, the rest is cut into parts that will each fit.  The share in memory
+ * is itself cut into a few partitions, so that a wrong guess costs one of them,
+ * not all: when there is no page left, the largest partition in memory is written
+ * out.  An input of unknown size is cut into many equal parts, all in memory at
+ * first.
+ *
+ * A partition that is not in memory has one writer at a time, of the build input,
+ * then of the probe input; the buffers of all writers of a stage share one piece of
+ * memory.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/err.h"
+#include "base/rng.h"
+#include "join/plan.h"
+#include "join/stage.h"
+
+static int no_memory(struct sp__stage *s)
+{
+	return sp__err(s->h->j->err, -ENOMEM, "allocate", NULL, -1);
+}
+
+/* The last planned parts share the hash's range behind the resident share. */
+static void deal_buckets(struct sp__stage *s, double share)
+{
+	unsigned resident = s->nparts - s->planned;
+	unsigned in = s->planned ? (unsigned)(share * SP__BUCKETS) : SP__BUCKETS;
+
+	if (!resident)
+		in = 0;
+	for (unsigned b = 0; b < SP__BUCKETS; b++)
+		s->part_of[b] =
+			(uint16_t)(b < in ? b * resident / in
+					  : resident + (b - in) * s->planned / (SP__BUCKETS - in));
+}
+
+int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth, int build_side,
+		  uint64_t build_bytes, uint64_t build_records)
+{
+	struct sp__stage *s = calloc(1, sizeof(*s));
+	struct sp__join_split split;
+
+	if (!s)
+		return sp__err(h->j->err, -ENOMEM, "allocate", NULL, -1);
+	/* GRACE parts whole inputs, but what fits then is joined where it is. */
+	sp__join_split(&h->layout, depth ? SP_JOIN_HYBRID : h->j->opts.algorithm, build_bytes,
+		       build_records, &split);
+	s->h = h;
+	s->depth = depth;
+	s->seed = sp__mix64(h->j->opts.seed + depth * UINT64_C(0x9E3779B97F4A7C15) + 1);
+	s->side[SP__BUILD] = build_side;
+	s->side[SP__PROBE] = !build_side;
+	s->nparts = split.resident + split.spilled;
+	s->planned = split.spilled;
+	s->parts = calloc(s->nparts, sizeof(*s->parts));
+	if (!s->parts) {
+		free(s);
+		return sp__err(h->j->err, -ENOMEM, "allocate", NULL, -1);
+	}
+	for (unsigned i = 0; i < s->nparts; i++) {
+		sp__reclist_init(&s->parts[i].list);
+		s->parts[i].spilled = i >= split.resident;
+	}
+	deal_buckets(s, split.share);
+	s->last_block = true;
+	if (h->bloom_used)
+		memset(h->bloom.words, 0, h->layout.bloom_bytes);
+	h->bloom_used = false;
+	*stage = s;
+	return 0;
+}
+
+void sp__stage_free(struct sp__stage *s)
+{
+	if (!s)
+		return;
+	for (unsigned i = 0; i < s->nparts; i++) {
+		struct sp__part *p = &s->parts[i];
+
+		if (p->writing)
+			sp__runwriter_close(&p->writer);
+		sp__run_free(p->run[SP__BUILD]);
+		sp__run_free(p->run[SP__PROBE]);
+	}
+	free(s->had);
+	free(s->parts);
+	free(s);
+}
+
+/* Temporary space. */
+
+static int open_spill(struct sp__hash *h)
+{
+	const struct sp_join_opts *o = &h->j->opts;
+	struct sp__spill_opts so = { .dirs = o->tmpdirs,
+				     .ndirs = o->ntmpdirs,
+				     .engine = o->engine,
+				     .direct = h->j->read.direct,
+				     .page_bytes = h->layout.page_bytes,
+				     .recycle_level = 1,
+				     .depth = 64,
+				     .budget = &h->budget,
+				     .err = h->j->err };
+
+	return h->spill ? 0 : sp__spill_open(&h->spill, &so);
+}
+
+static int open_writer(struct sp__stage *s, struct sp__part *p, int role)
+{
+	struct sp__hash *h = s->h;
+	uint64_t each = h->layout.write_bytes / s->nparts;
+	int rc = open_spill(h);
+
+	if (rc < 0)
+		return rc;
+	if (sp__run_new(&p->run[role], &h->budget) < 0)
+		return no_memory(s);
+	h->bloom_used |= role == SP__BUILD;
+	each = each > h->layout.writer_max ? h->layout.writer_max : each;
+	each -= each % h->layout.page_bytes;
+	p->writing = true;
+	return sp__runwriter_open(&p->writer, h->spill, p->run[role],
+				  h->write_mem + (uint64_t)(p - s->parts) * each, each, NULL, NULL);
+}
+
+int sp__stage_spill(struct sp__stage *s, struct sp__part *p, int role, const char *line,
+		    size_t bytes)
+{
+	if (!p->writing) {
+		int rc = open_writer(s, p, role);
+
+		if (rc < 0)
+			return rc;
+	}
+	return sp__runwriter_put(&p->writer, line, bytes + 1);
+}
+
+int sp__stage_end_writing(struct sp__stage *s)
+{
+	int rc = 0, one;
+
+	for (unsigned i = 0; i < s->nparts; i++) {
+		struct sp__part *p = &s->parts[i];
+
+		if (!p->writing)
+			continue;
+		one = rc ? 0 : sp__runwriter_finish(&p->writer);
+		sp__runwriter_close(&p->writer);
+		p->writing = false;
+		rc = rc ? rc : one;
+	}
+	return rc;
+}
+
+/* Writes a partition out. */
+static int give_up(struct sp__stage *s, struct sp__part *p)
+{
+	struct sp__hash *h = s->h;
+	struct sp__recwalk w = { 0 };
+	struct sp__rec *r;
+	int rc = 0;
+
+	p->spilled = true;
+	while (!rc && (r = sp__table_walk(&h->table, &p->list, &w))) {
+		struct sp__slice key = sp__rec_key(r);
+
+		sp__bloom_add(&h->bloom, sp__key_hash(key.p, key.n, s->seed));
+		rc = sp__stage_spill(s, p, SP__BUILD, sp__rec_line(r), r->bytes);
+	}
+	sp__table_drop(&h->table, &p->list);
+	return rc;
+}
+
+/* No page is left: the largest partition goes; if there is none, p at least will. */
+static int give_up_largest(struct sp__stage *s, struct sp__part *p)
+{
+	struct sp__part *most = p;
+
+	for (unsigned i = 0; i < s->nparts; i++) {
+		struct sp__part *q = &s->parts[i];
+
+		if (!q->spilled && q->list.bytes > most->list.bytes)
+			most = q;
+	}
+	return give_up(s, most);
+}
+
+/* Taking the build input. */
+
+int sp__stage_key(struct sp__stage *s, int role, const char *line, size_t bytes,
+		  struct sp__slice *key)
+{
+	struct sp__hash *h = s->h;
+	size_t begin;
+
+	if (h->keying.plain) {
+		sp__field_find(h->keying.cut, line, bytes, h->keying.fields[s->side[role]][0], key);
+		return 0;
+	}
+	h->keymem.bytes = 0;
+	if (sp__key_make(&h->keying, s->side[role], line, bytes, &h->keymem, &begin) < 0)
+		return no_memory(s);
+	*key = (struct sp__slice){ h->keymem.bytes ? h->keymem.data : sp__no_field,
+				   h->keymem.bytes };
+	return 0;
+}
+
+int sp__stage_keep(struct sp__stage *s, struct sp__reclist *list, const char *line, size_t bytes,
+		   const struct sp__slice *key)
+{
+	int rc;
+
+	if (bytes > SP__REC_BYTES_MAX - key->n)
+		return sp__errf(s->h->j->err, SP_EUNSUP, "read", NULL, -1,
+				"a line is longer than 2 GB");
+	rc = sp__table_add(&s->h->table, list, line, bytes, key, !s->h->keying.plain);
+	return rc < 0 ? no_memory(s) : rc;
+}
+
+static int take(struct sp__stage *s, const char *line, size_t bytes)
+{
+	struct sp__slice key;
+	struct sp__part *p;
+	uint64_t hash;
+	int rc = sp__stage_key(s, SP__BUILD, line, bytes, &key);
+
+	if (rc < 0)
+		return rc;
+	hash = sp__key_hash(key.p, key.n, s->seed);
+	p = sp__stage_part(s, hash);
+	while (!p->spilled) {
+		rc = sp__stage_keep(s, &p->list, line, bytes, &key);
+		if (rc <= 0)
+			return rc;
+		rc = give_up_largest(s, p);
+		if (rc < 0)
+			return rc;
+	}
+	sp__bloom_add(&s->h->bloom, hash);
+	return sp__stage_spill(s, p, SP__BUILD, line, bytes);
+}
+
+int sp__stage_build(struct sp__stage *s, struct sp__iter *input)
+{
+	const char eol = s->h->j->opts.eol;
+	struct sp_batch batch;
+	int rc;
+
+	while ((rc = input->next(input->operator, & batch)) == SP_READY) {
+		const char *at = batch.data, *end = at + batch.bytes, *stop;
+
+		for (; at < end; at = stop + 1) {
+			stop = sp__find_byte(at, end, eol);
+			rc = take(s, at, (size_t)(stop - at));
+			if (rc < 0)
+				return rc;
+			s->records[SP__BUILD]++;
+		}
+		s->bytes[SP__BUILD] += batch.bytes;
+	}
+	return rc < 0 ? rc : sp__stage_end_writing(s);
+}
+
+int sp__stage_make_table(struct sp__stage *s)
+{
+	struct sp__reclist **lists = calloc(s->nparts, sizeof(*lists));
+	size_t n = 0;
+	int rc;
+
+	if (!lists)
+		return no_memory(s);
+	for (unsigned i = 0; i < s->nparts; i++)
+		if (!s->parts[i].spilled)
+			lists[n++] = &s->parts[i].list;
+	rc = sp__table_make(&s->h->table, lists, n, s->seed);
+	free(lists);
+	return rc < 0 ? no_memory(s) : 0;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One stage of a hash join: a build input and a probe input are parted by the
+ * hash of their keys; some partitions of the build input stay in memory, where
+ * the probe input meets them at once, the others of both go to temporary
+ * space, to be joined in stages of their own.
+ *
+ *	stage.c   partitions: planning them, filling them, giving them up
+ *	probe.c   the probe input against what is in memory
+ *	hash.c    stages one after the other: pairs of partitions, recursion
+ *	nested.c  pairs that partitioning does not make smaller
+ */
+#ifndef SP__JOIN_STAGE_H
+#define SP__JOIN_STAGE_H
+
+#include "flow/iter.h"
+#include "join/bloom.h"
+#include "join/keying.h"
+#include "join/plan.h"
+#include "join/runread.h"
+#include "join/state.h"
+#include "join/table.h"
+#include "spill/writer.h"
+
+#define SP__BUCKETS 4096
+
+enum { SP__BUILD, SP__PROBE };
+
+/* What all stages of a join share. */
+struct sp__hash {
+	struct sp__join *j;
+	struct sp__join_layout layout;
+	struct sp__keying keying;
+	struct sp__keymem keymem;
+	struct sp__budget budget;
+	struct sp__table table;
+	struct sp__spill *spill; /* NULL until something is spilled */
+	char *read_mem;		 /* a partition being read */
+	char *write_mem;	 /* buffers of the writers of a stage, or a second partition */
+	struct sp__bloom bloom;
+	bool bloom_used;
+	bool mark; /* it matters which records of the build side had partners */
+};
+
+struct sp__part {
+	struct sp__reclist list;
+	bool spilled;
+	struct sp__run *run[2]; /* of either role; NULL: nothing was spilled */
+	struct sp__runwriter writer;
+	bool writing; /* the writer is open */
+};
+
+struct sp__stage {
+	struct sp__hash *h;
+	unsigned depth;
+	uint64_t seed;
+	int side[2];		  /* of either role: the file, 0 or 1 */
+	unsigned nparts, planned; /* planned: the last so many are spilled from the start */
+	struct sp__part *parts;
+	uint64_t bytes[2], records[2]; /* that came */
+	/* Block nested loops: which probe records had a partner in a block before. */
+	uint64_t *had;
+	uint64_t probed; /* number of the next probe record */
+	bool last_block;
+	uint16_t part_of[SP__BUCKETS];
+};
+
+/* stage.c */
+/* build_bytes, build_records: expected; 0: unknown.  0 or an error. */
+SP_MUST_CHECK int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth,
+				int build_side, uint64_t build_bytes, uint64_t build_records);
+void sp__stage_free(struct sp__stage *s);
+/* Takes the whole build input: partitions in memory and in temporary space. */
+SP_MUST_CHECK int sp__stage_build(struct sp__stage *s, struct sp__iter *input);
+/* Lists of what is in memory, and the table over them. */
+SP_MUST_CHECK int sp__stage_make_table(struct sp__stage *s);
+/* A line for temporary space; line[bytes] is its terminator. */
+SP_MUST_CHECK int sp__stage_spill(struct sp__stage *s, struct sp__part *p, int role,
+				  const char *line, size_t bytes);
+/* Ends writing partitions of one role. */
+SP_MUST_CHECK int sp__stage_end_writing(struct sp__stage *s);
+/* Puts a line into a list: 0; 1: no room; an error. *hash is filled in. */
+SP_MUST_CHECK int sp__stage_keep(struct sp__stage *s, struct sp__reclist *list, const char *line,
+				 size_t bytes, const struct sp__slice *key);
+/* The key of one line for hashing; valid until the next call. */
+SP_MUST_CHECK int sp__stage_key(struct sp__stage *s, int role, const char *line, size_t bytes,
+				struct sp__slice *key);
+
+static inline struct sp__part *sp__stage_part(struct sp__stage *s, uint64_t hash)
+{
+	return &s->parts[s->part_of[hash % SP__BUCKETS]];
+}
+
+/* probe.c */
+SP_MUST_CHECK int sp__stage_probe(struct sp__stage *s, struct sp__iter *input);
+/* After probing: records of the build side in memory that are due now. */
+SP_MUST_CHECK int sp__stage_rest(struct sp__stage *s);
+
+/* nested.c */
+SP_MUST_CHECK int sp__hash_nested(struct sp__hash *h, struct sp__run *build, struct sp__run *probe,
+				  int build_side, unsigned depth);
+
+/* hash.c */
+/* One record without partner, or (semi) with one, alone. */
+static inline void sp__hash_single(struct sp__hash *h, int side, const struct sp__line *l)
+{
+	sp__emit_pair(&h->j->emit, side ? NULL : l, side ? l : NULL);
+}
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The document of a join.  The keys are a contract: spindle-report(5) tells
+ * what each means, and tests/golden/report-join.keys holds the list.
+ */
+#include "report/doc.h"
+
+static const char *const algorithm_names[] = {
+	[SP_JOIN_MERGE] = "merge", [SP_JOIN_HYBRID] = "hybrid", [SP_JOIN_GRACE] = "grace"
+};
+static const char *const direct_names[] = { "auto", "never", "always" };
+static const char *const phase_names[SP_JOIN_PHASES] = { [SP_JOIN_PHASE_BUILD] = "build_partition",
+							 [SP_JOIN_PHASE_PROBE] = "probe_partition",
+							 [SP_JOIN_PHASE_JOIN] = "join" };
+
+static void put_fields(struct sp__doc doc, const char *key, const size_t *fields, size_t n)
+{
+	json_t *array = json_array();
+
+	sp__doc_put(doc, key, array);
+	for (size_t i = 0; i < n; i++)
+		if (json_array_append_new(array, json_integer((json_int_t)fields[i] + 1)))
+			*doc.failed = true;
+}
+
+static void put_config(struct sp__doc doc, const struct sp_join_opts *o,
+		       const struct sp_join_io *io)
+{
+	struct sp__doc c = sp__doc_object(doc, "config");
+
+	sp__doc_text(c, "algorithm", algorithm_names[o->algorithm]);
+	sp__doc_text(c, "format", o->csv ? "csv" : "line");
+	sp__doc_bool(c, "zero_terminated", !o->eol);
+	sp__doc_text(c, "input_1", io->inputs[0]);
+	sp__doc_text(c, "input_2", io->inputs[1]);
+	sp__doc_text(c, "output", io->output);
+	put_fields(c, "key_1", o->keys[0], o->nkeys);
+	put_fields(c, "key_2", o->keys[1], o->nkeys);
+	sp__doc_bool(c, "ignore_case", o->ignore_case);
+	sp__doc_bool(c, "pairs", o->pairs);
+	sp__doc_bool(c, "semi", o->semi);
+	sp__doc_bool(c, "unpaired_1", o->unpaired[0]);
+	sp__doc_bool(c, "unpaired_2", o->unpaired[1]);
+	sp__doc_count(c, "memory_bytes", o->memory_bytes);
+	sp__doc_known(c, "join_memory_bytes", o->join_bytes);
+	sp__doc_known(c, "page_bytes", o->page_bytes);
+	sp__doc_text(c, "engine", o->engine ? o->engine : "auto");
+	sp__doc_text(c, "direct", direct_names[o->direct < 0 ? 0 : o->direct ? 2 : 1]);
+	sp__doc_count(c, "seed", o->seed);
+}
+
+static void put_result(struct sp__doc doc, const struct sp_join_stats *s)
+{
+	struct sp__doc r = sp__doc_object(doc, "result");
+
+	sp__doc_count(r, "records_1", s->records[0]);
+	sp__doc_count(r, "records_2", s->records[1]);
+	sp__doc_count(r, "input_1_bytes", s->input_bytes[0]);
+	sp__doc_count(r, "input_2_bytes", s->input_bytes[1]);
+	sp__doc_count(r, "output_records", s->output_records);
+	sp__doc_count(r, "output_bytes", s->output_bytes);
+	sp__doc_known(r, "build_input", s->build);
+	sp__doc_count(r, "partitions", s->partitions);
+	sp__doc_count(r, "spilled_partitions", s->spilled_partitions);
+	sp__doc_real(r, "resident_share", s->resident_share);
+	sp__doc_count(r, "recursion_depth", s->depth);
+	sp__doc_count(r, "role_reversals", s->reversals);
+	sp__doc_count(r, "nested_blocks", s->nested_blocks);
+	sp__doc_count(r, "filter_probes", s->filter_probes);
+	sp__doc_count(r, "filter_drops", s->filter_drops);
+	sp__doc_real(r, "elapsed_s", s->elapsed_s);
+}
+
+static void put_phases(struct sp__doc doc, const struct sp_join_stats *s)
+{
+	json_t *array = json_array();
+
+	sp__doc_put(doc, "phases", array);
+	for (int i = 0; i < SP_JOIN_PHASES; i++) {
+		struct sp__doc phase = sp__doc_element(doc, array);
+
+		sp__doc_text(phase, "name", phase_names[i]);
+		sp__doc_real(phase, "elapsed_s", s->phase_elapsed_s[i]);
+	}
+}
+
+static void put_use(struct sp__doc doc, const struct sp_join_stats *s)
+{
+	struct sp__doc io = sp__doc_object(doc, "io"), m, sp;
+
+	sp__doc_text(io, "engine", s->engine[0] ? s->engine : NULL);
+	sp__doc_text(io, "input_engine", s->input_engine[0] ? s->input_engine : NULL);
+	sp__doc_count(io, "read_requests", s->read_requests);
+	sp__doc_count(io, "read_bytes", s->read_bytes);
+	sp__doc_count(io, "write_requests", s->write_requests);
+	sp__doc_count(io, "write_bytes", s->write_bytes);
+	m = sp__doc_object(doc, "memory");
+	sp__doc_count(m, "limit_bytes", s->memory_limit_bytes);
+	sp__doc_count(m, "peak_bytes", s->memory_peak_bytes);
+	sp = sp__doc_object(doc, "spill");
+	sp__doc_count(sp, "read_bytes", s->spill_read_bytes);
+	sp__doc_count(sp, "write_bytes", s->spill_write_bytes);
+	sp__doc_count(sp, "peak_bytes", s->spill_peak_bytes);
+}
+
+struct sp_report *sp_report_join(const struct sp_join_opts *opts, const struct sp_join_io *io,
+				 const struct sp_join_stats *stats)
+{
+	struct sp__doc doc;
+	bool failed;
+	struct sp_report *report = sp__report_new("spindle.join/1", "xjoin", &failed, &doc);
+
+	if (!report)
+		return NULL;
+	put_config(doc, opts, io);
+	put_result(doc, stats);
+	put_phases(doc, stats);
+	put_use(doc, stats);
+	return sp__report_done(report, failed);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What xjoin has beyond GNU join.  All are long options but -S and -T, which
+ * GNU join has not.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include "choice.h"
+#include "msg.h"
+#include "number.h"
+#include "quote.h"
+#include "xjoin.h"
+
+enum {
+	TUNE_ALGORITHM = INT_MAX / 2,
+	TUNE_OUTPUT,
+	TUNE_TYPE,
+	TUNE_CSV,
+	TUNE_BUILD,
+	TUNE_JOIN_MEMORY,
+	TUNE_PAGE_SIZE,
+	TUNE_ENGINE,
+	TUNE_DIRECT,
+	TUNE_SEED,
+	TUNE_STATS,
+	TUNE_USAGE,
+};
+
+const struct option tuning_options[] = {
+	{ "algorithm", required_argument, NULL, TUNE_ALGORITHM },
+	{ "output", required_argument, NULL, TUNE_OUTPUT },
+	{ "type", required_argument, NULL, TUNE_TYPE },
+	{ "csv", no_argument, NULL, TUNE_CSV },
+	{ "build", required_argument, NULL, TUNE_BUILD },
+	{ "buffer-size", required_argument, NULL, 'S' },
+	{ "temporary-directory", required_argument, NULL, 'T' },
+	{ "join-memory", required_argument, NULL, TUNE_JOIN_MEMORY },
+	{ "page-size", required_argument, NULL, TUNE_PAGE_SIZE },
+	{ "engine", required_argument, NULL, TUNE_ENGINE },
+	{ "direct", optional_argument, NULL, TUNE_DIRECT },
+	{ "seed", required_argument, NULL, TUNE_SEED },
+	{ "stats", optional_argument, NULL, TUNE_STATS },
+	{ "usage", no_argument, NULL, TUNE_USAGE },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const struct choice algorithm_words[] = { { "auto", ALGORITHM_AUTO },
+						 { "hybrid", SP_JOIN_HYBRID },
+						 { "grace", SP_JOIN_GRACE },
+						 { "merge", SP_JOIN_MERGE },
+						 { NULL, 0 } };
+static const struct choice type_words[] = { { "inner", TYPE_INNER },
+					    { "left", TYPE_LEFT },
+					    { "right", TYPE_RIGHT },
+					    { "full", TYPE_FULL },
+					    { "semi", TYPE_SEMI },
+					    { "anti", TYPE_ANTI },
+					    { NULL, 0 } };
+static const struct choice build_words[] = { { "1", 1 }, { "2", 2 }, { "auto", 0 }, { NULL, 0 } };
+static const struct choice direct_words[] = {
+	{ "auto", -1 }, { "always", 1 }, { "never", 0 }, { NULL, 0 }
+};
+
+static int word(const char *name, const char *text, const struct choice *table)
+{
+	return choice_option(name, text, table, EXIT_FAILURE);
+}
+
+static void set_type(struct settings *set, int type)
+{
+	set->opts.unpaired[0] |= type == TYPE_LEFT || type == TYPE_FULL || type == TYPE_ANTI;
+	set->opts.unpaired[1] |= type == TYPE_RIGHT || type == TYPE_FULL;
+	set->opts.semi = type == TYPE_SEMI;
+	if (type == TYPE_SEMI || type == TYPE_ANTI)
+		set->opts.pairs = false;
+}
+
+static void set_page_size(struct settings *set, const char *name, const char *text)
+{
+	uint64_t bytes = size_option(name, text, 1);
+
+	if (bytes < 4096 || bytes > (16u << 20) || bytes % 4096)
+		die("invalid %s argument '%s': a page is a multiple of 4K, at most 16M", name,
+		    text);
+	set->opts.page_bytes = (uint32_t)bytes;
+}
+
+static void set_output(struct settings *set, const char *text)
+{
+	if (set->output && strcmp(set->output, text) != 0)
+		die("multiple output files specified");
+	set->output = text;
+}
+
+static void add_tmpdir(struct settings *set, const char *dir)
+{
+	set->tmpdirs = must_alloc(set->tmpdirs, set->ntmpdirs + 1, sizeof(*set->tmpdirs));
+	set->tmpdirs[set->ntmpdirs++] = dir;
+}
+
+static void set_memory(struct settings *set, const char *name, const char *text)
+{
+	uint64_t bytes = size_option(name, text, 1024);
+
+	set->opts.memory_bytes = bytes ? bytes : 1; /* 0 would mean the default */
+}
+
+bool tuning_apply(struct settings *set, int code, const char *name, const char *text)
+{
+	switch (code) {
+	case TUNE_ALGORITHM:
+		set->algorithm = word(name, text, algorithm_words);
+		break;
+	case TUNE_OUTPUT:
+		set_output(set, text);
+		break;
+	case TUNE_TYPE:
+		set_type(set, word(name, text, type_words));
+		break;
+	case TUNE_CSV:
+		set->opts.csv = true;
+		break;
+	case TUNE_BUILD:
+		set->opts.build = (unsigned)word(name, text, build_words);
+		break;
+	case 'S':
+		set_memory(set, name, text);
+		break;
+	case 'T':
+		add_tmpdir(set, text);
+		break;
+	case TUNE_JOIN_MEMORY:
+		set->opts.join_bytes = size_option(name, text, 1);
+		break;
+	case TUNE_PAGE_SIZE:
+		set_page_size(set, name, text);
+		break;
+	case TUNE_ENGINE:
+		set->opts.engine = text;
+		break;
+	case TUNE_DIRECT:
+		set->opts.direct = text ? word(name, text, direct_words) : 1;
+		break;
+	case TUNE_SEED:
+		set->opts.seed = number_option(name, text, 0);
+		break;
+	case TUNE_STATS:
+		set->stats = text ? text : "-";
+		break;
+	case TUNE_USAGE:
+		return false;
+	}
+	return true;
+}
+
+static void exclude(bool a, const char *name_a, bool b, const char *name_b)
+{
+	if (a && b)
+		die("options '%s' and '%s' are incompatible", name_a, name_b);
+}
+
+void tuning_finish(struct settings *set)
+{
+	struct sp_join_opts *o = &set->opts;
+	bool check = o->order == SP_JOIN_CHECK;
+	const char *tmpdir = getenv("TMPDIR");
+
+	if (set->algorithm == ALGORITHM_AUTO)
+		set->algorithm = set->plain_join || check ? SP_JOIN_MERGE : SP_JOIN_HYBRID;
+	o->algorithm = (enum sp_join_algorithm)set->algorithm;
+	if (o->algorithm == SP_JOIN_MERGE) {
+		exclude(o->csv, "--csv", true, "--algorithm=merge");
+		exclude(o->semi, "--type=semi", true, "--algorithm=merge");
+		for (int i = 0; i < 2; i++)
+			if (set->key[i].n > 1)
+				die("invalid field number: %s", quote(set->key[i].text));
+	}
+	exclude(check, "--check-order", o->algorithm != SP_JOIN_MERGE, "--algorithm");
+	exclude(o->semi, "--type=semi", o->unpaired[0] || o->unpaired[1], "-a");
+	if (o->csv) {
+		exclude(true, "--csv", !o->eol, "-z");
+		if (!o->separator)
+			separator_set(set, ",");
+		if (o->separator_bytes != 1 || strchr("\"\n", set->separator_text[0]))
+			die("invalid separator for --csv");
+	}
+	if (!set->ntmpdirs)
+		add_tmpdir(set, tmpdir ? tmpdir : "/tmp");
+	o->tmpdirs = set->tmpdirs;
+	o->ntmpdirs = set->ntmpdirs;
+}
