@@ -90,6 +90,9 @@ SP_MUST_CHECK int sp__engine_open(const struct sp__engine_ops **ops, void **engi
 				  const char *name, unsigned depth, struct sp__machine *machine,
 				  struct sp_errinfo *err);
 
+/* Moves the rest of a request at once (sync.c): bytes or -errno. */
+int32_t sp__engine_transfer(const struct sp__request *r);
+
 /* The hook of engines that cannot register memory: -ENOTSUP. */
 int sp__engine_no_register(void *engine, void *pool, size_t bytes);
 

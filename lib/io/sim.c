@@ -10,7 +10,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include "io/donering.h"
 #include "io/engine.h"
 
@@ -64,24 +63,10 @@ static int sim_open(void **engine, const struct sp__engine_opts *opts, struct sp
 	return 0;
 }
 
-static int32_t transfer(const struct sp__request *r)
-{
-	char *at = (char *)r->data + r->moved;
-	size_t rest = r->bytes - r->moved;
-	off_t offset = (off_t)(r->offset + r->moved);
-	ssize_t n;
-
-	if (r->op == SP__OP_READ)
-		n = pread(r->volume->fd, at, rest, offset);
-	else
-		n = pwrite(r->volume->fd, at, rest, offset);
-	return n < 0 ? -errno : (int32_t)n;
-}
-
 /* What takes no time: failures of the file below, and the end of the file. */
 static bool at_once(struct sim *e, struct sp__request *r)
 {
-	r->result = transfer(r);
+	r->result = sp__engine_transfer(r);
 	if (r->result > 0)
 		return false;
 	sp__donering_put(e->done, r);

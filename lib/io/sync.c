@@ -16,7 +16,7 @@ static int sync_open(void **engine, const struct sp__engine_opts *opts, struct s
 	return *engine ? 0 : -ENOMEM;
 }
 
-static int32_t transfer(const struct sp__request *r)
+int32_t sp__engine_transfer(const struct sp__request *r)
 {
 	char *at = (char *)r->data + r->moved;
 	size_t rest = r->bytes - r->moved;
@@ -33,7 +33,7 @@ static int32_t transfer(const struct sp__request *r)
 static int sync_submit(void *engine, struct sp__request *const *reqs, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		reqs[i]->result = transfer(reqs[i]);
+		reqs[i]->result = sp__engine_transfer(reqs[i]);
 		sp__donering_put(engine, reqs[i]);
 	}
 	return (int)n;
