@@ -1,0 +1,128 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# Wang & Cherniack 2006, what of it is about sorting, by the real operators:
+# tables 1 and 2 exactly, and the six algorithms of figure 6 on a small machine,
+# whose figures are the same everywhere.  The whole of it is
+# scripts/experiments/wc06.
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	xsort=$XSORT
+	seqstat=${SEQSTAT:-$BATS_TEST_DIRNAME/../../build/bin/seqstat}
+	cd "$BATS_TEST_TMPDIR" || exit 1
+	export LC_ALL=C
+}
+
+# pages: runs A to D of one page each, the last the least.
+pages()
+{
+	local i
+
+	for i in 1 2 3 4; do
+		head -c 4096 /dev/zero | tr '\0' "$((5 - i))" >"$(tr 1-4 A-D <<<"$i")"
+	done
+	cat D C B A >want
+}
+
+# small POLICY RECYCLE [OPTION...]: section 1.1: runs of a page, merged two at a time.
+small()
+{
+	"$xsort" --record-size=4096 --page-size=4K --run-size=8K --fan-in=2 --run-formation=load \
+		--readahead=none --parallel=1 --merge-policy="$1" --recycle="$2" "${@:3}" \
+		-o out A B C D && cmp out want
+}
+
+# transfers POLICY TRACE: with a cache of three pages, up to the final merge: 14
+# requests, of which the two that write E and F write two pages each.
+transfers()
+{
+	"$seqstat" --cache=3 --policy="$1" --first=14 "$2" |
+		awk '$1 ~ /^(transfers|reads|writes)$/ { printf "%s ", $2 }'
+}
+
+# figure KEY...: of the report in r.json, in one line.
+figure()
+{
+	for k; do
+		sed -n "s/.*\"$k\": \\([0-9.e+-]*\\).*/\\1/p" r.json | head -n 1
+	done | paste -sd ' '
+}
+
+@test "wc06.tab1, tab2: EMS moves 14 pages under LRU and 7 under OPT" {
+	pages
+	small lazy none --trace=t
+	[ "$(transfers lru t)" = "14 8 6 " ]
+	[ "$(transfers opt t)" = "7 5 2 " ]
+}
+
+@test "wc06.tab1, tab2: MMS with recycling moves 6 and 5" {
+	pages
+	small eager all --trace=t
+	[ "$(transfers lru t)" = "6 4 2 " ]
+	[ "$(transfers opt t)" = "5 4 1 " ]
+}
+
+@test "wc06.tab1, tab2: a simulated machine of three pages does the same" {
+	local m=sim:linear,cache=12K,page=4K,files=in,flush=evict,readahead=0
+
+	pages
+	# The final merge, which the paper leaves out, reads what is not in the cache:
+	# 2 pages for EMS (one page for OPT) and as many for MMS (one for OPT).
+	small lazy none --volume="$m" --trace=t --stats=r.json
+	[ "$(transfers lru t) $(figure transfers)" = "14 8 6  16" ]
+	small lazy none --volume="$m,policy=opt,future=t" --stats=r.json
+	[ "$(transfers opt t) $(figure transfers)" = "7 5 2  8" ]
+	small eager all --volume="$m" --trace=t --stats=r.json
+	[ "$(transfers lru t) $(figure transfers)" = "6 4 2  8" ]
+	small eager all --volume="$m,policy=opt,future=t" --stats=r.json
+	[ "$(transfers opt t) $(figure transfers)" = "5 4 1  6" ]
+}
+
+# algorithm NAME: sorts the table as figure 6 does, 1/512 in size.
+algorithm()
+{
+	local run='--run-formation=load --fan-in=4 --merge-policy=eager'
+
+	case $1 in
+	PPMS*) run='--run-formation=replacement --fan-in=6 --merge-policy=polyphase' ;;
+	esac
+	case $1 in
+	*-NR) run+=' --recycle=none' ;;
+	*'(1)') run+=' --recycle=1' ;;
+	*'(2)') run+=' --recycle=2' ;;
+	*) run+=' --recycle=all' ;;
+	esac
+	# shellcheck disable=SC2086
+	"$xsort" -t'|' -k4,4n -S 32M $run --run-size=16K --merge-buffer=64K --page-size=8K \
+		--readahead=equal --parallel=1 --stats=r.json -o out \
+		--volume=sim:ide300-like,cache=1M,page=8K,fs=group:8,files=in,flush=30/60/20/6ms table &&
+		cmp out want
+}
+
+# Pages of 8 KB: read from the device and written to it, read from temporary space and
+# written there, of these recycled; seeks, and nanoseconds of the device.
+counts()
+{
+	algorithm "$1"
+	awk '/"(read|write|recycled)_bytes"/ && spill || /"device_/ { gsub(/[^0-9]/, ""); printf "%d ", $0 / 8192 }
+		/"spill": {/ { spill = 1 } /}/ { spill = 0 }' r.json
+	figure seeks io_time_ns
+}
+
+@test "wc06.fig6: the six algorithms on a small machine" {
+	"$XGEN" partsupp --bytes=4M -o table
+	sort -t'|' -k4,4n table >want
+	for a in MMS MMS-NR 'MMS(1)' 'MMS(2)' PPMS PPMS-NR; do
+		echo "$a $(counts "$a")"
+	done >got
+	diff - got <<-END
+		MMS 2836 1586 2596 2596 2131 356 1848756296
+		MMS-NR 3477 2647 2596 2596 0 307 1634544936
+		MMS(1) 2839 1546 2596 2596 1214 292 1377665534
+		MMS(2) 2251 1549 2596 2596 1727 264 1270165772
+		PPMS 4568 2113 2003 2003 1456 1095 5111168907
+		PPMS-NR 4670 2113 2003 2003 0 881 3127931323
+	END
+}
