@@ -170,13 +170,13 @@ static int bracket(struct hop *h)
 /* Where a block ends, as reads or as writes of it complete. */
 static int angle(struct hop *h, uint64_t lbn, unsigned n, double *rev)
 {
-	double revs[64];
+	double revs[SP__ANGLE_MAX];
 	struct sp__shot s;
 	int rc = sp__spin_look(h->p);
 
 	if (!h->write)
 		return sp__angle_exact(h->p, lbn, n, rev);
-	n = n > 64 ? 64 : n;
+	n = n > SP__ANGLE_MAX ? SP__ANGLE_MAX : n;
 	for (unsigned i = 0; i < n && !rc; i++) {
 		rc = issue(h, lbn, &s);
 		revs[i] = sp__rev_at(h->p, s.done_ns);

@@ -105,10 +105,15 @@ double sp__rev_at(const struct sp__probe *p, uint64_t ns)
 	return turns - floor(turns);
 }
 
-/* The sample that has the others nearest around it is the middle; the quantile is counted from there. */
+/*
+ * The sample that has the others nearest around it is the middle; the quantile
+ * is counted from there.  A completion that was late by more than half a
+ * revolution looks early: what is far before the middle does not count.
+ */
 double sp__rev_middle(double *revs, size_t n, double q)
 {
-	double best = INFINITY, middle = revs[0];
+	double best = INFINITY, middle = revs[0], off[SP__ANGLE_MAX];
+	size_t kept = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		double sum = 0;
@@ -120,9 +125,15 @@ double sp__rev_middle(double *revs, size_t n, double q)
 			middle = revs[i];
 		}
 	}
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		revs[i] = sp__wrap(revs[i] - middle);
-	middle += sp__quantile(revs, n, q);
+		off[i] = fabs(revs[i]);
+	}
+	best = 6 * sp__quantile(off, n, 0.5) + 1e-5;
+	for (size_t i = 0; i < n; i++)
+		if (revs[i] >= -best)
+			revs[kept++] = revs[i];
+	middle += sp__quantile(revs, kept, q);
 	return middle - floor(middle);
 }
 
@@ -161,12 +172,12 @@ int sp__angle_agreed(struct sp__probe *p, uint64_t lbn, double *rev)
 
 int sp__angle_exact(struct sp__probe *p, uint64_t lbn, unsigned n, double *rev)
 {
-	double revs[64];
+	double revs[SP__ANGLE_MAX];
 	struct sp__shot s;
 	int rc = sp__spin_look(p);
 
-	if (n > 64)
-		n = 64;
+	if (n > SP__ANGLE_MAX)
+		n = SP__ANGLE_MAX;
 	for (unsigned i = 0; i < n && !rc; i++) {
 		rc = sp__probe_read(p, lbn, &s);
 		if (!rc)

@@ -28,12 +28,26 @@ struct run {
 	uint64_t tracks; /* until the line breaks */
 	double slope, jump;
 	bool open; /* the zone ended first: no jump */
+	/* At work: */
+	uint64_t pos;	    /* its first track */
+	double first, last; /* angles of that and of the last track on the line */
+	double behind;	    /* and of the first one off it */
+	uint64_t lo, hi;    /* distances of these two; hi 0: none yet */
+	uint64_t far;	    /* the slope comes from this distance */
+};
+
+/* What is expected of a run and of the pattern: from the run or zone before. */
+struct expect {
+	uint64_t tracks; /* 0: nothing */
+	double slope;	 /* negative: unknown */
+	uint32_t q;	 /* 0: unknown */
 };
 
 struct sequence {
 	uint32_t *class; /* of the skew behind each track */
 	uint32_t n;
-	uint64_t last, longest; /* runs */
+	uint64_t longest; /* run */
+	double next;	  /* angle of the track behind the last run */
 	double mean[RUNS_MAX];
 	unsigned weight[RUNS_MAX], nclasses;
 };
@@ -47,7 +61,7 @@ static double error_rev(const struct sp__probe *p)
 /* Differences of angles further apart are different; an extrapolation is 2.5 times as uncertain. */
 static double tolerance(const struct sp__probe *p)
 {
-	return fmax(14 * error_rev(p), 0.0004);
+	return fmax(15 * error_rev(p), 0.0004);
 }
 
 static int start_of(struct sp__probe *p, const struct sp__pzone *z, uint64_t track, double *rev)
@@ -58,75 +72,79 @@ static int start_of(struct sp__probe *p, const struct sp__pzone *z, uint64_t tra
 	return rc;
 }
 
-/* Is track pos + m on the line of the run?  Then the slope is known better. */
-static int on_line(struct sp__probe *p, const struct sp__pzone *z, uint64_t pos, double first,
-		   uint64_t m, uint64_t *far, double *slope, bool *on, double *rev)
+/* Is the track at distance m on the line?  Then the slope is known better. */
+static int look(struct sp__probe *p, const struct sp__pzone *z, struct run *run, uint64_t m)
 {
-	double off;
-	int rc = start_of(p, z, pos + m, rev);
+	double rev, off;
+	int rc = start_of(p, z, run->pos + m, &rev);
 
 	if (rc)
 		return rc;
-	off = sp__wrap(*rev - first - *slope * (double)m);
-	*on = fabs(off) < tolerance(p);
-	if (*on && m > *far) {
-		*slope += off / (double)m;
-		*far = m;
+	off = sp__wrap(rev - run->first - run->slope * (double)m);
+	if (fabs(off) >= tolerance(p)) {
+		run->hi = m;
+		run->behind = rev;
+		return 0;
+	}
+	if (m > run->far) {
+		run->slope += off / (double)m;
+		run->far = m;
+	}
+	if (m > run->lo) {
+		run->lo = m;
+		run->last = rev;
 	}
 	return 0;
 }
 
-/* The run that begins with track pos. hint: how long runs were before, or 0. */
-static int find_run(struct sp__probe *p, const struct sp__pzone *z, uint64_t pos, uint64_t hint,
-		    struct run *run)
+/* A run like the one before: two looks, at its last track and at the next one. */
+static int try_expected(struct sp__probe *p, const struct sp__pzone *z, struct run *run,
+			const struct expect *e)
 {
-	uint64_t rest = z->tracks - pos, far = 1, lo = 1, hi = 0, m;
-	double first, rev, last;
-	bool on;
-	int rc = start_of(p, z, pos, &first);
+	int rc = 0;
 
-	*run = (struct run){ .tracks = rest, .open = true };
-	if (rc || rest < 2)
-		return rc;
-	rc = start_of(p, z, pos + 1, &rev);
-	run->slope = rev - first - floor(rev - first);
-	last = rev;
-	/* Doubling, or straight to where the hint says, as far as the slope allows. */
-	for (m = 2; !rc && !hi && lo < rest - 1; m = 2 * lo) {
-		if (hint > 2 && lo >= 2 && lo < hint - 1 && hint - 1 <= 4 * lo)
-			m = hint - 1;
-		else if (lo == hint - 1)
-			m = hint;
-		if (m > rest - 1)
-			m = rest - 1;
-		rc = on_line(p, z, pos, first, m, &far, &run->slope, &on, &rev);
-		if (!rc && on) {
-			lo = m;
-			last = rev;
-		} else {
-			hi = m;
-			run->jump = rev;
-		}
+	if (e->tracks < 2 || e->slope < 0 || z->tracks - run->pos <= e->tracks)
+		return 0;
+	run->slope = e->slope;
+	run->far = e->tracks - 1;
+	rc = look(p, z, run, e->tracks - 1);
+	if (!rc && !run->hi)
+		rc = look(p, z, run, e->tracks);
+	/* Shorter: what was expected means nothing. */
+	if (run->hi && run->hi < e->tracks)
+		run->hi = run->lo = run->far = 0;
+	return rc;
+}
+
+/*
+ * The run that begins with track run->pos, whose angle is run->first.  By
+ * doubling, which the slope always allows, then by bisection.
+ */
+static int find_run(struct sp__probe *p, const struct sp__pzone *z, struct run *run,
+		    const struct expect *e)
+{
+	uint64_t most = z->tracks - run->pos - 1;
+	double rev;
+	int rc = 0;
+
+	run->last = run->first;
+	if (most)
+		rc = try_expected(p, z, run, e);
+	if (!rc && most && !run->lo) {
+		rc = start_of(p, z, run->pos + 1, &rev);
+		run->slope = rev - run->first - floor(rev - run->first);
+		run->last = rev;
+		run->lo = run->far = 1;
 	}
-	while (!rc && hi - lo > 1 && hi) {
-		m = lo + (hi - lo) / 2;
-		rc = on_line(p, z, pos, first, m, &far, &run->slope, &on, &rev);
-		if (!rc && on) {
-			lo = m;
-			last = rev;
-		} else {
-			hi = m;
-			run->jump = rev;
-		}
-	}
-	if (rc || !hi)
-		return rc;
-	run->open = false;
-	run->tracks = hi;
-	run->jump -= last;
-	run->jump -= floor(run->jump);
+	while (!rc && !run->hi && run->lo < most)
+		rc = look(p, z, run, 2 * run->lo < most ? 2 * run->lo : most);
+	while (!rc && run->hi && run->hi - run->lo > 1)
+		rc = look(p, z, run, run->lo + (run->hi - run->lo) / 2);
+	run->open = !run->hi;
+	run->tracks = run->open ? most + 1 : run->hi;
+	run->jump = run->behind - run->last - floor(run->behind - run->last);
 	run->slope -= floor(run->slope);
-	return 0;
+	return rc;
 }
 
 /* Adds n times a skew; values that cannot be told apart share a class. */
@@ -164,18 +182,16 @@ static uint32_t period_of(const struct sequence *s)
 
 /*
  * Goes on reading runs until there are at least so many tracks and everything
- * repeats, beyond one run.  *q: the pattern; -ENODATA: there is none.
+ * repeats, beyond one run, or until there is one pattern as long as expected.
+ * *q: the pattern; -ENODATA: there is none.
  */
-static int read_runs(struct sp__probe *p, const struct sp__pzone *z, uint64_t hint, uint64_t least,
-		     struct sequence *s, uint32_t *q)
+static int read_runs(struct sp__probe *p, const struct sp__pzone *z, struct expect *e,
+		     uint64_t least, struct sequence *s, uint32_t *q)
 {
-	struct run run;
-	int rc;
-
 	for (unsigned n = 0; s->n < z->tracks; n++) {
-		if (n == RUNS_MAX)
-			return -ENODATA;
-		rc = find_run(p, z, s->n, s->n ? s->last : hint, &run);
+		struct run run = { .pos = s->n, .first = s->next };
+		int rc = n == RUNS_MAX ? -ENODATA : find_run(p, z, &run, e);
+
 		if (rc)
 			return rc;
 		/* One step of a run that never ends is as good as many. */
@@ -190,8 +206,13 @@ static int read_runs(struct sp__probe *p, const struct sp__pzone *z, uint64_t hi
 			rc = put(p, s, run.open ? run.slope : run.jump, 1, run.open ? 0 : 1);
 		if (rc)
 			return rc;
-		s->last = run.tracks;
+		s->next = run.behind;
 		s->longest = run.tracks > s->longest ? run.tracks : s->longest;
+		*e = (struct expect){ run.tracks, run.lo ? run.slope : -1, e->q };
+		if (e->q == s->n && !least) {
+			*q = e->q;
+			return 0;
+		}
 		*q = period_of(s);
 		if (*q > 1 && s->n >= least && s->n > s->longest)
 			return 0;
@@ -238,17 +259,21 @@ static int cut(struct sp__probe *p, size_t i, uint64_t at)
 	return 0;
 }
 
-/* Is the track where the pattern puts it? */
+/* Is the track where the pattern puts it?  A no is asked for twice. */
 static int as_foretold(struct sp__probe *p, const struct sp__pzone *z, uint32_t q, double sum,
 		       uint64_t track, bool *is, double *off)
 {
 	double rev, expect = z->start + sum * (double)(track / q);
-	int rc = start_of(p, z, track, &rev);
+	int rc = 0;
 
 	for (uint32_t k = 0; k < track % q; k++)
 		expect += z->skew[k];
-	*off = sp__wrap(rev - expect);
-	*is = fabs(*off) < 2 * tolerance(p);
+	*is = false;
+	for (unsigned i = 0; i < 2 && !*is && !rc; i++) {
+		rc = start_of(p, z, track, &rev);
+		*off = sp__wrap(rev - expect);
+		*is = fabs(*off) < 2 * tolerance(p);
+	}
 	return rc;
 }
 
@@ -260,12 +285,16 @@ static int stretch(struct sp__probe *p, const struct sp__pzone *z, uint32_t q, d
 		   uint64_t *broken)
 {
 	uint64_t good = 0, bad = 0, m, most = (z->tracks - 1) / q;
+	unsigned exact = p->scatter.exact;
 	double off;
 	bool is;
 	int rc;
 
-	for (m = 1; m <= most && !bad; m = m < most && 3 * m > most ? most : 3 * m) {
+	for (m = most < 3 ? 1 : 3; m <= most && !bad; m = m < most && 3 * m > most ? most : 3 * m) {
+		/* Only the last one has to be exact. */
+		p->scatter.exact = m < most ? exact / 3 + 1 : exact;
 		rc = as_foretold(p, z, q, *sum, m * q, &is, &off);
+		p->scatter.exact = exact;
 		if (rc)
 			return rc;
 		if (is) {
@@ -310,7 +339,7 @@ static int try_pattern(struct sp__probe *p, struct sp__pzone *z, const struct se
 }
 
 /* A pattern that breaks soon was only the beginning of a longer one. */
-static int zone_skews(struct sp__probe *p, size_t i, uint64_t hint)
+static int zone_skews(struct sp__probe *p, size_t i, struct expect e)
 {
 	struct sp__pzone *z = &p->zones[i];
 	struct sequence s = { 0 };
@@ -322,10 +351,11 @@ static int zone_skews(struct sp__probe *p, size_t i, uint64_t hint)
 	if (!s.class)
 		return -ENOMEM;
 	rc = start_of(p, z, 0, &z->start);
+	s.next = z->start;
 	do {
 		before = broken;
 		if (!rc)
-			rc = read_runs(p, z, hint, 2 * broken, &s, &q);
+			rc = read_runs(p, z, &e, 2 * broken, &s, &q);
 		if (!rc)
 			rc = try_pattern(p, z, &s, q, &broken);
 	} while (!rc && broken > before && 2 * broken <= z->tracks && 2 * broken < SEQUENCE_MAX &&
@@ -350,29 +380,28 @@ static uint64_t run_of(const struct sp__probe *p, const struct sp__pzone *z)
 
 int sp__skews_find(struct sp__probe *p)
 {
-	uint64_t hint = 0, before, run;
+	struct expect e = { .slope = -1 };
+	uint64_t before, run;
 	int rc = 0;
 
 	for (size_t i = 0; i < p->nzones && !rc; i++) {
-		struct sp__pzone *z = &p->zones[i];
+		unsigned exact = p->scatter.exact;
 
-		if (z->nskew)
+		if (p->zones[i].nskew)
 			continue;
 		before = p->r->reads;
-		rc = zone_skews(p, i, hint);
-		/* Chance, most likely: once more, with more care. */
-		for (unsigned n = 0, exact = p->scatter.exact; n < 2 && !rc; n++) {
-			if (p->zones[i].nskew)
-				break;
-			p->scatter.exact = 2 * exact;
-			rc = zone_skews(p, i, hint);
+		/* If it fails, by chance most likely, once or twice more with more care. */
+		for (unsigned n = 0; n < 3 && !rc && !p->zones[i].nskew; n++) {
+			p->scatter.exact = n ? 2 * exact : exact;
+			rc = zone_skews(p, i, n ? (struct expect){ .slope = -1 } : e);
 			p->scatter.exact = exact;
 		}
-		z = &p->zones[i];
-		z->reads += p->r->reads - before;
+		p->zones[i].reads += p->r->reads - before;
 		p->r->layout_reads += p->r->reads - before;
-		run = z->nskew ? run_of(p, z) : 0;
-		hint = run ? run : hint;
+		run = p->zones[i].nskew ? run_of(p, &p->zones[i]) : 0;
+		/* The slopes of another zone are others. */
+		if (run)
+			e = (struct expect){ run, -1, p->zones[i].nskew };
 		if (rc == -EIO || rc == -ENODATA)
 			rc = 0;
 		sp__probe_progress(p, SP_PROBE_SKEWS, (double)(i + 1) / (double)p->nzones);

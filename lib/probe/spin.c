@@ -35,7 +35,7 @@
 #define SECOND 1000000000u
 #define ROTATES 0.8	 /* concentration */
 #define EXACT_REV 0.0006 /* error of an exact angle */
-#define EXACT_MIN 10
+#define EXACT_MIN 12
 #define EXACT_MAX 48
 
 struct times {
@@ -180,8 +180,8 @@ static double fit(struct sp__probe *p, const struct times *t)
 	struct sp__spin *s = &p->spin;
 
 	for (unsigned round = 0; round < 4; round++) {
-		double revs[64];
-		size_t n = t->n < 64 ? t->n : 64;
+		double revs[SP__ANGLE_MAX];
+		size_t n = t->n < SP__ANGLE_MAX ? t->n : SP__ANGLE_MAX;
 
 		for (size_t i = 0; i < n; i++)
 			revs[i] = (t->at_ns[t->n - n + i] - s->anchor_ns) / s->period_ns;
@@ -299,36 +299,60 @@ static void thin(struct sp__spin *s)
 
 static void forget(struct sp__spin *s)
 {
-	size_t drop = s->n > 3 ? s->n / 2 : 0;
+	size_t drop = s->n > 8 ? s->n / 2 : 0;
 
 	memmove(s->turn, s->turn + drop, (s->n - drop) * sizeof(*s->turn));
 	memmove(s->at_ns, s->at_ns + drop, (s->n - drop) * sizeof(*s->at_ns));
 	s->n -= drop;
 }
 
-int sp__spin_look(struct sp__probe *p)
+/* How far the reference block is from where the line puts it. */
+static int offset(struct sp__probe *p, unsigned n, double *off_ns, double *at_ns)
 {
-	struct sp__spin *s = &p->spin;
-	double revs[LOOK_READS], off, at, error;
+	double revs[4 * LOOK_READS];
 	struct sp__shot shot;
 	int rc;
 
-	if (p->t->ops->now(p->t) < s->due_ns)
-		return 0;
-	for (unsigned i = 0; i < LOOK_READS; i++) {
-		rc = sp__probe_read(p, s->ref_lbn, &shot);
+	for (unsigned i = 0; i < n; i++) {
+		rc = sp__probe_read(p, p->spin.ref_lbn, &shot);
 		if (rc)
 			return rc;
 		revs[i] = sp__rev_at(p, shot.done_ns);
 	}
-	off = sp__wrap(sp__rev_middle(revs, LOOK_READS, SP__EARLY)) * s->period_ns;
-	at = (double)(shot.done_ns - s->epoch_ns);
+	*off_ns = sp__wrap(sp__rev_middle(revs, n, SP__EARLY)) * p->spin.period_ns;
+	*at_ns = (double)(shot.done_ns - p->spin.epoch_ns);
+	return 0;
+}
+
+/* So much off is no chance. */
+static double allowed(const struct sp__probe *p, unsigned n)
+{
+	return fmax(6 * SP__EARLY_ERROR * p->scatter.sd_ns / sqrt(n), p->spin.period_ns / 500);
+}
+
+int sp__spin_look(struct sp__probe *p)
+{
+	struct sp__spin *s = &p->spin;
+	double off, at, error;
+	bool drifted = false;
+	int rc;
+
+	if (p->t->ops->now(p->t) < s->due_ns)
+		return 0;
+	rc = offset(p, LOOK_READS, &off, &at);
+	/* To forget what was known for nothing does more harm than a second look. */
+	if (!rc && fabs(off) > allowed(p, LOOK_READS)) {
+		rc = offset(p, 4 * LOOK_READS, &off, &at);
+		drifted = fabs(off) > allowed(p, 4 * LOOK_READS);
+	}
+	if (rc)
+		return rc;
 	if (s->n == SP__SPIN_POINTS)
 		thin(s);
 	s->turn[s->n] = turn_of(s, at);
 	s->at_ns[s->n] = s->anchor_ns + s->turn[s->n] * s->period_ns + off;
 	s->n++;
-	if (fabs(off) > 6 * SP__EARLY_ERROR * p->scatter.sd_ns / sqrt(LOOK_READS)) {
+	if (drifted) {
 		forget(s);
 		s->interval_ns =
 			s->interval_ns > 2 * (uint64_t)SECOND ? s->interval_ns / 2 : SECOND;

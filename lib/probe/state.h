@@ -130,6 +130,7 @@ SP_MUST_CHECK int sp__probe_read(struct sp__probe *p, uint64_t lbn, struct sp__s
 /* Makes the cache forget what it holds. */
 SP_MUST_CHECK int sp__probe_flush(struct sp__probe *p, uint64_t lbn);
 double sp__rev_at(const struct sp__probe *p, uint64_t ns);
+#define SP__ANGLE_MAX 64				 /* samples */
 double sp__rev_middle(double *revs, size_t n, double q); /* circular quantile */
 /* Angle of a block's end by as many samples as agree; by n samples. */
 SP_MUST_CHECK int sp__angle_agreed(struct sp__probe *p, uint64_t lbn, double *rev);

@@ -257,22 +257,22 @@ static int block_size(const struct sp__volume *v, uint32_t *bytes)
 
 static int open_file(struct file *f, const char *path, bool writable, struct sp_errinfo *err)
 {
-	int fd = open(path, (writable ? O_RDWR : O_RDONLY) | O_DIRECT | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
-	int rc;
+	int fd, rc;
 
+	if (stat(path, &st))
+		return sp__err(err, -errno, "open", path, -1);
+	if (S_ISDIR(st.st_mode))
+		return sp__err(err, -EISDIR, "open", path, -1);
+	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
+		return sp__errf(err, SP_EUNSUP, "open", path, -1,
+				"is neither a block device nor a regular file");
+	fd = open(path, (writable ? O_RDWR : O_RDONLY) | O_DIRECT | O_CLOEXEC);
 	if (fd < 0 && errno == EINVAL)
 		return sp__errf(err, SP_EUNSUP, "open", path, -1,
 				"its file system cannot read past the page cache");
 	if (fd < 0)
 		return sp__err(err, -errno, "open", path, -1);
-	if (!fstat(fd, &st) && !S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode)) {
-		close(fd);
-		return S_ISDIR(st.st_mode)
-			       ? sp__err(err, -EISDIR, "open", path, -1)
-			       : sp__errf(err, SP_EUNSUP, "open", path, -1,
-					  "is neither a block device nor a regular file");
-	}
 	rc = sp__volume_adopt(&f->volume, fd, true, path, err);
 	if (rc) {
 		close(fd);

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <spindle/join.h>
+#include <spindle/probe.h>
 #include <spindle/sequence.h>
 #include <spindle/sort.h>
 
@@ -39,6 +40,12 @@ SP_API struct sp_report *sp_report_sequence(const char *trace, const struct sp_s
 SP_API struct sp_report *
 sp_report_sequence_comparison(const char *a, const char *b,
 			      const struct sp_sequence_comparison *comparison);
+/* What a probe found: schema spindle.probe/1. */
+SP_API struct sp_report *sp_report_probe(const struct sp_probe *probe,
+					 const struct sp_probe_opts *opts);
+/* How well a geometry foretells: schema spindle.probe-verify/1. */
+SP_API struct sp_report *sp_report_probe_verify(const char *device,
+						const struct sp_probe_verify *verify);
 SP_API void sp_report_free(struct sp_report *report); /* accepts NULL */
 
 /* One JSON object and a newline; 0 or -EIO. */

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include "msg.h"
+#include "stdio_end.h"
+#include "diskprobe/diskprobe.h"
+
+#define PAIRS 1000
+
+static volatile sig_atomic_t stopped_by;
+
+/* The probe looks at it before every request; the second signal kills. */
+static void on_signal(int number)
+{
+	stopped_by = number;
+	signal(number, SIG_DFL);
+}
+
+static void catch_signals(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction act = { .sa_handler = on_signal }, old;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(numbers[i], &act, NULL);
+}
+
+_Noreturn void fail(const char *subject, int rc, const struct sp_errinfo *err)
+{
+	die("%s: %s", err->path[0] ? err->path : subject,
+	    err->text[0] ? err->text : sp_strerror(rc));
+}
+
+/* One line, drawn anew; unlike bytes, steps have no size that is known before. */
+static void show(void *arg, enum sp_probe_step step, double done)
+{
+	bool *shown = arg;
+
+	fprintf(stderr, "\r%s: %3.0f %%\033[K", sp_probe_step_name(step), 100 * done);
+	fflush(stderr);
+	*shown = true;
+}
+
+static struct sp_geometry *load(const char *path)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_geometry *g;
+	int rc = sp_geometry_load(&g, path, &err);
+
+	if (rc)
+		fail(path, rc, &err);
+	return g;
+}
+
+static void write_stats(const struct config *c, const struct sp_report *report)
+{
+	bool standard = c->stats && !strcmp(c->stats, "-");
+	FILE *f;
+	int rc;
+
+	if (!c->stats)
+		return;
+	f = standard ? stderr : fopen(c->stats, "we");
+	if (!f)
+		die_sys(errno, "%s", c->stats);
+	rc = sp_report_json(report, f);
+	if (!standard && fclose(f) && rc == 0)
+		rc = -errno;
+	if (rc < 0)
+		die_sys(-rc, "%s", c->stats);
+}
+
+/* One line that says what it is, and why. */
+static void tell_verdict(const char *device, const struct sp_probe_result *r)
+{
+	const struct sp_probe_evidence *e = &r->evidence;
+
+	printf("%s: %s: ", device, sp_probe_verdict_name(r->verdict));
+	if (r->verdict == SP_PROBE_ROTATING)
+		printf("%.1f rpm (a revolution takes %.6f ms), %zu zones, layout %s",
+		       6e10 / r->period_ns, r->period_ns / 1e6, r->nzones,
+		       r->layout ? r->layout : "unknown");
+	else if (r->verdict == SP_PROBE_LAYERED)
+		printf("something turns in %.4f ms, but blocks do not lie along tracks",
+		       e->best_period_ns / 1e6);
+	else if (!e->samples)
+		printf("stopped before anything was known");
+	else
+		printf("best concentration %.3f over %u periods from %.1f to %.1f ms, %u samples "
+		       "(chance reaches %.3f once in 10000)",
+		       e->concentration, e->trials, e->shortest_ns / 1e6, e->longest_ns / 1e6,
+		       e->samples, e->chance);
+	printf("; %.0f %% of random reads below 1 ms\n", 100 * e->fast_share);
+}
+
+/* The report goes to standard output, unless the geometry is there. */
+static void tell(const struct config *c, struct sp_report *report)
+{
+	bool taken = c->output && !strcmp(c->output, "-");
+
+	if (!report)
+		die("memory exhausted");
+	if (c->ask == ASK_PROBE && !taken)
+		(void)sp_report_text(report, stdout, 0);
+	write_stats(c, report);
+	sp_report_free(report);
+}
+
+static void save(const struct config *c, const struct sp_geometry *g)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	int rc;
+
+	if (!c->output || !g)
+		return;
+	if (!strcmp(c->output, "-")) {
+		rc = sp_geometry_json(g, stdout);
+		if (rc)
+			die_sys(-rc, "standard output");
+		return;
+	}
+	rc = sp_geometry_save(g, c->output, &err);
+	if (rc)
+		fail(c->output, rc, &err);
+}
+
+static void verify(const struct config *c, const struct sp_geometry *g)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_probe_verify v;
+	int rc = sp_probe_verify(&c->probe, g, PAIRS, &v, &err);
+
+	if (rc)
+		fail(c->probe.device, rc, &err);
+	tell(c, sp_report_probe_verify(c->probe.device, &v));
+}
+
+/* Probes and tells everything that was asked for; the exit status. */
+static int probe(struct config *c)
+{
+	bool shown = false;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	const struct sp_probe_result *r;
+	struct sp_geometry *resumed = c->resume ? load(c->resume) : NULL;
+	struct sp_probe *p;
+	struct progress ask;
+	bool tracks;
+	int rc;
+
+	c->probe.resume = resumed;
+	c->probe.stop = &stopped_by;
+	if (progress_begin(&ask, c->progress, NULL)) {
+		c->probe.progress = show;
+		c->probe.progress_arg = &shown;
+	}
+	catch_signals();
+	rc = sp_probe_run(&p, &c->probe, &err);
+	if (shown)
+		fputs("\r\033[K", stderr);
+	if (rc)
+		fail(c->probe.device, rc, &err);
+	r = sp_probe_result(p);
+	tracks = r->verdict == SP_PROBE_ROTATING && r->nzones;
+	save(c, sp_probe_geometry(p));
+	if (c->plot)
+		plot(c->plot, p);
+	if (c->ask != ASK_PROBE)
+		answer(c, sp_probe_geometry(p));
+	else if (!c->output || strcmp(c->output, "-"))
+		tell_verdict(c->probe.device, r);
+	tell(c, sp_report_probe(p, &c->probe));
+	if (r->stopped)
+		msg("%s: stopped; %s", c->probe.device,
+		    !c->output	? "nothing was kept: no --output"
+		    : r->nzones ? "what is known is kept: go on with --resume"
+				: "no track was known yet");
+	else if (c->verify && tracks)
+		verify(c, sp_probe_geometry(p));
+	sp_probe_free(p);
+	sp_geometry_free(resumed);
+	return c->require && !tracks ? 1 : 0;
+}
+
+static int use(struct config *c)
+{
+	struct sp_geometry *g = load(c->geometry);
+
+	if (c->ask != ASK_PROBE)
+		answer(c, g);
+	if (c->verify)
+		verify(c, g);
+	sp_geometry_free(g);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct config c = { 0 };
+	int status;
+
+	msg_init(argv);
+	stdio_guard();
+	options_parse(&c, argc, argv);
+	status = c.geometry ? use(&c) : probe(&c);
+	free(c.lbns);
+	stdio_finish();
+	if (stopped_by) {
+		signal(stopped_by, SIG_DFL);
+		raise(stopped_by);
+	}
+	return status;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The parts of diskprobe: options, answers from a geometry, plots.
+ */
+#ifndef DISKPROBE_H
+#define DISKPROBE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <spindle/probe.h>
+#include <spindle/report.h>
+#include "progress.h"
+
+enum ask { ASK_PROBE, ASK_TRACKS, ASK_ADJACENT };
+
+struct config {
+	struct sp_probe_opts probe;
+	enum ask ask;
+	const char **lbns; /* operands behind tracks or adjacent */
+	size_t nlbns;
+	uint64_t step;
+	double conservatism_deg;
+	bool write;
+	const char *output;   /* geometry; NULL: none; "-": standard output */
+	const char *geometry; /* to answer from */
+	const char *resume;
+	const char *plot;
+	const char *stats; /* "-": standard error */
+	bool verify, require;
+	enum progress_mode progress;
+};
+
+/* Everything the command line says, checked; ends the program where it is wrong. */
+void options_parse(struct config *c, int argc, char **argv);
+
+/* Tracks, or adjacent blocks, of the operands, on standard output. */
+void answer(const struct config *c, const struct sp_geometry *g);
+
+/* Draws what was found with gnuplot, to a PNG or SVG file. */
+void plot(const char *file, const struct sp_probe *probe);
+
+/* The name of an error: the file or device, and the reason. */
+_Noreturn void fail(const char *subject, int rc, const struct sp_errinfo *err);
+
+#endif

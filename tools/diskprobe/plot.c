@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Plots: the data as here-documents, then one script for gnuplot, through a
+ * pipe.  Of a rotating device four pictures: the media rate along the device,
+ * the seek curve, D(W), the skews of the first tracks; of any other one two:
+ * rate by depth, rate by size.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "msg.h"
+#include "diskprobe.h"
+
+extern char **environ;
+
+static const char head[] = "set border 3\n"
+			   "set tics nomirror\n"
+			   "set grid lc rgb '#dddddd'\n"
+			   "set style line 1 lc rgb '#2060a0' lw 2 pt 7 ps 0.4\n"
+			   "set style line 2 lc rgb '#d08020' lw 2 pt 5 ps 0.4\n"
+			   "set style line 3 lc rgb '#408040' lw 2 pt 9 ps 0.6\n";
+
+static const char tracks_script[] =
+	"set multiplot layout 2,2 title name noenhanced\n"
+	"set title 'Media rate, track switches included'\n"
+	"set xlabel 'position, GB'\n"
+	"set ylabel 'MB/s'\n"
+	"set yrange [0:*]\n"
+	"unset key\n"
+	"plot $zones using 1:2 with lines ls 1\n"
+	"set title 'From issue to the first block that can be reached'\n"
+	"set xlabel dist\n"
+	"set ylabel 'ms'\n"
+	"set logscale x\n"
+	"set key top left\n"
+	"plot $seeks using ($1 > 0 ? $1 : 1/0):2 with linespoints ls 1 title 'read', \\\n"
+	"     $seeks using ($1 > 0 ? $1 : 1/0):3 with linespoints ls 2 title writes, \\\n"
+	"     $seeks using ($1 > 0 && $4 > 0 ? $1 : 1/0):4 with points ls 3 title 'queued'\n"
+	"unset logscale x\n"
+	"set title 'D(W): tracks within reach of an aim'\n"
+	"set xlabel 'W, degrees'\n"
+	"set ylabel 'tracks'\n"
+	"set logscale y\n"
+	"set yrange [1:*]\n"
+	"plot $reach using 1:($2 > 0 ? $2 : 1/0) with steps ls 1 title 'read', \\\n"
+	"     $reach using 1:($3 > 0 ? $3 : 1/0) with steps ls 2 title writes\n"
+	"unset logscale y\n"
+	"set title 'Skew from each of the first tracks to the next'\n"
+	"set xlabel 'track'\n"
+	"set ylabel 'degrees'\n"
+	"set yrange [0:*]\n"
+	"unset key\n"
+	"plot $skews using 1:2 with points ls 1\n"
+	"unset multiplot\n";
+
+static const char rates_script[] = "set multiplot layout 1,2 title name noenhanced\n"
+				   "set title 'Random reads of one size'\n"
+				   "set xlabel 'outstanding requests'\n"
+				   "set ylabel 'requests a second'\n"
+				   "set logscale x 2\n"
+				   "set yrange [0:*]\n"
+				   "set key top left\n"
+				   "plot $depths using 1:2 with linespoints ls 1 title 'rate'\n"
+				   "set title 'One request at a time'\n"
+				   "set xlabel 'KB a request'\n"
+				   "set ylabel 'MB/s'\n"
+				   "plot $sizes using 1:2 with linespoints ls 2 title 'rate'\n"
+				   "unset multiplot\n";
+
+static void put_zones(FILE *f, const struct sp_probe_result *r)
+{
+	fprintf(f, "$zones << EOD\n");
+	for (size_t i = 0; i < r->nzones; i++) {
+		const struct sp_probe_zone *z = &r->zones[i];
+		double gb = (double)r->block_bytes / 1e9;
+
+		if (z->mb_s > 0)
+			fprintf(f, "%.9g %.6g\n%.9g %.6g\n", (double)z->first * gb, z->mb_s,
+				(double)(z->first + z->blocks) * gb, z->mb_s);
+	}
+	fprintf(f, "EOD\n");
+}
+
+static void put_seeks(FILE *f, const struct sp_probe_result *r)
+{
+	fprintf(f, "$seeks << EOD\n");
+	for (size_t i = 0; i < r->nseeks; i++)
+		fprintf(f, "%llu %.6g %.6g %.6g\n", (unsigned long long)r->seeks[i].cylinders,
+			r->seeks[i].read_ns / 1e6, r->seeks[i].write_ns / 1e6,
+			r->seeks[i].queued_ns / 1e6);
+	fprintf(f, "EOD\n");
+}
+
+static void put_reach(FILE *f, const struct sp_geometry *g)
+{
+	uint64_t read = 0, write = 0, last = 0;
+	unsigned changed = 360;
+
+	fprintf(f, "$reach << EOD\n");
+	/* As far as there is something new to see. */
+	for (unsigned w = 1; w <= 720 && w < changed + 30; w++) {
+		if (sp_geometry_reach(g, SP_GEOMETRY_READ, w, &read) ||
+		    sp_geometry_reach(g, SP_GEOMETRY_WRITE, w, &write))
+			break;
+		if (read + write != last)
+			changed = w;
+		last = read + write;
+		fprintf(f, "%u %llu %llu\n", w, (unsigned long long)read,
+			(unsigned long long)write);
+	}
+	fprintf(f, "EOD\n");
+}
+
+static void put_tracks(FILE *f, const struct sp_probe_result *r, const struct sp_geometry *g)
+{
+	put_zones(f, r);
+	put_seeks(f, r);
+	put_reach(f, g);
+	fprintf(f, "$skews << EOD\n");
+	for (size_t i = 0; i < r->nskews; i++)
+		fprintf(f, "%zu %.6g\n", i, r->skews_deg[i]);
+	fprintf(f, "EOD\n");
+	fprintf(f, "dist = 'distance, %s'\n", r->layout ? "cylinders" : "tracks");
+	fprintf(f, "writes = '%s'\n", r->write_estimated ? "write, estimated" : "write");
+	fputs(tracks_script, f);
+}
+
+static void put_rates(FILE *f, const struct sp_probe_result *r)
+{
+	size_t i = 0;
+
+	/* Depths come first, in ascending order; then sizes, one at a time. */
+	fprintf(f, "$depths << EOD\n");
+	for (; i < r->nrates && (i == 0 || r->rates[i].depth > r->rates[i - 1].depth); i++)
+		fprintf(f, "%u %.6g\n", r->rates[i].depth, r->rates[i].requests_s);
+	fprintf(f, "EOD\n$sizes << EOD\n");
+	for (; i < r->nrates; i++)
+		fprintf(f, "%.6g %.6g\n", r->rates[i].bytes / 1024.0, r->rates[i].mb_s);
+	fprintf(f, "EOD\n");
+	fputs(rates_script, f);
+}
+
+/* A string of gnuplot's in single quotes. */
+static void put_string(FILE *f, const char *name, const char *text)
+{
+	fprintf(f, "%s = '", name);
+	for (; *text; text++) {
+		if (*text == '\'')
+			fputc('\'', f);
+		fputc(*text == '\n' ? ' ' : *text, f);
+	}
+	fputs("'\n", f);
+}
+
+static pid_t start(FILE **in)
+{
+	char gnuplot[] = "gnuplot", *argv[] = { gnuplot, NULL };
+	posix_spawn_file_actions_t actions;
+	int fd[2], rc;
+	pid_t pid;
+
+	if (pipe(fd))
+		die_sys(errno, "gnuplot");
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, fd[0], STDIN_FILENO);
+	posix_spawn_file_actions_addclose(&actions, fd[1]);
+	rc = posix_spawnp(&pid, gnuplot, &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	close(fd[0]);
+	if (rc)
+		die_sys(rc, "gnuplot");
+	*in = fdopen(fd[1], "w");
+	if (!*in)
+		die_sys(errno, "gnuplot");
+	return pid;
+}
+
+void plot(const char *file, const struct sp_probe *probe)
+{
+	const struct sp_probe_result *r = sp_probe_result(probe);
+	const struct sp_geometry *g = sp_probe_geometry(probe);
+	bool svg = strcmp(file + strlen(file) - 4, ".svg") == 0;
+	bool tracks = r->verdict == SP_PROBE_ROTATING && r->nzones && g;
+	FILE *f;
+	pid_t pid;
+	int status;
+
+	if (!tracks && !r->nrates) {
+		msg("%s: nothing was found that could be drawn", file);
+		return;
+	}
+	/* If gnuplot dies, writing to it fails, and its status tells. */
+	signal(SIGPIPE, SIG_IGN);
+	pid = start(&f);
+	fprintf(f, "set terminal %s size 1200,%d\n", svg ? "svg" : "pngcairo", tracks ? 900 : 450);
+	put_string(f, "out", file);
+	put_string(f, "name", r->device);
+	fputs("set output out\n", f);
+	fputs(head, f);
+	if (tracks)
+		put_tracks(f, r, g);
+	else
+		put_rates(f, r);
+	fclose(f);
+	if (waitpid(pid, &status, 0) < 0)
+		die_sys(errno, "gnuplot");
+	if (!WIFEXITED(status) || WEXITSTATUS(status))
+		die("%s: gnuplot failed", file);
+	signal(SIGPIPE, SIG_DFL);
+}
