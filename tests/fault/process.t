@@ -34,13 +34,13 @@ signalled()
 	rc=$?
 	[ "$phase" = merging ] || exec 8>&-
 	rm -f pipe
-	if [ "$phase" = merging ] && [ "$rc" = 0 ]; then
-		# It was faster than we.
-		[ "$(wc -c <place/out)" -ge 8388608 ] || bad='an incomplete result'
-	else
+	# While merging it may be faster than we, whole or up to its last steps.
+	if [ "$rc" != 0 ] || [ "$phase" != merging ]; then
 		[ "$rc" = $((128 + $(kill -l "$sig"))) ] || bad="status $rc"
-		[ "$(cat place/out)" = old ] || bad+=' the old output is gone'
 		[ ! -s err ] || bad+=" it said $(cat err)"
+	fi
+	if [ "$phase" != merging ] || [ "$(wc -c <place/out)" -lt 8388608 ]; then
+		[ "$(cat place/out)" = old ] || bad+=' the output is neither the old one nor complete'
 	fi
 	[ -z "$(ls -A tmp)" ] || bad+=" left in -T: $(ls -A tmp)"
 	[ "$(ls -A place)" = out ] || bad+=" left beside the output: $(ls -A place)"
