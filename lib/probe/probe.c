@@ -51,40 +51,45 @@ const char *sp_probe_step_name(enum sp_probe_step step)
 	return names[step];
 }
 
-int sp__probe_open(struct sp__probe *p, const struct sp_probe_opts *opts, struct sp_probe_result *r,
-		   struct sp_errinfo *err)
+int sp__probe_target(struct sp__target **t, const struct sp_probe_opts *opts,
+		     struct sp_errinfo *err)
 {
-	const char *name = opts->device;
-	int rc;
+	if (strncmp(opts->device, "sim:", 4) == 0)
+		return sp__target_sim(t, opts->device + 4, err);
+	return sp__target_file(t, opts->device, opts->overwrite_bytes > 0, err);
+}
 
-	*p = (struct sp__probe){ .opts = opts, .r = r, .err = err };
-	p->rng.state = sp__mix64(opts->seed + 77);
-	if (strncmp(name, "sim:", 4) == 0)
-		rc = sp__target_sim(&p->t, name + 4, err);
-	else
-		rc = sp__target_file(&p->t, name, opts->overwrite_bytes > 0, err);
-	if (rc)
-		return rc;
-	if (p->t->blocks < BLOCKS_MIN)
-		return sp__errf(err, SP_EFORMAT, "open", name, -1,
-				"too small to be probed: %llu blocks of %u bytes",
-				(unsigned long long)p->t->blocks, p->t->block_bytes);
-	r->simulated = p->t->simulated;
-	r->blocks = p->t->blocks;
-	r->block_bytes = p->t->block_bytes;
-	strncpy(r->device, p->t->name, sizeof(r->device) - 1);
-	if (!p->t->simulated && opts->overwrite_bytes) {
-		p->t->write_first = opts->overwrite_offset / p->t->block_bytes +
-				    (opts->overwrite_offset % p->t->block_bytes != 0);
-		p->t->write_blocks =
-			(opts->overwrite_offset + opts->overwrite_bytes) / p->t->block_bytes -
-			p->t->write_first;
-		if (p->t->write_first >= p->t->blocks ||
-		    p->t->write_blocks > p->t->blocks - p->t->write_first)
-			return sp__errf(err, -EINVAL, "open", name, -1,
-					"the range to overwrite is not inside the device");
-	}
+/* Whole blocks of the range that may be overwritten. */
+static int set_range(struct sp__target *t, const struct sp_probe_opts *opts, struct sp_errinfo *err)
+{
+	uint64_t end = (opts->overwrite_offset + opts->overwrite_bytes) / t->block_bytes;
+
+	if (t->simulated || !opts->overwrite_bytes)
+		return 0;
+	t->write_first = opts->overwrite_offset / t->block_bytes +
+			 (opts->overwrite_offset % t->block_bytes != 0);
+	if (opts->overwrite_offset + opts->overwrite_bytes < opts->overwrite_offset ||
+	    end > t->blocks || end <= t->write_first)
+		return sp__errf(err, -EINVAL, "open", opts->device, -1,
+				"the range to overwrite is not inside the device");
+	t->write_blocks = end - t->write_first;
 	return 0;
+}
+
+int sp__probe_begin(struct sp__probe *p, struct sp__target *t, const struct sp_probe_opts *opts,
+		    struct sp_probe_result *r, struct sp_errinfo *err)
+{
+	*p = (struct sp__probe){ .t = t, .opts = opts, .r = r, .err = err };
+	p->rng.state = sp__mix64(opts->seed + 77);
+	if (t->blocks < BLOCKS_MIN)
+		return sp__errf(err, SP_EFORMAT, "open", opts->device, -1,
+				"too small to be probed: %llu blocks of %u bytes",
+				(unsigned long long)t->blocks, t->block_bytes);
+	r->simulated = t->simulated;
+	r->blocks = t->blocks;
+	r->block_bytes = t->block_bytes;
+	strncpy(r->device, t->name, sizeof(r->device) - 1);
+	return set_range(t, opts, err);
 }
 
 void sp__probe_close(struct sp__probe *p)
@@ -180,16 +185,19 @@ static int run(struct sp__probe *p, struct sp_geometry **g)
 	return rc;
 }
 
-int sp_probe_run(struct sp_probe **out, const struct sp_probe_opts *opts, struct sp_errinfo *err)
+int sp__probe_on(struct sp_probe **out, struct sp__target *t, const struct sp_probe_opts *opts,
+		 struct sp_errinfo *err)
 {
 	struct sp_probe *probe = calloc(1, sizeof(*probe));
 	struct sp__probe p;
 	int rc;
 
 	*out = NULL;
-	if (!probe)
+	if (!probe) {
+		sp__target_close(t);
 		return sp__err(err, -ENOMEM, "probe", opts->device, -1);
-	rc = sp__probe_open(&p, opts, &probe->result, err);
+	}
+	rc = sp__probe_begin(&p, t, opts, &probe->result, err);
 	if (!rc)
 		rc = run(&p, &probe->geometry);
 	sp__probe_close(&p);
@@ -199,6 +207,15 @@ int sp_probe_run(struct sp_probe **out, const struct sp_probe_opts *opts, struct
 	}
 	*out = probe;
 	return 0;
+}
+
+int sp_probe_run(struct sp_probe **out, const struct sp_probe_opts *opts, struct sp_errinfo *err)
+{
+	struct sp__target *t;
+	int rc = sp__probe_target(&t, opts, err);
+
+	*out = NULL;
+	return rc ? rc : sp__probe_on(out, t, opts, err);
 }
 
 const struct sp_probe_result *sp_probe_result(const struct sp_probe *probe)

@@ -228,30 +228,43 @@ static int measure_writes(struct sp__probe *p)
 	return rc;
 }
 
+/*
+ * What settling before a write adds, if that does not depend on the distance: the
+ * median of what was measured, less noisy than any of it.  Negative: it does.
+ */
+static double settling(const struct sp__probe *p)
+{
+	const struct sp_probe_seek *s = p->r->seeks;
+	double extra[POINTS_MAX + INSERTS], middle;
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->r->nseeks && n < POINTS_MAX; i++)
+		if (s[i].write_ns > 0 && s[i].tracks)
+			extra[n++] = s[i].write_ns - s[i].read_ns;
+	if (n < 3)
+		return -1;
+	middle = sp__quantile(extra, n, 0.5);
+	return extra[n - 1] - extra[0] < p->spin.period_ns / 100 ? middle : -1;
+}
+
 static void fill_writes(struct sp__probe *p)
 {
 	struct sp_probe_seek *s = p->r->seeks;
-	size_t n = p->r->nseeks, last = n, next;
-	double extra;
+	double extra = settling(p), last = extra > 0 ? extra : 0;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < p->r->nseeks; i++)
 		p->r->write_measured |= s[i].write_ns > 0;
 	p->r->write_estimated = !p->r->write_measured;
-	for (size_t i = 0; i < n; i++) {
-		if (s[i].write_ns > 0) {
-			last = i;
-			continue;
-		}
-		for (next = i; next < n && !(s[next].write_ns > 0); next++)
-			;
-		if (p->r->write_estimated)
-			extra = s[i].tracks ? EXTRA_NS : 0;
-		else if (last == n)
-			extra = s[next].write_ns - s[next].read_ns;
-		else
-			extra = s[last].write_ns - s[last].read_ns;
-		s[i].write_ns = s[i].read_ns + extra;
-		last = p->r->write_estimated ? n : i;
+	if (p->r->write_estimated)
+		extra = last = EXTRA_NS;
+	for (size_t i = 0; i < p->r->nseeks; i++) {
+		if (s[i].write_ns > 0 && (extra < 0 || !s[i].tracks))
+			last = s[i].write_ns - s[i].read_ns;
+		else if (extra >= 0 && s[i].tracks)
+			last = extra;
+		else if (!s[i].tracks)
+			last = 0;
+		s[i].write_ns = s[i].read_ns + last;
 	}
 }
 

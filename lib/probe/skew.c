@@ -396,7 +396,6 @@ int sp__skews_find(struct sp__probe *p)
 			rc = zone_skews(p, i, n ? (struct expect){ .slope = -1 } : e);
 			p->scatter.exact = exact;
 		}
-		p->zones[i].reads += p->r->reads - before;
 		p->r->layout_reads += p->r->reads - before;
 		run = p->zones[i].nskew ? run_of(p, &p->zones[i]) : 0;
 		/* The slopes of another zone are others. */

@@ -112,8 +112,15 @@ struct sp__probe {
 };
 
 /* probe.c */
-SP_MUST_CHECK int sp__probe_open(struct sp__probe *p, const struct sp_probe_opts *opts,
-				 struct sp_probe_result *r, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__probe_target(struct sp__target **t, const struct sp_probe_opts *opts,
+				   struct sp_errinfo *err);
+/* t belongs to p, also after a failure. */
+SP_MUST_CHECK int sp__probe_begin(struct sp__probe *p, struct sp__target *t,
+				  const struct sp_probe_opts *opts, struct sp_probe_result *r,
+				  struct sp_errinfo *err);
+/* sp_probe_run() on an open target, which is closed in any case. */
+SP_MUST_CHECK int sp__probe_on(struct sp_probe **probe, struct sp__target *t,
+			       const struct sp_probe_opts *opts, struct sp_errinfo *err);
 void sp__probe_close(struct sp__probe *p);
 SP_MUST_CHECK int sp__probe_stopped(const struct sp__probe *p); /* 0 or -EINTR */
 void sp__probe_progress(struct sp__probe *p, enum sp_probe_step step, double done);

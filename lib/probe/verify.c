@@ -162,6 +162,7 @@ int sp_probe_verify(const struct sp_probe_opts *opts, const struct sp_geometry *
 		    unsigned n, struct sp_probe_verify *result, struct sp_errinfo *err)
 {
 	struct sp_probe_result *r;
+	struct sp__target *t;
 	struct sp__probe p;
 	int rc;
 
@@ -171,10 +172,15 @@ int sp_probe_verify(const struct sp_probe_opts *opts, const struct sp_geometry *
 				"the geometry has no tracks");
 	if (!n || n > PAIRS_MAX)
 		return sp__err(err, -EINVAL, "probe", opts->device, -1);
+	rc = sp__probe_target(&t, opts, err);
+	if (rc)
+		return rc;
 	r = calloc(1, sizeof(*r));
-	if (!r)
+	if (!r) {
+		sp__target_close(t);
 		return sp__err(err, -ENOMEM, "probe", opts->device, -1);
-	rc = sp__probe_open(&p, opts, r, err);
+	}
+	rc = sp__probe_begin(&p, t, opts, r, err);
 	if (!rc && (geometry->blocks != p.t->blocks || geometry->block_bytes != p.t->block_bytes))
 		rc = sp__errf(err, SP_EFORMAT, "probe", opts->device, -1,
 			      "the geometry is not one of this device");
