@@ -131,8 +131,9 @@ static int pair(struct sp__hash *h, struct sp__run *run[2], int build_side, unsi
 	}
 	z[SP__BUILD].run = run[small];
 	z[SP__PROBE].run = run[!small];
-	if (sp__join_need(run[small]->bytes, run[small]->records) > h->layout.table_bytes &&
-	    (stubborn || nested_is_cheaper(h, run[small], run[!small])))
+	if (h->j->opts.algorithm == SP_JOIN_NESTED ||
+	    (sp__join_need(run[small]->bytes, run[small]->records) > h->layout.table_bytes &&
+	     (stubborn || nested_is_cheaper(h, run[small], run[!small]))))
 		return sp__hash_nested(h, run[small], run[!small], build_side, depth);
 	rc = run_stage(h, depth, &it[SP__BUILD], &it[SP__PROBE], build_side, run[small]->bytes,
 		       run[small]->records);
@@ -215,34 +216,6 @@ static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 	return rc;
 }
 
-/* Which input builds: the smaller one, as far as that is known. */
-static int choose_build(struct sp__join *j, uint64_t bytes[2])
-{
-	bool known[2];
-
-	for (int i = 0; i < 2; i++) {
-		bytes[i] = sp__inputs_bytes(&j->io->inputs[i], 1, &known[i]);
-		if (!known[i])
-			bytes[i] = 0;
-	}
-	if (j->opts.build)
-		return (int)j->opts.build - 1;
-	if (known[0] && known[1])
-		return bytes[0] < bytes[1] ? 0 : 1;
-	return known[0] ? 0 : 1;
-}
-
-/* Mean length of the lines that the source has at hand, to count all of them. */
-static uint64_t guess_records(const struct sp__join *j, int side, uint64_t bytes)
-{
-	const struct sp__source *src = &j->source[side];
-	size_t n = 0, have = (size_t)(src->end - src->at);
-
-	for (const char *p = src->at; p < src->end; n++)
-		p = sp__find_byte(p, src->end, j->opts.eol) + 1;
-	return n ? (uint64_t)((double)bytes * (double)n / (double)have) : 0;
-}
-
 static int open_hash(struct sp__hash *h)
 {
 	struct sp__join *j = h->j;
@@ -286,21 +259,16 @@ static void close_hash(struct sp__hash *h)
 int sp__join_hash(struct sp__join *j)
 {
 	struct sp__hash h = { .j = j };
-	uint64_t bytes[2];
-	int build = choose_build(j, bytes);
+	int build = (int)sp__join_build(&j->opts) - 1;
 	struct sp__iter in = { &j->source[build], source_next };
 	struct sp__iter out = { &j->source[!build], source_next };
 	int rc = open_hash(&h);
 
 	j->counts.build = (unsigned)build + 1;
 	h.mark = j->opts.unpaired[0] || j->opts.unpaired[1] || j->opts.semi;
-	if (!rc && j->source[build].at == j->source[build].end) {
-		rc = sp__source_fill(&j->source[build]);
-		rc = rc < 0 ? rc : 0;
-	}
 	if (!rc)
-		rc = run_stage(&h, 0, &in, &out, build, bytes[build],
-			       guess_records(j, build, bytes[build]));
+		rc = run_stage(&h, 0, &in, &out, build, j->opts.input_bytes[build],
+			       sp__join_records(&j->opts, build));
 	close_hash(&h);
 	return rc;
 }

@@ -173,6 +173,7 @@ static int join(struct sp__join *j)
 
 	if (j->opts.algorithm == SP_JOIN_MERGE)
 		return sp__join_merge(j);
+	sp_join_expect(&j->opts, j->io->inputs);
 	rc = first_lines(j);
 	return rc < 0 ? rc : sp__join_hash(j);
 }

@@ -25,6 +25,41 @@ uint64_t sp__join_formula1(uint64_t build_pages, uint64_t memory_pages)
 	return (build_pages - memory_pages + memory_pages - 2) / (memory_pages - 1) + 1;
 }
 
+uint64_t sp__join_formula2(uint64_t partitions, uint64_t memory_pages)
+{
+	return memory_pages > partitions ? 2 * (memory_pages - partitions) / partitions : 0;
+}
+
+unsigned sp__join_build(const struct sp_join_opts *o)
+{
+	if (o->build)
+		return o->build;
+	if (o->input_bytes[0] && o->input_bytes[1])
+		return o->input_bytes[0] < o->input_bytes[1] ? 1 : 2;
+	return o->input_bytes[0] ? 1 : 2;
+}
+
+uint64_t sp__join_records(const struct sp_join_opts *o, int input)
+{
+	uint64_t mean = o->record_bytes[input] ? o->record_bytes[input] : SP__JOIN_MEAN_BYTES;
+
+	return o->input_bytes[input] / mean;
+}
+
+void sp_join_expect(struct sp_join_opts *opts, const char *const inputs[2])
+{
+	for (int i = 0; i < 2; i++) {
+		struct sp_sort_opts so = SP_SORT_OPTS_INIT;
+
+		so.format = (struct sp_recfmt){ .kind = SP_REC_LINE, .eol = opts->eol };
+		sp_sort_expect(&so, &inputs[i], 1);
+		if (!opts->input_bytes[i])
+			opts->input_bytes[i] = so.input_bytes;
+		if (!opts->record_bytes[i])
+			opts->record_bytes[i] = so.record_bytes;
+	}
+}
+
 /* The largest page of which there will be enough. */
 static uint32_t choose_page(uint64_t table_bytes)
 {
@@ -77,6 +112,10 @@ void sp__join_split(const struct sp__join_layout *l, enum sp_join_algorithm algo
 	unsigned resident = l->parts_max < PARTS_RESIDENT ? l->parts_max : PARTS_RESIDENT;
 	double share, each;
 
+	if (algorithm == SP_JOIN_NESTED) {
+		*split = (struct sp__join_split){ 0, 1, 0 };
+		return;
+	}
 	if (!bytes) {
 		n = l->parts_max < PARTS_UNKNOWN ? l->parts_max : PARTS_UNKNOWN;
 		*split = (struct sp__join_split){ (unsigned)n, 0, 1 };
@@ -101,4 +140,32 @@ void sp__join_split(const struct sp__join_layout *l, enum sp_join_algorithm algo
 	if (n > l->parts_max - resident)
 		n = l->parts_max - resident;
 	*split = (struct sp__join_split){ share > 0 ? resident : 0, (unsigned)n, share };
+}
+
+int sp_join_plan(const struct sp_join_opts *o, struct sp_join_plan *plan, struct sp_errinfo *err)
+{
+	struct sp__join_layout l;
+	struct sp__join_split split;
+	int rc = sp__join_layout(o, &l, err), input;
+	uint64_t records;
+
+	if (rc < 0)
+		return rc;
+	*plan = (struct sp_join_plan){ .algorithm = o->algorithm, .build = sp__join_build(o) };
+	input = (int)plan->build - 1;
+	records = sp__join_records(o, input);
+	plan->build_bytes = o->input_bytes[input];
+	plan->need_bytes = sp__join_need(plan->build_bytes, records);
+	plan->memory_bytes = l.table_bytes;
+	plan->page_bytes = l.page_bytes;
+	sp__join_split(&l, o->algorithm, plan->build_bytes, records, &split);
+	plan->resident = split.resident;
+	plan->spilled = split.spilled;
+	plan->resident_share = split.share;
+	if (!plan->build_bytes)
+		return 0;
+	plan->partitions = sp__join_formula1((plan->need_bytes + l.page_bytes - 1) / l.page_bytes,
+					     l.table_bytes / l.page_bytes);
+	plan->group_pages = sp__join_formula2(plan->partitions, l.table_bytes / l.page_bytes);
+	return 0;
 }

@@ -38,6 +38,12 @@ SP_MUST_CHECK int sp__join_layout(const struct sp_join_opts *opts, struct sp__jo
 uint64_t sp__join_need(uint64_t bytes, uint64_t records);
 /* Formula (1): partitions for pages of build input and pages of memory. */
 uint64_t sp__join_formula1(uint64_t build_pages, uint64_t memory_pages);
+/* Formula (2): pages in a row of one partition, if sorted by partition before writing. */
+uint64_t sp__join_formula2(uint64_t partitions, uint64_t memory_pages);
+/* The input that builds, 1 or 2: as wished, else the smaller one, else one of known size. */
+unsigned sp__join_build(const struct sp_join_opts *opts);
+/* Records expected of input 0 or 1; 0: unknown. */
+uint64_t sp__join_records(const struct sp_join_opts *opts, int input);
 /* bytes 0: unknown. */
 void sp__join_split(const struct sp__join_layout *layout, enum sp_join_algorithm algorithm,
 		    uint64_t bytes, uint64_t records, struct sp__join_split *split);

@@ -5,9 +5,10 @@
  */
 #include "report/doc.h"
 
-static const char *const algorithm_names[] = {
-	[SP_JOIN_MERGE] = "merge", [SP_JOIN_HYBRID] = "hybrid", [SP_JOIN_GRACE] = "grace"
-};
+static const char *const algorithm_names[] = { [SP_JOIN_MERGE] = "merge",
+					       [SP_JOIN_HYBRID] = "hybrid",
+					       [SP_JOIN_GRACE] = "grace",
+					       [SP_JOIN_NESTED] = "nested" };
 static const char *const direct_names[] = { "auto", "never", "always" };
 static const char *const phase_names[SP_JOIN_PHASES] = { [SP_JOIN_PHASE_BUILD] = "build_partition",
 							 [SP_JOIN_PHASE_PROBE] = "probe_partition",
@@ -116,5 +117,28 @@ struct sp_report *sp_report_join(const struct sp_join_opts *opts, const struct s
 	put_result(doc, stats);
 	put_phases(doc, stats);
 	put_use(doc, stats);
+	return sp__report_done(report, failed);
+}
+
+struct sp_report *sp_report_join_plan(const struct sp_join_plan *plan)
+{
+	struct sp__doc doc, p;
+	bool failed;
+	struct sp_report *report = sp__report_new("spindle.join-plan/1", "xjoin", &failed, &doc);
+
+	if (!report)
+		return NULL;
+	p = sp__doc_object(doc, "plan");
+	sp__doc_text(p, "algorithm", algorithm_names[plan->algorithm]);
+	sp__doc_count(p, "build_input", plan->build);
+	sp__doc_known(p, "build_bytes", plan->build_bytes);
+	sp__doc_known(p, "need_bytes", plan->need_bytes);
+	sp__doc_count(p, "memory_bytes", plan->memory_bytes);
+	sp__doc_count(p, "page_bytes", plan->page_bytes);
+	sp__doc_known(p, "partitions", plan->partitions);
+	sp__doc_known(p, "group_pages", plan->group_pages);
+	sp__doc_count(p, "resident_partitions", plan->resident);
+	sp__doc_count(p, "spilled_partitions", plan->spilled);
+	sp__doc_real(p, "resident_share", plan->resident_share);
 	return sp__report_done(report, failed);
 }

@@ -77,6 +77,7 @@ tables()
 	expected -t'|' l r >want
 	[ -s want ]
 	for options in "-S 512K" "-S 1M --build=1" "-S 4M --build=2" "-S 64M" "-S 1M --algorithm=grace" \
+		"-S 512K --algorithm=nested" "-S 64M --algorithm=nested --build=1" \
 		"-S 1M --page-size=4K --join-memory=256K" "-S 2M --seed=5 --engine=sync --direct=never"; do
 		# shellcheck disable=SC2086
 		"$xjoin" $options -t'|' l r | sort | cmp - want
@@ -248,4 +249,15 @@ assert d["result"]["output_records"] == len(open("out").readlines())
 assert d["spill"]["write_bytes"] > 0 and d["result"]["partitions"] > 1
 P
 	diff keys "$BATS_TEST_DIRNAME/../golden/report-join.keys"
+}
+
+@test "--explain says what would be done and does nothing" {
+	seq 300000 >big
+	seq 10 >small
+	run -0 --separate-stderr "$xjoin" --explain -S 1M --build=1 big small
+	[ -z "$output" ]
+	[[ $stderr == *"build input"*1* && $stderr == *"partitions"* ]]
+	run -0 "$xjoin" --explain --stats=plan.json -S 1M big big
+	grep -q '"schema": "spindle.join-plan/1"' plan.json
+	run -1 "$xjoin" --explain --algorithm=merge big small
 }

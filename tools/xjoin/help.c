@@ -28,7 +28,7 @@ static const char own[] =
 	"                             anti: as -v 1\n"
 	"      --csv                  RFC 4180 fields, without newlines; parted by -t or comma\n"
 	"      --output=FILE          write to FILE, which appears when it is complete\n"
-	"      --algorithm=WORD       hybrid, grace, merge or auto\n"
+	"      --algorithm=WORD       hybrid, grace, nested, merge or auto\n"
 	"      --build=FILE           read file 1 or 2 first; auto: the smaller one\n"
 	"  -S, --buffer-size=SIZE     memory for the whole program\n"
 	"  -T, --temporary-directory=DIR  put temporary data in DIR, not in $TMPDIR or /tmp;\n"
@@ -38,6 +38,7 @@ static const char own[] =
 	"      --engine=NAME          io_uring, libaio, sync, null, auto\n"
 	"      --direct[=WHEN]        pass the page cache by: auto, always or never\n"
 	"      --seed=N               of the hashes\n"
+	"      --explain              print the plan on standard error; do not join\n"
 	"      --stats[=FILE]         write a report as JSON; standard error if no FILE\n"
 	"      --usage                print the options in short and exit\n"
 	"\n";
@@ -72,7 +73,7 @@ void usage_print(void)
 	       "        [--nocheck-order] [--header] [--type=WORD] [--csv] [--output=FILE]\n"
 	       "        [--algorithm=WORD] [--build=FILE] [--join-memory=SIZE]\n"
 	       "        [--page-size=SIZE] [--engine=NAME] [--direct[=WHEN]] [--seed=N]\n"
-	       "        [--stats[=FILE]]\n"
+	       "        [--explain] [--stats[=FILE]]\n"
 	       "        [--help] [--version] [--usage] FILE1 FILE2\n",
 	       msg_program());
 }

@@ -64,20 +64,50 @@ static FILE *open_report(const char *name)
 	return f;
 }
 
-static void write_stats(const struct settings *set, const struct sp_join_io *io,
-			const struct sp_join_stats *stats, FILE *f)
+static void write_report(const struct settings *set, const struct sp_report *report, FILE *f)
 {
-	struct sp_report *report = sp_report_join(&set->opts, io, stats);
-	int rc;
+	int rc = sp_report_json(report, f);
 
-	if (!report)
-		die("memory exhausted");
-	rc = sp_report_json(report, f);
 	if (f != stderr && fclose(f))
 		rc = -errno;
 	if (rc < 0)
 		die_sys(-rc, "%s", quote_file(set->stats));
+}
+
+static void write_stats(const struct settings *set, const struct sp_join_io *io,
+			const struct sp_join_stats *stats, FILE *f)
+{
+	struct sp_report *report = sp_report_join(&set->opts, io, stats);
+
+	if (!report)
+		die("memory exhausted");
+	write_report(set, report, f);
 	sp_report_free(report);
+}
+
+/* --explain: the plan as text, or, with --stats, as JSON. */
+static int explain(struct settings *set)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_report *report;
+	struct sp_join_plan plan;
+	int rc;
+
+	sp_join_expect(&set->opts, set->inputs);
+	if (sp_join_plan(&set->opts, &plan, &err))
+		failure(set, &err);
+	report = sp_report_join_plan(&plan);
+	if (!report)
+		die("memory exhausted");
+	if (set->stats) {
+		write_report(set, report, open_report(set->stats));
+	} else {
+		rc = sp_report_text(report, stderr, 0);
+		if (rc < 0)
+			die_sys(-rc, "standard error");
+	}
+	sp_report_free(report);
+	return 0;
 }
 
 int join_run(struct settings *set)
@@ -91,11 +121,14 @@ int join_run(struct settings *set)
 		.disorder_arg = set,
 	};
 	struct sp_join_stats stats;
-	FILE *report = set->stats ? open_report(set->stats) : NULL;
+	FILE *report;
 	int rc;
 
 	if (!set->opts.memory_bytes)
 		set->opts.memory_bytes = sp_memory_default();
+	if (set->explain)
+		return explain(set);
+	report = set->stats ? open_report(set->stats) : NULL;
 	rc = sp_join_run(&set->opts, &io, &stats, &err);
 	if (rc < 0)
 		failure(set, &err);

@@ -23,6 +23,7 @@ enum {
 	TUNE_ENGINE,
 	TUNE_DIRECT,
 	TUNE_SEED,
+	TUNE_EXPLAIN,
 	TUNE_STATS,
 	TUNE_USAGE,
 };
@@ -40,16 +41,16 @@ const struct option tuning_options[] = {
 	{ "engine", required_argument, NULL, TUNE_ENGINE },
 	{ "direct", optional_argument, NULL, TUNE_DIRECT },
 	{ "seed", required_argument, NULL, TUNE_SEED },
+	{ "explain", no_argument, NULL, TUNE_EXPLAIN },
 	{ "stats", optional_argument, NULL, TUNE_STATS },
 	{ "usage", no_argument, NULL, TUNE_USAGE },
 	{ NULL, 0, NULL, 0 },
 };
 
-static const struct choice algorithm_words[] = { { "auto", ALGORITHM_AUTO },
-						 { "hybrid", SP_JOIN_HYBRID },
-						 { "grace", SP_JOIN_GRACE },
-						 { "merge", SP_JOIN_MERGE },
-						 { NULL, 0 } };
+static const struct choice algorithm_words[] = {
+	{ "auto", ALGORITHM_AUTO }, { "hybrid", SP_JOIN_HYBRID }, { "grace", SP_JOIN_GRACE },
+	{ "merge", SP_JOIN_MERGE }, { "nested", SP_JOIN_NESTED }, { NULL, 0 }
+};
 static const struct choice type_words[] = { { "inner", TYPE_INNER },
 					    { "left", TYPE_LEFT },
 					    { "right", TYPE_RIGHT },
@@ -145,6 +146,9 @@ bool tuning_apply(struct settings *set, int code, const char *name, const char *
 	case TUNE_SEED:
 		set->opts.seed = number_option(name, text, 0);
 		break;
+	case TUNE_EXPLAIN:
+		set->explain = true;
+		break;
 	case TUNE_STATS:
 		set->stats = text ? text : "-";
 		break;
@@ -171,6 +175,7 @@ void tuning_finish(struct settings *set)
 	o->algorithm = (enum sp_join_algorithm)set->algorithm;
 	if (o->algorithm == SP_JOIN_MERGE) {
 		exclude(o->csv, "--csv", true, "--algorithm=merge");
+		exclude(set->explain, "--explain", true, "--algorithm=merge");
 		exclude(o->semi, "--type=semi", true, "--algorithm=merge");
 		for (int i = 0; i < 2; i++)
 			if (set->key[i].n > 1)

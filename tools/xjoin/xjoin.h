@@ -50,6 +50,7 @@ struct settings {
 	struct sp_join_column *columns;
 	bool disorder; /* has been told of */
 	const char *output;
+	bool explain;
 	const char *stats; /* NULL: none; "-": standard error */
 	const char **tmpdirs;
 	size_t ntmpdirs;

@@ -33,6 +33,7 @@ enum sp_join_algorithm {
 	SP_JOIN_MERGE,	/* both inputs are sorted */
 	SP_JOIN_HYBRID, /* hash join; part of the build input stays in memory */
 	SP_JOIN_GRACE,	/* hash join; all of both inputs is parted first */
+	SP_JOIN_NESTED, /* block nested loops over copies in temporary space */
 };
 
 enum sp_join_order {
@@ -67,6 +68,8 @@ struct sp_join_opts {
 
 	enum sp_join_algorithm algorithm;
 	unsigned build;		    /* file read into memory first: 1 or 2; 0: the smaller */
+	uint64_t input_bytes[2];    /* expected; 0: unknown */
+	uint64_t record_bytes[2];   /* mean length of the records; 0: unknown */
 	uint64_t memory_bytes;	    /* ceiling on the process's memory (-S) */
 	uint64_t join_bytes;	    /* for records of the build input; 0: what is left */
 	uint32_t page_bytes;	    /* of temporary space; 0: chosen */
@@ -95,6 +98,35 @@ struct sp_join_io {
 	void (*disorder)(void *arg, unsigned file, uint64_t line, const char *data, size_t bytes);
 	void *disorder_arg;
 };
+
+/* What a hash join is going to do. */
+struct sp_join_plan {
+	enum sp_join_algorithm algorithm;
+	unsigned build;	       /* the input read into memory first, 1 or 2 */
+	uint64_t build_bytes;  /* of it; 0: unknown */
+	uint64_t need_bytes;   /* what its records take in memory: |R| F */
+	uint64_t memory_bytes; /* for them: |M| */
+	uint32_t page_bytes;   /* the page that both are counted in */
+	uint64_t partitions;   /* N of formula (1); 0: unknown */
+	uint64_t group_pages;  /* G of formula (2), if they were sorted; 0: unknown */
+	unsigned resident;     /* partitions in memory as long as there is room */
+	unsigned spilled;      /* partitions in temporary space from the start */
+	double resident_share; /* of the build input, for those in memory */
+};
+
+/*
+ * Fills in what opts leaves unknown (0) of input_bytes and record_bytes: lengths
+ * of regular files, and the mean length of their first lines, unless there is less than
+ * 1 MB.
+ */
+SP_API void sp_join_expect(struct sp_join_opts *opts, const char *const inputs[2]);
+
+/*
+ * Pure: fills plan from opts, whose algorithm is a hash join.  0, or SP_EBUDGET when
+ * hand-set sizes contradict the memory, with the least that would do in err->text.
+ */
+SP_API SP_MUST_CHECK int sp_join_plan(const struct sp_join_opts *opts, struct sp_join_plan *plan,
+				      struct sp_errinfo *err);
 
 enum { SP_JOIN_PHASE_BUILD, SP_JOIN_PHASE_PROBE, SP_JOIN_PHASE_JOIN, SP_JOIN_PHASES };
 

@@ -27,6 +27,8 @@ SP_API struct sp_report *sp_report_sort(const struct sp_sort_opts *opts,
 SP_API struct sp_report *sp_report_join(const struct sp_join_opts *opts,
 					const struct sp_join_io *io,
 					const struct sp_join_stats *stats);
+/* Its plan alone (--explain): schema spindle.join-plan/1. */
+SP_API struct sp_report *sp_report_join_plan(const struct sp_join_plan *plan);
 /* The plan alone (--explain): schema spindle.sort-plan/1. */
 SP_API struct sp_report *sp_report_sort_plan(const struct sp_sort_plan *plan);
 /*

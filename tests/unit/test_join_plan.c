@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a hash join parts its inputs: formulas (1) and (2) of Wang and Cherniack,
+ * and what the planner makes of them.
+ */
+#include <string.h>
+#include "join/plan.h"
+#include "tap.h"
+
+static void test_formulas(void)
+{
+	ok(sp__join_formula1(19, 7) == 3, "19 pages in 7 make three partitions (section 3.2)");
+	ok(sp__join_formula1(7, 7) == 1 && sp__join_formula1(8, 7) == 2,
+	   "what fits is one partition, one page more makes two");
+	ok(sp__join_formula1(1000000, 128) == 7875, "formula (1) with many partitions");
+	ok(sp__join_formula2(3, 7) == 2, "formula (2): G of the example is 2");
+	ok(sp__join_formula2(128, 128) == 0, "no memory left to sort in: G is 0");
+	/* Table 8: the supplier table in MB, in 1 MB of memory and pages of 8 KB. */
+	static const struct {
+		const char *name;
+		uint64_t mb, partitions, group;
+	} table[] = { { "Small-1", 4, 5, 49 },
+		      { "Medium-1", 12, 13, 17 },
+		      { "Large-1", 26, 27, 7 },
+		      { "Large-2", 28, 29, 6 } };
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		uint64_t n = sp__join_formula1(table[i].mb * 128, 128);
+
+		ok(n == table[i].partitions && sp__join_formula2(n, 128) == table[i].group,
+		   "%s: N = %llu, G = %llu", table[i].name, (unsigned long long)table[i].partitions,
+		   (unsigned long long)table[i].group);
+	}
+}
+
+static void test_layout(void)
+{
+	struct sp_join_opts o = SP_JOIN_OPTS_INIT;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__join_layout l;
+	bool within = true, enough = true;
+
+	for (uint64_t m = 512 << 10; m <= UINT64_C(8) << 30; m *= 2) {
+		o.memory_bytes = m;
+		if (sp__join_layout(&o, &l, &err)) {
+			within = false;
+			break;
+		}
+		within &= l.table_bytes + l.write_bytes + l.read_bytes + l.bloom_bytes <=
+			  m + (256 << 10);
+		enough &= l.parts_max >= 4 && l.write_bytes / l.parts_max >= l.page_bytes &&
+			  l.table_bytes / l.page_bytes >= 64;
+	}
+	ok(within, "all buffers lie within the memory, from 512 KB to 8 GB");
+	ok(enough, "there are four writers, a page for each, and 64 pages of table at least");
+	o.join_bytes = 4096;
+	o.page_bytes = 4096;
+	ok(sp__join_layout(&o, &l, &err) == SP_EBUDGET && strstr(err.text, "64 pages"),
+	   "one page for the table is refused with the least that would do");
+}
+
+static void test_split(void)
+{
+	struct sp_join_opts o = SP_JOIN_OPTS_INIT;
+	struct sp__join_layout l;
+	struct sp__join_split s;
+	bool fits = true, bounded = true;
+
+	o.memory_bytes = 64 << 20;
+	if (sp__join_layout(&o, &l, NULL))
+		return;
+	sp__join_split(&l, SP_JOIN_HYBRID, 1 << 20, 10000, &s);
+	ok(s.resident > 0 && s.spilled == 0, "what fits stays in memory");
+	sp__join_split(&l, SP_JOIN_GRACE, 1 << 20, 10000, &s);
+	ok(s.resident == 0 && s.spilled > 0, "GRACE keeps nothing in memory");
+	sp__join_split(&l, SP_JOIN_HYBRID, 0, 0, &s);
+	ok(s.resident > 4 && s.spilled == 0, "an input of unknown size begins in memory");
+	sp__join_split(&l, SP_JOIN_NESTED, 1 << 20, 10000, &s);
+	ok(s.resident == 0 && s.spilled == 1, "nested loops need one copy");
+	for (uint64_t bytes = 40 << 20; bytes < UINT64_C(1) << 40; bytes += bytes / 3) {
+		double need = (double)sp__join_need(bytes, bytes / 100);
+
+		sp__join_split(&l, SP_JOIN_HYBRID, bytes, bytes / 100, &s);
+		bounded &= s.resident + s.spilled <= l.parts_max;
+		if (s.spilled && s.resident + s.spilled < l.parts_max)
+			fits &= (1 - s.share) * need / s.spilled <= (double)l.table_bytes;
+		fits &= s.share * need <= (double)l.table_bytes || !s.spilled;
+	}
+	ok(fits, "partitions are planned to fit, in memory and later");
+	ok(bounded, "never more partitions than writers");
+}
+
+static void test_choice(void)
+{
+	struct sp_join_opts o = SP_JOIN_OPTS_INIT;
+	struct sp_join_plan p;
+
+	o.algorithm = SP_JOIN_HYBRID;
+	o.memory_bytes = 64 << 20;
+	o.input_bytes[0] = 1 << 30;
+	ok(sp_join_plan(&o, &p, NULL) == 0 && p.build == 1, "of a file and a pipe the file builds");
+	o.input_bytes[1] = 1 << 20;
+	ok(sp_join_plan(&o, &p, NULL) == 0 && p.build == 2 && p.partitions == 1,
+	   "the smaller input builds");
+	o.build = 1;
+	ok(sp_join_plan(&o, &p, NULL) == 0 && p.build == 1 && p.partitions > 20 &&
+		   p.spilled >= p.partitions - 1,
+	   "a hand-set choice counts");
+}
+
+int main(void)
+{
+	test_formulas();
+	test_layout();
+	test_split();
+	test_choice();
+	return done();
+}

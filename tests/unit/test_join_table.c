@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records of the build side in memory: lists, giants, slots and chains.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "join/table.h"
+#include "tap.h"
+
+#define PAGE 4096
+
+static struct sp__budget budget;
+
+static int add(struct sp__table *t, struct sp__reclist *l, const char *key, size_t pad)
+{
+	size_t n = strlen(key);
+	char *line = malloc(n + pad + 2);
+	struct sp__slice k = { line, n };
+	int rc;
+
+	memcpy(line, key, n);
+	memset(line + n, ' ', pad);
+	line[n + pad] = '\n';
+	rc = sp__table_add(t, l, line, n + pad, &k, false);
+	free(line);
+	return rc;
+}
+
+static size_t chain(const struct sp__table *t, const char *key, uint64_t seed)
+{
+	struct sp__slice k = { key, strlen(key) };
+	struct sp__rec *r = sp__table_find(t, sp__key_hash(k.p, k.n, seed), &k);
+	size_t n = 0;
+
+	for (; r; r = r->next ? sp__table_rec(t, r->next) : NULL)
+		n++;
+	return n;
+}
+
+static void test_find(void)
+{
+	struct sp__reclist a, b, *lists[] = { &a, &b };
+	struct sp__table t;
+	char key[32];
+	bool all = true, none = true;
+
+	ok(sp__table_init(&t, 1 << 20, PAGE, &budget) == 0, "a table can be made");
+	sp__reclist_init(&a);
+	sp__reclist_init(&b);
+	for (int i = 0; i < 3000; i++) {
+		snprintf(key, sizeof(key), "key %d", i % 1000);
+		all &= add(&t, i & 1 ? &a : &b, key, (size_t)i % 50) == 0;
+	}
+	all &= add(&t, &a, "", 0) == 0 && add(&t, &b, "giant", 3 * PAGE) == 0;
+	ok(all, "records with their fields, one without, one larger than a page");
+	ok(sp__table_make(&t, lists, 2, 5) == 0, "slots are made");
+	for (int i = 0; i < 1000; i++) {
+		snprintf(key, sizeof(key), "key %d", i);
+		all &= chain(&t, key, 5) == 3;
+		snprintf(key, sizeof(key), "kez %d", i);
+		none &= chain(&t, key, 5) == 0;
+	}
+	ok(all && none, "each key finds its three records, others none");
+	ok(chain(&t, "", 5) == 1 && chain(&t, "giant", 5) == 1, "so do the empty and the giant");
+	sp__table_release(&t);
+	ok(atomic_load(&budget.used_bytes) == 0, "the giant's memory is given back");
+}
+
+static void test_room(void)
+{
+	struct sp__reclist a, b;
+	struct sp__recwalk w = { 0 };
+	struct sp__table t;
+	size_t taken = 0, again = 0, walked = 0;
+
+	if (sp__table_init(&t, 64 * PAGE, PAGE, &budget))
+		return;
+	sp__reclist_init(&a);
+	sp__reclist_init(&b);
+	while (add(&t, taken & 1 ? &a : &b, "k", 100) == 0)
+		taken++;
+	ok(taken * 128 <= 64 * PAGE && taken * 150 > 50 * PAGE, "pages and slots share the limit");
+	while (sp__table_walk(&t, &a, &w))
+		walked++;
+	ok(walked == a.records, "a walk sees each record of its list");
+	sp__table_drop(&t, &a);
+	while (add(&t, &b, "k", 100) == 0)
+		again++;
+	ok(again + 40 > taken / 2 && again < taken, "dropped pages are used again");
+	ok(add(&t, &b, "k", 60 * PAGE) == 1, "a giant that does not fit is refused");
+	sp__table_release(&t);
+}
+
+int main(void)
+{
+	sp__budget_init(&budget, UINT64_MAX);
+	test_find();
+	test_room();
+	return done();
+}
