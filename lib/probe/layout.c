@@ -258,6 +258,13 @@ static int place_pattern(struct sp__probe *p, uint64_t first, const struct sp__p
 		p->base = first + clean(z, b[i].align, q[i], 2 * (uint64_t)b[i].run + 1);
 		rc = confirm(p, p->base, b[i].run, q[i]);
 	}
+	/* Bands that do not repeat: each is a surface of the zone. */
+	if (p->place.order == SP__ORDER_BANDS &&
+	    (p->place.surfaces == 1 || z->nskew == z->tracks) &&
+	    z->tracks / p->place.band <= SURFACES_MAX) {
+		p->place.whole = true;
+		p->place.surfaces = (uint32_t)(z->tracks / p->place.band);
+	}
 	if (p->place.order == SP__ORDER_UNKNOWN)
 		p->base = first;
 	return rc;
@@ -283,7 +290,7 @@ const char *sp__place_words(const struct sp__place *place)
 	case SP__ORDER_CYLINDER:
 		return "cylinder";
 	case SP__ORDER_BANDS:
-		return "hybrid-serpentine";
+		return place->whole ? "surface-serpentine" : "hybrid-serpentine";
 	case SP__ORDER_SURFACE:
 		return "surface-serpentine";
 	default:

@@ -98,31 +98,85 @@ static bool solid(const struct sp__pzone *z)
 	return z->tracks >= SOLID_TRACKS || z->tracks >= 2 * (uint64_t)z->nlens + 1;
 }
 
+/* The last track of a zone of equal tracks is odd: takes it away, and returns its blocks. */
+static uint64_t trim_back(struct sp__pzone *z)
+{
+	uint64_t blocks;
+
+	if (z->nlens != 1 || !z->nodd || z->odd[z->nodd - 1].track + 1 != z->tracks)
+		return 0;
+	blocks = z->lens[0] - z->odd[--z->nodd].missing;
+	z->tracks--;
+	z->blocks -= blocks;
+	return blocks;
+}
+
+static uint64_t trim_front(struct sp__pzone *z)
+{
+	uint64_t blocks;
+
+	if (z->nlens != 1 || !z->nodd || z->odd[0].track)
+		return 0;
+	blocks = z->lens[0] - z->odd[0].missing;
+	memmove(z->odd, z->odd + 1, --z->nodd * sizeof(*z->odd));
+	for (size_t i = 0; i < z->nodd; i++)
+		z->odd[i].track--;
+	z->first_lbn += blocks;
+	z->blocks -= blocks;
+	z->tracks--;
+	return blocks;
+}
+
+/* Gives the tracks back that were taken away. */
+static int untrim(struct sp__pzone *a, uint64_t back, struct sp__pzone *b, uint64_t front)
+{
+	int rc = 0;
+
+	if (back) {
+		rc = add_odd(a, a->nodd, a->tracks++, (uint32_t)(a->lens[0] - back));
+		a->blocks += back;
+	}
+	if (front && !rc) {
+		rc = extend_back(b, 1, front);
+		if (!rc)
+			rc = add_odd(b, 0, 0, (uint32_t)(b->lens[0] - front));
+	}
+	return rc;
+}
+
+/* Two solid zones with pieces, or odd tracks, between them. */
+static int join_two(struct sp__probe *p, size_t i, size_t j, bool *done)
+{
+	struct sp__pzone *a = &p->zones[i], *b = &p->zones[j];
+	uint64_t gap = b->first_lbn - a->first_lbn - a->blocks, reads = 0;
+	uint64_t back = trim_back(a), front = trim_front(b);
+	int rc = 0;
+
+	*done = false;
+	if (gap + back + front)
+		rc = share(a, b, gap + back + front, done);
+	if (rc || !*done)
+		return rc ? rc : untrim(a, back, b, front);
+	for (size_t k = i + 1; k < j; k++)
+		reads += p->zones[k].reads;
+	b->reads += reads;
+	sp__zones_drop(p, i + 1, j - i - 1);
+	return 0;
+}
+
 static int join_pieces(struct sp__probe *p)
 {
-	size_t i = 0, j;
-	uint64_t reads, between;
 	bool done;
 	int rc = 0;
 
-	while (i + 2 < p->nzones && !rc) {
-		reads = 0;
+	for (size_t i = 0, j; i + 1 < p->nzones && !rc; i++) {
 		for (j = i + 1; j < p->nzones && follows(&p->zones[j - 1], &p->zones[j]) &&
 				p->zones[j].tracks <= PIECE_TRACKS;
 		     j++)
-			reads += p->zones[j].reads;
-		if (j == i + 1 || j == p->nzones || !solid(&p->zones[i]) || !solid(&p->zones[j]) ||
-		    !follows(&p->zones[j - 1], &p->zones[j])) {
-			i++;
-			continue;
-		}
-		between = p->zones[j].first_lbn - p->zones[i].first_lbn - p->zones[i].blocks;
-		rc = share(&p->zones[i], &p->zones[j], between, &done);
-		if (!rc && done) {
-			p->zones[j].reads += reads;
-			sp__zones_drop(p, i + 1, j - i - 1);
-		}
-		i++;
+			;
+		if (j < p->nzones && solid(&p->zones[i]) && solid(&p->zones[j]) &&
+		    follows(&p->zones[j - 1], &p->zones[j]))
+			rc = join_two(p, i, j, &done);
 	}
 	return rc;
 }
@@ -185,7 +239,7 @@ static uint64_t leaves(const uint32_t *len, uint64_t n, uint32_t q, uint32_t *pa
 	return odd;
 }
 
-static int express(struct sp__pzone *z)
+int sp__pzone_express(struct sp__pzone *z)
 {
 	uint32_t pattern[PATTERN_MAX], *len, q, had = z->lens[0];
 	size_t k = 0, n = 0;
@@ -228,7 +282,7 @@ int sp__zones_mend(struct sp__probe *p)
 	int rc = 0;
 
 	for (size_t i = 0; i < p->nzones && !rc; i++)
-		rc = express(&p->zones[i]);
+		rc = sp__pzone_express(&p->zones[i]);
 	if (!rc)
 		rc = join_pieces(p);
 	return rc ? rc : join_front(p);

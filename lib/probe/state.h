@@ -92,6 +92,7 @@ struct sp__place {
 	enum sp__order order;
 	uint32_t surfaces; /* 0: unknown */
 	uint32_t band;	   /* tracks of a run on one surface */
+	bool whole;	   /* one band is all of a zone */
 };
 
 struct sp__probe {
@@ -170,7 +171,9 @@ SP_MUST_CHECK int sp__pzone_extend(struct sp__probe *p, struct sp__pzone *z, uin
 /* zones.c */
 /* All zones from lbn on, where a track begins (or, from 0 on, is taken to begin). */
 SP_MUST_CHECK int sp__zones_find(struct sp__probe *p, uint64_t lbn);
-/* mend.c: what the finder left in pieces around invisible boundaries is put together. */
+/* mend.c: many odd tracks may be a pattern of several lengths. */
+SP_MUST_CHECK int sp__pzone_express(struct sp__pzone *z);
+/* What the finder left in pieces around invisible boundaries is put together. */
 SP_MUST_CHECK int sp__zones_mend(struct sp__probe *p);
 /* Some tracks of three places of the device. */
 SP_MUST_CHECK int sp__zones_sample(struct sp__probe *p);

@@ -123,8 +123,12 @@ static int same_tracks(struct sp__probe *p, struct sp__pzone *z, uint64_t hint, 
 	int rc;
 
 	*yes = false;
-	if (hint <= z->tracks || hint >= most_tracks(p, z))
+	if (z->tracks < 2 || hint <= z->tracks || hint >= most_tracks(p, z))
 		return 0;
+	/* One place alone may be an alias of other lengths. */
+	rc = hint > 8 ? holds(p, z, hint / 3 + 1, &is) : 0;
+	if (rc || !is)
+		return rc == -EIO ? 0 : rc;
 	rc = holds(p, z, hint, yes);
 	if (!rc && *yes)
 		rc = one(p, z, hint + 1, &is);
@@ -321,6 +325,8 @@ int sp__pzone_extend(struct sp__probe *p, struct sp__pzone *z, uint64_t hint)
 		same = false;
 		if (!rc)
 			rc = look_closer(p, z, &ended);
+		if (!rc && !ended)
+			rc = sp__pzone_express(z);
 		sp__probe_progress(p, SP_PROBE_ZONES,
 				   (double)sp__pzone_start(z, z->tracks) / (double)p->t->blocks);
 	}

@@ -17,6 +17,7 @@
 #define ROUND_MAX 32	 /* zones of a round */
 #define PATTERN_MAX 4096 /* tracks of a round */
 #define SAMPLES 3
+#define SOLID_TRACKS 16 /* of a zone whose length is beyond doubt */
 
 int sp__zones_add(struct sp__probe *p, struct sp__pzone *z)
 {
@@ -84,7 +85,7 @@ static int absorb(struct sp__probe *p, bool *done)
 	length = sp__pzone_length(a, a->tracks);
 	if (!follows(a, b) || b->nlens != 1)
 		return 0;
-	if (b->tracks == 1 && !b->nodd && b->lens[0] < length)
+	if (a->tracks >= SOLID_TRACKS && b->tracks == 1 && !b->nodd && b->lens[0] < length)
 		missing = length - b->lens[0];
 	else if (a->nlens != 1 || b->lens[0] != length)
 		return 0;

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Planted difficulties: layouts, speeds and gaps that a probe must find or
+ * own up to.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/rng.h"
+#include "probe/state.h"
+#include "tap.h"
+
+#define NOISE "noise=20us"
+
+/* A model file; the rest of the text goes between the braces. */
+static void write_model(const char *path, const char *rest)
+{
+	FILE *f = fopen(path, "w");
+
+	if (!f)
+		exit(2);
+	fprintf(f,
+		"{\"schema\":\"spindle.model/1\",\"kind\":\"rotating\",\"name\":\"planted\","
+		"\"about\":\"for a test\",\"block_bytes\":512,\"head_switch_ms\":0.6,"
+		"\"write_settle_ms\":0.3,\"read_overhead_ms\":0.2,\"write_overhead_ms\":0.2,"
+		"\"cache\":\"off\",\"queue\":{\"depth\":8,\"policy\":\"fifo\"},"
+		"\"seek_ms\":[[1,0.7],[8,0.9],[9,1.3],[100,2],[1999,6]],%s}",
+		rest);
+	fclose(f);
+}
+
+static bool exact(const struct sp_geometry *g, const char *model, unsigned n)
+{
+	struct sp_geometry *truth;
+	struct sp_geometry_info info;
+	struct sp__rng rng = { 5 };
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	bool same = true;
+
+	if (sp_geometry_model(&truth, model, &err)) {
+		diag("%s", err.text);
+		return false;
+	}
+	sp_geometry_info(truth, &info);
+	for (unsigned i = 0; i < n && same; i++) {
+		uint64_t lbn = sp__rng_below(&rng, info.blocks);
+		struct sp_track a, b;
+
+		same = !sp_geometry_track(g, lbn, &a) && !sp_geometry_track(truth, lbn, &b) &&
+		       a.first == b.first && a.blocks == b.blocks;
+		if (!same)
+			diag("LBN %llu", (unsigned long long)lbn);
+	}
+	sp_geometry_free(truth);
+	return same;
+}
+
+static struct sp_probe *probe_model(const char *path)
+{
+	char device[300];
+	struct sp_probe_opts opts = { .device = device };
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_probe *p;
+
+	snprintf(device, sizeof(device), "sim:%s," NOISE, path);
+	if (sp_probe_run(&p, &opts, &err))
+		diag("%s", err.text);
+	return p;
+}
+
+static void test_surface(const char *path)
+{
+	struct sp_probe *p;
+	const struct sp_probe_result *r;
+
+	write_model(path, "\"rpm\":7200,\"surfaces\":4,\"cylinders\":2000,\"layout\":"
+			  "\"surface-serpentine\",\"zones\":[{\"first_cyl\":0,\"last_cyl\":999,"
+			  "\"spt\":400,\"track_skew\":60,\"cyl_skew\":70,\"band_skew\":80},"
+			  "{\"first_cyl\":1000,\"last_cyl\":1999,\"spt\":360,\"track_skew\":54,"
+			  "\"cyl_skew\":63,\"band_skew\":70}]");
+	p = probe_model(path);
+	r = p ? sp_probe_result(p) : NULL;
+	ok(p && exact(sp_probe_geometry(p), path, 400),
+	   "tracks that go over a whole surface and back on the next are exact");
+	ok(r && r->layout && !strcmp(r->layout, "surface-serpentine") && r->surfaces == 4,
+	   "and known for what they are");
+	sp_probe_free(p);
+}
+
+static void test_speed(const char *path)
+{
+	struct sp_probe *p;
+	double ns = 6e10 / 5437;
+
+	write_model(path, "\"rpm\":5437,\"surfaces\":2,\"cylinders\":2000,\"layout\":\"cylinder\","
+			  "\"zones\":[{\"first_cyl\":0,\"last_cyl\":1999,\"spt\":400,"
+			  "\"track_skew\":60,\"cyl_skew\":70}]");
+	p = probe_model(path);
+	ok(p && fabs(sp_probe_result(p)->period_ns / ns - 1) < 5e-6,
+	   "a speed that no drive has is found to 5 ppm");
+	ok(p && exact(sp_probe_geometry(p), path, 200), "and the tracks with it");
+	sp_probe_free(p);
+}
+
+static void test_heads(const char *path)
+{
+	struct sp_probe *p;
+
+	write_model(path, "\"rpm\":10000,\"surfaces\":4,\"cylinders\":2000,\"layout\":\"cylinder\","
+			  "\"slips\":[[0,1,7],[3,2,100],[700,0,5],[700,0,6],[1999,3,2]],"
+			  "\"zones\":[{\"first_cyl\":0,\"last_cyl\":699,\"spt\":[400,396,404,398],"
+			  "\"track_skew\":60,\"cyl_skew\":70},{\"first_cyl\":700,"
+			  "\"last_cyl\":1999,\"spt\":[380,382,376,378],\"track_skew\":57,"
+			  "\"cyl_skew\":66}]");
+	p = probe_model(path);
+	ok(p && exact(sp_probe_geometry(p), path, 400),
+	   "heads with tracks of their own, and slips in them, are exact");
+	sp_probe_free(p);
+}
+
+/* A target that fails in a range of blocks, or that is no disk but looks like one. */
+static const struct sp__target_ops *base;
+static uint64_t bad_first, bad_last;
+static bool scrambled;
+
+static int bad_read(struct sp__target *t, uint64_t lbn, uint32_t blocks, struct sp__shot *s)
+{
+	int rc;
+
+	if (scrambled)
+		lbn = sp__mix64(lbn / 4) % t->blocks;
+	rc = base->read(t, lbn, blocks, s);
+	return lbn >= bad_first && lbn <= bad_last ? -EIO : rc;
+}
+
+static struct sp_probe *probe_bad(void)
+{
+	struct sp_probe_opts opts = { .device = "sim:atlas10k3-like," NOISE };
+	static struct sp__target_ops ops;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__target *t;
+	struct sp_probe *p;
+
+	if (sp__probe_target(&t, &opts, &err))
+		return NULL;
+	base = t->ops;
+	ops = *base;
+	ops.read = bad_read;
+	t->ops = &ops;
+	if (sp__probe_on(&p, t, &opts, &err))
+		diag("%s", err.text);
+	return p;
+}
+
+static void test_errors(void)
+{
+	struct sp_probe *p;
+	const struct sp_probe_result *r;
+	struct sp_geometry_info info;
+	struct sp_track t;
+	bool inside;
+
+	bad_first = 30000000;
+	bad_last = 30003000;
+	p = probe_bad();
+	r = p ? sp_probe_result(p) : NULL;
+	if (!ok(r && r->verdict == SP_PROBE_ROTATING,
+		"a probe survives blocks that cannot be read"))
+		return;
+	sp_geometry_info(sp_probe_geometry(p), &info);
+	ok(info.known_blocks > info.blocks - 100000, "all but few of the blocks are known");
+	ok(!sp_geometry_track(sp_probe_geometry(p), 100000000, &t) &&
+		   (100000000 - 93765600) / 518 * 518 + 93765600 == t.first,
+	   "tracks behind them are exact");
+	inside = !r->nbad || (r->bad[0][0] <= bad_last && r->bad[0][1] >= bad_first);
+	ok(inside, "what is said to be unreadable is");
+	sp_probe_free(p);
+}
+
+static void test_layered(void)
+{
+	struct sp_probe *p;
+
+	bad_first = UINT64_MAX;
+	scrambled = true;
+	p = probe_bad();
+	ok(p && sp_probe_result(p)->verdict == SP_PROBE_LAYERED,
+	   "a disk behind a layer that scatters its blocks is called layered");
+	ok(p && !sp_probe_result(p)->nzones, "and no tracks are made up");
+	sp_probe_free(p);
+}
+
+int main(void)
+{
+	char path[] = "/tmp/test-probe-XXXXXX.json";
+	int fd = mkstemps(path, 5);
+
+	if (fd < 0)
+		return 2;
+	close(fd);
+	test_surface(path);
+	test_speed(path);
+	test_heads(path);
+	test_errors();
+	test_layered();
+	unlink(path);
+	return done();
+}
