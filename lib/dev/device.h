@@ -36,11 +36,27 @@
 
 #define SP__DEV_PIECES_MAX 64
 
+/*
+ * Where a piece begins on a device with tracks.  Its split() may fill this in,
+ * so that a piece that is looked at again and again is looked up once; a piece
+ * that others make has zeros here.
+ */
+struct sp__place {
+	uint32_t blocks; /* of the piece that are on this track; 0: not looked up */
+	uint32_t places; /* on the track */
+	uint32_t cyl, head;
+	uint64_t track; /* its number */
+	uint64_t start; /* angle of the track's first place */
+	uint64_t begin; /* angle at which the piece begins */
+	uint64_t rest;	/* angle that is left when the piece is taken from the whole track */
+};
+
 struct sp__piece {
 	uint64_t lbn; /* in the lane's own numbering */
 	uint32_t blocks;
 	uint16_t lane;
 	bool write;
+	struct sp__place place;
 };
 
 struct sp__service {
@@ -55,7 +71,7 @@ struct sp__device {
 	void *state; /* of the kind */
 };
 
-/* The table of one kind of device. Required hooks all. */
+/* The table of one kind of device. Hooks are required if they are not called optional. */
 struct sp__device_ops {
 	const char *kind; /* the word in the model file: "rotating", "linear", "flash" */
 	void (*free)(void *impl);
@@ -75,6 +91,11 @@ struct sp__device_ops {
 	 */
 	uint64_t (*position)(const struct sp__model *m, void *state, uint64_t now_ns,
 			     const struct sp__piece *p);
+	/*
+	 * Optional: what position() is never less than, whatever the time; much
+	 * sooner known.  Changes nothing.
+	 */
+	uint64_t (*least)(const struct sp__model *m, const void *state, const struct sp__piece *p);
 	/* Serves the piece from start_ns on, and changes the state accordingly. */
 	void (*serve)(const struct sp__model *m, void *state, uint64_t start_ns,
 		      const struct sp__piece *p, struct sp__service *s);

@@ -18,6 +18,10 @@
  * of the revolution but the piece: as chosen by the first block such requests
  * would go first and cost most.
  *
+ * What the choice among many asks for again and again is kept: where a piece
+ * begins (sp__place), seek times by distance, and the reciprocal of the period,
+ * by which dividing becomes multiplying and one correction, exactly.
+ *
  * The bus moves a block when it has been read, one after the other.  For
  * writes all blocks come before the medium can be done with the last.
  */
@@ -30,6 +34,9 @@ typedef unsigned __int128 u128;
 
 #define WHOLE ((u128)1 << 64) /* one revolution */
 
+/* Cylinders of the table: 256 KB. Farther seeks are computed each time. */
+#define TABLE_MAX 65536
+
 uint64_t sp__drive_period_ns(const struct sp__drive *d)
 {
 	return (d->period_den + d->period_num / 2) / d->period_num;
@@ -37,21 +44,30 @@ uint64_t sp__drive_period_ns(const struct sp__drive *d)
 
 sp__angle sp__drive_angle(const struct sp__drive *d, uint64_t ns)
 {
-	uint64_t rest = ns % d->period_den;
+	uint64_t den = d->period_den, rest = ns % den, scaled, angle;
 
-	if (d->period_num != 1)
-		rest = (uint64_t)((u128)rest * d->period_num % d->period_den);
-	return sp__angle_of(rest, d->period_den);
+	if (d->period_num != 1) {
+		if (__builtin_mul_overflow(rest, d->period_num, &scaled))
+			rest = (uint64_t)((u128)rest * d->period_num % den);
+		else
+			rest = scaled % den;
+	}
+	/* rest * 2^64 / den, or one less: per_unit is less than one unit too small. */
+	angle = (uint64_t)((u128)rest * (uint64_t)d->per_unit >> 64) +
+		rest * (uint64_t)(d->per_unit >> 64);
+	return 0 - angle * den < den ? angle : angle + 1;
 }
 
 uint64_t sp__drive_turn_ns(const struct sp__drive *d, u128 angle)
 {
 	u128 scaled = angle * d->period_den + ((u128)d->period_num << 63);
+	uint64_t ns = (uint64_t)(scaled >> 64);
 
-	return (uint64_t)(scaled >> 64) / d->period_num;
+	return d->period_num == 1 ? ns : ns / d->period_num;
 }
 
-uint64_t sp__drive_seek_ns(const struct sp__drive *d, uint32_t cylinders)
+/* Between two of the points, or from the last two on. */
+static uint64_t seek_curve(const struct sp__drive *d, uint32_t cylinders)
 {
 	const struct sp__seekpoint *p = d->seek;
 	size_t lo = 0, hi = d->nseek - 1;
@@ -75,6 +91,28 @@ uint64_t sp__drive_seek_ns(const struct sp__drive *d, uint32_t cylinders)
 	return ns > 0 ? (uint64_t)ns : 0;
 }
 
+uint64_t sp__drive_seek_ns(const struct sp__drive *d, uint32_t cylinders)
+{
+	if (cylinders < d->ntable && d->seek_table[cylinders] != UINT32_MAX)
+		return d->seek_table[cylinders];
+	return seek_curve(d, cylinders);
+}
+
+int sp__drive_prepare(struct sp__drive *d)
+{
+	d->per_unit = ~(u128)0 / d->period_den;
+	d->ntable = d->cylinders < TABLE_MAX ? d->cylinders : TABLE_MAX;
+	d->seek_table = malloc(d->ntable * sizeof(*d->seek_table));
+	if (!d->seek_table)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < d->ntable; i++) {
+		uint64_t ns = seek_curve(d, i);
+
+		d->seek_table[i] = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+	}
+	return 0;
+}
+
 uint64_t sp__drive_positioning_ns(const struct sp__drive *d, uint32_t from_cyl, uint32_t from_head,
 				  uint32_t cyl, uint32_t head, bool write)
 {
@@ -85,24 +123,18 @@ uint64_t sp__drive_positioning_ns(const struct sp__drive *d, uint32_t from_cyl, 
 	return write && ns ? ns + d->write_settle_ns : ns;
 }
 
-/* A piece of one track, and the head above it. */
+/* The head above a track when it comes down there. */
 struct passage {
-	sp__angle begin; /* of its first place */
-	u128 width;	 /* up to 2^64, a whole track */
-	sp__angle wait;	 /* from arrival to its begin */
-	bool late;	 /* its begin was reached, but for rounding: wait is below 0 */
+	u128 width;	/* of the piece: up to 2^64, a whole track */
+	sp__angle wait; /* from arrival to its begin */
+	bool late;	/* its begin was reached, but for rounding: wait is below 0 */
 };
 
-static void passage(const struct sp__drive *d, const struct sp__track *t, uint64_t lbn, uint32_t n,
-		    uint64_t at_ns, struct passage *p)
+static void passage(const struct sp__drive *d, const struct sp__place *at, uint64_t at_ns,
+		    struct passage *p)
 {
-	uint64_t first = sp__trackmap_place(d->map, lbn), end = first + n;
-
-	if (d->map->nslips)
-		end = sp__trackmap_place(d->map, lbn + n - 1) + 1;
-	p->begin = sp__track_angle(t, first);
-	p->width = ((u128)(end - first) << 64) / t->places;
-	p->wait = p->begin - sp__drive_angle(d, at_ns);
+	p->width = WHOLE - at->rest;
+	p->wait = at->begin - sp__drive_angle(d, at_ns);
 	p->late = -p->wait <= d->slack && p->wait;
 }
 
@@ -113,7 +145,7 @@ static bool inside(const struct passage *p)
 }
 
 /* The angle turned from arrival until the piece has passed. */
-static u128 turned(const struct sp__track *t, const struct passage *p, bool zero_latency)
+static u128 turned(const struct sp__place *at, const struct passage *p, bool zero_latency)
 {
 	sp__angle head, into;
 
@@ -122,60 +154,101 @@ static u128 turned(const struct sp__track *t, const struct passage *p, bool zero
 	if (!zero_latency || !inside(p))
 		return p->wait + p->width;
 	/* On to the edge of the next place, and once round. */
-	head = p->begin - p->wait - t->start;
-	into = head * t->places; /* a place: the whole turns fall off */
-	return WHOLE + ((u128)-into * sp__angle_of(1, t->places) >> 64);
+	head = at->begin - p->wait - at->start;
+	into = head * at->places; /* a place: the whole turns fall off */
+	return WHOLE + ((u128)-into * sp__angle_of(1, at->places) >> 64);
 }
 
-/* The piece that begins at lbn, and the track it is on; moves the arm. */
-static uint32_t next_track(const struct sp__drive *d, struct sp__arm *arm, struct sp__track *t,
-			   uint64_t lbn, uint32_t blocks, bool first)
+/* The piece that begins at lbn, which is on track t. */
+static void place_on(const struct sp__drive *d, const struct sp__track *t, uint64_t lbn,
+		     uint32_t blocks, struct sp__place *place)
 {
-	uint64_t left;
+	uint64_t left = t->first_lbn + t->blocks - lbn, first, n;
 
-	if (first)
-		sp__trackmap_find(d->map, lbn, t);
-	else
-		do
-			sp__trackmap_track(d->map, t->number + 1, t);
-		while (!t->blocks);
-	sp__drive_where(d, t, &arm->cyl, &arm->head);
-	left = t->first_lbn + t->blocks - lbn;
-	return blocks < left ? blocks : (uint32_t)left;
+	if (blocks > left)
+		blocks = (uint32_t)left;
+	first = sp__trackmap_place(d->map, lbn);
+	n = d->map->nslips ? sp__trackmap_place(d->map, lbn + blocks - 1) + 1 - first : blocks;
+	sp__drive_where(d, t, &place->cyl, &place->head);
+	place->blocks = blocks;
+	place->places = t->places;
+	place->track = t->number;
+	place->start = t->start;
+	place->begin = sp__track_angle(t, first);
+	place->rest = n < t->places ? -sp__angle_of(n, t->places) : 0;
+}
+
+void sp__drive_place(const struct sp__drive *d, uint64_t lbn, uint32_t blocks,
+		     struct sp__place *place)
+{
+	struct sp__track t;
+
+	sp__trackmap_find(d->map, lbn, &t);
+	place_on(d, &t, lbn, blocks, place);
+}
+
+/* Where it goes on behind the track that place tells. */
+static void next_place(const struct sp__drive *d, uint64_t lbn, uint32_t blocks,
+		       struct sp__place *place)
+{
+	struct sp__track t;
+
+	do
+		sp__trackmap_track(d->map, ++place->track, &t);
+	while (!t.blocks);
+	place_on(d, &t, lbn, blocks, place);
+}
+
+/* The place of a piece; room is for one that must be looked up. */
+static const struct sp__place *place_of(const struct sp__drive *d, const struct sp__piece *piece,
+					struct sp__place *room)
+{
+	if (piece->place.blocks)
+		return &piece->place;
+	sp__drive_place(d, piece->lbn, piece->blocks, room);
+	return room;
+}
+
+/* The blocks of one place, from *now on, which becomes their end. */
+static void pass(const struct sp__drive *d, struct sp__arm *arm, const struct sp__place *at,
+		 bool write, bool zero_latency, uint64_t *now, struct sp__service *s)
+{
+	uint64_t seek, all, width;
+	struct passage p;
+
+	seek = sp__drive_positioning_ns(d, arm->cyl, arm->head, at->cyl, at->head, write);
+	passage(d, at, *now + seek, &p);
+	all = sp__drive_turn_ns(d, turned(at, &p, zero_latency));
+	width = sp__drive_turn_ns(d, p.width);
+	if (width > all)
+		width = all;
+	arm->cyl = at->cyl;
+	arm->head = at->head;
+	s->seek_ns += seek;
+	s->rotate_ns += all - width;
+	s->transfer_ns += width;
+	*now += seek + all;
+	s->done_ns = *now;
 }
 
 void sp__drive_media(const struct sp__drive *d, struct sp__arm *arm, uint64_t start_ns,
 		     const struct sp__piece *piece, bool zero_latency, struct sp__service *s)
 {
-	uint64_t lbn = piece->lbn, now = start_ns;
+	uint64_t lbn = piece->lbn, now = start_ns, before = s->transfer_ns;
 	uint32_t left = piece->blocks;
-	struct sp__track t;
+	struct sp__place room;
+	const struct sp__place *at = place_of(d, piece, &room);
 
-	while (left) {
-		bool first = left == piece->blocks;
-		struct sp__arm from = *arm;
-		uint32_t n = next_track(d, arm, &t, lbn, left, first);
-		struct passage p;
-		uint64_t seek, all, pass;
-
-		seek = sp__drive_positioning_ns(d, from.cyl, from.head, arm->cyl, arm->head,
-						piece->write);
-		now += seek;
-		passage(d, &t, lbn, n, now, &p);
-		all = sp__drive_turn_ns(d, turned(&t, &p, zero_latency));
-		pass = sp__drive_turn_ns(d, p.width);
-		if (pass > all)
-			pass = all;
-		if (first)
-			arm->begin_ns = now + all - pass;
-		s->seek_ns += seek;
-		s->rotate_ns += all - pass;
-		s->transfer_ns += pass;
-		now += all;
-		lbn += n;
-		left -= n;
+	pass(d, arm, at, piece->write, zero_latency, &now, s);
+	arm->begin_ns = now - (s->transfer_ns - before);
+	while (left > at->blocks) {
+		lbn += at->blocks;
+		left -= at->blocks;
+		room = *at;
+		next_place(d, lbn, left, &room);
+		at = &room;
+		pass(d, arm, at, piece->write, zero_latency, &now, s);
 	}
-	s->done_ns = now;
 }
 
 uint64_t sp__drive_bus_ns(const struct sp__drive *d, uint32_t blocks)
@@ -200,21 +273,28 @@ void sp__drive_direct(const struct sp__drive *d, struct sp__arm *arm, uint64_t s
 		s->done_ns = last;
 }
 
+uint64_t sp__drive_least_ns(const struct sp__drive *d, const struct sp__arm *arm,
+			    const struct sp__piece *piece)
+{
+	struct sp__place room;
+	const struct sp__place *at = place_of(d, piece, &room);
+
+	return sp__drive_positioning_ns(d, arm->cyl, arm->head, at->cyl, at->head, piece->write);
+}
+
 uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
 			    const struct sp__piece *piece)
 {
-	struct sp__arm to = *arm;
-	struct sp__track t;
+	struct sp__place room;
+	const struct sp__place *at = place_of(d, piece, &room);
 	struct passage p;
 	uint64_t ns;
-	uint32_t n;
 
-	n = next_track(d, &to, &t, piece->lbn, piece->blocks, true);
-	ns = sp__drive_positioning_ns(d, arm->cyl, arm->head, to.cyl, to.head, piece->write);
-	passage(d, &t, piece->lbn, n, now_ns + ns, &p);
+	ns = sp__drive_positioning_ns(d, arm->cyl, arm->head, at->cyl, at->head, piece->write);
+	passage(d, at, now_ns + ns, &p);
 	if (p.late)
 		return ns;
 	if (d->zero_latency && !piece->write && inside(&p))
-		return ns + sp__drive_turn_ns(d, turned(&t, &p, true) - p.width);
+		return ns + sp__drive_turn_ns(d, turned(at, &p, true) - p.width);
 	return ns + sp__drive_turn_ns(d, p.wait);
 }

@@ -70,7 +70,8 @@ struct sp__drive {
 	uint32_t surfaces, cylinders;
 	uint32_t band_tracks; /* of the hybrid serpentine */
 	uint64_t period_num, period_den;
-	sp__angle slack; /* a target missed by no more than this is not missed */
+	unsigned __int128 per_unit; /* 2^128 / period_den; see sp__drive_angle() */
+	sp__angle slack;	    /* a target missed by no more than this is not missed */
 	uint64_t head_switch_ns, write_settle_ns;
 	uint64_t read_overhead_ns, write_overhead_ns;
 	uint64_t bus_ps; /* per block, in 1e-12 s; 0: no limit */
@@ -78,6 +79,8 @@ struct sp__drive {
 	struct sp__cache_config cache;
 	size_t nseek;
 	struct sp__seekpoint *seek;
+	uint32_t ntable;
+	uint32_t *seek_table; /* times over 0, 1, ... cylinders; UINT32_MAX: at least that */
 	size_t nzones;
 	struct sp__zone *zones;
 	size_t nspans;
@@ -90,7 +93,10 @@ extern const struct sp__device_ops sp__drive_ops;
 /* The drive of a model of kind "rotating"; NULL for other kinds. */
 const struct sp__drive *sp__model_drive(const struct sp__model *m);
 
-/* Builds spans and map from the zones; slips are (cylinder, head, sector). */
+/*
+ * Works out from period, seek points and zones what is kept for speed, and
+ * builds spans and map; slips are (cylinder, head, sector).  SP_EFORMAT, -ENOMEM.
+ */
 struct sp__slip {
 	uint32_t cyl, head, sector;
 };

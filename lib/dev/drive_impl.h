@@ -15,6 +15,11 @@ struct sp__arm {
 	uint64_t free_ns;  /* until then the medium is in use */
 };
 
+/* What is kept for speed: of period, seek points and cylinders. 0 or -ENOMEM. */
+SP_MUST_CHECK int sp__drive_prepare(struct sp__drive *d);
+/* Where a piece begins: what place is to hold. */
+void sp__drive_place(const struct sp__drive *d, uint64_t lbn, uint32_t blocks,
+		     struct sp__place *place);
 /* Moves the blocks of a piece past the head from start_ns on; adds to s and sets done_ns. */
 void sp__drive_media(const struct sp__drive *d, struct sp__arm *arm, uint64_t start_ns,
 		     const struct sp__piece *piece, bool zero_latency, struct sp__service *s);
@@ -23,6 +28,9 @@ void sp__drive_direct(const struct sp__drive *d, struct sp__arm *arm, uint64_t s
 		      const struct sp__piece *piece, struct sp__service *s);
 /* Time on the first track that is not transfer: the key of SPTF. */
 uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
+			    const struct sp__piece *piece);
+/* The part of it that does not depend on the angle, and is never more. */
+uint64_t sp__drive_least_ns(const struct sp__drive *d, const struct sp__arm *arm,
 			    const struct sp__piece *piece);
 uint64_t sp__drive_bus_ns(const struct sp__drive *d, uint32_t blocks);
 

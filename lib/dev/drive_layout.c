@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
-#include "dev/drive.h"
+#include "dev/drive_impl.h"
 
 static bool serpentine(const struct sp__drive *d)
 {
@@ -275,6 +275,8 @@ int sp__drive_build(struct sp__drive *d, const struct sp__slip *slips, size_t ns
 		rc = sp__trackmap_new(&d->map, b.regions, b.n, NULL, 0, err);
 	if (!rc && nslips)
 		rc = slip(&b, slips, nslips, err);
+	if (!rc)
+		rc = sp__drive_prepare(d);
 	for (size_t i = 0; b.regions && i < b.n; i++)
 		free(b.regions[i].pattern);
 	free(b.regions);
@@ -289,6 +291,7 @@ void sp__drive_free(struct sp__drive *d)
 		free(d->zones[i].spt);
 	free(d->zones);
 	free(d->seek);
+	free(d->seek_table);
 	free(d->spans);
 	sp__trackmap_free(d->map);
 	free(d);

@@ -57,8 +57,13 @@ static unsigned drive_lanes(const struct sp__model *m)
 static unsigned drive_split(const struct sp__model *m, void *state, bool write, uint64_t lbn,
 			    uint32_t *blocks, struct sp__piece *pieces, unsigned max)
 {
-	(void)m, (void)state, (void)max;
+	const struct state *s = state;
+
+	(void)max;
 	pieces[0] = (struct sp__piece){ .lbn = lbn, .blocks = *blocks, .write = write };
+	/* What the cache may answer, and in order, may never be looked up. */
+	if (!s->cache || m->window_policy == SP__WINDOW_SPTF)
+		sp__drive_place(m->impl, lbn, *blocks, &pieces[0].place);
 	return 1;
 }
 
@@ -77,6 +82,14 @@ static uint64_t drive_position(const struct sp__model *m, void *state, uint64_t 
 	if (s->cache)
 		return sp__drive_cache_position(s->cache, &s->arm, now_ns, p);
 	return sp__drive_reach_ns(m->impl, &s->arm, now_ns, p);
+}
+
+/* The cache may have it, or get it without the arm's moving. */
+static uint64_t drive_least(const struct sp__model *m, const void *state, const struct sp__piece *p)
+{
+	const struct state *s = state;
+
+	return s->cache ? 0 : sp__drive_least_ns(m->impl, &s->arm, p);
 }
 
 static void drive_serve(const struct sp__model *m, void *state, uint64_t start_ns,
@@ -108,6 +121,7 @@ const struct sp__device_ops sp__drive_ops = {
 	.split = drive_split,
 	.overhead = drive_overhead,
 	.position = drive_position,
+	.least = drive_least,
 	.serve = drive_serve,
 	.drain = drive_drain,
 };

@@ -89,7 +89,11 @@ static void split(struct sp__blockdev *bd)
 	}
 }
 
-/* The piece before the one that comes under the head first; NULL: it is at the front. */
+/*
+ * The piece before the one that comes under the head first; NULL: it is at the
+ * front.  Most candidates of a deep window are so far away that the device can
+ * tell without asking where the platter is.
+ */
 static struct sp__lanepiece *before_nearest(struct sp__blockdev *bd, struct sp__lane *lane)
 {
 	const struct sp__model *m = bd->dev.model;
@@ -97,6 +101,8 @@ static struct sp__lanepiece *before_nearest(struct sp__blockdev *bd, struct sp__
 	uint64_t least = SP__NEVER, t;
 
 	for (p = lane->head; p; prev = p, p = p->next) {
+		if (best && m->ops->least && m->ops->least(m, bd->dev.state, &p->piece) > least)
+			continue;
 		t = m->ops->position(m, bd->dev.state, bd->now_ns, &p->piece);
 		if (!best || t < least || (t == least && p->req->seq < best->req->seq)) {
 			least = t;

@@ -51,7 +51,7 @@ static unsigned fake_split(const struct sp__model *m, void *state, bool write, u
 
 	(void)state;
 	if (f->lanes == 1) {
-		pieces[0] = (struct sp__piece){ lbn, *blocks, 0, write };
+		pieces[0] = (struct sp__piece){ .lbn = lbn, .blocks = *blocks, .write = write };
 		return 1;
 	}
 	for (n = 0; n < max && done < *blocks; n++) {
@@ -60,8 +60,10 @@ static unsigned fake_split(const struct sp__model *m, void *state, bool write, u
 		part = f->stripe - (uint32_t)in;
 		if (part > *blocks - done)
 			part = *blocks - done;
-		pieces[n] = (struct sp__piece){ unit / f->lanes * f->stripe + in, part,
-						(uint16_t)(unit % f->lanes), write };
+		pieces[n] = (struct sp__piece){ .lbn = unit / f->lanes * f->stripe + in,
+						.blocks = part,
+						.lane = (uint16_t)(unit % f->lanes),
+						.write = write };
 		done += part;
 	}
 	*blocks = done;
