@@ -91,11 +91,16 @@ static uint64_t seek_curve(const struct sp__drive *d, uint32_t cylinders)
 	return ns > 0 ? (uint64_t)ns : 0;
 }
 
-uint64_t sp__drive_seek_ns(const struct sp__drive *d, uint32_t cylinders)
+static inline uint64_t seek_ns(const struct sp__drive *d, uint32_t cylinders)
 {
 	if (cylinders < d->ntable && d->seek_table[cylinders] != UINT32_MAX)
 		return d->seek_table[cylinders];
 	return seek_curve(d, cylinders);
+}
+
+uint64_t sp__drive_seek_ns(const struct sp__drive *d, uint32_t cylinders)
+{
+	return seek_ns(d, cylinders);
 }
 
 int sp__drive_prepare(struct sp__drive *d)
@@ -113,14 +118,23 @@ int sp__drive_prepare(struct sp__drive *d)
 	return 0;
 }
 
+/* Of seek, head switch and settling, from where the arm is. */
+static inline uint64_t move_ns(const struct sp__drive *d, const struct sp__arm *arm, uint32_t cyl,
+			       uint32_t head, bool write)
+{
+	uint64_t ns = seek_ns(d, cyl > arm->cyl ? cyl - arm->cyl : arm->cyl - cyl);
+
+	if (head != arm->head && ns < d->head_switch_ns)
+		ns = d->head_switch_ns;
+	return write && ns ? ns + d->write_settle_ns : ns;
+}
+
 uint64_t sp__drive_positioning_ns(const struct sp__drive *d, uint32_t from_cyl, uint32_t from_head,
 				  uint32_t cyl, uint32_t head, bool write)
 {
-	uint64_t ns = sp__drive_seek_ns(d, cyl > from_cyl ? cyl - from_cyl : from_cyl - cyl);
+	struct sp__arm arm = { .cyl = from_cyl, .head = from_head };
 
-	if (head != from_head && ns < d->head_switch_ns)
-		ns = d->head_switch_ns;
-	return write && ns ? ns + d->write_settle_ns : ns;
+	return move_ns(d, &arm, cyl, head, write);
 }
 
 /* The head above a track when it comes down there. */
@@ -216,7 +230,7 @@ static void pass(const struct sp__drive *d, struct sp__arm *arm, const struct sp
 	uint64_t seek, all, width;
 	struct passage p;
 
-	seek = sp__drive_positioning_ns(d, arm->cyl, arm->head, at->cyl, at->head, write);
+	seek = move_ns(d, arm, at->cyl, at->head, write);
 	passage(d, at, *now + seek, &p);
 	all = sp__drive_turn_ns(d, turned(at, &p, zero_latency));
 	width = sp__drive_turn_ns(d, p.width);
@@ -279,7 +293,7 @@ uint64_t sp__drive_least_ns(const struct sp__drive *d, const struct sp__arm *arm
 	struct sp__place room;
 	const struct sp__place *at = place_of(d, piece, &room);
 
-	return sp__drive_positioning_ns(d, arm->cyl, arm->head, at->cyl, at->head, piece->write);
+	return move_ns(d, arm, at->cyl, at->head, piece->write);
 }
 
 uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
@@ -290,7 +304,7 @@ uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm
 	struct passage p;
 	uint64_t ns;
 
-	ns = sp__drive_positioning_ns(d, arm->cyl, arm->head, at->cyl, at->head, piece->write);
+	ns = move_ns(d, arm, at->cyl, at->head, piece->write);
 	passage(d, at, now_ns + ns, &p);
 	if (p.late)
 		return ns;

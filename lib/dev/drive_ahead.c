@@ -14,12 +14,39 @@ void sp__segment_grow(const struct sp__drive_cache *c, struct segment *s, uint64
 
 struct sp__piece sp__ahead_piece(const struct sp__drive_cache *c, uint64_t end)
 {
-	const struct ahead *a = &c->ahead;
-	struct sp__track t;
+	struct sp__piece p = { .lbn = c->ahead.lbn };
 
-	sp__trackmap_find(c->d->map, a->lbn, &t);
-	end = min64(end, t.first_lbn + t.blocks);
-	return (struct sp__piece){ .lbn = a->lbn, .blocks = (uint32_t)(end - a->lbn) };
+	sp__drive_place(c->d, p.lbn, (uint32_t)(end - p.lbn), &p.place);
+	p.blocks = p.place.blocks;
+	return p;
+}
+
+/* Is the leg what would be worked out now?  Its end matters only where it was cut short. */
+static bool holds(const struct leg *l, const struct ahead *a, const struct sp__arm *arm)
+{
+	uint64_t end = l->lbn + l->next.blocks;
+
+	return l->next.blocks && l->lbn == a->lbn && l->at_ns == a->at_ns &&
+	       l->from.cyl == arm->cyl && l->from.head == arm->head &&
+	       (end < l->end ? end <= a->end : l->end == a->end);
+}
+
+/* The next leg, from a->lbn < a->end on; does not move anything. */
+static const struct leg *next_leg(struct sp__drive_cache *c, const struct sp__arm *arm)
+{
+	const struct ahead *a = &c->ahead;
+	struct leg *l = &c->leg;
+
+	if (holds(l, a, arm))
+		return l;
+	*l = (struct leg){ .lbn = a->lbn,
+			   .at_ns = a->at_ns,
+			   .end = a->end,
+			   .from = *arm,
+			   .to = *arm,
+			   .next = sp__ahead_piece(c, a->end) };
+	sp__drive_media(c->d, &l->to, l->at_ns, &l->next, false, &l->pass);
+	return l;
 }
 
 uint64_t sp__ahead_progress(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
@@ -28,22 +55,22 @@ uint64_t sp__ahead_progress(struct sp__drive_cache *c, struct sp__arm *arm, uint
 	struct ahead *a = &c->ahead;
 
 	while (a->lbn < a->end) {
-		struct sp__piece p = sp__ahead_piece(c, a->end);
-		struct sp__service s = { 0 };
-		struct sp__arm to = *arm;
+		const struct leg *l = next_leg(c, arm);
+		const struct sp__service *s = &l->pass;
+		struct sp__arm to = l->to;
 		uint64_t begin;
 
-		sp__drive_media(c->d, &to, a->at_ns, &p, false, &s);
-		if (s.done_ns > now_ns) {
-			*now = now_ns < a->at_ns + s.seek_ns ? *arm : to;
-			begin = s.done_ns - s.transfer_ns;
+		to.free_ns = arm->free_ns;
+		if (s->done_ns > now_ns) {
+			*now = now_ns < a->at_ns + s->seek_ns ? *arm : to;
+			begin = s->done_ns - s->transfer_ns;
 			if (now_ns <= begin)
 				return a->lbn;
-			return a->lbn + (now_ns - begin) * p.blocks / s.transfer_ns;
+			return a->lbn + (now_ns - begin) * l->next.blocks / s->transfer_ns;
 		}
 		*arm = to;
-		a->lbn += p.blocks;
-		a->at_ns = s.done_ns;
+		a->lbn += l->next.blocks;
+		a->at_ns = s->done_ns;
 	}
 	*now = *arm;
 	return a->lbn;

@@ -7,7 +7,7 @@
 #include "dev/drive_cache_impl.h"
 
 /* Which of the waiting writes goes first when the medium is free at now_ns. */
-static unsigned choose(const struct sp__drive_cache *c, const struct sp__arm *arm, uint64_t now_ns)
+static unsigned choose(struct sp__drive_cache *c, const struct sp__arm *arm, uint64_t now_ns)
 {
 	uint64_t least = UINT64_MAX;
 	unsigned best = 0;
@@ -15,11 +15,16 @@ static unsigned choose(const struct sp__drive_cache *c, const struct sp__arm *ar
 	if (c->m->window_policy != SP__WINDOW_SPTF)
 		return 0;
 	for (unsigned i = 0; i < c->nwaiting && c->waiting[i].since_ns <= now_ns; i++) {
-		struct sp__piece p = { .lbn = c->waiting[i].lbn,
-				       .blocks = c->waiting[i].blocks,
-				       .write = true };
-		uint64_t ns = sp__drive_reach_ns(c->d, arm, now_ns, &p);
+		struct waiting *w = &c->waiting[i];
+		struct sp__piece p = { .lbn = w->lbn, .blocks = w->blocks, .write = true };
+		uint64_t ns;
 
+		if (!w->place.blocks)
+			sp__drive_place(c->d, w->lbn, w->blocks, &w->place);
+		p.place = w->place;
+		if (sp__drive_least_ns(c->d, arm, &p) >= least)
+			continue;
+		ns = sp__drive_reach_ns(c->d, arm, now_ns, &p);
 		if (ns < least) {
 			least = ns;
 			best = i;
@@ -44,6 +49,7 @@ void sp__buffer_destage(struct sp__drive_cache *c, struct sp__arm *arm)
 	c->blocks_writing = p.blocks;
 	w->lbn += p.blocks;
 	w->blocks -= p.blocks;
+	w->place.blocks = 0;
 	if (w->blocks)
 		return;
 	c->nwaiting--;
@@ -101,8 +107,12 @@ void sp__buffer_put(struct sp__drive_cache *c, const struct sp__piece *p, uint64
 	struct waiting *last = c->nwaiting ? &c->waiting[c->nwaiting - 1] : NULL;
 
 	c->blocks_waiting += p->blocks;
-	if (last && last->lbn + last->blocks == p->lbn)
+	if (last && last->lbn + last->blocks == p->lbn) {
 		last->blocks += p->blocks;
-	else
-		c->waiting[c->nwaiting++] = (struct waiting){ p->lbn, p->blocks, now_ns };
+		last->place.blocks = 0;
+	} else {
+		c->waiting[c->nwaiting++] = (struct waiting){
+			.lbn = p->lbn, .blocks = p->blocks, .since_ns = now_ns, .place = p->place
+		};
+	}
 }

@@ -25,10 +25,23 @@ struct ahead {
 	uint64_t end;	/* where it is going to stop */
 };
 
+/*
+ * What the head does next when it reads ahead from lbn: so many blocks of one
+ * track.  Worked out once for as long as it is asked for.
+ */
+struct leg {
+	uint64_t lbn, at_ns, end; /* as in struct ahead, ... */
+	struct sp__arm from;	  /* ... and where the arm was */
+	struct sp__piece next;	  /* what is read */
+	struct sp__arm to;
+	struct sp__service pass;
+};
+
 struct waiting {
 	uint64_t lbn;
 	uint32_t blocks;
 	uint64_t since_ns;
+	struct sp__place place; /* blocks 0: not looked up since it changed */
 };
 
 struct sp__drive_cache {
@@ -37,6 +50,7 @@ struct sp__drive_cache {
 	const struct sp__cache_config *cfg;
 	uint64_t count; /* of requests */
 	struct ahead ahead;
+	struct leg leg;
 	unsigned nwaiting;
 	uint32_t blocks_waiting;
 	uint32_t blocks_writing; /* their room is free when the medium is */

@@ -98,7 +98,14 @@ sp__angle sp__track_angle(const struct sp__track *t, uint64_t place);
 /* n/d of a revolution, n < d. */
 static inline sp__angle sp__angle_of(uint64_t n, uint64_t d)
 {
-	return (sp__angle)(((unsigned __int128)n << 64) / d);
+	uint64_t upper, rest;
+
+	if (d > UINT32_MAX)
+		return (sp__angle)(((unsigned __int128)n << 64) / d);
+	/* Two digits to the base 2^32, each by the processor's own division. */
+	upper = (n << 32) / d;
+	rest = (n << 32) % d;
+	return upper << 32 | (rest << 32) / d;
 }
 
 #endif

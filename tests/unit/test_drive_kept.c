@@ -63,6 +63,20 @@ static void check_angles(const char *rpm)
 	sp__model_free(m);
 }
 
+static void check_fractions(void)
+{
+	struct sp__rng rng = { 17 };
+	unsigned same = 0;
+
+	for (unsigned i = 0; i < 10000; i++) {
+		uint64_t d = (sp__rng_next(&rng) >> i % 63) + 1;
+		uint64_t n = i % 5 ? sp__rng_below(&rng, d) : d - 1;
+
+		same += sp__angle_of(n, d) == (sp__angle)(((unsigned __int128)n << 64) / d);
+	}
+	ok(same == 10000, "fractions of a revolution are exact, large denominators or small");
+}
+
 static uint64_t curve(const struct sp__drive *d, uint32_t cylinders)
 {
 	const struct sp__seekpoint *p = d->seek, *end = d->seek + d->nseek - 1;
@@ -191,6 +205,7 @@ int main(void)
 	static const char *const rpms[] = { "10000",  "7200",	  "60",	    "10025",
 					    "600000", "9999.999", "5400.3", "71.000003" };
 
+	check_fractions();
 	for (size_t i = 0; i < sizeof(rpms) / sizeof(rpms[0]); i++)
 		check_angles(rpms[i]);
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
