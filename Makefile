@@ -72,6 +72,7 @@ CLI := $(sort $(wildcard tests/cli/*.bats tests/cli/*.t))
 TEST_OTHER := $(patsubst %.c,$(B)/%,$(sort $(filter-out tests/unit/% tests/contract/% tests/fuzz/%, \
 	$(wildcard tests/*/test_*.c))))
 SHIM := $(if $(VARIANT),,$(patsubst %.c,$(B)/%.so,$(wildcard tests/shim/*.c)))
+BENCHES := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/bench/*.c)))
 EXAMPLES := $(patsubst %.c,$(B)/%,$(sort $(wildcard examples/*.c)))
 
 .DELETE_ON_ERROR:
@@ -175,7 +176,7 @@ $(B)/examples/%: examples/%.c $(SO) $(B)/flags
 		-o $@ $< -L$(B)/lib -lspindle $(SP_RPATH)
 
 -include $(LIB_OBJ:.o=.d) $(TOOL_COMMON_OBJ:.o=.d) $(UNIT:=.d) $(TEST_OTHER:=.d) $(FUZZ:=.d) \
-	$(EXAMPLES:=.d) $(SHIM:.so=.d) $(B)/obj/tests/fuzz/driver.d \
+	$(BENCHES:=.d) $(EXAMPLES:=.d) $(SHIM:.so=.d) $(B)/obj/tests/fuzz/driver.d \
 	$(wildcard $(B)/obj/tools/*.d $(B)/obj/tools/*/*.d)
 
 # Checks.  run-tests adds everything up in one last line.  A sanitizer's finding
@@ -192,7 +193,7 @@ RUN_ENV = SP_BUILD='$(abspath $(B))' XSORT="$${XSORT:-$(abspath $(B))/bin/xsort}
 WRAP := $(if $(filter thread,$(SAN)),$(shell setarch -R true 2>/dev/null && echo setarch -R))
 RUN = $(Q)$(RUN_ENV) scripts/run-tests
 
-TEST_PROGRAMS := $(UNIT) $(TEST_OTHER) $(FUZZ) $(EXAMPLES) $(SHIM)
+TEST_PROGRAMS := $(UNIT) $(TEST_OTHER) $(FUZZ) $(BENCHES) $(EXAMPLES) $(SHIM)
 TEST_SCRIPTS := $(sort $(wildcard tests/*/*.bats tests/*/*.t))
 
 # Locales to compare with; every variant uses the same.
@@ -238,7 +239,7 @@ demo: ## sorts two real things, beside GNU sort, and draws a picture
 	$(Q)scripts/demo
 bench: ## the table of README's figures; ROWS='...', RUNS=5, GROWTH=1
 	$(Q)scripts/setup bench
-	$(Q)+$(MAKE) --no-print-directory all
+	$(Q)+$(MAKE) --no-print-directory all $(BENCHES)
 	$(Q)ROWS='$(ROWS)' RUNS='$(RUNS)' GROWTH='$(GROWTH)' scripts/bench/run
 experiments: ## the figures of the papers on simulated drives; SCALE=1: at their sizes
 	$(Q)scripts/setup experiments
