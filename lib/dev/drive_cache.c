@@ -59,6 +59,17 @@ static unsigned find(const struct sp__drive_cache *c, const struct sp__piece *p)
 	return i;
 }
 
+bool sp__drive_cache_expects(const struct sp__drive_cache *c, uint64_t lbn)
+{
+	for (unsigned i = 0; i < c->cfg->segments; i++) {
+		const struct segment *s = &c->segments[i];
+
+		if (s->lo <= lbn && lbn <= s->hi + c->cfg->readahead_blocks && s->lo < s->hi)
+			return true;
+	}
+	return false;
+}
+
 /* Will reading on get to the piece sooner than a new start? */
 static bool on_the_way(const struct sp__drive_cache *c, const struct sp__piece *p)
 {

@@ -43,6 +43,8 @@ void sp__drive_cache_serve(struct sp__drive_cache *c, struct sp__arm *arm, uint6
 			   const struct sp__piece *piece, struct sp__service *s);
 uint64_t sp__drive_cache_position(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
 				  const struct sp__piece *piece);
+/* Does lbn go on where a segment or its read-ahead may have got by then? */
+bool sp__drive_cache_expects(const struct sp__drive_cache *c, uint64_t lbn);
 /* When all that was written is on the medium. */
 uint64_t sp__drive_cache_drain(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns);
 

@@ -61,8 +61,9 @@ static unsigned drive_split(const struct sp__model *m, void *state, bool write, 
 
 	(void)max;
 	pieces[0] = (struct sp__piece){ .lbn = lbn, .blocks = *blocks, .write = write };
-	/* What the cache may answer, and in order, may never be looked up. */
-	if (!s->cache || m->window_policy == SP__WINDOW_SPTF)
+	/* What the cache is going to answer need not be looked up, nor what has no rivals. */
+	if (!s->cache ||
+	    (m->window_policy == SP__WINDOW_SPTF && !sp__drive_cache_expects(s->cache, lbn)))
 		sp__drive_place(m->impl, lbn, *blocks, &pieces[0].place);
 	return 1;
 }
