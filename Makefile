@@ -184,6 +184,7 @@ $(B)/examples/%: examples/%.c $(SO) $(B)/flags
 RUN_ENV = SP_BUILD='$(abspath $(B))' XSORT="$${XSORT:-$(abspath $(B))/bin/xsort}" \
 	XGEN="$${XGEN:-$(abspath $(B))/bin/xgen}" XJOIN="$${XJOIN:-$(abspath $(B))/bin/xjoin}" \
 	SEQSTAT="$${SEQSTAT:-$(abspath $(B))/bin/seqstat}" \
+	DISKPROBE="$${DISKPROBE:-$(abspath $(B))/bin/diskprobe}" \
 	SP_TEST_STAGE="$${SP_TEST_STAGE-$(VARIANT)}" \
 	ASAN_OPTIONS="exitcode=99:detect_stack_use_after_return=1:$$ASAN_OPTIONS" \
 	UBSAN_OPTIONS="exitcode=99:print_stacktrace=1:$$UBSAN_OPTIONS" \

@@ -1,0 +1,142 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	diskprobe=${DISKPROBE:-$BATS_TEST_DIRNAME/../../build/bin/diskprobe}
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# keys FILE: the paths of a report, each element of an array once.
+keys()
+{
+	jq -r 'paths(type != "object" and type != "array") |
+		map(if type == "number" then "[]" else . end) | join(".")' "$1" | awk '!seen[$0]++'
+}
+
+@test "--help, --usage and --version are answered on standard output" {
+	run -0 --separate-stderr "$diskprobe" --help
+	[[ $output == *--overwrite=OFFSET:LENGTH* && -z $stderr ]]
+	run -0 "$diskprobe" --usage
+	run -0 "$diskprobe" --version
+	[[ $output == "diskprobe (Spindle) "* ]]
+}
+
+@test "a model is probed; its geometry answers for tracks and adjacent blocks" {
+	run -0 "$diskprobe" sim:atlas10k3-like,noise=20us/2%/1ms -o g.json
+	[[ $output == *"rotating: 10000.0 rpm"*"12 zones, layout cylinder"* ]]
+	[ "$(jq -r '.schema, .verdict' g.json | tr '\n' ' ')" = "spindle.geometry/1 rotating " ]
+	run -0 "$diskprobe" --geometry=g.json tracks 0 14817600
+	[[ ${lines[0]} == "0 track 0 first 0 blocks 686 angle 0.00" ]]
+	[[ ${lines[1]} == "14817600 track 21600 first 14817600 blocks 672 "* ]]
+	run -0 "$diskprobe" --geometry=g.json adjacent 0 --step=8
+	near=${output##* }
+	[ "$near" -ge 5488 ] && [ "$near" -lt 6174 ]
+	run -0 "$diskprobe" --geometry=g.json adjacent 0 --step=8 --conservatism=10
+	[ "${output##* }" -gt "$near" ]
+	run -2 "$diskprobe" --geometry=g.json adjacent 0 --step=1000
+	[[ $output == *"1000 tracks are beyond the reach of "* ]]
+	run -2 "$diskprobe" --geometry=g.json tracks 143316000
+	[[ $output == *"143316000: out of range"* ]]
+}
+
+@test "the same seed finds the same" {
+	"$diskprobe" sim:tiny,noise=20us,seed=4 --seed=4 -o a.json > a
+	"$diskprobe" sim:tiny,noise=20us,seed=4 --seed=4 -o b.json > b
+	cmp a b
+	cmp a.json b.json
+}
+
+@test "subcommands probe a device where no geometry is given" {
+	run -0 "$diskprobe" sim:tiny tracks 500
+	[[ $output == "500 track "*" first 492 blocks 19 "* ]]
+}
+
+@test "a geometry foretells the device it came from, and no other" {
+	"$diskprobe" sim:atlas10k3-like,noise=20us -o g.json > /dev/null
+	run -0 "$diskprobe" --geometry=g.json --verify --stats=v.json sim:atlas10k3-like,noise=20us,seed=5
+	[ "$(jq '.result.pairs == 1000 and .result.turns_right_share > 0.97' v.json)" = true ]
+	run -2 "$diskprobe" --geometry=g.json --verify sim:tiny
+	[[ $output == *"the geometry is not one of this device"* ]]
+}
+
+@test "flash has no tracks, which --require answers with 1" {
+	run -0 "$diskprobe" sim:flash
+	[[ $output == *"not-rotating: best concentration 0."*"100 % of random reads below 1 ms"* ]]
+	[[ $output == *"knee depth"* ]]
+	run -1 "$diskprobe" --require sim:flash
+	run -0 "$diskprobe" --require sim:tiny
+}
+
+@test "a file of this machine is probed in seconds, and no tracks are made up" {
+	head -c 8M /dev/urandom > f
+	if ! dd if=f of=/dev/null bs=4096 count=1 iflag=direct 2> /dev/null; then
+		skip "no O_DIRECT here"
+	fi
+	run -0 timeout 60 "$diskprobe" f -o g.json
+	[ "$(jq '.zones | length' g.json)" = 0 ]
+}
+
+@test "the keys of reports are those that are promised" {
+	"$diskprobe" sim:tiny,noise=20us --stats=s.json > /dev/null
+	keys s.json > keys
+	diff "$BATS_TEST_DIRNAME/../golden/report-probe.keys" keys
+	"$diskprobe" sim:flash --stats=s.json > /dev/null
+	keys s.json > keys
+	diff "$BATS_TEST_DIRNAME/../golden/report-probe-flash.keys" keys
+}
+
+@test "the geometry may go to standard output, alone" {
+	run -0 --separate-stderr "$diskprobe" sim:tiny -o -
+	[ "$(jq -r .schema <<<"$output")" = spindle.geometry/1 ]
+}
+
+@test "wrong use is refused" {
+	run -2 "$diskprobe"
+	[[ $output == *"missing device"* ]]
+	run -2 "$diskprobe" sim:nosuch
+	[[ $output == *"no such model"*tiny* ]]
+	run -2 "$diskprobe" sim:tiny,noise=loud
+	run -2 "$diskprobe" .
+	[[ $output == *"Is a directory"* ]]
+	run -2 "$diskprobe" nosuch
+	[[ $output == *"No such file or directory"* ]]
+	run -2 "$diskprobe" /dev/null
+	[[ $output == *"neither a block device nor a regular file"* ]]
+	run -2 "$diskprobe" --overwrite=5 sim:tiny
+	[[ $output == *"OFFSET:LENGTH"* ]]
+	run -2 "$diskprobe" --plot=x.pdf sim:tiny
+	run -2 "$diskprobe" --geometry=g.json sim:tiny
+	run -2 "$diskprobe" sim:tiny tracks
+	[[ $output == *"missing LBN"* ]]
+	run -2 "$diskprobe" sim:tiny extra
+	echo "{}" > bad.json
+	run -2 "$diskprobe" --geometry=bad.json tracks 0
+	[[ $output == *bad.json* ]]
+	head -c 100000 /dev/zero > small
+	run -2 "$diskprobe" small
+	[[ $output == *"too small"* || $output == *"page cache"* ]]
+}
+
+@test "a signal ends a probe after what it knows is kept" {
+	head -c 64M /dev/zero > f
+	"$diskprobe" f -o g.json > /dev/null 2> err &
+	pid=$!
+	sleep 0.7
+	kill -TERM $pid
+	status=0
+	wait $pid || status=$?
+	[ "$status" -eq 143 ]
+	grep -q stopped err
+	[ "$(jq -r .partial g.json)" = true ]
+}
+
+@test "what was found is drawn" {
+	command -v gnuplot > /dev/null || skip "no gnuplot here"
+	"$diskprobe" sim:tiny --plot=t.svg > /dev/null
+	grep -q "<svg" t.svg
+	"$diskprobe" sim:flash --plot=f.png > /dev/null
+	[ "$(head -c 4 f.png | tail -c 3)" = PNG ]
+}
