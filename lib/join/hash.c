@@ -224,7 +224,9 @@ static int open_hash(struct sp__hash *h)
 	if (rc < 0)
 		return rc;
 	sp__budget_init(&h->budget, h->layout.table_bytes);
-	sp__keying_init(&h->keying, &j->emit.cut, &j->opts);
+	rc = sp__keying_init(&h->keying, &j->emit.cut, &j->opts, j->err);
+	if (rc < 0)
+		return rc;
 	h->read_mem = sp__pages_alloc(h->layout.read_bytes, false);
 	h->write_mem = sp__pages_alloc(h->layout.write_bytes, false);
 	h->bloom.nwords = h->layout.bloom_bytes / sizeof(uint64_t);
@@ -253,7 +255,8 @@ static void close_hash(struct sp__hash *h)
 		sp__pages_free(h->write_mem, h->layout.write_bytes);
 	if (h->bloom.words)
 		sp__pages_free(h->bloom.words, h->layout.bloom_bytes);
-	free(h->keymem.data);
+	sp__keying_release(&h->keying);
+	sp__keymem_release(&h->keymem);
 }
 
 int sp__join_hash(struct sp__join *j)

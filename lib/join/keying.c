@@ -5,18 +5,62 @@
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+#include "base/err.h"
 #include "join/keying.h"
 
-void sp__keying_init(struct sp__keying *k, const struct sp__cut *cut,
-		     const struct sp_join_opts *opts)
+/* The key set that makes keys of texts that are one field each. */
+static int set_of_type(struct sp_keyset **set, const struct sp_key *type, struct sp_errinfo *err)
 {
+	struct sp_key key = SP_KEY_INIT;
+	struct sp_keyset_opts o = { .format = { .kind = SP_REC_LINE, .eol = '\n' },
+				    .keys = &key,
+				    .nkeys = 1,
+				    .separator = -1,
+				    .stable = true };
+
+	key.type = type->type;
+	key.fold = type->fold;
+	return sp_keyset_new(set, &o, err);
+}
+
+int sp__keying_init(struct sp__keying *k, const struct sp__cut *cut,
+		    const struct sp_join_opts *opts, struct sp_errinfo *err)
+{
+	bool typed = false;
+	int rc = 0;
+
 	*k = (struct sp__keying){ .cut = cut,
 				  .fields = { opts->keys[0], opts->keys[1] },
 				  .nfields = opts->nkeys,
+				  .types = opts->types,
 				  .fold = opts->ignore_case };
-	k->plain = k->nfields == 1 && !k->fold && cut->kind != SP__CUT_CSV;
 	for (int c = 0; c < 256; c++)
 		k->upper[c] = (unsigned char)toupper(c);
+	k->sets = calloc(k->nfields, sizeof(*k->sets));
+	if (!k->sets)
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	for (size_t i = 0; i < k->nfields && k->types && !rc; i++) {
+		typed |= k->types[i].type != SP_KEY_TEXT || k->types[i].fold;
+		if (k->types[i].type != SP_KEY_TEXT)
+			rc = set_of_type(&k->sets[i], &k->types[i], err);
+	}
+	k->plain = k->nfields == 1 && !k->fold && !typed && cut->kind != SP__CUT_CSV;
+	return rc;
+}
+
+void sp__keying_release(struct sp__keying *k)
+{
+	for (size_t i = 0; k->sets && i < k->nfields; i++)
+		sp_keyset_free(k->sets[i]);
+	free(k->sets);
+	k->sets = NULL;
+}
+
+void sp__keymem_release(struct sp__keymem *mem)
+{
+	sp__keybuf_release(&mem->value);
+	free(mem->data);
+	*mem = (struct sp__keymem){ 0 };
 }
 
 uint64_t sp__key_hash(const char *key, size_t bytes, uint64_t seed)
@@ -42,7 +86,7 @@ static int reserve(struct sp__keymem *mem, size_t more)
 }
 
 /* Copies a field without the quotes of CSV; returns the end. */
-static char *copy_field(const struct sp__keying *k, const struct sp__slice *f, char *to)
+static char *copy_field(const struct sp__keying *k, const struct sp__slice *f, bool fold, char *to)
 {
 	const char *p = f->p, *end = f->p + f->n;
 	bool quoted = k->cut->kind == SP__CUT_CSV && f->n && *p == '"';
@@ -55,9 +99,34 @@ static char *copy_field(const struct sp__keying *k, const struct sp__slice *f, c
 			}
 			p++;
 		}
-		*to++ = k->fold ? (char)k->upper[(unsigned char)*p] : *p;
+		*to++ = fold ? (char)k->upper[(unsigned char)*p] : *p;
 	}
 	return to;
+}
+
+/* Appends the key of field i, whose text is f. */
+static int append(const struct sp__keying *k, size_t i, const struct sp__slice *f,
+		  struct sp__keymem *mem)
+{
+	bool fold = k->fold || (k->types && k->types[i].fold);
+	char *to;
+	int rc;
+
+	if (reserve(mem, f->n) < 0)
+		return -ENOMEM;
+	to = mem->data + mem->bytes;
+	if (!k->sets[i]) {
+		mem->bytes = (size_t)(copy_field(k, f, fold, to) - mem->data);
+		return 0;
+	}
+	rc = sp__key_encode(k->sets[i], to, (size_t)(copy_field(k, f, false, to) - to),
+			    &mem->value);
+	if (rc < 0 || reserve(mem, mem->value.bytes) < 0)
+		return -ENOMEM;
+	if (mem->value.bytes)
+		memcpy(mem->data + mem->bytes, mem->value.data, mem->value.bytes);
+	mem->bytes += mem->value.bytes;
+	return 0;
 }
 
 int sp__key_make(const struct sp__keying *k, int side, const char *line, size_t bytes,
@@ -66,21 +135,19 @@ int sp__key_make(const struct sp__keying *k, int side, const char *line, size_t 
 	*begin = mem->bytes;
 	for (size_t i = 0; i < k->nfields; i++) {
 		struct sp__slice f;
+		size_t at = mem->bytes;
 		uint32_t n;
-		char *to;
 
 		sp__field_find(k->cut, line, bytes, k->fields[side][i], &f);
-		if (reserve(mem, f.n + sizeof(n)) < 0)
-			return -ENOMEM;
-		to = mem->data + mem->bytes;
-		if (k->nfields == 1) {
-			mem->bytes = (size_t)(copy_field(k, &f, to) - mem->data);
-			continue;
-		}
 		/* Its length in front keeps ("ab", "c") and ("a", "bc") apart. */
-		n = (uint32_t)(copy_field(k, &f, to + sizeof(n)) - to - sizeof(n));
-		memcpy(to, &n, sizeof(n));
-		mem->bytes += sizeof(n) + n;
+		if (k->nfields > 1 && reserve(mem, sizeof(n)) < 0)
+			return -ENOMEM;
+		mem->bytes += k->nfields > 1 ? sizeof(n) : 0;
+		if (append(k, i, &f, mem) < 0)
+			return -ENOMEM;
+		n = (uint32_t)(mem->bytes - at - sizeof(n));
+		if (k->nfields > 1)
+			memcpy(mem->data + at, &n, sizeof(n));
 	}
 	return 0;
 }

@@ -2,6 +2,8 @@
 /*
  * Keys as bytes, for hashing: keys are equal exactly if their bytes are.
  *
+ * Values of a type are what their normalised keys are (rec/key.h).
+ *
  * A key of one field, taken as it is, is that field in its line.  Any other (of
  * several fields, or folded to upper case, or of a CSV field in quotes) is
  * made up in memory of its own.
@@ -12,24 +14,30 @@
 #include <stdint.h>
 #include <spindle/join.h>
 #include "join/fields.h"
+#include "rec/key.h"
 
 struct sp__keying {
 	const struct sp__cut *cut;
 	const size_t *fields[2];
 	size_t nfields;
+	const struct sp_key *types;
+	struct sp_keyset **sets; /* of each field: what makes its key; NULL: a text */
 	bool plain;
 	bool fold;
 	unsigned char upper[256];
 };
 
-/* Memory for keys made up, as many as fit; zero to begin, its owner frees data. */
+/* Memory for keys made up, as many as fit; zero to begin. */
 struct sp__keymem {
 	char *data;
 	size_t bytes, capacity;
+	struct sp__keybuf value; /* of one field with a type */
 };
 
-void sp__keying_init(struct sp__keying *k, const struct sp__cut *cut,
-		     const struct sp_join_opts *opts);
+int sp__keying_init(struct sp__keying *k, const struct sp__cut *cut,
+		    const struct sp_join_opts *opts, struct sp_errinfo *err);
+void sp__keying_release(struct sp__keying *k);
+void sp__keymem_release(struct sp__keymem *mem);
 
 /*
  * Not plain: appends the key of a line of file 0 or 1 to mem and tells where

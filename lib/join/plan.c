@@ -10,6 +10,8 @@
 #define PARTS_UNKNOWN 32
 /* Partitions that the share in memory is cut into. */
 #define PARTS_RESIDENT 4
+/* Writers that share so little write pages one by one, and direct requests wait. */
+#define BUFFERED_BELOW (3u << 19)
 /* Partitions are made somewhat smaller than memory: the hash deals unevenly. */
 #define FILL 0.85
 
@@ -99,6 +101,7 @@ int sp__join_layout(const struct sp_join_opts *o, struct sp__join_layout *l, str
 		l->read_bytes = 3 * (uint64_t)l->page_bytes;
 	if (l->write_bytes < l->read_bytes)
 		l->write_bytes = l->read_bytes; /* serves as such for nested loops */
+	l->buffered = l->write_bytes < BUFFERED_BELOW;
 	l->parts_max = (unsigned)(l->write_bytes / l->page_bytes / 2);
 	if (l->parts_max > 512)
 		l->parts_max = 512;

@@ -21,6 +21,7 @@ struct sp__join_layout {
 	uint64_t writer_max;  /* of which one takes at most so much */
 	uint64_t read_bytes;  /* reading one partition */
 	uint64_t bloom_bytes;
+	bool buffered; /* requests are so small that the page cache had better gather them */
 	unsigned parts_max;
 };
 

@@ -99,10 +99,13 @@ void sp__stage_free(struct sp__stage *s)
 static int open_spill(struct sp__hash *h)
 {
 	const struct sp_join_opts *o = &h->j->opts;
+	enum sp__direct direct = h->j->read.direct == SP__DIRECT_AUTO && h->layout.buffered
+					 ? SP__DIRECT_NEVER
+					 : h->j->read.direct;
 	struct sp__spill_opts so = { .dirs = o->tmpdirs,
 				     .ndirs = o->ntmpdirs,
 				     .engine = o->engine,
-				     .direct = h->j->read.direct,
+				     .direct = direct,
 				     .page_bytes = h->layout.page_bytes,
 				     .recycle_level = 1,
 				     .depth = 64,

@@ -261,3 +261,28 @@ P
 	grep -q '"schema": "spindle.join-plan/1"' plan.json
 	run -1 "$xjoin" --explain --algorithm=merge big small
 }
+
+@test "keys by value" {
+	printf '1.50 a\n007 b\n-0 c\nx d\n' >l
+	printf '1.5 A\n7 B\n0.0 C\n8 D\n' >r
+	run -0 bash -c '"$0" -j 1n l r | sort' "$xjoin"
+	[ "$output" = $'-0 c C\n007 b B\n1.50 a A\nx d C' ]
+	printf '1e3 a\n0x10 b\n' >l
+	printf '1000 A\n16.0 B\n' >r
+	run -0 bash -c '"$0" -j 1g l r | sort' "$xjoin"
+	[ "$output" = $'0x10 b B\n1e3 a A' ]
+	printf '2K,Jan,x\n' >l
+	printf 'X,2K,JANUARY\nX,2000,january\n' >r
+	run -0 "$xjoin" -t, -1 1h,2M,3f -2 2,3,1 l r
+	[ "$output" = "2K,Jan,x" ]
+	run -0 "$xjoin" --csv -1 3f -2 1 -o 1.3,2.3 l r
+	[ "${#lines[@]}" = 2 ]
+	run -1 "$xjoin" -1 1n -2 1M l r
+	[[ $output == *"different types"* ]]
+	run -1 "$xjoin" -1 1q l r
+	[[ $output == *"invalid field number: '1q'" ]]
+	run -1 "$xjoin" -1 1nM l r
+	[[ $output == *incompatible* ]]
+	run -1 "$xjoin" --algorithm=merge -1 1n l r
+	[[ $output == *"invalid field number: '1n'" ]]
+}

@@ -24,23 +24,41 @@ size_t field_number(const char *text)
 	return (size_t)(n - 1);
 }
 
+/* One item of a key, FIELD[LETTERS]. */
+static void key_add(struct settings *set, struct key *key, char *item)
+{
+	size_t digits = strspn(item, "0123456789"), n = key->n;
+	struct sp_key type = SP_KEY_INIT;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
+	for (const char *c = item + digits; digits && *c && !set->plain_join; c++) {
+		if (!strchr("nghMVf", *c) || !sp_key_letter(&type, *c, SP_KEY_BOTH))
+			bad_number(item);
+		set->typed = true;
+	}
+	if (sp_key_check(&type, &err))
+		die("%s: %s", item, err.text);
+	if (digits && !set->plain_join)
+		item[digits] = '\0';
+	key->field = must_alloc(key->field, n + 1, sizeof(*key->field));
+	key->type = must_alloc(key->type, n + 1, sizeof(*key->type));
+	key->field[n] = field_number(item);
+	key->type[n] = type;
+	key->n++;
+}
+
 /* One field, or, where GNU join's rules are not the only ones, a list of them. */
-static struct key key_parse(const struct settings *set, const char *text)
+static struct key key_parse(struct settings *set, const char *text)
 {
 	struct key key = { .text = text };
-	char *copy, *rest, *item;
+	char *copy = must_alloc(NULL, strlen(text) + 1, 1), *rest = copy, *item;
 
-	if (set->plain_join || !strchr(text, ',')) {
-		key.field = must_alloc(NULL, 1, sizeof(*key.field));
-		key.field[key.n++] = field_number(text);
-		return key;
-	}
-	rest = copy = must_alloc(NULL, strlen(text) + 1, 1);
 	strcpy(copy, text);
-	while ((item = strsep(&rest, ","))) {
-		key.field = must_alloc(key.field, key.n + 1, sizeof(*key.field));
-		key.field[key.n++] = field_number(item);
-	}
+	if (set->plain_join)
+		key_add(set, &key, copy);
+	else
+		while ((item = strsep(&rest, ",")))
+			key_add(set, &key, item);
 	free(copy);
 	return key;
 }
@@ -55,6 +73,7 @@ void key_set(struct settings *set, int side, const char *text)
 	    (old->n != key.n || memcmp(old->field, key.field, key.n * sizeof(*key.field)) != 0))
 		die("incompatible join fields %s, %s", old->text, text);
 	free(old->field);
+	free(old->type);
 	*old = key;
 }
 

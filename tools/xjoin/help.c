@@ -55,7 +55,8 @@ static const char fields[] =
 
 static const char order[] =
 	"The files need not be sorted, and neither is the result.  Keys are equal when their\n"
-	"bytes are; a key can have several fields, -1 2,3 -2 1,4.  With --algorithm=merge or\n"
+	"bytes are; a key can have several fields, -1 2,3 -2 1,4, and their values count where\n"
+	"letters follow: n, g, h, M, V as for sort, f to fold case.  With --algorithm=merge or\n"
 	"--check-order, and under the name join, it is as with GNU join: both files must be\n"
 	"sorted on the key, as sort -b does with the same locale.\n"
 	"\n";

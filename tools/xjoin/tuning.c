@@ -164,12 +164,30 @@ static void exclude(bool a, const char *name_a, bool b, const char *name_b)
 		die("options '%s' and '%s' are incompatible", name_a, name_b);
 }
 
+/* Letters on either side hold for both. */
+static void match_types(struct settings *set)
+{
+	struct sp_key *a = set->key[0].type, *b = set->key[1].type;
+
+	for (size_t i = 0; i < set->key[0].n; i++) {
+		if (!b[i].letters)
+			b[i] = a[i];
+		if (!a[i].letters)
+			a[i] = b[i];
+		if (a[i].letters != b[i].letters)
+			die("fields of the keys have different types: %s, %s", set->key[0].text,
+			    set->key[1].text);
+	}
+	set->opts.types = set->typed ? a : NULL;
+}
+
 void tuning_finish(struct settings *set)
 {
 	struct sp_join_opts *o = &set->opts;
 	bool check = o->order == SP_JOIN_CHECK;
 	const char *tmpdir = getenv("TMPDIR");
 
+	match_types(set);
 	if (set->algorithm == ALGORITHM_AUTO)
 		set->algorithm = set->plain_join || check ? SP_JOIN_MERGE : SP_JOIN_HYBRID;
 	o->algorithm = (enum sp_join_algorithm)set->algorithm;
@@ -178,7 +196,7 @@ void tuning_finish(struct settings *set)
 		exclude(set->explain, "--explain", true, "--algorithm=merge");
 		exclude(o->semi, "--type=semi", true, "--algorithm=merge");
 		for (int i = 0; i < 2; i++)
-			if (set->key[i].n > 1)
+			if (set->key[i].n > 1 || set->typed)
 				die("invalid field number: %s", quote(set->key[i].text));
 	}
 	exclude(check, "--check-order", o->algorithm != SP_JOIN_MERGE, "--algorithm");

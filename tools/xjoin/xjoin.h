@@ -34,7 +34,8 @@ struct operand {
 /* The fields of a key. */
 struct key {
 	size_t *field; /* counted from 0 */
-	size_t n;      /* 0: not given */
+	struct sp_key *type;
+	size_t n; /* 0: not given */
 	const char *text;
 };
 
@@ -48,6 +49,7 @@ struct settings {
 	int separator; /* -1: not given; else its first byte */
 	char separator_text[16];
 	struct sp_join_column *columns;
+	bool typed;    /* a field of the key has letters */
 	bool disorder; /* has been told of */
 	const char *output;
 	bool explain;

@@ -7,7 +7,7 @@
  * fall into fields as join(1) has it: at each separator, or at runs of blanks.
  *
  * The hash joins need no order, and give none.  Keys are equal when their
- * bytes are.  What does not fit into memory is parted by a hash of the keys and
+ * bytes are, or, for fields with a type, their values.  What does not fit into memory is parted by a hash of the keys and
  * goes to temporary space.
  *
  * SP_JOIN_MERGE reads both files side by side.  They must be sorted on the
@@ -28,6 +28,7 @@
 #include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
+#include <spindle/rec.h>
 
 enum sp_join_algorithm {
 	SP_JOIN_MERGE,	/* both inputs are sorted */
@@ -54,12 +55,17 @@ struct sp_join_opts {
 	size_t separator_bytes; /* at most 16; "\n", 1: a line is one field */
 	const size_t *keys[2];	/* the key's fields in either file, counted from 0 */
 	size_t nkeys;		/* how many; SP_JOIN_MERGE: 1 */
-	bool csv;		/* fields may be in quotes; separator is one byte */
-	bool ignore_case;	/* bytes compare in upper case */
-	bool pairs;		/* write pairs */
-	bool unpaired[2];	/* write records without partner of either file */
-	bool semi;		/* write records of file 1 with partners, each once */
-	bool header;		/* the first lines are joined whatever they hold */
+	/*
+	 * What each field of the key is: of a key only type and fold count, and
+	 * texts are bytes.  NULL: all are texts.
+	 */
+	const struct sp_key *types;
+	bool csv;	  /* fields may be in quotes; separator is one byte */
+	bool ignore_case; /* bytes compare in upper case */
+	bool pairs;	  /* write pairs */
+	bool unpaired[2]; /* write records without partner of either file */
+	bool semi;	  /* write records of file 1 with partners, each once */
+	bool header;	  /* the first lines are joined whatever they hold */
 	enum sp_join_order order;
 	const struct sp_join_column *columns; /* NULL: key, rest of 1, rest of 2 */
 	size_t ncolumns;
