@@ -230,6 +230,8 @@ int sp__edge_fine(struct sp__probe *p, uint64_t lbn, uint32_t length, bool *is)
 
 	if (!rc)
 		rc = sp__angle_exact(p, lbn, n, &here);
-	*is = !rc && fabs(sp__wrap(here - before - step)) > fmax(least, 1.5 * step);
-	return rc;
+	if (rc)
+		return rc;
+	*is = fabs(sp__wrap(here - before - step)) > fmax(least, 1.5 * step);
+	return 0;
 }

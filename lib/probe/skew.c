@@ -380,7 +380,8 @@ static uint64_t run_of(const struct sp__probe *p, const struct sp__pzone *z)
 
 int sp__skews_find(struct sp__probe *p)
 {
-	struct expect e = { .slope = -1 };
+	const struct expect nothing = { .slope = -1 };
+	struct expect e = nothing;
 	uint64_t before, run;
 	int rc = 0;
 
@@ -393,7 +394,7 @@ int sp__skews_find(struct sp__probe *p)
 		/* If it fails, by chance most likely, once or twice more with more care. */
 		for (unsigned n = 0; n < 3 && !rc && !p->zones[i].nskew; n++) {
 			p->scatter.exact = n ? 2 * exact : exact;
-			rc = zone_skews(p, i, n ? (struct expect){ .slope = -1 } : e);
+			rc = zone_skews(p, i, n ? nothing : e);
 			p->scatter.exact = exact;
 		}
 		p->r->layout_reads += p->r->reads - before;

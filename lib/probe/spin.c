@@ -310,7 +310,7 @@ static void forget(struct sp__spin *s)
 static int offset(struct sp__probe *p, unsigned n, double *off_ns, double *at_ns)
 {
 	double revs[4 * LOOK_READS];
-	struct sp__shot shot;
+	struct sp__shot shot = { 0 };
 	int rc;
 
 	for (unsigned i = 0; i < n; i++) {

@@ -89,16 +89,15 @@ static double degrees(const char *text)
 
 static void overwrite(struct config *c, const char *text)
 {
-	char *copy = strdup(text), *colon;
+	size_t bytes = strlen(text) + 1, at = strcspn(text, ":");
+	char *copy = must_alloc(NULL, 1, bytes);
 
-	if (!copy)
-		die("memory exhausted");
-	colon = strchr(copy, ':');
-	if (!colon)
+	if (!text[at])
 		die("invalid --overwrite argument '%s': OFFSET:LENGTH is wanted", text);
-	*colon = '\0';
+	memcpy(copy, text, bytes);
+	copy[at] = '\0';
 	c->probe.overwrite_offset = size_option("--overwrite", copy, 1);
-	c->probe.overwrite_bytes = size_option("--overwrite", colon + 1, 1);
+	c->probe.overwrite_bytes = size_option("--overwrite", copy + at + 1, 1);
 	if (!c->probe.overwrite_bytes)
 		die("invalid --overwrite argument '%s': the length is 0", text);
 	free(copy);
