@@ -17,6 +17,7 @@
 #include <spindle/sequence.h>
 #include <spindle/size.h>
 #include <spindle/sort.h>
+#include <spindle/vdrive.h>
 #include <spindle/version.h>
 
 #endif

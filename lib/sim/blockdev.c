@@ -206,16 +206,22 @@ static void into_overhead(struct sp__blockdev *bd, struct sp__blockreq *r)
 	sp__reqlist_push(&bd->overhead[write], r);
 }
 
-void sp__blockdev_submit(struct sp__blockdev *bd, uint64_t now_ns, struct sp__blockreq **reqs,
-			 size_t n, bool indivisible)
+/* All before this moment has happened. */
+static void come_to(struct sp__blockdev *bd, uint64_t now_ns)
 {
-	size_t i;
-
 	assert(now_ns >= bd->now_ns);
 	if (now_ns > bd->now_ns) {
 		run(bd, now_ns - 1, false);
 		bd->now_ns = now_ns;
 	}
+}
+
+void sp__blockdev_submit(struct sp__blockdev *bd, uint64_t now_ns, struct sp__blockreq **reqs,
+			 size_t n, bool indivisible)
+{
+	size_t i;
+
+	come_to(bd, now_ns);
 	for (i = 0; i < n; i++)
 		prepare(bd, reqs[i]);
 	if (indivisible && n > 1 && !bd->divide) {
@@ -224,6 +230,25 @@ void sp__blockdev_submit(struct sp__blockdev *bd, uint64_t now_ns, struct sp__bl
 	}
 	for (i = 0; i < n; i++)
 		into_overhead(bd, reqs[i]);
+}
+
+void sp__blockdev_submit_piece(struct sp__blockdev *bd, uint64_t now_ns, uint64_t since_ns,
+			       struct sp__blockreq *r)
+{
+	struct sp__reqlist *l = &bd->overhead[r->write];
+	struct sp__blockreq **at = &l->head;
+
+	come_to(bd, now_ns);
+	prepare(bd, r);
+	r->ready_ns = since_ns + bd->overhead_ns[r->write];
+	if (r->ready_ns < now_ns)
+		r->ready_ns = now_ns;
+	while (*at && (*at)->ready_ns <= r->ready_ns)
+		at = &(*at)->next;
+	r->next = *at;
+	*at = r;
+	if (!r->next)
+		l->tail = r;
 }
 
 uint64_t sp__blockdev_next_ns(const struct sp__blockdev *bd)

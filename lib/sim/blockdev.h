@@ -122,6 +122,12 @@ void sp__blockdev_close(struct sp__blockdev *bd);
  */
 void sp__blockdev_submit(struct sp__blockdev *bd, uint64_t now_ns, struct sp__blockreq **reqs,
 			 size_t n, bool indivisible);
+/*
+ * The same for a piece that the host cut off a request, of which another piece
+ * was submitted at since_ns: it shares that one's overhead.
+ */
+void sp__blockdev_submit_piece(struct sp__blockdev *bd, uint64_t now_ns, uint64_t since_ns,
+			       struct sp__blockreq *r);
 /* The moment of the next thing that happens inside; SP__NEVER if nothing will. */
 uint64_t sp__blockdev_next_ns(const struct sp__blockdev *bd);
 /* Lets time come to until_ns; completed requests are linked, in order of done_ns, and returned. */

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The virtual drive: the simulated block device with flushes, with pieces of
+ * split requests found again, and with structs of its own for requests.
+ *
+ * Flushes.  All that is outstanding is in one list by submission, flushes too.
+ * A flush that has come to its head has nothing before it any more; only then
+ * is it known when it completes: when the device has written its buffer out,
+ * were nothing to follow.  So only the head has to be looked at.
+ *
+ * Pieces.  The first piece is in its overhead when the others come, since they
+ * come together.  A piece gets the moment at which the overhead of the first
+ * one ends, so that all are there when the scheduler decides, which merges
+ * them; in whatever order they came.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <spindle/vdrive.h>
+#include "base/err.h"
+#include "sim/machine.h"
+
+#define PIECE_NS UINT64_C(100000)
+#define PIECE_BYTES (UINT64_C(64) << 10)
+#define REQUEST_MAX (UINT64_C(1) << 31)
+
+struct item {
+	struct sp__blockreq req; /* first: the block device gives it back */
+	enum sp_vdrive_op op;
+	void *cookie;
+	struct item *before, *after; /* by submission */
+	struct item *next;	     /* of those that are done, or free */
+};
+
+/* What the next request may be a piece of. */
+struct whole {
+	const struct item *last; /* the piece that came last; NULL: none that is outstanding */
+	uint64_t since_ns, start, end; /* submission of the first; blocks of all */
+};
+
+struct sp_vdrive {
+	struct sp__machine_spec spec;
+	struct sp__model *model;
+	struct sp__blockdev *bd;
+	uint64_t now_ns;
+	struct item *first, *last; /* outstanding, by submission */
+	struct item *done, **done_end, *free;
+	uint64_t flushed_ns; /* of a flush at the head of the list; 0: not known yet */
+	struct whole whole;
+	struct sp_vdrive_stats stats;
+};
+
+/* Of what can be said of a machine, these words are about its drive. */
+static int check_words(const char *spec, struct sp_errinfo *err)
+{
+	static const char *const known[] = { "sched=", "window=", "merge=" };
+	const char *word = spec + strcspn(spec, ",");
+
+	for (; *word; word += strcspn(word, ",")) {
+		size_t i = 0;
+
+		word++;
+		while (i < 3 && strncmp(word, known[i], strlen(known[i])) != 0)
+			i++;
+		if (i == 3)
+			return sp__errf(err, SP_ESYNTAX, "vdrive", "", -1,
+					"'%.*s' is of a machine, not of a drive; known are "
+					"sched, window, merge",
+					(int)strcspn(word, ","), word);
+	}
+	return 0;
+}
+
+static int open_device(struct sp_vdrive *v, const char *spec, struct sp_errinfo *err)
+{
+	struct sp__blockdev_opts opts = { .policy = -1 };
+	int rc = sp__machine_spec_parse(&v->spec, spec, err);
+
+	if (rc == 0)
+		rc = check_words(spec, err);
+	if (rc == 0)
+		rc = sp__model_load(&v->model, v->spec.model, err);
+	if (rc < 0)
+		return rc;
+	opts.sched = v->spec.sched;
+	opts.window = v->spec.window;
+	opts.policy = v->spec.window_policy;
+	opts.merge = v->spec.merge;
+	return sp__blockdev_open(&v->bd, v->model, &opts, err);
+}
+
+int sp_vdrive_open(struct sp_vdrive **out, const char *spec, struct sp_errinfo *err)
+{
+	struct sp_vdrive *v = calloc(1, sizeof(*v));
+	int rc = v ? open_device(v, spec, err) : -ENOMEM;
+
+	*out = NULL;
+	if (rc < 0) {
+		sp_vdrive_close(v);
+		return sp__err(err, rc, "vdrive", "", -1);
+	}
+	v->done_end = &v->done;
+	*out = v;
+	return 0;
+}
+
+static void free_items(struct item *i)
+{
+	struct item *next;
+
+	for (; i; i = next) {
+		next = i->next;
+		free(i);
+	}
+}
+
+void sp_vdrive_close(struct sp_vdrive *v)
+{
+	struct item *i, *after;
+
+	if (!v)
+		return;
+	sp__blockdev_close(v->bd);
+	sp__model_free(v->model);
+	for (i = v->first; i; i = after) {
+		after = i->after;
+		free(i);
+	}
+	free_items(v->done);
+	free_items(v->free);
+	free(v);
+}
+
+void sp_vdrive_info(const struct sp_vdrive *v, struct sp_vdrive_info *info)
+{
+	*info = (struct sp_vdrive_info){
+		.model = v->model->name,
+		.about = v->model->about,
+		.kind = v->model->ops->kind,
+		.bytes = v->model->blocks * v->model->block_bytes,
+		.block_bytes = v->model->block_bytes,
+	};
+}
+
+static struct item *new_item(struct sp_vdrive *v)
+{
+	struct item *i = v->free;
+
+	if (i)
+		v->free = i->next;
+	else
+		i = malloc(sizeof(*i));
+	return i;
+}
+
+static void into_list(struct sp_vdrive *v, struct item *i)
+{
+	i->before = v->last;
+	i->after = NULL;
+	if (v->last)
+		v->last->after = i;
+	else
+		v->first = i;
+	v->last = i;
+	v->stats.outstanding++;
+}
+
+/* From the list of what is outstanding to that of what is done. */
+static void finish(struct sp_vdrive *v, struct item *i)
+{
+	if (i->before)
+		i->before->after = i->after;
+	else
+		v->first = i->after;
+	if (i->after)
+		i->after->before = i->before;
+	else
+		v->last = i->before;
+	if (v->whole.last == i)
+		v->whole.last = NULL;
+	i->next = NULL;
+	*v->done_end = i;
+	v->done_end = &i->next;
+}
+
+static bool is_piece(const struct sp_vdrive *v, const struct item *i, uint64_t now_ns)
+{
+	const struct whole *w = &v->whole;
+	uint64_t start = i->req.lbn, end = start + i->req.blocks, most;
+
+	if (!v->spec.merge || !w->last || w->last->op != i->op ||
+	    now_ns - w->last->req.submit_ns >= PIECE_NS)
+		return false;
+	most = w->end - w->start > i->req.blocks ? w->end - w->start : i->req.blocks;
+	return (start == w->end || end == w->start) && most * v->model->block_bytes >= PIECE_BYTES;
+}
+
+static void submit_blocks(struct sp_vdrive *v, struct item *i, uint64_t now_ns)
+{
+	struct sp__blockreq *req = &i->req;
+	struct whole *w = &v->whole;
+
+	if (is_piece(v, i, now_ns)) {
+		sp__blockdev_submit_piece(v->bd, now_ns, w->since_ns, req);
+		w->start = req->lbn < w->start ? req->lbn : w->start;
+		w->end = req->lbn + req->blocks > w->end ? req->lbn + req->blocks : w->end;
+		v->stats.pieces++;
+	} else {
+		sp__blockdev_submit(v->bd, now_ns, &req, 1, false);
+		*w = (struct whole){ .since_ns = now_ns,
+				     .start = req->lbn,
+				     .end = req->lbn + req->blocks };
+	}
+	w->last = i;
+}
+
+static void count(struct sp_vdrive_stats *s, enum sp_vdrive_op op, uint64_t bytes)
+{
+	if (op == SP_VDRIVE_FLUSH) {
+		s->flushes++;
+	} else if (op == SP_VDRIVE_WRITE) {
+		s->writes++;
+		s->write_bytes += bytes;
+	} else {
+		s->reads++;
+		s->read_bytes += bytes;
+	}
+}
+
+int sp_vdrive_submit(struct sp_vdrive *v, uint64_t now_ns, enum sp_vdrive_op op, uint64_t offset,
+		     uint64_t bytes, void *cookie)
+{
+	uint32_t block_bytes = v->model->block_bytes;
+	uint64_t size = v->model->blocks * block_bytes, first = offset / block_bytes;
+	struct item *i;
+
+	if (op != SP_VDRIVE_FLUSH && (!bytes || bytes >= REQUEST_MAX))
+		return -EINVAL;
+	if (op != SP_VDRIVE_FLUSH && (offset > size || bytes > size - offset))
+		return -ERANGE;
+	i = new_item(v);
+	if (!i)
+		return -ENOMEM;
+	if (now_ns < v->now_ns)
+		now_ns = v->now_ns;
+	*i = (struct item){ .op = op, .cookie = cookie };
+	if (op == SP_VDRIVE_FLUSH) {
+		i->req.submit_ns = now_ns;
+	} else {
+		i->req.lbn = first;
+		i->req.blocks = (uint32_t)((offset + bytes - 1) / block_bytes - first + 1);
+		i->req.write = op == SP_VDRIVE_WRITE;
+		submit_blocks(v, i, now_ns);
+	}
+	into_list(v, i);
+	count(&v->stats, op, bytes);
+	return 0;
+}
+
+/* When the flush at the head is done, if one is there and can tell. */
+static uint64_t flush_ns(const struct sp_vdrive *v)
+{
+	const struct item *i = v->first;
+
+	if (!i || i->op != SP_VDRIVE_FLUSH)
+		return SP_VDRIVE_NEVER;
+	return v->flushed_ns ? v->flushed_ns : i->req.submit_ns;
+}
+
+static uint64_t next_event(const struct sp_vdrive *v)
+{
+	uint64_t bd = sp__blockdev_next_ns(v->bd), flush = flush_ns(v);
+	uint64_t t = bd < flush ? bd : flush;
+
+	return t > v->now_ns ? t : v->now_ns;
+}
+
+uint64_t sp_vdrive_next_ns(const struct sp_vdrive *v)
+{
+	return v->done ? v->done->req.done_ns : next_event(v);
+}
+
+static void settle_flushes(struct sp_vdrive *v)
+{
+	struct item *i;
+
+	while ((i = v->first) && i->op == SP_VDRIVE_FLUSH && i->req.submit_ns <= v->now_ns) {
+		if (!v->flushed_ns) {
+			v->flushed_ns = sp__blockdev_flushed_ns(v->bd);
+			if (v->flushed_ns < v->now_ns)
+				v->flushed_ns = v->now_ns;
+		}
+		if (v->flushed_ns > v->now_ns)
+			return;
+		i->req.done_ns = v->now_ns;
+		v->flushed_ns = 0;
+		finish(v, i);
+	}
+}
+
+static void step(struct sp_vdrive *v, uint64_t t)
+{
+	struct sp__blockreq *r, *next;
+	uint64_t response;
+
+	for (r = sp__blockdev_advance(v->bd, t); r; r = next) {
+		next = r->next;
+		response = r->done_ns - r->submit_ns;
+		v->stats.completed++;
+		v->stats.response_ns += response;
+		if (response > v->stats.longest_response_ns)
+			v->stats.longest_response_ns = response;
+		finish(v, (struct item *)r);
+	}
+	v->now_ns = t;
+	settle_flushes(v);
+}
+
+/* Decides nothing for until_ns if something is done that the caller has not seen. */
+static void run(struct sp_vdrive *v, uint64_t until_ns)
+{
+	uint64_t t;
+
+	while ((t = next_event(v)) <= until_ns && t != SP_VDRIVE_NEVER &&
+	       !(v->now_ns == until_ns && v->done))
+		step(v, t);
+	if (until_ns > v->now_ns && until_ns != SP_VDRIVE_NEVER)
+		step(v, until_ns);
+}
+
+size_t sp_vdrive_advance(struct sp_vdrive *v, uint64_t until_ns, struct sp_vdrive_done *done,
+			 size_t max)
+{
+	struct item *i;
+	size_t n;
+
+	if (until_ns < v->now_ns)
+		until_ns = v->now_ns;
+	run(v, until_ns);
+	for (n = 0; n < max && (i = v->done); n++) {
+		done[n] = (struct sp_vdrive_done){ .cookie = i->cookie,
+						   .op = i->op,
+						   .hit = i->req.hit,
+						   .submit_ns = i->req.submit_ns,
+						   .done_ns = i->req.done_ns };
+		v->done = i->next;
+		i->next = v->free;
+		v->free = i;
+		v->stats.outstanding--;
+	}
+	if (!v->done)
+		v->done_end = &v->done;
+	return n;
+}
+
+void sp_vdrive_stats(const struct sp_vdrive *v, struct sp_vdrive_stats *stats)
+{
+	struct sp__blockdev_stats bd;
+
+	sp__blockdev_stats(v->bd, &bd);
+	*stats = v->stats;
+	stats->now_ns = v->now_ns;
+	stats->merges = bd.merges;
+	stats->dispatched = bd.dispatched;
+	stats->seeks = bd.seeks;
+	stats->hits = bd.hits;
+	stats->busy_ns = bd.busy_ns;
+	stats->seek_ns = bd.seek_ns;
+	stats->rotate_ns = bd.rotate_ns;
+	stats->transfer_ns = bd.transfer_ns;
+}
