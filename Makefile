@@ -58,7 +58,9 @@ MODELS := $(sort $(wildcard lib/dev/models/*.json))
 MODEL_C := $(B)/gen/lib/dev/shipped.c
 MODEL_OBJ := $(B)/obj/lib/dev/shipped.o
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/obj/%.o) $(MODEL_OBJ)
-TOOLS := $(sort $(basename $(notdir $(wildcard tools/*.c))))
+# vdisk is built where libfuse3 is; FUSE= leaves it out.
+FUSE := $(shell pkg-config --exists 'fuse3 >= 3.9' 2>/dev/null && echo yes)
+TOOLS := $(filter-out $(if $(FUSE),,vdisk),$(sort $(basename $(notdir $(wildcard tools/*.c)))))
 TOOL_COMMON_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(sort $(wildcard tools/common/*.c)))
 
 SONAME := libspindle.so.$(SOVERSION)
@@ -81,6 +83,7 @@ EXAMPLES := $(patsubst %.c,$(B)/%,$(sort $(wildcard examples/*.c)))
 all: lib tools ## library and tools, in build/lib and build/bin
 lib: $(SO) $(STATIC)
 tools: $(TOOLS:%=$(B)/bin/%)
+	$(if $(FUSE),,@echo '  vdisk is not built: there is no libfuse3')
 
 # Everything is rebuilt when the flags change; the library is linked again when
 # its list of files changes.
@@ -113,7 +116,12 @@ $(MODEL_OBJ): $(MODEL_C) $(B)/flags
 $(B)/obj/tools/%.o: tools/%.c $(B)/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(SP_CPPFLAGS) -Itools/common $(CPPFLAGS) $(SP_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(SP_CPPFLAGS) -Itools/common $(TOOL_CPPFLAGS) $(CPPFLAGS) $(SP_CFLAGS) $(CFLAGS) \
+		-MMD -MP -c -o $@ $<
+ifneq ($(FUSE),)
+$(B)/obj/tools/vdisk.o $(B)/obj/tools/vdisk/%.o: TOOL_CPPFLAGS := $(shell pkg-config --cflags fuse3)
+$(B)/bin/vdisk: TOOL_LIBS := $(shell pkg-config --libs fuse3)
+endif
 
 $(STATIC): $(LIB_OBJ) $(B)/objects
 	$(call say,AR,$@)
@@ -135,7 +143,7 @@ tool_obj = $(patsubst %.c,$(B)/obj/%.o,$(sort $(wildcard tools/$(1)/*.c)))
 $(B)/bin/%: $(B)/obj/tools/%.o $$(call tool_obj,$$*) $(TOOL_COMMON_OBJ) $(SO)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(SP_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lspindle $(SP_RPATH)
+	$(Q)$(CC) $(SP_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lspindle $(TOOL_LIBS) $(SP_RPATH)
 
 # Tests are linked with the static library, so that they reach what is inside.
 test_cc = $(Q)$(CC) $(SP_CPPFLAGS) -Ilib -Itests $(CPPFLAGS) $(SP_CFLAGS) $(CFLAGS) -MMD -MP \

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "msg.h"
+#include "quote.h"
+#include "stdio_end.h"
+#include "vdisk/vdisk.h"
+
+#define SETTLE_NS 300000000 /* for the release of a loop device */
+
+static struct server server;
+static bool mounted;
+
+/* However the program ends: nothing stays mounted. */
+static void clean_up(void)
+{
+	if (mounted)
+		serve_stop(&server);
+	mounted = false;
+}
+
+/* The folder, which must be empty: what is mounted there already is not. */
+static const char *check_folder(const char *path)
+{
+	char *real = realpath(path, NULL);
+	DIR *dir = real ? opendir(real) : NULL;
+	struct stat here, above;
+	struct dirent *e;
+	char *up;
+
+	if (!dir || stat(real, &here) < 0)
+		die_sys(errno, "%s", quote_file(path));
+	while ((e = readdir(dir)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			break;
+	closedir(dir);
+	if (!e)
+		return real;
+	if (asprintf(&up, "%s/..", real) < 0)
+		die("memory exhausted");
+	die_sys(stat(up, &above) == 0 && above.st_dev != here.st_dev ? EBUSY : ENOTEMPTY, "%s",
+		quote_file(path));
+}
+
+static uint64_t disk_bytes(const struct options *o, const struct sp_vdrive_info *info)
+{
+	if (!o->size)
+		return info->bytes;
+	if (o->size > info->bytes)
+		die("--size: the drive has only %" PRIu64 " bytes", info->bytes);
+	if (o->size % info->block_bytes)
+		die("--size: not a multiple of the drive's blocks of %" PRIu32 " bytes",
+		    info->block_bytes);
+	return o->size;
+}
+
+/* Signals are waited for, by the main thread alone. */
+static void block_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGHUP);
+	sigaddset(set, SIGNAL_CHANGE);
+	pthread_sigmask(SIG_BLOCK, set, NULL);
+}
+
+/* Until somebody has unmounted it, or a signal has come and nobody uses it. */
+static void wait_for_end(struct server *s, const sigset_t *set, const char *name, int loop)
+{
+	const struct timespec settle = { .tv_nsec = SETTLE_NS };
+	bool ending = false;
+
+	for (;;) {
+		int sig = sigwaitinfo(set, NULL);
+
+		if (s->over || (sig != SIGNAL_CHANGE && sig > 0 && ending))
+			return;
+		if (sig != SIGNAL_CHANGE && sig > 0) {
+			ending = true;
+			if (loop >= 0)
+				close(loop);
+			if (s->opens > 0)
+				sigtimedwait(set, NULL, &settle);
+			if (s->opens > 0)
+				msg("%s is in use; waiting for its end, or for a second signal",
+				    quote_file(name));
+		}
+		if (ending && s->opens == 0)
+			return;
+	}
+}
+
+static void announce(const char *name)
+{
+	if (printf("%s\n", name) < 0 || fflush(stdout) != 0)
+		die_sys(errno, "write error");
+}
+
+static void run(struct server *s, const struct options *o, const sigset_t *set)
+{
+	const char *name;
+	struct sp_vdrive_info info;
+	char *disk;
+	int loop = -1;
+
+	if (asprintf(&disk, "%s/" DISK_NAME, o->mount) < 0)
+		die("memory exhausted");
+	name = disk;
+	if (o->loop) {
+		sp_vdrive_info(s->pace.drive, &info);
+		loop = loop_attach(disk, info.block_bytes, !strcmp(info.kind, "rotating"),
+				   &s->loop);
+		name = s->loop;
+	}
+	s->floor_ns = o->floor_ns < 0 ? floor_measure(s, name) : (uint64_t)o->floor_ns;
+	pace_restart(&s->pace, o->dilation, s->floor_ns);
+	announce(name);
+	wait_for_end(s, set, name, loop);
+	free(disk);
+}
+
+int main(int argc, char **argv)
+{
+	struct sp_vdrive_info info;
+	struct options o;
+	sigset_t set;
+
+	msg_init(argv);
+	stdio_guard();
+	parse_options(argc, argv, &o);
+	o.mount = check_folder(o.mount);
+	server.options = &o;
+	block_signals(&set);
+	pace_start(&server.pace, o.spec, 1);
+	sp_vdrive_info(server.pace.drive, &info);
+	server.bytes = disk_bytes(&o, &info);
+	server.backing = backing_open(o.backing, server.bytes);
+	serve_start(&server);
+	mounted = true;
+	atexit(clean_up);
+	run(&server, &o, &set);
+	clean_up();
+	return 0;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the bytes of the disk are: a sparse file, without name in memory or
+ * with one.  A file that is there already keeps what is in it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "msg.h"
+#include "quote.h"
+#include "vdisk.h"
+
+static int open_memory(uint64_t bytes)
+{
+	int fd = memfd_create("vdisk", MFD_CLOEXEC);
+
+	if (fd < 0 || ftruncate(fd, (off_t)bytes) < 0)
+		die_sys(errno, "memory for the disk");
+	return fd;
+}
+
+static int open_file(const char *path, uint64_t bytes)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		die_sys(errno, "%s", quote_file(path));
+	if (!S_ISREG(st.st_mode))
+		die("%s: not a regular file", quote_file(path));
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		die_sys(errno == EWOULDBLOCK ? EBUSY : errno, "%s", quote_file(path));
+	if ((uint64_t)st.st_size < bytes && ftruncate(fd, (off_t)bytes) < 0)
+		die_sys(errno, "%s", quote_file(path));
+	return fd;
+}
+
+int backing_open(const char *path, uint64_t bytes)
+{
+	return path ? open_file(path, bytes) : open_memory(bytes);
+}
+
+int backing_read(int fd, char *buf, size_t bytes, uint64_t offset)
+{
+	ssize_t n;
+
+	for (; bytes; buf += n, bytes -= (size_t)n, offset += (uint64_t)n) {
+		n = pread(fd, buf, bytes, (off_t)offset);
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n < 0)
+			n = 0;
+		else if (n == 0)
+			return -EIO; /* somebody has cut the file */
+	}
+	return 0;
+}
+
+int backing_write(int fd, const char *buf, size_t bytes, uint64_t offset)
+{
+	ssize_t n;
+
+	for (; bytes; buf += n, bytes -= (size_t)n, offset += (uint64_t)n) {
+		n = pwrite(fd, buf, bytes, (off_t)offset);
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n < 0)
+			n = 0;
+	}
+	return 0;
+}

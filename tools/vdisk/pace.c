@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Virtual time on the real clock.
+ *
+ * The drive decides everything in virtual time.  Each of its moments has one
+ * real time, counted from the beginning, and the pacer lets virtual time come
+ * moment by moment, never ahead of the clock.  If it wakes up late, the moment
+ * is still the right one, so that lateness does not add up: the next moments
+ * are where they would have been.
+ *
+ * A request counts as submitted when it arrived, less the floor (what the way
+ * from a program to the drive and back takes).  A program that waits for each
+ * of its requests thus sees the drive's own times.
+ *
+ * The last SPIN_NS before a moment are spent looking at the clock, since
+ * waking up takes about as long; a new request ends that, for it may come
+ * first.
+ */
+#define FUSE_USE_VERSION 35
+#include <errno.h>
+#include <fuse_lowlevel.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include "msg.h"
+#include "vdisk.h"
+
+#define SPIN_NS 60000
+#define BATCH 32
+
+uint64_t clock_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* The real time of a virtual one; SP_VDRIVE_NEVER if that is too far away. */
+static uint64_t real_ns(const struct pace *p, uint64_t virtual_ns)
+{
+	uint64_t ns;
+
+	if (__builtin_mul_overflow(virtual_ns, p->dilation, &ns) ||
+	    __builtin_add_overflow(ns, p->begin_ns, &ns))
+		return SP_VDRIVE_NEVER;
+	return ns;
+}
+
+static void answer(const struct job *job)
+{
+	/* What can fail is that the kernel does not want the answer any more. */
+	if (job->op == SP_VDRIVE_READ)
+		(void)fuse_reply_buf(job->req, job->data, job->bytes);
+	else if (job->op == SP_VDRIVE_WRITE)
+		(void)fuse_reply_write(job->req, job->bytes);
+	else
+		(void)fuse_reply_err(job->req, 0);
+}
+
+/* The moment has come; the lock is given up while requests are answered. */
+static void let_come(struct pace *p, uint64_t virtual_ns)
+{
+	struct sp_vdrive_done done[BATCH];
+	size_t n = sp_vdrive_advance(p->drive, virtual_ns, done, BATCH);
+	uint64_t now, due;
+
+	for (size_t i = 0; i < n; i++) {
+		struct job *job = done[i].cookie;
+
+		due = real_ns(p, done[i].done_ns);
+		now = clock_now_ns();
+		lateness_add(&p->late, now > due ? now - due : 0);
+		p->last_service_ns = done[i].done_ns - done[i].submit_ns;
+		pthread_mutex_unlock(&p->lock);
+		answer(job);
+		free(job->data);
+		free(job);
+		pthread_mutex_lock(&p->lock);
+	}
+}
+
+static void spin_until(struct pace *p, uint64_t due_ns)
+{
+	unsigned seen = atomic_load_explicit(&p->submissions, memory_order_relaxed);
+
+	pthread_mutex_unlock(&p->lock);
+	while (clock_now_ns() < due_ns &&
+	       atomic_load_explicit(&p->submissions, memory_order_relaxed) == seen)
+		;
+	pthread_mutex_lock(&p->lock);
+}
+
+static void sleep_until(struct pace *p, uint64_t due_ns)
+{
+	struct timespec ts;
+
+	if (due_ns == SP_VDRIVE_NEVER) {
+		pthread_cond_wait(&p->changed, &p->lock);
+		return;
+	}
+	due_ns -= SPIN_NS;
+	ts.tv_sec = (time_t)(due_ns / 1000000000);
+	ts.tv_nsec = (long)(due_ns % 1000000000);
+	pthread_cond_timedwait(&p->changed, &p->lock, &ts);
+}
+
+static void *pacer(void *arg)
+{
+	struct pace *p = arg;
+	uint64_t next, due, now;
+
+	/* Timers of this thread are not put together with others to save power. */
+	prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+	pthread_mutex_lock(&p->lock);
+	while (!p->stop) {
+		next = sp_vdrive_next_ns(p->drive);
+		due = next == SP_VDRIVE_NEVER ? next : real_ns(p, next);
+		now = clock_now_ns();
+		if (due <= now)
+			let_come(p, next);
+		else if (due - now <= SPIN_NS)
+			spin_until(p, due);
+		else
+			sleep_until(p, due);
+	}
+	pthread_mutex_unlock(&p->lock);
+	return NULL;
+}
+
+int pace_submit(struct pace *p, const struct job *job, uint64_t offset, uint64_t arrived_ns)
+{
+	struct job *own = malloc(sizeof(*own));
+	uint64_t since;
+	int rc;
+
+	if (!own)
+		return -ENOMEM;
+	*own = *job;
+	pthread_mutex_lock(&p->lock);
+	since = p->begin_ns + p->floor_ns;
+	since = arrived_ns > since ? (arrived_ns - since) / p->dilation : 0;
+	rc = sp_vdrive_submit(p->drive, since, job->op, offset, job->bytes, own);
+	if (rc == 0) {
+		atomic_fetch_add_explicit(&p->submissions, 1, memory_order_relaxed);
+		pthread_cond_signal(&p->changed);
+	}
+	pthread_mutex_unlock(&p->lock);
+	if (rc < 0)
+		free(own);
+	return rc;
+}
+
+static struct sp_vdrive *open_drive(const char *spec)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_vdrive *v;
+	int rc = sp_vdrive_open(&v, spec, &err);
+
+	if (rc < 0)
+		die("%s", err.text[0] ? err.text : sp_strerror(rc));
+	return v;
+}
+
+/* Somebody may have found the disk before it was announced. */
+static void wait_until_idle(struct pace *p)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+	struct sp_vdrive_stats stats;
+
+	for (sp_vdrive_stats(p->drive, &stats); stats.outstanding;
+	     sp_vdrive_stats(p->drive, &stats)) {
+		pthread_mutex_unlock(&p->lock);
+		nanosleep(&pause, NULL);
+		pthread_mutex_lock(&p->lock);
+	}
+}
+
+void pace_restart(struct pace *p, uint64_t dilation, uint64_t floor_ns)
+{
+	pthread_mutex_lock(&p->lock);
+	wait_until_idle(p);
+	sp_vdrive_close(p->drive);
+	p->drive = open_drive(p->spec);
+	p->dilation = dilation;
+	p->floor_ns = floor_ns;
+	p->begin_ns = clock_now_ns();
+	p->late = (struct lateness){ 0 };
+	pthread_mutex_unlock(&p->lock);
+}
+
+void pace_start(struct pace *p, const char *spec, uint64_t dilation)
+{
+	pthread_condattr_t attr;
+	int rc;
+
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&p->changed, &attr);
+	pthread_condattr_destroy(&attr);
+	p->spec = spec;
+	p->dilation = dilation;
+	p->drive = open_drive(spec);
+	p->begin_ns = clock_now_ns();
+	rc = pthread_create(&p->thread, NULL, pacer, p);
+	if (rc)
+		die_sys(rc, "cannot start a thread");
+}
+
+void pace_stop(struct pace *p)
+{
+	pthread_mutex_lock(&p->lock);
+	p->stop = true;
+	pthread_cond_signal(&p->changed);
+	pthread_mutex_unlock(&p->lock);
+	pthread_join(p->thread, NULL);
+}
