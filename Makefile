@@ -193,6 +193,7 @@ RUN_ENV = SP_BUILD='$(abspath $(B))' XSORT="$${XSORT:-$(abspath $(B))/bin/xsort}
 	XGEN="$${XGEN:-$(abspath $(B))/bin/xgen}" XJOIN="$${XJOIN:-$(abspath $(B))/bin/xjoin}" \
 	SEQSTAT="$${SEQSTAT:-$(abspath $(B))/bin/seqstat}" \
 	DISKPROBE="$${DISKPROBE:-$(abspath $(B))/bin/diskprobe}" \
+	VDISK="$${VDISK:-$(abspath $(B))/bin/vdisk}" \
 	SP_TEST_STAGE="$${SP_TEST_STAGE-$(VARIANT)}" \
 	ASAN_OPTIONS="exitcode=99:detect_stack_use_after_return=1:$$ASAN_OPTIONS" \
 	UBSAN_OPTIONS="exitcode=99:print_stacktrace=1:$$UBSAN_OPTIONS" \
@@ -268,7 +269,7 @@ format: ## lays the C code out by .clang-format
 
 # Installing.  Both targets walk the same lists.
 HEADERS := $(patsubst lib/include/%,%,$(sort $(wildcard lib/include/*.h lib/include/*/*.h)))
-MANPAGES := $(sort $(wildcard man/*.[1-9]))
+MANPAGES := $(filter-out $(if $(FUSE),,man/vdisk.1),$(sort $(wildcard man/*.[1-9])))
 INSTALLED = $(TOOLS:%=$(BINDIR)/%) $(HEADERS:%=$(INCLUDEDIR)/%) \
 	$(LIBDIR)/$(notdir $(SO)) $(LIBDIR)/$(SONAME) $(LIBDIR)/libspindle.so $(LIBDIR)/libspindle.a \
 	$(LIBDIR)/pkgconfig/libspindle.pc \

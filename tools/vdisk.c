@@ -78,7 +78,10 @@ static void wait_for_end(struct server *s, const sigset_t *set, const char *name
 {
 	const struct timespec settle = { .tv_nsec = SETTLE_NS };
 	bool ending = false;
+	sigset_t change;
 
+	sigemptyset(&change);
+	sigaddset(&change, SIGNAL_CHANGE);
 	for (;;) {
 		int sig = sigwaitinfo(set, NULL);
 
@@ -89,7 +92,7 @@ static void wait_for_end(struct server *s, const sigset_t *set, const char *name
 			if (loop >= 0)
 				close(loop);
 			if (s->opens > 0)
-				sigtimedwait(set, NULL, &settle);
+				sigtimedwait(&change, NULL, &settle);
 			if (s->opens > 0)
 				msg("%s is in use; waiting for its end, or for a second signal",
 				    quote_file(name));

@@ -23,6 +23,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 #include "msg.h"
+#include "quote.h"
 #include "vdisk.h"
 
 #define SPIN_NS 60000
@@ -156,9 +157,11 @@ static struct sp_vdrive *open_drive(const char *spec)
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_vdrive *v;
 	int rc = sp_vdrive_open(&v, spec, &err);
+	bool file = err.path[0] && rc != SP_ESYNTAX; /* which tells of words of the spec */
 
 	if (rc < 0)
-		die("%s", err.text[0] ? err.text : sp_strerror(rc));
+		die("%s%s%s", file ? quote_file(err.path) : "", file ? ": " : "",
+		    err.text[0] ? err.text : sp_strerror(rc));
 	return v;
 }
 
