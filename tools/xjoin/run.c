@@ -25,6 +25,15 @@ static bool is(const struct sp_errinfo *err, const char *op)
 	return err->op && !strcmp(err->op, op);
 }
 
+/* Temporary data has the name of its directory. */
+static bool is_temporary(const struct settings *set, const struct sp_errinfo *err)
+{
+	for (size_t i = 0; i < set->ntmpdirs; i++)
+		if (!strcmp(err->path, set->tmpdirs[i]))
+			return true;
+	return false;
+}
+
 /* Output that fails when disorder is told has nothing more to say at the end. */
 static _Noreturn void output_failed(const struct settings *set, const struct sp_errinfo *err)
 {
@@ -40,10 +49,14 @@ static _Noreturn void failure(const struct settings *set, const struct sp_errinf
 	if (err->code == -ENOMEM)
 		die("memory exhausted");
 	if (err->code <= SP_EFORMAT)
-		die("%s", err->text[0] ? err->text : sp_strerror(err->code));
-	if (is(err, "read"))
+		die("%s%s%s", err->path, err->path[0] ? ": " : "",
+		    err->text[0] ? err->text : sp_strerror(err->code));
+	if (is(err, "create"))
+		die_sys(-err->code, "cannot create temporary file in %s",
+			quote_file_always(err->path));
+	if (is(err, "read") && !is_temporary(set, err))
 		die_sys(-err->code, "read error");
-	if (is(err, "write"))
+	if (is(err, "write") && !is_temporary(set, err))
 		output_failed(set, err);
 	die_sys(-err->code, "%s", quote_file(err->path));
 }
