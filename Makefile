@@ -251,9 +251,12 @@ bench: ## the table of README's figures; ROWS='...', RUNS=5, GROWTH=1
 	$(Q)scripts/setup bench
 	$(Q)+$(MAKE) --no-print-directory all $(BENCHES)
 	$(Q)ROWS='$(ROWS)' RUNS='$(RUNS)' GROWTH='$(GROWTH)' scripts/bench/run
+# What the scripts run beside the tools.
+EXPERIMENT_PROGRAMS := $(addprefix $(B)/tests/,unit/test_sequence_papers unit/test_readplan sim/rivals)
 experiments: ## the figures of the papers on simulated drives; SCALE=1: at their sizes
 	$(Q)scripts/setup experiments
-	$(Q)+$(MAKE) --no-print-directory all
+	$(Q)+$(MAKE) --no-print-directory all \
+		$(EXPERIMENT_PROGRAMS)
 	$(Q)scripts/experiments/run
 
 CHECKERS := $(sort $(wildcard scripts/check-*))

@@ -198,3 +198,16 @@ verdict()
 note() { { echo; cat; } >>"$out/$paper.notes"; }
 # outcome CONDITION: yes or no, for verdict.
 outcome() { if holds "$1"; then echo yes; else echo no; fi; }
+
+# checked ID PAPER TEST PATTERN: a row that a unit test of make check covers: runs it,
+# and counts the checks whose names the pattern takes.
+checked()
+{
+	local program=${SP_BUILD:-build}/tests/unit/$3 good bad
+
+	[ -x "$program" ] || die "build first: make $program"
+	"$program" >"$work/checks" 2>&1
+	good=$(grep -cE "^ok .*($4)" "$work/checks")
+	bad=$(grep -cE "^not ok .*($4)" "$work/checks")
+	verdict "$1" "$2" "$good of $((good + bad)) checks hold" "$(outcome "$good > 0 && $bad == 0")" "exact, in make check: $3"
+}

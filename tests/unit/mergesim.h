@@ -92,7 +92,8 @@ struct log {
 	size_t n;
 };
 
-static void log_add(struct log *l, unsigned run, uint64_t pages, uint64_t when)
+__attribute__((unused)) static void log_add(struct log *l, unsigned run, uint64_t pages,
+					    uint64_t when)
 {
 	l->entry = realloc(l->entry, (l->n + 1) * sizeof(*l->entry));
 	l->entry[l->n].run = run;
@@ -101,7 +102,7 @@ static void log_add(struct log *l, unsigned run, uint64_t pages, uint64_t when)
 }
 
 /* Cluster reads by definition, page by page. */
-static uint64_t log_cluster_reads(const struct log *l, unsigned runs)
+__attribute__((unused)) static uint64_t log_cluster_reads(const struct log *l, unsigned runs)
 {
 	uint64_t *at = calloc(runs, sizeof(*at)), reads = 0, before_page = 0;
 	unsigned before_run = runs;
@@ -127,7 +128,7 @@ struct sim {
 	uint64_t free, eaten_total;
 };
 
-static void sim_init(struct sim *s, const struct merge *m, uint64_t buffers)
+__attribute__((unused)) static void sim_init(struct sim *s, const struct merge *m, uint64_t buffers)
 {
 	s->m = m;
 	s->read = calloc(m->runs, sizeof(*s->read));
@@ -136,14 +137,14 @@ static void sim_init(struct sim *s, const struct merge *m, uint64_t buffers)
 	s->eaten_total = 0;
 }
 
-static void sim_release(struct sim *s)
+__attribute__((unused)) static void sim_release(struct sim *s)
 {
 	free(s->read);
 	free(s->eaten);
 }
 
 /* The run whose page is finished next, or -1: a run has no page to go on with. */
-static int sim_winner(const struct sim *s)
+__attribute__((unused)) static int sim_winner(const struct sim *s)
 {
 	int best = -1;
 
@@ -158,7 +159,7 @@ static int sim_winner(const struct sim *s)
 	return best;
 }
 
-static void sim_eat(struct sim *s, int r)
+__attribute__((unused)) static void sim_eat(struct sim *s, int r)
 {
 	s->eaten[r]++;
 	s->eaten_total++;
