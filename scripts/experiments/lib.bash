@@ -148,10 +148,10 @@ column()
 		'"${3:-1}"' { print v[want] }' "$out/$paper-$1.csv"
 }
 
-# Of numbers on standard input.
-mean() { awk '{ s += $1 } END { printf "%.10g", NR ? s / NR : 0 }'; }
-largest() { awk 'NR == 1 || $1 > m { m = $1 } END { printf "%.10g", m }'; }
-smallest() { awk 'NR == 1 || $1 < m { m = $1 } END { printf "%.10g", m }'; }
+# Of numbers on standard input; nothing of nothing, which no verdict takes for a yes.
+mean() { awk '{ s += $1 } END { if (NR) printf "%.10g", s / NR }'; }
+largest() { awk 'NR == 1 || $1 > m { m = $1 } END { if (NR) printf "%.10g", m }'; }
+smallest() { awk 'NR == 1 || $1 < m { m = $1 } END { if (NR) printf "%.10g", m }'; }
 
 # plot NAME: gnuplot's commands on standard input, to PAPER-NAME.png.  Comma is the
 # data separator; $out is the variable `out` there.  Series are drawn with the line
