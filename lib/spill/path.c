@@ -11,23 +11,28 @@
  * is the first to pass under the head after that; one too far away for W must
  * come later by what its distance takes more.
  *
- * Pages are kept in the order of their angles; those taken are skipped by
+ * Pages that follow one another on one track are a chunk and stay together:
+ * the drive reads them without a hop.
+ *
+ * Chunks are kept in the order of their angles; those taken are skipped by
  * links that are shortened as they are followed.
  */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "spill/place_impl.h"
 
-/* Pages looked at, one angle after the other, for one that can be reached. */
+/* Chunks looked at, one angle after the other, for one that can be reached. */
 #define LOOK 24
 
+/* A chunk. */
 struct sp__waypoint {
-	struct sp__stop stop;
 	double phase;  /* of its beginning, in revolutions, 0 to 1 */
 	double length; /* in revolutions */
 	uint64_t track;
-	uint32_t next; /* itself, or, once taken, where to look on */
+	uint32_t first, pages; /* of the stops, in the order of units */
+	uint32_t next;	       /* itself, or, once taken, where to look on */
 };
 
 static int by_phase(const void *a, const void *b)
@@ -39,11 +44,12 @@ static int by_phase(const void *a, const void *b)
 	return (x->track > y->track) - (x->track < y->track);
 }
 
-static int by_offset(const void *a, const void *b)
+/* The order of a run, and under TRACK that of addresses: tracks are taken in it. */
+static int by_unit(const void *a, const void *b)
 {
-	const struct sp__waypoint *x = a, *y = b;
+	const struct sp__stop *x = a, *y = b;
 
-	return (x->track > y->track) - (x->track < y->track);
+	return (x->unit > y->unit) - (x->unit < y->unit);
 }
 
 static double fraction(double turns)
@@ -51,15 +57,42 @@ static double fraction(double turns)
 	return turns - floor(turns);
 }
 
-static struct sp__waypoint describe(const struct sp__place *p, const struct sp__stop *s)
+/* On which row a page lies, and its first block there. */
+static const struct sp__row *whereabouts(const struct sp__place *p, uint64_t unit, uint32_t *at)
 {
-	const struct sp__row *row = &p->rows[s->unit >> PLACE_BITS];
-	uint32_t at = sp__row_place(row, (uint32_t)(s->unit % PLACES_MAX)) * p->page_blocks;
+	const struct sp__row *row = &p->rows[unit >> PLACE_BITS];
 
-	return (struct sp__waypoint){ .stop = *s,
-				      .phase = fraction(row->angle + (double)at / row->blocks),
-				      .length = (double)p->page_blocks / row->blocks,
-				      .track = row->number };
+	*at = sp__row_place(row, (uint32_t)(unit % PLACES_MAX)) * p->page_blocks;
+	return row;
+}
+
+/* Stops in the order of units, as chunks; how many. */
+static uint32_t gather(const struct sp__place *p, const struct sp__stop *stops, uint32_t n,
+		       struct sp__waypoint *w)
+{
+	uint32_t chunks = 0;
+
+	for (uint32_t i = 0, pages; i < n; i += pages) {
+		const struct sp__row *row;
+		uint32_t begin, last;
+
+		for (pages = 1; i + pages < n; pages++)
+			if (stops[i + pages].unit != stops[i].unit + pages ||
+			    stops[i + pages].unit % PLACES_MAX == 0)
+				break;
+		row = whereabouts(p, stops[i].unit, &begin);
+		whereabouts(p, stops[i + pages - 1].unit, &last);
+		if (last < begin)
+			last += row->blocks;
+		w[chunks++] = (struct sp__waypoint){
+			.phase = fraction(row->angle + (double)begin / row->blocks),
+			.length = (double)(last + p->page_blocks - begin) / row->blocks,
+			.track = row->number,
+			.first = i,
+			.pages = pages
+		};
+	}
+	return chunks;
 }
 
 /* The first not taken from i on, all around; n: none is left. */
@@ -107,7 +140,7 @@ static double aim(const struct sp__place *p, uint64_t from, uint64_t to)
 	return w_deg / 360;
 }
 
-/* The page to read after the one at `here`. */
+/* The chunk to read after the one at `here`. */
 static uint32_t next_stop(const struct sp__place *p, struct sp__waypoint *w, uint32_t n,
 			  const struct sp__waypoint *here, double least)
 {
@@ -137,56 +170,67 @@ static uint32_t next_stop(const struct sp__place *p, struct sp__waypoint *w, uin
 	return best;
 }
 
-static void follow(const struct sp__place *p, struct sp__waypoint *w, uint32_t n, const void *first,
-		   struct sp__stop *stops)
+/* first: the stop that is to be among the first. */
+static void follow(struct sp__place *p, uint32_t n, uint32_t first, struct sp__stop *stops)
 {
 	double least = aim(p, 0, 1);
+	struct sp__waypoint *w = p->path;
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
 		w[i].next = i;
-		if (w[i].stop.what == first)
+		if (first >= w[i].first && first - w[i].first < w[i].pages)
 			at = i;
 	}
-	for (uint32_t done = 0;;) {
-		stops[done++] = w[at].stop;
+	for (uint32_t left = n;;) {
+		for (uint32_t i = 0; i < w[at].pages; i++)
+			*stops++ = p->stops[w[at].first + i];
 		w[at].next = (at + 1) % n;
-		if (done == n)
+		if (--left == 0)
 			return;
 		at = next_stop(p, w, n, &w[at], least);
 	}
 }
 
+static int make_room(struct sp__place *p, size_t n)
+{
+	struct sp__waypoint *path;
+	struct sp__stop *stops;
+
+	if (n <= p->path_cap)
+		return 0;
+	path = realloc(p->path, n * sizeof(*path));
+	if (!path)
+		return -ENOMEM;
+	p->path = path;
+	stops = realloc(p->stops, n * sizeof(*stops));
+	if (!stops)
+		return -ENOMEM;
+	p->stops = stops;
+	p->path_cap = n;
+	return 0;
+}
+
 int sp__place_order(struct sp__place *p, struct sp__stop *stops, size_t n)
 {
-	const void *first = n ? stops[0].what : NULL;
-	struct sp__waypoint *w;
+	uint64_t head = n ? stops[0].unit : 0;
+	uint32_t first = 0, chunks;
 
-	if (n > p->path_cap) {
-		w = realloc(p->path, n * sizeof(*w));
-		if (!w)
-			return -ENOMEM;
-		p->path = w;
-		p->path_cap = n;
-	}
-	w = p->path;
-	for (size_t i = 0; i < n; i++) {
-		w[i] = describe(p, &stops[i]);
-		if (p->opts.policy != SP_PLACE_SEMISEQ)
-			w[i].track = sp__place_offset(p, stops[i].unit);
-	}
-	if (p->opts.policy == SP_PLACE_SEMISEQ) {
-		qsort(w, n, sizeof(*w), by_phase);
-		follow(p, w, (uint32_t)n, first, stops);
+	if (make_room(p, n) < 0)
+		return -ENOMEM;
+	qsort(stops, n, sizeof(*stops), by_unit);
+	if (p->opts.policy != SP_PLACE_SEMISEQ || n < 2)
 		return 0;
-	}
-	qsort(w, n, sizeof(*w), by_offset);
-	for (size_t i = 0; i < n; i++)
-		stops[i] = w[i].stop;
+	memcpy(p->stops, stops, n * sizeof(*stops));
+	while (stops[first].unit != head)
+		first++;
+	chunks = gather(p, p->stops, (uint32_t)n, p->path);
+	qsort(p->path, chunks, sizeof(*p->path), by_phase);
+	follow(p, chunks, first, stops);
 	return 0;
 }
 
 size_t sp__place_order_memory(void)
 {
-	return sizeof(struct sp__waypoint);
+	return sizeof(struct sp__waypoint) + sizeof(struct sp__stop);
 }

@@ -112,24 +112,33 @@ void sp__place_free(struct sp__place *p)
 	free(p->rows);
 	free(p->bands);
 	free(p->path);
+	free(p->stops);
 	free(p);
 }
 
-/* By how many places row r is turned, so that the hop from row r - 1 arrives in time. */
-static uint16_t turn(const struct sp__place *p, const struct sp__row *before,
-		     const struct sp__row *row)
+/*
+ * By how many places a row is turned so that the hop to it from a place of another row, step
+ * tracks before, arrives in time.  -ERANGE: no such hop is promised.
+ */
+static int turn(const struct sp__place *p, const struct sp__row *before, uint32_t place,
+		uint64_t step, enum sp_geometry_op op, struct sp__row *row)
 {
-	uint64_t last = before->lbn + (uint64_t)(before->turn + 1) * p->page_blocks - 1, adjacent;
-	uint64_t place;
+	uint64_t last = before->lbn +
+			(uint64_t)(sp__row_place(before, place) + 1) * p->page_blocks - 1;
+	uint64_t adjacent, at;
+	int rc = sp_geometry_adjacent(p->opts.geometry, last, step, op, 0, &adjacent);
 
-	if (sp_geometry_adjacent(p->opts.geometry, last, 1, p->opts.hops, 0, &adjacent) < 0 ||
-	    adjacent < row->lbn)
-		return 0;
-	place = (adjacent - row->lbn + p->page_blocks - 1) / p->page_blocks;
-	return place < row->places ? (uint16_t)place : 0;
+	row->turn = 0;
+	if (rc < 0)
+		return rc;
+	at = (adjacent - row->lbn + p->page_blocks - 1) / p->page_blocks;
+	if (at < row->places)
+		row->turn = (uint16_t)at;
+	return 0;
 }
 
-static int add_row(struct sp__place *p, uint32_t band, bool first)
+/* The next track; -ERANGE: it is not to be reached from the one before along the path. */
+static int add_row(struct sp__place *p, const struct sp__band *b, uint32_t band)
 {
 	struct sp__row *row = &p->rows[p->nrows];
 	struct sp_track t;
@@ -147,18 +156,47 @@ static int add_row(struct sp__place *p, uint32_t band, bool first)
 				 .blocks = t.blocks,
 				 .places = (uint16_t)places,
 				 .band = band };
-	if (!first && places && row[-1].places)
-		row->turn = turn(p, row - 1, row);
+	if (b->rows && places && row[-1].places)
+		rc = turn(p, row - 1, 0, 1, p->opts.hops, row);
+	if (rc < 0)
+		return rc;
 	p->nrows++;
 	p->next_track++;
 	return 0;
 }
 
-/* A band that holds nothing: one used before, or further tracks. */
-static int new_band(struct sp__place *p, uint32_t *number)
+/* A run that goes on in a further band is written, and read if nothing else is, over this hop. */
+static void turn_to(struct sp__place *p, struct sp__row *row, const struct sp__band *before)
 {
-	struct sp__band *b;
+	const struct sp__row *from = &p->rows[before->first_row];
+
+	if (!row->places || !from->places || row->number <= from->number ||
+	    turn(p, from, from->places - 1, row->number - from->number, SP_GEOMETRY_WRITE, row) < 0)
+		row->turn = 0;
+}
+
+/*
+ * K further tracks, or as many as can be reached one from the other: behind
+ * the end of a zone the arm may have to go far.
+ */
+static int add_rows(struct sp__place *p, struct sp__band *b, uint32_t before)
+{
 	int rc = 0;
+
+	while (rc == 0 && b->rows < p->band_rows) {
+		rc = add_row(p, b, p->nbands);
+		if (rc == 0 && !b->rows && before != NONE && p->band_rows > 1)
+			turn_to(p, &p->rows[b->first_row], &p->bands[before]);
+		b->rows += rc == 0;
+	}
+	return rc;
+}
+
+/* A band that holds nothing, behind another of its group or NONE: one used before, or tracks. */
+static int new_band(struct sp__place *p, uint32_t before, uint32_t *number)
+{
+	struct sp__band b = { .first_row = p->nrows, .next = NONE };
+	int rc;
 
 	if (p->free_band != NONE) {
 		*number = p->free_band;
@@ -170,16 +208,16 @@ static int new_band(struct sp__place *p, uint32_t *number)
 	if (grow((void **)&p->bands, &p->bands_cap, p->nbands + 1, sizeof(*p->bands)) < 0 ||
 	    grow((void **)&p->rows, &p->rows_cap, p->nrows + p->band_rows, sizeof(*p->rows)) < 0)
 		return -ENOMEM;
-	b = &p->bands[p->nbands];
-	*b = (struct sp__band){ .first_row = p->nrows, .next = NONE };
-	while (rc == 0 && b->rows < p->band_rows) {
-		rc = add_row(p, p->nbands, b->rows == 0);
-		b->rows += rc == 0;
+	rc = add_rows(p, &b, before);
+	/* A group as large as the last tracks of a zone would waste the rest of its bands. */
+	if (rc == -ERANGE && before == NONE) {
+		p->nrows = b.first_row;
+		b.rows = 0;
+		rc = add_rows(p, &b, before);
 	}
-	if (rc == -ENOSPC && b->rows)
-		rc = 0;
-	if (rc < 0)
+	if (rc < 0 && !((rc == -ENOSPC || rc == -ERANGE) && b.rows))
 		return rc;
+	p->bands[p->nbands] = b;
 	*number = p->nbands++;
 	return 0;
 }
@@ -190,7 +228,7 @@ static int take_seat(struct sp__place *p, uint32_t *row)
 	int rc;
 
 	if (p->group_first == NONE || p->seats == p->bands[p->group_first].rows) {
-		rc = new_band(p, &p->group_first);
+		rc = new_band(p, NONE, &p->group_first);
 		if (rc < 0)
 			return rc;
 		p->bands[p->group_first].group = p->group_first;
@@ -209,7 +247,7 @@ static int next_row(struct sp__place *p, uint32_t *row)
 	do {
 		next = p->bands[band].next;
 		if (next == NONE) {
-			rc = new_band(p, &next);
+			rc = new_band(p, band, &next);
 			if (rc < 0)
 				return rc;
 			p->bands[band].next = next;

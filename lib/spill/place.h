@@ -62,8 +62,9 @@ struct sp__stop {
 };
 
 /*
- * Brings units into the order in which they are best read one after the other,
- * the first staying first under SEMISEQ (path.c).  0 or -ENOMEM.
+ * Brings units into the order in which they are best read one after the other.
+ * Under SEMISEQ (path.c) the first stays first, but for pages of its run right
+ * before it on its track.  0 or -ENOMEM.
  */
 SP_MUST_CHECK int sp__place_order(struct sp__place *place, struct sp__stop *stops, size_t n);
 /* What that takes for each, for the budget. */

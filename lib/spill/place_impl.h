@@ -46,6 +46,7 @@ struct sp__place {
 	uint32_t free_band;   /* list of bands that hold nothing */
 	uint64_t used, recycled;
 	struct sp__waypoint *path; /* scratch of path.c */
+	struct sp__stop *stops;
 	size_t path_cap;
 };
 
