@@ -11,7 +11,8 @@
  * the one nearest to the 32 KB of the paper that leaves four.  Pages of less than
  * 32 KB count as a quarter slower than predicted: hundreds of runs get two of
  * 16 KB at a time instead of one of 32 KB, which formula (5) takes for as good
- * and which is not.
+ * and which is not.  Along the semi-sequential path it is as good: there of
+ * those near the best time the largest page is taken that leaves two for each run.
  *
  * Refusals.  The least memory that would do is found by bisection over the
  * planner itself, so that the message cannot disagree with it.
@@ -32,6 +33,8 @@
 #define FINE_PAGE (256u << 10)
 #define MAX_AUTO_PAGE (1u << 20)
 #define MAX_PAGE (16u << 20)
+/* Sizes tried. */
+#define MAX_PAGES 20
 #define MAX_THREADS 8
 #define NEAR_BEST 1.03
 #define SMALL_COSTS 1.25
@@ -165,15 +168,22 @@ static int page_score(const struct sp__layout *l, uint32_t page_bytes, uint64_t 
 	return score + (each >= 4 ? 100 : 0) - distance;
 }
 
-/* Along the semi-sequential path: the largest page that leaves two for each run. */
+/*
+ * Along the semi-sequential path: few passes, since runs of merges are far longer than
+ * their neighbours and lie along no path; the largest page that leaves two for each run.
+ */
 static int path_score(const struct sp__layout *l, uint32_t page_bytes)
 {
 	unsigned runs = l->final_runs > 2 ? l->final_runs : 2;
+	int page = (int)(page_bytes >> 12), few = -4096 * (int)l->passes;
 
-	return l->merge_pages / runs >= 2 ? (int)(page_bytes >> 12) : -(int)(page_bytes >> 12);
+	return few + (l->merge_pages / runs >= 2 ? page : -page);
 }
 
-/* The page sizes to choose from, smallest first; returns how many. */
+/*
+ * The page sizes to choose from, smallest first; returns how many.  Where each page
+ * is read by itself, a size between the powers of two can be what fits twice for each run.
+ */
 static int pages_to_try(const struct sp_sort_opts *o, uint64_t working_bytes, uint32_t *page)
 {
 	struct sp__plan_buffers b;
@@ -185,31 +195,36 @@ static int pages_to_try(const struct sp_sort_opts *o, uint64_t working_bytes, ui
 	}
 	/* A run is written in whole pages, one buffer at a time. */
 	sp__plan_buffers(working_bytes, &b);
-	for (uint32_t p = MIN_PAGE; p <= MAX_AUTO_PAGE && p <= b.write_bytes; p *= 2)
+	for (uint32_t p = MIN_PAGE; p <= MAX_AUTO_PAGE && p <= b.write_bytes; p *= 2) {
+		uint32_t between = p + p / 2;
+
 		page[n++] = p;
+		if (sp__plan_placement(o) != SP_PLACE_CONTIGUOUS && between % MIN_PAGE == 0 &&
+		    between <= b.write_bytes)
+			page[n++] = between;
+	}
 	return n;
 }
 
 /* The best layout for a way of forming runs; if none fits, the last misfit. */
 static struct sp__layout best_page(const struct sp_sort_opts *o, struct sp__choice *c)
 {
-	struct sp__layout l[16];
-	uint32_t page[16];
-	double time[16], seconds = -1;
+	struct sp__layout l[MAX_PAGES];
+	uint32_t page[MAX_PAGES];
+	double time[MAX_PAGES], seconds = -1;
+	bool path = sp__plan_placement(o) == SP_PLACE_SEMISEQ;
 	int n = pages_to_try(o, c->working_bytes, page), best = -1, best_score = 0, score;
 
 	for (int i = 0; i < n; i++) {
 		c->page_bytes = page[i];
 		c->largest_page = i == n - 1 && !(o->page_bytes && o->input_bytes);
 		sp__layout(o, c, &l[i]);
-		time[i] = l[i].seconds * (page[i] < USUAL_PAGE ? SMALL_COSTS : 1);
+		time[i] = l[i].seconds * (page[i] < USUAL_PAGE && !path ? SMALL_COSTS : 1);
 		if (!l[i].misfit && (seconds < 0 || time[i] < seconds))
 			seconds = time[i];
 	}
 	for (int i = 0; i < n; i++) {
-		bool path = sp__plan_placement(o) == SP_PLACE_SEMISEQ;
-
-		if (l[i].misfit || (!path && time[i] > seconds * NEAR_BEST))
+		if (l[i].misfit || time[i] > seconds * NEAR_BEST)
 			continue;
 		score = path ? path_score(&l[i], page[i])
 			     : page_score(&l[i], page[i], c->working_bytes);
