@@ -213,10 +213,14 @@ static double merged_before(const struct sp__layout *l)
 /*
  * Formula (5) for every byte that is read, and t alone for those written.  The
  * final merge runs beside reading and writing; in those before it one thread
- * reads, merges and writes by turns.
+ * reads, merges and writes by turns.  Each write takes the arm away from the
+ * path; elsewhere s is the mean over the whole device, which is more than that.
  */
-static void estimate(struct sp__layout *l, uint32_t page_bytes, struct sp__plan_device device)
+static void estimate(struct sp__layout *l, const struct sp__choice *c,
+		     struct sp__plan_device device)
 {
+	const uint32_t page_bytes = c->page_bytes;
+	struct sp__plan_buffers b;
 	double pass = device.transfer_s_per_mb * (double)l->nominal_bytes / MB, before;
 	double work = work_seconds(l, page_bytes);
 
@@ -228,9 +232,11 @@ static void estimate(struct sp__layout *l, uint32_t page_bytes, struct sp__plan_
 	l->seconds += pass; /* spilling */
 	l->seconds += fmax(work, read_seconds(l, page_bytes, l->final_runs, device));
 	before = merged_before(l);
-	if (before > 0)
-		l->seconds +=
-			before * (pass + work + read_seconds(l, page_bytes, l->fan_in, device));
+	if (before <= 0)
+		return;
+	sp__plan_buffers(c->working_bytes, &b);
+	l->seconds += before * (pass + work + read_seconds(l, page_bytes, l->fan_in, device) +
+				device.away_s * (double)l->nominal_bytes / b.write_bytes);
 }
 
 /*
@@ -315,7 +321,7 @@ void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice
 			break;
 	}
 	if (!layout->misfit)
-		estimate(layout, choice->page_bytes, sp__plan_device(opts));
+		estimate(layout, choice, sp__plan_device(opts));
 	if (choice->formation == SP_FORM_REPLACEMENT)
 		layout->seconds +=
 			SP__PLAN_REPLACEMENT_S_PER_MB * (double)layout->nominal_bytes / MB;

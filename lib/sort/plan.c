@@ -33,6 +33,7 @@
 #define FINE_PAGE (256u << 10)
 #define MAX_AUTO_PAGE (1u << 20)
 #define MAX_PAGE (16u << 20)
+#define PAGES_ON_TRACK 5
 /* Sizes tried. */
 #define MAX_PAGES 20
 #define MAX_THREADS 8
@@ -104,7 +105,7 @@ static double hop_seconds(const struct sp_geometry *g, const struct sp_geometry_
 
 struct sp__plan_device sp__plan_device(const struct sp_sort_opts *o)
 {
-	struct sp__plan_device d = { SP__PLAN_TRANSFER_S_PER_MB, SP__PLAN_SEEK_S, false };
+	struct sp__plan_device d = { SP__PLAN_TRANSFER_S_PER_MB, SP__PLAN_SEEK_S, false, 0 };
 	struct sp_geometry_info info;
 
 	if (!o->geometry)
@@ -115,8 +116,10 @@ struct sp__plan_device sp__plan_device(const struct sp_sort_opts *o)
 		d.seek_s = info.seek_s;
 	}
 	d.path = sp__plan_placement(o) == SP_PLACE_SEMISEQ && info.tracks;
-	if (d.path)
+	if (d.path) {
 		d.seek_s = hop_seconds(o->geometry, &info);
+		d.away_s = d.seek_s + info.period_ns / 2 * 1e-9;
+	}
 	return d;
 }
 
@@ -180,12 +183,29 @@ static int path_score(const struct sp__layout *l, uint32_t page_bytes)
 	return few + (l->merge_pages / runs >= 2 ? page : -page);
 }
 
+/* Where pages lie on tracks: so large that little of a track is left over. */
+static uint32_t largest_on_track(const struct sp_sort_opts *o)
+{
+	struct sp_geometry_info info;
+	struct sp_zone zone;
+	double bytes;
+
+	if (sp__plan_placement(o) == SP_PLACE_CONTIGUOUS || sp_geometry_zone(o->geometry, 0, &zone))
+		return MAX_AUTO_PAGE;
+	sp_geometry_info(o->geometry, &info);
+	bytes = zone.track_blocks * info.block_bytes / PAGES_ON_TRACK;
+	return bytes < MIN_PAGE	       ? MIN_PAGE
+	       : bytes > MAX_AUTO_PAGE ? MAX_AUTO_PAGE
+				       : (uint32_t)bytes;
+}
+
 /*
  * The page sizes to choose from, smallest first; returns how many.  Where each page
  * is read by itself, a size between the powers of two can be what fits twice for each run.
  */
 static int pages_to_try(const struct sp_sort_opts *o, uint64_t working_bytes, uint32_t *page)
 {
+	uint32_t most = largest_on_track(o);
 	struct sp__plan_buffers b;
 	int n = 0;
 
@@ -195,12 +215,14 @@ static int pages_to_try(const struct sp_sort_opts *o, uint64_t working_bytes, ui
 	}
 	/* A run is written in whole pages, one buffer at a time. */
 	sp__plan_buffers(working_bytes, &b);
-	for (uint32_t p = MIN_PAGE; p <= MAX_AUTO_PAGE && p <= b.write_bytes; p *= 2) {
+	if (most > b.write_bytes)
+		most = b.write_bytes;
+	for (uint32_t p = MIN_PAGE; p <= most; p *= 2) {
 		uint32_t between = p + p / 2;
 
 		page[n++] = p;
 		if (sp__plan_placement(o) != SP_PLACE_CONTIGUOUS && between % MIN_PAGE == 0 &&
-		    between <= b.write_bytes)
+		    between <= most)
 			page[n++] = between;
 	}
 	return n;

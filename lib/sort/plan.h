@@ -50,7 +50,8 @@ uint64_t sp__plan_working(uint64_t memory_bytes);
 /* What a read costs, t and s of Zhang & Larson: of the geometry, or as above. */
 struct sp__plan_device {
 	double transfer_s_per_mb, seek_s;
-	bool path; /* runs lie along the semi-sequential path, and s is a hop */
+	bool path;     /* runs lie along the semi-sequential path, and s is a hop */
+	double away_s; /* with a path: of a write elsewhere, and of coming back to it */
 };
 struct sp__plan_device sp__plan_device(const struct sp_sort_opts *opts);
 

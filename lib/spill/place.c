@@ -77,6 +77,7 @@ int sp__place_new(struct sp__place **place, const struct sp__place_opts *opts,
 {
 	struct sp_geometry_info info;
 	struct sp__place *p;
+	struct sp_track t;
 	int rc;
 
 	sp_geometry_info(opts->geometry, &info);
@@ -95,6 +96,13 @@ int sp__place_new(struct sp__place **place, const struct sp__place_opts *opts,
 	p->page_blocks = opts->page_bytes / info.block_bytes;
 	p->group_first = p->free_band = NONE;
 	rc = first_track(opts, &p->next_track);
+	if (rc == 0 && !sp_geometry_track_number(opts->geometry, p->next_track, &t) &&
+	    t.blocks < p->page_blocks) {
+		free(p);
+		return sp__errf(err, SP_EUNSUP, "place", info.device, -1,
+				"a page of %u bytes does not fit on a track of %u blocks",
+				opts->page_bytes, t.blocks);
+	}
 	if (rc == 0)
 		rc = band_rows(opts, &p->band_rows);
 	if (rc < 0) {
@@ -123,8 +131,8 @@ void sp__place_free(struct sp__place *p)
 static int turn(const struct sp__place *p, const struct sp__row *before, uint32_t place,
 		uint64_t step, enum sp_geometry_op op, struct sp__row *row)
 {
-	uint64_t last = before->lbn +
-			(uint64_t)(sp__row_place(before, place) + 1) * p->page_blocks - 1;
+	uint64_t last =
+		before->lbn + (uint64_t)(sp__row_place(before, place) + 1) * p->page_blocks - 1;
 	uint64_t adjacent, at;
 	int rc = sp_geometry_adjacent(p->opts.geometry, last, step, op, 0, &adjacent);
 

@@ -59,6 +59,16 @@ on()
 	grep -q '"placement": "semiseq"' r.json
 }
 
+@test "runs along the path: the exact times of one small sort" {
+	"$XGEN" records -n 60000 --seed=5 >in
+	sort in >want
+	fixed=(--run-formation=load --readahead=double --run-size=256K --page-size=12K)
+	on atlas10k3-like,window=1 "${fixed[@]}" --placement=track
+	[ "$(number io_time_ns) $(number cpu_time_ns) $(number seeks)" = "3712032690 73818896 501" ]
+	on atlas10k3-like,window=1 "${fixed[@]}" --placement=semiseq
+	[ "$(number io_time_ns) $(number cpu_time_ns) $(number seeks)" = "1518705220 73818899 518" ]
+}
+
 @test "sorted inputs that lie on the machine are merged there" {
 	"$xsort" in -o a
 	"$XGEN" lines --bytes=1M --seed=6 | sort >b

@@ -3,8 +3,10 @@
  * Placement by tracks: no two pages overlap, none crosses a track, and the hops
  * of the semi-sequential path arrive in time on the drive itself.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/mem.h"
 #include "base/rng.h"
 #include "dev/device.h"
@@ -211,6 +213,60 @@ static void check_refusals(void)
 	ok(sp__place_new(&p, &o, &err) == SP_EUNSUP, "a device without tracks is refused");
 	ok(!strcmp(err.text, "the device has no tracks to place runs on"), "with the reason");
 	sp_geometry_free(g);
+	if (sp_geometry_model(&g, "atlas10k3-like", NULL))
+		exit(1);
+	o.geometry = g;
+	o.page_bytes = 687 * 512;
+	ok(sp__place_new(&p, &o, &err) == SP_EUNSUP, "so is a page larger than a track");
+	sp_geometry_free(g);
+}
+
+/* A whole surface of each zone, then back on the next one. */
+static const char surfaces[] =
+	"{\"kind\":\"rotating\",\"rpm\":5400,\"surfaces\":4,\"layout\":\"surface-serpentine\","
+	"\"block_bytes\":4096,\"head_switch_ms\":0.9,\"write_settle_ms\":0.2,"
+	"\"read_overhead_ms\":0.2,\"write_overhead_ms\":0.3,"
+	"\"seek_ms\":[[1,0.5],[20,0.9],[21,1.3],[500,4],[3000,12]],"
+	"\"zones\":[{\"first_cyl\":0,\"last_cyl\":997,\"spt\":200,\"track_skew\":30,"
+	"\"cyl_skew\":25},{\"first_cyl\":998,\"last_cyl\":2999,\"spt\":180,\"track_skew\":28,"
+	"\"cyl_skew\":24}]}";
+
+/* No page i of a run lies behind a place that no hop is promised across, seen from run r - 1. */
+static void check_apart(void)
+{
+	struct fixture f;
+	char path[] = "/tmp/place-XXXXXX.json";
+	uint64_t hops = 0, broken = 0, bands = 0;
+	int fd;
+
+	fd = mkstemps(path, 5);
+	if (fd < 0 || write(fd, surfaces, strlen(surfaces)) < 0)
+		exit(1);
+	close(fd);
+	begin(&f, path, SP_PLACE_SEMISEQ, 0);
+	unlink(path);
+	for (unsigned r = 0; r < RUNS; r++)
+		if (!grow(&f, f.runs[r], 20000, PAGES))
+			exit(1);
+	for (uint64_t i = 0; i < 20000; i += 7)
+		for (unsigned r = 1; r < RUNS; r++) {
+			uint64_t a = lbn_of(&f, f.runs[r - 1], i, 0),
+				 b = lbn_of(&f, f.runs[r], i, 0), to;
+			struct sp_track x, y;
+
+			if (sp_geometry_track(f.g, a, &x) || sp_geometry_track(f.g, b, &y))
+				exit(1);
+			bands += r == 1;
+			if (y.number != x.number + 1)
+				continue;
+			hops++;
+			broken += sp_geometry_adjacent(f.g, a, 1, SP_GEOMETRY_READ, 0, &to) ==
+				  -ERANGE;
+		}
+	ok(hops > bands * RUNS / 2 && !broken,
+	   "no band crosses a place that no hop is promised across (%llu hops)",
+	   (unsigned long long)hops);
+	end(&f);
 }
 
 int main(void)
@@ -219,6 +275,7 @@ int main(void)
 	check_space("atlas10k3-like", SP_PLACE_SEMISEQ);
 	check_space("serpentine", SP_PLACE_SEMISEQ);
 	check_hops("atlas10k3-like");
+	check_apart();
 	check_recycling();
 	check_refusals();
 	return done();

@@ -295,7 +295,8 @@ static void formulas(void)
 
 static void strategies(void)
 {
-	const struct sp__plan_device usual = { SP__PLAN_TRANSFER_S_PER_MB, SP__PLAN_SEEK_S, false };
+	const struct sp__plan_device usual = { SP__PLAN_TRANSFER_S_PER_MB, SP__PLAN_SEEK_S, false,
+					       0 };
 	struct sp_strategy_plan t[SP_READ_COUNT_];
 
 	ok(sp__plan_readahead(1600, 32 * K, 15, 64, true, usual, t) == SP_READ_FORECAST &&
@@ -313,8 +314,41 @@ static void strategies(void)
 	   "no strategy is credited with less than one read for each run");
 }
 
+/* Runs along the semi-sequential path of a drive whose tracks have 343 KB. */
+static void along_path(void)
+{
+	struct sp_sort_opts o = opts_for(5 * M, 256 * M);
+	struct sp_geometry *g = NULL;
+	struct sp_sort_plan p;
+	bool fits = true, less = true;
+	uint64_t before = 0;
+
+	if (sp_geometry_model(&g, "atlas10k3-like", NULL))
+		exit(1);
+	o.record_bytes = 100;
+	o.volume = "sim:atlas10k3-like";
+	o.geometry = g;
+	o.placement = SP_PLACE_SEMISEQ;
+	p = must(&o);
+	ok(p.passes == 1 && p.page_bytes == 24 * K && p.readahead == SP_READ_DOUBLE &&
+		   near(p.seek_s, 0.0011),
+	   "along the path: one pass, a page that fits twice for each run, hops of 1.1 ms");
+	for (uint64_t m = 2 * M; m <= 128 * M; m += m / 2) {
+		o.memory_bytes = m;
+		o.input_bytes = 16 * m;
+		p = must(&o);
+		fits &= p.page_bytes * UINT64_C(5) <= 686 * 512;
+		less &= p.page_bytes >= before || p.page_bytes >= 48 * K;
+		before = p.page_bytes;
+	}
+	ok(fits, "at least five pages lie on a track");
+	ok(less, "with more memory pages do not become small again");
+	sp_geometry_free(g);
+}
+
 int main(void)
 {
+	along_path();
 	tables();
 	choices();
 	by_hand();
