@@ -51,7 +51,7 @@ umask 022
 	printf 'a 1\na 2\na 3\n' >dup
 	printf 'a x\na y\nb z\n' >dup2
 	: >e
-	printf '\n' >nl
+	printf '\n' >"nl"
 	printf '\n\n' >nl2
 	printf '\303\244 1\nz 2\n' >u
 	printf '\303\244 x\n\303\266 y\n' >u2
@@ -68,7 +68,7 @@ run()
 	local place=$work/files
 
 	: >"$work/$1.files"
-	if [[ $3 == *[\>{]* ]]; then
+	if [[ $3 == *'>'* ]]; then
 		place=$work/now
 		rm -rf "$place"
 		cp -a "$work/files" "$place"

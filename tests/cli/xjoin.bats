@@ -256,6 +256,7 @@ P
 	seq 10 >small
 	run -0 --separate-stderr "$xjoin" --explain -S 1M --build=1 big small
 	[ -z "$output" ]
+	# shellcheck disable=SC2154 # run sets it
 	[[ $stderr == *"build input"*1* && $stderr == *"partitions"* ]]
 	run -0 "$xjoin" --explain --stats=plan.json -S 1M big big
 	grep -q '"schema": "spindle.join-plan/1"' plan.json
@@ -285,4 +286,21 @@ P
 	[[ $output == *incompatible* ]]
 	run -1 "$xjoin" --algorithm=merge -1 1n l r
 	[[ $output == *"invalid field number: '1n'" ]]
+}
+
+@test "memory stays within -S and 16 MB" {
+	[ -z "$SP_TEST_STAGE" ] || skip "a sanitizer needs memory of its own"
+	command -v python3 >/dev/null || skip "no python3"
+	seq -f '%g some text behind the key' 400000 >l
+	{ seq -f '%g other' 0 2 600000; yes 'k the same key' | head -n 200000; } >r
+	yes 'k' | head -n 3 >>l
+	for options in "-S 512K" "-S 4M" "-S 4M --build=2" "-S 8M --algorithm=grace" "-S 24M"; do
+		# shellcheck disable=SC2086
+		"$xjoin" $options -a1 -o 0 --stats=r.json l r | wc -l >lines
+		[ "$(cat lines)" = "$((400000 + 600000))" ]
+		python3 -c '
+import json
+m = json.load(open("r.json"))["memory"]
+assert m["peak_bytes"] <= m["limit_bytes"] + (16 << 20), m'
+	done
 }

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# file_tags=slow
+#
+# Memory or the file system refuses once, at one place after the other: the
+# join says so and leaves no file behind, or does without and is right.
+
+here=$(cd "$(dirname "$0")" && pwd) || exit 2
+# shellcheck source=scripts/tap.bash
+. "$here/../../scripts/tap.bash"
+
+build=${SP_BUILD:-$here/../../build}
+xjoin=$(realpath "${XJOIN:-$build/bin/xjoin}")
+shim=$(realpath "$build/tests/shim/failcall.so" 2>/dev/null)
+[ -e "$shim" ] || { echo '1..0 # SKIP no shim in this build'; exit 0; }
+work=$(mktemp -d "${TMPDIR:-/tmp}/xjoin-fault.XXXXXX") || exit 2
+trap 'rm -rf "$work"' EXIT
+cd "$work" && mkdir tmp || exit 2
+export LC_ALL=C
+
+seq -f '%g abcdefghijklmnopqrstuvwxyz' 40000 >a
+seq -f '%g ABCDEFG' 1 2 60000 >b
+
+# One run with call number $1 of the kind $2 failing; what is wrong with it.
+judge() # NUMBER CALLS ARGUMENT...
+{
+	local at=$1 calls=$2 status
+
+	shift 2
+	rm -f out
+	timeout 60 env FAILCALL_AT="$at" FAILCALL_CALLS="$calls" LD_PRELOAD="$shim" \
+		"$xjoin" --output=out -T tmp "$@" 2>err
+	status=$?
+	if [ "$status" = 0 ]; then
+		sort out | cmp -s - want || echo "call $at: the result is wrong"
+	elif [ "$status" != 1 ] || [ ! -s err ]; then
+		echo "call $at: status $status, $(cat err)"
+	elif [ -n "$(find . -name 'out*')" ]; then
+		echo "call $at: a file was left behind"
+	else
+		told=$((told + 1))
+	fi
+}
+
+sweep() # NAME CALLS ARGUMENT...
+{
+	local name=$1 calls=$2 n step bad='' i
+
+	shift 2
+	"$xjoin" "$@" | sort >want || exit 2
+	rm -f count wrong
+	FAILCALL_COUNT=$work/count FAILCALL_CALLS=$calls LD_PRELOAD=$shim \
+		"$xjoin" --output=out -T tmp "$@" || exit 2
+	n=$(tail -n 1 count) step=$((n / 40 + 1)) told=0
+	for ((i = 1; i <= n; i += step)); do
+		judge "$i" "$calls" "$@" >>wrong
+	done
+	bad=$(cat wrong)
+	[ "$told" -gt 0 ] || bad+='no fault had any effect'
+	tap_empty "$name" "$bad"
+}
+
+spilling=(-S 512K --direct=never --engine=sync -a1 a b)
+sweep 'memory refused to a hash join' alloc "${spilling[@]}"
+sweep 'files refused to a hash join' io "${spilling[@]}"
+sweep 'memory refused to a merge join' alloc --algorithm=merge --nocheck-order -a1 a b
+sweep 'files refused to a merge join' io --algorithm=merge --nocheck-order -a1 a b
+tap_done
