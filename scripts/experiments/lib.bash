@@ -55,7 +55,7 @@ holds() { awk "BEGIN { exit !($1) }"; }
 # within VALUE WANTED PERCENT
 within() { holds "($1 - $2) * ($1 - $2) <= ($2 * $3 / 100) ^ 2"; }
 # scaled SIZE [UNIT]: SIZE times the scale, rounded to a multiple of UNIT (1), at least one.
-scaled() { awk -v n="$1" -v s="$scale" -v u="${2:-1}" 'BEGIN { k = int(n * s / u + 0.5); printf "%d", (k < 1 ? 1 : k) * u }'; }
+scaled() { awk -v n="$1" -v s="$scale" -v u="${2:-1}" 'BEGIN { k = int(n * s / u + 0.5); printf "%.0f", (k < 1 ? 1 : k) * u }'; }
 
 # generate FILE ARGUMENT...: xgen's, once for the same FILE of $work.
 generate()
