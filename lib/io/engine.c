@@ -60,19 +60,20 @@ static bool fits(const struct sp__engine_ops *ops, const struct sp__machine *mac
 }
 
 int sp__engine_open(const struct sp__engine_ops **ops, void **engine, const char *name,
-		    unsigned depth, struct sp__machine *machine, struct sp_errinfo *err)
+		    const struct sp__engine_opts *asked, struct sp_errinfo *err)
 {
-	struct sp__engine_opts opts = { .spec = "", .depth = depth, .machine = machine };
+	struct sp__engine_opts opts = *asked;
 	int rc;
 
-	if ((!name || strcmp(name, "auto") == 0) && machine)
+	opts.spec = "";
+	if ((!name || strcmp(name, "auto") == 0) && opts.machine)
 		name = sp__sim_engine.name;
 	if (!name || strcmp(name, "auto") == 0)
 		return open_auto(ops, engine, &opts, err);
 	for (size_t i = 0; i < NTABLE; i++) {
 		if (!named(table[i], name, &opts.spec))
 			continue;
-		if (!fits(table[i], machine))
+		if (!fits(table[i], opts.machine))
 			return sp__errf(err, SP_EUNSUP, "open", name, -1,
 					"the engine of simulated volumes is \"sim\", and of "
 					"no others");

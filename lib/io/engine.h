@@ -36,6 +36,9 @@ struct sp__engine_opts {
 	const char *spec;	     /* what followed the name and its colon; or "" */
 	unsigned depth;		     /* most requests ever outstanding at once */
 	struct sp__machine *machine; /* of simulated volumes; or NULL */
+	bool bound;		     /* as in struct sp__queue_opts */
+	const int *fds;		     /* descriptors that may be registered; or NULL */
+	unsigned nfds;
 };
 
 struct sp__engine_ops {
@@ -84,10 +87,10 @@ extern const struct sp__engine_ops sp__uring_engine, sp__aio_engine, sp__sync_en
 /*
  * Opens the engine that name asks for (NULL and "auto": the first of the table
  * that opens; with a machine, the one that simulates).  On success *ops and
- * *engine go together.
+ * *engine go together.  opts->spec comes from the name.
  */
 SP_MUST_CHECK int sp__engine_open(const struct sp__engine_ops **ops, void **engine,
-				  const char *name, unsigned depth, struct sp__machine *machine,
+				  const char *name, const struct sp__engine_opts *opts,
 				  struct sp_errinfo *err);
 
 /* Moves the rest of a request at once (sync.c): bytes or -errno. */

@@ -193,7 +193,10 @@ static int fault_open(void **engine, const struct sp__engine_opts *opts, struct 
 	if (rc == 0)
 		rc = read_spec(f, opts->spec, &inner, err);
 	if (rc == 0)
-		rc = sp__engine_open(&f->ops, &f->inner, inner, f->depth, opts->machine, err);
+		rc = sp__engine_open(
+			&f->ops, &f->inner, inner,
+			&(struct sp__engine_opts){ .depth = f->depth, .machine = opts->machine },
+			err);
 	if (rc) {
 		fault_free(f);
 		return rc;

@@ -36,6 +36,7 @@ struct sp__queue {
 	void *engine;
 	struct sp__trace *trace;
 	struct sp__machine *machine;
+	bool registered;
 	unsigned depth;
 	unsigned with_engine;
 	struct list waiting;  /* for the engine to take */
@@ -86,13 +87,19 @@ int sp__queue_open(struct sp__queue **out, const struct sp__queue_opts *opts,
 	q->machine = opts->machine;
 	q->waiting.tail = &q->waiting.head;
 	q->finished.tail = &q->finished.head;
-	rc = sp__engine_open(&q->ops, &q->engine, opts->engine, depth, opts->machine, err);
+	rc = sp__engine_open(&q->ops, &q->engine, opts->engine,
+			     &(struct sp__engine_opts){ .depth = depth,
+							.machine = opts->machine,
+							.bound = opts->bound,
+							.fds = opts->fds,
+							.nfds = opts->nfds },
+			     err);
 	if (rc) {
 		free(q);
 		return rc;
 	}
 	if (opts->pool)
-		q->ops->register_pool(q->engine, opts->pool, opts->pool_bytes);
+		q->registered = q->ops->register_pool(q->engine, opts->pool, opts->pool_bytes) == 0;
 	*out = q;
 	return 0;
 }
@@ -273,23 +280,18 @@ int sp__queue_submit(struct sp__queue *q, struct sp__request *const *reqs, size_
 	return 0;
 }
 
-int sp__queue_reap(struct sp__queue *q, struct sp__request **done, size_t max, size_t min,
-		   int64_t timeout_ns)
+/* Until so many are finished, or nothing is in flight, or the time is over. */
+static int wait_for(struct sp__queue *q, size_t min, int64_t timeout_ns)
 {
-	uint64_t until = timeout_ns > 0 ? now(q) + (uint64_t)timeout_ns : 0;
-	size_t n = 0;
-	int rc;
+	uint64_t until = 0;
 
-	/* Even who finds enough keeps the engine going. */
-	if (q->finished.count < min || q->finished.count < max) {
-		rc = collect(q, 0, 0);
-		if (rc)
-			return rc;
-	}
 	while (q->finished.count < min && in_flight(q)) {
+		int rc;
+
 		if (timeout_ns >= 0) {
 			uint64_t now_ns = now(q);
 
+			until = until ? until : now_ns + (uint64_t)timeout_ns;
 			if (now_ns >= until)
 				break;
 			timeout_ns = (int64_t)(until - now_ns);
@@ -298,6 +300,22 @@ int sp__queue_reap(struct sp__queue *q, struct sp__request **done, size_t max, s
 		if (rc)
 			return rc;
 	}
+	return 0;
+}
+
+int sp__queue_reap(struct sp__queue *q, struct sp__request **done, size_t max, size_t min,
+		   int64_t timeout_ns)
+{
+	size_t n = 0;
+	int rc = 0;
+
+	if (q->finished.count < min && timeout_ns)
+		rc = wait_for(q, min, timeout_ns);
+	/* Even who finds enough keeps the engine going. */
+	else if (q->finished.count < max)
+		rc = collect(q, 0, 0);
+	if (rc)
+		return rc;
 	for (; n < max && q->finished.count; n++)
 		done[n] = take_first(&q->finished);
 	return (int)n;
@@ -316,6 +334,11 @@ void sp__queue_close(struct sp__queue *q)
 const char *sp__queue_engine(const struct sp__queue *q)
 {
 	return q->ops->name;
+}
+
+bool sp__queue_registered(const struct sp__queue *q)
+{
+	return q->registered;
 }
 
 unsigned sp__queue_outstanding(const struct sp__queue *q)

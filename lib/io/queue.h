@@ -49,6 +49,14 @@ struct sp__queue_opts {
 	size_t pool_bytes;	     /* registered with the kernel if it may; or NULL, 0 */
 	struct sp__trace *trace;     /* or NULL */
 	struct sp__machine *machine; /* of the volumes, if they are simulated; or NULL */
+	/*
+	 * The queue stays with the thread that opens it, and each submission is
+	 * soon followed by a reap: engines may then keep what is submitted until
+	 * that, and save system calls.
+	 */
+	bool bound;
+	const int *fds; /* of volumes: registered with the kernel if they may; or NULL */
+	unsigned nfds;
 };
 
 /* Requests as submitted (a resubmitted rest does not count), bytes as moved. */
@@ -70,6 +78,7 @@ SP_MUST_CHECK int sp__queue_open(struct sp__queue **q, const struct sp__queue_op
 void sp__queue_close(struct sp__queue *q);
 
 const char *sp__queue_engine(const struct sp__queue *q); /* the one in use */
+bool sp__queue_registered(const struct sp__queue *q);	 /* the kernel knows the pool */
 unsigned sp__queue_outstanding(const struct sp__queue *q);
 void sp__queue_counters(const struct sp__queue *q, struct sp__io_counters *c);
 

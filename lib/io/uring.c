@@ -9,9 +9,10 @@
  *
  * COOP_TASKRUN saves interrupts of the processor: completions are run when we
  * enter the kernel anyway (TASKRUN_FLAG tells a reap that does not wait when
- * it must).  SINGLE_ISSUER and DEFER_TASKRUN would save a
- * little more, but bind the ring to the thread that first uses it, and queues
- * are opened in one thread and used in another.
+ * it must).  SINGLE_ISSUER and DEFER_TASKRUN save a little more, but bind the
+ * ring to the thread that opened it, so only queues that are told to be bound
+ * have them; and as these reap soon after they submit, a submission goes to
+ * the kernel together with the wait.
  *
  * Needed of the kernel: IORING_FEAT_EXT_ARG (5.11; waiting with a timeout
  * without a request of its own), and the opcodes, which are asked for.
@@ -25,11 +26,16 @@
 /* The kernel takes registered buffers of at most this size. */
 #define FIXED_MAX ((size_t)1 << 30)
 #define FIXED_COUNT_MAX 1024
+#define FILES_MAX 16
 
 struct uring {
 	struct io_uring ring;
 	char *pool; /* registered memory, or NULL */
 	size_t pool_bytes;
+	bool bound;    /* of the queue */
+	bool deferred; /* completions run only when they are asked for */
+	unsigned nfds;
+	int fds[FILES_MAX]; /* registered: the kernel knows them by index */
 };
 
 static bool has_opcodes(struct io_uring *ring)
@@ -45,12 +51,21 @@ static bool has_opcodes(struct io_uring *ring)
 	return has;
 }
 
-static int init_ring(struct io_uring *ring, unsigned depth)
+static int init_ring(struct uring *u, const struct sp__engine_opts *opts)
 {
-	struct io_uring_params p = { .flags = IORING_SETUP_COOP_TASKRUN |
-					      IORING_SETUP_TASKRUN_FLAG | IORING_SETUP_SUBMIT_ALL };
-	int rc = io_uring_queue_init_params(depth, ring, &p);
+	struct io_uring_params p = { .flags = IORING_SETUP_SUBMIT_ALL | IORING_SETUP_SINGLE_ISSUER |
+					      IORING_SETUP_DEFER_TASKRUN };
+	struct io_uring *ring = &u->ring;
+	unsigned depth = opts->depth;
+	int rc = opts->bound ? io_uring_queue_init_params(depth, ring, &p) : -EINVAL;
 
+	u->deferred = rc == 0;
+	if (rc == -EINVAL) {
+		p = (struct io_uring_params){ .flags = IORING_SETUP_COOP_TASKRUN |
+						       IORING_SETUP_TASKRUN_FLAG |
+						       IORING_SETUP_SUBMIT_ALL };
+		rc = io_uring_queue_init_params(depth, ring, &p);
+	}
 	if (rc == -EINVAL) {
 		p = (struct io_uring_params){ 0 };
 		rc = io_uring_queue_init_params(depth, ring, &p);
@@ -64,6 +79,25 @@ static int init_ring(struct io_uring *ring, unsigned depth)
 	return SP_EUNSUP;
 }
 
+/* Refused, requests name descriptors as ever. */
+static void register_files(struct uring *u, const struct sp__engine_opts *opts)
+{
+	if (!opts->nfds || opts->nfds > FILES_MAX ||
+	    io_uring_register_files(&u->ring, opts->fds, opts->nfds))
+		return;
+	for (unsigned i = 0; i < opts->nfds; i++)
+		u->fds[i] = opts->fds[i];
+	u->nfds = opts->nfds;
+}
+
+static int file_index(const struct uring *u, int fd)
+{
+	for (unsigned i = 0; i < u->nfds; i++)
+		if (u->fds[i] == fd)
+			return (int)i;
+	return -1;
+}
+
 static int uring_open(void **engine, const struct sp__engine_opts *opts, struct sp_errinfo *err)
 {
 	struct uring *u = calloc(1, sizeof(*u));
@@ -72,12 +106,14 @@ static int uring_open(void **engine, const struct sp__engine_opts *opts, struct 
 	(void)err;
 	if (!u)
 		return -ENOMEM;
-	rc = init_ring(&u->ring, opts->depth);
+	rc = init_ring(u, opts);
 	if (rc) {
 		free(u);
 		/* The ring's memory is the kernel's: refusal is no lack of ours. */
 		return rc == -ENOMEM ? SP_EUNSUP : rc;
 	}
+	u->bound = opts->bound;
+	register_files(u, opts);
 	*engine = u;
 	return 0;
 }
@@ -133,7 +169,9 @@ static void prepare(const struct uring *u, struct io_uring_sqe *sqe, struct sp__
 	char *at = (char *)r->data + r->moved;
 	unsigned rest = r->bytes - r->moved;
 	uint64_t offset = r->offset + r->moved;
-	int fd = r->volume->fd, fixed = rest ? fixed_index(u, at, rest) : -1;
+	int fixed = rest ? fixed_index(u, at, rest) : -1;
+	int file = u->nfds ? file_index(u, r->volume->fd) : -1;
+	int fd = file >= 0 ? file : r->volume->fd;
 
 	if (r->op == SP__OP_READ && fixed >= 0)
 		io_uring_prep_read_fixed(sqe, fd, at, rest, offset, fixed);
@@ -143,6 +181,8 @@ static void prepare(const struct uring *u, struct io_uring_sqe *sqe, struct sp__
 		io_uring_prep_write_fixed(sqe, fd, at, rest, offset, fixed);
 	else
 		io_uring_prep_write(sqe, fd, at, rest, offset);
+	if (file >= 0)
+		sqe->flags |= IOSQE_FIXED_FILE;
 	sqe->ioprio = r->prio;
 	io_uring_sqe_set_data(sqe, r);
 }
@@ -165,7 +205,8 @@ static int uring_submit(void *engine, struct sp__request *const *reqs, size_t n)
 		prepare(u, sqe, reqs[i]);
 	}
 	/* Refused or not, they are in the ring; reap retries and tells. */
-	io_uring_submit(&u->ring);
+	if (!u->bound)
+		io_uring_submit(&u->ring);
 	return i ? (int)i : -EAGAIN;
 }
 
@@ -199,10 +240,11 @@ static int uring_reap(void *engine, struct sp__request **done, size_t max, size_
 	size_t n = collect(u, done, max);
 	int rc = 0;
 
-	if (n >= min && io_uring_sq_ready(&u->ring) == 0)
+	if (n >= min && io_uring_sq_ready(&u->ring) == 0 && (n || !u->deferred))
 		return (int)n;
 	if (n >= min || timeout_ns == 0)
-		rc = io_uring_submit(&u->ring);
+		rc = u->deferred ? io_uring_submit_and_get_events(&u->ring)
+				 : io_uring_submit(&u->ring);
 	else
 		rc = uring_wait(u, (unsigned)(min - n), timeout_ns);
 	n += collect(u, done + n, max - n);

@@ -218,3 +218,10 @@ void sp__machine_stats(struct sp__machine *m, struct sp__machine_stats *s)
 	}
 	count_regions(m, s);
 }
+
+void sp__machine_depths(struct sp__machine *m, enum sp__depth which, uint64_t ns[SP__DEPTH_MAX + 1])
+{
+	sp__machine_run(m, m->clock.now_ns);
+	sp__blockdev_advance(m->bd, m->clock.now_ns);
+	sp__blockdev_depths(m->bd, which, ns);
+}

@@ -145,9 +145,14 @@ SP_MUST_CHECK int sp__machine_submit(struct sp__machine *m, struct sp__simreq **
  * lets time pass until there is one (NULL only if nothing is outstanding).
  */
 struct sp__simreq *sp__machine_reap(struct sp__machine *m, bool wait);
+/* The same, but waits no longer than until a moment; also if nothing is outstanding. */
+struct sp__simreq *sp__machine_reap_until(struct sp__machine *m, uint64_t until_ns);
 /* Writes out what is dirty, and waits for it. */
 void sp__machine_sync(struct sp__machine *m);
 /* Since the machine was opened; of a phase: the difference of two. */
 void sp__machine_stats(struct sp__machine *m, struct sp__machine_stats *s);
+/* How long there were how many requests at the device, as sp__blockdev_depths(). */
+void sp__machine_depths(struct sp__machine *m, enum sp__depth which,
+			uint64_t ns[SP__DEPTH_MAX + 1]);
 
 #endif

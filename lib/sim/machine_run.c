@@ -132,28 +132,35 @@ void sp__machine_depth(struct sp__machine *m)
 	m->depth_since_ns = m->clock.now_ns;
 }
 
-/* Lets time pass until a request is done; there is one outstanding. */
-static void wait_for_one(struct sp__machine *m)
+/* Lets time pass until a request is done, but not beyond a moment. */
+static void wait_for_one(struct sp__machine *m, uint64_t until_ns)
 {
 	uint64_t next;
 
-	while ((next = next_event(m)) != SP__NEVER) {
+	while ((next = next_event(m)) != SP__NEVER && next <= until_ns) {
 		if (m->ndone && m->done[0]->done_ns < next)
 			break;
 		one_event(m, next);
 	}
-	if (m->ndone)
+	if (m->ndone && m->done[0]->done_ns <= until_ns)
 		sp__vclock_wait_until(&m->clock, m->done[0]->done_ns);
+	else if (until_ns != SP__NEVER)
+		sp__vclock_wait_until(&m->clock, until_ns);
 }
 
 struct sp__simreq *sp__machine_reap(struct sp__machine *m, bool wait)
+{
+	return sp__machine_reap_until(m, wait && m->outstanding ? SP__NEVER : 0);
+}
+
+struct sp__simreq *sp__machine_reap_until(struct sp__machine *m, uint64_t until_ns)
 {
 	struct sp__simreq *first = NULL, **last = &first;
 	uint64_t copy_ns = 0;
 
 	sp__machine_run(m, m->clock.now_ns);
-	if (wait && m->outstanding && !(m->ndone && m->done[0]->done_ns <= m->clock.now_ns))
-		wait_for_one(m);
+	if (until_ns > m->clock.now_ns && !(m->ndone && m->done[0]->done_ns <= m->clock.now_ns))
+		wait_for_one(m, until_ns);
 	sp__machine_depth(m);
 	while (m->ndone && m->done[0]->done_ns <= m->clock.now_ns) {
 		struct sp__simreq *r = done_pop(m);

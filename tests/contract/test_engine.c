@@ -48,6 +48,7 @@ static const char *const engines[] = {
 static char *pool; /* NBLOCKS to write, NBLOCKS to read into */
 static struct sp__request reqs[2 * NBLOCKS];
 static const char *label;
+static bool bound;		    /* queues stay with the thread that opens them */
 static struct sp__machine *machine; /* while a simulating engine is tested */
 
 static const char *directory(void)
@@ -72,7 +73,9 @@ static struct sp__volume *temp(enum sp__direct direct)
 
 static struct sp__queue *open_queue(const char *engine, unsigned depth, bool with_pool)
 {
-	struct sp__queue_opts o = { .engine = engine, .depth = depth, .machine = machine };
+	struct sp__queue_opts o = {
+		.engine = engine, .depth = depth, .machine = machine, .bound = bound
+	};
 	struct sp__queue *q = NULL;
 
 	if (with_pool) {
@@ -262,8 +265,8 @@ static void check_engine(const char *engine, enum sp__direct direct, bool with_p
 	bool moves = strstr(engine, "null") == NULL;
 	char text[100];
 
-	snprintf(text, sizeof(text), "%s%s%s", engine, v->direct ? ", direct" : "",
-		 with_pool ? ", pool" : "");
+	snprintf(text, sizeof(text), "%s%s%s%s", engine, v->direct ? ", direct" : "",
+		 with_pool ? ", pool" : "", bound ? ", bound" : "");
 	label = text;
 	if (!q) {
 		skip(label, "this engine cannot be opened here");
@@ -516,6 +519,9 @@ int main(void)
 		check_engine(engines[i], SP__DIRECT_NEVER, false);
 		check_engine(engines[i], SP__DIRECT_AUTO, false);
 		check_engine(engines[i], SP__DIRECT_AUTO, true);
+		bound = true;
+		check_engine(engines[i], SP__DIRECT_AUTO, true);
+		bound = false;
 		stop_machine();
 	}
 	check_mixing();
