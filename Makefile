@@ -194,6 +194,7 @@ RUN_ENV = SP_BUILD='$(abspath $(B))' XSORT="$${XSORT:-$(abspath $(B))/bin/xsort}
 	SEQSTAT="$${SEQSTAT:-$(abspath $(B))/bin/seqstat}" \
 	DISKPROBE="$${DISKPROBE:-$(abspath $(B))/bin/diskprobe}" \
 	VDISK="$${VDISK:-$(abspath $(B))/bin/vdisk}" \
+	AIOBENCH="$${AIOBENCH:-$(abspath $(B))/bin/aiobench}" \
 	SP_TEST_STAGE="$${SP_TEST_STAGE-$(VARIANT)}" \
 	ASAN_OPTIONS="exitcode=99:detect_stack_use_after_return=1:$$ASAN_OPTIONS" \
 	UBSAN_OPTIONS="exitcode=99:print_stacktrace=1:$$UBSAN_OPTIONS" \

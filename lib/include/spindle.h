@@ -7,6 +7,7 @@
 
 #include <spindle/api.h>
 #include <spindle/batch.h>
+#include <spindle/bench.h>
 #include <spindle/error.h>
 #include <spindle/gen.h>
 #include <spindle/geometry.h>

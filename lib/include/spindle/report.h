@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <spindle/join.h>
 #include <spindle/probe.h>
+#include <spindle/bench.h>
 #include <spindle/sequence.h>
 #include <spindle/sort.h>
 
@@ -48,6 +49,13 @@ SP_API struct sp_report *sp_report_probe(const struct sp_probe *probe,
 /* How well a geometry foretells: schema spindle.probe-verify/1. */
 SP_API struct sp_report *sp_report_probe_verify(const char *device,
 						const struct sp_probe_verify *verify);
+/* Of a measurement: schema spindle.aiobench/1. */
+SP_API struct sp_report *sp_report_bench(const struct sp_bench_opts *opts,
+					 const struct sp_bench_result *result);
+/* One line of JSON for an interval of it; 0, -EIO or -ENOMEM. */
+SP_API int sp_report_bench_interval(const struct sp_bench_interval *i, FILE *out);
+/* Of a document of sp_report_bench(): some lines for people; 0 or -EIO. */
+SP_API int sp_report_bench_text(const struct sp_report *report, FILE *out);
 SP_API void sp_report_free(struct sp_report *report); /* accepts NULL */
 
 /* One JSON object and a newline; 0 or -EIO. */

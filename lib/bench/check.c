@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Options that cannot be meant so.
+ */
+#include <errno.h>
+#include <string.h>
+#include "base/err.h"
+#include "bench/state.h"
+
+#define BYTES_MAX (1u << 30)
+
+static int refuse(struct sp_errinfo *err, const struct sp_bench_class *c, const char *why)
+{
+	return sp__errf(err, -EINVAL, "check", "", -1, "class %s: %s", c->name, why);
+}
+
+static int check_class(const struct sp_bench_opts *o, const struct sp_bench_class *c,
+		       struct sp_errinfo *err)
+{
+	if (!c->bytes || c->bytes > BYTES_MAX)
+		return refuse(err, c, "a request has 1 byte to 1 GiB");
+	if (!(c->reads >= 0 && c->reads <= 1))
+		return refuse(err, c, "the share of reads is from 0 to 1");
+	if (!(c->share >= 0 && c->share <= 1))
+		return refuse(err, c, "the share is from 0 to 1");
+	if (!(c->rate >= 0))
+		return refuse(err, c, "the rate is not negative");
+	if (c->target > o->ntargets)
+		return refuse(err, c, "there is no target of this number");
+	if (c->pattern == SP_BENCH_STRIDED && (!c->stride_bytes || c->stride_bytes % c->bytes))
+		return refuse(err, c, "the stride is a multiple of the size of a request");
+	if (c->pattern == SP_BENCH_ZIPF && !(c->theta > 0 && c->theta <= 10))
+		return refuse(err, c, "theta is above 0 and at most 10");
+	if (c->prio >> 13 > SP_BENCH_IDLE || (c->prio & 0x1ff8))
+		return refuse(err, c, "there is no such priority");
+	return 0;
+}
+
+static bool shares(const struct sp_bench_class *c)
+{
+	return !c->depth && c->rate <= 0;
+}
+
+static int check_depths(const struct sp_bench_opts *o, struct sp_errinfo *err)
+{
+	uint64_t all = 0;
+	double share = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < o->nclasses; i++) {
+		const struct sp_bench_class *c = &o->classes[i];
+
+		any |= shares(c);
+		share += shares(c) ? c->share : 0;
+		all += shares(c) ? 0 : c->depth ? c->depth : o->depth;
+	}
+	all += any ? o->depth : 0;
+	if (any && (share < 0.999 || share > 1.001))
+		return sp__errf(err, -EINVAL, "check", "", -1,
+				"the shares of the classes add up to %g %% instead of 100 %%",
+				share * 100);
+	if (!o->depth || all > SP_BENCH_DEPTH_MAX)
+		return sp__errf(err, -EINVAL, "check", "", -1,
+				"1 to %d requests can be outstanding, not %llu", SP_BENCH_DEPTH_MAX,
+				o->depth ? (unsigned long long)all : 0ull);
+	if (o->batch_min > o->depth || (o->batch_max && o->batch_max < o->batch_min))
+		return sp__errf(err, -EINVAL, "check", "", -1,
+				"so many completions at once will never be there");
+	return 0;
+}
+
+static bool is_sim(const char *target)
+{
+	return strncmp(target, "sim:", 4) == 0;
+}
+
+static int check_targets(const struct sp_bench_opts *o, struct sp_errinfo *err)
+{
+	bool null = o->engine && !strcmp(o->engine, "null");
+
+	if (!o->ntargets || o->ntargets > SP_BENCH_TARGETS_MAX)
+		return sp__errf(err, -EINVAL, "check", "", -1, "there are 1 to %d targets",
+				SP_BENCH_TARGETS_MAX);
+	for (size_t i = 0; i < o->ntargets; i++) {
+		if (is_sim(o->targets[i]) && o->ntargets > 1)
+			return sp__errf(err, -EINVAL, "check", o->targets[i], -1,
+					"a simulated target stands alone");
+		if (is_sim(o->targets[i]) && o->engine && strcmp(o->engine, "auto") != 0)
+			return sp__errf(err, -EINVAL, "check", o->targets[i], -1,
+					"a simulated target has an engine of its own");
+	}
+	if (o->create && (!o->size_bytes || o->offset_bytes))
+		return sp__errf(err, -EINVAL, "check", "", -1,
+				"a file that is to be created needs a size, and no offset");
+	if (o->remove && !o->create)
+		return sp__errf(err, -EINVAL, "check", "", -1,
+				"only what is created can be removed");
+	if (null && o->create)
+		return sp__errf(err, -EINVAL, "check", "", -1,
+				"the engine \"null\" opens no target, and creates none");
+	return 0;
+}
+
+int sp__bench_check(const struct sp_bench_opts *o, struct sp_errinfo *err)
+{
+	int rc = 0;
+
+	if (!o->nclasses || o->nclasses > SP_BENCH_CLASSES_MAX)
+		return sp__errf(err, -EINVAL, "check", "", -1, "there are 1 to %d classes",
+				SP_BENCH_CLASSES_MAX);
+	for (size_t i = 0; rc == 0 && i < o->nclasses; i++)
+		rc = check_class(o, &o->classes[i], err);
+	if (rc == 0)
+		rc = check_depths(o, err);
+	if (rc == 0 && !o->runtime_ns && !o->total_bytes)
+		rc = sp__errf(err, -EINVAL, "check", "", -1,
+			      "it must be said for how long, or for how many bytes");
+	return rc ? rc : check_targets(o, err);
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A load: one thread that keeps requests outstanding.
+ *
+ * Each group has a fixed number of slots.  A free slot is filled at once, or,
+ * where requests come at a rate, when the next one is due: then its latency
+ * runs from that moment, however late a slot becomes free.  One round fills
+ * what can be filled, submits it as one batch, and waits for completions or
+ * for the next thing that is due.
+ *
+ * Nothing is allocated once the load is open.  With threads the lock is held
+ * while requests are prepared and counted, never while the system works.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "base/mem.h"
+#include "bench/state.h"
+
+#define PAGE_BYTES 4096
+/* How long a wish to stop may go unheard while nothing completes. */
+#define LOOK_NS 50000000
+
+static struct sp__bench_slot *slot_of(struct sp__request *r)
+{
+	return (struct sp__bench_slot *)(void *)r;
+}
+
+static void fill_random(char *data, size_t bytes, uint64_t seed)
+{
+	struct sp__rng rng = { seed };
+	uint64_t *word = (uint64_t *)(void *)data;
+
+	for (size_t i = 0; i < bytes / sizeof(*word); i++)
+		word[i] = sp__rng_next(&rng);
+}
+
+static int open_slots(struct sp__load *l)
+{
+	unsigned tag = 0;
+
+	l->slots = calloc(l->depth, sizeof(*l->slots));
+	l->batch = calloc(l->depth, sizeof(l->batch[0]));
+	if (!l->slots || !l->batch)
+		return -ENOMEM;
+	for (size_t g = 0; g < l->ngroups; g++) {
+		struct sp__bench_group *group = &l->groups[g];
+
+		for (unsigned i = 0; i < group->depth; i++, tag++) {
+			struct sp__bench_slot *s = &l->slots[tag];
+
+			s->req.tag = tag;
+			s->req.data = l->pool ? l->pool + tag * l->slot_bytes : NULL;
+			s->group = group;
+			s->next = group->free;
+			group->free = s;
+		}
+	}
+	return 0;
+}
+
+static int open_pool(struct sp__load *l)
+{
+	for (size_t g = 0; g < l->ngroups; g++)
+		for (size_t i = 0; i < l->groups[g].nclasses; i++)
+			if (l->slot_bytes < l->groups[g].classes[i]->spec.bytes)
+				l->slot_bytes = l->groups[g].classes[i]->spec.bytes;
+	l->slot_bytes = (l->slot_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+	l->pool_bytes = l->depth * l->slot_bytes;
+	l->pool = sp__pages_alloc(l->pool_bytes, false);
+	if (!l->pool)
+		return -ENOMEM;
+	fill_random(l->pool, l->pool_bytes, l->bench->opts.seed);
+	return 0;
+}
+
+int sp__load_open(struct sp__load *l, struct sp_errinfo *err)
+{
+	struct sp_bench *b = l->bench;
+	int fds[SP_BENCH_TARGETS_MAX], rc = 0;
+	struct sp__queue_opts opts = {
+		.engine = b->opts.engine, .depth = l->depth, .trace = b->trace, .bound = true
+	};
+
+	if (!b->machine)
+		rc = open_pool(l);
+	if (rc == 0)
+		rc = open_slots(l);
+	if (rc)
+		return sp__err(err, rc, "open", "", -1);
+	if (b->machine) {
+		rc = sp__port_sim(&l->port, b->machine, l->depth, b->trace);
+		return rc ? sp__err(err, rc, "open", "", -1) : 0;
+	}
+	if (b->opts.fixed_buffers) {
+		opts.pool = l->pool;
+		opts.pool_bytes = l->pool_bytes;
+	}
+	for (size_t i = 0; i < b->nfiles; i++)
+		fds[i] = b->files[i].volume->fd;
+	opts.fds = fds;
+	opts.nfds = b->opts.register_files ? (unsigned)b->nfiles : 0;
+	return sp__port_queue(&l->port, &opts, err);
+}
+
+void sp__load_close(struct sp__load *l)
+{
+	if (l->port)
+		l->port->ops->close(l->port);
+	if (l->pool)
+		sp__pages_free(l->pool, l->pool_bytes);
+	free(l->slots);
+	free(l->batch);
+}
+
+static struct sp__benchclass *choose(struct sp__load *l, const struct sp__bench_group *g)
+{
+	double u;
+	size_t i;
+
+	if (g->nclasses == 1)
+		return g->classes[0];
+	u = sp__rng_real(&l->rng);
+	for (i = 0; i + 1 < g->nclasses; i++) {
+		u -= g->classes[i]->spec.share;
+		if (u < 0)
+			break;
+	}
+	return g->classes[i];
+}
+
+static void prepare(struct sp_bench *b, struct sp__benchclass *c, struct sp__bench_slot *s)
+{
+	unsigned file = c->spec.target;
+
+	if (file)
+		file--;
+	else if (b->nfiles > 1)
+		file = c->turn++ % (unsigned)b->nfiles;
+	s->class = c;
+	s->req.op =
+		c->spec.reads >= 1 || (c->spec.reads > 0 && sp__rng_real(&c->rng) < c->spec.reads)
+			? SP__OP_READ
+			: SP__OP_WRITE;
+	s->req.prio = c->spec.prio;
+	s->req.volume = b->files[file].volume;
+	s->req.offset = sp__walk_next(&c->walks[file], &c->rng);
+	s->req.bytes = c->spec.bytes;
+	b->issued_bytes += c->spec.bytes;
+}
+
+static bool may_issue(const struct sp_bench *b, uint64_t now_ns)
+{
+	return now_ns < b->end_ns && !b->stopped &&
+	       (!b->opts.total_bytes || b->issued_bytes < b->opts.total_bytes);
+}
+
+static double gap(struct sp__load *l, const struct sp__bench_group *g)
+{
+	return l->bench->opts.poisson ? -log(1 - sp__rng_real(&l->rng)) * g->gap_ns : g->gap_ns;
+}
+
+/* Fills what is free and due; returns how many. */
+static size_t fill(struct sp__load *l, uint64_t now_ns)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->ngroups; i++) {
+		struct sp__bench_group *g = &l->groups[i];
+
+		while (g->free && may_issue(l->bench, now_ns) &&
+		       (g->gap_ns <= 0 || g->next_ns <= (double)now_ns)) {
+			struct sp__bench_slot *s = g->free;
+
+			g->free = s->next;
+			prepare(l->bench, choose(l, g), s);
+			s->intended_ns = 0;
+			if (g->gap_ns > 0) {
+				s->intended_ns = (uint64_t)g->next_ns;
+				g->next_ns += gap(l, g);
+			}
+			l->batch[n++] = &s->req;
+		}
+	}
+	return n;
+}
+
+static void note(struct sp__load *l, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct sp__bench_slot *s = slot_of(l->batch[i]);
+
+		if (!s->intended_ns)
+			s->intended_ns = s->req.submit_ns;
+		sp__meter_submitted(l->bench, s);
+	}
+}
+
+/*
+ * Submits what is in the batch.  Engines of threads do the work within that:
+ * they are noted before, and without the lock.
+ */
+static int submit(struct sp__load *l, size_t n)
+{
+	struct sp_bench *b = l->bench;
+	int rc;
+
+	if (n == 0)
+		return 0;
+	if (b->threaded) {
+		for (size_t i = 0; i < n; i++)
+			l->batch[i]->submit_ns = l->port->ops->now(l->port);
+		note(l, n);
+		pthread_mutex_unlock(&b->lock);
+	}
+	rc = l->port->ops->submit(l->port, l->batch, n);
+	if (b->threaded)
+		pthread_mutex_lock(&b->lock);
+	if (rc < 0)
+		return rc;
+	if (!b->threaded)
+		note(l, n);
+	l->outstanding += (unsigned)n;
+	return 0;
+}
+
+/* The next moment at which something must be done even if nothing completes. */
+static uint64_t next_due(const struct sp__load *l, uint64_t now_ns)
+{
+	const struct sp_bench *b = l->bench;
+	uint64_t due = b->machine ? UINT64_MAX : now_ns + LOOK_NS;
+
+	if (!b->measuring && b->begin_ns + b->opts.ramp_ns < due)
+		due = b->begin_ns + b->opts.ramp_ns;
+	if (b->tick_ns < due)
+		due = b->tick_ns;
+	if (b->end_ns < due)
+		due = b->end_ns;
+	for (size_t i = 0; i < l->ngroups; i++) {
+		const struct sp__bench_group *g = &l->groups[i];
+
+		if (g->gap_ns > 0 && g->free && g->next_ns < (double)due)
+			due = (uint64_t)ceil(g->next_ns);
+	}
+	return due;
+}
+
+static int take(struct sp__load *l, size_t n)
+{
+	struct sp_bench *b = l->bench;
+	int rc = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct sp__bench_slot *s = slot_of(l->batch[i]);
+
+		sp__meter_done(b, s);
+		if ((uint32_t)s->req.result != s->req.bytes && !b->opts.keep_going && rc == 0)
+			rc = s->req.result < 0 ? s->req.result : SP_EFORMAT;
+		s->class = NULL;
+		s->next = s->group->free;
+		s->group->free = s;
+	}
+	l->outstanding -= (unsigned)n;
+	return rc;
+}
+
+static void lock(struct sp_bench *b)
+{
+	if (b->threaded)
+		pthread_mutex_lock(&b->lock);
+}
+
+static void unlock(struct sp_bench *b)
+{
+	if (b->threaded)
+		pthread_mutex_unlock(&b->lock);
+}
+
+/* Is the load over?  Under the lock. */
+static bool over(struct sp__load *l, uint64_t now_ns)
+{
+	struct sp_bench *b = l->bench;
+
+	if (b->opts.stop && *b->opts.stop)
+		b->stopped = true;
+	if (now_ns >= b->end_ns || b->stopped) {
+		sp__meter_end(b, now_ns);
+		return true;
+	}
+	if (!b->opts.total_bytes || b->issued_bytes < b->opts.total_bytes)
+		return false;
+	if (b->depth.n == 0)
+		sp__meter_end(b, now_ns);
+	return l->outstanding == 0;
+}
+
+static size_t least(const struct sp__load *l)
+{
+	unsigned min = l->bench->opts.batch_min ? l->bench->opts.batch_min : 1;
+
+	return min < l->outstanding ? min : l->outstanding;
+}
+
+static int fail(const struct sp__request *r, int rc, struct sp_errinfo *err)
+{
+	if (rc == SP_EFORMAT)
+		return sp__errf(err, rc, r->op == SP__OP_READ ? "read" : "write", r->volume->name,
+				(long long)r->offset, "only %d of %u bytes were transferred",
+				r->result, r->bytes);
+	return sp__err(err, rc, r->op == SP__OP_READ ? "read" : "write", r->volume->name,
+		       (long long)r->offset);
+}
+
+/* Completions that are there; an error of the queue, or of a request if it ends the run. */
+static int reap(struct sp__load *l, size_t min, uint64_t until_ns, uint64_t *now_ns,
+		struct sp_errinfo *err)
+{
+	unsigned max = l->bench->opts.batch_max;
+	int n, rc;
+
+	if (!max || max > l->depth)
+		max = l->depth;
+	n = l->port->ops->reap(l->port, l->batch, max, min < max ? min : max, until_ns);
+	if (n < 0)
+		return sp__err(err, n, "reap", "", -1);
+	*now_ns = n ? l->batch[n - 1]->done_ns : l->port->ops->now(l->port);
+	lock(l->bench);
+	rc = take(l, (size_t)n);
+	for (int i = 0; rc && i < n; i++)
+		if ((uint32_t)l->batch[i]->result != l->batch[i]->bytes) {
+			(void)fail(l->batch[i], rc, err);
+			break;
+		}
+	if (rc) {
+		l->bench->stopped = true;
+		sp__meter_end(l->bench, *now_ns);
+	}
+	unlock(l->bench);
+	return rc;
+}
+
+static void drain(struct sp__load *l)
+{
+	while (l->outstanding) {
+		int n = l->port->ops->reap(l->port, l->batch, l->depth, l->outstanding, UINT64_MAX);
+
+		if (n < 0)
+			return;
+		lock(l->bench);
+		(void)take(l, (size_t)n);
+		unlock(l->bench);
+	}
+}
+
+int sp__load_run(struct sp__load *l, struct sp_errinfo *err)
+{
+	struct sp_bench *b = l->bench;
+	uint64_t now_ns = l->port->ops->now(l->port), due = 0;
+	bool end = false;
+	int rc = 0;
+
+	for (size_t i = 0; i < l->ngroups; i++)
+		l->groups[i].next_ns = (double)now_ns;
+	while (rc == 0) {
+		lock(b);
+		sp__meter_clock(b, now_ns);
+		end = over(l, now_ns);
+		if (!end)
+			rc = submit(l, fill(l, now_ns));
+		due = next_due(l, now_ns);
+		unlock(b);
+		if (rc)
+			sp__err(err, rc, "submit", "", -1);
+		if (end || rc)
+			break;
+		rc = reap(l, least(l), due, &now_ns, err);
+	}
+	drain(l);
+	return rc;
+}

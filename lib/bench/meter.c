@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is counted while requests go and come.
+ *
+ * Counting begins at the end of the ramp and ends when nothing more is issued
+ * because the time is over (what is outstanding then is told apart), or when
+ * the last request is done, if a number of bytes was asked for.
+ *
+ * A class is passed over by the completions of others since it was last
+ * served, or since it began to have requests outstanding: a mark in the count
+ * of all completions tells, without work for each completion of others.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include "bench/state.h"
+
+static int open_log(struct sp__depthlog *d, unsigned max)
+{
+	d->max = max;
+	d->ns = calloc(max + 1u, sizeof(*d->ns));
+	return d->ns ? 0 : -ENOMEM;
+}
+
+int sp__meter_open(struct sp_bench *b)
+{
+	unsigned all = 0;
+
+	for (size_t i = 0; i < b->nloads; i++)
+		all += b->loads[i].depth;
+	for (size_t i = 0; i < b->nclasses; i++)
+		if (open_log(&b->classes[i]->depth, all))
+			return -ENOMEM;
+	return open_log(&b->depth, all);
+}
+
+void sp__meter_close(struct sp_bench *b)
+{
+	for (size_t i = 0; i < b->nclasses; i++)
+		free(b->classes[i]->depth.ns);
+	free(b->depth.ns);
+}
+
+static uint64_t nanoseconds(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_usec * 1000;
+}
+
+/* Since the last call. */
+static void use_cpu(struct sp_bench *b)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	b->user_ns = nanoseconds(u.ru_utime) - b->user_ns;
+	b->system_ns = nanoseconds(u.ru_stime) - b->system_ns;
+}
+
+static void restart_log(struct sp__depthlog *d, uint64_t now_ns)
+{
+	for (unsigned i = 0; i <= d->max; i++)
+		d->ns[i] = 0;
+	d->since_ns = now_ns;
+}
+
+/* From now on everything counts. */
+static void measure(struct sp_bench *b, uint64_t now_ns)
+{
+	b->measuring = true;
+	b->begin_ns = b->tock_ns = now_ns;
+	b->end_ns = b->opts.runtime_ns ? now_ns + b->opts.runtime_ns : UINT64_MAX;
+	b->tick_ns = b->opts.interval_ns ? now_ns + b->opts.interval_ns : UINT64_MAX;
+	restart_log(&b->depth, now_ns);
+	for (size_t i = 0; i < b->nclasses; i++) {
+		struct sp__benchclass *c = b->classes[i];
+
+		sp__hist_clear(&c->latency);
+		c->bytes = c->reads = 0;
+		c->passed_over = c->longest_gap_ns = 0;
+		c->mark = b->completions;
+		c->mark_ns = now_ns;
+		restart_log(&c->depth, now_ns);
+	}
+	b->user_ns = b->system_ns = 0;
+	use_cpu(b);
+}
+
+void sp__meter_begin(struct sp_bench *b, uint64_t now_ns)
+{
+	b->begin_ns = now_ns;
+	b->end_ns = b->tick_ns = UINT64_MAX;
+	b->depth.since_ns = now_ns;
+	for (size_t i = 0; i < b->nclasses; i++)
+		b->classes[i]->depth.since_ns = now_ns;
+	if (!b->opts.ramp_ns)
+		measure(b, now_ns);
+}
+
+void sp__meter_submitted(struct sp_bench *b, struct sp__bench_slot *s)
+{
+	struct sp__benchclass *c = s->class;
+	uint64_t now_ns = s->req.submit_ns;
+
+	if (!c->depth.n) {
+		c->mark = b->completions;
+		c->mark_ns = now_ns;
+	}
+	sp__depthlog_change(&c->depth, now_ns, 1);
+	sp__depthlog_change(&b->depth, now_ns, 1);
+}
+
+/* The class has been passed over until now. */
+static void passed(struct sp_bench *b, struct sp__benchclass *c, uint64_t now_ns)
+{
+	if (b->completions - c->mark > c->passed_over)
+		c->passed_over = b->completions - c->mark;
+	if (now_ns > c->mark_ns && now_ns - c->mark_ns > c->longest_gap_ns)
+		c->longest_gap_ns = now_ns - c->mark_ns;
+}
+
+void sp__meter_error(struct sp_bench *b, int code)
+{
+	struct sp_bench_result *r = &b->result;
+	size_t i = 0;
+
+	while (i < r->nerrors && r->errors[i].code != code && i + 1 < SP_BENCH_ERRORS_MAX)
+		i++;
+	if (i == r->nerrors)
+		r->errors[r->nerrors++] = (struct sp_bench_error){ .code = code };
+	r->errors[i].count++;
+}
+
+void sp__meter_done(struct sp_bench *b, struct sp__bench_slot *s)
+{
+	struct sp__benchclass *c = s->class;
+	uint64_t now_ns = s->req.done_ns;
+
+	if (b->finished)
+		return;
+	sp__depthlog_change(&c->depth, now_ns, -1);
+	sp__depthlog_change(&b->depth, now_ns, -1);
+	passed(b, c, now_ns);
+	c->mark = ++b->completions;
+	c->mark_ns = now_ns;
+	if ((uint32_t)s->req.result != s->req.bytes) {
+		c->errors++;
+		sp__meter_error(b, s->req.result < 0 ? s->req.result : SP_EFORMAT);
+		return;
+	}
+	sp__hist_add(&c->latency, now_ns - s->intended_ns);
+	c->bytes += s->req.bytes;
+	c->reads += s->req.op == SP__OP_READ;
+}
+
+static void slice(struct sp_bench *b, struct sp_bench_slice *s, const char *name,
+		  struct sp__benchclass *const *classes, size_t n)
+{
+	struct sp__hist *sum = &b->sum;
+
+	*s = (struct sp_bench_slice){ .name = name };
+	sp__hist_clear(sum);
+	for (size_t i = 0; i < n; i++) {
+		struct sp__benchclass *c = classes[i];
+
+		sp__hist_since(&b->diff, &c->latency, &c->earlier);
+		sp__hist_merge(sum, &b->diff);
+		s->bytes += c->bytes - c->earlier_bytes;
+		s->outstanding += c->depth.n;
+	}
+	s->requests = sum->count;
+	if (!sum->count)
+		return;
+	s->latency_mean_ns = (double)sum->sum / (double)sum->count;
+	s->latency_p50_ns = sp__hist_quantile(sum, 0.5);
+	s->latency_p99_ns = sp__hist_quantile(sum, 0.99);
+	s->latency_max_ns = sum->max;
+}
+
+static void interval(struct sp_bench *b, uint64_t now_ns)
+{
+	struct sp_bench_interval i = { .begin_ns = b->tock_ns - b->begin_ns,
+				       .end_ns = now_ns - b->begin_ns,
+				       .nclasses = b->nclasses };
+
+	slice(b, &i.total, "total", b->classes, b->nclasses);
+	for (size_t k = 0; k < b->nclasses; k++)
+		slice(b, &i.classes[k], b->classes[k]->spec.name, &b->classes[k], 1);
+	for (size_t k = 0; k < b->nclasses; k++) {
+		b->classes[k]->earlier = b->classes[k]->latency;
+		b->classes[k]->earlier_bytes = b->classes[k]->bytes;
+	}
+	b->tock_ns = now_ns;
+	while (b->tick_ns <= now_ns)
+		b->tick_ns += b->opts.interval_ns;
+	b->opts.interval(b->opts.interval_arg, &i);
+}
+
+void sp__meter_clock(struct sp_bench *b, uint64_t now_ns)
+{
+	if (!b->measuring && now_ns - b->begin_ns >= b->opts.ramp_ns)
+		measure(b, now_ns);
+	if (now_ns >= b->tick_ns)
+		interval(b, now_ns);
+}
+
+void sp__meter_end(struct sp_bench *b, uint64_t now_ns)
+{
+	if (b->finished)
+		return;
+	b->finished = true;
+	b->finished_ns = now_ns;
+	use_cpu(b);
+	if (b->opts.interval && b->opts.interval_ns && now_ns > b->tock_ns)
+		interval(b, now_ns);
+	sp__depthlog_change(&b->depth, now_ns, 0);
+	for (size_t i = 0; i < b->nclasses; i++) {
+		struct sp__benchclass *c = b->classes[i];
+
+		sp__depthlog_change(&c->depth, now_ns, 0);
+		if (c->depth.n)
+			passed(b, c, now_ns);
+		c->oldest_ns = 0;
+	}
+	for (size_t i = 0; i < b->nloads; i++) {
+		struct sp__load *l = &b->loads[i];
+
+		for (unsigned k = 0; k < l->depth; k++) {
+			struct sp__bench_slot *s = &l->slots[k];
+
+			if (s->class && now_ns > s->intended_ns &&
+			    now_ns - s->intended_ns > s->class->oldest_ns)
+				s->class->oldest_ns = now_ns - s->intended_ns;
+		}
+	}
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/state.h"
+
+#define PASSED_MIN 100
+#define PASSED_TIMES 10
+
+static void latencies(struct sp_bench_stats *s, const struct sp__hist *h)
+{
+	s->requests = h->count;
+	if (!h->count)
+		return;
+	s->latency_mean_ns = (double)h->sum / (double)h->count;
+	s->latency_min_ns = h->min;
+	s->latency_p50_ns = sp__hist_quantile(h, 0.5);
+	s->latency_p90_ns = sp__hist_quantile(h, 0.9);
+	s->latency_p99_ns = sp__hist_quantile(h, 0.99);
+	s->latency_p999_ns = sp__hist_quantile(h, 0.999);
+	s->latency_p9999_ns = sp__hist_quantile(h, 0.9999);
+	s->latency_max_ns = h->max;
+}
+
+static void depths(struct sp_bench_stats *s, const struct sp__depthlog *d)
+{
+	double weighted = 0, time = 0;
+
+	s->depth_ns = d->ns;
+	for (unsigned i = 0; i <= d->max; i++) {
+		weighted += (double)i * (double)d->ns[i];
+		time += (double)d->ns[i];
+		if (d->ns[i])
+			s->depths = i + 1;
+	}
+	s->depth_mean = time > 0 ? weighted / time : 0;
+}
+
+static void rates(struct sp_bench_stats *s, uint64_t elapsed_ns)
+{
+	if (!elapsed_ns)
+		return;
+	s->iops = (double)s->requests * 1e9 / (double)elapsed_ns;
+	s->bandwidth_bytes_per_s = (double)s->bytes * 1e9 / (double)elapsed_ns;
+}
+
+static void class_figures(struct sp_bench *b, struct sp_bench_stats *s, struct sp__benchclass *c)
+{
+	uint64_t limit = (uint64_t)b->depth.max * PASSED_TIMES;
+
+	s->name = c->spec.name;
+	s->prio = c->spec.prio;
+	s->read_requests = c->reads;
+	s->bytes = c->bytes;
+	s->errors = c->errors;
+	s->unfinished = c->depth.n;
+	latencies(s, &c->latency);
+	depths(s, &c->depth);
+	rates(s, b->result.elapsed_ns);
+	s->longest_wait_ns = c->oldest_ns > s->latency_max_ns ? c->oldest_ns : s->latency_max_ns;
+	s->longest_gap_ns = c->longest_gap_ns;
+	s->passed_over = c->passed_over;
+	s->starved = c->passed_over >= (limit > PASSED_MIN ? limit : PASSED_MIN);
+}
+
+static void total_figures(struct sp_bench *b)
+{
+	struct sp_bench_stats *t = &b->result.total;
+
+	t->name = "total";
+	sp__hist_clear(&b->sum);
+	for (size_t i = 0; i < b->nclasses; i++) {
+		const struct sp_bench_stats *s = &b->stats[i];
+
+		sp__hist_merge(&b->sum, &b->classes[i]->latency);
+		t->read_requests += s->read_requests;
+		t->bytes += s->bytes;
+		t->errors += s->errors;
+		t->unfinished += s->unfinished;
+		t->starved |= s->starved;
+		if (s->longest_wait_ns > t->longest_wait_ns)
+			t->longest_wait_ns = s->longest_wait_ns;
+		if (s->longest_gap_ns > t->longest_gap_ns)
+			t->longest_gap_ns = s->longest_gap_ns;
+		if (s->passed_over > t->passed_over)
+			t->passed_over = s->passed_over;
+	}
+	latencies(t, &b->sum);
+	depths(t, &b->depth);
+	rates(t, b->result.elapsed_ns);
+}
+
+static void device_figures(struct sp_bench *b)
+{
+	struct sp_bench_result *r = &b->result;
+	struct sp__machine_stats m;
+
+	sp__machine_stats(b->machine, &m);
+	r->dispatched = m.dispatched;
+	r->merges = m.merges;
+	r->seeks = m.seeks;
+	r->busy_ns = m.io_time_ns;
+	sp__machine_depths(b->machine, SP__DEPTH_DEVICE, b->device_ns);
+	for (size_t i = 0; i <= SP__DEPTH_MAX; i++)
+		if (b->device_ns[i])
+			r->device_depths = i + 1;
+	r->device_depth_ns = b->device_ns;
+}
+
+void sp__bench_figures(struct sp_bench *b)
+{
+	struct sp_bench_result *r = &b->result;
+
+	r->simulated = b->machine;
+	r->engine = b->loads[0].port->engine;
+	r->fixed_buffers = b->loads[0].port->registered;
+	r->stopped = b->stopped;
+	r->elapsed_ns = b->finished_ns - b->begin_ns;
+	r->user_ns = b->machine ? 0 : b->user_ns;
+	r->system_ns = b->machine ? 0 : b->system_ns;
+	for (size_t i = 0; i < b->nfiles; i++)
+		r->size_bytes += b->files[i].bytes;
+	r->nclasses = b->nclasses;
+	r->classes = b->stats;
+	for (size_t i = 0; i < b->nclasses; i++)
+		class_figures(b, &b->stats[i], b->classes[i]);
+	total_figures(b);
+	if (b->machine)
+		device_figures(b);
+}

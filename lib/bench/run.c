@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/err.h"
+#include "bench/state.h"
+
+static int copy_classes(struct sp_bench *b, struct sp_errinfo *err)
+{
+	for (size_t i = 0; i < b->opts.nclasses; i++) {
+		struct sp__benchclass *c = calloc(1, sizeof(*c));
+
+		if (!c)
+			return sp__err(err, -ENOMEM, "open", "", -1);
+		c->spec = b->opts.classes[i];
+		c->rng.state = sp__mix64(b->opts.seed * SP_BENCH_CLASSES_MAX + i + 1);
+		b->classes[b->nclasses++] = c;
+	}
+	return 0;
+}
+
+static struct sp__load *new_load(struct sp_bench *b)
+{
+	struct sp__load *l = &b->loads[b->nloads];
+
+	l->bench = b;
+	l->rng.state = sp__mix64(b->opts.seed + 1000 + b->nloads);
+	b->nloads++;
+	return l;
+}
+
+/* Of classes that stand one after the other in l->classes, from first on. */
+static void add_group(struct sp__load *l, size_t first, size_t n, unsigned depth, double rate)
+{
+	l->groups[l->ngroups++] = (struct sp__bench_group){
+		.classes = &l->classes[first],
+		.nclasses = n,
+		.depth = depth,
+		.gap_ns = rate > 0 ? 1e9 / rate : 0,
+	};
+	l->depth += depth;
+}
+
+/* One thread for all: first those who share, then the others one by one. */
+static void plan_shared(struct sp_bench *b)
+{
+	struct sp__load *l = new_load(b);
+	size_t n = 0, sharing;
+
+	for (size_t i = 0; i < b->nclasses; i++)
+		if (!b->classes[i]->spec.depth && b->classes[i]->spec.rate <= 0)
+			l->classes[n++] = b->classes[i];
+	sharing = n;
+	if (sharing)
+		add_group(l, 0, sharing, b->opts.depth, b->opts.rate);
+	for (size_t i = 0; i < b->nclasses; i++) {
+		struct sp_bench_class *c = &b->classes[i]->spec;
+
+		if (!c->depth && c->rate <= 0)
+			continue;
+		l->classes[n] = b->classes[i];
+		add_group(l, n++, 1, c->depth ? c->depth : b->opts.depth, c->rate);
+	}
+}
+
+/* A thread for each class, with one request at a time. */
+static void plan_threads(struct sp_bench *b)
+{
+	b->threaded = true;
+	for (size_t i = 0; i < b->nclasses; i++) {
+		struct sp__load *l = new_load(b);
+		double rate = b->classes[i]->spec.rate;
+
+		l->classes[0] = b->classes[i];
+		add_group(l, 0, 1, 1, rate > 0 ? rate : b->opts.rate * b->classes[i]->spec.share);
+	}
+}
+
+static int open_all(struct sp_bench *b, struct sp_errinfo *err)
+{
+	int rc = copy_classes(b, err);
+
+	if (rc == 0 && b->opts.trace)
+		rc = sp__trace_open(&b->trace, b->opts.trace, err);
+	if (rc == 0)
+		rc = sp__bench_open_targets(b, err);
+	if (rc == 0)
+		rc = sp__bench_settle_prios(b, err);
+	if (rc)
+		return rc;
+	if (b->trace && b->machine)
+		sp__trace_virtual(b->trace);
+	if (b->opts.engine && !strcmp(b->opts.engine, "sync"))
+		plan_threads(b);
+	else
+		plan_shared(b);
+	return sp__meter_open(b) ? sp__err(err, -ENOMEM, "open", "", -1) : 0;
+}
+
+/* A load on a thread of its own; the queue must be opened there. */
+static void *work(void *arg)
+{
+	struct sp__load *l = arg;
+
+	l->rc = sp__bench_set_prio(l->classes[0]->spec.prio);
+	if (l->rc)
+		sp__err(&l->err, l->rc, "ioprio_set", "", -1);
+	else
+		l->rc = sp__load_run(l, &l->err);
+	if (l->rc) {
+		pthread_mutex_lock(&l->bench->lock);
+		l->bench->stopped = true;
+		pthread_mutex_unlock(&l->bench->lock);
+	}
+	return NULL;
+}
+
+static int run_threads(struct sp_bench *b, struct sp_errinfo *err)
+{
+	size_t n = 0;
+	int rc = 0;
+
+	for (; n < b->nloads && rc == 0; n++)
+		rc = -pthread_create(&b->loads[n].thread, NULL, work, &b->loads[n]);
+	if (rc) {
+		n--;
+		pthread_mutex_lock(&b->lock);
+		b->stopped = true;
+		pthread_mutex_unlock(&b->lock);
+		sp__err(err, rc, "thread", "", -1);
+	}
+	while (n--) {
+		pthread_join(b->loads[n].thread, NULL);
+		if (b->loads[n].rc && rc == 0) {
+			rc = b->loads[n].rc;
+			if (err)
+				*err = b->loads[n].err;
+		}
+	}
+	return rc;
+}
+
+static int run_all(struct sp_bench *b, struct sp_errinfo *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < b->nloads; i++)
+		rc = sp__load_open(&b->loads[i], err);
+	if (rc)
+		return rc;
+	sp__meter_begin(b, b->loads[0].port->ops->now(b->loads[0].port));
+	rc = b->threaded ? run_threads(b, err) : sp__load_run(&b->loads[0], err);
+	if (!b->finished)
+		sp__meter_end(b, b->loads[0].port->ops->now(b->loads[0].port));
+	sp__bench_figures(b);
+	return rc;
+}
+
+int sp_bench_run(struct sp_bench **out, const struct sp_bench_opts *opts, struct sp_errinfo *err)
+{
+	struct sp_bench *b;
+	int rc = sp__bench_check(opts, err), closed;
+
+	*out = NULL;
+	if (rc)
+		return rc;
+	b = calloc(1, sizeof(*b));
+	if (!b)
+		return sp__err(err, -ENOMEM, "open", "", -1);
+	b->opts = *opts;
+	pthread_mutex_init(&b->lock, NULL);
+	rc = open_all(b, err);
+	if (rc == 0)
+		rc = run_all(b, err);
+	closed = sp__trace_close(b->trace);
+	b->trace = NULL;
+	if (closed && rc == 0)
+		rc = sp__err(err, closed, "write", opts->trace, -1);
+	if (!b->finished) {
+		sp_bench_free(b);
+		return rc;
+	}
+	*out = b;
+	return rc;
+}
+
+const struct sp_bench_result *sp_bench_result(const struct sp_bench *bench)
+{
+	return &bench->result;
+}
+
+void sp_bench_free(struct sp_bench *b)
+{
+	if (!b)
+		return;
+	for (size_t i = 0; i < b->nloads; i++)
+		sp__load_close(&b->loads[i]);
+	sp__bench_close_targets(b);
+	sp__meter_close(b);
+	for (size_t i = 0; i < b->nclasses; i++)
+		free(b->classes[i]);
+	pthread_mutex_destroy(&b->lock);
+	free(b);
+}
+
+const char *sp_bench_pattern_name(enum sp_bench_pattern pattern)
+{
+	static const char *const names[] = { "sequential", "random", "strided", "zipf" };
+
+	return names[pattern];
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside a measurement.
+ *
+ *   run.c     sp_bench_run(): opens, starts the loads, closes
+ *   check.c   options that contradict each other
+ *   target.c  files and devices, and what may be done to them
+ *   prio.c    the right to class RT
+ *   load.c    one thread that keeps requests outstanding
+ *   meter.c   what is counted for each request
+ *   result.c  figures from what was counted
+ */
+#ifndef SP__BENCH_STATE_H
+#define SP__BENCH_STATE_H
+
+#include <pthread.h>
+#include "bench/depth.h"
+#include "bench/port.h"
+#include "bench/walk.h"
+#include "obs/hist.h"
+#include "obs/trace.h"
+
+struct sp__benchfile {
+	struct sp__volume *volume;
+	const char *path;
+	bool created;
+	uint32_t align_bytes;  /* what requests must be multiples of; 1: nothing */
+	uint64_t begin, bytes; /* the part that is used */
+};
+
+/* One class, and what it has got. */
+struct sp__benchclass {
+	struct sp_bench_class spec; /* priority as used */
+	struct sp__rng rng;
+	unsigned turn; /* of the targets */
+	struct sp__walk walks[SP_BENCH_TARGETS_MAX];
+
+	struct sp__hist latency, earlier; /* earlier: at the last interval */
+	uint64_t bytes, earlier_bytes, reads, errors;
+	struct sp__depthlog depth;
+	uint64_t mark;	  /* completions of all classes when this one was last served, */
+	uint64_t mark_ns; /* or when it began to have requests outstanding */
+	uint64_t passed_over, longest_gap_ns, oldest_ns;
+};
+
+struct sp__bench_slot {
+	struct sp__request req; /* first */
+	struct sp__benchclass *class;
+	struct sp__bench_group *group;
+	uint64_t intended_ns; /* from when its latency runs */
+	struct sp__bench_slot *next;
+};
+
+/* Requests that are issued by one rule: those of the shared depth, or of one class. */
+struct sp__bench_group {
+	struct sp__benchclass *const *classes;
+	size_t nclasses;
+	unsigned depth;
+	double gap_ns; /* from one request to the next; 0: when one is done */
+	double next_ns;
+	struct sp__bench_slot *free;
+};
+
+/* One thread. */
+struct sp__load {
+	struct sp_bench *bench;
+	struct sp__port *port;
+	struct sp__rng rng; /* which class, which moment */
+	struct sp__bench_group groups[SP_BENCH_CLASSES_MAX + 1];
+	size_t ngroups;
+	struct sp__benchclass *classes[SP_BENCH_CLASSES_MAX]; /* of all groups, in turn */
+	unsigned depth;					      /* of all groups */
+	unsigned outstanding;
+	struct sp__bench_slot *slots;
+	struct sp__request **batch; /* depth */
+	char *pool;
+	size_t pool_bytes, slot_bytes;
+	pthread_t thread;
+	struct sp_errinfo err;
+	int rc;
+};
+
+struct sp_bench {
+	struct sp_bench_opts opts;
+	struct sp__benchfile files[SP_BENCH_TARGETS_MAX];
+	size_t nfiles;
+	struct sp__machine *machine; /* or NULL */
+	struct sp__trace *trace;     /* or NULL */
+	struct sp__benchclass *classes[SP_BENCH_CLASSES_MAX];
+	size_t nclasses;
+	struct sp__load loads[SP_BENCH_CLASSES_MAX];
+	size_t nloads;
+	bool threaded; /* the lock is needed for what follows */
+
+	pthread_mutex_t lock;
+	uint64_t begin_ns; /* of the measurement; that of the ramp until it is over */
+	bool measuring;
+	uint64_t end_ns;  /* when nothing more is issued; UINT64_MAX: not by time */
+	uint64_t tick_ns; /* when the interval is over; UINT64_MAX: none */
+	uint64_t tock_ns; /* when it began */
+	uint64_t issued_bytes;
+	uint64_t completions;
+	struct sp__depthlog depth;
+	struct sp__hist sum, diff; /* scratch */
+	bool stopped, finished;
+	uint64_t finished_ns;
+	uint64_t user_ns, system_ns; /* at begin_ns, then what was used */
+
+	struct sp_bench_result result;
+	struct sp_bench_stats stats[SP_BENCH_CLASSES_MAX];
+	uint64_t device_ns[SP__DEPTH_MAX + 1];
+};
+
+/* check.c: 0 or -EINVAL, SP_EUNSUP. */
+SP_MUST_CHECK int sp__bench_check(const struct sp_bench_opts *o, struct sp_errinfo *err);
+
+/* target.c */
+SP_MUST_CHECK int sp__bench_open_targets(struct sp_bench *b, struct sp_errinfo *err);
+void sp__bench_close_targets(struct sp_bench *b);
+
+/* prio.c: makes what is not allowed allowed, or -EPERM. */
+SP_MUST_CHECK int sp__bench_settle_prios(struct sp_bench *b, struct sp_errinfo *err);
+bool sp__bench_rt_allowed(void);
+/* Of the calling thread; 0: nothing to do. 0 or -errno. */
+SP_MUST_CHECK int sp__bench_set_prio(uint16_t prio);
+
+/* load.c */
+SP_MUST_CHECK int sp__load_open(struct sp__load *l, struct sp_errinfo *err);
+/* Until the end of the measurement. 0 or the error that ended it. */
+int sp__load_run(struct sp__load *l, struct sp_errinfo *err);
+void sp__load_close(struct sp__load *l);
+
+/* meter.c; all under the lock if there are threads. */
+SP_MUST_CHECK int sp__meter_open(struct sp_bench *b);
+void sp__meter_close(struct sp_bench *b);
+/* The clock has begun to run. */
+void sp__meter_begin(struct sp_bench *b, uint64_t now_ns);
+void sp__meter_submitted(struct sp_bench *b, struct sp__bench_slot *s);
+void sp__meter_done(struct sp_bench *b, struct sp__bench_slot *s);
+/* What is due at this moment: the end of the ramp, of an interval. */
+void sp__meter_clock(struct sp_bench *b, uint64_t now_ns);
+/* Nothing is counted any more. slots of all loads tell what is outstanding. */
+void sp__meter_end(struct sp_bench *b, uint64_t now_ns);
+/* Adds an error of this kind. */
+void sp__meter_error(struct sp_bench *b, int code);
+
+/* result.c */
+void sp__bench_figures(struct sp_bench *b);
+
+#endif

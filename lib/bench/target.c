@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Targets: what is opened, and what may be done to it.
+ *
+ * A block device that is written to is opened exclusively, which the kernel
+ * refuses if it is mounted or part of another one; and only if data may be
+ * lost.  The same holds for a file that was there before.  A file is created
+ * only where there is none.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "base/mem.h"
+#include "bench/state.h"
+
+#define CHUNK_BYTES ((size_t)1 << 20)
+#define NULL_BYTES ((uint64_t)1 << 30)
+
+static bool used_by(const struct sp__benchclass *c, size_t file)
+{
+	return !c->spec.target || c->spec.target == file + 1;
+}
+
+static bool written(const struct sp_bench *b, size_t file)
+{
+	for (size_t i = 0; i < b->nclasses; i++)
+		if (used_by(b->classes[i], file) && b->classes[i]->spec.reads < 1)
+			return true;
+	return false;
+}
+
+/* The whole file, past the page cache where that is possible. */
+static int write_all(int fd, uint64_t bytes, struct sp__rng *rng, const volatile sig_atomic_t *stop)
+{
+	uint64_t *data = sp__pages_alloc(CHUNK_BYTES, false), at = 0;
+	int rc = data ? 0 : -ENOMEM;
+
+	while (rc == 0 && at < bytes) {
+		size_t n = bytes - at < CHUNK_BYTES ? (size_t)(bytes - at) : CHUNK_BYTES;
+		ssize_t done;
+
+		if (stop && *stop)
+			rc = -EINTR;
+		for (size_t i = 0; i < CHUNK_BYTES / sizeof(*data); i++)
+			data[i] = sp__rng_next(rng);
+		done = rc ? 0 : pwrite(fd, data, n, (off_t)at);
+		if (done < 0 && errno != EINTR)
+			rc = -errno;
+		at += done > 0 ? (uint64_t)done : 0;
+	}
+	sp__pages_free(data, CHUNK_BYTES);
+	if (rc == 0 && (fsync(fd) || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED)))
+		rc = -errno;
+	return rc;
+}
+
+static int create(struct sp_bench *b, struct sp__benchfile *f, struct sp_errinfo *err)
+{
+	struct sp__rng rng = { sp__mix64(b->opts.seed + 77) };
+	uint64_t bytes = b->opts.size_bytes;
+	int fd = open(f->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), rc = 0;
+
+	if (fd < 0)
+		return sp__err(err, -errno, "create", f->path, -1);
+	if (bytes > INT64_MAX)
+		rc = -EFBIG;
+	else if (b->opts.create == SP_BENCH_CREATE_WRITTEN)
+		rc = write_all(fd, bytes, &rng, b->opts.stop);
+	else if (b->opts.create == SP_BENCH_CREATE_RESERVED)
+		rc = -posix_fallocate(fd, 0, (off_t)bytes);
+	else if (ftruncate(fd, (off_t)bytes))
+		rc = -errno;
+	close(fd);
+	if (rc) {
+		unlink(f->path);
+		return sp__err(err, rc, "create", f->path, -1);
+	}
+	f->created = true;
+	return 0;
+}
+
+/* What requests must be multiples of. */
+static uint32_t alignment(int fd, bool block, bool buffered)
+{
+	int sector = 512;
+#ifdef STATX_DIOALIGN
+	struct statx sx;
+
+	if (!buffered && !block && statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &sx) == 0 &&
+	    (sx.stx_mask & STATX_DIOALIGN) && sx.stx_dio_offset_align)
+		return sx.stx_dio_offset_align;
+#endif
+	if (buffered)
+		return 1;
+	if (block && ioctl(fd, BLKSSZGET, &sector))
+		sector = 512;
+	return (uint32_t)sector;
+}
+
+/* May this be written to at all? */
+static int permit(const struct sp_bench *b, const struct sp__benchfile *f, bool block,
+		  struct sp_errinfo *err)
+{
+	if (f->created)
+		return 0;
+	if (!b->opts.overwrite)
+		return sp__errf(err, -EPERM, "open", f->path, -1,
+				"would be written to; its data would be lost%s",
+				block ? " (--overwrite allows that)"
+				      : " (--overwrite allows that, --create makes a new file)");
+	if (block && f->path[0] != '/')
+		return sp__errf(err, -EPERM, "open", f->path, -1,
+				"a device that is to be overwritten is named by its whole path");
+	return 0;
+}
+
+static int open_path(struct sp_bench *b, struct sp__benchfile *f, bool write,
+		     struct sp_errinfo *err)
+{
+	int flags = (write ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK;
+	struct stat st;
+	bool block;
+	int fd, rc = 0;
+
+	if (stat(f->path, &st))
+		return sp__err(err, -errno, "open", f->path, -1);
+	block = S_ISBLK(st.st_mode);
+	if (!block && !S_ISREG(st.st_mode))
+		return sp__errf(err, SP_EUNSUP, "open", f->path, -1,
+				"is neither a regular file nor a block device");
+	if (write)
+		rc = permit(b, f, block, err);
+	if (rc)
+		return rc;
+	flags |= b->opts.buffered ? 0 : O_DIRECT;
+	fd = open(f->path, flags | (block && write ? O_EXCL : 0));
+	if (fd < 0 && errno == EINVAL && !b->opts.buffered)
+		return sp__errf(
+			err, SP_EUNSUP, "open", f->path, -1,
+			"its file system cannot pass by the page cache (--direct=0 would do)");
+	if (fd < 0)
+		return sp__err(err, -errno, "open", f->path, -1);
+	rc = sp__volume_adopt(&f->volume, fd, true, f->path, err);
+	if (rc)
+		close(fd);
+	else
+		f->align_bytes = alignment(fd, block, b->opts.buffered);
+	return rc;
+}
+
+/* The part that is used, and whether requests fit into it. */
+static int set_part(struct sp_bench *b, size_t file, struct sp_errinfo *err)
+{
+	struct sp__benchfile *f = &b->files[file];
+	uint64_t size = f->volume->size_bytes, begin = b->opts.offset_bytes;
+
+	f->begin = begin;
+	f->bytes = b->opts.size_bytes;
+	if (!f->bytes && begin < size)
+		f->bytes = size - begin;
+	if (begin > size || f->bytes > size - begin || !f->bytes)
+		return sp__errf(err, -EINVAL, "open", f->path, -1,
+				"is too small: it has %llu bytes", (unsigned long long)size);
+	if (begin % f->align_bytes)
+		return sp__errf(err, -EINVAL, "open", f->path, -1,
+				"the offset must be a multiple of %u bytes", f->align_bytes);
+	for (size_t i = 0; i < b->nclasses; i++) {
+		struct sp__benchclass *c = b->classes[i];
+
+		if (!used_by(c, file))
+			continue;
+		if (c->spec.bytes > f->bytes)
+			return sp__errf(err, -EINVAL, "open", f->path, -1,
+					"is too small for requests of %u bytes", c->spec.bytes);
+		if (c->spec.bytes % f->align_bytes)
+			return sp__errf(err, -EINVAL, "open", f->path, -1,
+					"direct requests must be multiples of %u bytes; "
+					"class %s has %u",
+					f->align_bytes, c->spec.name, c->spec.bytes);
+		sp__walk_init(&c->walks[file], &c->spec, f->begin, f->bytes);
+	}
+	return 0;
+}
+
+/* A volume without a file. */
+static int unreal(struct sp__benchfile *f, uint64_t bytes, struct sp_errinfo *err)
+{
+	struct sp__volume *v = calloc(1, sizeof(*v));
+
+	if (v)
+		v->name = strdup(f->path);
+	if (!v || !v->name) {
+		free(v);
+		return sp__err(err, -ENOMEM, "open", f->path, -1);
+	}
+	v->fd = -1;
+	v->size_bytes = bytes;
+	f->volume = v;
+	f->align_bytes = 1;
+	return 0;
+}
+
+static int open_sim(struct sp_bench *b, struct sp__benchfile *f, struct sp_errinfo *err)
+{
+	const struct sp__model *model;
+	struct sp__machine_spec spec;
+	uint64_t bytes;
+	int rc = sp__machine_spec_parse(&spec, f->path + 4, err);
+
+	if (rc == 0)
+		rc = sp__machine_open(&b->machine, &spec, err);
+	if (rc)
+		return rc;
+	model = sp__machine_model(b->machine);
+	bytes = model->blocks * model->block_bytes / spec.page_bytes * spec.page_bytes;
+	if (b->opts.offset_bytes < bytes && b->opts.size_bytes &&
+	    b->opts.size_bytes < bytes - b->opts.offset_bytes)
+		bytes = b->opts.offset_bytes + b->opts.size_bytes;
+	rc = unreal(f, bytes, err);
+	return rc ? rc : sp__volume_simulate(f->volume, b->machine, SP__SIM_INPUT, bytes, err);
+}
+
+int sp__bench_open_targets(struct sp_bench *b, struct sp_errinfo *err)
+{
+	bool null = b->opts.engine && !strcmp(b->opts.engine, "null");
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < b->opts.ntargets; i++) {
+		struct sp__benchfile *f = &b->files[b->nfiles++];
+
+		f->path = b->opts.targets[i];
+		if (strncmp(f->path, "sim:", 4) == 0) {
+			rc = open_sim(b, f, err);
+		} else if (null) {
+			rc = unreal(f,
+				    b->opts.offset_bytes +
+					    (b->opts.size_bytes ? b->opts.size_bytes : NULL_BYTES),
+				    err);
+		} else {
+			rc = b->opts.create ? create(b, f, err) : 0;
+			rc = rc ? rc : open_path(b, f, written(b, i), err);
+		}
+		rc = rc ? rc : set_part(b, i, err);
+	}
+	return rc;
+}
+
+void sp__bench_close_targets(struct sp_bench *b)
+{
+	for (size_t i = 0; i < b->nfiles; i++) {
+		struct sp__benchfile *f = &b->files[i];
+
+		sp__volume_close(f->volume);
+		if (f->created && b->opts.remove)
+			unlink(f->path);
+	}
+	sp__machine_close(b->machine);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the next request goes: one walk for each class and target.
+ *
+ * A walk is over units, which are as large as a request, of a part of the
+ * target.  Zipf: ranks are drawn by rejection from the inverse of the integral
+ * (Hoermann & Derflinger 1996) and scattered by a bijection, so that popular
+ * units do not lie together.
+ */
+#ifndef SP__BENCH_WALK_H
+#define SP__BENCH_WALK_H
+
+#include <spindle/bench.h>
+#include "base/rng.h"
+
+struct sp__walk_zipf {
+	double theta, h_first, h_last, cut;
+	uint64_t n;
+};
+
+struct sp__walk {
+	enum sp_bench_pattern pattern;
+	uint64_t begin;	 /* byte of the target */
+	uint32_t unit;	 /* bytes */
+	uint64_t units;	 /* there are so many, >= 1 */
+	uint64_t at;	 /* sequential, strided: the next unit */
+	uint64_t stride; /* in units */
+	uint64_t lane;	 /* strided: with which unit the present pass began */
+	uint64_t spread; /* zipf: times this, modulo units */
+	struct sp__walk_zipf zipf;
+};
+
+/* bytes >= c->bytes. */
+void sp__walk_init(struct sp__walk *w, const struct sp_bench_class *c, uint64_t begin,
+		   uint64_t bytes);
+/* The offset of the next request. */
+uint64_t sp__walk_next(struct sp__walk *w, struct sp__rng *rng);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Measuring asynchronous I/O: a number of requests is kept outstanding, or
+ * requests come at a rate, in one or more classes with priorities of their
+ * own; what each class gets is told.
+ *
+ * Latency runs from the submission of a request to the moment at which its
+ * completion is reaped; of requests that come at a rate, from the moment at
+ * which it should have been submitted, so that a device that falls behind
+ * cannot hide it.  Percentiles come from a histogram with a relative error of
+ * at most 0.8 %; minimum, mean and maximum are exact.
+ *
+ * The distribution of outstanding requests is exact: for each number, the time
+ * during which so many were submitted and not reaped.
+ *
+ * A class is starved if it was passed over: while it had requests outstanding
+ * and got none of them back, other classes got back ten times as many as are
+ * outstanding in all, and at least 100.
+ *
+ * Source: Hall & Bonnet 2005, sections 2.2 and 4.3.
+ *
+ * Thread rule: a run blocks its caller; several may run at once in different
+ * threads, but not of simulated targets.
+ */
+#ifndef SPINDLE_BENCH_H
+#define SPINDLE_BENCH_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <spindle/api.h>
+#include <spindle/error.h>
+
+#define SP_BENCH_CLASSES_MAX 16
+#define SP_BENCH_TARGETS_MAX 16
+#define SP_BENCH_DEPTH_MAX 4096
+
+enum sp_bench_pattern {
+	SP_BENCH_SEQUENTIAL,
+	SP_BENCH_RANDOM, /* uniform */
+	SP_BENCH_STRIDED,
+	SP_BENCH_ZIPF, /* rank k with a probability of 1 / k^theta; ranks are scattered */
+};
+
+/* Linux I/O priorities: class in bits 13 to 15, level in bits 0 to 2. */
+enum sp_bench_prio { SP_BENCH_NONE, SP_BENCH_RT, SP_BENCH_BE, SP_BENCH_IDLE };
+#define SP_BENCH_PRIO(class_, level) ((uint16_t)((class_) << 13 | (level)))
+
+struct sp_bench_class {
+	const char *name;
+	/*
+	 * depth 0, rate 0: the class is one of those that share the depth of the
+	 * run; each new request belongs to it with a probability of share (the
+	 * shares of these classes add up to 1).  Else it has requests of its own:
+	 */
+	double share;
+	unsigned depth; /* so many outstanding; with a rate: at most so many (0: as the run) */
+	double rate;	/* requests a second; 0: as soon as one is done */
+	uint16_t prio;	/* SP_BENCH_PRIO(); 0: the process's own */
+	double reads;	/* the share of reads, 0 to 1 */
+	uint32_t bytes; /* of a request */
+	enum sp_bench_pattern pattern;
+	uint64_t stride_bytes; /* SP_BENCH_STRIDED: from one request to the next */
+	double theta;	       /* SP_BENCH_ZIPF: above 0 */
+	unsigned target;       /* number of the target, from 1; 0: all in turn */
+};
+
+enum sp_bench_create {
+	SP_BENCH_CREATE_NO,
+	SP_BENCH_CREATE_WRITTEN,  /* filled with random bytes */
+	SP_BENCH_CREATE_RESERVED, /* space reserved, nothing written */
+	SP_BENCH_CREATE_SPARSE,
+};
+
+/* What has happened since the last interval began. */
+struct sp_bench_interval {
+	uint64_t begin_ns, end_ns; /* since the measurement began */
+	size_t nclasses;
+	struct sp_bench_slice {
+		const char *name;
+		uint64_t requests, bytes;
+		double latency_mean_ns;
+		uint64_t latency_p50_ns, latency_p99_ns, latency_max_ns;
+		unsigned outstanding; /* at its end */
+	} total, classes[SP_BENCH_CLASSES_MAX];
+};
+
+struct sp_bench_opts {
+	/* Files, block devices, or one "sim:MODEL[,KEY=VALUE...]". */
+	const char *const *targets;
+	size_t ntargets;
+	const struct sp_bench_class *classes;
+	size_t nclasses;
+	/*
+	 * NULL or "auto", "io_uring", "libaio", "sync", "null".  sync has a
+	 * thread for each class with one request at a time; null moves nothing
+	 * and opens no target.  A simulated target has an engine of its own.
+	 */
+	const char *engine;
+	unsigned depth; /* of the classes that share; 1 to SP_BENCH_DEPTH_MAX */
+	double rate;	/* of these, requests a second; 0: as soon as one is done */
+	bool poisson;	/* rates: at random moments instead of regular ones */
+	bool buffered;	/* through the page cache */
+	bool fixed_buffers, register_files; /* io_uring: made known to the kernel in advance */
+	/* Completions are waited for and taken in so many at once; 0: 1, all. */
+	unsigned batch_min, batch_max;
+	uint64_t runtime_ns;  /* 0: until total_bytes */
+	uint64_t ramp_ns;     /* first, so long without measuring */
+	uint64_t total_bytes; /* requested in all; 0: until runtime_ns */
+	/* The part of each target that is used; size 0: to its end. */
+	uint64_t offset_bytes, size_bytes;
+	uint64_t seed;
+	enum sp_bench_create create; /* files, of size_bytes; -EEXIST if there is one */
+	bool remove;		     /* what was created */
+	bool overwrite;		     /* data of targets that were not created may be lost */
+	bool keep_going;	     /* after a request has failed */
+	bool no_fallback;	     /* without the right to class RT: fail */
+	const char *trace;	     /* file for spindle-trace(5), or NULL */
+	/* Looked at all the time; not 0: stop and tell what was measured. Or NULL. */
+	const volatile sig_atomic_t *stop;
+	uint64_t interval_ns; /* 0: none */
+	void (*interval)(void *arg, const struct sp_bench_interval *i);
+	void *interval_arg;
+};
+
+struct sp_bench_stats {
+	const char *name; /* of the class; "total" */
+	uint16_t prio;	  /* as used */
+	uint64_t requests, read_requests, bytes;
+	uint64_t errors;
+	uint64_t unfinished; /* outstanding at the end of the measurement */
+	double iops, bandwidth_bytes_per_s;
+	/* Of what completed; all 0 if nothing did. */
+	double latency_mean_ns;
+	uint64_t latency_min_ns, latency_p50_ns, latency_p90_ns, latency_p99_ns, latency_p999_ns,
+		latency_p9999_ns, latency_max_ns;
+	uint64_t longest_wait_ns; /* also of what was outstanding at the end */
+	uint64_t longest_gap_ns;  /* without a completion though some were outstanding */
+	uint64_t passed_over;	  /* completions of others in such a gap, at most */
+	bool starved;
+	double depth_mean;
+	size_t depths; /* depth_ns[0 .. depths - 1]: time with so many outstanding */
+	const uint64_t *depth_ns;
+};
+
+#define SP_BENCH_ERRORS_MAX 16
+
+struct sp_bench_result {
+	const char *engine; /* the one in use */
+	bool simulated;
+	bool fixed_buffers;  /* registered with the kernel */
+	bool stopped;	     /* told to stop before the end */
+	bool prio_fallback;  /* RT was not allowed: RT became BE, and the others IDLE */
+	uint64_t size_bytes; /* of the part that is used, of all targets */
+	uint64_t elapsed_ns;
+	uint64_t user_ns, system_ns; /* processor time of the process; 0 if simulated */
+	struct sp_bench_stats total;
+	size_t nclasses;
+	const struct sp_bench_stats *classes;
+	/* Failed requests by kind: -errno, or SP_EFORMAT for a short transfer. */
+	size_t nerrors;
+	struct sp_bench_error {
+		int code;
+		uint64_t count;
+	} errors[SP_BENCH_ERRORS_MAX];
+	/* Of a simulated device, from its start: requests inside its window. */
+	size_t device_depths;
+	const uint64_t *device_depth_ns;
+	uint64_t dispatched, merges, seeks, busy_ns;
+};
+
+struct sp_bench;
+
+/*
+ * Runs.  0, also if it was stopped; or what kept it from running or ended it,
+ * with the reason in err: -EINVAL (options that contradict each other, sizes
+ * that the target does not allow), -EPERM (data would be lost, or class RT
+ * is not allowed), -EBUSY (the device is in use), -ENOSPC, SP_EUNSUP, SP_ESYNTAX,
+ * -EIO and the like (a request failed: *bench is there and tells what was
+ * measured until then).  Otherwise *bench is NULL after an error.
+ */
+SP_API SP_MUST_CHECK int sp_bench_run(struct sp_bench **bench, const struct sp_bench_opts *opts,
+				      struct sp_errinfo *err);
+/* Lives as long as the bench. */
+SP_API const struct sp_bench_result *sp_bench_result(const struct sp_bench *bench);
+SP_API void sp_bench_free(struct sp_bench *bench); /* accepts NULL */
+
+SP_API const char *sp_bench_pattern_name(enum sp_bench_pattern pattern);
+
+#endif

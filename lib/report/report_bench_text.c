@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A measurement for people: a head, a line for each class and one for all,
+ * then what needs to be said.
+ */
+#include <errno.h>
+#include <string.h>
+#include "report/bench.h"
+
+static double number(const json_t *o, const char *key)
+{
+	return json_number_value(json_object_get(o, key));
+}
+
+static const char *word(const json_t *o, const char *key)
+{
+	const char *text = json_string_value(json_object_get(o, key));
+
+	return text ? text : "-";
+}
+
+static bool known(const json_t *o, const char *key)
+{
+	return !json_is_null(json_object_get(o, key));
+}
+
+/* Three digits and a unit. */
+static const char *duration(const json_t *o, const char *key, char text[16])
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+	double v = number(o, key);
+	size_t u = 0;
+
+	if (!known(o, key))
+		return "-";
+	for (; v >= 999.5 && u < 3; u++)
+		v /= 1000;
+	snprintf(text, 16, "%.*f %s", v >= 99.95 || u == 0 ? 0 : v >= 9.995 ? 1 : 2, v, units[u]);
+	return text;
+}
+
+static void line(const json_t *s, FILE *out)
+{
+	static const char *const keys[] = { "latency_mean_ns", "latency_p50_ns", "latency_p99_ns",
+					    "latency_p999_ns", "longest_wait_ns" };
+	char text[16];
+
+	fprintf(out, "%-10.10s %-8s %9.*f %9.2f",
+		json_object_get(s, "name") ? word(s, "name") : "total",
+		json_object_get(s, "prio") ? word(s, "prio") : "", number(s, "iops") < 1000 ? 1 : 0,
+		number(s, "iops"), number(s, "bandwidth_bytes_per_s") / 1e6);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		fprintf(out, " %9s", duration(s, keys[i], text));
+	fprintf(out, " %7.1f\n", number(s, "depth_mean"));
+}
+
+static void remarks(const json_t *doc, FILE *out)
+{
+	const json_t *r = json_object_get(doc, "result"), *row;
+	char text[16];
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "classes"), i,
+			   row) if (json_is_true(json_object_get(row, "starved")))
+		fprintf(out, "starved: %s (others were served %.0f times before it, up to %s)\n",
+			word(row, "name"), number(row, "passed_over"),
+			duration(row, "longest_gap_ns", text));
+	json_array_foreach(json_object_get(doc, "errors"), i, row)
+		fprintf(out, "errors: %.0f of %s\n", number(row, "count"), word(row, "kind"));
+	if (json_is_true(json_object_get(r, "prio_fallback")))
+		fputs("priorities: rt needs CAP_SYS_NICE; be and idle were used instead\n", out);
+	if (json_is_true(json_object_get(r, "stopped")))
+		fputs("stopped before the end\n", out);
+}
+
+int sp_report_bench_text(const struct sp_report *report, FILE *out)
+{
+	const json_t *doc = report->doc, *r = json_object_get(doc, "result"), *row;
+	const json_t *config = json_object_get(doc, "config");
+	size_t i;
+
+	fprintf(out, "%s: engine %s, %s, %.2f s%s\n",
+		json_string_value(json_array_get(json_object_get(config, "targets"), 0)),
+		word(r, "engine"),
+		json_is_true(json_object_get(config, "direct")) ? "direct" : "buffered",
+		number(r, "elapsed_s"),
+		json_is_true(json_object_get(r, "simulated")) ? " of virtual time" : "");
+	fprintf(out, "%-10s %-8s %9s %9s %9s %9s %9s %9s %9s %7s\n", "class", "prio", "IOPS",
+		"MB/s", "mean", "p50", "p99", "p99.9", "longest", "depth");
+	json_array_foreach(json_object_get(doc, "classes"), i, row) line(row, out);
+	if (json_array_size(json_object_get(doc, "classes")) > 1)
+		line(r, out);
+	if (known(r, "cpu_us_per_request"))
+		fprintf(out, "cpu: %.3f us/request (user %.3f, system %.3f), %.3f ms/MB\n",
+			number(r, "cpu_us_per_request"), number(r, "cpu_user_us_per_request"),
+			number(r, "cpu_system_us_per_request"), number(r, "cpu_ms_per_mb"));
+	remarks(doc, out);
+	return ferror(out) || fflush(out) ? -EIO : 0;
+}

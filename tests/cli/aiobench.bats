@@ -1,0 +1,175 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	aiobench=${AIOBENCH:-$BATS_TEST_DIRNAME/../../build/bin/aiobench}
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# value JQ-LIKE KEY of a report: the first number behind "KEY":
+value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n 1; }
+
+@test "--help and --version are answered on standard output" {
+	run -0 --separate-stderr "$aiobench" --help
+	[[ $output == *--iodepth* && -z $stderr ]]
+	run -0 "$aiobench" --version
+	[[ $output == "aiobench (Spindle) "* ]]
+}
+
+@test "a command and a target are needed" {
+	run -2 "$aiobench"
+	[[ $output == *"missing command"* ]]
+	run -2 "$aiobench" walk x
+	[[ $output == *"unknown command: 'walk'"* ]]
+	run -2 "$aiobench" run
+	[[ $output == *"missing target"* ]]
+}
+
+@test "a simulated drive is measured in virtual time, the same every time" {
+	run -0 "$aiobench" run --iodepth=4 --bs=16K --runtime=20 --stats=r.json sim:linear,merge=no
+	[[ $output == *"of virtual time"* && $output == *"all        default"*"46.7 ms"* ]]
+	[ "$(value schema)" = '"spindle.aiobench/1"' ]
+	cp r.json first.json
+	"$aiobench" run --iodepth=4 --bs=16K --runtime=20 --stats=r.json sim:linear,merge=no
+	cmp r.json first.json
+}
+
+@test "a file is created, used and removed as told" {
+	run -0 "$aiobench" run --direct=0 --create --size=1M --io_size=4M --iodepth=8 --stats=r.json t
+	[ "$(stat -c %s t)" = 1048576 ]
+	[ "$(value requests)" = 1024 ]
+	[ "$(value errors)" = 0 ]
+	run -2 "$aiobench" run --direct=0 --create --size=1M --io_size=4M t
+	[[ $output == *"File exists"* ]]
+	rm t
+	run -0 "$aiobench" run --direct=0 --create=sparse --remove --size=1M --io_size=1M --rw=randwrite t
+	[ ! -e t ]
+}
+
+@test "data are not overwritten unless that is allowed" {
+	head -c 65536 /dev/zero > t
+	run -2 "$aiobench" run --direct=0 --rw=randwrite --io_size=64K t
+	[[ $output == *"its data would be lost (--overwrite"* ]]
+	run -2 "$aiobench" run --direct=0 --io_size=64K --class a:share=50 --class b:op=rw t
+	[[ $output == *"would be lost"* ]]
+	cmp t <(head -c 65536 /dev/zero)
+	run -0 "$aiobench" run --direct=0 --rw=write --io_size=64K --overwrite t
+	! cmp -s t <(head -c 65536 /dev/zero)
+}
+
+@test "every engine reads a file" {
+	head -c 1M /dev/zero > t
+	for e in auto sync libaio io_uring; do
+		run "$aiobench" run --direct=0 --ioengine=$e --iodepth=4 --io_size=256K --stats=r.json t
+		if [ "$e" != auto ] && [ "$status" = 2 ]; then
+			continue # not on this system
+		fi
+		[ "$status" = 0 ]
+		[ "$(value requests)" = 64 ]
+	done
+	run -0 "$aiobench" run --ioengine=io_uring --fixedbufs --registerfiles --direct=0 --io_size=256K --iodepth=16 \
+		--iodepth_batch_complete_min=4 --iodepth_batch_complete_max=8 --stats=r.json t ||
+		skip "no io_uring here"
+	[ "$(value requests)" = 64 ]
+}
+
+@test "direct requests are aligned, or refused with the reason" {
+	head -c 1M /dev/zero > t
+	"$aiobench" run --io_size=4K t || skip "no direct I/O here"
+	run -2 "$aiobench" run --bs=1000 --io_size=64K t
+	[[ $output == *"direct requests must be multiples of "*"class all has 1000"* ]]
+	run -2 "$aiobench" run --offset=100 --io_size=64K t
+	[[ $output == *"offset must be a multiple"* ]]
+}
+
+@test "a target that is too small or none is refused" {
+	head -c 1000 /dev/zero > t
+	run -2 "$aiobench" run --direct=0 t
+	[[ $output == *"too small for requests of 4096 bytes"* ]]
+	run -2 "$aiobench" run --direct=0 --size=1M t
+	[[ $output == *"is too small: it has 1000 bytes"* ]]
+	run -2 "$aiobench" run --direct=0 .
+	[[ $output == *"neither a regular file nor a block device"* ]]
+	run -2 "$aiobench" run absent
+	[[ $output == *"absent: No such file or directory" ]]
+	run -2 "$aiobench" run sim:nosuch
+	[[ $output == *"ultrastar36lzx-like"* ]]
+}
+
+@test "classes have their own requests, and a line each" {
+	run -0 "$aiobench" run --runtime=30 --stats=r.json --iodepth=20 sim:linear,sched=strict \
+		--class high:share=10%,prio=rt/2,op=randwrite,size=8K \
+		--class low:prio=idle,pattern=stride:64K
+	[[ $output == *"high       rt/2"* && $output == *"low        idle"* && $output == *"total  "* ]]
+	grep -q '"pattern": "strided"' r.json
+	run -2 "$aiobench" run --class a:share=60 --class b:share=60 sim:linear
+	[[ $output == *"add up to 120 %"* ]]
+	run -2 "$aiobench" run --class a:colour=red sim:linear
+	[[ $output == *"colour"*"share"* ]]
+	run -2 "$aiobench" run --class a:prio=high sim:linear
+	[[ $output == *"rt, be (with /0 to /7 behind it), idle or default"* ]]
+	run -2 "$aiobench" run --class a:depth=3,share=5 sim:linear
+	[[ $output == *"share goes with neither depth nor rate"* ]]
+}
+
+@test "starvation is told" {
+	run -0 "$aiobench" run --runtime=20 sim:linear,sched=strict:aging=10s \
+		--class a:depth=10,prio=rt --class b:depth=10,prio=idle
+	[[ $output == *"starved: b (others were served "* ]]
+}
+
+@test "intervals are lines of JSON" {
+	"$aiobench" run --runtime=20 --status-interval=5 --status=s.json sim:linear
+	[ "$(wc -l < s.json)" = 4 ]
+	[ "$(grep -c '^{"begin_s":.*"classes":\[{"name":"all"' s.json)" = 4 ]
+	run -2 "$aiobench" run --status=s.json sim:linear
+	[[ $output == *"--status needs --status-interval"* ]]
+}
+
+@test "a rate is kept, and waiting counts from when a request was due" {
+	run -0 "$aiobench" run --runtime=20 --rate_iops=50 --iodepth=4 --stats=r.json sim:linear
+	[ "$(value requests)" -ge 999 ]
+	[ "$(value requests)" -le 1001 ]
+}
+
+@test "a trace has every request" {
+	"$aiobench" run --io_size=40K --iodepth=3 --trace=t.trace sim:linear
+	[ "$(grep -vc '^#' t.trace)" = 10 ]
+	[ "$(awk '!/^#/ { print $1, $4, $8 }' t.trace | sort -u)" = "R 4096 4096" ]
+}
+
+@test "who interrupts it gets the report of what was measured" {
+	head -c 1M /dev/zero > t
+	"$aiobench" run --direct=0 --runtime=60 --stats=r.json t > out &
+	pid=$!
+	sleep 0.3
+	kill -TERM $pid # INT is ignored in the background
+	wait $pid
+	grep -q "stopped before the end" out
+	[ "$(value stopped)" = true ]
+	[ "$(value requests)" -gt 0 ]
+}
+
+@test "numbers, times and sizes that are none are refused" {
+	run -2 "$aiobench" run --runtime=ten sim:linear
+	[[ $output == *"invalid --runtime argument 'ten'"* ]]
+	run -2 "$aiobench" run --iodepth=0 sim:linear
+	[[ $output == *"--iodepth argument '0' is not within 1 and 4096"* ]]
+	run -2 "$aiobench" run --bs=0 sim:linear
+	[[ $output == *"--bs argument '0'"* ]]
+	run -2 "$aiobench" run --rw=scribble sim:linear
+	[[ $output == *"scribble"* ]]
+	run -2 "$aiobench" run --direct=yes sim:linear
+	[[ $output == *"0 or 1"* ]]
+	run -2 "$aiobench" run --iodepth_batch_complete_min=5 --iodepth=4 sim:linear
+	[[ $output == *"so many completions at once will never be there"* ]]
+}
+
+@test "a full device is an error of the report" {
+	[ -e /dev/full ] || skip "no /dev/full"
+	run -2 "$aiobench" run --runtime=1 --stats=/dev/full sim:linear
+	[[ $output == *"/dev/full"* ]]
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <stdnoreturn.h>
+#include <string.h>
+#include "msg.h"
+#include "quote.h"
+#include "aiobench.h"
+
+volatile sig_atomic_t interrupted;
+
+/* The second one ends the program as if nobody had listened. */
+static void on_signal(int number)
+{
+	interrupted = number;
+	signal(number, SIG_DFL);
+}
+
+void catch_signals(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction a = { .sa_handler = on_signal }, before;
+
+	sigemptyset(&a.sa_mask);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			sigaction(numbers[i], &a, NULL);
+}
+
+void say_error(int rc, const struct sp_errinfo *err)
+{
+	const char *reason = err->text[0] ? err->text : sp_strerror(rc);
+
+	if (err->path[0] && err->offset >= 0)
+		msg("%s: %s at byte %lld: %s", quote_file(err->path), err->op, err->offset, reason);
+	else if (err->path[0])
+		msg("%s: %s", quote_file(err->path), reason);
+	else
+		msg("%s", reason);
+}
+
+void die_of(int rc, const struct sp_errinfo *err)
+{
+	say_error(rc, err);
+	exit(2);
+}
+
+void write_report(const struct load_options *o, const struct sp_report *report)
+{
+	bool standard = o->stats && !strcmp(o->stats, "-");
+	FILE *f;
+	int rc;
+
+	if (!report)
+		die("memory exhausted");
+	/* A failure shows when standard output is closed. */
+	(void)sp_report_bench_text(report, stdout);
+	if (!o->stats)
+		return;
+	f = standard ? stderr : fopen(o->stats, "we");
+	if (!f)
+		die_sys(errno, "%s", o->stats);
+	rc = sp_report_json(report, f);
+	if (!standard && fclose(f) && rc == 0)
+		rc = -errno;
+	if (rc < 0)
+		die_sys(-rc, "%s", o->stats);
+}

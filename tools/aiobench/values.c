@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <stdnoreturn.h>
+#include <string.h>
+#include "msg.h"
+#include "number.h"
+#include "aiobench.h"
+
+static double prefix(const char *option, const char *text, char **rest)
+{
+	double v;
+
+	errno = 0;
+	v = strtod(text, rest);
+	if (*rest == text || errno || !isfinite(v) || v < 0)
+		die("invalid %s argument '%s'", option, text);
+	return v;
+}
+
+double number_value(const char *option, const char *text, double min, double max)
+{
+	char *rest;
+	double v = prefix(option, text, &rest);
+
+	if (*rest)
+		die("invalid suffix in %s argument '%s'", option, text);
+	if (v < min || v > max)
+		die("%s argument '%s' is not within %g and %g", option, text, min, max);
+	return v;
+}
+
+double percent_value(const char *option, const char *text)
+{
+	char *rest;
+	double v = prefix(option, text, &rest);
+
+	if (*rest && strcmp(rest, "%") != 0)
+		die("invalid suffix in %s argument '%s'", option, text);
+	if (v > 100)
+		die("%s argument '%s' is more than 100%%", option, text);
+	return v / 100;
+}
+
+uint64_t bytes_value(const char *option, const char *text)
+{
+	return size_option(option, text, 1);
+}
+
+uint64_t time_value(const char *option, const char *text)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "", 1e9 },   { "s", 1e9 },  { "ms", 1e6 },
+		      { "us", 1e3 }, { "m", 60e9 }, { "h", 3600e9 } };
+	char *rest;
+	double v = prefix(option, text, &rest);
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(rest, units[i].name) && v * units[i].ns < 1e18)
+			return (uint64_t)(v * units[i].ns);
+	die("invalid %s argument '%s': a time such as 10, 500ms or 2m", option, text);
+}
+
+bool bool_value(const char *option, const char *text)
+{
+	if (!text || !strcmp(text, "1"))
+		return true;
+	if (strcmp(text, "0") != 0)
+		die("invalid %s argument '%s': 0 or 1", option, text);
+	return false;
+}
+
+uint16_t prio_value(const char *option, const char *text)
+{
+	static const struct {
+		const char *name;
+		enum sp_bench_prio class;
+	} names[] = { { "default", SP_BENCH_NONE },
+		      { "none", SP_BENCH_NONE },
+		      { "rt", SP_BENCH_RT },
+		      { "be", SP_BENCH_BE },
+		      { "idle", SP_BENCH_IDLE } };
+	size_t len = strcspn(text, "/");
+	const char *level = text + len;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		enum sp_bench_prio class = names[i].class;
+		bool levels = class == SP_BENCH_RT || class == SP_BENCH_BE;
+
+		if (strncmp(names[i].name, text, len) != 0 || names[i].name[len])
+			continue;
+		if (!*level)
+			return class ? SP_BENCH_PRIO(class, levels ? 4 : 0) : 0;
+		if (levels && level[1] >= '0' && level[1] <= '7' && !level[2])
+			return SP_BENCH_PRIO(class, level[1] - '0');
+	}
+	die("invalid %s argument '%s': rt, be (with /0 to /7 behind it), idle or default", option,
+	    text);
+}
