@@ -47,7 +47,9 @@ struct sp__queue {
 
 static uint64_t now(const struct sp__queue *q)
 {
-	return q->machine ? sp__machine_now_ns(q->machine) : sp__now_ns();
+	if (q->machine)
+		return sp__machine_now_ns(q->machine);
+	return q->trace ? sp__trace_now_ns(q->trace) : sp__now_ns();
 }
 
 static void append(struct list *l, struct sp__request *r)

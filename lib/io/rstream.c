@@ -26,7 +26,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "io/pagecache.h"
@@ -107,12 +106,12 @@ static void note_plain(struct sp__rstream *rs, uint64_t begun_ns, ssize_t n)
 		rs->plain.read_bytes += (uint64_t)n;
 	if (rs->trace)
 		sp__trace_request(rs->trace, 'R', rs->name, rs->offset, (uint32_t)rs->buf_bytes, 0,
-				  begun_ns, sp__now_ns(), (int)n);
+				  begun_ns, sp__trace_now_ns(rs->trace), (int)n);
 }
 
 static int next_plain(struct sp__rstream *rs, const char **data, size_t *bytes, bool wait)
 {
-	uint64_t begun_ns = rs->trace ? sp__now_ns() : 0;
+	uint64_t begun_ns = rs->trace ? sp__trace_now_ns(rs->trace) : 0;
 	ssize_t n;
 
 	if (get_buffer(rs))

@@ -31,7 +31,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "io/wstream.h"
@@ -88,7 +87,7 @@ static int fail(struct sp__wstream *ws, int code, long long offset)
 /* One write(2) or pwrite (at >= 0) of the rest; bytes written or -errno. */
 static ssize_t write_some(struct sp__wstream *ws, const char *data, size_t bytes, off_t at)
 {
-	uint64_t begun_ns = ws->opts.trace ? sp__now_ns() : 0;
+	uint64_t begun_ns = ws->opts.trace ? sp__trace_now_ns(ws->opts.trace) : 0;
 	struct pollfd p = { .fd = ws->fd, .events = POLLOUT };
 	ssize_t n;
 
@@ -105,7 +104,8 @@ static ssize_t write_some(struct sp__wstream *ws, const char *data, size_t bytes
 		ws->plain.write_bytes += (uint64_t)n;
 	if (ws->opts.trace)
 		sp__trace_request(ws->opts.trace, 'W', ws->name, at < 0 ? ws->offset : (uint64_t)at,
-				  (uint32_t)bytes, 0, begun_ns, sp__now_ns(), (int)n);
+				  (uint32_t)bytes, 0, begun_ns, sp__trace_now_ns(ws->opts.trace),
+				  (int)n);
 	return n ? n : -EIO;
 }
 

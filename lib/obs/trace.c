@@ -22,6 +22,8 @@ struct sp__trace {
 	int fd;
 	int error; /* the first; nothing is written after it */
 	uint64_t opened_ns;
+	sp__trace_clock_fn *virtual_ns; /* NULL: the real clock */
+	const void *clock;
 	size_t used;
 	char buf[BUF_BYTES];
 };
@@ -84,9 +86,16 @@ static void put_name(struct sp__trace *t, const char *name)
 	}
 }
 
-void sp__trace_virtual(struct sp__trace *t)
+void sp__trace_virtual(struct sp__trace *t, sp__trace_clock_fn *now_ns, const void *clock)
 {
 	t->opened_ns = 0;
+	t->virtual_ns = now_ns;
+	t->clock = clock;
+}
+
+uint64_t sp__trace_now_ns(const struct sp__trace *t)
+{
+	return t->virtual_ns ? t->virtual_ns(t->clock) : sp__now_ns();
 }
 
 void sp__trace_request(struct sp__trace *t, char op, const char *volume, uint64_t offset,

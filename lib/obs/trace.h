@@ -16,10 +16,13 @@ struct sp__trace;
 /* Creates or empties the file at path. */
 SP_MUST_CHECK int sp__trace_open(struct sp__trace **t, const char *path, struct sp_errinfo *err);
 /* Times to come are those of a virtual clock that has run since 0. */
-void sp__trace_virtual(struct sp__trace *t);
+typedef uint64_t sp__trace_clock_fn(const void *clock);
+void sp__trace_virtual(struct sp__trace *t, sp__trace_clock_fn *now_ns, const void *clock);
+/* The time that the trace goes by: real volumes take none of a virtual clock's. */
+uint64_t sp__trace_now_ns(const struct sp__trace *t);
 /*
  * op is 'R' or 'W'; volume is a name, any bytes; times are those of
- * sp__now_ns() and are written relative to the opening of the trace; result is
+ * sp__trace_now_ns() and are written relative to the opening of the trace; result is
  * the bytes moved or -errno.  A failure to write is told by closing.
  */
 void sp__trace_request(struct sp__trace *t, char op, const char *volume, uint64_t offset,

@@ -69,6 +69,12 @@ on()
 	[ "$(number io_time_ns) $(number cpu_time_ns) $(number seeks)" = "1518705220 73818899 518" ]
 }
 
+@test "in a trace all times are virtual, those of files outside too" {
+	on linear --trace=t
+	awk '!/^#/ { if ($6 > 1e12 || $7 < $6) exit 1; n++ } END { exit n < 100 }' t
+	awk '$2 == "in" && $6 != $7 { exit 1 }' t
+}
+
 @test "sorted inputs that lie on the machine are merged there" {
 	"$xsort" in -o a
 	"$XGEN" lines --bytes=1M --seed=6 | sort >b
