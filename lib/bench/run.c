@@ -89,7 +89,7 @@ static int open_all(struct sp_bench *b, struct sp_errinfo *err)
 	if (rc)
 		return rc;
 	if (b->trace && b->machine)
-		sp__trace_virtual(b->trace);
+		sp__trace_virtual(b->trace, sp__machine_clock_ns, b->machine);
 	if (b->opts.engine && !strcmp(b->opts.engine, "sync"))
 		plan_threads(b);
 	else

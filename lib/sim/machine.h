@@ -118,6 +118,8 @@ void sp__machine_close(struct sp__machine *m); /* accepts NULL; nothing outstand
 const struct sp__machine_spec *sp__machine_spec(const struct sp__machine *m);
 const struct sp__model *sp__machine_model(const struct sp__machine *m);
 uint64_t sp__machine_now_ns(const struct sp__machine *m);
+/* The same, as a clock for traces (obs/trace.h). */
+uint64_t sp__machine_clock_ns(const void *machine);
 /* Computation: time passes while outstanding I/O proceeds. */
 void sp__machine_charge(struct sp__machine *m, uint64_t ns);
 

@@ -28,11 +28,6 @@ static int told(struct sp_sort *s, int rc)
 	return fail(s, rc);
 }
 
-static uint64_t virtual_ns(const void *machine)
-{
-	return sp__machine_now_ns(machine);
-}
-
 static int open_parts(struct sp_sort *s)
 {
 	bool stable = sp__ks(s->opts.keys)->last_resort ? sp__ks(s->opts.keys)->last_collated
@@ -61,7 +56,7 @@ static int open_parts(struct sp_sort *s)
 		if (rc < 0)
 			return rc;
 		if (s->machine)
-			sp__trace_virtual(s->trace, virtual_ns, s->machine);
+			sp__trace_virtual(s->trace, sp__machine_clock_ns, s->machine);
 	}
 	return sp__form_open(s);
 }
