@@ -40,6 +40,8 @@ struct text {
 
 static void put(struct text *t, const char *p, size_t n)
 {
+	if (!n)
+		return;
 	if (t->room - t->bytes < n) {
 		t->room = 2 * (t->bytes + n) + 256;
 		t->data = realloc(t->data, t->room);
