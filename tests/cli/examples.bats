@@ -34,6 +34,13 @@ setup()
 	[ "${BASH_REMATCH[1]}" -gt 1 ]
 }
 
+@test "05 tells what placement would have saved on a drive of 2001" {
+	run -0 --separate-stderr "$examples/05-drive-of-2001.sh"
+	[ "${#lines[@]}" -eq 3 ]
+	[[ ${lines[0]} == contiguous* && ${lines[2]} == semiseq* ]]
+	printf '%s\n' "${lines[@]}" | sort -c -k4,4nr
+}
+
 @test "04 sorts lines with the library" {
 	program=${SP_BUILD:-$BATS_TEST_DIRNAME/../../build}/examples/04-sort-batches
 	seq 100000 | shuf --random-source=<(yes) > "$BATS_TEST_TMPDIR/in"
