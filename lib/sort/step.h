@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One merge of runs, for finish.c, which decides on which of them.  Errors are
+ * told in the sort's place for them.  Called by whoever works on the sort.
+ */
+#ifndef SP__SORT_STEP_H
+#define SP__SORT_STEP_H
+
+#include "sort/state.h"
+
+/* Memory that holds nothing now. */
+struct sp__region {
+	char *mem;
+	size_t bytes;
+};
+
+/* What one merge of spilled runs needs while it lasts. */
+struct sp__step_inputs {
+	struct sp__readplan *plan;
+	struct sp__pool *pool;
+	struct sp__unpackers *unpackers; /* instead of the two, behind a program */
+	struct sp__run **runs;
+	unsigned n;
+	uint64_t charged;
+};
+
+/* The largest piece of the arena that is free; with_write: nothing will be written any more. */
+struct sp__region sp__free_region(const struct sp_sort *s, bool with_write);
+
+/*
+ * Opens runs ids[0..n) as the first n cursors of a merge, with pages in where.
+ * in is to be closed in any case.
+ */
+SP_MUST_CHECK int sp__step_open(struct sp_sort *s, struct sp__step_inputs *in, const unsigned *ids,
+				unsigned n, struct sp__region where, struct sp__merge *m);
+void sp__step_close(struct sp_sort *s, struct sp__step_inputs *in);
+
+/* Runs the merge whose cursors are open into a new run. */
+SP_MUST_CHECK int sp__merge_into(struct sp_sort *s, struct sp__merge *m, uint64_t age,
+				 unsigned level, struct sp__run **run);
+
+/* Merges runs ids[0..n) into a new one, which takes the place of the first. */
+SP_MUST_CHECK int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned level,
+				 struct sp__region where);
+
+#endif
