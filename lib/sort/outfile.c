@@ -61,12 +61,14 @@ static bool copy_xattr(const char *from, const char *name, int to)
 	ssize_t len = getxattr(from, name, NULL, 0);
 	char *value = malloc(len > 0 ? (size_t)len : 1);
 
-	if (value && len >= 0)
+	if (!value)
+		return false;
+	if (len >= 0)
 		len = getxattr(from, name, value, (size_t)len);
-	if (value && len >= 0)
+	if (len >= 0)
 		(void)!fsetxattr(to, name, value, (size_t)len, 0);
 	free(value);
-	return value;
+	return true;
 }
 
 /* Some may not be for us to set; false: there is no memory to know. */
