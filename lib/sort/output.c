@@ -15,6 +15,18 @@
 #define INLINE_BYTES (1u << 20)
 #define COUNT_WIDTH 7
 
+/* One step of the final merge, which is charged for whether the record is wanted or not. */
+static int step(struct sp_sort *s, bool wait)
+{
+	int rc = sp__merge_next(&s->merge, wait);
+
+	if (rc == SP_READY) {
+		s->pace.records++;
+		s->pace.bytes += s->merge.bytes;
+	}
+	return rc;
+}
+
 /* The held record behind its number, as uniq -c writes it. */
 static int stage(struct sp_sort *s, const char **data, size_t *bytes)
 {
@@ -36,7 +48,7 @@ static int next_counted(struct sp_sort *s, bool wait, const char **data, size_t 
 {
 	int rc;
 
-	while ((rc = sp__merge_next(&s->merge, wait)) == SP_READY && s->merge.equal)
+	while ((rc = step(s, wait)) == SP_READY && s->merge.equal)
 		s->held_count++;
 	if (rc == SP_END)
 		return s->held_count ? stage(s, data, bytes) : SP_END;
@@ -59,7 +71,7 @@ static int next_record(struct sp_sort *s, bool wait, const char **data, size_t *
 		rc = next_counted(s, wait, data, bytes);
 	} else {
 		do
-			rc = sp__merge_next(&s->merge, wait);
+			rc = step(s, wait);
 		while (rc == SP_READY && s->opts.unique && s->merge.equal);
 		*data = s->merge.rec;
 		*bytes = s->merge.bytes;
@@ -77,7 +89,6 @@ static int next_record(struct sp_sort *s, bool wait, const char **data, size_t *
  */
 static int fill(struct sp_sort *s, struct sp__outbuf *out, bool wait)
 {
-	uint64_t records = s->stats.output_records, bytes = s->stats.output_bytes;
 	int rc = SP_READY;
 
 	out->data = out->mem;
@@ -95,8 +106,7 @@ static int fill(struct sp_sort *s, struct sp__outbuf *out, bool wait)
 		out->bytes += s->pending_bytes;
 		s->pending = NULL;
 	}
-	sp__charge_merge(s, s->stats.output_records - records, s->stats.output_bytes - bytes,
-			 s->merge.n);
+	sp__charge_merge(s, &s->pace, s->merge.n);
 	if (rc < 0)
 		return sp__err(s->err, rc, "merge", NULL, -1);
 	if (rc == SP_LATER)

@@ -33,6 +33,8 @@ static int put(void *ctx, const char *rec, size_t bytes, const char *prev, size_
 		s->writer.prev = prev;
 		s->writer.prev_bytes = prev_bytes;
 	}
+	if (s->machine)
+		sp__keep_pace(s, bytes, &s->pace, sp__replace_strips(&s->replace));
 	return sp__runwriter_put(&s->writer, rec, bytes);
 }
 
@@ -43,6 +45,7 @@ static int end(void *ctx, const char *prev, size_t prev_bytes)
 
 	s->writer.prev = prev;
 	s->writer.prev_bytes = prev_bytes;
+	sp__charge_merge(s, &s->pace, sp__replace_strips(&s->replace));
 	rc = sp__form_end_run(s);
 	return rc < 0 ? rc : sp__finish_due(s);
 }

@@ -71,6 +71,11 @@ struct sp__outbuf {
 	bool full;
 };
 
+/* Records that a merge has gone through and that are not charged yet. */
+struct sp__pace {
+	uint64_t records, bytes;
+};
+
 struct sp_sort {
 	struct sp_sort_opts opts;
 	struct sp_sort_plan plan;
@@ -78,6 +83,8 @@ struct sp_sort {
 	struct sp__budget budget;
 	struct sp__trace *trace;
 	struct sp__machine *machine; /* NULL: the real one */
+	uint64_t owed_ps;	     /* to it, for computing */
+	struct sp__pace pace;	     /* of the final merge, or of replacement selection */
 	enum sp__sort_state state;
 	int error; /* the first; returned ever after */
 	unsigned threads;
@@ -164,12 +171,10 @@ struct sp__machine *sp__machine_of(const struct sp_sort *s, enum sp__sim_files k
 void sp__charge_scan(struct sp_sort *s, uint64_t records, uint64_t bytes);
 void sp__charge_sorting(struct sp_sort *s, uint64_t records);
 void sp__charge_copy(struct sp_sort *s, uint64_t bytes);
-void sp__charge_merge(struct sp_sort *s, uint64_t records, uint64_t bytes, unsigned fan_in);
+/* What the merge has passed on is charged for, and counted from 0 again. */
+void sp__charge_merge(struct sp_sort *s, struct sp__pace *p, unsigned fan_in);
 /* The record just merged is charged for, with some others at a time. */
-struct sp__pace {
-	uint64_t records, bytes; /* not charged yet */
-};
-void sp__keep_pace(struct sp_sort *s, const struct sp__merge *m, struct sp__pace *p);
+void sp__keep_pace(struct sp_sort *s, uint64_t bytes, struct sp__pace *p, unsigned fan_in);
 void sp__note_machine(const struct sp_sort *s, struct sp_sort_stats *stats);
 
 /* form.c */

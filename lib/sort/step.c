@@ -233,7 +233,7 @@ static int pour(struct sp_sort *s, struct sp__merge *m, struct sp__runwriter *w)
 
 	while ((rc = sp__merge_next(m, true)) == SP_READY) {
 		if (s->machine)
-			sp__keep_pace(s, m, &pace);
+			sp__keep_pace(s, m->bytes, &pace, m->n);
 		if (m->prev) {
 			w->prev = m->prev;
 			w->prev_bytes = m->prev_bytes;
@@ -246,6 +246,7 @@ static int pour(struct sp_sort *s, struct sp__merge *m, struct sp__runwriter *w)
 		if (rc < 0)
 			return rc;
 	}
+	sp__charge_merge(s, &pace, m->n);
 	if (rc < 0)
 		return sp__err(s->err, rc, "merge", NULL, -1);
 	w->prev = m->prev;

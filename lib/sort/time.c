@@ -39,9 +39,20 @@ struct sp__machine *sp__machine_of(const struct sp_sort *s, enum sp__sim_files k
 	return files == kind || files == SP__SIM_FILES_BOTH ? s->machine : NULL;
 }
 
-static uint64_t copy_ns(const struct sp__model *m, uint64_t bytes)
+/*
+ * What is less than a nanosecond is kept for the next charge: input comes in
+ * batches as the host gives them, and the sum must not depend on how they are cut.
+ */
+static void charge_ps(struct sp_sort *s, uint64_t ps)
 {
-	return bytes * m->cpu_copy_ps / PS_PER_NS;
+	s->owed_ps += ps;
+	sp__machine_charge(s->machine, s->owed_ps / PS_PER_NS);
+	s->owed_ps %= PS_PER_NS;
+}
+
+static uint64_t copy_ps(const struct sp__model *m, uint64_t bytes)
+{
+	return bytes * m->cpu_copy_ps;
 }
 
 void sp__charge_scan(struct sp_sort *s, uint64_t records, uint64_t bytes)
@@ -51,7 +62,7 @@ void sp__charge_scan(struct sp_sort *s, uint64_t records, uint64_t bytes)
 	if (!s->machine)
 		return;
 	m = sp__machine_model(s->machine);
-	sp__machine_charge(s->machine, records * m->cpu_record_ns + copy_ns(m, bytes));
+	charge_ps(s, records * m->cpu_record_ns * PS_PER_NS + copy_ps(m, bytes));
 }
 
 void sp__charge_sorting(struct sp_sort *s, uint64_t records)
@@ -69,28 +80,28 @@ void sp__charge_sorting(struct sp_sort *s, uint64_t records)
 void sp__charge_copy(struct sp_sort *s, uint64_t bytes)
 {
 	if (s->machine)
-		sp__machine_charge(s->machine, copy_ns(sp__machine_model(s->machine), bytes));
+		charge_ps(s, copy_ps(sp__machine_model(s->machine), bytes));
 }
 
-void sp__charge_merge(struct sp_sort *s, uint64_t records, uint64_t bytes, unsigned fan_in)
+void sp__charge_merge(struct sp_sort *s, struct sp__pace *p, unsigned fan_in)
 {
 	const struct sp__model *m;
 	double each;
 
-	if (!s->machine)
-		return;
-	m = sp__machine_model(s->machine);
-	each = m->cpu_record_ns + m->cpu_compare_ns * log2(fan_in > 1 ? fan_in : 2);
-	sp__machine_charge(s->machine, (uint64_t)((double)records * each) + copy_ns(m, bytes));
+	if (s->machine && p->records) {
+		m = sp__machine_model(s->machine);
+		each = m->cpu_record_ns + m->cpu_compare_ns * log2(fan_in > 1 ? fan_in : 2);
+		sp__machine_charge(s->machine, (uint64_t)((double)p->records * each));
+		charge_ps(s, copy_ps(m, p->bytes));
+	}
+	*p = (struct sp__pace){ 0 };
 }
 
-void sp__keep_pace(struct sp_sort *s, const struct sp__merge *m, struct sp__pace *p)
+void sp__keep_pace(struct sp_sort *s, uint64_t bytes, struct sp__pace *p, unsigned fan_in)
 {
-	p->bytes += m->bytes;
-	if (++p->records < PACE_RECORDS)
-		return;
-	sp__charge_merge(s, p->records, p->bytes, m->n);
-	*p = (struct sp__pace){ 0 };
+	p->bytes += bytes;
+	if (++p->records >= PACE_RECORDS)
+		sp__charge_merge(s, p, fan_in);
 }
 
 void sp__note_machine(const struct sp_sort *s, struct sp_sort_stats *st)

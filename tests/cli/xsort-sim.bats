@@ -43,6 +43,36 @@ on()
 	diff first second
 }
 
+@test "how a pipe cuts the input does not show in virtual time" {
+	for bytes in 777 4096 65536; do
+		dd if=in bs=$bytes 2>/dev/null |
+			"$xsort" -S 1M --volume=sim:atlas10k3-like --stats=r.json | cmp - want
+		grep 'time_ns"\|elapsed_s' r.json >"cut.$bytes"
+	done
+	cmp cut.777 cut.4096
+	cmp cut.777 cut.65536
+}
+
+@test "records that -u drops in the merge have been merged nevertheless" {
+	local seconds=()
+	awk 'BEGIN { for (i = 0; i < 60000; i++) printf "%06d and more\n", i }' >once
+	for i in 1 2 3 4 5 6; do cat once; done >in
+	sort -u in >want
+	on atlas10k3-like -u
+	seconds[0]=$(number cpu_time_ns)
+	sort in >want
+	on atlas10k3-like
+	seconds[1]=$(number cpu_time_ns)
+	awk "BEGIN { exit !(${seconds[0]} > 0.9 * ${seconds[1]}) }"
+}
+
+@test "replacement selection takes comparisons, too" {
+	on atlas10k3-like --run-formation=load
+	load=$(number cpu_time_ns)
+	on atlas10k3-like --run-formation=replacement
+	awk "BEGIN { exit !($(number cpu_time_ns) > 0.9 * $load) }"
+}
+
 @test "a slower device takes longer, and files on it cost time" {
 	on linear
 	alone=$(number io_time_ns)
@@ -84,6 +114,7 @@ on()
 }
 
 @test "what cannot be is refused" {
+	# shellcheck disable=SC2154 # bats sets it
 	run -2 --separate-stderr "$xsort" --volume=sim:none-such in
 	[[ $stderr == *none-such* && $stderr == *atlas10k3-like* ]]
 	run -2 --separate-stderr "$xsort" --volume=sim:linear,sched=fastest in
