@@ -319,7 +319,7 @@ static bool is_large(struct sp__rstream *rs, const struct stat *st, uint64_t sma
 {
 	off_t at;
 
-	if (!S_ISREG(st->st_mode) || (uint64_t)st->st_size <= small || sp__fds_scarce())
+	if (!S_ISREG(st->st_mode) || (uint64_t)st->st_size <= small)
 		return false;
 	at = lseek(rs->fd, 0, SEEK_CUR);
 	if (at < 0)
@@ -338,7 +338,9 @@ static int start(struct sp__rstream *rs, const struct sp__rstream_opts *opts,
 
 	if (fstat(rs->fd, &st))
 		return -errno;
-	if (is_large(rs, &st, opts->machine ? 0 : SMALL_BYTES)) {
+	/* On a machine no descriptor is needed, and even what is small takes its time. */
+	if ((opts->machine || !sp__fds_scarce()) &&
+	    is_large(rs, &st, opts->machine ? 0 : SMALL_BYTES)) {
 		rc = start_queue(rs, opts, must ? err : NULL);
 		if (rc == 0 || must)
 			return rc;

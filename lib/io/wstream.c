@@ -331,7 +331,7 @@ static bool suitable(struct sp__wstream *ws, uint64_t *at, uint64_t *size)
 	off_t now;
 	int flags;
 
-	if ((ws->opts.direct == SP__DIRECT_NEVER && !ws->opts.machine) || sp__fds_scarce())
+	if (!ws->opts.machine && (ws->opts.direct == SP__DIRECT_NEVER || sp__fds_scarce()))
 		return false;
 	flags = fcntl(ws->fd, F_GETFL);
 	if (flags < 0 || flags & (O_APPEND | O_DSYNC | O_SYNC | O_DIRECT))

@@ -53,6 +53,24 @@ on()
 	cmp cut.777 cut.65536
 }
 
+@test "a trace is the same each time, real files of it taking no time" {
+	for files in none in out both; do
+		for n in 1 2; do
+			on atlas10k3-like,files=$files --trace=t.$n
+		done
+		cmp t.1 t.2
+	done
+	on atlas10k3-like,files=none --trace=t.1
+	awk '$1 == "R" && $2 == "in" && $6 != $7 { bad = 1 } END { exit bad }' t.1
+}
+
+@test "with few descriptors files lie on the machine as well" {
+	on atlas10k3-like,files=both
+	many=$(number io_time_ns)
+	(ulimit -n 24 && on atlas10k3-like,files=both)
+	[ "$(number io_time_ns)" = "$many" ]
+}
+
 @test "records that -u drops in the merge have been merged nevertheless" {
 	local seconds=()
 	awk 'BEGIN { for (i = 0; i < 60000; i++) printf "%06d and more\n", i }' >once
