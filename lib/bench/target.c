@@ -154,11 +154,32 @@ static int open_path(struct sp_bench *b, struct sp__benchfile *f, bool write,
 	return rc;
 }
 
-/* The part that is used, and whether requests fit into it. */
+/* Of that, the range of one class. */
+static int set_range(const struct sp__benchfile *f, struct sp__benchclass *c, size_t file,
+		     struct sp_errinfo *err)
+{
+	uint64_t begin = c->spec.offset_bytes, bytes = c->spec.range_bytes;
+
+	if (!bytes && begin < f->bytes)
+		bytes = f->bytes - begin;
+	if (begin > f->bytes || bytes > f->bytes - begin || c->spec.bytes > bytes)
+		return sp__errf(err, -EINVAL, "open", f->path, -1,
+				"is too small for requests of %u bytes of class %s", c->spec.bytes,
+				c->spec.name);
+	if (c->spec.bytes % f->align_bytes || begin % f->align_bytes)
+		return sp__errf(err, -EINVAL, "open", f->path, -1,
+				"direct requests must be multiples of %u bytes; class %s has %u",
+				f->align_bytes, c->spec.name, c->spec.bytes);
+	sp__walk_init(&c->walks[file], &c->spec, f->begin + begin, bytes);
+	return 0;
+}
+
+/* The part that is used. */
 static int set_part(struct sp_bench *b, size_t file, struct sp_errinfo *err)
 {
 	struct sp__benchfile *f = &b->files[file];
 	uint64_t size = f->volume->size_bytes, begin = b->opts.offset_bytes;
+	int rc = 0;
 
 	f->begin = begin;
 	f->bytes = b->opts.size_bytes;
@@ -170,22 +191,10 @@ static int set_part(struct sp_bench *b, size_t file, struct sp_errinfo *err)
 	if (begin % f->align_bytes)
 		return sp__errf(err, -EINVAL, "open", f->path, -1,
 				"the offset must be a multiple of %u bytes", f->align_bytes);
-	for (size_t i = 0; i < b->nclasses; i++) {
-		struct sp__benchclass *c = b->classes[i];
-
-		if (!used_by(c, file))
-			continue;
-		if (c->spec.bytes > f->bytes)
-			return sp__errf(err, -EINVAL, "open", f->path, -1,
-					"is too small for requests of %u bytes", c->spec.bytes);
-		if (c->spec.bytes % f->align_bytes)
-			return sp__errf(err, -EINVAL, "open", f->path, -1,
-					"direct requests must be multiples of %u bytes; "
-					"class %s has %u",
-					f->align_bytes, c->spec.name, c->spec.bytes);
-		sp__walk_init(&c->walks[file], &c->spec, f->begin, f->bytes);
-	}
-	return 0;
+	for (size_t i = 0; rc == 0 && i < b->nclasses; i++)
+		if (used_by(b->classes[i], file))
+			rc = set_range(f, b->classes[i], file, err);
+	return rc;
 }
 
 /* A volume without a file. */

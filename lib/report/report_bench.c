@@ -38,6 +38,8 @@ static void put_class_config(struct sp__doc doc, json_t *array, const struct sp_
 	sp__doc_known(row, "stride_bytes", c->stride_bytes);
 	sp__doc_real(row, "theta", c->pattern == SP_BENCH_ZIPF ? c->theta : NAN);
 	sp__doc_known(row, "target", c->target);
+	sp__doc_count(row, "offset_bytes", c->offset_bytes);
+	sp__doc_known(row, "range_bytes", c->range_bytes);
 }
 
 static void put_config(struct sp__doc doc, const struct sp_bench_opts *o)

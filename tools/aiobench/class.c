@@ -60,7 +60,7 @@ static void set_pattern(struct sp_bench_class *c, const char *text)
 	}
 }
 
-enum key { SHARE, DEPTH, RATE, PRIO, OP, SIZE, PATTERN, TARGET, MIX };
+enum key { SHARE, DEPTH, RATE, PRIO, OP, SIZE, PATTERN, TARGET, MIX, OFFSET, RANGE };
 
 static void set(struct sp_bench_class *c, enum key key, const char *value)
 {
@@ -89,6 +89,12 @@ static void set(struct sp_bench_class *c, enum key key, const char *value)
 	case TARGET:
 		c->target = (unsigned)number_value("--class target", value, 1, 16);
 		break;
+	case OFFSET:
+		c->offset_bytes = bytes_value("--class offset", value);
+		break;
+	case RANGE:
+		c->range_bytes = bytes_value("--class range", value);
+		break;
 	case MIX:
 		c->reads = percent_value("--class rwmixread", value);
 		break;
@@ -98,11 +104,10 @@ static void set(struct sp_bench_class *c, enum key key, const char *value)
 void class_parse(struct sp_bench_class *c, char *text)
 {
 	static const struct choice keys[] = {
-		{ "share", SHARE },	{ "depth", DEPTH },
-		{ "rate", RATE },	{ "prio", PRIO },
-		{ "op", OP },		{ "size", SIZE },
-		{ "pattern", PATTERN }, { "target", TARGET },
-		{ "rwmixread", MIX },	{ NULL, 0 },
+		{ "share", SHARE },	{ "depth", DEPTH },   { "rate", RATE },
+		{ "prio", PRIO },	{ "op", OP },	      { "size", SIZE },
+		{ "pattern", PATTERN }, { "target", TARGET }, { "rwmixread", MIX },
+		{ "offset", OFFSET },	{ "range", RANGE },   { NULL, 0 },
 	};
 	char *rest = strchr(text, ':'), *word;
 

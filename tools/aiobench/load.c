@@ -60,7 +60,8 @@ static const struct argp_option options[] = {
 	{ "class", OPT_CLASS, "NAME:KEY=VALUE,...", 0,
 	  "A class of requests; may be repeated.  Keys: share or depth or rate; "
 	  "prio=rt|be|idle[/LEVEL], "
-	  "op, size, pattern=seq|random|stride:SIZE|zipf:THETA, rwmixread, target=NUMBER",
+	  "op, size, pattern=seq|random|stride:SIZE|zipf:THETA, rwmixread, target=NUMBER, offset, "
+	  "range",
 	  1 },
 	{ 0, 0, 0, 0, "How much of it:", 2 },
 	{ "iodepth", OPT_DEPTH, "N", 0, "Requests outstanding (1)", 2 },

@@ -64,6 +64,8 @@ struct sp_bench_class {
 	uint64_t stride_bytes; /* SP_BENCH_STRIDED: from one request to the next */
 	double theta;	       /* SP_BENCH_ZIPF: above 0 */
 	unsigned target;       /* number of the target, from 1; 0: all in turn */
+	/* What it uses of the part of each target; range 0: to its end. */
+	uint64_t offset_bytes, range_bytes;
 };
 
 enum sp_bench_create {
