@@ -6,7 +6,9 @@
  * made longer by whichever run of the group needs it first.
  *
  * A band serves again when its last page has been given back and no run will
- * be seated in its group any more: runs are read only when they are whole.
+ * be seated in its group any more.  It leaves the group's list then: runs are read
+ * only when they are whole, but another of the group may still be being written,
+ * and goes on in the band behind.
  *
  * Where a run goes on follows from its last extent: the next place of that
  * row, or the same row of the next band.
@@ -203,13 +205,13 @@ static int add_rows(struct sp__place *p, struct sp__band *b, uint32_t before)
 /* A band that holds nothing, behind another of its group or NONE: one used before, or tracks. */
 static int new_band(struct sp__place *p, uint32_t before, uint32_t *number)
 {
-	struct sp__band b = { .first_row = p->nrows, .next = NONE };
+	struct sp__band b = { .first_row = p->nrows, .next = NONE, .prev = NONE };
 	int rc;
 
 	if (p->free_band != NONE) {
 		*number = p->free_band;
 		p->free_band = p->bands[*number].next;
-		p->bands[*number].next = NONE;
+		p->bands[*number].next = p->bands[*number].prev = NONE;
 		p->bands[*number].again = true;
 		return 0;
 	}
@@ -239,7 +241,7 @@ static int take_seat(struct sp__place *p, uint32_t *row)
 		rc = new_band(p, NONE, &p->group_first);
 		if (rc < 0)
 			return rc;
-		p->bands[p->group_first].group = p->group_first;
+		p->bands[p->group_first].group = ++p->group;
 		p->seats = 0;
 	}
 	*row = p->bands[p->group_first].first_row + p->seats++;
@@ -259,6 +261,7 @@ static int next_row(struct sp__place *p, uint32_t *row)
 			if (rc < 0)
 				return rc;
 			p->bands[band].next = next;
+			p->bands[next].prev = band;
 			p->bands[next].group = p->bands[band].group;
 		}
 		band = next;
@@ -307,17 +310,28 @@ int sp__place_take(struct sp__place *p, const struct sp__run *run, uint32_t want
 	return (int)got;
 }
 
+/* A run of the group that is still being written must not come upon it. */
+static void unlink_band(struct sp__place *p, const struct sp__band *b)
+{
+	if (b->prev != NONE)
+		p->bands[b->prev].next = b->next;
+	if (b->next != NONE)
+		p->bands[b->next].prev = b->prev;
+}
+
 void sp__place_give(struct sp__place *p, uint64_t unit)
 {
 	uint32_t number = p->rows[unit >> PLACE_BITS].band;
 	struct sp__band *b = &p->bands[number];
-	bool open = b->group == p->group_first && p->seats < p->bands[b->group].rows;
+	bool open = b->group == p->group && p->group_first != NONE &&
+		    p->seats < p->bands[p->group_first].rows;
 
 	p->used--;
 	if (--b->live || open)
 		return;
 	if (p->group_first == number)
 		p->group_first = NONE;
+	unlink_band(p, b);
 	b->next = p->free_band;
 	p->free_band = number;
 }

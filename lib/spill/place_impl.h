@@ -24,8 +24,9 @@ struct sp__row {
 
 struct sp__band {
 	uint32_t first_row, rows;
-	uint32_t group; /* its first band */
-	uint32_t next;	/* of the same group */
+	uint32_t group; /* counted from 1 */
+	uint32_t next;	/* of the same group, or of the free ones */
+	uint32_t prev;	/* of the same group */
 	uint32_t live;	/* pages in use */
 	bool again;	/* its tracks serve a second time */
 };
@@ -41,7 +42,8 @@ struct sp__place {
 	struct sp__row *rows;
 	struct sp__band *bands;
 	uint32_t nrows, rows_cap, nbands, bands_cap;
-	uint32_t group_first; /* band of the group that still has seats */
+	uint32_t group;	      /* the last one begun */
+	uint32_t group_first; /* its first band, or none if that serves again */
 	uint32_t seats;	      /* of it that are taken */
 	uint32_t free_band;   /* list of bands that hold nothing */
 	uint64_t used, recycled;

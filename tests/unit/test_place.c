@@ -200,6 +200,57 @@ static void check_recycling(void)
 	end(&f);
 }
 
+static void give_all(struct fixture *f, unsigned r)
+{
+	for (uint64_t i = 0; i < f->runs[r]->units; i++)
+		sp__place_give(f->place, unit_of(f->runs[r], i));
+	sp__run_free(f->runs[r]);
+	if (sp__run_new(&f->runs[r], &f->budget) < 0)
+		exit(1);
+}
+
+static bool all_apart(const struct fixture *f, uint64_t *lbns)
+{
+	size_t n = 0;
+	bool apart = true;
+
+	for (unsigned r = 0; r < RUNS; r++)
+		for (uint64_t i = 0; i < f->runs[r]->units; i++)
+			lbns[n++] = lbn_of(f, f->runs[r], i, 0);
+	qsort(lbns, n, sizeof(*lbns), by_value);
+	for (size_t i = 1; i < n; i++)
+		apart &= lbns[i] - lbns[i - 1] >= PAGE / f->info.block_bytes;
+	return apart && n == sp__place_used(f->place);
+}
+
+/* As in a merge of several levels: one run grows while those written beside it are given back. */
+static void check_churn(enum sp_placement policy)
+{
+	uint64_t *lbns = calloc(2 * RUNS * PAGES, sizeof(*lbns));
+	struct sp__rng rng = { 11 };
+	struct fixture f;
+	bool apart = true;
+
+	if (!lbns)
+		exit(1);
+	begin(&f, "atlas10k3-like", policy, 0);
+	for (unsigned step = 0; step < 2000; step++) {
+		unsigned r = (unsigned)sp__rng_below(&rng, RUNS);
+		uint64_t grown = f.runs[r]->units + sp__rng_below(&rng, PAGES / 2);
+
+		if (grown > PAGES)
+			give_all(&f, r);
+		else if (!grow(&f, f.runs[r], grown, 8))
+			exit(1);
+		apart &= all_apart(&f, lbns);
+	}
+	ok(apart, "%s: pages given and taken at random never overlap",
+	   policy == SP_PLACE_TRACK ? "track" : "semiseq");
+	ok(sp__place_recycled(f.place) > 0, "and tracks serve again");
+	free(lbns);
+	end(&f);
+}
+
 static void check_refusals(void)
 {
 	struct sp__place_opts o = { .policy = SP_PLACE_TRACK, .page_bytes = PAGE };
@@ -277,6 +328,8 @@ int main(void)
 	check_hops("atlas10k3-like");
 	check_apart();
 	check_recycling();
+	check_churn(SP_PLACE_TRACK);
+	check_churn(SP_PLACE_SEMISEQ);
 	check_refusals();
 	return done();
 }
