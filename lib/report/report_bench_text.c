@@ -60,12 +60,13 @@ static void remarks(const json_t *doc, FILE *out)
 	char text[16];
 	size_t i;
 
-	json_array_foreach(json_object_get(doc, "classes"), i,
-			   row) if (json_is_true(json_object_get(row, "starved")))
-		fprintf(out, "starved: %s (others were served %.0f times before it, up to %s)\n",
-			word(row, "name"), number(row, "passed_over"),
-			duration(row, "longest_gap_ns", text));
-	json_array_foreach(json_object_get(doc, "errors"), i, row)
+	for (i = 0; (row = json_array_get(json_object_get(doc, "classes"), i)); i++)
+		if (json_is_true(json_object_get(row, "starved")))
+			fprintf(out,
+				"starved: %s (others were served %.0f times before it, up to %s)\n",
+				word(row, "name"), number(row, "passed_over"),
+				duration(row, "longest_gap_ns", text));
+	for (i = 0; (row = json_array_get(json_object_get(doc, "errors"), i)); i++)
 		fprintf(out, "errors: %.0f of %s\n", number(row, "count"), word(row, "kind"));
 	if (json_is_true(json_object_get(r, "prio_fallback")))
 		fputs("priorities: rt needs CAP_SYS_NICE; be and idle were used instead\n", out);
@@ -87,7 +88,8 @@ int sp_report_bench_text(const struct sp_report *report, FILE *out)
 		json_is_true(json_object_get(r, "simulated")) ? " of virtual time" : "");
 	fprintf(out, "%-10s %-8s %9s %9s %9s %9s %9s %9s %9s %7s\n", "class", "prio", "IOPS",
 		"MB/s", "mean", "p50", "p99", "p99.9", "longest", "depth");
-	json_array_foreach(json_object_get(doc, "classes"), i, row) line(row, out);
+	for (i = 0; (row = json_array_get(json_object_get(doc, "classes"), i)); i++)
+		line(row, out);
 	if (json_array_size(json_object_get(doc, "classes")) > 1)
 		line(r, out);
 	if (known(r, "cpu_us_per_request"))

@@ -132,8 +132,8 @@ on()
 }
 
 @test "what cannot be is refused" {
-	# shellcheck disable=SC2154 # bats sets it
 	run -2 --separate-stderr "$xsort" --volume=sim:none-such in
+	# shellcheck disable=SC2154 # run sets it
 	[[ $stderr == *none-such* && $stderr == *atlas10k3-like* ]]
 	run -2 --separate-stderr "$xsort" --volume=sim:linear,sched=fastest in
 	[[ $stderr == *fastest* ]]

@@ -118,13 +118,13 @@ void class_parse(struct sp_bench_class *c, char *text)
 	if (!*text)
 		die("invalid --class argument: a name, a colon and KEY=VALUE,...");
 	while ((word = strsep(&rest, ",")) != NULL) {
-		char *value = strchr(word, '=');
+		char *value = word;
 
 		if (!*word && !rest)
 			break;
+		word = strsep(&value, "=");
 		if (!value)
 			die("--class %s: '%s' is not KEY=VALUE", text, word);
-		*value++ = '\0';
 		set(c, (enum key)choice_option("--class", word, keys, 2), value);
 	}
 }
