@@ -113,12 +113,14 @@ void sp__scan_close(struct sp__scan *s)
 static int open_input(struct sp__scan *s)
 {
 	const char *name = s->opts.inputs[s->input];
+	struct sp__rstream_opts o = s->opts.stream;
 	int rc;
 
+	o.sim_file += (unsigned)s->input;
 	s->fd = sp__input_open(name, s->opts.err);
 	if (s->fd < 0)
 		return s->fd;
-	rc = sp__rstream_open(&s->stream, s->fd, name, &s->opts.stream, s->opts.err);
+	rc = sp__rstream_open(&s->stream, s->fd, name, &o, s->opts.err);
 	if (rc < 0) {
 		sp__input_close(name, s->fd);
 		return rc;

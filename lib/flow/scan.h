@@ -18,9 +18,9 @@ struct sp__scan_opts {
 	struct sp_recfmt format;
 	const char *const *inputs; /* paths; "-": standard input */
 	size_t ninputs;
-	uint64_t header_records; /* the first of all, kept aside; the records with
+	uint64_t header_records;	/* the first of all, kept aside; the records with
 				    * which a further input repeats them are dropped */
-	struct sp__rstream_opts stream;
+	struct sp__rstream_opts stream; /* sim_file: of the first input; the others follow it */
 	struct sp__waits *waits;
 	struct sp_errinfo *err;
 };

@@ -264,9 +264,11 @@ static int choose_volume(struct sp__rstream *rs, const struct sp__rstream_opts *
 
 	if (opts->machine) {
 		rc = sp__volume_adopt(&rs->volume, rs->fd, false, rs->name, NULL);
-		return rc ? rc
-			  : sp__volume_simulate(rs->volume, opts->machine, SP__SIM_INPUT, rs->known,
-						NULL);
+		if (rc == 0) {
+			rs->volume->machine = opts->machine;
+			rs->volume->sim_file = opts->sim_file;
+		}
+		return rc;
 	}
 	if (direct == SP__DIRECT_AUTO && sp__pagecache_holds(rs->fd, rs->offset, rs->known))
 		direct = SP__DIRECT_NEVER;

@@ -84,13 +84,13 @@ static int open_scan(struct job *j)
 	};
 
 	sp__plan_buffers(sp__plan_working(j->opts.memory_bytes), &b);
-	o.stream =
-		(struct sp__rstream_opts){ .engine = j->opts.engine,
-					   .direct = direct_of(&j->opts),
-					   .chunk_bytes = b.chunk_bytes,
-					   .depth = b.chunks,
-					   .trace = j->sort ? j->sort->trace : NULL,
-					   .machine = sp__machine_of(j->sort, SP__SIM_FILES_IN) };
+	o.stream = (struct sp__rstream_opts){ .engine = j->opts.engine,
+					      .direct = direct_of(&j->opts),
+					      .chunk_bytes = b.chunk_bytes,
+					      .depth = b.chunks,
+					      .trace = j->sort ? j->sort->trace : NULL,
+					      .machine = sp__machine_of(j->sort, SP__SIM_FILES_IN),
+					      .sim_file = j->sort->input_file };
 	return sp__scan_open(&j->scan, &o);
 }
 
@@ -276,6 +276,8 @@ static int run(struct job *j)
 		j->total_bytes = 0;
 	sp_sort_expect(&j->opts, j->io->inputs, j->io->ninputs);
 	rc = sp_sort_new(&j->sort, &j->opts, j->err);
+	if (!rc)
+		rc = sp__lay_inputs(j->sort, j->io->inputs, j->io->ninputs);
 	if (rc < 0)
 		return rc;
 	if (j->io->merge && !must_read_first(j)) {

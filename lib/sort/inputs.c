@@ -50,6 +50,7 @@ int sp__inputs_open(struct sp__inputs *in, unsigned n, struct sp__cursor *cursor
 		struct sp__feed feed = { in, in->next, get, release, input->name };
 		int rc;
 
+		o.sim_file = in->sim_file + in->next;
 		input->fd = sp__input_open(input->name, in->err);
 		if (input->fd < 0)
 			return input->fd;
@@ -114,6 +115,7 @@ int sp__sort_merge_inputs(struct sp_sort *s, const struct sp_sort_io *io)
 	in->memory_bytes = s->plan.memory_bytes / 3;
 	in->engine = s->opts.engine;
 	in->machine = sp__machine_of(s, SP__SIM_FILES_IN);
+	in->sim_file = s->input_file;
 	in->err = s->err;
 	in->list = calloc(in->n ? in->n : 1, sizeof(*in->list));
 	if (!in->list)

@@ -23,6 +23,7 @@ struct sp__inputs {
 	size_t memory_bytes; /* for the streams of all that are open */
 	const char *engine;
 	struct sp__machine *machine; /* the files lie on it; or NULL */
+	unsigned sim_file;	     /* number of the first one there; the others follow it */
 	struct sp__io_counters done;
 	uint64_t bytes; /* read so far */
 	struct sp_errinfo *err;

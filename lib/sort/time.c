@@ -9,6 +9,8 @@
  */
 #include <math.h>
 #include "base/clock.h"
+#include "base/err.h"
+#include "flow/scan.h"
 #include "sort/state.h"
 
 #define PS_PER_NS 1000
@@ -37,6 +39,24 @@ struct sp__machine *sp__machine_of(const struct sp_sort *s, enum sp__sim_files k
 		return NULL;
 	files = sp__machine_spec(s->machine)->files;
 	return files == kind || files == SP__SIM_FILES_BOTH ? s->machine : NULL;
+}
+
+/* What is no regular file, or cannot be opened later, takes no place. */
+int sp__lay_inputs(struct sp_sort *s, const char *const *inputs, size_t n)
+{
+	struct sp__machine *m = sp__machine_of(s, SP__SIM_FILES_IN);
+	bool regular;
+
+	for (size_t i = 0; m && i < n; i++) {
+		int number = sp__machine_file(m, SP__SIM_INPUT,
+					      sp__inputs_bytes(inputs + i, 1, &regular));
+
+		if (number < 0)
+			return sp__err(s->err, number, "read", inputs[i], -1);
+		if (i == 0)
+			s->input_file = (unsigned)number;
+	}
+	return 0;
 }
 
 /*

@@ -91,6 +91,17 @@ on()
 	awk "BEGIN { exit !($(number cpu_time_ns) > 0.9 * $load) }"
 }
 
+@test "all inputs lie before what is spilled" {
+	split -n l/4 in part.
+	for placement in contiguous track semiseq; do
+		on atlas10k3-like,files=in --placement=$placement --run-size=128K
+		one=$(number io_time_ns)
+		"$xsort" -S 1M --volume=sim:atlas10k3-like,files=in --placement=$placement \
+			--run-size=128K --stats=r.json part.?? | cmp - want
+		awk "BEGIN { exit !($(number io_time_ns) < 1.02 * $one) }"
+	done
+}
+
 @test "a slower device takes longer, and files on it cost time" {
 	on linear
 	alone=$(number io_time_ns)
