@@ -101,14 +101,22 @@ int sp__volume_block(struct sp__volume **v, const char *path, struct sp_errinfo 
 	return rc;
 }
 
+int sp__volume_err(struct sp_errinfo *err, const struct sp__volume *v, int code, const char *op,
+		   long long offset)
+{
+	return sp__errf(err, code, op, v->name, offset, "%s",
+			v->machine && code == -ENOSPC ? "No space left on the simulated device"
+						      : "");
+}
+
 int sp__volume_simulate(struct sp__volume *v, struct sp__machine *machine, enum sp__sim_area area,
 			uint64_t bytes, struct sp_errinfo *err)
 {
 	int rc = sp__machine_file(machine, area, bytes);
 
-	if (rc < 0)
-		return sp__err(err, rc, "create", v->name, -1);
 	v->machine = machine;
+	if (rc < 0)
+		return sp__volume_err(err, v, rc, "create", -1);
 	v->sim_file = (unsigned)rc;
 	return 0;
 }

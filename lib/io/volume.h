@@ -79,6 +79,10 @@ bool sp__fds_scarce(void);
 /* Descriptors that can still be opened, counted up to enough. */
 unsigned sp__fds_free(unsigned enough);
 
+/* sp__err() with a code of the volume's; says which device is full if that is a simulated one. */
+int sp__volume_err(struct sp_errinfo *err, const struct sp__volume *v, int code, const char *op,
+		   long long offset);
+
 void sp__volume_close(struct sp__volume *v); /* accepts NULL */
 
 #endif

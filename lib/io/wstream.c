@@ -77,7 +77,9 @@ struct sp__wstream {
 
 static int fail(struct sp__wstream *ws, int code, long long offset)
 {
-	if (!ws->error)
+	if (!ws->error && ws->volume)
+		ws->error = sp__volume_err(ws->err, ws->volume, code, "write", offset);
+	else if (!ws->error)
 		ws->error = sp__err(ws->err, code, "write", ws->name, offset);
 	return ws->error;
 }

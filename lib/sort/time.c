@@ -7,6 +7,7 @@
  * model, times n log2 n comparisons for sorting a run, log2 of the fan-in for
  * each record merged, bytes copied.  The figures depend on nothing of the host.
  */
+#include <errno.h>
 #include <math.h>
 #include "base/clock.h"
 #include "base/err.h"
@@ -51,8 +52,11 @@ int sp__lay_inputs(struct sp_sort *s, const char *const *inputs, size_t n)
 		int number = sp__machine_file(m, SP__SIM_INPUT,
 					      sp__inputs_bytes(inputs + i, 1, &regular));
 
+		if (number == -ENOSPC)
+			return sp__errf(s->err, number, "read", inputs[i], -1,
+					"No space left on the simulated device");
 		if (number < 0)
-			return sp__err(s->err, number, "read", inputs[i], -1);
+			return sp__err(s->err, number, "allocate", NULL, -1);
 		if (i == 0)
 			s->input_file = (unsigned)number;
 	}

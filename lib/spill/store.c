@@ -37,7 +37,7 @@ static int open_place(struct sp__spill *s)
 	if (s->opts.machine)
 		rc = sp__machine_locate(s->opts.machine, s->files[0]->sim_file, 0, &o.base_lbn);
 	if (rc < 0)
-		return sp__err(s->opts.err, rc, "place", s->files[0]->name, -1);
+		return sp__volume_err(s->opts.err, s->files[0], rc, "write", -1);
 	return sp__place_new(&s->place, &o, s->opts.err);
 }
 
@@ -249,7 +249,7 @@ int sp__spill_take(struct sp__spill *s, struct sp__run *run, uint32_t file, uint
 
 	rc = take_units(s, run, &s->space[file], want, &unit);
 	if (rc < 0)
-		return sp__err(s->opts.err, rc, "write", s->files[file]->name, -1);
+		return sp__volume_err(s->opts.err, s->files[file], rc, "write", -1);
 	*got = (uint32_t)rc;
 	note_peak(s);
 	if (sp__run_add_units(run, file, unit, *got) < 0)

@@ -35,8 +35,8 @@ static void completed(struct sp__io_owner *owner, struct sp__request *req)
 
 	((struct chunk_request *)(void *)req)->chunk->in_flight--;
 	if (req->result < 0 && !w->error)
-		w->error = sp__err(w->spill->opts.err, req->result, "write", req->volume->name,
-				   (long long)req->offset);
+		w->error = sp__volume_err(w->spill->opts.err, req->volume, req->result, "write",
+					  (long long)req->offset);
 	else if ((uint32_t)req->result != req->bytes && !w->error)
 		w->error = sp__err(w->spill->opts.err, -ENOSPC, "write", req->volume->name,
 				   (long long)req->offset);

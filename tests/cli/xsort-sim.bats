@@ -158,6 +158,16 @@ on()
 	[[ $stderr == *sim* ]]
 }
 
+@test "a device that is too small is told as what it is" {
+	echo old >out
+	for files in none in out; do
+		run -2 --separate-stderr "$xsort" -S 1M --volume=sim:tiny,files=$files -o out in
+		# The second line is GNU's word on an output that failed.
+		[[ $stderr == "xsort: "*": No space left on the simulated device"?($'\nxsort: write error') ]]
+		[ "$(cat out)" = old ]
+	done
+}
+
 @test "the plan takes the device's speed" {
 	run -0 "$xsort" -S 1M --volume=sim:linear --explain in
 	[[ $output == *"seek"*"7"*"ms"* ]]

@@ -29,8 +29,13 @@ static bool names_output(const struct settings *set, const struct sp_errinfo *er
 static _Noreturn void output_failed(const struct settings *set, const struct sp_errinfo *err,
 				    uint64_t out_bytes)
 {
-	msg_sys(-err->code, "%s failed: %s", out_bytes < STDIO_BYTES ? "fflush" : "write",
-		quote_file(set->output ? set->output : "standard output"));
+	const char *op = out_bytes < STDIO_BYTES ? "fflush" : "write";
+	const char *name = quote_file(set->output ? set->output : "standard output");
+
+	if (err->text[0])
+		msg("%s failed: %s: %s", op, name, err->text);
+	else
+		msg_sys(-err->code, "%s failed: %s", op, name);
 	die("write error");
 }
 
