@@ -22,6 +22,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/err.h"
+#include "sim/fsmap.h"
+#include "sim/machine.h"
 #include "sort/plan_impl.h"
 #include "sort/predict.h"
 #include "sort/readplan.h"
@@ -349,10 +351,22 @@ static int refuse(const struct sp_sort_opts *o, const struct sp__layout *l, uint
 			l->fan_in ? l->fan_in : 2, memory);
 }
 
+static int check_machine(const struct sp_sort_opts *o, struct sp_errinfo *err)
+{
+	struct sp__machine_spec spec;
+	int rc = sp__machine_spec_parse(&spec, strchr(o->volume, ':') + 1, err);
+
+	if (rc == 0 && o->placement != SP_PLACE_CONTIGUOUS && spec.fs != SP__FS_NONE)
+		return sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
+				"runs can be placed by tracks with fs=none alone");
+	return rc;
+}
+
 static int check_volume(const struct sp_sort_opts *o, struct sp_errinfo *err)
 {
 	struct sp_geometry_info info;
 	const char *v = o->volume;
+	int rc;
 
 	if (v && strncmp(v, "sim:", 4) && strncmp(v, "block:", 6))
 		return sp__errf(err, SP_ESYNTAX, "plan", v, -1,
@@ -360,6 +374,14 @@ static int check_volume(const struct sp_sort_opts *o, struct sp_errinfo *err)
 	if (v && !sp__plan_simulated(o) && !o->overwrite)
 		return sp__errf(err, -EPERM, "plan", v, -1,
 				"all that is on the device may be lost: say --overwrite");
+	if (v && o->compress_program)
+		return sp__errf(err, SP_EUNSUP, "plan", v, -1,
+				"what a program compresses cannot lie on a volume");
+	if (sp__plan_simulated(o)) {
+		rc = check_machine(o, err);
+		if (rc < 0)
+			return rc;
+	}
 	if (o->placement == SP_PLACE_CONTIGUOUS)
 		return 0;
 	if (!v || !o->geometry)

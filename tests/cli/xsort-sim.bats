@@ -168,6 +168,18 @@ on()
 	done
 }
 
+@test "a plan is made for a machine that there can be" {
+	run -2 --separate-stderr "$xsort" --explain --volume=sim:linear,cache=1 in
+	[[ $stderr == *"less than a page"* ]]
+	run -2 --separate-stderr "$xsort" --explain --volume=sim:,cache=1M in
+	[[ $stderr == *"begins with a model"* ]]
+	# A file system puts pages where it likes.
+	run -2 --separate-stderr "$xsort" --placement=track --volume=sim:atlas10k3-like,fs=group in
+	[[ $stderr == *"fs=none"* ]]
+	run -2 --separate-stderr "$xsort" --compress-program=gzip --volume=sim:linear in
+	[[ $stderr == *"on a volume"* ]]
+}
+
 @test "the plan takes the device's speed" {
 	run -0 "$xsort" -S 1M --volume=sim:linear --explain in
 	[[ $output == *"seek"*"7"*"ms"* ]]

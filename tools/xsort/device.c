@@ -30,7 +30,8 @@ void device_geometry(struct settings *set)
 		rc = sp_geometry_load(&g, set->geometry, &err);
 	} else if (set->opts.volume && !strncmp(set->opts.volume, SIM, sizeof(SIM) - 1)) {
 		model = model_of(set->opts.volume);
-		rc = sp_geometry_model(&g, model, &err);
+		/* That there must be one is told where the rest is looked at. */
+		rc = *model ? sp_geometry_model(&g, model, &err) : 0;
 		free(model);
 	}
 	if (rc < 0)
