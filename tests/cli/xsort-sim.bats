@@ -180,6 +180,14 @@ on()
 	[[ $stderr == *"on a volume"* ]]
 }
 
+@test "a geometry of another device is refused" {
+	"$DISKPROBE" sim:tiny -o tiny.json >probe.out 2>&1
+	run -2 --separate-stderr "$xsort" --volume=sim:atlas10k3-like --geometry=tiny.json in
+	[[ $stderr == *tiny*"1386 blocks of 512 bytes"* ]]
+	head -c 500 in >few
+	"$xsort" --volume=sim:tiny --geometry=tiny.json few
+}
+
 @test "the plan takes the device's speed" {
 	run -0 "$xsort" -S 1M --volume=sim:linear --explain in
 	[[ $output == *"seek"*"7"*"ms"* ]]
