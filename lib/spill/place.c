@@ -41,15 +41,25 @@ static int grow(void **array, uint32_t *cap, uint32_t need, size_t element)
 	return 0;
 }
 
-/* The first track that lies behind the volume's beginning with all its blocks. */
-static int first_track(const struct sp__place_opts *o, uint64_t *number)
+/* The first known track that lies behind the volume's beginning with all its blocks. */
+static int first_track(const struct sp__place_opts *o, uint64_t ntracks, uint64_t *number)
 {
+	uint64_t low = 0, high = ntracks;
 	struct sp_track t;
-	int rc = sp_geometry_track(o->geometry, o->base_lbn, &t);
 
-	if (rc == 0)
-		*number = t.number + (t.first < o->base_lbn);
-	return rc;
+	while (low < high) {
+		uint64_t mid = low + (high - low) / 2;
+		int rc = sp_geometry_track_number(o->geometry, mid, &t);
+
+		if (rc < 0)
+			return rc;
+		if (t.first < o->base_lbn)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	*number = low;
+	return 0;
 }
 
 /* K: all runs in one group if the path reaches so far, else in groups of equal size. */
@@ -97,7 +107,7 @@ int sp__place_new(struct sp__place **place, const struct sp__place_opts *opts,
 	p->block_bytes = info.block_bytes;
 	p->page_blocks = opts->page_bytes / info.block_bytes;
 	p->group_first = p->free_band = NONE;
-	rc = first_track(opts, &p->next_track);
+	rc = first_track(opts, info.ntracks, &p->next_track);
 	if (rc == 0 && !sp_geometry_track_number(opts->geometry, p->next_track, &t) &&
 	    t.blocks < p->page_blocks) {
 		free(p);

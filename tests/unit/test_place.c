@@ -320,6 +320,47 @@ static void check_apart(void)
 	end(&f);
 }
 
+/* Of which a probe has told the tracks from block 60 to 99. */
+static const char partly[] =
+	"{\"schema\":\"spindle.geometry/1\",\"source\":\"probe\",\"device\":\"d\","
+	"\"verdict\":\"rotating\",\"partial\":true,\"blocks\":200,\"block_bytes\":512,"
+	"\"period\":{\"ns\":6000000},\"hops\":{\"read\":{\"aim_deg\":40,\"steps\":[[9,40]]}},"
+	"\"zones\":[{\"first_lbn\":60,\"tracks\":4,\"start\":\"0000000000000000\","
+	"\"skew_den\":10,\"pattern\":[[10,2]]}]}";
+
+static void check_unknown_parts(void)
+{
+	struct sp__place_opts o = { .policy = SP_PLACE_TRACK, .page_bytes = 4096 };
+	char path[] = "/tmp/place-XXXXXX.json";
+	struct sp__budget budget;
+	struct sp__place *p = NULL;
+	struct sp_geometry *g;
+	struct sp__run *run;
+	uint64_t unit = 0;
+	int fd, got = 0;
+
+	fd = mkstemps(path, 5);
+	if (fd < 0 || write(fd, partly, strlen(partly)) < 0 || sp_geometry_load(&g, path, NULL))
+		exit(1);
+	close(fd);
+	unlink(path);
+	o.geometry = g;
+	sp__budget_init(&budget, UINT64_MAX);
+	if (sp__run_new(&run, &budget) < 0)
+		exit(1);
+	if (ok(sp__place_new(&p, &o, NULL) == 0, "the device's beginning need not be known"))
+		got = sp__place_take(p, run, 1, &unit);
+	ok(got == 1 && sp__place_offset(p, unit) == UINT64_C(60) * 512,
+	   "then runs begin on the first track that is");
+	sp__place_free(p);
+	o.base_lbn = 150;
+	ok(sp__place_new(&p, &o, NULL) == 0 && sp__place_take(p, run, 1, &unit) == -ENOSPC,
+	   "and behind the last one there is no room");
+	sp__place_free(p);
+	sp__run_free(run);
+	sp_geometry_free(g);
+}
+
 int main(void)
 {
 	check_space("atlas10k3-like", SP_PLACE_TRACK);
@@ -331,5 +372,6 @@ int main(void)
 	check_churn(SP_PLACE_TRACK);
 	check_churn(SP_PLACE_SEMISEQ);
 	check_refusals();
+	check_unknown_parts();
 	return done();
 }
