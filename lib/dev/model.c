@@ -15,6 +15,7 @@
 #include "dev/shipped.h"
 
 #define FILE_BYTES_MAX (64u << 20)
+#define BYTES_MAX (UINT64_C(1) << 62) /* of a device: offsets have a sign */
 
 static const char *const kinds[] = { "rotating", "linear", "flash", NULL };
 static int (*const parsers[])(struct sp__jobj *, struct sp__model *) = { sp__drive_parse,
@@ -141,6 +142,8 @@ static int parse(struct sp__jobj *o, struct sp__model *m)
 	m->block_bytes = (uint32_t)sp__jint(o, "block_bytes", 1, 1 << 20, 512);
 	if (!o->rc && (m->block_bytes & (m->block_bytes - 1)))
 		sp__jfail(o, "block_bytes", "%u is not a power of two", m->block_bytes);
+	if (name && !*name)
+		sp__jfail(o, "name", "is empty");
 	m->name = name_of(o->file, name);
 	m->about = strdup(about ? about : "");
 	if (!m->name || !m->about)
@@ -149,6 +152,9 @@ static int parse(struct sp__jobj *o, struct sp__model *m)
 	host(o, m);
 	if (!o->rc)
 		o->rc = parsers[kind](o, m);
+	if (!o->rc && m->blocks > BYTES_MAX / m->block_bytes)
+		sp__jfail(o, "total_blocks", "%llu blocks of %u bytes are more than 2^62 bytes",
+			  (unsigned long long)m->blocks, m->block_bytes);
 	return sp__jclose(o);
 }
 

@@ -95,6 +95,10 @@ static const char *const refused[][2] = {
 	{ "\"kind\": \"linear\", \"rpm\": 7, \"seek_ms\": 7, \"transfer_s_per_mb\": 1, "
 	  "\"total_blocks\": 9",
 	  "rpm: is not known" },
+	{ GOOD ", \"name\": \"\"", "name: is empty" },
+	{ "\"kind\": \"linear\", \"seek_ms\": 7, \"transfer_s_per_mb\": 1, "
+	  "\"block_bytes\": 1048576, \"total_blocks\": 1125899906842624",
+	  "total_blocks: 1125899906842624 blocks of 1048576 bytes are more than 2^62 bytes" },
 	{ "\"kind\": \"flash\", \"channels\": 65", "channels: 65 is not between 1 and 64" },
 };
 
