@@ -12,6 +12,7 @@
 #include <spindle/join.h>
 #include <spindle/probe.h>
 #include <spindle/bench.h>
+#include <spindle/preflight.h>
 #include <spindle/sequence.h>
 #include <spindle/sort.h>
 
@@ -56,6 +57,14 @@ SP_API struct sp_report *sp_report_bench(const struct sp_bench_opts *opts,
 SP_API int sp_report_bench_interval(const struct sp_bench_interval *i, FILE *out);
 /* Of a document of sp_report_bench(): some lines for people; 0 or -EIO. */
 SP_API int sp_report_bench_text(const struct sp_report *report, FILE *out);
+/* Of a preflight alone: schema spindle.aiobench/1, kind "preflight". */
+SP_API struct sp_report *sp_report_preflight(const struct sp_preflight_opts *opts,
+					     const struct sp_preflight *preflight);
+/* The same as a member "preflight" of another document; 0 or -ENOMEM. */
+SP_API int sp_report_add_preflight(struct sp_report *report, const struct sp_preflight *preflight);
+/* For people; all: with the devices and what is no obstacle.  0 or -EIO. */
+SP_API int sp_report_preflight_text(const struct sp_preflight *preflight, const char *target,
+				    bool all, FILE *out);
 SP_API void sp_report_free(struct sp_report *report); /* accepts NULL */
 
 /* One JSON object and a newline; 0 or -EIO. */

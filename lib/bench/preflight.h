@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside the preflight.
+ *
+ *   preflight.c        the target, the priorities, and what lies below
+ *   preflight_layer.c  one block device
+ *   preflight_group.c  limits of control groups
+ */
+#ifndef SP__BENCH_PREFLIGHT_H
+#define SP__BENCH_PREFLIGHT_H
+
+#include <spindle/preflight.h>
+#include "bench/sysdev.h"
+
+struct sp__preflight {
+	const struct sp_preflight_opts *opts;
+	const char *sys, *proc;
+	struct sp_preflight *out;
+	bool classes; /* requests of different classes are compared */
+	bool levels;  /* or at least of different levels */
+	bool threads; /* each class has a thread of its own */
+};
+
+/* Adds a remark; obstacle as in struct sp_preflight_remark.  advice: a format's result, or "". */
+void sp__preflight_remark(struct sp__preflight *p, bool obstacle, const char *advice,
+			  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/*
+ * What this device does with priorities, of so many outstanding requests (0:
+ * not decided); *below is how many of them it passes on.
+ */
+enum sp_preflight_verdict sp__preflight_layer(struct sp__preflight *p, const struct sp__sysdev *d,
+					      unsigned level, uint64_t outstanding,
+					      uint64_t *below);
+
+/* True if groups of the process may undo priorities on the device. */
+bool sp__preflight_groups(struct sp__preflight *p, const struct sp__sysdev *d);
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One block device: its scheduler, the places that this has, and the window of
+ * the hardware below.
+ *
+ * Of N outstanding requests at most W (the window) are at the device, and one
+ * of high priority that comes now waits for these alone; the mean is N.  So
+ * its latency is W / N of the mean at best.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "bench/preflight.h"
+
+enum heeds { NOTHING, CLASSES, PROCESSES, UNKNOWN };
+
+static enum heeds heeds(const char *scheduler)
+{
+	static const struct {
+		const char *name;
+		enum heeds what;
+	} known[] = { { "none", NOTHING },  { "noop", NOTHING },  { "mq-deadline", CLASSES },
+		      { "kyber", NOTHING }, { "bfq", PROCESSES }, { "deadline", NOTHING },
+		      { "cfq", PROCESSES } };
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strcmp(known[i].name, scheduler))
+			return known[i].what;
+	return UNKNOWN;
+}
+
+static const char *kind_of(const struct sp__sysdev *d, char text[32])
+{
+	char word[16];
+
+	if (sp__sys_line(d->dir, "md/level", word, sizeof(word)) && *word)
+		snprintf(text, 32, "md %s", word);
+	else if (sp__sys_exists(d->dir, "md"))
+		snprintf(text, 32, "md");
+	else if (sp__sys_exists(d->dir, "loop"))
+		snprintf(text, 32, "loop");
+	else if (sp__sys_line(d->dir, "dm/uuid", word, sizeof(word)) && strchr(word, '-'))
+		snprintf(text, 32, "dm %.*s", (int)strcspn(word, "-"), word);
+	else if (sp__sys_exists(d->dir, "dm"))
+		snprintf(text, 32, "dm");
+	else
+		snprintf(text, 32, "disk");
+	return text;
+}
+
+/* Tags that the hardware queue has in truth, which only debugfs tells. */
+static uint64_t true_tags(const struct sp__preflight *p, const char *name)
+{
+	char dir[PATH_MAX], text[512];
+	const char *depth;
+
+	if (snprintf(dir, sizeof(dir), "%s/kernel/debug/block/%s/hctx0", p->sys, name) >=
+		    PATH_MAX ||
+	    !sp__sys_text(dir, "tags", text, sizeof(text)))
+		return 0;
+	/* The bitmap's own line, behind the number that sysfs has too. */
+	depth = strstr(text, "\ndepth=");
+	return depth ? strtoull(depth + 7, NULL, 10) : 0;
+}
+
+static void measure_window(const struct sp__preflight *p, const struct sp__sysdev *d,
+			   struct sp_preflight_layer *l)
+{
+	char name[32];
+	uint64_t tags, depth;
+
+	for (;; l->queues++) {
+		snprintf(name, sizeof(name), "mq/%u/nr_tags", l->queues);
+		if (!sp__sys_number(d->dir, name, &tags))
+			break;
+		if (!l->window || tags < l->window)
+			l->window = tags;
+	}
+	tags = true_tags(p, d->name);
+	if (tags)
+		l->window = tags;
+	if (sp__sys_number(d->dir, "device/queue_depth", &depth) && depth &&
+	    (!l->window || depth < l->window))
+		l->window = depth;
+}
+
+static void describe(const struct sp__preflight *p, const struct sp__sysdev *d,
+		     struct sp_preflight_layer *l, char *all, size_t bytes)
+{
+	snprintf(l->name, sizeof(l->name), "%s", d->name);
+	kind_of(d, l->kind);
+	*all = '\0';
+	if (!sp__sys_number(d->dir, "queue/nr_requests", &l->places) ||
+	    !sp__sys_line(d->dir, "queue/scheduler", all, bytes))
+		return;
+	measure_window(p, d, l);
+	/* Devices that only pass requests on show such files too. */
+	if (!l->queues && !strcmp(all, "none"))
+		l->places = 0;
+	else
+		sp__sys_chosen(all, l->scheduler, sizeof(l->scheduler));
+}
+
+static void say_ignored(struct sp__preflight *p, const struct sp_preflight_layer *l,
+			const char *all)
+{
+	char advice[256];
+
+	if (strstr(all, "mq-deadline"))
+		snprintf(advice, sizeof(advice), "echo mq-deadline > /sys/block/%s/queue/scheduler",
+			 l->name);
+	else
+		snprintf(advice, sizeof(advice), "the kernel needs the scheduler mq-deadline");
+	sp__preflight_remark(p, true, advice, "%s: scheduler %s heeds no priorities", l->name,
+			     l->scheduler);
+}
+
+/* Does the scheduler tell these requests apart? */
+static enum sp_preflight_verdict told_apart(struct sp__preflight *p,
+					    const struct sp_preflight_layer *l, const char *all)
+{
+	switch (heeds(l->scheduler)) {
+	case NOTHING:
+		say_ignored(p, l, all);
+		return SP_PREFLIGHT_NO;
+	case CLASSES:
+		if (p->classes)
+			return SP_PREFLIGHT_YES;
+		sp__preflight_remark(p, true, "use classes: rt and be, or be and idle",
+				     "%s: scheduler %s heeds classes, but no levels", l->name,
+				     l->scheduler);
+		return SP_PREFLIGHT_NO;
+	case PROCESSES:
+		if (p->threads)
+			return SP_PREFLIGHT_YES;
+		sp__preflight_remark(
+			p, true,
+			strstr(all, "mq-deadline") ? "mq-deadline, or --ioengine=sync"
+						   : "--ioengine=sync",
+			"%s: scheduler %s goes by the thread, and all requests come from one",
+			l->name, l->scheduler);
+		return SP_PREFLIGHT_NO;
+	default:
+		sp__preflight_remark(p, true, "", "%s: scheduler %s is not known here", l->name,
+				     l->scheduler);
+		return SP_PREFLIGHT_UNKNOWN;
+	}
+}
+
+static void say_window(struct sp__preflight *p, const struct sp__sysdev *d,
+		       const struct sp_preflight_layer *l)
+{
+	char advice[256];
+
+	if (sp__sys_exists(d->dir, "device/queue_depth"))
+		snprintf(advice, sizeof(advice),
+			 "more requests, or echo 16 > /sys/block/%s/device/queue_depth", l->name);
+	else
+		snprintf(advice, sizeof(advice),
+			 "more requests, or in /sys/block/%s/queue: echo none > scheduler; echo 16 "
+			 "> "
+			 "nr_requests; echo %s > scheduler; echo 512 > nr_requests",
+			 l->name, l->scheduler);
+	sp__preflight_remark(
+		p, true, advice,
+		"%s: the device takes %llu requests at once, and %llu are outstanding: "
+		"%s waits in the scheduler",
+		l->name, (unsigned long long)l->window, (unsigned long long)l->outstanding,
+		l->outstanding <= l->window ? "nothing" : "little");
+}
+
+/* Does anything wait where it can be overtaken? */
+static enum sp_preflight_verdict overtaken(struct sp__preflight *p, const struct sp__sysdev *d,
+					   const struct sp_preflight_layer *l)
+{
+	enum sp_preflight_verdict v = SP_PREFLIGHT_YES;
+	char advice[256];
+	uint64_t wish = 256;
+
+	if (!l->window) {
+		sp__preflight_remark(p, false, "",
+				     "%s: how many requests the device takes at once is not known",
+				     l->name);
+		return SP_PREFLIGHT_UNKNOWN;
+	}
+	if (!l->outstanding) {
+		sp__preflight_remark(p, false, "",
+				     "%s: more than %llu requests must be outstanding", l->name,
+				     (unsigned long long)l->window);
+		return v;
+	}
+	if (l->outstanding < 2 * l->window) {
+		say_window(p, d, l);
+		v = l->outstanding <= l->window ? SP_PREFLIGHT_NO : SP_PREFLIGHT_WEAK;
+	}
+	while (wish < 2 * l->outstanding)
+		wish *= 2;
+	if (l->places < l->outstanding) {
+		snprintf(advice, sizeof(advice), "echo %llu > /sys/block/%s/queue/nr_requests",
+			 (unsigned long long)wish, l->name);
+		sp__preflight_remark(p, true, advice,
+				     "%s: the scheduler has %llu places for %llu requests: the "
+				     "others wait in line before it",
+				     l->name, (unsigned long long)l->places,
+				     (unsigned long long)l->outstanding);
+		if (v > SP_PREFLIGHT_WEAK || l->places <= l->window)
+			v = l->places <= l->window ? SP_PREFLIGHT_NO : SP_PREFLIGHT_WEAK;
+	}
+	return v;
+}
+
+/* What devices themselves do with class RT. */
+static bool own_means(struct sp__preflight *p, const struct sp__sysdev *d)
+{
+	char advice[256] = "";
+	uint64_t known, on;
+
+	if (!sp__sys_number(d->dir, "device/ncq_prio_supported", &known) || !known ||
+	    !sp__sys_number(d->dir, "device/ncq_prio_enable", &on))
+		return false;
+	if (!on)
+		snprintf(advice, sizeof(advice), "echo 1 > /sys/block/%s/device/ncq_prio_enable",
+			 d->name);
+	sp__preflight_remark(p, false, advice, "%s: the drive knows a priority for class rt, %s",
+			     d->name, on ? "which is on" : "which is off");
+	return on;
+}
+
+enum sp_preflight_verdict sp__preflight_layer(struct sp__preflight *p, const struct sp__sysdev *d,
+					      unsigned level, uint64_t outstanding, uint64_t *below)
+{
+	struct sp_preflight_layer *l = &p->out->layers[p->out->nlayers++];
+	enum sp_preflight_verdict v = SP_PREFLIGHT_NO;
+	char all[128];
+
+	*l = (struct sp_preflight_layer){ .level = level, .outstanding = outstanding };
+	describe(p, d, l, all, sizeof(all));
+	if (*l->scheduler) {
+		v = told_apart(p, l, all);
+		if (v == SP_PREFLIGHT_YES)
+			v = overtaken(p, d, l);
+	}
+	if (v < SP_PREFLIGHT_UNKNOWN && own_means(p, d))
+		v = SP_PREFLIGHT_UNKNOWN;
+	if (v >= SP_PREFLIGHT_WEAK && outstanding && !p->out->best_share)
+		p->out->best_share = (double)l->window / (double)outstanding;
+	l->verdict = v;
+	*below = outstanding;
+	if (*l->scheduler && l->window && (!outstanding || l->window < outstanding))
+		*below = l->window;
+	return v;
+}
