@@ -89,7 +89,7 @@ static int check_targets(const struct sp_bench_opts *o, struct sp_errinfo *err)
 			return sp__errf(err, -EINVAL, "check", o->targets[i], -1,
 					"a simulated target has an engine of its own");
 	}
-	if (o->create && (!o->size_bytes || o->offset_bytes))
+	if (o->create && ((!o->size_bytes && !o->replay) || o->offset_bytes))
 		return sp__errf(err, -EINVAL, "check", "", -1,
 				"a file that is to be created needs a size, and no offset");
 	if (o->remove && !o->create)
@@ -101,10 +101,27 @@ static int check_targets(const struct sp_bench_opts *o, struct sp_errinfo *err)
 	return 0;
 }
 
+static int check_replay(const struct sp_bench_opts *o, struct sp_errinfo *err)
+{
+	if (o->nclasses || o->rate > 0)
+		return sp__errf(err, -EINVAL, "check", "", -1,
+				"a replay takes classes and moments from its trace");
+	if (o->depth > SP_BENCH_DEPTH_MAX || !(o->replay->time_scale >= 0))
+		return sp__errf(err, -EINVAL, "check", "", -1,
+				"a replay has at most %d requests outstanding, and a scale above 0",
+				SP_BENCH_DEPTH_MAX);
+	if (o->ramp_ns)
+		return sp__errf(err, -EINVAL, "check", "", -1,
+				"of a replay all requests are measured");
+	return check_targets(o, err);
+}
+
 int sp__bench_check(const struct sp_bench_opts *o, struct sp_errinfo *err)
 {
 	int rc = 0;
 
+	if (o->replay)
+		return check_replay(o, err);
 	if (!o->nclasses || o->nclasses > SP_BENCH_CLASSES_MAX)
 		return sp__errf(err, -EINVAL, "check", "", -1, "there are 1 to %d classes",
 				SP_BENCH_CLASSES_MAX);

@@ -66,6 +66,14 @@ static int open_pool(struct sp__load *l)
 		for (size_t i = 0; i < l->groups[g].nclasses; i++)
 			if (l->slot_bytes < l->groups[g].classes[i]->spec.bytes)
 				l->slot_bytes = l->groups[g].classes[i]->spec.bytes;
+	if (l->bench->replay)
+		for (size_t i = 0; i < l->bench->nfiles; i++) {
+			uint64_t bytes = sp__replay_bytes_max(l->bench->replay,
+							      l->bench->files[i].align_bytes);
+
+			if (l->slot_bytes < bytes)
+				l->slot_bytes = bytes;
+		}
 	l->slot_bytes = (l->slot_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 	l->pool_bytes = l->depth * l->slot_bytes;
 	l->pool = sp__pages_alloc(l->pool_bytes, false);
@@ -161,11 +169,42 @@ static double gap(struct sp__load *l, const struct sp__bench_group *g)
 	return l->bench->opts.poisson ? -log(1 - sp__rng_real(&l->rng)) * g->gap_ns : g->gap_ns;
 }
 
+/* The only class of a load with a thread of its own, or -1. */
+static int only_class(const struct sp__load *l)
+{
+	size_t i = 0;
+
+	if (!l->bench->threaded)
+		return -1;
+	while (l->bench->classes[i] != l->classes[0])
+		i++;
+	return (int)i;
+}
+
+static size_t fill_replay(struct sp__load *l, uint64_t now_ns)
+{
+	struct sp__bench_group *g = &l->groups[0];
+	struct sp_bench *b = l->bench;
+	int class = only_class(l);
+	size_t n = 0;
+
+	while (g->free && may_issue(b, now_ns) && sp__replay_due(b->replay, class) <= now_ns) {
+		struct sp__bench_slot *s = g->free;
+
+		g->free = s->next;
+		b->issued_bytes += sp__replay_take(b->replay, class, b, s);
+		l->batch[n++] = &s->req;
+	}
+	return n;
+}
+
 /* Fills what is free and due; returns how many. */
 static size_t fill(struct sp__load *l, uint64_t now_ns)
 {
 	size_t n = 0;
 
+	if (l->bench->replay)
+		return fill_replay(l, now_ns);
 	for (size_t i = 0; i < l->ngroups; i++) {
 		struct sp__bench_group *g = &l->groups[i];
 
@@ -237,6 +276,8 @@ static uint64_t next_due(const struct sp__load *l, uint64_t now_ns)
 		due = b->tick_ns;
 	if (b->end_ns < due)
 		due = b->end_ns;
+	if (b->replay && l->groups[0].free && sp__replay_due(b->replay, only_class(l)) < due)
+		due = sp__replay_due(b->replay, only_class(l));
 	for (size_t i = 0; i < l->ngroups; i++) {
 		const struct sp__bench_group *g = &l->groups[i];
 
@@ -244,6 +285,14 @@ static uint64_t next_due(const struct sp__load *l, uint64_t now_ns)
 			due = (uint64_t)ceil(g->next_ns);
 	}
 	return due;
+}
+
+/* What was extended may end at the end of the file. */
+static void settle_replayed(struct sp__request *r)
+{
+	if (r->op == SP__OP_READ && r->result > 0 && (uint32_t)r->result < r->bytes &&
+	    r->offset + (uint32_t)r->result == r->volume->size_bytes)
+		r->bytes = (uint32_t)r->result;
 }
 
 static int take(struct sp__load *l, size_t n)
@@ -254,6 +303,8 @@ static int take(struct sp__load *l, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		struct sp__bench_slot *s = slot_of(l->batch[i]);
 
+		if (b->replay)
+			settle_replayed(&s->req);
 		sp__meter_done(b, s);
 		if ((uint32_t)s->req.result != s->req.bytes && !b->opts.keep_going && rc == 0)
 			rc = s->req.result < 0 ? s->req.result : SP_EFORMAT;
@@ -277,6 +328,21 @@ static void unlock(struct sp_bench *b)
 		pthread_mutex_unlock(&b->lock);
 }
 
+/* Is there nothing more to come, of one class of a replay or of all? */
+static bool all_issued(const struct sp_bench *b, int class)
+{
+	if (b->opts.total_bytes && b->issued_bytes >= b->opts.total_bytes)
+		return true;
+	if (!b->replay)
+		return false;
+	if (class >= 0 || !b->threaded)
+		return sp__replay_due(b->replay, class) == UINT64_MAX;
+	for (size_t i = 0; i < b->nclasses; i++)
+		if (sp__replay_due(b->replay, (int)i) != UINT64_MAX)
+			return false;
+	return true;
+}
+
 /* Is the load over?  Under the lock. */
 static bool over(struct sp__load *l, uint64_t now_ns)
 {
@@ -288,8 +354,8 @@ static bool over(struct sp__load *l, uint64_t now_ns)
 		sp__meter_end(b, now_ns);
 		return true;
 	}
-	if (!b->opts.total_bytes || b->issued_bytes < b->opts.total_bytes)
-		return false;
+	if (!all_issued(b, -1))
+		return b->threaded && all_issued(b, only_class(l)) && l->outstanding == 0;
 	if (b->depth.n == 0)
 		sp__meter_end(b, now_ns);
 	return l->outstanding == 0;

@@ -5,6 +5,18 @@
 #include "base/err.h"
 #include "bench/state.h"
 
+/* A replay brings its classes, and perhaps its depth. */
+static int open_replay(struct sp_bench *b, struct sp_errinfo *err)
+{
+	int rc = sp__replay_open(&b->replay, &b->opts, err);
+
+	if (rc)
+		return rc;
+	b->opts.nclasses = sp__replay_classes(b->replay, &b->opts.classes);
+	b->opts.depth = sp__replay_depth(b->replay);
+	return 0;
+}
+
 static int copy_classes(struct sp_bench *b, struct sp_errinfo *err)
 {
 	for (size_t i = 0; i < b->opts.nclasses; i++) {
@@ -78,8 +90,9 @@ static void plan_threads(struct sp_bench *b)
 
 static int open_all(struct sp_bench *b, struct sp_errinfo *err)
 {
-	int rc = copy_classes(b, err);
+	int rc = b->opts.replay ? open_replay(b, err) : 0;
 
+	rc = rc ? rc : copy_classes(b, err);
 	if (rc == 0 && b->opts.trace)
 		rc = sp__trace_open(&b->trace, b->opts.trace, err);
 	if (rc == 0)
@@ -142,13 +155,17 @@ static int run_threads(struct sp_bench *b, struct sp_errinfo *err)
 
 static int run_all(struct sp_bench *b, struct sp_errinfo *err)
 {
+	uint64_t begin_ns;
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < b->nloads; i++)
 		rc = sp__load_open(&b->loads[i], err);
 	if (rc)
 		return rc;
-	sp__meter_begin(b, b->loads[0].port->ops->now(b->loads[0].port));
+	begin_ns = b->loads[0].port->ops->now(b->loads[0].port);
+	if (b->replay)
+		sp__replay_begin(b->replay, begin_ns);
+	sp__meter_begin(b, begin_ns);
 	rc = b->threaded ? run_threads(b, err) : sp__load_run(&b->loads[0], err);
 	if (!b->finished)
 		sp__meter_end(b, b->loads[0].port->ops->now(b->loads[0].port));
@@ -197,6 +214,7 @@ void sp_bench_free(struct sp_bench *b)
 		sp__load_close(&b->loads[i]);
 	sp__bench_close_targets(b);
 	sp__meter_close(b);
+	sp__replay_close(b->replay);
 	for (size_t i = 0; i < b->nclasses; i++)
 		free(b->classes[i]);
 	pthread_mutex_destroy(&b->lock);

@@ -7,6 +7,7 @@
  *   target.c  files and devices, and what may be done to them
  *   prio.c    the right to class RT
  *   load.c    one thread that keeps requests outstanding
+ *   replay.c  requests of a trace instead of made-up ones
  *   meter.c   what is counted for each request
  *   result.c  figures from what was counted
  */
@@ -16,6 +17,7 @@
 #include <pthread.h>
 #include "bench/depth.h"
 #include "bench/port.h"
+#include "bench/replay.h"
 #include "bench/walk.h"
 #include "obs/hist.h"
 #include "obs/trace.h"
@@ -86,6 +88,7 @@ struct sp_bench {
 	size_t nfiles;
 	struct sp__machine *machine; /* or NULL */
 	struct sp__trace *trace;     /* or NULL */
+	struct sp__replay *replay;   /* or NULL */
 	struct sp__benchclass *classes[SP_BENCH_CLASSES_MAX];
 	size_t nclasses;
 	struct sp__load loads[SP_BENCH_CLASSES_MAX];

@@ -21,6 +21,7 @@
 
 #define CHUNK_BYTES ((size_t)1 << 20)
 #define NULL_BYTES ((uint64_t)1 << 30)
+#define PAGE_BYTES 4096
 
 static bool used_by(const struct sp__benchclass *c, size_t file)
 {
@@ -29,6 +30,8 @@ static bool used_by(const struct sp__benchclass *c, size_t file)
 
 static bool written(const struct sp_bench *b, size_t file)
 {
+	if (b->replay)
+		return sp__replay_writes(b->replay, file);
 	for (size_t i = 0; i < b->nclasses; i++)
 		if (used_by(b->classes[i], file) && b->classes[i]->spec.reads < 1)
 			return true;
@@ -60,10 +63,19 @@ static int write_all(int fd, uint64_t bytes, struct sp__rng *rng, const volatile
 	return rc;
 }
 
-static int create(struct sp_bench *b, struct sp__benchfile *f, struct sp_errinfo *err)
+/* How large a file must be that is made, or that is none; 0: it is not said. */
+static uint64_t size_wanted(const struct sp_bench *b, size_t file)
+{
+	if (b->opts.size_bytes || !b->replay)
+		return b->opts.size_bytes;
+	return (sp__replay_need_bytes(b->replay, file) + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
+static int create(struct sp_bench *b, size_t file, struct sp_errinfo *err)
 {
 	struct sp__rng rng = { sp__mix64(b->opts.seed + 77) };
-	uint64_t bytes = b->opts.size_bytes;
+	struct sp__benchfile *f = &b->files[file];
+	uint64_t bytes = size_wanted(b, file);
 	int fd = open(f->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), rc = 0;
 
 	if (fd < 0)
@@ -191,7 +203,11 @@ static int set_part(struct sp_bench *b, size_t file, struct sp_errinfo *err)
 	if (begin % f->align_bytes)
 		return sp__errf(err, -EINVAL, "open", f->path, -1,
 				"the offset must be a multiple of %u bytes", f->align_bytes);
-	for (size_t i = 0; rc == 0 && i < b->nclasses; i++)
+	if (b->replay && sp__replay_need_bytes(b->replay, file) > f->bytes)
+		return sp__errf(err, -EINVAL, "open", f->path, -1,
+				"is too small: the trace needs %llu bytes of it",
+				(unsigned long long)sp__replay_need_bytes(b->replay, file));
+	for (size_t i = 0; rc == 0 && !b->replay && i < b->nclasses; i++)
 		if (used_by(b->classes[i], file))
 			rc = set_range(f, b->classes[i], file, err);
 	return rc;
@@ -219,7 +235,7 @@ static int open_sim(struct sp_bench *b, struct sp__benchfile *f, struct sp_errin
 {
 	const struct sp__model *model;
 	struct sp__machine_spec spec;
-	uint64_t bytes;
+	uint64_t bytes, size;
 	int rc = sp__machine_spec_parse(&spec, f->path + 4, err);
 
 	if (rc == 0)
@@ -228,9 +244,9 @@ static int open_sim(struct sp_bench *b, struct sp__benchfile *f, struct sp_errin
 		return rc;
 	model = sp__machine_model(b->machine);
 	bytes = model->blocks * model->block_bytes / spec.page_bytes * spec.page_bytes;
-	if (b->opts.offset_bytes < bytes && b->opts.size_bytes &&
-	    b->opts.size_bytes < bytes - b->opts.offset_bytes)
-		bytes = b->opts.offset_bytes + b->opts.size_bytes;
+	size = size_wanted(b, 0);
+	if (b->opts.offset_bytes < bytes && size && size < bytes - b->opts.offset_bytes)
+		bytes = b->opts.offset_bytes + size;
 	rc = unreal(f, bytes, err);
 	return rc ? rc : sp__volume_simulate(f->volume, b->machine, SP__SIM_INPUT, bytes, err);
 }
@@ -247,12 +263,11 @@ int sp__bench_open_targets(struct sp_bench *b, struct sp_errinfo *err)
 		if (strncmp(f->path, "sim:", 4) == 0) {
 			rc = open_sim(b, f, err);
 		} else if (null) {
-			rc = unreal(f,
-				    b->opts.offset_bytes +
-					    (b->opts.size_bytes ? b->opts.size_bytes : NULL_BYTES),
-				    err);
+			uint64_t size = size_wanted(b, i);
+
+			rc = unreal(f, b->opts.offset_bytes + (size ? size : NULL_BYTES), err);
 		} else {
-			rc = b->opts.create ? create(b, f, err) : 0;
+			rc = b->opts.create ? create(b, i, err) : 0;
 			rc = rc ? rc : open_path(b, f, written(b, i), err);
 		}
 		rc = rc ? rc : set_part(b, i, err);

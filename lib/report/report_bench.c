@@ -182,6 +182,33 @@ static void put_lists(struct sp__doc doc, const struct sp_bench_result *r)
 	}
 }
 
+static void put_replay(struct sp__doc doc, const struct sp_bench_opts *o,
+		       const struct sp_bench_result *result)
+{
+	const struct sp_bench_replayed *r = result->replay;
+	struct sp__doc replay = sp__doc_object(doc, "replay");
+	json_t *volumes = json_array();
+
+	sp__doc_text(replay, "trace", o->replay->trace);
+	sp__doc_bool(replay, "recorded_times", !o->replay->no_stall);
+	sp__doc_real(replay, "time_scale", o->replay->time_scale > 0 ? o->replay->time_scale : 1);
+	sp__doc_count(replay, "depth", r->depth);
+	sp__doc_count(replay, "recorded_depth", r->recorded_depth);
+	sp__doc_real(replay, "recorded_s", (double)r->recorded_ns / 1e9);
+	sp__doc_count(replay, "recorded_requests", r->requests);
+	sp__doc_count(replay, "left_out", r->left_out);
+	sp__doc_count(replay, "extended", r->extended);
+	sp__doc_put(replay, "volumes", volumes);
+	for (size_t i = 0; i < r->nvolumes; i++) {
+		struct sp__doc row = sp__doc_element(replay, volumes);
+
+		sp__doc_text(row, "name", r->volumes[i].name);
+		sp__doc_text(row, "target", r->volumes[i].target);
+		sp__doc_count(row, "begin_bytes", r->volumes[i].begin_bytes);
+		sp__doc_count(row, "bytes", r->volumes[i].bytes);
+	}
+}
+
 static void put_device(struct sp__doc doc, const struct sp_bench_result *r)
 {
 	struct sp__doc sim;
@@ -205,8 +232,12 @@ struct sp_report *sp_report_bench(const struct sp_bench_opts *opts,
 
 	if (!report)
 		return NULL;
+	if (result->replay)
+		sp__doc_text(doc, "kind", "replay");
 	put_config(doc, opts);
 	put_result(doc, result);
+	if (result->replay)
+		put_replay(doc, opts, result);
 	put_lists(doc, result);
 	put_device(doc, result);
 	return sp__report_done(report, failed);

@@ -54,6 +54,23 @@ static void line(const json_t *s, FILE *out)
 	fprintf(out, " %7.1f\n", number(s, "depth_mean"));
 }
 
+static void replay(const json_t *r, FILE *out)
+{
+	if (!r)
+		return;
+	fprintf(out, "replay: of %.0f requests in %.2f s", number(r, "recorded_requests"),
+		number(r, "recorded_s"));
+	if (json_is_true(json_object_get(r, "recorded_times")))
+		fprintf(out, ", at recorded times (%.0f %%)", number(r, "time_scale") * 100);
+	fprintf(out, ", at most %.0f outstanding (recorded: %.0f)", number(r, "depth"),
+		number(r, "recorded_depth"));
+	if (number(r, "left_out") > 0)
+		fprintf(out, "; %.0f failed ones left out", number(r, "left_out"));
+	if (number(r, "extended") > 0)
+		fprintf(out, "; %.0f extended", number(r, "extended"));
+	putc('\n', out);
+}
+
 static void remarks(const json_t *doc, FILE *out)
 {
 	const json_t *r = json_object_get(doc, "result"), *row;
@@ -96,6 +113,7 @@ int sp_report_bench_text(const struct sp_report *report, FILE *out)
 		fprintf(out, "cpu: %.3f us/request (user %.3f, system %.3f), %.3f ms/MB\n",
 			number(r, "cpu_us_per_request"), number(r, "cpu_user_us_per_request"),
 			number(r, "cpu_system_us_per_request"), number(r, "cpu_ms_per_mb"));
+	replay(json_object_get(doc, "replay"), out);
 	remarks(doc, out);
 	return ferror(out) || fflush(out) ? -EIO : 0;
 }

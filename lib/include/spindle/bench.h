@@ -88,12 +88,31 @@ struct sp_bench_interval {
 	} total, classes[SP_BENCH_CLASSES_MAX];
 };
 
+/*
+ * The requests of a trace (spindle-trace(5)) instead of made-up ones.  Its
+ * volumes are numbered in the order of their first lines; volume i lies on
+ * target i modulo the number of targets, and those of one target one behind
+ * the other, at multiples of 1 MiB.  Requests that failed or moved nothing are
+ * left out; direct ones are extended to what the target allows.  Each priority
+ * of the trace is a class (from the 16th on the others are one).
+ */
+struct sp_bench_replay {
+	const char *trace; /* path; "-": standard input */
+	bool no_stall;	   /* one as soon as another is done, else at the recorded moments, */
+	double time_scale; /* which pass so many times as fast; 0: 1 */
+};
+
 struct sp_bench_opts {
 	/* Files, block devices, or one "sim:MODEL[,KEY=VALUE...]". */
 	const char *const *targets;
 	size_t ntargets;
 	const struct sp_bench_class *classes;
 	size_t nclasses;
+	/*
+	 * Or NULL.  Then there are no classes and no rate; depth 0 is the largest
+	 * number that was outstanding in the trace, and the end comes with its end.
+	 */
+	const struct sp_bench_replay *replay;
 	/*
 	 * NULL or "auto", "io_uring", "libaio", "sync", "null".  sync has a
 	 * thread for each class with one request at a time; null moves nothing
@@ -113,12 +132,13 @@ struct sp_bench_opts {
 	/* The part of each target that is used; size 0: to its end. */
 	uint64_t offset_bytes, size_bytes;
 	uint64_t seed;
-	enum sp_bench_create create; /* files, of size_bytes; -EEXIST if there is one */
-	bool remove;		     /* what was created */
-	bool overwrite;		     /* data of targets that were not created may be lost */
-	bool keep_going;	     /* after a request has failed */
-	bool no_fallback;	     /* without the right to class RT: fail */
-	const char *trace;	     /* file for spindle-trace(5), or NULL */
+	/* Files of size_bytes (a replay: as large as needed); -EEXIST if there is one. */
+	enum sp_bench_create create;
+	bool remove;	   /* what was created */
+	bool overwrite;	   /* data of targets that were not created may be lost */
+	bool keep_going;   /* after a request has failed */
+	bool no_fallback;  /* without the right to class RT: fail */
+	const char *trace; /* file for spindle-trace(5), or NULL */
 	/* Looked at all the time; not 0: stop and tell what was measured. Or NULL. */
 	const volatile sig_atomic_t *stop;
 	uint64_t interval_ns; /* 0: none */
@@ -148,6 +168,22 @@ struct sp_bench_stats {
 
 #define SP_BENCH_ERRORS_MAX 16
 
+/* What was replayed. */
+struct sp_bench_replayed {
+	uint64_t requests; /* in the trace */
+	uint64_t left_out; /* of them */
+	uint64_t extended; /* of those submitted */
+	/* From the first submission to the last completion in the trace. */
+	uint64_t recorded_ns;
+	unsigned recorded_depth; /* outstanding in the trace, at most */
+	unsigned depth;		 /* allowed here */
+	size_t nvolumes;
+	const struct sp_bench_volume {
+		const char *name, *target;
+		uint64_t begin_bytes, bytes; /* where it lies */
+	} * volumes;
+};
+
 struct sp_bench_result {
 	const char *engine; /* the one in use */
 	bool simulated;
@@ -166,6 +202,7 @@ struct sp_bench_result {
 		int code;
 		uint64_t count;
 	} errors[SP_BENCH_ERRORS_MAX];
+	const struct sp_bench_replayed *replay; /* or NULL */
 	/* Of a simulated device, from its start: requests inside its window. */
 	size_t device_depths;
 	const uint64_t *device_depth_ns;
