@@ -9,6 +9,7 @@
 #include <spindle/batch.h>
 #include <spindle/bench.h>
 #include <spindle/error.h>
+#include <spindle/fiojob.h>
 #include <spindle/gen.h>
 #include <spindle/geometry.h>
 #include <spindle/join.h>
