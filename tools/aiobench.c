@@ -15,7 +15,9 @@ const char *argp_program_version = "aiobench (Spindle) " SP_VERSION;
 static const char doc[] =
 	"Measures asynchronous I/O with priorities.\n"
 	"\n"
-	"  run TARGET...    keeps requests outstanding; tells throughput and latency\n"
+	"  run TARGET...     keeps requests outstanding; tells throughput and latency\n"
+	"  preflight TARGET  tells whether priorities can act there, and why not\n"
+	"  replay TRACE TARGET...  does the requests of a --trace again\n"
 	"\v"
 	"TARGET is a file, a block device, or sim:MODEL[,KEY=VALUE...], a simulated one.  "
 	"SIZE may have a suffix of K, M, G, T (powers of 1024), TIME one of us, ms, s, m, h "
@@ -32,11 +34,20 @@ static const struct command {
 	int (*run)(struct load_options *o);
 } commands[] = {
 	{ "run", command_run },
+	{ "preflight", command_preflight },
+	{ "replay", command_replay },
 };
 
 struct config {
 	const struct command *command;
 	struct load_options load;
+};
+
+static const struct argp_child children[] = {
+	{ &load_argp, 0, NULL, 0 },
+	{ &replay_argp, 0, NULL, 0 },
+	{ &fiojob_argp, 0, NULL, 0 },
+	{ 0 },
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -45,7 +56,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &c->load;
+		for (size_t i = 0; i < sizeof(children) / sizeof(children[0]) - 1; i++)
+			state->child_inputs[i] = &c->load;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (c->command)
@@ -66,7 +78,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 int main(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &load_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = { 0, parse, "COMMAND TARGET...", doc, children, 0, 0 };
 	struct config c = { 0 };
 	int status;

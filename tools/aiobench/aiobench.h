@@ -11,6 +11,7 @@
 #include <stdnoreturn.h>
 #include <stdio.h>
 #include <spindle/bench.h>
+#include <spindle/fiojob.h>
 #include <spindle/report.h>
 
 /* The load that options describe; --class makes several out of one. */
@@ -25,10 +26,15 @@ struct load_options {
 	FILE *status_file;
 	double mix; /* --rwmixread; negative: not given */
 	const char *distribution;
+	bool depth_given, runtime_given;
+	struct sp_bench_replay replay;
+	struct sp_fiojob *job; /* or NULL */
+	const char *job_path;
+	bool job_ignore, plain_given;
 };
 
 /* Options of the load itself, and those of what is written about it. */
-extern const struct argp load_argp;
+extern const struct argp load_argp, replay_argp, fiojob_argp;
 void load_options_init(struct load_options *o);
 /* Classes and targets are put together; the end of the program if they cannot be. */
 void load_options_finish(struct load_options *o);
@@ -46,6 +52,9 @@ uint64_t time_value(const char *option, const char *text); /* ns; seconds withou
 bool bool_value(const char *option, const char *text);	   /* NULL: true */
 uint16_t prio_value(const char *option, const char *text);
 
+/* fiojob.c: targets and classes are those of the job; dies if that cannot be. */
+void fiojob_finish(struct load_options *o);
+
 /* output.c */
 extern volatile sig_atomic_t interrupted;
 void catch_signals(void);
@@ -53,7 +62,14 @@ noreturn void die_of(int rc, const struct sp_errinfo *err);
 void say_error(int rc, const struct sp_errinfo *err);
 /* Text on standard output, JSON where --stats says. */
 void write_report(const struct load_options *o, const struct sp_report *report);
+/* The JSON alone. */
+void write_stats(const struct load_options *o, const struct sp_report *report);
+
+/* preflight.c: what is to be said before a run with priorities; NULL: nothing.  To be freed. */
+struct sp_preflight *preflight_before(const struct load_options *o);
 
 int command_run(struct load_options *o);
+int command_preflight(struct load_options *o);
+int command_replay(struct load_options *o);
 
 #endif

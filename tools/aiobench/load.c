@@ -266,12 +266,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "more than %d targets", SP_BENCH_TARGETS_MAX);
 		o->targets[o->bench.ntargets++] = arg;
 		return 0;
+	case OPT_DEPTH:
+	case OPT_RUNTIME:
+		o->depth_given |= key == OPT_DEPTH;
+		o->runtime_given |= key == OPT_RUNTIME;
+		return parse_amount(key, arg, &o->bench);
 	case ARGP_KEY_END:
-		if (!o->bench.ntargets)
+		if (!o->bench.ntargets && !o->job)
 			argp_error(state, "missing target");
 		return 0;
 	default:
 		rc = parse_plain(key, arg, o);
+		o->plain_given |= rc == 0;
 		rc = rc ? parse_amount(key, arg, &o->bench) : rc;
 		return rc ? parse_manner(key, arg, &o->bench) : rc;
 	}
@@ -320,7 +326,8 @@ static void finish_shares(struct load_options *o)
 			o->classes[i].share = left > 0 ? left / silent : 0;
 }
 
-void load_options_finish(struct load_options *o)
+/* Classes are made from what was said of them. */
+static void finish_classes(struct load_options *o)
 {
 	finish_plain(o);
 	o->bench.nclasses = o->nclass_text ? o->nclass_text : 1;
@@ -334,6 +341,14 @@ void load_options_finish(struct load_options *o)
 		class_parse(&o->classes[i], text);
 	}
 	finish_shares(o);
+}
+
+void load_options_finish(struct load_options *o)
+{
+	if (o->job)
+		fiojob_finish(o);
+	else
+		finish_classes(o);
 	if (!o->bench.runtime_ns && !o->bench.total_bytes)
 		o->bench.runtime_ns = 10000000000;
 }

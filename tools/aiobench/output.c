@@ -47,14 +47,21 @@ void die_of(int rc, const struct sp_errinfo *err)
 
 void write_report(const struct load_options *o, const struct sp_report *report)
 {
+	if (!report)
+		die("memory exhausted");
+	/* A failure shows when standard output is closed. */
+	(void)sp_report_bench_text(report, stdout);
+	write_stats(o, report);
+}
+
+void write_stats(const struct load_options *o, const struct sp_report *report)
+{
 	bool standard = o->stats && !strcmp(o->stats, "-");
 	FILE *f;
 	int rc;
 
 	if (!report)
 		die("memory exhausted");
-	/* A failure shows when standard output is closed. */
-	(void)sp_report_bench_text(report, stdout);
 	if (!o->stats)
 		return;
 	f = standard ? stderr : fopen(o->stats, "we");

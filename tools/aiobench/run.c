@@ -32,6 +32,7 @@ static void open_status(struct load_options *o)
 int command_run(struct load_options *o)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_preflight *preflight = preflight_before(o);
 	struct sp_report *report;
 	struct sp_bench *bench;
 	int rc;
@@ -42,6 +43,9 @@ int command_run(struct load_options *o)
 	if (!bench)
 		die_of(rc, &err);
 	report = sp_report_bench(&o->bench, sp_bench_result(bench));
+	if (report && preflight && sp_report_add_preflight(report, preflight) < 0)
+		die("memory exhausted");
+	free(preflight);
 	write_report(o, report);
 	sp_report_free(report);
 	sp_bench_free(bench);

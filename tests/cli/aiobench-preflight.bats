@@ -1,0 +1,57 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	aiobench=${AIOBENCH:-$BATS_TEST_DIRNAME/../../build/bin/aiobench}
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+@test "of a simulated device it tells whether the scheduler heeds priorities" {
+	run -0 "$aiobench" preflight --iodepth=10 sim:linear
+	[[ ${lines[0]} == "sim:linear: priorities do not act" && $output == *"scheduler noop does not tell"* ]]
+	run -0 "$aiobench" preflight --iodepth=10 --stats=r.json sim:linear,sched=strict
+	[[ ${lines[0]} == *"priorities act" ]]
+	grep -q '"kind": "preflight"' r.json
+	grep -q '"priorities_act": "yes"' r.json
+}
+
+@test "of a file it tells what lies below, and changes nothing" {
+	echo x > t
+	run -0 "$aiobench" preflight --iodepth=64 t
+	[[ ${lines[0]} == "t: priorities "* ]]
+	[ "$(cat t)" = x ]
+	run -0 "$aiobench" preflight --direct=0 t
+	[[ ${lines[0]} == "t: priorities do not act" && $output == *"buffered reads have the priority of their thread"* ]]
+	run -0 "$aiobench" preflight --class a:prio=be/0 --class b: t
+	[[ $output != *"all requests have the same priority"* ]]
+	run -0 "$aiobench" preflight --class a:prio=be/4 --class b: t
+	[[ $output == *"all requests have the same priority"* ]]
+}
+
+@test "what is no target is told" {
+	run -2 "$aiobench" preflight absent
+	[[ $output == *"absent: No such file or directory" ]]
+	run -2 "$aiobench" preflight .
+	[[ $output == *"neither a regular file nor a block device"* ]]
+	run -2 "$aiobench" preflight
+	[[ $output == *"missing target"* ]]
+}
+
+@test "a run with priorities says it first, one without says nothing" {
+	run -0 "$aiobench" run --runtime=5 --iodepth=10 --stats=r.json sim:linear --class a:share=10,prio=rt --class b:
+	[[ ${lines[0]} == "sim:linear: priorities do not act" ]]
+	grep -q '"priorities_act": "no"' r.json
+	run -0 "$aiobench" run --runtime=5 --stats=r.json sim:linear
+	[[ $output != *priorities* ]]
+	run ! grep -q priorities_act r.json
+}
+
+@test "a file that is to be made is looked at by its folder" {
+	mkdir d
+	run -0 "$aiobench" run --ioengine=sync --direct=0 --create=sparse --remove --size=1M --io_size=64K d/t \
+		--class a:prio=idle --class b:
+	[[ ${lines[0]} == "d/t: priorities "* ]]
+}

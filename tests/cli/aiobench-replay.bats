@@ -1,0 +1,72 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	aiobench=${AIOBENCH:-$BATS_TEST_DIRNAME/../../build/bin/aiobench}
+	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n 1; }
+
+@test "the trace of a sort is done again on files and on a simulated drive" {
+	seq 200000 | tac > big
+	"$xsort" -S 256K --trace=t.trace -o sorted big
+	requests=$(awk '!/^#/ && $8 > 0' t.trace | wc -l)
+	run -0 "$aiobench" replay --replay_no_stall --create=sparse --remove --direct=0 --stats=r.json t.trace out
+	[ "$(value requests)" = "$requests" ]
+	[ "$(value kind)" = '"replay"' ]
+	[ "$(value recorded_times)" = false ]
+	[[ $output == *"replay: of "* ]]
+	[ ! -e out ]
+	run -0 "$aiobench" replay --overwrite --stats=r.json t.trace sim:ultrastar36lzx-like
+	[ "$(value requests)" = "$requests" ]
+	[ "$(value simulated)" = true ]
+}
+
+@test "times can be recorded ones, faster, or none" {
+	printf '%s\n' '# spindle-trace/1' 'R a 0 4096 0 0 10 4096' 'R a 8192 4096 24576 200000000 200000010 4096' > t.trace
+	head -c 64K /dev/zero > f
+	run -0 "$aiobench" replay --direct=0 --stats=r.json t.trace f
+	awk -v s="$(value elapsed_s)" 'BEGIN { exit !(s >= 0.2 && s < 2) }'
+	[[ $output == *"idle"* && $output == *"at recorded times (100 %)"* ]]
+	run -0 "$aiobench" replay --direct=0 --replay_time_scale=1000 --stats=r.json t.trace f
+	awk -v s="$(value elapsed_s)" 'BEGIN { exit !(s >= 0.02 && s < 0.2) }'
+	run -0 "$aiobench" replay --direct=0 --replay_no_stall --stats=r.json t.trace f
+	awk -v s="$(value elapsed_s)" 'BEGIN { exit !(s < 0.2) }'
+}
+
+@test "what cannot be replayed is refused with the reason" {
+	head -c 64K /dev/zero > f
+	run -2 "$aiobench" replay f
+	[[ $output == *"replay needs a trace and a target"* ]]
+	run -2 "$aiobench" replay absent f
+	[[ $output == *"absent: No such file or directory"* ]]
+	echo 'R a x 4096 0 0 10 4096' > t.trace
+	run -2 "$aiobench" replay t.trace f
+	[[ $output == *"t.trace: line 1: offset is not a number of bytes"* ]]
+	echo 'R a 65536 4096 0 0 10 4096' > t.trace
+	run -2 "$aiobench" replay --direct=0 t.trace f
+	[[ $output == *"f: is too small: the trace needs 69632 bytes of it"* ]]
+	echo 'W a 0 4096 0 0 10 4096' > t.trace
+	run -2 "$aiobench" replay --direct=0 t.trace f
+	[[ $output == *"its data would be lost"* ]]
+	cmp f <(head -c 64K /dev/zero)
+	run -2 "$aiobench" replay --class a: t.trace f
+	[[ $output == *"a trace has classes of its own"* ]]
+}
+
+@test "who interrupts it gets the report of what was done" {
+	printf '%s\n' 'R a 0 4096 0 0 10 4096' 'R a 8192 4096 0 60000000000 60000000010 4096' > t.trace
+	head -c 64K /dev/zero > f
+	"$aiobench" replay --direct=0 --stats=r.json t.trace f > out &
+	pid=$!
+	sleep 0.5
+	kill -TERM $pid
+	wait $pid
+	grep -q "stopped before the end" out
+	[ "$(value requests)" = 1 ]
+}

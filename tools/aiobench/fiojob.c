@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A job file of fio in place of options.  What it says is set where the option
+ * stands, so that options behind it have the last word; its classes and files
+ * come last.
+ */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <stdnoreturn.h>
+#include <string.h>
+#include "msg.h"
+#include "quote.h"
+#include "aiobench.h"
+
+enum { OPT_JOB = 544, OPT_IGNORE };
+
+static const struct argp_option options[] = {
+	{ 0, 0, 0, 0, "In place of options:", 7 },
+	{ "fio-job", OPT_JOB, "FILE", 0,
+	  "What FILE, a job file of fio, asks for; options behind it count more", 7 },
+	{ "fio-job-ignore", OPT_IGNORE, 0, 0, "Go on if lines of it are not understood", 7 },
+	{ 0 },
+};
+
+static void load(struct load_options *o, const char *path)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_bench_opts said = o->bench;
+	int rc;
+
+	if (o->job)
+		die("more than one --fio-job");
+	rc = sp_fiojob_load(&o->job, path, &err);
+	if (rc < 0)
+		die_of(rc, &err);
+	sp_fiojob_apply(o->job, &said);
+	said.targets = o->bench.targets;
+	said.ntargets = o->bench.ntargets;
+	o->bench = said;
+	o->job_path = path;
+	o->depth_given = o->runtime_given = true;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct load_options *o = state->input;
+
+	switch (key) {
+	case OPT_JOB:
+		load(o, arg);
+		return 0;
+	case OPT_IGNORE:
+		o->job_ignore = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp fiojob_argp = { options, parse, 0, 0, 0, 0, 0 };
+
+static void tell_lines(const struct load_options *o)
+{
+	const struct sp_fiojob_line *lines;
+	size_t n = sp_fiojob_lines(o->job, &lines);
+
+	for (size_t i = 0; i < n; i++)
+		msg("%s:%u: not understood: %s: %s", quote_file(o->job_path), lines[i].line,
+		    lines[i].text, lines[i].why);
+	if (n && !o->job_ignore)
+		die("%zu of its lines not understood (--fio-job-ignore goes on)", n);
+}
+
+void fiojob_finish(struct load_options *o)
+{
+	struct sp_bench_opts said = o->bench;
+	bool simulated;
+
+	if (o->nclass_text || o->plain_given)
+		die("--fio-job says what is asked for: --rw, --bs, --class and the like do not go "
+		    "with it");
+	tell_lines(o);
+	sp_fiojob_apply(o->job, &said);
+	if (!said.ntargets)
+		die("missing target: %s names none", quote_file(o->job_path));
+	simulated = !strncmp(said.targets[0], "sim:", 4);
+	o->bench.targets = said.targets;
+	o->bench.ntargets = said.ntargets;
+	o->bench.classes = said.classes;
+	o->bench.nclasses = said.nclasses;
+	if (simulated)
+		o->bench.engine = NULL;
+}

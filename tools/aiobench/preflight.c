@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Can priorities act?  The command of that name, and what other commands say
+ * of it before they start.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <stdnoreturn.h>
+#include <string.h>
+#include "msg.h"
+#include "aiobench.h"
+
+/* Requests outstanding in all. */
+static unsigned outstanding(const struct sp_bench_opts *b)
+{
+	unsigned all = 0;
+	bool shared = false;
+
+	if (b->engine && !strcmp(b->engine, "sync"))
+		return (unsigned)b->nclasses;
+	for (size_t i = 0; i < b->nclasses; i++) {
+		const struct sp_bench_class *c = &b->classes[i];
+
+		shared |= !c->depth && c->rate <= 0;
+		if (c->depth || c->rate > 0)
+			all += c->depth ? c->depth : b->depth;
+	}
+	return all + (shared ? b->depth : 0);
+}
+
+static struct sp_preflight_opts ask(const struct load_options *o, size_t target)
+{
+	const struct sp_bench_opts *b = &o->bench;
+
+	return (struct sp_preflight_opts){ .target = b->targets[target],
+					   .classes = b->classes,
+					   .nclasses = b->nclasses,
+					   .engine = b->engine,
+					   .buffered = b->buffered,
+					   .no_fallback = b->no_fallback,
+					   .created = b->create,
+					   .outstanding = outstanding(b) };
+}
+
+int command_preflight(struct load_options *o)
+{
+	static struct sp_preflight p;
+	struct sp_preflight_opts opts = ask(o, 0);
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_report *report;
+	int rc;
+
+	if (o->bench.ntargets > 1)
+		die("preflight looks at one target");
+	/* What nobody has decided is left open. */
+	if (!o->nclass_text && !o->job)
+		opts.nclasses = 0;
+	if (!o->depth_given && opts.nclasses == 0)
+		opts.outstanding = 0;
+	rc = sp_preflight(&p, &opts, &err);
+	if (rc < 0)
+		die_of(rc, &err);
+	(void)sp_report_preflight_text(&p, opts.target, true, stdout);
+	report = sp_report_preflight(&opts, &p);
+	write_stats(o, report);
+	sp_report_free(report);
+	return 0;
+}
+
+static bool differ(const struct sp_bench_opts *b)
+{
+	for (size_t i = 1; i < b->nclasses; i++)
+		if (b->classes[i].prio != b->classes[0].prio)
+			return true;
+	return false;
+}
+
+struct sp_preflight *preflight_before(const struct load_options *o)
+{
+	const struct sp_preflight_opts opts = ask(o, 0);
+	struct sp_preflight *p;
+
+	if (!differ(&o->bench) || o->bench.ntargets > 1)
+		return NULL;
+	p = must_alloc(NULL, 1, sizeof(*p));
+	/* What is wrong with the target is told by the run. */
+	if (sp_preflight(p, &opts, NULL) < 0) {
+		free(p);
+		return NULL;
+	}
+	(void)sp_report_preflight_text(p, opts.target, false, stdout);
+	return p;
+}
