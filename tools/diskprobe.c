@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "msg.h"
+#include "statsfile.h"
 #include "stdio_end.h"
 #include "diskprobe/diskprobe.h"
 
@@ -55,24 +56,6 @@ static struct sp_geometry *load(const char *path)
 	return g;
 }
 
-static void write_stats(const struct config *c, const struct sp_report *report)
-{
-	bool standard = c->stats && !strcmp(c->stats, "-");
-	FILE *f;
-	int rc;
-
-	if (!c->stats)
-		return;
-	f = standard ? stderr : fopen(c->stats, "we");
-	if (!f)
-		die_sys(errno, "%s", c->stats);
-	rc = sp_report_json(report, f);
-	if (!standard && fclose(f) && rc == 0)
-		rc = -errno;
-	if (rc < 0)
-		die_sys(-rc, "%s", c->stats);
-}
-
 /* One line that says what it is, and why. */
 static void tell_verdict(const char *device, const struct sp_probe_result *r)
 {
@@ -105,7 +88,7 @@ static void tell(const struct config *c, struct sp_report *report)
 		die("memory exhausted");
 	if (c->ask == ASK_PROBE && !taken)
 		(void)sp_report_text(report, stdout, 0);
-	write_stats(c, report);
+	statsfile_write(c->stats_file, c->stats, report);
 	sp_report_free(report);
 }
 
@@ -204,8 +187,10 @@ int main(int argc, char **argv)
 	msg_init(argv);
 	stdio_guard();
 	options_parse(&c, argc, argv);
+	c.stats_file = statsfile_open(c.stats);
 	status = c.geometry ? use(&c) : probe(&c);
 	free(c.lbns);
+	statsfile_close(c.stats_file, c.stats);
 	stdio_finish();
 	if (stopped_by) {
 		signal(stopped_by, SIG_DFL);

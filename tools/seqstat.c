@@ -12,6 +12,7 @@
 #include "msg.h"
 #include "number.h"
 #include "quote.h"
+#include "statsfile.h"
 #include "stdio_end.h"
 
 const char *argp_program_version = "seqstat (Spindle) " SP_VERSION;
@@ -159,26 +160,7 @@ static struct sp_sequence *load(const char *path, enum sp_sequence_order order)
 	return seq;
 }
 
-/* As JSON to where --stats says. */
-static void write_stats(const struct config *c, const struct sp_report *report)
-{
-	bool standard = c->stats && !strcmp(c->stats, "-");
-	FILE *f;
-	int rc;
-
-	if (!c->stats)
-		return;
-	f = standard ? stderr : fopen(c->stats, "we");
-	if (!f)
-		die_sys(errno, "%s", c->stats);
-	rc = sp_report_json(report, f);
-	if (!standard && fclose(f) && rc == 0)
-		rc = -errno;
-	if (rc < 0)
-		die_sys(-rc, "%s", c->stats);
-}
-
-static int describe(const struct config *c)
+static int describe(const struct config *c, FILE *stats)
 {
 	struct sp_sequence *seq = load(c->trace[0], c->order);
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -194,7 +176,7 @@ static int describe(const struct config *c)
 		die("memory exhausted");
 	/* A failure shows when standard output is closed. */
 	(void)sp_report_text(report, stdout, 0);
-	write_stats(c, report);
+	statsfile_write(stats, c->stats, report);
 	sp_report_free(report);
 	sp_sequence_free(seq);
 	return 0;
@@ -235,7 +217,7 @@ static void print_verdict(const struct config *c, const struct sp_sequence_compa
 	putchar('\n');
 }
 
-static int compare(const struct config *c)
+static int compare(const struct config *c, FILE *stats)
 {
 	struct sp_sequence *a = load(c->trace[0], c->order), *b = load(c->trace[1], c->order);
 	struct sp_sequence_comparison r;
@@ -247,7 +229,7 @@ static int compare(const struct config *c)
 	if (!report)
 		die("memory exhausted");
 	print_verdict(c, &r);
-	write_stats(c, report);
+	statsfile_write(stats, c->stats, report);
 	sp_report_free(report);
 	sp_sequence_free(a);
 	sp_sequence_free(b);
@@ -259,13 +241,16 @@ int main(int argc, char **argv)
 	static const struct argp argp = { options, parse, "TRACE\n--compare TRACE TRACE", doc, 0,
 					  0,	   0 };
 	struct config c = { .cache.page_bytes = 4096 };
+	FILE *stats;
 	int status;
 
 	msg_init(argv);
 	stdio_guard();
 	argp_err_exit_status = 2;
 	argp_parse(&argp, argc, argv, 0, 0, &c);
-	status = c.compare ? compare(&c) : describe(&c);
+	stats = statsfile_open(c.stats);
+	status = c.compare ? compare(&c, stats) : describe(&c, stats);
+	statsfile_close(stats, c.stats);
 	stdio_finish();
 	return status;
 }

@@ -28,6 +28,7 @@ struct config {
 	const char *resume;
 	const char *plot;
 	const char *stats; /* "-": standard error */
+	FILE *stats_file;
 	bool verify, require;
 	enum progress_mode progress;
 };

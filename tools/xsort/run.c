@@ -6,6 +6,7 @@
 #include <spindle/report.h>
 #include "msg.h"
 #include "quote.h"
+#include "statsfile.h"
 #include "xsort.h"
 
 static const char *const phase_names[SP_SORT_PHASES] = { "forming runs", "merging" };
@@ -15,33 +16,13 @@ static void show_progress(void *arg, int phase, uint64_t done_bytes, uint64_t to
 	progress_update(arg, phase, done_bytes, total_bytes);
 }
 
-static FILE *open_report(const char *name)
-{
-	FILE *f;
-
-	if (!strcmp(name, "-"))
-		return stderr;
-	f = fopen(name, "we");
-	if (!f)
-		die_sys(errno, "open failed: %s", quote_file(name));
-	return f;
-}
-
-static void close_report(FILE *f, const char *name, int rc)
-{
-	if (f != stderr && fclose(f))
-		rc = -errno;
-	if (rc < 0)
-		die_sys(-rc, "write failed: %s", quote_file(name));
-}
-
 /* --explain: the plan as text, or, with --stats, as JSON. */
 static int explain(struct settings *set)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_report *report;
 	struct sp_sort_plan plan;
-	FILE *f;
+	FILE *f = statsfile_open(set->stats);
 	int rc;
 
 	sp_sort_expect(&set->opts, set->files, set->nfiles);
@@ -50,13 +31,11 @@ static int explain(struct settings *set)
 	report = sp_report_sort_plan(&plan);
 	if (!report)
 		die("memory exhausted");
-	if (set->stats) {
-		f = open_report(set->stats);
-		rc = sp_report_json(report, f);
-		close_report(f, set->stats, rc);
-	} else {
-		close_report(stderr, "standard error", sp_report_text(report, stderr, 0));
-	}
+	rc = f ? 0 : sp_report_text(report, stderr, 0);
+	if (rc < 0)
+		die_sys(-rc, "write failed: standard error");
+	statsfile_write(f, set->stats, report);
+	statsfile_close(f, set->stats);
 	sp_report_free(report);
 	return 0;
 }
@@ -66,9 +45,8 @@ static void write_stats(const struct settings *set, const struct sp_sort_io *io,
 {
 	struct sp_report *report = sp_report_sort(&set->opts, io, stats);
 
-	if (!report)
-		die("memory exhausted");
-	close_report(f, set->stats, sp_report_json(report, f));
+	statsfile_write(f, set->stats, report);
+	statsfile_close(f, set->stats);
 	sp_report_free(report);
 }
 
@@ -116,13 +94,12 @@ int sort_run(struct settings *set)
 		.header_records = set->header,
 		.device_figures = set->stats != NULL,
 	};
-	FILE *report = NULL;
+	FILE *report;
 	int rc;
 
 	if (set->explain)
 		return explain(set);
-	if (set->stats)
-		report = open_report(set->stats);
+	report = statsfile_open(set->stats);
 	if (progress_begin(&progress, set->progress, phase_names)) {
 		io.progress = show_progress;
 		io.progress_arg = &progress;
