@@ -18,6 +18,7 @@ static const char doc[] =
 	"  run TARGET...     keeps requests outstanding; tells throughput and latency\n"
 	"  preflight TARGET  tells whether priorities can act there, and why not\n"
 	"  replay TRACE TARGET...  does the requests of a --trace again\n"
+	"  watch DEVICE|PID  tells how many requests others have outstanding\n"
 	"\v"
 	"TARGET is a file, a block device, or sim:MODEL[,KEY=VALUE...], a simulated one.  "
 	"SIZE may have a suffix of K, M, G, T (powers of 1024), TIME one of us, ms, s, m, h "
@@ -36,6 +37,7 @@ static const struct command {
 	{ "run", command_run },
 	{ "preflight", command_preflight },
 	{ "replay", command_replay },
+	{ "watch", command_watch },
 };
 
 struct config {
@@ -47,6 +49,7 @@ static const struct argp_child children[] = {
 	{ &load_argp, 0, NULL, 0 },
 	{ &replay_argp, 0, NULL, 0 },
 	{ &fiojob_argp, 0, NULL, 0 },
+	{ &watch_argp, 0, NULL, 0 },
 	{ 0 },
 };
 

@@ -22,5 +22,6 @@
 #include <spindle/sort.h>
 #include <spindle/vdrive.h>
 #include <spindle/version.h>
+#include <spindle/watch.h>
 
 #endif

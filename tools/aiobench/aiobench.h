@@ -31,10 +31,11 @@ struct load_options {
 	struct sp_fiojob *job; /* or NULL */
 	const char *job_path;
 	bool job_ignore, plain_given;
+	struct sp_watch_opts watch;
 };
 
 /* Options of the load itself, and those of what is written about it. */
-extern const struct argp load_argp, replay_argp, fiojob_argp;
+extern const struct argp load_argp, replay_argp, fiojob_argp, watch_argp;
 void load_options_init(struct load_options *o);
 /* Classes and targets are put together; the end of the program if they cannot be. */
 void load_options_finish(struct load_options *o);
@@ -55,6 +56,9 @@ uint16_t prio_value(const char *option, const char *text);
 /* fiojob.c: targets and classes are those of the job; dies if that cannot be. */
 void fiojob_finish(struct load_options *o);
 
+/* run.c: the file for intervals, if they are wanted; their function as of a run. */
+void open_status(struct load_options *o);
+
 /* output.c */
 extern volatile sig_atomic_t interrupted;
 void catch_signals(void);
@@ -71,5 +75,6 @@ struct sp_preflight *preflight_before(const struct load_options *o);
 int command_run(struct load_options *o);
 int command_preflight(struct load_options *o);
 int command_replay(struct load_options *o);
+int command_watch(struct load_options *o);
 
 #endif

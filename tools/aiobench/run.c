@@ -16,7 +16,7 @@ static void show_interval(void *arg, const struct sp_bench_interval *i)
 		die_sys(-rc, "%s", o->status ? o->status : "standard error");
 }
 
-static void open_status(struct load_options *o)
+void open_status(struct load_options *o)
 {
 	if (o->status && !o->bench.interval_ns)
 		die("--status needs --status-interval");

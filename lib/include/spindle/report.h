@@ -15,6 +15,7 @@
 #include <spindle/preflight.h>
 #include <spindle/sequence.h>
 #include <spindle/sort.h>
+#include <spindle/watch.h>
 
 struct sp_report;
 
@@ -65,6 +66,13 @@ SP_API int sp_report_add_preflight(struct sp_report *report, const struct sp_pre
 /* For people; all: with the devices and what is no obstacle.  0 or -EIO. */
 SP_API int sp_report_preflight_text(const struct sp_preflight *preflight, const char *target,
 				    bool all, FILE *out);
+/* Of what was watched: schema spindle.aiobench/1, kind "watch". */
+SP_API struct sp_report *sp_report_watch(const struct sp_watch_opts *opts,
+					 const struct sp_watch_result *result);
+/* One line of JSON for an interval of it; 0, -EIO or -ENOMEM. */
+SP_API int sp_report_watch_interval(const struct sp_watch_interval *i, FILE *out);
+/* With a histogram, at most width columns (0: 80); 0 or -EIO. */
+SP_API int sp_report_watch_text(const struct sp_watch_result *result, FILE *out, int width);
 SP_API void sp_report_free(struct sp_report *report); /* accepts NULL */
 
 /* One JSON object and a newline; 0 or -EIO. */

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The watch: a sample at each of a series of moments.  Between two of them the
+ * thread sleeps, so that watching costs little; a moment that has passed
+ * before it woke up is missed, and the sample before stands for that time too.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "base/clock.h"
+#include "base/err.h"
+#include "bench/watch.h"
+
+#define RATE_DEFAULT 1000
+#define RATE_MAX 1e6
+#define REFRESH_NS 1000000000
+
+struct tally {
+	uint64_t begin_ns; /* clock */
+	struct sp__diskstat begin;
+	double weighted; /* requests times ns */
+	uint64_t samples;
+	unsigned max;
+};
+
+struct sp_watch {
+	struct sp_watch_opts opts;
+	struct sp__watched watched;
+	struct sp_watch_result result;
+	uint64_t begin_ns;
+	struct tally whole, interval;
+	unsigned depth; /* of the last sample, */
+	uint64_t at_ns; /* when it was taken */
+	uint64_t depth_ns[SP_WATCH_DEPTH_MAX + 1];
+};
+
+static void restart(struct sp_watch *w, struct tally *t, uint64_t now_ns)
+{
+	*t = (struct tally){ .begin_ns = now_ns, .begin = w->watched.stat };
+}
+
+/* The last sample has held until now. */
+static void hold(struct sp_watch *w, uint64_t now_ns)
+{
+	uint64_t ns = now_ns - w->at_ns;
+
+	w->depth_ns[w->depth] += ns;
+	w->whole.weighted += (double)w->depth * (double)ns;
+	w->interval.weighted += (double)w->depth * (double)ns;
+	w->at_ns = now_ns;
+}
+
+static void count(struct tally *t, unsigned depth)
+{
+	t->samples++;
+	if (depth > t->max)
+		t->max = depth;
+}
+
+/* 1, 0: there was none; -ENOENT. */
+static int sample(struct sp_watch *w, uint64_t *now_ns)
+{
+	uint64_t outstanding = 0;
+	int rc = sp__watched_sample(&w->watched, &outstanding);
+
+	*now_ns = sp__now_ns();
+	if (rc <= 0)
+		return rc;
+	hold(w, *now_ns);
+	w->depth = outstanding < SP_WATCH_DEPTH_MAX ? (unsigned)outstanding : SP_WATCH_DEPTH_MAX;
+	count(&w->whole, w->depth);
+	count(&w->interval, w->depth);
+	if (w->watched.nrings > w->result.rings)
+		w->result.rings = (unsigned)w->watched.nrings;
+	return 1;
+}
+
+static double exact(const struct sp_watch *w, const struct tally *t, uint64_t now_ns)
+{
+	if (w->watched.source != SP_WATCH_STAT || now_ns == t->begin_ns)
+		return -1;
+	return (double)(w->watched.stat.queue_ms - t->begin.queue_ms) * 1e6 /
+	       (double)(now_ns - t->begin_ns);
+}
+
+static void tell_interval(struct sp_watch *w, uint64_t now_ns)
+{
+	const struct tally *t = &w->interval;
+	struct sp_watch_interval i = { .begin_ns = t->begin_ns - w->begin_ns,
+				       .end_ns = now_ns - w->begin_ns,
+				       .samples = t->samples,
+				       .depth_mean = t->weighted / (double)(now_ns - t->begin_ns),
+				       .depth_mean_exact = exact(w, t, now_ns),
+				       .depth_max = t->max,
+				       .depth_last = w->depth };
+
+	w->opts.interval(w->opts.interval_arg, &i);
+	restart(w, &w->interval, now_ns);
+}
+
+static void sleep_until(uint64_t ns)
+{
+	struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000),
+			       .tv_nsec = (long)(ns % 1000000000) };
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
+}
+
+static bool over(struct sp_watch *w, uint64_t now_ns)
+{
+	w->result.stopped = w->opts.stop && *w->opts.stop;
+	return w->result.stopped ||
+	       (w->opts.runtime_ns && now_ns - w->begin_ns >= w->opts.runtime_ns);
+}
+
+/* The first sample is where everything begins. */
+static int begin(struct sp_watch *w, struct sp_errinfo *err)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < 100 && rc == 0; i++) {
+		w->at_ns = sp__now_ns();
+		rc = sample(w, &w->begin_ns);
+	}
+	if (rc < 0)
+		return sp__err(err, rc, "read", w->opts.target, -1);
+	if (rc == 0)
+		return sp__errf(err, SP_EUNSUP, "read", w->opts.target, -1,
+				"does not tell what is outstanding");
+	restart(w, &w->whole, w->begin_ns);
+	restart(w, &w->interval, w->begin_ns);
+	memset(w->depth_ns, 0, sizeof(w->depth_ns));
+	count(&w->whole, w->depth);
+	count(&w->interval, w->depth);
+	return 0;
+}
+
+static void watch(struct sp_watch *w)
+{
+	double rate = w->opts.rate > 0 ? w->opts.rate : RATE_DEFAULT;
+	uint64_t period_ns = (uint64_t)(1e9 / rate), next_ns = w->begin_ns, now_ns = next_ns;
+	uint64_t refresh_ns = next_ns + REFRESH_NS;
+	int rc = 1;
+
+	while (rc >= 0 && !over(w, now_ns)) {
+		next_ns += period_ns;
+		while (next_ns + period_ns < now_ns) {
+			next_ns += period_ns;
+			w->result.missed++;
+		}
+		sleep_until(next_ns);
+		rc = sample(w, &now_ns);
+		w->result.missed += rc == 0;
+		if (now_ns >= refresh_ns ||
+		    (rc == 1 && w->watched.source == SP_WATCH_FDINFO && !w->watched.nrings)) {
+			if (!sp__watched_refresh(&w->watched))
+				rc = -ENOENT;
+			refresh_ns = now_ns + REFRESH_NS;
+		}
+		if (w->opts.interval_ns && w->opts.interval &&
+		    now_ns - w->interval.begin_ns >= w->opts.interval_ns)
+			tell_interval(w, now_ns);
+	}
+	w->result.ended = rc < 0;
+	if (w->opts.interval_ns && w->opts.interval && w->at_ns > w->interval.begin_ns)
+		tell_interval(w, w->at_ns);
+}
+
+static unsigned quantile(const struct sp_watch *w, double q)
+{
+	double want = q * (double)w->result.elapsed_ns, seen = 0;
+	unsigned i = 0;
+
+	for (; i < SP_WATCH_DEPTH_MAX; i++) {
+		seen += (double)w->depth_ns[i];
+		if (seen >= want)
+			break;
+	}
+	return i;
+}
+
+static void figures(struct sp_watch *w)
+{
+	struct sp_watch_result *r = &w->result;
+	const struct sp__diskstat *now = &w->watched.stat, *before = &w->whole.begin;
+	double seconds;
+
+	memcpy(r->name, w->watched.name, sizeof(r->name));
+	r->source = w->watched.source;
+	r->elapsed_ns = w->at_ns - w->begin_ns;
+	r->samples = w->whole.samples;
+	r->depth_max = w->whole.max;
+	r->depth_mean_exact = exact(w, &w->whole, w->at_ns);
+	r->depth_ns = w->depth_ns;
+	for (size_t i = 0; i <= SP_WATCH_DEPTH_MAX; i++)
+		if (w->depth_ns[i])
+			r->depths = i + 1;
+	if (!r->elapsed_ns)
+		return;
+	seconds = (double)r->elapsed_ns / 1e9;
+	r->depth_mean = w->whole.weighted / (double)r->elapsed_ns;
+	r->depth_p50 = quantile(w, 0.5);
+	r->depth_p90 = quantile(w, 0.9);
+	r->depth_p99 = quantile(w, 0.99);
+	r->requests = now->requests - before->requests;
+	r->iops = (double)r->requests / seconds;
+	if (r->requests)
+		r->latency_mean_ns =
+			(double)(now->latency_ms - before->latency_ms) * 1e6 / (double)r->requests;
+}
+
+int sp_watch_run(struct sp_watch **out, const struct sp_watch_opts *opts, struct sp_errinfo *err)
+{
+	uint64_t cpu_ns = sp__clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	struct sp_watch *w;
+	int rc;
+
+	*out = NULL;
+	if (!(opts->rate >= 0 && opts->rate <= RATE_MAX))
+		return sp__errf(err, -EINVAL, "check", "", -1,
+				"the rate of samples is above 0 and at most a million a second");
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return sp__err(err, -ENOMEM, "open", opts->target, -1);
+	w->opts = *opts;
+	rc = sp__watched_open(&w->watched, opts, err);
+	if (rc == 0)
+		rc = begin(w, err);
+	if (rc) {
+		sp__watched_close(&w->watched);
+		free(w);
+		return rc;
+	}
+	watch(w);
+	figures(w);
+	w->result.cpu_ns = sp__clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+	sp__watched_close(&w->watched);
+	*out = w;
+	return 0;
+}
+
+const struct sp_watch_result *sp_watch_result(const struct sp_watch *watch)
+{
+	return &watch->result;
+}
+
+void sp_watch_free(struct sp_watch *watch)
+{
+	free(watch);
+}
+
+const char *sp_watch_source_name(enum sp_watch_source source)
+{
+	static const char *const names[] = { "auto", "stat", "inflight", "fdinfo" };
+
+	return names[source];
+}
+
+const char *sp_watch_source_about(enum sp_watch_source source)
+{
+	static const char *const about[] = {
+		"",
+		"requests in the device's queue, those in the scheduler too",
+		"requests that the driver was given",
+		"operations that io_uring took and has not completed",
+	};
+
+	return about[source];
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where samples come from.
+ */
+#ifndef SP__BENCH_WATCH_H
+#define SP__BENCH_WATCH_H
+
+#include <sys/types.h>
+#include <spindle/watch.h>
+#include "bench/sysdev.h"
+
+#define SP__WATCH_RINGS_MAX 256
+
+/* A line of /sys/block/NAME/stat. */
+struct sp__diskstat {
+	uint64_t requests;    /* reads, writes, discards and flushes completed */
+	uint64_t latency_ms;  /* that they took together */
+	uint64_t outstanding; /* now */
+	uint64_t queue_ms;    /* time in the queue, weighted by requests */
+};
+
+/* Pure text to numbers; false: it is none of these. */
+bool sp__watch_parse_stat(const char *text, struct sp__diskstat *s);
+bool sp__watch_parse_inflight(const char *text, uint64_t *outstanding);
+bool sp__watch_parse_fdinfo(const char *text, uint64_t *outstanding);
+
+struct sp__watched {
+	enum sp_watch_source source;
+	char name[64];
+	/* A device: its file. */
+	int fd;
+	struct sp__diskstat stat; /* at the last sample */
+	/* A process: its rings. */
+	char dir[PATH_MAX]; /* in /proc */
+	size_t nrings;
+	struct sp__ring {
+		int number, fd;
+	} rings[SP__WATCH_RINGS_MAX];
+};
+
+/* Finds the target.  As sp_watch_run(). */
+SP_MUST_CHECK int sp__watched_open(struct sp__watched *w, const struct sp_watch_opts *opts,
+				   struct sp_errinfo *err);
+void sp__watched_close(struct sp__watched *w);
+/* 1: *outstanding now; 0: it cannot be read this time; -ENOENT: it is gone. */
+SP_MUST_CHECK int sp__watched_sample(struct sp__watched *w, uint64_t *outstanding);
+/* Rings that were opened since.  False: the process is gone. */
+bool sp__watched_refresh(struct sp__watched *w);
+
+#endif

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Files of /sys and /proc are opened once and read again from their beginning
+ * for each sample, which is one system call.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "bench/watch.h"
+
+#define FIELDS_MAX 17
+
+/* Numbers with blanks between them, up to the end of the line. */
+static size_t numbers(const char *text, uint64_t *out, size_t max)
+{
+	size_t n = 0;
+
+	for (;;) {
+		uint64_t v = 0;
+
+		while (*text == ' ')
+			text++;
+		if (!isdigit((unsigned char)*text) || n == max)
+			return *text && *text != '\n' && n < max ? 0 : n;
+		for (; isdigit((unsigned char)*text); text++)
+			v = v * 10 + (uint64_t)(*text - '0');
+		out[n++] = v;
+	}
+}
+
+bool sp__watch_parse_stat(const char *text, struct sp__diskstat *s)
+{
+	uint64_t f[FIELDS_MAX] = { 0 };
+
+	/* 11 fields at first; discards came with 15, flushes with 17. */
+	if (numbers(text, f, FIELDS_MAX) < 11)
+		return false;
+	s->requests = f[0] + f[4] + f[11] + f[15];
+	s->latency_ms = f[3] + f[7] + f[14] + f[16];
+	s->outstanding = f[8];
+	s->queue_ms = f[10];
+	return true;
+}
+
+bool sp__watch_parse_inflight(const char *text, uint64_t *outstanding)
+{
+	uint64_t f[2];
+
+	if (numbers(text, f, 2) != 2)
+		return false;
+	*outstanding = f[0] + f[1];
+	return true;
+}
+
+static bool ring_field(const char *text, const char *name, uint32_t *value)
+{
+	const char *at = strstr(text, name);
+
+	if (!at)
+		return false;
+	at += strlen(name);
+	while (*at == ' ' || *at == '\t')
+		at++;
+	if (!isdigit((unsigned char)*at))
+		return false;
+	*value = (uint32_t)strtoull(at, NULL, 10);
+	return true;
+}
+
+bool sp__watch_parse_fdinfo(const char *text, uint64_t *outstanding)
+{
+	uint32_t taken, done;
+
+	if (!ring_field(text, "\nSqHead:", &taken) || !ring_field(text, "\nCqTail:", &done))
+		return false;
+	/* Both count round 32 bits; operations with several completions run ahead. */
+	*outstanding = (int32_t)(taken - done) > 0 ? taken - done : 0;
+	return true;
+}
+
+static int open_device(struct sp__watched *w, const struct sp_watch_opts *o,
+		       const struct sp__sysdev *d, struct sp_errinfo *err)
+{
+	const char *slash = strrchr(d->part_dir, '/');
+	char path[PATH_MAX];
+
+	w->source = o->source == SP_WATCH_INFLIGHT ? SP_WATCH_INFLIGHT : SP_WATCH_STAT;
+	snprintf(w->name, sizeof(w->name), "%.63s", slash ? slash + 1 : d->part_dir);
+	if (snprintf(path, sizeof(path), "%s/%s", d->part_dir,
+		     w->source == SP_WATCH_STAT ? "stat" : "inflight") >= PATH_MAX)
+		return sp__err(err, -ENAMETOOLONG, "open", o->target, -1);
+	w->fd = open(path, O_RDONLY | O_CLOEXEC);
+	return w->fd < 0 ? sp__err(err, -errno, "open", path, -1) : 0;
+}
+
+static bool is_ring(const char *dir, const char *name)
+{
+	char path[PATH_MAX], to[64];
+	ssize_t n;
+
+	if (snprintf(path, sizeof(path), "%s/fd/%s", dir, name) >= PATH_MAX)
+		return false;
+	n = readlink(path, to, sizeof(to) - 1);
+	if (n < 0)
+		return false;
+	to[n] = '\0';
+	return !strcmp(to, "anon_inode:[io_uring]");
+}
+
+static void add_ring(struct sp__watched *w, int number)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	for (size_t i = 0; i < w->nrings; i++)
+		if (w->rings[i].number == number)
+			return;
+	if (w->nrings == SP__WATCH_RINGS_MAX ||
+	    snprintf(path, sizeof(path), "%s/fdinfo/%d", w->dir, number) >= PATH_MAX)
+		return;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		w->rings[w->nrings++] = (struct sp__ring){ number, fd };
+}
+
+/* 0 or -errno: whether the list of descriptors can be read. */
+static int find_rings(struct sp__watched *w)
+{
+	char path[PATH_MAX];
+	struct dirent *e;
+	DIR *d;
+
+	if (snprintf(path, sizeof(path), "%s/fd", w->dir) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	d = opendir(path);
+	if (!d)
+		return -errno;
+	while ((e = readdir(d)) != NULL)
+		if (isdigit((unsigned char)e->d_name[0]) && is_ring(w->dir, e->d_name))
+			add_ring(w, atoi(e->d_name));
+	closedir(d);
+	return 0;
+}
+
+static int open_process(struct sp__watched *w, const struct sp_watch_opts *o,
+			struct sp_errinfo *err)
+{
+	int rc;
+
+	w->source = SP_WATCH_FDINFO;
+	snprintf(w->name, sizeof(w->name), "%.63s", o->target);
+	if (snprintf(w->dir, sizeof(w->dir), "%s/%s", o->proc ? o->proc : "/proc", o->target) >=
+	    PATH_MAX)
+		return sp__err(err, -ENAMETOOLONG, "open", o->target, -1);
+	rc = find_rings(w);
+	if (rc == -ENOENT)
+		return sp__errf(err, -ESRCH, "open", o->target, -1, "there is no such process");
+	if (rc)
+		return sp__err(err, rc, "open", o->target, -1);
+	if (!w->nrings)
+		return sp__errf(err, SP_EUNSUP, "open", o->target, -1,
+				"has no io_uring that can be read, and nothing else of a process "
+				"tells (watch the device that it uses)");
+	return 0;
+}
+
+static int find_device(struct sp__sysdev *d, const struct sp_watch_opts *o, struct sp_errinfo *err)
+{
+	const char *sys = o->sys ? o->sys : "/sys";
+	struct stat st;
+	int rc;
+
+	if (stat(o->target, &st)) {
+		rc = sp__sysdev_name(d, sys, o->target);
+		return rc ? sp__err(err, rc, "open", o->target, -1) : 0;
+	}
+	if (!S_ISBLK(st.st_mode))
+		return sp__errf(err, SP_EUNSUP, "open", o->target, -1,
+				"is neither a block device nor the number of a process");
+	rc = sp__sysdev_number(d, sys, major(st.st_rdev), minor(st.st_rdev));
+	return rc ? sp__err(err, rc, "open", o->target, -1) : 0;
+}
+
+int sp__watched_open(struct sp__watched *w, const struct sp_watch_opts *o, struct sp_errinfo *err)
+{
+	bool process = *o->target && strspn(o->target, "0123456789") == strlen(o->target);
+	struct sp__sysdev d;
+	int rc;
+
+	*w = (struct sp__watched){ .fd = -1 };
+	if (o->source != SP_WATCH_AUTO && (o->source == SP_WATCH_FDINFO) != process)
+		return sp__errf(err, SP_EUNSUP, "open", o->target, -1, "has no source \"%s\"",
+				sp_watch_source_name(o->source));
+	if (process)
+		return open_process(w, o, err);
+	rc = find_device(&d, o, err);
+	return rc ? rc : open_device(w, o, &d, err);
+}
+
+void sp__watched_close(struct sp__watched *w)
+{
+	if (w->fd >= 0)
+		close(w->fd);
+	for (size_t i = 0; i < w->nrings; i++)
+		close(w->rings[i].fd);
+}
+
+static ssize_t read_again(int fd, char *text, size_t bytes)
+{
+	ssize_t n = pread(fd, text, bytes - 1, 0);
+
+	text[n > 0 ? n : 0] = '\0';
+	return n;
+}
+
+static int sample_device(struct sp__watched *w, uint64_t *outstanding)
+{
+	char text[512];
+	bool good;
+
+	if (read_again(w->fd, text, sizeof(text)) <= 0)
+		return -ENOENT;
+	if (w->source == SP_WATCH_INFLIGHT)
+		return sp__watch_parse_inflight(text, outstanding);
+	good = sp__watch_parse_stat(text, &w->stat);
+	*outstanding = w->stat.outstanding;
+	return good;
+}
+
+/* A ring that is closed is taken out; one whose lock is held tells nothing this time. */
+static int sample_rings(struct sp__watched *w, uint64_t *outstanding)
+{
+	char text[1024];
+	uint64_t n;
+	int rc = 1;
+
+	*outstanding = 0;
+	for (size_t i = 0; i < w->nrings; i++) {
+		if (read_again(w->rings[i].fd, text, sizeof(text)) <= 0) {
+			close(w->rings[i].fd);
+			w->rings[i--] = w->rings[--w->nrings];
+		} else if (sp__watch_parse_fdinfo(text, &n)) {
+			*outstanding += n;
+		} else {
+			rc = 0;
+		}
+	}
+	return rc;
+}
+
+int sp__watched_sample(struct sp__watched *w, uint64_t *outstanding)
+{
+	return w->source == SP_WATCH_FDINFO ? sample_rings(w, outstanding)
+					    : sample_device(w, outstanding);
+}
+
+bool sp__watched_refresh(struct sp__watched *w)
+{
+	return w->source != SP_WATCH_FDINFO || find_rings(w) == 0;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Watching others: how many requests a block device or a process has
+ * outstanding, sampled at a rate.
+ *
+ * Each source counts something else:
+ *
+ *   stat      a device: all requests in its queue, those that wait in the
+ *             scheduler too (/sys/block/NAME/stat).  The mean is exact besides:
+ *             the system adds up how long requests were there, and tells when
+ *             they are done.
+ *   inflight  a device: requests that its driver was given
+ *             (/sys/block/NAME/inflight)
+ *   fdinfo    a process: operations that its io_uring rings took and have not
+ *             completed (/proc/PID/fdinfo), of whatever kind; of those that
+ *             complete several times nothing sensible
+ *
+ * A sample stands for the time until the next one.
+ *
+ * Source: Hall & Bonnet 2005, section 3 (figures 2 and 4 to 6).
+ *
+ * Thread rule: watching blocks its caller; any number of threads at once.
+ */
+#ifndef SPINDLE_WATCH_H
+#define SPINDLE_WATCH_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <spindle/api.h>
+#include <spindle/error.h>
+
+#define SP_WATCH_DEPTH_MAX 16384 /* more are counted as so many */
+
+enum sp_watch_source {
+	SP_WATCH_AUTO, /* stat for a device, fdinfo for a process */
+	SP_WATCH_STAT,
+	SP_WATCH_INFLIGHT,
+	SP_WATCH_FDINFO,
+};
+
+struct sp_watch_interval {
+	uint64_t begin_ns, end_ns; /* since the beginning */
+	uint64_t samples;
+	double depth_mean, depth_mean_exact; /* exact: negative if unknown */
+	unsigned depth_max, depth_last;
+};
+
+struct sp_watch_opts {
+	const char *target; /* a block device, its name as in /sys/block, or a process's number */
+	enum sp_watch_source source;
+	double rate;	     /* samples a second; 0: 1000 */
+	uint64_t runtime_ns; /* 0: until stop, or until the process has ended */
+	/* Looked at all the time; not 0: stop and tell what was seen. Or NULL. */
+	const volatile sig_atomic_t *stop;
+	uint64_t interval_ns; /* 0: none */
+	void (*interval)(void *arg, const struct sp_watch_interval *i);
+	void *interval_arg;
+	const char *sys, *proc; /* NULL: "/sys", "/proc"; or other such trees */
+};
+
+struct sp_watch_result {
+	char name[64]; /* of the device, or the process */
+	enum sp_watch_source source;
+	bool ended;	     /* the process, or its last ring, or the device is gone */
+	bool stopped;	     /* told to */
+	unsigned rings;	     /* fdinfo: at most so many at once */
+	uint64_t elapsed_ns; /* from the first sample to the last */
+	uint64_t samples;
+	uint64_t missed; /* moments at which none could be taken in time, or read */
+	uint64_t cpu_ns; /* of the thread that watched */
+	double depth_mean;
+	double depth_mean_exact; /* negative if unknown */
+	unsigned depth_p50, depth_p90, depth_p99, depth_max;
+	size_t depths; /* depth_ns[0 .. depths - 1]: time with so many outstanding */
+	const uint64_t *depth_ns;
+	/* stat: requests that were completed, and how long they took; else 0. */
+	uint64_t requests;
+	double iops, latency_mean_ns;
+};
+
+struct sp_watch;
+
+/*
+ * 0, also if it was stopped; or with the reason in err: -ENOENT or -ESRCH (no
+ * such device or process), -EACCES or -EPERM (not allowed), SP_EUNSUP (the
+ * target has no such source), -EINVAL.  *watch is NULL after an error.
+ */
+SP_API SP_MUST_CHECK int sp_watch_run(struct sp_watch **watch, const struct sp_watch_opts *opts,
+				      struct sp_errinfo *err);
+/* Lives as long as the watch. */
+SP_API const struct sp_watch_result *sp_watch_result(const struct sp_watch *watch);
+SP_API void sp_watch_free(struct sp_watch *watch); /* accepts NULL */
+
+SP_API const char *sp_watch_source_name(enum sp_watch_source source);
+/* What it counts, in some words. */
+SP_API const char *sp_watch_source_about(enum sp_watch_source source);
+
+#endif

@@ -1,0 +1,82 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	aiobench=${AIOBENCH:-$BATS_TEST_DIRNAME/../../build/bin/aiobench}
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n 1; }
+
+# A device that can be watched, or nothing.
+device()
+{
+	local d
+	for d in /sys/block/*/stat; do
+		d=${d%/stat}
+		[ -r "$d/stat" ] && echo "${d##*/}" && return
+	done
+}
+
+@test "a device is watched: a histogram, lines of JSON and a report" {
+	d=$(device)
+	[ -n "$d" ] || skip "no block device here"
+	COLUMNS=40 run -0 "$aiobench" watch --runtime=300ms --status-interval=100ms --status=s.json --stats=r.json "$d"
+	[[ ${lines[0]} == "$d: "*" samples, "* && $output == *"stat: requests in the device's queue"* ]]
+	[ "$(awk '{ if (length($0) > n) n = length($0) } END { print n }' <<<"$(sed '1,/outstanding/d' <<<"$output")")" -le 40 ]
+	[ "$(grep -c '^{"begin_s":.*"depth_mean_exact":' s.json)" -ge 2 ]
+	[ "$(value kind)" = '"watch"' ]
+	[ "$(value source)" = '"stat"' ]
+	[ "$(value samples)" -gt 1 ]
+	run -0 "$aiobench" watch --runtime=100ms --source=inflight --sample_rate=100 --stats=r.json "$d"
+	[ "$(value source)" = '"inflight"' ]
+	[ "$(value depth_mean_exact)" = null ]
+}
+
+@test "a process is watched through its rings, at the depth that it has" {
+	head -c 4M /dev/zero > f
+	"$aiobench" run --direct=0 --ioengine=io_uring --io_size=4K f >/dev/null 2>&1 || skip "no io_uring here"
+	"$aiobench" run --direct=0 --ioengine=io_uring --iodepth=32 --runtime=60 f >/dev/null &
+	pid=$!
+	for _ in {1..50}; do
+		[ -n "$(find /proc/$pid/fd -lname 'anon_inode:\[io_uring\]' 2>/dev/null)" ] && break
+		sleep 0.1
+	done
+	run "$aiobench" watch --runtime=300ms --stats=r.json $pid
+	kill -TERM $pid
+	wait $pid
+	[ "$status" = 0 ] || skip "the system does not show rings: $output"
+	[ "$(value source)" = '"fdinfo"' ]
+	[ "$(value depth_max)" -le 32 ]
+	[ "$(value rings)" = 1 ]
+}
+
+@test "who interrupts it gets the report, and it ends with the process" {
+	d=$(device)
+	[ -n "$d" ] || skip "no block device here"
+	"$aiobench" watch --stats=r.json "$d" > out &
+	pid=$!
+	sleep 0.4
+	kill -TERM $pid
+	wait $pid
+	[ "$(value stopped)" = true ]
+	grep -q "^mean " out
+}
+
+@test "what cannot be watched is refused with the reason" {
+	run -2 "$aiobench" watch nosuchdevice
+	[[ $output == *"nosuchdevice: No such file or directory" ]]
+	run -2 "$aiobench" watch 4194305
+	[[ $output == *"there is no such process"* ]]
+	run -2 "$aiobench" watch .
+	[[ $output == *"neither a block device nor the number of a process"* ]]
+	run -2 "$aiobench" watch $$
+	[[ $output == *"has no io_uring that can be read"* ]]
+	run -2 "$aiobench" watch --source=fdinfo nosuchdevice
+	[[ $output == *'has no source "fdinfo"'* ]]
+	run -2 "$aiobench" watch --source=magic nosuchdevice
+	[[ $output == *"magic"* ]]
+}

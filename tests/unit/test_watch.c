@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Watching: recorded files of systems, planted trees that stand still or
+ * change at known moments, and a ring whose operations never end.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <liburing.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "bench/watch.h"
+#include "tap.h"
+
+static char root[] = "/tmp/watch-XXXXXX";
+static char sys[64], proc[64];
+static struct sp_watch_opts opts;
+static struct sp_watch *watch;
+static struct sp_errinfo err;
+
+static void plant(const char *path, const char *text)
+{
+	char full[512];
+	FILE *f;
+
+	snprintf(full, sizeof(full), "%s/%s", root, path);
+	for (char *s = full + strlen(root) + 1; (s = strchr(s, '/')); *s++ = '/') {
+		*s = '\0';
+		mkdir(full, 0777);
+	}
+	f = fopen(full, "w");
+	if (!f || fputs(text, f) < 0 || fclose(f)) {
+		diag("%s: %s", full, strerror(errno));
+		exit(1);
+	}
+}
+
+static void reset(const char *target)
+{
+	opts = (struct sp_watch_opts){
+		.target = target, .runtime_ns = 30000000, .sys = sys, .proc = proc
+	};
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+}
+
+static int try(void)
+{
+	sp_watch_free(watch);
+	return sp_watch_run(&watch, &opts, &err);
+}
+
+static const struct sp_watch_result *run(void)
+{
+	if (try()) {
+		diag("cannot watch %s: %s", opts.target, err.text);
+		exit(1);
+	}
+	return sp_watch_result(watch);
+}
+
+/* As kernels of several versions write them. */
+static void recorded(void)
+{
+	struct sp__diskstat s;
+	uint64_t n;
+
+	ok(sp__watch_parse_stat(
+		   "10492661   669785 928497002 10530927  3099816   153273 1817938768  "
+		   "9615765        7  1497732 20569719   451842       62 1796249560   "
+		   "422841     1860      185\n",
+		   &s) &&
+		   s.outstanding == 7 && s.queue_ms == 20569719 &&
+		   s.requests == 10492661 + 3099816 + 451842 + 1860 &&
+		   s.latency_ms == 10530927 + 9615765 + 422841 + 185,
+	   "stat with discards and flushes");
+	ok(sp__watch_parse_stat("  100 0 800 50 20 0 160 30 3 60 80 5 0 40 2\n", &s) &&
+		   s.outstanding == 3 && s.requests == 125 && s.latency_ms == 82,
+	   "without flushes");
+	ok(sp__watch_parse_stat("100 0 800 50 20 0 160 30 3 60 80", &s) && s.requests == 120 &&
+		   s.queue_ms == 80,
+	   "without both");
+	ok(!sp__watch_parse_stat("100 0 800 50 20 0 160 30 3 60\n", &s) &&
+		   !sp__watch_parse_stat("", &s) &&
+		   !sp__watch_parse_stat("1 2 3 x 5 6 7 8 9 10 11", &s),
+	   "and what is none");
+	ok(sp__watch_parse_inflight("       3       12\n", &n) && n == 15 &&
+		   !sp__watch_parse_inflight("3\n", &n) && !sp__watch_parse_inflight("a b\n", &n),
+	   "inflight counts reads and writes");
+	ok(sp__watch_parse_fdinfo(
+		   "pos:\t0\nflags:\t02000002\nSqMask:\t0x7f\nSqHead:\t1200\n"
+		   "SqTail:\t1264\nCachedSqHead:\t1200\nCqMask:\t0xff\nCqHead:\t1000\n"
+		   "CqTail:\t1136\nCachedCqTail:\t1136\n",
+		   &n) &&
+		   n == 64,
+	   "a ring: what it took less what it completed");
+	ok(sp__watch_parse_fdinfo("pos:\t0\nSqHead:\t5\nCqTail:\t4294967290\n", &n) && n == 11,
+	   "though they count round");
+	ok(sp__watch_parse_fdinfo("pos:\t0\nSqHead:\t5\nCqTail:\t9\n", &n) && n == 0,
+	   "nothing if more was completed than taken");
+	ok(!sp__watch_parse_fdinfo("pos:\t0\nflags:\t02\nino:\t1044\n", &n),
+	   "a ring that is busy tells nothing");
+}
+
+static void devices(void)
+{
+	const struct sp_watch_result *r;
+
+	plant("sys/block/sda/stat", "0 0 0 0 0 0 0 0 5 0 0 0 0 0 0 0 0\n");
+	plant("sys/block/sda/inflight", "1 2\n");
+	plant("sys/block/sda/dev", "8:0\n");
+	reset("sda");
+	r = run();
+	ok(r->source == SP_WATCH_STAT && r->depth_mean == 5 && r->depth_max == 5 &&
+		   r->depth_p50 == 5 && r->depths == 6 && r->depth_ns[5] == r->elapsed_ns &&
+		   r->elapsed_ns >= 30000000 && !strcmp(r->name, "sda"),
+	   "what stands still is seen so, all the time");
+	ok(r->samples >= 2 && r->samples + r->missed <= r->elapsed_ns / 1000000 + 2,
+	   "a thousand times a second, or less often if it is late");
+	ok(r->depth_mean_exact == 0 && r->requests == 0, "nothing has passed through it");
+	opts.source = SP_WATCH_INFLIGHT;
+	r = run();
+	ok(r->depth_mean == 3 && r->depth_mean_exact < 0, "inflight has no exact mean");
+	opts.rate = 100;
+	r = run();
+	ok(r->samples <= 5, "the rate can be chosen");
+}
+
+static unsigned steps;
+
+/* After the first interval twice as many are outstanding; after the second all is gone. */
+static void change(void *arg, const struct sp_watch_interval *i)
+{
+	(void)arg;
+	steps++;
+	if (i->depth_last == 4)
+		plant("sys/block/sdb/stat", "50 0 0 900 0 0 0 0 8 0 800\n");
+	else
+		plant("sys/block/sdb/stat", "");
+}
+
+static void changes(void)
+{
+	const struct sp_watch_result *r;
+
+	plant("sys/block/sdb/stat", "0 0 0 0 0 0 0 0 4 0 0\n");
+	plant("sys/block/sdb/dev", "8:16\n");
+	reset("sdb");
+	opts.runtime_ns = 0;
+	opts.interval_ns = 20000000;
+	opts.interval = change;
+	r = run();
+	ok(r->ended && !r->stopped && steps >= 2, "it ends when there is nothing more to see");
+	ok(r->depth_max == 8 && r->depth_ns[4] >= 20000000 && r->depth_ns[8] > 0 &&
+		   r->depth_ns[4] + r->depth_ns[8] == r->elapsed_ns,
+	   "each number has its time");
+	ok(fabs(r->depth_mean - (4. * (double)r->depth_ns[4] + 8. * (double)r->depth_ns[8]) /
+					(double)r->elapsed_ns) < 1e-9 &&
+		   fabs(r->depth_mean_exact - 800e6 / (double)r->elapsed_ns) < 1e-9,
+	   "the mean is that of the samples, and the exact one what the system added up");
+	ok(r->requests == 50 && r->latency_mean_ns == 18e6,
+	   "completions and their latency are told");
+}
+
+static void processes(void)
+{
+	const struct sp_watch_result *r;
+	char path[128];
+
+	plant("proc/4711/fdinfo/7", "pos:\t0\nSqHead:\t20\nCqTail:\t8\n");
+	plant("proc/4711/fdinfo/9", "pos:\t0\nSqHead:\t3\nCqTail:\t0\n");
+	plant("proc/4711/fd/0", "");
+	for (int fd = 7; fd <= 9; fd += 2) {
+		snprintf(path, sizeof(path), "%s/proc/4711/fd/%d", root, fd);
+		ok(!symlink("anon_inode:[io_uring]", path), "ring %d is planted", fd);
+	}
+	reset("4711");
+	r = run();
+	ok(r->source == SP_WATCH_FDINFO && r->rings == 2 && r->depth_mean == 15 &&
+		   r->depth_mean_exact < 0,
+	   "the rings of a process are added up");
+	plant("proc/4712/fd/0", "");
+	reset("4712");
+	ok(try() == SP_EUNSUP && strstr(err.text, "has no io_uring"),
+	   "one without rings is refused");
+	reset("4713");
+	ok(try() == -ESRCH, "and one that is not there");
+	reset("4711");
+	opts.source = SP_WATCH_STAT;
+	ok(try() == SP_EUNSUP && strstr(err.text, "no source \"stat\""),
+	   "and a source that it does not have");
+	reset("sdz");
+	ok(try() == -ENOENT, "as a device that is not there");
+	reset("sda");
+	opts.rate = -1;
+	ok(try() == -EINVAL, "and a rate that is none");
+}
+
+/* A ring with so many reads from a pipe that nobody writes to. */
+static void known_depth(unsigned n)
+{
+	const char *name = "a ring with a known number of operations is seen so";
+	const struct sp_watch_result *r;
+	struct io_uring ring;
+	char pid[16], bytes[64];
+	int ends[2];
+
+	if (io_uring_queue_init(64, &ring, 0) < 0) {
+		skip(name, "no io_uring here");
+		return;
+	}
+	if (pipe(ends))
+		exit(1);
+	for (unsigned i = 0; i < n; i++)
+		io_uring_prep_read(io_uring_get_sqe(&ring), ends[0], bytes + i, 1, 0);
+	if (io_uring_submit(&ring) != (int)n)
+		exit(1);
+	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	reset(pid);
+	opts.sys = opts.proc = NULL;
+	if (try())
+		skip(name, "the system does not show rings");
+	else
+		ok((r = sp_watch_result(watch))->depth_mean == n && r->depth_max == n, "%s", name);
+	close(ends[1]);
+	io_uring_queue_exit(&ring);
+	close(ends[0]);
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *f)
+{
+	(void)st, (void)type, (void)f;
+	return remove(path);
+}
+
+int main(void)
+{
+	if (!mkdtemp(root))
+		return 1;
+	snprintf(sys, sizeof(sys), "%s/sys", root);
+	snprintf(proc, sizeof(proc), "%s/proc", root);
+	recorded();
+	devices();
+	changes();
+	processes();
+	known_depth(37);
+	sp_watch_free(watch);
+	nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	return done();
+}

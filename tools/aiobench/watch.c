@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What another process or a device has outstanding.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <stdnoreturn.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include "choice.h"
+#include "msg.h"
+#include "aiobench.h"
+
+enum { OPT_SOURCE = 576, OPT_RATE };
+
+static const struct argp_option options[] = {
+	{ 0, 0, 0, 0, "Of watch:", 8 },
+	{ "source", OPT_SOURCE, "NAME", 0,
+	  "auto (default), stat, inflight: of a device; fdinfo: of a process", 8 },
+	{ "sample_rate", OPT_RATE, "N", 0, "Samples a second (1000)", 8 },
+	{ 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	static const struct choice sources[] = { { "auto", SP_WATCH_AUTO },
+						 { "stat", SP_WATCH_STAT },
+						 { "inflight", SP_WATCH_INFLIGHT },
+						 { "fdinfo", SP_WATCH_FDINFO },
+						 { NULL, 0 } };
+	struct load_options *o = state->input;
+
+	switch (key) {
+	case OPT_SOURCE:
+		o->watch.source = (enum sp_watch_source)choice_option("--source", arg, sources, 2);
+		return 0;
+	case OPT_RATE:
+		o->watch.rate = number_value("--sample_rate", arg, 0.001, 1e6);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp watch_argp = { options, parse, 0, 0, 0, 0, 0 };
+
+static void show_interval(void *arg, const struct sp_watch_interval *i)
+{
+	struct load_options *o = arg;
+	int rc = sp_report_watch_interval(i, o->status_file);
+
+	if (rc < 0)
+		die_sys(-rc, "%s", o->status ? o->status : "standard error");
+}
+
+/* Of the terminal, or as COLUMNS says; 0: not known. */
+static int columns(void)
+{
+	const char *said = getenv("COLUMNS");
+	struct winsize size;
+
+	if (said && atoi(said) > 0)
+		return atoi(said);
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+		return size.ws_col;
+	return 0;
+}
+
+int command_watch(struct load_options *o)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_watch_opts *w = &o->watch;
+	struct sp_report *report;
+	struct sp_watch *watch;
+	int rc;
+
+	if (o->bench.ntargets > 1)
+		die("watch watches one device or process");
+	w->target = o->bench.targets[0];
+	w->runtime_ns = o->runtime_given ? o->bench.runtime_ns : 0;
+	w->stop = &interrupted;
+	open_status(o);
+	if (o->bench.interval_ns) {
+		w->interval_ns = o->bench.interval_ns;
+		w->interval = show_interval;
+		w->interval_arg = o;
+	}
+	catch_signals();
+	rc = sp_watch_run(&watch, w, &err);
+	if (rc < 0)
+		die_of(rc, &err);
+	(void)sp_report_watch_text(sp_watch_result(watch), stdout, columns());
+	report = sp_report_watch(w, sp_watch_result(watch));
+	write_stats(o, report);
+	sp_report_free(report);
+	sp_watch_free(watch);
+	if (o->status && fclose(o->status_file))
+		die_sys(errno, "%s", o->status);
+	return 0;
+}
