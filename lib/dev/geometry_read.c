@@ -334,6 +334,8 @@ int sp_geometry_load(struct sp_geometry **g, const char *path, struct sp_errinfo
 	fclose(f);
 	if (rc)
 		rc = sp__err(err, rc, "read", path, -1);
+	else if (!doc && (!*where.text || json_error_code(&where) == json_error_out_of_memory))
+		rc = sp__err(err, -ENOMEM, "malloc", path, -1);
 	else if (!doc)
 		rc = sp__errf(err, SP_EFORMAT, "read", path, where.position, "line %d: %s",
 			      where.line, where.text);

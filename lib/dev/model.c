@@ -158,6 +158,15 @@ static int parse(struct sp__jobj *o, struct sp__model *m)
 	return sp__jclose(o);
 }
 
+/* Why a text is no JSON.  The parser does not always tell that memory was refused. */
+static int no_json(const char *file, const json_error_t *why, struct sp_errinfo *err)
+{
+	if (!*why->text || json_error_code(why) == json_error_out_of_memory)
+		return sp__err(err, -ENOMEM, "malloc", file, -1);
+	return sp__errf(err, SP_EFORMAT, "read", file, why->position, "line %d: %s", why->line,
+			why->text);
+}
+
 static int load(struct sp__model *m, const char *file, const char *text, size_t bytes,
 		struct sp_errinfo *err)
 {
@@ -168,8 +177,7 @@ static int load(struct sp__model *m, const char *file, const char *text, size_t 
 
 	root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &why);
 	if (!root)
-		return sp__errf(err, SP_EFORMAT, "read", file, why.position, "line %d: %s",
-				why.line, why.text);
+		return no_json(file, &why, err);
 	sp__jopen(&o, root, file, "", err);
 	rc = o.rc ? o.rc : parse(&o, m);
 	json_decref(root);
@@ -192,6 +200,15 @@ int sp__model_parse(struct sp__model **m, const char *file, const char *text, si
 	return rc;
 }
 
+/* The text is right; but where memory is refused the parser may lose some of it. */
+static int parse_shipped(struct sp__model **m, const char *name, const char *text,
+			 struct sp_errinfo *err)
+{
+	int rc = sp__model_parse(m, name, text, strlen(text), NULL);
+
+	return rc ? sp__err(err, -ENOMEM, "malloc", name, -1) : 0;
+}
+
 int sp__model_load(struct sp__model **m, const char *name, struct sp_errinfo *err)
 {
 	size_t len = strlen(name), bytes = 0;
@@ -202,8 +219,7 @@ int sp__model_load(struct sp__model **m, const char *name, struct sp_errinfo *er
 	*m = NULL;
 	if (!strchr(name, '/') && !(len > 5 && !strcmp(name + len - 5, ".json"))) {
 		text = shipped_text(name);
-		return text ? sp__model_parse(m, name, text, strlen(text), err)
-			    : unknown(name, err);
+		return text ? parse_shipped(m, name, text, err) : unknown(name, err);
 	}
 	rc = read_file(name, &own, &bytes, err);
 	if (!rc)

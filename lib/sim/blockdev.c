@@ -22,6 +22,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/err.h"
 #include "sim/blockdev_impl.h"
 
 static void set_limits(struct sp__blockdev *bd, unsigned requests_max)
@@ -64,7 +65,7 @@ int sp__blockdev_open(struct sp__blockdev **out, const struct sp__model *m,
 	*out = NULL;
 	if (rc) {
 		sp__blockdev_close(bd);
-		return rc;
+		return sp__err(err, rc, "sim", "", -1);
 	}
 	*out = bd;
 	return 0;

@@ -83,7 +83,7 @@ int sp__machine_open(struct sp__machine **out, const struct sp__machine_spec *sp
 		rc = open_cache(m, err);
 	if (rc < 0) {
 		sp__machine_close(m);
-		return rc;
+		return sp__err(err, rc, "sim", "", -1);
 	}
 	*out = m;
 	return 0;

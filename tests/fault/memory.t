@@ -13,6 +13,7 @@ locale=$(cd "$OLDPWD" && realpath build/locale 2>/dev/null)
 
 "$xgen" lines --words=3 --seed=4 --bytes=2M -o in || exit 2
 head -n 300 in >few
+head -c 200K in >few-more
 "$xsort" few >sorted || exit 2
 
 locale_env=(env)
@@ -52,6 +53,10 @@ sweep 'a small sort' few
 sweep 'numbers, keys, unique' -k2,2n -k1,1 -u few
 sweep 'through temporary space' -S 1M in
 sweep 'through temporary space, compressed' -S 1M --spill-compression=zstd in
+# Less would stay in memory.
+small=(-S 512K --run-size=32K --page-size=4K)
+sweep 'on a simulated machine' "${small[@]}" --volume=sim:linear,cache=64K,fs=group,files=both few-more
+sweep 'placed by tracks' "${small[@]}" --volume=sim:tiny --placement=semiseq few-more
 sweep 'merging' -m sorted sorted sorted
 if [ -n "$locale" ] && [ -e "$locale/en_US.UTF-8" ]; then
 	locale_env=(env LOCPATH="$locale" LC_ALL=en_US.UTF-8)
