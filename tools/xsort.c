@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <spindle/size.h>
 #include <spindle/sort.h>
+#include "device.h"
 #include "msg.h"
 #include "signals.h"
 #include "stdio_end.h"
@@ -69,6 +70,9 @@ static void compress_small_runs(struct sp_sort_opts *opts)
 /* What the library needs to know besides what the options said directly. */
 static void fill_options(struct settings *set)
 {
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_geometry *geometry;
+
 	if (set->csv && set->separator == -1)
 		set->separator = ',';
 	set->opts.format = format_of(set);
@@ -79,7 +83,9 @@ static void fill_options(struct settings *set)
 	set->opts.unique = set->unique;
 	set->opts.tmpdirs = set->tmpdirs;
 	set->opts.ntmpdirs = set->ntmpdirs;
-	device_geometry(set);
+	if (device_geometry(&geometry, set->geometry, set->opts.volume, &err) < 0)
+		failure(set, &err, 0);
+	set->opts.geometry = geometry;
 	set->opts.keys = order_compile(set, set->opts.format);
 }
 

@@ -48,6 +48,27 @@ uint64_t sp__inputs_bytes(const char *const *inputs, size_t n, bool *all)
 	return sum;
 }
 
+/* What is no regular file, or cannot be opened later, takes no place. */
+int sp__inputs_lay(struct sp__machine *m, const char *const *inputs, size_t n, unsigned *first,
+		   struct sp_errinfo *err)
+{
+	bool regular;
+
+	for (size_t i = 0; m && i < n; i++) {
+		int number = sp__machine_file(m, SP__SIM_INPUT,
+					      sp__inputs_bytes(inputs + i, 1, &regular));
+
+		if (number == -ENOSPC)
+			return sp__errf(err, number, "read", inputs[i], -1,
+					"No space left on the simulated device");
+		if (number < 0)
+			return sp__err(err, number, "allocate", NULL, -1);
+		if (i == 0)
+			*first = (unsigned)number;
+	}
+	return 0;
+}
+
 int sp__input_open(const char *name, struct sp_errinfo *err)
 {
 	int fd;

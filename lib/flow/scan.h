@@ -42,6 +42,12 @@ const char *sp__scan_engine(const struct sp__scan *scan);
  * some are not.
  */
 uint64_t sp__inputs_bytes(const char *const *inputs, size_t n, bool *all);
+/*
+ * Gives inputs that lie on a simulated machine their places there, before anything else
+ * gets one; *first is the number of the first, the others follow it.  m may be NULL.
+ */
+SP_MUST_CHECK int sp__inputs_lay(struct sp__machine *m, const char *const *inputs, size_t n,
+				 unsigned *first, struct sp_errinfo *err);
 /* Opens an input ("-": 0) for reading; the descriptor or -errno, told in err. */
 SP_MUST_CHECK int sp__input_open(const char *name, struct sp_errinfo *err);
 void sp__input_close(const char *name, int fd);

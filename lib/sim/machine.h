@@ -122,6 +122,14 @@ uint64_t sp__machine_now_ns(const struct sp__machine *m);
 uint64_t sp__machine_clock_ns(const void *machine);
 /* Computation: time passes while outstanding I/O proceeds. */
 void sp__machine_charge(struct sp__machine *m, uint64_t ns);
+/*
+ * The same in 1e-12 s.  What is less than a nanosecond is kept for the next charge:
+ * data comes in batches as the host gives them, and the sum must not depend on how
+ * they are cut.
+ */
+void sp__machine_charge_ps(struct sp__machine *m, uint64_t ps);
+/* The machine if the tool's own files of that kind, IN or OUT, lie on it, else NULL. */
+struct sp__machine *sp__machine_for(struct sp__machine *m, enum sp__sim_files kind);
 
 /*
  * A file of so many bytes (0: it grows) in an area of the device.  Returns

@@ -66,6 +66,7 @@ struct sp__machine {
 
 	struct sp__vclock clock;
 	uint64_t event_ns; /* of the last event inside, <= clock when the program runs */
+	uint64_t owed_ps;  /* of computation that has not been charged */
 	struct sp__rng noise;
 	int rc; /* memory was refused where nobody could be told */
 

@@ -14,6 +14,7 @@
 #include "sim/machine_impl.h"
 
 #define BACKGROUND_PAGES 1024 /* of one batch */
+#define PS_PER_NS 1000
 
 /* Does request a come before b in what is told to the program? */
 static bool before(const struct sp__simreq *a, const struct sp__simreq *b)
@@ -122,6 +123,18 @@ void sp__machine_catch_up(struct sp__machine *m)
 void sp__machine_charge(struct sp__machine *m, uint64_t ns)
 {
 	sp__vclock_charge(&m->clock, ns);
+}
+
+void sp__machine_charge_ps(struct sp__machine *m, uint64_t ps)
+{
+	m->owed_ps += ps;
+	sp__machine_charge(m, m->owed_ps / PS_PER_NS);
+	m->owed_ps %= PS_PER_NS;
+}
+
+struct sp__machine *sp__machine_for(struct sp__machine *m, enum sp__sim_files kind)
+{
+	return m && (m->spec.files == kind || m->spec.files == SP__SIM_FILES_BOTH) ? m : NULL;
 }
 
 void sp__machine_depth(struct sp__machine *m)

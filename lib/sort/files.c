@@ -277,7 +277,8 @@ static int run(struct job *j)
 	sp_sort_expect(&j->opts, j->io->inputs, j->io->ninputs);
 	rc = sp_sort_new(&j->sort, &j->opts, j->err);
 	if (!rc)
-		rc = sp__lay_inputs(j->sort, j->io->inputs, j->io->ninputs);
+		rc = sp__inputs_lay(sp__machine_of(j->sort, SP__SIM_FILES_IN), j->io->inputs,
+				    j->io->ninputs, &j->sort->input_file, j->err);
 	if (rc < 0)
 		return rc;
 	if (j->io->merge && !must_read_first(j)) {

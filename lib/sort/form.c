@@ -18,6 +18,7 @@
 #include "base/machine.h"
 #include "sort/plan.h"
 #include "sort/state.h"
+#include "spill/where.h"
 
 #define PREFETCH 8
 /* One slot is filled, one sorted, one stored; more are halved sooner or later. */
@@ -142,7 +143,7 @@ int sp__form_open_spill(struct sp_sort *s)
 		.budget = &s->budget,
 		.trace = s->trace,
 		.machine = s->machine,
-		.block = s->opts.volume && !s->machine ? strchr(s->opts.volume, ':') + 1 : NULL,
+		.block = sp__where_block(s->opts.volume),
 		.placement = s->plan.placement,
 		.geometry = s->opts.geometry,
 		.runs = s->plan.runs,

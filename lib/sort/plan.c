@@ -22,11 +22,10 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/err.h"
-#include "sim/fsmap.h"
-#include "sim/machine.h"
 #include "sort/plan_impl.h"
 #include "sort/predict.h"
 #include "sort/readplan.h"
+#include "spill/where.h"
 
 #define FLOOR_BYTES (UINT64_C(512) << 10)
 #define DEFAULT_BYTES (UINT64_C(1) << 30)
@@ -52,7 +51,7 @@ uint64_t sp__plan_working(uint64_t memory_bytes)
 
 bool sp__plan_simulated(const struct sp_sort_opts *opts)
 {
-	return opts->volume && !strncmp(opts->volume, "sim:", 4);
+	return sp__where_simulated(opts->volume);
 }
 
 unsigned sp__plan_threads(unsigned parallel)
@@ -351,46 +350,17 @@ static int refuse(const struct sp_sort_opts *o, const struct sp__layout *l, uint
 			l->fan_in ? l->fan_in : 2, memory);
 }
 
-static int check_machine(const struct sp_sort_opts *o, struct sp_errinfo *err)
-{
-	struct sp__machine_spec spec;
-	int rc = sp__machine_spec_parse(&spec, strchr(o->volume, ':') + 1, err);
-
-	if (rc == 0 && o->placement != SP_PLACE_CONTIGUOUS && spec.fs != SP__FS_NONE)
-		return sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
-				"runs can be placed by tracks with fs=none alone");
-	return rc;
-}
-
 static int check_volume(const struct sp_sort_opts *o, struct sp_errinfo *err)
 {
-	struct sp_geometry_info info;
-	const char *v = o->volume;
+	struct sp__where where = { o->volume, o->overwrite, o->placement, o->geometry };
 	int rc;
 
-	if (v && strncmp(v, "sim:", 4) && strncmp(v, "block:", 6))
-		return sp__errf(err, SP_ESYNTAX, "plan", v, -1,
-				"a volume is block:DEVICE or sim:MODEL");
-	if (v && !sp__plan_simulated(o) && !o->overwrite)
-		return sp__errf(err, -EPERM, "plan", v, -1,
-				"all that is on the device may be lost: say --overwrite");
-	if (v && o->compress_program)
-		return sp__errf(err, SP_EUNSUP, "plan", v, -1,
+	if (o->volume && o->compress_program)
+		return sp__errf(err, SP_EUNSUP, "plan", o->volume, -1,
 				"what a program compresses cannot lie on a volume");
-	if (sp__plan_simulated(o)) {
-		rc = check_machine(o, err);
-		if (rc < 0)
-			return rc;
-	}
-	if (o->placement == SP_PLACE_CONTIGUOUS)
-		return 0;
-	if (!v || !o->geometry)
-		return sp__errf(err, SP_EUNSUP, "plan", v, -1,
-				"runs can be placed on a device of known geometry alone");
-	sp_geometry_info(o->geometry, &info);
-	if (!info.tracks)
-		return sp__errf(err, SP_EUNSUP, "plan", info.device, -1,
-				"the device has no tracks to place runs on");
+	rc = sp__where_check(&where, err);
+	if (rc < 0 || o->placement == SP_PLACE_CONTIGUOUS)
+		return rc;
 	if (o->compression != SP_SPILL_RAW || o->compress_program)
 		return sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
 				"compressed runs cannot be placed by tracks");

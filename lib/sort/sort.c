@@ -12,6 +12,7 @@
 #include "sort/plan.h"
 #include "sort/state.h"
 #include "spill/fiemap.h"
+#include "spill/where.h"
 
 static int fail(struct sp_sort *s, int rc)
 {
@@ -61,36 +62,6 @@ static int open_parts(struct sp_sort *s)
 	return sp__form_open(s);
 }
 
-/* Of a real device a part may be in use; of a simulated one all is known. */
-static int check_geometry(const struct sp_sort *s)
-{
-	const struct sp__model *m = sp__machine_model(s->machine);
-	struct sp_geometry_info info;
-
-	if (!s->opts.geometry)
-		return 0;
-	sp_geometry_info(s->opts.geometry, &info);
-	if (info.blocks == m->blocks && info.block_bytes == m->block_bytes)
-		return 0;
-	return sp__errf(s->err, SP_EUNSUP, "plan", info.device, -1,
-			"the geometry has %llu blocks of %u bytes, the simulated device %llu of %u",
-			(unsigned long long)info.blocks, info.block_bytes,
-			(unsigned long long)m->blocks, m->block_bytes);
-}
-
-static int open_machine(struct sp_sort *s)
-{
-	struct sp__machine_spec spec;
-	int rc;
-
-	if (!sp__plan_simulated(&s->opts))
-		return 0;
-	rc = sp__machine_spec_parse(&spec, strchr(s->opts.volume, ':') + 1, s->err);
-	if (rc == 0)
-		rc = sp__machine_open(&s->machine, &spec, s->err);
-	return rc ? rc : check_geometry(s);
-}
-
 int sp_sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts, struct sp_errinfo *err)
 {
 	struct sp_sort *s = calloc(1, sizeof(*s));
@@ -104,7 +75,7 @@ int sp_sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts, struct s
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_mutex_init(&s->busy, NULL);
 	pthread_cond_init(&s->changed, NULL);
-	rc = open_machine(s);
+	rc = sp__where_machine(s->opts.volume, s->opts.geometry, &s->machine, s->err);
 	s->begin_ns = sp__sort_now_ns(s);
 	s->cpu_begin_ns = sp__sort_cpu_ns(s);
 	if (!rc)

@@ -84,7 +84,6 @@ struct sp_sort {
 	struct sp__trace *trace;
 	struct sp__machine *machine; /* NULL: the real one */
 	unsigned input_file;	     /* number of the first input there; the others follow it */
-	uint64_t owed_ps;	     /* to it, for computing */
 	struct sp__pace pace;	     /* of the final merge, or of replacement selection */
 	enum sp__sort_state state;
 	int error; /* the first; returned ever after */
@@ -168,8 +167,6 @@ uint64_t sp__sort_now_ns(const struct sp_sort *s);
 uint64_t sp__sort_cpu_ns(const struct sp_sort *s);
 /* The simulated machine, if the program's own files of that kind lie on it; or NULL. */
 struct sp__machine *sp__machine_of(const struct sp_sort *s, enum sp__sim_files kind);
-/* Inputs that lie on the machine get their places, before anything is spilled. */
-SP_MUST_CHECK int sp__lay_inputs(struct sp_sort *s, const char *const *inputs, size_t n);
 /* On a simulated machine: so much work takes its time. */
 void sp__charge_scan(struct sp_sort *s, uint64_t records, uint64_t bytes);
 void sp__charge_sorting(struct sp_sort *s, uint64_t records);

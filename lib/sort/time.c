@@ -7,11 +7,8 @@
  * model, times n log2 n comparisons for sorting a run, log2 of the fan-in for
  * each record merged, bytes copied.  The figures depend on nothing of the host.
  */
-#include <errno.h>
 #include <math.h>
 #include "base/clock.h"
-#include "base/err.h"
-#include "flow/scan.h"
 #include "sort/state.h"
 
 #define PS_PER_NS 1000
@@ -34,44 +31,7 @@ uint64_t sp__sort_cpu_ns(const struct sp_sort *s)
 
 struct sp__machine *sp__machine_of(const struct sp_sort *s, enum sp__sim_files kind)
 {
-	enum sp__sim_files files;
-
-	if (!s->machine)
-		return NULL;
-	files = sp__machine_spec(s->machine)->files;
-	return files == kind || files == SP__SIM_FILES_BOTH ? s->machine : NULL;
-}
-
-/* What is no regular file, or cannot be opened later, takes no place. */
-int sp__lay_inputs(struct sp_sort *s, const char *const *inputs, size_t n)
-{
-	struct sp__machine *m = sp__machine_of(s, SP__SIM_FILES_IN);
-	bool regular;
-
-	for (size_t i = 0; m && i < n; i++) {
-		int number = sp__machine_file(m, SP__SIM_INPUT,
-					      sp__inputs_bytes(inputs + i, 1, &regular));
-
-		if (number == -ENOSPC)
-			return sp__errf(s->err, number, "read", inputs[i], -1,
-					"No space left on the simulated device");
-		if (number < 0)
-			return sp__err(s->err, number, "allocate", NULL, -1);
-		if (i == 0)
-			s->input_file = (unsigned)number;
-	}
-	return 0;
-}
-
-/*
- * What is less than a nanosecond is kept for the next charge: input comes in
- * batches as the host gives them, and the sum must not depend on how they are cut.
- */
-static void charge_ps(struct sp_sort *s, uint64_t ps)
-{
-	s->owed_ps += ps;
-	sp__machine_charge(s->machine, s->owed_ps / PS_PER_NS);
-	s->owed_ps %= PS_PER_NS;
+	return sp__machine_for(s->machine, kind);
 }
 
 static uint64_t copy_ps(const struct sp__model *m, uint64_t bytes)
@@ -86,7 +46,8 @@ void sp__charge_scan(struct sp_sort *s, uint64_t records, uint64_t bytes)
 	if (!s->machine)
 		return;
 	m = sp__machine_model(s->machine);
-	charge_ps(s, records * m->cpu_record_ns * PS_PER_NS + copy_ps(m, bytes));
+	sp__machine_charge_ps(s->machine,
+			      records * m->cpu_record_ns * PS_PER_NS + copy_ps(m, bytes));
 }
 
 void sp__charge_sorting(struct sp_sort *s, uint64_t records)
@@ -104,7 +65,7 @@ void sp__charge_sorting(struct sp_sort *s, uint64_t records)
 void sp__charge_copy(struct sp_sort *s, uint64_t bytes)
 {
 	if (s->machine)
-		charge_ps(s, copy_ps(sp__machine_model(s->machine), bytes));
+		sp__machine_charge_ps(s->machine, copy_ps(sp__machine_model(s->machine), bytes));
 }
 
 void sp__charge_merge(struct sp_sort *s, struct sp__pace *p, unsigned fan_in)
@@ -116,7 +77,7 @@ void sp__charge_merge(struct sp_sort *s, struct sp__pace *p, unsigned fan_in)
 		m = sp__machine_model(s->machine);
 		each = m->cpu_record_ns + m->cpu_compare_ns * log2(fan_in > 1 ? fan_in : 2);
 		sp__machine_charge(s->machine, (uint64_t)((double)p->records * each));
-		charge_ps(s, copy_ps(m, p->bytes));
+		sp__machine_charge_ps(s->machine, copy_ps(m, p->bytes));
 	}
 	*p = (struct sp__pace){ 0 };
 }

@@ -6,6 +6,11 @@
 
 #define QUIET_S 1.0
 
+const struct choice progress_words[] = { { "auto", PROGRESS_AUTO },
+					 { "always", PROGRESS_ALWAYS },
+					 { "never", PROGRESS_NEVER },
+					 { NULL, 0 } };
+
 static double now(void)
 {
 	struct timespec t;

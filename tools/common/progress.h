@@ -7,8 +7,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "choice.h"
 
 enum progress_mode { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
+extern const struct choice progress_words[];
 
 struct progress {
 	const char *const *phases; /* names, by number */

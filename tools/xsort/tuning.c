@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <string.h>
 #include "choice.h"
+#include "device.h"
 #include "msg.h"
 #include "number.h"
 #include "quote.h"
@@ -72,10 +73,6 @@ const struct option tuning_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static const struct choice progress_words[] = { { "auto", PROGRESS_AUTO },
-						{ "always", PROGRESS_ALWAYS },
-						{ "never", PROGRESS_NEVER },
-						{ NULL, 0 } };
 static const struct choice compression_words[] = {
 	{ "lz4", SP_SPILL_LZ4 }, { "zstd", SP_SPILL_ZSTD }, { "none", SP_SPILL_RAW }, { NULL, 0 }
 };
@@ -94,13 +91,6 @@ static const struct choice readahead_words[] = {
 	{ "extended", SP_READ_EXTENDED }, { "cluster", SP_READ_CLUSTER },
 	{ "auto", SP_READ_AUTO },	  { NULL, 0 }
 };
-static const struct choice direct_words[] = {
-	{ "auto", -1 }, { "always", 1 }, { "never", 0 }, { NULL, 0 }
-};
-static const struct choice placement_words[] = { { "contiguous", SP_PLACE_CONTIGUOUS },
-						 { "track", SP_PLACE_TRACK },
-						 { "semiseq", SP_PLACE_SEMISEQ },
-						 { NULL, 0 } };
 static const struct choice recycle_words[] = { { "none", SP_RECYCLE_NONE },
 					       { "all", SP_RECYCLE_ALL },
 					       { "auto", SP_RECYCLE_AUTO },
@@ -156,16 +146,14 @@ static void set_engine(struct settings *set, const char *name, const char *text)
 
 static void set_volume(struct settings *set, const char *name, const char *text)
 {
-	const char *colon = strchr(text, ':');
+	const char *dir = device_directory(name, text);
 
-	if (!colon || !colon[1])
-		die("invalid %s argument '%s'", name, text);
-	if (strncmp(text, "dir:", 4)) {
+	if (!dir) {
 		set->opts.volume = text;
 		return;
 	}
 	set->tmpdirs = must_alloc(set->tmpdirs, set->ntmpdirs + 1, sizeof(*set->tmpdirs));
-	set->tmpdirs[set->ntmpdirs++] = text + 4;
+	set->tmpdirs[set->ntmpdirs++] = dir;
 }
 
 static void add_bkey(struct settings *set, const char *name, const char *text)

@@ -5,7 +5,6 @@
  *
  *	options.c   the words: GNU sort's options and Spindle's own
  *	tuning.c    Spindle's own options
- *	device.c    what is known of the device that temporary data goes to
  *	order.c     ordering letters, keys, inheritance of the global letters
  *	files.c     --files0-from; are inputs readable, is the output writable
  *	warn.c      --debug: warnings about the keys
@@ -103,9 +102,6 @@ void warn_about_keys(const struct settings *set);
  */
 int annotate_begin(const struct settings *set, const struct sp_keyset *keys);
 int annotate_end(void);
-
-/* device.c: the geometry of the volume, into set->opts. */
-void device_geometry(struct settings *set);
 
 int check_run(const struct settings *set);
 int sort_run(struct settings *set);

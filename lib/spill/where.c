@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <string.h>
+#include "base/err.h"
+#include "dev/model.h"
+#include "sim/fsmap.h"
+#include "spill/where.h"
+
+#define SIM "sim:"
+#define BLOCK "block:"
+
+static const char *behind(const char *volume, const char *kind)
+{
+	size_t n = strlen(kind);
+
+	return volume && !strncmp(volume, kind, n) ? volume + n : NULL;
+}
+
+bool sp__where_simulated(const char *volume)
+{
+	return behind(volume, SIM) != NULL;
+}
+
+const char *sp__where_block(const char *volume)
+{
+	return behind(volume, BLOCK);
+}
+
+/* Of a real device a part may be in use; of a simulated one all is known. */
+static int check_geometry(const struct sp__machine *machine, const struct sp_geometry *geometry,
+			  struct sp_errinfo *err)
+{
+	const struct sp__model *m = sp__machine_model(machine);
+	struct sp_geometry_info info;
+
+	if (!geometry)
+		return 0;
+	sp_geometry_info(geometry, &info);
+	if (info.blocks == m->blocks && info.block_bytes == m->block_bytes)
+		return 0;
+	return sp__errf(err, SP_EUNSUP, "plan", info.device, -1,
+			"the geometry has %llu blocks of %u bytes, the simulated device %llu of %u",
+			(unsigned long long)info.blocks, info.block_bytes,
+			(unsigned long long)m->blocks, m->block_bytes);
+}
+
+int sp__where_machine(const char *volume, const struct sp_geometry *geometry,
+		      struct sp__machine **m, struct sp_errinfo *err)
+{
+	const char *text = behind(volume, SIM);
+	struct sp__machine_spec spec;
+	int rc;
+
+	if (!text)
+		return 0;
+	rc = sp__machine_spec_parse(&spec, text, err);
+	if (!rc)
+		rc = sp__machine_open(m, &spec, err);
+	return rc ? rc : check_geometry(*m, geometry, err);
+}
+
+static int check_machine(const struct sp__where *w, struct sp_errinfo *err)
+{
+	struct sp__machine_spec spec;
+	int rc = sp__machine_spec_parse(&spec, behind(w->volume, SIM), err);
+
+	if (rc == 0 && w->placement != SP_PLACE_CONTIGUOUS && spec.fs != SP__FS_NONE)
+		return sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
+				"runs can be placed by tracks with fs=none alone");
+	return rc;
+}
+
+int sp__where_check(const struct sp__where *w, struct sp_errinfo *err)
+{
+	struct sp_geometry_info info;
+	const char *v = w->volume;
+
+	if (v && !behind(v, SIM) && !behind(v, BLOCK))
+		return sp__errf(err, SP_ESYNTAX, "plan", v, -1,
+				"a volume is block:DEVICE or sim:MODEL");
+	if (behind(v, BLOCK) && !w->overwrite)
+		return sp__errf(err, -EPERM, "plan", v, -1,
+				"all that is on the device may be lost: say --overwrite");
+	if (behind(v, SIM)) {
+		int rc = check_machine(w, err);
+
+		if (rc < 0)
+			return rc;
+	}
+	if (w->placement == SP_PLACE_CONTIGUOUS)
+		return 0;
+	if (!v || !w->geometry)
+		return sp__errf(err, SP_EUNSUP, "plan", v, -1,
+				"runs can be placed on a device of known geometry alone");
+	sp_geometry_info(w->geometry, &info);
+	if (!info.tracks)
+		return sp__errf(err, SP_EUNSUP, "plan", info.device, -1,
+				"the device has no tracks to place runs on");
+	return 0;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+#include <spindle/sort.h>
+#include "device.h"
+#include "msg.h"
+
+#define SIM "sim:"
+#define DIR "dir:"
+
+const struct choice placement_words[] = { { "contiguous", SP_PLACE_CONTIGUOUS },
+					  { "track", SP_PLACE_TRACK },
+					  { "semiseq", SP_PLACE_SEMISEQ },
+					  { NULL, 0 } };
+const struct choice direct_words[] = {
+	{ "auto", -1 }, { "always", 1 }, { "never", 0 }, { NULL, 0 }
+};
+
+const char *device_directory(const char *option, const char *text)
+{
+	const char *colon = strchr(text, ':');
+
+	if (!colon || !colon[1])
+		die("invalid %s argument '%s'", option, text);
+	return strncmp(text, DIR, sizeof(DIR) - 1) ? NULL : colon + 1;
+}
+
+/* "sim:MODEL,key=value...": the model alone; the caller frees. */
+static char *model_of(const char *volume)
+{
+	const char *model = volume + sizeof(SIM) - 1;
+	size_t n = strcspn(model, ",");
+	char *name = must_alloc(NULL, n + 1, 1);
+
+	memcpy(name, model, n);
+	name[n] = '\0';
+	return name;
+}
+
+int device_geometry(struct sp_geometry **g, const char *file, const char *volume,
+		    struct sp_errinfo *err)
+{
+	char *model;
+	int rc;
+
+	*g = NULL;
+	if (file)
+		return sp_geometry_load(g, file, err);
+	if (!volume || strncmp(volume, SIM, sizeof(SIM) - 1))
+		return 0;
+	model = model_of(volume);
+	/* That there must be one is told where the rest is looked at. */
+	rc = *model ? sp_geometry_model(g, model, err) : 0;
+	free(model);
+	return rc;
+}
