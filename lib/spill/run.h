@@ -60,6 +60,7 @@ struct sp__run {
 	size_t keys_bytes, keys_cap;
 	struct sp__budget *budget;
 	uint64_t charged;
+	uint32_t file; /* of the store, that it was begun in */
 	int filter_fd; /* --compress-program: the whole run; else -1 */
 };
 

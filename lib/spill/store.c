@@ -27,7 +27,7 @@ static int open_place(struct sp__spill *s)
 {
 	struct sp__place_opts o = { .policy = s->opts.placement,
 				    .geometry = s->opts.geometry,
-				    .hops = SP_GEOMETRY_READ,
+				    .hops = s->opts.hops,
 				    .page_bytes = s->opts.page_bytes,
 				    .runs = s->opts.runs };
 	int rc = 0;
@@ -62,7 +62,8 @@ int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts)
 	s->nfiles = 2 * s->opts.ndirs;
 	s->files = calloc(s->nfiles, sizeof(*s->files));
 	s->space = calloc(s->nfiles, sizeof(*s->space));
-	if (!s->files || !s->space) {
+	s->users = calloc(s->nfiles, sizeof(*s->users));
+	if (!s->files || !s->space || !s->users) {
 		sp__err(opts->err, rc, "allocate", NULL, -1);
 		goto fail;
 	}
@@ -79,6 +80,7 @@ int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts)
 	if (rc < 0)
 		goto fail;
 	s->next_file = 0;
+	s->users[0] = 0;
 	*spill = s;
 	return 0;
 fail:
@@ -101,20 +103,60 @@ static int another_file(const struct sp__spill *s)
 	return -1;
 }
 
+static int grow_files(struct sp__spill *s)
+{
+	size_t n = 2 * s->nfiles;
+	struct sp__volume **files = realloc(s->files, n * sizeof(struct sp__volume *));
+	struct sp__space *space = files ? realloc(s->space, n * sizeof(*space)) : NULL;
+	unsigned *users = space ? realloc(s->users, n * sizeof(*users)) : NULL;
+
+	s->files = files ? files : s->files;
+	s->space = space ? space : s->space;
+	s->users = users ? users : s->users;
+	if (!users)
+		return sp__err(s->opts.err, -ENOMEM, "allocate", NULL, -1);
+	for (size_t i = s->nfiles; i < n; i++) {
+		s->files[i] = NULL;
+		s->space[i] = (struct sp__space){ 0 };
+		s->users[i] = 0;
+	}
+	s->nfiles = n;
+	return 0;
+}
+
+/* Where runs are apart: a file that none lies in. */
+static int unused_file(struct sp__spill *s)
+{
+	size_t file = 0;
+
+	while (file < s->nfiles && s->users[file])
+		file++;
+	return file == s->nfiles && grow_files(s) < 0 ? -ENOMEM : (int)file;
+}
+
 int sp__spill_next_file(struct sp__spill *s)
 {
 	size_t dir = s->next_file++ % s->opts.ndirs, file = s->first_file + dir;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	int instead = another_file(s), rc;
 
-	if (s->files[file] || s->opts.program)
-		return (int)file;
-	rc = open_file(s, file, dir, &err);
-	if ((rc == -EMFILE || rc == -ENFILE) && instead >= 0)
-		return instead;
+	if (s->opts.apart) {
+		rc = unused_file(s);
+		if (rc < 0)
+			return rc;
+		file = (size_t)rc;
+	}
+	rc = s->files[file] || s->opts.program ? 0 : open_file(s, file, dir, &err);
+	if ((rc == -EMFILE || rc == -ENFILE) && instead >= 0) {
+		file = (size_t)instead;
+		rc = 0;
+	}
 	if (rc < 0 && s->opts.err)
 		*s->opts.err = err;
-	return rc < 0 ? rc : (int)file;
+	if (rc < 0)
+		return rc;
+	s->users[file]++;
+	return (int)file;
 }
 
 uint64_t sp__spill_recycled_bytes(const struct sp__spill *s)
@@ -136,6 +178,9 @@ void sp__spill_close(struct sp__spill *s)
 		sp__space_release(&s->space[i]);
 	}
 	sp__place_free(s->place);
+	free(s->waiting);
+	free(s->batch);
+	free(s->users);
 	free(s->files);
 	free(s->space);
 	free(s);
@@ -148,56 +193,17 @@ void sp__spill_forget(struct sp__spill *s)
 			sp__machine_punch(s->opts.machine, s->files[i]->sim_file, 0, UINT64_MAX);
 }
 
-int sp__spill_submit(struct sp__spill *s, struct sp__io_owner *owner, struct sp__request **reqs,
-		     size_t n)
+void sp__spill_end_run(struct sp__spill *s, const struct sp__run *run)
 {
-	int rc;
+	uint32_t file = run->file;
 
-	for (size_t i = 0; i < n; i++) {
-		reqs[i]->tag = (uint64_t)(uintptr_t)owner;
-		if (reqs[i]->op == SP__OP_READ)
-			s->read_bytes += reqs[i]->bytes;
-		else
-			s->write_bytes += reqs[i]->bytes;
-	}
-	if (s->broken)
-		return s->broken;
-	rc = sp__queue_submit(s->queue, reqs, n);
-	if (rc < 0)
-		sp__err(s->opts.err, rc, reqs[0]->op == SP__OP_READ ? "read" : "write",
-			reqs[0]->volume->name, (long long)reqs[0]->offset);
-	return rc < 0 ? rc : 0;
-}
-
-/*
- * Nobody will hear of what is outstanding any more.  Closing the queue while
- * requests and buffers are all there still ends its use of them.
- */
-static int break_queue(struct sp__spill *s, int rc)
-{
-	s->broken = sp__err(s->opts.err, rc, "wait for", s->opts.dirs[0], -1);
-	sp__queue_counters(s->queue, &s->piped);
-	sp__queue_close(s->queue);
-	s->queue = NULL;
-	return rc;
-}
-
-int sp__spill_reap(struct sp__spill *s, size_t min)
-{
-	struct sp__request *done[64];
-	int n = s->broken;
-
-	if (n < 0)
-		return n;
-	n = sp__queue_reap(s->queue, done, 64, min < 64 ? min : 64, min ? -1 : 0);
-	if (n < 0)
-		return break_queue(s, n);
-	for (int i = 0; i < n; i++) {
-		struct sp__io_owner *owner = (void *)(uintptr_t)done[i]->tag;
-
-		owner->completed(owner, done[i]);
-	}
-	return n;
+	if (!s->opts.apart || --s->users[file])
+		return;
+	sp__machine_punch(s->opts.machine, s->files[file]->sim_file, 0, UINT64_MAX);
+	sp__volume_close(s->files[file]);
+	sp__space_release(&s->space[file]);
+	s->files[file] = NULL;
+	s->space[file] = (struct sp__space){ 0 };
 }
 
 void sp__spill_locate(const struct sp__spill *s, const struct sp__run *run, uint64_t unit,
@@ -208,6 +214,24 @@ void sp__spill_locate(const struct sp__spill *s, const struct sp__run *run, uint
 	req->volume = s->files[e->file];
 	unit = sp__spill_unit(run, unit);
 	req->offset = s->place ? sp__place_offset(s->place, unit) : unit * s->unit_bytes;
+}
+
+uint32_t sp__spill_piece(const struct sp__spill *s, const struct sp__run *run, uint64_t unit,
+			 uint32_t want)
+{
+	const struct sp__extent *e = sp__run_extent(run, unit);
+	uint64_t at = e->unit + (unit - e->first), left = e->first + e->units - unit, here;
+	uint32_t n = 1;
+
+	if (left < want)
+		want = (uint32_t)left;
+	if (!s->place)
+		return want;
+	/* Pages are turned on their track: one that ends it goes on at its beginning. */
+	here = sp__place_offset(s->place, at);
+	while (n < want && sp__place_offset(s->place, at + n) == here + (uint64_t)n * s->unit_bytes)
+		n++;
+	return n;
 }
 
 uint64_t sp__spill_unit(const struct sp__run *run, uint64_t unit)

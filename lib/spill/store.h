@@ -6,6 +6,11 @@
  * system frees them however the process ends.  Each is opened when its first run
  * comes: small sorts never pay for it, and few runs need few descriptors.  The store, its writers and its page pools
  * belong to one thread at a time.
+ *
+ * Where runs are placed by the tracks of a device and many are written at a time, writes
+ * can be gathered: they wait until the device has nothing to do and there are enough of
+ * them, or somebody waits for one; then all go as one batch in the order of their places
+ * (Shao 2008, section 6.3.1).
  */
 #ifndef SP__SPILL_STORE_H
 #define SP__SPILL_STORE_H
@@ -32,11 +37,13 @@ struct sp__spill_opts {
 	struct sp__budget *budget;
 	struct sp__trace *trace;
 	struct sp__machine *machine; /* the files lie on it; or NULL */
-	const char *block;	     /* a block device instead of files; or NULL */
+	bool apart;	   /* on a machine: each run is a file of its own, until it ends */
+	const char *block; /* a block device instead of files; or NULL */
 	/* Where runs come to lie on the one volume of a machine or a block device: */
 	enum sp_placement placement;
 	const struct sp_geometry *geometry;
-	uint64_t runs; /* expected; 0: unknown */
+	uint64_t runs;		  /* expected; 0: unknown */
+	enum sp_geometry_op hops; /* what goes along the path: merge reads, or partition writes */
 	struct sp_errinfo *err;
 };
 
@@ -51,6 +58,7 @@ struct sp__spill {
 	struct sp__volume **files; /* NULL: not open; one for each directory, then the same */
 	struct sp__space *space;   /* once more for those of sp__spill_go_direct() */
 	struct sp__place *place;   /* on the first of files, instead of space; or NULL */
+	unsigned *users;	   /* runs in a file, where they are apart */
 	size_t nfiles, next_file;
 	size_t first_file;	      /* of those that runs now go to */
 	struct sp__queue *queue;      /* NULL with a program, and once broken */
@@ -59,6 +67,11 @@ struct sp__spill {
 	struct sp__io_counters piped; /* without queue: what passed through pipes, or it */
 	uint64_t read_bytes, write_bytes, peak_bytes_now, peak_bytes;
 	uint64_t cluster_reads, demand_reads;
+	size_t outstanding;	  /* requests with the queue */
+	size_t gather;		  /* so many writes are worth a batch; 0: they do not wait */
+	struct sp__stop *waiting; /* gathered */
+	struct sp__request **batch;
+	size_t nwaiting, waiting_cap;
 };
 
 int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts);
@@ -77,10 +90,23 @@ uint64_t sp__spill_recycled_bytes(const struct sp__spill *spill);
 
 /* On a simulated machine: the contents of all files are not wanted any more. */
 void sp__spill_forget(struct sp__spill *spill);
+/* A run that was begun will not be read any more; where runs are apart its file goes. */
+void sp__spill_end_run(struct sp__spill *spill, const struct sp__run *run);
 
 /* Submits, with the owner as tag. */
 int sp__spill_submit(struct sp__spill *s, struct sp__io_owner *owner, struct sp__request **reqs,
 		     size_t n);
+/*
+ * From now on writes are gathered, where runs are placed by tracks: n of them are worth a
+ * batch.  0: no more; none may be waiting.
+ */
+void sp__spill_gather(struct sp__spill *s, size_t n);
+/*
+ * A write of one page, the unit of that number, to be gathered; it counts as submitted.
+ * An error: it is not.
+ */
+SP_MUST_CHECK int sp__spill_put_off(struct sp__spill *s, struct sp__io_owner *owner,
+				    struct sp__request *req, uint64_t unit);
 /*
  * Reaps at least min completions (0: what there is) and tells their owners.
  * After an error nothing is outstanding, and no owner hears of what was.
@@ -90,6 +116,10 @@ int sp__spill_reap(struct sp__spill *s, size_t min);
 /* Fills volume and offset of a request for units of a run from unit on. */
 void sp__spill_locate(const struct sp__spill *s, const struct sp__run *run, uint64_t unit,
 		      struct sp__request *req);
+
+/* Units of a run from unit on that lie in one piece of the volume, at most want; at least 1. */
+uint32_t sp__spill_piece(const struct sp__spill *s, const struct sp__run *run, uint64_t unit,
+			 uint32_t want);
 
 /* Takes units for the run, in one piece of the volume: how many. */
 int sp__spill_take(struct sp__spill *s, struct sp__run *run, uint32_t file, uint32_t want,

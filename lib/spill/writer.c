@@ -65,7 +65,7 @@ int sp__runwriter_open(struct sp__runwriter *w, struct sp__spill *spill, struct 
 				     .owner.completed = completed };
 	if (file < 0)
 		return w->error = file;
-	w->file = (uint32_t)file;
+	w->file = run->file = (uint32_t)file;
 	run->group_shift = spill->group_shift;
 	w->nchunks = pages < SP__WRITER_CHUNKS ? (unsigned)pages : SP__WRITER_CHUNKS;
 	if (!w->nchunks)
@@ -122,6 +122,45 @@ static int end_page(struct sp__runwriter *w, const char *rec, size_t bytes, bool
 	return rc < 0 ? fail(w, rc, "allocate") : 0;
 }
 
+/* The pages of a chunk from `from` on, which is unit `unit` of the run: n of them, bytes in all. */
+static void set_request(struct sp__runwriter *w, struct sp__chunk *c, unsigned at, uint32_t from,
+			uint64_t unit, size_t bytes)
+{
+	struct sp__request *r = &c->reqs[at].req;
+
+	*r = (struct sp__request){ .op = SP__OP_WRITE,
+				   .data = c->data + (size_t)from * w->spill->opts.page_bytes,
+				   .bytes =
+					   (uint32_t)((bytes + BLOCK - 1) & ~(size_t)(BLOCK - 1)) };
+	sp__spill_locate(w->spill, w->run, unit, r);
+	c->batch[at] = r;
+}
+
+/* The same to be gathered, page by page. */
+static int put_off(struct sp__runwriter *w, struct sp__chunk *c, uint32_t pages, size_t payload)
+{
+	const uint32_t size = w->spill->opts.page_bytes;
+
+	for (uint32_t i = 0; i < pages; i++) {
+		uint64_t unit = w->run->units;
+		size_t left = payload - (size_t)i * size;
+		uint32_t got;
+		int rc = sp__spill_take(w->spill, w->run, w->file, 1, &got);
+
+		if (rc < 0)
+			return w->error = rc;
+		set_request(w, c, i, i, unit, left < size ? left : size);
+		c->in_flight++;
+		rc = sp__spill_put_off(w->spill, &w->owner, c->batch[i],
+				       sp__spill_unit(w->run, unit));
+		if (rc < 0) {
+			c->in_flight--;
+			return w->error = rc;
+		}
+	}
+	return 0;
+}
+
 /* Raw pages: one request for each piece of space. */
 static int submit_raw(struct sp__runwriter *w, struct sp__chunk *c, uint32_t pages, size_t payload)
 {
@@ -129,7 +168,6 @@ static int submit_raw(struct sp__runwriter *w, struct sp__chunk *c, uint32_t pag
 	unsigned n = 0;
 
 	for (uint32_t done = 0; done < pages;) {
-		struct sp__request *r = &c->reqs[n].req;
 		uint64_t unit = w->run->units;
 		size_t left = payload - (size_t)done * size;
 		uint32_t got;
@@ -139,12 +177,7 @@ static int submit_raw(struct sp__runwriter *w, struct sp__chunk *c, uint32_t pag
 			return w->error = rc;
 		if (left > (size_t)got * size)
 			left = (size_t)got * size;
-		*r = (struct sp__request){ .op = SP__OP_WRITE,
-					   .data = c->data + (size_t)done * size,
-					   .bytes = (uint32_t)((left + BLOCK - 1) &
-							       ~(size_t)(BLOCK - 1)) };
-		sp__spill_locate(w->spill, w->run, unit, r);
-		c->batch[n++] = r;
+		set_request(w, c, n++, done, unit, left);
 		done += got;
 	}
 	c->in_flight += n;
@@ -195,8 +228,8 @@ static int submit_packed(struct sp__runwriter *w, struct sp__chunk *c, size_t fi
 	return 0;
 }
 
-/* Sends the present chunk off and waits until the next one is free. */
-static int flush(struct sp__runwriter *w)
+/* Sends the present chunk off. */
+static int send(struct sp__runwriter *w)
 {
 	struct sp__chunk *c = &w->chunks[w->now];
 	const uint32_t size = w->spill->opts.page_bytes;
@@ -219,16 +252,24 @@ static int flush(struct sp__runwriter *w)
 	if (w->spill->opts.program)
 		rc = sp__packer_write(&w->packer, w->spill, c->data, payload);
 	else
-		rc = w->codec ? submit_packed(w, c, first, pages, payload)
-			      : submit_raw(w, c, pages, payload);
+		rc = w->codec		? submit_packed(w, c, first, pages, payload)
+		     : w->spill->gather ? put_off(w, c, pages, payload)
+					: submit_raw(w, c, pages, payload);
+	if (rc < 0)
+		w->error = rc;
+	return w->error;
+}
+
+/* Sends the present chunk off and waits until the next one is free. */
+static int flush(struct sp__runwriter *w)
+{
+	int rc = send(w);
+
+	w->now = (w->now + 1) % w->nchunks;
+	while (rc >= 0 && w->chunks[w->now].in_flight && !w->error)
+		rc = sp__spill_reap(w->spill, 1);
 	if (rc < 0)
 		return w->error = rc;
-	w->now = (w->now + 1) % w->nchunks;
-	while (w->chunks[w->now].in_flight && !w->error) {
-		rc = sp__spill_reap(w->spill, 1);
-		if (rc < 0)
-			return w->error = rc;
-	}
 	begin_chunk(w);
 	return w->error;
 }
@@ -274,16 +315,25 @@ static void drain(struct sp__runwriter *w)
 				return;
 }
 
-int sp__runwriter_finish(struct sp__runwriter *w)
+int sp__runwriter_end(struct sp__runwriter *w)
 {
 	int rc = 0;
 
-	if (w->error)
+	if (w->error || w->ended)
 		return w->error;
+	w->ended = true;
 	if (w->at > w->page_end - w->spill->opts.page_bytes)
 		rc = end_page(w, NULL, 0, false);
-	if (!rc)
-		rc = flush(w);
+	return rc ? rc : send(w);
+}
+
+int sp__runwriter_finish(struct sp__runwriter *w)
+{
+	int rc = w->error;
+
+	if (rc)
+		return rc;
+	rc = sp__runwriter_end(w);
 	drain(w);
 	if (!rc && !w->error && w->spill->opts.program)
 		rc = sp__packer_finish(&w->packer, w->spill, w->run);

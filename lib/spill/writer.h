@@ -6,7 +6,8 @@
  * The memory given is cut into chunks of whole pages.  Records are copied into
  * the current chunk; a full chunk is checksummed, given space and submitted as
  * one batch (a request for each contiguous piece), while the next one fills.
- * With a compression program it is written into the program's pipe instead.
+ * With a compression program it is written into the program's pipe instead.  Where the
+ * store gathers writes, each page is one of them.
  */
 #ifndef SP__SPILL_WRITER_H
 #define SP__SPILL_WRITER_H
@@ -42,6 +43,7 @@ struct sp__runwriter {
 	struct sp__codec *codec;
 	char *packed;		  /* compressed pages of a chunk */
 	struct sp__packer packer; /* the store's program, if there is one */
+	bool ended;
 	int error;
 	struct sp__io_owner owner;
 };
@@ -50,7 +52,12 @@ struct sp__runwriter {
 int sp__runwriter_open(struct sp__runwriter *w, struct sp__spill *spill, struct sp__run *run,
 		       void *mem, size_t mem_bytes, sp__lastkey_fn *lastkey, void *ctx);
 int sp__runwriter_put_slow(struct sp__runwriter *w, const char *rec, size_t bytes);
-/* Writes what is left and waits for all of it. */
+/*
+ * Sends off what is left without waiting.  Nothing more can be put; who ends several
+ * writers ends all before he finishes the first.
+ */
+int sp__runwriter_end(struct sp__runwriter *w);
+/* Ends, if that has not been done, and waits for all of it. */
 int sp__runwriter_finish(struct sp__runwriter *w);
 /* Frees; the run is kept as far as it was written. */
 void sp__runwriter_close(struct sp__runwriter *w);

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The store's requests: submitting, gathering, reaping.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "spill/store.h"
+
+static void charge(struct sp__spill *s, struct sp__io_owner *owner, struct sp__request *req)
+{
+	req->tag = (uint64_t)(uintptr_t)owner;
+	if (req->op == SP__OP_READ)
+		s->read_bytes += req->bytes;
+	else
+		s->write_bytes += req->bytes;
+}
+
+static int submit(struct sp__spill *s, struct sp__request **reqs, size_t n)
+{
+	int rc;
+
+	if (s->broken)
+		return s->broken;
+	rc = sp__queue_submit(s->queue, reqs, n);
+	if (rc < 0)
+		return sp__err(s->opts.err, rc, reqs[0]->op == SP__OP_READ ? "read" : "write",
+			       reqs[0]->volume->name, (long long)reqs[0]->offset);
+	s->outstanding += n;
+	return 0;
+}
+
+int sp__spill_submit(struct sp__spill *s, struct sp__io_owner *owner, struct sp__request **reqs,
+		     size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		charge(s, owner, reqs[i]);
+	return submit(s, reqs, n);
+}
+
+/*
+ * Nobody will hear of what is outstanding any more.  Closing the queue while
+ * requests and buffers are all there still ends its use of them.
+ */
+static int break_queue(struct sp__spill *s, int rc)
+{
+	s->broken = rc;
+	if (s->queue) {
+		sp__queue_counters(s->queue, &s->piped);
+		sp__queue_close(s->queue);
+	}
+	s->queue = NULL;
+	s->nwaiting = 0;
+	return rc;
+}
+
+/* What has gathered goes to the device, which has nothing to do. */
+static int submit_waiting(struct sp__spill *s)
+{
+	size_t n = s->nwaiting;
+	int rc;
+
+	s->nwaiting = 0;
+	rc = sp__place_order(s->place, s->waiting, n);
+	if (rc < 0)
+		return break_queue(s, sp__err(s->opts.err, rc, "allocate", NULL, -1));
+	for (size_t i = 0; i < n; i++)
+		s->batch[i] = s->waiting[i].what;
+	rc = submit(s, s->batch, n);
+	return rc < 0 ? break_queue(s, rc) : 0;
+}
+
+void sp__spill_gather(struct sp__spill *s, size_t n)
+{
+	s->gather = s->place ? n : 0;
+}
+
+static int grow_waiting(struct sp__spill *s)
+{
+	size_t cap = s->waiting_cap ? 2 * s->waiting_cap : 256;
+	struct sp__stop *waiting = realloc(s->waiting, cap * sizeof(*waiting));
+	struct sp__request **batch;
+
+	if (!waiting)
+		return -ENOMEM;
+	s->waiting = waiting;
+	batch = realloc(s->batch, cap * sizeof(struct sp__request *));
+	if (!batch)
+		return -ENOMEM;
+	s->batch = batch;
+	s->waiting_cap = cap;
+	return 0;
+}
+
+int sp__spill_put_off(struct sp__spill *s, struct sp__io_owner *owner, struct sp__request *req,
+		      uint64_t unit)
+{
+	if (s->broken)
+		return s->broken;
+	if (s->nwaiting == s->waiting_cap && grow_waiting(s) < 0)
+		return sp__err(s->opts.err, -ENOMEM, "allocate", NULL, -1);
+	charge(s, owner, req);
+	s->waiting[s->nwaiting++] = (struct sp__stop){ unit, req };
+	return s->outstanding || s->nwaiting < s->gather ? 0 : submit_waiting(s);
+}
+
+int sp__spill_reap(struct sp__spill *s, size_t min)
+{
+	struct sp__request *done[64];
+	int n = s->broken;
+
+	if (!n && min && s->nwaiting && !s->outstanding)
+		n = submit_waiting(s);
+	if (n < 0)
+		return n;
+	n = sp__queue_reap(s->queue, done, 64, min < 64 ? min : 64, min ? -1 : 0);
+	if (n < 0)
+		return break_queue(s, sp__err(s->opts.err, n, "wait for", s->opts.dirs[0], -1));
+	s->outstanding -= (size_t)n;
+	for (int i = 0; i < n; i++) {
+		struct sp__io_owner *owner = (void *)(uintptr_t)done[i]->tag;
+
+		owner->completed(owner, done[i]);
+	}
+	if (!s->outstanding && s->nwaiting && s->nwaiting >= s->gather && submit_waiting(s) < 0)
+		return s->broken;
+	return n;
+}
