@@ -42,6 +42,11 @@ void sp__emit_release(struct sp__emit *e);
 int sp__emit_auto(struct sp__emit *e, int side, const struct sp__line *first);
 /* One record of the result; a or b may be NULL. */
 void sp__emit_pair(struct sp__emit *e, const struct sp__line *a, const struct sp__line *b);
+/* Bytes of the result so far. */
+static inline uint64_t sp__emit_bytes(const struct sp__emit *e)
+{
+	return e->bytes + (uint64_t)(e->at - e->buf);
+}
 /* Everything so far goes to the stream. 0 or the first error. */
 SP_MUST_CHECK int sp__emit_flush(struct sp__emit *e);
 

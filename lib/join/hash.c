@@ -20,7 +20,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "base/clock.h"
 #include "base/err.h"
 #include "join/plan.h"
 #include "join/stage.h"
@@ -70,6 +69,8 @@ static int lazy_next(void *lazy, struct sp_batch *batch)
 		sp__runread_close(&z->r);
 		z->run = NULL;
 	}
+	sp__join_tell(z->h->j, SP_JOIN_PHASE_JOIN, z->h->spill->read_bytes,
+		      z->h->spill->write_bytes);
 	return rc;
 }
 
@@ -162,6 +163,13 @@ static void count(struct sp__stage *s)
 		s->bytes[SP__BUILD] ? 1 - (double)spilled / (double)s->bytes[SP__BUILD] : 1;
 	for (int role = 0; role < 2; role++)
 		c->records[s->side[role]] = s->records[role];
+	if (s->h->j->machine && s->h->spill) {
+		struct sp__machine_stats m;
+
+		sp__machine_stats(s->h->j->machine, &m);
+		c->spill_regions = m.regions;
+		c->spill_region_bytes_mean = m.region_bytes_mean;
+	}
 }
 
 static int pairs_of(struct sp__stage *s)
@@ -172,9 +180,12 @@ static int pairs_of(struct sp__stage *s)
 		struct sp__part *p = &s->parts[i];
 
 		rc = pair(s->h, p->run, s->side[SP__BUILD], s->depth + 1, s->bytes[SP__BUILD]);
-		sp__run_free(p->run[SP__BUILD]);
-		sp__run_free(p->run[SP__PROBE]);
-		p->run[SP__BUILD] = p->run[SP__PROBE] = NULL;
+		for (int role = 0; role < 2; role++) {
+			if (p->run[role])
+				sp__spill_end_run(s->h->spill, p->run[role]);
+			sp__run_free(p->run[role]);
+			p->run[role] = NULL;
+		}
 	}
 	return rc;
 }
@@ -182,7 +193,7 @@ static int pairs_of(struct sp__stage *s)
 /* The time from *since till now goes to a phase. */
 static void clock_phase(struct sp__join *j, int phase, uint64_t *since)
 {
-	uint64_t now = sp__now_ns();
+	uint64_t now = sp__join_now_ns(j);
 
 	j->counts.phase_ns[phase] += now - *since;
 	*since = now;
@@ -192,7 +203,7 @@ static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 		     struct sp__iter *probe, int build_side, uint64_t bytes, uint64_t records)
 {
 	struct sp__stage *s;
-	uint64_t since = sp__now_ns();
+	uint64_t since = sp__join_now_ns(h->j);
 	int rc = sp__stage_new(&s, h, depth, build_side, bytes, records);
 
 	if (rc < 0)
@@ -211,7 +222,7 @@ static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 	if (!rc)
 		rc = pairs_of(s);
 	if (!depth)
-		h->j->counts.phase_ns[SP_JOIN_PHASE_JOIN] = sp__now_ns() - since;
+		h->j->counts.phase_ns[SP_JOIN_PHASE_JOIN] = sp__join_now_ns(h->j) - since;
 	sp__stage_free(s);
 	return rc;
 }
@@ -245,7 +256,12 @@ static void close_hash(struct sp__hash *h)
 		c->spill_read_bytes = h->spill->read_bytes;
 		c->spill_write_bytes = h->spill->write_bytes;
 		c->spill_peak_bytes = h->spill->peak_bytes;
-		snprintf(c->engine, sizeof(c->engine), "%s", sp__queue_engine(h->spill->queue));
+		if (h->spill->queue)
+			snprintf(c->engine, sizeof(c->engine), "%s",
+				 sp__queue_engine(h->spill->queue));
+		/* Where the result counts, so does what is written for it; this is not. */
+		if (sp__machine_for(h->j->machine, SP__SIM_FILES_OUT))
+			sp__spill_forget(h->spill);
 		sp__spill_close(h->spill);
 	}
 	sp__table_release(&h->table);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <sys/resource.h>
-#include "base/clock.h"
 #include "base/err.h"
 #include "join/state.h"
+#include "obs/trace.h"
 #include "sort/plan.h"
+#include "spill/where.h"
 
 static enum sp__direct direct_of(const struct sp_join_opts *o)
 {
@@ -44,21 +45,49 @@ static void set_streams(struct sp__join *j)
 	j->read = (struct sp__rstream_opts){ .engine = j->opts.engine,
 					     .direct = direct_of(&j->opts),
 					     .chunk_bytes = b.chunk_bytes,
-					     .depth = b.chunks };
+					     .depth = b.chunks,
+					     .trace = j->trace,
+					     .machine = sp__machine_for(j->machine,
+									SP__SIM_FILES_IN) };
 	j->write = (struct sp__wstream_opts){ .engine = j->opts.engine,
 					      .direct = direct_of(&j->opts),
 					      .chunk_bytes = b.write_bytes,
-					      .depth = b.writes };
+					      .depth = b.writes,
+					      .trace = j->trace,
+					      .machine = sp__machine_for(j->machine,
+									 SP__SIM_FILES_OUT) };
+}
+
+static int open_machine(struct sp__join *j)
+{
+	const struct sp_join_opts *o = &j->opts;
+	struct sp__where where = { o->volume, o->overwrite, o->placement, o->geometry };
+	int rc = sp__where_check(&where, j->err);
+
+	if (!rc)
+		rc = sp__where_machine(o->volume, o->geometry, &j->machine, j->err);
+	if (!rc && o->trace_path)
+		rc = sp__trace_open(&j->trace, o->trace_path, j->err);
+	if (!rc && j->trace && j->machine)
+		sp__trace_virtual(j->trace, sp__machine_clock_ns, j->machine);
+	j->begin_ns = sp__join_now_ns(j);
+	return rc;
 }
 
 static int open_all(struct sp__join *j)
 {
 	struct sp_recfmt format = { .kind = SP_REC_LINE, .eol = j->opts.eol };
-	int rc = sp__emit_init(&j->emit, &j->opts, j->err);
+	int rc = open_machine(j);
 
+	if (!rc)
+		rc = sp__emit_init(&j->emit, &j->opts, j->err);
 	set_streams(j);
-	for (int i = 0; i < 2 && !rc; i++)
+	if (!rc)
+		rc = sp__inputs_lay(j->read.machine, j->io->inputs, 2, &j->read.sim_file, j->err);
+	for (int i = 0; i < 2 && !rc; i++, j->read.sim_file++) {
 		rc = sp__source_open(&j->source[i], j->io->inputs[i], &format, &j->read, j->err);
+		j->source[i].join = j;
+	}
 	if (rc < 0)
 		return rc;
 	sp__outfile_prepare(&j->out, j->io->output, j->io->output_fd);
@@ -70,7 +99,29 @@ static int end(struct sp__join *j)
 {
 	int rc = sp__emit_flush(&j->emit);
 
-	return rc < 0 ? rc : sp__wstream_finish(j->ws);
+	if (!rc)
+		rc = sp__wstream_finish(j->ws);
+	/* On a simulated device the result is there at the end. */
+	if (!rc && sp__machine_for(j->machine, SP__SIM_FILES_OUT))
+		sp__machine_sync(j->machine);
+	return rc;
+}
+
+/* A trace that could not be written is an error, unless there was one before. */
+static int close_all(struct sp__join *j, int rc)
+{
+	int closed;
+
+	sp__wstream_close(j->ws);
+	sp__outfile_close(&j->out);
+	for (int i = 0; i < 2; i++)
+		sp__source_close(&j->source[i]);
+	sp__emit_release(&j->emit);
+	closed = sp__trace_close(j->trace);
+	sp__machine_close(j->machine);
+	if (rc < 0 || closed >= 0)
+		return rc;
+	return sp__err(j->err, closed, "write", j->opts.trace_path, -1);
 }
 
 /* Requests and bytes of all streams; closes the inputs. */
@@ -126,7 +177,8 @@ static void note(struct sp__join *j, struct sp_join_stats *st)
 	}
 	st->output_records = j->emit.records;
 	st->output_bytes = j->emit.bytes;
-	st->elapsed_s = (double)(sp__now_ns() - j->begin_ns) * 1e-9;
+	st->elapsed_s = (double)(sp__join_now_ns(j) - j->begin_ns) * 1e-9;
+	sp__join_note_machine(j, st);
 	if (getrusage(RUSAGE_SELF, &ru) == 0)
 		st->memory_peak_bytes = (uint64_t)ru.ru_maxrss << 10;
 }
@@ -183,11 +235,7 @@ int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,
 {
 	struct sp_errinfo own = SP_ERRINFO_INIT;
 	static const size_t first = 0;
-	struct sp__join j = { .opts = *opts,
-			      .io = io,
-			      .err = err ? err : &own,
-			      .out.fd = -1,
-			      .begin_ns = sp__now_ns() };
+	struct sp__join j = { .opts = *opts, .io = io, .err = err ? err : &own, .out.fd = -1 };
 	int rc, ended;
 
 	if (!j.opts.nkeys) {
@@ -206,10 +254,5 @@ int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,
 		rc = sp__outfile_commit(&j.out, j.err);
 	if (stats)
 		note(&j, stats);
-	sp__wstream_close(j.ws);
-	sp__outfile_close(&j.out);
-	for (int i = 0; i < 2; i++)
-		sp__source_close(&j.source[i]);
-	sp__emit_release(&j.emit);
-	return rc;
+	return close_all(&j, rc);
 }

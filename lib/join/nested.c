@@ -47,6 +47,7 @@ static int fill(struct nested *n)
 				rc = sp__stage_keep(s, &s->parts[0].list, n->at, bytes, &key);
 			if (rc)
 				return rc > 0 ? SP_READY : rc;
+			sp__join_charge(n->h->j, 1, 1, 0);
 			n->at = stop + 1;
 		}
 		rc = sp__runread_next(&n->build, &batch);
@@ -54,6 +55,7 @@ static int fill(struct nested *n)
 			return rc;
 		n->at = batch.data;
 		n->end = batch.data + batch.bytes;
+		sp__join_charge(n->h->j, 0, 0, batch.bytes);
 	}
 }
 

@@ -6,6 +6,7 @@
 #define PAGE_DEFAULT (64u << 10)
 #define PAGE_LEAST 4096u
 #define PAGES_LEAST 64u
+#define PARTS_MAX 512
 /* Partitions of an input of unknown size. */
 #define PARTS_UNKNOWN 32
 /* Partitions that the share in memory is cut into. */
@@ -103,46 +104,62 @@ int sp__join_layout(const struct sp_join_opts *o, struct sp__join_layout *l, str
 		l->write_bytes = l->read_bytes; /* serves as such for nested loops */
 	l->buffered = l->write_bytes < BUFFERED_BELOW;
 	l->parts_max = (unsigned)(l->write_bytes / l->page_bytes / 2);
-	if (l->parts_max > 512)
-		l->parts_max = 512;
+	if (l->parts_max > PARTS_MAX)
+		l->parts_max = PARTS_MAX;
 	return 0;
+}
+
+/* All partitions go to temporary space, their writers in the memory of the table. */
+static void split_all(const struct sp__join_layout *l, uint64_t need, uint64_t n,
+		      struct sp__join_split *split)
+{
+	uint64_t memory = l->table_bytes / l->page_bytes, most = memory / 2;
+
+	if (most > PARTS_MAX)
+		most = PARTS_MAX;
+	while (n < most && (double)need / (double)n > FILL * (double)memory)
+		n++;
+	*split = (struct sp__join_split){ 0, (unsigned)(n < most ? n : most), 0 };
 }
 
 void sp__join_split(const struct sp__join_layout *l, enum sp_join_algorithm algorithm,
 		    uint64_t bytes, uint64_t records, struct sp__join_split *split)
 {
-	uint64_t memory = l->table_bytes / l->page_bytes, need, n;
-	unsigned resident = l->parts_max < PARTS_RESIDENT ? l->parts_max : PARTS_RESIDENT;
+	uint64_t memory = l->table_bytes / l->page_bytes, need, n, most;
+	unsigned resident = l->parts_max / 2 < PARTS_RESIDENT ? l->parts_max / 2 : PARTS_RESIDENT;
 	double share, each;
 
 	if (algorithm == SP_JOIN_NESTED) {
 		*split = (struct sp__join_split){ 0, 1, 0 };
 		return;
 	}
+	if (!bytes && algorithm == SP_JOIN_GRACE) {
+		split_all(l, 0, PARTS_UNKNOWN, split);
+		return;
+	}
 	if (!bytes) {
 		n = l->parts_max < PARTS_UNKNOWN ? l->parts_max : PARTS_UNKNOWN;
 		*split = (struct sp__join_split){ (unsigned)n, 0, 1 };
-		if (algorithm == SP_JOIN_GRACE)
-			*split = (struct sp__join_split){ 0, (unsigned)n, 0 };
 		return;
 	}
 	if (!records)
 		records = bytes / SP__JOIN_MEAN_BYTES;
 	need = sp__join_need(bytes, records) / l->page_bytes + 1;
 	n = sp__join_formula1(need, memory);
-	*split = (struct sp__join_split){ resident, 0, 1 };
-	if (n == 1 && algorithm != SP_JOIN_GRACE)
+	if (algorithm == SP_JOIN_GRACE) {
+		split_all(l, need, n, split);
 		return;
-	share = algorithm == SP_JOIN_GRACE ? 0 : FILL * (double)memory / (double)need;
+	}
+	*split = (struct sp__join_split){ resident, 0, 1 };
+	if (n == 1)
+		return;
+	share = FILL * (double)memory / (double)need;
 	each = (1 - share) * (double)need;
-	while (n < l->parts_max - resident &&
-	       each / (double)(n > 1 ? n - 1 : 1) > FILL * (double)memory)
+	most = l->parts_max - resident;
+	n--; /* one is in memory */
+	while (n < most && each / (double)n > FILL * (double)memory)
 		n++;
-	if (n > 1 && algorithm != SP_JOIN_GRACE)
-		n--; /* that one is in memory */
-	if (n > l->parts_max - resident)
-		n = l->parts_max - resident;
-	*split = (struct sp__join_split){ share > 0 ? resident : 0, (unsigned)n, share };
+	*split = (struct sp__join_split){ resident, (unsigned)(n < most ? n : most), share };
 }
 
 int sp_join_plan(const struct sp_join_opts *o, struct sp_join_plan *plan, struct sp_errinfo *err)

@@ -154,6 +154,7 @@ static int defer(struct sp__stage *s, const struct probed *p)
 static int resolve(struct sp__stage *s, const struct probed *group, size_t n)
 {
 	struct sp__emit *e = &s->h->j->emit;
+	uint64_t written = sp__emit_bytes(e);
 	int rc = 0;
 
 	for (size_t i = 0; i < n && !rc; i++) {
@@ -163,6 +164,8 @@ static int resolve(struct sp__stage *s, const struct probed *group, size_t n)
 			rc = defer(s, p);
 		else
 			met(s, &p->line, sp__table_find(&s->h->table, p->hash, &p->key));
+		sp__join_charge(s->h->j, 1, 1, p->line.bytes + 1 + sp__emit_bytes(e) - written);
+		written = sp__emit_bytes(e);
 	}
 	return rc ? rc : e->error;
 }

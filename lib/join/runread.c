@@ -29,11 +29,10 @@ static void completed(struct sp__io_owner *owner, struct sp__request *req)
 /* Pages from page on that lie in one piece, at most as many as a chunk takes. */
 static uint32_t piece(const struct sp__runread *r, size_t page)
 {
-	const struct sp__extent *e = sp__run_extent(r->run, page);
-	uint64_t left = e->first + e->units - page, pages = r->run->npages - page;
+	uint64_t pages = r->run->npages - page;
 
-	left = left < pages ? left : pages;
-	return left < r->chunk_pages ? (uint32_t)left : r->chunk_pages;
+	return sp__spill_piece(r->spill, r->run, page,
+			       pages < r->chunk_pages ? (uint32_t)pages : r->chunk_pages);
 }
 
 static int ask(struct sp__runread *r, unsigned at)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "join/source.h"
+#include "join/state.h"
 
 int sp__source_open(struct sp__source *s, const char *input, const struct sp_recfmt *format,
 		    const struct sp__rstream_opts *stream, struct sp_errinfo *err)
@@ -25,12 +25,15 @@ int sp__source_fill(struct sp__source *s)
 {
 	struct sp__iter it = { s->scan, sp__scan_next };
 	struct sp_batch batch;
-	int rc = sp__iter_next(&it, &s->waits, &batch);
+	int rc;
 
+	sp__join_filling(s);
+	rc = sp__iter_next(&it, &s->waits, &batch);
 	if (rc == SP_READY) {
 		s->at = batch.data;
 		s->end = batch.data + batch.bytes;
 		s->bytes += batch.bytes;
+		s->batch_bytes = batch.bytes;
 	}
 	return rc;
 }

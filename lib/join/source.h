@@ -8,6 +8,8 @@
 #include <string.h>
 #include "flow/scan.h"
 
+struct sp__join;
+
 struct sp__source {
 	struct sp__scan *scan;
 	struct sp__waits waits;
@@ -15,7 +17,10 @@ struct sp__source {
 	const char *at, *end; /* rest of the present batch */
 	char eol;
 	uint64_t lines;
-	uint64_t bytes; /* of the batches begun */
+	uint64_t bytes;	       /* of the batches begun */
+	struct sp__join *join; /* whose it is; NULL: nobody's */
+	uint64_t charged;      /* lines that a simulated machine has taken time for */
+	uint64_t batch_bytes;
 };
 
 SP_MUST_CHECK int sp__source_open(struct sp__source *s, const char *input,

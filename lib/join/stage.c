@@ -21,6 +21,12 @@
 #include "base/rng.h"
 #include "join/plan.h"
 #include "join/stage.h"
+#include "sim/fsmap.h"
+#include "spill/where.h"
+
+/* Requests outstanding in temporary space; a batch of gathered writes is a large one. */
+#define DEPTH 64
+#define DEPTH_GATHERED 1024
 
 static int no_memory(struct sp__stage *s)
 {
@@ -96,41 +102,77 @@ void sp__stage_free(struct sp__stage *s)
 
 /* Temporary space. */
 
-static int open_spill(struct sp__hash *h)
+/* Is there a file system on the simulated machine?  Then partitions are files there. */
+static bool has_files(const struct sp__join *j)
 {
-	const struct sp_join_opts *o = &h->j->opts;
-	enum sp__direct direct = h->j->read.direct == SP__DIRECT_AUTO && h->layout.buffered
+	return j->machine && j->opts.placement == SP_PLACE_CONTIGUOUS &&
+	       sp__machine_spec(j->machine)->fs != SP__FS_NONE;
+}
+
+static int open_spill(struct sp__stage *s)
+{
+	struct sp__hash *h = s->h;
+	struct sp__join *j = h->j;
+	const struct sp_join_opts *o = &j->opts;
+	enum sp__direct direct = j->read.direct == SP__DIRECT_AUTO && h->layout.buffered
 					 ? SP__DIRECT_NEVER
-					 : h->j->read.direct;
+					 : j->read.direct;
 	struct sp__spill_opts so = { .dirs = o->tmpdirs,
 				     .ndirs = o->ntmpdirs,
 				     .engine = o->engine,
 				     .direct = direct,
 				     .page_bytes = h->layout.page_bytes,
 				     .recycle_level = 1,
-				     .depth = 64,
+				     .depth = o->placement ? DEPTH_GATHERED : DEPTH,
 				     .budget = &h->budget,
-				     .err = h->j->err };
+				     .trace = j->trace,
+				     .machine = j->machine,
+				     .apart = has_files(j),
+				     .block = sp__where_block(o->volume),
+				     .placement = o->placement,
+				     .geometry = o->geometry,
+				     .runs = s->planned,
+				     .hops = SP_GEOMETRY_WRITE,
+				     .err = j->err };
 
-	return h->spill ? 0 : sp__spill_open(&h->spill, &so);
+	return sp__spill_open(&h->spill, &so);
+}
+
+/*
+ * Memory for the writers of a stage, and how much of it each gets.  Where nothing stays in
+ * memory, that of the table has nothing else to do.
+ */
+static char *writers_memory(const struct sp__stage *s, uint64_t *each)
+{
+	const struct sp__hash *h = s->h;
+	bool table = s->planned == s->nparts && h->table.mem_bytes > h->layout.write_bytes;
+	uint64_t bytes = table ? h->table.mem_bytes : h->layout.write_bytes;
+
+	*each = bytes / s->nparts;
+	if (*each > h->layout.writer_max)
+		*each = h->layout.writer_max;
+	*each -= *each % h->layout.page_bytes;
+	return table ? h->table.mem : h->write_mem;
 }
 
 static int open_writer(struct sp__stage *s, struct sp__part *p, int role)
 {
 	struct sp__hash *h = s->h;
-	uint64_t each = h->layout.write_bytes / s->nparts;
-	int rc = open_spill(h);
+	uint64_t each;
+	char *mem = writers_memory(s, &each);
+	int rc = h->spill ? 0 : open_spill(s);
 
 	if (rc < 0)
 		return rc;
 	if (sp__run_new(&p->run[role], &h->budget) < 0)
 		return no_memory(s);
 	h->bloom_used |= role == SP__BUILD;
-	each = each > h->layout.writer_max ? h->layout.writer_max : each;
-	each -= each % h->layout.page_bytes;
 	p->writing = true;
-	return sp__runwriter_open(&p->writer, h->spill, p->run[role],
-				  h->write_mem + (uint64_t)(p - s->parts) * each, each, NULL, NULL);
+	rc = sp__runwriter_open(&p->writer, h->spill, p->run[role],
+				mem + (uint64_t)(p - s->parts) * each, each, NULL, NULL);
+	if (!rc)
+		sp__spill_gather(h->spill, (size_t)s->nparts * sp__runwriter_chunk(&p->writer));
+	return rc;
 }
 
 int sp__stage_spill(struct sp__stage *s, struct sp__part *p, int role, const char *line,
@@ -148,7 +190,12 @@ int sp__stage_spill(struct sp__stage *s, struct sp__part *p, int role, const cha
 int sp__stage_end_writing(struct sp__stage *s)
 {
 	int rc = 0, one;
+	uint64_t each;
+	char *mem;
 
+	for (unsigned i = 0; i < s->nparts && !rc; i++)
+		if (s->parts[i].writing)
+			rc = sp__runwriter_end(&s->parts[i].writer);
 	for (unsigned i = 0; i < s->nparts; i++) {
 		struct sp__part *p = &s->parts[i];
 
@@ -159,6 +206,9 @@ int sp__stage_end_writing(struct sp__stage *s)
 		p->writing = false;
 		rc = rc ? rc : one;
 	}
+	mem = writers_memory(s, &each);
+	if (mem == s->h->table.mem)
+		sp__pages_drop(mem, s->nparts * each);
 	return rc;
 }
 
@@ -265,6 +315,8 @@ int sp__stage_build(struct sp__stage *s, struct sp__iter *input)
 			if (rc < 0)
 				return rc;
 			s->records[SP__BUILD]++;
+			/* Record by record: how the input comes in batches must not show. */
+			sp__join_charge(s->h->j, 1, 1, (uint64_t)(stop + 1 - at));
 		}
 		s->bytes[SP__BUILD] += batch.bytes;
 	}

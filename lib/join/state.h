@@ -8,6 +8,7 @@
  *	emit.c    records of the result put together
  *	merge.c   joining sorted files
  *	hash.c    joining by hashing; stage.h tells of the rest
+ *	time.c    clocks, real and simulated; progress
  */
 #ifndef SP__JOIN_STATE_H
 #define SP__JOIN_STATE_H
@@ -27,6 +28,8 @@ struct sp__join_counts {
 	double resident_share;
 	unsigned depth;
 	uint64_t phase_ns[SP_JOIN_PHASES];
+	uint64_t spill_regions;
+	double spill_region_bytes_mean;
 	char engine[32];
 };
 
@@ -41,7 +44,9 @@ struct sp__join {
 	struct sp__outfile out;
 	struct sp__wstream *ws;
 	struct sp__join_counts counts;
-	uint64_t begin_ns;
+	struct sp__machine *machine; /* NULL: the real one */
+	struct sp__trace *trace;     /* NULL: none */
+	uint64_t begin_ns, told_ns;
 };
 
 /* join.c */
@@ -53,6 +58,26 @@ SP_MUST_CHECK int sp__join_merge(struct sp__join *j);
 
 /* hash.c: 0 or an error. */
 SP_MUST_CHECK int sp__join_hash(struct sp__join *j);
+
+/* time.c */
+/* The clock of the machine that joins, simulated or real. */
+uint64_t sp__join_now_ns(const struct sp__join *j);
+/*
+ * On a simulated machine: records are handled, each with so many comparisons of keys, and
+ * bytes copied.
+ */
+void sp__join_charge_always(struct sp__join *j, uint64_t records, unsigned comparisons,
+			    uint64_t bytes);
+static inline void sp__join_charge(struct sp__join *j, uint64_t records, unsigned comparisons,
+				   uint64_t bytes)
+{
+	if (__builtin_expect(j->machine != NULL, 0))
+		sp__join_charge_always(j, records, comparisons, bytes);
+}
+/* What has been read of a file is dealt with: takes its time, and is told. */
+void sp__join_filling(struct sp__source *s);
+void sp__join_tell(struct sp__join *j, int phase, uint64_t done_bytes, uint64_t total_bytes);
+void sp__join_note_machine(struct sp__join *j, struct sp_join_stats *st);
 
 /* The key of a line of file 0 or 1. */
 static inline void sp__line_set(struct sp__join *j, int side, const char *data, size_t bytes,

@@ -9,6 +9,9 @@ static const char *const algorithm_names[] = { [SP_JOIN_MERGE] = "merge",
 					       [SP_JOIN_HYBRID] = "hybrid",
 					       [SP_JOIN_GRACE] = "grace",
 					       [SP_JOIN_NESTED] = "nested" };
+static const char *const placement_names[] = { [SP_PLACE_CONTIGUOUS] = "contiguous",
+					       [SP_PLACE_TRACK] = "track",
+					       [SP_PLACE_SEMISEQ] = "semiseq" };
 static const char *const direct_names[] = { "auto", "never", "always" };
 static const char *const phase_names[SP_JOIN_PHASES] = { [SP_JOIN_PHASE_BUILD] = "build_partition",
 							 [SP_JOIN_PHASE_PROBE] = "probe_partition",
@@ -45,6 +48,8 @@ static void put_config(struct sp__doc doc, const struct sp_join_opts *o,
 	sp__doc_count(c, "memory_bytes", o->memory_bytes);
 	sp__doc_known(c, "join_memory_bytes", o->join_bytes);
 	sp__doc_known(c, "page_bytes", o->page_bytes);
+	sp__doc_text(c, "volume", o->volume);
+	sp__doc_text(c, "placement", placement_names[o->placement]);
 	sp__doc_text(c, "engine", o->engine ? o->engine : "auto");
 	sp__doc_text(c, "direct", direct_names[o->direct < 0 ? 0 : o->direct ? 2 : 1]);
 	sp__doc_count(c, "seed", o->seed);
@@ -85,6 +90,26 @@ static void put_phases(struct sp__doc doc, const struct sp_join_stats *s)
 	}
 }
 
+static void put_sim(struct sp__doc doc, const struct sp_join_stats *s)
+{
+	struct sp__doc sim;
+
+	if (!s->simulated)
+		return;
+	sim = sp__doc_object(doc, "sim");
+	sp__doc_count(sim, "requests", s->sim_requests);
+	sp__doc_count(sim, "dispatched", s->sim_dispatched);
+	sp__doc_count(sim, "merges", s->sim_merges);
+	sp__doc_count(sim, "transfers", s->sim_transfers);
+	sp__doc_count(sim, "seeks", s->sim_seeks);
+	sp__doc_count(sim, "io_time_ns", s->sim_io_time_ns);
+	sp__doc_count(sim, "cpu_time_ns", s->sim_cpu_time_ns);
+	sp__doc_count(sim, "device_read_bytes", s->device_read_bytes);
+	sp__doc_count(sim, "device_write_bytes", s->device_write_bytes);
+	sp__doc_count(sim, "partition_regions", s->spill_regions);
+	sp__doc_real(sim, "region_bytes_mean", s->spill_region_bytes_mean);
+}
+
 static void put_use(struct sp__doc doc, const struct sp_join_stats *s)
 {
 	struct sp__doc io = sp__doc_object(doc, "io"), m, sp;
@@ -117,6 +142,7 @@ struct sp_report *sp_report_join(const struct sp_join_opts *opts, const struct s
 	put_result(doc, stats);
 	put_phases(doc, stats);
 	put_use(doc, stats);
+	put_sim(doc, stats);
 	return sp__report_done(report, failed);
 }
 

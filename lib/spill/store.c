@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/err.h"
 #include "spill/store.h"
 
@@ -103,23 +104,26 @@ static int another_file(const struct sp__spill *s)
 	return -1;
 }
 
+/* To n elements, those behind the first old ones zero; false: no memory, *array is as it was. */
+static bool grow(void **array, size_t old, size_t n, size_t element)
+{
+	char *p = realloc(*array, n * element);
+
+	if (!p)
+		return false;
+	memset(p + old * element, 0, (n - old) * element);
+	*array = p;
+	return true;
+}
+
 static int grow_files(struct sp__spill *s)
 {
-	size_t n = 2 * s->nfiles;
-	struct sp__volume **files = realloc(s->files, n * sizeof(struct sp__volume *));
-	struct sp__space *space = files ? realloc(s->space, n * sizeof(*space)) : NULL;
-	unsigned *users = space ? realloc(s->users, n * sizeof(*users)) : NULL;
+	size_t old = s->nfiles, n = 2 * old;
 
-	s->files = files ? files : s->files;
-	s->space = space ? space : s->space;
-	s->users = users ? users : s->users;
-	if (!users)
+	if (!grow((void **)&s->files, old, n, sizeof(struct sp__volume *)) ||
+	    !grow((void **)&s->space, old, n, sizeof(*s->space)) ||
+	    !grow((void **)&s->users, old, n, sizeof(*s->users)))
 		return sp__err(s->opts.err, -ENOMEM, "allocate", NULL, -1);
-	for (size_t i = s->nfiles; i < n; i++) {
-		s->files[i] = NULL;
-		s->space[i] = (struct sp__space){ 0 };
-		s->users[i] = 0;
-	}
 	s->nfiles = n;
 	return 0;
 }

@@ -103,6 +103,11 @@ int sp__runwriter_open(struct sp__runwriter *w, struct sp__spill *spill, struct 
 	return w->error;
 }
 
+size_t sp__runwriter_chunk(const struct sp__runwriter *w)
+{
+	return w->chunks[0].pages;
+}
+
 /* Describes the page that ends at page_end (or at, the last). */
 static int end_page(struct sp__runwriter *w, const char *rec, size_t bytes, bool ends_here)
 {

@@ -37,9 +37,18 @@ static const char own[] =
 	"      --page-size=SIZE       unit of temporary data\n"
 	"      --engine=NAME          io_uring, libaio, sync, null, auto\n"
 	"      --direct[=WHEN]        pass the page cache by: auto, always or never\n"
+	"      --volume=WHERE         where temporary data goes: dir:PATH, as -T PATH;\n"
+	"                             block:DEVICE; or sim:MODEL[,KEY=VALUE]..., a\n"
+	"                             simulated machine in virtual time\n"
+	"      --overwrite            all that is on block:DEVICE may be lost\n"
+	"      --geometry=FILE        what diskprobe found out about the device\n"
+	"      --placement=HOW        of partitions on it: contiguous, track, semiseq\n"
+	"      --parallel=N           at most N threads\n"
 	"      --seed=N               of the hashes\n"
 	"      --explain              print the plan on standard error; do not join\n"
 	"      --stats[=FILE]         write a report as JSON; standard error if no FILE\n"
+	"      --trace=FILE           write every block request to FILE\n"
+	"      --progress[=WHEN]      auto, always or never\n"
 	"      --usage                print the options in short and exit\n"
 	"\n";
 
@@ -74,7 +83,9 @@ void usage_print(void)
 	       "        [--nocheck-order] [--header] [--type=WORD] [--csv] [--output=FILE]\n"
 	       "        [--algorithm=WORD] [--build=FILE] [--join-memory=SIZE]\n"
 	       "        [--page-size=SIZE] [--engine=NAME] [--direct[=WHEN]] [--seed=N]\n"
-	       "        [--explain] [--stats[=FILE]]\n"
+	       "        [--volume=WHERE] [--overwrite] [--geometry=FILE] [--placement=HOW]\n"
+	       "        [--parallel=N] [--explain] [--stats[=FILE]] [--trace=FILE]\n"
+	       "        [--progress[=WHEN]]\n"
 	       "        [--help] [--version] [--usage] FILE1 FILE2\n",
 	       msg_program());
 }

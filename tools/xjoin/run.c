@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <spindle/report.h>
 #include <spindle/size.h>
+#include "device.h"
 #include "msg.h"
 #include "quote.h"
 #include "xjoin.h"
@@ -48,7 +49,7 @@ static _Noreturn void failure(const struct settings *set, const struct sp_errinf
 {
 	if (err->code == -ENOMEM)
 		die("memory exhausted");
-	if (err->code <= SP_EFORMAT)
+	if (err->code <= SP_EFORMAT || err->text[0])
 		die("%s%s%s", err->path, err->path[0] ? ": " : "",
 		    err->text[0] ? err->text : sp_strerror(err->code));
 	if (is(err, "create"))
@@ -123,9 +124,45 @@ static int explain(struct settings *set)
 	return 0;
 }
 
-int join_run(struct settings *set)
+static const char *const phase_names[SP_JOIN_PHASES] = { "reading the first file",
+							 "reading the other", "joining" };
+
+static void show_progress(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes)
+{
+	progress_update(arg, phase, done_bytes, total_bytes);
+}
+
+static int run(const struct settings *set, const struct sp_join_io *io, struct sp_join_stats *stats)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct progress progress;
+	struct sp_join_io told = *io;
+	int rc;
+
+	if (progress_begin(&progress, set->progress, phase_names)) {
+		told.progress = show_progress;
+		told.progress_arg = &progress;
+	}
+	rc = sp_join_run(&set->opts, &told, stats, &err);
+	if (told.progress)
+		progress_end(&progress);
+	if (rc < 0)
+		failure(set, &err);
+	return rc;
+}
+
+static struct sp_geometry *geometry_of(const struct settings *set)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_geometry *g;
+
+	if (device_geometry(&g, set->geometry, set->opts.volume, &err) < 0)
+		failure(set, &err);
+	return g;
+}
+
+int join_run(struct settings *set)
+{
 	struct sp_join_io io = {
 		.inputs = { set->inputs[0], set->inputs[1] },
 		.output = set->output,
@@ -139,12 +176,11 @@ int join_run(struct settings *set)
 
 	if (!set->opts.memory_bytes)
 		set->opts.memory_bytes = sp_memory_default();
+	set->opts.geometry = geometry_of(set);
 	if (set->explain)
 		return explain(set);
 	report = set->stats ? open_report(set->stats) : NULL;
-	rc = sp_join_run(&set->opts, &io, &stats, &err);
-	if (rc < 0)
-		failure(set, &err);
+	rc = run(set, &io, &stats);
 	if (rc > 0 && set->opts.order != SP_JOIN_CHECK)
 		msg("input is not in sorted order");
 	if (!set->output)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "choice.h"
+#include "device.h"
 #include "msg.h"
 #include "number.h"
 #include "quote.h"
@@ -23,8 +24,15 @@ enum {
 	TUNE_ENGINE,
 	TUNE_DIRECT,
 	TUNE_SEED,
+	TUNE_VOLUME,
+	TUNE_GEOMETRY,
+	TUNE_PLACEMENT,
+	TUNE_OVERWRITE,
+	TUNE_PARALLEL,
 	TUNE_EXPLAIN,
 	TUNE_STATS,
+	TUNE_TRACE,
+	TUNE_PROGRESS,
 	TUNE_USAGE,
 };
 
@@ -41,6 +49,13 @@ const struct option tuning_options[] = {
 	{ "engine", required_argument, NULL, TUNE_ENGINE },
 	{ "direct", optional_argument, NULL, TUNE_DIRECT },
 	{ "seed", required_argument, NULL, TUNE_SEED },
+	{ "volume", required_argument, NULL, TUNE_VOLUME },
+	{ "geometry", required_argument, NULL, TUNE_GEOMETRY },
+	{ "placement", required_argument, NULL, TUNE_PLACEMENT },
+	{ "overwrite", no_argument, NULL, TUNE_OVERWRITE },
+	{ "parallel", required_argument, NULL, TUNE_PARALLEL },
+	{ "trace", required_argument, NULL, TUNE_TRACE },
+	{ "progress", optional_argument, NULL, TUNE_PROGRESS },
 	{ "explain", no_argument, NULL, TUNE_EXPLAIN },
 	{ "stats", optional_argument, NULL, TUNE_STATS },
 	{ "usage", no_argument, NULL, TUNE_USAGE },
@@ -59,9 +74,6 @@ static const struct choice type_words[] = { { "inner", TYPE_INNER },
 					    { "anti", TYPE_ANTI },
 					    { NULL, 0 } };
 static const struct choice build_words[] = { { "1", 1 }, { "2", 2 }, { "auto", 0 }, { NULL, 0 } };
-static const struct choice direct_words[] = {
-	{ "auto", -1 }, { "always", 1 }, { "never", 0 }, { NULL, 0 }
-};
 
 static int word(const char *name, const char *text, const struct choice *table)
 {
@@ -107,54 +119,107 @@ static void set_memory(struct settings *set, const char *name, const char *text)
 	set->opts.memory_bytes = bytes ? bytes : 1; /* 0 would mean the default */
 }
 
-bool tuning_apply(struct settings *set, int code, const char *name, const char *text)
+static void set_volume(struct settings *set, const char *name, const char *text)
+{
+	const char *dir = device_directory(name, text);
+
+	if (dir)
+		add_tmpdir(set, dir);
+	else
+		set->opts.volume = text;
+}
+
+/* How to join. */
+static bool apply_algorithm(struct settings *set, int code, const char *name, const char *text)
 {
 	switch (code) {
 	case TUNE_ALGORITHM:
 		set->algorithm = word(name, text, algorithm_words);
-		break;
+		return true;
 	case TUNE_OUTPUT:
 		set_output(set, text);
-		break;
+		return true;
 	case TUNE_TYPE:
 		set_type(set, word(name, text, type_words));
-		break;
+		return true;
 	case TUNE_CSV:
-		set->opts.csv = true;
-		break;
+		return set->opts.csv = true;
 	case TUNE_BUILD:
 		set->opts.build = (unsigned)word(name, text, build_words);
-		break;
+		return true;
 	case 'S':
 		set_memory(set, name, text);
-		break;
-	case 'T':
-		add_tmpdir(set, text);
-		break;
+		return true;
 	case TUNE_JOIN_MEMORY:
 		set->opts.join_bytes = size_option(name, text, 1);
-		break;
-	case TUNE_PAGE_SIZE:
-		set_page_size(set, name, text);
-		break;
-	case TUNE_ENGINE:
-		set->opts.engine = text;
-		break;
-	case TUNE_DIRECT:
-		set->opts.direct = text ? word(name, text, direct_words) : 1;
-		break;
+		return true;
 	case TUNE_SEED:
 		set->opts.seed = number_option(name, text, 0);
-		break;
+		return true;
+	}
+	return false;
+}
+
+static bool apply_device(struct settings *set, int code, const char *name, const char *text)
+{
+	switch (code) {
+	case 'T':
+		add_tmpdir(set, text);
+		return true;
+	case TUNE_PAGE_SIZE:
+		set_page_size(set, name, text);
+		return true;
+	case TUNE_ENGINE:
+		set->opts.engine = text;
+		return true;
+	case TUNE_DIRECT:
+		set->opts.direct = text ? word(name, text, direct_words) : 1;
+		return true;
+	case TUNE_VOLUME:
+		set_volume(set, name, text);
+		return true;
+	case TUNE_GEOMETRY:
+		set->geometry = text;
+		return true;
+	case TUNE_PLACEMENT:
+		set->opts.placement = (enum sp_placement)word(name, text, placement_words);
+		return true;
+	case TUNE_OVERWRITE:
+		return set->opts.overwrite = true;
+	}
+	return false;
+}
+
+static bool apply_reporting(struct settings *set, int code, const char *name, const char *text)
+{
+	switch (code) {
+	case TUNE_PARALLEL:
+		/* A bound that one thread always keeps. */
+		(void)number_option(name, text, 1);
+		return true;
 	case TUNE_EXPLAIN:
-		set->explain = true;
-		break;
+		return set->explain = true;
 	case TUNE_STATS:
 		set->stats = text ? text : "-";
-		break;
-	case TUNE_USAGE:
-		return false;
+		return true;
+	case TUNE_TRACE:
+		set->opts.trace_path = text;
+		return true;
+	case TUNE_PROGRESS:
+		set->progress = text ? (enum progress_mode)word(name, text, progress_words)
+				     : PROGRESS_ALWAYS;
+		return true;
 	}
+	return false;
+}
+
+bool tuning_apply(struct settings *set, int code, const char *name, const char *text)
+{
+	if (code == TUNE_USAGE)
+		return false;
+	if (!apply_algorithm(set, code, name, text) && !apply_device(set, code, name, text) &&
+	    !apply_reporting(set, code, name, text))
+		usage_error();
 	return true;
 }
 

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <spindle/join.h>
+#include "progress.h"
 
 #define ALGORITHM_AUTO (-1)
 
@@ -54,6 +55,8 @@ struct settings {
 	const char *output;
 	bool explain;
 	const char *stats; /* NULL: none; "-": standard error */
+	enum progress_mode progress;
+	const char *geometry; /* file; NULL: that of a simulated volume's model */
 	const char **tmpdirs;
 	size_t ntmpdirs;
 	struct sp_join_opts opts;

@@ -28,7 +28,9 @@
 #include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
+#include <spindle/geometry.h>
 #include <spindle/rec.h>
+#include <spindle/sort.h>
 
 enum sp_join_algorithm {
 	SP_JOIN_MERGE,	/* both inputs are sorted */
@@ -81,9 +83,15 @@ struct sp_join_opts {
 	uint32_t page_bytes;	    /* of temporary space; 0: chosen */
 	const char *const *tmpdirs; /* hash joins: at least one */
 	size_t ntmpdirs;
-	uint64_t seed;	    /* of the hashes */
-	const char *engine; /* io engine name; NULL: the best there is */
-	int direct;	    /* -1: decide by page cache; 0 never; 1 always */
+	/* As in struct sp_sort_opts; placement is that of partitions. */
+	const char *volume;
+	bool overwrite;
+	const struct sp_geometry *geometry;
+	enum sp_placement placement;
+	const char *trace_path; /* NULL; else write a block-request trace */
+	uint64_t seed;		/* of the hashes */
+	const char *engine;	/* io engine name; NULL: the best there is */
+	int direct;		/* -1: decide by page cache; 0 never; 1 always */
 };
 
 #define SP_JOIN_OPTS_INIT                                                                          \
@@ -103,7 +111,15 @@ struct sp_join_io {
 	 */
 	void (*disorder)(void *arg, unsigned file, uint64_t line, const char *data, size_t bytes);
 	void *disorder_arg;
+	/*
+	 * Called now and then: in phase SP_JOIN_PHASE_..., so many bytes of so many are
+	 * done; total_bytes 0: not known.  A merge is one phase, PROBE.
+	 */
+	void (*progress)(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes);
+	void *progress_arg;
 };
+
+enum { SP_JOIN_PHASE_BUILD, SP_JOIN_PHASE_PROBE, SP_JOIN_PHASE_JOIN, SP_JOIN_PHASES };
 
 /* What a hash join is going to do. */
 struct sp_join_plan {
@@ -134,8 +150,6 @@ SP_API void sp_join_expect(struct sp_join_opts *opts, const char *const inputs[2
 SP_API SP_MUST_CHECK int sp_join_plan(const struct sp_join_opts *opts, struct sp_join_plan *plan,
 				      struct sp_errinfo *err);
 
-enum { SP_JOIN_PHASE_BUILD, SP_JOIN_PHASE_PROBE, SP_JOIN_PHASE_JOIN, SP_JOIN_PHASES };
-
 /* What happened; see spindle-report(5) for the meaning of each figure. */
 struct sp_join_stats {
 	uint64_t records[2], input_bytes[2];
@@ -154,6 +168,13 @@ struct sp_join_stats {
 	uint64_t write_requests, write_bytes;
 	double phase_elapsed_s[SP_JOIN_PHASES]; /* hash joins */
 	double elapsed_s;
+	bool simulated; /* times are virtual, and these counted (spindle-report(5)): */
+	uint64_t sim_requests, sim_dispatched, sim_merges, sim_transfers, sim_seeks;
+	uint64_t sim_io_time_ns, sim_cpu_time_ns;
+	uint64_t device_read_bytes, device_write_bytes;
+	/* Of temporary space on the machine, when both inputs had been parted. */
+	uint64_t spill_regions;
+	double spill_region_bytes_mean;
 	uint64_t memory_limit_bytes, memory_peak_bytes; /* peak: resident, of the process */
 	char engine[32], input_engine[32];
 };
