@@ -1,10 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# xjoin under the name join against GNU join 9.1: every line of
-# xjoin-gnu.cases is run by a shell in a directory of fixtures, once with each.
-# Standard output, standard error, exit status and the files left behind must
-# be the same, byte for byte.
+# xjoin under the name join against GNU join 9.1: every line of xjoin-gnu.cases, as
+# as-gnu.bash tells.
 #
 #	tests/cli/xjoin-gnu.t [LINE]...	only these lines of the cases
 #
@@ -14,21 +12,11 @@
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd) || exit 2
-xjoin=${XJOIN:-$here/../../build/bin/xjoin}
-cases=$here/xjoin-gnu.cases
-work=$(mktemp -d "${TMPDIR:-/tmp}/xjoin-gnu.XXXXXX") || exit 2
-trap 'rm -rf "$work"' EXIT
-gnu=$(command -v join)
-
-if ! "$gnu" --version 2>/dev/null | head -n 1 | grep -qx 'join (GNU coreutils) 9\.1'; then
-	echo "1..0 # SKIP GNU join 9.1 is not here"
-	exit 0
-fi
-mkdir "$work/bin" "$work/files" && ln -s "$(realpath "$xjoin")" "$work/bin/join" || exit 2
+# shellcheck source=tests/cli/as-gnu.bash
+. "$here/as-gnu.bash"
+as_gnu_begin join "${XJOIN:-$here/../../build/bin/xjoin}"
 export LOCPATH=${SP_LOCALES:-$(realpath "$here/../../build/locale")}
-export LC_ALL=C.UTF-8 LANGUAGE=C TMPDIR=$work TZ=UTC
-unset POSIXLY_CORRECT _POSIX2_VERSION
-umask 022
+fresh=no
 
 (
 	cd "$work/files" || exit 2
@@ -61,57 +49,4 @@ umask 022
 	mkdir d
 )
 
-# run NAME PATH COMMAND: with that PATH; in a fresh copy of the fixtures if files
-# could be written.
-run()
-{
-	local place=$work/files
-
-	: >"$work/$1.files"
-	if [[ $3 == *'>'* ]]; then
-		place=$work/now
-		rm -rf "$place"
-		cp -a "$work/files" "$place"
-	fi
-	cd "$place" || exit 2
-	PATH=$2 timeout 20 bash -c "$3" >"$work/$1.out" 2>"$work/$1.err" </dev/null
-	echo "$?" >"$work/$1.status"
-	[ "$place" = "$work/files" ] && return
-	find . -mindepth 1 -printf '%P %y %m %l\n' | LC_ALL=C sort >"$work/$1.files"
-	find . -type f -exec cksum {} + | LC_ALL=C sort >>"$work/$1.files"
-}
-
-wanted() # LINE
-{
-	local l
-
-	[ ${#lines[@]} -eq 0 ] && return 0
-	for l in "${lines[@]}"; do [ "$l" = "$1" ] && return 0; done
-	return 1
-}
-
-lines=("$@")
-count=0 failed=0 line=0
-while IFS= read -r case; do
-	line=$((line + 1))
-	wanted "$line" || continue
-	count=$((count + 1))
-	run gnu "$PATH" "$case"
-	run own "$work/bin:$PATH" "$case"
-	why=
-	for what in out err status files; do
-		cmp -s "$work/gnu.$what" "$work/own.$what" && continue
-		why="$why# $what, GNU's and ours:
-$(diff "$work/gnu.$what" "$work/own.$what" | head -n 6 | sed 's/^/#   /')
-"
-	done
-	if [ -z "$why" ]; then
-		echo "ok $count - as GNU join, line $line: ${case//#/\\#}"
-	else
-		failed=$((failed + 1))
-		echo "not ok $count - as GNU join, line $line: ${case//#/\\#}"
-		printf '%s' "$why"
-	fi
-done <"$cases"
-echo "1..$count"
-[ "$failed" -eq 0 ]
+as_gnu_run "$here/xjoin-gnu.cases" "$@"

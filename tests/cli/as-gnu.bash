@@ -1,0 +1,79 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+#
+# A program under the name of a GNU tool against that tool: every line of a file of cases
+# is run by a shell in a directory of fixtures, once with each.  Standard output,
+# standard error, exit status and the files left behind must be the same, byte for byte.
+#
+#	as_gnu_begin NAME PROGRAM	skips all if GNU NAME 9.1 is not here; makes $work/files
+#	as_gnu_run CASES [LINE]...	all lines, or only these; with fresh=no, the fixtures are
+#					copied only for cases that redirect output
+
+as_gnu_begin()
+{
+	name=$1 fresh=yes
+	work=$(mktemp -d "${TMPDIR:-/tmp}/as-gnu.XXXXXX") || exit 2
+	trap 'rm -rf "$work"' EXIT
+	if ! "$name" --version 2>/dev/null | head -n 1 | grep -qx "$name (GNU coreutils) 9\\.1"; then
+		echo "1..0 # SKIP GNU $name 9.1 is not here"
+		exit 0
+	fi
+	mkdir "$work/bin" "$work/files" && ln -s "$(realpath "$2")" "$work/bin/$name" || exit 2
+	export LC_ALL=C.UTF-8 LANGUAGE=C TMPDIR=$work TZ=UTC
+	unset POSIXLY_CORRECT _POSIX2_VERSION
+	umask 022
+}
+
+# once WHO PATH CASE: with that PATH.
+once()
+{
+	local place=$work/files
+
+	: >"$work/$1.files"
+	if [ "$fresh" = yes ] || [[ $3 == *'>'* ]]; then
+		place=$work/now
+		rm -rf "$place"
+		cp -a "$work/files" "$place"
+	fi
+	cd "$place" || exit 2
+	PATH=$2 timeout 20 bash -c "$3" >"$work/$1.out" 2>"$work/$1.err" </dev/null
+	echo "$?" >"$work/$1.status"
+	[ "$place" = "$work/files" ] && return
+	find . -mindepth 1 -printf '%P %y %m %l\n' | LC_ALL=C sort >"$work/$1.files"
+	find . -type f -exec cksum {} + | LC_ALL=C sort >>"$work/$1.files"
+}
+
+# compare CASE: in $why, what differs.
+compare()
+{
+	local what
+
+	once gnu "$PATH" "$1"
+	once own "$work/bin:$PATH" "$1"
+	why=
+	for what in out err status files; do
+		cmp -s "$work/gnu.$what" "$work/own.$what" && continue
+		why+="# $what, GNU's and ours:
+$(diff "$work/gnu.$what" "$work/own.$what" | head -n 6 | sed 's/^/#   /')
+"
+	done
+}
+
+as_gnu_run()
+{
+	local cases=$1 count=0 failed=0 line=0 case not
+
+	shift
+	while IFS= read -r case; do
+		line=$((line + 1))
+		[ $# -eq 0 ] || [[ " $* " == *" $line "* ]] || continue
+		count=$((count + 1))
+		compare "$case"
+		not=
+		[ -z "$why" ] || not='not ' failed=$((failed + 1))
+		echo "${not}ok $count - as GNU $name, line $line: ${case//#/\\#}"
+		printf '%s' "$why"
+	done <"$cases"
+	echo "1..$count"
+	[ "$failed" -eq 0 ]
+}
