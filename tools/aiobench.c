@@ -10,12 +10,17 @@
 #include "stdio_end.h"
 #include "aiobench/aiobench.h"
 
+#define SCANS_DEPTH 64 /* of each reader */
+
 const char *argp_program_version = "aiobench (Spindle) " SP_VERSION;
 
 static const char doc[] =
 	"Measures asynchronous I/O with priorities.\n"
 	"\n"
 	"  run TARGET...     keeps requests outstanding; tells throughput and latency\n"
+	"  sweep TARGET...   from 1 outstanding request to 256; finds the knees\n"
+	"  mix TARGET...     high priority beside low: what it brings\n"
+	"  compare A B       two reports of run, or --a and --b in turn\n"
 	"  preflight TARGET  tells whether priorities can act there, and why not\n"
 	"  replay TRACE TARGET...  does the requests of a --trace again\n"
 	"  watch DEVICE|PID  tells how many requests others have outstanding\n"
@@ -28,21 +33,27 @@ static const char doc[] =
 	"\n"
 	"Examples:\n"
 	"  aiobench run --iodepth=64 --runtime=5 --create --remove --size=1G test.dat\n"
+	"  aiobench sweep /dev/sdb\n"
+	"  aiobench compare --a=--ioengine=libaio --b=--ioengine=io_uring /dev/sdb\n"
 	"  aiobench run --iodepth=200 --class high:share=10%,prio=rt --class low: /dev/sdb\n";
 
 static const struct command {
 	const char *name;
 	int (*run)(struct load_options *o);
+	unsigned depth, runtime_s; /* if nothing is said of them */
 } commands[] = {
-	{ "run", command_run },
-	{ "preflight", command_preflight },
-	{ "replay", command_replay },
-	{ "watch", command_watch },
+	{ "run", command_run, 1, 10 },
+	{ "sweep", command_sweep, 256, 30 },
+	{ "mix", command_mix, 200, 30 },
+	{ "compare", command_compare, 1, 30 },
+	{ "preflight", command_preflight, 1, 10 },
+	{ "replay", command_replay, 1, 10 },
+	{ "watch", command_watch, 1, 10 },
 };
 
 struct config {
 	const struct command *command;
-	struct load_options load;
+	struct load_options *load;
 };
 
 static const struct argp_child children[] = {
@@ -50,6 +61,7 @@ static const struct argp_child children[] = {
 	{ &replay_argp, 0, NULL, 0 },
 	{ &fiojob_argp, 0, NULL, 0 },
 	{ &watch_argp, 0, NULL, 0 },
+	{ &set_argp, 0, NULL, 0 },
 	{ 0 },
 };
 
@@ -60,7 +72,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		for (size_t i = 0; i < sizeof(children) / sizeof(children[0]) - 1; i++)
-			state->child_inputs[i] = &c->load;
+			state->child_inputs[i] = c->load;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (c->command)
@@ -79,19 +91,37 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-int main(int argc, char **argv)
+const struct command *load_options_read(struct load_options *o, int argc, char **argv)
 {
 	static const struct argp argp = { 0, parse, "COMMAND TARGET...", doc, children, 0, 0 };
-	struct config c = { 0 };
+	struct config c = { .load = o };
+	unsigned depth;
+
+	load_options_init(o);
+	argp_parse(&argp, argc, argv, 0, 0, &c);
+	o->argc = argc;
+	o->argv = argv;
+	set_options_check(&o->set, c.command->name);
+	depth = o->set.mix.kind == SP_BENCHSET_SCANS ? SCANS_DEPTH : c.command->depth;
+	load_options_finish(o, depth, c.command->runtime_s * 1000000000ull);
+	return c.command;
+}
+
+int main(int argc, char **argv)
+{
+	static struct load_options load;
+	const struct command *command;
 	int status;
 
 	msg_init(argv);
 	stdio_guard();
 	argp_err_exit_status = 2;
-	load_options_init(&c.load);
-	argp_parse(&argp, argc, argv, 0, 0, &c);
-	load_options_finish(&c.load);
-	status = c.command->run(&c.load);
+	command = load_options_read(&load, argc, argv);
+	if (!load.bench.ntargets && !load.set.a && !load.set.b) {
+		msg("missing target");
+		usage_error();
+	}
+	status = command->run(&load);
 	stdio_finish();
 	return status;
 }

@@ -15,6 +15,9 @@
 #include <sys/resource.h>
 #include "bench/state.h"
 
+#define WINDOWS 40
+#define WINDOW_MIN_NS 1000000
+
 static int open_log(struct sp__depthlog *d, unsigned max)
 {
 	d->max = max;
@@ -63,6 +66,40 @@ static void restart_log(struct sp__depthlog *d, uint64_t now_ns)
 	d->since_ns = now_ns;
 }
 
+static void restart_windows(struct sp_bench *b, uint64_t now_ns)
+{
+	uint64_t width_ns = b->opts.runtime_ns / WINDOWS;
+
+	b->nwindows = 0;
+	b->width_ns = width_ns > WINDOW_MIN_NS ? width_ns : WINDOW_MIN_NS;
+	b->window_ns = now_ns + b->width_ns;
+}
+
+/* Every second one ends where both did. */
+static void widen_windows(struct sp_bench *b)
+{
+	for (size_t i = 0; i < b->nclasses; i++)
+		for (size_t k = 0; k < SP__BENCH_WINDOWS_MAX / 2; k++)
+			b->classes[i]->windows[k] = b->classes[i]->windows[2 * k + 1];
+	b->nwindows = SP__BENCH_WINDOWS_MAX / 2;
+	b->width_ns *= 2;
+}
+
+static void end_window(struct sp_bench *b, uint64_t now_ns)
+{
+	if (b->nwindows == SP__BENCH_WINDOWS_MAX)
+		widen_windows(b);
+	for (size_t i = 0; i < b->nclasses; i++) {
+		struct sp__benchclass *c = b->classes[i];
+
+		c->windows[b->nwindows] =
+			(struct sp_bench_window){ now_ns - b->begin_ns, c->latency.count,
+						  c->latency.sum };
+	}
+	b->nwindows++;
+	b->window_ns = now_ns + b->width_ns;
+}
+
 /* From now on everything counts. */
 static void measure(struct sp_bench *b, uint64_t now_ns)
 {
@@ -71,6 +108,7 @@ static void measure(struct sp_bench *b, uint64_t now_ns)
 	b->end_ns = b->opts.runtime_ns ? now_ns + b->opts.runtime_ns : UINT64_MAX;
 	b->tick_ns = b->opts.interval_ns ? now_ns + b->opts.interval_ns : UINT64_MAX;
 	restart_log(&b->depth, now_ns);
+	restart_windows(b, now_ns);
 	for (size_t i = 0; i < b->nclasses; i++) {
 		struct sp__benchclass *c = b->classes[i];
 
@@ -199,6 +237,8 @@ void sp__meter_clock(struct sp_bench *b, uint64_t now_ns)
 {
 	if (!b->measuring && now_ns - b->begin_ns >= b->opts.ramp_ns)
 		measure(b, now_ns);
+	if (b->measuring && now_ns >= b->window_ns)
+		end_window(b, now_ns);
 	if (now_ns >= b->tick_ns)
 		interval(b, now_ns);
 }

@@ -41,6 +41,26 @@ static void rates(struct sp_bench_stats *s, uint64_t elapsed_ns)
 	s->bandwidth_bytes_per_s = (double)s->bytes * 1e9 / (double)elapsed_ns;
 }
 
+/* From sums since the begin to sums of each, and to those of all classes. */
+static void windows(struct sp_bench *b)
+{
+	for (size_t i = 0; i < b->nclasses; i++) {
+		struct sp_bench_window *w = b->classes[i]->windows;
+
+		for (size_t k = b->nwindows; k-- > 0;) {
+			w[k].requests -= k ? w[k - 1].requests : 0;
+			w[k].latency_sum_ns -= k ? w[k - 1].latency_sum_ns : 0;
+			b->windows[k].end_ns = w[k].end_ns;
+			b->windows[k].requests += w[k].requests;
+			b->windows[k].latency_sum_ns += w[k].latency_sum_ns;
+		}
+		b->stats[i].windows = w;
+		b->stats[i].nwindows = b->nwindows;
+	}
+	b->result.total.windows = b->windows;
+	b->result.total.nwindows = b->nwindows;
+}
+
 static void class_figures(struct sp_bench *b, struct sp_bench_stats *s, struct sp__benchclass *c)
 {
 	uint64_t limit = (uint64_t)b->depth.max * PASSED_TIMES;
@@ -123,6 +143,13 @@ void sp__bench_figures(struct sp_bench *b)
 	for (size_t i = 0; i < b->nclasses; i++)
 		class_figures(b, &b->stats[i], b->classes[i]);
 	total_figures(b);
+	windows(b);
 	if (b->machine)
 		device_figures(b);
+}
+
+uint64_t sp_bench_quantile(const struct sp_bench *b, size_t which, double share)
+{
+	return sp__hist_quantile(which < b->nclasses ? &b->classes[which]->latency : &b->sum,
+				 share);
 }

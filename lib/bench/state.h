@@ -22,6 +22,8 @@
 #include "obs/hist.h"
 #include "obs/trace.h"
 
+#define SP__BENCH_WINDOWS_MAX 64
+
 struct sp__benchfile {
 	struct sp__volume *volume;
 	const char *path;
@@ -43,6 +45,7 @@ struct sp__benchclass {
 	uint64_t mark;	  /* completions of all classes when this one was last served, */
 	uint64_t mark_ns; /* or when it began to have requests outstanding */
 	uint64_t passed_over, longest_gap_ns, oldest_ns;
+	struct sp_bench_window windows[SP__BENCH_WINDOWS_MAX]; /* until the end: since the begin */
 };
 
 struct sp__bench_slot {
@@ -98,9 +101,13 @@ struct sp_bench {
 	pthread_mutex_t lock;
 	uint64_t begin_ns; /* of the measurement; that of the ramp until it is over */
 	bool measuring;
-	uint64_t end_ns;  /* when nothing more is issued; UINT64_MAX: not by time */
-	uint64_t tick_ns; /* when the interval is over; UINT64_MAX: none */
-	uint64_t tock_ns; /* when it began */
+	uint64_t end_ns;    /* when nothing more is issued; UINT64_MAX: not by time */
+	uint64_t tick_ns;   /* when the interval is over; UINT64_MAX: none */
+	uint64_t tock_ns;   /* when it began */
+	uint64_t window_ns; /* when the window is over */
+	uint64_t width_ns;
+	size_t nwindows;
+	struct sp_bench_window windows[SP__BENCH_WINDOWS_MAX]; /* of all classes, at the end */
 	uint64_t issued_bytes;
 	uint64_t completions;
 	struct sp__depthlog depth;

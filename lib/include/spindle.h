@@ -8,6 +8,7 @@
 #include <spindle/api.h>
 #include <spindle/batch.h>
 #include <spindle/bench.h>
+#include <spindle/benchset.h>
 #include <spindle/error.h>
 #include <spindle/fiojob.h>
 #include <spindle/gen.h>

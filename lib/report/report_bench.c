@@ -42,9 +42,9 @@ static void put_class_config(struct sp__doc doc, json_t *array, const struct sp_
 	sp__doc_known(row, "range_bytes", c->range_bytes);
 }
 
-static void put_config(struct sp__doc doc, const struct sp_bench_opts *o)
+void sp__report_bench_config(struct sp__doc doc, const char *key, const struct sp_bench_opts *o)
 {
-	struct sp__doc c = sp__doc_object(doc, "config");
+	struct sp__doc c = sp__doc_object(doc, key);
 	json_t *targets = json_array(), *classes = json_array();
 
 	sp__doc_put(c, "targets", targets);
@@ -118,6 +118,20 @@ static void put_latency(struct sp__doc doc, const struct sp_bench_stats *s)
 	}
 }
 
+static void put_windows(struct sp__doc doc, const struct sp_bench_stats *s)
+{
+	json_t *array = json_array();
+
+	sp__doc_put(doc, "windows", array);
+	for (size_t i = 0; i < s->nwindows; i++) {
+		struct sp__doc row = sp__doc_element(doc, array);
+
+		sp__doc_real(row, "end_s", (double)s->windows[i].end_ns / 1e9);
+		sp__doc_count(row, "requests", s->windows[i].requests);
+		sp__doc_count(row, "latency_sum_ns", s->windows[i].latency_sum_ns);
+	}
+}
+
 static void put_stats(struct sp__doc doc, const struct sp_bench_stats *s)
 {
 	sp__doc_count(doc, "requests", s->requests);
@@ -134,6 +148,7 @@ static void put_stats(struct sp__doc doc, const struct sp_bench_stats *s)
 	sp__doc_bool(doc, "starved", s->starved);
 	sp__doc_real(doc, "depth_mean", s->depth_mean);
 	sp__report_depths(doc, "depth_histogram", s->depth_ns, s->depths);
+	put_windows(doc, s);
 }
 
 static void put_result(struct sp__doc doc, const struct sp_bench_result *r)
@@ -160,7 +175,7 @@ static void put_result(struct sp__doc doc, const struct sp_bench_result *r)
 
 static void put_lists(struct sp__doc doc, const struct sp_bench_result *r)
 {
-	json_t *classes = json_array(), *errors = json_array();
+	json_t *classes = json_array();
 	char prio[16];
 
 	sp__doc_put(doc, "classes", classes);
@@ -171,14 +186,20 @@ static void put_lists(struct sp__doc doc, const struct sp_bench_result *r)
 		sp__doc_text(row, "prio", sp__report_prio(r->classes[i].prio, prio));
 		put_stats(row, &r->classes[i]);
 	}
-	sp__doc_put(doc, "errors", errors);
-	for (size_t i = 0; i < r->nerrors; i++) {
-		struct sp__doc row = sp__doc_element(doc, errors);
-		bool moved = r->errors[i].code == SP_EFORMAT;
+	sp__report_errors(doc, r->errors, r->nerrors);
+}
 
-		sp__doc_text(row, "kind",
-			     moved ? "short transfer" : sp_strerror(r->errors[i].code));
-		sp__doc_count(row, "count", r->errors[i].count);
+void sp__report_errors(struct sp__doc doc, const struct sp_bench_error *errors, size_t n)
+{
+	json_t *array = json_array();
+
+	sp__doc_put(doc, "errors", array);
+	for (size_t i = 0; i < n; i++) {
+		struct sp__doc row = sp__doc_element(doc, array);
+		bool moved = errors[i].code == SP_EFORMAT;
+
+		sp__doc_text(row, "kind", moved ? "short transfer" : sp_strerror(errors[i].code));
+		sp__doc_count(row, "count", errors[i].count);
 	}
 }
 
@@ -232,9 +253,8 @@ struct sp_report *sp_report_bench(const struct sp_bench_opts *opts,
 
 	if (!report)
 		return NULL;
-	if (result->replay)
-		sp__doc_text(doc, "kind", "replay");
-	put_config(doc, opts);
+	sp__doc_text(doc, "kind", result->replay ? "replay" : "run");
+	sp__report_bench_config(doc, "config", opts);
 	put_result(doc, result);
 	if (result->replay)
 		put_replay(doc, opts, result);

@@ -6,38 +6,7 @@
 #include <errno.h>
 #include <string.h>
 #include "report/bench.h"
-
-static double number(const json_t *o, const char *key)
-{
-	return json_number_value(json_object_get(o, key));
-}
-
-static const char *word(const json_t *o, const char *key)
-{
-	const char *text = json_string_value(json_object_get(o, key));
-
-	return text ? text : "-";
-}
-
-static bool known(const json_t *o, const char *key)
-{
-	return !json_is_null(json_object_get(o, key));
-}
-
-/* Three digits and a unit. */
-static const char *duration(const json_t *o, const char *key, char text[16])
-{
-	static const char *const units[] = { "ns", "us", "ms", "s" };
-	double v = number(o, key);
-	size_t u = 0;
-
-	if (!known(o, key))
-		return "-";
-	for (; v >= 999.5 && u < 3; u++)
-		v /= 1000;
-	snprintf(text, 16, "%.*f %s", v >= 99.95 || u == 0 ? 0 : v >= 9.995 ? 1 : 2, v, units[u]);
-	return text;
-}
+#include "report/read.h"
 
 static void line(const json_t *s, FILE *out)
 {
@@ -71,6 +40,14 @@ static void replay(const json_t *r, FILE *out)
 	putc('\n', out);
 }
 
+void sp__report_error_lines(const json_t *doc, FILE *out)
+{
+	const json_t *row;
+
+	for (size_t i = 0; (row = json_array_get(json_object_get(doc, "errors"), i)); i++)
+		fprintf(out, "errors: %.0f of %s\n", number(row, "count"), word(row, "kind"));
+}
+
 static void remarks(const json_t *doc, FILE *out)
 {
 	const json_t *r = json_object_get(doc, "result"), *row;
@@ -83,17 +60,16 @@ static void remarks(const json_t *doc, FILE *out)
 				"starved: %s (others were served %.0f times before it, up to %s)\n",
 				word(row, "name"), number(row, "passed_over"),
 				duration(row, "longest_gap_ns", text));
-	for (i = 0; (row = json_array_get(json_object_get(doc, "errors"), i)); i++)
-		fprintf(out, "errors: %.0f of %s\n", number(row, "count"), word(row, "kind"));
+	sp__report_error_lines(doc, out);
 	if (json_is_true(json_object_get(r, "prio_fallback")))
 		fputs("priorities: rt needs CAP_SYS_NICE; be and idle were used instead\n", out);
 	if (json_is_true(json_object_get(r, "stopped")))
 		fputs("stopped before the end\n", out);
 }
 
-int sp_report_bench_text(const struct sp_report *report, FILE *out)
+static void run_text(const json_t *doc, FILE *out)
 {
-	const json_t *doc = report->doc, *r = json_object_get(doc, "result"), *row;
+	const json_t *r = json_object_get(doc, "result"), *row;
 	const json_t *config = json_object_get(doc, "config");
 	size_t i;
 
@@ -115,5 +91,21 @@ int sp_report_bench_text(const struct sp_report *report, FILE *out)
 			number(r, "cpu_system_us_per_request"), number(r, "cpu_ms_per_mb"));
 	replay(json_object_get(doc, "replay"), out);
 	remarks(doc, out);
+}
+
+int sp_report_bench_text(const struct sp_report *report, FILE *out)
+{
+	static const struct {
+		const char *kind;
+		void (*text)(const json_t *doc, FILE *out);
+	} kinds[] = { { "run", run_text },
+		      { "replay", run_text },
+		      { "sweep", sp__report_sweep_text },
+		      { "mix", sp__report_mix_text },
+		      { "compare", sp__report_compare_text } };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(kinds[i].kind, word(report->doc, "kind")))
+			kinds[i].text(report->doc, out);
 	return ferror(out) || fflush(out) ? -EIO : 0;
 }

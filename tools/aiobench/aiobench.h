@@ -10,9 +10,19 @@
 #include <stdbool.h>
 #include <stdnoreturn.h>
 #include <stdio.h>
-#include <spindle/bench.h>
+#include <spindle/benchset.h>
 #include <spindle/fiojob.h>
 #include <spindle/report.h>
+
+/* Options of the commands that measure several settings. */
+struct set_options {
+	struct sp_benchset_mix mix;
+	double shares[SP_BENCHSET_SHARES_MAX];
+	const char *a, *b;
+	unsigned pairs;
+	const char *plot;
+	bool of_mix, of_compare; /* something was said of it */
+};
 
 /* The load that options describe; --class makes several out of one. */
 struct load_options {
@@ -32,13 +42,22 @@ struct load_options {
 	const char *job_path;
 	bool job_ignore, plain_given;
 	struct sp_watch_opts watch;
+	struct set_options set;
+	int argc; /* where all this was read */
+	char **argv;
 };
 
 /* Options of the load itself, and those of what is written about it. */
 extern const struct argp load_argp, replay_argp, fiojob_argp, watch_argp;
 void load_options_init(struct load_options *o);
-/* Classes and targets are put together; the end of the program if they cannot be. */
-void load_options_finish(struct load_options *o);
+/*
+ * Classes and targets are put together; the end of the program if they cannot
+ * be.  Depth and time as given, for who said nothing of them.
+ */
+void load_options_finish(struct load_options *o, unsigned depth, uint64_t runtime_ns);
+/* The main file: a whole command line, its command included, which is returned. */
+struct command;
+const struct command *load_options_read(struct load_options *o, int argc, char **argv);
 
 /* class.c: NAME:KEY=VALUE,...; dies if it is wrong. */
 void class_parse(struct sp_bench_class *c, char *text);
@@ -72,9 +91,26 @@ void write_stats(const struct load_options *o, const struct sp_report *report);
 /* preflight.c: what is to be said before a run with priorities; NULL: nothing.  To be freed. */
 struct sp_preflight *preflight_before(const struct load_options *o);
 
+/* set.c */
+extern const struct argp set_argp;
+void set_options_init(struct set_options *s);
+/* Options that the command does not know end the program. */
+void set_options_check(const struct set_options *s, const char *command);
+void show_progress(void *arg, double share_done);
+void end_progress(void);
+
+/* plot.c: pictures, drawn by gnuplot; the end of the program if that fails. */
+void plot_run(const char *file, const char *target, const struct sp_bench *bench);
+void plot_sweep(const char *file, const char *target, const struct sp_benchset_result *r);
+void plot_mix(const char *file, const char *target, const struct sp_benchset_mix *mix,
+	      const struct sp_benchset_result *r);
+
 int command_run(struct load_options *o);
 int command_preflight(struct load_options *o);
 int command_replay(struct load_options *o);
 int command_watch(struct load_options *o);
+int command_sweep(struct load_options *o);
+int command_mix(struct load_options *o);
+int command_compare(struct load_options *o);
 
 #endif

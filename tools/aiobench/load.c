@@ -64,12 +64,14 @@ static const struct argp_option options[] = {
 	  "range",
 	  1 },
 	{ 0, 0, 0, 0, "How much of it:", 2 },
-	{ "iodepth", OPT_DEPTH, "N", 0, "Requests outstanding (1)", 2 },
+	{ "iodepth", OPT_DEPTH, "N", 0,
+	  "Requests outstanding (1; mix: 200, of --scans 64); sweep: at most (256)", 2 },
 	{ "rate_iops", OPT_RATE, "N", 0,
 	  "Requests a second, at most --iodepth outstanding; latency is from when each was due",
 	  2 },
 	{ "rate_process", OPT_RATE_PROCESS, "HOW", 0, "They come linear (default) or poisson", 2 },
-	{ "runtime", OPT_RUNTIME, "TIME", 0, "End after it (10 if no --io_size)", 2 },
+	{ "runtime", OPT_RUNTIME, "TIME", 0,
+	  "End after it (10 if no --io_size; sweep, mix and compare: 30 in all)", 2 },
 	{ "ramp_time", OPT_RAMP, "TIME", 0, "Run so long before measuring (0)", 2 },
 	{ "io_size", OPT_IO_SIZE, "SIZE", 0, "End after so many bytes", 2 },
 	{ "iodepth_batch_complete_min", OPT_BATCH_MIN, "N", 0, "Wait for so many completions (1)",
@@ -104,9 +106,10 @@ void load_options_init(struct load_options *o)
 		.name = "all", .share = 1, .reads = 1, .bytes = 4096, .pattern = SP_BENCH_RANDOM
 	};
 	o->mix = -1;
-	o->bench = (struct sp_bench_opts){ .depth = 1, .seed = 1, .stop = &interrupted };
+	o->bench = (struct sp_bench_opts){ .seed = 1, .stop = &interrupted };
 	o->bench.targets = o->targets;
 	o->bench.classes = o->classes;
+	set_options_init(&o->set);
 }
 
 static uint32_t request_bytes(const char *option, const char *arg)
@@ -271,10 +274,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->depth_given |= key == OPT_DEPTH;
 		o->runtime_given |= key == OPT_RUNTIME;
 		return parse_amount(key, arg, &o->bench);
-	case ARGP_KEY_END:
-		if (!o->bench.ntargets && !o->job)
-			argp_error(state, "missing target");
-		return 0;
 	default:
 		rc = parse_plain(key, arg, o);
 		o->plain_given |= rc == 0;
@@ -343,12 +342,14 @@ static void finish_classes(struct load_options *o)
 	finish_shares(o);
 }
 
-void load_options_finish(struct load_options *o)
+void load_options_finish(struct load_options *o, unsigned depth, uint64_t runtime_ns)
 {
 	if (o->job)
 		fiojob_finish(o);
 	else
 		finish_classes(o);
+	if (!o->bench.depth)
+		o->bench.depth = depth;
 	if (!o->bench.runtime_ns && !o->bench.total_bytes)
-		o->bench.runtime_ns = 10000000000;
+		o->bench.runtime_ns = runtime_ns;
 }

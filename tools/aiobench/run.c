@@ -48,6 +48,8 @@ int command_run(struct load_options *o)
 	free(preflight);
 	write_report(o, report);
 	sp_report_free(report);
+	if (o->set.plot)
+		plot_run(o->set.plot, o->targets[0], bench);
 	sp_bench_free(bench);
 	if (o->status && fclose(o->status_file))
 		die_sys(errno, "%s", o->status);

@@ -1,28 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Plots: the data as here-documents, then one script for gnuplot, through a
- * pipe.  Of a rotating device four pictures: the media rate along the device,
- * the seek curve, D(W), the skews of the first tracks; of any other one two:
- * rate by depth, rate by size.
+ * Plots: the data as here-documents, then one script for gnuplot.  Of a
+ * rotating device four pictures: the media rate along the device, the seek
+ * curve, D(W), the skews of the first tracks; of any other one two: rate by
+ * depth, rate by size.
  */
-#include <errno.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "gnuplot.h"
 #include "msg.h"
 #include "diskprobe.h"
-
-extern char **environ;
-
-static const char head[] = "set border 3\n"
-			   "set tics nomirror\n"
-			   "set grid lc rgb '#dddddd'\n"
-			   "set style line 1 lc rgb '#2060a0' lw 2 pt 7 ps 0.4\n"
-			   "set style line 2 lc rgb '#d08020' lw 2 pt 5 ps 0.4\n"
-			   "set style line 3 lc rgb '#408040' lw 2 pt 9 ps 0.6\n";
 
 static const char tracks_script[] =
 	"set multiplot layout 2,2 title name noenhanced\n"
@@ -144,71 +130,22 @@ static void put_rates(FILE *f, const struct sp_probe_result *r)
 	fputs(rates_script, f);
 }
 
-/* A string of gnuplot's in single quotes. */
-static void put_string(FILE *f, const char *name, const char *text)
-{
-	fprintf(f, "%s = '", name);
-	for (; *text; text++) {
-		if (*text == '\'')
-			fputc('\'', f);
-		fputc(*text == '\n' ? ' ' : *text, f);
-	}
-	fputs("'\n", f);
-}
-
-static pid_t start(FILE **in)
-{
-	char gnuplot[] = "gnuplot", *argv[] = { gnuplot, NULL };
-	posix_spawn_file_actions_t actions;
-	int fd[2], rc;
-	pid_t pid;
-
-	if (pipe(fd))
-		die_sys(errno, "gnuplot");
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, fd[0], STDIN_FILENO);
-	posix_spawn_file_actions_addclose(&actions, fd[1]);
-	rc = posix_spawnp(&pid, gnuplot, &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	close(fd[0]);
-	if (rc)
-		die_sys(rc, "gnuplot");
-	*in = fdopen(fd[1], "w");
-	if (!*in)
-		die_sys(errno, "gnuplot");
-	return pid;
-}
-
 void plot(const char *file, const struct sp_probe *probe)
 {
 	const struct sp_probe_result *r = sp_probe_result(probe);
 	const struct sp_geometry *g = sp_probe_geometry(probe);
-	bool svg = strcmp(file + strlen(file) - 4, ".svg") == 0;
 	bool tracks = r->verdict == SP_PROBE_ROTATING && r->nzones && g;
-	FILE *f;
-	pid_t pid;
-	int status;
+	struct gnuplot plot;
 
 	if (!tracks && !r->nrates) {
 		msg("%s: nothing was found that could be drawn", file);
 		return;
 	}
-	/* If gnuplot dies, writing to it fails, and its status tells. */
-	signal(SIGPIPE, SIG_IGN);
-	pid = start(&f);
-	fprintf(f, "set terminal %s size 1200,%d\n", svg ? "svg" : "pngcairo", tracks ? 900 : 450);
-	put_string(f, "out", file);
-	put_string(f, "name", r->device);
-	fputs("set output out\n", f);
-	fputs(head, f);
+	gnuplot_open(&plot, file, 1200, tracks ? 900 : 450);
+	gnuplot_string(&plot, "name", r->device);
 	if (tracks)
-		put_tracks(f, r, g);
+		put_tracks(plot.in, r, g);
 	else
-		put_rates(f, r);
-	fclose(f);
-	if (waitpid(pid, &status, 0) < 0)
-		die_sys(errno, "gnuplot");
-	if (!WIFEXITED(status) || WEXITSTATUS(status))
-		die("%s: gnuplot failed", file);
-	signal(SIGPIPE, SIG_DFL);
+		put_rates(plot.in, r);
+	gnuplot_close(&plot, file);
 }

@@ -146,6 +146,12 @@ struct sp_bench_opts {
 	void *interval_arg;
 };
 
+/* One of at most 64 parts of the measurement, of 1 ms or more; what is left at the end is in none. */
+struct sp_bench_window {
+	uint64_t end_ns; /* since the measurement began */
+	uint64_t requests, latency_sum_ns;
+};
+
 struct sp_bench_stats {
 	const char *name; /* of the class; "total" */
 	uint16_t prio;	  /* as used */
@@ -162,6 +168,8 @@ struct sp_bench_stats {
 	uint64_t passed_over;	  /* completions of others in such a gap, at most */
 	bool starved;
 	double depth_mean;
+	size_t nwindows;
+	const struct sp_bench_window *windows;
 	size_t depths; /* depth_ns[0 .. depths - 1]: time with so many outstanding */
 	const uint64_t *depth_ns;
 };
@@ -184,6 +192,12 @@ struct sp_bench_replayed {
 	} * volumes;
 };
 
+/* Failed requests of one kind: -errno, or SP_EFORMAT for a short transfer. */
+struct sp_bench_error {
+	int code;
+	uint64_t count;
+};
+
 struct sp_bench_result {
 	const char *engine; /* the one in use */
 	bool simulated;
@@ -196,12 +210,8 @@ struct sp_bench_result {
 	struct sp_bench_stats total;
 	size_t nclasses;
 	const struct sp_bench_stats *classes;
-	/* Failed requests by kind: -errno, or SP_EFORMAT for a short transfer. */
 	size_t nerrors;
-	struct sp_bench_error {
-		int code;
-		uint64_t count;
-	} errors[SP_BENCH_ERRORS_MAX];
+	struct sp_bench_error errors[SP_BENCH_ERRORS_MAX];
 	const struct sp_bench_replayed *replay; /* or NULL */
 	/* Of a simulated device, from its start: requests inside its window. */
 	size_t device_depths;
@@ -223,6 +233,11 @@ SP_API SP_MUST_CHECK int sp_bench_run(struct sp_bench **bench, const struct sp_b
 				      struct sp_errinfo *err);
 /* Lives as long as the bench. */
 SP_API const struct sp_bench_result *sp_bench_result(const struct sp_bench *bench);
+/*
+ * The latency that a share (0 to 1) of the completed requests of a class, by its
+ * number from 0, do not exceed; number nclasses: of all.  0 if there are none.
+ */
+SP_API uint64_t sp_bench_quantile(const struct sp_bench *bench, size_t which, double share);
 SP_API void sp_bench_free(struct sp_bench *bench); /* accepts NULL */
 
 SP_API const char *sp_bench_pattern_name(enum sp_bench_pattern pattern);

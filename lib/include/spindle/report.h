@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <spindle/join.h>
 #include <spindle/probe.h>
-#include <spindle/bench.h>
+#include <spindle/benchset.h>
 #include <spindle/preflight.h>
 #include <spindle/sequence.h>
 #include <spindle/sort.h>
@@ -54,9 +54,25 @@ SP_API struct sp_report *sp_report_probe_verify(const char *device,
 /* Of a measurement: schema spindle.aiobench/1. */
 SP_API struct sp_report *sp_report_bench(const struct sp_bench_opts *opts,
 					 const struct sp_bench_result *result);
+/* Of sets of measurements: the same schema, other kinds. */
+SP_API struct sp_report *sp_report_sweep(const struct sp_bench_opts *opts,
+					 const struct sp_benchset_result *result);
+SP_API struct sp_report *sp_report_mix(const struct sp_bench_opts *opts,
+				       const struct sp_benchset_mix *mix,
+				       const struct sp_benchset_result *result);
+SP_API struct sp_report *sp_report_comparison(const struct sp_bench_opts *a,
+					      const struct sp_bench_opts *b,
+					      const struct sp_benchset_result *result);
+/*
+ * Of two files with documents of sp_report_bench(), B by A.  0; or, with the
+ * reason in err: what opening and reading a file said, SP_EFORMAT if one holds
+ * no such document, -ENOMEM.
+ */
+SP_API SP_MUST_CHECK int sp_report_compare_files(struct sp_report **report, const char *a,
+						 const char *b, struct sp_errinfo *err);
 /* One line of JSON for an interval of it; 0, -EIO or -ENOMEM. */
 SP_API int sp_report_bench_interval(const struct sp_bench_interval *i, FILE *out);
-/* Of a document of sp_report_bench(): some lines for people; 0 or -EIO. */
+/* Of a document of schema spindle.aiobench/1: some lines for people; 0 or -EIO. */
 SP_API int sp_report_bench_text(const struct sp_report *report, FILE *out);
 /* Of a preflight alone: schema spindle.aiobench/1, kind "preflight". */
 SP_API struct sp_report *sp_report_preflight(const struct sp_preflight_opts *opts,

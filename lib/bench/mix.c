@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Mixes of high and low priority: figures 7 and 8 of Hall & Bonnet 2005.
+ *
+ * Of figure 7 each point keeps the same number of requests outstanding, some
+ * of them high.  These are either counted out, so that they are always there,
+ * or a share of the requests that are issued: then, where high ones return
+ * sooner, fewer of those outstanding are high.
+ *
+ * Figure 8 has three points: random requests, one at a time, alone; beside
+ * sequential readers of the same priority; and with a higher one.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "bench/set.h"
+
+#define ROUNDS 12
+#define EFFECT 1.1
+
+static const char *const readers[] = { "scan 1",  "scan 2",  "scan 3",	"scan 4",  "scan 5",
+				       "scan 6",  "scan 7",  "scan 8",	"scan 9",  "scan 10",
+				       "scan 11", "scan 12", "scan 13", "scan 14", "scan 15" };
+
+static int refuse(struct sp_errinfo *err, const char *why)
+{
+	return sp__errf(err, -EINVAL, "check", "", -1, "%s", why);
+}
+
+static int check(const struct sp_bench_opts *o, const struct sp_benchset_mix *mix,
+		 struct sp_errinfo *err)
+{
+	if (o->nclasses != 1)
+		return refuse(err, "a mix has classes of its own");
+	if (mix->kind == SP_BENCHSET_SCANS) {
+		if (!mix->readers || mix->readers > sizeof(readers) / sizeof(readers[0]))
+			return refuse(err, "there are 1 to 15 sequential readers");
+		if (!(mix->rate >= 0))
+			return refuse(err, "the rate is not negative");
+		return 0;
+	}
+	if (o->rate > 0)
+		return refuse(err, "a mix at a constant depth has no rate");
+	if (!mix->nshares || mix->nshares > SP_BENCHSET_SHARES_MAX)
+		return refuse(err, "there are 1 to 101 shares");
+	for (size_t i = 0; i < mix->nshares; i++)
+		if (!(mix->shares[i] >= 0 && mix->shares[i] <= 1) ||
+		    (i && mix->shares[i] <= mix->shares[i - 1]))
+			return refuse(err, "shares go up from 0 to 100 %");
+	return 0;
+}
+
+static struct sp_bench_class *add_class(struct sp__setpoint *p, const struct sp_bench_class *like,
+					const char *name, uint16_t prio)
+{
+	struct sp_bench_class *c = &p->classes[p->opts.nclasses++];
+
+	*c = *like;
+	c->name = name;
+	c->prio = prio;
+	c->share = 0;
+	return c;
+}
+
+/* So many of the outstanding, or a share of the issued, are of this class. */
+static void add_part(struct sp_benchset *set, const struct sp_benchset_mix *mix, const char *name,
+		     uint16_t prio, double share)
+{
+	struct sp__setpoint *p = &set->points[set->npoints - 1];
+	unsigned depth = (unsigned)lround(share * p->opts.depth);
+	struct sp_bench_class *c;
+
+	if (mix->of_issued ? share <= 0 : !depth)
+		return;
+	c = add_class(p, &set->opts.bench->classes[0], name, prio);
+	if (mix->of_issued)
+		c->share = share;
+	else
+		c->depth = depth;
+}
+
+static void add_share(struct sp_benchset *set, const struct sp_benchset_mix *mix, double share)
+{
+	const struct sp_bench_opts *o = set->opts.bench;
+	struct sp__setpoint *p = sp__set_add(set, o);
+	unsigned high = (unsigned)lround(share * o->depth);
+
+	p->share = share;
+	p->opts.nclasses = 0;
+	add_part(set, mix, "high", mix->high, share);
+	add_part(set, mix, "low", mix->low,
+		 mix->of_issued ? 1 - share : (double)(o->depth - high) / o->depth);
+}
+
+/* Two thirds for random requests, the rest for the readers, each with a part. */
+static int add_scans(struct sp_benchset *set, const struct sp_benchset_mix *mix,
+		     struct sp_errinfo *err)
+{
+	static const char *const names[] = { "alone", "same", "priority" };
+	const struct sp_bench_opts *o = set->opts.bench;
+	uint64_t bytes, unit = o->classes[0].bytes, part, begin;
+	int rc = sp__set_size(o, &bytes, err);
+
+	if (rc)
+		return rc;
+	begin = bytes / 3 * 2 / unit * unit;
+	part = (bytes - begin) / mix->readers / unit * unit;
+	if (!part || !begin)
+		return refuse(err, "the target is too small for so many readers");
+	for (int i = 0; i < 3; i++) {
+		struct sp__setpoint *p = sp__set_add(set, o);
+		struct sp_bench_class *c;
+
+		p->name = names[i];
+		p->opts.nclasses = 0;
+		p->opts.rate = 0;
+		c = add_class(p, &o->classes[0], "random", i == 2 ? mix->high : 0);
+		if (c->pattern != SP_BENCH_ZIPF)
+			c->pattern = SP_BENCH_RANDOM;
+		c->depth = 1;
+		c->range_bytes = begin;
+		for (unsigned k = 0; i && k < mix->readers; k++) {
+			c = add_class(p, &o->classes[0], readers[k], i == 2 ? mix->low : 0);
+			c->pattern = SP_BENCH_SEQUENTIAL;
+			c->depth = o->depth;
+			c->rate = mix->rate;
+			c->offset_bytes = begin + k * part;
+			c->range_bytes = part;
+		}
+	}
+	return 0;
+}
+
+/* Round by round, over all points that have both classes. */
+static struct sp_benchset_estimate ratio_of_rounds(const struct sp_benchset *set)
+{
+	double v[SP__SLICES_MAX];
+	size_t n = 0;
+
+	for (size_t k = 0; k < SP__SLICES_MAX; k++) {
+		double sum = 0;
+		unsigned count = 0;
+
+		for (size_t i = 0; i < set->npoints; i++) {
+			const struct sp__setpoint *p = &set->points[i];
+			double q;
+
+			if (p->opts.nclasses < 2 || k >= p->nslices)
+				continue;
+			q = log(p->slices[k].metrics[1][SP__SET_WAIT] /
+				p->slices[k].metrics[0][SP__SET_WAIT]);
+			if (isfinite(q)) {
+				sum += q;
+				count++;
+			}
+		}
+		if (count)
+			v[n++] = exp(sum / count);
+	}
+	return sp__stat_ratio(v, n);
+}
+
+/*
+ * An effect at any share is one.  That there is none needs more: the mean over
+ * all shares says so.
+ */
+static void show_effect(struct sp_benchset *set, const struct sp_benchset_mix *mix)
+{
+	struct sp_benchset_result *r = &set->result;
+	struct sp_benchset_estimate all;
+	double v[SP__SLICES_MAX];
+
+	r->ratio_share = NAN;
+	r->ratio = (struct sp_benchset_estimate){ NAN, NAN, NAN };
+	if (mix->kind == SP_BENCHSET_SCANS) {
+		size_t n = sp__set_ratios(v, &set->points[1], 0, &set->points[2], 0, SP__SET_WAIT);
+
+		all = r->ratio = sp__stat_ratio(v, n);
+	} else {
+		all = ratio_of_rounds(set);
+	}
+	for (size_t i = 0; mix->kind == SP_BENCHSET_SHARES && i < r->npoints; i++)
+		if (!isnan(r->points[i].ratio.low) && !(r->ratio.low >= r->points[i].ratio.low)) {
+			r->ratio = r->points[i].ratio;
+			r->ratio_share = r->points[i].share;
+		}
+	if (r->ratio.low > EFFECT)
+		r->effect = SP_BENCHSET_EFFECT_YES;
+	else if (all.high < EFFECT && all.low > 1 / EFFECT)
+		r->effect = SP_BENCHSET_EFFECT_NONE;
+}
+
+int sp_benchset_mix(struct sp_benchset **out, const struct sp_benchset_opts *opts,
+		    const struct sp_benchset_mix *mix, struct sp_errinfo *err)
+{
+	struct sp_benchset *set;
+	int rc = check(opts->bench, mix, err);
+
+	*out = NULL;
+	if (rc)
+		return rc;
+	rc = sp__set_open(&set, opts, NULL, err);
+	if (!set)
+		return rc;
+	if (rc == 0 && mix->kind == SP_BENCHSET_SCANS)
+		rc = add_scans(set, mix, err);
+	for (size_t i = 0; mix->kind == SP_BENCHSET_SHARES && i < mix->nshares; i++)
+		add_share(set, mix, mix->shares[i]);
+	if (rc == 0)
+		rc = sp__set_run(set, 1, ROUNDS, err);
+	rc = sp__set_done(out, set, rc, err);
+	if (*out)
+		show_effect(set, mix);
+	return rc;
+}

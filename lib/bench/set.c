@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A set: points that are measured in rounds.
+ *
+ * First each point has a short slice that does not count: it warms up what can
+ * be warm, and tells how long a request takes there (by Little's law if few
+ * came back).  From that follows how many rounds there is time for: a slice
+ * that counts lasts at least one and a half times as long as a request, after
+ * a fourth of that to fill the queues; what a slice costs beside, opening and
+ * draining, is known from the first one.  All slices are of one length where
+ * that is long enough.
+ *
+ * Time is that of the machine, or virtual time where the target is simulated,
+ * so that a set of a simulated target is the same every time.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/clock.h"
+#include "base/err.h"
+#include "bench/set.h"
+
+#define ROUNDS_MIN 3
+#define TRY_SHARE 0.05 /* of the time, for the first slices of all points */
+#define SLICE_MIN_NS 10e6
+#define RAMP_WAITS 0.25
+#define SLICE_WAITS 1.5
+#define RAMP_SHARE 0.1
+
+static int refuse(struct sp_errinfo *err, const char *why)
+{
+	return sp__errf(err, -EINVAL, "check", "", -1, "%s", why);
+}
+
+static int check(const struct sp_bench_opts *o, struct sp_errinfo *err)
+{
+	if (o->total_bytes)
+		return refuse(err, "many short measurements end by time, not by bytes");
+	if (o->trace || o->interval_ns)
+		return refuse(err, "many short measurements have neither trace nor intervals");
+	if (o->engine && !strcmp(o->engine, "sync"))
+		return refuse(err, "the engine \"sync\" has one request outstanding at a time");
+	return sp__bench_check(o, err);
+}
+
+/* The files, made once for all slices. */
+static int hold(struct sp_benchset *set, const struct sp_bench_opts *o, struct sp_errinfo *err)
+{
+	struct sp_bench *b;
+
+	if (!o->create)
+		return 0;
+	b = calloc(1, sizeof(*b));
+	if (!b)
+		return sp__err(err, -ENOMEM, "open", "", -1);
+	pthread_mutex_init(&b->lock, NULL);
+	b->opts = *o;
+	set->holders[set->nholders++] = b;
+	return sp__bench_open_targets(b, err);
+}
+
+int sp__set_size(const struct sp_bench_opts *o, uint64_t *bytes, struct sp_errinfo *err)
+{
+	struct sp_bench *b = calloc(1, sizeof(*b));
+	int rc;
+
+	if (!b)
+		return sp__err(err, -ENOMEM, "open", "", -1);
+	pthread_mutex_init(&b->lock, NULL);
+	b->opts = *o;
+	b->opts.create = SP_BENCH_CREATE_NO;
+	rc = sp__bench_open_targets(b, err);
+	*bytes = UINT64_MAX;
+	for (size_t i = 0; rc == 0 && i < b->nfiles; i++)
+		if (b->files[i].bytes < *bytes)
+			*bytes = b->files[i].bytes;
+	sp_bench_free(b);
+	return rc;
+}
+
+int sp__set_open(struct sp_benchset **out, const struct sp_benchset_opts *opts,
+		 const struct sp_bench_opts *other, struct sp_errinfo *err)
+{
+	struct sp_benchset *set = calloc(1, sizeof(*set));
+	int rc;
+
+	*out = set;
+	if (set)
+		set->points = calloc(SP__SET_POINTS_MAX, sizeof(set->points[0]));
+	if (!set || !set->points) {
+		free(set);
+		*out = NULL;
+		return sp__err(err, -ENOMEM, "open", "", -1);
+	}
+	set->opts = *opts;
+	set->budget_ns = opts->bench->runtime_ns;
+	set->rng.state = sp__mix64(opts->bench->seed + 4711);
+	rc = check(opts->bench, err);
+	if (rc == 0 && other)
+		rc = check(other, err);
+	if (rc == 0)
+		rc = hold(set, opts->bench, err);
+	/* What both would create is there already. */
+	if (rc == 0 && other && !opts->bench->create)
+		rc = hold(set, other, err);
+	return rc;
+}
+
+void sp_benchset_free(struct sp_benchset *set)
+{
+	if (!set)
+		return;
+	for (size_t i = 0; i < set->nholders; i++)
+		sp_bench_free(set->holders[i]);
+	for (size_t i = 0; i < set->npoints; i++) {
+		free(set->points[i].slices);
+		free(set->points[i].latency);
+	}
+	free(set->points);
+	free(set->shown);
+	free(set->rows);
+	free(set);
+}
+
+struct sp__setpoint *sp__set_add(struct sp_benchset *set, const struct sp_bench_opts *load)
+{
+	struct sp__setpoint *p = &set->points[set->npoints++];
+
+	*p = (struct sp__setpoint){ .share = NAN, .opts = *load };
+	memcpy(p->classes, load->classes, load->nclasses * sizeof(p->classes[0]));
+	p->opts.overwrite = load->overwrite || load->create;
+	p->opts.create = SP_BENCH_CREATE_NO;
+	p->opts.remove = false;
+	return p;
+}
+
+static void first_slice(struct sp__setpoint *p, const struct sp_bench *b, double spent_ns)
+{
+	const struct sp_bench_result *r = &b->result;
+
+	p->tried = true;
+	p->rest_ns = fmax(0, spent_ns - (double)(r->elapsed_ns + p->opts.ramp_ns));
+	p->wait_ns = r->total.latency_mean_ns;
+	if (r->total.iops > 0)
+		p->wait_ns = fmax(p->wait_ns, r->total.depth_mean / r->total.iops * 1e9);
+	else
+		p->wait_ns = (double)r->elapsed_ns;
+}
+
+static void note_errors(struct sp_benchset_result *to, const struct sp_bench_result *from)
+{
+	for (size_t i = 0; i < from->nerrors; i++) {
+		size_t k = 0;
+
+		while (k < to->nerrors && to->errors[k].code != from->errors[i].code &&
+		       k + 1 < SP_BENCH_ERRORS_MAX)
+			k++;
+		if (k == to->nerrors)
+			to->errors[to->nerrors++].code = from->errors[i].code;
+		to->errors[k].count += from->errors[i].count;
+	}
+}
+
+static int note(struct sp_benchset *set, struct sp__setpoint *p, struct sp_bench *b,
+		double spent_ns)
+{
+	struct sp_benchset_result *r = &set->result;
+	bool counts = p->tried && !b->stopped;
+
+	r->engine = b->result.engine;
+	r->simulated = b->machine;
+	r->size_bytes = b->result.size_bytes;
+	r->prio_fallback |= b->result.prio_fallback;
+	note_errors(r, &b->result);
+	set->stopped |= b->stopped;
+	if (!p->tried)
+		first_slice(p, b, spent_ns);
+	return counts && !sp__set_note(p, b) ? -ENOMEM : 0;
+}
+
+static int slice(struct sp_benchset *set, struct sp__setpoint *p, double ns, struct sp_errinfo *err)
+{
+	uint64_t begin_ns = sp__now_ns(), spent_ns;
+	struct sp_bench *b;
+	int rc, kept = 0;
+
+	p->opts.classes = p->classes;
+	p->opts.seed = set->opts.bench->seed + sp__mix64(++set->seeds);
+	p->opts.runtime_ns = (uint64_t)ns;
+	if (!set->opts.bench->ramp_ns)
+		p->opts.ramp_ns = (uint64_t)fmax(ns * RAMP_SHARE, p->wait_ns * RAMP_WAITS);
+	rc = sp_bench_run(&b, &p->opts, err);
+	if (!b)
+		return rc;
+	spent_ns = b->machine ? sp__machine_now_ns(b->machine) : sp__now_ns() - begin_ns;
+	set->spent_ns += spent_ns;
+	if (!strcmp(b->result.engine, "sync"))
+		kept = sp__errf(err, SP_EUNSUP, "open", "", -1,
+				"there is neither io_uring nor libaio here");
+	else
+		kept = note(set, p, b, (double)spent_ns);
+	sp_bench_free(b);
+	if (kept == -ENOMEM)
+		sp__err(err, kept, "measure", "", -1);
+	return rc ? rc : kept;
+}
+
+static double ramp_ns(const struct sp_benchset *set, const struct sp__setpoint *p, double ns)
+{
+	if (set->opts.bench->ramp_ns)
+		return (double)set->opts.bench->ramp_ns;
+	return fmax(ns * RAMP_SHARE, p->wait_ns * RAMP_WAITS);
+}
+
+static double slice_ns(const struct sp__setpoint *p, double ns)
+{
+	return fmax(ns, p->wait_ns * SLICE_WAITS);
+}
+
+/* What a round costs. */
+static double round_ns(const struct sp_benchset *set, double ns)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < set->npoints; i++) {
+		const struct sp__setpoint *p = &set->points[i];
+		double length = slice_ns(p, ns);
+
+		sum += length + ramp_ns(set, p, length) + p->rest_ns;
+	}
+	return sum;
+}
+
+/* How many rounds, at most so many, fit into the time; *ns: how long a slice is then. */
+static unsigned plan(const struct sp_benchset *set, double left_ns, unsigned most, double *ns)
+{
+	double low = SLICE_MIN_NS, high = left_ns;
+	unsigned rounds = most;
+
+	while (rounds > ROUNDS_MIN && rounds * round_ns(set, SLICE_MIN_NS) > left_ns)
+		rounds--;
+	for (int i = 0; i < 50 && high > low; i++) {
+		double middle = (low + high) / 2;
+
+		if (rounds * round_ns(set, middle) > left_ns)
+			high = middle;
+		else
+			low = middle;
+	}
+	*ns = low;
+	return rounds;
+}
+
+static void shuffle(struct sp_benchset *set, size_t *order)
+{
+	for (size_t i = 0; i < set->npoints; i++) {
+		size_t k = sp__rng_below(&set->rng, i + 1);
+
+		order[i] = order[k];
+		order[k] = i;
+	}
+}
+
+static void tell(const struct sp_benchset *set)
+{
+	double done = (double)set->spent_ns / (double)set->budget_ns;
+
+	if (set->opts.progress)
+		set->opts.progress(set->opts.progress_arg, done < 1 ? done : 1);
+}
+
+static int try_all(struct sp_benchset *set, struct sp_errinfo *err)
+{
+	double ns = (double)set->budget_ns * TRY_SHARE / (double)set->npoints;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < set->npoints && !set->stopped; i++)
+		if (!set->points[i].tried) {
+			rc = slice(set, &set->points[i], ns, err);
+			tell(set);
+		}
+	return rc;
+}
+
+static bool fits(const struct sp_benchset *set, const struct sp__setpoint *p, double ns,
+		 double until_ns)
+{
+	double length = slice_ns(p, ns);
+
+	return (double)set->spent_ns + length + ramp_ns(set, p, length) <= until_ns;
+}
+
+int sp__set_run(struct sp_benchset *set, double share, unsigned rounds, struct sp_errinfo *err)
+{
+	double until_ns = (double)set->budget_ns * share, ns;
+	size_t order[SP__SET_POINTS_MAX];
+	int rc = try_all(set, err);
+
+	if (set->opts.rounds && set->opts.rounds < rounds + set->rounds)
+		rounds = set->opts.rounds > set->rounds ? set->opts.rounds - set->rounds : 0;
+	rounds = plan(set, until_ns - (double)set->spent_ns, rounds, &ns);
+	for (unsigned k = 0; k < rounds; k++) {
+		shuffle(set, order);
+		for (size_t i = 0; i < set->npoints; i++) {
+			struct sp__setpoint *p = &set->points[order[i]];
+
+			if (rc || set->stopped)
+				return rc;
+			if (!fits(set, p, ns, until_ns))
+				return 0;
+			rc = slice(set, p, slice_ns(p, ns), err);
+			tell(set);
+		}
+		set->rounds++;
+	}
+	return rc;
+}
+
+int sp__set_done(struct sp_benchset **out, struct sp_benchset *set, int rc, struct sp_errinfo *err)
+{
+	struct sp_benchset_result *r = &set->result;
+	bool any = false;
+
+	r->stopped = set->stopped && rc == 0;
+	r->elapsed_s = (double)set->spent_ns / 1e9;
+	for (size_t i = 0; i < set->npoints; i++)
+		any |= set->points[i].nslices > 0;
+	if (sp__set_figures(set)) {
+		any = false;
+		rc = sp__err(err, -ENOMEM, "measure", "", -1);
+	}
+	*out = set;
+	if (rc && !any) {
+		sp_benchset_free(set);
+		*out = NULL;
+	}
+	return rc;
+}
+
+const struct sp_benchset_result *sp_benchset_result(const struct sp_benchset *set)
+{
+	return &set->result;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside a set of measurements.
+ *
+ *   set.c        opens, measures slices in rounds, closes
+ *   set_result.c figures from the slices
+ *   sweep.c mix.c compare.c   which points there are
+ *   stat.c knee.c             what is made of few numbers
+ */
+#ifndef SP__BENCH_SET_H
+#define SP__BENCH_SET_H
+
+#include <spindle/benchset.h>
+#include "bench/state.h"
+#include "bench/stat.h"
+
+#define SP__SET_POINTS_MAX 128
+
+/* What is kept of a slice, of each class and of all. */
+enum sp__setmetric {
+	SP__SET_IOPS,
+	SP__SET_BANDWIDTH,
+	SP__SET_MEAN,
+	SP__SET_P50,
+	SP__SET_P99,
+	SP__SET_P999,
+	SP__SET_CPU,  /* of all alone */
+	SP__SET_ROWS, /* so many are shown by a comparison */
+	/* The mean latency; of a class that got nothing back how long it has waited. */
+	SP__SET_WAIT = SP__SET_ROWS,
+	SP__SET_METRICS
+};
+
+/* By class, then of all; NaN: nothing completed, or not known. */
+struct sp__setslice {
+	double metrics[SP_BENCH_CLASSES_MAX + 1][SP__SET_METRICS];
+};
+
+struct sp__setpoint {
+	const char *name;
+	double share;
+	struct sp_bench_opts opts;
+	struct sp_bench_class classes[SP_BENCH_CLASSES_MAX];
+	/* Of slices that count, by round. */
+	struct sp__setslice *slices;
+	size_t nslices, capacity;
+	struct sp__hist *latency; /* by class */
+	struct sp_benchset_stats sums[SP_BENCH_CLASSES_MAX + 1];
+	uint64_t elapsed_ns, cpu_ns;
+	/* From the slice that does not count: */
+	bool tried;
+	double wait_ns; /* how long a request takes */
+	double rest_ns; /* what a slice takes beside the time it was told */
+	struct sp_benchset_stats stats[SP_BENCH_CLASSES_MAX];
+};
+
+struct sp_benchset {
+	struct sp_benchset_opts opts;
+	struct sp_bench *holders[2]; /* of the files that were created, or NULL */
+	size_t nholders;
+	struct sp__setpoint *points;
+	size_t npoints;
+	struct sp__rng rng;
+	uint64_t seeds; /* used */
+	uint64_t budget_ns, spent_ns;
+	unsigned rounds; /* done */
+	bool stopped;
+	struct sp_benchset_point *shown;
+	struct sp_benchset_row *rows;
+	struct sp_benchset_result result;
+};
+
+/* Checks, and creates what has to be created. *set is there whatever happens but -ENOMEM. */
+SP_MUST_CHECK int sp__set_open(struct sp_benchset **set, const struct sp_benchset_opts *opts,
+			       const struct sp_bench_opts *other, struct sp_errinfo *err);
+/* The least part of all targets that is used, in bytes. */
+SP_MUST_CHECK int sp__set_size(const struct sp_bench_opts *o, uint64_t *bytes,
+			       struct sp_errinfo *err);
+/*
+ * A point with this load, the classes of which are copied.  The pointer is
+ * good until the next one is added.
+ */
+struct sp__setpoint *sp__set_add(struct sp_benchset *set, const struct sp_bench_opts *load);
+/* Rounds over all points until a share of the time is used, or so many are done. */
+SP_MUST_CHECK int sp__set_run(struct sp_benchset *set, double share, unsigned rounds,
+			      struct sp_errinfo *err);
+/* Makes the figures; *out is the set, or NULL with rc if nothing was measured. Returns rc. */
+SP_MUST_CHECK int sp__set_done(struct sp_benchset **out, struct sp_benchset *set, int rc,
+			       struct sp_errinfo *err);
+/* The figures of all points, in their order. 0 or -ENOMEM. */
+SP_MUST_CHECK int sp__set_figures(struct sp_benchset *set);
+/* The values of a metric that are known, of at most SP__SLICES_MAX slices: how many. */
+size_t sp__set_values(double *v, const struct sp__setpoint *p, size_t class, enum sp__setmetric m);
+/* Metric m of one class by that of another one, slice by slice, where both are known. */
+size_t sp__set_ratios(double *v, const struct sp__setpoint *above, size_t class_above,
+		      const struct sp__setpoint *below, size_t class_below, enum sp__setmetric m);
+/* Adds a slice; false if memory is short. */
+bool sp__set_note(struct sp__setpoint *p, struct sp_bench *b);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include "bench/set.h"
+
+static void add_stats(struct sp_benchset_stats *sum, const struct sp_bench_stats *s)
+{
+	sum->name = s->name;
+	sum->prio = s->prio;
+	sum->requests += s->requests;
+	sum->bytes += s->bytes;
+	sum->errors += s->errors;
+	sum->starved |= s->starved;
+	if (s->longest_wait_ns > sum->longest_wait_ns)
+		sum->longest_wait_ns = s->longest_wait_ns;
+	if (s->longest_gap_ns > sum->longest_gap_ns)
+		sum->longest_gap_ns = s->longest_gap_ns;
+}
+
+static void metrics(double *m, const struct sp_bench_stats *s)
+{
+	bool any = s->requests > 0;
+
+	m[SP__SET_IOPS] = s->iops;
+	m[SP__SET_BANDWIDTH] = s->bandwidth_bytes_per_s;
+	m[SP__SET_MEAN] = any ? s->latency_mean_ns : NAN;
+	m[SP__SET_P50] = any ? (double)s->latency_p50_ns : NAN;
+	m[SP__SET_P99] = any ? (double)s->latency_p99_ns : NAN;
+	m[SP__SET_P999] = any ? (double)s->latency_p999_ns : NAN;
+	m[SP__SET_CPU] = NAN;
+	m[SP__SET_WAIT] = any ? s->latency_mean_ns : (double)s->longest_wait_ns;
+}
+
+static bool grow(struct sp__setpoint *p)
+{
+	size_t capacity = p->capacity ? p->capacity * 2 : 16;
+	struct sp__setslice *more;
+
+	if (!p->latency)
+		p->latency = calloc(p->opts.nclasses, sizeof(*p->latency));
+	if (!p->latency)
+		return false;
+	if (p->nslices < p->capacity)
+		return true;
+	more = reallocarray(p->slices, capacity, sizeof(*more));
+	if (!more)
+		return false;
+	p->slices = more;
+	p->capacity = capacity;
+	return true;
+}
+
+bool sp__set_note(struct sp__setpoint *p, struct sp_bench *b)
+{
+	const struct sp_bench_result *r = &b->result;
+	struct sp__setslice *s;
+
+	if (!grow(p))
+		return false;
+	s = &p->slices[p->nslices++];
+	for (size_t i = 0; i < r->nclasses; i++) {
+		add_stats(&p->sums[i], &r->classes[i]);
+		metrics(s->metrics[i], &r->classes[i]);
+		sp__hist_merge(&p->latency[i], &b->classes[i]->latency);
+	}
+	add_stats(&p->sums[r->nclasses], &r->total);
+	metrics(s->metrics[r->nclasses], &r->total);
+	if (!r->simulated && r->total.requests)
+		s->metrics[r->nclasses][SP__SET_CPU] =
+			(double)(r->user_ns + r->system_ns) / 1e3 / (double)r->total.requests;
+	p->elapsed_ns += r->elapsed_ns;
+	p->cpu_ns += r->user_ns + r->system_ns;
+	return true;
+}
+
+size_t sp__set_values(double *v, const struct sp__setpoint *p, size_t class, enum sp__setmetric m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->nslices && n < SP__SLICES_MAX; i++)
+		if (!isnan(p->slices[i].metrics[class][m]))
+			v[n++] = p->slices[i].metrics[class][m];
+	return n;
+}
+
+size_t sp__set_ratios(double *v, const struct sp__setpoint *above, size_t class_above,
+		      const struct sp__setpoint *below, size_t class_below, enum sp__setmetric m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < above->nslices && i < below->nslices && n < SP__SLICES_MAX; i++) {
+		double q = above->slices[i].metrics[class_above][m] /
+			   below->slices[i].metrics[class_below][m];
+
+		if (q > 0 && isfinite(q))
+			v[n++] = q;
+	}
+	return n;
+}
+
+static struct sp_benchset_estimate estimate(const struct sp__setpoint *p, size_t class,
+					    enum sp__setmetric m)
+{
+	double v[SP__SLICES_MAX];
+
+	return sp__stat_estimate(v, sp__set_values(v, p, class, m));
+}
+
+static void percentiles(struct sp_benchset_stats *s, const struct sp__hist *h)
+{
+	s->latency_p50_ns = sp__hist_quantile(h, 0.5);
+	s->latency_p99_ns = sp__hist_quantile(h, 0.99);
+	s->latency_p999_ns = sp__hist_quantile(h, 0.999);
+}
+
+static void stats(struct sp_benchset_stats *s, const struct sp__setpoint *p, size_t class)
+{
+	*s = p->sums[class];
+	s->iops = estimate(p, class, SP__SET_IOPS);
+	s->latency_mean_ns = estimate(p, class, SP__SET_MEAN);
+	s->bandwidth_bytes_per_s = estimate(p, class, SP__SET_BANDWIDTH).value;
+}
+
+static int point(struct sp_benchset_point *to, struct sp__setpoint *p)
+{
+	size_t n = p->opts.nclasses;
+	struct sp__hist *sum;
+	double v[SP__SLICES_MAX];
+
+	*to = (struct sp_benchset_point){ .name = p->name,
+					  .depth = p->opts.depth,
+					  .share = p->share,
+					  .slices = (unsigned)p->nslices,
+					  .elapsed_s = (double)p->elapsed_ns / 1e9,
+					  .classes = p->stats,
+					  .cpu_us_per_request = NAN,
+					  .ratio = { NAN, NAN, NAN },
+					  .fitted_iops = NAN };
+	if (!p->nslices)
+		return 0;
+	sum = calloc(1, sizeof(*sum));
+	if (!sum)
+		return -ENOMEM;
+	to->nclasses = n;
+	for (size_t i = 0; i < n; i++) {
+		stats(&p->stats[i], p, i);
+		percentiles(&p->stats[i], &p->latency[i]);
+		sp__hist_merge(sum, &p->latency[i]);
+	}
+	stats(&to->total, p, n);
+	percentiles(&to->total, sum);
+	free(sum);
+	if (p->cpu_ns && to->total.requests)
+		to->cpu_us_per_request = (double)p->cpu_ns / 1e3 / (double)to->total.requests;
+	if (n == 2)
+		to->ratio = sp__stat_ratio(v, sp__set_ratios(v, p, 1, p, 0, SP__SET_WAIT));
+	return 0;
+}
+
+int sp__set_figures(struct sp_benchset *set)
+{
+	struct sp_benchset_result *r = &set->result;
+
+	set->shown = calloc(set->npoints + 1, sizeof(set->shown[0]));
+	if (!set->shown)
+		return -ENOMEM;
+	r->points = set->shown;
+	r->npoints = set->npoints;
+	for (size_t i = 0; i < set->npoints; i++) {
+		if (point(&set->shown[i], &set->points[i]))
+			return -ENOMEM;
+		if (r->rounds < set->shown[i].slices)
+			r->rounds = set->shown[i].slices;
+	}
+	return 0;
+}

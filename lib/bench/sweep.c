@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A sweep: powers of two first; then, where there are knees, depths halfway to
+ * the neighbours too.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "bench/set.h"
+
+#define FIRST_SHARE 0.4
+#define FIRST_ROUNDS 4
+#define ROUNDS 12
+
+static void add_depth(struct sp_benchset *set, unsigned depth)
+{
+	struct sp_bench_opts *o = &sp__set_add(set, set->opts.bench)->opts;
+
+	o->depth = depth;
+	if (o->batch_min > depth)
+		o->batch_min = depth;
+}
+
+static int by_depth(const void *a, const void *b)
+{
+	const struct sp__setpoint *x = a, *y = b;
+
+	return (x->opts.depth > y->opts.depth) - (x->opts.depth < y->opts.depth);
+}
+
+static void sort(struct sp_benchset *set)
+{
+	qsort(set->points, set->npoints, sizeof(set->points[0]), by_depth);
+}
+
+/* False if there is a point with less than three slices. */
+static bool find_knees(const struct sp_benchset *set, struct sp__knees *k)
+{
+	double iops[SP__CURVE_MAX][SP__SLICES_MAX];
+	struct sp__curve_point curve[SP__CURVE_MAX];
+
+	for (size_t i = 0; i < set->npoints; i++) {
+		const struct sp__setpoint *p = &set->points[i];
+		size_t n = 0;
+
+		if (p->nslices < 3)
+			return false;
+		for (; n < p->nslices && n < SP__SLICES_MAX; n++)
+			iops[i][n] = p->slices[n].metrics[p->opts.nclasses][SP__SET_IOPS];
+		curve[i] = (struct sp__curve_point){ p->opts.depth, n, iops[i] };
+	}
+	sp__knees_find(k, curve, set->npoints, set->opts.bench->seed);
+	return true;
+}
+
+/* Halfway from one of the first n points to the next. */
+static void add_between(struct sp_benchset *set, size_t n, size_t i)
+{
+	unsigned middle;
+
+	if (i + 1 >= n)
+		return;
+	middle = (set->points[i].opts.depth + set->points[i + 1].opts.depth) / 2;
+	for (size_t k = 0; k < set->npoints; k++)
+		if (set->points[k].opts.depth == middle)
+			return;
+	add_depth(set, middle);
+}
+
+static void refine(struct sp_benchset *set, const struct sp__knees *k)
+{
+	const unsigned depths[] = { k->latency.depth, k->throughput.depth, k->recommended.depth };
+	size_t n = set->npoints;
+
+	for (size_t d = 0; d < sizeof(depths) / sizeof(depths[0]); d++) {
+		size_t i = 0;
+
+		while (set->points[i].opts.depth < depths[d])
+			i++;
+		if (i)
+			add_between(set, n, i - 1);
+		add_between(set, n, i);
+	}
+	sort(set);
+}
+
+static struct sp_benchset_knee knee(const struct sp_benchset *set, const struct sp__knee *k)
+{
+	size_t i = 0;
+
+	while (set->shown[i].depth != k->depth)
+		i++;
+	return (struct sp_benchset_knee){ k->depth, k->low, k->high, set->shown[i].total.iops.value,
+					  set->shown[i].total.latency_mean_ns.value };
+}
+
+static void show_knees(struct sp_benchset *set, const struct sp__knees *k)
+{
+	struct sp_benchset_result *r = &set->result;
+
+	r->knees = true;
+	r->latency_knee = knee(set, &k->latency);
+	r->throughput_knee = knee(set, &k->throughput);
+	r->recommended = knee(set, &k->recommended);
+	r->rising = k->rising;
+	for (size_t i = 0; i < set->npoints; i++)
+		set->shown[i].fitted_iops = k->fit[i];
+}
+
+static int check(const struct sp_bench_opts *o, struct sp_errinfo *err)
+{
+	if (o->rate > 0)
+		return sp__errf(err, -EINVAL, "check", "", -1,
+				"a sweep over depths has no rate of its own");
+	for (size_t i = 0; i < o->nclasses; i++)
+		if (o->classes[i].depth || o->classes[i].rate > 0)
+			return sp__errf(err, -EINVAL, "check", "", -1,
+					"class %s: classes of a sweep share its depth",
+					o->classes[i].name);
+	return 0;
+}
+
+int sp_benchset_sweep(struct sp_benchset **out, const struct sp_benchset_opts *opts,
+		      struct sp_errinfo *err)
+{
+	struct sp_benchset *set;
+	struct sp__knees *k = malloc(sizeof(*k));
+	int rc = k ? check(opts->bench, err) : sp__err(err, -ENOMEM, "open", "", -1);
+
+	*out = NULL;
+	if (rc == 0)
+		rc = sp__set_open(&set, opts, NULL, err);
+	else
+		set = NULL;
+	if (!set) {
+		free(k);
+		return rc;
+	}
+	for (unsigned depth = 1; depth < opts->bench->depth; depth *= 2)
+		add_depth(set, depth);
+	add_depth(set, opts->bench->depth);
+	if (rc == 0)
+		rc = sp__set_run(set, FIRST_SHARE, FIRST_ROUNDS, err);
+	if (rc == 0 && !set->stopped && find_knees(set, k))
+		refine(set, k);
+	if (rc == 0 && !set->stopped)
+		rc = sp__set_run(set, 1, ROUNDS - FIRST_ROUNDS, err);
+	rc = sp__set_done(out, set, rc, err);
+	if (*out && find_knees(set, k))
+		show_knees(set, k);
+	free(k);
+	return rc;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Figures of a document, for the texts that are made from it.  What is missing
+ * or of another kind is 0, "-" or unknown.
+ */
+#ifndef SP__REPORT_READ_H
+#define SP__REPORT_READ_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <jansson.h>
+
+static inline double number(const json_t *o, const char *key)
+{
+	return json_number_value(json_object_get(o, key));
+}
+
+static inline const char *word(const json_t *o, const char *key)
+{
+	const char *text = json_string_value(json_object_get(o, key));
+
+	return text ? text : "-";
+}
+
+static inline bool known(const json_t *o, const char *key)
+{
+	return json_object_get(o, key) && !json_is_null(json_object_get(o, key));
+}
+
+/* Three digits and a unit. */
+static inline const char *duration(const json_t *o, const char *key, char text[16])
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+	double v = number(o, key);
+	size_t u = 0;
+
+	if (!known(o, key))
+		return "-";
+	for (; v >= 999.5 && u < 3; u++)
+		v /= 1000;
+	snprintf(text, 16, "%.*f %s", v >= 99.95 || u == 0 ? 0 : v >= 9.995 ? 1 : 2, v, units[u]);
+	return text;
+}
+
+#endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sets of measurements for people: a head, a line for each point, what it
+ * means.
+ */
+#include <math.h>
+#include <string.h>
+#include "report/bench.h"
+#include "report/read.h"
+
+#define BAR 16
+
+static void head(const json_t *doc, FILE *out)
+{
+	const json_t *r = json_object_get(doc, "result"), *c = json_object_get(doc, "config");
+	double rounds = number(r, "rounds");
+
+	fprintf(out, "%s: engine %s, %s, %.0f round%s in %.1f s%s\n",
+		json_string_value(json_array_get(json_object_get(c, "targets"), 0)),
+		word(r, "engine"),
+		json_is_true(json_object_get(c, "direct")) ? "direct" : "buffered", rounds,
+		rounds == 1 ? "" : "s", number(r, "elapsed_s"),
+		json_is_true(json_object_get(r, "simulated")) ? " of virtual time" : "");
+}
+
+static void tail(const json_t *doc, FILE *out)
+{
+	const json_t *r = json_object_get(doc, "result");
+
+	sp__report_error_lines(doc, out);
+	if (json_is_true(json_object_get(r, "prio_fallback")))
+		fputs("priorities: rt needs CAP_SYS_NICE; be and idle were used instead\n", out);
+	if (json_is_true(json_object_get(r, "stopped")))
+		fputs("stopped before the end\n", out);
+}
+
+/* Requests a second: digits that mean something. */
+static const char *rate(const json_t *o, const char *key, char text[16])
+{
+	double v = number(o, key);
+
+	if (!known(o, key))
+		return "-";
+	snprintf(text, 16, "%.*f", v < 99.95 ? 1 : 0, v);
+	return text;
+}
+
+/* The greater half of an interval, in per cent of the value. */
+static const char *spread(const json_t *o, const char *key, const char *low, const char *high,
+			  char text[16])
+{
+	double v = number(o, key), half = fmax(number(o, high) - v, v - number(o, low));
+
+	if (!known(o, low) || v <= 0)
+		return "-";
+	snprintf(text, 16, "%.*f%%", half / v < 0.0995 ? 1 : 0, 100 * half / v);
+	return text;
+}
+
+static const struct {
+	const char *key, *name;
+	char mark;
+} knees[] = { { "latency_knee", "latency knee", 'L' },
+	      { "recommended", "recommended", 'R' },
+	      { "throughput_knee", "throughput knee", 'T' } };
+
+static double highest(const json_t *doc)
+{
+	const json_t *row;
+	double most = 0;
+
+	for (size_t i = 0; (row = json_array_get(json_object_get(doc, "points"), i)); i++)
+		most = fmax(most, number(row, "iops"));
+	return most;
+}
+
+static void depth_line(const json_t *row, const json_t *r, double most, FILE *out)
+{
+	char iops[16], width[16], mean[16], p50[16], p99[16], bar[BAR + 1] = "";
+	double part = most > 0 ? number(row, "iops") / most : 0;
+
+	for (int i = 0; i < (int)lround(part * BAR); i++)
+		bar[i] = '#';
+	bar[(int)lround(part * BAR)] = 0;
+	fprintf(out, "%5.0f %9s %6s %9s %9s %9s  %-*s", number(row, "depth"),
+		rate(row, "iops", iops), spread(row, "iops", "iops_low", "iops_high", width),
+		duration(row, "latency_mean_ns", mean), duration(row, "latency_p50_ns", p50),
+		duration(row, "latency_p99_ns", p99), BAR, bar);
+	for (size_t i = 0; i < sizeof(knees) / sizeof(knees[0]); i++) {
+		const json_t *knee = json_object_get(r, knees[i].key);
+
+		if (json_is_object(knee) && number(knee, "depth") == number(row, "depth"))
+			fprintf(out, " %c", knees[i].mark);
+	}
+	fputc('\n', out);
+}
+
+static void knee_line(const json_t *knee, const char *name, char mark, double most, FILE *out)
+{
+	char iops[16], mean[16], text[32];
+
+	snprintf(text, sizeof(text), "%.0f to %.0f", number(knee, "depth_low"),
+		 number(knee, "depth_high"));
+	fprintf(out, "%c %-15s %5.0f (%s): %s IOPS at %s, %.0f %% of the highest\n", mark, name,
+		number(knee, "depth"), text, rate(knee, "iops", iops),
+		duration(knee, "latency_mean_ns", mean), 100 * number(knee, "iops") / most);
+}
+
+void sp__report_sweep_text(const json_t *doc, FILE *out)
+{
+	const json_t *r = json_object_get(doc, "result"), *row;
+	double most = highest(doc);
+	size_t i;
+
+	head(doc, out);
+	fprintf(out, "%5s %9s %6s %9s %9s %9s\n", "depth", "IOPS", "+-", "mean", "p50", "p99");
+	for (i = 0; (row = json_array_get(json_object_get(doc, "points"), i)); i++)
+		depth_line(row, r, most, out);
+	for (i = 0; i < sizeof(knees) / sizeof(knees[0]); i++) {
+		const json_t *knee = json_object_get(r, knees[i].key);
+
+		if (json_is_object(knee))
+			knee_line(knee, knees[i].name, knees[i].mark, most, out);
+	}
+	if (!known(r, "recommended"))
+		fputs("no knees: each depth must be measured three times, --runtime gives more "
+		      "time\n",
+		      out);
+	if (json_is_true(json_object_get(r, "rising")))
+		fprintf(out, "throughput still rises at %.0f: a greater --iodepth may bring more\n",
+			number(json_object_get(doc, "config"), "depth"));
+	tail(doc, out);
+}
+
+static const json_t *class_of(const json_t *point, const char *name)
+{
+	const json_t *row;
+
+	for (size_t i = 0; (row = json_array_get(json_object_get(point, "classes"), i)); i++)
+		if (!strcmp(word(row, "name"), name))
+			return row;
+	return NULL;
+}
+
+static void mixed_columns(const json_t *class, FILE *out)
+{
+	char iops[16], mean[16], p99[16];
+
+	fprintf(out, " %8s %9s %9s", rate(class, "iops", iops),
+		duration(class, "latency_mean_ns", mean), duration(class, "latency_p99_ns", p99));
+}
+
+static void shares(const json_t *doc, FILE *out)
+{
+	const json_t *row;
+	char iops[16];
+
+	fprintf(out, "%5s %8s %8s %9s %9s %8s %9s %9s %9s\n", "high", "IOPS", "high", "mean", "p99",
+		"low", "mean", "p99", "low/high");
+	for (size_t i = 0; (row = json_array_get(json_object_get(doc, "points"), i)); i++) {
+		fprintf(out, "%4.0f%% %8s", 100 * number(row, "share"), rate(row, "iops", iops));
+		mixed_columns(class_of(row, "high"), out);
+		mixed_columns(class_of(row, "low"), out);
+		if (known(row, "ratio"))
+			fprintf(out, " %9.2f\n", number(row, "ratio"));
+		else
+			fprintf(out, " %9s\n", "-");
+	}
+}
+
+/* All readers in one line: their sum, the mean of their means. */
+static void scan_line(const json_t *row, FILE *out)
+{
+	const json_t *classes = json_object_get(row, "classes"), *class;
+	double bytes = 0, latency = 0, worst = 0;
+	char mean[16], p99[16];
+	json_t *sum;
+	size_t i;
+
+	fprintf(out, "%-10s", word(row, "name"));
+	mixed_columns(json_array_get(classes, 0), out);
+	for (i = 1; (class = json_array_get(classes, i)); i++) {
+		bytes += number(class, "bandwidth_bytes_per_s");
+		latency += number(class, "latency_mean_ns");
+		worst = fmax(worst, number(class, "latency_p99_ns"));
+	}
+	if (i > 1) {
+		sum = json_pack("{s:f, s:f}", "mean", latency / (double)(i - 1), "p99", worst);
+		fprintf(out, " %9.2f %9s %9s", bytes / 1e6, duration(sum, "mean", mean),
+			duration(sum, "p99", p99));
+		json_decref(sum);
+	}
+	fputc('\n', out);
+}
+
+static void scans(const json_t *doc, FILE *out)
+{
+	const json_t *row;
+
+	fprintf(out, "%-10s %8s %9s %9s %9s %9s %9s\n", "priority", "random", "mean", "p99",
+		"scan MB/s", "mean", "p99");
+	for (size_t i = 0; (row = json_array_get(json_object_get(doc, "points"), i)); i++)
+		scan_line(row, out);
+}
+
+static void starvation(const json_t *doc, FILE *out)
+{
+	const json_t *points = json_object_get(doc, "points"), *row, *class;
+	char text[16];
+
+	for (size_t i = 0; (row = json_array_get(points, i)); i++)
+		for (size_t k = 0; (class = json_array_get(json_object_get(row, "classes"), k));
+		     k++) {
+			if (!json_is_true(json_object_get(class, "starved")))
+				continue;
+			fprintf(out, "starved: %s, up to %s", word(class, "name"),
+				duration(class, "longest_gap_ns", text));
+			if (known(row, "share"))
+				fprintf(out, ", at %.0f %% high", 100 * number(row, "share"));
+			fputc('\n', out);
+		}
+}
+
+static void verdict(const json_t *r, bool scan, FILE *out)
+{
+	const char *effect = word(r, "effect");
+
+	if (!known(r, "ratio_low")) {
+		fputs("priorities: too little was measured\n", out);
+		return;
+	}
+	fprintf(out, "priorities: %s: %s %.2f times as long (%.2f to %.2f)",
+		!strcmp(effect, "yes")	? "they have an effect"
+		: !strcmp(effect, "no") ? "no effect"
+					: "no clear effect",
+		scan ? "without them random requests take" : "low requests take",
+		number(r, "ratio"), number(r, "ratio_low"), number(r, "ratio_high"));
+	if (known(r, "ratio_share"))
+		fprintf(out, " at %.0f %% high", 100 * number(r, "ratio_share"));
+	fputc('\n', out);
+}
+
+void sp__report_mix_text(const json_t *doc, FILE *out)
+{
+	bool scan = !strcmp(word(json_object_get(doc, "mix"), "of"), "scans");
+
+	head(doc, out);
+	if (scan)
+		scans(doc, out);
+	else
+		shares(doc, out);
+	verdict(json_object_get(doc, "result"), scan, out);
+	starvation(doc, out);
+	tail(doc, out);
+}
+
+static const char *figure(const json_t *row, const char *key, char text[16])
+{
+	const char *what = word(row, "key");
+	double v = number(row, key);
+
+	if (!known(row, key))
+		return "-";
+	if (!strcmp(what, "bandwidth_bytes_per_s"))
+		snprintf(text, 16, "%.2f MB/s", v / 1e6);
+	else if (!strcmp(what, "cpu_us_per_request"))
+		snprintf(text, 16, "%.3f us", v);
+	else if (!strcmp(what, "iops"))
+		return rate(row, key, text);
+	else
+		return duration(row, key, text);
+	return text;
+}
+
+static const char *figure_name(const char *key)
+{
+	static const struct {
+		const char *key, *name;
+	} names[] = { { "iops", "IOPS" },
+		      { "bandwidth_bytes_per_s", "bandwidth" },
+		      { "latency_mean_ns", "mean latency" },
+		      { "latency_p50_ns", "p50" },
+		      { "latency_p90_ns", "p90" },
+		      { "latency_p99_ns", "p99" },
+		      { "latency_p999_ns", "p99.9" },
+		      { "cpu_us_per_request", "cpu/request" } };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(names[i].key, key))
+			return names[i].name;
+	return key;
+}
+
+static void source(const json_t *doc, const char *file, const char *config, char which, FILE *out)
+{
+	const json_t *c = json_object_get(doc, config);
+
+	fprintf(out, "%c: ", which);
+	if (known(doc, file))
+		fprintf(out, "%s, ", word(doc, file));
+	fprintf(out, "%s, engine %s, depth %.0f\n",
+		json_string_value(json_array_get(json_object_get(c, "targets"), 0)),
+		word(c, "engine"), number(c, "depth"));
+}
+
+void sp__report_compare_text(const json_t *doc, FILE *out)
+{
+	const json_t *r = json_object_get(doc, "result"), *row;
+	char a[16], b[16], range[40];
+
+	source(doc, "file_a", "config_a", 'A', out);
+	source(doc, "file_b", "config_b", 'B', out);
+	if (r)
+		fprintf(out, "%.0f pairs in %.1f s%s\n", number(r, "rounds"),
+			number(r, "elapsed_s"),
+			json_is_true(json_object_get(r, "simulated")) ? " of virtual time" : "");
+	fprintf(out, "%-10s %-12s %12s %12s %7s  %s\n", "class", "figure", "A", "B", "B/A",
+		"95 % interval");
+	for (size_t i = 0; (row = json_array_get(json_object_get(doc, "rows"), i)); i++) {
+		snprintf(range, sizeof(range), "%.3f to %.3f", number(row, "ratio_low"),
+			 number(row, "ratio_high"));
+		fprintf(out, "%-10.10s %-12s %12s %12s", word(row, "name"),
+			figure_name(word(row, "key")), figure(row, "a", a), figure(row, "b", b));
+		if (known(row, "ratio"))
+			fprintf(out, " %7.3f  %s\n", number(row, "ratio"),
+				known(row, "ratio_low") ? range : "-");
+		else
+			fprintf(out, " %7s  -\n", "-");
+	}
+	tail(doc, out);
+}

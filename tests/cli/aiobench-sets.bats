@@ -1,0 +1,198 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# aiobench: sweep, mix, compare, pictures.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	aiobench=${AIOBENCH:-$BATS_TEST_DIRNAME/../../build/bin/aiobench}
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# value KEY [FILE]: the first number behind "KEY": of a report
+value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n 1; }
+
+@test "a sweep finds the knees of a simulated drive, the same every time" {
+	run -0 "$aiobench" sweep --runtime=120 --bs=16K --stats=r.json sim:ultrastar36lzx-like
+	[[ $output == *"of virtual time"* && $output == *"R recommended"* && $output == *"L latency knee"* ]]
+	[ "$(value schema)" = '"spindle.aiobench/1"' ]
+	[ "$(value kind)" = '"sweep"' ]
+	cp r.json first.json
+	"$aiobench" sweep --runtime=120 --bs=16K --stats=r.json sim:ultrastar36lzx-like
+	cmp r.json first.json
+}
+
+@test "a sweep of a device that does one at a time recommends one" {
+	run -0 "$aiobench" sweep --runtime=200 --iodepth=16 sim:linear,merge=no
+	[[ $output == *"R recommended         1 (1 to 1)"* ]]
+	[[ $output == *"+-"* && $output == *"   16 "* && $output != *"   32 "* ]]
+}
+
+@test "a sweep of a file creates it once and removes it" {
+	run -0 "$aiobench" sweep --direct=0 --create --remove --size=1M --iodepth=8 --runtime=600ms \
+		--rw=randrw --stats=r.json t
+	[ ! -e t ]
+	[ "$(value errors)" = "[]" ] || [ "$(value errors)" = 0 ]
+	[[ $output == *"8 "* ]]
+	run -0 "$aiobench" sweep --direct=0 --create=sparse --size=1M --iodepth=2 --runtime=200ms t
+	[ "$(stat -c %s t)" = 1048576 ]
+	run -2 "$aiobench" sweep --direct=0 --rw=randwrite --iodepth=2 --runtime=200ms t
+	[[ $output == *"its data would be lost"* ]]
+}
+
+@test "too little time tells no knees" {
+	run -0 "$aiobench" sweep --runtime=2 sim:ultrastar36lzx-like
+	[[ $output == *"no knees: each depth must be measured three times"* ]]
+}
+
+@test "who interrupts a sweep gets what was measured" {
+	head -c 1M /dev/zero > t
+	"$aiobench" sweep --direct=0 --runtime=12 --iodepth=4 --stats=r.json t > out &
+	pid=$!
+	sleep 3
+	kill -TERM $pid
+	wait $pid
+	grep -q "stopped before the end" out
+	[ "$(value stopped)" = true ]
+	grep -q "^    4 " out
+}
+
+@test "what a sweep cannot do is refused" {
+	run -2 "$aiobench" sweep --io_size=1M sim:linear
+	[[ $output == *"end by time, not by bytes"* ]]
+	run -2 "$aiobench" sweep --rate_iops=10 sim:linear
+	[[ $output == *"no rate of its own"* ]]
+	run -2 "$aiobench" sweep --class a:depth=3 sim:linear
+	[[ $output == *"classes of a sweep share its depth"* ]]
+	run -2 "$aiobench" sweep --ioengine=sync --direct=0 /dev/null
+	[[ $output == *"one request outstanding at a time"* ]]
+	run -2 "$aiobench" sweep --trace=x sim:linear
+	[[ $output == *"neither trace nor intervals"* ]]
+	run -2 "$aiobench" sweep
+	[[ $output == *"missing target"* ]]
+	run -2 "$aiobench" sweep absent
+	[[ $output == *"absent: No such file or directory" ]]
+	run -2 "$aiobench" sweep --shares=1,2 sim:linear
+	[[ $output == *"are for mix"* ]]
+}
+
+@test "a mix tells what priorities bring" {
+	run -0 "$aiobench" mix --runtime=200 --iodepth=64 --bs=16K --shares=10,50,100 --low=idle \
+		--stats=r.json sim:ultrastar36lzx-like,sched=strict
+	[[ $output == *"priorities: they have an effect"* ]]
+	[ "$(value kind)" = '"mix"' ]
+	[ "$(value effect)" = '"yes"' ]
+	[ "$(grep -c '"share": ' r.json)" -ge 3 ]
+	run -0 "$aiobench" mix --runtime=200 --iodepth=64 --bs=16K --shares=10,50 \
+		sim:ultrastar36lzx-like,sched=deadline
+	[[ $output == *"priorities: no effect"* ]]
+	run -0 "$aiobench" mix --runtime=100 --iodepth=64 --bs=16K --shares=10,50 --share-of=issued \
+		sim:ultrastar36lzx-like,sched=strict
+	[[ $output == *" 10%"*" 50%"* ]]
+}
+
+@test "random requests beside sequential readers" {
+	run -0 "$aiobench" mix --scans --iodepth=8 --runtime=200 --bs=16K --stats=r.json \
+		sim:ultrastar36lzx-like,sched=strict
+	[[ $output == *"alone"*"same"*"priority"* ]]
+	[ "$(value of)" = '"scans"' ]
+	[ "$(value readers)" = 3 ]
+	run -0 "$aiobench" mix --scans=2 --rate_iops=50 --runtime=60 --bs=16K --stats=r.json \
+		sim:ultrastar36lzx-like,sched=strict
+	[ "$(value readers)" = 2 ]
+	run -2 "$aiobench" mix --scans=20 sim:linear
+	[[ $output == *"--scans"* ]]
+}
+
+@test "a mix on a file" {
+	head -c 4M /dev/zero > t
+	run -0 "$aiobench" mix --direct=0 --runtime=500ms --iodepth=16 --shares=0,25,100 t
+	[[ $output == *"  0%"*" 25%"*"100%"* ]]
+	run -0 "$aiobench" mix --direct=0 --runtime=500ms --iodepth=4 --scans t
+	[[ $output == *"scan MB/s"* ]]
+	run -2 "$aiobench" mix --shares=50,10 sim:linear
+	[[ $output == *"shares go up"* ]]
+	run -2 "$aiobench" mix --shares=101 sim:linear
+	[[ $output == *"more than 100%"* ]]
+	run -2 "$aiobench" mix --shares=1,,2 sim:linear
+	[[ $output == *"invalid --shares argument"* ]]
+	run -2 "$aiobench" mix --class a: --class b: sim:linear
+	[[ $output == *"a mix has classes of its own"* ]]
+}
+
+@test "two reports are compared, with intervals" {
+	"$aiobench" run --runtime=60 --bs=16K --stats=a.json sim:ultrastar36lzx-like > /dev/null
+	"$aiobench" run --runtime=60 --bs=16K --iodepth=16 --stats=b.json sim:ultrastar36lzx-like > /dev/null
+	run -0 "$aiobench" compare --stats=r.json a.json b.json
+	[[ $output == *"A: a.json, sim:ultrastar36lzx-like"* && $output == *"IOPS"*" to "* ]]
+	[ "$(value kind)" = '"compare"' ]
+	awk '/"ratio_low":/ { sub(/,/, ""); if ($2 > 1 && !seen++) ok = 1 } END { exit !ok }' r.json
+	"$aiobench" compare a.json a.json > same
+	grep -q "IOPS .* 1.000 " same
+}
+
+@test "what is no report is refused" {
+	"$aiobench" sweep --runtime=10 --iodepth=2 --stats=s.json sim:linear > /dev/null
+	"$aiobench" run --runtime=5 --stats=a.json sim:linear > /dev/null
+	run -2 "$aiobench" compare a.json s.json
+	[[ $output == *"s.json: is not a report of aiobench run" ]]
+	echo '{' > bad.json
+	run -2 "$aiobench" compare bad.json a.json
+	[[ $output == *"bad.json: line "* ]]
+	run -2 "$aiobench" compare a.json absent.json
+	[[ $output == *"absent.json: No such file or directory" ]]
+	run -2 "$aiobench" compare a.json
+	[[ $output == *"two reports are compared"* ]]
+	run -2 "$aiobench" compare --interleave=3 a.json a.json
+	[[ $output == *"--interleave needs --a or --b"* ]]
+}
+
+@test "two settings take turns" {
+	run -0 "$aiobench" compare --interleave=5 --runtime=100 --bs=16K --a=--iodepth=1 \
+		--b='--iodepth=32 --randseed=2' --stats=r.json sim:ultrastar36lzx-like
+	[[ $output == *"depth 1"*"depth 32"*"5 pairs"* ]]
+	awk '/"ratio_low":/ { sub(/,/, ""); if (!seen++ && $2 > 1.5) ok = 1 } END { exit !ok }' r.json
+	run -0 "$aiobench" compare --interleave=3 --runtime=50 \
+		--a="'sim:ultrastar36lzx-like'" --b='sim:linear,merge=no'
+	[[ $output == *"B: sim:linear"* ]]
+	run -2 "$aiobench" compare --a='--iodepth="3' sim:linear
+	[[ $output == *"a quote is not closed"* ]]
+	run -2 "$aiobench" compare --a=--no-such sim:linear
+	run -2 "$aiobench" run --a=--iodepth=3 sim:linear
+	[[ $output == *"are for compare"* ]]
+}
+
+@test "settings on a file that is made for both" {
+	run -0 "$aiobench" compare --interleave=3 --runtime=400ms --direct=0 --create --remove --size=1M \
+		--b=--iodepth=8 t
+	[[ $output == *"IOPS"* ]]
+	[ ! -e t ]
+}
+
+@test "pictures are drawn by gnuplot" {
+	command -v gnuplot > /dev/null || skip "no gnuplot here"
+	"$aiobench" run --runtime=20 --iodepth=8 --plot=run.png sim:linear > /dev/null
+	"$aiobench" run --runtime=20 --iodepth=8 --plot=run.svg --class a:share=50 --class "it's b:" \
+		sim:linear > /dev/null
+	"$aiobench" sweep --runtime=40 --iodepth=8 --plot=sweep.png sim:linear > /dev/null
+	"$aiobench" mix --runtime=40 --iodepth=8 --shares=0,50,100 --plot=mix.png sim:linear > /dev/null
+	"$aiobench" mix --runtime=40 --iodepth=8 --scans --plot=scans.svg sim:linear > /dev/null
+	for f in run sweep mix; do
+		[ "$(head -c 4 $f.png | tail -c 3)" = PNG ]
+	done
+	grep -q "</svg>" run.svg
+	grep -q "it's b" run.svg || grep -q "it&#39;s b" run.svg
+	grep -q "</svg>" scans.svg
+}
+
+@test "a picture needs gnuplot and a name that tells the format" {
+	run -2 "$aiobench" run --plot=x.pdf sim:linear
+	[[ $output == *"ends neither in .png nor in .svg"* ]]
+	mkdir empty
+	run -2 env PATH="$PWD/empty" "$aiobench" run --runtime=1 --plot=x.png sim:linear
+	[[ $output == *"gnuplot: No such file or directory"* && $output == *"IOPS"* ]]
+	run -2 "$aiobench" compare --plot=x.png a b
+	[[ $output == *"--plot is for run, replay, sweep and mix"* ]]
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sets of measurements on simulated devices, in virtual time.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <spindle/benchset.h>
+#include "tap.h"
+
+#define S 1000000000ull
+
+static const char *target;
+static struct sp_bench_class class;
+static struct sp_bench_opts bench;
+static struct sp_benchset_opts opts;
+static struct sp_benchset_mix mix;
+static struct sp_benchset *set;
+static struct sp_errinfo err;
+static volatile sig_atomic_t stop;
+
+static void reset(const char *t, unsigned depth, uint64_t seconds)
+{
+	target = t;
+	class = (struct sp_bench_class){
+		.name = "all", .share = 1, .reads = 1, .bytes = 16384, .pattern = SP_BENCH_RANDOM
+	};
+	bench = (struct sp_bench_opts){ .targets = &target,
+					.ntargets = 1,
+					.classes = &class,
+					.nclasses = 1,
+					.depth = depth,
+					.runtime_ns = seconds * S,
+					.seed = 1,
+					.stop = &stop };
+	opts = (struct sp_benchset_opts){ .bench = &bench };
+	mix = (struct sp_benchset_mix){ .high = SP_BENCH_PRIO(SP_BENCH_RT, 4),
+					.low = SP_BENCH_PRIO(SP_BENCH_IDLE, 0) };
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	stop = 0;
+	sp_benchset_free(set);
+	set = NULL;
+}
+
+static const struct sp_benchset_result *checked(int rc)
+{
+	if (rc || !set) {
+		diag("failed: %d %s", rc, err.text);
+		exit(1);
+	}
+	return sp_benchset_result(set);
+}
+
+static void sweeps(void)
+{
+	const struct sp_benchset_result *r;
+	struct sp_benchset_knee first;
+	double iops;
+
+	reset("sim:linear,merge=no", 64, 300);
+	r = checked(sp_benchset_sweep(&set, &opts, &err));
+	ok(r->simulated && r->elapsed_s <= 300 && r->rounds >= 3, "the time is kept");
+	ok(r->knees && r->recommended.depth == 1 && r->latency_knee.depth == 1 &&
+		   r->throughput_knee.depth == 1 && !r->rising,
+	   "one request at a time is enough for a device that does one at a time");
+	ok(r->points[0].total.iops.low <= r->points[0].total.iops.value &&
+		   fabs(r->points[0].total.iops.value - 85.5) < 2,
+	   "its throughput is known");
+	reset("sim:ultrastar36lzx-like,sched=deadline", 256, 300);
+	r = checked(sp_benchset_sweep(&set, &opts, &err));
+	first = r->recommended;
+	iops = r->points[2].total.iops.value;
+	diag("recommended %u (%u to %u) of %zu depths", first.depth, first.low, first.high,
+	     r->npoints);
+	ok(r->knees && first.depth >= 16 && first.depth <= 128 && r->latency_knee.depth <= 4,
+	   "a drive that sorts gains from depth");
+	ok(r->npoints > 9, "there are more depths beside the knees");
+	for (size_t i = 1; i < r->npoints; i++)
+		if (r->points[i].depth <= r->points[i - 1].depth)
+			diag("point %zu is not in order", i);
+	reset("sim:ultrastar36lzx-like,sched=deadline", 256, 300);
+	r = checked(sp_benchset_sweep(&set, &opts, &err));
+	ok(r->recommended.depth == first.depth && r->points[2].total.iops.value == iops,
+	   "the same again, to the last digit");
+}
+
+static void knees_of_little(void)
+{
+	const struct sp_benchset_result *r;
+
+	reset("sim:ultrastar36lzx-like", 256, 3);
+	r = checked(sp_benchset_sweep(&set, &opts, &err));
+	ok(!r->knees && r->elapsed_s < 10, "too little time tells no knees");
+	reset("sim:linear", 4, 10);
+	opts.rounds = 2;
+	r = checked(sp_benchset_sweep(&set, &opts, &err));
+	ok(r->rounds == 2 && !r->knees, "nor do two rounds");
+	reset("sim:linear", 4, 10);
+	stop = 1;
+	r = checked(sp_benchset_sweep(&set, &opts, &err));
+	ok(r->stopped && !r->knees && r->rounds == 0, "who stops it at once gets nothing");
+}
+
+static void refusals(void)
+{
+	struct sp_bench_class classes[2];
+
+	reset("sim:linear", 4, 10);
+	bench.total_bytes = 1;
+	ok(sp_benchset_sweep(&set, &opts, &err) == -EINVAL && !set,
+	   "a sweep does not end by bytes");
+	reset("sim:linear", 4, 10);
+	bench.rate = 5;
+	ok(sp_benchset_sweep(&set, &opts, &err) == -EINVAL && !set, "nor has it a rate");
+	reset("sim:linear", 4, 10);
+	class.depth = 3;
+	ok(sp_benchset_sweep(&set, &opts, &err) == -EINVAL && !set, "nor classes with a depth");
+	reset("sim:nosuch", 4, 10);
+	ok(sp_benchset_sweep(&set, &opts, &err) < 0 && !set && err.text[0],
+	   "a target that there is not is an error");
+	reset("sim:linear", 4, 10);
+	bench.engine = "sync";
+	ok(sp_benchset_sweep(&set, &opts, &err) < 0 && !set, "so is an engine without depth");
+	reset("sim:linear", 4, 10);
+	classes[0] = classes[1] = class;
+	bench.classes = classes;
+	bench.nclasses = 2;
+	ok(sp_benchset_mix(&set, &opts, &mix, &err) == -EINVAL && !set, "a mix makes its classes");
+}
+
+static void shares(void)
+{
+	static const double list[] = { 0, 0.1, 0.5, 1 };
+	const struct sp_benchset_result *r;
+
+	reset("sim:ultrastar36lzx-like,sched=strict", 64, 200);
+	mix.shares = list;
+	mix.nshares = 4;
+	r = checked(sp_benchset_mix(&set, &opts, &mix, &err));
+	ok(r->npoints == 4 && r->points[0].nclasses == 1 && r->points[1].nclasses == 2 &&
+		   r->points[3].nclasses == 1 && !strcmp(r->points[3].classes[0].name, "high"),
+	   "at 0 and 100 %% there is one class");
+	diag("low by high: %.2f (%.2f to %.2f)", r->ratio.value, r->ratio.low, r->ratio.high);
+	ok(r->effect == SP_BENCHSET_EFFECT_YES && r->points[1].ratio.value > 2,
+	   "strict classes have an effect");
+	reset("sim:ultrastar36lzx-like,sched=deadline", 64, 200);
+	mix.shares = list;
+	mix.nshares = 4;
+	r = checked(sp_benchset_mix(&set, &opts, &mix, &err));
+	diag("low by high: %.2f (%.2f to %.2f)", r->ratio.value, r->ratio.low, r->ratio.high);
+	ok(r->effect == SP_BENCHSET_EFFECT_NONE, "a scheduler that heeds none has none");
+	mix.of_issued = true;
+	reset("sim:ultrastar36lzx-like,sched=strict", 64, 200);
+	mix.shares = &list[1];
+	mix.nshares = 1;
+	mix.of_issued = true;
+	r = checked(sp_benchset_mix(&set, &opts, &mix, &err));
+	ok(fabs((double)r->points[0].classes[0].requests / (double)r->points[0].total.requests -
+		0.1) < 0.02,
+	   "a share of what is issued");
+}
+
+static void scans(void)
+{
+	const struct sp_benchset_result *r;
+
+	reset("sim:ultrastar36lzx-like,sched=strict", 8, 200);
+	mix.kind = SP_BENCHSET_SCANS;
+	mix.readers = 3;
+	r = checked(sp_benchset_mix(&set, &opts, &mix, &err));
+	ok(r->npoints == 3 && r->points[0].nclasses == 1 && r->points[2].nclasses == 4,
+	   "alone, with the same and with a higher priority");
+	diag("random: %.1f, %.1f, %.1f ms", r->points[0].total.latency_mean_ns.value / 1e6,
+	     r->points[1].classes[0].latency_mean_ns.value / 1e6,
+	     r->points[2].classes[0].latency_mean_ns.value / 1e6);
+	ok(r->effect == SP_BENCHSET_EFFECT_YES && r->points[1].classes[0].latency_mean_ns.value >
+							  r->points[0].total.latency_mean_ns.value,
+	   "sequential readers are in the way, priority helps");
+	mix.readers = 16;
+	sp_benchset_free(set);
+	set = NULL;
+	ok(sp_benchset_mix(&set, &opts, &mix, &err) == -EINVAL, "sixteen readers are too many");
+}
+
+static void compared(void)
+{
+	const struct sp_benchset_result *r;
+	struct sp_bench_opts other;
+
+	reset("sim:ultrastar36lzx-like,sched=deadline", 1, 300);
+	other = bench;
+	other.depth = 32;
+	r = checked(sp_benchset_compare(&set, &opts, &other, &err));
+	ok(r->rounds == 15 && r->nrows >= 6 && !strcmp(r->rows[0].key, "iops"),
+	   "fifteen pairs, and a row for each figure");
+	diag("%.1f by %.1f: %.3f (%.3f to %.3f)", r->rows[0].b, r->rows[0].a,
+	     r->rows[0].ratio.value, r->rows[0].ratio.low, r->rows[0].ratio.high);
+	ok(r->rows[0].ratio.low > 1.5 && r->rows[0].ratio.high < 3,
+	   "32 requests get more than one");
+	sp_benchset_free(set);
+	set = NULL;
+	r = checked(sp_benchset_compare(&set, &opts, &bench, &err));
+	ok(r->rows[0].ratio.low < 1 && r->rows[0].ratio.high > 1, "equals are equal");
+}
+
+int main(void)
+{
+	sweeps();
+	knees_of_little();
+	refusals();
+	shares();
+	scans();
+	compared();
+	sp_benchset_free(set);
+	return done();
+}

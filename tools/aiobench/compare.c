@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include "msg.h"
+#include "aiobench.h"
+
+#define WORDS_MAX 256
+
+/* Cuts text at blanks, but for those between quotes; text is changed. How many words. */
+static int split(char *text, char **words, int max)
+{
+	int n = 0;
+
+	while (*text) {
+		char quote = 0, *to;
+
+		while (isspace((unsigned char)*text))
+			text++;
+		if (!*text)
+			break;
+		if (n == max)
+			die("more than %d words of options", max);
+		words[n++] = to = text;
+		for (; *text && (quote || !isspace((unsigned char)*text)); text++) {
+			if (*text == quote)
+				quote = 0;
+			else if (!quote && (*text == '\'' || *text == '"'))
+				quote = *text;
+			else
+				*to++ = *text;
+		}
+		if (quote)
+			die("a quote is not closed in the options '%s'", words[n - 1]);
+		if (*text)
+			text++;
+		*to = 0;
+	}
+	return n;
+}
+
+/* The command line with these options behind it. */
+static void read_setting(struct load_options *setting, const struct load_options *o,
+			 const char *more)
+{
+	char *text = must_alloc(NULL, strlen(more) + 1, 1);
+	char **argv = must_alloc(NULL, (size_t)o->argc + WORDS_MAX + 1, sizeof(*argv));
+	int argc = o->argc;
+
+	strcpy(text, more);
+	memcpy(argv, o->argv, (size_t)argc * sizeof(*argv));
+	argc += split(text, &argv[argc], WORDS_MAX);
+	argv[argc] = NULL;
+	/* Targets, names of classes and the like point into argv for as long as we live. */
+	load_options_read(setting, argc, argv);
+}
+
+static int take_turns(struct load_options *o)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	static struct load_options a, b;
+	struct sp_benchset_opts opts = { .bench = &a.bench,
+					 .rounds = o->set.pairs,
+					 .progress = show_progress };
+	struct sp_report *report;
+	struct sp_benchset *set;
+	int rc;
+
+	read_setting(&a, o, o->set.a ? o->set.a : "");
+	read_setting(&b, o, o->set.b ? o->set.b : "");
+	catch_signals();
+	rc = sp_benchset_compare(&set, &opts, &b.bench, &err);
+	end_progress();
+	if (!set)
+		die_of(rc, &err);
+	report = sp_report_comparison(&a.bench, &b.bench, sp_benchset_result(set));
+	write_report(o, report);
+	sp_report_free(report);
+	sp_benchset_free(set);
+	if (rc < 0)
+		die_of(rc, &err);
+	return 0;
+}
+
+int command_compare(struct load_options *o)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_report *report;
+	int rc;
+
+	if (o->set.a || o->set.b)
+		return take_turns(o);
+	if (o->set.pairs)
+		die("--interleave needs --a or --b, the settings that take turns");
+	if (o->bench.ntargets != 2)
+		die("two reports are compared, or the settings of --a and --b");
+	rc = sp_report_compare_files(&report, o->targets[0], o->targets[1], &err);
+	if (rc)
+		die_of(rc, &err);
+	write_report(o, report);
+	sp_report_free(report);
+	return 0;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include "msg.h"
+#include "aiobench.h"
+
+/* From 0 to 100 % in steps of 10 if nothing else is said. */
+static void finish_shares(struct set_options *s)
+{
+	s->mix.shares = s->shares;
+	if (s->mix.nshares)
+		return;
+	for (; s->mix.nshares <= 10; s->mix.nshares++)
+		s->shares[s->mix.nshares] = (double)s->mix.nshares / 10;
+}
+
+/* Can the two priorities act? */
+static struct sp_preflight *preflight(const struct load_options *o)
+{
+	struct sp_bench_class both[2] = { o->bench.classes[0], o->bench.classes[0] };
+	struct load_options asked = *o;
+
+	both[0].prio = o->set.mix.high;
+	both[1].prio = o->set.mix.low;
+	both[0].name = "high";
+	both[1].name = "low";
+	asked.bench.classes = both;
+	asked.bench.nclasses = 2;
+	return preflight_before(&asked);
+}
+
+int command_mix(struct load_options *o)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_benchset_opts opts = { .bench = &o->bench, .progress = show_progress };
+	struct sp_preflight *before;
+	struct sp_report *report;
+	struct sp_benchset *set;
+	int rc;
+
+	finish_shares(&o->set);
+	if (o->set.mix.kind == SP_BENCHSET_SCANS) {
+		o->set.mix.rate = o->bench.rate;
+		o->bench.rate = 0;
+	}
+	before = preflight(o);
+	catch_signals();
+	rc = sp_benchset_mix(&set, &opts, &o->set.mix, &err);
+	end_progress();
+	if (!set)
+		die_of(rc, &err);
+	report = sp_report_mix(&o->bench, &o->set.mix, sp_benchset_result(set));
+	if (report && before && sp_report_add_preflight(report, before) < 0)
+		die("memory exhausted");
+	free(before);
+	write_report(o, report);
+	sp_report_free(report);
+	if (o->set.plot)
+		plot_mix(o->set.plot, o->targets[0], &o->set.mix, sp_benchset_result(set));
+	sp_benchset_free(set);
+	if (rc < 0)
+		die_of(rc, &err);
+	return 0;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Options of the commands that measure several settings, and what these share.
+ */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "choice.h"
+#include "msg.h"
+#include "aiobench.h"
+
+enum {
+	OPT_SHARES = 640,
+	OPT_SHARE_OF,
+	OPT_SCANS,
+	OPT_HIGH,
+	OPT_LOW,
+	OPT_A,
+	OPT_B,
+	OPT_INTERLEAVE,
+	OPT_PLOT,
+};
+
+static const struct argp_option options[] = {
+	{ 0, 0, 0, 0, "Of mix:", 9 },
+	{ "shares", OPT_SHARES, "LIST", 0,
+	  "Percentages of high priority, ascending (0,10,20 and so on to 100)", 9 },
+	{ "share-of", OPT_SHARE_OF, "WHAT", 0,
+	  "They are of the requests outstanding (default), or of those issued", 9 },
+	{ "scans", OPT_SCANS, "N", OPTION_ARG_OPTIONAL,
+	  "Instead: random requests of high priority beside N (3) sequential readers", 9 },
+	{ "high", OPT_HIGH, "PRIO", 0, "The high priority (rt)", 9 },
+	{ "low", OPT_LOW, "PRIO", 0, "The low one (be)", 9 },
+	{ 0, 0, 0, 0, "Of compare:", 10 },
+	{ "a", OPT_A, "OPTIONS", 0, "Setting A: more options, separated by blanks", 10 },
+	{ "b", OPT_B, "OPTIONS", 0, "Setting B", 10 },
+	{ "interleave", OPT_INTERLEAVE, "N", 0, "Run A and B N times in turn (15)", 10 },
+	{ "plot", OPT_PLOT, "FILE", 0, "Draw it with gnuplot: FILE.png or FILE.svg", 5 },
+	{ 0 },
+};
+
+static void parse_shares(struct set_options *s, const char *text)
+{
+	while (*text) {
+		size_t n = strcspn(text, ",");
+		char word[32];
+
+		if (!n || n >= sizeof(word))
+			die("invalid --shares argument '%s'", text);
+		if (s->mix.nshares == SP_BENCHSET_SHARES_MAX)
+			die("more than %d --shares", SP_BENCHSET_SHARES_MAX);
+		memcpy(word, text, n);
+		word[n] = 0;
+		s->shares[s->mix.nshares++] = percent_value("--shares", word);
+		text += text[n] ? n + 1 : n;
+	}
+}
+
+static void parse_plot(struct set_options *s, const char *file)
+{
+	size_t n = strlen(file);
+
+	if (n < 5 || (strcmp(file + n - 4, ".png") != 0 && strcmp(file + n - 4, ".svg") != 0))
+		die("--plot argument '%s' ends neither in .png nor in .svg", file);
+	s->plot = file;
+}
+
+static error_t parse_mix(int key, char *arg, struct set_options *s)
+{
+	static const struct choice of[] = { { "outstanding", 0 }, { "issued", 1 }, { NULL, 0 } };
+
+	switch (key) {
+	case OPT_SHARES:
+		parse_shares(s, arg);
+		break;
+	case OPT_SHARE_OF:
+		s->mix.of_issued = choice_option("--share-of", arg, of, 2);
+		break;
+	case OPT_SCANS:
+		s->mix.kind = SP_BENCHSET_SCANS;
+		s->mix.readers = arg ? (unsigned)number_value("--scans", arg, 1, 15) : 3;
+		break;
+	case OPT_HIGH:
+		s->mix.high = prio_value("--high", arg);
+		break;
+	case OPT_LOW:
+		s->mix.low = prio_value("--low", arg);
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	s->of_mix = true;
+	return 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct set_options *s = &((struct load_options *)state->input)->set;
+
+	switch (key) {
+	case OPT_A:
+		s->a = arg;
+		break;
+	case OPT_B:
+		s->b = arg;
+		break;
+	case OPT_INTERLEAVE:
+		s->pairs = (unsigned)number_value("--interleave", arg, 1, 200);
+		break;
+	case OPT_PLOT:
+		parse_plot(s, arg);
+		return 0;
+	default:
+		return parse_mix(key, arg, s);
+	}
+	s->of_compare = true;
+	return 0;
+}
+
+const struct argp set_argp = { options, parse, 0, 0, 0, 0, 0 };
+
+void set_options_init(struct set_options *s)
+{
+	*s = (struct set_options){ .mix = { .high = SP_BENCH_PRIO(SP_BENCH_RT, 4),
+					    .low = SP_BENCH_PRIO(SP_BENCH_BE, 4) } };
+}
+
+void set_options_check(const struct set_options *s, const char *command)
+{
+	static const char *const drawn[] = { "run", "replay", "sweep", "mix" };
+
+	if (s->of_mix && strcmp(command, "mix") != 0)
+		die("--shares, --share-of, --scans, --high and --low are for mix");
+	if (s->of_compare && strcmp(command, "compare") != 0)
+		die("--a, --b and --interleave are for compare");
+	for (size_t i = 0; s->plot && strcmp(drawn[i], command) != 0; i++)
+		if (i + 1 == sizeof(drawn) / sizeof(drawn[0]))
+			die("--plot is for run, replay, sweep and mix");
+}
+
+static bool shown;
+
+void show_progress(void *arg, double share_done)
+{
+	(void)arg;
+	if (!isatty(STDERR_FILENO))
+		return;
+	fprintf(stderr, "\r%s: %.0f %%\033[K", msg_program(), 100 * share_done);
+	fflush(stderr);
+	shown = true;
+}
+
+void end_progress(void)
+{
+	if (shown)
+		fputs("\r\033[K", stderr);
+	shown = false;
+}

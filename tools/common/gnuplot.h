@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A script for gnuplot, through a pipe: data as here-documents, then commands.
+ */
+#ifndef GNUPLOT_H
+#define GNUPLOT_H
+
+#include <stdio.h>
+#include <sys/types.h>
+
+struct gnuplot {
+	FILE *in; /* what is written here gnuplot reads */
+	pid_t pid;
+};
+
+/*
+ * Starts it for a picture file, "X.png" or "X.svg", with the project's lines 1
+ * to 3.  The program ends with a message if that cannot be done.
+ */
+void gnuplot_open(struct gnuplot *g, const char *file, int width, int height);
+/* A string variable with any text. */
+void gnuplot_string(struct gnuplot *g, const char *name, const char *text);
+/* Waits for the picture; the program ends with a message if there is none. */
+void gnuplot_close(struct gnuplot *g, const char *file);
+
+#endif
