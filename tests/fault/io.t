@@ -9,14 +9,14 @@
 
 "$xgen" records --seed=5 --bytes=3M -o in || exit 2
 expect want in
-args=(-S 1M in)
+args=(-S 1M in) inner=sync
 
 # requests KIND: how many there are of a kind, found by trying.
 requests()
 {
 	local lo=1 hi=2 mid
 
-	hit() { "$xsort" -T tmp --engine="fault:SCOPE=PROCESS,KIND=$1,NTH=$2,ERROR=EIO:sync" "${args[@]}" >/dev/null 2>&1; [ $? -eq 2 ]; }
+	hit() { "$xsort" -T tmp --engine="fault:SCOPE=PROCESS,KIND=$1,NTH=$2,ERROR=EIO:$inner" "${args[@]}" >/dev/null 2>&1; [ $? -eq 2 ]; }
 	hit "$1" 1 || { echo 0; return; }
 	while hit "$1" "$hi"; do lo=$hi hi=$((hi * 2)); done
 	while [ $((hi - lo)) -gt 1 ]; do
@@ -32,7 +32,7 @@ sweep()
 	local i bad='' what
 
 	for i in $(steps "$4"); do
-		run --engine="fault:SCOPE=PROCESS,KIND=$2,NTH=$i,ERROR=$3:sync" "${args[@]}"
+		run --engine="fault:SCOPE=PROCESS,KIND=$2,NTH=$i,ERROR=$3:$inner" "${args[@]}"
 		what=$(judge want "${5:-}")
 		[ -z "$what" ] || bad+="request $i: $what"$'\n'
 	done
@@ -70,6 +70,16 @@ done
 tap_empty 'a corrupted page is told with file and offset' "$bad"
 tap "and it is noticed ($noticed times)" test "$noticed" -gt 0
 
+# The engine is that of simulated volumes for these, and a real one for the rest.
+args=(-S 1M --page-size=16K --run-size=128K "--volume=sim:ide300-like,cache=256K,files=both" in)
+inner=auto
+reads=$(requests READ) writes=$(requests WRITE)
+sweep 'on a simulated machine a read that fails ends the sort' READ EIO "$reads" strict
+sweep 'and so does a write' WRITE EIO "$writes" strict
+args=(-S 1M --run-size=128K --volume=sim:atlas10k3-like --placement=semiseq in)
+writes=$(requests WRITE)
+sweep 'a full device under runs placed by tracks, too' WRITE ENOSPC "$writes" strict
+
 # The calls of the C library, for each path through them.
 # calls NAME ARGUMENT...
 calls()
@@ -97,6 +107,7 @@ calls()
 if [ -e "$shim" ]; then
 	calls 'in memory' in
 	calls 'through temporary space' -S 1M --engine=sync in
+	calls 'on a simulated machine' -S 1M --volume=sim:linear,files=both in
 	"$xsort" in -o sorted
 	calls 'merging' -m sorted --engine=sync
 	calls 'with compression' -S 1M --engine=sync --spill-compression=lz4 in
