@@ -44,6 +44,16 @@ static uint32_t direct_align(int fd)
 	return ALIGN_BYTES;
 }
 
+static int inspect_device(struct sp__volume *v)
+{
+	int block = 0;
+
+	if (ioctl(v->fd, BLKGETSIZE64, &v->size_bytes) || ioctl(v->fd, BLKSSZGET, &block))
+		return -errno;
+	v->block_bytes = (uint32_t)block;
+	return 0;
+}
+
 static int inspect(struct sp__volume *v)
 {
 	struct stat st;
@@ -60,7 +70,8 @@ static int inspect(struct sp__volume *v)
 	if (v->align_bytes == 0)
 		return SP_EUNSUP;
 	if (S_ISBLK(st.st_mode))
-		return ioctl(v->fd, BLKGETSIZE64, &v->size_bytes) ? -errno : 0;
+		return inspect_device(v);
+	v->block_bytes = 1;
 	v->size_bytes = (uint64_t)st.st_size;
 	return v->regular ? 0 : SP_EUNSUP;
 }

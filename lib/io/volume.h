@@ -28,6 +28,7 @@ struct sp__volume {
 	bool regular;		     /* a regular file (else a block device) */
 	bool direct;		     /* fd has O_DIRECT: offset, length, address aligned */
 	uint32_t align_bytes;	     /* what direct requests must be multiples of */
+	uint32_t block_bytes;	     /* of a block device: its logical blocks; of a file 1 */
 	uint64_t size_bytes;	     /* at opening */
 	char *name;		     /* for messages */
 	struct sp__machine *machine; /* NULL: a real volume */

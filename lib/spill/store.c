@@ -31,10 +31,16 @@ static int open_place(struct sp__spill *s)
 				    .hops = s->opts.hops,
 				    .page_bytes = s->opts.page_bytes,
 				    .runs = s->opts.runs };
+	struct sp_geometry_info info;
 	int rc = 0;
 
 	if (o.policy == SP_PLACE_CONTIGUOUS)
 		return 0;
+	sp_geometry_info(o.geometry, &info);
+	if (info.block_bytes % s->files[0]->block_bytes)
+		return sp__errf(s->opts.err, SP_EUNSUP, "place", info.device, -1,
+				"tracks in blocks of %u bytes do not suit a device of blocks of %u",
+				info.block_bytes, s->files[0]->block_bytes);
 	if (s->opts.machine)
 		rc = sp__machine_locate(s->opts.machine, s->files[0]->sim_file, 0, &o.base_lbn);
 	if (rc < 0)
