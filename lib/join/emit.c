@@ -13,11 +13,35 @@
 
 #define BUFFER_BYTES (128u << 10)
 
+/* What stands for empty fields; of CSV it is a field too. */
+static int set_filler(struct sp__emit *e, const char *text)
+{
+	char *to;
+
+	e->filler = text ? text : "";
+	e->filler_bytes = strlen(e->filler);
+	if (e->cut.kind != SP__CUT_CSV || (!strpbrk(e->filler, "\"\r\n") &&
+					   !memchr(e->filler, e->cut.sep[0], e->filler_bytes)))
+		return 0;
+	to = e->own_filler = malloc(2 * e->filler_bytes + 2);
+	if (!to)
+		return -ENOMEM;
+	*to++ = '"';
+	for (const char *p = e->filler; *p; *to++ = *p++)
+		if (*p == '"')
+			*to++ = '"';
+	*to++ = '"';
+	e->filler = e->own_filler;
+	e->filler_bytes = (size_t)(to - e->own_filler);
+	return 0;
+}
+
 int sp__emit_init(struct sp__emit *e, const struct sp_join_opts *opts, struct sp_errinfo *err)
 {
 	*e = (struct sp__emit){ .opts = opts, .err = err };
 	sp__cut_init(&e->cut, opts->separator, opts->separator_bytes, opts->csv);
-	e->filler_bytes = opts->filler ? strlen(opts->filler) : 0;
+	if (set_filler(e, opts->filler) < 0)
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	e->simple = !opts->ncolumns && !opts->auto_columns && !e->filler_bytes &&
 		    opts->nkeys == 1 && e->cut.kind != SP__CUT_BLANKS;
 	e->buf = e->at = malloc(BUFFER_BYTES);
@@ -30,6 +54,7 @@ int sp__emit_init(struct sp__emit *e, const struct sp_join_opts *opts, struct sp
 void sp__emit_release(struct sp__emit *e)
 {
 	free(e->buf);
+	free(e->own_filler);
 	free(e->fields[0].at);
 	free(e->fields[1].at);
 	*e = (struct sp__emit){ 0 };
@@ -93,12 +118,13 @@ static inline void put_separator(struct sp__emit *e)
 /* The fields of a line beside its key, each with a separator before it. */
 static inline void put_rest(struct sp__emit *e, const struct sp__line *l)
 {
+	const size_t bytes = sp__line_trim(&e->cut, l->data, l->bytes);
 	size_t before;
 
 	if (l->key.p == sp__no_field) {
-		if (l->bytes)
+		if (bytes)
 			put_separator(e);
-		put(e, l->data, l->bytes);
+		put(e, l->data, bytes);
 		return;
 	}
 	before = (size_t)(l->key.p - l->data);
@@ -106,17 +132,23 @@ static inline void put_rest(struct sp__emit *e, const struct sp__line *l)
 		put_separator(e);
 		put(e, l->data, before - e->cut.sep_bytes);
 	}
-	put(e, l->key.p + l->key.n, (size_t)(l->data + l->bytes - (l->key.p + l->key.n)));
+	put(e, l->key.p + l->key.n, (size_t)(l->data + bytes - (l->key.p + l->key.n)));
 }
 
 /* By fields. */
 
+/* In place of what does the filler stand? */
+static bool is_empty(const struct sp__emit *e, const struct sp__slice *f)
+{
+	return !f->n || (e->cut.kind == SP__CUT_CSV && f->n == 2 && !memcmp(f->p, "\"\"", 2));
+}
+
 static void put_field(struct sp__emit *e, const struct sp__fields *f, size_t k)
 {
-	if (k < f->n && f->at[k].n)
+	if (e->filler_bytes && (k >= f->n || is_empty(e, &f->at[k])))
+		put(e, e->filler, e->filler_bytes);
+	else if (k < f->n)
 		put(e, f->at[k].p, f->at[k].n);
-	else if (e->filler_bytes)
-		put(e, e->opts->filler, e->filler_bytes);
 }
 
 static bool is_key(const struct sp__emit *e, int side, size_t k)

@@ -23,6 +23,8 @@ struct sp__line {
 struct sp__emit {
 	const struct sp_join_opts *opts;
 	struct sp__cut cut;
+	const char *filler; /* as it is written */
+	char *own_filler;   /* its memory, if it had to be quoted */
 	size_t filler_bytes;
 	size_t auto_fields[2];
 	bool simple; /* whole rests of lines can be copied */

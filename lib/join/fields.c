@@ -40,8 +40,9 @@ static const char *skip(const struct sp__cut *cut, const char *p, const char *en
 
 static struct walk begin(const struct sp__cut *cut, const char *line, size_t bytes)
 {
-	struct walk w = { cut, line, line + bytes, bytes == 0 };
+	struct walk w = { cut, line, line + sp__line_trim(cut, line, bytes), false };
 
+	w.over = w.at == w.end;
 	if (cut->kind == SP__CUT_BLANKS) {
 		w.at = skip(cut, w.at, w.end, true);
 		w.over = w.at == w.end;

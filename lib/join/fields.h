@@ -8,7 +8,8 @@
  * the end of a line make one more, empty field.  A line can also be one field
  * as a whole.
  *
- * "line, bytes" is a line without its terminator.
+ * "line, bytes" is a line without its terminator.  In CSV a carriage return at
+ * its end belongs to that.
  */
 #ifndef SP__JOIN_FIELDS_H
 #define SP__JOIN_FIELDS_H
@@ -52,6 +53,12 @@ struct sp__fields {
  * means that lines are not cut.
  */
 void sp__cut_init(struct sp__cut *cut, const char *sep, size_t sep_bytes, bool csv);
+
+/* A line's length without what is no part of its fields. */
+static inline size_t sp__line_trim(const struct sp__cut *cut, const char *line, size_t bytes)
+{
+	return bytes - (cut->kind == SP__CUT_CSV && bytes && line[bytes - 1] == '\r');
+}
 
 /* All fields of a line.  0 or -ENOMEM. */
 int sp__fields_split(const struct sp__cut *cut, const char *line, size_t bytes,

@@ -46,6 +46,7 @@ static int source_next(void *source, struct sp_batch *batch)
 struct lazy {
 	struct sp__hash *h;
 	struct sp__run *run;
+	int side;
 	struct sp__runread r;
 	bool open;
 };
@@ -58,8 +59,9 @@ static int lazy_next(void *lazy, struct sp_batch *batch)
 	if (!z->run)
 		return SP_END;
 	if (!z->open) {
-		rc = sp__runread_open(&z->r, z->h->spill, z->run, z->h->j->opts.eol, true,
-				      z->h->read_mem, z->h->layout.read_bytes);
+		rc = sp__runread_open(&z->r, z->h->spill, z->run,
+				      &z->h->j->source[z->side].format, true, z->h->read_mem,
+				      z->h->layout.read_bytes);
 		if (rc < 0)
 			return rc;
 		z->open = true;
@@ -74,10 +76,11 @@ static int lazy_next(void *lazy, struct sp_batch *batch)
 	return rc;
 }
 
-/* Lines of a partition whose other side is empty. */
+/* Records of a partition whose other side is empty. */
 static int alone(struct sp__hash *h, struct sp__run *run, int side)
 {
-	struct lazy z = { .h = h, .run = run };
+	struct lazy z = { .h = h, .run = run, .side = side };
+	const struct sp_recfmt *format = &h->j->source[side].format;
 	struct sp_batch batch;
 	struct sp__line l;
 	int rc;
@@ -87,9 +90,9 @@ static int alone(struct sp__hash *h, struct sp__run *run, int side)
 	while ((rc = lazy_next(&z, &batch)) == SP_READY) {
 		const char *at = batch.data, *end = at + batch.bytes;
 
-		for (; at < end && !h->j->emit.error; at = l.data + l.bytes + 1) {
+		while (at < end && !h->j->emit.error) {
 			l.data = at;
-			l.bytes = (size_t)(sp__find_byte(at, end, h->j->opts.eol) - at);
+			at = sp__record_next(format, at, end, &l.bytes);
 			sp__field_find(h->keying.cut, l.data, l.bytes, h->keying.fields[side][0],
 				       &l.key);
 			sp__hash_single(h, side, &l);
@@ -131,7 +134,9 @@ static int pair(struct sp__hash *h, struct sp__run *run[2], int build_side, unsi
 		h->j->counts.reversals++;
 	}
 	z[SP__BUILD].run = run[small];
+	z[SP__BUILD].side = build_side;
 	z[SP__PROBE].run = run[!small];
+	z[SP__PROBE].side = !build_side;
 	if (h->j->opts.algorithm == SP_JOIN_NESTED ||
 	    (sp__join_need(run[small]->bytes, run[small]->records) > h->layout.table_bytes &&
 	     (stubborn || nested_is_cheaper(h, run[small], run[!small]))))
@@ -242,7 +247,8 @@ static int open_hash(struct sp__hash *h)
 	h->write_mem = sp__pages_alloc(h->layout.write_bytes, false);
 	h->bloom.nwords = h->layout.bloom_bytes / sizeof(uint64_t);
 	h->bloom.words = sp__pages_alloc(h->layout.bloom_bytes, false);
-	rc = sp__table_init(&h->table, h->layout.table_bytes, h->layout.page_bytes, &h->budget);
+	rc = sp__table_init(&h->table, h->layout.table_bytes, h->layout.page_bytes,
+			    sp__rec_term(&j->source[0].format), &h->budget);
 	if (rc < 0 || !h->read_mem || !h->write_mem || !h->bloom.words)
 		return sp__err(j->err, -ENOMEM, "allocate", NULL, -1);
 	return 0;

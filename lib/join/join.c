@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 #include "base/err.h"
+#include "join/plan.h"
 #include "join/state.h"
 #include "obs/trace.h"
 #include "sort/plan.h"
@@ -76,7 +77,7 @@ static int open_machine(struct sp__join *j)
 
 static int open_all(struct sp__join *j)
 {
-	struct sp_recfmt format = { .kind = SP_REC_LINE, .eol = j->opts.eol };
+	struct sp_recfmt format = sp__join_format(&j->opts);
 	int rc = open_machine(j);
 
 	if (!rc)
@@ -184,7 +185,7 @@ static void note(struct sp__join *j, struct sp_join_stats *st)
 }
 
 /*
- * The first lines of both files: as many columns as they have, if that is wanted,
+ * The first records of both files: as many columns as they have, if that is wanted,
  * and they themselves, if they are headers.
  */
 static int first_lines(struct sp__join *j)
@@ -197,6 +198,7 @@ static int first_lines(struct sp__join *j)
 	for (int i = 0; i < 2; i++) {
 		struct sp__source *src = &j->source[i];
 		int rc = sp__source_fill(src);
+		const char *next;
 
 		if (rc < 0)
 			return rc;
@@ -204,13 +206,13 @@ static int first_lines(struct sp__join *j)
 		if (!have[i])
 			continue;
 		first[i].data = src->at;
-		first[i].bytes = (size_t)(sp__find_byte(src->at, src->end, j->opts.eol) - src->at);
+		next = sp__record_next(&src->format, src->at, src->end, &first[i].bytes);
 		sp__line_set(j, i, first[i].data, first[i].bytes, &first[i]);
 		rc = sp__emit_auto(&j->emit, i, &first[i]);
 		if (rc < 0)
 			return rc;
 		if (j->opts.header) {
-			src->at += first[i].bytes + 1;
+			src->at = next;
 			src->lines++;
 		}
 	}

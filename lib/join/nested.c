@@ -33,14 +33,15 @@ static bool needs_bits(const struct sp__stage *s)
 static int fill(struct nested *n)
 {
 	struct sp__stage *s = n->s;
+	const struct sp_recfmt *format = &n->h->j->source[s->side[SP__BUILD]].format;
 	struct sp_batch batch;
 	int rc = SP_READY;
 
 	for (;;) {
 		while (n->at < n->end) {
-			const char *stop = sp__find_byte(n->at, n->end, n->h->j->opts.eol);
-			size_t bytes = (size_t)(stop - n->at);
 			struct sp__slice key;
+			size_t bytes;
+			const char *stop = sp__record_next(format, n->at, n->end, &bytes);
 
 			rc = sp__stage_key(s, SP__BUILD, n->at, bytes, &key);
 			if (!rc)
@@ -48,7 +49,7 @@ static int fill(struct nested *n)
 			if (rc)
 				return rc > 0 ? SP_READY : rc;
 			sp__join_charge(n->h->j, 1, 1, 0);
-			n->at = stop + 1;
+			n->at = stop;
 		}
 		rc = sp__runread_next(&n->build, &batch);
 		if (rc != SP_READY)
@@ -63,7 +64,8 @@ static int probe(struct nested *n, bool last)
 {
 	struct sp__runread r = { 0 };
 	struct sp__iter it = { &r, sp__runread_next };
-	int rc = sp__runread_open(&r, n->h->spill, n->probe, n->h->j->opts.eol, last,
+	int rc = sp__runread_open(&r, n->h->spill, n->probe,
+				  &n->h->j->source[n->s->side[SP__PROBE]].format, last,
 				  n->h->write_mem, n->h->layout.read_bytes);
 
 	n->s->last_block = last;
@@ -111,8 +113,8 @@ int sp__hash_nested(struct sp__hash *h, struct sp__run *build, struct sp__run *p
 		rc = n.s->had ? 0 : sp__err(h->j->err, -ENOMEM, "allocate", NULL, -1);
 	}
 	if (!rc)
-		rc = sp__runread_open(&n.build, h->spill, build, h->j->opts.eol, true, h->read_mem,
-				      h->layout.read_bytes);
+		rc = sp__runread_open(&n.build, h->spill, build, &h->j->source[build_side].format,
+				      true, h->read_mem, h->layout.read_bytes);
 	if (!rc)
 		rc = blocks(&n);
 	sp__runread_close(&n.build);

@@ -49,12 +49,19 @@ uint64_t sp__join_records(const struct sp_join_opts *o, int input)
 	return o->input_bytes[input] / mean;
 }
 
+struct sp_recfmt sp__join_format(const struct sp_join_opts *o)
+{
+	if (o->csv)
+		return (struct sp_recfmt){ .kind = SP_REC_CSV, .separator = *o->separator };
+	return (struct sp_recfmt){ .kind = SP_REC_LINE, .eol = o->eol };
+}
+
 void sp_join_expect(struct sp_join_opts *opts, const char *const inputs[2])
 {
 	for (int i = 0; i < 2; i++) {
 		struct sp_sort_opts so = SP_SORT_OPTS_INIT;
 
-		so.format = (struct sp_recfmt){ .kind = SP_REC_LINE, .eol = opts->eol };
+		so.format = sp__join_format(opts);
 		sp_sort_expect(&so, &inputs[i], 1);
 		if (!opts->input_bytes[i])
 			opts->input_bytes[i] = so.input_bytes;

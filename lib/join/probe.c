@@ -172,18 +172,17 @@ static int resolve(struct sp__stage *s, const struct probed *group, size_t n)
 
 static int probe_batch(struct sp__stage *s, const struct sp_batch *batch)
 {
-	const char eol = s->h->j->opts.eol;
-	const char *at = batch->data, *end = at + batch->bytes, *stop;
+	const struct sp_recfmt *format = &s->h->j->source[s->side[SP__PROBE]].format;
+	const char *at = batch->data, *end = at + batch->bytes;
 	struct probed group[GROUP];
 	int rc = 0;
 
 	while (at < end && !rc) {
 		size_t n = 0;
 
-		for (; n < GROUP && at < end; n++, at = stop + 1) {
-			stop = sp__find_byte(at, end, eol);
+		for (; n < GROUP && at < end; n++) {
 			group[n].line.data = at;
-			group[n].line.bytes = (size_t)(stop - at);
+			at = sp__record_next(format, at, end, &group[n].line.bytes);
 		}
 		rc = look(s, group, n);
 		if (rc)

@@ -64,8 +64,8 @@ static int ask(struct sp__runread *r, unsigned at)
 	return 0;
 }
 
-int sp__runread_open(struct sp__runread *r, struct sp__spill *spill, struct sp__run *run, char eol,
-		     bool last_time, void *mem, size_t mem_bytes)
+int sp__runread_open(struct sp__runread *r, struct sp__spill *spill, struct sp__run *run,
+		     const struct sp_recfmt *format, bool last_time, void *mem, size_t mem_bytes)
 {
 	size_t pages = mem_bytes / spill->opts.page_bytes;
 	int rc = 0;
@@ -74,8 +74,8 @@ int sp__runread_open(struct sp__runread *r, struct sp__spill *spill, struct sp__
 				   .run = run,
 				   .owner.completed = completed,
 				   .last_time = last_time,
-				   .eol = eol,
 				   .mem = mem };
+	sp__splitter_init(&r->splitter, format);
 	r->nchunks = pages < SP__RUNREAD_CHUNKS ? (unsigned)pages : SP__RUNREAD_CHUNKS;
 	r->chunk_pages = (uint32_t)(pages / r->nchunks);
 	for (unsigned i = 0; i < r->nchunks && !rc; i++)
@@ -112,7 +112,7 @@ static int verify(struct sp__runread *r, const struct sp__runread_chunk *c, cons
 static int next_chunk(struct sp__runread *r)
 {
 	struct sp__runread_chunk *c = &r->chunks[r->head];
-	const char *data, *last;
+	const char *data;
 	size_t bytes;
 	int rc = 0;
 
@@ -136,9 +136,9 @@ static int next_chunk(struct sp__runread *r)
 		return rc;
 	bytes = (size_t)(c->pages - 1) * r->spill->opts.page_bytes +
 		sp__spill_page_payload(r->spill, r->run, c->first + c->pages - 1);
-	last = memrchr(data, r->eol, bytes);
+	r->phase = r->splitter.phase;
 	r->at = data;
-	r->whole = last ? last + 1 : data;
+	r->whole = data + sp__splitter_feed(&r->splitter, data, bytes);
 	r->end = data + bytes;
 	r->lent = true;
 	return SP_READY;
@@ -150,6 +150,19 @@ static int keep(struct sp__runread *r, const char *end)
 
 	r->at = end;
 	return rc < 0 ? r->error = sp__err(r->spill->opts.err, rc, "allocate", NULL, -1) : 0;
+}
+
+/* Behind the record that the carry begins; it ends in this chunk. */
+static const char *carried_end(const struct sp__runread *r)
+{
+	const struct sp_recfmt *f = &r->splitter.format;
+	uint64_t scanned = r->phase;
+
+	if (f->kind == SP_REC_FIXED)
+		return r->at + (f->fixed_bytes - r->carry.bytes);
+	if (f->kind == SP_REC_CSV)
+		return sp__rec_end_csv(r->at, (size_t)(r->whole - r->at), f->separator, &scanned);
+	return (const char *)memchr(r->at, f->eol, (size_t)(r->whole - r->at)) + 1;
 }
 
 static void empty_carry(struct sp__runread *r)
@@ -171,9 +184,7 @@ int sp__runread_next(void *runread, struct sp_batch *batch)
 		empty_carry(r);
 	for (;;) {
 		if (r->carry.bytes && r->at < r->whole) {
-			const char *end = memchr(r->at, r->eol, (size_t)(r->whole - r->at));
-
-			if (keep(r, end + 1) < 0)
+			if (keep(r, carried_end(r)) < 0)
 				return r->error;
 			r->carry_out = true;
 			*batch = (struct sp_batch){ r->carry.data, r->carry.bytes };

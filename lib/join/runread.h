@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reading a spilled partition from its beginning to its end, in batches of
- * whole lines.
+ * whole records.
  *
  * The memory given is cut into chunks; one is with the caller, the others are
  * read ahead.  Each chunk is one request as far as the partition lies in one piece.
@@ -11,6 +11,7 @@
 #define SP__JOIN_RUNREAD_H
 
 #include <spindle/batch.h>
+#include "rec/recfmt.h"
 #include "spill/store.h"
 
 #define SP__RUNREAD_CHUNKS 3
@@ -27,7 +28,8 @@ struct sp__runread {
 	struct sp__run *run;
 	struct sp__io_owner owner;
 	bool last_time; /* the space is free again once it has been read */
-	char eol;
+	struct sp__splitter splitter;
+	uint64_t phase; /* its phase at the beginning of the chunk */
 	char *mem;
 	uint32_t chunk_pages;
 	struct sp__runread_chunk chunks[SP__RUNREAD_CHUNKS];
@@ -36,15 +38,15 @@ struct sp__runread {
 	size_t asked, given; /* pages */
 	uint64_t sum;	     /* of verifying */
 	const char *at, *whole, *end;
-	struct sp__bytes carry; /* the head of a line that goes on in the next chunk */
+	struct sp__bytes carry; /* the head of a record that goes on in the next chunk */
 	bool carry_out;
 	int error;
 };
 
 /* mem: for at least one page, page-aligned.  Reading begins at once. */
 SP_MUST_CHECK int sp__runread_open(struct sp__runread *r, struct sp__spill *spill,
-				   struct sp__run *run, char eol, bool last_time, void *mem,
-				   size_t mem_bytes);
+				   struct sp__run *run, const struct sp_recfmt *format,
+				   bool last_time, void *mem, size_t mem_bytes);
 /* A sp__iter's next. */
 SP_MUST_CHECK int sp__runread_next(void *runread, struct sp_batch *batch);
 void sp__runread_close(struct sp__runread *r); /* accepts one all zero */

@@ -11,7 +11,7 @@ int sp__source_open(struct sp__source *s, const char *input, const struct sp_rec
 				   .waits = &s->waits,
 				   .err = err };
 
-	*s = (struct sp__source){ .input = input, .eol = format->eol };
+	*s = (struct sp__source){ .input = input, .format = *format };
 	return sp__scan_open(&s->scan, &o);
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One of the two inputs of a join, line by line or span by span.
+ * One of the two inputs of a join, record by record or span by span.
  */
 #ifndef SP__JOIN_SOURCE_H
 #define SP__JOIN_SOURCE_H
 
 #include <string.h>
 #include "flow/scan.h"
+#include "join/record.h"
 
 struct sp__join;
 
@@ -15,7 +16,7 @@ struct sp__source {
 	struct sp__waits waits;
 	const char *input;    /* its name */
 	const char *at, *end; /* rest of the present batch */
-	char eol;
+	struct sp_recfmt format;
 	uint64_t lines;
 	uint64_t bytes;	       /* of the batches begun */
 	struct sp__join *join; /* whose it is; NULL: nobody's */
@@ -36,7 +37,7 @@ SP_MUST_CHECK int sp__source_fill(struct sp__source *s);
  */
 static inline void sp__source_line(struct sp__source *s, const char **data, size_t *bytes)
 {
-	const char *end = memchr(s->at, s->eol, (size_t)(s->end - s->at));
+	const char *end = memchr(s->at, s->format.eol, (size_t)(s->end - s->at));
 
 	*data = s->at;
 	*bytes = (size_t)(end - s->at);

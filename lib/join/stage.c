@@ -184,7 +184,7 @@ int sp__stage_spill(struct sp__stage *s, struct sp__part *p, int role, const cha
 		if (rc < 0)
 			return rc;
 	}
-	return sp__runwriter_put(&p->writer, line, bytes + 1);
+	return sp__runwriter_put(&p->writer, line, bytes + s->h->table.term_bytes);
 }
 
 int sp__stage_end_writing(struct sp__stage *s)
@@ -272,7 +272,7 @@ int sp__stage_keep(struct sp__stage *s, struct sp__reclist *list, const char *li
 
 	if (bytes > SP__REC_BYTES_MAX - key->n)
 		return sp__errf(s->h->j->err, SP_EUNSUP, "read", NULL, -1,
-				"a line is longer than 2 GB");
+				"a record is longer than 2 GB");
 	rc = sp__table_add(&s->h->table, list, line, bytes, key, !s->h->keying.plain);
 	return rc < 0 ? no_memory(s) : rc;
 }
@@ -302,16 +302,18 @@ static int take(struct sp__stage *s, const char *line, size_t bytes)
 
 int sp__stage_build(struct sp__stage *s, struct sp__iter *input)
 {
-	const char eol = s->h->j->opts.eol;
+	const struct sp_recfmt *format = &s->h->j->source[s->side[SP__BUILD]].format;
 	struct sp_batch batch;
 	int rc;
 
 	while ((rc = input->next(input->operator, & batch)) == SP_READY) {
 		const char *at = batch.data, *end = at + batch.bytes, *stop;
 
-		for (; at < end; at = stop + 1) {
-			stop = sp__find_byte(at, end, eol);
-			rc = take(s, at, (size_t)(stop - at));
+		for (; at < end; at = stop) {
+			size_t bytes;
+
+			stop = sp__record_next(format, at, end, &bytes);
+			rc = take(s, at, bytes);
 			if (rc < 0)
 				return rc;
 			s->records[SP__BUILD]++;

@@ -74,7 +74,7 @@ void sp__stage_free(struct sp__stage *s);
 SP_MUST_CHECK int sp__stage_build(struct sp__stage *s, struct sp__iter *input);
 /* Lists of what is in memory, and the table over them. */
 SP_MUST_CHECK int sp__stage_make_table(struct sp__stage *s);
-/* A line for temporary space; line[bytes] is its terminator. */
+/* A record for temporary space; line[bytes] is its terminator, if it has one. */
 SP_MUST_CHECK int sp__stage_spill(struct sp__stage *s, struct sp__part *p, int role,
 				  const char *line, size_t bytes);
 /* Ends writing partitions of one role. */

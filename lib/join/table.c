@@ -12,9 +12,10 @@
 #define GROUP 16
 
 int sp__table_init(struct sp__table *t, uint64_t limit_bytes, uint32_t page_bytes,
-		   struct sp__budget *budget)
+		   size_t term_bytes, struct sp__budget *budget)
 {
 	*t = (struct sp__table){ .budget = budget,
+				 .term_bytes = term_bytes,
 				 .limit_bytes = limit_bytes,
 				 .page_bytes = page_bytes,
 				 .free_list = SP__NO_PAGE };
@@ -133,7 +134,7 @@ fill:
 	l->bytes += size;
 	t->records++;
 	*r = (struct sp__rec){ .bytes = (uint32_t)bytes, .key_bytes = (uint32_t)key->n };
-	memcpy(sp__rec_line(r), line, bytes + 1);
+	memcpy(sp__rec_line(r), line, bytes + t->term_bytes);
 	if (apart) {
 		r->key = (uint32_t)bytes + 1;
 		memcpy(sp__rec_line(r) + bytes + 1, key->p, key->n);

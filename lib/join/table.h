@@ -24,7 +24,7 @@
 #define SP__REC_BYTES_MAX 0x7ffffff0u
 #define SP__KEY_MISSING UINT32_MAX
 
-/* The line follows, then its terminator, then its key if that is apart. */
+/* The record follows, then its terminator or a byte unused, then its key if that is apart. */
 struct sp__rec {
 	uint32_t next; /* the next with the same key; 0: none */
 	uint32_t bytes;
@@ -50,6 +50,7 @@ struct sp__giant {
 
 struct sp__table {
 	struct sp__budget *budget; /* giants are charged to it */
+	size_t term_bytes;	   /* of terminator behind each record */
 	uint64_t limit_bytes;	   /* for pages, giants and slots */
 	uint64_t giant_bytes;
 	char *mem;
@@ -69,7 +70,7 @@ struct sp__table {
 
 /* limit_bytes: for pages and slots together. */
 int sp__table_init(struct sp__table *t, uint64_t limit_bytes, uint32_t page_bytes,
-		   struct sp__budget *budget);
+		   size_t term_bytes, struct sp__budget *budget);
 void sp__table_release(struct sp__table *t);
 
 /* Memory that slots for so many records take. */

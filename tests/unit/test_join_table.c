@@ -44,7 +44,7 @@ static void test_find(void)
 	char key[32];
 	bool all = true, none = true;
 
-	ok(sp__table_init(&t, 1 << 20, PAGE, &budget) == 0, "a table can be made");
+	ok(sp__table_init(&t, 1 << 20, PAGE, 1, &budget) == 0, "a table can be made");
 	sp__reclist_init(&a);
 	sp__reclist_init(&b);
 	for (int i = 0; i < 3000; i++) {
@@ -73,7 +73,7 @@ static void test_room(void)
 	struct sp__table t;
 	size_t taken = 0, again = 0, walked = 0;
 
-	if (sp__table_init(&t, 64 * PAGE, PAGE, &budget))
+	if (sp__table_init(&t, 64 * PAGE, PAGE, 1, &budget))
 		return;
 	sp__reclist_init(&a);
 	sp__reclist_init(&b);

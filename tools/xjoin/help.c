@@ -26,7 +26,7 @@ static const char own[] =
 	"      --type=WORD            inner (default), left, right, full: as -a 1, -a 2, both;\n"
 	"                             semi: lines of file 1 with a partner, each once;\n"
 	"                             anti: as -v 1\n"
-	"      --csv                  RFC 4180 fields, without newlines; parted by -t or comma\n"
+	"      --csv                  RFC 4180 records; fields are parted by -t or a comma\n"
 	"      --output=FILE          write to FILE, which appears when it is complete\n"
 	"      --algorithm=WORD       hybrid, grace, nested, merge or auto\n"
 	"      --build=FILE           read file 1 or 2 first; auto: the smaller one\n"
