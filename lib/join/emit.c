@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two ways.  If the default columns are wanted, nothing is filled in and the
+ * Three ways.  If the default columns are wanted, nothing is filled in and the
  * separator is one byte, what follows the key is the line without the key, so
  * whole stretches are copied and no line is cut into fields.  Else fields are
- * cut and put out one by one.
+ * cut and put out one by one.  Binary records are put out whole, or by fields;
+ * all of the result have one length, as long as fields or whole records that are
+ * missing are filled up.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,8 +22,8 @@ static int set_filler(struct sp__emit *e, const char *text)
 
 	e->filler = text ? text : "";
 	e->filler_bytes = strlen(e->filler);
-	if (e->cut.kind != SP__CUT_CSV || (!strpbrk(e->filler, "\"\r\n") &&
-					   !memchr(e->filler, e->cut.sep[0], e->filler_bytes)))
+	if (e->cut.kind != SP__CUT_CSV ||
+	    (!strpbrk(e->filler, "\"\r\n") && !memchr(e->filler, e->cut.sep[0], e->filler_bytes)))
 		return 0;
 	to = e->own_filler = malloc(2 * e->filler_bytes + 2);
 	if (!to)
@@ -36,14 +38,31 @@ static int set_filler(struct sp__emit *e, const char *text)
 	return 0;
 }
 
+/* Which files' records are in the result: of those there can be all. */
+static void set_fixed(struct sp__emit *e)
+{
+	const struct sp_join_opts *o = e->opts;
+
+	sp__cut_fixed(&e->cut, o->fields);
+	e->fill = o->filler ? (unsigned char)*o->filler : 0;
+	if (o->pairs || o->unpaired[0] || o->semi)
+		e->fixed_bytes[0] = o->fixed_bytes[0];
+	if (o->pairs || o->unpaired[1])
+		e->fixed_bytes[1] = o->fixed_bytes[1];
+}
+
 int sp__emit_init(struct sp__emit *e, const struct sp_join_opts *opts, struct sp_errinfo *err)
 {
 	*e = (struct sp__emit){ .opts = opts, .err = err };
-	sp__cut_init(&e->cut, opts->separator, opts->separator_bytes, opts->csv);
-	if (set_filler(e, opts->filler) < 0)
+	if (opts->fixed_bytes[0])
+		set_fixed(e);
+	else
+		sp__cut_init(&e->cut, opts->separator, opts->separator_bytes, opts->csv);
+	if (e->cut.kind != SP__CUT_FIXED && set_filler(e, opts->filler) < 0)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	e->simple = !opts->ncolumns && !opts->auto_columns && !e->filler_bytes &&
-		    opts->nkeys == 1 && e->cut.kind != SP__CUT_BLANKS;
+		    opts->nkeys == 1 && e->cut.kind != SP__CUT_BLANKS &&
+		    e->cut.kind != SP__CUT_FIXED;
 	e->buf = e->at = malloc(BUFFER_BYTES);
 	if (!e->buf)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
@@ -215,11 +234,67 @@ static void by_fields(struct sp__emit *e, const struct sp__line *a, const struct
 	}
 }
 
+/* Binary records. */
+
+static void put_fill(struct sp__emit *e, size_t n)
+{
+	while (n) {
+		size_t part = (size_t)(e->end - e->at);
+
+		part = part < n ? part : n;
+		memset(e->at, e->fill, part);
+		e->at += part;
+		n -= part;
+		if (n)
+			(void)!sp__emit_flush(e);
+	}
+}
+
+static void put_fixed_field(struct sp__emit *e, const struct sp__line *l, size_t field)
+{
+	const struct sp_key *f = &e->opts->fields[field];
+
+	if (l)
+		put(e, l->data + f->offset, f->length);
+	else
+		put_fill(e, f->length);
+}
+
+static void put_fixed_key(struct sp__emit *e, const struct sp__line *l, int side)
+{
+	for (size_t i = 0; i < e->opts->nkeys; i++)
+		put_fixed_field(e, l, e->opts->keys[side][i]);
+}
+
+static void fixed(struct sp__emit *e, const struct sp__line *a, const struct sp__line *b)
+{
+	const struct sp__line *record[2] = { a, b };
+
+	for (int side = 0; side < 2 && !e->opts->ncolumns; side++) {
+		if (record[side])
+			put(e, record[side]->data, record[side]->bytes);
+		else
+			put_fill(e, e->fixed_bytes[side]);
+	}
+	for (size_t i = 0; i < e->opts->ncolumns; i++) {
+		const struct sp_join_column *c = &e->opts->columns[i];
+
+		if (c->file)
+			put_fixed_field(e, record[c->file - 1], c->field);
+		else
+			put_fixed_key(e, a ? a : b, a ? 0 : 1);
+	}
+}
+
 void sp__emit_pair(struct sp__emit *e, const struct sp__line *a, const struct sp__line *b)
 {
 	const struct sp__line *keyed = a ? a : b;
 
 	e->records++;
+	if (e->cut.kind == SP__CUT_FIXED) {
+		fixed(e, a, b);
+		return;
+	}
 	if (e->simple) {
 		put(e, keyed->key.p, keyed->key.n);
 		if (a)

@@ -28,6 +28,9 @@ struct sp__emit {
 	size_t filler_bytes;
 	size_t auto_fields[2];
 	bool simple; /* whole rests of lines can be copied */
+	/* Binary records: */
+	size_t fixed_bytes[2]; /* of either file in the result; 0: it has no part in that */
+	unsigned char fill;
 	struct sp__fields fields[2];
 
 	struct sp__wstream *ws; /* set by the owner before the first flush */

@@ -31,6 +31,11 @@ void sp__cut_init(struct sp__cut *cut, const char *sep, size_t sep_bytes, bool c
 		cut->kind = *sep == '\n' ? SP__CUT_WHOLE : SP__CUT_BYTE;
 }
 
+void sp__cut_fixed(struct sp__cut *cut, const struct sp_key *fields)
+{
+	*cut = (struct sp__cut){ .kind = SP__CUT_FIXED, .fixed = fields };
+}
+
 static const char *skip(const struct sp__cut *cut, const char *p, const char *end, bool blanks)
 {
 	while (p < end && cut->blank[(unsigned char)*p] == blanks)
@@ -114,8 +119,13 @@ int sp__fields_split(const struct sp__cut *cut, const char *line, size_t bytes,
 bool sp__field_find_slow(const struct sp__cut *cut, const char *line, size_t bytes, size_t k,
 			 struct sp__slice *field)
 {
-	struct walk w = begin(cut, line, bytes);
+	struct walk w;
 
+	if (cut->kind == SP__CUT_FIXED) {
+		*field = (struct sp__slice){ line + cut->fixed[k].offset, cut->fixed[k].length };
+		return true;
+	}
+	w = begin(cut, line, bytes);
 	do {
 		if (!step(&w, field)) {
 			*field = (struct sp__slice){ sp__no_field, 0 };

@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <spindle/rec.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -26,6 +27,7 @@ enum sp__cut_kind {
 	SP__CUT_BLANKS, /* runs of blanks */
 	SP__CUT_WHOLE,	/* not at all */
 	SP__CUT_CSV,	/* RFC 4180: a separator of one byte outside quotes */
+	SP__CUT_FIXED,	/* binary records: where they have been said to be */
 };
 
 #define SP__SEPARATOR_MAX 16
@@ -35,6 +37,7 @@ struct sp__cut {
 	char sep[SP__SEPARATOR_MAX]; /* also what stands between fields that are written */
 	size_t sep_bytes;
 	bool blank[256];
+	const struct sp_key *fixed; /* SP__CUT_FIXED: fields, of either file */
 };
 
 struct sp__slice {
@@ -53,6 +56,9 @@ struct sp__fields {
  * means that lines are not cut.
  */
 void sp__cut_init(struct sp__cut *cut, const char *sep, size_t sep_bytes, bool csv);
+
+/* Fields of binary records; the list stays the caller's.  They are found one by one alone. */
+void sp__cut_fixed(struct sp__cut *cut, const struct sp_key *fields);
 
 /* A line's length without what is no part of its fields. */
 static inline size_t sp__line_trim(const struct sp__cut *cut, const char *line, size_t bytes)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 #include "base/err.h"
+#include "join/binary.h"
 #include "join/plan.h"
 #include "join/state.h"
 #include "obs/trace.h"
@@ -77,15 +78,20 @@ static int open_machine(struct sp__join *j)
 
 static int open_all(struct sp__join *j)
 {
-	struct sp_recfmt format = sp__join_format(&j->opts);
-	int rc = open_machine(j);
+	int rc = j->opts.fixed_bytes[0] || j->opts.fixed_bytes[1]
+			 ? sp__binary_check(&j->opts, j->err)
+			 : 0;
 
+	if (!rc)
+		rc = open_machine(j);
 	if (!rc)
 		rc = sp__emit_init(&j->emit, &j->opts, j->err);
 	set_streams(j);
 	if (!rc)
 		rc = sp__inputs_lay(j->read.machine, j->io->inputs, 2, &j->read.sim_file, j->err);
 	for (int i = 0; i < 2 && !rc; i++, j->read.sim_file++) {
+		struct sp_recfmt format = sp__join_format(&j->opts, i);
+
 		rc = sp__source_open(&j->source[i], j->io->inputs[i], &format, &j->read, j->err);
 		j->source[i].join = j;
 	}

@@ -6,6 +6,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include "base/err.h"
+#include "join/binary.h"
 #include "join/keying.h"
 
 /* The key set that makes keys of texts that are one field each. */
@@ -45,6 +46,8 @@ int sp__keying_init(struct sp__keying *k, const struct sp__cut *cut,
 			rc = set_of_type(&k->sets[i], &k->types[i], err);
 	}
 	k->plain = k->nfields == 1 && !k->fold && !typed && cut->kind != SP__CUT_CSV;
+	if (cut->kind == SP__CUT_FIXED)
+		k->plain = sp__binary_plain(opts);
 	return rc;
 }
 
@@ -104,6 +107,21 @@ static char *copy_field(const struct sp__keying *k, const struct sp__slice *f, b
 	return to;
 }
 
+/* Appends the key of a field of a binary record. */
+static int append_binary(const struct sp_key *field, const struct sp__slice *f,
+			 struct sp__keymem *mem)
+{
+	char *to;
+
+	if (reserve(mem, f->n + SP__BINARY_VALUE) < 0)
+		return -ENOMEM;
+	to = mem->data + mem->bytes;
+	if (field->type == SP_KEY_BYTES)
+		memcpy(to, f->p, f->n);
+	mem->bytes += field->type == SP_KEY_BYTES ? f->n : sp__binary_value(field, f->p, to);
+	return 0;
+}
+
 /* Appends the key of field i, whose text is f. */
 static int append(const struct sp__keying *k, size_t i, const struct sp__slice *f,
 		  struct sp__keymem *mem)
@@ -137,14 +155,18 @@ int sp__key_make(const struct sp__keying *k, int side, const char *line, size_t 
 		struct sp__slice f;
 		size_t at = mem->bytes;
 		uint32_t n;
+		int rc;
 
 		sp__field_find(k->cut, line, bytes, k->fields[side][i], &f);
 		/* Its length in front keeps ("ab", "c") and ("a", "bc") apart. */
 		if (k->nfields > 1 && reserve(mem, sizeof(n)) < 0)
 			return -ENOMEM;
 		mem->bytes += k->nfields > 1 ? sizeof(n) : 0;
-		if (append(k, i, &f, mem) < 0)
-			return -ENOMEM;
+		rc = k->cut->kind == SP__CUT_FIXED
+			     ? append_binary(&k->cut->fixed[k->fields[side][i]], &f, mem)
+			     : append(k, i, &f, mem);
+		if (rc < 0)
+			return rc;
 		n = (uint32_t)(mem->bytes - at - sizeof(n));
 		if (k->nfields > 1)
 			memcpy(mem->data + at, &n, sizeof(n));

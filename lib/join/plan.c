@@ -49,8 +49,11 @@ uint64_t sp__join_records(const struct sp_join_opts *o, int input)
 	return o->input_bytes[input] / mean;
 }
 
-struct sp_recfmt sp__join_format(const struct sp_join_opts *o)
+struct sp_recfmt sp__join_format(const struct sp_join_opts *o, int input)
 {
+	if (o->fixed_bytes[input])
+		return (struct sp_recfmt){ .kind = SP_REC_FIXED,
+					   .fixed_bytes = o->fixed_bytes[input] };
 	if (o->csv)
 		return (struct sp_recfmt){ .kind = SP_REC_CSV, .separator = *o->separator };
 	return (struct sp_recfmt){ .kind = SP_REC_LINE, .eol = o->eol };
@@ -61,12 +64,13 @@ void sp_join_expect(struct sp_join_opts *opts, const char *const inputs[2])
 	for (int i = 0; i < 2; i++) {
 		struct sp_sort_opts so = SP_SORT_OPTS_INIT;
 
-		so.format = sp__join_format(opts);
+		so.format = sp__join_format(opts, i);
 		sp_sort_expect(&so, &inputs[i], 1);
 		if (!opts->input_bytes[i])
 			opts->input_bytes[i] = so.input_bytes;
 		if (!opts->record_bytes[i])
-			opts->record_bytes[i] = so.record_bytes;
+			opts->record_bytes[i] =
+				opts->fixed_bytes[i] ? opts->fixed_bytes[i] : so.record_bytes;
 	}
 }
 

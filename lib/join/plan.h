@@ -43,8 +43,8 @@ uint64_t sp__join_formula1(uint64_t build_pages, uint64_t memory_pages);
 uint64_t sp__join_formula2(uint64_t partitions, uint64_t memory_pages);
 /* The input that builds, 1 or 2: as wished, else the smaller one, else one of known size. */
 unsigned sp__join_build(const struct sp_join_opts *opts);
-/* How records end. */
-struct sp_recfmt sp__join_format(const struct sp_join_opts *opts);
+/* How records of input 0 or 1 end. */
+struct sp_recfmt sp__join_format(const struct sp_join_opts *opts, int input);
 /* Records expected of input 0 or 1; 0: unknown. */
 uint64_t sp__join_records(const struct sp_join_opts *opts, int input);
 /* bytes 0: unknown. */

@@ -1,5 +1,23 @@
 /* SPDX-License-Identifier: MIT */
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/err.h"
 #include "join/state.h"
+
+/* Told before anything is written, if the length can be known. */
+static int check_length(const char *input, const struct sp_recfmt *format, struct sp_errinfo *err)
+{
+	bool standard = !strcmp(input, "-");
+	off_t from = standard ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
+	struct stat st;
+
+	if (format->kind != SP_REC_FIXED ||
+	    (standard ? fstat(STDIN_FILENO, &st) : stat(input, &st)) || !S_ISREG(st.st_mode) ||
+	    from < 0 || from >= st.st_size || !((uint64_t)(st.st_size - from) % format->fixed_bytes))
+		return 0;
+	return sp__errf(err, SP_EFORMAT, "read", input, -1,
+			"length is not a multiple of the record size %zu", format->fixed_bytes);
+}
 
 int sp__source_open(struct sp__source *s, const char *input, const struct sp_recfmt *format,
 		    const struct sp__rstream_opts *stream, struct sp_errinfo *err)
@@ -10,9 +28,10 @@ int sp__source_open(struct sp__source *s, const char *input, const struct sp_rec
 				   .stream = *stream,
 				   .waits = &s->waits,
 				   .err = err };
+	int rc = check_length(input, format, err);
 
 	*s = (struct sp__source){ .input = input, .format = *format };
-	return sp__scan_open(&s->scan, &o);
+	return rc < 0 ? rc : sp__scan_open(&s->scan, &o);
 }
 
 void sp__source_close(struct sp__source *s)

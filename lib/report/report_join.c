@@ -17,14 +17,19 @@ static const char *const phase_names[SP_JOIN_PHASES] = { [SP_JOIN_PHASE_BUILD] =
 							 [SP_JOIN_PHASE_PROBE] = "probe_partition",
 							 [SP_JOIN_PHASE_JOIN] = "join" };
 
-static void put_fields(struct sp__doc doc, const char *key, const size_t *fields, size_t n)
+/* The key of file 0 or 1: numbers of fields, or where they begin. */
+static void put_key(struct sp__doc doc, const char *name, const struct sp_join_opts *o, int file)
 {
 	json_t *array = json_array();
 
-	sp__doc_put(doc, key, array);
-	for (size_t i = 0; i < n; i++)
-		if (json_array_append_new(array, json_integer((json_int_t)fields[i] + 1)))
+	sp__doc_put(doc, name, array);
+	for (size_t i = 0; i < o->nkeys; i++) {
+		size_t k = o->keys[file][i];
+
+		k = o->fixed_bytes[file] ? o->fields[k].offset : k + 1;
+		if (json_array_append_new(array, json_integer((json_int_t)k)))
 			*doc.failed = true;
+	}
 }
 
 static void put_config(struct sp__doc doc, const struct sp_join_opts *o,
@@ -33,13 +38,15 @@ static void put_config(struct sp__doc doc, const struct sp_join_opts *o,
 	struct sp__doc c = sp__doc_object(doc, "config");
 
 	sp__doc_text(c, "algorithm", algorithm_names[o->algorithm]);
-	sp__doc_text(c, "format", o->csv ? "csv" : "line");
+	sp__doc_text(c, "format", o->fixed_bytes[0] ? "fixed" : o->csv ? "csv" : "line");
+	sp__doc_known(c, "record_1_bytes", o->fixed_bytes[0]);
+	sp__doc_known(c, "record_2_bytes", o->fixed_bytes[1]);
 	sp__doc_bool(c, "zero_terminated", !o->eol);
 	sp__doc_text(c, "input_1", io->inputs[0]);
 	sp__doc_text(c, "input_2", io->inputs[1]);
 	sp__doc_text(c, "output", io->output);
-	put_fields(c, "key_1", o->keys[0], o->nkeys);
-	put_fields(c, "key_2", o->keys[1], o->nkeys);
+	put_key(c, "key_1", o, 0);
+	put_key(c, "key_2", o, 1);
 	sp__doc_bool(c, "ignore_case", o->ignore_case);
 	sp__doc_bool(c, "pairs", o->pairs);
 	sp__doc_bool(c, "semi", o->semi);

@@ -77,7 +77,7 @@ void key_set(struct settings *set, int side, const char *text)
 	*old = key;
 }
 
-static struct sp_join_column column(const char *text)
+static struct sp_join_column column(struct settings *set, const char *text)
 {
 	struct sp_join_column c = { 0, 0 };
 
@@ -86,8 +86,13 @@ static struct sp_join_column column(const char *text)
 	c.file = (unsigned)(text[0] - '0');
 	if (text[1] != (c.file ? '.' : '\0'))
 		die("invalid field specifier: %s", quote(text));
-	if (c.file)
+	if (c.file && !set->plain_join && strchr(text, ':')) {
+		set->binary_column = text;
+		c.field = part_add(set, text + 2);
+	} else if (c.file) {
+		set->line_column = text;
 		c.field = field_number(text + 2);
+	}
 	return c;
 }
 
@@ -97,7 +102,7 @@ void columns_add(struct settings *set, char *text)
 	char *item;
 
 	while ((item = strsep(&text, ", \t"))) {
-		struct sp_join_column c = column(item);
+		struct sp_join_column c = column(set, item);
 
 		set->columns = must_alloc(set->columns, n + 1, sizeof(c));
 		set->columns[n++] = c;

@@ -27,6 +27,10 @@ static const char own[] =
 	"                             semi: lines of file 1 with a partner, each once;\n"
 	"                             anti: as -v 1\n"
 	"      --csv                  RFC 4180 records; fields are parted by -t or a comma\n"
+	"      --record-size=N[,N]    binary records of N bytes, in either file\n"
+	"      --bkey=SPEC[,SPEC]     their key, in either file: OFFSET:LENGTH[:TYPE], TYPE is\n"
+	"                             bytes, u8, u16le ... i64be, f32le ... f64be;\n"
+	"                             more than one: all must be equal\n"
 	"      --output=FILE          write to FILE, which appears when it is complete\n"
 	"      --algorithm=WORD       hybrid, grace, nested, merge or auto\n"
 	"      --build=FILE           read file 1 or 2 first; auto: the smaller one\n"
@@ -59,7 +63,8 @@ static const char fields[] =
 	"\n"
 	"FORMAT is a list of FILENUM.FIELD, or 0 for the key, parted by commas or blanks; or\n"
 	"auto: as many fields as the first line of each file has.  By default: the key, the\n"
-	"other fields of file 1, those of file 2.\n"
+	"other fields of file 1, those of file 2.  Columns of binary records are\n"
+	"FILENUM.OFFSET:LENGTH.\n"
 	"\n";
 
 static const char order[] =
@@ -81,6 +86,7 @@ void usage_print(void)
 	printf("Usage: %s [-iz] [-a FILENUM] [-e STRING] [-j FIELD] [-o FORMAT] [-t CHAR]\n"
 	       "        [-v FILENUM] [-1 FIELD] [-2 FIELD] [-S SIZE] [-T DIR]... [--check-order]\n"
 	       "        [--nocheck-order] [--header] [--type=WORD] [--csv] [--output=FILE]\n"
+	       "        [--record-size=N[,N] [--bkey=SPEC[,SPEC]]...]\n"
 	       "        [--algorithm=WORD] [--build=FILE] [--join-memory=SIZE]\n"
 	       "        [--page-size=SIZE] [--engine=NAME] [--direct[=WHEN]] [--seed=N]\n"
 	       "        [--volume=WHERE] [--overwrite] [--geometry=FILE] [--placement=HOW]\n"

@@ -59,6 +59,7 @@ void operands_finish(struct settings *set, int argc, char **argv)
 		key_set(set, 0, i ? "2" : "1");
 		key_set(set, 1, i ? "2" : "1");
 	}
+	set->key_given = set->key[0].n || set->key[1].n;
 	for (int i = 0; i < 2; i++) {
 		if (!set->key[i].n)
 			key_set(set, i, "1");

@@ -18,6 +18,8 @@ enum {
 	TUNE_OUTPUT,
 	TUNE_TYPE,
 	TUNE_CSV,
+	TUNE_RECORD_SIZE,
+	TUNE_BKEY,
 	TUNE_BUILD,
 	TUNE_JOIN_MEMORY,
 	TUNE_PAGE_SIZE,
@@ -41,6 +43,8 @@ const struct option tuning_options[] = {
 	{ "output", required_argument, NULL, TUNE_OUTPUT },
 	{ "type", required_argument, NULL, TUNE_TYPE },
 	{ "csv", no_argument, NULL, TUNE_CSV },
+	{ "record-size", required_argument, NULL, TUNE_RECORD_SIZE },
+	{ "bkey", required_argument, NULL, TUNE_BKEY },
 	{ "build", required_argument, NULL, TUNE_BUILD },
 	{ "buffer-size", required_argument, NULL, 'S' },
 	{ "temporary-directory", required_argument, NULL, 'T' },
@@ -144,6 +148,12 @@ static bool apply_algorithm(struct settings *set, int code, const char *name, co
 		return true;
 	case TUNE_CSV:
 		return set->opts.csv = true;
+	case TUNE_RECORD_SIZE:
+		record_size_set(set, name, text);
+		return true;
+	case TUNE_BKEY:
+		bkey_add(set, name, text);
+		return true;
 	case TUNE_BUILD:
 		set->opts.build = (unsigned)word(name, text, build_words);
 		return true;
@@ -273,6 +283,7 @@ void tuning_finish(struct settings *set)
 		if (o->separator_bytes != 1 || strchr("\"\n", set->separator_text[0]))
 			die("invalid separator for --csv");
 	}
+	binary_finish(set);
 	if (!set->ntmpdirs)
 		add_tmpdir(set, tmpdir ? tmpdir : "/tmp");
 	o->tmpdirs = set->tmpdirs;

@@ -7,6 +7,7 @@
  *	tuning.c    Spindle's own options
  *	operands.c  files, and the obsolescent arguments among them
  *	fields.c    numbers of fields, lists of them, separators
+ *	binary.c    --record-size, and what goes with it
  *	files.c     can the inputs be opened
  *	run.c       joining; what went wrong, in GNU join's words
  *	help.c      --help
@@ -50,6 +51,14 @@ struct settings {
 	int separator; /* -1: not given; else its first byte */
 	char separator_text[16];
 	struct sp_join_column *columns;
+	/* Words of -o that are for lines, for binary records; NULL: none. */
+	const char *line_column, *binary_column;
+	bool key_given;	      /* by -1, -2 or -j */
+	struct sp_key *parts; /* fields of binary records */
+	size_t nparts;
+	size_t *bkey[2]; /* of which these are the key */
+	size_t nbkeys;
+	char fill[2];
 	bool typed;    /* a field of the key has letters */
 	bool disorder; /* has been told of */
 	const char *output;
@@ -76,6 +85,14 @@ void key_set(struct settings *set, int side, const char *text);
 /* Cuts text into its items, in place. */
 void columns_add(struct settings *set, char *text);
 void separator_set(struct settings *set, const char *text);
+
+/* binary.c; name is the option with its hyphens. */
+void record_size_set(struct settings *set, const char *name, const char *text);
+void bkey_add(struct settings *set, const char *name, const char *text);
+/* A part of binary records, OFFSET:LENGTH; its number. */
+size_t part_add(struct settings *set, const char *text);
+/* Does all that was said go with binary records, or without? */
+void binary_finish(struct settings *set);
 
 /* tuning.c: Spindle's own options. */
 extern const struct option tuning_options[];

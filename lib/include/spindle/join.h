@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Joining two files of lines on a common field, as POSIX join does.
+ * Joining two files of records on a common field, as POSIX join does.
  *
  * Each pair of records with equal keys, one of either file, makes a record of
  * the result; records without a partner can be written too, or alone.  Lines
  * fall into fields as join(1) has it: at each separator, or at runs of blanks.
+ * A CSV record goes on through newlines in quotes.  Of binary records, which
+ * all have one length, fields are what the caller says.
  *
  * The hash joins need no order, and give none.  Keys are equal when their
  * bytes are, or, for fields with a type, their values.  What does not fit into memory is parted by a hash of the keys and
@@ -62,17 +64,33 @@ struct sp_join_opts {
 	 * texts are bytes.  NULL: all are texts.
 	 */
 	const struct sp_key *types;
-	bool csv;	  /* fields may be in quotes; separator is one byte */
+	bool csv; /* fields may be in quotes; separator is one byte */
+	/*
+	 * Binary records: their lengths in either file; 0: lines.  fields holds
+	 * parts of them (offset, length, and, for keys, a type from SP_KEY_BYTES on
+	 * and big_endian); keys and columns count in it.  Numbers in keys are equal
+	 * by value; a record of the result has no terminator, and in place of a
+	 * partner that is not there as many bytes as it would have (see filler).
+	 * Not for SP_JOIN_MERGE, nor with types, csv, ignore_case, header and
+	 * auto_columns.
+	 */
+	size_t fixed_bytes[2];
+	const struct sp_key *fields;
 	bool ignore_case; /* bytes compare in upper case */
 	bool pairs;	  /* write pairs */
 	bool unpaired[2]; /* write records without partner of either file */
 	bool semi;	  /* write records of file 1 with partners, each once */
 	bool header;	  /* the first lines are joined whatever they hold */
 	enum sp_join_order order;
-	const struct sp_join_column *columns; /* NULL: key, rest of 1, rest of 2 */
+	/* NULL: key, rest of 1, rest of 2; binary records: the records that there can be. */
+	const struct sp_join_column *columns;
 	size_t ncolumns;
-	bool auto_columns;  /* as many fields as the first lines have */
-	const char *filler; /* in place of fields empty or missing; NULL: nothing */
+	bool auto_columns; /* as many fields as the first lines have */
+	/*
+	 * In place of fields empty or missing; NULL: nothing.  Binary records: its
+	 * first byte fills what is missing; NULL: zeros.
+	 */
+	const char *filler;
 
 	enum sp_join_algorithm algorithm;
 	unsigned build;		    /* file read into memory first: 1 or 2; 0: the smaller */
