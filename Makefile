@@ -158,7 +158,7 @@ ifeq ($(LIBFUZZER),1)
 $(B)/tests/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(STATIC) $(B)/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(test_cc) -fsanitize=fuzzer $< $(STATIC) $(SP_LIBS)
+	$(test_cc) -fsanitize=fuzzer $< $(TEST_OBJ) $(STATIC) $(SP_LIBS)
 else
 $(B)/obj/tests/fuzz/driver.o: tests/fuzz/driver.c $(B)/flags
 	$(call say,CC,$<)
@@ -168,13 +168,21 @@ $(B)/obj/tests/fuzz/driver.o: tests/fuzz/driver.c $(B)/flags
 $(B)/tests/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(B)/obj/tests/fuzz/driver.o $(STATIC) $(B)/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(test_cc) $< $(B)/obj/tests/fuzz/driver.o $(STATIC) $(SP_LIBS)
+	$(test_cc) $< $(B)/obj/tests/fuzz/driver.o $(TEST_OBJ) $(STATIC) $(SP_LIBS)
 endif
 
 $(B)/tests/shim/%.so: tests/shim/%.c $(B)/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(test_cc) -shared -fPIC $< -ldl
+
+# The command line of xjoin, without what ends a program.
+JOIN_OPTIONS := $(B)/tests/fuzz/fuzz_joinoptions
+JOIN_OPTIONS_OBJ := $(patsubst %,$(B)/obj/tools/%.o,common/device common/number common/progress \
+	$(patsubst %,xjoin/%,binary fields operands options tuning))
+$(JOIN_OPTIONS): $(JOIN_OPTIONS_OBJ)
+$(JOIN_OPTIONS): private SP_CPPFLAGS += -Itools/common
+$(JOIN_OPTIONS): private TEST_OBJ := $(JOIN_OPTIONS_OBJ) -Wl$(comma)--wrap=free
 
 # Examples are what a user would write: public headers, shared library.
 $(B)/examples/%: examples/%.c $(SO) $(B)/flags

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * xjoin's command line: options, lists of fields, keys, binary parts.  The
+ * input is its words, one a line.  Whatever is accepted makes sense as a whole;
+ * what is accepted under the name join is accepted without it, and means the
+ * same.  What ends the program jumps back here.
+ *
+ * Words are parsed by the objects of the tool; free() is wrapped, because what
+ * was allocated before a jump is freed here.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../../tools/xjoin/xjoin.h"
+#include "choice.h"
+#include "msg.h"
+#include "quote.h"
+#include "stdio_end.h"
+#include "version.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+void __real_free(void *p);
+void __wrap_free(void *p);
+
+const char *const sp_fuzz_tokens[] = { "\n",	     "\n-1\n",	   "\n-2\n",	 "\n-j\n",
+				       "\n-j1",	     "\n-j2",	   "\n-o\n",	 "\n-a\n",
+				       "\n-v\n",     "\n-e\n",	   "\n-t\n",	 "1.1",
+				       "2.3,0",	     " 1.2",	   "1.0:8",	 "2.8:4",
+				       "0:8:u64le",  ",0:8:i64be", "\nauto",	 "\n--type=",
+				       "semi",	     "full",	   "\n--csv\n",	 "\n--header",
+				       "\n-i",	     "\n-z",	   "\n-S\n",	 "1M",
+				       "\n-T\n",     "\n--bkey=",  "\n--rec",	 "\n--algo=",
+				       "merge",	     "hybrid",	   "grace",	 "\n--check-order",
+				       "\n--no",     "\n--build=", "\n--page=",	 "\n--join-mem=",
+				       "\n--direct", "\n--seed=",  "\n--",	 "\n--output=x",
+				       "\n--expl",   "\n--stats",  "\n--help",	 "\n--usage",
+				       "1n,2M",	     "3f",	   "\n\303\227", "\n\\0",
+				       "8,20",	     NULL };
+
+#define WORDS_MAX 64
+#define KEPT_MAX 1024
+
+static jmp_buf out;
+static void *kept[KEPT_MAX];
+static size_t nkept;
+
+static void require(bool cond)
+{
+	if (!cond)
+		abort();
+}
+
+/* What the tool's parts call. */
+
+void __wrap_free(void *p)
+{
+	for (size_t i = 0; p && i < nkept; i++)
+		if (kept[i] == p)
+			kept[i] = kept[--nkept];
+	__real_free(p);
+}
+
+void *must_alloc(void *old, unsigned long count, unsigned long bytes)
+{
+	void *p = malloc(count * bytes + 1);
+
+	require(p && nkept < KEPT_MAX);
+	for (size_t i = 0; old && i < nkept; i++)
+		if (kept[i] == old)
+			memcpy(p, old, (count - 1) * bytes);
+	__wrap_free(old);
+	return kept[nkept++] = p;
+}
+
+static void tell(const char *fmt, va_list ap)
+{
+	char text[256];
+
+	require(vsnprintf(text, sizeof(text), fmt, ap) > 0);
+}
+
+void die(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	tell(fmt, ap);
+	va_end(ap);
+	longjmp(out, 1);
+}
+
+void die_sys(int errnum, const char *fmt, ...)
+{
+	va_list ap;
+
+	(void)errnum;
+	va_start(ap, fmt);
+	tell(fmt, ap);
+	va_end(ap);
+	longjmp(out, 1);
+}
+
+void msg(const char *fmt, ...)
+{
+	(void)fmt;
+}
+
+void usage_error(void)
+{
+	longjmp(out, 1);
+}
+
+void stdio_finish(void)
+{
+	longjmp(out, 1);
+}
+
+void help_print(bool plain_join)
+{
+	(void)plain_join;
+}
+
+void usage_print(void)
+{
+}
+
+void version_print(void)
+{
+}
+
+const char *quote(const char *text)
+{
+	return text;
+}
+
+const char *quote_file(const char *name)
+{
+	return name;
+}
+
+const char *quote_file_always(const char *name)
+{
+	return name;
+}
+
+int choice_option(const char *option, const char *text, const struct choice *table, int status)
+{
+	(void)status;
+	for (const struct choice *c = table; c->word; c++)
+		if (!strncmp(c->word, text, strlen(text)))
+			return c->value;
+	die("invalid argument %s for %s", text, option);
+}
+
+/* Judging. */
+
+static void binary_makes_sense(const struct settings *set)
+{
+	const struct sp_join_opts *o = &set->opts;
+
+	require(o->fixed_bytes[1] && o->fields && !o->csv && !o->separator && !o->types);
+	for (size_t i = 0; i < o->nkeys; i++)
+		require(o->keys[0][i] < set->nparts && o->keys[1][i] < set->nparts);
+	for (size_t i = 0; i < o->ncolumns; i++)
+		require(!o->columns[i].file || o->columns[i].field < set->nparts);
+	for (size_t i = 0; i < set->nparts; i++)
+		require(o->fields[i].length && !o->fields[i].reverse);
+}
+
+static void makes_sense(const struct settings *set)
+{
+	const struct sp_join_opts *o = &set->opts;
+	bool merge = o->algorithm == SP_JOIN_MERGE;
+
+	require(set->noperands == 2 && set->inputs[0] && set->inputs[1]);
+	require(o->nkeys && o->keys[0] && o->keys[1]);
+	require(!o->separator || (o->separator_bytes && o->separator_bytes <= 16));
+	require(!o->csv || (o->separator_bytes == 1 && o->eol));
+	require(!merge || (o->nkeys == 1 && !o->types && !o->csv && !o->semi));
+	require(!o->semi || !(o->pairs || o->unpaired[0] || o->unpaired[1]));
+	require(!o->ncolumns || o->columns);
+	for (size_t i = 0; i < o->ncolumns; i++)
+		require(o->columns[i].file <= 2);
+	require(o->ntmpdirs && o->tmpdirs);
+	require(!set->plain_join || merge);
+	if (o->fixed_bytes[0])
+		binary_makes_sense(set);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static void mean_the_same(const struct settings *a, const struct settings *b)
+{
+	const struct sp_join_opts *x = &a->opts, *y = &b->opts;
+
+	for (int i = 0; i < 2; i++) {
+		require(same_text(a->inputs[i], b->inputs[i]) && x->unpaired[i] == y->unpaired[i]);
+		require(x->keys[i][0] == y->keys[i][0]);
+	}
+	require(x->nkeys == 1 && y->nkeys == 1 && !y->types && !y->fixed_bytes[0]);
+	require(x->ncolumns == y->ncolumns && x->auto_columns == y->auto_columns);
+	for (size_t i = 0; i < x->ncolumns; i++)
+		require(x->columns[i].file == y->columns[i].file &&
+			x->columns[i].field == y->columns[i].field);
+	require(same_text(x->filler, y->filler) && x->eol == y->eol && x->pairs == y->pairs);
+	require(!x->separator == !y->separator && x->separator_bytes == y->separator_bytes &&
+		!memcmp(a->separator_text, b->separator_text, sizeof(a->separator_text)));
+	require(x->header == y->header && x->order == y->order && x->ignore_case == y->ignore_case);
+}
+
+static bool accepted(struct settings *set, int argc, char **argv)
+{
+	optind = 0; /* begin anew */
+	opterr = 0;
+	if (setjmp(out))
+		return false;
+	options_parse(set, argc, argv);
+	return true;
+}
+
+/* Parses the words of text, which are cut in place; false: they were refused. */
+static bool parse(struct settings *set, char *text, bool plain_join)
+{
+	char *argv[WORDS_MAX + 2] = { (char[]){ "xjoin" } }, *word;
+	int argc = 1;
+
+	*set = (struct settings){ .plain_join = plain_join,
+				  .algorithm = ALGORITHM_AUTO,
+				  .separator = -1,
+				  .opts = SP_JOIN_OPTS_INIT };
+	while (argc <= WORDS_MAX && (word = strsep(&text, "\n")))
+		argv[argc++] = word;
+	if (!accepted(set, argc, argv))
+		return false;
+	makes_sense(set);
+	return true;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	static struct settings as_join, as_xjoin;
+	char *text[2];
+	bool good;
+
+	for (int i = 0; i < 2; i++) {
+		text[i] = malloc(bytes + 1);
+		require(text[i] != NULL);
+		memcpy(text[i], data, bytes);
+		text[i][bytes] = '\0';
+	}
+	good = parse(&as_join, text[0], true);
+	require(parse(&as_xjoin, text[1], false) || !good);
+	if (good)
+		mean_the_same(&as_join, &as_xjoin);
+	while (nkept)
+		__wrap_free(kept[nkept - 1]);
+	free(text[0]);
+	free(text[1]);
+	return 0;
+}
