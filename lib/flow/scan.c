@@ -108,6 +108,8 @@ static void close_input(struct sp__scan *s)
 {
 	struct sp__io_counters c;
 
+	if (!s->stream && s->fd >= 0)
+		sp__input_close(s->opts.inputs[s->input], s->fd);
 	if (!s->stream)
 		return;
 	sp__rstream_counters(s->stream, &c);
@@ -118,6 +120,7 @@ static void close_input(struct sp__scan *s)
 	sp__rstream_close(s->stream);
 	s->stream = NULL;
 	sp__input_close(s->opts.inputs[s->input], s->fd);
+	s->fd = -1;
 	s->input++;
 }
 
@@ -131,21 +134,32 @@ void sp__scan_close(struct sp__scan *s)
 	free(s);
 }
 
+int sp__scan_begin(struct sp__scan *s)
+{
+	int fd = sp__input_open(s->opts.inputs[s->input], s->opts.err);
+
+	if (fd < 0)
+		return fd;
+	s->fd = fd;
+	return 0;
+}
+
+int sp__scan_fd(const struct sp__scan *s)
+{
+	return s->fd;
+}
+
 static int open_input(struct sp__scan *s)
 {
-	const char *name = s->opts.inputs[s->input];
 	struct sp__rstream_opts o = s->opts.stream;
-	int rc;
+	int rc = s->fd < 0 ? sp__scan_begin(s) : 0;
 
-	o.sim_file += (unsigned)s->input;
-	s->fd = sp__input_open(name, s->opts.err);
-	if (s->fd < 0)
-		return s->fd;
-	rc = sp__rstream_open(&s->stream, s->fd, name, &o, s->opts.err);
-	if (rc < 0) {
-		sp__input_close(name, s->fd);
+	if (rc < 0)
 		return rc;
-	}
+	o.sim_file += (unsigned)s->input;
+	rc = sp__rstream_open(&s->stream, s->fd, s->opts.inputs[s->input], &o, s->opts.err);
+	if (rc < 0)
+		return rc;
 	sp__splitter_init(&s->splitter, &s->opts.format);
 	s->carry.bytes = 0;
 	s->repeat = s->header_records == s->opts.header_records ? 0 : SIZE_MAX;

@@ -29,6 +29,10 @@ struct sp__scan;
 
 SP_MUST_CHECK int sp__scan_open(struct sp__scan **scan, const struct sp__scan_opts *opts);
 void sp__scan_close(struct sp__scan *scan); /* accepts NULL */
+/* Opens the first input now; else that is done when the first batch is asked for. */
+SP_MUST_CHECK int sp__scan_begin(struct sp__scan *scan);
+/* The descriptor of the present input, which may have something to read after SP_LATER. */
+int sp__scan_fd(const struct sp__scan *scan);
 /* A sp__iter's next. */
 SP_MUST_CHECK int sp__scan_next(void *scan, struct sp_batch *batch);
 /* The header, complete once next() has given anything. */

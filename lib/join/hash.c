@@ -59,9 +59,8 @@ static int lazy_next(void *lazy, struct sp_batch *batch)
 	if (!z->run)
 		return SP_END;
 	if (!z->open) {
-		rc = sp__runread_open(&z->r, z->h->spill, z->run,
-				      &z->h->j->source[z->side].format, true, z->h->read_mem,
-				      z->h->layout.read_bytes);
+		rc = sp__runread_open(&z->r, z->h->spill, z->run, &z->h->j->source[z->side].format,
+				      true, z->h->read_mem, z->h->layout.read_bytes);
 		if (rc < 0)
 			return rc;
 		z->open = true;
@@ -235,10 +234,8 @@ static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 static int open_hash(struct sp__hash *h)
 {
 	struct sp__join *j = h->j;
-	int rc = sp__join_layout(&j->opts, &h->layout, j->err);
+	int rc;
 
-	if (rc < 0)
-		return rc;
 	sp__budget_init(&h->budget, h->layout.table_bytes);
 	rc = sp__keying_init(&h->keying, &j->emit.cut, &j->opts, j->err);
 	if (rc < 0)
@@ -281,14 +278,48 @@ static void close_hash(struct sp__hash *h)
 	sp__keymem_release(&h->keymem);
 }
 
+/*
+ * The input that builds, 0 or 1.  Of inputs whose lengths are not known it is the one that
+ * ends first, if that is before half of the memory is full; what has been read of the
+ * other then takes its part of the memory.
+ */
+static int choose_build(struct sp__hash *h)
+{
+	struct sp__join *j = h->j;
+	struct sp_join_opts *o = &j->opts;
+	const bool known[2] = { o->input_bytes[0] > 0, o->input_bytes[1] > 0 };
+	uint64_t least = SP__JOIN_PAGES_LEAST * (uint64_t)h->layout.page_bytes;
+	uint64_t limit = h->layout.table_bytes / 2;
+	int first = 2, build;
+
+	if (limit > h->layout.table_bytes - least)
+		limit = h->layout.table_bytes - least;
+	if (!o->build && !(known[0] && known[1]) && limit)
+		first = sp__source_race(j->source, known, limit, j->err);
+	if (first < 0)
+		return first;
+	if (first < 2)
+		o->input_bytes[first] = j->source[first].bytes;
+	build = (int)sp__join_build(o) - 1;
+	if (first < 2 && !j->source[first].bytes)
+		build = first;
+	h->layout.table_bytes -=
+		j->source[!build].ahead_bytes < limit ? j->source[!build].ahead_bytes : limit;
+	return build;
+}
+
 int sp__join_hash(struct sp__join *j)
 {
 	struct sp__hash h = { .j = j };
-	int build = (int)sp__join_build(&j->opts) - 1;
-	struct sp__iter in = { &j->source[build], source_next };
-	struct sp__iter out = { &j->source[!build], source_next };
-	int rc = open_hash(&h);
+	struct sp__iter in = { NULL, source_next }, out = { NULL, source_next };
+	int rc = sp__join_layout(&j->opts, &h.layout, j->err);
+	int build = rc < 0 ? rc : choose_build(&h);
 
+	if (build < 0)
+		return build;
+	rc = open_hash(&h);
+	in.operator= & j->source[build];
+	out.operator= & j->source[!build];
 	j->counts.build = (unsigned)build + 1;
 	h.mark = j->opts.unpaired[0] || j->opts.unpaired[1] || j->opts.semi;
 	if (!rc)

@@ -95,6 +95,8 @@ static int open_all(struct sp__join *j)
 		rc = sp__source_open(&j->source[i], j->io->inputs[i], &format, &j->read, j->err);
 		j->source[i].join = j;
 	}
+	for (int i = 0; i < 2 && !rc; i++)
+		rc = sp__source_begin(&j->source[i]);
 	if (rc < 0)
 		return rc;
 	sp__outfile_prepare(&j->out, j->io->output, j->io->output_fd);

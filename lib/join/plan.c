@@ -5,7 +5,6 @@
 
 #define PAGE_DEFAULT (64u << 10)
 #define PAGE_LEAST 4096u
-#define PAGES_LEAST 64u
 #define PARTS_MAX 512
 /* Partitions of an input of unknown size. */
 #define PARTS_UNKNOWN 32
@@ -79,7 +78,7 @@ static uint32_t choose_page(uint64_t table_bytes)
 {
 	uint32_t page = PAGE_DEFAULT;
 
-	while (page > PAGE_LEAST && table_bytes / page < PAGES_LEAST)
+	while (page > PAGE_LEAST && table_bytes / page < SP__JOIN_PAGES_LEAST)
 		page /= 2;
 	return page;
 }
@@ -98,10 +97,11 @@ int sp__join_layout(const struct sp_join_opts *o, struct sp__join_layout *l, str
 	if (o->join_bytes)
 		l->table_bytes = o->join_bytes;
 	l->page_bytes = o->page_bytes ? o->page_bytes : choose_page(l->table_bytes);
-	if (l->table_bytes / l->page_bytes < PAGES_LEAST)
+	if (l->table_bytes / l->page_bytes < SP__JOIN_PAGES_LEAST)
 		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1,
-				"join memory must be at least %u pages: %llu bytes", PAGES_LEAST,
-				(unsigned long long)PAGES_LEAST * l->page_bytes);
+				"join memory must be at least %u pages: %llu bytes",
+				SP__JOIN_PAGES_LEAST,
+				(unsigned long long)SP__JOIN_PAGES_LEAST * l->page_bytes);
 	/* Three pages for each writer: one fills while the others are written. */
 	l->writer_max = 3 * (uint64_t)b.chunk_bytes;
 	if (l->writer_max < 3 * (uint64_t)l->page_bytes)

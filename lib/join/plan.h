@@ -12,6 +12,8 @@
 /* Taken for a record where nothing is known. */
 #define SP__JOIN_MEAN_BYTES 64
 #define SP__JOIN_DEPTH_MAX 16
+/* Of memory for records. */
+#define SP__JOIN_PAGES_LEAST 64u
 
 /* Memory, in bytes; everything but the streams' buffers. */
 struct sp__join_layout {

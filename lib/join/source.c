@@ -13,7 +13,8 @@ static int check_length(const char *input, const struct sp_recfmt *format, struc
 
 	if (format->kind != SP_REC_FIXED ||
 	    (standard ? fstat(STDIN_FILENO, &st) : stat(input, &st)) || !S_ISREG(st.st_mode) ||
-	    from < 0 || from >= st.st_size || !((uint64_t)(st.st_size - from) % format->fixed_bytes))
+	    from < 0 || from >= st.st_size ||
+	    !((uint64_t)(st.st_size - from) % format->fixed_bytes))
 		return 0;
 	return sp__errf(err, SP_EFORMAT, "read", input, -1,
 			"length is not a multiple of the record size %zu", format->fixed_bytes);
@@ -36,8 +37,14 @@ int sp__source_open(struct sp__source *s, const char *input, const struct sp_rec
 
 void sp__source_close(struct sp__source *s)
 {
+	sp__source_forget(s);
 	sp__scan_close(s->scan);
 	s->scan = NULL;
+}
+
+int sp__source_begin(struct sp__source *s)
+{
+	return sp__scan_begin(s->scan);
 }
 
 int sp__source_fill(struct sp__source *s)
@@ -47,6 +54,8 @@ int sp__source_fill(struct sp__source *s)
 	int rc;
 
 	sp__join_filling(s);
+	if (sp__source_ahead(s))
+		return SP_READY;
 	rc = sp__iter_next(&it, &s->waits, &batch);
 	if (rc == SP_READY) {
 		s->at = batch.data;

@@ -18,9 +18,12 @@ struct sp__source {
 	const char *at, *end; /* rest of the present batch */
 	struct sp_recfmt format;
 	uint64_t lines;
-	uint64_t bytes;	       /* of the batches begun */
-	struct sp__join *join; /* whose it is; NULL: nobody's */
-	uint64_t charged;      /* lines that a simulated machine has taken time for */
+	uint64_t bytes;			      /* of the batches begun */
+	struct sp__ahead *ahead, *ahead_last; /* read and kept, in order */
+	bool ahead_lent;		      /* the first is the present batch */
+	uint64_t ahead_bytes;		      /* of memory that they take */
+	struct sp__join *join;		      /* whose it is; NULL: nobody's */
+	uint64_t charged; /* lines that a simulated machine has taken time for */
 	uint64_t batch_bytes;
 };
 
@@ -28,8 +31,21 @@ SP_MUST_CHECK int sp__source_open(struct sp__source *s, const char *input,
 				  const struct sp_recfmt *format,
 				  const struct sp__rstream_opts *stream, struct sp_errinfo *err);
 void sp__source_close(struct sp__source *s);
+/* Opens it before anything is read: who writes into a FIFO may be waiting for that. */
+SP_MUST_CHECK int sp__source_begin(struct sp__source *s);
 /* The next batch into at and end: SP_READY, SP_END or an error. */
 SP_MUST_CHECK int sp__source_fill(struct sp__source *s);
+
+/*
+ * race.c: reads the inputs that are not known as they come, and keeps what it reads
+ * for sp__source_fill(), up to limit_bytes in all.  The one that ends first, 0 or 1; 2:
+ * neither has ended; or an error.
+ */
+SP_MUST_CHECK int sp__source_race(struct sp__source s[2], const bool known[2], uint64_t limit_bytes,
+				  struct sp_errinfo *err);
+/* What has been kept is the next batch; false: there is none any more. */
+bool sp__source_ahead(struct sp__source *s);
+void sp__source_forget(struct sp__source *s);
 
 /*
  * Cuts the next line off the batch, which is not empty; its terminator is at

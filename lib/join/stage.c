@@ -318,7 +318,7 @@ int sp__stage_build(struct sp__stage *s, struct sp__iter *input)
 				return rc;
 			s->records[SP__BUILD]++;
 			/* Record by record: how the input comes in batches must not show. */
-			sp__join_charge(s->h->j, 1, 1, (uint64_t)(stop + 1 - at));
+			sp__join_charge(s->h->j, 1, 1, (uint64_t)(stop - at));
 		}
 		s->bytes[SP__BUILD] += batch.bytes;
 	}

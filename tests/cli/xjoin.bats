@@ -57,6 +57,41 @@ setup()
 	[ "$output" = $'a 1 x\nb 2 y' ]
 }
 
+@test "pipes may be opened and filled in any order" {
+	mkfifo a b
+	seq 10 >few
+	seq -f '%g x' 0 3 300000 >many
+	for way in "a few b many" "a many b few" "b few a many" "b many a few"; do
+		read -r one its _ theirs <<<"$way"
+		{
+			exec 3>a 4>b
+			[ "$one" = a ] || { exec 5>&3 3>&4 4>&5 5>&-; }
+			cat "$its" >&3
+			exec 3>&-
+			cat "$theirs" >&4
+		} &
+		timeout 30 "$xjoin" --stats=r.json -o 0 a b >out
+		wait $!
+		printf '3\n6\n9\n' | cmp - <(sort out)
+		# The one that ends first builds.
+		grep -q "\"build_input\": $([ "$one" = a ] && echo 1 || echo 2)," r.json
+	done
+	{ exec 3>a 4>b; echo k 1 >&3; echo k 2 >&4; } &
+	run -0 timeout 30 "$xjoin" --algorithm=merge a b
+	[ "$output" = "k 1 2" ]
+	wait $!
+}
+
+@test "nothing goes to temporary space for an empty file" {
+	seq -f '%g some text behind the key' 100000 >big
+	: >empty
+	for files in "big empty" "empty big" "big /dev/null"; do
+		# shellcheck disable=SC2086
+		"$xjoin" -S 512K -a1 -a2 --stats=r.json $files | sort -n | cmp - big
+		grep -A9 '"spill"' r.json | grep -q '"write_bytes": 0'
+	done
+}
+
 # Lines of both files by GNU sort and join, sorted.
 expected() # OPTIONS... FILE1 FILE2, keys in the first field
 {
