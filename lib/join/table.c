@@ -89,9 +89,10 @@ static int add_page(struct sp__table *t, struct sp__reclist *l)
 
 static struct sp__rec *add_giant(struct sp__table *t, struct sp__reclist *l, size_t size)
 {
+	size_t at = t->gone ? t->gone - 1 : t->ngiants;
 	struct sp__rec *r;
 
-	if (t->ngiants == t->giants_cap) {
+	if (at == t->giants_cap) {
 		size_t cap = t->giants_cap ? 2 * t->giants_cap : 16;
 		void *p = reallocarray(t->giants, cap, sizeof(*t->giants));
 
@@ -105,7 +106,11 @@ static struct sp__rec *add_giant(struct sp__table *t, struct sp__reclist *l, siz
 		return NULL;
 	sp__budget_force(t->budget, size);
 	t->giant_bytes += size;
-	t->giants[t->ngiants++] = (struct sp__giant){ r, size, l };
+	if (t->gone)
+		t->gone = t->giants[at].bytes;
+	else
+		t->ngiants++;
+	t->giants[at] = (struct sp__giant){ r, size, l };
 	return r;
 }
 
@@ -195,7 +200,8 @@ static void drop_giants(struct sp__table *t, const struct sp__reclist *l)
 		sp__budget_credit(t->budget, g->bytes);
 		t->giant_bytes -= g->bytes;
 		free(g->rec);
-		*g = (struct sp__giant){ 0 };
+		*g = (struct sp__giant){ .bytes = t->gone };
+		t->gone = i + 1;
 	}
 }
 
@@ -221,7 +227,7 @@ void sp__table_empty(struct sp__table *t)
 			sp__budget_credit(t->budget, t->giants[i].bytes);
 		free(t->giants[i].rec);
 	}
-	t->ngiants = 0;
+	t->ngiants = t->gone = 0;
 	t->giant_bytes = 0;
 	t->used = t->nfree = 0;
 	t->free_list = SP__NO_PAGE;

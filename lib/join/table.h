@@ -44,7 +44,7 @@ struct sp__reclist {
 
 struct sp__giant {
 	struct sp__rec *rec;
-	size_t bytes;
+	size_t bytes;		  /* gone: the one that went before, counted from 1 */
 	struct sp__reclist *list; /* NULL: gone */
 };
 
@@ -62,6 +62,7 @@ struct sp__table {
 	uint32_t *fill; /* bytes of records in a page, once it is not the last */
 	struct sp__giant *giants;
 	size_t ngiants, giants_cap;
+	size_t gone; /* the giant that went last, counted from 1; 0: none */
 	uint64_t records;
 
 	uint64_t *slots; /* tag << 32 | reference */

@@ -91,10 +91,35 @@ static void test_room(void)
 	sp__table_release(&t);
 }
 
+/* Partitions given up leave nothing that grows with what has come. */
+static void test_giants_gone(void)
+{
+	struct sp__reclist l;
+	struct sp__recwalk w = { 0 };
+	struct sp__table t;
+	size_t most = 0, walked = 0;
+
+	if (sp__table_init(&t, 64 * PAGE, PAGE, 1, &budget))
+		return;
+	sp__reclist_init(&l);
+	for (int i = 0; i < 1000; i++) {
+		if (add(&t, &l, "giant", 2 * PAGE) == 1)
+			sp__table_drop(&t, &l);
+		most = t.ngiants > most ? t.ngiants : most;
+	}
+	ok(most < 64, "giants that went make room for others (%zu)", most);
+	while (sp__table_walk(&t, &l, &w))
+		walked++;
+	ok(walked == l.records && walked > 0, "a walk sees those that are there (%zu)", walked);
+	sp__table_release(&t);
+	ok(atomic_load(&budget.used_bytes) == 0, "all memory of giants is given back");
+}
+
 int main(void)
 {
 	sp__budget_init(&budget, UINT64_MAX);
 	test_find();
 	test_room();
+	test_giants_gone();
 	return done();
 }
