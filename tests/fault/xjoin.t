@@ -20,6 +20,8 @@ export LC_ALL=C
 
 seq -f '%g abcdefghijklmnopqrstuvwxyz' 40000 >a
 seq -f '%g ABCDEFG' 1 2 60000 >b
+awk 'BEGIN { for (i = 1; i <= 30000; i++) printf "%d,\"two\nlines, %d\"\n", i, i }' >a.csv
+awk 'BEGIN { for (i = 1; i <= 36000; i++) printf "%d,\"other\n%d\"\n", (i > 30000 ? 1 : i), i }' >b.csv
 
 # One run with call number $1 of the kind $2 failing; what is wrong with it.
 judge() # NUMBER CALLS ARGUMENT...
@@ -63,6 +65,12 @@ sweep() # NAME CALLS ARGUMENT...
 spilling=(-S 512K --direct=never --engine=sync -a1 a b)
 sweep 'memory refused to a hash join' alloc "${spilling[@]}"
 sweep 'files refused to a hash join' io "${spilling[@]}"
+# Keys made up, records through several pages, a key of which there is too much.
+# shellcheck disable=SC2054 # the commas are meant
+csv=(-S 512K --page-size=4K --join-memory=256K --direct=never --engine=sync --build=2 --csv
+	-a1 -a2 -e , -o 0,1.2 a.csv b.csv)
+sweep 'memory refused to a join of CSV' alloc "${csv[@]}"
+sweep 'files refused to a join of CSV' io "${csv[@]}"
 sweep 'memory refused to a merge join' alloc --algorithm=merge --nocheck-order -a1 a b
 sweep 'files refused to a merge join' io --algorithm=merge --nocheck-order -a1 a b
 tap_done
