@@ -24,6 +24,7 @@ static const char doc[] =
 	"  preflight TARGET  tells whether priorities can act there, and why not\n"
 	"  replay TRACE TARGET...  does the requests of a --trace again\n"
 	"  watch DEVICE|PID  tells how many requests others have outstanding\n"
+	"  policy TARGET     loads of a database: batches with pauses against a constant flow\n"
 	"\v"
 	"TARGET is a file, a block device, or sim:MODEL[,KEY=VALUE...], a simulated one.  "
 	"SIZE may have a suffix of K, M, G, T (powers of 1024), TIME one of us, ms, s, m, h "
@@ -49,6 +50,7 @@ static const struct command {
 	{ "preflight", command_preflight, 1, 10 },
 	{ "replay", command_replay, 1, 10 },
 	{ "watch", command_watch, 1, 10 },
+	{ "policy", command_policy, 128, 3 },
 };
 
 struct config {
@@ -62,6 +64,7 @@ static const struct argp_child children[] = {
 	{ &fiojob_argp, 0, NULL, 0 },
 	{ &watch_argp, 0, NULL, 0 },
 	{ &set_argp, 0, NULL, 0 },
+	{ &policy_argp, 0, NULL, 0 },
 	{ 0 },
 };
 
@@ -121,6 +124,8 @@ int main(int argc, char **argv)
 		msg("missing target");
 		usage_error();
 	}
+	if (load.policy.said && command->run != command_policy)
+		die("--load and what belongs to it are options of policy");
 	status = command->run(&load);
 	stdio_finish();
 	return status;

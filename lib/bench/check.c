@@ -129,8 +129,5 @@ int sp__bench_check(const struct sp_bench_opts *o, struct sp_errinfo *err)
 		rc = check_class(o, &o->classes[i], err);
 	if (rc == 0)
 		rc = check_depths(o, err);
-	if (rc == 0 && !o->runtime_ns && !o->total_bytes)
-		rc = sp__errf(err, -EINVAL, "check", "", -1,
-			      "it must be said for how long, or for how many bytes");
 	return rc ? rc : check_targets(o, err);
 }

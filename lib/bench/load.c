@@ -6,7 +6,8 @@
  * where requests come at a rate, when the next one is due: then its latency
  * runs from that moment, however late a slot becomes free.  One round fills
  * what can be filled, submits it as one batch, and waits for completions or
- * for the next thing that is due.
+ * for the next thing that is due.  A group with a load of pages asks that one
+ * instead, and tells it what has been done.
  *
  * Nothing is allocated once the load is open.  With threads the lock is held
  * while requests are prepared and counted, never while the system works.
@@ -208,7 +209,9 @@ static size_t fill(struct sp__load *l, uint64_t now_ns)
 	for (size_t i = 0; i < l->ngroups; i++) {
 		struct sp__bench_group *g = &l->groups[i];
 
-		while (g->free && may_issue(l->bench, now_ns) &&
+		if (g->feed && may_issue(l->bench, now_ns))
+			n += sp__feed_fill(l->bench, g, l->batch + n, now_ns);
+		while (!g->feed && g->free && may_issue(l->bench, now_ns) &&
 		       (g->gap_ns <= 0 || g->next_ns <= (double)now_ns)) {
 			struct sp__bench_slot *s = g->free;
 
@@ -283,6 +286,8 @@ static uint64_t next_due(const struct sp__load *l, uint64_t now_ns)
 
 		if (g->gap_ns > 0 && g->free && g->next_ns < (double)due)
 			due = (uint64_t)ceil(g->next_ns);
+		if (g->feed && sp__feed_due(g->feed, now_ns) < due)
+			due = sp__feed_due(g->feed, now_ns);
 	}
 	return due;
 }
@@ -308,6 +313,9 @@ static int take(struct sp__load *l, size_t n)
 		sp__meter_done(b, s);
 		if ((uint32_t)s->req.result != s->req.bytes && !b->opts.keep_going && rc == 0)
 			rc = s->req.result < 0 ? s->req.result : SP_EFORMAT;
+		if (s->group->feed)
+			sp__pageload_done(&s->group->feed->load, s->page_class, &s->page,
+					  s->req.done_ns);
 		s->class = NULL;
 		s->next = s->group->free;
 		s->group->free = s;
@@ -343,6 +351,15 @@ static bool all_issued(const struct sp_bench *b, int class)
 	return true;
 }
 
+/* Has a load of pages come to its end? */
+static bool fed_up(const struct sp__load *l)
+{
+	for (size_t i = 0; i < l->ngroups; i++)
+		if (l->groups[i].feed && l->groups[i].feed->load.over)
+			return true;
+	return false;
+}
+
 /* Is the load over?  Under the lock. */
 static bool over(struct sp__load *l, uint64_t now_ns)
 {
@@ -350,7 +367,7 @@ static bool over(struct sp__load *l, uint64_t now_ns)
 
 	if (b->opts.stop && *b->opts.stop)
 		b->stopped = true;
-	if (now_ns >= b->end_ns || b->stopped) {
+	if (now_ns >= b->end_ns || b->stopped || fed_up(l)) {
 		sp__meter_end(b, now_ns);
 		return true;
 	}

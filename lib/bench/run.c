@@ -31,7 +31,7 @@ static int copy_classes(struct sp_bench *b, struct sp_errinfo *err)
 	return 0;
 }
 
-static struct sp__load *new_load(struct sp_bench *b)
+struct sp__load *sp__bench_load(struct sp_bench *b)
 {
 	struct sp__load *l = &b->loads[b->nloads];
 
@@ -56,7 +56,7 @@ static void add_group(struct sp__load *l, size_t first, size_t n, unsigned depth
 /* One thread for all: first those who share, then the others one by one. */
 static void plan_shared(struct sp_bench *b)
 {
-	struct sp__load *l = new_load(b);
+	struct sp__load *l = sp__bench_load(b);
 	size_t n = 0, sharing;
 
 	for (size_t i = 0; i < b->nclasses; i++)
@@ -80,7 +80,7 @@ static void plan_threads(struct sp_bench *b)
 {
 	b->threaded = true;
 	for (size_t i = 0; i < b->nclasses; i++) {
-		struct sp__load *l = new_load(b);
+		struct sp__load *l = sp__bench_load(b);
 		double rate = b->classes[i]->spec.rate;
 
 		l->classes[0] = b->classes[i];
@@ -88,7 +88,18 @@ static void plan_threads(struct sp_bench *b)
 	}
 }
 
-static int open_all(struct sp_bench *b, struct sp_errinfo *err)
+static int plan_classes(struct sp_bench *b, void *arg, struct sp_errinfo *err)
+{
+	(void)arg;
+	(void)err;
+	if (b->opts.engine && !strcmp(b->opts.engine, "sync"))
+		plan_threads(b);
+	else
+		plan_shared(b);
+	return 0;
+}
+
+static int open_all(struct sp_bench *b, sp__bench_plan *plan, void *arg, struct sp_errinfo *err)
 {
 	int rc = b->opts.replay ? open_replay(b, err) : 0;
 
@@ -103,10 +114,9 @@ static int open_all(struct sp_bench *b, struct sp_errinfo *err)
 		return rc;
 	if (b->trace && b->machine)
 		sp__trace_virtual(b->trace, sp__machine_clock_ns, b->machine);
-	if (b->opts.engine && !strcmp(b->opts.engine, "sync"))
-		plan_threads(b);
-	else
-		plan_shared(b);
+	rc = plan(b, arg, err);
+	if (rc)
+		return rc;
 	return sp__meter_open(b) ? sp__err(err, -ENOMEM, "open", "", -1) : 0;
 }
 
@@ -173,20 +183,18 @@ static int run_all(struct sp_bench *b, struct sp_errinfo *err)
 	return rc;
 }
 
-int sp_bench_run(struct sp_bench **out, const struct sp_bench_opts *opts, struct sp_errinfo *err)
+int sp__bench_run(struct sp_bench **out, const struct sp_bench_opts *opts, sp__bench_plan *plan,
+		  void *arg, struct sp_errinfo *err)
 {
-	struct sp_bench *b;
-	int rc = sp__bench_check(opts, err), closed;
+	struct sp_bench *b = calloc(1, sizeof(*b));
+	int rc, closed;
 
 	*out = NULL;
-	if (rc)
-		return rc;
-	b = calloc(1, sizeof(*b));
 	if (!b)
 		return sp__err(err, -ENOMEM, "open", "", -1);
 	b->opts = *opts;
 	pthread_mutex_init(&b->lock, NULL);
-	rc = open_all(b, err);
+	rc = open_all(b, plan, arg, err);
 	if (rc == 0)
 		rc = run_all(b, err);
 	closed = sp__trace_close(b->trace);
@@ -201,18 +209,35 @@ int sp_bench_run(struct sp_bench **out, const struct sp_bench_opts *opts, struct
 	return rc;
 }
 
+int sp_bench_run(struct sp_bench **out, const struct sp_bench_opts *opts, struct sp_errinfo *err)
+{
+	int rc = sp__bench_check(opts, err);
+
+	*out = NULL;
+	if (rc == 0 && !opts->replay && !opts->runtime_ns && !opts->total_bytes)
+		rc = sp__errf(err, -EINVAL, "check", "", -1,
+			      "it must be said for how long, or for how many bytes");
+	return rc ? rc : sp__bench_run(out, opts, plan_classes, NULL, err);
+}
+
 const struct sp_bench_result *sp_bench_result(const struct sp_bench *bench)
 {
 	return &bench->result;
+}
+
+void sp__bench_close(struct sp_bench *b)
+{
+	for (size_t i = 0; i < b->nloads; i++)
+		sp__load_close(&b->loads[i]);
+	b->nloads = 0;
+	sp__bench_close_targets(b);
 }
 
 void sp_bench_free(struct sp_bench *b)
 {
 	if (!b)
 		return;
-	for (size_t i = 0; i < b->nloads; i++)
-		sp__load_close(&b->loads[i]);
-	sp__bench_close_targets(b);
+	sp__bench_close(b);
 	sp__meter_close(b);
 	sp__replay_close(b->replay);
 	for (size_t i = 0; i < b->nclasses; i++)

@@ -8,6 +8,7 @@
  *   prio.c    the right to class RT
  *   load.c    one thread that keeps requests outstanding
  *   replay.c  requests of a trace instead of made-up ones
+ *   policy.c  sp_policy_run(): the same with requests of a load of pages
  *   meter.c   what is counted for each request
  *   result.c  figures from what was counted
  */
@@ -16,6 +17,7 @@
 
 #include <pthread.h>
 #include "bench/depth.h"
+#include "bench/pageload.h"
 #include "bench/port.h"
 #include "bench/replay.h"
 #include "bench/walk.h"
@@ -53,11 +55,22 @@ struct sp__bench_slot {
 	struct sp__benchclass *class;
 	struct sp__bench_group *group;
 	uint64_t intended_ns; /* from when its latency runs */
+	enum sp__pageclass page_class;
+	struct sp__pagereq page; /* of a load of pages */
 	struct sp__bench_slot *next;
+};
+
+/* A load of pages as the source of a group's requests. */
+struct sp__bench_feed {
+	struct sp__pageload load;
+	struct sp__benchclass *classes[SP__PAGE_CLASSES];
+	bool counting;
+	uint64_t accessed, queries; /* before the measurement began */
 };
 
 /* Requests that are issued by one rule: those of the shared depth, or of one class. */
 struct sp__bench_group {
+	struct sp__bench_feed *feed; /* NULL: as its classes say */
 	struct sp__benchclass *const *classes;
 	size_t nclasses;
 	unsigned depth;
@@ -121,8 +134,15 @@ struct sp_bench {
 	uint64_t device_ns[SP__DEPTH_MAX + 1];
 };
 
-/* check.c: 0 or -EINVAL, SP_EUNSUP. */
+/* check.c: 0 or -EINVAL, SP_EUNSUP; that there is an end is not looked at. */
 SP_MUST_CHECK int sp__bench_check(const struct sp_bench_opts *o, struct sp_errinfo *err);
+
+/* run.c: with options that have been checked; plan says who issues what. */
+typedef int sp__bench_plan(struct sp_bench *b, void *arg, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__bench_run(struct sp_bench **out, const struct sp_bench_opts *opts,
+				sp__bench_plan *plan, void *arg, struct sp_errinfo *err);
+struct sp__load *sp__bench_load(struct sp_bench *b);
+void sp__bench_close(struct sp_bench *b); /* all but the figures */
 
 /* target.c */
 SP_MUST_CHECK int sp__bench_open_targets(struct sp_bench *b, struct sp_errinfo *err);
@@ -139,6 +159,12 @@ SP_MUST_CHECK int sp__load_open(struct sp__load *l, struct sp_errinfo *err);
 /* Until the end of the measurement. 0 or the error that ended it. */
 int sp__load_run(struct sp__load *l, struct sp_errinfo *err);
 void sp__load_close(struct sp__load *l);
+
+/* policy.c: what a load of pages wants, as long as there are slots, into batch; how many. */
+size_t sp__feed_fill(struct sp_bench *b, struct sp__bench_group *g, struct sp__request **batch,
+		     uint64_t now_ns);
+/* When it wants to be asked again. */
+uint64_t sp__feed_due(const struct sp__bench_feed *f, uint64_t now_ns);
 
 /* meter.c; all under the lock if there are threads. */
 SP_MUST_CHECK int sp__meter_open(struct sp_bench *b);

@@ -284,5 +284,7 @@ void sp__bench_close_targets(struct sp_bench *b)
 		if (f->created && b->opts.remove)
 			unlink(f->path);
 	}
+	b->nfiles = 0;
 	sp__machine_close(b->machine);
+	b->machine = NULL;
 }

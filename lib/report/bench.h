@@ -23,7 +23,10 @@ void sp__report_error_lines(const json_t *doc, FILE *out);
 void sp__report_sweep_text(const json_t *doc, FILE *out);
 void sp__report_mix_text(const json_t *doc, FILE *out);
 void sp__report_compare_text(const json_t *doc, FILE *out);
+void sp__report_policy_text(const json_t *doc, FILE *out);
 /* A row of a comparison. */
 void sp__report_row(struct sp__doc doc, json_t *array, const struct sp_benchset_row *row);
+/* All that a measurement has found: members result, classes, errors, sim. */
+void sp__report_bench_result(struct sp__doc doc, const struct sp_bench_result *r);
 
 #endif

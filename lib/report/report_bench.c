@@ -244,6 +244,13 @@ static void put_device(struct sp__doc doc, const struct sp_bench_result *r)
 	sp__report_depths(sim, "device_depth_histogram", r->device_depth_ns, r->device_depths);
 }
 
+void sp__report_bench_result(struct sp__doc doc, const struct sp_bench_result *r)
+{
+	put_result(doc, r);
+	put_lists(doc, r);
+	put_device(doc, r);
+}
+
 struct sp_report *sp_report_bench(const struct sp_bench_opts *opts,
 				  const struct sp_bench_result *result)
 {
@@ -255,11 +262,9 @@ struct sp_report *sp_report_bench(const struct sp_bench_opts *opts,
 		return NULL;
 	sp__doc_text(doc, "kind", result->replay ? "replay" : "run");
 	sp__report_bench_config(doc, "config", opts);
-	put_result(doc, result);
 	if (result->replay)
 		put_replay(doc, opts, result);
-	put_lists(doc, result);
-	put_device(doc, result);
+	sp__report_bench_result(doc, result);
 	return sp__report_done(report, failed);
 }
 

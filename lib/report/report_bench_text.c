@@ -102,7 +102,8 @@ int sp_report_bench_text(const struct sp_report *report, FILE *out)
 		      { "replay", run_text },
 		      { "sweep", sp__report_sweep_text },
 		      { "mix", sp__report_mix_text },
-		      { "compare", sp__report_compare_text } };
+		      { "compare", sp__report_compare_text },
+		      { "policy", sp__report_policy_text } };
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (!strcmp(kinds[i].kind, word(report->doc, "kind")))

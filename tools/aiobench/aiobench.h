@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <spindle/benchset.h>
 #include <spindle/fiojob.h>
+#include <spindle/policy.h>
 #include <spindle/report.h>
 
 /* Options of the commands that measure several settings. */
@@ -22,6 +23,14 @@ struct set_options {
 	unsigned pairs;
 	const char *plot;
 	bool of_mix, of_compare; /* something was said of it */
+};
+
+/* What of the policies is asked for; nothing: 0. */
+struct policy_options {
+	struct sp_policy_opts policy;
+	unsigned loads, submissions; /* bits */
+	unsigned priorities;	     /* 1 no, 2 yes, 3 both */
+	bool said;		     /* anything of it */
 };
 
 /* The load that options describe; --class makes several out of one. */
@@ -36,7 +45,7 @@ struct load_options {
 	FILE *status_file;
 	double mix; /* --rwmixread; negative: not given */
 	const char *distribution;
-	bool depth_given, runtime_given;
+	bool depth_given, runtime_given, bytes_given;
 	struct sp_bench_replay replay;
 	struct sp_fiojob *job; /* or NULL */
 	const char *job_path;
@@ -45,10 +54,11 @@ struct load_options {
 	struct set_options set;
 	int argc; /* where all this was read */
 	char **argv;
+	struct policy_options policy;
 };
 
 /* Options of the load itself, and those of what is written about it. */
-extern const struct argp load_argp, replay_argp, fiojob_argp, watch_argp;
+extern const struct argp load_argp, replay_argp, fiojob_argp, watch_argp, policy_argp;
 void load_options_init(struct load_options *o);
 /*
  * Classes and targets are put together; the end of the program if they cannot
@@ -112,5 +122,6 @@ int command_watch(struct load_options *o);
 int command_sweep(struct load_options *o);
 int command_mix(struct load_options *o);
 int command_compare(struct load_options *o);
+int command_policy(struct load_options *o);
 
 #endif

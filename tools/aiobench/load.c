@@ -106,6 +106,7 @@ void load_options_init(struct load_options *o)
 		.name = "all", .share = 1, .reads = 1, .bytes = 4096, .pattern = SP_BENCH_RANDOM
 	};
 	o->mix = -1;
+	sp_policy_defaults(&o->policy.policy);
 	o->bench = (struct sp_bench_opts){ .seed = 1, .stop = &interrupted };
 	o->bench.targets = o->targets;
 	o->bench.classes = o->classes;
@@ -277,6 +278,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	default:
 		rc = parse_plain(key, arg, o);
 		o->plain_given |= rc == 0;
+		o->bytes_given |= key == OPT_BS;
 		rc = rc ? parse_amount(key, arg, &o->bench) : rc;
 		return rc ? parse_manner(key, arg, &o->bench) : rc;
 	}

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <spindle/join.h>
+#include <spindle/policy.h>
 #include <spindle/probe.h>
 #include <spindle/benchset.h>
 #include <spindle/preflight.h>
@@ -89,6 +90,9 @@ SP_API struct sp_report *sp_report_watch(const struct sp_watch_opts *opts,
 SP_API int sp_report_watch_interval(const struct sp_watch_interval *i, FILE *out);
 /* With a histogram, at most width columns (0: 80); 0 or -EIO. */
 SP_API int sp_report_watch_text(const struct sp_watch_result *result, FILE *out, int width);
+/* Of several policies on one target: schema spindle.aiobench/1, kind "policy". */
+SP_API struct sp_report *sp_report_policy(const struct sp_bench_opts *target,
+					  const struct sp_policy *const *policies, size_t n);
 SP_API void sp_report_free(struct sp_report *report); /* accepts NULL */
 
 /* One JSON object and a newline; 0 or -EIO. */

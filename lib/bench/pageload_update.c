@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An update of a table that is larger than the buffer.
+ *
+ * A scan (pageload_scan.c) works on each page, which changes it.  Frames of
+ * the buffer hold pages that are read, changed or written:
+ *
+ *	OUT -> COMING -> HERE -> DIRTY -> LEAVING -> CLEAN -> OUT
+ *
+ * What is asked for takes an empty frame, or that of a clean page.  A page that
+ * the scan asks for again while it is still in the buffer is not read: from
+ * DIRTY or CLEAN it is HERE at once, from LEAVING it is KEPT, and HERE when it
+ * has been written.
+ *
+ *	frames = empty + (pages in any state but OUT)
+ *
+ * What is asked for and has not been worked on is at most what is read ahead,
+ * so with a buffer of an extent more there is always a page that can be
+ * written, or one that is; also when a whole extent must have room.
+ *
+ * Pages to be written are picked at random, as writes are "random writes of
+ * dirty pages" in section 3.1: taken in the order of the scan they would be
+ * sequential.  So are pages to be replaced.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include "bench/pageload.h"
+
+static void put(struct sp__pagebuffer *b, struct sp__pageset *set, uint32_t page)
+{
+	b->where[page] = (uint32_t)set->n;
+	set->pages[set->n++] = page;
+}
+
+static void take(struct sp__pagebuffer *b, struct sp__pageset *set, uint32_t page)
+{
+	uint32_t last = set->pages[--set->n];
+
+	set->pages[b->where[page]] = last;
+	b->where[last] = b->where[page];
+}
+
+static uint32_t take_any(struct sp__pageload *l, struct sp__pageset *set)
+{
+	uint32_t page = set->pages[sp__rng_below(&l->rng, set->n)];
+
+	take(&l->buffer, set, page);
+	return page;
+}
+
+static void make_dirty(struct sp__pagebuffer *b, uint32_t page)
+{
+	b->state[page] = SP__PAGE_DIRTY;
+	put(b, &b->dirty, page);
+}
+
+static size_t free_frames(const struct sp__pagebuffer *b)
+{
+	return b->empty + b->clean.n;
+}
+
+/*
+ * As after many passes.  Between two visits of the scan, of which a share of h
+ * finds the page still there, (1 - h) * pages are replaced, so the share that
+ * has not been picked is
+ *
+ *	h = exp(-(1 - h) * pages / frames)
+ *
+ * and what was visited a part of a pass ago is there with a likelihood between
+ * that and 1.
+ */
+static void fill_buffer(struct sp__pageload *l)
+{
+	struct sp__pagebuffer *b = &l->buffer;
+	double times = (double)l->pages / (double)b->frames, h = 0;
+
+	for (int i = 0; i < 100; i++)
+		h = exp(-(1 - h) * times);
+	for (uint32_t ago = 0; ago < l->pages && b->empty; ago++) {
+		if (sp__rng_real(&l->rng) >= exp(-(1 - h) * ago / (double)b->frames))
+			continue;
+		b->empty--;
+		make_dirty(b, l->pages - 1 - ago);
+	}
+}
+
+static int open_buffer(struct sp__pageload *l)
+{
+	struct sp__pagebuffer *b = &l->buffer;
+	int rc = sp__pagescan_open(l);
+
+	b->frames = b->empty = (size_t)(l->opts.buffer * (double)l->pages);
+	b->state = calloc(l->pages, sizeof(b->state[0]));
+	b->where = calloc(l->pages, sizeof(b->where[0]));
+	b->dirty.pages = calloc(b->frames, sizeof(b->dirty.pages[0]));
+	b->clean.pages = calloc(b->frames, sizeof(b->clean.pages[0]));
+	if (rc || !b->state || !b->where || !b->dirty.pages || !b->clean.pages)
+		return -ENOMEM;
+	if (!l->opts.passes)
+		fill_buffer(l);
+	rc = sp__pagequeue_open(l, SP__PAGE_URGENT, b->frames);
+	return rc ? rc : sp__pagequeue_open(l, SP__PAGE_WRITE, b->frames);
+}
+
+/* What is read ahead in a constant flow is read by whole extents. */
+static bool has_room(const struct sp__pageload *l)
+{
+	return l->opts.submission != SP_POLICY_AGGRESSIVE ||
+	       l->scan.asked % l->opts.extent_pages != 0 ||
+	       free_frames(&l->buffer) >= l->opts.extent_pages;
+}
+
+/* A frame for a page that is read; false: there is none. */
+static bool take_frame(struct sp__pageload *l)
+{
+	struct sp__pagebuffer *b = &l->buffer;
+
+	if (b->empty)
+		b->empty--;
+	else if (b->clean.n)
+		b->state[take_any(l, &b->clean)] = SP__PAGE_OUT;
+	else
+		return false;
+	return true;
+}
+
+/* The next page of the scan; false: there is no frame for it. */
+static bool ask(struct sp__pageload *l, uint64_t now_ns)
+{
+	struct sp__pagescan *s = &l->scan;
+	struct sp__pagebuffer *b = &l->buffer;
+	uint32_t page = (uint32_t)(s->asked % l->pages);
+	enum sp__pagestate state = (enum sp__pagestate)b->state[page];
+
+	if (state == SP__PAGE_DIRTY || state == SP__PAGE_CLEAN) {
+		take(b, state == SP__PAGE_DIRTY ? &b->dirty : &b->clean, page);
+		b->state[page] = SP__PAGE_HERE;
+		sp__pagescan_arrived(l, s->asked, now_ns);
+	} else if (state == SP__PAGE_LEAVING) {
+		b->state[page] = SP__PAGE_KEPT;
+	} else if (take_frame(l)) {
+		b->state[page] = SP__PAGE_COMING;
+		sp__pageload_ask(l, SP__PAGE_READ, page, (uint32_t)(s->asked % s->ahead));
+	} else {
+		return false;
+	}
+	s->asked++;
+	return true;
+}
+
+static void write_some(struct sp__pageload *l, enum sp__pageclass class, size_t n)
+{
+	struct sp__pagebuffer *b = &l->buffer;
+
+	for (; n && b->dirty.n; n--) {
+		uint32_t page = take_any(l, &b->dirty);
+
+		b->state[page] = SP__PAGE_LEAVING;
+		sp__pageload_ask(l, class, page, 0);
+	}
+}
+
+struct sp__preflush sp__preflush(unsigned free_percent)
+{
+	struct sp__preflush p = { 0, 0 };
+
+	if (free_percent <= 10)
+		p.high = p.low = 100;
+	else if (free_percent < 40)
+		p.low = 10 * 64;
+	else if (free_percent == 40)
+		p.low = 5 * 64;
+	else if (free_percent < 50)
+		p.low = 64;
+	return p;
+}
+
+static unsigned free_percent(const struct sp__pagebuffer *b)
+{
+	return (unsigned)(100 * free_frames(b) / b->frames);
+}
+
+/* Every now and then a look at the frames. */
+static void preflush(struct sp__pageload *l, uint64_t now_ns)
+{
+	struct sp__pagebuffer *b = &l->buffer;
+
+	if (!b->look_ns)
+		b->look_ns = now_ns + l->opts.preflush_ns;
+	for (; b->look_ns <= now_ns; b->look_ns += l->opts.preflush_ns) {
+		struct sp__preflush p = sp__preflush(free_percent(b));
+
+		write_some(l, SP__PAGE_URGENT, p.high);
+		write_some(l, SP__PAGE_WRITE, p.low);
+	}
+	sp__pageload_due(l, b->look_ns);
+}
+
+/* Writes are kept outstanding. */
+static void flow(struct sp__pageload *l)
+{
+	bool pressed = free_percent(&l->buffer) < 10;
+
+	if ((pressed || !l->pending[SP__PAGE_READ]) && l->pending[SP__PAGE_WRITE] < l->opts.flow)
+		write_some(l, SP__PAGE_WRITE, l->opts.flow - l->pending[SP__PAGE_WRITE]);
+}
+
+static void run(struct sp__pageload *l, uint64_t now_ns)
+{
+	struct sp__pagescan *s = &l->scan;
+	bool stops = l->opts.submission != SP_POLICY_AGGRESSIVE;
+
+	if (l->opts.submission == SP_POLICY_ADAPTIVE)
+		preflush(l, now_ns);
+	for (;;) {
+		uint32_t page = (uint32_t)(s->at % l->pages);
+
+		while (s->asked < s->wanted && has_room(l) && ask(l, now_ns))
+			;
+		if (stops && s->asked < s->wanted)
+			break;
+		if (!sp__pagescan_step(l, now_ns))
+			break;
+		make_dirty(&l->buffer, page);
+	}
+	if (!stops)
+		flow(l);
+	else if (s->asked < s->wanted && !l->pending[SP__PAGE_URGENT])
+		write_some(l, SP__PAGE_URGENT, l->opts.steal);
+}
+
+static void done(struct sp__pageload *l, enum sp__pageclass class, const struct sp__pagereq *r,
+		 uint64_t now_ns)
+{
+	struct sp__pagebuffer *b = &l->buffer;
+	struct sp__pagescan *s = &l->scan;
+
+	if (class == SP__PAGE_READ) {
+		b->state[r->page] = SP__PAGE_HERE;
+		sp__pagescan_arrived(l, r->cookie, now_ns);
+	} else if (b->state[r->page] == SP__PAGE_KEPT) {
+		b->state[r->page] = SP__PAGE_HERE;
+		/* Of those asked for, the one that lies there. */
+		sp__pagescan_arrived(l, s->at + (r->page + l->pages - s->at % l->pages) % l->pages,
+				     now_ns);
+	} else {
+		b->state[r->page] = SP__PAGE_CLEAN;
+		put(b, &b->clean, r->page);
+	}
+}
+
+const struct sp__pageload_ops sp__pageload_update = {
+	.open = open_buffer,
+	.run = run,
+	.done = done,
+};

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A measurement whose requests come from a load of pages (pageload.h), beside
+ * critical reads that come at random moments.
+ *
+ * It is a measurement as any other, with a class for each kind of request: the
+ * load has the slots of one group and is asked what to put into them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/err.h"
+#include "bench/state.h"
+
+#define CRITICAL_DEPTH 64
+
+struct sp_policy {
+	struct sp_bench_class classes[SP__PAGE_CLASSES + 1];
+	size_t nclasses;
+	struct sp__bench_feed feed;
+	struct sp_bench *bench;
+	struct sp_policy_result result;
+};
+
+void sp_policy_defaults(struct sp_policy_opts *o)
+{
+	*o = (struct sp_policy_opts){ .load = SP_POLICY_SCAN,
+				      .submission = SP_POLICY_CONSERVATIVE,
+				      .high_prio = SP_BENCH_PRIO(SP_BENCH_BE, 0),
+				      .low_prio = SP_BENCH_PRIO(SP_BENCH_IDLE, 0),
+				      .page_bytes = 16384,
+				      .extent_pages = 64,
+				      .ahead = 2,
+				      .clients = 4,
+				      .query_pages = 1000,
+				      .batch = 16,
+				      .buffer = 0.75,
+				      .steal = 5,
+				      .flow = 32,
+				      .preflush_ns = 1000000000,
+				      .compute_ns = 50000,
+				      .critical_rate = 20 };
+}
+
+const char *sp_policy_load_name(enum sp_policy_load load)
+{
+	static const char *const names[] = { "scan", "range", "update" };
+
+	return names[load];
+}
+
+const char *sp_policy_submission_name(enum sp_policy_submission submission)
+{
+	static const char *const names[] = { "conservative", "aggressive", "adaptive" };
+
+	return names[submission];
+}
+
+static int check(const struct sp_bench_opts *t, const struct sp_policy_opts *o,
+		 struct sp_errinfo *err)
+{
+	if (t->ntargets != 1)
+		return sp__errf(err, -EINVAL, "check", "", -1, "there is one target");
+	if (t->engine && !strcmp(t->engine, "sync"))
+		return sp__errf(err, -EINVAL, "check", "", -1,
+				"the engine \"sync\" cannot keep requests outstanding");
+	if (!t->runtime_ns && !o->passes)
+		return sp__errf(err, -EINVAL, "check", "", -1,
+				"it must be said for how long, or how many passes");
+	if (!(o->critical_rate >= 0) || !(o->critical_rate <= 1e9))
+		return sp__errf(err, -EINVAL, "check", "", -1, "a rate is not negative");
+	if (t->depth > SP_BENCH_DEPTH_MAX - CRITICAL_DEPTH)
+		return sp__errf(err, -EINVAL, "check", "", -1,
+				"at most %d requests can be outstanding",
+				SP_BENCH_DEPTH_MAX - CRITICAL_DEPTH);
+	return 0;
+}
+
+static struct sp_bench_class *add_class(struct sp_policy *p, const char *name, bool high)
+{
+	const struct sp_policy_opts *o = &p->result.opts;
+	struct sp_bench_class *c = &p->classes[p->nclasses++];
+
+	*c = (struct sp_bench_class){ .name = name,
+				      .depth = 1,
+				      .reads = 1,
+				      .bytes = o->page_bytes,
+				      .pattern = SP_BENCH_RANDOM };
+	if (o->priorities)
+		c->prio = high ? o->high_prio : o->low_prio;
+	return c;
+}
+
+static void make_classes(struct sp_policy *p)
+{
+	const struct sp_policy_opts *o = &p->result.opts;
+	bool single = o->load == SP_POLICY_RANGE && o->submission != SP_POLICY_AGGRESSIVE;
+
+	if (o->critical_rate > 0) {
+		struct sp_bench_class *c = add_class(p, "critical", true);
+
+		c->rate = o->critical_rate;
+		c->depth = CRITICAL_DEPTH;
+	}
+	add_class(p, "read", single);
+	if (o->load == SP_POLICY_UPDATE) {
+		add_class(p, "write", false)->reads = 0;
+		add_class(p, "urgent", true)->reads = 0;
+	}
+}
+
+static void add_group(struct sp__load *l, const struct sp__bench_group *g)
+{
+	l->groups[l->ngroups++] = *g;
+	l->depth += g->depth;
+}
+
+/* The targets are open. */
+static int plan(struct sp_bench *b, void *arg, struct sp_errinfo *err)
+{
+	struct sp_policy *p = arg;
+	const struct sp_policy_opts *o = &p->result.opts;
+	uint64_t pages = b->files[0].bytes / o->page_bytes;
+	struct sp__load *l = sp__bench_load(b);
+	const char *why = sp__pageload_check(o, pages);
+	size_t first = o->critical_rate > 0;
+
+	if (why)
+		return sp__errf(err, -EINVAL, "check", b->opts.targets[0], -1, "%s", why);
+	if (sp__pageload_open(&p->feed.load, o, pages, b->opts.depth, b->opts.seed))
+		return sp__err(err, -ENOMEM, "open", "", -1);
+	p->result.table_bytes = (uint64_t)p->feed.load.pages * o->page_bytes;
+	for (size_t i = 0; i < b->nclasses; i++)
+		l->classes[i] = b->classes[i];
+	p->feed.classes[SP__PAGE_READ] = b->classes[first];
+	if (o->load == SP_POLICY_UPDATE) {
+		p->feed.classes[SP__PAGE_WRITE] = b->classes[first + 1];
+		p->feed.classes[SP__PAGE_URGENT] = b->classes[first + 2];
+	}
+	if (first)
+		add_group(l, &(struct sp__bench_group){ .classes = &l->classes[0],
+							.nclasses = 1,
+							.depth = CRITICAL_DEPTH,
+							.gap_ns = 1e9 / o->critical_rate });
+	add_group(l, &(struct sp__bench_group){ .feed = &p->feed,
+						.classes = &l->classes[first],
+						.nclasses = b->nclasses - first,
+						.depth = b->opts.depth });
+	return 0;
+}
+
+size_t sp__feed_fill(struct sp_bench *b, struct sp__bench_group *g, struct sp__request **batch,
+		     uint64_t now_ns)
+{
+	struct sp__bench_feed *f = g->feed;
+	size_t n = 0;
+
+	sp__pageload_run(&f->load, now_ns);
+	if (b->measuring && !f->counting) {
+		f->counting = true;
+		f->accessed = f->load.accessed;
+		f->queries = f->load.queries;
+	}
+	while (g->free && sp__pageload_next(&f->load, &g->free->page_class, &g->free->page)) {
+		struct sp__bench_slot *s = g->free;
+
+		g->free = s->next;
+		s->class = f->classes[s->page_class];
+		s->intended_ns = 0;
+		s->req.op = s->page_class == SP__PAGE_READ ? SP__OP_READ : SP__OP_WRITE;
+		s->req.prio = s->class->spec.prio;
+		s->req.volume = b->files[0].volume;
+		s->req.bytes = s->class->spec.bytes;
+		s->req.offset = b->files[0].begin + (uint64_t)s->page.page * s->req.bytes;
+		b->issued_bytes += s->req.bytes;
+		batch[n++] = &s->req;
+	}
+	return n;
+}
+
+uint64_t sp__feed_due(const struct sp__bench_feed *f, uint64_t now_ns)
+{
+	return f->load.over ? now_ns : f->load.due_ns;
+}
+
+static void figures(struct sp_policy *p)
+{
+	struct sp_policy_result *r = &p->result;
+	const struct sp_bench_result *b = &p->bench->result;
+	double seconds = (double)b->elapsed_ns / 1e9;
+
+	r->bench = b;
+	r->pages = p->feed.load.accessed - p->feed.accessed;
+	r->queries = p->feed.load.queries - p->feed.queries;
+	if (!b->elapsed_ns)
+		return;
+	r->pages_per_s = (double)r->pages / seconds;
+	r->bandwidth_bytes_per_s = r->pages_per_s * r->opts.page_bytes;
+	r->idle = (double)b->total.depth_ns[0] / (double)b->elapsed_ns;
+}
+
+int sp_policy_run(struct sp_policy **out, const struct sp_bench_opts *target,
+		  const struct sp_policy_opts *opts, struct sp_errinfo *err)
+{
+	struct sp_bench_opts bench = *target;
+	struct sp_policy *p;
+	int rc = check(target, opts, err);
+
+	*out = NULL;
+	if (rc)
+		return rc;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return sp__err(err, -ENOMEM, "open", "", -1);
+	p->result.opts = *opts;
+	make_classes(p);
+	bench.classes = p->classes;
+	bench.nclasses = p->nclasses;
+	bench.rate = 0;
+	bench.poisson = true;
+	bench.total_bytes = 0;
+	bench.interval_ns = 0;
+	rc = sp__bench_check(&bench, err);
+	if (rc == 0)
+		rc = sp__bench_run(&p->bench, &bench, plan, p, err);
+	if (p->bench) {
+		sp__bench_close(p->bench);
+		figures(p);
+		*out = p;
+	}
+	sp__pageload_close(&p->feed.load);
+	if (!p->bench)
+		free(p);
+	return rc;
+}
+
+const struct sp_policy_result *sp_policy_result(const struct sp_policy *policy)
+{
+	return &policy->result;
+}
+
+void sp_policy_free(struct sp_policy *p)
+{
+	if (!p)
+		return;
+	sp_bench_free(p->bench);
+	free(p);
+}

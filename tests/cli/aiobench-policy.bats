@@ -1,0 +1,98 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	aiobench=${AIOBENCH:-$BATS_TEST_DIRNAME/../../build/bin/aiobench}
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# value KEY [FILE]: of a report, the first number behind "KEY":
+value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n 1; }
+# values KEY: all of them, on one line.
+values() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" r.json | xargs; }
+
+@test "every load runs under every policy, the same every time" {
+	run -0 "$aiobench" policy --size=64M --runtime=5 --stats=r.json sim:linear
+	[[ $output == *"virtual time"* && $output == *"share of the time"* ]]
+	[ "$(value kind)" = '"policy"' ]
+	[ "$(values load)" = "scan scan scan range range range update update update update update" ]
+	[ "$(values submission | tr ' ' '\n' | sort | uniq -c | xargs)" = \
+		"2 adaptive 6 aggressive 3 conservative" ]
+	mv r.json first.json
+	"$aiobench" policy --size=64M --runtime=5 --stats=r.json sim:linear
+	cmp r.json first.json
+}
+
+@test "what is asked for is chosen" {
+	run -0 "$aiobench" policy --size=64M --runtime=1 --load=range,scan --submission=agg \
+		--priorities=no --critical=0 --stats=r.json sim:linear
+	[ "$(values load)" = "scan range" ]
+	[ "$(values submission)" = "aggressive aggressive" ]
+	[ "$(values priorities)" = "false false" ]
+	[[ $(values name) != *critical* ]]
+	run -0 "$aiobench" policy --size=64M --load=scan --submission=conservative --passes=1 \
+		--bs=4K --compute=1ms --priorities=yes --urgent=rt/2 --background=be/7 --stats=r.json sim:linear
+	[ "$(value pages)" = 16384 ]
+	[ "$(values prio)" = "rt/2 be/7" ]
+	[ "$(value passes)" = 1 ]
+}
+
+@test "while a slow query works nothing is outstanding" {
+	"$aiobench" policy --size=16M --load=scan --submission=con --passes=1 --critical=0 \
+		--compute=10ms --stats=r.json sim:linear,merge=no
+	# The first page, 4.6875 ms; then each page 10 ms.
+	[ "$(value elapsed_s)" = 10.2446875 ]
+	[[ $(value idle_share) == 0.531* ]]
+}
+
+@test "a file is made, used by all runs and removed" {
+	run -0 "$aiobench" policy --direct=0 --create=reserved --remove --size=8M --runtime=50ms \
+		--stats=r.json t
+	[ ! -e t ]
+	[ "$(values load)" = "scan scan scan range range range update update update update update" ]
+	[[ $output != *"requests failed"* ]]
+	run -0 "$aiobench" policy --direct=0 --create --size=8M --runtime=20ms --load=scan t
+	[ "$(stat -c %s t)" = 8388608 ]
+}
+
+@test "data are not overwritten unless that is allowed" {
+	head -c 8M /dev/zero > t
+	run -0 "$aiobench" policy --direct=0 --runtime=20ms --stats=r.json t
+	[ "$(values load)" = "scan scan scan range range range" ]
+	run -2 "$aiobench" policy --direct=0 --runtime=20ms --load=update t
+	[[ $output == *"its data would be lost"* ]]
+	cmp t <(head -c 8M /dev/zero)
+	run -0 "$aiobench" policy --direct=0 --runtime=20ms --load=update --overwrite t
+}
+
+@test "what makes no sense is refused with the reason" {
+	run -2 "$aiobench" policy
+	[[ $output == *"missing target"* ]]
+	run -2 "$aiobench" policy --load=walk sim:linear
+	[[ $output == *"walk"* ]]
+	run -2 "$aiobench" policy --load=scan --submission=adaptive sim:linear
+	[[ $output == *"nothing to run"* ]]
+	run -2 "$aiobench" policy --rw=write sim:linear
+	[[ $output == *"--load"* ]]
+	run -2 "$aiobench" policy --size=1M sim:linear
+	[[ $output == *"extents"* ]]
+	run -2 "$aiobench" policy --ioengine=sync --direct=0 --create --size=8M t
+	[[ $output == *"sync"* ]]
+	[ ! -e t ]
+	run -2 "$aiobench" run --load=scan sim:linear
+	[[ $output == *"policy"* ]]
+}
+
+@test "an interrupt ends the runs, and what was measured is told" {
+	"$aiobench" policy --direct=0 --create --size=8M --remove --runtime=30 --stats=r.json t \
+		> out 2> err &
+	sleep 0.7
+	kill -TERM $!
+	wait $!
+	[[ $(<out) == *"(stopped)"* ]]
+	[ "$(values load)" = scan ]
+	[ ! -e t ]
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * aiobench policy: loads of a database under several ways to submit requests,
+ * one after the other on the same target.
+ */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <stdnoreturn.h>
+#include <string.h>
+#include <unistd.h>
+#include <spindle/policy.h>
+#include "choice.h"
+#include "msg.h"
+#include "aiobench.h"
+
+#define RUNS_MAX 32
+
+enum option_key {
+	OPT_LOAD = 640,
+	OPT_SUBMISSION,
+	OPT_PRIORITIES,
+	OPT_HIGH,
+	OPT_LOW,
+	OPT_EXTENT,
+	OPT_AHEAD,
+	OPT_CLIENTS,
+	OPT_QUERY,
+	OPT_BATCH,
+	OPT_BUFFER,
+	OPT_STEAL,
+	OPT_FLOW,
+	OPT_PREFLUSH,
+	OPT_COMPUTE,
+	OPT_CRITICAL,
+	OPT_PASSES,
+};
+
+static const struct argp_option options[] = {
+	{ 0, 0, 0, 0,
+	  "Of policy (with --bs: the page, 16K; --iodepth: the most outstanding, 128):", 9 },
+	{ "load", OPT_LOAD, "LOAD,...", 0,
+	  "scan, range, update (default: all; no update of a target that may not be written to)",
+	  9 },
+	{ "submission", OPT_SUBMISSION, "WAY,...", 0, "conservative, aggressive, adaptive (all)",
+	  9 },
+	{ "priorities", OPT_PRIORITIES, "no|yes|both", 0,
+	  "Default: yes and no where it is not conservative", 9 },
+	{ "urgent", OPT_HIGH, "PRIO", 0, "Priority of what somebody waits for (be/0)", 9 },
+	{ "background", OPT_LOW, "PRIO", 0, "Priority of all else (idle)", 9 },
+	{ "extent", OPT_EXTENT, "N", 0, "Pages of an extent (64)", 9 },
+	{ "ahead", OPT_AHEAD, "N", 0, "Aggressive: extents asked for ahead (2)", 9 },
+	{ "clients", OPT_CLIENTS, "N", 0, "Range: queries at a time (4)", 9 },
+	{ "query", OPT_QUERY, "N", 0, "Range: pages of a query (1000)", 9 },
+	{ "batch", OPT_BATCH, "N", 0, "Range, aggressive: pages asked for at once (16)", 9 },
+	{ "buffer", OPT_BUFFER, "PERCENT", 0, "Update: of the table (75)", 9 },
+	{ "steal", OPT_STEAL, "N", 0, "Update: pages written for want of a frame (5)", 9 },
+	{ "flow", OPT_FLOW, "N", 0, "Update, aggressive: writes outstanding (32)", 9 },
+	{ "preflush", OPT_PREFLUSH, "TIME", 0, "Update, adaptive: from look to look (1)", 9 },
+	{ "compute", OPT_COMPUTE, "TIME", 0, "A query works so long on a page (50us)", 9 },
+	{ "critical", OPT_CRITICAL, "N", 0, "Critical reads a second (20)", 9 },
+	{ "passes", OPT_PASSES, "N", 0,
+	  "Until the table was gone through so often, or so many queries are done", 9 },
+	{ 0 },
+};
+
+static const struct choice loads[] = { { "scan", SP_POLICY_SCAN },
+				       { "range", SP_POLICY_RANGE },
+				       { "update", SP_POLICY_UPDATE },
+				       { NULL, 0 } };
+static const struct choice submissions[] = { { "conservative", SP_POLICY_CONSERVATIVE },
+					     { "aggressive", SP_POLICY_AGGRESSIVE },
+					     { "adaptive", SP_POLICY_ADAPTIVE },
+					     { NULL, 0 } };
+enum { NO, YES, BOTH };
+static const struct choice answers[] = {
+	{ "no", NO }, { "yes", YES }, { "both", BOTH }, { NULL, 0 }
+};
+
+/* Words of a list, as bits. */
+static unsigned list_value(const char *option, const char *text, const struct choice *words)
+{
+	char *copy = strdup(text), *rest = copy, *word;
+	unsigned bits = 0;
+
+	if (!copy)
+		die("memory exhausted");
+	while ((word = strsep(&rest, ",")) != NULL)
+		bits |= 1u << choice_option(option, word, words, 2);
+	free(copy);
+	return bits;
+}
+
+static unsigned count_value(const char *option, const char *text, double max)
+{
+	return (unsigned)number_value(option, text, 1, max);
+}
+
+static error_t parse_table(int key, char *arg, struct sp_policy_opts *p)
+{
+	switch (key) {
+	case OPT_EXTENT:
+		p->extent_pages = count_value("--extent", arg, 65536);
+		return 0;
+	case OPT_AHEAD:
+		p->ahead = count_value("--ahead", arg, 256);
+		return 0;
+	case OPT_CLIENTS:
+		p->clients = count_value("--clients", arg, 4096);
+		return 0;
+	case OPT_QUERY:
+		p->query_pages = count_value("--query", arg, 1e9);
+		return 0;
+	case OPT_BATCH:
+		p->batch = count_value("--batch", arg, 4096);
+		return 0;
+	case OPT_BUFFER:
+		p->buffer = percent_value("--buffer", arg);
+		return 0;
+	case OPT_STEAL:
+		p->steal = count_value("--steal", arg, 1e6);
+		return 0;
+	case OPT_FLOW:
+		p->flow = count_value("--flow", arg, SP_BENCH_DEPTH_MAX);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct policy_options *o = &((struct load_options *)state->input)->policy;
+	struct sp_policy_opts *p = &o->policy;
+
+	o->said |= key >= OPT_LOAD && key <= OPT_PASSES;
+	switch (key) {
+	case OPT_LOAD:
+		o->loads = list_value("--load", arg, loads);
+		return 0;
+	case OPT_SUBMISSION:
+		o->submissions = list_value("--submission", arg, submissions);
+		return 0;
+	case OPT_PRIORITIES:
+		o->priorities = 1 + choice_option("--priorities", arg, answers, 2);
+		return 0;
+	case OPT_HIGH:
+		p->high_prio = prio_value("--urgent", arg);
+		return 0;
+	case OPT_LOW:
+		p->low_prio = prio_value("--background", arg);
+		return 0;
+	case OPT_PREFLUSH:
+		p->preflush_ns = time_value("--preflush", arg);
+		return 0;
+	case OPT_COMPUTE:
+		p->compute_ns = time_value("--compute", arg);
+		return 0;
+	case OPT_CRITICAL:
+		p->critical_rate = number_value("--critical", arg, 0, 1e6);
+		return 0;
+	case OPT_PASSES:
+		p->passes = count_value("--passes", arg, 1e6);
+		return 0;
+	default:
+		return parse_table(key, arg, p);
+	}
+}
+
+const struct argp policy_argp = { options, parse, 0, 0, 0, 0, 0 };
+
+/* What was asked for of the load that a policy replaces. */
+static void refuse_others(const struct load_options *o)
+{
+	if (o->nclass_text || o->distribution || o->plain.stride_bytes || o->mix >= 0 ||
+	    o->plain.reads < 1 || o->plain.pattern != SP_BENCH_RANDOM || o->bench.rate > 0 ||
+	    o->bench.total_bytes || o->bench.interval_ns)
+		die("policy: the load is that of --load; --rw, --class, rates and the like are not "
+		    "for it");
+	if (o->bench.ntargets != 1)
+		die("policy: one target");
+}
+
+struct runs {
+	struct load_options *o;
+	struct sp_policy *policies[RUNS_MAX];
+	size_t n;
+	bool created;
+	int rc;
+	struct sp_errinfo err;
+};
+
+static void one_run(struct runs *r, enum sp_policy_load load, enum sp_policy_submission submission,
+		    bool priorities)
+{
+	struct sp_bench_opts bench = r->o->bench;
+	struct sp_policy_opts policy = r->o->policy.policy;
+	struct sp_policy *p;
+
+	if (interrupted || r->rc < 0)
+		return;
+	policy.load = load;
+	policy.submission = submission;
+	policy.priorities = priorities;
+	bench.remove = false;
+	if (r->created) {
+		bench.create = SP_BENCH_CREATE_NO;
+		bench.overwrite = true;
+	}
+	r->err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	r->rc = sp_policy_run(&p, &bench, &policy, &r->err);
+	if (!p)
+		return;
+	r->created |= bench.create != SP_BENCH_CREATE_NO;
+	r->policies[r->n++] = p;
+}
+
+/* Each asked for; by default priorities only where a policy needs them. */
+static void run_load(struct runs *r, enum sp_policy_load load)
+{
+	const struct policy_options *o = &r->o->policy;
+
+	for (int s = SP_POLICY_CONSERVATIVE; s <= SP_POLICY_ADAPTIVE; s++) {
+		int how = o->priorities			? (int)o->priorities - 1
+			  : s == SP_POLICY_CONSERVATIVE ? NO
+							: BOTH;
+
+		if (!(o->submissions & 1u << s) ||
+		    (s == SP_POLICY_ADAPTIVE && load != SP_POLICY_UPDATE))
+			continue;
+		if (how != YES)
+			one_run(r, load, (enum sp_policy_submission)s, false);
+		if (how != NO)
+			one_run(r, load, (enum sp_policy_submission)s, true);
+	}
+}
+
+static unsigned default_loads(const struct load_options *o)
+{
+	bool may_write =
+		o->bench.create || o->bench.overwrite || !strncmp(o->bench.targets[0], "sim:", 4);
+
+	return 1u << SP_POLICY_SCAN | 1u << SP_POLICY_RANGE |
+	       (may_write ? 1u << SP_POLICY_UPDATE : 0);
+}
+
+int command_policy(struct load_options *o)
+{
+	static struct runs r;
+	struct policy_options *p = &o->policy;
+	struct sp_report *report;
+
+	refuse_others(o);
+	if (!o->runtime_given && p->policy.passes)
+		o->bench.runtime_ns = 0;
+	if (o->bytes_given)
+		p->policy.page_bytes = o->plain.bytes;
+	if (!p->loads)
+		p->loads = default_loads(o);
+	if (!p->submissions)
+		p->submissions = ~0u;
+	r.o = o;
+	catch_signals();
+	for (int load = SP_POLICY_SCAN; load <= SP_POLICY_UPDATE; load++)
+		if (p->loads & 1u << load)
+			run_load(&r, (enum sp_policy_load)load);
+	if (r.created && o->bench.remove)
+		unlink(o->bench.targets[0]);
+	if (!r.n && r.rc < 0)
+		die_of(r.rc, &r.err);
+	if (!r.n && !interrupted)
+		die("policy: nothing to run: only an update has adaptive submission");
+	report = sp_report_policy(&o->bench, (const struct sp_policy *const *)r.policies, r.n);
+	write_report(o, report);
+	sp_report_free(report);
+	while (r.n)
+		sp_policy_free(r.policies[--r.n]);
+	if (r.rc < 0)
+		die_of(r.rc, &r.err);
+	return 0;
+}
