@@ -3,6 +3,7 @@
  * The watch: a sample at each of a series of moments.  Between two of them the
  * thread sleeps, so that watching costs little; a moment that has passed
  * before it woke up is missed, and the sample before stands for that time too.
+ * Of a trace changes are taken as they are told, some time later.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,10 +12,12 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "bench/watch.h"
+#include "bench/watch_trace.h"
 
 #define RATE_DEFAULT 1000
 #define RATE_MAX 1e6
 #define REFRESH_NS 1000000000
+#define TRACE_NS 20000000
 
 struct tally {
 	uint64_t begin_ns; /* clock */
@@ -99,6 +102,13 @@ static void tell_interval(struct sp_watch *w, uint64_t now_ns)
 	restart(w, &w->interval, now_ns);
 }
 
+static void maybe_tell(struct sp_watch *w, uint64_t now_ns)
+{
+	if (w->opts.interval_ns && w->opts.interval &&
+	    now_ns - w->interval.begin_ns >= w->opts.interval_ns)
+		tell_interval(w, now_ns);
+}
+
 static void sleep_until(uint64_t ns)
 {
 	struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000),
@@ -158,13 +168,45 @@ static void watch(struct sp_watch *w)
 				rc = -ENOENT;
 			refresh_ns = now_ns + REFRESH_NS;
 		}
-		if (w->opts.interval_ns && w->opts.interval &&
-		    now_ns - w->interval.begin_ns >= w->opts.interval_ns)
-			tell_interval(w, now_ns);
+		maybe_tell(w, now_ns);
 	}
 	w->result.ended = rc < 0;
 	if (w->opts.interval_ns && w->opts.interval && w->at_ns > w->interval.begin_ns)
 		tell_interval(w, w->at_ns);
+}
+
+static void change(void *arg, uint64_t ns, uint64_t outstanding)
+{
+	struct sp_watch *w = arg;
+
+	if (ns < w->begin_ns)
+		ns = w->begin_ns;
+	hold(w, ns);
+	w->depth = outstanding < SP_WATCH_DEPTH_MAX ? (unsigned)outstanding : SP_WATCH_DEPTH_MAX;
+	count(&w->whole, w->depth);
+	count(&w->interval, w->depth);
+}
+
+static int watch_trace(struct sp_watch *w, struct sp_errinfo *err)
+{
+	uint64_t now_ns = sp__now_ns();
+	int rc = 0;
+
+	w->begin_ns = w->at_ns = now_ns;
+	restart(w, &w->whole, now_ns);
+	restart(w, &w->interval, now_ns);
+	while (rc == 0 && !over(w, now_ns)) {
+		sleep_until(now_ns + TRACE_NS);
+		now_ns = sp__now_ns();
+		rc = sp__tracer_read(w->watched.tracer, now_ns, change, w);
+		hold(w, now_ns);
+		maybe_tell(w, now_ns);
+	}
+	w->result.ended = rc == -ENOENT;
+	w->result.missed = sp__tracer_lost(w->watched.tracer);
+	if (w->opts.interval_ns && w->opts.interval && w->at_ns > w->interval.begin_ns)
+		tell_interval(w, w->at_ns);
+	return rc && rc != -ENOENT ? sp__err(err, rc, "read", w->opts.target, -1) : 0;
 }
 
 static unsigned quantile(const struct sp_watch *w, double q)
@@ -225,14 +267,15 @@ int sp_watch_run(struct sp_watch **out, const struct sp_watch_opts *opts, struct
 		return sp__err(err, -ENOMEM, "open", opts->target, -1);
 	w->opts = *opts;
 	rc = sp__watched_open(&w->watched, opts, err);
-	if (rc == 0)
-		rc = begin(w, err);
+	if (rc == 0 && w->watched.tracer)
+		rc = watch_trace(w, err);
+	else if (rc == 0 && (rc = begin(w, err)) == 0)
+		watch(w);
 	if (rc) {
 		sp__watched_close(&w->watched);
 		free(w);
 		return rc;
 	}
-	watch(w);
 	figures(w);
 	w->result.cpu_ns = sp__clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 	sp__watched_close(&w->watched);
@@ -252,7 +295,7 @@ void sp_watch_free(struct sp_watch *watch)
 
 const char *sp_watch_source_name(enum sp_watch_source source)
 {
-	static const char *const names[] = { "auto", "stat", "inflight", "fdinfo" };
+	static const char *const names[] = { "auto", "stat", "inflight", "fdinfo", "trace" };
 
 	return names[source];
 }
@@ -264,6 +307,7 @@ const char *sp_watch_source_about(enum sp_watch_source source)
 		"requests in the device's queue, those in the scheduler too",
 		"requests that the driver was given",
 		"operations that io_uring took and has not completed",
+		"block requests from their beginning to their end, each of them",
 	};
 
 	return about[source];

@@ -24,12 +24,15 @@ bool sp__watch_parse_stat(const char *text, struct sp__diskstat *s);
 bool sp__watch_parse_inflight(const char *text, uint64_t *outstanding);
 bool sp__watch_parse_fdinfo(const char *text, uint64_t *outstanding);
 
+struct sp__tracer;
+
 struct sp__watched {
 	enum sp_watch_source source;
 	char name[64];
 	/* A device: its file. */
 	int fd;
-	struct sp__diskstat stat; /* at the last sample */
+	struct sp__tracer *tracer; /* of either, or NULL */
+	struct sp__diskstat stat;  /* at the last sample */
 	/* A process: its rings. */
 	char dir[PATH_MAX]; /* in /proc */
 	size_t nrings;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "bench/watch.h"
+#include "bench/watch_trace.h"
 
 #define FIELDS_MAX 17
 
@@ -86,12 +87,23 @@ bool sp__watch_parse_fdinfo(const char *text, uint64_t *outstanding)
 	return true;
 }
 
+static const char *sys_root(const struct sp_watch_opts *o)
+{
+	return o->sys ? o->sys : "/sys";
+}
+
 static int open_device(struct sp__watched *w, const struct sp_watch_opts *o,
 		       const struct sp__sysdev *d, struct sp_errinfo *err)
 {
 	const char *slash = strrchr(d->part_dir, '/');
 	char path[PATH_MAX];
 
+	if (o->source == SP_WATCH_TRACE) {
+		w->source = SP_WATCH_TRACE;
+		snprintf(w->name, sizeof(w->name), "%s", d->name);
+		return sp__tracer_open(&w->tracer, sys_root(o), d->major << 20 | d->minor, NULL,
+				       err);
+	}
 	w->source = o->source == SP_WATCH_INFLIGHT ? SP_WATCH_INFLIGHT : SP_WATCH_STAT;
 	snprintf(w->name, sizeof(w->name), "%.63s", slash ? slash + 1 : d->part_dir);
 	if (snprintf(path, sizeof(path), "%s/%s", d->part_dir,
@@ -160,21 +172,25 @@ static int open_process(struct sp__watched *w, const struct sp_watch_opts *o,
 	if (snprintf(w->dir, sizeof(w->dir), "%s/%s", o->proc ? o->proc : "/proc", o->target) >=
 	    PATH_MAX)
 		return sp__err(err, -ENAMETOOLONG, "open", o->target, -1);
-	rc = find_rings(w);
-	if (rc == -ENOENT)
+	if (access(w->dir, F_OK))
 		return sp__errf(err, -ESRCH, "open", o->target, -1, "there is no such process");
+	if (o->source == SP_WATCH_TRACE) {
+		w->source = SP_WATCH_TRACE;
+		return sp__tracer_open(&w->tracer, sys_root(o), 0, w->dir, err);
+	}
+	rc = find_rings(w);
 	if (rc)
 		return sp__err(err, rc, "open", o->target, -1);
 	if (!w->nrings)
 		return sp__errf(err, SP_EUNSUP, "open", o->target, -1,
 				"has no io_uring that can be read, and nothing else of a process "
-				"tells (watch the device that it uses)");
+				"tells (watch the device that it uses, or --source=trace)");
 	return 0;
 }
 
 static int find_device(struct sp__sysdev *d, const struct sp_watch_opts *o, struct sp_errinfo *err)
 {
-	const char *sys = o->sys ? o->sys : "/sys";
+	const char *sys = sys_root(o);
 	struct stat st;
 	int rc;
 
@@ -196,7 +212,8 @@ int sp__watched_open(struct sp__watched *w, const struct sp_watch_opts *o, struc
 	int rc;
 
 	*w = (struct sp__watched){ .fd = -1 };
-	if (o->source != SP_WATCH_AUTO && (o->source == SP_WATCH_FDINFO) != process)
+	if (o->source != SP_WATCH_AUTO && o->source != SP_WATCH_TRACE &&
+	    (o->source == SP_WATCH_FDINFO) != process)
 		return sp__errf(err, SP_EUNSUP, "open", o->target, -1, "has no source \"%s\"",
 				sp_watch_source_name(o->source));
 	if (process)
@@ -209,6 +226,7 @@ void sp__watched_close(struct sp__watched *w)
 {
 	if (w->fd >= 0)
 		close(w->fd);
+	sp__tracer_close(w->tracer);
 	for (size_t i = 0; i < w->nrings; i++)
 		close(w->rings[i].fd);
 }

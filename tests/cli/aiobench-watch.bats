@@ -54,6 +54,15 @@ device()
 	[ "$(value rings)" = 1 ]
 }
 
+@test "every request is traced where that can be had" {
+	d=$(device)
+	[ -n "$d" ] || skip "no block device here"
+	run "$aiobench" watch --source=trace --runtime=100ms --stats=r.json "$d"
+	[ "$status" = 0 ] || skip "no trace here: $output"
+	[ "$(value source)" = '"trace"' ]
+	[ -z "$(find /sys/kernel/tracing/instances -mindepth 1 -maxdepth 1 -name "spindle-*")" ]
+}
+
 @test "who interrupts it gets the report, and it ends with the process" {
 	d=$(device)
 	[ -n "$d" ] || skip "no block device here"

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "bench/watch.h"
+#include "bench/watch_trace.h"
 #include "tap.h"
 
 static char root[] = "/tmp/watch-XXXXXX";
@@ -229,6 +230,147 @@ static void known_depth(unsigned n)
 	close(ends[0]);
 }
 
+/* A ring buffer's page, word by word. */
+static unsigned char page[512];
+static size_t page_bytes;
+
+static void put_word(uint32_t v)
+{
+	memcpy(page + page_bytes, &v, 4);
+	page_bytes += 4;
+}
+
+static void put_event(unsigned type, uint32_t delta)
+{
+	put_word(delta << 5 | type);
+}
+
+static void begin_page(uint64_t ns)
+{
+	memset(page, 0, sizeof(page));
+	memcpy(page, &ns, 8);
+	page_bytes = 16;
+}
+
+static bool end_page(uint32_t flags, bool *lost, sp__tracepage_fn *fn, void *arg)
+{
+	uint32_t used = (uint32_t)(page_bytes - 16) | flags;
+
+	memcpy(page + 8, &used, 4);
+	return sp__tracepage_parse(page, page_bytes, lost, fn, arg);
+}
+
+struct seen {
+	size_t n;
+	uint64_t ns[8];
+	uint32_t first[8];
+	size_t bytes[8];
+};
+
+static void see(void *arg, uint64_t ns, const unsigned char *data, size_t bytes)
+{
+	struct seen *s = arg;
+
+	s->ns[s->n] = ns;
+	memcpy(&s->first[s->n], data, 4);
+	s->bytes[s->n++] = bytes;
+}
+
+static void pages(void)
+{
+	struct seen s = { 0 };
+	bool lost = true, good;
+
+	begin_page(1000);
+	put_event(2, 5); /* two words */
+	put_word(11);
+	put_word(12);
+	put_event(30, 3); /* a long time */
+	put_word(1);
+	put_event(0, 7); /* its length behind it */
+	put_word(4 + 10);
+	put_word(21);
+	put_word(22);
+	put_word(23);
+	put_event(29, 1); /* thrown away */
+	put_word(8);
+	put_word(0);
+	put_event(1, 0);
+	put_word(31);
+	put_event(31, 9); /* a stamp */
+	put_word(2);
+	put_event(1, 1);
+	put_word(41);
+	put_event(29, 0); /* the end */
+	put_word(99);
+	good = end_page(0, &lost, see, &s);
+	ok(good && !lost && s.n == 4, "events of a page are found between what is none");
+	ok(s.ns[0] == 1005 && s.ns[1] == 1005 + (1u << 27) + 3 + 7 && s.ns[2] == s.ns[1] + 1 &&
+		   s.ns[3] == (2u << 27) + 10,
+	   "each with its moment");
+	ok(s.first[0] == 11 && s.bytes[0] == 8 && s.first[1] == 21 && s.bytes[1] == 12 &&
+		   s.first[2] == 31 && s.first[3] == 41,
+	   "and its bytes");
+	begin_page(0);
+	ok(end_page(1u << 31, &lost, see, &s) && lost && s.n == 4, "a page after a gap says so");
+	put_event(5, 0);
+	put_word(0);
+	ok(!end_page(0, &lost, see, &s), "an event longer than its page is refused");
+	begin_page(0);
+	put_event(0, 0);
+	put_word(2);
+	ok(!end_page(0, &lost, see, &s), "or one shorter than its length");
+	page[8] = 0xff;
+	ok(!sp__tracepage_parse(page, 24, &lost, see, &s) &&
+		   !sp__tracepage_parse(page, 15, &lost, see, &s),
+	   "or a page that is not all there");
+}
+
+static void formats(void)
+{
+	static const char format[] =
+		"name: block_io_start\nID: 2101\nformat:\n"
+		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n"
+		"\tfield:dev_t dev;\toffset:8;\tsize:4;\tsigned:0;\n"
+		"\tfield:sector_t sector;\toffset:16;\tsize:8;\tsigned:0;\n"
+		"\tfield:unsigned int nr_sector;\toffset:24;\tsize:4;\tsigned:0;\n"
+		"\tfield:char rwbs[10];\toffset:34;\tsize:10;\tsigned:0;\n";
+	struct sp__tracefield f;
+	unsigned id;
+
+	ok(sp__traceformat_id(format, &id) && id == 2101, "an event has its number");
+	ok(sp__traceformat_field(format, "sector", &f) && f.offset == 16 && f.bytes == 8 &&
+		   sp__traceformat_field(format, "nr_sector", &f) && f.offset == 24,
+	   "and its fields, by their whole names");
+	ok(!sp__traceformat_field(format, "bytes", &f) && !sp__traceformat_id("ID: x", &id),
+	   "or not");
+}
+
+/* Requests of our own, if the system may be traced. */
+static void traced(void)
+{
+	const char *name = "a process that asks for nothing has nothing outstanding";
+	const struct sp_watch_result *r;
+	char pid[16];
+
+	plant("proc/4711/task/4711/x", "");
+	reset("4711");
+	opts.source = SP_WATCH_TRACE;
+	ok(try() == SP_EUNSUP && strstr(err.text, "no tracefs"),
+	   "a system without a trace says so");
+	snprintf(pid, sizeof(pid), "%d", (int)getpid());
+	reset(pid);
+	opts.sys = opts.proc = NULL;
+	opts.source = SP_WATCH_TRACE;
+	if (try()) {
+		skip(name, "no trace can be had here");
+		return;
+	}
+	r = sp_watch_result(watch);
+	ok(r->depth_max == 0 && r->depth_ns[0] == r->elapsed_ns && r->elapsed_ns >= 30000000, "%s",
+	   name);
+}
+
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *f)
 {
 	(void)st, (void)type, (void)f;
@@ -246,6 +388,9 @@ int main(void)
 	changes();
 	processes();
 	known_depth(37);
+	pages();
+	formats();
+	traced();
 	sp_watch_free(watch);
 	nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	return done();

@@ -18,18 +18,19 @@ enum { OPT_SOURCE = 576, OPT_RATE };
 static const struct argp_option options[] = {
 	{ 0, 0, 0, 0, "Of watch:", 8 },
 	{ "source", OPT_SOURCE, "NAME", 0,
-	  "auto (default), stat, inflight: of a device; fdinfo: of a process", 8 },
+	  "auto (default); stat, inflight: of a device; fdinfo: of a process; trace: of either",
+	  8 },
 	{ "sample_rate", OPT_RATE, "N", 0, "Samples a second (1000)", 8 },
 	{ 0 },
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	static const struct choice sources[] = { { "auto", SP_WATCH_AUTO },
-						 { "stat", SP_WATCH_STAT },
-						 { "inflight", SP_WATCH_INFLIGHT },
-						 { "fdinfo", SP_WATCH_FDINFO },
-						 { NULL, 0 } };
+	static const struct choice sources[] = {
+		{ "auto", SP_WATCH_AUTO },	   { "stat", SP_WATCH_STAT },
+		{ "inflight", SP_WATCH_INFLIGHT }, { "fdinfo", SP_WATCH_FDINFO },
+		{ "trace", SP_WATCH_TRACE },	   { NULL, 0 }
+	};
 	struct load_options *o = state->input;
 
 	switch (key) {

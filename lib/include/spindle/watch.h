@@ -14,8 +14,13 @@
  *   fdinfo    a process: operations that its io_uring rings took and have not
  *             completed (/proc/PID/fdinfo), of whatever kind; of those that
  *             complete several times nothing sensible
+ *   trace     a whole device, or a process: block requests from their beginning
+ *             to their end (/sys/kernel/tracing), each of them; those of a
+ *             process are those that its own threads begin, with whatever
+ *             system call, but not what is written back later
  *
- * A sample stands for the time until the next one.
+ * A sample stands for the time until the next one; trace has none, but knows
+ * each change.  It costs the system some time for every request.
  *
  * Source: Hall & Bonnet 2005, section 3 (figures 2 and 4 to 6).
  *
@@ -38,6 +43,7 @@ enum sp_watch_source {
 	SP_WATCH_STAT,
 	SP_WATCH_INFLIGHT,
 	SP_WATCH_FDINFO,
+	SP_WATCH_TRACE,
 };
 
 struct sp_watch_interval {
@@ -67,8 +73,9 @@ struct sp_watch_result {
 	bool stopped;	     /* told to */
 	unsigned rings;	     /* fdinfo: at most so many at once */
 	uint64_t elapsed_ns; /* from the first sample to the last */
-	uint64_t samples;
-	uint64_t missed; /* moments at which none could be taken in time, or read */
+	uint64_t samples;    /* trace: changes */
+	uint64_t
+		missed; /* trace: times at which events were lost; else moments at which none could be taken in time, or read */
 	uint64_t cpu_ns; /* of the thread that watched */
 	double depth_mean;
 	double depth_mean_exact; /* negative if unknown */

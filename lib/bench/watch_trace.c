@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every request from block_io_start to block_io_done, which is what the
+ * statistics of a device count too.  A request that is merged into another one
+ * ends there (block_rq_merge), and one that grows at its front begins at
+ * another sector from then on (block_bio_frontmerge).
+ *
+ * Each processor has a ring buffer of its own.  All of them are read, and the
+ * events sorted by their moments (clock "mono"); those after the beginning of
+ * the reading are kept for the next time, because an earlier one may still come
+ * from another processor.
+ *
+ * What is outstanding is a multiset of (device, sector): several requests may
+ * be for the same place.  The end of a request whose beginning was not seen is
+ * passed over.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "base/rng.h"
+#include "bench/sysdev.h"
+#include "bench/watch_trace.h"
+
+#define PAGE_BYTES 65536 /* pages are 4 KiB where nobody has changed that */
+#define BUFFER_KB "4096"
+#define THREADS_MAX 4096
+
+enum kind { START, DONE, MERGE, FRONT, KINDS };
+
+static const char *const event_names[KINDS] = { "block_io_start", "block_io_done", "block_rq_merge",
+						"block_bio_frontmerge" };
+
+struct event {
+	uint64_t ns, sector;
+	unsigned dev, sectors;
+	int pid;
+	enum kind kind;
+};
+
+struct place {
+	uint64_t sector;
+	unsigned dev, count; /* count 0: free, or was used */
+	bool used;
+};
+
+struct sp__tracer {
+	char dir[PATH_MAX]; /* our instance */
+	const char *process, *sys;
+	unsigned dev;
+	unsigned part, part_of; /* the last part of a device that was seen */
+	int *threads;		/* of the process */
+	size_t nthreads;
+	int *cpu;
+	size_t ncpus;
+	struct {
+		unsigned id;
+		struct sp__tracefield dev, sector, sectors;
+	} kind[KINDS];
+	struct event *events;
+	size_t n, cap;
+	struct place *places; /* a power of 2 of them */
+	size_t nplaces, nused;
+	uint64_t outstanding, lost;
+	bool no_memory;
+	unsigned char page[PAGE_BYTES];
+};
+
+static int put(const char *dir, const char *name, const char *text)
+{
+	char path[PATH_MAX];
+	int fd, rc = 0;
+
+	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, strlen(text)) < 0)
+		rc = -errno;
+	close(fd);
+	return rc;
+}
+
+static int open_event(struct sp__tracer *t, enum kind k)
+{
+	char name[64], text[8192];
+	int rc = 0;
+
+	snprintf(name, sizeof(name), "events/block/%s/format", event_names[k]);
+	if (!sp__sys_text(t->dir, name, text, sizeof(text)))
+		return -ENOENT;
+	if (!sp__traceformat_id(text, &t->kind[k].id) ||
+	    !sp__traceformat_field(text, "dev", &t->kind[k].dev) || t->kind[k].dev.bytes != 4 ||
+	    !sp__traceformat_field(text, "sector", &t->kind[k].sector) ||
+	    t->kind[k].sector.bytes != 8 ||
+	    !sp__traceformat_field(text, "nr_sector", &t->kind[k].sectors) ||
+	    t->kind[k].sectors.bytes != 4)
+		return SP_EUNSUP;
+	/* Merges name the part of a device, requests the whole. */
+	if (!t->process && k != FRONT) {
+		snprintf(name, sizeof(name), "events/block/%s/filter", event_names[k]);
+		snprintf(text, sizeof(text), "dev == %u", t->dev);
+		rc = put(t->dir, name, text);
+	}
+	snprintf(name, sizeof(name), "events/block/%s/enable", event_names[k]);
+	return rc ? rc : put(t->dir, name, "1");
+}
+
+static int open_cpus(struct sp__tracer *t)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	for (unsigned i = 0;; i++) {
+		int *cpu;
+
+		if (snprintf(path, sizeof(path), "%s/per_cpu/cpu%u/trace_pipe_raw", t->dir, i) >=
+		    PATH_MAX)
+			return -ENAMETOOLONG;
+		fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		if (fd < 0)
+			return errno == ENOENT && i ? 0 : -errno;
+		cpu = reallocarray(t->cpu, t->ncpus + 1, sizeof(*cpu));
+		if (!cpu) {
+			close(fd);
+			return -ENOMEM;
+		}
+		t->cpu = cpu;
+		t->cpu[t->ncpus++] = fd;
+	}
+}
+
+static int find_threads(struct sp__tracer *t)
+{
+	char path[PATH_MAX];
+	struct dirent *e;
+	DIR *d;
+
+	if (snprintf(path, sizeof(path), "%s/task", t->process) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	d = opendir(path);
+	if (!d)
+		return -errno;
+	t->nthreads = 0;
+	while ((e = readdir(d)) != NULL && t->nthreads < THREADS_MAX)
+		if (isdigit((unsigned char)e->d_name[0]))
+			t->threads[t->nthreads++] = atoi(e->d_name);
+	closedir(d);
+	return 0;
+}
+
+static int start(struct sp__tracer *t)
+{
+	int rc = put(t->dir, "trace_clock", "mono");
+
+	rc = rc ? rc : put(t->dir, "buffer_size_kb", BUFFER_KB);
+	for (int k = 0; rc == 0 && k < KINDS; k++)
+		rc = open_event(t, (enum kind)k);
+	if (rc == 0 && t->process)
+		rc = find_threads(t);
+	rc = rc ? rc : open_cpus(t);
+	return rc ? rc : put(t->dir, "tracing_on", "1");
+}
+
+int sp__tracer_open(struct sp__tracer **out, const char *sys, unsigned dev, const char *process,
+		    struct sp_errinfo *err)
+{
+	struct sp__tracer *t = calloc(1, sizeof(*t));
+	char tracing[PATH_MAX];
+	int rc;
+
+	if (!t)
+		return sp__err(err, -ENOMEM, "open", sys, -1);
+	snprintf(tracing, sizeof(tracing), "%.4000s/kernel/tracing", sys);
+	t->sys = sys;
+	t->dev = dev;
+	t->process = process;
+	t->nplaces = 1024;
+	t->places = calloc(t->nplaces, sizeof(*t->places));
+	t->threads = calloc(THREADS_MAX, sizeof(*t->threads));
+	rc = t->places && t->threads ? 0 : -ENOMEM;
+	if (rc == 0 && !sp__sys_exists(tracing, "events/block"))
+		rc = sp__errf(err, SP_EUNSUP, "open", tracing, -1,
+			      "there is no tracefs that can be read");
+	if (rc == 0 && snprintf(t->dir, sizeof(t->dir), "%s/instances/spindle-%d", tracing,
+				(int)getpid()) >= PATH_MAX)
+		rc = -ENAMETOOLONG;
+	if (rc == 0 && mkdir(t->dir, 0700))
+		rc = -errno;
+	if (rc) {
+		*t->dir = '\0';
+		sp__tracer_close(t);
+		return sp__err(err, rc, "open", tracing, -1);
+	}
+	rc = start(t);
+	if (rc) {
+		sp__tracer_close(t);
+		return rc == -ENOENT ? sp__errf(err, SP_EUNSUP, "open", tracing, -1,
+						"the kernel has no events block_io_start and the "
+						"like")
+				     : sp__err(err, rc, "open", tracing, -1);
+	}
+	*out = t;
+	return 0;
+}
+
+void sp__tracer_close(struct sp__tracer *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->ncpus; i++)
+		close(t->cpu[i]);
+	if (*t->dir)
+		rmdir(t->dir);
+	free(t->cpu);
+	free(t->threads);
+	free(t->events);
+	free(t->places);
+	free(t);
+}
+
+uint64_t sp__tracer_lost(const struct sp__tracer *t)
+{
+	return t->lost;
+}
+
+static void take_event(void *arg, uint64_t ns, const unsigned char *data, size_t bytes)
+{
+	struct sp__tracer *t = arg;
+	struct event e = { .ns = ns };
+	uint16_t id;
+	int k = 0;
+
+	if (bytes < 8)
+		return;
+	memcpy(&id, data, sizeof(id));
+	while (k < KINDS && t->kind[k].id != id)
+		k++;
+	if (k == KINDS || t->kind[k].dev.offset + 4 > bytes ||
+	    t->kind[k].sector.offset + 8 > bytes || t->kind[k].sectors.offset + 4 > bytes)
+		return;
+	e.kind = (enum kind)k;
+	memcpy(&e.pid, data + 4, 4);
+	memcpy(&e.dev, data + t->kind[k].dev.offset, 4);
+	memcpy(&e.sector, data + t->kind[k].sector.offset, 8);
+	memcpy(&e.sectors, data + t->kind[k].sectors.offset, 4);
+	if (t->n == t->cap) {
+		size_t cap = t->cap ? t->cap * 2 : 4096;
+		struct event *all = reallocarray(t->events, cap, sizeof(*all));
+
+		if (!all) {
+			t->no_memory = true;
+			return;
+		}
+		t->events = all;
+		t->cap = cap;
+	}
+	t->events[t->n++] = e;
+}
+
+static int read_cpu(struct sp__tracer *t, int fd)
+{
+	for (;;) {
+		ssize_t n = read(fd, t->page, sizeof(t->page));
+		bool lost = false;
+
+		if (n <= 0)
+			return n == 0 || errno == EAGAIN || errno == EINTR ? 0 : -errno;
+		if (!sp__tracepage_parse(t->page, (size_t)n, &lost, take_event, t))
+			return SP_EFORMAT;
+		t->lost += lost;
+	}
+}
+
+static int by_moment(const void *a, const void *b)
+{
+	const struct event *x = a, *y = b;
+
+	return x->ns < y->ns ? -1 : x->ns > y->ns;
+}
+
+static struct place *find_place(const struct sp__tracer *t, unsigned dev, uint64_t sector)
+{
+	size_t i = sp__mix64(sector * 31 + dev) & (t->nplaces - 1);
+
+	while (t->places[i].used && (t->places[i].sector != sector || t->places[i].dev != dev))
+		i = (i + 1) & (t->nplaces - 1);
+	return &t->places[i];
+}
+
+/* Places that were used and are free again go; there is room for twice as many. */
+static bool rebuild(struct sp__tracer *t)
+{
+	struct place *old = t->places;
+	size_t n = t->nplaces, live = 0;
+
+	for (size_t i = 0; i < n; i++)
+		live += old[i].count > 0;
+	while (t->nplaces < 4 * (live + 256))
+		t->nplaces *= 2;
+	t->places = calloc(t->nplaces, sizeof(*t->places));
+	if (!t->places) {
+		t->places = old;
+		t->nplaces = n;
+		return false;
+	}
+	t->nused = live;
+	for (size_t i = 0; i < n; i++)
+		if (old[i].count)
+			*find_place(t, old[i].dev, old[i].sector) = old[i];
+	free(old);
+	return true;
+}
+
+static void add(struct sp__tracer *t, unsigned dev, uint64_t sector)
+{
+	struct place *p;
+
+	if (t->nused * 2 >= t->nplaces && !rebuild(t)) {
+		t->no_memory = true;
+		return;
+	}
+	p = find_place(t, dev, sector);
+	t->nused += !p->used;
+	*p = (struct place){ .sector = sector, .dev = dev, .count = p->count + 1, .used = true };
+	t->outstanding++;
+}
+
+static bool take_out(struct sp__tracer *t, unsigned dev, uint64_t sector)
+{
+	struct place *p = find_place(t, dev, sector);
+
+	if (!p->used || !p->count)
+		return false;
+	p->count--;
+	t->outstanding--;
+	return true;
+}
+
+static bool ours(const struct sp__tracer *t, int pid)
+{
+	if (!t->process)
+		return true;
+	for (size_t i = 0; i < t->nthreads; i++)
+		if (t->threads[i] == pid)
+			return true;
+	return false;
+}
+
+/* The whole device of a part of it. */
+static unsigned whole(struct sp__tracer *t, unsigned dev)
+{
+	struct sp__sysdev d;
+
+	if (dev == t->part)
+		return t->part_of;
+	t->part = t->part_of = dev;
+	if (sp__sysdev_number(&d, t->sys, dev >> 20, dev & 0xfffff) == 0 && d.major)
+		t->part_of = d.major << 20 | d.minor;
+	return t->part_of;
+}
+
+static void apply(struct sp__tracer *t, const struct event *e)
+{
+	if (e->kind == START && ours(t, e->pid))
+		add(t, e->dev, e->sector);
+	else if (e->kind == DONE || e->kind == MERGE)
+		take_out(t, e->dev, e->sector);
+	else if (e->kind == FRONT && take_out(t, whole(t, e->dev), e->sector + e->sectors))
+		add(t, whole(t, e->dev), e->sector);
+}
+
+/* Of what was lost some may have ended. */
+static void forget(struct sp__tracer *t)
+{
+	memset(t->places, 0, t->nplaces * sizeof(*t->places));
+	t->nused = 0;
+	t->outstanding = 0;
+}
+
+int sp__tracer_read(struct sp__tracer *t, uint64_t until_ns, sp__tracer_fn *fn, void *arg)
+{
+	int rc = 0, gone = t->process ? find_threads(t) : 0;
+	uint64_t lost = t->lost;
+	size_t done = 0;
+
+	for (size_t i = 0; rc == 0 && i < t->ncpus; i++)
+		rc = read_cpu(t, t->cpu[i]);
+	if (rc)
+		return rc;
+	if (t->lost != lost)
+		forget(t);
+	if (t->n)
+		qsort(t->events, t->n, sizeof(*t->events), by_moment);
+	for (; done < t->n && t->events[done].ns <= until_ns; done++) {
+		uint64_t before = t->outstanding;
+
+		apply(t, &t->events[done]);
+		if (t->outstanding != before)
+			fn(arg, t->events[done].ns, t->outstanding);
+	}
+	memmove(t->events, t->events + done, (t->n - done) * sizeof(*t->events));
+	t->n -= done;
+	if (gone)
+		return -ENOENT;
+	return t->no_memory ? -ENOMEM : 0;
+}
