@@ -86,16 +86,13 @@ struct sp__device_ops {
 	uint64_t (*overhead)(const struct sp__model *m, bool write);
 	/*
 	 * Time before the first block passes the head, if chosen now (with zero
-	 * latency: time that is not transfer): the key of SPTF.  May bring the state up to now_ns (read-ahead, writes from the
-	 * buffer), so now_ns must not lie after the next service's start.
+	 * latency: time that is not transfer): the key of SPTF.  What is more than
+	 * limit_ns need not be worked out: anything above that will do.  May bring
+	 * the state up to now_ns (read-ahead, writes from the buffer), so now_ns
+	 * must not lie after the next service's start.
 	 */
 	uint64_t (*position)(const struct sp__model *m, void *state, uint64_t now_ns,
-			     const struct sp__piece *p);
-	/*
-	 * Optional: what position() is never less than, whatever the time; much
-	 * sooner known.  Changes nothing.
-	 */
-	uint64_t (*least)(const struct sp__model *m, const void *state, const struct sp__piece *p);
+			     const struct sp__piece *p, uint64_t limit_ns);
 	/* Serves the piece from start_ns on, and changes the state accordingly. */
 	void (*serve)(const struct sp__model *m, void *state, uint64_t start_ns,
 		      const struct sp__piece *p, struct sp__service *s);

@@ -287,17 +287,8 @@ void sp__drive_direct(const struct sp__drive *d, struct sp__arm *arm, uint64_t s
 		s->done_ns = last;
 }
 
-uint64_t sp__drive_least_ns(const struct sp__drive *d, const struct sp__arm *arm,
-			    const struct sp__piece *piece)
-{
-	struct sp__place room;
-	const struct sp__place *at = place_of(d, piece, &room);
-
-	return move_ns(d, arm, at->cyl, at->head, piece->write);
-}
-
 uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
-			    const struct sp__piece *piece)
+			    const struct sp__piece *piece, uint64_t limit_ns)
 {
 	struct sp__place room;
 	const struct sp__place *at = place_of(d, piece, &room);
@@ -305,6 +296,8 @@ uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm
 	uint64_t ns;
 
 	ns = move_ns(d, arm, at->cyl, at->head, piece->write);
+	if (ns > limit_ns)
+		return ns;
 	passage(d, at, now_ns + ns, &p);
 	if (p.late)
 		return ns;

@@ -98,11 +98,12 @@ void sp__ahead_start(struct sp__drive_cache *c, unsigned segment, uint64_t lbn, 
 				   .end = min64(lbn + c->cfg->readahead_blocks, c->m->blocks) };
 }
 
-void sp__ahead_update(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns)
+void sp__ahead_update(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
+		      struct sp__arm *now)
 {
-	struct sp__arm now;
-
 	if (c->ahead.active)
 		sp__segment_grow(c, &c->segments[c->ahead.segment],
-				 sp__ahead_progress(c, arm, now_ns, &now));
+				 sp__ahead_progress(c, arm, now_ns, now));
+	else
+		*now = *arm;
 }

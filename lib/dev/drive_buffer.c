@@ -22,9 +22,7 @@ static unsigned choose(struct sp__drive_cache *c, const struct sp__arm *arm, uin
 		if (!w->place.blocks)
 			sp__drive_place(c->d, w->lbn, w->blocks, &w->place);
 		p.place = w->place;
-		if (sp__drive_least_ns(c->d, arm, &p) >= least)
-			continue;
-		ns = sp__drive_reach_ns(c->d, arm, now_ns, &p);
+		ns = sp__drive_reach_ns(c->d, arm, now_ns, &p, least);
 		if (ns < least) {
 			least = ns;
 			best = i;
@@ -64,6 +62,7 @@ void sp__buffer_catch_up(struct sp__drive_cache *c, struct sp__arm *arm, uint64_
 
 uint64_t sp__drive_cache_drain(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns)
 {
+	c->settled = false;
 	while (c->nwaiting)
 		sp__buffer_destage(c, arm);
 	return max64(arm->free_ns, now_ns);

@@ -167,9 +167,10 @@ static void read_miss(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t s
 static void serve_read(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t start_ns,
 		       const struct sp__piece *p, struct sp__service *s)
 {
+	struct sp__arm now;
 	unsigned i;
 
-	sp__ahead_update(c, arm, start_ns);
+	sp__ahead_update(c, arm, start_ns, &now);
 	i = find(c, p);
 	if (i < c->cfg->segments || sp__buffer_has(c, p)) {
 		read_hit(c, arm, start_ns, p, i, s);
@@ -225,6 +226,7 @@ void sp__drive_cache_serve(struct sp__drive_cache *c, struct sp__arm *arm, uint6
 			   const struct sp__piece *p, struct sp__service *s)
 {
 	c->count++;
+	c->settled = false;
 	sp__buffer_catch_up(c, arm, start_ns);
 	if (p->write)
 		serve_write(c, arm, start_ns, p, s);
@@ -232,22 +234,36 @@ void sp__drive_cache_serve(struct sp__drive_cache *c, struct sp__arm *arm, uint6
 		serve_read(c, arm, start_ns, p, s);
 }
 
-uint64_t sp__drive_cache_position(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
-				  const struct sp__piece *p)
+/* All that happens up to now_ns without a request. */
+static void settle(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns)
 {
-	struct sp__arm now = *arm;
-	uint64_t start;
-
 	sp__buffer_catch_up(c, arm, now_ns);
-	sp__ahead_update(c, arm, now_ns);
-	if (p->write && sp__buffer_room(c, arm, now_ns, p))
+	sp__ahead_update(c, arm, now_ns, &c->now);
+	c->start_ns = max64(now_ns, arm->free_ns);
+	c->settled_ns = now_ns;
+	c->settled = true;
+}
+
+/* The arm need not go anywhere for it. */
+static bool at_hand(const struct sp__drive_cache *c, const struct sp__arm *arm,
+		    const struct sp__piece *p)
+{
+	if (p->write)
+		return sp__buffer_room(c, arm, c->settled_ns, p);
+	return find(c, p) < c->cfg->segments || sp__buffer_has(c, p) || on_the_way(c, p);
+}
+
+uint64_t sp__drive_cache_position(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
+				  const struct sp__piece *p, uint64_t limit_ns)
+{
+	uint64_t wait;
+
+	if (!c->settled || c->settled_ns != now_ns)
+		settle(c, arm, now_ns);
+	if (at_hand(c, arm, p))
 		return 0;
-	if (!p->write &&
-	    (find(c, p) < c->cfg->segments || sp__buffer_has(c, p) || on_the_way(c, p)))
-		return 0;
-	now = *arm;
-	if (c->ahead.active)
-		sp__ahead_progress(c, arm, now_ns, &now);
-	start = max64(now_ns, arm->free_ns);
-	return start - now_ns + sp__drive_reach_ns(c->d, &now, start, p);
+	wait = c->start_ns - now_ns;
+	if (wait > limit_ns)
+		return wait;
+	return wait + sp__drive_reach_ns(c->d, &c->now, c->start_ns, p, limit_ns - wait);
 }

@@ -49,6 +49,11 @@ struct sp__drive_cache {
 	const struct sp__drive *d;
 	const struct sp__cache_config *cfg;
 	uint64_t count; /* of requests */
+	/* The moment for which positions are asked: worked out once. */
+	bool settled;
+	uint64_t settled_ns;
+	struct sp__arm now; /* where the arm is then, reading ahead or not */
+	uint64_t start_ns;  /* when it could begin something else */
 	struct ahead ahead;
 	struct leg leg;
 	unsigned nwaiting;
@@ -83,8 +88,9 @@ uint64_t sp__ahead_progress(struct sp__drive_cache *c, struct sp__arm *arm, uint
 void sp__ahead_stop(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns);
 /* Reads on from lbn, which is under the head at at_ns. */
 void sp__ahead_start(struct sp__drive_cache *c, unsigned segment, uint64_t lbn, uint64_t at_ns);
-/* Brings what has been read ahead into its segment. */
-void sp__ahead_update(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns);
+/* Brings what has been read ahead into its segment; now as above. */
+void sp__ahead_update(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
+		      struct sp__arm *now);
 
 /* Writes one waiting extent to the medium, or a part, as soon as that is free. */
 void sp__buffer_destage(struct sp__drive_cache *c, struct sp__arm *arm);

@@ -26,12 +26,9 @@ void sp__drive_media(const struct sp__drive *d, struct sp__arm *arm, uint64_t st
 /* The same with the bus: a request that no cache has to do with. */
 void sp__drive_direct(const struct sp__drive *d, struct sp__arm *arm, uint64_t start_ns,
 		      const struct sp__piece *piece, struct sp__service *s);
-/* Time on the first track that is not transfer: the key of SPTF. */
+/* Time on the first track that is not transfer: the key of SPTF; or anything above limit_ns. */
 uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
-			    const struct sp__piece *piece);
-/* The part of it that does not depend on the angle, and is never more. */
-uint64_t sp__drive_least_ns(const struct sp__drive *d, const struct sp__arm *arm,
-			    const struct sp__piece *piece);
+			    const struct sp__piece *piece, uint64_t limit_ns);
 uint64_t sp__drive_bus_ns(const struct sp__drive *d, uint32_t blocks);
 
 struct sp__drive_cache;
@@ -42,7 +39,7 @@ void sp__drive_cache_free(struct sp__drive_cache *c); /* accepts NULL */
 void sp__drive_cache_serve(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t start_ns,
 			   const struct sp__piece *piece, struct sp__service *s);
 uint64_t sp__drive_cache_position(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
-				  const struct sp__piece *piece);
+				  const struct sp__piece *piece, uint64_t limit_ns);
 /* Does lbn go on where a segment or its read-ahead may have got by then? */
 bool sp__drive_cache_expects(const struct sp__drive_cache *c, uint64_t lbn);
 /* When all that was written is on the medium. */

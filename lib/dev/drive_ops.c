@@ -76,21 +76,13 @@ static uint64_t drive_overhead(const struct sp__model *m, bool write)
 }
 
 static uint64_t drive_position(const struct sp__model *m, void *state, uint64_t now_ns,
-			       const struct sp__piece *p)
+			       const struct sp__piece *p, uint64_t limit_ns)
 {
 	struct state *s = state;
 
 	if (s->cache)
-		return sp__drive_cache_position(s->cache, &s->arm, now_ns, p);
-	return sp__drive_reach_ns(m->impl, &s->arm, now_ns, p);
-}
-
-/* The cache may have it, or get it without the arm's moving. */
-static uint64_t drive_least(const struct sp__model *m, const void *state, const struct sp__piece *p)
-{
-	const struct state *s = state;
-
-	return s->cache ? 0 : sp__drive_least_ns(m->impl, &s->arm, p);
+		return sp__drive_cache_position(s->cache, &s->arm, now_ns, p, limit_ns);
+	return sp__drive_reach_ns(m->impl, &s->arm, now_ns, p, limit_ns);
 }
 
 static void drive_serve(const struct sp__model *m, void *state, uint64_t start_ns,
@@ -122,7 +114,6 @@ const struct sp__device_ops sp__drive_ops = {
 	.split = drive_split,
 	.overhead = drive_overhead,
 	.position = drive_position,
-	.least = drive_least,
 	.serve = drive_serve,
 	.drain = drive_drain,
 };

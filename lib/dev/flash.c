@@ -84,11 +84,11 @@ static uint64_t flash_overhead(const struct sp__model *m, bool write)
 }
 
 static uint64_t flash_position(const struct sp__model *m, void *state, uint64_t now_ns,
-			       const struct sp__piece *p)
+			       const struct sp__piece *p, uint64_t limit_ns)
 {
 	const struct flash *f = m->impl;
 
-	(void)state, (void)now_ns;
+	(void)state, (void)now_ns, (void)limit_ns;
 	return p->write ? 0 : f->read_ns;
 }
 

@@ -52,12 +52,12 @@ static uint64_t linear_overhead(const struct sp__model *m, bool write)
 }
 
 static uint64_t linear_position(const struct sp__model *m, void *state, uint64_t now_ns,
-				const struct sp__piece *p)
+				const struct sp__piece *p, uint64_t limit_ns)
 {
 	const struct linear *l = m->impl;
 	const struct state *s = state;
 
-	(void)now_ns;
+	(void)now_ns, (void)limit_ns;
 	return p->lbn == s->next ? 0 : l->seek_ns;
 }
 
@@ -67,7 +67,7 @@ static void linear_serve(const struct sp__model *m, void *state, uint64_t start_
 	const struct linear *l = m->impl;
 	struct state *s = state;
 
-	*out = (struct sp__service){ .seek_ns = linear_position(m, state, start_ns, p) };
+	*out = (struct sp__service){ .seek_ns = linear_position(m, state, start_ns, p, 0) };
 	out->transfer_ns = (uint64_t)(((unsigned __int128)p->blocks * l->ps_block + 500) / 1000);
 	out->done_ns = start_ns + out->seek_ns + out->transfer_ns;
 	s->next = p->lbn + p->blocks;

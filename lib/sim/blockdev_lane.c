@@ -90,22 +90,10 @@ static void split(struct sp__blockdev *bd)
 }
 
 /*
- * Cannot be sooner than the best so far, of which position() has told that it
- * takes least_ns: most candidates of a deep window are so far away that the
- * platter need not be asked, and nothing is sooner than what takes no time.
+ * The piece before the one that comes under the head first; NULL: it is at the
+ * front.  Most candidates of a deep window are so far away that the platter
+ * need not be asked, and nothing is sooner than what takes no time.
  */
-static bool hopeless(struct sp__blockdev *bd, const struct sp__lanepiece *p,
-		     const struct sp__lanepiece *best, uint64_t least_ns)
-{
-	const struct sp__model *m = bd->dev.model;
-	uint64_t ns = 0;
-
-	if (least_ns && m->ops->least)
-		ns = m->ops->least(m, bd->dev.state, &p->piece);
-	return ns > least_ns || (ns == least_ns && p->req->seq > best->req->seq);
-}
-
-/* The piece before the one that comes under the head first; NULL: it is at the front. */
 static struct sp__lanepiece *before_nearest(struct sp__blockdev *bd, struct sp__lane *lane)
 {
 	const struct sp__model *m = bd->dev.model;
@@ -113,9 +101,9 @@ static struct sp__lanepiece *before_nearest(struct sp__blockdev *bd, struct sp__
 	uint64_t least = SP__NEVER, t;
 
 	for (p = lane->head; p; prev = p, p = p->next) {
-		if (best && hopeless(bd, p, best, least))
+		if (!least && p->req->seq > best->req->seq)
 			continue;
-		t = m->ops->position(m, bd->dev.state, bd->now_ns, &p->piece);
+		t = m->ops->position(m, bd->dev.state, bd->now_ns, &p->piece, least);
 		if (!best || t < least || (t == least && p->req->seq < best->req->seq)) {
 			least = t;
 			best = p;

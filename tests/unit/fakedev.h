@@ -78,13 +78,14 @@ static uint64_t fake_overhead(const struct sp__model *m, bool write)
 }
 
 static uint64_t fake_position(const struct sp__model *m, void *state, uint64_t now_ns,
-			      const struct sp__piece *p)
+			      const struct sp__piece *p, uint64_t limit_ns)
 {
 	const struct fake *f = state;
 	uint64_t at = f->at[p->lane];
 
 	(void)m;
 	(void)now_ns;
+	(void)limit_ns;
 	return f->fixed_ns + (p->lbn > at ? p->lbn - at : at - p->lbn) * f->pass_ps / 1000;
 }
 
@@ -93,7 +94,7 @@ static void fake_serve(const struct sp__model *m, void *state, uint64_t start_ns
 {
 	struct fake *f = state;
 
-	*s = (struct sp__service){ .seek_ns = fake_position(m, state, start_ns, p),
+	*s = (struct sp__service){ .seek_ns = fake_position(m, state, start_ns, p, 0),
 				   .transfer_ns = p->blocks * f->block_ns };
 	s->done_ns = start_ns + s->seek_ns + s->transfer_ns;
 	f->at[p->lane] = p->lbn + p->blocks;

@@ -236,7 +236,7 @@ static void check_times(struct naive *v, const struct sp__model *m, const char *
 
 		p.blocks = (uint32_t)(1 + sp__rng_below(&rng, left < 90 ? left : 90));
 		now += sp__rng_below(&rng, 3000000);
-		reach = m->ops->position(m, d.state, now, &p);
+		reach = m->ops->position(m, d.state, now, &p, UINT64_MAX);
 		m->ops->serve(m, d.state, now, &p, &s);
 		done = naive_serve(v, (double)now, p.lbn, p.blocks, p.write);
 		worst = fmax(worst, fabs((double)s.done_ns - done));

@@ -57,7 +57,7 @@ static uint64_t position(uint64_t now, bool write, uint64_t lbn, uint32_t blocks
 {
 	struct sp__piece p = { .lbn = lbn, .blocks = blocks, .write = write };
 
-	return dev.model->ops->position(dev.model, dev.state, now, &p);
+	return dev.model->ops->position(dev.model, dev.state, now, &p, UINT64_MAX);
 }
 
 static void read_ahead(void)

@@ -37,7 +37,7 @@ static void check_linear(void)
 			p.lbn = sp__rng_below(&rng, m->blocks / 128) * 128 + 1;
 			seeks++;
 		}
-		key = m->ops->position(m, d.state, now, &p);
+		key = m->ops->position(m, d.state, now, &p, UINT64_MAX);
 		m->ops->serve(m, d.state, now, &p, &s);
 		if (s.seek_ns != key || s.done_ns - now != s.seek_ns + s.transfer_ns)
 			blocks = UINT64_MAX / 2;
