@@ -69,7 +69,7 @@ struct sp__blockdev {
 	unsigned *awake;
 	uint64_t lanes_next_ns; /* the earliest end of service; SP__NEVER: none */
 	uint64_t busy_since_ns;
-	struct sp__lanepiece *pool, *free;
+	struct sp__lanepiece *pool, *fresh, *free; /* fresh: from here on never used */
 	unsigned nfree;
 
 	struct sp__blockdev_stats stats;

@@ -21,10 +21,8 @@ int sp__lanes_open(struct sp__blockdev *bd)
 		return -ENOMEM;
 	for (i = 0; i < bd->nlanes; i++)
 		bd->lanes[i].end = SP__NEVER;
-	for (i = 0; i < n; i++) {
-		bd->pool[i].next = bd->free;
-		bd->free = &bd->pool[i];
-	}
+	/* Untouched until it is used: a window may be far deeper than it is ever filled. */
+	bd->fresh = bd->pool;
 	bd->nfree = n;
 	bd->lanes_next_ns = SP__NEVER;
 	return 0;
@@ -53,9 +51,10 @@ static void wake(struct sp__blockdev *bd, struct sp__lane *lane)
 static void enqueue(struct sp__blockdev *bd, struct sp__blockreq *r, const struct sp__piece *piece)
 {
 	struct sp__lane *lane = &bd->lanes[piece->lane];
-	struct sp__lanepiece *p = bd->free;
+	struct sp__lanepiece *p = bd->free ? bd->free : bd->fresh++;
 
-	bd->free = p->next;
+	if (p == bd->free)
+		bd->free = p->next;
 	bd->nfree--;
 	p->piece = *piece;
 	p->req = r;
