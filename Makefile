@@ -251,7 +251,7 @@ fuzz: $(FUZZ) ## every fuzz target for FUZZ_SECONDS (20); LIBFUZZER=1 uses clang
 			$$f -t $(FUZZ_SECONDS) -s random $$(ls -d tests/fuzz/corpus/$$name 2>/dev/null); \
 		fi; done
 
-.PHONY: demo bench experiments lint format
+.PHONY: demo bench bench-aio experiments lint format
 demo: ## sorts two real things, beside GNU sort, and draws a picture
 	$(Q)scripts/setup demo
 	$(Q)+$(MAKE) --no-print-directory all
@@ -260,6 +260,8 @@ bench: ## the table of README's figures; ROWS='...', RUNS=5, GROWTH=1
 	$(Q)scripts/setup bench
 	$(Q)+$(MAKE) --no-print-directory all $(BENCHES)
 	$(Q)ROWS='$(ROWS)' RUNS='$(RUNS)' GROWTH='$(GROWTH)' scripts/bench/run
+bench-aio: all ## aiobench beside fio; ROWS='depths cpu null knee', PAIRS=15
+	$(Q)ROWS='$(ROWS)' PAIRS='$(PAIRS)' scripts/bench/aio
 # What the scripts run beside the tools.
 EXPERIMENT_PROGRAMS := $(addprefix $(B)/tests/,unit/test_sequence_papers unit/test_readplan sim/rivals)
 experiments: ## the figures of the papers on simulated drives; SCALE=1: at their sizes
