@@ -5,10 +5,10 @@
  * First each point has a short slice that does not count: it warms up what can
  * be warm, and tells how long a request takes there (by Little's law if few
  * came back).  From that follows how many rounds there is time for: a slice
- * that counts lasts at least one and a half times as long as a request, after
- * a fourth of that to fill the queues; what a slice costs beside, opening and
- * draining, is known from the first one.  All slices are of one length where
- * that is long enough.
+ * that counts lasts at least as long as a request, after a fourth of that to
+ * fill the queues, and as long as twenty requests need; what a slice costs
+ * beside, opening and draining, is known from the first one.  All slices are
+ * of one length where that is long enough.
  *
  * Time is that of the machine, or virtual time where the target is simulated,
  * so that a set of a simulated target is the same every time.
@@ -25,7 +25,8 @@
 #define TRY_SHARE 0.05 /* of the time, for the first slices of all points */
 #define SLICE_MIN_NS 10e6
 #define RAMP_WAITS 0.25
-#define SLICE_WAITS 1.5
+#define SLICE_WAITS 1.0
+#define SLICE_REQUESTS 20
 #define RAMP_SHARE 0.1
 
 static int refuse(struct sp_errinfo *err, const char *why)
@@ -146,6 +147,9 @@ static void first_slice(struct sp__setpoint *p, const struct sp_bench *b, double
 		p->wait_ns = fmax(p->wait_ns, r->total.depth_mean / r->total.iops * 1e9);
 	else
 		p->wait_ns = (double)r->elapsed_ns;
+	p->least_ns = fmax(
+		p->wait_ns * SLICE_WAITS,
+		SLICE_REQUESTS * (r->total.iops > 0 ? 1e9 / r->total.iops : (double)r->elapsed_ns));
 }
 
 static void note_errors(struct sp_benchset_result *to, const struct sp_bench_result *from)
@@ -215,7 +219,7 @@ static double ramp_ns(const struct sp_benchset *set, const struct sp__setpoint *
 
 static double slice_ns(const struct sp__setpoint *p, double ns)
 {
-	return fmax(ns, p->wait_ns * SLICE_WAITS);
+	return fmax(ns, p->least_ns);
 }
 
 /* What a round costs. */
@@ -252,6 +256,12 @@ static unsigned plan(const struct sp_benchset *set, double left_ns, unsigned mos
 	return rounds;
 }
 
+bool sp__set_time_for(const struct sp_benchset *set, unsigned rounds)
+{
+	return (double)set->spent_ns + rounds * round_ns(set, SLICE_MIN_NS) <=
+	       (double)set->budget_ns;
+}
+
 static void shuffle(struct sp_benchset *set, size_t *order)
 {
 	for (size_t i = 0; i < set->npoints; i++) {
@@ -283,38 +293,52 @@ static int try_all(struct sp_benchset *set, struct sp_errinfo *err)
 	return rc;
 }
 
-static bool fits(const struct sp_benchset *set, const struct sp__setpoint *p, double ns,
-		 double until_ns)
+static bool fits(const struct sp_benchset *set, const struct sp__setpoint *p, double ns)
 {
 	double length = slice_ns(p, ns);
 
-	return (double)set->spent_ns + length + ramp_ns(set, p, length) <= until_ns;
+	return (double)set->spent_ns + length + ramp_ns(set, p, length) + p->rest_ns <=
+	       (double)set->budget_ns;
 }
 
 int sp__set_run(struct sp_benchset *set, double share, unsigned rounds, struct sp_errinfo *err)
 {
-	double until_ns = (double)set->budget_ns * share, ns;
+	double ns;
 	size_t order[SP__SET_POINTS_MAX];
 	int rc = try_all(set, err);
 
 	if (set->opts.rounds && set->opts.rounds < rounds + set->rounds)
 		rounds = set->opts.rounds > set->rounds ? set->opts.rounds - set->rounds : 0;
-	rounds = plan(set, until_ns - (double)set->spent_ns, rounds, &ns);
+	rounds = plan(set, (double)set->budget_ns * share - (double)set->spent_ns, rounds, &ns);
 	for (unsigned k = 0; k < rounds; k++) {
 		shuffle(set, order);
+		set->rounds++;
 		for (size_t i = 0; i < set->npoints; i++) {
 			struct sp__setpoint *p = &set->points[order[i]];
 
 			if (rc || set->stopped)
 				return rc;
-			if (!fits(set, p, ns, until_ns))
+			if (!fits(set, p, ns))
 				return 0;
 			rc = slice(set, p, slice_ns(p, ns), err);
 			tell(set);
 		}
-		set->rounds++;
 	}
 	return rc;
+}
+
+void sp__set_forget(struct sp_benchset *set)
+{
+	for (size_t i = 0; i < set->npoints; i++) {
+		struct sp__setpoint *p = &set->points[i];
+
+		p->nslices = 0;
+		p->elapsed_ns = p->cpu_ns = 0;
+		memset(p->sums, 0, sizeof(p->sums));
+		for (size_t k = 0; p->latency && k < p->opts.nclasses; k++)
+			sp__hist_clear(&p->latency[k]);
+	}
+	set->rounds = 0;
 }
 
 int sp__set_done(struct sp_benchset **out, struct sp_benchset *set, int rc, struct sp_errinfo *err)

@@ -49,8 +49,9 @@ struct sp__setpoint {
 	uint64_t elapsed_ns, cpu_ns;
 	/* From the slice that does not count: */
 	bool tried;
-	double wait_ns; /* how long a request takes */
-	double rest_ns; /* what a slice takes beside the time it was told */
+	double wait_ns;	 /* how long a request takes */
+	double least_ns; /* how long a slice must be */
+	double rest_ns;	 /* what a slice takes beside the time it was told */
 	struct sp_benchset_stats stats[SP_BENCH_CLASSES_MAX];
 };
 
@@ -81,9 +82,16 @@ SP_MUST_CHECK int sp__set_size(const struct sp_bench_opts *o, uint64_t *bytes,
  * good until the next one is added.
  */
 struct sp__setpoint *sp__set_add(struct sp_benchset *set, const struct sp_bench_opts *load);
-/* Rounds over all points until a share of the time is used, or so many are done. */
+/*
+ * Rounds over all points, as many as fit into a share of the time, at least
+ * three; but at most so many, and not beyond the whole time.
+ */
 SP_MUST_CHECK int sp__set_run(struct sp_benchset *set, double share, unsigned rounds,
 			      struct sp_errinfo *err);
+/* Is there time left for so many more rounds? */
+bool sp__set_time_for(const struct sp_benchset *set, unsigned rounds);
+/* All slices until now, but not what was learnt from the first ones. */
+void sp__set_forget(struct sp_benchset *set);
 /* Makes the figures; *out is the set, or NULL with rc if nothing was measured. Returns rc. */
 SP_MUST_CHECK int sp__set_done(struct sp_benchset **out, struct sp_benchset *set, int rc,
 			       struct sp_errinfo *err);

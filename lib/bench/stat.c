@@ -49,6 +49,12 @@ double sp__stat_trimmed(double *v, size_t n)
 	return middle_mean(v, n);
 }
 
+double sp__stat_median(double *v, size_t n)
+{
+	qsort(v, n, sizeof(*v), ascending);
+	return (v[(n - 1) / 2] + v[n / 2]) / 2;
+}
+
 struct sp_benchset_estimate sp__stat_estimate(double *v, size_t n)
 {
 	struct sp_benchset_estimate e = { sp__stat_trimmed(v, n), NAN, NAN };

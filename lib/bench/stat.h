@@ -12,6 +12,8 @@
 double sp__stat_trimmed(double *v, size_t n);
 /* The same with its 95 % t interval, NaN for less than two. Sorts v. */
 struct sp_benchset_estimate sp__stat_estimate(double *v, size_t n);
+/* Sorts v; n is at least 1. */
+double sp__stat_median(double *v, size_t n);
 /* Of the logarithms, as ratios. v is changed. */
 struct sp_benchset_estimate sp__stat_ratio(double *v, size_t n);
 /* The 97.5 % quantile of Student's t. */

@@ -1,16 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A sweep: powers of two first; then, where there are knees, depths halfway to
- * the neighbours too.
+ * A sweep: powers of two first, for a fourth of the time, to see where the knees
+ * are.  Then depths halfway to the neighbours of these are added and all
+ * begins anew, so that all depths are measured at the same time.  Where rounds are
+ * so long that there is no time for that nothing is added and what there is
+ * counts.
+ *
+ * A machine that others use too is slower for a second or two, all depths
+ * alike.  For the knees, which are a matter of proportion, each round is
+ * therefore divided by how much slower or faster it was than the others: the
+ * median of the ratios of its slices to the means of their depths.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/err.h"
 #include "bench/set.h"
 
-#define FIRST_SHARE 0.4
+#define FIRST_SHARE 0.25
 #define FIRST_ROUNDS 4
 #define ROUNDS 12
+#define EVEN_MIN 5
+#define REFINE_ROUNDS 6 /* there must be time for so many to begin anew */
 
 static void add_depth(struct sp_benchset *set, unsigned depth)
 {
@@ -33,12 +44,40 @@ static void sort(struct sp_benchset *set)
 	qsort(set->points, set->npoints, sizeof(set->points[0]), by_depth);
 }
 
-/* False if there is a point with less than three slices. */
-static bool find_knees(const struct sp_benchset *set, struct sp__knees *k)
-{
+struct scratch {
 	double iops[SP__CURVE_MAX][SP__SLICES_MAX];
 	struct sp__curve_point curve[SP__CURVE_MAX];
+	struct sp__knees knees;
+};
 
+static void even_rounds(struct scratch *t, size_t n)
+{
+	double means[SP__CURVE_MAX], v[SP__SLICES_MAX], ratios[SP__CURVE_MAX];
+
+	for (size_t i = 0; i < n; i++) {
+		memcpy(v, t->iops[i], t->curve[i].n * sizeof(v[0]));
+		means[i] = sp__stat_trimmed(v, t->curve[i].n);
+	}
+	for (size_t k = 0; k < SP__SLICES_MAX; k++) {
+		size_t some = 0;
+		double factor;
+
+		for (size_t i = 0; i < n; i++)
+			if (k < t->curve[i].n && means[i] > 0)
+				ratios[some++] = t->iops[i][k] / means[i];
+		/* Of few depths that would be the depths themselves. */
+		if (some < EVEN_MIN)
+			continue;
+		factor = sp__stat_median(ratios, some);
+		for (size_t i = 0; i < n && factor > 0; i++)
+			if (k < t->curve[i].n)
+				t->iops[i][k] /= factor;
+	}
+}
+
+/* False if there is a point with less than three slices. */
+static bool find_knees(const struct sp_benchset *set, struct scratch *t)
+{
 	for (size_t i = 0; i < set->npoints; i++) {
 		const struct sp__setpoint *p = &set->points[i];
 		size_t n = 0;
@@ -46,10 +85,11 @@ static bool find_knees(const struct sp_benchset *set, struct sp__knees *k)
 		if (p->nslices < 3)
 			return false;
 		for (; n < p->nslices && n < SP__SLICES_MAX; n++)
-			iops[i][n] = p->slices[n].metrics[p->opts.nclasses][SP__SET_IOPS];
-		curve[i] = (struct sp__curve_point){ p->opts.depth, n, iops[i] };
+			t->iops[i][n] = p->slices[n].metrics[p->opts.nclasses][SP__SET_IOPS];
+		t->curve[i] = (struct sp__curve_point){ p->opts.depth, n, t->iops[i] };
 	}
-	sp__knees_find(k, curve, set->npoints, set->opts.bench->seed);
+	even_rounds(t, set->npoints);
+	sp__knees_find(&t->knees, t->curve, set->npoints, set->opts.bench->seed);
 	return true;
 }
 
@@ -82,6 +122,7 @@ static void refine(struct sp_benchset *set, const struct sp__knees *k)
 		add_between(set, n, i);
 	}
 	sort(set);
+	sp__set_forget(set);
 }
 
 static struct sp_benchset_knee knee(const struct sp_benchset *set, const struct sp__knee *k)
@@ -124,8 +165,8 @@ int sp_benchset_sweep(struct sp_benchset **out, const struct sp_benchset_opts *o
 		      struct sp_errinfo *err)
 {
 	struct sp_benchset *set;
-	struct sp__knees *k = malloc(sizeof(*k));
-	int rc = k ? check(opts->bench, err) : sp__err(err, -ENOMEM, "open", "", -1);
+	struct scratch *t = malloc(sizeof(*t));
+	int rc = t ? check(opts->bench, err) : sp__err(err, -ENOMEM, "open", "", -1);
 
 	*out = NULL;
 	if (rc == 0)
@@ -133,7 +174,7 @@ int sp_benchset_sweep(struct sp_benchset **out, const struct sp_benchset_opts *o
 	else
 		set = NULL;
 	if (!set) {
-		free(k);
+		free(t);
 		return rc;
 	}
 	for (unsigned depth = 1; depth < opts->bench->depth; depth *= 2)
@@ -141,13 +182,13 @@ int sp_benchset_sweep(struct sp_benchset **out, const struct sp_benchset_opts *o
 	add_depth(set, opts->bench->depth);
 	if (rc == 0)
 		rc = sp__set_run(set, FIRST_SHARE, FIRST_ROUNDS, err);
-	if (rc == 0 && !set->stopped && find_knees(set, k))
-		refine(set, k);
+	if (rc == 0 && !set->stopped && sp__set_time_for(set, REFINE_ROUNDS) && find_knees(set, t))
+		refine(set, &t->knees);
 	if (rc == 0 && !set->stopped)
-		rc = sp__set_run(set, 1, ROUNDS - FIRST_ROUNDS, err);
+		rc = sp__set_run(set, 1, ROUNDS, err);
 	rc = sp__set_done(out, set, rc, err);
-	if (*out && find_knees(set, k))
-		show_knees(set, k);
-	free(k);
+	if (*out && find_knees(set, t))
+		show_knees(set, &t->knees);
+	free(t);
 	return rc;
 }

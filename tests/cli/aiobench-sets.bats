@@ -51,7 +51,7 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 	head -c 1M /dev/zero > t
 	"$aiobench" sweep --direct=0 --runtime=12 --iodepth=4 --stats=r.json t > out &
 	pid=$!
-	sleep 3
+	sleep 6
 	kill -TERM $pid
 	wait $pid
 	grep -q "stopped before the end" out

@@ -20,6 +20,8 @@
  *	throughput knee	  the least depth with 95 % of the highest throughput
  *	recommended	  the least depth with 90 % of it
  *
+ * What made a whole round slow or fast is divided out: the median of the ratios
+ * of its slices to the means of their depths.
  * All this is done for 1000 samples of the slices, drawn with replacement: a
  * knee is the median of what comes out, rounded to the nearest depth that was
  * measured, and its interval holds 95 % of them.
