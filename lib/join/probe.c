@@ -204,6 +204,7 @@ int sp__stage_probe(struct sp__stage *s, struct sp__iter *input)
 		rc = probe_batch(s, &batch);
 		if (rc < 0)
 			return rc;
+		sp__stage_bound(s);
 	}
 	return rc < 0 ? rc : sp__stage_end_writing(s);
 }

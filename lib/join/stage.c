@@ -27,6 +27,9 @@
 /* Requests outstanding in temporary space; a batch of gathered writes is a large one. */
 #define DEPTH 64
 #define DEPTH_GATHERED 1024
+/* Of memory: what may be known of spilled pages, before one checksum does for several. */
+#define DESCRIBED_SHARE 32
+#define MOST_GROUP_SHIFT 12
 
 static int no_memory(struct sp__stage *s)
 {
@@ -127,6 +130,7 @@ static int open_spill(struct sp__stage *s)
 				     .budget = &h->budget,
 				     .trace = j->trace,
 				     .machine = j->machine,
+				     .ahead = !j->machine,
 				     .apart = has_files(j),
 				     .block = sp__where_block(o->volume),
 				     .placement = o->placement,
@@ -210,6 +214,25 @@ int sp__stage_end_writing(struct sp__stage *s)
 	if (mem == s->h->table.mem)
 		sp__pages_drop(mem, s->nparts * each);
 	return rc;
+}
+
+/*
+ * What is known of spilled pages stays within a share of the memory: one checksum
+ * is made to do for two pages, for four, and so on.
+ */
+void sp__stage_bound(struct sp__stage *s)
+{
+	struct sp__hash *h = s->h;
+
+	while (h->spill && h->spill->group_shift < MOST_GROUP_SHIFT &&
+	       h->budget.used_bytes - h->table.giant_bytes >
+		       h->layout.table_bytes / DESCRIBED_SHARE) {
+		for (unsigned i = 0; i < s->nparts; i++)
+			for (int role = 0; role < 2; role++)
+				if (s->parts[i].run[role])
+					sp__run_coarsen(s->parts[i].run[role]);
+		h->spill->group_shift++;
+	}
 }
 
 /* Writes a partition out. */
@@ -321,6 +344,7 @@ int sp__stage_build(struct sp__stage *s, struct sp__iter *input)
 			sp__join_charge(s->h->j, 1, 1, (uint64_t)(stop - at));
 		}
 		s->bytes[SP__BUILD] += batch.bytes;
+		sp__stage_bound(s);
 	}
 	return rc < 0 ? rc : sp__stage_end_writing(s);
 }

@@ -79,6 +79,8 @@ SP_MUST_CHECK int sp__stage_spill(struct sp__stage *s, struct sp__part *p, int r
 				  const char *line, size_t bytes);
 /* Ends writing partitions of one role. */
 SP_MUST_CHECK int sp__stage_end_writing(struct sp__stage *s);
+/* After some input: keeps the memory that spilled pages take within bounds. */
+void sp__stage_bound(struct sp__stage *s);
 /* Puts a line into a list: 0; 1: no room; an error. *hash is filled in. */
 SP_MUST_CHECK int sp__stage_keep(struct sp__stage *s, struct sp__reclist *list, const char *line,
 				 size_t bytes, const struct sp__slice *key);

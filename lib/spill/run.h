@@ -48,6 +48,8 @@ struct sp__run {
 	uint64_t age;	/* place in the input, for stability */
 	unsigned level; /* 0: initial; merges add one */
 	uint64_t units;
+	uint64_t spare_unit; /* taken ahead: first unit in the file, and how many */
+	uint32_t spare_units;
 	struct sp__extent *extents;
 	size_t nextents, extents_cap;
 	size_t npages;

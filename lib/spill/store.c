@@ -6,6 +6,10 @@
 #include "spill/store.h"
 
 #define BLOCK 4096u
+/* Space is taken ahead by runs of so many extents, this share of what they have. */
+#define AHEAD_EXTENTS 16
+#define AHEAD_SHARE 16
+#define AHEAD_MAX (1u << 20)
 
 /* One file or device of the store. */
 static int open_file(struct sp__spill *s, size_t file, size_t dir, struct sp_errinfo *err)
@@ -275,13 +279,42 @@ static int take_units(struct sp__spill *s, const struct sp__run *run, struct sp_
 	return (int)sp__space_take(space, want, unit);
 }
 
+/* The same for a run among many. */
+static int take_ahead(struct sp__spill *s, struct sp__run *run, struct sp__space *space,
+		      uint32_t want, uint64_t *unit)
+{
+	uint64_t ahead = run->nextents < AHEAD_EXTENTS ? 0 : run->units / AHEAD_SHARE;
+	int rc;
+
+	if (s->place || !s->opts.ahead)
+		return take_units(s, run, space, want, unit);
+	if (!run->spare_units) {
+		ahead = ahead < want ? want : ahead > AHEAD_MAX ? AHEAD_MAX : ahead;
+		rc = take_units(s, run, space, (uint32_t)ahead, &run->spare_unit);
+		if (rc < 0)
+			return rc;
+		run->spare_units = (uint32_t)rc;
+	}
+	want = want < run->spare_units ? want : run->spare_units;
+	*unit = run->spare_unit;
+	run->spare_unit += want;
+	run->spare_units -= want;
+	return (int)want;
+}
+
+void sp__spill_give_spare(struct sp__spill *s, struct sp__run *run)
+{
+	for (; run->spare_units; run->spare_units--)
+		(void)!sp__space_give(&s->space[run->file], run->spare_unit++);
+}
+
 int sp__spill_take(struct sp__spill *s, struct sp__run *run, uint32_t file, uint32_t want,
 		   uint32_t *got)
 {
 	uint64_t unit;
 	int rc;
 
-	rc = take_units(s, run, &s->space[file], want, &unit);
+	rc = take_ahead(s, run, &s->space[file], want, &unit);
 	if (rc < 0)
 		return sp__volume_err(s->opts.err, s->files[file], rc, "write", -1);
 	*got = (uint32_t)rc;

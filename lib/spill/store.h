@@ -36,6 +36,11 @@ struct sp__spill_opts {
 	size_t pool_bytes;
 	struct sp__budget *budget;
 	struct sp__trace *trace;
+	/*
+	 * Many runs are written at a time: long ones take space ahead, a sixteenth of what
+	 * they have, else each of their chunks would be an extent.
+	 */
+	bool ahead;
 	struct sp__machine *machine; /* the files lie on it; or NULL */
 	bool apart;	   /* on a machine: each run is a file of its own, until it ends */
 	const char *block; /* a block device instead of files; or NULL */
@@ -124,6 +129,8 @@ uint32_t sp__spill_piece(const struct sp__spill *s, const struct sp__run *run, u
 /* Takes units for the run, in one piece of the volume: how many. */
 int sp__spill_take(struct sp__spill *s, struct sp__run *run, uint32_t file, uint32_t want,
 		   uint32_t *got);
+/* A run has been written: what it took ahead serves others. */
+void sp__spill_give_spare(struct sp__spill *s, struct sp__run *run);
 /* The number of a unit of the run in the store's one volume, for sp__place_order(). */
 uint64_t sp__spill_unit(const struct sp__run *run, uint64_t unit);
 

@@ -344,6 +344,7 @@ int sp__runwriter_finish(struct sp__runwriter *w)
 		rc = sp__packer_finish(&w->packer, w->spill, w->run);
 	w->run->bytes = w->bytes;
 	w->run->records = w->records;
+	sp__spill_give_spare(w->spill, w->run);
 	sp__run_trim(w->run);
 	return rc < 0 ? rc : w->error;
 }

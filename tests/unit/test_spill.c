@@ -352,6 +352,48 @@ static void faults(void)
 	sp__spill_close(s);
 }
 
+#define MANY 40
+#define MANY_PAGES 4000
+
+/* Many runs grow at a time: they lie in few pieces, none on another. */
+static void many(void)
+{
+	struct sp__spill *s = store("sync", SP_SPILL_RAW, 1);
+	unsigned char *used = calloc(2 * MANY, MANY_PAGES);
+	struct sp__run *run[MANY] = { NULL };
+	size_t extents = 0;
+	bool apart = true;
+	uint32_t got;
+
+	if (!s || !used)
+		abort();
+	s->opts.ahead = true;
+	for (int i = 0; i < MANY * MANY_PAGES; i++) {
+		int r = i % MANY;
+
+		if (!run[r] && sp__run_new(&run[r], &budget))
+			abort();
+		if (sp__spill_take(s, run[r], 0, 1, &got) || got != 1)
+			abort();
+	}
+	for (int r = 0; r < MANY; r++) {
+		sp__spill_give_spare(s, run[r]);
+		extents = run[r]->nextents > extents ? run[r]->nextents : extents;
+		for (uint64_t u = 0; u < run[r]->units; u++) {
+			uint64_t at = sp__spill_unit(run[r], u);
+
+			apart &= at < 2 * MANY * MANY_PAGES && !used[at]++;
+		}
+		sp__run_free(run[r]);
+	}
+	ok(apart, "units of runs that grow at a time are each run's own");
+	ok(extents < 150, "a run of %d pages among %d lies in few pieces (%zu)", MANY_PAGES, MANY,
+	   extents);
+	ok(s->space[0].used == (uint64_t)MANY * MANY_PAGES, "what was taken ahead is given back");
+	free(used);
+	sp__spill_close(s);
+}
+
 int main(void)
 {
 	static const char *const engines[] = { "sync", "libaio", "io_uring" };
@@ -371,6 +413,7 @@ int main(void)
 	corruption(SP_SPILL_LZ4, "lz4");
 	corruption(SP_SPILL_ZSTD, "zstd");
 	groups();
+	many();
 	faults();
 	sp__pages_free(pool_mem, POOL_PAGES * PAGE);
 	sp__pages_free(write_mem, 7 * PAGE);
