@@ -164,11 +164,43 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 	[[ $output == *"are for compare"* ]]
 }
 
+@test "a job file of fio says what is measured" {
+	head -c 1M /dev/zero > t
+	printf '%s\n' '[job]' rw=randread bs=4k iodepth=8 size=1m filename=t ioengine=io_uring direct=0 > job.fio
+	"$aiobench" run --fio-job=job.fio --io_size=4K > /dev/null || skip "no io_uring here"
+	run -0 "$aiobench" sweep --fio-job=job.fio --runtime=500ms
+	[[ $output == *"    8 "* && $output != *"   16 "* ]]
+	run -0 "$aiobench" mix --fio-job=job.fio --runtime=500ms --shares=25
+	[[ $output == *" 25%"* ]]
+	run -0 "$aiobench" compare --interleave=3 --runtime=300ms --a=--fio-job=job.fio \
+		--b='--fio-job=job.fio --iodepth=2'
+	[[ $output == *"depth 8"*"depth 2"* ]]
+}
+
 @test "settings on a file that is made for both" {
 	run -0 "$aiobench" compare --interleave=3 --runtime=400ms --direct=0 --create --remove --size=1M \
 		--b=--iodepth=8 t
 	[[ $output == *"IOPS"* ]]
 	[ ! -e t ]
+}
+
+# The keys of a report, each once.
+keys()
+{
+	jq -r 'paths(type != "object" and type != "array") |
+		map(if type == "number" then "[]" else . end) | join(".")' "$1" | awk '!seen[$0]++'
+}
+
+@test "the keys of reports are those that are promised" {
+	golden=$BATS_TEST_DIRNAME/../golden
+	"$aiobench" run --runtime=5 --stats=run.json --class a:share=50 --class b: sim:linear > /dev/null
+	"$aiobench" sweep --runtime=40 --iodepth=4 --stats=sweep.json sim:linear > /dev/null
+	"$aiobench" mix --runtime=40 --iodepth=8 --shares=0,50,100 --stats=mix.json sim:linear > /dev/null
+	"$aiobench" compare --runtime=40 --interleave=3 --a= --stats=compare.json sim:linear > /dev/null
+	for kind in run sweep mix compare; do
+		keys $kind.json > keys
+		diff "$golden/report-aiobench-$kind.keys" keys
+	done
 }
 
 @test "pictures are drawn by gnuplot" {

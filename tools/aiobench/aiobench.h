@@ -106,6 +106,11 @@ extern const struct argp set_argp;
 void set_options_init(struct set_options *s);
 /* Options that the command does not know end the program. */
 void set_options_check(const struct set_options *s, const char *command);
+/*
+ * What a job file of fio means for many short measurements: their time instead
+ * of a number of bytes, and the depth of its only job as that of the run.
+ */
+void set_options_load(struct load_options *o);
 void show_progress(void *arg, double share_done);
 void end_progress(void);
 

@@ -38,6 +38,7 @@ int command_mix(struct load_options *o)
 	int rc;
 
 	finish_shares(&o->set);
+	set_options_load(o);
 	if (o->set.mix.kind == SP_BENCHSET_SCANS) {
 		o->set.mix.rate = o->bench.rate;
 		o->bench.rate = 0;

@@ -10,6 +10,8 @@
 #include "msg.h"
 #include "aiobench.h"
 
+#define SET_RUNTIME_NS 30000000000
+
 enum {
 	OPT_SHARES = 640,
 	OPT_SHARE_OF,
@@ -137,6 +139,23 @@ void set_options_check(const struct set_options *s, const char *command)
 	for (size_t i = 0; s->plot && strcmp(drawn[i], command) != 0; i++)
 		if (i + 1 == sizeof(drawn) / sizeof(drawn[0]))
 			die("--plot is for run, replay, sweep and mix");
+}
+
+void set_options_load(struct load_options *o)
+{
+	struct sp_bench_opts *b = &o->bench;
+
+	if (!o->job)
+		return;
+	b->total_bytes = 0;
+	if (!b->runtime_ns)
+		b->runtime_ns = SET_RUNTIME_NS;
+	if (b->nclasses > 1 || b->classes[0].rate > 0)
+		return;
+	o->classes[0] = b->classes[0];
+	o->classes[0].depth = 0;
+	o->classes[0].share = 1;
+	b->classes = o->classes;
 }
 
 static bool shown;

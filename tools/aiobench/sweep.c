@@ -9,6 +9,7 @@ int command_sweep(struct load_options *o)
 	struct sp_benchset *set;
 	int rc;
 
+	set_options_load(o);
 	catch_signals();
 	rc = sp_benchset_sweep(&set, &opts, &err);
 	end_progress();
