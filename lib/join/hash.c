@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hash joins, hybrid and GRACE.
+ * Hash joins: hybrid, GRACE, and sort-hash joins, which are GRACE but for the order in
+ * which partitions are written (sweep.h).
  *
  * A stage (stage.h) parts both inputs and joins what stayed in memory.  Then each
  * pair of partitions in temporary space is joined by itself, the smaller of the
@@ -236,6 +237,7 @@ static int open_hash(struct sp__hash *h)
 	struct sp__join *j = h->j;
 	int rc;
 
+	j->opts.algorithm = j->counts.algorithm = sp__join_choice(&j->opts, &h->layout);
 	sp__budget_init(&h->budget, h->layout.table_bytes);
 	rc = sp__keying_init(&h->keying, &j->emit.cut, &j->opts, j->err);
 	if (rc < 0)

@@ -156,10 +156,12 @@ static void note_io(struct sp__join *j, struct sp_join_stats *st)
 
 static void note_hash(const struct sp__join_counts *c, struct sp_join_stats *st)
 {
+	st->algorithm = c->algorithm;
 	st->build = c->build;
 	st->partitions = c->partitions;
 	st->spilled_partitions = c->spilled_partitions;
 	st->resident_share = c->resident_share;
+	st->groups = c->groups;
 	st->depth = c->depth;
 	st->reversals = c->reversals;
 	st->nested_blocks = c->nested_blocks;
@@ -233,8 +235,10 @@ static int join(struct sp__join *j)
 {
 	int rc;
 
-	if (j->opts.algorithm == SP_JOIN_MERGE)
+	if (j->opts.algorithm == SP_JOIN_MERGE) {
+		j->counts.algorithm = SP_JOIN_MERGE;
 		return sp__join_merge(j);
+	}
 	sp_join_expect(&j->opts, j->io->inputs);
 	rc = first_lines(j);
 	return rc < 0 ? rc : sp__join_hash(j);

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
 #include "base/err.h"
 #include "join/plan.h"
+#include "sim/fsmap.h"
 #include "sort/plan.h"
+#include "spill/where.h"
+#include "spill/writer.h"
 
 #define PAGE_DEFAULT (64u << 10)
 #define PAGE_LEAST 4096u
@@ -138,13 +142,14 @@ void sp__join_split(const struct sp__join_layout *l, enum sp_join_algorithm algo
 {
 	uint64_t memory = l->table_bytes / l->page_bytes, need, n, most;
 	unsigned resident = l->parts_max / 2 < PARTS_RESIDENT ? l->parts_max / 2 : PARTS_RESIDENT;
+	bool all = algorithm == SP_JOIN_GRACE || algorithm == SP_JOIN_SHJ;
 	double share, each;
 
 	if (algorithm == SP_JOIN_NESTED) {
 		*split = (struct sp__join_split){ 0, 1, 0 };
 		return;
 	}
-	if (!bytes && algorithm == SP_JOIN_GRACE) {
+	if (!bytes && all) {
 		split_all(l, 0, PARTS_UNKNOWN, split);
 		return;
 	}
@@ -157,7 +162,7 @@ void sp__join_split(const struct sp__join_layout *l, enum sp_join_algorithm algo
 		records = bytes / SP__JOIN_MEAN_BYTES;
 	need = sp__join_need(bytes, records) / l->page_bytes + 1;
 	n = sp__join_formula1(need, memory);
-	if (algorithm == SP_JOIN_GRACE) {
+	if (all) {
 		split_all(l, need, n, split);
 		return;
 	}
@@ -173,6 +178,82 @@ void sp__join_split(const struct sp__join_layout *l, enum sp_join_algorithm algo
 	*split = (struct sp__join_split){ resident, (unsigned)(n < most ? n : most), share };
 }
 
+/* The least that lies in one piece on a simulated file system, and its cache; 0: none. */
+static void file_system(const struct sp_join_opts *o, uint64_t *piece_bytes, uint64_t *cache_bytes)
+{
+	struct sp__machine_spec spec;
+
+	*piece_bytes = *cache_bytes = 0;
+	if (!sp__where_simulated(o->volume) ||
+	    sp__machine_spec_parse(&spec, strchr(o->volume, ':') + 1, NULL) < 0)
+		return;
+	*cache_bytes = spec.cache_bytes;
+	if (spec.fs != SP__FS_NONE)
+		*piece_bytes =
+			(uint64_t)(spec.group_pages ? spec.group_pages : SP__FS_GROUP_PAGES) *
+			spec.page_bytes;
+}
+
+/*
+ * Does a page cache stand before the device?  What is sorted goes to one partition at a
+ * time, whose writer has but a few pages to overlap.
+ */
+static bool cached(const struct sp_join_opts *o)
+{
+	uint64_t piece, cache;
+
+	file_system(o, &piece, &cache);
+	return o->volume ? cache > 0 : o->direct <= 0;
+}
+
+/* To write bytes in pieces of so many, and to read them again. */
+static double spill_s(const struct sp__plan_device *d, double bytes, double piece)
+{
+	return 2 * (bytes / (1 << 20) * d->transfer_s_per_mb + bytes / piece * d->seek_s);
+}
+
+/*
+ * What SHJ writes more than HYBRID, the share that would stay in memory, against what it
+ * saves: writing and reading in pieces of G pages, if that is more than the writers of HYBRID
+ * or the file system put in one piece anyway.
+ */
+static bool sorting_pays(const struct sp_join_opts *o, const struct sp__join_layout *l)
+{
+	const struct sp_sort_opts so = { .geometry = o->geometry };
+	const struct sp__plan_device device = sp__plan_device(&so);
+	int build = (int)sp__join_build(o) - 1;
+	double all = (double)o->input_bytes[0] + (double)o->input_bytes[1], row;
+	uint64_t piece, cache, chunk, records = sp__join_records(o, build);
+	struct sp__join_split hybrid, shj;
+
+	if (!o->geometry || !o->input_bytes[0] || !o->input_bytes[1] || !cached(o))
+		return false;
+	sp__join_split(l, SP_JOIN_HYBRID, o->input_bytes[build], records, &hybrid);
+	sp__join_split(l, SP_JOIN_SHJ, o->input_bytes[build], records, &shj);
+	file_system(o, &piece, &cache);
+	if (!hybrid.spilled || all <= (double)cache)
+		return false;
+	chunk = l->write_bytes / (hybrid.resident + hybrid.spilled) / SP__WRITER_CHUNKS;
+	chunk = chunk > l->writer_max / SP__WRITER_CHUNKS ? l->writer_max / SP__WRITER_CHUNKS
+							  : chunk;
+	chunk = chunk > l->page_bytes ? chunk : l->page_bytes;
+	row = (double)sp__join_formula2(shj.spilled, l->table_bytes / l->page_bytes) *
+	      l->page_bytes;
+	chunk = chunk > piece ? chunk : piece;
+	if (row <= (double)chunk)
+		return false;
+	return spill_s(&device, all, row) <
+	       spill_s(&device, all * (1 - hybrid.share), (double)chunk);
+}
+
+enum sp_join_algorithm sp__join_choice(const struct sp_join_opts *o,
+				       const struct sp__join_layout *l)
+{
+	if (o->algorithm != SP_JOIN_AUTO)
+		return o->algorithm;
+	return sorting_pays(o, l) ? SP_JOIN_SHJ : SP_JOIN_HYBRID;
+}
+
 int sp_join_plan(const struct sp_join_opts *o, struct sp_join_plan *plan, struct sp_errinfo *err)
 {
 	struct sp__join_layout l;
@@ -182,14 +263,15 @@ int sp_join_plan(const struct sp_join_opts *o, struct sp_join_plan *plan, struct
 
 	if (rc < 0)
 		return rc;
-	*plan = (struct sp_join_plan){ .algorithm = o->algorithm, .build = sp__join_build(o) };
+	*plan = (struct sp_join_plan){ .algorithm = sp__join_choice(o, &l),
+				       .build = sp__join_build(o) };
 	input = (int)plan->build - 1;
 	records = sp__join_records(o, input);
 	plan->build_bytes = o->input_bytes[input];
 	plan->need_bytes = sp__join_need(plan->build_bytes, records);
 	plan->memory_bytes = l.table_bytes;
 	plan->page_bytes = l.page_bytes;
-	sp__join_split(&l, o->algorithm, plan->build_bytes, records, &split);
+	sp__join_split(&l, plan->algorithm, plan->build_bytes, records, &split);
 	plan->resident = split.resident;
 	plan->spilled = split.spilled;
 	plan->resident_share = split.share;
@@ -197,6 +279,8 @@ int sp_join_plan(const struct sp_join_opts *o, struct sp_join_plan *plan, struct
 		return 0;
 	plan->partitions = sp__join_formula1((plan->need_bytes + l.page_bytes - 1) / l.page_bytes,
 					     l.table_bytes / l.page_bytes);
-	plan->group_pages = sp__join_formula2(plan->partitions, l.table_bytes / l.page_bytes);
+	plan->group_pages =
+		sp__join_formula2(plan->algorithm == SP_JOIN_SHJ ? split.spilled : plan->partitions,
+				  l.table_bytes / l.page_bytes);
 	return 0;
 }

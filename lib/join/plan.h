@@ -49,6 +49,12 @@ unsigned sp__join_build(const struct sp_join_opts *opts);
 struct sp_recfmt sp__join_format(const struct sp_join_opts *opts, int input);
 /* Records expected of input 0 or 1; 0: unknown. */
 uint64_t sp__join_records(const struct sp_join_opts *opts, int input);
+/*
+ * How to join by hashing: as wished; AUTO: SHJ if by formula (2) it is expected to take
+ * less time than HYBRID, for which something must be known of the device.
+ */
+enum sp_join_algorithm sp__join_choice(const struct sp_join_opts *opts,
+				       const struct sp__join_layout *layout);
 /* bytes 0: unknown. */
 void sp__join_split(const struct sp__join_layout *layout, enum sp_join_algorithm algorithm,
 		    uint64_t bytes, uint64_t records, struct sp__join_split *split);

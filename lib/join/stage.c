@@ -15,6 +15,7 @@
  * memory.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
@@ -77,6 +78,7 @@ int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth, 
 		sp__reclist_init(&s->parts[i].list);
 		s->parts[i].spilled = i >= split.resident;
 	}
+	s->sorted = !depth && h->j->opts.algorithm == SP_JOIN_SHJ;
 	deal_buckets(s, split.share);
 	s->last_block = true;
 	if (h->bloom_used)
@@ -98,6 +100,7 @@ void sp__stage_free(struct sp__stage *s)
 		sp__run_free(p->run[SP__BUILD]);
 		sp__run_free(p->run[SP__PROBE]);
 	}
+	sp__sweep_close(&s->sweep);
 	free(s->had);
 	free(s->parts);
 	free(s);
@@ -117,9 +120,10 @@ static int open_spill(struct sp__stage *s)
 	struct sp__hash *h = s->h;
 	struct sp__join *j = h->j;
 	const struct sp_join_opts *o = &j->opts;
-	enum sp__direct direct = j->read.direct == SP__DIRECT_AUTO && h->layout.buffered
-					 ? SP__DIRECT_NEVER
-					 : j->read.direct;
+	enum sp__direct direct =
+		j->read.direct == SP__DIRECT_AUTO && (h->layout.buffered || s->sorted)
+			? SP__DIRECT_NEVER
+			: j->read.direct;
 	struct sp__spill_opts so = { .dirs = o->tmpdirs,
 				     .ndirs = o->ntmpdirs,
 				     .engine = o->engine,
@@ -142,21 +146,37 @@ static int open_spill(struct sp__stage *s)
 	return sp__spill_open(&h->spill, &so);
 }
 
+/* Memory of the table that has nothing else to do, where nothing stays in it. */
+static uint64_t table_memory(const struct sp__stage *s)
+{
+	const struct sp__table *t = &s->h->table;
+	uint64_t bytes = t->mem_bytes < t->limit_bytes ? t->mem_bytes : t->limit_bytes;
+
+	return s->planned == s->nparts ? bytes - bytes % s->h->layout.page_bytes : 0;
+}
+
 /*
- * Memory for the writers of a stage, and how much of it each gets.  Where nothing stays in
- * memory, that of the table has nothing else to do.
+ * Memory for the writers of a stage, and how much of it each gets.  A sort-hash join takes
+ * a page for each from the table's if there is no other.
  */
 static char *writers_memory(const struct sp__stage *s, uint64_t *each)
 {
 	const struct sp__hash *h = s->h;
-	bool table = s->planned == s->nparts && h->table.mem_bytes > h->layout.write_bytes;
-	uint64_t bytes = table ? h->table.mem_bytes : h->layout.write_bytes;
+	uint64_t bytes = h->layout.write_bytes, table = table_memory(s);
+	char *mem = h->write_mem;
 
+	if (s->sorted && bytes / s->nparts < h->layout.page_bytes) {
+		bytes = (uint64_t)s->nparts * h->layout.page_bytes;
+		mem = h->table.mem;
+	} else if (!s->sorted && table > bytes) {
+		bytes = table;
+		mem = h->table.mem;
+	}
 	*each = bytes / s->nparts;
 	if (*each > h->layout.writer_max)
 		*each = h->layout.writer_max;
 	*each -= *each % h->layout.page_bytes;
-	return table ? h->table.mem : h->write_mem;
+	return mem;
 }
 
 static int open_writer(struct sp__stage *s, struct sp__part *p, int role)
@@ -179,24 +199,52 @@ static int open_writer(struct sp__stage *s, struct sp__part *p, int role)
 	return rc;
 }
 
+/* The sorted records of one role are written. */
+static int write_sorted(void *stage, unsigned part, const char *data, size_t bytes,
+			unsigned records)
+{
+	struct sp__stage *s = stage;
+
+	s->h->j->counts.groups += part != s->written;
+	s->written = part;
+	sp__join_charge(s->h->j, records, 0, bytes);
+	return sp__runwriter_put_part(&s->parts[part].writer, data, bytes, records);
+}
+
+/* N pages of memory are for the writers, the rest for the records. */
+static int open_sweep(struct sp__stage *s)
+{
+	uint64_t pages = (uint64_t)s->nparts * s->h->layout.page_bytes;
+
+	if (sp__sweep_open(&s->sweep, s->nparts, s->h->table.mem + pages, table_memory(s) - pages,
+			   write_sorted, s) < 0)
+		return no_memory(s);
+	s->written = UINT_MAX;
+	return 0;
+}
+
 int sp__stage_spill(struct sp__stage *s, struct sp__part *p, int role, const char *line,
 		    size_t bytes)
 {
-	if (!p->writing) {
-		int rc = open_writer(s, p, role);
+	int rc = 0;
 
-		if (rc < 0)
-			return rc;
-	}
-	return sp__runwriter_put(&p->writer, line, bytes + s->h->table.term_bytes);
+	if (!p->writing)
+		rc = open_writer(s, p, role);
+	if (!rc && s->sorted && !s->sweep.queues)
+		rc = open_sweep(s);
+	if (rc < 0)
+		return rc;
+	bytes += s->h->table.term_bytes;
+	if (s->sorted)
+		return sp__sweep_put(&s->sweep, (unsigned)(p - s->parts), line, bytes);
+	return sp__runwriter_put(&p->writer, line, bytes);
 }
 
 int sp__stage_end_writing(struct sp__stage *s)
 {
-	int rc = 0, one;
-	uint64_t each;
-	char *mem;
+	int rc = s->sweep.queues ? sp__sweep_finish(&s->sweep) : 0, one;
 
+	sp__sweep_close(&s->sweep);
 	for (unsigned i = 0; i < s->nparts && !rc; i++)
 		if (s->parts[i].writing)
 			rc = sp__runwriter_end(&s->parts[i].writer);
@@ -210,9 +258,9 @@ int sp__stage_end_writing(struct sp__stage *s)
 		p->writing = false;
 		rc = rc ? rc : one;
 	}
-	mem = writers_memory(s, &each);
-	if (mem == s->h->table.mem)
-		sp__pages_drop(mem, s->nparts * each);
+	/* The next user counts what he touches. */
+	if (table_memory(s))
+		sp__pages_drop(s->h->table.mem, table_memory(s));
 	return rc;
 }
 

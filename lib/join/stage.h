@@ -9,6 +9,7 @@
  *	probe.c   the probe input against what is in memory
  *	hash.c    stages one after the other: pairs of partitions, recursion
  *	nested.c  pairs that partitioning does not make smaller
+ *	sweep.c   records sorted by partition before they are written
  */
 #ifndef SP__JOIN_STAGE_H
 #define SP__JOIN_STAGE_H
@@ -19,6 +20,7 @@
 #include "join/plan.h"
 #include "join/runread.h"
 #include "join/state.h"
+#include "join/sweep.h"
 #include "join/table.h"
 #include "spill/writer.h"
 
@@ -62,6 +64,9 @@ struct sp__stage {
 	uint64_t *had;
 	uint64_t probed; /* number of the next probe record */
 	bool last_block;
+	bool sorted;		/* sort-hash join: by partition, before writing */
+	struct sp__sweep sweep; /* of the role that is being written */
+	unsigned written;	/* the partition of which something went out last */
 	uint16_t part_of[SP__BUCKETS];
 };
 

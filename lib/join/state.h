@@ -20,9 +20,11 @@
 
 /* What hash joins count. */
 struct sp__join_counts {
+	enum sp_join_algorithm algorithm;
 	unsigned build;
 	uint64_t records[2];
 	uint64_t partitions, spilled_partitions, reversals, nested_blocks;
+	uint64_t groups;
 	uint64_t filter_probes, filter_drops;
 	uint64_t spill_read_bytes, spill_write_bytes, spill_peak_bytes;
 	double resident_share;

@@ -5,10 +5,10 @@
  */
 #include "report/doc.h"
 
-static const char *const algorithm_names[] = { [SP_JOIN_MERGE] = "merge",
-					       [SP_JOIN_HYBRID] = "hybrid",
-					       [SP_JOIN_GRACE] = "grace",
-					       [SP_JOIN_NESTED] = "nested" };
+static const char *const algorithm_names[] = {
+	[SP_JOIN_MERGE] = "merge",   [SP_JOIN_HYBRID] = "hybrid", [SP_JOIN_GRACE] = "grace",
+	[SP_JOIN_NESTED] = "nested", [SP_JOIN_SHJ] = "shj",	  [SP_JOIN_AUTO] = "auto"
+};
 static const char *const placement_names[] = { [SP_PLACE_CONTIGUOUS] = "contiguous",
 					       [SP_PLACE_TRACK] = "track",
 					       [SP_PLACE_SEMISEQ] = "semiseq" };
@@ -66,6 +66,7 @@ static void put_result(struct sp__doc doc, const struct sp_join_stats *s)
 {
 	struct sp__doc r = sp__doc_object(doc, "result");
 
+	sp__doc_text(r, "algorithm", algorithm_names[s->algorithm]);
 	sp__doc_count(r, "records_1", s->records[0]);
 	sp__doc_count(r, "records_2", s->records[1]);
 	sp__doc_count(r, "input_1_bytes", s->input_bytes[0]);
@@ -76,6 +77,7 @@ static void put_result(struct sp__doc doc, const struct sp_join_stats *s)
 	sp__doc_count(r, "partitions", s->partitions);
 	sp__doc_count(r, "spilled_partitions", s->spilled_partitions);
 	sp__doc_real(r, "resident_share", s->resident_share);
+	sp__doc_known(r, "partition_groups", s->groups);
 	sp__doc_count(r, "recursion_depth", s->depth);
 	sp__doc_count(r, "role_reversals", s->reversals);
 	sp__doc_count(r, "nested_blocks", s->nested_blocks);

@@ -36,7 +36,7 @@ int sp__fsmap_new(struct sp__fsmap **fs, const struct sp__fsmap_opts *opts)
 		return -ENOMEM;
 	f->opts = *opts;
 	if (!f->opts.group_pages)
-		f->opts.group_pages = 8;
+		f->opts.group_pages = SP__FS_GROUP_PAGES;
 	if (!f->opts.extent_pages)
 		f->opts.extent_pages = 2048;
 	*fs = f;

@@ -29,11 +29,13 @@
 #include <spindle/api.h>
 #include <spindle/error.h>
 
+#define SP__FS_GROUP_PAGES 8
+
 enum sp__fs_policy { SP__FS_NONE, SP__FS_GROUP, SP__FS_EXTENT };
 
 struct sp__fsmap_opts {
 	enum sp__fs_policy policy;
-	unsigned group_pages;  /* of group, and the first of extent; 0: 8 */
+	unsigned group_pages;  /* of group, and the first of extent; 0: SP__FS_GROUP_PAGES */
 	unsigned extent_pages; /* most in one allocation of extent; 0: 2048 */
 	uint64_t device_pages;
 };

@@ -81,4 +81,15 @@ static inline int sp__runwriter_put(struct sp__runwriter *w, const char *rec, si
 	return 0;
 }
 
+/* Appends bytes in which so many records begin, some of them perhaps in part. */
+static inline int sp__runwriter_put_part(struct sp__runwriter *w, const char *data, size_t bytes,
+					 unsigned records)
+{
+	int rc = sp__runwriter_put(w, data, bytes);
+
+	w->records += records;
+	w->records--;
+	return rc;
+}
+
 #endif

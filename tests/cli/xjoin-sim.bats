@@ -31,7 +31,7 @@ on() # SPEC OPTION...
 number() { sed -n "s/.*\"$1\": \\([0-9.e+-]*\\).*/\\1/p" r.json | head -n 1; }
 
 @test "the result is right on every kind of machine" {
-	for algorithm in hybrid grace nested; do
+	for algorithm in hybrid grace shj nested; do
 		on linear --algorithm=$algorithm
 		on atlas10k3-like,files=both --algorithm=$algorithm
 		on ide300-like,cache=512K,page=8K,fs=group:8,files=in --algorithm=$algorithm
@@ -119,6 +119,41 @@ number() { sed -n "s/.*\"$1\": \\([0-9.e+-]*\\).*/\\1/p" r.json | head -n 1; }
 		track 12 609 5094857145
 		semiseq 12 725 2891251641
 	END
+}
+
+@test "a sort-hash join writes much of one partition in a row" {
+	local m=ide300-like,page=4K,fs=group:8,cache=256K
+
+	"$XGEN" records -n 20000 --seed=5 >l
+	"$XGEN" records -n 40000 --seed=6 | cat - l >r
+	"$xjoin" -t'|' l r | sort >want
+	on $m --algorithm=grace --page-size=4K --join-memory=400K -S 2M
+	grace=$(number region_bytes_mean)
+	on $m --algorithm=shj --page-size=4K --join-memory=400K -S 2M
+	# Formula (2): so many pages of each in a row, of which both inputs have the same.
+	awk -v n="$(number spilled_partitions)" -v groups="$(number partition_groups)" \
+		-v bytes="$(sed -n '/"spill": {/,/}/s/.*"write_bytes": \([0-9]*\).*/\1/p' r.json)" 'BEGIN {
+			g = 2 * (100 - n) / n
+			here = bytes / 4096 / groups
+			exit !(n > 2 && here > 0.7 * g && here < 1.3 * g)
+		}'
+	awk -v g="$grace" -v s="$(number region_bytes_mean)" 'BEGIN { exit !(s > 1.5 * g) }'
+}
+
+@test "auto sorts partitions where formula (2) says that it pays" {
+	local m=ide300-like,page=4K,fs=group
+
+	choice() { "$xjoin" --explain --stats=p.json -S 2M --page-size=4K --join-memory=256K "$@" l r
+		sed -n 's/.*"algorithm": "\(.*\)".*/\1/p' p.json; }
+	[ "$(choice --volume=sim:$m:8,cache=256K)" = shj ]
+	[ "$(choice --volume=sim:$m:64,cache=256K)" = hybrid ] # in one piece anyway
+	[ "$(choice --volume=sim:$m:8,cache=64M)" = hybrid ]	# all fits the cache
+	[ "$(choice --volume=sim:$m:8)" = hybrid ]		# nothing gathers writes
+	[ "$(choice)" = hybrid ]				# nothing is known of the device
+	[ "$(choice --volume=sim:$m:8,cache=256K -S 64M --join-memory=32M)" = hybrid ]
+	[ "$(choice --volume=sim:$m:8,cache=256K --algorithm=grace)" = grace ]
+	on $m:8,cache=256K --page-size=4K --join-memory=256K -S 2M
+	grep -q '"algorithm": "shj"' r.json
 }
 
 @test "what cannot be is refused" {

@@ -112,6 +112,7 @@ tables()
 	expected -t'|' l r >want
 	[ -s want ]
 	for options in "-S 512K" "-S 1M --build=1" "-S 4M --build=2" "-S 64M" "-S 1M --algorithm=grace" \
+		"-S 1M --algorithm=shj" "-S 512K --algorithm=shj --direct" "-S 64M --algorithm=shj --build=2" \
 		"-S 512K --algorithm=nested" "-S 64M --algorithm=nested --build=1" \
 		"-S 1M --page-size=4K --join-memory=256K" "-S 2M --seed=5 --engine=sync --direct=never"; do
 		# shellcheck disable=SC2086

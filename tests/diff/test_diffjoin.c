@@ -145,7 +145,7 @@ static void random_options(struct trial *c)
 		c->columns[i] = (struct sp_join_column){ (unsigned)below(3), below(FIELDS_MAX) };
 	o->columns = c->columns;
 	o->algorithm = (enum sp_join_algorithm[]){ SP_JOIN_HYBRID, SP_JOIN_HYBRID, SP_JOIN_GRACE,
-						   SP_JOIN_NESTED }[below(4)];
+						   SP_JOIN_NESTED, SP_JOIN_SHJ }[below(5)];
 	o->direct = below(8) ? 0 : -1;
 	o->build = (unsigned)below(3);
 	o->memory_bytes = memory[below(4)];

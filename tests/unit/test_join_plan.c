@@ -73,6 +73,9 @@ static void test_split(void)
 	ok(s.resident > 0 && s.spilled == 0, "what fits stays in memory");
 	sp__join_split(&l, SP_JOIN_GRACE, 1 << 20, 10000, &s);
 	ok(s.resident == 0 && s.spilled > 0, "GRACE keeps nothing in memory");
+	sp__join_split(&l, SP_JOIN_SHJ, 300 << 20, 1, &s);
+	ok(s.resident == 0 && s.spilled == 7,
+	   "SHJ makes the partitions of formula (1), somewhat smaller than memory");
 	sp__join_split(&l, SP_JOIN_HYBRID, 0, 0, &s);
 	ok(s.resident > 4 && s.spilled == 0, "an input of unknown size begins in memory");
 	sp__join_split(&l, SP_JOIN_NESTED, 1 << 20, 10000, &s);

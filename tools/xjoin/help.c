@@ -32,7 +32,7 @@ static const char own[] =
 	"                             bytes, u8, u16le ... i64be, f32le ... f64be;\n"
 	"                             more than one: all must be equal\n"
 	"      --output=FILE          write to FILE, which appears when it is complete\n"
-	"      --algorithm=WORD       hybrid, grace, nested, merge or auto\n"
+	"      --algorithm=WORD       hybrid, grace, shj, nested, merge or auto\n"
 	"      --build=FILE           read file 1 or 2 first; auto: the smaller one\n"
 	"  -S, --buffer-size=SIZE     memory for the whole program\n"
 	"  -T, --temporary-directory=DIR  put temporary data in DIR, not in $TMPDIR or /tmp;\n"

@@ -66,10 +66,13 @@ const struct option tuning_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static const struct choice algorithm_words[] = {
-	{ "auto", ALGORITHM_AUTO }, { "hybrid", SP_JOIN_HYBRID }, { "grace", SP_JOIN_GRACE },
-	{ "merge", SP_JOIN_MERGE }, { "nested", SP_JOIN_NESTED }, { NULL, 0 }
-};
+static const struct choice algorithm_words[] = { { "auto", ALGORITHM_AUTO },
+						 { "hybrid", SP_JOIN_HYBRID },
+						 { "grace", SP_JOIN_GRACE },
+						 { "shj", SP_JOIN_SHJ },
+						 { "merge", SP_JOIN_MERGE },
+						 { "nested", SP_JOIN_NESTED },
+						 { NULL, 0 } };
 static const struct choice type_words[] = { { "inner", TYPE_INNER },
 					    { "left", TYPE_LEFT },
 					    { "right", TYPE_RIGHT },
@@ -264,7 +267,7 @@ void tuning_finish(struct settings *set)
 
 	match_types(set);
 	if (set->algorithm == ALGORITHM_AUTO)
-		set->algorithm = set->plain_join || check ? SP_JOIN_MERGE : SP_JOIN_HYBRID;
+		set->algorithm = set->plain_join || check ? SP_JOIN_MERGE : SP_JOIN_AUTO;
 	o->algorithm = (enum sp_join_algorithm)set->algorithm;
 	if (o->algorithm == SP_JOIN_MERGE) {
 		exclude(o->csv, "--csv", true, "--algorithm=merge");

@@ -39,6 +39,8 @@ enum sp_join_algorithm {
 	SP_JOIN_HYBRID, /* hash join; part of the build input stays in memory */
 	SP_JOIN_GRACE,	/* hash join; all of both inputs is parted first */
 	SP_JOIN_NESTED, /* block nested loops over copies in temporary space */
+	SP_JOIN_SHJ,	/* sort-hash join: GRACE, records sorted by partition before writing */
+	SP_JOIN_AUTO,	/* HYBRID, or SHJ where that is expected to take less time */
 };
 
 enum sp_join_order {
@@ -170,12 +172,14 @@ SP_API SP_MUST_CHECK int sp_join_plan(const struct sp_join_opts *opts, struct sp
 
 /* What happened; see spindle-report(5) for the meaning of each figure. */
 struct sp_join_stats {
+	enum sp_join_algorithm algorithm; /* that ended it; AUTO: none had begun */
 	uint64_t records[2], input_bytes[2];
 	uint64_t output_records, output_bytes;
 	unsigned build;		     /* the file that was read first; 0: merged */
 	uint64_t partitions;	     /* of the build input, at first */
 	uint64_t spilled_partitions; /* of it in temporary space, at any depth */
 	double resident_share;	     /* of the build input that never left memory */
+	uint64_t groups;	     /* SHJ: series of one partition that were written in a row */
 	unsigned depth;		     /* of parting again; 0: once or never */
 	uint64_t reversals;	     /* pairs of partitions with roles exchanged */
 	uint64_t nested_blocks;	     /* blocks of nested loops */
