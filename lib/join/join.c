@@ -76,6 +76,20 @@ static int open_machine(struct sp__join *j)
 	return rc;
 }
 
+/* An output that is written in place is cut before anything is read. */
+static int spare_inputs(struct sp__join *j)
+{
+	const char *path = j->io->output;
+
+	if (!path || j->out.temp)
+		return 0;
+	for (int i = 0; i < 2; i++)
+		if (sp__source_is(&j->source[i], path))
+			return sp__errf(j->err, SP_EUNSUP, "write", path, -1,
+					"an input cannot be written in place");
+	return 0;
+}
+
 static int open_all(struct sp__join *j)
 {
 	int rc = j->opts.fixed_bytes[0] || j->opts.fixed_bytes[1]
@@ -100,6 +114,9 @@ static int open_all(struct sp__join *j)
 	if (rc < 0)
 		return rc;
 	sp__outfile_prepare(&j->out, j->io->output, j->io->output_fd);
+	rc = spare_inputs(j);
+	if (rc < 0)
+		return rc;
 	rc = sp__outfile_open(&j->out, j->err);
 	return rc < 0 ? rc : open_stream(j);
 }

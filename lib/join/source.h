@@ -33,6 +33,8 @@ SP_MUST_CHECK int sp__source_open(struct sp__source *s, const char *input,
 void sp__source_close(struct sp__source *s);
 /* Opens it before anything is read: who writes into a FIFO may be waiting for that. */
 SP_MUST_CHECK int sp__source_begin(struct sp__source *s);
+/* Is it the regular file of that name? */
+bool sp__source_is(const struct sp__source *s, const char *path);
 /* The next batch into at and end: SP_READY, SP_END or an error. */
 SP_MUST_CHECK int sp__source_fill(struct sp__source *s);
 

@@ -222,6 +222,16 @@ tables()
 	run -1 "$xjoin" --algorithm=merge --output=new <(printf 'a\nc\nb\n') <(echo b)
 	[ ! -e new ]
 	[ -z "$(find . -name 'new.*')" ]
+	# In place, what is an input would be gone before it is read.
+	ln in other
+	for way in "in r" "r other" "--algorithm=merge --nocheck-order in r"; do
+		# shellcheck disable=SC2086
+		run -1 "$xjoin" -t'|' --output=in $way
+		[ "$output" = "xjoin: in: an input cannot be written in place" ]
+		sort other | cmp - want
+	done
+	"$xjoin" -t'|' --output=in l r
+	sort other | cmp - want
 	run -1 "$xjoin" --output=nowhere/new l r
 	[[ $output == *"nowhere/new: No such file or directory" ]]
 }
