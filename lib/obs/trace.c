@@ -60,6 +60,8 @@ int sp__trace_open(struct sp__trace **out, const char *path, struct sp_errinfo *
 	}
 	pthread_mutex_init(&t->lock, NULL);
 	t->error = 0;
+	t->virtual_ns = NULL;
+	t->clock = NULL;
 	t->opened_ns = sp__now_ns();
 	t->used = sizeof(head) - 1;
 	memcpy(t->buf, head, t->used);

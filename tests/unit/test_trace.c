@@ -108,6 +108,26 @@ static void check_errors(void)
 	ok(sp__trace_close(NULL) == 0, "no trace closes too");
 }
 
+/* Whatever was in the memory before. */
+static void check_clock(void)
+{
+	uint64_t before_ns = sp__now_ns(), now_ns = 0;
+	const size_t bytes = 100000;
+	char *dirt = malloc(bytes);
+	struct sp__trace *t;
+
+	if (dirt)
+		memset(dirt, 0xbe, bytes);
+	__asm__ volatile("" : : "g"(dirt) : "memory"); /* it is written */
+	free(dirt);
+	if (sp__trace_open(&t, path, NULL) == 0) {
+		now_ns = sp__trace_now_ns(t);
+		(void)!sp__trace_close(t);
+	}
+	ok(now_ns >= before_ns && now_ns <= sp__now_ns(),
+	   "a trace goes by the real clock if nothing else was said");
+}
+
 int main(void)
 {
 	const char *dir = getenv("TMPDIR");
@@ -118,6 +138,7 @@ int main(void)
 	if (fd < 0)
 		return 1;
 	close(fd);
+	check_clock();
 	check_threads();
 	check_line();
 	check_errors();
