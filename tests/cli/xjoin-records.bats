@@ -173,7 +173,7 @@ sys.stdout.buffer.write(b"".join(sorted(d[i:i + n] for i in range(0, len(d), n))
 }
 
 @test "binary records, through memory and temporary space" {
-	binary_tables 5000
+	binary_tables 8000
 	for options in "-S 64M" "-S 512K --build=1" "-S 512K --algorithm=grace"; do
 		all="$options --record-size=24,20 --type=full"
 		# shellcheck disable=SC2086
