@@ -100,11 +100,13 @@ int sp_report_preflight_text(const struct sp_preflight *p, const char *target, b
 		layers(p, out);
 	for (size_t i = 0; i < p->nremarks; i++) {
 		const struct sp_preflight_remark *r = &p->remarks[i];
+		/* What stands against it at one device may not count in the whole. */
+		bool obstacle = r->obstacle && p->verdict != SP_PREFLIGHT_YES;
 
-		if (!all && (!r->obstacle || p->verdict == SP_PREFLIGHT_YES))
+		if (!all && !obstacle)
 			continue;
-		fprintf(out, "%s %s\n", r->obstacle ? "!" : "-", r->text);
-		if (*r->advice)
+		fprintf(out, "%s %s\n", obstacle ? "!" : "-", r->text);
+		if (*r->advice && (obstacle || !r->obstacle))
 			fprintf(out, "  -> %s\n", r->advice);
 	}
 	return ferror(out) || fflush(out) ? -EIO : 0;

@@ -47,6 +47,16 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 	[[ $output == *"--rw, --bs, --class and the like do not go with it"* ]]
 }
 
+@test "pictures name the target, wherever it comes from" {
+	command -v gnuplot >/dev/null || skip "no gnuplot here"
+	printf '[j]\nioengine=null\nruntime=100ms\ntime_based\nsize=1m\nfilename=from-the-job\n' > j.fio
+	run -0 "$aiobench" run --fio-job=j.fio --plot=p.svg
+	grep -q from-the-job p.svg
+	echo 'R a 0 4096 0 0 10 4096' > t.trace
+	run -0 "$aiobench" replay --plot=p.svg t.trace sim:linear
+	grep -q sim:linear p.svg
+}
+
 @test "lines that are not understood are told with their numbers, and stop it" {
 	printf '[j]\nrw=randread\nsize=1m\nstonewall\nverify=crc32c # all of it\nruntime=${T}\n' > j.fio
 	run -2 "$aiobench" run --fio-job=j.fio sim:linear

@@ -49,7 +49,7 @@ int command_run(struct load_options *o)
 	write_report(o, report);
 	sp_report_free(report);
 	if (o->set.plot)
-		plot_run(o->set.plot, o->targets[0], bench);
+		plot_run(o->set.plot, o->bench.targets[0], bench);
 	sp_bench_free(bench);
 	if (o->status && fclose(o->status_file))
 		die_sys(errno, "%s", o->status);

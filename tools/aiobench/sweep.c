@@ -19,7 +19,7 @@ int command_sweep(struct load_options *o)
 	write_report(o, report);
 	sp_report_free(report);
 	if (o->set.plot)
-		plot_sweep(o->set.plot, o->targets[0], sp_benchset_result(set));
+		plot_sweep(o->set.plot, o->bench.targets[0], sp_benchset_result(set));
 	sp_benchset_free(set);
 	if (rc < 0)
 		die_of(rc, &err);
