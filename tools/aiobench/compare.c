@@ -43,8 +43,9 @@ static int split(char *text, char **words, int max)
 static void read_setting(struct load_options *setting, const struct load_options *o,
 			 const char *more)
 {
-	char *text = must_alloc(NULL, strlen(more) + 1, 1);
-	char **argv = must_alloc(NULL, (size_t)o->argc + WORDS_MAX + 1, sizeof(*argv));
+	size_t words = (size_t)o->argc + WORDS_MAX + 1;
+	char **argv = must_alloc(NULL, words * sizeof(*argv) + strlen(more) + 1, 1);
+	char *text = (char *)&argv[words]; /* lives with the words that point into it */
 	int argc = o->argc;
 
 	strcpy(text, more);
