@@ -43,6 +43,46 @@ static void test_time(void)
 	free(f);
 }
 
+/* A reader with two requests under way goes upward; when does a write behind it have its turn? */
+static unsigned reads_before_write(const char *sched)
+{
+	struct fake *f = fake_new(1, 1);
+	struct sp__blockdev *bd = fake_dev(f, sched, 1, SP__WINDOW_FIFO, false);
+	struct sp__blockreq r[2] = { req(1000, 64, false), req(1064, 64, false) }, *done, *next;
+	struct sp__blockreq write = req(0, 8, true);
+	unsigned reads = 2, before = 0;
+	bool written = false;
+
+	submit1(bd, 0, &r[0]);
+	submit1(bd, 0, &r[1]);
+	submit1(bd, 1, &write);
+	while (sp__blockdev_outstanding(bd)) {
+		uint64_t now = sp__blockdev_next_ns(bd);
+
+		for (done = sp__blockdev_advance(bd, now); done; done = next) {
+			next = done->next;
+			written |= done == &write;
+			before += !written;
+			if (done == &write || reads == 200)
+				continue;
+			*done = req(1000 + 64 * reads++, 64, false);
+			submit1(bd, now, done);
+		}
+	}
+	sp__blockdev_close(bd);
+	free(f);
+	return before;
+}
+
+static void test_elevators(void)
+{
+	ok(reads_before_write("look") == 200 && reads_before_write("clook") == 200 &&
+		   reads_before_write("sstf") == 200,
+	   "a reader that goes upward keeps an elevator from what lies behind it");
+	ok(reads_before_write("noop") < 4, "but not a queue");
+	ok(reads_before_write("deadline:write=2ms") < 50, "nor one with deadlines for long");
+}
+
 static void test_same_moment(void)
 {
 	struct fake *f = fake_new(1, 1);
@@ -348,6 +388,7 @@ static void test_depths(void)
 int main(void)
 {
 	test_time();
+	test_elevators();
 	test_same_moment();
 	test_window_sptf();
 	test_lanes();
