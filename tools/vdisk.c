@@ -27,8 +27,8 @@ static void clean_up(void)
 	mounted = false;
 }
 
-/* The folder, which must be empty: what is mounted there already is not. */
-static const char *check_folder(const char *path)
+/* The folder, which must be empty: what is mounted there already is not. The caller frees. */
+static char *check_folder(const char *path)
 {
 	char *real = realpath(path, NULL);
 	DIR *dir = real ? opendir(real) : NULL;
@@ -136,11 +136,12 @@ int main(int argc, char **argv)
 	struct sp_vdrive_info info;
 	struct options o;
 	sigset_t set;
+	char *folder;
 
 	msg_init(argv);
 	stdio_guard();
 	parse_options(argc, argv, &o);
-	o.mount = check_folder(o.mount);
+	o.mount = folder = check_folder(o.mount);
 	server.options = &o;
 	block_signals(&set);
 	pace_start(&server.pace, o.spec, 1);
@@ -152,5 +153,6 @@ int main(int argc, char **argv)
 	atexit(clean_up);
 	run(&server, &o, &set);
 	clean_up();
+	free(folder);
 	return 0;
 }
