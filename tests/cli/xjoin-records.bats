@@ -121,10 +121,10 @@ special = [0.0, -0.0, float("inf"), float("-inf"), 1.5]
 nans = [(0x7ff8000000000000, 0x7fc00000), (0xfff8000020000000, 0xffc00001)]
 
 def floats():
-    if r.randrange(20) == 0:
+    if r.randrange(100) == 0:
         a, b = r.choice(nans)
         return struct.pack(">Q", a), struct.pack("<I", b), a
-    v = r.choice(special) if r.randrange(4) == 0 else float(r.randrange(n))
+    v = r.choice(special) if r.randrange(40) == 0 else float(r.randrange(n))
     return struct.pack(">d", v), struct.pack("<f", v), v
 
 def number():
