@@ -73,4 +73,30 @@ sweep 'memory refused to a join of CSV' alloc "${csv[@]}"
 sweep 'files refused to a join of CSV' io "${csv[@]}"
 sweep 'memory refused to a merge join' alloc --algorithm=merge --nocheck-order -a1 a b
 sweep 'files refused to a merge join' io --algorithm=merge --nocheck-order -a1 a b
+
+# Requests of the engine: told where there is nothing else to be done.
+requests() # NAME FAULT STATUS: %d in the fault is the request's number
+{
+	local bad='' i
+
+	"$xjoin" "${spilling[@]}" | sort >want || exit 2
+	for i in 1 2 3 5 8 13 21 34 55 89; do
+		rm -f out
+		# shellcheck disable=SC2059 # it is a format
+		timeout 60 "$xjoin" --output=out -T tmp "${spilling[@]}" \
+			--engine="fault:SCOPE=PROCESS,$(printf "$2" "$i"):sync" 2>err
+		[ $? = "$3" ] || bad+="request $i: status is not $3, $(cat err)"$'\n'
+		if [ "$3" = 0 ]; then
+			sort out | cmp -s - want || bad+="request $i: the result is wrong"$'\n'
+		else
+			[ "$(wc -l <err)" = 1 ] || bad+="request $i: $(cat err)"$'\n'
+			[ -z "$(find . -name 'out*')" ] || bad+="request $i: a file was left"$'\n'
+		fi
+	done
+	tap_empty "$1" "$bad"
+}
+requests 'a request that fails to read ends the join with a message' KIND=READ,NTH=%d,ERROR=EIO 1
+requests 'so does one that fails to write' KIND=WRITE,NTH=%d,ERROR=EIO 1
+requests 'so does a full device' KIND=WRITE,NTH=%d,ERROR=ENOSPC 1
+requests 'short transfers do no harm' NTH=%d,COUNT=3,ERROR=SHORT 0
 tap_done
