@@ -193,7 +193,9 @@ int sp__tracer_open(struct sp__tracer **out, const char *sys, unsigned dev, cons
 	if (rc == 0 && snprintf(t->dir, sizeof(t->dir), "%s/instances/spindle-%d", tracing,
 				(int)getpid()) >= PATH_MAX)
 		rc = -ENAMETOOLONG;
-	if (rc == 0 && mkdir(t->dir, 0700))
+	/* One of a process that was killed may be in the way. */
+	if (rc == 0 && mkdir(t->dir, 0700) &&
+	    (errno != EEXIST || rmdir(t->dir) || mkdir(t->dir, 0700)))
 		rc = -errno;
 	if (rc) {
 		*t->dir = '\0';

@@ -9,6 +9,19 @@ setup()
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
+# The keys of a report, each once.
+keys()
+{
+	jq -r 'paths(type != "object" and type != "array") |
+		map(if type == "number" then "[]" else . end) | join(".")' "$1" | awk '!seen[$0]++'
+}
+
+@test "the keys of its report are those that are promised" {
+	"$aiobench" preflight --iodepth=5 --stats=r.json sim:linear > /dev/null
+	keys r.json > keys
+	diff "$BATS_TEST_DIRNAME/../golden/report-aiobench-preflight.keys" keys
+}
+
 @test "of a simulated device it tells whether the scheduler heeds priorities" {
 	run -0 "$aiobench" preflight --iodepth=10 sim:linear
 	[[ ${lines[0]} == "sim:linear: priorities do not act" && $output == *"scheduler noop does not tell"* ]]

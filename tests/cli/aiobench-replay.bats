@@ -12,6 +12,20 @@ setup()
 
 value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n 1; }
 
+# The keys of a report, each once.
+keys()
+{
+	jq -r 'paths(type != "object" and type != "array") |
+		map(if type == "number" then "[]" else . end) | join(".")' "$1" | awk '!seen[$0]++'
+}
+
+@test "the keys of its report are those that are promised" {
+	echo 'R a 0 4096 0 0 10 4096' > t.trace
+	"$aiobench" replay --stats=r.json t.trace sim:linear > /dev/null
+	keys r.json > keys
+	diff "$BATS_TEST_DIRNAME/../golden/report-aiobench-replay.keys" keys
+}
+
 @test "the trace of a sort is done again on files and on a simulated drive" {
 	seq 200000 | tac > big
 	"$xsort" -S 256K --trace=t.trace -o sorted big

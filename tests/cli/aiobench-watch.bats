@@ -11,6 +11,13 @@ setup()
 
 value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n 1; }
 
+# The keys of a report, each once.
+keys()
+{
+	jq -r 'paths(type != "object" and type != "array") |
+		map(if type == "number" then "[]" else . end) | join(".")' "$1" | awk '!seen[$0]++'
+}
+
 # A device that can be watched, or nothing.
 device()
 {
@@ -61,6 +68,14 @@ device()
 	[ "$status" = 0 ] || skip "no trace here: $output"
 	[ "$(value source)" = '"trace"' ]
 	[ -z "$(find /sys/kernel/tracing/instances -mindepth 1 -maxdepth 1 -name "spindle-*")" ]
+}
+
+@test "the keys of its report are those that are promised" {
+	d=$(device)
+	[ -n "$d" ] || skip "no block device here"
+	"$aiobench" watch --runtime=100ms --stats=r.json "$d" > /dev/null
+	keys r.json > keys
+	diff "$BATS_TEST_DIRNAME/../golden/report-aiobench-watch.keys" keys
 }
 
 @test "who interrupts it gets the report, and it ends with the process" {
