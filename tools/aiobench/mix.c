@@ -23,6 +23,10 @@ static struct sp_preflight *preflight(const struct load_options *o)
 	both[1].prio = o->set.mix.low;
 	both[0].name = "high";
 	both[1].name = "low";
+	if (o->set.mix.kind == SP_BENCHSET_SCANS) {
+		both[0].depth = 1;
+		both[1].depth = o->set.mix.readers * o->bench.depth;
+	}
 	asked.bench.classes = both;
 	asked.bench.nclasses = 2;
 	return preflight_before(&asked);
