@@ -81,7 +81,7 @@ struct sp__sched_ops {
  * or have a unit (s, ms, us).  params: what the text does not say.
  *
  *   deadline       read=1s write=5s batch=16 starved=2
- *   deadline-prio  levels=0.25/1/3/6/12 group=(256 / levels) batch starved
+ *   deadline-prio  levels=0.25/1/3/9/12 group=(256 / levels) batch starved
  *   strict         read=500ms write=5s aging=10s batch starved
  *
  * SP_ESYNTAX, with what would be right in err.

@@ -10,8 +10,8 @@
  * that one level cannot keep another one from being heard; a level whose group
  * is used up waits, in order.
  *
- * The paper names the ends of the five deadlines, 0.25 s and 12 s; those
- * between are ours.  Its groups are not given a size: a fifth of the 256
+ * Of the five deadlines the paper names the ends, 0.25 s and 12 s, and uses 1 s,
+ * 3 s and 9 s in its measurements.  Its groups are not given a size: a fifth of the 256
  * requests that some drivers of the time had.
  */
 #include <string.h>
@@ -22,7 +22,7 @@
 
 static void init(struct sp__sched *s)
 {
-	static const uint64_t paper[] = { 250 * MS, 1000 * MS, 3000 * MS, 6000 * MS, 12000 * MS };
+	static const uint64_t paper[] = { 250 * MS, 1000 * MS, 3000 * MS, 9000 * MS, 12000 * MS };
 	struct sp__sched_params *p = &s->params;
 
 	if (!p->levels) {

@@ -200,6 +200,7 @@ static void test_prio(void)
 
 	start("deadline-prio");
 	ok(sched.params.levels == 5 && sched.params.level_expire_ns[0] == 250 * MS &&
+		   sched.params.level_expire_ns[3] == 9000 * MS &&
 		   sched.params.level_expire_ns[4] == 12000 * MS && sched.params.group == 51,
 	   "five levels from 0.25 s to 12 s, 51 requests each, unless said otherwise");
 	add(1, false, 0, 0);
