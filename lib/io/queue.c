@@ -115,8 +115,9 @@ static void finish(struct sp__queue *q, struct sp__request *r, int32_t result, u
 	if (result > 0)
 		*(write ? &q->counters.write_bytes : &q->counters.read_bytes) += (uint32_t)result;
 	if (q->trace)
-		sp__trace_request(q->trace, write ? 'W' : 'R', r->volume->name, r->offset, r->bytes,
-				  r->prio, r->submit_ns, r->done_ns, result);
+		sp__trace_request(q->trace, write ? 'W' : 'R',
+				  r->volume->trace_name ? r->volume->trace_name : r->volume->name,
+				  r->offset, r->bytes, r->prio, r->submit_ns, r->done_ns, result);
 	append(&q->finished, r);
 }
 

@@ -236,5 +236,6 @@ void sp__volume_close(struct sp__volume *v)
 	if (v->owned)
 		close(v->fd);
 	free(v->name);
+	free(v->trace_name);
 	free(v);
 }

@@ -30,7 +30,8 @@ struct sp__volume {
 	uint32_t align_bytes;	     /* what direct requests must be multiples of */
 	uint32_t block_bytes;	     /* of a block device: its logical blocks; of a file 1 */
 	uint64_t size_bytes;	     /* at opening */
-	char *name;		     /* for messages */
+	char *name;		     /* for messages, and for traces ... */
+	char *trace_name;	     /* ... if this is NULL; the volume's */
 	struct sp__machine *machine; /* NULL: a real volume */
 	unsigned sim_file;	     /* its number on the machine */
 };

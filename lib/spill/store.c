@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
@@ -10,6 +11,21 @@
 #define AHEAD_EXTENTS 16
 #define AHEAD_SHARE 16
 #define AHEAD_MAX (1u << 20)
+
+/* A directory's first file has its name in traces, the others a number too. */
+static int name_file(struct sp__spill *s, size_t file, struct sp_errinfo *err)
+{
+	struct sp__volume *v = s->files[file];
+	bool first = true;
+
+	for (size_t i = 0; i < s->nfiles; i++)
+		if (i != file && s->files[i] && !s->files[i]->trace_name)
+			first &= strcmp(s->files[i]->name, v->name) != 0;
+	if (first || asprintf(&v->trace_name, "%s#%zu", v->name, file) >= 0)
+		return 0;
+	v->trace_name = NULL;
+	return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+}
 
 /* One file or device of the store. */
 static int open_file(struct sp__spill *s, size_t file, size_t dir, struct sp_errinfo *err)
@@ -23,6 +39,8 @@ static int open_file(struct sp__spill *s, size_t file, size_t dir, struct sp_err
 	if (o->machine)
 		direct = SP__DIRECT_NEVER;
 	rc = sp__volume_temp(&s->files[file], o->dirs[dir], direct, err);
+	if (rc == 0)
+		rc = name_file(s, file, err);
 	if (rc == 0 && o->machine)
 		rc = sp__volume_simulate(s->files[file], o->machine, SP__SIM_SPILL, 0, err);
 	return rc;

@@ -394,6 +394,43 @@ static void many(void)
 	sp__spill_close(s);
 }
 
+static bool traced_as(const struct sp__spill *s, int file, const char *name)
+{
+	const struct sp__volume *v = s->files[file];
+
+	return !strcmp(v->trace_name ? v->trace_name : v->name, name);
+}
+
+/* Files of one directory have names of their own in traces, and the directory's in messages. */
+static void names(void)
+{
+	static const char *const dirs[] = { "/tmp", "/tmp" };
+	struct sp__spill_opts o = { .dirs = dirs,
+				    .ndirs = 2,
+				    .engine = "sync",
+				    .direct = SP__DIRECT_NEVER,
+				    .page_bytes = PAGE,
+				    .depth = 1,
+				    .budget = &budget };
+	struct sp__spill *s;
+	int file[4];
+
+	if (sp__spill_open(&s, &o))
+		abort();
+	for (int i = 0; i < 4; i++) {
+		if (i == 2)
+			sp__spill_go_direct(s);
+		file[i] = sp__spill_next_file(s);
+		if (file[i] < 0)
+			abort();
+	}
+	ok(traced_as(s, file[0], "/tmp") && traced_as(s, file[1], "/tmp#1") &&
+		   traced_as(s, file[2], "/tmp#2") && traced_as(s, file[3], "/tmp#3"),
+	   "in a trace files of one directory are told apart");
+	ok(!strcmp(s->files[file[3]]->name, "/tmp"), "in messages they go by the directory");
+	sp__spill_close(s);
+}
+
 int main(void)
 {
 	static const char *const engines[] = { "sync", "libaio", "io_uring" };
@@ -415,6 +452,7 @@ int main(void)
 	groups();
 	many();
 	faults();
+	names();
 	sp__pages_free(pool_mem, POOL_PAGES * PAGE);
 	sp__pages_free(write_mem, 7 * PAGE);
 	return done();
