@@ -71,7 +71,7 @@ print(*rows[:1] + sorted(rows[1:]), sep="\n")'
 	csv_tables
 	cat want-header want >all
 	for options in "-S 64M" "-S 512K" "-S 512K --build=1" "-S 512K --algorithm=grace" \
-		"-S 512K --algorithm=nested --build=2" "-S 1M --page-size=4K --join-memory=256K"; do
+		"-S 512K --algorithm=nested --build=2" "-S 512K --algorithm=shj" "-S 1M --page-size=4K --join-memory=256K"; do
 		# shellcheck disable=SC2086
 		"$xjoin" $options --csv --header -1 2 -a1 -a2 l r | rows | cmp - all
 	done
@@ -174,7 +174,7 @@ sys.stdout.buffer.write(b"".join(sorted(d[i:i + n] for i in range(0, len(d), n))
 
 @test "binary records, through memory and temporary space" {
 	binary_tables 8000
-	for options in "-S 64M" "-S 512K --build=1" "-S 512K --algorithm=grace"; do
+	for options in "-S 64M" "-S 512K --build=1" "-S 512K --algorithm=shj"; do
 		all="$options --record-size=24,20 --type=full"
 		# shellcheck disable=SC2086
 		"$xjoin" $all --bkey=4:4:u32le,0:8:i64be l r | records 44 | cmp - want-int
