@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include "base/err.h"
+#include "join/binary.h"
 #include "join/plan.h"
 #include "sim/fsmap.h"
 #include "sort/plan.h"
@@ -258,9 +259,11 @@ int sp_join_plan(const struct sp_join_opts *o, struct sp_join_plan *plan, struct
 {
 	struct sp__join_layout l;
 	struct sp__join_split split;
-	int rc = sp__join_layout(o, &l, err), input;
+	int rc = o->fixed_bytes[0] || o->fixed_bytes[1] ? sp__binary_check(o, err) : 0, input;
 	uint64_t records;
 
+	if (!rc)
+		rc = sp__join_layout(o, &l, err);
 	if (rc < 0)
 		return rc;
 	*plan = (struct sp_join_plan){ .algorithm = sp__join_choice(o, &l),

@@ -255,6 +255,7 @@ sys.stdout.buffer.write(b"".join(sorted(d[i:i + n] for i in range(0, len(d), n))
 		$r -o 1.0:4:u32|invalid field specifier
 		$r -o 1.8:1|a field lies outside the records of file 1
 		$r -o 1.0:4,2.7:2|a field lies outside the records of file 2
+		$r --explain --bkey=0:9|a field lies outside the records of file 1
 		$r --bkey=0:9|a field lies outside the records of file 1
 		$r,4 --bkey=4:4|a field lies outside the records of file 2
 		$r,4|records of different sizes need --bkey

@@ -164,8 +164,9 @@ struct sp_join_plan {
 SP_API void sp_join_expect(struct sp_join_opts *opts, const char *const inputs[2]);
 
 /*
- * Pure: fills plan from opts, whose algorithm is a hash join.  0, or SP_EBUDGET when
- * hand-set sizes contradict the memory, with the least that would do in err->text.
+ * Pure: fills plan from opts, whose algorithm is a hash join.  0; SP_EBUDGET when
+ * hand-set sizes contradict the memory, with the least that would do in err->text;
+ * -EINVAL for keys and columns that binary records have not.
  */
 SP_API SP_MUST_CHECK int sp_join_plan(const struct sp_join_opts *opts, struct sp_join_plan *plan,
 				      struct sp_errinfo *err);
