@@ -346,6 +346,36 @@ static void refusals(void)
 	refused("", -ENOENT, "before the engine is asked for");
 }
 
+/* The parts that a run is cut into, and latencies by share. */
+static void parts(void)
+{
+	const struct sp_bench_result *r;
+	uint64_t requests = 0, sum_ns = 0;
+
+	reset();
+	opts.depth = 4;
+	r = run();
+	for (size_t i = 0; i < r->total.nwindows; i++) {
+		requests += r->total.windows[i].requests;
+		sum_ns += r->total.windows[i].latency_sum_ns;
+	}
+	ok(r->total.nwindows >= 30 && r->total.nwindows <= 64 &&
+		   r->total.windows[r->total.nwindows - 1].end_ns <= 20 * S,
+	   "a run is cut into windows");
+	ok(requests <= r->total.requests &&
+		   near((double)requests, (double)r->total.requests, 0.03) &&
+		   near((double)sum_ns / (double)requests, r->total.latency_mean_ns, 0.03),
+	   "which have all requests but those of the rest");
+	opts.runtime_ns = 0;
+	opts.total_bytes = 5000 * 16384;
+	r = run();
+	ok(r->total.nwindows >= 32 && r->total.nwindows <= 64,
+	   "also where nobody knows how long it will take");
+	ok(sp_bench_quantile(bench, 0, 0.5) == r->total.latency_p50_ns &&
+		   sp_bench_quantile(bench, 1, 1) == r->total.latency_max_ns,
+	   "latencies by share, of a class and of all");
+}
+
 int main(void)
 {
 	closed();
@@ -358,6 +388,7 @@ int main(void)
 	spoiled();
 	threads();
 	refusals();
+	parts();
 	sp_bench_free(bench);
 	return done();
 }
