@@ -5,12 +5,17 @@
  *
  * Of N outstanding requests at most W (the window) are at the device, and one
  * of high priority that comes now waits for these alone; the mean is N.  So
- * its latency is W / N of the mean at best.
+ * its latency is W / N of the mean at best.  N counts what others have there.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "bench/preflight.h"
+#include "bench/watch.h"
+
+#define OTHERS_SAMPLES 5
+#define OTHERS_NS 2000000
 
 enum heeds { NOTHING, CLASSES, PROCESSES, UNKNOWN };
 
@@ -84,6 +89,25 @@ static void measure_window(const struct sp__preflight *p, const struct sp__sysde
 		l->window = depth;
 }
 
+/* Requests of others: the mean of some samples. */
+static uint64_t count_others(const struct sp__sysdev *d)
+{
+	const struct timespec pause = { .tv_nsec = OTHERS_NS };
+	struct sp__diskstat stat;
+	uint64_t sum = 0;
+	char text[512];
+
+	for (int i = 0; i < OTHERS_SAMPLES; i++) {
+		if (i)
+			nanosleep(&pause, NULL);
+		if (!sp__sys_line(d->dir, "stat", text, sizeof(text)) ||
+		    !sp__watch_parse_stat(text, &stat))
+			return 0;
+		sum += stat.outstanding;
+	}
+	return (sum + OTHERS_SAMPLES / 2) / OTHERS_SAMPLES;
+}
+
 static void describe(const struct sp__preflight *p, const struct sp__sysdev *d,
 		     struct sp_preflight_layer *l, char *all, size_t bytes)
 {
@@ -99,6 +123,8 @@ static void describe(const struct sp__preflight *p, const struct sp__sysdev *d,
 		l->places = 0;
 	else
 		sp__sys_chosen(all, l->scheduler, sizeof(l->scheduler));
+	if (*l->scheduler)
+		l->others = count_others(d);
 }
 
 static void say_ignored(struct sp__preflight *p, const struct sp_preflight_layer *l,
@@ -147,6 +173,12 @@ static enum sp_preflight_verdict told_apart(struct sp__preflight *p,
 	}
 }
 
+/* Requests outstanding, those of others too. */
+static uint64_t together(const struct sp_preflight_layer *l)
+{
+	return l->outstanding + l->others;
+}
+
 static void say_window(struct sp__preflight *p, const struct sp__sysdev *d,
 		       const struct sp_preflight_layer *l)
 {
@@ -157,16 +189,15 @@ static void say_window(struct sp__preflight *p, const struct sp__sysdev *d,
 			 "more requests, or echo 16 > /sys/block/%s/device/queue_depth", l->name);
 	else
 		snprintf(advice, sizeof(advice),
-			 "more requests, or in /sys/block/%s/queue: echo none > scheduler; echo 16 "
-			 "> "
-			 "nr_requests; echo %s > scheduler; echo 512 > nr_requests",
+			 "more requests, or in /sys/block/%s/queue: echo none > scheduler; echo "
+			 "16 > nr_requests; echo %s > scheduler; echo 512 > nr_requests",
 			 l->name, l->scheduler);
 	sp__preflight_remark(
 		p, true, advice,
 		"%s: the device takes %llu requests at once, and %llu are outstanding: "
 		"%s waits in the scheduler",
-		l->name, (unsigned long long)l->window, (unsigned long long)l->outstanding,
-		l->outstanding <= l->window ? "nothing" : "little");
+		l->name, (unsigned long long)l->window, (unsigned long long)together(l),
+		together(l) <= l->window ? "nothing" : "little");
 }
 
 /* Does anything wait where it can be overtaken? */
@@ -183,26 +214,30 @@ static enum sp_preflight_verdict overtaken(struct sp__preflight *p, const struct
 				     l->name);
 		return SP_PREFLIGHT_UNKNOWN;
 	}
+	if (l->others)
+		sp__preflight_remark(p, false, "",
+				     "%s: others have %llu requests outstanding there", l->name,
+				     (unsigned long long)l->others);
 	if (!l->outstanding) {
 		sp__preflight_remark(p, false, "",
 				     "%s: more than %llu requests must be outstanding", l->name,
 				     (unsigned long long)l->window);
 		return v;
 	}
-	if (l->outstanding < 2 * l->window) {
+	if (together(l) < 2 * l->window) {
 		say_window(p, d, l);
-		v = l->outstanding <= l->window ? SP_PREFLIGHT_NO : SP_PREFLIGHT_WEAK;
+		v = together(l) <= l->window ? SP_PREFLIGHT_NO : SP_PREFLIGHT_WEAK;
 	}
-	while (wish < 2 * l->outstanding)
+	while (wish < 2 * together(l))
 		wish *= 2;
-	if (l->places < l->outstanding) {
+	if (l->places < together(l)) {
 		snprintf(advice, sizeof(advice), "echo %llu > /sys/block/%s/queue/nr_requests",
 			 (unsigned long long)wish, l->name);
 		sp__preflight_remark(p, true, advice,
 				     "%s: the scheduler has %llu places for %llu requests: the "
 				     "others wait in line before it",
 				     l->name, (unsigned long long)l->places,
-				     (unsigned long long)l->outstanding);
+				     (unsigned long long)together(l));
 		if (v > SP_PREFLIGHT_WEAK || l->places <= l->window)
 			v = l->places <= l->window ? SP_PREFLIGHT_NO : SP_PREFLIGHT_WEAK;
 	}
@@ -243,7 +278,7 @@ enum sp_preflight_verdict sp__preflight_layer(struct sp__preflight *p, const str
 	if (v < SP_PREFLIGHT_UNKNOWN && own_means(p, d))
 		v = SP_PREFLIGHT_UNKNOWN;
 	if (v >= SP_PREFLIGHT_WEAK && outstanding && !p->out->best_share)
-		p->out->best_share = (double)l->window / (double)outstanding;
+		p->out->best_share = (double)l->window / (double)together(l);
 	l->verdict = v;
 	*below = outstanding;
 	if (*l->scheduler && l->window && (!outstanding || l->window < outstanding))

@@ -17,6 +17,7 @@ static void put_layer(struct sp__doc row, const struct sp_preflight_layer *l)
 	sp__doc_known(row, "hardware_queues", l->queues);
 	sp__doc_known(row, "hardware_window", l->window);
 	sp__doc_known(row, "outstanding", l->outstanding);
+	sp__doc_count(row, "others_outstanding", l->others);
 	sp__doc_text(row, "verdict", sp_preflight_verdict_name(l->verdict));
 }
 

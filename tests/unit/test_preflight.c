@@ -168,6 +168,13 @@ static void windows(void)
 	plant("sys/devices/sdf/device/queue_depth", "4\n");
 	ok(of("sdf", 200) == SP_PREFLIGHT_WEAK && p.layers[0].window == 4,
 	   "the device's own limit counts if it is smaller");
+	device("sdg", 8, 96, "none [mq-deadline]", 256, 32);
+	plant("sys/devices/sdg/stat", "0 0 0 0 0 0 0 0 100 0 0\n");
+	ok(of("sdg", 20) == SP_PREFLIGHT_YES && p.layers[0].others == 100 &&
+		   p.best_share == 32. / 120 && said("others have 100 requests"),
+	   "what others have outstanding counts too");
+	plant("sys/devices/sdg/stat", "0 0 0 0 0 0 0 0 2 0 0\n");
+	ok(of("sdg", 20) == SP_PREFLIGHT_NO && said("and 22 are outstanding"), "and is told");
 	plant("sys/kernel/debug/block/sde/hctx0/tags",
 	      "nr_tags=128\nnr_reserved_tags=0\nactive_queues=0\n\nbitmap_tags:\ndepth=16\nbusy="
 	      "0\n");

@@ -7,7 +7,8 @@
  * request of high priority waits for what the device has taken already, its
  * window, at most; if no more than that is outstanding nothing ever waits, and
  * if the scheduler has fewer places than there are requests, they queue up for
- * a place in the order in which they came.
+ * a place in the order in which they came.  What others have outstanding on a
+ * device at the time counts too; it is sampled for some milliseconds.
  *
  * Source: Hall & Bonnet 2005, sections 2 and 4.1; the kernel's documentation
  * of block devices, sysfs and control groups.
@@ -60,6 +61,7 @@ struct sp_preflight_layer {
 	unsigned queues;      /* of the hardware */
 	uint64_t window;      /* requests that the hardware takes from one queue; 0: unknown */
 	uint64_t outstanding; /* that can come down so far; 0: not decided */
+	uint64_t others;      /* that others had there while it was looked at, on the average */
 	enum sp_preflight_verdict verdict;
 };
 
