@@ -182,7 +182,8 @@ static void set_up(struct sp_keyset *ks, const struct sp_keyset_opts *o)
 	if (o->format.kind == SP_REC_CSV)
 		ks->separator = (unsigned char)o->format.separator;
 	ks->hard = sp__collate_hard();
-	ks->strcoll = ks->hard && has_collation_rules() && o->format.kind != SP_REC_FIXED;
+	ks->strcoll =
+		ks->hard && !o->bytes && has_collation_rules() && o->format.kind != SP_REC_FIXED;
 	read_ctype(&ks->ctab);
 	read_numeric(&ks->numfmt);
 	salt(ks, o->random_salt);

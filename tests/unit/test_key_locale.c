@@ -150,6 +150,23 @@ static void agreement(const char *spec)
 	sp_keyset_free(ks);
 }
 
+static void bytes_only(void)
+{
+	struct sp_keyset_opts o = { .format = { .kind = SP_REC_LINE, .eol = '\n' },
+				    .separator = -1 };
+	struct sp_keyset *locale = NULL, *bytes = NULL;
+	bool made = !sp_keyset_new(&locale, &o, NULL);
+
+	o.bytes = true;
+	made &= !sp_keyset_new(&bytes, &o, NULL);
+	ok(made && sp_keyset_compare(locale, "\303\244", 2, "z", 1) < 0 &&
+		   sp_keyset_compare(bytes, "\303\244", 2, "z", 1) > 0 &&
+		   sp__ks(bytes)->form == SP__KEY_INPLACE,
+	   "where bytes are wanted the locale does not count");
+	sp_keyset_free(locale);
+	sp_keyset_free(bytes);
+}
+
 int main(void)
 {
 	if (!set_locale()) {
@@ -159,6 +176,7 @@ int main(void)
 	}
 	numbers();
 	words();
+	bytes_only();
 	agreement("1");
 	agreement("1r");
 	agreement("2f,2");

@@ -93,6 +93,7 @@ struct sp_keyset_opts {
 	bool reverse;		   /* direction of the last resort, and of nkeys == 0 */
 	bool stable;		   /* no last resort: equal keys keep their input order */
 	bool unique;		   /* equal keys count as equal records: no last resort */
+	bool bytes;		   /* texts are bytes, whatever LC_COLLATE is */
 	const unsigned char *random_salt; /* 16 bytes, for SP_KEY_RANDOM */
 };
 
