@@ -12,6 +12,7 @@
 #include <string.h>
 #include "base/err.h"
 #include "join/emit.h"
+#include "join/tag.h"
 
 #define BUFFER_BYTES (128u << 10)
 
@@ -63,7 +64,7 @@ int sp__emit_init(struct sp__emit *e, const struct sp_join_opts *opts, struct sp
 	e->simple = !opts->ncolumns && !opts->auto_columns && !e->filler_bytes &&
 		    opts->nkeys == 1 && e->cut.kind != SP__CUT_BLANKS &&
 		    e->cut.kind != SP__CUT_FIXED;
-	e->buf = e->at = malloc(BUFFER_BYTES);
+	e->buf = e->at = e->whole = malloc(BUFFER_BYTES);
 	if (!e->buf)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	e->end = e->buf + BUFFER_BYTES;
@@ -101,18 +102,45 @@ static void to_stream(struct sp__emit *e, const char *data, size_t bytes)
 	e->bytes += bytes;
 }
 
+static void to_sink(struct sp__emit *e, const char *data, size_t bytes, bool whole)
+{
+	int rc = e->error ? 0 : e->sink(e->sink_arg, data, bytes, whole);
+
+	if (rc < 0)
+		e->error = rc;
+	e->begun = !whole;
+}
+
 int sp__emit_flush(struct sp__emit *e)
 {
-	to_stream(e, e->buf, (size_t)(e->at - e->buf));
-	e->at = e->buf;
+	if (!e->sink)
+		to_stream(e, e->buf, (size_t)(e->at - e->buf));
+	if (e->sink && e->whole > e->buf)
+		to_sink(e, e->buf, (size_t)(e->whole - e->buf), true);
+	if (e->sink && e->at > e->whole)
+		to_sink(e, e->whole, (size_t)(e->at - e->whole), false);
+	e->at = e->whole = e->buf;
 	return e->error;
+}
+
+/* A record is complete; its sink may want it now. */
+static void ended(struct sp__emit *e)
+{
+	if (e->begun || e->each) {
+		to_sink(e, e->buf, (size_t)(e->at - e->buf), true);
+		e->at = e->buf;
+	}
+	e->whole = e->at;
 }
 
 static void put_slow(struct sp__emit *e, const char *p, size_t n)
 {
 	(void)!sp__emit_flush(e);
 	if (n > BUFFER_BYTES / 2) {
-		to_stream(e, p, n);
+		if (e->sink)
+			to_sink(e, p, n, false);
+		else
+			to_stream(e, p, n);
 		return;
 	}
 	memcpy(e->at, p, n);
@@ -286,11 +314,26 @@ static void fixed(struct sp__emit *e, const struct sp__line *a, const struct sp_
 	}
 }
 
-void sp__emit_pair(struct sp__emit *e, const struct sp__line *a, const struct sp__line *b)
+void sp__emit_raw(struct sp__emit *e, const char *data, size_t bytes)
+{
+	put(e, data, bytes);
+}
+
+/* Of records that the ordered file has no part in: behind all others. */
+static void put_tags(struct sp__emit *e, const struct sp__line *a, const struct sp__line *b)
+{
+	static const char first[] = "\x80\x80\x80\x80\x80\x80\x80";
+	static const char last[] = "\xff\xff\xff\xff\xff\xff\xff";
+	const struct sp__line *major = e->tags_of == 1 ? a : b, *minor = e->tags_of == 1 ? b : a;
+
+	put(e, major ? major->data + major->bytes : last, SP__TAG_BYTES);
+	put(e, minor ? minor->data + minor->bytes : first, SP__TAG_BYTES);
+}
+
+static void put_record(struct sp__emit *e, const struct sp__line *a, const struct sp__line *b)
 {
 	const struct sp__line *keyed = a ? a : b;
 
-	e->records++;
 	if (e->cut.kind == SP__CUT_FIXED) {
 		fixed(e, a, b);
 		return;
@@ -305,4 +348,14 @@ void sp__emit_pair(struct sp__emit *e, const struct sp__line *a, const struct sp
 		by_fields(e, a, b);
 	}
 	put(e, &e->opts->eol, 1);
+}
+
+void sp__emit_pair(struct sp__emit *e, const struct sp__line *a, const struct sp__line *b)
+{
+	e->records++;
+	if (e->tags_of)
+		put_tags(e, a, b);
+	put_record(e, a, b);
+	if (e->sink)
+		ended(e);
 }

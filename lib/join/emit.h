@@ -3,8 +3,8 @@
  * Putting records of the result together.
  *
  * They are gathered in a buffer that stays in the processor's cache and goes
- * to the write stream when it is full.  An error is kept: it is looked at when
- * the buffer is flushed, and by whoever wants to stop early.
+ * to the write stream, or to a sink instead, when it is full.  An error is kept: it is
+ * looked at when the buffer is flushed, and by whoever wants to stop early.
  */
 #ifndef SP__JOIN_EMIT_H
 #define SP__JOIN_EMIT_H
@@ -13,7 +13,7 @@
 #include "io/wstream.h"
 #include "join/fields.h"
 
-/* A line without its terminator, and its key. */
+/* A line without its terminator and tag, and its key. */
 struct sp__line {
 	const char *data;
 	size_t bytes;
@@ -34,6 +34,17 @@ struct sp__emit {
 	struct sp__fields fields[2];
 
 	struct sp__wstream *ws; /* set by the owner before the first flush */
+	/*
+	 * Instead of ws, or NULL: takes records; whole: the last of them ends here.  each:
+	 * it wants every record by itself.
+	 */
+	int (*sink)(void *arg, const char *data, size_t bytes, bool whole);
+	void *sink_arg;
+	bool each;
+	/* Tags of both records (tag.h) go in front: of file 1 or 2 first; 0: none do. */
+	unsigned tags_of;
+	char *whole; /* records before it are; in buf */
+	bool begun;  /* the head of a record has gone */
 	struct sp_errinfo *err;
 	char *buf, *at, *end;
 	uint64_t bytes, records; /* flushed; begun */
@@ -52,7 +63,9 @@ static inline uint64_t sp__emit_bytes(const struct sp__emit *e)
 {
 	return e->bytes + (uint64_t)(e->at - e->buf);
 }
-/* Everything so far goes to the stream. 0 or the first error. */
+/* Bytes of the result as they are. */
+void sp__emit_raw(struct sp__emit *e, const char *data, size_t bytes);
+/* Everything so far goes to the stream or sink. 0 or the first error. */
 SP_MUST_CHECK int sp__emit_flush(struct sp__emit *e);
 
 #endif

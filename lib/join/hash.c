@@ -31,18 +31,6 @@
 static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 		     struct sp__iter *probe, int build_side, uint64_t bytes, uint64_t records);
 
-static int source_next(void *source, struct sp_batch *batch)
-{
-	struct sp__source *src = source;
-	int rc = src->at == src->end ? sp__source_fill(src) : SP_READY;
-
-	if (rc != SP_READY)
-		return rc;
-	*batch = (struct sp_batch){ src->at, (size_t)(src->end - src->at) };
-	src->at = src->end;
-	return SP_READY;
-}
-
 /* A partition as an input, opened when its turn comes. */
 struct lazy {
 	struct sp__hash *h;
@@ -60,8 +48,8 @@ static int lazy_next(void *lazy, struct sp_batch *batch)
 	if (!z->run)
 		return SP_END;
 	if (!z->open) {
-		rc = sp__runread_open(&z->r, z->h->spill, z->run, &z->h->j->source[z->side].format,
-				      true, z->h->read_mem, z->h->layout.read_bytes);
+		rc = sp__runread_open(&z->r, z->h->spill, z->run, &z->h->format[z->side], true,
+				      z->h->read_mem, z->h->layout.read_bytes);
 		if (rc < 0)
 			return rc;
 		z->open = true;
@@ -80,7 +68,7 @@ static int lazy_next(void *lazy, struct sp_batch *batch)
 static int alone(struct sp__hash *h, struct sp__run *run, int side)
 {
 	struct lazy z = { .h = h, .run = run, .side = side };
-	const struct sp_recfmt *format = &h->j->source[side].format;
+	const struct sp_recfmt *format = &h->format[side];
 	struct sp_batch batch;
 	struct sp__line l;
 	int rc;
@@ -93,6 +81,7 @@ static int alone(struct sp__hash *h, struct sp__run *run, int side)
 		while (at < end && !h->j->emit.error) {
 			l.data = at;
 			at = sp__record_next(format, at, end, &l.bytes);
+			l.bytes -= h->tag[side];
 			sp__field_find(h->keying.cut, l.data, l.bytes, h->keying.fields[side][0],
 				       &l.key);
 			sp__hash_single(h, side, &l);
@@ -214,6 +203,8 @@ static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 	if (rc < 0)
 		return rc;
 	rc = sp__stage_build(s, build);
+	if (!rc && !depth)
+		rc = sp__ordered_begin(h);
 	if (!rc)
 		rc = sp__stage_make_table(s);
 	clock_phase(h->j, depth ? SP_JOIN_PHASE_JOIN : SP_JOIN_PHASE_BUILD, &since);
@@ -232,12 +223,13 @@ static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 	return rc;
 }
 
-static int open_hash(struct sp__hash *h)
+static int open_hash(struct sp__hash *h, int build)
 {
 	struct sp__join *j = h->j;
 	int rc;
 
 	j->opts.algorithm = j->counts.algorithm = sp__join_choice(&j->opts, &h->layout);
+	sp__numbers_begin(h, build);
 	sp__budget_init(&h->budget, h->layout.table_bytes);
 	rc = sp__keying_init(&h->keying, &j->emit.cut, &j->opts, j->err);
 	if (rc < 0)
@@ -253,22 +245,27 @@ static int open_hash(struct sp__hash *h)
 	return 0;
 }
 
-static void close_hash(struct sp__hash *h)
+void sp__hash_note_spill(struct sp__hash *h)
 {
 	struct sp__join_counts *c = &h->j->counts;
 
-	if (h->spill) {
-		c->spill_read_bytes = h->spill->read_bytes;
-		c->spill_write_bytes = h->spill->write_bytes;
+	if (!h->spill)
+		return;
+	c->spill_read_bytes += h->spill->read_bytes;
+	c->spill_write_bytes += h->spill->write_bytes;
+	if (h->spill->peak_bytes > c->spill_peak_bytes)
 		c->spill_peak_bytes = h->spill->peak_bytes;
-		if (h->spill->queue)
-			snprintf(c->engine, sizeof(c->engine), "%s",
-				 sp__queue_engine(h->spill->queue));
-		/* Where the result counts, so does what is written for it; this is not. */
-		if (sp__machine_for(h->j->machine, SP__SIM_FILES_OUT))
-			sp__spill_forget(h->spill);
-		sp__spill_close(h->spill);
-	}
+	if (h->spill->queue)
+		snprintf(c->engine, sizeof(c->engine), "%s", sp__queue_engine(h->spill->queue));
+	/* Where the result counts, so does what is written for it; this is not. */
+	if (sp__machine_for(h->j->machine, SP__SIM_FILES_OUT))
+		sp__spill_forget(h->spill);
+}
+
+static void close_hash(struct sp__hash *h)
+{
+	sp__hash_note_spill(h);
+	sp__spill_close(h->spill);
 	sp__table_release(&h->table);
 	if (h->read_mem)
 		sp__pages_free(h->read_mem, h->layout.read_bytes);
@@ -313,20 +310,24 @@ static int choose_build(struct sp__hash *h)
 int sp__join_hash(struct sp__join *j)
 {
 	struct sp__hash h = { .j = j };
-	struct sp__iter in = { NULL, source_next }, out = { NULL, source_next };
+	struct sp__numbered from[2] = { { .h = &h }, { .h = &h } };
+	struct sp__iter in = { &from[SP__BUILD], sp__numbered_next };
+	struct sp__iter out = { &from[SP__PROBE], sp__numbered_next };
 	int rc = sp__join_layout(&j->opts, &h.layout, j->err);
 	int build = rc < 0 ? rc : choose_build(&h);
 
 	if (build < 0)
 		return build;
-	rc = open_hash(&h);
-	in.operator= & j->source[build];
-	out.operator= & j->source[!build];
+	from[SP__BUILD].side = build;
+	from[SP__PROBE].side = !build;
+	rc = open_hash(&h, build);
 	j->counts.build = (unsigned)build + 1;
 	h.mark = j->opts.unpaired[0] || j->opts.unpaired[1] || j->opts.semi;
 	if (!rc)
 		rc = run_stage(&h, 0, &in, &out, build, j->opts.input_bytes[build],
 			       sp__join_records(&j->opts, build));
 	close_hash(&h);
-	return rc;
+	for (int i = 0; i < 2; i++)
+		sp__bytes_release(&from[i].batch, NULL);
+	return sp__ordered_end(&h, rc);
 }

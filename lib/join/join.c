@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "join/binary.h"
 #include "join/plan.h"
+#include "join/presorted.h"
 #include "join/state.h"
 #include "obs/trace.h"
 #include "sort/plan.h"
@@ -164,6 +165,8 @@ static void note_io(struct sp__join *j, struct sp_join_stats *st)
 		st->read_requests += c.read_requests;
 		st->read_bytes += c.read_bytes;
 	}
+	st->read_requests += j->read_before.read_requests;
+	st->read_bytes += j->read_before.read_bytes;
 	if (!j->ws)
 		return;
 	sp__wstream_counters(j->ws, &c);
@@ -174,6 +177,8 @@ static void note_io(struct sp__join *j, struct sp_join_stats *st)
 static void note_hash(const struct sp__join_counts *c, struct sp_join_stats *st)
 {
 	st->algorithm = c->algorithm;
+	st->ordered_by = c->ordered_by;
+	st->sort_runs = c->sort_runs;
 	st->build = c->build;
 	st->partitions = c->partitions;
 	st->spilled_partitions = c->spilled_partitions;
@@ -202,6 +207,7 @@ static void note(struct sp__join *j, struct sp_join_stats *st)
 	for (int i = 0; i < 2; i++) {
 		st->records[i] = j->source[i].lines + j->counts.records[i];
 		st->input_bytes[i] = j->source[i].bytes;
+		st->merged_records[i] = j->merged[i];
 	}
 	st->output_records = j->emit.records;
 	st->output_bytes = j->emit.bytes;
@@ -248,17 +254,81 @@ static int first_lines(struct sp__join *j)
 	return 0;
 }
 
+static int merge(struct sp__join *j)
+{
+	const struct sp_join_opts *o = &j->opts;
+
+	if (o->ordered && o->unpaired[o->ordered == 1] && (o->pairs || o->unpaired[o->ordered - 1]))
+		return sp__errf(j->err, SP_EUNSUP, "plan", NULL, -1,
+				"a merge cannot put lines of file %u without partner last",
+				3 - o->ordered);
+	j->counts.algorithm = SP_JOIN_MERGE;
+	j->counts.ordered_by = o->ordered ? SP_JOIN_BY_MERGING : SP_JOIN_ANY_ORDER;
+	return sp__join_merge(j);
+}
+
+/* Both inputs from the beginning, behind their headers. */
+static int read_again(struct sp__join *j)
+{
+	struct sp__io_counters c;
+	int rc = 0;
+
+	for (int i = 0; i < 2 && !rc; i++) {
+		struct sp__source *src = &j->source[i];
+		struct sp_recfmt format = src->format;
+		size_t bytes;
+
+		sp__scan_counters(src->scan, &c);
+		j->read_before.read_requests += c.read_requests;
+		j->read_before.read_bytes += c.read_bytes;
+		sp__source_close(src);
+		rc = sp__source_open(src, j->io->inputs[i], &format, &j->read, j->err);
+		src->join = j;
+		if (rc || !j->opts.header)
+			continue;
+		rc = sp__source_fill(src);
+		if (rc == SP_READY) {
+			src->at = sp__record_next(&format, src->at, src->end, &bytes);
+			src->lines++;
+		}
+		rc = rc < 0 ? rc : 0;
+	}
+	j->resumed = true;
+	return rc;
+}
+
+/* Files that seem sorted are merged until they turn out not to be: 1 then. */
+static int try_merge(struct sp__join *j)
+{
+	struct sp__join_layout l;
+	int rc = sp__join_layout(&j->opts, &l, j->err);
+
+	if (rc < 0)
+		return rc;
+	if (!sp__join_merges(&j->opts, &l))
+		return 1;
+	j->counts.algorithm = SP_JOIN_MERGE;
+	rc = sp__join_presorted(j);
+	if (rc <= 0)
+		return rc;
+	rc = read_again(j);
+	return rc < 0 ? rc : 1;
+}
+
 static int join(struct sp__join *j)
 {
 	int rc;
 
-	if (j->opts.algorithm == SP_JOIN_MERGE) {
-		j->counts.algorithm = SP_JOIN_MERGE;
-		return sp__join_merge(j);
-	}
+	j->opts.ordered = sp__join_ordered(&j->opts);
+	if (j->opts.algorithm == SP_JOIN_MERGE)
+		return merge(j);
 	sp_join_expect(&j->opts, j->io->inputs);
 	rc = first_lines(j);
-	return rc < 0 ? rc : sp__join_hash(j);
+	if (!rc)
+		rc = try_merge(j);
+	if (rc <= 0)
+		return rc;
+	return sp__join_hash(j);
 }
 
 int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,

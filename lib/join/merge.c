@@ -231,6 +231,17 @@ static int gather(struct merge *m, struct side *s, const struct side *other)
 	return 0;
 }
 
+/* In the order of one side, ties in that of the other. */
+static void all_pairs(struct merge *m, int major)
+{
+	const struct side *a = &m->side[major], *b = &m->side[!major];
+
+	for (size_t i = 0; i < a->ngroup; i++)
+		for (size_t k = 0; k < b->ngroup && !m->j->emit.error; k++)
+			sp__emit_pair(&m->j->emit, major ? &b->group[k] : &a->group[i],
+				      major ? &a->group[i] : &b->group[k]);
+}
+
 static int pairs(struct merge *m)
 {
 	struct side *a = &m->side[0], *b = &m->side[1];
@@ -239,9 +250,7 @@ static int pairs(struct merge *m)
 	if (!rc)
 		rc = gather(m, b, a);
 	if (!rc && m->j->opts.pairs)
-		for (size_t i = 0; i < a->ngroup; i++)
-			for (size_t k = 0; k < b->ngroup && !m->j->emit.error; k++)
-				sp__emit_pair(&m->j->emit, &a->group[i], &b->group[k]);
+		all_pairs(m, m->j->opts.ordered == 2);
 	empty_group(a);
 	empty_group(b);
 	return rc ? rc : m->j->emit.error;

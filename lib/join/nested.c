@@ -33,7 +33,7 @@ static bool needs_bits(const struct sp__stage *s)
 static int fill(struct nested *n)
 {
 	struct sp__stage *s = n->s;
-	const struct sp_recfmt *format = &n->h->j->source[s->side[SP__BUILD]].format;
+	const struct sp_recfmt *format = &n->h->format[s->side[SP__BUILD]];
 	struct sp_batch batch;
 	int rc = SP_READY;
 
@@ -64,9 +64,8 @@ static int probe(struct nested *n, bool last)
 {
 	struct sp__runread r = { 0 };
 	struct sp__iter it = { &r, sp__runread_next };
-	int rc = sp__runread_open(&r, n->h->spill, n->probe,
-				  &n->h->j->source[n->s->side[SP__PROBE]].format, last,
-				  n->h->write_mem, n->h->layout.read_bytes);
+	int rc = sp__runread_open(&r, n->h->spill, n->probe, &n->h->format[n->s->side[SP__PROBE]],
+				  last, n->h->write_mem, n->h->layout.read_bytes);
 
 	n->s->last_block = last;
 	n->s->probed = 0;
@@ -113,8 +112,8 @@ int sp__hash_nested(struct sp__hash *h, struct sp__run *build, struct sp__run *p
 		rc = n.s->had ? 0 : sp__err(h->j->err, -ENOMEM, "allocate", NULL, -1);
 	}
 	if (!rc)
-		rc = sp__runread_open(&n.build, h->spill, build, &h->j->source[build_side].format,
-				      true, h->read_mem, h->layout.read_bytes);
+		rc = sp__runread_open(&n.build, h->spill, build, &h->format[build_side], true,
+				      h->read_mem, h->layout.read_bytes);
 	if (!rc)
 		rc = blocks(&n);
 	sp__runread_close(&n.build);

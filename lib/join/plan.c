@@ -3,6 +3,8 @@
 #include "base/err.h"
 #include "join/binary.h"
 #include "join/plan.h"
+#include "join/presorted.h"
+#include "join/tag.h"
 #include "sim/fsmap.h"
 #include "sort/plan.h"
 #include "spill/where.h"
@@ -17,6 +19,8 @@
 #define PARTS_RESIDENT 4
 /* Writers that share so little write pages one by one, and direct requests wait. */
 #define BUFFERED_BELOW (3u << 19)
+/* The share of a sort in the table's memory: half, or so much and at least a quarter. */
+#define ORDER_ENOUGH (64u << 20)
 /* Partitions are made somewhat smaller than memory: the hash deals unevenly. */
 #define FILL 0.85
 
@@ -37,13 +41,59 @@ uint64_t sp__join_formula2(uint64_t partitions, uint64_t memory_pages)
 	return memory_pages > partitions ? 2 * (memory_pages - partitions) / partitions : 0;
 }
 
+/* What an input takes in memory as build side; 0: unknown. */
+static uint64_t need_of(const struct sp_join_opts *o, int input)
+{
+	uint64_t records = sp__join_records(o, input);
+	uint64_t tags = o->ordered ? records * SP__TAG_BYTES : 0;
+
+	return o->input_bytes[input] ? sp__join_need(o->input_bytes[input] + tags, records) : 0;
+}
+
+/* It is known not to fit. */
+static bool too_large(const struct sp_join_opts *o, int input)
+{
+	struct sp__join_layout l;
+
+	return sp__join_layout(o, &l, NULL) || need_of(o, input) > l.table_bytes;
+}
+
 unsigned sp__join_build(const struct sp_join_opts *o)
 {
 	if (o->build)
 		return o->build;
+	if (o->ordered && !too_large(o, o->ordered == 1))
+		return 3 - o->ordered;
 	if (o->input_bytes[0] && o->input_bytes[1])
 		return o->input_bytes[0] < o->input_bytes[1] ? 1 : 2;
 	return o->input_bytes[0] ? 1 : 2;
+}
+
+unsigned sp__join_ordered(const struct sp_join_opts *o)
+{
+	if (!o->ordered || o->pairs || (o->unpaired[1] && (o->semi || o->unpaired[0])))
+		return o->ordered;
+	return o->unpaired[1] ? 2 : 1;
+}
+
+bool sp__join_sorts(const struct sp_join_opts *o, const struct sp__join_layout *l, int build_side)
+{
+	if (!o->ordered)
+		return false;
+	return build_side + 1 == (int)o->ordered || o->algorithm == SP_JOIN_GRACE ||
+	       o->algorithm == SP_JOIN_NESTED || o->algorithm == SP_JOIN_SHJ ||
+	       need_of(o, build_side) > l->table_bytes;
+}
+
+bool sp__join_merges(const struct sp_join_opts *o, const struct sp__join_layout *l)
+{
+	bool alone = o->semi || o->unpaired[0] || o->unpaired[1];
+
+	if (o->algorithm != SP_JOIN_AUTO || o->ordered || o->volume ||
+	    o->sorted < SP_JOIN_SORTED_BYTES)
+		return false;
+	/* Records written alone are held, which hashing need not do in memory. */
+	return !alone || need_of(o, (int)sp__join_build(o) - 1) > l->table_bytes;
 }
 
 uint64_t sp__join_records(const struct sp_join_opts *o, int input)
@@ -76,6 +126,9 @@ void sp_join_expect(struct sp_join_opts *opts, const char *const inputs[2])
 			opts->record_bytes[i] =
 				opts->fixed_bytes[i] ? opts->fixed_bytes[i] : so.record_bytes;
 	}
+	if (opts->algorithm == SP_JOIN_AUTO && !opts->ordered && !opts->volume &&
+	    opts->sorted == SP_JOIN_SORTED_UNKNOWN)
+		opts->sorted = sp__join_detect(opts, inputs);
 }
 
 /* The largest page of which there will be enough. */
@@ -93,6 +146,10 @@ int sp__join_layout(const struct sp_join_opts *o, struct sp__join_layout *l, str
 	uint64_t working = sp__plan_working(o->memory_bytes), rest;
 	struct sp__plan_buffers b;
 
+	/* There would be two temporary spaces. */
+	if (o->ordered && o->volume)
+		return sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
+				"an ordered result is not made with a volume");
 	sp__plan_buffers(working, &b);
 	rest = working - (uint64_t)b.chunk_bytes * b.chunks - (uint64_t)b.write_bytes * b.writes;
 	*l = (struct sp__join_layout){ .write_bytes = rest / 8, .bloom_bytes = rest / 32 };
@@ -101,6 +158,11 @@ int sp__join_layout(const struct sp_join_opts *o, struct sp__join_layout *l, str
 	l->table_bytes = rest - l->write_bytes - l->bloom_bytes;
 	if (o->join_bytes)
 		l->table_bytes = o->join_bytes;
+	if (o->ordered)
+		l->order_bytes = l->table_bytes / 2;
+	if (l->order_bytes > ORDER_ENOUGH)
+		l->order_bytes =
+			l->table_bytes / 4 > ORDER_ENOUGH ? l->table_bytes / 4 : ORDER_ENOUGH;
 	l->page_bytes = o->page_bytes ? o->page_bytes : choose_page(l->table_bytes);
 	if (l->table_bytes / l->page_bytes < SP__JOIN_PAGES_LEAST)
 		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1,
@@ -255,8 +317,9 @@ enum sp_join_algorithm sp__join_choice(const struct sp_join_opts *o,
 	return sorting_pays(o, l) ? SP_JOIN_SHJ : SP_JOIN_HYBRID;
 }
 
-int sp_join_plan(const struct sp_join_opts *o, struct sp_join_plan *plan, struct sp_errinfo *err)
+int sp_join_plan(const struct sp_join_opts *opts, struct sp_join_plan *plan, struct sp_errinfo *err)
 {
+	struct sp_join_opts own = *opts, *o = &own;
 	struct sp__join_layout l;
 	struct sp__join_split split;
 	int rc = o->fixed_bytes[0] || o->fixed_bytes[1] ? sp__binary_check(o, err) : 0, input;
@@ -266,9 +329,20 @@ int sp_join_plan(const struct sp_join_opts *o, struct sp_join_plan *plan, struct
 		rc = sp__join_layout(o, &l, err);
 	if (rc < 0)
 		return rc;
+	own.ordered = sp__join_ordered(opts);
 	*plan = (struct sp_join_plan){ .algorithm = sp__join_choice(o, &l),
 				       .build = sp__join_build(o) };
+	if (sp__join_merges(o, &l)) {
+		*plan = (struct sp_join_plan){ .algorithm = SP_JOIN_MERGE };
+		return 0;
+	}
+	own.algorithm = plan->algorithm;
 	input = (int)plan->build - 1;
+	if (o->ordered)
+		plan->ordered_by =
+			sp__join_sorts(o, &l, input) ? SP_JOIN_BY_SORTING : SP_JOIN_BY_PROBING;
+	if (plan->ordered_by == SP_JOIN_BY_SORTING)
+		l.table_bytes -= l.order_bytes;
 	records = sp__join_records(o, input);
 	plan->build_bytes = o->input_bytes[input];
 	plan->need_bytes = sp__join_need(plan->build_bytes, records);

@@ -23,7 +23,8 @@ struct sp__join_layout {
 	uint64_t writer_max;  /* of which one takes at most so much */
 	uint64_t read_bytes;  /* reading one partition */
 	uint64_t bloom_bytes;
-	bool buffered; /* requests are so small that the page cache had better gather them */
+	uint64_t order_bytes; /* sorting the result takes so much of the table's memory */
+	bool buffered;	      /* requests are so small that the page cache had better gather them */
 	unsigned parts_max;
 };
 
@@ -43,8 +44,18 @@ uint64_t sp__join_need(uint64_t bytes, uint64_t records);
 uint64_t sp__join_formula1(uint64_t build_pages, uint64_t memory_pages);
 /* Formula (2): pages in a row of one partition, if sorted by partition before writing. */
 uint64_t sp__join_formula2(uint64_t partitions, uint64_t memory_pages);
-/* The input that builds, 1 or 2: as wished, else the smaller one, else one of known size. */
+/*
+ * The input that builds, 1 or 2: as wished, else, if the result is ordered, the other one
+ * unless that surely does not fit; else the smaller one, else one of known size.
+ */
 unsigned sp__join_build(const struct sp_join_opts *opts);
+/* The input whose order the result is to have: where only one has records in it, that. */
+unsigned sp__join_ordered(const struct sp_join_opts *opts);
+/* Will an ordered result have to be sorted, as far as can be told? */
+bool sp__join_sorts(const struct sp_join_opts *opts, const struct sp__join_layout *layout,
+		    int build_side);
+/* Files that seem sorted: is merging them to be preferred? */
+bool sp__join_merges(const struct sp_join_opts *opts, const struct sp__join_layout *layout);
 /* How records of input 0 or 1 end. */
 struct sp_recfmt sp__join_format(const struct sp_join_opts *opts, int input);
 /* Records expected of input 0 or 1; 0: unknown. */

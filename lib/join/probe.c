@@ -24,10 +24,10 @@ static bool needs_field(const struct sp__hash *h)
 	return !h->keying.plain && h->j->emit.simple;
 }
 
-static void line_of(const struct sp__hash *h, int side, struct sp__rec *r, struct sp__line *l)
+void sp__hash_line(const struct sp__hash *h, int side, struct sp__rec *r, struct sp__line *l)
 {
 	l->data = sp__rec_line(r);
-	l->bytes = r->bytes & ~SP__REC_MATCHED;
+	l->bytes = (r->bytes & ~SP__REC_MATCHED) - h->tag[side];
 	if (h->keying.plain)
 		l->key = sp__rec_key(r);
 	else if (h->j->emit.simple)
@@ -35,20 +35,19 @@ static void line_of(const struct sp__hash *h, int side, struct sp__rec *r, struc
 			       &l->key);
 }
 
-static void emit_pairs(struct sp__stage *s, const struct sp__line *l, struct sp__rec *r)
+static void emit_pairs(struct sp__stage *s, const struct sp__line *l, struct sp__rec *last)
 {
 	struct sp__hash *h = s->h;
+	int side = s->side[SP__BUILD];
+	bool old = h->j->resumed && sp__hash_old(h, !side, l);
+	struct sp__rec *r = sp__chain_first(&h->table, last);
 	struct sp__line other;
 
-	for (;;) {
-		line_of(h, s->side[SP__BUILD], r, &other);
-		if (s->side[SP__BUILD])
-			sp__emit_pair(&h->j->emit, l, &other);
-		else
-			sp__emit_pair(&h->j->emit, &other, l);
-		if (!r->next)
-			return;
-		r = sp__table_rec(&h->table, r->next);
+	for (; r; r = sp__chain_next(&h->table, r, last)) {
+		sp__hash_line(h, side, r, &other);
+		if (old && sp__hash_old(h, side, &other))
+			continue;
+		sp__emit_pair(&h->j->emit, side ? l : &other, side ? &other : l);
 	}
 }
 
@@ -66,7 +65,7 @@ static bool had_before(struct sp__stage *s, bool match)
 	return had;
 }
 
-/* A probe record has met what is in memory: r is its first partner, or NULL. */
+/* A probe record has met what is in memory: r is its last partner, or NULL. */
 static inline void met(struct sp__stage *s, const struct sp__line *l, struct sp__rec *r)
 {
 	const struct sp_join_opts *o = &s->h->j->opts;
@@ -145,7 +144,8 @@ static int defer(struct sp__stage *s, const struct probed *p)
 
 	h->j->counts.filter_probes++;
 	if (p->part->run[SP__BUILD] && sp__bloom_has(&h->bloom, p->hash))
-		return sp__stage_spill(s, p->part, SP__PROBE, p->line.data, p->line.bytes);
+		return sp__stage_spill(s, p->part, SP__PROBE, p->line.data,
+				       p->line.bytes + h->tag[s->side[SP__PROBE]]);
 	h->j->counts.filter_drops++;
 	met(s, &p->line, NULL);
 	return 0;
@@ -172,7 +172,8 @@ static int resolve(struct sp__stage *s, const struct probed *group, size_t n)
 
 static int probe_batch(struct sp__stage *s, const struct sp_batch *batch)
 {
-	const struct sp_recfmt *format = &s->h->j->source[s->side[SP__PROBE]].format;
+	const struct sp_recfmt *format = &s->h->format[s->side[SP__PROBE]];
+	const size_t tag = s->h->tag[s->side[SP__PROBE]];
 	const char *at = batch->data, *end = at + batch->bytes;
 	struct probed group[GROUP];
 	int rc = 0;
@@ -183,6 +184,7 @@ static int probe_batch(struct sp__stage *s, const struct sp_batch *batch)
 		for (; n < GROUP && at < end; n++) {
 			group[n].line.data = at;
 			at = sp__record_next(format, at, end, &group[n].line.bytes);
+			group[n].line.bytes -= tag;
 		}
 		rc = look(s, group, n);
 		if (rc)
@@ -209,21 +211,19 @@ int sp__stage_probe(struct sp__stage *s, struct sp__iter *input)
 	return rc < 0 ? rc : sp__stage_end_writing(s);
 }
 
-static void chain_rest(struct sp__stage *s, struct sp__rec *r)
+static void chain_rest(struct sp__stage *s, struct sp__rec *last)
 {
 	const struct sp_join_opts *o = &s->h->j->opts;
 	int side = s->side[SP__BUILD];
-	bool matched = r->bytes & SP__REC_MATCHED;
+	bool matched = last->bytes & SP__REC_MATCHED;
+	struct sp__rec *r = sp__chain_first(&s->h->table, last);
 	struct sp__line l;
 
 	if (matched ? !(o->semi && side == 0) : !o->unpaired[side])
 		return;
-	for (;;) {
-		line_of(s->h, side, r, &l);
+	for (; r; r = sp__chain_next(&s->h->table, r, last)) {
+		sp__hash_line(s->h, side, r, &l);
 		sp__hash_single(s->h, side, &l);
-		if (!r->next)
-			return;
-		r = sp__table_rec(&s->h->table, r->next);
 	}
 }
 
@@ -233,6 +233,8 @@ int sp__stage_rest(struct sp__stage *s)
 
 	if (!s->h->mark)
 		return 0;
+	if (s->h->j->opts.ordered && !s->h->sorting)
+		return sp__ordered_rest(s);
 	for (uint64_t i = 0; i < t->nslots && !s->h->j->emit.error; i++)
 		if (t->slots[i])
 			chain_rest(s, sp__table_rec(t, (uint32_t)t->slots[i]));

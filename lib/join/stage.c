@@ -62,6 +62,8 @@ int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth, 
 	/* GRACE parts whole inputs, but what fits then is joined where it is. */
 	sp__join_split(&h->layout, depth ? SP_JOIN_HYBRID : h->j->opts.algorithm, build_bytes,
 		       build_records, &split);
+	if (!depth && split.spilled)
+		sp__ordered_spill(h);
 	s->h = h;
 	s->depth = depth;
 	s->seed = sp__mix64(h->j->opts.seed + depth * UINT64_C(0x9E3779B97F4A7C15) + 1);
@@ -115,15 +117,12 @@ static bool has_files(const struct sp__join *j)
 	       sp__machine_spec(j->machine)->fs != SP__FS_NONE;
 }
 
-static int open_spill(struct sp__stage *s)
+int sp__hash_open_spill(struct sp__hash *h, uint64_t runs, bool buffered)
 {
-	struct sp__hash *h = s->h;
 	struct sp__join *j = h->j;
 	const struct sp_join_opts *o = &j->opts;
 	enum sp__direct direct =
-		j->read.direct == SP__DIRECT_AUTO && (h->layout.buffered || s->sorted)
-			? SP__DIRECT_NEVER
-			: j->read.direct;
+		j->read.direct == SP__DIRECT_AUTO && buffered ? SP__DIRECT_NEVER : j->read.direct;
 	struct sp__spill_opts so = { .dirs = o->tmpdirs,
 				     .ndirs = o->ntmpdirs,
 				     .engine = o->engine,
@@ -139,7 +138,7 @@ static int open_spill(struct sp__stage *s)
 				     .block = sp__where_block(o->volume),
 				     .placement = o->placement,
 				     .geometry = o->geometry,
-				     .runs = s->planned,
+				     .runs = runs,
 				     .hops = SP_GEOMETRY_WRITE,
 				     .err = j->err };
 
@@ -184,7 +183,7 @@ static int open_writer(struct sp__stage *s, struct sp__part *p, int role)
 	struct sp__hash *h = s->h;
 	uint64_t each;
 	char *mem = writers_memory(s, &each);
-	int rc = h->spill ? 0 : open_spill(s);
+	int rc = h->spill ? 0 : sp__hash_open_spill(h, s->planned, h->layout.buffered || s->sorted);
 
 	if (rc < 0)
 		return rc;
@@ -324,6 +323,7 @@ int sp__stage_key(struct sp__stage *s, int role, const char *line, size_t bytes,
 	struct sp__hash *h = s->h;
 	size_t begin;
 
+	bytes -= h->tag[s->side[role]];
 	if (h->keying.plain) {
 		sp__field_find(h->keying.cut, line, bytes, h->keying.fields[s->side[role]][0], key);
 		return 0;
@@ -363,6 +363,7 @@ static int take(struct sp__stage *s, const char *line, size_t bytes)
 		rc = sp__stage_keep(s, &p->list, line, bytes, &key);
 		if (rc <= 0)
 			return rc;
+		sp__ordered_spill(s->h);
 		rc = give_up_largest(s, p);
 		if (rc < 0)
 			return rc;
@@ -371,9 +372,25 @@ static int take(struct sp__stage *s, const char *line, size_t bytes)
 	return sp__stage_spill(s, p, SP__BUILD, line, bytes);
 }
 
+/*
+ * When the result is to be sorted, memory for that must be free now.  Records
+ * larger than a page are not met in their order, so they make it so.
+ */
+static int leave_room(struct sp__stage *s)
+{
+	struct sp__hash *h = s->h;
+	int rc = 0;
+
+	if (h->table.ngiants)
+		sp__ordered_spill(h);
+	while (!rc && h->sorting && h->table.records && sp__table_over(&h->table))
+		rc = give_up_largest(s, &s->parts[0]);
+	return rc;
+}
+
 int sp__stage_build(struct sp__stage *s, struct sp__iter *input)
 {
-	const struct sp_recfmt *format = &s->h->j->source[s->side[SP__BUILD]].format;
+	const struct sp_recfmt *format = &s->h->format[s->side[SP__BUILD]];
 	struct sp_batch batch;
 	int rc;
 
@@ -394,6 +411,8 @@ int sp__stage_build(struct sp__stage *s, struct sp__iter *input)
 		s->bytes[SP__BUILD] += batch.bytes;
 		sp__stage_bound(s);
 	}
+	if (!rc && !s->depth)
+		rc = leave_room(s);
 	return rc < 0 ? rc : sp__stage_end_writing(s);
 }
 

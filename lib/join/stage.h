@@ -10,6 +10,7 @@
  *	hash.c    stages one after the other: pairs of partitions, recursion
  *	nested.c  pairs that partitioning does not make smaller
  *	sweep.c   records sorted by partition before they are written
+ *	ordered.c records numbered; a result in the order of an input
  */
 #ifndef SP__JOIN_STAGE_H
 #define SP__JOIN_STAGE_H
@@ -17,6 +18,7 @@
 #include "flow/iter.h"
 #include "join/bloom.h"
 #include "join/keying.h"
+#include "join/order.h"
 #include "join/plan.h"
 #include "join/runread.h"
 #include "join/state.h"
@@ -42,6 +44,20 @@ struct sp__hash {
 	struct sp__bloom bloom;
 	bool bloom_used;
 	bool mark; /* it matters which records of the build side had partners */
+	/* Of records of either file in the stages: how they end; bytes of tag (tag.h) in them. */
+	struct sp_recfmt format[2];
+	size_t tag[2];
+	char written[2][SP__TAG_BYTES]; /* pairs of records before these are */
+	bool sorting;			/* the result goes through order */
+	struct sp__order order;
+};
+
+/* A source as the input of the first stage. */
+struct sp__numbered {
+	struct sp__hash *h;
+	int side;
+	uint64_t records;
+	struct sp__bytes batch; /* with tags */
 };
 
 struct sp__part {
@@ -71,6 +87,8 @@ struct sp__stage {
 };
 
 /* stage.c */
+/* runs: expected; 0: unknown.  buffered: the page cache had better gather requests. */
+SP_MUST_CHECK int sp__hash_open_spill(struct sp__hash *h, uint64_t runs, bool buffered);
 /* build_bytes, build_records: expected; 0: unknown.  0 or an error. */
 SP_MUST_CHECK int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth,
 				int build_side, uint64_t build_bytes, uint64_t build_records);
@@ -79,6 +97,7 @@ void sp__stage_free(struct sp__stage *s);
 SP_MUST_CHECK int sp__stage_build(struct sp__stage *s, struct sp__iter *input);
 /* Lists of what is in memory, and the table over them. */
 SP_MUST_CHECK int sp__stage_make_table(struct sp__stage *s);
+/* Lines have their tags with them, where there are any. */
 /* A record for temporary space; line[bytes] is its terminator, if it has one. */
 SP_MUST_CHECK int sp__stage_spill(struct sp__stage *s, struct sp__part *p, int role,
 				  const char *line, size_t bytes);
@@ -100,6 +119,8 @@ static inline struct sp__part *sp__stage_part(struct sp__stage *s, uint64_t hash
 
 /* probe.c */
 SP_MUST_CHECK int sp__stage_probe(struct sp__stage *s, struct sp__iter *input);
+/* A record of the table as a line. */
+void sp__hash_line(const struct sp__hash *h, int side, struct sp__rec *r, struct sp__line *l);
 /* After probing: records of the build side in memory that are due now. */
 SP_MUST_CHECK int sp__stage_rest(struct sp__stage *s);
 
@@ -107,7 +128,28 @@ SP_MUST_CHECK int sp__stage_rest(struct sp__stage *s);
 SP_MUST_CHECK int sp__hash_nested(struct sp__hash *h, struct sp__run *build, struct sp__run *probe,
 				  int build_side, unsigned depth);
 
+/* ordered.c */
+/* Is anything to be numbered?  Before the table is made: it may have to leave memory. */
+void sp__numbers_begin(struct sp__hash *h, int build_side);
+/* A sp__iter's next. */
+SP_MUST_CHECK int sp__numbered_next(void *numbered, struct sp_batch *batch);
+/* The build input does not stay in memory: an ordered result must be sorted. */
+void sp__ordered_spill(struct sp__hash *h);
+/* The build input is parted; what is written from now on goes where it should. */
+SP_MUST_CHECK int sp__ordered_begin(struct sp__hash *h);
+/* sp__stage_rest() of an ordered result that is not sorted. */
+SP_MUST_CHECK int sp__ordered_rest(struct sp__stage *s);
+/* After all else: writes what has been sorted, if rc is 0.  rc or an error. */
+SP_MUST_CHECK int sp__ordered_end(struct sp__hash *h, int rc);
+
+/* Have two records been joined before?  Lines have tags. */
+static inline bool sp__hash_old(const struct sp__hash *h, int side, const struct sp__line *l)
+{
+	return sp__tag_compare(l->data + l->bytes, h->written[side]) < 0;
+}
+
 /* hash.c */
+void sp__hash_note_spill(struct sp__hash *h);
 /* One record without partner, or (semi) with one, alone. */
 static inline void sp__hash_single(struct sp__hash *h, int side, const struct sp__line *l)
 {

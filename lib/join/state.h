@@ -8,6 +8,7 @@
  *	emit.c    records of the result put together
  *	merge.c   joining sorted files
  *	hash.c    joining by hashing; stage.h tells of the rest
+ *	presorted.h  joining files that seem to be sorted
  *	time.c    clocks, real and simulated; progress
  */
 #ifndef SP__JOIN_STATE_H
@@ -21,11 +22,13 @@
 /* What hash joins count. */
 struct sp__join_counts {
 	enum sp_join_algorithm algorithm;
+	enum sp_join_ordering ordered_by;
 	unsigned build;
 	uint64_t records[2];
 	uint64_t partitions, spilled_partitions, reversals, nested_blocks;
 	uint64_t groups;
 	uint64_t filter_probes, filter_drops;
+	uint64_t sort_runs;
 	uint64_t spill_read_bytes, spill_write_bytes, spill_peak_bytes;
 	double resident_share;
 	unsigned depth;
@@ -46,6 +49,9 @@ struct sp__join {
 	struct sp__outfile out;
 	struct sp__wstream *ws;
 	struct sp__join_counts counts;
+	uint64_t merged[2]; /* of either input: the pairs of the first so many are written */
+	bool resumed;	    /* the inputs are read once more, for the others */
+	struct sp__io_counters read_before;
 	struct sp__machine *machine; /* NULL: the real one */
 	struct sp__trace *trace;     /* NULL: none */
 	uint64_t begin_ns, told_ns;

@@ -2,8 +2,9 @@
 /*
  * Slots are probed linearly, at most two thirds full, each with 32 bits of the
  * hash beside the reference, so that a key that is not there costs one miss of the
- * cache.  Records with equal keys hang on one slot in a chain, newest first: a
- * key however frequent costs one comparison for each of its records.
+ * cache.  Records with equal keys are a ring of which the slot names the last, in the
+ * order of their lists, giants behind the others: a key however frequent costs one
+ * comparison for each of its records.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -57,6 +58,11 @@ static bool room(const struct sp__table *t, uint64_t more)
 	return (uint64_t)(t->used - t->nfree) * t->page_bytes + t->giant_bytes +
 		       sp__table_slots_bytes(t->records + 1) + more <=
 	       t->limit_bytes;
+}
+
+bool sp__table_over(const struct sp__table *t)
+{
+	return !room(t, 0);
 }
 
 /* 1: there is none. */
@@ -256,7 +262,8 @@ static void insert(struct sp__table *t, const struct pending *p)
 		r = sp__table_rec(t, (uint32_t)*s);
 		if (r->key_bytes != key.n || memcmp(sp__rec_key(r).p, key.p, key.n) != 0)
 			continue;
-		p->rec->next = (uint32_t)*s;
+		p->rec->next = r->next ? r->next : (uint32_t)*s;
+		r->next = p->ref;
 		break;
 	}
 	*s = (uint64_t)tag << 32 | p->ref;

@@ -20,13 +20,13 @@
 
 #define SP__TABLE_MAX ((uint64_t)16 << 30)
 #define SP__REF_GIANT 0x80000000u
-#define SP__REC_MATCHED 0x80000000u /* in bytes, of the first of a chain */
+#define SP__REC_MATCHED 0x80000000u /* in bytes, of the last of a chain */
 #define SP__REC_BYTES_MAX 0x7ffffff0u
 #define SP__KEY_MISSING UINT32_MAX
 
 /* The record follows, then its terminator or a byte unused, then its key if that is apart. */
 struct sp__rec {
-	uint32_t next; /* the next with the same key; 0: none */
+	uint32_t next; /* the next with the same key, of the last the first; 0: itself */
 	uint32_t bytes;
 	uint32_t key; /* where it begins in the line; SP__KEY_MISSING: no such field */
 	uint32_t key_bytes;
@@ -92,6 +92,21 @@ static inline struct sp__rec *sp__table_rec(const struct sp__table *t, uint32_t 
 	return (struct sp__rec *)(void *)(t->mem + (uint64_t)(ref - 1) * 8);
 }
 
+/*
+ * Records of a chain in the order in which they were added, from what the slot names, the
+ * last one; NULL: that was it.
+ */
+static inline struct sp__rec *sp__chain_first(const struct sp__table *t, struct sp__rec *last)
+{
+	return last->next ? sp__table_rec(t, last->next) : last;
+}
+
+static inline struct sp__rec *sp__chain_next(const struct sp__table *t, const struct sp__rec *r,
+					     const struct sp__rec *last)
+{
+	return r == last ? NULL : sp__table_rec(t, r->next);
+}
+
 static inline char *sp__rec_line(struct sp__rec *r)
 {
 	return (char *)(r + 1);
@@ -112,6 +127,9 @@ void sp__reclist_init(struct sp__reclist *l);
  */
 int sp__table_add(struct sp__table *t, struct sp__reclist *l, const char *line, size_t bytes,
 		  const struct sp__slice *key, bool apart);
+
+/* Is more in use than there is room for?  Slots for all records count. */
+bool sp__table_over(const struct sp__table *t);
 
 /* Walks over the records of a list; false: no more. Begin with a zero walk. */
 struct sp__recwalk {
@@ -136,7 +154,7 @@ static inline uint64_t *sp__table_slot(const struct sp__table *t, uint64_t hash)
 	return &t->slots[(uint64_t)(((unsigned __int128)hash * t->nslots) >> 64)];
 }
 
-/* The first record with that key, or NULL. */
+/* The last record with that key, or NULL. */
 static inline struct sp__rec *sp__table_find(const struct sp__table *t, uint64_t hash,
 					     const struct sp__slice *key)
 {

@@ -9,13 +9,17 @@ static const char *const algorithm_names[] = {
 	[SP_JOIN_MERGE] = "merge",   [SP_JOIN_HYBRID] = "hybrid", [SP_JOIN_GRACE] = "grace",
 	[SP_JOIN_NESTED] = "nested", [SP_JOIN_SHJ] = "shj",	  [SP_JOIN_AUTO] = "auto"
 };
+static const char *const ordering_names[] = { [SP_JOIN_BY_PROBING] = "probing",
+					      [SP_JOIN_BY_SORTING] = "sorting",
+					      [SP_JOIN_BY_MERGING] = "merging" };
 static const char *const placement_names[] = { [SP_PLACE_CONTIGUOUS] = "contiguous",
 					       [SP_PLACE_TRACK] = "track",
 					       [SP_PLACE_SEMISEQ] = "semiseq" };
 static const char *const direct_names[] = { "auto", "never", "always" };
 static const char *const phase_names[SP_JOIN_PHASES] = { [SP_JOIN_PHASE_BUILD] = "build_partition",
 							 [SP_JOIN_PHASE_PROBE] = "probe_partition",
-							 [SP_JOIN_PHASE_JOIN] = "join" };
+							 [SP_JOIN_PHASE_JOIN] = "join",
+							 [SP_JOIN_PHASE_ORDER] = "order" };
 
 /* The key of file 0 or 1: numbers of fields, or where they begin. */
 static void put_key(struct sp__doc doc, const char *name, const struct sp_join_opts *o, int file)
@@ -52,6 +56,7 @@ static void put_config(struct sp__doc doc, const struct sp_join_opts *o,
 	sp__doc_bool(c, "semi", o->semi);
 	sp__doc_bool(c, "unpaired_1", o->unpaired[0]);
 	sp__doc_bool(c, "unpaired_2", o->unpaired[1]);
+	sp__doc_known(c, "ordered", o->ordered);
 	sp__doc_count(c, "memory_bytes", o->memory_bytes);
 	sp__doc_known(c, "join_memory_bytes", o->join_bytes);
 	sp__doc_known(c, "page_bytes", o->page_bytes);
@@ -67,6 +72,10 @@ static void put_result(struct sp__doc doc, const struct sp_join_stats *s)
 	struct sp__doc r = sp__doc_object(doc, "result");
 
 	sp__doc_text(r, "algorithm", algorithm_names[s->algorithm]);
+	sp__doc_count(r, "merged_records_1", s->merged_records[0]);
+	sp__doc_count(r, "merged_records_2", s->merged_records[1]);
+	sp__doc_text(r, "ordered_by", ordering_names[s->ordered_by]);
+	sp__doc_count(r, "sort_runs", s->sort_runs);
 	sp__doc_count(r, "records_1", s->records[0]);
 	sp__doc_count(r, "records_2", s->records[1]);
 	sp__doc_count(r, "input_1_bytes", s->input_bytes[0]);
@@ -165,6 +174,9 @@ struct sp_report *sp_report_join_plan(const struct sp_join_plan *plan)
 		return NULL;
 	p = sp__doc_object(doc, "plan");
 	sp__doc_text(p, "algorithm", algorithm_names[plan->algorithm]);
+	if (plan->algorithm == SP_JOIN_MERGE)
+		return sp__report_done(report, failed);
+	sp__doc_text(p, "ordered_by", ordering_names[plan->ordered_by]);
 	sp__doc_count(p, "build_input", plan->build);
 	sp__doc_known(p, "build_bytes", plan->build_bytes);
 	sp__doc_known(p, "need_bytes", plan->need_bytes);

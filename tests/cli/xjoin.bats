@@ -300,11 +300,11 @@ P
 @test "--explain says what would be done and does nothing" {
 	seq 300000 >big
 	seq 10 >small
-	run -0 --separate-stderr "$xjoin" --explain -S 1M --build=1 big small
+	run -0 --separate-stderr "$xjoin" --explain --algorithm=hybrid -S 1M --build=1 big small
 	[ -z "$output" ]
 	# shellcheck disable=SC2154 # run sets it
 	[[ $stderr == *"build input"*1* && $stderr == *"partitions"* ]]
-	run -0 "$xjoin" --explain --stats=plan.json -S 1M big big
+	run -0 "$xjoin" --explain --algorithm=hybrid --stats=plan.json -S 1M big big
 	grep -q '"schema": "spindle.join-plan/1"' plan.json
 	run -1 "$xjoin" --explain --algorithm=merge big small
 }

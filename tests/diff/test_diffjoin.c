@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hash joins against nested loops: the same random options on the same random
- * inputs must give the same lines, in whatever order.
+ * Joins against nested loops: the same random options on the same random inputs must
+ * give the same lines, in whatever order, or, if it is asked for, in that of an input.
+ * Some inputs are sorted, or nearly, and it is left to the join what to make of it.
  *
  *	SEED=n	another series (default 1)
  *	COUNT=n	so many joins (default 150)
@@ -57,8 +58,8 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Lines of a text, ended by newlines, sorted; the text is cut up. */
-static size_t sorted_lines(struct text *t, char ***lines)
+/* Lines of a text, ended by newlines, sorted unless their order counts; the text is cut up. */
+static size_t cut_lines(struct text *t, char ***lines, bool ordered)
 {
 	size_t n = 0;
 
@@ -73,7 +74,8 @@ static size_t sorted_lines(struct text *t, char ***lines)
 		(*lines)[n++] = t->data + begin;
 		begin = i + 1;
 	}
-	qsort(*lines, n, sizeof(**lines), by_text);
+	if (!ordered)
+		qsort(*lines, n, sizeof(**lines), by_text);
 	return n;
 }
 
@@ -84,8 +86,9 @@ struct trial {
 	size_t keys[2][2];
 	struct sp_join_column columns[4];
 	struct text input[2];
-	unsigned spread; /* of the keys */
-	unsigned length; /* of fields that are no keys */
+	unsigned disorder; /* places in sorted inputs where they are not */
+	unsigned spread;   /* of the keys */
+	unsigned length;   /* of fields that are no keys */
 	bool skewed;
 };
 
@@ -148,6 +151,7 @@ static void random_options(struct trial *c)
 						   SP_JOIN_NESTED, SP_JOIN_SHJ }[below(5)];
 	o->direct = below(8) ? 0 : -1;
 	o->build = (unsigned)below(3);
+	o->ordered = below(2) ? 0 : 1 + (unsigned)below(2);
 	o->memory_bytes = memory[below(4)];
 	o->join_bytes = below(2) ? 256 << 10 : 0;
 	o->page_bytes = o->join_bytes || below(2) ? 4096 : 0;
@@ -155,11 +159,19 @@ static void random_options(struct trial *c)
 	c->spread = (unsigned[]){ 5, 200, 3000 }[below(3)];
 	c->length = (unsigned[]){ 4, 40, 400 }[below(3)];
 	c->skewed = below(5) == 0;
+	if (below(2))
+		return;
+	o->algorithm = SP_JOIN_AUTO;
+	if (o->nkeys == 2 || o->ordered)
+		return;
+	o->sorted = below(2) ? SP_JOIN_SORTED_BYTES : SP_JOIN_SORTED_LENGTH;
+	c->disorder = below(2) ? (unsigned)below(4) : 0;
 }
 
 /* The naive way. */
 
 struct cut {
+	const char *line;
 	const char *field[FIELDS_MAX + 1];
 	size_t bytes[FIELDS_MAX + 1], n;
 };
@@ -167,7 +179,7 @@ struct cut {
 static struct cut cut(const char *line)
 {
 	size_t len = strcspn(line, "\n");
-	struct cut c = { .n = 0 };
+	struct cut c = { .line = line };
 
 	for (const char *p = line, *end = line + len; len; p += c.bytes[c.n++] + 1) {
 		const char *bar = memchr(p, '|', (size_t)(end - p));
@@ -260,29 +272,81 @@ static size_t cut_all(const struct text *t, struct cut *cuts)
 	return n;
 }
 
+/* One of file x, one of the other; either may be NULL. */
+static void write_sides(const struct trial *c, int x, const struct cut *l, const struct cut *other,
+			struct text *out)
+{
+	write_record(c, x ? other : l, x ? l : other, out);
+}
+
+/* In the order of file 1, or, if that is wanted, of file 2. */
 static void naive(const struct trial *c, struct text *out)
 {
-	static struct cut a[LINES_MAX], b[LINES_MAX];
+	static struct cut line[2][LINES_MAX];
 	static bool had[LINES_MAX];
-	size_t n = cut_all(&c->input[0], a), m = cut_all(&c->input[1], b);
+	const int x = c->opts.ordered == 2 && !c->opts.semi, y = !x;
+	size_t n = cut_all(&c->input[x], line[x]), m = cut_all(&c->input[y], line[y]);
 
 	memset(had, 0, sizeof(had));
 	for (size_t i = 0; i < n; i++) {
 		bool any = false;
 
 		for (size_t k = 0; k < m; k++) {
-			if (!equal(c, &a[i], &b[k]))
+			if (!equal(c, x ? &line[0][k] : &line[0][i], x ? &line[1][i] : &line[1][k]))
 				continue;
 			any = had[k] = true;
 			if (c->opts.pairs)
-				write_record(c, &a[i], &b[k], out);
+				write_sides(c, x, &line[x][i], &line[y][k], out);
 		}
-		if (any ? c->opts.semi : c->opts.unpaired[0])
-			write_record(c, &a[i], NULL, out);
+		if (any ? c->opts.semi : c->opts.unpaired[x])
+			write_sides(c, x, &line[x][i], NULL, out);
 	}
 	for (size_t k = 0; k < m; k++)
-		if (!had[k] && c->opts.unpaired[1])
-			write_record(c, NULL, &b[k], out);
+		if (!had[k] && c->opts.unpaired[y])
+			write_sides(c, y, &line[y][k], NULL, out);
+}
+
+/* Sorting the inputs. */
+
+static const struct trial *sorting;
+static int sorting_side;
+
+static int by_key(const void *a, const void *b)
+{
+	const struct cut *x = a, *y = b;
+	size_t key = sorting->keys[sorting_side][0], n, m;
+	const char *p, *q;
+	int diff;
+
+	field_of(x, key, &p, &n);
+	field_of(y, key, &q, &m);
+	if (sorting->opts.sorted == SP_JOIN_SORTED_LENGTH && n != m)
+		return n < m ? -1 : 1;
+	diff = sorting->opts.ignore_case ? strncasecmp(p, q, n < m ? n : m)
+					 : memcmp(p, q, n < m ? n : m);
+	return diff ? diff : (n > m) - (n < m);
+}
+
+static void sort_input(struct trial *c, int side)
+{
+	static struct cut cuts[LINES_MAX];
+	struct text sorted = { 0 };
+	size_t n = cut_all(&c->input[side], cuts);
+
+	sorting = c;
+	sorting_side = side;
+	qsort(cuts, n, sizeof(*cuts), by_key);
+	for (unsigned i = 0; n && i < c->disorder; i++) {
+		size_t a = below(n), b = below(n);
+		struct cut other = cuts[a];
+
+		cuts[a] = cuts[b];
+		cuts[b] = other;
+	}
+	for (size_t i = 0; i < n; i++)
+		put(&sorted, cuts[i].line, strcspn(cuts[i].line, "\n") + 1);
+	free(c->input[side].data);
+	c->input[side] = sorted;
 }
 
 /* Running. */
@@ -318,10 +382,10 @@ static void load(const char *path, struct text *t)
 	fclose(f);
 }
 
-static bool same(struct text *got, struct text *want)
+static bool same(struct text *got, struct text *want, bool ordered)
 {
 	char **g, **w;
-	size_t n = sorted_lines(got, &g), m = sorted_lines(want, &w), i;
+	size_t n = cut_lines(got, &g, ordered), m = cut_lines(want, &w, ordered), i;
 
 	for (i = 0; i < n && i < m && !strcmp(g[i], w[i]); i++)
 		;
@@ -333,9 +397,8 @@ static bool same(struct text *got, struct text *want)
 	return n == m && i == n;
 }
 
-static bool run_one(uint64_t number, bool *spilled)
+static bool run_one(uint64_t number, struct sp_join_stats *stats)
 {
-	static struct sp_join_stats stats;
 	struct trial c = { .opts = SP_JOIN_OPTS_INIT };
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct text got = { 0 }, want = { 0 };
@@ -350,20 +413,23 @@ static bool run_one(uint64_t number, bool *spilled)
 	random_options(&c);
 	for (int side = 0; side < 2; side++) {
 		random_input(&c, side);
+		put(&c.input[side], "", 1); /* a NUL behind the last line */
+		c.input[side].bytes--;
+		if (c.opts.sorted)
+			sort_input(&c, side);
 		store(io.inputs[side], &c.input[side]);
 		put(&c.input[side], "", 1); /* a NUL behind the last line */
 		c.input[side].bytes--;
 	}
 	c.opts.tmpdirs = &tmp;
 	c.opts.ntmpdirs = 1;
-	rc = sp_join_run(&c.opts, &io, &stats, &err);
+	rc = sp_join_run(&c.opts, &io, stats, &err);
 	if (rc)
 		diag("%s: %s", err.op, err.text[0] ? err.text : sp_strerror(rc));
 	else
 		load(io.output, &got);
 	naive(&c, &want);
-	good = rc == 0 && same(&got, &want);
-	*spilled = stats.spill_write_bytes > 0;
+	good = rc == 0 && same(&got, &want, c.opts.ordered);
 	free(got.data);
 	free(want.data);
 	free(c.input[0].data);
@@ -378,26 +444,49 @@ static uint64_t env(const char *name, uint64_t otherwise)
 	return text && *text ? strtoull(text, NULL, 10) : otherwise;
 }
 
+/* What became of the joins. */
+struct tally {
+	uint64_t bad, spilled, by[SP_JOIN_BY_MERGING + 1], merged, given_up;
+};
+
+static void note(struct tally *t, const struct sp_join_stats *st)
+{
+	bool began = st->merged_records[0] + st->merged_records[1] > 0;
+
+	t->spilled += st->spill_write_bytes > 0;
+	t->by[st->ordered_by]++;
+	t->merged += st->algorithm == SP_JOIN_MERGE;
+	t->given_up += st->algorithm == SP_JOIN_HYBRID && began;
+}
+
 int main(void)
 {
-	uint64_t seed = env("SEED", 1), count = env("COUNT", 150), bad = 0, spilled = 0;
+	uint64_t seed = env("SEED", 1), count = env("COUNT", 150);
 	const char *tmp = getenv("TMPDIR");
-	bool one;
+	struct sp_join_stats stats;
+	struct tally t = { 0 };
 
 	snprintf(dir, sizeof(dir), "%.40s/diffjoin.XXXXXX", tmp ? tmp : "/tmp");
 	if (!mkdtemp(dir))
 		abort();
 	for (uint64_t i = 0; i < count; i++) {
-		if (!run_one(seed * 1000000 + i, &one)) {
+		if (!run_one(seed * 1000000 + i, &stats)) {
 			diag("SEED=%llu, number %llu", (unsigned long long)seed,
 			     (unsigned long long)i);
-			bad++;
+			t.bad++;
 		}
-		spilled += one;
+		note(&t, &stats);
 	}
-	ok(bad == 0, "%llu random joins give what nested loops give", (unsigned long long)count);
-	ok(spilled > count / 20, "many of them used temporary space (%llu)",
-	   (unsigned long long)spilled);
+	ok(t.bad == 0, "%llu random joins give what nested loops give", (unsigned long long)count);
+	ok(t.spilled > count / 20, "many of them used temporary space (%llu)",
+	   (unsigned long long)t.spilled);
+	ok(t.by[SP_JOIN_BY_PROBING] > count / 20 && t.by[SP_JOIN_BY_SORTING] > count / 20,
+	   "ordered results came by probing (%llu) and by sorting (%llu)",
+	   (unsigned long long)t.by[SP_JOIN_BY_PROBING],
+	   (unsigned long long)t.by[SP_JOIN_BY_SORTING]);
+	ok(t.merged > count / 40 && t.given_up > count / 100,
+	   "sorted files were merged to the end (%llu), or to some disorder (%llu)",
+	   (unsigned long long)t.merged, (unsigned long long)t.given_up);
 	unlink(path_of("1"));
 	unlink(path_of("2"));
 	unlink(path_of("out"));

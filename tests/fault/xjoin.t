@@ -22,6 +22,8 @@ seq -f '%g abcdefghijklmnopqrstuvwxyz' 40000 >a
 seq -f '%g ABCDEFG' 1 2 60000 >b
 awk 'BEGIN { for (i = 1; i <= 30000; i++) printf "%d,\"two\nlines, %d\"\n", i, i }' >a.csv
 awk 'BEGIN { for (i = 1; i <= 36000; i++) printf "%d,\"other\n%d\"\n", (i > 30000 ? 1 : i), i }' >b.csv
+seq -f '%g abcdefghijklmnopqrstuvwxyz' 1 2 80000 >c
+{ seq -f '%g ABCDEFG' 2 3 65000; echo '3 late'; seq -f '%g ABCDEFG' 65003 3 90000; } >d
 
 # One run with call number $1 of the kind $2 failing; what is wrong with it.
 judge() # NUMBER CALLS ARGUMENT...
@@ -34,7 +36,7 @@ judge() # NUMBER CALLS ARGUMENT...
 		"$xjoin" --output=out -T tmp "$@" 2>err
 	status=$?
 	if [ "$status" = 0 ]; then
-		sort out | cmp -s - want || echo "call $at: the result is wrong"
+		$arrange out | cmp -s - want || echo "call $at: the result is wrong"
 	elif [ "$status" != 1 ] || [ ! -s err ]; then
 		echo "call $at: status $status, $(cat err)"
 	elif [ -n "$(find . -name 'out*')" ]; then
@@ -49,7 +51,7 @@ sweep() # NAME CALLS ARGUMENT...
 	local name=$1 calls=$2 n step bad='' i
 
 	shift 2
-	"$xjoin" "$@" | sort >want || exit 2
+	"$xjoin" "$@" | $arrange >want || exit 2
 	rm -f count wrong
 	FAILCALL_COUNT=$work/count FAILCALL_CALLS=$calls LD_PRELOAD=$shim \
 		"$xjoin" --output=out -T tmp "$@" || exit 2
@@ -62,6 +64,7 @@ sweep() # NAME CALLS ARGUMENT...
 	tap_empty "$name" "$bad"
 }
 
+arrange='sort'
 spilling=(-S 512K --direct=never --engine=sync -a1 a b)
 sweep 'memory refused to a hash join' alloc "${spilling[@]}"
 sweep 'files refused to a hash join' io "${spilling[@]}"
@@ -99,4 +102,12 @@ requests 'a request that fails to read ends the join with a message' KIND=READ,N
 requests 'so does one that fails to write' KIND=WRITE,NTH=%d,ERROR=EIO 1
 requests 'so does a full device' KIND=WRITE,NTH=%d,ERROR=ENOSPC 1
 requests 'short transfers do no harm' NTH=%d,COUNT=3,ERROR=SHORT 0
+
+sorted=(-S 512K --direct=never --engine=sync -v1 -v2 c d)
+sweep 'memory refused to a merge given up' alloc "${sorted[@]}"
+sweep 'files refused to a merge given up' io "${sorted[@]}"
+arrange='cat'
+ordered=(-S 512K --direct=never --engine=sync -a1 -a2 --ordered=2 a b)
+sweep 'memory refused to an ordered join' alloc "${ordered[@]}"
+sweep 'files refused to an ordered join' io "${ordered[@]}"
 tap_done

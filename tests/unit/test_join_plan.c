@@ -113,11 +113,63 @@ static void test_choice(void)
 	   "a hand-set choice counts");
 }
 
+static void test_ordered(void)
+{
+	struct sp_join_opts o = SP_JOIN_OPTS_INIT;
+	struct sp_join_plan p;
+
+	o.algorithm = SP_JOIN_HYBRID;
+	o.memory_bytes = 64 << 20;
+	o.input_bytes[0] = 1 << 20;
+	o.input_bytes[1] = 16 << 20;
+	o.ordered = 1;
+	ok(sp_join_plan(&o, &p, NULL) == 0 && p.build == 2 && p.ordered_by == SP_JOIN_BY_PROBING,
+	   "the input whose order counts probes if the other fits into memory");
+	o.input_bytes[1] = 1 << 30;
+	ok(sp_join_plan(&o, &p, NULL) == 0 && p.build == 1 && p.ordered_by == SP_JOIN_BY_SORTING &&
+		   p.spilled == 0,
+	   "else the smaller one builds and the result is sorted");
+	o.ordered = 2;
+	o.pairs = false;
+	o.semi = true;
+	o.input_bytes[1] = 1 << 20;
+	ok(sp__join_ordered(&o) == 1, "lines of file 1 alone are in the order of file 1");
+	o.semi = false;
+	o.unpaired[1] = true;
+	o.ordered = 1;
+	ok(sp__join_ordered(&o) == 2, "those of file 2 in that of file 2");
+	o.unpaired[0] = true;
+	ok(sp__join_ordered(&o) == 1, "with lines of both it is as wished");
+	o.volume = "sim:flat";
+	ok(sp_join_plan(&o, &p, NULL) == SP_EUNSUP, "but not with a volume");
+}
+
+static void test_merge(void)
+{
+	struct sp_join_opts o = SP_JOIN_OPTS_INIT;
+	struct sp_join_plan p;
+
+	o.algorithm = SP_JOIN_AUTO;
+	o.memory_bytes = 64 << 20;
+	o.input_bytes[0] = o.input_bytes[1] = 16 << 20;
+	ok(sp_join_plan(&o, &p, NULL) == 0 && p.algorithm == SP_JOIN_HYBRID,
+	   "what nobody has looked at is not merged");
+	o.sorted = SP_JOIN_SORTED_LENGTH;
+	ok(sp_join_plan(&o, &p, NULL) == 0 && p.algorithm == SP_JOIN_MERGE, "sorted files are");
+	o.unpaired[0] = true;
+	ok(sp_join_plan(&o, &p, NULL) == 0 && p.algorithm == SP_JOIN_HYBRID,
+	   "lines that would have to wait are hashed if that can be in memory");
+	o.input_bytes[0] = o.input_bytes[1] = 1 << 30;
+	ok(sp_join_plan(&o, &p, NULL) == 0 && p.algorithm == SP_JOIN_MERGE, "and merged if not");
+}
+
 int main(void)
 {
 	test_formulas();
 	test_layout();
 	test_split();
 	test_choice();
+	test_ordered();
+	test_merge();
 	return done();
 }

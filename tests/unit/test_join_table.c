@@ -10,6 +10,7 @@
 #define PAGE 4096
 
 static struct sp__budget budget;
+static bool in_order = true; /* chains: records get longer */
 
 static int add(struct sp__table *t, struct sp__reclist *l, const char *key, size_t pad)
 {
@@ -29,11 +30,14 @@ static int add(struct sp__table *t, struct sp__reclist *l, const char *key, size
 static size_t chain(const struct sp__table *t, const char *key, uint64_t seed)
 {
 	struct sp__slice k = { key, strlen(key) };
-	struct sp__rec *r = sp__table_find(t, sp__key_hash(k.p, k.n, seed), &k);
+	struct sp__rec *last = sp__table_find(t, sp__key_hash(k.p, k.n, seed), &k), *r;
+	uint32_t before = 0;
 	size_t n = 0;
 
-	for (; r; r = r->next ? sp__table_rec(t, r->next) : NULL)
-		n++;
+	for (r = last ? sp__chain_first(t, last) : NULL; r; r = sp__chain_next(t, r, last), n++) {
+		in_order &= r->bytes >= before;
+		before = r->bytes;
+	}
 	return n;
 }
 
@@ -49,7 +53,7 @@ static void test_find(void)
 	sp__reclist_init(&b);
 	for (int i = 0; i < 3000; i++) {
 		snprintf(key, sizeof(key), "key %d", i % 1000);
-		all &= add(&t, i & 1 ? &a : &b, key, (size_t)i % 50) == 0;
+		all &= add(&t, i % 1000 & 1 ? &a : &b, key, (size_t)i / 100) == 0;
 	}
 	all &= add(&t, &a, "", 0) == 0 && add(&t, &b, "giant", 3 * PAGE) == 0;
 	ok(all, "records with their fields, one without, one larger than a page");
@@ -61,6 +65,7 @@ static void test_find(void)
 		none &= chain(&t, key, 5) == 0;
 	}
 	ok(all && none, "each key finds its three records, others none");
+	ok(in_order, "in the order in which they came");
 	ok(chain(&t, "", 5) == 1 && chain(&t, "giant", 5) == 1, "so do the empty and the giant");
 	sp__table_release(&t);
 	ok(atomic_load(&budget.used_bytes) == 0, "the giant's memory is given back");

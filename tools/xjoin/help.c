@@ -34,6 +34,7 @@ static const char own[] =
 	"      --output=FILE          write to FILE, which appears when it is complete\n"
 	"      --algorithm=WORD       hybrid, grace, shj, nested, merge or auto\n"
 	"      --build=FILE           read file 1 or 2 first; auto: the smaller one\n"
+	"      --ordered=FILE         write the result in the order of file 1 or 2\n"
 	"  -S, --buffer-size=SIZE     memory for the whole program\n"
 	"  -T, --temporary-directory=DIR  put temporary data in DIR, not in $TMPDIR or /tmp;\n"
 	"                             may be repeated\n"
@@ -68,11 +69,12 @@ static const char fields[] =
 	"\n";
 
 static const char order[] =
-	"The files need not be sorted, and neither is the result.  Keys are equal when their\n"
-	"bytes are; a key can have several fields, -1 2,3 -2 1,4, and their values count where\n"
-	"letters follow: n, g, h, M, V as for sort, f to fold case.  With --algorithm=merge or\n"
-	"--check-order, and under the name join, it is as with GNU join: both files must be\n"
-	"sorted on the key, as sort -b does with the same locale.\n"
+	"The files need not be sorted, and without --ordered neither is the result.  Keys are\n"
+	"equal when their bytes are; a key can have several fields, -1 2,3 -2 1,4, and their\n"
+	"values count where letters follow: n, g, h, M, V as for sort, f to fold case.  Files\n"
+	"that are found sorted are merged.  With --algorithm=merge or --check-order, and under\n"
+	"the name join, it is as with GNU join: both files must be sorted on the key, as\n"
+	"sort -b does with the same locale.\n"
 	"\n";
 
 static const char sorted[] = "Both files must be sorted on the key, as sort -b does with the "
@@ -87,7 +89,7 @@ void usage_print(void)
 	       "        [-v FILENUM] [-1 FIELD] [-2 FIELD] [-S SIZE] [-T DIR]... [--check-order]\n"
 	       "        [--nocheck-order] [--header] [--type=WORD] [--csv] [--output=FILE]\n"
 	       "        [--record-size=N[,N] [--bkey=SPEC[,SPEC]]...]\n"
-	       "        [--algorithm=WORD] [--build=FILE] [--join-memory=SIZE]\n"
+	       "        [--algorithm=WORD] [--build=FILE] [--ordered=FILE] [--join-memory=SIZE]\n"
 	       "        [--page-size=SIZE] [--engine=NAME] [--direct[=WHEN]] [--seed=N]\n"
 	       "        [--volume=WHERE] [--overwrite] [--geometry=FILE] [--placement=HOW]\n"
 	       "        [--parallel=N] [--explain] [--stats[=FILE]] [--trace=FILE]\n"

@@ -125,7 +125,8 @@ static int explain(struct settings *set)
 }
 
 static const char *const phase_names[SP_JOIN_PHASES] = { "reading the first file",
-							 "reading the other", "joining" };
+							 "reading the other", "joining",
+							 "writing what is sorted" };
 
 static void show_progress(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes)
 {

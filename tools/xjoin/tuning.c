@@ -13,6 +13,8 @@
 #include "quote.h"
 #include "xjoin.h"
 
+#define THREADS_MAX 1024
+
 enum {
 	TUNE_ALGORITHM = INT_MAX / 2,
 	TUNE_OUTPUT,
@@ -21,6 +23,7 @@ enum {
 	TUNE_RECORD_SIZE,
 	TUNE_BKEY,
 	TUNE_BUILD,
+	TUNE_ORDERED,
 	TUNE_JOIN_MEMORY,
 	TUNE_PAGE_SIZE,
 	TUNE_ENGINE,
@@ -46,6 +49,7 @@ const struct option tuning_options[] = {
 	{ "record-size", required_argument, NULL, TUNE_RECORD_SIZE },
 	{ "bkey", required_argument, NULL, TUNE_BKEY },
 	{ "build", required_argument, NULL, TUNE_BUILD },
+	{ "ordered", required_argument, NULL, TUNE_ORDERED },
 	{ "buffer-size", required_argument, NULL, 'S' },
 	{ "temporary-directory", required_argument, NULL, 'T' },
 	{ "join-memory", required_argument, NULL, TUNE_JOIN_MEMORY },
@@ -81,6 +85,7 @@ static const struct choice type_words[] = { { "inner", TYPE_INNER },
 					    { "anti", TYPE_ANTI },
 					    { NULL, 0 } };
 static const struct choice build_words[] = { { "1", 1 }, { "2", 2 }, { "auto", 0 }, { NULL, 0 } };
+static const struct choice ordered_words[] = { { "1", 1 }, { "2", 2 }, { NULL, 0 } };
 
 static int word(const char *name, const char *text, const struct choice *table)
 {
@@ -94,6 +99,11 @@ static void set_type(struct settings *set, int type)
 	set->opts.semi = type == TYPE_SEMI;
 	if (type == TYPE_SEMI || type == TYPE_ANTI)
 		set->opts.pairs = false;
+}
+
+static void set_parallel(struct settings *set, uint64_t threads)
+{
+	set->opts.parallel = threads < THREADS_MAX ? (unsigned)threads : THREADS_MAX;
 }
 
 static void set_page_size(struct settings *set, const char *name, const char *text)
@@ -160,6 +170,9 @@ static bool apply_algorithm(struct settings *set, int code, const char *name, co
 	case TUNE_BUILD:
 		set->opts.build = (unsigned)word(name, text, build_words);
 		return true;
+	case TUNE_ORDERED:
+		set->opts.ordered = (unsigned)word(name, text, ordered_words);
+		return true;
 	case 'S':
 		set_memory(set, name, text);
 		return true;
@@ -207,8 +220,7 @@ static bool apply_reporting(struct settings *set, int code, const char *name, co
 {
 	switch (code) {
 	case TUNE_PARALLEL:
-		/* A bound that one thread always keeps. */
-		(void)number_option(name, text, 1);
+		set_parallel(set, number_option(name, text, 1));
 		return true;
 	case TUNE_EXPLAIN:
 		return set->explain = true;

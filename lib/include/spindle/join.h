@@ -8,8 +8,8 @@
  * A CSV record goes on through newlines in quotes.  Of binary records, which
  * all have one length, fields are what the caller says.
  *
- * The hash joins need no order, and give none.  Keys are equal when their
- * bytes are, or, for fields with a type, their values.  What does not fit into memory is parted by a hash of the keys and
+ * The hash joins need no order, and give that of one input if it is wanted.  Keys are
+ * equal when their bytes are, or, for fields with a type, their values.  What does not fit into memory is parted by a hash of the keys and
  * goes to temporary space.
  *
  * SP_JOIN_MERGE reads both files side by side.  They must be sorted on the
@@ -40,7 +40,24 @@ enum sp_join_algorithm {
 	SP_JOIN_GRACE,	/* hash join; all of both inputs is parted first */
 	SP_JOIN_NESTED, /* block nested loops over copies in temporary space */
 	SP_JOIN_SHJ,	/* sort-hash join: GRACE, records sorted by partition before writing */
-	SP_JOIN_AUTO,	/* HYBRID, or SHJ where that is expected to take less time */
+	/* Sorted files are merged; HYBRID, or SHJ where that is expected to take less time. */
+	SP_JOIN_AUTO,
+};
+
+/* Are both inputs sorted on their keys, as far as one has looked, and how? */
+enum sp_join_sorted {
+	SP_JOIN_SORTED_UNKNOWN, /* nobody has looked */
+	SP_JOIN_UNSORTED,
+	SP_JOIN_SORTED_BYTES,  /* as bytes */
+	SP_JOIN_SORTED_LENGTH, /* shorter ones first, then as bytes: whole numbers */
+};
+
+/* What brings the result into the order of an input. */
+enum sp_join_ordering {
+	SP_JOIN_ANY_ORDER,  /* nothing: that is not wanted */
+	SP_JOIN_BY_PROBING, /* that input's records meet the others one by one */
+	SP_JOIN_BY_SORTING, /* the result is sorted */
+	SP_JOIN_BY_MERGING, /* both inputs are sorted */
 };
 
 enum sp_join_order {
@@ -95,6 +112,16 @@ struct sp_join_opts {
 	const char *filler;
 
 	enum sp_join_algorithm algorithm;
+	/*
+	 * 1, 2: the result is in the order of this input's records, those with several
+	 * partners in the order of these; its records without partner are in their
+	 * places, the other's behind all, in their order.  A result that only one input
+	 * has records in (semi, or no pairs) is in the order of that one.  0: any order.
+	 * SP_EUNSUP with a volume, and, for SP_JOIN_MERGE, with unpaired[] of the other
+	 * input.
+	 */
+	unsigned ordered;
+	enum sp_join_sorted sorted; /* SP_JOIN_AUTO: what is expected of the inputs */
 	unsigned build;		    /* file read into memory first: 1 or 2; 0: the smaller */
 	uint64_t input_bytes[2];    /* expected; 0: unknown */
 	uint64_t record_bytes[2];   /* mean length of the records; 0: unknown */
@@ -109,6 +136,7 @@ struct sp_join_opts {
 	const struct sp_geometry *geometry;
 	enum sp_placement placement;
 	const char *trace_path; /* NULL; else write a block-request trace */
+	unsigned parallel;	/* threads that sort the result; 0: processors */
 	uint64_t seed;		/* of the hashes */
 	const char *engine;	/* io engine name; NULL: the best there is */
 	int direct;		/* -1: decide by page cache; 0 never; 1 always */
@@ -139,9 +167,16 @@ struct sp_join_io {
 	void *progress_arg;
 };
 
-enum { SP_JOIN_PHASE_BUILD, SP_JOIN_PHASE_PROBE, SP_JOIN_PHASE_JOIN, SP_JOIN_PHASES };
+/* ORDER: writing the result from its sort. */
+enum {
+	SP_JOIN_PHASE_BUILD,
+	SP_JOIN_PHASE_PROBE,
+	SP_JOIN_PHASE_JOIN,
+	SP_JOIN_PHASE_ORDER,
+	SP_JOIN_PHASES
+};
 
-/* What a hash join is going to do. */
+/* What a join is going to do; SP_JOIN_MERGE: nothing else is filled in. */
 struct sp_join_plan {
 	enum sp_join_algorithm algorithm;
 	unsigned build;	       /* the input read into memory first, 1 or 2 */
@@ -154,19 +189,22 @@ struct sp_join_plan {
 	unsigned resident;     /* partitions in memory as long as there is room */
 	unsigned spilled;      /* partitions in temporary space from the start */
 	double resident_share; /* of the build input, for those in memory */
+	enum sp_join_ordering ordered_by;
 };
 
 /*
  * Fills in what opts leaves unknown (0) of input_bytes and record_bytes: lengths
  * of regular files, and the mean length of their first lines, unless there is less than
- * 1 MB.
+ * 1 MB; and for SP_JOIN_AUTO, unless the result is ordered, sorted: by samples of regular
+ * files.
  */
 SP_API void sp_join_expect(struct sp_join_opts *opts, const char *const inputs[2]);
 
 /*
- * Pure: fills plan from opts, whose algorithm is a hash join.  0; SP_EBUDGET when
- * hand-set sizes contradict the memory, with the least that would do in err->text;
- * -EINVAL for keys and columns that binary records have not.
+ * Pure: fills plan from opts, whose algorithm is a hash join or SP_JOIN_AUTO.  0;
+ * SP_EBUDGET when hand-set sizes contradict the memory, with the least that would do in
+ * err->text; -EINVAL for keys and columns that binary records have not; SP_EUNSUP for
+ * an ordered result with a volume.
  */
 SP_API SP_MUST_CHECK int sp_join_plan(const struct sp_join_opts *opts, struct sp_join_plan *plan,
 				      struct sp_errinfo *err);
@@ -174,6 +212,10 @@ SP_API SP_MUST_CHECK int sp_join_plan(const struct sp_join_opts *opts, struct sp
 /* What happened; see spindle-report(5) for the meaning of each figure. */
 struct sp_join_stats {
 	enum sp_join_algorithm algorithm; /* that ended it; AUTO: none had begun */
+	enum sp_join_ordering ordered_by;
+	/* SP_JOIN_AUTO: records merged, before disorder if there was any. */
+	uint64_t merged_records[2];
+	uint64_t sort_runs; /* of the result in temporary space */
 	uint64_t records[2], input_bytes[2];
 	uint64_t output_records, output_bytes;
 	unsigned build;		     /* the file that was read first; 0: merged */

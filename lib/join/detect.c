@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Do files seem to be sorted?  Samples of each are looked at, spread evenly over it; keys
+ * must go up within a sample, and from one to the next.  What is in no order is
+ * found out at the first sample nearly always.
+ */
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "join/plan.h"
+#include "join/presorted.h"
+
+#define SAMPLE_BYTES 4096u
+#define SAMPLES 16
+
+enum { BY_BYTES = 1, BY_LENGTH = 2 };
+
+struct look {
+	struct sp__cut cut;
+	struct sp_recfmt format;
+	size_t field;
+	const unsigned char *upper;
+	char sample[2][SAMPLE_BYTES]; /* this and the one before */
+	struct sp__slice last;	      /* key; p NULL: none yet */
+	unsigned orders;	      /* those that hold so far */
+	unsigned keys;		      /* seen in this file */
+};
+
+void sp__upper_init(unsigned char upper[256])
+{
+	for (int c = 0; c < 256; c++)
+		upper[c] = (unsigned char)toupper(c);
+}
+
+bool sp__join_mergeable(const struct sp_join_opts *o)
+{
+	if (o->nkeys != 1 || o->fixed_bytes[0])
+		return false;
+	return !o->types || (o->types[0].type == SP_KEY_TEXT && !o->types[0].fold);
+}
+
+static void look_at_key(struct look *l, const char *line, size_t bytes)
+{
+	struct sp__keyorder by_bytes = { SP_JOIN_SORTED_BYTES, l->upper };
+	struct sp__keyorder by_length = { SP_JOIN_SORTED_LENGTH, l->upper };
+	struct sp__slice key;
+
+	sp__field_find(&l->cut, line, bytes, l->field, &key);
+	if (l->cut.kind == SP__CUT_CSV && key.n && *key.p == '"')
+		l->orders = 0;
+	if (l->last.p && sp__keyorder_compare(&by_bytes, &l->last, &key) > 0)
+		l->orders &= ~(unsigned)BY_BYTES;
+	if (l->last.p && sp__keyorder_compare(&by_length, &l->last, &key) > 0)
+		l->orders &= ~(unsigned)BY_LENGTH;
+	l->last = key;
+	l->keys++;
+}
+
+/* first: the sample begins where the file does. */
+static void look_at_sample(struct look *l, const char *p, size_t bytes, bool first, bool header)
+{
+	const char *end = p + bytes, *next;
+	bool skip = header || !first;
+
+	bool any = false;
+
+	for (; l->orders && (next = sp__rec_end(&l->format, p, (size_t)(end - p))); p = next) {
+		if (!skip)
+			look_at_key(l, p, (size_t)(next - p) - sp__rec_term(&l->format));
+		any |= !skip;
+		skip = false;
+	}
+	/* Its sample will be read over. */
+	if (!any)
+		l->last.p = NULL;
+}
+
+static void look_at_file(struct look *l, int fd, uint64_t size, bool header)
+{
+	uint64_t rest = size > SAMPLE_BYTES ? size - SAMPLE_BYTES : 0;
+	unsigned n = rest ? SAMPLES : 1;
+
+	for (unsigned i = 0; i < n && l->orders; i++) {
+		uint64_t from = n > 1 ? rest / (n - 1) * i : 0;
+		ssize_t got;
+
+		got = pread(fd, l->sample[i % 2], SAMPLE_BYTES, (off_t)from);
+		if (got < 0)
+			l->orders = 0;
+		else
+			look_at_sample(l, l->sample[i % 2], (size_t)got, !from, header && !from);
+	}
+}
+
+static void look_at_input(struct look *l, const char *name, bool header)
+{
+	struct stat st;
+	int fd;
+
+	if (!strcmp(name, "-") || stat(name, &st) || !S_ISREG(st.st_mode) || !st.st_size) {
+		l->orders = 0;
+		return;
+	}
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		l->orders = 0;
+		return;
+	}
+	l->last.p = NULL;
+	l->keys = 0;
+	look_at_file(l, fd, (uint64_t)st.st_size, header);
+	close(fd);
+	if (l->keys < 2)
+		l->orders = 0;
+}
+
+enum sp_join_sorted sp__join_detect(const struct sp_join_opts *o, const char *const inputs[2])
+{
+	unsigned char upper[256];
+	struct look *l;
+	unsigned orders;
+
+	if (!sp__join_mergeable(o))
+		return SP_JOIN_UNSORTED;
+	l = malloc(sizeof(*l));
+	if (!l)
+		return SP_JOIN_UNSORTED;
+	sp__cut_init(&l->cut, o->separator, o->separator_bytes, o->csv);
+	sp__upper_init(upper);
+	l->upper = o->ignore_case ? upper : NULL;
+	l->format = sp__join_format(o, 0);
+	l->orders = BY_BYTES | BY_LENGTH;
+	for (int i = 0; i < 2 && l->orders; i++) {
+		l->field = o->keys[i][0];
+		look_at_input(l, inputs[i], o->header);
+	}
+	orders = l->orders;
+	free(l);
+	return orders & BY_BYTES    ? SP_JOIN_SORTED_BYTES
+	       : orders & BY_LENGTH ? SP_JOIN_SORTED_LENGTH
+				    : SP_JOIN_UNSORTED;
+}

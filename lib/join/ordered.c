@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A hash join whose result is in the order of an input.
+ *
+ * The ordered file probes if that can be.  As long as the whole build side is in memory,
+ * pairs come in the order of the probe records, ties in the order of the build file, since
+ * chains of the table are; build records without partner follow at the end, merged from
+ * the partitions by their numbers.
+ *
+ * Once something is spilled, or the ordered file builds, all records are numbered, and
+ * the result goes through a sort by both numbers (order.h).  That takes its memory from
+ * the table's; partitions leave until it is free.  Within one stage most of what goes to
+ * the sort is in order already, which costs it less.
+ *
+ * Records are numbered too when a merge has been given up and only the rest is to
+ * be joined.
+ *
+ * Rejected: sorting pairs of numbers alone and fetching the records then, a seek
+ * for each where the result is larger than memory.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "join/stage.h"
+
+#define BATCH_BYTES (64u << 10)
+
+static void number(struct sp__hash *h, int side)
+{
+	if (h->tag[side])
+		return;
+	h->tag[side] = SP__TAG_BYTES;
+	if (h->format[side].kind == SP_REC_FIXED)
+		h->format[side].fixed_bytes += SP__TAG_BYTES;
+}
+
+void sp__numbers_begin(struct sp__hash *h, int build_side)
+{
+	struct sp__join *j = h->j;
+
+	for (int i = 0; i < 2; i++) {
+		h->format[i] = j->source[i].format;
+		sp__tag_set(h->written[i], j->merged[i]);
+	}
+	if (j->opts.ordered || j->resumed)
+		number(h, build_side);
+	if (j->resumed)
+		number(h, !build_side);
+	if (sp__join_sorts(&j->opts, &h->layout, build_side))
+		sp__ordered_spill(h);
+}
+
+void sp__ordered_spill(struct sp__hash *h)
+{
+	if (!h->j->opts.ordered || h->sorting)
+		return;
+	h->sorting = true;
+	number(h, 0);
+	number(h, 1);
+	/* Some of the table's may be taken by what has been read of pipes. */
+	if (h->layout.order_bytes > h->layout.table_bytes / 2)
+		h->layout.order_bytes = h->layout.table_bytes / 2;
+	h->layout.table_bytes -= h->layout.order_bytes;
+	h->table.limit_bytes = h->layout.table_bytes;
+}
+
+static int add_numbered(struct sp__numbered *n, const char *data, size_t bytes, size_t term)
+{
+	char tag[SP__TAG_BYTES];
+	int rc;
+
+	sp__tag_set(tag, n->records++);
+	rc = sp__bytes_append(&n->batch, data, bytes, NULL);
+	if (!rc)
+		rc = sp__bytes_append(&n->batch, tag, sizeof(tag), NULL);
+	if (!rc)
+		rc = sp__bytes_append(&n->batch, data + bytes, term, NULL);
+	return rc < 0 ? sp__err(n->h->j->err, -ENOMEM, "allocate", NULL, -1) : 0;
+}
+
+int sp__numbered_next(void *numbered, struct sp_batch *batch)
+{
+	struct sp__numbered *n = numbered;
+	struct sp__source *src = &n->h->j->source[n->side];
+	const size_t term = sp__rec_term(&src->format);
+	int rc = src->at == src->end ? sp__source_fill(src) : SP_READY;
+
+	if (rc != SP_READY)
+		return rc;
+	if (!n->h->tag[n->side]) {
+		*batch = (struct sp_batch){ src->at, (size_t)(src->end - src->at) };
+		src->at = src->end;
+		return SP_READY;
+	}
+	n->batch.bytes = 0;
+	while (src->at < src->end && n->batch.bytes < BATCH_BYTES) {
+		const char *data = src->at;
+		size_t bytes;
+
+		src->at = sp__record_next(&src->format, data, src->end, &bytes);
+		rc = add_numbered(n, data, bytes, term);
+		if (rc < 0)
+			return rc;
+	}
+	*batch = (struct sp_batch){ n->batch.data, n->batch.bytes };
+	return SP_READY;
+}
+
+int sp__ordered_begin(struct sp__hash *h)
+{
+	struct sp__join *j = h->j;
+	int rc;
+
+	if (!j->opts.ordered)
+		return 0;
+	j->counts.ordered_by = h->sorting ? SP_JOIN_BY_SORTING : SP_JOIN_BY_PROBING;
+	if (!h->sorting)
+		return 0;
+	/* A header goes before all. */
+	rc = sp__emit_flush(&j->emit);
+	if (!rc)
+		rc = sp__order_open(&h->order, &j->opts, h->layout.order_bytes, j->err);
+	if (rc < 0)
+		return rc;
+	j->emit.sink = sp__order_put;
+	j->emit.sink_arg = &h->order;
+	j->emit.each = h->order.escape;
+	j->emit.tags_of = j->opts.ordered;
+	return 0;
+}
+
+/* The records of one partition, from the first on. */
+struct head {
+	const struct sp__reclist *list;
+	struct sp__recwalk walk;
+	struct sp__rec *rec;
+	const char *tag;
+};
+
+static void advance(const struct sp__hash *h, struct head *head)
+{
+	head->rec = sp__table_walk(&h->table, head->list, &head->walk);
+	if (head->rec)
+		head->tag = sp__rec_line(head->rec) + (head->rec->bytes & ~SP__REC_MATCHED) -
+			    SP__TAG_BYTES;
+}
+
+static struct head *least(struct head *heads, size_t n)
+{
+	struct head *best = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (heads[i].rec && (!best || sp__tag_compare(heads[i].tag, best->tag) < 0))
+			best = &heads[i];
+	return best;
+}
+
+/* What the last of a chain knows, for each of its records. */
+static void tell_chains(const struct sp__table *t)
+{
+	for (uint64_t i = 0; i < t->nslots; i++) {
+		struct sp__rec *last = t->slots[i] ? sp__table_rec(t, (uint32_t)t->slots[i]) : NULL;
+
+		if (!last || !(last->bytes & SP__REC_MATCHED))
+			continue;
+		for (struct sp__rec *r = sp__chain_first(t, last); r;
+		     r = sp__chain_next(t, r, last))
+			r->bytes |= SP__REC_MATCHED;
+	}
+}
+
+int sp__ordered_rest(struct sp__stage *s)
+{
+	struct sp__hash *h = s->h;
+	int side = s->side[SP__BUILD];
+	struct head *heads, *head;
+	struct sp__line l;
+
+	if (!h->j->opts.unpaired[side])
+		return 0;
+	heads = calloc(s->nparts, sizeof(*heads));
+	if (!heads)
+		return sp__err(h->j->err, -ENOMEM, "allocate", NULL, -1);
+	tell_chains(&h->table);
+	for (unsigned i = 0; i < s->nparts; i++) {
+		heads[i].list = &s->parts[i].list;
+		advance(h, &heads[i]);
+	}
+	while ((head = least(heads, s->nparts)) && !h->j->emit.error) {
+		if (!(head->rec->bytes & SP__REC_MATCHED)) {
+			sp__hash_line(h, side, head->rec, &l);
+			sp__hash_single(h, side, &l);
+		}
+		advance(h, head);
+	}
+	free(heads);
+	return h->j->emit.error;
+}
+
+/* The result so far goes to the sort, and the rest where it belongs. */
+static int leave_sort(struct sp__hash *h, int rc)
+{
+	struct sp__emit *e = &h->j->emit;
+
+	if (!e->sink)
+		return rc;
+	if (!rc)
+		rc = sp__emit_flush(e);
+	e->sink = NULL;
+	e->tags_of = 0;
+	e->each = e->begun = false;
+	e->at = e->whole = e->buf;
+	return rc;
+}
+
+int sp__ordered_end(struct sp__hash *h, int rc)
+{
+	struct sp__join_counts *c = &h->j->counts;
+	struct sp_sort_stats st;
+	uint64_t since = sp__join_now_ns(h->j);
+
+	rc = leave_sort(h, rc);
+	if (h->order.sort) {
+		if (!rc)
+			rc = sp__order_write(&h->order, h->j);
+		sp__order_stats(&h->order, &st);
+		c->spill_read_bytes += st.spill_read_bytes;
+		c->spill_write_bytes += st.spill_write_bytes;
+		if (st.spill_peak_bytes > c->spill_peak_bytes)
+			c->spill_peak_bytes = st.spill_peak_bytes;
+		c->sort_runs = st.spilled_runs;
+	}
+	sp__order_close(&h->order);
+	c->phase_ns[SP_JOIN_PHASE_ORDER] = sp__join_now_ns(h->j) - since;
+	return rc;
+}
