@@ -24,6 +24,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
 bin=${SP_BUILD:-build}/bin
 xsort=$(readlink -f "${XSORT:-$bin/xsort}")
 xgen=$(readlink -f "${XGEN:-$bin/xgen}")
+xjoin=$(readlink -f "${XJOIN:-$bin/xjoin}")
 seqstat=$(readlink -f "${SEQSTAT:-$bin/seqstat}")
 scale=${SCALE:-0.1}
 out=${EXPERIMENTS_DIR:-build/experiments}

@@ -121,7 +121,7 @@ number() { sed -n "s/.*\"$1\": \\([0-9.e+-]*\\).*/\\1/p" r.json | head -n 1; }
 	END
 }
 
-@test "a sort-hash join writes much of one partition in a row" {
+@test "wc06.tab10: a sort-hash join writes much of one partition in a row" {
 	local m=ide300-like,page=4K,fs=group:8,cache=256K
 
 	"$XGEN" records -n 20000 --seed=5 >l
