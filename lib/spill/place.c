@@ -242,12 +242,48 @@ static int new_band(struct sp__place *p, uint32_t before, uint32_t *number)
 	return 0;
 }
 
+/* A run of the group that is still being written must not come upon it. */
+static void unlink_band(struct sp__place *p, const struct sp__band *b)
+{
+	if (b->prev != NONE)
+		p->bands[b->prev].next = b->next;
+	if (b->next != NONE)
+		p->bands[b->next].prev = b->prev;
+}
+
+/* A band of a full group that holds nothing serves again. */
+static void retire(struct sp__place *p, uint32_t number)
+{
+	struct sp__band *b = &p->bands[number];
+
+	if (p->group_first == number)
+		p->group_first = NONE;
+	unlink_band(p, b);
+	b->next = p->free_band;
+	p->free_band = number;
+}
+
+/* The group is full: what fell free before that can be told only now. */
+static void close_group(struct sp__place *p)
+{
+	uint32_t next;
+
+	for (uint32_t number = p->group_first; number != NONE; number = next) {
+		next = p->bands[number].next;
+		if (!p->bands[number].live)
+			retire(p, number);
+	}
+	p->group_first = NONE;
+}
+
 /* The row in which a new run begins. */
 static int take_seat(struct sp__place *p, uint32_t *row)
 {
 	int rc;
 
-	if (p->group_first == NONE || p->seats == p->bands[p->group_first].rows) {
+	if (p->group_first != NONE && p->seats == p->bands[p->group_first].rows)
+		close_group(p);
+	if (p->group_first == NONE) {
 		rc = new_band(p, NONE, &p->group_first);
 		if (rc < 0)
 			return rc;
@@ -320,15 +356,6 @@ int sp__place_take(struct sp__place *p, const struct sp__run *run, uint32_t want
 	return (int)got;
 }
 
-/* A run of the group that is still being written must not come upon it. */
-static void unlink_band(struct sp__place *p, const struct sp__band *b)
-{
-	if (b->prev != NONE)
-		p->bands[b->prev].next = b->next;
-	if (b->next != NONE)
-		p->bands[b->next].prev = b->prev;
-}
-
 void sp__place_give(struct sp__place *p, uint64_t unit)
 {
 	uint32_t number = p->rows[unit >> PLACE_BITS].band;
@@ -337,13 +364,8 @@ void sp__place_give(struct sp__place *p, uint64_t unit)
 		    p->seats < p->bands[p->group_first].rows;
 
 	p->used--;
-	if (--b->live || open)
-		return;
-	if (p->group_first == number)
-		p->group_first = NONE;
-	unlink_band(p, b);
-	b->next = p->free_band;
-	p->free_band = number;
+	if (--b->live == 0 && !open)
+		retire(p, number);
 }
 
 uint64_t sp__place_offset(const struct sp__place *p, uint64_t unit)

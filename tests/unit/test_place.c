@@ -209,6 +209,23 @@ static void give_all(struct fixture *f, unsigned r)
 		exit(1);
 }
 
+/* A long run is read while runs of its group are still to come; then the group is full. */
+static void check_late_recycling(void)
+{
+	struct fixture f;
+
+	begin(&f, "atlas10k3-like", SP_PLACE_SEMISEQ, 0);
+	for (unsigned r = 0; r < RUNS - 1; r++)
+		if (!grow(&f, f.runs[r], r ? 1 : PAGES, PAGES))
+			exit(1);
+	give_all(&f, 0);
+	if (!grow(&f, f.runs[RUNS - 1], 1, 1) || !grow(&f, f.runs[0], PAGES, PAGES))
+		exit(1);
+	ok(sp__place_recycled(f.place) > PAGES / 2,
+	   "what fell free before a group was full serves again behind it");
+	end(&f);
+}
+
 static bool all_apart(const struct fixture *f, uint64_t *lbns)
 {
 	size_t n = 0;
@@ -369,6 +386,7 @@ int main(void)
 	check_hops("atlas10k3-like");
 	check_apart();
 	check_recycling();
+	check_late_recycling();
 	check_churn(SP_PLACE_TRACK);
 	check_churn(SP_PLACE_SEMISEQ);
 	check_refusals();
