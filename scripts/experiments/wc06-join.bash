@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # variables of the script that reads this, and of lib.bash
 # SPDX-License-Identifier: MIT
 #
 # Wang & Cherniack 2006, what of it is about joining; part of wc06.
