@@ -102,9 +102,9 @@ file = out . "/sh08-fig6.4a.csv"
 parts = "partition_read partition_write join_read"
 set xtics scale 0 noenhanced
 set key noenhanced
-plot newhistogram "old" at 0, for [i=1:3] file using "old_" . word(parts, i):xtic(1) lc rgb word("#606060 #a0a0a0 #b03030", i) \
+plot newhistogram "old" at 0, for [i=1:3] file using "old_" . word(parts, i):xtic(1) lc rgb word("#606060 #b03030 #e0a0a0", i) \
 	title "old: " . word(parts, i), \
-	newhistogram "new" at 6, for [i=1:3] file using "new_" . word(parts, i):xtic(1) lc rgb word("#606060 #a0a0a0 #2060a0", i) \
+	newhistogram "new" at 6, for [i=1:3] file using "new_" . word(parts, i):xtic(1) lc rgb word("#606060 #2060a0 #90b0d0", i) \
 	title "new: " . word(parts, i)
 GNUPLOT
 note <<'NOTE'
