@@ -263,7 +263,8 @@ bench: ## the table of README's figures; ROWS='...', RUNS=5, GROWTH=1
 bench-aio: all ## aiobench beside fio; ROWS='depths cpu null knee', PAIRS=15
 	$(Q)ROWS='$(ROWS)' PAIRS='$(PAIRS)' scripts/bench/aio
 # What the scripts run beside the tools.
-EXPERIMENT_PROGRAMS := $(addprefix $(B)/tests/,unit/test_sequence_papers unit/test_readplan sim/rivals)
+EXPERIMENT_PROGRAMS := $(addprefix $(B)/tests/,unit/test_join_plan unit/test_sequence_papers unit/test_readplan \
+	sim/rivals)
 experiments: ## the figures of the papers on simulated drives; SCALE=1: at their sizes
 	$(Q)scripts/setup experiments
 	$(Q)+$(MAKE) --no-print-directory all \
