@@ -65,12 +65,12 @@ sweep() # NAME CALLS ARGUMENT...
 }
 
 arrange='sort'
-spilling=(-S 512K --direct=never --engine=sync -a1 a b)
+spilling=(-S 512K --algorithm=hybrid --direct=never --engine=sync -a1 a b)
 sweep 'memory refused to a hash join' alloc "${spilling[@]}"
 sweep 'files refused to a hash join' io "${spilling[@]}"
 # Keys made up, records through several pages, a key of which there is too much.
 # shellcheck disable=SC2054 # the commas are meant
-csv=(-S 512K --page-size=4K --join-memory=256K --direct=never --engine=sync --build=2 --csv
+csv=(-S 512K --algorithm=hybrid --page-size=4K --join-memory=256K --direct=never --engine=sync --build=2 --csv
 	-a1 -a2 -e , -o 0,1.2 a.csv b.csv)
 sweep 'memory refused to a join of CSV' alloc "${csv[@]}"
 sweep 'files refused to a join of CSV' io "${csv[@]}"
@@ -101,6 +101,17 @@ requests() # NAME FAULT STATUS: %d in the fault is the request's number
 requests 'a request that fails to read ends the join with a message' KIND=READ,NTH=%d,ERROR=EIO 1
 requests 'so does one that fails to write' KIND=WRITE,NTH=%d,ERROR=EIO 1
 requests 'so does a full device' KIND=WRITE,NTH=%d,ERROR=ENOSPC 1
+
+# Inputs are not checked, spilled pages are.
+noticed=0 bad=''
+for i in 60 70 80 90 100; do
+	"$xjoin" -T tmp "${spilling[@]}" --engine="fault:SCOPE=PROCESS,KIND=READ,NTH=$i,ERROR=FLIP:sync" >out 2>err
+	[ $? = 1 ] || continue
+	noticed=$((noticed + 1))
+	grep -Eqx 'xjoin: tmp: offset [0-9]+: .*corrupt.*' err || bad+="request $i: $(cat err)"$'\n'
+done
+[ "$noticed" -gt 1 ] || bad+="noticed $noticed times"
+tap_empty 'a corrupted page is told with directory and offset' "$bad"
 requests 'short transfers do no harm' NTH=%d,COUNT=3,ERROR=SHORT 0
 
 sorted=(-S 512K --direct=never --engine=sync -v1 -v2 c d)

@@ -49,9 +49,13 @@ static _Noreturn void failure(const struct settings *set, const struct sp_errinf
 {
 	if (err->code == -ENOMEM)
 		die("memory exhausted");
-	if (err->code <= SP_EFORMAT || err->text[0])
-		die("%s%s%s", err->path, err->path[0] ? ": " : "",
-		    err->text[0] ? err->text : sp_strerror(err->code));
+	if (err->code <= SP_EFORMAT || err->text[0]) {
+		const char *reason = err->text[0] ? err->text : sp_strerror(err->code);
+
+		if (err->offset >= 0)
+			die("%s: offset %lld: %s", err->path, err->offset, reason);
+		die("%s%s%s", err->path, err->path[0] ? ": " : "", reason);
+	}
 	if (is(err, "create"))
 		die_sys(-err->code, "cannot create temporary file in %s",
 			quote_file_always(err->path));
