@@ -96,3 +96,13 @@ values() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" r.json | xargs; }
 	[ "$(values load)" = scan ]
 	[ ! -e t ]
 }
+
+@test "policies are drawn" {
+	command -v gnuplot > x || skip "no gnuplot"
+	run -0 "$aiobench" policy --size=64M --runtime=1 --plot=p.png sim:linear
+	[ "$(head -c 4 p.png | tail -c 3)" = PNG ]
+	run -0 --separate-stderr "$aiobench" policy --size=64M --runtime=1 --load=scan --critical=0 \
+		--plot=p.svg sim:linear
+	grep -q '</svg>' p.svg
+	[ -z "$stderr" ]
+}

@@ -226,5 +226,5 @@ keys()
 	run -2 env PATH="$PWD/empty" "$aiobench" run --runtime=1 --plot=x.png sim:linear
 	[[ $output == *"gnuplot: No such file or directory"* && $output == *"IOPS"* ]]
 	run -2 "$aiobench" compare --plot=x.png a b
-	[[ $output == *"--plot is for run, replay, sweep and mix"* ]]
+	[[ $output == *"--plot is for run, replay, sweep, mix and policy"* ]]
 }

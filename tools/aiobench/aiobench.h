@@ -120,6 +120,9 @@ void plot_sweep(const char *file, const char *target, const struct sp_benchset_r
 void plot_mix(const char *file, const char *target, const struct sp_benchset_mix *mix,
 	      const struct sp_benchset_result *r);
 
+/* plot_policy.c */
+void plot_policy(const char *file, const char *target, const struct sp_policy *const *p, size_t n);
+
 int command_run(struct load_options *o);
 int command_preflight(struct load_options *o);
 int command_replay(struct load_options *o);

@@ -271,6 +271,9 @@ int command_policy(struct load_options *o)
 		die("policy: nothing to run: only an update has adaptive submission");
 	report = sp_report_policy(&o->bench, (const struct sp_policy *const *)r.policies, r.n);
 	write_report(o, report);
+	if (o->set.plot && r.n)
+		plot_policy(o->set.plot, o->bench.targets[0],
+			    (const struct sp_policy *const *)r.policies, r.n);
 	sp_report_free(report);
 	while (r.n)
 		sp_policy_free(r.policies[--r.n]);

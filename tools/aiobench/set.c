@@ -130,7 +130,7 @@ void set_options_init(struct set_options *s)
 
 void set_options_check(const struct set_options *s, const char *command)
 {
-	static const char *const drawn[] = { "run", "replay", "sweep", "mix" };
+	static const char *const drawn[] = { "run", "replay", "sweep", "mix", "policy" };
 
 	if (s->of_mix && strcmp(command, "mix") != 0)
 		die("--shares, --share-of, --scans, --high and --low are for mix");
@@ -138,7 +138,7 @@ void set_options_check(const struct set_options *s, const char *command)
 		die("--a, --b and --interleave are for compare");
 	for (size_t i = 0; s->plot && strcmp(drawn[i], command) != 0; i++)
 		if (i + 1 == sizeof(drawn) / sizeof(drawn[0]))
-			die("--plot is for run, replay, sweep and mix");
+			die("--plot is for run, replay, sweep, mix and policy");
 }
 
 void set_options_load(struct load_options *o)

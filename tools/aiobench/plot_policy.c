@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pictures of policies: for each load how long there were at most how many
+ * requests outstanding, and throughput against what critical reads had to wait.
+ */
+#include <string.h>
+#include "gnuplot.h"
+#include "aiobench.h"
+
+static const char colours[][8] = {
+	"#606060", "#d08020", "#2060a0", "#c04040", "#408040", "#a04080"
+};
+#define COLOURS (sizeof(colours) / sizeof(colours[0]))
+
+static enum sp_policy_load load_of(const struct sp_policy *p)
+{
+	return sp_policy_result(p)->opts.load;
+}
+
+/* The first number of each step is half a request below, so that 0 can be drawn. */
+static void put_depths(struct gnuplot *g, size_t i, const struct sp_bench_stats *s)
+{
+	double all = 0, sum = 0;
+
+	for (size_t k = 0; k < s->depths; k++)
+		all += (double)s->depth_ns[k];
+	fprintf(g->in, "$depths%zu << EOD\n0.5 0\n", i);
+	for (size_t k = 0; k < s->depths && all > 0; k++) {
+		sum += (double)s->depth_ns[k];
+		if (s->depth_ns[k])
+			fprintf(g->in, "%.1f %.6g\n", (double)k + 0.5, 100 * sum / all);
+	}
+	fprintf(g->in, "EOD\n");
+}
+
+static void put_run(struct gnuplot *g, size_t i, const struct sp_policy_result *r)
+{
+	const struct sp_bench_stats *c = &r->bench->classes[0];
+
+	put_depths(g, i, &r->bench->total);
+	fprintf(g->in, "$gain%zu << EOD\n%.6g %.6g\nEOD\n", i, r->bandwidth_bytes_per_s / 1e6,
+		strcmp(c->name, "critical") ? r->idle * 100 : c->latency_mean_ns / 1e9);
+	fprintf(g->in, "name%zu = '%s%s'\n", i, sp_policy_submission_name(r->opts.submission),
+		r->opts.priorities ? ", priorities" : "");
+}
+
+/* One line or point for each run of the load. */
+static void plot_runs(struct gnuplot *g, const struct sp_policy *const *p, size_t n,
+		      enum sp_policy_load load, const char *data, const char *with)
+{
+	const char *before = "plot ";
+	size_t colour = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (load_of(p[i]) != load)
+			continue;
+		fprintf(g->in, "%s$%s%zu %s lc rgb '%s' title name%zu", before, data, i, with,
+			colours[colour++ % COLOURS], i);
+		before = ", ";
+	}
+	fputc('\n', g->in);
+}
+
+static void plot_load(struct gnuplot *g, const struct sp_policy *const *p, size_t n,
+		      enum sp_policy_load load, bool critical)
+{
+	fprintf(g->in,
+		"set title '%s: outstanding requests'\n"
+		"set xlabel 'outstanding'\n"
+		"set ylabel 'at most so many, %% of the time'\n"
+		"set logscale x\n"
+		"set format y '%%g'\n"
+		"set xtics ('0' 0.5, '1' 1.5, '2' 2.5, '4' 4.5, '8' 8.5, '16' 16.5, '32' 32.5, "
+		"'64' 64.5, '128' 128.5, '256' 256.5, '1024' 1024.5)\n"
+		"set xrange [0.4:*]\n"
+		"set yrange [0:102]\n"
+		"unset key\n",
+		sp_policy_load_name(load));
+	plot_runs(g, p, n, load, "depths", "with steps lw 2");
+	fprintf(g->in,
+		"set title '%s: what it brings and costs'\n"
+		"set xlabel 'pages worked on, MB/s'\n"
+		"unset logscale x\n"
+		"set xtics autofreq\n"
+		"set xrange [0:*]\n"
+		"set key outside right top\n",
+		sp_policy_load_name(load));
+	fputs(critical ? "set ylabel 'critical reads, mean latency'\n"
+			 "set logscale y\n"
+			 "set format y '%.0s %cs'\n"
+			 "set yrange [*:*]\n"
+			 "set offsets 0, graph 0.1, graph 0.1, graph 0.1\n"
+		       : "set ylabel 'nothing outstanding, % of the time'\n"
+			 "set yrange [0:*]\n"
+			 "set offsets 0, graph 0.1, graph 0.1, 0\n",
+	      g->in);
+	plot_runs(g, p, n, load, "gain", "with points pt 7 ps 1.8");
+	fputs("unset logscale y\nset offsets\n", g->in);
+}
+
+void plot_policy(const char *file, const char *target, const struct sp_policy *const *p, size_t n)
+{
+	unsigned loads = 0;
+	struct gnuplot g;
+	int rows;
+
+	for (size_t i = 0; i < n; i++)
+		loads |= 1u << load_of(p[i]);
+	rows = __builtin_popcount(loads);
+	gnuplot_open(&g, file, 1400, 100 + 350 * rows);
+	gnuplot_string(&g, "name", target);
+	for (size_t i = 0; i < n; i++)
+		put_run(&g, i, sp_policy_result(p[i]));
+	fprintf(g.in, "set multiplot layout %d,2 title name noenhanced\n", rows);
+	for (int load = SP_POLICY_SCAN; load <= SP_POLICY_UPDATE; load++)
+		if (loads & 1u << load)
+			plot_load(&g, p, n, (enum sp_policy_load)load,
+				  sp_policy_result(p[0])->opts.critical_rate > 0);
+	fputs("unset multiplot\n", g.in);
+	gnuplot_close(&g, file);
+}
