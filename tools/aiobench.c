@@ -7,6 +7,7 @@
 #include <stdnoreturn.h>
 #include <spindle/version.h>
 #include "msg.h"
+#include "statsfile.h"
 #include "stdio_end.h"
 #include "aiobench/aiobench.h"
 
@@ -126,7 +127,9 @@ int main(int argc, char **argv)
 	}
 	if (load.policy.said && command->run != command_policy)
 		die("--load and what belongs to it are options of policy");
+	load.stats_file = statsfile_open(load.stats);
 	status = command->run(&load);
+	statsfile_close(load.stats_file, load.stats);
 	stdio_finish();
 	return status;
 }

@@ -42,6 +42,7 @@ struct load_options {
 	const char *targets[SP_BENCH_TARGETS_MAX];
 	struct sp_bench_opts bench; /* complete after load_options_finish() */
 	const char *stats, *status;
+	FILE *stats_file;
 	FILE *status_file;
 	double mix; /* --rwmixread; negative: not given */
 	const char *distribution;
@@ -95,8 +96,6 @@ noreturn void die_of(int rc, const struct sp_errinfo *err);
 void say_error(int rc, const struct sp_errinfo *err);
 /* Text on standard output, JSON where --stats says. */
 void write_report(const struct load_options *o, const struct sp_report *report);
-/* The JSON alone. */
-void write_stats(const struct load_options *o, const struct sp_report *report);
 
 /* preflight.c: what is to be said before a run with priorities; NULL: nothing.  To be freed. */
 struct sp_preflight *preflight_before(const struct load_options *o);

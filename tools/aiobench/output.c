@@ -5,6 +5,7 @@
 #include <string.h>
 #include "msg.h"
 #include "quote.h"
+#include "statsfile.h"
 #include "aiobench.h"
 
 volatile sig_atomic_t interrupted;
@@ -51,25 +52,5 @@ void write_report(const struct load_options *o, const struct sp_report *report)
 		die("memory exhausted");
 	/* A failure shows when standard output is closed. */
 	(void)sp_report_bench_text(report, stdout);
-	write_stats(o, report);
-}
-
-void write_stats(const struct load_options *o, const struct sp_report *report)
-{
-	bool standard = o->stats && !strcmp(o->stats, "-");
-	FILE *f;
-	int rc;
-
-	if (!report)
-		die("memory exhausted");
-	if (!o->stats)
-		return;
-	f = standard ? stderr : fopen(o->stats, "we");
-	if (!f)
-		die_sys(errno, "%s", o->stats);
-	rc = sp_report_json(report, f);
-	if (!standard && fclose(f) && rc == 0)
-		rc = -errno;
-	if (rc < 0)
-		die_sys(-rc, "%s", o->stats);
+	statsfile_write(o->stats_file, o->stats, report);
 }

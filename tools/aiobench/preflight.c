@@ -9,6 +9,7 @@
 #include <stdnoreturn.h>
 #include <string.h>
 #include "msg.h"
+#include "statsfile.h"
 #include "aiobench.h"
 
 /* Requests outstanding in all. */
@@ -63,7 +64,7 @@ int command_preflight(struct load_options *o)
 		die_of(rc, &err);
 	(void)sp_report_preflight_text(&p, opts.target, true, stdout);
 	report = sp_report_preflight(&opts, &p);
-	write_stats(o, report);
+	statsfile_write(o->stats_file, o->stats, report);
 	sp_report_free(report);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "choice.h"
 #include "msg.h"
+#include "statsfile.h"
 #include "aiobench.h"
 
 enum { OPT_SOURCE = 576, OPT_RATE };
@@ -94,7 +95,7 @@ int command_watch(struct load_options *o)
 		die_of(rc, &err);
 	(void)sp_report_watch_text(sp_watch_result(watch), stdout, columns());
 	report = sp_report_watch(w, sp_watch_result(watch));
-	write_stats(o, report);
+	statsfile_write(o->stats_file, o->stats, report);
 	sp_report_free(report);
 	sp_watch_free(watch);
 	if (o->status && fclose(o->status_file))

@@ -9,6 +9,7 @@
 #include "device.h"
 #include "msg.h"
 #include "quote.h"
+#include "statsfile.h"
 #include "xjoin.h"
 
 /* As GNU join prints it: up to a NUL. */
@@ -73,33 +74,13 @@ static void finish_output(void)
 		die_sys(errno, "write error");
 }
 
-static FILE *open_report(const char *name)
-{
-	FILE *f = strcmp(name, "-") ? fopen(name, "we") : stderr;
-
-	if (!f)
-		die_sys(errno, "%s", quote_file(name));
-	return f;
-}
-
-static void write_report(const struct settings *set, const struct sp_report *report, FILE *f)
-{
-	int rc = sp_report_json(report, f);
-
-	if (f != stderr && fclose(f))
-		rc = -errno;
-	if (rc < 0)
-		die_sys(-rc, "%s", quote_file(set->stats));
-}
-
 static void write_stats(const struct settings *set, const struct sp_join_io *io,
 			const struct sp_join_stats *stats, FILE *f)
 {
 	struct sp_report *report = sp_report_join(&set->opts, io, stats);
 
-	if (!report)
-		die("memory exhausted");
-	write_report(set, report, f);
+	statsfile_write(f, set->stats, report);
+	statsfile_close(f, set->stats);
 	sp_report_free(report);
 }
 
@@ -109,6 +90,7 @@ static int explain(struct settings *set)
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_report *report;
 	struct sp_join_plan plan;
+	FILE *f = statsfile_open(set->stats);
 	int rc;
 
 	sp_join_expect(&set->opts, set->inputs);
@@ -117,13 +99,11 @@ static int explain(struct settings *set)
 	report = sp_report_join_plan(&plan);
 	if (!report)
 		die("memory exhausted");
-	if (set->stats) {
-		write_report(set, report, open_report(set->stats));
-	} else {
-		rc = sp_report_text(report, stderr, 0);
-		if (rc < 0)
-			die_sys(-rc, "standard error");
-	}
+	rc = f ? 0 : sp_report_text(report, stderr, 0);
+	if (rc < 0)
+		die_sys(-rc, "standard error");
+	statsfile_write(f, set->stats, report);
+	statsfile_close(f, set->stats);
 	sp_report_free(report);
 	return 0;
 }
@@ -184,7 +164,7 @@ int join_run(struct settings *set)
 	set->opts.geometry = geometry_of(set);
 	if (set->explain)
 		return explain(set);
-	report = set->stats ? open_report(set->stats) : NULL;
+	report = statsfile_open(set->stats);
 	rc = run(set, &io, &stats);
 	if (rc > 0 && set->opts.order != SP_JOIN_CHECK)
 		msg("input is not in sorted order");
