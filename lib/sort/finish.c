@@ -63,7 +63,7 @@ static int relieve(struct sp_sort *s)
 		struct sp__region where = sp__free_region(s, false);
 		size_t pages = where.bytes / s->plan.page_bytes;
 		/* The merge needs the write buffers, so no run can be continued. */
-		int rc = sp__form_end_run(s);
+		int rc = sp__runs_end(s);
 		unsigned n;
 
 		if (rc < 0)
@@ -85,7 +85,7 @@ static int merge_files(struct sp_sort *s, unsigned n)
 {
 	struct sp__merge m;
 	struct sp__run *run;
-	int rc = sp__form_open_spill(s);
+	int rc = sp__runs_open_spill(s);
 
 	if (rc < 0)
 		return rc;
@@ -137,7 +137,7 @@ int sp__finish_due(struct sp_sort *s)
 	if (s->plan.policy != SP_MERGE_EAGER)
 		return relieve(s);
 	/* Merges need the write buffers, so a run cannot be continued later. */
-	rc = sp__form_end_run(s);
+	rc = sp__runs_end(s);
 	if (rc < 0)
 		return rc;
 	while ((n = sp__policy_next(s->policy, false, s->ids, s->plan.fan_in, &step)) > 0) {
@@ -173,15 +173,15 @@ static int store_rest(struct sp_sort *s)
 	int rc = 0;
 
 	while (!rc && s->writing && (slot = sp__form_slot(s, SP__SLOT_SORTED)) &&
-	       sp__form_continues(s, slot))
-		rc = sp__form_store_oldest(s);
+	       sp__runs_continues(s, slot))
+		rc = sp__runs_store_oldest(s);
 	if (!rc)
-		rc = sp__form_end_run(s);
+		rc = sp__runs_end(s);
 	if (!rc && may_keep(s))
 		return 0;
 	while (!rc && slots_in_memory(s))
-		rc = sp__form_store_oldest(s);
-	return rc ? rc : sp__form_end_run(s);
+		rc = sp__runs_store_oldest(s);
+	return rc ? rc : sp__runs_end(s);
 }
 
 /* Cursors of the final merge: n spilled runs, then the runs in memory. */

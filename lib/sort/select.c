@@ -19,10 +19,10 @@
 static int begin(void *ctx)
 {
 	struct sp_sort *s = ctx;
-	int rc = sp__form_open_spill(s);
+	int rc = sp__runs_open_spill(s);
 
 	s->stats.runs++;
-	return rc < 0 ? rc : sp__form_begin_run(s, s->next_age++);
+	return rc < 0 ? rc : sp__runs_begin(s, s->next_age++);
 }
 
 static int put(void *ctx, const char *rec, size_t bytes, const char *prev, size_t prev_bytes)
@@ -46,7 +46,7 @@ static int end(void *ctx, const char *prev, size_t prev_bytes)
 	s->writer.prev = prev;
 	s->writer.prev_bytes = prev_bytes;
 	sp__charge_merge(s, &s->pace, sp__replace_strips(&s->replace));
-	rc = sp__form_end_run(s);
+	rc = sp__runs_end(s);
 	return rc < 0 ? rc : sp__finish_due(s);
 }
 

@@ -3,7 +3,8 @@
  * The state of one sort, shared by the files of this folder:
  *
  *	sort.c    the public calls, stepping through the states below
- *	form.c    run formation: filling, sorting and storing run buffers
+ *	form.c    run formation: filling and sorting run buffers
+ *	runs.c    runs on their way to temporary space
  *	select.c  run formation by replacement selection
  *	finish.c  intermediate merges, and setting up the final one
  *	output.c  the final merge's records gathered into output buffers
@@ -187,22 +188,26 @@ void sp__form_end(struct sp_sort *s);
 SP_MUST_CHECK int sp__form_join(struct sp_sort *s);
 /* The same without waiting: SP_READY; SP_LATER: it goes on; or its error. */
 SP_MUST_CHECK int sp__form_settled(struct sp_sort *s);
-/* Opens the spill store unless it is open. */
-SP_MUST_CHECK int sp__form_open_spill(struct sp_sort *s);
-/* Stores the oldest sorted slot; opens the spill store at first. */
-SP_MUST_CHECK int sp__form_store_oldest(struct sp_sort *s);
-/* A new run to be written. */
-SP_MUST_CHECK int sp__form_begin_run(struct sp_sort *s, uint64_t age);
-/* No more runs follow: ends the run being written. */
-SP_MUST_CHECK int sp__form_end_run(struct sp_sort *s);
 
 /* The oldest slot in a state; NULL: none. */
 struct sp__slot *sp__form_slot(struct sp_sort *s, enum sp__slot_state state);
-/* Does the slot's first record follow the last one of the run being written? */
-bool sp__form_continues(const struct sp_sort *s, const struct sp__slot *slot);
 
 void sp__form_sort_slot(struct sp_sort *s, struct sp__slot *slot);
 void sp__form_empty_slot(struct sp_sort *s, struct sp__slot *slot);
+
+/* runs.c */
+void sp__runs_open(struct sp_sort *s);
+void sp__runs_close(struct sp_sort *s);
+/* Opens the spill store unless it is open. */
+SP_MUST_CHECK int sp__runs_open_spill(struct sp_sort *s);
+/* Stores the oldest sorted slot; opens the spill store at first. */
+SP_MUST_CHECK int sp__runs_store_oldest(struct sp_sort *s);
+/* A new run to be written. */
+SP_MUST_CHECK int sp__runs_begin(struct sp_sort *s, uint64_t age);
+/* No more runs follow: ends the run being written. */
+SP_MUST_CHECK int sp__runs_end(struct sp_sort *s);
+/* Does the slot's first record follow the last one of the run being written? */
+bool sp__runs_continues(const struct sp_sort *s, const struct sp__slot *slot);
 
 /* select.c; the counterparts of what form.c does */
 /* Slots become batches and record memory. */

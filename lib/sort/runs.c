@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs on their way to temporary space: where it is, the run that is being
+ * written, and whether what is sorted next continues it.
+ */
+#include <errno.h>
+#include "base/err.h"
+#include "base/machine.h"
+#include "sort/plan.h"
+#include "sort/state.h"
+#include "spill/where.h"
+
+#define PREFETCH 8
+/* Writing out begins at a tenth of the memory that is available, by default. */
+#define CACHE_SHARE 12
+
+/* The last key of a page: key bytes, then the record where it is a last resort. */
+static int lastkey(void *ctx, const char *rec, size_t bytes, const void **key, size_t *key_bytes)
+{
+	struct sp_sort *s = ctx;
+	const struct sp__keyset *ks = sp__ks(s->opts.keys);
+	const char *slice;
+
+	bytes -= sp__rec_term(&ks->format);
+	if (ks->form == SP__KEY_INPLACE) {
+		sp__key_slice(s->opts.keys, rec, bytes, &slice, key_bytes);
+		*key = slice;
+		return 0;
+	}
+	if (ks->form == SP__KEY_COLLATED) {
+		*key = rec;
+		*key_bytes = bytes;
+		return 0;
+	}
+	if (sp__key_encode(s->opts.keys, rec, bytes, &s->lastkey) < 0)
+		return -ENOMEM;
+	*key = s->lastkey.data;
+	*key_bytes = s->lastkey.bytes;
+	return 0;
+}
+
+static uint64_t cache_share(void)
+{
+	return sp__machine_page_cache() / CACHE_SHARE;
+}
+
+/*
+ * What will have been read again before the system would begin to write it out
+ * is best left to the page cache: it never reaches the device.  The rest is
+ * written and read directly, which spares the processor two copies and the
+ * cache everybody else's pages.
+ */
+static enum sp__direct spill_direct(const struct sp_sort *s)
+{
+	/* Of unknown length: as long as it stays small. */
+	if (s->opts.direct < 0 && !s->plan.input_bytes && s->plan.memory_bytes <= cache_share())
+		return SP__DIRECT_NEVER;
+	if (s->opts.direct >= 0)
+		return s->opts.direct ? SP__DIRECT_AUTO : SP__DIRECT_NEVER;
+	return s->plan.input_bytes && s->plan.input_bytes <= cache_share() ? SP__DIRECT_NEVER
+									   : SP__DIRECT_AUTO;
+}
+
+/* More has been spilled than the page cache should have to hold. */
+static bool outgrows_cache(const struct sp_sort *s)
+{
+	return s->opts.direct < 0 && s->spill->opts.direct == SP__DIRECT_NEVER &&
+	       !s->spill->first_file &&
+	       s->spill->write_bytes - s->spill->read_bytes > cache_share();
+}
+
+int sp__runs_open_spill(struct sp_sort *s)
+{
+	struct sp__spill_opts o = {
+		.dirs = s->opts.tmpdirs,
+		.ndirs = s->opts.ntmpdirs,
+		.engine = s->opts.engine,
+		.direct = spill_direct(s),
+		.page_bytes = s->plan.page_bytes,
+		.recycle_level = s->plan.recycle,
+		.codec = s->opts.compress_program ? SP_SPILL_RAW : s->opts.compression,
+		.program = s->opts.compress_program,
+		.depth = 256,
+		.pool = s->write_mem,
+		.pool_bytes = s->write_bytes,
+		.budget = &s->budget,
+		.trace = s->trace,
+		.machine = s->machine,
+		.block = sp__where_block(s->opts.volume),
+		.placement = s->plan.placement,
+		.geometry = s->opts.geometry,
+		.runs = s->plan.runs,
+		.err = s->err,
+	};
+
+	return s->spill ? 0 : sp__spill_open(&s->spill, &o);
+}
+
+int sp__runs_begin(struct sp_sort *s, uint64_t age)
+{
+	struct sp__run *run;
+	int rc = sp__run_new(&run, &s->budget);
+
+	if (rc < 0)
+		return sp__err(s->err, rc, "allocate", NULL, -1);
+	sp__bound_descriptors(s);
+	if (outgrows_cache(s))
+		sp__spill_go_direct(s->spill);
+	run->age = age;
+	rc = sp__runwriter_open(&s->writer, s->spill, run, s->write_mem, s->write_bytes,
+				s->lastkey_fn, s);
+	if (rc < 0) {
+		sp__runwriter_close(&s->writer);
+		sp__run_free(run);
+		return rc;
+	}
+	s->writing = true;
+	return 0;
+}
+
+int sp__runs_end(struct sp_sort *s)
+{
+	struct sp__run *run = s->writer.run;
+	int rc;
+
+	if (!s->writing)
+		return 0;
+	rc = sp__runwriter_finish(&s->writer);
+	sp__runwriter_close(&s->writer);
+	s->writing = false;
+	if (rc < 0) {
+		sp__run_free(run);
+		return rc;
+	}
+	return sp__finish_add_run(s, run);
+}
+
+bool sp__runs_continues(const struct sp_sort *s, const struct sp__slot *slot)
+{
+	const size_t term = sp__rec_term(&s->opts.format);
+	const char *first;
+	size_t bytes;
+
+	if (!s->writing)
+		return false;
+	first = sp__runbuf_record(&slot->buf, &slot->buf.entries[0], &bytes);
+	return sp_keyset_compare(s->opts.keys, s->last_record.data, s->last_record.bytes - term,
+				 first, bytes - term) <= 0;
+}
+
+static int put_all(struct sp_sort *s, const struct sp__runbuf *rb)
+{
+	const char *rec = NULL;
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < rb->n; i++) {
+		int rc;
+
+		if (i + PREFETCH < rb->n) {
+			const char *soon = rb->base + sp__ref_offset(rb->entries[i + PREFETCH].ref);
+
+			__builtin_prefetch(soon);
+			__builtin_prefetch(soon + 64);
+		}
+		rec = sp__runbuf_record(rb, &rb->entries[i], &bytes);
+		rc = sp__runwriter_put(&s->writer, rec, bytes);
+		if (rc < 0)
+			return rc;
+	}
+	if (sp__bytes_set(&s->last_record, rec, bytes, &s->budget) < 0)
+		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
+	s->writer.prev = s->last_record.data;
+	return 0;
+}
+
+int sp__runs_store_oldest(struct sp_sort *s)
+{
+	struct sp__slot *slot = sp__form_slot(s, SP__SLOT_SORTED);
+	int rc;
+
+	if (!slot)
+		return 0;
+	rc = sp__runs_open_spill(s);
+	if (rc < 0)
+		return rc;
+	if (!sp__runs_continues(s, slot)) {
+		rc = sp__runs_end(s);
+		if (rc < 0)
+			return rc;
+		rc = sp__runs_begin(s, slot->age);
+		if (rc < 0)
+			return rc;
+	}
+	sp__charge_copy(s, slot->buf.record_bytes);
+	rc = put_all(s, &slot->buf);
+	if (rc < 0)
+		return rc;
+	sp__form_empty_slot(s, slot);
+	return 0;
+}
+
+void sp__runs_open(struct sp_sort *s)
+{
+	if (sp__readplan_needs_sequence(s->plan.readahead))
+		s->lastkey_fn = lastkey;
+}
+
+void sp__runs_close(struct sp_sort *s)
+{
+	if (s->writing) {
+		struct sp__run *run = s->writer.run;
+
+		sp__runwriter_close(&s->writer);
+		sp__run_free(run);
+	}
+	sp__bytes_release(&s->last_record, &s->budget);
+	sp__keybuf_release(&s->lastkey);
+}
