@@ -54,7 +54,7 @@ int sp__binary_check(const struct sp_join_opts *o, struct sp_errinfo *err)
 	if (!o->fixed_bytes[0] || !o->fixed_bytes[1] || !o->fields)
 		return bad(err, "binary records of both files need a size, and a key");
 	if (o->algorithm == SP_JOIN_MERGE || o->csv || o->header || o->auto_columns ||
-	    o->ignore_case || o->types)
+	    o->ignore_case || o->types || o->collated)
 		return bad(err, "what is asked for does not fit binary records");
 	for (size_t i = 0; i < o->nkeys && !rc; i++) {
 		rc = check_field(o, 0, o->keys[0][i], err);

@@ -36,7 +36,7 @@ void sp__upper_init(unsigned char upper[256])
 
 bool sp__join_mergeable(const struct sp_join_opts *o)
 {
-	if (o->nkeys != 1 || o->fixed_bytes[0])
+	if (o->nkeys != 1 || o->fixed_bytes[0] || o->collated)
 		return false;
 	return !o->types || (o->types[0].type == SP_KEY_TEXT && !o->types[0].fold);
 }

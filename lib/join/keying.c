@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "join/binary.h"
 #include "join/keying.h"
+#include "rec/collate.h"
 
 /* The key set that makes keys of texts that are one field each. */
 static int set_of_type(struct sp_keyset **set, const struct sp_key *type, struct sp_errinfo *err)
@@ -34,12 +35,15 @@ int sp__keying_init(struct sp__keying *k, const struct sp__cut *cut,
 				  .fields = { opts->keys[0], opts->keys[1] },
 				  .nfields = opts->nkeys,
 				  .types = opts->types,
+				  .collated = sp__collate_hard() ? opts->collated : NULL,
 				  .fold = opts->ignore_case };
 	for (int c = 0; c < 256; c++)
 		k->upper[c] = (unsigned char)toupper(c);
 	k->sets = calloc(k->nfields, sizeof(*k->sets));
 	if (!k->sets)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	for (size_t i = 0; i < k->nfields; i++)
+		typed |= k->collated && k->collated[i];
 	for (size_t i = 0; i < k->nfields && k->types && !rc; i++) {
 		typed |= k->types[i].type != SP_KEY_TEXT || k->types[i].fold;
 		if (k->types[i].type != SP_KEY_TEXT)
@@ -122,6 +126,39 @@ static int append_binary(const struct sp_key *field, const struct sp__slice *f,
 	return 0;
 }
 
+/* Appends what is equal for texts that strcoll() calls equal. */
+static int append_part(const char *part, struct sp__keymem *mem)
+{
+	size_t room = mem->capacity - mem->bytes, n;
+
+	n = strxfrm(room ? mem->data + mem->bytes : NULL, part, room);
+	if (n >= room) {
+		if (reserve(mem, n + 1) < 0)
+			return -ENOMEM;
+		strxfrm(mem->data + mem->bytes, part, n + 1);
+	}
+	mem->bytes += n + 1;
+	return 0;
+}
+
+/* The text that begins at from and ends the memory: part by part between NULs, as strcoll() has it. */
+static int collate_text(struct sp__keymem *mem, size_t from)
+{
+	struct sp__keybuf *text = &mem->value;
+	size_t n = mem->bytes - from;
+	int rc = 0;
+
+	text->bytes = 0;
+	if (sp__keybuf_reserve(text, n + 1) < 0)
+		return -ENOMEM;
+	memcpy(text->data, mem->data + from, n);
+	text->data[n] = '\0';
+	mem->bytes = from;
+	for (size_t at = 0; at <= n && !rc; at += strlen((char *)text->data + at) + 1)
+		rc = append_part((char *)text->data + at, mem);
+	return rc;
+}
+
 /* Appends the key of field i, whose text is f. */
 static int append(const struct sp__keying *k, size_t i, const struct sp__slice *f,
 		  struct sp__keymem *mem)
@@ -134,8 +171,10 @@ static int append(const struct sp__keying *k, size_t i, const struct sp__slice *
 		return -ENOMEM;
 	to = mem->data + mem->bytes;
 	if (!k->sets[i]) {
+		size_t from = mem->bytes;
+
 		mem->bytes = (size_t)(copy_field(k, f, fold, to) - mem->data);
-		return 0;
+		return k->collated && k->collated[i] ? collate_text(mem, from) : 0;
 	}
 	rc = sp__key_encode(k->sets[i], to, (size_t)(copy_field(k, f, false, to) - to),
 			    &mem->value);

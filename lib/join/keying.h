@@ -2,7 +2,8 @@
 /*
  * Keys as bytes, for hashing: keys are equal exactly if their bytes are.
  *
- * Values of a type are what their normalised keys are (rec/key.h).
+ * Values of a type are what their normalised keys are (rec/key.h), collated
+ * texts what strxfrm() makes of them.
  *
  * A key of one field, taken as it is, is that field in its line.  Any other (of
  * several fields, or folded to upper case, or of a CSV field in quotes) is
@@ -21,6 +22,7 @@ struct sp__keying {
 	const size_t *fields[2];
 	size_t nfields;
 	const struct sp_key *types;
+	const bool *collated;	 /* of each field; NULL: none */
 	struct sp_keyset **sets; /* of each field: what makes its key; NULL: a text */
 	bool plain;
 	bool fold;
@@ -31,7 +33,7 @@ struct sp__keying {
 struct sp__keymem {
 	char *data;
 	size_t bytes, capacity;
-	struct sp__keybuf value; /* of one field with a type */
+	struct sp__keybuf value; /* of one field with a type, or its text to be collated */
 };
 
 int sp__keying_init(struct sp__keying *k, const struct sp__cut *cut,

@@ -249,6 +249,20 @@ tables()
 	[ -z "$(find . -name 'new*')" ]
 }
 
+@test "texts that the locale calls equal are equal keys where l follows" {
+	[ -d "$LOCPATH/en_US.UTF-8" ] || skip "no locale en_US.UTF-8"
+	# Code points that are not assigned weigh alike; the last two lines have NULs inside.
+	printf 'a\315\270 1\nb 2\na\315\270\0b 3\na\315\270\0c 4\n' >l
+	printf 'a\315\271 x\nB y\na\315\271\0b z\n' >r
+	printf 'a\315\270\0b 3 z\na\315\270 1 x\n' >want
+	LC_ALL=en_US.UTF-8 "$xjoin" --algorithm=hybrid -t' ' -1 1l l r | sort | cmp - want
+	LC_ALL=en_US.UTF-8 "$xjoin" -t' ' -1 1,1l -2 1,1l l r | wc -l | grep -qx 0
+	LC_ALL=C "$xjoin" -t' ' -1 1l l r | wc -l | grep -qx 0
+	run -1 "$xjoin" -1 1nl l r
+	[[ $output == *"'l' is for texts"* ]]
+	run -1 "$xjoin" --algorithm=merge -1 1l l r
+}
+
 @test "memory that cannot do is refused" {
 	run -1 "$xjoin" --join-memory=1K /dev/null /dev/null
 	[[ $output == *"join memory must be at least 64 pages"* ]]

@@ -32,12 +32,16 @@ static void key_add(struct settings *set, struct key *key, char *item)
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
 	for (const char *c = item + digits; digits && *c && !set->plain_join; c++) {
-		if (!strchr("nghMVf", *c) || !sp_key_letter(&type, *c, SP_KEY_BOTH))
+		if (*c == 'l')
+			type.letters |= LETTER_COLLATED;
+		else if (!strchr("nghMVf", *c) || !sp_key_letter(&type, *c, SP_KEY_BOTH))
 			bad_number(item);
 		set->typed = true;
 	}
 	if (sp_key_check(&type, &err))
 		die("%s: %s", item, err.text);
+	if (type.letters & LETTER_COLLATED && type.type != SP_KEY_TEXT)
+		die("%s: 'l' is for texts", item);
 	if (digits && !set->plain_join)
 		item[digits] = '\0';
 	key->field = must_alloc(key->field, n + 1, sizeof(*key->field));

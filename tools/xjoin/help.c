@@ -71,8 +71,9 @@ static const char fields[] =
 static const char order[] =
 	"The files need not be sorted, and without --ordered neither is the result.  Keys are\n"
 	"equal when their bytes are; a key can have several fields, -1 2,3 -2 1,4, and their\n"
-	"values count where letters follow: n, g, h, M, V as for sort, f to fold case.  Files\n"
-	"that are found sorted are merged.  With --algorithm=merge or --check-order, and under\n"
+	"values count where letters follow: n, g, h, M, V as for sort, f to fold case,\n"
+	"l for texts that the locale calls equal.  Files that are found sorted are merged.\n"
+	"With --algorithm=merge or --check-order, and under\n"
 	"the name join, it is as with GNU join: both files must be sorted on the key, as\n"
 	"sort -b does with the same locale.\n"
 	"\n";

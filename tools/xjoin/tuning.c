@@ -269,6 +269,12 @@ static void match_types(struct settings *set)
 			    set->key[1].text);
 	}
 	set->opts.types = set->typed ? a : NULL;
+	set->collated = must_alloc(NULL, set->key[0].n, sizeof(*set->collated));
+	for (size_t i = 0; i < set->key[0].n; i++) {
+		set->collated[i] = a[i].letters & LETTER_COLLATED;
+		if (set->collated[i])
+			set->opts.collated = set->collated;
+	}
 }
 
 void tuning_finish(struct settings *set)

@@ -41,6 +41,9 @@ struct key {
 	const char *text;
 };
 
+/* The letter l among those of a key's field. */
+#define LETTER_COLLATED (1u << 31)
+
 struct settings {
 	bool plain_join; /* called join: GNU join's options alone */
 	int algorithm;	 /* ALGORITHM_AUTO until it is chosen */
@@ -59,7 +62,8 @@ struct settings {
 	size_t *bkey[2]; /* of which these are the key */
 	size_t nbkeys;
 	char fill[2];
-	bool typed;    /* a field of the key has letters */
+	bool typed; /* a field of the key has letters */
+	bool *collated;
 	bool disorder; /* has been told of */
 	const char *output;
 	bool explain;

@@ -83,14 +83,15 @@ struct sp_join_opts {
 	 * texts are bytes.  NULL: all are texts.
 	 */
 	const struct sp_key *types;
-	bool csv; /* fields may be in quotes; separator is one byte */
+	const bool *collated; /* which texts are equal where strcoll() has it so; NULL: none */
+	bool csv;	      /* fields may be in quotes; separator is one byte */
 	/*
 	 * Binary records: their lengths in either file; 0: lines.  fields holds
 	 * parts of them (offset, length, and, for keys, a type from SP_KEY_BYTES on
 	 * and big_endian); keys and columns count in it.  Numbers in keys are equal
 	 * by value; a record of the result has no terminator, and in place of a
 	 * partner that is not there as many bytes as it would have (see filler).
-	 * Not for SP_JOIN_MERGE, nor with types, csv, ignore_case, header and
+	 * Not for SP_JOIN_MERGE, nor with types, collated, csv, ignore_case, header and
 	 * auto_columns.
 	 */
 	size_t fixed_bytes[2];
