@@ -69,16 +69,19 @@ static struct key key_parse(struct settings *set, const char *text)
 
 void key_set(struct settings *set, int side, const char *text)
 {
-	struct key key = key_parse(set, text), *old = &set->key[side];
+	struct key *key = &set->key[side], old = *key;
+	size_t first = old.n ? old.field[0] : 0;
+	bool same;
 
-	if (old->n && old->n == 1 && key.n == 1 && old->field[0] != key.field[0])
-		die("incompatible join fields %zu, %zu", old->field[0] + 1, key.field[0] + 1);
-	if (old->n &&
-	    (old->n != key.n || memcmp(old->field, key.field, key.n * sizeof(*key.field)) != 0))
-		die("incompatible join fields %s, %s", old->text, text);
-	free(old->field);
-	free(old->type);
-	*old = key;
+	*key = key_parse(set, text);
+	same = !old.n ||
+	       (old.n == key->n && !memcmp(old.field, key->field, old.n * sizeof(*old.field)));
+	free(old.field);
+	free(old.type);
+	if (!same && old.n == 1 && key->n == 1)
+		die("incompatible join fields %zu, %zu", first + 1, key->field[0] + 1);
+	if (!same)
+		die("incompatible join fields %s, %s", old.text, text);
 }
 
 static struct sp_join_column column(struct settings *set, const char *text)
