@@ -28,6 +28,7 @@ struct sp__xfer {
 	struct sp__blockreq req; /* first: what the device returns is this */
 	uint64_t page;		 /* of the device, in pages, if it fills the page cache */
 	uint32_t pages;		 /* that it fills; 0: none */
+	uint32_t cleans;	 /* pages of the page cache that it writes */
 	bool background;
 	struct sp__wait *waiters;
 	struct sp__gate *gate; /* held shut by this one */

@@ -89,6 +89,8 @@ static void launch(struct sp__machine *m, struct sp__xfer *x)
 {
 	m->flying += x->pages != 0;
 	m->writing += x->req.write;
+	if (m->pc && x->req.write)
+		sp__pcache_writing(m->pc, x->cleans);
 	m->background += x->background;
 	for (uint32_t i = 0; i < x->pages; i++) {
 		void **tag = sp__pcache_tag(m->pc, x->page + i);
@@ -143,6 +145,8 @@ static struct sp__xfer *make_one(struct sp__machine *m, uint64_t page, uint64_t 
 	if (!use->write) {
 		x->page = page;
 		x->pages = (uint32_t)pages;
+	} else {
+		x->cleans = (uint32_t)pages;
 	}
 	return x;
 }
@@ -204,6 +208,8 @@ void sp__xfer_done(struct sp__machine *m, struct sp__xfer *x, uint64_t now_ns)
 	}
 	m->flying -= x->pages != 0;
 	m->writing -= x->req.write;
+	if (m->pc && x->req.write)
+		sp__pcache_writing(m->pc, -(int64_t)x->cleans);
 	m->background -= x->background;
 	if (x->gate && --x->gate->shut == 0)
 		open_gate(m, x->gate);

@@ -305,6 +305,17 @@ static bool above(const struct sp__pcache *pc, unsigned percent)
 	return (uint64_t)pc->ndirty * 100 > pc->opts.pages * percent;
 }
 
+/* A writer has to wait, also for what others have begun to write. */
+static bool too_many(const struct sp__pcache *pc)
+{
+	return (pc->ndirty + pc->writing) * 100 > pc->opts.pages * pc->opts.sync_percent;
+}
+
+void sp__pcache_writing(struct sp__pcache *pc, int64_t pages)
+{
+	pc->writing += (uint64_t)pages;
+}
+
 int sp__pcache_write(struct sp__pcache *pc, uint64_t now_ns, uint64_t page, size_t n,
 		     struct sp__pcache_work *write)
 {
@@ -320,11 +331,12 @@ int sp__pcache_write(struct sp__pcache *pc, uint64_t now_ns, uint64_t page, size
 		if (pc->opts.policy == SP__PCACHE_OPT)
 			sp__pcache_opt_move(pc, i);
 	}
-	if (pc->opts.flush_on_evict || !above(pc, pc->opts.sync_percent))
+	if (pc->opts.flush_on_evict || !too_many(pc))
 		return 0;
-	while (pc->ndirty && above(pc, pc->opts.down_percent))
+	do {
 		if (flush(pc, pc->dirty.oldest, write) < 0)
 			return -ENOMEM;
+	} while (above(pc, pc->opts.down_percent));
 	return 0;
 }
 

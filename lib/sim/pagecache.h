@@ -41,8 +41,8 @@ struct sp__pcache_opts {
 	enum sp__pcache_policy policy;
 	bool flush_on_evict;	  /* dirty pages are written only when evicted, or by a sync */
 	unsigned async_percent;	  /* dirty pages above which the background writes (30) */
-	unsigned sync_percent;	  /* above which a writer waits (60) ... */
-	unsigned down_percent;	  /* ... until this few are dirty (20) */
+	unsigned sync_percent;	  /* dirty or being written: above which a writer waits (60) ... */
+	unsigned down_percent;	  /* ... until no more than this are dirty (20) */
 	uint64_t age_ns;	  /* dirty for longer: written in the background (3 s) */
 	uint32_t readahead_pages; /* most read ahead of a sequential reader; 0: none */
 	/* OPT: for each access in order, all its pages in order (from a recorded sequence). */
@@ -94,6 +94,8 @@ void sp__pcache_stream(struct sp__pcache *pc, uint64_t page);
  */
 SP_MUST_CHECK int sp__pcache_write(struct sp__pcache *pc, uint64_t now_ns, uint64_t page, size_t n,
 				   struct sp__pcache_work *write);
+/* So many pages that were to be written have begun (+) or ceased (-) to be written. */
+void sp__pcache_writing(struct sp__pcache *pc, int64_t pages);
 /* What the background should write now (async threshold, age): oldest first, at most max. */
 SP_MUST_CHECK int sp__pcache_background(struct sp__pcache *pc, uint64_t now_ns, size_t max,
 					struct sp__pcache_work *write);

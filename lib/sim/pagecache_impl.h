@@ -37,6 +37,7 @@ struct sp__pcache {
 	uint32_t nslots;	     /* a power of 2, at least 2 * cap */
 	struct sp__framelist lru, dirty;
 	uint32_t ndirty;
+	uint64_t writing; /* pages that have been handed out to be written and are not yet */
 	/* OPT */
 	uint32_t *heap;	    /* used frames, the first to be evicted on top */
 	uint64_t *next_use; /* of each position of the future */

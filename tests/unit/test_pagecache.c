@@ -121,6 +121,14 @@ static void test_thresholds(void)
 	sp__pcache_drop(pc, 22, 1);
 	rc |= sp__pcache_sync(pc, &w);
 	ok(!rc && IS(&w, 30), "what is dropped is not written by a sync");
+	w.n = 0;
+	sp__pcache_writing(pc, 7);
+	rc |= sp__pcache_write(pc, 30, 40, 1, &w);
+	ok(!rc && IS(&w, 40), "a writer waits for what others have begun to write, too");
+	w.n = 0;
+	sp__pcache_writing(pc, -7);
+	rc |= sp__pcache_write(pc, 31, 41, 1, &w);
+	ok(!rc && !w.n, "but not when that is done");
 	sp__pcache_work_release(&w);
 	sp__pcache_free(pc);
 }
