@@ -26,56 +26,18 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"
 #include "base/mem.h"
-#include "io/wstream.h"
-#include "obs/trace.h"
+#include "io/wstream_state.h"
 
 /* So much written, or expected: direct writing pays. */
 #define LARGE_BYTES ((uint64_t)8 << 20)
-/* Space reserved at a time where the size is not known beforehand. */
-#define RESERVE_BYTES ((uint64_t)256 << 20)
-#define DEPTH_MAX 64
 
-struct slot {
-	struct sp__request req;
-	bool busy;
-};
-
-struct sp__wstream {
-	int fd;
-	char *name;
-	struct sp_errinfo *err;
-	struct sp__wstream_opts opts;
-	int error; /* the first; everything returns it from then on */
-	bool queued;
-	bool finished;
-	bool plain_only;    /* queueing was tried or is out of the question */
-	uint64_t put_bytes; /* by the caller, in all */
-	uint64_t offset;    /* queued: of the next chunk; plain: bytes written so far */
-	char *buf;	    /* plain: one chunk; queued: depth of them */
-	bool mapped;
-	size_t buf_bytes;
-	size_t filled; /* bytes in the chunk that gathers */
-	struct sp__io_counters plain;
-
-	struct sp__volume *volume;
-	struct sp__queue *q;
-	struct slot *slots;
-	unsigned depth, fill;
-	bool ours;	       /* the file ends where we do */
-	uint64_t reserved;     /* offset up to which space is reserved */
-	uint64_t expected_end; /* of the file; UINT64_MAX: unknown */
-	bool no_reserve;
-	uint64_t bad_from; /* offset of the first chunk that failed */
-};
-
-static int fail(struct sp__wstream *ws, int code, long long offset)
+int sp__wstream_fail(struct sp__wstream *ws, int code, long long offset)
 {
 	if (!ws->error && ws->volume)
 		ws->error = sp__volume_err(ws->err, ws->volume, code, "write", offset);
@@ -84,247 +46,14 @@ static int fail(struct sp__wstream *ws, int code, long long offset)
 	return ws->error;
 }
 
-/* Plain writing. */
+/* From plain to queued. */
 
-/* One write(2) or pwrite (at >= 0) of the rest; bytes written or -errno. */
-static ssize_t write_some(struct sp__wstream *ws, const char *data, size_t bytes, off_t at)
-{
-	uint64_t begun_ns = ws->opts.trace ? sp__trace_now_ns(ws->opts.trace) : 0;
-	struct pollfd p = { .fd = ws->fd, .events = POLLOUT };
-	ssize_t n;
-
-	for (;;) {
-		n = at < 0 ? write(ws->fd, data, bytes) : pwrite(ws->fd, data, bytes, at);
-		if (n >= 0 || (errno != EINTR && errno != EAGAIN))
-			break;
-		if (errno == EAGAIN)
-			poll(&p, 1, -1);
-	}
-	n = n < 0 ? -errno : n;
-	ws->plain.write_requests++;
-	if (n > 0)
-		ws->plain.write_bytes += (uint64_t)n;
-	if (ws->opts.trace)
-		sp__trace_request(ws->opts.trace, 'W', ws->name, at < 0 ? ws->offset : (uint64_t)at,
-				  (uint32_t)bytes, 0, begun_ns, sp__trace_now_ns(ws->opts.trace),
-				  (int)n);
-	return n ? n : -EIO;
-}
-
-static int write_all(struct sp__wstream *ws, const char *data, size_t bytes)
-{
-	while (bytes) {
-		ssize_t n = write_some(ws, data, bytes < INT32_MAX ? bytes : INT32_MAX / 2, -1);
-
-		if (n < 0)
-			return fail(ws, (int)n, -1);
-		data += n;
-		bytes -= (size_t)n;
-		ws->offset += (uint64_t)n;
-	}
-	return 0;
-}
-
-static int write_all_at(struct sp__wstream *ws, const char *data, size_t bytes, uint64_t at)
-{
-	while (bytes) {
-		ssize_t n = write_some(ws, data, bytes, (off_t)at);
-
-		if (n < 0)
-			return fail(ws, (int)n, (long long)at);
-		data += n;
-		bytes -= (size_t)n;
-		at += (uint64_t)n;
-	}
-	return 0;
-}
-
-static int flush_plain(struct sp__wstream *ws)
-{
-	size_t bytes = ws->filled;
-
-	ws->filled = 0;
-	return write_all(ws, ws->buf, bytes);
-}
-
-static void free_buffer(struct sp__wstream *ws)
-{
-	if (ws->mapped)
-		sp__pages_free(ws->buf, ws->buf_bytes);
-	else
-		free(ws->buf);
-	ws->buf = NULL;
-	ws->mapped = false;
-}
-
-static int go_queued(struct sp__wstream *ws);
-static int put_queued(struct sp__wstream *ws, const char *data, size_t bytes);
-
-static bool want_queued(const struct sp__wstream *ws)
+bool sp__wstream_wants_queue(const struct sp__wstream *ws)
 {
 	return !ws->plain_only &&
 	       (ws->opts.direct == SP__DIRECT_ALWAYS || ws->opts.machine ||
 		ws->put_bytes >= LARGE_BYTES || ws->opts.expected_bytes >= LARGE_BYTES);
 }
-
-static int put_plain(struct sp__wstream *ws, const char *data, size_t bytes)
-{
-	size_t room;
-
-	if (!ws->buf) {
-		ws->buf_bytes = ws->opts.chunk_bytes;
-		ws->buf = malloc(ws->buf_bytes);
-		if (!ws->buf)
-			return fail(ws, -ENOMEM, -1);
-	}
-	room = ws->buf_bytes - ws->filled;
-	if (bytes > room && want_queued(ws)) {
-		memcpy(ws->buf + ws->filled, data, room);
-		ws->filled += room;
-		if (go_queued(ws))
-			return ws->error;
-		if (ws->queued)
-			return put_queued(ws, data + room, bytes - room);
-		return put_plain(ws, data + room, bytes - room);
-	}
-	if (bytes > room) {
-		if (flush_plain(ws))
-			return ws->error;
-		if (bytes >= ws->buf_bytes)
-			return write_all(ws, data, bytes);
-	}
-	memcpy(ws->buf + ws->filled, data, bytes);
-	ws->filled += bytes;
-	return 0;
-}
-
-/* Space. */
-
-/*
- * In moderate steps: where space is short, one that fails may leave all that
- * there was reserved, and others need it too.
- */
-static void reserve(struct sp__wstream *ws, uint64_t end)
-{
-	uint64_t to = ws->reserved + RESERVE_BYTES;
-
-	if (ws->no_reserve || end <= ws->reserved)
-		return;
-	if (to > ws->expected_end)
-		to = ws->expected_end;
-	if (to < end)
-		to = end;
-	/* A refusal decides nothing: the write itself will succeed or tell. */
-	if (fallocate(ws->fd, FALLOC_FL_KEEP_SIZE, (off_t)ws->reserved, (off_t)(to - ws->reserved)))
-		ws->no_reserve = true;
-	ws->reserved = to;
-}
-
-static void release_surplus(struct sp__wstream *ws, uint64_t end)
-{
-	if (ws->ours && ws->reserved > end && ftruncate(ws->fd, (off_t)end))
-		ws->no_reserve = true; /* space lost until the file goes; no harm else */
-}
-
-/* Queued writing. */
-
-/* What came of one chunk.  Where direct I/O is refused late, write it plainly. */
-static void settle(struct sp__wstream *ws, struct sp__request *r)
-{
-	int rc = 0;
-
-	ws->slots[r->tag].busy = false;
-	if (r->result == -EINVAL) {
-		ws->plain_only = true;
-		rc = write_all_at(ws, r->data, r->bytes, r->offset);
-	} else if (r->result < 0) {
-		rc = fail(ws, r->result, (long long)r->offset);
-	}
-	if (rc && r->offset < ws->bad_from)
-		ws->bad_from = r->offset;
-}
-
-/* Waits until at least min more chunks have been written. */
-static int collect(struct sp__wstream *ws, size_t min)
-{
-	struct sp__request *done[DEPTH_MAX];
-	int n = sp__queue_reap(ws->q, done, DEPTH_MAX, min, -1);
-
-	if (n < 0)
-		return fail(ws, n, -1);
-	for (int i = 0; i < n; i++)
-		settle(ws, done[i]);
-	return ws->error;
-}
-
-static int drain(struct sp__wstream *ws)
-{
-	while (sp__queue_outstanding(ws->q)) {
-		if (collect(ws, 1))
-			return ws->error;
-	}
-	return 0;
-}
-
-/* Sends off what has been gathered; where direct writing is done, a whole chunk. */
-static int submit_chunk(struct sp__wstream *ws)
-{
-	struct slot *s = &ws->slots[ws->fill];
-	struct sp__request *r = &s->req;
-	int rc;
-
-	*r = (struct sp__request){ .op = SP__OP_WRITE,
-				   .volume = ws->volume,
-				   .offset = ws->offset,
-				   .data = ws->buf + ws->fill * ws->opts.chunk_bytes,
-				   .bytes = (uint32_t)ws->filled,
-				   .tag = ws->fill };
-	reserve(ws, ws->offset + r->bytes);
-	rc = sp__queue_submit(ws->q, &r, 1);
-	if (rc)
-		return fail(ws, rc, (long long)ws->offset);
-	s->busy = true;
-	ws->offset += r->bytes;
-	ws->filled = 0;
-	ws->fill = (ws->fill + 1) % ws->depth;
-	while (ws->slots[ws->fill].busy) {
-		rc = collect(ws, 1);
-		if (rc)
-			return rc;
-	}
-	return collect(ws, 0);
-}
-
-/* Back to write(2) behind what is written; only between chunks. */
-static int go_plain(struct sp__wstream *ws)
-{
-	if (drain(ws))
-		return ws->error;
-	ws->queued = false;
-	if (lseek(ws->fd, (off_t)ws->offset, SEEK_SET) < 0)
-		return fail(ws, -errno, (long long)ws->offset);
-	return 0;
-}
-
-static int put_queued(struct sp__wstream *ws, const char *data, size_t bytes)
-{
-	while (bytes) {
-		size_t room = ws->opts.chunk_bytes - ws->filled;
-		size_t n = bytes < room ? bytes : room;
-
-		memcpy(ws->buf + ws->fill * ws->opts.chunk_bytes + ws->filled, data, n);
-		ws->filled += n;
-		data += n;
-		bytes -= n;
-		if (ws->filled == ws->opts.chunk_bytes && submit_chunk(ws))
-			return ws->error;
-		if (ws->plain_only && ws->filled == 0)
-			return go_plain(ws) ? ws->error : put_plain(ws, data, bytes);
-	}
-	return 0;
-}
-
-/* From plain to queued. */
 
 /* A file that direct writing can be done to, beside the descriptor. */
 static bool suitable(struct sp__wstream *ws, uint64_t *at, uint64_t *size)
@@ -377,18 +106,28 @@ static int open_queue(struct sp__wstream *ws)
 	int rc = open_volume(ws);
 
 	if (rc)
-		return ws->opts.machine ? fail(ws, rc, -1) : rc;
+		return ws->opts.machine ? sp__wstream_fail(ws, rc, -1) : rc;
 	if (ws->opts.chunk_bytes % ws->volume->align_bytes)
 		return SP_EUNSUP;
 	ws->depth = ws->opts.depth < 1 ? 1 : ws->opts.depth;
-	if (ws->depth > DEPTH_MAX)
-		ws->depth = DEPTH_MAX;
+	if (ws->depth > SP__WSTREAM_DEPTH_MAX)
+		ws->depth = SP__WSTREAM_DEPTH_MAX;
 	qo.depth = ws->depth;
 	rc = sp__queue_open(&ws->q, &qo, ws->opts.engine ? ws->err : NULL);
 	if (rc)
-		return ws->opts.engine ? fail(ws, rc, -1) : rc;
+		return ws->opts.engine ? sp__wstream_fail(ws, rc, -1) : rc;
 	ws->slots = calloc(ws->depth, sizeof(*ws->slots));
 	return ws->slots ? 0 : -ENOMEM;
+}
+
+static void free_buffer(struct sp__wstream *ws)
+{
+	if (ws->mapped)
+		sp__pages_free(ws->buf, ws->buf_bytes);
+	else
+		free(ws->buf);
+	ws->buf = NULL;
+	ws->mapped = false;
 }
 
 /* Moves what has been gathered to an aligned beginning in new, larger memory. */
@@ -401,7 +140,7 @@ static int change_buffer(struct sp__wstream *ws, size_t head)
 		return -ENOMEM;
 	memcpy(buf, ws->buf + head, rest);
 	ws->filled = head;
-	if (flush_plain(ws)) {
+	if (sp__wplain_flush(ws)) {
 		sp__pages_free(buf, bytes);
 		return ws->error;
 	}
@@ -413,11 +152,8 @@ static int change_buffer(struct sp__wstream *ws, size_t head)
 	return 0;
 }
 
-/*
- * With a full chunk gathered: goes on queued if it can, else never tries again.
- * The gathered bytes up to an aligned offset are written plainly.
- */
-static int go_queued(struct sp__wstream *ws)
+/* The gathered bytes up to an aligned offset are written plainly. */
+int sp__wstream_go_queued(struct sp__wstream *ws)
 {
 	uint64_t at, size, align;
 	size_t head;
@@ -436,11 +172,30 @@ static int go_queued(struct sp__wstream *ws)
 	if (ws->opts.expected_bytes > ws->put_bytes)
 		ws->expected_end = ws->offset + (ws->opts.expected_bytes - ws->put_bytes);
 	ws->queued = true;
-	return ws->filled == ws->opts.chunk_bytes ? submit_chunk(ws) : 0;
+	return ws->filled == ws->opts.chunk_bytes ? sp__wqueued_submit(ws) : 0;
 never:
 	ws->plain_only = true;
 	unqueue(ws);
 	return ws->error;
+}
+
+/* And back. */
+
+int sp__wstream_go_plain(struct sp__wstream *ws)
+{
+	if (sp__wqueued_drain(ws))
+		return ws->error;
+	ws->queued = false;
+	if (lseek(ws->fd, (off_t)ws->offset, SEEK_SET) < 0)
+		return sp__wstream_fail(ws, -errno, (long long)ws->offset);
+	return 0;
+}
+
+/* What the caller sees. */
+
+int sp__wstream_go_on(struct sp__wstream *ws, const char *data, size_t bytes)
+{
+	return ws->queued ? sp__wqueued_put(ws, data, bytes) : sp__wplain_put(ws, data, bytes);
 }
 
 int sp__wstream_put(struct sp__wstream *ws, const void *data, size_t bytes)
@@ -451,29 +206,9 @@ int sp__wstream_put(struct sp__wstream *ws, const void *data, size_t bytes)
 		return ws->error;
 	if (ws->finished)
 		return SP_ESTATE;
-	rc = ws->queued ? put_queued(ws, data, bytes) : put_plain(ws, data, bytes);
+	rc = sp__wstream_go_on(ws, data, bytes);
 	ws->put_bytes += bytes;
 	return rc;
-}
-
-static int finish_queued(struct sp__wstream *ws)
-{
-	size_t tail = ws->filled;
-
-	if (tail && !ws->volume->direct) {
-		if (submit_chunk(ws))
-			return ws->error;
-		tail = 0;
-	}
-	if (drain(ws))
-		return ws->error;
-	ws->filled = 0;
-	if (write_all_at(ws, ws->buf + ws->fill * ws->opts.chunk_bytes, tail, ws->offset))
-		return ws->error;
-	ws->offset += tail;
-	if (lseek(ws->fd, (off_t)ws->offset, SEEK_SET) < 0)
-		return fail(ws, -errno, (long long)ws->offset);
-	return 0;
 }
 
 int sp__wstream_finish(struct sp__wstream *ws)
@@ -483,29 +218,14 @@ int sp__wstream_finish(struct sp__wstream *ws)
 	if (ws->error)
 		return ws->error;
 	/* On a machine even what is smaller than a chunk takes its time. */
-	if (ws->opts.machine && ws->filled && !ws->queued && !ws->plain_only && go_queued(ws))
+	if (ws->opts.machine && ws->filled && !ws->queued && !ws->plain_only &&
+	    sp__wstream_go_queued(ws))
 		return ws->error;
-	rc = ws->queued ? finish_queued(ws) : flush_plain(ws);
+	rc = ws->queued ? sp__wqueued_finish(ws) : sp__wplain_flush(ws);
 	if (rc == 0 && ws->q)
-		release_surplus(ws, ws->offset);
+		sp__wqueued_release(ws);
 	ws->finished = rc == 0;
 	return rc;
-}
-
-/* Leaves the longest beginning that is whole, and no reserved space behind it. */
-static void abandon(struct sp__wstream *ws)
-{
-	struct sp__request *done[DEPTH_MAX];
-	uint64_t end;
-	int n;
-
-	while ((n = sp__queue_reap(ws->q, done, DEPTH_MAX, 1, -1)) > 0) {
-		for (int i = 0; i < n; i++)
-			settle(ws, done[i]);
-	}
-	end = ws->offset < ws->bad_from ? ws->offset : ws->bad_from;
-	if (ws->ours && n == 0 && ftruncate(ws->fd, (off_t)end) == 0)
-		(void)lseek(ws->fd, (off_t)end, SEEK_SET);
 }
 
 void sp__wstream_close(struct sp__wstream *ws)
@@ -513,7 +233,7 @@ void sp__wstream_close(struct sp__wstream *ws)
 	if (!ws)
 		return;
 	if (ws->q && !ws->finished)
-		abandon(ws);
+		sp__wqueued_abandon(ws);
 	unqueue(ws);
 	free_buffer(ws);
 	free(ws->name);

@@ -6,8 +6,8 @@
  * with write(2), which may block.  A regular file is written through a queue
  * once it has grown past the first few chunks: direct, in big aligned
  * requests from buffers of the stream, the unaligned head and tail buffered.
- * Where that cannot be done it goes on with write(2).  Starts at the descriptor's present offset and leaves it at the end of what
- * was written.
+ * Where that cannot be done it goes on with write(2).  Starts at the descriptor's
+ * present offset and leaves it at the end of what was written.
  */
 #ifndef SP__IO_WSTREAM_H
 #define SP__IO_WSTREAM_H
