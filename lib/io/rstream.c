@@ -21,7 +21,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,8 +28,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "io/pagecache.h"
-#include "io/rstream.h"
-#include "obs/trace.h"
+#include "io/rstream_state.h"
 
 /* Below this a queue costs more than it brings. */
 #define SMALL_BYTES ((uint64_t)1 << 20)
@@ -39,194 +37,11 @@
  * has been used.  A pipe of 1 MB costs the reader three times the time.
  */
 #define PLAIN_BYTES 262144
-#define DEPTH_MAX 64
 
-struct slot {
-	struct sp__request req;
-	bool busy, done;
-};
-
-struct sp__rstream {
-	int fd;
-	char *name;
-	struct sp_errinfo *err;
-	struct sp__trace *trace;
-	bool queued;
-	bool pollable;	 /* may have nothing to read yet: pipe, terminal */
-	int status;	 /* SP_READY until the end or an error, which stay */
-	uint64_t offset; /* of the next byte to give */
-	size_t chunk_bytes;
-	char *buf;
-	size_t buf_bytes;
-	bool mapped;		      /* buf is from sp__pages_alloc */
-	struct sp__io_counters plain; /* of read(2) */
-
-	struct sp__volume *volume;
-	struct sp__queue *q;
-	struct slot *slots;
-	unsigned depth, head;
-	bool lent;	 /* the slot before head is with the caller */
-	bool short_read; /* a chunk was shorter than asked */
-	uint64_t ask;	 /* offset of the next request */
-	uint64_t known;	 /* size at opening */
-};
-
-static int fail(struct sp__rstream *rs, int code, uint64_t offset)
+int sp__rstream_fail(struct sp__rstream *rs, int code, uint64_t offset)
 {
 	rs->status = sp__err(rs->err, code, "read", rs->name, (long long)offset);
 	return rs->status;
-}
-
-/* The plain way. */
-
-static int get_buffer(struct sp__rstream *rs)
-{
-	if (rs->buf)
-		return 0;
-	rs->buf = malloc(rs->buf_bytes);
-	return rs->buf ? 0 : -ENOMEM;
-}
-
-/* 1: readable (or failing, which read will tell), 0: nothing yet. */
-static int ready(const struct sp__rstream *rs, bool wait)
-{
-	struct pollfd p = { .fd = rs->fd, .events = POLLIN };
-	int n;
-
-	do {
-		n = poll(&p, 1, wait ? -1 : 0);
-	} while (n < 0 && errno == EINTR);
-	return n != 0;
-}
-
-static void note_plain(struct sp__rstream *rs, uint64_t begun_ns, ssize_t n)
-{
-	rs->plain.read_requests++;
-	if (n > 0)
-		rs->plain.read_bytes += (uint64_t)n;
-	if (rs->trace)
-		sp__trace_request(rs->trace, 'R', rs->name, rs->offset, (uint32_t)rs->buf_bytes, 0,
-				  begun_ns, sp__trace_now_ns(rs->trace), (int)n);
-}
-
-static int next_plain(struct sp__rstream *rs, const char **data, size_t *bytes, bool wait)
-{
-	uint64_t begun_ns = rs->trace ? sp__trace_now_ns(rs->trace) : 0;
-	ssize_t n;
-
-	if (get_buffer(rs))
-		return fail(rs, -ENOMEM, rs->offset);
-	if (!wait && rs->pollable && !ready(rs, false))
-		return SP_LATER;
-	while ((n = read(rs->fd, rs->buf, rs->buf_bytes)) < 0) {
-		if (errno == EAGAIN && !wait)
-			return SP_LATER;
-		if (errno == EAGAIN)
-			ready(rs, true);
-		else if (errno != EINTR)
-			break;
-	}
-	n = n < 0 ? -errno : n;
-	note_plain(rs, begun_ns, n);
-	if (n < 0)
-		return fail(rs, (int)n, rs->offset);
-	if (n == 0)
-		return rs->status = SP_END;
-	*data = rs->buf;
-	*bytes = (size_t)n;
-	rs->offset += (uint64_t)n;
-	return SP_READY;
-}
-
-/* The queued way. */
-
-static int collect(struct sp__rstream *rs, bool wait)
-{
-	struct sp__request *done[DEPTH_MAX];
-	int n = sp__queue_reap(rs->q, done, DEPTH_MAX, wait ? 1 : 0, wait ? -1 : 0);
-
-	for (int i = 0; i < n; i++)
-		rs->slots[done[i]->tag].done = true;
-	return n < 0 ? n : 0;
-}
-
-/* Asks for the next chunk into each of n slots from first on, as one batch. */
-static int ask(struct sp__rstream *rs, unsigned first, unsigned n)
-{
-	struct sp__request *batch[DEPTH_MAX];
-	unsigned i;
-
-	for (i = 0; i < n && rs->ask < rs->known; i++) {
-		unsigned at = (first + i) % rs->depth;
-		struct sp__request *r = &rs->slots[at].req;
-		uint64_t align = rs->volume->align_bytes;
-		uint64_t rest = (rs->known - rs->ask + align - 1) / align * align;
-
-		*r = (struct sp__request){ .op = SP__OP_READ,
-					   .volume = rs->volume,
-					   .offset = rs->ask,
-					   .data = rs->buf + at * rs->chunk_bytes,
-					   .tag = at };
-		r->bytes = (uint32_t)(rest < rs->chunk_bytes ? rest : rs->chunk_bytes);
-		rs->slots[at].busy = true;
-		rs->slots[at].done = false;
-		rs->ask += r->bytes;
-		batch[i] = r;
-	}
-	return i ? sp__queue_submit(rs->q, batch, i) : 0;
-}
-
-static int go_plain(struct sp__rstream *rs, const char **data, size_t *bytes, bool wait)
-{
-	struct sp__request *drop[DEPTH_MAX];
-
-	while (sp__queue_outstanding(rs->q)) {
-		int rc = sp__queue_reap(rs->q, drop, DEPTH_MAX, 1, -1);
-
-		if (rc < 0)
-			return fail(rs, rc, rs->offset);
-	}
-	rs->queued = false;
-	if (lseek(rs->fd, (off_t)rs->offset, SEEK_SET) < 0)
-		return fail(rs, -errno, rs->offset);
-	return next_plain(rs, data, bytes, wait);
-}
-
-static int next_queued(struct sp__rstream *rs, const char **data, size_t *bytes, bool wait)
-{
-	struct slot *s = &rs->slots[rs->head];
-	uint64_t skip;
-	int rc = 0;
-
-	if (rs->short_read)
-		return go_plain(rs, data, bytes, wait);
-	if (rs->lent)
-		rc = ask(rs, (rs->head + rs->depth - 1) % rs->depth, 1);
-	rs->lent = false;
-	while (rc == 0 && s->busy && !s->done) {
-		rc = collect(rs, wait);
-		if (rc == 0 && !wait && !s->done)
-			return SP_LATER;
-	}
-	if (rc)
-		return fail(rs, rc, rs->offset);
-	if (!s->busy || (s->req.result == -EINVAL && rs->volume->direct))
-		return go_plain(rs, data, bytes, wait);
-	if (s->req.result < 0)
-		return fail(rs, s->req.result, s->req.offset);
-	/* The first chunk begins at an aligned place before the stream. */
-	skip = rs->offset - s->req.offset;
-	if ((uint64_t)s->req.result <= skip)
-		return go_plain(rs, data, bytes, wait);
-	*data = (char *)s->req.data + skip;
-	*bytes = (size_t)s->req.result - skip;
-	rs->offset += *bytes;
-	if ((uint32_t)s->req.result < s->req.bytes)
-		rs->short_read = true;
-	s->busy = false;
-	rs->head = (rs->head + 1) % rs->depth;
-	rs->lent = true;
-	return SP_READY;
 }
 
 /* Opening. */
@@ -294,7 +109,7 @@ static int start_queue(struct sp__rstream *rs, const struct sp__rstream_opts *op
 	uint64_t left = (rs->known - rs->offset + rs->chunk_bytes - 1) / rs->chunk_bytes;
 	int rc;
 
-	rs->depth = opts->depth < DEPTH_MAX ? opts->depth : DEPTH_MAX;
+	rs->depth = opts->depth < SP__RSTREAM_DEPTH_MAX ? opts->depth : SP__RSTREAM_DEPTH_MAX;
 	if (rs->depth > left)
 		rs->depth = (unsigned)left;
 	qo.depth = rs->depth;
@@ -310,10 +125,7 @@ static int start_queue(struct sp__rstream *rs, const struct sp__rstream_opts *op
 	rs->mapped = true;
 	if (!rs->slots || !rs->buf)
 		return -ENOMEM;
-	rs->ask = rs->offset - rs->offset % rs->volume->align_bytes;
-	rc = ask(rs, 0, rs->depth);
-	rs->queued = rc == 0;
-	return rc;
+	return sp__rqueued_begin(rs);
 }
 
 /* More than small: worth a queue; then offset and known are set. */
@@ -381,13 +193,15 @@ int sp__rstream_open(struct sp__rstream **out, int fd, const char *name,
 	return 0;
 }
 
+/* Reading. */
+
 int sp__rstream_next(struct sp__rstream *rs, const char **data, size_t *bytes, bool wait)
 {
 	if (rs->status != SP_READY)
 		return rs->status;
 	if (rs->queued)
-		return next_queued(rs, data, bytes, wait);
-	return next_plain(rs, data, bytes, wait);
+		return sp__rqueued_next(rs, data, bytes, wait);
+	return sp__rplain_next(rs, data, bytes, wait);
 }
 
 void sp__rstream_close(struct sp__rstream *rs)
