@@ -10,9 +10,8 @@
  * the reading are kept for the next time, because an earlier one may still come
  * from another processor.
  *
- * What is outstanding is a multiset of (device, sector): several requests may
- * be for the same place.  The end of a request whose beginning was not seen is
- * passed over.
+ * What is outstanding is a multiset of (device, sector), places.h.  The end of a
+ * request whose beginning was not seen is passed over.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -25,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"
-#include "base/rng.h"
+#include "bench/places.h"
 #include "bench/sysdev.h"
 #include "bench/watch_trace.h"
 
@@ -45,12 +44,6 @@ struct event {
 	enum kind kind;
 };
 
-struct place {
-	uint64_t sector;
-	unsigned dev, count; /* count 0: free, or was used */
-	bool used;
-};
-
 struct sp__tracer {
 	char dir[PATH_MAX]; /* our instance */
 	const char *process, *sys;
@@ -66,9 +59,8 @@ struct sp__tracer {
 	} kind[KINDS];
 	struct event *events;
 	size_t n, cap;
-	struct place *places; /* a power of 2 of them */
-	size_t nplaces, nused;
-	uint64_t outstanding, lost;
+	struct sp__places outstanding;
+	uint64_t lost;
 	bool no_memory;
 	unsigned char page[PAGE_BYTES];
 };
@@ -183,10 +175,8 @@ int sp__tracer_open(struct sp__tracer **out, const char *sys, unsigned dev, cons
 	t->sys = sys;
 	t->dev = dev;
 	t->process = process;
-	t->nplaces = 1024;
-	t->places = calloc(t->nplaces, sizeof(*t->places));
 	t->threads = calloc(THREADS_MAX, sizeof(*t->threads));
-	rc = t->places && t->threads ? 0 : -ENOMEM;
+	rc = sp__places_open(&t->outstanding) == 0 && t->threads ? 0 : -ENOMEM;
 	if (rc == 0 && !sp__sys_exists(tracing, "events/block"))
 		rc = sp__errf(err, SP_EUNSUP, "open", tracing, -1,
 			      "there is no tracefs that can be read");
@@ -225,7 +215,7 @@ void sp__tracer_close(struct sp__tracer *t)
 	free(t->cpu);
 	free(t->threads);
 	free(t->events);
-	free(t->places);
+	sp__places_close(&t->outstanding);
 	free(t);
 }
 
@@ -289,64 +279,6 @@ static int by_moment(const void *a, const void *b)
 	return x->ns < y->ns ? -1 : x->ns > y->ns;
 }
 
-static struct place *find_place(const struct sp__tracer *t, unsigned dev, uint64_t sector)
-{
-	size_t i = sp__mix64(sector * 31 + dev) & (t->nplaces - 1);
-
-	while (t->places[i].used && (t->places[i].sector != sector || t->places[i].dev != dev))
-		i = (i + 1) & (t->nplaces - 1);
-	return &t->places[i];
-}
-
-/* Places that were used and are free again go; there is room for twice as many. */
-static bool rebuild(struct sp__tracer *t)
-{
-	struct place *old = t->places;
-	size_t n = t->nplaces, live = 0;
-
-	for (size_t i = 0; i < n; i++)
-		live += old[i].count > 0;
-	while (t->nplaces < 4 * (live + 256))
-		t->nplaces *= 2;
-	t->places = calloc(t->nplaces, sizeof(*t->places));
-	if (!t->places) {
-		t->places = old;
-		t->nplaces = n;
-		return false;
-	}
-	t->nused = live;
-	for (size_t i = 0; i < n; i++)
-		if (old[i].count)
-			*find_place(t, old[i].dev, old[i].sector) = old[i];
-	free(old);
-	return true;
-}
-
-static void add(struct sp__tracer *t, unsigned dev, uint64_t sector)
-{
-	struct place *p;
-
-	if (t->nused * 2 >= t->nplaces && !rebuild(t)) {
-		t->no_memory = true;
-		return;
-	}
-	p = find_place(t, dev, sector);
-	t->nused += !p->used;
-	*p = (struct place){ .sector = sector, .dev = dev, .count = p->count + 1, .used = true };
-	t->outstanding++;
-}
-
-static bool take_out(struct sp__tracer *t, unsigned dev, uint64_t sector)
-{
-	struct place *p = find_place(t, dev, sector);
-
-	if (!p->used || !p->count)
-		return false;
-	p->count--;
-	t->outstanding--;
-	return true;
-}
-
 static bool ours(const struct sp__tracer *t, int pid)
 {
 	if (!t->process)
@@ -370,22 +302,21 @@ static unsigned whole(struct sp__tracer *t, unsigned dev)
 	return t->part_of;
 }
 
+static void add(struct sp__tracer *t, unsigned dev, uint64_t sector)
+{
+	if (sp__places_add(&t->outstanding, dev, sector))
+		t->no_memory = true;
+}
+
 static void apply(struct sp__tracer *t, const struct event *e)
 {
 	if (e->kind == START && ours(t, e->pid))
 		add(t, e->dev, e->sector);
 	else if (e->kind == DONE || e->kind == MERGE)
-		take_out(t, e->dev, e->sector);
-	else if (e->kind == FRONT && take_out(t, whole(t, e->dev), e->sector + e->sectors))
+		sp__places_take(&t->outstanding, e->dev, e->sector);
+	else if (e->kind == FRONT &&
+		 sp__places_take(&t->outstanding, whole(t, e->dev), e->sector + e->sectors))
 		add(t, whole(t, e->dev), e->sector);
-}
-
-/* Of what was lost some may have ended. */
-static void forget(struct sp__tracer *t)
-{
-	memset(t->places, 0, t->nplaces * sizeof(*t->places));
-	t->nused = 0;
-	t->outstanding = 0;
 }
 
 int sp__tracer_read(struct sp__tracer *t, uint64_t until_ns, sp__tracer_fn *fn, void *arg)
@@ -398,16 +329,17 @@ int sp__tracer_read(struct sp__tracer *t, uint64_t until_ns, sp__tracer_fn *fn, 
 		rc = read_cpu(t, t->cpu[i]);
 	if (rc)
 		return rc;
+	/* Of what was lost some may have ended. */
 	if (t->lost != lost)
-		forget(t);
+		sp__places_clear(&t->outstanding);
 	if (t->n)
 		qsort(t->events, t->n, sizeof(*t->events), by_moment);
 	for (; done < t->n && t->events[done].ns <= until_ns; done++) {
-		uint64_t before = t->outstanding;
+		uint64_t before = t->outstanding.n;
 
 		apply(t, &t->events[done]);
-		if (t->outstanding != before)
-			fn(arg, t->events[done].ns, t->outstanding);
+		if (t->outstanding.n != before)
+			fn(arg, t->events[done].ns, t->outstanding.n);
 	}
 	memmove(t->events, t->events + done, (t->n - done) * sizeof(*t->events));
 	t->n -= done;

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A table of counts with open addressing, at most half full.  A place whose
+ * count has gone back to 0 keeps its slot, so that those behind it are still
+ * found, until the table is built anew.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/rng.h"
+#include "bench/places.h"
+
+#define SLOTS_FIRST 1024
+
+struct sp__place_slot {
+	uint64_t sector;
+	unsigned dev, count; /* count 0: free, or was used */
+	bool used;
+};
+
+int sp__places_open(struct sp__places *p)
+{
+	*p = (struct sp__places){ .nslots = SLOTS_FIRST };
+	p->slots = calloc(p->nslots, sizeof(*p->slots));
+	return p->slots ? 0 : -ENOMEM;
+}
+
+void sp__places_close(struct sp__places *p)
+{
+	free(p->slots);
+}
+
+static struct sp__place_slot *find(const struct sp__places *p, unsigned dev, uint64_t sector)
+{
+	size_t i = sp__mix64(sector * 31 + dev) & (p->nslots - 1);
+
+	while (p->slots[i].used && (p->slots[i].sector != sector || p->slots[i].dev != dev))
+		i = (i + 1) & (p->nslots - 1);
+	return &p->slots[i];
+}
+
+/* Places that were used and are free again go; there is room for twice as many. */
+static bool rebuild(struct sp__places *p)
+{
+	struct sp__place_slot *old = p->slots;
+	size_t n = p->nslots, live = 0;
+
+	for (size_t i = 0; i < n; i++)
+		live += old[i].count > 0;
+	while (p->nslots < 4 * (live + 256))
+		p->nslots *= 2;
+	p->slots = calloc(p->nslots, sizeof(*p->slots));
+	if (!p->slots) {
+		p->slots = old;
+		p->nslots = n;
+		return false;
+	}
+	p->nused = live;
+	for (size_t i = 0; i < n; i++)
+		if (old[i].count)
+			*find(p, old[i].dev, old[i].sector) = old[i];
+	free(old);
+	return true;
+}
+
+int sp__places_add(struct sp__places *p, unsigned dev, uint64_t sector)
+{
+	struct sp__place_slot *s;
+
+	if (p->nused * 2 >= p->nslots && !rebuild(p))
+		return -ENOMEM;
+	s = find(p, dev, sector);
+	p->nused += !s->used;
+	*s = (struct sp__place_slot){
+		.sector = sector, .dev = dev, .count = s->count + 1, .used = true
+	};
+	p->n++;
+	return 0;
+}
+
+bool sp__places_take(struct sp__places *p, unsigned dev, uint64_t sector)
+{
+	struct sp__place_slot *s = find(p, dev, sector);
+
+	if (!s->used || !s->count)
+		return false;
+	s->count--;
+	p->n--;
+	return true;
+}
+
+void sp__places_clear(struct sp__places *p)
+{
+	memset(p->slots, 0, p->nslots * sizeof(*p->slots));
+	p->nused = 0;
+	p->n = 0;
+}
