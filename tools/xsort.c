@@ -81,9 +81,8 @@ static void fill_options(struct settings *set)
 	cap_memory(&set->opts);
 	compress_small_runs(&set->opts);
 	set->opts.unique = set->unique;
-	set->opts.tmpdirs = set->tmpdirs;
-	set->opts.ntmpdirs = set->ntmpdirs;
-	if (device_geometry(&geometry, set->geometry, set->opts.volume, &err) < 0)
+	COMMON_OPTIONS_PUT(&set->common, &set->opts);
+	if (device_geometry(&geometry, set->common.geometry, set->common.volume, &err) < 0)
 		failure(set, &err, 0);
 	set->opts.geometry = geometry;
 	set->opts.keys = order_compile(set, set->opts.format);
@@ -95,6 +94,7 @@ int main(int argc, char **argv)
 		.separator = -1,
 		.eol = '\n',
 		.global = SP_KEY_INIT,
+		.common = COMMON_OPTIONS_INIT,
 		.opts = SP_SORT_OPTS_INIT,
 	};
 
@@ -115,7 +115,7 @@ int main(int argc, char **argv)
 	if (set.check)
 		return check_run(&set);
 	files_check_inputs(&set);
-	if (!set.explain)
+	if (!set.common.explain)
 		files_check_output(&set);
 	return sort_run(&set);
 }

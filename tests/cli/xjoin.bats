@@ -266,10 +266,21 @@ tables()
 @test "memory that cannot do is refused" {
 	run -1 "$xjoin" --join-memory=1K /dev/null /dev/null
 	[[ $output == *"join memory must be at least 64 pages"* ]]
-	run -1 "$xjoin" --page-size=5000 /dev/null /dev/null
-	[[ $output == *"--page-size"* ]]
+	for size in 0 5000 32M 4G; do
+		run -1 "$xjoin" --page-size=$size /dev/null /dev/null
+		[ "$output" = "xjoin: --page-size must be a multiple of 4096 bytes and at most 16 MiB" ]
+	done
 	run -1 "$xjoin" --check-order --algorithm=hybrid /dev/null /dev/null
 	[[ $output == *incompatible* ]]
+}
+
+@test "an engine that is none is refused, even if no request would be made" {
+	run -1 "$xjoin" --engine=steam /dev/null /dev/null
+	[ "${lines[0]}" = "xjoin: invalid argument 'steam' for '--engine'" ]
+	[[ $output == *"- 'io_uring'"* ]]
+	for name in io_uring libaio sync null auto; do
+		run -0 "$xjoin" --engine=$name /dev/null /dev/null
+	done
 }
 
 @test "abbreviations that GNU join accepts mean what they mean there" {

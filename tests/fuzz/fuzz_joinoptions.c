@@ -233,6 +233,7 @@ static bool parse(struct settings *set, char *text, bool plain_join)
 	*set = (struct settings){ .plain_join = plain_join,
 				  .algorithm = ALGORITHM_AUTO,
 				  .separator = -1,
+				  .common = COMMON_OPTIONS_INIT,
 				  .opts = SP_JOIN_OPTS_INIT };
 	while (argc <= WORDS_MAX && (word = strsep(&text, "\n")))
 		argv[argc++] = word;

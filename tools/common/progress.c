@@ -2,14 +2,22 @@
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
+#include "choice.h"
 #include "progress.h"
 
 #define QUIET_S 1.0
 
-const struct choice progress_words[] = { { "auto", PROGRESS_AUTO },
-					 { "always", PROGRESS_ALWAYS },
-					 { "never", PROGRESS_NEVER },
-					 { NULL, 0 } };
+static const struct choice words[] = { { "auto", PROGRESS_AUTO },
+				       { "always", PROGRESS_ALWAYS },
+				       { "never", PROGRESS_NEVER },
+				       { NULL, 0 } };
+
+enum progress_mode progress_option(const char *option, const char *text, int status)
+{
+	if (!text)
+		return PROGRESS_ALWAYS;
+	return (enum progress_mode)choice_option(option, text, words, status);
+}
 
 static double now(void)
 {
@@ -37,8 +45,9 @@ static void draw_rest(double elapsed, uint64_t done, uint64_t total)
 	fprintf(stderr, ", %ld:%02ld left", left / 60, left % 60);
 }
 
-void progress_update(struct progress *p, int phase, uint64_t done_bytes, uint64_t total_bytes)
+void progress_update(void *progress, int phase, uint64_t done_bytes, uint64_t total_bytes)
 {
+	struct progress *p = progress;
 	double t = now(), elapsed;
 
 	if (phase != p->phase) {

@@ -7,10 +7,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "choice.h"
 
 enum progress_mode { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
-extern const struct choice progress_words[];
+
+/* The argument of --progress, NULL for none; no such word ends the program with status. */
+enum progress_mode progress_option(const char *option, const char *text, int status);
 
 struct progress {
 	const char *const *phases; /* names, by number */
@@ -27,8 +28,8 @@ struct progress {
  */
 bool progress_begin(struct progress *p, enum progress_mode mode, const char *const *phases);
 
-/* total_bytes 0: not known. */
-void progress_update(struct progress *p, int phase, uint64_t done_bytes, uint64_t total_bytes);
+/* progress is a struct progress; the library can call it.  total_bytes 0: not known. */
+void progress_update(void *progress, int phase, uint64_t done_bytes, uint64_t total_bytes);
 
 /* Wipes the line. */
 void progress_end(struct progress *p);

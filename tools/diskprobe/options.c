@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/version.h>
-#include "choice.h"
 #include "msg.h"
 #include "number.h"
 #include "diskprobe.h"
@@ -165,11 +164,6 @@ static error_t parse_use(int key, char *arg, struct config *c)
 	}
 }
 
-static const struct choice whens[] = { { "auto", PROGRESS_AUTO },
-				       { "always", PROGRESS_ALWAYS },
-				       { "never", PROGRESS_NEVER },
-				       { NULL, 0 } };
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct config *c = state->input;
@@ -202,8 +196,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		c->require = true;
 		return 0;
 	case OPT_PROGRESS:
-		c->progress = arg ? (enum progress_mode)choice_option("--progress", arg, whens, 2)
-				  : PROGRESS_ALWAYS;
+		c->progress = progress_option("--progress", arg, 2);
 		return 0;
 	case ARGP_KEY_ARG:
 		operand(c, arg);

@@ -7,9 +7,9 @@
  */
 #include <getopt.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "longopt.h"
 #include "msg.h"
 #include "number.h"
 #include "quote.h"
@@ -139,38 +139,19 @@ static enum doubt step(struct settings *set, int c, char **argv, enum doubt doub
 	return SURELY_FILE;
 }
 
-/* Does a name of the table begin with the long option in word? */
-static bool names(const struct option *table, const char *word)
-{
-	size_t len;
-
-	if (strncmp(word, "--", 2) || !word[2])
-		return false;
-	len = strcspn(word + 2, "=");
-	for (; table->name; table++)
-		if (!strncmp(table->name, word + 2, len))
-			return true;
-	return false;
-}
-
 /* A word of Spindle's; false: it is none. */
 static bool own_option(struct settings *set, int argc, char **argv)
 {
-	const char *word = argv[optind];
-	int index = -1, c;
-	char name[64];
+	struct longopt l = { more_short_options, gnu_options, tuning_options, "" };
+	int code = set->plain_join ? -1 : longopt_own(&l, argc, argv);
 
-	if (set->plain_join || !word || names(gnu_options, word) || !names(tuning_options, word))
-		return false;
-	c = getopt_long(argc, argv, more_short_options, tuning_options, &index);
-	if (c == '?')
-		usage_error();
-	snprintf(name, sizeof(name), "--%s", tuning_options[index].name);
-	if (!tuning_apply(set, c, name, optarg)) {
+	if (code == COMMON_USAGE) {
 		usage_print();
 		leave();
 	}
-	return true;
+	if (code != -1)
+		tuning_apply(set, code, l.name, optarg);
+	return code != -1;
 }
 
 void options_parse(struct settings *set, int argc, char **argv)

@@ -30,8 +30,8 @@ static bool is(const struct sp_errinfo *err, const char *op)
 /* Temporary data has the name of its directory. */
 static bool is_temporary(const struct settings *set, const struct sp_errinfo *err)
 {
-	for (size_t i = 0; i < set->ntmpdirs; i++)
-		if (!strcmp(err->path, set->tmpdirs[i]))
+	for (size_t i = 0; i < set->common.ntmpdirs; i++)
+		if (!strcmp(err->path, set->common.tmpdirs[i]))
 			return true;
 	return false;
 }
@@ -79,8 +79,8 @@ static void write_stats(const struct settings *set, const struct sp_join_io *io,
 {
 	struct sp_report *report = sp_report_join(&set->opts, io, stats);
 
-	statsfile_write(f, set->stats, report);
-	statsfile_close(f, set->stats);
+	statsfile_write(f, set->common.stats, report);
+	statsfile_close(f, set->common.stats);
 	sp_report_free(report);
 }
 
@@ -90,7 +90,7 @@ static int explain(struct settings *set)
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_report *report;
 	struct sp_join_plan plan;
-	FILE *f = statsfile_open(set->stats);
+	FILE *f = statsfile_open(set->common.stats);
 	int rc;
 
 	sp_join_expect(&set->opts, set->inputs);
@@ -102,8 +102,8 @@ static int explain(struct settings *set)
 	rc = f ? 0 : sp_report_text(report, stderr, 0);
 	if (rc < 0)
 		die_sys(-rc, "standard error");
-	statsfile_write(f, set->stats, report);
-	statsfile_close(f, set->stats);
+	statsfile_write(f, set->common.stats, report);
+	statsfile_close(f, set->common.stats);
 	sp_report_free(report);
 	return 0;
 }
@@ -124,7 +124,7 @@ static int run(const struct settings *set, const struct sp_join_io *io, struct s
 	struct sp_join_io told = *io;
 	int rc;
 
-	if (progress_begin(&progress, set->progress, phase_names)) {
+	if (progress_begin(&progress, set->common.progress, phase_names)) {
 		told.progress = show_progress;
 		told.progress_arg = &progress;
 	}
@@ -141,7 +141,7 @@ static struct sp_geometry *geometry_of(const struct settings *set)
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_geometry *g;
 
-	if (device_geometry(&g, set->geometry, set->opts.volume, &err) < 0)
+	if (device_geometry(&g, set->common.geometry, set->common.volume, &err) < 0)
 		failure(set, &err);
 	return g;
 }
@@ -162,9 +162,9 @@ int join_run(struct settings *set)
 	if (!set->opts.memory_bytes)
 		set->opts.memory_bytes = sp_memory_default();
 	set->opts.geometry = geometry_of(set);
-	if (set->explain)
+	if (set->common.explain)
 		return explain(set);
-	report = statsfile_open(set->stats);
+	report = statsfile_open(set->common.stats);
 	rc = run(set, &io, &stats);
 	if (rc > 0 && set->opts.order != SP_JOIN_CHECK)
 		msg("input is not in sorted order");

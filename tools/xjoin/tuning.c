@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "choice.h"
-#include "device.h"
+#include "longopt.h"
 #include "msg.h"
 #include "number.h"
 #include "quote.h"
@@ -25,20 +25,7 @@ enum {
 	TUNE_BUILD,
 	TUNE_ORDERED,
 	TUNE_JOIN_MEMORY,
-	TUNE_PAGE_SIZE,
-	TUNE_ENGINE,
-	TUNE_DIRECT,
-	TUNE_SEED,
-	TUNE_VOLUME,
-	TUNE_GEOMETRY,
-	TUNE_PLACEMENT,
-	TUNE_OVERWRITE,
 	TUNE_PARALLEL,
-	TUNE_EXPLAIN,
-	TUNE_STATS,
-	TUNE_TRACE,
-	TUNE_PROGRESS,
-	TUNE_USAGE,
 };
 
 const struct option tuning_options[] = {
@@ -53,20 +40,8 @@ const struct option tuning_options[] = {
 	{ "buffer-size", required_argument, NULL, 'S' },
 	{ "temporary-directory", required_argument, NULL, 'T' },
 	{ "join-memory", required_argument, NULL, TUNE_JOIN_MEMORY },
-	{ "page-size", required_argument, NULL, TUNE_PAGE_SIZE },
-	{ "engine", required_argument, NULL, TUNE_ENGINE },
-	{ "direct", optional_argument, NULL, TUNE_DIRECT },
-	{ "seed", required_argument, NULL, TUNE_SEED },
-	{ "volume", required_argument, NULL, TUNE_VOLUME },
-	{ "geometry", required_argument, NULL, TUNE_GEOMETRY },
-	{ "placement", required_argument, NULL, TUNE_PLACEMENT },
-	{ "overwrite", no_argument, NULL, TUNE_OVERWRITE },
 	{ "parallel", required_argument, NULL, TUNE_PARALLEL },
-	{ "trace", required_argument, NULL, TUNE_TRACE },
-	{ "progress", optional_argument, NULL, TUNE_PROGRESS },
-	{ "explain", no_argument, NULL, TUNE_EXPLAIN },
-	{ "stats", optional_argument, NULL, TUNE_STATS },
-	{ "usage", no_argument, NULL, TUNE_USAGE },
+	COMMON_OPTIONS,
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -106,27 +81,11 @@ static void set_parallel(struct settings *set, uint64_t threads)
 	set->opts.parallel = threads < THREADS_MAX ? (unsigned)threads : THREADS_MAX;
 }
 
-static void set_page_size(struct settings *set, const char *name, const char *text)
-{
-	uint64_t bytes = size_option(name, text, 1);
-
-	if (bytes < 4096 || bytes > (16u << 20) || bytes % 4096)
-		die("invalid %s argument '%s': a page is a multiple of 4K, at most 16M", name,
-		    text);
-	set->opts.page_bytes = (uint32_t)bytes;
-}
-
 static void set_output(struct settings *set, const char *text)
 {
 	if (set->output && strcmp(set->output, text) != 0)
 		die("multiple output files specified");
 	set->output = text;
-}
-
-static void add_tmpdir(struct settings *set, const char *dir)
-{
-	set->tmpdirs = must_alloc(set->tmpdirs, set->ntmpdirs + 1, sizeof(*set->tmpdirs));
-	set->tmpdirs[set->ntmpdirs++] = dir;
 }
 
 static void set_memory(struct settings *set, const char *name, const char *text)
@@ -136,17 +95,6 @@ static void set_memory(struct settings *set, const char *name, const char *text)
 	set->opts.memory_bytes = bytes ? bytes : 1; /* 0 would mean the default */
 }
 
-static void set_volume(struct settings *set, const char *name, const char *text)
-{
-	const char *dir = device_directory(name, text);
-
-	if (dir)
-		add_tmpdir(set, dir);
-	else
-		set->opts.volume = text;
-}
-
-/* How to join. */
 static bool apply_algorithm(struct settings *set, int code, const char *name, const char *text)
 {
 	switch (code) {
@@ -179,79 +127,18 @@ static bool apply_algorithm(struct settings *set, int code, const char *name, co
 	case TUNE_JOIN_MEMORY:
 		set->opts.join_bytes = size_option(name, text, 1);
 		return true;
-	case TUNE_SEED:
-		set->opts.seed = number_option(name, text, 0);
-		return true;
-	}
-	return false;
-}
-
-static bool apply_device(struct settings *set, int code, const char *name, const char *text)
-{
-	switch (code) {
-	case 'T':
-		add_tmpdir(set, text);
-		return true;
-	case TUNE_PAGE_SIZE:
-		set_page_size(set, name, text);
-		return true;
-	case TUNE_ENGINE:
-		set->opts.engine = text;
-		return true;
-	case TUNE_DIRECT:
-		set->opts.direct = text ? word(name, text, direct_words) : 1;
-		return true;
-	case TUNE_VOLUME:
-		set_volume(set, name, text);
-		return true;
-	case TUNE_GEOMETRY:
-		set->geometry = text;
-		return true;
-	case TUNE_PLACEMENT:
-		set->opts.placement = (enum sp_placement)word(name, text, placement_words);
-		return true;
-	case TUNE_OVERWRITE:
-		return set->opts.overwrite = true;
-	}
-	return false;
-}
-
-static bool apply_reporting(struct settings *set, int code, const char *name, const char *text)
-{
-	switch (code) {
 	case TUNE_PARALLEL:
 		set_parallel(set, number_option(name, text, 1));
 		return true;
-	case TUNE_EXPLAIN:
-		return set->explain = true;
-	case TUNE_STATS:
-		set->stats = text ? text : "-";
-		return true;
-	case TUNE_TRACE:
-		set->opts.trace_path = text;
-		return true;
-	case TUNE_PROGRESS:
-		set->progress = text ? (enum progress_mode)word(name, text, progress_words)
-				     : PROGRESS_ALWAYS;
-		return true;
 	}
 	return false;
 }
 
-bool tuning_apply(struct settings *set, int code, const char *name, const char *text)
+void tuning_apply(struct settings *set, int code, const char *name, const char *text)
 {
-	if (code == TUNE_USAGE)
-		return false;
-	if (!apply_algorithm(set, code, name, text) && !apply_device(set, code, name, text) &&
-	    !apply_reporting(set, code, name, text))
+	if (!apply_algorithm(set, code, name, text) &&
+	    !common_options_apply(&set->common, code, name, text, EXIT_FAILURE))
 		usage_error();
-	return true;
-}
-
-static void exclude(bool a, const char *name_a, bool b, const char *name_b)
-{
-	if (a && b)
-		die("options '%s' and '%s' are incompatible", name_a, name_b);
 }
 
 /* Letters on either side hold for both. */
@@ -281,32 +168,29 @@ void tuning_finish(struct settings *set)
 {
 	struct sp_join_opts *o = &set->opts;
 	bool check = o->order == SP_JOIN_CHECK;
-	const char *tmpdir = getenv("TMPDIR");
 
 	match_types(set);
 	if (set->algorithm == ALGORITHM_AUTO)
 		set->algorithm = set->plain_join || check ? SP_JOIN_MERGE : SP_JOIN_AUTO;
 	o->algorithm = (enum sp_join_algorithm)set->algorithm;
 	if (o->algorithm == SP_JOIN_MERGE) {
-		exclude(o->csv, "--csv", true, "--algorithm=merge");
-		exclude(set->explain, "--explain", true, "--algorithm=merge");
-		exclude(o->semi, "--type=semi", true, "--algorithm=merge");
+		longopt_exclude(o->csv, "--csv", true, "--algorithm=merge");
+		longopt_exclude(set->common.explain, "--explain", true, "--algorithm=merge");
+		longopt_exclude(o->semi, "--type=semi", true, "--algorithm=merge");
 		for (int i = 0; i < 2; i++)
 			if (set->key[i].n > 1 || set->typed)
 				die("invalid field number: %s", quote(set->key[i].text));
 	}
-	exclude(check, "--check-order", o->algorithm != SP_JOIN_MERGE, "--algorithm");
-	exclude(o->semi, "--type=semi", o->unpaired[0] || o->unpaired[1], "-a");
+	longopt_exclude(check, "--check-order", o->algorithm != SP_JOIN_MERGE, "--algorithm");
+	longopt_exclude(o->semi, "--type=semi", o->unpaired[0] || o->unpaired[1], "-a");
 	if (o->csv) {
-		exclude(true, "--csv", !o->eol, "-z");
+		longopt_exclude(true, "--csv", !o->eol, "-z");
 		if (!o->separator)
 			separator_set(set, ",");
 		if (o->separator_bytes != 1 || strchr("\"\n", set->separator_text[0]))
 			die("invalid separator for --csv");
 	}
 	binary_finish(set);
-	if (!set->ntmpdirs)
-		add_tmpdir(set, tmpdir ? tmpdir : "/tmp");
-	o->tmpdirs = set->tmpdirs;
-	o->ntmpdirs = set->ntmpdirs;
+	common_options_finish(&set->common);
+	COMMON_OPTIONS_PUT(&set->common, o);
 }

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <spindle/join.h>
-#include "progress.h"
+#include "common_options.h"
 
 #define ALGORITHM_AUTO (-1)
 
@@ -66,12 +66,7 @@ struct settings {
 	bool *collated;
 	bool disorder; /* has been told of */
 	const char *output;
-	bool explain;
-	const char *stats; /* NULL: none; "-": standard error */
-	enum progress_mode progress;
-	const char *geometry; /* file; NULL: that of a simulated volume's model */
-	const char **tmpdirs;
-	size_t ntmpdirs;
+	struct common_options common;
 	struct sp_join_opts opts;
 	const char *inputs[2];
 };
@@ -100,8 +95,8 @@ void binary_finish(struct settings *set);
 
 /* tuning.c: Spindle's own options. */
 extern const struct option tuning_options[];
-/* name is the option with its hyphens, for messages; false: it is --usage. */
-bool tuning_apply(struct settings *set, int code, const char *name, const char *text);
+/* name is the option with its hyphens, for messages. */
+void tuning_apply(struct settings *set, int code, const char *name, const char *text);
 /* What the options mean together. */
 void tuning_finish(struct settings *set);
 

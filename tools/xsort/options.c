@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include "choice.h"
+#include "longopt.h"
 #include "msg.h"
 #include "number.h"
 #include "quote.h"
@@ -79,20 +80,6 @@ static const struct choice sort_words[] = {
 	{ "general-numeric", 'g' }, { "human-numeric", 'h' }, { "month", 'M' }, { "numeric", 'n' },
 	{ "random", 'R' },	    { "version", 'V' },	      { NULL, 0 }
 };
-
-/* Does a name of the table begin with the long option in word? */
-static bool names(const struct option *table, const char *word)
-{
-	size_t len;
-
-	if (strncmp(word, "--", 2) || !word[2])
-		return false;
-	len = strcspn(word + 2, "=");
-	for (; table->name; table++)
-		if (!strncmp(table->name, word + 2, len))
-			return true;
-	return false;
-}
 
 /* The POSIX edition whose syntax is wanted; +POS1 was valid outside 2001-2008. */
 static bool obsolescent_keys_valid(void)
@@ -192,12 +179,6 @@ static void set_memory(struct settings *set, bool is_long, const char *text)
 		bytes = 1; /* 0 would leave the choice to the planner */
 	if (bytes > set->opts.memory_bytes)
 		set->opts.memory_bytes = bytes;
-}
-
-static void add_tmpdir(struct settings *set, const char *dir)
-{
-	set->tmpdirs = must_alloc(set->tmpdirs, set->ntmpdirs + 1, sizeof(*set->tmpdirs));
-	set->tmpdirs[set->ntmpdirs++] = dir;
 }
 
 static void add_file(struct settings *set, const char *name)
@@ -314,7 +295,7 @@ static void apply(struct parser *p, int c, bool is_long)
 		set_separator(set, optarg);
 		break;
 	case 'T':
-		add_tmpdir(set, optarg);
+		common_options_apply(&set->common, c, "-T", optarg, XSORT_FAILURE);
 		break;
 	case 'y':
 		ignore_y(p);
@@ -343,21 +324,17 @@ static bool late_output(const struct parser *p)
 /* One word, or one letter of a word. */
 static void step(struct parser *p)
 {
-	const char *word = p->argv[optind];
+	struct longopt l = { short_options, gnu_options, tuning_options, "" };
 	int index = -1, c;
-	char name[64];
 
-	if (!p->ended && word && !names(gnu_options, word) && names(tuning_options, word)) {
-		c = getopt_long(p->argc, p->argv, short_options, tuning_options, &index);
-		if (c == '?')
-			usage_error();
-		snprintf(name, sizeof(name), "--%s", tuning_options[index].name);
-		if (!strcmp(name, "--usage"))
-			say_and_leave(usage_print);
-		tuning_apply(p->set, c, name, optarg);
-		return;
-	}
 	if (!p->ended) {
+		c = longopt_own(&l, p->argc, p->argv);
+		if (c == COMMON_USAGE)
+			say_and_leave(usage_print);
+		if (c != -1) {
+			tuning_apply(p->set, c, l.name, optarg);
+			return;
+		}
 		c = getopt_long(p->argc, p->argv, short_options, gnu_options, &index);
 		if (c != -1) {
 			apply(p, c, index >= 0);
@@ -378,7 +355,6 @@ void options_parse(struct settings *set, int argc, char **argv)
 		.posix = getenv("POSIXLY_CORRECT") != NULL,
 		.obsolescent = obsolescent_keys_valid(),
 	};
-	const char *tmpdir;
 
 	set->files = must_alloc(NULL, (unsigned long)argc + 1, sizeof(*set->files));
 	while (optind < argc) {
@@ -387,8 +363,5 @@ void options_parse(struct settings *set, int argc, char **argv)
 		else
 			step(&p);
 	}
-	if (!set->ntmpdirs) {
-		tmpdir = getenv("TMPDIR");
-		add_tmpdir(set, tmpdir ? tmpdir : "/tmp");
-	}
+	common_options_finish(&set->common);
 }

@@ -103,7 +103,7 @@ static void read_salt_file(struct settings *set)
 /* Two rounds of splitmix64: -R under --seed is the same on every machine. */
 static void salt_from_seed(struct settings *set)
 {
-	uint64_t state = set->opts.seed, z;
+	uint64_t state = set->common.seed, z;
 
 	for (size_t i = 0; i < sizeof(set->salt); i += sizeof(z)) {
 		state += 0x9e3779b97f4a7c15u;
@@ -125,7 +125,7 @@ void order_read_salt(struct settings *set)
 		return;
 	if (set->random_source)
 		read_salt_file(set);
-	else if (set->seeded)
+	else if (set->common.seeded)
 		salt_from_seed(set);
 	else if (getrandom(set->salt, sizeof(set->salt), 0) != sizeof(set->salt))
 		die_sys(errno, "getrandom");

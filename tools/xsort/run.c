@@ -22,7 +22,7 @@ static int explain(struct settings *set)
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_report *report;
 	struct sp_sort_plan plan;
-	FILE *f = statsfile_open(set->stats);
+	FILE *f = statsfile_open(set->common.stats);
 	int rc;
 
 	sp_sort_expect(&set->opts, set->files, set->nfiles);
@@ -34,8 +34,8 @@ static int explain(struct settings *set)
 	rc = f ? 0 : sp_report_text(report, stderr, 0);
 	if (rc < 0)
 		die_sys(-rc, "write failed: standard error");
-	statsfile_write(f, set->stats, report);
-	statsfile_close(f, set->stats);
+	statsfile_write(f, set->common.stats, report);
+	statsfile_close(f, set->common.stats);
 	sp_report_free(report);
 	return 0;
 }
@@ -45,8 +45,8 @@ static void write_stats(const struct settings *set, const struct sp_sort_io *io,
 {
 	struct sp_report *report = sp_report_sort(&set->opts, io, stats);
 
-	statsfile_write(f, set->stats, report);
-	statsfile_close(f, set->stats);
+	statsfile_write(f, set->common.stats, report);
+	statsfile_close(f, set->common.stats);
 	sp_report_free(report);
 }
 
@@ -92,15 +92,15 @@ int sort_run(struct settings *set)
 		.output = set->output,
 		.output_fd = STDOUT_FILENO,
 		.header_records = set->header,
-		.device_figures = set->stats != NULL,
+		.device_figures = set->common.stats != NULL,
 	};
 	FILE *report;
 	int rc;
 
-	if (set->explain)
+	if (set->common.explain)
 		return explain(set);
-	report = statsfile_open(set->stats);
-	if (progress_begin(&progress, set->progress, phase_names)) {
+	report = statsfile_open(set->common.stats);
+	if (progress_begin(&progress, set->common.progress, phase_names)) {
 		io.progress = show_progress;
 		io.progress_arg = &progress;
 	}

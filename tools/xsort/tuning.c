@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <string.h>
 #include "choice.h"
-#include "device.h"
+#include "longopt.h"
 #include "msg.h"
 #include "number.h"
 #include "quote.h"
@@ -20,26 +20,13 @@ enum {
 	TUNE_TOP,
 	TUNE_COUNT,
 	TUNE_SPILL_COMPRESSION,
-	TUNE_PROGRESS,
-	TUNE_EXPLAIN,
-	TUNE_STATS,
-	TUNE_TRACE,
 	TUNE_RUN_FORMATION,
 	TUNE_MERGE_POLICY,
 	TUNE_FAN_IN,
 	TUNE_RUN_SIZE,
 	TUNE_MERGE_BUFFER,
-	TUNE_PAGE_SIZE,
 	TUNE_RECYCLE,
 	TUNE_READAHEAD,
-	TUNE_ENGINE,
-	TUNE_DIRECT,
-	TUNE_VOLUME,
-	TUNE_GEOMETRY,
-	TUNE_PLACEMENT,
-	TUNE_OVERWRITE,
-	TUNE_SEED,
-	TUNE_USAGE,
 };
 
 const struct option tuning_options[] = {
@@ -50,26 +37,14 @@ const struct option tuning_options[] = {
 	{ "top", required_argument, NULL, TUNE_TOP },
 	{ "count", no_argument, NULL, TUNE_COUNT },
 	{ "spill-compression", required_argument, NULL, TUNE_SPILL_COMPRESSION },
-	{ "progress", optional_argument, NULL, TUNE_PROGRESS },
-	{ "explain", no_argument, NULL, TUNE_EXPLAIN },
-	{ "stats", optional_argument, NULL, TUNE_STATS },
-	{ "trace", required_argument, NULL, TUNE_TRACE },
 	{ "run-formation", required_argument, NULL, TUNE_RUN_FORMATION },
 	{ "merge-policy", required_argument, NULL, TUNE_MERGE_POLICY },
 	{ "fan-in", required_argument, NULL, TUNE_FAN_IN },
 	{ "run-size", required_argument, NULL, TUNE_RUN_SIZE },
 	{ "merge-buffer", required_argument, NULL, TUNE_MERGE_BUFFER },
-	{ "page-size", required_argument, NULL, TUNE_PAGE_SIZE },
 	{ "recycle", required_argument, NULL, TUNE_RECYCLE },
 	{ "readahead", required_argument, NULL, TUNE_READAHEAD },
-	{ "engine", required_argument, NULL, TUNE_ENGINE },
-	{ "direct", optional_argument, NULL, TUNE_DIRECT },
-	{ "volume", required_argument, NULL, TUNE_VOLUME },
-	{ "geometry", required_argument, NULL, TUNE_GEOMETRY },
-	{ "placement", required_argument, NULL, TUNE_PLACEMENT },
-	{ "overwrite", no_argument, NULL, TUNE_OVERWRITE },
-	{ "seed", required_argument, NULL, TUNE_SEED },
-	{ "usage", no_argument, NULL, TUNE_USAGE },
+	COMMON_OPTIONS,
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -95,8 +70,6 @@ static const struct choice recycle_words[] = { { "none", SP_RECYCLE_NONE },
 					       { "all", SP_RECYCLE_ALL },
 					       { "auto", SP_RECYCLE_AUTO },
 					       { NULL, 0 } };
-static const struct choice engine_words[] = { { "io_uring", 0 }, { "libaio", 1 }, { "sync", 2 },
-					      { "null", 3 },	 { "auto", 4 },	  { NULL, 0 } };
 
 static int word(const char *name, const char *text, const struct choice *table)
 {
@@ -120,40 +93,6 @@ static void set_recycle(struct settings *set, const char *name, const char *text
 		set->opts.recycle = level < SP_RECYCLE_ALL ? (int)level : SP_RECYCLE_ALL;
 	else
 		set->opts.recycle = word(name, text, recycle_words);
-}
-
-static void set_page_size(struct settings *set, const char *name, const char *text)
-{
-	uint64_t bytes = size_option(name, text, 1);
-
-	if (!bytes || bytes % 4096 || bytes > 16u << 20)
-		die("%s must be a multiple of 4096 bytes and at most 16 MiB", name);
-	set->opts.page_bytes = (uint32_t)bytes;
-}
-
-static void set_engine(struct settings *set, const char *name, const char *text)
-{
-	int which;
-
-	/* For tests: the library reads the rest, and refuses what it does not know. */
-	if (!strncmp(text, "fault:", 6)) {
-		set->opts.engine = text;
-		return;
-	}
-	which = word(name, text, engine_words);
-	set->opts.engine = which == 4 ? NULL : engine_words[which].word;
-}
-
-static void set_volume(struct settings *set, const char *name, const char *text)
-{
-	const char *dir = device_directory(name, text);
-
-	if (!dir) {
-		set->opts.volume = text;
-		return;
-	}
-	set->tmpdirs = must_alloc(set->tmpdirs, set->ntmpdirs + 1, sizeof(*set->tmpdirs));
-	set->tmpdirs[set->ntmpdirs++] = dir;
 }
 
 static void add_bkey(struct settings *set, const char *name, const char *text)
@@ -193,67 +132,18 @@ static bool apply_records(struct settings *set, int code, const char *name, cons
 	return false;
 }
 
-static bool apply_reporting(struct settings *set, int code, const char *name, const char *text)
-{
-	switch (code) {
-	case TUNE_PROGRESS:
-		set->progress = text ? (enum progress_mode)word(name, text, progress_words)
-				     : PROGRESS_ALWAYS;
-		return true;
-	case TUNE_EXPLAIN:
-		return set->explain = true;
-	case TUNE_STATS:
-		set->stats = text ? text : "-";
-		return true;
-	case TUNE_TRACE:
-		set->opts.trace_path = text;
-		return true;
-	case TUNE_SEED:
-		set->opts.seed = number_option(name, text, 0);
-		return set->seeded = true;
-	}
-	return false;
-}
-
-static bool apply_device(struct settings *set, int code, const char *name, const char *text)
-{
-	switch (code) {
-	case TUNE_SPILL_COMPRESSION:
-		set->opts.compression =
-			(enum sp_spill_compression)word(name, text, compression_words);
-		return true;
-	case TUNE_PAGE_SIZE:
-		set_page_size(set, name, text);
-		return true;
-	case TUNE_RECYCLE:
-		set_recycle(set, name, text);
-		return true;
-	case TUNE_ENGINE:
-		set_engine(set, name, text);
-		return true;
-	case TUNE_DIRECT:
-		set->opts.direct = text ? word(name, text, direct_words) : 1;
-		return true;
-	case TUNE_VOLUME:
-		set_volume(set, name, text);
-		return true;
-	case TUNE_GEOMETRY:
-		set->geometry = text;
-		return true;
-	case TUNE_PLACEMENT:
-		set->opts.placement = (enum sp_placement)word(name, text, placement_words);
-		return true;
-	case TUNE_OVERWRITE:
-		return set->opts.overwrite = true;
-	}
-	return false;
-}
-
+/* How to do it. */
 static bool apply_algorithm(struct settings *set, int code, const char *name, const char *text)
 {
 	struct sp_sort_opts *o = &set->opts;
 
 	switch (code) {
+	case TUNE_SPILL_COMPRESSION:
+		o->compression = (enum sp_spill_compression)word(name, text, compression_words);
+		return true;
+	case TUNE_RECYCLE:
+		set_recycle(set, name, text);
+		return true;
 	case TUNE_RUN_FORMATION:
 		o->formation = (enum sp_run_formation)word(name, text, formation_words);
 		return true;
@@ -278,27 +168,21 @@ static bool apply_algorithm(struct settings *set, int code, const char *name, co
 
 void tuning_apply(struct settings *set, int code, const char *name, const char *text)
 {
-	if (!apply_records(set, code, name, text) && !apply_reporting(set, code, name, text) &&
-	    !apply_device(set, code, name, text) && !apply_algorithm(set, code, name, text))
+	if (!apply_records(set, code, name, text) && !apply_algorithm(set, code, name, text) &&
+	    !common_options_apply(&set->common, code, name, text, XSORT_FAILURE))
 		usage_error();
-}
-
-static void exclude(bool a, const char *name_a, bool b, const char *name_b)
-{
-	if (a && b)
-		die("options '%s' and '%s' are incompatible", name_a, name_b);
 }
 
 static void check_fixed(const struct settings *set)
 {
 	static const char fixed[] = "--record-size";
 
-	exclude(set->csv, "--csv", true, fixed);
-	exclude(set->nkeys > 0 && !set->global_only, "-k", true, fixed);
-	exclude(set->separator != -1, "-t", true, fixed);
-	exclude(set->eol == '\0', "-z", true, fixed);
-	exclude(set->debug, "--debug", true, fixed);
-	exclude(set->opts.count, "--count", true, fixed);
+	longopt_exclude(set->csv, "--csv", true, fixed);
+	longopt_exclude(set->nkeys > 0 && !set->global_only, "-k", true, fixed);
+	longopt_exclude(set->separator != -1, "-t", true, fixed);
+	longopt_exclude(set->eol == '\0', "-z", true, fixed);
+	longopt_exclude(set->debug, "--debug", true, fixed);
+	longopt_exclude(set->opts.count, "--count", true, fixed);
 	if (!order_is_default(&set->global))
 		die("with %s the order is given by --bkey; of the ordering letters only -r "
 		    "is allowed",
@@ -314,13 +198,13 @@ void tuning_check(const struct settings *set)
 		check_fixed(set);
 	else if (set->nbkeys)
 		die("--bkey needs --record-size");
-	exclude(set->csv, "--csv", set->eol == '\0', "-z");
-	exclude(set->csv, "--csv", set->debug, "--debug");
+	longopt_exclude(set->csv, "--csv", set->eol == '\0', "-z");
+	longopt_exclude(set->csv, "--csv", set->debug, "--debug");
 	if (set->opts.count && !set->unique)
 		die("--count needs --unique");
-	exclude(set->opts.count, "--count", set->check, c);
-	exclude(set->opts.top, "--top", set->check, c);
-	exclude(set->header, "--header", set->check, c);
-	exclude(set->explain, "--explain", set->check, c);
-	exclude(set->debug, "--debug", set->explain, "--explain");
+	longopt_exclude(set->opts.count, "--count", set->check, c);
+	longopt_exclude(set->opts.top, "--top", set->check, c);
+	longopt_exclude(set->header, "--header", set->check, c);
+	longopt_exclude(set->common.explain, "--explain", set->check, c);
+	longopt_exclude(set->debug, "--debug", set->common.explain, "--explain");
 }

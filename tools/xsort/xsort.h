@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <spindle/sort.h>
-#include "progress.h"
+#include "common_options.h"
 
 enum { XSORT_DISORDER = 1, XSORT_FAILURE = 2 };
 
@@ -49,24 +49,19 @@ struct settings {
 	bool merge, stable, unique, debug;
 	char check; /* 0, 'c' or 'C' */
 	char eol;
-	bool csv, explain;
+	bool csv;
 	uint64_t record_bytes; /* 0: lines */
 	uint64_t header;
-	const char *stats; /* NULL: none; "-": standard error */
-	enum progress_mode progress;
-	bool seeded;
+	struct common_options common;
 
 	/* Files. */
 	const char **files;
 	size_t nfiles;
 	const char *files_from;
 	const char *output;
-	const char *geometry; /* file; NULL: that of a simulated volume's model */
-	const char **tmpdirs;
-	size_t ntmpdirs;
 	bool stdin_closed;
 
-	/* Handed to the library as it is; keys and format are filled in late. */
+	/* Handed to the library as it is; keys, format and what is common are filled in late. */
 	struct sp_sort_opts opts;
 };
 

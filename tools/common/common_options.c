@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+#include "choice.h"
+#include "common_options.h"
+#include "device.h"
+#include "msg.h"
+#include "number.h"
+
+#define PAGE_UNIT 4096u
+#define PAGE_MAX (16u << 20)
+
+enum { URING, LIBAIO, SYNC, NONE, AUTO };
+static const struct choice engine_words[] = { { "io_uring", URING }, { "libaio", LIBAIO },
+					      { "sync", SYNC },	     { "null", NONE },
+					      { "auto", AUTO },	     { NULL, 0 } };
+
+static void add_tmpdir(struct common_options *c, const char *dir)
+{
+	c->tmpdirs = must_alloc(c->tmpdirs, c->ntmpdirs + 1, sizeof(*c->tmpdirs));
+	c->tmpdirs[c->ntmpdirs++] = dir;
+}
+
+static void set_page_size(struct common_options *c, const char *name, const char *text)
+{
+	uint64_t bytes = size_option(name, text, 1);
+
+	if (!bytes || bytes % PAGE_UNIT || bytes > PAGE_MAX)
+		die("%s must be a multiple of 4096 bytes and at most 16 MiB", name);
+	c->page_bytes = (uint32_t)bytes;
+}
+
+static void set_engine(struct common_options *c, const char *name, const char *text, int status)
+{
+	int which;
+
+	/* For tests: the library reads the rest, and refuses what it does not know. */
+	if (!strncmp(text, "fault:", 6)) {
+		c->engine = text;
+		return;
+	}
+	which = choice_option(name, text, engine_words, status);
+	c->engine = which == AUTO ? NULL : engine_words[which].word;
+}
+
+static void set_volume(struct common_options *c, const char *name, const char *text)
+{
+	const char *dir = device_directory(name, text);
+
+	if (dir)
+		add_tmpdir(c, dir);
+	else
+		c->volume = text;
+}
+
+static bool apply_device(struct common_options *c, int code, const char *name, const char *text,
+			 int status)
+{
+	switch (code) {
+	case COMMON_ENGINE:
+		set_engine(c, name, text, status);
+		return true;
+	case COMMON_DIRECT:
+		c->direct = text ? choice_option(name, text, direct_words, status) : 1;
+		return true;
+	case COMMON_VOLUME:
+		set_volume(c, name, text);
+		return true;
+	case COMMON_GEOMETRY:
+		c->geometry = text;
+		return true;
+	case COMMON_PLACEMENT:
+		c->placement =
+			(enum sp_placement)choice_option(name, text, placement_words, status);
+		return true;
+	case COMMON_OVERWRITE:
+		return c->overwrite = true;
+	}
+	return false;
+}
+
+bool common_options_apply(struct common_options *c, int code, const char *name, const char *text,
+			  int status)
+{
+	switch (code) {
+	case 'T':
+		add_tmpdir(c, text);
+		return true;
+	case COMMON_PAGE_SIZE:
+		set_page_size(c, name, text);
+		return true;
+	case COMMON_SEED:
+		c->seed = number_option(name, text, 0);
+		return c->seeded = true;
+	case COMMON_EXPLAIN:
+		return c->explain = true;
+	case COMMON_STATS:
+		c->stats = text ? text : "-";
+		return true;
+	case COMMON_TRACE:
+		c->trace = text;
+		return true;
+	case COMMON_PROGRESS:
+		c->progress = progress_option(name, text, status);
+		return true;
+	}
+	return apply_device(c, code, name, text, status);
+}
+
+void common_options_finish(struct common_options *c)
+{
+	const char *dir = getenv("TMPDIR");
+
+	if (!c->ntmpdirs)
+		add_tmpdir(c, dir ? dir : "/tmp");
+}
