@@ -2,15 +2,16 @@
 /*
  * Inside a measurement.
  *
- *   run.c     sp_bench_run(): opens, starts the loads, closes
- *   check.c   options that contradict each other
- *   target.c  files and devices, and what may be done to them
- *   prio.c    the right to class RT
- *   load.c    one thread that keeps requests outstanding
- *   replay.c  requests of a trace instead of made-up ones
- *   policy.c  sp_policy_run(): the same with requests of a load of pages
- *   meter.c   what is counted for each request
- *   result.c  figures from what was counted
+ *   run.c        sp_bench_run(): opens, starts the loads, closes
+ *   check.c      options that contradict each other
+ *   target.c     files and devices, and what may be done to them
+ *   prio.c       the right to class RT
+ *   load.c       one thread that keeps requests outstanding
+ *   load_fill.c  which ones, and when
+ *   replay.c     requests of a trace instead of made-up ones
+ *   policy.c     sp_policy_run(): the same with requests of a load of pages
+ *   meter.c      what is counted for each request
+ *   result.c     figures from what was counted
  */
 #ifndef SP__BENCH_STATE_H
 #define SP__BENCH_STATE_H
@@ -159,6 +160,13 @@ SP_MUST_CHECK int sp__load_open(struct sp__load *l, struct sp_errinfo *err);
 /* Until the end of the measurement. 0 or the error that ended it. */
 int sp__load_run(struct sp__load *l, struct sp_errinfo *err);
 void sp__load_close(struct sp__load *l);
+
+/* load_fill.c: fills what is free and due into the batch; how many. */
+size_t sp__load_fill(struct sp__load *l, uint64_t now_ns);
+/* When there may be something to fill next, at the latest due_ns. */
+uint64_t sp__load_due(const struct sp__load *l, uint64_t now_ns, uint64_t due_ns);
+/* The only class of a load with a thread of its own, or -1. */
+int sp__load_class(const struct sp__load *l);
 
 /* policy.c: what a load of pages wants, as long as there are slots, into batch; how many. */
 size_t sp__feed_fill(struct sp_bench *b, struct sp__bench_group *g, struct sp__request **batch,

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which requests a load issues, and when.
+ *
+ * A free slot is filled at once, or, where requests come at a rate, when the
+ * next one is due: then its latency runs from that moment, however late a slot
+ * becomes free.  A group with a load of pages asks that one instead; a replay
+ * says itself what is next.
+ *
+ * Nothing here waits or allocates.  With threads all of it is done under the lock.
+ */
+#include <math.h>
+#include "bench/state.h"
+
+static struct sp__benchclass *choose(struct sp__load *l, const struct sp__bench_group *g)
+{
+	double u;
+	size_t i;
+
+	if (g->nclasses == 1)
+		return g->classes[0];
+	u = sp__rng_real(&l->rng);
+	for (i = 0; i + 1 < g->nclasses; i++) {
+		u -= g->classes[i]->spec.share;
+		if (u < 0)
+			break;
+	}
+	return g->classes[i];
+}
+
+static void prepare(struct sp_bench *b, struct sp__benchclass *c, struct sp__bench_slot *s)
+{
+	unsigned file = c->spec.target;
+
+	if (file)
+		file--;
+	else if (b->nfiles > 1)
+		file = c->turn++ % (unsigned)b->nfiles;
+	s->class = c;
+	s->req.op =
+		c->spec.reads >= 1 || (c->spec.reads > 0 && sp__rng_real(&c->rng) < c->spec.reads)
+			? SP__OP_READ
+			: SP__OP_WRITE;
+	s->req.prio = c->spec.prio;
+	s->req.volume = b->files[file].volume;
+	s->req.offset = sp__walk_next(&c->walks[file], &c->rng);
+	s->req.bytes = c->spec.bytes;
+	b->issued_bytes += c->spec.bytes;
+}
+
+static bool may_issue(const struct sp_bench *b, uint64_t now_ns)
+{
+	return now_ns < b->end_ns && !b->stopped &&
+	       (!b->opts.total_bytes || b->issued_bytes < b->opts.total_bytes);
+}
+
+static double gap(struct sp__load *l, const struct sp__bench_group *g)
+{
+	return l->bench->opts.poisson ? -log(1 - sp__rng_real(&l->rng)) * g->gap_ns : g->gap_ns;
+}
+
+int sp__load_class(const struct sp__load *l)
+{
+	size_t i = 0;
+
+	if (!l->bench->threaded)
+		return -1;
+	while (l->bench->classes[i] != l->classes[0])
+		i++;
+	return (int)i;
+}
+
+static size_t fill_replay(struct sp__load *l, uint64_t now_ns)
+{
+	struct sp__bench_group *g = &l->groups[0];
+	struct sp_bench *b = l->bench;
+	int class = sp__load_class(l);
+	size_t n = 0;
+
+	while (g->free && may_issue(b, now_ns) && sp__replay_due(b->replay, class) <= now_ns) {
+		struct sp__bench_slot *s = g->free;
+
+		g->free = s->next;
+		b->issued_bytes += sp__replay_take(b->replay, class, b, s);
+		l->batch[n++] = &s->req;
+	}
+	return n;
+}
+
+size_t sp__load_fill(struct sp__load *l, uint64_t now_ns)
+{
+	size_t n = 0;
+
+	if (l->bench->replay)
+		return fill_replay(l, now_ns);
+	for (size_t i = 0; i < l->ngroups; i++) {
+		struct sp__bench_group *g = &l->groups[i];
+
+		if (g->feed && may_issue(l->bench, now_ns))
+			n += sp__feed_fill(l->bench, g, l->batch + n, now_ns);
+		while (!g->feed && g->free && may_issue(l->bench, now_ns) &&
+		       (g->gap_ns <= 0 || g->next_ns <= (double)now_ns)) {
+			struct sp__bench_slot *s = g->free;
+
+			g->free = s->next;
+			prepare(l->bench, choose(l, g), s);
+			s->intended_ns = 0;
+			if (g->gap_ns > 0) {
+				s->intended_ns = (uint64_t)g->next_ns;
+				g->next_ns += gap(l, g);
+			}
+			l->batch[n++] = &s->req;
+		}
+	}
+	return n;
+}
+
+uint64_t sp__load_due(const struct sp__load *l, uint64_t now_ns, uint64_t due_ns)
+{
+	const struct sp_bench *b = l->bench;
+
+	if (b->replay && l->groups[0].free && sp__replay_due(b->replay, sp__load_class(l)) < due_ns)
+		due_ns = sp__replay_due(b->replay, sp__load_class(l));
+	for (size_t i = 0; i < l->ngroups; i++) {
+		const struct sp__bench_group *g = &l->groups[i];
+
+		if (g->gap_ns > 0 && g->free && g->next_ns < (double)due_ns)
+			due_ns = (uint64_t)ceil(g->next_ns);
+		if (g->feed && sp__feed_due(g->feed, now_ns) < due_ns)
+			due_ns = sp__feed_due(g->feed, now_ns);
+	}
+	return due_ns;
+}
