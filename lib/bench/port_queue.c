@@ -8,7 +8,7 @@
 struct port {
 	struct sp__port port;
 	struct sp__queue *queue;
-	uint64_t last_ns; /* when something was submitted: near enough to now to wait by */
+	uint64_t last_ns; /* the last known moment: near enough to now to wait by */
 };
 
 static struct port *of(struct sp__port *p)
@@ -34,6 +34,7 @@ static int queue_reap(struct sp__port *p, struct sp__request **done, size_t max,
 		      uint64_t until_ns)
 {
 	uint64_t last_ns = of(p)->last_ns, wait_ns = until_ns > last_ns ? until_ns - last_ns : 0;
+	int n;
 
 	if (!sp__queue_outstanding(of(p)->queue)) {
 		struct timespec ts = { .tv_sec = (time_t)(until_ns / 1000000000),
@@ -42,8 +43,11 @@ static int queue_reap(struct sp__port *p, struct sp__request **done, size_t max,
 		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
 		return 0;
 	}
-	return sp__queue_reap(of(p)->queue, done, max, min,
-			      until_ns == UINT64_MAX ? -1 : (int64_t)wait_ns);
+	n = sp__queue_reap(of(p)->queue, done, max, min,
+			   until_ns == UINT64_MAX ? -1 : (int64_t)wait_ns);
+	/* The next call may come with nothing submitted before it. */
+	of(p)->last_ns = n > 0 ? done[n - 1]->done_ns : sp__now_ns();
+	return n;
 }
 
 static void queue_close(struct sp__port *p)

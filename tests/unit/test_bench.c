@@ -183,6 +183,44 @@ static void repeated(void)
 	ok(run()->total.read_requests != first.read_requests, "another seed gives others");
 }
 
+/* A device on which each request takes 75 ms, however many there are. */
+static void steady(void)
+{
+	static char path[] = "/tmp/test_bench.XXXXXX";
+	const char *file = path;
+	const struct sp_bench_result *r;
+	int fd = mkstemp(path);
+
+	unlink(path);
+	close(fd);
+	reset();
+	opts.targets = &file;
+	opts.create = SP_BENCH_CREATE_SPARSE;
+	opts.remove = true;
+	opts.size_bytes = 1 << 20;
+	opts.buffered = true;
+	opts.engine = "fault:DELAY=75000,COUNT=0:null";
+	opts.depth = 8;
+	opts.rate = 20;
+	opts.runtime_ns = S;
+	r = run();
+	/* If waiting ended late, every second request would be late by 25 ms. */
+	ok(r->total.requests >= 15 && r->total.latency_mean_ns < 82e6,
+	   "a request is submitted when it is due though others come back before (%.1f ms)",
+	   r->total.latency_mean_ns / 1e6);
+	opts.engine = "fault:DELAY=600000,COUNT=0:null";
+	opts.rate = 0;
+	opts.depth = 2;
+	opts.runtime_ns = S / 4;
+	sp_bench_free(bench);
+	bench = NULL;
+	r = run();
+	ok(r->total.requests == 0 && r->total.unfinished == 2 && r->elapsed_ns < 320000000,
+	   "the end comes in time though nothing completes (%.3f s)", (double)r->elapsed_ns / 1e9);
+	sp_bench_free(bench);
+	bench = NULL;
+}
+
 static struct {
 	unsigned n;
 	uint64_t requests, end_ns;
@@ -380,6 +418,7 @@ int main(void)
 {
 	closed();
 	open_loop();
+	steady();
 	shares();
 	starving();
 	repeated();
