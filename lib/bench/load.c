@@ -220,7 +220,7 @@ static void unlock(struct sp_bench *b)
 /* Is there nothing more to come, of one class of a replay or of all? */
 static bool all_issued(const struct sp_bench *b, int class)
 {
-	if (b->opts.total_bytes && b->issued_bytes >= b->opts.total_bytes)
+	if (b->opts.total_bytes && b->measuring && b->issued_bytes >= b->opts.total_bytes)
 		return true;
 	if (!b->replay)
 		return false;

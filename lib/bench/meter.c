@@ -2,7 +2,7 @@
 /*
  * What is counted while requests go and come.
  *
- * Counting begins at the end of the ramp and ends when nothing more is issued
+ * Counting, also of bytes asked for, begins at the end of the ramp and ends when nothing more is issued
  * because the time is over (what is outstanding then is told apart), or when
  * the last request is done, if a number of bytes was asked for.
  *
@@ -104,6 +104,7 @@ static void end_window(struct sp_bench *b, uint64_t now_ns)
 static void measure(struct sp_bench *b, uint64_t now_ns)
 {
 	b->measuring = true;
+	b->issued_bytes = 0;
 	b->begin_ns = b->tock_ns = now_ns;
 	b->end_ns = b->opts.runtime_ns ? now_ns + b->opts.runtime_ns : UINT64_MAX;
 	b->tick_ns = b->opts.interval_ns ? now_ns + b->opts.interval_ns : UINT64_MAX;
@@ -247,6 +248,9 @@ void sp__meter_end(struct sp_bench *b, uint64_t now_ns)
 {
 	if (b->finished)
 		return;
+	/* Who is stopped before the ramp is over has measured nothing. */
+	if (!b->measuring)
+		measure(b, now_ns);
 	b->finished = true;
 	b->finished_ns = now_ns;
 	use_cpu(b);

@@ -5,8 +5,10 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 #include <spindle/bench.h>
 #include "tap.h"
@@ -249,6 +251,44 @@ static void intervals(void)
 	ok(seen.requests == sp_bench_result(bench)->total.requests, "and leave nothing out");
 }
 
+static volatile sig_atomic_t told;
+
+static void tell(int number)
+{
+	told = number;
+}
+
+/* What happens in the ramp is not measured. */
+static void ramp(void)
+{
+	const struct sp_bench_result *r;
+
+	reset();
+	opts.runtime_ns = 0;
+	opts.total_bytes = 100 * 16384;
+	opts.ramp_ns = 10 * S;
+	opts.depth = 4;
+	r = run();
+	/* Of four that were outstanding at its end the measurement has the rest. */
+	ok(r->total.requests == 104 && near((double)r->elapsed_ns, 104 * SERVICE_NS, 0.01),
+	   "a number of bytes is counted from the end of the ramp on (%.0f)",
+	   (double)r->total.requests);
+	reset();
+	opts.engine = "null";
+	opts.targets = &(const char *){ "nothing" };
+	opts.ramp_ns = opts.runtime_ns = 60 * S;
+	opts.interval_ns = S / 100;
+	opts.interval = note;
+	opts.interval_arg = &seen;
+	opts.stop = &told;
+	seen.n = 0;
+	signal(SIGALRM, tell);
+	setitimer(ITIMER_REAL, &(struct itimerval){ .it_value.tv_usec = 50000 }, NULL);
+	r = run();
+	ok(r->stopped && r->total.requests == 0 && r->elapsed_ns == 0 && seen.n == 0,
+	   "who is stopped in the ramp has measured nothing, and no interval");
+}
+
 static void null_engine(void)
 {
 	static const char *nothing = "nothing";
@@ -423,6 +463,7 @@ int main(void)
 	starving();
 	repeated();
 	intervals();
+	ramp();
 	null_engine();
 	spoiled();
 	threads();
