@@ -244,6 +244,36 @@ void sp__meter_clock(struct sp_bench *b, uint64_t now_ns)
 		interval(b, now_ns);
 }
 
+static unsigned free_slots(const struct sp__bench_group *g)
+{
+	unsigned n = 0;
+
+	for (const struct sp__bench_slot *s = g->free; s; s = s->next)
+		n++;
+	return n;
+}
+
+/* What of a rate nobody will submit any more, and how long that has waited. */
+static void overdue(struct sp_bench *b, const struct sp__bench_group *g, uint64_t now_ns)
+{
+	double late_ns = (double)now_ns - g->next_ns;
+	uint64_t due = late_ns < 0 ? 0 : (uint64_t)(late_ns / g->gap_ns) + 1;
+	unsigned room = free_slots(g);
+
+	if (due <= room)
+		return;
+	b->result.overdue += due - room;
+	if (late_ns > (double)b->overdue_ns)
+		b->overdue_ns = (uint64_t)late_ns;
+	if (g->nclasses == 1 && late_ns > (double)g->classes[0]->oldest_ns)
+		g->classes[0]->oldest_ns = (uint64_t)late_ns;
+}
+
+static bool all_asked(const struct sp_bench *b)
+{
+	return b->opts.total_bytes && b->issued_bytes >= b->opts.total_bytes;
+}
+
 void sp__meter_end(struct sp_bench *b, uint64_t now_ns)
 {
 	if (b->finished)
@@ -275,5 +305,8 @@ void sp__meter_end(struct sp_bench *b, uint64_t now_ns)
 			    now_ns - s->intended_ns > s->class->oldest_ns)
 				s->class->oldest_ns = now_ns - s->intended_ns;
 		}
+		for (size_t k = 0; k < l->ngroups && !all_asked(b); k++)
+			if (l->groups[k].gap_ns > 0)
+				overdue(b, &l->groups[k], now_ns);
 	}
 }

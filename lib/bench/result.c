@@ -102,6 +102,8 @@ static void total_figures(struct sp_bench *b)
 		if (s->passed_over > t->passed_over)
 			t->passed_over = s->passed_over;
 	}
+	if (b->overdue_ns > t->longest_wait_ns)
+		t->longest_wait_ns = b->overdue_ns;
 	latencies(t, &b->sum);
 	depths(t, &b->depth);
 	rates(t, b->result.elapsed_ns);

@@ -128,6 +128,7 @@ struct sp_bench {
 	struct sp__hist sum, diff; /* scratch */
 	bool stopped, finished;
 	uint64_t finished_ns;
+	uint64_t overdue_ns;	     /* for how long the first one that is overdue has been so */
 	uint64_t user_ns, system_ns; /* at begin_ns, then what was used */
 
 	struct sp_bench_result result;

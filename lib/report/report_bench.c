@@ -163,6 +163,7 @@ static void put_result(struct sp__doc doc, const struct sp_bench_result *r)
 	sp__doc_bool(o, "prio_fallback", r->prio_fallback);
 	sp__doc_count(o, "size_bytes", r->size_bytes);
 	sp__doc_real(o, "elapsed_s", (double)r->elapsed_ns / 1e9);
+	sp__doc_count(o, "overdue", r->overdue);
 	put_stats(o, &r->total);
 	sp__doc_real(o, "cpu_us_per_request", r->simulated ? NAN : cpu_ns / 1e3 / requests);
 	sp__doc_real(o, "cpu_user_us_per_request",

@@ -60,6 +60,9 @@ static void remarks(const json_t *doc, FILE *out)
 				"starved: %s (others were served %.0f times before it, up to %s)\n",
 				word(row, "name"), number(row, "passed_over"),
 				duration(row, "longest_gap_ns", text));
+	if (number(r, "overdue") > 0)
+		fprintf(out, "rate not kept: %.0f requests were due and never submitted\n",
+			number(r, "overdue"));
 	sp__report_error_lines(doc, out);
 	if (json_is_true(json_object_get(r, "prio_fallback")))
 		fputs("priorities: rt needs CAP_SYS_NICE; be and idle were used instead\n", out);

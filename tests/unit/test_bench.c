@@ -93,7 +93,8 @@ static void open_loop(void)
 	opts.depth = 4;
 	opts.rate = 50;
 	r = run();
-	ok(r->total.requests >= 999 && near(r->total.latency_mean_ns, SERVICE_NS, 0.001) &&
+	ok(r->total.requests >= 999 && r->overdue == 0 &&
+		   near(r->total.latency_mean_ns, SERVICE_NS, 0.001) &&
 		   near(r->total.depth_mean, 50 * SERVICE_NS / 1e9, 0.01),
 	   "at half of what the device can do nobody waits");
 	opts.rate = 2e9 / SERVICE_NS;
@@ -104,6 +105,11 @@ static void open_loop(void)
 	   "at twice of it waiting grows, and counts from when requests were due");
 	ok(near(r->total.iops, 1e9 / SERVICE_NS, 0.01) && r->total.depths == 5,
 	   "though no more than the depth were outstanding");
+	ok(near((double)(r->overdue + r->total.requests + r->total.unfinished), 20 * opts.rate,
+		0.001) &&
+		   r->total.longest_wait_ns >= r->total.latency_max_ns &&
+		   r->total.longest_wait_ns == r->classes[0].longest_wait_ns,
+	   "and those that never had their turn are told");
 	opts.rate = 60;
 	opts.poisson = true;
 	opts.depth = 100;

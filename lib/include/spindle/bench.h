@@ -206,6 +206,8 @@ struct sp_bench_result {
 	bool prio_fallback;  /* RT was not allowed: RT became BE, and the others IDLE */
 	uint64_t size_bytes; /* of the part that is used, of all targets */
 	uint64_t elapsed_ns;
+	/* With a rate: due before the end, but never submitted for want of room. */
+	uint64_t overdue;
 	uint64_t user_ns, system_ns; /* processor time of the process; 0 if simulated */
 	struct sp_bench_stats total;
 	size_t nclasses;
