@@ -5,12 +5,13 @@
  * the probe input meets them at once, the others of both go to temporary
  * space, to be joined in stages of their own.
  *
- *	stage.c   partitions: planning them, filling them, giving them up
- *	probe.c   the probe input against what is in memory
- *	hash.c    stages one after the other: pairs of partitions, recursion
- *	nested.c  pairs that partitioning does not make smaller
- *	sweep.c   records sorted by partition before they are written
- *	ordered.c records numbered; a result in the order of an input
+ *	stage.c        partitions: planning them, filling them, giving them up
+ *	stage_spill.c  partitions in temporary space: opening it, writing
+ *	probe.c        the probe input against what is in memory
+ *	hash.c         stages one after the other: pairs of partitions, recursion
+ *	nested.c       pairs that partitioning does not make smaller
+ *	sweep.c        records sorted by partition before they are written
+ *	ordered.c      records numbered; a result in the order of an input
  */
 #ifndef SP__JOIN_STAGE_H
 #define SP__JOIN_STAGE_H
@@ -87,8 +88,6 @@ struct sp__stage {
 };
 
 /* stage.c */
-/* runs: expected; 0: unknown.  buffered: the page cache had better gather requests. */
-SP_MUST_CHECK int sp__hash_open_spill(struct sp__hash *h, uint64_t runs, bool buffered);
 /* build_bytes, build_records: expected; 0: unknown.  0 or an error. */
 SP_MUST_CHECK int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth,
 				int build_side, uint64_t build_bytes, uint64_t build_records);
@@ -98,24 +97,29 @@ SP_MUST_CHECK int sp__stage_build(struct sp__stage *s, struct sp__iter *input);
 /* Lists of what is in memory, and the table over them. */
 SP_MUST_CHECK int sp__stage_make_table(struct sp__stage *s);
 /* Lines have their tags with them, where there are any. */
-/* A record for temporary space; line[bytes] is its terminator, if it has one. */
+/* Puts a line into a list: 0; 1: no room; an error. */
+SP_MUST_CHECK int sp__stage_keep(struct sp__stage *s, struct sp__reclist *list, const char *line,
+				 size_t bytes, const struct sp__slice *key);
+/* The key of one line for hashing; valid until the next call. */
+SP_MUST_CHECK int sp__stage_key(struct sp__stage *s, int role, const char *line, size_t bytes,
+				struct sp__slice *key);
+int sp__stage_no_memory(const struct sp__stage *s); /* tells of it */
+
+static inline struct sp__part *sp__stage_part(struct sp__stage *s, uint64_t hash)
+{
+	return &s->parts[s->part_of[hash % SP__BUCKETS]];
+}
+
+/* stage_spill.c */
+/* runs: expected; 0: unknown.  buffered: the page cache had better gather requests. */
+SP_MUST_CHECK int sp__hash_open_spill(struct sp__hash *h, uint64_t runs, bool buffered);
+/* A record for temporary space, with its tag; line[bytes] is its terminator, if it has one. */
 SP_MUST_CHECK int sp__stage_spill(struct sp__stage *s, struct sp__part *p, int role,
 				  const char *line, size_t bytes);
 /* Ends writing partitions of one role. */
 SP_MUST_CHECK int sp__stage_end_writing(struct sp__stage *s);
 /* After some input: keeps the memory that spilled pages take within bounds. */
 void sp__stage_bound(struct sp__stage *s);
-/* Puts a line into a list: 0; 1: no room; an error. *hash is filled in. */
-SP_MUST_CHECK int sp__stage_keep(struct sp__stage *s, struct sp__reclist *list, const char *line,
-				 size_t bytes, const struct sp__slice *key);
-/* The key of one line for hashing; valid until the next call. */
-SP_MUST_CHECK int sp__stage_key(struct sp__stage *s, int role, const char *line, size_t bytes,
-				struct sp__slice *key);
-
-static inline struct sp__part *sp__stage_part(struct sp__stage *s, uint64_t hash)
-{
-	return &s->parts[s->part_of[hash % SP__BUCKETS]];
-}
 
 /* probe.c */
 SP_MUST_CHECK int sp__stage_probe(struct sp__stage *s, struct sp__iter *input);
