@@ -242,10 +242,16 @@ tables()
 	sleep 30 >in &
 	writer=$!
 	"$xjoin" --output=new in r &
-	sleep 0.3
-	kill -TERM $!
-	run wait $!
+	joiner=$! status=0
+	for ((i = 0; i < 100; i++)); do
+		[ -z "$(find . -name 'new*')" ] || break
+		sleep 0.1
+	done
+	[ -n "$(find . -name 'new*')" ]
+	kill -TERM $joiner
+	wait $joiner || status=$?
 	kill $writer
+	[ "$status" = 143 ]
 	[ -z "$(find . -name 'new*')" ]
 }
 
