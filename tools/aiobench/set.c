@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "choice.h"
+#include "gnuplot.h"
 #include "msg.h"
 #include "aiobench.h"
 
@@ -59,15 +60,6 @@ static void parse_shares(struct set_options *s, const char *text)
 	}
 }
 
-static void parse_plot(struct set_options *s, const char *file)
-{
-	size_t n = strlen(file);
-
-	if (n < 5 || (strcmp(file + n - 4, ".png") != 0 && strcmp(file + n - 4, ".svg") != 0))
-		die("--plot argument '%s' ends neither in .png nor in .svg", file);
-	s->plot = file;
-}
-
 static error_t parse_mix(int key, char *arg, struct set_options *s)
 {
 	static const struct choice of[] = { { "outstanding", 0 }, { "issued", 1 }, { NULL, 0 } };
@@ -111,7 +103,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->pairs = (unsigned)number_value("--interleave", arg, 1, 200);
 		break;
 	case OPT_PLOT:
-		parse_plot(s, arg);
+		gnuplot_check("--plot", arg);
+		s->plot = arg;
 		return 0;
 	default:
 		return parse_mix(key, arg, s);

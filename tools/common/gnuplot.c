@@ -18,6 +18,14 @@ static const char head[] = "set border 3\n"
 			   "set style line 2 lc rgb '#d08020' lw 2 pt 5 ps 0.4\n"
 			   "set style line 3 lc rgb '#408040' lw 2 pt 9 ps 0.6\n";
 
+void gnuplot_check(const char *option, const char *file)
+{
+	size_t n = strlen(file);
+
+	if (n < 5 || (strcmp(file + n - 4, ".png") != 0 && strcmp(file + n - 4, ".svg") != 0))
+		die("%s argument '%s' ends neither in .png nor in .svg", option, file);
+}
+
 static void start(struct gnuplot *g)
 {
 	char gnuplot[] = "gnuplot", *argv[] = { gnuplot, NULL };

@@ -13,6 +13,9 @@ struct gnuplot {
 	pid_t pid;
 };
 
+/* Ends the program if file, the argument of option, has neither of the two endings. */
+void gnuplot_check(const char *option, const char *file);
+
 /*
  * Starts it for a picture file, "X.png" or "X.svg", with the project's lines 1
  * to 3.  The program ends with a message if that cannot be done.

@@ -37,3 +37,22 @@ void statsfile_close(FILE *f, const char *name)
 	if (f && f != stderr && fclose(f))
 		die_sys(errno, "write failed: %s", quote_file(name));
 }
+
+void statsfile_finish(FILE *f, const char *name, struct sp_report *report)
+{
+	statsfile_write(f, name, report);
+	statsfile_close(f, name);
+	sp_report_free(report);
+}
+
+void statsfile_plan(FILE *f, const char *name, struct sp_report *report)
+{
+	int rc;
+
+	if (!report)
+		die("memory exhausted");
+	rc = f ? 0 : sp_report_text(report, stderr, 0);
+	if (rc < 0)
+		die_sys(-rc, "write failed: standard error");
+	statsfile_finish(f, name, report);
+}

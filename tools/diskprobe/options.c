@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/version.h>
+#include "gnuplot.h"
 #include "msg.h"
 #include "number.h"
 #include "diskprobe.h"
@@ -102,15 +103,6 @@ static void overwrite(struct config *c, const char *text)
 	free(copy);
 }
 
-/* What is written there must be known by its ending. */
-static void check_plot(const char *file)
-{
-	size_t n = strlen(file);
-
-	if (n < 5 || (strcmp(file + n - 4, ".png") && strcmp(file + n - 4, ".svg")))
-		die("--plot argument '%s' ends neither in .png nor in .svg", file);
-}
-
 static void operand(struct config *c, char *arg)
 {
 	if (c->ask != ASK_PROBE) {
@@ -186,7 +178,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		c->output = arg;
 		return 0;
 	case OPT_PLOT:
-		check_plot(arg);
+		gnuplot_check("--plot", arg);
 		c->plot = arg;
 		return 0;
 	case OPT_STATS:

@@ -74,48 +74,23 @@ static void finish_output(void)
 		die_sys(errno, "write error");
 }
 
-static void write_stats(const struct settings *set, const struct sp_join_io *io,
-			const struct sp_join_stats *stats, FILE *f)
-{
-	struct sp_report *report = sp_report_join(&set->opts, io, stats);
-
-	statsfile_write(f, set->common.stats, report);
-	statsfile_close(f, set->common.stats);
-	sp_report_free(report);
-}
-
 /* --explain: the plan as text, or, with --stats, as JSON. */
 static int explain(struct settings *set)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp_report *report;
 	struct sp_join_plan plan;
 	FILE *f = statsfile_open(set->common.stats);
-	int rc;
 
 	sp_join_expect(&set->opts, set->inputs);
 	if (sp_join_plan(&set->opts, &plan, &err))
 		failure(set, &err);
-	report = sp_report_join_plan(&plan);
-	if (!report)
-		die("memory exhausted");
-	rc = f ? 0 : sp_report_text(report, stderr, 0);
-	if (rc < 0)
-		die_sys(-rc, "standard error");
-	statsfile_write(f, set->common.stats, report);
-	statsfile_close(f, set->common.stats);
-	sp_report_free(report);
+	statsfile_plan(f, set->common.stats, sp_report_join_plan(&plan));
 	return 0;
 }
 
 static const char *const phase_names[SP_JOIN_PHASES] = { "reading the first file",
 							 "reading the other", "joining",
 							 "writing what is sorted" };
-
-static void show_progress(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes)
-{
-	progress_update(arg, phase, done_bytes, total_bytes);
-}
 
 static int run(const struct settings *set, const struct sp_join_io *io, struct sp_join_stats *stats)
 {
@@ -125,7 +100,7 @@ static int run(const struct settings *set, const struct sp_join_io *io, struct s
 	int rc;
 
 	if (progress_begin(&progress, set->common.progress, phase_names)) {
-		told.progress = show_progress;
+		told.progress = progress_update;
 		told.progress_arg = &progress;
 	}
 	rc = sp_join_run(&set->opts, &told, stats, &err);
@@ -156,7 +131,7 @@ int join_run(struct settings *set)
 		.disorder_arg = set,
 	};
 	struct sp_join_stats stats;
-	FILE *report;
+	FILE *f;
 	int rc;
 
 	if (!set->opts.memory_bytes)
@@ -164,13 +139,13 @@ int join_run(struct settings *set)
 	set->opts.geometry = geometry_of(set);
 	if (set->common.explain)
 		return explain(set);
-	report = statsfile_open(set->common.stats);
+	f = statsfile_open(set->common.stats);
 	rc = run(set, &io, &stats);
 	if (rc > 0 && set->opts.order != SP_JOIN_CHECK)
 		msg("input is not in sorted order");
 	if (!set->output)
 		finish_output();
-	if (report)
-		write_stats(set, &io, &stats, report);
+	if (f)
+		statsfile_finish(f, set->common.stats, sp_report_join(&set->opts, &io, &stats));
 	return rc;
 }

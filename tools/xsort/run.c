@@ -11,43 +11,18 @@
 
 static const char *const phase_names[SP_SORT_PHASES] = { "forming runs", "merging" };
 
-static void show_progress(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes)
-{
-	progress_update(arg, phase, done_bytes, total_bytes);
-}
-
 /* --explain: the plan as text, or, with --stats, as JSON. */
 static int explain(struct settings *set)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp_report *report;
 	struct sp_sort_plan plan;
 	FILE *f = statsfile_open(set->common.stats);
-	int rc;
 
 	sp_sort_expect(&set->opts, set->files, set->nfiles);
 	if (sp_sort_plan(&set->opts, &plan, &err))
 		failure(set, &err, 0);
-	report = sp_report_sort_plan(&plan);
-	if (!report)
-		die("memory exhausted");
-	rc = f ? 0 : sp_report_text(report, stderr, 0);
-	if (rc < 0)
-		die_sys(-rc, "write failed: standard error");
-	statsfile_write(f, set->common.stats, report);
-	statsfile_close(f, set->common.stats);
-	sp_report_free(report);
+	statsfile_plan(f, set->common.stats, sp_report_sort_plan(&plan));
 	return 0;
-}
-
-static void write_stats(const struct settings *set, const struct sp_sort_io *io,
-			const struct sp_sort_stats *stats, FILE *f)
-{
-	struct sp_report *report = sp_report_sort(&set->opts, io, stats);
-
-	statsfile_write(f, set->common.stats, report);
-	statsfile_close(f, set->common.stats);
-	sp_report_free(report);
 }
 
 /* With --debug the library writes into the annotator's pipe. */
@@ -94,14 +69,14 @@ int sort_run(struct settings *set)
 		.header_records = set->header,
 		.device_figures = set->common.stats != NULL,
 	};
-	FILE *report;
+	FILE *f;
 	int rc;
 
 	if (set->common.explain)
 		return explain(set);
-	report = statsfile_open(set->common.stats);
+	f = statsfile_open(set->common.stats);
 	if (progress_begin(&progress, set->common.progress, phase_names)) {
-		io.progress = show_progress;
+		io.progress = progress_update;
 		io.progress_arg = &progress;
 	}
 	rc = run(set, &io, &stats, &err);
@@ -110,7 +85,7 @@ int sort_run(struct settings *set)
 	if (rc < 0)
 		failure(set, &err, stats.input_bytes);
 	finish_output(set);
-	if (report)
-		write_stats(set, &io, &stats, report);
+	if (f)
+		statsfile_finish(f, set->common.stats, sp_report_sort(&set->opts, &io, &stats));
 	return 0;
 }
