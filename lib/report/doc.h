@@ -30,7 +30,11 @@ void sp__doc_count(struct sp__doc doc, const char *key, uint64_t value);
 void sp__doc_known(struct sp__doc doc, const char *key, uint64_t value); /* 0: null */
 void sp__doc_real(struct sp__doc doc, const char *key, double value);
 struct sp__doc sp__doc_object(struct sp__doc doc, const char *key);
+json_t *sp__doc_array(struct sp__doc doc, const char *key);
 struct sp__doc sp__doc_element(struct sp__doc doc, json_t *array);
+
+/* A document of its own as one line: 0, or an error.  It is freed. */
+int sp__doc_line(struct sp__doc doc, FILE *out);
 
 /* The report with schema, tool and version; NULL if memory is short. */
 struct sp_report *sp__report_new(const char *schema, const char *tool, bool *failed,

@@ -45,9 +45,9 @@ static void put_class_config(struct sp__doc doc, json_t *array, const struct sp_
 void sp__report_bench_config(struct sp__doc doc, const char *key, const struct sp_bench_opts *o)
 {
 	struct sp__doc c = sp__doc_object(doc, key);
-	json_t *targets = json_array(), *classes = json_array();
+	json_t *targets, *classes;
 
-	sp__doc_put(c, "targets", targets);
+	targets = sp__doc_array(c, "targets");
 	for (size_t i = 0; i < o->ntargets; i++) {
 		json_t *name = json_string(o->targets[i]);
 
@@ -68,7 +68,7 @@ void sp__report_bench_config(struct sp__doc doc, const char *key, const struct s
 	sp__doc_known(c, "total_bytes", o->total_bytes);
 	sp__doc_count(c, "offset_bytes", o->offset_bytes);
 	sp__doc_count(c, "seed", o->seed);
-	sp__doc_put(c, "classes", classes);
+	classes = sp__doc_array(c, "classes");
 	for (size_t i = 0; i < o->nclasses; i++)
 		put_class_config(c, classes, &o->classes[i]);
 }
@@ -76,10 +76,9 @@ void sp__report_bench_config(struct sp__doc doc, const char *key, const struct s
 /* Pairs of a depth and the share of the time; what never was is left out. */
 void sp__report_depths(struct sp__doc doc, const char *key, const uint64_t *ns, size_t n)
 {
-	json_t *array = json_array();
+	json_t *array = sp__doc_array(doc, key);
 	double all = 0;
 
-	sp__doc_put(doc, key, array);
 	for (size_t i = 0; i < n; i++)
 		all += (double)ns[i];
 	for (size_t i = 0; i < n; i++) {
@@ -120,9 +119,8 @@ static void put_latency(struct sp__doc doc, const struct sp_bench_stats *s)
 
 static void put_windows(struct sp__doc doc, const struct sp_bench_stats *s)
 {
-	json_t *array = json_array();
+	json_t *array = sp__doc_array(doc, "windows");
 
-	sp__doc_put(doc, "windows", array);
 	for (size_t i = 0; i < s->nwindows; i++) {
 		struct sp__doc row = sp__doc_element(doc, array);
 
@@ -176,10 +174,9 @@ static void put_result(struct sp__doc doc, const struct sp_bench_result *r)
 
 static void put_lists(struct sp__doc doc, const struct sp_bench_result *r)
 {
-	json_t *classes = json_array();
+	json_t *classes = sp__doc_array(doc, "classes");
 	char prio[16];
 
-	sp__doc_put(doc, "classes", classes);
 	for (size_t i = 0; i < r->nclasses; i++) {
 		struct sp__doc row = sp__doc_element(doc, classes);
 
@@ -192,9 +189,8 @@ static void put_lists(struct sp__doc doc, const struct sp_bench_result *r)
 
 void sp__report_errors(struct sp__doc doc, const struct sp_bench_error *errors, size_t n)
 {
-	json_t *array = json_array();
+	json_t *array = sp__doc_array(doc, "errors");
 
-	sp__doc_put(doc, "errors", array);
 	for (size_t i = 0; i < n; i++) {
 		struct sp__doc row = sp__doc_element(doc, array);
 		bool moved = errors[i].code == SP_EFORMAT;
@@ -209,7 +205,7 @@ static void put_replay(struct sp__doc doc, const struct sp_bench_opts *o,
 {
 	const struct sp_bench_replayed *r = result->replay;
 	struct sp__doc replay = sp__doc_object(doc, "replay");
-	json_t *volumes = json_array();
+	json_t *volumes;
 
 	sp__doc_text(replay, "trace", o->replay->trace);
 	sp__doc_bool(replay, "recorded_times", !o->replay->no_stall);
@@ -220,7 +216,7 @@ static void put_replay(struct sp__doc doc, const struct sp_bench_opts *o,
 	sp__doc_count(replay, "recorded_requests", r->requests);
 	sp__doc_count(replay, "left_out", r->left_out);
 	sp__doc_count(replay, "extended", r->extended);
-	sp__doc_put(replay, "volumes", volumes);
+	volumes = sp__doc_array(replay, "volumes");
 	for (size_t i = 0; i < r->nvolumes; i++) {
 		struct sp__doc row = sp__doc_element(replay, volumes);
 
@@ -287,23 +283,17 @@ int sp_report_bench_interval(const struct sp_bench_interval *i, FILE *out)
 	double seconds = (double)(i->end_ns - i->begin_ns) / 1e9;
 	bool failed = false;
 	struct sp__doc doc = { json_object(), &failed };
-	json_t *classes = json_array();
-	int rc;
+	json_t *classes;
 
 	sp__doc_real(doc, "begin_s", (double)i->begin_ns / 1e9);
 	sp__doc_real(doc, "end_s", (double)i->end_ns / 1e9);
 	put_slice(doc, &i->total, seconds);
-	sp__doc_put(doc, "classes", classes);
+	classes = sp__doc_array(doc, "classes");
 	for (size_t k = 0; k < i->nclasses; k++) {
 		struct sp__doc row = sp__doc_element(doc, classes);
 
 		sp__doc_text(row, "name", i->classes[k].name);
 		put_slice(row, &i->classes[k], seconds);
 	}
-	rc = failed ? -ENOMEM : 0;
-	if (rc == 0 && (json_dumpf(doc.object, out, JSON_COMPACT | JSON_REAL_PRECISION(10)) ||
-			putc('\n', out) == EOF || fflush(out)))
-		rc = -EIO;
-	json_decref(doc.object);
-	return rc;
+	return sp__doc_line(doc, out);
 }

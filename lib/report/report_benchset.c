@@ -38,7 +38,7 @@ static void put_stats(struct sp__doc doc, const struct sp_benchset_stats *s)
 
 static void put_point(struct sp__doc row, const struct sp_benchset_point *p)
 {
-	json_t *classes = json_array();
+	json_t *classes;
 	char prio[16];
 
 	sp__doc_text(row, "name", p->name);
@@ -50,7 +50,7 @@ static void put_point(struct sp__doc row, const struct sp_benchset_point *p)
 	sp__doc_real(row, "cpu_us_per_request", p->cpu_us_per_request);
 	sp__doc_real(row, "fitted_iops", p->fitted_iops);
 	put_ratio(row, p->ratio);
-	sp__doc_put(row, "classes", classes);
+	classes = sp__doc_array(row, "classes");
 	for (size_t i = 0; i < p->nclasses; i++) {
 		struct sp__doc class = sp__doc_element(row, classes);
 
@@ -63,9 +63,8 @@ static void put_point(struct sp__doc row, const struct sp_benchset_point *p)
 /* Points that were not reached are left out. */
 static void put_points(struct sp__doc doc, const struct sp_benchset_result *r)
 {
-	json_t *points = json_array();
+	json_t *points = sp__doc_array(doc, "points");
 
-	sp__doc_put(doc, "points", points);
 	for (size_t i = 0; i < r->npoints; i++)
 		if (r->points[i].slices)
 			put_point(sp__doc_element(doc, points), &r->points[i]);
@@ -177,19 +176,17 @@ void sp__report_row(struct sp__doc doc, json_t *array, const struct sp_benchset_
 struct sp_report *sp_report_comparison(const struct sp_bench_opts *a, const struct sp_bench_opts *b,
 				       const struct sp_benchset_result *r)
 {
-	json_t *rows = json_array();
+	json_t *rows;
 	bool failed;
 	struct sp__doc doc;
 	struct sp_report *report = start("compare", &failed, &doc);
 
-	if (!report) {
-		json_decref(rows);
+	if (!report)
 		return NULL;
-	}
 	sp__report_bench_config(doc, "config_a", a);
 	sp__report_bench_config(doc, "config_b", b);
 	put_result(doc, r);
-	sp__doc_put(doc, "rows", rows);
+	rows = sp__doc_array(doc, "rows");
 	for (size_t i = 0; i < r->nrows; i++)
 		sp__report_row(doc, rows, &r->rows[i]);
 	sp__report_errors(doc, r->errors, r->nerrors);

@@ -139,21 +139,19 @@ static void put_classes(struct sp__doc doc, json_t *rows, const json_t *a, const
 
 static struct sp_report *build(const char *file_a, const char *file_b, json_t *a, json_t *b)
 {
-	json_t *rows = json_array();
+	json_t *rows;
 	bool failed;
 	struct sp__doc doc;
 	struct sp_report *report = sp__report_new("spindle.aiobench/1", "aiobench", &failed, &doc);
 
-	if (!report) {
-		json_decref(rows);
+	if (!report)
 		return NULL;
-	}
 	sp__doc_text(doc, "kind", "compare");
 	sp__doc_text(doc, "file_a", file_a);
 	sp__doc_text(doc, "file_b", file_b);
 	sp__doc_put(doc, "config_a", json_incref(json_object_get(a, "config")));
 	sp__doc_put(doc, "config_b", json_incref(json_object_get(b, "config")));
-	sp__doc_put(doc, "rows", rows);
+	rows = sp__doc_array(doc, "rows");
 	put_classes(doc, rows, a, b);
 	return sp__report_done(report, failed);
 }

@@ -54,6 +54,14 @@ struct sp__doc sp__doc_object(struct sp__doc doc, const char *key)
 	return child;
 }
 
+json_t *sp__doc_array(struct sp__doc doc, const char *key)
+{
+	json_t *array = json_array();
+
+	sp__doc_put(doc, key, array);
+	return array;
+}
+
 struct sp__doc sp__doc_element(struct sp__doc doc, json_t *array)
 {
 	struct sp__doc child = { json_object(), doc.failed };
@@ -61,6 +69,17 @@ struct sp__doc sp__doc_element(struct sp__doc doc, json_t *array)
 	if (json_array_append_new(array, child.object))
 		*doc.failed = true;
 	return child;
+}
+
+int sp__doc_line(struct sp__doc doc, FILE *out)
+{
+	int rc = *doc.failed ? -ENOMEM : 0;
+
+	if (rc == 0 && (json_dumpf(doc.object, out, JSON_COMPACT | JSON_REAL_PRECISION(10)) ||
+			putc('\n', out) == EOF || fflush(out)))
+		rc = -EIO;
+	json_decref(doc.object);
+	return rc;
 }
 
 struct sp_report *sp__report_new(const char *schema, const char *tool, bool *failed,

@@ -3,7 +3,7 @@
  * The document of a join.  The keys are a contract: spindle-report(5) tells
  * what each means, and tests/golden/report-join.keys holds the list.
  */
-#include "report/doc.h"
+#include "report/run.h"
 
 static const char *const algorithm_names[] = {
 	[SP_JOIN_MERGE] = "merge",   [SP_JOIN_HYBRID] = "hybrid", [SP_JOIN_GRACE] = "grace",
@@ -12,10 +12,6 @@ static const char *const algorithm_names[] = {
 static const char *const ordering_names[] = { [SP_JOIN_BY_PROBING] = "probing",
 					      [SP_JOIN_BY_SORTING] = "sorting",
 					      [SP_JOIN_BY_MERGING] = "merging" };
-static const char *const placement_names[] = { [SP_PLACE_CONTIGUOUS] = "contiguous",
-					       [SP_PLACE_TRACK] = "track",
-					       [SP_PLACE_SEMISEQ] = "semiseq" };
-static const char *const direct_names[] = { "auto", "never", "always" };
 static const char *const phase_names[SP_JOIN_PHASES] = { [SP_JOIN_PHASE_BUILD] = "build_partition",
 							 [SP_JOIN_PHASE_PROBE] = "probe_partition",
 							 [SP_JOIN_PHASE_JOIN] = "join",
@@ -24,9 +20,8 @@ static const char *const phase_names[SP_JOIN_PHASES] = { [SP_JOIN_PHASE_BUILD] =
 /* The key of file 0 or 1: numbers of fields, or where they begin. */
 static void put_key(struct sp__doc doc, const char *name, const struct sp_join_opts *o, int file)
 {
-	json_t *array = json_array();
+	json_t *array = sp__doc_array(doc, name);
 
-	sp__doc_put(doc, name, array);
 	for (size_t i = 0; i < o->nkeys; i++) {
 		size_t k = o->keys[file][i];
 
@@ -61,9 +56,8 @@ static void put_config(struct sp__doc doc, const struct sp_join_opts *o,
 	sp__doc_known(c, "join_memory_bytes", o->join_bytes);
 	sp__doc_known(c, "page_bytes", o->page_bytes);
 	sp__doc_text(c, "volume", o->volume);
-	sp__doc_text(c, "placement", placement_names[o->placement]);
-	sp__doc_text(c, "engine", o->engine ? o->engine : "auto");
-	sp__doc_text(c, "direct", direct_names[o->direct < 0 ? 0 : o->direct ? 2 : 1]);
+	sp__report_placement(c, o->placement);
+	sp__report_engine(c, o->engine, o->direct);
 	sp__doc_count(c, "seed", o->seed);
 }
 
@@ -95,61 +89,24 @@ static void put_result(struct sp__doc doc, const struct sp_join_stats *s)
 	sp__doc_real(r, "elapsed_s", s->elapsed_s);
 }
 
-static void put_phases(struct sp__doc doc, const struct sp_join_stats *s)
-{
-	json_t *array = json_array();
-
-	sp__doc_put(doc, "phases", array);
-	for (int i = 0; i < SP_JOIN_PHASES; i++) {
-		struct sp__doc phase = sp__doc_element(doc, array);
-
-		sp__doc_text(phase, "name", phase_names[i]);
-		sp__doc_real(phase, "elapsed_s", s->phase_elapsed_s[i]);
-	}
-}
-
-static void put_sim(struct sp__doc doc, const struct sp_join_stats *s)
+static void put_sim(struct sp__doc doc, const struct sp_join_stats *s,
+		    const struct sp__report_use *use)
 {
 	struct sp__doc sim;
 
 	if (!s->simulated)
 		return;
-	sim = sp__doc_object(doc, "sim");
-	sp__doc_count(sim, "requests", s->sim_requests);
-	sp__doc_count(sim, "dispatched", s->sim_dispatched);
-	sp__doc_count(sim, "merges", s->sim_merges);
-	sp__doc_count(sim, "transfers", s->sim_transfers);
-	sp__doc_count(sim, "seeks", s->sim_seeks);
-	sp__doc_count(sim, "io_time_ns", s->sim_io_time_ns);
-	sp__doc_count(sim, "cpu_time_ns", s->sim_cpu_time_ns);
+	sim = sp__report_sim(doc, use);
 	sp__doc_count(sim, "device_read_bytes", s->device_read_bytes);
 	sp__doc_count(sim, "device_write_bytes", s->device_write_bytes);
 	sp__doc_count(sim, "partition_regions", s->spill_regions);
 	sp__doc_real(sim, "region_bytes_mean", s->spill_region_bytes_mean);
 }
 
-static void put_use(struct sp__doc doc, const struct sp_join_stats *s)
-{
-	struct sp__doc io = sp__doc_object(doc, "io"), m, sp;
-
-	sp__doc_text(io, "engine", s->engine[0] ? s->engine : NULL);
-	sp__doc_text(io, "input_engine", s->input_engine[0] ? s->input_engine : NULL);
-	sp__doc_count(io, "read_requests", s->read_requests);
-	sp__doc_count(io, "read_bytes", s->read_bytes);
-	sp__doc_count(io, "write_requests", s->write_requests);
-	sp__doc_count(io, "write_bytes", s->write_bytes);
-	m = sp__doc_object(doc, "memory");
-	sp__doc_count(m, "limit_bytes", s->memory_limit_bytes);
-	sp__doc_count(m, "peak_bytes", s->memory_peak_bytes);
-	sp = sp__doc_object(doc, "spill");
-	sp__doc_count(sp, "read_bytes", s->spill_read_bytes);
-	sp__doc_count(sp, "write_bytes", s->spill_write_bytes);
-	sp__doc_count(sp, "peak_bytes", s->spill_peak_bytes);
-}
-
 struct sp_report *sp_report_join(const struct sp_join_opts *opts, const struct sp_join_io *io,
 				 const struct sp_join_stats *stats)
 {
+	const struct sp__report_use use = SP__REPORT_USE(stats);
 	struct sp__doc doc;
 	bool failed;
 	struct sp_report *report = sp__report_new("spindle.join/1", "xjoin", &failed, &doc);
@@ -158,9 +115,11 @@ struct sp_report *sp_report_join(const struct sp_join_opts *opts, const struct s
 		return NULL;
 	put_config(doc, opts, io);
 	put_result(doc, stats);
-	put_phases(doc, stats);
-	put_use(doc, stats);
-	put_sim(doc, stats);
+	sp__report_phases(doc, phase_names, SP_JOIN_PHASES, stats->phase_elapsed_s, NULL);
+	sp__report_io(doc, &use);
+	sp__report_memory(doc, &use);
+	sp__report_spill(doc, &use);
+	put_sim(doc, stats, &use);
 	return sp__report_done(report, failed);
 }
 

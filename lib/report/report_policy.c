@@ -60,16 +60,14 @@ struct sp_report *sp_report_policy(const struct sp_bench_opts *target,
 	struct sp__doc doc;
 	bool failed;
 	struct sp_report *report = sp__report_new("spindle.aiobench/1", "aiobench", &failed, &doc);
-	json_t *runs = json_array();
+	json_t *runs;
 
-	if (!report) {
-		json_decref(runs);
+	if (!report)
 		return NULL;
-	}
 	sp__doc_text(doc, "kind", "policy");
 	if (n)
 		put_config(doc, target, &sp_policy_result(policies[0])->opts);
-	sp__doc_put(doc, "runs", runs);
+	runs = sp__doc_array(doc, "runs");
 	for (size_t i = 0; i < n; i++)
 		put_run(sp__doc_element(doc, runs), sp_policy_result(policies[i]));
 	return sp__report_done(report, failed);

@@ -24,15 +24,15 @@ static void put_layer(struct sp__doc row, const struct sp_preflight_layer *l)
 static void put_preflight(struct sp__doc doc, const struct sp_preflight *p)
 {
 	struct sp__doc o = sp__doc_object(doc, "preflight");
-	json_t *layers = json_array(), *remarks = json_array();
+	json_t *layers, *remarks;
 
 	sp__doc_text(o, "priorities_act", sp_preflight_verdict_name(p->verdict));
 	sp__doc_real(o, "best_latency_share", p->best_share > 0 ? p->best_share : NAN);
 	sp__doc_text(o, "filesystem", *p->filesystem ? p->filesystem : NULL);
-	sp__doc_put(o, "layers", layers);
+	layers = sp__doc_array(o, "layers");
 	for (size_t i = 0; i < p->nlayers; i++)
 		put_layer(sp__doc_element(o, layers), &p->layers[i]);
-	sp__doc_put(o, "remarks", remarks);
+	remarks = sp__doc_array(o, "remarks");
 	for (size_t i = 0; i < p->nremarks; i++) {
 		struct sp__doc row = sp__doc_element(o, remarks);
 

@@ -83,9 +83,8 @@ static void put_rotation(struct sp__doc doc, const struct sp_probe_result *r)
 
 static void put_zones(struct sp__doc doc, const struct sp_probe_result *r)
 {
-	json_t *array = json_array();
+	json_t *array = sp__doc_array(doc, "zones");
 
-	sp__doc_put(doc, "zones", array);
 	for (size_t i = 0; i < r->nzones; i++) {
 		const struct sp_probe_zone *z = &r->zones[i];
 		struct sp__doc row = sp__doc_element(doc, array);
@@ -105,9 +104,8 @@ static void put_zones(struct sp__doc doc, const struct sp_probe_result *r)
 
 static void put_seeks(struct sp__doc doc, const struct sp_probe_result *r)
 {
-	json_t *array = json_array();
+	json_t *array = sp__doc_array(doc, "seeks");
 
-	sp__doc_put(doc, "seeks", array);
 	for (size_t i = 0; i < r->nseeks; i++) {
 		const struct sp_probe_seek *s = &r->seeks[i];
 		struct sp__doc row = sp__doc_element(doc, array);
@@ -122,10 +120,9 @@ static void put_seeks(struct sp__doc doc, const struct sp_probe_result *r)
 
 static void put_reach(struct sp__doc doc, const struct sp_geometry *g)
 {
-	json_t *array = json_array();
+	json_t *array = sp__doc_array(doc, "reach");
 	uint64_t reads, writes, before = 0;
 
-	sp__doc_put(doc, "reach", array);
 	for (unsigned i = 1; g && i <= REACH_ROWS; i++) {
 		double w = i * REACH_STEP_DEG;
 		struct sp__doc row;
@@ -187,13 +184,13 @@ static void put_checks(struct sp__doc doc, const struct sp_probe_result *r)
 static void put_rates(struct sp__doc doc, const struct sp_probe_result *r)
 {
 	struct sp__doc d = sp__doc_object(doc, "load");
-	json_t *array = json_array();
+	json_t *array;
 
 	sp__doc_known(d, "knee_depth", r->knee_depth);
 	sp__doc_known(d, "preferred_bytes", r->knee_bytes);
 	sp__doc_bool(d, "throttled", r->throttled);
 	sp__doc_real(d, "throttle_share", known(r->throttle_share));
-	sp__doc_put(d, "rates", array);
+	array = sp__doc_array(d, "rates");
 	for (size_t i = 0; i < r->nrates; i++) {
 		const struct sp_probe_rate *p = &r->rates[i];
 		struct sp__doc row = sp__doc_element(doc, array);
@@ -223,16 +220,15 @@ static void put_cost(struct sp__doc doc, const struct sp_probe_result *r)
 
 static void put_ranges(struct sp__doc doc, const struct sp_probe_result *r)
 {
-	json_t *bad = json_array(), *unknown = json_array();
+	json_t *bad = sp__doc_array(doc, "unreadable"), *unknown;
 
-	sp__doc_put(doc, "unreadable", bad);
 	for (size_t i = 0; i < r->nbad; i++) {
 		struct sp__doc row = sp__doc_element(doc, bad);
 
 		sp__doc_count(row, "first", r->bad[i][0]);
 		sp__doc_count(row, "last", r->bad[i][1]);
 	}
-	sp__doc_put(doc, "unknown", unknown);
+	unknown = sp__doc_array(doc, "unknown");
 	for (size_t i = 0; i < r->nunknown; i++)
 		if (json_array_append_new(unknown, json_string(r->unknown[i])))
 			*doc.failed = true;

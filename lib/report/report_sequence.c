@@ -52,11 +52,10 @@ static void put_total(struct sp__doc doc, const struct sp_sequence_stats *s)
 
 static void put_volumes(struct sp__doc doc, const struct sp_sequence *seq)
 {
-	json_t *array = json_array();
+	json_t *array = sp__doc_array(doc, "volumes");
 	struct sp_sequence_counts c;
 	const char *name;
 
-	sp__doc_put(doc, "volumes", array);
 	for (size_t i = 0; sp_sequence_volume(seq, i, &name, &c) == 0; i++) {
 		struct sp__doc row = sp__doc_element(doc, array);
 

@@ -4,7 +4,7 @@
  * what each means, and tests/golden/ holds the list.
  */
 #include <math.h>
-#include "report/doc.h"
+#include "report/run.h"
 
 static const char tool[] = "xsort";
 
@@ -21,16 +21,12 @@ static const char *const readahead_names[SP_READ_COUNT_] = {
 	[SP_READ_FORECAST] = "forecast", [SP_READ_EXTENDED] = "extended",
 	[SP_READ_CLUSTER] = "cluster"
 };
-static const char *const placement_names[] = { [SP_PLACE_CONTIGUOUS] = "contiguous",
-					       [SP_PLACE_TRACK] = "track",
-					       [SP_PLACE_SEMISEQ] = "semiseq" };
 static const char *const compression_names[] = {
 	[SP_SPILL_RAW] = "none", [SP_SPILL_LZ4] = "lz4", [SP_SPILL_ZSTD] = "zstd"
 };
 static const char *const format_names[] = {
 	[SP_REC_LINE] = "line", [SP_REC_CSV] = "csv", [SP_REC_FIXED] = "fixed"
 };
-static const char *const direct_names[] = { "auto", "never", "always" };
 static const char *const phase_names[SP_SORT_PHASES] = {
 	[SP_PHASE_RUN_FORMATION] = "run_formation", [SP_PHASE_MERGE] = "merge"
 };
@@ -48,9 +44,8 @@ static void put_recycle(struct sp__doc doc, int recycle)
 
 static void put_strategies(struct sp__doc doc, const struct sp_sort_plan *plan)
 {
-	json_t *array = json_array();
+	json_t *array = sp__doc_array(doc, "strategies");
 
-	sp__doc_put(doc, "strategies", array);
 	for (int i = SP_READ_NONE; i < SP_READ_COUNT_; i++) {
 		const struct sp_strategy_plan *s = &plan->strategy[i];
 		struct sp__doc row = sp__doc_element(doc, array);
@@ -73,7 +68,7 @@ void sp__report_plan(struct sp__doc doc, const struct sp_sort_plan *plan)
 	sp__doc_text(doc, "merge_policy", policy_names[plan->policy]);
 	sp__doc_text(doc, "readahead", readahead_names[plan->readahead]);
 	put_recycle(doc, plan->recycle);
-	sp__doc_text(doc, "placement", placement_names[plan->placement]);
+	sp__report_placement(doc, plan->placement);
 	sp__doc_count(doc, "run_bytes", plan->run_bytes);
 	sp__doc_count(doc, "run_buffers_count", plan->run_buffers);
 	sp__doc_known(doc, "runs", plan->runs);
@@ -103,9 +98,8 @@ struct sp_report *sp_report_sort_plan(const struct sp_sort_plan *plan)
 
 static void put_names(struct sp__doc doc, const char *key, const char *const *names, size_t n)
 {
-	json_t *array = json_array(), *name;
+	json_t *array = sp__doc_array(doc, key), *name;
 
-	sp__doc_put(doc, key, array);
 	for (size_t i = 0; i < n; i++) {
 		name = json_string(names[i]);
 		if (json_array_append_new(array, name ? name : json_string("(not UTF-8)")))
@@ -137,8 +131,7 @@ static void put_config(struct sp__doc doc, const struct sp_sort_opts *opts,
 	put_names(c, "temporary_directories", opts->tmpdirs, opts->ntmpdirs);
 	sp__doc_text(c, "volume", opts->volume);
 	sp__doc_known(c, "parallel", opts->parallel);
-	sp__doc_text(c, "engine", opts->engine ? opts->engine : "auto");
-	sp__doc_text(c, "direct", direct_names[opts->direct < 0 ? 0 : opts->direct ? 2 : 1]);
+	sp__report_engine(c, opts->engine, opts->direct);
 	sp__doc_text(c, "spill_compression", compression_names[opts->compression]);
 	sp__doc_text(c, "compress_program", opts->compress_program);
 	sp__doc_count(c, "seed", opts->seed);
@@ -185,85 +178,39 @@ static void put_comparison(struct sp__doc doc, const struct sp_sort_stats *s)
 		 json_real(s->elapsed_s));
 }
 
-static void put_phases(struct sp__doc doc, const struct sp_sort_stats *s)
-{
-	json_t *array = json_array();
-
-	sp__doc_put(doc, "phases", array);
-	for (int i = 0; i < SP_SORT_PHASES; i++) {
-		struct sp__doc phase = sp__doc_element(doc, array);
-
-		sp__doc_text(phase, "name", phase_names[i]);
-		sp__doc_real(phase, "elapsed_s", s->phase_elapsed_s[i]);
-		sp__doc_real(phase, "cpu_s", s->phase_cpu_s[i]);
-	}
-}
-
 /* -1 stands for unknown. */
 static void put_signed(struct sp__doc doc, const char *key, int64_t value)
 {
 	sp__doc_put(doc, key, value < 0 ? json_null() : json_integer(value));
 }
 
-static void put_io(struct sp__doc doc, const struct sp_sort_stats *s)
+static void put_io(struct sp__doc io, const struct sp_sort_stats *s)
 {
-	struct sp__doc io = sp__doc_object(doc, "io");
-
-	sp__doc_text(io, "engine", s->engine[0] ? s->engine : NULL);
-	sp__doc_text(io, "input_engine", s->input_engine[0] ? s->input_engine : NULL);
-	sp__doc_count(io, "read_requests", s->read_requests);
-	sp__doc_count(io, "read_bytes", s->read_bytes);
-	sp__doc_count(io, "write_requests", s->write_requests);
-	sp__doc_count(io, "write_bytes", s->write_bytes);
 	sp__doc_count(io, "cluster_reads", s->cluster_reads);
 	sp__doc_count(io, "demand_reads", s->demand_reads);
 	put_signed(io, "device_read_bytes", s->device_read_bytes);
 	put_signed(io, "device_write_bytes", s->device_write_bytes);
 }
 
-static void put_memory(struct sp__doc doc, const struct sp_sort_stats *s)
+static void put_memory(struct sp__doc memory, const struct sp_sort_stats *s)
 {
-	struct sp__doc m = sp__doc_object(doc, "memory");
-
-	sp__doc_count(m, "limit_bytes", s->memory_limit_bytes);
-	sp__doc_count(m, "peak_bytes", s->memory_peak_bytes);
-	sp__doc_count(m, "charged_peak_bytes", s->memory_charged_peak_bytes);
-	sp__doc_count(m, "overrun_bytes", s->memory_overrun_bytes);
+	sp__doc_count(memory, "charged_peak_bytes", s->memory_charged_peak_bytes);
+	sp__doc_count(memory, "overrun_bytes", s->memory_overrun_bytes);
 }
 
-static void put_spill(struct sp__doc doc, const struct sp_sort_stats *s)
+static void put_spill(struct sp__doc spill, const struct sp_sort_stats *s)
 {
-	struct sp__doc sp = sp__doc_object(doc, "spill");
 	bool known = s->spill_extents > 0 || !s->spill_write_bytes;
 
-	sp__doc_count(sp, "read_bytes", s->spill_read_bytes);
-	sp__doc_count(sp, "write_bytes", s->spill_write_bytes);
-	sp__doc_count(sp, "peak_bytes", s->spill_peak_bytes);
-	sp__doc_count(sp, "recycled_bytes", s->spill_recycled_bytes);
-	put_signed(sp, "extents_count", known ? (int64_t)s->spill_extents : -1);
-	sp__doc_put(sp, "region_bytes_mean",
-		    known ? json_real(s->spill_region_bytes_mean) : json_null());
-}
-
-static void put_sim(struct sp__doc doc, const struct sp_sort_stats *s)
-{
-	struct sp__doc sim;
-
-	if (!s->simulated)
-		return;
-	sim = sp__doc_object(doc, "sim");
-	sp__doc_count(sim, "requests", s->sim_requests);
-	sp__doc_count(sim, "dispatched", s->sim_dispatched);
-	sp__doc_count(sim, "merges", s->sim_merges);
-	sp__doc_count(sim, "transfers", s->sim_transfers);
-	sp__doc_count(sim, "seeks", s->sim_seeks);
-	sp__doc_count(sim, "io_time_ns", s->sim_io_time_ns);
-	sp__doc_count(sim, "cpu_time_ns", s->sim_cpu_time_ns);
+	sp__doc_count(spill, "recycled_bytes", s->spill_recycled_bytes);
+	put_signed(spill, "extents_count", known ? (int64_t)s->spill_extents : -1);
+	sp__doc_real(spill, "region_bytes_mean", known ? s->spill_region_bytes_mean : NAN);
 }
 
 struct sp_report *sp_report_sort(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 				 const struct sp_sort_stats *stats)
 {
+	const struct sp__report_use use = SP__REPORT_USE(stats);
 	struct sp__doc doc;
 	bool failed;
 	struct sp_report *report = sp__report_new("spindle.sort/1", tool, &failed, &doc);
@@ -273,10 +220,12 @@ struct sp_report *sp_report_sort(const struct sp_sort_opts *opts, const struct s
 	put_config(doc, opts, io, &stats->plan);
 	put_result(doc, stats);
 	put_comparison(doc, stats);
-	put_phases(doc, stats);
-	put_io(doc, stats);
-	put_memory(doc, stats);
-	put_spill(doc, stats);
-	put_sim(doc, stats);
+	sp__report_phases(doc, phase_names, SP_SORT_PHASES, stats->phase_elapsed_s,
+			  stats->phase_cpu_s);
+	put_io(sp__report_io(doc, &use), stats);
+	put_memory(sp__report_memory(doc, &use), stats);
+	put_spill(sp__report_spill(doc, &use), stats);
+	if (stats->simulated)
+		sp__report_sim(doc, &use);
 	return sp__report_done(report, failed);
 }

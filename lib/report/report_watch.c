@@ -58,7 +58,6 @@ int sp_report_watch_interval(const struct sp_watch_interval *i, FILE *out)
 {
 	bool failed = false;
 	struct sp__doc doc = { json_object(), &failed };
-	int rc;
 
 	sp__doc_real(doc, "begin_s", (double)i->begin_ns / 1e9);
 	sp__doc_real(doc, "end_s", (double)i->end_ns / 1e9);
@@ -67,12 +66,7 @@ int sp_report_watch_interval(const struct sp_watch_interval *i, FILE *out)
 	sp__doc_real(doc, "depth_mean_exact", known(i->depth_mean_exact));
 	sp__doc_count(doc, "depth_max", i->depth_max);
 	sp__doc_count(doc, "outstanding", i->depth_last);
-	rc = failed ? -ENOMEM : 0;
-	if (rc == 0 && (json_dumpf(doc.object, out, JSON_COMPACT | JSON_REAL_PRECISION(10)) ||
-			putc('\n', out) == EOF || fflush(out)))
-		rc = -EIO;
-	json_decref(doc.object);
-	return rc;
+	return sp__doc_line(doc, out);
 }
 
 /* One row: the depths from a to b, their share, and a bar as long as it is of the largest. */

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/run.h"
+
+struct sp__doc sp__report_io(struct sp__doc doc, const struct sp__report_use *u)
+{
+	struct sp__doc io = sp__doc_object(doc, "io");
+
+	sp__doc_text(io, "engine", u->engine[0] ? u->engine : NULL);
+	sp__doc_text(io, "input_engine", u->input_engine[0] ? u->input_engine : NULL);
+	sp__doc_count(io, "read_requests", u->read_requests);
+	sp__doc_count(io, "read_bytes", u->read_bytes);
+	sp__doc_count(io, "write_requests", u->write_requests);
+	sp__doc_count(io, "write_bytes", u->write_bytes);
+	return io;
+}
+
+struct sp__doc sp__report_memory(struct sp__doc doc, const struct sp__report_use *u)
+{
+	struct sp__doc m = sp__doc_object(doc, "memory");
+
+	sp__doc_count(m, "limit_bytes", u->memory_limit_bytes);
+	sp__doc_count(m, "peak_bytes", u->memory_peak_bytes);
+	return m;
+}
+
+struct sp__doc sp__report_spill(struct sp__doc doc, const struct sp__report_use *u)
+{
+	struct sp__doc spill = sp__doc_object(doc, "spill");
+
+	sp__doc_count(spill, "read_bytes", u->spill_read_bytes);
+	sp__doc_count(spill, "write_bytes", u->spill_write_bytes);
+	sp__doc_count(spill, "peak_bytes", u->spill_peak_bytes);
+	return spill;
+}
+
+struct sp__doc sp__report_sim(struct sp__doc doc, const struct sp__report_use *u)
+{
+	struct sp__doc sim = sp__doc_object(doc, "sim");
+
+	sp__doc_count(sim, "requests", u->sim_requests);
+	sp__doc_count(sim, "dispatched", u->sim_dispatched);
+	sp__doc_count(sim, "merges", u->sim_merges);
+	sp__doc_count(sim, "transfers", u->sim_transfers);
+	sp__doc_count(sim, "seeks", u->sim_seeks);
+	sp__doc_count(sim, "io_time_ns", u->sim_io_time_ns);
+	sp__doc_count(sim, "cpu_time_ns", u->sim_cpu_time_ns);
+	return sim;
+}
+
+void sp__report_phases(struct sp__doc doc, const char *const *names, int n, const double *elapsed_s,
+		       const double *cpu_s)
+{
+	json_t *array = sp__doc_array(doc, "phases");
+
+	for (int i = 0; i < n; i++) {
+		struct sp__doc phase = sp__doc_element(doc, array);
+
+		sp__doc_text(phase, "name", names[i]);
+		sp__doc_real(phase, "elapsed_s", elapsed_s[i]);
+		if (cpu_s)
+			sp__doc_real(phase, "cpu_s", cpu_s[i]);
+	}
+}
+
+void sp__report_placement(struct sp__doc config, enum sp_placement placement)
+{
+	static const char *const names[] = { [SP_PLACE_CONTIGUOUS] = "contiguous",
+					     [SP_PLACE_TRACK] = "track",
+					     [SP_PLACE_SEMISEQ] = "semiseq" };
+
+	sp__doc_text(config, "placement", names[placement]);
+}
+
+void sp__report_engine(struct sp__doc config, const char *engine, int direct)
+{
+	sp__doc_text(config, "engine", engine ? engine : "auto");
+	sp__doc_text(config, "direct", direct < 0 ? "auto" : direct ? "always" : "never");
+}
