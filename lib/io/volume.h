@@ -22,6 +22,12 @@
 
 enum sp__direct { SP__DIRECT_AUTO, SP__DIRECT_NEVER, SP__DIRECT_ALWAYS };
 
+/* What the options of a sort or a join say: below 0, 0, above. */
+static inline enum sp__direct sp__direct_of(int direct)
+{
+	return direct < 0 ? SP__DIRECT_AUTO : direct ? SP__DIRECT_ALWAYS : SP__DIRECT_NEVER;
+}
+
 struct sp__volume {
 	int fd;
 	bool owned;		     /* close fd with the volume */

@@ -59,8 +59,8 @@ static int lazy_next(void *lazy, struct sp_batch *batch)
 		sp__runread_close(&z->r);
 		z->run = NULL;
 	}
-	sp__join_tell(z->h->j, SP_JOIN_PHASE_JOIN, z->h->spill->read_bytes,
-		      z->h->spill->write_bytes);
+	sp__progress_tell(&z->h->j->progress, SP_JOIN_PHASE_JOIN, z->h->spill->read_bytes,
+			  z->h->spill->write_bytes);
 	return rc;
 }
 

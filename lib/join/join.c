@@ -10,11 +10,6 @@
 #include "sort/plan.h"
 #include "spill/where.h"
 
-static enum sp__direct direct_of(const struct sp_join_opts *o)
-{
-	return o->direct < 0 ? SP__DIRECT_AUTO : o->direct ? SP__DIRECT_ALWAYS : SP__DIRECT_NEVER;
-}
-
 static int open_stream(struct sp__join *j)
 {
 	int rc = sp__wstream_open(&j->ws, j->out.fd, j->out.name, &j->write, j->err);
@@ -46,14 +41,14 @@ static void set_streams(struct sp__join *j)
 
 	sp__plan_buffers(sp__plan_working(j->opts.memory_bytes), &b);
 	j->read = (struct sp__rstream_opts){ .engine = j->opts.engine,
-					     .direct = direct_of(&j->opts),
+					     .direct = sp__direct_of(j->opts.direct),
 					     .chunk_bytes = b.chunk_bytes,
 					     .depth = b.chunks,
 					     .trace = j->trace,
 					     .machine = sp__machine_for(j->machine,
 									SP__SIM_FILES_IN) };
 	j->write = (struct sp__wstream_opts){ .engine = j->opts.engine,
-					      .direct = direct_of(&j->opts),
+					      .direct = sp__direct_of(j->opts.direct),
 					      .chunk_bytes = b.write_bytes,
 					      .depth = b.writes,
 					      .trace = j->trace,
@@ -336,7 +331,13 @@ int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,
 {
 	struct sp_errinfo own = SP_ERRINFO_INIT;
 	static const size_t first = 0;
-	struct sp__join j = { .opts = *opts, .io = io, .err = err ? err : &own, .out.fd = -1 };
+	struct sp__join j = {
+		.opts = *opts,
+		.io = io,
+		.err = err ? err : &own,
+		.out.fd = -1,
+		.progress = { io->progress, io->progress_arg, 0 },
+	};
 	int rc, ended;
 
 	if (!j.opts.nkeys) {

@@ -165,7 +165,7 @@ int sp__order_write(struct sp__order *o, struct sp__join *j)
 		}
 		rc = write_batch(o, &batch, &j->emit);
 		done += batch.bytes;
-		sp__join_tell(j, SP_JOIN_PHASE_ORDER, done, o->bytes);
+		sp__progress_tell(&j->progress, SP_JOIN_PHASE_ORDER, done, o->bytes);
 	}
 	return rc;
 }

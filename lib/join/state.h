@@ -9,7 +9,7 @@
  *	merge.c   joining sorted files
  *	hash.c    joining by hashing; stage.h tells of the rest
  *	presorted.h  joining files that seem to be sorted
- *	time.c    clocks, real and simulated; progress
+ *	time.c    clocks, real and simulated
  */
 #ifndef SP__JOIN_STATE_H
 #define SP__JOIN_STATE_H
@@ -17,6 +17,7 @@
 #include <spindle/join.h>
 #include "join/emit.h"
 #include "join/source.h"
+#include "obs/progress.h"
 #include "sort/outfile.h"
 
 /* What hash joins count. */
@@ -54,7 +55,8 @@ struct sp__join {
 	struct sp__io_counters read_before;
 	struct sp__machine *machine; /* NULL: the real one */
 	struct sp__trace *trace;     /* NULL: none */
-	uint64_t begin_ns, told_ns;
+	struct sp__progress progress;
+	uint64_t begin_ns;
 };
 
 /* join.c */
@@ -84,7 +86,6 @@ static inline void sp__join_charge(struct sp__join *j, uint64_t records, unsigne
 }
 /* What has been read of a file is dealt with: takes its time, and is told. */
 void sp__join_filling(struct sp__source *s);
-void sp__join_tell(struct sp__join *j, int phase, uint64_t done_bytes, uint64_t total_bytes);
 void sp__join_note_machine(struct sp__join *j, struct sp_join_stats *st);
 
 /* The key of a line of file 0 or 1. */

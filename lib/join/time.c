@@ -11,7 +11,6 @@
 #include "join/state.h"
 
 #define PS_PER_NS 1000
-#define PROGRESS_NS 100000000u
 
 uint64_t sp__join_now_ns(const struct sp__join *j)
 {
@@ -27,19 +26,6 @@ void sp__join_charge_always(struct sp__join *j, uint64_t records, unsigned compa
 	m = sp__machine_model(j->machine);
 	each_ns = m->cpu_record_ns + (uint64_t)comparisons * m->cpu_compare_ns;
 	sp__machine_charge_ps(j->machine, records * each_ns * PS_PER_NS + bytes * m->cpu_copy_ps);
-}
-
-void sp__join_tell(struct sp__join *j, int phase, uint64_t done_bytes, uint64_t total_bytes)
-{
-	uint64_t now;
-
-	if (!j->io->progress)
-		return;
-	now = sp__now_ns();
-	if (now - j->told_ns < PROGRESS_NS)
-		return;
-	j->told_ns = now;
-	j->io->progress(j->io->progress_arg, phase, done_bytes, total_bytes);
 }
 
 void sp__join_note_machine(struct sp__join *j, struct sp_join_stats *st)
@@ -83,5 +69,5 @@ void sp__join_filling(struct sp__source *s)
 	} else if (j->counts.build == (unsigned)side + 1) {
 		phase = SP_JOIN_PHASE_BUILD;
 	}
-	sp__join_tell(j, phase, done, total);
+	sp__progress_tell(&j->progress, phase, done, total);
 }

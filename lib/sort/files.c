@@ -14,12 +14,12 @@
 #include "base/err.h"
 #include "flow/scan.h"
 #include "io/wstream.h"
+#include "obs/progress.h"
 #include "obs/trace.h"
 #include "sort/outfile.h"
 #include "sort/plan.h"
 #include "sort/state.h"
 
-#define PROGRESS_NS 100000000u
 #define MERGE_DESCRIPTORS 5
 
 struct job {
@@ -31,22 +31,10 @@ struct job {
 	struct sp_sort *sort;
 	struct sp__outfile out;
 	struct sp__wstream *ws;
-	uint64_t total_bytes, told_ns;
+	struct sp__progress progress;
+	uint64_t total_bytes;
 	uint64_t begin_ns;
 };
-
-static void tell(struct job *j, int phase, uint64_t done)
-{
-	uint64_t now;
-
-	if (!j->io->progress)
-		return;
-	now = sp__now_ns();
-	if (now - j->told_ns < PROGRESS_NS)
-		return;
-	j->told_ns = now;
-	j->io->progress(j->io->progress_arg, phase, done, j->total_bytes);
-}
 
 static int wait_for_sort(void *operator)
 {
@@ -66,11 +54,6 @@ static int put(struct job *j, const struct sp_batch *batch)
 	return rc;
 }
 
-static enum sp__direct direct_of(const struct sp_sort_opts *o)
-{
-	return o->direct < 0 ? SP__DIRECT_AUTO : o->direct ? SP__DIRECT_ALWAYS : SP__DIRECT_NEVER;
-}
-
 static int open_scan(struct job *j)
 {
 	struct sp__plan_buffers b;
@@ -85,7 +68,7 @@ static int open_scan(struct job *j)
 
 	sp__plan_buffers(sp__plan_working(j->opts.memory_bytes), &b);
 	o.stream = (struct sp__rstream_opts){ .engine = j->opts.engine,
-					      .direct = direct_of(&j->opts),
+					      .direct = sp__direct_of(j->opts.direct),
 					      .chunk_bytes = b.chunk_bytes,
 					      .depth = b.chunks,
 					      .trace = j->sort ? j->sort->trace : NULL,
@@ -104,7 +87,8 @@ static int take_input(struct job *j)
 		rc = put(j, &batch);
 		if (rc < 0)
 			return rc;
-		tell(j, SP_PHASE_RUN_FORMATION, sp__scan_bytes(j->scan));
+		sp__progress_tell(&j->progress, SP_PHASE_RUN_FORMATION, sp__scan_bytes(j->scan),
+				  j->total_bytes);
 	}
 	return rc < 0 ? rc : sp_sort_finish(j->sort);
 }
@@ -123,7 +107,7 @@ static int open_output(struct job *j)
 {
 	struct sp__plan_buffers b;
 	struct sp__wstream_opts o = { .engine = j->opts.engine,
-				      .direct = direct_of(&j->opts),
+				      .direct = sp__direct_of(j->opts.direct),
 				      .expected_bytes = j->total_bytes,
 				      .trace = j->sort->trace,
 				      .machine = sp__machine_of(j->sort, SP__SIM_FILES_OUT) };
@@ -175,7 +159,8 @@ static int give_output(struct job *j)
 		rc = sp__wstream_put(j->ws, batch.data, batch.bytes);
 		if (rc < 0)
 			return rc;
-		tell(j, SP_PHASE_MERGE, done += batch.bytes);
+		done += batch.bytes;
+		sp__progress_tell(&j->progress, SP_PHASE_MERGE, done, j->total_bytes);
 	}
 	if (rc == SP_END)
 		rc = sp__wstream_finish(j->ws);
@@ -313,6 +298,7 @@ int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 			 .io = io,
 			 .err = err ? err : &own,
 			 .out.fd = -1,
+			 .progress = { io->progress, io->progress_arg, 0 },
 			 .begin_ns = sp__now_ns() };
 	int rc = run(&j);
 

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Telling the caller how far the work has come, by the clock of the real machine and not
+ * more than about ten times a second.  One thread at a time.
+ */
+#ifndef SP__OBS_PROGRESS_H
+#define SP__OBS_PROGRESS_H
+
+#include <stdint.h>
+
+struct sp__progress {
+	/* The caller's; NULL: it does not ask. */
+	void (*tell)(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes);
+	void *arg;
+	uint64_t told_ns;
+};
+
+/* total_bytes 0: not known. */
+void sp__progress_tell(struct sp__progress *p, int phase, uint64_t done_bytes,
+		       uint64_t total_bytes);
+
+#endif

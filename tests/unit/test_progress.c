@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Progress: what is told, and how often.
+ */
+#include "base/clock.h"
+#include "obs/progress.h"
+#include "tap.h"
+
+#define CALLS 1000
+#define TENTH_NS 100000000u
+
+struct seen {
+	uint64_t calls, done, total;
+	int phase;
+};
+
+static void note(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes)
+{
+	struct seen *s = arg;
+
+	s->calls++;
+	s->phase = phase;
+	s->done = done_bytes;
+	s->total = total_bytes;
+}
+
+int main(void)
+{
+	struct seen s = { 0 };
+	struct sp__progress p = { note, &s, 0 }, deaf = { 0 };
+	uint64_t begin = sp__now_ns(), tenths;
+
+	sp__progress_tell(&p, 2, 30, 400);
+	ok(s.calls == 1 && s.phase == 2 && s.done == 30 && s.total == 400,
+	   "the first call is told as it is");
+	for (int i = 0; i < CALLS; i++)
+		sp__progress_tell(&p, 2, 31, 400);
+	tenths = (sp__now_ns() - begin) / TENTH_NS;
+	ok(s.calls <= 1 + tenths, "many calls in a row are told at most ten times a second");
+	p.told_ns -= TENTH_NS;
+	sp__progress_tell(&p, 3, 32, 0);
+	ok(s.phase == 3 && s.done == 32 && s.total == 0,
+	   "a tenth of a second later it is told again");
+	sp__progress_tell(&deaf, 1, 1, 1);
+	ok(!deaf.told_ns, "who does not ask is told nothing");
+	return done();
+}
