@@ -22,7 +22,8 @@
 #include "sort/plan_impl.h"
 #include "sort/predict.h"
 #include "sort/readplan.h"
-#include "spill/codec.h"
+#include "spill/pool.h"
+#include "spill/writer.h"
 
 /* A run under merge, beside its pages: cursor, carried head of a record, plan. */
 #define RUN_OVERHEAD 1024
@@ -71,11 +72,10 @@ static uint64_t fixed_bytes(const struct sp_sort_opts *o, const struct sp__choic
 	out = (uint64_t)b.write_bytes * (b.output_buffers + b.writes);
 	in = in > out ? in : out;
 	in += (uint64_t)b.write_bytes * b.spill_writes;
-	/* Packed pages wait in buffers of their own. */
-	if (o->compression != SP_SPILL_RAW)
-		in += 2 * sp__codec_memory(o->compression, c->page_bytes) +
-		      (uint64_t)b.write_bytes * b.spill_writes;
-	return in;
+	/* A merge on the way both unpacks pages and packs them. */
+	return in + sp__pool_unpacking(o->compression, c->page_bytes) +
+	       sp__runwriter_packing(o->compression, (uint64_t)b.write_bytes * b.spill_writes,
+				     c->page_bytes);
 }
 
 static enum sp_merge_policy policy_of(const struct sp_sort_opts *o)
@@ -122,9 +122,7 @@ static void share_out(const struct sp_sort_opts *o, const struct sp__choice *c, 
 static unsigned fan_in_cap(const struct sp_sort_opts *o, const struct sp__choice *c,
 			   const struct sp__layout *l)
 {
-	/* Under compression each run has a page unpacked beside those read. */
-	unsigned pages = o->compression != SP_SPILL_RAW ? 3 : 2;
-	uint64_t cap = l->merge_bytes / (pages * (uint64_t)c->page_bytes + RUN_OVERHEAD);
+	uint64_t cap = l->merge_bytes / (2 * (uint64_t)c->page_bytes + RUN_OVERHEAD);
 
 	cap = least(cap < 2 ? 2 : cap, MAX_FAN_IN);
 	if (o->compress_program && !o->batch_size)
@@ -249,12 +247,13 @@ static bool describe_pages(const struct sp_sort_opts *o, const struct sp__choice
 			   struct sp__layout *l)
 {
 	uint64_t quarter = c->working_bytes / 4, pages = l->nominal_bytes / c->page_bytes + 1;
-	uint64_t with_keys =
-		pages * (SP__PLAN_PAGE_BYTES + SP__PLAN_PAGE_KEY_BYTES + PAGE_PLAN_BYTES);
+	uint64_t each =
+		SP__PLAN_PAGE_BYTES + (o->compression != SP_SPILL_RAW ? SP__PLAN_PACKED_BYTES : 0);
+	uint64_t with_keys = pages * (each + SP__PLAN_PAGE_KEY_BYTES + PAGE_PLAN_BYTES);
 
 	l->keys = o->readahead == SP_READ_AUTO ? with_keys <= c->working_bytes / KEYS_SHARE
 					       : sp__readplan_needs_sequence(o->readahead);
-	l->descriptor_bytes = l->keys ? with_keys : pages * SP__PLAN_PAGE_BYTES;
+	l->descriptor_bytes = l->keys ? with_keys : pages * each;
 	if (l->descriptor_bytes > quarter && c->largest_page)
 		l->descriptor_bytes = quarter;
 	return l->descriptor_bytes <= quarter || o->page_bytes;

@@ -16,6 +16,8 @@
 /* Descriptor of a spilled page in memory: checksum; with the last key, cut short. */
 #define SP__PLAN_PAGE_BYTES 10
 #define SP__PLAN_PAGE_KEY_BYTES 100
+/* Under compression beside either: where the page lies, and its stored length. */
+#define SP__PLAN_PACKED_BYTES 8
 /*
  * Device model until a geometry file says better: a flash drive of 2 GB/s, 0.03 ms
  * for a read elsewhere while others are outstanding.

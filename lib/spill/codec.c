@@ -3,10 +3,16 @@
  * LZ4's fast mode and Zstandard's level 1: spilling is worth compressing
  * only if that costs less time than the bytes it saves take to move.
  *
- * LZ4 needs a state for packing alone.  Zstandard's contexts grow when they are
- * first used, so a new codec packs and unpacks one page of noise; what they
- * have then serves all pages of that size or less.  (Its contexts in memory given by
- * the caller are only in the interface that it reserves for static linking.)
+ * LZ4 needs a state for packing alone.  Zstandard's context for packing grows when it
+ * is first used, so a new codec packs one page; what it has then serves all
+ * pages of that size or less.  (Its contexts in memory given by the caller are only in
+ * the interface that it reserves for static linking.)
+ *
+ * LZ4's acceleration.  Pages of sorted records, a processor's MB/s and the share of bytes
+ * left: 1 packs 450 to 0.56, 2 packs 560 to 0.57, 3 packs 590 to 0.58, 8 packs 600 to 0.63;
+ * words in lines: 260 to 0.61, 310 to 0.62, 330 to 0.64, 370 to 0.70.  Noise is passed at
+ * 5 GB/s, so there is nothing to gain by not trying pages that follow others that
+ * would not shrink.
  */
 #include <errno.h>
 #include <limits.h>
@@ -14,10 +20,10 @@
 #include <stdlib.h>
 #include <lz4.h>
 #include <zstd.h>
-#include "base/rng.h"
 #include "spill/codec.h"
 
 #define ZSTD_LEVEL 1
+#define LZ4_ACCELERATION 3
 
 /* Measured for zstd 1.5, 4 KB to 16 MB; the test compares. */
 #define ZSTD_PACK_BYTES(page) ((page)*14 + (20u << 10))
@@ -31,16 +37,19 @@ struct sp__codec {
 	ZSTD_DCtx *unpack;
 };
 
-size_t sp__codec_memory(enum sp_spill_compression kind, size_t page_bytes)
+size_t sp__codec_memory(enum sp_spill_compression kind, size_t page_bytes, unsigned use)
 {
-	size_t pack = ZSTD_PACK_BYTES(page_bytes);
+	size_t pack = ZSTD_PACK_BYTES(page_bytes), bytes = sizeof(struct sp__codec);
 
+	if (kind == SP_SPILL_RAW)
+		return 0;
 	if (kind == SP_SPILL_LZ4)
-		return sizeof(struct sp__codec) + (size_t)LZ4_sizeofState();
-	if (kind == SP_SPILL_ZSTD)
-		return sizeof(struct sp__codec) + (pack < ZSTD_PACK_MAX ? pack : ZSTD_PACK_MAX) +
-		       ZSTD_UNPACK_BYTES;
-	return 0;
+		return bytes + (use & SP__CODEC_PACKS ? (size_t)LZ4_sizeofState() : 0);
+	if (use & SP__CODEC_PACKS)
+		bytes += pack < ZSTD_PACK_MAX ? pack : ZSTD_PACK_MAX;
+	if (use & SP__CODEC_UNPACKS)
+		bytes += ZSTD_UNPACK_BYTES;
+	return bytes;
 }
 
 size_t sp__codec_bound(enum sp_spill_compression kind, size_t bytes)
@@ -50,39 +59,40 @@ size_t sp__codec_bound(enum sp_spill_compression kind, size_t bytes)
 	return kind == SP_SPILL_ZSTD ? ZSTD_compressBound(bytes) : bytes;
 }
 
+/* Packs a page of zeros: the memory this takes does not depend on what is packed. */
 static bool warm_up(struct sp__codec *c, size_t page_bytes)
 {
-	size_t room = sp__codec_bound(c->kind, page_bytes), n;
-	unsigned char *raw = malloc(page_bytes + 1), *packed = malloc(room);
-	struct sp__rng rng = { page_bytes };
-	bool good = raw && packed;
+	size_t room = sp__codec_bound(c->kind, page_bytes);
+	unsigned char *raw = calloc(1, page_bytes + 1), *packed = malloc(room);
+	bool good = raw && packed &&
+		    !ZSTD_isError(ZSTD_compress2(c->pack, packed, room, raw, page_bytes));
 
-	for (size_t i = 0; good && i < page_bytes; i++)
-		raw[i] = (unsigned char)sp__rng_next(&rng);
-	if (good) {
-		n = ZSTD_compress2(c->pack, packed, room, raw, page_bytes);
-		good = !ZSTD_isError(n) &&
-		       !ZSTD_isError(ZSTD_decompressDCtx(c->unpack, raw, page_bytes, packed, n));
-	}
 	free(raw);
 	free(packed);
 	return good;
 }
 
-static bool open_zstd(struct sp__codec *c, size_t page_bytes)
+static bool open_zstd(struct sp__codec *c, size_t page_bytes, unsigned use)
 {
+	if (use & SP__CODEC_UNPACKS) {
+		c->unpack = ZSTD_createDCtx();
+		if (!c->unpack)
+			return false;
+	}
+	if (!(use & SP__CODEC_PACKS))
+		return true;
 	c->pack = ZSTD_createCCtx();
-	c->unpack = ZSTD_createDCtx();
-	return c->pack && c->unpack &&
+	return c->pack &&
 	       !ZSTD_isError(
 		       ZSTD_CCtx_setParameter(c->pack, ZSTD_c_compressionLevel, ZSTD_LEVEL)) &&
 	       warm_up(c, page_bytes);
 }
 
-int sp__codec_new(struct sp__codec **codec, enum sp_spill_compression kind, size_t page_bytes)
+int sp__codec_new(struct sp__codec **codec, enum sp_spill_compression kind, size_t page_bytes,
+		  unsigned use)
 {
 	struct sp__codec *c;
-	bool good;
+	bool good = true;
 
 	*codec = NULL;
 	if ((kind != SP_SPILL_LZ4 && kind != SP_SPILL_ZSTD) || page_bytes > LZ4_MAX_INPUT_SIZE)
@@ -91,11 +101,11 @@ int sp__codec_new(struct sp__codec **codec, enum sp_spill_compression kind, size
 	if (!c)
 		return -ENOMEM;
 	c->kind = kind;
-	if (kind == SP_SPILL_LZ4) {
+	if (kind == SP_SPILL_ZSTD) {
+		good = open_zstd(c, page_bytes, use);
+	} else if (use & SP__CODEC_PACKS) {
 		c->lz4_state = malloc((size_t)LZ4_sizeofState());
 		good = c->lz4_state;
-	} else {
-		good = open_zstd(c, page_bytes);
 	}
 	if (!good) {
 		sp__codec_free(c);
@@ -120,13 +130,13 @@ size_t sp__codec_pack(struct sp__codec *codec, void *dst, size_t room, const voi
 {
 	size_t n;
 
-	if (!bytes || bytes > LZ4_MAX_INPUT_SIZE)
+	if (!bytes || !room || bytes > LZ4_MAX_INPUT_SIZE)
 		return 0;
 	if (room > INT_MAX)
 		room = INT_MAX;
 	if (codec->kind == SP_SPILL_LZ4) {
 		n = (size_t)LZ4_compress_fast_extState(codec->lz4_state, src, dst, (int)bytes,
-						       (int)room, 1);
+						       (int)room, LZ4_ACCELERATION);
 	} else {
 		n = ZSTD_compress2(codec->pack, dst, room, src, bytes);
 		if (ZSTD_isError(n))

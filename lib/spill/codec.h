@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Packing and unpacking one spill page with LZ4 or Zstandard (level 1).  All
- * memory is taken when the codec is made, none for each page.
+ * memory is taken when the codec is made, none for each page, and only what its use needs.
  *
  * Thread rule: a codec belongs to one thread at a time; make one for each.
  */
@@ -13,13 +13,17 @@
 
 struct sp__codec;
 
+/* What a codec is made for: one of them, or both. */
+#define SP__CODEC_PACKS 1u
+#define SP__CODEC_UNPACKS 2u
+
 /* For pages of up to page_bytes. 0, -EINVAL (no such kind) or -ENOMEM. */
 SP_MUST_CHECK int sp__codec_new(struct sp__codec **codec, enum sp_spill_compression kind,
-				size_t page_bytes);
+				size_t page_bytes, unsigned use);
 void sp__codec_free(struct sp__codec *codec); /* accepts NULL */
 
-/* Bytes that a codec of this kind holds, for the budget. */
-size_t sp__codec_memory(enum sp_spill_compression kind, size_t page_bytes);
+/* Bytes that such a codec holds, for the budget. */
+size_t sp__codec_memory(enum sp_spill_compression kind, size_t page_bytes, unsigned use);
 
 /* Room that sp__codec_pack() needs in dst to be sure to succeed. */
 size_t sp__codec_bound(enum sp_spill_compression kind, size_t bytes);

@@ -12,6 +12,7 @@
 /* One page of memory. */
 struct slot {
 	struct sp__request req;
+	char *data;
 	uint32_t next; /* in the list of its run, or of the free ones */
 	bool in_flight;
 };
@@ -22,7 +23,6 @@ struct source {
 	size_t asked, given;  /* pages asked for, pages handed out */
 	uint32_t first, last; /* slots asked for and not released, in order */
 	bool out;	      /* the first slot is with the merge */
-	char *unpacked;	      /* under compression: where the page is unpacked */
 };
 
 struct sp__pool {
@@ -35,8 +35,7 @@ struct sp__pool {
 	struct sp__request **batch;
 	struct sp__stop *pending; /* npages, where runs are placed by tracks; else NULL */
 	unsigned npending;
-	char *mem;
-	char *unpack_mem;
+	char *spare_mem, *spare; /* under compression: one page more, and which it is now */
 	unsigned npages, nfree;
 	uint32_t free_list;
 	struct sp__codec *codec;
@@ -45,18 +44,19 @@ struct sp__pool {
 	int error;
 };
 
-static size_t unpack_bytes(const struct sp__spill *s, size_t nruns)
+size_t sp__pool_unpacking(enum sp_spill_compression codec, uint32_t page_bytes)
 {
-	return s->opts.codec ? nruns * s->opts.page_bytes : 0;
+	size_t memory = sp__codec_memory(codec, page_bytes, SP__CODEC_UNPACKS);
+
+	return memory ? memory + page_bytes : 0;
 }
 
 size_t sp__pool_memory(const struct sp__spill *s, size_t nruns, unsigned npages)
 {
-	size_t codec = s->opts.codec ? sp__codec_memory(s->opts.codec, s->opts.page_bytes) : 0;
+	size_t unpacking = sp__pool_unpacking(s->opts.codec, s->opts.page_bytes);
 	size_t order = s->place ? npages * (sizeof(struct sp__stop) + sp__place_order_memory()) : 0;
 
-	return order + npages * sizeof(struct slot) + nruns * sizeof(struct source) + codec +
-	       unpack_bytes(s, nruns);
+	return order + npages * sizeof(struct slot) + nruns * sizeof(struct source) + unpacking;
 }
 
 static void completed(struct sp__io_owner *owner, struct sp__request *req)
@@ -86,7 +86,7 @@ static struct sp__request *prepare(struct sp__pool *p, struct source *src)
 	p->free_list = slot->next;
 	p->nfree--;
 	slot->req = (struct sp__request){ .op = SP__OP_READ,
-					  .data = p->mem + (size_t)at * p->spill->opts.page_bytes,
+					  .data = slot->data,
 					  .bytes = (bytes + BLOCK - 1) & ~(BLOCK - 1) };
 	sp__spill_locate(p->spill, src->run, sp__spill_page_unit(src->run, src->asked), &slot->req);
 	slot->in_flight = true;
@@ -181,24 +181,22 @@ static int setup(struct sp__pool *p, struct sp__run *const *runs, void *mem)
 		p->pending = calloc(p->npages, sizeof(*p->pending));
 	if (!p->slots || !p->sources || !p->batch || (p->spill->place && !p->pending))
 		return -ENOMEM;
-	p->mem = mem;
-	for (unsigned i = 0; i < p->npages; i++)
+	for (unsigned i = 0; i < p->npages; i++) {
+		p->slots[i].data = (char *)mem + (size_t)i * page;
 		p->slots[i].next = i + 1 < p->npages ? i + 1 : NONE;
+	}
 	p->nfree = p->npages;
 	if (p->spill->opts.codec) {
-		int rc = sp__codec_new(&p->codec, p->spill->opts.codec, page);
+		int rc = sp__codec_new(&p->codec, p->spill->opts.codec, page, SP__CODEC_UNPACKS);
 
 		if (rc < 0)
 			return rc;
-		p->unpack_mem = sp__pages_alloc(unpack_bytes(p->spill, p->nsources), false);
-		if (!p->unpack_mem)
+		p->spare = p->spare_mem = sp__pages_alloc(page, false);
+		if (!p->spare_mem)
 			return -ENOMEM;
 	}
-	for (size_t i = 0; i < p->nsources; i++) {
+	for (size_t i = 0; i < p->nsources; i++)
 		p->sources[i] = (struct source){ .run = runs[i], .first = NONE, .last = NONE };
-		if (p->unpack_mem)
-			p->sources[i].unpacked = p->unpack_mem + i * page;
-	}
 	return 0;
 }
 
@@ -236,7 +234,7 @@ void sp__pool_close(struct sp__pool *p)
 	while (p->in_flight)
 		if (sp__spill_reap(p->spill, 1) < 0)
 			break;
-	sp__pages_free(p->unpack_mem, unpack_bytes(p->spill, p->nsources));
+	sp__pages_free(p->spare_mem, p->spill->opts.page_bytes);
 	sp__codec_free(p->codec);
 	free(p->slots);
 	free(p->sources);
@@ -245,23 +243,30 @@ void sp__pool_close(struct sp__pool *p)
 	free(p);
 }
 
+/* The slot gets the page unpacked, and the memory it was read into is the spare one now. */
+static int unpack(struct sp__pool *p, struct slot *slot, uint32_t payload, uint32_t stored)
+{
+	char *packed = slot->data;
+
+	slot->data = p->spare;
+	p->spare = packed;
+	return sp__codec_unpack(p->codec, slot->data, payload, packed, stored);
+}
+
 /* Checks the page that is now first of its run, and unpacks it. */
 static int verify(struct sp__pool *p, struct source *src, const char **data, size_t *bytes)
 {
-	const struct slot *slot = &p->slots[src->first];
+	struct slot *slot = &p->slots[src->first];
 	uint32_t payload = sp__spill_page_payload(p->spill, src->run, src->given);
 	uint32_t stored = sp__spill_page_stored(p->spill, src->run, src->given);
-	const char *at = slot->req.data;
 
-	if (p->codec && stored != payload) {
-		if (sp__codec_unpack(p->codec, src->unpacked, payload, at, stored) < 0)
-			goto corrupt;
-		at = src->unpacked;
-	}
-	if (!sp__run_verify_page(src->run, &src->sum, src->given, sp__checksum(at, payload)))
+	if (p->codec && stored != payload && unpack(p, slot, payload, stored) < 0)
+		goto corrupt;
+	if (!sp__run_verify_page(src->run, &src->sum, src->given,
+				 sp__checksum(slot->data, payload)))
 		goto corrupt;
 	sp__spill_give_page(p->spill, src->run, src->given);
-	*data = at;
+	*data = slot->data;
 	*bytes = payload;
 	return SP_READY;
 corrupt:

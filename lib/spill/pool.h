@@ -11,7 +11,8 @@
  * order of their places (Shao 2008, section 6.2.2).
  *
  * A page is verified against its checksum when the merge first sees it, and
- * its space on disk is given back then.
+ * its space on disk is given back then.  A compressed page is unpacked into a page that
+ * the pool has to spare, and what it was read into is to spare for the next one.
  */
 #ifndef SP__SPILL_POOL_H
 #define SP__SPILL_POOL_H
@@ -27,7 +28,9 @@ struct sp__poolplan {
 
 struct sp__pool;
 
-/* Memory beside the pages themselves, for the budget. */
+/* What one pool needs for unpacking pages, whatever it reads: a page more and a codec. */
+size_t sp__pool_unpacking(enum sp_spill_compression codec, uint32_t page_bytes);
+/* Memory beside the pages themselves, that included, for the budget. */
 size_t sp__pool_memory(const struct sp__spill *spill, size_t nruns, unsigned npages);
 
 /*

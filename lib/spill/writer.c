@@ -23,6 +23,14 @@ struct sp__chunk {
 	unsigned in_flight;
 };
 
+uint64_t sp__runwriter_packing(enum sp_spill_compression codec, uint64_t mem_bytes,
+			       uint32_t page_bytes)
+{
+	size_t memory = sp__codec_memory(codec, page_bytes, SP__CODEC_PACKS);
+
+	return memory ? memory + mem_bytes : 0;
+}
+
 static int fail(struct sp__runwriter *w, int rc, const char *op)
 {
 	return w->error = sp__err(w->spill->opts.err, rc, op,
@@ -88,11 +96,11 @@ int sp__runwriter_open(struct sp__runwriter *w, struct sp__spill *spill, struct 
 			c->reqs[k].chunk = c;
 	}
 	if (spill->opts.codec) {
-		int rc = sp__codec_new(&w->codec, spill->opts.codec, page);
+		int rc = sp__codec_new(&w->codec, spill->opts.codec, page, SP__CODEC_PACKS);
 
 		if (rc < 0)
 			return fail(w, rc, "allocate");
-		w->packed = sp__pages_alloc(w->nchunks * each * (page + BLOCK), false);
+		w->packed = sp__pages_alloc(w->nchunks * each * page, false);
 		if (!w->packed)
 			return fail(w, -ENOMEM, "allocate");
 	}
@@ -198,7 +206,7 @@ static int submit_packed(struct sp__runwriter *w, struct sp__chunk *c, size_t fi
 			 size_t payload)
 {
 	const uint32_t size = w->spill->opts.page_bytes;
-	char *out = w->packed + (size_t)w->now * c->pages * (size + BLOCK), *to = out;
+	char *out = w->packed + (size_t)w->now * c->pages * size, *to = out;
 	uint64_t unit = w->run->units;
 	struct sp__request *r = &c->reqs->req;
 	uint32_t got, units;
@@ -207,8 +215,10 @@ static int submit_packed(struct sp__runwriter *w, struct sp__chunk *c, size_t fi
 	for (uint32_t i = 0; i < pages; i++) {
 		struct sp__packed *p = &w->run->packed[first + i];
 		size_t raw = payload < size ? payload : size, packed;
+		/* What saves no block is not worth unpacking. */
+		size_t room = (raw - 1) / BLOCK * BLOCK;
 
-		packed = sp__codec_pack(w->codec, to, raw, c->data + (size_t)i * size, raw);
+		packed = sp__codec_pack(w->codec, to, room, c->data + (size_t)i * size, raw);
 		if (!packed) {
 			memcpy(to, c->data + (size_t)i * size, raw);
 			packed = raw;
@@ -359,8 +369,8 @@ void sp__runwriter_close(struct sp__runwriter *w)
 		free(w->chunks[i].batch);
 	}
 	if (w->packed && w->nchunks)
-		sp__pages_free(w->packed, w->nchunks * w->chunks[0].pages *
-						  (w->spill->opts.page_bytes + (size_t)BLOCK));
+		sp__pages_free(w->packed,
+			       (size_t)w->nchunks * w->chunks[0].pages * w->spill->opts.page_bytes);
 	free(w->chunks);
 	sp__codec_free(w->codec);
 	*w = (struct sp__runwriter){ 0 };

@@ -51,6 +51,9 @@ struct sp__runwriter {
 /* mem: memory for the chunks, a multiple of the page; at least one page. */
 int sp__runwriter_open(struct sp__runwriter *w, struct sp__spill *spill, struct sp__run *run,
 		       void *mem, size_t mem_bytes, sp__lastkey_fn *lastkey, void *ctx);
+/* What a writer with so much memory needs beside it for packing. */
+uint64_t sp__runwriter_packing(enum sp_spill_compression codec, uint64_t mem_bytes,
+			       uint32_t page_bytes);
 /* Pages of a chunk. */
 size_t sp__runwriter_chunk(const struct sp__runwriter *w);
 int sp__runwriter_put_slow(struct sp__runwriter *w, const char *rec, size_t bytes);

@@ -27,7 +27,8 @@ static struct sp__codec *codec_of(enum sp_spill_compression kind)
 	static struct sp__codec *codecs[3];
 
 	if (!codecs[kind])
-		require(sp__codec_new(&codecs[kind], kind, PAGE) == 0);
+		require(sp__codec_new(&codecs[kind], kind, PAGE,
+				      SP__CODEC_PACKS | SP__CODEC_UNPACKS) == 0);
 	return codecs[kind];
 }
 

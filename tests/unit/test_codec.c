@@ -6,6 +6,8 @@
 #include "spill/codec.h"
 #include "tap.h"
 
+#define BOTH (SP__CODEC_PACKS | SP__CODEC_UNPACKS)
+
 static void fill(unsigned char *page, size_t bytes, unsigned symbols, struct sp__rng *rng)
 {
 	for (size_t i = 0; i < bytes; i++)
@@ -21,7 +23,7 @@ static void round_trips(enum sp_spill_compression kind, const char *name, size_t
 	struct sp__codec *c;
 	bool same = true, smaller = true;
 
-	if (sp__codec_new(&c, kind, page))
+	if (sp__codec_new(&c, kind, page, BOTH))
 		abort();
 	for (int i = 0; i < 60; i++) {
 		size_t bytes = 1 + sp__rng_below(&rng, page);
@@ -41,6 +43,7 @@ static void round_trips(enum sp_spill_compression kind, const char *name, size_t
 	ok(n > 0 && n < page, "%s: four symbols are packed", name);
 	ok(sp__codec_pack(c, packed, n / 2, raw, page) == 0, "%s: too little room is noticed",
 	   name);
+	ok(sp__codec_pack(c, packed, 0, raw, page) == 0, "%s: so is none", name);
 	ok(sp__codec_pack(c, packed, room, raw, 0) == 0, "%s: nothing packs to nothing", name);
 	sp__codec_free(c);
 	free(raw);
@@ -57,7 +60,7 @@ static void corruption(enum sp_spill_compression kind, const char *name)
 	bool inside = true;
 	size_t n;
 
-	if (sp__codec_new(&c, kind, PAGE))
+	if (sp__codec_new(&c, kind, PAGE, BOTH))
 		abort();
 	fill(raw, PAGE, 6, &rng);
 	n = sp__codec_pack(c, packed, sizeof(packed), raw, PAGE);
@@ -92,33 +95,48 @@ static size_t allocated(void)
 	return m.uordblks + m.hblkhd;
 }
 
+/* What a new codec holds: as much as it says, or less. */
+static bool modest(enum sp_spill_compression kind, size_t page, unsigned use)
+{
+	size_t before = allocated(), with;
+	struct sp__codec *c;
+
+	if (sp__codec_new(&c, kind, page, use))
+		abort();
+	with = allocated() - before;
+	sp__codec_free(c);
+	return with <= sp__codec_memory(kind, page, use) + 512 && allocated() == before;
+}
+
 static void memory(enum sp_spill_compression kind, const char *name)
 {
 	bool within = true, constant = true;
 
 	for (size_t page = 4096; page <= 4 << 20; page *= 4) {
 		unsigned char *raw = malloc(page), *packed = malloc(2 * page + 1024);
+		struct sp__codec *packs, *unpacks;
 		struct sp__rng rng = { page };
-		size_t before = allocated(), with;
-		struct sp__codec *c;
+		size_t with;
 
 		fill(raw, page, 20, &rng);
-		if (sp__codec_new(&c, kind, page))
+		for (unsigned use = SP__CODEC_PACKS; use <= BOTH; use++)
+			within &= modest(kind, page, use);
+		if (sp__codec_new(&packs, kind, page, SP__CODEC_PACKS) ||
+		    sp__codec_new(&unpacks, kind, page, SP__CODEC_UNPACKS))
 			abort();
 		with = allocated();
-		within &= with - before <= sp__codec_memory(kind, page) + 512;
 		for (size_t n = page; n > 0; n /= 3) {
-			size_t got = sp__codec_pack(c, packed, 2 * page, raw, n);
+			size_t got = sp__codec_pack(packs, packed, 2 * page, raw, n);
 
-			constant &= !got || sp__codec_unpack(c, raw, n, packed, got) == 0;
+			constant &= !got || sp__codec_unpack(unpacks, raw, n, packed, got) == 0;
 			constant &= allocated() == with;
 		}
-		sp__codec_free(c);
-		constant &= allocated() == before;
+		sp__codec_free(packs);
+		sp__codec_free(unpacks);
 		free(raw);
 		free(packed);
 	}
-	ok(within, "%s: a codec holds no more than it says", name);
+	ok(within, "%s: a codec holds no more than it says, for either use", name);
 	ok(constant, "%s: packing and unpacking allocate nothing", name);
 }
 #else
@@ -141,8 +159,9 @@ int main(void)
 	corruption(SP_SPILL_ZSTD, "zstd");
 	memory(SP_SPILL_LZ4, "lz4");
 	memory(SP_SPILL_ZSTD, "zstd");
-	ok(sp__codec_new(&c, SP_SPILL_RAW, 4096) < 0 && !c, "there is no codec for raw pages");
+	ok(sp__codec_new(&c, SP_SPILL_RAW, 4096, BOTH) < 0 && !c,
+	   "there is no codec for raw pages");
 	sp__codec_free(NULL);
-	ok(sp__codec_memory(SP_SPILL_RAW, 4096) == 0, "raw pages need no codec memory");
+	ok(sp__codec_memory(SP_SPILL_RAW, 4096, BOTH) == 0, "raw pages need no codec memory");
 	return done();
 }

@@ -1,0 +1,36 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# --spill-compression: what it costs in memory, and that nothing else changes.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
+	xgen=${XGEN:-$BATS_TEST_DIRNAME/../../build/bin/xgen}
+	export LC_ALL=C
+	cd "$BATS_TEST_TMPDIR" || return
+	export TMPDIR=$PWD
+}
+
+# value KEY: of the report's part about memory.
+value()
+{
+	sed -n "/^  \"memory\": {/,/}/s/^ *\"$1\": \([0-9]*\),*$/\1/p" r.json
+}
+
+@test "hundreds of compressed runs are merged within -S" {
+	"$xgen" --bytes=24M -o in records
+	for memory in 8M 16M 64M; do
+		for how in lz4 zstd; do
+			"$xsort" -S $memory --run-size=32K --spill-compression=$how \
+				--stats=r.json -o out in
+			"$xsort" -C out
+			[ "$(sed -n 's/^ *"runs": \([0-9]*\),$/\1/p' r.json | head -n 1)" -gt 500 ]
+			[ "$(value overrun_bytes)" -eq 0 ]
+			[ -n "$SP_TEST_STAGE" ] ||
+				[ "$(value peak_bytes)" -le $(($(value limit_bytes) + (16 << 20))) ]
+		done
+	done
+}
