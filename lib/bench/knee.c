@@ -18,7 +18,7 @@
  * at depth 1, the figure that depends most on a machine's power saving).
  */
 #include <math.h>
-#include <stdlib.h>
+#include "base/doubles.h"
 #include "base/rng.h"
 #include "bench/stat.h"
 
@@ -92,13 +92,6 @@ static void curve(double *fit, const struct sp__curve_point *p, size_t n, struct
 	sp__stat_hill(fit, x, weight, n);
 }
 
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The measured depth that is nearest by ratio. */
 static unsigned nearest(const struct sp__curve_point *p, size_t n, double depth)
 {
@@ -112,7 +105,7 @@ static unsigned nearest(const struct sp__curve_point *p, size_t n, double depth)
 
 static struct sp__knee summary(const struct sp__curve_point *p, size_t n, double *depths)
 {
-	qsort(depths, SAMPLES, sizeof(*depths), ascending);
+	sp__doubles_sort(depths, SAMPLES);
 	return (struct sp__knee){ .depth = nearest(p, n, depths[SAMPLES / 2]),
 				  .low = nearest(p, n, depths[SAMPLES / 40]),
 				  .high = nearest(p, n, depths[SAMPLES - 1 - SAMPLES / 40]) };

@@ -5,15 +5,8 @@
  * anything to leave out it is the usual t interval.
  */
 #include <math.h>
-#include <stdlib.h>
+#include "base/doubles.h"
 #include "bench/stat.h"
-
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 double sp__stat_t(size_t freedom)
 {
@@ -45,13 +38,13 @@ static double middle_mean(const double *v, size_t n)
 
 double sp__stat_trimmed(double *v, size_t n)
 {
-	qsort(v, n, sizeof(*v), ascending);
+	sp__doubles_sort(v, n);
 	return middle_mean(v, n);
 }
 
 double sp__stat_median(double *v, size_t n)
 {
-	qsort(v, n, sizeof(*v), ascending);
+	sp__doubles_sort(v, n);
 	return (v[(n - 1) / 2] + v[n / 2]) / 2;
 }
 

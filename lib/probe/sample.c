@@ -12,25 +12,18 @@
  * to forget.
  */
 #include <errno.h>
-#include <stdlib.h>
+#include "base/doubles.h"
 #include "probe/state.h"
 
 #define AGREE_MAX 15
 #define HIT_TRIES 6
-
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
 
 double sp__quantile(double *v, size_t n, double q)
 {
 	double at = q * (double)(n - 1);
 	size_t i = (size_t)at;
 
-	qsort(v, n, sizeof(*v), ascending);
+	sp__doubles_sort(v, n);
 	return i + 1 < n ? v[i] + (at - (double)i) * (v[i + 1] - v[i]) : v[n - 1];
 }
 

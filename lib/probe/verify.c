@@ -12,6 +12,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/doubles.h"
 #include "base/err.h"
 #include "dev/geometry.h"
 #include "probe/state.h"
@@ -66,19 +67,12 @@ static int foretell(const struct forecast *f, uint64_t from, uint64_t to, uint64
 	return 0;
 }
 
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void compare(double *was, double *foretold, unsigned n, struct sp_probe_verify *v)
 {
 	double square = 0;
 
-	qsort(was, n, sizeof(*was), ascending);
-	qsort(foretold, n, sizeof(*foretold), ascending);
+	sp__doubles_sort(was, n);
+	sp__doubles_sort(foretold, n);
 	for (unsigned i = 0; i < n; i++) {
 		square += (was[i] - foretold[i]) * (was[i] - foretold[i]);
 		v->mean_ns += was[i] / n;

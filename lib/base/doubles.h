@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Doubles in order, for medians, quantiles and the like.  With a NaN among them the
+ * order is undefined.
+ */
+#ifndef SP__BASE_DOUBLES_H
+#define SP__BASE_DOUBLES_H
+
+#include <stdlib.h>
+
+static inline int sp__doubles_compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Ascending. */
+static inline void sp__doubles_sort(double *v, size_t n)
+{
+	qsort(v, n, sizeof(*v), sp__doubles_compare);
+}
+
+#endif
