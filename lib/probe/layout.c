@@ -84,17 +84,15 @@ static struct breaks breaks_of(const struct sp__pzone *z)
 	uint32_t votes = 0, first = 0, n = 0;
 
 	for (uint32_t i = 0; i < z->nskew; i++) {
-		uint32_t same = 0;
+		uint32_t same = sp__pzone_alike(z, z->skew[i]);
 
-		for (uint32_t j = 0; j < z->nskew; j++)
-			same += fabs(sp__wrap(z->skew[i] - z->skew[j])) < 0.004;
 		if (same > votes) {
 			votes = same;
 			usual = z->skew[i];
 		}
 	}
 	for (uint32_t i = 0; i < z->nskew; i++) {
-		if (fabs(sp__wrap(z->skew[i] - usual)) < 0.004)
+		if (sp__skew_alike(z->skew[i], usual))
 			continue;
 		if (n++ == 0)
 			first = i;

@@ -160,6 +160,13 @@ SP_MUST_CHECK int sp__edge_next(struct sp__probe *p, uint64_t lbn, uint32_t hint
 /* zone.c */
 uint64_t sp__pzone_start(const struct sp__pzone *z, uint64_t track);  /* its first LBN */
 uint32_t sp__pzone_length(const struct sp__pzone *z, uint64_t track); /* places */
+/* Are two skews of one kind, as all head switches are? */
+static inline bool sp__skew_alike(double a, double b)
+{
+	return fabs(sp__wrap(a - b)) < 0.004;
+}
+/* How many skews of the pattern are like this one. */
+uint32_t sp__pzone_alike(const struct sp__pzone *z, double skew);
 void sp__pzone_clear(struct sp__pzone *z);
 /* The zone that begins at lbn, where a track begins; hint: the zone before it, or NULL. */
 SP_MUST_CHECK int sp__pzone_find(struct sp__probe *p, uint64_t lbn, const struct sp__pzone *hint,

@@ -37,10 +37,8 @@ static double usual_skew(const struct sp__pzone *z)
 	double usual = 0;
 
 	for (uint32_t i = 0; i < z->nskew && votes <= z->nskew / 2; i++) {
-		uint32_t same = 0;
+		uint32_t same = sp__pzone_alike(z, z->skew[i]);
 
-		for (uint32_t j = 0; j < z->nskew; j++)
-			same += fabs(sp__wrap(z->skew[i] - z->skew[j])) < 0.004;
 		if (same > votes) {
 			votes = same;
 			usual = z->skew[i];

@@ -64,6 +64,15 @@ void sp__pzone_clear(struct sp__pzone *z)
 	*z = (struct sp__pzone){ 0 };
 }
 
+uint32_t sp__pzone_alike(const struct sp__pzone *z, double skew)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < z->nskew; i++)
+		n += sp__skew_alike(skew, z->skew[i]);
+	return n;
+}
+
 /* Does a track begin at the given boundary, as foretold? */
 static int one(struct sp__probe *p, const struct sp__pzone *z, uint64_t track, bool *is)
 {
