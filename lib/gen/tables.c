@@ -99,6 +99,16 @@ static char *put_phone(char *p, uint32_t nation, uint64_t *u)
 	return bar(sp__put_digits(p, 1000 + sp__take(u, 9000), 4));
 }
 
+/* Address, nation and telephone. */
+static char *put_party(char *p, struct sp__rng *r)
+{
+	uint64_t u = sp__rng_next(r);
+	uint32_t nation = sp__take(&u, 25);
+
+	p = put_key(put_address(p, r), nation);
+	return put_phone(p, nation, &u);
+}
+
 /* -999.99 .. 9999.99 */
 static char *put_balance(char *p, uint64_t *u)
 {
@@ -244,17 +254,12 @@ char *sp__emit_supplier(struct sp_gen *g, char *p)
 	struct sp__tpch *t = g->state;
 	struct sp__rng r;
 	uint64_t index, u;
-	uint32_t nation;
 	char *text;
 
 	if (!next_slot(g, t, &index))
 		return NULL;
 	r = sp__gen_stream(t->seed, index);
-	u = sp__rng_next(&r);
-	nation = sp__take(&u, 25);
-	p = put_named(put_key(p, index + 1), "Supplier#", index + 1);
-	p = put_key(put_address(p, &r), nation);
-	p = put_phone(p, nation, &u);
+	p = put_party(put_named(put_key(p, index + 1), "Supplier#", index + 1), &r);
 	u = sp__rng_next(&r);
 	text = put_balance(p, &u);
 	p = sp__put_text(t, text, &u, 25, 100);
@@ -267,16 +272,11 @@ char *sp__emit_customer(struct sp_gen *g, char *p)
 	struct sp__tpch *t = g->state;
 	struct sp__rng r;
 	uint64_t index, u;
-	uint32_t nation;
 
 	if (!next_slot(g, t, &index))
 		return NULL;
 	r = sp__gen_stream(t->seed, index);
-	u = sp__rng_next(&r);
-	nation = sp__take(&u, 25);
-	p = put_named(put_key(p, index + 1), "Customer#", index + 1);
-	p = put_key(put_address(p, &r), nation);
-	p = put_phone(p, nation, &u);
+	p = put_party(put_named(put_key(p, index + 1), "Customer#", index + 1), &r);
 	u = sp__rng_next(&r);
 	p = put_balance(p, &u);
 	p = put_word(p, &sp__word_segment[sp__take(&u, 5)]);
