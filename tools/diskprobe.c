@@ -3,31 +3,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include "interrupt.h"
 #include "msg.h"
 #include "statsfile.h"
 #include "stdio_end.h"
 #include "diskprobe/diskprobe.h"
 
 #define PAIRS 1000
-
-static volatile sig_atomic_t stopped_by;
-
-/* The probe looks at it before every request; the second signal kills. */
-static void on_signal(int number)
-{
-	stopped_by = number;
-	signal(number, SIG_DFL);
-}
-
-static void catch_signals(void)
-{
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction act = { .sa_handler = on_signal }, old;
-
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			sigaction(numbers[i], &act, NULL);
-}
 
 _Noreturn void fail(const char *subject, int rc, const struct sp_errinfo *err)
 {
@@ -134,7 +116,7 @@ static int probe(struct config *c)
 	int rc;
 
 	c->probe.resume = resumed;
-	c->probe.stop = &stopped_by;
+	c->probe.stop = &interrupted;
 	if (progress_begin(&ask, c->progress, NULL)) {
 		c->probe.progress = show;
 		c->probe.progress_arg = &shown;
@@ -192,9 +174,9 @@ int main(int argc, char **argv)
 	free(c.lbns);
 	statsfile_close(c.stats_file, c.stats);
 	stdio_finish();
-	if (stopped_by) {
-		signal(stopped_by, SIG_DFL);
-		raise(stopped_by);
+	if (interrupted) {
+		signal(interrupted, SIG_DFL);
+		raise(interrupted);
 	}
 	return status;
 }

@@ -6,7 +6,6 @@
 #define AIOBENCH_H
 
 #include <argp.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdnoreturn.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include <spindle/fiojob.h>
 #include <spindle/policy.h>
 #include <spindle/report.h>
+#include "interrupt.h"
 
 /* Options of the commands that measure several settings. */
 struct set_options {
@@ -90,8 +90,6 @@ void fiojob_finish(struct load_options *o);
 void open_status(struct load_options *o);
 
 /* output.c */
-extern volatile sig_atomic_t interrupted;
-void catch_signals(void);
 noreturn void die_of(int rc, const struct sp_errinfo *err);
 void say_error(int rc, const struct sp_errinfo *err);
 /* Text on standard output, JSON where --stats says. */

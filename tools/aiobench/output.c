@@ -8,26 +8,6 @@
 #include "statsfile.h"
 #include "aiobench.h"
 
-volatile sig_atomic_t interrupted;
-
-/* The second one ends the program as if nobody had listened. */
-static void on_signal(int number)
-{
-	interrupted = number;
-	signal(number, SIG_DFL);
-}
-
-void catch_signals(void)
-{
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction a = { .sa_handler = on_signal }, before;
-
-	sigemptyset(&a.sa_mask);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-			sigaction(numbers[i], &a, NULL);
-}
-
 void say_error(int rc, const struct sp_errinfo *err)
 {
 	const char *reason = err->text[0] ? err->text : sp_strerror(rc);
