@@ -11,6 +11,15 @@
 #define ITSELF "\x01\x02"
 #define NEWLINE "\x01\x03"
 
+/* Can there be in a record what ends lines?  Some fillers and separators hold it. */
+static bool spans_lines(const struct sp_join_opts *opts)
+{
+	if (sp__join_format(opts, 0).kind != SP_REC_LINE)
+		return true;
+	return (opts->separator && memchr(opts->separator, opts->eol, opts->separator_bytes)) ||
+	       (opts->filler && memchr(opts->filler, opts->eol, strlen(opts->filler)));
+}
+
 int sp__order_open(struct sp__order *o, const struct sp_join_opts *opts, uint64_t memory_bytes,
 		   struct sp_errinfo *err)
 {
@@ -25,7 +34,7 @@ int sp__order_open(struct sp__order *o, const struct sp_join_opts *opts, uint64_
 	int rc;
 
 	*o = (struct sp__order){ .err = err };
-	o->escape = sp__join_format(opts, 0).kind != SP_REC_LINE;
+	o->escape = spans_lines(opts);
 	if (!o->escape)
 		ko.format.eol = opts->eol;
 	o->eol = ko.format.eol;

@@ -23,7 +23,7 @@ struct sp__order {
 	struct sp_sort *sort; /* NULL: not open */
 	char eol;
 	uint64_t bytes; /* put */
-	bool escape;	/* newlines do not end records */
+	bool escape;	/* records can hold what ends lines */
 	struct sp__bytes
 		part; /* what has not gone to the sort: less than a record, if not escape */
 	struct sp_errinfo *err;

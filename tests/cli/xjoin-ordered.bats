@@ -94,6 +94,19 @@ stat_of() # FILE KEY: its value, as JSON has it
 	done
 }
 
+@test "--ordered: what stands for missing fields, or between fields, ends lines too" {
+	printf 'b 1\na 2\n' >l
+	printf 'a\nb 9\nc\n' >r
+	for build in 1 2; do
+		run -0 "$xjoin" --ordered=1 --build=$build -a2 -e $'x\ny' -o 0,1.2,2.2 l r
+		[ "$output" = $'b 1 9\na 2 x\ny\nc x\ny x\ny' ]
+		run -0 "$xjoin" --ordered=1 --build=$build -t '' -o 1.1,2.1 l <(tac l)
+		[ "$output" = $'b 1\nb 1\na 2\na 2' ]
+		"$xjoin" --ordered=1 --build=$build -z -t '\0' -o 1.1,2.1 <(printf 'b\0a\0') \
+			<(printf 'a\0b') | cmp - <(printf 'b\0b\0a\0a\0')
+	done
+}
+
 @test "--ordered: nothing is sorted if the other file fits into memory" {
 	tables
 	for file in 1 2; do

@@ -142,7 +142,7 @@ static void random_options(struct trial *c)
 	o->semi = !o->unpaired[0] && !o->unpaired[1] && below(6) == 0;
 	o->pairs = !o->semi && below(4);
 	o->ignore_case = below(8) == 0;
-	o->filler = below(3) ? NULL : "none";
+	o->filler = below(3) ? NULL : below(4) ? "none" : "no\nne";
 	o->ncolumns = below(3) ? 0 : 1 + below(4);
 	for (size_t i = 0; i < o->ncolumns; i++)
 		c->columns[i] = (struct sp_join_column){ (unsigned)below(3), below(FIELDS_MAX) };
