@@ -115,6 +115,24 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 	[[ $output == *"share goes with neither depth nor rate"* ]]
 }
 
+@test "values that cannot be meant are refused, not rounded or wrapped" {
+	run -2 "$aiobench" run --runtime=1 --iodepth=1.5 sim:linear
+	[[ $output == *"--iodepth argument '1.5' is not a whole number"* ]]
+	run -2 "$aiobench" run --runtime=1 --class a:depth=2.5 sim:linear
+	[[ $output == *"'2.5' is not a whole number"* ]]
+	run -2 "$aiobench" run --runtime=1 --class a:size=4294971392 sim:linear
+	[[ $output == *"--class size argument '4294971392' is not within 1 and 1G"* ]]
+	run -2 "$aiobench" run --runtime=0 sim:linear
+	[[ $output == *"--runtime argument '0' is no time at all"* ]]
+	run -2 "$aiobench" run --runtime=1 --status-interval=0 sim:linear
+	[[ $output == *"--status-interval argument '0' is no time at all"* ]]
+	run -2 "$aiobench" run --runtime=1 --class a --class a sim:linear
+	[[ $output == *"two classes are named 'a'"* ]]
+	run -2 "$aiobench" policy --runtime=1 --clients=0.5 sim:linear
+	run -2 "$aiobench" policy --runtime=1 --batch=1.5 sim:linear
+	[[ $output == *"not a whole number"* ]]
+}
+
 @test "starvation is told" {
 	run -0 "$aiobench" run --runtime=20 sim:linear,sched=strict:aging=10s \
 		--class a:depth=10,prio=rt --class b:depth=10,prio=idle

@@ -77,10 +77,13 @@ void class_set_distribution(struct sp_bench_class *c, const char *option, const 
 
 /* values.c; all die with a message if text is no such thing. */
 double number_value(const char *option, const char *text, double min, double max);
-double percent_value(const char *option, const char *text); /* "10%" or "10": 0.1 */
+unsigned count_value(const char *option, const char *text, double max); /* 1 to max */
+double percent_value(const char *option, const char *text);		/* "10%" or "10": 0.1 */
 uint64_t bytes_value(const char *option, const char *text);
-uint64_t time_value(const char *option, const char *text); /* ns; seconds without a unit */
-bool bool_value(const char *option, const char *text);	   /* NULL: true */
+uint32_t request_value(const char *option, const char *text); /* bytes, 1 to 1 GiB */
+uint64_t time_value(const char *option, const char *text);    /* ns; seconds without a unit */
+uint64_t span_value(const char *option, const char *text);    /* the same, and not 0 */
+bool bool_value(const char *option, const char *text);	      /* NULL: true */
 uint16_t prio_value(const char *option, const char *text);
 
 /* fiojob.c: targets and classes are those of the job; dies if that cannot be. */

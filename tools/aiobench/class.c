@@ -69,7 +69,7 @@ static void set(struct sp_bench_class *c, enum key key, const char *value)
 		c->share = percent_value("--class share", value);
 		break;
 	case DEPTH:
-		c->depth = (unsigned)number_value("--class depth", value, 1, SP_BENCH_DEPTH_MAX);
+		c->depth = count_value("--class depth", value, SP_BENCH_DEPTH_MAX);
 		break;
 	case RATE:
 		c->rate = number_value("--class rate", value, 1e-6, 1e9);
@@ -81,13 +81,13 @@ static void set(struct sp_bench_class *c, enum key key, const char *value)
 		class_set_rw(c, "--class op", value);
 		break;
 	case SIZE:
-		c->bytes = (uint32_t)bytes_value("--class size", value);
+		c->bytes = request_value("--class size", value);
 		break;
 	case PATTERN:
 		set_pattern(c, value);
 		break;
 	case TARGET:
-		c->target = (unsigned)number_value("--class target", value, 1, 16);
+		c->target = count_value("--class target", value, SP_BENCH_TARGETS_MAX);
 		break;
 	case OFFSET:
 		c->offset_bytes = bytes_value("--class offset", value);

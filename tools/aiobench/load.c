@@ -113,15 +113,6 @@ void load_options_init(struct load_options *o)
 	set_options_init(&o->set);
 }
 
-static uint32_t request_bytes(const char *option, const char *arg)
-{
-	uint64_t v = bytes_value(option, arg);
-
-	if (!v || v > 1u << 30)
-		die("%s argument '%s' is not within 1 and 1G", option, arg);
-	return (uint32_t)v;
-}
-
 /* What classes are made from. */
 static error_t parse_plain(int key, char *arg, struct load_options *o)
 {
@@ -130,7 +121,7 @@ static error_t parse_plain(int key, char *arg, struct load_options *o)
 		class_set_rw(&o->plain, "--rw", arg);
 		return 0;
 	case OPT_BS:
-		o->plain.bytes = request_bytes("--bs", arg);
+		o->plain.bytes = request_value("--bs", arg);
 		return 0;
 	case OPT_MIX:
 		o->mix = percent_value("--rwmixread", arg);
@@ -179,7 +170,7 @@ static error_t parse_amount(int key, char *arg, struct sp_bench_opts *b)
 		b->offset_bytes = bytes_value("--offset", arg);
 		return 0;
 	case OPT_DEPTH:
-		b->depth = (unsigned)number_value("--iodepth", arg, 1, SP_BENCH_DEPTH_MAX);
+		b->depth = count_value("--iodepth", arg, SP_BENCH_DEPTH_MAX);
 		return 0;
 	case OPT_RATE:
 		b->rate = number_value("--rate_iops", arg, 1e-6, 1e9);
@@ -188,7 +179,7 @@ static error_t parse_amount(int key, char *arg, struct sp_bench_opts *b)
 		b->poisson = poisson_value(arg);
 		return 0;
 	case OPT_RUNTIME:
-		b->runtime_ns = time_value("--runtime", arg);
+		b->runtime_ns = span_value("--runtime", arg);
 		return 0;
 	case OPT_RAMP:
 		b->ramp_ns = time_value("--ramp_time", arg);
@@ -197,12 +188,10 @@ static error_t parse_amount(int key, char *arg, struct sp_bench_opts *b)
 		b->total_bytes = bytes_value("--io_size", arg);
 		return 0;
 	case OPT_BATCH_MIN:
-		b->batch_min = (unsigned)number_value("--iodepth_batch_complete_min", arg, 1,
-						      SP_BENCH_DEPTH_MAX);
+		b->batch_min = count_value("--iodepth_batch_complete_min", arg, SP_BENCH_DEPTH_MAX);
 		return 0;
 	case OPT_BATCH_MAX:
-		b->batch_max = (unsigned)number_value("--iodepth_batch_complete_max", arg, 1,
-						      SP_BENCH_DEPTH_MAX);
+		b->batch_max = count_value("--iodepth_batch_complete_max", arg, SP_BENCH_DEPTH_MAX);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -260,7 +249,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->stats = arg ? arg : "-";
 		return 0;
 	case OPT_INTERVAL:
-		o->bench.interval_ns = time_value("--status-interval", arg);
+		o->bench.interval_ns = span_value("--status-interval", arg);
 		return 0;
 	case OPT_STATUS:
 		o->status = arg;
@@ -340,6 +329,9 @@ static void finish_classes(struct load_options *o)
 		if (!text)
 			die("memory exhausted");
 		class_parse(&o->classes[i], text);
+		for (size_t k = 0; k < i; k++)
+			if (!strcmp(o->classes[k].name, o->classes[i].name))
+				die("two classes are named '%s'", o->classes[i].name);
 	}
 	finish_shares(o);
 }

@@ -90,11 +90,6 @@ static unsigned list_value(const char *option, const char *text, const struct ch
 	return bits;
 }
 
-static unsigned count_value(const char *option, const char *text, double max)
-{
-	return (unsigned)number_value(option, text, 1, max);
-}
-
 static error_t parse_table(int key, char *arg, struct sp_policy_opts *p)
 {
 	switch (key) {

@@ -73,7 +73,7 @@ static error_t parse_mix(int key, char *arg, struct set_options *s)
 		break;
 	case OPT_SCANS:
 		s->mix.kind = SP_BENCHSET_SCANS;
-		s->mix.readers = arg ? (unsigned)number_value("--scans", arg, 1, 15) : 3;
+		s->mix.readers = arg ? count_value("--scans", arg, 15) : 3;
 		break;
 	case OPT_HIGH:
 		s->mix.high = prio_value("--high", arg);
@@ -100,7 +100,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->b = arg;
 		break;
 	case OPT_INTERLEAVE:
-		s->pairs = (unsigned)number_value("--interleave", arg, 1, 200);
+		s->pairs = count_value("--interleave", arg, 200);
 		break;
 	case OPT_PLOT:
 		gnuplot_check("--plot", arg);

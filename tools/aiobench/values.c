@@ -32,6 +32,15 @@ double number_value(const char *option, const char *text, double min, double max
 	return v;
 }
 
+unsigned count_value(const char *option, const char *text, double max)
+{
+	double v = number_value(option, text, 1, max);
+
+	if (v != floor(v))
+		die("%s argument '%s' is not a whole number", option, text);
+	return (unsigned)v;
+}
+
 double percent_value(const char *option, const char *text)
 {
 	char *rest;
@@ -49,6 +58,15 @@ uint64_t bytes_value(const char *option, const char *text)
 	return size_option(option, text, 1);
 }
 
+uint32_t request_value(const char *option, const char *text)
+{
+	uint64_t v = bytes_value(option, text);
+
+	if (!v || v > 1u << 30)
+		die("%s argument '%s' is not within 1 and 1G", option, text);
+	return (uint32_t)v;
+}
+
 uint64_t time_value(const char *option, const char *text)
 {
 	static const struct {
@@ -63,6 +81,15 @@ uint64_t time_value(const char *option, const char *text)
 		if (!strcmp(rest, units[i].name) && v * units[i].ns < 1e18)
 			return (uint64_t)(v * units[i].ns);
 	die("invalid %s argument '%s': a time such as 10, 500ms or 2m", option, text);
+}
+
+uint64_t span_value(const char *option, const char *text)
+{
+	uint64_t ns = time_value(option, text);
+
+	if (!ns)
+		die("%s argument '%s' is no time at all", option, text);
+	return ns;
 }
 
 bool bool_value(const char *option, const char *text)
