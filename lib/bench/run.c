@@ -117,7 +117,11 @@ static int open_all(struct sp_bench *b, sp__bench_plan *plan, void *arg, struct 
 	rc = plan(b, arg, err);
 	if (rc)
 		return rc;
-	return sp__meter_open(b) ? sp__err(err, -ENOMEM, "open", "", -1) : 0;
+	if (sp__meter_open(b))
+		return sp__err(err, -ENOMEM, "open", "", -1);
+	if (b->opts.settled)
+		b->opts.settled(b->opts.settled_arg, &b->opts);
+	return 0;
 }
 
 /* A load on a thread of its own; the queue must be opened there. */
@@ -202,6 +206,7 @@ int sp__bench_run(struct sp_bench **out, const struct sp_bench_opts *opts, sp__b
 	if (closed && rc == 0)
 		rc = sp__err(err, closed, "write", opts->trace, -1);
 	if (!b->finished) {
+		b->opts.remove = true; /* who tries again finds no file of ours */
 		sp_bench_free(b);
 		return rc;
 	}

@@ -134,7 +134,7 @@ struct sp_bench_opts {
 	uint64_t seed;
 	/* Files of size_bytes (a replay: as large as needed); -EEXIST if there is one. */
 	enum sp_bench_create create;
-	bool remove;	   /* what was created */
+	bool remove;	   /* what was created; done in any case if nothing could be measured */
 	bool overwrite;	   /* data of targets that were not created may be lost */
 	bool keep_going;   /* after a request has failed */
 	bool no_fallback;  /* without the right to class RT: fail */
@@ -144,6 +144,12 @@ struct sp_bench_opts {
 	uint64_t interval_ns; /* 0: none */
 	void (*interval)(void *arg, const struct sp_bench_interval *i);
 	void *interval_arg;
+	/*
+	 * Or NULL.  Called once, when all is open and before the first request,
+	 * with classes and depth as they will be used, also those of a replay.
+	 */
+	void (*settled)(void *arg, const struct sp_bench_opts *opts);
+	void *settled_arg;
 };
 
 /* One of at most 64 parts of the measurement, of 1 ms or more; what is left at the end is in none. */
