@@ -62,6 +62,21 @@ keys()
 	run ! grep -q priorities_act r.json
 }
 
+@test "a replay and policies with priorities say it first, too" {
+	"$aiobench" run --runtime=1 --iodepth=10 --trace=t.trace sim:linear --class a:share=50,prio=rt --class b:
+	run -0 "$aiobench" replay --stats=r.json t.trace sim:linear
+	[[ ${lines[0]} == "sim:linear: priorities do not act" ]]
+	grep -q '"priorities_act": "no"' r.json
+	"$aiobench" run --runtime=1 --iodepth=10 --trace=t.trace sim:linear
+	run -0 "$aiobench" replay --stats=r.json t.trace sim:linear
+	[[ $output != *priorities* ]]
+	run -0 "$aiobench" policy --load=scan --size=64M --runtime=1 --stats=r.json sim:linear
+	[[ ${lines[0]} == "sim:linear: priorities do not act" ]]
+	grep -q '"priorities_act": "no"' r.json
+	run -0 "$aiobench" policy --load=scan --size=64M --runtime=1 --priorities=no --stats=r.json sim:linear
+	[[ $output != *"priorities do not act"* ]]
+}
+
 @test "a file that is to be made is looked at by its folder" {
 	mkdir d
 	run -0 "$aiobench" run --ioengine=sync --direct=0 --create=sparse --remove --size=1M --io_size=64K d/t \

@@ -104,3 +104,12 @@ device()
 	run -2 "$aiobench" watch --source=magic nosuchdevice
 	[[ $output == *"magic"* ]]
 }
+
+@test "on a terminal a line tells what is outstanding" {
+	d=$(device)
+	[ -n "$d" ] || skip "no block device here"
+	command -v script > x || skip "no script(1)"
+	script -qec "'$aiobench' watch --runtime=1.2 $d" out > x
+	grep -q ' s, outstanding: mean [0-9.]*, at most [0-9]*, now [0-9]' out
+	[[ $("$aiobench" watch --runtime=0.7 "$d" 2>&1) != *"at most"* ]]
+}

@@ -133,6 +133,38 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 	[[ $output == *"not a whole number"* ]]
 }
 
+@test "what was made for a measurement that cannot begin is removed" {
+	"$aiobench" run --create=sparse --remove --size=1M --io_size=4K t || skip "no direct I/O here"
+	run -2 "$aiobench" run --create --size=1M --bs=1000 t
+	[[ $output == *"must be multiples"* ]]
+	[ ! -e t ]
+	run -2 "$aiobench" policy --create --remove --size=8M --bs=1000 --runtime=1 t
+	[ ! -e t ]
+	echo mine > t
+	run -2 "$aiobench" run --create --size=1M --bs=1000 t
+	run -2 "$aiobench" policy --create --remove --size=8M --runtime=1 t
+	[ "$(cat t)" = mine ]
+}
+
+@test "where intervals cannot be written the rest is told, and it fails" {
+	[ -c /dev/full ] || skip "no /dev/full here"
+	run -2 "$aiobench" run --runtime=20 --status-interval=1 --status=/dev/full --stats=r.json sim:linear
+	[[ $output == *"aiobench: /dev/full: "*"of virtual time"* ]]
+	[ "$(grep -c /dev/full <<<"$output")" = 1 ]
+	[ "$(value elapsed_s)" = 20.0 ]
+}
+
+@test "on a terminal a line tells how it goes, and is wiped" {
+	command -v script > x || skip "no script(1)"
+	head -c 1M /dev/zero > t
+	script -qec "'$aiobench' run --direct=0 --runtime=1.2 t" out > x
+	grep -q ' of 1.2 s, [0-9]* IOPS, mean latency ' out
+	grep -q $'\r\033\\[K' out
+	script -qec "'$aiobench' policy --load=scan --size=64M --runtime=1 sim:linear" out > x
+	grep -q 'run 1 of 3: scan, conservative' out
+	[[ $("$aiobench" run --direct=0 --runtime=1.2 t 2>&1) != *" of 1.2 s"* ]]
+}
+
 @test "starvation is told" {
 	run -0 "$aiobench" run --runtime=20 sim:linear,sched=strict:aging=10s \
 		--class a:depth=10,prio=rt --class b:depth=10,prio=idle

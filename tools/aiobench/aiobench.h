@@ -44,6 +44,7 @@ struct load_options {
 	const char *stats, *status;
 	FILE *stats_file;
 	FILE *status_file;
+	bool status_failed;
 	double mix; /* --rwmixread; negative: not given */
 	const char *distribution;
 	bool depth_given, runtime_given, bytes_given;
@@ -89,8 +90,13 @@ uint16_t prio_value(const char *option, const char *text);
 /* fiojob.c: targets and classes are those of the job; dies if that cannot be. */
 void fiojob_finish(struct load_options *o);
 
-/* run.c: the file for intervals, if they are wanted; their function as of a run. */
+/*
+ * run.c: the file for intervals, if they are wanted.  What cannot be written is
+ * said at once, once, rc as a report told it; the program goes on and fails at its end.
+ */
 void open_status(struct load_options *o);
+void check_status(struct load_options *o, int rc);
+int close_status(struct load_options *o); /* the status of the program */
 
 /* output.c */
 noreturn void die_of(int rc, const struct sp_errinfo *err);
@@ -111,8 +117,13 @@ void set_options_check(const struct set_options *s, const char *command);
  * of a number of bytes, and the depth of its only job as that of the run.
  */
 void set_options_load(struct load_options *o);
+
+/* live.c */
+#define LIVE_NS 500000000 /* the interval where nobody asked for another */
+bool live_wanted(void);
+__attribute__((format(printf, 1, 2))) void show_live(const char *fmt, ...);
 void show_progress(void *arg, double share_done);
-void end_progress(void);
+void end_progress(void); /* wipes the line */
 
 /* plot.c: pictures, drawn by gnuplot; the end of the program if that fails. */
 void plot_run(const char *file, const char *target, const struct sp_bench *bench);

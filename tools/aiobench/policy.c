@@ -179,6 +179,8 @@ struct runs {
 	struct load_options *o;
 	struct sp_policy *policies[RUNS_MAX];
 	size_t n;
+	size_t planned, begun; /* runs: counted first, then run */
+	bool counting, prios;
 	bool created;
 	int rc;
 	struct sp_errinfo err;
@@ -191,8 +193,15 @@ static void one_run(struct runs *r, enum sp_policy_load load, enum sp_policy_sub
 	struct sp_policy_opts policy = r->o->policy.policy;
 	struct sp_policy *p;
 
+	if (r->counting) {
+		r->planned++;
+		r->prios |= priorities;
+		return;
+	}
 	if (interrupted || r->rc < 0)
 		return;
+	show_live("run %zu of %zu: %s, %s", ++r->begun, r->planned, sp_policy_load_name(load),
+		  sp_policy_submission_name(submission));
 	policy.load = load;
 	policy.submission = submission;
 	policy.priorities = priorities;
@@ -238,10 +247,36 @@ static unsigned default_loads(const struct load_options *o)
 	       (may_write ? 1u << SP_POLICY_UPDATE : 0);
 }
 
+static void run_loads(struct runs *r, bool counting)
+{
+	r->counting = counting;
+	for (int load = SP_POLICY_SCAN; load <= SP_POLICY_UPDATE; load++)
+		if (r->o->policy.loads & 1u << load)
+			run_load(r, (enum sp_policy_load)load);
+}
+
+/* Can the two priorities act? */
+static struct sp_preflight *preflight(const struct runs *r)
+{
+	struct sp_bench_class both[2] = { r->o->plain, r->o->plain };
+	struct load_options asked = *r->o;
+
+	if (!r->prios)
+		return NULL;
+	both[0].name = "urgent";
+	both[0].prio = r->o->policy.policy.high_prio;
+	both[1].name = "background";
+	both[1].prio = r->o->policy.policy.low_prio;
+	asked.bench.classes = both;
+	asked.bench.nclasses = 2;
+	return preflight_before(&asked);
+}
+
 int command_policy(struct load_options *o)
 {
 	static struct runs r;
 	struct policy_options *p = &o->policy;
+	struct sp_preflight *before;
 	struct sp_report *report;
 
 	refuse_others(o);
@@ -254,10 +289,11 @@ int command_policy(struct load_options *o)
 	if (!p->submissions)
 		p->submissions = ~0u;
 	r.o = o;
+	run_loads(&r, true);
+	before = preflight(&r);
 	catch_signals();
-	for (int load = SP_POLICY_SCAN; load <= SP_POLICY_UPDATE; load++)
-		if (p->loads & 1u << load)
-			run_load(&r, (enum sp_policy_load)load);
+	run_loads(&r, false);
+	end_progress();
 	if (r.created && o->bench.remove)
 		unlink(o->bench.targets[0]);
 	if (!r.n && r.rc < 0)
@@ -265,6 +301,9 @@ int command_policy(struct load_options *o)
 	if (!r.n && !interrupted)
 		die("policy: nothing to run: only an update has adaptive submission");
 	report = sp_report_policy(&o->bench, (const struct sp_policy *const *)r.policies, r.n);
+	if (report && before && sp_report_add_preflight(report, before) < 0)
+		die("memory exhausted");
+	free(before);
 	write_report(o, report);
 	if (o->set.plot && r.n)
 		plot_policy(o->set.plot, o->bench.targets[0],

@@ -5,15 +5,39 @@
 #include <stdnoreturn.h>
 #include <string.h>
 #include "msg.h"
+#include "quote.h"
 #include "aiobench.h"
+
+static struct sp_preflight *preflight;
+
+void check_status(struct load_options *o, int rc)
+{
+	if (rc == 0 || o->status_failed)
+		return;
+	end_progress();
+	msg_sys(-rc, "%s", o->status ? quote_file(o->status) : "standard error");
+	o->status_failed = true;
+}
 
 static void show_interval(void *arg, const struct sp_bench_interval *i)
 {
 	struct load_options *o = arg;
-	int rc = sp_report_bench_interval(i, o->status_file);
 
-	if (rc < 0)
-		die_sys(-rc, "%s", o->status ? o->status : "standard error");
+	if (!o->status_failed)
+		check_status(o, sp_report_bench_interval(i, o->status_file));
+}
+
+static void show_state(void *arg, const struct sp_bench_interval *i)
+{
+	const struct load_options *o = arg;
+	double seconds = (double)(i->end_ns - i->begin_ns) / 1e9;
+	char of[32] = "";
+
+	if (o->bench.runtime_ns)
+		snprintf(of, sizeof(of), " of %g", (double)o->bench.runtime_ns / 1e9);
+	show_live("%.1f%s s, %.0f IOPS, mean latency %.3f ms, %u outstanding",
+		  (double)i->end_ns / 1e9, of, (double)i->total.requests / seconds,
+		  i->total.latency_mean_ns / 1e6, i->total.outstanding);
 }
 
 void open_status(struct load_options *o)
@@ -24,22 +48,51 @@ void open_status(struct load_options *o)
 		return;
 	o->status_file = o->status ? fopen(o->status, "we") : stderr;
 	if (!o->status_file)
-		die_sys(errno, "%s", o->status);
-	o->bench.interval = show_interval;
+		die_sys(errno, "%s", quote_file(o->status));
+}
+
+int close_status(struct load_options *o)
+{
+	if (o->status && fclose(o->status_file))
+		check_status(o, -errno);
+	return o->status_failed ? 2 : 0;
+}
+
+static void tell_intervals(struct load_options *o)
+{
+	open_status(o);
+	o->bench.interval = o->status_file ? show_interval : show_state;
 	o->bench.interval_arg = o;
+	if (!o->status_file && live_wanted())
+		o->bench.interval_ns = LIVE_NS;
+}
+
+/* What a replay has is known when its trace has been read. */
+static void settled(void *arg, const struct sp_bench_opts *opts)
+{
+	struct load_options asked = *(const struct load_options *)arg;
+
+	asked.bench = *opts;
+	preflight = preflight_before(&asked);
+	fflush(stdout);
 }
 
 int command_run(struct load_options *o)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp_preflight *preflight = preflight_before(o);
 	struct sp_report *report;
 	struct sp_bench *bench;
 	int rc;
 
-	open_status(o);
+	if (!o->bench.replay)
+		preflight = preflight_before(o);
+	else
+		o->bench.settled = settled;
+	o->bench.settled_arg = o;
+	tell_intervals(o);
 	catch_signals();
 	rc = sp_bench_run(&bench, &o->bench, &err);
+	end_progress();
 	if (!bench)
 		die_of(rc, &err);
 	report = sp_report_bench(&o->bench, sp_bench_result(bench));
@@ -51,9 +104,7 @@ int command_run(struct load_options *o)
 	if (o->set.plot)
 		plot_run(o->set.plot, o->bench.targets[0], bench);
 	sp_bench_free(bench);
-	if (o->status && fclose(o->status_file))
-		die_sys(errno, "%s", o->status);
 	if (rc < 0)
 		die_of(rc, &err);
-	return 0;
+	return close_status(o);
 }

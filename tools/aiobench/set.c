@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "choice.h"
 #include "gnuplot.h"
 #include "msg.h"
@@ -149,23 +148,4 @@ void set_options_load(struct load_options *o)
 	o->classes[0].depth = 0;
 	o->classes[0].share = 1;
 	b->classes = o->classes;
-}
-
-static bool shown;
-
-void show_progress(void *arg, double share_done)
-{
-	(void)arg;
-	if (!isatty(STDERR_FILENO))
-		return;
-	fprintf(stderr, "\r%s: %.0f %%\033[K", msg_program(), 100 * share_done);
-	fflush(stderr);
-	shown = true;
-}
-
-void end_progress(void)
-{
-	if (shown)
-		fputs("\r\033[K", stderr);
-	shown = false;
 }

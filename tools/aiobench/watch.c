@@ -2,7 +2,6 @@
 /*
  * What another process or a device has outstanding.
  */
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <stdnoreturn.h>
@@ -51,10 +50,16 @@ const struct argp watch_argp = { options, parse, 0, 0, 0, 0, 0 };
 static void show_interval(void *arg, const struct sp_watch_interval *i)
 {
 	struct load_options *o = arg;
-	int rc = sp_report_watch_interval(i, o->status_file);
 
-	if (rc < 0)
-		die_sys(-rc, "%s", o->status ? o->status : "standard error");
+	if (!o->status_failed)
+		check_status(o, sp_report_watch_interval(i, o->status_file));
+}
+
+static void show_state(void *arg, const struct sp_watch_interval *i)
+{
+	(void)arg;
+	show_live("%.1f s, outstanding: mean %.2f, at most %u, now %u", (double)i->end_ns / 1e9,
+		  i->depth_mean, i->depth_max, i->depth_last);
 }
 
 /* Of the terminal, or as COLUMNS says; 0: not known. */
@@ -84,13 +89,12 @@ int command_watch(struct load_options *o)
 	w->runtime_ns = o->runtime_given ? o->bench.runtime_ns : 0;
 	w->stop = &interrupted;
 	open_status(o);
-	if (o->bench.interval_ns) {
-		w->interval_ns = o->bench.interval_ns;
-		w->interval = show_interval;
-		w->interval_arg = o;
-	}
+	w->interval = o->status_file ? show_interval : show_state;
+	w->interval_arg = o;
+	w->interval_ns = o->status_file ? o->bench.interval_ns : live_wanted() ? LIVE_NS : 0;
 	catch_signals();
 	rc = sp_watch_run(&watch, w, &err);
+	end_progress();
 	if (rc < 0)
 		die_of(rc, &err);
 	(void)sp_report_watch_text(sp_watch_result(watch), stdout, columns());
@@ -98,7 +102,5 @@ int command_watch(struct load_options *o)
 	statsfile_write(o->stats_file, o->stats, report);
 	sp_report_free(report);
 	sp_watch_free(watch);
-	if (o->status && fclose(o->status_file))
-		die_sys(errno, "%s", o->status);
-	return 0;
+	return close_status(o);
 }
