@@ -127,6 +127,10 @@ int main(int argc, char **argv)
 	}
 	if (load.policy.said && command->run != command_policy)
 		die("--load and what belongs to it are options of policy");
+	if (load.watch_said && command->run != command_watch)
+		die("--source and --sample_rate are options of watch");
+	if (load.replay_said && command->run != command_replay)
+		die("--replay_no_stall and --replay_time_scale are options of replay");
 	load.stats_file = statsfile_open(load.stats);
 	status = command->run(&load);
 	statsfile_close(load.stats_file, load.stats);

@@ -70,15 +70,32 @@ static void remarks(const json_t *doc, FILE *out)
 		fputs("stopped before the end\n", out);
 }
 
+/* With sync what was asked for is not what was done. */
+static void threads(const json_t *doc, FILE *out)
+{
+	const json_t *config = json_object_get(doc, "config"), *row;
+	const json_t *classes = json_object_get(config, "classes");
+	bool differ = number(config, "depth") > 1;
+
+	for (size_t i = 0; (row = json_array_get(classes, i)); i++)
+		differ |= number(row, "share") != number(json_array_get(classes, 0), "share") ||
+			  number(row, "depth") > 1;
+	if (differ && !strcmp(word(json_object_get(doc, "result"), "engine"), "sync"))
+		fputs("sync: one request at a time for each class; neither depths nor shares "
+		      "count\n",
+		      out);
+}
+
 static void run_text(const json_t *doc, FILE *out)
 {
 	const json_t *r = json_object_get(doc, "result"), *row;
 	const json_t *config = json_object_get(doc, "config");
-	size_t i;
+	size_t i, others = json_array_size(json_object_get(config, "targets")) - 1;
 
-	fprintf(out, "%s: engine %s, %s, %.2f s%s\n",
-		json_string_value(json_array_get(json_object_get(config, "targets"), 0)),
-		word(r, "engine"),
+	fputs(json_string_value(json_array_get(json_object_get(config, "targets"), 0)), out);
+	if (others)
+		fprintf(out, " and %zu more", others);
+	fprintf(out, ": engine %s, %s, %.2f s%s\n", word(r, "engine"),
 		json_is_true(json_object_get(config, "direct")) ? "direct" : "buffered",
 		number(r, "elapsed_s"),
 		json_is_true(json_object_get(r, "simulated")) ? " of virtual time" : "");
@@ -93,6 +110,7 @@ static void run_text(const json_t *doc, FILE *out)
 			number(r, "cpu_us_per_request"), number(r, "cpu_user_us_per_request"),
 			number(r, "cpu_system_us_per_request"), number(r, "cpu_ms_per_mb"));
 	replay(json_object_get(doc, "replay"), out);
+	threads(doc, out);
 	remarks(doc, out);
 }
 

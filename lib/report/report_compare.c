@@ -25,11 +25,17 @@ static int load(json_t **doc, const char *path, struct sp_errinfo *err)
 {
 	FILE *f = fopen(path, "re");
 	json_error_t error;
+	int rc = 0;
 
 	if (!f)
 		return sp__err(err, -errno, "open", path, -1);
+	errno = 0;
 	*doc = json_loadf(f, 0, &error);
+	if (!*doc && ferror(f))
+		rc = errno ? -errno : -EIO;
 	fclose(f);
+	if (rc)
+		return sp__err(err, rc, "read", path, -1);
 	if (!*doc)
 		return sp__errf(err, SP_EFORMAT, "read", path, -1, "line %d: %s", error.line,
 				error.text);

@@ -75,9 +75,10 @@ int sp__doc_line(struct sp__doc doc, FILE *out)
 {
 	int rc = *doc.failed ? -ENOMEM : 0;
 
+	errno = 0;
 	if (rc == 0 && (json_dumpf(doc.object, out, JSON_COMPACT | JSON_REAL_PRECISION(10)) ||
 			putc('\n', out) == EOF || fflush(out)))
-		rc = -EIO;
+		rc = errno ? -errno : -EIO;
 	json_decref(doc.object);
 	return rc;
 }
@@ -116,8 +117,9 @@ void sp_report_free(struct sp_report *report)
 
 int sp_report_json(const struct sp_report *report, FILE *out)
 {
+	errno = 0;
 	if (json_dumpf(report->doc, out, JSON_INDENT(2) | JSON_REAL_PRECISION(10)) ||
 	    putc('\n', out) == EOF || fflush(out))
-		return -EIO;
+		return errno ? -errno : -EIO;
 	return 0;
 }

@@ -68,6 +68,14 @@ values() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" r.json | xargs; }
 	run -0 "$aiobench" policy --direct=0 --runtime=20ms --load=update --overwrite t
 }
 
+@test "an update nobody asked for is left out where the table is too large for it" {
+	run -0 "$aiobench" policy --runtime=100ms --stats=r.json sim:linear
+	[[ $output == *"an update has a table of at most"*"update is left out"* ]]
+	[ "$(values load)" = "scan scan scan range range range" ]
+	run -2 "$aiobench" policy --load=update --runtime=100ms sim:linear
+	[[ $output == *"an update has a table of at most"* ]]
+}
+
 @test "what makes no sense is refused with the reason" {
 	run -2 "$aiobench" policy
 	[[ $output == *"missing target"* ]]

@@ -165,6 +165,35 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 	[[ $("$aiobench" run --direct=0 --runtime=1.2 t 2>&1) != *" of 1.2 s"* ]]
 }
 
+@test "options of another command are refused, not passed over" {
+	run -2 "$aiobench" run --source=stat --runtime=1 sim:linear
+	[[ $output == *"options of watch"* ]]
+	run -2 "$aiobench" run --replay_no_stall --runtime=1 sim:linear
+	[[ $output == *"options of replay"* ]]
+	run -2 "$aiobench" watch --iodepth=4 --runtime=100ms 1
+	[[ $output == *"options of a load are not for it"* ]]
+}
+
+@test "what a report cannot say is said beside it" {
+	head -c 1M /dev/zero > t
+	run -0 "$aiobench" run --direct=0 --ioengine=sync --iodepth=16 --io_size=64K t
+	[[ $output == *"sync: one request at a time for each class"* ]]
+	run -0 "$aiobench" run --direct=0 --ioengine=sync --class a:share=10 --class b --io_size=64K t
+	[[ $output == *"neither depths nor shares count"* ]]
+	run -0 "$aiobench" run --direct=0 --ioengine=sync --class a --class b --io_size=64K t
+	[[ $output != *"sync: one"* ]]
+	run -0 "$aiobench" run --direct=0 --io_size=64K t t t
+	[[ ${lines[0]} == "t and 2 more: engine "* ]]
+}
+
+@test "why a report cannot be written or read is told" {
+	[ -c /dev/full ] || skip "no /dev/full here"
+	run -2 "$aiobench" run --runtime=1 --stats=/dev/full sim:linear
+	[[ $output == *"write failed: /dev/full: No space left on device"* ]]
+	run -2 "$aiobench" compare . .
+	[[ $output == *"Is a directory"* ]]
+}
+
 @test "starvation is told" {
 	run -0 "$aiobench" run --runtime=20 sim:linear,sched=strict:aging=10s \
 		--class a:depth=10,prio=rt --class b:depth=10,prio=idle

@@ -52,6 +52,7 @@ struct load_options {
 	struct sp_fiojob *job; /* or NULL */
 	const char *job_path;
 	bool job_ignore, plain_given;
+	bool watch_said, replay_said; /* something of what belongs to these */
 	struct sp_watch_opts watch;
 	struct set_options set;
 	int argc; /* where all this was read */

@@ -3,6 +3,7 @@
  * aiobench policy: loads of a database under several ways to submit requests,
  * one after the other on the same target.
  */
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <stdnoreturn.h>
@@ -181,6 +182,7 @@ struct runs {
 	size_t n;
 	size_t planned, begun; /* runs: counted first, then run */
 	bool counting, prios;
+	bool asked; /* for these loads */
 	bool created;
 	int rc;
 	struct sp_errinfo err;
@@ -250,9 +252,20 @@ static unsigned default_loads(const struct load_options *o)
 static void run_loads(struct runs *r, bool counting)
 {
 	r->counting = counting;
-	for (int load = SP_POLICY_SCAN; load <= SP_POLICY_UPDATE; load++)
+	for (int load = SP_POLICY_SCAN; load <= SP_POLICY_UPDATE; load++) {
+		size_t before = r->n;
+
 		if (r->o->policy.loads & 1u << load)
 			run_load(r, (enum sp_policy_load)load);
+		/* A table that is too large for an update nobody asked for. */
+		if (!r->asked && load == SP_POLICY_UPDATE && before && r->n == before &&
+		    r->rc == -EINVAL) {
+			end_progress();
+			say_error(r->rc, &r->err);
+			msg("update is left out");
+			r->rc = 0;
+		}
+	}
 }
 
 /* Can the two priorities act? */
@@ -284,6 +297,7 @@ int command_policy(struct load_options *o)
 		o->bench.runtime_ns = 0;
 	if (o->bytes_given)
 		p->policy.page_bytes = o->plain.bytes;
+	r.asked = p->loads;
 	if (!p->loads)
 		p->loads = default_loads(o);
 	if (!p->submissions)

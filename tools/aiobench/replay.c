@@ -27,9 +27,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPT_NO_STALL:
+		o->replay_said = true;
 		o->replay.no_stall = bool_value("--replay_no_stall", arg);
 		return 0;
 	case OPT_TIME_SCALE:
+		o->replay_said = true;
 		o->replay.time_scale = number_value("--replay_time_scale", arg, 0.001, 1e9) / 100;
 		return 0;
 	default:
