@@ -62,7 +62,7 @@ static const struct sp__row *whereabouts(const struct sp__place *p, uint64_t uni
 {
 	const struct sp__row *row = &p->rows[unit >> PLACE_BITS];
 
-	*at = sp__row_place(row, (uint32_t)(unit % PLACES_MAX)) * p->page_blocks;
+	*at = sp__row_at(p, row, (uint32_t)(unit % PLACES_MAX));
 	return row;
 }
 

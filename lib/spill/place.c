@@ -13,9 +13,15 @@
  * Where a run goes on follows from its last extent: the next place of that
  * row, or the same row of the next band.
  *
- * Turning: pages lie on a grid from the track's first block on, so that none
- * wraps around its end; a hop aims at the first place of the grid that is not
- * too early.  The time lost by that is less than one page's transfer a hop.
+ * Turning: no page wraps around the end of a track.  From the first page of a run on
+ * they lie close up to that end, the others close from the track's beginning on, and
+ * what the track holds more is left over between the last one and the first:
+ * so the head passes all without a gap, and page i of a row is as far from page i of
+ * the next for every i.  At least a block is left over, lest the requests for both
+ * parts, which adjoin each other in the wrong order, be made one by an I/O scheduler.
+ * That one would begin where the second part does, and wait for the disk to turn.
+ * A hop aims at the first possible place that is not too early; the time lost by
+ * that is less than one page's transfer.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -60,6 +66,14 @@ static int first_track(const struct sp__place_opts *o, uint64_t ntracks, uint64_
 	}
 	*number = low;
 	return 0;
+}
+
+static uint32_t places_on(const struct sp__place *p, uint32_t blocks)
+{
+	bool turned = p->opts.policy == SP_PLACE_SEMISEQ;
+	uint32_t places = blocks > turned ? (blocks - turned) / p->page_blocks : 0;
+
+	return places < PLACES_MAX ? places : PLACES_MAX;
 }
 
 /* K: all runs in one group if the path reaches so far, else in groups of equal size. */
@@ -109,7 +123,7 @@ int sp__place_new(struct sp__place **place, const struct sp__place_opts *opts,
 	p->group_first = p->free_band = NONE;
 	rc = first_track(opts, info.ntracks, &p->next_track);
 	if (rc == 0 && !sp_geometry_track_number(opts->geometry, p->next_track, &t) &&
-	    t.blocks < p->page_blocks) {
+	    !places_on(p, t.blocks)) {
 		free(p);
 		return sp__errf(err, SP_EUNSUP, "place", info.device, -1,
 				"a page of %u bytes does not fit on a track of %u blocks",
@@ -137,62 +151,78 @@ void sp__place_free(struct sp__place *p)
 }
 
 /*
- * By how many places a row is turned so that the hop to it from a place of another row, step
- * tracks before, arrives in time.  -ERANGE: no such hop is promised.
+ * The first page goes to block `at` of the track, or to the next that it can.  Those behind it reach
+ * up to the track's end, so that the others, from its beginning on, follow without a gap.
  */
-static int turn(const struct sp__place *p, const struct sp__row *before, uint32_t place,
-		uint64_t step, enum sp_geometry_op op, struct sp__row *row)
+static void turn_to(const struct sp__place *p, struct sp__row *row, uint32_t at)
 {
-	uint64_t last =
-		before->lbn + (uint64_t)(sp__row_place(before, place) + 1) * p->page_blocks - 1;
-	uint64_t adjacent, at;
-	int rc = sp_geometry_adjacent(p->opts.geometry, last, step, op, 0, &adjacent);
+	uint32_t rest = row->blocks - row->places * p->page_blocks;
+	uint32_t turn = at > rest ? (at - rest + p->page_blocks - 1) / p->page_blocks : 0;
 
-	row->turn = 0;
-	if (rc < 0)
-		return rc;
-	at = (adjacent - row->lbn + p->page_blocks - 1) / p->page_blocks;
-	if (at < row->places)
-		row->turn = (uint16_t)at;
-	return 0;
+	if (turn >= row->places)
+		turn = at = 0;
+	row->turn = (uint16_t)turn;
+	row->start = turn ? turn * p->page_blocks + rest : at;
+}
+
+/* Turns a row so that the hop to it along the path, from the row before, arrives in time. */
+static int turn(const struct sp__place *p, struct sp__row *row)
+{
+	const struct sp__row *before = row - 1;
+	uint64_t last = before->lbn + before->start + p->page_blocks - 1, adjacent;
+	int rc = sp_geometry_adjacent(p->opts.geometry, last, 1, p->opts.hops, 0, &adjacent);
+
+	if (rc == 0)
+		turn_to(p, row, (uint32_t)(adjacent - row->lbn));
+	return rc;
+}
+
+/*
+ * Runs are used one at a time too, going on from their row in the band before: written so by a
+ * sort, read so by a join.  A row suits that if the first of its band does, since all
+ * follow along the path and each is used for the same part of a revolution.
+ */
+static void follow_on(const struct sp__place *p, const struct sp__row *from, struct sp__row *row)
+{
+	enum sp_geometry_op op =
+		p->opts.hops == SP_GEOMETRY_READ ? SP_GEOMETRY_WRITE : SP_GEOMETRY_READ;
+	uint64_t last, step, adjacent;
+	double aim, need;
+
+	if (!row->places || !from->places || row->number <= from->number)
+		return;
+	last = from->lbn + sp__row_at(p, from, from->places - 1u) + p->page_blocks - 1;
+	step = row->number - from->number;
+	if (sp_geometry_aim(p->opts.geometry, op, &aim) < 0 ||
+	    sp_geometry_hop(p->opts.geometry, op, step, &need) < 0 ||
+	    sp_geometry_adjacent(p->opts.geometry, last, step, op, need > aim ? need - aim : 0,
+				 &adjacent) < 0)
+		return;
+	turn_to(p, row, (uint32_t)(adjacent - row->lbn));
 }
 
 /* The next track; -ERANGE: it is not to be reached from the one before along the path. */
-static int add_row(struct sp__place *p, const struct sp__band *b, uint32_t band)
+static int add_row(struct sp__place *p, const struct sp__band *b)
 {
 	struct sp__row *row = &p->rows[p->nrows];
 	struct sp_track t;
-	uint32_t places;
 	int rc = sp_geometry_track_number(p->opts.geometry, p->next_track, &t);
 
 	if (rc < 0)
 		return rc == -ERANGE || rc == -ENODATA ? -ENOSPC : rc;
-	places = t.blocks / p->page_blocks;
-	if (places > PLACES_MAX)
-		places = PLACES_MAX;
 	*row = (struct sp__row){ .lbn = t.first,
 				 .number = t.number,
 				 .angle = t.angle_deg / 360,
 				 .blocks = t.blocks,
-				 .places = (uint16_t)places,
-				 .band = band };
-	if (b->rows && places && row[-1].places)
-		rc = turn(p, row - 1, 0, 1, p->opts.hops, row);
+				 .places = (uint16_t)places_on(p, t.blocks),
+				 .band = p->nbands };
+	if (b->rows && row->places && row[-1].places)
+		rc = turn(p, row);
 	if (rc < 0)
 		return rc;
 	p->nrows++;
 	p->next_track++;
 	return 0;
-}
-
-/* A run that goes on in a further band is written, and read if nothing else is, over this hop. */
-static void turn_to(struct sp__place *p, struct sp__row *row, const struct sp__band *before)
-{
-	const struct sp__row *from = &p->rows[before->first_row];
-
-	if (!row->places || !from->places || row->number <= from->number ||
-	    turn(p, from, from->places - 1, row->number - from->number, SP_GEOMETRY_WRITE, row) < 0)
-		row->turn = 0;
 }
 
 /*
@@ -204,9 +234,9 @@ static int add_rows(struct sp__place *p, struct sp__band *b, uint32_t before)
 	int rc = 0;
 
 	while (rc == 0 && b->rows < p->band_rows) {
-		rc = add_row(p, b, p->nbands);
+		rc = add_row(p, b);
 		if (rc == 0 && !b->rows && before != NONE && p->band_rows > 1)
-			turn_to(p, &p->rows[b->first_row], &p->bands[before]);
+			follow_on(p, &p->rows[p->bands[before].first_row], &p->rows[b->first_row]);
 		b->rows += rc == 0;
 	}
 	return rc;
@@ -347,8 +377,8 @@ int sp__place_take(struct sp__place *p, const struct sp__run *run, uint32_t want
 	if (rc < 0)
 		return rc;
 	got = p->rows[row].places - place;
-	if (got > p->rows[row].places - sp__row_place(&p->rows[row], place))
-		got = p->rows[row].places - sp__row_place(&p->rows[row], place);
+	if (got > p->rows[row].turn)
+		got -= p->rows[row].turn;
 	if (got > want)
 		got = want;
 	note_taken(p, &p->bands[p->rows[row].band], got);
@@ -371,8 +401,7 @@ void sp__place_give(struct sp__place *p, uint64_t unit)
 uint64_t sp__place_offset(const struct sp__place *p, uint64_t unit)
 {
 	const struct sp__row *row = &p->rows[unit >> PLACE_BITS];
-	uint64_t lbn = row->lbn +
-		       (uint64_t)sp__row_place(row, (uint32_t)(unit % PLACES_MAX)) * p->page_blocks;
+	uint64_t lbn = row->lbn + sp__row_at(p, row, (uint32_t)(unit % PLACES_MAX));
 
 	return (lbn - p->opts.base_lbn) * p->block_bytes;
 }

@@ -18,7 +18,9 @@ struct sp__row {
 	uint64_t number; /* on the device */
 	double angle;	 /* of its first block, in revolutions */
 	uint32_t blocks;
-	uint16_t places, turn;
+	uint32_t start; /* its first page, in blocks from the track's first */
+	uint16_t places;
+	uint16_t turn; /* of them, the last ones, lie before that */
 	uint32_t band;
 };
 
@@ -52,10 +54,14 @@ struct sp__place {
 	size_t path_cap;
 };
 
-/* Where on its grid the row has the page at a place of its run. */
-static inline uint32_t sp__row_place(const struct sp__row *row, uint32_t place)
+/* The first block of the page at a place of its run, from the track's first. */
+static inline uint32_t sp__row_at(const struct sp__place *p, const struct sp__row *row,
+				  uint32_t place)
 {
-	return (place + row->turn) % row->places;
+	uint32_t behind = (uint32_t)row->places - row->turn;
+
+	return place < behind ? row->start + place * p->page_blocks
+			      : (place - behind) * p->page_blocks;
 }
 
 #endif
