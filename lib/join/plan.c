@@ -131,12 +131,14 @@ void sp_join_expect(struct sp_join_opts *opts, const char *const inputs[2])
 		opts->sorted = sp__join_detect(opts, inputs);
 }
 
-/* The largest page of which there will be enough. */
-static uint32_t choose_page(uint64_t table_bytes)
+/* The largest page of which there will be enough, and that suits tracks if it lies on them. */
+static uint32_t choose_page(const struct sp_join_opts *o, uint64_t table_bytes)
 {
-	uint32_t page = PAGE_DEFAULT;
+	uint32_t page = PAGE_DEFAULT, most = page;
 
-	while (page > PAGE_LEAST && table_bytes / page < SP__JOIN_PAGES_LEAST)
+	if (o->placement != SP_PLACE_CONTIGUOUS)
+		most = sp__plan_track_page(o->geometry);
+	while (page > PAGE_LEAST && (page > most || table_bytes / page < SP__JOIN_PAGES_LEAST))
 		page /= 2;
 	return page;
 }
@@ -163,7 +165,7 @@ int sp__join_layout(const struct sp_join_opts *o, struct sp__join_layout *l, str
 	if (l->order_bytes > ORDER_ENOUGH)
 		l->order_bytes =
 			l->table_bytes / 4 > ORDER_ENOUGH ? l->table_bytes / 4 : ORDER_ENOUGH;
-	l->page_bytes = o->page_bytes ? o->page_bytes : choose_page(l->table_bytes);
+	l->page_bytes = o->page_bytes ? o->page_bytes : choose_page(o, l->table_bytes);
 	if (l->table_bytes / l->page_bytes < SP__JOIN_PAGES_LEAST)
 		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1,
 				"join memory must be at least %u pages: %llu bytes",

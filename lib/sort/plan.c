@@ -35,6 +35,7 @@
 #define MAX_AUTO_PAGE (1u << 20)
 #define MAX_PAGE (16u << 20)
 #define PAGES_ON_TRACK 5
+#define MANY_ON_TRACK 10
 /* Sizes tried. */
 #define MAX_PAGES 20
 #define MAX_THREADS 8
@@ -172,32 +173,47 @@ static int page_score(const struct sp__layout *l, uint32_t page_bytes, uint64_t 
 	return score + (each >= 4 ? 100 : 0) - distance;
 }
 
-/*
- * Along the semi-sequential path: few passes, since runs of merges are far longer than
- * their neighbours and lie along no path; the largest page that leaves two for each run.
- */
-static int path_score(const struct sp__layout *l, uint32_t page_bytes)
-{
-	unsigned runs = l->final_runs > 2 ? l->final_runs : 2;
-	int page = (int)(page_bytes >> 12), few = -4096 * (int)l->passes;
-
-	return few + (l->merge_pages / runs >= 2 ? page : -page);
-}
-
-/* Where pages lie on tracks: so large that little of a track is left over. */
-static uint32_t largest_on_track(const struct sp_sort_opts *o)
+/* The largest page of which so many lie on the first track. */
+static uint32_t page_of_track(const struct sp_geometry *g, unsigned pages)
 {
 	struct sp_geometry_info info;
 	struct sp_zone zone;
 	double bytes;
 
-	if (sp__plan_placement(o) == SP_PLACE_CONTIGUOUS || sp_geometry_zone(o->geometry, 0, &zone))
+	if (sp_geometry_zone(g, 0, &zone))
 		return MAX_AUTO_PAGE;
-	sp_geometry_info(o->geometry, &info);
-	bytes = zone.track_blocks * info.block_bytes / PAGES_ON_TRACK;
+	sp_geometry_info(g, &info);
+	bytes = zone.track_blocks * info.block_bytes / pages;
 	return bytes < MIN_PAGE	       ? MIN_PAGE
 	       : bytes > MAX_AUTO_PAGE ? MAX_AUTO_PAGE
 				       : (uint32_t)bytes;
+}
+
+uint32_t sp__plan_track_page(const struct sp_geometry *g)
+{
+	return page_of_track(g, MANY_ON_TRACK);
+}
+
+/*
+ * Along the semi-sequential path: few passes, since runs of merges are far longer than
+ * their neighbours and lie along no path; then as said above.
+ */
+static int path_score(const struct sp_sort_opts *o, const struct sp__layout *l, uint32_t page_bytes)
+{
+	unsigned runs = l->final_runs > 2 ? l->final_runs : 2, each = l->merge_pages / runs;
+	int page = (int)(page_bytes >> 12), few = -4096 * (int)l->passes;
+
+	if (each >= 8 && page_bytes >= USUAL_PAGE && page_bytes <= sp__plan_track_page(o->geometry))
+		return few + 1024 + page;
+	return few + (each >= 2 ? page : -page);
+}
+
+/* Where pages lie on tracks: so large that little of a track is left over. */
+static uint32_t largest_on_track(const struct sp_sort_opts *o)
+{
+	if (sp__plan_placement(o) == SP_PLACE_CONTIGUOUS)
+		return MAX_AUTO_PAGE;
+	return page_of_track(o->geometry, PAGES_ON_TRACK);
 }
 
 /*
@@ -249,7 +265,7 @@ static struct sp__layout best_page(const struct sp_sort_opts *o, struct sp__choi
 	for (int i = 0; i < n; i++) {
 		if (l[i].misfit || time[i] > seconds * NEAR_BEST)
 			continue;
-		score = path ? path_score(&l[i], page[i])
+		score = path ? path_score(o, &l[i], page[i])
 			     : page_score(&l[i], page[i], c->working_bytes);
 		if (best < 0 || score > best_score) {
 			best = i;

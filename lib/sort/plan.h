@@ -60,6 +60,9 @@ struct sp__plan_device sp__plan_device(const struct sp_sort_opts *opts);
 /* Placement as asked for, where runs as they are formed can be placed so. */
 enum sp_placement sp__plan_placement(const struct sp_sort_opts *opts);
 
+/* The largest page that suits tracks, if there is memory for many. */
+uint32_t sp__plan_track_page(const struct sp_geometry *g);
+
 /*
  * The feasible strategy with the least predicted time for a merge of pages
  * pages of page_bytes in runs runs and buffers buffers; if table is not NULL

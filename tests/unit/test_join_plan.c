@@ -3,7 +3,9 @@
  * How a hash join parts its inputs: formulas (1) and (2) of Wang and Cherniack,
  * and what the planner makes of them.
  */
+#include <stdlib.h>
 #include <string.h>
+#include <spindle/geometry.h>
 #include "join/plan.h"
 #include "tap.h"
 
@@ -33,6 +35,25 @@ static void test_formulas(void)
 	}
 }
 
+/* A tenth of a track has 34 KB there, and of memory there is enough. */
+static void test_tracks(void)
+{
+	struct sp_join_opts o = SP_JOIN_OPTS_INIT;
+	struct sp__join_layout l;
+	struct sp_geometry *g;
+
+	if (sp_geometry_model(&g, "atlas10k3-like", NULL))
+		exit(1);
+	o.memory_bytes = 64 << 20;
+	o.geometry = g;
+	ok(sp__join_layout(&o, &l, NULL) == 0 && l.page_bytes == 64 << 10,
+	   "pages have 64 KB if they lie one behind the other");
+	o.placement = SP_PLACE_SEMISEQ;
+	ok(sp__join_layout(&o, &l, NULL) == 0 && l.page_bytes == 32 << 10,
+	   "and on tracks a tenth of one at most");
+	sp_geometry_free(g);
+}
+
 static void test_layout(void)
 {
 	struct sp_join_opts o = SP_JOIN_OPTS_INIT;
@@ -57,6 +78,7 @@ static void test_layout(void)
 	o.page_bytes = 4096;
 	ok(sp__join_layout(&o, &l, &err) == SP_EBUDGET && strstr(err.text, "64 pages"),
 	   "one page for the table is refused with the least that would do");
+	test_tracks();
 }
 
 static void test_split(void)

@@ -338,7 +338,7 @@ static void along_path(void)
 		o.input_bytes = 16 * m;
 		p = must(&o);
 		fits &= p.page_bytes * UINT64_C(5) <= 686 * 512;
-		less &= p.page_bytes >= before || p.page_bytes >= 48 * K;
+		less &= p.page_bytes >= before || p.page_bytes >= 32 * K;
 		before = p.page_bytes;
 	}
 	ok(fits, "at least five pages lie on a track");
