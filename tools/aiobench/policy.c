@@ -91,36 +91,31 @@ static unsigned list_value(const char *option, const char *text, const struct ch
 	return bits;
 }
 
-static error_t parse_table(int key, char *arg, struct sp_policy_opts *p)
+/* What is a number of something, from 1 on. */
+static error_t parse_count(int key, char *arg, struct sp_policy_opts *p)
 {
-	switch (key) {
-	case OPT_EXTENT:
-		p->extent_pages = count_value("--extent", arg, 65536);
-		return 0;
-	case OPT_AHEAD:
-		p->ahead = count_value("--ahead", arg, 256);
-		return 0;
-	case OPT_CLIENTS:
-		p->clients = count_value("--clients", arg, 4096);
-		return 0;
-	case OPT_QUERY:
-		p->query_pages = count_value("--query", arg, 1e9);
-		return 0;
-	case OPT_BATCH:
-		p->batch = count_value("--batch", arg, 4096);
-		return 0;
-	case OPT_BUFFER:
-		p->buffer = percent_value("--buffer", arg);
-		return 0;
-	case OPT_STEAL:
-		p->steal = count_value("--steal", arg, 1e6);
-		return 0;
-	case OPT_FLOW:
-		p->flow = count_value("--flow", arg, SP_BENCH_DEPTH_MAX);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	const struct {
+		int key;
+		const char *option;
+		unsigned *count;
+		double max;
+	} counts[] = {
+		{ OPT_EXTENT, "--extent", &p->extent_pages, 65536 },
+		{ OPT_AHEAD, "--ahead", &p->ahead, 256 },
+		{ OPT_CLIENTS, "--clients", &p->clients, 4096 },
+		{ OPT_QUERY, "--query", &p->query_pages, 1e9 },
+		{ OPT_BATCH, "--batch", &p->batch, 4096 },
+		{ OPT_STEAL, "--steal", &p->steal, 1e6 },
+		{ OPT_FLOW, "--flow", &p->flow, SP_BENCH_DEPTH_MAX },
+		{ OPT_PASSES, "--passes", &p->passes, 1e6 },
+	};
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		if (counts[i].key == key) {
+			*counts[i].count = count_value(counts[i].option, arg, counts[i].max);
+			return 0;
+		}
+	return ARGP_ERR_UNKNOWN;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -145,6 +140,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_LOW:
 		p->low_prio = prio_value("--background", arg);
 		return 0;
+	case OPT_BUFFER:
+		p->buffer = percent_value("--buffer", arg);
+		return 0;
 	case OPT_PREFLUSH:
 		p->preflush_ns = time_value("--preflush", arg);
 		return 0;
@@ -154,11 +152,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_CRITICAL:
 		p->critical_rate = number_value("--critical", arg, 0, 1e6);
 		return 0;
-	case OPT_PASSES:
-		p->passes = count_value("--passes", arg, 1e6);
-		return 0;
 	default:
-		return parse_table(key, arg, p);
+		return parse_count(key, arg, p);
 	}
 }
 
