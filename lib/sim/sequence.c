@@ -118,7 +118,8 @@ static int add(struct loader *l, const struct sp__seqline *line, uint32_t number
 	return 0;
 }
 
-static int one_line(struct loader *l, const char *text, size_t len)
+/* Without the newline at its end the last number may be a part of one. */
+static int one_line(struct loader *l, const char *text, size_t len, bool whole)
 {
 	struct sp__seqline line;
 	const char *why;
@@ -135,6 +136,10 @@ static int one_line(struct loader *l, const char *text, size_t len)
 				(unsigned long long)l->line, why);
 	if (!rc)
 		return 0;
+	if (!whole)
+		return sp__errf(l->err, SP_EFORMAT, "read", l->path, -1,
+				"line %llu: is cut off: there is no end of line",
+				(unsigned long long)l->line);
 	rc = find_volume(l, &line, &number);
 	return rc < 0 ? rc : add(l, &line, number);
 }
@@ -146,8 +151,11 @@ static int read_lines(struct loader *l, FILE *f)
 	ssize_t len;
 	int rc = 0;
 
-	while (rc == 0 && (errno = 0, len = getline(&text, &cap, f)) > 0)
-		rc = one_line(l, text, (size_t)len - (text[len - 1] == '\n'));
+	while (rc == 0 && (errno = 0, len = getline(&text, &cap, f)) > 0) {
+		bool whole = text[len - 1] == '\n';
+
+		rc = one_line(l, text, (size_t)len - whole, whole);
+	}
 	if (rc == 0 && !feof(f))
 		rc = sp__err(l->err, errno ? -errno : -EIO, "read", l->path, -1);
 	free(text);

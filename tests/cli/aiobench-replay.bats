@@ -84,3 +84,11 @@ keys()
 	grep -q "stopped before the end" out
 	[ "$(value requests)" = 1 ]
 }
+
+@test "a trace that was cut off is refused, also within its last number" {
+	"$aiobench" run --io_size=40K --trace=t.trace sim:linear
+	head -c -3 t.trace > cut
+	[[ $(tail -n 1 cut) == *" 40" ]]
+	run -2 "$aiobench" replay cut sim:linear
+	[[ $output == *"cut: line 12: is cut off: there is no end of line" ]]
+}
