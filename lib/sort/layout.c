@@ -22,8 +22,8 @@
 #include "sort/plan_impl.h"
 #include "sort/predict.h"
 #include "sort/readplan.h"
+#include "spill/codec.h"
 #include "spill/pool.h"
-#include "spill/writer.h"
 
 /* A run under merge, beside its pages: cursor, carried head of a record, plan. */
 #define RUN_OVERHEAD 1024
@@ -71,11 +71,10 @@ static uint64_t fixed_bytes(const struct sp_sort_opts *o, const struct sp__choic
 	in = (uint64_t)b.chunk_bytes * b.chunks;
 	out = (uint64_t)b.write_bytes * (b.output_buffers + b.writes);
 	in = in > out ? in : out;
-	in += (uint64_t)b.write_bytes * b.spill_writes;
+	in += sp__plan_spill_bytes(o, &b, c->page_bytes);
 	/* A merge on the way both unpacks pages and packs them. */
 	return in + sp__pool_unpacking(o->compression, c->page_bytes) +
-	       sp__runwriter_packing(o->compression, (uint64_t)b.write_bytes * b.spill_writes,
-				     c->page_bytes);
+	       sp__codec_memory(o->compression, c->page_bytes, SP__CODEC_PACKS);
 }
 
 static enum sp_merge_policy policy_of(const struct sp_sort_opts *o)

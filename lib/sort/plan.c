@@ -87,6 +87,15 @@ void sp__plan_buffers(uint64_t working_bytes, struct sp__plan_buffers *buffers)
 	};
 }
 
+size_t sp__plan_spill_bytes(const struct sp_sort_opts *o, const struct sp__plan_buffers *b,
+			    uint32_t page_bytes)
+{
+	size_t bytes = (size_t)b->write_bytes * b->spill_writes;
+	size_t least = o->compression == SP_SPILL_RAW ? page_bytes : 2 * (size_t)page_bytes;
+
+	return bytes > least ? bytes : least;
+}
+
 enum sp_placement sp__plan_placement(const struct sp_sort_opts *o)
 {
 	/* Runs of unforeseen length cannot lie beside each other. */

@@ -16,8 +16,8 @@
 /* Descriptor of a spilled page in memory: checksum; with the last key, cut short. */
 #define SP__PLAN_PAGE_BYTES 10
 #define SP__PLAN_PAGE_KEY_BYTES 100
-/* Under compression beside either: where the page lies, and its stored length. */
-#define SP__PLAN_PACKED_BYTES 8
+/* Under compression beside either: the page's stored length. */
+#define SP__PLAN_PACKED_BYTES 5
 /*
  * Device model until a geometry file says better: a flash drive of 2 GB/s, 0.03 ms
  * for a read elsewhere while others are outstanding.
@@ -45,6 +45,13 @@ struct sp__plan_buffers {
  * the input are gone before those of the output are needed.
  */
 void sp__plan_buffers(uint64_t working_bytes, struct sp__plan_buffers *buffers);
+
+/*
+ * Memory of the run writer: spill_writes buffers, or, of large pages, the least it can do
+ * with.
+ */
+size_t sp__plan_spill_bytes(const struct sp_sort_opts *opts, const struct sp__plan_buffers *buffers,
+			    uint32_t page_bytes);
 
 /* Working memory for -S memory_bytes: raised to the floor. */
 uint64_t sp__plan_working(uint64_t memory_bytes);

@@ -79,6 +79,7 @@ int sp__runs_open_spill(struct sp_sort *s)
 		.page_bytes = s->plan.page_bytes,
 		.recycle_level = s->plan.recycle,
 		.codec = s->opts.compress_program ? SP_SPILL_RAW : s->opts.compression,
+		.pack_beside = s->threads > 1,
 		.program = s->opts.compress_program,
 		.depth = 256,
 		.pool = s->write_mem,

@@ -39,9 +39,7 @@ static int open_parts(struct sp_sort *s)
 	sp__plan_buffers(s->plan.memory_bytes, &buffers);
 	/* Virtual time has one executor. */
 	s->threads = s->machine ? 1 : sp__plan_threads(s->opts.parallel);
-	s->write_bytes = (size_t)buffers.write_bytes * SP__WRITER_CHUNKS;
-	if (s->write_bytes < s->plan.page_bytes)
-		s->write_bytes = s->plan.page_bytes;
+	s->write_bytes = sp__plan_spill_bytes(&s->opts, &buffers, s->plan.page_bytes);
 	s->out_bytes = buffers.write_bytes;
 	rc = sp__policy_new(&s->policy, s->plan.policy, s->plan.fan_in, stable);
 	if (rc == SP_EUNSUP)

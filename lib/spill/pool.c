@@ -21,6 +21,7 @@ struct source {
 	struct sp__run *run;
 	uint64_t sum;	      /* of the present group, for verification */
 	size_t asked, given;  /* pages asked for, pages handed out */
+	uint64_t unit;	      /* of the page to be asked for next */
 	uint32_t first, last; /* slots asked for and not released, in order */
 	bool out;	      /* the first slot is with the merge */
 };
@@ -88,7 +89,8 @@ static struct sp__request *prepare(struct sp__pool *p, struct source *src)
 	slot->req = (struct sp__request){ .op = SP__OP_READ,
 					  .data = slot->data,
 					  .bytes = (bytes + BLOCK - 1) & ~(BLOCK - 1) };
-	sp__spill_locate(p->spill, src->run, sp__spill_page_unit(src->run, src->asked), &slot->req);
+	sp__spill_locate(p->spill, src->run, src->unit, &slot->req);
+	src->unit += sp__spill_page_units(p->spill, src->run, src->asked);
 	slot->in_flight = true;
 	slot->next = NONE;
 	if (src->first == NONE)
@@ -132,7 +134,7 @@ static int submit_pending(struct sp__pool *p)
 /* A page that will be read with others, in the order of their places. */
 static void put_off(struct sp__pool *p, struct source *src)
 {
-	uint64_t unit = sp__spill_unit(src->run, sp__spill_page_unit(src->run, src->asked));
+	uint64_t unit = sp__spill_unit(src->run, src->unit);
 
 	p->pending[p->npending++] = (struct sp__stop){ unit, prepare(p, src) };
 }

@@ -10,7 +10,8 @@
  * bytes.  That is 8 bytes a page, and 16 and the key with keys; where pages become
  * more than memory has room for, one checksum does for a group of them, and what is
  * wrong is noticed at the group's end.  Space is given out in units:
- * a page, or, under compression, the file system's block of 4096 bytes.
+ * a page, or, under compression, the file system's block of 4096 bytes.  Pages lie in the
+ * run's units in their order, compressed ones in as many as they need.
  */
 #ifndef SP__SPILL_RUN_H
 #define SP__SPILL_RUN_H
@@ -36,12 +37,6 @@ struct sp__lastkey {
 	uint32_t bytes;
 };
 
-/* A compressed page: raw pages are one unit each, in order, and need none. */
-struct sp__packed {
-	uint32_t bytes;
-	uint32_t unit; /* within the run */
-};
-
 struct sp__run {
 	uint64_t bytes;
 	uint64_t records;
@@ -56,7 +51,7 @@ struct sp__run {
 	unsigned group_shift;	      /* pages in a group: 1 << group_shift */
 	uint64_t *checksums;	      /* one for each group; see sp__run_note_page() */
 	struct sp__lastkey *lastkeys; /* for each page, as packed; NULL: not kept */
-	struct sp__packed *packed;    /* NULL: not compressed */
+	uint32_t *packed;	      /* compressed: bytes of each page as stored; else NULL */
 	size_t checksums_cap, lastkeys_cap, packed_cap;
 	char *keys;
 	size_t keys_bytes, keys_cap;
@@ -71,7 +66,7 @@ void sp__run_free(struct sp__run *run); /* accepts NULL; descriptors alone, not 
 
 /* Grow by one; 0 or -ENOMEM. */
 int sp__run_add_units(struct sp__run *run, uint32_t file, uint64_t unit, uint32_t units);
-/* One page more; it is noted, and its packed place filled in, later. */
+/* One page more; it is noted, and its packed length filled in, later. */
 int sp__run_add_page(struct sp__run *run, bool packed);
 /* The page's checksum; once for each page. */
 void sp__run_note_page(struct sp__run *run, size_t page, uint64_t checksum);

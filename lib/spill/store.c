@@ -344,24 +344,29 @@ int sp__spill_take(struct sp__spill *s, struct sp__run *run, uint32_t file, uint
 
 void sp__spill_give_page(struct sp__spill *s, const struct sp__run *run, size_t page)
 {
-	uint64_t unit = sp__spill_page_unit(run, page);
-	const struct sp__extent *e = sp__run_extent(run, unit);
-	uint32_t stored = sp__spill_page_stored(s, run, page);
+	const struct sp__extent *e;
 
 	if (s->place) {
 		if ((int)run->level <= s->opts.recycle_level)
-			sp__place_give(s->place, e->unit + (unit - e->first));
+			sp__place_give(s->place, sp__spill_unit(run, page));
 		return;
 	}
-	if (s->opts.codec || (int)run->level > s->opts.recycle_level)
-		sp__space_drop(&s->space[e->file], (stored + s->unit_bytes - 1) / s->unit_bytes);
-	else
-		sp__space_give(&s->space[e->file], e->unit + (unit - e->first));
+	if (s->opts.codec || (int)run->level > s->opts.recycle_level) {
+		sp__space_drop(&s->space[run->file], sp__spill_page_units(s, run, page));
+		return;
+	}
+	e = sp__run_extent(run, page);
+	sp__space_give(&s->space[e->file], e->unit + (page - e->first));
+}
+
+uint32_t sp__spill_page_units(const struct sp__spill *s, const struct sp__run *run, size_t page)
+{
+	return (sp__spill_page_stored(s, run, page) + s->unit_bytes - 1) / s->unit_bytes;
 }
 
 uint32_t sp__spill_page_stored(const struct sp__spill *s, const struct sp__run *run, size_t page)
 {
-	return run->packed ? run->packed[page].bytes : sp__spill_page_payload(s, run, page);
+	return run->packed ? run->packed[page] : sp__spill_page_payload(s, run, page);
 }
 
 uint32_t sp__spill_page_payload(const struct sp__spill *s, const struct sp__run *run, size_t page)

@@ -30,6 +30,7 @@ struct sp__spill_opts {
 	uint32_t page_bytes;
 	int recycle_level; /* pages of runs up to this level are used again; -1: none */
 	enum sp_spill_compression codec;
+	bool pack_beside;    /* in a thread of its own while the writer goes on */
 	const char *program; /* NULL; else runs are files of their own, behind it (filterrun.h) */
 	unsigned depth;
 	void *pool; /* memory all requests use (registered), or NULL */
@@ -137,12 +138,8 @@ uint64_t sp__spill_unit(const struct sp__run *run, uint64_t unit);
 /* A page of the run has been read: its space may serve again. */
 void sp__spill_give_page(struct sp__spill *s, const struct sp__run *run, size_t page);
 
-/* Where a page lies within its run, and how many bytes are stored there. */
-static inline uint64_t sp__spill_page_unit(const struct sp__run *run, size_t page)
-{
-	return run->packed ? run->packed[page].unit : page;
-}
-
+/* How many bytes of a page are stored, and in how many units. */
+uint32_t sp__spill_page_units(const struct sp__spill *s, const struct sp__run *run, size_t page);
 uint32_t sp__spill_page_stored(const struct sp__spill *s, const struct sp__run *run, size_t page);
 /* Bytes of a page's payload: all full but the last. */
 uint32_t sp__spill_page_payload(const struct sp__spill *s, const struct sp__run *run, size_t page);

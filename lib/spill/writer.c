@@ -7,11 +7,19 @@
 #include "spill/writer.h"
 
 #define BLOCK 4096u
+/* Packing less takes not much longer than starting a thread for it. */
+#define BESIDE_BYTES (64u << 10)
 
 /* A request, and the chunk whose bytes it writes. */
 struct chunk_request {
 	struct sp__request req;
 	struct sp__chunk *chunk;
+};
+
+/* What packing finds out about a page. */
+struct packed_page {
+	uint64_t checksum;
+	uint32_t bytes;
 };
 
 struct sp__chunk {
@@ -21,15 +29,12 @@ struct sp__chunk {
 	struct chunk_request *reqs;
 	struct sp__request **batch;
 	unsigned in_flight;
+	/* Under compression: */
+	size_t first, payload; /* what is packed: number of the first page, and bytes in all; */
+	char *packed;	       /* its pages behind each other in whole blocks, */
+	size_t packed_bytes;
+	struct packed_page *each;
 };
-
-uint64_t sp__runwriter_packing(enum sp_spill_compression codec, uint64_t mem_bytes,
-			       uint32_t page_bytes)
-{
-	size_t memory = sp__codec_memory(codec, page_bytes, SP__CODEC_PACKS);
-
-	return memory ? memory + mem_bytes : 0;
-}
 
 static int fail(struct sp__runwriter *w, int rc, const char *op)
 {
@@ -59,12 +64,41 @@ static void begin_chunk(struct sp__runwriter *w)
 	w->chunk_end = c->data + (size_t)c->pages * w->spill->opts.page_bytes;
 }
 
+/* Chunks of so many pages, and behind them as many packed ones. */
+static int open_chunks(struct sp__runwriter *w, char *mem, size_t pages)
+{
+	size_t bytes = pages * w->spill->opts.page_bytes;
+
+	w->chunks = calloc(w->nchunks, sizeof(*w->chunks));
+	for (unsigned i = 0; w->chunks && i < w->nchunks; i++) {
+		struct sp__chunk *c = &w->chunks[i];
+
+		*c = (struct sp__chunk){ .writer = w,
+					 .data = mem + i * bytes,
+					 .pages = (uint32_t)pages };
+		c->reqs = calloc(pages, sizeof(*c->reqs));
+		c->batch = calloc(pages, sizeof(struct sp__request *));
+		if (!c->reqs || !c->batch)
+			return -ENOMEM;
+		for (size_t k = 0; k < pages; k++)
+			c->reqs[k].chunk = c;
+		if (!w->codec)
+			continue;
+		c->packed = c->data + w->nchunks * bytes;
+		c->each = calloc(pages, sizeof(*c->each));
+		if (!c->each)
+			return -ENOMEM;
+	}
+	return w->chunks ? 0 : -ENOMEM;
+}
+
 int sp__runwriter_open(struct sp__runwriter *w, struct sp__spill *spill, struct sp__run *run,
 		       void *mem, size_t mem_bytes, sp__lastkey_fn *lastkey, void *ctx)
 {
 	uint32_t page = spill->opts.page_bytes;
-	size_t pages = mem_bytes / page, each;
-	int file = sp__spill_next_file(spill);
+	size_t pages = mem_bytes / page;
+	unsigned most = SP__WRITER_CHUNKS;
+	int file = sp__spill_next_file(spill), rc;
 
 	*w = (struct sp__runwriter){ .spill = spill,
 				     .run = run,
@@ -75,35 +109,19 @@ int sp__runwriter_open(struct sp__runwriter *w, struct sp__spill *spill, struct 
 		return w->error = file;
 	w->file = run->file = (uint32_t)file;
 	run->group_shift = spill->group_shift;
-	w->nchunks = pages < SP__WRITER_CHUNKS ? (unsigned)pages : SP__WRITER_CHUNKS;
-	if (!w->nchunks)
-		return fail(w, SP_EBUDGET, "write");
-	each = pages / w->nchunks;
-	w->chunks = calloc(w->nchunks, sizeof(*w->chunks));
-	if (!w->chunks)
-		return fail(w, -ENOMEM, "allocate");
-	for (unsigned i = 0; i < w->nchunks; i++) {
-		struct sp__chunk *c = &w->chunks[i];
-
-		*c = (struct sp__chunk){
-			w, (char *)mem + i * each * page, (uint32_t)each, NULL, NULL, 0
-		};
-		c->reqs = calloc(each, sizeof(*c->reqs));
-		c->batch = calloc(each, sizeof(struct sp__request *));
-		if (!c->reqs || !c->batch)
-			return fail(w, -ENOMEM, "allocate");
-		for (size_t k = 0; k < each; k++)
-			c->reqs[k].chunk = c;
-	}
 	if (spill->opts.codec) {
-		int rc = sp__codec_new(&w->codec, spill->opts.codec, page, SP__CODEC_PACKS);
-
+		most = SP__WRITER_PACKED_CHUNKS;
+		pages /= 2;
+		rc = sp__codec_new(&w->codec, spill->opts.codec, page, SP__CODEC_PACKS);
 		if (rc < 0)
 			return fail(w, rc, "allocate");
-		w->packed = sp__pages_alloc(w->nchunks * each * page, false);
-		if (!w->packed)
-			return fail(w, -ENOMEM, "allocate");
 	}
+	w->nchunks = pages < most ? (unsigned)pages : most;
+	if (!w->nchunks)
+		return fail(w, SP_EBUDGET, "write");
+	rc = open_chunks(w, mem, pages / w->nchunks);
+	if (rc < 0)
+		return fail(w, rc, "allocate");
 	begin_chunk(w);
 	if (spill->opts.program)
 		w->error = sp__packer_open(&w->packer, spill, run,
@@ -201,46 +219,97 @@ static int submit_raw(struct sp__runwriter *w, struct sp__chunk *c, uint32_t pag
 	return 0;
 }
 
-/* Compressed pages lie one behind the other in whole blocks: one request. */
-static int submit_packed(struct sp__runwriter *w, struct sp__chunk *c, size_t first, uint32_t pages,
-			 size_t payload)
+/* The task: what fills the packed place of a chunk. */
+static void pack(void *arg)
 {
-	const uint32_t size = w->spill->opts.page_bytes;
-	char *out = w->packed + (size_t)w->now * c->pages * size, *to = out;
+	struct sp__chunk *c = arg;
+	const size_t size = c->writer->spill->opts.page_bytes;
+	char *to = c->packed;
+
+	for (size_t done = 0; done < c->payload; done += size) {
+		struct packed_page *page = &c->each[done / size];
+		size_t left = c->payload - done, raw = left < size ? left : size;
+		/* What saves no block is not worth unpacking. */
+		size_t room = (raw - 1) / BLOCK * BLOCK, n;
+
+		page->checksum = sp__checksum(c->data + done, raw);
+		n = sp__codec_pack(c->writer->codec, to, room, c->data + done, raw);
+		if (!n) {
+			memcpy(to, c->data + done, raw);
+			n = raw;
+		}
+		page->bytes = (uint32_t)n;
+		memset(to + n, 0, (BLOCK - n % BLOCK) % BLOCK);
+		to += (n + BLOCK - 1) / BLOCK * BLOCK;
+	}
+	c->packed_bytes = (size_t)(to - c->packed);
+}
+
+/* Waits for the task, and submits what it has packed: one request. */
+static int submit_packed(struct sp__runwriter *w)
+{
+	const size_t size = w->spill->opts.page_bytes;
+	struct sp__chunk *c = w->packed;
 	uint64_t unit = w->run->units;
-	struct sp__request *r = &c->reqs->req;
-	uint32_t got, units;
+	struct sp__request *r;
+	uint32_t got;
 	int rc;
 
-	for (uint32_t i = 0; i < pages; i++) {
-		struct sp__packed *p = &w->run->packed[first + i];
-		size_t raw = payload < size ? payload : size, packed;
-		/* What saves no block is not worth unpacking. */
-		size_t room = (raw - 1) / BLOCK * BLOCK;
-
-		packed = sp__codec_pack(w->codec, to, room, c->data + (size_t)i * size, raw);
-		if (!packed) {
-			memcpy(to, c->data + (size_t)i * size, raw);
-			packed = raw;
-		}
-		p->bytes = (uint32_t)packed;
-		p->unit = (uint32_t)(unit + (uint64_t)(to - out) / BLOCK);
-		memset(to + packed, 0, (BLOCK - packed % BLOCK) % BLOCK);
-		to += (packed + BLOCK - 1) / BLOCK * BLOCK;
-		payload -= raw;
+	if (!c)
+		return 0;
+	sp__task_join(&w->packing);
+	w->packed = NULL;
+	for (size_t i = 0; i * size < c->payload; i++) {
+		sp__run_note_page(w->run, c->first + i, c->each[i].checksum);
+		w->run->packed[c->first + i] = c->each[i].bytes;
 	}
-	units = (uint32_t)((to - out) / BLOCK);
-	rc = sp__spill_take(w->spill, w->run, w->file, units, &got);
+	rc = sp__spill_take(w->spill, w->run, w->file, (uint32_t)(c->packed_bytes / BLOCK), &got);
 	if (rc < 0)
-		return w->error = rc;
-	*r = (struct sp__request){ .op = SP__OP_WRITE, .data = out, .bytes = units * BLOCK };
+		return rc;
+	r = &c->reqs->req;
+	*r = (struct sp__request){ .op = SP__OP_WRITE,
+				   .data = c->packed,
+				   .bytes = (uint32_t)c->packed_bytes };
 	sp__spill_locate(w->spill, w->run, unit, r);
 	c->in_flight++;
 	if (sp__spill_submit(w->spill, &w->owner, &r, 1) < 0) {
 		c->in_flight--;
-		return w->error = -EIO;
+		return -EIO;
 	}
 	return 0;
+}
+
+/* Has a chunk packed, once the one before it has been submitted. */
+static int send_packed(struct sp__runwriter *w, struct sp__chunk *c, size_t first, size_t payload)
+{
+	int rc = submit_packed(w);
+
+	while (rc >= 0 && c->in_flight && !w->error)
+		rc = sp__spill_reap(w->spill, 1);
+	if (rc < 0 || w->error)
+		return rc < 0 ? rc : w->error;
+	c->first = first;
+	c->payload = payload;
+	w->packed = c;
+	if (w->spill->opts.pack_beside && w->nchunks > 1 && payload >= BESIDE_BYTES && !w->ended) {
+		sp__task_start(&w->packing, pack, c);
+		return 0;
+	}
+	pack(c);
+	return submit_packed(w);
+}
+
+static void note_pages(struct sp__runwriter *w, const struct sp__chunk *c, size_t first,
+		       size_t payload)
+{
+	const size_t size = w->spill->opts.page_bytes;
+
+	for (size_t done = 0; done < payload; done += size) {
+		size_t left = payload - done;
+
+		sp__run_note_page(w->run, first++,
+				  sp__checksum(c->data + done, left < size ? left : size));
+	}
 }
 
 /* Sends the present chunk off. */
@@ -255,21 +324,17 @@ static int send(struct sp__runwriter *w)
 
 	if (!pages)
 		return 0;
-	memset(w->at, 0, (BLOCK - payload % BLOCK) % BLOCK);
 	w->bytes += payload;
-	for (uint32_t i = 0; i < pages; i++) {
-		size_t left = payload - (size_t)i * size;
-
-		sp__run_note_page(
-			w->run, first + i,
-			sp__checksum(c->data + (size_t)i * size, left < size ? left : size));
-	}
-	if (w->spill->opts.program)
-		rc = sp__packer_write(&w->packer, w->spill, c->data, payload);
-	else
-		rc = w->codec		? submit_packed(w, c, first, pages, payload)
+	if (w->codec) {
+		rc = send_packed(w, c, first, payload);
+	} else {
+		memset(w->at, 0, (BLOCK - payload % BLOCK) % BLOCK);
+		note_pages(w, c, first, payload);
+		rc = w->spill->opts.program
+			     ? sp__packer_write(&w->packer, w->spill, c->data, payload)
 		     : w->spill->gather ? put_off(w, c, pages, payload)
 					: submit_raw(w, c, pages, payload);
+	}
 	if (rc < 0)
 		w->error = rc;
 	return w->error;
@@ -281,7 +346,8 @@ static int flush(struct sp__runwriter *w)
 	int rc = send(w);
 
 	w->now = (w->now + 1) % w->nchunks;
-	while (rc >= 0 && w->chunks[w->now].in_flight && !w->error)
+	/* One that has been packed can be filled while its packed place is written. */
+	while (rc >= 0 && !w->codec && w->chunks[w->now].in_flight && !w->error)
 		rc = sp__spill_reap(w->spill, 1);
 	if (rc < 0)
 		return w->error = rc;
@@ -324,6 +390,7 @@ int sp__runwriter_put_slow(struct sp__runwriter *w, const char *rec, size_t byte
 
 static void drain(struct sp__runwriter *w)
 {
+	sp__task_join(&w->packing);
 	for (unsigned i = 0; i < w->nchunks; i++)
 		while (w->chunks[i].in_flight)
 			if (sp__spill_reap(w->spill, 1) < 0)
@@ -339,7 +406,11 @@ int sp__runwriter_end(struct sp__runwriter *w)
 	w->ended = true;
 	if (w->at > w->page_end - w->spill->opts.page_bytes)
 		rc = end_page(w, NULL, 0, false);
-	return rc ? rc : send(w);
+	if (!rc)
+		rc = send(w);
+	if (!rc)
+		rc = submit_packed(w);
+	return rc < 0 ? w->error = rc : 0;
 }
 
 int sp__runwriter_finish(struct sp__runwriter *w)
@@ -367,10 +438,8 @@ void sp__runwriter_close(struct sp__runwriter *w)
 	for (unsigned i = 0; w->chunks && i < w->nchunks; i++) {
 		free(w->chunks[i].reqs);
 		free(w->chunks[i].batch);
+		free(w->chunks[i].each);
 	}
-	if (w->packed && w->nchunks)
-		sp__pages_free(w->packed,
-			       (size_t)w->nchunks * w->chunks[0].pages * w->spill->opts.page_bytes);
 	free(w->chunks);
 	sp__codec_free(w->codec);
 	*w = (struct sp__runwriter){ 0 };

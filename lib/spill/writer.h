@@ -8,15 +8,21 @@
  * one batch (a request for each contiguous piece), while the next one fills.
  * With a compression program it is written into the program's pipe instead.  Where the
  * store gathers writes, each page is one of them.
+ *
+ * Under compression half of the memory is for packed chunks.  A full chunk is packed into
+ * the place beside it, by a task if the store allows threads, and submitted when the next
+ * chunk is full.  The task touches the chunk and the codec alone.
  */
 #ifndef SP__SPILL_WRITER_H
 #define SP__SPILL_WRITER_H
 
 #include <string.h>
+#include "base/task.h"
 #include "spill/filterrun.h"
 #include "spill/store.h"
 
 #define SP__WRITER_CHUNKS 3
+#define SP__WRITER_PACKED_CHUNKS 2
 
 struct sp__codec;
 struct sp__chunk;
@@ -41,19 +47,17 @@ struct sp__runwriter {
 	void *lastkey_ctx;
 	uint64_t bytes, records;
 	struct sp__codec *codec;
-	char *packed;		  /* compressed pages of a chunk */
+	struct sp__task packing;
+	struct sp__chunk *packed; /* or being packed, and not yet submitted */
 	struct sp__packer packer; /* the store's program, if there is one */
 	bool ended;
 	int error;
 	struct sp__io_owner owner;
 };
 
-/* mem: memory for the chunks, a multiple of the page; at least one page. */
+/* mem: memory for the chunks, whole pages; at least one page, under compression two. */
 int sp__runwriter_open(struct sp__runwriter *w, struct sp__spill *spill, struct sp__run *run,
 		       void *mem, size_t mem_bytes, sp__lastkey_fn *lastkey, void *ctx);
-/* What a writer with so much memory needs beside it for packing. */
-uint64_t sp__runwriter_packing(enum sp_spill_compression codec, uint64_t mem_bytes,
-			       uint32_t page_bytes);
 /* Pages of a chunk. */
 size_t sp__runwriter_chunk(const struct sp__runwriter *w);
 int sp__runwriter_put_slow(struct sp__runwriter *w, const char *rec, size_t bytes);

@@ -113,7 +113,7 @@ static void tables(void)
 static void choices(void)
 {
 	struct sp_sort_opts o = opts_for(64 * M, 1 * G);
-	struct sp_sort_plan p = must(&o);
+	struct sp_sort_plan p = must(&o), packed;
 
 	ok(p.passes == 1 && p.run_buffers == 3 && p.formation == SP_FORM_LOAD &&
 		   p.policy == SP_MERGE_LAZY && p.recycle == SP_RECYCLE_ALL,
@@ -132,6 +132,11 @@ static void choices(void)
 	p = must(&o);
 	ok(p.passes == 1 && p.page_bytes == 32 * K,
 	   "16 GB of records of 100 bytes in 64 MB: one merge, in pages of 32 KB");
+	o.compression = SP_SPILL_ZSTD;
+	packed = must(&o);
+	ok(packed.fan_in * 16 > p.fan_in * 15 && packed.run_bytes * 16 > p.run_bytes * 15,
+	   "compression costs less than a sixteenth of the fan-in and of a run's length");
+	o.compression = SP_SPILL_RAW;
 	o.record_bytes = 10;
 	ok(must(&o).runs > 3 * p.runs, "records of 10 bytes weigh three times as much");
 	o = opts_for(64 * M, 0);

@@ -13,9 +13,10 @@
 #include "spill/writer.h"
 #include "tap.h"
 
-#define PAGE 4096u
+#define PAGE 16384u
 #define RUNS 5
 #define POOL_PAGES 12
+#define WRITE_PAGES 16 /* chunks of four when packed: enough for a thread */
 #define RUN_MAX 400000
 
 static struct sp_errinfo err;
@@ -35,6 +36,7 @@ static struct sp__spill *store(const char *engine, enum sp_spill_compression cod
 				    .page_bytes = PAGE,
 				    .recycle_level = recycle,
 				    .codec = codec,
+				    .pack_beside = recycle < 0,
 				    .depth = 16,
 				    .budget = &budget,
 				    .err = &err };
@@ -74,7 +76,7 @@ static struct sp__run *write_run(struct sp__spill *s, int r, size_t bytes, unsig
 		abort();
 	run->level = level;
 	text_bytes[r] = 0;
-	rc = sp__runwriter_open(&w, s, run, write_mem, 7 * PAGE, lastkey, NULL);
+	rc = sp__runwriter_open(&w, s, run, write_mem, WRITE_PAGES * PAGE, lastkey, NULL);
 	while (!rc && text_bytes[r] < bytes) {
 		size_t len = make_record(text[r] + text_bytes[r]);
 
@@ -266,7 +268,7 @@ static void corruption(enum sp_spill_compression codec, const char *packing)
 
 		if (!s || !write_runs(s, runs, &keys))
 			abort();
-		at = sp__rng_below(&rng, s->space[0].end * s->unit_bytes);
+		at = sp__rng_below(&rng, (uint64_t)lseek(s->files[0]->fd, 0, SEEK_END));
 		if (pread(s->files[0]->fd, &byte, 1, (off_t)at) != 1)
 			abort();
 		byte ^= (char)(1 << sp__rng_below(&rng, 8));
@@ -437,7 +439,7 @@ int main(void)
 
 	sp__budget_init(&budget, 1 << 30);
 	pool_mem = sp__pages_alloc(POOL_PAGES * PAGE, false);
-	write_mem = sp__pages_alloc(7 * PAGE, false);
+	write_mem = sp__pages_alloc(WRITE_PAGES * PAGE, false);
 	if (!pool_mem || !write_mem)
 		abort();
 	for (int e = 0; e < 3; e++) {
@@ -454,6 +456,6 @@ int main(void)
 	faults();
 	names();
 	sp__pages_free(pool_mem, POOL_PAGES * PAGE);
-	sp__pages_free(write_mem, 7 * PAGE);
+	sp__pages_free(write_mem, WRITE_PAGES * PAGE);
 	return done();
 }
