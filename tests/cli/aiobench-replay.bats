@@ -87,8 +87,8 @@ keys()
 
 @test "a trace that was cut off is refused, also within its last number" {
 	"$aiobench" run --io_size=40K --trace=t.trace sim:linear
-	head -c -3 t.trace > cut
-	[[ $(tail -n 1 cut) == *" 40" ]]
-	run -2 "$aiobench" replay cut sim:linear
-	[[ $output == *"cut: line 12: is cut off: there is no end of line" ]]
+	head -c -3 t.trace > cut.trace
+	[[ $(tail -n 1 cut.trace) == *" 40" ]]
+	run -2 "$aiobench" replay cut.trace sim:linear
+	[[ $output == *"cut.trace: line 12: is cut off: there is no end of line" ]]
 }
