@@ -29,7 +29,8 @@
 #define STUBBORN 0.9
 
 static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
-		     struct sp__iter *probe, int build_side, uint64_t bytes, uint64_t records);
+		     struct sp__iter *probe, int build_side, const uint64_t bytes[2],
+		     uint64_t records);
 
 /* A partition as an input, opened when its turn comes. */
 struct lazy {
@@ -91,16 +92,6 @@ static int alone(struct sp__hash *h, struct sp__run *run, int side)
 	return rc < 0 ? rc : h->j->emit.error;
 }
 
-/* Reading the probe side again for each block costs less than parting both. */
-static bool nested_is_cheaper(const struct sp__hash *h, const struct sp__run *build,
-			      const struct sp__run *probe)
-{
-	uint64_t need = sp__join_need(build->bytes, build->records);
-	uint64_t blocks = need / h->layout.table_bytes + 1;
-
-	return (blocks - 1) * probe->bytes < 2 * (build->bytes + probe->bytes);
-}
-
 /* One pair of partitions; parted: bytes of the build input that they were parted from. */
 static int pair(struct sp__hash *h, struct sp__run *run[2], int build_side, unsigned depth,
 		uint64_t parted)
@@ -108,6 +99,7 @@ static int pair(struct sp__hash *h, struct sp__run *run[2], int build_side, unsi
 	struct lazy z[2] = { { .h = h }, { .h = h } };
 	struct sp__iter it[2] = { { &z[0], lazy_next }, { &z[1], lazy_next } };
 	int small = SP__BUILD, rc;
+	uint64_t need, bytes[2];
 	bool stubborn;
 
 	if (!run[SP__BUILD])
@@ -126,11 +118,15 @@ static int pair(struct sp__hash *h, struct sp__run *run[2], int build_side, unsi
 	z[SP__BUILD].side = build_side;
 	z[SP__PROBE].run = run[!small];
 	z[SP__PROBE].side = !build_side;
+	need = sp__join_need(run[small]->bytes, run[small]->records);
+	bytes[SP__BUILD] = run[small]->bytes;
+	bytes[SP__PROBE] = run[!small]->bytes;
 	if (h->j->opts.algorithm == SP_JOIN_NESTED ||
-	    (sp__join_need(run[small]->bytes, run[small]->records) > h->layout.table_bytes &&
-	     (stubborn || nested_is_cheaper(h, run[small], run[!small]))))
+	    (need > h->layout.table_bytes &&
+	     (stubborn ||
+	      sp__join_nested_pays(&h->layout, need, bytes[SP__BUILD], bytes[SP__PROBE]))))
 		return sp__hash_nested(h, run[small], run[!small], build_side, depth);
-	rc = run_stage(h, depth, &it[SP__BUILD], &it[SP__PROBE], build_side, run[small]->bytes,
+	rc = run_stage(h, depth, &it[SP__BUILD], &it[SP__PROBE], build_side, bytes,
 		       run[small]->records);
 	sp__runread_close(&z[0].r);
 	sp__runread_close(&z[1].r);
@@ -194,7 +190,8 @@ static void clock_phase(struct sp__join *j, int phase, uint64_t *since)
 }
 
 static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
-		     struct sp__iter *probe, int build_side, uint64_t bytes, uint64_t records)
+		     struct sp__iter *probe, int build_side, const uint64_t bytes[2],
+		     uint64_t records)
 {
 	struct sp__stage *s;
 	uint64_t since = sp__join_now_ns(h->j);
@@ -313,6 +310,7 @@ int sp__join_hash(struct sp__join *j)
 	struct sp__numbered from[2] = { { .h = &h }, { .h = &h } };
 	struct sp__iter in = { &from[SP__BUILD], sp__numbered_next };
 	struct sp__iter out = { &from[SP__PROBE], sp__numbered_next };
+	uint64_t bytes[2];
 	int rc = sp__join_layout(&j->opts, &h.layout, j->err);
 	int build = rc < 0 ? rc : choose_build(&h);
 
@@ -320,12 +318,13 @@ int sp__join_hash(struct sp__join *j)
 		return build;
 	from[SP__BUILD].side = build;
 	from[SP__PROBE].side = !build;
+	bytes[SP__BUILD] = j->opts.input_bytes[build];
+	bytes[SP__PROBE] = j->opts.input_bytes[!build];
 	rc = open_hash(&h, build);
 	j->counts.build = (unsigned)build + 1;
 	h.mark = j->opts.unpaired[0] || j->opts.unpaired[1] || j->opts.semi;
 	if (!rc)
-		rc = run_stage(&h, 0, &in, &out, build, j->opts.input_bytes[build],
-			       sp__join_records(&j->opts, build));
+		rc = run_stage(&h, 0, &in, &out, build, bytes, sp__join_records(&j->opts, build));
 	close_hash(&h);
 	for (int i = 0; i < 2; i++)
 		sp__bytes_release(&from[i].batch, NULL);

@@ -96,8 +96,10 @@ static int blocks(struct nested *n)
 int sp__hash_nested(struct sp__hash *h, struct sp__run *build, struct sp__run *probe_run,
 		    int build_side, unsigned depth)
 {
+	const uint64_t few[2] = { 1, 1 };
 	struct nested n = { .h = h, .probe = probe_run };
-	int rc = sp__stage_new(&n.s, h, depth, build_side, 1, 1);
+	uint64_t had_bytes = 0;
+	int rc = sp__stage_new(&n.s, h, depth, build_side, few, 1);
 
 	if (rc < 0)
 		return rc;
@@ -105,10 +107,9 @@ int sp__hash_nested(struct sp__hash *h, struct sp__run *build, struct sp__run *p
 		n.s->part_of[b] = 0;
 	n.s->parts[0].spilled = false;
 	if (needs_bits(n.s)) {
-		uint64_t bytes = (probe_run->records / 64 + 1) * 8;
-
-		n.s->had = calloc(1, bytes);
-		sp__budget_force(&h->budget, bytes);
+		had_bytes = (probe_run->records / 64 + 1) * 8;
+		n.s->had = calloc(1, had_bytes);
+		sp__budget_force(&h->budget, had_bytes);
 		rc = n.s->had ? 0 : sp__err(h->j->err, -ENOMEM, "allocate", NULL, -1);
 	}
 	if (!rc)
@@ -117,6 +118,7 @@ int sp__hash_nested(struct sp__hash *h, struct sp__run *build, struct sp__run *p
 	if (!rc)
 		rc = blocks(&n);
 	sp__runread_close(&n.build);
+	sp__budget_credit(&h->budget, had_bytes);
 	sp__stage_free(n.s);
 	return rc;
 }

@@ -12,17 +12,10 @@
 
 #define PAGE_DEFAULT (64u << 10)
 #define PAGE_LEAST 4096u
-#define PARTS_MAX 512
-/* Partitions of an input of unknown size. */
-#define PARTS_UNKNOWN 32
-/* Partitions that the share in memory is cut into. */
-#define PARTS_RESIDENT 4
 /* Writers that share so little write pages one by one, and direct requests wait. */
 #define BUFFERED_BELOW (3u << 19)
 /* The share of a sort in the table's memory: half, or so much and at least a quarter. */
 #define ORDER_ENOUGH (64u << 20)
-/* Partitions are made somewhat smaller than memory: the hash deals unevenly. */
-#define FILL 0.85
 
 uint64_t sp__join_need(uint64_t bytes, uint64_t records)
 {
@@ -165,7 +158,8 @@ int sp__join_layout(const struct sp_join_opts *o, struct sp__join_layout *l, str
 	if (l->order_bytes > ORDER_ENOUGH)
 		l->order_bytes =
 			l->table_bytes / 4 > ORDER_ENOUGH ? l->table_bytes / 4 : ORDER_ENOUGH;
-	l->page_bytes = o->page_bytes ? o->page_bytes : choose_page(o, l->table_bytes);
+	l->page_bytes =
+		o->page_bytes ? o->page_bytes : choose_page(o, l->table_bytes - l->order_bytes);
 	if (l->table_bytes / l->page_bytes < SP__JOIN_PAGES_LEAST)
 		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1,
 				"join memory must be at least %u pages: %llu bytes",
@@ -184,63 +178,9 @@ int sp__join_layout(const struct sp_join_opts *o, struct sp__join_layout *l, str
 		l->write_bytes = l->read_bytes; /* serves as such for nested loops */
 	l->buffered = l->write_bytes < BUFFERED_BELOW;
 	l->parts_max = (unsigned)(l->write_bytes / l->page_bytes / 2);
-	if (l->parts_max > PARTS_MAX)
-		l->parts_max = PARTS_MAX;
+	if (l->parts_max > SP__JOIN_PARTS_MAX)
+		l->parts_max = SP__JOIN_PARTS_MAX;
 	return 0;
-}
-
-/* All partitions go to temporary space, their writers in the memory of the table. */
-static void split_all(const struct sp__join_layout *l, uint64_t need, uint64_t n,
-		      struct sp__join_split *split)
-{
-	uint64_t memory = l->table_bytes / l->page_bytes, most = memory / 2;
-
-	if (most > PARTS_MAX)
-		most = PARTS_MAX;
-	while (n < most && (double)need / (double)n > FILL * (double)memory)
-		n++;
-	*split = (struct sp__join_split){ 0, (unsigned)(n < most ? n : most), 0 };
-}
-
-void sp__join_split(const struct sp__join_layout *l, enum sp_join_algorithm algorithm,
-		    uint64_t bytes, uint64_t records, struct sp__join_split *split)
-{
-	uint64_t memory = l->table_bytes / l->page_bytes, need, n, most;
-	unsigned resident = l->parts_max / 2 < PARTS_RESIDENT ? l->parts_max / 2 : PARTS_RESIDENT;
-	bool all = algorithm == SP_JOIN_GRACE || algorithm == SP_JOIN_SHJ;
-	double share, each;
-
-	if (algorithm == SP_JOIN_NESTED) {
-		*split = (struct sp__join_split){ 0, 1, 0 };
-		return;
-	}
-	if (!bytes && all) {
-		split_all(l, 0, PARTS_UNKNOWN, split);
-		return;
-	}
-	if (!bytes) {
-		n = l->parts_max < PARTS_UNKNOWN ? l->parts_max : PARTS_UNKNOWN;
-		*split = (struct sp__join_split){ (unsigned)n, 0, 1 };
-		return;
-	}
-	if (!records)
-		records = bytes / SP__JOIN_MEAN_BYTES;
-	need = sp__join_need(bytes, records) / l->page_bytes + 1;
-	n = sp__join_formula1(need, memory);
-	if (all) {
-		split_all(l, need, n, split);
-		return;
-	}
-	*split = (struct sp__join_split){ resident, 0, 1 };
-	if (n == 1)
-		return;
-	share = FILL * (double)memory / (double)need;
-	each = (1 - share) * (double)need;
-	most = l->parts_max - resident;
-	n--; /* one is in memory */
-	while (n < most && each / (double)n > FILL * (double)memory)
-		n++;
-	*split = (struct sp__join_split){ resident, (unsigned)(n < most ? n : most), share };
 }
 
 /* The least that lies in one piece on a simulated file system, and its cache; 0: none. */
@@ -289,12 +229,13 @@ static bool sorting_pays(const struct sp_join_opts *o, const struct sp__join_lay
 	int build = (int)sp__join_build(o) - 1;
 	double all = (double)o->input_bytes[0] + (double)o->input_bytes[1], row;
 	uint64_t piece, cache, chunk, records = sp__join_records(o, build);
+	const uint64_t probe_bytes = o->input_bytes[!build];
 	struct sp__join_split hybrid, shj;
 
 	if (!o->geometry || !o->input_bytes[0] || !o->input_bytes[1] || !cached(o))
 		return false;
-	sp__join_split(l, SP_JOIN_HYBRID, o->input_bytes[build], records, &hybrid);
-	sp__join_split(l, SP_JOIN_SHJ, o->input_bytes[build], records, &shj);
+	sp__join_split(l, SP_JOIN_HYBRID, o->input_bytes[build], records, probe_bytes, &hybrid);
+	sp__join_split(l, SP_JOIN_SHJ, o->input_bytes[build], records, probe_bytes, &shj);
 	file_system(o, &piece, &cache);
 	if (!hybrid.spilled || all <= (double)cache)
 		return false;
@@ -350,7 +291,8 @@ int sp_join_plan(const struct sp_join_opts *opts, struct sp_join_plan *plan, str
 	plan->need_bytes = sp__join_need(plan->build_bytes, records);
 	plan->memory_bytes = l.table_bytes;
 	plan->page_bytes = l.page_bytes;
-	sp__join_split(&l, plan->algorithm, plan->build_bytes, records, &split);
+	sp__join_split(&l, plan->algorithm, plan->build_bytes, records, o->input_bytes[!input],
+		       &split);
 	plan->resident = split.resident;
 	plan->spilled = split.spilled;
 	plan->resident_share = split.share;

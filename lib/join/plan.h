@@ -12,6 +12,7 @@
 /* Taken for a record where nothing is known. */
 #define SP__JOIN_MEAN_BYTES 64
 #define SP__JOIN_DEPTH_MAX 16
+#define SP__JOIN_PARTS_MAX 512
 /* Of memory for records. */
 #define SP__JOIN_PAGES_LEAST 64u
 
@@ -66,8 +67,16 @@ uint64_t sp__join_records(const struct sp_join_opts *opts, int input);
  */
 enum sp_join_algorithm sp__join_choice(const struct sp_join_opts *opts,
 				       const struct sp__join_layout *layout);
-/* bytes 0: unknown. */
+/* split.c */
+/* bytes 0: unknown; so is probe_bytes, and counts as much as bytes then. */
 void sp__join_split(const struct sp__join_layout *layout, enum sp_join_algorithm algorithm,
-		    uint64_t bytes, uint64_t records, struct sp__join_split *split);
+		    uint64_t bytes, uint64_t records, uint64_t probe_bytes,
+		    struct sp__join_split *split);
+/*
+ * A pair of partitions of which the smaller does not fit into memory: does reading the
+ * other again for each block of it move less than parting both once more?
+ */
+bool sp__join_nested_pays(const struct sp__join_layout *layout, uint64_t need_bytes,
+			  uint64_t build_bytes, uint64_t probe_bytes);
 
 #endif

@@ -7,8 +7,9 @@
  * in memory, the rest is cut into parts that will each fit.  The share in memory
  * is itself cut into a few partitions, so that a wrong guess costs one of them,
  * not all: when there is no page left, the largest partition in memory is written
- * out.  An input of unknown size is cut into many equal parts, all in memory at
- * first.
+ * out.  Where there are not buffers enough for so many parts nothing stays in memory, if
+ * that moves less (split.c).  An input of unknown size is cut into many equal parts,
+ * all in memory at first.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ static void deal_buckets(struct sp__stage *s, double share)
 }
 
 int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth, int build_side,
-		  uint64_t build_bytes, uint64_t build_records)
+		  const uint64_t bytes[2], uint64_t build_records)
 {
 	struct sp__stage *s = calloc(1, sizeof(*s));
 	struct sp__join_split split;
@@ -46,8 +47,8 @@ int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth, 
 	if (!s)
 		return sp__err(h->j->err, -ENOMEM, "allocate", NULL, -1);
 	/* GRACE parts whole inputs, but what fits then is joined where it is. */
-	sp__join_split(&h->layout, depth ? SP_JOIN_HYBRID : h->j->opts.algorithm, build_bytes,
-		       build_records, &split);
+	sp__join_split(&h->layout, depth ? SP_JOIN_HYBRID : h->j->opts.algorithm, bytes[SP__BUILD],
+		       build_records, bytes[SP__PROBE], &split);
 	if (!depth && split.spilled)
 		sp__ordered_spill(h);
 	s->h = h;

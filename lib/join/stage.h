@@ -88,9 +88,9 @@ struct sp__stage {
 };
 
 /* stage.c */
-/* build_bytes, build_records: expected; 0: unknown.  0 or an error. */
+/* bytes, of either role, build_records: expected; 0: unknown.  0 or an error. */
 SP_MUST_CHECK int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth,
-				int build_side, uint64_t build_bytes, uint64_t build_records);
+				int build_side, const uint64_t bytes[2], uint64_t build_records);
 void sp__stage_free(struct sp__stage *s);
 /* Takes the whole build input: partitions in memory and in temporary space. */
 SP_MUST_CHECK int sp__stage_build(struct sp__stage *s, struct sp__iter *input);

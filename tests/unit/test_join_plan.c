@@ -87,34 +87,79 @@ static void test_split(void)
 	struct sp__join_layout l;
 	struct sp__join_split s;
 	bool fits = true, bounded = true;
+	uint64_t most;
 
 	o.memory_bytes = 64 << 20;
 	if (sp__join_layout(&o, &l, NULL))
 		return;
-	sp__join_split(&l, SP_JOIN_HYBRID, 1 << 20, 10000, &s);
+	sp__join_split(&l, SP_JOIN_HYBRID, 1 << 20, 10000, 0, &s);
 	ok(s.resident > 0 && s.spilled == 0, "what fits stays in memory");
-	sp__join_split(&l, SP_JOIN_GRACE, 1 << 20, 10000, &s);
+	sp__join_split(&l, SP_JOIN_GRACE, 1 << 20, 10000, 0, &s);
 	ok(s.resident == 0 && s.spilled > 0, "GRACE keeps nothing in memory");
-	sp__join_split(&l, SP_JOIN_SHJ, 300 << 20, 1, &s);
+	sp__join_split(&l, SP_JOIN_SHJ, 300 << 20, 1, 0, &s);
 	ok(s.resident == 0 && s.spilled >= sp__join_formula1(300 << 20, l.table_bytes) &&
 		   (300 << 20) / s.spilled <= l.table_bytes &&
 		   (300 << 20) / (s.spilled - 1) > l.table_bytes * 8 / 10,
 	   "SHJ parts all, into no more partitions than will fit");
-	sp__join_split(&l, SP_JOIN_HYBRID, 0, 0, &s);
+	sp__join_split(&l, SP_JOIN_HYBRID, 0, 0, 0, &s);
 	ok(s.resident > 4 && s.spilled == 0, "an input of unknown size begins in memory");
-	sp__join_split(&l, SP_JOIN_NESTED, 1 << 20, 10000, &s);
+	sp__join_split(&l, SP_JOIN_NESTED, 1 << 20, 10000, 0, &s);
 	ok(s.resident == 0 && s.spilled == 1, "nested loops need one copy");
 	for (uint64_t bytes = 40 << 20; bytes < UINT64_C(1) << 40; bytes += bytes / 3) {
 		double need = (double)sp__join_need(bytes, bytes / 100);
 
-		sp__join_split(&l, SP_JOIN_HYBRID, bytes, bytes / 100, &s);
-		bounded &= s.resident + s.spilled <= l.parts_max;
-		if (s.spilled && s.resident + s.spilled < l.parts_max)
+		sp__join_split(&l, SP_JOIN_HYBRID, bytes, bytes / 100, bytes, &s);
+		most = s.resident ? l.parts_max : l.table_bytes / l.page_bytes / 2;
+		bounded &= s.resident + s.spilled <= most;
+		if (s.spilled && s.resident + s.spilled < most)
 			fits &= (1 - s.share) * need / s.spilled <= (double)l.table_bytes;
 		fits &= s.share * need <= (double)l.table_bytes || !s.spilled;
 	}
 	ok(fits, "partitions are planned to fit, in memory and later");
 	ok(bounded, "never more partitions than writers");
+}
+
+/* Inputs of 130 MB: how a hybrid join of them parts, and whether the partitions fit. */
+static bool parted(uint64_t memory, uint64_t probe_bytes, struct sp__join_split *s)
+{
+	const uint64_t bytes = 130000000, records = bytes / 100;
+	struct sp_join_opts o = SP_JOIN_OPTS_INIT;
+	struct sp__join_layout l;
+
+	o.memory_bytes = memory;
+	if (sp__join_layout(&o, &l, NULL))
+		return false;
+	sp__join_split(&l, SP_JOIN_HYBRID, bytes, records, probe_bytes, s);
+	return (1 - s->share) * (double)sp__join_need(bytes, records) <=
+	       (double)s->spilled * (double)l.table_bytes;
+}
+
+static void test_share(void)
+{
+	const uint64_t bytes = 130000000;
+	struct sp__join_split s;
+
+	ok(parted(32 << 20, bytes, &s) && s.resident && s.spilled,
+	   "a share stays in memory while the other partitions fit");
+	ok(parted(16 << 20, bytes, &s) && !s.resident && s.share <= 0,
+	   "it goes where they would not, and then they do");
+	ok(parted(16 << 20, 0, &s) && !s.resident, "also if the probe side is not known");
+	ok(!parted(16 << 20, bytes / 8, &s) && s.resident,
+	   "it stays if the probe side is smaller, whose partitions fit");
+}
+
+static void test_nested(void)
+{
+	const uint64_t mb = 1 << 20;
+	const struct sp__join_layout l = { .table_bytes = 100 * mb };
+
+	ok(sp__join_nested_pays(&l, 150 * mb, 150 * mb, 150 * mb),
+	   "two blocks past an equal probe side move less than parting both");
+	ok(!sp__join_nested_pays(&l, 105 * mb, 105 * mb, 105 * mb),
+	   "but not if parting leaves nearly all in memory");
+	ok(!sp__join_nested_pays(&l, 150 * mb, 150 * mb, 1500 * mb),
+	   "nor if the probe side is much the larger");
+	ok(!sp__join_nested_pays(&l, 950 * mb, 950 * mb, 950 * mb), "many blocks do not pay");
 }
 
 static void test_choice(void)
@@ -190,6 +235,8 @@ int main(void)
 	test_formulas();
 	test_layout();
 	test_split();
+	test_share();
+	test_nested();
 	test_choice();
 	test_ordered();
 	test_merge();

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How many partitions, and whether a share of the build input stays in memory.
+ *
+ * A share that stays is neither written nor read again, but its memory is not the
+ * writers' then: there can be but few partitions, and of a large input they will not fit
+ * into memory.  Such are read again for each block of nested loops, or parted once
+ * more.  So the bytes that either way moves are estimated: when the share is worth less
+ * than that, all goes to temporary space, in as many partitions as are needed, whose
+ * writers have the memory of the table.
+ */
+#include "join/plan.h"
+
+/* Partitions of an input of unknown size. */
+#define PARTS_UNKNOWN 32
+/* Partitions that the share in memory is cut into. */
+#define PARTS_RESIDENT 4
+/* Partitions are made somewhat smaller than memory: the hash deals unevenly. */
+#define FILL 0.85
+
+/* Bytes read again if the probe side passes block after block of so much build side. */
+static double rereads(double need, double memory, double probe)
+{
+	return need > memory ? (double)(uint64_t)(need / memory) * probe : 0;
+}
+
+/* Bytes written and read if both sides are parted, but for the share that stays. */
+static double parting(double need, double memory, double both)
+{
+	return need > memory ? 2 * (1 - memory / need) * both : 0;
+}
+
+bool sp__join_nested_pays(const struct sp__join_layout *l, uint64_t need, uint64_t build_bytes,
+			  uint64_t probe_bytes)
+{
+	double memory = (double)l->table_bytes;
+
+	return rereads((double)need, memory, (double)probe_bytes) <
+	       parting((double)need, FILL * memory, (double)build_bytes + (double)probe_bytes);
+}
+
+/*
+ * Bytes moved if a share stays in memory, and the rest goes to n partitions of so much need
+ * in all: they are written, read, and, if they do not fit, read or parted again, the
+ * smaller side as build side.
+ */
+static double moved(const struct sp__join_layout *l, double share, uint64_t n, double need,
+		    double build, double probe)
+{
+	double each = (1 - share) * need / (double)n, memory = FILL * (double)l->table_bytes;
+	double large = probe > build ? probe : build, again, parted;
+
+	if (probe < build)
+		each *= probe / build;
+	again = rereads(each, memory, large);
+	parted = parting(each, memory, build + probe);
+	return (1 - share) * (2 * (build + probe) + (again < parted ? again : parted));
+}
+
+/* All partitions go to temporary space, their writers in the memory of the table. */
+static void split_all(const struct sp__join_layout *l, uint64_t need, uint64_t n,
+		      struct sp__join_split *split)
+{
+	uint64_t memory = l->table_bytes / l->page_bytes, most = memory / 2;
+
+	if (most > SP__JOIN_PARTS_MAX)
+		most = SP__JOIN_PARTS_MAX;
+	while (n < most && (double)need / (double)n > FILL * (double)memory)
+		n++;
+	*split = (struct sp__join_split){ 0, (unsigned)(n < most ? n : most), 0 };
+}
+
+/* Is it cheaper that nothing stays in memory?  Then split is changed; need in pages. */
+static void weigh(const struct sp__join_layout *l, uint64_t need, uint64_t bytes,
+		  uint64_t probe_bytes, struct sp__join_split *split)
+{
+	double all_need = (double)need * l->page_bytes, build = (double)bytes;
+	double probe = probe_bytes ? (double)probe_bytes : build;
+	struct sp__join_split all;
+
+	split_all(l, need, split->spilled, &all);
+	if (moved(l, 0, all.spilled, all_need, build, probe) <
+	    moved(l, split->share, split->spilled, all_need, build, probe))
+		*split = all;
+}
+
+void sp__join_split(const struct sp__join_layout *l, enum sp_join_algorithm algorithm,
+		    uint64_t bytes, uint64_t records, uint64_t probe_bytes,
+		    struct sp__join_split *split)
+{
+	uint64_t memory = l->table_bytes / l->page_bytes, need, n, most;
+	unsigned resident = l->parts_max / 2 < PARTS_RESIDENT ? l->parts_max / 2 : PARTS_RESIDENT;
+	bool all = algorithm == SP_JOIN_GRACE || algorithm == SP_JOIN_SHJ;
+	double share, each;
+
+	if (algorithm == SP_JOIN_NESTED) {
+		*split = (struct sp__join_split){ 0, 1, 0 };
+		return;
+	}
+	if (!bytes && all) {
+		split_all(l, 0, PARTS_UNKNOWN, split);
+		return;
+	}
+	if (!bytes) {
+		n = l->parts_max < PARTS_UNKNOWN ? l->parts_max : PARTS_UNKNOWN;
+		*split = (struct sp__join_split){ (unsigned)n, 0, 1 };
+		return;
+	}
+	if (!records)
+		records = bytes / SP__JOIN_MEAN_BYTES;
+	need = sp__join_need(bytes, records) / l->page_bytes + 1;
+	n = sp__join_formula1(need, memory);
+	if (all) {
+		split_all(l, need, n, split);
+		return;
+	}
+	*split = (struct sp__join_split){ resident, 0, 1 };
+	if (n == 1)
+		return;
+	share = FILL * (double)memory / (double)need;
+	each = (1 - share) * (double)need;
+	most = l->parts_max - resident;
+	n--; /* one is in memory */
+	while (n < most && each / (double)n > FILL * (double)memory)
+		n++;
+	*split = (struct sp__join_split){ resident, (unsigned)(n < most ? n : most), share };
+	weigh(l, need, bytes, probe_bytes, split);
+}
