@@ -183,7 +183,7 @@ int sp__form_open(struct sp_sort *s)
 		s->spare_bytes = s->plan.merge_bytes & ~(size_t)4095;
 	else if (s->plan.merge_bytes > slots)
 		s->spare_bytes = (s->plan.merge_bytes - slots) & ~(size_t)4095;
-	s->arena_bytes = slots + s->spare_bytes + s->write_bytes + SP__OUT_BUFFERS * s->out_bytes;
+	s->arena_bytes = slots + s->spare_bytes + s->write_bytes + SP__RING_BUFFERS * s->out_bytes;
 	s->arena = sp__pages_alloc(s->arena_bytes, s->plan.input_bytes >= HUGE_BYTES);
 	if (!s->slots || !s->arena)
 		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
@@ -202,8 +202,7 @@ int sp__form_open(struct sp_sort *s)
 	at += s->spare_bytes;
 	s->write_mem = at;
 	at += s->write_bytes;
-	for (unsigned i = 0; i < SP__OUT_BUFFERS; i++, at += s->out_bytes)
-		s->out[i].mem = at;
+	sp__ring_use(&s->out, at, s->out_bytes);
 	s->slots[0].state = SP__SLOT_FILLING;
 	sp__runs_open(s);
 	if (s->plan.formation == SP_FORM_REPLACEMENT && !s->plan.in_memory)

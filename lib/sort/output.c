@@ -83,95 +83,42 @@ static int next_record(struct sp_sort *s, bool wait, const char **data, size_t *
 	return rc;
 }
 
-/*
- * Fills a buffer: SP_READY (full, or holding what there was before the end),
- * SP_END (nothing left), SP_LATER (call again, with the same buffer).
- */
+static int next_of_sort(void *sort, bool wait, const char **data, size_t *bytes)
+{
+	return next_record(sort, wait, data, bytes);
+}
+
 static int fill(struct sp_sort *s, struct sp__outbuf *out, bool wait)
 {
-	int rc = SP_READY;
+	int rc = sp__ring_pack(&s->out, out, next_of_sort, s, wait);
 
-	out->data = out->mem;
-	for (;;) {
-		if (!s->pending) {
-			rc = next_record(s, wait, &s->pending, &s->pending_bytes);
-			if (rc != SP_READY) {
-				s->pending = NULL;
-				break;
-			}
-		}
-		if (s->pending_bytes > s->out_bytes - out->bytes)
-			break;
-		memcpy(out->mem + out->bytes, s->pending, s->pending_bytes);
-		out->bytes += s->pending_bytes;
-		s->pending = NULL;
-	}
 	sp__charge_merge(s, &s->pace, s->merge.n);
-	if (rc < 0)
-		return sp__err(s->err, rc, "merge", NULL, -1);
-	if (rc == SP_LATER)
-		return rc;
-	if (!out->bytes && s->pending) {
-		out->data = s->pending;
-		out->bytes = s->pending_bytes;
-		s->pending = NULL;
-	}
-	return out->bytes ? SP_READY : SP_END;
-}
-
-/* Waits until the buffer is empty: true; false: nobody wants it any more. */
-static bool await_empty(struct sp_sort *s, struct sp__outbuf *out)
-{
-	bool wanted;
-
-	pthread_mutex_lock(&s->lock);
-	while (out->full && !s->out_abandoned)
-		pthread_cond_wait(&s->changed, &s->lock);
-	wanted = !s->out_abandoned;
-	pthread_mutex_unlock(&s->lock);
-	return wanted;
-}
-
-static void publish(struct sp_sort *s, struct sp__outbuf *out, int rc)
-{
-	pthread_mutex_lock(&s->lock);
-	if (rc == SP_READY) {
-		out->full = true;
-		s->out_put = (s->out_put + 1) % SP__OUT_BUFFERS;
-	} else {
-		s->out_ended = true;
-		s->task_error = rc < 0 ? rc : 0;
-	}
-	pthread_cond_broadcast(&s->changed);
-	pthread_mutex_unlock(&s->lock);
+	return rc < 0 ? sp__err(s->err, rc, "merge", NULL, -1) : rc;
 }
 
 /* The background task. */
 static void run_ahead(void *arg)
 {
 	struct sp_sort *s = arg;
+	struct sp__outbuf *out;
 	int rc;
 
 	pthread_mutex_lock(&s->busy);
 	rc = sp__finish_prepare(s);
 	pthread_mutex_unlock(&s->busy);
 	if (rc < 0) {
-		publish(s, NULL, rc);
+		sp__ring_publish(&s->out, rc);
 		return;
 	}
 	do {
-		struct sp__outbuf *out = &s->out[s->out_put];
-
-		if (!await_empty(s, out))
+		out = sp__ring_room(&s->out);
+		if (!out)
 			return;
 		pthread_mutex_lock(&s->busy);
 		rc = fill(s, out, true);
 		pthread_mutex_unlock(&s->busy);
-		publish(s, out, rc);
-		/* A record lent where it lies must stay until it is taken. */
-		if (rc == SP_READY && out->data != out->mem && !await_empty(s, out))
-			return;
-	} while (rc == SP_READY);
+		sp__ring_publish(&s->out, rc);
+	} while (rc == SP_READY && sp__ring_settled(&s->out, out));
 }
 
 int sp__output_start(struct sp_sort *s)
@@ -185,43 +132,20 @@ int sp__output_start(struct sp_sort *s)
 	return 0;
 }
 
-/* The buffer that the caller had is empty again. */
-static void take_back(struct sp_sort *s)
-{
-	struct sp__outbuf *out = &s->out[s->out_get];
-
-	if (!s->out_lent)
-		return;
-	s->out_lent = false;
-	pthread_mutex_lock(&s->lock);
-	out->full = false;
-	out->bytes = 0;
-	s->out_get = (s->out_get + 1) % SP__OUT_BUFFERS;
-	pthread_cond_broadcast(&s->changed);
-	pthread_mutex_unlock(&s->lock);
-}
-
 int sp__output_get(struct sp_sort *s, struct sp_batch *batch)
 {
 	struct sp__outbuf *out;
-	int rc = SP_READY;
+	int rc;
 
-	take_back(s);
-	out = &s->out[s->out_get];
-	if (s->mt) {
-		pthread_mutex_lock(&s->lock);
-		if (!out->full)
-			rc = !s->out_ended ? SP_LATER : s->task_error ? s->task_error : SP_END;
-		pthread_mutex_unlock(&s->lock);
-	} else {
+	sp__ring_release(&s->out);
+	if (!s->mt) {
+		out = sp__ring_room(&s->out);
 		rc = fill(s, out, false);
+		if (rc != SP_READY)
+			return rc;
+		sp__ring_publish(&s->out, rc);
 	}
-	if (rc == SP_READY) {
-		batch->data = out->data;
-		batch->bytes = out->bytes;
-		s->out_lent = true;
-	}
-	return rc;
+	return sp__ring_get(&s->out, false, &batch->data, &batch->bytes);
 }
 
 int sp__output_wait(struct sp_sort *s)
@@ -232,19 +156,13 @@ int sp__output_wait(struct sp_sort *s)
 		rc = s->spill ? sp__spill_reap(s->spill, 1) : SP_ESTATE;
 		return rc < 0 ? rc : 0;
 	}
-	pthread_mutex_lock(&s->lock);
-	while (!s->out[s->out_get].full && !s->out_ended)
-		pthread_cond_wait(&s->changed, &s->lock);
-	pthread_mutex_unlock(&s->lock);
+	sp__ring_await(&s->out);
 	return 0;
 }
 
 void sp__output_stop(struct sp_sort *s)
 {
-	pthread_mutex_lock(&s->lock);
-	s->out_abandoned = true;
-	pthread_cond_broadcast(&s->changed);
-	pthread_mutex_unlock(&s->lock);
+	sp__ring_abandon(&s->out);
 	sp__task_join(&s->sorting);
 	sp__task_join(&s->task);
 }

@@ -70,9 +70,8 @@ int sp_sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts, struct s
 	s->opts = *opts;
 	s->own_err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	s->err = err ? err : &s->own_err;
-	pthread_mutex_init(&s->lock, NULL);
+	sp__ring_init(&s->out);
 	pthread_mutex_init(&s->busy, NULL);
-	pthread_cond_init(&s->changed, NULL);
 	rc = sp__where_machine(s->opts.volume, s->opts.geometry, &s->machine, s->err);
 	s->begin_ns = sp__sort_now_ns(s);
 	s->cpu_begin_ns = sp__sort_cpu_ns(s);
@@ -253,8 +252,7 @@ void sp_sort_free(struct sp_sort *s)
 	sp__machine_close(s->machine);
 	if (s->trace)
 		(void)sp__trace_close(s->trace);
-	pthread_mutex_destroy(&s->lock);
+	sp__ring_destroy(&s->out);
 	pthread_mutex_destroy(&s->busy);
-	pthread_cond_destroy(&s->changed);
 	free(s);
 }

@@ -33,6 +33,7 @@
 #include "sort/policy.h"
 #include "sort/readplan.h"
 #include "sort/replace.h"
+#include "sort/ring.h"
 #include "spill/pool.h"
 #include "spill/writer.h"
 
@@ -60,17 +61,8 @@ enum sp__sort_state {
 
 /* Below this sorting in the caller's thread is cheaper than starting another. */
 #define SP__INLINE_BYTES (256u << 10)
-#define SP__OUT_BUFFERS 3
 /* Replacement selection makes do with so many: its memory, and two batches. */
 #define SP__SELECT_SLOTS 3
-
-/* One output buffer on its way from the merge to get(). */
-struct sp__outbuf {
-	char *mem;
-	const char *data; /* mem, or a giant record elsewhere */
-	size_t bytes;
-	bool full;
-};
 
 /* Records that a merge has gone through and that are not charged yet. */
 struct sp__pace {
@@ -134,21 +126,13 @@ struct sp_sort {
 	uint64_t final_charged;
 	uint64_t final_age;
 
-	struct sp__outbuf out[SP__OUT_BUFFERS];
+	struct sp__ring out; /* from the final merge to get() */
 	size_t out_bytes;
-	unsigned out_put, out_get; /* the next to fill, to give out */
-	bool out_lent;		   /* out[out_get] is with the caller */
-	bool out_ended;		   /* the merge has no more, or an error */
-	bool out_abandoned;	   /* the caller wants no more */
-	bool mt;		   /* the final merge runs in the task */
-	pthread_mutex_t lock;	   /* out_* and out[].full, when mt */
-	pthread_cond_t changed;
+	bool mt;	       /* the final merge runs in the task */
 	pthread_mutex_t busy;  /* when mt: held by the task while it merges */
 	struct sp__bytes held; /* --count: the record whose number is not known yet */
 	uint64_t held_count;
 	struct sp__bytes staged; /* --count: number and record, put together */
-	const char *pending;	 /* a record that did not fit into the last buffer */
-	size_t pending_bytes;
 
 	struct sp_sort_stats stats;
 	uint64_t begin_ns, cpu_begin_ns, merge_begin_ns, merge_cpu_begin_ns;
