@@ -150,6 +150,7 @@ static void put_result(struct sp__doc doc, const struct sp_sort_stats *s)
 	sp__doc_count(r, "spilled_runs", s->spilled_runs);
 	sp__doc_count(r, "merges", s->merges);
 	sp__doc_count(r, "merge_passes", s->merge_passes);
+	sp__doc_count(r, "merge_branches", s->merge_branches);
 	sp__doc_real(r, "elapsed_s", s->elapsed_s);
 }
 

@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include "base/err.h"
 #include "sort/plan.h"
-#include "sort/step.h"
+#include "sort/branch.h"
 
 /* A run that is worth reading ahead for wants so many pages of the pool. */
 #define PAGES_EACH 4
@@ -184,21 +184,20 @@ static int store_rest(struct sp_sort *s)
 	return rc ? rc : sp__runs_end(s);
 }
 
-/* Cursors of the final merge: n spilled runs, then the runs in memory. */
-static int set_up_final(struct sp_sort *s, unsigned n)
+/* Pages of n spilled runs for the final merge. */
+static struct sp__region pages_for(struct sp_sort *s, unsigned n, unsigned files)
 {
-	unsigned memory = slots_in_memory(s);
-	unsigned strips = s->replacing ? sp__replace_strips(&s->replace) : 0;
-	unsigned files = s->inputs ? s->inputs->n - s->inputs->next : 0;
-	struct sp__step_inputs in;
-	int rc = sp__merge_init(&s->merge, s->opts.keys, n + memory + strips + files, &s->budget);
+	struct sp__region where = sp__free_region(s, true);
 
-	if (rc < 0)
-		return sp__err(s->err, rc, "allocate", NULL, -1);
-	s->merging = true;
-	s->merge.err = s->err;
-	s->merge.plain = !s->opts.unique && !s->opts.count;
-	for (unsigned i = 0; i < memory; i++) {
+	/* The streams of input files have their part of the memory. */
+	if (files && where.bytes > s->inputs->memory_bytes + (size_t)n * s->plan.page_bytes)
+		where.bytes -= s->inputs->memory_bytes;
+	return where;
+}
+
+static int memory_cursors(struct sp_sort *s, struct sp__cursor *cursors, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
 		struct sp__slot *oldest = NULL;
 
 		for (unsigned k = 0; k < s->nslots; k++) {
@@ -211,36 +210,60 @@ static int set_up_final(struct sp_sort *s, unsigned n)
 		if (!oldest)
 			return SP_ESTATE;
 		s->final_age = oldest->age + 1;
-		sp__cursor_memory(&s->merge.cursors[n + i], &oldest->buf);
+		sp__cursor_memory(&cursors[i], &oldest->buf);
 	}
-	if (strips)
-		sp__replace_cursors(&s->replace, s->merge.cursors + n + memory);
-	if (n) {
-		struct sp__region where = sp__free_region(s, true);
+	return 0;
+}
 
-		/* The streams of input files have their part of the memory. */
-		if (files && where.bytes > s->inputs->memory_bytes + (size_t)n * s->plan.page_bytes)
-			where.bytes -= s->inputs->memory_bytes;
-		rc = sp__step_open(s, &in, s->ids, n, where, &s->merge);
-		s->pool = in.pool;
-		s->unpackers = in.unpackers;
-		s->readplan = in.plan;
-		s->final_runs = in.runs;
-		s->final_charged = in.charged;
-		if (rc < 0)
-			return rc;
-	}
-	if (files) {
-		rc = sp__inputs_open(s->inputs, files, s->merge.cursors + n + memory);
-		if (rc < 0)
-			return rc;
-	}
+/* The spilled runs that no branch has. */
+static int open_rest(struct sp_sort *s, const unsigned *ids, unsigned n, struct sp__region where,
+		     unsigned all_pages)
+{
+	int rc;
+
+	if (!n)
+		return 0;
+	rc = sp__step_open(s, s->spill, &s->final, ids, n, where, s->merge.cursors + s->nbranches);
+	sp__step_note(s, &s->final);
+	if (s->nbranches)
+		s->plan.merge_pages = all_pages;
+	return rc;
+}
+
+/* Cursors of the final merge: branches, n spilled runs without those, then the runs in memory. */
+static int set_up_final(struct sp_sort *s, unsigned n, bool threaded)
+{
+	unsigned memory = slots_in_memory(s);
+	unsigned strips = s->replacing ? sp__replace_strips(&s->replace) : 0;
+	unsigned files = s->inputs ? s->inputs->n - s->inputs->next : 0;
+	struct sp__region where = pages_for(s, n, files);
+	unsigned pages = (unsigned)(where.bytes / s->plan.page_bytes);
+	unsigned branched = n && threaded ? sp__branches_open(s, s->ids, n, &where) : 0;
+	unsigned spilled = s->nbranches + n - branched;
+	struct sp__merge *m = &s->merge;
+	int rc = sp__merge_init(m, s->opts.keys, spilled + memory + strips + files, &s->budget);
+
+	if (rc < 0)
+		return sp__err(s->err, rc, "allocate", NULL, -1);
+	s->merging = true;
+	m->err = s->err;
+	m->plain = !s->opts.unique && !s->opts.count;
+	sp__branches_cursors(s, m->cursors);
+	rc = memory_cursors(s, m->cursors + spilled, memory);
+	if (strips)
+		sp__replace_cursors(&s->replace, m->cursors + spilled + memory);
+	if (rc == 0)
+		rc = open_rest(s, s->ids + branched, n - branched, where, pages);
+	if (rc == 0 && files)
+		rc = sp__inputs_open(s->inputs, files, m->cursors + spilled + memory);
+	if (rc < 0)
+		return rc;
 	s->stats.merges += n + memory + files > 1;
 	s->stats.merge_passes += n + memory + files > 1;
 	return 0;
 }
 
-int sp__finish_prepare(struct sp_sort *s)
+int sp__finish_prepare(struct sp_sort *s, bool threaded)
 {
 	struct sp__policy_step step = { 0 };
 	unsigned n = 0;
@@ -264,15 +287,12 @@ int sp__finish_prepare(struct sp_sort *s)
 				return rc;
 		}
 	}
-	return set_up_final(s, n);
+	return set_up_final(s, n, threaded);
 }
 
 void sp__finish_close(struct sp_sort *s)
 {
-	struct sp__step_inputs in = { s->readplan,   s->pool, s->unpackers,
-				      s->final_runs, 0,	      s->final_charged };
-
-	sp__step_close(s, &in);
+	sp__step_close(s, &s->final);
 	if (s->merging)
 		sp__merge_release(&s->merge);
 	if (s->inputs)

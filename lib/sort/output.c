@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include "base/err.h"
-#include "sort/state.h"
+#include "sort/branch.h"
 
 /* Merging less than this is done before a thread has started. */
 #define INLINE_BYTES (1u << 20)
@@ -96,16 +96,36 @@ static int fill(struct sp_sort *s, struct sp__outbuf *out, bool wait)
 	return rc < 0 ? sp__err(s->err, rc, "merge", NULL, -1) : rc;
 }
 
+static int prepare_busy(struct sp_sort *s)
+{
+	int rc;
+
+	pthread_mutex_lock(&s->busy);
+	rc = sp__finish_prepare(s, true);
+	pthread_mutex_unlock(&s->busy);
+	return rc;
+}
+
+/* Branches end before the end is told, so that all they have read is counted by then. */
+static int fill_busy(struct sp_sort *s, struct sp__outbuf *out)
+{
+	int rc;
+
+	pthread_mutex_lock(&s->busy);
+	rc = fill(s, out, true);
+	if (rc != SP_READY)
+		sp__branches_close(s);
+	pthread_mutex_unlock(&s->busy);
+	return rc;
+}
+
 /* The background task. */
 static void run_ahead(void *arg)
 {
 	struct sp_sort *s = arg;
 	struct sp__outbuf *out;
-	int rc;
+	int rc = prepare_busy(s);
 
-	pthread_mutex_lock(&s->busy);
-	rc = sp__finish_prepare(s);
-	pthread_mutex_unlock(&s->busy);
 	if (rc < 0) {
 		sp__ring_publish(&s->out, rc);
 		return;
@@ -114,9 +134,7 @@ static void run_ahead(void *arg)
 		out = sp__ring_room(&s->out);
 		if (!out)
 			return;
-		pthread_mutex_lock(&s->busy);
-		rc = fill(s, out, true);
-		pthread_mutex_unlock(&s->busy);
+		rc = fill_busy(s, out);
 		sp__ring_publish(&s->out, rc);
 	} while (rc == SP_READY && sp__ring_settled(&s->out, out));
 }
@@ -127,7 +145,7 @@ int sp__output_start(struct sp_sort *s)
 	s->state = SP__SORT_OUTPUT;
 	s->mt = s->mt && sp__task_try_start(&s->task, run_ahead, s);
 	if (!s->mt)
-		return sp__finish_prepare(s);
+		return sp__finish_prepare(s, false);
 	/* What it meets is told by get(). */
 	return 0;
 }
@@ -170,6 +188,7 @@ void sp__output_stop(struct sp_sort *s)
 void sp__output_close(struct sp_sort *s)
 {
 	sp__output_stop(s);
+	sp__branches_close(s);
 	sp__bytes_release(&s->held, &s->budget);
 	sp__bytes_release(&s->staged, &s->budget);
 }

@@ -196,9 +196,7 @@ static void note_spill(const struct sp_sort *s, struct sp_sort_stats *st, bool r
 
 	if (!s->spill)
 		return;
-	c = s->spill->piped;
-	if (s->spill->queue)
-		sp__queue_counters(s->spill->queue, &c);
+	sp__spill_counters(s->spill, &c);
 	st->read_requests = c.read_requests;
 	st->read_bytes = c.read_bytes;
 	st->write_requests = c.write_requests;

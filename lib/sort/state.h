@@ -7,6 +7,7 @@
  *	runs.c    runs on their way to temporary space
  *	select.c  run formation by replacement selection
  *	finish.c  intermediate merges, and setting up the final one
+ *	branch.c  parts of the final merge in threads of their own
  *	output.c  the final merge's records gathered into output buffers
  *
  * Memory.  One arena of the planned size, touched only where it is used:
@@ -59,10 +60,26 @@ enum sp__sort_state {
 	SP__SORT_DONE,	    /* the end, or an error */
 };
 
+struct sp__branch;
+#define SP__BRANCHES_MAX 3
+
 /* Below this sorting in the caller's thread is cheaper than starting another. */
 #define SP__INLINE_BYTES (256u << 10)
 /* Replacement selection makes do with so many: its memory, and two batches. */
 #define SP__SELECT_SLOTS 3
+
+/* What one merge of spilled runs needs while it lasts. */
+struct sp__step_inputs {
+	struct sp__spill *spill; /* the store, or a reader of it */
+	struct sp__readplan *plan;
+	enum sp_readahead strategy;
+	unsigned buffers; /* pages */
+	struct sp__pool *pool;
+	struct sp__unpackers *unpackers; /* instead of the two, behind a program */
+	struct sp__run **runs;
+	unsigned n;
+	uint64_t charged;
+};
 
 /* Records that a merge has gone through and that are not charged yet. */
 struct sp__pace {
@@ -119,12 +136,11 @@ struct sp_sort {
 	struct sp__inputs *inputs; /* -m: sorted files; else NULL */
 	struct sp__merge merge;	   /* the final one */
 	bool merging;
-	struct sp__pool *pool;
-	struct sp__unpackers *unpackers;
-	struct sp__readplan *readplan;
-	struct sp__run **final_runs;
-	uint64_t final_charged;
+	struct sp__step_inputs final;
 	uint64_t final_age;
+
+	struct sp__branch *branches[SP__BRANCHES_MAX]; /* of the final merge */
+	unsigned nbranches;
 
 	struct sp__ring out; /* from the final merge to get() */
 	size_t out_bytes;
@@ -200,8 +216,8 @@ SP_MUST_CHECK int sp__select_rotate(struct sp_sort *s);
 void sp__select_end(struct sp_sort *s);
 
 /* finish.c */
-/* All merges but the last, and the last one set up. */
-SP_MUST_CHECK int sp__finish_prepare(struct sp_sort *s);
+/* All merges but the last, and the last one set up; threaded: it may have branches. */
+SP_MUST_CHECK int sp__finish_prepare(struct sp_sort *s, bool threaded);
 /* EAGER: merges that are due while runs are still being formed. */
 SP_MUST_CHECK int sp__finish_due(struct sp_sort *s);
 void sp__finish_close(struct sp_sort *s);

@@ -99,7 +99,7 @@ void sp__step_close(struct sp_sort *s, struct sp__step_inputs *in)
 	sp__unpackers_close(in->unpackers);
 	sp__pool_close(in->pool);
 	if (in->plan)
-		s->spill->demand_reads += sp__readplan_demanded(in->plan);
+		in->spill->demand_reads += sp__readplan_demanded(in->plan);
 	sp__readplan_free(in->plan);
 	free(in->runs);
 	sp__budget_credit(&s->budget, in->charged);
@@ -107,19 +107,22 @@ void sp__step_close(struct sp_sort *s, struct sp__step_inputs *in)
 }
 
 /* Now that runs and memory are known, the predictions are made anew. */
-static enum sp_readahead strategy_for(struct sp_sort *s, uint64_t pages, unsigned n,
-				      unsigned buffers)
+static enum sp_readahead strategy_for(struct sp_sort *s, const struct sp__step_inputs *in,
+				      uint64_t pages)
 {
+	/* The report shows those of one merge. */
+	struct sp_strategy_plan *table = in->spill->reader ? NULL : s->plan.strategy;
 	enum sp_readahead best =
-		sp__plan_readahead(pages, s->plan.page_bytes, n, buffers, s->lastkey_fn != NULL,
-				   sp__plan_device(&s->opts), s->plan.strategy);
+		sp__plan_readahead(pages, s->plan.page_bytes, in->n, in->buffers,
+				   s->lastkey_fn != NULL, sp__plan_device(&s->opts), table);
 
 	return s->opts.readahead != SP_READ_AUTO ? s->opts.readahead : best;
 }
 
-static int open_plan(struct sp_sort *s, struct sp__step_inputs *in, unsigned buffers)
+static int open_plan(struct sp_sort *s, struct sp__step_inputs *in)
 {
-	struct sp__readplan_opts o = { .runs = in->n, .buffers = buffers };
+	struct sp__readplan_opts o = { .runs = in->n, .buffers = in->buffers };
+	struct sp_errinfo *err = in->spill->opts.err;
 	uint64_t *run_pages = calloc(in->n, sizeof(*run_pages));
 	uint32_t *sequence = NULL;
 	struct keys_ctx ctx = { s, in->runs };
@@ -130,7 +133,7 @@ static int open_plan(struct sp_sort *s, struct sp__step_inputs *in, unsigned buf
 	for (unsigned i = 0; i < in->n; i++)
 		o.pages += run_pages[i] = in->runs[i]->npages;
 	o.run_pages = run_pages;
-	o.strategy = strategy_for(s, o.pages, in->n, buffers);
+	o.strategy = strategy_for(s, in, o.pages);
 	if (sp__readplan_needs_sequence(o.strategy)) {
 		sequence = malloc(o.pages * sizeof(*sequence));
 		if (!sequence)
@@ -142,25 +145,25 @@ static int open_plan(struct sp_sort *s, struct sp__step_inputs *in, unsigned buf
 	}
 	rc = sp__readplan_new(&in->plan, &o);
 	/* Without refusal: the planner has left room. */
-	in->charged = sp__merge_memory(in->n) + sp__pool_memory(s->spill, in->n, buffers) +
+	in->charged = sp__merge_memory(in->n) + sp__pool_memory(in->spill, in->n, in->buffers) +
 		      sp__readplan_memory(&o);
 	sp__budget_force(&s->budget, in->charged);
-	s->plan.readahead = o.strategy;
-	s->plan.merge_pages = buffers;
+	in->strategy = o.strategy;
 out:
 	free(run_pages);
 	free(sequence);
 	if (rc == SP_EBUDGET)
-		return sp__errf(s->err, rc, "merge", NULL, -1,
+		return sp__errf(err, rc, "merge", NULL, -1,
 				"merging %u runs needs %u pages of %u bytes, there are %u", in->n,
-				sp__readplan_least(o.strategy, in->n), s->plan.page_bytes, buffers);
+				sp__readplan_least(o.strategy, in->n), s->plan.page_bytes,
+				in->buffers);
 	if (rc < 0)
-		return sp__err(s->err, rc, rc == -ENOMEM ? "allocate" : "merge", NULL, -1);
+		return sp__err(err, rc, rc == -ENOMEM ? "allocate" : "merge", NULL, -1);
 	return 0;
 }
 
 static int open_unpackers(struct sp_sort *s, struct sp__step_inputs *in, struct sp__region where,
-			  struct sp__merge *m)
+			  struct sp__cursor *cursors)
 {
 	int rc;
 
@@ -171,51 +174,57 @@ static int open_unpackers(struct sp_sort *s, struct sp__step_inputs *in, struct 
 	rc = sp__unpackers_open(&in->unpackers, s->spill, in->runs, in->n, where.mem);
 	if (rc < 0)
 		return rc;
-	s->plan.merge_pages = in->n;
+	in->buffers = in->n;
 	for (unsigned i = 0; i < in->n; i++) {
 		struct sp__feed feed = { in->unpackers, i, unpackers_get, unpackers_release, NULL };
 
-		sp__cursor_feed(&m->cursors[i], &feed);
+		sp__cursor_feed(&cursors[i], &feed);
 	}
 	return 0;
 }
 
-/* Opens runs ids[0..n) as the first n cursors of a merge. */
-int sp__step_open(struct sp_sort *s, struct sp__step_inputs *in, const unsigned *ids, unsigned n,
-		  struct sp__region where, struct sp__merge *m)
+int sp__step_open(struct sp_sort *s, struct sp__spill *spill, struct sp__step_inputs *in,
+		  const unsigned *ids, unsigned n, struct sp__region where,
+		  struct sp__cursor *cursors)
 {
-	unsigned buffers = (unsigned)(where.bytes / s->plan.page_bytes), least;
+	unsigned least = sp__readplan_least(s->opts.readahead, n);
 	struct sp__poolplan pp;
 	uint64_t pages = 0;
 	int rc;
 
-	*in = (struct sp__step_inputs){ .n = n };
+	*in = (struct sp__step_inputs){ .spill = spill, .n = n, .strategy = SP_READ_NONE };
+	in->buffers = (unsigned)(where.bytes / s->plan.page_bytes);
 	in->runs = calloc(n, sizeof(struct sp__run *));
 	if (!in->runs)
-		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
+		return sp__err(spill->opts.err, -ENOMEM, "allocate", NULL, -1);
 	for (unsigned i = 0; i < n; i++) {
 		in->runs[i] = s->runs[ids[i]];
 		pages += in->runs[i]->npages;
 	}
-	if (s->spill->opts.program)
-		return open_unpackers(s, in, where, m);
-	least = sp__readplan_least(s->opts.readahead, n);
-	if (buffers > pages && buffers > least)
-		buffers = pages > least ? (unsigned)pages : least;
-	rc = open_plan(s, in, buffers);
+	if (spill->opts.program)
+		return open_unpackers(s, in, where, cursors);
+	if (in->buffers > pages && in->buffers > least)
+		in->buffers = pages > least ? (unsigned)pages : least;
+	rc = open_plan(s, in);
 	if (rc < 0)
 		return rc;
 	pp = (struct sp__poolplan){ in->plan, plan_next, plan_consumed,
 				    sp__readplan_largest(in->plan) };
-	rc = sp__pool_open(&in->pool, s->spill, in->runs, n, where.mem, buffers, &pp);
+	rc = sp__pool_open(&in->pool, spill, in->runs, n, where.mem, in->buffers, &pp);
 	if (rc < 0)
 		return rc;
 	for (unsigned i = 0; i < n; i++) {
 		struct sp__feed feed = { in->pool, i, pool_get, pool_release, NULL };
 
-		sp__cursor_feed(&m->cursors[i], &feed);
+		sp__cursor_feed(&cursors[i], &feed);
 	}
 	return 0;
+}
+
+void sp__step_note(struct sp_sort *s, const struct sp__step_inputs *in)
+{
+	s->plan.readahead = in->strategy;
+	s->plan.merge_pages = in->buffers;
 }
 
 static void free_runs(struct sp_sort *s, const unsigned *ids, unsigned n)
@@ -294,7 +303,8 @@ int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned 
 		return sp__err(s->err, rc, "allocate", NULL, -1);
 	m.err = s->err;
 	m.plain = !s->opts.unique || s->opts.count;
-	rc = sp__step_open(s, &in, ids, n, where, &m);
+	rc = sp__step_open(s, s->spill, &in, ids, n, where, m.cursors);
+	sp__step_note(s, &in);
 	if (rc == 0)
 		rc = sp__merge_into(s, &m, s->runs[ids[0]]->age, level, &run);
 	sp__step_close(s, &in);

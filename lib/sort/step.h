@@ -14,25 +14,18 @@ struct sp__region {
 	size_t bytes;
 };
 
-/* What one merge of spilled runs needs while it lasts. */
-struct sp__step_inputs {
-	struct sp__readplan *plan;
-	struct sp__pool *pool;
-	struct sp__unpackers *unpackers; /* instead of the two, behind a program */
-	struct sp__run **runs;
-	unsigned n;
-	uint64_t charged;
-};
-
 /* The largest piece of the arena that is free; with_write: nothing will be written any more. */
 struct sp__region sp__free_region(const struct sp_sort *s, bool with_write);
 
 /*
- * Opens runs ids[0..n) as the first n cursors of a merge, with pages in where.
- * in is to be closed in any case.
+ * Opens runs ids[0..n) as cursors of a merge, with pages in where.  Errors are told
+ * in the place that the spill store has for them.  in is to be closed in any case.
  */
-SP_MUST_CHECK int sp__step_open(struct sp_sort *s, struct sp__step_inputs *in, const unsigned *ids,
-				unsigned n, struct sp__region where, struct sp__merge *m);
+SP_MUST_CHECK int sp__step_open(struct sp_sort *s, struct sp__spill *spill,
+				struct sp__step_inputs *in, const unsigned *ids, unsigned n,
+				struct sp__region where, struct sp__cursor *cursors);
+/* For the report: what was chosen when the merge was opened. */
+void sp__step_note(struct sp_sort *s, const struct sp__step_inputs *in);
 void sp__step_close(struct sp_sort *s, struct sp__step_inputs *in);
 
 /* Runs the merge whose cursors are open into a new run. */

@@ -102,8 +102,8 @@ int sp__packer_write(struct sp__packer *p, struct sp__spill *spill, const void *
 		if (n < 0)
 			return sp__err(spill->opts.err, (int)n, "write", spill->opts.program, -1);
 		at += n;
-		spill->piped.write_requests++;
-		spill->piped.write_bytes += (uint64_t)n;
+		spill->past.write_requests++;
+		spill->past.write_bytes += (uint64_t)n;
 	}
 	return 0;
 }
@@ -216,8 +216,8 @@ static ssize_t read_up_to(struct sp__unpackers *u, struct source *src, size_t by
 		if (n == 0)
 			break;
 		have += (size_t)n;
-		u->spill->piped.read_requests++;
-		u->spill->piped.read_bytes += (uint64_t)n;
+		u->spill->past.read_requests++;
+		u->spill->past.read_bytes += (uint64_t)n;
 	}
 	return (ssize_t)have;
 }

@@ -117,6 +117,57 @@ fail:
 	return rc;
 }
 
+int sp__spill_reader_open(struct sp__spill **reader, const struct sp__spill *store,
+			  struct sp_errinfo *err)
+{
+	struct sp__queue_opts q = { .engine = store->opts.engine,
+				    .depth = store->opts.depth,
+				    .trace = store->opts.trace };
+	struct sp__spill *s = calloc(1, sizeof(*s));
+	int rc;
+
+	if (!s)
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	s->opts = store->opts;
+	s->opts.err = err;
+	s->unit_bytes = store->unit_bytes;
+	s->files = store->files;
+	s->nfiles = store->nfiles;
+	s->reader = true;
+	rc = sp__queue_open(&s->queue, &q, err);
+	if (rc < 0) {
+		free(s);
+		return rc;
+	}
+	*reader = s;
+	return 0;
+}
+
+void sp__spill_reader_close(struct sp__spill *r, struct sp__spill *store)
+{
+	struct sp__io_counters c;
+
+	sp__spill_counters(r, &c);
+	store->past.read_requests += c.read_requests;
+	store->past.read_bytes += c.read_bytes;
+	store->read_bytes += r->read_bytes;
+	store->cluster_reads += r->cluster_reads;
+	store->demand_reads += r->demand_reads;
+	sp__queue_close(r->queue);
+	free(r);
+}
+
+void sp__spill_counters(const struct sp__spill *s, struct sp__io_counters *c)
+{
+	*c = (struct sp__io_counters){ 0 };
+	if (s->queue)
+		sp__queue_counters(s->queue, c);
+	c->read_requests += s->past.read_requests;
+	c->read_bytes += s->past.read_bytes;
+	c->write_requests += s->past.write_requests;
+	c->write_bytes += s->past.write_bytes;
+}
+
 void sp__spill_go_direct(struct sp__spill *s)
 {
 	if (!s->opts.program && !s->opts.machine && !s->opts.block)
@@ -346,6 +397,8 @@ void sp__spill_give_page(struct sp__spill *s, const struct sp__run *run, size_t 
 {
 	const struct sp__extent *e;
 
+	if (s->reader)
+		return;
 	if (s->place) {
 		if ((int)run->level <= s->opts.recycle_level)
 			sp__place_give(s->place, sp__spill_unit(run, page));

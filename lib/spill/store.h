@@ -66,11 +66,12 @@ struct sp__spill {
 	struct sp__place *place;   /* on the first of files, instead of space; or NULL */
 	unsigned *users;	   /* runs in a file, where they are apart */
 	size_t nfiles, next_file;
-	size_t first_file;	      /* of those that runs now go to */
-	struct sp__queue *queue;      /* NULL with a program, and once broken */
-	unsigned group_shift;	      /* of runs to be written: see run.h */
-	int broken;		      /* the queue's failure; nothing is outstanding */
-	struct sp__io_counters piped; /* without queue: what passed through pipes, or it */
+	size_t first_file;	     /* of those that runs now go to */
+	struct sp__queue *queue;     /* NULL with a program, and once broken */
+	unsigned group_shift;	     /* of runs to be written: see run.h */
+	int broken;		     /* the queue's failure; nothing is outstanding */
+	struct sp__io_counters past; /* through pipes, or queues that are closed */
+	bool reader;		     /* see sp__spill_reader_open() */
 	uint64_t read_bytes, write_bytes, peak_bytes_now, peak_bytes;
 	uint64_t cluster_reads, demand_reads;
 	size_t outstanding;	  /* requests with the queue */
@@ -82,6 +83,17 @@ struct sp__spill {
 
 int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts);
 void sp__spill_close(struct sp__spill *spill); /* accepts NULL */
+/*
+ * Another way into a store from which no more will be written, for a thread of its own that reads
+ * some of the runs: a queue and counts of its own; files and runs are the store's, which must
+ * outlive it, and space is not given back.  Not for stores with a program or with placement.
+ * Errors are told in err.  sp__spill_reader_close() adds what was read to the store's counts.
+ */
+SP_MUST_CHECK int sp__spill_reader_open(struct sp__spill **reader, const struct sp__spill *store,
+					struct sp_errinfo *err);
+void sp__spill_reader_close(struct sp__spill *reader, struct sp__spill *store);
+/* All requests so far. */
+void sp__spill_counters(const struct sp__spill *spill, struct sp__io_counters *counters);
 /*
  * From now on runs go to further files, which pass the page cache by.  Those
  * written before stay where they are.

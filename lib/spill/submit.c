@@ -45,10 +45,8 @@ int sp__spill_submit(struct sp__spill *s, struct sp__io_owner *owner, struct sp_
 static int break_queue(struct sp__spill *s, int rc)
 {
 	s->broken = rc;
-	if (s->queue) {
-		sp__queue_counters(s->queue, &s->piped);
-		sp__queue_close(s->queue);
-	}
+	sp__spill_counters(s, &s->past);
+	sp__queue_close(s->queue);
 	s->queue = NULL;
 	s->nwaiting = 0;
 	return rc;

@@ -80,6 +80,22 @@ args=(-S 1M --run-size=128K --volume=sim:atlas10k3-like --placement=semiseq in)
 writes=$(requests WRITE)
 sweep 'a full device under runs placed by tracks, too' WRITE ENOSPC "$writes" strict
 
+# Branches of the final merge, each with a queue of its own.
+"$xgen" records --seed=6 --bytes=9M -o large || exit 2
+expect large-want large
+args=(-S 16M --run-size=512K --parallel=3 large) inner=auto
+reads=$(requests READ) bad=''
+for i in $(steps "$reads" 12); do
+	run --engine="fault:SCOPE=PROCESS,KIND=READ,NTH=$i,ERROR=EIO:$inner" "${args[@]}"
+	what=$(judge large-want strict)
+	[ -z "$what" ] || bad+="request $i: $what"$'\n'
+	run --engine="fault:SCOPE=PROCESS,KIND=READ,NTH=$i,COUNT=3,ERROR=SHORT:$inner" "${args[@]}"
+	what=$(judge large-want)
+	[ "$status" = 0 ] || what+="status $status: $(cat err)"
+	[ -z "$what" ] || bad+="short, request $i: $what"$'\n'
+done
+tap_empty "reads that fail in branches of a merge ($reads requests)" "$bad"
+
 # The calls of the C library, for each path through them.
 # calls NAME ARGUMENT...
 calls()

@@ -145,10 +145,11 @@ struct sp_sort_stats {
 	struct sp_sort_plan plan; /* as finally used */
 	uint64_t records, output_records;
 	uint64_t input_bytes, output_bytes;
-	uint64_t runs;	       /* initial runs formed, in memory or spilled */
-	uint64_t spilled_runs; /* written to temporary space, all levels */
-	uint64_t merges;       /* merge steps, the final one included */
-	unsigned merge_passes; /* most merges that any record took part in */
+	uint64_t runs;		 /* initial runs formed, in memory or spilled */
+	uint64_t spilled_runs;	 /* written to temporary space, all levels */
+	uint64_t merges;	 /* merge steps, the final one included */
+	unsigned merge_passes;	 /* most merges that any record took part in */
+	unsigned merge_branches; /* parts of the final merge with a thread of their own */
 	double phase_elapsed_s[SP_SORT_PHASES];
 	double phase_cpu_s[SP_SORT_PHASES];
 	double elapsed_s;

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include "base/err.h"
+#include "sort/branch.h"
+
+#define LEAST_RUNS 8
+#define LEAST_BYTES (UINT64_C(8) << 20)
+/* Ring buffers are so much smaller than those of the output, but not smaller than a page. */
+#define SPAN_SHARE 8
+#define LEAST_SPAN (32u << 10)
+#define PAGES_EACH 2
+
+struct sp__branch {
+	struct sp_sort *sort;
+	struct sp__spill *reader;
+	const unsigned *ids; /* its runs, and where their pages go */
+	unsigned n;
+	struct sp__region where;
+	struct sp__merge merge;
+	struct sp__ring ring;
+	struct sp__task task;
+	struct sp_errinfo err;
+	bool told; /* the sort has it */
+};
+
+static int next_of_branch(void *branch, bool wait, const char **data, size_t *bytes)
+{
+	struct sp__branch *b = branch;
+	int rc = sp__merge_next(&b->merge, wait);
+
+	*data = b->merge.rec;
+	*bytes = b->merge.bytes;
+	return rc;
+}
+
+/* The branch's thread.  It must itself reap all that it has submitted. */
+static void grow(void *arg)
+{
+	struct sp__branch *b = arg;
+	struct sp__step_inputs in;
+	struct sp__outbuf *out;
+	int rc = sp__step_open(b->sort, b->reader, &in, b->ids, b->n, b->where, b->merge.cursors);
+	bool going = rc == 0;
+
+	if (rc < 0)
+		sp__ring_publish(&b->ring, rc);
+	while (going && (out = sp__ring_room(&b->ring))) {
+		rc = sp__ring_pack(&b->ring, out, next_of_branch, b, true);
+		if (rc < 0)
+			sp__err(&b->err, rc, "merge", NULL, -1);
+		sp__ring_publish(&b->ring, rc);
+		going = rc == SP_READY && sp__ring_settled(&b->ring, out);
+	}
+	sp__step_close(b->sort, &in);
+}
+
+static void branch_free(struct sp__branch *b)
+{
+	if (b->reader)
+		sp__spill_reader_close(b->reader, b->sort->spill);
+	sp__merge_release(&b->merge);
+	sp__ring_destroy(&b->ring);
+	free(b);
+}
+
+static size_t span_bytes(const struct sp_sort *s)
+{
+	return s->out_bytes / SPAN_SHARE & ~(size_t)4095;
+}
+
+static bool branch_start(struct sp__branch *b, char *spans)
+{
+	struct sp_sort *s = b->sort;
+
+	if (sp__merge_init(&b->merge, s->opts.keys, b->n, &s->budget) < 0)
+		return false;
+	b->merge.err = &b->err;
+	b->merge.plain = true;
+	sp__ring_use(&b->ring, spans, span_bytes(s));
+	return sp__spill_reader_open(&b->reader, s->spill, &b->err) == 0 &&
+	       sp__task_try_start(&b->task, grow, b);
+}
+
+/* What a branch takes beside pages: its ring, and what its pool unpacks with. */
+static size_t branch_bytes(const struct sp_sort *s)
+{
+	size_t unpacking = sp__pool_unpacking(s->spill->opts.codec, s->plan.page_bytes);
+
+	return SP__RING_BUFFERS * span_bytes(s) + ((unpacking + 4095) & ~(size_t)4095);
+}
+
+/* Runs from the first on that hold about so many bytes; none of more than n. */
+static unsigned runs_of(const struct sp_sort *s, const unsigned *ids, unsigned n, uint64_t bytes)
+{
+	uint64_t have = 0;
+	unsigned some = 0;
+
+	while (some < n && have + s->runs[ids[some]]->bytes / 2 <= bytes)
+		have += s->runs[ids[some++]]->bytes;
+	return some;
+}
+
+/* How many are worth having, if they can be had. */
+static unsigned branches_for(const struct sp_sort *s, unsigned n, uint64_t bytes, size_t room)
+{
+	const struct sp_sort_opts *o = &s->opts;
+	unsigned k = s->threads - 1 < SP__BRANCHES_MAX ? s->threads - 1 : SP__BRANCHES_MAX;
+	size_t beside = k * branch_bytes(s);
+
+	if (s->spill->opts.program || s->spill->place || span_bytes(s) < LEAST_SPAN ||
+	    n < LEAST_RUNS || bytes < LEAST_BYTES)
+		return 0;
+	if (o->readahead != SP_READ_AUTO || o->merge_bytes || room < beside)
+		return 0;
+	return (room - beside) / s->plan.page_bytes < PAGES_EACH * (uint64_t)n ? 0 : k;
+}
+
+static bool branch_open(struct sp_sort *s, const unsigned *ids, unsigned n, struct sp__region where,
+			char *spans)
+{
+	struct sp__branch *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return false;
+	*b = (struct sp__branch){ .sort = s, .ids = ids, .n = n, .where = where };
+	b->err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	sp__ring_init(&b->ring);
+	if (!branch_start(b, spans)) {
+		branch_free(b);
+		return false;
+	}
+	s->branches[s->nbranches++] = b;
+	s->stats.merge_branches = s->nbranches;
+	return true;
+}
+
+unsigned sp__branches_open(struct sp_sort *s, const unsigned *ids, unsigned n,
+			   struct sp__region *where)
+{
+	size_t ring = SP__RING_BUFFERS * span_bytes(s);
+	uint64_t bytes = 0, pages;
+	unsigned taken = 0, runs, k;
+
+	for (unsigned i = 0; i < n; i++)
+		bytes += s->runs[ids[i]]->bytes;
+	k = branches_for(s, n, bytes, where->bytes);
+	where->bytes -= k * branch_bytes(s);
+	pages = where->bytes / s->plan.page_bytes;
+	for (char *spans = where->mem + where->bytes; s->nbranches < k; spans += ring) {
+		struct sp__region part = *where;
+
+		runs = runs_of(s, ids + taken, n - taken, 3 * bytes / (3 + 2 * k));
+		part.bytes = pages * runs / n * s->plan.page_bytes;
+		if (!runs || !branch_open(s, ids + taken, runs, part, spans))
+			break;
+		taken += runs;
+		where->mem += part.bytes;
+		where->bytes -= part.bytes;
+	}
+	return taken;
+}
+
+static int branch_get(void *branch, size_t index, bool wait, const char **data, size_t *bytes)
+{
+	struct sp__branch *b = branch;
+	int rc = sp__ring_get(&b->ring, wait, data, bytes);
+
+	(void)index;
+	if (rc < 0 && !b->told && b->sort->err)
+		*b->sort->err = b->err;
+	b->told |= rc < 0;
+	return rc;
+}
+
+static int branch_release(void *branch, size_t index)
+{
+	struct sp__branch *b = branch;
+
+	(void)index;
+	sp__ring_release(&b->ring);
+	return 0;
+}
+
+void sp__branches_cursors(struct sp_sort *s, struct sp__cursor *cursors)
+{
+	for (unsigned i = 0; i < s->nbranches; i++) {
+		struct sp__feed feed = { s->branches[i], 0, branch_get, branch_release, NULL };
+
+		sp__cursor_feed(&cursors[i], &feed);
+	}
+}
+
+void sp__branches_close(struct sp_sort *s)
+{
+	for (unsigned i = 0; i < s->nbranches; i++)
+		sp__ring_abandon(&s->branches[i]->ring);
+	for (unsigned i = 0; i < s->nbranches; i++) {
+		sp__task_join(&s->branches[i]->task);
+		branch_free(s->branches[i]);
+	}
+	s->nbranches = 0;
+}

@@ -1,0 +1,107 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# The final merge divided among threads: that it is, and that nobody can tell.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
+	xgen=${XGEN:-$BATS_TEST_DIRNAME/../../build/bin/xgen}
+	export LC_ALL=C
+	cd "$BATS_TEST_TMPDIR" || return
+	mkdir tmp
+}
+
+# Runs of half a megabyte, so that there are enough of them.
+branched() { "$xsort" -S 16M --run-size=512K -T tmp --stats=stats "$@"; }
+branches() { sed -n 's/.*"merge_branches": *\([0-9]*\).*/\1/p' stats; }
+
+# Keys of which there are many equal ones.
+keyed() { "$xgen" records --seed=7 --bytes=12M | tr ' ' _ | sed 's/^..\(.\)\(.\)/\1 \2/'; }
+
+@test "branches by the number of threads, and the same result" {
+	keyed >in
+	sort in >want
+	for threads in 1 2 8; do
+		branched --parallel=$threads in >out
+		cmp out want
+		[ "$(branches)" = $((threads > 4 ? 3 : threads - 1)) ]
+	done
+	[ "$(ls -A tmp)" = '' ]
+}
+
+@test "equal keys keep their order, and -u keeps the first" {
+	keyed >in
+	sort -s -k1,1 in >want
+	sort -u -k1,1 in >first
+	for threads in 2 4; do
+		branched --parallel=$threads -s -k1,1 in | cmp - want
+		[ "$(branches)" = $((threads - 1)) ]
+		branched --parallel=$threads -s -r -k1,1 in >out
+		sort -s -r -k1,1 in | cmp - out
+		branched --parallel=$threads -u -k1,1 in | cmp - first
+	done
+}
+
+@test "--top ends branches early, --count counts over them" {
+	keyed >in
+	branched --parallel=3 --top=30000 -k1,1 in >out
+	[ "$(branches)" = 2 ]
+	sort -k1,1 in | head -n 30000 | cmp - out
+	branched --parallel=3 -u --count -k1,1 in >out
+	sort -s -k1,1 in | cut -c1 | uniq -c | awk '{ print $1 }' >want
+	awk '{ print $1 }' out | cmp - want
+}
+
+@test "a reader that goes away ends them" {
+	keyed >in
+	branched --parallel=4 in | head -n 5 >out
+	sort in | head -n 5 | cmp - out
+	[ "$(ls -A tmp)" = '' ]
+}
+
+@test "records larger than a branch's buffers, keys by strxfrm, packed pages" {
+	keyed >in
+	for i in 9 z 3 1 5; do
+		echo "$i$(head -c 300000 /dev/zero | tr '\0' m)"
+	done >>in
+	sort in >want
+	branched --parallel=3 in | cmp - want
+	[ "$(branches)" = 2 ]
+	branched --parallel=3 --spill-compression=lz4 in | cmp - want
+	[ "$(branches)" = 2 ]
+	if [ -d "${SP_LOCALES:-/nowhere}/en_US.UTF-8" ]; then
+		export LOCPATH=$SP_LOCALES LC_ALL=en_US.UTF-8
+		sort in >want
+		branched --parallel=3 in | cmp - want
+		[ "$(branches)" = 2 ]
+	fi
+}
+
+@test "what is set by hand is done by one merge" {
+	keyed >in
+	branched --parallel=4 --readahead=double in >/dev/null
+	[ "$(branches)" = 0 ]
+	branched --parallel=4 --merge-buffer=8M in >/dev/null
+	[ "$(branches)" = 0 ]
+	branched --parallel=4 --volume=sim:linear in >/dev/null
+	[ "$(branches)" = 0 ]
+}
+
+@test "all that branches read is counted" {
+	keyed >in
+	branched --parallel=1 in >/dev/null
+	sed -n '/"spill"/,/}/s/.*"read_bytes": *\([0-9]*\).*/\1/p' stats >want
+	branched --parallel=4 in >/dev/null
+	sed -n '/"spill"/,/}/s/.*"read_bytes": *\([0-9]*\).*/\1/p' stats | cmp - want
+	[ -s want ]
+}
+
+@test "few descriptors: its runs stay with the one merge" {
+	keyed >in
+	sort in >want
+	(ulimit -n 9 && branched --parallel=4 in >out)
+	cmp out want
+}
