@@ -77,6 +77,8 @@ static inline int find_key(struct sp__cursor *c, const struct sp__cursor_env *en
 	const char *key;
 	int rc;
 
+	if (env->keyless)
+		return SP_READY;
 	if (ks->form == SP__KEY_INPLACE) {
 		if (ks->whole) {
 			c->key = (const unsigned char *)c->rec;
@@ -176,11 +178,11 @@ static int next_span(struct sp__cursor *c, bool wait)
 
 static int save(struct sp__cursor *c, const struct sp__cursor_env *env)
 {
-	ptrdiff_t key_at = (const char *)c->prev_key - c->rec;
+	ptrdiff_t key_at = env->keyless ? 0 : (const char *)c->prev_key - c->rec;
 
 	if (sp__bytes_set(env->saved, c->rec, c->bytes, env->budget) < 0)
 		return -ENOMEM;
-	if (sp__ks(env->keys)->form == SP__KEY_INPLACE)
+	if (!env->keyless && sp__ks(env->keys)->form == SP__KEY_INPLACE)
 		c->prev_key = (const unsigned char *)env->saved->data + key_at;
 	return 0;
 }

@@ -50,6 +50,7 @@ struct sp__cursor_env {
 	struct sp__budget *budget;
 	struct sp__bytes *saved; /* shared by all cursors of a merge */
 	struct sp_errinfo *err;
+	bool keyless; /* nobody will ask for keys */
 };
 
 void sp__cursor_memory(struct sp__cursor *c, const struct sp__runbuf *buf);

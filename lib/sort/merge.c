@@ -203,9 +203,20 @@ static int build(struct sp__merge *m)
 	return 0;
 }
 
+/* One cursor alone is passed on as it is. */
+static bool alone(const struct sp__merge *m)
+{
+	return m->n == 1 && m->plain;
+}
+
+static struct sp__cursor_env env_of(struct sp__merge *m)
+{
+	return (struct sp__cursor_env){ m->keys, m->budget, &m->saved, m->err, alone(m) };
+}
+
 static int start(struct sp__merge *m, bool wait)
 {
-	struct sp__cursor_env env = { m->keys, m->budget, &m->saved, m->err };
+	struct sp__cursor_env env = env_of(m);
 
 	for (; m->starting < m->n; m->starting++) {
 		int rc = sp__cursor_next(&m->cursors[m->starting], &env, wait);
@@ -217,6 +228,8 @@ static int start(struct sp__merge *m, bool wait)
 	}
 	m->started = true;
 	m->passed = NOBODY;
+	if (alone(m))
+		m->coded = false;
 	return m->n ? build(m) : 0;
 }
 
@@ -253,7 +266,7 @@ static uint64_t code_after(struct sp__merge *m, struct sp__cursor *c)
 /* Moves the cursor of the record given out last, and plays its matches. */
 static int advance(struct sp__merge *m, bool wait)
 {
-	struct sp__cursor_env env = { m->keys, m->budget, &m->saved, m->err };
+	struct sp__cursor_env env = env_of(m);
 	struct sp__match now = { SP__OVC_ENDED, m->tree[0].cursor };
 	struct sp__cursor *c = &m->cursors[now.cursor];
 	int rc = sp__cursor_next(c, &env, wait);

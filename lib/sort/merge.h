@@ -35,7 +35,7 @@ struct sp__merge {
 	const char *rec; /* the present winner */
 	size_t bytes;
 	bool equal;	  /* its key equals that of the winner before */
-	bool plain;	  /* the caller's: equal is not asked for, and false */
+	bool plain;	  /* the caller's: equal is not asked for, and false; nor more() called */
 	unsigned passed;  /* the cursor that the winner before came from */
 	const char *prev; /* the winner before; NULL at first */
 	size_t prev_bytes;
