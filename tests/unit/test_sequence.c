@@ -25,7 +25,7 @@ static void check_lines(void)
 						"R a%20b%25 4096 8192 16387 10 30 100\n"
 						"W - 0 4096 0 -5 20 4096 a new field\n"
 						"R a%20b%25 0 4096 0 11 40 0\n"
-						"R a%20b%25 0 4096 0 11 40 -5",
+						"R a%20b%25 0 4096 0 11 40 -5\n",
 						SP_SEQUENCE_SUBMIT);
 	const struct sp__seqreq *r = seq->req;
 
@@ -68,6 +68,8 @@ static void check_refusals(void)
 		{ "R v 0 1 65536 1 2 1\n", "line 1: prio is not an I/O priority" },
 		{ "R v 0 1 0 x 2 1\n", "line 1: submit_ns is not a time" },
 		{ "R v 0 1 0 1\n", "line 1: done_ns is not a time" },
+		{ "R v 0 1 0 1 2 1\nR v 0 4096 0 1 2 40",
+		  "line 2: is cut off: there is no end of line" },
 		{ "R v 0 1 0 1 2\n", "line 1: result is not a number" },
 		{ "R v 0 1 0 3 2 1\n", "line 1: done_ns is before submit_ns" },
 		{ "R v 0 1 0 1 2 2\n", "line 1: result is more than bytes" },
