@@ -5,7 +5,7 @@
 
 #define LEAST_RUNS 8
 #define LEAST_BYTES (UINT64_C(8) << 20)
-/* Ring buffers are so much smaller than those of the output, but not smaller than a page. */
+/* Ring buffers are so much smaller than those of the output; less is not worth handing over. */
 #define SPAN_SHARE 8
 #define LEAST_SPAN (32u << 10)
 #define PAGES_EACH 2
@@ -20,7 +20,6 @@ struct sp__branch {
 	struct sp__ring ring;
 	struct sp__task task;
 	struct sp_errinfo err;
-	bool told; /* the sort has it */
 };
 
 static int next_of_branch(void *branch, bool wait, const char **data, size_t *bytes)
@@ -166,9 +165,8 @@ static int branch_get(void *branch, size_t index, bool wait, const char **data, 
 	int rc = sp__ring_get(&b->ring, wait, data, bytes);
 
 	(void)index;
-	if (rc < 0 && !b->told && b->sort->err)
+	if (rc < 0)
 		*b->sort->err = b->err;
-	b->told |= rc < 0;
 	return rc;
 }
 

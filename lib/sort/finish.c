@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include "base/err.h"
-#include "sort/plan.h"
 #include "sort/branch.h"
+#include "sort/plan.h"
 
 /* A run that is worth reading ahead for wants so many pages of the pool. */
 #define PAGES_EACH 4
