@@ -191,14 +191,15 @@ static void repeated(void)
 	ok(run()->total.read_requests != first.read_requests, "another seed gives others");
 }
 
-/* A device on which each request takes 75 ms, however many there are. */
-static void steady(void)
+/* A real file of 1 MB that is made and removed by the run. */
+static void on_file(void)
 {
-	static char path[] = "/tmp/test_bench.XXXXXX";
-	const char *file = path;
-	const struct sp_bench_result *r;
-	int fd = mkstemp(path);
+	static char path[32];
+	static const char *file = path;
+	int fd;
 
+	snprintf(path, sizeof(path), "/tmp/test_bench.XXXXXX");
+	fd = mkstemp(path);
 	unlink(path);
 	close(fd);
 	reset();
@@ -207,6 +208,14 @@ static void steady(void)
 	opts.remove = true;
 	opts.size_bytes = 1 << 20;
 	opts.buffered = true;
+}
+
+/* A device on which each request takes 75 ms, however many there are. */
+static void steady(void)
+{
+	const struct sp_bench_result *r;
+
+	on_file();
 	opts.engine = "fault:DELAY=75000,COUNT=0:null";
 	opts.depth = 8;
 	opts.rate = 20;
@@ -355,19 +364,9 @@ static void spoiled(void)
 /* One thread for each class; what real files do is the business of the contract tests. */
 static void threads(void)
 {
-	static char path[] = "/tmp/test_bench.XXXXXX";
-	const char *file = path;
 	const struct sp_bench_result *r;
-	int fd = mkstemp(path);
 
-	unlink(path);
-	close(fd);
-	reset();
-	opts.targets = &file;
-	opts.create = SP_BENCH_CREATE_SPARSE;
-	opts.remove = true;
-	opts.size_bytes = 1 << 20;
-	opts.buffered = true;
+	on_file();
 	opts.engine = "sync";
 	opts.nclasses = 3;
 	classes[0].share = 0.5;
