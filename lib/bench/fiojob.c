@@ -65,8 +65,9 @@ static const char *differs(const struct sp__fiovalues *a, const struct sp__fiova
 		return "its time differs from that of the first job";
 	if (a->fixed_buffers != b->fixed_buffers || a->register_files != b->register_files)
 		return "what it registers differs from the first job";
-	if (a->batch_min != b->batch_min || a->batch_max != b->batch_max)
-		return "its completion batches differ from those of the first job";
+	if (a->batch_submit != b->batch_submit || a->batch_min != b->batch_min ||
+	    a->batch_max != b->batch_max)
+		return "its batches differ from those of the first job";
 	if (!*a->filename != !*b->filename)
 		return "some jobs have a filename, and some have none";
 	return NULL;
@@ -368,6 +369,7 @@ void sp_fiojob_apply(struct sp_fiojob *j, struct sp_bench_opts *o)
 	o->fixed_buffers = v->fixed_buffers;
 	o->register_files = v->register_files;
 	o->depth = j->depth;
+	o->batch_submit = v->batch_submit;
 	o->batch_min = v->batch_min;
 	o->batch_max = v->batch_max;
 	o->runtime_ns = v->runtime_ns;

@@ -18,7 +18,7 @@ struct sp__fiovalues {
 	uint32_t bytes;
 	uint64_t size, io_size, offset;
 	char filename[512];
-	uint32_t iodepth, numjobs, batch_min, batch_max;
+	uint32_t iodepth, numjobs, batch_submit, batch_min, batch_max;
 	const char *engine;
 	uint64_t runtime_ns, ramp_ns, seed;
 	double rate;

@@ -313,6 +313,16 @@ static const char *set_cmdprio(struct sp__fiovalues *v, const char *text)
 	return small(text, 0, 7, &v->cmdprio);
 }
 
+/* 0: all that there are. */
+static const char *set_batch_submit(struct sp__fiovalues *v, const char *text)
+{
+	const char *why = small(text, 0, SP_BENCH_DEPTH_MAX, &v->batch_submit);
+
+	if (!why && !v->batch_submit)
+		v->batch_submit = SP_BENCH_DEPTH_MAX;
+	return why;
+}
+
 static const char *set_batch_min(struct sp__fiovalues *v, const char *text)
 {
 	return small(text, 0, SP_BENCH_DEPTH_MAX, &v->batch_min);
@@ -361,6 +371,8 @@ const struct sp__fiokey *sp__fiojob_key(const char *name)
 		{ "cmdprio_percentage", set_cmdprio_share },
 		{ "cmdprio_class", set_cmdprio_class },
 		{ "cmdprio", set_cmdprio },
+		{ "iodepth_batch", set_batch_submit },
+		{ "iodepth_batch_submit", set_batch_submit },
 		{ "iodepth_batch_complete", set_batch_min },
 		{ "iodepth_batch_complete_min", set_batch_min },
 		{ "iodepth_batch_complete_max", set_batch_max },

@@ -94,7 +94,9 @@ int sp__load_open(struct sp__load *l, struct sp_errinfo *err)
 		rc = open_slots(l);
 	if (rc)
 		return sp__err(err, rc, "open", "", -1);
+	l->at_once = b->opts.batch_submit ? b->opts.batch_submit : 1;
 	if (b->machine) {
+		l->at_once = l->depth; /* calls take no time there */
 		rc = sp__port_sim(&l->port, b->machine, l->depth, b->trace);
 		return rc ? sp__err(err, rc, "open", "", -1) : 0;
 	}
@@ -119,10 +121,10 @@ void sp__load_close(struct sp__load *l)
 	free(l->batch);
 }
 
-static void note(struct sp__load *l, size_t n)
+static void note(struct sp__load *l, struct sp__request *const *reqs, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct sp__bench_slot *s = slot_of(l->batch[i]);
+		struct sp__bench_slot *s = slot_of(reqs[i]);
 
 		if (!s->intended_ns)
 			s->intended_ns = s->req.submit_ns;
@@ -130,32 +132,37 @@ static void note(struct sp__load *l, size_t n)
 	}
 }
 
-/*
- * Submits what is in the batch.  Engines of threads do the work within that:
- * they are noted before, and without the lock.
- */
-static int submit(struct sp__load *l, size_t n)
+/* One call.  Engines of threads do the work within that: they are noted before, and without the lock. */
+static int submit_some(struct sp__load *l, struct sp__request **reqs, size_t n)
 {
 	struct sp_bench *b = l->bench;
 	int rc;
 
-	if (n == 0)
-		return 0;
 	if (b->threaded) {
 		for (size_t i = 0; i < n; i++)
-			l->batch[i]->submit_ns = l->port->ops->now(l->port);
-		note(l, n);
+			reqs[i]->submit_ns = l->port->ops->now(l->port);
+		note(l, reqs, n);
 		pthread_mutex_unlock(&b->lock);
 	}
-	rc = l->port->ops->submit(l->port, l->batch, n);
+	rc = l->port->ops->submit(l->port, reqs, n);
 	if (b->threaded)
 		pthread_mutex_lock(&b->lock);
 	if (rc < 0)
 		return rc;
 	if (!b->threaded)
-		note(l, n);
+		note(l, reqs, n);
 	l->outstanding += (unsigned)n;
 	return 0;
+}
+
+/* Submits what is in the batch. */
+static int submit(struct sp__load *l, size_t n)
+{
+	int rc = 0;
+
+	for (size_t done = 0; done < n && rc == 0; done += l->at_once)
+		rc = submit_some(l, l->batch + done, n - done < l->at_once ? n - done : l->at_once);
+	return rc;
 }
 
 /* The next moment at which something must be done even if nothing completes. */

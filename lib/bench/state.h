@@ -92,6 +92,7 @@ struct sp__load {
 	unsigned outstanding;
 	struct sp__bench_slot *slots;
 	struct sp__request **batch; /* depth */
+	size_t at_once;		    /* so many of it are submitted in one call */
 	char *pool;
 	size_t pool_bytes, slot_bytes;
 	pthread_t thread;

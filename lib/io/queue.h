@@ -49,12 +49,7 @@ struct sp__queue_opts {
 	size_t pool_bytes;	     /* registered with the kernel if it may; or NULL, 0 */
 	struct sp__trace *trace;     /* or NULL */
 	struct sp__machine *machine; /* of the volumes, if they are simulated; or NULL */
-	/*
-	 * The queue stays with the thread that opens it, and each submission is
-	 * soon followed by a reap: engines may then keep what is submitted until
-	 * that, and save system calls.
-	 */
-	bool bound;
+	bool bound;	/* stays with the thread that opens it: cheaper to the kernel */
 	const int *fds; /* of volumes: registered with the kernel if they may; or NULL */
 	unsigned nfds;
 };

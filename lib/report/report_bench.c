@@ -61,6 +61,7 @@ void sp__report_bench_config(struct sp__doc doc, const char *key, const struct s
 	sp__doc_bool(c, "direct", !o->buffered);
 	sp__doc_bool(c, "fixed_buffers", o->fixed_buffers);
 	sp__doc_bool(c, "register_files", o->register_files);
+	sp__doc_count(c, "batch_submit", o->batch_submit ? o->batch_submit : 1);
 	sp__doc_count(c, "batch_min", o->batch_min ? o->batch_min : 1);
 	sp__doc_known(c, "batch_max", o->batch_max);
 	sp__doc_real(c, "runtime_s", o->runtime_ns ? (double)o->runtime_ns / 1e9 : NAN);

@@ -71,9 +71,25 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 		[ "$(value requests)" = 64 ]
 	done
 	run -0 "$aiobench" run --ioengine=io_uring --fixedbufs --registerfiles --direct=0 --io_size=256K --iodepth=16 \
-		--iodepth_batch_complete_min=4 --iodepth_batch_complete_max=8 --stats=r.json t ||
+		--iodepth_batch=4 --iodepth_batch_complete_min=4 --iodepth_batch_complete_max=8 --stats=r.json t ||
 		skip "no io_uring here"
 	[ "$(value requests)" = 64 ]
+}
+
+# moments OPTION...: at how many moments sixteen requests were submitted.
+moments()
+{
+	"$aiobench" run --direct=0 --ioengine=libaio --iodepth=16 --io_size=64K --trace=b.trace "$@" t > /dev/null &&
+		grep -v '^#' b.trace | cut -d' ' -f6 | sort -u | wc -l
+}
+
+@test "requests are submitted one in a call, or in batches" {
+	head -c 1M /dev/zero > t
+	run moments
+	[ "$status" = 0 ] || skip "no libaio here"
+	[ "$output" -gt 4 ]
+	[ "$(moments --iodepth_batch=4)" = 4 ]
+	[ "$(moments --iodepth_batch=16)" = 1 ]
 }
 
 @test "direct requests are aligned, or refused with the reason" {

@@ -85,10 +85,11 @@ static void values(void)
 		   o.size_bytes == (1u << 30) + (1 << 20),
 	   "mixes, distributions, places and seeds");
 	c = one("ioengine=io_uring\ndirect=1\niodepth=64\nfixedbufs\nregisterfiles=1\n"
-		"iodepth_batch_complete_min=2\niodepth_batch_complete_max=8\nrate_iops=500");
+		"iodepth_batch=4\niodepth_batch_complete_min=2\niodepth_batch_complete_max=8\n"
+		"rate_iops=500");
 	ok(nlines == 0 && !strcmp(o.engine, "io_uring") && !o.buffered && c->depth == 64 &&
-		   o.fixed_buffers && o.register_files && o.batch_min == 2 && o.batch_max == 8 &&
-		   c->rate == 500 && o.depth == 64,
+		   o.fixed_buffers && o.register_files && o.batch_submit == 4 && o.batch_min == 2 &&
+		   o.batch_max == 8 && c->rate == 500 && o.depth == 64,
 	   "engines and how they are used");
 	c = one("prioclass=1\nprio=3");
 	ok(c->prio == SP_BENCH_PRIO(SP_BENCH_RT, 3), "a priority of class and level");

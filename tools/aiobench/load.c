@@ -27,6 +27,7 @@ enum option_key {
 	OPT_RUNTIME,
 	OPT_RAMP,
 	OPT_IO_SIZE,
+	OPT_BATCH,
 	OPT_BATCH_MIN,
 	OPT_BATCH_MAX,
 	OPT_ENGINE,
@@ -74,6 +75,7 @@ static const struct argp_option options[] = {
 	  "End after it (10 if no --io_size; sweep, mix and compare: 30 in all)", 2 },
 	{ "ramp_time", OPT_RAMP, "TIME", 0, "Run so long before measuring (0)", 2 },
 	{ "io_size", OPT_IO_SIZE, "SIZE", 0, "End after so many bytes", 2 },
+	{ "iodepth_batch", OPT_BATCH, "N", 0, "Submit at most so many in one call (1)", 2 },
 	{ "iodepth_batch_complete_min", OPT_BATCH_MIN, "N", 0, "Wait for so many completions (1)",
 	  2 },
 	{ "iodepth_batch_complete_max", OPT_BATCH_MAX, "N", 0,
@@ -186,6 +188,9 @@ static error_t parse_amount(int key, char *arg, struct sp_bench_opts *b)
 		return 0;
 	case OPT_IO_SIZE:
 		b->total_bytes = bytes_value("--io_size", arg);
+		return 0;
+	case OPT_BATCH:
+		b->batch_submit = count_value("--iodepth_batch", arg, SP_BENCH_DEPTH_MAX);
 		return 0;
 	case OPT_BATCH_MIN:
 		b->batch_min = count_value("--iodepth_batch_complete_min", arg, SP_BENCH_DEPTH_MAX);

@@ -124,6 +124,8 @@ struct sp_bench_opts {
 	bool poisson;	/* rates: at random moments instead of regular ones */
 	bool buffered;	/* through the page cache */
 	bool fixed_buffers, register_files; /* io_uring: made known to the kernel in advance */
+	/* So many, at most, go to the system in one call; 0: 1.  Simulated: all that are ready. */
+	unsigned batch_submit;
 	/* Completions are waited for and taken in so many at once; 0: 1, all. */
 	unsigned batch_min, batch_max;
 	uint64_t runtime_ns;  /* 0: until total_bytes */

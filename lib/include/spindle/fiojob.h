@@ -8,11 +8,11 @@
  * (io_uring, libaio, sync, psync, pread, null), direct, runtime, time_based,
  * ramp_time, rwmixread, rwmixwrite, random_distribution (random, zipf:THETA),
  * randseed, rate_iops, prioclass, prio, cmdprio_percentage, cmdprio_class,
- * cmdprio, iodepth_batch_complete_min, iodepth_batch_complete_max, fixedbufs,
- * registerfiles.  What is left out is as in fio: rw=read, bs=4k, iodepth=1,
- * ioengine=psync, direct=0.  group_reporting, thread, description,
- * norandommap, randrepeat and refill_buffers change nothing here and are
- * passed over.  Everything else is a line that is not understood, as are
+ * cmdprio, iodepth_batch or iodepth_batch_submit, iodepth_batch_complete_min,
+ * iodepth_batch_complete_max, fixedbufs, registerfiles.  What is left out is as
+ * in fio: rw=read, bs=4k, iodepth=1, ioengine=psync, direct=0.
+ * group_reporting, thread, description, norandommap, randrepeat and
+ * refill_buffers change nothing here and are passed over.  Everything else is a line that is not understood, as are
  * values that cannot be had, and jobs that differ where a measurement has one
  * value for all.
  *
