@@ -80,6 +80,20 @@ static int open_pool(struct sp__load *l)
 	return 0;
 }
 
+/* On a machine calls take no time: all at once there. */
+static void choose_batches(struct sp__load *l)
+{
+	const struct sp_bench_opts *o = &l->bench->opts;
+	size_t one = l->bench->machine ? l->depth : 1;
+
+	l->at_once = o->batch_submit && !l->bench->machine ? o->batch_submit : one;
+	l->done_at_once = o->batch_max ? o->batch_max : one;
+	if (l->done_at_once > l->depth)
+		l->done_at_once = l->depth;
+	if (l->done_at_once < o->batch_min)
+		l->done_at_once = o->batch_min;
+}
+
 int sp__load_open(struct sp__load *l, struct sp_errinfo *err)
 {
 	struct sp_bench *b = l->bench;
@@ -94,9 +108,8 @@ int sp__load_open(struct sp__load *l, struct sp_errinfo *err)
 		rc = open_slots(l);
 	if (rc)
 		return sp__err(err, rc, "open", "", -1);
-	l->at_once = b->opts.batch_submit ? b->opts.batch_submit : 1;
+	choose_batches(l);
 	if (b->machine) {
-		l->at_once = l->depth; /* calls take no time there */
 		rc = sp__port_sim(&l->port, b->machine, l->depth, b->trace);
 		return rc ? sp__err(err, rc, "open", "", -1) : 0;
 	}
@@ -287,11 +300,9 @@ static int fail(const struct sp__request *r, int rc, struct sp_errinfo *err)
 static int reap(struct sp__load *l, size_t min, uint64_t until_ns, uint64_t *now_ns,
 		struct sp_errinfo *err)
 {
-	unsigned max = l->bench->opts.batch_max;
+	size_t max = l->done_at_once;
 	int n, rc;
 
-	if (!max || max > l->depth)
-		max = l->depth;
 	n = l->port->ops->reap(l->port, l->batch, max, min < max ? min : max, until_ns);
 	if (n < 0)
 		return sp__err(err, n, "reap", "", -1);

@@ -218,7 +218,7 @@ int sp_policy_run(struct sp_policy **out, const struct sp_bench_opts *target,
 	bench.nclasses = p->nclasses;
 	bench.rate = 0;
 	bench.poisson = true;
-	bench.batch_submit = bench.depth; /* batches are the load's affair */
+	bench.batch_submit = bench.batch_max = bench.depth; /* batches are the load's affair */
 	bench.total_bytes = 0;
 	bench.interval_ns = 0;
 	rc = sp__bench_check(&bench, err);

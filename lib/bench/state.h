@@ -92,7 +92,8 @@ struct sp__load {
 	unsigned outstanding;
 	struct sp__bench_slot *slots;
 	struct sp__request **batch; /* depth */
-	size_t at_once;		    /* so many of it are submitted in one call */
+	size_t at_once;		    /* so many of it are submitted in one call, */
+	size_t done_at_once;	    /* and so many completions taken */
 	char *pool;
 	size_t pool_bytes, slot_bytes;
 	pthread_t thread;

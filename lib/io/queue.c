@@ -177,8 +177,11 @@ static void pause_for_others(void)
 	nanosleep(&(struct timespec){ .tv_nsec = 200000 }, NULL);
 }
 
-/* One round: waits for at least one completion from the engine, if any is due. */
-static int collect(struct sp__queue *q, size_t min, int64_t timeout_ns)
+/*
+ * One round: waits for at least one completion from the engine, if any is due.  No
+ * more than max are taken: the others are not done yet, as their owner sees it.
+ */
+static int collect(struct sp__queue *q, size_t min, size_t max, int64_t timeout_ns)
 {
 	uint64_t now_ns;
 	int n, i;
@@ -191,7 +194,7 @@ static int collect(struct sp__queue *q, size_t min, int64_t timeout_ns)
 	}
 	if (min > q->with_engine)
 		min = q->with_engine;
-	n = q->ops->reap(q->engine, q->array, q->depth, min, timeout_ns);
+	n = q->ops->reap(q->engine, q->array, max < q->depth ? max : q->depth, min, timeout_ns);
 	if (n <= 0)
 		return full_now(n) ? 0 : n;
 	q->with_engine -= (unsigned)n;
@@ -216,7 +219,7 @@ static unsigned in_flight(const struct sp__queue *q)
 static int make_room(struct sp__queue *q, size_t n)
 {
 	while (q->depth - in_flight(q) < n) {
-		int rc = collect(q, in_flight(q) + n - q->depth, -1);
+		int rc = collect(q, in_flight(q) + n - q->depth, q->depth, -1);
 
 		if (rc)
 			return rc;
@@ -284,7 +287,7 @@ int sp__queue_submit(struct sp__queue *q, struct sp__request *const *reqs, size_
 }
 
 /* Until so many are finished, or nothing is in flight, or the time is over. */
-static int wait_for(struct sp__queue *q, size_t min, int64_t timeout_ns)
+static int wait_for(struct sp__queue *q, size_t min, size_t max, int64_t timeout_ns)
 {
 	uint64_t until = 0;
 
@@ -299,7 +302,7 @@ static int wait_for(struct sp__queue *q, size_t min, int64_t timeout_ns)
 				break;
 			timeout_ns = (int64_t)(until - now_ns);
 		}
-		rc = collect(q, min - q->finished.count, timeout_ns);
+		rc = collect(q, min - q->finished.count, max - q->finished.count, timeout_ns);
 		if (rc)
 			return rc;
 	}
@@ -313,10 +316,10 @@ int sp__queue_reap(struct sp__queue *q, struct sp__request **done, size_t max, s
 	int rc = 0;
 
 	if (q->finished.count < min && timeout_ns)
-		rc = wait_for(q, min, timeout_ns);
+		rc = wait_for(q, min, max, timeout_ns);
 	/* Even who finds enough keeps the engine going. */
 	else if (q->finished.count < max)
-		rc = collect(q, 0, 0);
+		rc = collect(q, 0, max - q->finished.count, 0);
 	if (rc)
 		return rc;
 	for (; n < max && q->finished.count; n++)
@@ -328,7 +331,7 @@ void sp__queue_close(struct sp__queue *q)
 {
 	if (!q)
 		return;
-	while (in_flight(q) && collect(q, in_flight(q), -1) == 0)
+	while (in_flight(q) && collect(q, in_flight(q), q->depth, -1) == 0)
 		;
 	q->ops->close(q->engine);
 	free(q);

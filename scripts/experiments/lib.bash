@@ -76,47 +76,8 @@ sorted()
 	flatten "$work/report" >"$work/fields"
 }
 
-# flatten REPORT: a JSON report of a Spindle tool as lines "key.key value".  In an
-# array, a member is named by its "name", or else by its number from 0.
-flatten()
-{
-	awk '
-		function path(key,  i, p) {
-			p = ""
-			for (i = 1; i <= depth; i++)
-				if (name[i] != "")
-					p = p name[i] "."
-			return p key
-		}
-		{
-			line = $0
-			sub(/^ */, "", line)
-			sub(/,$/, "", line)
-			key = ""
-			if (line ~ /^"[^"]*": /) {
-				key = line
-				sub(/^"/, "", key)
-				sub(/": .*/, "", key)
-				sub(/^"[^"]*": /, "", line)
-			} else if (list[depth] && line !~ /^[]}]/) {
-				key = count[depth]++
-			}
-			if (line == "{" || line == "[") {
-				depth++
-				name[depth] = key
-				list[depth] = line == "["
-				count[depth] = 0
-			} else if (line ~ /^[]}]/) {
-				depth--
-			} else {
-				sub(/^"/, "", line)
-				sub(/"$/, "", line)
-				if (key == "name" && list[depth - 1])
-					name[depth] = line
-				print path(key), line
-			}
-		}' "$1"
-}
+# flatten REPORT: a JSON report of a Spindle tool as lines "key.key value".
+flatten() { scripts/report-fields "$1"; }
 
 # field KEY [FILE]: of the last report (or of what flatten has written), such as
 # io.cluster_reads or phases.merge.elapsed_s.

@@ -79,7 +79,7 @@ static const struct argp_option options[] = {
 	{ "iodepth_batch_complete_min", OPT_BATCH_MIN, "N", 0, "Wait for so many completions (1)",
 	  2 },
 	{ "iodepth_batch_complete_max", OPT_BATCH_MAX, "N", 0,
-	  "Take at most so many completions at once (all)", 2 },
+	  "Take at most so many completions at once (as many as are waited for)", 2 },
 	{ 0, 0, 0, 0, "How it is done:", 3 },
 	{ "ioengine", OPT_ENGINE, "NAME", 0, "auto (default), io_uring, libaio, sync, null", 3 },
 	{ "direct", OPT_DIRECT, "0|1", HIDE_ARG, "Past the page cache (1)", 3 },

@@ -164,7 +164,8 @@ static void refuse_others(const struct load_options *o)
 {
 	if (o->nclass_text || o->distribution || o->plain.stride_bytes || o->mix >= 0 ||
 	    o->plain.reads < 1 || o->plain.pattern != SP_BENCH_RANDOM || o->bench.rate > 0 ||
-	    o->bench.total_bytes || o->bench.interval_ns || o->bench.batch_submit)
+	    o->bench.total_bytes || o->bench.interval_ns || o->bench.batch_submit ||
+	    o->bench.batch_min || o->bench.batch_max)
 		die("policy: the load is that of --load; --rw, --class, rates and the like are not "
 		    "for it");
 	if (o->bench.ntargets != 1)

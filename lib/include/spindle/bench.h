@@ -124,10 +124,12 @@ struct sp_bench_opts {
 	bool poisson;	/* rates: at random moments instead of regular ones */
 	bool buffered;	/* through the page cache */
 	bool fixed_buffers, register_files; /* io_uring: made known to the kernel in advance */
-	/* So many, at most, go to the system in one call; 0: 1.  Simulated: all that are ready. */
-	unsigned batch_submit;
-	/* Completions are waited for and taken in so many at once; 0: 1, all. */
-	unsigned batch_min, batch_max;
+	/*
+	 * So many, at most, go to the system in one call; so many completions are
+	 * waited for, and so many, at most, taken at once.  0: 1, 1, batch_min.  On a
+	 * simulated target all that are ready go at once, and all are taken if batch_max is 0.
+	 */
+	unsigned batch_submit, batch_min, batch_max;
 	uint64_t runtime_ns;  /* 0: until total_bytes */
 	uint64_t ramp_ns;     /* first, so long without measuring */
 	uint64_t total_bytes; /* requested in all; 0: until runtime_ns */
