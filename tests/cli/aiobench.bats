@@ -92,6 +92,15 @@ moments()
 	[ "$(moments --iodepth_batch=16)" = 1 ]
 }
 
+@test "a run goes on after errors, but one of errors alone is no measurement" {
+	head -c 1M /dev/zero > t
+	run -0 "$aiobench" run --ioengine=fault:ERROR=EIO,COUNT=15:sync --continue_on_error --io_size=64K t
+	[[ $output == *"15 of Input/output error"* ]]
+	run -2 "$aiobench" run --ioengine=fault:ERROR=EIO,COUNT=0:sync --continue_on_error --io_size=64K --stats=r.json t
+	[[ $output == *"16 of Input/output error"*"aiobench: all requests failed: Input/output error" ]]
+	[ "$(value requests)" = 0 ]
+}
+
 @test "direct requests are aligned, or refused with the reason" {
 	head -c 1M /dev/zero > t
 	"$aiobench" run --io_size=4K t || skip "no direct I/O here"

@@ -77,6 +77,14 @@ static void settled(void *arg, const struct sp_bench_opts *opts)
 	fflush(stdout);
 }
 
+/* A report of nothing but failures must not pass for a measurement. */
+static void refuse_failures(const struct sp_bench_result *r)
+{
+	if (r->total.errors && !r->total.requests)
+		die_sys(r->nerrors && r->errors[0].code < 0 ? -r->errors[0].code : EIO,
+			"all requests failed");
+}
+
 int command_run(struct load_options *o)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -103,8 +111,9 @@ int command_run(struct load_options *o)
 	sp_report_free(report);
 	if (o->set.plot)
 		plot_run(o->set.plot, o->bench.targets[0], bench);
-	sp_bench_free(bench);
 	if (rc < 0)
 		die_of(rc, &err);
+	refuse_failures(sp_bench_result(bench));
+	sp_bench_free(bench);
 	return close_status(o);
 }
