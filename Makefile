@@ -198,6 +198,7 @@ $(B)/examples/%: examples/%.c $(SO) $(B)/flags
 
 # Checks.  run-tests adds everything up in one last line.  A sanitizer's finding
 # exits with a status that no tool has, so that it is never taken for an answer.
+# SP_TEST_VARIANT tells tests which sanitizer there is; SP_TEST_STAGE is a name.
 RUN_ENV = SP_BUILD='$(abspath $(B))' XSORT="$${XSORT:-$(abspath $(B))/bin/xsort}" \
 	XGEN="$${XGEN:-$(abspath $(B))/bin/xgen}" XJOIN="$${XJOIN:-$(abspath $(B))/bin/xjoin}" \
 	SEQSTAT="$${SEQSTAT:-$(abspath $(B))/bin/seqstat}" \
@@ -205,6 +206,7 @@ RUN_ENV = SP_BUILD='$(abspath $(B))' XSORT="$${XSORT:-$(abspath $(B))/bin/xsort}
 	VDISK="$${VDISK:-$(abspath $(B))/bin/vdisk}" \
 	AIOBENCH="$${AIOBENCH:-$(abspath $(B))/bin/aiobench}" \
 	SP_TEST_STAGE="$${SP_TEST_STAGE-$(VARIANT)}" \
+	SP_TEST_VARIANT="$(VARIANT)" \
 	ASAN_OPTIONS="exitcode=99:detect_stack_use_after_return=1:$$ASAN_OPTIONS" \
 	UBSAN_OPTIONS="exitcode=99:print_stacktrace=1:$$UBSAN_OPTIONS" \
 	TSAN_OPTIONS="exitcode=99:halt_on_error=1:second_deadlock_stack=1:$$TSAN_OPTIONS" \

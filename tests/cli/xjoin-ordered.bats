@@ -243,7 +243,7 @@ sorted_tables()
 }
 
 @test "memory stays within -S and 16 MB, ordered or merged" {
-	[ -z "$SP_TEST_STAGE" ] || skip "a sanitizer needs memory of its own"
+	[ -z "${SP_TEST_VARIANT:-}" ] || skip "a sanitizer needs memory of its own"
 	command -v python3 >/dev/null || skip "no python3"
 	seq -f '%g some text behind the key' 400000 >l
 	seq -f '%g other' 0 2 900000 >r

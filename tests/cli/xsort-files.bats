@@ -127,7 +127,7 @@ feed() # SIGNAL
 }
 
 @test "-S beyond what the process may have is lowered" {
-	[ -z "${SP_TEST_STAGE:-}" ] || skip "sanitizers need terabytes of addresses"
+	[ -z "${SP_TEST_VARIANT:-}" ] || skip "sanitizers need terabytes of addresses"
 	(ulimit -v 2000000 && "$xsort" -S 90% -o out abc)
 	[ "$(cat out)" = $'a\nb\nc' ]
 	"$xsort" -S 100T -o out abc

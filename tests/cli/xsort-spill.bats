@@ -29,7 +29,7 @@ value()
 			"$xsort" -C out
 			[ "$(sed -n 's/^ *"runs": \([0-9]*\),$/\1/p' r.json | head -n 1)" -gt 500 ]
 			[ "$(value overrun_bytes)" -eq 0 ]
-			[ -n "$SP_TEST_STAGE" ] ||
+			[ -n "${SP_TEST_VARIANT:-}" ] ||
 				[ "$(value peak_bytes)" -le $(($(value limit_bytes) + (16 << 20))) ]
 		done
 	done
