@@ -84,14 +84,13 @@ static int open_pool(struct sp__load *l)
 static void choose_batches(struct sp__load *l)
 {
 	const struct sp_bench_opts *o = &l->bench->opts;
-	size_t one = l->bench->machine ? l->depth : 1;
+	bool machine = l->bench->machine != NULL;
+	unsigned fewest = o->batch_min ? o->batch_min : 1;
 
-	l->at_once = o->batch_submit && !l->bench->machine ? o->batch_submit : one;
-	l->done_at_once = o->batch_max ? o->batch_max : one;
+	l->at_once = machine ? l->depth : o->batch_submit ? o->batch_submit : 1;
+	l->done_at_once = o->batch_max ? o->batch_max : machine ? l->depth : fewest;
 	if (l->done_at_once > l->depth)
 		l->done_at_once = l->depth;
-	if (l->done_at_once < o->batch_min)
-		l->done_at_once = o->batch_min;
 }
 
 int sp__load_open(struct sp__load *l, struct sp_errinfo *err)
@@ -145,7 +144,10 @@ static void note(struct sp__load *l, struct sp__request *const *reqs, size_t n)
 	}
 }
 
-/* One call.  Engines of threads do the work within that: they are noted before, and without the lock. */
+/*
+ * One call.  Engines of threads do the work within that: they are noted before, and
+ * without the lock.
+ */
 static int submit_some(struct sp__load *l, struct sp__request **reqs, size_t n)
 {
 	struct sp_bench *b = l->bench;
@@ -300,10 +302,8 @@ static int fail(const struct sp__request *r, int rc, struct sp_errinfo *err)
 static int reap(struct sp__load *l, size_t min, uint64_t until_ns, uint64_t *now_ns,
 		struct sp_errinfo *err)
 {
-	size_t max = l->done_at_once;
-	int n, rc;
+	int n = l->port->ops->reap(l->port, l->batch, l->done_at_once, min, until_ns), rc;
 
-	n = l->port->ops->reap(l->port, l->batch, max, min < max ? min : max, until_ns);
 	if (n < 0)
 		return sp__err(err, n, "reap", "", -1);
 	*now_ns = n ? l->batch[n - 1]->done_ns : l->port->ops->now(l->port);

@@ -12,9 +12,9 @@
  * iodepth_batch_complete_max, fixedbufs, registerfiles.  What is left out is as
  * in fio: rw=read, bs=4k, iodepth=1, ioengine=psync, direct=0.
  * group_reporting, thread, description, norandommap, randrepeat and
- * refill_buffers change nothing here and are passed over.  Everything else is a line that is not understood, as are
- * values that cannot be had, and jobs that differ where a measurement has one
- * value for all.
+ * refill_buffers change nothing here and are passed over.  Everything else is a
+ * line that is not understood, as are values that cannot be had, and jobs that
+ * differ where a measurement has one value for all.
  *
  * Thread rule: a job belongs to one thread.
  */
