@@ -13,9 +13,8 @@
  * ring to the thread that opened it, so only queues that are told to be bound
  * have them; a submission then also brings the completions that are there.
  *
- * Rejected: submitting together with the wait that follows.  It saves a call, but
- * lets a device that is served in batches run dry: at depth 32 it cost a sixth of
- * the requests.
+ * Rejected: submitting together with the wait that follows.  It saves a call, but a
+ * device that could have begun waits for whatever the caller does before that.
  *
  * Needed of the kernel: IORING_FEAT_EXT_ARG (5.11; waiting with a timeout
  * without a request of its own), and the opcodes, which are asked for.
