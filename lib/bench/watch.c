@@ -11,6 +11,7 @@
 #include <time.h>
 #include "base/clock.h"
 #include "base/err.h"
+#include "bench/moments.h"
 #include "bench/watch.h"
 #include "bench/watch_trace.h"
 
@@ -149,17 +150,13 @@ static int begin(struct sp_watch *w, struct sp_errinfo *err)
 static void watch(struct sp_watch *w)
 {
 	double rate = w->opts.rate > 0 ? w->opts.rate : RATE_DEFAULT;
-	uint64_t period_ns = (uint64_t)(1e9 / rate), next_ns = w->begin_ns, now_ns = next_ns;
-	uint64_t refresh_ns = next_ns + REFRESH_NS;
+	uint64_t now_ns = w->begin_ns, refresh_ns = now_ns + REFRESH_NS;
+	struct sp__moments moments;
 	int rc = 1;
 
+	sp__moments_open(&moments, w->begin_ns, (uint64_t)(1e9 / rate));
 	while (rc >= 0 && !over(w, now_ns)) {
-		next_ns += period_ns;
-		while (next_ns + period_ns < now_ns) {
-			next_ns += period_ns;
-			w->result.missed++;
-		}
-		sleep_until(next_ns);
+		w->result.missed += sp__moments_wait(&moments, now_ns);
 		rc = sample(w, &now_ns);
 		w->result.missed += rc == 0;
 		if (now_ns >= refresh_ns ||
@@ -170,6 +167,7 @@ static void watch(struct sp_watch *w)
 		}
 		maybe_tell(w, now_ns);
 	}
+	sp__moments_close(&moments);
 	w->result.ended = rc < 0;
 	if (w->opts.interval_ns && w->opts.interval && w->at_ns > w->interval.begin_ns)
 		tell_interval(w, w->at_ns);

@@ -10,8 +10,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/clock.h"
+#include "bench/moments.h"
 #include "bench/watch.h"
 #include "bench/watch_trace.h"
 #include "tap.h"
@@ -371,6 +374,41 @@ static void traced(void)
 	   name);
 }
 
+/* Never early, each once or told as left out: also without a timer to be had. */
+static void moments(const char *name)
+{
+	uint64_t begin_ns = sp__now_ns(), now_ns = begin_ns, moment = 0, early = 0, left_out = 0;
+	struct sp__moments m;
+
+	sp__moments_open(&m, begin_ns, 1000000);
+	for (unsigned i = 0; i < 3 * SP__MOMENTS_AHEAD + 5; i++) {
+		uint64_t skipped;
+
+		if (i == SP__MOMENTS_AHEAD / 2 || i == 2 * SP__MOMENTS_AHEAD) {
+			usleep(40000);
+			now_ns = sp__now_ns();
+		}
+		skipped = sp__moments_wait(&m, now_ns);
+		moment += skipped + 1;
+		left_out += skipped;
+		now_ns = sp__now_ns();
+		early += now_ns < begin_ns + moment * 1000000;
+	}
+	sp__moments_close(&m);
+	ok(!early && left_out >= 70 && moment == 3 * SP__MOMENTS_AHEAD + 5 + left_out, "%s", name);
+}
+
+static void moments_without_timers(void)
+{
+	struct rlimit was, none;
+
+	getrlimit(RLIMIT_NOFILE, &was);
+	none = (struct rlimit){ 3, was.rlim_max };
+	setrlimit(RLIMIT_NOFILE, &none);
+	moments("moments that are slept for");
+	setrlimit(RLIMIT_NOFILE, &was);
+}
+
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *f)
 {
 	(void)st, (void)type, (void)f;
@@ -391,6 +429,8 @@ int main(void)
 	pages();
 	formats();
 	traced();
+	moments("moments that are set ahead");
+	moments_without_timers();
 	sp_watch_free(watch);
 	nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	return done();
