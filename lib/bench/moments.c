@@ -14,7 +14,9 @@ static struct timespec at(const struct sp__moments *m, uint64_t moment)
 
 void sp__moments_open(struct sp__moments *m, uint64_t begin_ns, uint64_t period_ns)
 {
-	*m = (struct sp__moments){ .begin_ns = begin_ns, .period_ns = period_ns, .next = 1, .set = 1 };
+	*m = (struct sp__moments){
+		.begin_ns = begin_ns, .period_ns = period_ns, .next = 1, .set = 1
+	};
 	for (; m->nfds < SP__MOMENTS_AHEAD; m->nfds++) {
 		m->fds[m->nfds] = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 		if (m->fds[m->nfds] < 0)

@@ -15,7 +15,7 @@
 
 struct sp__moments {
 	int fds[SP__MOMENTS_AHEAD]; /* timerfds; moment i has that of i modulo their number */
-	unsigned nfds;              /* 0: there are none, each moment is slept for */
+	unsigned nfds;		    /* 0: there are none, each moment is slept for */
 	uint64_t begin_ns, period_ns;
 	uint64_t next, set; /* moments: the one to wait for, the first that is not set */
 };

@@ -15,9 +15,12 @@
 
 static struct sp_bench_class classes[4];
 static struct sp_bench *bench;
+static uint64_t ramp_ns, runtime_ns;
 
 static void reset(void)
 {
+	ramp_ns = 10 * S;
+	runtime_ns = 100 * S;
 	for (int i = 0; i < 4; i++)
 		classes[i] = (struct sp_bench_class){ .name = "class",
 						      .share = i == 0,
@@ -36,8 +39,8 @@ static const struct sp_bench_result *run(const char *sched, size_t nclasses, uns
 				   .classes = classes,
 				   .nclasses = nclasses,
 				   .depth = depth,
-				   .runtime_ns = 100 * S,
-				   .ramp_ns = 10 * S,
+				   .runtime_ns = runtime_ns,
+				   .ramp_ns = ramp_ns,
 				   .size_bytes = size_bytes,
 				   .poisson = true,
 				   .seed = 1 };
@@ -58,9 +61,9 @@ static bool within(double got, double want, double share)
 	return fabs(got - want) <= share * want;
 }
 
-static double mib(const struct sp_bench_stats *s)
+static double mb_s(const struct sp_bench_stats *s)
 {
-	return s->bandwidth_bytes_per_s / (1 << 20);
+	return s->bandwidth_bytes_per_s / 1e6;
 }
 
 static void depths(void)
@@ -68,14 +71,14 @@ static void depths(void)
 	const struct sp_bench_result *r;
 
 	reset();
-	ok(within(mib(&run("deadline", 1, 1, 10 * GB)->total), 2.0, 0.15),
+	ok(within(mb_s(&run("deadline", 1, 1, 10 * GB)->total), 2.0, 0.15),
 	   "figure 1: one outstanding read");
 	r = run("deadline", 1, 64, 10 * GB);
-	ok(within(mib(&r->total), 4.5, 0.15), "64 outstanding reads");
+	ok(within(mb_s(&r->total), 4.5, 0.15), "64 outstanding reads");
 	ok(r->device_depths == 33, "figure 2: at most 32 are in the drive");
 	classes[0].reads = 0;
 	r = run("deadline", 1, 200, 10 * GB);
-	ok(within(mib(&r->total), 4.1, 0.15), "200 outstanding writes");
+	ok(within(mb_s(&r->total), 4.1, 0.15), "200 outstanding writes");
 	ok(within(r->total.latency_mean_ns / 1e6, 750, 0.15), "figure 3: and their latency");
 }
 
@@ -93,7 +96,7 @@ static void mix(void)
 	ok(within(r->classes[0].latency_mean_ns / 1e6, 280, 0.15),
 	   "figure 7: a tenth of high priority");
 	ok(within(r->classes[1].latency_mean_ns / 1e6, 1000, 0.25), "and the others");
-	ok(within(mib(&r->total), 4.0, 0.15) && !r->total.starved, "at the same throughput");
+	ok(within(mb_s(&r->total), 4.0, 0.15) && !r->total.starved, "at the same throughput");
 	classes[0].prio = SP_BENCH_PRIO(SP_BENCH_RT, 4);
 	classes[1].prio = SP_BENCH_PRIO(SP_BENCH_IDLE, 0);
 	r = run("strict", 2, 1, 10 * GB);
