@@ -18,6 +18,7 @@ static int open_cache(struct sp__machine *m, struct sp_errinfo *err)
 		.sync_percent = s->sync_percent,
 		.down_percent = s->down_percent,
 		.age_ns = s->age_ns,
+		.sweep = s->sweep,
 		.readahead_pages = (uint32_t)(s->readahead_bytes / s->page_bytes),
 		.keep_written = true,
 	};
@@ -42,6 +43,7 @@ static int open_device(struct sp__machine *m, struct sp_errinfo *err)
 		.window = s->window,
 		.policy = s->window_policy,
 		.merge = s->merge,
+		.requests_max = s->requests_max,
 	};
 	struct sp__fsmap_opts fs = {
 		.policy = (enum sp__fs_policy)s->fs,

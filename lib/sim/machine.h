@@ -61,9 +61,11 @@ struct sp__machine_spec {
 	bool flush_on_evict;
 	unsigned async_percent, sync_percent, down_percent;
 	uint64_t age_ns;
+	bool sweep;
 	uint64_t readahead_bytes;
-	unsigned window;   /* 0: the model's */
-	int window_policy; /* enum sp__window_policy; -1: the model's */
+	unsigned requests_max; /* in the scheduler and the device; 0: any number */
+	unsigned window;       /* 0: the model's */
+	int window_policy;     /* enum sp__window_policy; -1: the model's */
 	bool merge;
 	enum sp__sim_files files;
 	struct sp__noise noise;

@@ -175,7 +175,10 @@ static bool set_flush(struct sp__machine_spec *spec, const char *value)
 	for (int i = 0; i < 3; i++)
 		if (!take_number(&value, 100, &percent[i]) || *value++ != '/')
 			return false;
-	if (!take_time(&value, &age) || *value || percent[2] > percent[1])
+	if (!take_time(&value, &age) || percent[2] > percent[1])
+		return false;
+	spec->sweep = !strcmp(value, "/sweep");
+	if (*value && !spec->sweep)
 		return false;
 	spec->async_percent = (unsigned)percent[0];
 	spec->sync_percent = (unsigned)percent[1];
@@ -193,6 +196,16 @@ static bool set_sched(struct sp__machine_spec *spec, const char *value)
 {
 	return *value &&
 	       snprintf(spec->sched, sizeof(spec->sched), "%s", value) < (int)sizeof(spec->sched);
+}
+
+static bool set_requests(struct sp__machine_spec *spec, const char *value)
+{
+	uint64_t n;
+
+	if (!parse_number(value, 65536, &n))
+		return false;
+	spec->requests_max = (unsigned)n;
+	return true;
 }
 
 static bool set_window(struct sp__machine_spec *spec, const char *value)
@@ -268,9 +281,11 @@ static const struct key {
 	{ "page", set_page, "a power of 2 from 512 to 1M" },
 	{ "flush", set_flush,
 	  "evict, or A/B/C/AGE: percentages above which pages are written in the background, "
-	  "above which a writer waits, and down to which (C <= B), and an age such as 3s" },
+	  "above which a writer waits, and down to which (C <= B), and an age such as 3s; or the "
+	  "same and /sweep" },
 	{ "readahead", set_readahead, "a size such as 128K, at most 1G; 0 for none" },
 	{ "sched", set_sched, "a scheduler and its parameters, at most 127 bytes" },
+	{ "requests", set_requests, "a number, at most 65536; 0 for no limit" },
 	{ "window", set_window, "N, N/fifo, or N/sptf, with N from 1 to 65536" },
 	{ "merge", set_merge, "yes or no" },
 	{ "files", set_files, "none, in, out, or both" },

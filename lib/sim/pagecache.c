@@ -5,7 +5,7 @@
  * Each cached page has a frame.  Frames are found by a hash of the page, and
  * ordered by last use (LRU: a list; OPT: a heap by next use).  Dirty ones are
  * also in a list by the moment they became dirty; writing a dirty page again
- * does not make it younger.
+ * does not make it younger.  They are written in that order, or in that of a sweep.
  *
  * A page given out to be written is clean from then on, one given out to be
  * read is there from then on: when the device is done with it is the affair of
@@ -62,6 +62,7 @@ void sp__pcache_free(struct sp__pcache *pc)
 	free(pc->heap);
 	free(pc->next_use);
 	free(pc->stream);
+	free(pc->sweep.pages);
 	free(pc);
 }
 
@@ -154,6 +155,12 @@ static void order_used(struct sp__pcache *pc, uint32_t i)
 		lru_unlink(pc, i);
 		lru_append(pc, i);
 	}
+}
+
+/* The dirty frame to be written next. */
+static uint32_t next_dirty(struct sp__pcache *pc)
+{
+	return pc->opts.sweep ? sp__sweep_next(pc) : pc->dirty.oldest;
 }
 
 /* Makes a dirty frame clean: its page is put on the list, unless it is dead. */
@@ -327,6 +334,8 @@ int sp__pcache_write(struct sp__pcache *pc, uint64_t now_ns, uint64_t page, size
 			return -ENOMEM;
 		if (pc->frame[i].dirty)
 			continue;
+		if (pc->opts.sweep && sp__sweep_add(&pc->sweep, p) < 0)
+			return -ENOMEM;
 		dirty_append(pc, i, now_ns);
 		if (pc->opts.policy == SP__PCACHE_OPT)
 			sp__pcache_opt_move(pc, i);
@@ -334,7 +343,7 @@ int sp__pcache_write(struct sp__pcache *pc, uint64_t now_ns, uint64_t page, size
 	if (pc->opts.flush_on_evict || !too_many(pc))
 		return 0;
 	do {
-		if (flush(pc, pc->dirty.oldest, write) < 0)
+		if (flush(pc, next_dirty(pc), write) < 0)
 			return -ENOMEM;
 	} while (above(pc, pc->opts.down_percent));
 	return 0;
@@ -359,7 +368,7 @@ int sp__pcache_background(struct sp__pcache *pc, uint64_t now_ns, size_t max,
 	size_t begin = write->n;
 
 	while (pc->ndirty && write->n - begin < max && sp__pcache_due_ns(pc) <= now_ns)
-		if (flush(pc, pc->dirty.oldest, write) < 0)
+		if (flush(pc, next_dirty(pc), write) < 0)
 			return -ENOMEM;
 	return 0;
 }
@@ -383,7 +392,7 @@ void sp__pcache_drop(struct sp__pcache *pc, uint64_t page, size_t n)
 int sp__pcache_sync(struct sp__pcache *pc, struct sp__pcache_work *write)
 {
 	while (pc->ndirty)
-		if (flush(pc, pc->dirty.oldest, write) < 0)
+		if (flush(pc, next_dirty(pc), write) < 0)
 			return -ENOMEM;
 	return 0;
 }

@@ -39,11 +39,12 @@ enum sp__pcache_policy { SP__PCACHE_LRU, SP__PCACHE_OPT };
 struct sp__pcache_opts {
 	uint64_t pages; /* capacity, 1 to SP__PCACHE_PAGES_MAX */
 	enum sp__pcache_policy policy;
-	bool flush_on_evict;	  /* dirty pages are written only when evicted, or by a sync */
-	unsigned async_percent;	  /* dirty pages above which the background writes (30) */
-	unsigned sync_percent;	  /* dirty or being written: above which a writer waits (60) ... */
-	unsigned down_percent;	  /* ... until no more than this are dirty (20) */
-	uint64_t age_ns;	  /* dirty for longer: written in the background (3 s) */
+	bool flush_on_evict;	/* dirty pages are written only when evicted, or by a sync */
+	unsigned async_percent; /* dirty pages above which the background writes (30) */
+	unsigned sync_percent;	/* dirty or being written: above which a writer waits (60) ... */
+	unsigned down_percent;	/* ... until no more than this are dirty (20) */
+	uint64_t age_ns;	/* dirty for longer: written in the background (3 s) */
+	bool sweep; /* pages are written in the order of their places, not oldest first */
 	uint32_t readahead_pages; /* most read ahead of a sequential reader; 0: none */
 	/* OPT: for each access in order, all its pages in order (from a recorded sequence). */
 	const uint64_t *future;
@@ -96,14 +97,14 @@ SP_MUST_CHECK int sp__pcache_write(struct sp__pcache *pc, uint64_t now_ns, uint6
 				   struct sp__pcache_work *write);
 /* So many pages that were to be written have begun (+) or ceased (-) to be written. */
 void sp__pcache_writing(struct sp__pcache *pc, int64_t pages);
-/* What the background should write now (async threshold, age): oldest first, at most max. */
+/* What the background should write now (async threshold, age): in their order, at most max. */
 SP_MUST_CHECK int sp__pcache_background(struct sp__pcache *pc, uint64_t now_ns, size_t max,
 					struct sp__pcache_work *write);
 /* When background work will next be due by age if nothing happens; UINT64_MAX: never. */
 uint64_t sp__pcache_due_ns(const struct sp__pcache *pc);
 /* The contents of these pages are not wanted any more (freed blocks): dropped even if dirty. */
 void sp__pcache_drop(struct sp__pcache *pc, uint64_t page, size_t n);
-/* Everything dirty, oldest first, to be written (a sync). */
+/* Everything dirty, in its order, to be written (a sync). */
 SP_MUST_CHECK int sp__pcache_sync(struct sp__pcache *pc, struct sp__pcache_work *write);
 /* OPT: the next page accessed is taken for this one of the future; nfuture: for none of it. */
 void sp__pcache_seek(struct sp__pcache *pc, uint64_t position);

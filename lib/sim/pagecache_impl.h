@@ -27,6 +27,12 @@ struct sp__framelist {
 	uint32_t newest, oldest;
 };
 
+struct sp__sweep {
+	uint64_t *pages; /* heap: the next one ahead is the first */
+	size_t n, cap;
+	uint64_t at; /* where the sweep stands */
+};
+
 struct sp__pcache {
 	struct sp__pcache_opts opts;
 	struct sp__pcache_stats stats;
@@ -37,7 +43,8 @@ struct sp__pcache {
 	uint32_t nslots;	     /* a power of 2, at least 2 * cap */
 	struct sp__framelist lru, dirty;
 	uint32_t ndirty;
-	uint64_t writing; /* pages that have been handed out to be written and are not yet */
+	struct sp__sweep sweep; /* of the dirty ones, where they are written in its order */
+	uint64_t writing;	/* pages that have been handed out to be written and are not yet */
 	/* OPT */
 	uint32_t *heap;	    /* used frames, the first to be evicted on top */
 	uint64_t *next_use; /* of each position of the future */
@@ -46,6 +53,11 @@ struct sp__pcache {
 	uint64_t *stream; /* end of an earlier read + 1, by its hash */
 	uint64_t ahead_end;
 };
+
+/* A page has become dirty. 0 or -ENOMEM. */
+SP_MUST_CHECK int sp__sweep_add(struct sp__sweep *s, uint64_t page);
+/* The next dirty frame; there must be one. */
+uint32_t sp__sweep_next(struct sp__pcache *pc);
 
 /* The heap of OPT; a frame is placed when it gets a page and when what it is ordered by changed. */
 SP_MUST_CHECK int sp__pcache_opt_open(struct sp__pcache *pc);

@@ -27,21 +27,23 @@ static void test_spec(void)
 		   s.fs == 0 && s.cache_bytes == 0 && s.page_bytes == 4096 && !s.flush_on_evict &&
 		   s.async_percent == 30 && s.sync_percent == 60 && s.down_percent == 20 &&
 		   s.age_ns == 3000000000 && s.readahead_bytes == 131072 && s.window == 0 &&
-		   s.window_policy == -1 && s.merge && s.files == SP__SIM_FILES_NONE &&
-		   !strcmp(s.sched, "noop") && s.noise.sd_ns == 0 && s.noise.tail == 0,
+		   s.window_policy == -1 && s.merge && s.files == SP__SIM_FILES_NONE && !s.sweep &&
+		   !s.requests_max && !strcmp(s.sched, "noop") && s.noise.sd_ns == 0 &&
+		   s.noise.tail == 0,
 	   "a model alone has the values that are documented");
 	ok(sp__machine_spec_parse(
 		   &s,
 		   "./my.json,fs=group:12,cache=1G,policy=opt,future=run.trace,page=8K,"
-		   "flush=10/20/5/1.5s,readahead=0,sched=deadline:read=1s,window=32/sptf,"
+		   "flush=10/20/5/1.5s/"
+		   "sweep,requests=128,readahead=0,sched=deadline:read=1s,window=32/sptf,"
 		   "merge=no,files=in,noise=20us/2.5%/1ms,seed=18446744073709551615",
 		   NULL) == 0 &&
 		   !strcmp(s.model, "./my.json") && s.fs == 1 && s.group_pages == 12 &&
 		   s.cache_bytes == 1 << 30 && s.policy == SP__PCACHE_OPT &&
 		   !strcmp(s.future, "run.trace") && s.page_bytes == 8192 &&
 		   s.async_percent == 10 && s.sync_percent == 20 && s.down_percent == 5 &&
-		   s.age_ns == 1500000000 && !s.readahead_bytes &&
-		   !strcmp(s.sched, "deadline:read=1s") && s.window == 32 &&
+		   s.age_ns == 1500000000 && s.sweep && s.requests_max == 128 &&
+		   !s.readahead_bytes && !strcmp(s.sched, "deadline:read=1s") && s.window == 32 &&
 		   s.window_policy == SP__WINDOW_SPTF && !s.merge && s.files == SP__SIM_FILES_IN &&
 		   s.noise.sd_ns == 20000 && s.noise.tail > 0.02499 && s.noise.tail < 0.02501 &&
 		   s.noise.tail_mean_ns == 1000000 && s.seed == UINT64_MAX,
@@ -59,6 +61,8 @@ static void test_spec(void)
 		   refused("linear,flush=30/60/70/3s", "A/B/C/AGE") &&
 		   refused("linear,flush=30/60/20", "A/B/C/AGE") &&
 		   refused("linear,flush=30/60/20/3m", "A/B/C/AGE") &&
+		   refused("linear,flush=30/60/20/3s/swept", "/sweep") &&
+		   refused("linear,requests=many", "a number") &&
 		   refused("linear,page=5000", "power of 2") &&
 		   refused("linear,merge=1", "yes or no") &&
 		   refused("linear,files=all", "none, in, out") &&

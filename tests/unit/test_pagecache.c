@@ -221,7 +221,7 @@ struct naive {
 		uint64_t used, since, order; /* order: in which pages became dirty */
 		bool written;
 	} page[PAGES];
-	uint64_t count, dirty, ticks, position;
+	uint64_t count, dirty, ticks, position, swept;
 	struct sp__pcache_work read, write;
 	struct sp__pcache_stats stats;
 };
@@ -294,6 +294,21 @@ static uint64_t naive_oldest(const struct naive *c)
 	return oldest;
 }
 
+static uint64_t naive_ahead(struct naive *c)
+{
+	uint64_t p = c->swept % PAGES;
+
+	while (!c->page[p].dirty)
+		p = (p + 1) % PAGES;
+	c->swept = p + 1;
+	return p;
+}
+
+static void naive_flush(struct naive *c)
+{
+	naive_clean(c, c->opts.sweep ? naive_ahead(c) : naive_oldest(c));
+}
+
 static void naive_access(struct naive *c, uint64_t now, uint64_t p, bool write)
 {
 	uint64_t position = c->position;
@@ -334,7 +349,7 @@ static void naive_pages(struct naive *c, uint64_t now, uint64_t page, uint64_t n
 	    c->dirty * 100 <= c->opts.pages * c->opts.sync_percent)
 		return;
 	while (c->dirty && c->dirty * 100 > c->opts.pages * c->opts.down_percent)
-		naive_clean(c, naive_oldest(c));
+		naive_flush(c);
 }
 
 static void naive_background(struct naive *c, uint64_t now, size_t max)
@@ -344,7 +359,7 @@ static void naive_background(struct naive *c, uint64_t now, size_t max)
 	while (!c->opts.flush_on_evict && c->dirty && c->write.n - begin < max &&
 	       (c->dirty * 100 > c->opts.pages * c->opts.async_percent ||
 		c->page[naive_oldest(c)].since + c->opts.age_ns <= now))
-		naive_clean(c, naive_oldest(c));
+		naive_flush(c);
 }
 
 static void naive_drop(struct naive *c, uint64_t page, uint64_t n)
@@ -390,6 +405,7 @@ static void random_opts(struct sp__rng *rng, struct sp__pcache_opts *opts)
 	opts->down_percent = (unsigned)sp__rng_below(rng, opts->sync_percent + 1);
 	opts->age_ns = sp__rng_below(rng, 200);
 	opts->keep_written = sp__rng_below(rng, 2);
+	opts->sweep = sp__rng_below(rng, 2);
 }
 
 static bool agree(const struct naive *c, const struct sp__pcache *pc,
@@ -422,7 +438,7 @@ static bool one_step(struct naive *c, struct sp__pcache *pc, const struct step *
 		sp__pcache_drop(pc, s->page, s->n);
 	} else {
 		while (c->dirty)
-			naive_clean(c, naive_oldest(c));
+			naive_flush(c);
 		rc = sp__pcache_sync(pc, write);
 	}
 	return rc == 0 && agree(c, pc, read, write);
@@ -466,7 +482,7 @@ static void test_differential(void)
 
 	for (uint64_t seed = 1; seed <= 60; seed++)
 		good &= differential(SP__PCACHE_LRU, seed, &lru);
-	ok(good, "LRU, thresholds and ages do what the naive cache does");
+	ok(good, "LRU, thresholds, ages and sweeps do what the naive cache does");
 	good = true;
 	for (uint64_t seed = 1; seed <= 60; seed++)
 		good &= differential(SP__PCACHE_OPT, seed, &opt);
