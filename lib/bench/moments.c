@@ -1,64 +1,69 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdbool.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 #include "bench/moments.h"
 
-static struct timespec at(const struct sp__moments *m, uint64_t moment)
+static struct timespec time_of(uint64_t ns)
 {
-	uint64_t ns = m->begin_ns + moment * m->period_ns;
-
 	return (struct timespec){ .tv_sec = (time_t)(ns / 1000000000),
 				  .tv_nsec = (long)(ns % 1000000000) };
 }
 
+static struct timespec at(const struct sp__moments *m, uint64_t moment)
+{
+	return time_of(m->begin_ns + moment * m->period_ns);
+}
+
+/* Each for every so-many-th moment. */
+static void set(const struct sp__moments *m)
+{
+	for (uint64_t moment = 1; moment <= m->nfds; moment++) {
+		struct itimerspec when = { .it_value = at(m, moment),
+					   .it_interval = time_of(m->nfds * m->period_ns) };
+
+		timerfd_settime(m->fds[moment % m->nfds], TFD_TIMER_ABSTIME, &when, NULL);
+	}
+}
+
 void sp__moments_open(struct sp__moments *m, uint64_t begin_ns, uint64_t period_ns)
 {
-	*m = (struct sp__moments){
-		.begin_ns = begin_ns, .period_ns = period_ns, .next = 1, .set = 1
-	};
+	*m = (struct sp__moments){ .begin_ns = begin_ns, .period_ns = period_ns, .next = 1 };
 	for (; m->nfds < SP__MOMENTS_AHEAD; m->nfds++) {
 		m->fds[m->nfds] = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
 		if (m->fds[m->nfds] < 0)
 			break;
 	}
+	set(m);
 }
 
-/* As many as there are timers. */
-static void set_ahead(struct sp__moments *m)
+/* False: a signal came first. */
+static bool wait_for(const struct sp__moments *m, uint64_t moment)
 {
-	for (m->set = m->next; m->set < m->next + m->nfds; m->set++) {
-		struct itimerspec when = { .it_value = at(m, m->set) };
+	struct timespec when = at(m, moment);
+	uint64_t expired;
 
-		timerfd_settime(m->fds[m->set % m->nfds], TFD_TIMER_ABSTIME, &when, NULL);
-	}
+	if (!m->nfds)
+		return clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL) == 0;
+	return read(m->fds[moment % m->nfds], &expired, sizeof(expired)) == sizeof(expired);
 }
 
-static uint64_t skip(struct sp__moments *m, uint64_t now_ns)
+/* Those whose moments are left out must not still be ready when it is their turn again. */
+static void skip(struct sp__moments *m, uint64_t moments)
 {
-	uint64_t passed = now_ns > m->begin_ns ? (now_ns - m->begin_ns) / m->period_ns : 0;
-	uint64_t skipped = passed > m->next ? passed - m->next : 0;
-
-	m->next += skipped;
-	return skipped;
+	m->next += moments;
+	for (uint64_t i = 1; i <= moments && i < m->nfds; i++)
+		wait_for(m, m->next - i);
 }
 
 uint64_t sp__moments_wait(struct sp__moments *m, uint64_t now_ns)
 {
-	uint64_t skipped = skip(m, now_ns), expired;
+	uint64_t passed = now_ns > m->begin_ns ? (now_ns - m->begin_ns) / m->period_ns : 0;
+	uint64_t skipped = passed > m->next ? passed - m->next : 0;
 
-	if (!m->nfds) {
-		struct timespec when = at(m, m->next);
-
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL);
-	} else {
-		if (m->next >= m->set)
-			set_ahead(m);
-		/* Cut short by a signal it is as good as over. */
-		if (read(m->fds[m->next % m->nfds], &expired, sizeof(expired)) < 0)
-			expired = 0;
-	}
-	m->next++;
+	skip(m, skipped);
+	m->next += wait_for(m, m->next);
 	return skipped;
 }
 

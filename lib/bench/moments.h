@@ -3,8 +3,9 @@
  * A series of moments to wait for, one period apart.
  *
  * To begin a sleep, the kernel sets the processor's timer, which on a virtual
- * machine costs more than a sample does.  So several moments are set ahead, and
- * the interrupt of each sets the timer for the next.
+ * machine costs more than a sample does.  So several timers take turns: each is set again
+ * for a time when others come before it, and the interrupt of one sets the processor's
+ * timer for the next.
  */
 #ifndef SP__BENCH_MOMENTS_H
 #define SP__BENCH_MOMENTS_H
@@ -17,14 +18,14 @@ struct sp__moments {
 	int fds[SP__MOMENTS_AHEAD]; /* timerfds; moment i has that of i modulo their number */
 	unsigned nfds;		    /* 0: there are none, each moment is slept for */
 	uint64_t begin_ns, period_ns;
-	uint64_t next, set; /* moments: the one to wait for, the first that is not set */
+	uint64_t next; /* the moment to wait for */
 };
 
 /* Moment 1 is one period (at least 1 ns) after begin_ns. Never fails. */
 void sp__moments_open(struct sp__moments *m, uint64_t begin_ns, uint64_t period_ns);
 /*
- * Waits for the next moment, or a signal.  Moments that were over, and their period
- * too, by now_ns are left out: how many.
+ * Waits for the next moment; a signal ends the wait, and the moment is still to come.
+ * Moments that were over, and their period too, by now_ns are left out: how many.
  */
 uint64_t sp__moments_wait(struct sp__moments *m, uint64_t now_ns);
 void sp__moments_close(struct sp__moments *m);
