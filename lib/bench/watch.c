@@ -16,6 +16,7 @@
 #include "bench/watch_trace.h"
 
 #define RATE_DEFAULT 1000
+#define RATE_MIN 1e-3
 #define RATE_MAX 1e6
 #define REFRESH_NS 1000000000
 #define TRACE_NS 20000000
@@ -257,9 +258,9 @@ int sp_watch_run(struct sp_watch **out, const struct sp_watch_opts *opts, struct
 	int rc;
 
 	*out = NULL;
-	if (!(opts->rate >= 0 && opts->rate <= RATE_MAX))
+	if (opts->rate != 0 && !(opts->rate >= RATE_MIN && opts->rate <= RATE_MAX))
 		return sp__errf(err, -EINVAL, "check", "", -1,
-				"the rate of samples is above 0 and at most a million a second");
+				"the rate of samples is between 0.001 and a million a second");
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return sp__err(err, -ENOMEM, "open", opts->target, -1);

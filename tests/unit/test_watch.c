@@ -200,6 +200,8 @@ static void processes(void)
 	reset("sda");
 	opts.rate = -1;
 	ok(try() == -EINVAL, "and a rate that is none");
+	opts.rate = 1e-9;
+	ok(try() == -EINVAL, "or of one in 30 years");
 }
 
 /* A ring with so many reads from a pipe that nobody writes to. */

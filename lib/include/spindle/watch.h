@@ -56,7 +56,7 @@ struct sp_watch_interval {
 struct sp_watch_opts {
 	const char *target; /* a block device, its name as in /sys/block, or a process's number */
 	enum sp_watch_source source;
-	double rate;	     /* samples a second; 0: 1000 */
+	double rate;	     /* samples a second, 0.001 to a million; 0: 1000 */
 	uint64_t runtime_ns; /* 0: until stop, or until the process has ended */
 	/* Looked at all the time; not 0: stop and tell what was seen. Or NULL. */
 	const volatile sig_atomic_t *stop;
