@@ -62,7 +62,7 @@ void sp__pcache_free(struct sp__pcache *pc)
 	free(pc->heap);
 	free(pc->next_use);
 	free(pc->stream);
-	free(pc->sweep.pages);
+	free(pc->sweep);
 	free(pc);
 }
 
@@ -116,6 +116,8 @@ static void dirty_append(struct sp__pcache *pc, uint32_t i, uint64_t now_ns)
 	*(f->dirty_older == NONE ? &pc->dirty.oldest : &pc->frame[f->dirty_older].dirty_newer) = i;
 	pc->dirty.newest = i;
 	pc->ndirty++;
+	if (pc->opts.sweep)
+		sp__sweep_insert(pc, i);
 }
 
 static void dirty_unlink(struct sp__pcache *pc, uint32_t i)
@@ -128,6 +130,8 @@ static void dirty_unlink(struct sp__pcache *pc, uint32_t i)
 	*(f->dirty_older == NONE ? &pc->dirty.oldest : &pc->frame[f->dirty_older].dirty_newer) =
 		f->dirty_newer;
 	pc->ndirty--;
+	if (pc->opts.sweep)
+		sp__sweep_remove(pc, i);
 }
 
 static void order_insert(struct sp__pcache *pc, uint32_t i)
@@ -157,12 +161,6 @@ static void order_used(struct sp__pcache *pc, uint32_t i)
 	}
 }
 
-/* The dirty frame to be written next. */
-static uint32_t next_dirty(struct sp__pcache *pc)
-{
-	return pc->opts.sweep ? sp__sweep_next(pc) : pc->dirty.oldest;
-}
-
 /* Makes a dirty frame clean: its page is put on the list, unless it is dead. */
 static int clean(struct sp__pcache *pc, uint32_t i, struct sp__pcache_work *write)
 {
@@ -176,13 +174,18 @@ static int clean(struct sp__pcache *pc, uint32_t i, struct sp__pcache_work *writ
 	return 0;
 }
 
-static int flush(struct sp__pcache *pc, uint32_t i, struct sp__pcache_work *write)
+/* The one whose turn it is. */
+static int flush(struct sp__pcache *pc, struct sp__pcache_work *write)
 {
+	uint32_t i = pc->opts.sweep ? pc->sweep[0] : pc->dirty.oldest;
 	int rc = clean(pc, i, write);
 
-	if (rc == 0 && pc->opts.policy == SP__PCACHE_OPT)
+	if (rc < 0)
+		return rc;
+	pc->sweep_at = pc->frame[i].page + 1;
+	if (pc->opts.policy == SP__PCACHE_OPT)
 		sp__pcache_opt_move(pc, i);
-	return rc;
+	return 0;
 }
 
 static int evict(struct sp__pcache *pc, struct sp__pcache_work *write)
@@ -334,8 +337,6 @@ int sp__pcache_write(struct sp__pcache *pc, uint64_t now_ns, uint64_t page, size
 			return -ENOMEM;
 		if (pc->frame[i].dirty)
 			continue;
-		if (pc->opts.sweep && sp__sweep_add(&pc->sweep, p) < 0)
-			return -ENOMEM;
 		dirty_append(pc, i, now_ns);
 		if (pc->opts.policy == SP__PCACHE_OPT)
 			sp__pcache_opt_move(pc, i);
@@ -343,7 +344,7 @@ int sp__pcache_write(struct sp__pcache *pc, uint64_t now_ns, uint64_t page, size
 	if (pc->opts.flush_on_evict || !too_many(pc))
 		return 0;
 	do {
-		if (flush(pc, next_dirty(pc), write) < 0)
+		if (flush(pc, write) < 0)
 			return -ENOMEM;
 	} while (above(pc, pc->opts.down_percent));
 	return 0;
@@ -368,7 +369,7 @@ int sp__pcache_background(struct sp__pcache *pc, uint64_t now_ns, size_t max,
 	size_t begin = write->n;
 
 	while (pc->ndirty && write->n - begin < max && sp__pcache_due_ns(pc) <= now_ns)
-		if (flush(pc, next_dirty(pc), write) < 0)
+		if (flush(pc, write) < 0)
 			return -ENOMEM;
 	return 0;
 }
@@ -392,7 +393,7 @@ void sp__pcache_drop(struct sp__pcache *pc, uint64_t page, size_t n)
 int sp__pcache_sync(struct sp__pcache *pc, struct sp__pcache_work *write)
 {
 	while (pc->ndirty)
-		if (flush(pc, next_dirty(pc), write) < 0)
+		if (flush(pc, write) < 0)
 			return -ENOMEM;
 	return 0;
 }

@@ -17,20 +17,15 @@ struct sp__frame {
 	void *tag;	       /* the caller's */
 	uint32_t newer, older; /* by use (LRU); the free frames are linked by older */
 	uint32_t dirty_newer, dirty_older;
-	uint32_t place;	 /* OPT: in the heap */
-	uint32_t window; /* > 0: first page of a read-ahead window of so many pages */
+	uint32_t place;	      /* OPT: in the heap */
+	uint32_t sweep_place; /* dirty, under a sweep: in its heap */
+	uint32_t window;      /* > 0: first page of a read-ahead window of so many pages */
 	bool dirty;
 	bool written; /* its last access was a write */
 };
 
 struct sp__framelist {
 	uint32_t newest, oldest;
-};
-
-struct sp__sweep {
-	uint64_t *pages; /* heap: the next one ahead is the first */
-	size_t n, cap;
-	uint64_t at; /* where the sweep stands */
 };
 
 struct sp__pcache {
@@ -43,8 +38,9 @@ struct sp__pcache {
 	uint32_t nslots;	     /* a power of 2, at least 2 * cap */
 	struct sp__framelist lru, dirty;
 	uint32_t ndirty;
-	struct sp__sweep sweep; /* of the dirty ones, where they are written in its order */
-	uint64_t writing;	/* pages that have been handed out to be written and are not yet */
+	uint32_t *sweep;   /* heap of the dirty frames, the next one ahead on top; or NULL */
+	uint64_t sweep_at; /* the page where the sweep stands */
+	uint64_t writing;  /* pages that have been handed out to be written and are not yet */
 	/* OPT */
 	uint32_t *heap;	    /* used frames, the first to be evicted on top */
 	uint64_t *next_use; /* of each position of the future */
@@ -54,10 +50,9 @@ struct sp__pcache {
 	uint64_t ahead_end;
 };
 
-/* A page has become dirty. 0 or -ENOMEM. */
-SP_MUST_CHECK int sp__sweep_add(struct sp__sweep *s, uint64_t page);
-/* The next dirty frame; there must be one. */
-uint32_t sp__sweep_next(struct sp__pcache *pc);
+/* The heap of the sweep; pc->ndirty counts a frame already that comes, and no more one that goes. */
+void sp__sweep_insert(struct sp__pcache *pc, uint32_t f);
+void sp__sweep_remove(struct sp__pcache *pc, uint32_t f);
 
 /* The heap of OPT; a frame is placed when it gets a page and when what it is ordered by changed. */
 SP_MUST_CHECK int sp__pcache_opt_open(struct sp__pcache *pc);

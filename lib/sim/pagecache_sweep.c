@@ -3,70 +3,54 @@
  * Dirty pages in the order of their places, going round: from the page that was
  * written last upward, and from the end on at the beginning.
  *
- * A heap by the distance ahead of the sweep, which wraps.  The sweep stands behind the page
- * that was the heap's first, so as it goes on all distances shrink alike and the heap
- * stays one.  Pages that were cleaned otherwise stay in it and are passed over; those that
- * became dirty again since are in it twice, and leave it together.
+ * The dirty frames are in a heap by their distance ahead of the sweep, which wraps.  The
+ * sweep moves only past the heap's first page once that is out, so all distances shrink
+ * alike and the heap stays one.
  */
-#include <errno.h>
-#include <stdlib.h>
 #include "sim/pagecache_impl.h"
 
-static uint64_t distance(const struct sp__sweep *s, uint64_t page)
+static uint64_t distance(const struct sp__pcache *pc, uint32_t f)
 {
-	return page - s->at;
+	return pc->frame[f].page - pc->sweep_at;
 }
 
-int sp__sweep_add(struct sp__sweep *s, uint64_t page)
+static void put(struct sp__pcache *pc, uint32_t place, uint32_t f)
 {
-	size_t i = s->n;
+	pc->sweep[place] = f;
+	pc->frame[f].sweep_place = place;
+}
 
-	if (s->n == s->cap) {
-		size_t cap = s->cap ? 2 * s->cap : 64;
-		uint64_t *pages = realloc(s->pages, cap * sizeof(*pages));
+/* Puts f where it belongs, the hole being at place, in a heap of n. */
+static void settle(struct sp__pcache *pc, uint32_t place, uint32_t f, uint32_t n)
+{
+	uint64_t mine = distance(pc, f);
+	uint32_t child;
 
-		if (!pages)
-			return -ENOMEM;
-		s->pages = pages;
-		s->cap = cap;
+	while (place && mine < distance(pc, pc->sweep[(place - 1) / 2])) {
+		put(pc, place, pc->sweep[(place - 1) / 2]);
+		place = (place - 1) / 2;
 	}
-	s->n++;
-	for (; i && distance(s, page) < distance(s, s->pages[(i - 1) / 2]); i = (i - 1) / 2)
-		s->pages[i] = s->pages[(i - 1) / 2];
-	s->pages[i] = page;
-	return 0;
-}
-
-static uint64_t take(struct sp__sweep *s)
-{
-	uint64_t first = s->pages[0], last = s->pages[--s->n];
-	size_t i = 0, child;
-
-	while ((child = 2 * i + 1) < s->n) {
-		if (child + 1 < s->n &&
-		    distance(s, s->pages[child + 1]) < distance(s, s->pages[child]))
+	while ((child = 2 * place + 1) < n) {
+		if (child + 1 < n &&
+		    distance(pc, pc->sweep[child + 1]) < distance(pc, pc->sweep[child]))
 			child++;
-		if (distance(s, last) <= distance(s, s->pages[child]))
+		if (mine < distance(pc, pc->sweep[child]))
 			break;
-		s->pages[i] = s->pages[child];
-		i = child;
+		put(pc, place, pc->sweep[child]);
+		place = child;
 	}
-	s->pages[i] = last;
-	return first;
+	put(pc, place, f);
 }
 
-uint32_t sp__sweep_next(struct sp__pcache *pc)
+void sp__sweep_insert(struct sp__pcache *pc, uint32_t f)
 {
-	struct sp__sweep *s = &pc->sweep;
-	uint64_t page;
-	uint32_t i;
+	settle(pc, pc->ndirty - 1, f, pc->ndirty - 1);
+}
 
-	do {
-		page = take(s);
-		while (s->n && s->pages[0] == page)
-			take(s);
-		s->at = page + 1;
-		i = sp__pcache_find(pc, page);
-	} while (i == SP__PCACHE_NONE || !pc->frame[i].dirty);
-	return i;
+void sp__sweep_remove(struct sp__pcache *pc, uint32_t f)
+{
+	uint32_t last = pc->sweep[pc->ndirty];
+
+	if (last != f)
+		settle(pc, pc->frame[f].sweep_place, last, pc->ndirty);
 }
