@@ -69,11 +69,29 @@ static const struct argp_child children[] = {
 	{ 0 },
 };
 
+enum { OPT_COMPARE = 768 };
+
+static const struct argp_option options[] = {
+	{ "compare", OPT_COMPARE, 0, 0, "The command compare", 10 },
+	{ 0 },
+};
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct config *c = state->input;
 
 	switch (key) {
+	case OPT_COMPARE:
+		c->command = find_command("compare");
+		return 0;
 	case ARGP_KEY_INIT:
 		for (size_t i = 0; i < sizeof(children) / sizeof(children[0]) - 1; i++)
 			state->child_inputs[i] = c->load;
@@ -81,14 +99,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		if (c->command)
 			return ARGP_ERR_UNKNOWN; /* the load's */
-		for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-			if (!strcmp(commands[i].name, arg))
-				c->command = &commands[i];
+		c->command = find_command(arg);
 		if (!c->command)
 			argp_error(state, "unknown command: '%s'", arg);
 		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "missing command");
+	case ARGP_KEY_END:
+		if (!c->command)
+			argp_error(state, "missing command");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -97,7 +114,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 const struct command *load_options_read(struct load_options *o, int argc, char **argv)
 {
-	static const struct argp argp = { 0, parse, "COMMAND TARGET...", doc, children, 0, 0 };
+	static const struct argp argp = {
+		options, parse, "COMMAND TARGET...", doc, children, 0, 0
+	};
 	struct config c = { .load = o };
 	unsigned depth;
 

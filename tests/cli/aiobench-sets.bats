@@ -130,6 +130,7 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 	[ "$(value kind)" = '"compare"' ]
 	awk '/"ratio_low":/ { sub(/,/, ""); if ($2 > 1 && !seen++) ok = 1 } END { exit !ok }' r.json
 	"$aiobench" compare a.json a.json > same
+	"$aiobench" --compare a.json a.json | cmp - same
 	grep -q "IOPS .* 1.000 " same
 }
 
