@@ -22,6 +22,16 @@
 
 #define NONE SP__PCACHE_NONE
 
+/*
+ * The sweep writes dirty pages in the order of their places, going round.  What counts is
+ * the distance ahead of it, which wraps.  It moves only past the first of its heap, once that
+ * is out, so all distances shrink alike and the heap stays one.
+ */
+static bool ahead(const struct sp__pcache *pc, uint32_t a, uint32_t b)
+{
+	return pc->frame[a].page - pc->sweep_at < pc->frame[b].page - pc->sweep_at;
+}
+
 int sp__pcache_new(struct sp__pcache **out, const struct sp__pcache_opts *opts,
 		   struct sp_errinfo *err)
 {
@@ -38,6 +48,9 @@ int sp__pcache_new(struct sp__pcache **out, const struct sp__pcache_opts *opts,
 	pc->unused = NONE;
 	pc->lru = pc->dirty = (struct sp__framelist){ NONE, NONE };
 	pc->ahead_end = UINT64_MAX;
+	pc->opt = (struct sp__frameheap){ .which = SP__FRAMEHEAP_OPT,
+					  .before = sp__pcache_opt_before };
+	pc->sweep = (struct sp__frameheap){ .which = SP__FRAMEHEAP_SWEEP, .before = ahead };
 	if (opts->policy == SP__PCACHE_OPT)
 		pc->opts.readahead_pages = 0;
 	else if (opts->readahead_pages > opts->pages / 2)
@@ -59,10 +72,10 @@ void sp__pcache_free(struct sp__pcache *pc)
 		return;
 	free(pc->frame);
 	free(pc->slot);
-	free(pc->heap);
+	free(pc->opt.frame);
 	free(pc->next_use);
 	free(pc->stream);
-	free(pc->sweep);
+	free(pc->sweep.frame);
 	free(pc);
 }
 
@@ -117,7 +130,7 @@ static void dirty_append(struct sp__pcache *pc, uint32_t i, uint64_t now_ns)
 	pc->dirty.newest = i;
 	pc->ndirty++;
 	if (pc->opts.sweep)
-		sp__sweep_insert(pc, i);
+		sp__frameheap_insert(pc, &pc->sweep, i);
 }
 
 static void dirty_unlink(struct sp__pcache *pc, uint32_t i)
@@ -131,13 +144,13 @@ static void dirty_unlink(struct sp__pcache *pc, uint32_t i)
 		f->dirty_newer;
 	pc->ndirty--;
 	if (pc->opts.sweep)
-		sp__sweep_remove(pc, i);
+		sp__frameheap_remove(pc, &pc->sweep, i);
 }
 
 static void order_insert(struct sp__pcache *pc, uint32_t i)
 {
 	if (pc->opts.policy == SP__PCACHE_OPT)
-		sp__pcache_opt_insert(pc, i);
+		sp__frameheap_insert(pc, &pc->opt, i);
 	else
 		lru_append(pc, i);
 }
@@ -145,7 +158,7 @@ static void order_insert(struct sp__pcache *pc, uint32_t i)
 static void order_remove(struct sp__pcache *pc, uint32_t i)
 {
 	if (pc->opts.policy == SP__PCACHE_OPT)
-		sp__pcache_opt_remove(pc, i);
+		sp__frameheap_remove(pc, &pc->opt, i);
 	else
 		lru_unlink(pc, i);
 }
@@ -154,7 +167,7 @@ static void order_remove(struct sp__pcache *pc, uint32_t i)
 static void order_used(struct sp__pcache *pc, uint32_t i)
 {
 	if (pc->opts.policy == SP__PCACHE_OPT) {
-		sp__pcache_opt_move(pc, i);
+		sp__frameheap_move(pc, &pc->opt, i);
 	} else if (pc->lru.newest != i) {
 		lru_unlink(pc, i);
 		lru_append(pc, i);
@@ -177,20 +190,20 @@ static int clean(struct sp__pcache *pc, uint32_t i, struct sp__pcache_work *writ
 /* The one whose turn it is. */
 static int flush(struct sp__pcache *pc, struct sp__pcache_work *write)
 {
-	uint32_t i = pc->opts.sweep ? pc->sweep[0] : pc->dirty.oldest;
+	uint32_t i = pc->opts.sweep ? pc->sweep.frame[0] : pc->dirty.oldest;
 	int rc = clean(pc, i, write);
 
 	if (rc < 0)
 		return rc;
 	pc->sweep_at = pc->frame[i].page + 1;
 	if (pc->opts.policy == SP__PCACHE_OPT)
-		sp__pcache_opt_move(pc, i);
+		sp__frameheap_move(pc, &pc->opt, i);
 	return 0;
 }
 
 static int evict(struct sp__pcache *pc, struct sp__pcache_work *write)
 {
-	uint32_t i = pc->opts.policy == SP__PCACHE_OPT ? pc->heap[0] : pc->lru.oldest;
+	uint32_t i = pc->opts.policy == SP__PCACHE_OPT ? pc->opt.frame[0] : pc->lru.oldest;
 
 	if (pc->frame[i].dirty && clean(pc, i, write) < 0)
 		return -ENOMEM;
@@ -339,7 +352,7 @@ int sp__pcache_write(struct sp__pcache *pc, uint64_t now_ns, uint64_t page, size
 			continue;
 		dirty_append(pc, i, now_ns);
 		if (pc->opts.policy == SP__PCACHE_OPT)
-			sp__pcache_opt_move(pc, i);
+			sp__frameheap_move(pc, &pc->opt, i);
 	}
 	if (pc->opts.flush_on_evict || !too_many(pc))
 		return 0;

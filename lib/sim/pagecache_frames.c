@@ -29,16 +29,6 @@ uint32_t sp__pcache_find(const struct sp__pcache *pc, uint64_t page)
 	return pc->nslots ? pc->slot[slot_of(pc, page)] - 1 : SP__PCACHE_NONE;
 }
 
-static int grow_heap(uint32_t **heap, uint32_t cap)
-{
-	uint32_t *h = realloc(*heap, cap * sizeof(*h));
-
-	if (!h)
-		return -ENOMEM;
-	*heap = h;
-	return 0;
-}
-
 /* Frames are all in use when this is called. */
 static int grow(struct sp__pcache *pc)
 {
@@ -50,8 +40,8 @@ static int grow(struct sp__pcache *pc)
 	if (!frame)
 		return -ENOMEM;
 	pc->frame = frame;
-	if ((pc->opts.policy == SP__PCACHE_OPT && grow_heap(&pc->heap, cap) < 0) ||
-	    (pc->opts.sweep && grow_heap(&pc->sweep, cap) < 0))
+	if ((pc->opts.policy == SP__PCACHE_OPT && sp__frameheap_grow(&pc->opt, cap) < 0) ||
+	    (pc->opts.sweep && sp__frameheap_grow(&pc->sweep, cap) < 0))
 		return -ENOMEM;
 	slot = calloc(nslots, sizeof(*slot));
 	if (!slot)

@@ -10,6 +10,8 @@
 #define SP__PCACHE_NONE UINT32_MAX /* no frame */
 #define SP__PCACHE_STREAMS 1024	   /* ends of reads that are remembered; a power of 2 */
 
+enum { SP__FRAMEHEAP_OPT, SP__FRAMEHEAP_SWEEP, SP__FRAMEHEAPS };
+
 struct sp__frame {
 	uint64_t page;
 	uint64_t next_use;     /* OPT: position of the next access; UINT64_MAX: none */
@@ -17,15 +19,23 @@ struct sp__frame {
 	void *tag;	       /* the caller's */
 	uint32_t newer, older; /* by use (LRU); the free frames are linked by older */
 	uint32_t dirty_newer, dirty_older;
-	uint32_t place;	      /* OPT: in the heap */
-	uint32_t sweep_place; /* dirty, under a sweep: in its heap */
-	uint32_t window;      /* > 0: first page of a read-ahead window of so many pages */
+	uint32_t place[SP__FRAMEHEAPS]; /* in each heap that it is in */
+	uint32_t window; /* > 0: first page of a read-ahead window of so many pages */
 	bool dirty;
 	bool written; /* its last access was a write */
 };
 
 struct sp__framelist {
 	uint32_t newest, oldest;
+};
+
+struct sp__pcache;
+
+struct sp__frameheap {
+	uint32_t *frame; /* the first is before all others */
+	uint32_t n;
+	unsigned which; /* of the frames' places */
+	bool (*before)(const struct sp__pcache *pc, uint32_t a, uint32_t b);
 };
 
 struct sp__pcache {
@@ -38,27 +48,28 @@ struct sp__pcache {
 	uint32_t nslots;	     /* a power of 2, at least 2 * cap */
 	struct sp__framelist lru, dirty;
 	uint32_t ndirty;
-	uint32_t *sweep;   /* heap of the dirty frames, the next one ahead on top; or NULL */
-	uint64_t sweep_at; /* the page where the sweep stands */
-	uint64_t writing;  /* pages that have been handed out to be written and are not yet */
+	struct sp__frameheap sweep; /* under a sweep: dirty frames, the next one ahead on top */
+	uint64_t sweep_at;	    /* the page where it stands */
+	uint64_t writing; /* pages that have been handed out to be written and are not yet */
 	/* OPT */
-	uint32_t *heap;	    /* used frames, the first to be evicted on top */
-	uint64_t *next_use; /* of each position of the future */
+	struct sp__frameheap opt; /* used frames, the first to be evicted on top */
+	uint64_t *next_use;	  /* of each position of the future */
 	uint64_t position;
 	/* Read-ahead */
 	uint64_t *stream; /* end of an earlier read + 1, by its hash */
 	uint64_t ahead_end;
 };
 
-/* The heap of the sweep; pc->ndirty counts a frame already that comes, and no more one that goes. */
-void sp__sweep_insert(struct sp__pcache *pc, uint32_t f);
-void sp__sweep_remove(struct sp__pcache *pc, uint32_t f);
+/* Room for cap frames. 0 or -ENOMEM. */
+SP_MUST_CHECK int sp__frameheap_grow(struct sp__frameheap *h, uint32_t cap);
+void sp__frameheap_insert(struct sp__pcache *pc, struct sp__frameheap *h, uint32_t f);
+void sp__frameheap_remove(struct sp__pcache *pc, struct sp__frameheap *h, uint32_t f);
+/* What it is ordered by has changed. */
+void sp__frameheap_move(struct sp__pcache *pc, struct sp__frameheap *h, uint32_t f);
 
-/* The heap of OPT; a frame is placed when it gets a page and when what it is ordered by changed. */
 SP_MUST_CHECK int sp__pcache_opt_open(struct sp__pcache *pc);
-void sp__pcache_opt_insert(struct sp__pcache *pc, uint32_t f); /* pc->used counts it already */
-void sp__pcache_opt_remove(struct sp__pcache *pc, uint32_t f); /* pc->used counts it still */
-void sp__pcache_opt_move(struct sp__pcache *pc, uint32_t f);
+/* Does frame a go before frame b? */
+bool sp__pcache_opt_before(const struct sp__pcache *pc, uint32_t a, uint32_t b);
 /* Takes one position of the future: when its page is accessed next. */
 uint64_t sp__pcache_opt_step(struct sp__pcache *pc);
 /* Nobody will want to read what it holds. */

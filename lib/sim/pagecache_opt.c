@@ -62,55 +62,10 @@ static uint64_t key(const struct sp__pcache *pc, const struct sp__frame *f)
 	return !f->dirty || sp__pcache_opt_dead(pc, f) ? NEVER : NEVER - 1;
 }
 
-/* Does frame a go before frame b? */
-static bool before(const struct sp__pcache *pc, uint32_t a, uint32_t b)
+bool sp__pcache_opt_before(const struct sp__pcache *pc, uint32_t a, uint32_t b)
 {
 	const struct sp__frame *fa = &pc->frame[a], *fb = &pc->frame[b];
 	uint64_t ka = key(pc, fa), kb = key(pc, fb);
 
 	return ka != kb ? ka > kb : fa->page < fb->page;
-}
-
-static void put(struct sp__pcache *pc, uint32_t place, uint32_t f)
-{
-	pc->heap[place] = f;
-	pc->frame[f].place = place;
-}
-
-/* Puts f where it belongs, the hole being at place, in a heap of n. */
-static void settle(struct sp__pcache *pc, uint32_t place, uint32_t f, uint32_t n)
-{
-	uint32_t child;
-
-	while (place && before(pc, f, pc->heap[(place - 1) / 2])) {
-		put(pc, place, pc->heap[(place - 1) / 2]);
-		place = (place - 1) / 2;
-	}
-	while ((child = 2 * place + 1) < n) {
-		if (child + 1 < n && before(pc, pc->heap[child + 1], pc->heap[child]))
-			child++;
-		if (!before(pc, pc->heap[child], f))
-			break;
-		put(pc, place, pc->heap[child]);
-		place = child;
-	}
-	put(pc, place, f);
-}
-
-void sp__pcache_opt_insert(struct sp__pcache *pc, uint32_t f)
-{
-	settle(pc, pc->used - 1, f, pc->used - 1);
-}
-
-void sp__pcache_opt_remove(struct sp__pcache *pc, uint32_t f)
-{
-	uint32_t last = pc->heap[pc->used - 1];
-
-	if (last != f)
-		settle(pc, pc->frame[f].place, last, pc->used - 1);
-}
-
-void sp__pcache_opt_move(struct sp__pcache *pc, uint32_t f)
-{
-	settle(pc, pc->frame[f].place, f, pc->used);
 }
