@@ -37,12 +37,17 @@ VARIANT := libfuzzer
 CC := clang
 SP_SAN := -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer
 endif
+# Builds in which SP_TASK_DELAY=SEED delays threads at random (lib/base/delay.h).
+ifeq ($(DELAY),1)
+VARIANT := $(or $(VARIANT),delay)
+endif
+SP_DELAYS := $(if $(filter asan tsan delay,$(VARIANT)),-DSP_TASK_DELAYS)
 B := build$(if $(VARIANT),/$(VARIANT))
 
 SP_WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 \
 	-Wwrite-strings -Wcast-qual -Wundef $(if $(WERROR),-Werror)
 SP_CFLAGS := -std=gnu17 -pthread $(SP_WARN) $(SP_SAN)
-SP_CPPFLAGS := -D_GNU_SOURCE -Ilib/include
+SP_CPPFLAGS := -D_GNU_SOURCE -Ilib/include $(SP_DELAYS)
 SP_LDFLAGS := -pthread $(SP_SAN)
 SP_LIBS := -luring -laio -ljansson -lxxhash -llz4 -lzstd -lmd -lm
 # Tools find the library in the build tree and in the prefix alike.
@@ -85,11 +90,15 @@ lib: $(SO) $(STATIC)
 tools: $(TOOLS:%=$(B)/bin/%)
 	$(if $(FUSE),,@echo '  vdisk is not built: there is no libfuse3')
 
+# What the build needs is looked for once, before anything is compiled.
+$(B)/needs: scripts/setup
+	@mkdir -p $(@D); CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' CFLAGS='$(CFLAGS)' scripts/setup -n build && touch $@
+
 # Everything is rebuilt when the flags change; the library is linked again when
 # its list of files changes.
 FLAGS := $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(SP_CPPFLAGS) $(SP_CFLAGS) $(SP_LDFLAGS)
 stamp = @mkdir -p $(@D); printf '%s\n' '$(1)' | cmp -s - $@ || printf '%s\n' '$(1)' > $@
-$(B)/flags: FORCE
+$(B)/flags: FORCE | $(B)/needs
 	$(call stamp,$(FLAGS))
 $(B)/objects: FORCE
 	$(call stamp,$(LIB_OBJ) $(MODELS))
@@ -152,7 +161,7 @@ test_cc = $(Q)$(CC) $(SP_CPPFLAGS) -Ilib -Itests $(CPPFLAGS) $(SP_CFLAGS) $(CFLA
 $(B)/tests/%: tests/%.c $(STATIC) $(B)/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(test_cc) $< $(STATIC) $(SP_LIBS)
+	$(test_cc) $< $(TEST_OBJ) $(STATIC) $(SP_LIBS)
 
 ifeq ($(LIBFUZZER),1)
 $(B)/tests/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(STATIC) $(B)/flags
@@ -185,6 +194,20 @@ $(JOIN_OPTIONS): $(JOIN_OPTIONS_OBJ)
 $(JOIN_OPTIONS): private SP_CPPFLAGS += -Itools/common
 $(JOIN_OPTIONS): private TEST_OBJ := $(JOIN_OPTIONS_OBJ) -Wl$(comma)--wrap=free
 
+# The tools' line of progress.
+PROGRESS_LINE := $(B)/tests/unit/test_progressline
+PROGRESS_LINE_OBJ := $(patsubst %,$(B)/obj/tools/common/%.o,progress choice msg quote)
+$(PROGRESS_LINE): $(PROGRESS_LINE_OBJ)
+$(PROGRESS_LINE): private SP_CPPFLAGS += -Itools/common
+$(PROGRESS_LINE): private TEST_OBJ := $(PROGRESS_LINE_OBJ)
+
+# Places where a record can be lost, for the tests that this is noticed.
+SORT_SEAMS := sp__scan_next sp__runbuf_sort sp__merge_next
+$(B)/tests/unit/test_sort_balance: private LDFLAGS += $(SORT_SEAMS:%=-Wl$(comma)--wrap=%)
+JOIN_SEAMS := sp__scan_next sp__source_fill sp__source_ahead sp__table_add sp__table_walk \
+	sp__stage_spill sp__sweep_put sp__runread_next sp_sort_get
+$(B)/tests/unit/test_join_balance: private LDFLAGS += $(JOIN_SEAMS:%=-Wl$(comma)--wrap=%)
+
 # Examples are what a user would write: public headers, shared library.
 $(B)/examples/%: examples/%.c $(SO) $(B)/flags
 	$(call say,CC,$<)
@@ -216,7 +239,8 @@ WRAP := $(if $(filter thread,$(SAN)),$(shell setarch -R true 2>/dev/null && echo
 RUN = $(Q)$(RUN_ENV) scripts/run-tests
 
 TEST_PROGRAMS := $(UNIT) $(TEST_OTHER) $(FUZZ) $(BENCHES) $(EXAMPLES) $(SHIM)
-TEST_SCRIPTS := $(sort $(wildcard tests/*/*.bats tests/*/*.t))
+DELAY_TESTS := $(sort $(wildcard tests/delay/*.t))
+TEST_SCRIPTS := $(filter-out $(DELAY_TESTS),$(sort $(wildcard tests/*/*.bats tests/*/*.t)))
 
 # Locales to compare with; every variant uses the same.
 LOCALES := build/locale/.done
@@ -224,27 +248,58 @@ $(LOCALES): scripts/build-locales
 	$(call say,LOCALE,$(@D))
 	$(Q)scripts/build-locales $(@D) && touch $@
 
-.PHONY: check check-unit check-cli check-all check-fast asan tsan fuzz test-programs
+.PHONY: check check-unit check-cli check-diff check-all check-fast run-unit run-cli run-diff asan tsan fuzz run-fuzz \
+	test-programs
 test-programs: $(TEST_PROGRAMS) $(LOCALES)
 check: ## everything is tested; installs what that needs
 	$(Q)scripts/setup check
 	$(Q)+$(MAKE) --no-print-directory check-all
 check-all: all $(TEST_PROGRAMS) $(LOCALES)
 	$(RUN) $(UNIT) $(TEST_OTHER) $(FUZZ) $(TEST_SCRIPTS)
-check-unit: $(UNIT) $(LOCALES) ## unit and contract tests alone
+check-unit: ## unit and contract tests alone
+	$(Q)scripts/setup check
+	$(Q)+$(MAKE) --no-print-directory run-unit
+run-unit: $(UNIT) $(LOCALES)
 	$(RUN) $(UNIT)
-check-cli: all $(TEST_PROGRAMS) $(LOCALES) ## tests of the command line alone
+check-cli: ## tests of the command line alone
+	$(Q)scripts/setup check
+	$(Q)+$(MAKE) --no-print-directory run-cli
+run-cli: all $(TEST_PROGRAMS) $(LOCALES)
 	$(RUN) $(CLI)
+# The programs whose cases are drawn in pairs (SP_DIFF_CASES; 200 in "check").
+DIFF := $(addprefix $(B)/tests/diff/,test_sortpairs test_diffjoin)
+check-diff: ## 2000 random sorts and joins beside those of others
+	$(Q)scripts/setup check
+	$(Q)+$(MAKE) --no-print-directory run-diff
+run-diff: export SP_DIFF_CASES ?= 2000
+run-diff: export SP_TEST_TIMEOUT ?= 1800
+run-diff: all $(DIFF) $(LOCALES)
+	$(RUN) $(DIFF)
 check-fast: export SP_TEST_TAGS := !slow
 check-fast: all $(TEST_PROGRAMS) $(LOCALES)
 	$(RUN) $(UNIT) $(CLI)
 asan: ## the fast tests under AddressSanitizer and UBSan
+	$(Q)scripts/setup check
 	$(Q)+$(MAKE) --no-print-directory SAN=address check-fast
 tsan: ## the fast tests under ThreadSanitizer
+	$(Q)scripts/setup check
 	$(Q)+$(MAKE) --no-print-directory SAN=thread check-fast
 
+SEEDS ?= 20
+.PHONY: check-delay run-delay
+check-delay: ## what threads share, delayed at random by SEEDS (20) seeds; SAN=thread
+	$(Q)scripts/setup check
+	$(Q)+$(MAKE) --no-print-directory DELAY=1 run-delay
+run-delay: export SP_DELAY_SEEDS := $(SEEDS)
+run-delay: export SP_TEST_TIMEOUT := 3600
+run-delay: all $(LOCALES)
+	$(RUN) $(DELAY_TESTS)
+
 FUZZ_SECONDS ?= 20
-fuzz: $(FUZZ) ## every fuzz target for FUZZ_SECONDS (20); LIBFUZZER=1 uses clang's
+fuzz: ## every fuzz target for FUZZ_SECONDS (20); LIBFUZZER=1 uses clang's
+	$(Q)scripts/setup fuzz
+	$(Q)+$(MAKE) --no-print-directory run-fuzz
+run-fuzz: $(FUZZ)
 	$(Q)set -e; for f in $(FUZZ); do name=$$(basename $$f); \
 		mkdir -p $(B)/corpus/$$name; \
 		if [ -n '$(LIBFUZZER)' ]; then \
@@ -263,7 +318,9 @@ bench: ## the table of README's figures; ROWS='...', RUNS=5, GROWTH=1
 	$(Q)scripts/setup bench
 	$(Q)+$(MAKE) --no-print-directory all $(BENCHES)
 	$(Q)ROWS='$(ROWS)' RUNS='$(RUNS)' GROWTH='$(GROWTH)' scripts/bench/run
-bench-aio: all ## aiobench beside fio; ROWS='depths cpu null knee', PAIRS=15
+bench-aio: ## aiobench beside fio; ROWS='depths cpu null knee', PAIRS=15
+	$(Q)scripts/setup bench-aio
+	$(Q)+$(MAKE) --no-print-directory all
 	$(Q)ROWS='$(ROWS)' PAIRS='$(PAIRS)' scripts/bench/aio
 # What the scripts run beside the tools.
 EXPERIMENT_PROGRAMS := $(addprefix $(B)/tests/,unit/test_join_plan unit/test_sequence_papers unit/test_readplan \
@@ -283,6 +340,7 @@ lint-all: all
 	$(RUN) $(CHECKERS)
 C_FILES = $(shell git ls-files '*.c' '*.h' 2>/dev/null)
 format: ## lays the C code out by .clang-format
+	$(Q)scripts/setup lint
 	$(Q)clang-format -i $(C_FILES)
 
 # Installing.  Both targets walk the same lists.
@@ -293,6 +351,12 @@ INSTALLED = $(TOOLS:%=$(BINDIR)/%) $(HEADERS:%=$(INCLUDEDIR)/%) \
 	$(LIBDIR)/pkgconfig/libspindle.pc \
 	$(foreach m,$(notdir $(MANPAGES)),$(MANDIR)/man$(patsubst .%,%,$(suffix $(m)))/$(m)) \
 	$(MODELS:lib/dev/models/%=$(MODELDIR)/%)
+# Programs linked with the library find it through the loader's cache, where only root can
+# write and which covers only the system's folders.  (ldconfig is in no user's PATH.)
+loader_knows = PATH=$$PATH:/usr/sbin:/sbin; test "$$(id -u)" != 0 || ldconfig; \
+	ldconfig -p | grep -q '=>.*$(LIBDIR:/usr%=%)/$(SONAME)$$' || \
+	printf '%s\n' 'The loader does not find $(SONAME) yet.  As root run ldconfig, or if $(LIBDIR) is' \
+		'no folder of the system, let programs have LD_LIBRARY_PATH=$(LIBDIR)'
 put = install -D -m $(1) $(2) "$(DESTDIR)$(3)"
 
 .PHONY: install uninstall
@@ -311,6 +375,7 @@ install: all ## into DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR, MODELD
 		$(call put,644,$(B)/$$m,$(MANDIR)/man$${m##*.}/$$m); rm $(B)/$$m; done
 	$(Q)set -e; for m in $(notdir $(MODELS)); do \
 		$(call put,644,lib/dev/models/$$m,$(MODELDIR)/$$m); done
+	$(if $(DESTDIR),,$(Q)$(loader_knows))
 uninstall: ## removes what install put there
 	$(Q)rm -f $(foreach f,$(INSTALLED),'$(DESTDIR)$(f)')
 	$(Q)rmdir '$(DESTDIR)$(INCLUDEDIR)/spindle' '$(DESTDIR)$(MODELDIR)' \
@@ -319,6 +384,7 @@ uninstall: ## removes what install put there
 DIST := spindle-$(VERSION)
 .PHONY: dist distcheck clean help
 dist: ## the tarball of the last commit, in build/dist
+	$(Q)scripts/setup dist
 	$(Q)mkdir -p build/dist
 	$(Q)git -c safe.directory='$(CURDIR)' archive --prefix=$(DIST)/ HEAD | gzip -9n > build/dist/$(DIST).tar.gz
 	@echo build/dist/$(DIST).tar.gz

@@ -7,23 +7,28 @@ set multiplot layout 1,3
 set style fill solid 0.9 border 0
 set border 3
 set tics nomirror
+set key outside top center horizontal
+set tmargin 4
+set bmargin 4
 
-set title "Seconds to sort: GNU sort and xsort, same memory"
+set title "Seconds to sort, with the same memory"
 set style data histograms
 set style histogram clustered gap 1
-set yrange [0:*]
+stats ARG1 . "/bars" using 2 nooutput
+set yrange [0:STATS_max * 1.08]
+set xrange [-0.6:STATS_records - 0.4]
 set ylabel "seconds"
 set grid ytics lc rgb "#dddddd"
-set xtics rotate by -25
-set key top left
-plot ARG1 . "/times" using 2:xtic(1) title "sort" lc rgb "#b0b0b0", \
+# The last word of a name below the others.
+two_lines(s) = words(s) < 2 ? s : s[1:strlen(s) - strlen(word(s, words(s))) - 1] . "\n" . word(s, words(s))
+seconds(s) = sprintf(s < 10 ? "%.2f" : s < 100 ? "%.1f" : "%.0f", s)
+plot ARG1 . "/bars" using 2:xtic(two_lines(strcol(1))) title "GNU sort" lc rgb "#b0b0b0", \
      "" using 3 title "xsort" lc rgb "#2060a0", \
-     "" using ($0 + 0.17):3:(sprintf("%.2f", $3)) with labels offset 0,0.6 font ",9" notitle, \
-     "" using ($0 - 0.17):2:(sprintf("%.2f", $2)) with labels offset 0,0.6 font ",9" notitle
+     "" using ($0 + 0.17):3:(seconds($3)) with labels offset 0,0.6 font ",9" notitle, \
+     "" using ($0 - 0.17):2:(seconds($2)) with labels offset 0,0.6 font ",9" notitle
 
 set title "Every file of this machine, by size"
 set datafile separator whitespace
-set xtics norotate
 set logscale xy
 set xrange [1:*]
 set yrange [1:*]
@@ -37,13 +42,14 @@ unset logscale
 set format xy "%g"
 set xrange [0:*]
 set yrange [0:*]
-set title "Block requests of the last sort to its temporary file"
+set title "Block requests of a sort to its temporary file"
 set xlabel "seconds"
 set ylabel "place, MB"
-set key top left
+set key outside top center horizontal
 stats ARG1 . "/writes" using 1 nooutput
 if (exists("STATS_records") && STATS_records > 0) {
-	plot ARG1 . "/writes" using 1:2 with points pt 7 ps 0.3 lc rgb "#d08020" title "written", \
-	     ARG1 . "/reads" using 1:2 with points pt 7 ps 0.3 lc rgb "#2060a0" title "read"
+	plot ARG1 . "/writes" using 1:2 with points pt 7 ps 0.3 lc rgb "#d08020" notitle, \
+	     ARG1 . "/reads" using 1:2 with points pt 7 ps 0.3 lc rgb "#2060a0" notitle, \
+	     NaN with points pt 7 lc rgb "#d08020" title "written", NaN with points pt 7 lc rgb "#2060a0" title "read"
 }
 unset multiplot

@@ -4,6 +4,8 @@
 # What the checkers share: they say TAP, and they look at the same files.
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
+# shellcheck source=scripts/needs.bash
+. scripts/needs.bash
 tap_count=0
 tap_failed=0
 

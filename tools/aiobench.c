@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include <argp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <stdnoreturn.h>
 #include <spindle/version.h>
+#include "args.h"
 #include "msg.h"
-#include "statsfile.h"
+#include "signals.h"
 #include "stdio_end.h"
 #include "aiobench/aiobench.h"
 
@@ -25,11 +25,11 @@ static const char doc[] =
 	"  preflight TARGET  tells whether priorities can act there, and why not\n"
 	"  replay TRACE TARGET...  does the requests of a --trace again\n"
 	"  watch DEVICE|PID  tells how many requests others have outstanding\n"
-	"  policy TARGET     loads of a database: batches with pauses against a constant flow\n"
+	"  policy TARGET     loads of a database: in batches, or as a constant flow\n"
 	"\v"
-	"TARGET is a file, a block device, or sim:MODEL[,KEY=VALUE...], a simulated one.  "
-	"SIZE may have a suffix of K, M, G, T (powers of 1024), TIME one of us, ms, s, m, h "
-	"(s without).  Options have fio's names and meaning where fio has them.\n"
+	"TARGET is a file, a block device, or sim:MODEL[,KEY=VALUE...] (simulated).\n"
+	"SIZE may have a suffix of K, M, G, T (powers of 1024), TIME one of us, ms, s,\n"
+	"m, h (s without).  Options have fio's names and meaning where fio has them.\n"
 	"\n"
 	"Exit status: 0 if all went well, 2 after an error.\n"
 	"\n"
@@ -37,7 +37,7 @@ static const char doc[] =
 	"  aiobench run --iodepth=64 --runtime=5 --create --remove --size=1G test.dat\n"
 	"  aiobench sweep /dev/sdb\n"
 	"  aiobench compare --a=--ioengine=libaio --b=--ioengine=io_uring /dev/sdb\n"
-	"  aiobench run --iodepth=200 --class high:share=10%,prio=rt --class low: /dev/sdb\n";
+	"  aiobench run --iodepth=64 --class=a:share=10%,prio=rt --class=b: /dev/sdb\n";
 
 static const struct command {
 	const char *name;
@@ -121,7 +121,7 @@ const struct command *load_options_read(struct load_options *o, int argc, char *
 	unsigned depth;
 
 	load_options_init(o);
-	argp_parse(&argp, argc, argv, 0, 0, &c);
+	args_parse(&argp, argc, argv, &c);
 	o->argc = argc;
 	o->argv = argv;
 	set_options_check(&o->set, c.command->name);
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
 
 	msg_init(argv);
 	stdio_guard();
-	argp_err_exit_status = 2;
+	signals_catch();
 	command = load_options_read(&load, argc, argv);
 	if (!load.bench.ntargets && !load.set.a && !load.set.b) {
 		msg("missing target");
@@ -150,9 +150,9 @@ int main(int argc, char **argv)
 		die("--source and --sample_rate are options of watch");
 	if (load.replay_said && command->run != command_replay)
 		die("--replay_no_stall and --replay_time_scale are options of replay");
-	load.stats_file = statsfile_open(load.stats);
+	check_outputs(&load);
+	statsfile_open(&load.stats_file, load.stats);
 	status = command->run(&load);
-	statsfile_close(load.stats_file, load.stats);
 	stdio_finish();
 	return status;
 }

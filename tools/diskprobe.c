@@ -5,6 +5,8 @@
 #include <string.h>
 #include "interrupt.h"
 #include "msg.h"
+#include "outputs.h"
+#include "signals.h"
 #include "statsfile.h"
 #include "stdio_end.h"
 #include "diskprobe/diskprobe.h"
@@ -17,14 +19,11 @@ _Noreturn void fail(const char *subject, int rc, const struct sp_errinfo *err)
 	    err->text[0] ? err->text : sp_strerror(rc));
 }
 
-/* One line, drawn anew; unlike bytes, steps have no size that is known before. */
+/* Unlike bytes, steps have no size that is known before. */
 static void show(void *arg, enum sp_probe_step step, double done)
 {
-	bool *shown = arg;
-
-	fprintf(stderr, "\r%s: %3.0f %%\033[K", sp_probe_step_name(step), 100 * done);
-	fflush(stderr);
-	*shown = true;
+	(void)arg;
+	progress_draw("%s: %3.0f %%", sp_probe_step_name(step), 100 * done);
 }
 
 static struct sp_geometry *load(const char *path)
@@ -62,7 +61,7 @@ static void tell_verdict(const char *device, const struct sp_probe_result *r)
 }
 
 /* The report goes to standard output, unless the geometry is there. */
-static void tell(const struct config *c, struct sp_report *report)
+static void tell(struct config *c, struct sp_report *report)
 {
 	bool taken = c->output && !strcmp(c->output, "-");
 
@@ -70,7 +69,7 @@ static void tell(const struct config *c, struct sp_report *report)
 		die("memory exhausted");
 	if (c->ask == ASK_PROBE && !taken)
 		(void)sp_report_text(report, stdout, 0);
-	statsfile_write(c->stats_file, c->stats, report);
+	statsfile_write(&c->stats_file, report);
 	sp_report_free(report);
 }
 
@@ -92,39 +91,36 @@ static void save(const struct config *c, const struct sp_geometry *g)
 		fail(c->output, rc, &err);
 }
 
-static void verify(const struct config *c, const struct sp_geometry *g)
+static void verify(struct config *c, const struct sp_geometry *g)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_probe_verify v;
 	int rc = sp_probe_verify(&c->probe, g, PAIRS, &v, &err);
 
-	if (rc)
+	if (rc) {
+		statsfile_close(&c->stats_file);
 		fail(c->probe.device, rc, &err);
+	}
 	tell(c, sp_report_probe_verify(c->probe.device, &v));
 }
 
 /* Probes and tells everything that was asked for; the exit status. */
 static int probe(struct config *c)
 {
-	bool shown = false;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	const struct sp_probe_result *r;
 	struct sp_geometry *resumed = c->resume ? load(c->resume) : NULL;
 	struct sp_probe *p;
-	struct progress ask;
 	bool tracks;
 	int rc;
 
 	c->probe.resume = resumed;
 	c->probe.stop = &interrupted;
-	if (progress_begin(&ask, c->progress, NULL)) {
+	if (progress_wanted(c->progress, 1))
 		c->probe.progress = show;
-		c->probe.progress_arg = &shown;
-	}
 	catch_signals();
 	rc = sp_probe_run(&p, &c->probe, &err);
-	if (shown)
-		fputs("\r\033[K", stderr);
+	progress_wipe();
 	if (rc)
 		fail(c->probe.device, rc, &err);
 	r = sp_probe_result(p);
@@ -161,6 +157,20 @@ static int use(struct config *c)
 	return 0;
 }
 
+static void spare_files(const struct config *c)
+{
+	bool standard = c->output && !strcmp(c->output, "-");
+	struct sp_outset set = { 0 };
+
+	outputs_add_stdout(&set);
+	outputs_add(&set, standard ? NULL : c->output, "--output", false);
+	outputs_add_stats(&set, c->stats);
+	outputs_add(&set, c->plot, "--plot", false);
+	outputs_spare(&set, c->geometry);
+	outputs_spare(&set, c->resume);
+	outputs_spare_volume(&set, c->probe.device);
+}
+
 int main(int argc, char **argv)
 {
 	struct config c = { 0 };
@@ -168,11 +178,13 @@ int main(int argc, char **argv)
 
 	msg_init(argv);
 	stdio_guard();
+	signals_catch();
 	options_parse(&c, argc, argv);
-	c.stats_file = statsfile_open(c.stats);
+	spare_files(&c);
+	statsfile_open(&c.stats_file, c.stats);
 	status = c.geometry ? use(&c) : probe(&c);
 	free(c.lbns);
-	statsfile_close(c.stats_file, c.stats);
+	statsfile_close(&c.stats_file);
 	stdio_finish();
 	if (interrupted) {
 		signal(interrupted, SIG_DFL);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <argp.h>
 #include <inttypes.h>
 #include <errno.h>
 #include <stdio.h>
@@ -8,10 +7,13 @@
 #include <spindle/report.h>
 #include <spindle/sequence.h>
 #include <spindle/version.h>
+#include "args.h"
 #include "choice.h"
 #include "msg.h"
 #include "number.h"
+#include "outputs.h"
 #include "quote.h"
+#include "signals.h"
 #include "statsfile.h"
 #include "stdio_end.h"
 
@@ -160,7 +162,7 @@ static struct sp_sequence *load(const char *path, enum sp_sequence_order order)
 	return seq;
 }
 
-static int describe(const struct config *c, FILE *stats)
+static int describe(const struct config *c, struct statsfile *stats)
 {
 	struct sp_sequence *seq = load(c->trace[0], c->order);
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -176,8 +178,7 @@ static int describe(const struct config *c, FILE *stats)
 		die("memory exhausted");
 	/* A failure shows when standard output is closed. */
 	(void)sp_report_text(report, stdout, 0);
-	statsfile_write(stats, c->stats, report);
-	sp_report_free(report);
+	statsfile_finish(stats, report);
 	sp_sequence_free(seq);
 	return 0;
 }
@@ -217,7 +218,7 @@ static void print_verdict(const struct config *c, const struct sp_sequence_compa
 	putchar('\n');
 }
 
-static int compare(const struct config *c, FILE *stats)
+static int compare(const struct config *c, struct statsfile *stats)
 {
 	struct sp_sequence *a = load(c->trace[0], c->order), *b = load(c->trace[1], c->order);
 	struct sp_sequence_comparison r;
@@ -229,11 +230,20 @@ static int compare(const struct config *c, FILE *stats)
 	if (!report)
 		die("memory exhausted");
 	print_verdict(c, &r);
-	statsfile_write(stats, c->stats, report);
-	sp_report_free(report);
+	statsfile_finish(stats, report);
 	sp_sequence_free(a);
 	sp_sequence_free(b);
 	return r.verdict == SP_SEQUENCE_LEGAL ? 0 : 1;
+}
+
+static void spare_traces(const struct config *c)
+{
+	struct sp_outset set = { 0 };
+
+	outputs_add_stdout(&set);
+	outputs_add_stats(&set, c->stats);
+	for (int i = 0; i < c->traces; i++)
+		outputs_spare(&set, c->trace[i]);
 }
 
 int main(int argc, char **argv)
@@ -241,16 +251,16 @@ int main(int argc, char **argv)
 	static const struct argp argp = { options, parse, "TRACE\n--compare TRACE TRACE", doc, 0,
 					  0,	   0 };
 	struct config c = { .cache.page_bytes = 4096 };
-	FILE *stats;
+	struct statsfile stats;
 	int status;
 
 	msg_init(argv);
 	stdio_guard();
-	argp_err_exit_status = 2;
-	argp_parse(&argp, argc, argv, 0, 0, &c);
-	stats = statsfile_open(c.stats);
-	status = c.compare ? compare(&c, stats) : describe(&c, stats);
-	statsfile_close(stats, c.stats);
+	signals_catch();
+	args_parse(&argp, argc, argv, &c);
+	spare_traces(&c);
+	statsfile_open(&stats, c.stats);
+	status = c.compare ? compare(&c, &stats) : describe(&c, &stats);
 	stdio_finish();
 	return status;
 }

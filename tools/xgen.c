@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#include <argp.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <spindle/gen.h>
+#include <spindle/outfile.h>
 #include <spindle/size.h>
 #include <spindle/version.h>
+#include "args.h"
 #include "msg.h"
-#include "outfile.h"
+#include "number.h"
+#include "quote.h"
+#include "signals.h"
 #include "stdio_end.h"
 
 #define BLOCK ((size_t)1 << 20)
@@ -132,7 +137,7 @@ static uint64_t parse_size(struct argp_state *state, const char *name, const cha
 	if (rc == -ERANGE)
 		argp_error(state, "--%s: too large: '%s'", name, text);
 	else if (rc < 0)
-		argp_error(state, "--%s: invalid size: '%s'", name, text);
+		argp_error(state, "--%s: invalid size: '%s'; %s", name, text, SIZE_FORMS);
 	return v;
 }
 
@@ -145,7 +150,7 @@ static uint64_t parse_count(struct argp_state *state, const char *name, const ch
 	errno = 0;
 	v = strtoull(text, &end, 10);
 	if (*text < '0' || *text > '9' || *end)
-		argp_error(state, "--%s: invalid number: '%s'", name, text);
+		argp_error(state, "--%s: invalid number: '%s'; %s", name, text, NUMBER_FORMS);
 	else if (errno || v > most)
 		argp_error(state, "--%s: too large: '%s'", name, text);
 	return v;
@@ -157,17 +162,23 @@ static double parse_real(struct argp_state *state, const char *name, const char 
 	double v = strtod(text, &end);
 
 	if (end == text || *end || !isfinite(v))
-		argp_error(state, "--%s: invalid number: '%s'", name, text);
+		argp_error(state, "--%s: invalid number: '%s'; valid are such as 2 and 0.5", name,
+			   text);
 	return v;
 }
 
 static unsigned int parse_name(struct argp_state *state, const char *what, const char *const *names,
 			       const char *text)
 {
-	for (unsigned int i = 0; names[i]; i++)
+	char list[128] = "";
+
+	for (unsigned int i = 0; names[i]; i++) {
 		if (strcmp(names[i], text) == 0)
 			return i;
-	argp_error(state, "unknown %s: '%s'", what, text);
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
+			 names[i]);
+	}
+	argp_error(state, "unknown %s: '%s'; known are %s", what, text, list);
 	return 0;
 }
 
@@ -280,8 +291,23 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static int write_all(int fd, const char *buf, size_t bytes)
+{
+	while (bytes) {
+		ssize_t n = write(fd, buf, bytes);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		buf += n;
+		bytes -= (size_t)n;
+	}
+	return 0;
+}
+
 /* Whole blocks are written; what is over stays at the front. */
-static int pump(struct sp_gen *gen, struct outfile *out, char *buf)
+static int pump(struct sp_gen *gen, int fd, char *buf)
 {
 	size_t held = 0;
 	long n;
@@ -291,30 +317,43 @@ static int pump(struct sp_gen *gen, struct outfile *out, char *buf)
 		held += (size_t)n;
 		if (held < BLOCK)
 			continue;
-		rc = outfile_write(out, buf, BLOCK);
+		rc = write_all(fd, buf, BLOCK);
 		held -= BLOCK;
 		memmove(buf, buf + BLOCK, held);
 	}
-	return rc < 0 ? rc : outfile_write(out, buf, held);
+	return rc < 0 ? rc : write_all(fd, buf, held);
+}
+
+/* What standard output keeps back is told by closing it. */
+static int finish(struct sp_outfile *out, struct sp_errinfo *err)
+{
+	if (out)
+		return sp_outfile_commit(out, err);
+	return close(STDOUT_FILENO) < 0 ? -errno : 0;
 }
 
 static void generate(const char *output, struct sp_gen *gen)
 {
-	struct outfile out;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_outfile *out = NULL;
 	char *buf = must_alloc(NULL, 1, BLOCK + RECORD_ROOM);
-	int rc = outfile_open(&out, output);
+	int rc = output ? sp_outfile_open(&out, output, 0, &err) : 0, fd = STDOUT_FILENO;
 
+	if (!rc && out)
+		rc = fd = sp_outfile_begin(out, &err);
 	if (rc < 0)
-		die_sys(-rc, "%s", out.name);
-	if (gen)
-		rc = pump(gen, &out, buf);
+		die("%s: %s", quote_file(output), sp_strerror(rc));
+	rc = gen ? pump(gen, fd, buf) : 0;
 	free(buf);
 	if (rc == 0)
-		rc = outfile_close(&out);
-	else
-		outfile_abandon(&out);
+		rc = finish(out, &err);
+	if (rc < 0 && !err.code) {
+		err.code = rc;
+		snprintf(err.path, sizeof(err.path), "%s", output ? output : "");
+	}
+	sp_outfile_close(out, &err);
 	if (rc < 0)
-		die_sys(-rc, "write error");
+		die("write error: %s", err.text[0] ? err.text : sp_strerror(rc));
 }
 
 int main(int argc, char **argv)
@@ -327,8 +366,8 @@ int main(int argc, char **argv)
 
 	msg_init(argv);
 	stdio_guard();
-	argp_err_exit_status = 2;
-	argp_parse(&argp, argc, argv, 0, 0, &c);
+	signals_catch();
+	args_parse(&argp, argc, argv, &c);
 	rc = c.empty ? 0 : sp_gen_new(&gen, &c.gen, &err);
 	if (rc < 0)
 		die("%s: %s", kinds[c.gen.kind], err.text[0] ? err.text : sp_strerror(rc));

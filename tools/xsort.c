@@ -6,10 +6,12 @@
  * mistakes is told.
  */
 #include <locale.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <spindle/size.h>
 #include <spindle/sort.h>
 #include "device.h"
+#include "memory.h"
 #include "msg.h"
 #include "signals.h"
 #include "stdio_end.h"
@@ -76,8 +78,8 @@ static void fill_options(struct settings *set)
 	if (set->csv && set->separator == -1)
 		set->separator = ',';
 	set->opts.format = format_of(set);
-	if (!set->opts.memory_bytes)
-		set->opts.memory_bytes = sp_memory_default();
+	set->opts.memory_bytes =
+		memory_asked(set->opts.memory_bytes, strcmp(msg_program(), "sort") != 0);
 	cap_memory(&set->opts);
 	compress_small_runs(&set->opts);
 	set->opts.unique = set->unique;
@@ -115,7 +117,6 @@ int main(int argc, char **argv)
 	if (set.check)
 		return check_run(&set);
 	files_check_inputs(&set);
-	if (!set.common.explain)
-		files_check_output(&set);
+	files_check_output(&set);
 	return sort_run(&set);
 }

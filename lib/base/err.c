@@ -22,6 +22,11 @@ const char *sp_strerror(int code)
 		return "invalid specification";
 	case SP_ECHILD:
 		return "helper program failed";
+	case SP_EBALANCE:
+		return "records were lost or doubled: "
+		       "this is a fault of Spindle, not of the input";
+	case SP_ETHREAD:
+		return "io_uring gets no thread: the limit on processes is reached";
 	}
 	return code < 0 && code > SP_EFORMAT ? strerror(-code) : "unknown error";
 }

@@ -3,7 +3,8 @@
  * What the machine has to give.  Control groups: every ancestor of the process's
  * group may limit it, so the path is walked up to the root of the hierarchy,
  * and in a container, where the path in /proc/self/cgroup may not exist below
- * /sys/fs/cgroup, the root itself is looked at.
+ * /sys/fs/cgroup, the root itself is looked at.  Tests have files of their own
+ * below another root directory.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,6 +18,8 @@
 #include "base/machine.h"
 
 #define CEILING (1ull << 30)
+/* Version 1 has no word for "no limit": it is a number of this size. */
+#define NO_LIMIT (1ull << 62)
 
 /* stdio would allocate and stat; these files are read on every start. */
 static bool read_small(const char *path, char *buf, size_t bytes)
@@ -51,26 +54,26 @@ static uint64_t available(void)
 }
 
 /* A file that holds a number of bytes, or "max". */
-static uint64_t limit_file(const char *dir, const char *group, const char *name)
+static uint64_t limit_file(const char *root, const char *dir, const char *group, const char *name)
 {
-	char path[4200], buf[64];
-	int n = snprintf(path, sizeof(path), "%s%s/%s", dir, group, name);
+	char path[8400], buf[64];
+	int n = snprintf(path, sizeof(path), "%s%s%s/%s", root, dir, group, name);
 	char *end;
 	uint64_t v;
 
 	if (n < 0 || (size_t)n >= sizeof(path) || !read_small(path, buf, sizeof(buf)))
 		return UINT64_MAX;
 	v = strtoull(buf, &end, 10);
-	return end != buf ? v : UINT64_MAX;
+	return end != buf && v < NO_LIMIT ? v : UINT64_MAX;
 }
 
-static uint64_t limit_upwards(const char *dir, char *group, const char *name)
+static uint64_t limit_upwards(const char *root, const char *dir, char *group, const char *name)
 {
 	uint64_t limit = UINT64_MAX;
 	char *slash;
 
 	for (;;) {
-		limit = least(limit, limit_file(dir, group, name));
+		limit = least(limit, limit_file(root, dir, group, name));
 		slash = strrchr(group, '/');
 		if (!slash)
 			return limit;
@@ -79,7 +82,7 @@ static uint64_t limit_upwards(const char *dir, char *group, const char *name)
 }
 
 /* One line of /proc/self/cgroup: "ID:CONTROLLERS:PATH". */
-static uint64_t limit_of_line(char *line)
+static uint64_t limit_of_line(const char *root, char *line)
 {
 	char *controllers = strchr(line, ':'), *group;
 
@@ -88,21 +91,22 @@ static uint64_t limit_of_line(char *line)
 		return UINT64_MAX;
 	*group++ = '\0';
 	if (!*controllers)
-		return limit_upwards("/sys/fs/cgroup", group, "memory.max");
+		return limit_upwards(root, "/sys/fs/cgroup", group, "memory.max");
 	if (!strcmp(controllers, "memory"))
-		return limit_upwards("/sys/fs/cgroup/memory", group, "memory.limit_in_bytes");
+		return limit_upwards(root, "/sys/fs/cgroup/memory", group, "memory.limit_in_bytes");
 	return UINT64_MAX;
 }
 
-static uint64_t cgroup_limit(void)
+uint64_t sp__machine_group(const char *root)
 {
 	uint64_t limit = UINT64_MAX;
-	char buf[4096], *line, *save = NULL;
+	char path[4200], buf[4096], *line, *save = NULL;
+	int n = snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
 
-	if (!read_small("/proc/self/cgroup", buf, sizeof(buf)))
+	if (n < 0 || (size_t)n >= sizeof(path) || !read_small(path, buf, sizeof(buf)))
 		return limit;
 	for (line = strtok_r(buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-		limit = least(limit, limit_of_line(line));
+		limit = least(limit, limit_of_line(root, line));
 	return limit;
 }
 
@@ -115,9 +119,14 @@ static uint64_t rlimit_of(int resource)
 	return r.rlim_cur;
 }
 
+uint64_t sp_memory_group(void)
+{
+	return sp__machine_group("");
+}
+
 uint64_t sp__machine_page_cache(void)
 {
-	return least(available(), cgroup_limit());
+	return least(available(), sp_memory_group());
 }
 
 uint64_t sp_memory_default(void)
@@ -128,7 +137,7 @@ uint64_t sp_memory_default(void)
 	if (pages > 0 && page > 0)
 		bytes = least(bytes, (uint64_t)pages * (uint64_t)page / 8);
 	bytes = least(bytes, available() / 2);
-	bytes = least(bytes, cgroup_limit() / 2);
+	bytes = least(bytes, sp_memory_group() / 2);
 	bytes = least(bytes, rlimit_of(RLIMIT_AS) / 2);
 	return least(bytes, rlimit_of(RLIMIT_DATA) / 2);
 }

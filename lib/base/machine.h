@@ -11,4 +11,7 @@
 /* Bytes that the page cache may grow to: free or reclaimable memory, within the control group. */
 uint64_t sp__machine_page_cache(void);
 
+/* What sp_memory_group() gives, of files that lie below root ("": the real ones). */
+uint64_t sp__machine_group(const char *root);
+
 #endif

@@ -5,6 +5,10 @@
 #include <sys/mman.h>
 #include "base/mem.h"
 
+/* Blocks of so many bytes are not malloc()'s, which may copy them to grow, and keep them when freed. */
+#define MAPPED_BYTES (1u << 20)
+#define KEPT_BYTES (1u << 20)
+
 void sp__budget_init(struct sp__budget *b, uint64_t limit_bytes)
 {
 	b->limit_bytes = limit_bytes;
@@ -47,6 +51,33 @@ void sp__budget_credit(struct sp__budget *b, uint64_t bytes)
 	atomic_fetch_sub(&b->used_bytes, bytes);
 }
 
+void *sp__block_resize(void *p, size_t from, size_t to)
+{
+	void *q;
+
+	if (from >= MAPPED_BYTES && to) {
+		q = mremap(p, from, to, MREMAP_MAYMOVE);
+		return q == MAP_FAILED ? NULL : q;
+	}
+	if (from >= MAPPED_BYTES) {
+		sp__pages_free(p, from);
+		return NULL;
+	}
+	if (!to) {
+		free(p);
+		return NULL;
+	}
+	if (to < MAPPED_BYTES)
+		return realloc(p, to);
+	q = sp__pages_alloc(to, false);
+	if (!q)
+		return NULL;
+	if (from)
+		memcpy(q, p, from);
+	free(p);
+	return q;
+}
+
 static int reserve(struct sp__bytes *b, size_t bytes, struct sp__budget *budget)
 {
 	size_t want = b->capacity ? b->capacity : 256;
@@ -56,7 +87,7 @@ static int reserve(struct sp__bytes *b, size_t bytes, struct sp__budget *budget)
 		return 0;
 	while (want < bytes)
 		want += want / 2;
-	p = realloc(b->data, want);
+	p = sp__block_resize(b->data, b->capacity, want);
 	if (!p)
 		return -ENOMEM;
 	if (budget)
@@ -68,7 +99,7 @@ static int reserve(struct sp__bytes *b, size_t bytes, struct sp__budget *budget)
 
 int sp__bytes_set(struct sp__bytes *b, const char *data, size_t bytes, struct sp__budget *budget)
 {
-	b->bytes = 0;
+	sp__bytes_empty(b, budget);
 	return sp__bytes_append(b, data, bytes, budget);
 }
 
@@ -82,11 +113,18 @@ int sp__bytes_append(struct sp__bytes *b, const char *data, size_t bytes, struct
 	return 0;
 }
 
+void sp__bytes_empty(struct sp__bytes *b, struct sp__budget *budget)
+{
+	b->bytes = 0;
+	if (b->capacity > KEPT_BYTES)
+		sp__bytes_release(b, budget);
+}
+
 void sp__bytes_release(struct sp__bytes *b, struct sp__budget *budget)
 {
 	if (budget)
 		sp__budget_credit(budget, b->capacity);
-	free(b->data);
+	(void)sp__block_resize(b->data, b->capacity, 0);
 	*b = (struct sp__bytes){ 0 };
 }
 

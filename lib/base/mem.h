@@ -39,6 +39,8 @@ struct sp__bytes {
 int sp__bytes_set(struct sp__bytes *b, const char *data, size_t bytes, struct sp__budget *budget);
 int sp__bytes_append(struct sp__bytes *b, const char *data, size_t bytes,
 		     struct sp__budget *budget);
+/* Drops the contents; memory that only a giant record would need again is not kept. */
+void sp__bytes_empty(struct sp__bytes *b, struct sp__budget *budget);
 void sp__bytes_release(struct sp__bytes *b, struct sp__budget *budget);
 
 /*
@@ -52,6 +54,12 @@ void sp__pages_huge(void *p, size_t bytes);
 /* Has the memory resident now instead of at the first touch. */
 void sp__pages_touch(void *p, size_t bytes);
 void sp__pages_free(void *p, size_t bytes);
+/*
+ * A block of bytes grows from one size to another (from 0: there is none yet; to 0:
+ * it is freed).  A large one is pages of its own: it grows without a second copy, and
+ * its memory goes back to the system at once.  NULL: there is no memory.
+ */
+void *sp__block_resize(void *p, size_t from, size_t to);
 /* Gives back the resident memory of a range, keeping the addresses. */
 void sp__pages_drop(void *p, size_t bytes);
 

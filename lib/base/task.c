@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <signal.h>
 #include <stddef.h>
+#include "base/delay.h"
 #include "base/task.h"
 
 #define STACK_BYTES (1024u << 10)
@@ -9,7 +10,9 @@ static void *run(void *arg)
 {
 	struct sp__task *t = arg;
 
+	sp__delay(SP__DELAY_TASK);
 	t->fn(t->arg);
+	sp__delay(SP__DELAY_TASK);
 	atomic_store(&t->finished, true);
 	return NULL;
 }
@@ -39,6 +42,7 @@ bool sp__task_try_start(struct sp__task *t, void (*fn)(void *arg), void *arg)
 	t->arg = arg;
 	atomic_store(&t->finished, false);
 	t->threaded = t->active = create(t) == 0;
+	sp__delay(SP__DELAY_TASK);
 	return t->active;
 }
 
@@ -59,6 +63,7 @@ void sp__task_join(struct sp__task *t)
 {
 	if (!t->active)
 		return;
+	sp__delay(SP__DELAY_TASK);
 	if (t->threaded)
 		pthread_join(t->thread, NULL);
 	t->active = false;

@@ -5,8 +5,10 @@
  * milliseconds and more.  If the system lends no thread, sp__task_start() runs
  * the function at once, in the caller: slower, never wrong.
  *
- * The owner sees all that the function wrote once sp__task_done() has said
+ * The owner sees all that the function wrote once sp__task_done() has returned
  * true or sp__task_join() has returned.
+ *
+ * Every thread of the library is a task, so that delay.h can delay all of them in tests.
  */
 #ifndef SP__BASE_TASK_H
 #define SP__BASE_TASK_H

@@ -21,14 +21,13 @@ static void add_row(struct sp_benchset *set, size_t class_a, size_t class_b, con
 		    enum sp__setmetric m)
 {
 	struct sp_benchset_row *row = &set->rows[set->result.nrows];
-	double v[SP__SLICES_MAX];
+	struct sp__setpair pair = { &set->points[1], &set->points[0], class_b, class_a, m };
 
 	row->key = keys[m];
 	row->name = name;
-	row->a = sp__stat_trimmed(v, sp__set_values(v, &set->points[0], class_a, m));
-	row->b = sp__stat_trimmed(v, sp__set_values(v, &set->points[1], class_b, m));
-	row->ratio = sp__stat_ratio(
-		v, sp__set_ratios(v, &set->points[1], class_b, &set->points[0], class_a, m));
+	row->a = sp__set_figure(&set->points[0], class_a, m);
+	row->b = sp__set_figure(&set->points[1], class_b, m);
+	row->ratio = sp__set_ratio(&pair);
 	if (!isnan(row->a) || !isnan(row->b))
 		set->result.nrows++;
 }

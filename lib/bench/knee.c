@@ -2,20 +2,23 @@
 /*
  * The knees of throughput over depth.
  *
- * With D requests outstanding all the time, latency is D by throughput
- * (Little), so throughput alone tells all.  "Power", throughput by latency, is
- * the square of throughput by D; where it is greatest, a little more depth
- * raises latency, in proportion, as much as throughput (Kleinrock 1979).
+ * They are found in the figures of each depth as they are shown, so that whoever
+ * reads these comes to the same depths.  "Power" is throughput by latency; where
+ * it is greatest, a little more depth raises latency, in proportion, as much as
+ * throughput (Kleinrock 1979).
  *
- * Slices of a depth are few and disturbed: a trimmed mean for each depth, then
- * a hill through them, so that one depth that came out too high is no maximum.
- * The same is done for samples of the slices, drawn with replacement (Efron
- * 1979); the median of their knees hangs less on the single slice than the
- * knee of all slices, and their spread is its confidence.
+ * How sure they are: the same is done for samples of the rounds, drawn with
+ * replacement (Efron 1979).  A round is drawn for all depths together, so that
+ * what made it slow or fast at all of them makes no difference.
  *
- * Rejected: the greatest curvature of the curve (differences of noise); where
- * the lines of no load and of full load meet (full load divided by the rate
- * at depth 1, the figure that depends most on a machine's power saving).
+ * Noise is the half interval of a depth.  It matters where it is larger than
+ * what the recommendation rests on: the difference to smaller depths, that
+ * between any two, or the tenth that may be missing.
+ *
+ * Rejected: a curve fitted to the figures, which finds knees where a figure that
+ * is shown has less than it should; the greatest curvature (differences of
+ * noise); where the lines of no load and of full load meet (full load divided by
+ * the rate at depth 1, the figure that depends most on a machine's power saving).
  */
 #include <math.h>
 #include "base/doubles.h"
@@ -26,49 +29,50 @@
 #define THROUGHPUT_SHARE 0.95
 #define RECOMMENDED_SHARE 0.90
 #define RISING_SHARE 0.95
+#define NOISE_SHARE 0.01 /* of the highest: less is none */
 
 enum { LATENCY, THROUGHPUT, RECOMMENDED, KNEES };
 
-static double greatest(const double *v, size_t n)
-{
-	double most = v[0];
+/* Of each depth. */
+struct figures {
+	double iops[SP__CURVE_MAX], latency_ns[SP__CURVE_MAX], noise[SP__CURVE_MAX];
+};
 
-	for (size_t i = 1; i < n; i++)
-		most = v[i] > most ? v[i] : most;
-	return most;
-}
-
-/* The least depth with so much throughput, on straight lines between the points. */
-static double reached(const struct sp__curve_point *p, const double *fit, size_t n, double iops)
-{
-	size_t i = 0;
-	double d;
-
-	while (i + 1 < n && fit[i] < iops)
-		i++;
-	if (i == 0 || fit[i] <= fit[i - 1])
-		return p[i].depth;
-	d = (double)(p[i].depth - p[i - 1].depth) * (iops - fit[i - 1]) / (fit[i] - fit[i - 1]);
-	return p[i - 1].depth + d;
-}
-
-static double most_power(const struct sp__curve_point *p, const double *fit, size_t n)
+static size_t best_of(const struct figures *f, size_t n)
 {
 	size_t best = 0;
 
 	for (size_t i = 1; i < n; i++)
-		if (fit[i] * fit[i] / p[i].depth > fit[best] * fit[best] / p[best].depth)
+		if (f->iops[i] > f->iops[best])
 			best = i;
-	return p[best].depth;
+	return best;
 }
 
-static void find(double *depths, const struct sp__curve_point *p, const double *fit, size_t n)
+/* The least depth with so much throughput. */
+static size_t reached(const struct figures *f, double iops)
 {
-	double most = greatest(fit, n);
+	size_t i = 0;
 
-	depths[LATENCY] = most_power(p, fit, n);
-	depths[THROUGHPUT] = reached(p, fit, n, THROUGHPUT_SHARE * most);
-	depths[RECOMMENDED] = reached(p, fit, n, RECOMMENDED_SHARE * most);
+	while (f->iops[i] < iops)
+		i++;
+	return i;
+}
+
+static double power(const struct figures *f, size_t i)
+{
+	return f->iops[i] > 0 ? f->iops[i] / f->latency_ns[i] : 0;
+}
+
+static void find(size_t *at, const struct figures *f, size_t n)
+{
+	double most = f->iops[best_of(f, n)];
+
+	at[LATENCY] = 0;
+	for (size_t i = 1; i < n; i++)
+		if (power(f, i) > power(f, at[LATENCY]))
+			at[LATENCY] = i;
+	at[THROUGHPUT] = reached(f, THROUGHPUT_SHARE * most);
+	at[RECOMMENDED] = reached(f, RECOMMENDED_SHARE * most);
 }
 
 static size_t used(const struct sp__curve_point *p)
@@ -76,64 +80,116 @@ static size_t used(const struct sp__curve_point *p)
 	return p->n < SP__SLICES_MAX ? p->n : SP__SLICES_MAX;
 }
 
-/* The curve of a sample; of all slices if there is no rng. */
-static void curve(double *fit, const struct sp__curve_point *p, size_t n, struct sp__rng *rng)
+/* The mean latency of some of the slices; NaN: nothing came back in any. */
+static double latency(const struct sp__curve_point *p, const size_t *rounds, size_t n)
 {
-	double x[SP__CURVE_MAX], weight[SP__CURVE_MAX], slices[SP__SLICES_MAX];
+	double v[SP__SLICES_MAX];
+	size_t count = 0;
 
+	for (size_t k = 0; k < n; k++)
+		if (!isnan(p->latency_ns[rounds[k] % n]))
+			v[count++] = p->latency_ns[rounds[k] % n];
+	return sp__stat_trimmed(v, count);
+}
+
+/* Of these rounds; where a depth has had fewer some of its own count twice. */
+static void measure(struct figures *f, const struct sp__curve_point *p, size_t n,
+		    const size_t *rounds)
+{
 	for (size_t i = 0; i < n; i++) {
+		struct sp_benchset_estimate e;
+		double v[SP__SLICES_MAX];
 		size_t count = used(&p[i]);
 
 		for (size_t k = 0; k < count; k++)
-			slices[k] = p[i].iops[rng ? sp__rng_below(rng, count) : k];
-		x[i] = sp__stat_trimmed(slices, count);
-		weight[i] = (double)count;
+			v[k] = p[i].iops[rounds[k] % count];
+		e = sp__stat_estimate(v, count);
+		f->iops[i] = e.value;
+		f->noise[i] = e.high - e.value;
+		f->latency_ns[i] = latency(&p[i], rounds, count);
 	}
-	sp__stat_hill(fit, x, weight, n);
 }
 
-/* The measured depth that is nearest by ratio. */
-static unsigned nearest(const struct sp__curve_point *p, size_t n, double depth)
+static struct sp__knee summary(const struct sp__curve_point *p, size_t at, double *depths)
 {
-	size_t best = 0;
+	unsigned depth = p[at].depth;
 
-	for (size_t i = 1; i < n; i++)
-		if (fabs(log(p[i].depth / depth)) < fabs(log(p[best].depth / depth)))
-			best = i;
-	return p[best].depth;
-}
-
-static struct sp__knee summary(const struct sp__curve_point *p, size_t n, double *depths)
-{
 	sp__doubles_sort(depths, SAMPLES);
-	return (struct sp__knee){ .depth = nearest(p, n, depths[SAMPLES / 2]),
-				  .low = nearest(p, n, depths[SAMPLES / 40]),
-				  .high = nearest(p, n, depths[SAMPLES - 1 - SAMPLES / 40]) };
+	return (struct sp__knee){ .depth = depth,
+				  .low = (unsigned)fmin(depth, depths[SAMPLES / 40]),
+				  .high = (unsigned)fmax(depth,
+							 depths[SAMPLES - 1 - SAMPLES / 40]) };
 }
 
-static bool rises(const struct sp__curve_point *p, const double *fit, size_t n)
+static double noise_of(const struct figures *f, size_t a, size_t b)
 {
-	size_t half = n - 1;
+	return fmax(f->noise[a], f->noise[b]);
+}
 
-	while (half && p[half].depth > p[n - 1].depth / 2)
+static bool rises(const struct sp__curve_point *p, const struct figures *f, size_t n)
+{
+	size_t last = n - 1, half = last;
+	double more;
+
+	while (half && p[half].depth > p[last].depth / 2)
 		half--;
-	return fit[half] < RISING_SHARE * fit[n - 1];
+	more = f->iops[last] - f->iops[half];
+	return best_of(f, n) == last && f->iops[half] < RISING_SHARE * f->iops[last] &&
+	       !(noise_of(f, half, last) > more);
+}
+
+static bool alike(const struct figures *f, size_t a, size_t b, double least)
+{
+	double noise = noise_of(f, a, b);
+
+	return noise >= least && noise > fabs(f->iops[a] - f->iops[b]);
+}
+
+static void find_noise(struct sp__knees *k, const struct sp__curve_point *p,
+		       const struct figures *f, size_t n, size_t at)
+{
+	size_t low = at, high = at, best = best_of(f, n);
+	double least = NOISE_SHARE * f->iops[best], tenth = (1 - RECOMMENDED_SHARE) * f->iops[best];
+
+	while (low && alike(f, at, low - 1, least))
+		low--;
+	while (high + 1 < n && alike(f, at, high + 1, least))
+		high++;
+	k->alike_low = p[low].depth;
+	k->alike_high = p[high].depth;
+	k->noise = SP_BENCHSET_NOISE_LOW;
+	if (low < at)
+		k->noise = SP_BENCHSET_NOISE_SMALLER;
+	else if (n > 1 && high == n - 1 && low == 0)
+		k->noise = SP_BENCHSET_NOISE_ALL;
+	else if ((best != at || high > at) && noise_of(f, at, best) > tenth)
+		k->noise = SP_BENCHSET_NOISE_TENTH;
 }
 
 void sp__knees_find(struct sp__knees *k, const struct sp__curve_point *p, size_t n, uint64_t seed)
 {
 	struct sp__rng rng = { sp__mix64(seed) };
-	double depths[KNEES][SAMPLES], fit[SP__CURVE_MAX], one[KNEES];
+	double depths[KNEES][SAMPLES];
+	size_t rounds[SP__SLICES_MAX], at[KNEES], most = 0;
+	struct figures f;
 
+	for (size_t i = 0; i < n; i++)
+		most = used(&p[i]) > most ? used(&p[i]) : most;
 	for (size_t s = 0; s < SAMPLES; s++) {
-		curve(fit, p, n, &rng);
-		find(one, p, fit, n);
+		for (size_t i = 0; i < most; i++)
+			rounds[i] = sp__rng_below(&rng, most);
+		measure(&f, p, n, rounds);
+		find(at, &f, n);
 		for (size_t i = 0; i < KNEES; i++)
-			depths[i][s] = one[i];
+			depths[i][s] = p[at[i]].depth;
 	}
-	curve(k->fit, p, n, NULL);
-	k->latency = summary(p, n, depths[LATENCY]);
-	k->throughput = summary(p, n, depths[THROUGHPUT]);
-	k->recommended = summary(p, n, depths[RECOMMENDED]);
-	k->rising = rises(p, k->fit, n);
+	for (size_t i = 0; i < most; i++)
+		rounds[i] = i;
+	measure(&f, p, n, rounds);
+	find(at, &f, n);
+	k->latency = summary(p, at[LATENCY], depths[LATENCY]);
+	k->throughput = summary(p, at[THROUGHPUT], depths[THROUGHPUT]);
+	k->recommended = summary(p, at[RECOMMENDED], depths[RECOMMENDED]);
+	k->rising = rises(p, &f, n);
+	find_noise(k, p, &f, n, at[RECOMMENDED]);
 }

@@ -132,63 +132,87 @@ static int add_scans(struct sp_benchset *set, const struct sp_benchset_mix *mix,
 	return 0;
 }
 
-/* Round by round, over all points that have both classes. */
-static struct sp_benchset_estimate ratio_of_rounds(const struct sp_benchset *set)
+static struct sp__setpair low_by_high(const struct sp__setpoint *p)
 {
-	double v[SP__SLICES_MAX];
-	size_t n = 0;
+	return (struct sp__setpair){ p, p, 1, 0, SP__SET_WAIT };
+}
 
+/* The mean over all points that have both classes. */
+static struct sp_benchset_estimate ratio_of_all(const struct sp_benchset *set)
+{
+	double v[SP__SLICES_MAX], sum = 0;
+	size_t n = 0, points = 0;
+
+	for (size_t i = 0; i < set->npoints; i++)
+		if (!isnan(set->shown[i].ratio.value)) {
+			sum += log(set->shown[i].ratio.value);
+			points++;
+		}
 	for (size_t k = 0; k < SP__SLICES_MAX; k++) {
-		double sum = 0;
+		double differences = 0;
 		unsigned count = 0;
 
 		for (size_t i = 0; i < set->npoints; i++) {
-			const struct sp__setpoint *p = &set->points[i];
-			double q;
+			struct sp__setpair pair = low_by_high(&set->points[i]);
+			double one = isnan(set->shown[i].ratio.value)
+					     ? NAN
+					     : sp__set_difference(&pair, k);
 
-			if (p->opts.nclasses < 2 || k >= p->nslices)
-				continue;
-			q = log(p->slices[k].metrics[1][SP__SET_WAIT] /
-				p->slices[k].metrics[0][SP__SET_WAIT]);
-			if (isfinite(q)) {
-				sum += q;
+			if (isfinite(one)) {
+				differences += one;
 				count++;
 			}
 		}
 		if (count)
-			v[n++] = exp(sum / count);
+			v[n++] = differences / count;
 	}
-	return sp__stat_ratio(v, n);
+	return sp__stat_ratio(points ? exp(sum / (double)points) : NAN, v, n);
 }
 
-/*
- * An effect at any share is one.  That there is none needs more: the mean over
- * all shares says so.
- */
+/* How far from 1, by all of its interval; NaN if there is none. */
+static double sure(struct sp_benchset_estimate e)
+{
+	return fmax(e.low, 1 / e.high);
+}
+
+/* An effect at any share is one; that there is none, the mean over all shares says. */
 static void show_effect(struct sp_benchset *set, const struct sp_benchset_mix *mix)
 {
 	struct sp_benchset_result *r = &set->result;
-	struct sp_benchset_estimate all;
-	double v[SP__SLICES_MAX];
+	struct sp__setpair scans = { &set->points[1], &set->points[2], 0, 0, SP__SET_WAIT };
 
 	r->ratio_share = NAN;
-	r->ratio = (struct sp_benchset_estimate){ NAN, NAN, NAN };
-	if (mix->kind == SP_BENCHSET_SCANS) {
-		size_t n = sp__set_ratios(v, &set->points[1], 0, &set->points[2], 0, SP__SET_WAIT);
-
-		all = r->ratio = sp__stat_ratio(v, n);
-	} else {
-		all = ratio_of_rounds(set);
-	}
+	r->ratio = mix->kind == SP_BENCHSET_SCANS ? sp__set_ratio(&scans) : ratio_of_all(set);
+	if (mix->kind == SP_BENCHSET_SHARES && mix->nshares == 1)
+		r->ratio_share = mix->shares[0];
 	for (size_t i = 0; mix->kind == SP_BENCHSET_SHARES && i < r->npoints; i++)
-		if (!isnan(r->points[i].ratio.low) && !(r->ratio.low >= r->points[i].ratio.low)) {
+		if (sure(r->points[i].ratio) > EFFECT &&
+		    (isnan(r->ratio_share) || sure(r->points[i].ratio) > sure(r->ratio))) {
 			r->ratio = r->points[i].ratio;
 			r->ratio_share = r->points[i].share;
 		}
-	if (r->ratio.low > EFFECT)
+	if (sure(r->ratio) > EFFECT)
 		r->effect = SP_BENCHSET_EFFECT_YES;
-	else if (all.high < EFFECT && all.low > 1 / EFFECT)
+	else if (r->ratio.high < EFFECT && r->ratio.low > 1 / EFFECT)
 		r->effect = SP_BENCHSET_EFFECT_NONE;
+}
+
+/* What all got is what the classes got, though slices are left out of each by its own order. */
+static void add_up(struct sp_benchset_point *p)
+{
+	double iops = 0, more;
+
+	if (!p->nclasses)
+		return;
+	p->total.bandwidth_bytes_per_s = 0;
+	for (size_t i = 0; i < p->nclasses; i++) {
+		iops += p->classes[i].iops.value;
+		p->total.bandwidth_bytes_per_s += p->classes[i].bandwidth_bytes_per_s;
+	}
+	more = iops - p->total.iops.value;
+	p->total.iops.value += more;
+	p->total.iops.low += more;
+	p->total.iops.high += more;
 }
 
 int sp_benchset_mix(struct sp_benchset **out, const struct sp_benchset_opts *opts,
@@ -212,5 +236,7 @@ int sp_benchset_mix(struct sp_benchset **out, const struct sp_benchset_opts *opt
 	rc = sp__set_done(out, set, rc, err);
 	if (*out)
 		show_effect(set, mix);
+	for (size_t i = 0; *out && i < set->npoints; i++)
+		add_up(&set->shown[i]);
 	return rc;
 }

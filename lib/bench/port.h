@@ -28,8 +28,8 @@ struct sp__port_ops {
 
 struct sp__port {
 	const struct sp__port_ops *ops;
-	const char *engine;
-	bool registered; /* the pool */
+	const char *engine; /* of the last reap, as is */
+	bool registered;    /* the pool */
 };
 
 /* Requests use the pool; opts as for a queue. */

@@ -45,6 +45,8 @@ static int queue_reap(struct sp__port *p, struct sp__request **done, size_t max,
 	}
 	n = sp__queue_reap(of(p)->queue, done, max, min,
 			   until_ns == UINT64_MAX ? -1 : (int64_t)wait_ns);
+	p->engine = sp__queue_engine(of(p)->queue);
+	p->registered = sp__queue_registered(of(p)->queue);
 	/* The next call may come with nothing submitted before it. */
 	of(p)->last_ns = n > 0 ? done[n - 1]->done_ns : sp__now_ns();
 	return n;

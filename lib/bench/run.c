@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
+#include "base/outset.h"
 #include "bench/state.h"
 
 /* A replay brings its classes, and perhaps its depth. */
@@ -104,6 +105,10 @@ static int open_all(struct sp_bench *b, sp__bench_plan *plan, void *arg, struct 
 	int rc = b->opts.replay ? open_replay(b, err) : 0;
 
 	rc = rc ? rc : copy_classes(b, err);
+	if (rc == 0)
+		rc = sp__outset_check(NULL, b->opts.trace, b->opts.targets, b->opts.ntargets, err);
+	if (rc == 0 && b->opts.replay)
+		rc = sp__outset_check(NULL, b->opts.trace, &b->opts.replay->trace, 1, err);
 	if (rc == 0 && b->opts.trace)
 		rc = sp__trace_open(&b->trace, b->opts.trace, err);
 	if (rc == 0)
@@ -125,7 +130,7 @@ static int open_all(struct sp_bench *b, sp__bench_plan *plan, void *arg, struct 
 }
 
 /* A load on a thread of its own; the queue must be opened there. */
-static void *work(void *arg)
+static void work(void *arg)
 {
 	struct sp__load *l = arg;
 
@@ -139,7 +144,12 @@ static void *work(void *arg)
 		l->bench->stopped = true;
 		pthread_mutex_unlock(&l->bench->lock);
 	}
-	return NULL;
+}
+
+/* A load that the calling thread can do as well; its priority would stay with that. */
+static bool alone(const struct sp_bench *b)
+{
+	return b->nloads == 1 && !b->classes[0]->spec.prio;
 }
 
 static int run_threads(struct sp_bench *b, struct sp_errinfo *err)
@@ -147,17 +157,20 @@ static int run_threads(struct sp_bench *b, struct sp_errinfo *err)
 	size_t n = 0;
 	int rc = 0;
 
-	for (; n < b->nloads && rc == 0; n++)
-		rc = -pthread_create(&b->loads[n].thread, NULL, work, &b->loads[n]);
-	if (rc) {
-		n--;
+	while (n < b->nloads && sp__task_try_start(&b->loads[n].task, work, &b->loads[n]))
+		n++;
+	if (!n && alone(b))
+		return sp__load_run(&b->loads[0], err);
+	if (n < b->nloads) {
 		pthread_mutex_lock(&b->lock);
 		b->stopped = true;
 		pthread_mutex_unlock(&b->lock);
-		sp__err(err, rc, "thread", "", -1);
+		rc = sp__errf(err, -EAGAIN, "start", "", -1,
+			      "each class needs a thread with the engine \"sync\": %s",
+			      sp_strerror(-EAGAIN));
 	}
 	while (n--) {
-		pthread_join(b->loads[n].thread, NULL);
+		sp__task_join(&b->loads[n].task);
 		if (b->loads[n].rc && rc == 0) {
 			rc = b->loads[n].rc;
 			if (err)
@@ -201,10 +214,9 @@ int sp__bench_run(struct sp_bench **out, const struct sp_bench_opts *opts, sp__b
 	rc = open_all(b, plan, arg, err);
 	if (rc == 0)
 		rc = run_all(b, err);
-	closed = sp__trace_close(b->trace);
+	closed = sp__trace_close(b->trace, err);
 	b->trace = NULL;
-	if (closed && rc == 0)
-		rc = sp__err(err, closed, "write", opts->trace, -1);
+	rc = rc ? rc : closed;
 	if (!b->finished) {
 		b->opts.remove = true; /* who tries again finds no file of ours */
 		sp_bench_free(b);

@@ -5,10 +5,13 @@
  * First each point has a short slice that does not count: it warms up what can
  * be warm, and tells how long a request takes there (by Little's law if few
  * came back).  From that follows how many rounds there is time for: a slice
- * that counts lasts at least as long as a request, after a fourth of that to
- * fill the queues, and as long as twenty requests need; what a slice costs
- * beside, opening and draining, is known from the first one.  All slices are
- * of one length where that is long enough.
+ * that counts lasts at least as long as a request, and as long as twenty
+ * requests need; what a slice costs beside, opening and draining, is known from
+ * the first one.  All slices are of one length where that is long enough.
+ *
+ * Before a slice counts the requests that filled the empty queues must be gone:
+ * they wait less than others, and of few requests among many more of them than of
+ * many are still there after less than the time of a request.
  *
  * Time is that of the machine, or virtual time where the target is simulated,
  * so that a set of a simulated target is the same every time.
@@ -24,7 +27,7 @@
 #define ROUNDS_MIN 3
 #define TRY_SHARE 0.05 /* of the time, for the first slices of all points */
 #define SLICE_MIN_NS 10e6
-#define RAMP_WAITS 0.25
+#define RAMP_WAITS 1.0
 #define SLICE_WAITS 1.0
 #define SLICE_REQUESTS 20
 #define RAMP_SHARE 0.1

@@ -99,9 +99,20 @@ SP_MUST_CHECK int sp__set_done(struct sp_benchset **out, struct sp_benchset *set
 SP_MUST_CHECK int sp__set_figures(struct sp_benchset *set);
 /* The values of a metric that are known, of at most SP__SLICES_MAX slices: how many. */
 size_t sp__set_values(double *v, const struct sp__setpoint *p, size_t class, enum sp__setmetric m);
-/* Metric m of one class by that of another one, slice by slice, where both are known. */
-size_t sp__set_ratios(double *v, const struct sp__setpoint *above, size_t class_above,
-		      const struct sp__setpoint *below, size_t class_below, enum sp__setmetric m);
+/* A figure of a class: the trimmed mean of its slices. */
+double sp__set_figure(const struct sp__setpoint *p, size_t class, enum sp__setmetric m);
+
+/* Two classes that are compared: a figure of one by that of the other. */
+struct sp__setpair {
+	const struct sp__setpoint *above, *below;
+	size_t class_above, class_below;
+	enum sp__setmetric metric;
+};
+
+double sp__set_ratio_value(const struct sp__setpair *p);
+/* As sp__stat_ratio() takes it; NaN if one of both is not known in this round. */
+double sp__set_difference(const struct sp__setpair *p, size_t round);
+struct sp_benchset_estimate sp__set_ratio(const struct sp__setpair *p);
 /* Adds a slice; false if memory is short. */
 bool sp__set_note(struct sp__setpoint *p, struct sp_bench *b);
 

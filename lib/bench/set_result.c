@@ -84,19 +84,41 @@ size_t sp__set_values(double *v, const struct sp__setpoint *p, size_t class, enu
 	return n;
 }
 
-size_t sp__set_ratios(double *v, const struct sp__setpoint *above, size_t class_above,
-		      const struct sp__setpoint *below, size_t class_below, enum sp__setmetric m)
+double sp__set_figure(const struct sp__setpoint *p, size_t class, enum sp__setmetric m)
 {
+	double v[SP__SLICES_MAX];
+
+	return sp__stat_trimmed(v, sp__set_values(v, p, class, m));
+}
+
+double sp__set_ratio_value(const struct sp__setpair *p)
+{
+	return sp__set_figure(p->above, p->class_above, p->metric) /
+	       sp__set_figure(p->below, p->class_below, p->metric);
+}
+
+double sp__set_difference(const struct sp__setpair *p, size_t round)
+{
+	if (round >= p->above->nslices || round >= p->below->nslices)
+		return NAN;
+	return p->above->slices[round].metrics[p->class_above][p->metric] /
+		       sp__set_figure(p->above, p->class_above, p->metric) -
+	       p->below->slices[round].metrics[p->class_below][p->metric] /
+		       sp__set_figure(p->below, p->class_below, p->metric);
+}
+
+struct sp_benchset_estimate sp__set_ratio(const struct sp__setpair *p)
+{
+	double v[SP__SLICES_MAX];
 	size_t n = 0;
 
-	for (size_t i = 0; i < above->nslices && i < below->nslices && n < SP__SLICES_MAX; i++) {
-		double q = above->slices[i].metrics[class_above][m] /
-			   below->slices[i].metrics[class_below][m];
+	for (size_t k = 0; k < SP__SLICES_MAX; k++) {
+		double difference = sp__set_difference(p, k);
 
-		if (q > 0 && isfinite(q))
-			v[n++] = q;
+		if (isfinite(difference))
+			v[n++] = difference;
 	}
-	return n;
+	return sp__stat_ratio(sp__set_ratio_value(p), v, n);
 }
 
 static struct sp_benchset_estimate estimate(const struct sp__setpoint *p, size_t class,
@@ -119,6 +141,9 @@ static void stats(struct sp_benchset_stats *s, const struct sp__setpoint *p, siz
 	*s = p->sums[class];
 	s->iops = estimate(p, class, SP__SET_IOPS);
 	s->latency_mean_ns = estimate(p, class, SP__SET_MEAN);
+	s->wait_mean_ns = sp__set_figure(p, class, SP__SET_WAIT);
+	for (size_t i = 0; i < p->nslices; i++)
+		s->unanswered += isnan(p->slices[i].metrics[class][SP__SET_MEAN]);
 	s->bandwidth_bytes_per_s = estimate(p, class, SP__SET_BANDWIDTH).value;
 }
 
@@ -126,7 +151,6 @@ static int point(struct sp_benchset_point *to, struct sp__setpoint *p)
 {
 	size_t n = p->opts.nclasses;
 	struct sp__hist *sum;
-	double v[SP__SLICES_MAX];
 
 	*to = (struct sp_benchset_point){ .name = p->name,
 					  .depth = p->opts.depth,
@@ -135,8 +159,7 @@ static int point(struct sp_benchset_point *to, struct sp__setpoint *p)
 					  .elapsed_s = (double)p->elapsed_ns / 1e9,
 					  .classes = p->stats,
 					  .cpu_us_per_request = NAN,
-					  .ratio = { NAN, NAN, NAN },
-					  .fitted_iops = NAN };
+					  .ratio = { NAN, NAN, NAN } };
 	if (!p->nslices)
 		return 0;
 	sum = calloc(1, sizeof(*sum));
@@ -154,7 +177,7 @@ static int point(struct sp_benchset_point *to, struct sp__setpoint *p)
 	if (p->cpu_ns && to->total.requests)
 		to->cpu_us_per_request = (double)p->cpu_ns / 1e3 / (double)to->total.requests;
 	if (n == 2)
-		to->ratio = sp__stat_ratio(v, sp__set_ratios(v, p, 1, p, 0, SP__SET_WAIT));
+		to->ratio = sp__set_ratio(&(struct sp__setpair){ p, p, 1, 0, SP__SET_WAIT });
 	return 0;
 }
 

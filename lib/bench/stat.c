@@ -8,6 +8,9 @@
 #include "base/doubles.h"
 #include "bench/stat.h"
 
+/* By chance two slices differ by next to nothing, one time in a few. */
+#define RATIO_MIN 3
+
 double sp__stat_t(size_t freedom)
 {
 	static const double t[] = { NAN,   12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365,
@@ -42,12 +45,6 @@ double sp__stat_trimmed(double *v, size_t n)
 	return middle_mean(v, n);
 }
 
-double sp__stat_median(double *v, size_t n)
-{
-	sp__doubles_sort(v, n);
-	return (v[(n - 1) / 2] + v[n / 2]) / 2;
-}
-
 struct sp_benchset_estimate sp__stat_estimate(double *v, size_t n)
 {
 	struct sp_benchset_estimate e = { sp__stat_trimmed(v, n), NAN, NAN };
@@ -68,71 +65,14 @@ struct sp_benchset_estimate sp__stat_estimate(double *v, size_t n)
 	return e;
 }
 
-struct sp_benchset_estimate sp__stat_ratio(double *v, size_t n)
+struct sp_benchset_estimate sp__stat_ratio(double ratio, double *differences, size_t n)
 {
-	struct sp_benchset_estimate e;
+	struct sp_benchset_estimate e = sp__stat_estimate(differences, n);
+	double half = e.high - e.value;
 
-	for (size_t i = 0; i < n; i++)
-		v[i] = log(v[i]);
-	e = sp__stat_estimate(v, n);
-	return (struct sp_benchset_estimate){ exp(e.value), exp(e.low), exp(e.high) };
-}
-
-/*
- * Pools adjacent violators: the nearest curve that never falls.  Blocks of
- * equal value; the last two become one as long as they fall.  Returns the sum
- * of weighted squares.
- */
-static double rise(double *fit, const double *x, const double *weight, size_t n, int step)
-{
-	struct {
-		double value, weight;
-		size_t count;
-	} blocks[SP__CURVE_MAX];
-	size_t used = 0, at = 0;
-	double squares = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		ptrdiff_t k = (ptrdiff_t)i * step;
-
-		blocks[used].value = x[k];
-		blocks[used].weight = weight[k];
-		blocks[used++].count = 1;
-		for (; used > 1 && blocks[used - 2].value > blocks[used - 1].value; used--) {
-			double w = blocks[used - 2].weight + blocks[used - 1].weight;
-
-			blocks[used - 2].value =
-				(blocks[used - 2].value * blocks[used - 2].weight +
-				 blocks[used - 1].value * blocks[used - 1].weight) /
-				w;
-			blocks[used - 2].weight = w;
-			blocks[used - 2].count += blocks[used - 1].count;
-		}
-	}
-	for (size_t b = 0; b < used; b++)
-		for (size_t i = 0; i < blocks[b].count; i++, at++) {
-			ptrdiff_t k = (ptrdiff_t)at * step;
-
-			fit[k] = blocks[b].value;
-			squares += weight[k] * (x[k] - fit[k]) * (x[k] - fit[k]);
-		}
-	return squares;
-}
-
-/* Rises over the first some, falls over the rest; the best number of the former is taken. */
-void sp__stat_hill(double *fit, const double *x, const double *weight, size_t n)
-{
-	double some[SP__CURVE_MAX], best = INFINITY;
-
-	for (size_t up = 1; up <= n; up++) {
-		double squares = rise(some, x, weight, up, 1);
-
-		if (up < n)
-			squares += rise(&some[n - 1], &x[n - 1], &weight[n - 1], n - up, -1);
-		if (squares >= best)
-			continue;
-		best = squares;
-		for (size_t i = 0; i < n; i++)
-			fit[i] = some[i];
-	}
+	if (n < RATIO_MIN)
+		half = NAN;
+	if (!(ratio > 0 && isfinite(ratio)))
+		return (struct sp_benchset_estimate){ NAN, NAN, NAN };
+	return (struct sp_benchset_estimate){ ratio, ratio * exp(-half), ratio * exp(half) };
 }

@@ -12,27 +12,25 @@
 double sp__stat_trimmed(double *v, size_t n);
 /* The same with its 95 % t interval, NaN for less than two. Sorts v. */
 struct sp_benchset_estimate sp__stat_estimate(double *v, size_t n);
-/* Sorts v; n is at least 1. */
-double sp__stat_median(double *v, size_t n);
-/* Of the logarithms, as ratios. v is changed. */
-struct sp_benchset_estimate sp__stat_ratio(double *v, size_t n);
+/*
+ * The ratio of two figures with the interval that follows from how their slices, each
+ * divided by its figure, differ pair by pair; NaN if there are less than three pairs.
+ * All is NaN if the ratio is no positive number.
+ * differences is changed.
+ */
+struct sp_benchset_estimate sp__stat_ratio(double ratio, double *differences, size_t n);
 /* The 97.5 % quantile of Student's t. */
 double sp__stat_t(size_t freedom);
 
-/*
- * The nearest curve, by weighted least squares, that rises to some point and
- * falls from there on.  n is at most SP__CURVE_MAX.
- */
 #define SP__CURVE_MAX 64
-void sp__stat_hill(double *fit, const double *x, const double *weight, size_t n);
+#define SP__SLICES_MAX 256
 
 struct sp__curve_point {
 	unsigned depth;
-	size_t n;	    /* at most SP__SLICES_MAX are used */
-	const double *iops; /* of each slice */
+	size_t n; /* at most SP__SLICES_MAX are used */
+	/* Of each slice; of the same round for all points.  NaN: nothing came back. */
+	const double *iops, *latency_ns;
 };
-
-#define SP__SLICES_MAX 256
 
 struct sp__knee {
 	unsigned depth, low, high;
@@ -41,10 +39,11 @@ struct sp__knee {
 struct sp__knees {
 	struct sp__knee latency, throughput, recommended;
 	bool rising;
-	double fit[SP__CURVE_MAX];
+	enum sp_benchset_noise noise;
+	unsigned alike_low, alike_high;
 };
 
-/* Points in the order of depth, each with a slice at least. */
+/* At most SP__CURVE_MAX points in the order of depth, each with a slice at least. */
 void sp__knees_find(struct sp__knees *k, const struct sp__curve_point *points, size_t n,
 		    uint64_t seed);
 

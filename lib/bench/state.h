@@ -17,6 +17,7 @@
 #define SP__BENCH_STATE_H
 
 #include <pthread.h>
+#include "base/task.h"
 #include "bench/depth.h"
 #include "bench/pageload.h"
 #include "bench/port.h"
@@ -96,7 +97,7 @@ struct sp__load {
 	size_t done_at_once;	    /* and so many completions taken */
 	char *pool;
 	size_t pool_bytes, slot_bytes;
-	pthread_t thread;
+	struct sp__task task;
 	struct sp_errinfo err;
 	int rc;
 };

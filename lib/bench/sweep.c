@@ -5,22 +5,15 @@
  * begins anew, so that all depths are measured at the same time.  Where rounds are
  * so long that there is no time for that nothing is added and what there is
  * counts.
- *
- * A machine that others use too is slower for a second or two, all depths
- * alike.  For the knees, which are a matter of proportion, each round is
- * therefore divided by how much slower or faster it was than the others: the
- * median of the ratios of its slices to the means of their depths.
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/err.h"
 #include "bench/set.h"
 
 #define FIRST_SHARE 0.25
 #define FIRST_ROUNDS 4
 #define ROUNDS 12
-#define EVEN_MIN 5
 #define REFINE_ROUNDS 6 /* there must be time for so many to begin anew */
 
 static void add_depth(struct sp_benchset *set, unsigned depth)
@@ -45,52 +38,35 @@ static void sort(struct sp_benchset *set)
 }
 
 struct scratch {
-	double iops[SP__CURVE_MAX][SP__SLICES_MAX];
+	double iops[SP__CURVE_MAX][SP__SLICES_MAX], latency_ns[SP__CURVE_MAX][SP__SLICES_MAX];
 	struct sp__curve_point curve[SP__CURVE_MAX];
 	struct sp__knees knees;
 };
 
-static void even_rounds(struct scratch *t, size_t n)
-{
-	double means[SP__CURVE_MAX], v[SP__SLICES_MAX], ratios[SP__CURVE_MAX];
-
-	for (size_t i = 0; i < n; i++) {
-		memcpy(v, t->iops[i], t->curve[i].n * sizeof(v[0]));
-		means[i] = sp__stat_trimmed(v, t->curve[i].n);
-	}
-	for (size_t k = 0; k < SP__SLICES_MAX; k++) {
-		size_t some = 0;
-		double factor;
-
-		for (size_t i = 0; i < n; i++)
-			if (k < t->curve[i].n && means[i] > 0)
-				ratios[some++] = t->iops[i][k] / means[i];
-		/* Of few depths that would be the depths themselves. */
-		if (some < EVEN_MIN)
-			continue;
-		factor = sp__stat_median(ratios, some);
-		for (size_t i = 0; i < n && factor > 0; i++)
-			if (k < t->curve[i].n)
-				t->iops[i][k] /= factor;
-	}
-}
-
-/* False if there is a point with less than three slices. */
+/* False if there is a point with less than three slices, or nothing came back. */
 static bool find_knees(const struct sp_benchset *set, struct scratch *t)
 {
+	bool any = false;
+
 	for (size_t i = 0; i < set->npoints; i++) {
 		const struct sp__setpoint *p = &set->points[i];
 		size_t n = 0;
 
 		if (p->nslices < 3)
 			return false;
-		for (; n < p->nslices && n < SP__SLICES_MAX; n++)
-			t->iops[i][n] = p->slices[n].metrics[p->opts.nclasses][SP__SET_IOPS];
-		t->curve[i] = (struct sp__curve_point){ p->opts.depth, n, t->iops[i] };
+		for (; n < p->nslices && n < SP__SLICES_MAX; n++) {
+			const double *metrics = p->slices[n].metrics[p->opts.nclasses];
+
+			t->iops[i][n] = metrics[SP__SET_IOPS];
+			t->latency_ns[i][n] = metrics[SP__SET_MEAN];
+		}
+		t->curve[i] =
+			(struct sp__curve_point){ p->opts.depth, n, t->iops[i], t->latency_ns[i] };
+		any |= p->sums[p->opts.nclasses].requests > 0;
 	}
-	even_rounds(t, set->npoints);
-	sp__knees_find(&t->knees, t->curve, set->npoints, set->opts.bench->seed);
-	return true;
+	if (any)
+		sp__knees_find(&t->knees, t->curve, set->npoints, set->opts.bench->seed);
+	return any;
 }
 
 /* Halfway from one of the first n points to the next. */
@@ -144,8 +120,9 @@ static void show_knees(struct sp_benchset *set, const struct sp__knees *k)
 	r->throughput_knee = knee(set, &k->throughput);
 	r->recommended = knee(set, &k->recommended);
 	r->rising = k->rising;
-	for (size_t i = 0; i < set->npoints; i++)
-		set->shown[i].fitted_iops = k->fit[i];
+	r->noise = k->noise;
+	r->alike_low = k->alike_low;
+	r->alike_high = k->alike_high;
 }
 
 static int check(const struct sp_bench_opts *o, struct sp_errinfo *err)

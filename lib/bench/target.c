@@ -157,7 +157,7 @@ static int open_path(struct sp_bench *b, struct sp__benchfile *f, bool write,
 			err, SP_EUNSUP, "open", f->path, -1,
 			"its file system cannot pass by the page cache (--direct=0 would do)");
 	if (fd < 0)
-		return sp__err(err, -errno, "open", f->path, -1);
+		return sp__volume_open_err(err, -errno, f->path);
 	rc = sp__volume_adopt(&f->volume, fd, true, f->path, err);
 	if (rc)
 		close(fd);

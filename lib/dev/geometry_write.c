@@ -8,13 +8,12 @@
  * can be read and compared by line.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+#include <spindle/outfile.h>
 #include <jansson.h>
 #include "base/err.h"
 #include "dev/geometry.h"
@@ -228,51 +227,26 @@ int sp_geometry_json(const struct sp_geometry *g, FILE *out)
 	return fflush(out) || ferror(out) ? -EIO : 0;
 }
 
-/* Writes to fd and closes it. */
-static int write_fd(const struct sp_geometry *g, int fd)
+int sp_geometry_save(const struct sp_geometry *g, const char *path, struct sp_errinfo *err)
 {
-	mode_t mask = umask(0);
-	FILE *f;
-	int rc;
+	struct sp_outfile *out;
+	int rc = sp_outfile_open(&out, path, 0, err);
+	FILE *f = NULL;
 
-	umask(mask);
-	f = fdopen(fd, "w");
-	if (!f) {
-		rc = -errno;
-		close(fd);
+	if (!rc)
+		rc = sp_outfile_stream(out, &f, err);
+	if (rc) {
+		sp_outfile_close(out, err);
 		return rc;
 	}
 	errno = 0;
 	rc = sp_geometry_json(g, f);
 	if (rc == -EIO && errno)
 		rc = -errno;
-	if (!rc && (fchmod(fd, 0666 & ~mask) || fsync(fd)))
+	/* A device or a FIFO cannot be synchronized. */
+	if (!rc && !sp_outfile_in_place(out) && fsync(fileno(f)))
 		rc = -errno;
-	if (fclose(f) && !rc)
-		rc = -errno;
+	rc = rc ? sp__err(err, rc, "write", path, -1) : sp_outfile_commit(out, err);
+	sp_outfile_close(out, err);
 	return rc;
-}
-
-int sp_geometry_save(const struct sp_geometry *g, const char *path, struct sp_errinfo *err)
-{
-	const char *op = "open";
-	char *temp;
-	int fd, rc;
-
-	if (asprintf(&temp, "%s.XXXXXX", path) < 0)
-		return sp__err(err, -ENOMEM, "malloc", path, -1);
-	fd = mkostemp(temp, O_CLOEXEC);
-	rc = fd < 0 ? -errno : 0;
-	if (!rc) {
-		op = "write";
-		rc = write_fd(g, fd);
-		if (!rc && rename(temp, path)) {
-			rc = -errno;
-			op = "rename";
-		}
-		if (rc)
-			unlink(temp);
-	}
-	free(temp);
-	return rc ? sp__err(err, rc, op, path, -1) : 0;
 }

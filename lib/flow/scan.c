@@ -11,8 +11,6 @@
 #include "flow/scan.h"
 #include "rec/recfmt.h"
 
-#define CARRY_KEPT (1u << 20)
-
 struct sp__scan {
 	struct sp__scan_opts opts;
 	size_t input; /* the present one, or the next */
@@ -23,10 +21,15 @@ struct sp__scan {
 	const char *at, *whole, *end; /* span: given out up to at, whole records up to whole */
 	struct sp__bytes carry;	      /* the head of a record that goes on in the next span */
 	bool carry_out;		      /* the carry is the batch given out last */
+	size_t from;		      /* the input of the batch */
 	struct sp__bytes header;
-	uint64_t header_records; /* in header */
-	size_t repeat;		 /* of header: what the present input may repeat from here on */
-	uint64_t bytes;
+	size_t header_from;	     /* the input whose header it is */
+	uint64_t header_left;	     /* records of the batch's input that belong to its header */
+	size_t repeated;	     /* of header: so much has that input repeated */
+	uint64_t bytes;		     /* read */
+	uint64_t terminators;	     /* added where an input's last record had none */
+	uint64_t header_bytes;	     /* of the headers of all inputs */
+	uint64_t newlines;	     /* CSV: of the present input, so far */
 	struct sp__io_counters done; /* of the streams closed */
 	char engine[32];
 };
@@ -162,7 +165,10 @@ static int open_input(struct sp__scan *s)
 		return rc;
 	sp__splitter_init(&s->splitter, &s->opts.format);
 	s->carry.bytes = 0;
-	s->repeat = s->header_records == s->opts.header_records ? 0 : SIZE_MAX;
+	s->newlines = 0;
+	s->from = s->input;
+	s->header_left = s->opts.header_first && s->from ? 0 : s->opts.header_records;
+	s->repeated = 0;
 	return 0;
 }
 
@@ -187,9 +193,10 @@ static int end_input(struct sp__scan *s, struct sp_batch *batch)
 					f->fixed_bytes);
 		if (append(s, &s->carry, &eol, 1) < 0)
 			return -ENOMEM;
+		s->terminators++;
 		if (!sp__rec_end(f, s->carry.data, s->carry.bytes))
-			return sp__errf(s->opts.err, SP_EFORMAT, "read", s->opts.inputs[s->input],
-					-1, "a quoted field is not closed");
+			return sp__rec_unclosed(f, s->carry.data, s->carry.bytes - 1,
+						s->opts.inputs[s->input], s->newlines, s->opts.err);
 		close_input(s);
 		return give_carry(s, batch);
 	}
@@ -223,6 +230,8 @@ static int read_span(struct sp__scan *s)
 	if (rc != SP_READY)
 		return rc;
 	s->bytes += bytes;
+	if (s->opts.format.kind == SP_REC_CSV)
+		s->newlines += sp__count_lines(data, bytes);
 	whole = sp__splitter_feed(&s->splitter, data, bytes);
 	s->at = data;
 	s->whole = data + whole;
@@ -281,48 +290,39 @@ static int next_batch(struct sp__scan *s, struct sp_batch *batch)
 	}
 }
 
-/* Moves the first records from the batch to the header. */
-static int fill_header(struct sp__scan *s, struct sp_batch *batch)
+/* A record of a further input's header: is it in its place in ours? */
+static int repeat_header(struct sp__scan *s, const char *rec, size_t bytes)
 {
-	while (batch->bytes && s->header_records < s->opts.header_records) {
+	const char *head = s->header.data + s->repeated;
+	const char *end = sp__rec_end(&s->opts.format, head, s->header.bytes - s->repeated);
+
+	if (bytes == (size_t)(end - head) && !memcmp(rec, head, bytes))
+		return 0;
+	return sp__errf(s->opts.err, SP_EFORMAT, "read", s->opts.inputs[s->from], -1,
+			"header differs from that of %s", s->opts.inputs[s->header_from]);
+}
+
+/* Takes the records that belong to the header off the batch. */
+static int take_header(struct sp__scan *s, struct sp_batch *batch)
+{
+	int rc = 0;
+
+	for (; !rc && batch->bytes && s->header_left; s->header_left--) {
 		const char *end = sp__rec_end(&s->opts.format, batch->data, batch->bytes);
 		size_t bytes = (size_t)(end - batch->data);
 
-		if (append(s, &s->header, batch->data, bytes) < 0)
-			return -ENOMEM;
-		s->header_records++;
+		if (!s->header.bytes)
+			s->header_from = s->from;
+		if (s->repeated < s->header.bytes)
+			rc = repeat_header(s, batch->data, bytes);
+		else
+			rc = append(s, &s->header, batch->data, bytes);
+		s->repeated += bytes;
+		s->header_bytes += bytes;
 		batch->data += bytes;
 		batch->bytes -= bytes;
 	}
-	return SP_READY;
-}
-
-/* Drops records with which a further input repeats the header, up to the first other. */
-static void drop_header(struct sp__scan *s, struct sp_batch *batch)
-{
-	const struct sp_recfmt *f = &s->opts.format;
-
-	while (batch->bytes && s->repeat < s->header.bytes) {
-		const char *head = s->header.data + s->repeat;
-		size_t want = (size_t)(sp__rec_end(f, head, s->header.bytes - s->repeat) - head);
-		size_t bytes = (size_t)(sp__rec_end(f, batch->data, batch->bytes) - batch->data);
-
-		if (bytes != want || memcmp(batch->data, head, bytes)) {
-			s->repeat = SIZE_MAX;
-			return;
-		}
-		s->repeat += want;
-		batch->data += bytes;
-		batch->bytes -= bytes;
-	}
-}
-
-/* A giant record's memory is not kept. */
-static void empty_carry(struct sp__scan *s)
-{
-	s->carry.bytes = 0;
-	if (s->carry.capacity > CARRY_KEPT)
-		sp__bytes_release(&s->carry, NULL);
+	return rc < 0 ? rc : SP_READY;
 }
 
 int sp__scan_next(void *scan, struct sp_batch *batch)
@@ -333,15 +333,12 @@ int sp__scan_next(void *scan, struct sp_batch *batch)
 	do {
 		if (s->carry_out) {
 			s->carry_out = false;
-			empty_carry(s);
+			sp__bytes_empty(&s->carry, NULL);
 		}
 		rc = next_batch(s, batch);
-		if (rc != SP_READY || !s->opts.header_records)
+		if (rc != SP_READY || !s->header_left)
 			return rc;
-		if (s->header_records < s->opts.header_records)
-			rc = fill_header(s, batch);
-		else
-			drop_header(s, batch);
+		rc = take_header(s, batch);
 	} while (rc == SP_READY && !batch->bytes);
 	return rc;
 }
@@ -355,6 +352,11 @@ void sp__scan_header(const struct sp__scan *s, struct sp_batch *header)
 uint64_t sp__scan_bytes(const struct sp__scan *s)
 {
 	return s->bytes;
+}
+
+uint64_t sp__scan_owed(const struct sp__scan *s)
+{
+	return s->bytes + s->terminators - s->header_bytes;
 }
 
 void sp__scan_counters(const struct sp__scan *s, struct sp__io_counters *c)

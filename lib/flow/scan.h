@@ -18,8 +18,12 @@ struct sp__scan_opts {
 	struct sp_recfmt format;
 	const char *const *inputs; /* paths; "-": standard input */
 	size_t ninputs;
-	uint64_t header_records;	/* the first of all, kept aside; the records with
-				    * which a further input repeats them are dropped */
+	/*
+	 * The first of each input are its header: kept aside once, the same in all
+	 * inputs.  header_first: the first input alone has one.
+	 */
+	uint64_t header_records;
+	bool header_first;
 	struct sp__rstream_opts stream; /* sim_file: of the first input; the others follow it */
 	struct sp__waits *waits;
 	struct sp_errinfo *err;
@@ -38,6 +42,8 @@ SP_MUST_CHECK int sp__scan_next(void *scan, struct sp_batch *batch);
 /* The header, complete once next() has given anything. */
 void sp__scan_header(const struct sp__scan *scan, struct sp_batch *header);
 uint64_t sp__scan_bytes(const struct sp__scan *scan); /* read so far */
+/* At the end: the bytes that all batches together must have had. */
+uint64_t sp__scan_owed(const struct sp__scan *scan);
 void sp__scan_counters(const struct sp__scan *scan, struct sp__io_counters *c);
 const char *sp__scan_engine(const struct sp__scan *scan);
 

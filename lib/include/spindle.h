@@ -14,6 +14,7 @@
 #include <spindle/gen.h>
 #include <spindle/geometry.h>
 #include <spindle/join.h>
+#include <spindle/outfile.h>
 #include <spindle/policy.h>
 #include <spindle/preflight.h>
 #include <spindle/probe.h>

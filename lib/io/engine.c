@@ -23,13 +23,14 @@ int sp__engine_no_register(void *engine, void *pool, size_t bytes)
 	return -ENOTSUP;
 }
 
-static int open_auto(const struct sp__engine_ops **ops, void **engine,
+/* The first from there on that opens, of those that "auto" tries. */
+static int open_auto(const struct sp__engine_ops **ops, void **engine, size_t first,
 		     const struct sp__engine_opts *opts, struct sp_errinfo *err)
 {
 	bool scarce = sp__fds_scarce();
 	int rc = SP_EUNSUP;
 
-	for (size_t i = 0; i < NTABLE; i++) {
+	for (size_t i = first; i < NTABLE; i++) {
 		if (!(table[i]->caps & SP__CAP_AUTO) || (table[i]->caps & SP__CAP_FD && scarce))
 			continue;
 		*ops = table[i];
@@ -38,6 +39,31 @@ static int open_auto(const struct sp__engine_ops **ops, void **engine,
 			break;
 	}
 	return rc ? sp__err(err, rc, "open", "auto", -1) : 0;
+}
+
+bool sp__engine_is_auto(const char *name)
+{
+	return !name || strcmp(name, "auto") == 0;
+}
+
+int sp__engine_next(const struct sp__engine_ops **ops, void **engine,
+		    const struct sp__engine_opts *opts)
+{
+	const struct sp__engine_ops *before = *ops;
+	void *closing = *engine;
+	size_t at = 0;
+	int rc;
+
+	while (table[at] != before)
+		at++;
+	rc = open_auto(ops, engine, at + 1, opts, NULL);
+	if (rc == 0) {
+		before->close(closing);
+		return 0;
+	}
+	*ops = before;
+	*engine = closing;
+	return rc;
 }
 
 static bool named(const struct sp__engine_ops *ops, const char *name, const char **spec)
@@ -66,10 +92,10 @@ int sp__engine_open(const struct sp__engine_ops **ops, void **engine, const char
 	int rc;
 
 	opts.spec = "";
-	if ((!name || strcmp(name, "auto") == 0) && opts.machine)
+	if (sp__engine_is_auto(name) && opts.machine)
 		name = sp__sim_engine.name;
-	if (!name || strcmp(name, "auto") == 0)
-		return open_auto(ops, engine, &opts, err);
+	if (sp__engine_is_auto(name))
+		return open_auto(ops, engine, 0, &opts, err);
 	for (size_t i = 0; i < NTABLE; i++) {
 		if (!named(table[i], name, &opts.spec))
 			continue;

@@ -12,8 +12,10 @@
  *
  * What an engine moves of a request is its rest: the bytes from `moved` to
  * `bytes`.  It reports one transfer, as the system made it: it sets `result`
- * to the bytes of that transfer or -errno, and touches nothing else.  Short transfers, EINTR, EAGAIN, the depth, times, counters and
- * the trace are the queue's affair.
+ * to the bytes of that transfer, -errno, or SP_ETHREAD if the system refused it
+ * a thread that moves them; and touches nothing else.  Short transfers, EINTR,
+ * EAGAIN, another engine after SP_ETHREAD, the depth, times, counters and the
+ * trace are the queue's affair.
  *
  * Table entries are constants; an engine never edits its own.
  */
@@ -92,6 +94,16 @@ extern const struct sp__engine_ops sp__uring_engine, sp__aio_engine, sp__sync_en
 SP_MUST_CHECK int sp__engine_open(const struct sp__engine_ops **ops, void **engine,
 				  const char *name, const struct sp__engine_opts *opts,
 				  struct sp_errinfo *err);
+
+/* Is the choice of an engine left to us? */
+bool sp__engine_is_auto(const char *name);
+
+/*
+ * Closes the engine, which has nothing outstanding, and opens the next that
+ * "auto" tries in its place.  On an error it stays open.
+ */
+SP_MUST_CHECK int sp__engine_next(const struct sp__engine_ops **ops, void **engine,
+				  const struct sp__engine_opts *opts);
 
 /* Moves the rest of a request at once (sync.c): bytes or -errno. */
 int32_t sp__engine_transfer(const struct sp__request *r);

@@ -13,8 +13,12 @@
  * back to the last aligned byte and writes a little twice; a read cut at an
  * odd place has met the end of the file.
  *
- * Nothing is allocated after opening: the array has the depth, the lists run
- * through the requests.
+ * If the engine was left to us and the system refuses it a thread, the next one
+ * takes its place: the request waits, nothing more is submitted, and when the last
+ * request is back the engine is changed.
+ *
+ * Otherwise nothing is allocated after opening: the array has the depth, the lists
+ * run through the requests.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -37,6 +41,8 @@ struct sp__queue {
 	struct sp__trace *trace;
 	struct sp__machine *machine;
 	bool registered;
+	bool changeable; /* another engine would do too */
+	bool changing;	 /* when nothing is with this one; and something waits */
 	unsigned depth;
 	unsigned with_engine;
 	struct list waiting;  /* for the engine to take */
@@ -87,6 +93,7 @@ int sp__queue_open(struct sp__queue **out, const struct sp__queue_opts *opts,
 	q->depth = depth;
 	q->trace = opts->trace;
 	q->machine = opts->machine;
+	q->changeable = sp__engine_is_auto(opts->engine) && !opts->machine;
 	q->waiting.tail = &q->waiting.head;
 	q->finished.tail = &q->finished.head;
 	rc = sp__engine_open(&q->ops, &q->engine, opts->engine,
@@ -122,13 +129,15 @@ static void finish(struct sp__queue *q, struct sp__request *r, int32_t result, u
 }
 
 /* True if the request has more to do; else *result is what came of it. */
-static bool unfinished(struct sp__request *r, int32_t *result)
+static bool unfinished(struct sp__queue *q, struct sp__request *r, int32_t *result)
 {
 	uint32_t odd;
 
 	*result = r->result;
 	if (r->result == -EINTR || r->result == -EAGAIN)
 		return true;
+	if (r->result == SP_ETHREAD && q->changeable)
+		return q->changing = true;
 	if (r->result < 0)
 		return false;
 	r->moved += (uint32_t)r->result;
@@ -152,9 +161,25 @@ static bool full_now(int rc)
 	return rc == -EAGAIN || rc == -EINTR;
 }
 
+/* Where there is no other engine, the error stands the next time. */
+static void change_engine(struct sp__queue *q)
+{
+	const struct sp__engine_opts opts = { .depth = q->depth, .spec = "" };
+
+	q->changing = false;
+	if (sp__engine_next(&q->ops, &q->engine, &opts))
+		q->changeable = false;
+	else
+		q->registered = false;
+}
+
 /* Offers the engine what waits for it.  What it refuses for good is finished. */
 static void offer(struct sp__queue *q)
 {
+	if (q->changing && q->with_engine)
+		return;
+	if (q->changing)
+		change_engine(q);
 	while (q->waiting.count) {
 		size_t n = 0;
 		int rc;
@@ -202,7 +227,7 @@ static int collect(struct sp__queue *q, size_t min, size_t max, int64_t timeout_
 	for (i = 0; i < n; i++) {
 		int32_t result;
 
-		if (unfinished(q->array[i], &result))
+		if (unfinished(q, q->array[i], &result))
 			append(&q->waiting, q->array[i]);
 		else
 			finish(q, q->array[i], result, now_ns);

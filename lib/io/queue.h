@@ -64,8 +64,9 @@ struct sp__queue;
 
 /*
  * Opens a queue.  "auto" tries io_uring, then libaio, then sync, without an
- * error as long as one of them opens; a name asks for that engine alone.  With
- * a machine "auto" is the engine "sim", and time is virtual.
+ * error as long as one of them opens, and goes on with the next if the system
+ * refuses io_uring a thread; a name asks for that engine alone.  With a machine
+ * "auto" is the engine "sim", and time is virtual.
  */
 SP_MUST_CHECK int sp__queue_open(struct sp__queue **q, const struct sp__queue_opts *opts,
 				 struct sp_errinfo *err);

@@ -16,6 +16,12 @@
  * Rejected: submitting together with the wait that follows.  It saves a call, but a
  * device that could have begun waits for whatever the caller does before that.
  *
+ * What cannot be done at once (buffered writes above all) the kernel gives to a
+ * worker, a thread that counts against the limit on processes.  If the limit
+ * forbids one, the kernel cancels the request; we never do, so -ECANCELED means
+ * just that.  It tries for some 50 ms first, so that the queue changes the engine
+ * instead of doing each such request itself.
+ *
  * Needed of the kernel: IORING_FEAT_EXT_ARG (5.11; waiting with a timeout
  * without a request of its own), and the opcodes, which are asked for.
  */
@@ -74,7 +80,7 @@ static int init_ring(struct uring *u, const struct sp__engine_opts *opts)
 	if (rc)
 		return rc;
 	if ((p.features & IORING_FEAT_EXT_ARG) && (p.features & IORING_FEAT_NODROP) &&
-	    has_opcodes(ring))
+	    has_opcodes(ring) && io_uring_get_events(ring) >= 0)
 		return 0;
 	io_uring_queue_exit(ring);
 	return SP_EUNSUP;
@@ -219,7 +225,7 @@ static size_t collect(struct uring *u, struct sp__request **done, size_t max)
 
 	while (n < max && io_uring_peek_cqe(&u->ring, &cqe) == 0) {
 		done[n] = io_uring_cqe_get_data(cqe);
-		done[n++]->result = cqe->res;
+		done[n++]->result = cqe->res == -ECANCELED ? SP_ETHREAD : cqe->res;
 		io_uring_cqe_seen(&u->ring, cqe);
 	}
 	return n;

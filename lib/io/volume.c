@@ -96,6 +96,12 @@ int sp__volume_adopt(struct sp__volume **out, int fd, bool owned, const char *na
 	return 0;
 }
 
+int sp__volume_open_err(struct sp_errinfo *err, int code, const char *path)
+{
+	return sp__errf(err, code, "open", path, -1, "%s",
+			code == -EBUSY ? "is in use: mounted, or part of another device" : "");
+}
+
 int sp__volume_block(struct sp__volume **v, const char *path, struct sp_errinfo *err)
 {
 	struct stat st;
@@ -105,7 +111,7 @@ int sp__volume_block(struct sp__volume **v, const char *path, struct sp_errinfo 
 		return sp__err(err, -ENOTBLK, "open", path, -1);
 	fd = open(path, O_RDWR | O_DIRECT | O_EXCL | O_CLOEXEC);
 	if (fd < 0)
-		return sp__err(err, -errno, "open", path, -1);
+		return sp__volume_open_err(err, -errno, path);
 	rc = sp__volume_adopt(v, fd, true, path, err);
 	if (rc)
 		close(fd);

@@ -62,6 +62,9 @@ SP_MUST_CHECK int sp__volume_temp(struct sp__volume **v, const char *dir, enum s
  */
 SP_MUST_CHECK int sp__volume_block(struct sp__volume **v, const char *path, struct sp_errinfo *err);
 
+/* sp__err() for a path that could not be opened; says what is meant by a device in use. */
+int sp__volume_open_err(struct sp_errinfo *err, int code, const char *path);
+
 /*
  * From now on the volume, which is no direct one, lies on the machine: a file
  * of so many bytes there already, in that area.  -ENOSPC, -ENOMEM.

@@ -61,9 +61,9 @@ int sp__emit_init(struct sp__emit *e, const struct sp_join_opts *opts, struct sp
 		sp__cut_init(&e->cut, opts->separator, opts->separator_bytes, opts->csv);
 	if (e->cut.kind != SP__CUT_FIXED && set_filler(e, opts->filler) < 0)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
-	e->simple = !opts->ncolumns && !opts->auto_columns && !e->filler_bytes &&
-		    opts->nkeys == 1 && e->cut.kind != SP__CUT_BLANKS &&
-		    e->cut.kind != SP__CUT_FIXED;
+	e->padded = !opts->ncolumns && (opts->auto_columns || (opts->csv && opts->header));
+	e->simple = !opts->ncolumns && !e->padded && !e->filler_bytes && opts->nkeys == 1 &&
+		    e->cut.kind != SP__CUT_BLANKS && e->cut.kind != SP__CUT_FIXED;
 	e->buf = e->at = e->whole = malloc(BUFFER_BYTES);
 	if (!e->buf)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
@@ -82,7 +82,7 @@ void sp__emit_release(struct sp__emit *e)
 
 int sp__emit_auto(struct sp__emit *e, int side, const struct sp__line *first)
 {
-	if (!e->opts->auto_columns)
+	if (!e->padded)
 		return 0;
 	if (sp__fields_split(&e->cut, first->data, first->bytes, &e->fields[side]) < 0)
 		return sp__err(e->err, -ENOMEM, "allocate", NULL, -1);
@@ -209,7 +209,7 @@ static bool is_key(const struct sp__emit *e, int side, size_t k)
 static void put_others(struct sp__emit *e, int side)
 {
 	const struct sp__fields *f = &e->fields[side];
-	size_t n = e->opts->auto_columns ? e->auto_fields[side] : f->n;
+	size_t n = e->padded ? e->auto_fields[side] : f->n;
 
 	for (size_t k = 0; k < n; k++) {
 		if (is_key(e, side, k))
@@ -236,16 +236,30 @@ static void put_column(struct sp__emit *e, const struct sp_join_column *c, int k
 		put_key(e, key_side);
 }
 
+/* Cuts a record into fields; NULL has none.  -o auto alone may drop those beyond the header's. */
+static int split(struct sp__emit *e, int side, const struct sp__line *l)
+{
+	struct sp__fields *f = &e->fields[side];
+
+	f->n = 0;
+	if (l && sp__fields_split(&e->cut, l->data, l->bytes, f) < 0)
+		return sp__err(e->err, -ENOMEM, "allocate", NULL, -1);
+	if (!e->padded || e->opts->auto_columns || f->n <= e->auto_fields[side])
+		return 0;
+	return sp__errf(e->err, SP_EFORMAT, "read", e->inputs[side], -1,
+			"a record has %zu fields, the header %zu", f->n, e->auto_fields[side]);
+}
+
 static void by_fields(struct sp__emit *e, const struct sp__line *a, const struct sp__line *b)
 {
 	const struct sp__line *line[2] = { a, b };
 	int key_side = a ? 0 : 1;
 
 	for (int side = 0; side < 2; side++) {
-		e->fields[side].n = 0;
-		if (line[side] && sp__fields_split(&e->cut, line[side]->data, line[side]->bytes,
-						   &e->fields[side]) < 0) {
-			e->error = sp__err(e->err, -ENOMEM, "allocate", NULL, -1);
+		int rc = split(e, side, line[side]);
+
+		if (rc < 0) {
+			e->error = rc;
 			return;
 		}
 	}

@@ -26,8 +26,11 @@ struct sp__emit {
 	const char *filler; /* as it is written */
 	char *own_filler;   /* its memory, if it had to be quoted */
 	size_t filler_bytes;
+	/* The result has as many columns of either file as its first line has: auto_fields. */
+	bool padded;
 	size_t auto_fields[2];
-	bool simple; /* whole rests of lines can be copied */
+	const char *const *inputs; /* names, set by the owner: for messages */
+	bool simple;		   /* whole rests of lines can be copied */
 	/* Binary records: */
 	size_t fixed_bytes[2]; /* of either file in the result; 0: it has no part in that */
 	unsigned char fill;
@@ -54,7 +57,7 @@ struct sp__emit {
 int sp__emit_init(struct sp__emit *e, const struct sp_join_opts *opts, struct sp_errinfo *err);
 void sp__emit_release(struct sp__emit *e);
 
-/* As many columns of file 0 or 1 as its first line has, if that is wanted. */
+/* As many columns of file 0 or 1 as its first line has, if padded. */
 int sp__emit_auto(struct sp__emit *e, int side, const struct sp__line *first);
 /* One record of the result; a or b may be NULL. */
 void sp__emit_pair(struct sp__emit *e, const struct sp__line *a, const struct sp__line *b);

@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/err.h"
+#include "base/rng.h"
 #include "join/plan.h"
 #include "join/stage.h"
 
@@ -30,7 +31,7 @@
 
 static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 		     struct sp__iter *probe, int build_side, const uint64_t bytes[2],
-		     uint64_t records);
+		     uint64_t records, const struct sp__tally came[2]);
 
 /* A partition as an input, opened when its turn comes. */
 struct lazy {
@@ -65,52 +66,91 @@ static int lazy_next(void *lazy, struct sp_batch *batch)
 	return rc;
 }
 
+int sp__hash_key(struct sp__hash *h, int side, const char *line, size_t bytes,
+		 struct sp__slice *key)
+{
+	size_t begin;
+
+	bytes -= h->tag[side];
+	if (h->keying.plain) {
+		sp__field_find(h->keying.cut, line, bytes, h->keying.fields[side][0], key);
+		return 0;
+	}
+	h->keymem.bytes = 0;
+	if (sp__key_make(&h->keying, side, line, bytes, &h->keymem, &begin) < 0)
+		return sp__err(h->j->err, -ENOMEM, "allocate", NULL, -1);
+	*key = (struct sp__slice){ h->keymem.bytes ? h->keymem.data : sp__no_field,
+				   h->keymem.bytes };
+	return 0;
+}
+
+/* A record whose partition has no other side; bytes: with its tag. */
+static int alone(struct sp__hash *h, int side, const char *line, size_t bytes,
+		 struct sp__tally *read_back)
+{
+	struct sp__line l = { .data = line, .bytes = bytes - h->tag[side] };
+	struct sp__slice key;
+	int rc = sp__hash_key(h, side, line, bytes, &key);
+
+	if (rc < 0)
+		return rc;
+	sp__tally_count(read_back, sp__key_hash(key.p, key.n, h->seed));
+	sp__field_find(h->keying.cut, l.data, l.bytes, h->keying.fields[side][0], &l.key);
+	sp__hash_single(h, side, &l);
+	return h->j->emit.error;
+}
+
 /* Records of a partition whose other side is empty. */
-static int alone(struct sp__hash *h, struct sp__run *run, int side)
+static int all_alone(struct sp__hash *h, struct sp__run *run, int side,
+		     const struct sp__tally *came)
 {
 	struct lazy z = { .h = h, .run = run, .side = side };
-	const struct sp_recfmt *format = &h->format[side];
+	struct sp__tally read_back = { 0 };
 	struct sp_batch batch;
-	struct sp__line l;
 	int rc;
 
 	if (!h->j->opts.unpaired[side])
-		return 0;
+		return sp__balance_alone(h, side, came, NULL);
 	while ((rc = lazy_next(&z, &batch)) == SP_READY) {
 		const char *at = batch.data, *end = at + batch.bytes;
 
-		while (at < end && !h->j->emit.error) {
-			l.data = at;
-			at = sp__record_next(format, at, end, &l.bytes);
-			l.bytes -= h->tag[side];
-			sp__field_find(h->keying.cut, l.data, l.bytes, h->keying.fields[side][0],
-				       &l.key);
-			sp__hash_single(h, side, &l);
+		while (at < end && rc >= 0) {
+			const char *line = at;
+			size_t bytes;
+
+			at = sp__record_next(&h->format[side], line, end, &bytes);
+			rc = alone(h, side, line, bytes, &read_back);
 		}
+		if (rc < 0)
+			break;
 	}
 	sp__runread_close(&z.r);
-	return rc < 0 ? rc : h->j->emit.error;
+	return rc < 0 ? rc : sp__balance_alone(h, side, came, &read_back);
 }
 
 /* One pair of partitions; parted: bytes of the build input that they were parted from. */
-static int pair(struct sp__hash *h, struct sp__run *run[2], int build_side, unsigned depth,
+static int pair(struct sp__hash *h, struct sp__part *part, int build_side, unsigned depth,
 		uint64_t parted)
 {
+	struct sp__run **run = part->run;
 	struct lazy z[2] = { { .h = h }, { .h = h } };
 	struct sp__iter it[2] = { { &z[0], lazy_next }, { &z[1], lazy_next } };
 	int small = SP__BUILD, rc;
+	struct sp__tally came[2] = { sp__part_tally(part, SP__BUILD),
+				     sp__part_tally(part, SP__PROBE) };
 	uint64_t need, bytes[2];
 	bool stubborn;
 
 	if (!run[SP__BUILD])
 		return 0;
 	if (!run[SP__PROBE] || !run[SP__PROBE]->records)
-		return alone(h, run[SP__BUILD], build_side);
-	stubborn = (double)run[SP__BUILD]->bytes > STUBBORN * (double)parted ||
-		   depth >= SP__JOIN_DEPTH_MAX;
+		return all_alone(h, run[SP__BUILD], build_side, &came[SP__BUILD]);
+	stubborn = (double)run[SP__BUILD]->bytes > STUBBORN * (double)parted;
 	if (sp__join_need(run[SP__PROBE]->bytes, run[SP__PROBE]->records) <
 	    sp__join_need(run[SP__BUILD]->bytes, run[SP__BUILD]->records)) {
 		small = SP__PROBE;
+		came[SP__BUILD] = sp__part_tally(part, SP__PROBE);
+		came[SP__PROBE] = sp__part_tally(part, SP__BUILD);
 		build_side = !build_side;
 		h->j->counts.reversals++;
 	}
@@ -121,13 +161,14 @@ static int pair(struct sp__hash *h, struct sp__run *run[2], int build_side, unsi
 	need = sp__join_need(run[small]->bytes, run[small]->records);
 	bytes[SP__BUILD] = run[small]->bytes;
 	bytes[SP__PROBE] = run[!small]->bytes;
-	if (h->j->opts.algorithm == SP_JOIN_NESTED ||
+	/* What should fit may not, as records leave gaps in pages: then, too, depth has a bound. */
+	if (h->j->opts.algorithm == SP_JOIN_NESTED || depth >= SP__JOIN_DEPTH_MAX ||
 	    (need > h->layout.table_bytes &&
 	     (stubborn ||
 	      sp__join_nested_pays(&h->layout, need, bytes[SP__BUILD], bytes[SP__PROBE]))))
-		return sp__hash_nested(h, run[small], run[!small], build_side, depth);
+		return sp__hash_nested(h, run[small], run[!small], build_side, depth, came);
 	rc = run_stage(h, depth, &it[SP__BUILD], &it[SP__PROBE], build_side, bytes,
-		       run[small]->records);
+		       run[small]->records, came);
 	sp__runread_close(&z[0].r);
 	sp__runread_close(&z[1].r);
 	return rc;
@@ -136,6 +177,7 @@ static int pair(struct sp__hash *h, struct sp__run *run[2], int build_side, unsi
 static void count(struct sp__stage *s)
 {
 	struct sp__join_counts *c = &s->h->j->counts;
+	const struct sp__join_balance *probe = &s->balance[SP__PROBE];
 	uint64_t spilled = 0;
 
 	for (unsigned i = 0; i < s->nparts; i++) {
@@ -144,6 +186,8 @@ static void count(struct sp__stage *s)
 		spilled += s->parts[i].run[SP__BUILD]->bytes;
 		c->spilled_partitions++;
 	}
+	c->filter_drops += probe->filtered.records;
+	c->filter_probes += probe->filtered.records + probe->spilled.records;
 	if (s->depth > c->depth)
 		c->depth = s->depth;
 	if (s->depth)
@@ -152,7 +196,7 @@ static void count(struct sp__stage *s)
 	c->resident_share =
 		s->bytes[SP__BUILD] ? 1 - (double)spilled / (double)s->bytes[SP__BUILD] : 1;
 	for (int role = 0; role < 2; role++)
-		c->records[s->side[role]] = s->records[role];
+		s->h->j->source[s->side[role]].lines += s->balance[role].read.records;
 	if (s->h->j->machine && s->h->spill) {
 		struct sp__machine_stats m;
 
@@ -169,7 +213,7 @@ static int pairs_of(struct sp__stage *s)
 	for (unsigned i = 0; i < s->nparts && !rc; i++) {
 		struct sp__part *p = &s->parts[i];
 
-		rc = pair(s->h, p->run, s->side[SP__BUILD], s->depth + 1, s->bytes[SP__BUILD]);
+		rc = pair(s->h, p, s->side[SP__BUILD], s->depth + 1, s->bytes[SP__BUILD]);
 		for (int role = 0; role < 2; role++) {
 			if (p->run[role])
 				sp__spill_end_run(s->h->spill, p->run[role]);
@@ -189,9 +233,10 @@ static void clock_phase(struct sp__join *j, int phase, uint64_t *since)
 	*since = now;
 }
 
+/* came: what the partitions were given that are the inputs; NULL: they are files. */
 static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 		     struct sp__iter *probe, int build_side, const uint64_t bytes[2],
-		     uint64_t records)
+		     uint64_t records, const struct sp__tally came[2])
 {
 	struct sp__stage *s;
 	uint64_t since = sp__join_now_ns(h->j);
@@ -211,6 +256,8 @@ static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 		rc = sp__stage_rest(s);
 	sp__table_empty(&h->table);
 	clock_phase(h->j, depth ? SP_JOIN_PHASE_JOIN : SP_JOIN_PHASE_PROBE, &since);
+	if (!rc)
+		rc = sp__balance_stage(s, came);
 	count(s);
 	if (!rc)
 		rc = pairs_of(s);
@@ -226,6 +273,7 @@ static int open_hash(struct sp__hash *h, int build)
 	int rc;
 
 	j->opts.algorithm = j->counts.algorithm = sp__join_choice(&j->opts, &h->layout);
+	h->seed = sp__mix64(j->opts.seed + 1);
 	sp__numbers_begin(h, build);
 	sp__budget_init(&h->budget, h->layout.table_bytes);
 	rc = sp__keying_init(&h->keying, &j->emit.cut, &j->opts, j->err);
@@ -324,7 +372,10 @@ int sp__join_hash(struct sp__join *j)
 	j->counts.build = (unsigned)build + 1;
 	h.mark = j->opts.unpaired[0] || j->opts.unpaired[1] || j->opts.semi;
 	if (!rc)
-		rc = run_stage(&h, 0, &in, &out, build, bytes, sp__join_records(&j->opts, build));
+		rc = run_stage(&h, 0, &in, &out, build, bytes, sp__join_records(&j->opts, build),
+			       NULL);
+	if (!rc)
+		rc = sp__balance_hash(&h);
 	close_hash(&h);
 	for (int i = 0; i < 2; i++)
 		sp__bytes_release(&from[i].batch, NULL);

@@ -21,6 +21,7 @@ static int to_space(void *arg, const char *data, size_t bytes, bool whole)
 		rc = sp__runwriter_open(&held->writer, held->h.spill, held->run, held->mem,
 					l->write_bytes, NULL, NULL);
 	}
+	held->bytes += bytes;
 	return rc < 0 || !bytes ? rc : sp__runwriter_put(&held->writer, data, bytes);
 }
 
@@ -44,15 +45,17 @@ static int write_run(struct sp__held *held, struct sp__emit *to)
 	const struct sp_recfmt bytes = { .kind = SP_REC_FIXED, .fixed_bytes = 1 };
 	struct sp__runread r = { 0 };
 	struct sp_batch batch;
+	uint64_t back = 0;
 	int rc = sp__runread_open(&r, held->h.spill, held->run, &bytes, true, held->mem,
 				  held->h.layout.write_bytes);
 
 	while (!rc && (rc = sp__runread_next(&r, &batch)) == SP_READY) {
 		sp__emit_raw(to, batch.data, batch.bytes);
+		back += batch.bytes;
 		rc = to->error;
 	}
 	sp__runread_close(&r);
-	return rc;
+	return rc ? rc : sp__balance_bytes(held->h.j, "records held", held->bytes, back);
 }
 
 int sp__held_write(struct sp__held *held)

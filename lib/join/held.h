@@ -16,6 +16,7 @@ struct sp__held {
 	struct sp__emit emit;
 	char *mem;	     /* of the writer, then of the reader */
 	struct sp__run *run; /* NULL: all is in the buffer of emit */
+	uint64_t bytes;	     /* put into it */
 	struct sp__runwriter writer;
 	bool writing;
 };

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include "base/err.h"
+#include "base/outset.h"
 #include "join/binary.h"
 #include "join/plan.h"
 #include "join/presorted.h"
@@ -12,7 +15,8 @@
 
 static int open_stream(struct sp__join *j)
 {
-	int rc = sp__wstream_open(&j->ws, j->out.fd, j->out.name, &j->write, j->err);
+	const char *name = j->io->output ? j->io->output : "standard output";
+	int rc = sp__wstream_open(&j->ws, j->out_fd, name, &j->write, j->err);
 
 	j->emit.ws = j->ws;
 	return rc;
@@ -64,6 +68,8 @@ static int open_machine(struct sp__join *j)
 
 	if (!rc)
 		rc = sp__where_machine(o->volume, o->geometry, &j->machine, j->err);
+	if (!rc)
+		rc = sp__outset_check(j->io->output, o->trace_path, j->io->inputs, 2, j->err);
 	if (!rc && o->trace_path)
 		rc = sp__trace_open(&j->trace, o->trace_path, j->err);
 	if (!rc && j->trace && j->machine)
@@ -77,13 +83,28 @@ static int spare_inputs(struct sp__join *j)
 {
 	const char *path = j->io->output;
 
-	if (!path || j->out.temp)
+	if (!path || !sp_outfile_in_place(j->out))
 		return 0;
 	for (int i = 0; i < 2; i++)
 		if (sp__source_is(&j->source[i], path))
 			return sp__errf(j->err, SP_EUNSUP, "write", path, -1,
 					"an input cannot be written in place");
 	return 0;
+}
+
+static int open_output(struct sp__join *j)
+{
+	int rc;
+
+	j->out_fd = j->io->output_fd;
+	if (!j->io->output)
+		return 0;
+	rc = sp_outfile_open(&j->out, j->io->output, 0, j->err);
+	if (!rc)
+		rc = spare_inputs(j);
+	if (!rc)
+		rc = j->out_fd = sp_outfile_begin(j->out, j->err);
+	return rc;
 }
 
 static int open_all(struct sp__join *j)
@@ -96,6 +117,7 @@ static int open_all(struct sp__join *j)
 		rc = open_machine(j);
 	if (!rc)
 		rc = sp__emit_init(&j->emit, &j->opts, j->err);
+	j->emit.inputs = j->io->inputs;
 	set_streams(j);
 	if (!rc)
 		rc = sp__inputs_lay(j->read.machine, j->io->inputs, 2, &j->read.sim_file, j->err);
@@ -109,11 +131,7 @@ static int open_all(struct sp__join *j)
 		rc = sp__source_begin(&j->source[i]);
 	if (rc < 0)
 		return rc;
-	sp__outfile_prepare(&j->out, j->io->output, j->io->output_fd);
-	rc = spare_inputs(j);
-	if (rc < 0)
-		return rc;
-	rc = sp__outfile_open(&j->out, j->err);
+	rc = open_output(j);
 	return rc < 0 ? rc : open_stream(j);
 }
 
@@ -135,15 +153,13 @@ static int close_all(struct sp__join *j, int rc)
 	int closed;
 
 	sp__wstream_close(j->ws);
-	sp__outfile_close(&j->out);
+	sp_outfile_close(j->out, j->err);
 	for (int i = 0; i < 2; i++)
 		sp__source_close(&j->source[i]);
 	sp__emit_release(&j->emit);
-	closed = sp__trace_close(j->trace);
+	closed = sp__trace_close(j->trace, j->err);
 	sp__machine_close(j->machine);
-	if (rc < 0 || closed >= 0)
-		return rc;
-	return sp__err(j->err, closed, "write", j->opts.trace_path, -1);
+	return rc < 0 || closed >= 0 ? rc : closed;
 }
 
 /* Requests and bytes of all streams; closes the inputs. */
@@ -200,7 +216,7 @@ static void note(struct sp__join *j, struct sp_join_stats *st)
 	note_hash(&j->counts, st);
 	note_io(j, st);
 	for (int i = 0; i < 2; i++) {
-		st->records[i] = j->source[i].lines + j->counts.records[i];
+		st->records[i] = j->source[i].lines;
 		st->input_bytes[i] = j->source[i].bytes;
 		st->merged_records[i] = j->merged[i];
 	}
@@ -212,6 +228,14 @@ static void note(struct sp__join *j, struct sp_join_stats *st)
 		st->memory_peak_bytes = (uint64_t)ru.ru_maxrss << 10;
 }
 
+/* The record at the beginning of the batch is a header, and ends there. */
+static void pass_header(struct sp__source *src, const char *end)
+{
+	sp__tally_count(&src->done, (uint64_t)(end - src->at));
+	src->at = end;
+	src->lines++;
+}
+
 /*
  * The first records of both files: as many columns as they have, if that is wanted,
  * and they themselves, if they are headers.
@@ -221,7 +245,7 @@ static int first_lines(struct sp__join *j)
 	struct sp__line first[2];
 	bool have[2];
 
-	if (!j->opts.header && !j->opts.auto_columns)
+	if (!j->opts.header && !j->emit.padded)
 		return 0;
 	for (int i = 0; i < 2; i++) {
 		struct sp__source *src = &j->source[i];
@@ -239,10 +263,8 @@ static int first_lines(struct sp__join *j)
 		rc = sp__emit_auto(&j->emit, i, &first[i]);
 		if (rc < 0)
 			return rc;
-		if (j->opts.header) {
-			src->at = next;
-			src->lines++;
-		}
+		if (j->opts.header)
+			pass_header(src, next);
 	}
 	if (j->opts.header && (have[0] || have[1]))
 		sp__emit_pair(&j->emit, have[0] ? &first[0] : NULL, have[1] ? &first[1] : NULL);
@@ -282,14 +304,19 @@ static int read_again(struct sp__join *j)
 		if (rc || !j->opts.header)
 			continue;
 		rc = sp__source_fill(src);
-		if (rc == SP_READY) {
-			src->at = sp__record_next(&format, src->at, src->end, &bytes);
-			src->lines++;
-		}
+		if (rc == SP_READY)
+			pass_header(src, sp__record_next(&format, src->at, src->end, &bytes));
 		rc = rc < 0 ? rc : 0;
 	}
 	j->resumed = true;
 	return rc;
+}
+
+static bool can_be_read_again(const char *name)
+{
+	struct stat st;
+
+	return strcmp(name, "-") && !stat(name, &st) && S_ISREG(st.st_mode);
 }
 
 /* Files that seem sorted are merged until they turn out not to be: 1 then. */
@@ -300,7 +327,8 @@ static int try_merge(struct sp__join *j)
 
 	if (rc < 0)
 		return rc;
-	if (!sp__join_merges(&j->opts, &l))
+	if (!sp__join_merges(&j->opts, &l) || !can_be_read_again(j->io->inputs[0]) ||
+	    !can_be_read_again(j->io->inputs[1]))
 		return 1;
 	j->counts.algorithm = SP_JOIN_MERGE;
 	rc = sp__join_presorted(j);
@@ -335,8 +363,7 @@ int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,
 		.opts = *opts,
 		.io = io,
 		.err = err ? err : &own,
-		.out.fd = -1,
-		.progress = { io->progress, io->progress_arg, 0 },
+		.progress = { .tell = io->progress, .arg = io->progress_arg, .phase = -1 },
 	};
 	int rc, ended;
 
@@ -353,7 +380,7 @@ int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,
 		rc = rc < 0 ? rc : ended < 0 ? ended : rc;
 	}
 	if (rc == 0)
-		rc = sp__outfile_commit(&j.out, j.err);
+		rc = sp_outfile_commit(j.out, j.err);
 	if (stats)
 		note(&j, stats);
 	return close_all(&j, rc);

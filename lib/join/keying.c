@@ -176,6 +176,7 @@ static int append(const struct sp__keying *k, size_t i, const struct sp__slice *
 		mem->bytes = (size_t)(copy_field(k, f, fold, to) - mem->data);
 		return k->collated && k->collated[i] ? collate_text(mem, from) : 0;
 	}
+	mem->value.uncut = true;
 	rc = sp__key_encode(k->sets[i], to, (size_t)(copy_field(k, f, false, to) - to),
 			    &mem->value);
 	if (rc < 0 || reserve(mem, mem->value.bytes) < 0)

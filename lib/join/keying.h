@@ -14,6 +14,7 @@
 
 #include <stdint.h>
 #include <spindle/join.h>
+#include "base/rng.h"
 #include "join/fields.h"
 #include "rec/key.h"
 
@@ -50,5 +51,14 @@ int sp__key_make(const struct sp__keying *k, int side, const char *line, size_t 
 
 /* Independent for different seeds. */
 uint64_t sp__key_hash(const char *key, size_t bytes, uint64_t seed);
+
+/*
+ * The hash that a stage at that depth deals and looks up by: another for each depth, made of
+ * the key's hash, which is the same at all of them.
+ */
+static inline uint64_t sp__key_rehash(uint64_t key_hash, unsigned depth)
+{
+	return depth ? sp__mix64(key_hash + depth * UINT64_C(0x9E3779B97F4A7C15)) : key_hash;
+}
 
 #endif

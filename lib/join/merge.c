@@ -190,6 +190,18 @@ static int next(struct merge *m, struct side *s)
 
 /* Groups. */
 
+/* A line goes, with its terminator. */
+static void settle(struct side *s, const struct sp__line *l)
+{
+	sp__tally_count(&s->source->done, l->bytes + 1);
+}
+
+static void settle_group(struct side *s)
+{
+	for (size_t i = 0; i < s->ngroup; i++)
+		settle(s, &s->group[i]);
+}
+
 static void empty_group(struct side *s)
 {
 	while (s->copies) {
@@ -251,6 +263,8 @@ static int pairs(struct merge *m)
 		rc = gather(m, b, a);
 	if (!rc && m->j->opts.pairs)
 		all_pairs(m, m->j->opts.ordered == 2);
+	settle_group(a);
+	settle_group(b);
 	empty_group(a);
 	empty_group(b);
 	return rc ? rc : m->j->emit.error;
@@ -262,6 +276,7 @@ static int single(struct merge *m, struct side *s)
 
 	if (m->j->opts.unpaired[s->number])
 		sp__emit_pair(e, s->number ? NULL : &s->now, s->number ? &s->now : NULL);
+	settle(s, &s->now);
 	return e->error ? e->error : next(m, s);
 }
 
@@ -311,8 +326,10 @@ static int header(struct merge *m)
 		bool have = s->have;
 
 		s->have = s->last = false; /* no line is compared with a header */
-		if (have)
-			rc = next(m, s);
+		if (!have)
+			continue;
+		settle(s, &s->now);
+		rc = next(m, s);
 	}
 	return rc;
 }
@@ -341,6 +358,12 @@ static int run(struct merge *m)
 		rc = body(m);
 	for (int i = 0; i < 2 && !rc; i++)
 		rc = tail(m, &m->side[i]);
+	/* A line that was looked at, and is not wanted. */
+	for (int i = 0; i < 2; i++)
+		if (m->side[i].have)
+			settle(&m->side[i], &m->side[i].now);
+	if (!rc)
+		rc = sp__balance_sources(m->j);
 	if (rc)
 		return rc;
 	return m->side[0].told || m->side[1].told;

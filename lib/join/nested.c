@@ -20,6 +20,7 @@ struct nested {
 	struct sp__runread build;
 	const char *at, *end; /* rest of the build batch */
 	struct sp__run *probe;
+	const struct sp__tally *came;
 };
 
 static bool needs_bits(const struct sp__stage *s)
@@ -43,7 +44,7 @@ static int fill(struct nested *n)
 			size_t bytes;
 			const char *stop = sp__record_next(format, n->at, n->end, &bytes);
 
-			rc = sp__stage_key(s, SP__BUILD, n->at, bytes, &key);
+			rc = sp__hash_key(n->h, s->side[SP__BUILD], n->at, bytes, &key);
 			if (!rc)
 				rc = sp__stage_keep(s, &s->parts[0].list, n->at, bytes, &key);
 			if (rc)
@@ -69,10 +70,11 @@ static int probe(struct nested *n, bool last)
 
 	n->s->last_block = last;
 	n->s->probed = 0;
+	n->s->balance[SP__PROBE] = (struct sp__join_balance){ 0 };
 	if (!rc)
 		rc = sp__stage_probe(n->s, &it);
 	sp__runread_close(&r);
-	return rc;
+	return rc ? rc : sp__balance_probe(n->s, &n->came[SP__PROBE]);
 }
 
 static int blocks(struct nested *n)
@@ -90,14 +92,16 @@ static int blocks(struct nested *n)
 		sp__reclist_init(&n->s->parts[0].list);
 		n->h->j->counts.nested_blocks++;
 	} while (!rc && more == SP_READY);
-	return rc;
+	/* Whatever was read is in the tables of the blocks: they count. */
+	n->s->balance[SP__BUILD].read = n->s->balance[SP__BUILD].kept;
+	return rc ? rc : sp__balance_stage(n->s, n->came);
 }
 
 int sp__hash_nested(struct sp__hash *h, struct sp__run *build, struct sp__run *probe_run,
-		    int build_side, unsigned depth)
+		    int build_side, unsigned depth, const struct sp__tally came[2])
 {
 	const uint64_t few[2] = { 1, 1 };
-	struct nested n = { .h = h, .probe = probe_run };
+	struct nested n = { .h = h, .probe = probe_run, .came = came };
 	uint64_t had_bytes = 0;
 	int rc = sp__stage_new(&n.s, h, depth, build_side, few, 1);
 

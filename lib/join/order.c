@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include "base/err.h"
+#include "join/balance.h"
 #include "join/order.h"
 #include "join/plan.h"
 
@@ -165,7 +166,7 @@ int sp__order_write(struct sp__order *o, struct sp__join *j)
 	while (rc >= 0) {
 		rc = sp_sort_get(o->sort, &batch);
 		if (rc == SP_END)
-			return 0;
+			return sp__balance_bytes(j, "sort by numbers", o->bytes, done);
 		if (rc < 0)
 			break;
 		if (rc == SP_LATER) {

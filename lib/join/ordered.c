@@ -173,6 +173,7 @@ int sp__ordered_rest(struct sp__stage *s)
 {
 	struct sp__hash *h = s->h;
 	int side = s->side[SP__BUILD];
+	struct sp__tally walked = { .sum = s->balance[SP__BUILD].kept.sum };
 	struct head *heads, *head;
 	struct sp__line l;
 
@@ -191,10 +192,14 @@ int sp__ordered_rest(struct sp__stage *s)
 			sp__hash_line(h, side, head->rec, &l);
 			sp__hash_single(h, side, &l);
 		}
+		walked.records++;
 		advance(h, head);
 	}
 	free(heads);
-	return h->j->emit.error;
+	if (h->j->emit.error)
+		return h->j->emit.error;
+	return sp__balance_same(h->j, side, "records by number", &s->balance[SP__BUILD].kept,
+				&walked);
 }
 
 /* The result so far goes to the sort, and the rest where it belongs. */

@@ -29,13 +29,15 @@
 struct side {
 	struct sp__source *source;
 	int number;
-	struct sp__line now; /* the record looked at */
-	bool have;	     /* there is one */
-	bool same;	     /* its key is that of the one before */
-	uint64_t before;     /* records before it */
+	struct sp__line now;   /* the record looked at */
+	bool have;	       /* there is one */
+	bool same;	       /* its key is that of the one before */
+	uint64_t before;       /* records before it */
+	struct sp__tally done; /* records that have met all they will, and their bytes */
 	struct sp__slice last_key;
 	struct sp__bytes last_copy; /* memory for it, when the batch has gone */
 	bool last;		    /* there is a record before */
+	size_t term;		    /* bytes of terminator behind each record */
 };
 
 struct group {
@@ -54,6 +56,7 @@ struct trial {
 	struct side side[2];
 	int holds; /* the file whose records make the group */
 	struct group group;
+	struct sp__tally wanted, met; /* records of the groups, each time one is gone through */
 	struct sp__held held;
 };
 
@@ -137,6 +140,7 @@ static int single(struct trial *t, struct side *s)
 
 	if (t->j->opts.unpaired[s->number])
 		alone(t, s, &s->now);
+	sp__tally_count(&s->done, s->now.bytes + s->term);
 	rc = next(t, s);
 	settle(t);
 	return rc < 0 ? rc : t->held.emit.error ? t->held.emit.error : rc;
@@ -187,6 +191,7 @@ static void span(struct trial *t, const char *at, const char *end, const struct 
 
 		at = sp__record_next(&s->source->format, data, end, &bytes);
 		sp__line_set(t->j, s->number, data, bytes, &l);
+		t->met.records++;
 		if (streamed)
 			pair(t, &l, streamed);
 		else
@@ -198,10 +203,7 @@ static void whole_group(struct trial *t, const struct sp__line *streamed)
 {
 	const struct group *g = &t->group;
 
-	if (g->records == 1 && streamed) {
-		pair(t, &g->first, streamed);
-		return;
-	}
+	t->wanted.records += g->records;
 	span(t, g->copy.data, g->copy.data + g->copy.bytes, streamed);
 	span(t, g->begin, g->end, streamed);
 }
@@ -211,7 +213,9 @@ static int match(struct trial *t, const struct side *s)
 {
 	const struct sp_join_opts *o = &t->j->opts;
 
-	if (o->pairs)
+	if (o->pairs && t->group.records == 1)
+		pair(t, &t->group.first, &s->now);
+	else if (o->pairs)
 		whole_group(t, &s->now);
 	if (o->semi && s->number == 0)
 		alone(t, s, &s->now);
@@ -230,11 +234,14 @@ static int matches(struct trial *t)
 		whole_group(t, NULL);
 	do {
 		streamed++;
+		sp__tally_count(&s->done, s->now.bytes + s->term);
 		rc = match(t, s);
 		if (!rc)
 			rc = next(t, s);
 		settle(t);
 	} while (!rc && s->have && s->same);
+	h->done.records += t->group.records;
+	h->done.sum += t->group.copy.bytes + (uint64_t)(t->group.end - t->group.begin);
 	if (t->group.records > 1 && streamed == 1)
 		t->holds = !t->holds;
 	return rc;
@@ -260,6 +267,23 @@ static int merge(struct trial *t)
 	return rc;
 }
 
+/* What has been written are the pairs of the records that were told; rc if so. */
+static int balance(struct trial *t, int rc)
+{
+	int lost = sp__balance_same(t->j, t->holds, "groups of a merge", &t->wanted, &t->met);
+
+	for (int i = 0; i < 2 && !lost; i++) {
+		struct sp__tally *done = &t->side[i].done;
+		struct sp__tally told = { .records = t->j->merged[i], .sum = done->sum };
+
+		lost = sp__balance_same(t->j, i, "merge", &told, done);
+		sp__tally_join(&t->j->source[i].done, done);
+	}
+	if (!lost && !rc)
+		lost = sp__balance_sources(t->j);
+	return lost ? lost : rc;
+}
+
 int sp__join_presorted(struct sp__join *j)
 {
 	struct trial t = { .j = j, .order.by = j->opts.sorted };
@@ -274,12 +298,16 @@ int sp__join_presorted(struct sp__join *j)
 		t.order.upper = t.upper;
 	}
 	for (int i = 0; i < 2; i++)
-		t.side[i] = (struct side){ .source = &j->source[i], .number = i };
+		t.side[i] = (struct side){ .source = &j->source[i],
+					   .number = i,
+					   .term = sp__rec_term(&j->source[i].format) };
 	rc = sp__held_open(&t.held, j, &layout);
 	if (!rc)
 		rc = merge(&t);
 	if (!rc)
 		rc = sp__held_write(&t.held);
+	if (rc >= 0)
+		rc = balance(&t, rc);
 	sp__held_close(&t.held);
 	for (int i = 0; i < 2; i++)
 		sp__bytes_release(&t.side[i].last_copy, NULL);

@@ -15,7 +15,7 @@ struct probed {
 	struct sp__line line;
 	struct sp__slice key;
 	size_t key_begin;
-	uint64_t hash;
+	uint64_t key_hash, hash;
 	struct sp__part *part;
 };
 
@@ -108,7 +108,9 @@ static int look(struct sp__stage *s, struct probed *group, size_t n)
 
 		if (!h->keying.plain)
 			p->key.p = p->key.n ? h->keymem.data + p->key_begin : sp__no_field;
-		p->hash = sp__key_hash(p->key.p, p->key.n, s->seed);
+		p->key_hash = sp__key_hash(p->key.p, p->key.n, h->seed);
+		sp__tally_count(&s->balance[SP__PROBE].read, p->key_hash);
+		p->hash = sp__key_rehash(p->key_hash, s->depth);
 		p->part = sp__stage_part(s, p->hash);
 		if (!p->part->spilled)
 			__builtin_prefetch(sp__table_slot(&h->table, p->hash));
@@ -142,11 +144,10 @@ static int defer(struct sp__stage *s, const struct probed *p)
 {
 	struct sp__hash *h = s->h;
 
-	h->j->counts.filter_probes++;
 	if (p->part->run[SP__BUILD] && sp__bloom_has(&h->bloom, p->hash))
 		return sp__stage_spill(s, p->part, SP__PROBE, p->line.data,
-				       p->line.bytes + h->tag[s->side[SP__PROBE]]);
-	h->j->counts.filter_drops++;
+				       p->line.bytes + h->tag[s->side[SP__PROBE]], p->key_hash);
+	sp__tally_count(&s->balance[SP__PROBE].filtered, p->key_hash);
 	met(s, &p->line, NULL);
 	return 0;
 }
@@ -160,10 +161,12 @@ static int resolve(struct sp__stage *s, const struct probed *group, size_t n)
 	for (size_t i = 0; i < n && !rc; i++) {
 		const struct probed *p = &group[i];
 
-		if (p->part->spilled)
+		if (p->part->spilled) {
 			rc = defer(s, p);
-		else
+		} else {
 			met(s, &p->line, sp__table_find(&s->h->table, p->hash, &p->key));
+			sp__tally_count(&s->balance[SP__PROBE].looked_up, p->key_hash);
+		}
 		sp__join_charge(s->h->j, 1, 1, p->line.bytes + 1 + sp__emit_bytes(e) - written);
 		written = sp__emit_bytes(e);
 	}
@@ -191,7 +194,6 @@ static int probe_batch(struct sp__stage *s, const struct sp_batch *batch)
 			break;
 		fetch(s, group, n);
 		rc = resolve(s, group, n);
-		s->records[SP__PROBE] += n;
 	}
 	s->bytes[SP__PROBE] += batch->bytes;
 	return rc;

@@ -7,7 +7,6 @@
 #include "join/runread.h"
 
 #define BLOCK 4096u
-#define CARRY_KEPT (1u << 20)
 
 static void completed(struct sp__io_owner *owner, struct sp__request *req)
 {
@@ -88,7 +87,7 @@ void sp__runread_close(struct sp__runread *r)
 	while (r->in_flight)
 		if (sp__spill_reap(r->spill, 1) < 0)
 			break;
-	free(r->carry.data);
+	sp__bytes_release(&r->carry, NULL);
 	*r = (struct sp__runread){ 0 };
 }
 
@@ -165,23 +164,14 @@ static const char *carried_end(const struct sp__runread *r)
 	return (const char *)memchr(r->at, f->eol, (size_t)(r->whole - r->at)) + 1;
 }
 
-static void empty_carry(struct sp__runread *r)
-{
-	r->carry_out = false;
-	r->carry.bytes = 0;
-	if (r->carry.capacity > CARRY_KEPT) {
-		free(r->carry.data);
-		r->carry = (struct sp__bytes){ 0 };
-	}
-}
-
 int sp__runread_next(void *runread, struct sp_batch *batch)
 {
 	struct sp__runread *r = runread;
 	int rc;
 
 	if (r->carry_out)
-		empty_carry(r);
+		sp__bytes_empty(&r->carry, NULL);
+	r->carry_out = false;
 	for (;;) {
 		if (r->carry.bytes && r->at < r->whole) {
 			if (keep(r, carried_end(r)) < 0)

@@ -71,5 +71,6 @@ int sp__source_fill(struct sp__source *s)
 		s->bytes += batch.bytes;
 		s->batch_bytes = batch.bytes;
 	}
+	s->ended = rc == SP_END;
 	return rc;
 }

@@ -7,6 +7,7 @@
 
 #include <string.h>
 #include "flow/scan.h"
+#include "join/balance.h"
 #include "join/record.h"
 
 struct sp__join;
@@ -17,8 +18,10 @@ struct sp__source {
 	const char *input;    /* its name */
 	const char *at, *end; /* rest of the present batch */
 	struct sp_recfmt format;
-	uint64_t lines;
-	uint64_t bytes;			      /* of the batches begun */
+	uint64_t lines;	       /* cut off */
+	uint64_t bytes;	       /* of the batches begun */
+	struct sp__tally done; /* records dealt with, and their bytes */
+	bool ended;
 	struct sp__ahead *ahead, *ahead_last; /* read and kept, in order */
 	bool ahead_lent;		      /* the first is the present batch */
 	uint64_t ahead_bytes;		      /* of memory that they take */

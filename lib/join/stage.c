@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
-#include "base/rng.h"
 #include "join/plan.h"
 #include "join/stage.h"
 
@@ -53,7 +52,6 @@ int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth, 
 		sp__ordered_spill(h);
 	s->h = h;
 	s->depth = depth;
-	s->seed = sp__mix64(h->j->opts.seed + depth * UINT64_C(0x9E3779B97F4A7C15) + 1);
 	s->side[SP__BUILD] = build_side;
 	s->side[SP__PROBE] = !build_side;
 	s->nparts = split.resident + split.spilled;
@@ -109,8 +107,10 @@ static int give_up(struct sp__stage *s, struct sp__part *p)
 	while (!rc && (r = sp__table_walk(&h->table, &p->list, &w))) {
 		struct sp__slice key = sp__rec_key(r);
 
-		sp__bloom_add(&h->bloom, sp__key_hash(key.p, key.n, s->seed));
-		rc = sp__stage_spill(s, p, SP__BUILD, sp__rec_line(r), r->bytes);
+		uint64_t hash = sp__key_hash(key.p, key.n, h->seed);
+
+		sp__bloom_add(&h->bloom, sp__key_rehash(hash, s->depth));
+		rc = sp__stage_spill(s, p, SP__BUILD, sp__rec_line(r), r->bytes, hash);
 	}
 	sp__table_drop(&h->table, &p->list);
 	return rc;
@@ -132,25 +132,6 @@ static int give_up_largest(struct sp__stage *s, struct sp__part *p)
 
 /* Taking the build input. */
 
-int sp__stage_key(struct sp__stage *s, int role, const char *line, size_t bytes,
-		  struct sp__slice *key)
-{
-	struct sp__hash *h = s->h;
-	size_t begin;
-
-	bytes -= h->tag[s->side[role]];
-	if (h->keying.plain) {
-		sp__field_find(h->keying.cut, line, bytes, h->keying.fields[s->side[role]][0], key);
-		return 0;
-	}
-	h->keymem.bytes = 0;
-	if (sp__key_make(&h->keying, s->side[role], line, bytes, &h->keymem, &begin) < 0)
-		return sp__stage_no_memory(s);
-	*key = (struct sp__slice){ h->keymem.bytes ? h->keymem.data : sp__no_field,
-				   h->keymem.bytes };
-	return 0;
-}
-
 int sp__stage_keep(struct sp__stage *s, struct sp__reclist *list, const char *line, size_t bytes,
 		   const struct sp__slice *key)
 {
@@ -167,12 +148,14 @@ static int take(struct sp__stage *s, const char *line, size_t bytes)
 {
 	struct sp__slice key;
 	struct sp__part *p;
-	uint64_t hash;
-	int rc = sp__stage_key(s, SP__BUILD, line, bytes, &key);
+	uint64_t key_hash, hash;
+	int rc = sp__hash_key(s->h, s->side[SP__BUILD], line, bytes, &key);
 
 	if (rc < 0)
 		return rc;
-	hash = sp__key_hash(key.p, key.n, s->seed);
+	key_hash = sp__key_hash(key.p, key.n, s->h->seed);
+	sp__tally_count(&s->balance[SP__BUILD].read, key_hash);
+	hash = sp__key_rehash(key_hash, s->depth);
 	p = sp__stage_part(s, hash);
 	while (!p->spilled) {
 		rc = sp__stage_keep(s, &p->list, line, bytes, &key);
@@ -184,7 +167,7 @@ static int take(struct sp__stage *s, const char *line, size_t bytes)
 			return rc;
 	}
 	sp__bloom_add(&s->h->bloom, hash);
-	return sp__stage_spill(s, p, SP__BUILD, line, bytes);
+	return sp__stage_spill(s, p, SP__BUILD, line, bytes, key_hash);
 }
 
 /*
@@ -219,7 +202,6 @@ int sp__stage_build(struct sp__stage *s, struct sp__iter *input)
 			rc = take(s, at, bytes);
 			if (rc < 0)
 				return rc;
-			s->records[SP__BUILD]++;
 			/* Record by record: how the input comes in batches must not show. */
 			sp__join_charge(s->h->j, 1, 1, (uint64_t)(stop - at));
 		}
@@ -242,7 +224,8 @@ int sp__stage_make_table(struct sp__stage *s)
 	for (unsigned i = 0; i < s->nparts; i++)
 		if (!s->parts[i].spilled)
 			lists[n++] = &s->parts[i].list;
-	rc = sp__table_make(&s->h->table, lists, n, s->seed);
+	rc = sp__table_make(&s->h->table, lists, n, s->h->seed, s->depth);
 	free(lists);
+	sp__tally_join(&s->balance[SP__BUILD].kept, &s->h->table.made);
 	return rc < 0 ? sp__stage_no_memory(s) : 0;
 }

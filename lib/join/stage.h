@@ -11,12 +11,14 @@
  *	hash.c         stages one after the other: pairs of partitions, recursion
  *	nested.c       pairs that partitioning does not make smaller
  *	sweep.c        records sorted by partition before they are written
+ *	balance.c      has any record been lost or doubled?
  *	ordered.c      records numbered; a result in the order of an input
  */
 #ifndef SP__JOIN_STAGE_H
 #define SP__JOIN_STAGE_H
 
 #include "flow/iter.h"
+#include "join/balance.h"
 #include "join/bloom.h"
 #include "join/keying.h"
 #include "join/order.h"
@@ -44,13 +46,15 @@ struct sp__hash {
 	char *write_mem;	 /* buffers of the writers of a stage, or a second partition */
 	struct sp__bloom bloom;
 	bool bloom_used;
-	bool mark; /* it matters which records of the build side had partners */
+	uint64_t seed; /* of the hashes of keys */
+	bool mark;     /* it matters which records of the build side had partners */
 	/* Of records of either file in the stages: how they end; bytes of tag (tag.h) in them. */
 	struct sp_recfmt format[2];
 	size_t tag[2];
 	char written[2][SP__TAG_BYTES]; /* pairs of records before these are */
 	bool sorting;			/* the result goes through order */
 	struct sp__order order;
+	struct sp__join_balance balance[2]; /* of either file, of all stages so far */
 };
 
 /* A source as the input of the first stage. */
@@ -65,6 +69,7 @@ struct sp__part {
 	struct sp__reclist list;
 	bool spilled;
 	struct sp__run *run[2]; /* of either role; NULL: nothing was spilled */
+	uint64_t sum[2];	/* of the hashes of their keys */
 	struct sp__runwriter writer;
 	bool writing; /* the writer is open */
 };
@@ -72,11 +77,11 @@ struct sp__part {
 struct sp__stage {
 	struct sp__hash *h;
 	unsigned depth;
-	uint64_t seed;
 	int side[2];		  /* of either role: the file, 0 or 1 */
 	unsigned nparts, planned; /* planned: the last so many are spilled from the start */
 	struct sp__part *parts;
-	uint64_t bytes[2], records[2]; /* that came */
+	uint64_t bytes[2];		    /* that came */
+	struct sp__join_balance balance[2]; /* of either role */
 	/* Block nested loops: which probe records had a partner in a block before. */
 	uint64_t *had;
 	uint64_t probed; /* number of the next probe record */
@@ -100,9 +105,6 @@ SP_MUST_CHECK int sp__stage_make_table(struct sp__stage *s);
 /* Puts a line into a list: 0; 1: no room; an error. */
 SP_MUST_CHECK int sp__stage_keep(struct sp__stage *s, struct sp__reclist *list, const char *line,
 				 size_t bytes, const struct sp__slice *key);
-/* The key of one line for hashing; valid until the next call. */
-SP_MUST_CHECK int sp__stage_key(struct sp__stage *s, int role, const char *line, size_t bytes,
-				struct sp__slice *key);
 int sp__stage_no_memory(const struct sp__stage *s); /* tells of it */
 
 static inline struct sp__part *sp__stage_part(struct sp__stage *s, uint64_t hash)
@@ -110,12 +112,22 @@ static inline struct sp__part *sp__stage_part(struct sp__stage *s, uint64_t hash
 	return &s->parts[s->part_of[hash % SP__BUCKETS]];
 }
 
+/* What has been spilled of one role, once that is written. */
+static inline struct sp__tally sp__part_tally(const struct sp__part *p, int role)
+{
+	return (struct sp__tally){ .records = p->run[role] ? p->run[role]->records : 0,
+				   .sum = p->sum[role] };
+}
+
 /* stage_spill.c */
 /* runs: expected; 0: unknown.  buffered: the page cache had better gather requests. */
 SP_MUST_CHECK int sp__hash_open_spill(struct sp__hash *h, uint64_t runs, bool buffered);
-/* A record for temporary space, with its tag; line[bytes] is its terminator, if it has one. */
+/*
+ * A record for temporary space, with its tag; line[bytes] is its terminator, if it has one.
+ * key_hash: of sp__key_hash().
+ */
 SP_MUST_CHECK int sp__stage_spill(struct sp__stage *s, struct sp__part *p, int role,
-				  const char *line, size_t bytes);
+				  const char *line, size_t bytes, uint64_t key_hash);
 /* Ends writing partitions of one role. */
 SP_MUST_CHECK int sp__stage_end_writing(struct sp__stage *s);
 /* After some input: keeps the memory that spilled pages take within bounds. */
@@ -130,7 +142,7 @@ SP_MUST_CHECK int sp__stage_rest(struct sp__stage *s);
 
 /* nested.c */
 SP_MUST_CHECK int sp__hash_nested(struct sp__hash *h, struct sp__run *build, struct sp__run *probe,
-				  int build_side, unsigned depth);
+				  int build_side, unsigned depth, const struct sp__tally came[2]);
 
 /* ordered.c */
 /* Is anything to be numbered?  Before the table is made: it may have to leave memory. */
@@ -153,6 +165,9 @@ static inline bool sp__hash_old(const struct sp__hash *h, int side, const struct
 }
 
 /* hash.c */
+/* The key of one line with its tag, for hashing; valid until the next call. */
+SP_MUST_CHECK int sp__hash_key(struct sp__hash *h, int side, const char *line, size_t bytes,
+			       struct sp__slice *key);
 void sp__hash_note_spill(struct sp__hash *h);
 /* One record without partner, or (semi) with one, alone. */
 static inline void sp__hash_single(struct sp__hash *h, int side, const struct sp__line *l)

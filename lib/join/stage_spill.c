@@ -135,7 +135,7 @@ static int open_sweep(struct sp__stage *s)
 }
 
 int sp__stage_spill(struct sp__stage *s, struct sp__part *p, int role, const char *line,
-		    size_t bytes)
+		    size_t bytes, uint64_t key_hash)
 {
 	int rc = 0;
 
@@ -145,6 +145,7 @@ int sp__stage_spill(struct sp__stage *s, struct sp__part *p, int role, const cha
 		rc = open_sweep(s);
 	if (rc < 0)
 		return rc;
+	p->sum[role] += key_hash;
 	bytes += s->h->table.term_bytes;
 	if (s->sorted)
 		return sp__sweep_put(&s->sweep, (unsigned)(p - s->parts), line, bytes);

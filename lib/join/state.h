@@ -7,6 +7,7 @@
  *	fields.c  lines cut into fields
  *	emit.c    records of the result put together
  *	merge.c   joining sorted files
+ *	balance.c no record lost or doubled
  *	hash.c    joining by hashing; stage.h tells of the rest
  *	presorted.h  joining files that seem to be sorted
  *	time.c    clocks, real and simulated
@@ -18,14 +19,12 @@
 #include "join/emit.h"
 #include "join/source.h"
 #include "obs/progress.h"
-#include "sort/outfile.h"
 
 /* What hash joins count. */
 struct sp__join_counts {
 	enum sp_join_algorithm algorithm;
 	enum sp_join_ordering ordered_by;
 	unsigned build;
-	uint64_t records[2];
 	uint64_t partitions, spilled_partitions, reversals, nested_blocks;
 	uint64_t groups;
 	uint64_t filter_probes, filter_drops;
@@ -47,7 +46,8 @@ struct sp__join {
 	struct sp__wstream_opts write;
 	struct sp__source source[2];
 	struct sp__emit emit;
-	struct sp__outfile out;
+	struct sp_outfile *out; /* NULL: the descriptor that was given */
+	int out_fd;
 	struct sp__wstream *ws;
 	struct sp__join_counts counts;
 	uint64_t merged[2]; /* of either input: the pairs of the first so many are written */

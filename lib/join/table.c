@@ -269,7 +269,8 @@ static void insert(struct sp__table *t, const struct pending *p)
 	*s = (uint64_t)tag << 32 | p->ref;
 }
 
-static void insert_list(struct sp__table *t, const struct sp__reclist *l, uint64_t seed)
+static void insert_list(struct sp__table *t, const struct sp__reclist *l, uint64_t seed,
+			unsigned depth)
 {
 	struct sp__recwalk w = { 0 };
 	struct pending group[GROUP];
@@ -280,7 +281,10 @@ static void insert_list(struct sp__table *t, const struct sp__reclist *l, uint64
 		for (n = 0; n < GROUP && (r = sp__table_walk(t, l, &w)); n++) {
 			struct sp__slice key = sp__rec_key(r);
 
-			group[n] = (struct pending){ r, sp__key_hash(key.p, key.n, seed), w.ref };
+			uint64_t hash = sp__key_hash(key.p, key.n, seed);
+
+			sp__tally_count(&t->made, hash);
+			group[n] = (struct pending){ r, sp__key_rehash(hash, depth), w.ref };
 			__builtin_prefetch(sp__table_slot(t, group[n].hash), 1);
 		}
 		for (size_t i = 0; i < n; i++)
@@ -288,10 +292,12 @@ static void insert_list(struct sp__table *t, const struct sp__reclist *l, uint64
 	} while (r);
 }
 
-int sp__table_make(struct sp__table *t, struct sp__reclist *const *lists, size_t n, uint64_t seed)
+int sp__table_make(struct sp__table *t, struct sp__reclist *const *lists, size_t n, uint64_t seed,
+		   unsigned depth)
 {
 	t->slots_bytes = sp__table_slots_bytes(t->records);
 	t->nslots = t->slots_bytes / sizeof(*t->slots);
+	t->made = (struct sp__tally){ 0 };
 	t->slots = sp__pages_alloc(t->slots_bytes, true);
 	if (!t->slots)
 		return -ENOMEM;
@@ -299,6 +305,6 @@ int sp__table_make(struct sp__table *t, struct sp__reclist *const *lists, size_t
 	for (uint32_t p = t->free_list; p != SP__NO_PAGE; p = t->next[p])
 		sp__pages_drop(t->mem + (uint64_t)p * t->page_bytes, t->page_bytes);
 	for (size_t i = 0; i < n; i++)
-		insert_list(t, lists[i], seed);
+		insert_list(t, lists[i], seed, depth);
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <string.h>
 #include "base/mem.h"
+#include "join/balance.h"
 #include "join/keying.h"
 
 #define SP__TABLE_MAX ((uint64_t)16 << 30)
@@ -67,6 +68,7 @@ struct sp__table {
 
 	uint64_t *slots; /* tag << 32 | reference */
 	uint64_t nslots, slots_bytes;
+	struct sp__tally made; /* what the slots lead to, and its keys' hashes */
 };
 
 /* limit_bytes: for pages and slots together. */
@@ -144,8 +146,12 @@ struct sp__rec *sp__table_walk(const struct sp__table *t, const struct sp__recli
 /* The list's pages are free again, and it is empty. */
 void sp__table_drop(struct sp__table *t, struct sp__reclist *l);
 
-/* Makes slots for all records there are in n lists. 0 or -ENOMEM. */
-int sp__table_make(struct sp__table *t, struct sp__reclist *const *lists, size_t n, uint64_t seed);
+/*
+ * Makes slots for all records there are in n lists; seed, depth: of sp__key_hash() and
+ * sp__key_rehash().  0 or -ENOMEM.
+ */
+int sp__table_make(struct sp__table *t, struct sp__reclist *const *lists, size_t n, uint64_t seed,
+		   unsigned depth);
 /* The slots go, and everything else with them. */
 void sp__table_empty(struct sp__table *t);
 

@@ -11,8 +11,9 @@ void sp__progress_tell(struct sp__progress *p, int phase, uint64_t done_bytes, u
 	if (!p->tell)
 		return;
 	now = sp__now_ns();
-	if (now - p->told_ns < PACE_NS)
+	if (phase == p->phase && now - p->told_ns < PACE_NS)
 		return;
 	p->told_ns = now;
+	p->phase = phase;
 	p->tell(p->arg, phase, done_bytes, total_bytes);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Telling the caller how far the work has come, by the clock of the real machine and not
- * more than about ten times a second.  One thread at a time.
+ * Telling the caller how far the work has come, by the clock of the real machine: at the
+ * beginning of each phase, else not more than about ten times a second.  One thread at a
+ * time.
  */
 #ifndef SP__OBS_PROGRESS_H
 #define SP__OBS_PROGRESS_H
@@ -13,6 +14,7 @@ struct sp__progress {
 	void (*tell)(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes);
 	void *arg;
 	uint64_t told_ns;
+	int phase; /* the last that was told */
 };
 
 /* total_bytes 0: not known. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <spindle/outfile.h>
 #include "base/clock.h"
 #include "base/err.h"
 #include "obs/trace.h"
@@ -19,6 +19,8 @@
 
 struct sp__trace {
 	pthread_mutex_t lock;
+	struct sp_outfile *out;
+	const char *path;
 	int fd;
 	int error; /* the first; nothing is written after it */
 	uint64_t opened_ns;
@@ -52,11 +54,14 @@ int sp__trace_open(struct sp__trace **out, const char *path, struct sp_errinfo *
 
 	if (!t)
 		return sp__err(err, -ENOMEM, "open", path, -1);
-	t->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (t->fd < 0) {
-		rc = -errno;
+	t->path = path;
+	rc = sp_outfile_open(&t->out, path, 0, err);
+	if (rc == 0)
+		rc = t->fd = sp_outfile_begin(t->out, err);
+	if (rc < 0) {
+		sp_outfile_close(t->out, err);
 		free(t);
-		return sp__err(err, rc, "open", path, -1);
+		return rc;
 	}
 	pthread_mutex_init(&t->lock, NULL);
 	t->error = 0;
@@ -120,7 +125,7 @@ void sp__trace_request(struct sp__trace *t, char op, const char *volume, uint64_
 	pthread_mutex_unlock(&t->lock);
 }
 
-int sp__trace_close(struct sp__trace *t)
+int sp__trace_close(struct sp__trace *t, struct sp_errinfo *err)
 {
 	int rc;
 
@@ -128,8 +133,8 @@ int sp__trace_close(struct sp__trace *t)
 		return 0;
 	flush(t);
 	rc = t->error;
-	if (close(t->fd) && !rc)
-		rc = -errno;
+	rc = rc ? sp__err(err, rc, "write", t->path, -1) : sp_outfile_commit(t->out, err);
+	sp_outfile_close(t->out, err);
 	pthread_mutex_destroy(&t->lock);
 	free(t);
 	return rc;

@@ -13,7 +13,10 @@
 
 struct sp__trace;
 
-/* Creates or empties the file at path. */
+/*
+ * path is borrowed until it is closed.  A regular file appears when the trace is closed
+ * (spindle/outfile.h).
+ */
 SP_MUST_CHECK int sp__trace_open(struct sp__trace **t, const char *path, struct sp_errinfo *err);
 /* Times to come are those of a virtual clock that has run since 0. */
 typedef uint64_t sp__trace_clock_fn(const void *clock);
@@ -23,12 +26,12 @@ uint64_t sp__trace_now_ns(const struct sp__trace *t);
 /*
  * op is 'R' or 'W'; volume is a name, any bytes; times are those of
  * sp__trace_now_ns() and are written relative to the opening of the trace; result is
- * the bytes moved or -errno.  A failure to write is told by closing.
+ * the bytes moved or -errno.  A failure to write is reported by closing.
  */
 void sp__trace_request(struct sp__trace *t, char op, const char *volume, uint64_t offset,
 		       uint32_t bytes, unsigned prio, uint64_t submit_ns, uint64_t done_ns,
 		       int result);
-/* 0, or the first error that writing met.  Accepts NULL. */
-int sp__trace_close(struct sp__trace *t);
+/* 0, or the first error that writing met, also in err.  Accepts NULL. */
+int sp__trace_close(struct sp__trace *t, struct sp_errinfo *err);
 
 #endif

@@ -257,6 +257,7 @@ static int block_size(const struct sp__volume *v, uint32_t *bytes)
 
 static int open_file(struct file *f, const char *path, bool writable, struct sp_errinfo *err)
 {
+	int flags = (writable ? O_RDWR : O_RDONLY) | O_DIRECT | O_CLOEXEC;
 	struct stat st;
 	int fd, rc;
 
@@ -267,12 +268,13 @@ static int open_file(struct file *f, const char *path, bool writable, struct sp_
 	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
 		return sp__errf(err, SP_EUNSUP, "open", path, -1,
 				"is neither a block device nor a regular file");
-	fd = open(path, (writable ? O_RDWR : O_RDONLY) | O_DIRECT | O_CLOEXEC);
+	/* The kernel refuses a device that is mounted. */
+	fd = open(path, flags | (writable && S_ISBLK(st.st_mode) ? O_EXCL : 0));
 	if (fd < 0 && errno == EINVAL)
 		return sp__errf(err, SP_EUNSUP, "open", path, -1,
 				"its file system cannot read past the page cache");
 	if (fd < 0)
-		return sp__err(err, -errno, "open", path, -1);
+		return sp__volume_open_err(err, -errno, path);
 	rc = sp__volume_adopt(&f->volume, fd, true, path, err);
 	if (rc) {
 		close(fd);

@@ -13,12 +13,21 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/mem.h"
 #include "rec/collate_table.h"
 
 #define STACK_BYTES 512
 #define KEPT_BYTES (256u << 10)
 /* Sorting so much text by strcoll() takes longer than learning the locale. */
 #define LEARN_BYTES (128u << 10)
+
+/*
+ * Of two long encodings so much is compared first, since most texts differ there, and then parts
+ * that grow, up to one of so many for all.
+ */
+#define FIRST_WINDOW ((size_t)512)
+#define GROWTH 16
+#define WINDOWS 8
 
 struct sp__collate {
 	_Atomic(struct sp__collate_table *) table;
@@ -71,14 +80,22 @@ void sp__collate_expect(struct sp__collate *c, uint64_t bytes)
 		atomic_store(&c->table, sp__collate_learn());
 }
 
-int sp__collate_encode(struct sp__collate *c, const char *s, size_t n, struct sp__keybuf *out)
+/* The table; NULL if there is none, or none yet. */
+static const struct sp__collate_table *table_for(struct sp__collate *c, size_t bytes)
 {
 	const struct sp__collate_table *t = atomic_load_explicit(&c->table, memory_order_acquire);
 
 	if (!t) {
-		sp__collate_expect(c, n);
+		sp__collate_expect(c, bytes);
 		t = atomic_load_explicit(&c->table, memory_order_acquire);
 	}
+	return t;
+}
+
+int sp__collate_encode(struct sp__collate *c, const char *s, size_t n, struct sp__keybuf *out)
+{
+	const struct sp__collate_table *t = table_for(c, n);
+
 	return t ? sp__collate_encode_by(t, s, n, out) : 1;
 }
 
@@ -123,12 +140,27 @@ static int compare_starved(const char *a, size_t an, const char *b, size_t bn)
 	return diff ? diff : (an > bn) - (an < bn);
 }
 
+/* More than is kept. */
+static int compare_huge(const char *a, size_t an, const char *b, size_t bn)
+{
+	char *room = sp__block_resize(NULL, 0, an + bn + 2);
+	int diff;
+
+	if (!room)
+		return compare_starved(a, an, b, bn);
+	diff = compare_copies(room, a, an, b, bn);
+	(void)sp__block_resize(room, an + bn + 2, 0);
+	return diff;
+}
+
 static int compare_long(const char *a, size_t an, const char *b, size_t bn)
 {
 	struct scratch *s;
 	size_t need = an + bn + 2;
 	int diff;
 
+	if (need > KEPT_BYTES)
+		return compare_huge(a, an, b, bn);
 	pthread_once(&once, make_key);
 	s = have_key ? pthread_getspecific(scratch_key) : NULL;
 	if (s && s->capacity >= need)
@@ -140,7 +172,7 @@ static int compare_long(const char *a, size_t an, const char *b, size_t bn)
 		return compare_starved(a, an, b, bn);
 	s->capacity = need;
 	diff = compare_copies(s->data, a, an, b, bn);
-	if (have_key && need <= KEPT_BYTES) {
+	if (have_key) {
 		void *old = pthread_getspecific(scratch_key);
 
 		if (pthread_setspecific(scratch_key, s) == 0)
@@ -162,4 +194,52 @@ int sp__collate_compare(const char *a, size_t an, const char *b, size_t bn)
 	if (an < sizeof(room) && bn < sizeof(room) - 1 - an)
 		return compare_copies(room, a, an, b, bn);
 	return compare_long(a, an, b, bn);
+}
+
+struct long_text {
+	const char *s;
+	size_t n;
+	struct sp__keybuf part;
+};
+
+/* Part by part: 0 and the order, or 1 or -ENOMEM if that cannot be found out in this way. */
+static int compare_windows(const struct sp__collate_table *t, struct long_text *a,
+			   struct long_text *b, int *order)
+{
+	const size_t most = (a->n + b->n) / WINDOWS + FIRST_WINDOW;
+	size_t from = 0, room = FIRST_WINDOW, n;
+	bool full;
+	int rc;
+
+	do {
+		a->part.bytes = b->part.bytes = 0;
+		rc = sp__collate_encode_window(t, a->s, a->n, from, room, &a->part);
+		if (!rc)
+			rc = sp__collate_encode_window(t, b->s, b->n, from, room, &b->part);
+		if (rc)
+			return rc;
+		n = a->part.bytes < b->part.bytes ? a->part.bytes : b->part.bytes;
+		*order = n ? memcmp(a->part.data, b->part.data, n) : 0;
+		if (!*order)
+			*order = (a->part.bytes > n) - (b->part.bytes > n);
+		full = a->part.bytes == room;
+		from += room;
+		room = from * GROWTH < most ? from * GROWTH : most;
+	} while (!*order && full);
+	return 0;
+}
+
+int sp__collate_compare_long(struct sp__collate *c, const char *a, size_t an, const char *b,
+			     size_t bn)
+{
+	struct long_text x = { .s = a, .n = an }, y = { .s = b, .n = bn };
+	const struct sp__collate_table *t = table_for(c, an + bn);
+	int order, rc;
+
+	if (!t || (an == bn && !memcmp(a, b, an)))
+		return sp__collate_compare(a, an, b, bn);
+	rc = compare_windows(t, &x, &y, &order);
+	sp__keybuf_release(&x.part);
+	sp__keybuf_release(&y.part);
+	return rc ? sp__collate_compare(a, an, b, bn) : order;
 }

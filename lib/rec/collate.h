@@ -35,7 +35,7 @@ void sp__collate_expect(struct sp__collate *c, uint64_t bytes);
 
 /*
  * Appends bytes that order as the text does under strcoll() and delimit
- * themselves.  Returns 0; 1 if this text has no such bytes, or not yet;
+ * themselves; of a long text at least SP__KEY_MOST.  Returns 0; 1 if this text has no such bytes, or not yet;
  * -ENOMEM.  Texts that were refused and texts that were not may be compared by
  * sp__collate_compare().
  */
@@ -49,5 +49,8 @@ int sp__collate_encode(struct sp__collate *c, const char *s, size_t n, struct sp
  */
 int sp__collate_compare(const char *a, size_t an, const char *b, size_t bn);
 bool sp__collate_starved(void);
+/* The same by the bytes that encode the texts, if they have any: without copies of long texts. */
+int sp__collate_compare_long(struct sp__collate *c, const char *a, size_t an, const char *b,
+			     size_t bn);
 
 #endif

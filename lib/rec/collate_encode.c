@@ -60,8 +60,38 @@ struct extent {
 	bool marks, alone;
 };
 
-/* Writes the first level.  NULL if the text cannot be encoded. */
-static unsigned char *put_letters(const struct text *t, struct extent *e, unsigned char *out)
+/*
+ * Where an encoding goes: all of it to out, or, WINDOWED, from it what lies between skip
+ * and skip + room bytes.  The level writers are compiled once for either.
+ */
+struct sink {
+	unsigned char *out;
+	size_t skip, room;
+};
+
+enum { ALL, WINDOWED };
+
+#define ONCE_FOR_EACH static inline __attribute__((always_inline))
+
+ONCE_FOR_EACH void put(struct sink *to, int how, unsigned byte)
+{
+	if (how == WINDOWED) {
+		if (to->skip) {
+			to->skip--;
+			return;
+		}
+		if (!to->room)
+			return;
+		to->room--;
+	}
+	*to->out++ = (unsigned char)byte;
+}
+
+/*
+ * Writes the first level.  False if the text cannot be encoded; a window that is full before is
+ * not looked beyond: the first letters that differ decide, whatever follows them.
+ */
+ONCE_FOR_EACH bool put_letters(const struct text *t, struct extent *e, struct sink *to, int how)
 {
 	const struct sp__collate_table *c = t->c;
 	unsigned id, last = 0;
@@ -70,17 +100,19 @@ static unsigned char *put_letters(const struct text *t, struct extent *e, unsign
 	for (const unsigned char *p = t->s; p < t->end; last = id) {
 		const struct sp__collate_sym *sym;
 
+		if (how == WINDOWED && !to->room)
+			return true;
 		id = sp__collate_next(c, &p, t->end);
 		sym = &c->sym[id];
 		if (!id || (c->sym[last].paired && sp__collate_paired(c, last, id)))
-			return NULL;
+			return false;
 		if (!sym->letter) {
 			if (!e->marks)
 				e->before = e->letters;
 			e->marks = true;
 			continue;
 		}
-		*out++ = sym->rank;
+		put(to, how, sym->rank);
 		e->letters++;
 		e->alone |= sym->alone;
 		if (sym->accent)
@@ -88,23 +120,22 @@ static unsigned char *put_letters(const struct text *t, struct extent *e, unsign
 		if (sym->variant)
 			e->variants = e->letters;
 	}
-	return e->marks && e->alone ? NULL : out;
+	return !e->marks || !e->alone;
 }
 
-static unsigned char *put_accents(const struct text *t, size_t letters, unsigned char *out)
+ONCE_FOR_EACH void put_accents(const struct text *t, size_t letters, struct sink *to, int how)
 {
 	for (const unsigned char *p = t->s; letters;) {
 		const struct sp__collate_sym *sym = next_sym(t, &p);
 
 		if (!sym->letter)
 			continue;
-		*out++ = (unsigned char)(FIRST + sym->accent);
+		put(to, how, FIRST + sym->accent);
 		letters--;
 	}
-	return out;
 }
 
-static unsigned char *put_variants(const struct text *t, size_t letters, unsigned char *out)
+ONCE_FOR_EACH void put_variants(const struct text *t, size_t letters, struct sink *to, int how)
 {
 	const unsigned char *p = t->s;
 	unsigned bits = 0;
@@ -117,24 +148,22 @@ static unsigned char *put_variants(const struct text *t, size_t letters, unsigne
 			continue;
 		bits = bits << 1 | sym->variant;
 		if (++n % 7 == 0) {
-			*out++ = (unsigned char)(FIRST + bits);
+			put(to, how, FIRST + bits);
 			bits = 0;
 		}
 	}
 	if (n % 7)
-		*out++ = (unsigned char)(FIRST + (bits << (7 - n % 7)));
-	return out;
+		put(to, how, FIRST + (bits << (7 - n % 7)));
 }
 
-static unsigned char *put_gap(size_t gap, unsigned char *out)
+ONCE_FOR_EACH void put_gap(size_t gap, struct sink *to, int how)
 {
 	for (; gap >= GAP_MAX; gap -= GAP_MAX)
-		*out++ = GAP_MAX;
-	*out++ = (unsigned char)gap;
-	return out;
+		put(to, how, GAP_MAX);
+	put(to, how, (unsigned)gap);
 }
 
-static unsigned char *put_marks(const struct text *t, unsigned char *out)
+ONCE_FOR_EACH void put_marks(const struct text *t, struct sink *to, int how)
 {
 	size_t gap = 0;
 
@@ -145,46 +174,62 @@ static unsigned char *put_marks(const struct text *t, unsigned char *out)
 			gap++;
 			continue;
 		}
-		out = put_gap(gap, out);
-		*out++ = sym->mark;
+		put_gap(gap, to, how);
+		put(to, how, sym->mark);
 		gap = 0;
 	}
-	out = put_gap(gap, out);
-	*out++ = 0;
-	return out;
+	put_gap(gap, to, how);
+	put(to, how, 0);
 }
 
-/* Any text; there is room.  NULL if it cannot be encoded. */
-static unsigned char *encode_text(const struct text *t, unsigned char *out)
+/* Any text; there is room.  False if it cannot be encoded. */
+ONCE_FOR_EACH bool encode_text(const struct text *t, struct sink *to, int how)
 {
 	struct extent e;
 
-	out = put_letters(t, &e, out);
-	if (!out)
-		return NULL;
+	if (!put_letters(t, &e, to, how))
+		return false;
+	if (how == WINDOWED && !to->room)
+		return true;
 	if (e.accents) {
-		*out++ = ACCENTS;
-		out = put_accents(t, e.accents, out);
+		put(to, how, ACCENTS);
+		put_accents(t, e.accents, to, how);
 	}
 	if (e.variants) {
-		*out++ = VARIANTS;
-		out = put_variants(t, e.variants, out);
+		put(to, how, VARIANTS);
+		put_variants(t, e.variants, to, how);
 	}
 	if (!e.marks) {
-		*out++ = NOTHING;
-		return out;
+		put(to, how, NOTHING);
+		return true;
 	}
-	*out++ = e.before < e.letters ? BEFORE : BEHIND;
-	return put_marks(t, out);
+	put(to, how, e.before < e.letters ? BEFORE : BEHIND);
+	put_marks(t, to, how);
+	return true;
 }
 
 static int encode_slowly(const struct text *t, struct sp__keybuf *buf)
 {
-	unsigned char *end = encode_text(t, buf->data + buf->bytes);
+	struct sink to = { .out = buf->data + buf->bytes };
 
-	if (!end)
+	if (!encode_text(t, &to, ALL))
 		return 1;
-	buf->bytes = (size_t)(end - buf->data);
+	buf->bytes = (size_t)(to.out - buf->data);
+	return 0;
+}
+
+int sp__collate_encode_window(const struct sp__collate_table *c, const char *s, size_t n,
+			      size_t from, size_t room, struct sp__keybuf *buf)
+{
+	struct text t = { c, (const unsigned char *)s, (const unsigned char *)s + n };
+	struct sink to = { .skip = from, .room = room };
+
+	if (sp__keybuf_reserve(buf, room))
+		return -ENOMEM;
+	to.out = buf->data + buf->bytes;
+	if (!encode_text(&t, &to, WINDOWED))
+		return 1;
+	buf->bytes = (size_t)(to.out - buf->data);
 	return 0;
 }
 
@@ -228,22 +273,23 @@ static unsigned char *put_byte_marks(const struct text *t, size_t letters, unsig
 {
 	const uint16_t *fast = t->c->fast;
 	const unsigned char *from = t->s, *p = t->s;
-	unsigned char *kind = out++;
+	unsigned char *kind = out;
+	struct sink to = { .out = out + 1 };
 
 	for (; p < t->end; p++) {
 		if (!(fast[*p] & SP__COLLATE_MARK))
 			continue;
-		out = put_gap((size_t)(p - from), out);
-		*out++ = (unsigned char)fast[*p];
+		put_gap((size_t)(p - from), &to, ALL);
+		put(&to, ALL, fast[*p] & 0xFF);
 		from = p + 1;
 	}
-	out = put_gap((size_t)(p - from), out);
-	*out++ = 0;
+	put_gap((size_t)(p - from), &to, ALL);
+	put(&to, ALL, 0);
 	p = t->s;
 	while (!(fast[*p] & SP__COLLATE_MARK))
 		p++;
 	*kind = (size_t)(p - t->s) < letters ? BEFORE : BEHIND;
-	return out;
+	return to.out;
 }
 
 /* Every byte's letter, marks left out.  Returns all their flags together. */
@@ -272,6 +318,8 @@ int sp__collate_encode_by(const struct sp__collate_table *c, const char *s, size
 	unsigned seen;
 	size_t most;
 
+	if (__builtin_expect(n > SP__KEY_MOST, 0))
+		return sp__collate_encode_window(c, s, n, 0, SP__KEY_MOST, buf);
 	/* Two bytes for each letter or mark, bits, parts of gaps; ends. */
 	if (__builtin_mul_overflow(n, 2, &most) || sp__keybuf_reserve(buf, most + n / 6 + 16))
 		return -ENOMEM;

@@ -90,9 +90,13 @@ struct sp__collate_build {
 /* The table of the present locale, NULL if it has none that is right. */
 struct sp__collate_table *sp__collate_learn(void);
 
-/* As sp__collate_encode(). */
+/* As sp__collate_encode(); of the bytes of a long text only the first SP__KEY_MOST. */
 int sp__collate_encode_by(const struct sp__collate_table *t, const char *s, size_t n,
 			  struct sp__keybuf *buf);
+
+/* Appends, at most room, those bytes of the encoding that follow the first from bytes. */
+int sp__collate_encode_window(const struct sp__collate_table *t, const char *s, size_t n,
+			      size_t from, size_t room, struct sp__keybuf *buf);
 
 /* Marks the pairs that must not occur.  False: they are too many. */
 bool sp__collate_find_pairs(struct sp__collate_build *b);

@@ -9,6 +9,9 @@
 #include "rec/csv.h"
 #include "rec/encoders.h"
 
+/* From here on a copy of two texts, for strcoll(), is worth avoiding. */
+#define LONG_TEXTS SP__KEY_MOST
+
 /*
  * The text of one key where it cannot be compared in its place.  Without
  * memory the text stays as it was in the record: a wrong order rather than a
@@ -27,6 +30,8 @@ static void take_text(const struct sp_keyset *ks, const struct sp__comp *c, cons
 
 	t->own = (struct sp__keybuf){ 0 };
 	if (ks->pub.format.kind == SP_REC_CSV && !c->whole) {
+		if (sp__csv_slice(&c->key, (char)ks->separator, rec, bytes, &t->s, &t->n))
+			return;
 		t->s = rec;
 		t->n = bytes;
 		if (!sp__keybuf_reserve(&t->own, 1) &&
@@ -50,10 +55,13 @@ static void filter_text(const struct sp__comp *c, struct text *t)
 	t->s = (const char *)t->own.data;
 }
 
-static int compare_collated(const char *a, size_t an, const char *b, size_t bn)
+static int compare_collated(const struct sp_keyset *ks, const char *a, size_t an, const char *b,
+			    size_t bn)
 {
 	if (!an || !bn)
 		return (an > 0) - (bn > 0);
+	if (an + bn >= LONG_TEXTS && ks->collate)
+		return sp__collate_compare_long(ks->collate, a, an, b, bn);
 	return sp__collate_compare(a, an, b, bn);
 }
 
@@ -90,7 +98,7 @@ static int compare_texts(const struct sp_keyset *ks, const struct sp__comp *c, c
 		return compare_random(ks, a, b);
 	default:
 		if (c->collated)
-			return compare_collated(a->s, a->n, b->s, b->n);
+			return compare_collated(ks, a->s, a->n, b->s, b->n);
 		return sp__text_compare(c, a->s, a->n, b->s, b->n);
 	}
 }
@@ -141,7 +149,7 @@ int sp__key_last_resort(const struct sp_keyset *ks, const char *a, size_t abytes
 	if (!ks->pub.last_resort)
 		return 0;
 	if (ks->strcoll && ks->pub.format.kind != SP_REC_FIXED) {
-		diff = compare_collated(a, abytes, b, bbytes);
+		diff = compare_collated(ks, a, abytes, b, bbytes);
 	} else {
 		diff = n ? memcmp(a, b, n) : 0;
 		if (!diff)

@@ -151,15 +151,48 @@ static int general_key(const struct sp_key *k, char sep, const char *rec, const 
 	return 0;
 }
 
+static bool is_whole_field(const struct sp_key *k)
+{
+	return k->sword == k->eword && !k->schar && !k->echar && !k->skip_start_blanks;
+}
+
+/* One past what a record's keys may hold. */
+static const char *content_end(const char *rec, size_t bytes)
+{
+	return rec + bytes - (bytes && rec[bytes - 1] == '\r');
+}
+
+bool sp__csv_slice(const struct sp_key *k, char sep, const char *rec, size_t bytes,
+		   const char **key, size_t *key_bytes)
+{
+	const char *end = content_end(rec, bytes), *p, *stop;
+
+	if (!is_whole_field(k))
+		return false;
+	p = field_start(rec, end, sep, k->sword);
+	*key = p ? p : rec;
+	*key_bytes = 0;
+	if (!p)
+		return true;
+	stop = field_end(p, end, sep);
+	if (p < stop && *p == '"') {
+		p++;
+		stop--;
+		if (p > stop || memchr(p, '"', (size_t)(stop - p + 1)) != stop)
+			return false;
+	}
+	*key = p;
+	*key_bytes = (size_t)(stop - p);
+	return true;
+}
+
 int sp__csv_key(const struct sp_key *k, char sep, const char *rec, size_t bytes,
 		struct sp__keybuf *text)
 {
-	const char *end = rec + bytes, *p, *stop;
+	const char *end = content_end(rec, bytes), *p, *stop;
 
 	text->bytes = 0;
-	if (bytes && end[-1] == '\r')
-		end--;
-	if (k->sword != k->eword || k->schar || k->echar || k->skip_start_blanks)
+	if (!is_whole_field(k))
 		return general_key(k, sep, rec, end, text);
 	p = field_start(rec, end, sep, k->sword);
 	if (!p)

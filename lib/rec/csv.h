@@ -14,5 +14,8 @@
  */
 int sp__csv_key(const struct sp_key *k, char sep, const char *rec, size_t bytes,
 		struct sp__keybuf *text);
+/* The same where it lies, if it is a whole field without quotes inside; else false. */
+bool sp__csv_slice(const struct sp_key *k, char sep, const char *rec, size_t bytes,
+		   const char **key, size_t *key_bytes);
 
 #endif

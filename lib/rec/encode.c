@@ -15,6 +15,8 @@
 #include "rec/csv.h"
 #include "rec/encoders.h"
 
+#define PART_BYTES ((size_t)64 << 10)
+
 static struct sp__keybuf *scratch_of(struct sp__keybuf *buf)
 {
 	if (!buf->scratch)
@@ -54,22 +56,23 @@ static size_t room_for(enum sp_key_type type, size_t n)
 }
 
 static unsigned char *encode_typed(const struct sp_keyset *ks, const struct sp__comp *c,
-				   const char *s, size_t n, unsigned char *out)
+				   const char *s, size_t n, unsigned char *out, size_t room)
 {
 	const char *end;
 
 	switch (c->key.type) {
 	case SP_KEY_NUMERIC:
-		return sp__number_encode(ks, s, s + n, c->last && !c->key.reverse, false, out);
+		return sp__number_encode(ks, s, s + n, c->last && !c->key.reverse, false, out,
+					 room);
 	case SP_KEY_HUMAN:
-		return sp__human_encode(ks, s, s + n, out);
+		return sp__human_encode(ks, s, s + n, out, room);
 	case SP_KEY_GENERAL:
 		return sp__general_encode(ks, s, n, out);
 	case SP_KEY_MONTH:
 		*out = (unsigned char)sp__month_of(ks, s, s + n, &end);
 		return out + 1;
 	case SP_KEY_VERSION:
-		return sp__version_encode(s, n, out);
+		return sp__version_encode(s, n, out, room);
 	default:
 		if (c->last && !c->key.reverse)
 			return sp__text_filter(c, s, n, out);
@@ -77,17 +80,47 @@ static unsigned char *encode_typed(const struct sp_keyset *ks, const struct sp__
 	}
 }
 
+/* Plain text of which a part is enough: piece by piece. */
+static int encode_first(const struct sp_keyset *ks, const struct sp__comp *c, const char *s,
+			size_t n, struct sp__keybuf *buf)
+{
+	const bool delimited = !c->last || c->key.reverse;
+
+	while (n && buf->bytes < SP__KEY_MOST) {
+		size_t part = n < PART_BYTES ? n : PART_BYTES;
+
+		if (sp__keybuf_reserve(buf, SP__TEXT_MAX(part)))
+			return -ENOMEM;
+		buf->bytes = (size_t)(encode_typed(ks, c, s, part, buf->data + buf->bytes, 0) -
+				      buf->data);
+		s += part;
+		n -= part;
+		/* Only the last piece's end is the text's. */
+		buf->bytes -= n && delimited;
+	}
+	return 0;
+}
+
 /* Appends the text of one key, without reversal. */
 static int encode_text(const struct sp_keyset *ks, const struct sp__comp *c, const char *s,
 		       size_t n, struct sp__keybuf *buf)
 {
+	size_t room, need;
+
 	if (c->collated)
 		return sp__collate_encode(ks->collate, s, n, buf);
 	if (c->key.type == SP_KEY_RANDOM)
 		return encode_random(ks, s, n, buf);
-	if (sp__keybuf_reserve(buf, room_for(c->key.type, n)))
+	need = room = room_for(c->key.type, n);
+	if (__builtin_expect(n > SP__KEY_MOST, 0) && !buf->uncut) {
+		if (c->key.type == SP_KEY_TEXT)
+			return encode_first(ks, c, s, n, buf);
+		room = SP__KEY_MOST;
+		need = 2 * room + SP__ROOM_BEYOND;
+	}
+	if (sp__keybuf_reserve(buf, need))
 		return -ENOMEM;
-	buf->bytes = (size_t)(encode_typed(ks, c, s, n, buf->data + buf->bytes) - buf->data);
+	buf->bytes = (size_t)(encode_typed(ks, c, s, n, buf->data + buf->bytes, room) - buf->data);
 	return 0;
 }
 
@@ -112,6 +145,8 @@ static int text_of(const struct sp_keyset *ks, const struct sp__comp *c, const c
 	const char *end;
 
 	if (ks->pub.format.kind == SP_REC_CSV && !c->whole) {
+		if (sp__csv_slice(&c->key, (char)ks->separator, rec, bytes, s, n))
+			return 0;
 		scratch = scratch_of(buf);
 		if (!scratch || sp__keybuf_reserve(scratch, 1) ||
 		    sp__csv_key(&c->key, (char)ks->separator, rec, bytes, scratch))
@@ -148,7 +183,7 @@ static int encode_all(const struct sp_keyset *ks, const char *rec, size_t bytes,
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < ks->nkeys && !rc; i++)
+	for (size_t i = 0; i < ks->nkeys && !rc && (buf->bytes < SP__KEY_MOST || buf->uncut); i++)
 		rc = encode_one(ks, &ks->comp[i], rec, bytes, buf);
 	return rc;
 }
@@ -170,19 +205,32 @@ static int encode_number(const struct sp_keyset *ks, const char *rec, size_t byt
 {
 	const struct sp_key *k = &ks->comp[0].key;
 	const char *s = sp__field_begin(ks, k, rec, bytes);
+	size_t room = SP__NUMBER_MAX(bytes), need = room;
 
-	if (sp__keybuf_reserve(buf, SP__NUMBER_MAX(bytes)))
+	if (__builtin_expect(bytes > SP__KEY_MOST, 0) && !buf->uncut) {
+		room = SP__KEY_MOST;
+		need = room + SP__ROOM_BEYOND;
+	}
+	if (sp__keybuf_reserve(buf, need))
 		return -ENOMEM;
-	buf->bytes = (size_t)(sp__number_encode(ks, s, rec + bytes, true, k->reverse, buf->data) -
-			      buf->data);
+	buf->bytes =
+		(size_t)(sp__number_encode(ks, s, rec + bytes, true, k->reverse, buf->data, room) -
+			 buf->data);
 	return 0;
 }
 
 int sp__key_encode(const struct sp_keyset *ks, const char *rec, size_t bytes,
 		   struct sp__keybuf *buf)
 {
+	int rc;
+
 	buf->bytes = 0;
-	return ks->encode(ks, rec, bytes, buf);
+	rc = ks->encode(ks, rec, bytes, buf);
+	if (__builtin_expect(bytes > SP__KEY_MOST, 0))
+		sp__keybuf_release_scratch(buf);
+	if (__builtin_expect(buf->bytes > SP__KEY_MOST, 0) && !buf->uncut)
+		buf->bytes = SP__KEY_MOST;
+	return rc;
 }
 
 void sp__encode_choose(struct sp_keyset *ks)

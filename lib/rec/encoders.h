@@ -5,7 +5,9 @@
  * Encoders write to room that their caller has reserved (..._MAX of the length
  * of the text) and return the end of what they wrote.  What they write is
  * self-delimiting: of two different encodings neither begins with the other,
- * unless an argument says that this may be spared.
+ * unless an argument says that this may be spared.  Those of numbers and versions may
+ * stop as soon as they have written room bytes, and write at most twice as many and
+ * SP__ROOM_BEYOND more.
  */
 #ifndef SP__REC_ENCODERS_H
 #define SP__REC_ENCODERS_H
@@ -26,13 +28,15 @@ int sp__text_compare(const struct sp__comp *c, const char *a, size_t an, const c
 
 /* number.c, human.c */
 
+#define SP__ROOM_BEYOND 64
+
 #define SP__NUMBER_MAX(n) ((n) / 2 + 32)
 
 /* last: a positive number not flipped may do without its terminator. */
 unsigned char *sp__number_encode(const struct sp_keyset *ks, const char *s, const char *lim,
-				 bool last, bool reverse, unsigned char *out);
+				 bool last, bool reverse, unsigned char *out, size_t room);
 unsigned char *sp__human_encode(const struct sp_keyset *ks, const char *s, const char *lim,
-				unsigned char *out);
+				unsigned char *out, size_t room);
 int sp__number_compare(const struct sp_keyset *ks, const char *a, const char *alim, const char *b,
 		       const char *blim);
 int sp__human_compare(const struct sp_keyset *ks, const char *a, const char *alim, const char *b,
@@ -63,7 +67,7 @@ int sp__month_of(const struct sp_keyset *ks, const char *s, const char *lim, con
 
 #define SP__VERSION_MAX(n) (4 * (n) + 64)
 
-unsigned char *sp__version_encode(const char *s, size_t n, unsigned char *out);
+unsigned char *sp__version_encode(const char *s, size_t n, unsigned char *out, size_t room);
 int sp__version_compare(const char *a, size_t an, const char *b, size_t bn);
 
 /* random.c */

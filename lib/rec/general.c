@@ -17,6 +17,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/mem.h"
 #include "rec/encoders.h"
 
 /* How the text of a number may be stored in a long double. */
@@ -106,7 +107,7 @@ static size_t convert(const char *s, size_t n, long double *value)
 
 	n = span(s, n);
 	if (n >= sizeof(stack)) {
-		text = malloc(n + 1);
+		text = sp__block_resize(NULL, 0, n + 1);
 		if (!text) {
 			/* Digits as far out as this decide next to nothing. */
 			text = stack;
@@ -118,7 +119,7 @@ static size_t convert(const char *s, size_t n, long double *value)
 	*value = strtold(text, &end);
 	used = (size_t)(end - text);
 	if (text != stack)
-		free(text);
+		(void)sp__block_resize(text, n + 1, 0);
 	return used;
 }
 

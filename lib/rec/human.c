@@ -70,10 +70,10 @@ static int order_of(const struct sp_keyset *ks, const char *s, const char *lim)
 }
 
 unsigned char *sp__human_encode(const struct sp_keyset *ks, const char *s, const char *lim,
-				unsigned char *out)
+				unsigned char *out, size_t room)
 {
 	*out++ = (unsigned char)(order_of(ks, s, lim) + 16);
-	return sp__number_encode(ks, s, lim, false, false, out);
+	return sp__number_encode(ks, s, lim, false, false, out, room);
 }
 
 int sp__human_compare(const struct sp_keyset *ks, const char *a, const char *alim, const char *b,

@@ -15,6 +15,10 @@
  *           come before encoding pays; two refused records, or one
  *           refused and one encoded, are compared by sp__key_compare().
  *
+ * Keys made by sp__key_encode() are cut to SP__KEY_MOST bytes, so that a huge
+ * record does not need its length in memory once more for its key.  If two keys
+ * of SP__KEY_MOST bytes are equal, sp__key_compare() decides.
+ *
  * Two records with equal keys are ordered by sp__key_last_resort(), if the
  * set has one, and otherwise by their place in the input.
  *
@@ -24,6 +28,9 @@
 #define SP__REC_KEY_H
 
 #include <spindle/rec.h>
+
+/* More than offset-value codes (sort/ovc.h) look at, so that keys cut alike have equal codes. */
+#define SP__KEY_MOST ((size_t)512 << 10)
 
 enum sp__keyform { SP__KEY_INPLACE, SP__KEY_ENCODED, SP__KEY_COLLATED };
 
@@ -52,10 +59,12 @@ static inline const struct sp__keyset *sp__ks(const struct sp_keyset *ks)
 struct sp__keybuf {
 	unsigned char *data;
 	size_t bytes, capacity;
+	bool uncut; /* the caller's: keys are to be whole, whatever their length */
 	struct sp__keybuf *scratch;
 };
 
 void sp__keybuf_release(struct sp__keybuf *buf);
+void sp__keybuf_release_scratch(struct sp__keybuf *buf);
 
 /* Room for more bytes behind those there are.  Returns 0 or -ENOMEM. */
 int sp__keybuf_grow(struct sp__keybuf *buf, size_t more);
@@ -83,6 +92,12 @@ int sp__key_encode(const struct sp_keyset *ks, const char *rec, size_t bytes,
  * know before the first: they encode nothing until it pays.  Not required.
  */
 void sp__key_expect(const struct sp_keyset *ks, uint64_t bytes);
+
+/* Is the key of so many bytes one that was cut, so that an equal one says nothing? */
+static inline bool sp__key_is_cut(const struct sp__keyset *ks, size_t bytes)
+{
+	return bytes == SP__KEY_MOST && ks->form != SP__KEY_INPLACE;
+}
 
 /* Keys alone, without last resort: the slow, direct way; any form. */
 int sp__key_compare(const struct sp_keyset *ks, const char *a, size_t abytes, const char *b,

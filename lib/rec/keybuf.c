@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/mem.h"
 #include "rec/key.h"
 
 int sp__keybuf_grow(struct sp__keybuf *buf, size_t more)
@@ -12,7 +13,7 @@ int sp__keybuf_grow(struct sp__keybuf *buf, size_t more)
 		return -ENOMEM;
 	if (want < SIZE_MAX / 2)
 		want += want / 2 + 64;
-	data = realloc(buf->data, want);
+	data = sp__block_resize(buf->data, buf->capacity, want);
 	if (!data)
 		return -ENOMEM;
 	buf->data = data;
@@ -20,12 +21,18 @@ int sp__keybuf_grow(struct sp__keybuf *buf, size_t more)
 	return 0;
 }
 
+void sp__keybuf_release_scratch(struct sp__keybuf *buf)
+{
+	if (!buf->scratch)
+		return;
+	sp__keybuf_release(buf->scratch);
+	free(buf->scratch);
+	buf->scratch = NULL;
+}
+
 void sp__keybuf_release(struct sp__keybuf *buf)
 {
-	if (buf->scratch) {
-		sp__keybuf_release(buf->scratch);
-		free(buf->scratch);
-	}
-	free(buf->data);
+	sp__keybuf_release_scratch(buf);
+	(void)sp__block_resize(buf->data, buf->capacity, 0);
 	*buf = (struct sp__keybuf){ 0 };
 }

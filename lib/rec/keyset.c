@@ -216,7 +216,8 @@ int sp_keyset_new(struct sp_keyset **keyset, const struct sp_keyset_opts *opts,
 	set_up(ks, opts);
 	if (needs(ks, SP_KEY_MONTH) && opts->format.kind != SP_REC_FIXED)
 		rc = sp__month_init(ks);
-	if (!rc && ks->pub.form == SP__KEY_COLLATED)
+	if (!rc &&
+	    (ks->pub.form == SP__KEY_COLLATED || (ks->pub.last_resort && ks->pub.last_collated)))
 		rc = sp__collate_new(&ks->collate);
 	if (rc) {
 		sp_keyset_free(ks);
@@ -238,7 +239,7 @@ void sp_keyset_free(struct sp_keyset *ks)
 
 void sp__key_expect(const struct sp_keyset *ks, uint64_t bytes)
 {
-	if (ks->collate)
+	if (ks->pub.form == SP__KEY_COLLATED)
 		sp__collate_expect(ks->collate, bytes);
 }
 

@@ -52,7 +52,7 @@ struct sp_keyset {
 	bool strcoll; /* ... and its order is not that of bytes either */
 	struct sp__ctab ctab;
 	struct sp__month month[12];
-	struct sp__collate *collate; /* NULL unless a key is collated */
+	struct sp__collate *collate; /* NULL unless a key or the last resort is collated */
 	MD5_CTX salted;		     /* after the salt of -R */
 	size_t nkeys;
 	struct sp__comp comp[]; /* at least one */

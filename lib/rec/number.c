@@ -80,6 +80,39 @@ static void put_digits(struct pairs *w, const struct sp__numfmt *f, const char *
 		put_digit(w, 0);
 }
 
+/* Are there digits but zeros?  fraction: s is behind the decimal point. */
+static bool counts(const struct sp__numfmt *f, const char *s, const char *lim, bool fraction)
+{
+	for (; s < lim; s++) {
+		if (*s == '0' || (!fraction && (unsigned char)*s == f->thousands))
+			continue;
+		if (fraction || (unsigned char)*s != f->decimal)
+			return digit(*s);
+		fraction = true;
+	}
+	return false;
+}
+
+/* The same up to about end, where digits that matter may be left: then all that there are stay. */
+static void put_first_digits(struct pairs *w, const struct sp__numfmt *f, const char *s,
+			     const char *lim, const unsigned char *end)
+{
+	bool fraction = false;
+
+	for (; s < lim && w->out < end; s++) {
+		if (digit(*s))
+			put_digit(w, *s - '0');
+		else if (!fraction && (unsigned char)*s == f->decimal)
+			fraction = true;
+		else if (fraction || (unsigned char)*s != f->thousands)
+			break;
+	}
+	if (w->high >= 0)
+		put_digit(w, 0);
+	if (counts(f, s, lim, fraction))
+		w->keep = w->out;
+}
+
 static unsigned char *put_head(unsigned char *out, uint64_t count)
 {
 	if (count <= MAX_SHORT_COUNT) {
@@ -94,7 +127,8 @@ static unsigned char *put_head(unsigned char *out, uint64_t count)
 
 /* Any number; s is behind blanks and sign. */
 static unsigned char *encode_general(const struct sp__numfmt *f, const char *s, const char *lim,
-				     bool terminate, unsigned char flip, unsigned char *out)
+				     bool terminate, unsigned char flip, unsigned char *out,
+				     size_t room)
 {
 	struct pairs w = { .high = -1 };
 	unsigned char *head = out;
@@ -105,7 +139,10 @@ static unsigned char *encode_general(const struct sp__numfmt *f, const char *s, 
 		count += digit(*p);
 	out = put_head(out, count);
 	w.out = w.keep = out;
-	put_digits(&w, f, s, lim);
+	if (SP__NUMBER_MAX((size_t)(lim - s)) > room)
+		put_first_digits(&w, f, s, lim, out + room);
+	else
+		put_digits(&w, f, s, lim);
 	if (w.keep == out)
 		return NULL; /* zero */
 	out = w.keep;
@@ -218,7 +255,7 @@ static inline unsigned char *encode_integer(const struct sp__numfmt *f, const ch
 #endif
 
 unsigned char *sp__number_encode(const struct sp_keyset *ks, const char *s, const char *lim,
-				 bool last, bool reverse, unsigned char *out)
+				 bool last, bool reverse, unsigned char *out, size_t room)
 {
 	const struct sp__numfmt *f = &ks->numfmt;
 	unsigned char flip = reverse ? 0xFF : 0, *end;
@@ -230,7 +267,7 @@ unsigned char *sp__number_encode(const struct sp_keyset *ks, const char *s, cons
 	}
 	end = encode_integer(f, s, lim, !last || flip, flip, out);
 	if (!end)
-		end = encode_general(f, s, lim, !last || flip, flip, out);
+		end = encode_general(f, s, lim, !last || flip, flip, out, room);
 	if (!end) {
 		*out = reverse ? 0x7F : 0x80;
 		end = out + 1;

@@ -22,7 +22,9 @@
  * takes every quote for a delimiter, which is wrong for a quote in the middle
  * of an unquoted field.
  */
+#include <inttypes.h>
 #include <string.h>
+#include "base/err.h"
 #include "rec/recfmt.h"
 
 enum { FIELD_START, PLAIN, QUOTED, QUOTE_SEEN };
@@ -95,6 +97,52 @@ const char *sp__rec_end_csv(const char *data, size_t bytes, char separator, uint
 	}
 	*scanned = (uint64_t)bytes << 2 | state;
 	return NULL;
+}
+
+uint64_t sp__count_lines(const char *data, size_t bytes)
+{
+	const char *end = data + bytes;
+	uint64_t lines = 0;
+
+	while ((data = memchr(data, '\n', (size_t)(end - data)))) {
+		lines++;
+		data++;
+	}
+	return lines;
+}
+
+/* The last quote that opened quotes. */
+static const char *open_quote(const char *rec, size_t bytes, char separator)
+{
+	unsigned state = FIELD_START;
+	const char *q, *opened = rec;
+	size_t at = 0, stop;
+
+	while (at < bytes) {
+		if (state >= QUOTED) {
+			at = skip_quoted(rec, at, bytes, &state);
+			continue;
+		}
+		q = memchr(rec + at, '"', bytes - at);
+		if (!q)
+			break;
+		stop = (size_t)(q - rec);
+		state = starts_field(rec, at, stop, separator, state) ? QUOTED : PLAIN;
+		if (state == QUOTED)
+			opened = q;
+		at = stop + 1;
+	}
+	return opened;
+}
+
+int sp__rec_unclosed(const struct sp_recfmt *f, const char *rec, size_t bytes, const char *name,
+		     uint64_t newlines, struct sp_errinfo *err)
+{
+	const char *q = open_quote(rec, bytes, f->separator);
+	uint64_t line = newlines + 1 - sp__count_lines(q, (size_t)(rec + bytes - q));
+
+	return sp__errf(err, SP_EFORMAT, "read", name, -1,
+			"line %" PRIu64 ": a quoted field is not closed", line);
 }
 
 void sp__splitter_init(struct sp__splitter *s, const struct sp_recfmt *f)

@@ -6,6 +6,7 @@
 #define SP__REC_RECFMT_H
 
 #include <string.h>
+#include <spindle/error.h>
 #include <spindle/rec.h>
 
 /*
@@ -42,6 +43,16 @@ static inline size_t sp__rec_term(const struct sp_recfmt *f)
 {
 	return f->kind != SP_REC_FIXED;
 }
+
+/* Newlines in so many bytes. */
+uint64_t sp__count_lines(const char *data, size_t bytes);
+
+/*
+ * The error of a last record that ends inside quotes: rec, without terminator, of input name,
+ * in which there are so many newlines.  Names the line where the quotes were opened.
+ */
+int sp__rec_unclosed(const struct sp_recfmt *f, const char *rec, size_t bytes, const char *name,
+		     uint64_t newlines, struct sp_errinfo *err);
 
 /*
  * Splits a stream into spans of whole records.  Feed chunk after chunk; the

@@ -72,7 +72,9 @@ static unsigned char rank(unsigned char c)
 	return (unsigned char)(RANK_OTHERS + c - before);
 }
 
-static unsigned char *put_run(const char *s, const char *lim, unsigned char *out)
+/* One byte for every two digits, as far as end, and room for what counts them. */
+static unsigned char *put_run(const char *s, const char *lim, unsigned char *out,
+			      const unsigned char *end)
 {
 	uint64_t count = (uint64_t)(lim - s), wide = __builtin_bswap64(count);
 
@@ -84,6 +86,8 @@ static unsigned char *put_run(const char *s, const char *lim, unsigned char *out
 		memcpy(out, &wide, 8);
 		out += 8;
 	}
+	if ((lim - s) / 2 > end - out)
+		lim = s + (out < end ? 2 * (end - out) : 0);
 	for (; lim - s >= 2; s += 2)
 		*out++ = (unsigned char)((s[0] - '0') * 10 + s[1] - '0');
 	if (s < lim)
@@ -91,25 +95,31 @@ static unsigned char *put_run(const char *s, const char *lim, unsigned char *out
 	return out;
 }
 
-static unsigned char *encode_name(const char *s, const char *lim, unsigned char *out)
+/* Out is before end. */
+static unsigned char *encode_name(const char *s, const char *lim, unsigned char *out,
+				  const unsigned char *end)
 {
-	const char *run;
+	const char *run, *stop;
 
 	do {
-		for (; s < lim && !digit(*s); s++)
+		stop = lim - s > end - out ? s + (end - out) : lim;
+		for (; s < stop && !digit(*s); s++)
 			*out++ = rank((unsigned char)*s);
+		if (out >= end)
+			return out;
 		while (s < lim && *s == '0')
 			s++;
 		for (run = s; s < lim && digit(*s);)
 			s++;
-		out = put_run(run, s, out);
-	} while (s < lim);
+		out = put_run(run, s, out, end);
+	} while (s < lim && out < end);
 	*out++ = RANK_END;
 	return out;
 }
 
-unsigned char *sp__version_encode(const char *s, size_t n, unsigned char *out)
+unsigned char *sp__version_encode(const char *s, size_t n, unsigned char *out, size_t room)
 {
+	const unsigned char *end = out + room;
 	int class = class_of(s, n);
 	size_t prefix, bytes;
 	unsigned char *first;
@@ -119,9 +129,11 @@ unsigned char *sp__version_encode(const char *s, size_t n, unsigned char *out)
 		return out;
 	prefix = prefix_of(s, n);
 	first = out;
-	out = encode_name(s, s + prefix, out);
+	out = encode_name(s, s + prefix, out, end);
+	if (out >= end)
+		return out;
 	if (prefix < n)
-		return encode_name(s, s + n, out);
+		return encode_name(s, s + n, out, end);
 	bytes = (size_t)(out - first);
 	memcpy(out, first, bytes);
 	return out + bytes;

@@ -28,6 +28,8 @@ static void put_stats(struct sp__doc doc, const struct sp_benchset_stats *s)
 	sp__doc_real(doc, "bandwidth_bytes_per_s", s->bandwidth_bytes_per_s);
 	put_estimate(doc, "latency_mean_ns", "latency_mean_low_ns", "latency_mean_high_ns",
 		     s->latency_mean_ns);
+	sp__doc_real(doc, "wait_mean_ns", s->wait_mean_ns);
+	sp__doc_count(doc, "unanswered", s->unanswered);
 	sp__doc_known(doc, "latency_p50_ns", s->latency_p50_ns);
 	sp__doc_known(doc, "latency_p99_ns", s->latency_p99_ns);
 	sp__doc_known(doc, "latency_p999_ns", s->latency_p999_ns);
@@ -48,7 +50,6 @@ static void put_point(struct sp__doc row, const struct sp_benchset_point *p)
 	sp__doc_real(row, "elapsed_s", p->elapsed_s);
 	put_stats(row, &p->total);
 	sp__doc_real(row, "cpu_us_per_request", p->cpu_us_per_request);
-	sp__doc_real(row, "fitted_iops", p->fitted_iops);
 	put_ratio(row, p->ratio);
 	classes = sp__doc_array(row, "classes");
 	for (size_t i = 0; i < p->nclasses; i++) {
@@ -111,6 +112,14 @@ static struct sp_report *start(const char *kind, bool *failed, struct sp__doc *d
 	return report;
 }
 
+/* What is smaller than the noise. */
+static const char *noise(enum sp_benchset_noise n)
+{
+	static const char *const names[] = { NULL, "smaller", "all", "tenth" };
+
+	return names[n];
+}
+
 struct sp_report *sp_report_sweep(const struct sp_bench_opts *opts,
 				  const struct sp_benchset_result *r)
 {
@@ -126,6 +135,9 @@ struct sp_report *sp_report_sweep(const struct sp_bench_opts *opts,
 	put_knee(result, "throughput_knee", r->knees, &r->throughput_knee);
 	put_knee(result, "recommended", r->knees, &r->recommended);
 	sp__doc_bool(result, "rising", r->rising);
+	sp__doc_text(result, "noise_hides", noise(r->noise));
+	sp__doc_known(result, "alike_depth_low", r->alike_low);
+	sp__doc_known(result, "alike_depth_high", r->alike_high);
 	put_points(doc, r);
 	return sp__report_done(report, failed);
 }

@@ -106,6 +106,28 @@ static void knee_line(const json_t *knee, const char *name, char mark, double mo
 		duration(knee, "latency_mean_ns", mean), 100 * number(knee, "iops") / most);
 }
 
+static void noise_line(const json_t *r, FILE *out)
+{
+	const char *hidden = word(r, "noise_hides");
+
+	if (!known(r, "noise_hides"))
+		return;
+	fputs("warning: noise is larger than ", out);
+	if (!strcmp(hidden, "smaller"))
+		fprintf(out,
+			"the difference between depths %.0f and %.0f: "
+			"a smaller depth may do as well",
+			number(r, "alike_depth_low"),
+			number(json_object_get(r, "recommended"), "depth"));
+	else if (!strcmp(hidden, "all"))
+		fputs("the differences: throughput is alike at all depths", out);
+	else
+		fputs("a tenth of the highest throughput: "
+		      "the recommended depth may bring less than 90 % of it",
+		      out);
+	fputs("; more --runtime makes noise smaller\n", out);
+}
+
 void sp__report_sweep_text(const json_t *doc, FILE *out)
 {
 	const json_t *r = json_object_get(doc, "result"), *row;
@@ -126,6 +148,7 @@ void sp__report_sweep_text(const json_t *doc, FILE *out)
 		fputs("no knees: each depth must be measured three times, --runtime gives more "
 		      "time\n",
 		      out);
+	noise_line(r, out);
 	if (json_is_true(json_object_get(r, "rising")))
 		fprintf(out, "throughput still rises at %.0f: a greater --iodepth may bring more\n",
 			number(json_object_get(doc, "config"), "depth"));
@@ -142,12 +165,23 @@ static const json_t *class_of(const json_t *point, const char *name)
 	return NULL;
 }
 
+/* The mean latency; where some slices got nothing back, more than that. */
+static const char *latency(const json_t *o, char text[17])
+{
+	char wait[16];
+
+	if (!number(o, "unanswered"))
+		return duration(o, "latency_mean_ns", text);
+	snprintf(text, 17, ">%s", duration(o, "wait_mean_ns", wait));
+	return text;
+}
+
 static void mixed_columns(const json_t *class, FILE *out)
 {
-	char iops[16], mean[16], p99[16];
+	char iops[16], mean[17], p99[16];
 
-	fprintf(out, " %8s %9s %9s", rate(class, "iops", iops),
-		duration(class, "latency_mean_ns", mean), duration(class, "latency_p99_ns", p99));
+	fprintf(out, " %8s %9s %9s", rate(class, "iops", iops), latency(class, mean),
+		duration(class, "latency_p99_ns", p99));
 }
 
 static void shares(const json_t *doc, FILE *out)
@@ -172,8 +206,8 @@ static void shares(const json_t *doc, FILE *out)
 static void scan_line(const json_t *row, FILE *out)
 {
 	const json_t *classes = json_object_get(row, "classes"), *class;
-	double bytes = 0, latency = 0, worst = 0;
-	char mean[16], p99[16];
+	double bytes = 0, wait = 0, worst = 0, unanswered = 0;
+	char mean[17], p99[16];
 	json_t *sum;
 	size_t i;
 
@@ -181,12 +215,15 @@ static void scan_line(const json_t *row, FILE *out)
 	mixed_columns(json_array_get(classes, 0), out);
 	for (i = 1; (class = json_array_get(classes, i)); i++) {
 		bytes += number(class, "bandwidth_bytes_per_s");
-		latency += number(class, "latency_mean_ns");
+		wait += number(class, "wait_mean_ns");
+		unanswered += number(class, "unanswered");
 		worst = fmax(worst, number(class, "latency_p99_ns"));
 	}
 	if (i > 1) {
-		sum = json_pack("{s:f, s:f}", "mean", latency / (double)(i - 1), "p99", worst);
-		fprintf(out, " %9.2f %9s %9s", bytes / 1e6, duration(sum, "mean", mean),
+		wait /= (double)(i - 1);
+		sum = json_pack("{s:f, s:f, s:f, s:f}", "latency_mean_ns", wait, "wait_mean_ns",
+				wait, "unanswered", unanswered, "p99", worst);
+		fprintf(out, " %9.2f %9s %9s", bytes / 1e6, latency(sum, mean),
 			duration(sum, "p99", p99));
 		json_decref(sum);
 	}
@@ -217,27 +254,48 @@ static void starvation(const json_t *doc, FILE *out)
 				duration(class, "longest_gap_ns", text));
 			if (known(row, "share"))
 				fprintf(out, ", at %.0f %% high", 100 * number(row, "share"));
+			else
+				fprintf(out, ", in \"%s\"", word(row, "name"));
 			fputc('\n', out);
 		}
 }
 
-static void verdict(const json_t *r, bool scan, FILE *out)
+/* Did any setting have both priorities? */
+static bool mixed(const json_t *doc)
 {
-	const char *effect = word(r, "effect");
+	const json_t *row;
+
+	for (size_t i = 0; (row = json_array_get(json_object_get(doc, "points"), i)); i++)
+		if (json_array_size(json_object_get(row, "classes")) > 1)
+			return true;
+	return false;
+}
+
+static void verdict(const json_t *doc, bool scan, FILE *out)
+{
+	const json_t *r = json_object_get(doc, "result");
+	bool yes = !strcmp(word(r, "effect"), "yes"), no = !strcmp(word(r, "effect"), "no");
 
 	if (!known(r, "ratio_low")) {
-		fputs("priorities: too little was measured\n", out);
+		fprintf(out, "priorities: %s\n",
+			number(r, "rounds") > 0 && !mixed(doc)
+				? "no setting has requests of both: other --shares, or a greater "
+				  "--iodepth"
+				: "too little was measured, --runtime gives more time");
 		return;
 	}
-	fprintf(out, "priorities: %s: %s %.2f times as long (%.2f to %.2f)",
-		!strcmp(effect, "yes")	? "they have an effect"
-		: !strcmp(effect, "no") ? "no effect"
-					: "no clear effect",
+	fprintf(out, "priorities: %s",
+		yes  ? "they have an effect"
+		: no ? "no effect"
+		     : "no clear effect");
+	if (known(r, "ratio_share"))
+		fprintf(out, "%s at %.0f %% high", yes ? ", clearest" : "",
+			100 * number(r, "ratio_share"));
+	else if (!scan)
+		fputs(" in the mean of all shares", out);
+	fprintf(out, ": %s %.2f times as long (%.2f to %.2f)\n",
 		scan ? "without them random requests take" : "low requests take",
 		number(r, "ratio"), number(r, "ratio_low"), number(r, "ratio_high"));
-	if (known(r, "ratio_share"))
-		fprintf(out, " at %.0f %% high", 100 * number(r, "ratio_share"));
-	fputc('\n', out);
 }
 
 void sp__report_mix_text(const json_t *doc, FILE *out)
@@ -249,7 +307,7 @@ void sp__report_mix_text(const json_t *doc, FILE *out)
 		scans(doc, out);
 	else
 		shares(doc, out);
-	verdict(json_object_get(doc, "result"), scan, out);
+	verdict(doc, scan, out);
 	starvation(doc, out);
 	tail(doc, out);
 }

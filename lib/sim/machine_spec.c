@@ -363,8 +363,10 @@ int sp__machine_spec_parse(struct sp__machine_spec *spec, const char *text, stru
 	char word[WORD_MAX];
 	int rc;
 
-	if (!len || len >= sizeof(s.model))
-		return refuse(err, text, "it begins with a model of at most 255 bytes");
+	if (!len)
+		return refuse(err, text, "the name of a model is missing");
+	if (len >= sizeof(s.model))
+		return refuse(err, text, "the name of a model has at most 255 bytes");
 	memcpy(s.model, text, len);
 	while (*(text += len)) {
 		len = strcspn(++text, ",");

@@ -182,7 +182,9 @@ static int branch_release(void *branch, size_t index)
 void sp__branches_cursors(struct sp_sort *s, struct sp__cursor *cursors)
 {
 	for (unsigned i = 0; i < s->nbranches; i++) {
-		struct sp__feed feed = { s->branches[i], 0, branch_get, branch_release, NULL };
+		struct sp__feed feed = { .ctx = s->branches[i],
+					 .get = branch_get,
+					 .release = branch_release };
 
 		sp__cursor_feed(&cursors[i], &feed);
 	}

@@ -12,8 +12,9 @@
 struct checker {
 	const struct sp_sort_opts *opts;
 	struct sp__budget budget;
+	uint64_t header_records;
 	struct sp__bytes last;
-	uint64_t line;
+	uint64_t records, line;
 	struct sp_disorder *where;
 };
 
@@ -42,12 +43,15 @@ static int check_batch(struct checker *c, const struct sp_batch *batch)
 		const char *next = sp__rec_end(f, p, (size_t)(end - p));
 		size_t bytes = (size_t)(next - p) - term;
 
-		if (c->line++) {
+		c->line++;
+		if (c->records++ > c->header_records) {
 			int cmp = sp_keyset_compare(c->opts->keys, prev, prev_bytes, p, bytes);
 
 			if (cmp > 0 || (cmp == 0 && c->opts->unique))
 				return disorder(c, p, bytes);
 		}
+		if (f->kind == SP_REC_CSV)
+			c->line += sp__count_lines(p, bytes);
 		prev = p;
 		prev_bytes = bytes;
 		p = next;
@@ -55,10 +59,10 @@ static int check_batch(struct checker *c, const struct sp_batch *batch)
 	return sp__bytes_set(&c->last, prev, prev_bytes, &c->budget);
 }
 
-int sp_sort_check(const struct sp_sort_opts *opts, const char *input, struct sp_disorder *where,
-		  struct sp_errinfo *err)
+int sp_sort_check(const struct sp_sort_opts *opts, const char *input, uint64_t header_records,
+		  struct sp_disorder *where, struct sp_errinfo *err)
 {
-	struct checker c = { .opts = opts, .where = where };
+	struct checker c = { .opts = opts, .header_records = header_records, .where = where };
 	struct sp__waits waits = { 0 };
 	struct sp__plan_buffers b;
 	struct sp__scan *scan = NULL;

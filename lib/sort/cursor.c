@@ -4,7 +4,7 @@
  * before it from the same run, and a spill writer wants the last record that
  * ended in a page.  Within a span both lie side by side.  When a cursor leaves
  * a span, it copies the record it stands on into the merge's one saved buffer
- * first; one is enough because the cursor that moves is always that of the
+ * first, or, if that lies in its carry, changes buffers; one is enough because the cursor that moves is always that of the
  * record merged last.
  */
 #include <errno.h>
@@ -77,6 +77,8 @@ static inline int find_key(struct sp__cursor *c, const struct sp__cursor_env *en
 	const char *key;
 	int rc;
 
+	if (c->feed.read)
+		sp__tally_add(c->feed.read, c->rec, c->bytes);
 	if (env->keyless)
 		return SP_READY;
 	if (ks->form == SP__KEY_INPLACE) {
@@ -148,14 +150,14 @@ static int last_record(struct sp__cursor *c, const struct sp__cursor_env *env)
 	if (sp__bytes_append(&c->carry, &eol, 1, env->budget) < 0)
 		return -ENOMEM;
 	if (!sp__rec_end(f, c->carry.data, c->carry.bytes))
-		return sp__errf(env->err, SP_EFORMAT, "read", c->feed.name, -1,
-				"a quoted field is not closed");
+		return sp__rec_unclosed(f, c->carry.data, c->carry.bytes - 1, c->feed.name,
+					c->newlines, env->err);
 	c->rec = c->carry.data;
 	c->bytes = c->carry.bytes;
 	return find_key(c, env);
 }
 
-static int next_span(struct sp__cursor *c, bool wait)
+static int next_span(struct sp__cursor *c, const struct sp__cursor_env *env, bool wait)
 {
 	const char *data;
 	size_t bytes;
@@ -172,6 +174,8 @@ static int next_span(struct sp__cursor *c, bool wait)
 		c->at = data;
 		c->end = data + bytes;
 		c->holding = true;
+		if (c->feed.name && sp__ks(env->keys)->format.kind == SP_REC_CSV)
+			c->newlines += sp__count_lines(data, bytes);
 	}
 	return rc;
 }
@@ -180,8 +184,14 @@ static int save(struct sp__cursor *c, const struct sp__cursor_env *env)
 {
 	ptrdiff_t key_at = env->keyless ? 0 : (const char *)c->prev_key - c->rec;
 
-	if (sp__bytes_set(env->saved, c->rec, c->bytes, env->budget) < 0)
+	if (c->rec == c->carry.data) {
+		struct sp__bytes t = *env->saved;
+
+		*env->saved = c->carry;
+		c->carry = t;
+	} else if (sp__bytes_set(env->saved, c->rec, c->bytes, env->budget) < 0) {
 		return -ENOMEM;
+	}
 	if (!env->keyless && sp__ks(env->keys)->form == SP__KEY_INPLACE)
 		c->prev_key = (const unsigned char *)env->saved->data + key_at;
 	return 0;
@@ -204,7 +214,7 @@ static int cross(struct sp__cursor *c, const struct sp__cursor_env *env, bool wa
 		c->at = c->end;
 	}
 	do {
-		rc = next_span(c, wait);
+		rc = next_span(c, env, wait);
 		if (rc == SP_END)
 			return last_record(c, env);
 		if (rc != SP_READY)

@@ -20,7 +20,8 @@ struct sp__feed {
 	size_t index;
 	int (*get)(void *ctx, size_t index, bool wait, const char **data, size_t *bytes);
 	int (*release)(void *ctx, size_t index);
-	const char *name; /* for messages; NULL: nothing people know */
+	const char *name;	/* for messages; NULL: nothing people know */
+	struct sp__tally *read; /* records as they are read; NULL: not counted */
 };
 
 struct sp__cursor {
@@ -37,6 +38,7 @@ struct sp__cursor {
 	bool holding;	      /* a span is out */
 	bool partial;	      /* the carry holds the head of the next record */
 	uint64_t scanned;     /* CSV: state of the search for its end */
+	uint64_t newlines;    /* CSV: in all spans of an input */
 	struct sp__bytes carry;
 	struct sp__keybuf keybuf[2]; /* ENCODED, COLLATED: this and the one before */
 	int which;

@@ -12,11 +12,10 @@
 #include <sys/stat.h>
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/outset.h"
 #include "flow/scan.h"
 #include "io/wstream.h"
 #include "obs/progress.h"
-#include "obs/trace.h"
-#include "sort/outfile.h"
 #include "sort/plan.h"
 #include "sort/state.h"
 
@@ -29,7 +28,7 @@ struct job {
 	struct sp__waits waits;
 	struct sp__scan *scan;
 	struct sp_sort *sort;
-	struct sp__outfile out;
+	struct sp_outfile *out; /* NULL: not begun, or the descriptor that was given */
 	struct sp__wstream *ws;
 	struct sp__progress progress;
 	uint64_t total_bytes;
@@ -62,6 +61,7 @@ static int open_scan(struct job *j)
 		.inputs = j->io->inputs,
 		.ninputs = j->io->ninputs,
 		.header_records = j->io->header_records,
+		.header_first = j->io->header_first,
 		.waits = &j->waits,
 		.err = j->err,
 	};
@@ -90,6 +90,9 @@ static int take_input(struct job *j)
 		sp__progress_tell(&j->progress, SP_PHASE_RUN_FORMATION, sp__scan_bytes(j->scan),
 				  j->total_bytes);
 	}
+	if (rc == SP_END && sp__scan_owed(j->scan) != j->sort->stats.input_bytes)
+		rc = sp__balance_lost(j->sort, "bytes read", sp__scan_owed(j->scan),
+				      j->sort->stats.input_bytes);
 	return rc < 0 ? rc : sp_sort_finish(j->sort);
 }
 
@@ -103,6 +106,13 @@ static int next_result(void *operator, struct sp_batch * batch)
 	return rc;
 }
 
+static int prepare_output(struct job *j)
+{
+	if (j->out || !j->io->output)
+		return 0;
+	return sp_outfile_open(&j->out, j->io->output, 0, j->err);
+}
+
 static int open_output(struct job *j)
 {
 	struct sp__plan_buffers b;
@@ -111,18 +121,17 @@ static int open_output(struct job *j)
 				      .expected_bytes = j->total_bytes,
 				      .trace = j->sort->trace,
 				      .machine = sp__machine_of(j->sort, SP__SIM_FILES_OUT) };
-	int rc;
+	const char *name = j->io->output;
+	int fd = prepare_output(j);
 
-	if (!j->out.name)
-		sp__outfile_prepare(&j->out, j->io->output, j->io->output_fd);
-	rc = sp__outfile_open(&j->out, j->err);
-
-	if (rc < 0)
-		return rc;
+	if (fd == 0)
+		fd = name ? sp_outfile_begin(j->out, j->err) : j->io->output_fd;
+	if (fd < 0)
+		return fd;
 	sp__plan_buffers(j->sort->plan.memory_bytes, &b);
 	o.chunk_bytes = b.write_bytes;
 	o.depth = b.writes;
-	return sp__wstream_open(&j->ws, j->out.fd, j->out.name, &o, j->err);
+	return sp__wstream_open(&j->ws, fd, name ? name : "standard output", &o, j->err);
 }
 
 /* The result is on the device at the end; temporary data need not be. */
@@ -137,13 +146,14 @@ static int give_output(struct job *j)
 {
 	struct sp__iter it = { j, next_result };
 	struct sp_batch batch;
-	uint64_t done = 0;
+	uint64_t done = 0, total = j->scan ? sp__scan_bytes(j->scan) : j->total_bytes;
 	/* The first batch is there before the output is touched: all input has
 	 * been read, and what could fail in forming runs has not failed. */
 	int rc = sp__iter_next(&it, &j->waits, &batch), open;
 
 	if (rc < 0)
 		return rc;
+	sp__progress_tell(&j->progress, SP_PHASE_MERGE, 0, total);
 	open = open_output(j);
 	if (open < 0)
 		return open;
@@ -160,13 +170,15 @@ static int give_output(struct job *j)
 		if (rc < 0)
 			return rc;
 		done += batch.bytes;
-		sp__progress_tell(&j->progress, SP_PHASE_MERGE, done, j->total_bytes);
+		sp__progress_tell(&j->progress, SP_PHASE_MERGE, done, total);
 	}
+	if (rc == SP_END && done != j->sort->stats.output_bytes)
+		rc = sp__balance_lost(j->sort, "bytes written", j->sort->stats.output_bytes, done);
 	if (rc == SP_END)
 		rc = sp__wstream_finish(j->ws);
 	if (rc == 0 && sp__machine_of(j->sort, SP__SIM_FILES_OUT))
 		finish_simulated(j);
-	return rc < 0 ? rc : sp__outfile_commit(&j->out, j->err);
+	return rc < 0 ? rc : sp_outfile_commit(j->out, j->err);
 }
 
 /* /proc/self/io: what really went to and from devices. */
@@ -229,17 +241,21 @@ static bool same_file(const struct stat *a, const struct stat *b)
  * store open at once.  Where there are no descriptors for that, or the output is
  * one of the inputs and can only be written in place, the inputs are sorted
  * instead, which reads them all first.  The same where headers must be parted from the inputs.
+ * A negative code: the output cannot be written.
  */
-static bool must_read_first(struct job *j)
+static int must_read_first(struct job *j)
 {
 	struct stat out, in;
+	int rc;
 
 	if (j->io->header_records)
 		return true;
 	if (sp__fds_free(MERGE_DESCRIPTORS) < MERGE_DESCRIPTORS)
 		return true;
-	sp__outfile_prepare(&j->out, j->io->output, j->io->output_fd);
-	if (j->out.temp || !j->io->output || stat(j->io->output, &out) < 0)
+	rc = prepare_output(j);
+	if (rc < 0)
+		return rc;
+	if (!j->out || !sp_outfile_in_place(j->out) || stat(j->io->output, &out) < 0)
 		return false;
 	for (size_t i = 0; i < j->io->ninputs; i++) {
 		const char *name = j->io->inputs[i];
@@ -254,8 +270,11 @@ static bool must_read_first(struct job *j)
 static int run(struct job *j)
 {
 	bool all;
-	int rc;
+	int rc = sp__outset_check(j->io->output, j->opts.trace_path, j->io->inputs, j->io->ninputs,
+				  j->err);
 
+	if (rc < 0)
+		return rc;
 	j->total_bytes = sp__inputs_bytes(j->io->inputs, j->io->ninputs, &all);
 	if (!all)
 		j->total_bytes = 0;
@@ -266,7 +285,10 @@ static int run(struct job *j)
 				    j->io->ninputs, &j->sort->input_file, j->err);
 	if (rc < 0)
 		return rc;
-	if (j->io->merge && !must_read_first(j)) {
+	rc = j->io->merge ? must_read_first(j) : true;
+	if (rc < 0)
+		return rc;
+	if (rc == 0) {
 		rc = sp__sort_merge_inputs(j->sort, j->io);
 	} else {
 		rc = open_scan(j);
@@ -276,20 +298,6 @@ static int run(struct job *j)
 	return rc < 0 ? rc : give_output(j);
 }
 
-/* A trace that could not be written is an error, unless there was one before. */
-static int close_trace(struct job *j, int rc)
-{
-	int closed;
-
-	if (!j->sort || !j->sort->trace)
-		return rc;
-	closed = sp__trace_close(j->sort->trace);
-	j->sort->trace = NULL;
-	if (rc < 0 || closed >= 0)
-		return rc;
-	return sp__err(j->err, closed, "write", j->opts.trace_path, -1);
-}
-
 int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 		struct sp_sort_stats *stats, struct sp_errinfo *err)
 {
@@ -297,19 +305,18 @@ int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 	struct job j = { .opts = *opts,
 			 .io = io,
 			 .err = err ? err : &own,
-			 .out.fd = -1,
-			 .progress = { io->progress, io->progress_arg, 0 },
+			 .progress = { .tell = io->progress, .arg = io->progress_arg, .phase = -1 },
 			 .begin_ns = sp__now_ns() };
-	int rc = run(&j);
+	int rc = run(&j), closed;
 
 	if (j.sort)
 		sp__output_stop(j.sort);
 	if (stats)
 		note(&j, stats);
 	sp__wstream_close(j.ws);
-	sp__outfile_close(&j.out);
+	sp_outfile_close(j.out, j.err);
 	sp__scan_close(j.scan);
-	rc = close_trace(&j, rc);
-	sp_sort_free(j.sort);
-	return rc < 0 ? rc : 0;
+	/* A trace that could not be written is an error, unless there was one before. */
+	closed = sp__sort_free(j.sort, j.err);
+	return rc < 0 ? rc : closed;
 }

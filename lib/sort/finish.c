@@ -85,6 +85,7 @@ static int merge_files(struct sp_sort *s, unsigned n)
 {
 	struct sp__merge m;
 	struct sp__run *run;
+	uint64_t read = s->inputs->read.records, dropped = s->balance.dropped.records;
 	int rc = sp__runs_open_spill(s);
 
 	if (rc < 0)
@@ -99,7 +100,11 @@ static int merge_files(struct sp_sort *s, unsigned n)
 		rc = sp__merge_into(s, &m, s->next_age++, 0, &run);
 	sp__inputs_close(s->inputs);
 	sp__merge_release(&m);
-	return rc < 0 ? rc : sp__finish_add_run(s, run);
+	if (rc == 0)
+		rc = sp__finish_add_run(s, run);
+	if (rc < 0)
+		return rc;
+	return sp__balance_merged(s, s->inputs->read.records - read, run, dropped);
 }
 
 /* Merges files into runs until the final merge can take the runs and the rest. */
@@ -172,15 +177,15 @@ static int store_rest(struct sp_sort *s)
 	struct sp__slot *slot;
 	int rc = 0;
 
-	while (!rc && s->writing && (slot = sp__form_slot(s, SP__SLOT_SORTED)) &&
+	while (!rc && s->writing && (slot = sp__slot_oldest(s, SP__SLOT_SORTED)) &&
 	       sp__runs_continues(s, slot))
-		rc = sp__runs_store_oldest(s);
+		rc = sp__runs_store(s, slot);
 	if (!rc)
 		rc = sp__runs_end(s);
 	if (!rc && may_keep(s))
 		return 0;
-	while (!rc && slots_in_memory(s))
-		rc = sp__runs_store_oldest(s);
+	while (!rc && (slot = sp__slot_oldest(s, SP__SLOT_SORTED)))
+		rc = sp__runs_store(s, slot);
 	return rc ? rc : sp__runs_end(s);
 }
 
@@ -287,7 +292,8 @@ int sp__finish_prepare(struct sp_sort *s, bool threaded)
 				return rc;
 		}
 	}
-	return set_up_final(s, n, threaded);
+	rc = sp__balance_formed(s);
+	return rc < 0 ? rc : set_up_final(s, n, threaded);
 }
 
 void sp__finish_close(struct sp_sort *s)

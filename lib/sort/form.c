@@ -18,8 +18,6 @@
 #include "sort/plan.h"
 #include "sort/state.h"
 
-/* One slot is filled, one sorted, one stored; more are halved sooner or later. */
-#define FEW_SLOTS 3
 /* What fits in memory is sorted in so many parts, all but the last while reading goes on. */
 #define IN_MEMORY_RUNS 6
 #define TOUCH_BYTES (8u << 20)
@@ -38,64 +36,17 @@ void sp__form_close(struct sp_sort *s)
 	sp__pages_free(s->arena, s->arena ? s->arena_bytes : 0);
 }
 
-void sp__form_empty_slot(struct sp_sort *s, struct sp__slot *slot)
-{
-	if (slot->giant) {
-		sp__pages_free(slot->giant, slot->giant_bytes);
-		sp__budget_credit(&s->budget, slot->giant_bytes);
-		slot->giant = NULL;
-	}
-	slot->state = SP__SLOT_EMPTY;
-	sp__runbuf_use(&slot->buf, slot->mem, slot->bytes);
-}
-
-struct sp__slot *sp__form_slot(struct sp_sort *s, enum sp__slot_state state)
-{
-	struct sp__slot *best = NULL;
-
-	for (unsigned i = 0; i < s->nslots; i++)
-		if (s->slots[i].state == state && (!best || s->slots[i].age < best->age))
-			best = &s->slots[i];
-	return best;
-}
-
 void sp__form_sort_slot(struct sp_sort *s, struct sp__slot *slot)
 {
 	struct sp__runbuf *rb = &slot->buf;
-	size_t bytes;
 
 	sp__runbuf_sort(rb);
 	sp__charge_sorting(s, rb->n);
 	if (s->opts.unique && !s->opts.count)
 		sp__runbuf_unique(rb);
-	if (s->opts.top && !s->opts.count && rb->n > s->opts.top) {
-		for (size_t i = s->opts.top; i < rb->n; i++) {
-			sp__runbuf_record(rb, &rb->entries[i], &bytes);
-			rb->record_bytes -= bytes;
-		}
-		rb->n = s->opts.top;
-	}
-}
-
-static bool half_is_empty(const struct sp_sort *s, unsigned half)
-{
-	unsigned each = s->nslots / 2;
-
-	for (unsigned i = half * each; i < (half + 1) * each; i++)
-		if (s->slots[i].state != SP__SLOT_EMPTY && s->slots[i].state != SP__SLOT_GONE)
-			return false;
-	return true;
-}
-
-/* Makes room: at least one slot, and half of them while there are many. */
-static int store_some(struct sp_sort *s)
-{
-	int rc;
-
-	do
-		rc = sp__runs_store_oldest(s);
-	while (!rc && s->nslots > FEW_SLOTS && !half_is_empty(s, 0) && !half_is_empty(s, 1));
-	return rc;
+	if (s->opts.top && !s->opts.count)
+		sp__runbuf_cut(rb, s->opts.top);
+	atomic_store_explicit(&slot->sorted, true, memory_order_release);
 }
 
 /*
@@ -105,7 +56,7 @@ static int store_some(struct sp_sort *s)
  */
 static struct sp__slot *slot_ahead(struct sp_sort *s)
 {
-	struct sp__slot *now = &s->slots[s->filling], *next = sp__form_slot(s, SP__SLOT_EMPTY);
+	struct sp__slot *now = &s->slots[s->filling], *next = sp__slot_oldest(s, SP__SLOT_EMPTY);
 
 	if (s->threads < 2 || !next || next->touched || next->bytes < TOUCH_BYTES ||
 	    s->plan.input_bytes <
@@ -125,16 +76,27 @@ static void touch(const struct sp_sort *s, struct sp__slot *slot)
 	sp__pages_touch(slot->mem + half, half);
 }
 
+/* Stores all slots that the task has been handed for that. */
+static int store_handed(struct sp_sort *s)
+{
+	struct sp__slot *slot;
+	int rc = 0;
+
+	while (!rc && (slot = sp__slot_oldest(s, SP__SLOT_STORING)))
+		rc = sp__runs_store(s, slot);
+	return rc;
+}
+
 /* The background task. */
 static void work(void *arg)
 {
 	struct sp_sort *s = arg;
 
-	if (s->to_touch)
-		touch(s, s->to_touch);
-	if (s->to_sort)
-		sp__form_sort_slot(s, s->to_sort);
-	s->task_error = s->to_store ? store_some(s) : 0;
+	if (s->orders.touch)
+		touch(s, s->orders.touch);
+	if (s->orders.sort && !s->orders.beside)
+		sp__form_sort_slot(s, s->orders.sort);
+	s->task_error = store_handed(s);
 	if (!s->task_error)
 		s->task_error = sp__finish_due(s);
 }
@@ -142,30 +104,31 @@ static void work(void *arg)
 /* Sorting alone, while the background task stores. */
 static void sort_beside(void *arg)
 {
-	struct sp__slot *slot = arg;
+	struct sp_sort *s = arg;
 
-	sp__form_sort_slot(slot->sort, slot);
+	sp__form_sort_slot(s, s->orders.sort);
 }
 
 /*
- * Starts sorting a slot and storing the oldest: beside each other, unless the
- * slot to be sorted is itself the oldest.
+ * Hands over a slot to be sorted (or NULL) and, to make room, others to be stored.
+ * The two go on beside each other unless the slot to be sorted must be stored too.
  */
-static void start_work(struct sp_sort *s, struct sp__slot *to_sort, bool to_store)
+static void start_work(struct sp_sort *s, struct sp__slot *to_sort, bool make_room)
 {
-	if (s->threads > 1 && to_sort && to_store && sp__form_slot(s, SP__SLOT_SORTED) != to_sort) {
-		sp__task_start(&s->sorting, sort_beside, to_sort);
-		to_sort = NULL;
-	}
-	s->to_sort = to_sort;
-	s->to_store = to_store;
-	s->to_touch = slot_ahead(s);
-	if (!to_sort && !to_store && !s->to_touch)
+	struct sp__orders *o = &s->orders;
+
+	sp__slots_hand_over(s, to_sort, make_room);
+	o->touch = slot_ahead(s);
+	if (!o->sort && !o->stores && !o->touch)
 		return;
-	if (s->threads < 2 || (to_sort && to_sort->buf.used < SP__INLINE_BYTES && !to_store))
+	if (s->threads < 2 || (o->sort && o->sort->buf.used < SP__INLINE_BYTES && !o->stores)) {
 		work(s);
-	else
-		sp__task_start(&s->task, work, s);
+		return;
+	}
+	o->beside = o->sort && o->sort->state == SP__SLOT_SORTING && o->stores;
+	if (o->beside)
+		sp__task_start(&s->sorting, sort_beside, s);
+	sp__task_start(&s->task, work, s);
 }
 
 int sp__form_open(struct sp_sort *s)
@@ -192,7 +155,6 @@ int sp__form_open(struct sp_sort *s)
 	for (unsigned i = 0; i < s->nslots; i++, at += each) {
 		struct sp__slot *slot = &s->slots[i];
 
-		slot->sort = s;
 		slot->mem = at;
 		slot->bytes = each;
 		sp__runbuf_init(&slot->buf, s->opts.keys);
@@ -216,6 +178,7 @@ int sp__form_join(struct sp_sort *s)
 {
 	sp__task_join(&s->sorting);
 	sp__task_join(&s->task);
+	sp__slots_take_back(s);
 	return s->task_error;
 }
 
@@ -227,28 +190,6 @@ int sp__form_settled(struct sp_sort *s)
 		return SP_LATER;
 	rc = sp__form_join(s);
 	return rc < 0 ? rc : SP_READY;
-}
-
-/*
- * Many small slots let runs be sorted while an input that may fit is read.
- * Once it does not, long runs count: the slots of an empty half become one.
- */
-static void coalesce(struct sp_sort *s)
-{
-	unsigned each = s->nslots / 2;
-
-	for (unsigned half = 0; half < 2 && each > 1; half++) {
-		struct sp__slot *first = &s->slots[half * each];
-
-		if (first[1].state == SP__SLOT_GONE || !half_is_empty(s, half))
-			continue;
-		for (unsigned i = 1; i < each; i++) {
-			first->bytes += first[i].bytes;
-			first[i].bytes = 0;
-			first[i].state = SP__SLOT_GONE;
-		}
-		sp__runbuf_use(&first->buf, first->mem, first->bytes);
-	}
 }
 
 /*
@@ -268,35 +209,26 @@ static int rotate(struct sp_sort *s)
 	if (full->state == SP__SLOT_FILLING) {
 		if (!s->next_age && s->plan.input_bytes < HUGE_BYTES)
 			sp__pages_huge(s->arena, s->arena_bytes);
-		full->state = SP__SLOT_SORTED;
 		full->age = s->next_age++;
 		s->stats.runs++;
 	} else {
 		full = NULL;
 	}
 	if (s->spill)
-		coalesce(s);
-	next = sp__form_slot(s, SP__SLOT_EMPTY);
+		sp__slots_coalesce(s);
+	next = sp__slot_oldest(s, SP__SLOT_EMPTY);
 	if (next) {
 		next->state = SP__SLOT_FILLING;
 		s->filling = (unsigned)(next - s->slots);
 	} else {
 		s->patient = false;
 	}
-	store = !s->patient && !sp__form_slot(s, SP__SLOT_EMPTY);
+	store = !s->patient && !sp__slot_oldest(s, SP__SLOT_EMPTY);
 	if (full || store)
 		start_work(s, full, store);
 	if (next)
 		return SP_READY;
 	return s->task.active ? SP_LATER : rotate(s);
-}
-
-static struct sp__slot *giant_slot(struct sp_sort *s)
-{
-	for (unsigned i = 0; i < s->nslots; i++)
-		if (s->slots[i].state == SP__SLOT_SORTED && s->slots[i].giant)
-			return &s->slots[i];
-	return NULL;
 }
 
 /*
@@ -307,14 +239,15 @@ static int make_giant(struct sp_sort *s, struct sp__slot *slot, const char *data
 {
 	const char *end = sp__rec_end(&s->opts.format, data, bytes);
 	size_t need = sp__runbuf_need(&slot->buf, (size_t)(end - data));
+	struct sp__slot *oldest;
 	int rc = sp__form_join(s);
 
 	s->patient = false;
-	while (!rc && giant_slot(s))
-		rc = sp__runs_store_oldest(s);
+	while (!rc && sp__slots_giant(s) && (oldest = sp__slot_oldest(s, SP__SLOT_SORTED)))
+		rc = sp__runs_store(s, oldest);
 	if (rc < 0)
 		return rc;
-	sp__form_empty_slot(s, slot);
+	sp__slot_empty(s, slot);
 	slot->state = SP__SLOT_FILLING;
 	slot->giant_bytes = (need + 4095) & ~(size_t)4095;
 	if (slot->giant_bytes < SP__REF_OFFSET_MAX)
@@ -330,7 +263,7 @@ static int make_giant(struct sp_sort *s, struct sp__slot *slot, const char *data
 static bool has_enough(struct sp_sort *s, const struct sp__slot *slot)
 {
 	return s->patient && slot->buf.record_bytes >= s->enough_bytes &&
-	       sp__form_slot(s, SP__SLOT_EMPTY);
+	       sp__slot_oldest(s, SP__SLOT_EMPTY);
 }
 
 int sp__form_put(struct sp_sort *s, const struct sp_batch *batch)
@@ -381,7 +314,6 @@ void sp__form_end(struct sp_sort *s)
 		last->state = SP__SLOT_EMPTY;
 		return;
 	}
-	last->state = SP__SLOT_SORTED;
 	last->age = s->next_age++;
 	s->stats.runs++;
 	start_work(s, last, false);

@@ -47,7 +47,7 @@ int sp__inputs_open(struct sp__inputs *in, unsigned n, struct sp__cursor *cursor
 	o.chunk_bytes = chunk < 4096 ? 4096 : chunk > 1u << 20 ? 1u << 20 : chunk;
 	for (unsigned i = 0; i < n; i++) {
 		struct sp__input *input = &in->list[in->next];
-		struct sp__feed feed = { in, in->next, get, release, input->name };
+		struct sp__feed feed = { in, in->next, get, release, input->name, &in->read };
 		int rc;
 
 		o.sim_file = in->sim_file + in->next;

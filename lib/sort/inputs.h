@@ -25,7 +25,8 @@ struct sp__inputs {
 	struct sp__machine *machine; /* the files lie on it; or NULL */
 	unsigned sim_file;	     /* number of the first one there; the others follow it */
 	struct sp__io_counters done;
-	uint64_t bytes; /* read so far */
+	uint64_t bytes;	       /* read so far */
+	struct sp__tally read; /* records of all inputs; whoever merges them owns it */
 	struct sp_errinfo *err;
 };
 

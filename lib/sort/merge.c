@@ -86,7 +86,19 @@ static bool tie_uncoded(struct sp__merge *m, struct sp__match *a, struct sp__mat
 	c = sp__order_bytes(ka, an, kb, bn);
 	if (c)
 		return ks->descending ? c > 0 : c < 0;
-	return decide(m, a, b, true);
+	return decide(m, a, b, !sp__key_is_cut(ks, an));
+}
+
+/* Their keys, cut, are equal: what was cut off decides, and is beyond all codes. */
+static bool tie_cut(const struct sp__merge *m, struct sp__match *a, struct sp__match *b)
+{
+	const struct sp__cursor *x = &m->cursors[a->cursor], *y = &m->cursors[b->cursor];
+	int c = sp__key_compare(m->keys, x->rec, content(m, x->bytes), y->rec,
+				content(m, y->bytes));
+	bool first = c ? c < 0 : decide(m, a, b, true);
+
+	*(first ? &b->code : &a->code) = c ? SP__OVC_BEYOND : 0;
+	return first;
 }
 
 /* Equal codes: true if a is first; the loser is coded after the winner. */
@@ -109,6 +121,8 @@ tie(struct sp__merge *m, struct sp__match *a, struct sp__match *b)
 	kb = key_of(&m->cursors[b->cursor], &bn);
 	at = sp__mismatch(ka, an, kb, bn, sp__ovc_offset(a->code));
 	c = sp__order_at(ka, an, kb, bn, at);
+	if (!c && sp__key_is_cut(ks, an))
+		return tie_cut(m, a, b);
 	if (!c) {
 		first = decide(m, a, b, true);
 		*(first ? &b->code : &a->code) = 0;
@@ -240,6 +254,15 @@ static int drop_codes(struct sp__merge *m)
 	return build(m);
 }
 
+/* The record before is the winner before: only one cursor moves at a time. */
+static uint64_t code_after_cut(const struct sp__merge *m, const struct sp__cursor *c)
+{
+	int order = sp__key_compare(m->keys, m->prev, content(m, m->prev_bytes), c->rec,
+				    content(m, c->bytes));
+
+	return order > 0 ? SP__OVC_ENDED : order ? SP__OVC_BEYOND : 0;
+}
+
 /* The winner's cursor has a new record; codes it after the one before. */
 static uint64_t code_after(struct sp__merge *m, struct sp__cursor *c)
 {
@@ -256,6 +279,8 @@ static uint64_t code_after(struct sp__merge *m, struct sp__cursor *c)
 	key = key_of(c, &bytes);
 	at = sp__mismatch(before, before_bytes, key, bytes, 0);
 	order = sp__order_at(before, before_bytes, key, bytes, at);
+	if (!order && sp__key_is_cut(sp__ks(m->keys), bytes))
+		return code_after_cut(m, c);
 	if (!order)
 		return 0;
 	if ((order > 0) != down)
@@ -357,8 +382,10 @@ static bool equals_prev(struct sp__merge *m)
 		return false;
 	key = key_of(&m->cursors[m->tree[0].cursor], &bytes);
 	before = passed_key(&m->cursors[m->passed], &before_bytes);
-	if (key && before)
-		return bytes == before_bytes && !memcmp(key, before, bytes);
+	if (key && before && (bytes != before_bytes || memcmp(key, before, bytes)))
+		return false;
+	if (key && before && !sp__key_is_cut(sp__ks(m->keys), bytes))
+		return true;
 	return !sp__key_compare(m->keys, m->prev, content(m, m->prev_bytes), m->rec,
 				content(m, m->bytes));
 }

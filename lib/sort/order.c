@@ -34,6 +34,7 @@ static int compare(const struct sp__runbuf *rb, const struct sp__entry *x,
 	const size_t term = sp__rec_term(&ks->format);
 	const unsigned char *a, *b;
 	const char *ra, *rc;
+	bool keys_decide = false;
 	size_t an, bn;
 	int c;
 
@@ -43,10 +44,11 @@ static int compare(const struct sp__runbuf *rb, const struct sp__entry *x,
 		c = sp__order_bytes(a, an, b, bn);
 		if (c)
 			return ks->descending ? -c : c;
+		keys_decide = !sp__key_is_cut(ks, an);
 	}
 	ra = sp__runbuf_record(rb, x, &an);
 	rc = sp__runbuf_record(rb, y, &bn);
-	if (a && b)
+	if (keys_decide)
 		return sp__key_last_resort(rb->keys, ra, an - term, rc, bn - term);
 	return sp_keyset_compare(rb->keys, ra, an - term, rc, bn - term);
 }

@@ -8,12 +8,14 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include "base/err.h"
 #include "sort/branch.h"
 
 /* Merging less than this is done before a thread has started. */
 #define INLINE_BYTES (1u << 20)
 #define COUNT_WIDTH 7
+#define COUNT_ROOM 32 /* for any number */
 
 /* One step of the final merge, which is charged for whether the record is wanted or not. */
 static int step(struct sp_sort *s, bool wait)
@@ -27,38 +29,51 @@ static int step(struct sp_sort *s, bool wait)
 	return rc;
 }
 
-/* The held record behind its number, as uniq -c writes it. */
-static int stage(struct sp_sort *s, const char **data, size_t *bytes)
+/* Keeps the first record of a group, with room for the number in front of it. */
+static int hold(struct sp_sort *s)
 {
-	char number[32];
-	int n = snprintf(number, sizeof(number), "%*llu ", COUNT_WIDTH,
-			 (unsigned long long)s->held_count);
+	static const char room[COUNT_ROOM];
 
-	if (sp__bytes_set(&s->staged, number, (size_t)n, &s->budget) < 0 ||
-	    sp__bytes_append(&s->staged, s->held.data, s->held.bytes, &s->budget) < 0)
+	s->held_due = false;
+	s->held_count = 1;
+	if (sp__bytes_set(&s->held, room, sizeof(room), &s->budget) < 0)
 		return -ENOMEM;
+	return sp__bytes_append(&s->held, s->merge.rec, s->merge.bytes, &s->budget);
+}
+
+/* The held record behind its number, as uniq -c writes it. */
+static int give_held(struct sp_sort *s, const char **data, size_t *bytes)
+{
+	char number[COUNT_ROOM];
+	size_t n = (size_t)snprintf(number, sizeof(number), "%*llu ", COUNT_WIDTH,
+				    (unsigned long long)s->held_count);
+
+	sp__tally_add(&s->balance.given, s->held.data + COUNT_ROOM, s->held.bytes - COUNT_ROOM);
+	s->balance.counted += s->held_count;
 	s->held_count = 0;
-	*data = s->staged.data;
-	*bytes = s->staged.bytes;
+	*data = memcpy(s->held.data + COUNT_ROOM - n, number, n);
+	*bytes = s->held.bytes - COUNT_ROOM + n;
 	return SP_READY;
 }
 
 /* One output record for each group of equal keys: the first, and their number. */
 static int next_counted(struct sp_sort *s, bool wait, const char **data, size_t *bytes)
 {
-	int rc;
+	int rc = s->held_due ? hold(s) : 0;
 
-	while ((rc = step(s, wait)) == SP_READY && s->merge.equal)
-		s->held_count++;
-	if (rc == SP_END)
-		return s->held_count ? stage(s, data, bytes) : SP_END;
-	if (rc != SP_READY)
+	if (rc < 0)
 		return rc;
-	rc = s->held_count ? stage(s, data, bytes) : SP_LATER;
-	if (rc < 0 || sp__bytes_set(&s->held, s->merge.rec, s->merge.bytes, &s->budget) < 0)
-		return -ENOMEM;
-	s->held_count = 1;
-	return rc == SP_READY ? rc : next_counted(s, wait, data, bytes);
+	while ((rc = step(s, wait)) == SP_READY && s->merge.equal) {
+		sp__tally_add(&s->balance.dropped, s->merge.rec, s->merge.bytes);
+		s->held_count++;
+	}
+	if (rc < 0 || rc == SP_LATER)
+		return rc;
+	/* What was held is given out first, so that there is one copy of a record. */
+	s->held_due = rc == SP_READY;
+	if (s->held_count)
+		return give_held(s, data, bytes);
+	return rc == SP_READY ? next_counted(s, wait, data, bytes) : rc;
 }
 
 static int next_record(struct sp_sort *s, bool wait, const char **data, size_t *bytes)
@@ -70,11 +85,12 @@ static int next_record(struct sp_sort *s, bool wait, const char **data, size_t *
 	if (s->opts.count) {
 		rc = next_counted(s, wait, data, bytes);
 	} else {
-		do
-			rc = step(s, wait);
-		while (rc == SP_READY && s->opts.unique && s->merge.equal);
+		while ((rc = step(s, wait)) == SP_READY && s->opts.unique && s->merge.equal)
+			sp__tally_add(&s->balance.dropped, s->merge.rec, s->merge.bytes);
 		*data = s->merge.rec;
 		*bytes = s->merge.bytes;
+		if (rc == SP_READY)
+			sp__tally_add(&s->balance.given, *data, *bytes);
 	}
 	if (rc == SP_READY) {
 		s->stats.output_records++;
@@ -190,5 +206,4 @@ void sp__output_close(struct sp_sort *s)
 	sp__output_stop(s);
 	sp__branches_close(s);
 	sp__bytes_release(&s->held, &s->budget);
-	sp__bytes_release(&s->staged, &s->budget);
 }

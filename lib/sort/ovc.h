@@ -29,6 +29,7 @@
 #define SP__OVC_ENDED UINT64_MAX /* no record: after everything */
 #define SP__OVC_UNIT_BYTES 6u
 #define SP__OVC_UNIT_MAX 0xFFFDu
+#define SP__OVC_BEYOND ((uint64_t)(0xFFFE - SP__OVC_UNIT_MAX) << 48) /* of units without value */
 
 static inline uint64_t sp__ovc_value(const unsigned char *key, size_t bytes, size_t unit)
 {
@@ -51,7 +52,7 @@ static inline uint64_t sp__ovc_make(const unsigned char *key, size_t bytes, size
 	uint64_t v;
 
 	if (unit >= SP__OVC_UNIT_MAX)
-		return (uint64_t)(0xFFFE - SP__OVC_UNIT_MAX) << 48;
+		return SP__OVC_BEYOND;
 	v = sp__ovc_value(key, bytes, unit);
 	if (descending)
 		v ^= (UINT64_C(1) << 48) - 1;
@@ -94,7 +95,8 @@ static inline int sp__order_at(const unsigned char *a, size_t an, const unsigned
 static inline int sp__order_bytes(const unsigned char *a, size_t an, const unsigned char *b,
 				  size_t bn)
 {
-	int c = memcmp(a, b, an < bn ? an : bn);
+	size_t n = an < bn ? an : bn;
+	int c = n ? memcmp(a, b, n) : 0; /* an empty key may be nowhere */
 
 	return c ? c : (an > bn) - (an < bn);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <spindle/batch.h>
+#include "sort/ovc.h"
 #include "sort/replace.h"
 
 #define BATCH_FACTOR 2048
@@ -51,6 +52,7 @@ void sp__replace_close(struct sp__replace *r)
 		return;
 	sp__merge_release(&r->merge);
 	sp__bytes_release(&r->last, r->budget);
+	sp__keybuf_release(&r->last_key);
 	sp__budget_credit(r->budget,
 			  r->strips_cap * sizeof(*r->strips) + r->next_cap * sizeof(*r->next));
 	free(r->strips);
@@ -130,7 +132,9 @@ static int join_present(struct sp__replace *r, const size_t *strip, size_t n)
 		return rc;
 	c = r->merge.cursors + r->merge.n - n;
 	for (size_t i = 0; i < n; i++) {
-		struct sp__feed feed = { r, strip[i], feed_get, feed_release, NULL };
+		struct sp__feed feed = {
+			.ctx = r, .index = strip[i], .get = feed_get, .release = feed_release
+		};
 
 		sp__cursor_feed(&c[i], &feed);
 	}
@@ -177,6 +181,7 @@ static int put(struct sp__replace *r, const char *rec, size_t bytes)
 		r->writing = true;
 		prev = NULL;
 	}
+	r->held--;
 	return r->sink.put(r->sink.ctx, rec, bytes, prev, prev_bytes);
 }
 
@@ -191,6 +196,7 @@ static int turn(struct sp__replace *r)
 		previous(r, &prev, &prev_bytes);
 		r->writing = false;
 		rc = r->sink.end(r->sink.ctx, prev, prev_bytes);
+		sp__bytes_empty(&r->last, r->budget);
 		if (rc < 0)
 			return rc;
 	}
@@ -216,10 +222,59 @@ static int give_one(struct sp__replace *r)
 	}
 	if (rc != SP_READY)
 		return rc;
-	if (r->merge.equal && r->drop_equal)
+	if (r->merge.equal && r->drop_equal) {
+		sp__tally_add(&r->dropped, r->merge.rec, r->merge.bytes);
+		r->held--;
 		return SP_READY;
+	}
 	rc = put(r, r->merge.rec, r->merge.bytes);
 	return rc < 0 ? rc : SP_READY;
+}
+
+/*
+ * Keeps a giant record as the one given out last, and its key, which is known already: comparing
+ * every batch with all of the record would take long.
+ */
+static int keep_giant(struct sp__replace *r, const struct sp__runbuf *b, const struct sp__entry *e)
+{
+	const unsigned char *key = NULL;
+	const char *rec;
+	size_t bytes;
+
+	if (sp__ks(r->keys)->form != SP__KEY_INPLACE)
+		key = sp__runbuf_key(b, e, &bytes);
+	if (key) {
+		r->last_key.bytes = 0;
+		if (sp__keybuf_reserve(&r->last_key, bytes + 1) < 0)
+			return -ENOMEM;
+		memcpy(r->last_key.data, key, bytes);
+		r->last_key.bytes = bytes;
+	}
+	r->keyed = key != NULL;
+	rec = sp__runbuf_record(b, e, &bytes);
+	return sp__bytes_set(&r->last, rec, bytes, r->budget);
+}
+
+/* Is a record of the batch before the one given out last? */
+static bool before_last(const struct sp__replace *r, const struct sp__runbuf *b,
+			const struct sp__entry *e)
+{
+	const size_t term = sp__rec_term(&sp__ks(r->keys)->format);
+	const unsigned char *key = NULL;
+	size_t bytes;
+	int c;
+
+	if (r->keyed)
+		key = sp__runbuf_key(b, e, &bytes);
+	if (key) {
+		c = sp__order_bytes(key, bytes, r->last_key.data, r->last_key.bytes);
+		if (c)
+			return c < 0;
+	}
+	const char *rec = sp__runbuf_record(b, e, &bytes);
+
+	return sp_keyset_compare(r->keys, rec, bytes - term, r->last.data, r->last.bytes - term) <
+	       0;
 }
 
 /* Gives out until so many bytes are free: SP_READY, or SP_END: nothing is left. */
@@ -238,6 +293,7 @@ static int give_until(struct sp__replace *r, size_t free_bytes)
 		const char *rec = rc == SP_END ? r->merge.prev : r->merge.rec;
 		size_t bytes = rc == SP_END ? r->merge.prev_bytes : r->merge.bytes;
 
+		r->keyed = false;
 		if (sp__bytes_set(&r->last, rec, bytes, r->budget) < 0)
 			return -ENOMEM;
 	}
@@ -253,17 +309,14 @@ static size_t room_for(const struct sp__replace *r, uint64_t bytes)
 /* The first record from entry i on that is not before the last one given out. */
 static size_t find_cut(const struct sp__replace *r, const struct sp__runbuf *b, size_t i)
 {
-	const size_t term = sp__rec_term(&sp__ks(r->keys)->format);
-	size_t low = i, high = b->n, bytes;
+	size_t low = i, high = b->n;
 
 	if (!r->writing)
 		return i;
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
-		const char *rec = sp__runbuf_record(b, &b->entries[mid], &bytes);
 
-		if (sp_keyset_compare(r->keys, rec, bytes - term, r->last.data,
-				      r->last.bytes - term) < 0)
+		if (before_last(r, b, &b->entries[mid]))
 			low = mid + 1;
 		else
 			high = mid;
@@ -321,16 +374,19 @@ static int lay_strip(struct sp__replace *r, const struct sp__runbuf *b, size_t *
 }
 
 /* A record larger than the memory, which is empty. */
-static int put_giant(struct sp__replace *r, const char *rec, size_t bytes, bool before_last)
+static int put_giant(struct sp__replace *r, const struct sp__runbuf *b, const struct sp__entry *e,
+		     bool turns)
 {
-	int rc = before_last ? turn(r) : 0;
+	size_t bytes;
+	const char *rec = sp__runbuf_record(b, e, &bytes);
+	int rc = turns ? turn(r) : 0;
 
 	if (!rc)
 		rc = put(r, rec, bytes);
 	if (rc < 0)
 		return rc;
 	sp__merge_release(&r->merge);
-	if (sp__bytes_set(&r->last, rec, bytes, r->budget) < 0)
+	if (keep_giant(r, b, e) < 0)
 		return -ENOMEM;
 	return sp__merge_init(&r->merge, r->keys, 0, r->budget);
 }
@@ -339,16 +395,16 @@ static int put_giant(struct sp__replace *r, const char *rec, size_t bytes, bool 
 static int make_room(struct sp__replace *r, const struct sp__runbuf *b, size_t *i)
 {
 	size_t bytes, want;
-	const char *rec = sp__runbuf_record(b, &b->entries[*i], &bytes);
 	int rc;
 
+	sp__runbuf_record(b, &b->entries[*i], &bytes);
 	want = 2 * bytes + 4 * r->span_bytes + r->mem.free_bytes;
 	rc = give_until(r, want);
 	if (rc != SP_END)
 		return rc;
 	if (bytes + sizeof(struct span) + 2 * SP__RECMEM_UNIT <= r->mem.free_bytes)
 		return 0;
-	rc = put_giant(r, rec, bytes, find_cut(r, b, *i) > *i);
+	rc = put_giant(r, b, &b->entries[*i], find_cut(r, b, *i) > *i);
 	++*i;
 	return rc;
 }
@@ -356,8 +412,10 @@ static int make_room(struct sp__replace *r, const struct sp__runbuf *b, size_t *
 int sp__replace_add(struct sp__replace *r, const struct sp__runbuf *b)
 {
 	size_t strip;
-	int rc = give_until(r, room_for(r, b->record_bytes));
+	int rc;
 
+	r->held += b->n;
+	rc = give_until(r, room_for(r, b->record_bytes));
 	for (size_t i = 0, cut; rc >= 0 && i < b->n;) {
 		cut = find_cut(r, b, i);
 		rc = i < cut ? lay_strip(r, b, &i, cut, &strip) : 0;

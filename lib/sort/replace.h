@@ -62,6 +62,8 @@ struct sp__replace {
 	struct sp__budget *budget;
 	struct sp__replace_sink sink;
 	bool drop_equal; /* -u: records that equal the one before */
+	struct sp__tally dropped;
+	uint64_t held; /* records taken and neither given out nor dropped */
 	struct sp__recmem mem;
 	size_t span_bytes;
 	struct sp__merge merge; /* the strips of the present run, oldest first */
@@ -72,6 +74,8 @@ struct sp__replace {
 	size_t nnext, next_cap;
 	bool writing;	       /* the present run has begun */
 	struct sp__bytes last; /* the record given out last, while writing */
+	bool keyed;	       /* ... is a giant with a key: */
+	struct sp__keybuf last_key;
 };
 
 /* Bytes for one batch in memory of so many. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/delay.h"
 #include "sort/ring.h"
 
 void sp__ring_init(struct sp__ring *r)
@@ -26,6 +27,7 @@ static bool await_empty(struct sp__ring *r, const struct sp__outbuf *out)
 {
 	bool wanted;
 
+	sp__delay(SP__DELAY_BUFFER);
 	pthread_mutex_lock(&r->lock);
 	while (out->full && !r->abandoned)
 		pthread_cond_wait(&r->changed, &r->lock);
@@ -48,6 +50,7 @@ bool sp__ring_settled(struct sp__ring *r, const struct sp__outbuf *out)
 
 void sp__ring_publish(struct sp__ring *r, int rc)
 {
+	sp__delay(SP__DELAY_BUFFER);
 	pthread_mutex_lock(&r->lock);
 	if (rc == SP_READY) {
 		r->buf[r->put].full = true;
@@ -78,6 +81,7 @@ int sp__ring_get(struct sp__ring *r, bool wait, const char **data, size_t *bytes
 	struct sp__outbuf *out = &r->buf[r->get];
 	int rc = SP_READY;
 
+	sp__delay(SP__DELAY_BUFFER);
 	pthread_mutex_lock(&r->lock);
 	if (wait)
 		await_locked(r);
@@ -99,6 +103,7 @@ void sp__ring_release(struct sp__ring *r)
 	if (!r->lent)
 		return;
 	r->lent = false;
+	sp__delay(SP__DELAY_BUFFER);
 	pthread_mutex_lock(&r->lock);
 	out->full = false;
 	out->bytes = 0;

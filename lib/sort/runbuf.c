@@ -69,6 +69,7 @@ static size_t add_inplace(struct sp__runbuf *rb, const char *data, size_t bytes)
 	const uint64_t flip = ks->descending ? ~UINT64_C(0) : 0;
 	const char *p = data, *end = data + bytes;
 	size_t first = rb->n;
+	uint64_t sum = 0;
 
 	while (p < end) {
 		const char *next = sp__rec_end(&ks->format, p, (size_t)(end - p)), *key = p;
@@ -79,9 +80,11 @@ static size_t add_inplace(struct sp__runbuf *rb, const char *data, size_t bytes)
 		if (!ks->whole)
 			sp__key_slice(rb->keys, p, len - term, &key, &klen);
 		push(rb, sp__key_prefix(key, klen) ^ flip, rb->used + (size_t)(p - data), len);
+		sum += sp__record_hash(p, len);
 		p = next;
 	}
 	bytes = (size_t)(p - data);
+	sp__tally_join(&rb->added, &(struct sp__tally){ rb->n - first, sum, bytes });
 	memcpy(rb->base + rb->used, data, bytes);
 	rb->used += bytes;
 	if (rb->ordered && rb->n > 1) {
@@ -122,6 +125,7 @@ static int add_encoded(struct sp__runbuf *rb, const char *data, size_t bytes, si
 		push(rb, rc == 1 ? 0 : sp__key_prefix(kb->data, stored),
 		     rb->used + stored + sizeof(klen), len);
 		rb->used += stored + sizeof(klen) + len;
+		sp__tally_add(&rb->added, p, len);
 		if (rb->ordered && rb->n > 1)
 			rb->ordered = still_ordered(rb);
 		p = next;
@@ -170,24 +174,41 @@ static bool same_key(const struct sp__runbuf *rb, const struct sp__entry *a,
 		return false;
 	ka = sp__runbuf_key(rb, a, &an);
 	kb = sp__runbuf_key(rb, b, &bn);
-	if (ka && kb)
-		return an == bn && !memcmp(ka, kb, an);
+	if (ka && kb && (an != bn || memcmp(ka, kb, an)))
+		return false;
+	if (ka && kb && !sp__key_is_cut(sp__ks(rb->keys), an))
+		return true;
 	ra = sp__runbuf_record(rb, a, &an);
 	rb_ = sp__runbuf_record(rb, b, &bn);
 	return !sp__key_compare(rb->keys, ra, an - term, rb_, bn - term);
 }
 
+static void drop(struct sp__runbuf *rb, const struct sp__entry *e)
+{
+	size_t bytes;
+	const char *rec = sp__runbuf_record(rb, e, &bytes);
+
+	rb->record_bytes -= bytes;
+	sp__tally_add(&rb->dropped, rec, bytes);
+}
+
 void sp__runbuf_unique(struct sp__runbuf *rb)
 {
-	size_t kept = 0, bytes;
+	size_t kept = 0;
 
 	for (size_t i = 0; i < rb->n; i++) {
-		if (kept && same_key(rb, &rb->entries[kept - 1], &rb->entries[i])) {
-			sp__runbuf_record(rb, &rb->entries[i], &bytes);
-			rb->record_bytes -= bytes;
-			continue;
-		}
-		rb->entries[kept++] = rb->entries[i];
+		if (kept && same_key(rb, &rb->entries[kept - 1], &rb->entries[i]))
+			drop(rb, &rb->entries[i]);
+		else
+			rb->entries[kept++] = rb->entries[i];
 	}
 	rb->n = kept;
+}
+
+void sp__runbuf_cut(struct sp__runbuf *rb, size_t n)
+{
+	for (size_t i = n; i < rb->n; i++)
+		drop(rb, &rb->entries[i]);
+	if (n < rb->n)
+		rb->n = n;
 }

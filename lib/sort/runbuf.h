@@ -18,6 +18,7 @@
 #define SP__SORT_RUNBUF_H
 
 #include <string.h>
+#include "base/tally.h"
 #include "rec/key.h"
 #include "rec/recfmt.h"
 #include "sort/entry.h"
@@ -33,6 +34,9 @@ struct sp__runbuf {
 	struct sp__entry *entries; /* in input order, last first; after sorting: in order */
 	size_t n;
 	bool ordered; /* so far every record was >= the one before */
+	/* Of all records since init(), over every use: */
+	struct sp__tally added;	  /* taken by add() */
+	struct sp__tally dropped; /* by unique() and cut() */
 	struct sp__keybuf keybuf;
 };
 
@@ -58,6 +62,8 @@ size_t sp__runbuf_need(const struct sp__runbuf *rb, size_t record_bytes);
 void sp__runbuf_sort(struct sp__runbuf *rb);
 /* Keeps the first of each group of equal keys (-u); after sorting. */
 void sp__runbuf_unique(struct sp__runbuf *rb);
+/* Keeps the first n records; after sorting. */
+void sp__runbuf_cut(struct sp__runbuf *rb, size_t n);
 
 /* The record behind an entry, terminator included. */
 static inline const char *sp__runbuf_record(const struct sp__runbuf *rb, const struct sp__entry *e,

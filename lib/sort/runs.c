@@ -128,6 +128,7 @@ int sp__runs_end(struct sp_sort *s)
 		return 0;
 	rc = sp__runwriter_finish(&s->writer);
 	sp__runwriter_close(&s->writer);
+	sp__bytes_empty(&s->last_record, &s->budget);
 	s->writing = false;
 	if (rc < 0) {
 		sp__run_free(run);
@@ -174,13 +175,12 @@ static int put_all(struct sp_sort *s, const struct sp__runbuf *rb)
 	return 0;
 }
 
-int sp__runs_store_oldest(struct sp_sort *s)
+int sp__runs_store(struct sp_sort *s, struct sp__slot *slot)
 {
-	struct sp__slot *slot = sp__form_slot(s, SP__SLOT_SORTED);
 	int rc;
 
-	if (!slot)
-		return 0;
+	if (!atomic_load_explicit(&slot->sorted, memory_order_acquire))
+		return sp__errf(s->err, SP_EBALANCE, "store", NULL, -1, "run is not sorted");
 	rc = sp__runs_open_spill(s);
 	if (rc < 0)
 		return rc;
@@ -196,7 +196,7 @@ int sp__runs_store_oldest(struct sp_sort *s)
 	rc = put_all(s, &slot->buf);
 	if (rc < 0)
 		return rc;
-	sp__form_empty_slot(s, slot);
+	sp__slot_empty(s, slot);
 	return 0;
 }
 

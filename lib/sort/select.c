@@ -54,7 +54,6 @@ static int end(void *ctx, const char *prev, size_t prev_bytes)
 static void make_batch(struct sp_sort *s, struct sp__slot *slot, char *mem, size_t bytes)
 {
 	sp__runbuf_init(&slot->buf, s->opts.keys);
-	slot->sort = s;
 	slot->mem = mem;
 	slot->bytes = bytes;
 	slot->state = SP__SLOT_EMPTY;
@@ -112,18 +111,17 @@ static void give_back(struct sp_sort *s)
 static void work(void *arg)
 {
 	struct sp_sort *s = arg;
-	struct sp__slot *slot = s->to_sort;
+	struct sp__slot *slot = s->orders.sort;
 	int rc = 0;
 
 	if (slot) {
 		sp__form_sort_slot(s, slot);
 		rc = sp__replace_add(&s->replace, &slot->buf);
-		sp__form_empty_slot(s, slot);
 	}
-	if (!rc && s->to_store && s->spill) {
+	if (!rc && s->orders.last && s->spill) {
 		rc = sp__replace_drain(&s->replace);
 		give_back(s);
-	} else if (s->to_store && s->stats.records) {
+	} else if (s->orders.last && s->stats.records) {
 		s->stats.runs = 1;
 	}
 	if (rc == -ENOMEM)
@@ -133,8 +131,8 @@ static void work(void *arg)
 
 static void start_work(struct sp_sort *s, struct sp__slot *slot, bool last)
 {
-	s->to_sort = slot;
-	s->to_store = last;
+	sp__slots_hand_over(s, slot, false);
+	s->orders.last = last;
 	if (s->threads < 2 || (slot && slot->buf.used < SP__INLINE_BYTES && !last))
 		work(s);
 	else
@@ -150,16 +148,15 @@ int sp__select_rotate(struct sp_sort *s)
 	if (rc != SP_READY)
 		return rc;
 	if (full->state == SP__SLOT_FILLING) {
-		full->state = SP__SLOT_SORTED;
 		start_work(s, full, false);
-		if (!s->task.active && s->task_error)
-			return s->task_error;
+		rc = sp__form_settled(s);
+		if (rc < 0)
+			return rc;
 	}
 	for (unsigned i = 1; i < s->nslots; i++) {
 		struct sp__slot *next = &s->slots[i];
 
-		/* The slot that the task is at must not even be looked at. */
-		if ((s->task.active && next == s->to_sort) || next->state != SP__SLOT_EMPTY)
+		if (next->state != SP__SLOT_EMPTY)
 			continue;
 		next->state = SP__SLOT_FILLING;
 		s->filling = i;
@@ -172,9 +169,5 @@ void sp__select_end(struct sp_sort *s)
 {
 	struct sp__slot *last = &s->slots[s->filling];
 
-	if (last->state == SP__SLOT_FILLING && last->buf.n)
-		last->state = SP__SLOT_SORTED;
-	else
-		last = NULL;
-	start_work(s, last, true);
+	start_work(s, last->state == SP__SLOT_FILLING && last->buf.n ? last : NULL, true);
 }

@@ -159,6 +159,8 @@ int sp_sort_get(struct sp_sort *s, struct sp_batch *batch)
 		s->state = SP__SORT_DONE;
 		rc = check_comparisons(s);
 		if (!rc)
+			rc = sp__balance_ended(s);
+		if (!rc)
 			rc = SP_END;
 	}
 	return fail(s, rc);
@@ -203,6 +205,7 @@ static void note_spill(const struct sp_sort *s, struct sp_sort_stats *st, bool r
 	st->write_bytes = c.write_bytes;
 	st->spill_read_bytes = s->spill->read_bytes;
 	st->spill_write_bytes = s->spill->write_bytes;
+	st->compress_error = s->spill->program_error;
 	st->cluster_reads = s->spill->cluster_reads;
 	st->demand_reads = s->spill->demand_reads;
 	st->spill_peak_bytes = s->spill->peak_bytes;
@@ -239,18 +242,26 @@ void sp_sort_stats(struct sp_sort *sort, struct sp_sort_stats *stats)
 	sp__sort_stats(sort, stats, true);
 }
 
-void sp_sort_free(struct sp_sort *s)
+int sp__sort_free(struct sp_sort *s, struct sp_errinfo *err)
 {
+	int rc;
+
 	if (!s)
-		return;
+		return 0;
 	sp__output_close(s);
 	sp__finish_close(s);
 	sp__form_close(s);
 	sp__spill_close(s->spill);
 	sp__machine_close(s->machine);
-	if (s->trace)
-		(void)sp__trace_close(s->trace);
+	/* Requests that were still under way are in it too. */
+	rc = sp__trace_close(s->trace, err);
 	sp__ring_destroy(&s->out);
 	pthread_mutex_destroy(&s->busy);
 	free(s);
+	return rc;
+}
+
+void sp_sort_free(struct sp_sort *s)
+{
+	(void)sp__sort_free(s, NULL);
 }

@@ -4,11 +4,13 @@
  *
  *	sort.c    the public calls, stepping through the states below
  *	form.c    run formation: filling and sorting run buffers
+ *	slot.c    the places of runs in memory, and who owns them
  *	runs.c    runs on their way to temporary space
  *	select.c  run formation by replacement selection
  *	finish.c  intermediate merges, and setting up the final one
  *	branch.c  parts of the final merge in threads of their own
  *	output.c  the final merge's records gathered into output buffers
+ *	balance.c what was read compared with what was given out
  *
  * Memory.  One arena of the planned size, touched only where it is used:
  *
@@ -18,9 +20,9 @@
  * or stored in the background.  When merging begins the slots that
  * hold nothing become the page pool.
  *
- * Threads.  While background work goes on, the slot being filled is the
- * caller's, the slot being sorted is the sorting task's, and everything else is
- * the task's; the caller joins both before touching the rest.
+ * Threads.  Run formation has two background tasks; slot.h says which slot
+ * belongs to which of them, and when.  Everything else is the first task's while
+ * it runs; the caller joins both before touching it.
  */
 #ifndef SP__SORT_STATE_H
 #define SP__SORT_STATE_H
@@ -29,29 +31,16 @@
 #include <spindle/sort.h>
 #include "base/task.h"
 #include "sim/machine.h"
+#include "sort/balance.h"
 #include "sort/inputs.h"
 #include "sort/merge.h"
 #include "sort/policy.h"
 #include "sort/readplan.h"
 #include "sort/replace.h"
 #include "sort/ring.h"
+#include "sort/slot.h"
 #include "spill/pool.h"
 #include "spill/writer.h"
-
-enum sp__slot_state { SP__SLOT_EMPTY, SP__SLOT_FILLING, SP__SLOT_SORTED, SP__SLOT_GONE };
-
-/* A place for one run in memory; GONE: its memory belongs to another slot now. */
-struct sp__slot {
-	struct sp_sort *sort;
-	struct sp__runbuf buf;
-	enum sp__slot_state state;
-	char *mem; /* its part of the arena */
-	size_t bytes;
-	char *giant; /* memory of its own, for a record larger than the slot */
-	size_t giant_bytes;
-	uint64_t age;
-	bool touched; /* resident, as far as that can be seen to */
-};
 
 enum sp__sort_state {
 	SP__SORT_FORMING,   /* put() is allowed */
@@ -115,11 +104,9 @@ struct sp_sort {
 	size_t taken;	 /* of the batch being put */
 	bool told_later; /* put() or get() has said LATER since the last wait() */
 
-	struct sp__task task;	   /* run formation, then the final merge */
-	struct sp__task sorting;   /* sorts one slot while the task stores another */
-	struct sp__slot *to_sort;  /* the task's orders */
-	bool to_store;		   /* and store the oldest slot */
-	struct sp__slot *to_touch; /* and touch half of this one */
+	struct sp__task task;	 /* run formation, then the final merge */
+	struct sp__task sorting; /* sorts one slot while the task stores others */
+	struct sp__orders orders;
 	int task_error;
 
 	struct sp__spill *spill; /* NULL until the first run is stored */
@@ -148,8 +135,9 @@ struct sp_sort {
 	pthread_mutex_t busy;  /* when mt: held by the task while it merges */
 	struct sp__bytes held; /* --count: the record whose number is not known yet */
 	uint64_t held_count;
-	struct sp__bytes staged; /* --count: number and record, put together */
+	bool held_due; /* it is the merge's present record, not held yet */
 
+	struct sp__balance balance;
 	struct sp_sort_stats stats;
 	uint64_t begin_ns, cpu_begin_ns, merge_begin_ns, merge_cpu_begin_ns;
 };
@@ -157,6 +145,8 @@ struct sp_sort {
 /* sort.c */
 /* sp_sort_stats(), with or without a look at how the spill lies on its device. */
 void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool regions);
+/* sp_sort_free(); a trace that could not be written is an error. */
+int sp__sort_free(struct sp_sort *s, struct sp_errinfo *err);
 
 /* describe.c */
 /* Between two runs: keeps what describes the spilled ones within the memory. */
@@ -189,19 +179,19 @@ SP_MUST_CHECK int sp__form_join(struct sp_sort *s);
 /* The same without waiting: SP_READY; SP_LATER: it goes on; or its error. */
 SP_MUST_CHECK int sp__form_settled(struct sp_sort *s);
 
-/* The oldest slot in a state; NULL: none. */
-struct sp__slot *sp__form_slot(struct sp_sort *s, enum sp__slot_state state);
-
+/* Sorts what a slot holds; the slot is the calling thread's. */
 void sp__form_sort_slot(struct sp_sort *s, struct sp__slot *slot);
-void sp__form_empty_slot(struct sp_sort *s, struct sp__slot *slot);
 
 /* runs.c */
 void sp__runs_open(struct sp_sort *s);
 void sp__runs_close(struct sp_sort *s);
 /* Opens the spill store unless it is open. */
 SP_MUST_CHECK int sp__runs_open_spill(struct sp_sort *s);
-/* Stores the oldest sorted slot; opens the spill store at first. */
-SP_MUST_CHECK int sp__runs_store_oldest(struct sp_sort *s);
+/*
+ * Stores a slot and empties it; opens the spill store first, if need be.  A slot that
+ * has not been sorted is refused: SP_EBALANCE.
+ */
+SP_MUST_CHECK int sp__runs_store(struct sp_sort *s, struct sp__slot *slot);
 /* A new run to be written. */
 SP_MUST_CHECK int sp__runs_begin(struct sp_sort *s, uint64_t age);
 /* No more runs follow: ends the run being written. */

@@ -176,7 +176,10 @@ static int open_unpackers(struct sp_sort *s, struct sp__step_inputs *in, struct 
 		return rc;
 	in->buffers = in->n;
 	for (unsigned i = 0; i < in->n; i++) {
-		struct sp__feed feed = { in->unpackers, i, unpackers_get, unpackers_release, NULL };
+		struct sp__feed feed = { .ctx = in->unpackers,
+					 .index = i,
+					 .get = unpackers_get,
+					 .release = unpackers_release };
 
 		sp__cursor_feed(&cursors[i], &feed);
 	}
@@ -214,7 +217,9 @@ int sp__step_open(struct sp_sort *s, struct sp__spill *spill, struct sp__step_in
 	if (rc < 0)
 		return rc;
 	for (unsigned i = 0; i < n; i++) {
-		struct sp__feed feed = { in->pool, i, pool_get, pool_release, NULL };
+		struct sp__feed feed = {
+			.ctx = in->pool, .index = i, .get = pool_get, .release = pool_release
+		};
 
 		sp__cursor_feed(&cursors[i], &feed);
 	}
@@ -247,8 +252,10 @@ static int pour(struct sp_sort *s, struct sp__merge *m, struct sp__runwriter *w)
 			w->prev = m->prev;
 			w->prev_bytes = m->prev_bytes;
 		}
-		if (m->equal && s->opts.unique && !s->opts.count)
+		if (m->equal && s->opts.unique && !s->opts.count) {
+			sp__tally_add(&s->balance.dropped, m->rec, m->bytes);
 			continue;
+		}
 		if (s->opts.top && !s->opts.count && w->records >= s->opts.top)
 			break;
 		rc = sp__runwriter_put(w, m->rec, m->bytes);
@@ -297,6 +304,7 @@ int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned 
 	struct sp__merge m;
 	struct sp__step_inputs in = { 0 };
 	struct sp__run *run;
+	uint64_t records = 0, dropped = s->balance.dropped.records;
 	int rc = sp__merge_init(&m, s->opts.keys, n, &s->budget);
 
 	if (rc < 0)
@@ -311,9 +319,13 @@ int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned 
 	sp__merge_release(&m);
 	if (rc < 0)
 		return rc;
+	for (unsigned i = 0; i < n; i++)
+		records += s->runs[ids[i]]->records;
 	free_runs(s, ids, n);
 	s->runs[ids[0]] = run;
 	s->stats.spilled_runs++;
 	rc = sp__policy_merged(s->policy, ids[0], run->bytes);
-	return rc < 0 ? sp__err(s->err, rc, "allocate", NULL, -1) : 0;
+	if (rc < 0)
+		return sp__err(s->err, rc, "allocate", NULL, -1);
+	return sp__balance_merged(s, records, run, dropped);
 }

@@ -83,8 +83,7 @@ int sp__filter_start(struct sp__filter *filter, const char *program, bool unpack
 	if (!rc)
 		return 0;
 	filter->pid = 0;
-	return sp__errf(err, -rc, "execute", program, -1, "couldn't execute compress program%s",
-			unpack ? " (with -d)" : "");
+	return sp__err(err, -rc, "execute", program, -1);
 }
 
 static int reap(struct sp__filter *f, int *status)

@@ -15,11 +15,10 @@
 /* Larger than a pipe is by itself: fewer changes between us and the program. */
 #define PIPE_BYTES (256 << 10)
 
-static int open_pipe(const char *program, bool unpack, int fds[2], struct sp_errinfo *err)
+static int open_pipe(const char *program, int fds[2], struct sp_errinfo *err)
 {
 	if (pipe2(fds, O_CLOEXEC) < 0)
-		return sp__errf(err, -errno, "execute", program, -1,
-				"couldn't create process for %s%s", program, unpack ? " -d" : "");
+		return sp__err(err, -errno, "execute", program, -1);
 	/* It works with any size. */
 	(void)fcntl(fds[1], F_SETPIPE_SZ, PIPE_BYTES);
 	return 0;
@@ -38,23 +37,37 @@ static int make_file(struct sp__run *run, const char *dir, struct sp_errinfo *er
 	return 0;
 }
 
-int sp__packer_open(struct sp__packer *p, struct sp__spill *spill, struct sp__run *run,
-		    const char *dir)
+static int start_packing(struct sp__packer *p, const char *program, const struct sp__run *run)
 {
-	const char *program = spill->opts.program;
-	struct sp_errinfo *err = spill->opts.err;
-	int fds[2], rc = make_file(run, dir, err);
+	int fds[2], rc = open_pipe(program, fds, NULL);
 
-	if (rc == 0)
-		rc = open_pipe(program, false, fds, err);
 	if (rc < 0)
 		return rc;
-	rc = sp__filter_start(&p->child, program, false, fds[0], run->filter_fd, err);
+	rc = sp__filter_start(&p->child, program, false, fds[0], run->filter_fd, NULL);
 	close(fds[0]);
 	p->fd = fds[1];
 	if (rc < 0)
 		close(fds[1]);
 	return rc;
+}
+
+/* As GNU sort: a program that cannot be run is told of, and done without. */
+int sp__packer_open(struct sp__packer *p, struct sp__spill *spill, struct sp__run *run,
+		    const char *dir)
+{
+	int rc = make_file(run, dir, spill->opts.err);
+
+	if (rc < 0)
+		return rc;
+	rc = start_packing(p, spill->opts.program, run);
+	run->filter_raw = rc < 0;
+	if (rc < 0) {
+		p->fd = run->filter_fd;
+		p->dir = dir;
+		if (!spill->program_error)
+			spill->program_error = -rc;
+	}
+	return 0;
 }
 
 /* The signal that a closed pipe sends would end us for what the program did. */
@@ -100,7 +113,8 @@ int sp__packer_write(struct sp__packer *p, struct sp__spill *spill, const void *
 		if (n == -EPIPE)
 			return left_early(p, spill->opts.err);
 		if (n < 0)
-			return sp__err(spill->opts.err, (int)n, "write", spill->opts.program, -1);
+			return sp__err(spill->opts.err, (int)n, "write",
+				       p->dir ? p->dir : spill->opts.program, -1);
 		at += n;
 		spill->past.write_requests++;
 		spill->past.write_bytes += (uint64_t)n;
@@ -120,7 +134,8 @@ int sp__packer_finish(struct sp__packer *p, struct sp__spill *spill, const struc
 	uint64_t bytes;
 	int rc;
 
-	close(p->fd);
+	if (!run->filter_raw)
+		close(p->fd);
 	rc = sp__filter_wait(&p->child, spill->opts.err);
 	bytes = file_bytes(run->filter_fd);
 	spill->write_bytes += bytes;
@@ -141,7 +156,7 @@ void sp__packer_close(struct sp__packer *p)
 struct source {
 	struct sp__filter child;
 	struct sp__run *run;
-	int fd;	      /* the pipe; -1: closed */
+	int fd;	      /* the pipe, or the file itself; -1: closed */
 	size_t page;  /* the next to be read */
 	uint64_t sum; /* of the present group, for verification */
 	char *mem;
@@ -154,26 +169,36 @@ struct sp__unpackers {
 	struct source sources[];
 };
 
-static int start(struct sp__unpackers *u, struct source *src)
+static int start_program(struct sp__unpackers *u, struct source *src)
 {
 	const char *program = u->spill->opts.program;
 	struct sp_errinfo *err = u->spill->opts.err;
-	int fds[2], rc = 0;
+	int fds[2], rc = open_pipe(program, fds, err);
 
-	if (lseek(src->run->filter_fd, 0, SEEK_SET) < 0)
-		return sp__err(err, -errno, "seek", program, -1);
-	rc = open_pipe(program, true, fds, err);
 	if (rc < 0)
 		return rc;
 	rc = sp__filter_start(&src->child, program, true, src->run->filter_fd, fds[1], err);
 	close(fds[1]);
 	src->fd = fds[0];
-	if (rc < 0)
-		return rc;
-	src->file_bytes = file_bytes(src->run->filter_fd);
-	close(src->run->filter_fd);
-	src->run->filter_fd = -1;
-	return 0;
+	if (rc == 0)
+		close(src->run->filter_fd);
+	return rc;
+}
+
+static int start(struct sp__unpackers *u, struct source *src)
+{
+	int fd = src->run->filter_fd, rc = 0;
+
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return sp__err(u->spill->opts.err, -errno, "seek", u->spill->opts.program, -1);
+	src->file_bytes = file_bytes(fd);
+	if (src->run->filter_raw)
+		src->fd = fd;
+	else
+		rc = start_program(u, src);
+	if (rc == 0)
+		src->run->filter_fd = -1;
+	return rc;
 }
 
 int sp__unpackers_open(struct sp__unpackers **out, struct sp__spill *spill,

@@ -25,10 +25,14 @@ struct sp__spill;
 /* The writing side: PROG at work.  Zero: none is. */
 struct sp__packer {
 	struct sp__filter child;
-	int fd; /* where PROG reads; meaningful while it runs */
+	int fd;		 /* where PROG reads; meaningful while it runs */
+	const char *dir; /* not NULL: PROG could not be run; fd is the run's own */
 };
 
-/* Makes the run's file in dir and starts the store's program. */
+/*
+ * Makes the run's file in dir and starts the store's program; if that cannot be, the run
+ * is written as it is, and the store has the reason.
+ */
 SP_MUST_CHECK int sp__packer_open(struct sp__packer *p, struct sp__spill *spill,
 				  struct sp__run *run, const char *dir);
 /* A pipe that PROG has closed early is PROG's failure. */

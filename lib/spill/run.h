@@ -57,8 +57,9 @@ struct sp__run {
 	size_t keys_bytes, keys_cap;
 	struct sp__budget *budget;
 	uint64_t charged;
-	uint32_t file; /* of the store, that it was begun in */
-	int filter_fd; /* --compress-program: the whole run; else -1 */
+	uint32_t file;	 /* of the store, that it was begun in */
+	int filter_fd;	 /* --compress-program: the whole run; else -1 */
+	bool filter_raw; /* ... which lies there as it is */
 };
 
 int sp__run_new(struct sp__run **run, struct sp__budget *budget);

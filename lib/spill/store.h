@@ -73,6 +73,7 @@ struct sp__spill {
 	struct sp__io_counters past; /* through pipes, or queues that are closed */
 	bool reader;		     /* see sp__spill_reader_open() */
 	uint64_t read_bytes, write_bytes, peak_bytes_now, peak_bytes;
+	int program_error; /* errno of a program that could not be run; 0: it could */
 	uint64_t cluster_reads, demand_reads;
 	size_t outstanding;	  /* requests with the queue */
 	size_t gather;		  /* so many writes are worth a batch; 0: they do not wait */

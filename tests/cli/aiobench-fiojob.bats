@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 bats_require_minimum_version 1.5.0
+load ../../scripts/needs
 
 setup()
 {
@@ -48,7 +49,7 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 }
 
 @test "pictures name the target, wherever it comes from" {
-	command -v gnuplot >/dev/null || skip "no gnuplot here"
+	needs gnuplot
 	printf '[j]\nioengine=null\nruntime=100ms\ntime_based\nsize=1m\nfilename=from-the-job\n' > j.fio
 	run -0 "$aiobench" run --fio-job=j.fio --plot=p.svg
 	grep -q from-the-job p.svg

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 bats_require_minimum_version 1.5.0
+load ../../scripts/needs
 
 setup()
 {
@@ -106,7 +107,7 @@ values() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" r.json | xargs; }
 }
 
 @test "policies are drawn" {
-	command -v gnuplot > x || skip "no gnuplot"
+	needs gnuplot
 	run -0 "$aiobench" policy --size=64M --runtime=1 --plot=p.png sim:linear
 	[ "$(head -c 4 p.png | tail -c 3)" = PNG ]
 	run -0 --separate-stderr "$aiobench" policy --size=64M --runtime=1 --load=scan --critical=0 \

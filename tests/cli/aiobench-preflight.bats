@@ -2,18 +2,12 @@
 # SPDX-License-Identifier: MIT
 
 bats_require_minimum_version 1.5.0
+load keys
 
 setup()
 {
 	aiobench=${AIOBENCH:-$BATS_TEST_DIRNAME/../../build/bin/aiobench}
 	cd "$BATS_TEST_TMPDIR" || return
-}
-
-# The keys of a report, each once.
-keys()
-{
-	jq -r 'paths(type != "object" and type != "array") |
-		map(if type == "number" then "[]" else . end) | join(".")' "$1" | awk '!seen[$0]++'
 }
 
 @test "the keys of its report are those that are promised" {

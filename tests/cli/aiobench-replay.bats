@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 bats_require_minimum_version 1.5.0
+load keys
 
 setup()
 {
@@ -11,13 +12,6 @@ setup()
 }
 
 value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n 1; }
-
-# The keys of a report, each once.
-keys()
-{
-	jq -r 'paths(type != "object" and type != "array") |
-		map(if type == "number" then "[]" else . end) | join(".")' "$1" | awk '!seen[$0]++'
-}
 
 @test "the keys of its report are those that are promised" {
 	echo 'R a 0 4096 0 0 10 4096' > t.trace

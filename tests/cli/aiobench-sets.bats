@@ -4,6 +4,7 @@
 # aiobench: sweep, mix, compare, pictures.
 
 bats_require_minimum_version 1.5.0
+load keys
 
 setup()
 {
@@ -28,6 +29,44 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 	run -0 "$aiobench" sweep --runtime=200 --iodepth=16 sim:linear,merge=no
 	[[ $output == *"R recommended         1 (1 to 1)"* ]]
 	[[ $output == *"+-"* && $output == *"   16 "* && $output != *"   32 "* ]]
+}
+
+# judge: the knees of a sweep are the least depths of its table with 90 and 95 % of the highest,
+# as far as printed digits tell
+judge()
+{
+	awk '
+		/^ *[0-9]+ +[0-9.]+ / { depth[++n] = $1; iops[$1] = $2; if ($2 > most) most = $2 }
+		/^[RT] / { for (i = 2; i <= NF; i++) if ($i ~ /^\(/) knee[$1] = $(i - 1) }
+		function least(k, share, i) {
+			if (!(k in iops) || iops[k] + 1 < share * most) return 0
+			for (i = 1; i <= n && depth[i] < k + 0; i++)
+				if (iops[depth[i]] - 1 > share * most) return 0
+			return 1
+		}
+		END { exit !(least(knee["R"], 0.9) && least(knee["T"], 0.95)) }' "$1"
+}
+
+@test "what a sweep says under its table follows from the table" {
+	for seed in 1 2 3 4 5; do
+		"$aiobench" sweep --runtime=20 --randseed=$seed sim:flash > out
+		judge out
+		"$aiobench" sweep --runtime=30 --iodepth=64 --bs=16K --randseed=$seed --stats=r.json \
+			sim:ultrastar36lzx-like > out
+		judge out
+		if grep -q "^warning: noise is larger than" out; then
+			[ "$(value noise_hides)" != null ]
+		else
+			[ "$(value noise_hides)" = null ]
+		fi
+	done
+}
+
+@test "a sweep whose depths are alike but for noise says so" {
+	run -0 "$aiobench" sweep --runtime=8 --iodepth=32 --bs=16K --stats=r.json sim:ultrastar36lzx-like
+	[[ $output == *"warning: noise is larger than the difference between depths 8 and 16: "* ]]
+	[ "$(value noise_hides)" = '"smaller"' ]
+	[ "$(value alike_depth_low)" = 8 ]
 }
 
 @test "a sweep of a file creates it once and removes it" {
@@ -104,6 +143,53 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 	[ "$(value readers)" = 2 ]
 	run -2 "$aiobench" mix --scans=20 sim:linear
 	[[ $output == *"--scans"* ]]
+}
+
+@test "equal priorities have no effect" {
+	run -0 "$aiobench" mix --high=be --low=be --runtime=40 --shares=50,90 sim:ultrastar36lzx-like
+	[[ $output == *"priorities: no effect"* ]]
+}
+
+# agrees FILE: the last column of a mix is the mean of low by that of high, as far as digits tell
+agrees()
+{
+	sed 's/>/ /g; s/ us/e3/g; s/ ms/e6/g; s/ s\>/e9/g; s/ ns/e0/g' "$1" | awk '
+		/^ *[0-9]+%/ && $NF != "-" {
+			q = $7 / $4
+			if (q / $NF > 1.02 || q / $NF < 0.98) bad = 1
+			lines++
+		}
+		END { exit bad || !lines }'
+}
+
+@test "a mix agrees with itself" {
+	for target in sched=strict sched=deadline sched=noop; do
+		for seed in 1 2; do
+			"$aiobench" mix --runtime=60 --iodepth=64 --shares=10,50,90 --randseed=$seed \
+				--stats=r.json sim:ultrastar36lzx-like,$target > out
+			agrees out
+			case $(value effect) in
+			'"yes"') grep -q "^priorities: they have an effect, clearest at" out ;;
+			'"no"') grep -q "^priorities: no effect in the mean of all shares" out ;;
+			*) grep -q "^priorities: no clear effect" out ;;
+			esac
+		done
+	done
+}
+
+@test "a class that got nothing back has waited longer" {
+	run -0 "$aiobench" mix --runtime=60 --iodepth=64 --shares=10 --low=idle sim:ultrastar36lzx-like,sched=strict
+	[[ $output == *" 0.0  "*">"* ]]
+	run -0 "$aiobench" mix --runtime=60 --iodepth=64 --shares=10 --low=rt --high=idle \
+		sim:ultrastar36lzx-like,sched=strict
+	[[ $output == *"they have an effect"*"low requests take 0."* ]]
+}
+
+@test "a mix without both priorities says so" {
+	run -0 "$aiobench" mix --runtime=20 --iodepth=1 sim:flash
+	[[ $output == *"priorities: no setting has requests of both"* ]]
+	run -0 "$aiobench" mix --runtime=60 --iodepth=64 --shares=50 sim:ultrastar36lzx-like,sched=deadline
+	[[ $output == *" effect at 50 % high: "* ]]
 }
 
 @test "a mix on a file" {
@@ -185,13 +271,6 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 	[ ! -e t ]
 }
 
-# The keys of a report, each once.
-keys()
-{
-	jq -r 'paths(type != "object" and type != "array") |
-		map(if type == "number" then "[]" else . end) | join(".")' "$1" | awk '!seen[$0]++'
-}
-
 @test "the keys of reports are those that are promised" {
 	golden=$BATS_TEST_DIRNAME/../golden
 	"$aiobench" run --runtime=5 --stats=run.json --class a:share=50 --class b: sim:linear > /dev/null
@@ -205,7 +284,7 @@ keys()
 }
 
 @test "pictures are drawn by gnuplot" {
-	command -v gnuplot > /dev/null || skip "no gnuplot here"
+	needs gnuplot
 	"$aiobench" run --runtime=20 --iodepth=8 --plot=run.png sim:linear > /dev/null
 	"$aiobench" run --runtime=20 --iodepth=8 --plot=run.svg --class a:share=50 --class "it's b:" \
 		sim:linear > /dev/null
@@ -225,7 +304,12 @@ keys()
 	[[ $output == *"ends neither in .png nor in .svg"* ]]
 	mkdir empty
 	run -2 env PATH="$PWD/empty" "$aiobench" run --runtime=1 --plot=x.png sim:linear
-	[[ $output == *"gnuplot: No such file or directory"* && $output == *"IOPS"* ]]
+	[ "$output" = "aiobench: --plot needs gnuplot, in Debian the package gnuplot-nox: No such file or directory" ]
+	printf '#!/bin/sh\nexit 1\n' > empty/gnuplot
+	chmod +x empty/gnuplot
+	run -2 env PATH="$PWD/empty" "$aiobench" run --runtime=1 --plot=x.png sim:linear
+	[ "$output" = "aiobench: --plot: gnuplot does not work" ]
+	[ ! -e x.png ]
 	run -2 "$aiobench" compare --plot=x.png a b
 	[[ $output == *"--plot is for run, replay, sweep, mix and policy"* ]]
 }

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 bats_require_minimum_version 1.5.0
+load keys
 
 setup()
 {
@@ -10,13 +11,6 @@ setup()
 }
 
 value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n 1; }
-
-# The keys of a report, each once.
-keys()
-{
-	jq -r 'paths(type != "object" and type != "array") |
-		map(if type == "number" then "[]" else . end) | join(".")' "$1" | awk '!seen[$0]++'
-}
 
 # A device that can be watched, or nothing.
 device()
@@ -108,8 +102,8 @@ device()
 @test "on a terminal a line tells what is outstanding" {
 	d=$(device)
 	[ -n "$d" ] || skip "no block device here"
-	command -v script > x || skip "no script(1)"
-	script -qec "'$aiobench' watch --runtime=1.2 $d" out > x
+	needs script
+	TERM=xterm script -qec "'$aiobench' watch --runtime=1.2 $d" out > x
 	grep -q ' s, outstanding: mean [0-9.]*, at most [0-9]*, now [0-9]' out
 	[[ $("$aiobench" watch --runtime=0.7 "$d" 2>&1) != *"at most"* ]]
 }

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 bats_require_minimum_version 1.5.0
+load ../../scripts/needs
 
 setup()
 {
@@ -180,14 +181,31 @@ moments()
 }
 
 @test "on a terminal a line tells how it goes, and is wiped" {
-	command -v script > x || skip "no script(1)"
+	needs script
 	head -c 1M /dev/zero > t
-	script -qec "'$aiobench' run --direct=0 --runtime=1.2 t" out > x
+	TERM=xterm script -qec "'$aiobench' run --direct=0 --runtime=1.2 t" out > x
 	grep -q ' of 1.2 s, [0-9]* IOPS, mean latency ' out
 	grep -q $'\r\033\\[K' out
-	script -qec "'$aiobench' policy --load=scan --size=64M --runtime=1 sim:linear" out > x
+	TERM=xterm script -qec "'$aiobench' policy --load=scan --size=64M --runtime=1 sim:linear" out > x
 	grep -q 'run 1 of 3: scan, conservative' out
 	[[ $("$aiobench" run --direct=0 --runtime=1.2 t 2>&1) != *" of 1.2 s"* ]]
+}
+
+@test "on a narrow terminal that line stays in one row" {
+	needs script
+	head -c 1M /dev/zero > t
+	TERM=xterm script -qec "stty cols 12; '$aiobench' sweep --direct=0 --iodepth=2 --runtime=1.2 t 2>&1 > x" out > x
+	grep -q $'\raiobench: ' out
+	tr '\r' '\n' < out | grep -v '^Script' | awk '/^aiobench:/ { sub(/\033.*/, ""); if (length($0) > 11) exit 1 }'
+	TERM=xterm script -qec "stty cols 1; '$aiobench' run --direct=0 --runtime=1.2 t 2>&1 > x" out > x
+	! grep -q 'aiobench: ' out
+}
+
+@test "a target without a name is named" {
+	run -2 "$aiobench" run ""
+	[ "$output" = "aiobench: '': No such file or directory" ]
+	run -2 "$aiobench" sweep sim:
+	[[ $output == "aiobench: '': the name of a model is missing" ]]
 }
 
 @test "options of another command are refused, not passed over" {
@@ -259,7 +277,17 @@ moments()
 
 @test "numbers, times and sizes that are none are refused" {
 	run -2 "$aiobench" run --runtime=ten sim:linear
-	[[ $output == *"invalid --runtime argument 'ten'"* ]]
+	[[ $output == *"invalid --runtime argument 'ten': valid are such as 10, 500ms, 20us, 2m and 1h" ]]
+	for option in bs size offset stride io_size; do
+		run -2 "$aiobench" run --$option=4KB sim:linear
+		[[ $output == *"invalid suffix in --$option argument '4KB': valid sizes are such as 512b, 4K, "* ]]
+	done
+	run -2 "$aiobench" run --rwmixread=half sim:linear
+	[[ $output == *"invalid --rwmixread argument 'half': valid are such as 30 and 30%" ]]
+	run -2 "$aiobench" mix --shares=,1 sim:linear
+	[[ $output == *"invalid --shares argument ',1': valid is a list such as 0,10,50" ]]
+	run -2 "$aiobench" run --ioengine=steam sim:linear
+	[[ $output == *"invalid argument 'steam' for '--ioengine'"*"- 'io_uring'"*"- 'sync'"* ]]
 	run -2 "$aiobench" run --iodepth=0 sim:linear
 	[[ $output == *"--iodepth argument '0' is not within 1 and 4096"* ]]
 	run -2 "$aiobench" run --bs=0 sim:linear

@@ -7,7 +7,8 @@
 #
 #	as_gnu_begin NAME PROGRAM	skips all if GNU NAME 9.1 is not here; makes $work/files
 #	as_gnu_run CASES [LINE]...	all lines, or only these; with fresh=no, the fixtures are
-#					copied only for cases that redirect output
+#					copied only for cases that redirect output; newer, a script
+#					of sed, gives GNU's messages the words of its newest release
 
 as_gnu_begin()
 {
@@ -49,6 +50,7 @@ compare()
 	local what
 
 	once gnu "$PATH" "$1"
+	[ -z "${newer:-}" ] || sed -i "$newer" "$work/gnu.err"
 	once own "$work/bin:$PATH" "$1"
 	why=
 	for what in out err status files; do

@@ -2,18 +2,12 @@
 # SPDX-License-Identifier: MIT
 
 bats_require_minimum_version 1.5.0
+load keys
 
 setup()
 {
 	diskprobe=${DISKPROBE:-$BATS_TEST_DIRNAME/../../build/bin/diskprobe}
 	cd "$BATS_TEST_TMPDIR" || return
-}
-
-# keys FILE: the paths of a report, each element of an array once.
-keys()
-{
-	jq -r 'paths(type != "object" and type != "array") |
-		map(if type == "number" then "[]" else . end) | join(".")' "$1" | awk '!seen[$0]++'
 }
 
 @test "--help, --usage and --version are answered on standard output" {
@@ -25,6 +19,7 @@ keys()
 }
 
 @test "a model is probed; its geometry answers for tracks and adjacent blocks" {
+	needs jq
 	run -0 "$diskprobe" sim:atlas10k3-like,noise=20us/2%/1ms -o g.json
 	[[ $output == *"rotating: 10000.0 rpm"*"12 zones, layout cylinder"* ]]
 	[ "$(jq -r '.schema, .verdict' g.json | tr '\n' ' ')" = "spindle.geometry/1 rotating " ]
@@ -55,6 +50,7 @@ keys()
 }
 
 @test "a geometry foretells the device it came from, and no other" {
+	needs jq
 	"$diskprobe" sim:atlas10k3-like,noise=20us -o g.json > /dev/null
 	run -0 "$diskprobe" --geometry=g.json --verify --stats=v.json sim:atlas10k3-like,noise=20us,seed=5
 	[ "$(jq '.result.pairs == 1000 and .result.turns_right_share > 0.97' v.json)" = true ]
@@ -71,6 +67,7 @@ keys()
 }
 
 @test "a file of this machine is probed in seconds, and no tracks are made up" {
+	needs jq
 	head -c 8M /dev/urandom > f
 	if ! dd if=f of=/dev/null bs=4096 count=1 iflag=direct 2> /dev/null; then
 		skip "no O_DIRECT here"
@@ -89,6 +86,7 @@ keys()
 }
 
 @test "the geometry may go to standard output, alone" {
+	needs jq
 	run -0 --separate-stderr "$diskprobe" sim:tiny -o -
 	[ "$(jq -r .schema <<<"$output")" = spindle.geometry/1 ]
 }
@@ -99,6 +97,10 @@ keys()
 	run -2 "$diskprobe" sim:nosuch
 	[[ $output == *"no such model"*tiny* ]]
 	run -2 "$diskprobe" sim:tiny,noise=loud
+	run -2 "$diskprobe" --overwrite=1M sim:tiny
+	[[ $output == *"'1M': valid is OFFSET:LENGTH, such as 1G:64M" ]]
+	run -2 "$diskprobe" --overwrite=1MB:2M sim:tiny
+	[[ $output == *"argument '1MB': valid sizes are such as 512b, 4K, "* ]]
 	run -2 "$diskprobe" .
 	[[ $output == *"Is a directory"* ]]
 	run -2 "$diskprobe" nosuch
@@ -121,6 +123,7 @@ keys()
 }
 
 @test "a signal ends a probe after what it knows is kept" {
+	needs jq
 	head -c 64M /dev/zero > f
 	"$diskprobe" f -o g.json > /dev/null 2> err &
 	pid=$!
@@ -133,8 +136,38 @@ keys()
 	[ "$(jq -r .partial g.json)" = true ]
 }
 
+@test "without gnuplot nothing is probed for a picture" {
+	mkdir empty
+	run -2 env PATH="$PWD/empty" "$diskprobe" sim:tiny --plot=t.svg -o g.json
+	[ "$output" = "diskprobe: --plot needs gnuplot, in Debian the package gnuplot-nox: No such file or directory" ]
+	[ ! -e g.json ]
+}
+
+@test "a device in use, such as one that is mounted, is not overwritten" {
+	[ "$(id -u)" -eq 0 ] || skip "a loop device needs root"
+	needs losetup python3
+	[ -w /dev/loop-control ] || skip "there are no loop devices here"
+	head -c 8M /dev/urandom >image
+	dev=$(losetup -f --show image) || skip "no loop device is free"
+	sum=$(sha256sum <image)
+	# As a mounted file system holds it.
+	mkfifo held
+	python3 -c 'import os, sys, time
+os.open(sys.argv[1], os.O_RDONLY | os.O_EXCL)
+print(flush=True)
+time.sleep(300)' "$dev" >held 3>&- &
+	read -r <held
+	run "$diskprobe" --quick --overwrite=0:4M "$dev"
+	kill $!
+	after=$(sha256sum <image)
+	losetup -d "$dev"
+	[ "$status" = 2 ]
+	[ "$output" = "diskprobe: $dev: is in use: mounted, or part of another device" ]
+	[ "$sum" = "$after" ]
+}
+
 @test "what was found is drawn" {
-	command -v gnuplot > /dev/null || skip "no gnuplot here"
+	needs gnuplot
 	"$diskprobe" sim:tiny --plot=t.svg > /dev/null
 	grep -q "<svg" t.svg
 	"$diskprobe" sim:flash --plot=f.png > /dev/null

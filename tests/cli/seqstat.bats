@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 bats_require_minimum_version 1.5.0
+load keys
 
 setup()
 {
@@ -63,6 +64,7 @@ value()
 }
 
 @test "--stats writes the report as JSON" {
+	needs jq
 	echo "W v 0 4096 0 1 2 4096" > t
 	run -0 "$seqstat" --cache=1 --stats=s.json t
 	[ "$(jq -r '.schema, .total.write_bytes, .volumes[0].name, .cache.dirty' s.json | tr '\n' ' ')" = \
@@ -79,8 +81,7 @@ value()
 @test "the keys of a report are those that are promised" {
 	echo "W v 0 4096 0 1 2 4096" > t
 	"$seqstat" --cache=1 --stats=s.json t
-	jq -r 'paths(type != "object" and type != "array") |
-		map(if type == "number" then "[]" else . end) | join(".")' s.json > keys
+	keys s.json > keys
 	diff "$BATS_TEST_DIRNAME/../golden/report-sequence.keys" keys
 }
 
@@ -118,6 +119,8 @@ value()
 	[[ $output == *"need --cache"* ]]
 	run -2 "$seqstat" --cache=1K bad
 	[[ $output == *"less than a page"* ]]
+	run -2 "$seqstat" --cache=4KB bad
+	[[ $output == *"argument '4KB': valid sizes are such as 512b, 4K, "* ]]
 	run -2 "$seqstat" --cache=1 --policy=fifo bad
 	[[ $output == *"invalid argument"*"opt"* ]]
 	run -2 "$seqstat" --compare --cache=1 bad bad

@@ -5,11 +5,12 @@
 # test depends on how punctual this computer is.
 
 bats_require_minimum_version 1.5.0
+load ../../scripts/needs
 
 setup()
 {
 	vdisk=${VDISK:-$BATS_TEST_DIRNAME/../../build/bin/vdisk}
-	[ -x "$vdisk" ] || skip "vdisk has not been built (no libfuse3)"
+	[ -x "$vdisk" ] || skip "needs libfuse3, without which vdisk is not built"
 	cd "$BATS_TEST_TMPDIR" || return
 	mkdir m
 	pid=
@@ -23,7 +24,7 @@ teardown()
 fuse_needed()
 {
 	[ -r /dev/fuse ] && [ -w /dev/fuse ] || skip "/dev/fuse cannot be used here"
-	[ "$(id -u)" -eq 0 ] || command -v fusermount3 >/dev/null || skip "not root, and no fusermount3"
+	[ "$(id -u)" -eq 0 ] || needs fusermount3
 }
 
 # start ARGUMENT...: waits until the device is ready; its name is in $dev.
@@ -93,6 +94,8 @@ value()
 @test "what cannot be is refused before anything is mounted" {
 	run -2 "$vdisk"
 	[[ $output == *"missing model"* ]]
+	run -2 "$vdisk" --size=8GB tiny m
+	[[ $output == *"argument '8GB': valid sizes are such as 512b, 4K, "* ]]
 	run -2 "$vdisk" tiny
 	[[ $output == *"missing folder"* ]]
 	run -2 "$vdisk" ramdisk m
@@ -166,6 +169,7 @@ value()
 }
 
 @test "the status counts what was asked for, and is JSON" {
+	needs jq
 	fuse_needed
 	start --floor=0 --dilation=2 "tiny,sched=clook" m
 	dd if=m/disk of=/dev/null bs=4K count=5 iflag=direct status=none
@@ -180,7 +184,7 @@ value()
 	[ "$(value dilation)" = 2 ]
 	grep -q '"spec": "tiny,sched=clook"' m/status
 	grep -qE '"late_us": \{"p50": [0-9.]+, "p99": [0-9.]+, "max": [0-9.]+\}' m/status
-	if command -v python3 >/dev/null; then python3 -m json.tool m/status >/dev/null; fi
+	jq -e .dilation m/status >/dev/null
 }
 
 @test "it ends when somebody unmounts it" {

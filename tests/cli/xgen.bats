@@ -107,7 +107,7 @@ setup()
 
 @test "a signal removes what was written to a file" {
 	"$xgen" records --bytes 1T -o out 2> /dev/null &
-	until compgen -G 'out.*' > /dev/null; do :; done
+	until [ -n "$(find . -name 'out.*'; find "/proc/$!/fd" -lname "$PWD/#*")" ]; do :; done
 	kill -TERM $!
 	status=0
 	wait $! || status=$?
@@ -141,7 +141,13 @@ setup()
 	run -2 "$xgen"
 	[[ $output == "xgen: missing kind of data"* ]]
 	run -2 "$xgen" nonsense
-	[[ $output == "xgen: unknown kind of data: 'nonsense'"* ]]
+	[[ $output == "xgen: unknown kind of data: 'nonsense'; known are lines, records, runs, lineitem, orders, partsupp, supplier, customer, part"$'\n'* ]]
+	run -2 "$xgen" lines --order=best
+	[[ $output == "xgen: unknown order: 'best'; known are uniform, zipf, few, sorted, reverse, nearly"$'\n'* ]]
+	run -2 "$xgen" lines --bytes=4KB
+	[[ $output == "xgen: --bytes: invalid size: '4KB'; valid sizes are such as 512b, 4K, "* ]]
+	run -2 "$xgen" lines --theta=two
+	[[ $output == "xgen: --theta: invalid number: 'two'; valid are such as 2 and 0.5"* ]]
 	run -2 "$xgen" lines
 	[[ $output == "xgen: lines: -n or --bytes is needed"* ]]
 	run -2 "$xgen" lines records -n 1

@@ -4,6 +4,7 @@
 # xjoin --ordered, and files that are sorted already.
 
 bats_require_minimum_version 1.5.0
+load ../../scripts/needs
 
 setup()
 {
@@ -244,7 +245,7 @@ sorted_tables()
 
 @test "memory stays within -S and 16 MB, ordered or merged" {
 	[ -z "${SP_TEST_VARIANT:-}" ] || skip "a sanitizer needs memory of its own"
-	command -v python3 >/dev/null || skip "no python3"
+	needs python3
 	seq -f '%g some text behind the key' 400000 >l
 	seq -f '%g other' 0 2 900000 >r
 	shuf --random-source=l l >m

@@ -5,6 +5,7 @@
 # records.  The right result is found by Python's csv and struct modules.
 
 bats_require_minimum_version 1.5.0
+load ../../scripts/needs
 
 setup()
 {
@@ -17,7 +18,7 @@ setup()
 # results of joining them on field 2 of the first and field 1 of the second.
 csv_tables()
 {
-	command -v python3 >/dev/null || skip "no python3"
+	needs python3
 	python3 - "$@" <<'P'
 import csv, random, sys
 
@@ -50,8 +51,8 @@ for row in right:
 keys = {row[1] for row in left}
 with open("want", "w") as f:
     out = [[a[1], a[0], a[2], b[1]] for a in left for b in by_key.get(a[1], [])]
-    out += [[a[1], a[0], a[2]] for a in left if a[1] not in by_key]
-    out += [[b[0], b[1]] for b in right if b[0] not in keys]
+    out += [[a[1], a[0], a[2], ""] for a in left if a[1] not in by_key]
+    out += [[b[0], "", "", b[1]] for b in right if b[0] not in keys]
     print(*sorted(map(repr, out)), sep="\n", file=f)
 with open("want-header", "w") as f:
     print([head[0][1], head[0][0], head[0][2], head[1][1]], file=f)
@@ -89,7 +90,50 @@ print(*rows[:1] + sorted(rows[1:]), sep="\n")'
 	[ "$output" = "$(printf '\nk,1,1\nl,2,2\n' | od -c)" ]
 }
 
+@test "--csv --header: every record has the header's columns" {
+	printf 'id,a\n1,x\n2,y\n4,w\n5\n' >l
+	printf 'id,b,c\n1,b1,c1\n3,b3,c3\n2\n' >r
+	local pairs='1,x,b1,c1 2,y,, ' lone1='4,w,, 5,,, ' lone2='3,,b3,c3 '
+	for engine in "" --algorithm=grace --algorithm=shj --algorithm=nested --build=1 --build=2 \
+		--ordered=1 --ordered=2; do
+		while read -r option rows; do
+			"$xjoin" $engine --csv --header "$option" l r >out
+			[ "$(head -n 1 out)" = id,a,b,c ]
+			tail -n +2 out | sort | cmp - <(printf '%s\n' $rows | sort)
+		done <<-T
+			--type=inner $pairs
+			--type=left $pairs $lone1
+			--type=right $pairs $lone2
+			--type=full $pairs $lone1 $lone2
+			--type=anti $lone1
+			-v2 $lone2
+			--type=semi 1,x,, 2,y,,
+		T
+	done
+	run -0 "$xjoin" --csv --header --type=full --ordered=1 -e - l r
+	[ "$output" = $'id,a,b,c\n1,x,b1,c1\n2,y,-,-\n4,w,-,-\n5,-,-,-\n3,-,b3,c3' ]
+	run -0 "$xjoin" --csv --header --type=full --ordered=2 -2 1 -1 2 <(printf 'n,k,m\na,k1,1\n') \
+		<(printf 'k,v\nk2,7\n')
+	[ "$output" = $'k,n,m,v\nk2,,,7\nk1,a,1,' ]
+	: >none
+	run -0 "$xjoin" --csv --header -a1 --ordered=1 l none
+	[ "$output" = $'id,a\n1,x\n2,y\n4,w\n5,' ]
+}
+
+@test "--csv --header: a record with more fields than the header is an error" {
+	printf 'id,a\n1,x\n' >l
+	printf 'id,b\n1,y,z\n' >r
+	run -1 "$xjoin" --csv --header --output=new l r
+	[ "$output" = "xjoin: r: a record has 3 fields, the header 2" ]
+	[ ! -e new ]
+	run -0 "$xjoin" --csv --header -o auto l r
+	[ "$output" = $'id,a,b\n1,x,y' ]
+	run -0 "$xjoin" --csv --header -o 0,2.3 l r
+	[ "$output" = $'id,\n1,z' ]
+}
+
 @test "columns of CSV, and what stands for empty ones" {
+	needs python3
 	printf 'k,"a\nb",\n"l","",3\n' >l
 	printf '"k","x ""y"""\n' >r
 	run -0 bash -c '"$0" --csv -a1 -o 1.2,0,2.2,1.3 l r | sort' "$xjoin"
@@ -103,7 +147,7 @@ assert rows == sorted([["a\nb", "k", "x \"y\"", f], [f, "l", f, "3"]]), rows' "$
 	done
 	printf '"not closed' >bad
 	run -1 "$xjoin" --csv --output=new bad r
-	[[ $output == *"bad: a quoted field is not closed" ]]
+	[[ $output == *"bad: line 1: a quoted field is not closed" ]]
 	[ ! -e new ]
 }
 
@@ -111,7 +155,7 @@ assert rows == sorted([["a\nb", "k", "x \"y\"", f], [f, "l", f, "3"]]), rows' "$
 # r: 20 bytes, i64be at 0, the name at 8, f32le at 12.
 binary_tables() # ROWS
 {
-	command -v python3 >/dev/null || skip "no python3"
+	needs python3
 	cat >oracle.py <<'P'
 import random, struct, sys
 
@@ -265,11 +309,15 @@ sys.stdout.buffer.write(b"".join(sorted(d[i:i + n] for i in range(0, len(d), n))
 		$r --bkey=0:4:r|no direction
 		$r --bkey=0:4,0:4,0:4|not more
 		$r --bkey=0:3:u32|type u32 has a length of 4, not 3
-		$r --bkey=x|invalid offset
+		$r --bkey=x|invalid offset; valid is OFFSET:LENGTH[:TYPE], TYPE one of bytes, u8,
+		--page-size=4KB|invalid suffix in --page-size argument '4KB': valid sizes are such as 512b, 4K,
+		-S 4KB|invalid suffix in -S argument '4KB': valid sizes are such as 512b, 4K,
+		--join-memory=4KB|invalid suffix in --join-memory argument '4KB': valid sizes are such as
+		--volume=foo|invalid --volume argument 'foo': valid are dir:PATH, block:DEVICE and sim:MODEL[,KEY=VALUE]...
 		$r -e x|a byte from 0 to 255
 		$r -e 256|a byte from 0 to 255
 		$r -e -1|a byte from 0 to 255
-		--record-size=0|invalid --record-size argument '0'
+		--record-size=0|invalid --record-size argument '0': valid are SIZE and SIZE,SIZE, of at least a byte
 		--record-size=8,|invalid --record-size argument
 		--record-size=8,8,8|invalid --record-size argument '8,8,8'
 	LIST

@@ -4,6 +4,7 @@
 # xjoin, beyond what xjoin-gnu.t compares with GNU join.
 
 bats_require_minimum_version 1.5.0
+load ../../scripts/needs
 
 setup()
 {
@@ -173,6 +174,15 @@ tables()
 	"$xjoin" -S 512K --algorithm=grace -v1 -o 0 l r | cmp - /dev/null
 }
 
+@test "one key whose lines fill memory only with the gaps between them" {
+	awk 'BEGIN { while (n++ < 100) printf "7 %02100d\n", n }' >one
+	awk 'BEGIN { while (n++ < 200) printf "7 %02100d\n", n }' >two
+	for how in hybrid grace shj; do
+		"$xjoin" -o 0 --algorithm=$how --page-size=4K --join-memory=256K --build=1 one two >got
+		[ "$(wc -l <got)" -eq 20000 ]
+	done
+}
+
 @test "keys of several fields" {
 	printf 'a:b:1\nab::2\na:c:3\n' >l
 	printf 'x:b:a\ny::ab\nz:c:a\nw:ab:\n' >r
@@ -244,11 +254,12 @@ tables()
 	writer=$!
 	"$xjoin" --output=new in r &
 	joiner=$! status=0
+	begun() { find . -name 'new*'; find "/proc/$joiner/fd" -lname "$PWD/#*"; }
 	for ((i = 0; i < 100; i++)); do
-		[ -z "$(find . -name 'new*')" ] || break
+		[ -z "$(begun)" ] || break
 		sleep 0.1
 	done
-	[ -n "$(find . -name 'new*')" ]
+	[ -n "$(begun)" ]
 	kill -TERM $joiner
 	wait $joiner || status=$?
 	kill $writer
@@ -257,7 +268,7 @@ tables()
 }
 
 @test "texts that the locale calls equal are equal keys where l follows" {
-	[ -d "$LOCPATH/en_US.UTF-8" ] || skip "no locale en_US.UTF-8"
+	[ -d "$LOCPATH/en_US.UTF-8" ] || skip "needs the locale en_US.UTF-8 in build/locale"
 	# Code points that are not assigned weigh alike; the last two lines have NULs inside.
 	printf 'a\315\270 1\nb 2\na\315\270\0b 3\na\315\270\0c 4\n' >l
 	printf 'a\315\271 x\nB y\na\315\271\0b z\n' >r
@@ -305,7 +316,7 @@ tables()
 }
 
 @test "the keys of a real report are those of the golden list" {
-	command -v python3 >/dev/null || skip "no python3"
+	needs python3
 	tables
 	"$xjoin" -S 1M -t'|' --stats=r.json l r >out
 	python3 - r.json >keys <<'P'
@@ -368,7 +379,7 @@ P
 
 @test "memory stays within -S and 16 MB" {
 	[ -z "${SP_TEST_VARIANT:-}" ] || skip "a sanitizer needs memory of its own"
-	command -v python3 >/dev/null || skip "no python3"
+	needs python3
 	seq -f '%g some text behind the key' 400000 >l
 	{ seq -f '%g other' 0 2 600000; yes 'k the same key' | head -n 200000; } >r
 	yes 'k' | head -n 3 >>l

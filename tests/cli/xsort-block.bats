@@ -4,6 +4,7 @@
 # xsort with its temporary data on a block device: a loop device over a sparse
 # file, where one can be had.
 bats_require_minimum_version 1.5.0
+load ../../scripts/needs
 
 setup()
 {
@@ -24,6 +25,7 @@ teardown()
 device()
 {
 	[ "$(id -u)" -eq 0 ] || skip "a loop device needs root"
+	needs losetup
 	[ -w /dev/loop-control ] || skip "there are no loop devices here"
 	truncate -s "$1" image
 	dev=$(losetup -f --show -b "${2:-512}" image) || skip "no loop device is free"

@@ -14,6 +14,8 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 2
 # shellcheck source=tests/cli/as-gnu.bash
 . "$here/as-gnu.bash"
+# coreutils 9.9
+export newer='s/: note numbers use /: numbers use /; s/file names from stdin, /file names from standard input, /'
 as_gnu_begin sort "${XSORT:-$here/../../build/bin/xsort}"
 
 (

@@ -55,24 +55,33 @@ refuses()
 	[ "${lines[0]}" = "xsort: option '--csv' doesn't allow an argument" ]
 }
 
-@test "values that cannot be are refused" {
-	refuses "invalid --top argument 'x'" --top=x abc
+@test "values that cannot be are refused, and those that can be are named" {
+	local sizes="valid sizes are such as 512b, 4K, 64M, 2G, 1T and 10%"
+	local volumes="valid are dir:PATH, block:DEVICE and sim:MODEL[,KEY=VALUE]..."
+
+	refuses "invalid --top argument 'x': a whole number is wanted" --top=x abc
 	refuses "minimum --top argument is '1'" --top=0 abc
 	refuses "minimum --fan-in argument is '2'" --fan-in=1 abc
-	refuses "--fan-in argument '99999999999' too large" --fan-in=99999999999 abc
-	refuses "invalid suffix in --run-size argument '1x'" --run-size=1x abc
-	refuses "invalid --record-size argument '0'" --record-size=0 abc
+	refuses "--fan-in argument '99999999999' too large: at most 2147483647" --fan-in=99999999999 abc
+	for option in run-size merge-buffer page-size record-size; do
+		refuses "invalid suffix in --$option argument '4KB': $sizes" --$option=4KB abc
+		refuses "invalid --$option argument 'x': $sizes" --$option=x abc
+	done
+	refuses "invalid suffix in -S argument '4KB'" -S 4KB abc
+	refuses "invalid --record-size argument '0': at least a byte" --record-size=0 abc
 	refuses "--page-size must be a multiple of 4096 bytes and at most 16 MiB" --page-size=5000 abc
 	refuses "--page-size must be a multiple of 4096 bytes and at most 16 MiB" --page-size=32M abc
 	refuses "--page-size must be a multiple of 4096 bytes and at most 16 MiB" --page-size=4G abc
-	refuses "invalid --volume argument 'x'" --volume=x abc
+	refuses "invalid --volume argument 'foo': $volumes" --volume=foo abc
+	refuses "invalid --volume argument 'dir:': $volumes" --volume=dir: abc
+	refuses "invalid --volume argument 'moon:x': $volumes" --volume=moon:x abc
 	refuses "'block:/dev/null': all that is on the device may be lost: say --overwrite" \
 		--volume=block:/dev/null abc
-	refuses "'moon:x': a volume is block:DEVICE or sim:MODEL" --volume=moon:x abc
 	run -2 "$xsort" --readahead=often abc
 	[ "${lines[0]}" = "xsort: invalid argument 'often' for '--readahead'" ]
 	[[ $output == *"- 'cluster'"* ]]
-	run -2 "$xsort" --recycle=some abc
+	refuses "invalid --recycle argument 'some': valid are none, all, auto and a merge level" \
+		--recycle=some abc
 	run -2 "$xsort" --engine=steam abc
 }
 
@@ -82,7 +91,6 @@ refuses()
 	refuses "options '--csv' and '--record-size' are incompatible" --record-size=2 --csv abc
 	refuses "options '--csv' and '-z' are incompatible" --csv -z abc
 	refuses "options '--top' and '-c' are incompatible" -c --top=1 abc
-	refuses "options '--header' and '-C' are incompatible" -C --header abc
 	refuses "--bkey needs --record-size" --bkey=0:1 abc
 	refuses "--count needs --unique" --count abc
 	run -2 "$xsort" --record-size=2 -n abc
@@ -93,8 +101,9 @@ refuses()
 	printf 'name\nz\nm\n' >one
 	printf 'name\na\n' >two
 	printf 'other\nb\n' >three
-	run -0 "$xsort" --header one two three
-	[ "$output" = $'name\na\nb\nm\nother\nz' ]
+	: >none
+	run -0 "$xsort" --header none one two one none
+	[ "$output" = $'name\na\nm\nm\nz\nz' ]
 	run -0 "$xsort" -m --header one two
 	[ "$output" = $'name\na\nm\nz' ]
 	printf 'name\nz' >unended
@@ -142,6 +151,49 @@ refuses()
 	[ "$output" = "$(sort w | uniq -c)" ]
 }
 
+@test "inputs with different headers are an error that names both" {
+	printf 'name\nz\nm\n' >one
+	printf 'name\na\n' >two
+	printf 'other\nb\n' >three
+	refuses "three: header differs from that of one" --header one two three
+	refuses "three: header differs from that of one" -m --header one two three
+	refuses "three: header differs from that of one" --header -o out one two three
+	[ ! -e out ]
+	refuses "one: header differs from that of -" --header - one <three
+	refuses "two: header differs from that of one" --header=2 one two
+	printf 'k,v\n"a\nb",1\n' >c1
+	printf 'k,v\r\nc,2\n' >c2
+	refuses "c2: header differs from that of c1" --csv --header c1 c2
+}
+
+@test "--header=N,first: the first input alone has a header" {
+	printf 'name\nz\nm\n' >one
+	printf 'other\nb\n' >two
+	run -0 "$xsort" --header=1,first one two one
+	[ "$output" = $'name\nb\nm\nm\nname\nother\nz\nz' ]
+	run -0 "$xsort" -m --header=2,first one two
+	[ "$output" = $'name\nz\nb\nm\nother' ]
+	for word in x 1,last 1,first,1 ,first -1 1K; do
+		refuses "invalid --header argument '$word': valid are N and N,first" "--header=$word" one
+	done
+}
+
+@test "-c and -C leave the header out" {
+	printf 'name\nm\nz\na\n' >t
+	run -1 "$xsort" -c --header t
+	[ "$output" = "xsort: t:4: disorder: a" ]
+	run -1 "$xsort" -C --header t
+	[ -z "$output" ]
+	run -1 "$xsort" -c t
+	[ "$output" = "xsort: t:2: disorder: m" ]
+	run -0 "$xsort" -c --header=3 t
+	run -0 "$xsort" -c --header=9 t
+	run -1 "$xsort" -cu --header=2 - <<<$'b\nb\nb\nb'
+	[ "$output" = "xsort: -:4: disorder: b" ]
+	run -1 "$xsort" -c --csv --header - <<<$'"h\nh"\n"x\ny"\nx\na'
+	[ "$output" = "xsort: -:6: disorder: a" ]
+}
+
 @test "--csv knows quoted separators, quotes and newlines" {
 	printf '3,"b,x"\n1,"a ""q""\nsecond line"\n2,c\n' >t
 	run -0 "$xsort" --csv -k2,2 t
@@ -154,8 +206,23 @@ refuses()
 @test "a quoted field that is not closed is an error that names the file" {
 	printf 'b\n"abc\nd\n' >open
 	printf 'a\n' >good
-	refuses "open: a quoted field is not closed" --csv good open
-	refuses "open: a quoted field is not closed" --csv -m good open
+	refuses "open: line 2: a quoted field is not closed" --csv good open
+	refuses "open: line 2: a quoted field is not closed" --csv -m good open
+	refuses "open: line 2: a quoted field is not closed" --csv -c open
+}
+
+@test "the line of a quote that is not closed, in long inputs too" {
+	{ seq -f '%g,"two
+lines","a ""q"""' 100000; printf '7,"closed",pl"ain\n8,"x\ny","not ""closed\n'; yes z | head -n 300000; } >open
+	: >none
+	for input in open - ; do
+		refuses "$input: line 200003: a quoted field is not closed" --csv -S 1M $input <open
+		refuses "$input: line 200003: a quoted field is not closed" --csv -m -o out none $input <open
+	done
+	run -2 "$xsort" --csv -S 1M <(cat open)
+	[[ $output == *": line 200003: a quoted field is not closed" ]]
+	printf '"' >open
+	refuses "open: line 1: a quoted field is not closed" --csv open
 }
 
 @test "a merge of binary records names the file of the wrong length" {

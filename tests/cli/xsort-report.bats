@@ -4,6 +4,7 @@
 # What xsort says about its work: --stats, --explain, --trace, --progress.
 
 bats_require_minimum_version 1.5.0
+load ../../scripts/needs
 
 setup()
 {
@@ -118,7 +119,7 @@ value()
 }
 
 @test "the keys of a real report are those of the golden list" {
-	command -v python3 >/dev/null || skip "no python3"
+	needs python3
 	"$xsort" --stats=r.json abc >out
 	python3 - r.json >keys <<'P'
 import json, sys

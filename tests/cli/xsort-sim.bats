@@ -172,7 +172,7 @@ on()
 	run -2 --separate-stderr "$xsort" --explain --volume=sim:linear,cache=1 in
 	[[ $stderr == *"less than a page"* ]]
 	run -2 --separate-stderr "$xsort" --explain --volume=sim:,cache=1M in
-	[[ $stderr == *"begins with a model"* ]]
+	[[ $stderr == *"the name of a model is missing"* ]]
 	# A file system puts pages where it likes.
 	run -2 --separate-stderr "$xsort" --placement=track --volume=sim:atlas10k3-like,fs=group in
 	[[ $stderr == *"fs=none"* ]]

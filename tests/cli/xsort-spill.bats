@@ -34,3 +34,11 @@ value()
 		done
 	done
 }
+
+@test "all keys are empty, and runs by replacement selection" {
+	seq 60000 >in
+	for readahead in forecast extended; do
+		"$xsort" -s -k2 -S 512K --run-size=32K --run-formation=replacement --readahead=$readahead in >out
+		cmp in out
+	done
+}

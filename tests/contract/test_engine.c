@@ -5,15 +5,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/mem.h"
@@ -417,68 +410,6 @@ static void check_refusals(void)
 	refuses("fault::nosuch", 4, -EINVAL, "no such");
 }
 
-/* Makes two system calls fail as a container's filter does. */
-static int forbid(unsigned a, unsigned b)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, a, 1, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, b, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog prog = { sizeof(code) / sizeof(code[0]), code };
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		return -1;
-	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
-}
-
-/* In a process of its own, as a filter stays for ever: what "auto" then is. */
-static void check_forbidden(unsigned a, unsigned b, const char *want)
-{
-	pid_t pid = fork();
-	int status = 1;
-
-	if (pid == 0) {
-		struct sp__queue *q;
-
-		if (forbid(a, b))
-			_exit(77);
-		q = open_queue("auto", DEPTH, true);
-		_exit(!q || strcmp(sp__queue_engine(q), want) != 0);
-	}
-	waitpid(pid, &status, 0);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-		skip("a forbidden engine is passed over", "no system call filters here");
-	else
-		ok(status == 0, "where others are forbidden \"auto\" is %s, without an error",
-		   want);
-}
-
-/* Few descriptors: "auto" does without a ring and without an error. */
-static void check_fallback(void)
-{
-	struct rlimit before, few;
-	struct sp__queue *q;
-	struct sp__volume *v = temp(SP__DIRECT_NEVER);
-	int next = dup(0);
-
-	close(next);
-	getrlimit(RLIMIT_NOFILE, &before);
-	few = before;
-	few.rlim_cur = (rlim_t)next;
-	setrlimit(RLIMIT_NOFILE, &few);
-	q = open_queue(NULL, DEPTH, false);
-	ok(q && strcmp(sp__queue_engine(q), "io_uring") != 0,
-	   "without descriptors an engine is found that needs none");
-	ok(q && one(q, request(0, SP__OP_WRITE, v, 0, 0, BLOCK)) == (int)BLOCK, "and it works");
-	sp__queue_close(q);
-	ok(open_queue("io_uring", DEPTH, false) == NULL, "io_uring by name is then refused");
-	setrlimit(RLIMIT_NOFILE, &before);
-	sp__volume_close(v);
-}
-
 static bool simulates(const char *engine)
 {
 	const char *last = strrchr(engine, ':');
@@ -531,9 +462,6 @@ int main(void)
 	check_reorder();
 	check_scope();
 	check_refusals();
-	check_fallback();
-	check_forbidden(SYS_io_uring_setup, SYS_io_uring_setup, "libaio");
-	check_forbidden(SYS_io_uring_setup, SYS_io_setup, "sync");
 	sp__pages_free(pool, (size_t)2 * NBLOCKS * BLOCK);
 	return done();
 }

@@ -6,19 +6,10 @@
 #ifndef DIFF_COMBO_H
 #define DIFF_COMBO_H
 
-#include <stdarg.h>
-#include <stdio.h>
 #include "input.h"
+#include "peer.h"
 
-#define ARGS_MAX 64
 #define FILES_MAX 4
-
-struct args {
-	const char *v[ARGS_MAX + 1];
-	unsigned n;
-	char text[8192];
-	size_t used;
-};
 
 /* One combination. */
 struct combo {
@@ -51,20 +42,6 @@ static const char *pick(struct combo *c, const char *const *list)
 	while (list[n])
 		n++;
 	return list[below(c, n)];
-}
-
-__attribute__((format(printf, 2, 3))) static void add(struct args *a, const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(a->text + a->used, sizeof(a->text) - a->used, fmt, ap);
-	va_end(ap);
-	if (n < 0 || (size_t)n >= sizeof(a->text) - a->used || a->n == ARGS_MAX)
-		abort();
-	a->v[a->n++] = a->text + a->used;
-	a->used += (size_t)n + 1;
 }
 
 /* Choosing the combination. */

@@ -300,7 +300,8 @@ static void line(struct text *t, const struct input_shape *s, struct sp__rng *rn
 	text_put(t, &s->eol, 1);
 }
 
-static void input_make(struct text *t, const struct input_shape *shape, struct sp__rng *rng)
+__attribute__((unused)) static void input_make(struct text *t, const struct input_shape *shape,
+					       struct sp__rng *rng)
 {
 	struct input_shape plain = *shape;
 	struct text pool = { 0 };

@@ -63,7 +63,7 @@ if [ -n "$locale" ] && [ -e "$locale/en_US.UTF-8" ]; then
 	sweep 'in a locale' -k2 few
 	sweep 'in a locale, through temporary space' -S 1M in
 else
-	tap_skip 'in a locale' 'no en_US.UTF-8'
+	tap_skip 'in a locale' 'needs the locale en_US.UTF-8 in build/locale'
 fi
 
 bad=''

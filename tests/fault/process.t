@@ -27,7 +27,7 @@ signalled()
 	head -c 8M in >&8
 	if [ "$phase" = merging ]; then
 		exec 8>&-
-		until [ -n "$(find place -name 'out.*' -size +0 2>/dev/null)" ] || ! kill -0 "$pid" 2>/dev/null; do :; done
+		until [ -n "$(find place -name 'out.*' -size +0 2>/dev/null; find "/proc/$pid/fd" -lname '*/place/#*' 2>/dev/null)" ] || ! kill -0 "$pid" 2>/dev/null; do :; done
 	fi
 	kill -s "$sig" "$pid" 2>/dev/null
 	wait "$pid"
@@ -76,6 +76,8 @@ if [ -w /dev/full ]; then
 fi
 limited() { (trap '' XFSZ; ulimit -f 2000; exec "$xsort" -S 1M -T tmp in -o place/new) 2>err; [ $? = 2 ] && grep -q 'File too large' err && [ -z "$(ls -A place)$(ls -A tmp)" ]; }
 tap 'files that may not grow so large: told, nothing is left' limited
+limited_trace() { (trap '' XFSZ; ulimit -f 64; exec timeout 60 "$xsort" -S 1M -T tmp --page-size=4K --run-size=64K --trace=trace in) >/dev/null 2>err; [ $? = 2 ] && grep -q 'File too large' err; }
+tap 'also with a trace of the requests that are still under way then' limited_trace
 expect sorted-few few
 seven() { (ulimit -n 7 && "$xsort" -S 1M -T tmp -T . -T tmp -T . in) | cmp - want; }
 tap 'seven descriptors do for a sort through temporary space' seven

@@ -121,4 +121,19 @@ arrange='cat'
 ordered=(-S 512K --direct=never --engine=sync -a1 -a2 --ordered=2 a b)
 sweep 'memory refused to an ordered join' alloc "${ordered[@]}"
 sweep 'files refused to an ordered join' io "${ordered[@]}"
+
+# A record lost in the library: our own fault, and no result.
+bad=''
+loseone=$(realpath "$build/tests/shim/loseone.so")
+for where in --output=out ''; do
+	rm -f out
+	# shellcheck disable=SC2086 # there may be none
+	LD_PRELOAD=$loseone "$xjoin" $where -T tmp "${ordered[@]}" >/dev/null 2>err
+	[ $? = 1 ] || bad+="status is not 1 $where"$'\n'
+	grep -q '^xjoin: records were lost or doubled: this is a fault of Spindle, not of the input; please report' err ||
+		bad+="$(cat err)"$'\n'
+	[ "$(wc -l <err)" = 1 ] || bad+="$(cat err)"$'\n'
+	[ -z "$(find . -name 'out*')" ] || bad+="a file was left"$'\n'
+done
+tap_empty 'a record lost by the library ends the join with a message' "$bad"
 tap_done

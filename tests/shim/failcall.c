@@ -9,16 +9,19 @@
  * Environment:
  *	FAILCALL_CALLS	which calls are counted: words out of malloc calloc
  *			realloc aligned_alloc mmap open read write pread pwrite
- *			close rename unlink ftruncate fallocate fsync, or the
- *			groups "alloc" (the first five) and "io" (the others),
- *			with commas or spaces; default alloc.
+ *			close rename unlink ftruncate fallocate fsync tmpfile
+ *			link, or the groups "alloc" (the first five) and "io"
+ *			(the others), with commas or spaces; default alloc.
  *			aligned_alloc stands for posix_memalign and memalign too,
  *			pread for preadv, write for writev and copy_file_range,
- *			open for openat, fopen is counted where it opens.
+ *			open for openat, fopen is counted where it opens;
+ *			tmpfile is an open with O_TMPFILE, which is counted as
+ *			open if tmpfile is not among the words; link stands for
+ *			linkat.
  *	FAILCALL_AT	the number, from 1, of the counted call that fails.
  *	FAILCALL_TIMES	how many calls fail from there on (default 1; 0: all).
  *	FAILCALL_ERRNO	a name (ENOMEM ENOSPC EIO EINTR EAGAIN EACCES EMFILE
- *			EDQUOT EPIPE) or number; default ENOMEM for memory,
+ *			EDQUOT EPIPE ENFILE EPERM EOPNOTSUPP) or number; default ENOMEM for memory,
  *			EIO for the rest.
  *	FAILCALL_SHORT	1: instead of failing, a read or write transfers only
  *			half of what was asked (at least one byte).
@@ -78,12 +81,15 @@ enum call {
 	C_FTRUNCATE,
 	C_FALLOCATE,
 	C_FSYNC,
+	C_TMPFILE,
+	C_LINK,
 	C_COUNT_
 };
 
 static const char *const names[C_COUNT_] = {
-	"malloc", "calloc", "realloc", "aligned_alloc", "mmap",	  "open",      "read",	    "write",
-	"pread",  "pwrite", "close",   "rename",	"unlink", "ftruncate", "fallocate", "fsync",
+	"malloc", "calloc",    "realloc",   "aligned_alloc", "mmap",	"open",
+	"read",	  "write",     "pread",	    "pwrite",	     "close",	"rename",
+	"unlink", "ftruncate", "fallocate", "fsync",	     "tmpfile", "link",
 };
 
 static bool wanted[C_COUNT_];
@@ -117,6 +123,7 @@ static int errno_of(const char *text)
 		{ "ENOMEM", ENOMEM }, { "ENOSPC", ENOSPC }, { "EIO", EIO },
 		{ "EINTR", EINTR },   { "EAGAIN", EAGAIN }, { "EACCES", EACCES },
 		{ "EMFILE", EMFILE }, { "EDQUOT", EDQUOT }, { "EPIPE", EPIPE },
+		{ "ENFILE", ENFILE }, { "EPERM", EPERM },   { "EOPNOTSUPP", EOPNOTSUPP },
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
@@ -323,6 +330,11 @@ static mode_t mode_of(int flags, va_list ap)
 	return flags & (O_CREAT | O_TMPFILE) ? va_arg(ap, mode_t) : 0;
 }
 
+static enum call open_call(int flags)
+{
+	return (flags & O_TMPFILE) == O_TMPFILE && wanted[C_TMPFILE] ? C_TMPFILE : C_OPEN;
+}
+
 #define OPEN(name, parameters, arguments, last)                                                    \
 	int name parameters                                                                        \
 	{                                                                                          \
@@ -332,7 +344,7 @@ static mode_t mode_of(int flags, va_list ap)
 		va_start(ap, last);                                                                \
 		mode = mode_of(last, ap);                                                          \
 		va_end(ap);                                                                        \
-		return fails(C_OPEN) ? -1 : real arguments;                                        \
+		return fails(open_call(last)) ? -1 : real arguments;                               \
 	}
 
 OPEN(open, (const char *path, int flags, ...), (path, flags, mode), flags)
@@ -431,6 +443,18 @@ int renameat2(int a, const char *from, int b, const char *to, unsigned flags)
 {
 	REAL(renameat2);
 	return fails(C_RENAME) ? -1 : real(a, from, b, to, flags);
+}
+
+int link(const char *from, const char *to)
+{
+	REAL(link);
+	return fails(C_LINK) ? -1 : real(from, to);
+}
+
+int linkat(int a, const char *from, int b, const char *to, int flags)
+{
+	REAL(linkat);
+	return fails(C_LINK) ? -1 : real(a, from, b, to, flags);
 }
 
 int unlink(const char *path)

@@ -210,19 +210,39 @@ static void on_file(void)
 	opts.buffered = true;
 }
 
-/* A device on which each request takes 75 ms, however many there are. */
+/* What a run must show once in five times: a busy computer may spoil one or another. */
+static const struct sp_bench_result *once(bool (*good)(const struct sp_bench_result *))
+{
+	const struct sp_bench_result *r;
+
+	for (int i = 0; !good(r = run()) && i < 4; i++)
+		;
+	return r;
+}
+
+/* If waiting ended late, every second request would be late by 100 ms. */
+static bool punctual(const struct sp_bench_result *r)
+{
+	return r->total.requests >= 6 && r->total.latency_mean_ns < 345e6;
+}
+
+static bool ended(const struct sp_bench_result *r)
+{
+	return r->total.requests == 0 && r->total.unfinished == 2 && r->elapsed_ns < 550000000;
+}
+
+/* A device on which each request takes 300 ms, however many there are. */
 static void steady(void)
 {
 	const struct sp_bench_result *r;
 
 	on_file();
-	opts.engine = "fault:DELAY=75000,COUNT=0:null";
+	opts.engine = "fault:DELAY=300000,COUNT=0:null";
 	opts.depth = 8;
-	opts.rate = 20;
-	opts.runtime_ns = S;
-	r = run();
-	/* If waiting ended late, every second request would be late by 25 ms. */
-	ok(r->total.requests >= 15 && r->total.latency_mean_ns < 82e6,
+	opts.rate = 5;
+	opts.runtime_ns = 3 * S / 2;
+	r = once(punctual);
+	ok(punctual(r),
 	   "a request is submitted when it is due though others come back before (%.1f ms)",
 	   r->total.latency_mean_ns / 1e6);
 	opts.engine = "fault:DELAY=600000,COUNT=0:null";
@@ -231,9 +251,9 @@ static void steady(void)
 	opts.runtime_ns = S / 4;
 	sp_bench_free(bench);
 	bench = NULL;
-	r = run();
-	ok(r->total.requests == 0 && r->total.unfinished == 2 && r->elapsed_ns < 320000000,
-	   "the end comes in time though nothing completes (%.3f s)", (double)r->elapsed_ns / 1e9);
+	r = once(ended);
+	ok(ended(r), "the end comes in time though nothing completes (%.3f s)",
+	   (double)r->elapsed_ns / 1e9);
 	sp_bench_free(bench);
 	bench = NULL;
 }

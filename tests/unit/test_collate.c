@@ -300,6 +300,6 @@ int main(void)
 	if (d)
 		closedir(d);
 	if (!found)
-		skip("texts order as strcoll() orders them", "no locales in build/locale");
+		skip("texts order as strcoll() orders them", "needs the locales of build/locale");
 	return done();
 }

@@ -57,7 +57,7 @@ static void test_find(void)
 	}
 	all &= add(&t, &a, "", 0) == 0 && add(&t, &b, "giant", 3 * PAGE) == 0;
 	ok(all, "records with their fields, one without, one larger than a page");
-	ok(sp__table_make(&t, lists, 2, 5) == 0, "slots are made");
+	ok(sp__table_make(&t, lists, 2, 5, 0) == 0, "slots are made");
 	for (int i = 0; i < 1000; i++) {
 		snprintf(key, sizeof(key), "key %d", i);
 		all &= chain(&t, key, 5) == 3;

@@ -171,7 +171,7 @@ int main(void)
 {
 	if (!set_locale()) {
 		remove_locale();
-		skip("keys in a German locale", "localedef cannot build it");
+		skip("keys in a German locale", "needs localedef and the source of de_DE");
 		return done();
 	}
 	numbers();

@@ -93,7 +93,7 @@ int main(void)
 		struct sp_keyset *ks = order_open(&orders[o]);
 
 		if (!ks) {
-			skip(orders[o].name, "no such locale");
+			skip(orders[o].name, "needs its locale in build/locale");
 			continue;
 		}
 		for (enum line_shape s = 0; s < LINE_SHAPES; s++) {

@@ -5,8 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <spindle/sort.h>
-#include "sort/outfile.h"
+#include <spindle/outfile.h>
 #include "tap.h"
 
 static char dir[] = "/tmp/sp-outfile.XXXXXX";
@@ -61,16 +60,17 @@ static ino_t inode_of(const char *name)
 static int write_all(const char *name, const char *text, bool commit)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp__outfile o;
-	int rc;
+	struct sp_outfile *o;
+	int rc = sp_outfile_open(&o, name, 0, &err), fd;
 
-	sp__outfile_prepare(&o, name, -1);
-	rc = sp__outfile_open(&o, &err);
-	if (!rc && write(o.fd, text, strlen(text)) < 0)
+	if (rc)
+		return rc;
+	fd = sp_outfile_begin(o, &err);
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
 		abort();
-	if (!rc && commit)
-		rc = sp__outfile_commit(&o, &err);
-	sp__outfile_close(&o);
+	if (commit)
+		rc = sp_outfile_commit(o, &err);
+	sp_outfile_close(o, &err);
 	return rc;
 }
 
@@ -113,56 +113,167 @@ static void links(void)
 static void refusals(void)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp__outfile o;
+	struct sp_outfile *o;
 
 	mkdir("folder", 0777);
-	sp__outfile_prepare(&o, "folder", -1);
-	ok(sp__outfile_open(&o, &err) == -EISDIR && !strcmp(err.path, "folder") &&
+	ok(sp_outfile_open(&o, "folder", 0, &err) == -EISDIR && !o && !strcmp(err.path, "folder") &&
 		   !strcmp(err.op, "open"),
 	   "a folder is refused by its name");
-	sp__outfile_close(&o);
 	ok(write_all("missing/file", "", true) == -ENOENT, "as is a file in a folder that is not");
+	ok(write_all("folder/", "", true) == -EISDIR && write_all("none/", "", true) == -EISDIR &&
+		   write_all("", "", true) == -ENOENT,
+	   "and a name that no file can have");
+	(void)!symlink("ring", "gnir");
+	(void)!symlink("gnir", "ring");
+	ok(write_all("ring", "", true) == -ELOOP, "and links in a ring");
 	ok(write_all("/dev/null", "text", true) == 0 && inode_of("/dev/null"),
 	   "a device is written in place");
+	if (access("/dev/full", W_OK))
+		skip("a full device stays what it is", "there is no /dev/full");
+	else
+		ok(sp_outfile_open(&o, "/dev/full", 0, &err) == 0 && sp_outfile_in_place(o),
+		   "a full device stays what it is");
+	sp_outfile_close(o, NULL);
 }
 
-static void signals(void)
-{
-	struct sp__outfile o, second;
-	int before = files_here();
-
-	make("kept", "before");
-	sp__outfile_prepare(&o, "kept", -1);
-	ok(o.temp && files_here() == before + 2, "the result grows beside its place");
-	sp_sort_cleanup_signal();
-	ok(files_here() == before + 1 && holds("kept", "before"),
-	   "a fatal signal's handler removes it and nothing else");
-	sp__outfile_close(&o);
-	sp_sort_cleanup_signal();
-	ok(holds("kept", "before"), "and does nothing when there is none");
-	sp__outfile_prepare(&o, "kept", -1);
-	sp__outfile_prepare(&second, "other", -1);
-	ok(o.temp && second.temp && files_here() == before + 3, "two results may grow at a time");
-	sp_sort_cleanup_signal();
-	ok(files_here() == before + 1, "the handler removes both");
-	sp__outfile_close(&o);
-	sp__outfile_close(&second);
-}
-
-static void descriptors(void)
+/* What is not committed is as if it had not been begun, where the file has been emptied, told. */
+static void in_place(void)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp__outfile o;
-	int fd = open("given", O_WRONLY | O_CREAT, 0666);
+	struct sp_outfile *o;
+	int fd;
 
-	sp__outfile_prepare(&o, NULL, fd);
-	ok(sp__outfile_open(&o, &err) == 0 && o.fd == fd && !o.temp &&
-		   !strcmp(o.name, "standard output"),
-	   "a descriptor is used as it is");
-	ok(sp__outfile_commit(&o, &err) == 0, "and committed by doing nothing");
-	sp__outfile_close(&o);
-	ok(fcntl(fd, F_GETFD) >= 0, "it stays its owner's");
+	make("one", "before");
+	(void)!link("one", "two");
+	ok(sp_outfile_open(&o, "one", 0, &err) == 0 && sp_outfile_in_place(o) &&
+		   holds("two", "before"),
+	   "an output in place is not emptied by opening it");
+	sp_outfile_close(o, &err);
+	ok(holds("two", "before") && err.code == 0, "nor by closing it");
+	(void)!sp_outfile_open(&o, "one", 0, &err);
+	fd = sp_outfile_begin(o, &err);
+	ok(holds("two", "") && sp_outfile_begin(o, &err) == fd, "beginning empties it, once");
+	err.code = -ENOSPC;
+	strcpy(err.path, "one");
+	sp_outfile_close(o, &err);
+	ok(!strcmp(err.text, "No space left on device; the old content is gone"),
+	   "an error says then that the old content is gone");
+	make("one", "before");
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	(void)!sp_outfile_open(&o, "one", 0, &err);
+	(void)!sp_outfile_begin(o, &err);
+	err.code = -EIO;
+	strcpy(err.path, "tmp");
+	sp_outfile_close(o, &err);
+	ok(!strcmp(err.text, "Input/output error; the old content of one is gone"),
+	   "with its name if the error is that of another file");
+}
+
+/* Begins name anew beside itself; the number of entries that are there then. */
+static int begun(const char *name, struct sp_outfile **o)
+{
+	int fd;
+
+	if (sp_outfile_open(o, name, 0, NULL) || sp_outfile_in_place(*o))
+		return -1;
+	fd = sp_outfile_begin(*o, NULL);
+	return fd < 0 || write(fd, "after", 5) != 5 ? -1 : files_here();
+}
+
+static void without_name(void)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	int before, fd = open(".", O_TMPFILE | O_WRONLY, 0600);
+	struct sp_outfile *o;
+
+	if (fd < 0) {
+		skip("a result has no name until it is complete", "no O_TMPFILE here");
+		return;
+	}
 	close(fd);
+	make("kept", "before");
+	before = files_here();
+	ok(begun("kept", &o) == before, "a result has no name until it is complete");
+	make("fresh", "of another");
+	ok(sp_outfile_commit(o, &err) == 0 && holds("kept", "after") && files_here() == before + 1,
+	   "then it replaces the old file");
+	sp_outfile_close(o, &err);
+	unlink("fresh");
+	begun("fresh", &o);
+	make("fresh", "of another");
+	ok(sp_outfile_commit(o, &err) == 0 && holds("fresh", "after"),
+	   "also one that has come meanwhile");
+	sp_outfile_close(o, &err);
+}
+
+static void live(void)
+{
+	struct sp_outfile *o;
+	FILE *f = NULL;
+
+	if (sp_outfile_open(&o, "log", SP_OUTFILE_LIVE, NULL) || sp_outfile_stream(o, &f, NULL) ||
+	    fputs("line", f) < 0 || fflush(f))
+		abort();
+	ok(sp_outfile_in_place(o) && holds("log", "line"), "a live output can be read at once");
+	ok(sp_outfile_commit(o, NULL) == 0, "and is complete in the end");
+	sp_outfile_close(o, NULL);
+}
+
+/* As with /dev/stdout: what else goes to the descriptor stays. */
+static void standard(void)
+{
+	int saved = dup(STDERR_FILENO), fd = open("shared", O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	bool good;
+
+	dup2(fd, STDERR_FILENO);
+	good = write(STDERR_FILENO, "head ", 5) == 5 && write_all("shared", "text", true) == 0 &&
+	       write(STDERR_FILENO, " tail", 5) == 5;
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	close(fd);
+	ok(good && holds("shared", "head text tail"),
+	   "what is standard error too is written where that stands");
+}
+
+static void long_names(void)
+{
+	char name[256];
+
+	memset(name, 'n', 255);
+	name[255] = '\0';
+	make(name, "before");
+	ok(write_all(name, "after", true) == 0 && holds(name, "after"),
+	   "the longest name leaves room for a temporary one");
+}
+
+static void sets(void)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_outset set = { 0 };
+
+	make("in", "");
+	(void)!link("in", "in2");
+	(void)!symlink("in2", "in3");
+	ok(sp_outset_add(&set, "out", "--one", true, NULL) == 0 &&
+		   sp_outset_add(&set, "in", "--two", false, NULL) == 0,
+	   "outputs are added, also one that does not exist yet");
+	ok(sp_outset_add(&set, "./out", "--three", false, &err) == SP_EUNSUP &&
+		   !strcmp(err.text, "--one and --three would both write it"),
+	   "the same one is refused");
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	ok(sp_outset_spare(&set, "in3", &err) == SP_EUNSUP && !strcmp(err.path, "in3") &&
+		   !strcmp(err.text, "--two would overwrite it"),
+	   "what is read is spared by device and inode");
+	ok(sp_outset_spare(&set, "../in", NULL) == 0 && sp_outset_spare(&set, "other", NULL) == 0,
+	   "another file is no matter");
+	make("out", "");
+	set.n = 0;
+	ok(sp_outset_add(&set, "out", "--one", true, NULL) == 0 &&
+		   sp_outset_spare(&set, "out", NULL) == 0,
+	   "a result may be what was read");
+	ok(sp_outset_add(&set, "/dev/null", "--two", false, NULL) == 0 &&
+		   sp_outset_add(&set, "/dev/null", "--three", false, NULL) == 0 && set.n == 1,
+	   "devices that are no disks may be written twice");
 }
 
 int main(void)
@@ -174,8 +285,12 @@ int main(void)
 	plain_files();
 	links();
 	refusals();
-	signals();
-	descriptors();
+	in_place();
+	without_name();
+	live();
+	standard();
+	long_names();
+	sets();
 	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
 	return system(cmd) ? 2 : done();
 }

@@ -27,7 +27,7 @@ static void note(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes
 int main(void)
 {
 	struct seen s = { 0 };
-	struct sp__progress p = { note, &s, 0 }, deaf = { 0 };
+	struct sp__progress p = { note, &s, 0, -1 }, deaf = { 0 };
 	uint64_t begin = sp__now_ns(), tenths;
 
 	sp__progress_tell(&p, 2, 30, 400);
@@ -41,6 +41,8 @@ int main(void)
 	sp__progress_tell(&p, 3, 32, 0);
 	ok(s.phase == 3 && s.done == 32 && s.total == 0,
 	   "a tenth of a second later it is told again");
+	sp__progress_tell(&p, 4, 0, 7);
+	ok(s.phase == 4 && s.done == 0 && s.total == 7, "the beginning of a phase is told at once");
 	sp__progress_tell(&deaf, 1, 1, 1);
 	ok(!deaf.told_ns, "who does not ask is told nothing");
 	return done();

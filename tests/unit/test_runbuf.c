@@ -44,7 +44,7 @@ static void takes_what_fits(const struct order *o)
 	bool good = true;
 
 	if (!ks) {
-		skip(o->name, "no such locale");
+		skip(o->name, "needs its locale in build/locale");
 		return;
 	}
 	for (enum line_shape s = 0; s < LINE_SHAPES; s++) {

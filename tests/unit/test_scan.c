@@ -94,13 +94,16 @@ static void small_files(void)
 
 static void headers(void)
 {
-	const char *const in[] = { "h1", "h2", "h3" };
+	const char *const in[] = { "h1", "empty", "h2", "h3" };
 
 	make("h1", "name\n1\n", 7);
 	make("h2", "name\n2\n", 7);
 	make("h3", "nam\n3\n", 6);
-	ok(scan(&lines, in, 3, 1) == SP_END && header_bytes == 5 && gives("name\n1\n2\nnam\n3\n"),
+	ok(scan(&lines, in, 3, 1) == SP_END && header_bytes == 5 && gives("name\n1\n2\n"),
 	   "a header is kept aside; what repeats it in further inputs is dropped");
+	ok(scan(&lines, in, 4, 1) == SP_EFORMAT && !strcmp(err.path, "h3") &&
+		   strstr(err.text, "h1"),
+	   "a header that differs is an error that names both inputs");
 	ok(scan(&lines, in, 1, 9) == SP_END && header_bytes == 7 && gives("name\n1\n"),
 	   "a file of headers alone is possible");
 }

@@ -239,7 +239,7 @@ int main(void)
 	if (dir)
 		setenv("LOCPATH", dir, 1);
 	if (!setlocale(LC_ALL, "en_US.UTF-8")) {
-		skip("text is sorted as strcoll() has it", "no locales in build/locale");
+		skip("text is sorted as strcoll() has it", "needs the locales of build/locale");
 		return done();
 	}
 	ordering(text, mem);

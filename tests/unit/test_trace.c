@@ -40,7 +40,7 @@ static void check_threads(void)
 		pthread_create(&threads[i], NULL, write_lines, t);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	ok(sp__trace_close(t) == 0, "the trace closes");
+	ok(sp__trace_close(t, NULL) == 0, "the trace closes");
 	f = fopen(path, "r");
 	while (f && fgets(line, sizeof(line), f)) {
 		unsigned long long offset, submit, end;
@@ -72,7 +72,7 @@ static void check_line(void)
 	sp__trace_request(t, 'R', "50%\n\xc3\xa4", 123456789012345ull, 4294967295u, 16387, now_ns,
 			  now_ns + 1000, -EIO);
 	sp__trace_request(t, 'R', "", 0, 0, 0, now_ns, now_ns, 0);
-	ok(sp__trace_close(t) == 0, "a short trace is written");
+	ok(sp__trace_close(t, NULL) == 0, "a short trace is written");
 	f = fopen(path, "r");
 	if (f) {
 		n = fread(text, 1, sizeof(text) - 1, f);
@@ -103,9 +103,9 @@ static void check_errors(void)
 		skip("a full disk is told at the end", "there is no /dev/full");
 	} else if (sp__trace_open(&t, "/dev/full", NULL) == 0) {
 		write_lines(t);
-		ok(sp__trace_close(t) == -ENOSPC, "a full disk is told at the end");
+		ok(sp__trace_close(t, NULL) == -ENOSPC, "a full disk is told at the end");
 	}
-	ok(sp__trace_close(NULL) == 0, "no trace closes too");
+	ok(sp__trace_close(NULL, NULL) == 0, "no trace closes too");
 }
 
 /* Whatever was in the memory before. */
@@ -122,7 +122,7 @@ static void check_clock(void)
 	free(dirt);
 	if (sp__trace_open(&t, path, NULL) == 0) {
 		now_ns = sp__trace_now_ns(t);
-		(void)!sp__trace_close(t);
+		(void)!sp__trace_close(t, NULL);
 	}
 	ok(now_ns >= before_ns && now_ns <= sp__now_ns(),
 	   "a trace goes by the real clock if nothing else was said");

@@ -14,6 +14,7 @@
 #include <spindle/policy.h>
 #include <spindle/report.h>
 #include "interrupt.h"
+#include "statsfile.h"
 
 /* Options of the commands that measure several settings. */
 struct set_options {
@@ -42,8 +43,9 @@ struct load_options {
 	const char *targets[SP_BENCH_TARGETS_MAX];
 	struct sp_bench_opts bench; /* complete after load_options_finish() */
 	const char *stats, *status;
-	FILE *stats_file;
+	struct statsfile stats_file;
 	FILE *status_file;
+	struct sp_outfile *status_out;
 	bool status_failed;
 	double mix; /* --rwmixread; negative: not given */
 	const char *distribution;
@@ -100,10 +102,12 @@ void check_status(struct load_options *o, int rc);
 int close_status(struct load_options *o); /* the status of the program */
 
 /* output.c */
+/* No output of the command is another one, or what it works on; dies. */
+void check_outputs(const struct load_options *o);
 noreturn void die_of(int rc, const struct sp_errinfo *err);
 void say_error(int rc, const struct sp_errinfo *err);
 /* Text on standard output, JSON where --stats says. */
-void write_report(const struct load_options *o, const struct sp_report *report);
+void write_report(struct load_options *o, const struct sp_report *report);
 
 /* preflight.c: what is to be said before a run with priorities; NULL: nothing.  To be freed. */
 struct sp_preflight *preflight_before(const struct load_options *o);
@@ -123,6 +127,7 @@ void set_options_load(struct load_options *o);
 #define LIVE_NS 500000000 /* the interval where nobody asked for another */
 bool live_wanted(void);
 __attribute__((format(printf, 1, 2))) void show_live(const char *fmt, ...);
+/* As COLUMNS says, or of the terminal; 0: not known. */
 void show_progress(void *arg, double share_done);
 void end_progress(void); /* wipes the line */
 

@@ -54,6 +54,7 @@ static void read_setting(struct load_options *setting, const struct load_options
 	argv[argc] = NULL;
 	/* Targets, names of classes and the like point into argv for as long as we live. */
 	load_options_read(setting, argc, argv);
+	check_outputs(setting);
 	set_options_load(setting);
 }
 

@@ -7,6 +7,7 @@
 #include <stdnoreturn.h>
 #include <string.h>
 #include "choice.h"
+#include "common_options.h"
 #include "msg.h"
 #include "number.h"
 #include "aiobench.h"
@@ -210,7 +211,7 @@ static error_t parse_manner(int key, char *arg, struct sp_bench_opts *b)
 		b->seed = number_option("--randseed", arg, 0);
 		return 0;
 	case OPT_ENGINE:
-		b->engine = arg;
+		b->engine = engine_option("--ioengine", arg, 2);
 		return 0;
 	case OPT_DIRECT:
 		b->buffered = !bool_value("--direct", arg);
@@ -260,6 +261,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->status = arg;
 		return 0;
 	case ARGP_KEY_ARG:
+		if (!*arg)
+			die("'': %s", strerror(ENOENT));
 		if (o->bench.ntargets == SP_BENCH_TARGETS_MAX)
 			argp_error(state, "more than %d targets", SP_BENCH_TARGETS_MAX);
 		o->targets[o->bench.ntargets++] = arg;

@@ -5,8 +5,22 @@
 #include <string.h>
 #include "msg.h"
 #include "quote.h"
-#include "statsfile.h"
+#include "outputs.h"
 #include "aiobench.h"
+
+void check_outputs(const struct load_options *o)
+{
+	struct sp_outset set = { 0 };
+
+	outputs_add_stdout(&set);
+	outputs_add_stats(&set, o->stats);
+	outputs_add(&set, o->status, "--status", false);
+	outputs_add(&set, o->bench.trace, "--trace", false);
+	outputs_add(&set, o->set.plot, "--plot", false);
+	outputs_spare(&set, o->job_path);
+	for (size_t i = 0; i < o->bench.ntargets; i++)
+		outputs_spare_volume(&set, o->bench.targets[i]);
+}
 
 void say_error(int rc, const struct sp_errinfo *err)
 {
@@ -26,11 +40,12 @@ void die_of(int rc, const struct sp_errinfo *err)
 	exit(2);
 }
 
-void write_report(const struct load_options *o, const struct sp_report *report)
+void write_report(struct load_options *o, const struct sp_report *report)
 {
 	if (!report)
 		die("memory exhausted");
 	/* A failure shows when standard output is closed. */
 	(void)sp_report_bench_text(report, stdout);
-	statsfile_write(o->stats_file, o->stats, report);
+	statsfile_write(&o->stats_file, report);
+	statsfile_close(&o->stats_file);
 }

@@ -130,9 +130,8 @@ static void put_sweep(struct gnuplot *g, const struct sp_benchset_result *r)
 		fprintf(g->in, "%u", p->depth);
 		put_estimate(g, p->total.iops, 1);
 		put_estimate(g, p->total.latency_mean_ns, 1e9);
-		fprintf(g->in, " %.6g %.6g ", (double)p->total.latency_p50_ns / 1e9,
+		fprintf(g->in, " %.6g %.6g\n", (double)p->total.latency_p50_ns / 1e9,
 			(double)p->total.latency_p99_ns / 1e9);
-		fprintf(g->in, isnan(p->fitted_iops) ? "?\n" : "%.6g\n", p->fitted_iops);
 	}
 	fprintf(g->in, "EOD\n");
 }
@@ -166,16 +165,14 @@ void plot_sweep(const char *file, const char *target, const struct sp_benchset_r
 		put_knee(&g, "knee2", "recommended", &r->recommended);
 		put_knee(&g, "knee3", "throughput knee", &r->throughput_knee);
 	}
-	fputs("set datafile missing '?'\n"
-	      "set multiplot layout 1,2 title name noenhanced\n"
+	fputs("set multiplot layout 1,2 title name noenhanced\n"
 	      "set xlabel 'outstanding requests'\n"
 	      "set logscale x 2\n"
 	      "set key bottom right\n"
 	      "set title 'Requests a second'\n"
 	      "set format y '%.0s%c'\n"
 	      "set yrange [0:*]\n"
-	      "plot $points using 1:10 with lines lw 4 lc rgb '#c0d4e8' title 'fitted', \\\n"
-	      "     $points using 1:2:3:4 with yerrorbars ls 1 title 'measured, 95 %'",
+	      "plot $points using 1:2:3:4 with yerrorlines ls 1 title 'measured, 95 %'",
 	      g.in);
 	if (r->knees)
 		fputs(knee_points, g.in);

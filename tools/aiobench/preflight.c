@@ -9,7 +9,6 @@
 #include <stdnoreturn.h>
 #include <string.h>
 #include "msg.h"
-#include "statsfile.h"
 #include "aiobench.h"
 
 /* Requests outstanding in all. */
@@ -64,8 +63,7 @@ int command_preflight(struct load_options *o)
 		die_of(rc, &err);
 	(void)sp_report_preflight_text(&p, opts.target, true, stdout);
 	report = sp_report_preflight(&opts, &p);
-	statsfile_write(o->stats_file, o->stats, report);
-	sp_report_free(report);
+	statsfile_finish(&o->stats_file, report);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stdnoreturn.h>
 #include <string.h>
 #include "msg.h"
+#include "outputs.h"
 #include "quote.h"
 #include "aiobench.h"
 
@@ -42,19 +43,24 @@ static void show_state(void *arg, const struct sp_bench_interval *i)
 
 void open_status(struct load_options *o)
 {
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
 	if (o->status && !o->bench.interval_ns)
 		die("--status needs --status-interval");
 	if (!o->bench.interval_ns)
 		return;
-	o->status_file = o->status ? fopen(o->status, "we") : stderr;
-	if (!o->status_file)
-		die_sys(errno, "%s", quote_file(o->status));
+	o->status_file = stderr;
+	if (o->status && (sp_outfile_open(&o->status_out, o->status, SP_OUTFILE_LIVE, &err) < 0 ||
+			  sp_outfile_stream(o->status_out, &o->status_file, &err) < 0))
+		output_die(&err);
 }
 
 int close_status(struct load_options *o)
 {
-	if (o->status && fclose(o->status_file))
-		check_status(o, -errno);
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
+	check_status(o, sp_outfile_commit(o->status_out, &err));
+	sp_outfile_close(o->status_out, &err);
 	return o->status_failed ? 2 : 0;
 }
 
@@ -81,8 +87,8 @@ static void settled(void *arg, const struct sp_bench_opts *opts)
 static void refuse_failures(const struct sp_bench_result *r)
 {
 	if (r->total.errors && !r->total.requests)
-		die_sys(r->nerrors && r->errors[0].code < 0 ? -r->errors[0].code : EIO,
-			"all requests failed");
+		die("all requests failed: %s",
+		    sp_strerror(r->nerrors && r->errors[0].code < 0 ? r->errors[0].code : -EIO));
 }
 
 int command_run(struct load_options *o)

@@ -29,11 +29,13 @@ static const struct argp_option options[] = {
 	{ "shares", OPT_SHARES, "LIST", 0,
 	  "Percentages of high priority, ascending (0,10,20 and so on to 100)", 9 },
 	{ "share-of", OPT_SHARE_OF, "WHAT", 0,
-	  "They are of the requests outstanding (default), or of those issued", 9 },
+	  "Shares of the requests outstanding (default), or of those issued", 9 },
 	{ "scans", OPT_SCANS, "N", OPTION_ARG_OPTIONAL,
-	  "Instead: random requests of high priority beside N (3) sequential readers", 9 },
+	  "Instead of shares: random requests of high priority beside N (3) sequential "
+	  "readers",
+	  9 },
 	{ "high", OPT_HIGH, "PRIO", 0, "The high priority (rt)", 9 },
-	{ "low", OPT_LOW, "PRIO", 0, "The low one (be)", 9 },
+	{ "low", OPT_LOW, "PRIO", 0, "The low priority (be)", 9 },
 	{ 0, 0, 0, 0, "Of compare:", 10 },
 	{ "a", OPT_A, "OPTIONS", 0, "Setting A: more options, separated by blanks", 10 },
 	{ "b", OPT_B, "OPTIONS", 0, "Setting B", 10 },
@@ -49,7 +51,8 @@ static void parse_shares(struct set_options *s, const char *text)
 		char word[32];
 
 		if (!n || n >= sizeof(word))
-			die("invalid --shares argument '%s'", text);
+			die("invalid --shares argument '%s': valid is a list such as 0,10,50",
+			    text);
 		if (s->mix.nshares == SP_BENCHSET_SHARES_MAX)
 			die("more than %d --shares", SP_BENCHSET_SHARES_MAX);
 		memcpy(word, text, n);
@@ -102,7 +105,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		s->pairs = count_value("--interleave", arg, 200);
 		break;
 	case OPT_PLOT:
-		gnuplot_check("--plot", arg);
 		s->plot = arg;
 		return 0;
 	default:
@@ -131,6 +133,8 @@ void set_options_check(const struct set_options *s, const char *command)
 	for (size_t i = 0; s->plot && strcmp(drawn[i], command) != 0; i++)
 		if (i + 1 == sizeof(drawn) / sizeof(drawn[0]))
 			die("--plot is for run, replay, sweep, mix and policy");
+	if (s->plot)
+		gnuplot_check("--plot", s->plot);
 }
 
 void set_options_load(struct load_options *o)

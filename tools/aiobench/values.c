@@ -9,24 +9,28 @@
 #include "number.h"
 #include "aiobench.h"
 
-static double prefix(const char *option, const char *text, char **rest)
+static const char number_forms[] = "valid are such as 8 and 0.5";
+static const char percent_forms[] = "valid are such as 30 and 30%";
+static const char time_forms[] = "valid are such as 10, 500ms, 20us, 2m and 1h";
+
+static double prefix(const char *option, const char *text, char **rest, const char *forms)
 {
 	double v;
 
 	errno = 0;
 	v = strtod(text, rest);
 	if (*rest == text || errno || !isfinite(v) || v < 0)
-		die("invalid %s argument '%s'", option, text);
+		number_die(NUMBER_INVALID, option, text, forms);
 	return v;
 }
 
 double number_value(const char *option, const char *text, double min, double max)
 {
 	char *rest;
-	double v = prefix(option, text, &rest);
+	double v = prefix(option, text, &rest, number_forms);
 
 	if (*rest)
-		die("invalid suffix in %s argument '%s'", option, text);
+		number_die(NUMBER_BAD_SUFFIX, option, text, number_forms);
 	if (v < min || v > max)
 		die("%s argument '%s' is not within %g and %g", option, text, min, max);
 	return v;
@@ -44,10 +48,10 @@ unsigned count_value(const char *option, const char *text, double max)
 double percent_value(const char *option, const char *text)
 {
 	char *rest;
-	double v = prefix(option, text, &rest);
+	double v = prefix(option, text, &rest, percent_forms);
 
 	if (*rest && strcmp(rest, "%") != 0)
-		die("invalid suffix in %s argument '%s'", option, text);
+		number_die(NUMBER_BAD_SUFFIX, option, text, percent_forms);
 	if (v > 100)
 		die("%s argument '%s' is more than 100%%", option, text);
 	return v / 100;
@@ -75,12 +79,12 @@ uint64_t time_value(const char *option, const char *text)
 	} units[] = { { "", 1e9 },   { "s", 1e9 },  { "ms", 1e6 },
 		      { "us", 1e3 }, { "m", 60e9 }, { "h", 3600e9 } };
 	char *rest;
-	double v = prefix(option, text, &rest);
+	double v = prefix(option, text, &rest, time_forms);
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (!strcmp(rest, units[i].name) && v * units[i].ns < 1e18)
 			return (uint64_t)(v * units[i].ns);
-	die("invalid %s argument '%s': a time such as 10, 500ms or 2m", option, text);
+	number_die(NUMBER_INVALID, option, text, time_forms);
 }
 
 uint64_t span_value(const char *option, const char *text)

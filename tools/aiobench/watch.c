@@ -3,14 +3,12 @@
  * What another process or a device has outstanding.
  */
 #include <stdbool.h>
-#include <stdlib.h>
 #include <stdnoreturn.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 #include "choice.h"
 #include "msg.h"
-#include "statsfile.h"
+#include "progress.h"
 #include "aiobench.h"
 
 enum { OPT_SOURCE = 576, OPT_RATE };
@@ -64,19 +62,6 @@ static void show_state(void *arg, const struct sp_watch_interval *i)
 		  i->depth_mean, i->depth_max, i->depth_last);
 }
 
-/* Of the terminal, or as COLUMNS says; 0: not known. */
-static int columns(void)
-{
-	const char *said = getenv("COLUMNS");
-	struct winsize size;
-
-	if (said && atoi(said) > 0)
-		return atoi(said);
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
-		return size.ws_col;
-	return 0;
-}
-
 int command_watch(struct load_options *o)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -101,10 +86,9 @@ int command_watch(struct load_options *o)
 	end_progress();
 	if (rc < 0)
 		die_of(rc, &err);
-	(void)sp_report_watch_text(sp_watch_result(watch), stdout, columns());
+	(void)sp_report_watch_text(sp_watch_result(watch), stdout, terminal_columns(STDOUT_FILENO));
 	report = sp_report_watch(w, sp_watch_result(watch));
-	statsfile_write(o->stats_file, o->stats, report);
-	sp_report_free(report);
+	statsfile_finish(&o->stats_file, report);
 	sp_watch_free(watch);
 	return close_status(o);
 }

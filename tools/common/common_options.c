@@ -30,17 +30,15 @@ static void set_page_size(struct common_options *c, const char *name, const char
 	c->page_bytes = (uint32_t)bytes;
 }
 
-static void set_engine(struct common_options *c, const char *name, const char *text, int status)
+const char *engine_option(const char *name, const char *text, int status)
 {
 	int which;
 
 	/* For tests: the library reads the rest, and refuses what it does not know. */
-	if (!strncmp(text, "fault:", 6)) {
-		c->engine = text;
-		return;
-	}
+	if (!strncmp(text, "fault:", 6))
+		return text;
 	which = choice_option(name, text, engine_words, status);
-	c->engine = which == AUTO ? NULL : engine_words[which].word;
+	return which == AUTO ? NULL : engine_words[which].word;
 }
 
 static void set_volume(struct common_options *c, const char *name, const char *text)
@@ -58,7 +56,7 @@ static bool apply_device(struct common_options *c, int code, const char *name, c
 {
 	switch (code) {
 	case COMMON_ENGINE:
-		set_engine(c, name, text, status);
+		c->engine = engine_option(name, text, status);
 		return true;
 	case COMMON_DIRECT:
 		c->direct = text ? choice_option(name, text, direct_words, status) : 1;
@@ -105,6 +103,11 @@ bool common_options_apply(struct common_options *c, int code, const char *name, 
 		return true;
 	}
 	return apply_device(c, code, name, text, status);
+}
+
+bool common_options_progress(const struct common_options *c, bool apart)
+{
+	return (apart || c->progress == PROGRESS_ALWAYS) && progress_wanted(c->progress, 1);
 }
 
 void common_options_finish(struct common_options *c)

@@ -15,6 +15,8 @@
 #include <spindle/sort.h>
 #include "progress.h"
 
+#define BKEY_TYPES "bytes, u8, i8, u16le to u64be, i16le to i64be, f32le to f64be"
+
 /* Below the codes of the tools' own long options, above all letters. */
 enum {
 	COMMON_PROGRESS = INT_MAX / 4,
@@ -83,8 +85,17 @@ struct common_options {
 bool common_options_apply(struct common_options *c, int code, const char *name, const char *text,
 			  int status);
 
+/* The library's name of an I/O engine, NULL for auto; no such word ends the program with status. */
+const char *engine_option(const char *name, const char *text, int status);
+
 /* When all have been read: temporary data goes to TMPDIR or /tmp if no directory was given. */
 void common_options_finish(struct common_options *c);
+
+/*
+ * Is progress to be shown, beside a result that goes to a regular file or, apart being false,
+ * where it may meet the line?
+ */
+bool common_options_progress(const struct common_options *c, bool apart);
 
 /*
  * Hands them to the library.  A macro, because opts is a struct sp_sort_opts or a struct

@@ -4,9 +4,12 @@
 #include <spindle/sort.h>
 #include "device.h"
 #include "msg.h"
+#include "number.h"
 
 #define SIM "sim:"
 #define DIR "dir:"
+
+static const char *const volume_kinds[] = { DIR, "block:", SIM };
 
 const struct choice placement_words[] = { { "contiguous", SP_PLACE_CONTIGUOUS },
 					  { "track", SP_PLACE_TRACK },
@@ -20,9 +23,12 @@ const char *device_directory(const char *option, const char *text)
 {
 	const char *colon = strchr(text, ':');
 
-	if (!colon || !colon[1])
-		die("invalid %s argument '%s'", option, text);
-	return strncmp(text, DIR, sizeof(DIR) - 1) ? NULL : colon + 1;
+	for (size_t i = 0; i < sizeof(volume_kinds) / sizeof(volume_kinds[0]); i++)
+		if (colon && colon[1] &&
+		    !strncmp(text, volume_kinds[i], (size_t)(colon + 1 - text)))
+			return strncmp(text, DIR, sizeof(DIR) - 1) ? NULL : colon + 1;
+	number_die(NUMBER_INVALID, option, text,
+		   "valid are dir:PATH, block:DEVICE and sim:MODEL[,KEY=VALUE]...");
 }
 
 /* "sim:MODEL,key=value...": the model alone; the caller frees. */

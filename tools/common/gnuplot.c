@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "gnuplot.h"
 #include "msg.h"
+#include "outputs.h"
 
 extern char **environ;
 
@@ -18,15 +19,8 @@ static const char head[] = "set border 3\n"
 			   "set style line 2 lc rgb '#d08020' lw 2 pt 5 ps 0.4\n"
 			   "set style line 3 lc rgb '#408040' lw 2 pt 9 ps 0.6\n";
 
-void gnuplot_check(const char *option, const char *file)
-{
-	size_t n = strlen(file);
-
-	if (n < 5 || (strcmp(file + n - 4, ".png") != 0 && strcmp(file + n - 4, ".svg") != 0))
-		die("%s argument '%s' ends neither in .png nor in .svg", option, file);
-}
-
-static void start(struct gnuplot *g)
+/* The picture is what it writes to standard output. */
+static void start(struct gnuplot *g, int out)
 {
 	char gnuplot[] = "gnuplot", *argv[] = { gnuplot, NULL };
 	posix_spawn_file_actions_t actions;
@@ -36,15 +30,37 @@ static void start(struct gnuplot *g)
 		die_sys(errno, "gnuplot");
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, fd[0], STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
 	posix_spawn_file_actions_addclose(&actions, fd[1]);
 	rc = posix_spawnp(&g->pid, gnuplot, &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	close(fd[0]);
 	if (rc)
-		die_sys(rc, "gnuplot");
+		die_sys(rc, "--plot needs gnuplot, in Debian the package gnuplot-nox");
 	g->in = fdopen(fd[1], "w");
 	if (!g->in)
 		die_sys(errno, "gnuplot");
+}
+
+/* An empty script: it must be there, and end well. */
+static void try_it(const char *option)
+{
+	struct gnuplot g;
+	int status;
+
+	start(&g, STDOUT_FILENO);
+	fclose(g.in);
+	if (waitpid(g.pid, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status))
+		die("%s: gnuplot does not work", option);
+}
+
+void gnuplot_check(const char *option, const char *file)
+{
+	size_t n = strlen(file);
+
+	if (n < 5 || (strcmp(file + n - 4, ".png") != 0 && strcmp(file + n - 4, ".svg") != 0))
+		die("%s argument '%s' ends neither in .png nor in .svg", option, file);
+	try_it(option);
 }
 
 void gnuplot_string(struct gnuplot *g, const char *name, const char *text)
@@ -61,24 +77,38 @@ void gnuplot_string(struct gnuplot *g, const char *name, const char *text)
 void gnuplot_open(struct gnuplot *g, const char *file, int width, int height)
 {
 	bool svg = strcmp(file + strlen(file) - 4, ".svg") == 0;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	int fd;
 
 	/* If gnuplot dies, writing to it fails, and its status tells. */
-	signal(SIGPIPE, SIG_IGN);
-	start(g);
+	g->on_pipe = signal(SIGPIPE, SIG_IGN);
+	if (sp_outfile_open(&g->out, file, 0, &err) < 0)
+		output_die(&err);
+	fd = sp_outfile_begin(g->out, &err);
+	if (fd < 0)
+		output_die(&err);
+	start(g, fd);
 	fprintf(g->in, "set terminal %s size %d,%d\n", svg ? "svg" : "pngcairo", width, height);
-	gnuplot_string(g, "out", file);
-	fputs("set output out\n", g->in);
 	fputs(head, g->in);
 }
 
 void gnuplot_close(struct gnuplot *g, const char *file)
 {
+	struct sp_errinfo err = SP_ERRINFO_INIT;
 	int status;
 
 	fclose(g->in);
 	if (waitpid(g->pid, &status, 0) < 0)
 		die_sys(errno, "gnuplot");
-	if (!WIFEXITED(status) || WEXITSTATUS(status))
-		die("%s: gnuplot failed", file);
-	signal(SIGPIPE, SIG_DFL);
+	if (!WIFEXITED(status) || WEXITSTATUS(status)) {
+		err.code = SP_ECHILD;
+		snprintf(err.path, sizeof(err.path), "%s", file);
+		strcpy(err.text, "gnuplot failed");
+	} else {
+		(void)!sp_outfile_commit(g->out, &err);
+	}
+	sp_outfile_close(g->out, &err);
+	if (err.code < 0)
+		output_die(&err);
+	signal(SIGPIPE, g->on_pipe);
 }

@@ -7,13 +7,19 @@
 
 #include <stdio.h>
 #include <sys/types.h>
+#include <spindle/outfile.h>
 
 struct gnuplot {
 	FILE *in; /* what is written here gnuplot reads */
+	struct sp_outfile *out;
 	pid_t pid;
+	void (*on_pipe)(int); /* what SIGPIPE did before */
 };
 
-/* Ends the program if file, the argument of option, has neither of the two endings. */
+/*
+ * Ends the program if file, the argument of option, has neither of the two endings, or if
+ * there is no gnuplot that works.
+ */
 void gnuplot_check(const char *option, const char *file);
 
 /*

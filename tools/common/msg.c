@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "msg.h"
+#include "progress.h"
 
 static const char *program = "spindle";
 static int failure = 2;
@@ -34,6 +35,7 @@ void msg_set_failure_status(int status)
 
 static void say(int errnum, const char *fmt, va_list ap)
 {
+	progress_wipe();
 	fflush(stdout);
 	flockfile(stderr);
 	fprintf(stderr, "%s: ", program);

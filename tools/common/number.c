@@ -34,15 +34,18 @@ enum number_status number_parse(const char *text, uintmax_t *value)
 	return errno == ERANGE ? NUMBER_OVERFLOW : NUMBER_OK;
 }
 
-void number_die(enum number_status status, const char *option, const char *text)
+void number_die(enum number_status status, const char *option, const char *text, const char *forms)
 {
+	const char *colon = forms ? ": " : "";
+
+	forms = forms ? forms : "";
 	switch (status) {
 	case NUMBER_OVERFLOW:
-		die("%s argument '%s' too large", option, text);
+		die("%s argument '%s' too large%s%s", option, text, colon, forms);
 	case NUMBER_BAD_SUFFIX:
-		die("invalid suffix in %s argument '%s'", option, text);
+		die("invalid suffix in %s argument '%s'%s%s", option, text, colon, forms);
 	default:
-		die("invalid %s argument '%s'", option, text);
+		die("invalid %s argument '%s'%s%s", option, text, colon, forms);
 	}
 }
 
@@ -52,7 +55,7 @@ uint64_t number_option(const char *option, const char *text, uint64_t min)
 	enum number_status status = number_parse(text, &value);
 
 	if (status != NUMBER_OK)
-		number_die(status, option, text);
+		number_die(status, option, text, NUMBER_FORMS);
 	if (value < min)
 		die("minimum %s argument is '%" PRIu64 "'", option, min);
 	return value;
@@ -71,7 +74,7 @@ static enum number_status lone_suffix(const char *text, uint64_t default_unit, u
 	return sp_size_parse(one, default_unit, bytes) == 0 ? NUMBER_OK : NUMBER_OVERFLOW;
 }
 
-static enum number_status size_parse(const char *text, uint64_t default_unit, uint64_t *bytes)
+enum number_status size_parse(const char *text, uint64_t default_unit, uint64_t *bytes)
 {
 	int rc;
 
@@ -94,6 +97,6 @@ uint64_t size_option(const char *option, const char *text, uint64_t default_unit
 	enum number_status status = size_parse(text, default_unit, &bytes);
 
 	if (status != NUMBER_OK)
-		number_die(status, option, text);
+		number_die(status, option, text, SIZE_FORMS);
 	return bytes;
 }

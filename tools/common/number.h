@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define SIZE_FORMS "valid sizes are such as 512b, 4K, 64M, 2G, 1T and 10%"
+#define NUMBER_FORMS "a whole number is wanted"
+
 enum number_status { NUMBER_OK, NUMBER_OVERFLOW, NUMBER_BAD_SUFFIX, NUMBER_INVALID };
 
 /* The whole of text as a decimal number; *value is UINTMAX_MAX on overflow. */
@@ -21,13 +24,20 @@ enum number_status number_parse(const char *text, uintmax_t *value);
  */
 bool number_prefix(const char *text, const char **rest, uintmax_t *value);
 
-/* Says why text is no use for option, and ends the program. */
-_Noreturn void number_die(enum number_status status, const char *option, const char *text);
+/*
+ * Says why text is no use for option, and what would be: forms, or NULL where GNU's tools
+ * do not say it.  Ends the program.
+ */
+_Noreturn void number_die(enum number_status status, const char *option, const char *text,
+			  const char *forms);
 
 /* A number of at least min, or the end of the program. */
 uint64_t number_option(const char *option, const char *text, uint64_t min);
 
-/* A size by the rules of sort -S, or the end of the program. */
+/* A size by the rules of sort -S. */
+enum number_status size_parse(const char *text, uint64_t default_unit, uint64_t *bytes);
+
+/* The same, or the end of the program. */
 uint64_t size_option(const char *option, const char *text, uint64_t default_unit);
 
 #endif

@@ -1,16 +1,29 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include "choice.h"
 #include "progress.h"
 
-#define QUIET_S 1.0
+#define PACE_S 1.0
+#define COLUMNS_DEFAULT 80
+#define COLUMNS_MAX 240
 
 static const struct choice words[] = { { "auto", PROGRESS_AUTO },
 				       { "always", PROGRESS_ALWAYS },
 				       { "never", PROGRESS_NEVER },
 				       { NULL, 0 } };
+
+static volatile sig_atomic_t shown; /* columns on the screen */
+static double next_s;		    /* nothing is drawn before */
+static bool dumb;		    /* the terminal has no sequence that wipes a line */
 
 enum progress_mode progress_option(const char *option, const char *text, int status)
 {
@@ -27,58 +40,171 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-bool progress_begin(struct progress *p, enum progress_mode mode, const char *const *phases)
+bool progress_wanted(enum progress_mode mode, double quiet_s)
 {
-	*p = (struct progress){ .phases = phases, .phase = -1 };
-	if (mode == PROGRESS_NEVER || (mode == PROGRESS_AUTO && !isatty(STDERR_FILENO)))
+	const char *term = getenv("TERM");
+
+	dumb = !term || !*term || !strcmp(term, "dumb");
+	if (mode == PROGRESS_NEVER || (mode == PROGRESS_AUTO && (!isatty(STDERR_FILENO) || dumb)))
 		return false;
-	p->quiet_s = mode == PROGRESS_AUTO ? QUIET_S : 0;
-	p->begin = now();
+	next_s = mode == PROGRESS_AUTO ? now() + quiet_s : 0;
 	return true;
 }
 
-/* What is left of the phase, at the speed it has had so far. */
-static void draw_rest(double elapsed, uint64_t done, uint64_t total)
+bool progress_apart(const char *output)
 {
-	long left = (long)(elapsed * (double)(total - done) / (double)done);
+	struct stat st;
 
-	fprintf(stderr, ", %ld:%02ld left", left / 60, left % 60);
+	if (output && strcmp(output, "-") != 0)
+		return stat(output, &st) ? errno == ENOENT : S_ISREG(st.st_mode);
+	return fstat(STDOUT_FILENO, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+int terminal_columns(int fd)
+{
+	const char *said = getenv("COLUMNS");
+	struct winsize size;
+
+	if (said && atoi(said) > 0)
+		return atoi(said);
+	return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/* The last column stays free: there, some terminals go to the next line at once. */
+static size_t room(void)
+{
+	int columns = terminal_columns(STDERR_FILENO);
+
+	if (!columns)
+		columns = COLUMNS_DEFAULT;
+	return (size_t)(columns < COLUMNS_MAX ? columns : COLUMNS_MAX) - 1;
+}
+
+/* What is left on a screen must go with the program. */
+static void wipe_and_end(int number)
+{
+	progress_wipe();
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+/* Signals that somebody else takes are wiped for by him. */
+static void watch_signals(void)
+{
+	static const int deadly[] = { SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM };
+	struct sigaction act = { .sa_handler = wipe_and_end }, old;
+	static bool watching;
+
+	if (watching)
+		return;
+	watching = true;
+	sigemptyset(&act.sa_mask);
+	for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++)
+		if (sigaction(deadly[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+			sigaction(deadly[i], &act, NULL);
+}
+
+/* On a dumb terminal blanks wipe. */
+static void put_line(const char *text, size_t bytes)
+{
+	char line[2 * COLUMNS_MAX + 8] = "\r";
+	size_t blanks = dumb && (size_t)shown > bytes ? (size_t)shown - bytes : 0;
+	size_t n = 1 + bytes + blanks;
+
+	memcpy(line + 1, text, bytes);
+	memset(line + 1 + bytes, ' ', blanks);
+	if (!dumb) {
+		memcpy(line + n, "\033[K", 3);
+		n += 3;
+	} else if (!bytes) {
+		line[n++] = '\r';
+	}
+	shown = (sig_atomic_t)bytes;
+	while (write(STDERR_FILENO, line, n) < 0 && errno == EINTR)
+		;
+}
+
+void progress_draw(const char *fmt, ...)
+{
+	char text[COLUMNS_MAX + 1];
+	double t = now();
+	size_t most = room(), n;
+	va_list ap;
+
+	if (t < next_s || !most)
+		return;
+	next_s = t + PACE_S;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	watch_signals();
+	n = strlen(text);
+	put_line(text, n < most ? n : most);
+}
+
+void progress_wipe(void)
+{
+	int saved = errno;
+
+	if (shown)
+		put_line("", 0);
+	errno = saved;
+}
+
+void progress_begin(struct progress *p)
+{
+	p->begin = p->phase_begin = now();
+	p->phase = -1;
+}
+
+/* Of the whole: what the phases before weigh, and of this one what is done. */
+static double share_done(const struct progress *p, double of_phase)
+{
+	double before = 0, all = 0;
+
+	for (unsigned i = 0; i < p->nphases; i++) {
+		before += (int)i < p->phase ? p->weights[i] : 0;
+		all += p->weights[i];
+	}
+	return all > 0 ? (before + p->weights[p->phase] * of_phase) / all : 0;
+}
+
+static void draw(struct progress *p, uint64_t done_bytes, uint64_t total_bytes)
+{
+	double t = now(), of_phase = total_bytes ? (double)done_bytes / (double)total_bytes : 0;
+	double mb = (double)done_bytes / 1e6, all_mb = (double)total_bytes / 1e6;
+	double done = share_done(p, of_phase);
+	char speed[32] = "";
+	char rest[32] = "";
+	long left;
+
+	if (t - p->phase_begin >= PACE_S)
+		snprintf(speed, sizeof(speed), ", %.0f MB/s", mb / (t - p->phase_begin));
+	/* A phase that is gone through once more brings nothing back. */
+	p->done = done > p->done ? done : p->done;
+	if (!total_bytes || of_phase > 1 || p->done <= 0) {
+		progress_draw("%s, %.1f MB%s", p->phases[p->phase], mb, speed);
+		return;
+	}
+	left = (long)((t - p->begin) * (1 - p->done) / p->done);
+	if (t - p->begin >= PACE_S)
+		snprintf(rest, sizeof(rest), ", %ld:%02ld left", left / 60, left % 60);
+	progress_draw("%.0f %%%s: %s, %.1f of %.1f MB%s", 100 * p->done, rest, p->phases[p->phase],
+		      mb, all_mb, speed);
 }
 
 void progress_update(void *progress, int phase, uint64_t done_bytes, uint64_t total_bytes)
 {
 	struct progress *p = progress;
-	double t = now(), elapsed;
 
 	if (phase != p->phase) {
 		p->phase = phase;
-		p->phase_begin = t;
+		p->phase_begin = now();
 	}
-	if (t - p->begin < p->quiet_s)
-		return;
-	elapsed = t - p->phase_begin;
-	flockfile(stderr);
-	fprintf(stderr, "\r%s: ", p->phases[phase]);
-	if (total_bytes && done_bytes <= total_bytes)
-		fprintf(stderr, "%3.0f %% of ", 100.0 * (double)done_bytes / (double)total_bytes);
-	fprintf(stderr, "%.1f MB",
-		(double)(total_bytes && done_bytes <= total_bytes ? total_bytes : done_bytes) /
-			1e6);
-	if (elapsed > 0)
-		fprintf(stderr, ", %.0f MB/s", (double)done_bytes / 1e6 / elapsed);
-	if (total_bytes && done_bytes && done_bytes <= total_bytes)
-		draw_rest(elapsed, done_bytes, total_bytes);
-	fputs("\033[K", stderr);
-	fflush(stderr);
-	funlockfile(stderr);
-	p->shown = true;
-}
-
-void progress_end(struct progress *p)
-{
-	if (!p->shown)
-		return;
-	fputs("\r\033[K", stderr);
-	fflush(stderr);
-	p->shown = false;
+	if (p->result_phase >= 0 && phase >= p->result_phase)
+		p->over = true;
+	if (p->over)
+		progress_wipe();
+	else
+		draw(p, done_bytes, total_bytes);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <signal.h>
 #include <stddef.h>
-#include <spindle/sort.h>
+#include <stdlib.h>
+#include <spindle/outfile.h>
+#include "progress.h"
 #include "signals.h"
 
 static const int deadly[] = { SIGALRM, SIGHUP,	SIGINT,	   SIGPIPE, SIGQUIT, SIGTERM,
@@ -12,7 +14,8 @@ static void last_will(int sig)
 {
 	sigset_t one;
 
-	sp_sort_cleanup_signal();
+	progress_wipe();
+	sp_outfile_cleanup_signal();
 	signal(sig, SIG_DFL);
 	raise(sig);
 	sigemptyset(&one);
@@ -25,6 +28,7 @@ void signals_catch(void)
 	struct sigaction act = { .sa_handler = last_will }, old;
 	size_t i;
 
+	atexit(sp_outfile_cleanup_signal);
 	sigemptyset(&act.sa_mask);
 	for (i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++)
 		sigaddset(&act.sa_mask, deadly[i]);

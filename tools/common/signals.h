@@ -2,7 +2,7 @@
 #ifndef SIGNALS_H
 #define SIGNALS_H
 
-/* No temporary file that the library has by name survives a signal from now on. */
+/* No incomplete output survives a signal, or exit(), from now on. */
 void signals_catch(void);
 
 #endif

@@ -1,58 +1,78 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include "msg.h"
-#include "quote.h"
+#include "outputs.h"
 #include "statsfile.h"
 
-FILE *statsfile_open(const char *name)
+void statsfile_open(struct statsfile *s, const char *name)
 {
-	FILE *f;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
 
-	if (!name)
-		return NULL;
-	if (!strcmp(name, "-"))
-		return stderr;
-	f = fopen(name, "we");
-	if (!f)
-		die_sys(errno, "open failed: %s", quote_file(name));
-	return f;
+	*s = (struct statsfile){ .name = name };
+	if (name && strcmp(name, "-") != 0 && sp_outfile_open(&s->out, name, 0, &err) < 0)
+		output_die(&err);
 }
 
-void statsfile_write(FILE *f, const char *name, const struct sp_report *report)
+static _Noreturn void write_failed(struct statsfile *s, int rc)
 {
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
+	if (!s->out)
+		die_sys(-rc, "write failed: standard error");
+	err.code = rc;
+	err.op = "write";
+	snprintf(err.path, sizeof(err.path), "%s", s->name);
+	sp_outfile_close(s->out, &err);
+	output_die(&err);
+}
+
+void statsfile_write(struct statsfile *s, const struct sp_report *report)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	FILE *f = stderr;
 	int rc;
 
-	if (!f)
+	if (!s->name)
 		return;
 	if (!report)
 		die("memory exhausted");
+	if (s->out && sp_outfile_stream(s->out, &f, &err) < 0)
+		output_die(&err);
 	rc = sp_report_json(report, f);
 	if (rc < 0)
-		die_sys(-rc, "write failed: %s", quote_file(name));
+		write_failed(s, rc);
+	s->written = true;
 }
 
-void statsfile_close(FILE *f, const char *name)
+void statsfile_close(struct statsfile *s)
 {
-	if (f && f != stderr && fclose(f))
-		die_sys(errno, "write failed: %s", quote_file(name));
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
+	if (s->written)
+		(void)!sp_outfile_commit(s->out, &err);
+	sp_outfile_close(s->out, &err);
+	s->out = NULL;
+	s->name = NULL;
+	if (err.code < 0)
+		output_die(&err);
 }
 
-void statsfile_finish(FILE *f, const char *name, struct sp_report *report)
+void statsfile_finish(struct statsfile *s, struct sp_report *report)
 {
-	statsfile_write(f, name, report);
-	statsfile_close(f, name);
+	statsfile_write(s, report);
+	statsfile_close(s);
 	sp_report_free(report);
 }
 
-void statsfile_plan(FILE *f, const char *name, struct sp_report *report)
+void statsfile_plan(struct statsfile *s, struct sp_report *report)
 {
 	int rc;
 
 	if (!report)
 		die("memory exhausted");
-	rc = f ? 0 : sp_report_text(report, stderr, 0);
+	rc = s->name ? 0 : sp_report_text(report, stderr, 0);
 	if (rc < 0)
 		die_sys(-rc, "write failed: standard error");
-	statsfile_finish(f, name, report);
+	statsfile_finish(s, report);
 }

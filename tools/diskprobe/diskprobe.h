@@ -12,6 +12,7 @@
 #include <spindle/probe.h>
 #include <spindle/report.h>
 #include "progress.h"
+#include "statsfile.h"
 
 enum ask { ASK_PROBE, ASK_TRACKS, ASK_ADJACENT };
 
@@ -28,7 +29,7 @@ struct config {
 	const char *resume;
 	const char *plot;
 	const char *stats; /* "-": standard error */
-	FILE *stats_file;
+	struct statsfile stats_file;
 	bool verify, require;
 	enum progress_mode progress;
 };

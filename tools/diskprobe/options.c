@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include <argp.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/version.h>
+#include "args.h"
 #include "gnuplot.h"
 #include "msg.h"
 #include "number.h"
@@ -83,7 +83,7 @@ static double degrees(const char *text)
 	double v = strtod(text, &end);
 
 	if (end == text || *end || !isfinite(v))
-		die("invalid --conservatism argument '%s'", text);
+		die("invalid --conservatism argument '%s': valid are such as 4 and 0.5", text);
 	return v;
 }
 
@@ -93,7 +93,8 @@ static void overwrite(struct config *c, const char *text)
 	char *copy = must_alloc(NULL, 1, bytes);
 
 	if (!text[at])
-		die("invalid --overwrite argument '%s': OFFSET:LENGTH is wanted", text);
+		die("invalid --overwrite argument '%s': valid is OFFSET:LENGTH, such as 1G:64M",
+		    text);
 	memcpy(copy, text, bytes);
 	copy[at] = '\0';
 	c->probe.overwrite_offset = size_option("--overwrite", copy, 1);
@@ -207,6 +208,5 @@ void options_parse(struct config *c, int argc, char **argv)
 
 	c->lbns = must_alloc(NULL, (unsigned long)argc, sizeof(*c->lbns));
 	c->step = 1;
-	argp_err_exit_status = 2;
-	argp_parse(&argp, argc, argv, 0, 0, c);
+	args_parse(&argp, argc, argv, c);
 }

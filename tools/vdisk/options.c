@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <argp.h>
 #include <stdlib.h>
 #include <spindle/version.h>
+#include "args.h"
 #include "number.h"
 #include "vdisk.h"
 
@@ -62,12 +62,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_DILATION:
 		o->dilation = number_option("--dilation", arg, 1);
 		if (o->dilation > 1000000)
-			number_die(NUMBER_OVERFLOW, "--dilation", arg);
+			number_die(NUMBER_OVERFLOW, "--dilation", arg, "at most 1000000");
 		return 0;
 	case OPT_FLOOR:
 		n = number_option("--floor", arg, 0);
 		if (n > 1000000)
-			number_die(NUMBER_OVERFLOW, "--floor", arg);
+			number_die(NUMBER_OVERFLOW, "--floor", arg, "at most 1000000");
 		o->floor_ns = (int64_t)n * 1000;
 		return 0;
 	case OPT_LOOP:
@@ -90,6 +90,5 @@ void parse_options(int argc, char **argv, struct options *o)
 	static const struct argp argp = { options, parse, "SPEC MOUNT", doc, 0, 0, 0 };
 
 	*o = (struct options){ .dilation = 1, .floor_ns = -1 };
-	argp_err_exit_status = 2;
-	argp_parse(&argp, argc, argv, 0, 0, o);
+	args_parse(&argp, argc, argv, o);
 }

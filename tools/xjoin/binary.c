@@ -9,6 +9,8 @@
 #include "quote.h"
 #include "xjoin.h"
 
+static const char record_forms[] = "valid are SIZE and SIZE,SIZE, of at least a byte";
+
 /* SIZE, or SIZE,SIZE. */
 void record_size_set(struct settings *set, const char *name, const char *text)
 {
@@ -21,11 +23,11 @@ void record_size_set(struct settings *set, const char *name, const char *text)
 		uint64_t bytes = item ? size_option(name, item, 1) : to[0];
 
 		if (!bytes || bytes > SIZE_MAX / 2)
-			die("invalid %s argument %s", name, quote(text));
+			number_die(NUMBER_INVALID, name, text, record_forms);
 		to[i] = (size_t)bytes;
 	}
 	if (rest)
-		die("invalid %s argument %s", name, quote(text));
+		number_die(NUMBER_INVALID, name, text, record_forms);
 	free(copy);
 }
 
@@ -60,7 +62,8 @@ void bkey_add(struct settings *set, const char *name, const char *text)
 		const char *item = strsep(&rest, ",");
 
 		if (item && sp_bkey_parse(item, &part, &err))
-			die("%s %s: %s", name, quote(text), err.text);
+			die("%s %s: %s; valid is OFFSET:LENGTH[:TYPE], TYPE one of " BKEY_TYPES,
+			    name, quote(text), err.text);
 		if (part.reverse)
 			die("%s %s: a key that is joined on has no direction", name, quote(text));
 		set->bkey[i] = must_alloc(set->bkey[i], set->nbkeys + 1, sizeof(*set->bkey[i]));

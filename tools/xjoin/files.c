@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "msg.h"
+#include "outputs.h"
 #include "quote.h"
 #include "xjoin.h"
 
@@ -24,11 +25,28 @@ static void try_input(const char *name)
 	close(fd);
 }
 
+/* None of the outputs is another, or what is read; that the result may be. */
+static void spare_files(const struct settings *set)
+{
+	struct sp_outset out = { 0 };
+
+	if (set->output)
+		outputs_add(&out, set->output, "--output", true);
+	else
+		outputs_add_stdout(&out);
+	outputs_add_stats(&out, set->common.stats);
+	outputs_add(&out, set->common.trace, "--trace", false);
+	outputs_spare(&out, set->common.geometry);
+	outputs_spare_volume(&out, set->common.volume);
+	for (int i = 0; i < 2; i++)
+		outputs_spare(&out, set->inputs[i]);
+}
+
 void files_check(const struct settings *set)
 {
 	try_input(set->inputs[0]);
 	try_input(set->inputs[1]);
-	/* The system's last word is in the message as GNU join has it. */
 	if (!strcmp(set->inputs[0], "-") && !strcmp(set->inputs[1], "-"))
-		die_sys(errno, "both files cannot be standard input");
+		die("both files cannot be standard input");
+	spare_files(set);
 }

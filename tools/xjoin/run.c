@@ -7,6 +7,7 @@
 #include <spindle/report.h>
 #include <spindle/size.h>
 #include "device.h"
+#include "memory.h"
 #include "msg.h"
 #include "quote.h"
 #include "statsfile.h"
@@ -48,7 +49,7 @@ static _Noreturn void output_failed(const struct settings *set, const struct sp_
 
 static _Noreturn void failure(const struct settings *set, const struct sp_errinfo *err)
 {
-	if (err->code == -ENOMEM)
+	if (err->code == -ENOMEM && !err->text[0])
 		die("memory exhausted");
 	if (err->code <= SP_EFORMAT || err->text[0]) {
 		const char *reason = err->text[0] ? err->text : sp_strerror(err->code);
@@ -79,12 +80,13 @@ static int explain(struct settings *set)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_join_plan plan;
-	FILE *f = statsfile_open(set->common.stats);
+	struct statsfile stats;
 
+	statsfile_open(&stats, set->common.stats);
 	sp_join_expect(&set->opts, set->inputs);
 	if (sp_join_plan(&set->opts, &plan, &err))
 		failure(set, &err);
-	statsfile_plan(f, set->common.stats, sp_report_join_plan(&plan));
+	statsfile_plan(&stats, sp_report_join_plan(&plan));
 	return 0;
 }
 
@@ -92,20 +94,49 @@ static const char *const phase_names[SP_JOIN_PHASES] = { "reading the first file
 							 "reading the other", "joining",
 							 "writing what is sorted" };
 
+/* Bytes that each phase has to deal with, as planned; all 0: not known. */
+static void weigh_phases(const struct settings *set, double weights[SP_JOIN_PHASES])
+{
+	struct sp_join_opts expected = set->opts;
+	struct sp_join_plan plan;
+	double all;
+
+	sp_join_expect(&expected, set->inputs);
+	if (!expected.input_bytes[0] || !expected.input_bytes[1])
+		return;
+	weights[SP_JOIN_PHASE_PROBE] = 1;
+	if (set->opts.algorithm == SP_JOIN_MERGE)
+		return;
+	all = (double)expected.input_bytes[0] + (double)expected.input_bytes[1];
+	if (sp_join_plan(&expected, &plan, NULL) || plan.algorithm == SP_JOIN_MERGE)
+		return;
+	weights[SP_JOIN_PHASE_BUILD] = (double)expected.input_bytes[plan.build - 1];
+	weights[SP_JOIN_PHASE_PROBE] = (double)expected.input_bytes[2 - plan.build];
+	weights[SP_JOIN_PHASE_JOIN] = (1 - plan.resident_share) * all;
+	weights[SP_JOIN_PHASE_ORDER] = plan.ordered_by == SP_JOIN_BY_SORTING ? all : 0;
+}
+
 static int run(const struct settings *set, const struct sp_join_io *io, struct sp_join_stats *stats)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct progress progress;
+	double weights[SP_JOIN_PHASES] = { 0 };
+	struct progress progress = {
+		.phases = phase_names,
+		.weights = weights,
+		.nphases = SP_JOIN_PHASES,
+		.result_phase = progress_apart(set->output) ? -1 : SP_JOIN_PHASE_PROBE,
+	};
 	struct sp_join_io told = *io;
 	int rc;
 
-	if (progress_begin(&progress, set->common.progress, phase_names)) {
+	if (common_options_progress(&set->common, progress.result_phase < 0)) {
+		weigh_phases(set, weights);
+		progress_begin(&progress);
 		told.progress = progress_update;
 		told.progress_arg = &progress;
 	}
 	rc = sp_join_run(&set->opts, &told, stats, &err);
-	if (told.progress)
-		progress_end(&progress);
+	progress_wipe();
 	if (rc < 0)
 		failure(set, &err);
 	return rc;
@@ -131,21 +162,20 @@ int join_run(struct settings *set)
 		.disorder_arg = set,
 	};
 	struct sp_join_stats stats;
-	FILE *f;
+	struct statsfile file;
 	int rc;
 
-	if (!set->opts.memory_bytes)
-		set->opts.memory_bytes = sp_memory_default();
+	set->opts.memory_bytes = memory_asked(set->opts.memory_bytes, true);
 	set->opts.geometry = geometry_of(set);
 	if (set->common.explain)
 		return explain(set);
-	f = statsfile_open(set->common.stats);
+	statsfile_open(&file, set->common.stats);
 	rc = run(set, &io, &stats);
 	if (rc > 0 && set->opts.order != SP_JOIN_CHECK)
 		msg("input is not in sorted order");
 	if (!set->output)
 		finish_output();
-	if (f)
-		statsfile_finish(f, set->common.stats, sp_report_join(&set->opts, &io, &stats));
+	if (set->common.stats)
+		statsfile_finish(&file, sp_report_join(&set->opts, &io, &stats));
 	return rc;
 }

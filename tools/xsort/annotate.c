@@ -3,7 +3,8 @@
  * --debug: the sorted lines come through a pipe, and a thread writes each of
  * them to standard output with one line below for each key, underscores where
  * the key lies.  A thread and a pipe, because the result may be of any size
- * and the sort knows nothing of this.
+ * and the sort knows nothing of this; where the system refuses a thread, a
+ * temporary file, which is annotated when the sort has ended.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +24,7 @@ static struct {
 	FILE *in;
 	int write_end;
 	pthread_t thread;
+	bool threaded;
 	int error; /* errno of the first failed write */
 } an;
 
@@ -112,9 +114,17 @@ static void *annotate(void *unused)
 	return NULL;
 }
 
+static void begin_file(void)
+{
+	an.in = tmpfile();
+	an.write_end = an.in ? fcntl(fileno(an.in), F_DUPFD_CLOEXEC, 0) : -1;
+	if (an.write_end < 0)
+		die_sys(errno, "cannot create temporary file");
+}
+
 int annotate_begin(const struct settings *set, const struct sp_keyset *keys)
 {
-	int ends[2], rc;
+	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC))
 		die_sys(errno, "pipe");
@@ -124,16 +134,24 @@ int annotate_begin(const struct settings *set, const struct sp_keyset *keys)
 	an.in = fdopen(ends[0], "r");
 	if (!an.in)
 		die("memory exhausted");
-	rc = pthread_create(&an.thread, NULL, annotate, NULL);
-	if (rc)
-		die_sys(rc, "pthread_create");
+	an.threaded = pthread_create(&an.thread, NULL, annotate, NULL) == 0;
+	if (!an.threaded) {
+		fclose(an.in);
+		close(ends[1]);
+		begin_file();
+	}
 	return an.write_end;
 }
 
 int annotate_end(void)
 {
 	close(an.write_end);
-	pthread_join(an.thread, NULL);
+	if (an.threaded) {
+		pthread_join(an.thread, NULL);
+	} else {
+		rewind(an.in);
+		annotate(NULL);
+	}
 	fclose(an.in);
 	if (!an.error && fflush(stdout))
 		an.error = errno;

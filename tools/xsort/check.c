@@ -19,7 +19,7 @@ int check_run(const struct settings *set)
 
 		incompatible(letters);
 	}
-	rc = sp_sort_check(&set->opts, set->files[0], &where, &err);
+	rc = sp_sort_check(&set->opts, set->files[0], set->header, &where, &err);
 	if (rc < 0)
 		failure(set, &err, 0);
 	if (rc == 0)

@@ -45,7 +45,10 @@ static void spill_failed(const struct sp_errinfo *err)
 	if (is(err, "create"))
 		die_sys(-err->code, "cannot create temporary file in %s",
 			quote_file_always(err->path));
-	if (is(err, "execute") || (is(err, "wait") && err->code != SP_ECHILD))
+	if (is(err, "execute"))
+		die_sys(-err->code, "could not run compress program %s -d",
+			quote_file_always(err->path));
+	if (is(err, "wait") && err->code != SP_ECHILD)
 		die_sys(-err->code, "%s", err->text);
 	if (err->code == SP_ECHILD)
 		die("%s %s", quote_file_always(err->path), err->text);
@@ -53,7 +56,7 @@ static void spill_failed(const struct sp_errinfo *err)
 
 static _Noreturn void system_failed(const struct sp_errinfo *err)
 {
-	const char *name = err->path[0] ? quote_file(err->path) : "-";
+	const char *name = err->path[0] || is(err, "open") ? quote_file(err->path) : "-";
 	const char *op = err->op ? err->op : "operation";
 
 	if (err->text[0])
@@ -75,7 +78,7 @@ static _Noreturn void refused(const struct sp_errinfo *err)
 
 void failure(const struct settings *set, const struct sp_errinfo *err, uint64_t out_bytes)
 {
-	if (err->code == -ENOMEM)
+	if (err->code == -ENOMEM && !err->text[0])
 		die("memory exhausted");
 	spill_failed(err);
 	if (err->code <= SP_EFORMAT || is(err, "plan"))

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "msg.h"
+#include "outputs.h"
 #include "quote.h"
 #include "xsort.h"
 
@@ -38,7 +39,7 @@ static char *read_all(int fd, size_t *bytes)
 static void check_name(const struct settings *set, const char *name, size_t number)
 {
 	if (!strcmp(name, "-"))
-		die("when reading file names from stdin, no file name of %s allowed",
+		die("when reading file names from standard input, no file name of %s allowed",
 		    quote_file_always(name));
 	if (!*name)
 		die("%s:%zu: invalid zero-length file name", quote_file(set->files_from), number);
@@ -135,10 +136,30 @@ static int try_output(const char *path)
 	return 0;
 }
 
+/* None of the outputs is another, or what is read; that the result may be. */
+static void spare_files(const struct settings *set)
+{
+	struct sp_outset out = { 0 };
+
+	if (set->output)
+		outputs_add(&out, set->output, "--output", true);
+	else
+		outputs_add_stdout(&out);
+	outputs_add_stats(&out, set->common.stats);
+	outputs_add(&out, set->common.trace, "--trace", false);
+	outputs_spare(&out, set->files_from);
+	outputs_spare(&out, set->random_source);
+	outputs_spare(&out, set->common.geometry);
+	outputs_spare_volume(&out, set->common.volume);
+	for (size_t i = 0; i < set->nfiles; i++)
+		outputs_spare(&out, set->files[i]);
+}
+
 void files_check_output(const struct settings *set)
 {
-	int rc = set->output ? try_output(set->output) : 0;
+	int rc = set->output && !set->common.explain ? try_output(set->output) : 0;
 
 	if (rc)
 		die_sys(rc, "open failed: %s", quote_file(set->output));
+	spare_files(set);
 }

@@ -152,7 +152,7 @@ static void set_batch_size(struct settings *set, const char *text)
 		die("maximum --batch-size argument with current rlimit is %u", max);
 	}
 	if (status != NUMBER_OK)
-		number_die(status, "--batch-size", text);
+		number_die(status, "--batch-size", text, NULL);
 	set->opts.batch_size = (unsigned)n;
 }
 
@@ -164,7 +164,7 @@ static void set_parallel(struct settings *set, const char *text)
 	if (status == NUMBER_OVERFLOW)
 		n = UINT_MAX;
 	else if (status != NUMBER_OK)
-		number_die(status, "--parallel", text);
+		number_die(status, "--parallel", text, NULL);
 	if (!n)
 		die("number in parallel must be nonzero");
 	set->opts.parallel = n < UINT_MAX ? (unsigned)n : UINT_MAX;
@@ -173,8 +173,11 @@ static void set_parallel(struct settings *set, const char *text)
 /* Of several sizes the largest counts, so that their sequence does not. */
 static void set_memory(struct settings *set, bool is_long, const char *text)
 {
-	uint64_t bytes = size_option(is_long ? "--buffer-size" : "-S", text, 1024);
+	uint64_t bytes = 0;
+	enum number_status status = size_parse(text, 1024, &bytes);
 
+	if (status != NUMBER_OK)
+		number_die(status, is_long ? "--buffer-size" : "-S", text, NULL);
 	if (bytes == 0)
 		bytes = 1; /* 0 would leave the choice to the planner */
 	if (bytes > set->opts.memory_bytes)

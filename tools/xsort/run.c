@@ -16,12 +16,13 @@ static int explain(struct settings *set)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_sort_plan plan;
-	FILE *f = statsfile_open(set->common.stats);
+	struct statsfile stats;
 
+	statsfile_open(&stats, set->common.stats);
 	sp_sort_expect(&set->opts, set->files, set->nfiles);
 	if (sp_sort_plan(&set->opts, &plan, &err))
 		failure(set, &err, 0);
-	statsfile_plan(f, set->common.stats, sp_report_sort_plan(&plan));
+	statsfile_plan(&stats, sp_report_sort_plan(&plan));
 	return 0;
 }
 
@@ -59,7 +60,13 @@ int sort_run(struct settings *set)
 {
 	static struct sp_sort_stats stats;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct progress progress;
+	struct progress progress = {
+		.phases = phase_names,
+		/* A merge has nothing but its own phase. */
+		.weights = set->merge ? (const double[]){ 0, 1 } : (const double[]){ 1, 1 },
+		.nphases = SP_SORT_PHASES,
+		.result_phase = progress_apart(set->output) ? -1 : SP_PHASE_MERGE,
+	};
 	struct sp_sort_io io = {
 		.inputs = set->files,
 		.ninputs = set->nfiles,
@@ -67,25 +74,29 @@ int sort_run(struct settings *set)
 		.output = set->output,
 		.output_fd = STDOUT_FILENO,
 		.header_records = set->header,
+		.header_first = set->header_first,
 		.device_figures = set->common.stats != NULL,
 	};
-	FILE *f;
+	struct statsfile file;
 	int rc;
 
 	if (set->common.explain)
 		return explain(set);
-	f = statsfile_open(set->common.stats);
-	if (progress_begin(&progress, set->common.progress, phase_names)) {
+	statsfile_open(&file, set->common.stats);
+	if (common_options_progress(&set->common, progress.result_phase < 0)) {
+		progress_begin(&progress);
 		io.progress = progress_update;
 		io.progress_arg = &progress;
 	}
 	rc = run(set, &io, &stats, &err);
-	if (io.progress)
-		progress_end(&progress);
+	progress_wipe();
+	if (stats.compress_error)
+		msg_sys(stats.compress_error, "could not run compress program %s",
+			quote_file_always(set->opts.compress_program));
 	if (rc < 0)
 		failure(set, &err, stats.input_bytes);
 	finish_output(set);
-	if (f)
-		statsfile_finish(f, set->common.stats, sp_report_sort(&set->opts, &io, &stats));
+	if (set->common.stats)
+		statsfile_finish(&file, sp_report_sort(&set->opts, &io, &stats));
 	return 0;
 }

@@ -4,6 +4,7 @@
  * here, because a page or a record is thought of in bytes.
  */
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include "choice.h"
 #include "longopt.h"
@@ -81,18 +82,39 @@ static unsigned small(const char *name, const char *text, uint64_t min)
 	uint64_t v = number_option(name, text, min);
 
 	if (v > INT_MAX)
-		number_die(NUMBER_OVERFLOW, name, text);
+		number_die(NUMBER_OVERFLOW, name, text, "at most 2147483647");
 	return (unsigned)v;
 }
 
 static void set_recycle(struct settings *set, const char *name, const char *text)
 {
 	uintmax_t level;
+	int found;
 
-	if (number_parse(text, &level) == NUMBER_OK)
+	if (number_parse(text, &level) == NUMBER_OK) {
 		set->opts.recycle = level < SP_RECYCLE_ALL ? (int)level : SP_RECYCLE_ALL;
-	else
-		set->opts.recycle = word(name, text, recycle_words);
+		return;
+	}
+	set->opts.recycle = choice_find(recycle_words, text, &found);
+	if (found != 1)
+		number_die(NUMBER_INVALID, name, text,
+			   "valid are none, all, auto and a merge level");
+}
+
+/* N, or N,first. */
+static void set_header(struct settings *set, const char *name, const char *text)
+{
+	char *copy = must_alloc(NULL, strlen(text ? text : "1") + 1, 1), *rest = copy;
+	const char *number;
+	uintmax_t n = 0;
+
+	strcpy(copy, text ? text : "1");
+	number = strsep(&rest, ",");
+	if (number_parse(number, &n) != NUMBER_OK || (rest && strcmp(rest, "first") != 0))
+		number_die(NUMBER_INVALID, name, text, "valid are N and N,first");
+	set->header = n;
+	set->header_first = rest != NULL;
+	free(copy);
 }
 
 static void add_bkey(struct settings *set, const char *name, const char *text)
@@ -101,7 +123,8 @@ static void add_bkey(struct settings *set, const char *name, const char *text)
 	struct sp_key key = SP_KEY_INIT;
 
 	if (sp_bkey_parse(text, &key, &err))
-		die("%s %s: %s", name, quote(text), err.text);
+		die("%s %s: %s; valid is OFFSET:LENGTH[:TYPE][:r], TYPE one of " BKEY_TYPES, name,
+		    quote(text), err.text);
 	set->bkeys = must_alloc(set->bkeys, set->nbkeys + 1, sizeof(key));
 	set->bkeys[set->nbkeys++] = key;
 }
@@ -111,14 +134,14 @@ static bool apply_records(struct settings *set, int code, const char *name, cons
 {
 	switch (code) {
 	case TUNE_HEADER:
-		set->header = text ? number_option(name, text, 0) : 1;
+		set_header(set, name, text);
 		return true;
 	case TUNE_CSV:
 		return set->csv = true;
 	case TUNE_RECORD_SIZE:
 		set->record_bytes = size_option(name, text, 1);
 		if (!set->record_bytes || set->record_bytes > SIZE_MAX / 2)
-			die("invalid %s argument '%s'", name, text);
+			number_die(NUMBER_INVALID, name, text, "at least a byte");
 		return true;
 	case TUNE_BKEY:
 		add_bkey(set, name, text);
@@ -204,7 +227,6 @@ void tuning_check(const struct settings *set)
 		die("--count needs --unique");
 	longopt_exclude(set->opts.count, "--count", set->check, c);
 	longopt_exclude(set->opts.top, "--top", set->check, c);
-	longopt_exclude(set->header, "--header", set->check, c);
 	longopt_exclude(set->common.explain, "--explain", set->check, c);
 	longopt_exclude(set->debug, "--debug", set->common.explain, "--explain");
 }

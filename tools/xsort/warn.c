@@ -203,8 +203,7 @@ void warn_about_keys(const struct settings *set)
 		one_key(set, i, &f);
 	told = separators(set->separator, &l, &f);
 	if ((f.basic || f.general) && !told)
-		msg("%snumbers use %s as a decimal point in this locale",
-		    set->separator == l.decimal ? "" : "note ", quote_byte(l.decimal));
+		msg("numbers use %s as a decimal point in this locale", quote_byte(l.decimal));
 	if (f.basic && l.group_ignored)
 		msg("the multi-byte number group separator in this locale is not supported");
 	unused_letters(set);

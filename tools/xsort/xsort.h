@@ -52,6 +52,7 @@ struct settings {
 	bool csv;
 	uint64_t record_bytes; /* 0: lines */
 	uint64_t header;
+	bool header_first;
 	struct common_options common;
 
 	/* Files. */

@@ -11,8 +11,7 @@
  * 1963); it does not hang on a few disturbed slices.  Percentiles are those of
  * the requests of all slices together.
  *
- * The knees of a sweep.  A curve that rises and then falls is fitted to the
- * throughput at each depth by least squares; straight lines join its points.
+ * The knees of a sweep, of the figures at each depth:
  *
  *	latency knee	  the depth with the highest "power", throughput by
  *			  latency (Kleinrock 1979): up to here, more depth brings
@@ -20,11 +19,8 @@
  *	throughput knee	  the least depth with 95 % of the highest throughput
  *	recommended	  the least depth with 90 % of it
  *
- * What made a whole round slow or fast is divided out: the median of the ratios
- * of its slices to the means of their depths.
- * All this is done for 1000 samples of the slices, drawn with replacement: a
- * knee is the median of what comes out, rounded to the nearest depth that was
- * measured, and its interval holds 95 % of them.
+ * The same is done for 1000 samples of the rounds, drawn with replacement; the
+ * interval of a knee holds the knee and 95 % of what comes out.
  *
  * Thread rule: as of sp_bench_run().
  */
@@ -33,7 +29,7 @@
 
 #include <spindle/bench.h>
 
-/* NaN: not known. The interval needs at least two slices. */
+/* NaN: not known. The interval needs at least two slices, that of a ratio three. */
 struct sp_benchset_estimate {
 	double value, low, high;
 };
@@ -44,6 +40,12 @@ struct sp_benchset_stats {
 	uint16_t prio;	  /* as used */
 	uint64_t requests, bytes, errors;
 	struct sp_benchset_estimate iops, latency_mean_ns;
+	/*
+	 * As latency_mean_ns, but for a slice in which nothing came back stands how
+	 * long its oldest request had waited; and how many slices these are.
+	 */
+	double wait_mean_ns;
+	unsigned unanswered;
 	double bandwidth_bytes_per_s;				  /* as iops */
 	uint64_t latency_p50_ns, latency_p99_ns, latency_p999_ns; /* 0 without requests */
 	uint64_t longest_wait_ns, longest_gap_ns;
@@ -59,13 +61,8 @@ struct sp_benchset_point {
 	struct sp_benchset_stats total;
 	size_t nclasses;
 	const struct sp_benchset_stats *classes;
-	double cpu_us_per_request; /* NaN: unknown */
-	/*
-	 * Mean latency of class 2 by that of class 1, slice by slice; or NaN.  For a
-	 * class that got nothing back stands how long its oldest request has waited.
-	 */
-	struct sp_benchset_estimate ratio;
-	double fitted_iops; /* of the curve that is fitted to a sweep; else NaN */
+	double cpu_us_per_request;	   /* NaN: unknown */
+	struct sp_benchset_estimate ratio; /* wait_mean_ns of class 2 by that of class 1; or NaN */
 };
 
 struct sp_benchset_knee {
@@ -75,8 +72,20 @@ struct sp_benchset_knee {
 
 enum sp_benchset_effect {
 	SP_BENCHSET_EFFECT_UNKNOWN, /* too little was measured, or it varies too much */
-	SP_BENCHSET_EFFECT_NONE,    /* latencies differ by less than a tenth */
-	SP_BENCHSET_EFFECT_YES,	    /* by more than that */
+	SP_BENCHSET_EFFECT_NONE,    /* latencies differ by less than a tenth, by the interval */
+	SP_BENCHSET_EFFECT_YES,	    /* by more than that, at some share */
+};
+
+/*
+ * What in a sweep is smaller than the noise.  Noise of two depths is the greater
+ * half interval of their throughput; they are alike if they differ by less, and
+ * if it is at least 1 % of the highest throughput.
+ */
+enum sp_benchset_noise {
+	SP_BENCHSET_NOISE_LOW,	   /* nothing that matters */
+	SP_BENCHSET_NOISE_SMALLER, /* the next smaller depth is like the recommended one */
+	SP_BENCHSET_NOISE_ALL,	   /* the recommended depth is the least; all are like it */
+	SP_BENCHSET_NOISE_TENTH,   /* what the recommended depth may have less than the highest */
 };
 
 /* One figure of setting A and of setting B, and B by A. */
@@ -100,14 +109,18 @@ struct sp_benchset_result {
 	/* Of a sweep of at least three rounds. */
 	bool knees;
 	struct sp_benchset_knee latency_knee, throughput_knee, recommended;
-	bool rising; /* throughput still grows at the greatest depth */
+	bool rising; /* throughput still grows at the greatest depth, by more than noise */
+	enum sp_benchset_noise noise;
+	/* The depths beside the recommended one that are like it, and itself. */
+	unsigned alike_low, alike_high;
 	/*
-	 * Of a mix: mean latency of the low class by that of the high one, at the
-	 * share where it is greatest; of scans, that of random requests with the
-	 * same priority by that with a higher one.
+	 * Of a mix: wait_mean_ns of the low class by that of the high one, at the share
+	 * where the effect is surest, or, where no share has one, the mean over all
+	 * shares; of scans, that of random requests with the same priority by that with
+	 * a higher one.
 	 */
 	struct sp_benchset_estimate ratio;
-	double ratio_share; /* NaN: of scans, or not known */
+	double ratio_share; /* NaN: of all shares, of scans, or not known */
 	enum sp_benchset_effect effect;
 	/* Of a comparison. */
 	size_t nrows;

@@ -27,6 +27,8 @@ enum {
 	SP_EUNSUP = -4100,   /* a combination this build or device cannot do */
 	SP_ESYNTAX = -4101,  /* a specification string cannot be understood */
 	SP_ECHILD = -4102,   /* a helper program failed */
+	SP_EBALANCE = -4103, /* records were lost or doubled: a fault of the library */
+	SP_ETHREAD = -4104,  /* the system refuses io_uring a thread */
 };
 
 #define SP_ERRINFO_PATH_MAX 4096

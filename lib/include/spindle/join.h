@@ -100,7 +100,12 @@ struct sp_join_opts {
 	bool pairs;	  /* write pairs */
 	bool unpaired[2]; /* write records without partner of either file */
 	bool semi;	  /* write records of file 1 with partners, each once */
-	bool header;	  /* the first lines are joined whatever they hold */
+	/*
+	 * The first lines are joined whatever they hold.  With csv, and without columns, all
+	 * records of the result have their fields: missing ones are empty; a record
+	 * that has more is SP_EFORMAT, unless auto_columns drops them.
+	 */
+	bool header;
 	enum sp_join_order order;
 	/* NULL: key, rest of 1, rest of 2; binary records: the records that there can be. */
 	const struct sp_join_column *columns;
@@ -122,7 +127,8 @@ struct sp_join_opts {
 	 * input.
 	 */
 	unsigned ordered;
-	enum sp_join_sorted sorted; /* SP_JOIN_AUTO: what is expected of the inputs */
+	/* SP_JOIN_AUTO: what is expected of the inputs; only regular files are merged. */
+	enum sp_join_sorted sorted;
 	unsigned build;		    /* file read into memory first: 1 or 2; 0: the smaller */
 	uint64_t input_bytes[2];    /* expected; 0: unknown */
 	uint64_t record_bytes[2];   /* mean length of the records; 0: unknown */
@@ -161,8 +167,9 @@ struct sp_join_io {
 	void (*disorder)(void *arg, unsigned file, uint64_t line, const char *data, size_t bytes);
 	void *disorder_arg;
 	/*
-	 * Called now and then: in phase SP_JOIN_PHASE_..., so many bytes of so many are
-	 * done; total_bytes 0: not known.  A merge is one phase, PROBE.
+	 * Called now and then, and at the beginning of each phase: in phase SP_JOIN_PHASE_...,
+	 * so many bytes of so many are done; total_bytes 0: not known.  A merge is one
+	 * phase, PROBE.  In BUILD nothing but headers is written, and what was merged before.
 	 */
 	void (*progress)(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes);
 	void *progress_arg;
@@ -249,7 +256,8 @@ struct sp_join_stats {
  * Joins.  With a path the output appears whole or not at all wherever the file
  * system allows that (see xjoin(1)).  Returns 0; 1: disorder was found and
  * told, the result may lack pairs, and a named output was not made; negative:
- * an error.  stats may be NULL; it is filled as far as things went.
+ * an error; SP_EBALANCE: records were lost or doubled, by a fault of the library, and the
+ * result is not to be trusted.  stats may be NULL; it is filled as far as things went.
  */
 SP_API SP_MUST_CHECK int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,
 				     struct sp_join_stats *stats, struct sp_errinfo *err);

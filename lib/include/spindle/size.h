@@ -27,4 +27,10 @@ SP_API SP_MUST_CHECK int sp_size_parse(const char *text, uint64_t default_unit, 
  */
 SP_API uint64_t sp_memory_default(void);
 
+/*
+ * The limit in bytes of the control group that the process runs in, or of one
+ * above it (version 1 or 2); UINT64_MAX: there is none.  Never fails.  Thread-safe.
+ */
+SP_API uint64_t sp_memory_group(void);
+
 #endif

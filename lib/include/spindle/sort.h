@@ -165,6 +165,8 @@ struct sp_sort_stats {
 	uint64_t spill_peak_bytes, spill_recycled_bytes;
 	uint64_t spill_extents; /* contiguous regions (FIEMAP); 0: unknown, or not asked */
 	double spill_region_bytes_mean;
+	/* errno of a compress_program that could not be run: runs were stored as they are; 0. */
+	int compress_error;
 	bool simulated; /* times are virtual, and these counted (spindle-report(5)): */
 	uint64_t sim_requests, sim_dispatched, sim_transfers, sim_seeks, sim_merges;
 	uint64_t sim_io_time_ns, sim_cpu_time_ns;
@@ -179,12 +181,21 @@ struct sp_sort_io {
 	bool merge;	    /* inputs are sorted already: merge them (-m) */
 	const char *output; /* path (-o); NULL: output_fd */
 	int output_fd;
-	uint64_t header_records; /* the first records of the input: passed
-				  * through, in front of the sorted ones */
-	bool device_figures;	 /* stats: those too that the system must be asked
+	/*
+	 * So many records at the beginning of each input are its header: passed through
+	 * once, in front of the sorted ones.  Headers that differ are SP_EFORMAT.
+	 * header_first: the first input alone has one.
+	 */
+	uint64_t header_records;
+	bool header_first;
+	bool device_figures; /* stats: those too that the system must be asked
 			      * for, device_* and spill_extents */
+	/*
+	 * Called at the beginning of a phase, before anything of the result is written in
+	 * SP_PHASE_MERGE, and then about ten times a second; or NULL.
+	 */
 	void (*progress)(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes);
-	void *progress_arg; /* called about ten times a second, or never */
+	void *progress_arg;
 };
 
 /*
@@ -198,23 +209,20 @@ SP_API SP_MUST_CHECK int sp_sort_run(const struct sp_sort_opts *opts, const stru
 
 /* The first record out of order. */
 struct sp_disorder {
-	uint64_t line; /* number of the record, from 1 */
-	char *record;  /* malloc()ed copy without terminator; the caller frees */
+	/* Where it begins, from 1: the line; of binary records and those that end with NUL, its number. */
+	uint64_t line;
+	char *record; /* malloc()ed copy without terminator; the caller frees */
 	size_t bytes;
 };
 
 /*
  * Returns 0: in order; 1: not, and *where tells (strict, with opts->unique:
- * also if two neighbours have equal keys); negative: error.
+ * also if two neighbours have equal keys); negative: error.  The first
+ * header_records are a header, with which nothing is compared.
  */
 SP_API SP_MUST_CHECK int sp_sort_check(const struct sp_sort_opts *opts, const char *input,
-				       struct sp_disorder *where, struct sp_errinfo *err);
-
-/*
- * Removes what a sort has in temporary space by name.  Async-signal-safe: for
- * handlers of signals that end the process.
- */
-SP_API void sp_sort_cleanup_signal(void);
+				       uint64_t header_records, struct sp_disorder *where,
+				       struct sp_errinfo *err);
 
 /* The incremental interface. */
 

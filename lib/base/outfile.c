@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Outputs that appear when they are complete.
+ *
+ * An output is UNNAMED (O_TMPFILE; it gets a name when it is committed, by linkat() of
+ * /proc/self/fd), NAMED (a temporary name beside the old file, where there are no unnamed
+ * files or no /proc; handlers of signals remove it), or in place.  To replace a file an unnamed
+ * one must have a name as well, since only rename() replaces: for the instant between
+ * linkat() and rename().
+ *
+ * What the old file has is given to the new one at once and not at the end, so that the choice of
+ * writing in place is made before anything is written.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <spindle/outfile.h>
+#include "base/err.h"
+#include "base/outfile_impl.h"
+
+struct sp_outfile {
+	const char *name; /* as given, for messages */
+	char *path;	  /* to appear under; NULL: written in place */
+	int fd;
+	FILE *stream;
+	bool unnamed, replaces;
+	struct sp__outname *temp; /* NULL: no temporary name */
+	bool truncate;		  /* by begin() */
+	bool lost, committed;	  /* the old content is gone; the new is complete */
+};
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static void link_path(char buf[32], int fd)
+{
+	snprintf(buf, 32, "/proc/self/fd/%d", fd);
+}
+
+/* Can an unnamed file be given a name later? */
+static bool linkable(int fd)
+{
+	struct stat open, found;
+	char from[32];
+
+	link_path(from, fd);
+	return fstat(fd, &open) == 0 && stat(from, &found) == 0 && same_file(&open, &found);
+}
+
+/* The new file without a name; 0: there is no such thing here. */
+static int make_unnamed(struct sp_outfile *o, mode_t mode)
+{
+	char *dir = sp__outname_directory(o->path);
+
+	if (!dir)
+		return -ENOMEM;
+	o->fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+	free(dir);
+	if (o->fd < 0)
+		return errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL ? 0 : -errno;
+	o->unnamed = linkable(o->fd);
+	if (!o->unnamed)
+		close(o->fd);
+	return o->unnamed;
+}
+
+static int create(const char *name, void *arg)
+{
+	return open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, *(mode_t *)arg);
+}
+
+static int make_file(struct sp_outfile *o, mode_t mode)
+{
+	int rc = make_unnamed(o, mode);
+
+	if (rc)
+		return rc < 0 ? rc : 0;
+	rc = sp__outname_take(&o->temp, o->path);
+	if (rc == 0)
+		rc = o->fd = sp__outname_make(o->temp, create, &mode);
+	if (rc < 0)
+		sp__outname_forget(&o->temp);
+	return rc < 0 ? rc : 0;
+}
+
+/* What has been made goes, if it has a name. */
+static void drop_temp(struct sp_outfile *o)
+{
+	if (o->temp)
+		unlink(o->temp->name);
+	sp__outname_forget(&o->temp);
+}
+
+static int close_file(struct sp_outfile *o)
+{
+	int rc = 0;
+
+	if (o->stream)
+		rc = fclose(o->stream);
+	else if (o->fd >= 0)
+		rc = close(o->fd);
+	o->stream = NULL;
+	o->fd = -1;
+	return rc < 0 ? -errno : 0;
+}
+
+/* Standard output or standard error, if that is the file; else -1. */
+static int standard_descriptor(const struct stat *st)
+{
+	struct stat open;
+
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fstat(fd, &open) == 0 && same_file(&open, st) &&
+		    (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY)
+			return fd;
+	return -1;
+}
+
+/* A regular file that stays the same file. */
+static int open_in_place(struct sp_outfile *o, const struct stat *st)
+{
+	int standard = standard_descriptor(st);
+
+	free(o->path);
+	o->path = NULL;
+	if (standard >= 0)
+		o->fd = fcntl(standard, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	else
+		o->fd = open(o->name, O_WRONLY | O_CLOEXEC);
+	o->truncate = standard < 0;
+	return o->fd < 0 ? -errno : 0;
+}
+
+static int replace(struct sp_outfile *o, const struct stat *st)
+{
+	struct stat link, found;
+	int rc;
+
+	o->replaces = true;
+	o->path = lstat(o->name, &link) == 0 && S_ISLNK(link.st_mode) ? realpath(o->name, NULL)
+								      : strdup(o->name);
+	if (!o->path)
+		return errno == ENOMEM ? -ENOMEM : SP__IN_PLACE;
+	/* A link of /proc may lead to a file that has lost its name. */
+	if (stat(o->path, &found) < 0 || !same_file(&found, st))
+		return SP__IN_PLACE;
+	rc = make_file(o, 0600);
+	if (rc == -EACCES || rc == -EPERM || rc == -EROFS)
+		return SP__IN_PLACE;
+	if (rc == 0)
+		rc = sp__outfile_keep_attributes(o->path, st, o->fd);
+	if (rc)
+		close_file(o);
+	if (rc)
+		drop_temp(o);
+	return rc;
+}
+
+static int open_old(struct sp_outfile *o, const struct stat *st, int flags)
+{
+	int rc = SP__IN_PLACE;
+
+	if (S_ISDIR(st->st_mode))
+		return -EISDIR;
+	if (faccessat(AT_FDCWD, o->name, W_OK, AT_EACCESS) < 0)
+		return -errno;
+	if (!S_ISREG(st->st_mode)) {
+		o->fd = open(o->name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+		return o->fd < 0 ? -errno : 0;
+	}
+	if (st->st_nlink == 1 && !(flags & SP_OUTFILE_LIVE) && standard_descriptor(st) < 0)
+		rc = replace(o, st);
+	return rc == SP__IN_PLACE ? open_in_place(o, st) : rc;
+}
+
+static int open_any(struct sp_outfile *o, int flags)
+{
+	struct stat st;
+	int rc;
+
+	if (stat(o->name, &st) == 0)
+		return open_old(o, &st, flags);
+	if (errno != ENOENT || !*o->name)
+		return -errno;
+	rc = sp__outname_resolve(o->name, &o->path);
+	if (rc < 0)
+		return rc;
+	if (!(flags & SP_OUTFILE_LIVE))
+		return make_file(o, 0666);
+	o->fd = open(o->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	rc = o->fd < 0 ? -errno : 0;
+	free(o->path);
+	o->path = NULL;
+	return rc;
+}
+
+int sp_outfile_open(struct sp_outfile **out, const char *path, int flags, struct sp_errinfo *err)
+{
+	struct sp_outfile *o = calloc(1, sizeof(*o));
+	int rc;
+
+	*out = NULL;
+	if (!o)
+		return sp__err(err, -ENOMEM, "open", path, -1);
+	o->name = path;
+	o->fd = -1;
+	rc = open_any(o, flags);
+	if (rc < 0) {
+		free(o->path);
+		free(o);
+		return sp__err(err, rc, "open", path, -1);
+	}
+	*out = o;
+	return 0;
+}
+
+bool sp_outfile_in_place(const struct sp_outfile *o)
+{
+	return !o->path;
+}
+
+int sp_outfile_begin(struct sp_outfile *o, struct sp_errinfo *err)
+{
+	struct stat st;
+
+	if (!o->truncate)
+		return o->fd;
+	o->truncate = false;
+	if (fstat(o->fd, &st) < 0 || ftruncate(o->fd, 0) < 0)
+		return sp__err(err, -errno, "open", o->name, -1);
+	o->lost = st.st_size > 0;
+	return o->fd;
+}
+
+int sp_outfile_stream(struct sp_outfile *o, FILE **f, struct sp_errinfo *err)
+{
+	int fd = sp_outfile_begin(o, err);
+
+	if (fd < 0)
+		return fd;
+	if (!o->stream)
+		o->stream = fdopen(fd, "w");
+	*f = o->stream;
+	return o->stream ? 0 : sp__err(err, -errno, "open", o->name, -1);
+}
+
+static int link_to(const char *name, void *arg)
+{
+	char from[32];
+
+	link_path(from, ((const struct sp_outfile *)arg)->fd);
+	return linkat(AT_FDCWD, from, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+}
+
+static int link_and_rename(struct sp_outfile *o)
+{
+	int rc = sp__outname_make(o->temp, link_to, o);
+
+	if (rc == 0 && rename(o->temp->name, o->path) < 0) {
+		rc = -errno;
+		unlink(o->temp->name);
+	}
+	return rc;
+}
+
+/*
+ * A process that is killed between link and rename leaves a file behind, so another one, outside
+ * of our group, does both, and ends without running anything else.  At the limit of processes
+ * we do it ourselves.
+ */
+static int replace_old(struct sp_outfile *o)
+{
+	pid_t pid;
+	int rc = sp__outname_take(&o->temp, o->path), status;
+
+	if (rc < 0)
+		return rc;
+	pid = vfork();
+	if (pid == 0) {
+		setpgid(0, 0);
+		syscall(SYS_exit_group, -link_and_rename(o));
+	}
+	if (pid < 0)
+		rc = link_and_rename(o);
+	else if (waitpid(pid, &status, 0) == pid)
+		rc = WIFEXITED(status) ? -WEXITSTATUS(status) : -EINTR;
+	sp__outname_forget(&o->temp);
+	return rc;
+}
+
+static int name_unnamed(struct sp_outfile *o)
+{
+	if (!o->replaces && link_to(o->path, o) == 0)
+		return 0;
+	if (!o->replaces && errno != EEXIST)
+		return -errno;
+	return replace_old(o);
+}
+
+/* What close() would say, before it is too late to keep the old file. */
+static int check_close(int fd)
+{
+	int again = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	return again >= 0 && close(again) < 0 ? -errno : 0;
+}
+
+static int give_name(struct sp_outfile *o, const char **op)
+{
+	int rc = o->unnamed ? check_close(o->fd) : close_file(o);
+
+	*op = "close";
+	if (rc < 0)
+		return rc;
+	*op = "rename";
+	if (o->unnamed)
+		rc = name_unnamed(o);
+	else if (rename(o->temp->name, o->path) < 0)
+		rc = -errno;
+	if (rc == 0)
+		sp__outname_forget(&o->temp);
+	return rc;
+}
+
+static int complete(struct sp_outfile *o, const char **op)
+{
+	sigset_t all, before;
+	int rc;
+
+	*op = "write";
+	errno = 0;
+	if (o->stream && (fflush(o->stream) || ferror(o->stream)))
+		return errno ? -errno : -EIO;
+	*op = "close";
+	if (!o->path)
+		return close_file(o);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = give_name(o, op);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
+int sp_outfile_commit(struct sp_outfile *o, struct sp_errinfo *err)
+{
+	const char *op;
+	int rc = o ? complete(o, &op) : 0;
+
+	if (rc < 0)
+		return sp__err(err, rc, op, o->name, -1);
+	if (o)
+		o->committed = true;
+	return 0;
+}
+
+static void tell_loss(const struct sp_outfile *o, struct sp_errinfo *err)
+{
+	char reason[sizeof(err->text)];
+	bool same = !strcmp(err->path, o->name);
+
+	snprintf(reason, sizeof(reason), "%s", err->text[0] ? err->text : sp_strerror(err->code));
+	snprintf(err->text, sizeof(err->text), "%.120s; the old content%s%.100s is gone", reason,
+		 same ? "" : " of ", same ? "" : o->name);
+}
+
+void sp_outfile_close(struct sp_outfile *o, struct sp_errinfo *err)
+{
+	if (!o)
+		return;
+	(void)close_file(o);
+	drop_temp(o);
+	if (o->lost && !o->committed && err && err->code < 0)
+		tell_loss(o, err);
+	free(o->path);
+	free(o);
+}

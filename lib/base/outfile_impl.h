@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Parts of base/outfile: names, and attributes that are kept.
+ */
+#ifndef SP__BASE_OUTFILE_IMPL_H
+#define SP__BASE_OUTFILE_IMPL_H
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+/* A temporary name, where handlers of fatal signals find it. */
+struct sp__outname {
+	struct sp__outname *next;
+	_Atomic int state;
+	size_t stem; /* bytes that stay the same */
+	char name[PATH_MAX];
+};
+
+/* Room for a name beside path; -ENOMEM, -ENAMETOOLONG. */
+int sp__outname_take(struct sp__outname **n, const char *path);
+/*
+ * A name that did not exist, given to a new file by make(), which returns -1 and errno, EEXIST
+ * meaning that another is to be tried.  Returns what make() returned, or -errno.
+ */
+int sp__outname_make(struct sp__outname *n, int (*make)(const char *, void *), void *arg);
+/* The file has another name, or none: handlers look for it no more. */
+void sp__outname_forget(struct sp__outname **n);
+
+/*
+ * The path that a file made under this name will have: what symbolic links at its end lead
+ * to, which need not exist.  To be freed; -errno.
+ */
+int sp__outname_resolve(const char *path, char **resolved);
+/* The directory of path, "." if it names none; to be freed, NULL: no memory. */
+char *sp__outname_directory(const char *path);
+
+/* Not an error: the old file cannot be replaced. */
+#define SP__IN_PLACE 1
+
+/* Gives the new file mode, owner and extended attributes of the old one at path; -errno. */
+int sp__outfile_keep_attributes(const char *path, const struct stat *old, int fd);
+
+#endif

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "base/outfile_impl.h"
+#include "base/outset.h"
+
+/* Of a device all nodes are the same.  False: no file that could be overwritten. */
+static bool identify_open(struct sp_outset_file *f, const struct stat *st)
+{
+	bool block = S_ISBLK(st->st_mode);
+
+	f->dev = block ? st->st_rdev : st->st_dev;
+	f->ino = block ? 0 : st->st_ino;
+	f->name[0] = '\0';
+	return block || S_ISREG(st->st_mode);
+}
+
+/* A file that does not exist: its directory, and its name there. */
+static bool identify_missing(struct sp_outset_file *f, const char *path)
+{
+	char *resolved, *dir;
+	const char *slash;
+	struct stat st;
+	bool known;
+
+	if (sp__outname_resolve(path, &resolved) < 0)
+		return false;
+	slash = strrchr(resolved, '/');
+	dir = sp__outname_directory(resolved);
+	known = dir && stat(dir, &st) == 0 &&
+		snprintf(f->name, sizeof(f->name), "%s", slash ? slash + 1 : resolved) <
+			(int)sizeof(f->name);
+	if (known) {
+		f->dev = st.st_dev;
+		f->ino = st.st_ino;
+	}
+	free(dir);
+	free(resolved);
+	return known;
+}
+
+static bool identify(struct sp_outset_file *f, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0)
+		return identify_open(f, &st);
+	return errno == ENOENT && *path && identify_missing(f, path);
+}
+
+static const struct sp_outset_file *find(const struct sp_outset *set,
+					 const struct sp_outset_file *f)
+{
+	for (unsigned i = 0; i < set->n; i++)
+		if (set->files[i].dev == f->dev && set->files[i].ino == f->ino &&
+		    !strcmp(set->files[i].name, f->name))
+			return &set->files[i];
+	return NULL;
+}
+
+static int add(struct sp_outset *set, const struct sp_outset_file *f, const char *path,
+	       struct sp_errinfo *err)
+{
+	const struct sp_outset_file *other = find(set, f);
+
+	if (other)
+		return sp__errf(err, SP_EUNSUP, "open", path, -1, "%s and %s would both write it",
+				other->label, f->label);
+	if (set->n == SP_OUTSET_MAX)
+		return sp__err(err, SP_ESTATE, "open", path, -1);
+	set->files[set->n++] = *f;
+	return 0;
+}
+
+int sp_outset_add(struct sp_outset *set, const char *path, const char *label, bool input_allowed,
+		  struct sp_errinfo *err)
+{
+	struct sp_outset_file f = { .label = label, .input_allowed = input_allowed };
+
+	return path && identify(&f, path) ? add(set, &f, path, err) : 0;
+}
+
+int sp_outset_add_stdout(struct sp_outset *set, struct sp_errinfo *err)
+{
+	struct sp_outset_file f = { .label = "standard output", .input_allowed = true };
+	struct stat st;
+
+	if (fstat(STDOUT_FILENO, &st) < 0 || !identify_open(&f, &st))
+		return 0;
+	return add(set, &f, "standard output", err);
+}
+
+int sp_outset_spare(const struct sp_outset *set, const char *path, struct sp_errinfo *err)
+{
+	const struct sp_outset_file *other;
+	struct sp_outset_file f;
+	struct stat st;
+	bool known;
+
+	if (!path || !set->n)
+		return 0;
+	known = strcmp(path, "-") ? identify(&f, path)
+				  : fstat(STDIN_FILENO, &st) == 0 && identify_open(&f, &st);
+	other = known ? find(set, &f) : NULL;
+	if (!other || other->input_allowed)
+		return 0;
+	return sp__errf(err, SP_EUNSUP, "open", path, -1, "%s would overwrite it", other->label);
+}
+
+int sp__outset_check(const char *output, const char *trace, const char *const *inputs, size_t n,
+		     struct sp_errinfo *err)
+{
+	struct sp_outset set = { 0 };
+	int rc;
+
+	if (!trace)
+		return 0;
+	rc = sp_outset_add(&set, output, "the result", true, err);
+	if (!rc)
+		rc = sp_outset_add(&set, trace, "the trace", false, err);
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = sp_outset_spare(&set, inputs[i], err);
+	return rc;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A tally of records: how many, their bytes, and the sum of their hashes, which does not
+ * depend on their order.  Two tallies are equal if they are of the same records; a record
+ * lost, doubled, cut or mixed up with another makes them differ.
+ *
+ * The hash is for every record of every sort, so it is cheap: the length and eight
+ * bytes each from the head, the middle and the tail.  Whoever passes records on adds
+ * them to a tally of its own; tallies have one owner at a time, as their records have.
+ */
+#ifndef SP__BASE_TALLY_H
+#define SP__BASE_TALLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct sp__tally {
+	uint64_t records;
+	uint64_t sum; /* of hashes, or of whatever else a record is known by */
+	uint64_t bytes;
+};
+
+static inline uint64_t sp__tally_word(const char *p, size_t bytes)
+{
+	uint64_t word = 0;
+
+	memcpy(&word, p, bytes);
+	return word;
+}
+
+static inline uint64_t sp__record_hash(const char *rec, size_t bytes)
+{
+	uint64_t head, tail;
+	unsigned __int128 product;
+
+	if (__builtin_expect(bytes >= 8, 1)) {
+		uint64_t middle = sp__tally_word(rec + (bytes - 8) / 2, 8);
+
+		head = sp__tally_word(rec, 8);
+		tail = sp__tally_word(rec + bytes - 8, 8) ^ (middle << 17 | middle >> 47);
+	} else {
+		head = sp__tally_word(rec, bytes);
+		tail = 0;
+	}
+	product = (unsigned __int128)(head ^ (UINT64_C(0x9E3779B97F4A7C15) + bytes)) *
+		  (tail ^ UINT64_C(0xD6E8FEB86659FD93));
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* A record that is known by a number. */
+static inline void sp__tally_count(struct sp__tally *t, uint64_t of_record)
+{
+	t->records++;
+	t->sum += of_record;
+}
+
+static inline void sp__tally_add(struct sp__tally *t, const char *rec, size_t bytes)
+{
+	sp__tally_count(t, sp__record_hash(rec, bytes));
+	t->bytes += bytes;
+}
+
+static inline void sp__tally_join(struct sp__tally *to, const struct sp__tally *from)
+{
+	to->records += from->records;
+	to->bytes += from->bytes;
+	to->sum += from->sum;
+}
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The last line of defence: a join that has lost or doubled a record ends with SP_EBALANCE,
+ * before its output gets its name.
+ *
+ * A tally (base/tally.h) is a number of records and a sum over them that does not depend on
+ * their order; the bytes of it are not used here.
+ * Whoever takes records over from another part counts them again, and the tallies are
+ * compared when that stage, partition or input has ended:
+ *
+ *	input       bytes that the scan has read = bytes of the records dealt with, and of
+ *	            those left unread because the other input has ended
+ *	merge join  records cut off = paired, written alone or passed over (merge.c); if it is
+ *	            given up, up to the disorder; and the records of a group each time it is
+ *	            gone through (presorted.c)
+ *	stage       build side: read = in the table + spilled
+ *	            probe side: read = looked up + stopped by the filter + spilled
+ *	partition   written (in a sort-hash join: after the sweep) = read back by a stage, by
+ *	            each pass of block nested loops, or alone if the other side has none
+ *	all stages  read + read back = in tables + looked up + stopped + alone + spilled, and
+ *	            spilled = read back: no partition was left out or joined twice
+ *	result      bytes held (held.c) or put into a sort (order.c) = bytes that came back; a
+ *	            table gone through in order (ordered.c) has all records put into it
+ *
+ * Hash joins sum the hashes of keys, which they have at hand, the same at all depths
+ * (keying.h); inputs and merge joins sum bytes.
+ *
+ * Each tally is written by one file.  Of a stage: read of the build side by stage.c, read
+ * of the probe side, looked_up and filtered by probe.c; kept is what table.c has made slots
+ * for; of spilled stage_spill.c sums the hashes and the writer counts the records.  (Nested
+ * loops have nothing but blocks: read is kept there, and compared with the partition.)
+ * Those of the join are added up by balance.c.  All belong to the thread of the join: the
+ * threads of engines and of the sort touch pages, not these.
+ *
+ * Not judged: a join that has failed, as when nobody reads its output any more.
+ */
+#ifndef SP__JOIN_BALANCE_H
+#define SP__JOIN_BALANCE_H
+
+#include <spindle/api.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/tally.h"
+
+struct sp__hash;
+struct sp__join;
+struct sp__stage;
+
+/* Of one input of a stage, or of one file of a join. */
+struct sp__join_balance {
+	struct sp__tally read;	    /* from the input */
+	struct sp__tally unspilled; /* from partitions; a join's */
+	struct sp__tally kept;
+	struct sp__tally looked_up;
+	struct sp__tally filtered;
+	struct sp__tally alone; /* partitions without another side; a join's */
+	struct sp__tally spilled;
+};
+
+/* All of these: 0 or SP_EBALANCE, told in j->err. */
+
+/* Of file 0 or 1, at a place in words: has what went in come out? */
+SP_MUST_CHECK int sp__balance_same(struct sp__join *j, int side, const char *where,
+				   const struct sp__tally *in, const struct sp__tally *out);
+/* As many bytes? */
+SP_MUST_CHECK int sp__balance_bytes(struct sp__join *j, const char *where, uint64_t in,
+				    uint64_t out);
+/* The inputs of a join that has ended, except for what nobody wants to read. */
+SP_MUST_CHECK int sp__balance_sources(struct sp__join *j);
+/* A pass of the probe side; came: what its partition was given, NULL: it is an input. */
+SP_MUST_CHECK int sp__balance_probe(struct sp__stage *s, const struct sp__tally *came);
+/* A stage whose partitions are written, but not yet joined; came: of both roles, or NULL. */
+SP_MUST_CHECK int sp__balance_stage(struct sp__stage *s, const struct sp__tally came[2]);
+/* A partition without another side; read back: NULL if nobody wants its records. */
+SP_MUST_CHECK int sp__balance_alone(struct sp__hash *h, int side, const struct sp__tally *came,
+				    const struct sp__tally *read_back);
+/* All stages. */
+SP_MUST_CHECK int sp__balance_hash(struct sp__hash *h);
+
+#endif

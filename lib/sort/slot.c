@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "sort/state.h"
+
+/* One slot is filled, one sorted, one stored; more are halved sooner or later. */
+#define FEW_SLOTS 3
+
+struct sp__slot *sp__slot_oldest(const struct sp_sort *s, enum sp__slot_state state)
+{
+	struct sp__slot *best = NULL;
+
+	for (unsigned i = 0; i < s->nslots; i++)
+		if (s->slots[i].state == state && (!best || s->slots[i].age < best->age))
+			best = &s->slots[i];
+	return best;
+}
+
+void sp__slot_empty(struct sp_sort *s, struct sp__slot *slot)
+{
+	if (slot->giant) {
+		sp__pages_free(slot->giant, slot->giant_bytes);
+		sp__budget_credit(&s->budget, slot->giant_bytes);
+		slot->giant = NULL;
+	}
+	slot->state = SP__SLOT_EMPTY;
+	atomic_store(&slot->sorted, false);
+	sp__runbuf_use(&slot->buf, slot->mem, slot->bytes);
+}
+
+/* Is nothing in this half, or nothing but what is on its way out? */
+static bool half_is_free(const struct sp_sort *s, unsigned half)
+{
+	unsigned each = s->nslots / 2;
+
+	for (unsigned i = half * each; i < (half + 1) * each; i++)
+		if (s->slots[i].state != SP__SLOT_EMPTY && s->slots[i].state != SP__SLOT_STORING &&
+		    s->slots[i].state != SP__SLOT_GONE)
+			return false;
+	return true;
+}
+
+/* The slot to be stored next: the oldest that is sorted, or else the one about to be. */
+static struct sp__slot *next_to_store(const struct sp_sort *s)
+{
+	struct sp__slot *slot = sp__slot_oldest(s, SP__SLOT_SORTED);
+
+	return slot ? slot : sp__slot_oldest(s, SP__SLOT_SORTING);
+}
+
+void sp__slots_hand_over(struct sp_sort *s, struct sp__slot *full, bool make_room)
+{
+	struct sp__slot *slot;
+
+	s->orders = (struct sp__orders){ .sort = full };
+	if (full)
+		full->state = SP__SLOT_SORTING;
+	if (!make_room)
+		return;
+	do {
+		slot = next_to_store(s);
+		if (!slot)
+			break;
+		slot->state = SP__SLOT_STORING;
+		s->orders.stores = true;
+	} while (s->nslots > FEW_SLOTS && !half_is_free(s, 0) && !half_is_free(s, 1));
+}
+
+void sp__slots_take_back(struct sp_sort *s)
+{
+	struct sp__slot *slot = s->orders.sort;
+
+	s->orders = (struct sp__orders){ 0 };
+	if (!slot || slot->state != SP__SLOT_SORTING)
+		return;
+	slot->state = SP__SLOT_SORTED;
+	/* Replacement selection has taken its records elsewhere. */
+	if (s->replacing)
+		sp__slot_empty(s, slot);
+}
+
+void sp__slots_coalesce(struct sp_sort *s)
+{
+	unsigned each = s->nslots / 2;
+
+	for (unsigned half = 0; half < 2 && each > 1; half++) {
+		struct sp__slot *first = &s->slots[half * each];
+
+		if (first[1].state == SP__SLOT_GONE || !half_is_free(s, half))
+			continue;
+		for (unsigned i = 1; i < each; i++) {
+			first->bytes += first[i].bytes;
+			first[i].bytes = 0;
+			first[i].state = SP__SLOT_GONE;
+		}
+		sp__runbuf_use(&first->buf, first->mem, first->bytes);
+	}
+}
+
+bool sp__slots_giant(const struct sp_sort *s)
+{
+	for (unsigned i = 0; i < s->nslots; i++)
+		if (s->slots[i].state == SP__SLOT_SORTED && s->slots[i].giant)
+			return true;
+	return false;
+}

@@ -1,0 +1,220 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# What every tool writes: through links, to FIFOs, and over nothing that the same command reads
+# or writes otherwise.
+
+bats_require_minimum_version 1.5.0
+load ../../scripts/needs
+
+setup()
+{
+	local bin=$BATS_TEST_DIRNAME/../../build/bin
+
+	xsort=${XSORT:-$bin/xsort} xjoin=${XJOIN:-$bin/xjoin} xgen=${XGEN:-$bin/xgen}
+	seqstat=${SEQSTAT:-$bin/seqstat} diskprobe=${DISKPROBE:-$bin/diskprobe}
+	aiobench=${AIOBENCH:-$bin/aiobench}
+	export LC_ALL=C
+	cd "$BATS_TEST_TMPDIR" || return
+	printf '2 b\n1 a\n' >i
+	printf '1 a\n2 b\n' >other
+	printf '# spindle-trace/1\nR i 0 4096 0 0 10 4096\n' >t
+}
+
+# spared MESSAGE FILE COMMAND...: it is refused with this message, and FILE stays.
+spared()
+{
+	local message=$1 file=$2 before
+
+	shift 2
+	before=$(ls -i "$file"; cksum <"$file")
+	run "$@"
+	[[ $status = 2 || ($1 = "$xjoin" && $status = 1) ]] || { echo "# $*: status $status, $output"; return 1; }
+	[ "$output" = "$(basename "$1"): $message" ] || { echo "# $*: $output"; return 1; }
+	[ "$before" = "$(ls -i "$file"; cksum <"$file")" ] || { echo "# $*: $file is another"; return 1; }
+}
+
+@test "reports, traces and pictures overwrite no input" {
+	ln i hard
+	ln -s i soft
+	for name in i ./i hard soft; do
+		spared "i: --trace would overwrite it" i "$xsort" --trace="$name" i
+		spared "i: --stats would overwrite it" i "$xsort" --stats="$name" -o out other i
+		spared "i: --trace would overwrite it" i "$xjoin" --trace="$name" other i
+		spared "i: --stats would overwrite it" i "$xjoin" --output=out --stats="$name" i other
+		spared "i: --stats would overwrite it" i "$seqstat" --stats="$name" i
+		spared "i: --stats would overwrite it" i "$seqstat" --compare --stats="$name" t i
+		spared "i: --output would overwrite it" i "$diskprobe" -o "$name" i
+		spared "i: --stats would overwrite it" i "$diskprobe" --stats="$name" i
+		spared "i: --stats would overwrite it" i "$aiobench" run --stats="$name" i
+		spared "i: --trace would overwrite it" i "$aiobench" run --trace="$name" i
+		spared "i: --status would overwrite it" i "$aiobench" run --status-interval=1 --status="$name" i
+	done
+	cp i i.png
+	spared "i.png: --plot would overwrite it" i.png "$diskprobe" --plot=i.png i.png
+	for command in run sweep mix; do
+		spared "i.png: --plot would overwrite it" i.png "$aiobench" $command --plot=i.png i.png
+	done
+	for command in run sweep mix policy preflight watch; do
+		spared "i: --stats would overwrite it" i "$aiobench" $command --stats=i i
+	done
+	spared "i: --stats would overwrite it" i "$aiobench" compare --stats=i i other
+	spared "i: --stats would overwrite it" i "$aiobench" compare --stats=i --a=i --b=
+	run -2 "$xsort" --stats=i -o out <i
+	[ "$output" = "xsort: -: --stats would overwrite it" ]
+	[ "$(wc -l <i)" = 2 ]
+	[ ! -e out ]
+}
+
+@test "nor another file that is read" {
+	printf 'i\0' >list
+	spared "list: --stats would overwrite it" list "$xsort" --files0-from=list --stats=list
+	spared "i: --trace would overwrite it" i "$xsort" --files0-from=list --trace=i
+	head -c 64K /dev/zero >random
+	spared "random: --stats would overwrite it" random "$xsort" -R --random-source=random --stats=random i
+	"$diskprobe" --quick sim:tiny -o g >/dev/null
+	spared "g: --stats would overwrite it" g "$xsort" --geometry=g --stats=g i
+	spared "g: --trace would overwrite it" g "$xjoin" --geometry=g --trace=g i other
+	spared "g: --stats would overwrite it" g "$diskprobe" --geometry=g --stats=g tracks 1
+	spared "g: --output would overwrite it" g "$diskprobe" --resume=g -o g sim:tiny
+	cp "$BATS_TEST_DIRNAME/../../lib/dev/models/tiny.json" model.json
+	spared "model.json: --stats would overwrite it" model.json \
+		"$xsort" --volume=sim:model.json,sched=look --stats=model.json i
+	spared "model.json: --stats would overwrite it" model.json "$aiobench" run --stats=model.json sim:model.json
+	spared "t: --trace would overwrite it" t "$aiobench" run --trace=t sim:model.json,cache=64K,policy=opt,future=t
+	spared "t: --trace would overwrite it" t "$aiobench" replay --trace=t t sim:tiny
+	printf '[a]\nfilename=i\nrw=randread\nsize=4k\n' >job
+	spared "job: --stats would overwrite it" job "$aiobench" run --fio-job=job --stats=job
+	spared "i: --stats would overwrite it" i "$aiobench" run --fio-job=job --stats=i
+}
+
+@test "no output is another one, also if neither exists" {
+	: >x
+	for name in x new; do
+		rm -f new
+		run -2 "$xsort" --stats=$name --trace=./$name i
+		[ "$output" = "xsort: ./$name: --stats and --trace would both write it" ]
+		run -2 "$xsort" -o $name --stats="$PWD/$name" i
+		[ "$output" = "xsort: $PWD/$name: --output and --stats would both write it" ]
+		run -1 "$xjoin" --output=$name --trace=$name i other
+		[ "$output" = "xjoin: $name: --output and --trace would both write it" ]
+		run -2 "$diskprobe" -o $name --stats=$name sim:tiny
+		[ "$output" = "diskprobe: $name: --output and --stats would both write it" ]
+		run -2 "$aiobench" run --runtime=1 --trace=$name --stats=$name sim:tiny
+		[ "$output" = "aiobench: $name: --stats and --trace would both write it" ]
+	done
+	[ ! -s x ] && [ ! -e new ]
+	ln -s nowhere link
+	run -2 "$xsort" --stats=link --trace=nowhere i
+	[ "$output" = "xsort: nowhere: --stats and --trace would both write it" ]
+	run -2 "$aiobench" run --create --size=4K --stats=new new
+	[ "$output" = "aiobench: new: --stats would overwrite it" ]
+	[ ! -e new ]
+}
+
+@test "standard output counts where the result goes there" {
+	for command in "$xsort i" "$seqstat t" "$aiobench run --runtime=1 sim:tiny" "$diskprobe sim:tiny"; do
+		echo kept >out
+		# shellcheck disable=SC2086
+		! $command --stats=out >>out 2>err
+		grep -q ': out: standard output and --stats would both write it$' err
+		[ "$(cat out)" = kept ]
+	done
+	run -1 bash -c '"$0" i other --trace=out >>out' "$xjoin"
+	[ "$(cat out)" = kept ]
+	"$xsort" -o sorted --stats=/dev/stdout i >>out
+	[ "$(head -n 1 out)" = kept ]
+	grep -q '"schema": "spindle.sort/1"' out
+}
+
+@test "the result may be an input" {
+	"$xsort" -o i i
+	cmp i other
+	ln -s i soft
+	"$xsort" -o soft --trace=trace i other
+	[ -L soft ] && [ "$(wc -l <i)" = 4 ]
+	printf '3 c\n1 a\n' >i
+	"$xjoin" --output=i i other
+	[ "$(cat i)" = '1 a a' ]
+}
+
+# through COMMAND...: the file "fifo" stays one, and something comes out of it; the file that
+# the link "soft" leads to is written.
+through()
+{
+	local name
+
+	rm -f fifo soft target
+	mkfifo fifo
+	timeout 60 cat fifo >came &
+	"${@//NAME/fifo}" >/dev/null || return
+	wait $!
+	[ -p fifo ] && [ -s came ] || { echo "# $*: the FIFO"; return 1; }
+	ln -s target soft
+	for _ in new old; do
+		"${@//NAME/soft}" >/dev/null || return
+		[ -L soft ] && [ -s target ] || { echo "# $*: the link"; return 1; }
+	done
+}
+
+@test "a FIFO is written to, a link followed" {
+	through "$xsort" -o NAME i
+	through "$xsort" --stats=NAME i
+	through "$xsort" --trace=NAME i
+	through "$xjoin" --output=NAME other other
+	through "$xjoin" --stats=NAME other other
+	through "$xjoin" --trace=NAME other other
+	through "$seqstat" --stats=NAME t
+	through "$xgen" lines -n 5 -o NAME
+	through "$diskprobe" --quick -o NAME sim:tiny
+	through "$diskprobe" --quick --stats=NAME sim:tiny
+	through "$aiobench" run --io_size=40K --stats=NAME sim:tiny
+	through "$aiobench" run --io_size=40K --trace=NAME sim:tiny
+	through "$aiobench" run --runtime=2 --status-interval=1 --status=NAME sim:tiny
+	through "$aiobench" preflight --stats=NAME i
+}
+
+@test "pictures are drawn through links too" {
+	needs gnuplot
+	for name in x.png x.svg; do
+		ln -s "real.$name" $name
+		"$aiobench" run --io_size=40K --plot=$name sim:tiny >/dev/null
+		[ -L $name ] && [ -s real.$name ]
+	done
+	"$aiobench" run --io_size=40K --plot=y.png sim:tiny >/dev/null
+	[ "$(head -c 4 y.png | tail -c 3)" = PNG ]
+}
+
+@test "a device is written to and stays" {
+	full=/dev/full
+	if [ "$(id -u)" -eq 0 ]; then # who could replace the real one
+		full=$PWD/full
+		mknod full c 1 7 || skip "no device can be made here"
+	fi
+	(: >"$full") 2>/dev/null || skip "$full cannot be opened here"
+	run -2 "$diskprobe" --quick -o "$full" sim:tiny
+	[[ $output == *"diskprobe: $full: No space left on device" ]]
+	run -2 "$xsort" --stats="$full" i
+	[[ $output == *"write failed: $full: No space left on device" ]]
+	run -2 "$aiobench" run --io_size=40K --trace="$full" sim:tiny
+	run -2 "$xgen" lines -n 5 -o "$full"
+	[ -c "$full" ]
+}
+
+@test "what fails leaves old reports and pictures as they were" {
+	for f in report pic.png; do echo old >$f; done
+	run -2 "$xsort" --stats=report nowhere
+	run -1 "$xjoin" --stats=report i nowhere
+	run -2 "$seqstat" --stats=report i
+	run -2 "$diskprobe" --stats=report nowhere
+	run -2 "$aiobench" run --stats=report --plot=pic.png nowhere
+	[ "$(cat report pic.png)" = "old
+old" ]
+	run -2 env PATH=/nonexistent "$aiobench" run --io_size=40K --plot=pic.png sim:tiny
+	[ "$(cat pic.png)" = old ]
+	[ "$(ls)" = "i
+other
+pic.png
+report
+t" ]
+}

@@ -1,0 +1,45 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# What holds for every tool.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	bin=$(realpath "${SP_BUILD:-$BATS_TEST_DIRNAME/../../build}/bin")
+	export LC_ALL=C
+}
+
+@test "--help, --usage and --version that cannot be written are errors" {
+	cd "$BATS_TEST_TMPDIR"
+	[ -e /dev/full ] || skip 'no /dev/full'
+	for tool in "$bin"/*; do
+		name=${tool##*/} status=2
+		[ "$name" != xjoin ] || status=1
+		for option in --help --usage --version; do
+			"$tool" $option >out
+			[ -s out ]
+			got=0
+			"$tool" $option 2>err >/dev/full || got=$?
+			[ "$got" -eq "$status" ]
+			grep -q "^$name: write error" err
+			[ "$(wc -l <err)" -eq 1 ]
+		done
+	done
+}
+
+@test "a bad option is the tool's error status" {
+	for tool in "$bin"/*; do
+		status=2
+		[ "${tool##*/}" != xjoin ] || status=1
+		run -$status "$tool" --no-such-option
+	done
+}
+
+@test "names and reasons: an empty name is quoted, and none is made up" {
+	run -2 "$bin/xsort" -c ''
+	[ "$output" = "xsort: open failed: '': No such file or directory" ]
+	LC_ALL=C.UTF-8 run -1 "$bin/xjoin" - -
+	[ "$output" = 'xjoin: both files cannot be standard input' ]
+}

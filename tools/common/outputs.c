@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+#include "msg.h"
+#include "outputs.h"
+#include "quote.h"
+
+void output_die(const struct sp_errinfo *err)
+{
+	const char *reason = err->text[0] ? err->text : sp_strerror(err->code);
+	const char *subject = quote_file(err->path);
+
+	if (err->code <= SP_EFORMAT)
+		die("%s: %s", subject, reason);
+	die("%s failed: %s: %s", err->op, subject, reason);
+}
+
+void outputs_add(struct sp_outset *set, const char *path, const char *option, bool input_allowed)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
+	if (sp_outset_add(set, path, option, input_allowed, &err) < 0)
+		output_die(&err);
+}
+
+void outputs_add_stdout(struct sp_outset *set)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
+	if (sp_outset_add_stdout(set, &err) < 0)
+		output_die(&err);
+}
+
+void outputs_add_stats(struct sp_outset *set, const char *path)
+{
+	if (path && strcmp(path, "-") != 0)
+		outputs_add(set, path, "--stats", false);
+}
+
+void outputs_spare(const struct sp_outset *set, const char *path)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
+	if (sp_outset_spare(set, path, &err) < 0)
+		output_die(&err);
+}
+
+/* Each word that could name a file: a model, a trace. */
+static void spare_words(const struct sp_outset *set, const char *spec)
+{
+	char *copy = must_alloc(NULL, strlen(spec) + 1, 1), *rest = NULL;
+
+	strcpy(copy, spec);
+	for (char *word = strtok_r(copy, ",=", &rest); word; word = strtok_r(NULL, ",=", &rest))
+		outputs_spare(set, word);
+	free(copy);
+}
+
+void outputs_spare_volume(const struct sp_outset *set, const char *text)
+{
+	const char *colon = text ? strchr(text, ':') : NULL;
+
+	if (colon && !strncmp(text, "sim:", 4))
+		spare_words(set, colon + 1);
+	else if (colon && !strncmp(text, "block:", 6))
+		outputs_spare(set, colon + 1);
+	else
+		outputs_spare(set, text);
+}

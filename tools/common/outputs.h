@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The files that a command writes, and those that none of them may be: see
+ * <spindle/outfile.h>.  What conflicts ends the program.  A path of NULL is none.
+ */
+#ifndef OUTPUTS_H
+#define OUTPUTS_H
+
+#include <stdnoreturn.h>
+#include <spindle/outfile.h>
+
+/* Outputs first, by the option that names them ... */
+void outputs_add(struct sp_outset *set, const char *path, const char *option, bool input_allowed);
+void outputs_add_stdout(struct sp_outset *set);
+/* --stats, where "-" is standard error. */
+void outputs_add_stats(struct sp_outset *set, const char *path);
+/* ... then what is read, or worked on; "-" is standard input. */
+void outputs_spare(const struct sp_outset *set, const char *path);
+/* The same for what a volume is: a file, "block:DEVICE", "sim:MODEL,KEY=VALUE...". */
+void outputs_spare_volume(const struct sp_outset *set, const char *text);
+
+/* Ends the program with what the library said of an output. */
+noreturn void output_die(const struct sp_errinfo *err);
+
+#endif
