@@ -336,13 +336,14 @@ static void generate(const char *output, struct sp_gen *gen)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_outfile *out = NULL;
-	char *buf = must_alloc(NULL, 1, BLOCK + RECORD_ROOM);
 	int rc = output ? sp_outfile_open(&out, output, 0, &err) : 0, fd = STDOUT_FILENO;
+	char *buf;
 
 	if (!rc && out)
 		rc = fd = sp_outfile_begin(out, &err);
 	if (rc < 0)
 		die("%s: %s", quote_file(output), sp_strerror(rc));
+	buf = must_alloc(NULL, 1, BLOCK + RECORD_ROOM);
 	rc = gen ? pump(gen, fd, buf) : 0;
 	free(buf);
 	if (rc == 0)
