@@ -238,6 +238,9 @@ int sp__collate_compare_long(struct sp__collate *c, const char *a, size_t an, co
 
 	if (!t || (an == bn && !memcmp(a, b, an)))
 		return sp__collate_compare(a, an, b, bn);
+	order = sp__collate_order_letters(t, a, an, b, bn);
+	if (order)
+		return order;
 	rc = compare_windows(t, &x, &y, &order);
 	sp__keybuf_release(&x.part);
 	sp__keybuf_release(&y.part);

@@ -233,6 +233,69 @@ int sp__collate_encode_window(const struct sp__collate_table *c, const char *s, 
 	return 0;
 }
 
+/* How many characters behind one may join it in a weight of their own (three in Hungarian). */
+#define AHEAD 3
+
+struct walk {
+	struct text t;
+	const unsigned char *p;
+	unsigned last; /* the character behind which p stands, 0: none */
+};
+
+/* The next character; 0: there is none, or none that can be encoded here. */
+static unsigned step(struct walk *w)
+{
+	const struct sp__collate_table *c = w->t.c;
+	unsigned before = w->last;
+
+	w->last = w->p < w->t.end ? sp__collate_next(c, &w->p, w->t.end) : 0;
+	if (w->last && c->sym[before].paired && sp__collate_paired(c, before, w->last))
+		w->last = 0;
+	return w->last;
+}
+
+/* The rank of the next letter; 0: the text has ended; -1: something else stands before it. */
+static int next_rank(struct walk *w)
+{
+	while (w->p < w->t.end) {
+		const struct sp__collate_sym *sym = &w->t.c->sym[step(w)];
+
+		if (!w->last)
+			return -1;
+		if (sym->letter)
+			return sym->rank;
+	}
+	return 0;
+}
+
+/* Is the last letter what it seems, whatever comes later? */
+static bool stands_alone(struct walk w)
+{
+	for (int i = 0; i < AHEAD && w.p < w.t.end; i++)
+		if (!step(&w))
+			return false;
+	return true;
+}
+
+int sp__collate_order_letters(const struct sp__collate_table *c, const char *a, size_t an,
+			      const char *b, size_t bn)
+{
+	const unsigned char *as = (const unsigned char *)a, *bs = (const unsigned char *)b;
+	struct walk x = { .t = { c, as, as + an }, .p = as },
+		    y = { .t = { c, bs, bs + bn }, .p = bs };
+	int ra, rb;
+
+	do {
+		ra = next_rank(&x);
+		rb = next_rank(&y);
+		if (ra < 0 || rb < 0)
+			return 0;
+	} while (ra == rb && ra);
+	if (!stands_alone(x) || !stands_alone(y))
+		return 0;
+	return ra - rb;
+}
+
 /* The same for texts of single bytes that all have an entry in fast. */
 
 static bool has_bad_pair(const struct text *t)

@@ -98,6 +98,13 @@ int sp__collate_encode_by(const struct sp__collate_table *t, const char *s, size
 int sp__collate_encode_window(const struct sp__collate_table *t, const char *s, size_t n,
 			      size_t from, size_t room, struct sp__keybuf *buf);
 
+/*
+ * The order of two texts where letters decide it before anything in them that cannot be
+ * encoded; 0 where they do not.
+ */
+int sp__collate_order_letters(const struct sp__collate_table *t, const char *a, size_t an,
+			      const char *b, size_t bn);
+
 /* Marks the pairs that must not occur.  False: they are too many. */
 bool sp__collate_find_pairs(struct sp__collate_build *b);
 /* Whether encodings of the finished table order as strcoll() does. */

@@ -148,6 +148,45 @@ static void random_pairs(const struct sp__collate_table *c, const char *name, si
 	free(b.key.data);
 }
 
+/* Puts something that is in no table anywhere into a text, or not. */
+static void put_foreign(struct sp__rng *rng, char *text)
+{
+	static const char *const foreign[] = { "\xcc\x81",     "\xe0\xb8\x81", "\xff", "\x01",
+					       "\xe6\x97\xa5", "\xe0\xb9\x80", "\xc3", "" };
+	const char *what = foreign[sp__rng_below(rng, sizeof(foreign) / sizeof(*foreign))];
+	size_t n = strlen(text), at = sp__rng_below(rng, n + 1), bytes = strlen(what);
+
+	if (n + bytes >= TEXT_MAX)
+		return;
+	memmove(text + at + bytes, text + at, n - at + 1);
+	memcpy(text + at, what, bytes);
+}
+
+/* What letters decide, whatever else is in the texts. */
+static void decided_by_letters(const struct sp__collate_table *c, const char *name, size_t kind,
+			       uint64_t seed)
+{
+	struct sp__rng rng = { seed + kind };
+	char a[TEXT_MAX], b[TEXT_MAX];
+	unsigned decided = 0, wrong = 0;
+
+	for (int i = 0; i < PAIRS / 5; i++) {
+		int order;
+
+		random_text(c, &rng, kind, a);
+		similar_text(c, &rng, kind, a, b);
+		put_foreign(&rng, a);
+		put_foreign(&rng, b);
+		order = sp__collate_order_letters(c, a, strlen(a), b, strlen(b));
+		decided += order != 0;
+		if (order && sign(order) != sign(strcoll(a, b)) && !wrong++)
+			diag("'%s' against '%s': strcoll says %d", a, b, strcoll(a, b));
+	}
+	ok(!wrong && decided > PAIRS / 5 / 200,
+	   "%s: letters decide as strcoll() does, before what is no text (%u of %d, kind %zu)",
+	   name, decided, PAIRS / 5, kind);
+}
+
 /* Every text of two encodable characters. */
 static void two_characters(const struct sp__collate_table *c, const char *name)
 {
@@ -215,8 +254,10 @@ static void encodings(const char *name, uint64_t seed)
 		skip("texts order as strcoll() orders them", "this locale has no table");
 		return;
 	}
-	for (size_t kind = 0; kind <= sizeof(alphabets) / sizeof(*alphabets); kind++)
+	for (size_t kind = 0; kind <= sizeof(alphabets) / sizeof(*alphabets); kind++) {
 		random_pairs(c, name, kind, seed);
+		decided_by_letters(c, name, kind, seed);
+	}
 	two_characters(c, name);
 	ok(sp__collate_encode_by(c, "a\0b", 3, &key) == 1 &&
 		   sp__collate_encode_by(c, "\x01", 1, &key) == 1,
