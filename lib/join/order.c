@@ -7,7 +7,6 @@
 
 #define TAGS_BYTES (2 * SP__TAG_BYTES)
 #define PART_BYTES (64u << 10)
-#define PART_KEPT (1u << 20)
 #define ESCAPE '\x01'
 #define ITSELF "\x01\x02"
 #define NEWLINE "\x01\x03"
@@ -81,9 +80,7 @@ static int put_part(struct sp__order *o)
 {
 	int rc = to_sort(o, o->part.data, o->part.bytes);
 
-	o->part.bytes = 0;
-	if (o->part.capacity > PART_KEPT)
-		sp__bytes_release(&o->part, NULL);
+	sp__bytes_empty(&o->part, NULL);
 	return rc;
 }
 

@@ -83,8 +83,10 @@ int sp__numbered_next(void *numbered, struct sp_batch *batch)
 	struct sp__numbered *n = numbered;
 	struct sp__source *src = &n->h->j->source[n->side];
 	const size_t term = sp__rec_term(&src->format);
-	int rc = src->at == src->end ? sp__source_fill(src) : SP_READY;
+	int rc;
 
+	sp__bytes_empty(&n->batch, NULL);
+	rc = src->at == src->end ? sp__source_fill(src) : SP_READY;
 	if (rc != SP_READY)
 		return rc;
 	if (!n->h->tag[n->side]) {
@@ -92,7 +94,6 @@ int sp__numbered_next(void *numbered, struct sp_batch *batch)
 		src->at = src->end;
 		return SP_READY;
 	}
-	n->batch.bytes = 0;
 	while (src->at < src->end && n->batch.bytes < BATCH_BYTES) {
 		const char *data = src->at;
 		size_t bytes;

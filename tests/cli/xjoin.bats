@@ -393,3 +393,21 @@ m = json.load(open("r.json"))["memory"]
 assert m["peak_bytes"] <= m["limit_bytes"] + (16 << 20), m'
 	done
 }
+
+@test "a huge line takes at most three times its length more" {
+	[ -z "${SP_TEST_VARIANT:-}" ] || skip "a sanitizer needs memory of its own"
+	needs python3
+	seq -f 'k%05g other' 20000 >r
+	{ seq -f 'k%05g x' 10000; printf 'k10001 '; head -c 24M /dev/zero | tr '\0' H; echo; seq -f 'k%05g x' 10002 20000; } >l
+	sed -n 10001p l >h
+	for options in "l r" "r l" "- r" "r -" "--ordered=1 l r" "--ordered=2 - r" "--algorithm=grace l r" "--build=1 l r" \
+		"--algorithm=shj - r" "--algorithm=merge l r" "-v1 r l" "-1 2 -2 2 l h" "-S 12M --ordered=2 r l"; do
+		# shellcheck disable=SC2086
+		"$xjoin" -S 1M --stats=r.json $options <l >/dev/null
+		python3 - "$options" <<-'END'
+		import json, sys
+		m = json.load(open("r.json"))["memory"]
+		assert m["peak_bytes"] <= m["limit_bytes"] + (16 << 20) + 3 * (24 << 20) + 100, (sys.argv, m)
+		END
+	done
+}

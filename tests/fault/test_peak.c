@@ -105,6 +105,8 @@ static const struct giant giants[] = {
 	{ "CSV fields", LETTERS, "C", MIDDLE, true, { "--csv", "-k1,1f" }, NULL },
 	{ "en_US", LETTERS, "en_US.UTF-8", MIDDLE, false, { NULL }, NULL },
 	{ "en_US", LETTERS, "en_US.UTF-8", START, true, { NULL }, "--parallel=8" },
+	{ "en_US", LETTERS, "en_US.UTF-8", START | MIDDLE | END, false, { "-s" }, NULL },
+	{ "en_US, upper case", LETTERS, "en_US.UTF-8", MIDDLE, true, { "-f" }, NULL },
 	{ "en_US, numbers", "0123456789", "en_US.UTF-8", MIDDLE, true, { "-n" }, NULL },
 	{ "binary",
 	  LETTERS,
