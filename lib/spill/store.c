@@ -78,9 +78,13 @@ int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts)
 				    .pool_bytes = opts->pool_bytes,
 				    .trace = opts->trace,
 				    .machine = opts->machine };
-	struct sp__spill *s = calloc(1, sizeof(*s));
+	struct sp__spill *s;
 	int rc = -ENOMEM;
 
+	if (!opts->ndirs)
+		return sp__errf(opts->err, -EINVAL, "spill", NULL, -1,
+				"there is no temporary directory");
+	s = calloc(1, sizeof(*s));
 	if (!s)
 		return sp__err(opts->err, rc, "allocate", NULL, -1);
 	s->opts = *opts;

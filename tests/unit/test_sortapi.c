@@ -233,6 +233,28 @@ static void many_pages(const struct sp_keyset *ks)
 	sp_sort_free(s);
 }
 
+/* Who needs temporary space and names no place for it is told. */
+static void no_directory(const struct sp_keyset *ks)
+{
+	struct sp_sort_opts o = SP_SORT_OPTS_INIT;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_sort *s = NULL;
+	int rc;
+
+	o.format = (struct sp_recfmt){ SP_REC_LINE, '\n', 0, 0 };
+	o.keys = ks;
+	o.memory_bytes = 512 << 10;
+	rc = sp_sort_new(&s, &o, &err);
+	for (int i = 0; !rc && i < 40; i++)
+		rc = put(s, input_bytes);
+	if (!rc)
+		rc = sp_sort_finish(s);
+	ok(rc == -EINVAL && strstr(err.text, "no temporary directory"),
+	   "a sort that must spill and has no directory for it is refused: %s", err.text);
+	if (s)
+		sp_sort_free(s);
+}
+
 /* What the system must be asked for is not asked for unless that is wanted. */
 static void device_figures(const struct sp_keyset *ks)
 {
@@ -302,6 +324,7 @@ int main(void)
 	ok(laters > 0, "LATER was said now and then (%u times)", laters);
 	states(ks);
 	figures(ks);
+	no_directory(ks);
 	device_figures(ks);
 	many_pages(ks);
 	abandoned(ks);
