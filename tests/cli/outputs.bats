@@ -174,6 +174,16 @@ through()
 	through "$aiobench" preflight --stats=NAME i
 }
 
+@test "where a link leads nowhere, a sort that fails makes nothing there" {
+	ln -s nowhere link
+	run -2 bash -c "seq 300000 | '$xsort' -S 1M --engine=fault:SCOPE=PROCESS,KIND=WRITE,ERROR=EIO:auto -o link"
+	run -2 "$xsort" -o link missing
+	[ ! -e nowhere ]
+	"$xsort" -o link i
+	[ -L link ]
+	[ "$(cat nowhere)" = $'1 a\n2 b' ]
+}
+
 @test "pictures are drawn through links too" {
 	needs gnuplot
 	for name in x.png x.svg; do

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,11 +110,11 @@ static int try_directory(const char *path)
 
 /*
  * Opening is the surest test for a regular file; a FIFO must not be opened
- * and closed, because its reader would see an end.  A link that leads nowhere
- * is made a file, as opening for output would.
+ * and closed, because its reader would see an end.
  */
 static int try_output(const char *path)
 {
+	char target[PATH_MAX];
 	struct stat st;
 	int fd;
 
@@ -128,7 +129,8 @@ static int try_output(const char *path)
 	} else if (lstat(path, &st)) {
 		return path[strlen(path) - 1] == '/' ? EISDIR : try_directory(path);
 	} else {
-		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+		/* A link that leads nowhere: realpath() leaves the name that does not exist. */
+		return realpath(path, target) || errno == ENOENT ? try_directory(target) : errno;
 	}
 	if (fd < 0)
 		return errno == ETXTBSY ? 0 : errno;
