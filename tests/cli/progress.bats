@@ -29,6 +29,7 @@ on_terminal()
 {
 	local status=0
 
+	rm -f script.log # script may open it later than the command looks into it
 	SHELL=/bin/bash script -qefc "$1" script.log </dev/null >/dev/null || status=$?
 	sed '1d' script.log | sed '/^Script done/d' | sed 's/\r$//' | head -c -1 >log
 	return "$status"
@@ -151,7 +152,7 @@ seldom()
 		shift
 		set -m # else SIGINT is ignored
 		"$@" &
-		until grep -q '\[K' script.log; do sleep 0.1; done
+		until grep -qs '\[K' script.log; do sleep 0.1; done
 		set +m
 		kill -s "$signal" $!
 		wait $! 2>/dev/null
