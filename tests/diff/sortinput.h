@@ -104,9 +104,7 @@ static void make_input(struct sort_case *c, struct text *t)
 	for (uint64_t n = 1; t->bytes < c->bytes || next < nlarge; n++) {
 		bool now = next < nlarge && t->bytes >= large[next].at;
 		size_t bytes = now ? large[next++].bytes : 0;
-		/* A long text is copied wherever strcoll() compares it as a key: that takes too long. */
-		bool in_key =
-			draw(&c->rng, 2) && (c->key->word != WORD_NATIONAL || !c->key->options[0]);
+		bool in_key = draw(&c->rng, 2);
 		unsigned i = draw(&c->rng, POOL);
 
 		if (duplicates && !now)
