@@ -224,7 +224,7 @@ $(B)/examples/%: examples/%.c $(SO) $(B)/flags
 # SP_TEST_VARIANT tells tests which sanitizer there is; SP_TEST_STAGE is a name.
 RUN_ENV = SP_BUILD='$(abspath $(B))' XSORT="$${XSORT:-$(abspath $(B))/bin/xsort}" \
 	XGEN="$${XGEN:-$(abspath $(B))/bin/xgen}" XJOIN="$${XJOIN:-$(abspath $(B))/bin/xjoin}" \
-	SEQSTAT="$${SEQSTAT:-$(abspath $(B))/bin/seqstat}" \
+	BLOCKSEQ="$${BLOCKSEQ:-$(abspath $(B))/bin/blockseq}" \
 	DISKPROBE="$${DISKPROBE:-$(abspath $(B))/bin/diskprobe}" \
 	VDISK="$${VDISK:-$(abspath $(B))/bin/vdisk}" \
 	AIOBENCH="$${AIOBENCH:-$(abspath $(B))/bin/aiobench}" \

@@ -6,7 +6,7 @@
 #include <math.h>
 #include "report/doc.h"
 
-static const char tool[] = "seqstat";
+static const char tool[] = "blockseq";
 
 static const char *const verdict_names[] = {
 	[SP_SEQUENCE_LEGAL] = "legal",

@@ -25,7 +25,7 @@ bin=${SP_BUILD:-build}/bin
 xsort=$(readlink -f "${XSORT:-$bin/xsort}")
 xgen=$(readlink -f "${XGEN:-$bin/xgen}")
 xjoin=$(readlink -f "${XJOIN:-$bin/xjoin}")
-seqstat=$(readlink -f "${SEQSTAT:-$bin/seqstat}")
+blockseq=$(readlink -f "${BLOCKSEQ:-$bin/blockseq}")
 scale=${SCALE:-0.1}
 out=${EXPERIMENTS_DIR:-build/experiments}
 mkdir -p "$out" || exit 2

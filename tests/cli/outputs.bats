@@ -12,7 +12,7 @@ setup()
 	local bin=$BATS_TEST_DIRNAME/../../build/bin
 
 	xsort=${XSORT:-$bin/xsort} xjoin=${XJOIN:-$bin/xjoin} xgen=${XGEN:-$bin/xgen}
-	seqstat=${SEQSTAT:-$bin/seqstat} diskprobe=${DISKPROBE:-$bin/diskprobe}
+	blockseq=${BLOCKSEQ:-$bin/blockseq} diskprobe=${DISKPROBE:-$bin/diskprobe}
 	aiobench=${AIOBENCH:-$bin/aiobench}
 	export LC_ALL=C
 	cd "$BATS_TEST_TMPDIR" || return
@@ -42,8 +42,8 @@ spared()
 		spared "i: --stats would overwrite it" i "$xsort" --stats="$name" -o out other i
 		spared "i: --trace would overwrite it" i "$xjoin" --trace="$name" other i
 		spared "i: --stats would overwrite it" i "$xjoin" --output=out --stats="$name" i other
-		spared "i: --stats would overwrite it" i "$seqstat" --stats="$name" i
-		spared "i: --stats would overwrite it" i "$seqstat" --compare --stats="$name" t i
+		spared "i: --stats would overwrite it" i "$blockseq" --stats="$name" i
+		spared "i: --stats would overwrite it" i "$blockseq" --compare --stats="$name" t i
 		spared "i: --output would overwrite it" i "$diskprobe" -o "$name" i
 		spared "i: --stats would overwrite it" i "$diskprobe" --stats="$name" i
 		spared "i: --stats would overwrite it" i "$aiobench" run --stats="$name" i
@@ -113,7 +113,7 @@ spared()
 }
 
 @test "standard output counts where the result goes there" {
-	for command in "$xsort i" "$seqstat t" "$aiobench run --runtime=1 sim:tiny" "$diskprobe sim:tiny"; do
+	for command in "$xsort i" "$blockseq t" "$aiobench run --runtime=1 sim:tiny" "$diskprobe sim:tiny"; do
 		echo kept >out
 		# shellcheck disable=SC2086
 		! $command --stats=out >>out 2>err
@@ -164,7 +164,7 @@ through()
 	through "$xjoin" --output=NAME other other
 	through "$xjoin" --stats=NAME other other
 	through "$xjoin" --trace=NAME other other
-	through "$seqstat" --stats=NAME t
+	through "$blockseq" --stats=NAME t
 	through "$xgen" lines -n 5 -o NAME
 	through "$diskprobe" --quick -o NAME sim:tiny
 	through "$diskprobe" --quick --stats=NAME sim:tiny
@@ -215,7 +215,7 @@ through()
 	for f in report pic.png; do echo old >$f; done
 	run -2 "$xsort" --stats=report nowhere
 	run -1 "$xjoin" --stats=report i nowhere
-	run -2 "$seqstat" --stats=report i
+	run -2 "$blockseq" --stats=report i
 	run -2 "$diskprobe" --stats=report nowhere
 	run -2 "$aiobench" run --stats=report --plot=pic.png nowhere
 	[ "$(cat report pic.png)" = "old

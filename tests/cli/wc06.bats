@@ -10,7 +10,7 @@ bats_require_minimum_version 1.5.0
 setup()
 {
 	xsort=$XSORT
-	seqstat=${SEQSTAT:-$BATS_TEST_DIRNAME/../../build/bin/seqstat}
+	blockseq=${BLOCKSEQ:-$BATS_TEST_DIRNAME/../../build/bin/blockseq}
 	cd "$BATS_TEST_TMPDIR" || exit 1
 	export LC_ALL=C
 }
@@ -38,7 +38,7 @@ small()
 # requests, of which the two that write E and F write two pages each.
 transfers()
 {
-	"$seqstat" --cache=3 --policy="$1" --first=14 "$2" |
+	"$blockseq" --cache=3 --policy="$1" --first=14 "$2" |
 		awk '$1 ~ /^(transfers|reads|writes)$/ { printf "%s ", $2 }'
 }
 

@@ -7,7 +7,7 @@ load keys
 setup()
 {
 	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
-	seqstat=${SEQSTAT:-$BATS_TEST_DIRNAME/../../build/bin/seqstat}
+	blockseq=${BLOCKSEQ:-$BATS_TEST_DIRNAME/../../build/bin/blockseq}
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
@@ -18,10 +18,10 @@ value()
 }
 
 @test "--help and --version are answered on standard output" {
-	run -0 --separate-stderr "$seqstat" --help
+	run -0 --separate-stderr "$blockseq" --help
 	[[ $output == *--compare* && -z $stderr ]]
-	run -0 "$seqstat" --version
-	[[ $output == "seqstat (Spindle) "* ]]
+	run -0 "$blockseq" --version
+	[[ $output == "blockseq (Spindle) "* ]]
 }
 
 @test "requests of a trace are counted, from a file and from standard input" {
@@ -34,7 +34,7 @@ value()
 		W tmp 4096 4096 0 9 10 -5
 		W tmp 0 4096 0 11 12 4096
 	END
-	run -0 "$seqstat" t
+	run -0 "$blockseq" t
 	[ "$(value requests <<<"$output")" = 6 ]
 	[ "$(value failed <<<"$output")" = 1 ]
 	[ "$(value empty <<<"$output")" = 1 ]
@@ -43,44 +43,44 @@ value()
 	[ "$(value regions <<<"$output")" = 1 ]
 	[ "$(value "cluster reads" <<<"$output")" = 1 ]
 	[[ $output == *"overwritten               4.0 KiB"* && $output != *cache* ]]
-	[ "$("$seqstat" - < t)" = "$output" ]
+	[ "$("$blockseq" - < t)" = "$output" ]
 }
 
 @test "the order of completion is another than that of submission" {
 	printf '%s\n' "R v 4096 4096 0 2 3 4096" "R v 0 4096 0 1 4 4096" > t
-	[ "$("$seqstat" t | value seeks)" = 1 ]
-	[ "$("$seqstat" --order=done t | value seeks)" = 2 ]
+	[ "$("$blockseq" t | value seeks)" = 1 ]
+	[ "$("$blockseq" --order=done t | value seeks)" = 2 ]
 }
 
 @test "a cache is given in pages or in bytes" {
 	for i in 1 2 3 1 2 3; do
 		echo "R v $((i * 4096)) 4096 0 $((++n)) $n 4096"
 	done > t
-	[ "$("$seqstat" --cache=2 t | value transfers)" = 6 ]
-	[ "$("$seqstat" --cache=2 --policy=opt t | value transfers)" = 4 ]
-	[ "$("$seqstat" --cache=12K t | value transfers)" = 3 ]
-	[ "$("$seqstat" --cache=12K --page=8K t | value transfers)" = 4 ]
-	[ "$("$seqstat" --cache=2 --first=2 t | value transfers)" = 2 ]
+	[ "$("$blockseq" --cache=2 t | value transfers)" = 6 ]
+	[ "$("$blockseq" --cache=2 --policy=opt t | value transfers)" = 4 ]
+	[ "$("$blockseq" --cache=12K t | value transfers)" = 3 ]
+	[ "$("$blockseq" --cache=12K --page=8K t | value transfers)" = 4 ]
+	[ "$("$blockseq" --cache=2 --first=2 t | value transfers)" = 2 ]
 }
 
 @test "--stats writes the report as JSON" {
 	needs jq
 	echo "W v 0 4096 0 1 2 4096" > t
-	run -0 "$seqstat" --cache=1 --stats=s.json t
+	run -0 "$blockseq" --cache=1 --stats=s.json t
 	[ "$(jq -r '.schema, .total.write_bytes, .volumes[0].name, .cache.dirty' s.json | tr '\n' ' ')" = \
 		"spindle.sequence/1 4096 v 1 " ]
-	run -0 --separate-stderr "$seqstat" --stats t
+	run -0 --separate-stderr "$blockseq" --stats t
 	[ "$(jq -c .cache <<<"$stderr")" = null ]
-	run -1 --separate-stderr "$seqstat" --compare --stats t /dev/null
+	run -1 --separate-stderr "$blockseq" --compare --stats t /dev/null
 	[ "$(jq -r '.schema, .verdict, .first.op, .second' <<<"$stderr" | tr '\n' ' ')" = \
 		"spindle.sequence-comparison/1 missing W null " ]
-	run -2 "$seqstat" --stats=/nosuch/file t
+	run -2 "$blockseq" --stats=/nosuch/file t
 	[[ $output == *"/nosuch/file: No such file or directory"* ]]
 }
 
 @test "the keys of a report are those that are promised" {
 	echo "W v 0 4096 0 1 2 4096" > t
-	"$seqstat" --cache=1 --stats=s.json t
+	"$blockseq" --cache=1 --stats=s.json t
 	keys s.json > keys
 	diff "$BATS_TEST_DIRNAME/../golden/report-sequence.keys" keys
 }
@@ -90,47 +90,47 @@ value()
 	printf '%s\n' "R u 0 4096 0 1 1 4096" "W v 0 4096 0 2 2 4096" "R v 0 4096 0 3 3 4096" > b
 	printf '%s\n' "R v 0 4096 0 1 1 4096" "R u 0 4096 0 2 2 4096" "W v 0 4096 0 3 3 4096" > c
 	printf '%s\n' "W v 0 4096 0 1 1 4096" "R v 0 4096 0 2 2 4096" "R u 1 4095 0 3 3 4095" > d
-	run -0 "$seqstat" --compare a b
+	run -0 "$blockseq" --compare a b
 	[ "$output" = "legal, requests moved: 3" ]
-	run -1 "$seqstat" --compare a c
+	run -1 "$blockseq" --compare a c
 	[ "${lines[0]}" = "read after write, the other way round in c:" ]
 	[ "${lines[1]}" = "  W v 0 4096  a:1  c:3" ]
 	[ "${lines[2]}" = "  R v 0 4096  a:2  c:1" ]
-	run -1 "$seqstat" --compare a d
+	run -1 "$blockseq" --compare a d
 	[ "$output" = "missing: R u 0 4096  a:3" ]
 	head -n 2 a > e
-	run -1 "$seqstat" --compare e a
+	run -1 "$blockseq" --compare e a
 	[ "$output" = "too many: R u 0 4096  a:3" ]
 }
 
 @test "bad traces and bad options are refused with a reason" {
 	printf '# spindle-trace/1\nR v 0 1\n' > bad
-	run -2 "$seqstat" bad
-	[ "$output" = "seqstat: bad: line 2: prio is not an I/O priority" ]
-	run -2 "$seqstat" nosuch
-	[ "$output" = "seqstat: nosuch: No such file or directory" ]
-	run -2 "$seqstat"
+	run -2 "$blockseq" bad
+	[ "$output" = "blockseq: bad: line 2: prio is not an I/O priority" ]
+	run -2 "$blockseq" nosuch
+	[ "$output" = "blockseq: nosuch: No such file or directory" ]
+	run -2 "$blockseq"
 	[[ $output == *"missing trace"* ]]
-	run -2 "$seqstat" --compare bad
+	run -2 "$blockseq" --compare bad
 	[[ $output == *"missing trace"* ]]
-	run -2 "$seqstat" bad bad
+	run -2 "$blockseq" bad bad
 	[[ $output == *"extra operand: 'bad'"* ]]
-	run -2 "$seqstat" --policy=opt bad
+	run -2 "$blockseq" --policy=opt bad
 	[[ $output == *"need --cache"* ]]
-	run -2 "$seqstat" --cache=1K bad
+	run -2 "$blockseq" --cache=1K bad
 	[[ $output == *"less than a page"* ]]
-	run -2 "$seqstat" --cache=4KB bad
+	run -2 "$blockseq" --cache=4KB bad
 	[[ $output == *"argument '4KB': valid sizes are such as 512b, 4K, "* ]]
-	run -2 "$seqstat" --cache=1 --policy=fifo bad
+	run -2 "$blockseq" --cache=1 --policy=fifo bad
 	[[ $output == *"invalid argument"*"opt"* ]]
-	run -2 "$seqstat" --compare --cache=1 bad bad
+	run -2 "$blockseq" --compare --cache=1 bad bad
 	[[ $output == *"knows no cache"* ]]
 }
 
 @test "a full disk is told" {
 	[ -w /dev/full ] || skip "there is no /dev/full"
 	echo "W v 0 4096 0 1 2 4096" > t
-	run -2 bash -c '"$0" t > /dev/full' "$seqstat"
+	run -2 bash -c '"$0" t > /dev/full' "$blockseq"
 	[[ $output == *"write error"* ]]
 }
 
@@ -151,10 +151,10 @@ sort_four_runs()
 
 @test "wc06.tab1, tab2: what xsort does is what the paper counts" {
 	sort_four_runs lazy none
-	[ "$("$seqstat" --cache=3 --first="$counted" lazy | value transfers)" = 14 ]
-	[ "$("$seqstat" --cache=3 --first="$counted" --policy=opt lazy | value transfers)" = 7 ]
+	[ "$("$blockseq" --cache=3 --first="$counted" lazy | value transfers)" = 14 ]
+	[ "$("$blockseq" --cache=3 --first="$counted" --policy=opt lazy | value transfers)" = 7 ]
 	sort_four_runs eager all
-	[ "$("$seqstat" --cache=3 --first="$counted" eager | value transfers)" = 6 ]
-	[ "$("$seqstat" --cache=3 --first="$counted" --policy=opt eager | value transfers)" = 5 ]
-	[[ $("$seqstat" eager) == *"overwritten               16.0 KiB"* ]]
+	[ "$("$blockseq" --cache=3 --first="$counted" eager | value transfers)" = 6 ]
+	[ "$("$blockseq" --cache=3 --first="$counted" --policy=opt eager | value transfers)" = 5 ]
+	[[ $("$blockseq" eager) == *"overwritten               16.0 KiB"* ]]
 }

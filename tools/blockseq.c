@@ -17,7 +17,7 @@
 #include "statsfile.h"
 #include "stdio_end.h"
 
-const char *argp_program_version = "seqstat (Spindle) " SP_VERSION;
+const char *argp_program_version = "blockseq (Spindle) " SP_VERSION;
 
 static const char doc[] =
 	"Says what a sequence of block requests costs, or whether one is a legal permutation of "
@@ -30,9 +30,9 @@ static const char doc[] =
 	"error.\n"
 	"\n"
 	"Examples:\n"
-	"  xsort --trace=sort.trace big > sorted; seqstat sort.trace\n"
-	"  seqstat --cache=64M --policy=opt sort.trace\n"
-	"  seqstat --compare lazy.trace eager.trace\n";
+	"  xsort --trace=sort.trace big > sorted; blockseq sort.trace\n"
+	"  blockseq --cache=64M --policy=opt sort.trace\n"
+	"  blockseq --compare lazy.trace eager.trace\n";
 
 enum option_key {
 	OPT_CACHE = 256,
