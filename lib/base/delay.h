@@ -14,7 +14,10 @@
 #define SP__DELAY_BUFFER 16u
 
 #ifdef SP_TASK_DELAYS
-/* One time in one_in sleeps for up to 1 ms, or, more rarely, 30 ms; else may yield the processor. */
+/*
+ * Sleeps one time in one_in, for up to 1 ms or, more rarely, up to 30 ms; at other times it may
+ * yield the processor.
+ */
 void sp__delay(unsigned one_in);
 #else
 static inline void sp__delay(unsigned one_in)

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include "base/mem.h"
 
-/* Blocks of so many bytes are not malloc()'s, which may copy them to grow, and keep them when freed. */
+/* Larger blocks are mapped: malloc() may copy them to grow them, and keep them once freed. */
 #define MAPPED_BYTES (1u << 20)
 #define KEPT_BYTES (1u << 20)
 

@@ -2,9 +2,9 @@
 /*
  * What is counted while requests go and come.
  *
- * Counting, also of bytes asked for, begins at the end of the ramp and ends when nothing more is issued
- * because the time is over (what is outstanding then is told apart), or when
- * the last request is done, if a number of bytes was asked for.
+ * Counting begins at the end of the ramp.  With a run time it ends when the time is over and
+ * nothing more is issued; the requests outstanding then are reported apart.  With a number of
+ * bytes, which are counted from the end of the ramp too, it ends when the last request is done.
  *
  * A class is passed over by the completions of others since it was last
  * served, or since it began to have requests outstanding: a mark in the count

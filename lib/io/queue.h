@@ -5,8 +5,8 @@
  *
  * A queue belongs to one thread at a time.  It may be handed over (with the
  * usual happens-before) when nothing is outstanding; a thread that ends before
- * its requests were reaped may take them with it.  A request struct belongs to the caller until submit, to
- * the queue until it is reaped, and then to the caller again; so do the bytes
+ * its requests were reaped may take them with it.  A request struct belongs to the caller until
+ * submit, to the queue until it is reaped, and then to the caller again; so do the bytes
  * it names.  If submit fails, none of the batch is outstanding and no
  * completion comes for it.  A failure after that is the result of the request.
  * Short transfers and EINTR are resolved inside: a result smaller than asked

@@ -141,7 +141,7 @@ static int append_part(const char *part, struct sp__keymem *mem)
 	return 0;
 }
 
-/* The text that begins at from and ends the memory: part by part between NULs, as strcoll() has it. */
+/* The text from `from` to the memory's end, part by part between NULs, as strcoll() orders it. */
 static int collate_text(struct sp__keymem *mem, size_t from)
 {
 	struct sp__keybuf *text = &mem->value;

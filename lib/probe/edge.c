@@ -56,7 +56,7 @@ int sp__edge_at(struct sp__probe *p, uint64_t lbn, uint32_t length, bool *is)
 	return rc;
 }
 
-/* Is the block at a distance on the line?  If so and it is farther out, the line is known better. */
+/* Is the block at this distance on the line?  A block farther out than before improves the line. */
 static int on_line(struct sp__probe *p, struct ray *ray, uint64_t distance, bool *on)
 {
 	double rev, expect, off;

@@ -225,7 +225,10 @@ static int join_front(struct sp__probe *p)
 	return rc;
 }
 
-/* How many of n tracks a pattern of q lengths (the longest at each place) leaves odd; UINT64_MAX: no pattern. */
+/*
+ * How many of n tracks differ from a pattern of q lengths (the longest at each place); UINT64_MAX:
+ * there is no pattern.
+ */
 static uint64_t leaves(const uint32_t *len, uint64_t n, uint32_t q, uint32_t *pattern)
 {
 	uint64_t odd = 0;

@@ -53,7 +53,10 @@ struct sp__target {
 /* What the host needs between a completion and its next request, where it is simulated. */
 #define SP__TARGET_TURNAROUND_NS 60000
 
-/* spec: what follows "sim:", as of sim/machine.h; of it, the model, sched, window, noise and seed count. */
+/*
+ * spec: what follows "sim:" (sim/machine.h).  Only its model, sched, window, noise and seed are
+ * used.
+ */
 SP_MUST_CHECK int sp__target_sim(struct sp__target **t, const char *spec, struct sp_errinfo *err);
 /* A block device or a regular file; writable: it is opened for writing too. */
 SP_MUST_CHECK int sp__target_file(struct sp__target **t, const char *path, bool writable,

@@ -35,8 +35,8 @@ void sp__collate_expect(struct sp__collate *c, uint64_t bytes);
 
 /*
  * Appends bytes that order as the text does under strcoll() and delimit
- * themselves; of a long text at least SP__KEY_MOST.  Returns 0; 1 if this text has no such bytes, or not yet;
- * -ENOMEM.  Texts that were refused and texts that were not may be compared by
+ * themselves; of a long text at least SP__KEY_MOST.  Returns 0; 1 if this text has no such bytes,
+ * or not yet; -ENOMEM.  Texts that were refused and texts that were not may be compared by
  * sp__collate_compare().
  */
 int sp__collate_encode(struct sp__collate *c, const char *s, size_t n, struct sp__keybuf *out);

@@ -106,7 +106,7 @@ struct sp__machine_stats {
 	uint64_t io_time_ns, cpu_time_ns, elapsed_ns;
 	uint64_t regions;
 	double region_bytes_mean; /* of spill files */
-	/* Virtual time with i of the program's requests submitted and not reaped; the last: or more. */
+	/* Virtual time with i requests submitted and not reaped; the last: i or more. */
 	uint64_t depth_ns[SP__SIM_DEPTHS];
 };
 

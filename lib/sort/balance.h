@@ -19,7 +19,8 @@
  *
  * Beside that each merge of runs must write as many records as it was given, and the final
  * one is set up with as many as have been read.  With --top only these numbers count, since
- * what is cut off a merge is never looked at.  Merges and checks belong to whoever works on the sort.
+ * what is cut off a merge is never looked at.  Merges and checks belong to the thread that works on
+ * the sort.
  */
 #ifndef SP__SORT_BALANCE_H
 #define SP__SORT_BALANCE_H

@@ -4,8 +4,8 @@
  * before it from the same run, and a spill writer wants the last record that
  * ended in a page.  Within a span both lie side by side.  When a cursor leaves
  * a span, it copies the record it stands on into the merge's one saved buffer
- * first, or, if that lies in its carry, changes buffers; one is enough because the cursor that moves is always that of the
- * record merged last.
+ * first, or, if that lies in its carry, changes buffers; one is enough because the cursor that
+ * moves is always that of the record merged last.
  */
 #include <errno.h>
 #include <stdlib.h>

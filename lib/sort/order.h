@@ -9,8 +9,8 @@
  * keys are used up, the record itself follows as a second key if the key set
  * has a last resort that goes by bytes.  Long common prefixes,
  * deep recursion, and keys that end at different lengths inside equal padding,
- * are for a stable merge sort by full comparison, so that neither long common prefixes nor NUL bytes cost more than a
- * comparison sort would.
+ * are for a stable merge sort by full comparison, so that neither long common prefixes nor NUL
+ * bytes cost more than a comparison sort would.
  *
  * Rejected: a comparison sort of (prefix, reference) throughout (three times
  * slower on random keys); LSD radix (touches all bytes of all prefixes, most

@@ -54,8 +54,8 @@ SP_MUST_CHECK int sp__policy_add(struct sp__policy *policy, unsigned run_id, uin
  * The runs to merge now into one new run: how many, and their numbers in ids (max
  * >= fan_in entries).  0: nothing to be merged before more runs have been added.
  * Once input_ended is true no run may be added.  Say so as soon as it is known: EAGER
- * could else merge all there is into one run that is left to be copied.  With a final step the answer
- * may be a single run, to be copied; 0 then means that there never was one.
+ * could else merge all there is into one run that is left to be copied.  With a final step the
+ * answer may be a single run, to be copied; 0 then means that there never was one.
  * After an answer that is not final sp__policy_merged() must come before
  * anything else; after a final one nothing but free.
  */

@@ -151,8 +151,9 @@ void sp__place_free(struct sp__place *p)
 }
 
 /*
- * The first page goes to block `at` of the track, or to the next that it can.  Those behind it reach
- * up to the track's end, so that the others, from its beginning on, follow without a gap.
+ * The first page goes to block `at` of the track, or to the next block where it fits.  The pages
+ * that follow reach to the end of the track, so that the others go on at its beginning without
+ * a gap.
  */
 static void turn_to(const struct sp__place *p, struct sp__row *row, uint32_t at)
 {

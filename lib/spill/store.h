@@ -4,8 +4,8 @@
  *
  * Runs go round robin over the directories.  The files have no names, so the
  * system frees them however the process ends.  Each is opened when its first run
- * comes: small sorts never pay for it, and few runs need few descriptors.  The store, its writers and its page pools
- * belong to one thread at a time.
+ * comes: small sorts never pay for it, and few runs need few descriptors.  The store, its writers
+ * and its page pools belong to one thread at a time.
  *
  * Where runs are placed by the tracks of a device and many are written at a time, writes
  * can be gathered: they wait until the device has nothing to do and there are enough of

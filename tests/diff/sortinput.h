@@ -67,7 +67,7 @@ static void put_keys(struct text *t, struct sort_case *c, size_t large)
 	text_put(t, &separator, 1);
 }
 
-/* The last field: something of no interest, and where there is a number, one that is the record's. */
+/* The last field: some text, and the number of the record, if it has one. */
 static void put_rest(struct text *t, struct sort_case *c, uint64_t number, size_t large)
 {
 	static const char letters[] = "the quick brown fox jumps over the lazy dog and sleeps "

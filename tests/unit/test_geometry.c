@@ -21,8 +21,9 @@ static void in_dir(char *path, size_t n, const char *name)
 }
 
 /*
- * An eighth of a revolution after angle 0: blocks 0..99: ten tracks of ten, a quarter revolution of skew.  100..199 unknown.
- * 200..227: tracks of 6 and 8 in turn, with one place slipped on the second one.
+ * An eighth of a revolution after angle 0: blocks 0..99: ten tracks of ten, a quarter revolution
+ * of skew.  100..199 unknown.  200..227: tracks of 6 and 8 in turn,
+ * one place slipped on the second.
  */
 static struct sp_geometry *by_hand(void)
 {
@@ -126,7 +127,7 @@ static void adjacency(void)
 	   "round the end of the track as well");
 	ok(adjacent(g, 0, 2, 0) == erange, "two tracks are beyond the reach of 36 degrees");
 	ok(adjacent(g, 0, 3, 54) == 36, "but not of 90");
-	/* From 205's end at 180 degrees, 36 on; track 11 begins at 180, its second place is slipped. */
+	/* 36 degrees from the end of 205 at 180; track 11 begins there, its second slipped. */
 	ok(adjacent(g, 205, 1, 0) == 207, "behind a gap a slipped place is passed over");
 	ok(adjacent(g, 205, 1, 55) == 208, "and has its share of the angle");
 	ok(adjacent(g, 95, 1, 0) == erange, "behind the last track before a gap is nothing");

@@ -223,7 +223,7 @@ static void one_degree_less(void)
 					 &to) ||
 		    sp_geometry_track(r.g, to, &t) || to < t.first + 4)
 			continue;
-		/* Four blocks of 686 are two degrees; the first may lie up to one behind the aim. */
+		/* Four blocks of 686 are two degrees; the first may be up to one past the aim. */
 		serve(&r, lbn, write);
 		if (serve(&r, to - 4, write) < (uint64_t)r.g->period_ns)
 			good = false;

@@ -126,7 +126,7 @@ static void chunks(void)
 	ok(together, "pages that follow one another on a track stay together, in order");
 }
 
-/* Reads in this order on the drive, one at a time: ms for each, and how many took most of a turn. */
+/* Reads in this order, one at a time: ms for each, and how many took most of a turn. */
 static double drive_ms(const struct sp__stop *s, size_t n, unsigned *late)
 {
 	struct sp__model *m;

@@ -63,7 +63,7 @@ static void make_batches(struct stream *s, uint64_t seed)
 	}
 }
 
-/* Submits all in time.  peek: looks at each event; else only at the end.  Returns how many ended. */
+/* Submits all in time.  peek: looks at each event, else at the end.  Returns how many ended. */
 static size_t run(struct sp__blockdev *bd, struct stream *s, bool peek)
 {
 	struct sp__blockreq *r, *parts[8];

@@ -156,7 +156,7 @@ struct sp_bench_opts {
 	void *settled_arg;
 };
 
-/* One of at most 64 parts of the measurement, of 1 ms or more; what is left at the end is in none. */
+/* One of at most 64 equal parts of the measurement, each of 1 ms or more; the rest is in none. */
 struct sp_bench_window {
 	uint64_t end_ns; /* since the measurement began */
 	uint64_t requests, latency_sum_ns;

@@ -8,9 +8,9 @@
  * A CSV record goes on through newlines in quotes.  Of binary records, which
  * all have one length, fields are what the caller says.
  *
- * The hash joins need no order, and give that of one input if it is wanted.  Keys are
- * equal when their bytes are, or, for fields with a type, their values.  What does not fit into memory is parted by a hash of the keys and
- * goes to temporary space.
+ * The hash joins need no order, and keep the order of one input if that is wanted.  Keys are equal
+ * when their bytes are equal or, for fields with a type, their values.  What does not fit into
+ * memory is partitioned by a hash of the keys and goes to temporary space.
  *
  * SP_JOIN_MERGE reads both files side by side.  They must be sorted on the
  * key in the order of LC_COLLATE; the output, and what is told of disorder,

@@ -209,7 +209,7 @@ SP_API SP_MUST_CHECK int sp_sort_run(const struct sp_sort_opts *opts, const stru
 
 /* The first record out of order. */
 struct sp_disorder {
-	/* Where it begins, from 1: the line; of binary records and those that end with NUL, its number. */
+	/* Where the record begins, from 1: its line, or its number (binary, or ended by NUL). */
 	uint64_t line;
 	char *record; /* malloc()ed copy without terminator; the caller frees */
 	size_t bytes;

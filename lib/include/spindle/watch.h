@@ -74,8 +74,8 @@ struct sp_watch_result {
 	unsigned rings;	     /* fdinfo: at most so many at once */
 	uint64_t elapsed_ns; /* from the first sample to the last */
 	uint64_t samples;    /* trace: changes */
-	uint64_t
-		missed; /* trace: times at which events were lost; else moments at which none could be taken in time, or read */
+	/* Trace: how often events were lost; else samples that were late or not to be read. */
+	uint64_t missed;
 	uint64_t cpu_ns; /* of the thread that watched */
 	double depth_mean;
 	double depth_mean_exact; /* negative if unknown */
