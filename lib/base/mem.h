@@ -2,9 +2,9 @@
 /*
  * Memory that is counted.
  *
- * All that grows with the data is charged to a budget.  Charges are made by
- * the thread that owns the operator, or under its lock, except that used and
- * peak are atomics and may be read by anybody.
+ * All that grows with the data is charged to a budget.  Its counters are atomic: any
+ * thread of the operator charges them, and anybody may read them.  The limit is set
+ * before there are threads.
  */
 #ifndef SP__BASE_MEM_H
 #define SP__BASE_MEM_H

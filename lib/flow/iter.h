@@ -20,7 +20,7 @@
 #include <spindle/batch.h>
 #include <spindle/error.h>
 
-/* Blocks until there is progress; 0 or an error. */
+/* Blocks until there is progress, or lets the operator's next call block; 0 or an error. */
 typedef int sp__wait_fn(void *operator);
 
 #define SP__WAITS_MAX 16

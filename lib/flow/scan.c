@@ -32,6 +32,7 @@ struct sp__scan {
 	uint64_t newlines;	     /* CSV: of the present input, so far */
 	struct sp__io_counters done; /* of the streams closed */
 	char engine[32];
+	int error; /* what it ended with */
 };
 
 uint64_t sp__inputs_bytes(const char *const *inputs, size_t n, bool *all)
@@ -328,18 +329,21 @@ static int take_header(struct sp__scan *s, struct sp_batch *batch)
 int sp__scan_next(void *scan, struct sp_batch *batch)
 {
 	struct sp__scan *s = scan;
-	int rc;
+	int rc = s->error;
 
+	if (rc < 0)
+		return rc;
 	do {
 		if (s->carry_out) {
 			s->carry_out = false;
 			sp__bytes_empty(&s->carry, NULL);
 		}
 		rc = next_batch(s, batch);
-		if (rc != SP_READY || !s->header_left)
-			return rc;
-		rc = take_header(s, batch);
+		if (rc == SP_READY && s->header_left)
+			rc = take_header(s, batch);
 	} while (rc == SP_READY && !batch->bytes);
+	if (rc < 0)
+		s->error = rc;
 	return rc;
 }
 

@@ -48,8 +48,7 @@ void sp__scan_counters(const struct sp__scan *scan, struct sp__io_counters *c);
 const char *sp__scan_engine(const struct sp__scan *scan);
 
 /*
- * Bytes in the inputs as far as they are regular files: 0 and *all = false if
- * some are not.
+ * Bytes in those inputs that are regular files; *all is false if some are not.
  */
 uint64_t sp__inputs_bytes(const char *const *inputs, size_t n, bool *all);
 /*

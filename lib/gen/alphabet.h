@@ -43,7 +43,7 @@ struct sp__alphabet {
 /*
  * Gives each of n symbols, whose text and next are set, its share of the
  * slots in proportion to weights, at least one slot; a weight of 0 drops the
- * symbol.  0 or -ENOMEM.  Takes symbol over in any case.
+ * symbol.  0, -EINVAL or -ENOMEM.  Takes symbol over in any case.
  */
 int sp__alphabet_init(struct sp__alphabet *a, unsigned int bits, struct sp__symbol *symbol,
 		      const uint64_t *weights, uint32_t n);

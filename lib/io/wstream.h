@@ -4,7 +4,7 @@
  *
  * Small outputs, pipes, terminals and files opened for appending are written
  * with write(2), which may block.  A regular file is written through a queue
- * once it has grown past the first few chunks: direct, in big aligned
+ * once 8 MB have been written or are expected: direct, in big aligned
  * requests from buffers of the stream, the unaligned head and tail buffered.
  * Where that cannot be done it goes on with write(2).  Starts at the descriptor's
  * present offset and leaves it at the end of what was written.

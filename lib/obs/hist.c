@@ -46,16 +46,19 @@ void sp__hist_since(struct sp__hist *diff, const struct sp__hist *now,
 	diff->count = now->count - earlier->count;
 	diff->sum = now->sum - earlier->sum;
 	diff->min = diff->max = 0;
+	if (!diff->count) {
+		memset(diff->buckets, 0, sizeof(diff->buckets));
+		return;
+	}
+	diff->min = UINT64_MAX;
 	for (unsigned i = 0; i < SP__HIST_BUCKETS; i++) {
 		diff->buckets[i] = now->buckets[i] - earlier->buckets[i];
 		if (!diff->buckets[i])
 			continue;
-		if (!diff->max)
+		if (lowest(i) < diff->min)
 			diff->min = lowest(i);
 		diff->max = lowest(i) + width(i) - 1;
 	}
-	if (!diff->count)
-		return;
 	if (diff->min < now->min)
 		diff->min = now->min;
 	if (diff->max > now->max)

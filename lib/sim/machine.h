@@ -4,8 +4,8 @@
  * together as a specification says.
  *
  *   MODEL[,fs=none|group[:N]|extent[:N]][,cache=SIZE][,policy=lru|opt]
- *        [,future=FILE][,page=SIZE][,flush=evict|A/B/C/AGE][,readahead=SIZE]
- *        [,sched=NAME[:PARAMETERS]][,window=N[/fifo|/sptf]][,merge=yes|no]
+ *        [,future=FILE][,page=SIZE][,flush=evict|A/B/C/AGE[/sweep]][,readahead=SIZE]
+ *        [,sched=NAME[:PARAMETERS]][,requests=N][,window=N[/fifo|/sptf]][,merge=yes|no]
  *        [,files=none|in|out|both][,noise=SD[/TAIL%[/MEAN]]][,seed=N]
  *
  * Sizes are those of sp_size_parse() without "%", bytes if they have no suffix;

@@ -13,8 +13,9 @@
  *	state    EMPTY, FILLING, SORTED    SORTING             STORING
  *	owner    the caller                the sorting task    the storing task
  *
- * Only the caller changes a state, while no task runs; the one exception is the
- * storing task, which empties each of its slots once it has been stored.  So which slots
+ * Only the caller changes a state, while no task runs, with two exceptions: the
+ * storing task empties each of its slots once it has been stored, and the last task of
+ * replacement selection, after which nothing is put, makes one free region of them all.  So which slots
  * a task works on is settled before it starts, and never found by a search among slots
  * that another task may be changing.
  *

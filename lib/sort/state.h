@@ -22,7 +22,8 @@
  *
  * Threads.  Run formation has two background tasks; slot.h says which slot
  * belongs to which of them, and when.  Everything else is the first task's while
- * it runs; the caller joins both before touching it.
+ * it runs, but for what the caller counts as it puts records (taken, and records and bytes of the
+ * stats); the caller joins both before touching it.
  */
 #ifndef SP__SORT_STATE_H
 #define SP__SORT_STATE_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One merge of runs, for finish.c, which decides on which of them.  Errors are
- * told in the sort's place for them.  Called by whoever works on the sort.
+ * One merge of runs, for finish.c, which decides on which of them.  Called by
+ * the thread that works on the sort, whose errors go to the sort's err, and, with a reader of
+ * their own whose err takes their errors, by branches.
  */
 #ifndef SP__SORT_STEP_H
 #define SP__SORT_STEP_H

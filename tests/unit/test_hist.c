@@ -81,6 +81,12 @@ static void sums(void)
 	   "what came since an earlier copy");
 	sp__hist_since(&b, &c, &c);
 	ok(b.count == 0 && sp__hist_quantile(&b, 0.9) == 0, "nothing since itself");
+	sp__hist_clear(&a);
+	sp__hist_clear(&c);
+	sp__hist_add(&c, 0);
+	sp__hist_add(&c, 5000);
+	sp__hist_since(&b, &c, &a);
+	ok(b.count == 2 && b.min == 0 && b.max == 5000, "a value of 0 is the least");
 }
 
 int main(void)

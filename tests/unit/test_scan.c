@@ -13,6 +13,7 @@ static char dir[] = "/tmp/sp-scan.XXXXXX";
 static struct sp_errinfo err;
 static char got[1 << 20];
 static size_t got_bytes, header_bytes;
+static int again; /* what the scan gave when it was asked after its end */
 
 static void make(const char *name, const char *text, size_t bytes)
 {
@@ -57,6 +58,7 @@ static int scan(const struct sp_recfmt *format, const char *const *inputs, size_
 		memcpy(got + got_bytes, b.data, b.bytes);
 		got_bytes += b.bytes;
 	}
+	again = sp__iter_next(&it, &waits, &b);
 	sp__scan_header(s, &b);
 	header_bytes = b.bytes;
 	if (b.bytes) {
@@ -104,6 +106,7 @@ static void headers(void)
 	ok(scan(&lines, in, 4, 1) == SP_EFORMAT && !strcmp(err.path, "h3") &&
 		   strstr(err.text, "h1"),
 	   "a header that differs is an error that names both inputs");
+	ok(again == SP_EFORMAT, "and so it is when the scan is asked again");
 	ok(scan(&lines, in, 1, 9) == SP_END && header_bytes == 7 && gives("name\n1\n"),
 	   "a file of headers alone is possible");
 }

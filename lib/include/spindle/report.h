@@ -73,14 +73,14 @@ SP_API SP_MUST_CHECK int sp_report_compare_files(struct sp_report **report, cons
 						 const char *b, struct sp_errinfo *err);
 /* One line of JSON for an interval of it; 0, -EIO or -ENOMEM. */
 SP_API int sp_report_bench_interval(const struct sp_bench_interval *i, FILE *out);
-/* Of a document of schema spindle.aiobench/1: some lines for people; 0 or -EIO. */
+/* Of a document of schema spindle.aiobench/1: some lines for people; 0 or -errno. */
 SP_API int sp_report_bench_text(const struct sp_report *report, FILE *out);
 /* Of a preflight alone: schema spindle.aiobench/1, kind "preflight". */
 SP_API struct sp_report *sp_report_preflight(const struct sp_preflight_opts *opts,
 					     const struct sp_preflight *preflight);
 /* The same as a member "preflight" of another document; 0 or -ENOMEM. */
 SP_API int sp_report_add_preflight(struct sp_report *report, const struct sp_preflight *preflight);
-/* For people; all: with the devices and what is no obstacle.  0 or -EIO. */
+/* For people; all: with the devices and what is no obstacle.  0 or -errno. */
 SP_API int sp_report_preflight_text(const struct sp_preflight *preflight, const char *target,
 				    bool all, FILE *out);
 /* Of what was watched: schema spindle.aiobench/1, kind "watch". */
@@ -88,16 +88,16 @@ SP_API struct sp_report *sp_report_watch(const struct sp_watch_opts *opts,
 					 const struct sp_watch_result *result);
 /* One line of JSON for an interval of it; 0, -EIO or -ENOMEM. */
 SP_API int sp_report_watch_interval(const struct sp_watch_interval *i, FILE *out);
-/* With a histogram, at most width columns (0: 80); 0 or -EIO. */
+/* With a histogram, at most width columns (0: 80); 0 or -errno. */
 SP_API int sp_report_watch_text(const struct sp_watch_result *result, FILE *out, int width);
 /* Of several policies on one target: schema spindle.aiobench/1, kind "policy". */
 SP_API struct sp_report *sp_report_policy(const struct sp_bench_opts *target,
 					  const struct sp_policy *const *policies, size_t n);
 SP_API void sp_report_free(struct sp_report *report); /* accepts NULL */
 
-/* One JSON object and a newline; 0 or -EIO. */
+/* One JSON object and a newline; 0 or -errno. */
 SP_API int sp_report_json(const struct sp_report *report, FILE *out);
-/* Lines for people, at most width columns (0: 80); 0 or -EIO. */
+/* Lines for people, at most width columns (0: 80); 0 or -errno. */
 SP_API int sp_report_text(const struct sp_report *report, FILE *out, int width);
 
 #endif
