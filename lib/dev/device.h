@@ -41,7 +41,7 @@
  * so that a piece that is looked at again and again is looked up once; a piece
  * that others make has zeros here.
  */
-struct sp__place {
+struct sp__trackpos {
 	uint32_t blocks; /* of the piece that are on this track; 0: not looked up */
 	uint32_t places; /* on the track */
 	uint32_t cyl, head;
@@ -56,7 +56,7 @@ struct sp__piece {
 	uint32_t blocks;
 	uint16_t lane;
 	bool write;
-	struct sp__place place;
+	struct sp__trackpos place;
 };
 
 struct sp__service {

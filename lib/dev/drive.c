@@ -144,7 +144,7 @@ struct passage {
 	bool late;	/* its begin was reached, but for rounding: wait is below 0 */
 };
 
-static void passage(const struct sp__drive *d, const struct sp__place *at, uint64_t at_ns,
+static void passage(const struct sp__drive *d, const struct sp__trackpos *at, uint64_t at_ns,
 		    struct passage *p)
 {
 	p->width = WHOLE - at->rest;
@@ -159,7 +159,7 @@ static bool inside(const struct passage *p)
 }
 
 /* The angle turned from arrival until the piece has passed. */
-static u128 turned(const struct sp__place *at, const struct passage *p, bool zero_latency)
+static u128 turned(const struct sp__trackpos *at, const struct passage *p, bool zero_latency)
 {
 	sp__angle head, into;
 
@@ -175,7 +175,7 @@ static u128 turned(const struct sp__place *at, const struct passage *p, bool zer
 
 /* The piece that begins at lbn, which is on track t. */
 static void place_on(const struct sp__drive *d, const struct sp__track *t, uint64_t lbn,
-		     uint32_t blocks, struct sp__place *place)
+		     uint32_t blocks, struct sp__trackpos *place)
 {
 	uint64_t left = t->first_lbn + t->blocks - lbn, first, n;
 
@@ -193,7 +193,7 @@ static void place_on(const struct sp__drive *d, const struct sp__track *t, uint6
 }
 
 void sp__drive_place(const struct sp__drive *d, uint64_t lbn, uint32_t blocks,
-		     struct sp__place *place)
+		     struct sp__trackpos *place)
 {
 	struct sp__track t;
 
@@ -203,7 +203,7 @@ void sp__drive_place(const struct sp__drive *d, uint64_t lbn, uint32_t blocks,
 
 /* Where it goes on behind the track that place tells. */
 static void next_place(const struct sp__drive *d, uint64_t lbn, uint32_t blocks,
-		       struct sp__place *place)
+		       struct sp__trackpos *place)
 {
 	struct sp__track t;
 
@@ -214,8 +214,8 @@ static void next_place(const struct sp__drive *d, uint64_t lbn, uint32_t blocks,
 }
 
 /* The place of a piece; room is for one that must be looked up. */
-static const struct sp__place *place_of(const struct sp__drive *d, const struct sp__piece *piece,
-					struct sp__place *room)
+static const struct sp__trackpos *place_of(const struct sp__drive *d, const struct sp__piece *piece,
+					   struct sp__trackpos *room)
 {
 	if (piece->place.blocks)
 		return &piece->place;
@@ -224,7 +224,7 @@ static const struct sp__place *place_of(const struct sp__drive *d, const struct 
 }
 
 /* The blocks of one place, from *now on, which becomes their end. */
-static void pass(const struct sp__drive *d, struct sp__arm *arm, const struct sp__place *at,
+static void pass(const struct sp__drive *d, struct sp__arm *arm, const struct sp__trackpos *at,
 		 bool write, bool zero_latency, uint64_t *now, struct sp__service *s)
 {
 	uint64_t seek, all, width;
@@ -250,8 +250,8 @@ void sp__drive_media(const struct sp__drive *d, struct sp__arm *arm, uint64_t st
 {
 	uint64_t lbn = piece->lbn, now = start_ns, before = s->transfer_ns;
 	uint32_t left = piece->blocks;
-	struct sp__place room;
-	const struct sp__place *at = place_of(d, piece, &room);
+	struct sp__trackpos room;
+	const struct sp__trackpos *at = place_of(d, piece, &room);
 
 	pass(d, arm, at, piece->write, zero_latency, &now, s);
 	arm->begin_ns = now - (s->transfer_ns - before);
@@ -290,8 +290,8 @@ void sp__drive_direct(const struct sp__drive *d, struct sp__arm *arm, uint64_t s
 uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
 			    const struct sp__piece *piece, uint64_t limit_ns)
 {
-	struct sp__place room;
-	const struct sp__place *at = place_of(d, piece, &room);
+	struct sp__trackpos room;
+	const struct sp__trackpos *at = place_of(d, piece, &room);
 	struct passage p;
 	uint64_t ns;
 

@@ -25,7 +25,7 @@
 #include "dev/trackmap.h"
 
 /* How LBNs go through the tracks of a zone. */
-enum sp__layout {
+enum sp__lbn_layout {
 	SP__LAYOUT_CYLINDER,		/* all heads of a cylinder, then the next one */
 	SP__LAYOUT_CYLINDER_SERPENTINE, /* the same, heads backwards on every other cylinder */
 	SP__LAYOUT_SURFACE_SERPENTINE,	/* all of a surface of the zone, back on the next one */
@@ -65,7 +65,7 @@ struct sp__cache_config {
 };
 
 struct sp__drive {
-	enum sp__layout layout;
+	enum sp__lbn_layout layout;
 	bool descends; /* serpentines: the first head goes from the high cylinder down */
 	uint32_t surfaces, cylinders;
 	uint32_t band_tracks; /* of the hybrid serpentine */

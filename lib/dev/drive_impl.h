@@ -19,7 +19,7 @@ struct sp__arm {
 SP_MUST_CHECK int sp__drive_prepare(struct sp__drive *d);
 /* Where a piece begins: what place is to hold. */
 void sp__drive_place(const struct sp__drive *d, uint64_t lbn, uint32_t blocks,
-		     struct sp__place *place);
+		     struct sp__trackpos *place);
 /* Moves the blocks of a piece past the head from start_ns on; adds to s and sets done_ns. */
 void sp__drive_media(const struct sp__drive *d, struct sp__arm *arm, uint64_t start_ns,
 		     const struct sp__piece *piece, bool zero_latency, struct sp__service *s);

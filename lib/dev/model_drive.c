@@ -199,8 +199,8 @@ static void layout(struct sp__jobj *o, struct sp__drive *d)
 
 	if (both(o, "layout", "layout_mapping"))
 		return;
-	d->layout = (enum sp__layout)sp__jint(o, "layout_mapping", 0, 1, 0);
-	d->layout = (enum sp__layout)sp__jword(o, "layout", words, (int)d->layout);
+	d->layout = (enum sp__lbn_layout)sp__jint(o, "layout_mapping", 0, 1, 0);
+	d->layout = (enum sp__lbn_layout)sp__jword(o, "layout", words, (int)d->layout);
 	hybrid = d->layout == SP__LAYOUT_HYBRID_SERPENTINE;
 	d->band_tracks = (uint32_t)sp__jint(o, "band_tracks", 1, 4096, hybrid ? SP__JREQUIRED : 1);
 	if (sp__jhas(o, "band_tracks") && !hybrid)

@@ -123,7 +123,7 @@ static char *put_balance(char *p, uint64_t *u)
 
 static char *put_line(const struct sp__tpch *t, char *p, const struct sp__order *o, uint32_t line)
 {
-	struct sp__line l;
+	struct sp__lineitem l;
 
 	sp__tpch_line(t, o, line, &l);
 	p = put_key(p, sp__tpch_orderkey(o->index));
@@ -182,7 +182,7 @@ static uint64_t sum_up(const struct sp__tpch *t, const struct sp__order *o, char
 	uint32_t open = 0;
 
 	for (uint32_t i = 0; i < o->lines; i++) {
-		struct sp__line l;
+		struct sp__lineitem l;
 
 		sp__tpch_line(t, o, i, &l);
 		total += l.price * (100 - l.discount) / 100 * (100 + l.tax) / 100;

@@ -92,7 +92,7 @@ void sp__tpch_order(const struct sp__tpch *t, uint64_t index, struct sp__order *
 }
 
 void sp__tpch_line(const struct sp__tpch *t, const struct sp__order *o, uint32_t line,
-		   struct sp__line *l)
+		   struct sp__lineitem *l)
 {
 	struct sp__rng r = { sp__mix64(o->seed + (line + 2) * 0xD1342543DE82EF95u) };
 	uint64_t u;

@@ -38,7 +38,7 @@ struct sp__tpch {
 	char pool[SP__POOL_BYTES + SP__TEXT_MAX + 64];
 };
 
-struct sp__line {
+struct sp__lineitem {
 	uint64_t partkey, suppkey;
 	uint32_t quantity, discount, tax; /* per cent */
 	uint32_t ship, commit, receipt;	  /* days */
@@ -69,7 +69,7 @@ static inline uint64_t sp__tpch_orderkey(uint64_t index)
 
 void sp__tpch_order(const struct sp__tpch *t, uint64_t index, struct sp__order *o);
 void sp__tpch_line(const struct sp__tpch *t, const struct sp__order *o, uint32_t line,
-		   struct sp__line *l);
+		   struct sp__lineitem *l);
 
 /* min .. max bytes of text, drawn from *u. */
 static inline char *sp__put_text(const struct sp__tpch *t, char *p, uint64_t *u, uint32_t min,

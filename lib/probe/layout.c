@@ -147,7 +147,7 @@ static int find_turn(struct sp__probe *p, uint64_t first, const struct sp__pzone
 	while (&z[n] < p->zones + p->nzones && z[n].lens[0] == z->lens[0] &&
 	       z[n].tracks == z->tracks)
 		n++;
-	p->place = (struct sp__place){ .order = SP__ORDER_SURFACE, .surfaces = n };
+	p->place = (struct sp__trackorder){ .order = SP__ORDER_SURFACE, .surfaces = n };
 	return 0;
 }
 
@@ -188,7 +188,7 @@ static int find_stairs(struct sp__probe *p, uint64_t first)
 	for (s = STAIRS / 2; s >= 2 && !explains(ns, STAIRS, s, little); s--)
 		;
 	if (s >= 2 && ns[STAIRS - 1] > ns[1] + little)
-		p->place = (struct sp__place){ .order = SP__ORDER_CYLINDER, .surfaces = s };
+		p->place = (struct sp__trackorder){ .order = SP__ORDER_CYLINDER, .surfaces = s };
 	return 0;
 }
 
@@ -208,11 +208,11 @@ static int confirm(struct sp__probe *p, uint64_t t, uint32_t run, uint32_t q)
 	if (rc)
 		return rc;
 	if (run == q && run <= SURFACES_MAX && (run == 2 || fabs(last - half) < little))
-		p->place = (struct sp__place){ .order = SP__ORDER_CYLINDER, .surfaces = q };
+		p->place = (struct sp__trackorder){ .order = SP__ORDER_CYLINDER, .surfaces = q };
 	else if (run > 2 && back < last - little && q / run <= SURFACES_MAX)
-		p->place = (struct sp__place){ .order = SP__ORDER_BANDS,
-					       .surfaces = q / run,
-					       .band = run };
+		p->place = (struct sp__trackorder){ .order = SP__ORDER_BANDS,
+						    .surfaces = q / run,
+						    .band = run };
 	return 0;
 }
 
@@ -274,7 +274,7 @@ int sp__layout_find(struct sp__probe *p)
 	const struct sp__pzone *z = main_zone(p, &first);
 	int rc;
 
-	p->place = (struct sp__place){ .order = SP__ORDER_UNKNOWN };
+	p->place = (struct sp__trackorder){ .order = SP__ORDER_UNKNOWN };
 	if (!z)
 		return 0;
 	p->base = first;
@@ -282,7 +282,7 @@ int sp__layout_find(struct sp__probe *p)
 	return rc == -EIO || rc == -ENODATA ? 0 : rc;
 }
 
-const char *sp__place_words(const struct sp__place *place)
+const char *sp__place_words(const struct sp__trackorder *place)
 {
 	switch (place->order) {
 	case SP__ORDER_CYLINDER:

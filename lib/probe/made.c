@@ -146,7 +146,7 @@ static double switch_of(const struct sp__probe *p, bool write)
 	return 0;
 }
 
-static void where(const struct sp__place *l, uint64_t track, uint64_t *cyl, uint64_t *head)
+static void where(const struct sp__trackorder *l, uint64_t track, uint64_t *cyl, uint64_t *head)
 {
 	uint64_t round = (uint64_t)l->band * l->surfaces, at;
 
@@ -165,7 +165,7 @@ static void where(const struct sp__place *l, uint64_t track, uint64_t *cyl, uint
 /* The worst hop of k tracks; negative: farther than is known. */
 static double worst(const struct sp__probe *p, uint64_t k, bool write)
 {
-	const struct sp__place *l = &p->place;
+	const struct sp__trackorder *l = &p->place;
 	uint64_t starts = l->order == SP__ORDER_CYLINDER ? l->surfaces
 			  : l->order == SP__ORDER_BANDS	 ? (uint64_t)l->band * l->surfaces
 							 : 1;

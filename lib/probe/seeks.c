@@ -30,7 +30,7 @@
 /* Tracks from the base to the same head so many cylinders on; 0: cannot be said. */
 static uint64_t tracks_of(const struct sp__probe *p, uint64_t cylinders)
 {
-	const struct sp__place *l = &p->place;
+	const struct sp__trackorder *l = &p->place;
 
 	switch (l->order) {
 	case SP__ORDER_CYLINDER:

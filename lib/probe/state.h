@@ -80,7 +80,7 @@ struct sp__pzone {
 };
 
 /* Cylinder and head of the tracks, as far as timing tells. */
-enum sp__order {
+enum sp__head_order {
 	SP__ORDER_UNKNOWN,
 	SP__ORDER_CYLINDER,
 	SP__ORDER_BANDS,
@@ -88,8 +88,8 @@ enum sp__order {
 	SP__ORDER_LINE
 };
 
-struct sp__place {
-	enum sp__order order;
+struct sp__trackorder {
+	enum sp__head_order order;
 	uint32_t surfaces; /* 0: unknown */
 	uint32_t band;	   /* tracks of a run on one surface */
 	bool whole;	   /* one band is all of a zone */
@@ -104,7 +104,7 @@ struct sp__probe {
 	struct sp__spin spin;
 	struct sp__scatter scatter;
 	struct sp__cachefact cache;
-	struct sp__place place;
+	struct sp__trackorder place;
 	uint64_t base; /* track from which hops start */
 	double turnaround_ns;
 	uint64_t last_asked, last_next; /* the last boundary found, and behind what */
@@ -213,7 +213,7 @@ bool sp__probe_track(const struct sp__probe *p, uint64_t number, uint64_t *lbn, 
 SP_MUST_CHECK int sp__probe_hop(struct sp__probe *p, uint64_t from, uint64_t to, bool write,
 				double *ns);
 SP_MUST_CHECK int sp__layout_find(struct sp__probe *p);
-const char *sp__place_words(const struct sp__place *place); /* NULL: unknown */
+const char *sp__place_words(const struct sp__trackorder *place); /* NULL: unknown */
 
 /* seeks.c */
 SP_MUST_CHECK int sp__seeks_find(struct sp__probe *p);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The virtual clock of a simulated machine.  Submitting does not wait
- * for the device, but charges the processor's time of the request and of copying; waiting moves
- * the clock to the next completion; computing moves it by what is charged.  One for a machine, one thread.
+ * The virtual clock of a simulated machine.  Submitting does not wait for the device, but charges
+ * the processor's time of the request and of copying; waiting moves the clock to the next
+ * completion; computing moves it by what is charged.  One for a machine, one thread.
  */
 #ifndef SP__SIM_CLOCK_H
 #define SP__SIM_CLOCK_H

@@ -15,7 +15,7 @@ struct sp__branch {
 	struct sp__spill *reader;
 	const unsigned *ids; /* its runs, and where their pages go */
 	unsigned n;
-	struct sp__region where;
+	struct sp__freemem where;
 	struct sp__merge merge;
 	struct sp__ring ring;
 	struct sp__task task;
@@ -114,8 +114,8 @@ static unsigned branches_for(const struct sp_sort *s, unsigned n, uint64_t bytes
 	return (room - beside) / s->plan.page_bytes < PAGES_EACH * (uint64_t)n ? 0 : k;
 }
 
-static bool branch_open(struct sp_sort *s, const unsigned *ids, unsigned n, struct sp__region where,
-			char *spans)
+static bool branch_open(struct sp_sort *s, const unsigned *ids, unsigned n,
+			struct sp__freemem where, char *spans)
 {
 	struct sp__branch *b = calloc(1, sizeof(*b));
 
@@ -134,7 +134,7 @@ static bool branch_open(struct sp_sort *s, const unsigned *ids, unsigned n, stru
 }
 
 unsigned sp__branches_open(struct sp_sort *s, const unsigned *ids, unsigned n,
-			   struct sp__region *where)
+			   struct sp__freemem *where)
 {
 	size_t ring = SP__RING_BUFFERS * span_bytes(s);
 	uint64_t bytes = 0, pages;
@@ -146,7 +146,7 @@ unsigned sp__branches_open(struct sp_sort *s, const unsigned *ids, unsigned n,
 	where->bytes -= k * branch_bytes(s);
 	pages = where->bytes / s->plan.page_bytes;
 	for (char *spans = where->mem + where->bytes; s->nbranches < k; spans += ring) {
-		struct sp__region part = *where;
+		struct sp__freemem part = *where;
 
 		runs = runs_of(s, ids + taken, n - taken, 3 * bytes / (3 + 2 * k));
 		part.bytes = pages * runs / n * s->plan.page_bytes;

@@ -28,7 +28,7 @@
  * taken off *where.  Returns how many runs they have; ids must stay.
  */
 unsigned sp__branches_open(struct sp_sort *s, const unsigned *ids, unsigned n,
-			   struct sp__region *where);
+			   struct sp__freemem *where);
 /* As the first s->nbranches cursors of the trunk. */
 void sp__branches_cursors(struct sp_sort *s, struct sp__cursor *cursors);
 /* Ends them wherever they are, and adds what they have read to the counts. */

@@ -60,7 +60,7 @@ static int relieve(struct sp_sort *s)
 	if (!s->spill || !s->spill->opts.program)
 		return 0;
 	while (sp__policy_runs(s->policy) >= runs_allowed(s)) {
-		struct sp__region where = sp__free_region(s, false);
+		struct sp__freemem where = sp__free_region(s, false);
 		size_t pages = where.bytes / s->plan.page_bytes;
 		/* The merge needs the write buffers, so no run can be continued. */
 		int rc = sp__runs_end(s);
@@ -135,7 +135,7 @@ static int reduce_files(struct sp_sort *s)
 int sp__finish_due(struct sp_sort *s)
 {
 	struct sp__policy_step step;
-	struct sp__region where = { s->spare_mem, s->spare_bytes };
+	struct sp__freemem where = { s->spare_mem, s->spare_bytes };
 	unsigned n;
 	int rc;
 
@@ -190,9 +190,9 @@ static int store_rest(struct sp_sort *s)
 }
 
 /* Pages of n spilled runs for the final merge. */
-static struct sp__region pages_for(struct sp_sort *s, unsigned n, unsigned files)
+static struct sp__freemem pages_for(struct sp_sort *s, unsigned n, unsigned files)
 {
-	struct sp__region where = sp__free_region(s, true);
+	struct sp__freemem where = sp__free_region(s, true);
 
 	/* The streams of input files have their part of the memory. */
 	if (files && where.bytes > s->inputs->memory_bytes + (size_t)n * s->plan.page_bytes)
@@ -221,7 +221,7 @@ static int memory_cursors(struct sp_sort *s, struct sp__cursor *cursors, unsigne
 }
 
 /* The spilled runs that no branch has. */
-static int open_rest(struct sp_sort *s, const unsigned *ids, unsigned n, struct sp__region where,
+static int open_rest(struct sp_sort *s, const unsigned *ids, unsigned n, struct sp__freemem where,
 		     unsigned all_pages)
 {
 	int rc;
@@ -241,7 +241,7 @@ static int set_up_final(struct sp_sort *s, unsigned n, bool threaded)
 	unsigned memory = slots_in_memory(s);
 	unsigned strips = s->replacing ? sp__replace_strips(&s->replace) : 0;
 	unsigned files = s->inputs ? s->inputs->n - s->inputs->next : 0;
-	struct sp__region where = pages_for(s, n, files);
+	struct sp__freemem where = pages_for(s, n, files);
 	unsigned pages = (unsigned)(where.bytes / s->plan.page_bytes);
 	unsigned branched = n && threaded ? sp__branches_open(s, s->ids, n, &where) : 0;
 	unsigned spilled = s->nbranches + n - branched;

@@ -15,9 +15,9 @@
  *
  * Only the caller changes a state, while no task runs, with two exceptions: the
  * storing task empties each of its slots once it has been stored, and the last task of
- * replacement selection, after which nothing is put, makes one free region of them all.  So which slots
- * a task works on is settled before it starts, and never found by a search among slots
- * that another task may be changing.
+ * replacement selection, after which nothing is put, makes one free region of them all.
+ * So which slots a task works on is settled before it starts, and never found by a search
+ * among slots that another task may be changing.
  *
  * `sorted` is set by whoever has sorted the slot, as its last act, and is asked for
  * before a slot is stored, in every build: should a slot ever reach the storing task

@@ -13,9 +13,9 @@
 #include "sort/step.h"
 
 /* The largest piece of the arena that holds nothing now. */
-struct sp__region sp__free_region(const struct sp_sort *s, bool with_write)
+struct sp__freemem sp__free_region(const struct sp_sort *s, bool with_write)
 {
-	struct sp__region best = { NULL, 0 }, now = { NULL, 0 };
+	struct sp__freemem best = { NULL, 0 }, now = { NULL, 0 };
 
 	for (unsigned i = 0; i < s->nslots; i++) {
 		const struct sp__slot *slot = &s->slots[i];
@@ -162,7 +162,7 @@ out:
 	return 0;
 }
 
-static int open_unpackers(struct sp_sort *s, struct sp__step_inputs *in, struct sp__region where,
+static int open_unpackers(struct sp_sort *s, struct sp__step_inputs *in, struct sp__freemem where,
 			  struct sp__cursor *cursors)
 {
 	int rc;
@@ -187,7 +187,7 @@ static int open_unpackers(struct sp_sort *s, struct sp__step_inputs *in, struct 
 }
 
 int sp__step_open(struct sp_sort *s, struct sp__spill *spill, struct sp__step_inputs *in,
-		  const unsigned *ids, unsigned n, struct sp__region where,
+		  const unsigned *ids, unsigned n, struct sp__freemem where,
 		  struct sp__cursor *cursors)
 {
 	unsigned least = sp__readplan_least(s->opts.readahead, n);
@@ -299,7 +299,7 @@ int sp__merge_into(struct sp_sort *s, struct sp__merge *m, uint64_t age, unsigne
 
 /* Merges runs into a new one. */
 int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned level,
-		   struct sp__region where)
+		   struct sp__freemem where)
 {
 	struct sp__merge m;
 	struct sp__step_inputs in = { 0 };

@@ -10,13 +10,13 @@
 #include "sort/state.h"
 
 /* Memory that holds nothing now. */
-struct sp__region {
+struct sp__freemem {
 	char *mem;
 	size_t bytes;
 };
 
 /* The largest piece of the arena that is free; with_write: nothing will be written any more. */
-struct sp__region sp__free_region(const struct sp_sort *s, bool with_write);
+struct sp__freemem sp__free_region(const struct sp_sort *s, bool with_write);
 
 /*
  * Opens runs ids[0..n) as cursors of a merge, with pages in where.  Errors are told
@@ -24,7 +24,7 @@ struct sp__region sp__free_region(const struct sp_sort *s, bool with_write);
  */
 SP_MUST_CHECK int sp__step_open(struct sp_sort *s, struct sp__spill *spill,
 				struct sp__step_inputs *in, const unsigned *ids, unsigned n,
-				struct sp__region where, struct sp__cursor *cursors);
+				struct sp__freemem where, struct sp__cursor *cursors);
 /* For the report: what was chosen when the merge was opened. */
 void sp__step_note(struct sp_sort *s, const struct sp__step_inputs *in);
 void sp__step_close(struct sp_sort *s, struct sp__step_inputs *in);
@@ -35,6 +35,6 @@ SP_MUST_CHECK int sp__merge_into(struct sp_sort *s, struct sp__merge *m, uint64_
 
 /* Merges runs ids[0..n) into a new one, which takes the place of the first. */
 SP_MUST_CHECK int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned level,
-				 struct sp__region where);
+				 struct sp__freemem where);
 
 #endif
