@@ -30,14 +30,7 @@ static void spare_files(const struct settings *set)
 {
 	struct sp_outset out = { 0 };
 
-	if (set->output)
-		outputs_add(&out, set->output, "--output", true);
-	else
-		outputs_add_stdout(&out);
-	outputs_add_stats(&out, set->common.stats);
-	outputs_add(&out, set->common.trace, "--trace", false);
-	outputs_spare(&out, set->common.geometry);
-	outputs_spare_volume(&out, set->common.volume);
+	common_options_outputs(&set->common, set->output, &out);
 	for (int i = 0; i < 2; i++)
 		outputs_spare(&out, set->inputs[i]);
 }

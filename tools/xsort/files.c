@@ -143,16 +143,9 @@ static void spare_files(const struct settings *set)
 {
 	struct sp_outset out = { 0 };
 
-	if (set->output)
-		outputs_add(&out, set->output, "--output", true);
-	else
-		outputs_add_stdout(&out);
-	outputs_add_stats(&out, set->common.stats);
-	outputs_add(&out, set->common.trace, "--trace", false);
+	common_options_outputs(&set->common, set->output, &out);
 	outputs_spare(&out, set->files_from);
 	outputs_spare(&out, set->random_source);
-	outputs_spare(&out, set->common.geometry);
-	outputs_spare_volume(&out, set->common.volume);
 	for (size_t i = 0; i < set->nfiles; i++)
 		outputs_spare(&out, set->files[i]);
 }
