@@ -255,7 +255,7 @@ static bool all_issued(const struct sp_bench *b, int class)
 }
 
 /* Has a load of pages come to its end? */
-static bool fed_up(const struct sp__load *l)
+static bool feed_finished(const struct sp__load *l)
 {
 	for (size_t i = 0; i < l->ngroups; i++)
 		if (l->groups[i].feed && l->groups[i].feed->load.over)
@@ -270,7 +270,7 @@ static bool over(struct sp__load *l, uint64_t now_ns)
 
 	if (b->opts.stop && *b->opts.stop)
 		b->stopped = true;
-	if (now_ns >= b->end_ns || b->stopped || fed_up(l)) {
+	if (now_ns >= b->end_ns || b->stopped || feed_finished(l)) {
 		sp__meter_end(b, now_ns);
 		return true;
 	}

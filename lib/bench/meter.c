@@ -105,7 +105,7 @@ static void measure(struct sp_bench *b, uint64_t now_ns)
 {
 	b->measuring = true;
 	b->issued_bytes = 0;
-	b->begin_ns = b->tock_ns = now_ns;
+	b->begin_ns = b->interval_begin_ns = now_ns;
 	b->end_ns = b->opts.runtime_ns ? now_ns + b->opts.runtime_ns : UINT64_MAX;
 	b->tick_ns = b->opts.interval_ns ? now_ns + b->opts.interval_ns : UINT64_MAX;
 	restart_log(&b->depth, now_ns);
@@ -217,7 +217,7 @@ static void slice(struct sp_bench *b, struct sp_bench_slice *s, const char *name
 
 static void interval(struct sp_bench *b, uint64_t now_ns)
 {
-	struct sp_bench_interval i = { .begin_ns = b->tock_ns - b->begin_ns,
+	struct sp_bench_interval i = { .begin_ns = b->interval_begin_ns - b->begin_ns,
 				       .end_ns = now_ns - b->begin_ns,
 				       .nclasses = b->nclasses };
 
@@ -228,7 +228,7 @@ static void interval(struct sp_bench *b, uint64_t now_ns)
 		b->classes[k]->earlier = b->classes[k]->latency;
 		b->classes[k]->earlier_bytes = b->classes[k]->bytes;
 	}
-	b->tock_ns = now_ns;
+	b->interval_begin_ns = now_ns;
 	while (b->tick_ns <= now_ns)
 		b->tick_ns += b->opts.interval_ns;
 	b->opts.interval(b->opts.interval_arg, &i);
@@ -284,7 +284,7 @@ void sp__meter_end(struct sp_bench *b, uint64_t now_ns)
 	b->finished = true;
 	b->finished_ns = now_ns;
 	use_cpu(b);
-	if (b->opts.interval && b->opts.interval_ns && now_ns > b->tock_ns)
+	if (b->opts.interval && b->opts.interval_ns && now_ns > b->interval_begin_ns)
 		interval(b, now_ns);
 	sp__depthlog_change(&b->depth, now_ns, 0);
 	for (size_t i = 0; i < b->nclasses; i++) {

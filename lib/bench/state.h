@@ -118,10 +118,10 @@ struct sp_bench {
 	pthread_mutex_t lock;
 	uint64_t begin_ns; /* of the measurement; that of the ramp until it is over */
 	bool measuring;
-	uint64_t end_ns;    /* when nothing more is issued; UINT64_MAX: not by time */
-	uint64_t tick_ns;   /* when the interval is over; UINT64_MAX: none */
-	uint64_t tock_ns;   /* when it began */
-	uint64_t window_ns; /* when the window is over */
+	uint64_t end_ns;	    /* when nothing more is issued; UINT64_MAX: not by time */
+	uint64_t tick_ns;	    /* when the interval is over; UINT64_MAX: none */
+	uint64_t interval_begin_ns; /* when it began */
+	uint64_t window_ns;	    /* when the window is over */
 	uint64_t width_ns;
 	size_t nwindows;
 	struct sp_bench_window windows[SP__BENCH_WINDOWS_MAX]; /* of all classes, at the end */

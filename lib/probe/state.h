@@ -221,7 +221,7 @@ SP_MUST_CHECK int sp__seeks_find(struct sp__probe *p);
 /* rotation.c: verdict and evidence. */
 SP_MUST_CHECK int sp__rotation_find(struct sp__probe *p);
 
-/* made.c, told.c: geometry and result, from what is known. */
+/* geometry_build.c, probe_result.c: geometry and result, from what is known. */
 SP_MUST_CHECK int sp__made_geometry(struct sp__probe *p, struct sp_geometry **g);
 SP_MUST_CHECK int sp__made_result(struct sp__probe *p, const struct sp_geometry *g);
 SP_MUST_CHECK int sp__made_resume(struct sp__probe *p, const struct sp_geometry *g);

@@ -33,7 +33,7 @@ static int next_of_branch(void *branch, bool wait, const char **data, size_t *by
 }
 
 /* The branch's thread.  It must itself reap all that it has submitted. */
-static void grow(void *arg)
+static void branch_main(void *arg)
 {
 	struct sp__branch *b = arg;
 	struct sp__step_inputs in;
@@ -77,7 +77,7 @@ static bool branch_start(struct sp__branch *b, char *spans)
 	b->merge.plain = true;
 	sp__ring_use(&b->ring, spans, span_bytes(s));
 	return sp__spill_reader_open(&b->reader, s->spill, &b->err) == 0 &&
-	       sp__task_try_start(&b->task, grow, b);
+	       sp__task_try_start(&b->task, branch_main, b);
 }
 
 /* What a branch takes beside pages: its ring, and what its pool unpacks with. */
