@@ -25,25 +25,13 @@ static void raise_to(_Atomic uint64_t *mark, uint64_t value)
 		;
 }
 
-void sp__budget_force(struct sp__budget *b, uint64_t bytes)
+void sp__budget_charge(struct sp__budget *b, uint64_t bytes)
 {
 	uint64_t used = atomic_fetch_add(&b->used_bytes, bytes) + bytes;
 
 	raise_to(&b->peak_bytes, used);
 	if (used > b->limit_bytes)
 		raise_to(&b->overrun_bytes, used - b->limit_bytes);
-}
-
-bool sp__budget_charge(struct sp__budget *b, uint64_t bytes)
-{
-	uint64_t used = atomic_load(&b->used_bytes);
-
-	do {
-		if (bytes > b->limit_bytes || used > b->limit_bytes - bytes)
-			return false;
-	} while (!atomic_compare_exchange_weak(&b->used_bytes, &used, used + bytes));
-	raise_to(&b->peak_bytes, used + bytes);
-	return true;
 }
 
 void sp__budget_credit(struct sp__budget *b, uint64_t bytes)
@@ -91,7 +79,7 @@ static int reserve(struct sp__bytes *b, size_t bytes, struct sp__budget *budget)
 	if (!p)
 		return -ENOMEM;
 	if (budget)
-		sp__budget_force(budget, want - b->capacity);
+		sp__budget_charge(budget, want - b->capacity);
 	b->data = p;
 	b->capacity = want;
 	return 0;

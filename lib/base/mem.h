@@ -23,10 +23,11 @@ struct sp__budget {
 
 void sp__budget_init(struct sp__budget *b, uint64_t limit_bytes);
 
-/* False if the limit would be passed; nothing is charged then. */
-bool sp__budget_charge(struct sp__budget *b, uint64_t bytes);
-/* Charges whatever happens, and counts the overrun (giant records). */
-void sp__budget_force(struct sp__budget *b, uint64_t bytes);
+/*
+ * Charges always, and notes the overrun (giant records): the planner sees to it that the rest fits,
+ * so nothing is refused while a sort or a join runs.
+ */
+void sp__budget_charge(struct sp__budget *b, uint64_t bytes);
 void sp__budget_credit(struct sp__budget *b, uint64_t bytes);
 
 /* Bytes that grow as needed; zeroed: none. */

@@ -113,7 +113,7 @@ int sp__hash_nested(struct sp__hash *h, struct sp__run *build, struct sp__run *p
 	if (needs_bits(n.s)) {
 		had_bytes = (probe_run->records / 64 + 1) * 8;
 		n.s->had = calloc(1, had_bytes);
-		sp__budget_force(&h->budget, had_bytes);
+		sp__budget_charge(&h->budget, had_bytes);
 		rc = n.s->had ? 0 : sp__err(h->j->err, -ENOMEM, "allocate", NULL, -1);
 	}
 	if (!rc)

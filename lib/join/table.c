@@ -110,7 +110,7 @@ static struct sp__rec *add_giant(struct sp__table *t, struct sp__reclist *l, siz
 	r = malloc(size);
 	if (!r)
 		return NULL;
-	sp__budget_force(t->budget, size);
+	sp__budget_charge(t->budget, size);
 	t->giant_bytes += size;
 	if (t->gone)
 		t->gone = t->giants[at].bytes;

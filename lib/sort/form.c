@@ -150,7 +150,7 @@ int sp__form_open(struct sp_sort *s)
 	s->arena = sp__pages_alloc(s->arena_bytes, s->plan.input_bytes >= HUGE_BYTES);
 	if (!s->slots || !s->arena)
 		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
-	sp__budget_force(&s->budget, s->arena_bytes);
+	sp__budget_charge(&s->budget, s->arena_bytes);
 	at = s->arena;
 	for (unsigned i = 0; i < s->nslots; i++, at += each) {
 		struct sp__slot *slot = &s->slots[i];
@@ -254,7 +254,7 @@ static int make_giant(struct sp_sort *s, struct sp__slot *slot, const char *data
 		slot->giant = sp__pages_alloc(slot->giant_bytes, false);
 	if (!slot->giant)
 		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
-	sp__budget_force(&s->budget, slot->giant_bytes);
+	sp__budget_charge(&s->budget, slot->giant_bytes);
 	sp__runbuf_use(&slot->buf, slot->giant, slot->giant_bytes);
 	return 0;
 }

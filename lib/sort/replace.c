@@ -99,7 +99,7 @@ static void *grow(struct sp__replace *r, void *p, size_t *cap, size_t each)
 
 	if (!q)
 		return NULL;
-	sp__budget_force(r->budget, more * each);
+	sp__budget_charge(r->budget, more * each);
 	*cap += more;
 	return q;
 }

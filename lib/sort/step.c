@@ -147,7 +147,7 @@ static int open_plan(struct sp_sort *s, struct sp__step_inputs *in)
 	/* Without refusal: the planner has left room. */
 	in->charged = sp__merge_memory(in->n) + sp__pool_memory(in->spill, in->n, in->buffers) +
 		      sp__readplan_memory(&o);
-	sp__budget_force(&s->budget, in->charged);
+	sp__budget_charge(&s->budget, in->charged);
 	in->strategy = o.strategy;
 out:
 	free(run_pages);

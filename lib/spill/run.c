@@ -44,7 +44,7 @@ static int grow(struct sp__run *run, void **array, size_t *cap, size_t need, siz
 	p = realloc(*array, want * element);
 	if (!p)
 		return -ENOMEM;
-	sp__budget_force(run->budget, (want - *cap) * element);
+	sp__budget_charge(run->budget, (want - *cap) * element);
 	run->charged += (want - *cap) * element;
 	*array = p;
 	*cap = want;
