@@ -77,9 +77,8 @@ struct sp_probe_evidence {
 	double same_ns;	   /* median of reading one block again and again */
 	double other_ns;   /* median of random blocks */
 	double near_ns,
-		far_ns;	      /* median of hops of less than 1 % and more than 50 % of the device */
-	double clock_p99_ns;  /* how late the host wakes up */
-	bool rotational_flag; /* what the system says; shown, not used */
+		far_ns;	     /* median of hops of less than 1 % and more than 50 % of the device */
+	double clock_p99_ns; /* how late the host wakes up */
 };
 
 struct sp_probe_zone {
