@@ -292,6 +292,8 @@ check-delay: ## what threads share, delayed at random by SEEDS (20) seeds; SAN=t
 	$(Q)+$(MAKE) --no-print-directory DELAY=1 run-delay
 run-delay: export SP_DELAY_SEEDS := $(SEEDS)
 run-delay: export SP_TEST_TIMEOUT := 3600
+# Delays are sleeps, which leave the processors to others.
+run-delay: export SP_TEST_JOBS ?= 4
 run-delay: all $(LOCALES)
 	$(RUN) $(DELAY_TESTS)
 

@@ -42,6 +42,9 @@ from()
 	esac
 }
 
+# merged SEED FILE: sorted in so many runs that the final merge has branches.
+merged() { from "$2" "$1" "$xsort" -S 16M --run-size=512K -T tmp --parallel="${threads[$1 % 3]}" 2>err; }
+
 # same WANTED STATUS: what is wrong with `out`, or left over.
 same()
 {
