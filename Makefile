@@ -272,6 +272,7 @@ check-diff: ## 2000 random sorts and joins beside those of others
 	$(Q)scripts/setup check
 	$(Q)+$(MAKE) --no-print-directory run-diff
 run-diff: export SP_DIFF_CASES ?= 2000
+run-diff: export SP_DIFF_WORKERS ?= 2
 run-diff: export SP_TEST_TIMEOUT ?= 1800
 run-diff: all $(DIFF) $(LOCALES)
 	$(RUN) $(DIFF)

@@ -9,6 +9,7 @@
  *	SEED=n		another series (default 1)
  *	CASE=n		this case of the series alone
  *	XSORT=path	the program to be tested
+ *	SP_DIFF_WORKERS=n	so many processes share the cases (default 1)
  *
  * xsort gets SP_TASK_DELAY=SEED, another one in each case: a build with delays
  * (make DELAY=1) then runs its tasks in another order.
@@ -16,14 +17,23 @@
  * The files of the first cases that fail are kept.
  */
 #include <dirent.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include "sortrun.h"
 #include "tap.h"
 
 #define GROUP 50
+#define GROUPS_MAX 4096
 #define KEPT 3
 
 static struct pairs pairs;
 static uint64_t series;
+
+/* What the processes that share the cases have found. */
+static struct found {
+	_Atomic unsigned bad[GROUPS_MAX];
+	_Atomic bool met[PAIRS_VALUES][PAIRS_VALUES];
+} * found;
 
 /* What should come out. */
 
@@ -195,18 +205,76 @@ static bool compare(uint64_t number, bool keep)
 	return !what;
 }
 
-static void all_cases(uint64_t cases)
+/* Every n-th group from the first on. */
+static void some_groups(uint64_t cases, uint64_t first, uint64_t n)
+{
+	unsigned bad = 0;
+
+	for (uint64_t g = first; g * GROUP < cases; g += n)
+		for (uint64_t k = g * GROUP + 1; k <= (g + 1) * GROUP && k <= cases; k++)
+			if (!compare(k, bad < KEPT)) {
+				bad++;
+				found->bad[g]++;
+			}
+	for (unsigned a = 0; a < PAIRS_VALUES; a++)
+		for (unsigned b = 0; b < PAIRS_VALUES; b++)
+			if (pairs.met[a][b])
+				found->met[a][b] = true;
+}
+
+static pid_t start_worker(uint64_t cases, uint64_t first, uint64_t n)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		abort();
+	if (!pid) {
+		some_groups(cases, first, n);
+		fflush(stdout);
+		_exit(0);
+	}
+	return pid;
+}
+
+/* However long it takes: each program that it runs has a limit of its own. */
+static void ended_well(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) < 0 || status)
+		abort();
+}
+
+static void all_cases(uint64_t cases, uint64_t workers)
 {
 	uint64_t bad = 0;
 
-	for (uint64_t i = 1; i <= cases; i += GROUP) {
-		uint64_t last = i + GROUP - 1 < cases ? i + GROUP - 1 : cases, before = bad;
+	found = mmap(NULL, sizeof(*found), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
+	if (found == MAP_FAILED || cases > (uint64_t)GROUPS_MAX * GROUP || workers > 64)
+		abort();
+	fflush(stdout);
+	if (workers > 1) {
+		pid_t pid[64];
 
-		for (uint64_t k = i; k <= last; k++)
-			bad += !compare(k, bad < KEPT);
-		ok(bad == before, "sorts %llu to %llu of series %llu give what GNU sort gives",
-		   (unsigned long long)i, (unsigned long long)last, (unsigned long long)series);
+		for (uint64_t w = 0; w < workers; w++)
+			pid[w] = start_worker(cases, w, workers);
+		for (uint64_t w = 0; w < workers; w++)
+			ended_well(pid[w]);
+	} else {
+		some_groups(cases, 0, 1);
 	}
+	for (uint64_t g = 0; g * GROUP < cases; g++) {
+		uint64_t last = (g + 1) * GROUP < cases ? (g + 1) * GROUP : cases;
+
+		bad += found->bad[g];
+		ok(!found->bad[g], "sorts %llu to %llu of series %llu give what GNU sort gives",
+		   (unsigned long long)g * GROUP + 1, (unsigned long long)last,
+		   (unsigned long long)series);
+	}
+	for (unsigned a = 0; a < PAIRS_VALUES; a++)
+		for (unsigned b = 0; b < PAIRS_VALUES; b++)
+			pairs.met[a][b] = found->met[a][b];
 	if (cases < PAIRS_BLOCK)
 		skip("every two settings met", "fewer cases than one block has");
 	else
@@ -234,7 +302,8 @@ int main(void)
 		ok(compare(only, true), "sort %llu of series %llu gives what GNU sort gives",
 		   (unsigned long long)only, (unsigned long long)series);
 	else
-		all_cases(number_from("SP_DIFF_CASES", PAIRS_BLOCK));
+		all_cases(number_from("SP_DIFF_CASES", PAIRS_BLOCK),
+			  number_from("SP_DIFF_WORKERS", 1));
 	if (only && rmdir(top_dir))
 		diag("its files are in %s", top_dir);
 	return done();
