@@ -6,7 +6,6 @@
 #include "device.h"
 #include "msg.h"
 #include "number.h"
-#include "outputs.h"
 
 #define PAGE_UNIT 4096u
 #define PAGE_MAX (16u << 20)
@@ -104,19 +103,6 @@ bool common_options_apply(struct common_options *c, int code, const char *name, 
 		return true;
 	}
 	return apply_device(c, code, name, text, status);
-}
-
-void common_options_outputs(const struct common_options *c, const char *output,
-			    struct sp_outset *out)
-{
-	if (output)
-		outputs_add(out, output, "--output", true);
-	else
-		outputs_add_stdout(out);
-	outputs_add_stats(out, c->stats);
-	outputs_add(out, c->trace, "--trace", false);
-	outputs_spare(out, c->geometry);
-	outputs_spare_volume(out, c->volume);
 }
 
 bool common_options_progress(const struct common_options *c, bool apart)

@@ -91,14 +91,6 @@ const char *engine_option(const char *name, const char *text, int status);
 /* When all have been read: temporary data goes to TMPDIR or /tmp if no directory was given. */
 void common_options_finish(struct common_options *c);
 
-struct sp_outset;
-/*
- * Adds what they write, and the result (NULL: standard output), which may be an input; spares
- * what they read.
- */
-void common_options_outputs(const struct common_options *c, const char *output,
-			    struct sp_outset *out);
-
 /*
  * Is progress to be shown, beside a result that goes to a regular file or, apart being false,
  * where it may meet the line?

@@ -67,3 +67,15 @@ void outputs_spare_volume(const struct sp_outset *set, const char *text)
 	else
 		outputs_spare(set, text);
 }
+
+void outputs_common(struct sp_outset *set, const struct common_options *c, const char *output)
+{
+	if (output)
+		outputs_add(set, output, "--output", true);
+	else
+		outputs_add_stdout(set);
+	outputs_add_stats(set, c->stats);
+	outputs_add(set, c->trace, "--trace", false);
+	outputs_spare(set, c->geometry);
+	outputs_spare_volume(set, c->volume);
+}

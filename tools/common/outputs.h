@@ -8,6 +8,7 @@
 
 #include <stdnoreturn.h>
 #include <spindle/outfile.h>
+#include "common_options.h"
 
 /* Outputs first, by the option that names them ... */
 void outputs_add(struct sp_outset *set, const char *path, const char *option, bool input_allowed);
@@ -18,6 +19,12 @@ void outputs_add_stats(struct sp_outset *set, const char *path);
 void outputs_spare(const struct sp_outset *set, const char *path);
 /* The same for what a volume is: a file, "block:DEVICE", "sim:MODEL,KEY=VALUE...". */
 void outputs_spare_volume(const struct sp_outset *set, const char *text);
+
+/*
+ * What the common options name: adds what they write and the result (NULL: standard output),
+ * which may be an input; spares what they read.
+ */
+void outputs_common(struct sp_outset *set, const struct common_options *c, const char *output);
 
 /* Ends the program with what the library said of an output. */
 noreturn void output_die(const struct sp_errinfo *err);

@@ -30,7 +30,7 @@ static void spare_files(const struct settings *set)
 {
 	struct sp_outset out = { 0 };
 
-	common_options_outputs(&set->common, set->output, &out);
+	outputs_common(&out, &set->common, set->output);
 	for (int i = 0; i < 2; i++)
 		outputs_spare(&out, set->inputs[i]);
 }

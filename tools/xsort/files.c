@@ -143,7 +143,7 @@ static void spare_files(const struct settings *set)
 {
 	struct sp_outset out = { 0 };
 
-	common_options_outputs(&set->common, set->output, &out);
+	outputs_common(&out, &set->common, set->output);
 	outputs_spare(&out, set->files_from);
 	outputs_spare(&out, set->random_source);
 	for (size_t i = 0; i < set->nfiles; i++)
