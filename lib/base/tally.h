@@ -4,9 +4,10 @@
  * depend on their order.  Two tallies are equal if they are of the same records; a record
  * lost, doubled, cut or mixed up with another makes them differ.
  *
- * The hash is for every record of every sort, so it is cheap: the length and eight
- * bytes each from the head, the middle and the tail.  Whoever passes records on adds
- * them to a tally of its own; tallies have one owner at a time, as their records have.
+ * The hash is for every record of every sort, so it is cheap: of the length and of eight
+ * bytes each from the head and the tail; what changes only between them is not seen.
+ * Whoever passes records on adds them to a tally of its own; tallies have one owner at a
+ * time, as their records have.
  */
 #ifndef SP__BASE_TALLY_H
 #define SP__BASE_TALLY_H
@@ -35,10 +36,8 @@ static inline uint64_t sp__record_hash(const char *rec, size_t bytes)
 	unsigned __int128 product;
 
 	if (__builtin_expect(bytes >= 8, 1)) {
-		uint64_t middle = sp__tally_word(rec + (bytes - 8) / 2, 8);
-
 		head = sp__tally_word(rec, 8);
-		tail = sp__tally_word(rec + bytes - 8, 8) ^ (middle << 17 | middle >> 47);
+		tail = sp__tally_word(rec + bytes - 8, 8);
 	} else {
 		head = sp__tally_word(rec, bytes);
 		tail = 0;
