@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "bench/replay.h"
 #include "bench/state.h"
-#include "sim/sequence.h"
+#include "trace/sequence.h"
 
 #define PLACE_BYTES ((uint64_t)1 << 20)
 

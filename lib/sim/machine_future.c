@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include "base/err.h"
 #include "sim/machine_impl.h"
-#include "sim/sequence.h"
+#include "trace/sequence.h"
 
 #define AHEAD 4096 /* requests that are looked at */
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "sim/sequence.h"
+#include "trace/sequence.h"
 
 static char seqtrace_path[4096];
 

@@ -7,8 +7,8 @@
  * their first lines.  Requests that failed or moved nothing are not in the
  * list: they touch no page.
  */
-#ifndef SP__SIM_SEQUENCE_H
-#define SP__SIM_SEQUENCE_H
+#ifndef SP__TRACE_SEQUENCE_H
+#define SP__TRACE_SEQUENCE_H
 
 #include <spindle/sequence.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a page cache makes of a sequence: the requests are replayed against the
- * cache of sim/pagecache.h, without a clock.  A request is one access to all
- * the pages that it touches; a write is taken to fill its pages.
+ * Which requests of a sequence (trace/sequence.h) reach the device behind a page cache: they
+ * are replayed against the cache of sim/pagecache.h, without a clock.  A request is one access
+ * to all the pages that it touches; a write is taken to fill its pages.
  */
 #include <errno.h>
 #include "base/err.h"
 #include "sim/pagecache.h"
-#include "sim/sequence.h"
+#include "trace/sequence.h"
 
 #define PAGE_BYTES 4096u
 

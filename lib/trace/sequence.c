@@ -10,8 +10,8 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/hash.h"
-#include "sim/sequence.h"
-#include "sim/sequence_parse.h"
+#include "trace/sequence.h"
+#include "trace/sequence_parse.h"
 
 struct loader {
 	struct sp_sequence *seq;

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sim/sequence_match.h"
+#include "trace/sequence_match.h"
 
 /* A request without its time; place makes equal ones differ, last of all. */
 struct key {

@@ -3,10 +3,10 @@
  * Which request of one sequence is which of another: the k-th of equal ones
  * is the k-th.  Volumes are the same if they have the same name.
  */
-#ifndef SP__SIM_SEQUENCE_MATCH_H
-#define SP__SIM_SEQUENCE_MATCH_H
+#ifndef SP__TRACE_SEQUENCE_MATCH_H
+#define SP__TRACE_SEQUENCE_MATCH_H
 
-#include "sim/sequence.h"
+#include "trace/sequence.h"
 
 #define SP__SEQ_NONE SIZE_MAX
 

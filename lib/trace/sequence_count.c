@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "sim/sequence.h"
+#include "trace/sequence.h"
 
 /* Where a volume was left. */
 struct position {

@@ -4,7 +4,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "sim/sequence.h"
+#include "trace/sequence.h"
 
 int sp__sequence_each_page(const struct sp_sequence *seq, uint32_t page_bytes,
 			   sp__sequence_page_fn *fn, void *arg)

@@ -19,8 +19,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "sim/sequence.h"
-#include "sim/sequence_match.h"
+#include "trace/sequence.h"
+#include "trace/sequence_match.h"
 
 #define READS 0
 #define WRITES 1

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include <spindle/error.h>
-#include "sim/sequence_parse.h"
+#include "trace/sequence_parse.h"
 
 /* What is left of a line. */
 struct text {

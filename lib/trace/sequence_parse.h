@@ -2,8 +2,8 @@
 /*
  * One line of a trace: pure text to numbers, no memory.
  */
-#ifndef SP__SIM_SEQUENCE_PARSE_H
-#define SP__SIM_SEQUENCE_PARSE_H
+#ifndef SP__TRACE_SEQUENCE_PARSE_H
+#define SP__TRACE_SEQUENCE_PARSE_H
 
 #include <stdbool.h>
 #include <stddef.h>
