@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <jansson.h>
+#include "base/array.h"
 #include "base/err.h"
 #include "dev/geometry.h"
 
@@ -54,20 +55,6 @@ int sp__geometry_text(char **member, const char *text)
 	return 0;
 }
 
-/* Room for one more of n elements; the room doubles. */
-static int grow(void **list, size_t n, size_t bytes)
-{
-	void *more;
-
-	if (n & (n - 1))
-		return 0;
-	more = reallocarray(*list, n ? 2 * n : 1, bytes);
-	if (!more)
-		return -ENOMEM;
-	*list = more;
-	return 0;
-}
-
 int sp__geometry_add_zone(struct sp_geometry *g, uint64_t first_lbn,
 			  const struct sp__region *region, const uint64_t *slips, size_t nslips,
 			  struct sp_errinfo *err)
@@ -79,10 +66,9 @@ int sp__geometry_add_zone(struct sp_geometry *g, uint64_t first_lbn,
 	rc = sp__trackmap_new(&map, region, 1, slips, nslips, &why);
 	if (rc)
 		return sp__errf(err, rc, "read", NULL, -1, "zones[%zu]: %s", g->nzones, why.text);
-	rc = grow((void **)&g->zones, g->nzones, sizeof(*g->zones));
-	if (rc) {
+	if (!SP__ARRAY_ROOM_NEXT(g->zones, g->nzones)) {
 		sp__trackmap_free(map);
-		return sp__err(err, rc, "malloc", NULL, -1);
+		return sp__err(err, -ENOMEM, "malloc", NULL, -1);
 	}
 	g->zones[g->nzones++] = (struct sp__geozone){ .first_lbn = first_lbn, .map = map };
 	return 0;
@@ -90,7 +76,7 @@ int sp__geometry_add_zone(struct sp_geometry *g, uint64_t first_lbn,
 
 int sp__geometry_add_seek(struct sp_geometry *g, uint64_t distance, double ns)
 {
-	if (grow((void **)&g->seeks, g->nseeks, sizeof(*g->seeks)))
+	if (!SP__ARRAY_ROOM_NEXT(g->seeks, g->nseeks))
 		return -ENOMEM;
 	g->seeks[g->nseeks++] = (struct sp__geoseek){ distance, ns };
 	return 0;
@@ -100,7 +86,7 @@ int sp__geometry_add_unknown(struct sp_geometry *g, const char *name)
 {
 	char *copy = strdup(name);
 
-	if (!copy || grow((void **)&g->unknown, g->nunknown, sizeof(*g->unknown))) {
+	if (!copy || !SP__ARRAY_ROOM_NEXT(g->unknown, g->nunknown)) {
 		free(copy);
 		return -ENOMEM;
 	}
@@ -131,7 +117,7 @@ int sp__hops_add(struct sp__hops *h, uint64_t tracks, double w_deg)
 		h->steps[h->nsteps - 1].tracks = tracks;
 		return 0;
 	}
-	if (grow((void **)&h->steps, h->nsteps, sizeof(*h->steps)))
+	if (!SP__ARRAY_ROOM_NEXT(h->steps, h->nsteps))
 		return -ENOMEM;
 	h->steps[h->nsteps++] = (struct sp__hopstep){ tracks, w_deg };
 	return 0;

@@ -24,6 +24,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "base/err.h"
 #include "dev/drive.h"
 #include "dev/drive_impl.h"
@@ -61,16 +62,14 @@ static uint64_t hop_ns(const struct curve *c, const struct at *from, const struc
 
 static int look_at(struct curve *c, uint64_t first, uint64_t n)
 {
-	struct at *more = reallocarray(c->at, n, sizeof(*more));
 	struct sp__track t;
 
-	if (!more)
+	if (!SP__ARRAY_RESIZE(c->at, n))
 		return -ENOMEM;
-	c->at = more;
 	c->first = first;
 	for (uint64_t i = 0; i < n; i++) {
 		sp__trackmap_track(c->d->map, first + i, &t);
-		sp__drive_where(c->d, &t, &more[i].cyl, &more[i].head);
+		sp__drive_where(c->d, &t, &c->at[i].cyl, &c->at[i].head);
 	}
 	return 0;
 }

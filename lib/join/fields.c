@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "join/fields.h"
 
 const char sp__no_field[1] = "";
@@ -102,17 +103,9 @@ int sp__fields_split(const struct sp__cut *cut, const char *line, size_t bytes,
 	struct walk w = begin(cut, line, bytes);
 	struct sp__slice field;
 
-	for (fields->n = 0; step(&w, &field); fields->at[fields->n++] = field) {
-		if (fields->n == fields->capacity) {
-			size_t want = fields->capacity ? 2 * fields->capacity : 32;
-			void *p = reallocarray(fields->at, want, sizeof(*fields->at));
-
-			if (!p)
-				return -ENOMEM;
-			fields->at = p;
-			fields->capacity = want;
-		}
-	}
+	for (fields->n = 0; step(&w, &field); fields->at[fields->n++] = field)
+		if (!SP__ARRAY_ROOM(fields->at, fields->capacity, fields->n + 1))
+			return -ENOMEM;
 	return 0;
 }
 

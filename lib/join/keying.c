@@ -5,6 +5,7 @@
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+#include "base/array.h"
 #include "base/err.h"
 #include "join/binary.h"
 #include "join/keying.h"
@@ -77,19 +78,7 @@ uint64_t sp__key_hash(const char *key, size_t bytes, uint64_t seed)
 
 static int reserve(struct sp__keymem *mem, size_t more)
 {
-	size_t want = mem->capacity ? mem->capacity : 4096;
-	char *p;
-
-	if (mem->capacity - mem->bytes >= more)
-		return 0;
-	while (want - mem->bytes < more)
-		want *= 2;
-	p = realloc(mem->data, want);
-	if (!p)
-		return -ENOMEM;
-	mem->data = p;
-	mem->capacity = want;
-	return 0;
+	return SP__ARRAY_ROOM(mem->data, mem->capacity, mem->bytes + more) ? 0 : -ENOMEM;
 }
 
 /* Copies a field without the quotes of CSV; returns the end. */

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "base/err.h"
 #include "join/state.h"
 #include "rec/collate.h"
@@ -128,14 +129,8 @@ static int keep(struct merge *m, struct side *s)
 	size_t bytes = 0, at = 0;
 
 	if (s->last && s->last_key.p != sp__no_field && s->last_key.p != s->last_copy) {
-		if (s->last_key.n > s->last_room) {
-			char *p = realloc(s->last_copy, 2 * s->last_key.n);
-
-			if (!p)
-				return no_memory(m);
-			s->last_copy = p;
-			s->last_room = 2 * s->last_key.n;
-		}
+		if (!SP__ARRAY_ROOM(s->last_copy, s->last_room, s->last_key.n))
+			return no_memory(m);
 		if (s->last_key.n)
 			memcpy(s->last_copy, s->last_key.p, s->last_key.n);
 		s->last_key.p = s->last_copy;
@@ -215,15 +210,8 @@ static void empty_group(struct side *s)
 
 static int gather_one(struct merge *m, struct side *s)
 {
-	if (s->ngroup == s->group_room) {
-		size_t room = s->group_room ? 2 * s->group_room : 16;
-		void *p = reallocarray(s->group, room, sizeof(*s->group));
-
-		if (!p)
-			return no_memory(m);
-		s->group = p;
-		s->group_room = room;
-	}
+	if (!SP__ARRAY_ROOM(s->group, s->group_room, s->ngroup + 1))
+		return no_memory(m);
 	s->group[s->ngroup++] = s->now;
 	return next(m, s);
 }

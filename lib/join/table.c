@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/array.h"
 #include "join/table.h"
 
 #define GROUP 16
@@ -98,15 +99,8 @@ static struct sp__rec *add_giant(struct sp__table *t, struct sp__reclist *l, siz
 	size_t at = t->gone ? t->gone - 1 : t->ngiants;
 	struct sp__rec *r;
 
-	if (at == t->giants_cap) {
-		size_t cap = t->giants_cap ? 2 * t->giants_cap : 16;
-		void *p = reallocarray(t->giants, cap, sizeof(*t->giants));
-
-		if (!p)
-			return NULL;
-		t->giants = p;
-		t->giants_cap = cap;
-	}
+	if (!SP__ARRAY_ROOM(t->giants, t->giants_cap, at + 1))
+		return NULL;
 	r = malloc(size);
 	if (!r)
 		return NULL;

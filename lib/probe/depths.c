@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/array.h"
 #include "probe/state.h"
 
 #define DEPTH_MAX 128
@@ -55,7 +56,7 @@ static int run(struct load *l, size_t n, uint32_t blocks, unsigned depth, struct
 static int point(struct load *l, uint32_t blocks, unsigned depth)
 {
 	struct sp_probe_result *res = l->p->r;
-	struct sp_probe_rate r, *rates;
+	struct sp_probe_rate r;
 	double n;
 	int rc = run(l, READS_MIN < depth ? 2 * depth : READS_MIN, blocks, depth, &r);
 
@@ -66,11 +67,9 @@ static int point(struct load *l, uint32_t blocks, unsigned depth)
 		rc = run(l, (size_t)n, blocks, depth, &r);
 	if (rc)
 		return rc;
-	rates = realloc(res->rates, (res->nrates + 1) * sizeof(*rates));
-	if (!rates)
+	if (!SP__ARRAY_RESIZE(res->rates, res->nrates + 1))
 		return -ENOMEM;
-	res->rates = rates;
-	rates[res->nrates++] = r;
+	res->rates[res->nrates++] = r;
 	return 0;
 }
 

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "probe/state.h"
 
 #define PIECE_TRACKS 2
@@ -35,11 +36,11 @@ static uint32_t few(uint32_t length)
 
 static int add_odd(struct sp__pzone *z, size_t at, uint64_t track, uint32_t missing)
 {
-	struct sp__oddtrack *odd = realloc(z->odd, (z->nodd + 1) * sizeof(*odd));
+	struct sp__oddtrack *odd;
 
-	if (!odd)
+	if (!SP__ARRAY_RESIZE(z->odd, z->nodd + 1))
 		return -ENOMEM;
-	z->odd = odd;
+	odd = z->odd;
 	memmove(&odd[at + 1], &odd[at], (z->nodd - at) * sizeof(*odd));
 	odd[at] = (struct sp__oddtrack){ track, missing };
 	z->nodd++;

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "probe/state.h"
 
 #define DENSE 24
@@ -46,11 +47,11 @@ static uint64_t tracks_of(const struct sp__probe *p, uint64_t cylinders)
 
 static struct sp_probe_seek *add(struct sp__probe *p, size_t at)
 {
-	struct sp_probe_seek *s = realloc(p->r->seeks, (p->r->nseeks + 1) * sizeof(*s));
+	struct sp_probe_seek *s;
 
-	if (!s)
+	if (!SP__ARRAY_RESIZE(p->r->seeks, p->r->nseeks + 1))
 		return NULL;
-	p->r->seeks = s;
+	s = p->r->seeks;
 	memmove(&s[at + 1], &s[at], (p->r->nseeks - at) * sizeof(*s));
 	p->r->nseeks++;
 	s[at] = (struct sp_probe_seek){ 0 };

@@ -24,6 +24,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "probe/state.h"
 
 #define ODD_MAX 4096
@@ -181,15 +182,11 @@ static int gallop(struct sp__probe *p, struct sp__pzone *z)
 
 static int add_odd(struct sp__pzone *z, uint64_t track, uint32_t missing)
 {
-	struct sp__oddtrack *odd;
-
 	if (z->nodd == ODD_MAX)
 		return -ENODATA;
-	odd = realloc(z->odd, (z->nodd + 1) * sizeof(*odd));
-	if (!odd)
+	if (!SP__ARRAY_RESIZE(z->odd, z->nodd + 1))
 		return -ENOMEM;
-	z->odd = odd;
-	odd[z->nodd++] = (struct sp__oddtrack){ track, missing };
+	z->odd[z->nodd++] = (struct sp__oddtrack){ track, missing };
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "probe/state.h"
 
 #define ROUND_MAX 32	 /* zones of a round */
@@ -21,16 +22,9 @@
 
 int sp__zones_add(struct sp__probe *p, struct sp__pzone *z)
 {
-	if (p->nzones == p->room) {
-		size_t room = p->room ? 2 * p->room : 32;
-		struct sp__pzone *zones = realloc(p->zones, room * sizeof(*zones));
-
-		if (!zones) {
-			sp__pzone_clear(z);
-			return -ENOMEM;
-		}
-		p->zones = zones;
-		p->room = room;
+	if (!SP__ARRAY_ROOM(p->zones, p->room, p->nzones + 1)) {
+		sp__pzone_clear(z);
+		return -ENOMEM;
 	}
 	p->zones[p->nzones++] = *z;
 	return 0;
@@ -53,17 +47,15 @@ static bool follows(const struct sp__pzone *a, const struct sp__pzone *b)
 static int append(struct sp__pzone *a, const struct sp__pzone *b, uint32_t missing)
 {
 	size_t n = a->nodd + b->nodd + (missing != 0);
-	struct sp__oddtrack *odd = n ? realloc(a->odd, n * sizeof(*odd)) : NULL;
 
-	if (n && !odd)
+	if (n && !SP__ARRAY_RESIZE(a->odd, n))
 		return -ENOMEM;
-	a->odd = odd;
 	for (size_t i = 0; i < b->nodd; i++) {
-		odd[a->nodd] = b->odd[i];
-		odd[a->nodd++].track += a->tracks;
+		a->odd[a->nodd] = b->odd[i];
+		a->odd[a->nodd++].track += a->tracks;
 	}
 	if (missing)
-		odd[a->nodd++] = (struct sp__oddtrack){ a->tracks, missing };
+		a->odd[a->nodd++] = (struct sp__oddtrack){ a->tracks, missing };
 	a->tracks += b->tracks;
 	a->blocks += b->blocks;
 	a->reads += b->reads;
@@ -154,13 +146,10 @@ static int fold(struct sp__probe *p, size_t m)
 
 static int note_bad(struct sp__probe *p, uint64_t first, uint64_t last)
 {
-	uint64_t(*bad)[2] = realloc(p->r->bad, (p->r->nbad + 1) * sizeof(*bad));
-
-	if (!bad)
+	if (!SP__ARRAY_RESIZE(p->r->bad, p->r->nbad + 1))
 		return -ENOMEM;
-	p->r->bad = bad;
-	bad[p->r->nbad][0] = first;
-	bad[p->r->nbad++][1] = last;
+	p->r->bad[p->r->nbad][0] = first;
+	p->r->bad[p->r->nbad++][1] = last;
 	return 0;
 }
 

@@ -16,6 +16,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/array.h"
 #include "sim/fsmap.h"
 #include "sim/fsmap_file.h"
 
@@ -93,16 +94,13 @@ static uint64_t heap_pop(struct sp__fsmap *fs)
 
 int sp__fsmap_create(struct sp__fsmap *fs, uint64_t pages)
 {
-	struct sp__fsfile *files;
 	struct sp__fsfile file = { .next_pages = fs->opts.group_pages };
 	int rc;
 
 	if (pages > fs->opts.device_pages - fs->high)
 		return -ENOSPC;
-	files = realloc(fs->files, (fs->nfiles + 1) * sizeof(*files));
-	if (!files)
+	if (!SP__ARRAY_ROOM_NEXT(fs->files, fs->nfiles))
 		return -ENOMEM;
-	fs->files = files;
 	if (pages) {
 		rc = sp__fsfile_add_area(&file, fs->high, pages);
 		if (rc < 0)
@@ -110,7 +108,7 @@ int sp__fsmap_create(struct sp__fsmap *fs, uint64_t pages)
 		fs->high += pages;
 		file.used = pages;
 	}
-	files[fs->nfiles] = file;
+	fs->files[fs->nfiles] = file;
 	return (int)fs->nfiles++;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/array.h"
 #include "sim/fsmap_file.h"
 
 void sp__fsfile_release(struct sp__fsfile *f)
@@ -14,12 +15,9 @@ void sp__fsfile_release(struct sp__fsfile *f)
 
 int sp__fsfile_add_area(struct sp__fsfile *f, uint64_t device, uint64_t pages)
 {
-	struct sp__fsarea *areas = realloc(f->areas, (f->nareas + 1) * sizeof(*areas));
-
-	if (!areas)
+	if (!SP__ARRAY_ROOM_NEXT(f->areas, f->nareas))
 		return -ENOMEM;
-	f->areas = areas;
-	areas[f->nareas++] = (struct sp__fsarea){ f->covered, device, pages };
+	f->areas[f->nareas++] = (struct sp__fsarea){ f->covered, device, pages };
 	f->covered += pages;
 	return 0;
 }
@@ -54,15 +52,12 @@ bool sp__fsfile_find(const struct sp__fsfile *f, uint64_t page, uint64_t *device
 
 static int grow_chunks(struct sp__fsfile *f, size_t want)
 {
-	size_t n = want > 2 * f->nchunks ? want : 2 * f->nchunks;
-	uint64_t **chunks = realloc(f->chunks, n * sizeof(*chunks));
+	size_t had = f->nchunks;
 
-	if (!chunks)
+	if (!SP__ARRAY_ROOM(f->chunks, f->nchunks, want))
 		return -ENOMEM;
-	for (size_t i = f->nchunks; i < n; i++)
-		chunks[i] = NULL;
-	f->chunks = chunks;
-	f->nchunks = n;
+	for (size_t i = had; i < f->nchunks; i++)
+		f->chunks[i] = NULL;
 	return 0;
 }
 

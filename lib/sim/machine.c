@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/array.h"
 #include "base/err.h"
 #include "sim/machine_impl.h"
 
@@ -135,15 +136,13 @@ uint64_t sp__machine_clock_ns(const void *machine)
 int sp__machine_file(struct sp__machine *m, enum sp__sim_area area, uint64_t bytes)
 {
 	uint64_t pages = bytes / m->spec.page_bytes + (bytes % m->spec.page_bytes != 0);
-	struct sp__simfile *files = realloc(m->files, (m->nfiles + 1) * sizeof(*files));
 	int number;
 
-	if (!files)
+	if (!SP__ARRAY_ROOM_NEXT(m->files, m->nfiles))
 		return -ENOMEM;
-	m->files = files;
 	number = sp__fsmap_create(m->fs, pages);
 	if (number >= 0)
-		files[m->nfiles++] = (struct sp__simfile){ .area = area, .end = bytes };
+		m->files[m->nfiles++] = (struct sp__simfile){ .area = area, .end = bytes };
 	return number;
 }
 

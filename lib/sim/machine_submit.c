@@ -13,6 +13,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/array.h"
 #include "sim/machine_impl.h"
 
 /* Pages of a file that lie contiguously on the device. */
@@ -169,15 +170,8 @@ static int prepare(struct sp__machine *m, struct sp__simreq **reqs, size_t n)
 	size_t most = m->outstanding + n;
 	int rc = m->rc;
 
-	if (most > m->done_cap) {
-		size_t cap = most > 2 * m->done_cap ? most : 2 * m->done_cap;
-		struct sp__simreq **done = realloc(m->done, cap * sizeof(*done));
-
-		if (!done)
-			return -ENOMEM;
-		m->done = done;
-		m->done_cap = cap;
-	}
+	if (!SP__ARRAY_ROOM(m->done, m->done_cap, most))
+		return -ENOMEM;
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		struct sp__simfile *f = &m->files[reqs[i]->file];
 		uint64_t end;

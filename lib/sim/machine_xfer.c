@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/array.h"
 #include "sim/machine_impl.h"
 
 #define CHUNK 256 /* objects */
@@ -102,16 +103,9 @@ static void launch(struct sp__machine *m, struct sp__xfer *x)
 
 int sp__xfer_ready(struct sp__machine *m, struct sp__xfer *x)
 {
-	if (m->nready == m->ready_cap) {
-		size_t cap = m->ready_cap ? 2 * m->ready_cap : 64;
-		struct sp__blockreq **ready = realloc(m->ready, cap * sizeof(*ready));
-
-		if (!ready) {
-			sp__simpool_put(&m->xfers, x);
-			return -ENOMEM;
-		}
-		m->ready = ready;
-		m->ready_cap = cap;
+	if (!SP__ARRAY_ROOM(m->ready, m->ready_cap, m->nready + 1)) {
+		sp__simpool_put(&m->xfers, x);
+		return -ENOMEM;
 	}
 	m->ready[m->nready++] = &x->req;
 	launch(m, x);

@@ -16,6 +16,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/array.h"
 #include "base/err.h"
 #include "base/rng.h"
 #include "sim/pagecache_impl.h"
@@ -81,15 +82,8 @@ void sp__pcache_free(struct sp__pcache *pc)
 
 static int push(struct sp__pcache_work *w, uint64_t page)
 {
-	if (w->n == w->cap) {
-		size_t cap = w->cap ? 2 * w->cap : 64;
-		uint64_t *pages = realloc(w->pages, cap * sizeof(*pages));
-
-		if (!pages)
-			return -ENOMEM;
-		w->pages = pages;
-		w->cap = cap;
-	}
+	if (!SP__ARRAY_ROOM(w->pages, w->cap, w->n + 1))
+		return -ENOMEM;
 	w->pages[w->n++] = page;
 	return 0;
 }

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/array.h"
 #include "base/rng.h"
 #include "sim/pagecache_impl.h"
 
@@ -33,13 +34,10 @@ uint32_t sp__pcache_find(const struct sp__pcache *pc, uint64_t page)
 static int grow(struct sp__pcache *pc)
 {
 	uint32_t cap = pc->cap ? 2 * pc->cap : 64, nslots = 2 * cap;
-	struct sp__frame *frame;
 	uint32_t *slot;
 
-	frame = realloc(pc->frame, cap * sizeof(*frame));
-	if (!frame)
+	if (!SP__ARRAY_RESIZE(pc->frame, cap))
 		return -ENOMEM;
-	pc->frame = frame;
 	if ((pc->opts.policy == SP__PCACHE_OPT && sp__frameheap_grow(&pc->opt, cap) < 0) ||
 	    (pc->opts.sweep && sp__frameheap_grow(&pc->sweep, cap) < 0))
 		return -ENOMEM;
@@ -51,7 +49,7 @@ static int grow(struct sp__pcache *pc)
 	pc->nslots = nslots;
 	pc->cap = cap;
 	for (uint32_t f = 0; f < pc->nframes; f++)
-		slot[slot_of(pc, frame[f].page)] = f + 1;
+		slot[slot_of(pc, pc->frame[f].page)] = f + 1;
 	return 0;
 }
 

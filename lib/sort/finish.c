@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include "base/array.h"
 #include "base/err.h"
 #include "sort/branch.h"
 #include "sort/plan.h"
@@ -22,15 +23,8 @@
 
 int sp__finish_add_run(struct sp_sort *s, struct sp__run *run)
 {
-	if (s->nruns == s->runs_cap) {
-		size_t cap = s->runs_cap ? 2 * s->runs_cap : 64;
-		struct sp__run **p = realloc(s->runs, cap * sizeof(*p));
-
-		if (!p)
-			goto fail;
-		s->runs = p;
-		s->runs_cap = cap;
-	}
+	if (!SP__ARRAY_ROOM(s->runs, s->runs_cap, s->nruns + 1))
+		goto fail;
 	if (sp__policy_add(s->policy, (unsigned)s->nruns, run->bytes) < 0)
 		goto fail;
 	s->runs[s->nruns++] = run;

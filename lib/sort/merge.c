@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <spindle/batch.h>
+#include "base/array.h"
 #include "sort/merge.h"
 #include "sort/ovc.h"
 
@@ -337,8 +338,6 @@ static unsigned gather(struct sp__merge *m)
 
 int sp__merge_more(struct sp__merge *m, unsigned n)
 {
-	struct sp__cursor *cursors;
-	struct sp__match *tree;
 	unsigned live, total;
 	int rc = 0;
 
@@ -349,15 +348,9 @@ int sp__merge_more(struct sp__merge *m, unsigned n)
 	m->n = live = gather(m);
 	m->started = false;
 	total = live + n ? live + n : 1;
-	cursors = realloc(m->cursors, total * sizeof(*cursors));
-	if (!cursors)
+	if (!SP__ARRAY_RESIZE(m->cursors, total) || !SP__ARRAY_RESIZE(m->tree, total))
 		return -ENOMEM;
-	m->cursors = cursors;
-	tree = realloc(m->tree, total * sizeof(*tree));
-	if (!tree)
-		return -ENOMEM;
-	m->tree = tree;
-	memset(cursors + live, 0, n * sizeof(*cursors));
+	memset(m->cursors + live, 0, n * sizeof(*m->cursors));
 	m->n = live + n;
 	return 0;
 }

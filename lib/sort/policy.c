@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "sort/policy_impl.h"
 
 int sp__policy_new(struct sp__policy **policy, enum sp_merge_policy kind, unsigned fan_in,
@@ -57,15 +58,8 @@ void sp__policy_free(struct sp__policy *policy)
 
 int sp__runs_push(struct sp__runs *l, struct sp__policy_run run)
 {
-	if (l->count == l->room) {
-		size_t room = l->room ? 2 * l->room : 16;
-		void *more = realloc(l->run, room * sizeof(*l->run));
-
-		if (!more)
-			return -ENOMEM;
-		l->run = more;
-		l->room = room;
-	}
+	if (!SP__ARRAY_ROOM(l->run, l->room, l->count + 1))
+		return -ENOMEM;
 	l->run[l->count++] = run;
 	return 0;
 }

@@ -34,6 +34,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/array.h"
 #include "sort/readplan_impl.h"
 
 /* Clusters are numbered from 1; 0 stands below the stack. */
@@ -122,10 +123,8 @@ static void cluster(struct sp__readplan *p, const uint32_t *sequence, struct sla
 
 static void fit_list(struct sp__readplan *p)
 {
-	void *less = p->nsteps ? realloc(p->steps, p->nsteps * sizeof(*p->steps)) : NULL;
-
-	if (less)
-		p->steps = less;
+	if (p->nsteps)
+		(void)SP__ARRAY_RESIZE(p->steps, p->nsteps);
 	for (uint64_t i = 0; i < p->nsteps; i++)
 		if (p->largest < p->steps[i].pages)
 			p->largest = p->steps[i].pages;

@@ -21,6 +21,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "spill/place_impl.h"
 
 /* Chunks looked at, one angle after the other, for one that can be reached. */
@@ -194,19 +195,10 @@ static void follow(struct sp__place *p, uint32_t n, uint32_t first, struct sp__s
 
 static int make_room(struct sp__place *p, size_t n)
 {
-	struct sp__waypoint *path;
-	struct sp__stop *stops;
-
 	if (n <= p->path_cap)
 		return 0;
-	path = realloc(p->path, n * sizeof(*path));
-	if (!path)
+	if (!SP__ARRAY_RESIZE(p->path, n) || !SP__ARRAY_RESIZE(p->stops, n))
 		return -ENOMEM;
-	p->path = path;
-	stops = realloc(p->stops, n * sizeof(*stops));
-	if (!stops)
-		return -ENOMEM;
-	p->stops = stops;
 	p->path_cap = n;
 	return 0;
 }

@@ -25,27 +25,11 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/array.h"
 #include "base/err.h"
 #include "spill/place_impl.h"
 
 #define NONE UINT32_MAX
-
-static int grow(void **array, uint32_t *cap, uint32_t need, size_t element)
-{
-	uint32_t want = *cap ? *cap : 64;
-	void *p;
-
-	if (need <= *cap)
-		return 0;
-	while (want < need)
-		want += want / 2;
-	p = realloc(*array, want * element);
-	if (!p)
-		return -ENOMEM;
-	*array = p;
-	*cap = want;
-	return 0;
-}
 
 /* The first known track that lies behind the volume's beginning with all its blocks. */
 static int first_track(const struct sp__place_opts *o, uint64_t ntracks, uint64_t *number)
@@ -256,8 +240,8 @@ static int new_band(struct sp__place *p, uint32_t before, uint32_t *number)
 		p->bands[*number].again = true;
 		return 0;
 	}
-	if (grow((void **)&p->bands, &p->bands_cap, p->nbands + 1, sizeof(*p->bands)) < 0 ||
-	    grow((void **)&p->rows, &p->rows_cap, p->nrows + p->band_rows, sizeof(*p->rows)) < 0)
+	if (!SP__ARRAY_ROOM(p->bands, p->bands_cap, p->nbands + 1) ||
+	    !SP__ARRAY_ROOM(p->rows, p->rows_cap, (size_t)p->nrows + p->band_rows))
 		return -ENOMEM;
 	rc = add_rows(p, &b, before);
 	/* A group as large as the last tracks of a zone would waste the rest of its bands. */

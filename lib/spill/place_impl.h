@@ -43,7 +43,8 @@ struct sp__place {
 	uint64_t next_track;
 	struct sp__row *rows;
 	struct sp__band *bands;
-	uint32_t nrows, rows_cap, nbands, bands_cap;
+	uint32_t nrows, nbands;
+	size_t rows_cap, bands_cap;
 	uint32_t group;	      /* the last one begun */
 	uint32_t group_first; /* its first band, or none if that serves again */
 	uint32_t seats;	      /* of it that are taken */

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "spill/space.h"
 
 void sp__space_release(struct sp__space *s)
@@ -68,12 +69,10 @@ int sp__space_give(struct sp__space *s, uint64_t unit)
 	s->used--;
 	if (need > s->map_words) {
 		uint64_t words = need + need / 2 + 64;
-		uint64_t *map = realloc(s->map, words * sizeof(*map));
 
-		if (!map)
+		if (!SP__ARRAY_RESIZE(s->map, words))
 			return -ENOMEM;
-		memset(map + s->map_words, 0, (words - s->map_words) * sizeof(*map));
-		s->map = map;
+		memset(s->map + s->map_words, 0, (words - s->map_words) * sizeof(*s->map));
 		s->map_words = words;
 	}
 	s->map[unit / 64] |= UINT64_C(1) << unit % 64;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "base/err.h"
 #include "spill/store.h"
 
@@ -187,26 +188,18 @@ static int another_file(const struct sp__spill *s)
 	return -1;
 }
 
-/* To n elements, those behind the first old ones zero; false: no memory, *array is as it was. */
-static bool grow(void **array, size_t old, size_t n, size_t element)
-{
-	char *p = realloc(*array, n * element);
-
-	if (!p)
-		return false;
-	memset(p + old * element, 0, (n - old) * element);
-	*array = p;
-	return true;
-}
-
 static int grow_files(struct sp__spill *s)
 {
 	size_t old = s->nfiles, n = 2 * old;
 
-	if (!grow((void **)&s->files, old, n, sizeof(struct sp__volume *)) ||
-	    !grow((void **)&s->space, old, n, sizeof(*s->space)) ||
-	    !grow((void **)&s->users, old, n, sizeof(*s->users)))
+	if (!SP__ARRAY_RESIZE(s->files, n) || !SP__ARRAY_RESIZE(s->space, n) ||
+	    !SP__ARRAY_RESIZE(s->users, n))
 		return sp__err(s->opts.err, -ENOMEM, "allocate", NULL, -1);
+	for (size_t i = old; i < n; i++) {
+		s->files[i] = NULL;
+		s->space[i] = (struct sp__space){ 0 };
+		s->users[i] = 0;
+	}
 	s->nfiles = n;
 	return 0;
 }

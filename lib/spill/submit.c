@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/array.h"
 #include "base/err.h"
 #include "spill/store.h"
 
@@ -76,16 +77,9 @@ void sp__spill_gather(struct sp__spill *s, size_t n)
 static int grow_waiting(struct sp__spill *s)
 {
 	size_t cap = s->waiting_cap ? 2 * s->waiting_cap : 256;
-	struct sp__stop *waiting = realloc(s->waiting, cap * sizeof(*waiting));
-	struct sp__request **batch;
 
-	if (!waiting)
+	if (!SP__ARRAY_RESIZE(s->waiting, cap) || !SP__ARRAY_RESIZE(s->batch, cap))
 		return -ENOMEM;
-	s->waiting = waiting;
-	batch = realloc(s->batch, cap * sizeof(struct sp__request *));
-	if (!batch)
-		return -ENOMEM;
-	s->batch = batch;
 	s->waiting_cap = cap;
 	return 0;
 }

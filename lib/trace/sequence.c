@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "trace/sequence.h"
@@ -18,7 +19,6 @@ struct loader {
 	struct sp_errinfo *err;
 	const char *path;
 	uint64_t line;
-	size_t cap;	     /* of seq->req */
 	size_t *slot, nslot; /* volume number + 1; 0: free; nslot a power of 2 */
 	char *name;	     /* the line's volume, unescaped */
 	size_t name_cap;
@@ -43,18 +43,16 @@ static size_t *find_slot(const struct loader *l, const char *name)
 static int grow_volumes(struct loader *l)
 {
 	size_t n = l->nslot ? l->nslot * 2 : 16;
-	struct sp__seqvolume *v = reallocarray(l->seq->volume, n / 2, sizeof(*v));
 
-	if (!v)
+	if (!SP__ARRAY_RESIZE(l->seq->volume, n / 2))
 		return no_memory(l);
-	l->seq->volume = v;
 	free(l->slot);
 	l->slot = calloc(n, sizeof(*l->slot));
 	if (!l->slot)
 		return no_memory(l);
 	l->nslot = n;
 	for (size_t i = 0; i < l->seq->nvolumes; i++)
-		*find_slot(l, v[i].name) = i + 1;
+		*find_slot(l, l->seq->volume[i].name) = i + 1;
 	return 0;
 }
 
@@ -89,20 +87,14 @@ static int add(struct loader *l, const struct sp__seqline *line, uint32_t number
 {
 	struct sp_sequence *seq = l->seq;
 	struct sp__seqvolume *volume = &seq->volume[number];
-	struct sp__seqreq *r;
 
 	if (line->result <= 0) {
 		volume->counts.failed += line->result < 0;
 		volume->counts.empty += !line->result;
 		return 0;
 	}
-	if (seq->n == l->cap) {
-		l->cap = l->cap ? l->cap * 2 : 256;
-		r = reallocarray(seq->req, l->cap, sizeof(*r));
-		if (!r)
-			return no_memory(l);
-		seq->req = r;
-	}
+	if (!SP__ARRAY_ROOM_NEXT(seq->req, seq->n))
+		return no_memory(l);
 	seq->req[seq->n++] = (struct sp__seqreq){
 		.offset = line->offset,
 		.submit_ns = line->submit_ns,
