@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include <spindle/size.h>
+#include "base/minmax.h"
 #include "base/machine.h"
 
 #define CEILING (1ull << 30)
@@ -35,11 +36,6 @@ static bool read_small(const char *path, char *buf, size_t bytes)
 		return false;
 	buf[n] = '\0';
 	return true;
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
 }
 
 static uint64_t available(void)
@@ -73,7 +69,7 @@ static uint64_t limit_upwards(const char *root, const char *dir, char *group, co
 	char *slash;
 
 	for (;;) {
-		limit = least(limit, limit_file(root, dir, group, name));
+		limit = sp__min(limit, limit_file(root, dir, group, name));
 		slash = strrchr(group, '/');
 		if (!slash)
 			return limit;
@@ -106,7 +102,7 @@ uint64_t sp__machine_group(const char *root)
 	if (n < 0 || (size_t)n >= sizeof(path) || !read_small(path, buf, sizeof(buf)))
 		return limit;
 	for (line = strtok_r(buf, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-		limit = least(limit, limit_of_line(root, line));
+		limit = sp__min(limit, limit_of_line(root, line));
 	return limit;
 }
 
@@ -126,7 +122,7 @@ uint64_t sp_memory_group(void)
 
 uint64_t sp__machine_page_cache(void)
 {
-	return least(available(), sp_memory_group());
+	return sp__min(available(), sp_memory_group());
 }
 
 uint64_t sp_memory_default(void)
@@ -135,9 +131,9 @@ uint64_t sp_memory_default(void)
 	uint64_t bytes = CEILING;
 
 	if (pages > 0 && page > 0)
-		bytes = least(bytes, (uint64_t)pages * (uint64_t)page / 8);
-	bytes = least(bytes, available() / 2);
-	bytes = least(bytes, sp_memory_group() / 2);
-	bytes = least(bytes, rlimit_of(RLIMIT_AS) / 2);
-	return least(bytes, rlimit_of(RLIMIT_DATA) / 2);
+		bytes = sp__min(bytes, (uint64_t)pages * (uint64_t)page / 8);
+	bytes = sp__min(bytes, available() / 2);
+	bytes = sp__min(bytes, sp_memory_group() / 2);
+	bytes = sp__min(bytes, rlimit_of(RLIMIT_AS) / 2);
+	return sp__min(bytes, rlimit_of(RLIMIT_DATA) / 2);
 }

@@ -3,11 +3,12 @@
  * Read-ahead of the drive: how far it has got, worked out when somebody asks
  * (drive_cache.c has the idea).
  */
+#include "base/minmax.h"
 #include "dev/drive_cache_impl.h"
 
 void sp__segment_grow(const struct sp__drive_cache *c, struct segment *s, uint64_t hi)
 {
-	s->hi = max64(s->hi, hi);
+	s->hi = sp__max(s->hi, hi);
 	if (s->hi - s->lo > c->cfg->segment_blocks)
 		s->lo = s->hi - c->cfg->segment_blocks;
 }
@@ -95,7 +96,7 @@ void sp__ahead_start(struct sp__drive_cache *c, unsigned segment, uint64_t lbn, 
 				   .segment = segment,
 				   .lbn = lbn,
 				   .at_ns = at_ns,
-				   .end = min64(lbn + c->cfg->readahead_blocks, c->m->blocks) };
+				   .end = sp__min(lbn + c->cfg->readahead_blocks, c->m->blocks) };
 }
 
 void sp__ahead_update(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,

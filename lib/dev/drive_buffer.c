@@ -4,6 +4,7 @@
  * (drive_cache.c has the idea).
  */
 #include <string.h>
+#include "base/minmax.h"
 #include "dev/drive_cache_impl.h"
 
 /* Which of the waiting writes goes first when the medium is free at now_ns. */
@@ -33,13 +34,13 @@ static unsigned choose(struct sp__drive_cache *c, const struct sp__arm *arm, uin
 
 void sp__buffer_destage(struct sp__drive_cache *c, struct sp__arm *arm)
 {
-	uint64_t start = max64(arm->free_ns, c->waiting[0].since_ns);
+	uint64_t start = sp__max(arm->free_ns, c->waiting[0].since_ns);
 	unsigned i = choose(c, arm, start);
 	struct waiting *w = &c->waiting[i];
 	struct sp__piece p = { .lbn = w->lbn, .write = true };
 	struct sp__service s = { 0 };
 
-	p.blocks = (uint32_t)min64(w->blocks, c->cfg->write_blocks / 4 + 1);
+	p.blocks = (uint32_t)sp__min(w->blocks, c->cfg->write_blocks / 4 + 1);
 	sp__ahead_stop(c, arm, start);
 	sp__drive_media(c->d, arm, start, &p, false, &s);
 	arm->free_ns = s.done_ns;
@@ -56,7 +57,7 @@ void sp__buffer_destage(struct sp__drive_cache *c, struct sp__arm *arm)
 
 void sp__buffer_catch_up(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns)
 {
-	while (c->nwaiting && max64(arm->free_ns, c->waiting[0].since_ns) < now_ns)
+	while (c->nwaiting && sp__max(arm->free_ns, c->waiting[0].since_ns) < now_ns)
 		sp__buffer_destage(c, arm);
 }
 
@@ -65,7 +66,7 @@ uint64_t sp__drive_cache_drain(struct sp__drive_cache *c, struct sp__arm *arm, u
 	c->settled = false;
 	while (c->nwaiting)
 		sp__buffer_destage(c, arm);
-	return max64(arm->free_ns, now_ns);
+	return sp__max(arm->free_ns, now_ns);
 }
 
 static bool meets(const struct waiting *w, const struct sp__piece *p)

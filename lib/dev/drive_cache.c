@@ -26,6 +26,7 @@
  * reads a stream a little slower than the medium).
  */
 #include <stdlib.h>
+#include "base/minmax.h"
 #include "dev/drive_cache_impl.h"
 
 struct sp__drive_cache *sp__drive_cache_new(const struct sp__model *m)
@@ -85,7 +86,7 @@ static void read_hit(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t st
 		     const struct sp__piece *p, unsigned segment, struct sp__service *s)
 {
 	struct ahead *a = &c->ahead;
-	uint64_t end = min64(p->lbn + p->blocks + c->cfg->readahead_blocks, c->m->blocks);
+	uint64_t end = sp__min(p->lbn + p->blocks + c->cfg->readahead_blocks, c->m->blocks);
 
 	s->hit = true;
 	s->done_ns = start_ns + c->cfg->read_hit_ns + sp__drive_bus_ns(c->d, p->blocks);
@@ -95,7 +96,7 @@ static void read_hit(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t st
 	if (!a->active || a->segment != segment || end <= a->end)
 		return;
 	if (a->lbn == a->end)
-		a->at_ns = max64(start_ns, arm->free_ns);
+		a->at_ns = sp__max(start_ns, arm->free_ns);
 	a->end = end;
 }
 
@@ -122,8 +123,8 @@ static void read_on(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t sta
 	arm->free_ns = a->at_ns;
 	c->blocks_writing = 0;
 	s->transfer_ns = a->at_ns > start_ns ? a->at_ns - start_ns : 0;
-	s->done_ns = max64(a->at_ns + sp__drive_bus_ns(c->d, 1),
-			   start_ns + c->cfg->read_hit_ns + sp__drive_bus_ns(c->d, p->blocks));
+	s->done_ns = sp__max(a->at_ns + sp__drive_bus_ns(c->d, 1),
+			     start_ns + c->cfg->read_hit_ns + sp__drive_bus_ns(c->d, p->blocks));
 	sp__ahead_start(c, a->segment, end, a->at_ns);
 }
 
@@ -150,7 +151,7 @@ static void read_miss(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t s
 	unsigned i;
 
 	sp__ahead_stop(c, arm, start_ns);
-	sp__drive_direct(c->d, arm, max64(start_ns, arm->free_ns), p, s);
+	sp__drive_direct(c->d, arm, sp__max(start_ns, arm->free_ns), p, s);
 	c->blocks_writing = 0;
 	if (!c->cfg->segments)
 		return;
@@ -215,7 +216,7 @@ static void serve_write(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t
 	}
 	while (c->blocks_waiting + p->blocks > c->cfg->write_blocks || c->nwaiting == WAITING_MAX) {
 		sp__buffer_destage(c, arm);
-		now = max64(now, arm->free_ns);
+		now = sp__max(now, arm->free_ns);
 	}
 	s->hit = now == start_ns;
 	s->done_ns = now + c->cfg->write_hit_ns + sp__drive_bus_ns(c->d, p->blocks);
@@ -239,7 +240,7 @@ static void settle(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_
 {
 	sp__buffer_catch_up(c, arm, now_ns);
 	sp__ahead_update(c, arm, now_ns, &c->now);
-	c->start_ns = max64(now_ns, arm->free_ns);
+	c->start_ns = sp__max(now_ns, arm->free_ns);
 	c->settled_ns = now_ns;
 	c->settled = true;
 }

@@ -63,16 +63,6 @@ struct sp__drive_cache {
 	struct segment segments[];
 };
 
-static inline uint64_t max64(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static inline uint64_t min64(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* The data of a segment grow at the end; the oldest fall off. */
 void sp__segment_grow(const struct sp__drive_cache *c, struct segment *s, uint64_t hi);
 

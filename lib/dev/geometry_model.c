@@ -24,6 +24,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/minmax.h"
 #include "base/array.h"
 #include "base/err.h"
 #include "dev/drive.h"
@@ -46,11 +47,6 @@ struct curve {
 	uint64_t farthest;	 /* hop inside a region; HOPS at most */
 	uint64_t plateau;	 /* what the aim allows for */
 };
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 static uint64_t hop_ns(const struct curve *c, const struct at *from, const struct at *to)
 {
@@ -80,14 +76,15 @@ static int inside(struct curve *c, size_t region)
 	const struct sp__region *r = &c->d->map->regions[region];
 	const struct sp__span *s = &c->d->spans[region];
 	uint64_t period = s->band ? (uint64_t)s->band * s->heads : 2 * (uint64_t)s->heads;
-	uint64_t starts = least(s->heads == 1 && s->band == s->cyls ? 1 : period, r->tracks);
+	uint64_t starts = sp__min(s->heads == 1 && s->band == s->cyls ? 1 : period, r->tracks);
 	bool goes_on = c->d->layout == SP__LAYOUT_CYLINDER;
-	uint64_t n = least(starts + HOPS, goes_on ? c->d->map->tracks - r->first_track : r->tracks);
+	uint64_t n =
+		sp__min(starts + HOPS, goes_on ? c->d->map->tracks - r->first_track : r->tracks);
 
 	if (look_at(c, r->first_track, n))
 		return -ENOMEM;
 	for (uint64_t i = 0; i < starts; i++) {
-		uint64_t last = least(HOPS, n - 1 - i);
+		uint64_t last = sp__min(HOPS, n - 1 - i);
 
 		for (uint64_t k = 1; k <= last; k++) {
 			uint64_t ns = hop_ns(c, &c->at[i], &c->at[i + k]);
@@ -106,8 +103,8 @@ static bool same_shape(const struct sp__drive *d, size_t a, size_t b)
 
 	return x->heads == y->heads &&
 	       (x->band == y->band || (x->heads == 1 && x->band > HOPS && y->band > HOPS)) &&
-	       least(d->map->regions[a].tracks, 2 * HOPS) ==
-		       least(d->map->regions[b].tracks, 2 * HOPS);
+	       sp__min(d->map->regions[a].tracks, 2 * HOPS) ==
+		       sp__min(d->map->regions[b].tracks, 2 * HOPS);
 }
 
 static int all_inside(struct curve *c)
@@ -131,7 +128,7 @@ static int all_inside(struct curve *c)
 static int crosses_badly(struct curve *c, size_t region, bool *badly)
 {
 	uint64_t edge = c->d->map->regions[region].first_track;
-	uint64_t before = least(HOPS, edge), after = least(HOPS, c->d->map->tracks - edge);
+	uint64_t before = sp__min(HOPS, edge), after = sp__min(HOPS, c->d->map->tracks - edge);
 
 	*badly = false;
 	if (c->d->layout == SP__LAYOUT_CYLINDER)
@@ -139,7 +136,7 @@ static int crosses_badly(struct curve *c, size_t region, bool *badly)
 	if (look_at(c, edge - before, before + after))
 		return -ENOMEM;
 	for (uint64_t i = 0; i < before && !*badly; i++) {
-		uint64_t last = least(HOPS, before + after - 1 - i);
+		uint64_t last = sp__min(HOPS, before + after - 1 - i);
 
 		for (uint64_t k = before - i; k <= last && !*badly; k++)
 			*badly = hop_ns(c, &c->at[i], &c->at[i + k]) >

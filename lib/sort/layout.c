@@ -18,6 +18,7 @@
  * what the read-ahead strategy needs at the least.
  */
 #include <math.h>
+#include "base/minmax.h"
 #include "sort/entry.h"
 #include "sort/plan_impl.h"
 #include "sort/predict.h"
@@ -47,11 +48,6 @@
 /* Input of unknown length is kept in memory up to so much, or a part of what is allowed. */
 #define UNKNOWN_BYTES (UINT64_C(256) << 20)
 #define UNKNOWN_SHARE 4
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 static double record_weight(const struct sp_sort_opts *o)
 {
@@ -112,7 +108,7 @@ static void share_out(const struct sp_sort_opts *o, const struct sp__choice *c, 
 		return;
 	}
 	l->run_bytes = o->run_bytes ? o->run_bytes : slots / l->run_buffers & ~UINT64_C(4095);
-	l->run_bytes = least(l->run_bytes, SP__REF_OFFSET_MAX - 4096);
+	l->run_bytes = sp__min(l->run_bytes, SP__REF_OFFSET_MAX - 4096);
 	if (eager && !o->merge_bytes)
 		l->merge_bytes = room - l->run_bytes * l->run_buffers;
 }
@@ -123,11 +119,11 @@ static unsigned fan_in_cap(const struct sp_sort_opts *o, const struct sp__choice
 {
 	uint64_t cap = l->merge_bytes / (2 * (uint64_t)c->page_bytes + RUN_OVERHEAD);
 
-	cap = least(cap < 2 ? 2 : cap, MAX_FAN_IN);
+	cap = sp__min(cap < 2 ? 2 : cap, MAX_FAN_IN);
 	if (o->compress_program && !o->batch_size)
-		cap = least(cap, FILTER_FAN_IN);
+		cap = sp__min(cap, FILTER_FAN_IN);
 	if (o->batch_size >= 2)
-		cap = least(cap, o->batch_size);
+		cap = sp__min(cap, o->batch_size);
 	return (unsigned)cap;
 }
 
@@ -157,13 +153,13 @@ static void choose_fan_in(const struct sp_sort_opts *o, const struct sp__choice 
 	unsigned cap = fan_in_cap(o, c, l), at_least;
 	uint64_t pages = l->merge_bytes / c->page_bytes;
 
-	l->merge_pages = (unsigned)least(pages, UINT32_MAX);
+	l->merge_pages = (unsigned)sp__min(pages, UINT32_MAX);
 	if (o->fan_in) {
 		l->fan_in =
 			o->batch_size >= 2 && o->batch_size < o->fan_in ? o->batch_size : o->fan_in;
 	} else if (policy_of(o) == SP_MERGE_EAGER) {
 		l->fan_in = o->input_bytes ? even_fan_in(l->runs, cap)
-					   : (unsigned)least(cap, EAGER_FAN_IN);
+					   : (unsigned)sp__min(cap, EAGER_FAN_IN);
 	} else {
 		l->fan_in = cap;
 	}
@@ -311,7 +307,7 @@ void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice
 		return;
 	}
 	room = room > layout->descriptor_bytes ? room - layout->descriptor_bytes : 0;
-	room = least(room, worth_touching(opts, choice, layout));
+	room = sp__min(room, worth_touching(opts, choice, layout));
 	/* Longer runs are worth more than a third buffer when they save a pass. */
 	for (unsigned buffers = PIPELINE_BUFFERS; buffers >= 2; buffers--) {
 		form_runs(opts, choice, room, buffers, layout);
