@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/bits.h"
 #include "base/err.h"
 #include "join/stage.h"
 
@@ -111,7 +112,7 @@ int sp__hash_nested(struct sp__hash *h, struct sp__run *build, struct sp__run *p
 		n.s->part_of[b] = 0;
 	n.s->parts[0].spilled = false;
 	if (needs_bits(n.s)) {
-		had_bytes = (probe_run->records / 64 + 1) * 8;
+		had_bytes = SP__BITS_WORDS(probe_run->records + 1) * sizeof(uint64_t);
 		n.s->had = calloc(1, had_bytes);
 		sp__budget_charge(&h->budget, had_bytes);
 		rc = n.s->had ? 0 : sp__err(h->j->err, -ENOMEM, "allocate", NULL, -1);

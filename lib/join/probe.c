@@ -6,6 +6,7 @@
  * the other.
  */
 #include <errno.h>
+#include "base/bits.h"
 #include "base/err.h"
 #include "join/stage.h"
 
@@ -54,14 +55,14 @@ static void emit_pairs(struct sp__stage *s, const struct sp__line *l, struct sp_
 /* Block nested loops: had a partner before this block?  Is noted for the next. */
 static bool had_before(struct sp__stage *s, bool match)
 {
-	uint64_t n = s->probed++, bit = UINT64_C(1) << n % 64;
+	uint64_t n = s->probed++;
 	bool had;
 
 	if (!s->had)
 		return false;
-	had = s->had[n / 64] & bit;
+	had = sp__bits_has(s->had, n);
 	if (match)
-		s->had[n / 64] |= bit;
+		sp__bits_add(s->had, n);
 	return had;
 }
 

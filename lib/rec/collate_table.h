@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/bits.h"
 #include "rec/collate.h"
 
 #define SP__COLLATE_SYMS 384 /* at most so many characters, number 0 is none */
@@ -45,12 +46,12 @@ struct sp__collate_table {
 	unsigned nsyms; /* numbers 1 ... nsyms */
 	struct sp__collate_sym sym[SP__COLLATE_SYMS];
 	/* Pairs that mean something else than one after the other. */
-	unsigned char pair[SP__COLLATE_SYMS][SP__COLLATE_SYMS / 8];
+	uint64_t pair[SP__COLLATE_SYMS][SP__BITS_WORDS(SP__COLLATE_SYMS)]; /* bit sets */
 };
 
 static inline bool sp__collate_paired(const struct sp__collate_table *c, unsigned x, unsigned y)
 {
-	return c->pair[x][y / 8] >> (y % 8) & 1;
+	return sp__bits_has(c->pair[x], y);
 }
 
 /* The next character's number, 0 if it has none; moves p behind it. */

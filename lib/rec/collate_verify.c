@@ -97,7 +97,7 @@ static void forbid(struct checker *k, unsigned x, unsigned y)
 			continue;
 		for (unsigned j = 1; j <= t->nsyms; j++)
 			if (equal_but_for_case(&t->sym[j], &t->sym[y]))
-				t->pair[i][j / 8] |= (unsigned char)(1 << (j % 8));
+				sp__bits_add(t->pair[i], j);
 		t->sym[i].paired = true;
 	}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdbool.h>
 #include <string.h>
+#include "base/bits.h"
 #include "sort/recmem.h"
 
 /* Blocks of a list that are looked at for one that is just large enough. */
@@ -51,7 +52,7 @@ static void list_add(struct sp__recmem *rm, struct tag *t)
 	if (t->next)
 		tag_at(rm, t->next - 1)->prev = me;
 	rm->bin[b] = me;
-	rm->map[b / 64] |= UINT64_C(1) << b % 64;
+	sp__bits_add(rm->map, b);
 	rm->free_bytes += units * SP__RECMEM_UNIT;
 }
 
@@ -68,7 +69,7 @@ static void list_remove(struct sp__recmem *rm, struct tag *t)
 	else
 		rm->bin[b] = t->next;
 	if (!rm->bin[b])
-		rm->map[b / 64] &= ~(UINT64_C(1) << b % 64);
+		sp__bits_drop(rm->map, b);
 	rm->free_bytes -= units * SP__RECMEM_UNIT;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
+#include "base/bits.h"
 #include "spill/space.h"
 
 void sp__space_release(struct sp__space *s)
@@ -13,7 +14,7 @@ void sp__space_release(struct sp__space *s)
 
 static int is_free(const struct sp__space *s, uint64_t unit)
 {
-	return unit / 64 < s->map_words && (s->map[unit / 64] >> unit % 64 & 1);
+	return unit / 64 < s->map_words && sp__bits_has(s->map, unit);
 }
 
 static void seek_lowest(struct sp__space *s)
@@ -51,11 +52,8 @@ uint32_t sp__space_take(struct sp__space *s, uint32_t want, uint64_t *unit)
 		return sp__space_extend(s, want, unit);
 	seek_lowest(s);
 	*unit = s->lowest;
-	while (got < want && is_free(s, *unit + got)) {
-		uint64_t u = *unit + got++;
-
-		s->map[u / 64] &= ~(UINT64_C(1) << u % 64);
-	}
+	while (got < want && is_free(s, *unit + got))
+		sp__bits_drop(s->map, *unit + got++);
 	s->nfree -= got;
 	s->lowest += got;
 	s->recycled += got;
@@ -75,7 +73,7 @@ int sp__space_give(struct sp__space *s, uint64_t unit)
 		memset(s->map + s->map_words, 0, (words - s->map_words) * sizeof(*s->map));
 		s->map_words = words;
 	}
-	s->map[unit / 64] |= UINT64_C(1) << unit % 64;
+	sp__bits_add(s->map, unit);
 	s->nfree++;
 	if (unit < s->lowest)
 		s->lowest = unit;
