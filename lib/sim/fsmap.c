@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/array.h"
+#include "base/heap.h"
 #include "sim/fsmap.h"
 #include "sim/fsmap_file.h"
 
@@ -24,9 +25,9 @@ struct sp__fsmap {
 	struct sp__fsmap_opts opts;
 	struct sp__fsfile *files;
 	size_t nfiles;
-	uint64_t high;	/* pages from here on were never given out */
-	uint64_t *heap; /* free pages below high, the lowest on top */
-	size_t nheap, heap_cap;
+	uint64_t high;		/* pages from here on were never given out */
+	struct sp__heap unused; /* free pages below high, the lowest on top */
+	size_t unused_cap;
 };
 
 int sp__fsmap_new(struct sp__fsmap **fs, const struct sp__fsmap_opts *opts)
@@ -51,45 +52,22 @@ void sp__fsmap_free(struct sp__fsmap *fs)
 	for (size_t i = 0; i < fs->nfiles; i++)
 		sp__fsfile_release(&fs->files[i]);
 	free(fs->files);
-	free(fs->heap);
+	free(fs->unused.item);
 	free(fs);
+}
+
+static bool lower(void *ctx, uint64_t a, uint64_t b)
+{
+	(void)ctx;
+	return a < b;
 }
 
 static int heap_push(struct sp__fsmap *fs, uint64_t page)
 {
-	size_t i = fs->nheap;
-
-	if (i == fs->heap_cap) {
-		size_t cap = i ? 2 * i : 64;
-		uint64_t *heap = realloc(fs->heap, cap * sizeof(*heap));
-
-		if (!heap)
-			return -ENOMEM;
-		fs->heap = heap;
-		fs->heap_cap = cap;
-	}
-	fs->nheap++;
-	for (; i && fs->heap[(i - 1) / 2] > page; i = (i - 1) / 2)
-		fs->heap[i] = fs->heap[(i - 1) / 2];
-	fs->heap[i] = page;
+	if (!SP__ARRAY_ROOM(fs->unused.item, fs->unused_cap, fs->unused.n + 1))
+		return -ENOMEM;
+	sp__heap_push(&fs->unused, page, lower, NULL, NULL);
 	return 0;
-}
-
-static uint64_t heap_pop(struct sp__fsmap *fs)
-{
-	uint64_t least = fs->heap[0], last = fs->heap[--fs->nheap];
-	size_t i = 0, child;
-
-	while ((child = 2 * i + 1) < fs->nheap) {
-		if (child + 1 < fs->nheap && fs->heap[child + 1] < fs->heap[child])
-			child++;
-		if (fs->heap[child] >= last)
-			break;
-		fs->heap[i] = fs->heap[child];
-		i = child;
-	}
-	fs->heap[i] = last;
-	return least;
 }
 
 int sp__fsmap_create(struct sp__fsmap *fs, uint64_t pages)
@@ -168,7 +146,7 @@ static int reclaim_windows(struct sp__fsmap *fs)
 			f->window_pages--;
 		}
 	}
-	return fs->nheap ? 0 : -ENOSPC;
+	return fs->unused.n ? 0 : -ENOSPC;
 }
 
 static int refill_window(struct sp__fsmap *fs, struct sp__fsfile *f)
@@ -176,15 +154,16 @@ static int refill_window(struct sp__fsmap *fs, struct sp__fsfile *f)
 	uint64_t want = f->next_pages;
 	int rc;
 
-	if (!fs->nheap && fs->high == fs->opts.device_pages) {
+	if (!fs->unused.n && fs->high == fs->opts.device_pages) {
 		rc = reclaim_windows(fs);
 		if (rc < 0)
 			return rc;
 	}
-	f->window = fs->nheap ? heap_pop(fs) : fs->high++;
+	f->window = fs->unused.n ? sp__heap_take(&fs->unused, 0, lower, NULL, NULL) : fs->high++;
 	f->window_pages = 1;
-	while (f->window_pages < want && fs->nheap && fs->heap[0] == f->window + f->window_pages) {
-		heap_pop(fs);
+	while (f->window_pages < want && fs->unused.n &&
+	       fs->unused.item[0] == f->window + f->window_pages) {
+		sp__heap_take(&fs->unused, 0, lower, NULL, NULL);
 		f->window_pages++;
 	}
 	while (f->window_pages < want && f->window + f->window_pages == fs->high &&

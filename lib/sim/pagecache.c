@@ -49,9 +49,11 @@ int sp__pcache_new(struct sp__pcache **out, const struct sp__pcache_opts *opts,
 	pc->unused = NONE;
 	pc->lru = pc->dirty = (struct sp__framelist){ NONE, NONE };
 	pc->ahead_end = UINT64_MAX;
-	pc->opt = (struct sp__frameheap){ .which = SP__FRAMEHEAP_OPT,
+	pc->opt = (struct sp__frameheap){ .pc = pc,
+					  .which = SP__FRAMEHEAP_OPT,
 					  .before = sp__pcache_opt_before };
-	pc->sweep = (struct sp__frameheap){ .which = SP__FRAMEHEAP_SWEEP, .before = ahead };
+	pc->sweep =
+		(struct sp__frameheap){ .pc = pc, .which = SP__FRAMEHEAP_SWEEP, .before = ahead };
 	if (opts->policy == SP__PCACHE_OPT)
 		pc->opts.readahead_pages = 0;
 	else if (opts->readahead_pages > opts->pages / 2)
@@ -73,10 +75,10 @@ void sp__pcache_free(struct sp__pcache *pc)
 		return;
 	free(pc->frame);
 	free(pc->slot);
-	free(pc->opt.frame);
+	free(pc->opt.frames.item);
 	free(pc->next_use);
 	free(pc->stream);
-	free(pc->sweep.frame);
+	free(pc->sweep.frames.item);
 	free(pc);
 }
 
@@ -124,7 +126,7 @@ static void dirty_append(struct sp__pcache *pc, uint32_t i, uint64_t now_ns)
 	pc->dirty.newest = i;
 	pc->ndirty++;
 	if (pc->opts.sweep)
-		sp__frameheap_insert(pc, &pc->sweep, i);
+		sp__frameheap_insert(&pc->sweep, i);
 }
 
 static void dirty_unlink(struct sp__pcache *pc, uint32_t i)
@@ -138,13 +140,13 @@ static void dirty_unlink(struct sp__pcache *pc, uint32_t i)
 		f->dirty_newer;
 	pc->ndirty--;
 	if (pc->opts.sweep)
-		sp__frameheap_remove(pc, &pc->sweep, i);
+		sp__frameheap_remove(&pc->sweep, i);
 }
 
 static void order_insert(struct sp__pcache *pc, uint32_t i)
 {
 	if (pc->opts.policy == SP__PCACHE_OPT)
-		sp__frameheap_insert(pc, &pc->opt, i);
+		sp__frameheap_insert(&pc->opt, i);
 	else
 		lru_append(pc, i);
 }
@@ -152,7 +154,7 @@ static void order_insert(struct sp__pcache *pc, uint32_t i)
 static void order_remove(struct sp__pcache *pc, uint32_t i)
 {
 	if (pc->opts.policy == SP__PCACHE_OPT)
-		sp__frameheap_remove(pc, &pc->opt, i);
+		sp__frameheap_remove(&pc->opt, i);
 	else
 		lru_unlink(pc, i);
 }
@@ -161,7 +163,7 @@ static void order_remove(struct sp__pcache *pc, uint32_t i)
 static void order_used(struct sp__pcache *pc, uint32_t i)
 {
 	if (pc->opts.policy == SP__PCACHE_OPT) {
-		sp__frameheap_move(pc, &pc->opt, i);
+		sp__frameheap_move(&pc->opt, i);
 	} else if (pc->lru.newest != i) {
 		lru_unlink(pc, i);
 		lru_append(pc, i);
@@ -184,20 +186,20 @@ static int clean(struct sp__pcache *pc, uint32_t i, struct sp__pcache_work *writ
 /* The one whose turn it is. */
 static int flush(struct sp__pcache *pc, struct sp__pcache_work *write)
 {
-	uint32_t i = pc->opts.sweep ? pc->sweep.frame[0] : pc->dirty.oldest;
+	uint32_t i = pc->opts.sweep ? pc->sweep.frames.item[0] : pc->dirty.oldest;
 	int rc = clean(pc, i, write);
 
 	if (rc < 0)
 		return rc;
 	pc->sweep_at = pc->frame[i].page + 1;
 	if (pc->opts.policy == SP__PCACHE_OPT)
-		sp__frameheap_move(pc, &pc->opt, i);
+		sp__frameheap_move(&pc->opt, i);
 	return 0;
 }
 
 static int evict(struct sp__pcache *pc, struct sp__pcache_work *write)
 {
-	uint32_t i = pc->opts.policy == SP__PCACHE_OPT ? pc->opt.frame[0] : pc->lru.oldest;
+	uint32_t i = pc->opts.policy == SP__PCACHE_OPT ? pc->opt.frames.item[0] : pc->lru.oldest;
 
 	if (pc->frame[i].dirty && clean(pc, i, write) < 0)
 		return -ENOMEM;
@@ -346,7 +348,7 @@ int sp__pcache_write(struct sp__pcache *pc, uint64_t now_ns, uint64_t page, size
 			continue;
 		dirty_append(pc, i, now_ns);
 		if (pc->opts.policy == SP__PCACHE_OPT)
-			sp__frameheap_move(pc, &pc->opt, i);
+			sp__frameheap_move(&pc->opt, i);
 	}
 	if (pc->opts.flush_on_evict || !too_many(pc))
 		return 0;

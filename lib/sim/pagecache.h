@@ -17,8 +17,8 @@
  * a window brings in the next one, of twice the size, up to the limit.
  *
  * One thread.  Each page accessed costs O(1) under LRU, O(log n) under OPT;
- * memory 72 bytes for each cached page, up to 80 with OPT or a sweep, at most twice that since the
- * arrays grow by doubling; 8 for each page of the future.
+ * memory 72 bytes for each cached page, up to 88 with OPT and a sweep, at most twice that since
+ * the arrays grow by doubling; 8 for each page of the future.
  *
  * Source: Wang & Cherniack 2006, sections 2 and 4 (LRU and OPT; asynchronous
  * write-back above one threshold of dirty pages, synchronous above another

@@ -38,8 +38,8 @@ static int grow(struct sp__pcache *pc)
 
 	if (!SP__ARRAY_RESIZE(pc->frame, cap))
 		return -ENOMEM;
-	if ((pc->opts.policy == SP__PCACHE_OPT && sp__frameheap_grow(&pc->opt, cap) < 0) ||
-	    (pc->opts.sweep && sp__frameheap_grow(&pc->sweep, cap) < 0))
+	if ((pc->opts.policy == SP__PCACHE_OPT && !SP__ARRAY_RESIZE(pc->opt.frames.item, cap)) ||
+	    (pc->opts.sweep && !SP__ARRAY_RESIZE(pc->sweep.frames.item, cap)))
 		return -ENOMEM;
 	slot = calloc(nslots, sizeof(*slot));
 	if (!slot)

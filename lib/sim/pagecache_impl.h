@@ -5,6 +5,7 @@
 #ifndef SP__SIM_PAGECACHE_IMPL_H
 #define SP__SIM_PAGECACHE_IMPL_H
 
+#include "base/heap.h"
 #include "sim/pagecache.h"
 
 #define SP__PCACHE_NONE UINT32_MAX /* no frame */
@@ -32,8 +33,8 @@ struct sp__framelist {
 struct sp__pcache;
 
 struct sp__frameheap {
-	uint32_t *frame; /* the first is before all others */
-	uint32_t n;
+	struct sp__heap frames; /* the first is before all others */
+	struct sp__pcache *pc;
 	unsigned which; /* of the frames' places */
 	bool (*before)(const struct sp__pcache *pc, uint32_t a, uint32_t b);
 };
@@ -60,12 +61,10 @@ struct sp__pcache {
 	uint64_t ahead_end;
 };
 
-/* Room for cap frames. 0 or -ENOMEM. */
-SP_MUST_CHECK int sp__frameheap_grow(struct sp__frameheap *h, uint32_t cap);
-void sp__frameheap_insert(struct sp__pcache *pc, struct sp__frameheap *h, uint32_t f);
-void sp__frameheap_remove(struct sp__pcache *pc, struct sp__frameheap *h, uint32_t f);
+void sp__frameheap_insert(struct sp__frameheap *h, uint32_t f);
+void sp__frameheap_remove(struct sp__frameheap *h, uint32_t f);
 /* What it is ordered by has changed. */
-void sp__frameheap_move(struct sp__pcache *pc, struct sp__frameheap *h, uint32_t f);
+void sp__frameheap_move(struct sp__frameheap *h, uint32_t f);
 
 SP_MUST_CHECK int sp__pcache_opt_open(struct sp__pcache *pc);
 /* Does frame a go before frame b? */
