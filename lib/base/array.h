@@ -28,13 +28,13 @@
 
 static inline bool sp__array_resize(void *array, size_t n, size_t element_bytes)
 {
-	void *p;
+	void *old, *more;
 
-	memcpy(&p, array, sizeof(p));
-	p = reallocarray(p, n, element_bytes);
-	if (p)
-		memcpy(array, &p, sizeof(p));
-	return p;
+	memcpy(&old, array, sizeof(old));
+	more = reallocarray(old, n, element_bytes);
+	if (more)
+		memcpy(array, &more, sizeof(more));
+	return more;
 }
 
 /* The room doubles, so that elements added one by one are copied twice at most. */
