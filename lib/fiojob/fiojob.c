@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
-#include "bench/fiojob.h"
+#include "fiojob/fiojob.h"
 
 #define TEXT_BYTES ((size_t)1 << 20)
 #define LINES_MAX 1024

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside fiojob.c and fiojob_values.c.
+ * What one job of a job file asks for, and the table of its keys.
  */
-#ifndef SP__BENCH_FIOJOB_H
-#define SP__BENCH_FIOJOB_H
+#ifndef SP__FIOJOB_FIOJOB_H
+#define SP__FIOJOB_FIOJOB_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <spindle/fiojob.h>
 
-/* What one job says. */
+/* The values of one job. Times in ns, sizes in bytes. */
 struct sp__fiovalues {
 	bool random, time_based, direct, fixed_buffers, register_files;
-	double reads; /* 0, 1; or 0.5: mix counts */
+	double reads; /* share of reads: 0, 1, or 0.5: see mix */
 	double mix;
 	double theta; /* 0: uniform */
 	uint32_t bytes;
@@ -28,11 +28,11 @@ struct sp__fiovalues {
 
 struct sp__fiokey {
 	const char *name;
-	/* NULL, or why the value cannot be had; value NULL: none. */
+	/* NULL, or why the value is refused; value NULL: the key stands alone. */
 	const char *(*set)(struct sp__fiovalues *v, const char *value);
 };
 
-/* NULL: there is no such key.  set NULL: it changes nothing here. */
+/* NULL: no such key.  A key whose set is NULL is accepted and ignored. */
 const struct sp__fiokey *sp__fiojob_key(const char *name);
 extern const struct sp__fiovalues sp__fiojob_defaults;
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include "bench/fiojob.h"
+#include "fiojob/fiojob.h"
 
 const struct sp__fiovalues sp__fiojob_defaults = {
 	.reads = 1,
