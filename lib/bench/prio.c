@@ -1,44 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The right to class RT, which needs a capability, and what to do without it:
- * what was RT becomes BE and all that was lower IDLE, which needs none and
- * keeps the order.  With IDLE classes among them three ranks cannot become
- * two, so nothing is changed.
+ * Class RT needs a capability.  Without it RT becomes BE and everything lower
+ * becomes IDLE, which needs none and keeps the order.  With a class IDLE among
+ * them three ranks cannot become two, so the run is refused.
  */
 #include <errno.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 #include "base/err.h"
 #include "bench/state.h"
-
-/* From linux/ioprio.h, which is not everywhere. */
-#define WHO_PROCESS 1
+#include "io/ioprio.h"
 
 static unsigned class_of(uint16_t prio)
 {
 	return prio >> 13;
-}
-
-int sp__bench_set_prio(uint16_t prio)
-{
-	if (!prio)
-		return 0;
-	return syscall(SYS_ioprio_set, WHO_PROCESS, 0, (int)prio) < 0 ? -errno : 0;
-}
-
-/* Tried on the calling thread, which gets back what it had. */
-bool sp__bench_rt_allowed(void)
-{
-	long before = syscall(SYS_ioprio_get, WHO_PROCESS, 0);
-
-	if (before < 0)
-		return false;
-	if (syscall(SYS_ioprio_set, WHO_PROCESS, 0, SP_BENCH_PRIO(SP_BENCH_RT, 4)) < 0)
-		return false;
-	/* What was never set is read as a class all the same; 0 unsets it. */
-	if (syscall(SYS_ioprio_set, WHO_PROCESS, 0, (int)before) < 0)
-		(void)!syscall(SYS_ioprio_set, WHO_PROCESS, 0, 0);
-	return true;
 }
 
 int sp__bench_settle_prios(struct sp_bench *b, struct sp_errinfo *err)
@@ -49,7 +22,7 @@ int sp__bench_settle_prios(struct sp_bench *b, struct sp_errinfo *err)
 		rt |= class_of(b->classes[i]->spec.prio) == SP_BENCH_RT;
 		idle |= class_of(b->classes[i]->spec.prio) == SP_BENCH_IDLE;
 	}
-	if (!rt || b->machine || sp__bench_rt_allowed())
+	if (!rt || b->machine || sp__ioprio_rt_allowed())
 		return 0;
 	if (b->opts.no_fallback || idle)
 		return sp__errf(

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/outset.h"
 #include "bench/state.h"
+#include "io/ioprio.h"
 
 /* A replay brings its classes, and perhaps its depth. */
 static int open_replay(struct sp_bench *b, struct sp_errinfo *err)
@@ -134,7 +135,7 @@ static void work(void *arg)
 {
 	struct sp__load *l = arg;
 
-	l->rc = sp__bench_set_prio(l->classes[0]->spec.prio);
+	l->rc = sp__ioprio_set(l->classes[0]->spec.prio);
 	if (l->rc)
 		sp__err(&l->err, l->rc, "ioprio_set", "", -1);
 	else

@@ -5,7 +5,7 @@
  *   run.c        sp_bench_run(): opens, starts the loads, closes
  *   check.c      options that contradict each other
  *   target.c     files and devices, and what may be done to them
- *   prio.c       the right to class RT
+ *   prio.c       what class RT becomes where it is not allowed
  *   load.c       one thread that keeps requests outstanding
  *   load_fill.c  which ones, and when
  *   replay.c     requests of a trace instead of made-up ones
@@ -153,11 +153,8 @@ void sp__bench_close(struct sp_bench *b); /* all but the figures */
 SP_MUST_CHECK int sp__bench_open_targets(struct sp_bench *b, struct sp_errinfo *err);
 void sp__bench_close_targets(struct sp_bench *b);
 
-/* prio.c: makes what is not allowed allowed, or -EPERM. */
+/* prio.c: replaces class RT where it is not allowed, or -EPERM. */
 SP_MUST_CHECK int sp__bench_settle_prios(struct sp_bench *b, struct sp_errinfo *err);
-bool sp__bench_rt_allowed(void);
-/* Of the calling thread; 0: nothing to do. 0 or -errno. */
-SP_MUST_CHECK int sp__bench_set_prio(uint16_t prio);
 
 /* load.c */
 SP_MUST_CHECK int sp__load_open(struct sp__load *l, struct sp_errinfo *err);

@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "bench/watch.h"
-#include "bench/watch_trace.h"
+#include "observe/watch.h"
+#include "observe/watch_trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 const char *const sp_fuzz_tokens[] = { "\nSqHead:\t",  "\nCqTail:\t", " 4294967295", " 0",

@@ -4,7 +4,7 @@
  * often enough for the table to be built anew and to grow.
  */
 #include "base/rng.h"
-#include "bench/places.h"
+#include "observe/places.h"
 #include "tap.h"
 
 #define DEVS 3u

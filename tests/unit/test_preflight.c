@@ -10,8 +10,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include <spindle/preflight.h>
-#include "bench/state.h"
-#include "bench/sysdev.h"
+#include "io/ioprio.h"
+#include "observe/sysdev.h"
 #include "tap.h"
 
 static char root[] = "/tmp/preflight-XXXXXX";
@@ -255,7 +255,7 @@ static void around(void)
 	classes[0].prio = SP_BENCH_PRIO(SP_BENCH_RT, 0);
 	classes[1].prio = 0;
 	ask();
-	ok(sp__bench_rt_allowed() ? !p.nremarks : said("be and idle are used instead"),
+	ok(sp__ioprio_rt_allowed() ? !p.nremarks : said("be and idle are used instead"),
 	   "whether class rt is allowed is told");
 	opts.nclasses = 0;
 	ok(ask() == SP_PREFLIGHT_YES, "without classes rt against be is meant");

@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "bench/moments.h"
-#include "bench/watch.h"
-#include "bench/watch_trace.h"
+#include "observe/moments.h"
+#include "observe/watch.h"
+#include "observe/watch_trace.h"
 #include "tap.h"
 
 static char root[] = "/tmp/watch-XXXXXX";

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rng.h"
-#include "bench/places.h"
+#include "observe/places.h"
 
 #define SLOTS_FIRST 1024
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "bench/watch_trace.h"
+#include "observe/watch_trace.h"
 
 #define HEAD_BYTES 16
 #define USED_MASK 0xfffff

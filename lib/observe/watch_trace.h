@@ -3,8 +3,8 @@
  * Requests from their beginning to their end, as the kernel's trace events tell
  * them, in an instance of tracefs of our own.
  */
-#ifndef SP__BENCH_WATCH_TRACE_H
-#define SP__BENCH_WATCH_TRACE_H
+#ifndef SP__OBSERVE_WATCH_TRACE_H
+#define SP__OBSERVE_WATCH_TRACE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
-#include "bench/moments.h"
+#include "observe/moments.h"
 
 static struct timespec time_of(uint64_t ns)
 {

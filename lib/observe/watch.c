@@ -11,9 +11,9 @@
 #include <time.h>
 #include "base/clock.h"
 #include "base/err.h"
-#include "bench/moments.h"
-#include "bench/watch.h"
-#include "bench/watch_trace.h"
+#include "observe/moments.h"
+#include "observe/watch.h"
+#include "observe/watch_trace.h"
 
 #define RATE_DEFAULT 1000
 #define RATE_MIN 1e-3

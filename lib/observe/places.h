@@ -6,8 +6,8 @@
  * One thread at a time.  Memory grows with the places at a time, never shrinks,
  * and belongs to the set until it is closed.
  */
-#ifndef SP__BENCH_PLACES_H
-#define SP__BENCH_PLACES_H
+#ifndef SP__OBSERVE_PLACES_H
+#define SP__OBSERVE_PLACES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,8 +7,8 @@
  * for a time when others come before it, and the interrupt of one sets the processor's
  * timer for the next.
  */
-#ifndef SP__BENCH_MOMENTS_H
-#define SP__BENCH_MOMENTS_H
+#ifndef SP__OBSERVE_MOMENTS_H
+#define SP__OBSERVE_MOMENTS_H
 
 #include <stdint.h>
 

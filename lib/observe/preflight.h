@@ -6,11 +6,11 @@
  *   preflight_layer.c  one block device
  *   preflight_group.c  limits of control groups
  */
-#ifndef SP__BENCH_PREFLIGHT_H
-#define SP__BENCH_PREFLIGHT_H
+#ifndef SP__OBSERVE_PREFLIGHT_H
+#define SP__OBSERVE_PREFLIGHT_H
 
 #include <spindle/preflight.h>
-#include "bench/sysdev.h"
+#include "observe/sysdev.h"
 
 struct sp__preflight {
 	const struct sp_preflight_opts *opts;

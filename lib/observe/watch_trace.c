@@ -24,9 +24,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"
-#include "bench/places.h"
-#include "bench/sysdev.h"
-#include "bench/watch_trace.h"
+#include "observe/places.h"
+#include "observe/sysdev.h"
+#include "observe/watch_trace.h"
 
 #define PAGE_BYTES 65536 /* pages are 4 KiB where nobody has changed that */
 #define BUFFER_KB "4096"

@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include "bench/preflight.h"
+#include "observe/preflight.h"
 
 #define TEXT_BYTES 4096
 

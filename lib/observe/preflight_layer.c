@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "bench/preflight.h"
-#include "bench/watch.h"
+#include "observe/preflight.h"
+#include "observe/watch.h"
 
 #define OTHERS_SAMPLES 5
 #define OTHERS_NS 2000000

@@ -2,12 +2,12 @@
 /*
  * Where samples come from.
  */
-#ifndef SP__BENCH_WATCH_H
-#define SP__BENCH_WATCH_H
+#ifndef SP__OBSERVE_WATCH_H
+#define SP__OBSERVE_WATCH_H
 
 #include <sys/types.h>
 #include <spindle/watch.h>
-#include "bench/sysdev.h"
+#include "observe/sysdev.h"
 
 #define SP__WATCH_RINGS_MAX 256
 

@@ -5,8 +5,8 @@
  *
  * All functions are pure but for reading; any number of threads.
  */
-#ifndef SP__BENCH_SYSDEV_H
-#define SP__BENCH_SYSDEV_H
+#ifndef SP__OBSERVE_SYSDEV_H
+#define SP__OBSERVE_SYSDEV_H
 
 #include <limits.h>
 #include <stdbool.h>

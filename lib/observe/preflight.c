@@ -17,8 +17,9 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include "base/err.h"
-#include "bench/preflight.h"
-#include "bench/state.h"
+#include "io/ioprio.h"
+#include "observe/preflight.h"
+#include "sim/machine.h"
 #include "sim/sched.h"
 
 #define LEVELS_MAX 8
@@ -245,7 +246,7 @@ static void check_rights(struct sp__preflight *p)
 		rt |= rank(o->classes[i].prio) == SP_BENCH_RT;
 		idle |= rank(o->classes[i].prio) == SP_BENCH_IDLE;
 	}
-	if (!rt || sp__bench_rt_allowed())
+	if (!rt || sp__ioprio_rt_allowed())
 		return;
 	if (o->no_fallback || idle)
 		sp__preflight_remark(p, true, "CAP_SYS_NICE, or be against idle",

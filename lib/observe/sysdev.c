@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "bench/sysdev.h"
+#include "observe/sysdev.h"
 
 /* False if it would be longer than names can be. */
 static bool join(char path[PATH_MAX], const char *dir, const char *name)

@@ -14,8 +14,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include "base/err.h"
-#include "bench/watch.h"
-#include "bench/watch_trace.h"
+#include "observe/watch.h"
+#include "observe/watch_trace.h"
 
 #define FIELDS_MAX 17
 

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The I/O priority of the calling thread, for engines whose requests cannot carry one.
+ */
+#ifndef SP__IO_IOPRIO_H
+#define SP__IO_IOPRIO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <spindle/api.h>
+
+/* prio as in ioprio_set(2); 0 leaves the priority unchanged. 0 or -errno. */
+SP_MUST_CHECK int sp__ioprio_set(uint16_t prio);
+/* May this thread use class RT?  Tries it, and restores the priority. */
+bool sp__ioprio_rt_allowed(void);
+
+#endif
