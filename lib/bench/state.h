@@ -2,7 +2,7 @@
 /*
  * Inside a measurement.
  *
- *   run.c        sp_bench_run(): opens, starts the loads, closes
+ *   bench.c      sp_bench_run(): opens, starts the loads, closes
  *   check.c      options that contradict each other
  *   target.c     files and devices, and what may be done to them
  *   prio.c       what class RT becomes where it is not allowed
@@ -18,12 +18,12 @@
 
 #include <pthread.h>
 #include "base/task.h"
+#include "bench/bench.h"
 #include "bench/depth.h"
 #include "bench/pageload.h"
 #include "bench/port.h"
 #include "bench/replay.h"
 #include "bench/walk.h"
-#include "obs/hist.h"
 #include "obs/trace.h"
 
 #define SP__BENCH_WINDOWS_MAX 64
@@ -139,10 +139,7 @@ struct sp_bench {
 	uint64_t device_ns[SP__DEPTH_MAX + 1];
 };
 
-/* check.c: 0 or -EINVAL, SP_EUNSUP; that there is an end is not looked at. */
-SP_MUST_CHECK int sp__bench_check(const struct sp_bench_opts *o, struct sp_errinfo *err);
-
-/* run.c: with options that have been checked; plan says who issues what. */
+/* bench.c: with options that have been checked; plan says who issues what. */
 typedef int sp__bench_plan(struct sp_bench *b, void *arg, struct sp_errinfo *err);
 SP_MUST_CHECK int sp__bench_run(struct sp_bench **out, const struct sp_bench_opts *opts,
 				sp__bench_plan *plan, void *arg, struct sp_errinfo *err);

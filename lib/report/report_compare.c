@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
-#include "bench/stat.h"
+#include "benchset/stat.h"
 #include "report/bench.h"
 #include "report/read.h"
 

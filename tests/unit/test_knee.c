@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/rng.h"
-#include "bench/stat.h"
+#include "benchset/stat.h"
 #include "tap.h"
 
 #define DEPTHS 9

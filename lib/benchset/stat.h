@@ -2,8 +2,8 @@
 /*
  * Estimates from a few disturbed measurements, and the knees of a curve.
  */
-#ifndef SP__BENCH_STAT_H
-#define SP__BENCH_STAT_H
+#ifndef SP__BENCHSET_STAT_H
+#define SP__BENCHSET_STAT_H
 
 #include <stddef.h>
 #include <spindle/benchset.h>

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
-#include "bench/set.h"
+#include "benchset/set.h"
 
 #define ROUNDS 15
 

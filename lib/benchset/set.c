@@ -22,7 +22,7 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/err.h"
-#include "bench/set.h"
+#include "benchset/set.h"
 
 #define ROUNDS_MIN 3
 #define TRY_SHARE 0.05 /* of the time, for the first slices of all points */
@@ -48,37 +48,24 @@ static int check(const struct sp_bench_opts *o, struct sp_errinfo *err)
 	return sp__bench_check(o, err);
 }
 
-/* The files, made once for all slices. */
+/* Creates the files, once for all slices. */
 static int hold(struct sp_benchset *set, const struct sp_bench_opts *o, struct sp_errinfo *err)
 {
-	struct sp_bench *b;
-
 	if (!o->create)
 		return 0;
-	b = calloc(1, sizeof(*b));
-	if (!b)
-		return sp__err(err, -ENOMEM, "open", "", -1);
-	pthread_mutex_init(&b->lock, NULL);
-	b->opts = *o;
-	set->holders[set->nholders++] = b;
-	return sp__bench_open_targets(b, err);
+	return sp__bench_hold(&set->holders[set->nholders++], o, err);
 }
 
 int sp__set_size(const struct sp_bench_opts *o, uint64_t *bytes, struct sp_errinfo *err)
 {
-	struct sp_bench *b = calloc(1, sizeof(*b));
+	struct sp_bench_opts opts = *o;
+	struct sp_bench *b;
 	int rc;
 
-	if (!b)
-		return sp__err(err, -ENOMEM, "open", "", -1);
-	pthread_mutex_init(&b->lock, NULL);
-	b->opts = *o;
-	b->opts.create = SP_BENCH_CREATE_NO;
-	rc = sp__bench_open_targets(b, err);
-	*bytes = UINT64_MAX;
-	for (size_t i = 0; rc == 0 && i < b->nfiles; i++)
-		if (b->files[i].bytes < *bytes)
-			*bytes = b->files[i].bytes;
+	opts.create = SP_BENCH_CREATE_NO;
+	rc = sp__bench_hold(&b, &opts, err);
+	if (rc == 0)
+		*bytes = sp__bench_least_bytes(b);
 	sp_bench_free(b);
 	return rc;
 }
@@ -139,9 +126,8 @@ struct sp__setpoint *sp__set_add(struct sp_benchset *set, const struct sp_bench_
 	return p;
 }
 
-static void first_slice(struct sp__setpoint *p, const struct sp_bench *b, double spent_ns)
+static void first_slice(struct sp__setpoint *p, const struct sp_bench_result *r, double spent_ns)
 {
-	const struct sp_bench_result *r = &b->result;
 
 	p->tried = true;
 	p->rest_ns = fmax(0, spent_ns - (double)(r->elapsed_ns + p->opts.ramp_ns));
@@ -169,20 +155,21 @@ static void note_errors(struct sp_benchset_result *to, const struct sp_bench_res
 	}
 }
 
-static int note(struct sp_benchset *set, struct sp__setpoint *p, struct sp_bench *b,
+static int note(struct sp_benchset *set, struct sp__setpoint *p, const struct sp_bench *b,
 		double spent_ns)
 {
+	const struct sp_bench_result *from = sp_bench_result(b);
 	struct sp_benchset_result *r = &set->result;
-	bool counts = p->tried && !b->stopped;
+	bool counts = p->tried && !from->stopped;
 
-	r->engine = b->result.engine;
-	r->simulated = b->machine;
-	r->size_bytes = b->result.size_bytes;
-	r->prio_fallback |= b->result.prio_fallback;
-	note_errors(r, &b->result);
-	set->stopped |= b->stopped;
+	r->engine = from->engine;
+	r->simulated = from->simulated;
+	r->size_bytes = from->size_bytes;
+	r->prio_fallback |= from->prio_fallback;
+	note_errors(r, from);
+	set->stopped |= from->stopped;
 	if (!p->tried)
-		first_slice(p, b, spent_ns);
+		first_slice(p, from, spent_ns);
 	return counts && !sp__set_note(p, b) ? -ENOMEM : 0;
 }
 
@@ -200,9 +187,10 @@ static int slice(struct sp_benchset *set, struct sp__setpoint *p, double ns, str
 	rc = sp_bench_run(&b, &p->opts, err);
 	if (!b)
 		return rc;
-	spent_ns = b->machine ? sp__machine_now_ns(b->machine) : sp__now_ns() - begin_ns;
+	spent_ns =
+		sp_bench_result(b)->simulated ? sp__bench_machine_ns(b) : sp__now_ns() - begin_ns;
 	set->spent_ns += spent_ns;
-	if (!strcmp(b->result.engine, "sync"))
+	if (!strcmp(sp_bench_result(b)->engine, "sync"))
 		kept = sp__errf(err, SP_EUNSUP, "open", "", -1,
 				"there is neither io_uring nor libaio here");
 	else

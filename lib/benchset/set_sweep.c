@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
-#include "bench/set.h"
+#include "benchset/set.h"
 
 #define FIRST_SHARE 0.25
 #define FIRST_ROUNDS 4

@@ -6,7 +6,7 @@
  */
 #include <math.h>
 #include "base/doubles.h"
-#include "bench/stat.h"
+#include "benchset/stat.h"
 
 /* By chance two slices differ by next to nothing, one time in a few. */
 #define RATIO_MIN 3

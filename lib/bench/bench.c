@@ -201,17 +201,34 @@ static int run_all(struct sp_bench *b, struct sp_errinfo *err)
 	return rc;
 }
 
+static struct sp_bench *new_bench(const struct sp_bench_opts *opts, struct sp_errinfo *err)
+{
+	struct sp_bench *b = calloc(1, sizeof(*b));
+
+	if (!b) {
+		sp__err(err, -ENOMEM, "open", "", -1);
+		return NULL;
+	}
+	b->opts = *opts;
+	pthread_mutex_init(&b->lock, NULL);
+	return b;
+}
+
+int sp__bench_hold(struct sp_bench **out, const struct sp_bench_opts *opts, struct sp_errinfo *err)
+{
+	*out = new_bench(opts, err);
+	return *out ? sp__bench_open_targets(*out, err) : -ENOMEM;
+}
+
 int sp__bench_run(struct sp_bench **out, const struct sp_bench_opts *opts, sp__bench_plan *plan,
 		  void *arg, struct sp_errinfo *err)
 {
-	struct sp_bench *b = calloc(1, sizeof(*b));
+	struct sp_bench *b = new_bench(opts, err);
 	int rc, closed;
 
 	*out = NULL;
 	if (!b)
-		return sp__err(err, -ENOMEM, "open", "", -1);
-	b->opts = *opts;
-	pthread_mutex_init(&b->lock, NULL);
+		return -ENOMEM;
 	rc = open_all(b, plan, arg, err);
 	if (rc == 0)
 		rc = run_all(b, err);
@@ -241,6 +258,26 @@ int sp_bench_run(struct sp_bench **out, const struct sp_bench_opts *opts, struct
 const struct sp_bench_result *sp_bench_result(const struct sp_bench *bench)
 {
 	return &bench->result;
+}
+
+uint64_t sp__bench_least_bytes(const struct sp_bench *b)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (size_t i = 0; i < b->nfiles; i++)
+		if (b->files[i].bytes < least)
+			least = b->files[i].bytes;
+	return least;
+}
+
+const struct sp__hist *sp__bench_latency(const struct sp_bench *b, size_t class)
+{
+	return &b->classes[class]->latency;
+}
+
+uint64_t sp__bench_machine_ns(const struct sp_bench *b)
+{
+	return sp__machine_now_ns(b->machine);
 }
 
 void sp__bench_close(struct sp_bench *b)

@@ -23,7 +23,7 @@
 #include <math.h>
 #include "base/doubles.h"
 #include "base/rng.h"
-#include "bench/stat.h"
+#include "benchset/stat.h"
 
 #define SAMPLES 1000
 #define THROUGHPUT_SHARE 0.95

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "base/err.h"
-#include "bench/set.h"
+#include "benchset/set.h"
 
 #define ROUNDS 12
 #define EFFECT 1.1

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include "bench/set.h"
+#include "benchset/set.h"
 
 static void add_stats(struct sp_benchset_stats *sum, const struct sp_bench_stats *s)
 {
@@ -51,9 +51,9 @@ static bool grow(struct sp__setpoint *p)
 	return true;
 }
 
-bool sp__set_note(struct sp__setpoint *p, struct sp_bench *b)
+bool sp__set_note(struct sp__setpoint *p, const struct sp_bench *b)
 {
-	const struct sp_bench_result *r = &b->result;
+	const struct sp_bench_result *r = sp_bench_result(b);
 	struct sp__setslice *s;
 
 	if (!grow(p))
@@ -62,7 +62,7 @@ bool sp__set_note(struct sp__setpoint *p, struct sp_bench *b)
 	for (size_t i = 0; i < r->nclasses; i++) {
 		add_stats(&p->sums[i], &r->classes[i]);
 		metrics(s->metrics[i], &r->classes[i]);
-		sp__hist_merge(&p->latency[i], &b->classes[i]->latency);
+		sp__hist_merge(&p->latency[i], sp__bench_latency(b, i));
 	}
 	add_stats(&p->sums[r->nclasses], &r->total);
 	metrics(s->metrics[r->nclasses], &r->total);

@@ -2,17 +2,17 @@
 /*
  * Inside a set of measurements.
  *
- *   set.c        opens, measures slices in rounds, closes
- *   set_result.c figures from the slices
- *   sweep.c mix.c compare.c   which points there are
- *   stat.c knee.c             what is made of few numbers
+ * A set belongs to the thread that opened it, which alone reads and writes all of it: set.c the
+ * slices and the time, set_result.c the figures, set_sweep.c, set_mix.c and set_compare.c the
+ * points.
  */
-#ifndef SP__BENCH_SET_H
-#define SP__BENCH_SET_H
+#ifndef SP__BENCHSET_SET_H
+#define SP__BENCHSET_SET_H
 
 #include <spindle/benchset.h>
-#include "bench/state.h"
-#include "bench/stat.h"
+#include "base/rng.h"
+#include "bench/bench.h"
+#include "benchset/stat.h"
 
 #define SP__SET_POINTS_MAX 128
 
@@ -114,6 +114,6 @@ double sp__set_ratio_value(const struct sp__setpair *p);
 double sp__set_difference(const struct sp__setpair *p, size_t round);
 struct sp_benchset_estimate sp__set_ratio(const struct sp__setpair *p);
 /* Adds a slice; false if memory is short. */
-bool sp__set_note(struct sp__setpoint *p, struct sp_bench *b);
+bool sp__set_note(struct sp__setpoint *p, const struct sp_bench *b);
 
 #endif
