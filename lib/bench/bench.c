@@ -195,7 +195,7 @@ static int run_all(struct sp_bench *b, struct sp_errinfo *err)
 		sp__replay_begin(b->replay, begin_ns);
 	sp__meter_begin(b, begin_ns);
 	rc = b->threaded ? run_threads(b, err) : sp__load_run(&b->loads[0], err);
-	if (!b->finished)
+	if (!b->meter.finished)
 		sp__meter_end(b, b->loads[0].port->ops->now(b->loads[0].port));
 	sp__bench_figures(b);
 	return rc;
@@ -235,7 +235,7 @@ int sp__bench_run(struct sp_bench **out, const struct sp_bench_opts *opts, sp__b
 	closed = sp__trace_close(b->trace, err);
 	b->trace = NULL;
 	rc = rc ? rc : closed;
-	if (!b->finished) {
+	if (!b->meter.finished) {
 		b->opts.remove = true; /* who tries again finds no file of ours */
 		sp_bench_free(b);
 		return rc;

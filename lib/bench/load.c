@@ -186,12 +186,12 @@ static uint64_t next_due(const struct sp__load *l, uint64_t now_ns)
 	const struct sp_bench *b = l->bench;
 	uint64_t due = b->machine ? UINT64_MAX : now_ns + LOOK_NS;
 
-	if (!b->measuring && b->begin_ns + b->opts.ramp_ns < due)
-		due = b->begin_ns + b->opts.ramp_ns;
-	if (b->tick_ns < due)
-		due = b->tick_ns;
-	if (b->end_ns < due)
-		due = b->end_ns;
+	if (!b->meter.measuring && b->meter.begin_ns + b->opts.ramp_ns < due)
+		due = b->meter.begin_ns + b->opts.ramp_ns;
+	if (b->meter.tick_ns < due)
+		due = b->meter.tick_ns;
+	if (b->meter.end_ns < due)
+		due = b->meter.end_ns;
 	return sp__load_due(l, now_ns, due);
 }
 
@@ -242,7 +242,7 @@ static void unlock(struct sp_bench *b)
 /* Is there nothing more to come, of one class of a replay or of all? */
 static bool all_issued(const struct sp_bench *b, int class)
 {
-	if (b->opts.total_bytes && b->measuring && b->issued_bytes >= b->opts.total_bytes)
+	if (b->opts.total_bytes && b->meter.measuring && b->issued_bytes >= b->opts.total_bytes)
 		return true;
 	if (!b->replay)
 		return false;
@@ -270,13 +270,13 @@ static bool over(struct sp__load *l, uint64_t now_ns)
 
 	if (b->opts.stop && *b->opts.stop)
 		b->stopped = true;
-	if (now_ns >= b->end_ns || b->stopped || feed_finished(l)) {
+	if (now_ns >= b->meter.end_ns || b->stopped || feed_finished(l)) {
 		sp__meter_end(b, now_ns);
 		return true;
 	}
 	if (!all_issued(b, -1))
 		return b->threaded && all_issued(b, sp__load_class(l)) && l->outstanding == 0;
-	if (b->depth.n == 0)
+	if (b->meter.depth.n == 0)
 		sp__meter_end(b, now_ns);
 	return l->outstanding == 0;
 }

@@ -50,8 +50,9 @@ static void prepare(struct sp_bench *b, struct sp__benchclass *c, struct sp__ben
 
 static bool may_issue(const struct sp_bench *b, uint64_t now_ns)
 {
-	return now_ns < b->end_ns && !b->stopped &&
-	       (!b->opts.total_bytes || !b->measuring || b->issued_bytes < b->opts.total_bytes);
+	return now_ns < b->meter.end_ns && !b->stopped &&
+	       (!b->opts.total_bytes || !b->meter.measuring ||
+		b->issued_bytes < b->opts.total_bytes);
 }
 
 static double gap(struct sp__load *l, const struct sp__bench_group *g)

@@ -34,14 +34,14 @@ int sp__meter_open(struct sp_bench *b)
 	for (size_t i = 0; i < b->nclasses; i++)
 		if (open_log(&b->classes[i]->depth, all))
 			return -ENOMEM;
-	return open_log(&b->depth, all);
+	return open_log(&b->meter.depth, all);
 }
 
 void sp__meter_close(struct sp_bench *b)
 {
 	for (size_t i = 0; i < b->nclasses; i++)
 		free(b->classes[i]->depth.ns);
-	free(b->depth.ns);
+	free(b->meter.depth.ns);
 }
 
 static uint64_t nanoseconds(struct timeval t)
@@ -55,8 +55,8 @@ static void use_cpu(struct sp_bench *b)
 	struct rusage u;
 
 	getrusage(RUSAGE_SELF, &u);
-	b->user_ns = nanoseconds(u.ru_utime) - b->user_ns;
-	b->system_ns = nanoseconds(u.ru_stime) - b->system_ns;
+	b->meter.user_ns = nanoseconds(u.ru_utime) - b->meter.user_ns;
+	b->meter.system_ns = nanoseconds(u.ru_stime) - b->meter.system_ns;
 }
 
 static void restart_log(struct sp__depthlog *d, uint64_t now_ns)
@@ -70,9 +70,9 @@ static void restart_windows(struct sp_bench *b, uint64_t now_ns)
 {
 	uint64_t width_ns = b->opts.runtime_ns / WINDOWS;
 
-	b->nwindows = 0;
-	b->width_ns = width_ns > WINDOW_MIN_NS ? width_ns : WINDOW_MIN_NS;
-	b->window_ns = now_ns + b->width_ns;
+	b->meter.nwindows = 0;
+	b->meter.width_ns = width_ns > WINDOW_MIN_NS ? width_ns : WINDOW_MIN_NS;
+	b->meter.window_ns = now_ns + b->meter.width_ns;
 }
 
 /* Every second one ends where both did. */
@@ -81,34 +81,34 @@ static void widen_windows(struct sp_bench *b)
 	for (size_t i = 0; i < b->nclasses; i++)
 		for (size_t k = 0; k < SP__BENCH_WINDOWS_MAX / 2; k++)
 			b->classes[i]->windows[k] = b->classes[i]->windows[2 * k + 1];
-	b->nwindows = SP__BENCH_WINDOWS_MAX / 2;
-	b->width_ns *= 2;
+	b->meter.nwindows = SP__BENCH_WINDOWS_MAX / 2;
+	b->meter.width_ns *= 2;
 }
 
 static void end_window(struct sp_bench *b, uint64_t now_ns)
 {
-	if (b->nwindows == SP__BENCH_WINDOWS_MAX)
+	if (b->meter.nwindows == SP__BENCH_WINDOWS_MAX)
 		widen_windows(b);
 	for (size_t i = 0; i < b->nclasses; i++) {
 		struct sp__benchclass *c = b->classes[i];
 
-		c->windows[b->nwindows] =
-			(struct sp_bench_window){ now_ns - b->begin_ns, c->latency.count,
+		c->windows[b->meter.nwindows] =
+			(struct sp_bench_window){ now_ns - b->meter.begin_ns, c->latency.count,
 						  c->latency.sum };
 	}
-	b->nwindows++;
-	b->window_ns = now_ns + b->width_ns;
+	b->meter.nwindows++;
+	b->meter.window_ns = now_ns + b->meter.width_ns;
 }
 
 /* From now on everything counts. */
 static void measure(struct sp_bench *b, uint64_t now_ns)
 {
-	b->measuring = true;
+	b->meter.measuring = true;
 	b->issued_bytes = 0;
-	b->begin_ns = b->interval_begin_ns = now_ns;
-	b->end_ns = b->opts.runtime_ns ? now_ns + b->opts.runtime_ns : UINT64_MAX;
-	b->tick_ns = b->opts.interval_ns ? now_ns + b->opts.interval_ns : UINT64_MAX;
-	restart_log(&b->depth, now_ns);
+	b->meter.begin_ns = b->meter.interval_begin_ns = now_ns;
+	b->meter.end_ns = b->opts.runtime_ns ? now_ns + b->opts.runtime_ns : UINT64_MAX;
+	b->meter.tick_ns = b->opts.interval_ns ? now_ns + b->opts.interval_ns : UINT64_MAX;
+	restart_log(&b->meter.depth, now_ns);
 	restart_windows(b, now_ns);
 	for (size_t i = 0; i < b->nclasses; i++) {
 		struct sp__benchclass *c = b->classes[i];
@@ -116,19 +116,19 @@ static void measure(struct sp_bench *b, uint64_t now_ns)
 		sp__hist_clear(&c->latency);
 		c->bytes = c->reads = 0;
 		c->passed_over = c->longest_gap_ns = 0;
-		c->mark = b->completions;
+		c->mark = b->meter.completions;
 		c->mark_ns = now_ns;
 		restart_log(&c->depth, now_ns);
 	}
-	b->user_ns = b->system_ns = 0;
+	b->meter.user_ns = b->meter.system_ns = 0;
 	use_cpu(b);
 }
 
 void sp__meter_begin(struct sp_bench *b, uint64_t now_ns)
 {
-	b->begin_ns = now_ns;
-	b->end_ns = b->tick_ns = UINT64_MAX;
-	b->depth.since_ns = now_ns;
+	b->meter.begin_ns = now_ns;
+	b->meter.end_ns = b->meter.tick_ns = UINT64_MAX;
+	b->meter.depth.since_ns = now_ns;
 	for (size_t i = 0; i < b->nclasses; i++)
 		b->classes[i]->depth.since_ns = now_ns;
 	if (!b->opts.ramp_ns)
@@ -141,23 +141,24 @@ void sp__meter_submitted(struct sp_bench *b, struct sp__bench_slot *s)
 	uint64_t now_ns = s->req.submit_ns;
 
 	if (!c->depth.n) {
-		c->mark = b->completions;
+		c->mark = b->meter.completions;
 		c->mark_ns = now_ns;
 	}
 	sp__depthlog_change(&c->depth, now_ns, 1);
-	sp__depthlog_change(&b->depth, now_ns, 1);
+	sp__depthlog_change(&b->meter.depth, now_ns, 1);
 }
 
 /* The class has been passed over until now. */
 static void passed(struct sp_bench *b, struct sp__benchclass *c, uint64_t now_ns)
 {
-	if (b->completions - c->mark > c->passed_over)
-		c->passed_over = b->completions - c->mark;
+	if (b->meter.completions - c->mark > c->passed_over)
+		c->passed_over = b->meter.completions - c->mark;
 	if (now_ns > c->mark_ns && now_ns - c->mark_ns > c->longest_gap_ns)
 		c->longest_gap_ns = now_ns - c->mark_ns;
 }
 
-void sp__meter_error(struct sp_bench *b, int code)
+/* Adds an error of this kind. */
+static void add_error(struct sp_bench *b, int code)
 {
 	struct sp_bench_result *r = &b->result;
 	size_t i = 0;
@@ -174,16 +175,16 @@ void sp__meter_done(struct sp_bench *b, struct sp__bench_slot *s)
 	struct sp__benchclass *c = s->class;
 	uint64_t now_ns = s->req.done_ns;
 
-	if (b->finished)
+	if (b->meter.finished)
 		return;
 	sp__depthlog_change(&c->depth, now_ns, -1);
-	sp__depthlog_change(&b->depth, now_ns, -1);
+	sp__depthlog_change(&b->meter.depth, now_ns, -1);
 	passed(b, c, now_ns);
-	c->mark = ++b->completions;
+	c->mark = ++b->meter.completions;
 	c->mark_ns = now_ns;
 	if ((uint32_t)s->req.result != s->req.bytes) {
 		c->errors++;
-		sp__meter_error(b, s->req.result < 0 ? s->req.result : SP_EFORMAT);
+		add_error(b, s->req.result < 0 ? s->req.result : SP_EFORMAT);
 		return;
 	}
 	sp__hist_add(&c->latency, now_ns - s->intended_ns);
@@ -194,15 +195,15 @@ void sp__meter_done(struct sp_bench *b, struct sp__bench_slot *s)
 static void slice(struct sp_bench *b, struct sp_bench_slice *s, const char *name,
 		  struct sp__benchclass *const *classes, size_t n)
 {
-	struct sp__hist *sum = &b->sum;
+	struct sp__hist *sum = &b->meter.sum;
 
 	*s = (struct sp_bench_slice){ .name = name };
 	sp__hist_clear(sum);
 	for (size_t i = 0; i < n; i++) {
 		struct sp__benchclass *c = classes[i];
 
-		sp__hist_since(&b->diff, &c->latency, &c->earlier);
-		sp__hist_merge(sum, &b->diff);
+		sp__hist_since(&b->meter.diff, &c->latency, &c->earlier);
+		sp__hist_merge(sum, &b->meter.diff);
 		s->bytes += c->bytes - c->earlier_bytes;
 		s->outstanding += c->depth.n;
 	}
@@ -217,8 +218,8 @@ static void slice(struct sp_bench *b, struct sp_bench_slice *s, const char *name
 
 static void interval(struct sp_bench *b, uint64_t now_ns)
 {
-	struct sp_bench_interval i = { .begin_ns = b->interval_begin_ns - b->begin_ns,
-				       .end_ns = now_ns - b->begin_ns,
+	struct sp_bench_interval i = { .begin_ns = b->meter.interval_begin_ns - b->meter.begin_ns,
+				       .end_ns = now_ns - b->meter.begin_ns,
 				       .nclasses = b->nclasses };
 
 	slice(b, &i.total, "total", b->classes, b->nclasses);
@@ -228,19 +229,19 @@ static void interval(struct sp_bench *b, uint64_t now_ns)
 		b->classes[k]->earlier = b->classes[k]->latency;
 		b->classes[k]->earlier_bytes = b->classes[k]->bytes;
 	}
-	b->interval_begin_ns = now_ns;
-	while (b->tick_ns <= now_ns)
-		b->tick_ns += b->opts.interval_ns;
+	b->meter.interval_begin_ns = now_ns;
+	while (b->meter.tick_ns <= now_ns)
+		b->meter.tick_ns += b->opts.interval_ns;
 	b->opts.interval(b->opts.interval_arg, &i);
 }
 
 void sp__meter_clock(struct sp_bench *b, uint64_t now_ns)
 {
-	if (!b->measuring && now_ns - b->begin_ns >= b->opts.ramp_ns)
+	if (!b->meter.measuring && now_ns - b->meter.begin_ns >= b->opts.ramp_ns)
 		measure(b, now_ns);
-	if (b->measuring && now_ns >= b->window_ns)
+	if (b->meter.measuring && now_ns >= b->meter.window_ns)
 		end_window(b, now_ns);
-	if (now_ns >= b->tick_ns)
+	if (now_ns >= b->meter.tick_ns)
 		interval(b, now_ns);
 }
 
@@ -263,8 +264,8 @@ static void overdue(struct sp_bench *b, const struct sp__bench_group *g, uint64_
 	if (due <= room)
 		return;
 	b->result.overdue += due - room;
-	if (late_ns > (double)b->overdue_ns)
-		b->overdue_ns = (uint64_t)late_ns;
+	if (late_ns > (double)b->meter.overdue_ns)
+		b->meter.overdue_ns = (uint64_t)late_ns;
 	if (g->nclasses == 1 && late_ns > (double)g->classes[0]->oldest_ns)
 		g->classes[0]->oldest_ns = (uint64_t)late_ns;
 }
@@ -276,17 +277,17 @@ static bool all_asked(const struct sp_bench *b)
 
 void sp__meter_end(struct sp_bench *b, uint64_t now_ns)
 {
-	if (b->finished)
+	if (b->meter.finished)
 		return;
 	/* Who is stopped before the ramp is over has measured nothing. */
-	if (!b->measuring)
+	if (!b->meter.measuring)
 		measure(b, now_ns);
-	b->finished = true;
-	b->finished_ns = now_ns;
+	b->meter.finished = true;
+	b->meter.finished_ns = now_ns;
 	use_cpu(b);
-	if (b->opts.interval && b->opts.interval_ns && now_ns > b->interval_begin_ns)
+	if (b->opts.interval && b->opts.interval_ns && now_ns > b->meter.interval_begin_ns)
 		interval(b, now_ns);
-	sp__depthlog_change(&b->depth, now_ns, 0);
+	sp__depthlog_change(&b->meter.depth, now_ns, 0);
 	for (size_t i = 0; i < b->nclasses; i++) {
 		struct sp__benchclass *c = b->classes[i];
 

@@ -47,7 +47,7 @@ static void windows(struct sp_bench *b)
 	for (size_t i = 0; i < b->nclasses; i++) {
 		struct sp_bench_window *w = b->classes[i]->windows;
 
-		for (size_t k = b->nwindows; k-- > 0;) {
+		for (size_t k = b->meter.nwindows; k-- > 0;) {
 			w[k].requests -= k ? w[k - 1].requests : 0;
 			w[k].latency_sum_ns -= k ? w[k - 1].latency_sum_ns : 0;
 			b->windows[k].end_ns = w[k].end_ns;
@@ -55,15 +55,15 @@ static void windows(struct sp_bench *b)
 			b->windows[k].latency_sum_ns += w[k].latency_sum_ns;
 		}
 		b->stats[i].windows = w;
-		b->stats[i].nwindows = b->nwindows;
+		b->stats[i].nwindows = b->meter.nwindows;
 	}
 	b->result.total.windows = b->windows;
-	b->result.total.nwindows = b->nwindows;
+	b->result.total.nwindows = b->meter.nwindows;
 }
 
 static void class_figures(struct sp_bench *b, struct sp_bench_stats *s, struct sp__benchclass *c)
 {
-	uint64_t limit = (uint64_t)b->depth.max * PASSED_TIMES;
+	uint64_t limit = (uint64_t)b->meter.depth.max * PASSED_TIMES;
 
 	s->name = c->spec.name;
 	s->prio = c->spec.prio;
@@ -85,11 +85,11 @@ static void total_figures(struct sp_bench *b)
 	struct sp_bench_stats *t = &b->result.total;
 
 	t->name = "total";
-	sp__hist_clear(&b->sum);
+	sp__hist_clear(&b->meter.sum);
 	for (size_t i = 0; i < b->nclasses; i++) {
 		const struct sp_bench_stats *s = &b->stats[i];
 
-		sp__hist_merge(&b->sum, &b->classes[i]->latency);
+		sp__hist_merge(&b->meter.sum, &b->classes[i]->latency);
 		t->read_requests += s->read_requests;
 		t->bytes += s->bytes;
 		t->errors += s->errors;
@@ -102,10 +102,10 @@ static void total_figures(struct sp_bench *b)
 		if (s->passed_over > t->passed_over)
 			t->passed_over = s->passed_over;
 	}
-	if (b->overdue_ns > t->longest_wait_ns)
-		t->longest_wait_ns = b->overdue_ns;
-	latencies(t, &b->sum);
-	depths(t, &b->depth);
+	if (b->meter.overdue_ns > t->longest_wait_ns)
+		t->longest_wait_ns = b->meter.overdue_ns;
+	latencies(t, &b->meter.sum);
+	depths(t, &b->meter.depth);
 	rates(t, b->result.elapsed_ns);
 }
 
@@ -134,9 +134,9 @@ void sp__bench_figures(struct sp_bench *b)
 	r->engine = b->loads[0].port->engine;
 	r->fixed_buffers = b->loads[0].port->registered;
 	r->stopped = b->stopped;
-	r->elapsed_ns = b->finished_ns - b->begin_ns;
-	r->user_ns = b->machine ? 0 : b->user_ns;
-	r->system_ns = b->machine ? 0 : b->system_ns;
+	r->elapsed_ns = b->meter.finished_ns - b->meter.begin_ns;
+	r->user_ns = b->machine ? 0 : b->meter.user_ns;
+	r->system_ns = b->machine ? 0 : b->meter.system_ns;
 	for (size_t i = 0; i < b->nfiles; i++)
 		r->size_bytes += b->files[i].bytes;
 	r->replay = b->replay ? sp__replay_result(b->replay) : NULL;
@@ -152,6 +152,6 @@ void sp__bench_figures(struct sp_bench *b)
 
 uint64_t sp_bench_quantile(const struct sp_bench *b, size_t which, double share)
 {
-	return sp__hist_quantile(which < b->nclasses ? &b->classes[which]->latency : &b->sum,
+	return sp__hist_quantile(which < b->nclasses ? &b->classes[which]->latency : &b->meter.sum,
 				 share);
 }

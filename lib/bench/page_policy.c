@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A measurement whose requests come from a load of pages (pageload.h), beside
- * critical reads that come at random moments.
+ * A measurement whose requests come from a page load (pageload.h), beside
+ * critical reads at random moments.
  *
- * It is a measurement as any other, with a class for each kind of request: the
- * load has the slots of one group and is asked what to put into them.
+ * There is a class for each kind of request.  The page load fills the slots of
+ * one group (feed.c), the critical reads have a group of their own.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -147,40 +147,6 @@ static int plan(struct sp_bench *b, void *arg, struct sp_errinfo *err)
 						.nclasses = b->nclasses - first,
 						.depth = b->opts.depth });
 	return 0;
-}
-
-size_t sp__feed_fill(struct sp_bench *b, struct sp__bench_group *g, struct sp__request **batch,
-		     uint64_t now_ns)
-{
-	struct sp__bench_feed *f = g->feed;
-	size_t n = 0;
-
-	sp__pageload_run(&f->load, now_ns);
-	if (b->measuring && !f->counting) {
-		f->counting = true;
-		f->accessed = f->load.accessed;
-		f->queries = f->load.queries;
-	}
-	while (g->free && sp__pageload_next(&f->load, &g->free->page_class, &g->free->page)) {
-		struct sp__bench_slot *s = g->free;
-
-		g->free = s->next;
-		s->class = f->classes[s->page_class];
-		s->intended_ns = 0;
-		s->req.op = s->page_class == SP__PAGE_READ ? SP__OP_READ : SP__OP_WRITE;
-		s->req.prio = s->class->spec.prio;
-		s->req.volume = b->files[0].volume;
-		s->req.bytes = s->class->spec.bytes;
-		s->req.offset = b->files[0].begin + (uint64_t)s->page.page * s->req.bytes;
-		b->issued_bytes += s->req.bytes;
-		batch[n++] = &s->req;
-	}
-	return n;
-}
-
-uint64_t sp__feed_due(const struct sp__bench_feed *f, uint64_t now_ns)
-{
-	return f->load.over ? now_ns : f->load.due_ns;
 }
 
 static void figures(struct sp_policy *p)

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One thread that keeps requests outstanding.  A load and all its parts belong to that thread;
+ * the bench opens it before the thread starts and closes it after the thread has ended.
+ * meter.c walks the slots of all loads when counting ends, under the lock.
+ */
+#ifndef SP__BENCH_LOAD_H
+#define SP__BENCH_LOAD_H
+
+#include "base/task.h"
+#include "bench/meter.h"
+#include "bench/pageload.h"
+#include "bench/port.h"
+
+struct sp__bench_slot {
+	struct sp__request req;	      /* first */
+	struct sp__benchclass *class; /* NULL: free */
+	struct sp__bench_group *group;
+	uint64_t intended_ns; /* its latency runs from here */
+	enum sp__pageclass page_class;
+	struct sp__pagereq page; /* of a page load */
+	struct sp__bench_slot *next;
+};
+
+/* A page load as the source of a group's requests. */
+struct sp__bench_feed {
+	struct sp__pageload load;
+	struct sp__benchclass *classes[SP__PAGE_CLASSES];
+	bool counting;
+	uint64_t accessed, queries; /* before the measurement began */
+};
+
+/* Requests issued by one rule: those of the shared depth, or of one class. */
+struct sp__bench_group {
+	struct sp__bench_feed *feed; /* NULL: as its classes say */
+	struct sp__benchclass *const *classes;
+	size_t nclasses;
+	unsigned depth;
+	double gap_ns; /* between requests; 0: the next one follows a completion */
+	double next_ns;
+	struct sp__bench_slot *free;
+};
+
+struct sp__load {
+	struct sp_bench *bench;
+	struct sp__port *port;
+	struct sp__rng rng; /* draws classes and moments */
+	struct sp__bench_group groups[SP_BENCH_CLASSES_MAX + 1];
+	size_t ngroups;
+	struct sp__benchclass *classes[SP_BENCH_CLASSES_MAX]; /* of all groups, in turn */
+	unsigned depth;					      /* of all groups */
+	unsigned outstanding;
+	struct sp__bench_slot *slots;
+	struct sp__request **batch; /* depth */
+	size_t at_once;		    /* most requests submitted in one call */
+	size_t done_at_once;	    /* most completions taken in one call */
+	char *pool;
+	size_t pool_bytes, slot_bytes;
+	struct sp__task task;
+	struct sp_errinfo err;
+	int rc;
+};
+
+/* load.c */
+SP_MUST_CHECK int sp__load_open(struct sp__load *l, struct sp_errinfo *err);
+/* Until the end of the measurement. 0 or the error that ended it. */
+int sp__load_run(struct sp__load *l, struct sp_errinfo *err);
+void sp__load_close(struct sp__load *l);
+
+/* load_fill.c; under the lock if there are threads. */
+/* Fills free slots that are due into the batch; how many. */
+size_t sp__load_fill(struct sp__load *l, uint64_t now_ns);
+/* When there may be something to fill next, at most due_ns. */
+uint64_t sp__load_due(const struct sp__load *l, uint64_t now_ns, uint64_t due_ns);
+/* The only class of a load with a thread of its own, or -1. */
+int sp__load_class(const struct sp__load *l);
+
+/* feed.c: puts what the page load wants into the batch while there are slots; how many. */
+size_t sp__feed_fill(struct sp_bench *b, struct sp__bench_group *g, struct sp__request **batch,
+		     uint64_t now_ns);
+/* When to ask it again. */
+uint64_t sp__feed_due(const struct sp__bench_feed *f, uint64_t now_ns);
+
+#endif
