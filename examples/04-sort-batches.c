@@ -74,9 +74,9 @@ int main(void)
 
 	opts.format = order.format;
 	opts.keys = keys;
-	opts.memory_bytes = 64 << 20;
-	opts.tmpdirs = tmpdirs;
-	opts.ntmpdirs = 1;
+	opts.run.memory_bytes = 64 << 20;
+	opts.run.tmpdirs = tmpdirs;
+	opts.run.ntmpdirs = 1;
 	if (rc == 0)
 		rc = sp_sort_new(&sort, &opts, &err);
 	if (rc == 0)

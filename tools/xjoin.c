@@ -15,7 +15,7 @@ int main(int argc, char **argv)
 	static struct settings set = {
 		.algorithm = ALGORITHM_AUTO,
 		.separator = -1,
-		.common = COMMON_OPTIONS_INIT,
+		.common.run = &set.opts.run,
 		.opts = SP_JOIN_OPTS_INIT,
 	};
 

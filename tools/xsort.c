@@ -49,10 +49,10 @@ static void cap_memory(struct sp_sort_opts *opts)
 {
 	uint64_t all;
 
-	if (sp_size_parse("100%", 1, &all) == 0 && opts->memory_bytes > all)
-		opts->memory_bytes = all;
-	cap(&opts->memory_bytes, RLIMIT_AS);
-	cap(&opts->memory_bytes, RLIMIT_DATA);
+	if (sp_size_parse("100%", 1, &all) == 0 && opts->run.memory_bytes > all)
+		opts->run.memory_bytes = all;
+	cap(&opts->run.memory_bytes, RLIMIT_AS);
+	cap(&opts->run.memory_bytes, RLIMIT_DATA);
 }
 
 /*
@@ -62,9 +62,9 @@ static void cap_memory(struct sp_sort_opts *opts)
  */
 static void compress_small_runs(struct sp_sort_opts *opts)
 {
-	if (!opts->compress_program || opts->run_bytes || opts->memory_bytes > FLOOR_BYTES)
+	if (!opts->compress_program || opts->run_bytes || opts->run.memory_bytes > FLOOR_BYTES)
 		return;
-	opts->run_bytes = opts->memory_bytes / RUN_UNIT * RUN_UNIT;
+	opts->run_bytes = opts->run.memory_bytes / RUN_UNIT * RUN_UNIT;
 	if (opts->run_bytes < RUN_UNIT)
 		opts->run_bytes = RUN_UNIT;
 }
@@ -78,15 +78,14 @@ static void fill_options(struct settings *set)
 	if (set->csv && set->separator == -1)
 		set->separator = ',';
 	set->opts.format = format_of(set);
-	set->opts.memory_bytes =
-		memory_asked(set->opts.memory_bytes, strcmp(msg_program(), "sort") != 0);
+	set->opts.run.memory_bytes =
+		memory_asked(set->opts.run.memory_bytes, strcmp(msg_program(), "sort") != 0);
 	cap_memory(&set->opts);
 	compress_small_runs(&set->opts);
 	set->opts.unique = set->unique;
-	COMMON_OPTIONS_PUT(&set->common, &set->opts);
-	if (device_geometry(&geometry, set->common.geometry, set->common.volume, &err) < 0)
+	if (device_geometry(&geometry, set->common.geometry, set->opts.run.volume, &err) < 0)
 		failure(set, &err, 0);
-	set->opts.geometry = geometry;
+	set->opts.run.geometry = geometry;
 	set->opts.keys = order_compile(set, set->opts.format);
 }
 
@@ -96,7 +95,7 @@ int main(int argc, char **argv)
 		.separator = -1,
 		.eol = '\n',
 		.global = SP_KEY_INIT,
-		.common = COMMON_OPTIONS_INIT,
+		.common.run = &set.opts.run,
 		.opts = SP_SORT_OPTS_INIT,
 	};
 

@@ -20,9 +20,11 @@
 #include <spindle/probe.h>
 #include <spindle/rec.h>
 #include <spindle/report.h>
+#include <spindle/run.h>
 #include <spindle/sequence.h>
 #include <spindle/size.h>
 #include <spindle/sort.h>
+#include <spindle/spill.h>
 #include <spindle/vdrive.h>
 #include <spindle/version.h>
 #include <spindle/watch.h>

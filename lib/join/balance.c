@@ -9,7 +9,7 @@ int sp__balance_same(struct sp__join *j, int side, const char *where, const stru
 {
 	if (in->records == out->records && in->sum == out->sum)
 		return 0;
-	return sp__errf(j->err, SP_EBALANCE, "join", j->io->inputs[side], -1,
+	return sp__errf(j->env.err, SP_EBALANCE, "join", j->io->inputs[side], -1,
 			"%s; " PLEASE " (%s: %llu records in, %llu out%s)",
 			sp_strerror(SP_EBALANCE), where, (unsigned long long)in->records,
 			(unsigned long long)out->records,
@@ -20,7 +20,7 @@ int sp__balance_bytes(struct sp__join *j, const char *where, uint64_t in, uint64
 {
 	if (in == out)
 		return 0;
-	return sp__errf(j->err, SP_EBALANCE, "join", NULL, -1,
+	return sp__errf(j->env.err, SP_EBALANCE, "join", NULL, -1,
 			"%s; " PLEASE " (%s: %llu bytes in, %llu out)", sp_strerror(SP_EBALANCE),
 			where, (unsigned long long)in, (unsigned long long)out);
 }

@@ -57,7 +57,7 @@ struct sp__join_balance {
 	struct sp__tally spilled;
 };
 
-/* All of these: 0 or SP_EBALANCE, told in j->err. */
+/* All of these: 0 or SP_EBALANCE, told in j->env.err. */
 
 /* Of file 0 or 1, at a place in words: has what went in come out? */
 SP_MUST_CHECK int sp__balance_same(struct sp__join *j, int side, const char *where,

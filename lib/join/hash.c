@@ -78,7 +78,7 @@ int sp__hash_key(struct sp__hash *h, int side, const char *line, size_t bytes,
 	}
 	h->keymem.bytes = 0;
 	if (sp__key_make(&h->keying, side, line, bytes, &h->keymem, &begin) < 0)
-		return sp__err(h->j->err, -ENOMEM, "allocate", NULL, -1);
+		return sp__err(h->j->env.err, -ENOMEM, "allocate", NULL, -1);
 	*key = (struct sp__slice){ h->keymem.bytes ? h->keymem.data : sp__no_field,
 				   h->keymem.bytes };
 	return 0;
@@ -152,7 +152,7 @@ static int pair(struct sp__hash *h, struct sp__part *part, int build_side, unsig
 		came[SP__BUILD] = sp__part_tally(part, SP__PROBE);
 		came[SP__PROBE] = sp__part_tally(part, SP__BUILD);
 		build_side = !build_side;
-		h->j->counts.reversals++;
+		h->j->stats.reversals++;
 	}
 	z[SP__BUILD].run = run[small];
 	z[SP__BUILD].side = build_side;
@@ -176,7 +176,7 @@ static int pair(struct sp__hash *h, struct sp__part *part, int build_side, unsig
 
 static void count(struct sp__stage *s)
 {
-	struct sp__join_counts *c = &s->h->j->counts;
+	struct sp_join_stats *c = &s->h->j->stats;
 	const struct sp__join_balance *probe = &s->balance[SP__PROBE];
 	uint64_t spilled = 0;
 
@@ -197,13 +197,8 @@ static void count(struct sp__stage *s)
 		s->bytes[SP__BUILD] ? 1 - (double)spilled / (double)s->bytes[SP__BUILD] : 1;
 	for (int role = 0; role < 2; role++)
 		s->h->j->source[s->side[role]].lines += s->balance[role].read.records;
-	if (s->h->j->machine && s->h->spill) {
-		struct sp__machine_stats m;
-
-		sp__machine_stats(s->h->j->machine, &m);
-		c->spill_regions = m.regions;
-		c->spill_region_bytes_mean = m.region_bytes_mean;
-	}
+	if (s->h->j->env.machine && s->h->spill)
+		sp__env_note_regions(&s->h->j->env, &c->run, s->h->spill);
 }
 
 static int pairs_of(struct sp__stage *s)
@@ -227,9 +222,9 @@ static int pairs_of(struct sp__stage *s)
 /* The time from *since till now goes to a phase. */
 static void clock_phase(struct sp__join *j, int phase, uint64_t *since)
 {
-	uint64_t now = sp__join_now_ns(j);
+	uint64_t now = sp__env_now_ns(&j->env);
 
-	j->counts.phase_ns[phase] += now - *since;
+	j->phase_ns[phase] += now - *since;
 	*since = now;
 }
 
@@ -239,7 +234,7 @@ static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 		     uint64_t records, const struct sp__tally came[2])
 {
 	struct sp__stage *s;
-	uint64_t since = sp__join_now_ns(h->j);
+	uint64_t since = sp__env_now_ns(&h->j->env);
 	int rc = sp__stage_new(&s, h, depth, build_side, bytes, records);
 
 	if (rc < 0)
@@ -262,7 +257,7 @@ static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 	if (!rc)
 		rc = pairs_of(s);
 	if (!depth)
-		h->j->counts.phase_ns[SP_JOIN_PHASE_JOIN] = sp__join_now_ns(h->j) - since;
+		h->j->phase_ns[SP_JOIN_PHASE_JOIN] = sp__env_now_ns(&h->j->env) - since;
 	sp__stage_free(s);
 	return rc;
 }
@@ -272,11 +267,11 @@ static int open_hash(struct sp__hash *h, int build)
 	struct sp__join *j = h->j;
 	int rc;
 
-	j->opts.algorithm = j->counts.algorithm = sp__join_choice(&j->opts, &h->layout);
-	h->seed = sp__mix64(j->opts.seed + 1);
+	j->opts.algorithm = j->stats.algorithm = sp__join_choice(&j->opts, &h->layout);
+	h->seed = sp__mix64(j->opts.run.seed + 1);
 	sp__numbers_begin(h, build);
 	sp__budget_init(&h->budget, h->layout.table_bytes);
-	rc = sp__keying_init(&h->keying, &j->emit.cut, &j->opts, j->err);
+	rc = sp__keying_init(&h->keying, &j->emit.cut, &j->opts, j->env.err);
 	if (rc < 0)
 		return rc;
 	h->read_mem = sp__pages_alloc(h->layout.read_bytes, false);
@@ -286,24 +281,17 @@ static int open_hash(struct sp__hash *h, int build)
 	rc = sp__table_init(&h->table, h->layout.table_bytes, h->layout.page_bytes,
 			    sp__rec_term(&j->source[0].format), &h->budget);
 	if (rc < 0 || !h->read_mem || !h->write_mem || !h->bloom.words)
-		return sp__err(j->err, -ENOMEM, "allocate", NULL, -1);
+		return sp__err(j->env.err, -ENOMEM, "allocate", NULL, -1);
 	return 0;
 }
 
 void sp__hash_note_spill(struct sp__hash *h)
 {
-	struct sp__join_counts *c = &h->j->counts;
-
 	if (!h->spill)
 		return;
-	c->spill_read_bytes += h->spill->read_bytes;
-	c->spill_write_bytes += h->spill->write_bytes;
-	if (h->spill->peak_bytes > c->spill_peak_bytes)
-		c->spill_peak_bytes = h->spill->peak_bytes;
-	if (h->spill->queue)
-		snprintf(c->engine, sizeof(c->engine), "%s", sp__queue_engine(h->spill->queue));
+	sp__env_note_spill(&h->j->stats.run, h->spill);
 	/* Where the result counts, so does what is written for it; this is not. */
-	if (sp__machine_for(h->j->machine, SP__SIM_FILES_OUT))
+	if (sp__machine_for(h->j->env.machine, SP__SIM_FILES_OUT))
 		sp__spill_forget(h->spill);
 }
 
@@ -339,7 +327,7 @@ static int choose_build(struct sp__hash *h)
 	if (limit > h->layout.table_bytes - least)
 		limit = h->layout.table_bytes - least;
 	if (!o->build && !(known[0] && known[1]) && limit)
-		first = sp__source_race(j->source, known, limit, j->err);
+		first = sp__source_race(j->source, known, limit, j->env.err);
 	if (first < 0)
 		return first;
 	if (first < 2)
@@ -359,7 +347,7 @@ int sp__join_hash(struct sp__join *j)
 	struct sp__iter in = { &from[SP__BUILD], sp__numbered_next };
 	struct sp__iter out = { &from[SP__PROBE], sp__numbered_next };
 	uint64_t bytes[2];
-	int rc = sp__join_layout(&j->opts, &h.layout, j->err);
+	int rc = sp__join_layout(&j->opts, &h.layout, j->env.err);
 	int build = rc < 0 ? rc : choose_build(&h);
 
 	if (build < 0)
@@ -369,7 +357,7 @@ int sp__join_hash(struct sp__join *j)
 	bytes[SP__BUILD] = j->opts.input_bytes[build];
 	bytes[SP__PROBE] = j->opts.input_bytes[!build];
 	rc = open_hash(&h, build);
-	j->counts.build = (unsigned)build + 1;
+	j->stats.build = (unsigned)build + 1;
 	h.mark = j->opts.unpaired[0] || j->opts.unpaired[1] || j->opts.semi;
 	if (!rc)
 		rc = run_stage(&h, 0, &in, &out, build, bytes, sp__join_records(&j->opts, build),

@@ -16,7 +16,7 @@ static int to_space(void *arg, const char *data, size_t bytes, bool whole)
 			return rc;
 		held->mem = sp__pages_alloc(l->write_bytes, false);
 		if (!held->mem || sp__run_new(&held->run, &held->h.budget) < 0)
-			return sp__err(held->h.j->err, -ENOMEM, "allocate", NULL, -1);
+			return sp__err(held->h.j->env.err, -ENOMEM, "allocate", NULL, -1);
 		held->writing = true;
 		rc = sp__runwriter_open(&held->writer, held->h.spill, held->run, held->mem,
 					l->write_bytes, NULL, NULL);
@@ -27,7 +27,7 @@ static int to_space(void *arg, const char *data, size_t bytes, bool whole)
 
 int sp__held_open(struct sp__held *held, struct sp__join *j, const struct sp__join_layout *layout)
 {
-	int rc = sp__emit_init(&held->emit, &j->opts, j->err);
+	int rc = sp__emit_init(&held->emit, &j->opts, j->env.err);
 
 	held->h.j = j;
 	held->h.layout = *layout;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include "base/err.h"
 #include "base/outset.h"
@@ -9,14 +8,11 @@
 #include "join/plan.h"
 #include "join/presorted.h"
 #include "join/state.h"
-#include "obs/trace.h"
-#include "sort/plan.h"
-#include "spill/where.h"
 
 static int open_stream(struct sp__join *j)
 {
 	const char *name = j->io->output ? j->io->output : "standard output";
-	int rc = sp__wstream_open(&j->ws, j->out_fd, name, &j->write, j->err);
+	int rc = sp__wstream_open(&j->ws, j->out_fd, name, &j->write, j->env.err);
 
 	j->emit.ws = j->ws;
 	return rc;
@@ -39,43 +35,17 @@ int sp__join_flush(struct sp__join *j)
 	return open_stream(j);
 }
 
-static void set_streams(struct sp__join *j)
+/* Before anything is opened. */
+static int check_opts(const struct sp_join_opts *o, const struct sp_join_io *io,
+		      struct sp_errinfo *err)
 {
-	struct sp__plan_buffers b;
+	int rc = 0;
 
-	sp__plan_buffers(sp__plan_working(j->opts.memory_bytes), &b);
-	j->read = (struct sp__rstream_opts){ .engine = j->opts.engine,
-					     .direct = sp__direct_of(j->opts.direct),
-					     .chunk_bytes = b.chunk_bytes,
-					     .depth = b.chunks,
-					     .trace = j->trace,
-					     .machine = sp__machine_for(j->machine,
-									SP__SIM_FILES_IN) };
-	j->write = (struct sp__wstream_opts){ .engine = j->opts.engine,
-					      .direct = sp__direct_of(j->opts.direct),
-					      .chunk_bytes = b.write_bytes,
-					      .depth = b.writes,
-					      .trace = j->trace,
-					      .machine = sp__machine_for(j->machine,
-									 SP__SIM_FILES_OUT) };
-}
-
-static int open_machine(struct sp__join *j)
-{
-	const struct sp_join_opts *o = &j->opts;
-	struct sp__where where = { o->volume, o->overwrite, o->placement, o->geometry };
-	int rc = sp__where_check(&where, j->err);
-
-	if (!rc)
-		rc = sp__where_machine(o->volume, o->geometry, &j->machine, j->err);
-	if (!rc)
-		rc = sp__outset_check(j->io->output, o->trace_path, j->io->inputs, 2, j->err);
-	if (!rc && o->trace_path)
-		rc = sp__trace_open(&j->trace, o->trace_path, j->err);
-	if (!rc && j->trace && j->machine)
-		sp__trace_virtual(j->trace, sp__machine_clock_ns, j->machine);
-	j->begin_ns = sp__join_now_ns(j);
-	return rc;
+	if (o->fixed_bytes[0] || o->fixed_bytes[1])
+		rc = sp__binary_check(o, err);
+	if (!rc && o->run.compression != SP_SPILL_RAW)
+		rc = sp__errf(err, SP_EUNSUP, "plan", NULL, -1, "partitions are not compressed");
+	return rc ? rc : sp__outset_check(io->output, o->run.trace_path, io->inputs, 2, err);
 }
 
 /* An output that is written in place is cut before anything is read. */
@@ -87,7 +57,7 @@ static int spare_inputs(struct sp__join *j)
 		return 0;
 	for (int i = 0; i < 2; i++)
 		if (sp__source_is(&j->source[i], path))
-			return sp__errf(j->err, SP_EUNSUP, "write", path, -1,
+			return sp__errf(j->env.err, SP_EUNSUP, "write", path, -1,
 					"an input cannot be written in place");
 	return 0;
 }
@@ -99,32 +69,31 @@ static int open_output(struct sp__join *j)
 	j->out_fd = j->io->output_fd;
 	if (!j->io->output)
 		return 0;
-	rc = sp_outfile_open(&j->out, j->io->output, 0, j->err);
+	rc = sp_outfile_open(&j->out, j->io->output, 0, j->env.err);
 	if (!rc)
 		rc = spare_inputs(j);
 	if (!rc)
-		rc = j->out_fd = sp_outfile_begin(j->out, j->err);
+		rc = j->out_fd = sp_outfile_begin(j->out, j->env.err);
 	return rc;
 }
 
-static int open_all(struct sp__join *j)
+static int open_all(struct sp__join *j, struct sp_errinfo *err)
 {
-	int rc = j->opts.fixed_bytes[0] || j->opts.fixed_bytes[1]
-			 ? sp__binary_check(&j->opts, j->err)
-			 : 0;
+	int rc = sp__env_open(&j->env, &j->opts.run, err);
 
+	j->read = sp__env_reading(&j->env);
+	j->write = sp__env_writing(&j->env);
 	if (!rc)
-		rc = open_machine(j);
-	if (!rc)
-		rc = sp__emit_init(&j->emit, &j->opts, j->err);
+		rc = sp__emit_init(&j->emit, &j->opts, j->env.err);
 	j->emit.inputs = j->io->inputs;
-	set_streams(j);
 	if (!rc)
-		rc = sp__inputs_lay(j->read.machine, j->io->inputs, 2, &j->read.sim_file, j->err);
+		rc = sp__inputs_lay(j->read.machine, j->io->inputs, 2, &j->read.sim_file,
+				    j->env.err);
 	for (int i = 0; i < 2 && !rc; i++, j->read.sim_file++) {
 		struct sp_recfmt format = sp__join_format(&j->opts, i);
 
-		rc = sp__source_open(&j->source[i], j->io->inputs[i], &format, &j->read, j->err);
+		rc = sp__source_open(&j->source[i], j->io->inputs[i], &format, &j->read,
+				     j->env.err);
 		j->source[i].join = j;
 	}
 	for (int i = 0; i < 2 && !rc; i++)
@@ -141,9 +110,8 @@ static int end(struct sp__join *j)
 
 	if (!rc)
 		rc = sp__wstream_finish(j->ws);
-	/* On a simulated device the result is there at the end. */
-	if (!rc && sp__machine_for(j->machine, SP__SIM_FILES_OUT))
-		sp__machine_sync(j->machine);
+	if (!rc)
+		sp__env_sync(&j->env, NULL);
 	return rc;
 }
 
@@ -153,79 +121,47 @@ static int close_all(struct sp__join *j, int rc)
 	int closed;
 
 	sp__wstream_close(j->ws);
-	sp_outfile_close(j->out, j->err);
+	sp_outfile_close(j->out, j->env.err);
 	for (int i = 0; i < 2; i++)
 		sp__source_close(&j->source[i]);
 	sp__emit_release(&j->emit);
-	closed = sp__trace_close(j->trace, j->err);
-	sp__machine_close(j->machine);
+	closed = sp__env_close(&j->env);
 	return rc < 0 || closed >= 0 ? rc : closed;
 }
 
-/* Requests and bytes of all streams; closes the inputs. */
-static void note_io(struct sp__join *j, struct sp_join_stats *st)
+/* What has been read of an input since it was opened. */
+static void note_reading(struct sp__join *j, struct sp__source *src)
 {
 	struct sp__io_counters c;
 
-	for (int i = 0; i < 2; i++) {
-		if (!j->source[i].scan)
-			continue;
-		snprintf(st->input_engine, sizeof(st->input_engine), "%s",
-			 sp__scan_engine(j->source[i].scan));
-		sp__scan_counters(j->source[i].scan, &c);
-		st->read_requests += c.read_requests;
-		st->read_bytes += c.read_bytes;
-	}
-	st->read_requests += j->read_before.read_requests;
-	st->read_bytes += j->read_before.read_bytes;
-	if (!j->ws)
+	if (!src->scan)
 		return;
-	sp__wstream_counters(j->ws, &c);
-	st->write_requests = c.write_requests;
-	st->write_bytes = c.write_bytes;
+	snprintf(j->stats.run.input_engine, sizeof(j->stats.run.input_engine), "%s",
+		 sp__scan_engine(src->scan));
+	sp__scan_counters(src->scan, &c);
+	sp__env_note_io(&j->stats.run, &c);
 }
 
-static void note_hash(const struct sp__join_counts *c, struct sp_join_stats *st)
+static void note(struct sp__join *j)
 {
-	st->algorithm = c->algorithm;
-	st->ordered_by = c->ordered_by;
-	st->sort_runs = c->sort_runs;
-	st->build = c->build;
-	st->partitions = c->partitions;
-	st->spilled_partitions = c->spilled_partitions;
-	st->resident_share = c->resident_share;
-	st->groups = c->groups;
-	st->depth = c->depth;
-	st->reversals = c->reversals;
-	st->nested_blocks = c->nested_blocks;
-	st->filter_probes = c->filter_probes;
-	st->filter_drops = c->filter_drops;
-	st->spill_read_bytes = c->spill_read_bytes;
-	st->spill_write_bytes = c->spill_write_bytes;
-	st->spill_peak_bytes = c->spill_peak_bytes;
-	snprintf(st->engine, sizeof(st->engine), "%s", c->engine);
-	for (int i = 0; i < SP_JOIN_PHASES; i++)
-		st->phase_elapsed_s[i] = (double)c->phase_ns[i] * 1e-9;
-}
+	struct sp_join_stats *st = &j->stats;
+	struct sp__io_counters c;
 
-static void note(struct sp__join *j, struct sp_join_stats *st)
-{
-	struct rusage ru;
-
-	*st = (struct sp_join_stats){ .memory_limit_bytes = j->opts.memory_bytes };
-	note_hash(&j->counts, st);
-	note_io(j, st);
 	for (int i = 0; i < 2; i++) {
+		note_reading(j, &j->source[i]);
 		st->records[i] = j->source[i].lines;
 		st->input_bytes[i] = j->source[i].bytes;
 		st->merged_records[i] = j->merged[i];
 	}
+	for (int i = 0; i < SP_JOIN_PHASES; i++)
+		st->phase_elapsed_s[i] = (double)j->phase_ns[i] * 1e-9;
 	st->output_records = j->emit.records;
 	st->output_bytes = j->emit.bytes;
-	st->elapsed_s = (double)(sp__join_now_ns(j) - j->begin_ns) * 1e-9;
-	sp__join_note_machine(j, st);
-	if (getrusage(RUSAGE_SELF, &ru) == 0)
-		st->memory_peak_bytes = (uint64_t)ru.ru_maxrss << 10;
+	if (j->ws) {
+		sp__wstream_counters(j->ws, &c);
+		sp__env_note_io(&st->run, &c);
+	}
+	sp__env_note(&j->env, &st->run, false);
 }
 
 /* The record at the beginning of the batch is a header, and ends there. */
@@ -276,18 +212,17 @@ static int merge(struct sp__join *j)
 	const struct sp_join_opts *o = &j->opts;
 
 	if (o->ordered && o->unpaired[o->ordered == 1] && (o->pairs || o->unpaired[o->ordered - 1]))
-		return sp__errf(j->err, SP_EUNSUP, "plan", NULL, -1,
+		return sp__errf(j->env.err, SP_EUNSUP, "plan", NULL, -1,
 				"a merge cannot put lines of file %u without partner last",
 				3 - o->ordered);
-	j->counts.algorithm = SP_JOIN_MERGE;
-	j->counts.ordered_by = o->ordered ? SP_JOIN_BY_MERGING : SP_JOIN_ANY_ORDER;
+	j->stats.algorithm = SP_JOIN_MERGE;
+	j->stats.ordered_by = o->ordered ? SP_JOIN_BY_MERGING : SP_JOIN_ANY_ORDER;
 	return sp__join_merge(j);
 }
 
 /* Both inputs from the beginning, behind their headers. */
 static int read_again(struct sp__join *j)
 {
-	struct sp__io_counters c;
 	int rc = 0;
 
 	for (int i = 0; i < 2 && !rc; i++) {
@@ -295,11 +230,9 @@ static int read_again(struct sp__join *j)
 		struct sp_recfmt format = src->format;
 		size_t bytes;
 
-		sp__scan_counters(src->scan, &c);
-		j->read_before.read_requests += c.read_requests;
-		j->read_before.read_bytes += c.read_bytes;
+		note_reading(j, src);
 		sp__source_close(src);
-		rc = sp__source_open(src, j->io->inputs[i], &format, &j->read, j->err);
+		rc = sp__source_open(src, j->io->inputs[i], &format, &j->read, j->env.err);
 		src->join = j;
 		if (rc || !j->opts.header)
 			continue;
@@ -323,14 +256,14 @@ static bool can_be_read_again(const char *name)
 static int try_merge(struct sp__join *j)
 {
 	struct sp__join_layout l;
-	int rc = sp__join_layout(&j->opts, &l, j->err);
+	int rc = sp__join_layout(&j->opts, &l, j->env.err);
 
 	if (rc < 0)
 		return rc;
 	if (!sp__join_merges(&j->opts, &l) || !can_be_read_again(j->io->inputs[0]) ||
 	    !can_be_read_again(j->io->inputs[1]))
 		return 1;
-	j->counts.algorithm = SP_JOIN_MERGE;
+	j->stats.algorithm = SP_JOIN_MERGE;
 	rc = sp__join_presorted(j);
 	if (rc <= 0)
 		return rc;
@@ -357,12 +290,10 @@ static int join(struct sp__join *j)
 int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,
 		struct sp_join_stats *stats, struct sp_errinfo *err)
 {
-	struct sp_errinfo own = SP_ERRINFO_INIT;
 	static const size_t first = 0;
 	struct sp__join j = {
 		.opts = *opts,
 		.io = io,
-		.err = err ? err : &own,
 		.progress = { .tell = io->progress, .arg = io->progress_arg, .phase = -1 },
 	};
 	int rc, ended;
@@ -371,7 +302,13 @@ int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,
 		j.opts.nkeys = 1;
 		j.opts.keys[0] = j.opts.keys[1] = &first;
 	}
-	rc = open_all(&j);
+	rc = check_opts(&j.opts, io, err);
+	if (rc < 0) {
+		if (stats)
+			*stats = j.stats;
+		return rc;
+	}
+	rc = open_all(&j, err);
 	if (!rc)
 		rc = join(&j);
 	/* What was joined before disorder or an error is output too. */
@@ -380,8 +317,10 @@ int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,
 		rc = rc < 0 ? rc : ended < 0 ? ended : rc;
 	}
 	if (rc == 0)
-		rc = sp_outfile_commit(j.out, j.err);
-	if (stats)
-		note(&j, stats);
+		rc = sp_outfile_commit(j.out, j.env.err);
+	if (stats) {
+		note(&j);
+		*stats = j.stats;
+	}
 	return close_all(&j, rc);
 }

@@ -54,7 +54,7 @@ struct merge {
 
 static int no_memory(struct merge *m)
 {
-	return sp__err(m->j->err, -ENOMEM, "allocate", NULL, -1);
+	return sp__err(m->j->env.err, -ENOMEM, "allocate", NULL, -1);
 }
 
 static int compare_upper(const struct merge *m, const struct sp__slice *a,

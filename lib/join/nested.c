@@ -50,7 +50,7 @@ static int fill(struct nested *n)
 				rc = sp__stage_keep(s, &s->parts[0].list, n->at, bytes, &key);
 			if (rc)
 				return rc > 0 ? SP_READY : rc;
-			sp__join_charge(n->h->j, 1, 1, 0);
+			sp__charge_work(&n->h->j->env, 1, 1, 0);
 			n->at = stop;
 		}
 		rc = sp__runread_next(&n->build, &batch);
@@ -58,7 +58,7 @@ static int fill(struct nested *n)
 			return rc;
 		n->at = batch.data;
 		n->end = batch.data + batch.bytes;
-		sp__join_charge(n->h->j, 0, 0, batch.bytes);
+		sp__charge_work(&n->h->j->env, 0, 0, batch.bytes);
 	}
 }
 
@@ -91,7 +91,7 @@ static int blocks(struct nested *n)
 			rc = sp__stage_rest(n->s);
 		sp__table_empty(&n->h->table);
 		sp__reclist_init(&n->s->parts[0].list);
-		n->h->j->counts.nested_blocks++;
+		n->h->j->stats.nested_blocks++;
 	} while (!rc && more == SP_READY);
 	/* Whatever was read is in the tables of the blocks: they count. */
 	n->s->balance[SP__BUILD].read = n->s->balance[SP__BUILD].kept;
@@ -115,7 +115,7 @@ int sp__hash_nested(struct sp__hash *h, struct sp__run *build, struct sp__run *p
 		had_bytes = SP__BITS_WORDS(probe_run->records + 1) * sizeof(uint64_t);
 		n.s->had = calloc(1, had_bytes);
 		sp__budget_charge(&h->budget, had_bytes);
-		rc = n.s->had ? 0 : sp__err(h->j->err, -ENOMEM, "allocate", NULL, -1);
+		rc = n.s->had ? 0 : sp__err(h->j->env.err, -ENOMEM, "allocate", NULL, -1);
 	}
 	if (!rc)
 		rc = sp__runread_open(&n.build, h->spill, build, &h->format[build_side], true,

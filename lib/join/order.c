@@ -45,13 +45,11 @@ int sp__order_open(struct sp__order *o, const struct sp_join_opts *opts, uint64_
 		return rc;
 	so.format = ko.format;
 	so.keys = o->keys;
-	so.memory_bytes = memory_bytes;
-	so.tmpdirs = opts->tmpdirs;
-	so.ntmpdirs = opts->ntmpdirs;
-	so.engine = opts->engine;
-	so.direct = opts->direct;
-	so.seed = opts->seed;
-	so.parallel = opts->parallel;
+	so.run = opts->run;
+	so.run.memory_bytes = memory_bytes;
+	so.run.page_bytes = 0;
+	so.run.geometry = NULL;
+	so.run.trace_path = NULL;
 	return sp_sort_new(&o->sort, &so, err);
 }
 

@@ -75,7 +75,7 @@ static int add_numbered(struct sp__numbered *n, const char *data, size_t bytes, 
 		rc = sp__bytes_append(&n->batch, tag, sizeof(tag), NULL);
 	if (!rc)
 		rc = sp__bytes_append(&n->batch, data + bytes, term, NULL);
-	return rc < 0 ? sp__err(n->h->j->err, -ENOMEM, "allocate", NULL, -1) : 0;
+	return rc < 0 ? sp__err(n->h->j->env.err, -ENOMEM, "allocate", NULL, -1) : 0;
 }
 
 int sp__numbered_next(void *numbered, struct sp_batch *batch)
@@ -114,13 +114,13 @@ int sp__ordered_begin(struct sp__hash *h)
 
 	if (!j->opts.ordered)
 		return 0;
-	j->counts.ordered_by = h->sorting ? SP_JOIN_BY_SORTING : SP_JOIN_BY_PROBING;
+	j->stats.ordered_by = h->sorting ? SP_JOIN_BY_SORTING : SP_JOIN_BY_PROBING;
 	if (!h->sorting)
 		return 0;
 	/* A header goes before all. */
 	rc = sp__emit_flush(&j->emit);
 	if (!rc)
-		rc = sp__order_open(&h->order, &j->opts, h->layout.order_bytes, j->err);
+		rc = sp__order_open(&h->order, &j->opts, h->layout.order_bytes, j->env.err);
 	if (rc < 0)
 		return rc;
 	j->emit.sink = sp__order_put;
@@ -182,7 +182,7 @@ int sp__ordered_rest(struct sp__stage *s)
 		return 0;
 	heads = calloc(s->nparts, sizeof(*heads));
 	if (!heads)
-		return sp__err(h->j->err, -ENOMEM, "allocate", NULL, -1);
+		return sp__err(h->j->env.err, -ENOMEM, "allocate", NULL, -1);
 	tell_chains(&h->table);
 	for (unsigned i = 0; i < s->nparts; i++) {
 		heads[i].list = &s->parts[i].list;
@@ -221,22 +221,22 @@ static int leave_sort(struct sp__hash *h, int rc)
 
 int sp__ordered_end(struct sp__hash *h, int rc)
 {
-	struct sp__join_counts *c = &h->j->counts;
+	struct sp_run_stats *run = &h->j->stats.run;
 	struct sp_sort_stats st;
-	uint64_t since = sp__join_now_ns(h->j);
+	uint64_t since = sp__env_now_ns(&h->j->env);
 
 	rc = leave_sort(h, rc);
 	if (h->order.sort) {
 		if (!rc)
 			rc = sp__order_write(&h->order, h->j);
 		sp__order_stats(&h->order, &st);
-		c->spill_read_bytes += st.spill_read_bytes;
-		c->spill_write_bytes += st.spill_write_bytes;
-		if (st.spill_peak_bytes > c->spill_peak_bytes)
-			c->spill_peak_bytes = st.spill_peak_bytes;
-		c->sort_runs = st.spilled_runs;
+		run->spill_read_bytes += st.run.spill_read_bytes;
+		run->spill_write_bytes += st.run.spill_write_bytes;
+		if (st.run.spill_peak_bytes > run->spill_peak_bytes)
+			run->spill_peak_bytes = st.run.spill_peak_bytes;
+		h->j->stats.sort_runs = st.spilled_runs;
 	}
 	sp__order_close(&h->order);
-	c->phase_ns[SP_JOIN_PHASE_ORDER] = sp__join_now_ns(h->j) - since;
+	h->j->phase_ns[SP_JOIN_PHASE_ORDER] = sp__env_now_ns(&h->j->env) - since;
 	return rc;
 }

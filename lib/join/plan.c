@@ -5,9 +5,11 @@
 #include "join/plan.h"
 #include "join/presorted.h"
 #include "join/tag.h"
+#include "run/memory.h"
+#include "run/where.h"
 #include "sim/fsmap.h"
+#include "sim/machine.h"
 #include "sort/plan.h"
-#include "spill/where.h"
 #include "spill/writer.h"
 
 #define PAGE_DEFAULT (64u << 10)
@@ -82,7 +84,7 @@ bool sp__join_merges(const struct sp_join_opts *o, const struct sp__join_layout 
 {
 	bool alone = o->semi || o->unpaired[0] || o->unpaired[1];
 
-	if (o->algorithm != SP_JOIN_AUTO || o->ordered || o->volume ||
+	if (o->algorithm != SP_JOIN_AUTO || o->ordered || o->run.volume ||
 	    o->sorted < SP_JOIN_SORTED_BYTES)
 		return false;
 	/* Records written alone are held, which hashing need not do in memory. */
@@ -119,7 +121,7 @@ void sp_join_expect(struct sp_join_opts *opts, const char *const inputs[2])
 			opts->record_bytes[i] =
 				opts->fixed_bytes[i] ? opts->fixed_bytes[i] : so.record_bytes;
 	}
-	if (opts->algorithm == SP_JOIN_AUTO && !opts->ordered && !opts->volume &&
+	if (opts->algorithm == SP_JOIN_AUTO && !opts->ordered && !opts->run.volume &&
 	    opts->sorted == SP_JOIN_SORTED_UNKNOWN)
 		opts->sorted = sp__join_detect(opts, inputs);
 }
@@ -129,8 +131,8 @@ static uint32_t choose_page(const struct sp_join_opts *o, uint64_t table_bytes)
 {
 	uint32_t page = PAGE_DEFAULT, most = page;
 
-	if (o->placement != SP_PLACE_CONTIGUOUS)
-		most = sp__plan_track_page(o->geometry);
+	if (o->run.placement != SP_PLACE_CONTIGUOUS)
+		most = sp__plan_track_page(o->run.geometry);
 	while (page > PAGE_LEAST && (page > most || table_bytes / page < SP__JOIN_PAGES_LEAST))
 		page /= 2;
 	return page;
@@ -138,15 +140,14 @@ static uint32_t choose_page(const struct sp_join_opts *o, uint64_t table_bytes)
 
 int sp__join_layout(const struct sp_join_opts *o, struct sp__join_layout *l, struct sp_errinfo *err)
 {
-	uint64_t working = sp__plan_working(o->memory_bytes), rest;
-	struct sp__plan_buffers b;
+	uint64_t working = sp__working_memory(o->run.memory_bytes), rest;
+	struct sp__buffers b = sp__buffers(working);
 
 	/* There would be two temporary spaces. */
-	if (o->ordered && o->volume)
+	if (o->ordered && o->run.volume)
 		return sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
 				"an ordered result is not made with a volume");
-	sp__plan_buffers(working, &b);
-	rest = working - (uint64_t)b.chunk_bytes * b.chunks - (uint64_t)b.write_bytes * b.writes;
+	rest = working - (uint64_t)b.chunk_bytes * (b.reads + b.writes);
 	*l = (struct sp__join_layout){ .write_bytes = rest / 8, .bloom_bytes = rest / 32 };
 	if (l->write_bytes > (16u << 20))
 		l->write_bytes = 16u << 20;
@@ -158,8 +159,8 @@ int sp__join_layout(const struct sp_join_opts *o, struct sp__join_layout *l, str
 	if (l->order_bytes > ORDER_ENOUGH)
 		l->order_bytes =
 			l->table_bytes / 4 > ORDER_ENOUGH ? l->table_bytes / 4 : ORDER_ENOUGH;
-	l->page_bytes =
-		o->page_bytes ? o->page_bytes : choose_page(o, l->table_bytes - l->order_bytes);
+	l->page_bytes = o->run.page_bytes ? o->run.page_bytes
+					  : choose_page(o, l->table_bytes - l->order_bytes);
 	if (l->table_bytes / l->page_bytes < SP__JOIN_PAGES_LEAST)
 		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1,
 				"join memory must be at least %u pages: %llu bytes",
@@ -186,11 +187,11 @@ int sp__join_layout(const struct sp_join_opts *o, struct sp__join_layout *l, str
 /* The least that lies in one piece on a simulated file system, and its cache; 0: none. */
 static void file_system(const struct sp_join_opts *o, uint64_t *piece_bytes, uint64_t *cache_bytes)
 {
+	const char *text = sp__where_machine_spec(&o->run);
 	struct sp__machine_spec spec;
 
 	*piece_bytes = *cache_bytes = 0;
-	if (!sp__where_simulated(o->volume) ||
-	    sp__machine_spec_parse(&spec, strchr(o->volume, ':') + 1, NULL) < 0)
+	if (!text || sp__machine_spec_parse(&spec, text, NULL) < 0)
 		return;
 	*cache_bytes = spec.cache_bytes;
 	if (spec.fs != SP__FS_NONE)
@@ -208,7 +209,7 @@ static bool cached(const struct sp_join_opts *o)
 	uint64_t piece, cache;
 
 	file_system(o, &piece, &cache);
-	return o->volume ? cache > 0 : o->direct <= 0;
+	return o->run.volume ? cache > 0 : o->run.direct <= 0;
 }
 
 /* To write bytes in pieces of so many, and to read them again. */
@@ -224,7 +225,7 @@ static double spill_s(const struct sp__plan_device *d, double bytes, double piec
  */
 static bool sorting_pays(const struct sp_join_opts *o, const struct sp__join_layout *l)
 {
-	const struct sp_sort_opts so = { .geometry = o->geometry };
+	const struct sp_sort_opts so = { .run.geometry = o->run.geometry };
 	const struct sp__plan_device device = sp__plan_device(&so);
 	int build = (int)sp__join_build(o) - 1;
 	double all = (double)o->input_bytes[0] + (double)o->input_bytes[1], row;
@@ -232,7 +233,7 @@ static bool sorting_pays(const struct sp_join_opts *o, const struct sp__join_lay
 	const uint64_t probe_bytes = o->input_bytes[!build];
 	struct sp__join_split hybrid, shj;
 
-	if (!o->geometry || !o->input_bytes[0] || !o->input_bytes[1] || !cached(o))
+	if (!o->run.geometry || !o->input_bytes[0] || !o->input_bytes[1] || !cached(o))
 		return false;
 	sp__join_split(l, SP_JOIN_HYBRID, o->input_bytes[build], records, probe_bytes, &hybrid);
 	sp__join_split(l, SP_JOIN_SHJ, o->input_bytes[build], records, probe_bytes, &shj);

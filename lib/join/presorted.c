@@ -62,7 +62,7 @@ struct trial {
 
 static int no_memory(struct trial *t)
 {
-	return sp__err(t->j->err, -ENOMEM, "allocate", NULL, -1);
+	return sp__err(t->j->env.err, -ENOMEM, "allocate", NULL, -1);
 }
 
 /* The batch goes: what is wanted of it is copied.  1: that is too much. */
@@ -288,7 +288,7 @@ int sp__join_presorted(struct sp__join *j)
 {
 	struct trial t = { .j = j, .order.by = j->opts.sorted };
 	struct sp__join_layout layout;
-	int rc = sp__join_layout(&j->opts, &layout, j->err);
+	int rc = sp__join_layout(&j->opts, &layout, j->env.err);
 
 	if (rc < 0)
 		return rc;

@@ -101,7 +101,7 @@ static int look(struct sp__stage *s, struct probed *group, size_t n)
 		p->key = p->line.key;
 		if (!h->keying.plain && sp__key_make(&h->keying, side, p->line.data, p->line.bytes,
 						     &h->keymem, &p->key_begin) < 0)
-			return sp__err(h->j->err, -ENOMEM, "allocate", NULL, -1);
+			return sp__err(h->j->env.err, -ENOMEM, "allocate", NULL, -1);
 		p->key.n = h->keying.plain ? p->key.n : h->keymem.bytes - p->key_begin;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -168,7 +168,8 @@ static int resolve(struct sp__stage *s, const struct probed *group, size_t n)
 			met(s, &p->line, sp__table_find(&s->h->table, p->hash, &p->key));
 			sp__tally_count(&s->balance[SP__PROBE].looked_up, p->key_hash);
 		}
-		sp__join_charge(s->h->j, 1, 1, p->line.bytes + 1 + sp__emit_bytes(e) - written);
+		sp__charge_work(&s->h->j->env, 1, 1,
+				p->line.bytes + 1 + sp__emit_bytes(e) - written);
 		written = sp__emit_bytes(e);
 	}
 	return rc ? rc : e->error;

@@ -55,13 +55,37 @@ int sp__source_begin(struct sp__source *s)
 	return sp__scan_begin(s->scan);
 }
 
+/* What has been read is charged for, and shown as progress. */
+static void filling(struct sp__source *s)
+{
+	struct sp__join *j = s->join;
+	uint64_t lines = s->lines - s->charged, done = s->bytes, total;
+	int side, phase = SP_JOIN_PHASE_PROBE;
+
+	if (!j)
+		return;
+	/* Only lines taken one by one: whoever takes whole batches charges for them. */
+	sp__charge_work(&j->env, lines, 1, lines ? s->batch_bytes : 0);
+	s->charged = s->lines;
+	side = (int)(s - j->source);
+	total = j->opts.input_bytes[side];
+	if (!j->stats.build) {
+		done += j->source[!side].bytes;
+		total = total && j->opts.input_bytes[!side] ? total + j->opts.input_bytes[!side]
+							    : 0;
+	} else if (j->stats.build == (unsigned)side + 1) {
+		phase = SP_JOIN_PHASE_BUILD;
+	}
+	sp__progress_tell(&j->progress, phase, done, total);
+}
+
 int sp__source_fill(struct sp__source *s)
 {
 	struct sp__iter it = { s->scan, sp__scan_next };
 	struct sp_batch batch;
 	int rc;
 
-	sp__join_filling(s);
+	filling(s);
 	if (sp__source_ahead(s))
 		return SP_READY;
 	rc = sp__iter_next(&it, &s->waits, &batch);

@@ -20,7 +20,7 @@
 
 int sp__stage_no_memory(const struct sp__stage *s)
 {
-	return sp__err(s->h->j->err, -ENOMEM, "allocate", NULL, -1);
+	return sp__err(s->h->j->env.err, -ENOMEM, "allocate", NULL, -1);
 }
 
 /* The last planned parts share the hash's range behind the resident share. */
@@ -44,7 +44,7 @@ int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth, 
 	struct sp__join_split split;
 
 	if (!s)
-		return sp__err(h->j->err, -ENOMEM, "allocate", NULL, -1);
+		return sp__err(h->j->env.err, -ENOMEM, "allocate", NULL, -1);
 	/* GRACE parts whole inputs, but what fits then is joined where it is. */
 	sp__join_split(&h->layout, depth ? SP_JOIN_HYBRID : h->j->opts.algorithm, bytes[SP__BUILD],
 		       build_records, bytes[SP__PROBE], &split);
@@ -59,7 +59,7 @@ int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth, 
 	s->parts = calloc(s->nparts, sizeof(*s->parts));
 	if (!s->parts) {
 		free(s);
-		return sp__err(h->j->err, -ENOMEM, "allocate", NULL, -1);
+		return sp__err(h->j->env.err, -ENOMEM, "allocate", NULL, -1);
 	}
 	for (unsigned i = 0; i < s->nparts; i++) {
 		sp__reclist_init(&s->parts[i].list);
@@ -138,7 +138,7 @@ int sp__stage_keep(struct sp__stage *s, struct sp__reclist *list, const char *li
 	int rc;
 
 	if (bytes > SP__REC_BYTES_MAX - key->n)
-		return sp__errf(s->h->j->err, SP_EUNSUP, "read", NULL, -1,
+		return sp__errf(s->h->j->env.err, SP_EUNSUP, "read", NULL, -1,
 				"a record is longer than 2 GB");
 	rc = sp__table_add(&s->h->table, list, line, bytes, key, !s->h->keying.plain);
 	return rc < 0 ? sp__stage_no_memory(s) : rc;
@@ -203,7 +203,7 @@ int sp__stage_build(struct sp__stage *s, struct sp__iter *input)
 			if (rc < 0)
 				return rc;
 			/* Record by record: how the input comes in batches must not show. */
-			sp__join_charge(s->h->j, 1, 1, (uint64_t)(stop - at));
+			sp__charge_work(&s->h->j->env, 1, 1, (uint64_t)(stop - at));
 		}
 		s->bytes[SP__BUILD] += batch.bytes;
 		sp__stage_bound(s);

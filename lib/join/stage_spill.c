@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "join/stage.h"
 #include "sim/fsmap.h"
-#include "spill/where.h"
+#include "sim/machine.h"
 
 /* Requests outstanding in temporary space; a batch of gathered writes is a large one. */
 #define DEPTH 64
@@ -25,36 +25,26 @@
 /* Is there a file system on the simulated machine?  Then partitions are files there. */
 static bool has_files(const struct sp__join *j)
 {
-	return j->machine && j->opts.placement == SP_PLACE_CONTIGUOUS &&
-	       sp__machine_spec(j->machine)->fs != SP__FS_NONE;
+	return j->env.machine && j->opts.run.placement == SP_PLACE_CONTIGUOUS &&
+	       sp__machine_spec(j->env.machine)->fs != SP__FS_NONE;
 }
 
 int sp__hash_open_spill(struct sp__hash *h, uint64_t runs, bool buffered)
 {
 	struct sp__join *j = h->j;
-	const struct sp_join_opts *o = &j->opts;
-	enum sp__direct direct =
-		j->read.direct == SP__DIRECT_AUTO && buffered ? SP__DIRECT_NEVER : j->read.direct;
-	struct sp__spill_opts so = { .dirs = o->tmpdirs,
-				     .ndirs = o->ntmpdirs,
-				     .engine = o->engine,
-				     .direct = direct,
-				     .page_bytes = h->layout.page_bytes,
-				     .recycle_level = 1,
-				     .depth = o->placement ? DEPTH_GATHERED : DEPTH,
-				     .budget = &h->budget,
-				     .trace = j->trace,
-				     .machine = j->machine,
-				     .ahead = !j->machine,
-				     .apart = has_files(j),
-				     .block = sp__where_block(o->volume),
-				     .placement = o->placement,
-				     .geometry = o->geometry,
-				     .runs = runs,
-				     .hops = SP_GEOMETRY_WRITE,
-				     .err = j->err };
+	struct sp__spill_opts o = sp__env_spilling(&j->env);
 
-	return sp__spill_open(&h->spill, &so);
+	o.direct =
+		j->read.direct == SP__DIRECT_AUTO && buffered ? SP__DIRECT_NEVER : j->read.direct;
+	o.page_bytes = h->layout.page_bytes;
+	o.recycle_level = 1;
+	o.depth = o.placement ? DEPTH_GATHERED : DEPTH;
+	o.budget = &h->budget;
+	o.ahead = !j->env.machine;
+	o.apart = has_files(j);
+	o.runs = runs;
+	o.hops = SP_GEOMETRY_WRITE;
+	return sp__spill_open(&h->spill, &o);
 }
 
 /* Memory of the table that has nothing else to do, where nothing stays in it. */
@@ -116,9 +106,9 @@ static int write_sorted(void *stage, unsigned part, const char *data, size_t byt
 {
 	struct sp__stage *s = stage;
 
-	s->h->j->counts.groups += part != s->written;
+	s->h->j->stats.groups += part != s->written;
 	s->written = part;
-	sp__join_charge(s->h->j, records, 0, bytes);
+	sp__charge_work(&s->h->j->env, records, 0, bytes);
 	return sp__runwriter_put_part(&s->parts[part].writer, data, bytes, records);
 }
 

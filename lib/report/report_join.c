@@ -52,13 +52,13 @@ static void put_config(struct sp__doc doc, const struct sp_join_opts *o,
 	sp__doc_bool(c, "unpaired_1", o->unpaired[0]);
 	sp__doc_bool(c, "unpaired_2", o->unpaired[1]);
 	sp__doc_known(c, "ordered", o->ordered);
-	sp__doc_count(c, "memory_bytes", o->memory_bytes);
+	sp__doc_count(c, "memory_bytes", o->run.memory_bytes);
 	sp__doc_known(c, "join_memory_bytes", o->join_bytes);
-	sp__doc_known(c, "page_bytes", o->page_bytes);
-	sp__doc_text(c, "volume", o->volume);
-	sp__report_placement(c, o->placement);
-	sp__report_engine(c, o->engine, o->direct);
-	sp__doc_count(c, "seed", o->seed);
+	sp__doc_known(c, "page_bytes", o->run.page_bytes);
+	sp__doc_text(c, "volume", o->run.volume);
+	sp__report_placement(c, o->run.placement);
+	sp__report_engine(c, o->run.engine, o->run.direct);
+	sp__doc_count(c, "seed", o->run.seed);
 }
 
 static void put_result(struct sp__doc doc, const struct sp_join_stats *s)
@@ -86,27 +86,25 @@ static void put_result(struct sp__doc doc, const struct sp_join_stats *s)
 	sp__doc_count(r, "nested_blocks", s->nested_blocks);
 	sp__doc_count(r, "filter_probes", s->filter_probes);
 	sp__doc_count(r, "filter_drops", s->filter_drops);
-	sp__doc_real(r, "elapsed_s", s->elapsed_s);
+	sp__doc_real(r, "elapsed_s", s->run.elapsed_s);
 }
 
-static void put_sim(struct sp__doc doc, const struct sp_join_stats *s,
-		    const struct sp__report_use *use)
+static void put_sim(struct sp__doc doc, const struct sp_join_stats *s)
 {
 	struct sp__doc sim;
 
-	if (!s->simulated)
+	if (!s->run.simulated)
 		return;
-	sim = sp__report_sim(doc, use);
-	sp__doc_count(sim, "device_read_bytes", s->device_read_bytes);
-	sp__doc_count(sim, "device_write_bytes", s->device_write_bytes);
-	sp__doc_count(sim, "partition_regions", s->spill_regions);
-	sp__doc_real(sim, "region_bytes_mean", s->spill_region_bytes_mean);
+	sim = sp__report_sim(doc, &s->run);
+	sp__doc_count(sim, "device_read_bytes", (uint64_t)s->run.device_read_bytes);
+	sp__doc_count(sim, "device_write_bytes", (uint64_t)s->run.device_write_bytes);
+	sp__doc_count(sim, "partition_regions", s->run.spill_regions);
+	sp__doc_real(sim, "region_bytes_mean", s->run.spill_region_bytes_mean);
 }
 
 struct sp_report *sp_report_join(const struct sp_join_opts *opts, const struct sp_join_io *io,
 				 const struct sp_join_stats *stats)
 {
-	const struct sp__report_use use = SP__REPORT_USE(stats);
 	struct sp__doc doc;
 	bool failed;
 	struct sp_report *report = sp__report_new("spindle.join/1", "xjoin", &failed, &doc);
@@ -116,10 +114,10 @@ struct sp_report *sp_report_join(const struct sp_join_opts *opts, const struct s
 	put_config(doc, opts, io);
 	put_result(doc, stats);
 	sp__report_phases(doc, phase_names, SP_JOIN_PHASES, stats->phase_elapsed_s, NULL);
-	sp__report_io(doc, &use);
-	sp__report_memory(doc, &use);
-	sp__report_spill(doc, &use);
-	put_sim(doc, stats, &use);
+	sp__report_io(doc, &stats->run);
+	sp__report_memory(doc, &stats->run);
+	sp__report_spill(doc, &stats->run);
+	put_sim(doc, stats);
 	return sp__report_done(report, failed);
 }
 

@@ -127,14 +127,14 @@ static void put_config(struct sp__doc doc, const struct sp_sort_opts *opts,
 	sp__doc_bool(c, "unique", opts->unique);
 	sp__doc_bool(c, "count", opts->count);
 	sp__doc_known(c, "top", opts->top);
-	sp__doc_count(c, "memory_bytes", opts->memory_bytes);
-	put_names(c, "temporary_directories", opts->tmpdirs, opts->ntmpdirs);
-	sp__doc_text(c, "volume", opts->volume);
-	sp__doc_known(c, "parallel", opts->parallel);
-	sp__report_engine(c, opts->engine, opts->direct);
-	sp__doc_text(c, "spill_compression", compression_names[opts->compression]);
+	sp__doc_count(c, "memory_bytes", opts->run.memory_bytes);
+	put_names(c, "temporary_directories", opts->run.tmpdirs, opts->run.ntmpdirs);
+	sp__doc_text(c, "volume", opts->run.volume);
+	sp__doc_known(c, "parallel", opts->run.parallel);
+	sp__report_engine(c, opts->run.engine, opts->run.direct);
+	sp__doc_text(c, "spill_compression", compression_names[opts->run.compression]);
 	sp__doc_text(c, "compress_program", opts->compress_program);
-	sp__doc_count(c, "seed", opts->seed);
+	sp__doc_count(c, "seed", opts->run.seed);
 	sp__report_plan(sp__doc_object(c, "plan"), plan);
 }
 
@@ -151,7 +151,7 @@ static void put_result(struct sp__doc doc, const struct sp_sort_stats *s)
 	sp__doc_count(r, "merges", s->merges);
 	sp__doc_count(r, "merge_passes", s->merge_passes);
 	sp__doc_count(r, "merge_branches", s->merge_branches);
-	sp__doc_real(r, "elapsed_s", s->elapsed_s);
+	sp__doc_real(r, "elapsed_s", s->run.elapsed_s);
 }
 
 static void put_pair(struct sp__doc doc, const char *key, json_t *predicted, json_t *measured)
@@ -176,7 +176,7 @@ static void put_comparison(struct sp__doc doc, const struct sp_sort_stats *s)
 	put_pair(c, "cluster_reads", merged ? json_real(chosen->cluster_reads) : json_null(),
 		 json_integer((json_int_t)s->cluster_reads));
 	put_pair(c, "elapsed_s", p->seconds > 0 ? json_real(p->seconds) : json_null(),
-		 json_real(s->elapsed_s));
+		 json_real(s->run.elapsed_s));
 }
 
 /* -1 stands for unknown. */
@@ -189,29 +189,28 @@ static void put_io(struct sp__doc io, const struct sp_sort_stats *s)
 {
 	sp__doc_count(io, "cluster_reads", s->cluster_reads);
 	sp__doc_count(io, "demand_reads", s->demand_reads);
-	put_signed(io, "device_read_bytes", s->device_read_bytes);
-	put_signed(io, "device_write_bytes", s->device_write_bytes);
+	put_signed(io, "device_read_bytes", s->run.device_read_bytes);
+	put_signed(io, "device_write_bytes", s->run.device_write_bytes);
 }
 
 static void put_memory(struct sp__doc memory, const struct sp_sort_stats *s)
 {
-	sp__doc_count(memory, "charged_peak_bytes", s->memory_charged_peak_bytes);
-	sp__doc_count(memory, "overrun_bytes", s->memory_overrun_bytes);
+	sp__doc_count(memory, "charged_peak_bytes", s->run.memory_charged_peak_bytes);
+	sp__doc_count(memory, "overrun_bytes", s->run.memory_overrun_bytes);
 }
 
 static void put_spill(struct sp__doc spill, const struct sp_sort_stats *s)
 {
-	bool known = s->spill_extents > 0 || !s->spill_write_bytes;
+	bool known = s->run.spill_regions > 0 || !s->run.spill_write_bytes;
 
 	sp__doc_count(spill, "recycled_bytes", s->spill_recycled_bytes);
-	put_signed(spill, "extents_count", known ? (int64_t)s->spill_extents : -1);
-	sp__doc_real(spill, "region_bytes_mean", known ? s->spill_region_bytes_mean : NAN);
+	put_signed(spill, "extents_count", known ? (int64_t)s->run.spill_regions : -1);
+	sp__doc_real(spill, "region_bytes_mean", known ? s->run.spill_region_bytes_mean : NAN);
 }
 
 struct sp_report *sp_report_sort(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 				 const struct sp_sort_stats *stats)
 {
-	const struct sp__report_use use = SP__REPORT_USE(stats);
 	struct sp__doc doc;
 	bool failed;
 	struct sp_report *report = sp__report_new("spindle.sort/1", tool, &failed, &doc);
@@ -223,10 +222,10 @@ struct sp_report *sp_report_sort(const struct sp_sort_opts *opts, const struct s
 	put_comparison(doc, stats);
 	sp__report_phases(doc, phase_names, SP_SORT_PHASES, stats->phase_elapsed_s,
 			  stats->phase_cpu_s);
-	put_io(sp__report_io(doc, &use), stats);
-	put_memory(sp__report_memory(doc, &use), stats);
-	put_spill(sp__report_spill(doc, &use), stats);
-	if (stats->simulated)
-		sp__report_sim(doc, &use);
+	put_io(sp__report_io(doc, &stats->run), stats);
+	put_memory(sp__report_memory(doc, &stats->run), stats);
+	put_spill(sp__report_spill(doc, &stats->run), stats);
+	if (stats->run.simulated)
+		sp__report_sim(doc, &stats->run);
 	return sp__report_done(report, failed);
 }

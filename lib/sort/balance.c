@@ -4,9 +4,9 @@
 
 int sp__balance_lost(const struct sp_sort *s, const char *what, uint64_t want, uint64_t have)
 {
-	return sp__errf(s->err, SP_EBALANCE, "sort", NULL, -1, "%s (%s: %llu expected, %llu found)",
-			sp_strerror(SP_EBALANCE), what, (unsigned long long)want,
-			(unsigned long long)have);
+	return sp__errf(s->env.err, SP_EBALANCE, "sort", NULL, -1,
+			"%s (%s: %llu expected, %llu found)", sp_strerror(SP_EBALANCE), what,
+			(unsigned long long)want, (unsigned long long)have);
 }
 
 static struct sp__tally records_read(const struct sp_sort *s)

@@ -71,7 +71,7 @@ static bool branch_start(struct sp__branch *b, char *spans)
 {
 	struct sp_sort *s = b->sort;
 
-	if (sp__merge_init(&b->merge, s->opts.keys, b->n, &s->budget) < 0)
+	if (sp__merge_init(&b->merge, s->opts.keys, b->n, &s->env.budget) < 0)
 		return false;
 	b->merge.err = &b->err;
 	b->merge.plain = true;
@@ -166,7 +166,7 @@ static int branch_get(void *branch, size_t index, bool wait, const char **data, 
 
 	(void)index;
 	if (rc < 0)
-		*b->sort->err = b->err;
+		*b->sort->env.err = b->err;
 	return rc;
 }
 

@@ -5,6 +5,7 @@
 #include "flow/scan.h"
 #include "rec/collate.h"
 #include "rec/recfmt.h"
+#include "run/memory.h"
 #include "sort/cursor.h"
 #include "sort/plan.h"
 
@@ -64,22 +65,22 @@ int sp_sort_check(const struct sp_sort_opts *opts, const char *input, uint64_t h
 {
 	struct checker c = { .opts = opts, .header_records = header_records, .where = where };
 	struct sp__waits waits = { 0 };
-	struct sp__plan_buffers b;
 	struct sp__scan *scan = NULL;
 	struct sp__iter it = { NULL, sp__scan_next };
 	struct sp__scan_opts o = {
 		.format = opts->format, .inputs = &input, .ninputs = 1, .waits = &waits, .err = err
 	};
+	struct sp__buffers b;
 	struct sp_batch batch;
 	int rc;
 
 	*where = (struct sp_disorder){ 0 };
-	sp__budget_init(&c.budget, opts->memory_bytes);
-	sp__plan_buffers(sp__plan_working(opts->memory_bytes), &b);
-	o.stream = (struct sp__rstream_opts){ .engine = opts->engine,
+	sp__budget_init(&c.budget, opts->run.memory_bytes);
+	b = sp__buffers(sp__working_memory(opts->run.memory_bytes));
+	o.stream = (struct sp__rstream_opts){ .engine = opts->run.engine,
 					      .direct = SP__DIRECT_AUTO,
 					      .chunk_bytes = b.chunk_bytes,
-					      .depth = b.chunks };
+					      .depth = b.reads };
 	rc = sp__scan_open(&scan, &o);
 	if (rc < 0)
 		return rc;

@@ -18,12 +18,12 @@ static bool too_much_described(const struct sp_sort *s)
 {
 	uint64_t bytes = 0;
 
-	if (s->budget.used_bytes <= s->budget.limit_bytes ||
+	if (s->env.budget.used_bytes <= s->env.budget.limit_bytes ||
 	    s->spill->group_shift == MOST_GROUP_SHIFT)
 		return false;
 	for (size_t i = 0; i < s->nruns; i++)
 		bytes += s->runs[i] ? s->runs[i]->charged : 0;
-	return bytes > s->budget.limit_bytes / DESCRIBED_SHARE;
+	return bytes > s->env.budget.limit_bytes / DESCRIBED_SHARE;
 }
 
 void sp__bound_descriptors(struct sp_sort *s)

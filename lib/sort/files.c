@@ -4,11 +4,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include "base/clock.h"
 #include "base/err.h"
@@ -55,25 +53,18 @@ static int put(struct job *j, const struct sp_batch *batch)
 
 static int open_scan(struct job *j)
 {
-	struct sp__plan_buffers b;
 	struct sp__scan_opts o = {
 		.format = j->opts.format,
 		.inputs = j->io->inputs,
 		.ninputs = j->io->ninputs,
 		.header_records = j->io->header_records,
 		.header_first = j->io->header_first,
+		.stream = sp__env_reading(&j->sort->env),
 		.waits = &j->waits,
 		.err = j->err,
 	};
 
-	sp__plan_buffers(sp__plan_working(j->opts.memory_bytes), &b);
-	o.stream = (struct sp__rstream_opts){ .engine = j->opts.engine,
-					      .direct = sp__direct_of(j->opts.direct),
-					      .chunk_bytes = b.chunk_bytes,
-					      .depth = b.chunks,
-					      .trace = j->sort ? j->sort->trace : NULL,
-					      .machine = sp__machine_of(j->sort, SP__SIM_FILES_IN),
-					      .sim_file = j->sort->input_file };
+	o.stream.sim_file = j->sort->input_file;
 	return sp__scan_open(&j->scan, &o);
 }
 
@@ -115,12 +106,7 @@ static int prepare_output(struct job *j)
 
 static int open_output(struct job *j)
 {
-	struct sp__plan_buffers b;
-	struct sp__wstream_opts o = { .engine = j->opts.engine,
-				      .direct = sp__direct_of(j->opts.direct),
-				      .expected_bytes = j->total_bytes,
-				      .trace = j->sort->trace,
-				      .machine = sp__machine_of(j->sort, SP__SIM_FILES_OUT) };
+	struct sp__wstream_opts o = sp__env_writing(&j->sort->env);
 	const char *name = j->io->output;
 	int fd = prepare_output(j);
 
@@ -128,18 +114,8 @@ static int open_output(struct job *j)
 		fd = name ? sp_outfile_begin(j->out, j->err) : j->io->output_fd;
 	if (fd < 0)
 		return fd;
-	sp__plan_buffers(j->sort->plan.memory_bytes, &b);
-	o.chunk_bytes = b.write_bytes;
-	o.depth = b.writes;
+	o.expected_bytes = j->total_bytes;
 	return sp__wstream_open(&j->ws, fd, name ? name : "standard output", &o, j->err);
-}
-
-/* The result is on the device at the end; temporary data need not be. */
-static void finish_simulated(struct job *j)
-{
-	if (j->sort->spill)
-		sp__spill_forget(j->sort->spill);
-	sp__machine_sync(j->sort->machine);
 }
 
 static int give_output(struct job *j)
@@ -176,59 +152,35 @@ static int give_output(struct job *j)
 		rc = sp__balance_lost(j->sort, "bytes written", j->sort->stats.output_bytes, done);
 	if (rc == SP_END)
 		rc = sp__wstream_finish(j->ws);
-	if (rc == 0 && sp__machine_of(j->sort, SP__SIM_FILES_OUT))
-		finish_simulated(j);
+	if (rc == 0)
+		sp__env_sync(&j->sort->env, j->sort->spill);
 	return rc < 0 ? rc : sp_outfile_commit(j->out, j->err);
-}
-
-/* /proc/self/io: what really went to and from devices. */
-static void note_device(struct sp_sort_stats *st)
-{
-	FILE *f = fopen("/proc/self/io", "re");
-	char line[128];
-
-	while (f && fgets(line, sizeof(line), f)) {
-		(void)sscanf(line, "read_bytes: %" SCNd64, &st->device_read_bytes);
-		(void)sscanf(line, "write_bytes: %" SCNd64, &st->device_write_bytes);
-	}
-	if (f)
-		fclose(f);
 }
 
 static void note(struct job *j, struct sp_sort_stats *st)
 {
 	struct sp__io_counters c;
-	struct rusage ru;
 
 	if (!j->sort)
 		return;
 	sp__sort_stats(j->sort, st, j->io->device_figures);
 	if (j->scan) {
 		sp__scan_counters(j->scan, &c);
-		st->read_requests += c.read_requests;
-		st->read_bytes += c.read_bytes;
-		snprintf(st->input_engine, sizeof(st->input_engine), "%s",
+		sp__env_note_io(&st->run, &c);
+		snprintf(st->run.input_engine, sizeof(st->run.input_engine), "%s",
 			 sp__scan_engine(j->scan));
 	}
 	if (j->sort->inputs) {
 		sp__inputs_close(j->sort->inputs);
-		st->read_requests += j->sort->inputs->done.read_requests;
-		st->read_bytes += j->sort->inputs->done.read_bytes;
+		sp__env_note_io(&st->run, &j->sort->inputs->done);
 		st->input_bytes = j->sort->inputs->bytes;
 	}
 	if (j->ws) {
 		sp__wstream_counters(j->ws, &c);
-		st->write_requests += c.write_requests;
-		st->write_bytes += c.write_bytes;
+		sp__env_note_io(&st->run, &c);
 	}
-	if (!st->simulated)
-		st->elapsed_s = (double)(sp__now_ns() - j->begin_ns) * 1e-9;
-	if (getrusage(RUSAGE_SELF, &ru) == 0)
-		st->memory_peak_bytes = (uint64_t)ru.ru_maxrss << 10;
-	if (!st->simulated)
-		st->device_read_bytes = st->device_write_bytes = -1;
-	if (!st->simulated && j->io->device_figures)
-		note_device(st);
+	if (!st->run.simulated)
+		st->run.elapsed_s = (double)(sp__now_ns() - j->begin_ns) * 1e-9;
 }
 
 static bool same_file(const struct stat *a, const struct stat *b)
@@ -270,8 +222,8 @@ static int must_read_first(struct job *j)
 static int run(struct job *j)
 {
 	bool all;
-	int rc = sp__outset_check(j->io->output, j->opts.trace_path, j->io->inputs, j->io->ninputs,
-				  j->err);
+	int rc = sp__outset_check(j->io->output, j->opts.run.trace_path, j->io->inputs,
+				  j->io->ninputs, j->err);
 
 	if (rc < 0)
 		return rc;
@@ -281,8 +233,8 @@ static int run(struct job *j)
 	sp_sort_expect(&j->opts, j->io->inputs, j->io->ninputs);
 	rc = sp_sort_new(&j->sort, &j->opts, j->err);
 	if (!rc)
-		rc = sp__inputs_lay(sp__machine_of(j->sort, SP__SIM_FILES_IN), j->io->inputs,
-				    j->io->ninputs, &j->sort->input_file, j->err);
+		rc = sp__inputs_lay(sp__machine_for(j->sort->env.machine, SP__SIM_FILES_IN),
+				    j->io->inputs, j->io->ninputs, &j->sort->input_file, j->err);
 	if (rc < 0)
 		return rc;
 	rc = j->io->merge ? must_read_first(j) : true;
@@ -317,6 +269,6 @@ int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 	sp_outfile_close(j.out, j.err);
 	sp__scan_close(j.scan);
 	/* A trace that could not be written is an error, unless there was one before. */
-	closed = sp__sort_free(j.sort, j.err);
+	closed = sp__sort_free(j.sort);
 	return rc < 0 ? rc : closed;
 }

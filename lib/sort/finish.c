@@ -32,7 +32,7 @@ int sp__finish_add_run(struct sp_sort *s, struct sp__run *run)
 	return 0;
 fail:
 	sp__run_free(run);
-	return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
+	return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
 }
 
 /* How many runs there may be behind a program, each holding a descriptor. */
@@ -84,10 +84,10 @@ static int merge_files(struct sp_sort *s, unsigned n)
 
 	if (rc < 0)
 		return rc;
-	rc = sp__merge_init(&m, s->opts.keys, n, &s->budget);
+	rc = sp__merge_init(&m, s->opts.keys, n, &s->env.budget);
 	if (rc < 0)
-		return sp__err(s->err, rc, "allocate", NULL, -1);
-	m.err = s->err;
+		return sp__err(s->env.err, rc, "allocate", NULL, -1);
+	m.err = s->env.err;
 	m.plain = !s->opts.unique || s->opts.count;
 	rc = sp__inputs_open(s->inputs, n, m.cursors);
 	if (rc == 0)
@@ -240,12 +240,12 @@ static int set_up_final(struct sp_sort *s, unsigned n, bool threaded)
 	unsigned branched = n && threaded ? sp__branches_open(s, s->ids, n, &where) : 0;
 	unsigned spilled = s->nbranches + n - branched;
 	struct sp__merge *m = &s->merge;
-	int rc = sp__merge_init(m, s->opts.keys, spilled + memory + strips + files, &s->budget);
+	int rc = sp__merge_init(m, s->opts.keys, spilled + memory + strips + files, &s->env.budget);
 
 	if (rc < 0)
-		return sp__err(s->err, rc, "allocate", NULL, -1);
+		return sp__err(s->env.err, rc, "allocate", NULL, -1);
 	s->merging = true;
-	m->err = s->err;
+	m->err = s->env.err;
 	m->plain = !s->opts.unique && !s->opts.count;
 	sp__branches_cursors(s, m->cursors);
 	rc = memory_cursors(s, m->cursors + spilled, memory);
@@ -268,8 +268,8 @@ int sp__finish_prepare(struct sp_sort *s, bool threaded)
 	unsigned n = 0;
 	int rc;
 
-	s->merge_begin_ns = sp__sort_now_ns(s);
-	s->merge_cpu_begin_ns = sp__sort_cpu_ns(s);
+	s->merge_begin_ns = sp__env_now_ns(&s->env);
+	s->merge_cpu_begin_ns = sp__env_cpu_ns(&s->env);
 	if (s->inputs) {
 		rc = reduce_files(s);
 		if (rc < 0)

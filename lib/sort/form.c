@@ -41,7 +41,7 @@ void sp__form_sort_slot(struct sp_sort *s, struct sp__slot *slot)
 	struct sp__runbuf *rb = &slot->buf;
 
 	sp__runbuf_sort(rb);
-	sp__charge_sorting(s, rb->n);
+	sp__charge_sorting(&s->env, rb->n);
 	if (s->opts.unique && !s->opts.count)
 		sp__runbuf_unique(rb);
 	if (s->opts.top && !s->opts.count)
@@ -149,8 +149,8 @@ int sp__form_open(struct sp_sort *s)
 	s->arena_bytes = slots + s->spare_bytes + s->write_bytes + SP__RING_BUFFERS * s->out_bytes;
 	s->arena = sp__pages_alloc(s->arena_bytes, s->plan.input_bytes >= HUGE_BYTES);
 	if (!s->slots || !s->arena)
-		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
-	sp__budget_charge(&s->budget, s->arena_bytes);
+		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
+	sp__budget_charge(&s->env.budget, s->arena_bytes);
 	at = s->arena;
 	for (unsigned i = 0; i < s->nslots; i++, at += each) {
 		struct sp__slot *slot = &s->slots[i];
@@ -253,8 +253,8 @@ static int make_giant(struct sp_sort *s, struct sp__slot *slot, const char *data
 	if (slot->giant_bytes < SP__REF_OFFSET_MAX)
 		slot->giant = sp__pages_alloc(slot->giant_bytes, false);
 	if (!slot->giant)
-		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
-	sp__budget_charge(&s->budget, slot->giant_bytes);
+		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
+	sp__budget_charge(&s->env.budget, slot->giant_bytes);
 	sp__runbuf_use(&slot->buf, slot->giant, slot->giant_bytes);
 	return 0;
 }
@@ -278,11 +278,11 @@ int sp__form_put(struct sp_sort *s, const struct sp_batch *batch)
 		    !has_enough(s, slot)) {
 			rc = sp__runbuf_add(&slot->buf, data, left, &took);
 			if (rc < 0)
-				return sp__err(s->err, rc, "allocate", NULL, -1);
+				return sp__err(s->env.err, rc, "allocate", NULL, -1);
 			s->taken += took;
 			s->stats.records += slot->buf.n - before;
 			s->stats.input_bytes += took;
-			sp__charge_scan(s, slot->buf.n - before, took);
+			sp__charge_work(&s->env, slot->buf.n - before, 0, took);
 			if (s->taken == batch->bytes)
 				break;
 			if (!slot->buf.n) {

@@ -108,18 +108,18 @@ int sp__sort_merge_inputs(struct sp_sort *s, const struct sp_sort_io *io)
 	struct sp__inputs *in = calloc(1, sizeof(*in));
 
 	if (!in)
-		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
+		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
 	s->inputs = in;
 	in->n = (unsigned)io->ninputs;
 	in->fan_in = fan_in(s);
 	in->memory_bytes = s->plan.memory_bytes / 3;
-	in->engine = s->opts.engine;
-	in->machine = sp__machine_of(s, SP__SIM_FILES_IN);
+	in->engine = s->opts.run.engine;
+	in->machine = sp__machine_for(s->env.machine, SP__SIM_FILES_IN);
 	in->sim_file = s->input_file;
-	in->err = s->err;
+	in->err = s->env.err;
 	in->list = calloc(in->n ? in->n : 1, sizeof(*in->list));
 	if (!in->list)
-		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
+		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
 	for (unsigned i = 0; i < in->n; i++)
 		in->list[i].name = io->inputs[i];
 	s->slots[0].state = SP__SLOT_EMPTY;

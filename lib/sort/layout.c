@@ -4,7 +4,7 @@
  *
  *	W = fixed buffers + descriptors + R
  *
- * Fixed buffers (sp__plan_buffers): while runs are formed, chunks of the input and
+ * Fixed buffers (run/memory.h): while runs are formed, chunks of the input and
  * the run writer's; while they are merged, the writer's, or output buffers and
  * chunks of the output.  Descriptors: what is kept in memory for each spilled page, and
  * while a merge is planned.  R is filled with run buffers first and with pages of
@@ -20,6 +20,7 @@
 #include <math.h>
 #include "base/minmax.h"
 #include "sort/entry.h"
+#include "run/memory.h"
 #include "sort/plan_impl.h"
 #include "sort/predict.h"
 #include "sort/readplan.h"
@@ -60,17 +61,15 @@ static double record_weight(const struct sp_sort_opts *o)
 
 static uint64_t fixed_bytes(const struct sp_sort_opts *o, const struct sp__choice *c)
 {
-	struct sp__plan_buffers b;
-	uint64_t in, out;
+	struct sp__buffers b = sp__buffers(c->working_bytes);
+	uint64_t in = (uint64_t)b.chunk_bytes * b.reads;
+	uint64_t out = (uint64_t)b.chunk_bytes * (SP__PLAN_OUTPUT_BUFFERS + b.writes);
 
-	sp__plan_buffers(c->working_bytes, &b);
-	in = (uint64_t)b.chunk_bytes * b.chunks;
-	out = (uint64_t)b.write_bytes * (b.output_buffers + b.writes);
 	in = in > out ? in : out;
-	in += sp__plan_spill_bytes(o, &b, c->page_bytes);
+	in += sp__plan_spill_bytes(o, c->working_bytes, c->page_bytes);
 	/* A merge on the way both unpacks pages and packs them. */
-	return in + sp__pool_unpacking(o->compression, c->page_bytes) +
-	       sp__codec_memory(o->compression, c->page_bytes, SP__CODEC_PACKS);
+	return in + sp__pool_unpacking(o->run.compression, c->page_bytes) +
+	       sp__codec_memory(o->run.compression, c->page_bytes, SP__CODEC_PACKS);
 }
 
 static enum sp_merge_policy policy_of(const struct sp_sort_opts *o)
@@ -213,7 +212,6 @@ static void estimate(struct sp__layout *l, const struct sp__choice *c,
 		     struct sp__plan_device device)
 {
 	const uint32_t page_bytes = c->page_bytes;
-	struct sp__plan_buffers b;
 	double pass = device.transfer_s_per_mb * (double)l->nominal_bytes / MB, before;
 	double work = work_seconds(l, page_bytes);
 
@@ -227,9 +225,9 @@ static void estimate(struct sp__layout *l, const struct sp__choice *c,
 	before = merged_before(l);
 	if (before <= 0)
 		return;
-	sp__plan_buffers(c->working_bytes, &b);
 	l->seconds += before * (pass + work + read_seconds(l, page_bytes, l->fan_in, device) +
-				device.away_s * (double)l->nominal_bytes / b.write_bytes);
+				device.away_s * (double)l->nominal_bytes /
+					sp__buffers(c->working_bytes).chunk_bytes);
 }
 
 /*
@@ -242,8 +240,8 @@ static bool describe_pages(const struct sp_sort_opts *o, const struct sp__choice
 			   struct sp__layout *l)
 {
 	uint64_t quarter = c->working_bytes / 4, pages = l->nominal_bytes / c->page_bytes + 1;
-	uint64_t each =
-		SP__PLAN_PAGE_BYTES + (o->compression != SP_SPILL_RAW ? SP__PLAN_PACKED_BYTES : 0);
+	uint64_t each = SP__PLAN_PAGE_BYTES +
+			(o->run.compression != SP_SPILL_RAW ? SP__PLAN_PACKED_BYTES : 0);
 	uint64_t with_keys = pages * (each + SP__PLAN_PAGE_KEY_BYTES + PAGE_PLAN_BYTES);
 
 	l->keys = o->readahead == SP_READ_AUTO ? with_keys <= c->working_bytes / KEYS_SHARE
@@ -251,7 +249,7 @@ static bool describe_pages(const struct sp_sort_opts *o, const struct sp__choice
 	l->descriptor_bytes = l->keys ? with_keys : pages * each;
 	if (l->descriptor_bytes > quarter && c->largest_page)
 		l->descriptor_bytes = quarter;
-	return l->descriptor_bytes <= quarter || o->page_bytes;
+	return l->descriptor_bytes <= quarter || o->run.page_bytes;
 }
 
 /*

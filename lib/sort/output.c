@@ -36,9 +36,9 @@ static int hold(struct sp_sort *s)
 
 	s->held_due = false;
 	s->held_count = 1;
-	if (sp__bytes_set(&s->held, room, sizeof(room), &s->budget) < 0)
+	if (sp__bytes_set(&s->held, room, sizeof(room), &s->env.budget) < 0)
 		return -ENOMEM;
-	return sp__bytes_append(&s->held, s->merge.rec, s->merge.bytes, &s->budget);
+	return sp__bytes_append(&s->held, s->merge.rec, s->merge.bytes, &s->env.budget);
 }
 
 /* The held record behind its number, as uniq -c writes it. */
@@ -108,8 +108,8 @@ static int fill(struct sp_sort *s, struct sp__outbuf *out, bool wait)
 {
 	int rc = sp__ring_pack(&s->out, out, next_of_sort, s, wait);
 
-	sp__charge_merge(s, &s->pace, s->merge.n);
-	return rc < 0 ? sp__err(s->err, rc, "merge", NULL, -1) : rc;
+	sp__charge_merge(&s->env, &s->pace, s->merge.n);
+	return rc < 0 ? sp__err(s->env.err, rc, "merge", NULL, -1) : rc;
 }
 
 static int prepare_busy(struct sp_sort *s)
@@ -205,5 +205,5 @@ void sp__output_close(struct sp_sort *s)
 {
 	sp__output_stop(s);
 	sp__branches_close(s);
-	sp__bytes_release(&s->held, &s->budget);
+	sp__bytes_release(&s->held, &s->env.budget);
 }

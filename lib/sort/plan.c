@@ -18,17 +18,14 @@
  * planner itself, so that the message cannot disagree with it.
  */
 #include <errno.h>
-#include <sched.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/err.h"
+#include "run/memory.h"
+#include "run/where.h"
 #include "sort/plan_impl.h"
 #include "sort/predict.h"
 #include "sort/readplan.h"
-#include "spill/where.h"
 
-#define FLOOR_BYTES (UINT64_C(512) << 10)
-#define DEFAULT_BYTES (UINT64_C(1) << 30)
 #define MIN_PAGE 4096u
 #define USUAL_PAGE (32u << 10)
 #define FINE_PAGE (256u << 10)
@@ -38,60 +35,15 @@
 #define MANY_ON_TRACK 10
 /* Sizes tried. */
 #define MAX_PAGES 20
-#define MAX_THREADS 8
 #define NEAR_BEST 1.03
 #define SMALL_COSTS 1.25
 #define WORTH_REPLACEMENT 0.8
 
-uint64_t sp__plan_working(uint64_t memory_bytes)
-{
-	if (!memory_bytes)
-		return DEFAULT_BYTES;
-	return memory_bytes < FLOOR_BYTES ? FLOOR_BYTES : memory_bytes;
-}
-
-bool sp__plan_simulated(const struct sp_sort_opts *opts)
-{
-	return sp__where_simulated(opts->volume);
-}
-
-unsigned sp__plan_threads(unsigned parallel)
-{
-	cpu_set_t set;
-	int n;
-
-	if (parallel)
-		return parallel;
-	if (sched_getaffinity(0, sizeof(set), &set) == 0)
-		n = CPU_COUNT(&set);
-	else
-		n = (int)sysconf(_SC_NPROCESSORS_ONLN);
-	return n < 1 ? 1 : n < MAX_THREADS ? (unsigned)n : MAX_THREADS;
-}
-
-/* Requests of W / 64: 16 KB to 1 MB. */
-void sp__plan_buffers(uint64_t working_bytes, struct sp__plan_buffers *buffers)
-{
-	uint64_t chunk = working_bytes / 64;
-	bool large = working_bytes >= UINT64_C(128) << 20;
-
-	chunk = chunk < (16u << 10) ? 16u << 10 : chunk > (1u << 20) ? 1u << 20 : chunk;
-	chunk &= chunk < (128u << 10) ? ~UINT64_C(4095) : ~UINT64_C(65535);
-	*buffers = (struct sp__plan_buffers){
-		.chunk_bytes = (uint32_t)chunk,
-		.chunks = 3,
-		.write_bytes = (uint32_t)chunk,
-		.writes = large ? 3 : 2,
-		.output_buffers = 3,
-		.spill_writes = 3,
-	};
-}
-
-size_t sp__plan_spill_bytes(const struct sp_sort_opts *o, const struct sp__plan_buffers *b,
+size_t sp__plan_spill_bytes(const struct sp_sort_opts *o, uint64_t working_bytes,
 			    uint32_t page_bytes)
 {
-	size_t bytes = (size_t)b->write_bytes * b->spill_writes;
-	size_t least = o->compression == SP_SPILL_RAW ? page_bytes : 2 * (size_t)page_bytes;
+	size_t bytes = (size_t)sp__buffers(working_bytes).chunk_bytes * SP__PLAN_SPILL_CHUNKS;
+	size_t least = o->run.compression == SP_SPILL_RAW ? page_bytes : 2 * (size_t)page_bytes;
 
 	return bytes > least ? bytes : least;
 }
@@ -99,9 +51,9 @@ size_t sp__plan_spill_bytes(const struct sp_sort_opts *o, const struct sp__plan_
 enum sp_placement sp__plan_placement(const struct sp_sort_opts *o)
 {
 	/* Runs of unforeseen length cannot lie beside each other. */
-	if (o->placement == SP_PLACE_SEMISEQ && o->formation == SP_FORM_REPLACEMENT)
+	if (o->run.placement == SP_PLACE_SEMISEQ && o->formation == SP_FORM_REPLACEMENT)
 		return SP_PLACE_CONTIGUOUS;
-	return o->placement;
+	return o->run.placement;
 }
 
 /* A hop along the semi-sequential path costs its angle. */
@@ -119,16 +71,16 @@ struct sp__plan_device sp__plan_device(const struct sp_sort_opts *o)
 	struct sp__plan_device d = { SP__PLAN_TRANSFER_S_PER_MB, SP__PLAN_SEEK_S, false, 0 };
 	struct sp_geometry_info info;
 
-	if (!o->geometry)
+	if (!o->run.geometry)
 		return d;
-	sp_geometry_info(o->geometry, &info);
+	sp_geometry_info(o->run.geometry, &info);
 	if (info.transfer_s_per_mb > 0) {
 		d.transfer_s_per_mb = info.transfer_s_per_mb;
 		d.seek_s = info.seek_s;
 	}
 	d.path = sp__plan_placement(o) == SP_PLACE_SEMISEQ && info.tracks;
 	if (d.path) {
-		d.seek_s = hop_seconds(o->geometry, &info);
+		d.seek_s = hop_seconds(o->run.geometry, &info);
 		d.away_s = d.seek_s + info.period_ns / 2 * 1e-9;
 	}
 	return d;
@@ -212,7 +164,8 @@ static int path_score(const struct sp_sort_opts *o, const struct sp__layout *l, 
 	unsigned runs = l->final_runs > 2 ? l->final_runs : 2, each = l->merge_pages / runs;
 	int page = (int)(page_bytes >> 12), few = -4096 * (int)l->passes;
 
-	if (each >= 8 && page_bytes >= USUAL_PAGE && page_bytes <= sp__plan_track_page(o->geometry))
+	if (each >= 8 && page_bytes >= USUAL_PAGE &&
+	    page_bytes <= sp__plan_track_page(o->run.geometry))
 		return few + 1024 + page;
 	return few + (each >= 2 ? page : -page);
 }
@@ -222,7 +175,7 @@ static uint32_t largest_on_track(const struct sp_sort_opts *o)
 {
 	if (sp__plan_placement(o) == SP_PLACE_CONTIGUOUS)
 		return MAX_AUTO_PAGE;
-	return page_of_track(o->geometry, PAGES_ON_TRACK);
+	return page_of_track(o->run.geometry, PAGES_ON_TRACK);
 }
 
 /*
@@ -232,17 +185,16 @@ static uint32_t largest_on_track(const struct sp_sort_opts *o)
 static int pages_to_try(const struct sp_sort_opts *o, uint64_t working_bytes, uint32_t *page)
 {
 	uint32_t most = largest_on_track(o);
-	struct sp__plan_buffers b;
+	uint32_t chunk = sp__buffers(working_bytes).chunk_bytes;
 	int n = 0;
 
-	if (o->page_bytes) {
-		page[0] = o->page_bytes;
+	if (o->run.page_bytes) {
+		page[0] = o->run.page_bytes;
 		return 1;
 	}
 	/* A run is written in whole pages, one buffer at a time. */
-	sp__plan_buffers(working_bytes, &b);
-	if (most > b.write_bytes)
-		most = b.write_bytes;
+	if (most > chunk)
+		most = chunk;
 	for (uint32_t p = MIN_PAGE; p <= most; p *= 2) {
 		uint32_t between = p + p / 2;
 
@@ -265,7 +217,7 @@ static struct sp__layout best_page(const struct sp_sort_opts *o, struct sp__choi
 
 	for (int i = 0; i < n; i++) {
 		c->page_bytes = page[i];
-		c->largest_page = i == n - 1 && !(o->page_bytes && o->input_bytes);
+		c->largest_page = i == n - 1 && !(o->run.page_bytes && o->input_bytes);
 		sp__layout(o, c, &l[i]);
 		time[i] = l[i].seconds * (page[i] < USUAL_PAGE && !path ? SMALL_COSTS : 1);
 		if (!l[i].misfit && (seconds < 0 || time[i] < seconds))
@@ -293,15 +245,16 @@ static struct sp__layout best_layout(const struct sp_sort_opts *o, uint64_t memo
 	struct sp__choice other;
 	struct sp__layout load, replacement;
 
-	*c = (struct sp__choice){ .working_bytes = sp__plan_working(memory_bytes),
-				  .threads =
-					  sp__plan_simulated(o) ? 1 : sp__plan_threads(o->parallel),
+	*c = (struct sp__choice){ .working_bytes = sp__working_memory(memory_bytes),
+				  .threads = sp__where_simulated(&o->run)
+						     ? 1
+						     : sp__threads(o->run.parallel),
 				  .formation = o->formation };
 	/* Each run is a process and a file then: better a few of them, and merged early. */
 	if (o->compress_program)
 		c->formation = SP_FORM_LOAD;
 	/* Runs that shall lie side by side must be of about one length. */
-	if (o->placement == SP_PLACE_SEMISEQ && c->formation == SP_FORM_AUTO)
+	if (o->run.placement == SP_PLACE_SEMISEQ && c->formation == SP_FORM_AUTO)
 		c->formation = SP_FORM_LOAD;
 	if (c->formation != SP_FORM_AUTO)
 		return best_page(o, c);
@@ -323,7 +276,7 @@ static struct sp__layout best_layout(const struct sp_sort_opts *o, uint64_t memo
 
 static uint64_t least_memory(const struct sp_sort_opts *o)
 {
-	uint64_t low = FLOOR_BYTES, high = FLOOR_BYTES;
+	uint64_t low = sp__working_memory(1), high = low;
 	struct sp__choice c;
 
 	while (best_layout(o, high, &c).misfit) {
@@ -365,7 +318,7 @@ static int refuse(const struct sp_sort_opts *o, const struct sp__layout *l, uint
 		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1,
 				"a merge buffer of %llu bytes needs at least %llu bytes of memory",
 				(unsigned long long)o->merge_bytes, memory);
-	if (o->page_bytes)
+	if (o->run.page_bytes)
 		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1,
 				"merging %u runs in pages of %u bytes needs at least %llu bytes "
 				"of memory",
@@ -377,16 +330,15 @@ static int refuse(const struct sp_sort_opts *o, const struct sp__layout *l, uint
 
 static int check_volume(const struct sp_sort_opts *o, struct sp_errinfo *err)
 {
-	struct sp__where where = { o->volume, o->overwrite, o->placement, o->geometry };
 	int rc;
 
-	if (o->volume && o->compress_program)
-		return sp__errf(err, SP_EUNSUP, "plan", o->volume, -1,
+	if (o->run.volume && o->compress_program)
+		return sp__errf(err, SP_EUNSUP, "plan", o->run.volume, -1,
 				"what a program compresses cannot lie on a volume");
-	rc = sp__where_check(&where, err);
-	if (rc < 0 || o->placement == SP_PLACE_CONTIGUOUS)
+	rc = sp__where_check(&o->run, err);
+	if (rc < 0 || o->run.placement == SP_PLACE_CONTIGUOUS)
 		return rc;
-	if (o->compression != SP_SPILL_RAW || o->compress_program)
+	if (o->run.compression != SP_SPILL_RAW || o->compress_program)
 		return sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
 				"compressed runs cannot be placed by tracks");
 	return 0;
@@ -394,7 +346,7 @@ static int check_volume(const struct sp_sort_opts *o, struct sp_errinfo *err)
 
 static int check_opts(const struct sp_sort_opts *o, struct sp_errinfo *err)
 {
-	if (o->page_bytes % MIN_PAGE || o->page_bytes > MAX_PAGE)
+	if (o->run.page_bytes % MIN_PAGE || o->run.page_bytes > MAX_PAGE)
 		return sp__errf(err, -EINVAL, "plan", NULL, -1,
 				"a page is a multiple of %u bytes and at most %u", MIN_PAGE,
 				MAX_PAGE);
@@ -451,7 +403,7 @@ int sp_sort_plan(const struct sp_sort_opts *opts, struct sp_sort_plan *plan, str
 
 	if (rc < 0)
 		return rc;
-	layout = best_layout(opts, opts->memory_bytes, &choice);
+	layout = best_layout(opts, opts->run.memory_bytes, &choice);
 	if (layout.misfit)
 		return refuse(opts, &layout, choice.page_bytes, err);
 	fill(plan, opts, &choice, &layout);

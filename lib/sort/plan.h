@@ -30,31 +30,13 @@
 /* What selecting from a heap costs the processor beyond sorting a loaded buffer. */
 #define SP__PLAN_REPLACEMENT_S_PER_MB 0.002
 
-/* Fixed I/O buffers within working memory. */
-struct sp__plan_buffers {
-	uint32_t chunk_bytes;	 /* one chunk of the input stream, multiple of 4096 */
-	unsigned chunks;	 /* chunks of the input stream */
-	uint32_t write_bytes;	 /* one write buffer: of output, or of spilling */
-	unsigned writes;	 /* chunks of the output stream */
-	unsigned output_buffers; /* between the final merge and who takes its records */
-	unsigned spill_writes;	 /* chunks of a run writer */
-};
+/* Beside the chunks of streams (run/memory.h), each as large as they are: */
+#define SP__PLAN_OUTPUT_BUFFERS 3 /* between the final merge and whoever takes its records */
+#define SP__PLAN_SPILL_CHUNKS 3	  /* of a run writer */
 
-/*
- * Buffers for so much working memory: W/8 in all where that is 1 MB or more.  Those of
- * the input are gone before those of the output are needed.
- */
-void sp__plan_buffers(uint64_t working_bytes, struct sp__plan_buffers *buffers);
-
-/*
- * Memory of the run writer: spill_writes buffers, or, of large pages, the least it can do
- * with.
- */
-size_t sp__plan_spill_bytes(const struct sp_sort_opts *opts, const struct sp__plan_buffers *buffers,
+/* Memory of the run writer: its chunks or, of large pages, the least it can work with. */
+size_t sp__plan_spill_bytes(const struct sp_sort_opts *opts, uint64_t working_bytes,
 			    uint32_t page_bytes);
-
-/* Working memory for -S memory_bytes: raised to the floor. */
-uint64_t sp__plan_working(uint64_t memory_bytes);
 
 /* What a read costs, t and s of Zhang & Larson: of the geometry, or as above. */
 struct sp__plan_device {
@@ -79,11 +61,5 @@ uint32_t sp__plan_track_page(const struct sp_geometry *g);
 enum sp_readahead sp__plan_readahead(uint64_t pages, uint32_t page_bytes, unsigned runs,
 				     unsigned buffers, bool sequence, struct sp__plan_device device,
 				     struct sp_strategy_plan *table);
-
-/* Does the volume lie on a simulated machine? */
-bool sp__plan_simulated(const struct sp_sort_opts *opts);
-
-/* Threads for opts->parallel: itself, or the processors we may use, at most 8. */
-unsigned sp__plan_threads(unsigned parallel);
 
 #endif

@@ -8,9 +8,10 @@
 #include "base/machine.h"
 #include "sort/plan.h"
 #include "sort/state.h"
-#include "spill/where.h"
 
 #define PREFETCH 8
+/* Requests outstanding in temporary space. */
+#define REQUESTS 256
 /* Writing out begins at a tenth of the memory that is available, by default. */
 #define CACHE_SHARE 12
 
@@ -53,10 +54,10 @@ static uint64_t cache_share(void)
 static enum sp__direct spill_direct(const struct sp_sort *s)
 {
 	/* Of unknown length: as long as it stays small. */
-	if (s->opts.direct < 0 && !s->plan.input_bytes && s->plan.memory_bytes <= cache_share())
+	if (s->opts.run.direct < 0 && !s->plan.input_bytes && s->plan.memory_bytes <= cache_share())
 		return SP__DIRECT_NEVER;
-	if (s->opts.direct >= 0)
-		return s->opts.direct ? SP__DIRECT_AUTO : SP__DIRECT_NEVER;
+	if (s->opts.run.direct >= 0)
+		return s->opts.run.direct ? SP__DIRECT_AUTO : SP__DIRECT_NEVER;
 	return s->plan.input_bytes && s->plan.input_bytes <= cache_share() ? SP__DIRECT_NEVER
 									   : SP__DIRECT_AUTO;
 }
@@ -64,46 +65,39 @@ static enum sp__direct spill_direct(const struct sp_sort *s)
 /* More has been spilled than the page cache should have to hold. */
 static bool outgrows_cache(const struct sp_sort *s)
 {
-	return s->opts.direct < 0 && s->spill->opts.direct == SP__DIRECT_NEVER &&
+	return s->opts.run.direct < 0 && s->spill->opts.direct == SP__DIRECT_NEVER &&
 	       !s->spill->first_file &&
 	       s->spill->write_bytes - s->spill->read_bytes > cache_share();
 }
 
 int sp__runs_open_spill(struct sp_sort *s)
 {
-	struct sp__spill_opts o = {
-		.dirs = s->opts.tmpdirs,
-		.ndirs = s->opts.ntmpdirs,
-		.engine = s->opts.engine,
-		.direct = spill_direct(s),
-		.page_bytes = s->plan.page_bytes,
-		.recycle_level = s->plan.recycle,
-		.codec = s->opts.compress_program ? SP_SPILL_RAW : s->opts.compression,
-		.pack_beside = s->threads > 1,
-		.program = s->opts.compress_program,
-		.depth = 256,
-		.pool = s->write_mem,
-		.pool_bytes = s->write_bytes,
-		.budget = &s->budget,
-		.trace = s->trace,
-		.machine = s->machine,
-		.block = sp__where_block(s->opts.volume),
-		.placement = s->plan.placement,
-		.geometry = s->opts.geometry,
-		.runs = s->plan.runs,
-		.err = s->err,
-	};
+	struct sp__spill_opts o = sp__env_spilling(&s->env);
 
-	return s->spill ? 0 : sp__spill_open(&s->spill, &o);
+	if (s->spill)
+		return 0;
+	o.direct = spill_direct(s);
+	o.page_bytes = s->plan.page_bytes;
+	o.recycle_level = s->plan.recycle;
+	o.codec = s->opts.compress_program ? SP_SPILL_RAW : s->opts.run.compression;
+	o.pack_beside = s->threads > 1;
+	o.program = s->opts.compress_program;
+	o.depth = REQUESTS;
+	o.pool = s->write_mem;
+	o.pool_bytes = s->write_bytes;
+	o.budget = &s->env.budget;
+	o.placement = s->plan.placement;
+	o.runs = s->plan.runs;
+	return sp__spill_open(&s->spill, &o);
 }
 
 int sp__runs_begin(struct sp_sort *s, uint64_t age)
 {
 	struct sp__run *run;
-	int rc = sp__run_new(&run, &s->budget);
+	int rc = sp__run_new(&run, &s->env.budget);
 
 	if (rc < 0)
-		return sp__err(s->err, rc, "allocate", NULL, -1);
+		return sp__err(s->env.err, rc, "allocate", NULL, -1);
 	sp__bound_descriptors(s);
 	if (outgrows_cache(s))
 		sp__spill_go_direct(s->spill);
@@ -128,7 +122,7 @@ int sp__runs_end(struct sp_sort *s)
 		return 0;
 	rc = sp__runwriter_finish(&s->writer);
 	sp__runwriter_close(&s->writer);
-	sp__bytes_empty(&s->last_record, &s->budget);
+	sp__bytes_empty(&s->last_record, &s->env.budget);
 	s->writing = false;
 	if (rc < 0) {
 		sp__run_free(run);
@@ -169,8 +163,8 @@ static int put_all(struct sp_sort *s, const struct sp__runbuf *rb)
 		if (rc < 0)
 			return rc;
 	}
-	if (sp__bytes_set(&s->last_record, rec, bytes, &s->budget) < 0)
-		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
+	if (sp__bytes_set(&s->last_record, rec, bytes, &s->env.budget) < 0)
+		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
 	s->writer.prev = s->last_record.data;
 	return 0;
 }
@@ -180,7 +174,7 @@ int sp__runs_store(struct sp_sort *s, struct sp__slot *slot)
 	int rc;
 
 	if (!atomic_load_explicit(&slot->sorted, memory_order_acquire))
-		return sp__errf(s->err, SP_EBALANCE, "store", NULL, -1, "run is not sorted");
+		return sp__errf(s->env.err, SP_EBALANCE, "store", NULL, -1, "run is not sorted");
 	rc = sp__runs_open_spill(s);
 	if (rc < 0)
 		return rc;
@@ -192,7 +186,7 @@ int sp__runs_store(struct sp_sort *s, struct sp__slot *slot)
 		if (rc < 0)
 			return rc;
 	}
-	sp__charge_copy(s, slot->buf.record_bytes);
+	sp__charge_work(&s->env, 0, 0, slot->buf.record_bytes);
 	rc = put_all(s, &slot->buf);
 	if (rc < 0)
 		return rc;
@@ -214,6 +208,6 @@ void sp__runs_close(struct sp_sort *s)
 		sp__runwriter_close(&s->writer);
 		sp__run_free(run);
 	}
-	sp__bytes_release(&s->last_record, &s->budget);
+	sp__bytes_release(&s->last_record, &s->env.budget);
 	sp__keybuf_release(&s->lastkey);
 }

@@ -33,8 +33,8 @@ static int put(void *ctx, const char *rec, size_t bytes, const char *prev, size_
 		s->writer.prev = prev;
 		s->writer.prev_bytes = prev_bytes;
 	}
-	if (s->machine)
-		sp__keep_pace(s, bytes, &s->pace, sp__replace_strips(&s->replace));
+	if (s->env.machine)
+		sp__keep_pace(&s->env, bytes, &s->pace, sp__replace_strips(&s->replace));
 	return sp__runwriter_put(&s->writer, rec, bytes);
 }
 
@@ -45,7 +45,7 @@ static int end(void *ctx, const char *prev, size_t prev_bytes)
 
 	s->writer.prev = prev;
 	s->writer.prev_bytes = prev_bytes;
-	sp__charge_merge(s, &s->pace, sp__replace_strips(&s->replace));
+	sp__charge_merge(&s->env, &s->pace, sp__replace_strips(&s->replace));
 	rc = sp__runs_end(s);
 	return rc < 0 ? rc : sp__finish_due(s);
 }
@@ -84,10 +84,10 @@ int sp__select_open(struct sp_sort *s)
 		s->slots[2].state = SP__SLOT_GONE;
 		s->slots[2].bytes = 0;
 	}
-	rc = sp__replace_open(&s->replace, s->opts.keys, first->mem, bytes, &s->budget, &sink,
+	rc = sp__replace_open(&s->replace, s->opts.keys, first->mem, bytes, &s->env.budget, &sink,
 			      s->opts.unique && !s->opts.count);
 	if (rc < 0)
-		return sp__err(s->err, rc, "allocate", NULL, -1);
+		return sp__err(s->env.err, rc, "allocate", NULL, -1);
 	s->plan.formation = SP_FORM_REPLACEMENT;
 	s->replacing = true;
 	s->filling = 1;
@@ -125,7 +125,7 @@ static void work(void *arg)
 		s->stats.runs = 1;
 	}
 	if (rc == -ENOMEM)
-		sp__err(s->err, rc, "allocate", NULL, -1);
+		sp__err(s->env.err, rc, "allocate", NULL, -1);
 	s->task_error = rc;
 }
 

@@ -18,7 +18,7 @@ void sp__slot_empty(struct sp_sort *s, struct sp__slot *slot)
 {
 	if (slot->giant) {
 		sp__pages_free(slot->giant, slot->giant_bytes);
-		sp__budget_credit(&s->budget, slot->giant_bytes);
+		sp__budget_credit(&s->env.budget, slot->giant_bytes);
 		slot->giant = NULL;
 	}
 	slot->state = SP__SLOT_EMPTY;

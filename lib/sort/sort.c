@@ -7,12 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
-#include "obs/trace.h"
 #include "rec/collate.h"
+#include "run/memory.h"
 #include "sort/plan.h"
 #include "sort/state.h"
-#include "spill/fiemap.h"
-#include "spill/where.h"
 
 static int fail(struct sp_sort *s, int rc)
 {
@@ -33,30 +31,21 @@ static int open_parts(struct sp_sort *s)
 {
 	bool stable = sp__ks(s->opts.keys)->last_resort ? sp__ks(s->opts.keys)->last_collated
 							: !sp__ks(s->opts.keys)->exact;
-	struct sp__plan_buffers buffers;
 	int rc;
 
-	sp__plan_buffers(s->plan.memory_bytes, &buffers);
 	/* Virtual time has one executor. */
-	s->threads = s->machine ? 1 : sp__plan_threads(s->opts.parallel);
-	s->write_bytes = sp__plan_spill_bytes(&s->opts, &buffers, s->plan.page_bytes);
-	s->out_bytes = buffers.write_bytes;
+	s->threads = s->env.machine ? 1 : sp__threads(s->opts.run.parallel);
+	s->write_bytes = sp__plan_spill_bytes(&s->opts, s->plan.memory_bytes, s->plan.page_bytes);
+	s->out_bytes = sp__buffers(s->plan.memory_bytes).chunk_bytes;
 	rc = sp__policy_new(&s->policy, s->plan.policy, s->plan.fan_in, stable);
 	if (rc == SP_EUNSUP)
-		return sp__errf(s->err, rc, "plan", NULL, -1,
+		return sp__errf(s->env.err, rc, "plan", NULL, -1,
 				"polyphase merging does not keep the order of equal keys");
 	if (rc < 0)
-		return sp__err(s->err, rc, rc == -ENOMEM ? "allocate" : "plan", NULL, -1);
+		return sp__err(s->env.err, rc, rc == -ENOMEM ? "allocate" : "plan", NULL, -1);
 	s->ids = calloc(s->plan.fan_in, sizeof(*s->ids));
 	if (!s->ids)
-		return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
-	if (s->opts.trace_path) {
-		rc = sp__trace_open(&s->trace, s->opts.trace_path, s->err);
-		if (rc < 0)
-			return rc;
-		if (s->machine)
-			sp__trace_virtual(s->trace, sp__machine_clock_ns, s->machine);
-	}
+		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
 	return sp__form_open(s);
 }
 
@@ -68,19 +57,13 @@ int sp_sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts, struct s
 	if (!s)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	s->opts = *opts;
-	s->own_err = (struct sp_errinfo)SP_ERRINFO_INIT;
-	s->err = err ? err : &s->own_err;
 	sp__ring_init(&s->out);
 	pthread_mutex_init(&s->busy, NULL);
-	rc = sp__where_machine(s->opts.volume, s->opts.geometry, &s->machine, s->err);
-	s->begin_ns = sp__sort_now_ns(s);
-	s->cpu_begin_ns = sp__sort_cpu_ns(s);
+	rc = sp_sort_plan(&s->opts, &s->plan, err);
 	if (!rc)
-		rc = sp_sort_plan(&s->opts, &s->plan, s->err);
-	if (!rc) {
-		sp__budget_init(&s->budget, s->plan.memory_bytes);
+		rc = sp__env_open(&s->env, &s->opts.run, err);
+	if (!rc)
 		rc = open_parts(s);
-	}
 	if (rc < 0) {
 		sp_sort_free(s);
 		return rc;
@@ -111,16 +94,16 @@ int sp_sort_finish(struct sp_sort *s)
 
 static void note_phases(struct sp_sort *s)
 {
-	uint64_t now = sp__sort_now_ns(s), cpu = sp__sort_cpu_ns(s);
+	uint64_t now = sp__env_now_ns(&s->env), cpu = sp__env_cpu_ns(&s->env);
 
 	if (!s->merge_begin_ns) {
 		s->merge_begin_ns = now;
 		s->merge_cpu_begin_ns = cpu;
 	}
 	s->stats.phase_elapsed_s[SP_PHASE_RUN_FORMATION] =
-		(double)(s->merge_begin_ns - s->begin_ns) * 1e-9;
+		(double)(s->merge_begin_ns - s->env.begin_ns) * 1e-9;
 	s->stats.phase_cpu_s[SP_PHASE_RUN_FORMATION] =
-		(double)(s->merge_cpu_begin_ns - s->cpu_begin_ns) * 1e-9;
+		(double)(s->merge_cpu_begin_ns - s->env.cpu_begin_ns) * 1e-9;
 	s->stats.phase_elapsed_s[SP_PHASE_MERGE] = (double)(now - s->merge_begin_ns) * 1e-9;
 	s->stats.phase_cpu_s[SP_PHASE_MERGE] = (double)(cpu - s->merge_cpu_begin_ns) * 1e-9;
 }
@@ -131,7 +114,7 @@ static int check_comparisons(struct sp_sort *s)
 	const struct sp__keyset *ks = sp__ks(s->opts.keys);
 
 	if ((ks->form == SP__KEY_COLLATED || ks->last_collated) && sp__collate_starved())
-		return sp__err(s->err, -ENOMEM, "compare", NULL, -1);
+		return sp__err(s->env.err, -ENOMEM, "compare", NULL, -1);
 	return 0;
 }
 
@@ -176,47 +159,24 @@ int sp_sort_wait(struct sp_sort *s)
 	return fail(s, sp__form_join(s));
 }
 
-static void note_regions(const struct sp__spill *spill, struct sp_sort_stats *st)
-{
-	struct sp__regions r;
-	double bytes = 0;
-
-	for (size_t i = 0; i < spill->nfiles; i++) {
-		if (!spill->files[i])
-			continue;
-		sp__fiemap_regions(spill->files[i]->fd, 0, &r);
-		st->spill_extents += r.count;
-		bytes += (double)r.count * r.mean_bytes;
-	}
-	if (st->spill_extents)
-		st->spill_region_bytes_mean = bytes / (double)st->spill_extents;
-}
-
 static void note_spill(const struct sp_sort *s, struct sp_sort_stats *st, bool regions)
 {
 	struct sp__io_counters c;
 
-	if (!s->spill)
-		return;
-	sp__spill_counters(s->spill, &c);
-	st->read_requests = c.read_requests;
-	st->read_bytes = c.read_bytes;
-	st->write_requests = c.write_requests;
-	st->write_bytes = c.write_bytes;
-	st->spill_read_bytes = s->spill->read_bytes;
-	st->spill_write_bytes = s->spill->write_bytes;
-	st->compress_error = s->spill->program_error;
-	st->cluster_reads = s->spill->cluster_reads;
-	st->demand_reads = s->spill->demand_reads;
-	st->spill_peak_bytes = s->spill->peak_bytes;
-	st->spill_recycled_bytes = sp__spill_recycled_bytes(s->spill);
-	if (regions && !s->machine)
-		note_regions(s->spill, st);
-	snprintf(st->engine, sizeof(st->engine), "%s",
-		 s->spill->queue ? sp__queue_engine(s->spill->queue) : "pipe");
+	if (s->spill) {
+		sp__spill_counters(s->spill, &c);
+		sp__env_note_io(&st->run, &c);
+		sp__env_note_spill(&st->run, s->spill);
+		st->compress_error = s->spill->program_error;
+		st->cluster_reads = s->spill->cluster_reads;
+		st->demand_reads = s->spill->demand_reads;
+		st->spill_recycled_bytes = sp__spill_recycled_bytes(s->spill);
+	}
+	if (s->env.machine || (s->spill && regions))
+		sp__env_note_regions(&s->env, &st->run, s->spill);
 }
 
-void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool regions)
+void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool device_figures)
 {
 	/* Figures belong to whoever is at work: run formation is waited for, the
 	 * final merge, which may itself wait for the caller, up to its next buffer. */
@@ -227,12 +187,8 @@ void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool regions
 	note_phases(s);
 	*stats = s->stats;
 	stats->plan = s->plan;
-	stats->elapsed_s = (double)(sp__sort_now_ns(s) - s->begin_ns) * 1e-9;
-	stats->memory_limit_bytes = s->opts.memory_bytes;
-	stats->memory_charged_peak_bytes = s->budget.peak_bytes;
-	stats->memory_overrun_bytes = s->budget.overrun_bytes;
-	note_spill(s, stats, regions);
-	sp__note_machine(s, stats);
+	sp__env_note(&s->env, &stats->run, device_figures);
+	note_spill(s, stats, device_figures);
 	if (s->mt)
 		pthread_mutex_unlock(&s->busy);
 }
@@ -242,7 +198,7 @@ void sp_sort_stats(struct sp_sort *sort, struct sp_sort_stats *stats)
 	sp__sort_stats(sort, stats, true);
 }
 
-int sp__sort_free(struct sp_sort *s, struct sp_errinfo *err)
+int sp__sort_free(struct sp_sort *s)
 {
 	int rc;
 
@@ -252,9 +208,7 @@ int sp__sort_free(struct sp_sort *s, struct sp_errinfo *err)
 	sp__finish_close(s);
 	sp__form_close(s);
 	sp__spill_close(s->spill);
-	sp__machine_close(s->machine);
-	/* Requests that were still under way are in it too. */
-	rc = sp__trace_close(s->trace, err);
+	rc = sp__env_close(&s->env);
 	sp__ring_destroy(&s->out);
 	pthread_mutex_destroy(&s->busy);
 	free(s);
@@ -263,5 +217,5 @@ int sp__sort_free(struct sp_sort *s, struct sp_errinfo *err)
 
 void sp_sort_free(struct sp_sort *s)
 {
-	(void)sp__sort_free(s, NULL);
+	(void)sp__sort_free(s);
 }

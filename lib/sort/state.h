@@ -31,7 +31,8 @@
 #include <pthread.h>
 #include <spindle/sort.h>
 #include "base/task.h"
-#include "sim/machine.h"
+#include "run/charge.h"
+#include "run/env.h"
 #include "sort/balance.h"
 #include "sort/inputs.h"
 #include "sort/merge.h"
@@ -71,20 +72,12 @@ struct sp__step_inputs {
 	uint64_t charged;
 };
 
-/* Records that a merge has gone through and that are not charged yet. */
-struct sp__pace {
-	uint64_t records, bytes;
-};
-
 struct sp_sort {
 	struct sp_sort_opts opts;
 	struct sp_sort_plan plan;
-	struct sp_errinfo own_err, *err;
-	struct sp__budget budget;
-	struct sp__trace *trace;
-	struct sp__machine *machine; /* NULL: the real one */
-	unsigned input_file;	     /* number of the first input there; the others follow it */
-	struct sp__pace pace;	     /* of the final merge, or of replacement selection */
+	struct sp__env env;
+	unsigned input_file;  /* number of the first input there; the others follow it */
+	struct sp__pace pace; /* of the final merge, or of replacement selection */
 	enum sp__sort_state state;
 	int error; /* the first; returned ever after */
 	unsigned threads;
@@ -140,34 +133,18 @@ struct sp_sort {
 
 	struct sp__balance balance;
 	struct sp_sort_stats stats;
-	uint64_t begin_ns, cpu_begin_ns, merge_begin_ns, merge_cpu_begin_ns;
+	uint64_t merge_begin_ns, merge_cpu_begin_ns;
 };
 
 /* sort.c */
-/* sp_sort_stats(), with or without a look at how the spill lies on its device. */
-void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool regions);
+/* sp_sort_stats(), with or without those figures that the system must be asked for. */
+void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool device_figures);
 /* sp_sort_free(); a trace that could not be written is an error. */
-int sp__sort_free(struct sp_sort *s, struct sp_errinfo *err);
+int sp__sort_free(struct sp_sort *s);
 
 /* describe.c */
 /* Between two runs: keeps what describes the spilled ones within the memory. */
 void sp__bound_descriptors(struct sp_sort *s);
-
-/* time.c */
-/* The clock of the machine that sorts, and its processor's; simulated or real. */
-uint64_t sp__sort_now_ns(const struct sp_sort *s);
-uint64_t sp__sort_cpu_ns(const struct sp_sort *s);
-/* The simulated machine, if the program's own files of that kind lie on it; or NULL. */
-struct sp__machine *sp__machine_of(const struct sp_sort *s, enum sp__sim_files kind);
-/* On a simulated machine: so much work takes its time. */
-void sp__charge_scan(struct sp_sort *s, uint64_t records, uint64_t bytes);
-void sp__charge_sorting(struct sp_sort *s, uint64_t records);
-void sp__charge_copy(struct sp_sort *s, uint64_t bytes);
-/* What the merge has passed on is charged for, and counted from 0 again. */
-void sp__charge_merge(struct sp_sort *s, struct sp__pace *p, unsigned fan_in);
-/* The record just merged is charged for, with some others at a time. */
-void sp__keep_pace(struct sp_sort *s, uint64_t bytes, struct sp__pace *p, unsigned fan_in);
-void sp__note_machine(const struct sp_sort *s, struct sp_sort_stats *stats);
 
 /* form.c */
 SP_MUST_CHECK int sp__form_open(struct sp_sort *s);

@@ -102,7 +102,7 @@ void sp__step_close(struct sp_sort *s, struct sp__step_inputs *in)
 		in->spill->demand_reads += sp__readplan_demanded(in->plan);
 	sp__readplan_free(in->plan);
 	free(in->runs);
-	sp__budget_credit(&s->budget, in->charged);
+	sp__budget_credit(&s->env.budget, in->charged);
 	*in = (struct sp__step_inputs){ 0 };
 }
 
@@ -147,7 +147,7 @@ static int open_plan(struct sp_sort *s, struct sp__step_inputs *in)
 	/* Without refusal: the planner has left room. */
 	in->charged = sp__merge_memory(in->n) + sp__pool_memory(in->spill, in->n, in->buffers) +
 		      sp__readplan_memory(&o);
-	sp__budget_charge(&s->budget, in->charged);
+	sp__budget_charge(&s->env.budget, in->charged);
 	in->strategy = o.strategy;
 out:
 	free(run_pages);
@@ -168,7 +168,7 @@ static int open_unpackers(struct sp_sort *s, struct sp__step_inputs *in, struct 
 	int rc;
 
 	if (where.bytes / s->plan.page_bytes < in->n)
-		return sp__errf(s->err, SP_EBUDGET, "merge", NULL, -1,
+		return sp__errf(s->env.err, SP_EBUDGET, "merge", NULL, -1,
 				"merging %u runs needs so many pages of %u bytes", in->n,
 				s->plan.page_bytes);
 	rc = sp__unpackers_open(&in->unpackers, s->spill, in->runs, in->n, where.mem);
@@ -246,8 +246,8 @@ static int pour(struct sp_sort *s, struct sp__merge *m, struct sp__runwriter *w)
 	int rc;
 
 	while ((rc = sp__merge_next(m, true)) == SP_READY) {
-		if (s->machine)
-			sp__keep_pace(s, m->bytes, &pace, m->n);
+		if (s->env.machine)
+			sp__keep_pace(&s->env, m->bytes, &pace, m->n);
 		if (m->prev) {
 			w->prev = m->prev;
 			w->prev_bytes = m->prev_bytes;
@@ -262,9 +262,9 @@ static int pour(struct sp_sort *s, struct sp__merge *m, struct sp__runwriter *w)
 		if (rc < 0)
 			return rc;
 	}
-	sp__charge_merge(s, &pace, m->n);
+	sp__charge_merge(&s->env, &pace, m->n);
 	if (rc < 0)
-		return sp__err(s->err, rc, "merge", NULL, -1);
+		return sp__err(s->env.err, rc, "merge", NULL, -1);
 	w->prev = m->prev;
 	w->prev_bytes = m->prev_bytes;
 	return sp__runwriter_finish(w);
@@ -275,12 +275,12 @@ int sp__merge_into(struct sp_sort *s, struct sp__merge *m, uint64_t age, unsigne
 		   struct sp__run **run)
 {
 	struct sp__runwriter w = { 0 };
-	int rc = sp__run_new(run, &s->budget);
+	int rc = sp__run_new(run, &s->env.budget);
 
 	/* Both would use the write buffers. */
 	assert(!s->writing);
 	if (rc < 0)
-		return sp__err(s->err, rc, "allocate", NULL, -1);
+		return sp__err(s->env.err, rc, "allocate", NULL, -1);
 	(*run)->age = age;
 	(*run)->level = level;
 	rc = sp__runwriter_open(&w, s->spill, *run, s->write_mem, s->write_bytes, s->lastkey_fn, s);
@@ -305,11 +305,11 @@ int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned 
 	struct sp__step_inputs in = { 0 };
 	struct sp__run *run;
 	uint64_t records = 0, dropped = s->balance.dropped.records;
-	int rc = sp__merge_init(&m, s->opts.keys, n, &s->budget);
+	int rc = sp__merge_init(&m, s->opts.keys, n, &s->env.budget);
 
 	if (rc < 0)
-		return sp__err(s->err, rc, "allocate", NULL, -1);
-	m.err = s->err;
+		return sp__err(s->env.err, rc, "allocate", NULL, -1);
+	m.err = s->env.err;
 	m.plain = !s->opts.unique || s->opts.count;
 	rc = sp__step_open(s, s->spill, &in, ids, n, where, m.cursors);
 	sp__step_note(s, &in);
@@ -326,6 +326,6 @@ int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned 
 	s->stats.spilled_runs++;
 	rc = sp__policy_merged(s->policy, ids[0], run->bytes);
 	if (rc < 0)
-		return sp__err(s->err, rc, "allocate", NULL, -1);
+		return sp__err(s->env.err, rc, "allocate", NULL, -1);
 	return sp__balance_merged(s, records, run, dropped);
 }

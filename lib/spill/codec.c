@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <lz4.h>
 #include <zstd.h>
+#include <spindle/error.h>
 #include "spill/codec.h"
 
 #define ZSTD_LEVEL 1

@@ -9,7 +9,8 @@
 #define SP__SPILL_CODEC_H
 
 #include <stddef.h>
-#include <spindle/sort.h>
+#include <spindle/api.h>
+#include <spindle/spill.h>
 
 struct sp__codec;
 

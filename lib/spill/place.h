@@ -24,7 +24,7 @@
 #define SP__SPILL_PLACE_H
 
 #include <spindle/geometry.h>
-#include <spindle/sort.h>
+#include <spindle/spill.h>
 #include "spill/run.h"
 
 struct sp__place_opts {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdlib.h>
+#include <spindle/batch.h>
 #include "base/err.h"
 #include "base/hash.h"
 #include "spill/codec.h"

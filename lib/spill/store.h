@@ -15,7 +15,8 @@
 #ifndef SP__SPILL_STORE_H
 #define SP__SPILL_STORE_H
 
-#include <spindle/sort.h>
+#include <spindle/geometry.h>
+#include <spindle/spill.h>
 #include "base/mem.h"
 #include "io/queue.h"
 #include "spill/place.h"

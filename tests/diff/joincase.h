@@ -131,15 +131,15 @@ static void choose_options(struct trial *c)
 	o->algorithm = algorithms[pick.value[ALGORITHM]];
 	if (is(ALGORITHM, "sorted") || is(ALGORITHM, "nearly"))
 		o->sorted = is(SORTED_BY, "bytes") ? SP_JOIN_SORTED_BYTES : SP_JOIN_SORTED_LENGTH;
-	o->direct = is(DIRECT, "auto") ? -1 : 0;
+	o->run.direct = is(DIRECT, "auto") ? -1 : 0;
 	o->build = pick.value[BUILD];
 	o->ordered = pick.value[ORDERED];
-	o->parallel = (unsigned)size_of(PARALLEL);
-	o->engine = is(ENGINE, "default") ? NULL : pairs_value(&pairs, &pick, ENGINE);
-	o->memory_bytes = size_of(MEMORY);
+	o->run.parallel = (unsigned)size_of(PARALLEL);
+	o->run.engine = is(ENGINE, "default") ? NULL : pairs_value(&pairs, &pick, ENGINE);
+	o->run.memory_bytes = size_of(MEMORY);
 	o->join_bytes = size_of(JOIN_MEMORY);
-	o->page_bytes = (uint32_t)size_of(PAGE);
-	o->seed = below(100);
+	o->run.page_bytes = (uint32_t)size_of(PAGE);
+	o->run.seed = below(100);
 }
 
 /* The inputs. */
@@ -173,7 +173,7 @@ static void random_field(struct text *t, bool key)
  */
 static void large_record(const struct trial *c, struct text *t, int side)
 {
-	const size_t most = c->opts.memory_bytes < 1 << 20 ? c->opts.memory_bytes : 1 << 20;
+	const size_t most = c->opts.run.memory_bytes < 1 << 20 ? c->opts.run.memory_bytes : 1 << 20;
 	const bool in_key = is(LARGE, "keys");
 	char buf[32];
 

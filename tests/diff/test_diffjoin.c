@@ -135,8 +135,8 @@ static void join_alone(struct trial *c, const struct sp_join_io *io, int in, uin
 	setenv("SP_TASK_DELAY", delay, 1);
 	if (in >= 0 && dup2(in, 0) < 0)
 		_exit(1);
-	c->opts.tmpdirs = &tmp;
-	c->opts.ntmpdirs = 1;
+	c->opts.run.tmpdirs = &tmp;
+	c->opts.run.ntmpdirs = 1;
 	o->rc = sp_join_run(&c->opts, io, &o->stats, &err);
 	if (o->rc)
 		snprintf(o->why, sizeof(o->why), "%s: %s", err.op,
@@ -252,7 +252,7 @@ static void note(struct tally *t, const struct sp_join_stats *st)
 {
 	bool began = st->merged_records[0] + st->merged_records[1] > 0;
 
-	t->spilled += st->spill_write_bytes > 0;
+	t->spilled += st->run.spill_write_bytes > 0;
 	t->by[st->ordered_by]++;
 	t->merged += st->algorithm == SP_JOIN_MERGE;
 	t->given_up += st->algorithm == SP_JOIN_HYBRID && began;

@@ -184,7 +184,7 @@ static void makes_sense(const struct settings *set)
 	require(!o->ncolumns || o->columns);
 	for (size_t i = 0; i < o->ncolumns; i++)
 		require(o->columns[i].file <= 2);
-	require(o->ntmpdirs && o->tmpdirs);
+	require(o->run.ntmpdirs && o->run.tmpdirs);
 	require(!set->plain_join || merge);
 	if (o->fixed_bytes[0])
 		binary_makes_sense(set);
@@ -233,7 +233,7 @@ static bool parse(struct settings *set, char *text, bool plain_join)
 	*set = (struct settings){ .plain_join = plain_join,
 				  .algorithm = ALGORITHM_AUTO,
 				  .separator = -1,
-				  .common = COMMON_OPTIONS_INIT,
+				  .common.run = &set->opts.run,
 				  .opts = SP_JOIN_OPTS_INIT };
 	while (argc <= WORDS_MAX && (word = strsep(&text, "\n")))
 		argv[argc++] = word;

@@ -2,6 +2,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <spindle/error.h>
 #include "base/rng.h"
 #include "spill/codec.h"
 #include "tap.h"

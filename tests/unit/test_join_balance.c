@@ -36,12 +36,12 @@ struct way {
 
 static bool in_memory(const struct sp_join_stats *st)
 {
-	return st->algorithm == SP_JOIN_HYBRID && !st->spill_write_bytes;
+	return st->algorithm == SP_JOIN_HYBRID && !st->run.spill_write_bytes;
 }
 
 static bool spilled(const struct sp_join_stats *st)
 {
-	return st->spill_write_bytes && st->depth == 1 && !st->nested_blocks;
+	return st->run.spill_write_bytes && st->depth == 1 && !st->nested_blocks;
 }
 
 static bool filtered(const struct sp_join_stats *st)
@@ -194,14 +194,14 @@ static int run_into(const struct way *w, int fd, struct sp_join_stats *st, struc
 	o.header = w->header;
 	o.csv = w->csv;
 	o.sorted = w->sorted ? SP_JOIN_SORTED_BYTES : SP_JOIN_UNSORTED;
-	o.memory_bytes = w->join_bytes ? 1 << 20 : 4 << 20;
+	o.run.memory_bytes = w->join_bytes ? 1 << 20 : 4 << 20;
 	o.join_bytes = w->join_bytes;
-	o.engine = "sync";
-	o.direct = 0;
-	o.page_bytes = w->join_bytes ? 4096 : 0;
+	o.run.engine = "sync";
+	o.run.direct = 0;
+	o.run.page_bytes = w->join_bytes ? 4096 : 0;
 	o.build = w->input_bytes ? 1 : 0;
-	o.tmpdirs = &tmp;
-	o.ntmpdirs = 1;
+	o.run.tmpdirs = &tmp;
+	o.run.ntmpdirs = 1;
 	format = (struct sp_recfmt){ .kind = w->csv ? SP_REC_CSV : SP_REC_LINE,
 				     .eol = '\n',
 				     .separator = ',' };

@@ -44,11 +44,11 @@ static void test_tracks(void)
 
 	if (sp_geometry_model(&g, "atlas10k3-like", NULL))
 		exit(1);
-	o.memory_bytes = 64 << 20;
-	o.geometry = g;
+	o.run.memory_bytes = 64 << 20;
+	o.run.geometry = g;
 	ok(sp__join_layout(&o, &l, NULL) == 0 && l.page_bytes == 64 << 10,
 	   "pages have 64 KB if they lie one behind the other");
-	o.placement = SP_PLACE_SEMISEQ;
+	o.run.placement = SP_PLACE_SEMISEQ;
 	ok(sp__join_layout(&o, &l, NULL) == 0 && l.page_bytes == 32 << 10,
 	   "and on tracks a tenth of one at most");
 	sp_geometry_free(g);
@@ -62,7 +62,7 @@ static void test_layout(void)
 	bool within = true, enough = true;
 
 	for (uint64_t m = 512 << 10; m <= UINT64_C(8) << 30; m *= 2) {
-		o.memory_bytes = m;
+		o.run.memory_bytes = m;
 		if (sp__join_layout(&o, &l, &err)) {
 			within = false;
 			break;
@@ -75,7 +75,7 @@ static void test_layout(void)
 	ok(within, "all buffers lie within the memory, from 512 KB to 8 GB");
 	ok(enough, "there are four writers, a page for each, and 64 pages of table at least");
 	o.join_bytes = 4096;
-	o.page_bytes = 4096;
+	o.run.page_bytes = 4096;
 	ok(sp__join_layout(&o, &l, &err) == SP_EBUDGET && strstr(err.text, "64 pages"),
 	   "one page for the table is refused with the least that would do");
 	test_tracks();
@@ -89,7 +89,7 @@ static void test_split(void)
 	bool fits = true, bounded = true;
 	uint64_t most;
 
-	o.memory_bytes = 64 << 20;
+	o.run.memory_bytes = 64 << 20;
 	if (sp__join_layout(&o, &l, NULL))
 		return;
 	sp__join_split(&l, SP_JOIN_HYBRID, 1 << 20, 10000, 0, &s);
@@ -126,7 +126,7 @@ static bool parted(uint64_t memory, uint64_t probe_bytes, struct sp__join_split 
 	struct sp_join_opts o = SP_JOIN_OPTS_INIT;
 	struct sp__join_layout l;
 
-	o.memory_bytes = memory;
+	o.run.memory_bytes = memory;
 	if (sp__join_layout(&o, &l, NULL))
 		return false;
 	sp__join_split(&l, SP_JOIN_HYBRID, bytes, records, probe_bytes, s);
@@ -168,7 +168,7 @@ static void test_choice(void)
 	struct sp_join_plan p;
 
 	o.algorithm = SP_JOIN_HYBRID;
-	o.memory_bytes = 64 << 20;
+	o.run.memory_bytes = 64 << 20;
 	o.input_bytes[0] = 1 << 30;
 	ok(sp_join_plan(&o, &p, NULL) == 0 && p.build == 1, "of a file and a pipe the file builds");
 	o.input_bytes[1] = 1 << 20;
@@ -186,7 +186,7 @@ static void test_ordered(void)
 	struct sp_join_plan p;
 
 	o.algorithm = SP_JOIN_HYBRID;
-	o.memory_bytes = 64 << 20;
+	o.run.memory_bytes = 64 << 20;
 	o.input_bytes[0] = 1 << 20;
 	o.input_bytes[1] = 16 << 20;
 	o.ordered = 1;
@@ -207,7 +207,7 @@ static void test_ordered(void)
 	ok(sp__join_ordered(&o) == 2, "those of file 2 in that of file 2");
 	o.unpaired[0] = true;
 	ok(sp__join_ordered(&o) == 1, "with lines of both it is as wished");
-	o.volume = "sim:flat";
+	o.run.volume = "sim:flat";
 	ok(sp_join_plan(&o, &p, NULL) == SP_EUNSUP, "but not with a volume");
 }
 
@@ -217,7 +217,7 @@ static void test_merge(void)
 	struct sp_join_plan p;
 
 	o.algorithm = SP_JOIN_AUTO;
-	o.memory_bytes = 64 << 20;
+	o.run.memory_bytes = 64 << 20;
 	o.input_bytes[0] = o.input_bytes[1] = 16 << 20;
 	ok(sp_join_plan(&o, &p, NULL) == 0 && p.algorithm == SP_JOIN_HYBRID,
 	   "what nobody has looked at is not merged");

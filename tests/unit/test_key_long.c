@@ -123,10 +123,10 @@ static bool sorts(const struct order *o, const struct sp_keyset *ks, const struc
 	int rc;
 
 	opts.keys = ks;
-	opts.tmpdirs = &dir;
-	opts.ntmpdirs = 1;
+	opts.run.tmpdirs = &dir;
+	opts.run.ntmpdirs = 1;
 	opts.format = sp__ks(ks)->format;
-	opts.memory_bytes = 1 << 20;
+	opts.run.memory_bytes = 1 << 20;
 	opts.formation = formation;
 	opts.unique = strchr(o->letters, 'u');
 	if (sp_sort_new(&s, &opts, NULL))

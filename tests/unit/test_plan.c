@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "run/memory.h"
 #include "sort/plan.h"
 #include "sort/policy.h"
 #include "sort/predict.h"
@@ -21,9 +22,9 @@ static struct sp_sort_opts opts_for(uint64_t memory, uint64_t input)
 {
 	struct sp_sort_opts o = SP_SORT_OPTS_INIT;
 
-	o.memory_bytes = memory;
+	o.run.memory_bytes = memory;
 	o.input_bytes = input;
-	o.parallel = 2;
+	o.run.parallel = 2;
 	return o;
 }
 
@@ -43,12 +44,11 @@ static struct sp_sort_plan must(const struct sp_sort_opts *o)
 static bool within(const struct sp_sort_plan *p)
 {
 	uint64_t slots = p->run_bytes * p->run_buffers, in, out, spill, pool;
-	struct sp__plan_buffers b;
+	struct sp__buffers b = sp__buffers(p->memory_bytes);
 
-	sp__plan_buffers(p->memory_bytes, &b);
-	in = (uint64_t)b.chunk_bytes * b.chunks;
-	out = (uint64_t)b.write_bytes * (b.writes + b.output_buffers);
-	spill = (uint64_t)b.write_bytes * b.spill_writes;
+	in = (uint64_t)b.chunk_bytes * b.reads;
+	out = (uint64_t)b.chunk_bytes * (b.writes + SP__PLAN_OUTPUT_BUFFERS);
+	spill = (uint64_t)b.chunk_bytes * SP__PLAN_SPILL_CHUNKS;
 	pool = p->merge_bytes > slots ? p->merge_bytes : slots;
 	if (p->policy == SP_MERGE_EAGER)
 		pool = p->merge_bytes + slots;
@@ -132,18 +132,18 @@ static void choices(void)
 	p = must(&o);
 	ok(p.passes == 1 && p.page_bytes == 32 * K,
 	   "16 GB of records of 100 bytes in 64 MB: one merge, in pages of 32 KB");
-	o.compression = SP_SPILL_ZSTD;
+	o.run.compression = SP_SPILL_ZSTD;
 	packed = must(&o);
 	ok(packed.fan_in * 16 > p.fan_in * 15 && packed.run_bytes * 16 > p.run_bytes * 15,
 	   "compression costs less than a sixteenth of the fan-in and of a run's length");
-	o.compression = SP_SPILL_RAW;
+	o.run.compression = SP_SPILL_RAW;
 	o.record_bytes = 10;
 	ok(must(&o).runs > 3 * p.runs, "records of 10 bytes weigh three times as much");
 	o = opts_for(64 * M, 0);
 	p = must(&o);
 	ok(!p.runs && !p.in_memory && p.run_buffers > 2 && !p.passes && p.formation == SP_FORM_LOAD,
 	   "nothing is promised about input of unknown length");
-	o.parallel = 1;
+	o.run.parallel = 1;
 	p = must(&o);
 	ok(p.run_buffers == 1, "one thread has one run buffer");
 	o.compress_program = "gzip";
@@ -157,7 +157,7 @@ static void choices(void)
 	o.formation = SP_FORM_REPLACEMENT;
 	p = must(&o);
 	ok(p.passes == 1, "replacement selection, asked for, saves a pass");
-	ok(sp__plan_threads(3) == 3 && sp__plan_threads(0) >= 1 && sp__plan_threads(0) <= 8,
+	ok(sp__threads(3) == 3 && sp__threads(0) >= 1 && sp__threads(0) <= 8,
 	   "threads are as asked, or one to eight");
 }
 
@@ -177,7 +177,7 @@ static void by_hand(void)
 	p = must(&o);
 	ok(p.fan_in == 4 && p.passes == 6, "a fan-in is kept: 1536 runs four by four in 6 passes");
 	o.policy = SP_MERGE_EAGER;
-	o.page_bytes = 8192;
+	o.run.page_bytes = 8192;
 	o.recycle = 1;
 	o.readahead = SP_READ_DOUBLE;
 	p = must(&o);
@@ -196,7 +196,7 @@ static void by_hand(void)
 	p = must(&o);
 	ok(p.fan_in == 60 && p.merge_pages >= 60, "pages become small for a large fan-in");
 	o = opts_for(8 * M, 0);
-	o.page_bytes = 4096;
+	o.run.page_bytes = 4096;
 	p = must(&o);
 	ok(p.page_bytes == 4096 && p.run_bytes * p.run_buffers >= 4 * M,
 	   "small pages are possible for input of unknown length");
@@ -217,10 +217,10 @@ static void names_the_least(struct sp_sort_opts o, const char *what)
 	diag("%s", err.text);
 	ok(rc == SP_EBUDGET && err.code == rc, "%s is refused", what);
 	least = strstr(err.text, "at least ");
-	o.memory_bytes = least ? strtoull(least + strlen("at least "), NULL, 10) : 0;
+	o.run.memory_bytes = least ? strtoull(least + strlen("at least "), NULL, 10) : 0;
 	err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	ok(least && sp_sort_plan(&o, &p, &err) == 0, "%s: the memory named would do", what);
-	o.memory_bytes -= 4097;
+	o.run.memory_bytes -= 4097;
 	ok(sp_sort_plan(&o, &p, &err) == SP_EBUDGET, "%s: less would not", what);
 }
 
@@ -239,19 +239,19 @@ static void refusals(void)
 	o.fan_in = 3000;
 	names_the_least(o, "a fan-in that memory has no pages for");
 	o = opts_for(1 * M, 1 * G);
-	o.page_bytes = 4 * M;
+	o.run.page_bytes = 4 * M;
 	names_the_least(o, "a page larger than the memory");
 	o = opts_for(64 * M, 1 * G);
 	o.merge_bytes = 1 * M;
-	o.page_bytes = 64 * K;
+	o.run.page_bytes = 64 * K;
 	o.fan_in = 20;
 	ok(sp_sort_plan(&o, &p, &err) == SP_EBUDGET && strstr(err.text, "1310720"),
 	   "20 runs in pages of 64 KB need a merge buffer of 1310720 bytes");
 	o.merge_bytes = 1310720;
 	ok(sp_sort_plan(&o, &p, &err) == 0, "and that would do");
-	o.page_bytes = 5000;
+	o.run.page_bytes = 5000;
 	ok(sp_sort_plan(&o, &p, &err) == -EINVAL, "pages are multiples of 4096 bytes");
-	o.page_bytes = 0;
+	o.run.page_bytes = 0;
 	o.fan_in = 1;
 	ok(sp_sort_plan(&o, &p, &err) == -EINVAL, "a fan-in of 1 is refused");
 }
@@ -331,15 +331,15 @@ static void along_path(void)
 	if (sp_geometry_model(&g, "atlas10k3-like", NULL))
 		exit(1);
 	o.record_bytes = 100;
-	o.volume = "sim:atlas10k3-like";
-	o.geometry = g;
-	o.placement = SP_PLACE_SEMISEQ;
+	o.run.volume = "sim:atlas10k3-like";
+	o.run.geometry = g;
+	o.run.placement = SP_PLACE_SEMISEQ;
 	p = must(&o);
 	ok(p.passes == 1 && p.page_bytes == 24 * K && p.readahead == SP_READ_DOUBLE &&
 		   near(p.seek_s, 0.0011),
 	   "along the path: one pass, a page that fits twice for each run, hops of 1.1 ms");
 	for (uint64_t m = 2 * M; m <= 128 * M; m += m / 2) {
-		o.memory_bytes = m;
+		o.run.memory_bytes = m;
 		o.input_bytes = 16 * m;
 		p = must(&o);
 		fits &= p.page_bytes * UINT64_C(5) <= 686 * 512;

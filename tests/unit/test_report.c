@@ -90,9 +90,9 @@ static struct sp_sort_stats some_stats(void)
 	s.plan.strategy[SP_READ_CLUSTER].cluster_reads = 7.5;
 	s.plan.strategy[SP_READ_NONE].seconds = NAN;
 	s.spilled_runs = 4;
-	s.spill_write_bytes = 1200;
+	s.run.spill_write_bytes = 1200;
 	s.cluster_reads = 9;
-	s.device_read_bytes = -1;
+	s.run.device_read_bytes = -1;
 	return s;
 }
 
@@ -109,8 +109,8 @@ static void document(void)
 	char *json, *keys, *golden, *text;
 	json_t *doc, *pair;
 
-	opts.tmpdirs = dirs;
-	opts.ntmpdirs = 2;
+	opts.run.tmpdirs = dirs;
+	opts.run.ntmpdirs = 2;
 	report = sp_report_sort(&opts, &io, &stats);
 	json = render(report, sp_report_json);
 	keys = key_list(json);

@@ -18,9 +18,9 @@ static struct sp_sort *begin(const struct sp_keyset *ks, struct sp_errinfo *err)
 	*err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	o.format = (struct sp_recfmt){ SP_REC_LINE, '\n', 0, 0 };
 	o.keys = ks;
-	o.memory_bytes = 4 << 20;
-	o.tmpdirs = tmp;
-	o.ntmpdirs = 1;
+	o.run.memory_bytes = 4 << 20;
+	o.run.tmpdirs = tmp;
+	o.run.ntmpdirs = 1;
 	return sp_sort_new(&s, &o, err) ? NULL : s;
 }
 

@@ -179,10 +179,10 @@ static int sort_two(const struct sp_keyset *ks)
 
 	o.format = lines;
 	o.keys = ks;
-	o.memory_bytes = 8u << 20;
-	o.tmpdirs = dirs;
-	o.ntmpdirs = 1;
-	o.parallel = 1;
+	o.run.memory_bytes = 8u << 20;
+	o.run.tmpdirs = dirs;
+	o.run.ntmpdirs = 1;
+	o.run.parallel = 1;
 	if (sp_sort_new(&s, &o, NULL) || sp_sort_put(s, &batch) != SP_READY || sp_sort_finish(s))
 		abort();
 	while ((rc = sp_sort_get(s, &batch)) == SP_READY)

@@ -26,10 +26,10 @@ static struct sp_sort *begin(const struct sp_keyset *ks, uint64_t memory, unsign
 	*err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	o.format = (struct sp_recfmt){ SP_REC_LINE, '\n', 0, 0 };
 	o.keys = ks;
-	o.memory_bytes = memory;
-	o.tmpdirs = dirs;
-	o.ntmpdirs = 1;
-	o.parallel = threads;
+	o.run.memory_bytes = memory;
+	o.run.tmpdirs = dirs;
+	o.run.ntmpdirs = 1;
+	o.run.parallel = threads;
 	if (memory < 1 << 20)
 		o.run_bytes = 64 << 10;
 	return sp_sort_new(&s, &o, err) ? NULL : s;
@@ -215,11 +215,11 @@ static void many_pages(const struct sp_keyset *ks)
 
 	o.format = (struct sp_recfmt){ SP_REC_LINE, '\n', 0, 0 };
 	o.keys = ks;
-	o.memory_bytes = 512 << 10;
-	o.page_bytes = 4096;
-	o.tmpdirs = tmp;
-	o.ntmpdirs = 1;
-	o.parallel = 2;
+	o.run.memory_bytes = 512 << 10;
+	o.run.page_bytes = 4096;
+	o.run.tmpdirs = tmp;
+	o.run.ntmpdirs = 1;
+	o.run.parallel = 2;
 	good = sp_sort_new(&s, &o, &err) == 0;
 	for (int i = 0; good && i < 40; i++)
 		good = put(s, input_bytes) == 0;
@@ -228,9 +228,9 @@ static void many_pages(const struct sp_keyset *ks)
 		bytes += b.bytes;
 	if (good)
 		sp_sort_stats(s, &st);
-	ok(good && bytes == 40 * input_bytes && st.memory_overrun_bytes < 64 << 10,
+	ok(good && bytes == 40 * input_bytes && st.run.memory_overrun_bytes < 64 << 10,
 	   "pages beyond what was planned overrun the memory by no more than an eighth (%llu)",
-	   (unsigned long long)st.memory_overrun_bytes);
+	   (unsigned long long)st.run.memory_overrun_bytes);
 	sp_sort_free(s);
 }
 
@@ -244,7 +244,7 @@ static void no_directory(const struct sp_keyset *ks)
 
 	o.format = (struct sp_recfmt){ SP_REC_LINE, '\n', 0, 0 };
 	o.keys = ks;
-	o.memory_bytes = 512 << 10;
+	o.run.memory_bytes = 512 << 10;
 	rc = sp_sort_new(&s, &o, &err);
 	for (int i = 0; !rc && i < 40; i++)
 		rc = put(s, input_bytes);
@@ -267,14 +267,14 @@ static void device_figures(const struct sp_keyset *ks)
 
 	o.format = (struct sp_recfmt){ .kind = SP_REC_LINE, .eol = '\n' };
 	o.keys = ks;
-	o.tmpdirs = tmp;
-	o.ntmpdirs = 1;
+	o.run.tmpdirs = tmp;
+	o.run.ntmpdirs = 1;
 	if (sp_sort_run(&o, &io, &not_asked, &err))
 		abort();
 	io.device_figures = true;
 	if (sp_sort_run(&o, &io, &asked, &err))
 		abort();
-	ok(not_asked.device_read_bytes == -1 && asked.device_read_bytes >= 0,
+	ok(not_asked.run.device_read_bytes == -1 && asked.run.device_read_bytes >= 0,
 	   "what went to devices is told to who asks");
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <spindle/batch.h>
 #include "base/mem.h"
 #include "base/rng.h"
 #include "spill/pool.h"

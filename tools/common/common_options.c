@@ -17,8 +17,11 @@ static const struct choice engine_words[] = { { "io_uring", URING }, { "libaio",
 
 static void add_tmpdir(struct common_options *c, const char *dir)
 {
-	c->tmpdirs = must_alloc(c->tmpdirs, c->ntmpdirs + 1, sizeof(*c->tmpdirs));
-	c->tmpdirs[c->ntmpdirs++] = dir;
+	struct sp_run_opts *run = c->run;
+
+	c->tmpdirs = must_alloc(c->tmpdirs, run->ntmpdirs + 1, sizeof(*c->tmpdirs));
+	c->tmpdirs[run->ntmpdirs++] = dir;
+	run->tmpdirs = c->tmpdirs;
 }
 
 static void set_page_size(struct common_options *c, const char *name, const char *text)
@@ -27,7 +30,7 @@ static void set_page_size(struct common_options *c, const char *name, const char
 
 	if (!bytes || bytes % PAGE_UNIT || bytes > PAGE_MAX)
 		die("%s must be a multiple of 4096 bytes and at most 16 MiB", name);
-	c->page_bytes = (uint32_t)bytes;
+	c->run->page_bytes = (uint32_t)bytes;
 }
 
 const char *engine_option(const char *name, const char *text, int status)
@@ -48,7 +51,7 @@ static void set_volume(struct common_options *c, const char *name, const char *t
 	if (dir)
 		add_tmpdir(c, dir);
 	else
-		c->volume = text;
+		c->run->volume = text;
 }
 
 static bool apply_device(struct common_options *c, int code, const char *name, const char *text,
@@ -56,10 +59,10 @@ static bool apply_device(struct common_options *c, int code, const char *name, c
 {
 	switch (code) {
 	case COMMON_ENGINE:
-		c->engine = engine_option(name, text, status);
+		c->run->engine = engine_option(name, text, status);
 		return true;
 	case COMMON_DIRECT:
-		c->direct = text ? choice_option(name, text, direct_words, status) : 1;
+		c->run->direct = text ? choice_option(name, text, direct_words, status) : 1;
 		return true;
 	case COMMON_VOLUME:
 		set_volume(c, name, text);
@@ -68,11 +71,11 @@ static bool apply_device(struct common_options *c, int code, const char *name, c
 		c->geometry = text;
 		return true;
 	case COMMON_PLACEMENT:
-		c->placement =
+		c->run->placement =
 			(enum sp_placement)choice_option(name, text, placement_words, status);
 		return true;
 	case COMMON_OVERWRITE:
-		return c->overwrite = true;
+		return c->run->overwrite = true;
 	}
 	return false;
 }
@@ -88,7 +91,7 @@ bool common_options_apply(struct common_options *c, int code, const char *name, 
 		set_page_size(c, name, text);
 		return true;
 	case COMMON_SEED:
-		c->seed = number_option(name, text, 0);
+		c->run->seed = number_option(name, text, 0);
 		return c->seeded = true;
 	case COMMON_EXPLAIN:
 		return c->explain = true;
@@ -96,7 +99,7 @@ bool common_options_apply(struct common_options *c, int code, const char *name, 
 		c->stats = text ? text : "-";
 		return true;
 	case COMMON_TRACE:
-		c->trace = text;
+		c->run->trace_path = text;
 		return true;
 	case COMMON_PROGRESS:
 		c->progress = progress_option(name, text, status);
@@ -114,6 +117,6 @@ void common_options_finish(struct common_options *c)
 {
 	const char *dir = getenv("TMPDIR");
 
-	if (!c->ntmpdirs)
+	if (!c->run->ntmpdirs)
 		add_tmpdir(c, dir ? dir : "/tmp");
 }

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <spindle/sort.h>
+#include <spindle/run.h>
 #include "progress.h"
 
 #define BKEY_TYPES "bytes, u8, i8, u16le to u64be, i16le to i64be, f32le to f64be"
@@ -57,25 +57,12 @@ enum {
 struct common_options {
 	enum progress_mode progress;
 	bool explain;
-	const char *stats; /* NULL: none; "-": standard error */
-	const char *trace; /* NULL: none */
-	const char **tmpdirs;
-	size_t ntmpdirs;
-	uint32_t page_bytes; /* 0: the library chooses */
-	const char *engine;  /* NULL: the best there is */
-	int direct;	     /* -1: by what the page cache holds; 0: never; 1: always */
-	const char *volume;  /* NULL: files in tmpdirs */
-	bool overwrite;
+	const char *stats;    /* NULL: none; "-": standard error */
+	const char **tmpdirs; /* memory of run->tmpdirs */
 	const char *geometry; /* file; NULL: that of a simulated volume's model */
-	enum sp_placement placement;
-	uint64_t seed;
 	bool seeded;
+	struct sp_run_opts *run; /* of the library's options: what they set */
 };
-
-#define COMMON_OPTIONS_INIT                                                                        \
-	{                                                                                          \
-		.direct = -1                                                                       \
-	}
 
 /*
  * Takes the option code, one of the above or 'T' (a directory for temporary data), with its
@@ -96,23 +83,5 @@ void common_options_finish(struct common_options *c);
  * where it may meet the line?
  */
 bool common_options_progress(const struct common_options *c, bool apart);
-
-/*
- * Hands them to the library.  A macro, because opts is a struct sp_sort_opts or a struct
- * sp_join_opts, which have members of the same names.  The geometry is to be loaded first.
- */
-#define COMMON_OPTIONS_PUT(c, opts)                                                                \
-	do {                                                                                       \
-		(opts)->trace_path = (c)->trace;                                                   \
-		(opts)->tmpdirs = (c)->tmpdirs;                                                    \
-		(opts)->ntmpdirs = (c)->ntmpdirs;                                                  \
-		(opts)->page_bytes = (c)->page_bytes;                                              \
-		(opts)->engine = (c)->engine;                                                      \
-		(opts)->direct = (c)->direct;                                                      \
-		(opts)->volume = (c)->volume;                                                      \
-		(opts)->overwrite = (c)->overwrite;                                                \
-		(opts)->placement = (c)->placement;                                                \
-		(opts)->seed = (c)->seed;                                                          \
-	} while (0)
 
 #endif

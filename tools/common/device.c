@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
-#include <spindle/sort.h>
+#include <spindle/run.h>
 #include "device.h"
 #include "msg.h"
 #include "number.h"

@@ -75,7 +75,7 @@ void outputs_common(struct sp_outset *set, const struct common_options *c, const
 	else
 		outputs_add_stdout(set);
 	outputs_add_stats(set, c->stats);
-	outputs_add(set, c->trace, "--trace", false);
+	outputs_add(set, c->run->trace_path, "--trace", false);
 	outputs_spare(set, c->geometry);
-	outputs_spare_volume(set, c->volume);
+	outputs_spare_volume(set, c->run->volume);
 }

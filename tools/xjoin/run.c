@@ -31,8 +31,8 @@ static bool is(const struct sp_errinfo *err, const char *op)
 /* Temporary data has the name of its directory. */
 static bool is_temporary(const struct settings *set, const struct sp_errinfo *err)
 {
-	for (size_t i = 0; i < set->common.ntmpdirs; i++)
-		if (!strcmp(err->path, set->common.tmpdirs[i]))
+	for (size_t i = 0; i < set->opts.run.ntmpdirs; i++)
+		if (!strcmp(err->path, set->opts.run.tmpdirs[i]))
 			return true;
 	return false;
 }
@@ -147,7 +147,7 @@ static struct sp_geometry *geometry_of(const struct settings *set)
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_geometry *g;
 
-	if (device_geometry(&g, set->common.geometry, set->common.volume, &err) < 0)
+	if (device_geometry(&g, set->common.geometry, set->opts.run.volume, &err) < 0)
 		failure(set, &err);
 	return g;
 }
@@ -165,8 +165,8 @@ int join_run(struct settings *set)
 	struct statsfile file;
 	int rc;
 
-	set->opts.memory_bytes = memory_asked(set->opts.memory_bytes, true);
-	set->opts.geometry = geometry_of(set);
+	set->opts.run.memory_bytes = memory_asked(set->opts.run.memory_bytes, true);
+	set->opts.run.geometry = geometry_of(set);
 	if (set->common.explain)
 		return explain(set);
 	statsfile_open(&file, set->common.stats);

@@ -78,7 +78,7 @@ static void set_type(struct settings *set, int type)
 
 static void set_parallel(struct settings *set, uint64_t threads)
 {
-	set->opts.parallel = threads < THREADS_MAX ? (unsigned)threads : THREADS_MAX;
+	set->opts.run.parallel = threads < THREADS_MAX ? (unsigned)threads : THREADS_MAX;
 }
 
 static void set_output(struct settings *set, const char *text)
@@ -92,7 +92,7 @@ static void set_memory(struct settings *set, const char *name, const char *text)
 {
 	uint64_t bytes = size_option(name, text, 1024);
 
-	set->opts.memory_bytes = bytes ? bytes : 1; /* 0 would mean the default */
+	set->opts.run.memory_bytes = bytes ? bytes : 1; /* 0 would mean the default */
 }
 
 static bool apply_algorithm(struct settings *set, int code, const char *name, const char *text)
@@ -192,5 +192,4 @@ void tuning_finish(struct settings *set)
 	}
 	binary_finish(set);
 	common_options_finish(&set->common);
-	COMMON_OPTIONS_PUT(&set->common, o);
 }

@@ -167,7 +167,7 @@ static void set_parallel(struct settings *set, const char *text)
 		number_die(status, "--parallel", text, NULL);
 	if (!n)
 		die("number in parallel must be nonzero");
-	set->opts.parallel = n < UINT_MAX ? (unsigned)n : UINT_MAX;
+	set->opts.run.parallel = n < UINT_MAX ? (unsigned)n : UINT_MAX;
 }
 
 /* Of several sizes the largest counts, so that their sequence does not. */
@@ -180,8 +180,8 @@ static void set_memory(struct settings *set, bool is_long, const char *text)
 		number_die(status, is_long ? "--buffer-size" : "-S", text, NULL);
 	if (bytes == 0)
 		bytes = 1; /* 0 would leave the choice to the planner */
-	if (bytes > set->opts.memory_bytes)
-		set->opts.memory_bytes = bytes;
+	if (bytes > set->opts.run.memory_bytes)
+		set->opts.run.memory_bytes = bytes;
 }
 
 static void add_file(struct settings *set, const char *name)

@@ -103,7 +103,7 @@ static void read_salt_file(struct settings *set)
 /* Two rounds of splitmix64: -R under --seed is the same on every machine. */
 static void salt_from_seed(struct settings *set)
 {
-	uint64_t state = set->common.seed, z;
+	uint64_t state = set->opts.run.seed, z;
 
 	for (size_t i = 0; i < sizeof(set->salt); i += sizeof(z)) {
 		state += 0x9e3779b97f4a7c15u;

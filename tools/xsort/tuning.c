@@ -162,7 +162,7 @@ static bool apply_algorithm(struct settings *set, int code, const char *name, co
 
 	switch (code) {
 	case TUNE_SPILL_COMPRESSION:
-		o->compression = (enum sp_spill_compression)word(name, text, compression_words);
+		o->run.compression = (enum sp_spill_compression)word(name, text, compression_words);
 		return true;
 	case TUNE_RECYCLE:
 		set_recycle(set, name, text);

@@ -30,9 +30,8 @@
 #include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
-#include <spindle/geometry.h>
 #include <spindle/rec.h>
-#include <spindle/sort.h>
+#include <spindle/run.h>
 
 enum sp_join_algorithm {
 	SP_JOIN_MERGE,	/* both inputs are sorted */
@@ -73,6 +72,8 @@ struct sp_join_column {
 };
 
 struct sp_join_opts {
+	/* parallel: threads that sort the result; compression: only SP_SPILL_RAW. */
+	struct sp_run_opts run;
 	char eol;		/* what ends a record: '\n' or '\0' */
 	const char *separator;	/* between fields; NULL: runs of blanks */
 	size_t separator_bytes; /* at most 16; "\n", 1: a line is one field */
@@ -129,29 +130,15 @@ struct sp_join_opts {
 	unsigned ordered;
 	/* SP_JOIN_AUTO: what is expected of the inputs; only regular files are merged. */
 	enum sp_join_sorted sorted;
-	unsigned build;		    /* file read into memory first: 1 or 2; 0: the smaller */
-	uint64_t input_bytes[2];    /* expected; 0: unknown */
-	uint64_t record_bytes[2];   /* mean length of the records; 0: unknown */
-	uint64_t memory_bytes;	    /* ceiling on the process's memory (-S) */
-	uint64_t join_bytes;	    /* for records of the build input; 0: what is left */
-	uint32_t page_bytes;	    /* of temporary space; 0: chosen */
-	const char *const *tmpdirs; /* hash joins: at least one */
-	size_t ntmpdirs;
-	/* As in struct sp_sort_opts; placement is that of partitions. */
-	const char *volume;
-	bool overwrite;
-	const struct sp_geometry *geometry;
-	enum sp_placement placement;
-	const char *trace_path; /* NULL; else write a block-request trace */
-	unsigned parallel;	/* threads that sort the result; 0: processors */
-	uint64_t seed;		/* of the hashes */
-	const char *engine;	/* io engine name; NULL: the best there is */
-	int direct;		/* -1: decide by page cache; 0 never; 1 always */
+	unsigned build;		  /* file read into memory first: 1 or 2; 0: the smaller */
+	uint64_t input_bytes[2];  /* expected; 0: unknown */
+	uint64_t record_bytes[2]; /* mean length of the records; 0: unknown */
+	uint64_t join_bytes;	  /* for records of the build input; 0: what is left */
 };
 
 #define SP_JOIN_OPTS_INIT                                                                          \
 	{                                                                                          \
-		.eol = '\n', .pairs = true, .direct = -1                                           \
+		.run = SP_RUN_OPTS_INIT, .eol = '\n', .pairs = true                                \
 	}
 
 /* Named inputs and an output. */
@@ -219,6 +206,7 @@ SP_API SP_MUST_CHECK int sp_join_plan(const struct sp_join_opts *opts, struct sp
 
 /* What happened; see spindle-report(5) for the meaning of each figure. */
 struct sp_join_stats {
+	struct sp_run_stats run;	  /* spill_regions: when both inputs had been partitioned */
 	enum sp_join_algorithm algorithm; /* that ended it; AUTO: none had begun */
 	enum sp_join_ordering ordered_by;
 	/* SP_JOIN_AUTO: records merged, before disorder if there was any. */
@@ -236,20 +224,7 @@ struct sp_join_stats {
 	uint64_t nested_blocks;	     /* blocks of nested loops */
 	uint64_t filter_probes;	     /* records that would have been spilled */
 	uint64_t filter_drops;	     /* ... had not the filter known of no partner */
-	uint64_t spill_read_bytes, spill_write_bytes, spill_peak_bytes;
-	uint64_t read_requests, read_bytes; /* of the inputs */
-	uint64_t write_requests, write_bytes;
 	double phase_elapsed_s[SP_JOIN_PHASES]; /* hash joins */
-	double elapsed_s;
-	bool simulated; /* times are virtual, and these counted (spindle-report(5)): */
-	uint64_t sim_requests, sim_dispatched, sim_merges, sim_transfers, sim_seeks;
-	uint64_t sim_io_time_ns, sim_cpu_time_ns;
-	uint64_t device_read_bytes, device_write_bytes;
-	/* Of temporary space on the machine, when both inputs had been parted. */
-	uint64_t spill_regions;
-	double spill_region_bytes_mean;
-	uint64_t memory_limit_bytes, memory_peak_bytes; /* peak: resident, of the process */
-	char engine[32], input_engine[32];
 };
 
 /*

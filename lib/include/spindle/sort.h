@@ -17,8 +17,8 @@
 #define SPINDLE_SORT_H
 
 #include <spindle/batch.h>
-#include <spindle/geometry.h>
 #include <spindle/rec.h>
+#include <spindle/run.h>
 
 enum sp_run_formation { SP_FORM_AUTO, SP_FORM_LOAD, SP_FORM_REPLACEMENT };
 enum sp_merge_policy { SP_MERGE_AUTO, SP_MERGE_LAZY, SP_MERGE_EAGER, SP_MERGE_POLYPHASE };
@@ -32,9 +32,6 @@ enum sp_readahead {
 	SP_READ_CLUSTER,  /* clusters by the heuristic of section 3.3 */
 	SP_READ_COUNT_
 };
-/* Where on a device with tracks runs come to lie (see xsort(1)). */
-enum sp_placement { SP_PLACE_CONTIGUOUS, SP_PLACE_TRACK, SP_PLACE_SEMISEQ };
-enum sp_spill_compression { SP_SPILL_RAW, SP_SPILL_LZ4, SP_SPILL_ZSTD };
 
 /* How far up the merge levels consumed pages are used again. */
 #define SP_RECYCLE_AUTO (-2)
@@ -43,50 +40,30 @@ enum sp_spill_compression { SP_SPILL_RAW, SP_SPILL_LZ4, SP_SPILL_ZSTD };
 
 /* Hand-set sizes; 0: the planner's choice. */
 struct sp_sort_opts {
+	struct sp_run_opts run;
 	struct sp_recfmt format;
 	const struct sp_keyset *keys; /* borrowed for the sort's life */
 	bool unique;		      /* one record of each group of equal keys: the first */
 	bool count;		      /* with unique: prefixed by its number, as uniq -c */
 	uint64_t top;		      /* only the first so many records of the result; 0: all */
 
-	uint64_t memory_bytes;	    /* ceiling for the whole process (-S) */
-	uint64_t input_bytes;	    /* expected; 0: unknown */
-	uint64_t record_bytes;	    /* mean length of its records; 0: unknown */
-	const char *const *tmpdirs; /* at least one */
-	size_t ntmpdirs;
-	/*
-	 * NULL: files in tmpdirs.  "sim:SPEC": a simulated machine, whose bytes
-	 * live in a file in the first of tmpdirs; then times in the stats are
-	 * virtual.  "block:DEV": the block device DEV, all of whose contents may
-	 * be lost: overwrite must be set.
-	 */
-	const char *volume;
-	bool overwrite;
-	/* Of the volume: the planner's t and s, and placement; borrowed, or NULL. */
-	const struct sp_geometry *geometry;
-	enum sp_placement placement; /* other than CONTIGUOUS: geometry has tracks */
-	unsigned parallel;	     /* threads; 0: processors, at most 8 */
-	const char *engine;	     /* io engine name; NULL: the best there is */
-	int direct;		     /* -1: decide by page cache; 0 never; 1 always */
+	uint64_t input_bytes;  /* expected; 0: unknown */
+	uint64_t record_bytes; /* mean length of its records; 0: unknown */
 
 	enum sp_run_formation formation;
 	enum sp_merge_policy policy;
 	enum sp_readahead readahead;
-	int recycle;	      /* SP_RECYCLE_... or a level >= 0 */
-	unsigned fan_in;      /* runs merged at once, >= 2 */
-	unsigned batch_size;  /* cap on the fan-in (--batch-size); 0: none */
-	uint64_t run_bytes;   /* memory for one run */
-	uint64_t merge_bytes; /* memory for the read buffers of one merge */
-	uint32_t page_bytes;  /* spill page; multiple of 4096, <= 16 MB */
-	enum sp_spill_compression compression;
+	int recycle;		      /* SP_RECYCLE_... or a level >= 0 */
+	unsigned fan_in;	      /* runs merged at once, >= 2 */
+	unsigned batch_size;	      /* cap on the fan-in (--batch-size); 0: none */
+	uint64_t run_bytes;	      /* memory for one run */
+	uint64_t merge_bytes;	      /* memory for the read buffers of one merge */
 	const char *compress_program; /* NULL; else run as PROG and PROG -d */
-	const char *trace_path;	      /* NULL; else write a block-request trace */
-	uint64_t seed;		      /* of whatever needs chance */
 };
 
 #define SP_SORT_OPTS_INIT                                                                          \
 	{                                                                                          \
-		.recycle = SP_RECYCLE_AUTO, .direct = -1                                           \
+		.run = SP_RUN_OPTS_INIT, .recycle = SP_RECYCLE_AUTO                                \
 	}
 
 /* What the planner expects of one read-ahead strategy, for one final merge. */
@@ -142,6 +119,7 @@ enum { SP_PHASE_RUN_FORMATION, SP_PHASE_MERGE };
 
 /* What happened; see spindle-report(5) for the meaning of each figure. */
 struct sp_sort_stats {
+	struct sp_run_stats run;
 	struct sp_sort_plan plan; /* as finally used */
 	uint64_t records, output_records;
 	uint64_t input_bytes, output_bytes;
@@ -152,26 +130,11 @@ struct sp_sort_stats {
 	unsigned merge_branches; /* parts of the final merge with a thread of their own */
 	double phase_elapsed_s[SP_SORT_PHASES];
 	double phase_cpu_s[SP_SORT_PHASES];
-	double elapsed_s;
-	uint64_t read_requests, read_bytes; /* all volumes */
-	uint64_t write_requests, write_bytes;
-	uint64_t spill_read_bytes, spill_write_bytes;
-	uint64_t cluster_reads;				/* of spilled runs, in merges */
-	uint64_t demand_reads;				/* pages the read plan had not foreseen */
-	int64_t device_read_bytes, device_write_bytes;	/* /proc/self/io; -1: the same */
-	uint64_t memory_limit_bytes, memory_peak_bytes; /* peak: resident, of the process */
-	uint64_t memory_charged_peak_bytes;
-	uint64_t memory_overrun_bytes; /* giant records; 0 otherwise */
-	uint64_t spill_peak_bytes, spill_recycled_bytes;
-	uint64_t spill_extents; /* contiguous regions (FIEMAP); 0: unknown, or not asked */
-	double spill_region_bytes_mean;
+	uint64_t cluster_reads; /* of spilled runs, in merges */
+	uint64_t demand_reads;	/* pages the read plan had not foreseen */
+	uint64_t spill_recycled_bytes;
 	/* errno of a compress_program that could not be run: runs were stored as they are; 0. */
 	int compress_error;
-	bool simulated; /* times are virtual, and these counted (spindle-report(5)): */
-	uint64_t sim_requests, sim_dispatched, sim_transfers, sim_seeks, sim_merges;
-	uint64_t sim_io_time_ns, sim_cpu_time_ns;
-	char engine[32]; /* engine in use for spilling */
-	char input_engine[32];
 };
 
 /* Named inputs and an output. */
@@ -189,7 +152,7 @@ struct sp_sort_io {
 	uint64_t header_records;
 	bool header_first;
 	bool device_figures; /* stats: those too that the system must be asked
-			      * for, device_* and spill_extents */
+			      * for, device_* and spill_regions */
 	/*
 	 * Called at the beginning of a phase, before anything of the result is written in
 	 * SP_PHASE_MERGE, and then about ten times a second; or NULL.

@@ -3,27 +3,33 @@
 #include <string.h>
 #include "base/err.h"
 #include "dev/model.h"
+#include "run/where.h"
 #include "sim/fsmap.h"
-#include "spill/where.h"
+#include "sim/machine.h"
 
 #define SIM "sim:"
 #define BLOCK "block:"
 
-static const char *behind(const char *volume, const char *kind)
+static const char *after(const char *volume, const char *kind)
 {
 	size_t n = strlen(kind);
 
 	return volume && !strncmp(volume, kind, n) ? volume + n : NULL;
 }
 
-bool sp__where_simulated(const char *volume)
+const char *sp__where_machine_spec(const struct sp_run_opts *o)
 {
-	return behind(volume, SIM) != NULL;
+	return after(o->volume, SIM);
 }
 
-const char *sp__where_block(const char *volume)
+bool sp__where_simulated(const struct sp_run_opts *o)
 {
-	return behind(volume, BLOCK);
+	return sp__where_machine_spec(o) != NULL;
+}
+
+const char *sp__where_block(const struct sp_run_opts *o)
+{
+	return after(o->volume, BLOCK);
 }
 
 /* Of a real device a part may be in use; of a simulated one all is known. */
@@ -44,10 +50,9 @@ static int check_geometry(const struct sp__machine *machine, const struct sp_geo
 			(unsigned long long)m->blocks, m->block_bytes);
 }
 
-int sp__where_machine(const char *volume, const struct sp_geometry *geometry,
-		      struct sp__machine **m, struct sp_errinfo *err)
+int sp__where_machine(const struct sp_run_opts *o, struct sp__machine **m, struct sp_errinfo *err)
 {
-	const char *text = behind(volume, SIM);
+	const char *text = sp__where_machine_spec(o);
 	struct sp__machine_spec spec;
 	int rc;
 
@@ -56,43 +61,43 @@ int sp__where_machine(const char *volume, const struct sp_geometry *geometry,
 	rc = sp__machine_spec_parse(&spec, text, err);
 	if (!rc)
 		rc = sp__machine_open(m, &spec, err);
-	return rc ? rc : check_geometry(*m, geometry, err);
+	return rc ? rc : check_geometry(*m, o->geometry, err);
 }
 
-static int check_machine(const struct sp__where *w, struct sp_errinfo *err)
+static int check_machine(const struct sp_run_opts *o, struct sp_errinfo *err)
 {
 	struct sp__machine_spec spec;
-	int rc = sp__machine_spec_parse(&spec, behind(w->volume, SIM), err);
+	int rc = sp__machine_spec_parse(&spec, sp__where_machine_spec(o), err);
 
-	if (rc == 0 && w->placement != SP_PLACE_CONTIGUOUS && spec.fs != SP__FS_NONE)
+	if (rc == 0 && o->placement != SP_PLACE_CONTIGUOUS && spec.fs != SP__FS_NONE)
 		return sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
 				"runs can be placed by tracks with fs=none alone");
 	return rc;
 }
 
-int sp__where_check(const struct sp__where *w, struct sp_errinfo *err)
+int sp__where_check(const struct sp_run_opts *o, struct sp_errinfo *err)
 {
 	struct sp_geometry_info info;
-	const char *v = w->volume;
+	const char *v = o->volume;
 
-	if (v && !behind(v, SIM) && !behind(v, BLOCK))
+	if (v && !after(v, SIM) && !after(v, BLOCK))
 		return sp__errf(err, SP_ESYNTAX, "plan", v, -1,
 				"a volume is block:DEVICE or sim:MODEL");
-	if (behind(v, BLOCK) && !w->overwrite)
+	if (after(v, BLOCK) && !o->overwrite)
 		return sp__errf(err, -EPERM, "plan", v, -1,
 				"all that is on the device may be lost: say --overwrite");
-	if (behind(v, SIM)) {
-		int rc = check_machine(w, err);
+	if (after(v, SIM)) {
+		int rc = check_machine(o, err);
 
 		if (rc < 0)
 			return rc;
 	}
-	if (w->placement == SP_PLACE_CONTIGUOUS)
+	if (o->placement == SP_PLACE_CONTIGUOUS)
 		return 0;
-	if (!v || !w->geometry)
+	if (!v || !o->geometry)
 		return sp__errf(err, SP_EUNSUP, "plan", v, -1,
 				"runs can be placed on a device of known geometry alone");
-	sp_geometry_info(w->geometry, &info);
+	sp_geometry_info(o->geometry, &info);
 	if (!info.tracks)
 		return sp__errf(err, SP_EUNSUP, "plan", info.device, -1,
 				"the device has no tracks to place runs on");

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The run environment: what every operator may use of the machine, and what it used.
+ *
+ * Options and statistics of a capability (sorting, joining, ...) embed these two structs as
+ * their member "run".  All sizes are bytes; a field that is 0 or NULL is chosen by the
+ * library unless its comment says otherwise.  Pointers are borrowed while the operator lives.
+ */
+#ifndef SPINDLE_RUN_H
+#define SPINDLE_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <spindle/geometry.h>
+#include <spindle/spill.h>
+
+struct sp_run_opts {
+	uint64_t memory_bytes;	    /* ceiling for the whole process (-S) */
+	unsigned parallel;	    /* threads; 0: one for each processor, at most 8 */
+	uint64_t seed;		    /* of hashes, and of all else that is random */
+	const char *const *tmpdirs; /* for temporary files: at least one */
+	size_t ntmpdirs;
+	/*
+	 * NULL: files in tmpdirs.  "sim:SPEC": a simulated machine, whose bytes are kept in a
+	 * file in the first of tmpdirs; times in the statistics are virtual then.
+	 * "block:DEV": the block device DEV, whose contents are lost: overwrite must be set.
+	 */
+	const char *volume;
+	bool overwrite;
+	const struct sp_geometry *geometry; /* of the volume, for planning and placement */
+	enum sp_placement placement;	    /* other than CONTIGUOUS: geometry has tracks */
+	enum sp_spill_compression compression;
+	uint32_t page_bytes;	/* of temporary data; multiple of 4096, at most 16 MiB */
+	const char *engine;	/* I/O engine; NULL: the best available */
+	int direct;		/* -1: decided by what the page cache holds; 0: never; 1: always */
+	const char *trace_path; /* block-request trace to write; NULL: none */
+};
+
+#define SP_RUN_OPTS_INIT                                                                           \
+	{                                                                                          \
+		.direct = -1                                                                       \
+	}
+
+/* What a run used; spindle-report(5) explains each figure. */
+struct sp_run_stats {
+	double elapsed_s;
+	char engine[32], input_engine[32];  /* of temporary data and of the inputs; "": none */
+	uint64_t read_requests, read_bytes; /* of all volumes */
+	uint64_t write_requests, write_bytes;
+	int64_t device_read_bytes, device_write_bytes;	/* of real devices; -1: unknown */
+	uint64_t memory_limit_bytes, memory_peak_bytes; /* peak: resident, of the process */
+	uint64_t memory_charged_peak_bytes;
+	uint64_t memory_overrun_bytes; /* of records larger than the budget; usually 0 */
+	uint64_t spill_read_bytes, spill_write_bytes, spill_peak_bytes;
+	uint64_t spill_regions; /* contiguous pieces on the device; 0: unknown, or not asked for */
+	double spill_region_bytes_mean;
+	bool simulated; /* times are virtual, and the rest is counted: */
+	uint64_t sim_requests, sim_dispatched, sim_transfers, sim_seeks, sim_merges;
+	uint64_t sim_io_time_ns, sim_cpu_time_ns;
+};
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include "base/clock.h"
+#include "base/err.h"
+#include "obs/trace.h"
+#include "run/env.h"
+#include "run/memory.h"
+#include "run/where.h"
+#include "spill/fiemap.h"
+
+int sp__env_open(struct sp__env *e, const struct sp_run_opts *opts, struct sp_errinfo *err)
+{
+	int rc;
+
+	*e = (struct sp__env){ .opts = opts, .own_err = SP_ERRINFO_INIT };
+	e->err = err ? err : &e->own_err;
+	sp__budget_init(&e->budget, sp__working_memory(opts->memory_bytes));
+	rc = sp__where_check(opts, e->err);
+	if (!rc)
+		rc = sp__where_machine(opts, &e->machine, e->err);
+	if (!rc && opts->trace_path)
+		rc = sp__trace_open(&e->trace, opts->trace_path, e->err);
+	if (!rc && e->trace && e->machine)
+		sp__trace_virtual(e->trace, sp__machine_clock_ns, e->machine);
+	e->begin_ns = sp__env_now_ns(e);
+	e->cpu_begin_ns = sp__env_cpu_ns(e);
+	return rc;
+}
+
+int sp__env_close(struct sp__env *e)
+{
+	/* Requests that were still under way are in the trace too. */
+	sp__machine_close(e->machine);
+	return sp__trace_close(e->trace, e->err);
+}
+
+uint64_t sp__env_now_ns(const struct sp__env *e)
+{
+	return e->machine ? sp__machine_now_ns(e->machine) : sp__now_ns();
+}
+
+uint64_t sp__env_cpu_ns(const struct sp__env *e)
+{
+	struct sp__machine_stats m;
+
+	if (!e->machine)
+		return sp__cpu_ns();
+	sp__machine_stats(e->machine, &m);
+	return m.cpu_time_ns;
+}
+
+struct sp__rstream_opts sp__env_reading(const struct sp__env *e)
+{
+	struct sp__buffers b = sp__buffers(sp__working_memory(e->opts->memory_bytes));
+
+	return (struct sp__rstream_opts){ .engine = e->opts->engine,
+					  .direct = sp__direct_of(e->opts->direct),
+					  .chunk_bytes = b.chunk_bytes,
+					  .depth = b.reads,
+					  .trace = e->trace,
+					  .machine =
+						  sp__machine_for(e->machine, SP__SIM_FILES_IN) };
+}
+
+struct sp__wstream_opts sp__env_writing(const struct sp__env *e)
+{
+	struct sp__buffers b = sp__buffers(sp__working_memory(e->opts->memory_bytes));
+
+	return (struct sp__wstream_opts){ .engine = e->opts->engine,
+					  .direct = sp__direct_of(e->opts->direct),
+					  .chunk_bytes = b.chunk_bytes,
+					  .depth = b.writes,
+					  .trace = e->trace,
+					  .machine =
+						  sp__machine_for(e->machine, SP__SIM_FILES_OUT) };
+}
+
+struct sp__spill_opts sp__env_spilling(const struct sp__env *e)
+{
+	const struct sp_run_opts *o = e->opts;
+
+	return (struct sp__spill_opts){ .dirs = o->tmpdirs,
+					.ndirs = o->ntmpdirs,
+					.engine = o->engine,
+					.trace = e->trace,
+					.machine = e->machine,
+					.block = sp__where_block(o),
+					.placement = o->placement,
+					.geometry = o->geometry,
+					.err = e->err };
+}
+
+void sp__env_sync(const struct sp__env *e, struct sp__spill *spill)
+{
+	if (!sp__machine_for(e->machine, SP__SIM_FILES_OUT))
+		return;
+	if (spill)
+		sp__spill_forget(spill);
+	sp__machine_sync(e->machine);
+}
+
+/* /proc/self/io: what really went to and from devices. */
+static void note_device(struct sp_run_stats *st)
+{
+	FILE *f = fopen("/proc/self/io", "re");
+	char line[128];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		(void)sscanf(line, "read_bytes: %" SCNd64, &st->device_read_bytes);
+		(void)sscanf(line, "write_bytes: %" SCNd64, &st->device_write_bytes);
+	}
+	if (f)
+		fclose(f);
+}
+
+static void note_machine(const struct sp__env *e, struct sp_run_stats *st)
+{
+	struct sp__machine_stats m;
+
+	sp__machine_stats(e->machine, &m);
+	st->simulated = true;
+	st->sim_requests = m.requests;
+	st->sim_dispatched = m.dispatched;
+	st->sim_transfers = m.transfers;
+	st->sim_seeks = m.seeks;
+	st->sim_merges = m.merges;
+	st->sim_io_time_ns = m.io_time_ns;
+	st->sim_cpu_time_ns = m.cpu_time_ns;
+	st->device_read_bytes = (int64_t)m.device_read_bytes;
+	st->device_write_bytes = (int64_t)m.device_write_bytes;
+}
+
+void sp__env_note(const struct sp__env *e, struct sp_run_stats *st, bool device)
+{
+	struct rusage ru;
+
+	st->elapsed_s = (double)(sp__env_now_ns(e) - e->begin_ns) * 1e-9;
+	st->memory_limit_bytes = e->opts->memory_bytes;
+	st->memory_charged_peak_bytes = e->budget.peak_bytes;
+	st->memory_overrun_bytes = e->budget.overrun_bytes;
+	if (getrusage(RUSAGE_SELF, &ru) == 0)
+		st->memory_peak_bytes = (uint64_t)ru.ru_maxrss << 10;
+	st->device_read_bytes = st->device_write_bytes = -1;
+	if (e->machine)
+		note_machine(e, st);
+	else if (device)
+		note_device(st);
+}
+
+void sp__env_note_io(struct sp_run_stats *st, const struct sp__io_counters *c)
+{
+	st->read_requests += c->read_requests;
+	st->read_bytes += c->read_bytes;
+	st->write_requests += c->write_requests;
+	st->write_bytes += c->write_bytes;
+}
+
+void sp__env_note_spill(struct sp_run_stats *st, const struct sp__spill *spill)
+{
+	if (!spill)
+		return;
+	st->spill_read_bytes += spill->read_bytes;
+	st->spill_write_bytes += spill->write_bytes;
+	if (spill->peak_bytes > st->spill_peak_bytes)
+		st->spill_peak_bytes = spill->peak_bytes;
+	snprintf(st->engine, sizeof(st->engine), "%s",
+		 spill->opts.program ? "pipe"
+		 : spill->queue	     ? sp__queue_engine(spill->queue)
+				     : st->engine);
+}
+
+static void note_file_regions(struct sp_run_stats *st, const struct sp__spill *spill)
+{
+	struct sp__regions r;
+	double bytes = 0;
+
+	for (size_t i = 0; i < spill->nfiles; i++) {
+		if (!spill->files[i])
+			continue;
+		sp__fiemap_regions(spill->files[i]->fd, 0, &r);
+		st->spill_regions += r.count;
+		bytes += (double)r.count * r.mean_bytes;
+	}
+	if (st->spill_regions)
+		st->spill_region_bytes_mean = bytes / (double)st->spill_regions;
+}
+
+void sp__env_note_regions(const struct sp__env *e, struct sp_run_stats *st,
+			  const struct sp__spill *spill)
+{
+	struct sp__machine_stats m;
+
+	if (!e->machine) {
+		note_file_regions(st, spill);
+		return;
+	}
+	sp__machine_stats(e->machine, &m);
+	st->spill_regions = m.regions;
+	st->spill_region_bytes_mean = m.region_bytes_mean;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#include <sched.h>
+#include <stdbool.h>
+#include <unistd.h>
+#include "run/memory.h"
+
+#define FLOOR_BYTES (UINT64_C(512) << 10)
+#define DEFAULT_BYTES (UINT64_C(1) << 30)
+#define MAX_THREADS 8
+
+uint64_t sp__working_memory(uint64_t memory_bytes)
+{
+	if (!memory_bytes)
+		return DEFAULT_BYTES;
+	return memory_bytes < FLOOR_BYTES ? FLOOR_BYTES : memory_bytes;
+}
+
+/* Requests of W / 64: 16 KB to 1 MB. */
+struct sp__buffers sp__buffers(uint64_t working_bytes)
+{
+	uint64_t chunk = working_bytes / 64;
+	bool large = working_bytes >= UINT64_C(128) << 20;
+
+	chunk = chunk < (16u << 10) ? 16u << 10 : chunk > (1u << 20) ? 1u << 20 : chunk;
+	chunk &= chunk < (128u << 10) ? ~UINT64_C(4095) : ~UINT64_C(65535);
+	return (struct sp__buffers){ .chunk_bytes = (uint32_t)chunk,
+				     .reads = 3,
+				     .writes = large ? 3 : 2 };
+}
+
+unsigned sp__threads(unsigned parallel)
+{
+	cpu_set_t set;
+	int n;
+
+	if (parallel)
+		return parallel;
+	if (sched_getaffinity(0, sizeof(set), &set) == 0)
+		n = CPU_COUNT(&set);
+	else
+		n = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	return n < 1 ? 1 : n < MAX_THREADS ? (unsigned)n : MAX_THREADS;
+}
