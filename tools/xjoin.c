@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xjoin: joins the lines of two files on a common field; takes the place of
- * GNU join.
+ * xjoin: joins the lines of two files on a common field; replaces GNU join.
  */
 #include <locale.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xsort: sorts, merges or checks records; takes the place of GNU sort.
+ * xsort: sorts, merges or checks records; replaces GNU sort.
  *
- * The sequence of steps is GNU's, because it decides which of several
- * mistakes is told.
+ * The order of steps is GNU's, because it decides which of several mistakes is
+ * reported.
  */
 #include <locale.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static void cap(uint64_t *bytes, int resource)
 		*bytes = limit.rlim_cur / 2;
 }
 
-/* A ceiling above what can be had would only be refused by the kernel. */
+/* The kernel would refuse more memory than the limits allow. */
 static void cap_memory(struct sp_sort_opts *opts)
 {
 	uint64_t all;
@@ -56,9 +56,9 @@ static void cap_memory(struct sp_sort_opts *opts)
 }
 
 /*
- * The library raises a small -S to what it needs at least.  Who names a
- * compressing program expects to see it at work with any -S, as with GNU sort:
- * then the runs are as small as -S says.
+ * The library raises a small -S to its minimum.  With --compress-program, users
+ * expect the program to run with any -S, as with GNU sort: then the runs are
+ * as small as -S.
  */
 static void compress_small_runs(struct sp_sort_opts *opts)
 {
@@ -69,7 +69,7 @@ static void compress_small_runs(struct sp_sort_opts *opts)
 		opts->run_bytes = RUN_UNIT;
 }
 
-/* What the library needs to know besides what the options said directly. */
+/* Options of the library that do not follow directly from one command-line option. */
 static void fill_options(struct settings *set)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;

@@ -277,7 +277,7 @@ tables()
 	LC_ALL=en_US.UTF-8 "$xjoin" -t' ' -1 1,1l -2 1,1l l r | wc -l | grep -qx 0
 	LC_ALL=C "$xjoin" -t' ' -1 1l l r | wc -l | grep -qx 0
 	run -1 "$xjoin" -1 1nl l r
-	[[ $output == *"'l' is for texts"* ]]
+	[[ $output == *"'l' applies to text only"* ]]
 	run -1 "$xjoin" --algorithm=merge -1 1l l r
 }
 

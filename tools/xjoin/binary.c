@@ -65,12 +65,12 @@ void bkey_add(struct settings *set, const char *name, const char *text)
 			die("%s %s: %s; valid is OFFSET:LENGTH[:TYPE], TYPE one of " BKEY_TYPES,
 			    name, quote(text), err.text);
 		if (part.reverse)
-			die("%s %s: a key that is joined on has no direction", name, quote(text));
+			die("%s %s: a join key has no direction", name, quote(text));
 		set->bkey[i] = must_alloc(set->bkey[i], set->nbkeys + 1, sizeof(*set->bkey[i]));
 		set->bkey[i][set->nbkeys] = part_keep(set, &part);
 	}
 	if (rest)
-		die("%s %s: a key has a part of either file, not more", name, quote(text));
+		die("%s %s: a key has one part for each file, not more", name, quote(text));
 	set->nbkeys++;
 	free(copy);
 }

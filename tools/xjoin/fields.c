@@ -13,7 +13,7 @@ static _Noreturn void bad_number(const char *text)
 	die("invalid field number: %s", quote(text));
 }
 
-/* What is too large counts as the largest there is. */
+/* A number that is too large counts as the largest one. */
 size_t field_number(const char *text)
 {
 	const char *rest;
@@ -41,7 +41,7 @@ static void key_add(struct settings *set, struct key *key, char *item)
 	if (sp_key_check(&type, &err))
 		die("%s: %s", item, err.text);
 	if (type.letters & LETTER_COLLATED && type.type != SP_KEY_TEXT)
-		die("%s: 'l' is for texts", item);
+		die("%s: 'l' applies to text only", item);
 	if (digits && !set->plain_join)
 		item[digits] = '\0';
 	key->field = must_alloc(key->field, n + 1, sizeof(*key->field));
@@ -51,7 +51,7 @@ static void key_add(struct settings *set, struct key *key, char *item)
 	key->n++;
 }
 
-/* One field, or, where GNU join's rules are not the only ones, a list of them. */
+/* One field, or, unless called join, a list of fields. */
 static struct key key_parse(struct settings *set, const char *text)
 {
 	struct key key = { .text = text };
@@ -118,7 +118,7 @@ void columns_add(struct settings *set, char *text)
 	set->opts.ncolumns = n;
 }
 
-/* Bytes of the separator that text is: one character, or the words for NUL and none. */
+/* Length in bytes of the separator text: one character, or the notation for NUL or none. */
 static size_t separator_bytes(const char *text)
 {
 	mbstate_t state = { 0 };

@@ -9,7 +9,7 @@
 #include "quote.h"
 #include "xjoin.h"
 
-/* A FIFO must not be opened and closed: its writer would see an end. */
+/* A FIFO must not be opened and closed: its writer would lose its reader. */
 static void try_input(const char *name)
 {
 	struct stat st;
@@ -25,7 +25,7 @@ static void try_input(const char *name)
 	close(fd);
 }
 
-/* None of the outputs is another, or what is read; that the result may be. */
+/* Refuses an output that is another output or an input; only the result may be an input. */
 static void spare_files(const struct settings *set)
 {
 	struct sp_outset out = { 0 };

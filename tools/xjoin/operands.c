@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Operands.  Old forms of the command have option arguments that look like
- * operands: "-j1 FIELD", "-j2 FIELD" and "-o LIST LIST...".  What they are is
- * known only when a third operand turns up: then the first that may be an
- * argument is one.
+ * operands: "-j1 FIELD", "-j2 FIELD" and "-o LIST LIST...".  Only a third operand
+ * decides: then the first that may be an argument is one.
  */
 #include <string.h>
 #include "msg.h"
@@ -52,7 +51,7 @@ void operands_finish(struct settings *set, int argc, char **argv)
 			msg("missing operand");
 		usage_error();
 	}
-	/* -j1 without an argument of its own is -j 1. */
+	/* -j1 without an argument is -j 1. */
 	for (int i = 0; i < 2; i++) {
 		if (!set->lone_j[i])
 			continue;

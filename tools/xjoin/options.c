@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The words of the command line.  GNU's names and all their abbreviations
- * resolve first: a word goes to Spindle's table only when no GNU name begins
- * with it; under the name join, never.  Operands are returned in place ("-"
- * before the letters), because arguments of old options hide among them.
+ * Option parsing.  GNU's names and all their abbreviations resolve first: a
+ * name is looked up in Spindle's table only if no GNU name begins with it, and
+ * never under the name join.  Operands are returned in place ("-" before the
+ * letters), because they may be arguments of old options.
  */
 #include <getopt.h>
 #include <limits.h>
@@ -22,7 +22,7 @@ static const char more_short_options[] = "-a:e:i1:2:j:o:t:v:zS:T:";
 
 enum { OPT_CHECK = CHAR_MAX + 1, OPT_NOCHECK, OPT_HEADER, OPT_HELP, OPT_VERSION };
 
-/* The sequence counts: getopt lists the candidates of an ambiguous word in it. */
+/* The order matters: getopt lists the candidates of an ambiguous name in it. */
 static const struct option gnu_options[] = {
 	{ "ignore-case", no_argument, NULL, 'i' },
 	{ "check-order", no_argument, NULL, OPT_CHECK },
@@ -51,7 +51,7 @@ static void set_filler(struct settings *set, const char *text)
 	set->opts.filler = text;
 }
 
-/* -j FIELD, or the old -j1 and -j2, whose argument may be the next word. */
+/* -j FIELD, or the old -j1 and -j2, whose argument may be the next one. */
 static enum doubt set_both_keys(struct settings *set, char **argv)
 {
 	bool glued = optarg == argv[optind - 1] + 2;
@@ -120,7 +120,7 @@ static void apply(struct settings *set, int c)
 	}
 }
 
-/* One option or operand; what it makes of the next operand. */
+/* One option or operand; returns what it makes of the next operand. */
 static enum doubt step(struct settings *set, int c, char **argv, enum doubt doubt)
 {
 	if (c == 1)
@@ -139,7 +139,7 @@ static enum doubt step(struct settings *set, int c, char **argv, enum doubt doub
 	return SURELY_FILE;
 }
 
-/* A word of Spindle's; false: it is none. */
+/* An option of Spindle's; false: it is none. */
 static bool own_option(struct settings *set, int argc, char **argv)
 {
 	struct longopt l = { more_short_options, gnu_options, tuning_options, "" };

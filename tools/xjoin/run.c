@@ -13,7 +13,7 @@
 #include "statsfile.h"
 #include "xjoin.h"
 
-/* As GNU join prints it: up to a NUL. */
+/* Prints the line as GNU join does: up to a NUL. */
 static void tell_disorder(void *arg, unsigned file, uint64_t line, const char *data, size_t bytes)
 {
 	struct settings *set = arg;
@@ -28,7 +28,7 @@ static bool is(const struct sp_errinfo *err, const char *op)
 	return err->op && !strcmp(err->op, op);
 }
 
-/* Temporary data has the name of its directory. */
+/* Temporary data is named by its directory. */
 static bool is_temporary(const struct settings *set, const struct sp_errinfo *err)
 {
 	for (size_t i = 0; i < set->opts.run.ntmpdirs; i++)
@@ -37,7 +37,7 @@ static bool is_temporary(const struct settings *set, const struct sp_errinfo *er
 	return false;
 }
 
-/* Output that fails when disorder is told has nothing more to say at the end. */
+/* After it has reported disorder, GNU join gives no reason for a write error. */
 static _Noreturn void output_failed(const struct settings *set, const struct sp_errinfo *err)
 {
 	if (!set->disorder)
@@ -70,7 +70,7 @@ static _Noreturn void failure(const struct settings *set, const struct sp_errinf
 
 static void finish_output(void)
 {
-	/* Some file systems tell of a failed write only here. */
+	/* Some file systems report a failed write only here. */
 	if (close(STDOUT_FILENO) && errno != EBADF)
 		die_sys(errno, "write error");
 }
@@ -94,7 +94,7 @@ static const char *const phase_names[SP_JOIN_PHASES] = { "reading the first file
 							 "reading the other", "joining",
 							 "writing what is sorted" };
 
-/* Bytes that each phase has to deal with, as planned; all 0: not known. */
+/* Planned bytes of each phase; all 0: unknown. */
 static void weigh_phases(const struct settings *set, double weights[SP_JOIN_PHASES])
 {
 	struct sp_join_opts expected = set->opts;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What xjoin has beyond GNU join.  All are long options but -S and -T, which
- * GNU join has not.
+ * Spindle's own options.  All are long except -S and -T, which GNU join lacks.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -141,7 +140,7 @@ void tuning_apply(struct settings *set, int code, const char *name, const char *
 		usage_error();
 }
 
-/* Letters on either side hold for both. */
+/* Letters on one side apply to both. */
 static void match_types(struct settings *set)
 {
 	struct sp_key *a = set->key[0].type, *b = set->key[1].type;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xjoin's command line: what the words say, checked and turned into one call
- * of the library.
+ * xjoin's command line: parsed, checked and turned into one call of the library.
  *
- *	options.c   the words: GNU join's options, and whose a word is
+ *	options.c   parsing: GNU join's options; which table an option belongs to
  *	tuning.c    Spindle's own options
  *	operands.c  files, and the obsolescent arguments among them
  *	fields.c    numbers of fields, lists of them, separators
- *	binary.c    --record-size, and what goes with it
- *	files.c     can the inputs be opened
- *	run.c       joining; what went wrong, in GNU join's words
+ *	binary.c    --record-size and the options for it
+ *	files.c     checks that the inputs can be opened
+ *	run.c       joining; errors as GNU join's messages
  *	help.c      --help
  */
 #ifndef XJOIN_H
@@ -25,7 +24,7 @@
 
 enum type { TYPE_INNER, TYPE_LEFT, TYPE_RIGHT, TYPE_FULL, TYPE_SEMI, TYPE_ANTI };
 
-/* What an operand may be instead: the argument of the option before it. */
+/* An operand may also be the argument of the option before it. */
 enum doubt { SURELY_FILE, MAYBE_J1, MAYBE_J2, MAYBE_LIST };
 
 struct operand {
@@ -41,11 +40,11 @@ struct key {
 	const char *text;
 };
 
-/* The letter l among those of a key's field. */
+/* The letter l of a key field. */
 #define LETTER_COLLATED (1u << 31)
 
 struct settings {
-	bool plain_join; /* called join: GNU join's options alone */
+	bool plain_join; /* called join: only GNU join's options */
 	int algorithm;	 /* ALGORITHM_AUTO until it is chosen */
 	struct key key[2];
 	unsigned lone_j[2]; /* -j1, -j2 whose argument has not been found */
@@ -54,7 +53,7 @@ struct settings {
 	int separator; /* -1: not given; else its first byte */
 	char separator_text[16];
 	struct sp_join_column *columns;
-	/* Words of -o that are for lines, for binary records; NULL: none. */
+	/* First column of -o that suits only lines, only binary records; NULL: none. */
 	const char *line_column, *binary_column;
 	bool key_given;	      /* by -1, -2 or -j */
 	struct sp_key *parts; /* fields of binary records */
@@ -64,7 +63,7 @@ struct settings {
 	char fill[2];
 	bool typed; /* a field of the key has letters */
 	bool *collated;
-	bool disorder; /* has been told of */
+	bool disorder; /* has been reported */
 	const char *output;
 	struct common_options common;
 	struct sp_join_opts opts;
@@ -73,31 +72,31 @@ struct settings {
 
 void options_parse(struct settings *set, int argc, char **argv);
 
-/* doubt: what the word before it makes of it; returns what it makes of the next. */
+/* doubt: what the argument before it makes of it; returns what it makes of the next. */
 enum doubt operand_add(struct settings *set, char *text, enum doubt doubt);
-/* Both files must be there now. */
+/* Checks that both files were given. */
 void operands_finish(struct settings *set, int argc, char **argv);
 
-/* A field's number, from 0, or the end of the program. */
+/* Parses a field number and returns it counted from 0; ends the program on error. */
 size_t field_number(const char *text);
 void key_set(struct settings *set, int side, const char *text);
-/* Cuts text into its items, in place. */
+/* Splits text into its items, in place. */
 void columns_add(struct settings *set, char *text);
 void separator_set(struct settings *set, const char *text);
 
-/* binary.c; name is the option with its hyphens. */
+/* binary.c; name: the option with its hyphens. */
 void record_size_set(struct settings *set, const char *name, const char *text);
 void bkey_add(struct settings *set, const char *name, const char *text);
-/* A part of binary records, OFFSET:LENGTH; its number. */
+/* Adds a part of binary records, OFFSET:LENGTH; returns its number. */
 size_t part_add(struct settings *set, const char *text);
-/* Does all that was said go with binary records, or without? */
+/* Checks that the options suit binary records, or lines. */
 void binary_finish(struct settings *set);
 
 /* tuning.c: Spindle's own options. */
 extern const struct option tuning_options[];
-/* name is the option with its hyphens, for messages. */
+/* name: the option with its hyphens, for messages. */
 void tuning_apply(struct settings *set, int code, const char *name, const char *text);
-/* What the options mean together. */
+/* Combines and checks the options. */
 void tuning_finish(struct settings *set);
 
 void files_check(const struct settings *set);

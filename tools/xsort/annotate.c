@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --debug: the sorted lines come through a pipe, and a thread writes each of
- * them to standard output with one line below for each key, underscores where
- * the key lies.  A thread and a pipe, because the result may be of any size
- * and the sort knows nothing of this; where the system refuses a thread, a
- * temporary file, which is annotated when the sort has ended.
+ * --debug: a thread reads the sorted lines from a pipe and writes each to
+ * standard output, followed by one line for each key with underscores below
+ * the key.  The result may be of any size, and the sort is not involved.  If the
+ * system refuses a thread, a temporary file takes the place of the pipe and is
+ * annotated after the sort.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static struct {
 	int error; /* errno of the first failed write */
 } an;
 
-/* Columns that one character at p takes; *bytes is its length. */
+/* Width in columns of the character at p; *bytes is its length. */
 static size_t columns_at(const char *p, const char *end, mbstate_t *state, size_t *bytes)
 {
 	wchar_t wc;
@@ -105,7 +105,7 @@ static void *annotate(void *unused)
 	(void)unused;
 	while ((n = getdelim(&line, &room, an.set->eol, an.in)) > 0) {
 		if (an.error)
-			continue; /* the sort must not meet a closed pipe */
+			continue; /* keep reading: the sort must not see a closed pipe */
 		show(line, (size_t)n - (line[n - 1] == an.set->eol));
 		if (ferror(stdout))
 			an.error = errno;

@@ -10,7 +10,7 @@
 #include "quote.h"
 #include "xsort.h"
 
-/* Up to here GNU's output would still be in its stdio buffer when it ends. */
+/* GNU sort's output of up to this size would still be in its stdio buffer at exit. */
 #define STDIO_BYTES 4096
 
 static bool is(const struct sp_errinfo *err, const char *op)
@@ -25,7 +25,7 @@ static bool names_output(const struct settings *set, const struct sp_errinfo *er
 	return !err->path[0] || !strcmp(err->path, "-") || !strcmp(err->path, "standard output");
 }
 
-/* GNU's exit handler finds the stream in error and says so once more. */
+/* GNU's exit handler finds the stream in error and reports it once more. */
 static _Noreturn void output_failed(const struct settings *set, const struct sp_errinfo *err,
 				    uint64_t out_bytes)
 {
@@ -39,7 +39,7 @@ static _Noreturn void output_failed(const struct settings *set, const struct sp_
 	die("write error");
 }
 
-/* Temporary space and the helper programs have sentences of their own. */
+/* Temporary space and helper programs have their own messages. */
 static void spill_failed(const struct sp_errinfo *err)
 {
 	if (is(err, "create"))
@@ -64,7 +64,7 @@ static _Noreturn void system_failed(const struct sp_errinfo *err)
 	die_sys(-err->code, "%s failed: %s", op, name);
 }
 
-/* What the library itself refused. */
+/* Errors that the library itself detected. */
 static _Noreturn void refused(const struct sp_errinfo *err)
 {
 	const char *reason = err->text[0] ? err->text : sp_strerror(err->code);

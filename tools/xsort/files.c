@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of files: read from a list, and tried before any work is begun, so
- * that an hour of sorting does not end at a file that could never be read or
- * a directory that could never be written.
+ * File names: read from a list, and checked before the sort begins, so that an
+ * hour of sorting does not fail at an unreadable file or a read-only directory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +16,7 @@
 #include "quote.h"
 #include "xsort.h"
 
-/* The whole of a file; a NUL is put behind it. NULL: it cannot be read. */
+/* The contents of a file, with a NUL appended.  NULL: it cannot be read. */
 static char *read_all(int fd, size_t *bytes)
 {
 	size_t room = 4096;
@@ -109,8 +108,8 @@ static int try_directory(const char *path)
 }
 
 /*
- * Opening is the surest test for a regular file; a FIFO must not be opened
- * and closed, because its reader would see an end.
+ * For a regular file opening is the safest test; a FIFO must not be opened and
+ * closed, because its reader would see end of file.
  */
 static int try_output(const char *path)
 {
@@ -129,7 +128,7 @@ static int try_output(const char *path)
 	} else if (lstat(path, &st)) {
 		return path[strlen(path) - 1] == '/' ? EISDIR : try_directory(path);
 	} else {
-		/* A link that leads nowhere: realpath() leaves the name that does not exist. */
+		/* Dangling link: realpath() leaves the name that does not exist. */
 		return realpath(path, target) || errno == ENOENT ? try_directory(target) : errno;
 	}
 	if (fd < 0)
@@ -138,7 +137,7 @@ static int try_output(const char *path)
 	return 0;
 }
 
-/* None of the outputs is another, or what is read; that the result may be. */
+/* Refuses an output that is another output or an input; only the result may be an input. */
 static void spare_files(const struct settings *set)
 {
 	struct sp_outset out = { 0 };

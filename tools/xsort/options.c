@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The words of the command line.  GNU's names and all their abbreviations
- * resolve first: a word goes to Spindle's table only when no GNU name begins
- * with it.  getopt_long() reads both tables, so that its messages are GNU's
- * too.  Operands are returned in place ("-" before the letters), because
- * +POS1 keys hide among them.
+ * Option parsing.  GNU's names and all their abbreviations resolve first: a
+ * name is looked up in Spindle's table only if no GNU name begins with it.
+ * getopt_long() reads both tables, so that its messages are GNU's too.
+ * Operands are returned in place ("-" before the letters), because they may be
+ * +POS1 keys.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -37,7 +37,7 @@ enum {
 	OPT_VERSION,
 };
 
-/* The sequence counts: getopt lists the candidates of an ambiguous word in it. */
+/* The order matters: getopt lists the candidates of an ambiguous name in it. */
 static const struct option gnu_options[] = {
 	{ "ignore-leading-blanks", no_argument, NULL, 'b' },
 	{ "check", optional_argument, NULL, OPT_CHECK },
@@ -81,7 +81,7 @@ static const struct choice sort_words[] = {
 	{ "random", 'R' },	    { "version", 'V' },	      { NULL, 0 }
 };
 
-/* The POSIX edition whose syntax is wanted; +POS1 was valid outside 2001-2008. */
+/* The POSIX edition whose syntax applies; +POS1 was valid outside 2001-2008. */
 static bool obsolescent_keys_valid(void)
 {
 	const char *text = getenv("_POSIX2_VERSION");
@@ -101,7 +101,7 @@ struct parser {
 	int argc;
 	char **argv;
 	bool posix;	  /* POSIXLY_CORRECT: options end at the first operand */
-	bool obsolescent; /* +POS1 is a key without -POS2 too */
+	bool obsolescent; /* +POS1 is a key even without -POS2 */
 	bool ended;	  /* "--", or under POSIXLY_CORRECT an operand, was seen */
 };
 
@@ -170,7 +170,7 @@ static void set_parallel(struct settings *set, const char *text)
 	set->opts.run.parallel = n < UINT_MAX ? (unsigned)n : UINT_MAX;
 }
 
-/* Of several sizes the largest counts, so that their sequence does not. */
+/* The largest of several sizes counts, so their order does not matter. */
 static void set_memory(struct settings *set, bool is_long, const char *text)
 {
 	uint64_t bytes = 0;
@@ -189,7 +189,7 @@ static void add_file(struct settings *set, const char *name)
 	set->files[set->nfiles++] = name;
 }
 
-/* An operand: +POS1, with -POS2 in the next word, or a file. */
+/* An operand: +POS1, with -POS2 in the next argument, or a file. */
 static void operand(struct parser *p, const char *word)
 {
 	const char *next = optind < p->argc ? p->argv[optind] : NULL;
@@ -206,7 +206,7 @@ static void operand(struct parser *p, const char *word)
 	add_file(p->set, word);
 }
 
-/* -y is Solaris': ignored, and with it a next word that is a number. */
+/* -y is Solaris's: ignored, together with a numeric next argument. */
 static void ignore_y(const struct parser *p)
 {
 	if (optarg == p->argv[optind - 1] && optarg[strspn(optarg, "0123456789")])
@@ -220,7 +220,7 @@ static _Noreturn void say_and_leave(void (*print)(void))
 	exit(0);
 }
 
-/* Options whose argument, or whose being there, is all; false: none of them. */
+/* Options that are just a flag or a stored argument; false: the code is none of them. */
 static bool apply_simple(struct settings *set, int c)
 {
 	switch (c) {
@@ -313,7 +313,7 @@ static void apply(struct parser *p, int c, bool is_long)
 	}
 }
 
-/* "-o FILE" behind the files stays an option where +POS1 is a key. */
+/* "-o FILE" after the files remains an option if +POS1 is a key. */
 static bool late_output(const struct parser *p)
 {
 	const char *word;
@@ -324,7 +324,7 @@ static bool late_output(const struct parser *p)
 	return word[0] == '-' && word[1] == 'o' && (word[2] || optind + 1 != p->argc);
 }
 
-/* One word, or one letter of a word. */
+/* One argument, or one letter of it. */
 static void step(struct parser *p)
 {
 	struct longopt l = { short_options, gnu_options, tuning_options, "" };

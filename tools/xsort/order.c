@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keys from the command line: a key without letters of its own takes all
- * global ones; a global order without keys is one key that spans the record.
+ * Keys from the command line: a key without its own letters inherits all
+ * global ones; global letters without a key make one key that spans the record.
  */
 #include <errno.h>
 #include <fcntl.h>

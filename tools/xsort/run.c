@@ -48,7 +48,7 @@ static void finish_output(const struct settings *set)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
-	/* Some file systems tell of a failed write only here. */
+	/* Some file systems report a failed write only here. */
 	if (!set->output && close(STDOUT_FILENO) && errno != EBADF) {
 		err.code = -errno;
 		err.op = "write";
@@ -62,7 +62,7 @@ int sort_run(struct settings *set)
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct progress progress = {
 		.phases = phase_names,
-		/* A merge has nothing but its own phase. */
+		/* A merge has only the merge phase. */
 		.weights = set->merge ? (const double[]){ 0, 1 } : (const double[]){ 1, 1 },
 		.nphases = SP_SORT_PHASES,
 		.result_phase = progress_apart(set->output) ? -1 : SP_PHASE_MERGE,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spindle's own options.  All are long; sizes without a suffix are bytes
- * here, because a page or a record is thought of in bytes.
+ * Spindle's own options.  All are long; sizes without a suffix are in bytes,
+ * the natural unit of pages and records.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -129,7 +129,7 @@ static void add_bkey(struct settings *set, const char *name, const char *text)
 	set->bkeys[set->nbkeys++] = key;
 }
 
-/* What to read, and which part of the result to write. */
+/* Options that select the input format and the part of the result. */
 static bool apply_records(struct settings *set, int code, const char *name, const char *text)
 {
 	switch (code) {
@@ -155,7 +155,7 @@ static bool apply_records(struct settings *set, int code, const char *name, cons
 	return false;
 }
 
-/* How to do it. */
+/* Options that select the algorithm. */
 static bool apply_algorithm(struct settings *set, int code, const char *name, const char *text)
 {
 	struct sp_sort_opts *o = &set->opts;

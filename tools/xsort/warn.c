@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --debug: which order is in force, and what about the keys is probably not
- * what their writer meant.  Words and conditions are GNU sort's.
+ * --debug: reports the order in effect and warns about questionable keys.
+ * Messages and conditions are GNU sort's.
  */
 #include <ctype.h>
 #include <limits.h>
@@ -14,16 +14,16 @@
 
 #define NO_CHAR (CHAR_MAX + 1)
 
-/* How numbers are written in this locale, as far as one byte can say. */
+/* Number format of the locale, as far as it uses single bytes. */
 struct number_locale {
-	int decimal, group; /* group: NO_CHAR where there is none */
+	int decimal, group; /* group: NO_CHAR if there is none */
 	bool group_ignored; /* it has more than one byte */
 };
 
-/* What all keys together have shown. */
+/* Findings over all keys. */
 struct findings {
 	bool basic, general;	       /* there are -n or -h keys, -g keys */
-	bool basic_span, general_span; /* ... that take in several fields */
+	bool basic_span, general_span; /* ... that span several fields */
 };
 
 static struct number_locale number_locale(void)
@@ -119,32 +119,32 @@ static void one_key(const struct settings *set, size_t i, struct findings *f)
 	numeric_span(set, k, i + 1, f);
 }
 
-/* A separator that is also part of a number; true: so the decimal point was told. */
+/* Warns if the separator is also part of numbers; true: so the decimal point was named. */
 static bool separators(int tab, const struct number_locale *l, const struct findings *f)
 {
-	bool told = false;
+	bool named = false;
 
 	if (f->basic_span &&
 	    (tab == -1 ? l->group != NO_CHAR && isblank(l->group) : tab == l->group)) {
 		msg("field separator %s is treated as a group separator in numbers",
 		    quote_byte(l->group));
-		told = true;
+		named = true;
 	}
 	if (!f->basic_span && !f->general_span)
-		return told;
+		return named;
 	if (tab == -1 ? l->group != NO_CHAR && isblank(l->decimal) : tab == l->decimal) {
 		msg("field separator %s is treated as a decimal point in numbers",
 		    quote_byte(l->decimal));
-		told = true;
+		named = true;
 	} else if (tab == '-') {
 		msg("field separator %s is treated as a minus sign in numbers", quote_byte(tab));
 	} else if (f->general_span && tab == '+') {
 		msg("field separator %s is treated as a plus sign in numbers", quote_byte(tab));
 	}
-	return told;
+	return named;
 }
 
-/* b counts at both ends: one key may have taken it at its start alone. */
+/* b applies to both ends: a key may use it at its start only. */
 static bool blanks_unused(const struct settings *set)
 {
 	bool start = set->global.skip_start_blanks, end = set->global.skip_end_blanks;
@@ -156,7 +156,7 @@ static bool blanks_unused(const struct settings *set)
 	return start || end;
 }
 
-/* A global letter that no key has taken over. */
+/* A global letter that no key inherits. */
 static bool letter_unused(const struct settings *set, char letter)
 {
 	bool unused = sp_key_has_letter(&set->global, letter);

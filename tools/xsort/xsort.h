@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xsort's command line: what the words say, checked and turned into one call
- * of the library.
+ * xsort's command line: parsed, checked and turned into one call of the library.
  *
- *	options.c   the words: GNU sort's options and Spindle's own
+ *	options.c   parsing: GNU sort's options and Spindle's own
  *	tuning.c    Spindle's own options
  *	order.c     ordering letters, keys, inheritance of the global letters
- *	files.c     --files0-from; are inputs readable, is the output writable
+ *	files.c     --files0-from; checks that inputs are readable and the output writable
  *	warn.c      --debug: warnings about the keys
  *	annotate.c  --debug: each line with its keys underlined
  *	check.c     -c, -C
  *	run.c       sorting, merging, the plan, the report
- *	failure.c   an error of the library in GNU sort's words
+ *	failure.c   library errors as GNU sort's messages
  *	help.c      --help, --usage
  */
 #ifndef XSORT_H
@@ -26,7 +25,7 @@
 
 enum { XSORT_DISORDER = 1, XSORT_FAILURE = 2 };
 
-#define ORDER_LETTERS "bdfghiMnRrV" /* in the sequence in which GNU sort tells them */
+#define ORDER_LETTERS "bdfghiMnRrV" /* in the order in which GNU sort lists them */
 
 struct key {
 	struct sp_key spec;
@@ -35,10 +34,10 @@ struct key {
 
 struct settings {
 	/* Order. */
-	struct sp_key global; /* the letters that stand before all keys */
+	struct sp_key global; /* the ordering options outside keys */
 	struct key *keys;
 	size_t nkeys;
-	bool global_only; /* no -k, yet global letters: one key made of them */
+	bool global_only; /* global letters without -k: one key made of them */
 	int separator;	  /* -1: runs of blanks */
 	struct sp_key *bkeys;
 	size_t nbkeys;
@@ -62,7 +61,7 @@ struct settings {
 	const char *output;
 	bool stdin_closed;
 
-	/* Handed to the library as it is; keys, format and what is common are filled in late. */
+	/* Passed to the library; keys, format and common options are filled in last. */
 	struct sp_sort_opts opts;
 };
 
@@ -70,15 +69,15 @@ void options_parse(struct settings *set, int argc, char **argv);
 
 /* tuning.c: Spindle's own long options. */
 extern const struct option tuning_options[];
-/* name is the option with its hyphens, for messages; text its argument. */
+/* name: the option with its hyphens, for messages; text: its argument. */
 void tuning_apply(struct settings *set, int code, const char *name, const char *text);
 void tuning_check(const struct settings *set);
 
-bool order_is_default(const struct sp_key *key); /* no letters, or -r alone */
+bool order_is_default(const struct sp_key *key); /* no letters, or only -r */
 void order_add_key(struct settings *set, const char *text);
-/* False: +POS1 it is not. end: the -POS2 behind it, or NULL. */
+/* False: not a +POS1.  end: the -POS2 that follows it, or NULL. */
 bool order_add_obsolescent(struct settings *set, const char *begin, const char *end);
-/* Global letters go to the keys that have none; impossible mixtures end it. */
+/* Keys without letters inherit the global ones; incompatible letters end the program. */
 void order_finish(struct settings *set);
 void order_read_salt(struct settings *set);
 struct sp_keyset *order_compile(const struct settings *set, struct sp_recfmt format);
@@ -92,9 +91,9 @@ void files_check_output(const struct settings *set);
 void warn_about_keys(const struct settings *set);
 
 /*
- * Starts underlining: what is written to the descriptor returned appears on
- * standard output, each line with its keys.  annotate_end() closes it and
- * waits; it returns 0 or the errno of a failed write.
+ * Starts underlining: lines written to the returned descriptor appear on standard
+ * output with their keys underlined.  annotate_end() closes it, waits, and returns 0
+ * or the errno of a failed write.
  */
 int annotate_begin(const struct settings *set, const struct sp_keyset *keys);
 int annotate_end(void);
@@ -102,7 +101,7 @@ int annotate_end(void);
 int check_run(const struct settings *set);
 int sort_run(struct settings *set);
 
-/* Says what went wrong and ends the program. out_bytes: size of the result. */
+/* Prints the error and ends the program.  out_bytes: size of the result. */
 _Noreturn void failure(const struct settings *set, const struct sp_errinfo *err,
 		       uint64_t out_bytes);
 
