@@ -67,13 +67,6 @@ struct config {
 	struct sp_sequence_cache cache;
 };
 
-static const struct choice orders[] = { { "submit", SP_SEQUENCE_SUBMIT },
-					{ "done", SP_SEQUENCE_DONE },
-					{ NULL, 0 } };
-static const struct choice policies[] = { { "lru", SP_SEQUENCE_LRU },
-					  { "opt", SP_SEQUENCE_OPT },
-					  { NULL, 0 } };
-
 /* A number counts pages, what has a suffix bytes. */
 static uint64_t cache_pages(const char *text, uint32_t page_bytes)
 {
@@ -110,14 +103,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPT_ORDER:
-		c->order = (enum sp_sequence_order)choice_option("--order", arg, orders, 2);
+		c->order = (enum sp_sequence_order)choice_option("--order", arg,
+								 sp_sequence_order_words(), 2);
 		return 0;
 	case OPT_CACHE:
 		c->cache_text = arg;
 		return 0;
 	case OPT_POLICY:
-		c->cache.policy =
-			(enum sp_sequence_policy)choice_option("--policy", arg, policies, 2);
+		c->cache.policy = (enum sp_sequence_policy)choice_option(
+			"--policy", arg, sp_sequence_policy_words(), 2);
 		c->cache_option = true;
 		return 0;
 	case OPT_PAGE:

@@ -12,7 +12,6 @@
 int main(int argc, char **argv)
 {
 	static struct settings set = {
-		.algorithm = ALGORITHM_AUTO,
 		.separator = -1,
 		.common.run = &set.opts.run,
 		.opts = SP_JOIN_OPTS_INIT,

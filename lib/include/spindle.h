@@ -28,5 +28,6 @@
 #include <spindle/vdrive.h>
 #include <spindle/version.h>
 #include <spindle/watch.h>
+#include <spindle/words.h>
 
 #endif

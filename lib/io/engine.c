@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
+#include <spindle/words.h>
 #include "base/err.h"
 #include "io/engine.h"
 
@@ -108,4 +109,22 @@ int sp__engine_open(const struct sp__engine_ops **ops, void **engine, const char
 		return rc ? sp__err(err, rc, "open", name, -1) : 0;
 	}
 	return sp__errf(err, -EINVAL, "open", name, -1, "no such I/O engine");
+}
+
+/* Those that a user may ask for. */
+const struct sp_word *sp_engine_words(void)
+{
+	static const struct sp_word words[] = { { "io_uring", 0 }, { "libaio", 1 }, { "sync", 2 },
+						{ "null", 3 },	   { "auto", 4 },   { NULL, 0 } };
+
+	return words;
+}
+
+const struct sp_word *sp_direct_words(void)
+{
+	static const struct sp_word words[] = {
+		{ "auto", -1 }, { "always", 1 }, { "never", 0 }, { NULL, 0 }
+	};
+
+	return words;
 }

@@ -206,3 +206,13 @@ size_t sp__splitter_feed(struct sp__splitter *s, const char *data, size_t bytes)
 	}
 	return 0;
 }
+
+const struct sp_word *sp_recfmt_words(void)
+{
+	static const struct sp_word words[] = { { "line", SP_REC_LINE },
+						{ "csv", SP_REC_CSV },
+						{ "fixed", SP_REC_FIXED },
+						{ NULL, 0 } };
+
+	return words;
+}

@@ -5,13 +5,6 @@
  */
 #include "report/run.h"
 
-static const char *const algorithm_names[] = {
-	[SP_JOIN_MERGE] = "merge",   [SP_JOIN_HYBRID] = "hybrid", [SP_JOIN_GRACE] = "grace",
-	[SP_JOIN_NESTED] = "nested", [SP_JOIN_SHJ] = "shj",	  [SP_JOIN_AUTO] = "auto"
-};
-static const char *const ordering_names[] = { [SP_JOIN_BY_PROBING] = "probing",
-					      [SP_JOIN_BY_SORTING] = "sorting",
-					      [SP_JOIN_BY_MERGING] = "merging" };
 static const char *const phase_names[SP_JOIN_PHASES] = { [SP_JOIN_PHASE_BUILD] = "build_partition",
 							 [SP_JOIN_PHASE_PROBE] = "probe_partition",
 							 [SP_JOIN_PHASE_JOIN] = "join",
@@ -36,8 +29,11 @@ static void put_config(struct sp__doc doc, const struct sp_join_opts *o,
 {
 	struct sp__doc c = sp__doc_object(doc, "config");
 
-	sp__doc_text(c, "algorithm", algorithm_names[o->algorithm]);
-	sp__doc_text(c, "format", o->fixed_bytes[0] ? "fixed" : o->csv ? "csv" : "line");
+	sp__doc_text(c, "algorithm", sp_join_algorithm_name(o->algorithm));
+	sp__doc_text(c, "format",
+		     sp_recfmt_name(o->fixed_bytes[0] ? SP_REC_FIXED
+				    : o->csv	      ? SP_REC_CSV
+						      : SP_REC_LINE));
 	sp__doc_known(c, "record_1_bytes", o->fixed_bytes[0]);
 	sp__doc_known(c, "record_2_bytes", o->fixed_bytes[1]);
 	sp__doc_bool(c, "zero_terminated", !o->eol);
@@ -65,10 +61,10 @@ static void put_result(struct sp__doc doc, const struct sp_join_stats *s)
 {
 	struct sp__doc r = sp__doc_object(doc, "result");
 
-	sp__doc_text(r, "algorithm", algorithm_names[s->algorithm]);
+	sp__doc_text(r, "algorithm", sp_join_algorithm_name(s->algorithm));
 	sp__doc_count(r, "merged_records_1", s->merged_records[0]);
 	sp__doc_count(r, "merged_records_2", s->merged_records[1]);
-	sp__doc_text(r, "ordered_by", ordering_names[s->ordered_by]);
+	sp__doc_text(r, "ordered_by", sp_join_ordering_name(s->ordered_by));
 	sp__doc_count(r, "sort_runs", s->sort_runs);
 	sp__doc_count(r, "records_1", s->records[0]);
 	sp__doc_count(r, "records_2", s->records[1]);
@@ -130,10 +126,10 @@ struct sp_report *sp_report_join_plan(const struct sp_join_plan *plan)
 	if (!report)
 		return NULL;
 	p = sp__doc_object(doc, "plan");
-	sp__doc_text(p, "algorithm", algorithm_names[plan->algorithm]);
+	sp__doc_text(p, "algorithm", sp_join_algorithm_name(plan->algorithm));
 	if (plan->algorithm == SP_JOIN_MERGE)
 		return sp__report_done(report, failed);
-	sp__doc_text(p, "ordered_by", ordering_names[plan->ordered_by]);
+	sp__doc_text(p, "ordered_by", sp_join_ordering_name(plan->ordered_by));
 	sp__doc_count(p, "build_input", plan->build);
 	sp__doc_known(p, "build_bytes", plan->build_bytes);
 	sp__doc_known(p, "need_bytes", plan->need_bytes);

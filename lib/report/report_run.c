@@ -64,15 +64,11 @@ void sp__report_phases(struct sp__doc doc, const char *const *names, int n, cons
 
 void sp__report_placement(struct sp__doc config, enum sp_placement placement)
 {
-	static const char *const names[] = { [SP_PLACE_CONTIGUOUS] = "contiguous",
-					     [SP_PLACE_TRACK] = "track",
-					     [SP_PLACE_SEMISEQ] = "semiseq" };
-
-	sp__doc_text(config, "placement", names[placement]);
+	sp__doc_text(config, "placement", sp_placement_name(placement));
 }
 
 void sp__report_engine(struct sp__doc config, const char *engine, int direct)
 {
 	sp__doc_text(config, "engine", engine ? engine : "auto");
-	sp__doc_text(config, "direct", direct < 0 ? "auto" : direct ? "always" : "never");
+	sp__doc_text(config, "direct", sp_direct_name(direct));
 }

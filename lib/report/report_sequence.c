@@ -8,15 +8,6 @@
 
 static const char tool[] = "blockseq";
 
-static const char *const verdict_names[] = {
-	[SP_SEQUENCE_LEGAL] = "legal",
-	[SP_SEQUENCE_MISSING] = "missing",
-	[SP_SEQUENCE_EXTRA] = "extra",
-	[SP_SEQUENCE_READ_AFTER_WRITE] = "read-after-write",
-	[SP_SEQUENCE_WRITE_AFTER_READ] = "write-after-read",
-	[SP_SEQUENCE_WRITE_AFTER_WRITE] = "write-after-write",
-};
-
 static double mean(uint64_t sum, uint64_t n)
 {
 	return n ? (double)sum / (double)n : NAN;
@@ -74,7 +65,7 @@ static void put_cache(struct sp__doc doc, const struct sp_sequence_cache *cache,
 {
 	struct sp__doc c = sp__doc_object(doc, "cache");
 
-	sp__doc_text(c, "policy", cache->policy == SP_SEQUENCE_OPT ? "opt" : "lru");
+	sp__doc_text(c, "policy", sp_sequence_policy_name(cache->policy));
 	sp__doc_count(c, "pages", cache->pages);
 	sp__doc_count(c, "page_bytes", cache->page_bytes);
 	sp__doc_known(c, "counted_requests", cache->counted);
@@ -134,7 +125,7 @@ struct sp_report *sp_report_sequence_comparison(const char *a, const char *b,
 		return NULL;
 	sp__doc_text(doc, "trace_a", a);
 	sp__doc_text(doc, "trace_b", b);
-	sp__doc_text(doc, "verdict", verdict_names[comparison->verdict]);
+	sp__doc_text(doc, "verdict", sp_sequence_verdict_name(comparison->verdict));
 	sp__doc_count(doc, "moved", comparison->moved);
 	if (comparison->verdict == SP_SEQUENCE_LEGAL)
 		sp__doc_put(doc, "first", json_null());

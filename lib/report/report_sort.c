@@ -8,25 +8,6 @@
 
 static const char tool[] = "xsort";
 
-static const char *const formation_names[] = {
-	[SP_FORM_AUTO] = "auto", [SP_FORM_LOAD] = "load", [SP_FORM_REPLACEMENT] = "replacement"
-};
-static const char *const policy_names[] = { [SP_MERGE_AUTO] = "auto",
-					    [SP_MERGE_LAZY] = "lazy",
-					    [SP_MERGE_EAGER] = "eager",
-					    [SP_MERGE_POLYPHASE] = "polyphase" };
-static const char *const readahead_names[SP_READ_COUNT_] = {
-	[SP_READ_AUTO] = "auto",	 [SP_READ_NONE] = "none",
-	[SP_READ_DOUBLE] = "double",	 [SP_READ_EQUAL] = "equal",
-	[SP_READ_FORECAST] = "forecast", [SP_READ_EXTENDED] = "extended",
-	[SP_READ_CLUSTER] = "cluster"
-};
-static const char *const compression_names[] = {
-	[SP_SPILL_RAW] = "none", [SP_SPILL_LZ4] = "lz4", [SP_SPILL_ZSTD] = "zstd"
-};
-static const char *const format_names[] = {
-	[SP_REC_LINE] = "line", [SP_REC_CSV] = "csv", [SP_REC_FIXED] = "fixed"
-};
 static const char *const phase_names[SP_SORT_PHASES] = {
 	[SP_PHASE_RUN_FORMATION] = "run_formation", [SP_PHASE_MERGE] = "merge"
 };
@@ -36,10 +17,7 @@ static void put_recycle(struct sp__doc doc, int recycle)
 	if (recycle >= 0 && recycle < SP_RECYCLE_ALL)
 		sp__doc_count(doc, "recycle", (uint64_t)recycle);
 	else
-		sp__doc_text(doc, "recycle",
-			     recycle == SP_RECYCLE_AUTO	  ? "auto"
-			     : recycle == SP_RECYCLE_NONE ? "none"
-							  : "all");
+		sp__doc_text(doc, "recycle", sp_recycle_name(recycle));
 }
 
 static void put_strategies(struct sp__doc doc, const struct sp_sort_plan *plan)
@@ -50,7 +28,7 @@ static void put_strategies(struct sp__doc doc, const struct sp_sort_plan *plan)
 		const struct sp_strategy_plan *s = &plan->strategy[i];
 		struct sp__doc row = sp__doc_element(doc, array);
 
-		sp__doc_text(row, "name", readahead_names[i]);
+		sp__doc_text(row, "name", sp_readahead_name(i));
 		sp__doc_bool(row, "chosen", (int)plan->readahead == i);
 		sp__doc_bool(row, "feasible", s->feasible);
 		sp__doc_real(row, "cluster_reads", s->cluster_reads);
@@ -64,9 +42,9 @@ void sp__report_plan(struct sp__doc doc, const struct sp_sort_plan *plan)
 	sp__doc_count(doc, "memory_bytes", plan->memory_bytes);
 	sp__doc_known(doc, "input_bytes", plan->input_bytes);
 	sp__doc_bool(doc, "in_memory", plan->in_memory);
-	sp__doc_text(doc, "run_formation", formation_names[plan->formation]);
-	sp__doc_text(doc, "merge_policy", policy_names[plan->policy]);
-	sp__doc_text(doc, "readahead", readahead_names[plan->readahead]);
+	sp__doc_text(doc, "run_formation", sp_run_formation_name(plan->formation));
+	sp__doc_text(doc, "merge_policy", sp_merge_policy_name(plan->policy));
+	sp__doc_text(doc, "readahead", sp_readahead_name(plan->readahead));
 	put_recycle(doc, plan->recycle);
 	sp__report_placement(doc, plan->placement);
 	sp__doc_count(doc, "run_bytes", plan->run_bytes);
@@ -109,7 +87,7 @@ static void put_names(struct sp__doc doc, const char *key, const char *const *na
 
 static void put_format(struct sp__doc doc, const struct sp_recfmt *format)
 {
-	sp__doc_text(doc, "format", format_names[format->kind]);
+	sp__doc_text(doc, "format", sp_recfmt_name(format->kind));
 	sp__doc_known(doc, "record_bytes", format->kind == SP_REC_FIXED ? format->fixed_bytes : 0);
 	sp__doc_bool(doc, "zero_terminated", format->kind == SP_REC_LINE && !format->eol);
 }
@@ -132,7 +110,7 @@ static void put_config(struct sp__doc doc, const struct sp_sort_opts *opts,
 	sp__doc_text(c, "volume", opts->run.volume);
 	sp__doc_known(c, "parallel", opts->run.parallel);
 	sp__report_engine(c, opts->run.engine, opts->run.direct);
-	sp__doc_text(c, "spill_compression", compression_names[opts->run.compression]);
+	sp__doc_text(c, "spill_compression", sp_spill_compression_name(opts->run.compression));
 	sp__doc_text(c, "compress_program", opts->compress_program);
 	sp__doc_count(c, "seed", opts->run.seed);
 	sp__report_plan(sp__doc_object(c, "plan"), plan);

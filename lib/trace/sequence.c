@@ -223,3 +223,36 @@ void sp_sequence_free(struct sp_sequence *seq)
 	free(seq->req);
 	free(seq);
 }
+
+const struct sp_word *sp_sequence_order_words(void)
+{
+	static const struct sp_word words[] = { { "submit", SP_SEQUENCE_SUBMIT },
+						{ "done", SP_SEQUENCE_DONE },
+						{ NULL, 0 } };
+
+	return words;
+}
+
+const struct sp_word *sp_sequence_policy_words(void)
+{
+	static const struct sp_word words[] = { { "lru", SP_SEQUENCE_LRU },
+						{ "opt", SP_SEQUENCE_OPT },
+						{ NULL, 0 } };
+
+	return words;
+}
+
+const struct sp_word *sp_sequence_verdict_words(void)
+{
+	static const struct sp_word words[] = {
+		{ "legal", SP_SEQUENCE_LEGAL },
+		{ "missing", SP_SEQUENCE_MISSING },
+		{ "extra", SP_SEQUENCE_EXTRA },
+		{ "read-after-write", SP_SEQUENCE_READ_AFTER_WRITE },
+		{ "write-after-read", SP_SEQUENCE_WRITE_AFTER_READ },
+		{ "write-after-write", SP_SEQUENCE_WRITE_AFTER_WRITE },
+		{ NULL, 0 },
+	};
+
+	return words;
+}

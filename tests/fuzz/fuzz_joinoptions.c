@@ -146,12 +146,13 @@ const char *quote_file_always(const char *name)
 	return name;
 }
 
-int choice_option(const char *option, const char *text, const struct choice *table, int status)
+int choice_option(const char *option, const char *text, const struct sp_word *table, int status)
 {
+	int value;
+
 	(void)status;
-	for (const struct choice *c = table; c->word; c++)
-		if (!strncmp(c->word, text, strlen(text)))
-			return c->value;
+	if (!sp_word_parse(table, text, &value))
+		return value;
 	die("invalid argument %s for %s", text, option);
 }
 
@@ -231,7 +232,6 @@ static bool parse(struct settings *set, char *text, bool plain_join)
 	int argc = 1;
 
 	*set = (struct settings){ .plain_join = plain_join,
-				  .algorithm = ALGORITHM_AUTO,
 				  .separator = -1,
 				  .common.run = &set->opts.run,
 				  .opts = SP_JOIN_OPTS_INIT };

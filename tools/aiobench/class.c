@@ -11,7 +11,7 @@
 void class_set_rw(struct sp_bench_class *c, const char *option, const char *word)
 {
 	enum { READ, WRITE, RW, RANDREAD, RANDWRITE, RANDRW };
-	static const struct choice words[] = {
+	static const struct sp_word words[] = {
 		{ "read", READ },
 		{ "write", WRITE },
 		{ "rw", RW },
@@ -21,15 +21,8 @@ void class_set_rw(struct sp_bench_class *c, const char *option, const char *word
 		{ "randrw", RANDRW },
 		{ NULL, 0 },
 	};
-	int found, v = choice_find(words, word, &found);
+	int v = choice_option(option, word, words, 2);
 
-	for (size_t i = 0; words[i].word; i++) /* a whole word is never ambiguous */
-		if (!strcmp(words[i].word, word)) {
-			v = words[i].value;
-			found = 1;
-		}
-	if (found != 1)
-		v = choice_option(option, word, words, 2);
 	c->pattern = v >= RANDREAD ? SP_BENCH_RANDOM : SP_BENCH_SEQUENTIAL;
 	c->reads = v % 3 == READ ? 1 : v % 3 == WRITE ? 0 : 0.5;
 }
@@ -103,7 +96,7 @@ static void set(struct sp_bench_class *c, enum key key, const char *value)
 
 void class_parse(struct sp_bench_class *c, char *text)
 {
-	static const struct choice keys[] = {
+	static const struct sp_word keys[] = {
 		{ "share", SHARE },	{ "depth", DEPTH },   { "rate", RATE },
 		{ "prio", PRIO },	{ "op", OP },	      { "size", SIZE },
 		{ "pattern", PATTERN }, { "target", TARGET }, { "rwmixread", MIX },

@@ -147,10 +147,10 @@ static error_t parse_plain(int key, char *arg, struct load_options *o)
 
 static enum sp_bench_create create_value(const char *arg)
 {
-	static const struct choice words[] = { { "written", SP_BENCH_CREATE_WRITTEN },
-					       { "reserved", SP_BENCH_CREATE_RESERVED },
-					       { "sparse", SP_BENCH_CREATE_SPARSE },
-					       { NULL, 0 } };
+	static const struct sp_word words[] = { { "written", SP_BENCH_CREATE_WRITTEN },
+						{ "reserved", SP_BENCH_CREATE_RESERVED },
+						{ "sparse", SP_BENCH_CREATE_SPARSE },
+						{ NULL, 0 } };
 
 	return arg ? (enum sp_bench_create)choice_option("--create", arg, words, 2)
 		   : SP_BENCH_CREATE_WRITTEN;
@@ -158,7 +158,7 @@ static enum sp_bench_create create_value(const char *arg)
 
 static bool poisson_value(const char *arg)
 {
-	static const struct choice words[] = { { "linear", 0 }, { "poisson", 1 }, { NULL, 0 } };
+	static const struct sp_word words[] = { { "linear", 0 }, { "poisson", 1 }, { NULL, 0 } };
 
 	return choice_option("--rate_process", arg, words, 2);
 }

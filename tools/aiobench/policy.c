@@ -64,21 +64,21 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static const struct choice loads[] = { { "scan", SP_POLICY_SCAN },
-				       { "range", SP_POLICY_RANGE },
-				       { "update", SP_POLICY_UPDATE },
-				       { NULL, 0 } };
-static const struct choice submissions[] = { { "conservative", SP_POLICY_CONSERVATIVE },
-					     { "aggressive", SP_POLICY_AGGRESSIVE },
-					     { "adaptive", SP_POLICY_ADAPTIVE },
-					     { NULL, 0 } };
+static const struct sp_word loads[] = { { "scan", SP_POLICY_SCAN },
+					{ "range", SP_POLICY_RANGE },
+					{ "update", SP_POLICY_UPDATE },
+					{ NULL, 0 } };
+static const struct sp_word submissions[] = { { "conservative", SP_POLICY_CONSERVATIVE },
+					      { "aggressive", SP_POLICY_AGGRESSIVE },
+					      { "adaptive", SP_POLICY_ADAPTIVE },
+					      { NULL, 0 } };
 enum { NO, YES, BOTH };
-static const struct choice answers[] = {
+static const struct sp_word answers[] = {
 	{ "no", NO }, { "yes", YES }, { "both", BOTH }, { NULL, 0 }
 };
 
 /* Words of a list, as bits. */
-static unsigned list_value(const char *option, const char *text, const struct choice *words)
+static unsigned list_value(const char *option, const char *text, const struct sp_word *words)
 {
 	char *copy = strdup(text), *rest = copy, *word;
 	unsigned bits = 0;

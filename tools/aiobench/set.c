@@ -64,7 +64,7 @@ static void parse_shares(struct set_options *s, const char *text)
 
 static error_t parse_mix(int key, char *arg, struct set_options *s)
 {
-	static const struct choice of[] = { { "outstanding", 0 }, { "issued", 1 }, { NULL, 0 } };
+	static const struct sp_word of[] = { { "outstanding", 0 }, { "issued", 1 }, { NULL, 0 } };
 
 	switch (key) {
 	case OPT_SHARES:

@@ -24,7 +24,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	static const struct choice sources[] = {
+	static const struct sp_word sources[] = {
 		{ "auto", SP_WATCH_AUTO },	   { "stat", SP_WATCH_STAT },
 		{ "inflight", SP_WATCH_INFLIGHT }, { "fdinfo", SP_WATCH_FDINFO },
 		{ "trace", SP_WATCH_TRACE },	   { NULL, 0 }

@@ -5,17 +5,9 @@
 #ifndef CHOICE_H
 #define CHOICE_H
 
-#include <stddef.h>
+#include <spindle/words.h>
 
-struct choice {
-	const char *word; /* NULL ends the table */
-	int value;	  /* neighbours of equal value are synonyms */
-};
-
-/* The value of text; *found is 1, 0 for no such word, -1 for an ambiguous one. */
-int choice_find(const struct choice *table, const char *text, int *found);
-
-/* The same, or the end of the program with status after a list of the words. */
-int choice_option(const char *option, const char *text, const struct choice *table, int status);
+/* The value of text, or the end of the program with status after a list of the words. */
+int choice_option(const char *option, const char *text, const struct sp_word *table, int status);
 
 #endif

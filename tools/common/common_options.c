@@ -10,11 +10,6 @@
 #define PAGE_UNIT 4096u
 #define PAGE_MAX (16u << 20)
 
-enum { URING, LIBAIO, SYNC, NONE, AUTO };
-static const struct choice engine_words[] = { { "io_uring", URING }, { "libaio", LIBAIO },
-					      { "sync", SYNC },	     { "null", NONE },
-					      { "auto", AUTO },	     { NULL, 0 } };
-
 static void add_tmpdir(struct common_options *c, const char *dir)
 {
 	struct sp_run_opts *run = c->run;
@@ -35,13 +30,13 @@ static void set_page_size(struct common_options *c, const char *name, const char
 
 const char *engine_option(const char *name, const char *text, int status)
 {
-	int which;
+	const char *engine;
 
 	/* For tests: the library reads the rest, and refuses what it does not know. */
 	if (!strncmp(text, "fault:", 6))
 		return text;
-	which = choice_option(name, text, engine_words, status);
-	return which == AUTO ? NULL : engine_words[which].word;
+	engine = sp_engine_name(choice_option(name, text, sp_engine_words(), status));
+	return strcmp(engine, "auto") ? engine : NULL;
 }
 
 static void set_volume(struct common_options *c, const char *name, const char *text)
@@ -62,7 +57,7 @@ static bool apply_device(struct common_options *c, int code, const char *name, c
 		c->run->engine = engine_option(name, text, status);
 		return true;
 	case COMMON_DIRECT:
-		c->run->direct = text ? choice_option(name, text, direct_words, status) : 1;
+		c->run->direct = text ? choice_option(name, text, sp_direct_words(), status) : 1;
 		return true;
 	case COMMON_VOLUME:
 		set_volume(c, name, text);
@@ -72,7 +67,7 @@ static bool apply_device(struct common_options *c, int code, const char *name, c
 		return true;
 	case COMMON_PLACEMENT:
 		c->run->placement =
-			(enum sp_placement)choice_option(name, text, placement_words, status);
+			(enum sp_placement)choice_option(name, text, sp_placement_words(), status);
 		return true;
 	case COMMON_OVERWRITE:
 		return c->run->overwrite = true;

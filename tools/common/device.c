@@ -11,14 +11,6 @@
 
 static const char *const volume_kinds[] = { DIR, "block:", SIM };
 
-const struct choice placement_words[] = { { "contiguous", SP_PLACE_CONTIGUOUS },
-					  { "track", SP_PLACE_TRACK },
-					  { "semiseq", SP_PLACE_SEMISEQ },
-					  { NULL, 0 } };
-const struct choice direct_words[] = {
-	{ "auto", -1 }, { "always", 1 }, { "never", 0 }, { NULL, 0 }
-};
-
 const char *device_directory(const char *option, const char *text)
 {
 	const char *colon = strchr(text, ':');

@@ -8,9 +8,6 @@
 #include <spindle/geometry.h>
 #include "choice.h"
 
-extern const struct choice placement_words[]; /* of enum sp_placement */
-extern const struct choice direct_words[];    /* -1: auto; 0: never; 1: always */
-
 /*
  * The PATH of "dir:PATH"; NULL: what text names is no directory.  What has no kind
  * or no name ends the program.

@@ -16,10 +16,10 @@
 #define COLUMNS_DEFAULT 80
 #define COLUMNS_MAX 240
 
-static const struct choice words[] = { { "auto", PROGRESS_AUTO },
-				       { "always", PROGRESS_ALWAYS },
-				       { "never", PROGRESS_NEVER },
-				       { NULL, 0 } };
+static const struct sp_word words[] = { { "auto", PROGRESS_AUTO },
+					{ "always", PROGRESS_ALWAYS },
+					{ "never", PROGRESS_NEVER },
+					{ NULL, 0 } };
 
 static volatile sig_atomic_t shown; /* columns on the screen */
 static double next_s;		    /* nothing is drawn before */

@@ -159,6 +159,7 @@ void options_parse(struct settings *set, int argc, char **argv)
 	enum doubt doubt = SURELY_FILE;
 	int c;
 
+	set->opts.algorithm = SP_JOIN_AUTO;
 	for (;;) {
 		if (own_option(set, argc, argv)) {
 			doubt = SURELY_FILE;

@@ -44,24 +44,17 @@ const struct option tuning_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static const struct choice algorithm_words[] = { { "auto", ALGORITHM_AUTO },
-						 { "hybrid", SP_JOIN_HYBRID },
-						 { "grace", SP_JOIN_GRACE },
-						 { "shj", SP_JOIN_SHJ },
-						 { "merge", SP_JOIN_MERGE },
-						 { "nested", SP_JOIN_NESTED },
-						 { NULL, 0 } };
-static const struct choice type_words[] = { { "inner", TYPE_INNER },
-					    { "left", TYPE_LEFT },
-					    { "right", TYPE_RIGHT },
-					    { "full", TYPE_FULL },
-					    { "semi", TYPE_SEMI },
-					    { "anti", TYPE_ANTI },
-					    { NULL, 0 } };
-static const struct choice build_words[] = { { "1", 1 }, { "2", 2 }, { "auto", 0 }, { NULL, 0 } };
-static const struct choice ordered_words[] = { { "1", 1 }, { "2", 2 }, { NULL, 0 } };
+static const struct sp_word type_words[] = { { "inner", TYPE_INNER },
+					     { "left", TYPE_LEFT },
+					     { "right", TYPE_RIGHT },
+					     { "full", TYPE_FULL },
+					     { "semi", TYPE_SEMI },
+					     { "anti", TYPE_ANTI },
+					     { NULL, 0 } };
+static const struct sp_word build_words[] = { { "1", 1 }, { "2", 2 }, { "auto", 0 }, { NULL, 0 } };
+static const struct sp_word ordered_words[] = { { "1", 1 }, { "2", 2 }, { NULL, 0 } };
 
-static int word(const char *name, const char *text, const struct choice *table)
+static int word(const char *name, const char *text, const struct sp_word *table)
 {
 	return choice_option(name, text, table, EXIT_FAILURE);
 }
@@ -98,7 +91,8 @@ static bool apply_algorithm(struct settings *set, int code, const char *name, co
 {
 	switch (code) {
 	case TUNE_ALGORITHM:
-		set->algorithm = word(name, text, algorithm_words);
+		set->opts.algorithm =
+			(enum sp_join_algorithm)word(name, text, sp_join_algorithm_words());
 		return true;
 	case TUNE_OUTPUT:
 		set_output(set, text);
@@ -169,9 +163,8 @@ void tuning_finish(struct settings *set)
 	bool check = o->order == SP_JOIN_CHECK;
 
 	match_types(set);
-	if (set->algorithm == ALGORITHM_AUTO)
-		set->algorithm = set->plain_join || check ? SP_JOIN_MERGE : SP_JOIN_AUTO;
-	o->algorithm = (enum sp_join_algorithm)set->algorithm;
+	if (o->algorithm == SP_JOIN_AUTO && (set->plain_join || check))
+		o->algorithm = SP_JOIN_MERGE;
 	if (o->algorithm == SP_JOIN_MERGE) {
 		longopt_exclude(o->csv, "--csv", true, "--algorithm=merge");
 		longopt_exclude(set->common.explain, "--explain", true, "--algorithm=merge");

@@ -20,8 +20,6 @@
 #include <spindle/join.h>
 #include "common_options.h"
 
-#define ALGORITHM_AUTO (-1)
-
 enum type { TYPE_INNER, TYPE_LEFT, TYPE_RIGHT, TYPE_FULL, TYPE_SEMI, TYPE_ANTI };
 
 /* An operand may also be the argument of the option before it. */
@@ -45,7 +43,6 @@ struct key {
 
 struct settings {
 	bool plain_join; /* called join: only GNU join's options */
-	int algorithm;	 /* ALGORITHM_AUTO until it is chosen */
 	struct key key[2];
 	unsigned lone_j[2]; /* -j1, -j2 whose argument has not been found */
 	struct operand operands[2];

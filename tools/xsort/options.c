@@ -72,11 +72,11 @@ static const struct option gnu_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static const struct choice check_words[] = {
+static const struct sp_word check_words[] = {
 	{ "quiet", 'C' }, { "silent", 'C' }, { "diagnose-first", 'c' }, { NULL, 0 }
 };
 
-static const struct choice sort_words[] = {
+static const struct sp_word sort_words[] = {
 	{ "general-numeric", 'g' }, { "human-numeric", 'h' }, { "month", 'M' }, { "numeric", 'n' },
 	{ "random", 'R' },	    { "version", 'V' },	      { NULL, 0 }
 };

@@ -49,30 +49,7 @@ const struct option tuning_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static const struct choice compression_words[] = {
-	{ "lz4", SP_SPILL_LZ4 }, { "zstd", SP_SPILL_ZSTD }, { "none", SP_SPILL_RAW }, { NULL, 0 }
-};
-static const struct choice formation_words[] = { { "load", SP_FORM_LOAD },
-						 { "replacement", SP_FORM_REPLACEMENT },
-						 { "auto", SP_FORM_AUTO },
-						 { NULL, 0 } };
-static const struct choice policy_words[] = { { "lazy", SP_MERGE_LAZY },
-					      { "eager", SP_MERGE_EAGER },
-					      { "polyphase", SP_MERGE_POLYPHASE },
-					      { "auto", SP_MERGE_AUTO },
-					      { NULL, 0 } };
-static const struct choice readahead_words[] = {
-	{ "none", SP_READ_NONE },	  { "double", SP_READ_DOUBLE },
-	{ "equal", SP_READ_EQUAL },	  { "forecast", SP_READ_FORECAST },
-	{ "extended", SP_READ_EXTENDED }, { "cluster", SP_READ_CLUSTER },
-	{ "auto", SP_READ_AUTO },	  { NULL, 0 }
-};
-static const struct choice recycle_words[] = { { "none", SP_RECYCLE_NONE },
-					       { "all", SP_RECYCLE_ALL },
-					       { "auto", SP_RECYCLE_AUTO },
-					       { NULL, 0 } };
-
-static int word(const char *name, const char *text, const struct choice *table)
+static int word(const char *name, const char *text, const struct sp_word *table)
 {
 	return choice_option(name, text, table, XSORT_FAILURE);
 }
@@ -89,14 +66,12 @@ static unsigned small(const char *name, const char *text, uint64_t min)
 static void set_recycle(struct settings *set, const char *name, const char *text)
 {
 	uintmax_t level;
-	int found;
 
 	if (number_parse(text, &level) == NUMBER_OK) {
 		set->opts.recycle = level < SP_RECYCLE_ALL ? (int)level : SP_RECYCLE_ALL;
 		return;
 	}
-	set->opts.recycle = choice_find(recycle_words, text, &found);
-	if (found != 1)
+	if (sp_recycle_parse(text, &set->opts.recycle))
 		number_die(NUMBER_INVALID, name, text,
 			   "valid are none, all, auto and a merge level");
 }
@@ -162,19 +137,20 @@ static bool apply_algorithm(struct settings *set, int code, const char *name, co
 
 	switch (code) {
 	case TUNE_SPILL_COMPRESSION:
-		o->run.compression = (enum sp_spill_compression)word(name, text, compression_words);
+		o->run.compression =
+			(enum sp_spill_compression)word(name, text, sp_spill_compression_words());
 		return true;
 	case TUNE_RECYCLE:
 		set_recycle(set, name, text);
 		return true;
 	case TUNE_RUN_FORMATION:
-		o->formation = (enum sp_run_formation)word(name, text, formation_words);
+		o->formation = (enum sp_run_formation)word(name, text, sp_run_formation_words());
 		return true;
 	case TUNE_MERGE_POLICY:
-		o->policy = (enum sp_merge_policy)word(name, text, policy_words);
+		o->policy = (enum sp_merge_policy)word(name, text, sp_merge_policy_words());
 		return true;
 	case TUNE_READAHEAD:
-		o->readahead = (enum sp_readahead)word(name, text, readahead_words);
+		o->readahead = (enum sp_readahead)word(name, text, sp_readahead_words());
 		return true;
 	case TUNE_FAN_IN:
 		o->fan_in = small(name, text, 2);

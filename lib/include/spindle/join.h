@@ -237,4 +237,7 @@ struct sp_join_stats {
 SP_API SP_MUST_CHECK int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,
 				     struct sp_join_stats *stats, struct sp_errinfo *err);
 
+SP_WORDS(sp_join_algorithm)
+SP_WORDS(sp_join_ordering)
+
 #endif

@@ -30,6 +30,7 @@
 #include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
+#include <spindle/words.h>
 
 struct sp_sequence;
 
@@ -139,5 +140,9 @@ struct sp_sequence_comparison {
 SP_API SP_MUST_CHECK int sp_sequence_compare(const struct sp_sequence *a,
 					     const struct sp_sequence *b,
 					     struct sp_sequence_comparison *result);
+
+SP_WORDS(sp_sequence_order)
+SP_WORDS(sp_sequence_policy)
+SP_WORDS(sp_sequence_verdict)
 
 #endif

@@ -212,4 +212,9 @@ SP_API SP_MUST_CHECK int sp_sort_wait(struct sp_sort *sort);
 SP_API void sp_sort_stats(struct sp_sort *sort, struct sp_sort_stats *stats);
 SP_API void sp_sort_free(struct sp_sort *sort); /* accepts NULL */
 
+SP_WORDS(sp_run_formation)
+SP_WORDS(sp_merge_policy)
+SP_WORDS(sp_readahead)
+SP_WORDS(sp_recycle) /* of the SP_RECYCLE_... */
+
 #endif

@@ -5,9 +5,14 @@
 #ifndef SPINDLE_SPILL_H
 #define SPINDLE_SPILL_H
 
+#include <spindle/words.h>
+
 /* Where runs and partitions lie on a device with tracks (see xsort(1)). */
 enum sp_placement { SP_PLACE_CONTIGUOUS, SP_PLACE_TRACK, SP_PLACE_SEMISEQ };
 
 enum sp_spill_compression { SP_SPILL_RAW, SP_SPILL_LZ4, SP_SPILL_ZSTD };
+
+SP_WORDS(sp_placement)
+SP_WORDS(sp_spill_compression)
 
 #endif
