@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Which client asks most often?  The addresses of a log are counted (equal lines
-# become one, with their number before it), and the five most frequent shown:
-# --top keeps five lines in memory, however long the log is.
+# Which client sends the most requests?  Counts the addresses in a log (equal lines
+# become one, prefixed with their number) and shows the five most frequent:
+# --top keeps only five lines in memory, however long the log is.
 set -e
 
 PATH="${EXAMPLE_BIN:-$(dirname "$0")/../build/bin}:$PATH"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Binary records of 100 bytes, ordered by their first ten bytes, in little
-# memory; then checked, and the report of the sort asked for its spilled bytes.
+# Sorts binary records of 100 bytes by their first ten bytes in little memory,
+# checks the order, and reads the number of runs from the report.
 set -e
 
 PATH="${EXAMPLE_BIN:-$(dirname "$0")/../build/bin}:$PATH"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorts the lines of standard input by batches: what a program does that has
- * records of its own rather than a file of them.
+ * Sorts the lines of standard input in batches, for programs whose records are
+ * not in a file.
  *
  *	cc -o 04-sort-batches 04-sort-batches.c $(pkg-config --cflags --libs libspindle)
  *
- * 1. A key set says what order: here the whole line, by its bytes.
- * 2. Options: the memory it may use, and where temporary files may go.
- * 3. Put batches of whole lines; LATER means wait and put the same again.
+ * 1. A key set defines the order: here the bytes of the whole line.
+ * 2. Options: the memory limit, and the directories for temporary files.
+ * 3. Put batches of whole lines; after LATER wait and put the same batch again.
  * 4. Finish, then get batches of the result until the end.
  */
 #include <stdio.h>
@@ -37,7 +37,7 @@ static int put_lines(struct sp_sort *sort)
 
 	while (rc == 0 && (n = getline(&line, &room, stdin)) > 0) {
 		if (line[n - 1] != '\n')
-			line[n++] = '\n'; /* where getline had put a '\0' */
+			line[n++] = '\n'; /* overwrites the '\0' of getline() */
 		rc = put(sort, &(struct sp_batch){ line, n });
 	}
 	free(line);

@@ -3,8 +3,8 @@
 #
 # How long would this sort have taken on a drive of 2001?  The same data is
 # sorted in the same little memory three times on a simulated machine, in
-# virtual time: runs one behind the other, in whole tracks, and side by side
-# along the path on which the arm need not wait for the disk to turn.
+# virtual time: runs one after the other, in whole tracks, and side by side
+# along the semi-sequential path, which has no rotational delay.
 set -e
 
 PATH="${EXAMPLE_BIN:-$(dirname "$0")/../build/bin}:$PATH"
