@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Spindle.  Targets: make help.  User variables are never overwritten; what the
-# project itself needs is in SP_* variables.  One file, no recursion into
-# folders: where a target calls make again it is for another variant, or
-# because scripts/setup may have installed the compiler in between.
+# Spindle.  Targets: make help.  User variables are never overwritten; the project's
+# own flags are in SP_* variables.  One file, no recursion into folders: a target
+# calls make again only for another variant, or because scripts/setup may have
+# installed the compiler in between.
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -63,7 +63,7 @@ MODELS := $(sort $(wildcard lib/dev/models/*.json))
 MODEL_C := $(B)/gen/lib/dev/shipped.c
 MODEL_OBJ := $(B)/obj/lib/dev/shipped.o
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/obj/%.o) $(MODEL_OBJ)
-# vdisk is built where libfuse3 is; FUSE= leaves it out.
+# vdisk is built if libfuse3 is installed; FUSE= disables it.
 FUSE := $(shell pkg-config --exists 'fuse3 >= 3.9' 2>/dev/null && echo yes)
 TOOLS := $(filter-out $(if $(FUSE),,vdisk),$(sort $(basename $(notdir $(wildcard tools/*.c)))))
 TOOL_COMMON_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(sort $(wildcard tools/common/*.c)))
@@ -90,12 +90,11 @@ lib: $(SO) $(STATIC)
 tools: $(TOOLS:%=$(B)/bin/%)
 	$(if $(FUSE),,@echo '  vdisk is not built: there is no libfuse3')
 
-# What the build needs is looked for once, before anything is compiled.
+# The requirements of the build are checked once, before anything is compiled.
 $(B)/needs: scripts/setup
 	@mkdir -p $(@D); CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' CFLAGS='$(CFLAGS)' scripts/setup -n build && touch $@
 
-# Everything is rebuilt when the flags change; the library is linked again when
-# its list of files changes.
+# A change of flags rebuilds everything; a change of the library's file list relinks it.
 FLAGS := $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(SP_CPPFLAGS) $(SP_CFLAGS) $(SP_LDFLAGS)
 stamp = @mkdir -p $(@D); printf '%s\n' '$(1)' | cmp -s - $@ || printf '%s\n' '$(1)' > $@
 $(B)/flags: FORCE | $(B)/needs
@@ -121,7 +120,7 @@ $(MODEL_OBJ): $(MODEL_C) $(B)/flags
 	@mkdir -p $(@D)
 	$(lib_cc)
 
-# Tools see the public headers alone.
+# Tools see only the public headers.
 $(B)/obj/tools/%.o: tools/%.c $(B)/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
@@ -154,7 +153,7 @@ $(B)/bin/%: $(B)/obj/tools/%.o $$(call tool_obj,$$*) $(TOOL_COMMON_OBJ) $(SO)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(SP_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lspindle $(TOOL_LIBS) $(SP_RPATH)
 
-# Tests are linked with the static library, so that they reach what is inside.
+# Tests are linked with the static library, so that they reach internal functions.
 test_cc = $(Q)$(CC) $(SP_CPPFLAGS) -Ilib -Itests $(CPPFLAGS) $(SP_CFLAGS) $(CFLAGS) -MMD -MP \
 	$(SP_LDFLAGS) $(LDFLAGS) -o $@
 
@@ -185,7 +184,7 @@ $(B)/tests/shim/%.so: tests/shim/%.c $(B)/flags
 	@mkdir -p $(@D)
 	$(test_cc) -shared -fPIC $< -ldl
 
-# The command line of xjoin, without what ends a program.
+# The command line of xjoin, without the functions that end a program.
 JOIN_OPTIONS := $(B)/tests/fuzz/fuzz_joinoptions
 JOIN_OPTIONS_OBJ := $(patsubst %,$(B)/obj/tools/%.o,common/common_options common/device common/longopt \
 	common/number common/progress \
@@ -201,14 +200,14 @@ $(PROGRESS_LINE): $(PROGRESS_LINE_OBJ)
 $(PROGRESS_LINE): private SP_CPPFLAGS += -Itools/common
 $(PROGRESS_LINE): private TEST_OBJ := $(PROGRESS_LINE_OBJ)
 
-# Places where a record can be lost, for the tests that this is noticed.
+# Places where a record can be lost, for tests that the loss is detected.
 SORT_SEAMS := sp__scan_next sp__runbuf_sort sp__merge_next
 $(B)/tests/unit/test_sort_balance: private LDFLAGS += $(SORT_SEAMS:%=-Wl$(comma)--wrap=%)
 JOIN_SEAMS := sp__scan_next sp__source_fill sp__source_ahead sp__table_add sp__table_walk \
 	sp__stage_spill sp__sweep_put sp__runread_next sp_sort_get
 $(B)/tests/unit/test_join_balance: private LDFLAGS += $(JOIN_SEAMS:%=-Wl$(comma)--wrap=%)
 
-# Examples are what a user would write: public headers, shared library.
+# Examples are built as a user would: public headers, shared library.
 $(B)/examples/%: examples/%.c $(SO) $(B)/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
@@ -220,8 +219,8 @@ $(B)/examples/%: examples/%.c $(SO) $(B)/flags
 	$(wildcard $(B)/obj/tools/*.d $(B)/obj/tools/*/*.d)
 
 # Checks.  run-tests adds everything up in one last line.  A sanitizer's finding
-# exits with a status that no tool has, so that it is never taken for an answer.
-# SP_TEST_VARIANT tells tests which sanitizer there is; SP_TEST_STAGE is a name.
+# exits with a status that no tool uses, so that it is never mistaken for a result.
+# SP_TEST_VARIANT names the sanitizer for tests; SP_TEST_STAGE is a label.
 RUN_ENV = SP_BUILD='$(abspath $(B))' XSORT="$${XSORT:-$(abspath $(B))/bin/xsort}" \
 	XGEN="$${XGEN:-$(abspath $(B))/bin/xgen}" XJOIN="$${XJOIN:-$(abspath $(B))/bin/xjoin}" \
 	BLOCKSEQ="$${BLOCKSEQ:-$(abspath $(B))/bin/blockseq}" \
@@ -242,7 +241,7 @@ TEST_PROGRAMS := $(UNIT) $(TEST_OTHER) $(FUZZ) $(BENCHES) $(EXAMPLES) $(SHIM)
 DELAY_TESTS := $(sort $(wildcard tests/delay/*.t))
 TEST_SCRIPTS := $(filter-out $(DELAY_TESTS),$(sort $(wildcard tests/*/*.bats tests/*/*.t)))
 
-# Locales to compare with; every variant uses the same.
+# Locales for comparisons; all variants share them.
 LOCALES := build/locale/.done
 $(LOCALES): scripts/build-locales
 	$(call say,LOCALE,$(@D))
@@ -251,24 +250,24 @@ $(LOCALES): scripts/build-locales
 .PHONY: check check-unit check-cli check-diff check-all check-fast run-unit run-cli run-diff asan tsan fuzz run-fuzz \
 	test-programs
 test-programs: $(TEST_PROGRAMS) $(LOCALES)
-check: ## everything is tested; installs what that needs
+check: ## all tests; installs what they need
 	$(Q)scripts/setup check
 	$(Q)+$(MAKE) --no-print-directory check-all
 check-all: all $(TEST_PROGRAMS) $(LOCALES)
 	$(RUN) $(UNIT) $(TEST_OTHER) $(FUZZ) $(TEST_SCRIPTS)
-check-unit: ## unit and contract tests alone
+check-unit: ## only unit and contract tests
 	$(Q)scripts/setup check
 	$(Q)+$(MAKE) --no-print-directory run-unit
 run-unit: $(UNIT) $(LOCALES)
 	$(RUN) $(UNIT)
-check-cli: ## tests of the command line alone
+check-cli: ## only tests of the command line
 	$(Q)scripts/setup check
 	$(Q)+$(MAKE) --no-print-directory run-cli
 run-cli: all $(TEST_PROGRAMS) $(LOCALES)
 	$(RUN) $(CLI)
 # The programs whose cases are drawn in pairs (SP_DIFF_CASES; 200 in "check").
 DIFF := $(addprefix $(B)/tests/diff/,test_sortpairs test_diffjoin)
-check-diff: ## 2000 random sorts and joins beside those of others
+check-diff: ## 2000 random sorts and joins against reference programs
 	$(Q)scripts/setup check
 	$(Q)+$(MAKE) --no-print-directory run-diff
 run-diff: export SP_DIFF_CASES ?= 2000
@@ -288,12 +287,12 @@ tsan: ## the fast tests under ThreadSanitizer
 
 SEEDS ?= 20
 .PHONY: check-delay run-delay
-check-delay: ## what threads share, delayed at random by SEEDS (20) seeds; SAN=thread
+check-delay: ## random delays of threads, SEEDS (20) seeds; SAN=thread
 	$(Q)scripts/setup check
 	$(Q)+$(MAKE) --no-print-directory DELAY=1 run-delay
 run-delay: export SP_DELAY_SEEDS := $(SEEDS)
 run-delay: export SP_TEST_TIMEOUT := 3600
-# Delays are sleeps, which leave the processors to others.
+# Delays are sleeps, which leave the processors idle.
 run-delay: export SP_TEST_JOBS ?= 4
 run-delay: all $(LOCALES)
 	$(RUN) $(DELAY_TESTS)
@@ -313,7 +312,7 @@ run-fuzz: $(FUZZ)
 		fi; done
 
 .PHONY: demo bench bench-aio experiments lint format
-demo: ## sorts two real things, beside GNU sort, and draws a picture
+demo: ## sorts real data beside GNU sort, and draws a picture
 	$(Q)scripts/setup demo
 	$(Q)+$(MAKE) --no-print-directory all
 	$(Q)scripts/demo
@@ -325,7 +324,7 @@ bench-aio: ## aiobench beside fio; ROWS='depths cpu null knee', PAIRS=15
 	$(Q)scripts/setup bench-aio
 	$(Q)+$(MAKE) --no-print-directory all
 	$(Q)ROWS='$(ROWS)' PAIRS='$(PAIRS)' scripts/bench/aio
-# What the scripts run beside the tools.
+# Test programs that the experiments run.
 EXPERIMENT_PROGRAMS := $(addprefix $(B)/tests/,unit/test_join_plan unit/test_sequence_papers unit/test_readplan \
 	sim/rivals)
 experiments: ## the figures of the papers on simulated drives; SCALE=1: at their sizes
@@ -342,7 +341,7 @@ lint: ## the checkers of code, documents and symbols
 lint-all: all
 	$(RUN) $(CHECKERS)
 C_FILES = $(shell git ls-files '*.c' '*.h' 2>/dev/null)
-format: ## lays the C code out by .clang-format
+format: ## applies .clang-format to the C code
 	$(Q)scripts/setup lint
 	$(Q)clang-format -i $(C_FILES)
 
@@ -354,8 +353,8 @@ INSTALLED = $(TOOLS:%=$(BINDIR)/%) $(HEADERS:%=$(INCLUDEDIR)/%) \
 	$(LIBDIR)/pkgconfig/libspindle.pc \
 	$(foreach m,$(notdir $(MANPAGES)),$(MANDIR)/man$(patsubst .%,%,$(suffix $(m)))/$(m)) \
 	$(MODELS:lib/dev/models/%=$(MODELDIR)/%)
-# Programs linked with the library find it through the loader's cache, where only root can
-# write and which covers only the system's folders.  (ldconfig is in no user's PATH.)
+# Programs linked with the library find it through the loader's cache, which only root can
+# write and which covers only system folders.  (ldconfig is not in a user's PATH.)
 loader_knows = PATH=$$PATH:/usr/sbin:/sbin; test "$$(id -u)" != 0 || ldconfig; \
 	ldconfig -p | grep -q '=>.*$(LIBDIR:/usr%=%)/$(SONAME)$$' || \
 	printf '%s\n' 'The loader does not find $(SONAME) yet.  As root run ldconfig, or if $(LIBDIR) is' \
@@ -379,7 +378,7 @@ install: all ## into DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR, MODELD
 	$(Q)set -e; for m in $(notdir $(MODELS)); do \
 		$(call put,644,lib/dev/models/$$m,$(MODELDIR)/$$m); done
 	$(if $(DESTDIR),,$(Q)$(loader_knows))
-uninstall: ## removes what install put there
+uninstall: ## removes what install installed
 	$(Q)rm -f $(foreach f,$(INSTALLED),'$(DESTDIR)$(f)')
 	$(Q)rmdir '$(DESTDIR)$(INCLUDEDIR)/spindle' '$(DESTDIR)$(MODELDIR)' \
 		'$(DESTDIR)$(dir $(MODELDIR))' 2>/dev/null || true

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# gnuplot -c scripts/demo.gp FOLDER PICTURE: what scripts/demo has measured.
+# gnuplot -c scripts/demo.gp FOLDER PICTURE: draws the measurements of scripts/demo.
 set terminal pngcairo size 1500,520 font "sans,11"
 set output ARG2
 set datafile separator "\t"
@@ -19,7 +19,7 @@ set yrange [0:STATS_max * 1.08]
 set xrange [-0.6:STATS_records - 0.4]
 set ylabel "seconds"
 set grid ytics lc rgb "#dddddd"
-# The last word of a name below the others.
+# Puts the last word of a name on a second line.
 two_lines(s) = words(s) < 2 ? s : s[1:strlen(s) - strlen(word(s, words(s))) - 1] . "\n" . word(s, words(s))
 seconds(s) = sprintf(s < 10 ? "%.2f" : s < 100 ? "%.1f" : "%.0f", s)
 plot ARG1 . "/bars" using 2:xtic(two_lines(strcol(1))) title "GNU sort" lc rgb "#b0b0b0", \

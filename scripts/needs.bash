@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
 #
-# What scripts, tests and checkers say of a program that is not in every system.
+# For scripts, tests and checkers that use a program which not every system has.
 #
-#	needs PROGRAM...	skips the bats test, or all of the TAP script, where one is missing
+#	needs PROGRAM...	skips the bats test, or the whole TAP script, if one is missing
 #
-# scripts/setup installs these programs; under CI scripts/run-tests takes such a skip for a failure.
+# scripts/setup installs these programs; under CI scripts/run-tests counts such a skip as a failure.
 
 needs()
 {

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
 #
-# What the checkers share: they say TAP, and they look at the same files.
+# Functions shared by the checkers: TAP output, and the list of files to check.
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
 # shellcheck source=scripts/needs.bash
@@ -25,7 +25,7 @@ tap()
 	fi
 }
 
-# tap_empty NAME TEXT: a check that holds when there is nothing to complain of.
+# tap_empty NAME TEXT: a check that passes if TEXT is empty.
 tap_empty() { tap "$1" complain "$2"; }
 complain()
 {
@@ -47,7 +47,7 @@ tap_done()
 	exit
 }
 
-# files PATTERN...: the project's files, as git knows them; in a tarball, all.
+# files PATTERN...: the project's files, as git lists them; in a tarball, all.
 files()
 {
 	local pattern list

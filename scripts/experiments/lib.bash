@@ -1,22 +1,22 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
 #
-# What the scripts of one paper each share.  Such a script is run by
-# scripts/experiments/run and begins with
+# Functions for the scripts of the papers.  Such a script, run by
+# scripts/experiments/run, begins with
 #
 #	# shellcheck source=scripts/experiments/lib.bash
 #	. "$(dirname "$0")/lib.bash"
 #	begin zl98 "Zhang and Larson 1998: buffering and read-ahead for external mergesort"
 #
-# After that it is in the source tree, with
+# and then is in the source tree, with
 #
 #	$out	build/experiments, where CSV, pictures and results stay
-#	$work	a folder of its own for all else, also of temporary data; removed at the end
+#	$work	a folder of its own for everything else, temporary data too; removed at the end
 #	$scale	1: the sizes of the paper; 0.1: a tenth of them
 #
-# What it measures it puts down with row, draws with plot, and judges with verdict.
-# Numbers may have fractions; whatever is computed goes through calc.  Nothing
-# here knows a result: what the papers say stands in the scripts.
+# It records measurements with row, draws with plot, and judges with verdict.
+# Numbers may have fractions; computations go through calc.  The results of the
+# papers are in the scripts, not here.
 
 set -u
 export LC_ALL=C
@@ -35,7 +35,7 @@ paper='' work=''
 say() { echo "experiments: $*" >&2; }
 die() { say "$*"; exit 2; }
 
-# begin PAPER TITLE: what an earlier run of this paper has left is removed.
+# begin PAPER TITLE: removes the files of an earlier run of this paper.
 begin()
 {
 	paper=$1
@@ -49,24 +49,24 @@ begin()
 	: >"$out/$paper.rows"
 }
 
-# calc EXPRESSION [FORMAT]: in awk's words; %.10g if there is no FORMAT.
+# calc EXPRESSION [FORMAT]: prints the value of an awk expression; FORMAT is %.10g by default.
 calc() { awk "BEGIN { printf \"${2:-%.10g}\", ($1) }"; }
-# holds CONDITION: likewise, as an exit status.
+# holds CONDITION: the same as an exit status.
 holds() { awk "BEGIN { exit !($1) }"; }
 # within VALUE WANTED PERCENT
 within() { holds "($1 - $2) * ($1 - $2) <= ($2 * $3 / 100) ^ 2"; }
 # scaled SIZE [UNIT]: SIZE times the scale, rounded to a multiple of UNIT (1), at least one.
 scaled() { awk -v n="$1" -v s="$scale" -v u="${2:-1}" 'BEGIN { k = int(n * s / u + 0.5); printf "%.0f", (k < 1 ? 1 : k) * u }'; }
 
-# generate FILE ARGUMENT...: xgen's, once for the same FILE of $work.
+# generate FILE ARGUMENT...: runs xgen, once for each FILE of $work.
 generate()
 {
 	[ -e "$work/$1" ] && return
 	"$xgen" "${@:2}" -o "$work/$1" || die "failed: xgen ${*:2}"
 }
 
-# sorted ARGUMENT...: xsort with a report, which field reads.  The result is
-# thrown away.  With trace=yes before it, the requests are in $work/trace.
+# sorted ARGUMENT...: runs xsort with a report, which field reads, and discards the
+# result.  With trace=yes before it, the requests are in $work/trace.
 sorted()
 {
 	local more=()
@@ -79,7 +79,7 @@ sorted()
 # flatten REPORT: a JSON report of a Spindle tool as lines "key.key value".
 flatten() { scripts/report-fields "$1"; }
 
-# field KEY [FILE]: of the last report (or of what flatten has written), such as
+# field KEY [FILE]: a value of the last report (or of flatten's output), such as
 # io.cluster_reads or phases.merge.elapsed_s.
 field()
 {
@@ -87,7 +87,7 @@ field()
 		die "no field $1 in the report"
 }
 
-# row TABLE KEY=VALUE...: one line of PAPER-TABLE.csv, whose first line has the keys.
+# row TABLE KEY=VALUE...: adds a line to PAPER-TABLE.csv, whose first line has the keys.
 row()
 {
 	local file=$out/$paper-$1.csv pair keys=() values=()
@@ -100,8 +100,8 @@ row()
 	(IFS=,; echo "${values[*]}") >>"$file"
 }
 
-# column TABLE KEY [CONDITION]: the values of a key, of the lines that an awk
-# condition over v["KEY"] takes.
+# column TABLE KEY [CONDITION]: the values of a key, in the lines that an awk
+# condition over v["KEY"] selects.
 column()
 {
 	awk -F, -v want="$2" '
@@ -110,14 +110,14 @@ column()
 		'"${3:-1}"' { print v[want] }' "$out/$paper-$1.csv"
 }
 
-# Of numbers on standard input; nothing of nothing, which no verdict takes for a yes.
+# Of numbers on standard input; without any, nothing, which no verdict accepts as a yes.
 mean() { awk '{ s += $1 } END { if (NR) printf "%.10g", s / NR }'; }
 largest() { awk 'NR == 1 || $1 > m { m = $1 } END { if (NR) printf "%.10g", m }'; }
 smallest() { awk 'NR == 1 || $1 < m { m = $1 } END { if (NR) printf "%.10g", m }'; }
 
-# plot NAME: gnuplot's commands on standard input, to PAPER-NAME.png.  Comma is the
-# data separator; $out is the variable `out` there.  Series are drawn with the line
-# styles 1 to 8; an expectation has the colour of what was measured and dashes (dt 2).
+# plot NAME: draws PAPER-NAME.png from gnuplot commands on standard input.  The data
+# separator is a comma; $out is the gnuplot variable `out`.  Series use the line styles 1 to
+# 8; an expectation has the colour of the measurement and dashes (dt 2).
 plot()
 {
 	command -v gnuplot >/dev/null || { say "no gnuplot: no picture $paper-$1"; return; }
@@ -145,8 +145,8 @@ plot()
 }
 
 # verdict ID PAPER HERE yes|partly|no|shown [REASON]: a line of the table of results.
-# yes: as experiments.md (or the issue) wants it; shown: nothing was promised.  Text is
-# Markdown without "|".
+# yes: within the stated tolerance; shown: there is no expectation.  Text is Markdown
+# without "|".
 verdict()
 {
 	case $4 in

@@ -3,16 +3,16 @@
 #
 # Shao 2008, figure 6.4(a), the hash join; part of sh08.
 #
-# 1 GB of records of 100 bytes with 2 GB, GRACE.  What the layouts differ in is the length of the
-# chunks that are written, memory^2 / (2 data) with two for each partition: so where the data is
-# a part, the memory is the square root of it.  Here a partition takes 1.32 times its bytes in memory
-# and is planned 15 % smaller than that; memory is larger by the root of both, which gives the
-# chunks of the paper.
+# 1 GB of records of 100 bytes with 2 GB, GRACE.  The layouts differ in the effect of the size of
+# the chunks written, memory^2 / (2 data) with two for each partition: so memory is scaled by the
+# square root of the scale of the data.  Here a partition takes 1.32 times its bytes in memory and is
+# planned 15 % smaller than that; memory is larger by the root of both, which gives the chunks of
+# the paper.
 
 join_records=$(scaled 10737419)
 join_factor=1.553
 generate build records -n "$join_records" --seed=1
-# Each record of the one has two partners in the other.
+# Each record of one input has two partners in the other.
 cat "$work/build" "$work/build" >"$work/probe"
 
 # join_one SERIES MEMORY LAYOUT PROBE DRIVE FILES
@@ -21,8 +21,8 @@ join_one()
 	local memory chunk
 
 	memory=$(calc "$2 * $root * sqrt($join_factor) * 1024 * 1024" %.0f)
-	# Two chunks for each of N = data * factor / memory partitions; at most a 64th of the memory,
-	# and such that it fits on a track.
+	# Two chunks for each of N = data * factor / memory partitions; a chunk is at most a 64th of
+	# the memory and fits on a track.
 	chunk=$(calc "$memory / (2 * (100 * $join_records * $join_factor / $memory + 1)) / 4096" %.10g)
 	chunk=$(calc "$chunk > $memory / 64 / 4096 ? $memory / 64 / 4096 : $chunk")
 	chunk=$(calc "$chunk < 1 ? 4096 : $chunk > 8 ? 32768 : int($chunk) * 4096" %.0f)
@@ -71,10 +71,10 @@ fi
 verdict sh08.fig6.4a "partition write halved at 5 MB, no gain at 60 MB (6 % of the data)" \
 	"partition write, old to new: $join_gains" "$v" \
 	"memory times $(calc "$root * sqrt($join_factor)" %.3g); at 5 MB $(column join partitions 'v["memory_mb"] == 5' | head -1) partitions, pages of $(column join page_bytes 'v["memory_mb"] == 5' | head -1) bytes; same pages in both, full ones gathered in both: old in the order of addresses. There a write at 5 MB takes $(calc "1000 * $(join_of old 5 probe "$fifo" none partition_s) / $(join_of old 5 probe "$fifo" none seeks)" %.1f) ms: partitions lie track by track beside one another, and the same page of the next track has always just gone by; with angles at random, half a turn, the gain would be less"
-verdict sh08.fig6.4a-read "not said" \
+verdict sh08.fig6.4a-read "not in the paper" \
 	"join read, old and new: $(for m in 5 20 60; do printf '%s MB %.1f and %.1f s, ' "$m" "$(join_of old "$m" probe "$fifo" none join_s)" "$(join_of new "$m" probe "$fifo" none join_s)"; done | sed 's/, $//')" shown
-verdict sh08.fig6.4a-sptf "not said" \
-	"5 MB, 16 requests in a drive that takes the nearest first: partition write $(join_gain 5 probe "$sptf" none partition_s) times" shown
+verdict sh08.fig6.4a-sptf "not in the paper" \
+	"5 MB, 16 requests in a drive that serves the nearest first: partition write $(join_gain 5 probe "$sptf" none partition_s) times" shown
 
 # Skewed: half of the records have one of 50 keys, so that partitions fill unevenly.
 awk 'NR <= 50 { few[NR - 1] = $0 } { print; print (NR > 50 ? few[NR * 7919 % 50] : $0) }' \

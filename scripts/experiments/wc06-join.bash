@@ -1,25 +1,25 @@
 # shellcheck shell=bash disable=SC2154 # variables of the script that reads this, and of lib.bash
 # SPDX-License-Identifier: MIT
 #
-# Wang & Cherniack 2006, what of it is about joining; part of wc06.
+# Wang & Cherniack 2006, the joins; part of wc06.
 #
 # Table 3 and the formulas are exact and not scaled.  Figure 7 and tables 9 and 10 come
-# from one set of joins, supplier with partsupp, HHJ and SHJ over six sizes.  What decides
-# how much of a partition is written in a row is the number of partitions and the memory,
-# in pages: so supplier is as large as makes the paper's number of partitions in the paper's
-# 1 MB (a little smaller than there, because a record takes 32 bytes more in memory and
-# partitions are planned somewhat smaller than that), and partsupp, page cache and the age of dirty pages are
-# `part` of the paper's.  Requests go to the drive in the order of a one-way elevator, as Linux 2.4
-# had it (section 2.1); what arrival order makes of it is shown.
+# from one set of joins, supplier with partsupp, HHJ and SHJ over six sizes.  The number of
+# partitions and the memory in pages decide how much of a partition is written at once: so
+# supplier has the size that gives the paper's number of partitions in the paper's 1 MB (a
+# little smaller than there, because a record takes 32 bytes more in memory and partitions
+# are planned somewhat smaller), and partsupp, page cache and the age of dirty pages are
+# `part` of the paper's.  Requests go to the drive in the order of a one-way elevator, as in
+# Linux 2.4 (section 2.1); the effect of arrival order is shown too.
 
 # Table 8: name, MB of partsupp, partitions by formula (1) for the supplier table.
 join_tables=('Small-1 292 5' 'Small-2 439 7' 'Medium-1 877 13' 'Medium-2 1316 19' 'Large-1 1902 27' 'Large-2 2048 29')
-# Tables 9 and 10: requests, their mean KB, and mean blocks of a region: HHJ, SHJ.
+# Tables 9 and 10: requests, their mean KB, and mean blocks in a region: HHJ, SHJ.
 declare -A paper_kb=(['Small-1']='57.7 60.3' ['Medium-1']='42.3 49.9' ['Large-1']='32.0 33.5')
 declare -A paper_blocks=(['Small-1']='8 48' ['Medium-1']='8 18' ['Large-1']='8 8')
 
-# joined ARGUMENT...: xjoin with a report, which field reads.  key=1 before it: the second
-# file's key is its first field.
+# joined ARGUMENT...: runs xjoin with a report, which field reads.  With key=1 before it
+# the second file's key is its first field.
 joined()
 {
 	"$xjoin" -t'|' -1 1 -2 "${key:-2}" -S 6M --join-memory=1M --page-size=8K --seed=1 --stats="$work/report" "$@" \
@@ -33,7 +33,7 @@ join_machine()
 	echo "sim:ide300-like,page=8K,fs=group:8,files=in,sched=${1:-clook},cache=$(calc "int(1024 * $part * 128) * 8" %d)K,flush=30/60/20/$(calc "3000 * $part" %d)ms"
 }
 
-# join_input PARTITIONS MB: supplier and as much of partsupp, in the same scale.
+# join_input PARTITIONS MB: generates supplier and partsupp, at the same scale.
 join_input()
 {
 	# 108 pages of 128 for a partition, 172 bytes for a supplier of 139.
@@ -75,14 +75,14 @@ joins()
 	done
 }
 
-# Section 4.3: rows that come grouped by partition: those of a GRACE join's result.
+# Section 4.3: records already grouped by partition: the result of a GRACE join.
 grouped()
 {
 	joined --algorithm=grace --volume="$(join_machine)" "$work/supplier-$1" "$work/partsupp"
 	join_down Medium-1 "$1" GRACE
 	"$xjoin" -t'|' -1 2 -2 1 -S 6M --join-memory=1M --page-size=8K --seed=1 --algorithm=grace --build=2 --type=semi \
 		--output="$work/grouped" "$work/partsupp" "$work/supplier-$1" || die "cannot group"
-	# The key is the first field of what a join writes.
+	# The key is the first field of a join's result.
 	key=1 joined --algorithm=grace --volume="$(join_machine)" "$work/supplier-$1" "$work/grouped"
 	join_down Medium-1 "$1" GRACE-grouped
 	rm "$work/grouped"
@@ -116,10 +116,10 @@ figure_7()
 	done
 	verdict wc06.fig7 "SHJ slightly slower than HHJ for small tables, faster in the middle and for Large-1, slower for Large-2" \
 		"HHJ's time over SHJ's: $gains" "$(all_of "$good of 6")" \
-		"by the paper's own rule SHJ pays where G is more than a group of 8: for Large-1 it is 7.5, and pieces of files become no longer. The loss is what SHJ writes more, all partitions instead of all but one; sorting, to which the paper ascribes it too, takes the processor little by the model's constants"
-	verdict wc06.fig7.arrival "not said: the paper's Linux orders requests" \
+		"by the paper's own rule SHJ pays if G is more than a group of 8: for Large-1 it is 7.5, and pieces of files do not become longer. The loss is SHJ's additional writes, all partitions instead of all but one; sorting, to which the paper ascribes it too, takes the processor little by the model's constants"
+	verdict wc06.fig7.arrival "not in the paper, whose Linux orders requests" \
 		"in the order of arrival: Small-1 $(gain Small-1 -arrival), Large-2 $(gain Large-2 -arrival)" shown \
-		"then the order in which SHJ writes counts even where pieces of files do not become longer"
+		"then the order of SHJ's writes matters even if pieces of files do not become longer"
 	{
 		echo "table,HHJ,SHJ"
 		for t in Small-1 Small-2 Medium-1 Medium-2 Large-1 Large-2; do
@@ -153,9 +153,9 @@ tables_9_and_10()
 		blocks+="${blocks:+; }$t $(of $t HHJ region_blocks) and $(of $t SHJ region_blocks) (paper $hhj, $shj; formula (2) $(of $t SHJ formula2))"
 	done
 	verdict wc06.tab9 "requests of SHJ are larger than those of HHJ: KB" "$kb" "$(all_of "$good of 3")" \
-		"larger than in the paper: the window of read-ahead is 128 KB, and requests that wait are merged without a limit. Large-1: pieces of files are of one length in both"
+		"larger than in the paper: the read-ahead window is 128 KB, and waiting requests are merged without a limit. Large-1: pieces of files are of one length in both"
 	verdict wc06.tab10 "blocks in a region: 8 for HHJ; 48, 18, 8 for SHJ" "$blocks" "$(all_of "$near of 6")"
-	verdict wc06.s4.3 "rows that come grouped by partition need no sorting" \
+	verdict wc06.s4.3 "records already grouped by partition need no sorting" \
 		"Medium-1, GRACE: $(of Medium-1 GRACE region_blocks) blocks in a region and $(of Medium-1 GRACE elapsed_s) s become $(of Medium-1 GRACE-grouped region_blocks) and $(of Medium-1 GRACE-grouped elapsed_s) s (SHJ: $(of Medium-1 SHJ region_blocks) and $(of Medium-1 SHJ elapsed_s) s)" \
 		"$(outcome "$(of Medium-1 GRACE-grouped region_blocks) >= $(of Medium-1 SHJ region_blocks) &&
 			$(of Medium-1 GRACE-grouped elapsed_s) <= $(of Medium-1 GRACE elapsed_s)")" \

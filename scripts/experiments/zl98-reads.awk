@@ -2,13 +2,13 @@
 #
 # Counts the cluster reads of one merge without the library: input is the run (from
 # 0) of each page in the order in which pages are finished; strategy, b (buffer
-# pages) and n (runs) are given with -v.  Written after the text of the paper (3.1
-# to 3.3), in the simplest way; what it leaves open is as xsort(1) does it.
+# pages) and n (runs) are given with -v.  Follows the text of the paper (3.1 to 3.3)
+# in the simplest way; where the paper leaves a choice, it follows xsort(1).
 
 function min(x, y) { return x < y ? x : y }
 function unread(r) { return pages[r] - asked[r] }
 
-# A cluster read begins where the read before was of another run.
+# A cluster read begins when the previous read was of another run.
 function read(r, count)
 {
 	if (!reads || r != before)
@@ -18,7 +18,7 @@ function read(r, count)
 	free -= count
 }
 
-# Each run owns pages and reads so many when no more than `low` are full.
+# Each run owns pages, and refills the empty ones when no more than `low` are full.
 function fixed(  i, r)
 {
 	for (r = 0; r < n; r++) {
@@ -40,7 +40,7 @@ function fixed(  i, r)
 	}
 }
 
-# The consumption sequence of the paper: what is needed next when a page is finished.
+# The consumption sequence of the paper: the page needed next when a page is finished.
 function order_needs(  i, r, left)
 {
 	for (r = 0; r < n; r++)
@@ -50,8 +50,8 @@ function order_needs(  i, r, left)
 			needed[at++] = finished[i]
 }
 
-# The pages behind a run's first, in clusters as equal as may be; ends[r, j] is the
-# page behind the j-th.
+# The pages after a run's first, in clusters as equal as possible; ends[r, j] is the
+# page after the j-th cluster.
 function divide(  r, j, rest)
 {
 	rest = 0.5
@@ -80,7 +80,7 @@ function extended(  i, at, r, want)
 			while (ends[r, done[r]] <= asked[r])
 				done[r]++
 			want = ends[r, done[r]] - asked[r]
-			# A run that the merge waits for takes what there is.
+			# A run that the merge waits for takes what is free.
 			if (want > free && eaten[r] == asked[r] && asked[r])
 				want = free
 			if (!want || want > free)
