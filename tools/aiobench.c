@@ -12,26 +12,18 @@
 #include "aiobench/aiobench.h"
 
 #define SCANS_DEPTH 64 /* of each reader */
+#define OPTIONS_MAX 96
 
 const char *argp_program_version = "aiobench (Spindle) " SP_VERSION;
 
-static const char doc[] =
-	"Measures asynchronous I/O with priorities.\n"
-	"\n"
-	"  run TARGET...     keeps requests outstanding; tells throughput and latency\n"
-	"  sweep TARGET...   from 1 outstanding request to 256; finds the knees\n"
-	"  mix TARGET...     high priority beside low: what it brings\n"
-	"  compare A B       two reports of run, or --a and --b in turn\n"
-	"  preflight TARGET  tells whether priorities can act there, and why not\n"
-	"  replay TRACE TARGET...  does the requests of a --trace again\n"
-	"  watch DEVICE|PID  tells how many requests others have outstanding\n"
-	"  policy TARGET     loads of a database: in batches, or as a constant flow\n"
-	"\v"
+static const char notes[] =
 	"TARGET is a file, a block device, or sim:MODEL[,KEY=VALUE...] (simulated).\n"
 	"SIZE may have a suffix of K, M, G, T (powers of 1024), TIME one of us, ms, s,\n"
 	"m, h (s without).  Options have fio's names and meaning where fio has them.\n"
 	"\n"
-	"Exit status: 0 if all went well, 2 after an error.\n"
+	"Exit status: 0 if all went well, 2 after an error.\n";
+
+static const char examples[] =
 	"\n"
 	"Examples:\n"
 	"  aiobench run --iodepth=64 --runtime=5 --create --remove --size=1G test.dat\n"
@@ -39,95 +31,190 @@ static const char doc[] =
 	"  aiobench compare --a=--ioengine=libaio --b=--ioengine=io_uring /dev/sdb\n"
 	"  aiobench run --iodepth=64 --class=a:share=10%,prio=rt --class=b: /dev/sdb\n";
 
+enum command_bit {
+	RUN = 1,
+	SWEEP = 2,
+	MIX = 4,
+	COMPARE = 8,
+	PREFLIGHT = 16,
+	REPLAY = 32,
+	WATCH = 64,
+	POLICY = 128,
+	ALL = 255
+};
+
+#define LOADS (ALL & ~(REPLAY | WATCH | POLICY)) /* options describe what they ask for */
+
+/* Which command takes which option. */
+static const struct {
+	int by;
+	const char *options; /* with a blank on either side */
+} taken[] = {
+	{ ALL, " runtime stats " },
+	{ ALL & ~WATCH, " size offset randseed iodepth ioengine direct fixedbufs registerfiles "
+			"no-fallback create remove overwrite continue_on_error " },
+	{ LOADS, " rw rwmixread random_distribution stride class fio-job fio-job-ignore " },
+	{ LOADS & ~SWEEP, " rate_iops rate_process " },
+	{ LOADS | POLICY, " bs ramp_time " },
+	{ LOADS | REPLAY, " iodepth_batch iodepth_batch_complete_min iodepth_batch_complete_max " },
+	{ RUN | PREFLIGHT | REPLAY, " io_size " },
+	{ RUN | PREFLIGHT | REPLAY | POLICY, " trace " },
+	{ RUN | REPLAY | WATCH, " status-interval status " },
+	{ RUN | REPLAY | SWEEP | MIX | POLICY, " plot " },
+	{ MIX, " shares share-of scans high low " },
+	{ COMPARE, " a b interleave " },
+	{ REPLAY, " replay_no_stall replay_time_scale " },
+	{ WATCH, " source sample_rate " },
+	{ POLICY, " load submission priorities urgent background extent ahead clients query batch "
+		  "buffer steal flow preflush compute critical passes " },
+};
+
 static const struct command {
-	const char *name;
+	const char *name, *args, *about;
+	enum command_bit bit;
 	int (*run)(struct load_options *o);
-	unsigned depth, runtime_s; /* if nothing is said of them */
+	unsigned depth, runtime_s; /* defaults */
 } commands[] = {
-	{ "run", command_run, 1, 10 },
-	{ "sweep", command_sweep, 256, 30 },
-	{ "mix", command_mix, 200, 30 },
-	{ "compare", command_compare, 1, 30 },
-	{ "preflight", command_preflight, 1, 10 },
-	{ "replay", command_replay, 1, 10 },
-	{ "watch", command_watch, 1, 10 },
-	{ "policy", command_policy, 128, 3 },
+	{ "run", "TARGET...", "Keeps requests outstanding; reports throughput and latency.", RUN,
+	  command_run, 1, 10 },
+	{ "sweep", "TARGET...", "From 1 outstanding request to 256; finds the knees.", SWEEP,
+	  command_sweep, 256, 30 },
+	{ "mix", "TARGET...", "High priority beside low: what it brings.", MIX, command_mix, 200,
+	  30 },
+	{ "compare", "REPORT REPORT\n[--a=OPTIONS] [--b=OPTIONS] TARGET...",
+	  "Two reports of run, or --a and --b in turn.", COMPARE, command_compare, 1, 30 },
+	{ "preflight", "TARGET", "Whether priorities can act there, and why not.", PREFLIGHT,
+	  command_preflight, 1, 10 },
+	{ "replay", "TRACE TARGET...", "Repeats the requests of a --trace.", REPLAY, command_replay,
+	  1, 10 },
+	{ "watch", "DEVICE|PID", "How many requests others have outstanding.", WATCH, command_watch,
+	  1, 10 },
+	{ "policy", "TARGET", "Loads of a database: in batches, or as a constant flow.", POLICY,
+	  command_policy, 128, 3 },
 };
 
-struct config {
-	const struct command *command;
-	struct load_options *load;
-};
+#define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-static const struct argp_child children[] = {
-	{ &load_argp, 0, NULL, 0 },
-	{ &replay_argp, 0, NULL, 0 },
-	{ &fiojob_argp, 0, NULL, 0 },
-	{ &watch_argp, 0, NULL, 0 },
-	{ &set_argp, 0, NULL, 0 },
-	{ &policy_argp, 0, NULL, 0 },
-	{ 0 },
-};
+static const struct argp *const tables[] = { &load_argp,  &replay_argp, &fiojob_argp,
+					     &watch_argp, &set_argp,	&policy_argp };
 
-enum { OPT_COMPARE = 768 };
+#define NTABLES (sizeof(tables) / sizeof(tables[0]))
 
-static const struct argp_option options[] = {
-	{ "compare", OPT_COMPARE, 0, 0, "The command compare", 10 },
-	{ 0 },
-};
-
-static const struct command *find_command(const char *name)
+/* Index of the command, the first word that is no option; 0: none. */
+static int find_command(int argc, char **argv, const struct command **command)
 {
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		if (!strcmp(commands[i].name, name))
-			return &commands[i];
-	return NULL;
+	int at = 1;
+
+	while (at < argc && *argv[at] == '-' && strcmp(argv[at], "--compare") != 0)
+		at++;
+	for (size_t i = 0; at < argc && i < NCOMMANDS; i++)
+		if (!strcmp(argv[at] + strspn(argv[at], "-"), commands[i].name)) {
+			*command = &commands[i];
+			return at;
+		}
+	return 0;
+}
+
+static error_t parse_no_command(int key, char *arg, struct argp_state *state)
+{
+	if (key == ARGP_KEY_ARG)
+		argp_error(state, "unknown command: '%s'", arg);
+	else if (key == ARGP_KEY_END)
+		argp_error(state, "missing command");
+	return ARGP_ERR_UNKNOWN;
+}
+
+/* The command line without a command: --help and the like, or an error. */
+static noreturn void parse_without_command(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ "compare", 256, 0, 0, "The command compare", 0 }, { 0 }
+	};
+	char doc[2048];
+	int n = snprintf(doc, sizeof(doc), "Measures asynchronous I/O with priorities.\n\n");
+	struct argp argp = { options, parse_no_command, "COMMAND [OPTION...]", doc, 0, 0, 0 };
+
+	for (size_t i = 0; i < NCOMMANDS; i++)
+		n += snprintf(doc + n, sizeof(doc) - (size_t)n, "  %-9s  %s\n", commands[i].name,
+			      commands[i].about);
+	snprintf(doc + n, sizeof(doc) - (size_t)n, "\nCOMMAND --help lists its options.\n\v%s%s",
+		 notes, examples);
+	args_parse(&argp, argc, argv, NULL);
+	exit(2);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct config *c = state->input;
+	error_t rc = ARGP_ERR_UNKNOWN;
 
-	switch (key) {
-	case OPT_COMPARE:
-		c->command = find_command("compare");
-		return 0;
-	case ARGP_KEY_INIT:
-		for (size_t i = 0; i < sizeof(children) / sizeof(children[0]) - 1; i++)
-			state->child_inputs[i] = c->load;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (c->command)
-			return ARGP_ERR_UNKNOWN; /* the load's */
-		c->command = find_command(arg);
-		if (!c->command)
-			argp_error(state, "unknown command: '%s'", arg);
-		return 0;
-	case ARGP_KEY_END:
-		if (!c->command)
-			argp_error(state, "missing command");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
+	for (size_t i = 0; i < NTABLES && rc == ARGP_ERR_UNKNOWN; i++)
+		rc = tables[i]->parser(key, arg, state);
+	return rc;
+}
+
+static bool takes(enum command_bit command, const char *option)
+{
+	char word[40];
+
+	snprintf(word, sizeof(word), " %s ", option);
+	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+		if (strstr(taken[i].options, word))
+			return taken[i].by & command;
+	return false;
+}
+
+/* The options of all tables that a command takes, and the headings above them. */
+static void choose_options(struct argp_option *to, enum command_bit command)
+{
+	for (size_t i = 0; i < NTABLES; i++) {
+		const struct argp_option *heading = NULL;
+
+		for (const struct argp_option *o = tables[i]->options; o->name || o->doc; o++) {
+			if (!o->name)
+				heading = o;
+			if (!o->name || !takes(command, o->name))
+				continue;
+			if (heading && heading->group == o->group)
+				*to++ = *heading;
+			heading = NULL;
+			*to++ = *o;
+		}
 	}
+	*to = (struct argp_option){ 0 };
+}
+
+static void parse_command(struct load_options *o, const struct command *c, int argc, char **argv)
+{
+	struct argp_option options[OPTIONS_MAX];
+	char doc[1024];
+	struct argp argp = { options, parse, c->args, doc, 0, 0, 0 };
+
+	choose_options(options, c->bit);
+	snprintf(doc, sizeof(doc), "%s\v%s", c->about, notes);
+	args_parse(&argp, argc, argv, o);
 }
 
 const struct command *load_options_read(struct load_options *o, int argc, char **argv)
 {
-	static const struct argp argp = {
-		options, parse, "COMMAND TARGET...", doc, children, 0, 0
-	};
-	struct config c = { .load = o };
-	unsigned depth;
+	const struct command *c;
+	char **words = must_alloc(NULL, (size_t)argc + 1, sizeof(*words)), name[64];
+	int at = find_command(argc, argv, &c);
 
+	if (!at)
+		parse_without_command(argc, argv);
+	/* argp's messages and help begin with "aiobench COMMAND"; the command is no argument. */
+	snprintf(name, sizeof(name), "%s %s", msg_program(), c->name);
+	memcpy(words, argv, ((size_t)argc + 1) * sizeof(*words));
+	memmove(&words[at], &words[at + 1], (size_t)(argc - at) * sizeof(*words));
+	words[0] = name;
 	load_options_init(o);
-	args_parse(&argp, argc, argv, &c);
+	parse_command(o, c, argc - 1, words);
+	free(words);
 	o->argc = argc;
 	o->argv = argv;
-	set_options_check(&o->set, c.command->name);
-	depth = o->set.mix.kind == SP_BENCHSET_SCANS ? SCANS_DEPTH : c.command->depth;
-	load_options_finish(o, depth, c.command->runtime_s * 1000000000ull);
-	return c.command;
+	load_options_finish(o, o->set.mix.kind == SP_BENCHSET_SCANS ? SCANS_DEPTH : c->depth,
+			    c->runtime_s * 1000000000ull);
+	return c;
 }
 
 int main(int argc, char **argv)
@@ -144,12 +231,6 @@ int main(int argc, char **argv)
 		msg("missing target");
 		usage_error();
 	}
-	if (load.policy.said && command->run != command_policy)
-		die("--load and what belongs to it are options of policy");
-	if (load.watch_said && command->run != command_watch)
-		die("--source and --sample_rate are options of watch");
-	if (load.replay_said && command->run != command_replay)
-		die("--replay_no_stall and --replay_time_scale are options of replay");
 	check_outputs(&load);
 	statsfile_open(&load.stats_file, load.stats);
 	status = command->run(&load);

@@ -85,14 +85,14 @@ values() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" r.json | xargs; }
 	run -2 "$aiobench" policy --load=scan --submission=adaptive sim:linear
 	[[ $output == *"nothing to run"* ]]
 	run -2 "$aiobench" policy --rw=write sim:linear
-	[[ $output == *"--load"* ]]
+	[[ $output == *"aiobench policy: unrecognized option '--rw=write'"* ]]
 	run -2 "$aiobench" policy --size=1M sim:linear
 	[[ $output == *"extents"* ]]
 	run -2 "$aiobench" policy --ioengine=sync --direct=0 --create --size=8M t
 	[[ $output == *"sync"* ]]
 	[ ! -e t ]
 	run -2 "$aiobench" run --load=scan sim:linear
-	[[ $output == *"policy"* ]]
+	[[ $output == *"aiobench run: unrecognized option '--load=scan'"* ]]
 }
 
 @test "an interrupt ends the runs, and what was measured is told" {

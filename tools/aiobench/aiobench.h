@@ -23,7 +23,6 @@ struct set_options {
 	const char *a, *b;
 	unsigned pairs;
 	const char *plot;
-	bool of_mix, of_compare; /* something was said of it */
 };
 
 /* What of the policies is asked for; nothing: 0. */
@@ -31,7 +30,6 @@ struct policy_options {
 	struct sp_policy_opts policy;
 	unsigned loads, submissions; /* bits */
 	unsigned priorities;	     /* 1 no, 2 yes, 3 both */
-	bool said;		     /* anything of it */
 };
 
 /* The load that options describe; --class makes several out of one. */
@@ -54,7 +52,6 @@ struct load_options {
 	struct sp_fiojob *job; /* or NULL */
 	const char *job_path;
 	bool job_ignore, plain_given;
-	bool watch_said, replay_said; /* something of what belongs to these */
 	struct sp_watch_opts watch;
 	struct set_options set;
 	int argc; /* where all this was read */
@@ -62,8 +59,11 @@ struct load_options {
 	struct policy_options policy;
 };
 
-/* Options of the load itself, and those of what is written about it. */
-extern const struct argp load_argp, replay_argp, fiojob_argp, watch_argp, policy_argp;
+/*
+ * Tables of options and their parsers, whose input is struct load_options.  Keys are unique in
+ * all of them.  Which command takes which option stands in aiobench.c.
+ */
+extern const struct argp load_argp, replay_argp, fiojob_argp, watch_argp, set_argp, policy_argp;
 void load_options_init(struct load_options *o);
 /*
  * Classes and targets are put together; the end of the program if they cannot
@@ -113,10 +113,7 @@ void write_report(struct load_options *o, const struct sp_report *report);
 struct sp_preflight *preflight_before(const struct load_options *o);
 
 /* set.c */
-extern const struct argp set_argp;
 void set_options_init(struct set_options *s);
-/* Options that the command does not know end the program. */
-void set_options_check(const struct set_options *s, const char *command);
 /*
  * What a job file of fio means for many short measurements: their time instead
  * of a number of bytes, and the depth of its only job as that of the run.

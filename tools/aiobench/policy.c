@@ -17,7 +17,7 @@
 #define RUNS_MAX 32
 
 enum option_key {
-	OPT_LOAD = 640,
+	OPT_LOAD = 704,
 	OPT_SUBMISSION,
 	OPT_PRIORITIES,
 	OPT_HIGH,
@@ -123,7 +123,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct policy_options *o = &((struct load_options *)state->input)->policy;
 	struct sp_policy_opts *p = &o->policy;
 
-	o->said |= key >= OPT_LOAD && key <= OPT_PASSES;
 	switch (key) {
 	case OPT_LOAD:
 		o->loads = list_value("--load", arg, loads);
@@ -158,19 +157,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 const struct argp policy_argp = { options, parse, 0, 0, 0, 0, 0 };
-
-/* What was asked for of the load that a policy replaces. */
-static void refuse_others(const struct load_options *o)
-{
-	if (o->nclass_text || o->distribution || o->plain.stride_bytes || o->mix >= 0 ||
-	    o->plain.reads < 1 || o->plain.pattern != SP_BENCH_RANDOM || o->bench.rate > 0 ||
-	    o->bench.total_bytes || o->bench.interval_ns || o->bench.batch_submit ||
-	    o->bench.batch_min || o->bench.batch_max)
-		die("policy: the load is that of --load; --rw, --class, rates and the like are not "
-		    "for it");
-	if (o->bench.ntargets != 1)
-		die("policy: one target");
-}
 
 struct runs {
 	struct load_options *o;
@@ -288,7 +274,8 @@ int command_policy(struct load_options *o)
 	struct sp_preflight *before;
 	struct sp_report *report;
 
-	refuse_others(o);
+	if (o->bench.ntargets != 1)
+		die("policy: one target");
 	if (!o->runtime_given && p->policy.passes)
 		o->bench.runtime_ns = 0;
 	if (o->bytes_given)

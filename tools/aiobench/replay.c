@@ -27,11 +27,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPT_NO_STALL:
-		o->replay_said = true;
 		o->replay.no_stall = bool_value("--replay_no_stall", arg);
 		return 0;
 	case OPT_TIME_SCALE:
-		o->replay_said = true;
 		o->replay.time_scale = number_value("--replay_time_scale", arg, 0.001, 1e9) / 100;
 		return 0;
 	default:
@@ -47,8 +45,6 @@ int command_replay(struct load_options *o)
 
 	if (b->ntargets < 2)
 		die("replay needs a trace and a target");
-	if (o->nclass_text || o->job)
-		die("a trace has classes of its own: --class and --fio-job do not go with it");
 	o->replay.trace = b->targets[0];
 	b->targets++;
 	b->ntargets--;

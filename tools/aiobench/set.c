@@ -69,25 +69,23 @@ static error_t parse_mix(int key, char *arg, struct set_options *s)
 	switch (key) {
 	case OPT_SHARES:
 		parse_shares(s, arg);
-		break;
+		return 0;
 	case OPT_SHARE_OF:
 		s->mix.of_issued = choice_option("--share-of", arg, of, 2);
-		break;
+		return 0;
 	case OPT_SCANS:
 		s->mix.kind = SP_BENCHSET_SCANS;
 		s->mix.readers = arg ? count_value("--scans", arg, 15) : 3;
-		break;
+		return 0;
 	case OPT_HIGH:
 		s->mix.high = prio_value("--high", arg);
-		break;
+		return 0;
 	case OPT_LOW:
 		s->mix.low = prio_value("--low", arg);
-		break;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
-	s->of_mix = true;
-	return 0;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -97,21 +95,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case OPT_A:
 		s->a = arg;
-		break;
+		return 0;
 	case OPT_B:
 		s->b = arg;
-		break;
+		return 0;
 	case OPT_INTERLEAVE:
 		s->pairs = count_value("--interleave", arg, 200);
-		break;
+		return 0;
 	case OPT_PLOT:
+		gnuplot_check("--plot", arg);
 		s->plot = arg;
 		return 0;
 	default:
 		return parse_mix(key, arg, s);
 	}
-	s->of_compare = true;
-	return 0;
 }
 
 const struct argp set_argp = { options, parse, 0, 0, 0, 0, 0 };
@@ -120,21 +117,6 @@ void set_options_init(struct set_options *s)
 {
 	*s = (struct set_options){ .mix = { .high = SP_BENCH_PRIO(SP_BENCH_RT, 4),
 					    .low = SP_BENCH_PRIO(SP_BENCH_BE, 4) } };
-}
-
-void set_options_check(const struct set_options *s, const char *command)
-{
-	static const char *const drawn[] = { "run", "replay", "sweep", "mix", "policy" };
-
-	if (s->of_mix && strcmp(command, "mix") != 0)
-		die("--shares, --share-of, --scans, --high and --low are for mix");
-	if (s->of_compare && strcmp(command, "compare") != 0)
-		die("--a, --b and --interleave are for compare");
-	for (size_t i = 0; s->plot && strcmp(drawn[i], command) != 0; i++)
-		if (i + 1 == sizeof(drawn) / sizeof(drawn[0]))
-			die("--plot is for run, replay, sweep, mix and policy");
-	if (s->plot)
-		gnuplot_check("--plot", s->plot);
 }
 
 void set_options_load(struct load_options *o)

@@ -33,11 +33,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPT_SOURCE:
-		o->watch_said = true;
 		o->watch.source = (enum sp_watch_source)choice_option("--source", arg, sources, 2);
 		return 0;
 	case OPT_RATE:
-		o->watch_said = true;
 		o->watch.rate = number_value("--sample_rate", arg, 0.001, 1e6);
 		return 0;
 	default:
@@ -72,8 +70,6 @@ int command_watch(struct load_options *o)
 
 	if (o->bench.ntargets > 1)
 		die("watch watches one device or process");
-	if (o->plain_given || o->depth_given || o->bench.rate > 0 || o->bench.total_bytes)
-		die("watch looks at what others do; options of a load are not for it");
 	w->target = o->bench.targets[0];
 	w->runtime_ns = o->runtime_given ? o->bench.runtime_ns : 0;
 	w->stop = &interrupted;
