@@ -12,7 +12,7 @@ setup()
 
 value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n 1; }
 
-@test "a job file says what is asked for" {
+@test "a job file defines the load" {
 	cat > j.fio <<-'E'
 		; two jobs
 		[global]
@@ -37,7 +37,7 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 	[ "$(value direct)" = false ]
 }
 
-@test "options behind it count more, and a target replaces its files" {
+@test "options after it take precedence, and a target replaces its files" {
 	printf '[j]\nrw=randread\nbs=16k\nioengine=libaio\niodepth=4\nruntime=1h\ntime_based\nfilename=absent\n' > j.fio
 	run -0 "$aiobench" run --fio-job=j.fio --runtime=20 --stats=r.json sim:linear,merge=no
 	[ "$(value elapsed_s)" = 20.0 ]
@@ -58,7 +58,7 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 	grep -q sim:linear p.svg
 }
 
-@test "lines that are not understood are told with their numbers, and stop it" {
+@test "lines that are not understood are reported with their numbers and stop it" {
 	printf '[j]\nrw=randread\nsize=1m\nstonewall\nverify=crc32c # all of it\nruntime=${T}\n' > j.fio
 	run -2 "$aiobench" run --fio-job=j.fio sim:linear
 	[[ $output == *"j.fio:4: not understood: stonewall: is not known here"* ]]

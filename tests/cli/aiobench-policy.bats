@@ -27,7 +27,7 @@ values() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" r.json | xargs; }
 	cmp r.json first.json
 }
 
-@test "what is asked for is chosen" {
+@test "options select the load and the policies" {
 	run -0 "$aiobench" policy --size=64M --runtime=1 --load=range,scan --submission=agg \
 		--priorities=no --critical=0 --stats=r.json sim:linear
 	[ "$(values load)" = "scan range" ]
@@ -69,7 +69,7 @@ values() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" r.json | xargs; }
 	run -0 "$aiobench" policy --direct=0 --runtime=20ms --load=update --overwrite t
 }
 
-@test "an update nobody asked for is left out where the table is too large for it" {
+@test "an update not asked for is skipped if the table is too large for it" {
 	run -0 "$aiobench" policy --runtime=100ms --stats=r.json sim:linear
 	[[ $output == *"an update has a table of at most"*"update is left out"* ]]
 	[ "$(values load)" = "scan scan scan range range range" ]
@@ -77,7 +77,7 @@ values() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" r.json | xargs; }
 	[[ $output == *"an update has a table of at most"* ]]
 }
 
-@test "what makes no sense is refused with the reason" {
+@test "invalid combinations are refused with the reason" {
 	run -2 "$aiobench" policy
 	[[ $output == *"missing target"* ]]
 	run -2 "$aiobench" policy --load=walk sim:linear
@@ -95,7 +95,7 @@ values() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" r.json | xargs; }
 	[[ $output == *"aiobench run: unrecognized option '--load=scan'"* ]]
 }
 
-@test "an interrupt ends the runs, and what was measured is told" {
+@test "an interrupt ends the runs, and the measurements so far are reported" {
 	"$aiobench" policy --direct=0 --create --size=8M --remove --runtime=30 --stats=r.json t \
 		> out 2> err &
 	sleep 0.7

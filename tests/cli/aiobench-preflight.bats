@@ -16,7 +16,7 @@ setup()
 	diff "$BATS_TEST_DIRNAME/../golden/report-aiobench-preflight.keys" keys
 }
 
-@test "of a simulated device it tells whether the scheduler heeds priorities" {
+@test "a simulated device: reports whether the scheduler heeds priorities" {
 	run -0 "$aiobench" preflight --iodepth=10 sim:linear
 	[[ ${lines[0]} == "sim:linear: priorities do not act" && $output == *"scheduler noop does not tell"* ]]
 	run -0 "$aiobench" preflight --iodepth=10 --stats=r.json sim:linear,sched=strict
@@ -25,7 +25,7 @@ setup()
 	grep -q '"priorities_act": "yes"' r.json
 }
 
-@test "of a file it tells what lies below, and changes nothing" {
+@test "a file: reports the layers below it and changes nothing" {
 	echo x > t
 	run -0 "$aiobench" preflight --iodepth=64 t
 	[[ ${lines[0]} == "t: priorities "* ]]
@@ -38,7 +38,7 @@ setup()
 	[[ $output == *"all requests have the same priority"* ]]
 }
 
-@test "what is no target is told" {
+@test "an invalid target is reported" {
 	run -2 "$aiobench" preflight absent
 	[[ $output == *"absent: No such file or directory" ]]
 	run -2 "$aiobench" preflight .
@@ -47,7 +47,7 @@ setup()
 	[[ $output == *"missing target"* ]]
 }
 
-@test "a run with priorities says it first, one without says nothing" {
+@test "a run with priorities reports it first, one without does not" {
 	run -0 "$aiobench" run --runtime=5 --iodepth=10 --stats=r.json sim:linear --class a:share=10,prio=rt --class b:
 	[[ ${lines[0]} == "sim:linear: priorities do not act" ]]
 	grep -q '"priorities_act": "no"' r.json
@@ -56,7 +56,7 @@ setup()
 	run ! grep -q priorities_act r.json
 }
 
-@test "a replay and policies with priorities say it first, too" {
+@test "a replay and policies with priorities report it first, too" {
 	"$aiobench" run --runtime=1 --iodepth=10 --trace=t.trace sim:linear --class a:share=50,prio=rt --class b:
 	run -0 "$aiobench" replay --stats=r.json t.trace sim:linear
 	[[ ${lines[0]} == "sim:linear: priorities do not act" ]]

@@ -47,7 +47,7 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 	awk -v s="$(value elapsed_s)" 'BEGIN { exit !(s < 0.2) }'
 }
 
-@test "what cannot be replayed is refused with the reason" {
+@test "a trace that cannot be replayed is refused with the reason" {
 	head -c 64K /dev/zero > f
 	run -2 "$aiobench" replay f
 	[[ $output == *"replay needs a trace and a target"* ]]
@@ -67,7 +67,7 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 	[[ $output == *"aiobench replay: unrecognized option '--class'"* ]]
 }
 
-@test "who interrupts it gets the report of what was done" {
+@test "an interrupted replay reports what was done" {
 	printf '%s\n' 'R a 0 4096 0 0 10 4096' 'R a 8192 4096 0 60000000000 60000000010 4096' > t.trace
 	head -c 64K /dev/zero > f
 	"$aiobench" replay --direct=0 --stats=r.json t.trace f > out &

@@ -47,7 +47,7 @@ judge()
 		END { exit !(least(knee["R"], 0.9) && least(knee["T"], 0.95)) }' "$1"
 }
 
-@test "what a sweep says under its table follows from the table" {
+@test "the text under a sweep's table agrees with the table" {
 	for seed in 1 2 3 4 5; do
 		"$aiobench" sweep --runtime=20 --randseed=$seed sim:flash > out
 		judge out
@@ -62,7 +62,7 @@ judge()
 	done
 }
 
-@test "a sweep whose depths are alike but for noise says so" {
+@test "a sweep whose depths differ only by noise says so" {
 	run -0 "$aiobench" sweep --runtime=8 --iodepth=32 --bs=16K --stats=r.json sim:ultrastar36lzx-like
 	[[ $output == *"warning: noise is larger than the difference between depths 8 and 16: "* ]]
 	[ "$(value noise_hides)" = '"smaller"' ]
@@ -81,12 +81,12 @@ judge()
 	[[ $output == *"its data would be lost"* ]]
 }
 
-@test "too little time tells no knees" {
+@test "too little time gives no knees" {
 	run -0 "$aiobench" sweep --runtime=2 sim:ultrastar36lzx-like
 	[[ $output == *"no knees: each depth must be measured three times"* ]]
 }
 
-@test "who interrupts a sweep gets what was measured" {
+@test "an interrupted sweep reports the measurements so far" {
 	head -c 1M /dev/zero > t
 	"$aiobench" sweep --direct=0 --runtime=12 --iodepth=4 --stats=r.json t > out &
 	pid=$!
@@ -98,7 +98,7 @@ judge()
 	grep -q "^    4 " out
 }
 
-@test "what a sweep cannot do is refused" {
+@test "options that a sweep does not support are refused" {
 	run -2 "$aiobench" sweep --io_size=1M sim:linear
 	[[ $output == *"aiobench sweep: unrecognized option '--io_size=1M'"* ]]
 	run -2 "$aiobench" sweep --rate_iops=10 sim:linear
@@ -117,7 +117,7 @@ judge()
 	[[ $output == *"aiobench sweep: unrecognized option '--shares=1,2'"* ]]
 }
 
-@test "a mix tells what priorities bring" {
+@test "a mix reports the effect of priorities" {
 	run -0 "$aiobench" mix --runtime=200 --iodepth=64 --bs=16K --shares=10,50,100 --low=idle \
 		--stats=r.json sim:ultrastar36lzx-like,sched=strict
 	[[ $output == *"priorities: they have an effect"* ]]
@@ -220,7 +220,7 @@ agrees()
 	grep -q "IOPS .* 1.000 " same
 }
 
-@test "what is no report is refused" {
+@test "a file that is no report is refused" {
 	"$aiobench" sweep --runtime=10 --iodepth=2 --stats=s.json sim:linear > /dev/null
 	"$aiobench" run --runtime=5 --stats=a.json sim:linear > /dev/null
 	run -2 "$aiobench" compare a.json s.json
@@ -251,7 +251,7 @@ agrees()
 	[[ $output == *"aiobench run: unrecognized option '--a=--iodepth=3'"* ]]
 }
 
-@test "a job file of fio says what is measured" {
+@test "a job file of fio defines the load" {
 	head -c 1M /dev/zero > t
 	printf '%s\n' '[job]' rw=randread bs=4k iodepth=8 size=1m filename=t ioengine=io_uring direct=0 > job.fio
 	"$aiobench" run --fio-job=job.fio --io_size=4K > /dev/null || skip "no io_uring here"
@@ -299,7 +299,7 @@ agrees()
 	grep -q "</svg>" scans.svg
 }
 
-@test "a picture needs gnuplot and a name that tells the format" {
+@test "a plot needs gnuplot and a file name with a known format" {
 	run -2 "$aiobench" run --plot=x.pdf sim:linear
 	[[ $output == *"ends neither in .png nor in .svg"* ]]
 	mkdir empty

@@ -72,7 +72,7 @@ device()
 	diff "$BATS_TEST_DIRNAME/../golden/report-aiobench-watch.keys" keys
 }
 
-@test "who interrupts it gets the report, and it ends with the process" {
+@test "an interrupt gives the report; it also ends with the process" {
 	d=$(device)
 	[ -n "$d" ] || skip "no block device here"
 	"$aiobench" watch --stats=r.json "$d" > out &
@@ -84,7 +84,7 @@ device()
 	grep -q "^mean " out
 }
 
-@test "what cannot be watched is refused with the reason" {
+@test "an invalid target is refused with the reason" {
 	run -2 "$aiobench" watch nosuchdevice
 	[[ $output == *"nosuchdevice: No such file or directory" ]]
 	run -2 "$aiobench" watch 4194305
@@ -99,7 +99,7 @@ device()
 	[[ $output == *"magic"* ]]
 }
 
-@test "on a terminal a line tells what is outstanding" {
+@test "on a terminal a line shows the outstanding requests" {
 	d=$(device)
 	[ -n "$d" ] || skip "no block device here"
 	needs script

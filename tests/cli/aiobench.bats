@@ -40,7 +40,7 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 	cmp r.json first.json
 }
 
-@test "a file is created, used and removed as told" {
+@test "a file is created, used and removed as requested" {
 	run -0 "$aiobench" run --direct=0 --create --size=1M --io_size=4M --iodepth=8 --stats=r.json t
 	[ "$(stat -c %s t)" = 1048576 ]
 	[ "$(value requests)" = 1024 ]
@@ -161,7 +161,7 @@ moments()
 	[[ $output == *"not a whole number"* ]]
 }
 
-@test "what was made for a measurement that cannot begin is removed" {
+@test "files created for a measurement that cannot begin are removed" {
 	"$aiobench" run --create=sparse --remove --size=1M --io_size=4K t || skip "no direct I/O here"
 	run -2 "$aiobench" run --create --size=1M --bs=1000 t
 	[[ $output == *"must be multiples"* ]]
@@ -174,7 +174,7 @@ moments()
 	[ "$(cat t)" = mine ]
 }
 
-@test "where intervals cannot be written the rest is told, and it fails" {
+@test "if intervals cannot be written the rest is reported, and it fails" {
 	[ -c /dev/full ] || skip "no /dev/full here"
 	run -2 "$aiobench" run --runtime=20 --status-interval=1 --status=/dev/full --stats=r.json sim:linear
 	[[ $output == *"aiobench: /dev/full: "*"of virtual time"* ]]
@@ -182,7 +182,7 @@ moments()
 	[ "$(value elapsed_s)" = 20.0 ]
 }
 
-@test "on a terminal a line tells how it goes, and is wiped" {
+@test "on a terminal a line shows the progress and is erased" {
 	needs script
 	head -c 1M /dev/zero > t
 	TERM=xterm script -qec "'$aiobench' run --direct=0 --runtime=1.2 t" out > x
@@ -219,7 +219,7 @@ moments()
 	[[ $output == *"aiobench watch: unrecognized option '--iodepth=4'"* ]]
 }
 
-@test "what a report cannot say is said beside it" {
+@test "warnings that are not in the report are printed beside it" {
 	head -c 1M /dev/zero > t
 	run -0 "$aiobench" run --direct=0 --ioengine=sync --iodepth=16 --io_size=64K t
 	[[ $output == *"sync: one request at a time for each class"* ]]
@@ -231,7 +231,7 @@ moments()
 	[[ ${lines[0]} == "t and 2 more: engine "* ]]
 }
 
-@test "why a report cannot be written or read is told" {
+@test "a report that cannot be written or read is an error with the reason" {
 	[ -c /dev/full ] || skip "no /dev/full here"
 	run -2 "$aiobench" run --runtime=1 --stats=/dev/full sim:linear
 	[[ $output == *"write failed: /dev/full: No space left on device"* ]]
@@ -239,7 +239,7 @@ moments()
 	[[ $output == *"Is a directory"* ]]
 }
 
-@test "starvation is told" {
+@test "starvation is reported" {
 	run -0 "$aiobench" run --runtime=20 sim:linear,sched=strict:aging=10s \
 		--class a:depth=10,prio=rt --class b:depth=10,prio=idle
 	[[ $output == *"starved: b (others were served "* ]]
@@ -265,7 +265,7 @@ moments()
 	[ "$(awk '!/^#/ { print $1, $4, $8 }' t.trace | sort -u)" = "R 4096 4096" ]
 }
 
-@test "who interrupts it gets the report of what was measured" {
+@test "an interrupted run reports the measurements so far" {
 	head -c 1M /dev/zero > t
 	"$aiobench" run --direct=0 --runtime=60 --stats=r.json t > out &
 	pid=$!

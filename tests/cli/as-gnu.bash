@@ -3,7 +3,7 @@
 #
 # A program under the name of a GNU tool against that tool: every line of a file of cases
 # is run by a shell in a directory of fixtures, once with each.  Standard output,
-# standard error, exit status and the files left behind must be the same, byte for byte.
+# standard error, exit status and the files left must be the same, byte for byte.
 #
 #	as_gnu_begin NAME PROGRAM	skips all if GNU NAME 9.1 is not here; makes $work/files
 #	as_gnu_run CASES [LINE]...	all lines, or only these; with fresh=no, the fixtures are

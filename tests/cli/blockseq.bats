@@ -85,7 +85,7 @@ value()
 	diff "$BATS_TEST_DIRNAME/../golden/report-sequence.keys" keys
 }
 
-@test "a legal permutation is told from one that is none" {
+@test "legal and illegal permutations are distinguished" {
 	printf '%s\n' "W v 0 4096 0 1 1 4096" "R v 0 4096 0 2 2 4096" "R u 0 4096 0 3 3 4096" > a
 	printf '%s\n' "R u 0 4096 0 1 1 4096" "W v 0 4096 0 2 2 4096" "R v 0 4096 0 3 3 4096" > b
 	printf '%s\n' "R v 0 4096 0 1 1 4096" "R u 0 4096 0 2 2 4096" "W v 0 4096 0 3 3 4096" > c
@@ -127,7 +127,7 @@ value()
 	[[ $output == *"knows no cache"* ]]
 }
 
-@test "a full disk is told" {
+@test "a full disk is an error" {
 	[ -w /dev/full ] || skip "there is no /dev/full"
 	echo "W v 0 4096 0 1 2 4096" > t
 	run -2 bash -c '"$0" t > /dev/full' "$blockseq"
@@ -149,7 +149,7 @@ sort_four_runs()
 	counted=$(awk '!/^#/ && $8 > 0 { n++ } /^W \. / { last = n } END { print last }' "$1")
 }
 
-@test "wc06.tab1, tab2: what xsort does is what the paper counts" {
+@test "wc06.tab1, tab2: xsort's requests are those the paper counts" {
 	sort_four_runs lazy none
 	[ "$("$blockseq" --cache=3 --first="$counted" lazy | value transfers)" = 14 ]
 	[ "$("$blockseq" --cache=3 --first="$counted" --policy=opt lazy | value transfers)" = 7 ]

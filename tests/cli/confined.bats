@@ -126,7 +126,7 @@ benches()
 	cmp out want
 }
 
-@test "aiobench with the engine sync needs no thread for one class, and says so for two" {
+@test "aiobench with the engine sync needs no thread for one class, and reports the need for two" {
 	possible threads
 	head -c 64K /dev/zero >in
 	confined threads "$aiobench" run --ioengine=sync --direct=0 --io_size=64K --stats=report in
@@ -136,7 +136,7 @@ benches()
 	[ "$stderr" = 'aiobench: each class needs a thread with the engine "sync": Resource temporarily unavailable' ]
 }
 
-# warned COMMAND...: what is said in a control group of 64 MB.
+# warned COMMAND...: the warning in a control group of 64 MB.
 warned()
 {
 	{ confined group "$@" >/dev/null; } 2>&1

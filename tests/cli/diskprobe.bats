@@ -122,7 +122,7 @@ setup()
 	[[ $output == *"too small"* || $output == *"page cache"* ]]
 }
 
-@test "a signal ends a probe after what it knows is kept" {
+@test "a signal ends a probe, which keeps its results so far" {
 	needs jq
 	head -c 64M /dev/zero > f
 	"$diskprobe" f -o g.json > /dev/null 2> err &
@@ -166,7 +166,7 @@ time.sleep(300)' "$dev" >held 3>&- &
 	[ "$sum" = "$after" ]
 }
 
-@test "what was found is drawn" {
+@test "the result is plotted" {
 	needs gnuplot
 	"$diskprobe" sim:tiny --plot=t.svg > /dev/null
 	grep -q "<svg" t.svg

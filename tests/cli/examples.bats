@@ -34,7 +34,7 @@ setup()
 	[ "${BASH_REMATCH[1]}" -gt 1 ]
 }
 
-@test "05 tells what placement would have saved on a drive of 2001" {
+@test "05 shows what placement would have saved on a drive of 2001" {
 	run -0 --separate-stderr "$examples/05-drive-of-2001.sh"
 	[ "${#lines[@]}" -eq 3 ]
 	[[ ${lines[0]} == contiguous* && ${lines[2]} == semiseq* ]]

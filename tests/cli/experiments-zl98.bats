@@ -30,7 +30,7 @@ merge()
 }
 
 # wants ALPHA BUFFERS STRATEGY READS [SEEKS]: 240 pages, 9375000 ns each, and 7000000 ns
-# a seek.  A cluster costs none that begins a run behind the end of another.
+# a seek.  A cluster that begins a run right after the end of another costs none.
 wants()
 {
 	local got reads=$4 seeks=${5:-$4}

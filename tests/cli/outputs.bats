@@ -211,7 +211,7 @@ through()
 	[ -c "$full" ]
 }
 
-@test "what fails leaves old reports and pictures as they were" {
+@test "a failing command leaves old reports and plots unchanged" {
 	for f in report pic.png; do echo old >$f; done
 	run -2 "$xsort" --stats=report nowhere
 	run -1 "$xjoin" --stats=report i nowhere

@@ -141,7 +141,7 @@ seldom()
 	[ "$(tail -c 3 log)" = "   " ]
 }
 
-@test "signals and errors leave no half line behind" {
+@test "signals and errors leave no partial line" {
 	local until_drawn="bash ./until_drawn"
 
 	printf '#!/bin/sh\nwhile cat n; do sleep 0.1; done\n' >endless

@@ -91,7 +91,7 @@ value()
 	[[ $output == "vdisk (Spindle) "* ]]
 }
 
-@test "what cannot be is refused before anything is mounted" {
+@test "invalid options are refused before anything is mounted" {
 	run -2 "$vdisk"
 	[[ $output == *"missing model"* ]]
 	run -2 "$vdisk" --size=8GB tiny m
@@ -122,7 +122,7 @@ value()
 	[ -z "$(ls m)" ]
 }
 
-@test "what is written is read again, through the cache and past it" {
+@test "written data is read back, through the cache and bypassing it" {
 	fuse_needed
 	start --floor=0 tiny m
 	[ "$dev" = "$PWD/m/disk" ]
@@ -139,7 +139,7 @@ value()
 	[ -z "$(ls m)" ]
 }
 
-@test "its size does not change, and there is nothing behind its end" {
+@test "its size does not change, and nothing can be written beyond its end" {
 	fuse_needed
 	start --floor=0 --size=64K tiny m
 	: >m/disk
@@ -168,7 +168,7 @@ value()
 	cmp image m/disk
 }
 
-@test "the status counts what was asked for, and is JSON" {
+@test "the status counts the requests, and is JSON" {
 	needs jq
 	fuse_needed
 	start --floor=0 --dilation=2 "tiny,sched=clook" m
@@ -194,7 +194,7 @@ value()
 	ended
 }
 
-@test "a signal waits for who uses it; a second one does not" {
+@test "a signal waits for its users; a second one does not" {
 	fuse_needed
 	start --floor=0 tiny m
 	exec 4<m/disk
@@ -213,7 +213,7 @@ value()
 	exec 4<&-
 }
 
-@test "reads take as long as the model says, where the computer is punctual" {
+@test "reads take the model's time, if the machine is punctual" {
 	fuse_needed
 	start atlas10k3-like m
 	begin=$(date +%s%N)
@@ -230,7 +230,7 @@ value()
 		exit !(off > 0.9 && off < 1.1) }'
 }
 
-@test "behind a loop device it is a block device" {
+@test "through a loop device it is a block device" {
 	fuse_needed
 	[ "$(id -u)" -eq 0 ] || skip "a loop device needs root"
 	[ -w /dev/loop-control ] || skip "there are no loop devices here"

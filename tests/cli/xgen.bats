@@ -105,7 +105,7 @@ setup()
 	[ -L link ] && [ "$(wc -l < target)" = 3 ]
 }
 
-@test "a signal removes what was written to a file" {
+@test "a signal removes the incomplete output file" {
 	"$xgen" records --bytes 1T -o out 2> /dev/null &
 	until [ -n "$(find . -name 'out.*'; find "/proc/$!/fd" -lname "$PWD/#*")" ]; do :; done
 	kill -TERM $!

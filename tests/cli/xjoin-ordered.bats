@@ -95,7 +95,7 @@ stat_of() # FILE KEY: its value, as JSON has it
 	done
 }
 
-@test "--ordered: what stands for missing fields, or between fields, ends lines too" {
+@test "--ordered: the filling of missing fields and the separator may be newlines" {
 	printf 'b 1\na 2\n' >l
 	printf 'a\nb 9\nc\n' >r
 	for build in 1 2; do
@@ -209,7 +209,7 @@ sorted_tables()
 	run -0 "$xjoin" --header -o auto l /dev/null
 }
 
-@test "disorder behind the places looked at" {
+@test "disorder outside the samples" {
 	sorted_tables
 	cp r all
 	for place in 1 62 98; do

@@ -132,7 +132,7 @@ print(*rows[:1] + sorted(rows[1:]), sep="\n")'
 	[ "$output" = $'id,\n1,z' ]
 }
 
-@test "columns of CSV, and what stands for empty ones" {
+@test "columns of CSV, and the filling of empty ones" {
 	needs python3
 	printf 'k,"a\nb",\n"l","",3\n' >l
 	printf '"k","x ""y"""\n' >r
@@ -235,7 +235,7 @@ sys.stdout.buffer.write(b"".join(sorted(d[i:i + n] for i in range(0, len(d), n))
 		records 44 | cmp - want-int
 }
 
-@test "what is written of binary records" {
+@test "columns of binary records" {
 	printf 'ka1kb2kc3' >l
 	printf 'XkaYkaZkd' >r
 	x() { run -0 bash -c '"$0" --record-size=3 --bkey=0:2,1:2 "$@" | od -An -v -c -w99' "$xjoin" "$@"; }
@@ -275,7 +275,7 @@ sys.stdout.buffer.write(b"".join(sorted(d[i:i + n] for i in range(0, len(d), n))
 	[ "$output" = "1kb" ]
 }
 
-@test "what does not go with binary records" {
+@test "options that exclude binary records" {
 	: >e
 	r=--record-size=8
 	while IFS='|' read -r args words; do

@@ -130,7 +130,7 @@ number() { sed -n "s/.*\"$1\": \\([0-9.e+-]*\\).*/\\1/p" r.json | head -n 1; }
 	on $m --algorithm=grace --page-size=4K --join-memory=400K -S 2M
 	grace=$(number region_bytes_mean)
 	on $m --algorithm=shj --page-size=4K --join-memory=400K -S 2M
-	# Formula (2): so many pages of each in a row, of which both inputs have the same.
+	# Formula (2): the number of pages of a partition written at once, equal for both inputs.
 	awk -v n="$(number spilled_partitions)" -v groups="$(number partition_groups)" \
 		-v bytes="$(sed -n '/"spill": {/,/}/s/.*"write_bytes": \([0-9]*\).*/\1/p' r.json)" 'BEGIN {
 			g = 2 * (100 - n) / n
@@ -140,7 +140,7 @@ number() { sed -n "s/.*\"$1\": \\([0-9.e+-]*\\).*/\\1/p" r.json | head -n 1; }
 	awk -v g="$grace" -v s="$(number region_bytes_mean)" 'BEGIN { exit !(s > 1.5 * g) }'
 }
 
-@test "auto sorts partitions where formula (2) says that it pays" {
+@test "auto sorts partitions if formula (2) predicts a gain" {
 	local m=ide300-like,page=4K,fs=group
 
 	choice() { "$xjoin" --explain --stats=p.json -S 2M --page-size=4K --join-memory=256K "$@" l r
@@ -156,7 +156,7 @@ number() { sed -n "s/.*\"$1\": \\([0-9.e+-]*\\).*/\\1/p" r.json | head -n 1; }
 	grep -q '"algorithm": "shj"' r.json
 }
 
-@test "what cannot be is refused" {
+@test "invalid combinations are refused" {
 	run -1 --separate-stderr "$xjoin" --volume=sim:none-such l r
 	# shellcheck disable=SC2154 # run sets it
 	[[ $stderr == *none-such* && $stderr == *atlas10k3-like* ]]

@@ -247,7 +247,7 @@ tables()
 	[[ $output == *"nowhere/new: No such file or directory" ]]
 }
 
-@test "a signal leaves no file behind" {
+@test "a signal leaves no file" {
 	tables
 	mkfifo in
 	sleep 30 >in &
@@ -301,7 +301,7 @@ tables()
 	done
 }
 
-@test "abbreviations that GNU join accepts mean what they mean there" {
+@test "abbreviations that GNU join accepts have its meaning" {
 	printf 'a 1\n' >f
 	for word in --i --c --n --z --header --hea; do
 		run -0 "$xjoin" "$word" f f
@@ -340,7 +340,7 @@ P
 	diff keys "$BATS_TEST_DIRNAME/../golden/report-join.keys"
 }
 
-@test "--explain says what would be done and does nothing" {
+@test "--explain prints the plan and does nothing" {
 	seq 300000 >big
 	seq 10 >small
 	run -0 --separate-stderr "$xjoin" --explain --algorithm=hybrid -S 1M --build=1 big small

@@ -48,7 +48,7 @@ on()
 	on --geometry=g.json --placement=semiseq --run-size=64K
 }
 
-@test "what the device cannot do is told, and the output left alone" {
+@test "errors of the device are reported, and the output is unchanged" {
 	device 600K
 	echo old >out
 	run -2 --separate-stderr "$xsort" -S 700K --volume="block:$dev" -o out in

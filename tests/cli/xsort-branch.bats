@@ -91,7 +91,7 @@ keyed_and_large()
 	[ "$(branches)" = 2 ]
 }
 
-@test "what is set by hand is done by one merge" {
+@test "sizes set by hand disable branches" {
 	keyed >in
 	branched --parallel=4 --readahead=double in >/dev/null
 	[ "$(branches)" = 0 ]

@@ -73,7 +73,7 @@ squeeze() # ARGUMENT...
 }
 
 # As coreutils 9.9 has it in tests/sort/sort-compress.sh.
-@test "a program that cannot be executed is told of, and done without" {
+@test "a program that cannot be executed is reported, and data stays uncompressed" {
 	for options in "" --parallel=1 --batch-size=2 -u --merge-policy=eager; do
 		squeeze $options --compress-program=missing in
 		[ "$status" -eq 0 ]
@@ -142,7 +142,7 @@ squeeze() # ARGUMENT...
 	sort -u fds | cmp - alone
 }
 
-@test "a program of nobody's is not waited for, an ignored SIGCHLD does not matter" {
+@test "other children are not waited for, and an ignored SIGCHLD does not matter" {
 	(
 		trap '' CHLD
 		exec "$xsort" -S 1M -o out --compress-program=gzip in

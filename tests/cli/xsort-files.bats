@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# Nothing is lost, nothing is left behind: output files, signals, full devices.
+# Nothing is lost, no files are left: output files, signals, full devices.
 
 bats_require_minimum_version 1.5.0
 
@@ -34,7 +34,7 @@ feed() # SIGNAL
 	[ "$(ls)" = "${2:-$'abc\nin\ntmp'}" ] || { ls; return 1; }
 }
 
-@test "SIGINT, SIGTERM and SIGHUP leave nothing behind and are died by" {
+@test "SIGINT, SIGTERM and SIGHUP end it by the signal and leave no files" {
 	for sig in TERM HUP INT; do
 		rm -f in
 		feed "$sig"
@@ -100,7 +100,7 @@ feed() # SIGNAL
 
 @test "a temporary directory that is full is an error with its name" {
 	[ "$(stat -f -c %T /dev/shm 2>/dev/null)" = tmpfs ] || skip "no tmpfs at hand"
-	# Files may grow to so many blocks of 1 KiB: what comes next is EFBIG.
+	# Limits file sizes, in blocks of 1 KiB: beyond it writes fail with EFBIG.
 	run -2 bash -c "trap '' XFSZ; ulimit -f 200; seq 300000 | '$xsort' -S 1M -T tmp >/dev/null"
 	[[ $output == *"xsort: write failed: "*"File too large"* ]]
 	[ -z "$(ls tmp)" ]
@@ -117,14 +117,14 @@ feed() # SIGNAL
 	seq 300000 | cmp - out
 }
 
-@test "compressing programs: a failure is told, nothing is left" {
+@test "compressing programs: a failure is reported, no files are left" {
 	seq 300000 >n
 	run -2 "$xsort" -S 1M --compress-program=false -o out n
 	[ "$output" = "xsort: 'false' [-d] terminated abnormally" ]
 	[ -z "$(ls tmp)" ]
 }
 
-@test "-S beyond what the process may have is lowered" {
+@test "-S beyond the process's limits is lowered" {
 	[ -z "${SP_TEST_VARIANT:-}" ] || skip "sanitizers need terabytes of addresses"
 	(ulimit -v 2000000 && "$xsort" -S 90% -o out abc)
 	[ "$(cat out)" = $'a\nb\nc' ]

@@ -21,7 +21,7 @@ refuses()
 	shift
 	run -2 --separate-stderr "$xsort" "$@"
 	[ -z "$output" ]
-	[ "$stderr" = "xsort: $message" ] || { echo "said: $stderr"; return 1; }
+	[ "$stderr" = "xsort: $message" ] || { echo "message: $stderr"; return 1; }
 }
 
 @test "help fits 80 columns and has GNU's options before Spindle's own" {
@@ -145,7 +145,7 @@ refuses()
 	[ "$(tr '\n' ' ' <out)" = "0 1 2 3 4 5 " ]
 }
 
-@test "--count under -u is what uniq -c says" {
+@test "--count with -u agrees with uniq -c" {
 	printf 'b\na\nb\nb\n' >w
 	run -0 "$xsort" -u --count w
 	[ "$output" = "$(sort w | uniq -c)" ]

@@ -38,7 +38,7 @@ value()
 	[[ $stderr == "{"*"}" ]]
 }
 
-@test "a report that cannot be written is told before anything is sorted" {
+@test "an unwritable report is an error before anything is sorted" {
 	run -2 --separate-stderr "$xsort" --stats=no/such/file -o out abc
 	[ "$stderr" = "xsort: open failed: no/such/file: No such file or directory" ]
 	[ ! -e out ]
@@ -46,7 +46,7 @@ value()
 	[[ $stderr == "xsort: write failed: /dev/full: "* ]]
 }
 
-@test "a sort that spills says so: runs, phases, bytes, what was predicted" {
+@test "a sort that spills reports runs, phases, bytes and predictions" {
 	seq 400000 | tac >n
 	"$xsort" -S 1M --stats=r.json -o out n
 	[ "$(value r.json runs)" -gt 1 ]

@@ -91,7 +91,7 @@ on()
 	awk "BEGIN { exit !($(number cpu_time_ns) > 0.9 * $load) }"
 }
 
-@test "all inputs lie before what is spilled" {
+@test "inputs lie before spilled data" {
 	split -n l/4 in part.
 	for placement in contiguous track semiseq; do
 		on atlas10k3-like,files=in --placement=$placement --run-size=128K
@@ -142,7 +142,7 @@ on()
 	[ "$(number transfers)" -gt 1000 ]
 }
 
-@test "what cannot be is refused" {
+@test "invalid combinations are refused" {
 	run -2 --separate-stderr "$xsort" --volume=sim:none-such in
 	# shellcheck disable=SC2154 # run sets it
 	[[ $stderr == *none-such* && $stderr == *atlas10k3-like* ]]
@@ -158,7 +158,7 @@ on()
 	[[ $stderr == *sim* ]]
 }
 
-@test "a device that is too small is told as what it is" {
+@test "a device that is too small is reported as such" {
 	echo old >out
 	for files in none in out; do
 		run -2 --separate-stderr "$xsort" -S 1M --volume=sim:tiny,files=$files -o out in

@@ -36,7 +36,7 @@ struct input_shape {
 	enum word_kind kind;
 	unsigned words;	   /* at most, in a line */
 	size_t bytes;	   /* about, of the whole */
-	unsigned distinct; /* lines are drawn from so many; 0: all new */
+	unsigned distinct; /* number of different lines; 0: each is new */
 	size_t long_bytes; /* some lines are about so long; 0: none */
 	char separator;	   /* between words */
 	char eol;

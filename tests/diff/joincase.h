@@ -204,7 +204,7 @@ static void random_record(const struct trial *c, struct text *t, int side)
 	put(t, "\n", 1);
 }
 
-/* With a NUL behind the last line. */
+/* With a NUL after the last line. */
 static void end_text(struct text *t)
 {
 	put(t, "", 1);

@@ -5,7 +5,7 @@
  * Some inputs are sorted, or nearly, and it is left to the join what to make of it.
  * Every two of the settings below occur together within each 200 joins.
  *
- *	SP_DIFF_CASES=n	so many joins (default 200)
+ *	SP_DIFF_CASES=n	number of joins (default 200)
  *	SEED=n		another series (default 1)
  *	CASE=n		this join of the series alone; its files are kept
  *

@@ -6,8 +6,8 @@
  * the result.
  *
  *	SEED=n	    another series (default 1)
- *	COUNT=n	    so many combinations (default 2000)
- *	SECONDS_MAX=n	begin no new group after so many seconds (default 60)
+ *	COUNT=n	    number of combinations (default 2000)
+ *	SECONDS_MAX=n	begin no new group after n seconds (default 60)
  *	CASE=n	    this one of the series alone
  *	XSORT=path  the program to be tested
  *

@@ -5,11 +5,11 @@
  * are drawn so that every two values occur together within each 200 cases; none of
  * the tuning may change a byte of the result.
  *
- *	SP_DIFF_CASES=n	so many cases (default 200)
+ *	SP_DIFF_CASES=n	number of cases (default 200)
  *	SEED=n		another series (default 1)
  *	CASE=n		this case of the series alone
  *	XSORT=path	the program to be tested
- *	SP_DIFF_WORKERS=n	so many processes share the cases (default 1)
+ *	SP_DIFF_WORKERS=n	number of processes that share the cases (default 1)
  *
  * xsort gets SP_TASK_DELAY=SEED, another one in each case: a build with delays
  * (make DELAY=1) then runs its tasks in another order.

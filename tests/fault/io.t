@@ -67,7 +67,7 @@ for i in $(steps "$reads"); do
 	fi
 	rm -f place/* stats
 done
-tap_empty 'a corrupted page is told with file and offset' "$bad"
+tap_empty 'a corrupted page is reported with file and offset' "$bad"
 tap "and it is noticed ($noticed times)" test "$noticed" -gt 0
 
 # The engine is that of simulated volumes for these, and a real one for the rest.
@@ -118,7 +118,7 @@ calls()
 	done
 	wrap=()
 	[ "$told" -gt 0 ] || bad+='no fault had any effect'
-	tap_empty "$name: every call that fails is told ($told of $runs), or does no harm" "$bad"
+	tap_empty "$name: every failing call is reported ($told of $runs), or harmless" "$bad"
 }
 if [ -e "$shim" ]; then
 	calls 'in memory' in

@@ -3,7 +3,7 @@
 #
 # What the sweeps share.  Each run of xsort must end well: with status 0 and
 # the right result, or with status 2, a message, and the output file as it was
-# (or complete); never by a signal, and never with a file left behind.
+# (or complete); never by a signal, and never leaves a file.
 
 # shellcheck source=scripts/tap.bash
 . "$(dirname "${BASH_SOURCE[0]}")/../../scripts/tap.bash"
@@ -37,7 +37,7 @@ run()
 wrap=()
 
 # judge WANTED [strict]: says what is wrong with the run, if anything is.
-# strict: the fault must have been told.
+# strict: the fault must be reported.
 judge()
 {
 	local bad=''

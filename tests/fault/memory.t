@@ -47,7 +47,7 @@ sweep()
 	done
 	wrap=()
 	[ "$told" -gt 0 ] || bad+='no fault had any effect'
-	tap_empty "$name: memory that is refused is told ($told of $runs), or done without" "$bad"
+	tap_empty "$name: refused memory is reported ($told of $runs), or not needed" "$bad"
 }
 sweep 'a small sort' few
 sweep 'numbers, keys, unique' -k2,2n -k1,1 -u few
@@ -76,5 +76,5 @@ for i in $(seq 40); do
 	*) bad+="allocation $i: status $status"$'\n' ;;
 	esac
 done
-tap_empty 'checking: memory that is refused is told, or done without' "$bad"
+tap_empty 'checking: refused memory is reported, or not needed' "$bad"
 tap_done

@@ -71,11 +71,11 @@ ignored_pipe() { (trap '' PIPE; "$xsort" in; echo $? >rc) 2>err | head -n 1 >/de
 tap 'with SIGPIPE ignored it says so' ignored_pipe
 if [ -w /dev/full ]; then
 	full() { "$xsort" "$1" >/dev/full 2>err; [ $? = 2 ] && grep -q 'No space left on device' err; }
-	tap 'a full device for a small result is told' full few
+	tap 'a full device for a small result is an error' full few
 	tap 'and for a large one' full in
 fi
 limited() { (trap '' XFSZ; ulimit -f 2000; exec "$xsort" -S 1M -T tmp in -o place/new) 2>err; [ $? = 2 ] && grep -q 'File too large' err && [ -z "$(ls -A place)$(ls -A tmp)" ]; }
-tap 'files that may not grow so large: told, nothing is left' limited
+tap 'a file size limit: an error, no files left' limited
 limited_trace() { (trap '' XFSZ; ulimit -f 64; exec timeout 60 "$xsort" -S 1M -T tmp --page-size=4K --run-size=64K --trace=trace in) >/dev/null 2>err; [ $? = 2 ] && grep -q 'File too large' err; }
 tap 'also with a trace of the requests that are still under way then' limited_trace
 expect sorted-few few
@@ -90,18 +90,18 @@ seven_merge()
 }
 tap 'and for merging more files than that' seven_merge
 
-tap 'a folder for temporary files that is missing is told' \
+tap 'a missing temporary directory is an error' \
 	says 2 "^xsort: cannot create temporary file in '/nonexistent': No such file" -S 1M -T /nonexistent in
 tap 'a folder is no input' says 2 '^xsort: read failed: tmp: Is a directory' tmp
-tap 'a missing input is told' says 2 '^xsort: cannot read: missing: No such file' few missing
+tap 'a missing input is an error' says 2 '^xsort: cannot read: missing: No such file' few missing
 if [ "$(id -u)" = 0 ]; then
-	tap_skip 'an input that may not be read is told' 'root may read everything'
+	tap_skip 'an unreadable input is an error' 'root may read everything'
 else
 	cp few secret && chmod 0 secret
-	tap 'an input that may not be read is told' says 2 '^xsort: cannot read: secret: Permission denied' secret
+	tap 'an unreadable input is an error' says 2 '^xsort: cannot read: secret: Permission denied' secret
 fi
 helper_dies() { printf '#!/bin/sh\nkill -9 $$\n' >helper && chmod +x helper && says 2 'terminated abnormally' -S 1M -T tmp --compress-program=./helper in; }
-tap 'a compression program that is killed is told' helper_dies
+tap 'a killed compression program is an error' helper_dies
 
 # An input that changes while it is read gives what was there, never a crash.
 shrinks()

@@ -3,7 +3,7 @@
 # file_tags=slow
 #
 # Memory or the file system refuses once, at one place after the other: the
-# join says so and leaves no file behind, or does without and is right.
+# join reports it and leaves no file, or does without and is right.
 
 here=$(cd "$(dirname "$0")" && pwd) || exit 2
 # shellcheck source=scripts/tap.bash
@@ -40,7 +40,7 @@ judge() # NUMBER CALLS ARGUMENT...
 	elif [ "$status" != 1 ] || [ ! -s err ]; then
 		echo "call $at: status $status, $(cat err)"
 	elif [ -n "$(find . -name 'out*')" ]; then
-		echo "call $at: a file was left behind"
+		echo "call $at: a file was left"
 	else
 		told=$((told + 1))
 	fi
@@ -77,7 +77,7 @@ sweep 'files refused to a join of CSV' io "${csv[@]}"
 sweep 'memory refused to a merge join' alloc --algorithm=merge --nocheck-order -a1 a b
 sweep 'files refused to a merge join' io --algorithm=merge --nocheck-order -a1 a b
 
-# Requests of the engine: told where there is nothing else to be done.
+# Requests of the engine: reported if there is no other way.
 requests() # NAME FAULT STATUS: %d in the fault is the request's number
 {
 	local bad='' i
@@ -111,7 +111,7 @@ for i in 60 70 80 90 100; do
 	grep -Eqx 'xjoin: tmp: offset [0-9]+: .*corrupt.*' err || bad+="request $i: $(cat err)"$'\n'
 done
 [ "$noticed" -gt 1 ] || bad+="noticed $noticed times"
-tap_empty 'a corrupted page is told with directory and offset' "$bad"
+tap_empty 'a corrupted page is reported with directory and offset' "$bad"
 requests 'short transfers do no harm' NTH=%d,COUNT=3,ERROR=SHORT 0
 
 sorted=(-S 512K --direct=never --engine=sync -v1 -v2 c d)

@@ -193,7 +193,7 @@ __attribute__((destructor)) static void end(void)
 	put_line(count_path, line);
 }
 
-/* Who leaves this way runs no destructors. */
+/* This exit runs no destructors. */
 void _exit(int status)
 {
 	end();

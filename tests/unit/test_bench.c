@@ -63,7 +63,7 @@ static void closed(void)
 	reset();
 	r = run();
 	ok(r->simulated && !strcmp(r->engine, "sim") && r->elapsed_ns == 20 * S,
-	   "a simulated run lasts as long as it was told, in virtual time");
+	   "a simulated run lasts the given virtual time");
 	ok(r->total.latency_min_ns > 4.6e6 && near(r->total.latency_mean_ns, SERVICE_NS, 0.001) &&
 		   near(r->total.iops, 1e9 / SERVICE_NS, 0.002),
 	   "one request at a time takes as long as its service");
@@ -99,7 +99,7 @@ static void open_loop(void)
 	   "at half of what the device can do nobody waits");
 	opts.rate = 2e9 / SERVICE_NS;
 	r = run();
-	/* Half of the requests are behind after 20 s: the last one waits 10 s. */
+	/* After 20 s half of the requests are overdue: the last one waits 10 s. */
 	ok(near((double)r->total.latency_max_ns, 10e9, 0.01) &&
 		   near(r->total.latency_mean_ns, 5e9, 0.02),
 	   "at twice of it waiting grows, and counts from when requests were due");
@@ -109,7 +109,7 @@ static void open_loop(void)
 		0.001) &&
 		   r->total.longest_wait_ns >= r->total.latency_max_ns &&
 		   r->total.longest_wait_ns == r->classes[0].longest_wait_ns,
-	   "and those that never had their turn are told");
+	   "and unserved requests are reported");
 	opts.rate = 60;
 	opts.poisson = true;
 	opts.depth = 100;
@@ -148,7 +148,7 @@ static void shares(void)
 	r = run();
 	ok(near(r->classes[0].depth_mean, 2, 1e-9) && near(r->classes[1].depth_mean, 18, 1e-9) &&
 		   near(r->total.depth_mean, 20, 1e-9),
-	   "classes with a depth have so many outstanding");
+	   "classes with a depth keep it outstanding");
 }
 
 static void starving(void)
@@ -168,7 +168,7 @@ static void starving(void)
 	   "a class that strict priorities pass over is starved");
 	ok(r->classes[1].passed_over >= 200 && r->classes[1].longest_gap_ns > 2 * S &&
 		   r->classes[1].longest_wait_ns >= r->classes[1].longest_gap_ns,
-	   "it is told how often and how long");
+	   "the number and duration are reported");
 }
 
 static void repeated(void)
@@ -343,7 +343,7 @@ static void null_engine(void)
 	   "the null engine does all at once, with the depth that was asked for");
 	opts.stop = &stop;
 	r = run();
-	ok(r->stopped && r->total.requests == 0, "who is told to stop says so");
+	ok(r->stopped && r->total.requests == 0, "a stopped run is marked as such");
 }
 
 static void spoiled(void)
@@ -443,7 +443,7 @@ static void refusals(void)
 	opts.remove = true;
 	refused("created", -EINVAL, "only what is created is removed");
 	opts.targets = &none;
-	refused("", -ENOENT, "a missing file is told");
+	refused("", -ENOENT, "a missing file is an error");
 	opts.engine = "nosuch";
 	opts.targets = &none;
 	refused("", -ENOENT, "before the engine is asked for");

@@ -91,7 +91,7 @@ static void pauses(void)
 	   "while a slow query works the device has nothing to do");
 	ok(fabs(r->idle - (1 - PAGES * (double)PAGE_NS / (double)whole_ns)) < 1e-9 &&
 		   fabs(r->pages_per_s - PAGES / ((double)whole_ns / 1e9)) < 1e-6,
-	   "its share and pages a second are told");
+	   "its share and pages per second are reported");
 	/* A page takes half of a service: the next extent comes when it is asked for. */
 	opts.compute_ns = PAGE_NS / 2;
 	opts.submission = SP_POLICY_AGGRESSIVE;
@@ -177,7 +177,7 @@ static void updates(void)
 	bench.ramp_ns = 5000 * MS;
 	r = run();
 	ok(r->bench->elapsed_ns == 20000 * MS && class_of(r, "write")->requests > 0,
-	   "without passes it lasts as long as it was told");
+	   "without passes it runs for the given time");
 	ok(labs((long)r->pages - (long)class_of(r, "read")->requests) < 300,
 	   "and counts no page of the time before");
 }

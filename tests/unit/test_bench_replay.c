@@ -80,7 +80,7 @@ static void moments(void)
 	ok(near(r->total.latency_mean_ns, SERVICE_NS), "and wait for nothing");
 	ok(r->replay->recorded_ns == 2 * S + 1 && r->replay->recorded_depth == 1 &&
 		   r->replay->depth == 1 && r->replay->requests == 3 && !r->replay->left_out,
-	   "what was recorded is told");
+	   "the recorded figures are reported");
 	replay.time_scale = 4;
 	r = run();
 	ok(near((double)r->elapsed_ns, 0.5e9 + SERVICE_NS), "time can pass faster");
@@ -101,11 +101,11 @@ static void moments(void)
 	opts.runtime_ns = (uint64_t)(1.5 * SERVICE_NS);
 	opts.depth = 1;
 	r = run();
-	ok(r->total.requests == 1 && r->total.unfinished == 1, "it ends earlier if told to");
+	ok(r->total.requests == 1 && r->total.unfinished == 1, "it ends early if stopped");
 	opts.runtime_ns = 0;
 	opts.total_bytes = 2 * 16384;
 	r = run();
-	ok(r->total.requests == 2, "or after so many bytes");
+	ok(r->total.requests == 2, "or after a number of bytes");
 }
 
 static void contents(void)
@@ -123,7 +123,7 @@ static void contents(void)
 	ok(r->total.requests == 4 && r->total.read_requests == 2 && r->total.bytes == 12704,
 	   "what was moved is moved again");
 	ok(r->replay->requests == 6 && r->replay->left_out == 2,
-	   "what failed or moved nothing is left out");
+	   "requests that failed or moved nothing are skipped");
 	ok(r->replay->recorded_depth == 4 && r->replay->depth == 4,
 	   "the depth is that of the trace");
 	ok(r->replay->nvolumes == 3 && !strcmp(r->replay->volumes[1].name, "/tmp") &&
@@ -131,7 +131,7 @@ static void contents(void)
 		   r->replay->volumes[1].begin_bytes == 1 << 20 &&
 		   r->replay->volumes[2].begin_bytes == 3 << 20 &&
 		   r->replay->volumes[2].bytes == 512,
-	   "volumes lie one behind the other, at multiples of 1 MiB");
+	   "volumes follow one another at multiples of 1 MiB");
 	ok(r->nclasses == 3 && !strcmp(r->classes[0].name, "default") &&
 		   !strcmp(r->classes[1].name, "be/4") && !strcmp(r->classes[2].name, "idle") &&
 		   r->classes[0].requests == 2 && r->classes[2].prio == 24576,
@@ -224,7 +224,7 @@ static void on_files(void)
 	   "one that is made is large enough");
 	sp_bench_free(bench);
 	bench = NULL;
-	ok(stat(again, &st) < 0, "and removed as told");
+	ok(stat(again, &st) < 0, "and removed as requested");
 
 	reset(file, "W a 0 4096 0 0 10 4096\n");
 	opts.buffered = true;
@@ -252,7 +252,7 @@ static void refused(void)
 	ok(try() == -ENODATA, "a trace without requests is refused");
 	reset("sim:linear", "R a 0 4096 0 x 10 4096\n");
 	ok(try() == SP_EFORMAT && strstr(err.text, "line 2"),
-	   "what is no trace is told by its line");
+	   "a file that is no trace is reported with its line");
 	reset("sim:linear", "R a 0 2000000000 0 0 10 2000000000\n");
 	ok(try() == -EINVAL, "and a request too large");
 	reset("sim:linear", far);

@@ -104,7 +104,7 @@ static void noisy_sweeps(void)
 				   (fmax(half(&r->points[at]), half(&r->points[at - 1])) >
 				    fabs(r->points[at].total.iops.value -
 					 r->points[at - 1].total.iops.value)),
-		   "noise is told of if it is more than the difference to the next smaller depth");
+		   "noise is reported if it exceeds the difference to the next smaller depth");
 		quiet |= r->noise == SP_BENCHSET_NOISE_LOW;
 		smaller |= r->noise == SP_BENCHSET_NOISE_SMALLER;
 		tenth |= r->noise == SP_BENCHSET_NOISE_TENTH;
@@ -261,7 +261,7 @@ static void shares(void)
 	judge_mix(r);
 	ok(r->effect == SP_BENCHSET_EFFECT_YES && r->ratio.high < 1 &&
 		   r->points[1].classes[0].unanswered,
-	   "nor is it none that the high class is behind");
+	   "nor is it none that the high class is slower");
 	reset("sim:ultrastar36lzx-like", 64, 40);
 	mix.shares = list;
 	mix.nshares = 4;

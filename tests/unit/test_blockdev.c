@@ -43,7 +43,7 @@ static void test_time(void)
 	free(f);
 }
 
-/* A reader with two requests under way goes upward; when does a write behind it have its turn? */
+/* A reader with two requests outstanding moves upward; when is a write behind it served? */
 static unsigned reads_before_write(const char *sched)
 {
 	struct fake *f = fake_new(1, 1);
@@ -78,7 +78,7 @@ static void test_elevators(void)
 {
 	ok(reads_before_write("look") == 200 && reads_before_write("clook") == 200 &&
 		   reads_before_write("sstf") == 200,
-	   "a reader that goes upward keeps an elevator from what lies behind it");
+	   "a reader that moves upward keeps an elevator from requests behind it");
 	ok(reads_before_write("noop") < 4, "but not a queue");
 	ok(reads_before_write("deadline:write=2ms") < 50, "nor one with deadlines for long");
 }
@@ -208,7 +208,7 @@ static void test_merging(void)
 	drain(bd);
 	sp__blockdev_stats(bd, &s);
 	ok(a.done_ns == b.done_ns && a.done_ns == c.done_ns && b.dispatch_ns == c.dispatch_ns,
-	   "requests merged behind and before are done at once");
+	   "requests merged at the back and the front complete together");
 	ok(s.merges == 2 && s.dispatched == 5 && s.requests == 7, "merges are counted");
 	ok(f->log[1].piece.lbn == 92 && f->log[1].piece.blocks == 24,
 	   "the merged request is the union of its parts");

@@ -33,7 +33,7 @@ static void figure_1(void)
 	ok(same, "figure 1 of Zhang & Larson: 1 4 7 2 5 8 6 3 9");
 }
 
-/* Every page with the place at which it is needed: behind whom it follows. */
+/* Every page with the position at which it is needed: the page that it follows. */
 struct need {
 	bool first;
 	int key;

@@ -79,7 +79,7 @@ static void positions(void)
 	key_is(&k, "a,\"  bcd\",c", "b");
 }
 
-/* GNU sort's positions in a record without quotes, told by its manual. */
+/* GNU sort's positions in a record without quotes, by its manual. */
 static size_t position(const char *s, size_t n, size_t word, size_t chars, bool behind)
 {
 	size_t i = 0;

@@ -28,7 +28,7 @@ struct load {
 	bool write, sequential;
 };
 
-/* 10^6 bytes a second with so many requests outstanding. */
+/* 10^6 bytes per second at a number of outstanding requests. */
 static double rate(const struct sp__model *m, const struct load *l)
 {
 	struct sp__blockdev_opts opts = { .sched = "clook", .policy = -1 };
@@ -98,7 +98,7 @@ static void check_ultrastar(void)
 	sp__model_free(m);
 }
 
-/* Cylinders within reach of a seek of so many ns. */
+/* Cylinders within reach of a seek of the given ns. */
 static uint32_t reach(const struct sp__drive *d, uint64_t ns)
 {
 	uint32_t n = 0;

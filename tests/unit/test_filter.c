@@ -55,7 +55,7 @@ static bool no_children(void)
 	return waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD;
 }
 
-/* Runs program on text; what came out, and what wait said. */
+/* Runs program on text; returns its output and wait status. */
 static const char *filtered(const char *program, bool unpack, const char *text, int *rc,
 			    struct sp_errinfo *err)
 {
@@ -103,7 +103,7 @@ static void failing(void)
 	ok(rc == SP_ECHILD, "death by a signal is a failure");
 	filtered(in_dir("absent"), false, "x", &rc, &err);
 	ok(rc == -ENOENT && !strcmp(err.op, "execute") && !strcmp(err.path, in_dir("absent")),
-	   "a program that is not there is told at the start");
+	   "a missing program is reported at the start");
 	filtered(in_dir("absent"), true, "x", &rc, &err);
 	ok(rc == -ENOENT && !strcmp(err.op, "execute") && !strcmp(err.path, in_dir("absent")),
 	   "so it is for unpacking");
@@ -126,7 +126,7 @@ static void signals(void)
 	signal(SIGHUP, SIG_IGN);
 	script("hup", "#!/bin/sh\nkill -HUP $$\necho alive\n");
 	got = filtered(in_dir("hup"), false, "", &rc, &err);
-	ok(rc == 0 && !strcmp(got, "alive\n"), "a signal we were told to ignore stays ignored");
+	ok(rc == 0 && !strcmp(got, "alive\n"), "an ignored signal stays ignored");
 	signal(SIGHUP, SIG_DFL);
 	signal(SIGPIPE, SIG_DFL);
 	sigprocmask(SIG_UNBLOCK, &all, NULL);

@@ -41,12 +41,12 @@ static void defaults(void)
 	ok(nlines == 0 && o.nclasses == 1 && !strcmp(c->name, "j") && c->reads == 1 &&
 		   c->bytes == 4096 && c->pattern == SP_BENCH_SEQUENTIAL && c->depth == 1 &&
 		   c->prio == 0 && o.buffered && !strcmp(o.engine, "sync") && o.ntargets == 0,
-	   "what is left out is as in fio");
+	   "defaults are those of fio");
 	ok(o.total_bytes == 1u << 30 && o.size_bytes == 1u << 30 && c->range_bytes == 1u << 30 &&
 		   o.runtime_ns == 0,
 	   "it ends after its size");
 	one("time_based\nruntime=2");
-	ok(o.total_bytes == 0 && o.runtime_ns == 2000000000, "or, if told so, after its time");
+	ok(o.total_bytes == 0 && o.runtime_ns == 2000000000, "or, with time_based, after its time");
 	one("io_size=2g");
 	ok(o.total_bytes == 2ull << 30, "or after another size");
 }

@@ -44,10 +44,10 @@ static void test_areas(void)
 	ok(sp__fsmap_locate(fs, (unsigned)spill, 0, 50, &device, &run) == 0 && device == 100 &&
 		   run == 50,
 	   "the spill area follows, all that is asked for at once");
-	ok(at(fs, spill, 299) == 399, "a page far behind lies as far behind on the device");
+	ok(at(fs, spill, 299) == 399, "a page at a distance in the file has that distance on the device");
 	ok(at(fs, out, 0) == 400 && at(fs, out, 9) == 409, "the output follows the spill area");
 	ok(at(fs, spill, 300) == 410 && at(fs, spill, 301) == 411,
-	   "a spill area that must grow later goes on behind the output");
+	   "a spill area that grows later continues after the output");
 	ok(at(fs, out, 10) == 710, "an area that goes on elsewhere takes as much as the file has");
 	sp__fsmap_regions(fs, (unsigned)spill, &regions, &mean);
 	ok(regions == 2 && mean == 151, "a file of two areas has two regions");
@@ -96,7 +96,7 @@ static void test_existing(void)
 	struct sp__fsmap *fs = make(SP__FS_GROUP, 4, 64);
 	int in = sp__fsmap_create(fs, 10), f = sp__fsmap_create(fs, 0);
 
-	ok(at(fs, in, 9) == 9 && at(fs, f, 0) == 10, "groups begin behind what exists");
+	ok(at(fs, in, 9) == 9 && at(fs, f, 0) == 10, "groups begin after existing data");
 	ok(at(fs, in, 10) == 14, "a file that exists can grow");
 	sp__fsmap_punch(fs, (unsigned)in, 3);
 	sp__fsmap_punch(fs, (unsigned)in, 4);

@@ -86,12 +86,12 @@ static void tracks(void)
 	   "a block between known parts has no known track");
 	ok(sp_geometry_track(g, 227, &t) == -ENODATA && sp_geometry_track(g, 299, &t) == -ENODATA &&
 		   sp_geometry_track(g, 300, &t) == -ERANGE,
-	   "nor has one behind them; behind the device there is none");
+	   "nor has one after them; beyond the device there is none");
 	ok(sp_geometry_track(g, 206, &t) == 0 && t.number == 11 && t.first == 206 && t.blocks == 7,
 	   "a slipped place is not a block");
 	ok(sp_geometry_track_number(g, 13, &t) == 0 && t.first == 219 && t.blocks == 8 &&
 		   fabs(t.angle_deg - (180 + 144)) < 1e-9,
-	   "track numbers go on behind a gap");
+	   "track numbers continue after a gap");
 	ok(sp_geometry_track_number(g, 14, &t) == -ERANGE, "and end with the last known track");
 	sp_geometry_info(g, &info);
 	ok(info.tracks && info.ntracks == 14 && info.known_blocks == 127 && info.zones == 2 &&
@@ -120,7 +120,7 @@ static void adjacency(void)
 	uint64_t to;
 
 	/* From 0's end at 36 degrees, 36 on: 72; the blocks of track 1 begin at 90, 126, ... 54. */
-	ok(adjacent(g, 0, 1, 0) == 10, "the first block behind the aim is taken");
+	ok(adjacent(g, 0, 1, 0) == 10, "the first block after the aim is chosen");
 	ok(adjacent(g, 0, 1, 18) == 10, "or the one at the aim");
 	ok(adjacent(g, 0, 1, 18.001) == 11, "and a thousandth of a degree later the next one");
 	ok(adjacent(g, 9, 1, 18) == 19 && adjacent(g, 9, 1, 18.001) == 10,
@@ -128,10 +128,10 @@ static void adjacency(void)
 	ok(adjacent(g, 0, 2, 0) == erange, "two tracks are beyond the reach of 36 degrees");
 	ok(adjacent(g, 0, 3, 54) == 36, "but not of 90");
 	/* 36 degrees from the end of 205 at 180; track 11 begins there, its second slipped. */
-	ok(adjacent(g, 205, 1, 0) == 207, "behind a gap a slipped place is passed over");
+	ok(adjacent(g, 205, 1, 0) == 207, "after a gap a slipped place is skipped");
 	ok(adjacent(g, 205, 1, 55) == 208, "and has its share of the angle");
-	ok(adjacent(g, 95, 1, 0) == erange, "behind the last track before a gap is nothing");
-	ok(adjacent(g, 226, 1, 0) == erange, "nor behind the last one of all");
+	ok(adjacent(g, 95, 1, 0) == erange, "after the last track before a gap there is nothing");
+	ok(adjacent(g, 226, 1, 0) == erange, "nor after the last one of all");
 	ok(adjacent(g, 150, 1, 0) == (uint64_t)(int64_t)-ENODATA, "an unknown block has none");
 	ok(adjacent(g, 300, 1, 0) == erange, "nor has one that does not exist");
 	ok(adjacent(g, 0, 0, 0) == einval && adjacent(g, 0, 1, -37) == einval &&
@@ -166,10 +166,10 @@ static void ends_of_tracks(void)
 	ok(!rc && sp__geometry_seal(g, NULL) == 0, "a device may end inside a track");
 	ok(sp_geometry_track(g, 12, &t) == 0 && t.number == 4 && t.first == 11 && t.blocks == 2,
 	   "whose blocks are those that it has");
-	ok(adjacent(g, 1, 1, 0) == 4, "behind a slipped place at the end of a track is its begin");
+	ok(adjacent(g, 1, 1, 0) == 4, "after a slipped place at the end of a track comes its start");
 	ok(adjacent(g, 1, 2, 0) == (uint64_t)(int64_t)-ERANGE, "a track without blocks has none");
 	ok(adjacent(g, 3, 4, 0) == 12 && adjacent(g, 4, 3, 0) == 11,
-	   "behind the end of the device is the begin of its last track");
+	   "beyond the end of the device comes the start of its last track");
 	sp_geometry_free(g);
 }
 

@@ -280,7 +280,7 @@ static void apart(void)
 	ok(sp_geometry_adjacent(r.g, lbn, 1, SP_GEOMETRY_READ, 0, &to) == -ERANGE,
 	   "no adjacent block is promised there");
 	ok(sp_geometry_adjacent(r.g, lbn + 1, 1, SP_GEOMETRY_READ, 0, &to) == 0,
-	   "but behind it again");
+	   "but after it again");
 	rig_close(&r);
 }
 
@@ -298,7 +298,7 @@ static void planner(void)
 	sp_geometry_info(r.g, &info);
 	ok(info.tracks && info.ntracks == 8 * 32400 && info.known_blocks == 143316000 &&
 		   info.surfaces == 8 && strcmp(info.layout, "cylinder") == 0,
-	   "its tracks, blocks, surfaces and layout are told");
+	   "its tracks, blocks, surfaces and layout are reported");
 	ok(fabs(info.seek_s - 0.0083) < 1e-9,
 	   "a third of the stroke and half a revolution take 8.3 ms");
 	rig_close(&r);
@@ -372,7 +372,7 @@ int main(void)
 	table_2_1();
 	hops(snake, "cylinder serpentine with zones of each head");
 	hops(bands, "hybrid serpentine with slips");
-	hops(surfaces, "surface serpentine behind a bus");
+	hops(surfaces, "surface serpentine with a bus");
 	shipped();
 	one_degree_less();
 	equal_paths();

@@ -33,7 +33,7 @@ int main(void)
 
 	later = 3;
 	ok(sp__iter_next(&it, &waits, &batch) == SP_READY && blocked == 3 && batch.bytes == 2,
-	   "the blocking helper waits as often as it is told LATER");
+	   "the blocking helper waits once for each LATER");
 	later = 1;
 	result = -EIO;
 	ok(sp__iter_next(&it, &waits, &batch) == -EIO, "a wait that fails is the answer");

@@ -47,7 +47,7 @@ static void test_tracks(void)
 	o.run.memory_bytes = 64 << 20;
 	o.run.geometry = g;
 	ok(sp__join_layout(&o, &l, NULL) == 0 && l.page_bytes == 64 << 10,
-	   "pages have 64 KB if they lie one behind the other");
+	   "pages have 64 KB if they are contiguous");
 	o.run.placement = SP_PLACE_SEMISEQ;
 	ok(sp__join_layout(&o, &l, NULL) == 0 && l.page_bytes == 32 << 10,
 	   "and on tracks a tenth of one at most");

@@ -33,7 +33,7 @@ static void remove_locale(void)
 
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	if (system(command) == -1)
-		diag("%s is left behind", dir);
+		diag("%s is not removed", dir);
 }
 
 static struct sp_keyset *keyset_of(const char *spec)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Keys longer than SP__KEY_MOST: they are cut, order as whole ones do wherever they
- * differ, and where they do not, records with different keys are still told apart.
+ * differ, and where they do not, records with different keys are still distinguished.
  */
 #include <errno.h>
 #include <string.h>
@@ -109,7 +109,7 @@ static int put(struct sp_sort *s, const struct record *r)
 	return rc;
 }
 
-/* Sorted in little memory: is each record (which a batch may hold alone) behind the one before? */
+/* Sorted in little memory: is each record (a batch may hold only one) after the one before? */
 static bool sorts(const struct order *o, const struct sp_keyset *ks, const struct record *r,
 		  enum sp_run_formation formation)
 {

@@ -113,10 +113,10 @@ static void letters(void)
 
 	rc = sp_key_parse("1b,2", &k, &inherits, &where, NULL);
 	ok(!rc && k.skip_start_blanks && !k.skip_end_blanks && !inherits,
-	   "b behind the first position belongs to it");
+	   "b after the first position belongs to it");
 	rc = sp_key_parse("1,2b", &k, &inherits, &where, NULL);
 	ok(!rc && !k.skip_start_blanks && k.skip_end_blanks && !inherits,
-	   "b behind the second position belongs to that");
+	   "b after the second position belongs to that");
 	rc = sp_key_parse("1fid,2r", &k, &inherits, &where, NULL);
 	ok(!rc && k.fold && k.reverse && k.ignore == SP_IGNORE_NONDICT && k.type == SP_KEY_TEXT,
 	   "other letters belong to the key, and d is more than i");

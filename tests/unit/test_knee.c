@@ -114,7 +114,7 @@ static void exact(void)
 	ok(is(knees.latency, 8) && is(knees.throughput, 8),
 	   "what falls is no better than what rose");
 	plant(linear, 0, 0, 1);
-	ok(is(knees.latency, 256) && knees.rising, "what rises to the end is told");
+	ok(is(knees.latency, 256) && knees.rising, "a curve rising to its end is reported");
 }
 
 /*
@@ -264,7 +264,7 @@ static void random_tables(void)
 	diag("noise hides: nothing %d, smaller %d, all %d, a tenth %d", seen[0], seen[1], seen[2],
 	     seen[3]);
 	ok(kept == 100, "the knees are those of the table, the recommended depth has its 90 %%");
-	ok(warned == 100, "noise is told of exactly where it is larger than differences");
+	ok(warned == 100, "noise is reported exactly if it exceeds the differences");
 	ok(seen[0] && seen[1] && seen[2] && seen[3], "and there were tables of all kinds");
 	ok(right == 100, "throughput that rises does so in the table");
 }

@@ -88,7 +88,7 @@ static void test_direct(void)
 	   "without a page cache writes wait for the device");
 	ok(go(m, in, 'R', 100, 1000) == SEEK + 439453, "bytes are rounded outward to blocks");
 	ok(sp__machine_locate(m, (unsigned)spill, 5000, &lbn) == 0 && lbn == 2048 + 9,
-	   "the spill area lies behind the input");
+	   "the spill area follows the input");
 	ok(pages(m, in, 'R', 255, 2) == SEEK + PAGE && pages(m, in, 'R', 300, 1) == 0,
 	   "what is asked for beyond the end takes no time");
 	s = stats(m);
@@ -235,7 +235,7 @@ static void test_flush(void)
 	ok(pages(m, f, 'W', 9, 1) == 0, "for further writes neither");
 	pages(m, f, 'R', 9, 1);
 	ok(stats(m).io_time_ns == 0 && go(m, f, 'R', 8 * 4096, 4096) == 2 * PAGE + SEEK + PAGE,
-	   "but a read comes behind what the background writes");
+	   "but a read waits for background writes");
 	ok(stats(m).device_write_bytes == 3 * 4096,
 	   "which is as much as was above the threshold, then and in the meantime");
 	sp__machine_close(m);

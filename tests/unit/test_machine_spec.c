@@ -51,7 +51,7 @@ static void test_spec(void)
 	ok(refused("", "model") && refused(",cache=1M", "model"), "a model is asked for");
 	ok(refused("linear,cash=1M", "'cash=1M' is not known; known are fs, cache,") &&
 		   refused("linear,", "known are"),
-	   "an unknown word is told, with those that are known");
+	   "an unknown key is reported with the known ones");
 	ok(refused("linear,cache", "cache is a size") && refused("linear,cache=10%", "a size") &&
 		   refused("linear,cache=1K", "less than a page"),
 	   "so is a bad size");

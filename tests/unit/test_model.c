@@ -112,7 +112,7 @@ static void check_refused(void)
 		if (!ok(rc == SP_EFORMAT && !m && strstr(err.text, refused[i][1]) &&
 				!strcmp(err.path, "a/file.json"),
 			"refused: %s", refused[i][1]))
-			diag("rc %d, said: %s", rc, err.text);
+			diag("rc %d, message: %s", rc, err.text);
 	}
 }
 

@@ -34,7 +34,7 @@ struct row {
 	uint32_t blocks;
 	bool write;
 	size_t idx;
-	double cyl, head, sector; /* where its last track begins; NAN if not told */
+	double cyl, head, sector; /* where its last track begins; NAN if not given */
 };
 
 struct job {

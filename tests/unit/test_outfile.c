@@ -136,7 +136,7 @@ static void refusals(void)
 	sp_outfile_close(o, NULL);
 }
 
-/* What is not committed is as if it had not been begun, where the file has been emptied, told. */
+/* An uncommitted output leaves no change, or, if the file was truncated, an error. */
 static void in_place(void)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;

@@ -133,6 +133,6 @@ int main(void)
 	mismatches();
 	ok(sp__ovc_make((const unsigned char *)"\xff\xff\xff\xff\xff\xff", 6, 0, false) <
 		   SP__OVC_ENDED,
-	   "no key comes behind the end");
+	   "no key sorts after the end");
 	return done();
 }

@@ -187,7 +187,7 @@ static void test_read_ahead(void)
 	a.n = 0;
 	sp__pcache_ahead_end(pc, 70);
 	rc |= sp__pcache_read(pc, 0, 58, 8, &r, &a, &w);
-	ok(!rc && IS(&a, 66, 67, 68, 69), "no window passes the limit or the end that was told");
+	ok(!rc && IS(&a, 66, 67, 68, 69), "no window exceeds the limit or the given end");
 	a.n = r.n = 0;
 	sp__pcache_ahead_end(pc, UINT64_MAX);
 	rc |= sp__pcache_read(pc, 0, 20, 1, &r, &a, &w);
@@ -205,7 +205,7 @@ static void test_read_ahead(void)
 	a.n = 0;
 	sp__pcache_stream(pc, 200);
 	rc |= sp__pcache_read(pc, 0, 200, 1, &r, &a, &w);
-	ok(!rc && IS(&a, 201, 202), "a stream can be told to go on elsewhere");
+	ok(!rc && IS(&a, 201, 202), "a stream can continue elsewhere");
 	sp__pcache_work_release(&r);
 	sp__pcache_work_release(&a);
 	sp__pcache_free(pc);

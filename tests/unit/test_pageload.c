@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The loads of policies on a device that is made up here: it holds so many
- * requests and does one after the other, each in a time drawn at random.  What
- * a load asks for is compared with a plain statement of the rule, which keeps
- * a history of everything instead of a state.
+ * The loads of policies on a fake device, which holds a number of requests and
+ * serves them one after the other, each in a random time.  The requests of a load
+ * are compared with a plain statement of the rule, which keeps the whole history
+ * instead of a state.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static void submit(void)
 	}
 }
 
-/* Until the end of the load or of so many events; each request takes at most so long. */
+/* Runs to the end of the load or of the events; each request takes at most the given time. */
 static void drive(uint64_t most_ns, void (*look)(void))
 {
 	if (sp__pageload_check(&opts, PAGES) || sp__pageload_open(&load, &opts, PAGES, room, 1)) {
@@ -264,10 +264,10 @@ static void range(void)
 	sp__pageload_close(&load);
 }
 
-/* The buffer, told by the history of each page alone. */
+/* The buffer, derived only from the history of each page. */
 struct past {
 	bool changed, reading, writing;
-	bool stays; /* since the last write nothing else has been told of it */
+	bool stays; /* no other event since its last write */
 };
 
 static struct past past[PAGES];

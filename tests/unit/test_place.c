@@ -57,7 +57,7 @@ static void end(struct fixture *f)
 	sp_geometry_free(f->g);
 }
 
-/* Grows a run to so many units, in pieces of want. */
+/* Grows a run to a number of units, in pieces of want. */
 static bool grow(struct fixture *f, struct sp__run *run, uint64_t units, uint32_t want)
 {
 	while (run->units < units) {
@@ -220,7 +220,7 @@ static void check_late_recycling(void)
 	if (!grow(&f, f.runs[RUNS - 1], 1, 1) || !grow(&f, f.runs[0], PAGES, PAGES))
 		exit(1);
 	ok(sp__place_recycled(f.place) > PAGES / 2,
-	   "what fell free before a group was full serves again behind it");
+	   "space freed before a group was full is reused after it");
 	end(&f);
 }
 
@@ -364,7 +364,7 @@ static const char surfaces[] =
 	"\"cyl_skew\":25},{\"first_cyl\":998,\"last_cyl\":2999,\"spt\":180,\"track_skew\":28,"
 	"\"cyl_skew\":24}]}";
 
-/* No page i of a run lies behind a place that no hop is promised across, seen from run r - 1. */
+/* No page i of a run lies across a boundary without hops from page i of run r - 1. */
 static void check_apart(void)
 {
 	struct fixture f;
@@ -402,7 +402,7 @@ static void check_apart(void)
 	end(&f);
 }
 
-/* Of which a probe has told the tracks from block 60 to 99. */
+/* A geometry whose probe found only the tracks of blocks 60 to 99. */
 static const char partly[] =
 	"{\"schema\":\"spindle.geometry/1\",\"source\":\"probe\",\"device\":\"d\","
 	"\"verdict\":\"rotating\",\"partial\":true,\"blocks\":200,\"block_bytes\":512,"
@@ -437,7 +437,7 @@ static void check_unknown_parts(void)
 	sp__place_free(p);
 	o.base_lbn = 150;
 	ok(sp__place_new(&p, &o, NULL) == 0 && sp__place_take(p, run, 1, &unit) == -ENOSPC,
-	   "and behind the last one there is no room");
+	   "and after the last one there is no space");
 	sp__place_free(p);
 	sp__run_free(run);
 	sp_geometry_free(g);

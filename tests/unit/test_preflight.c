@@ -174,7 +174,7 @@ static void windows(void)
 		   p.best_share == 32. / 120 && said("others have 100 requests"),
 	   "what others have outstanding counts too");
 	plant("sys/devices/sdg/stat", "0 0 0 0 0 0 0 0 2 0 0\n");
-	ok(of("sdg", 20) == SP_PREFLIGHT_NO && said("and 22 are outstanding"), "and is told");
+	ok(of("sdg", 20) == SP_PREFLIGHT_NO && said("and 22 are outstanding"), "and is reported");
 	plant("sys/kernel/debug/block/sde/hctx0/tags",
 	      "nr_tags=128\nnr_reserved_tags=0\nactive_queues=0\n\nbitmap_tags:\ndepth=16\nbusy="
 	      "0\n");
@@ -244,7 +244,7 @@ static void around(void)
 	plant("proc/self/cgroup", "7:blkio:/jobs/a\n0::/user/me\n");
 	plant("sys/fs/cgroup/blkio/jobs/blkio.throttle.read_iops_device", "8:0 10\n8:64 400\n");
 	ok(of("sde", 200) == SP_PREFLIGHT_UNKNOWN && said("control group /jobs: its limit on sde"),
-	   "a limit of a control group above is told");
+	   "a limit of an ancestor control group is reported");
 	ok(of("sdf", 200) == SP_PREFLIGHT_WEAK && p.nremarks == 1, "only of that device");
 	plant("sys/fs/cgroup/user/io.prio.class", "promote-to-rt\n");
 	ok(of("sdf", 200) == SP_PREFLIGHT_UNKNOWN && said("/user: promote-to-rt"),
@@ -256,7 +256,7 @@ static void around(void)
 	classes[1].prio = 0;
 	ask();
 	ok(sp__ioprio_rt_allowed() ? !p.nremarks : said("be and idle are used instead"),
-	   "whether class rt is allowed is told");
+	   "whether class rt is allowed is reported");
 	opts.nclasses = 0;
 	ok(ask() == SP_PREFLIGHT_YES, "without classes rt against be is meant");
 }

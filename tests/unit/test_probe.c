@@ -109,7 +109,7 @@ static void test_model(const char *model, const char *noise, double most_reads, 
 	ok(off < 1, "W of reads is right to a degree up to 1024 tracks (%.2f)", off);
 	off = worst_hop(g, truth, SP_GEOMETRY_WRITE, info.period_ns);
 	if (r->write_estimated)
-		ok(r->nunknown, "W of writes is said to be an estimate");
+		ok(r->nunknown, "W of writes is marked as an estimate");
 	else
 		ok(off < 1, "W of writes is right to a degree up to 1024 tracks (%.2f)", off);
 	ok(reads_per_zone(r) <= most_reads, "a zone took %.0f reads, at most %.0f",
@@ -232,7 +232,7 @@ static void test_stop(void)
 	uint64_t reads;
 
 	if (!ok(!sp_probe_run(&p, &opts, NULL) && sp_probe_result(p)->stopped,
-		"a probe stops when it is told to"))
+		"a probe stops on request"))
 		return;
 	sp_geometry_info(sp_probe_geometry(p), &info);
 	ok(info.partial && info.known_blocks > info.blocks / 4 && info.known_blocks < info.blocks,

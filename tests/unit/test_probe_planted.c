@@ -174,9 +174,9 @@ static void test_errors(void)
 	ok(info.known_blocks > info.blocks - 100000, "all but few of the blocks are known");
 	ok(!sp_geometry_track(sp_probe_geometry(p), 100000000, &t) &&
 		   (100000000 - 93765600) / 518 * 518 + 93765600 == t.first,
-	   "tracks behind them are exact");
+	   "tracks after them are exact");
 	inside = !r->nbad || (r->bad[0][0] <= bad_last && r->bad[0][1] >= bad_first);
-	ok(inside, "what is said to be unreadable is");
+	ok(inside, "the parts reported as unreadable are");
 	sp_probe_free(p);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Progress: what is told, and how often.
+ * Progress: the content and rate of calls.
  */
 #include "base/clock.h"
 #include "obs/progress.h"
@@ -32,18 +32,18 @@ int main(void)
 
 	sp__progress_tell(&p, 2, 30, 400);
 	ok(s.calls == 1 && s.phase == 2 && s.done == 30 && s.total == 400,
-	   "the first call is told as it is");
+	   "the first call is passed on unchanged");
 	for (int i = 0; i < CALLS; i++)
 		sp__progress_tell(&p, 2, 31, 400);
 	tenths = (sp__now_ns() - begin) / TENTH_NS;
-	ok(s.calls <= 1 + tenths, "many calls in a row are told at most ten times a second");
+	ok(s.calls <= 1 + tenths, "many calls are passed on at most ten times a second");
 	p.told_ns -= TENTH_NS;
 	sp__progress_tell(&p, 3, 32, 0);
 	ok(s.phase == 3 && s.done == 32 && s.total == 0,
-	   "a tenth of a second later it is told again");
+	   "a tenth of a second later it is passed on again");
 	sp__progress_tell(&p, 4, 0, 7);
-	ok(s.phase == 4 && s.done == 0 && s.total == 7, "the beginning of a phase is told at once");
+	ok(s.phase == 4 && s.done == 0 && s.total == 7, "the beginning of a phase is passed on at once");
 	sp__progress_tell(&deaf, 1, 1, 1);
-	ok(!deaf.told_ns, "who does not ask is told nothing");
+	ok(!deaf.told_ns, "without a callback nothing is computed");
 	return done();
 }

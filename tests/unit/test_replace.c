@@ -13,7 +13,7 @@
 #define MEMORY (1u << 20)
 #define MAX_RUNS 20000
 
-/* Runs, one behind the other. */
+/* Runs, concatenated. */
 static struct {
 	char *data;
 	size_t bytes, capacity;

@@ -70,7 +70,7 @@ static void check_file(const char *engine, enum sp__direct direct, size_t bytes,
 	sp__rstream_counters(rs, &c);
 	ok(c.read_bytes >= bytes - from && c.read_bytes < bytes - from + 8192,
 	   "the counters tell of these bytes");
-	ok(err.code == 0, "no error is told");
+	ok(err.code == 0, "no error is set");
 	sp__rstream_close(rs);
 	close(fd);
 }
@@ -261,7 +261,7 @@ static void check_no_wait(void)
 			at += bytes;
 	}
 	ok(rc == SP_END && at == BIG, "who never waits gets everything too");
-	ok(later > 0, "after having been told to come later");
+	ok(later > 0, "after at least one LATER");
 	sp__rstream_close(rs);
 	close(fd);
 }

@@ -134,7 +134,7 @@ static void long_record(const struct order *o, size_t bytes)
 	sp__runbuf_use(&rb, mem, need);
 	if (!mem || sp__runbuf_add(&rb, line, bytes, &taken))
 		abort();
-	ok(taken == bytes, "%s: it fits into what it is said to need", o->name);
+	ok(taken == bytes, "%s: it fits into the memory computed for it", o->name);
 	if (taken) {
 		rec = sp__runbuf_record(&rb, &rb.entries[0], &len);
 		ok(len == bytes && !memcmp(rec, line, bytes), "%s: and comes out whole", o->name);

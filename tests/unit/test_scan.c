@@ -23,7 +23,7 @@ static void make(const char *name, const char *text, size_t bytes)
 		abort();
 }
 
-/* All records behind each other; every batch must be whole records. */
+/* All records, concatenated; every batch must consist of whole records. */
 static int scan(const struct sp_recfmt *format, const char *const *inputs, size_t n,
 		uint64_t header)
 {
@@ -91,7 +91,7 @@ static void small_files(void)
 	ok(scan(&lines, empty, 3, 0) == SP_END && gives("1\n2\n"), "empty inputs give nothing");
 	ok(scan(&lines, two, 0, 0) == SP_END && got_bytes == 0, "as does no input at all");
 	ok(scan(&lines, miss, 2, 0) == -ENOENT && !strcmp(err.path, "missing"),
-	   "an input that is missing is told by its name");
+	   "a missing input is reported by name");
 }
 
 static void headers(void)

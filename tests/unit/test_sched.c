@@ -110,7 +110,7 @@ static void test_simple(void)
 	add_places("look");
 	ok(ORDER(0, 50, 70), "look: on the way up");
 	add(60, false, 0, 0);
-	ok(ORDER(0, 90), "what comes in behind the head waits for the way back");
+	ok(ORDER(0, 90), "a request that arrives behind the head waits for the way back");
 	add(95, false, 0, 0);
 	ok(ORDER(0, 95, 60), "what comes in ahead is taken along");
 	add(60, false, 0, 0);
@@ -149,7 +149,7 @@ static void test_deadline(void)
 		add(600 + i, false, 0, 1);
 	ok(ORDER(0, 500, 600, 601), "sector order while nothing has expired");
 	add(10, false, 0, 2);
-	ok(ORDER(50, 602, 603), "what is behind waits");
+	ok(ORDER(50, 602, 603), "requests behind the head wait");
 	add(700, false, 0, 50);
 	add(710, false, 0, 50);
 	ok(ORDER(200, 604, 605, 700), "a batch from the oldest expired one, which lies ahead");
@@ -172,14 +172,14 @@ static void test_deadline_writes(void)
 			break;
 		n++;
 	}
-	ok(n == 3, "a write waits for as many batches of reads as said, not more");
+	ok(n == 3, "a write waits for the given number of read batches, not more");
 }
 
 static void test_prio(void)
 {
 	start("deadline-prio:levels=0.1/1/batch=2");
 	ok(sched.params.levels == 2 && sched.params.level_expire_ns[0] == 100 * MS,
-	   "deadline-prio: levels as said");
+	   "deadline-prio: levels as given");
 	add(10, false, IDLE, 0);
 	add(20, false, IDLE, 0);
 	add(30, false, IDLE, 0);
@@ -202,7 +202,7 @@ static void test_prio(void)
 	ok(sched.params.levels == 5 && sched.params.level_expire_ns[0] == 250 * MS &&
 		   sched.params.level_expire_ns[3] == 9000 * MS &&
 		   sched.params.level_expire_ns[4] == 12000 * MS && sched.params.group == 51,
-	   "five levels from 0.25 s to 12 s, 51 requests each, unless said otherwise");
+	   "five levels from 0.25 s to 12 s, 51 requests each by default");
 	add(1, false, 0, 0);
 	add(2, false, BE | 7, 0);
 	add(3, false, BE | 1, 0);
@@ -315,12 +315,12 @@ static void test_parse(void)
 	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
 		ok(says(wrong[i], ""), "not accepted: %s", wrong[i]);
 	for (i = 0; sp__sched_list(i); i++)
-		ok(says("cfq", sp__sched_list(i)->name), "who asks for cfq is told of %s",
+		ok(says("cfq", sp__sched_list(i)->name), "the error for cfq lists %s",
 		   sp__sched_list(i)->name);
 	ok(says("deadline:aging=1", "read write batch starved"),
 	   "a parameter of another scheduler is refused, and the known ones named");
 	ok(says("noop:read=1", "known: none"), "as with a scheduler that has none");
-	ok(says("deadline:write=soon", "write=soon: needs a time"), "a bad value is told");
+	ok(says("deadline:write=soon", "write=soon: needs a time"), "a bad value is reported");
 	ok(says("deadline:", "unknown parameter ''"), "a colon wants a parameter");
 }
 

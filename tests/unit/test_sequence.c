@@ -136,7 +136,7 @@ static void check_pages(void)
 
 	ok(sp__sequence_pages(seq, 4096, &p) == 0 && p.n == 6 &&
 		   !memcmp(p.pages, want, sizeof(want)) && p.base[0] == 0 && p.base[1] == 3,
-	   "requests become pages, volumes lie one behind the other with a gap");
+	   "requests become pages, volumes follow one another with a gap");
 	sp__sequence_pages_release(&p);
 	ok(sp__sequence_each_page(seq, 4096, stop_at, &stop) == 8, "who walks over pages can stop");
 	sp_sequence_free(seq);
@@ -154,7 +154,7 @@ static void check_many_volumes(void)
 	seq = seqtrace_load(text, SP_SEQUENCE_SUBMIT);
 	ok(seq->nvolumes == 1000 && seq->n == 3000 && seq->req[2999].volume == 999 &&
 		   !strcmp(seq->volume[999].name, "f999"),
-	   "a thousand volumes are told apart");
+	   "a thousand volumes are distinguished");
 	sp_sequence_free(seq);
 }
 
@@ -209,7 +209,7 @@ static void check_multisets(void)
 	struct sp_sequence_comparison c;
 
 	ok(compare(a, fewer, &c) == SP_SEQUENCE_MISSING && c.first.line == 3,
-	   "a request that is missing is told, the last of equal ones");
+	   "a missing request is reported, the last of equal ones");
 	ok(compare(fewer, a, &c) == SP_SEQUENCE_EXTRA && c.first.line == 3, "and one too many");
 	ok(compare(fewer, other, &c) == SP_SEQUENCE_EXTRA && c.first.line == 3 &&
 		   c.first.bytes == 4,

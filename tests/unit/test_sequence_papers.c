@@ -204,7 +204,7 @@ static void figure_3_files(void)
  */
 static const int tuple[19] = { 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 1, 1, 2, 2 };
 
-/* Replacement selection on partition numbers with a heap of so many tuples. */
+/* Replacement selection on partition numbers with a heap of this size in tuples. */
 static void select_tuples(int heap, int *order)
 {
 	int run[19], held[19], n = 0, read = 0;

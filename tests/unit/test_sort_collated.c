@@ -55,7 +55,7 @@ static struct sp_keyset *keyset(size_t nkeys, bool stable)
 	return ks;
 }
 
-/* Two words, the first of few; one record in so many begins with what is no character. */
+/* Two words, the first from a few; one record in `every` begins with an invalid character. */
 static size_t fill(char *text, unsigned every, uint64_t seed)
 {
 	static const char *const words[] = { "ape", "Ape", "co-op", "coop", "zebra", "Zo\xc3\xab" };
@@ -122,7 +122,7 @@ static void ordering(char *text, char *mem)
 	ok(right, "however many have none, records are sorted, and stably");
 }
 
-/* Merges two run buffers; how often a record's key equals the one before: said, and true. */
+/* Merges two run buffers; counts keys equal to the one before: as reported, and in fact. */
 static void merge_two(const struct sp__runbuf *a, const struct sp__runbuf *b, bool plain,
 		      size_t *said, size_t *truly, size_t *wrong)
 {
@@ -161,7 +161,7 @@ static void merging(char *text, char *mem)
 	merge_two(&a, &b, false, &said, &truly, &wrong);
 	ok(truly > 100 && !wrong, "a merge without codes tells which keys are equal");
 	merge_two(&a, &b, true, &said, &truly, &wrong);
-	ok(!said && truly > 100, "and does not look where nobody asks");
+	ok(!said && truly > 100, "and does not look unless asked");
 	sp__runbuf_release(&a);
 	sp__runbuf_release(&b);
 	sp_keyset_free(ks);

@@ -151,11 +151,11 @@ static void states(const struct sp_keyset *ks)
 	ok(sp_sort_get(s, &b) == SP_ESTATE, "as is asking for the result before the end of input");
 	ok(put(s, 1000) == 0 && sp_sort_finish(s) == 0, "which do no harm");
 	b = (struct sp_batch){ input, 10 };
-	ok(sp_sort_put(s, &b) == SP_ESTATE, "no input is taken behind the end");
+	ok(sp_sort_put(s, &b) == SP_ESTATE, "no input is accepted after the end");
 	ok(sp_sort_finish(s) == SP_ESTATE, "there is one end");
 	while (next(s, &b) == SP_READY)
 		;
-	ok(sp_sort_get(s, &b) == SP_END && sp_sort_get(s, &b) == SP_END, "END is said again");
+	ok(sp_sort_get(s, &b) == SP_END && sp_sort_get(s, &b) == SP_END, "END is returned again");
 	sp_sort_free(s);
 	s = begin(ks, 64 << 20, 2, tmp, &err);
 	if (!s)
@@ -234,7 +234,7 @@ static void many_pages(const struct sp_keyset *ks)
 	sp_sort_free(s);
 }
 
-/* Who needs temporary space and names no place for it is told. */
+/* A sort that spills without a temporary directory fails with an error. */
 static void no_directory(const struct sp_keyset *ks)
 {
 	struct sp_sort_opts o = SP_SORT_OPTS_INIT;
@@ -275,7 +275,7 @@ static void device_figures(const struct sp_keyset *ks)
 	if (sp_sort_run(&o, &io, &asked, &err))
 		abort();
 	ok(not_asked.run.device_read_bytes == -1 && asked.run.device_read_bytes >= 0,
-	   "what went to devices is told to who asks");
+	   "bytes to devices are reported on request");
 }
 
 static unsigned open_files(void)
@@ -325,7 +325,7 @@ static void errors(const struct sp_keyset *ks)
 	if (!rc)
 		rc = next(s, &b);
 	ok(rc == -ENOENT && !strcmp(err.path, missing[0]),
-	   "a folder for temporary files that is missing is told by its name");
+	   "a missing temporary directory is reported by name");
 	ok(sp_sort_get(s, &b) == rc && sp_sort_finish(s) == rc, "and the error stays");
 	sp_sort_free(s);
 }
@@ -336,7 +336,7 @@ int main(void)
 
 	make_input();
 	whole_sorts(ks);
-	ok(laters > 0, "LATER was said now and then (%u times)", laters);
+	ok(laters > 0, "LATER was returned now and then (%u times)", laters);
 	states(ks);
 	figures(ks);
 	no_directory(ks);

@@ -284,7 +284,7 @@ static void corruption(enum sp_spill_compression codec, const char *packing)
 		sp__spill_close(s);
 	}
 	ok(noticed > 5 && wrong == 0,
-	   "%s: one changed bit is told as corruption, with file and offset (%u of 30)", packing,
+	   "%s: one changed bit is reported as corruption, with file and offset (%u of 30)", packing,
 	   noticed);
 }
 
@@ -324,7 +324,7 @@ static void groups(void)
 		sp__spill_close(s);
 	}
 	ok(good && !budget.used_bytes, "runs described coarsely and without keys cost less");
-	ok(!wrong && noticed == 10, "pages in groups come back, and a changed bit is told");
+	ok(!wrong && noticed == 10, "pages in groups come back, and a changed bit is reported");
 }
 
 static void faults(void)
@@ -336,7 +336,7 @@ static void faults(void)
 	if (!s)
 		abort();
 	ok(!write_runs(s, runs, &keys) && err.code < 0 && !strcmp(err.op, "write") && err.path[0],
-	   "a write that fails is told once, with its file");
+	   "a failed write is reported once, with its file");
 	free_runs(runs);
 	sp__spill_close(s);
 	s = store("fault:KIND=READ,NTH=7,ERROR=EIO:sync", SP_SPILL_RAW, -1);
@@ -429,7 +429,7 @@ static void names(void)
 	}
 	ok(traced_as(s, file[0], "/tmp") && traced_as(s, file[1], "/tmp#1") &&
 		   traced_as(s, file[2], "/tmp#2") && traced_as(s, file[3], "/tmp#3"),
-	   "in a trace files of one directory are told apart");
+	   "in a trace files of one directory are distinguished");
 	ok(!strcmp(s->files[file[3]]->name, "/tmp"), "in messages they go by the directory");
 	sp__spill_close(s);
 }

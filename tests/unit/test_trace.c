@@ -100,10 +100,10 @@ static void check_errors(void)
 		   strcmp(err.path, "/nosuch/dir/file") == 0,
 	   "a trace that cannot be created is an error");
 	if (access("/dev/full", W_OK)) {
-		skip("a full disk is told at the end", "there is no /dev/full");
+		skip("a full disk is reported at the end", "there is no /dev/full");
 	} else if (sp__trace_open(&t, "/dev/full", NULL) == 0) {
 		write_lines(t);
-		ok(sp__trace_close(t, NULL) == -ENOSPC, "a full disk is told at the end");
+		ok(sp__trace_close(t, NULL) == -ENOSPC, "a full disk is reported at the end");
 	}
 	ok(sp__trace_close(NULL, NULL) == 0, "no trace closes too");
 }
@@ -125,7 +125,7 @@ static void check_clock(void)
 		(void)!sp__trace_close(t, NULL);
 	}
 	ok(now_ns >= before_ns && now_ns <= sp__now_ns(),
-	   "a trace goes by the real clock if nothing else was said");
+	   "a trace uses the real clock by default");
 }
 
 int main(void)

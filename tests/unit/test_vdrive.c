@@ -227,7 +227,7 @@ static void test_errors(void)
 	ok(open_code("tiny,sched=best", &err) == SP_ESYNTAX && strstr(err.text, "clook"),
 	   "and an unknown scheduler");
 	ok(open_code("ramdisk", &err) == -ENOENT && strstr(err.text, "tiny"),
-	   "an unknown model is told with those that are known");
+	   "an unknown model is reported with the known ones");
 	ok(sp_vdrive_submit(v, 0, SP_VDRIVE_READ, 1386 * 512 - 1, 2, NULL) == -ERANGE &&
 		   sp_vdrive_submit(v, 0, SP_VDRIVE_READ, UINT64_MAX, 1, NULL) == -ERANGE,
 	   "nothing is beyond the end");

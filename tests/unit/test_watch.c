@@ -165,7 +165,7 @@ static void changes(void)
 		   fabs(r->depth_mean_exact - 800e6 / (double)r->elapsed_ns) < 1e-9,
 	   "the mean is that of the samples, and the exact one what the system added up");
 	ok(r->requests == 50 && r->latency_mean_ns == 18e6,
-	   "completions and their latency are told");
+	   "completions and their latency are reported");
 }
 
 static void processes(void)
@@ -204,7 +204,7 @@ static void processes(void)
 	ok(try() == -EINVAL, "or of one in 30 years");
 }
 
-/* A ring with so many reads from a pipe that nobody writes to. */
+/* A ring with n reads from a pipe without data. */
 static void known_depth(unsigned n)
 {
 	const char *name = "a ring with a known number of operations is seen so";
@@ -292,7 +292,7 @@ static void pages(void)
 	put_word(12);
 	put_event(30, 3); /* a long time */
 	put_word(1);
-	put_event(0, 7); /* its length behind it */
+	put_event(0, 7); /* its length follows it */
 	put_word(4 + 10);
 	put_word(21);
 	put_word(22);
@@ -376,7 +376,7 @@ static void traced(void)
 	   name);
 }
 
-/* Never early, each once or told as left out: also without a timer to be had. */
+/* Never early, each once or counted as missed, even without a timer. */
 static void moments(const char *name)
 {
 	uint64_t begin_ns = sp__now_ns(), now_ns = begin_ns, moment = 0, early = 0, left_out = 0;

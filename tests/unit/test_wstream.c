@@ -99,7 +99,7 @@ static void check_file(const char *engine, enum sp__direct direct, size_t bytes,
 	   "%s, direct %d, expecting %llu: %zu bytes are written at %zu", engine ? engine : "auto",
 	   (int)direct, (unsigned long long)expected, bytes, from);
 	ok(size_of(fd) == (off_t)(from + bytes), "the file has that length");
-	ok(lseek(fd, 0, SEEK_CUR) == (off_t)(from + bytes), "the descriptor stands behind them");
+	ok(lseek(fd, 0, SEEK_CUR) == (off_t)(from + bytes), "the descriptor is positioned after them");
 	ok(!surplus(fd), "and no space is left reserved");
 	sp__wstream_counters(ws, &c);
 	ok(c.write_bytes == bytes, "the counters tell of these bytes");
@@ -144,7 +144,7 @@ static void check_middle(void)
 	rc = rc ? rc : sp__wstream_finish(ws);
 	ok(rc == 0 && holds(fd, 1000, BIG), "bytes are written into the middle of a file");
 	ok(size_of(fd) == end + 4 && pread(fd, mark, 4, end) == 4 && strcmp(mark, "mark") == 0,
-	   "what is behind them stays");
+	   "the data after them stays");
 	sp__wstream_close(ws);
 	close(fd);
 }
@@ -263,10 +263,10 @@ static void check_failure(void)
 	rc = put_all(ws, BIG);
 	rc = rc ? rc : sp__wstream_finish(ws);
 	ok(rc == -ENOSPC && err.code == -ENOSPC && err.offset == 2 * (long long)CHUNK,
-	   "a failing chunk is told with its offset");
+	   "a failing chunk is reported with its offset");
 	sp__wstream_close(ws);
 	ok(size_of(fd) == 2 * (off_t)CHUNK && holds(fd, 0, 2 * CHUNK),
-	   "the file keeps what came before it and nothing behind");
+	   "the file keeps the data before it and nothing after");
 	close(fd);
 }
 
@@ -289,7 +289,7 @@ static void check_states(void)
 
 	ok(sp__wstream_memory(ws) == 0, "a stream without bytes holds no memory");
 	ok(sp__wstream_finish(ws) == 0 && sp__wstream_put(ws, "x", 1) == SP_ESTATE,
-	   "nothing can be put behind the end");
+	   "nothing can be put after the end");
 	sp__wstream_close(ws);
 	sp__wstream_close(NULL);
 	ws = open_stream(fd, "nosuch", SP__DIRECT_ALWAYS, 0, NULL);
