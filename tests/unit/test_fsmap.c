@@ -44,7 +44,8 @@ static void test_areas(void)
 	ok(sp__fsmap_locate(fs, (unsigned)spill, 0, 50, &device, &run) == 0 && device == 100 &&
 		   run == 50,
 	   "the spill area follows, all that is asked for at once");
-	ok(at(fs, spill, 299) == 399, "a page at a distance in the file has that distance on the device");
+	ok(at(fs, spill, 299) == 399,
+	   "a page at a distance in the file has that distance on the device");
 	ok(at(fs, out, 0) == 400 && at(fs, out, 9) == 409, "the output follows the spill area");
 	ok(at(fs, spill, 300) == 410 && at(fs, spill, 301) == 411,
 	   "a spill area that grows later continues after the output");

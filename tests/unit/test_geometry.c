@@ -166,7 +166,8 @@ static void ends_of_tracks(void)
 	ok(!rc && sp__geometry_seal(g, NULL) == 0, "a device may end inside a track");
 	ok(sp_geometry_track(g, 12, &t) == 0 && t.number == 4 && t.first == 11 && t.blocks == 2,
 	   "whose blocks are those that it has");
-	ok(adjacent(g, 1, 1, 0) == 4, "after a slipped place at the end of a track comes its start");
+	ok(adjacent(g, 1, 1, 0) == 4,
+	   "after a slipped place at the end of a track comes its start");
 	ok(adjacent(g, 1, 2, 0) == (uint64_t)(int64_t)-ERANGE, "a track without blocks has none");
 	ok(adjacent(g, 3, 4, 0) == 12 && adjacent(g, 4, 3, 0) == 11,
 	   "beyond the end of the device comes the start of its last track");

@@ -42,7 +42,8 @@ int main(void)
 	ok(s.phase == 3 && s.done == 32 && s.total == 0,
 	   "a tenth of a second later it is passed on again");
 	sp__progress_tell(&p, 4, 0, 7);
-	ok(s.phase == 4 && s.done == 0 && s.total == 7, "the beginning of a phase is passed on at once");
+	ok(s.phase == 4 && s.done == 0 && s.total == 7,
+	   "the beginning of a phase is passed on at once");
 	sp__progress_tell(&deaf, 1, 1, 1);
 	ok(!deaf.told_ns, "without a callback nothing is computed");
 	return done();

@@ -284,8 +284,8 @@ static void corruption(enum sp_spill_compression codec, const char *packing)
 		sp__spill_close(s);
 	}
 	ok(noticed > 5 && wrong == 0,
-	   "%s: one changed bit is reported as corruption, with file and offset (%u of 30)", packing,
-	   noticed);
+	   "%s: one changed bit is reported as corruption, with file and offset (%u of 30)",
+	   packing, noticed);
 }
 
 /* One checksum for several pages: while writing, and made so later. */

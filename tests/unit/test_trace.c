@@ -124,8 +124,7 @@ static void check_clock(void)
 		now_ns = sp__trace_now_ns(t);
 		(void)!sp__trace_close(t, NULL);
 	}
-	ok(now_ns >= before_ns && now_ns <= sp__now_ns(),
-	   "a trace uses the real clock by default");
+	ok(now_ns >= before_ns && now_ns <= sp__now_ns(), "a trace uses the real clock by default");
 }
 
 int main(void)

@@ -99,7 +99,8 @@ static void check_file(const char *engine, enum sp__direct direct, size_t bytes,
 	   "%s, direct %d, expecting %llu: %zu bytes are written at %zu", engine ? engine : "auto",
 	   (int)direct, (unsigned long long)expected, bytes, from);
 	ok(size_of(fd) == (off_t)(from + bytes), "the file has that length");
-	ok(lseek(fd, 0, SEEK_CUR) == (off_t)(from + bytes), "the descriptor is positioned after them");
+	ok(lseek(fd, 0, SEEK_CUR) == (off_t)(from + bytes),
+	   "the descriptor is positioned after them");
 	ok(!surplus(fd), "and no space is left reserved");
 	sp__wstream_counters(ws, &c);
 	ok(c.write_bytes == bytes, "the counters tell of these bytes");
