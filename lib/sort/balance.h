@@ -37,8 +37,10 @@ struct sp__balance {
 	uint64_t counted; /* --count: the sum of the numbers given out */
 };
 
-/* The error, SP_EBALANCE: so many records or bytes should be there, and these are. */
-int sp__balance_lost(const struct sp_sort *s, const char *what, uint64_t want, uint64_t have);
+/* The caller had so many bytes of records to put: has the sort taken them? */
+SP_MUST_CHECK int sp__balance_taken(const struct sp_sort *s, uint64_t bytes);
+/* The caller has written so many bytes of records: are they all that was given out? */
+SP_MUST_CHECK int sp__balance_written(const struct sp_sort *s, uint64_t bytes);
 /* A merge of `records` records has made a run; balance.dropped.records was dropped_before. */
 SP_MUST_CHECK int sp__balance_merged(struct sp_sort *s, uint64_t records, const struct sp__run *run,
 				     uint64_t dropped_before);

@@ -56,7 +56,7 @@ static void branch_main(void *arg)
 static void branch_free(struct sp__branch *b)
 {
 	if (b->reader)
-		sp__spill_reader_close(b->reader, b->sort->spill);
+		sp__spill_reader_close(b->reader, b->sort->spilled.store);
 	sp__merge_release(&b->merge);
 	sp__ring_destroy(&b->ring);
 	free(b);
@@ -64,7 +64,7 @@ static void branch_free(struct sp__branch *b)
 
 static size_t span_bytes(const struct sp_sort *s)
 {
-	return s->out_bytes / SPAN_SHARE & ~(size_t)4095;
+	return s->output.buffer_bytes / SPAN_SHARE & ~(size_t)4095;
 }
 
 static bool branch_start(struct sp__branch *b, char *spans)
@@ -76,14 +76,14 @@ static bool branch_start(struct sp__branch *b, char *spans)
 	b->merge.err = &b->err;
 	b->merge.plain = true;
 	sp__ring_use(&b->ring, spans, span_bytes(s));
-	return sp__spill_reader_open(&b->reader, s->spill, &b->err) == 0 &&
+	return sp__spill_reader_open(&b->reader, s->spilled.store, &b->err) == 0 &&
 	       sp__task_try_start(&b->task, branch_main, b);
 }
 
 /* What a branch takes beside pages: its ring, and what its pool unpacks with. */
 static size_t branch_bytes(const struct sp_sort *s)
 {
-	size_t unpacking = sp__pool_unpacking(s->spill->opts.codec, s->plan.page_bytes);
+	size_t unpacking = sp__pool_unpacking(s->spilled.store->opts.codec, s->plan.page_bytes);
 
 	return SP__RING_BUFFERS * span_bytes(s) + ((unpacking + 4095) & ~(size_t)4095);
 }
@@ -94,8 +94,8 @@ static unsigned runs_of(const struct sp_sort *s, const unsigned *ids, unsigned n
 	uint64_t have = 0;
 	unsigned some = 0;
 
-	while (some < n && have + s->runs[ids[some]]->bytes / 2 <= bytes)
-		have += s->runs[ids[some++]]->bytes;
+	while (some < n && have + s->spilled.runs[ids[some]]->bytes / 2 <= bytes)
+		have += s->spilled.runs[ids[some++]]->bytes;
 	return some;
 }
 
@@ -106,8 +106,8 @@ static unsigned branches_for(const struct sp_sort *s, unsigned n, uint64_t bytes
 	unsigned k = s->threads - 1 < SP__BRANCHES_MAX ? s->threads - 1 : SP__BRANCHES_MAX;
 	size_t beside = k * branch_bytes(s);
 
-	if (s->spill->opts.program || s->spill->place || span_bytes(s) < LEAST_SPAN ||
-	    n < LEAST_RUNS || bytes < LEAST_BYTES)
+	if (s->spilled.store->opts.program || s->spilled.store->place ||
+	    span_bytes(s) < LEAST_SPAN || n < LEAST_RUNS || bytes < LEAST_BYTES)
 		return 0;
 	if (o->readahead != SP_READ_AUTO || o->merge_bytes || room < beside)
 		return 0;
@@ -128,8 +128,8 @@ static bool branch_open(struct sp_sort *s, const unsigned *ids, unsigned n,
 		branch_free(b);
 		return false;
 	}
-	s->branches[s->nbranches++] = b;
-	s->stats.merge_branches = s->nbranches;
+	s->merging.branches[s->merging.nbranches++] = b;
+	s->stats.merge_branches = s->merging.nbranches;
 	return true;
 }
 
@@ -141,11 +141,11 @@ unsigned sp__branches_open(struct sp_sort *s, const unsigned *ids, unsigned n,
 	unsigned taken = 0, runs, k;
 
 	for (unsigned i = 0; i < n; i++)
-		bytes += s->runs[ids[i]]->bytes;
+		bytes += s->spilled.runs[ids[i]]->bytes;
 	k = branches_for(s, n, bytes, where->bytes);
 	where->bytes -= k * branch_bytes(s);
 	pages = where->bytes / s->plan.page_bytes;
-	for (char *spans = where->mem + where->bytes; s->nbranches < k; spans += ring) {
+	for (char *spans = where->mem + where->bytes; s->merging.nbranches < k; spans += ring) {
 		struct sp__freemem part = *where;
 
 		runs = runs_of(s, ids + taken, n - taken, 3 * bytes / (3 + 2 * k));
@@ -181,8 +181,8 @@ static int branch_release(void *branch, size_t index)
 
 void sp__branches_cursors(struct sp_sort *s, struct sp__cursor *cursors)
 {
-	for (unsigned i = 0; i < s->nbranches; i++) {
-		struct sp__feed feed = { .ctx = s->branches[i],
+	for (unsigned i = 0; i < s->merging.nbranches; i++) {
+		struct sp__feed feed = { .ctx = s->merging.branches[i],
 					 .get = branch_get,
 					 .release = branch_release };
 
@@ -192,11 +192,11 @@ void sp__branches_cursors(struct sp_sort *s, struct sp__cursor *cursors)
 
 void sp__branches_close(struct sp_sort *s)
 {
-	for (unsigned i = 0; i < s->nbranches; i++)
-		sp__ring_abandon(&s->branches[i]->ring);
-	for (unsigned i = 0; i < s->nbranches; i++) {
-		sp__task_join(&s->branches[i]->task);
-		branch_free(s->branches[i]);
+	for (unsigned i = 0; i < s->merging.nbranches; i++)
+		sp__ring_abandon(&s->merging.branches[i]->ring);
+	for (unsigned i = 0; i < s->merging.nbranches; i++) {
+		sp__task_join(&s->merging.branches[i]->task);
+		branch_free(s->merging.branches[i]);
 	}
-	s->nbranches = 0;
+	s->merging.nbranches = 0;
 }

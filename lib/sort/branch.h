@@ -24,12 +24,12 @@
 #include "sort/step.h"
 
 /*
- * Begins s->nbranches branches, with the first of the runs ids[0..n) and with memory that is
+ * Begins s->merging.nbranches branches, with the first of the runs ids[0..n) and with memory that is
  * taken off *where.  Returns how many runs they have; ids must stay.
  */
 unsigned sp__branches_open(struct sp_sort *s, const unsigned *ids, unsigned n,
 			   struct sp__freemem *where);
-/* As the first s->nbranches cursors of the trunk. */
+/* As the first s->merging.nbranches cursors of the trunk. */
 void sp__branches_cursors(struct sp_sort *s, struct sp__cursor *cursors);
 /* Ends them wherever they are, and adds what they have read to the counts. */
 void sp__branches_close(struct sp_sort *s);

@@ -19,28 +19,28 @@ static bool too_much_described(const struct sp_sort *s)
 	uint64_t bytes = 0;
 
 	if (s->env.budget.used_bytes <= s->env.budget.limit_bytes ||
-	    s->spill->group_shift == MOST_GROUP_SHIFT)
+	    s->spilled.store->group_shift == MOST_GROUP_SHIFT)
 		return false;
-	for (size_t i = 0; i < s->nruns; i++)
-		bytes += s->runs[i] ? s->runs[i]->charged : 0;
+	for (size_t i = 0; i < s->spilled.nruns; i++)
+		bytes += s->spilled.runs[i] ? s->spilled.runs[i]->charged : 0;
 	return bytes > s->env.budget.limit_bytes / DESCRIBED_SHARE;
 }
 
 void sp__bound_descriptors(struct sp_sort *s)
 {
-	bool drop = s->lastkey_fn && s->opts.readahead == SP_READ_AUTO;
+	bool drop = s->spilled.lastkey_fn && s->opts.readahead == SP_READ_AUTO;
 
 	while (too_much_described(s)) {
-		for (size_t i = 0; i < s->nruns; i++) {
-			if (s->runs[i] && drop)
-				sp__run_drop_keys(s->runs[i]);
-			else if (s->runs[i])
-				sp__run_coarsen(s->runs[i]);
+		for (size_t i = 0; i < s->spilled.nruns; i++) {
+			if (s->spilled.runs[i] && drop)
+				sp__run_drop_keys(s->spilled.runs[i]);
+			else if (s->spilled.runs[i])
+				sp__run_coarsen(s->spilled.runs[i]);
 		}
 		if (drop)
-			s->lastkey_fn = NULL;
+			s->spilled.lastkey_fn = NULL;
 		else
-			s->spill->group_shift++;
+			s->spilled.store->group_shift++;
 		drop = false;
 	}
 }

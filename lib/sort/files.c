@@ -26,6 +26,7 @@ struct job {
 	struct sp__waits waits;
 	struct sp__scan *scan;
 	struct sp_sort *sort;
+	unsigned sim_file;	/* number of the first input on a simulated machine */
 	struct sp_outfile *out; /* NULL: not begun, or the descriptor that was given */
 	struct sp__wstream *ws;
 	struct sp__progress progress;
@@ -64,7 +65,7 @@ static int open_scan(struct job *j)
 		.err = j->err,
 	};
 
-	o.stream.sim_file = j->sort->input_file;
+	o.stream.sim_file = j->sim_file;
 	return sp__scan_open(&j->scan, &o);
 }
 
@@ -81,9 +82,8 @@ static int take_input(struct job *j)
 		sp__progress_tell(&j->progress, SP_PHASE_RUN_FORMATION, sp__scan_bytes(j->scan),
 				  j->total_bytes);
 	}
-	if (rc == SP_END && sp__scan_owed(j->scan) != j->sort->stats.input_bytes)
-		rc = sp__balance_lost(j->sort, "bytes read", sp__scan_owed(j->scan),
-				      j->sort->stats.input_bytes);
+	if (rc == SP_END)
+		rc = sp__balance_taken(j->sort, sp__scan_owed(j->scan));
 	return rc < 0 ? rc : sp_sort_finish(j->sort);
 }
 
@@ -148,12 +148,12 @@ static int give_output(struct job *j)
 		done += batch.bytes;
 		sp__progress_tell(&j->progress, SP_PHASE_MERGE, done, total);
 	}
-	if (rc == SP_END && done != j->sort->stats.output_bytes)
-		rc = sp__balance_lost(j->sort, "bytes written", j->sort->stats.output_bytes, done);
 	if (rc == SP_END)
+		rc = sp__balance_written(j->sort, done);
+	if (rc == 0)
 		rc = sp__wstream_finish(j->ws);
 	if (rc == 0)
-		sp__env_sync(&j->sort->env, j->sort->spill);
+		sp__sort_sync(j->sort);
 	return rc < 0 ? rc : sp_outfile_commit(j->out, j->err);
 }
 
@@ -169,11 +169,6 @@ static void note(struct job *j, struct sp_sort_stats *st)
 		sp__env_note_io(&st->run, &c);
 		snprintf(st->run.input_engine, sizeof(st->run.input_engine), "%s",
 			 sp__scan_engine(j->scan));
-	}
-	if (j->sort->inputs) {
-		sp__inputs_close(j->sort->inputs);
-		sp__env_note_io(&st->run, &j->sort->inputs->done);
-		st->input_bytes = j->sort->inputs->bytes;
 	}
 	if (j->ws) {
 		sp__wstream_counters(j->ws, &c);
@@ -234,14 +229,14 @@ static int run(struct job *j)
 	rc = sp_sort_new(&j->sort, &j->opts, j->err);
 	if (!rc)
 		rc = sp__inputs_lay(sp__machine_for(j->sort->env.machine, SP__SIM_FILES_IN),
-				    j->io->inputs, j->io->ninputs, &j->sort->input_file, j->err);
+				    j->io->inputs, j->io->ninputs, &j->sim_file, j->err);
 	if (rc < 0)
 		return rc;
 	rc = j->io->merge ? must_read_first(j) : true;
 	if (rc < 0)
 		return rc;
 	if (rc == 0) {
-		rc = sp__sort_merge_inputs(j->sort, j->io);
+		rc = sp__sort_merge_inputs(j->sort, j->io, j->sim_file);
 	} else {
 		rc = open_scan(j);
 		if (!rc)

@@ -23,11 +23,11 @@
 
 int sp__finish_add_run(struct sp_sort *s, struct sp__run *run)
 {
-	if (!SP__ARRAY_ROOM(s->runs, s->runs_cap, s->nruns + 1))
+	if (!SP__ARRAY_ROOM(s->spilled.runs, s->spilled.runs_cap, s->spilled.nruns + 1))
 		goto fail;
-	if (sp__policy_add(s->policy, (unsigned)s->nruns, run->bytes) < 0)
+	if (sp__policy_add(s->spilled.policy, (unsigned)s->spilled.nruns, run->bytes) < 0)
 		goto fail;
-	s->runs[s->nruns++] = run;
+	s->spilled.runs[s->spilled.nruns++] = run;
 	s->stats.spilled_runs++;
 	return 0;
 fail:
@@ -38,7 +38,7 @@ fail:
 /* How many runs there may be behind a program, each holding a descriptor. */
 static uint64_t runs_allowed(const struct sp_sort *s)
 {
-	uint64_t others = OTHER_DESCRIPTORS + (s->inputs ? s->inputs->fan_in : 0);
+	uint64_t others = OTHER_DESCRIPTORS + (s->merging.inputs ? s->merging.inputs->fan_in : 0);
 	struct rlimit rl;
 
 	if (getrlimit(RLIMIT_NOFILE, &rl) < 0)
@@ -51,9 +51,9 @@ static int relieve(struct sp_sort *s)
 {
 	struct sp__policy_step step;
 
-	if (!s->spill || !s->spill->opts.program)
+	if (!s->spilled.store || !s->spilled.store->opts.program)
 		return 0;
-	while (sp__policy_runs(s->policy) >= runs_allowed(s)) {
+	while (sp__policy_runs(s->spilled.policy) >= runs_allowed(s)) {
 		struct sp__freemem where = sp__free_region(s, false);
 		size_t pages = where.bytes / s->plan.page_bytes;
 		/* The merge needs the write buffers, so no run can be continued. */
@@ -62,12 +62,12 @@ static int relieve(struct sp_sort *s)
 
 		if (rc < 0)
 			return rc;
-		n = sp__policy_relieve(s->policy, s->ids,
+		n = sp__policy_relieve(s->spilled.policy, s->spilled.ids,
 				       pages < s->plan.fan_in ? (unsigned)pages : s->plan.fan_in,
 				       &step);
 		if (!n)
 			return 0;
-		rc = sp__merge_step(s, s->ids, n, step.level, where);
+		rc = sp__merge_step(s, s->spilled.ids, n, step.level, where);
 		if (rc < 0)
 			return rc;
 	}
@@ -79,7 +79,7 @@ static int merge_files(struct sp_sort *s, unsigned n)
 {
 	struct sp__merge m;
 	struct sp__run *run;
-	uint64_t read = s->inputs->read.records, dropped = s->balance.dropped.records;
+	uint64_t read = s->merging.inputs->read.records, dropped = s->balance.dropped.records;
 	int rc = sp__runs_open_spill(s);
 
 	if (rc < 0)
@@ -89,25 +89,25 @@ static int merge_files(struct sp_sort *s, unsigned n)
 		return sp__err(s->env.err, rc, "allocate", NULL, -1);
 	m.err = s->env.err;
 	m.plain = !s->opts.unique || s->opts.count;
-	rc = sp__inputs_open(s->inputs, n, m.cursors);
+	rc = sp__inputs_open(s->merging.inputs, n, m.cursors);
 	if (rc == 0)
-		rc = sp__merge_into(s, &m, s->next_age++, 0, &run);
-	sp__inputs_close(s->inputs);
+		rc = sp__merge_into(s, &m, s->forming.next_age++, 0, &run);
+	sp__inputs_close(s->merging.inputs);
 	sp__merge_release(&m);
 	if (rc == 0)
 		rc = sp__finish_add_run(s, run);
 	if (rc < 0)
 		return rc;
-	return sp__balance_merged(s, s->inputs->read.records - read, run, dropped);
+	return sp__balance_merged(s, s->merging.inputs->read.records - read, run, dropped);
 }
 
 /* Merges files into runs until the final merge can take the runs and the rest. */
 static int reduce_files(struct sp_sort *s)
 {
-	const struct sp__inputs *in = s->inputs;
+	const struct sp__inputs *in = s->merging.inputs;
 
 	for (;;) {
-		uint64_t runs = sp__policy_runs(s->policy), left = in->n - in->next, over;
+		uint64_t runs = sp__policy_runs(s->spilled.policy), left = in->n - in->next, over;
 		unsigned n = in->fan_in;
 		int rc;
 
@@ -129,7 +129,7 @@ static int reduce_files(struct sp_sort *s)
 int sp__finish_due(struct sp_sort *s)
 {
 	struct sp__policy_step step;
-	struct sp__freemem where = { s->spare_mem, s->spare_bytes };
+	struct sp__freemem where = { s->forming.spare_mem, s->forming.spare_bytes };
 	unsigned n;
 	int rc;
 
@@ -139,8 +139,9 @@ int sp__finish_due(struct sp_sort *s)
 	rc = sp__runs_end(s);
 	if (rc < 0)
 		return rc;
-	while ((n = sp__policy_next(s->policy, false, s->ids, s->plan.fan_in, &step)) > 0) {
-		rc = sp__merge_step(s, s->ids, n, step.level, where);
+	while ((n = sp__policy_next(s->spilled.policy, false, s->spilled.ids, s->plan.fan_in,
+				    &step)) > 0) {
+		rc = sp__merge_step(s, s->spilled.ids, n, step.level, where);
 		if (rc < 0)
 			return rc;
 	}
@@ -151,15 +152,15 @@ static unsigned slots_in_memory(const struct sp_sort *s)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < s->nslots; i++)
-		n += s->slots[i].state == SP__SLOT_SORTED;
+	for (unsigned i = 0; i < s->forming.nslots; i++)
+		n += s->forming.slots[i].state == SP__SLOT_SORTED;
 	return n;
 }
 
 /* May the runs in memory stay there? */
 static bool may_keep(const struct sp_sort *s)
 {
-	uint64_t n = sp__policy_runs(s->policy);
+	uint64_t n = sp__policy_runs(s->spilled.policy);
 	size_t room = sp__free_region(s, true).bytes / s->plan.page_bytes;
 
 	return !s->opts.run_bytes && s->plan.policy == SP_MERGE_LAZY &&
@@ -171,7 +172,7 @@ static int store_rest(struct sp_sort *s)
 	struct sp__slot *slot;
 	int rc = 0;
 
-	while (!rc && s->writing && (slot = sp__slot_oldest(s, SP__SLOT_SORTED)) &&
+	while (!rc && s->spilled.writing && (slot = sp__slot_oldest(s, SP__SLOT_SORTED)) &&
 	       sp__runs_continues(s, slot))
 		rc = sp__runs_store(s, slot);
 	if (!rc)
@@ -189,8 +190,8 @@ static struct sp__freemem pages_for(struct sp_sort *s, unsigned n, unsigned file
 	struct sp__freemem where = sp__free_region(s, true);
 
 	/* The streams of input files have their part of the memory. */
-	if (files && where.bytes > s->inputs->memory_bytes + (size_t)n * s->plan.page_bytes)
-		where.bytes -= s->inputs->memory_bytes;
+	if (files && where.bytes > s->merging.inputs->memory_bytes + (size_t)n * s->plan.page_bytes)
+		where.bytes -= s->merging.inputs->memory_bytes;
 	return where;
 }
 
@@ -199,16 +200,16 @@ static int memory_cursors(struct sp_sort *s, struct sp__cursor *cursors, unsigne
 	for (unsigned i = 0; i < n; i++) {
 		struct sp__slot *oldest = NULL;
 
-		for (unsigned k = 0; k < s->nslots; k++) {
-			struct sp__slot *slot = &s->slots[k];
+		for (unsigned k = 0; k < s->forming.nslots; k++) {
+			struct sp__slot *slot = &s->forming.slots[k];
 
-			if (slot->state == SP__SLOT_SORTED && slot->age >= s->final_age &&
+			if (slot->state == SP__SLOT_SORTED && slot->age >= s->merging.final_age &&
 			    (!oldest || slot->age < oldest->age))
 				oldest = slot;
 		}
 		if (!oldest)
 			return SP_ESTATE;
-		s->final_age = oldest->age + 1;
+		s->merging.final_age = oldest->age + 1;
 		sp__cursor_memory(&cursors[i], &oldest->buf);
 	}
 	return 0;
@@ -222,9 +223,10 @@ static int open_rest(struct sp_sort *s, const unsigned *ids, unsigned n, struct 
 
 	if (!n)
 		return 0;
-	rc = sp__step_open(s, s->spill, &s->final, ids, n, where, s->merge.cursors + s->nbranches);
-	sp__step_note(s, &s->final);
-	if (s->nbranches)
+	rc = sp__step_open(s, s->spilled.store, &s->merging.final, ids, n, where,
+			   s->merging.merge.cursors + s->merging.nbranches);
+	sp__step_note(s, &s->merging.final);
+	if (s->merging.nbranches)
 		s->plan.merge_pages = all_pages;
 	return rc;
 }
@@ -233,28 +235,28 @@ static int open_rest(struct sp_sort *s, const unsigned *ids, unsigned n, struct 
 static int set_up_final(struct sp_sort *s, unsigned n, bool threaded)
 {
 	unsigned memory = slots_in_memory(s);
-	unsigned strips = s->replacing ? sp__replace_strips(&s->replace) : 0;
-	unsigned files = s->inputs ? s->inputs->n - s->inputs->next : 0;
+	unsigned strips = s->forming.replacing ? sp__replace_strips(&s->forming.replace) : 0;
+	unsigned files = s->merging.inputs ? s->merging.inputs->n - s->merging.inputs->next : 0;
 	struct sp__freemem where = pages_for(s, n, files);
 	unsigned pages = (unsigned)(where.bytes / s->plan.page_bytes);
-	unsigned branched = n && threaded ? sp__branches_open(s, s->ids, n, &where) : 0;
-	unsigned spilled = s->nbranches + n - branched;
-	struct sp__merge *m = &s->merge;
+	unsigned branched = n && threaded ? sp__branches_open(s, s->spilled.ids, n, &where) : 0;
+	unsigned spilled = s->merging.nbranches + n - branched;
+	struct sp__merge *m = &s->merging.merge;
 	int rc = sp__merge_init(m, s->opts.keys, spilled + memory + strips + files, &s->env.budget);
 
 	if (rc < 0)
 		return sp__err(s->env.err, rc, "allocate", NULL, -1);
-	s->merging = true;
+	s->merging.open = true;
 	m->err = s->env.err;
 	m->plain = !s->opts.unique && !s->opts.count;
 	sp__branches_cursors(s, m->cursors);
 	rc = memory_cursors(s, m->cursors + spilled, memory);
 	if (strips)
-		sp__replace_cursors(&s->replace, m->cursors + spilled + memory);
+		sp__replace_cursors(&s->forming.replace, m->cursors + spilled + memory);
 	if (rc == 0)
-		rc = open_rest(s, s->ids + branched, n - branched, where, pages);
+		rc = open_rest(s, s->spilled.ids + branched, n - branched, where, pages);
 	if (rc == 0 && files)
-		rc = sp__inputs_open(s->inputs, files, m->cursors + spilled + memory);
+		rc = sp__inputs_open(s->merging.inputs, files, m->cursors + spilled + memory);
 	if (rc < 0)
 		return rc;
 	s->stats.merges += n + memory + files > 1;
@@ -268,20 +270,22 @@ int sp__finish_prepare(struct sp_sort *s, bool threaded)
 	unsigned n = 0;
 	int rc;
 
-	s->merge_begin_ns = sp__env_now_ns(&s->env);
-	s->merge_cpu_begin_ns = sp__env_cpu_ns(&s->env);
-	if (s->inputs) {
+	s->merging.begin_ns = sp__env_now_ns(&s->env);
+	s->merging.cpu_begin_ns = sp__env_cpu_ns(&s->env);
+	if (s->merging.inputs) {
 		rc = reduce_files(s);
 		if (rc < 0)
 			return rc;
 	}
-	if (s->spill) {
+	if (s->spilled.store) {
 		rc = store_rest(s);
 		if (rc < 0)
 			return rc;
-		while ((n = sp__policy_next(s->policy, true, s->ids, s->plan.fan_in, &step)) > 0 &&
+		while ((n = sp__policy_next(s->spilled.policy, true, s->spilled.ids, s->plan.fan_in,
+					    &step)) > 0 &&
 		       !step.final) {
-			rc = sp__merge_step(s, s->ids, n, step.level, sp__free_region(s, false));
+			rc = sp__merge_step(s, s->spilled.ids, n, step.level,
+					    sp__free_region(s, false));
 			if (rc < 0)
 				return rc;
 		}
@@ -292,15 +296,15 @@ int sp__finish_prepare(struct sp_sort *s, bool threaded)
 
 void sp__finish_close(struct sp_sort *s)
 {
-	sp__step_close(s, &s->final);
-	if (s->merging)
-		sp__merge_release(&s->merge);
-	if (s->inputs)
-		sp__inputs_release(s->inputs);
-	free(s->inputs);
-	for (size_t i = 0; i < s->nruns; i++)
-		sp__run_free(s->runs[i]);
-	free(s->runs);
-	sp__policy_free(s->policy);
-	free(s->ids);
+	sp__step_close(s, &s->merging.final);
+	if (s->merging.open)
+		sp__merge_release(&s->merging.merge);
+	if (s->merging.inputs)
+		sp__inputs_release(s->merging.inputs);
+	free(s->merging.inputs);
+	for (size_t i = 0; i < s->spilled.nruns; i++)
+		sp__run_free(s->spilled.runs[i]);
+	free(s->spilled.runs);
+	sp__policy_free(s->spilled.policy);
+	free(s->spilled.ids);
 }

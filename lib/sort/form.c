@@ -27,13 +27,13 @@
 void sp__form_close(struct sp_sort *s)
 {
 	sp__runs_close(s);
-	for (unsigned i = 0; s->slots && i < s->nslots; i++) {
-		sp__runbuf_release(&s->slots[i].buf);
-		sp__pages_free(s->slots[i].giant, s->slots[i].giant_bytes);
+	for (unsigned i = 0; s->forming.slots && i < s->forming.nslots; i++) {
+		sp__runbuf_release(&s->forming.slots[i].buf);
+		sp__pages_free(s->forming.slots[i].giant, s->forming.slots[i].giant_bytes);
 	}
-	sp__replace_close(&s->replace);
-	free(s->slots);
-	sp__pages_free(s->arena, s->arena ? s->arena_bytes : 0);
+	sp__replace_close(&s->forming.replace);
+	free(s->forming.slots);
+	sp__pages_free(s->forming.arena, s->forming.arena ? s->forming.arena_bytes : 0);
 }
 
 void sp__form_sort_slot(struct sp_sort *s, struct sp__slot *slot)
@@ -56,12 +56,13 @@ void sp__form_sort_slot(struct sp_sort *s, struct sp__slot *slot)
  */
 static struct sp__slot *slot_ahead(struct sp_sort *s)
 {
-	struct sp__slot *now = &s->slots[s->filling], *next = sp__slot_oldest(s, SP__SLOT_EMPTY);
+	struct sp__slot *now = &s->forming.slots[s->forming.filling],
+			*next = sp__slot_oldest(s, SP__SLOT_EMPTY);
 
 	if (s->threads < 2 || !next || next->touched || next->bytes < TOUCH_BYTES ||
-	    s->plan.input_bytes <
-		    s->stats.input_bytes +
-			    (now->bytes < s->enough_bytes ? now->bytes : s->enough_bytes))
+	    s->plan.input_bytes < s->stats.input_bytes + (now->bytes < s->forming.enough_bytes
+								  ? now->bytes
+								  : s->forming.enough_bytes))
 		return NULL;
 	next->touched = true;
 	return next;
@@ -70,7 +71,8 @@ static struct sp__slot *slot_ahead(struct sp_sort *s)
 /* Records come to lie in the lower part of a slot, entries at its end. */
 static void touch(const struct sp_sort *s, struct sp__slot *slot)
 {
-	size_t used = slot->bytes / 4 * 3 < s->enough_bytes ? slot->bytes / 4 * 3 : s->enough_bytes;
+	size_t used = slot->bytes / 4 * 3 < s->forming.enough_bytes ? slot->bytes / 4 * 3
+								    : s->forming.enough_bytes;
 	size_t half = used / 2 & ~(size_t)4095;
 
 	sp__pages_touch(slot->mem + half, half);
@@ -92,10 +94,10 @@ static void work(void *arg)
 {
 	struct sp_sort *s = arg;
 
-	if (s->orders.touch)
-		touch(s, s->orders.touch);
-	if (s->orders.sort && !s->orders.beside)
-		sp__form_sort_slot(s, s->orders.sort);
+	if (s->forming.orders.touch)
+		touch(s, s->forming.orders.touch);
+	if (s->forming.orders.sort && !s->forming.orders.beside)
+		sp__form_sort_slot(s, s->forming.orders.sort);
 	s->task_error = store_handed(s);
 	if (!s->task_error)
 		s->task_error = sp__finish_due(s);
@@ -106,7 +108,7 @@ static void sort_beside(void *arg)
 {
 	struct sp_sort *s = arg;
 
-	sp__form_sort_slot(s, s->orders.sort);
+	sp__form_sort_slot(s, s->forming.orders.sort);
 }
 
 /*
@@ -115,7 +117,7 @@ static void sort_beside(void *arg)
  */
 static void start_work(struct sp_sort *s, struct sp__slot *to_sort, bool make_room)
 {
-	struct sp__orders *o = &s->orders;
+	struct sp__orders *o = &s->forming.orders;
 
 	sp__slots_hand_over(s, to_sort, make_room);
 	o->touch = slot_ahead(s);
@@ -127,7 +129,7 @@ static void start_work(struct sp_sort *s, struct sp__slot *to_sort, bool make_ro
 	}
 	o->beside = o->sort && o->sort->state == SP__SLOT_SORTING && o->stores;
 	if (o->beside)
-		sp__task_start(&s->sorting, sort_beside, s);
+		sp__task_start(&s->forming.sorting, sort_beside, s);
 	sp__task_start(&s->task, work, s);
 }
 
@@ -136,47 +138,49 @@ int sp__form_open(struct sp_sort *s)
 	size_t each = s->plan.run_bytes & ~(size_t)4095, slots = each * s->plan.run_buffers;
 	char *at;
 
-	s->nslots = s->plan.run_buffers;
-	s->patient = s->plan.in_memory || (!s->plan.input_bytes && !s->opts.run_bytes);
-	s->enough_bytes = s->plan.in_memory && s->plan.input_bytes >= HUGE_BYTES
-				  ? s->plan.input_bytes / IN_MEMORY_RUNS
-				  : SIZE_MAX;
-	s->slots = calloc(s->nslots + SP__SELECT_SLOTS, sizeof(*s->slots));
+	s->forming.nslots = s->plan.run_buffers;
+	s->forming.patient = s->plan.in_memory || (!s->plan.input_bytes && !s->opts.run_bytes);
+	s->forming.enough_bytes = s->plan.in_memory && s->plan.input_bytes >= HUGE_BYTES
+					  ? s->plan.input_bytes / IN_MEMORY_RUNS
+					  : SIZE_MAX;
+	s->forming.slots = calloc(s->forming.nslots + SP__SELECT_SLOTS, sizeof(*s->forming.slots));
 	if (s->plan.policy == SP_MERGE_EAGER)
-		s->spare_bytes = s->plan.merge_bytes & ~(size_t)4095;
+		s->forming.spare_bytes = s->plan.merge_bytes & ~(size_t)4095;
 	else if (s->plan.merge_bytes > slots)
-		s->spare_bytes = (s->plan.merge_bytes - slots) & ~(size_t)4095;
-	s->arena_bytes = slots + s->spare_bytes + s->write_bytes + SP__RING_BUFFERS * s->out_bytes;
-	s->arena = sp__pages_alloc(s->arena_bytes, s->plan.input_bytes >= HUGE_BYTES);
-	if (!s->slots || !s->arena)
+		s->forming.spare_bytes = (s->plan.merge_bytes - slots) & ~(size_t)4095;
+	s->forming.arena_bytes = slots + s->forming.spare_bytes + s->spilled.write_bytes +
+				 SP__RING_BUFFERS * s->output.buffer_bytes;
+	s->forming.arena =
+		sp__pages_alloc(s->forming.arena_bytes, s->plan.input_bytes >= HUGE_BYTES);
+	if (!s->forming.slots || !s->forming.arena)
 		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
-	sp__budget_charge(&s->env.budget, s->arena_bytes);
-	at = s->arena;
-	for (unsigned i = 0; i < s->nslots; i++, at += each) {
-		struct sp__slot *slot = &s->slots[i];
+	sp__budget_charge(&s->env.budget, s->forming.arena_bytes);
+	at = s->forming.arena;
+	for (unsigned i = 0; i < s->forming.nslots; i++, at += each) {
+		struct sp__slot *slot = &s->forming.slots[i];
 
 		slot->mem = at;
 		slot->bytes = each;
 		sp__runbuf_init(&slot->buf, s->opts.keys);
 		sp__runbuf_use(&slot->buf, at, each);
 	}
-	s->spare_mem = at;
-	at += s->spare_bytes;
-	s->write_mem = at;
-	at += s->write_bytes;
-	sp__ring_use(&s->out, at, s->out_bytes);
-	s->slots[0].state = SP__SLOT_FILLING;
+	s->forming.spare_mem = at;
+	at += s->forming.spare_bytes;
+	s->spilled.write_mem = at;
+	at += s->spilled.write_bytes;
+	sp__ring_use(&s->output.ring, at, s->output.buffer_bytes);
+	s->forming.slots[0].state = SP__SLOT_FILLING;
 	sp__runs_open(s);
 	if (s->plan.formation == SP_FORM_REPLACEMENT && !s->plan.in_memory)
 		return sp__select_open(s);
-	s->slots[0].touched = true;
+	s->forming.slots[0].touched = true;
 	start_work(s, NULL, false);
 	return 0;
 }
 
 int sp__form_join(struct sp_sort *s)
 {
-	sp__task_join(&s->sorting);
+	sp__task_join(&s->forming.sorting);
 	sp__task_join(&s->task);
 	sp__slots_take_back(s);
 	return s->task_error;
@@ -186,7 +190,7 @@ int sp__form_settled(struct sp_sort *s)
 {
 	int rc;
 
-	if (!sp__task_done(&s->sorting) || !sp__task_done(&s->task))
+	if (!sp__task_done(&s->forming.sorting) || !sp__task_done(&s->task))
 		return SP_LATER;
 	rc = sp__form_join(s);
 	return rc < 0 ? rc : SP_READY;
@@ -194,12 +198,12 @@ int sp__form_settled(struct sp_sort *s)
 
 /*
  * The slot being filled is full, or there is none: hands it over and finds
- * another.  While the input may still fit (s->patient) nothing is stored
+ * another.  While the input may still fit (s->forming.patient) nothing is stored
  * before the last slot is full; later whenever no slot would be left.
  */
 static int rotate(struct sp_sort *s)
 {
-	struct sp__slot *full = &s->slots[s->filling], *next;
+	struct sp__slot *full = &s->forming.slots[s->forming.filling], *next;
 	bool store;
 	int rc;
 
@@ -207,23 +211,23 @@ static int rotate(struct sp_sort *s)
 	if (rc != SP_READY)
 		return rc;
 	if (full->state == SP__SLOT_FILLING) {
-		if (!s->next_age && s->plan.input_bytes < HUGE_BYTES)
-			sp__pages_huge(s->arena, s->arena_bytes);
-		full->age = s->next_age++;
+		if (!s->forming.next_age && s->plan.input_bytes < HUGE_BYTES)
+			sp__pages_huge(s->forming.arena, s->forming.arena_bytes);
+		full->age = s->forming.next_age++;
 		s->stats.runs++;
 	} else {
 		full = NULL;
 	}
-	if (s->spill)
+	if (s->spilled.store)
 		sp__slots_coalesce(s);
 	next = sp__slot_oldest(s, SP__SLOT_EMPTY);
 	if (next) {
 		next->state = SP__SLOT_FILLING;
-		s->filling = (unsigned)(next - s->slots);
+		s->forming.filling = (unsigned)(next - s->forming.slots);
 	} else {
-		s->patient = false;
+		s->forming.patient = false;
 	}
-	store = !s->patient && !sp__slot_oldest(s, SP__SLOT_EMPTY);
+	store = !s->forming.patient && !sp__slot_oldest(s, SP__SLOT_EMPTY);
 	if (full || store)
 		start_work(s, full, store);
 	if (next)
@@ -242,7 +246,7 @@ static int make_giant(struct sp_sort *s, struct sp__slot *slot, const char *data
 	struct sp__slot *oldest;
 	int rc = sp__form_join(s);
 
-	s->patient = false;
+	s->forming.patient = false;
 	while (!rc && sp__slots_giant(s) && (oldest = sp__slot_oldest(s, SP__SLOT_SORTED)))
 		rc = sp__runs_store(s, oldest);
 	if (rc < 0)
@@ -262,16 +266,16 @@ static int make_giant(struct sp_sort *s, struct sp__slot *slot, const char *data
 /* Is the slot full enough, and another one free for what follows? */
 static bool has_enough(struct sp_sort *s, const struct sp__slot *slot)
 {
-	return s->patient && slot->buf.record_bytes >= s->enough_bytes &&
+	return s->forming.patient && slot->buf.record_bytes >= s->forming.enough_bytes &&
 	       sp__slot_oldest(s, SP__SLOT_EMPTY);
 }
 
 int sp__form_put(struct sp_sort *s, const struct sp_batch *batch)
 {
-	while (s->taken < batch->bytes) {
-		struct sp__slot *slot = &s->slots[s->filling];
-		const char *data = batch->data + s->taken;
-		size_t left = batch->bytes - s->taken, took = 0, before = slot->buf.n;
+	while (s->forming.taken < batch->bytes) {
+		struct sp__slot *slot = &s->forming.slots[s->forming.filling];
+		const char *data = batch->data + s->forming.taken;
+		size_t left = batch->bytes - s->forming.taken, took = 0, before = slot->buf.n;
 		int rc;
 
 		if (slot->state == SP__SLOT_FILLING && !(slot->giant && slot->buf.n) &&
@@ -279,11 +283,11 @@ int sp__form_put(struct sp_sort *s, const struct sp_batch *batch)
 			rc = sp__runbuf_add(&slot->buf, data, left, &took);
 			if (rc < 0)
 				return sp__err(s->env.err, rc, "allocate", NULL, -1);
-			s->taken += took;
+			s->forming.taken += took;
 			s->stats.records += slot->buf.n - before;
 			s->stats.input_bytes += took;
 			sp__charge_work(&s->env, slot->buf.n - before, 0, took);
-			if (s->taken == batch->bytes)
+			if (s->forming.taken == batch->bytes)
 				break;
 			if (!slot->buf.n) {
 				rc = make_giant(s, slot, data, left);
@@ -292,19 +296,19 @@ int sp__form_put(struct sp_sort *s, const struct sp_batch *batch)
 				continue;
 			}
 		}
-		rc = s->replacing ? sp__select_rotate(s) : rotate(s);
+		rc = s->forming.replacing ? sp__select_rotate(s) : rotate(s);
 		if (rc != SP_READY)
 			return rc;
 	}
-	s->taken = 0;
+	s->forming.taken = 0;
 	return SP_READY;
 }
 
 void sp__form_end(struct sp_sort *s)
 {
-	struct sp__slot *last = &s->slots[s->filling];
+	struct sp__slot *last = &s->forming.slots[s->forming.filling];
 
-	if (s->replacing) {
+	if (s->forming.replacing) {
 		sp__select_end(s);
 		return;
 	}
@@ -314,7 +318,7 @@ void sp__form_end(struct sp_sort *s)
 		last->state = SP__SLOT_EMPTY;
 		return;
 	}
-	last->age = s->next_age++;
+	last->age = s->forming.next_age++;
 	s->stats.runs++;
 	start_work(s, last, false);
 }

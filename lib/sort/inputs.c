@@ -103,26 +103,26 @@ static unsigned fan_in(const struct sp_sort *s)
 	return most < 2 ? 2 : most;
 }
 
-int sp__sort_merge_inputs(struct sp_sort *s, const struct sp_sort_io *io)
+int sp__sort_merge_inputs(struct sp_sort *s, const struct sp_sort_io *io, unsigned sim_file)
 {
 	struct sp__inputs *in = calloc(1, sizeof(*in));
 
 	if (!in)
 		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
-	s->inputs = in;
+	s->merging.inputs = in;
 	in->n = (unsigned)io->ninputs;
 	in->fan_in = fan_in(s);
 	in->memory_bytes = s->plan.memory_bytes / 3;
 	in->engine = s->opts.run.engine;
 	in->machine = sp__machine_for(s->env.machine, SP__SIM_FILES_IN);
-	in->sim_file = s->input_file;
+	in->sim_file = sim_file;
 	in->err = s->env.err;
 	in->list = calloc(in->n ? in->n : 1, sizeof(*in->list));
 	if (!in->list)
 		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
 	for (unsigned i = 0; i < in->n; i++)
 		in->list[i].name = io->inputs[i];
-	s->slots[0].state = SP__SLOT_EMPTY;
+	s->forming.slots[0].state = SP__SLOT_EMPTY;
 	s->state = SP__SORT_FINISHING;
 	return 0;
 }

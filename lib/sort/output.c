@@ -20,11 +20,11 @@
 /* One step of the final merge, which is charged for whether the record is wanted or not. */
 static int step(struct sp_sort *s, bool wait)
 {
-	int rc = sp__merge_next(&s->merge, wait);
+	int rc = sp__merge_next(&s->merging.merge, wait);
 
 	if (rc == SP_READY) {
-		s->pace.records++;
-		s->pace.bytes += s->merge.bytes;
+		s->merging.pace.records++;
+		s->merging.pace.bytes += s->merging.merge.bytes;
 	}
 	return rc;
 }
@@ -34,11 +34,12 @@ static int hold(struct sp_sort *s)
 {
 	static const char room[COUNT_ROOM];
 
-	s->held_due = false;
-	s->held_count = 1;
-	if (sp__bytes_set(&s->held, room, sizeof(room), &s->env.budget) < 0)
+	s->output.held_due = false;
+	s->output.held_count = 1;
+	if (sp__bytes_set(&s->output.held, room, sizeof(room), &s->env.budget) < 0)
 		return -ENOMEM;
-	return sp__bytes_append(&s->held, s->merge.rec, s->merge.bytes, &s->env.budget);
+	return sp__bytes_append(&s->output.held, s->merging.merge.rec, s->merging.merge.bytes,
+				&s->env.budget);
 }
 
 /* The held record behind its number, as uniq -c writes it. */
@@ -46,32 +47,33 @@ static int give_held(struct sp_sort *s, const char **data, size_t *bytes)
 {
 	char number[COUNT_ROOM];
 	size_t n = (size_t)snprintf(number, sizeof(number), "%*llu ", COUNT_WIDTH,
-				    (unsigned long long)s->held_count);
+				    (unsigned long long)s->output.held_count);
 
-	sp__tally_add(&s->balance.given, s->held.data + COUNT_ROOM, s->held.bytes - COUNT_ROOM);
-	s->balance.counted += s->held_count;
-	s->held_count = 0;
-	*data = memcpy(s->held.data + COUNT_ROOM - n, number, n);
-	*bytes = s->held.bytes - COUNT_ROOM + n;
+	sp__tally_add(&s->balance.given, s->output.held.data + COUNT_ROOM,
+		      s->output.held.bytes - COUNT_ROOM);
+	s->balance.counted += s->output.held_count;
+	s->output.held_count = 0;
+	*data = memcpy(s->output.held.data + COUNT_ROOM - n, number, n);
+	*bytes = s->output.held.bytes - COUNT_ROOM + n;
 	return SP_READY;
 }
 
 /* One output record for each group of equal keys: the first, and their number. */
 static int next_counted(struct sp_sort *s, bool wait, const char **data, size_t *bytes)
 {
-	int rc = s->held_due ? hold(s) : 0;
+	int rc = s->output.held_due ? hold(s) : 0;
 
 	if (rc < 0)
 		return rc;
-	while ((rc = step(s, wait)) == SP_READY && s->merge.equal) {
-		sp__tally_add(&s->balance.dropped, s->merge.rec, s->merge.bytes);
-		s->held_count++;
+	while ((rc = step(s, wait)) == SP_READY && s->merging.merge.equal) {
+		sp__tally_add(&s->balance.dropped, s->merging.merge.rec, s->merging.merge.bytes);
+		s->output.held_count++;
 	}
 	if (rc < 0 || rc == SP_LATER)
 		return rc;
 	/* What was held is given out first, so that there is one copy of a record. */
-	s->held_due = rc == SP_READY;
-	if (s->held_count)
+	s->output.held_due = rc == SP_READY;
+	if (s->output.held_count)
 		return give_held(s, data, bytes);
 	return rc == SP_READY ? next_counted(s, wait, data, bytes) : rc;
 }
@@ -85,10 +87,11 @@ static int next_record(struct sp_sort *s, bool wait, const char **data, size_t *
 	if (s->opts.count) {
 		rc = next_counted(s, wait, data, bytes);
 	} else {
-		while ((rc = step(s, wait)) == SP_READY && s->opts.unique && s->merge.equal)
-			sp__tally_add(&s->balance.dropped, s->merge.rec, s->merge.bytes);
-		*data = s->merge.rec;
-		*bytes = s->merge.bytes;
+		while ((rc = step(s, wait)) == SP_READY && s->opts.unique && s->merging.merge.equal)
+			sp__tally_add(&s->balance.dropped, s->merging.merge.rec,
+				      s->merging.merge.bytes);
+		*data = s->merging.merge.rec;
+		*bytes = s->merging.merge.bytes;
 		if (rc == SP_READY)
 			sp__tally_add(&s->balance.given, *data, *bytes);
 	}
@@ -106,9 +109,9 @@ static int next_of_sort(void *sort, bool wait, const char **data, size_t *bytes)
 
 static int fill(struct sp_sort *s, struct sp__outbuf *out, bool wait)
 {
-	int rc = sp__ring_pack(&s->out, out, next_of_sort, s, wait);
+	int rc = sp__ring_pack(&s->output.ring, out, next_of_sort, s, wait);
 
-	sp__charge_merge(&s->env, &s->pace, s->merge.n);
+	sp__charge_merge(&s->env, &s->merging.pace, s->merging.merge.n);
 	return rc < 0 ? sp__err(s->env.err, rc, "merge", NULL, -1) : rc;
 }
 
@@ -116,9 +119,9 @@ static int prepare_busy(struct sp_sort *s)
 {
 	int rc;
 
-	pthread_mutex_lock(&s->busy);
+	pthread_mutex_lock(&s->output.busy);
 	rc = sp__finish_prepare(s, true);
-	pthread_mutex_unlock(&s->busy);
+	pthread_mutex_unlock(&s->output.busy);
 	return rc;
 }
 
@@ -127,11 +130,11 @@ static int fill_busy(struct sp_sort *s, struct sp__outbuf *out)
 {
 	int rc;
 
-	pthread_mutex_lock(&s->busy);
+	pthread_mutex_lock(&s->output.busy);
 	rc = fill(s, out, true);
 	if (rc != SP_READY)
 		sp__branches_close(s);
-	pthread_mutex_unlock(&s->busy);
+	pthread_mutex_unlock(&s->output.busy);
 	return rc;
 }
 
@@ -143,24 +146,25 @@ static void run_ahead(void *arg)
 	int rc = prepare_busy(s);
 
 	if (rc < 0) {
-		sp__ring_publish(&s->out, rc);
+		sp__ring_publish(&s->output.ring, rc);
 		return;
 	}
 	do {
-		out = sp__ring_room(&s->out);
+		out = sp__ring_room(&s->output.ring);
 		if (!out)
 			return;
 		rc = fill_busy(s, out);
-		sp__ring_publish(&s->out, rc);
-	} while (rc == SP_READY && sp__ring_settled(&s->out, out));
+		sp__ring_publish(&s->output.ring, rc);
+	} while (rc == SP_READY && sp__ring_settled(&s->output.ring, out));
 }
 
 int sp__output_start(struct sp_sort *s)
 {
-	s->mt = s->threads > 1 && (s->spill || s->stats.input_bytes > INLINE_BYTES);
+	s->output.threaded =
+		s->threads > 1 && (s->spilled.store || s->stats.input_bytes > INLINE_BYTES);
 	s->state = SP__SORT_OUTPUT;
-	s->mt = s->mt && sp__task_try_start(&s->task, run_ahead, s);
-	if (!s->mt)
+	s->output.threaded = s->output.threaded && sp__task_try_start(&s->task, run_ahead, s);
+	if (!s->output.threaded)
 		return sp__finish_prepare(s, false);
 	/* What it meets is told by get(). */
 	return 0;
@@ -171,39 +175,41 @@ int sp__output_get(struct sp_sort *s, struct sp_batch *batch)
 	struct sp__outbuf *out;
 	int rc;
 
-	sp__ring_release(&s->out);
-	if (!s->mt) {
-		out = sp__ring_room(&s->out);
+	sp__ring_release(&s->output.ring);
+	if (!s->output.threaded) {
+		out = sp__ring_room(&s->output.ring);
 		rc = fill(s, out, false);
 		if (rc != SP_READY)
 			return rc;
-		sp__ring_publish(&s->out, rc);
+		sp__ring_publish(&s->output.ring, rc);
 	}
-	return sp__ring_get(&s->out, false, &batch->data, &batch->bytes);
+	return sp__ring_get(&s->output.ring, false, &batch->data, &batch->bytes);
 }
 
 int sp__output_wait(struct sp_sort *s)
 {
 	int rc;
 
-	if (!s->mt) {
-		rc = s->spill ? sp__spill_reap(s->spill, 1) : SP_ESTATE;
+	if (!s->output.threaded) {
+		rc = s->spilled.store ? sp__spill_reap(s->spilled.store, 1) : SP_ESTATE;
 		return rc < 0 ? rc : 0;
 	}
-	sp__ring_await(&s->out);
+	sp__ring_await(&s->output.ring);
 	return 0;
 }
 
 void sp__output_stop(struct sp_sort *s)
 {
-	sp__ring_abandon(&s->out);
-	sp__task_join(&s->sorting);
+	sp__ring_abandon(&s->output.ring);
+	sp__task_join(&s->forming.sorting);
 	sp__task_join(&s->task);
+	if (s->merging.inputs)
+		sp__inputs_close(s->merging.inputs);
 }
 
 void sp__output_close(struct sp_sort *s)
 {
 	sp__output_stop(s);
 	sp__branches_close(s);
-	sp__bytes_release(&s->held, &s->env.budget);
+	sp__bytes_release(&s->output.held, &s->env.budget);
 }

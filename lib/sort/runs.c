@@ -33,10 +33,10 @@ static int lastkey(void *ctx, const char *rec, size_t bytes, const void **key, s
 		*key_bytes = bytes;
 		return 0;
 	}
-	if (sp__key_encode(s->opts.keys, rec, bytes, &s->lastkey) < 0)
+	if (sp__key_encode(s->opts.keys, rec, bytes, &s->spilled.lastkey) < 0)
 		return -ENOMEM;
-	*key = s->lastkey.data;
-	*key_bytes = s->lastkey.bytes;
+	*key = s->spilled.lastkey.data;
+	*key_bytes = s->spilled.lastkey.bytes;
 	return 0;
 }
 
@@ -65,16 +65,16 @@ static enum sp__direct spill_direct(const struct sp_sort *s)
 /* More has been spilled than the page cache should have to hold. */
 static bool outgrows_cache(const struct sp_sort *s)
 {
-	return s->opts.run.direct < 0 && s->spill->opts.direct == SP__DIRECT_NEVER &&
-	       !s->spill->first_file &&
-	       s->spill->write_bytes - s->spill->read_bytes > cache_share();
+	return s->opts.run.direct < 0 && s->spilled.store->opts.direct == SP__DIRECT_NEVER &&
+	       !s->spilled.store->first_file &&
+	       s->spilled.store->write_bytes - s->spilled.store->read_bytes > cache_share();
 }
 
 int sp__runs_open_spill(struct sp_sort *s)
 {
 	struct sp__spill_opts o = sp__env_spilling(&s->env);
 
-	if (s->spill)
+	if (s->spilled.store)
 		return 0;
 	o.direct = spill_direct(s);
 	o.page_bytes = s->plan.page_bytes;
@@ -83,12 +83,12 @@ int sp__runs_open_spill(struct sp_sort *s)
 	o.pack_beside = s->threads > 1;
 	o.program = s->opts.compress_program;
 	o.depth = REQUESTS;
-	o.pool = s->write_mem;
-	o.pool_bytes = s->write_bytes;
+	o.pool = s->spilled.write_mem;
+	o.pool_bytes = s->spilled.write_bytes;
 	o.budget = &s->env.budget;
 	o.placement = s->plan.placement;
 	o.runs = s->plan.runs;
-	return sp__spill_open(&s->spill, &o);
+	return sp__spill_open(&s->spilled.store, &o);
 }
 
 int sp__runs_begin(struct sp_sort *s, uint64_t age)
@@ -100,30 +100,30 @@ int sp__runs_begin(struct sp_sort *s, uint64_t age)
 		return sp__err(s->env.err, rc, "allocate", NULL, -1);
 	sp__bound_descriptors(s);
 	if (outgrows_cache(s))
-		sp__spill_go_direct(s->spill);
+		sp__spill_go_direct(s->spilled.store);
 	run->age = age;
-	rc = sp__runwriter_open(&s->writer, s->spill, run, s->write_mem, s->write_bytes,
-				s->lastkey_fn, s);
+	rc = sp__runwriter_open(&s->spilled.writer, s->spilled.store, run, s->spilled.write_mem,
+				s->spilled.write_bytes, s->spilled.lastkey_fn, s);
 	if (rc < 0) {
-		sp__runwriter_close(&s->writer);
+		sp__runwriter_close(&s->spilled.writer);
 		sp__run_free(run);
 		return rc;
 	}
-	s->writing = true;
+	s->spilled.writing = true;
 	return 0;
 }
 
 int sp__runs_end(struct sp_sort *s)
 {
-	struct sp__run *run = s->writer.run;
+	struct sp__run *run = s->spilled.writer.run;
 	int rc;
 
-	if (!s->writing)
+	if (!s->spilled.writing)
 		return 0;
-	rc = sp__runwriter_finish(&s->writer);
-	sp__runwriter_close(&s->writer);
-	sp__bytes_empty(&s->last_record, &s->env.budget);
-	s->writing = false;
+	rc = sp__runwriter_finish(&s->spilled.writer);
+	sp__runwriter_close(&s->spilled.writer);
+	sp__bytes_empty(&s->spilled.last_record, &s->env.budget);
+	s->spilled.writing = false;
 	if (rc < 0) {
 		sp__run_free(run);
 		return rc;
@@ -137,11 +137,11 @@ bool sp__runs_continues(const struct sp_sort *s, const struct sp__slot *slot)
 	const char *first;
 	size_t bytes;
 
-	if (!s->writing)
+	if (!s->spilled.writing)
 		return false;
 	first = sp__runbuf_record(&slot->buf, &slot->buf.entries[0], &bytes);
-	return sp_keyset_compare(s->opts.keys, s->last_record.data, s->last_record.bytes - term,
-				 first, bytes - term) <= 0;
+	return sp_keyset_compare(s->opts.keys, s->spilled.last_record.data,
+				 s->spilled.last_record.bytes - term, first, bytes - term) <= 0;
 }
 
 static int put_all(struct sp_sort *s, const struct sp__runbuf *rb)
@@ -159,13 +159,13 @@ static int put_all(struct sp_sort *s, const struct sp__runbuf *rb)
 			__builtin_prefetch(soon + 64);
 		}
 		rec = sp__runbuf_record(rb, &rb->entries[i], &bytes);
-		rc = sp__runwriter_put(&s->writer, rec, bytes);
+		rc = sp__runwriter_put(&s->spilled.writer, rec, bytes);
 		if (rc < 0)
 			return rc;
 	}
-	if (sp__bytes_set(&s->last_record, rec, bytes, &s->env.budget) < 0)
+	if (sp__bytes_set(&s->spilled.last_record, rec, bytes, &s->env.budget) < 0)
 		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
-	s->writer.prev = s->last_record.data;
+	s->spilled.writer.prev = s->spilled.last_record.data;
 	return 0;
 }
 
@@ -197,17 +197,17 @@ int sp__runs_store(struct sp_sort *s, struct sp__slot *slot)
 void sp__runs_open(struct sp_sort *s)
 {
 	if (sp__readplan_needs_sequence(s->plan.readahead))
-		s->lastkey_fn = lastkey;
+		s->spilled.lastkey_fn = lastkey;
 }
 
 void sp__runs_close(struct sp_sort *s)
 {
-	if (s->writing) {
-		struct sp__run *run = s->writer.run;
+	if (s->spilled.writing) {
+		struct sp__run *run = s->spilled.writer.run;
 
-		sp__runwriter_close(&s->writer);
+		sp__runwriter_close(&s->spilled.writer);
 		sp__run_free(run);
 	}
-	sp__bytes_release(&s->last_record, &s->env.budget);
-	sp__keybuf_release(&s->lastkey);
+	sp__bytes_release(&s->spilled.last_record, &s->env.budget);
+	sp__keybuf_release(&s->spilled.lastkey);
 }

@@ -22,7 +22,7 @@ static int begin(void *ctx)
 	int rc = sp__runs_open_spill(s);
 
 	s->stats.runs++;
-	return rc < 0 ? rc : sp__runs_begin(s, s->next_age++);
+	return rc < 0 ? rc : sp__runs_begin(s, s->forming.next_age++);
 }
 
 static int put(void *ctx, const char *rec, size_t bytes, const char *prev, size_t prev_bytes)
@@ -30,12 +30,13 @@ static int put(void *ctx, const char *rec, size_t bytes, const char *prev, size_
 	struct sp_sort *s = ctx;
 
 	if (prev) {
-		s->writer.prev = prev;
-		s->writer.prev_bytes = prev_bytes;
+		s->spilled.writer.prev = prev;
+		s->spilled.writer.prev_bytes = prev_bytes;
 	}
 	if (s->env.machine)
-		sp__keep_pace(&s->env, bytes, &s->pace, sp__replace_strips(&s->replace));
-	return sp__runwriter_put(&s->writer, rec, bytes);
+		sp__keep_pace(&s->env, bytes, &s->merging.pace,
+			      sp__replace_strips(&s->forming.replace));
+	return sp__runwriter_put(&s->spilled.writer, rec, bytes);
 }
 
 static int end(void *ctx, const char *prev, size_t prev_bytes)
@@ -43,9 +44,9 @@ static int end(void *ctx, const char *prev, size_t prev_bytes)
 	struct sp_sort *s = ctx;
 	int rc;
 
-	s->writer.prev = prev;
-	s->writer.prev_bytes = prev_bytes;
-	sp__charge_merge(&s->env, &s->pace, sp__replace_strips(&s->replace));
+	s->spilled.writer.prev = prev;
+	s->spilled.writer.prev_bytes = prev_bytes;
+	sp__charge_merge(&s->env, &s->merging.pace, sp__replace_strips(&s->forming.replace));
 	rc = sp__runs_end(s);
 	return rc < 0 ? rc : sp__finish_due(s);
 }
@@ -63,35 +64,35 @@ static void make_batch(struct sp_sort *s, struct sp__slot *slot, char *mem, size
 int sp__select_open(struct sp_sort *s)
 {
 	struct sp__replace_sink sink = { s, begin, put, end };
-	struct sp__slot *first = &s->slots[0];
+	struct sp__slot *first = &s->forming.slots[0];
 	size_t bytes = 0, each, batches;
 	int rc;
 
-	for (unsigned i = 0; i < s->nslots; i++)
-		bytes += s->slots[i].bytes;
-	for (unsigned i = 1; i < s->nslots; i++) {
-		sp__runbuf_release(&s->slots[i].buf);
-		s->slots[i].state = SP__SLOT_GONE;
-		s->slots[i].bytes = 0;
+	for (unsigned i = 0; i < s->forming.nslots; i++)
+		bytes += s->forming.slots[i].bytes;
+	for (unsigned i = 1; i < s->forming.nslots; i++) {
+		sp__runbuf_release(&s->forming.slots[i].buf);
+		s->forming.slots[i].state = SP__SLOT_GONE;
+		s->forming.slots[i].bytes = 0;
 	}
-	s->nslots = SP__SELECT_SLOTS;
+	s->forming.nslots = SP__SELECT_SLOTS;
 	each = sp__replace_batch_bytes(bytes);
 	batches = s->threads > 1 && each >= SP__INLINE_BYTES ? 2 : 1;
 	bytes -= batches * each;
 	for (unsigned i = 0; i < 2; i++)
-		make_batch(s, &s->slots[1 + i], first->mem + bytes + i * each, each);
+		make_batch(s, &s->forming.slots[1 + i], first->mem + bytes + i * each, each);
 	if (batches == 1) {
-		s->slots[2].state = SP__SLOT_GONE;
-		s->slots[2].bytes = 0;
+		s->forming.slots[2].state = SP__SLOT_GONE;
+		s->forming.slots[2].bytes = 0;
 	}
-	rc = sp__replace_open(&s->replace, s->opts.keys, first->mem, bytes, &s->env.budget, &sink,
-			      s->opts.unique && !s->opts.count);
+	rc = sp__replace_open(&s->forming.replace, s->opts.keys, first->mem, bytes, &s->env.budget,
+			      &sink, s->opts.unique && !s->opts.count);
 	if (rc < 0)
 		return sp__err(s->env.err, rc, "allocate", NULL, -1);
 	s->plan.formation = SP_FORM_REPLACEMENT;
-	s->replacing = true;
-	s->filling = 1;
-	s->slots[1].state = SP__SLOT_FILLING;
+	s->forming.replacing = true;
+	s->forming.filling = 1;
+	s->forming.slots[1].state = SP__SLOT_FILLING;
 	first->state = SP__SLOT_GONE;
 	return 0;
 }
@@ -99,29 +100,29 @@ int sp__select_open(struct sp_sort *s)
 /* All records are in runs: the slots are one free region again. */
 static void give_back(struct sp_sort *s)
 {
-	struct sp__slot *first = &s->slots[0];
+	struct sp__slot *first = &s->forming.slots[0];
 
-	first->bytes =
-		(size_t)(s->slots[1].mem - first->mem) + s->slots[1].bytes + s->slots[2].bytes;
+	first->bytes = (size_t)(s->forming.slots[1].mem - first->mem) + s->forming.slots[1].bytes +
+		       s->forming.slots[2].bytes;
 	first->state = SP__SLOT_EMPTY;
-	s->slots[1].state = s->slots[2].state = SP__SLOT_GONE;
+	s->forming.slots[1].state = s->forming.slots[2].state = SP__SLOT_GONE;
 }
 
 /* The background task: takes a batch, and, when it is the last, gives out the rest. */
 static void work(void *arg)
 {
 	struct sp_sort *s = arg;
-	struct sp__slot *slot = s->orders.sort;
+	struct sp__slot *slot = s->forming.orders.sort;
 	int rc = 0;
 
 	if (slot) {
 		sp__form_sort_slot(s, slot);
-		rc = sp__replace_add(&s->replace, &slot->buf);
+		rc = sp__replace_add(&s->forming.replace, &slot->buf);
 	}
-	if (!rc && s->orders.last && s->spill) {
-		rc = sp__replace_drain(&s->replace);
+	if (!rc && s->forming.orders.last && s->spilled.store) {
+		rc = sp__replace_drain(&s->forming.replace);
 		give_back(s);
-	} else if (s->orders.last && s->stats.records) {
+	} else if (s->forming.orders.last && s->stats.records) {
 		s->stats.runs = 1;
 	}
 	if (rc == -ENOMEM)
@@ -132,7 +133,7 @@ static void work(void *arg)
 static void start_work(struct sp_sort *s, struct sp__slot *slot, bool last)
 {
 	sp__slots_hand_over(s, slot, false);
-	s->orders.last = last;
+	s->forming.orders.last = last;
 	if (s->threads < 2 || (slot && slot->buf.used < SP__INLINE_BYTES && !last))
 		work(s);
 	else
@@ -141,7 +142,7 @@ static void start_work(struct sp_sort *s, struct sp__slot *slot, bool last)
 
 int sp__select_rotate(struct sp_sort *s)
 {
-	struct sp__slot *full = &s->slots[s->filling];
+	struct sp__slot *full = &s->forming.slots[s->forming.filling];
 	int rc;
 
 	rc = sp__form_settled(s);
@@ -153,13 +154,13 @@ int sp__select_rotate(struct sp_sort *s)
 		if (rc < 0)
 			return rc;
 	}
-	for (unsigned i = 1; i < s->nslots; i++) {
-		struct sp__slot *next = &s->slots[i];
+	for (unsigned i = 1; i < s->forming.nslots; i++) {
+		struct sp__slot *next = &s->forming.slots[i];
 
 		if (next->state != SP__SLOT_EMPTY)
 			continue;
 		next->state = SP__SLOT_FILLING;
-		s->filling = i;
+		s->forming.filling = i;
 		return SP_READY;
 	}
 	return SP_LATER;
@@ -167,7 +168,7 @@ int sp__select_rotate(struct sp_sort *s)
 
 void sp__select_end(struct sp_sort *s)
 {
-	struct sp__slot *last = &s->slots[s->filling];
+	struct sp__slot *last = &s->forming.slots[s->forming.filling];
 
 	start_work(s, last->state == SP__SLOT_FILLING && last->buf.n ? last : NULL, true);
 }

@@ -8,9 +8,10 @@ struct sp__slot *sp__slot_oldest(const struct sp_sort *s, enum sp__slot_state st
 {
 	struct sp__slot *best = NULL;
 
-	for (unsigned i = 0; i < s->nslots; i++)
-		if (s->slots[i].state == state && (!best || s->slots[i].age < best->age))
-			best = &s->slots[i];
+	for (unsigned i = 0; i < s->forming.nslots; i++)
+		if (s->forming.slots[i].state == state &&
+		    (!best || s->forming.slots[i].age < best->age))
+			best = &s->forming.slots[i];
 	return best;
 }
 
@@ -29,11 +30,12 @@ void sp__slot_empty(struct sp_sort *s, struct sp__slot *slot)
 /* Is nothing in this half, or nothing but what is on its way out? */
 static bool half_is_free(const struct sp_sort *s, unsigned half)
 {
-	unsigned each = s->nslots / 2;
+	unsigned each = s->forming.nslots / 2;
 
 	for (unsigned i = half * each; i < (half + 1) * each; i++)
-		if (s->slots[i].state != SP__SLOT_EMPTY && s->slots[i].state != SP__SLOT_STORING &&
-		    s->slots[i].state != SP__SLOT_GONE)
+		if (s->forming.slots[i].state != SP__SLOT_EMPTY &&
+		    s->forming.slots[i].state != SP__SLOT_STORING &&
+		    s->forming.slots[i].state != SP__SLOT_GONE)
 			return false;
 	return true;
 }
@@ -50,7 +52,7 @@ void sp__slots_hand_over(struct sp_sort *s, struct sp__slot *full, bool make_roo
 {
 	struct sp__slot *slot;
 
-	s->orders = (struct sp__orders){ .sort = full };
+	s->forming.orders = (struct sp__orders){ .sort = full };
 	if (full)
 		full->state = SP__SLOT_SORTING;
 	if (!make_room)
@@ -60,29 +62,29 @@ void sp__slots_hand_over(struct sp_sort *s, struct sp__slot *full, bool make_roo
 		if (!slot)
 			break;
 		slot->state = SP__SLOT_STORING;
-		s->orders.stores = true;
-	} while (s->nslots > FEW_SLOTS && !half_is_free(s, 0) && !half_is_free(s, 1));
+		s->forming.orders.stores = true;
+	} while (s->forming.nslots > FEW_SLOTS && !half_is_free(s, 0) && !half_is_free(s, 1));
 }
 
 void sp__slots_take_back(struct sp_sort *s)
 {
-	struct sp__slot *slot = s->orders.sort;
+	struct sp__slot *slot = s->forming.orders.sort;
 
-	s->orders = (struct sp__orders){ 0 };
+	s->forming.orders = (struct sp__orders){ 0 };
 	if (!slot || slot->state != SP__SLOT_SORTING)
 		return;
 	slot->state = SP__SLOT_SORTED;
 	/* Replacement selection has taken its records elsewhere. */
-	if (s->replacing)
+	if (s->forming.replacing)
 		sp__slot_empty(s, slot);
 }
 
 void sp__slots_coalesce(struct sp_sort *s)
 {
-	unsigned each = s->nslots / 2;
+	unsigned each = s->forming.nslots / 2;
 
 	for (unsigned half = 0; half < 2 && each > 1; half++) {
-		struct sp__slot *first = &s->slots[half * each];
+		struct sp__slot *first = &s->forming.slots[half * each];
 
 		if (first[1].state == SP__SLOT_GONE || !half_is_free(s, half))
 			continue;
@@ -97,8 +99,8 @@ void sp__slots_coalesce(struct sp_sort *s)
 
 bool sp__slots_giant(const struct sp_sort *s)
 {
-	for (unsigned i = 0; i < s->nslots; i++)
-		if (s->slots[i].state == SP__SLOT_SORTED && s->slots[i].giant)
+	for (unsigned i = 0; i < s->forming.nslots; i++)
+		if (s->forming.slots[i].state == SP__SLOT_SORTED && s->forming.slots[i].giant)
 			return true;
 	return false;
 }

@@ -35,16 +35,17 @@ static int open_parts(struct sp_sort *s)
 
 	/* Virtual time has one executor. */
 	s->threads = s->env.machine ? 1 : sp__threads(s->opts.run.parallel);
-	s->write_bytes = sp__plan_spill_bytes(&s->opts, s->plan.memory_bytes, s->plan.page_bytes);
-	s->out_bytes = sp__buffers(s->plan.memory_bytes).chunk_bytes;
-	rc = sp__policy_new(&s->policy, s->plan.policy, s->plan.fan_in, stable);
+	s->spilled.write_bytes =
+		sp__plan_spill_bytes(&s->opts, s->plan.memory_bytes, s->plan.page_bytes);
+	s->output.buffer_bytes = sp__buffers(s->plan.memory_bytes).chunk_bytes;
+	rc = sp__policy_new(&s->spilled.policy, s->plan.policy, s->plan.fan_in, stable);
 	if (rc == SP_EUNSUP)
 		return sp__errf(s->env.err, rc, "plan", NULL, -1,
 				"polyphase merging does not keep the order of equal keys");
 	if (rc < 0)
 		return sp__err(s->env.err, rc, rc == -ENOMEM ? "allocate" : "plan", NULL, -1);
-	s->ids = calloc(s->plan.fan_in, sizeof(*s->ids));
-	if (!s->ids)
+	s->spilled.ids = calloc(s->plan.fan_in, sizeof(*s->spilled.ids));
+	if (!s->spilled.ids)
 		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
 	return sp__form_open(s);
 }
@@ -57,8 +58,8 @@ int sp_sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts, struct s
 	if (!s)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	s->opts = *opts;
-	sp__ring_init(&s->out);
-	pthread_mutex_init(&s->busy, NULL);
+	sp__ring_init(&s->output.ring);
+	pthread_mutex_init(&s->output.busy, NULL);
 	rc = sp_sort_plan(&s->opts, &s->plan, err);
 	if (!rc)
 		rc = sp__env_open(&s->env, &s->opts.run, err);
@@ -96,16 +97,16 @@ static void note_phases(struct sp_sort *s)
 {
 	uint64_t now = sp__env_now_ns(&s->env), cpu = sp__env_cpu_ns(&s->env);
 
-	if (!s->merge_begin_ns) {
-		s->merge_begin_ns = now;
-		s->merge_cpu_begin_ns = cpu;
+	if (!s->merging.begin_ns) {
+		s->merging.begin_ns = now;
+		s->merging.cpu_begin_ns = cpu;
 	}
 	s->stats.phase_elapsed_s[SP_PHASE_RUN_FORMATION] =
-		(double)(s->merge_begin_ns - s->env.begin_ns) * 1e-9;
+		(double)(s->merging.begin_ns - s->env.begin_ns) * 1e-9;
 	s->stats.phase_cpu_s[SP_PHASE_RUN_FORMATION] =
-		(double)(s->merge_cpu_begin_ns - s->env.cpu_begin_ns) * 1e-9;
-	s->stats.phase_elapsed_s[SP_PHASE_MERGE] = (double)(now - s->merge_begin_ns) * 1e-9;
-	s->stats.phase_cpu_s[SP_PHASE_MERGE] = (double)(cpu - s->merge_cpu_begin_ns) * 1e-9;
+		(double)(s->merging.cpu_begin_ns - s->env.cpu_begin_ns) * 1e-9;
+	s->stats.phase_elapsed_s[SP_PHASE_MERGE] = (double)(now - s->merging.begin_ns) * 1e-9;
+	s->stats.phase_cpu_s[SP_PHASE_MERGE] = (double)(cpu - s->merging.cpu_begin_ns) * 1e-9;
 }
 
 /* Where strcoll() decided, it may have lacked the memory to. */
@@ -163,25 +164,25 @@ static void note_spill(const struct sp_sort *s, struct sp_sort_stats *st, bool r
 {
 	struct sp__io_counters c;
 
-	if (s->spill) {
-		sp__spill_counters(s->spill, &c);
+	if (s->spilled.store) {
+		sp__spill_counters(s->spilled.store, &c);
 		sp__env_note_io(&st->run, &c);
-		sp__env_note_spill(&st->run, s->spill);
-		st->compress_error = s->spill->program_error;
-		st->cluster_reads = s->spill->cluster_reads;
-		st->demand_reads = s->spill->demand_reads;
-		st->spill_recycled_bytes = sp__spill_recycled_bytes(s->spill);
+		sp__env_note_spill(&st->run, s->spilled.store);
+		st->compress_error = s->spilled.store->program_error;
+		st->cluster_reads = s->spilled.store->cluster_reads;
+		st->demand_reads = s->spilled.store->demand_reads;
+		st->spill_recycled_bytes = sp__spill_recycled_bytes(s->spilled.store);
 	}
-	if (s->env.machine || (s->spill && regions))
-		sp__env_note_regions(&s->env, &st->run, s->spill);
+	if (s->env.machine || (s->spilled.store && regions))
+		sp__env_note_regions(&s->env, &st->run, s->spilled.store);
 }
 
 void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool device_figures)
 {
 	/* Figures belong to whoever is at work: run formation is waited for, the
 	 * final merge, which may itself wait for the caller, up to its next buffer. */
-	if (s->mt)
-		pthread_mutex_lock(&s->busy);
+	if (s->output.threaded)
+		pthread_mutex_lock(&s->output.busy);
 	else
 		(void)!sp__form_join(s);
 	note_phases(s);
@@ -189,13 +190,22 @@ void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool device_
 	stats->plan = s->plan;
 	sp__env_note(&s->env, &stats->run, device_figures);
 	note_spill(s, stats, device_figures);
-	if (s->mt)
-		pthread_mutex_unlock(&s->busy);
+	if (s->merging.inputs) {
+		sp__env_note_io(&stats->run, &s->merging.inputs->done);
+		stats->input_bytes = s->merging.inputs->bytes;
+	}
+	if (s->output.threaded)
+		pthread_mutex_unlock(&s->output.busy);
 }
 
 void sp_sort_stats(struct sp_sort *sort, struct sp_sort_stats *stats)
 {
 	sp__sort_stats(sort, stats, true);
+}
+
+void sp__sort_sync(struct sp_sort *s)
+{
+	sp__env_sync(&s->env, s->spilled.store);
 }
 
 int sp__sort_free(struct sp_sort *s)
@@ -207,10 +217,10 @@ int sp__sort_free(struct sp_sort *s)
 	sp__output_close(s);
 	sp__finish_close(s);
 	sp__form_close(s);
-	sp__spill_close(s->spill);
+	sp__spill_close(s->spilled.store);
 	rc = sp__env_close(&s->env);
-	sp__ring_destroy(&s->out);
-	pthread_mutex_destroy(&s->busy);
+	sp__ring_destroy(&s->output.ring);
+	pthread_mutex_destroy(&s->output.busy);
 	free(s);
 	return rc;
 }

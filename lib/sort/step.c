@@ -17,8 +17,8 @@ struct sp__freemem sp__free_region(const struct sp_sort *s, bool with_write)
 {
 	struct sp__freemem best = { NULL, 0 }, now = { NULL, 0 };
 
-	for (unsigned i = 0; i < s->nslots; i++) {
-		const struct sp__slot *slot = &s->slots[i];
+	for (unsigned i = 0; i < s->forming.nslots; i++) {
+		const struct sp__slot *slot = &s->forming.slots[i];
 
 		if (slot->state == SP__SLOT_EMPTY) {
 			if (!now.bytes)
@@ -31,8 +31,8 @@ struct sp__freemem sp__free_region(const struct sp_sort *s, bool with_write)
 			best = now;
 	}
 	if (!now.bytes)
-		now.mem = s->spare_mem;
-	now.bytes += s->spare_bytes + (with_write ? s->write_bytes : 0);
+		now.mem = s->forming.spare_mem;
+	now.bytes += s->forming.spare_bytes + (with_write ? s->spilled.write_bytes : 0);
 	if (now.bytes > best.bytes)
 		best = now;
 	if (s->opts.merge_bytes && best.bytes > s->opts.merge_bytes)
@@ -114,7 +114,7 @@ static enum sp_readahead strategy_for(struct sp_sort *s, const struct sp__step_i
 	struct sp_strategy_plan *table = in->spill->reader ? NULL : s->plan.strategy;
 	enum sp_readahead best =
 		sp__plan_readahead(pages, s->plan.page_bytes, in->n, in->buffers,
-				   s->lastkey_fn != NULL, sp__plan_device(&s->opts), table);
+				   s->spilled.lastkey_fn != NULL, sp__plan_device(&s->opts), table);
 
 	return s->opts.readahead != SP_READ_AUTO ? s->opts.readahead : best;
 }
@@ -171,7 +171,7 @@ static int open_unpackers(struct sp_sort *s, struct sp__step_inputs *in, struct 
 		return sp__errf(s->env.err, SP_EBUDGET, "merge", NULL, -1,
 				"merging %u runs needs so many pages of %u bytes", in->n,
 				s->plan.page_bytes);
-	rc = sp__unpackers_open(&in->unpackers, s->spill, in->runs, in->n, where.mem);
+	rc = sp__unpackers_open(&in->unpackers, s->spilled.store, in->runs, in->n, where.mem);
 	if (rc < 0)
 		return rc;
 	in->buffers = in->n;
@@ -201,7 +201,7 @@ int sp__step_open(struct sp_sort *s, struct sp__spill *spill, struct sp__step_in
 	if (!in->runs)
 		return sp__err(spill->opts.err, -ENOMEM, "allocate", NULL, -1);
 	for (unsigned i = 0; i < n; i++) {
-		in->runs[i] = s->runs[ids[i]];
+		in->runs[i] = s->spilled.runs[ids[i]];
 		pages += in->runs[i]->npages;
 	}
 	if (spill->opts.program)
@@ -235,8 +235,8 @@ void sp__step_note(struct sp_sort *s, const struct sp__step_inputs *in)
 static void free_runs(struct sp_sort *s, const unsigned *ids, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
-		sp__run_free(s->runs[ids[i]]);
-		s->runs[ids[i]] = NULL;
+		sp__run_free(s->spilled.runs[ids[i]]);
+		s->spilled.runs[ids[i]] = NULL;
 	}
 }
 
@@ -278,12 +278,13 @@ int sp__merge_into(struct sp_sort *s, struct sp__merge *m, uint64_t age, unsigne
 	int rc = sp__run_new(run, &s->env.budget);
 
 	/* Both would use the write buffers. */
-	assert(!s->writing);
+	assert(!s->spilled.writing);
 	if (rc < 0)
 		return sp__err(s->env.err, rc, "allocate", NULL, -1);
 	(*run)->age = age;
 	(*run)->level = level;
-	rc = sp__runwriter_open(&w, s->spill, *run, s->write_mem, s->write_bytes, s->lastkey_fn, s);
+	rc = sp__runwriter_open(&w, s->spilled.store, *run, s->spilled.write_mem,
+				s->spilled.write_bytes, s->spilled.lastkey_fn, s);
 	if (rc == 0)
 		rc = pour(s, m, &w);
 	sp__runwriter_close(&w);
@@ -311,20 +312,20 @@ int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned 
 		return sp__err(s->env.err, rc, "allocate", NULL, -1);
 	m.err = s->env.err;
 	m.plain = !s->opts.unique || s->opts.count;
-	rc = sp__step_open(s, s->spill, &in, ids, n, where, m.cursors);
+	rc = sp__step_open(s, s->spilled.store, &in, ids, n, where, m.cursors);
 	sp__step_note(s, &in);
 	if (rc == 0)
-		rc = sp__merge_into(s, &m, s->runs[ids[0]]->age, level, &run);
+		rc = sp__merge_into(s, &m, s->spilled.runs[ids[0]]->age, level, &run);
 	sp__step_close(s, &in);
 	sp__merge_release(&m);
 	if (rc < 0)
 		return rc;
 	for (unsigned i = 0; i < n; i++)
-		records += s->runs[ids[i]]->records;
+		records += s->spilled.runs[ids[i]]->records;
 	free_runs(s, ids, n);
-	s->runs[ids[0]] = run;
+	s->spilled.runs[ids[0]] = run;
 	s->stats.spilled_runs++;
-	rc = sp__policy_merged(s->policy, ids[0], run->bytes);
+	rc = sp__policy_merged(s->spilled.policy, ids[0], run->bytes);
 	if (rc < 0)
 		return sp__err(s->env.err, rc, "allocate", NULL, -1);
 	return sp__balance_merged(s, records, run, dropped);

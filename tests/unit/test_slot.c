@@ -30,14 +30,14 @@ static void unsorted(const struct sp_keyset *ks)
 	struct sp_batch batch = { lines, sizeof(lines) - 1 };
 	struct sp_errinfo err;
 	struct sp_sort *s = begin(ks, &err);
-	struct sp__slot *slot = s ? &s->slots[s->filling] : NULL;
+	struct sp__slot *slot = s ? &s->forming.slots[s->forming.filling] : NULL;
 	int rc;
 
 	if (!ok(s && sp_sort_put(s, &batch) == SP_READY, "a slot takes two lines"))
 		return;
 	rc = sp__runs_store(s, slot);
 	ok(rc == SP_EBALANCE && err.code == SP_EBALANCE, "a slot that is not sorted is not stored");
-	ok(!s->spill && !s->nruns, "and nothing of it reaches temporary space");
+	ok(!s->spilled.store && !s->spilled.nruns, "and nothing of it reaches temporary space");
 	sp_sort_free(s);
 }
 
@@ -47,8 +47,8 @@ static void draw(struct sp_sort *s, struct sp__slot *slots, struct sp__rng *rng)
 	static const enum sp__slot_state states[] = { SP__SLOT_EMPTY, SP__SLOT_SORTED,
 						      SP__SLOT_SORTED, SP__SLOT_GONE };
 
-	s->nslots = 2 + (unsigned)sp__rng_below(rng, 7);
-	for (unsigned i = 0; i < s->nslots; i++) {
+	s->forming.nslots = 2 + (unsigned)sp__rng_below(rng, 7);
+	for (unsigned i = 0; i < s->forming.nslots; i++) {
 		slots[i].state = states[sp__rng_below(rng, 4)];
 		slots[i].age = sp__rng_below(rng, 1000) * 16 + i;
 	}
@@ -58,19 +58,19 @@ static unsigned count(const struct sp_sort *s, enum sp__slot_state state)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < s->nslots; i++)
-		n += s->slots[i].state == state;
+	for (unsigned i = 0; i < s->forming.nslots; i++)
+		n += s->forming.slots[i].state == state;
 	return n;
 }
 
 /* Is every slot that is to be stored older than every one that stays? */
 static bool oldest_go(const struct sp_sort *s)
 {
-	for (unsigned i = 0; i < s->nslots; i++)
-		for (unsigned k = 0; k < s->nslots; k++)
-			if (s->slots[i].state == SP__SLOT_STORING &&
-			    s->slots[k].state == SP__SLOT_SORTED &&
-			    s->slots[i].age > s->slots[k].age)
+	for (unsigned i = 0; i < s->forming.nslots; i++)
+		for (unsigned k = 0; k < s->forming.nslots; k++)
+			if (s->forming.slots[i].state == SP__SLOT_STORING &&
+			    s->forming.slots[k].state == SP__SLOT_SORTED &&
+			    s->forming.slots[i].age > s->forming.slots[k].age)
 				return false;
 	return true;
 }
@@ -81,14 +81,14 @@ static void handed_over(void)
 
 	for (uint64_t seed = 1; seed <= 20000; seed++) {
 		struct sp__slot slots[9] = { 0 };
-		struct sp_sort s = { .slots = slots };
+		struct sp_sort s = { .forming.slots = slots };
 		struct sp__rng rng = { sp__mix64(seed) };
 		struct sp__slot *full;
 		unsigned sorted;
 		bool room = sp__rng_below(&rng, 2);
 
 		draw(&s, slots, &rng);
-		full = &slots[sp__rng_below(&rng, s.nslots)];
+		full = &slots[sp__rng_below(&rng, s.forming.nslots)];
 		full->state = SP__SLOT_FILLING;
 		full->age = 100000;
 		sorted = count(&s, SP__SLOT_SORTED);
@@ -96,10 +96,11 @@ static void handed_over(void)
 		one_owner &= full->state == SP__SLOT_SORTING ||
 			     (full->state == SP__SLOT_STORING && !count(&s, SP__SLOT_SORTED));
 		oldest &= oldest_go(&s);
-		some &= s.orders.stores == room && (count(&s, SP__SLOT_STORING) > 0) == room;
+		some &= s.forming.orders.stores == room &&
+			(count(&s, SP__SLOT_STORING) > 0) == room;
 		some &= room || count(&s, SP__SLOT_SORTED) == sorted;
 		sp__slots_take_back(&s);
-		back &= !count(&s, SP__SLOT_SORTING) && !s.orders.sort;
+		back &= !count(&s, SP__SLOT_SORTING) && !s.forming.orders.sort;
 	}
 	ok(one_owner,
 	   "a slot to be sorted is not handed to the storing task, unless all older ones are");

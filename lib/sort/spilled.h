@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Spilled runs: the store, the runs in it, and the one being written (runs.c, describe.c).
+ *
+ * Owner: the first background task while it runs, else the caller of the sort.  Branches of
+ * the final merge read their own runs, through readers of their own, and change nothing here.
+ */
+#ifndef SP__SORT_SPILLED_H
+#define SP__SORT_SPILLED_H
+
+#include <spindle/sort.h>
+#include "rec/key.h"
+#include "sort/policy.h"
+#include "sort/slot.h"
+#include "spill/writer.h"
+
+struct sp__spilled {
+	struct sp__spill *store; /* NULL until the first run is stored */
+	struct sp__policy *policy;
+	struct sp__run **runs; /* by number; NULL: consumed */
+	size_t nruns, runs_cap;
+	unsigned *ids; /* scratch: numbers of the runs to merge */
+	struct sp__runwriter writer;
+	char *write_mem; /* part of the arena: the writer's chunks */
+	size_t write_bytes;
+	bool writing;		      /* the run being stored may still be continued */
+	struct sp__bytes last_record; /* of the run being stored */
+	struct sp__keybuf lastkey;
+	sp__lastkey_fn *lastkey_fn;
+};
+
+/* runs.c */
+void sp__runs_open(struct sp_sort *s);
+void sp__runs_close(struct sp_sort *s);
+/* Opens the spill store unless it is open. */
+SP_MUST_CHECK int sp__runs_open_spill(struct sp_sort *s);
+/*
+ * Stores a slot and empties it; opens the spill store first, if need be.  A slot that
+ * has not been sorted is refused: SP_EBALANCE.
+ */
+SP_MUST_CHECK int sp__runs_store(struct sp_sort *s, struct sp__slot *slot);
+/* A new run to be written. */
+SP_MUST_CHECK int sp__runs_begin(struct sp_sort *s, uint64_t age);
+/* No more runs follow: ends the run being written. */
+SP_MUST_CHECK int sp__runs_end(struct sp_sort *s);
+/* Does the slot's first record follow the last one of the run being written? */
+bool sp__runs_continues(const struct sp_sort *s, const struct sp__slot *slot);
+
+/* describe.c */
+/* Between two runs: keeps what describes the spilled ones within the memory. */
+void sp__bound_descriptors(struct sp_sort *s);
+
+#endif
