@@ -20,16 +20,17 @@ static void put_recycle(struct sp__doc doc, int recycle)
 		sp__doc_text(doc, "recycle", sp_recycle_name(recycle));
 }
 
-static void put_strategies(struct sp__doc doc, const struct sp_sort_plan *plan)
+static void put_strategies(struct sp__doc doc, const struct sp_strategy_plan *strategies,
+			   enum sp_readahead chosen)
 {
 	json_t *array = sp__doc_array(doc, "strategies");
 
 	for (int i = SP_READ_NONE; i < SP_READ_COUNT_; i++) {
-		const struct sp_strategy_plan *s = &plan->strategy[i];
+		const struct sp_strategy_plan *s = &strategies[i];
 		struct sp__doc row = sp__doc_element(doc, array);
 
 		sp__doc_text(row, "name", sp_readahead_name(i));
-		sp__doc_bool(row, "chosen", (int)plan->readahead == i);
+		sp__doc_bool(row, "chosen", (int)chosen == i);
 		sp__doc_bool(row, "feasible", s->feasible);
 		sp__doc_real(row, "cluster_reads", s->cluster_reads);
 		sp__doc_real(row, "cluster_pages", s->cluster_pages);
@@ -59,7 +60,7 @@ void sp__report_plan(struct sp__doc doc, const struct sp_sort_plan *plan)
 	sp__doc_real(doc, "seek_s", plan->seek_s);
 	/* Of an input of unknown size nothing can be foretold. */
 	sp__doc_real(doc, "elapsed_s", plan->seconds > 0 ? plan->seconds : NAN);
-	put_strategies(doc, plan);
+	put_strategies(doc, plan->strategy, plan->readahead);
 }
 
 struct sp_report *sp_report_sort_plan(const struct sp_sort_plan *plan)
@@ -132,6 +133,20 @@ static void put_result(struct sp__doc doc, const struct sp_sort_stats *s)
 	sp__doc_real(r, "elapsed_s", s->run.elapsed_s);
 }
 
+/* What was settled when the last merge of spilled runs began. */
+static void put_replan(struct sp__doc doc, const struct sp_sort_replan *p)
+{
+	struct sp__doc r;
+
+	if (!p->runs)
+		return;
+	r = sp__doc_object(doc, "replan");
+	sp__doc_count(r, "runs", p->runs);
+	sp__doc_text(r, "readahead", sp_readahead_name(p->readahead));
+	sp__doc_count(r, "merge_pages", p->merge_pages);
+	put_strategies(r, p->strategy, p->readahead);
+}
+
 static void put_pair(struct sp__doc doc, const char *key, json_t *predicted, json_t *measured)
 {
 	struct sp__doc pair = sp__doc_object(doc, key);
@@ -144,7 +159,9 @@ static void put_pair(struct sp__doc doc, const char *key, json_t *predicted, jso
 static void put_comparison(struct sp__doc doc, const struct sp_sort_stats *s)
 {
 	const struct sp_sort_plan *p = &s->plan;
-	const struct sp_strategy_plan *chosen = &p->strategy[p->readahead];
+	const struct sp_strategy_plan *chosen = s->replan.runs
+							? &s->replan.strategy[s->replan.readahead]
+							: &p->strategy[p->readahead];
 	struct sp__doc c = sp__doc_object(doc, "comparison");
 	bool merged = s->spilled_runs > 0 && chosen->feasible;
 
@@ -196,6 +213,7 @@ struct sp_report *sp_report_sort(const struct sp_sort_opts *opts, const struct s
 	if (!report)
 		return NULL;
 	put_config(doc, opts, io, &stats->plan);
+	put_replan(doc, &stats->replan);
 	put_result(doc, stats);
 	put_comparison(doc, stats);
 	sp__report_phases(doc, phase_names, SP_SORT_PHASES, stats->phase_elapsed_s,

@@ -24,8 +24,8 @@
 #include "sort/step.h"
 
 /*
- * Begins s->merging.nbranches branches, with the first of the runs ids[0..n) and with memory that is
- * taken off *where.  Returns how many runs they have; ids must stay.
+ * Begins merging.nbranches branches, with the first of the runs ids[0..n) and with memory taken
+ * from *where.  Returns how many runs they have; ids must stay.
  */
 unsigned sp__branches_open(struct sp_sort *s, const unsigned *ids, unsigned n,
 			   struct sp__freemem *where);

@@ -225,9 +225,9 @@ static int open_rest(struct sp_sort *s, const unsigned *ids, unsigned n, struct 
 		return 0;
 	rc = sp__step_open(s, s->spilled.store, &s->merging.final, ids, n, where,
 			   s->merging.merge.cursors + s->merging.nbranches);
-	sp__step_note(s, &s->merging.final);
+	sp__step_replan(s, &s->merging.final);
 	if (s->merging.nbranches)
-		s->plan.merge_pages = all_pages;
+		s->merging.replan.merge_pages = all_pages;
 	return rc;
 }
 

@@ -37,7 +37,8 @@ struct sp__merging {
 	struct sp__merge merge;	   /* the final one */
 	bool open;
 	struct sp__step_inputs final;
-	uint64_t final_age; /* slots up to here are inputs of it already */
+	struct sp_sort_replan replan; /* of the merge that was opened last */
+	uint64_t final_age;	      /* slots up to here are inputs of it already */
 	struct sp__branch *branches[SP__BRANCHES_MAX];
 	unsigned nbranches;
 	struct sp__pace pace; /* of the final merge, or of replacement selection */

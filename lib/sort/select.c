@@ -89,7 +89,6 @@ int sp__select_open(struct sp_sort *s)
 			      &sink, s->opts.unique && !s->opts.count);
 	if (rc < 0)
 		return sp__err(s->env.err, rc, "allocate", NULL, -1);
-	s->plan.formation = SP_FORM_REPLACEMENT;
 	s->forming.replacing = true;
 	s->forming.filling = 1;
 	s->forming.slots[1].state = SP__SLOT_FILLING;

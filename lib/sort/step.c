@@ -110,8 +110,7 @@ void sp__step_close(struct sp_sort *s, struct sp__step_inputs *in)
 static enum sp_readahead strategy_for(struct sp_sort *s, const struct sp__step_inputs *in,
 				      uint64_t pages)
 {
-	/* The report shows those of one merge. */
-	struct sp_strategy_plan *table = in->spill->reader ? NULL : s->plan.strategy;
+	struct sp_strategy_plan *table = in->spill->reader ? NULL : s->merging.replan.strategy;
 	enum sp_readahead best =
 		sp__plan_readahead(pages, s->plan.page_bytes, in->n, in->buffers,
 				   s->spilled.lastkey_fn != NULL, sp__plan_device(&s->opts), table);
@@ -226,10 +225,11 @@ int sp__step_open(struct sp_sort *s, struct sp__spill *spill, struct sp__step_in
 	return 0;
 }
 
-void sp__step_note(struct sp_sort *s, const struct sp__step_inputs *in)
+void sp__step_replan(struct sp_sort *s, const struct sp__step_inputs *in)
 {
-	s->plan.readahead = in->strategy;
-	s->plan.merge_pages = in->buffers;
+	s->merging.replan.runs = in->n;
+	s->merging.replan.readahead = in->strategy;
+	s->merging.replan.merge_pages = in->buffers;
 }
 
 static void free_runs(struct sp_sort *s, const unsigned *ids, unsigned n)
@@ -313,7 +313,7 @@ int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned 
 	m.err = s->env.err;
 	m.plain = !s->opts.unique || s->opts.count;
 	rc = sp__step_open(s, s->spilled.store, &in, ids, n, where, m.cursors);
-	sp__step_note(s, &in);
+	sp__step_replan(s, &in);
 	if (rc == 0)
 		rc = sp__merge_into(s, &m, s->spilled.runs[ids[0]]->age, level, &run);
 	sp__step_close(s, &in);

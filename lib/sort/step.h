@@ -25,8 +25,8 @@ struct sp__freemem sp__free_region(const struct sp_sort *s, bool with_write);
 SP_MUST_CHECK int sp__step_open(struct sp_sort *s, struct sp__spill *spill,
 				struct sp__step_inputs *in, const unsigned *ids, unsigned n,
 				struct sp__freemem where, struct sp__cursor *cursors);
-/* For the report: what was chosen when the merge was opened. */
-void sp__step_note(struct sp_sort *s, const struct sp__step_inputs *in);
+/* Notes what was settled when the merge was opened, for the report. */
+void sp__step_replan(struct sp_sort *s, const struct sp__step_inputs *in);
 void sp__step_close(struct sp_sort *s, struct sp__step_inputs *in);
 
 /* Runs the merge whose cursors are open into a new run. */

@@ -85,6 +85,17 @@ value()
 	[ "$(value plan.json input_bytes)" = null ]
 }
 
+@test "the plan of a report is that of --explain; what a merge settled anew is beside it" {
+	needs jq
+	seq 400000 | shuf --random-source=<(yes) >n
+	"$xsort" -S 1M --explain --stats=plan.json n
+	"$xsort" -S 1M --stats=r.json -o out n
+	[ "$(jq -S .config.plan r.json)" = "$(jq -S .plan plan.json)" ]
+	[ "$(jq '.replan.runs >= 2 and (.replan.strategies | map(select(.chosen)) | length == 1)' r.json)" = true ]
+	"$xsort" --stats=small.json -o out abc
+	[ "$(jq 'has("replan")' small.json)" = false ]
+}
+
 @test "the plan knows how long records are, and consumes nothing to find out" {
 	seq 1000000 2000000 >short
 	awk 'BEGIN { for (i = 0; i < 80000; i++) printf "%099d\n", i }' >long
@@ -118,7 +129,8 @@ value()
 
 @test "the keys of a real report are those of the golden list" {
 	needs python3
-	"$xsort" --stats=r.json abc >out
+	seq 100000 >n
+	"$xsort" -S 512K --stats=r.json n >out
 	python3 - r.json >keys <<'P'
 import json, sys
 

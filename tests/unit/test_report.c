@@ -86,8 +86,10 @@ static struct sp_sort_stats some_stats(void)
 	s.plan.runs = 5;
 	s.plan.readahead = SP_READ_CLUSTER;
 	s.plan.recycle = 2;
-	s.plan.strategy[SP_READ_CLUSTER].feasible = true;
-	s.plan.strategy[SP_READ_CLUSTER].cluster_reads = 7.5;
+	s.replan.runs = 4;
+	s.replan.readahead = SP_READ_CLUSTER;
+	s.replan.strategy[SP_READ_CLUSTER].feasible = true;
+	s.replan.strategy[SP_READ_CLUSTER].cluster_reads = 7.5;
 	s.plan.strategy[SP_READ_NONE].seconds = NAN;
 	s.spilled_runs = 4;
 	s.run.spill_write_bytes = 1200;

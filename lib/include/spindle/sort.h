@@ -114,13 +114,25 @@ SP_API SP_MUST_CHECK int sp_sort_plan(const struct sp_sort_opts *opts, struct sp
  */
 SP_API void sp_sort_expect(struct sp_sort_opts *opts, const char *const *inputs, size_t ninputs);
 
+/*
+ * When a merge of spilled runs begins, their lengths and the memory for its pages are known,
+ * and its strategy is planned again.
+ */
+struct sp_sort_replan {
+	unsigned runs; /* that it merges; 0: there was no such merge */
+	enum sp_readahead readahead;
+	unsigned merge_pages;
+	struct sp_strategy_plan strategy[SP_READ_COUNT_];
+};
+
 #define SP_SORT_PHASES 2
 enum { SP_PHASE_RUN_FORMATION, SP_PHASE_MERGE };
 
 /* What happened; see spindle-report(5) for the meaning of each figure. */
 struct sp_sort_stats {
 	struct sp_run_stats run;
-	struct sp_sort_plan plan; /* as finally used */
+	struct sp_sort_plan plan;
+	struct sp_sort_replan replan; /* of the last merge of spilled runs */
 	uint64_t records, output_records;
 	uint64_t input_bytes, output_bytes;
 	uint64_t runs;		 /* initial runs formed, in memory or spilled */
