@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "flow/scan.h"
 #include "rec/recfmt.h"
+#include "sim/machine.h"
 
 struct sp__scan {
 	struct sp__scan_opts opts;

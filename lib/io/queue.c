@@ -27,6 +27,7 @@
 #include "base/err.h"
 #include "io/engine.h"
 #include "obs/trace.h"
+#include "sim/machine.h"
 
 #define DEPTH_MAX 4096
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include "io/donering.h"
 #include "io/engine.h"
+#include "sim/machine.h"
 
 struct sim;
 

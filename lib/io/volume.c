@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "io/volume.h"
+#include "sim/machine.h"
 
 /*
  * Page-sized units satisfy every device whose logical block is no larger, at

@@ -18,7 +18,7 @@
 #include <sys/types.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
-#include "sim/machine.h"
+#include "sim/fwd.h"
 
 enum sp__direct { SP__DIRECT_AUTO, SP__DIRECT_NEVER, SP__DIRECT_ALWAYS };
 

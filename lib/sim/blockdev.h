@@ -23,7 +23,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "dev/device.h"
+#include <spindle/api.h>
+#include <spindle/error.h>
 
 #define SP__NEVER UINT64_MAX
 
@@ -108,6 +109,7 @@ enum sp__depth {
 #define SP__DEPTH_MAX 1024 /* more are counted as so many */
 
 struct sp__blockdev;
+struct sp__model;
 
 /* SP_ESYNTAX: unknown scheduler or parameter (known ones in err); -ENOMEM. */
 SP_MUST_CHECK int sp__blockdev_open(struct sp__blockdev **bd, const struct sp__model *m,

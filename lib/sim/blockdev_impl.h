@@ -12,6 +12,7 @@
 #ifndef SP__SIM_BLOCKDEV_IMPL_H
 #define SP__SIM_BLOCKDEV_IMPL_H
 
+#include "dev/device.h"
 #include "sim/sched.h"
 
 struct sp__lanepiece {

@@ -34,14 +34,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "dev/model.h"
 #include "sim/blockdev.h"
-#include "sim/clock.h"
+#include "sim/fwd.h"
 #include "sim/pagecache.h"
-
-enum sp__sim_files { SP__SIM_FILES_NONE, SP__SIM_FILES_IN, SP__SIM_FILES_OUT, SP__SIM_FILES_BOTH };
-
-/* Which area of the device a file belongs to: inputs, then spill, then outputs. */
-enum sp__sim_area { SP__SIM_INPUT, SP__SIM_SPILL, SP__SIM_OUTPUT };
 
 struct sp__noise {
 	uint64_t sd_ns;	       /* half-normal, added to each completion as the host sees it */
@@ -109,8 +105,6 @@ struct sp__machine_stats {
 	/* Virtual time with i requests submitted and not reaped; the last: i or more. */
 	uint64_t depth_ns[SP__SIM_DEPTHS];
 };
-
-struct sp__machine;
 
 /* As sp__model_load(); SP_ESYNTAX if the specification does not suit the model; -ENOMEM. */
 SP_MUST_CHECK int sp__machine_open(struct sp__machine **m, const struct sp__machine_spec *spec,

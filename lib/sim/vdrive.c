@@ -19,6 +19,7 @@
 #include <string.h>
 #include <spindle/vdrive.h>
 #include "base/err.h"
+#include "dev/device.h"
 #include "sim/machine.h"
 
 #define PIECE_NS UINT64_C(100000)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/array.h"
 #include "base/err.h"
+#include "sim/machine.h"
 #include "spill/store.h"
 
 #define BLOCK 4096u

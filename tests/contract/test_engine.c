@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "io/queue.h"
+#include "sim/machine.h"
 #include "tap.h"
 
 #define BLOCK 8192u

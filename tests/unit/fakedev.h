@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rng.h"
+#include "dev/device.h"
 #include "sim/blockdev.h"
 
 #define FAKE_LOG 65536
