@@ -27,7 +27,7 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "base/mem.h"
-#include "io/pagecache.h"
+#include "io/cached.h"
 #include "io/rstream_state.h"
 
 /* Below this a queue costs more than it brings. */
@@ -85,7 +85,7 @@ static int choose_volume(struct sp__rstream *rs, const struct sp__rstream_opts *
 		}
 		return rc;
 	}
-	if (direct == SP__DIRECT_AUTO && sp__pagecache_holds(rs->fd, rs->offset, rs->known))
+	if (direct == SP__DIRECT_AUTO && sp__file_cached(rs->fd, rs->offset, rs->known))
 		direct = SP__DIRECT_NEVER;
 	if (direct != SP__DIRECT_NEVER &&
 	    sp__volume_reopen_direct(&rs->volume, rs->fd, false, rs->name, NULL) == 0) {

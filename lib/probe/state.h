@@ -206,7 +206,7 @@ SP_MUST_CHECK int sp__hop_queued(struct sp__probe *p, uint64_t from, uint64_t to
 				 uint32_t from_blocks, uint32_t to_blocks, double reach_ns,
 				 double *ns);
 
-/* layout.c */
+/* cylinders.c */
 /* A track by its number from block 0 on; false: it is not known, or has slipped blocks. */
 bool sp__probe_track(const struct sp__probe *p, uint64_t number, uint64_t *lbn, uint32_t *blocks);
 /* sp__hop_time() by numbers of tracks; -ENODATA: they are not known. */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "report/doc.h"
-#include "report/bench.h"
+#include "report/report_bench.h"
 
 static const char tool[] = "aiobench";
 

@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 #include <string.h>
-#include "report/bench.h"
+#include "report/report_bench.h"
 #include "report/read.h"
 
 static void line(const json_t *s, FILE *out)

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 #include <string.h>
-#include "report/bench.h"
+#include "report/report_bench.h"
 
 static void put_estimate(struct sp__doc doc, const char *key, const char *low, const char *high,
 			 struct sp_benchset_estimate e)

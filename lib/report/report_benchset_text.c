@@ -5,7 +5,7 @@
  */
 #include <math.h>
 #include <string.h>
-#include "report/bench.h"
+#include "report/report_bench.h"
 #include "report/read.h"
 
 #define BAR 16

@@ -15,7 +15,7 @@
 #include <string.h>
 #include "base/err.h"
 #include "benchset/stat.h"
-#include "report/bench.h"
+#include "report/report_bench.h"
 #include "report/read.h"
 
 #define GROUPS 20

@@ -4,7 +4,7 @@
  * spindle-report(5).
  */
 #include <math.h>
-#include "report/bench.h"
+#include "report/report_bench.h"
 #include "report/doc.h"
 
 static void put_config(struct sp__doc doc, const struct sp_bench_opts *t,

@@ -4,7 +4,7 @@
  * were how many requests outstanding.
  */
 #include <string.h>
-#include "report/bench.h"
+#include "report/report_bench.h"
 #include "report/read.h"
 
 /* Of outstanding requests: the first number of each column. */

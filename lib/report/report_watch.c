@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
-#include "report/bench.h"
+#include "report/report_bench.h"
 
 #define ROWS_MAX 20
 

@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 #include "base/err.h"
-#include "base/machine.h"
+#include "base/host.h"
 #include "sort/plan.h"
 #include "sort/state.h"
 
@@ -42,7 +42,7 @@ static int lastkey(void *ctx, const char *rec, size_t bytes, const void **key, s
 
 static uint64_t cache_share(void)
 {
-	return sp__machine_page_cache() / CACHE_SHARE;
+	return sp__host_page_cache() / CACHE_SHARE;
 }
 
 /*

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/machine.h"
+#include "base/host.h"
 #include "tap.h"
 
 static char root[] = "/tmp/sp-group.XXXXXX";
@@ -30,7 +30,7 @@ static void put(const char *path, const char *text)
 
 static void limit(uint64_t want, const char *name)
 {
-	uint64_t got = sp__machine_group(root);
+	uint64_t got = sp__host_memory_group(root);
 
 	ok(got == want, "%s (%llu)", name, (unsigned long long)got);
 }

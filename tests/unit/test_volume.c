@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <sys/vfs.h>
 #include <unistd.h>
-#include "io/pagecache.h"
+#include "io/cached.h"
 #include "io/volume.h"
 #include "tap.h"
 
@@ -94,13 +94,13 @@ static void check_pagecache(void)
 		return;
 	memset(bytes, 'x', sizeof(bytes));
 	ok(pwrite(v->fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes), "a file is written");
-	ok(sp__pagecache_holds(v->fd, 0, sizeof(bytes)), "it is in the page cache");
-	ok(sp__pagecache_holds(v->fd, 5, 5), "nothing always is");
+	ok(sp__file_cached(v->fd, 0, sizeof(bytes)), "it is in the page cache");
+	ok(sp__file_cached(v->fd, 5, 5), "nothing always is");
 	/* A file system in memory is the page cache itself. */
 	if (fsync(v->fd) || posix_fadvise(v->fd, 0, 0, POSIX_FADV_DONTNEED) || in_memory(v->fd))
 		skip("it is gone from there when it is dropped", "nothing below the page cache");
 	else
-		ok(!sp__pagecache_holds(v->fd, 0, sizeof(bytes)),
+		ok(!sp__file_cached(v->fd, 0, sizeof(bytes)),
 		   "it is gone from there when it is dropped");
 	sp__volume_close(v);
 }

@@ -4,8 +4,8 @@
  * the processor's time of the request and of copying; waiting moves the clock to the next
  * completion; computing moves it by what is charged.  One for a machine, one thread.
  */
-#ifndef SP__SIM_CLOCK_H
-#define SP__SIM_CLOCK_H
+#ifndef SP__SIM_VCLOCK_H
+#define SP__SIM_VCLOCK_H
 
 #include <stdint.h>
 

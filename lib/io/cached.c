@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include "io/pagecache.h"
+#include "io/cached.h"
 
 #define SAMPLES 16
 #define SAMPLE_BYTES 65536
@@ -49,7 +49,7 @@ static long try_byte(int fd, uint64_t offset, long *of)
 	return preadv2(fd, &v, 1, (off_t)offset, RWF_NOWAIT) == 1;
 }
 
-bool sp__pagecache_holds(int fd, uint64_t begin, uint64_t end)
+bool sp__file_cached(int fd, uint64_t begin, uint64_t end)
 {
 	uint64_t span = end > begin ? end - begin : 0;
 	uint64_t step = span > SAMPLE_BYTES ? (span - SAMPLE_BYTES) / (SAMPLES - 1) : 0;

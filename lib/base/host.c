@@ -15,8 +15,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include <spindle/size.h>
+#include "base/host.h"
 #include "base/minmax.h"
-#include "base/machine.h"
 
 #define CEILING (1ull << 30)
 /* Version 1 has no word for "no limit": it is a number of this size. */
@@ -93,7 +93,7 @@ static uint64_t limit_of_line(const char *root, char *line)
 	return UINT64_MAX;
 }
 
-uint64_t sp__machine_group(const char *root)
+uint64_t sp__host_memory_group(const char *root)
 {
 	uint64_t limit = UINT64_MAX;
 	char path[4200], buf[4096], *line, *save = NULL;
@@ -117,10 +117,10 @@ static uint64_t rlimit_of(int resource)
 
 uint64_t sp_memory_group(void)
 {
-	return sp__machine_group("");
+	return sp__host_memory_group("");
 }
 
-uint64_t sp__machine_page_cache(void)
+uint64_t sp__host_page_cache(void)
 {
 	return sp__min(available(), sp_memory_group());
 }

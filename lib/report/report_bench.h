@@ -2,8 +2,8 @@
 /*
  * What the documents of measurements share.
  */
-#ifndef SP__REPORT_BENCH_H
-#define SP__REPORT_BENCH_H
+#ifndef SP__REPORT_REPORT_BENCH_H
+#define SP__REPORT_REPORT_BENCH_H
 
 #include <spindle/benchset.h>
 #include "report/doc.h"

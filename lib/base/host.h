@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the machine has to give.  The default memory of a tool is public:
+ * What the host has to give.  The default memory of a tool is public:
  * sp_memory_default() in <spindle/size.h>.
  */
-#ifndef SP__BASE_MACHINE_H
-#define SP__BASE_MACHINE_H
+#ifndef SP__BASE_HOST_H
+#define SP__BASE_HOST_H
 
 #include <stdint.h>
 
 /* Bytes that the page cache may grow to: free or reclaimable memory, within the control group. */
-uint64_t sp__machine_page_cache(void);
+uint64_t sp__host_page_cache(void);
 
 /* What sp_memory_group() gives, of files that lie below root ("": the real ones). */
-uint64_t sp__machine_group(const char *root);
+uint64_t sp__host_memory_group(const char *root);
 
 #endif
