@@ -6,6 +6,7 @@
 #include "base/outset.h"
 #include "bench/state.h"
 #include "io/ioprio.h"
+#include "sim/machine.h"
 
 /* A replay brings its classes, and perhaps its depth. */
 static int open_replay(struct sp_bench *b, struct sp_errinfo *err)

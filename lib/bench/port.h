@@ -10,7 +10,7 @@
 #define SP__BENCH_PORT_H
 
 #include "io/queue.h"
-#include "sim/machine.h"
+#include "sim/fwd.h"
 
 struct sp__port;
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "bench/port.h"
 #include "obs/trace.h"
+#include "sim/machine.h"
 
 struct port {
 	struct sp__port port;

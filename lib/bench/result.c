@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bench/state.h"
+#include "sim/machine.h"
 
 #define PASSED_MIN 100
 #define PASSED_TIMES 10

@@ -11,6 +11,7 @@
 #include "bench/meter.h"
 #include "bench/replay.h"
 #include "obs/trace.h"
+#include "sim/fwd.h"
 
 struct sp__benchfile {
 	struct sp__volume *volume;

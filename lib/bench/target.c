@@ -18,6 +18,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "bench/state.h"
+#include "dev/model.h"
+#include "sim/machine.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
 #define NULL_BYTES ((uint64_t)1 << 30)

@@ -25,6 +25,7 @@
 #include "base/rng.h"
 #include "join/plan.h"
 #include "join/stage.h"
+#include "sim/machine.h"
 
 /* A partition that keeps so much of what it was parted from is not worth parting. */
 #define STUBBORN 0.9

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include "base/err.h"
+#include "dev/model.h"
 #include "io/ioprio.h"
 #include "observe/preflight.h"
 #include "sim/machine.h"

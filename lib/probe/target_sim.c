@@ -11,6 +11,7 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/rng.h"
+#include "dev/model.h"
 #include "probe/target.h"
 #include "sim/machine.h"
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include "dev/model.h"
 #include "run/charge.h"
+#include "sim/machine.h"
 
 #define PS_PER_NS 1000
 #define PACE_RECORDS 32

@@ -8,6 +8,7 @@
 #include "run/env.h"
 #include "run/memory.h"
 #include "run/where.h"
+#include "sim/machine.h"
 #include "spill/fiemap.h"
 
 int sp__env_open(struct sp__env *e, const struct sp_run_opts *opts, struct sp_errinfo *err)

@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "io/rstream.h"
 #include "io/wstream.h"
-#include "sim/machine.h"
+#include "sim/fwd.h"
 #include "spill/store.h"
 
 struct sp__env {

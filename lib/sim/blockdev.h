@@ -25,6 +25,7 @@
 #include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
+#include "sim/fwd.h"
 
 #define SP__NEVER UINT64_MAX
 
@@ -106,7 +107,6 @@ enum sp__depth {
 	SP__DEPTH_TOTAL,  /* submitted and not completed */
 	SP__DEPTHS
 };
-#define SP__DEPTH_MAX 1024 /* more are counted as so many */
 
 struct sp__blockdev;
 struct sp__model;

@@ -14,4 +14,7 @@ enum sp__sim_files { SP__SIM_FILES_NONE, SP__SIM_FILES_IN, SP__SIM_FILES_OUT, SP
 /* The area of the device to which a file belongs, in the order of the areas. */
 enum sp__sim_area { SP__SIM_INPUT, SP__SIM_SPILL, SP__SIM_OUTPUT };
 
+/* Where numbers of requests are counted, this and more are counted together. */
+#define SP__DEPTH_MAX 1024
+
 #endif

@@ -34,7 +34,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "dev/model.h"
 #include "sim/blockdev.h"
 #include "sim/fwd.h"
 #include "sim/pagecache.h"
@@ -89,6 +88,8 @@ struct sp__simreq {
 };
 
 #define SP__SIM_DEPTHS 65
+
+struct sp__model;
 
 struct sp__machine_stats {
 	uint64_t requests;   /* of the program */

@@ -13,6 +13,7 @@
 #define SP__SIM_MACHINE_IMPL_H
 
 #include "base/rng.h"
+#include "dev/model.h"
 #include "sim/vclock.h"
 #include "sim/fsmap.h"
 #include "sim/machine.h"

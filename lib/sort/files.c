@@ -14,6 +14,7 @@
 #include "flow/scan.h"
 #include "io/wstream.h"
 #include "obs/progress.h"
+#include "sim/machine.h"
 #include "sort/plan.h"
 #include "sort/state.h"
 

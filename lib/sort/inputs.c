@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "base/err.h"
 #include "flow/scan.h"
+#include "sim/machine.h"
 #include "sort/inputs.h"
 #include "sort/plan.h"
 #include "sort/state.h"

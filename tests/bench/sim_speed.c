@@ -22,6 +22,7 @@
 #include <string.h>
 #include <time.h>
 #include "base/rng.h"
+#include "dev/model.h"
 #include "sim/blockdev.h"
 #include "sim/machine.h"
 

@@ -3,6 +3,7 @@
  * What a simulated machine is asked for, as text.
  */
 #include <string.h>
+#include "dev/model.h"
 #include "sim/blockdev.h"
 #include "sim/machine.h"
 #include "tap.h"
