@@ -4,7 +4,7 @@
  */
 #include "gen/tpch.h"
 #include "gen/put.h"
-#include "gen/words.h"
+#include "gen/vocabulary.h"
 
 static bool next_slot(struct sp_gen *g, struct sp__tpch *t, uint64_t *index)
 {

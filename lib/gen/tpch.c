@@ -19,7 +19,7 @@
 #include "base/err.h"
 #include "gen/tpch.h"
 #include "gen/put.h"
-#include "gen/words.h"
+#include "gen/vocabulary.h"
 
 static uint64_t scaled(uint64_t at_one, double scale, uint64_t least)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdbool.h>
 #include "base/rng.h"
-#include "gen/words.h"
+#include "gen/vocabulary.h"
 
 #define W(s)                                                                                       \
 	{                                                                                          \

@@ -3,8 +3,8 @@
  * The fixed vocabularies of the TPC-H tables and the text pool from which
  * comments are cut.
  */
-#ifndef SP__GEN_WORDS_H
-#define SP__GEN_WORDS_H
+#ifndef SP__GEN_VOCABULARY_H
+#define SP__GEN_VOCABULARY_H
 
 #include <stddef.h>
 #include <stdint.h>
