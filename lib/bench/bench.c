@@ -308,3 +308,20 @@ const char *sp_bench_pattern_name(enum sp_bench_pattern pattern)
 
 	return names[pattern];
 }
+
+const struct sp_word *sp_bench_create_words(void)
+{
+	static const struct sp_word words[] = { { "written", SP_BENCH_CREATE_WRITTEN },
+						{ "reserved", SP_BENCH_CREATE_RESERVED },
+						{ "sparse", SP_BENCH_CREATE_SPARSE },
+						{ NULL, 0 } };
+
+	return words;
+}
+
+const struct sp_word *sp_bench_process_words(void)
+{
+	static const struct sp_word words[] = { { "linear", 0 }, { "poisson", 1 }, { NULL, 0 } };
+
+	return words;
+}

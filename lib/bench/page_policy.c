@@ -42,18 +42,24 @@ void sp_policy_defaults(struct sp_policy_opts *o)
 				      .critical_rate = 20 };
 }
 
-const char *sp_policy_load_name(enum sp_policy_load load)
+const struct sp_word *sp_policy_load_words(void)
 {
-	static const char *const names[] = { "scan", "range", "update" };
+	static const struct sp_word words[] = { { "scan", SP_POLICY_SCAN },
+						{ "range", SP_POLICY_RANGE },
+						{ "update", SP_POLICY_UPDATE },
+						{ NULL, 0 } };
 
-	return names[load];
+	return words;
 }
 
-const char *sp_policy_submission_name(enum sp_policy_submission submission)
+const struct sp_word *sp_policy_submission_words(void)
 {
-	static const char *const names[] = { "conservative", "aggressive", "adaptive" };
+	static const struct sp_word words[] = { { "conservative", SP_POLICY_CONSERVATIVE },
+						{ "aggressive", SP_POLICY_AGGRESSIVE },
+						{ "adaptive", SP_POLICY_ADAPTIVE },
+						{ NULL, 0 } };
 
-	return names[submission];
+	return words;
 }
 
 static int check(const struct sp_bench_opts *t, const struct sp_policy_opts *o,

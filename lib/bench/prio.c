@@ -5,6 +5,8 @@
  * them three ranks cannot become two, so the run is refused.
  */
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include "base/err.h"
 #include "bench/state.h"
 #include "io/ioprio.h"
@@ -12,6 +14,44 @@
 static unsigned class_of(uint16_t prio)
 {
 	return prio >> 13;
+}
+
+static const struct sp_word classes[] = { { "default", SP_BENCH_NONE }, { "none", SP_BENCH_NONE },
+					  { "rt", SP_BENCH_RT },	{ "be", SP_BENCH_BE },
+					  { "idle", SP_BENCH_IDLE },	{ NULL, 0 } };
+
+static bool has_levels(int class)
+{
+	return class == SP_BENCH_RT || class == SP_BENCH_BE;
+}
+
+const char *sp_bench_prio_name(uint16_t prio, char text[16])
+{
+	int class = prio >> 13 & 3;
+
+	if (has_levels(class))
+		snprintf(text, 16, "%s/%u", sp_word_name(classes, class), prio & 7u);
+	else
+		snprintf(text, 16, "%s", sp_word_name(classes, class));
+	return text;
+}
+
+int sp_bench_prio_parse(const char *text, uint16_t *prio)
+{
+	size_t len = strcspn(text, "/");
+	const char *level = text + len;
+
+	for (const struct sp_word *c = classes; c->word; c++) {
+		bool levels = has_levels(c->value);
+
+		if (strncmp(c->word, text, len) != 0 || c->word[len])
+			continue;
+		if (*level && (!levels || level[1] < '0' || level[1] > '7' || level[2]))
+			break;
+		*prio = SP_BENCH_PRIO(c->value, *level ? level[1] - '0' : levels ? 4 : 0);
+		return 0;
+	}
+	return -EINVAL;
 }
 
 int sp__bench_settle_prios(struct sp_bench *b, struct sp_errinfo *err)

@@ -36,17 +36,6 @@ struct sp__replay {
 	struct sp_bench_replayed result;
 };
 
-static void name_class(char name[16], uint16_t prio)
-{
-	static const char *const names[] = { "default", "rt", "be", "idle" };
-	unsigned class = prio >> 13;
-
-	if (class == SP_BENCH_RT || class == SP_BENCH_BE)
-		snprintf(name, 16, "%s/%u", names[class], prio & 7u);
-	else
-		snprintf(name, 16, "%s", class <= SP_BENCH_IDLE ? names[class] : "other");
-}
-
 /* Priorities that cannot be asked for are none. */
 static uint16_t usable(uint16_t prio)
 {
@@ -71,7 +60,7 @@ static void add_class(struct sp__replay *r, uint16_t prio)
 		return;
 	if (i == SP_BENCH_CLASSES_MAX)
 		return;
-	name_class(r->names[i], usable(prio));
+	(void)sp_bench_prio_name(usable(prio), r->names[i]);
 	r->classes[i] = (struct sp_bench_class){ .name = r->names[i],
 						 .prio = usable(prio),
 						 .pattern = SP_BENCH_SEQUENTIAL };

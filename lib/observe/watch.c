@@ -292,11 +292,15 @@ void sp_watch_free(struct sp_watch *watch)
 	free(watch);
 }
 
-const char *sp_watch_source_name(enum sp_watch_source source)
+const struct sp_word *sp_watch_source_words(void)
 {
-	static const char *const names[] = { "auto", "stat", "inflight", "fdinfo", "trace" };
+	static const struct sp_word words[] = {
+		{ "auto", SP_WATCH_AUTO },	   { "stat", SP_WATCH_STAT },
+		{ "inflight", SP_WATCH_INFLIGHT }, { "fdinfo", SP_WATCH_FDINFO },
+		{ "trace", SP_WATCH_TRACE },	   { NULL, 0 }
+	};
 
-	return names[source];
+	return words;
 }
 
 const char *sp_watch_source_about(enum sp_watch_source source)

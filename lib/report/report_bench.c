@@ -10,18 +10,6 @@
 
 static const char tool[] = "aiobench";
 
-const char *sp__report_prio(uint16_t prio, char text[16])
-{
-	static const char *const names[] = { "default", "rt", "be", "idle" };
-	unsigned class = prio >> 13 & 3;
-
-	if (class == SP_BENCH_NONE || class == SP_BENCH_IDLE)
-		snprintf(text, 16, "%s", names[class]);
-	else
-		snprintf(text, 16, "%s/%u", names[class], prio & 7u);
-	return text;
-}
-
 static void put_class_config(struct sp__doc doc, json_t *array, const struct sp_bench_class *c)
 {
 	struct sp__doc row = sp__doc_element(doc, array);
@@ -31,7 +19,7 @@ static void put_class_config(struct sp__doc doc, json_t *array, const struct sp_
 	sp__doc_real(row, "share", c->depth || c->rate > 0 ? NAN : c->share);
 	sp__doc_known(row, "depth", c->depth);
 	sp__doc_real(row, "rate_iops", c->rate > 0 ? c->rate : NAN);
-	sp__doc_text(row, "prio", sp__report_prio(c->prio, prio));
+	sp__doc_text(row, "prio", sp_bench_prio_name(c->prio, prio));
 	sp__doc_real(row, "read_share", c->reads);
 	sp__doc_count(row, "request_bytes", c->bytes);
 	sp__doc_text(row, "pattern", sp_bench_pattern_name(c->pattern));
@@ -57,7 +45,7 @@ void sp__report_bench_config(struct sp__doc doc, const char *key, const struct s
 	sp__doc_text(c, "engine", o->engine ? o->engine : "auto");
 	sp__doc_count(c, "depth", o->depth);
 	sp__doc_real(c, "rate_iops", o->rate > 0 ? o->rate : NAN);
-	sp__doc_text(c, "rate_process", o->poisson ? "poisson" : "linear");
+	sp__doc_text(c, "rate_process", sp_bench_process_name(o->poisson));
 	sp__doc_bool(c, "direct", !o->buffered);
 	sp__doc_bool(c, "fixed_buffers", o->fixed_buffers);
 	sp__doc_bool(c, "register_files", o->register_files);
@@ -182,7 +170,7 @@ static void put_lists(struct sp__doc doc, const struct sp_bench_result *r)
 		struct sp__doc row = sp__doc_element(doc, classes);
 
 		sp__doc_text(row, "name", r->classes[i].name);
-		sp__doc_text(row, "prio", sp__report_prio(r->classes[i].prio, prio));
+		sp__doc_text(row, "prio", sp_bench_prio_name(r->classes[i].prio, prio));
 		put_stats(row, &r->classes[i]);
 	}
 	sp__report_errors(doc, r->errors, r->nerrors);

@@ -8,8 +8,6 @@
 #include <spindle/benchset.h>
 #include "report/doc.h"
 
-/* A priority in the words of --class. */
-const char *sp__report_prio(uint16_t prio, char text[16]);
 /* An array of a depth and the share of the time, without those that never were. */
 void sp__report_depths(struct sp__doc doc, const char *key, const uint64_t *ns, size_t n);
 /* What was asked for, as the member key. */

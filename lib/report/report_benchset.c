@@ -56,7 +56,7 @@ static void put_point(struct sp__doc row, const struct sp_benchset_point *p)
 		struct sp__doc class = sp__doc_element(row, classes);
 
 		sp__doc_text(class, "name", p->classes[i].name);
-		sp__doc_text(class, "prio", sp__report_prio(p->classes[i].prio, prio));
+		sp__doc_text(class, "prio", sp_bench_prio_name(p->classes[i].prio, prio));
 		put_stats(class, &p->classes[i]);
 	}
 }
@@ -162,8 +162,8 @@ struct sp_report *sp_report_mix(const struct sp_bench_opts *opts, const struct s
 	sp__report_bench_config(doc, "config", opts);
 	o = sp__doc_object(doc, "mix");
 	sp__doc_text(o, "of", scans ? "scans" : mix->of_issued ? "issued" : "outstanding");
-	sp__doc_text(o, "high", sp__report_prio(mix->high, prio));
-	sp__doc_text(o, "low", sp__report_prio(mix->low, prio));
+	sp__doc_text(o, "high", sp_bench_prio_name(mix->high, prio));
+	sp__doc_text(o, "low", sp_bench_prio_name(mix->low, prio));
 	sp__doc_known(o, "readers", scans ? mix->readers : 0);
 	sp__doc_real(o, "rate_iops", scans && mix->rate > 0 ? mix->rate : NAN);
 	o = put_result(doc, r);

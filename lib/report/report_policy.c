@@ -23,8 +23,8 @@ static void put_config(struct sp__doc doc, const struct sp_bench_opts *t,
 	sp__doc_real(c, "ramp_s", (double)t->ramp_ns / 1e9);
 	sp__doc_count(c, "offset_bytes", t->offset_bytes);
 	sp__doc_count(c, "seed", t->seed);
-	sp__doc_text(c, "high_prio", sp__report_prio(o->high_prio, prio));
-	sp__doc_text(c, "low_prio", sp__report_prio(o->low_prio, prio));
+	sp__doc_text(c, "high_prio", sp_bench_prio_name(o->high_prio, prio));
+	sp__doc_text(c, "low_prio", sp_bench_prio_name(o->low_prio, prio));
 	sp__doc_count(c, "page_bytes", o->page_bytes);
 	sp__doc_count(c, "extent_pages", o->extent_pages);
 	sp__doc_count(c, "ahead", o->ahead);

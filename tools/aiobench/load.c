@@ -147,20 +147,14 @@ static error_t parse_plain(int key, char *arg, struct load_options *o)
 
 static enum sp_bench_create create_value(const char *arg)
 {
-	static const struct sp_word words[] = { { "written", SP_BENCH_CREATE_WRITTEN },
-						{ "reserved", SP_BENCH_CREATE_RESERVED },
-						{ "sparse", SP_BENCH_CREATE_SPARSE },
-						{ NULL, 0 } };
-
-	return arg ? (enum sp_bench_create)choice_option("--create", arg, words, 2)
+	return arg ? (enum sp_bench_create)choice_option("--create", arg, sp_bench_create_words(),
+							 2)
 		   : SP_BENCH_CREATE_WRITTEN;
 }
 
 static bool poisson_value(const char *arg)
 {
-	static const struct sp_word words[] = { { "linear", 0 }, { "poisson", 1 }, { NULL, 0 } };
-
-	return choice_option("--rate_process", arg, words, 2);
+	return choice_option("--rate_process", arg, sp_bench_process_words(), 2);
 }
 
 static error_t parse_amount(int key, char *arg, struct sp_bench_opts *b)

@@ -64,14 +64,6 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static const struct sp_word loads[] = { { "scan", SP_POLICY_SCAN },
-					{ "range", SP_POLICY_RANGE },
-					{ "update", SP_POLICY_UPDATE },
-					{ NULL, 0 } };
-static const struct sp_word submissions[] = { { "conservative", SP_POLICY_CONSERVATIVE },
-					      { "aggressive", SP_POLICY_AGGRESSIVE },
-					      { "adaptive", SP_POLICY_ADAPTIVE },
-					      { NULL, 0 } };
 enum { NO, YES, BOTH };
 static const struct sp_word answers[] = {
 	{ "no", NO }, { "yes", YES }, { "both", BOTH }, { NULL, 0 }
@@ -125,10 +117,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPT_LOAD:
-		o->loads = list_value("--load", arg, loads);
+		o->loads = list_value("--load", arg, sp_policy_load_words());
 		return 0;
 	case OPT_SUBMISSION:
-		o->submissions = list_value("--submission", arg, submissions);
+		o->submissions = list_value("--submission", arg, sp_policy_submission_words());
 		return 0;
 	case OPT_PRIORITIES:
 		o->priorities = 1 + choice_option("--priorities", arg, answers, 2);

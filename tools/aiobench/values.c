@@ -107,28 +107,10 @@ bool bool_value(const char *option, const char *text)
 
 uint16_t prio_value(const char *option, const char *text)
 {
-	static const struct {
-		const char *name;
-		enum sp_bench_prio class;
-	} names[] = { { "default", SP_BENCH_NONE },
-		      { "none", SP_BENCH_NONE },
-		      { "rt", SP_BENCH_RT },
-		      { "be", SP_BENCH_BE },
-		      { "idle", SP_BENCH_IDLE } };
-	size_t len = strcspn(text, "/");
-	const char *level = text + len;
+	uint16_t prio;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		enum sp_bench_prio class = names[i].class;
-		bool levels = class == SP_BENCH_RT || class == SP_BENCH_BE;
-
-		if (strncmp(names[i].name, text, len) != 0 || names[i].name[len])
-			continue;
-		if (!*level)
-			return class ? SP_BENCH_PRIO(class, levels ? 4 : 0) : 0;
-		if (levels && level[1] >= '0' && level[1] <= '7' && !level[2])
-			return SP_BENCH_PRIO(class, level[1] - '0');
-	}
-	die("invalid %s argument '%s': rt, be (with /0 to /7 behind it), idle or default", option,
-	    text);
+	if (sp_bench_prio_parse(text, &prio))
+		die("invalid %s argument '%s': rt, be (with /0 to /7 behind it), idle or default",
+		    option, text);
+	return prio;
 }

@@ -24,16 +24,12 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	static const struct sp_word sources[] = {
-		{ "auto", SP_WATCH_AUTO },	   { "stat", SP_WATCH_STAT },
-		{ "inflight", SP_WATCH_INFLIGHT }, { "fdinfo", SP_WATCH_FDINFO },
-		{ "trace", SP_WATCH_TRACE },	   { NULL, 0 }
-	};
 	struct load_options *o = state->input;
 
 	switch (key) {
 	case OPT_SOURCE:
-		o->watch.source = (enum sp_watch_source)choice_option("--source", arg, sources, 2);
+		o->watch.source = (enum sp_watch_source)choice_option("--source", arg,
+								      sp_watch_source_words(), 2);
 		return 0;
 	case OPT_RATE:
 		o->watch.rate = number_value("--sample_rate", arg, 0.001, 1e6);

@@ -31,6 +31,7 @@
 #include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
+#include <spindle/words.h>
 
 #define SP_BENCH_CLASSES_MAX 16
 #define SP_BENCH_TARGETS_MAX 16
@@ -253,5 +254,12 @@ SP_API uint64_t sp_bench_quantile(const struct sp_bench *bench, size_t which, do
 SP_API void sp_bench_free(struct sp_bench *bench); /* accepts NULL */
 
 SP_API const char *sp_bench_pattern_name(enum sp_bench_pattern pattern);
+SP_WORDS(sp_bench_create)
+SP_WORDS(sp_bench_process) /* of requests at a rate: linear (0), poisson (1) */
+
+/* A priority as text: "rt/4", "idle", "default"; returns text. */
+SP_API const char *sp_bench_prio_name(uint16_t prio, char text[16]);
+/* The reverse; "rt" and "be" alone have level 4, "none" is "default". 0 or -EINVAL. */
+SP_API SP_MUST_CHECK int sp_bench_prio_parse(const char *text, uint16_t *prio);
 
 #endif

@@ -51,6 +51,7 @@
 #include <spindle/api.h>
 #include <spindle/bench.h>
 #include <spindle/error.h>
+#include <spindle/words.h>
 
 #define SP_POLICY_PAGES_MAX (1u << 26)
 
@@ -118,7 +119,7 @@ SP_API SP_MUST_CHECK int sp_policy_run(struct sp_policy **policy,
 SP_API const struct sp_policy_result *sp_policy_result(const struct sp_policy *policy);
 SP_API void sp_policy_free(struct sp_policy *policy); /* accepts NULL */
 
-SP_API const char *sp_policy_load_name(enum sp_policy_load load);
-SP_API const char *sp_policy_submission_name(enum sp_policy_submission submission);
+SP_WORDS(sp_policy_load)
+SP_WORDS(sp_policy_submission)
 
 #endif
