@@ -2,15 +2,15 @@
 /*
  * The contract of asynchronous iterators.
  *
- * next() gives SP_READY with a batch, SP_LATER, SP_END or a negative error
- * (spindle/batch.h says what each promises).  An operator that says SP_LATER
- * has registered at least one wait in the plan's one wait set.  Only the root
- * of a plan blocks, and only when all that it has asked said SP_LATER: it
- * calls sp__waits_block() and asks again.  SP_LATER without a wait is a
- * programming error and is caught there (SP_ESTATE).
+ * next() returns SP_READY with a batch, SP_LATER, SP_END or a negative error
+ * (spindle/batch.h defines each).  An operator that returns SP_LATER has
+ * registered at least one wait in the plan's single wait set.  Only the root of
+ * a plan blocks, and only when all its inputs returned SP_LATER: it calls
+ * sp__waits_block() and retries.  SP_LATER without a wait is a programming error
+ * and is caught there (SP_ESTATE).
  *
- * A batch is borrowed and valid until the next call on the operator that gave
- * it.
+ * A batch is borrowed and valid until the next call on the operator that
+ * returned it.
  *
  * Source: Iyengar et al. 2008.
  */
@@ -20,7 +20,7 @@
 #include <spindle/batch.h>
 #include <spindle/error.h>
 
-/* Blocks until there is progress, or lets the operator's next call block; 0 or an error. */
+/* Blocks until there is progress, or allows the operator's next call to block; 0 or an error. */
 typedef int sp__wait_fn(void *operator);
 
 #define SP__WAITS_MAX 16
@@ -38,7 +38,7 @@ struct sp__iter {
 	int (*next)(void *operator, struct sp_batch * batch);
 };
 
-/* To be called by an operator that is about to say SP_LATER. */
+/* Called by an operator that is about to return SP_LATER. */
 void sp__waits_add(struct sp__waits *w, sp__wait_fn *block, void *operator);
 /*
  * Blocks in the wait registered first (the one nearest to the source, whose
@@ -46,7 +46,7 @@ void sp__waits_add(struct sp__waits *w, sp__wait_fn *block, void *operator);
  */
 SP_MUST_CHECK int sp__waits_block(struct sp__waits *w);
 
-/* For callers that cannot take SP_LATER: asks until there is an answer. */
+/* For callers that cannot handle SP_LATER: calls next() until it returns something else. */
 SP_MUST_CHECK int sp__iter_next(struct sp__iter *it, struct sp__waits *w, struct sp_batch *batch);
 
 #endif

@@ -14,26 +14,26 @@
 
 struct sp__scan {
 	struct sp__scan_opts opts;
-	size_t input; /* the present one, or the next */
+	size_t input; /* the current one, or the next */
 	int fd;
 	struct sp__rstream *stream; /* NULL: none is open */
 	bool may_block;		    /* the next read may wait */
 	struct sp__splitter splitter;
-	const char *at, *whole, *end; /* span: given out up to at, whole records up to whole */
-	struct sp__bytes carry;	      /* the head of a record that goes on in the next span */
-	bool carry_out;		      /* the carry is the batch given out last */
+	const char *at, *whole, *end; /* span: returned up to at, whole records up to whole */
+	struct sp__bytes carry;	      /* the head of a record that continues in the next span */
+	bool carry_out;		      /* the carry is the batch returned last */
 	size_t from;		      /* the input of the batch */
 	struct sp__bytes header;
 	size_t header_from;	     /* the input whose header it is */
 	uint64_t header_left;	     /* records of the batch's input that belong to its header */
-	size_t repeated;	     /* of header: so much has that input repeated */
+	size_t repeated;	     /* bytes of the header that this input has repeated */
 	uint64_t bytes;		     /* read */
-	uint64_t terminators;	     /* added where an input's last record had none */
+	uint64_t terminators;	     /* added to the last records of inputs that had none */
 	uint64_t header_bytes;	     /* of the headers of all inputs */
-	uint64_t newlines;	     /* CSV: of the present input, so far */
+	uint64_t newlines;	     /* CSV: in the current input so far */
 	struct sp__io_counters done; /* of the streams closed */
 	char engine[32];
-	int error; /* what it ended with */
+	int error; /* the final error */
 };
 
 uint64_t sp__inputs_bytes(const char *const *inputs, size_t n, bool *all)
@@ -53,7 +53,7 @@ uint64_t sp__inputs_bytes(const char *const *inputs, size_t n, bool *all)
 	return sum;
 }
 
-/* What is no regular file, or cannot be opened later, takes no place. */
+/* Files that are not regular, or cannot be opened later, get no place. */
 int sp__inputs_lay(struct sp__machine *m, const char *const *inputs, size_t n, unsigned *first,
 		   struct sp_errinfo *err)
 {
@@ -182,7 +182,7 @@ static int give_carry(struct sp__scan *s, struct sp_batch *batch)
 	return SP_READY;
 }
 
-/* The present input has ended: a record without terminator may be left. */
+/* At the end of an input: a record without terminator may remain. */
 static int end_input(struct sp__scan *s, struct sp_batch *batch)
 {
 	const struct sp_recfmt *f = &s->opts.format;
@@ -206,7 +206,7 @@ static int end_input(struct sp__scan *s, struct sp_batch *batch)
 	return SP_END;
 }
 
-/* How much of the new span finishes the record in the carry. */
+/* Length of the part of the new span that completes the record in the carry. */
 static size_t tail_bytes(const struct sp__scan *s)
 {
 	const struct sp_recfmt *f = &s->opts.format;
@@ -221,7 +221,7 @@ static size_t tail_bytes(const struct sp__scan *s)
 	return end ? (size_t)(end + 1 - s->at) : have;
 }
 
-/* The next span. SP_READY: something was read; SP_END: of this input. */
+/* The next span.  SP_READY: data was read; SP_END: the end of this input. */
 static int read_span(struct sp__scan *s)
 {
 	const char *data;
@@ -249,7 +249,7 @@ static int unblock(void *operator)
 	return 0;
 }
 
-/* The next batch of the list of inputs, headers and all. */
+/* The next batch of the list of inputs, headers included. */
 static int next_batch(struct sp__scan *s, struct sp_batch *batch)
 {
 	int rc;
@@ -292,7 +292,7 @@ static int next_batch(struct sp__scan *s, struct sp_batch *batch)
 	}
 }
 
-/* A record of a further input's header: is it in its place in ours? */
+/* A header record of a further input must equal that of the first header. */
 static int repeat_header(struct sp__scan *s, const char *rec, size_t bytes)
 {
 	const char *head = s->header.data + s->repeated;
@@ -304,7 +304,7 @@ static int repeat_header(struct sp__scan *s, const char *rec, size_t bytes)
 			"header differs from that of %s", s->opts.inputs[s->header_from]);
 }
 
-/* Takes the records that belong to the header off the batch. */
+/* Removes the header records from the batch. */
 static int take_header(struct sp__scan *s, struct sp_batch *batch)
 {
 	int rc = 0;

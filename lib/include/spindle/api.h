@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Marks what the shared library exports.  The library is compiled with
+ * Marks the exported symbols.  The library is compiled with
  * -fvisibility=hidden; a symbol is public when its declaration carries SP_API
  * and lib/libspindle.map names it (scripts/check-symbols compares the two).
  */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Batches and the statuses of iterators that need not wait.
+ * Batches and the statuses of asynchronous iterators.
  *
- * A batch is a span of whole records, one behind the other, each with its
- * terminator (line formats) or of its fixed length.  It is borrowed: valid
- * until the next call on the operator it came from.  Who keeps it longer
- * copies it and charges the copy to a budget.
+ * A batch is a span of consecutive whole records, each with its terminator
+ * (line formats) or of fixed length.  It is borrowed: valid until the next call
+ * on the operator that returned it.  To keep records longer, copy them and
+ * charge the copy to a budget.
  *
  * next() on an operator returns one of the statuses below or a negative error
  * (spindle/error.h).  After SP_END or an error every further call returns the
- * same again.  Source: Iyengar et al. 2008, section 3 (asynchronous iterator).
+ * same value.  Source: Iyengar et al. 2008, section 3 (asynchronous iterator).
  */
 #ifndef SPINDLE_BATCH_H
 #define SPINDLE_BATCH_H
@@ -19,7 +19,7 @@
 enum sp_status {
 	SP_END = 0,   /* no more records; the batch is untouched */
 	SP_READY = 1, /* the batch holds at least one record */
-	SP_LATER = 2, /* only pending I/O or a worker can help: wait first */
+	SP_LATER = 2, /* progress needs pending I/O or a worker: wait first */
 };
 
 struct sp_batch {

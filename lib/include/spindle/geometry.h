@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The geometry of a device: what of its mechanics can be used to choose the
- * order of block requests.
+ * The geometry of a device: its mechanics, as far as they help to order block
+ * requests.
  *
  * It comes from a geometry file (written by diskprobe(1), format
  * spindle-geometry(5)) or, exactly, from a device model (spindle-model(5)).
- * Three questions are answered: where the tracks begin and end
- * (sp_geometry_track: GETTRACKBOUNDARIES), which block of another track can be
- * reached after this one without rotational delay (sp_geometry_adjacent:
- * GETADJACENT), and how far such hops reach (sp_geometry_reach: D(W)).
+ * It answers three questions: where tracks begin and end (sp_geometry_track:
+ * GETTRACKBOUNDARIES), which block of another track can be reached after this
+ * one without rotational delay (sp_geometry_adjacent: GETADJACENT), and how far
+ * such hops reach (sp_geometry_reach: D(W)).
  *
  * Angles are degrees of one revolution.  W, the aim, runs from the end of the
- * block that was read or written to the start of the adjacent one; it contains
- * everything a hop costs: seek or head switch, settle, and the overhead of a
+ * block that was read or written to the start of the adjacent one; it covers the
+ * whole cost of a hop: seek or head switch, settle time, and the overhead of a
  * request issued by itself.
  *
- * A device without tracks (flash, a virtual disk, a probe that found none)
- * answers SP_EUNSUP to all three; callers then use plain extents.  Where the
- * hops of one kind (writes, say) were not measured, questions about them are
- * answered by -ENODATA.
+ * For a device without tracks (flash, a virtual disk, a probe that found none)
+ * all three return SP_EUNSUP; callers then use plain extents.  If the hops of
+ * one kind (such as writes) were not measured, functions about them return
+ * -ENODATA.
  *
  * Source: Shao 2008, chapter 2.
  *
- * Thread rule: a geometry is immutable; any number of threads may ask it.
+ * Thread rule: a geometry is immutable; any number of threads may use it.
  */
 #ifndef SPINDLE_GEOMETRY_H
 #define SPINDLE_GEOMETRY_H
@@ -38,14 +38,14 @@ struct sp_geometry;
 enum sp_geometry_op { SP_GEOMETRY_READ, SP_GEOMETRY_WRITE };
 
 /*
- * -errno; SP_EFORMAT with field and reason for a file that is not a geometry
- * or contradicts itself; -ENOMEM.
+ * Returns 0, -errno, -ENOMEM, or SP_EFORMAT with field and reason for a file that
+ * is not a geometry or contradicts itself.
  */
 SP_API SP_MUST_CHECK int sp_geometry_load(struct sp_geometry **g, const char *path,
 					  struct sp_errinfo *err);
 /*
- * Of a device model: a shipped one's name or a file, as in --volume sim:MODEL.
- * Of a model without tracks the geometry is one without tracks.
+ * The geometry of a device model: the name of a shipped one or a file, as in
+ * --volume sim:MODEL.  A model without tracks gives a geometry without tracks.
  */
 SP_API SP_MUST_CHECK int sp_geometry_model(struct sp_geometry **g, const char *model,
 					   struct sp_errinfo *err);
@@ -65,8 +65,8 @@ struct sp_geometry_info {
 	bool partial;	     /* the probe that wrote it was interrupted */
 	uint64_t blocks;
 	uint32_t block_bytes;
-	bool tracks;	       /* false: the questions are answered by SP_EUNSUP */
-	uint64_t ntracks;      /* known ones */
+	bool tracks;	       /* false: functions about tracks return SP_EUNSUP */
+	uint64_t ntracks;      /* number of known tracks */
 	uint64_t known_blocks; /* on them */
 	unsigned zones;
 	unsigned surfaces;			    /* 0: unknown */
@@ -75,11 +75,11 @@ struct sp_geometry_info {
 	double transfer_s_per_mb; /* MB of 2^20, in sequence: t of the planner; 0: unknown */
 	double seek_s; /* mean positioning of a random request: s of the planner; 0: unknown */
 	bool write_estimated; /* hops of writes were not measured but derived from reads */
-	double miss_rate;     /* share of hops that lost a revolution; below 0: not measured */
+	double miss_rate;     /* share of hops that lost a revolution; negative: not measured */
 };
 SP_API void sp_geometry_info(const struct sp_geometry *g, struct sp_geometry_info *info);
 
-/* Tracks that follow one another and are alike, or repeat with one pattern. */
+/* Consecutive tracks that are alike, or repeat with one pattern. */
 struct sp_zone {
 	uint64_t first; /* first block */
 	uint64_t blocks;
@@ -87,12 +87,12 @@ struct sp_zone {
 	uint64_t tracks;
 	double track_blocks; /* mean of its tracks */
 };
-/* -ERANGE behind the last one. */
+/* -ERANGE after the last one. */
 SP_API SP_MUST_CHECK int sp_geometry_zone(const struct sp_geometry *g, unsigned i,
 					  struct sp_zone *zone);
 /*
- * The i-th point of the seek curve, by ascending distance; -ERANGE behind the
- * last one.  in_tracks: the distance is one in tracks, since cylinders are not known.
+ * The i-th point of the seek curve, by ascending distance; -ERANGE after the last
+ * one.  in_tracks: the distance is in tracks, since cylinders are unknown.
  */
 SP_API SP_MUST_CHECK int sp_geometry_seek(const struct sp_geometry *g, unsigned i,
 					  uint64_t *distance, double *ns, bool *in_tracks);
@@ -105,8 +105,8 @@ struct sp_track {
 };
 /*
  * The track of a block; the track of a number.  -ERANGE: no such block or
- * number; -ENODATA: in a part of the device that is not known.  Numbers count
- * the tracks that are known: where a part is not, the number goes on behind it.
+ * number; -ENODATA: in an unknown part of the device.  Numbers count known
+ * tracks only, and continue after an unknown part.
  */
 SP_API SP_MUST_CHECK int sp_geometry_track(const struct sp_geometry *g, uint64_t lbn,
 					   struct sp_track *track);
@@ -114,29 +114,29 @@ SP_API SP_MUST_CHECK int sp_geometry_track_number(const struct sp_geometry *g, u
 						  struct sp_track *track);
 
 /*
- * The block step (1 or more) tracks after lbn's at whose start the head arrives
- * in time if it leaves lbn's end: the first block at or behind aim W(op) +
- * extra_deg (conservatism).  A negative extra_deg aims closer, for hops that
- * need less (sp_geometry_hop tells); where a surface ends such a hop may lose a
- * revolution.
+ * The block that is step (1 or more) tracks after lbn's track and whose start the
+ * head reaches in time from the end of lbn: the first block at or after the aim
+ * W(op) + extra_deg (conservatism).  A negative extra_deg aims closer, for hops
+ * that need less (see sp_geometry_hop); at the end of a surface such a hop may
+ * lose a revolution.
  *
- * -ERANGE: no such block, behind the last track, step beyond the reach of that
- * aim, or a part between that is unknown or takes the arm too far; -ENODATA:
- * lbn's track is not known; -EINVAL: step 0 or an aim below 0.
+ * -ERANGE: no such block, beyond the last track, step beyond the reach of that
+ * aim, or across a part that is unknown or takes the arm too far; -ENODATA: lbn's
+ * track is unknown; -EINVAL: step 0 or an aim below 0.
  */
 SP_API SP_MUST_CHECK int sp_geometry_adjacent(const struct sp_geometry *g, uint64_t lbn,
 					      uint64_t step, enum sp_geometry_op op,
 					      double extra_deg, uint64_t *adjacent);
 /*
- * W: where the plateau of hops that cost hardly more than settling ends; on a
- * device without such a plateau, what a hop of one cylinder needs.
+ * W: the aim at which the plateau of hops that cost hardly more than settling
+ * ends; on a device without such a plateau, the aim for a hop of one cylinder.
  */
 SP_API SP_MUST_CHECK int sp_geometry_aim(const struct sp_geometry *g, enum sp_geometry_op op,
 					 double *aim_deg);
-/* D(W): the largest n so that all hops of 1 to n tracks can be made with an aim of w_deg. */
+/* D(W): the largest n such that an aim of w_deg suffices for all hops of 1 to n tracks. */
 SP_API SP_MUST_CHECK int sp_geometry_reach(const struct sp_geometry *g, enum sp_geometry_op op,
 					   double w_deg, uint64_t *tracks);
-/* The least aim for all hops of 1 to so many tracks; -ERANGE: farther than is known. */
+/* The least aim for all hops of 1 to this number of tracks; -ERANGE: beyond the known curve. */
 SP_API SP_MUST_CHECK int sp_geometry_hop(const struct sp_geometry *g, enum sp_geometry_op op,
 					 uint64_t tracks, double *w_deg);
 

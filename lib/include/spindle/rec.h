@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records and keys: where a record ends, which bytes of it are the key, and
- * what order that key asks for.
+ * Records and keys: where a record ends, which of its bytes are the key, and
+ * how keys are ordered.
  *
- * A format says how a byte stream falls into records.  A key set is a list of
+ * A format says how a byte stream divides into records.  A key set is a list of
  * keys compiled for one format; it is immutable after sp_keyset_new() and may
  * be used by any number of threads.  The order is that of GNU sort for line
- * formats (keys one after the other, then, unless told otherwise, the whole
- * record as a last resort).
+ * formats (keys one after the other, then, unless disabled, the whole record as
+ * a last resort).
  *
  * Lengths and offsets are bytes throughout.
  */
@@ -61,10 +61,10 @@ enum sp_key_ignore {
 #define SP_KEY_NOEND ((size_t)-1)
 
 /*
- * One key.  Line and CSV formats use the field positions, counted from 0 as
- * GNU sort counts them inside: the key begins schar bytes into field sword;
- * it ends before byte echar of field eword, or, with echar 0, behind the last
- * byte of that field; eword == SP_KEY_NOEND: it goes to the end of the record.
+ * One key.  Line and CSV formats use the field positions, counted from 0: the
+ * key begins schar bytes into field sword; it ends before byte echar of field
+ * eword, or, with echar 0, after the last byte of that field; eword ==
+ * SP_KEY_NOEND: it extends to the end of the record.
  * Fixed-length records use offset and length.
  */
 struct sp_key {
@@ -102,8 +102,8 @@ struct sp_keyset;
 
 /*
  * Compiles opts into a new key set.  LC_COLLATE and LC_CTYPE of the process
- * are read now and must not change while the key set lives.
- * Returns 0; -EINVAL (a key outside a fixed record, a type that does not fit
+ * are read now and must not change during the key set's life.
+ * Returns 0; -EINVAL (a key outside a fixed record, a type that does not suit
  * the format or the length); -ENOMEM.  err may be NULL.
  * The caller frees the result with sp_keyset_free() (NULL is accepted).
  */
@@ -113,41 +113,40 @@ SP_API void sp_keyset_free(struct sp_keyset *keyset);
 
 /*
  * Compares two records (without their terminators) by keys and last resort:
- * negative, zero, positive.  The independent truth of all faster ways.
+ * negative, zero, positive.  The reference for all faster comparisons.
  */
 SP_API int sp_keyset_compare(const struct sp_keyset *keyset, const char *a, size_t abytes,
 			     const char *b, size_t bbytes);
 
-/* Which end of a key an option letter belongs to; only b minds. */
+/* The end of a key that an option letter applies to; matters only for b. */
 enum sp_key_end { SP_KEY_START, SP_KEY_END, SP_KEY_BOTH };
 
 /*
  * Applies one ordering letter of GNU sort (bdfghiMnRrV) to a key; global
- * options are kept in an sp_key of their own with SP_KEY_BOTH.  False if it
- * is none.  Of letters that exclude each other the first in the order n, g, h,
- * M, R, V decides the type; sp_key_check() refuses most such keys.
+ * options are kept in a separate sp_key with SP_KEY_BOTH.  False for any other
+ * letter.  Of incompatible letters the first in the order n, g, h, M, R, V
+ * decides the type; sp_key_check() refuses most such keys.
  */
 SP_API bool sp_key_letter(struct sp_key *key, char letter, enum sp_key_end end);
 
-/* Was this letter given?  ('i' is not, if 'd' was: that says more.) */
+/* Was this letter given?  ('i' does not count if 'd', which implies it, was.) */
 SP_API bool sp_key_has_letter(const struct sp_key *key, char letter);
 
-/* A key without letters of its own takes those of the global options. */
+/* A key without its own letters inherits the global ones. */
 SP_API void sp_key_inherit(struct sp_key *key, const struct sp_key *global);
 
 /*
- * Refuses letters that exclude each other: -EINVAL with err->text in the words
- * of GNU sort, "options '-gn' are incompatible".
+ * Refuses incompatible letters: -EINVAL with GNU sort's message in err->text,
+ * "options '-gn' are incompatible".
  */
 SP_API SP_MUST_CHECK int sp_key_check(const struct sp_key *key, struct sp_errinfo *err);
 
 /*
- * Reads TEXT as GNU sort -k does: POS1[,POS2] with its option letters.
- * *inherits tells that no letter was given, so that the global options apply.
- * Returns 0, or -EINVAL with err->text set to GNU's words for the mistake and
- * *where to the part of text that GNU quotes behind them: "character offset is
- * zero: invalid field specification" and ‘1.0’.  Numbers that are too large
- * count as the largest.
+ * Parses TEXT as GNU sort -k does: POS1[,POS2] with its option letters.
+ * *inherits: no letter was given, so that the global options apply.
+ * Returns 0, or -EINVAL with err->text set to GNU's message and *where to the part
+ * of text that GNU quotes after it: "character offset is zero: invalid field
+ * specification" and ‘1.0’.  Numbers that are too large count as the largest.
  */
 SP_API SP_MUST_CHECK int sp_key_parse(const char *text, struct sp_key *key, bool *inherits,
 				      const char **where, struct sp_errinfo *err);
@@ -155,24 +154,24 @@ SP_API SP_MUST_CHECK int sp_key_parse(const char *text, struct sp_key *key, bool
 /*
  * The same for the obsolescent +POS1 [-POS2], positions counted from 0: plus
  * begins with '+'; minus, NULL if absent, with '-' and a digit.  Returns 1 if
- * plus is no such key after all; it is the name of a file then.
+ * plus is not such a key but a file name.
  */
 SP_API SP_MUST_CHECK int sp_key_parse_obsolete(const char *plus, const char *minus,
 					       struct sp_key *key, bool *inherits,
 					       const char **where, struct sp_errinfo *err);
 
 /*
- * Reads TEXT as OFFSET:LENGTH[:TYPE][:r], TYPE one of bytes, u8, u16le ...
+ * Parses TEXT as OFFSET:LENGTH[:TYPE][:r], TYPE one of bytes, u8, u16le ...
  * f64be.  Returns 0 or -EINVAL with err->text filled.
  */
 SP_API SP_MUST_CHECK int sp_bkey_parse(const char *text, struct sp_key *key,
 				       struct sp_errinfo *err);
 
 /*
- * Which bytes of a record key number k is made of: writes begin and end
- * offsets into the record, begin <= end.  As --debug shows them, that is
- * without leading blanks, and only the part that was understood, where the
- * type is a number or a month.  In CSV records: the whole record.
+ * Finds the bytes of a record that key number k consists of: writes begin and end
+ * offsets into the record, begin <= end.  As --debug shows them: without leading
+ * blanks, and for numbers and months only the part that was parsed.  In CSV
+ * records: the whole record.
  */
 SP_API void sp_keyset_extent(const struct sp_keyset *keyset, size_t k, const char *rec,
 			     size_t bytes, size_t *begin, size_t *end);

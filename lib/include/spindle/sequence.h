@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sequences of block requests, as the --trace of a tool writes them
- * (spindle-trace(5)): what they cost, and whether one is a legal permutation
- * of another.
+ * Sequences of block requests, as --trace writes them (spindle-trace(5)): their
+ * cost, and whether one is a legal permutation of another.
  *
  * Counting.  A seek is a request that does not begin where the request before
  * it ended; the first one is a seek.  A cluster read is a maximal series of
  * reads of one volume of which each begins where the read before it ended.  A
- * merge is a request of the same kind as the one before it on its volume, and
- * directly behind or before that, so that a scheduler could make one of the
- * two.  A region is a maximal range of a volume that writes cover.  Requests
- * that failed or moved nothing are counted as such and nowhere else.
+ * merge is a request of the same kind as the one before it on its volume and
+ * adjacent to it on either side, so that a scheduler could merge the two.  A
+ * region is a maximal range of a volume that writes cover.  Requests that failed
+ * or moved nothing are counted separately and nowhere else.
  *
- * A program's transfers are those of a page cache of so many pages between it
- * and the device, in which a dirty page is written when it is evicted; pages
- * that are dirty at the end are told apart, and are no transfers.
+ * A program's transfers are those of a page cache of a given size between it and
+ * the device, which writes a dirty page when it evicts it; pages still dirty at
+ * the end are counted separately.
  *
  * Source: Wang & Cherniack 2006, sections 1 to 3; Zhang & Larson 1998,
  * section 3 (cluster reads).
  *
  * Thread rule: a sequence is immutable once loaded; any number of threads may
- * ask it.
+ * use it.
  */
 #ifndef SPINDLE_SEQUENCE_H
 #define SPINDLE_SEQUENCE_H
@@ -34,13 +33,13 @@
 
 struct sp_sequence;
 
-/* By the moment of submission (of equal ones: as the file has them), or of completion. */
+/* By time of submission (equal times: in the order of the file), or of completion. */
 enum sp_sequence_order { SP_SEQUENCE_SUBMIT, SP_SEQUENCE_DONE };
 
 /*
  * Reads the trace at path; "-" is standard input.  0, -errno, -ENOMEM, or
- * SP_EFORMAT with the line and what is wrong with it in err->text.  The caller
- * frees with sp_sequence_free.
+ * SP_EFORMAT with the line and the reason in err->text.  The caller frees with
+ * sp_sequence_free.
  */
 SP_API SP_MUST_CHECK int sp_sequence_load(struct sp_sequence **seq, const char *path,
 					  enum sp_sequence_order order, struct sp_errinfo *err);
@@ -48,7 +47,7 @@ SP_API void sp_sequence_free(struct sp_sequence *seq); /* accepts NULL */
 
 /* Of one volume, or the sum over all. */
 struct sp_sequence_counts {
-	uint64_t requests;		    /* all of them */
+	uint64_t requests;		    /* all */
 	uint64_t failed;		    /* of them: ended with an error */
 	uint64_t empty;			    /* of them: moved nothing (end of the file) */
 	uint64_t read_requests, read_bytes; /* of the others */
@@ -57,8 +56,8 @@ struct sp_sequence_counts {
 	uint64_t merges;
 	uint64_t cluster_reads;
 	uint64_t regions;
-	uint64_t region_bytes;	    /* that they have together */
-	uint64_t overwritten_bytes; /* written to where something had been written */
+	uint64_t region_bytes;	    /* total size of the regions */
+	uint64_t overwritten_bytes; /* written in excess of region_bytes */
 };
 
 struct sp_sequence_stats {
@@ -77,7 +76,7 @@ SP_API SP_MUST_CHECK int sp_sequence_volume(const struct sp_sequence *seq, size_
 
 enum sp_sequence_policy {
 	SP_SEQUENCE_LRU,
-	SP_SEQUENCE_OPT, /* evicts what is used latest, drops what is never used again */
+	SP_SEQUENCE_OPT, /* evicts the page used farthest ahead, drops pages never used again */
 };
 
 struct sp_sequence_cache {
@@ -85,17 +84,17 @@ struct sp_sequence_cache {
 	uint32_t page_bytes; /* 0: 4096 */
 	enum sp_sequence_policy policy;
 	/*
-	 * How many requests (those that moved something) are counted; 0: all.
-	 * What follows is still known to OPT.
+	 * Number of requests (that moved data) to count; 0: all.  OPT still knows
+	 * the rest.
 	 */
 	uint64_t counted;
 };
 
 struct sp_sequence_transfers {
-	uint64_t accesses; /* pages asked for */
+	uint64_t accesses; /* pages requested */
 	uint64_t hits;
 	uint64_t reads, writes; /* pages moved from and to the device */
-	uint64_t dropped;	/* dirty pages given up by OPT unwritten */
+	uint64_t dropped;	/* dirty pages dropped by OPT without writing them */
 	uint64_t dirty;		/* pages still to be written at the end */
 };
 
@@ -125,17 +124,17 @@ struct sp_sequence_request {
 
 struct sp_sequence_comparison {
 	enum sp_sequence_verdict verdict;
-	uint64_t moved; /* requests whose place in b is another than in a */
-	/* The request that is missing or extra; or the pair, as a has it. */
+	uint64_t moved; /* requests whose position in b differs from that in a */
+	/* The missing or extra request; or the pair, in the order of a. */
 	struct sp_sequence_request first, second;
 	uint64_t first_line_b, second_line_b; /* of the pair in b */
 };
 
 /*
- * Is b a legal permutation of a: the same requests, and those that touch the
- * same bytes, at least one of them writing, in the same order?  If not, the
- * first violation in the order of b (of a, for a missing request) is told.
- * 0 or -ENOMEM.
+ * Is b a legal permutation of a: the same requests, where any two that touch the
+ * same bytes, at least one of them a write, keep their order?  If not, reports
+ * the first violation in the order of b (of a, for a missing request).  0 or
+ * -ENOMEM.
  */
 SP_API SP_MUST_CHECK int sp_sequence_compare(const struct sp_sequence *a,
 					     const struct sp_sequence *b,
