@@ -98,7 +98,7 @@ static int alone(struct sp__hash *h, int side, const char *line, size_t bytes,
 	sp__tally_count(read_back, sp__key_hash(key.p, key.n, h->seed));
 	sp__field_find(h->keying.cut, l.data, l.bytes, h->keying.fields[side][0], &l.key);
 	sp__hash_single(h, side, &l);
-	return h->j->emit.error;
+	return h->j->result.emit.error;
 }
 
 /* Records of a partition whose other side is empty. */
@@ -272,7 +272,7 @@ static int open_hash(struct sp__hash *h, int build)
 	h->seed = sp__mix64(j->opts.run.seed + 1);
 	sp__numbers_begin(h, build);
 	sp__budget_init(&h->budget, h->layout.table_bytes);
-	rc = sp__keying_init(&h->keying, &j->emit.cut, &j->opts, j->env.err);
+	rc = sp__keying_init(&h->keying, &j->result.emit.cut, &j->opts, j->env.err);
 	if (rc < 0)
 		return rc;
 	h->read_mem = sp__pages_alloc(h->layout.read_bytes, false);

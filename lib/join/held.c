@@ -33,7 +33,7 @@ int sp__held_open(struct sp__held *held, struct sp__join *j, const struct sp__jo
 	held->h.layout = *layout;
 	sp__budget_init(&held->h.budget, layout->write_bytes);
 	for (int i = 0; i < 2; i++)
-		held->emit.auto_fields[i] = j->emit.auto_fields[i];
+		held->emit.auto_fields[i] = j->result.emit.auto_fields[i];
 	held->emit.sink = to_space;
 	held->emit.sink_arg = held;
 	return rc;
@@ -60,7 +60,7 @@ static int write_run(struct sp__held *held, struct sp__emit *to)
 
 int sp__held_write(struct sp__held *held)
 {
-	struct sp__emit *e = &held->emit, *to = &held->h.j->emit;
+	struct sp__emit *e = &held->emit, *to = &held->h.j->result.emit;
 	int rc;
 
 	to->records += e->records;

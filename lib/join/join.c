@@ -9,32 +9,6 @@
 #include "join/presorted.h"
 #include "join/state.h"
 
-static int open_stream(struct sp__join *j)
-{
-	const char *name = j->io->output ? j->io->output : "standard output";
-	int rc = sp__wstream_open(&j->ws, j->out_fd, name, &j->write, j->env.err);
-
-	j->emit.ws = j->ws;
-	return rc;
-}
-
-/*
- * The stream is ended and begun anew: it goes on where the descriptor stands.
- * Done twice in a join at most.
- */
-int sp__join_flush(struct sp__join *j)
-{
-	int rc = sp__emit_flush(&j->emit);
-
-	if (!rc)
-		rc = sp__wstream_finish(j->ws);
-	if (rc < 0)
-		return rc;
-	sp__wstream_close(j->ws);
-	j->ws = j->emit.ws = NULL;
-	return open_stream(j);
-}
-
 /* Before anything is opened. */
 static int check_opts(const struct sp_join_opts *o, const struct sp_join_io *io,
 		      struct sp_errinfo *err)
@@ -48,44 +22,14 @@ static int check_opts(const struct sp_join_opts *o, const struct sp_join_io *io,
 	return rc ? rc : sp__outset_check(io->output, o->run.trace_path, io->inputs, 2, err);
 }
 
-/* An output that is written in place is cut before anything is read. */
-static int spare_inputs(struct sp__join *j)
-{
-	const char *path = j->io->output;
-
-	if (!path || !sp_outfile_in_place(j->out))
-		return 0;
-	for (int i = 0; i < 2; i++)
-		if (sp__source_is(&j->source[i], path))
-			return sp__errf(j->env.err, SP_EUNSUP, "write", path, -1,
-					"an input cannot be written in place");
-	return 0;
-}
-
-static int open_output(struct sp__join *j)
-{
-	int rc;
-
-	j->out_fd = j->io->output_fd;
-	if (!j->io->output)
-		return 0;
-	rc = sp_outfile_open(&j->out, j->io->output, 0, j->env.err);
-	if (!rc)
-		rc = spare_inputs(j);
-	if (!rc)
-		rc = j->out_fd = sp_outfile_begin(j->out, j->env.err);
-	return rc;
-}
-
 static int open_all(struct sp__join *j, struct sp_errinfo *err)
 {
 	int rc = sp__env_open(&j->env, &j->opts.run, err);
 
 	j->read = sp__env_reading(&j->env);
-	j->write = sp__env_writing(&j->env);
 	if (!rc)
-		rc = sp__emit_init(&j->emit, &j->opts, j->env.err);
-	j->emit.inputs = j->io->inputs;
+		rc = sp__emit_init(&j->result.emit, &j->opts, j->env.err);
+	j->result.emit.inputs = j->io->inputs;
 	if (!rc)
 		rc = sp__inputs_lay(j->read.machine, j->io->inputs, 2, &j->read.sim_file,
 				    j->env.err);
@@ -100,19 +44,7 @@ static int open_all(struct sp__join *j, struct sp_errinfo *err)
 		rc = sp__source_begin(&j->source[i]);
 	if (rc < 0)
 		return rc;
-	rc = open_output(j);
-	return rc < 0 ? rc : open_stream(j);
-}
-
-static int end(struct sp__join *j)
-{
-	int rc = sp__emit_flush(&j->emit);
-
-	if (!rc)
-		rc = sp__wstream_finish(j->ws);
-	if (!rc)
-		sp__env_sync(&j->env, NULL);
-	return rc;
+	return sp__result_open(j);
 }
 
 /* A trace that could not be written is an error, unless there was one before. */
@@ -120,11 +52,9 @@ static int close_all(struct sp__join *j, int rc)
 {
 	int closed;
 
-	sp__wstream_close(j->ws);
-	sp_outfile_close(j->out, j->env.err);
+	sp__result_close(j);
 	for (int i = 0; i < 2; i++)
 		sp__source_close(&j->source[i]);
-	sp__emit_release(&j->emit);
 	closed = sp__env_close(&j->env);
 	return rc < 0 || closed >= 0 ? rc : closed;
 }
@@ -155,10 +85,10 @@ static void note(struct sp__join *j)
 	}
 	for (int i = 0; i < SP_JOIN_PHASES; i++)
 		st->phase_elapsed_s[i] = (double)j->phase_ns[i] * 1e-9;
-	st->output_records = j->emit.records;
-	st->output_bytes = j->emit.bytes;
-	if (j->ws) {
-		sp__wstream_counters(j->ws, &c);
+	st->output_records = j->result.emit.records;
+	st->output_bytes = j->result.emit.bytes;
+	if (j->result.ws) {
+		sp__wstream_counters(j->result.ws, &c);
 		sp__env_note_io(&st->run, &c);
 	}
 	sp__env_note(&j->env, &st->run, false);
@@ -181,7 +111,7 @@ static int first_lines(struct sp__join *j)
 	struct sp__line first[2];
 	bool have[2];
 
-	if (!j->opts.header && !j->emit.padded)
+	if (!j->opts.header && !j->result.emit.padded)
 		return 0;
 	for (int i = 0; i < 2; i++) {
 		struct sp__source *src = &j->source[i];
@@ -196,14 +126,15 @@ static int first_lines(struct sp__join *j)
 		first[i].data = src->at;
 		next = sp__record_next(&src->format, src->at, src->end, &first[i].bytes);
 		sp__line_set(j, i, first[i].data, first[i].bytes, &first[i]);
-		rc = sp__emit_auto(&j->emit, i, &first[i]);
+		rc = sp__emit_auto(&j->result.emit, i, &first[i]);
 		if (rc < 0)
 			return rc;
 		if (j->opts.header)
 			pass_header(src, next);
 	}
 	if (j->opts.header && (have[0] || have[1]))
-		sp__emit_pair(&j->emit, have[0] ? &first[0] : NULL, have[1] ? &first[1] : NULL);
+		sp__emit_pair(&j->result.emit, have[0] ? &first[0] : NULL,
+			      have[1] ? &first[1] : NULL);
 	return 0;
 }
 
@@ -296,7 +227,7 @@ int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,
 		.io = io,
 		.progress = { .tell = io->progress, .arg = io->progress_arg, .phase = -1 },
 	};
-	int rc, ended;
+	int rc;
 
 	if (!j.opts.nkeys) {
 		j.opts.nkeys = 1;
@@ -311,13 +242,7 @@ int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,
 	rc = open_all(&j, err);
 	if (!rc)
 		rc = join(&j);
-	/* What was joined before disorder or an error is output too. */
-	if (j.ws) {
-		ended = end(&j);
-		rc = rc < 0 ? rc : ended < 0 ? ended : rc;
-	}
-	if (rc == 0)
-		rc = sp_outfile_commit(j.out, j.env.err);
+	rc = sp__result_end(&j, rc);
 	if (stats) {
 		note(&j);
 		*stats = j.stats;

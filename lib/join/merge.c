@@ -90,7 +90,7 @@ static int tell_disorder(struct merge *m, struct side *s)
 {
 	struct sp__join *j = m->j;
 	size_t bytes = s->now.bytes;
-	int rc = sp__join_flush(j);
+	int rc = sp__result_flush(j);
 
 	s->told = true;
 	j->io->disorder(j->io->disorder_arg, (unsigned)s->number + 1, s->source->lines, s->now.data,
@@ -237,8 +237,8 @@ static void all_pairs(struct merge *m, int major)
 	const struct side *a = &m->side[major], *b = &m->side[!major];
 
 	for (size_t i = 0; i < a->ngroup; i++)
-		for (size_t k = 0; k < b->ngroup && !m->j->emit.error; k++)
-			sp__emit_pair(&m->j->emit, major ? &b->group[k] : &a->group[i],
+		for (size_t k = 0; k < b->ngroup && !m->j->result.emit.error; k++)
+			sp__emit_pair(&m->j->result.emit, major ? &b->group[k] : &a->group[i],
 				      major ? &a->group[i] : &b->group[k]);
 }
 
@@ -255,12 +255,12 @@ static int pairs(struct merge *m)
 	settle_group(b);
 	empty_group(a);
 	empty_group(b);
-	return rc ? rc : m->j->emit.error;
+	return rc ? rc : m->j->result.emit.error;
 }
 
 static int single(struct merge *m, struct side *s)
 {
-	struct sp__emit *e = &m->j->emit;
+	struct sp__emit *e = &m->j->result.emit;
 
 	if (m->j->opts.unpaired[s->number])
 		sp__emit_pair(e, s->number ? NULL : &s->now, s->number ? &s->now : NULL);
@@ -308,7 +308,7 @@ static int header(struct merge *m)
 
 	if (!m->j->opts.header || (!a->have && !b->have))
 		return 0;
-	sp__emit_pair(&m->j->emit, a->have ? &a->now : NULL, b->have ? &b->now : NULL);
+	sp__emit_pair(&m->j->result.emit, a->have ? &a->now : NULL, b->have ? &b->now : NULL);
 	for (int i = 0; i < 2 && !rc; i++) {
 		struct side *s = &m->side[i];
 		bool have = s->have;
@@ -328,7 +328,7 @@ static int set_auto_columns(struct merge *m)
 
 	for (int i = 0; i < 2 && !rc; i++)
 		if (m->side[i].have)
-			rc = sp__emit_auto(&m->j->emit, i, &m->side[i].now);
+			rc = sp__emit_auto(&m->j->result.emit, i, &m->side[i].now);
 	return rc;
 }
 

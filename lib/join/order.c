@@ -168,7 +168,7 @@ int sp__order_write(struct sp__order *o, struct sp__join *j)
 			rc = sp_sort_wait(o->sort);
 			continue;
 		}
-		rc = write_batch(o, &batch, &j->emit);
+		rc = write_batch(o, &batch, &j->result.emit);
 		done += batch.bytes;
 		sp__progress_tell(&j->progress, SP_JOIN_PHASE_ORDER, done, o->bytes);
 	}

@@ -38,7 +38,7 @@ SP_MUST_CHECK int sp__order_open(struct sp__order *o, const struct sp_join_opts 
  * record with escape.
  */
 SP_MUST_CHECK int sp__order_put(void *order, const char *data, size_t bytes, bool whole);
-/* All records in their order, without the numbers, to j->emit, which has no sink now. */
+/* All records in their order, without the numbers, to j->result.emit, which has no sink now. */
 SP_MUST_CHECK int sp__order_write(struct sp__order *o, struct sp__join *j);
 void sp__order_stats(struct sp__order *o, struct sp_sort_stats *stats);
 void sp__order_close(struct sp__order *o); /* accepts one all zero */

@@ -118,15 +118,15 @@ int sp__ordered_begin(struct sp__hash *h)
 	if (!h->sorting)
 		return 0;
 	/* A header goes before all. */
-	rc = sp__emit_flush(&j->emit);
+	rc = sp__emit_flush(&j->result.emit);
 	if (!rc)
 		rc = sp__order_open(&h->order, &j->opts, h->layout.order_bytes, j->env.err);
 	if (rc < 0)
 		return rc;
-	j->emit.sink = sp__order_put;
-	j->emit.sink_arg = &h->order;
-	j->emit.each = h->order.escape;
-	j->emit.tags_of = j->opts.ordered;
+	j->result.emit.sink = sp__order_put;
+	j->result.emit.sink_arg = &h->order;
+	j->result.emit.each = h->order.escape;
+	j->result.emit.tags_of = j->opts.ordered;
 	return 0;
 }
 
@@ -188,7 +188,7 @@ int sp__ordered_rest(struct sp__stage *s)
 		heads[i].list = &s->parts[i].list;
 		advance(h, &heads[i]);
 	}
-	while ((head = least(heads, s->nparts)) && !h->j->emit.error) {
+	while ((head = least(heads, s->nparts)) && !h->j->result.emit.error) {
 		if (!(head->rec->bytes & SP__REC_MATCHED)) {
 			sp__hash_line(h, side, head->rec, &l);
 			sp__hash_single(h, side, &l);
@@ -197,8 +197,8 @@ int sp__ordered_rest(struct sp__stage *s)
 		advance(h, head);
 	}
 	free(heads);
-	if (h->j->emit.error)
-		return h->j->emit.error;
+	if (h->j->result.emit.error)
+		return h->j->result.emit.error;
 	return sp__balance_same(h->j, side, "records by number", &s->balance[SP__BUILD].kept,
 				&walked);
 }
@@ -206,7 +206,7 @@ int sp__ordered_rest(struct sp__stage *s)
 /* The result so far goes to the sort, and the rest where it belongs. */
 static int leave_sort(struct sp__hash *h, int rc)
 {
-	struct sp__emit *e = &h->j->emit;
+	struct sp__emit *e = &h->j->result.emit;
 
 	if (!e->sink)
 		return rc;

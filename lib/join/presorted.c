@@ -112,7 +112,7 @@ static int next(struct trial *t, struct side *s)
 	sp__line_set(t->j, s->number, data, bytes, &s->now);
 	s->have = true;
 	/* The hash join does not see quotes. */
-	if (t->j->emit.cut.kind == SP__CUT_CSV && s->now.key.n && *s->now.key.p == '"')
+	if (t->j->result.emit.cut.kind == SP__CUT_CSV && s->now.key.n && *s->now.key.p == '"')
 		return 1;
 	if (!s->last)
 		return 0;
@@ -174,9 +174,9 @@ static int gather(struct trial *t, struct side *s)
 static void pair(struct trial *t, const struct sp__line *one, const struct sp__line *streamed)
 {
 	if (t->holds)
-		sp__emit_pair(&t->j->emit, streamed, one);
+		sp__emit_pair(&t->j->result.emit, streamed, one);
 	else
-		sp__emit_pair(&t->j->emit, one, streamed);
+		sp__emit_pair(&t->j->result.emit, one, streamed);
 }
 
 /* Each record of a span of the group: with the one that streams, or alone. */
@@ -219,7 +219,7 @@ static int match(struct trial *t, const struct side *s)
 		whole_group(t, &s->now);
 	if (o->semi && s->number == 0)
 		alone(t, s, &s->now);
-	return t->j->emit.error ? t->j->emit.error : t->held.emit.error;
+	return t->j->result.emit.error ? t->j->result.emit.error : t->held.emit.error;
 }
 
 static int matches(struct trial *t)

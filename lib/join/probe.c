@@ -22,7 +22,7 @@ struct probed {
 
 static bool needs_field(const struct sp__hash *h)
 {
-	return !h->keying.plain && h->j->emit.simple;
+	return !h->keying.plain && h->j->result.emit.simple;
 }
 
 void sp__hash_line(const struct sp__hash *h, int side, struct sp__rec *r, struct sp__line *l)
@@ -31,7 +31,7 @@ void sp__hash_line(const struct sp__hash *h, int side, struct sp__rec *r, struct
 	l->bytes = (r->bytes & ~SP__REC_MATCHED) - h->tag[side];
 	if (h->keying.plain)
 		l->key = sp__rec_key(r);
-	else if (h->j->emit.simple)
+	else if (h->j->result.emit.simple)
 		sp__field_find(h->keying.cut, l->data, l->bytes, h->keying.fields[side][0],
 			       &l->key);
 }
@@ -48,7 +48,7 @@ static void emit_pairs(struct sp__stage *s, const struct sp__line *l, struct sp_
 		sp__hash_line(h, side, r, &other);
 		if (old && sp__hash_old(h, side, &other))
 			continue;
-		sp__emit_pair(&h->j->emit, side ? l : &other, side ? &other : l);
+		sp__emit_pair(&h->j->result.emit, side ? l : &other, side ? &other : l);
 	}
 }
 
@@ -155,7 +155,7 @@ static int defer(struct sp__stage *s, const struct probed *p)
 
 static int resolve(struct sp__stage *s, const struct probed *group, size_t n)
 {
-	struct sp__emit *e = &s->h->j->emit;
+	struct sp__emit *e = &s->h->j->result.emit;
 	uint64_t written = sp__emit_bytes(e);
 	int rc = 0;
 
@@ -239,8 +239,8 @@ int sp__stage_rest(struct sp__stage *s)
 		return 0;
 	if (s->h->j->opts.ordered && !s->h->sorting)
 		return sp__ordered_rest(s);
-	for (uint64_t i = 0; i < t->nslots && !s->h->j->emit.error; i++)
+	for (uint64_t i = 0; i < t->nslots && !s->h->j->result.emit.error; i++)
 		if (t->slots[i])
 			chain_rest(s, sp__table_rec(t, (uint32_t)t->slots[i]));
-	return s->h->j->emit.error;
+	return s->h->j->result.emit.error;
 }

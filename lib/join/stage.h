@@ -4,15 +4,6 @@
  * hash of their keys; some partitions of the build input stay in memory, where
  * the probe input meets them at once, the others of both go to temporary
  * space, to be joined in stages of their own.
- *
- *	stage.c        partitions: planning them, filling them, giving them up
- *	stage_spill.c  partitions in temporary space: opening it, writing
- *	probe.c        the probe input against what is in memory
- *	hash.c         stages one after the other: pairs of partitions, recursion
- *	nested.c       pairs that partitioning does not make smaller
- *	sweep.c        records sorted by partition before they are written
- *	balance.c      has any record been lost or doubled?
- *	ordered.c      records numbered; a result in the order of an input
  */
 #ifndef SP__JOIN_STAGE_H
 #define SP__JOIN_STAGE_H
@@ -172,7 +163,7 @@ void sp__hash_note_spill(struct sp__hash *h);
 /* One record without partner, or (semi) with one, alone. */
 static inline void sp__hash_single(struct sp__hash *h, int side, const struct sp__line *l)
 {
-	sp__emit_pair(&h->j->emit, side ? NULL : l, side ? l : NULL);
+	sp__emit_pair(&h->j->result.emit, side ? NULL : l, side ? l : NULL);
 }
 
 #endif
