@@ -18,10 +18,10 @@ const char *argp_program_version = "aiobench (Spindle) " SP_VERSION;
 
 static const char notes[] =
 	"TARGET is a file, a block device, or sim:MODEL[,KEY=VALUE...] (simulated).\n"
-	"SIZE may have a suffix of K, M, G, T (powers of 1024), TIME one of us, ms, s,\n"
-	"m, h (s without).  Options have fio's names and meaning where fio has them.\n"
+	"SIZE may have a suffix K, M, G or T (powers of 1024), TIME one of us, ms, s, m, h\n"
+	"(default: s).  Options that fio has too have its names and meaning.\n"
 	"\n"
-	"Exit status: 0 if all went well, 2 after an error.\n";
+	"Exit status: 0 for success, 2 after an error.\n";
 
 static const char examples[] =
 	"\n"
@@ -77,19 +77,20 @@ static const struct command {
 } commands[] = {
 	{ "run", "TARGET...", "Keeps requests outstanding; reports throughput and latency.", RUN,
 	  command_run, 1, 10 },
-	{ "sweep", "TARGET...", "From 1 outstanding request to 256; finds the knees.", SWEEP,
+	{ "sweep", "TARGET...", "Measures 1 to 256 outstanding requests; finds the knees.", SWEEP,
 	  command_sweep, 256, 30 },
-	{ "mix", "TARGET...", "High priority beside low: what it brings.", MIX, command_mix, 200,
-	  30 },
+	{ "mix", "TARGET...", "Compares high priority with low: the effect of priorities.", MIX,
+	  command_mix, 200, 30 },
 	{ "compare", "REPORT REPORT\n[--a=OPTIONS] [--b=OPTIONS] TARGET...",
-	  "Two reports of run, or --a and --b in turn.", COMPARE, command_compare, 1, 30 },
-	{ "preflight", "TARGET", "Whether priorities can act there, and why not.", PREFLIGHT,
-	  command_preflight, 1, 10 },
+	  "Compares two reports of run, or runs --a and --b in turn.", COMPARE, command_compare, 1,
+	  30 },
+	{ "preflight", "TARGET", "Reports whether priorities can act on TARGET, and why not.",
+	  PREFLIGHT, command_preflight, 1, 10 },
 	{ "replay", "TRACE TARGET...", "Repeats the requests of a --trace.", REPLAY, command_replay,
 	  1, 10 },
-	{ "watch", "DEVICE|PID", "How many requests others have outstanding.", WATCH, command_watch,
-	  1, 10 },
-	{ "policy", "TARGET", "Loads of a database: in batches, or as a constant flow.", POLICY,
+	{ "watch", "DEVICE|PID", "Shows how many requests others have outstanding.", WATCH,
+	  command_watch, 1, 10 },
+	{ "policy", "TARGET", "Compares database loads: in batches, or as a constant flow.", POLICY,
 	  command_policy, 128, 3 },
 };
 

@@ -231,7 +231,7 @@ agrees()
 	run -2 "$aiobench" compare a.json absent.json
 	[[ $output == *"absent.json: No such file or directory" ]]
 	run -2 "$aiobench" compare a.json
-	[[ $output == *"two reports are compared"* ]]
+	[[ $output == *"compare needs two reports"* ]]
 	run -2 "$aiobench" compare --interleave=3 a.json a.json
 	[[ $output == *"--interleave needs --a or --b"* ]]
 }

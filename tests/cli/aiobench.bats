@@ -138,7 +138,7 @@ moments()
 	run -2 "$aiobench" run --class a:colour=red sim:linear
 	[[ $output == *"colour"*"share"* ]]
 	run -2 "$aiobench" run --class a:prio=high sim:linear
-	[[ $output == *"rt, be (with /0 to /7 behind it), idle or default"* ]]
+	[[ $output == *"rt or be (optionally with /0 to /7), idle or default"* ]]
 	run -2 "$aiobench" run --class a:depth=3,share=5 sim:linear
 	[[ $output == *"share goes with neither depth nor rate"* ]]
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the commands of aiobench share.
+ * Shared by the commands of aiobench.
  */
 #ifndef AIOBENCH_H
 #define AIOBENCH_H
@@ -25,7 +25,7 @@ struct set_options {
 	const char *plot;
 };
 
-/* What of the policies is asked for; nothing: 0. */
+/* Which policies to run; 0: the default. */
 struct policy_options {
 	struct sp_policy_opts policy;
 	unsigned loads, submissions; /* bits */
@@ -34,7 +34,7 @@ struct policy_options {
 
 /* The load that options describe; --class makes several out of one. */
 struct load_options {
-	struct sp_bench_class plain; /* what classes are made from */
+	struct sp_bench_class plain; /* the values that classes start from */
 	const char *class_text[SP_BENCH_CLASSES_MAX];
 	size_t nclass_text;
 	struct sp_bench_class classes[SP_BENCH_CLASSES_MAX];
@@ -54,7 +54,7 @@ struct load_options {
 	bool job_ignore, plain_given;
 	struct sp_watch_opts watch;
 	struct set_options set;
-	int argc; /* where all this was read */
+	int argc; /* the command line, for compare */
 	char **argv;
 	struct policy_options policy;
 };
@@ -66,20 +66,20 @@ struct load_options {
 extern const struct argp load_argp, replay_argp, fiojob_argp, watch_argp, set_argp, policy_argp;
 void load_options_init(struct load_options *o);
 /*
- * Classes and targets are put together; the end of the program if they cannot
- * be.  Depth and time as given, for who said nothing of them.
+ * Combines classes and targets; ends the program if that is impossible.  depth and
+ * runtime_ns are defaults.
  */
 void load_options_finish(struct load_options *o, unsigned depth, uint64_t runtime_ns);
-/* The main file: a whole command line, its command included, which is returned. */
+/* aiobench.c: parses a whole command line and returns its command. */
 struct command;
 const struct command *load_options_read(struct load_options *o, int argc, char **argv);
 
-/* class.c: NAME:KEY=VALUE,...; dies if it is wrong. */
+/* class.c: NAME:KEY=VALUE,...; dies if it is invalid. */
 void class_parse(struct sp_bench_class *c, char *text);
 void class_set_rw(struct sp_bench_class *c, const char *option, const char *word);
 void class_set_distribution(struct sp_bench_class *c, const char *option, const char *text);
 
-/* values.c; all die with a message if text is no such thing. */
+/* values.c; all die with a message if text is invalid. */
 double number_value(const char *option, const char *text, double min, double max);
 unsigned count_value(const char *option, const char *text, double max); /* 1 to max */
 double percent_value(const char *option, const char *text);		/* "10%" or "10": 0.1 */
@@ -90,45 +90,44 @@ uint64_t span_value(const char *option, const char *text);    /* the same, and n
 bool bool_value(const char *option, const char *text);	      /* NULL: true */
 uint16_t prio_value(const char *option, const char *text);
 
-/* fiojob.c: targets and classes are those of the job; dies if that cannot be. */
+/* fiojob.c: takes targets and classes from the job; dies if that is impossible. */
 void fiojob_finish(struct load_options *o);
 
 /*
- * run.c: the file for intervals, if they are wanted.  What cannot be written is
- * said at once, once, rc as a report told it; the program goes on and fails at its end.
+ * run.c: the file for intervals, if requested.  The first write error (rc of the report) is
+ * printed at once; the program continues and fails at its end.
  */
 void open_status(struct load_options *o);
 void check_status(struct load_options *o, int rc);
 int close_status(struct load_options *o); /* the status of the program */
 
 /* output.c */
-/* No output of the command is another one, or what it works on; dies. */
+/* Dies if an output is another output, or an input. */
 void check_outputs(const struct load_options *o);
 noreturn void die_of(int rc, const struct sp_errinfo *err);
 void say_error(int rc, const struct sp_errinfo *err);
 /* Text on standard output, JSON where --stats says. */
 void write_report(struct load_options *o, const struct sp_report *report);
 
-/* preflight.c: what is to be said before a run with priorities; NULL: nothing.  To be freed. */
+/* preflight.c: prints whether the priorities of a run can act; NULL: it has none.  To be freed. */
 struct sp_preflight *preflight_before(const struct load_options *o);
 
 /* set.c */
 void set_options_init(struct set_options *s);
 /*
- * What a job file of fio means for many short measurements: their time instead
- * of a number of bytes, and the depth of its only job as that of the run.
+ * Adapts a job file of fio to many short measurements: they end by time, not by bytes, and
+ * the depth of its only job is that of the run.
  */
 void set_options_load(struct load_options *o);
 
 /* live.c */
-#define LIVE_NS 500000000 /* the interval where nobody asked for another */
+#define LIVE_NS 500000000 /* default interval */
 bool live_wanted(void);
 __attribute__((format(printf, 1, 2))) void show_live(const char *fmt, ...);
-/* As COLUMNS says, or of the terminal; 0: not known. */
 void show_progress(void *arg, double share_done);
-void end_progress(void); /* wipes the line */
+void end_progress(void); /* erases the line */
 
-/* plot.c: pictures, drawn by gnuplot; the end of the program if that fails. */
+/* plot.c: pictures, drawn by gnuplot; dies if that fails. */
 void plot_run(const char *file, const char *target, const struct sp_bench *bench);
 void plot_sweep(const char *file, const char *target, const struct sp_benchset_result *r);
 void plot_mix(const char *file, const char *target, const struct sp_benchset_mix *mix,

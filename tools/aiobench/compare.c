@@ -7,7 +7,7 @@
 
 #define WORDS_MAX 256
 
-/* Cuts text at blanks, but for those between quotes; text is changed. How many words. */
+/* Splits text at blanks outside quotes, in place; returns the number of words. */
 static int split(char *text, char **words, int max)
 {
 	int n = 0;
@@ -39,20 +39,20 @@ static int split(char *text, char **words, int max)
 	return n;
 }
 
-/* The command line with these options behind it. */
+/* Parses the command line followed by these options. */
 static void read_setting(struct load_options *setting, const struct load_options *o,
 			 const char *more)
 {
 	size_t words = (size_t)o->argc + WORDS_MAX + 1;
 	char **argv = must_alloc(NULL, words * sizeof(*argv) + strlen(more) + 1, 1);
-	char *text = (char *)&argv[words]; /* lives with the words that point into it */
+	char *text = (char *)&argv[words]; /* in one block with the words that point into it */
 	int argc = o->argc;
 
 	strcpy(text, more);
 	memcpy(argv, o->argv, (size_t)argc * sizeof(*argv));
 	argc += split(text, &argv[argc], WORDS_MAX);
 	argv[argc] = NULL;
-	/* Targets, names of classes and the like point into argv for as long as we live. */
+	/* Never freed: targets, class names and the like point into argv. */
 	load_options_read(setting, argc, argv);
 	check_outputs(setting);
 	set_options_load(setting);
@@ -94,9 +94,9 @@ int command_compare(struct load_options *o)
 	if (o->set.a || o->set.b)
 		return take_turns(o);
 	if (o->set.pairs)
-		die("--interleave needs --a or --b, the settings that take turns");
+		die("--interleave needs --a or --b");
 	if (o->bench.ntargets != 2)
-		die("two reports are compared, or the settings of --a and --b");
+		die("compare needs two reports, or --a or --b");
 	rc = sp_report_compare_files(&report, o->targets[0], o->targets[1], &err);
 	if (rc)
 		die_of(rc, &err);

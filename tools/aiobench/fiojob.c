@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A job file of fio in place of options.  What it says is set where the option
- * stands, so that options behind it have the last word; its classes and files
- * come last.
+ * A job file of fio in place of options.  Its values are set when the option is
+ * parsed, so that later options override them; its classes and files are set
+ * last.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -15,10 +15,10 @@
 enum { OPT_JOB = 544, OPT_IGNORE };
 
 static const struct argp_option options[] = {
-	{ 0, 0, 0, 0, "In place of options:", 7 },
+	{ 0, 0, 0, 0, "Job files of fio:", 7 },
 	{ "fio-job", OPT_JOB, "FILE", 0,
-	  "What FILE, a job file of fio, asks for; options behind it count more", 7 },
-	{ "fio-job-ignore", OPT_IGNORE, 0, 0, "Go on if lines of it are not understood", 7 },
+	  "Measure what FILE, a job file of fio, describes; later options override it", 7 },
+	{ "fio-job-ignore", OPT_IGNORE, 0, 0, "Ignore lines that are not understood", 7 },
 	{ 0 },
 };
 

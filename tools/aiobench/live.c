@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One line on a terminal that says how a measurement goes, and is wiped at its
- * end.
+ * A line on the terminal with the state of a measurement, erased at its end.
  */
 #include <stdarg.h>
 #include <stdio.h>

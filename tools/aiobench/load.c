@@ -49,56 +49,59 @@ enum option_key {
 #define HIDE_ARG OPTION_ARG_OPTIONAL
 
 static const struct argp_option options[] = {
-	{ 0, 0, 0, 0, "What is asked for:", 1 },
+	{ 0, 0, 0, 0, "Requests:", 1 },
 	{ "rw", OPT_RW, "OP", 0, "read, write, rw, randread (default), randwrite, randrw", 1 },
-	{ "bs", OPT_BS, "SIZE", 0, "Bytes of a request (4K)", 1 },
-	{ "size", OPT_SIZE, "SIZE", 0, "Use so much of each TARGET (to its end)", 1 },
-	{ "offset", OPT_OFFSET, "SIZE", 0, "From here on (0)", 1 },
+	{ "bs", OPT_BS, "SIZE", 0, "Request size (4K)", 1 },
+	{ "size", OPT_SIZE, "SIZE", 0, "How much of each TARGET to use (to its end)", 1 },
+	{ "offset", OPT_OFFSET, "SIZE", 0, "Where the used part begins (0)", 1 },
 	{ "rwmixread", OPT_MIX, "PERCENT", 0, "Share of reads in a mix (50)", 1 },
 	{ "random_distribution", OPT_DISTRIBUTION, "DIST", 0,
-	  "Of random requests: random (default), zipf:THETA", 1 },
-	{ "stride", OPT_STRIDE, "SIZE", 0, "From one sequential request to the next", 1 },
-	{ "randseed", OPT_SEED, "N", 0, "Seed of all that is random (1)", 1 },
+	  "Distribution of random requests: random (default), zipf:THETA", 1 },
+	{ "stride", OPT_STRIDE, "SIZE", 0, "Distance between sequential requests", 1 },
+	{ "randseed", OPT_SEED, "N", 0, "Seed of everything random (1)", 1 },
 	{ "class", OPT_CLASS, "NAME:KEY=VALUE,...", 0,
 	  "A class of requests; may be repeated.  Keys: share or depth or rate; "
 	  "prio=rt|be|idle[/LEVEL], "
 	  "op, size, pattern=seq|random|stride:SIZE|zipf:THETA, rwmixread, target=NUMBER, offset, "
 	  "range",
 	  1 },
-	{ 0, 0, 0, 0, "How much of it:", 2 },
+	{ 0, 0, 0, 0, "Depth, rate and duration:", 2 },
 	{ "iodepth", OPT_DEPTH, "N", 0,
-	  "Requests outstanding (1; mix: 200, of --scans 64); sweep: at most (256)", 2 },
+	  "Outstanding requests (1; mix: 200, with --scans 64; policy: 128); sweep: the most (256)",
+	  2 },
 	{ "rate_iops", OPT_RATE, "N", 0,
-	  "Requests a second, at most --iodepth outstanding; latency is from when each was due",
+	  "Requests per second, at most --iodepth outstanding; latency runs from when each was due",
 	  2 },
-	{ "rate_process", OPT_RATE_PROCESS, "HOW", 0, "They come linear (default) or poisson", 2 },
+	{ "rate_process", OPT_RATE_PROCESS, "HOW", 0, "Arrivals: linear (default) or poisson", 2 },
 	{ "runtime", OPT_RUNTIME, "TIME", 0,
-	  "End after it (10 if no --io_size; sweep, mix and compare: 30 in all)", 2 },
-	{ "ramp_time", OPT_RAMP, "TIME", 0, "Run so long before measuring (0)", 2 },
-	{ "io_size", OPT_IO_SIZE, "SIZE", 0, "End after so many bytes", 2 },
-	{ "iodepth_batch", OPT_BATCH, "N", 0, "Submit at most so many in one call (1)", 2 },
-	{ "iodepth_batch_complete_min", OPT_BATCH_MIN, "N", 0, "Wait for so many completions (1)",
+	  "Duration (10 unless --io_size; sweep, mix and compare: 30 in total; policy: 3 for each "
+	  "run; watch and "
+	  "replay: no limit)",
 	  2 },
+	{ "ramp_time", OPT_RAMP, "TIME", 0, "Run this long before measuring (0)", 2 },
+	{ "io_size", OPT_IO_SIZE, "SIZE", 0, "End after requests for this many bytes", 2 },
+	{ "iodepth_batch", OPT_BATCH, "N", 0, "Submit at most N in one call (1)", 2 },
+	{ "iodepth_batch_complete_min", OPT_BATCH_MIN, "N", 0, "Wait for N completions (1)", 2 },
 	{ "iodepth_batch_complete_max", OPT_BATCH_MAX, "N", 0,
-	  "Take at most so many completions at once (as many as are waited for)", 2 },
-	{ 0, 0, 0, 0, "How it is done:", 3 },
+	  "Take at most N completions at once (as many as are waited for)", 2 },
+	{ 0, 0, 0, 0, "Engine:", 3 },
 	{ "ioengine", OPT_ENGINE, "NAME", 0, "auto (default), io_uring, libaio, sync, null", 3 },
-	{ "direct", OPT_DIRECT, "0|1", HIDE_ARG, "Past the page cache (1)", 3 },
+	{ "direct", OPT_DIRECT, "0|1", HIDE_ARG, "Bypass the page cache (1)", 3 },
 	{ "fixedbufs", OPT_FIXED, "0|1", HIDE_ARG, "io_uring: registered buffers", 3 },
 	{ "registerfiles", OPT_FILES, "0|1", HIDE_ARG, "io_uring: registered files", 3 },
-	{ "no-fallback", OPT_FALLBACK, 0, 0, "Fail where class rt is not allowed", 3 },
-	{ "trace", OPT_TRACE, "FILE", 0, "Write every request to FILE", 3 },
-	{ 0, 0, 0, 0, "What may happen to data:", 4 },
+	{ "no-fallback", OPT_FALLBACK, 0, 0, "Fail if class rt is not allowed", 3 },
+	{ "trace", OPT_TRACE, "FILE", 0, "Write a trace of all requests to FILE", 3 },
+	{ 0, 0, 0, 0, "Safety of data:", 4 },
 	{ "create", OPT_CREATE, "HOW", HIDE_ARG,
-	  "Make each TARGET, a file of --size: written (default), reserved, sparse", 4 },
-	{ "remove", OPT_REMOVE, 0, 0, "Remove at the end what --create made", 4 },
-	{ "overwrite", OPT_OVERWRITE, 0, 0, "Data of a TARGET that exists may be lost", 4 },
-	{ "continue_on_error", OPT_CONTINUE, 0, 0, "Count failed requests and go on", 4 },
-	{ 0, 0, 0, 0, "What is told:", 5 },
+	  "Create each TARGET, a file of --size: written (default), reserved, sparse", 4 },
+	{ "remove", OPT_REMOVE, 0, 0, "Remove at the end what --create created", 4 },
+	{ "overwrite", OPT_OVERWRITE, 0, 0, "Allow writing to a TARGET that already exists", 4 },
+	{ "continue_on_error", OPT_CONTINUE, 0, 0, "Count failed requests and continue", 4 },
+	{ 0, 0, 0, 0, "Reports:", 5 },
 	{ "stats", OPT_STATS, "FILE", HIDE_ARG,
-	  "Write the report as JSON; on standard error if no FILE", 5 },
-	{ "status-interval", OPT_INTERVAL, "TIME", 0, "Tell all that time what happened in it", 5 },
-	{ "status", OPT_STATUS, "FILE", 0, "To FILE, a line of JSON each (standard error)", 5 },
+	  "Write the report as JSON to FILE or standard error", 5 },
+	{ "status-interval", OPT_INTERVAL, "TIME", 0, "Write a line of JSON for each interval", 5 },
+	{ "status", OPT_STATUS, "FILE", 0, "Write these lines to FILE (standard error)", 5 },
 	{ 0 },
 };
 
@@ -116,7 +119,7 @@ void load_options_init(struct load_options *o)
 	set_options_init(&o->set);
 }
 
-/* What classes are made from. */
+/* Values that classes start from. */
 static error_t parse_plain(int key, char *arg, struct load_options *o)
 {
 	switch (key) {
@@ -277,7 +280,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 const struct argp load_argp = { options, parse, 0, 0, 0, 0, 0 };
 
-/* What was said of all loads, where a class has not said otherwise. */
+/* Values of all classes; --class may change them. */
 static void finish_plain(struct load_options *o)
 {
 	struct sp_bench_class *c = &o->plain;
@@ -287,18 +290,18 @@ static void finish_plain(struct load_options *o)
 	if (c->stride_bytes && c->pattern == SP_BENCH_SEQUENTIAL)
 		c->pattern = SP_BENCH_STRIDED;
 	else if (c->stride_bytes)
-		die("--stride is for sequential requests");
+		die("--stride needs sequential requests");
 	if (o->distribution && c->pattern != SP_BENCH_RANDOM)
-		die("--random_distribution is for random requests");
+		die("--random_distribution needs random requests");
 	if (o->distribution)
 		class_set_distribution(c, "--random_distribution", o->distribution);
 }
 
-/* Classes that said nothing of a share have what is left, in equal parts. */
+/* Classes without a share divide the rest equally. */
 static void finish_shares(struct load_options *o)
 {
 	double left = 1;
-	unsigned silent = 0;
+	unsigned without = 0;
 
 	for (size_t i = 0; i < o->bench.nclasses; i++) {
 		struct sp_bench_class *c = &o->classes[i];
@@ -310,15 +313,15 @@ static void finish_shares(struct load_options *o)
 		} else if (c->share >= 0) {
 			left -= c->share;
 		} else {
-			silent++;
+			without++;
 		}
 	}
 	for (size_t i = 0; i < o->bench.nclasses; i++)
 		if (o->classes[i].share < 0)
-			o->classes[i].share = left > 0 ? left / silent : 0;
+			o->classes[i].share = left > 0 ? left / without : 0;
 }
 
-/* Classes are made from what was said of them. */
+/* The classes that --class describes, or the only one. */
 static void finish_classes(struct load_options *o)
 {
 	finish_plain(o);

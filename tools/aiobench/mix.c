@@ -3,7 +3,7 @@
 #include "msg.h"
 #include "aiobench.h"
 
-/* From 0 to 100 % in steps of 10 if nothing else is said. */
+/* By default from 0 to 100 % in steps of 10. */
 static void finish_shares(struct set_options *s)
 {
 	s->mix.shares = s->shares;

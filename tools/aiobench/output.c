@@ -44,7 +44,7 @@ void write_report(struct load_options *o, const struct sp_report *report)
 {
 	if (!report)
 		die("memory exhausted");
-	/* A failure shows when standard output is closed. */
+	/* A failure is found when standard output is closed. */
 	(void)sp_report_bench_text(report, stdout);
 	statsfile_write(&o->stats_file, report);
 	statsfile_close(&o->stats_file);

@@ -10,7 +10,7 @@
 #include "msg.h"
 #include "aiobench.h"
 
-/* A colour for each of some classes; then they repeat. */
+/* Colours of the classes; they repeat. */
 static const char colours[][8] = { "#2060a0", "#d08020", "#408040", "#a04080",
 				   "#806020", "#208080", "#606060", "#c04040" };
 #define COLOURS (sizeof(colours) / sizeof(colours[0]))
@@ -28,7 +28,7 @@ static void put_depths(struct gnuplot *g, const struct sp_bench_stats *s)
 	fprintf(g->in, "EOD\n");
 }
 
-/* So that each step of the axis has a tenth of the requests of the one before. */
+/* Each decade of the axis has a tenth of the requests of the one before. */
 static void put_latencies(struct gnuplot *g, const struct sp_bench *bench, size_t class,
 			  uint64_t requests)
 {
@@ -75,7 +75,7 @@ void plot_run(const char *file, const char *target, const struct sp_bench *bench
 	char name[32];
 
 	if (!r->total.requests) {
-		msg("%s: nothing was measured that could be drawn", file);
+		msg("%s: no measurement to draw", file);
 		return;
 	}
 	gnuplot_open(&g, file, 1200, 450);
@@ -104,7 +104,7 @@ void plot_run(const char *file, const char *target, const struct sp_bench *bench
 	gnuplot_close(&g, file);
 }
 
-/* A point on the curve, named. */
+/* A named point on the curve. */
 static void put_knee(struct gnuplot *g, const char *which, const char *name,
 		     const struct sp_benchset_knee *k)
 {
@@ -112,7 +112,7 @@ static void put_knee(struct gnuplot *g, const char *which, const char *name,
 		k->latency_mean_ns / 1e9, which, name, k->depth);
 }
 
-/* Value and interval, the value itself where there is none; in units of scale. */
+/* Value and interval, in units of scale; without an interval the value three times. */
 static void put_estimate(struct gnuplot *g, struct sp_benchset_estimate e, double scale)
 {
 	fprintf(g->in, " %.6g %.6g %.6g", e.value / scale, (isnan(e.low) ? e.value : e.low) / scale,
@@ -141,7 +141,7 @@ static bool any_request(const char *file, const struct sp_benchset_result *r)
 	for (size_t i = 0; i < r->npoints; i++)
 		if (r->points[i].slices && r->points[i].total.requests)
 			return true;
-	msg("%s: nothing was measured that could be drawn", file);
+	msg("%s: no measurement to draw", file);
 	return false;
 }
 

@@ -17,7 +17,7 @@ static enum sp_policy_load load_of(const struct sp_policy *p)
 	return sp_policy_result(p)->opts.load;
 }
 
-/* The first number of each step is half a request below, so that 0 can be drawn. */
+/* Each step begins half a request lower, so that 0 can be drawn. */
 static void put_depths(struct gnuplot *g, size_t i, const struct sp_bench_stats *s)
 {
 	double all = 0, sum = 0;

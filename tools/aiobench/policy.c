@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * aiobench policy: loads of a database under several ways to submit requests,
- * one after the other on the same target.
+ * aiobench policy: database loads under several ways to submit requests, one after
+ * the other on the same target.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -37,30 +37,28 @@ enum option_key {
 };
 
 static const struct argp_option options[] = {
-	{ 0, 0, 0, 0,
-	  "Of policy (with --bs: the page, 16K; --iodepth: the most outstanding, 128):", 11 },
+	{ 0, 0, 0, 0, "Options of policy (--bs is the page size, 16K):", 11 },
 	{ "load", OPT_LOAD, "LOAD,...", 0,
-	  "scan, range, update (default: all; no update of a target that may not be written to)",
-	  11 },
+	  "scan, range, update (default: all, but no update if TARGET may not be written to)", 11 },
 	{ "submission", OPT_SUBMISSION, "WAY,...", 0, "conservative, aggressive, adaptive (all)",
 	  11 },
 	{ "priorities", OPT_PRIORITIES, "no|yes|both", 0,
-	  "Default: yes and no where it is not conservative", 11 },
-	{ "urgent", OPT_HIGH, "PRIO", 0, "Priority of what somebody waits for (be/0)", 11 },
-	{ "background", OPT_LOW, "PRIO", 0, "Priority of all else (idle)", 11 },
+	  "Default: no if conservative, otherwise both", 11 },
+	{ "urgent", OPT_HIGH, "PRIO", 0, "Priority of requests that a user waits for (be/0)", 11 },
+	{ "background", OPT_LOW, "PRIO", 0, "Priority of all others (idle)", 11 },
 	{ "extent", OPT_EXTENT, "N", 0, "Pages of an extent (64)", 11 },
-	{ "ahead", OPT_AHEAD, "N", 0, "Aggressive: extents asked for ahead (2)", 11 },
-	{ "clients", OPT_CLIENTS, "N", 0, "Range: queries at a time (4)", 11 },
+	{ "ahead", OPT_AHEAD, "N", 0, "Aggressive: extents requested ahead (2)", 11 },
+	{ "clients", OPT_CLIENTS, "N", 0, "Range: concurrent queries (4)", 11 },
 	{ "query", OPT_QUERY, "N", 0, "Range: pages of a query (1000)", 11 },
-	{ "batch", OPT_BATCH, "N", 0, "Range, aggressive: pages asked for at once (16)", 11 },
-	{ "buffer", OPT_BUFFER, "PERCENT", 0, "Update: of the table (75)", 11 },
-	{ "steal", OPT_STEAL, "N", 0, "Update: pages written for want of a frame (5)", 11 },
+	{ "batch", OPT_BATCH, "N", 0, "Range, aggressive: pages requested at once (16)", 11 },
+	{ "buffer", OPT_BUFFER, "PERCENT", 0, "Update: buffer size, of the table (75)", 11 },
+	{ "steal", OPT_STEAL, "N", 0, "Update: pages written when a frame is needed (5)", 11 },
 	{ "flow", OPT_FLOW, "N", 0, "Update, aggressive: writes outstanding (32)", 11 },
-	{ "preflush", OPT_PREFLUSH, "TIME", 0, "Update, adaptive: from look to look (1)", 11 },
-	{ "compute", OPT_COMPUTE, "TIME", 0, "A query works so long on a page (50us)", 11 },
-	{ "critical", OPT_CRITICAL, "N", 0, "Critical reads a second (20)", 11 },
+	{ "preflush", OPT_PREFLUSH, "TIME", 0, "Update, adaptive: interval of inspection (1)", 11 },
+	{ "compute", OPT_COMPUTE, "TIME", 0, "Time that a query works on a page (50us)", 11 },
+	{ "critical", OPT_CRITICAL, "N", 0, "Critical reads per second (20)", 11 },
 	{ "passes", OPT_PASSES, "N", 0,
-	  "Until the table was gone through so often, or so many queries are done", 11 },
+	  "End after N passes through the table, or N queries of range", 11 },
 	{ 0 },
 };
 
@@ -83,7 +81,7 @@ static unsigned list_value(const char *option, const char *text, const struct sp
 	return bits;
 }
 
-/* What is a number of something, from 1 on. */
+/* Options that are counts, from 1. */
 static error_t parse_count(int key, char *arg, struct sp_policy_opts *p)
 {
 	const struct {
@@ -154,9 +152,9 @@ struct runs {
 	struct load_options *o;
 	struct sp_policy *policies[RUNS_MAX];
 	size_t n;
-	size_t planned, begun; /* runs: counted first, then run */
+	size_t planned, begun; /* runs */
 	bool counting, prios;
-	bool asked; /* for these loads */
+	bool asked; /* the loads were chosen by --load */
 	bool created;
 	int rc;
 	struct sp_errinfo err;
@@ -194,7 +192,7 @@ static void one_run(struct runs *r, enum sp_policy_load load, enum sp_policy_sub
 	r->policies[r->n++] = p;
 }
 
-/* Each asked for; by default priorities only where a policy needs them. */
+/* All runs of one load; by default priorities only where a policy needs them. */
 static void run_load(struct runs *r, enum sp_policy_load load)
 {
 	const struct policy_options *o = &r->o->policy;
@@ -231,7 +229,7 @@ static void run_loads(struct runs *r, bool counting)
 
 		if (r->o->policy.loads & 1u << load)
 			run_load(r, (enum sp_policy_load)load);
-		/* A table that is too large for an update nobody asked for. */
+		/* The table is too large for an update, which was not asked for. */
 		if (!r->asked && load == SP_POLICY_UPDATE && before && r->n == before &&
 		    r->rc == -EINVAL) {
 			end_progress();

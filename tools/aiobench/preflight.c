@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Can priorities act?  The command of that name, and what other commands say
- * of it before they start.
+ * Can priorities act?  The command, and the line that other commands print before
+ * they start.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #include "msg.h"
 #include "aiobench.h"
 
-/* Requests outstanding in all. */
+/* Outstanding requests of all classes. */
 static unsigned outstanding(const struct sp_bench_opts *b)
 {
 	unsigned all = 0;
@@ -52,8 +52,8 @@ int command_preflight(struct load_options *o)
 	int rc;
 
 	if (o->bench.ntargets > 1)
-		die("preflight looks at one target");
-	/* What nobody has decided is left open. */
+		die("preflight takes one target");
+	/* Without options classes and depth are undecided. */
 	if (!o->nclass_text && !o->job)
 		opts.nclasses = 0;
 	if (!o->depth_given && opts.nclasses == 0)
@@ -83,7 +83,7 @@ struct sp_preflight *preflight_before(const struct load_options *o)
 	if (!differ(&o->bench) || o->bench.ntargets > 1)
 		return NULL;
 	p = must_alloc(NULL, 1, sizeof(*p));
-	/* What is wrong with the target is told by the run. */
+	/* The run reports what is wrong with the target. */
 	if (sp_preflight(p, &opts, NULL) < 0) {
 		free(p);
 		return NULL;

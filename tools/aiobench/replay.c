@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace that is done again: the first word behind the command is the trace,
- * the others are targets.
+ * Repeats a trace: the first argument is the trace, the others are targets.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,11 +12,11 @@
 enum { OPT_NO_STALL = 512, OPT_TIME_SCALE };
 
 static const struct argp_option options[] = {
-	{ 0, 0, 0, 0, "Of replay:", 6 },
+	{ 0, 0, 0, 0, "Options of replay:", 6 },
 	{ "replay_no_stall", OPT_NO_STALL, "0|1", OPTION_ARG_OPTIONAL,
-	  "As fast as the depth allows, not at recorded times", 6 },
+	  "As fast as the depth allows, ignoring recorded times", 6 },
 	{ "replay_time_scale", OPT_TIME_SCALE, "PERCENT", 0,
-	  "So fast passes the recorded time (100); 200: twice as fast", 6 },
+	  "Speed of the recorded time (100); 200: twice as fast", 6 },
 	{ 0 },
 };
 

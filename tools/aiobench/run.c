@@ -73,7 +73,7 @@ static void tell_intervals(struct load_options *o)
 		o->bench.interval_ns = LIVE_NS;
 }
 
-/* What a replay has is known when its trace has been read. */
+/* The classes of a replay are known once its trace has been read. */
 static void settled(void *arg, const struct sp_bench_opts *opts)
 {
 	struct load_options asked = *(const struct load_options *)arg;

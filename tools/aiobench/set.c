@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Options of the commands that measure several settings, and what these share.
+ * Options of the commands that measure several settings.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -25,22 +25,22 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{ 0, 0, 0, 0, "Of mix:", 9 },
+	{ 0, 0, 0, 0, "Options of mix:", 9 },
 	{ "shares", OPT_SHARES, "LIST", 0,
-	  "Percentages of high priority, ascending (0,10,20 and so on to 100)", 9 },
+	  "Ascending percentages of high priority (0,10,20 and so on to 100)", 9 },
 	{ "share-of", OPT_SHARE_OF, "WHAT", 0,
-	  "Shares of the requests outstanding (default), or of those issued", 9 },
+	  "Shares of the requests outstanding (default), or issued", 9 },
 	{ "scans", OPT_SCANS, "N", OPTION_ARG_OPTIONAL,
 	  "Instead of shares: random requests of high priority beside N (3) sequential "
 	  "readers",
 	  9 },
 	{ "high", OPT_HIGH, "PRIO", 0, "The high priority (rt)", 9 },
 	{ "low", OPT_LOW, "PRIO", 0, "The low priority (be)", 9 },
-	{ 0, 0, 0, 0, "Of compare:", 10 },
-	{ "a", OPT_A, "OPTIONS", 0, "Setting A: more options, separated by blanks", 10 },
+	{ 0, 0, 0, 0, "Options of compare:", 10 },
+	{ "a", OPT_A, "OPTIONS", 0, "Setting A: additional options, separated by blanks", 10 },
 	{ "b", OPT_B, "OPTIONS", 0, "Setting B", 10 },
-	{ "interleave", OPT_INTERLEAVE, "N", 0, "Run A and B N times in turn (15)", 10 },
-	{ "plot", OPT_PLOT, "FILE", 0, "Draw it with gnuplot: FILE.png or FILE.svg", 5 },
+	{ "interleave", OPT_INTERLEAVE, "N", 0, "Run A and B in turn, N times each (15)", 10 },
+	{ "plot", OPT_PLOT, "FILE", 0, "Draw the results with gnuplot: FILE.png or FILE.svg", 5 },
 	{ 0 },
 };
 

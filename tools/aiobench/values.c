@@ -110,7 +110,8 @@ uint16_t prio_value(const char *option, const char *text)
 	uint16_t prio;
 
 	if (sp_bench_prio_parse(text, &prio))
-		die("invalid %s argument '%s': rt, be (with /0 to /7 behind it), idle or default",
+		die("invalid %s argument '%s': rt or be (optionally with /0 to /7), idle or "
+		    "default",
 		    option, text);
 	return prio;
 }

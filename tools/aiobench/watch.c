@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What another process or a device has outstanding.
+ * Requests that another process or a device has outstanding.
  */
 #include <stdbool.h>
 #include <stdnoreturn.h>
@@ -14,11 +14,11 @@
 enum { OPT_SOURCE = 576, OPT_RATE };
 
 static const struct argp_option options[] = {
-	{ 0, 0, 0, 0, "Of watch:", 8 },
+	{ 0, 0, 0, 0, "Options of watch:", 8 },
 	{ "source", OPT_SOURCE, "NAME", 0,
 	  "auto (default); stat, inflight: of a device; fdinfo: of a process; trace: of either",
 	  8 },
-	{ "sample_rate", OPT_RATE, "N", 0, "Samples a second (1000)", 8 },
+	{ "sample_rate", OPT_RATE, "N", 0, "Samples per second (1000)", 8 },
 	{ 0 },
 };
 
@@ -65,7 +65,7 @@ int command_watch(struct load_options *o)
 	int rc;
 
 	if (o->bench.ntargets > 1)
-		die("watch watches one device or process");
+		die("watch takes one device or process");
 	w->target = o->bench.targets[0];
 	w->runtime_ns = o->runtime_given ? o->bench.runtime_ns : 0;
 	w->stop = &interrupted;
