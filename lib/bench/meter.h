@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What is counted.  Only meter.c writes what is here, under the lock of the bench if there are
- * threads; result.c reads it when all loads have ended.  Times are in ns of the port's clock.
+ * threads; bench_result.c reads it when all loads have ended.  Times are in ns of the port's clock.
  */
 #ifndef SP__BENCH_METER_H
 #define SP__BENCH_METER_H

@@ -43,7 +43,7 @@ struct sp_bench {
 	uint64_t issued_bytes; /* load_fill.c; meter.c sets it back after the ramp */
 	bool stopped;
 
-	/* result.c, after the loads; errors and overdue requests meter.c before. */
+	/* bench_result.c, after the loads; errors and overdue requests meter.c before. */
 	struct sp_bench_result result;
 	struct sp_bench_stats stats[SP_BENCH_CLASSES_MAX];
 	struct sp_bench_window windows[SP__BENCH_WINDOWS_MAX]; /* of all classes */
@@ -65,7 +65,7 @@ void sp__bench_close_targets(struct sp_bench *b);
 /* prio.c: replaces class RT where it is not allowed, or -EPERM. */
 SP_MUST_CHECK int sp__bench_settle_prios(struct sp_bench *b, struct sp_errinfo *err);
 
-/* result.c */
+/* bench_result.c */
 void sp__bench_figures(struct sp_bench *b);
 
 #endif
