@@ -10,7 +10,7 @@
  *
  *	input       bytes that the scan has read = bytes of the records dealt with, and of
  *	            those left unread because the other input has ended
- *	merge join  records cut off = paired, written alone or passed over (merge.c); if it is
+ *	merge join  records cut off = paired, written alone or passed over (merge_join.c); if it is
  *	            given up, up to the disorder; and the records of a group each time it is
  *	            gone through (presorted.c)
  *	stage       build side: read = in the table + spilled
@@ -19,14 +19,14 @@
  *	            each pass of block nested loops, or alone if the other side has none
  *	all stages  read + read back = in tables + looked up + stopped + alone + spilled, and
  *	            spilled = read back: no partition was left out or joined twice
- *	result      bytes held (held.c) or put into a sort (order.c) = bytes that came back; a
+ *	result      bytes held (held.c) or put into a sort (result_sort.c) = bytes that came back; a
  *	            table gone through in order (ordered.c) has all records put into it
  *
  * Hash joins sum the hashes of keys, which they have at hand, the same at all depths
  * (keying.h); inputs and merge joins sum bytes.
  *
  * Each tally is written by one file.  Of a stage: read of the build side by stage.c, read
- * of the probe side, looked_up and filtered by probe.c; kept is what table.c has made slots
+ * of the probe side, looked_up and filtered by probing.c; kept is what table.c has made slots
  * for; of spilled stage_spill.c sums the hashes and the writer counts the records.  (Nested
  * loops have nothing but blocks: read is kept there, and compared with the partition.)
  * Those of the join are added up by balance.c.  All belong to the thread of the join: the

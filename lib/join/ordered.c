@@ -8,7 +8,7 @@
  * the partitions by their numbers.
  *
  * Once something is spilled, or the ordered file builds, all records are numbered, and
- * the result goes through a sort by both numbers (order.h).  That takes its memory from
+ * the result goes through a sort by both numbers (result_sort.h).  That takes its memory from
  * the table's; partitions leave until it is free.  Within one stage most of what goes to
  * the sort is in order already, which costs it less.
  *

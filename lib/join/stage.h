@@ -12,7 +12,7 @@
 #include "join/balance.h"
 #include "join/bloom.h"
 #include "join/keying.h"
-#include "join/order.h"
+#include "join/result_sort.h"
 #include "join/plan.h"
 #include "join/runread.h"
 #include "join/state.h"
@@ -124,7 +124,7 @@ SP_MUST_CHECK int sp__stage_end_writing(struct sp__stage *s);
 /* After some input: keeps the memory that spilled pages take within bounds. */
 void sp__stage_bound(struct sp__stage *s);
 
-/* probe.c */
+/* probing.c */
 SP_MUST_CHECK int sp__stage_probe(struct sp__stage *s, struct sp__iter *input);
 /* A record of the table as a line. */
 void sp__hash_line(const struct sp__hash *h, int side, struct sp__rec *r, struct sp__line *l);
@@ -155,7 +155,7 @@ static inline bool sp__hash_old(const struct sp__hash *h, int side, const struct
 	return sp__tag_compare(l->data + l->bytes, h->written[side]) < 0;
 }
 
-/* hash.c */
+/* hash_join.c */
 /* The key of one line with its tag, for hashing; valid until the next call. */
 SP_MUST_CHECK int sp__hash_key(struct sp__hash *h, int side, const char *line, size_t bytes,
 			       struct sp__slice *key);

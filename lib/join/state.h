@@ -6,7 +6,7 @@
 #define SP__JOIN_STATE_H
 
 #include <spindle/join.h>
-#include "join/result.h"
+#include "join/result_file.h"
 #include "join/source.h"
 #include "obs/progress.h"
 #include "run/charge.h"
@@ -35,10 +35,10 @@ struct sp__join {
 	struct sp__progress progress;
 };
 
-/* merge.c: 0, 1 (disorder) or an error. */
+/* merge_join.c: 0, 1 (disorder) or an error. */
 SP_MUST_CHECK int sp__join_merge(struct sp__join *j);
 
-/* hash.c: 0 or an error. */
+/* hash_join.c: 0 or an error. */
 SP_MUST_CHECK int sp__join_hash(struct sp__join *j);
 
 /* The key of a line of file 0 or 1. */

@@ -3,7 +3,7 @@
  * The document of a join.  The keys are a contract: spindle-report(5) tells
  * what each means, and tests/golden/report-join.keys holds the list.
  */
-#include "report/run.h"
+#include "report/report_run.h"
 
 static const char *const phase_names[SP_JOIN_PHASES] = { [SP_JOIN_PHASE_BUILD] = "build_partition",
 							 [SP_JOIN_PHASE_PROBE] = "probe_partition",

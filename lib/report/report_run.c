@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/run.h"
+#include "report/report_run.h"
 
 struct sp__doc sp__report_io(struct sp__doc doc, const struct sp_run_stats *s)
 {

@@ -4,7 +4,7 @@
  * what each means, and tests/golden/ holds the list.
  */
 #include <math.h>
-#include "report/run.h"
+#include "report/report_run.h"
 
 static const char tool[] = "xsort";
 

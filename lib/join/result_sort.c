@@ -2,7 +2,7 @@
 #include <errno.h>
 #include "base/err.h"
 #include "join/balance.h"
-#include "join/order.h"
+#include "join/result_sort.h"
 #include "join/plan.h"
 
 #define TAGS_BYTES (2 * SP__TAG_BYTES)

@@ -6,8 +6,8 @@
  * Owner: the thread of the join.  Who finds partners uses `emit` alone; the rest is opened
  * before the first record is read and closed when the join ends (result.c).
  */
-#ifndef SP__JOIN_RESULT_H
-#define SP__JOIN_RESULT_H
+#ifndef SP__JOIN_RESULT_FILE_H
+#define SP__JOIN_RESULT_FILE_H
 
 #include <spindle/outfile.h>
 #include "join/emit.h"

@@ -9,8 +9,8 @@
  *
  * Thread rule: that of the join.  Errors are told where they happen.
  */
-#ifndef SP__JOIN_ORDER_H
-#define SP__JOIN_ORDER_H
+#ifndef SP__JOIN_RESULT_SORT_H
+#define SP__JOIN_RESULT_SORT_H
 
 #include <spindle/join.h>
 #include <spindle/sort.h>

@@ -2,8 +2,8 @@
 /*
  * What the documents of a sort and of a join tell alike, under the same keys.
  */
-#ifndef SP__REPORT_RUN_H
-#define SP__REPORT_RUN_H
+#ifndef SP__REPORT_REPORT_RUN_H
+#define SP__REPORT_REPORT_RUN_H
 
 #include <spindle/run.h>
 #include "report/doc.h"
