@@ -37,11 +37,6 @@ typedef unsigned __int128 u128;
 /* Cylinders of the table: 256 KB. Farther seeks are computed each time. */
 #define TABLE_MAX 65536
 
-uint64_t sp__drive_period_ns(const struct sp__drive *d)
-{
-	return (d->period_den + d->period_num / 2) / d->period_num;
-}
-
 sp__angle sp__drive_angle(const struct sp__drive *d, uint64_t ns)
 {
 	uint64_t den = d->period_den, rest = ns % den, scaled, angle;
@@ -58,7 +53,8 @@ sp__angle sp__drive_angle(const struct sp__drive *d, uint64_t ns)
 	return 0 - angle * den < den ? angle : angle + 1;
 }
 
-uint64_t sp__drive_turn_ns(const struct sp__drive *d, u128 angle)
+/* How long the platter takes for an angle in units of 2^-64 rev; less than 2^67. */
+static uint64_t turn_ns(const struct sp__drive *d, u128 angle)
 {
 	u128 scaled = angle * d->period_den + ((u128)d->period_num << 63);
 	uint64_t ns = (uint64_t)(scaled >> 64);
@@ -127,14 +123,6 @@ static inline uint64_t move_ns(const struct sp__drive *d, const struct sp__arm *
 	if (head != arm->head && ns < d->head_switch_ns)
 		ns = d->head_switch_ns;
 	return write && ns ? ns + d->write_settle_ns : ns;
-}
-
-uint64_t sp__drive_positioning_ns(const struct sp__drive *d, uint32_t from_cyl, uint32_t from_head,
-				  uint32_t cyl, uint32_t head, bool write)
-{
-	struct sp__arm arm = { .cyl = from_cyl, .head = from_head };
-
-	return move_ns(d, &arm, cyl, head, write);
 }
 
 /* The head above a track when it comes down there. */
@@ -232,8 +220,8 @@ static void pass(const struct sp__drive *d, struct sp__arm *arm, const struct sp
 
 	seek = move_ns(d, arm, at->cyl, at->head, write);
 	passage(d, at, *now + seek, &p);
-	all = sp__drive_turn_ns(d, turned(at, &p, zero_latency));
-	width = sp__drive_turn_ns(d, p.width);
+	all = turn_ns(d, turned(at, &p, zero_latency));
+	width = turn_ns(d, p.width);
 	if (width > all)
 		width = all;
 	arm->cyl = at->cyl;
@@ -302,6 +290,6 @@ uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm
 	if (p.late)
 		return ns;
 	if (d->zero_latency && !piece->write && inside(&p))
-		return ns + sp__drive_turn_ns(d, turned(at, &p, true) - p.width);
-	return ns + sp__drive_turn_ns(d, p.wait);
+		return ns + turn_ns(d, turned(at, &p, true) - p.width);
+	return ns + turn_ns(d, p.wait);
 }

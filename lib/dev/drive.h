@@ -111,15 +111,7 @@ uint64_t sp__drive_track(const struct sp__drive *d, uint32_t cyl, uint32_t head)
 
 /* Time of a seek over so many cylinders. */
 uint64_t sp__drive_seek_ns(const struct sp__drive *d, uint32_t cylinders);
-/* Of seek, head switch and settling; 0 if the arm is there already. */
-uint64_t sp__drive_positioning_ns(const struct sp__drive *d, uint32_t from_cyl, uint32_t from_head,
-				  uint32_t cyl, uint32_t head, bool write);
-
-/* One revolution, rounded to nearest. */
-uint64_t sp__drive_period_ns(const struct sp__drive *d);
 /* The angle under the heads. */
 sp__angle sp__drive_angle(const struct sp__drive *d, uint64_t ns);
-/* How long the platter takes for an angle in units of 2^-64 rev; less than 2^67. */
-uint64_t sp__drive_turn_ns(const struct sp__drive *d, unsigned __int128 angle);
 
 #endif

@@ -103,14 +103,6 @@ int sp__geometry_fact(struct sp_geometry *g, const char *name, double value)
 	return json_object_set_new(g->evidence, name, v) ? -ENOMEM : 0;
 }
 
-int sp__geometry_fact_text(struct sp_geometry *g, const char *name, const char *value)
-{
-	json_t *v = json_string(value);
-
-	return json_object_set_new(g->evidence, name, v ? v : json_string("(not UTF-8)")) ? -ENOMEM
-											  : 0;
-}
-
 int sp__hops_add(struct sp__hops *h, uint64_t tracks, double w_deg)
 {
 	if (h->nsteps && w_deg <= h->steps[h->nsteps - 1].w_deg) {

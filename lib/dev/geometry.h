@@ -90,8 +90,6 @@ SP_MUST_CHECK int sp__geometry_add_zone(struct sp_geometry *g, uint64_t first_lb
 SP_MUST_CHECK int sp__geometry_add_seek(struct sp_geometry *g, uint64_t distance, double ns);
 SP_MUST_CHECK int sp__geometry_add_unknown(struct sp_geometry *g, const char *name);
 SP_MUST_CHECK int sp__geometry_fact(struct sp_geometry *g, const char *name, double value);
-SP_MUST_CHECK int sp__geometry_fact_text(struct sp_geometry *g, const char *name,
-					 const char *value);
 /*
  * Hops of exactly so many tracks need w_deg: called with ascending tracks; what
  * a farther hop needs less than a nearer one is not told by the curve, and

@@ -22,15 +22,6 @@ static int (*const parsers[])(struct sp__jobj *, struct sp__model *) = { sp__dri
 									 sp__linear_parse,
 									 sp__flash_parse };
 
-bool sp__model_shipped(unsigned i, const char **name, const char **about)
-{
-	if (!sp__shipped_models[i].name)
-		return false;
-	*name = sp__shipped_models[i].name;
-	*about = sp__shipped_models[i].about;
-	return true;
-}
-
 static const char *shipped_text(const char *name)
 {
 	for (const struct sp__shipped *s = sp__shipped_models; s->name; s++) {

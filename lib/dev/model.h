@@ -48,7 +48,4 @@ SP_MUST_CHECK int sp__model_parse(struct sp__model **m, const char *file, const 
 				  size_t bytes, struct sp_errinfo *err);
 void sp__model_free(struct sp__model *m); /* accepts NULL */
 
-/* Name and one line of the i-th shipped model; false behind the last. */
-bool sp__model_shipped(unsigned i, const char **name, const char **about);
-
 #endif

@@ -213,11 +213,6 @@ void sp__rstream_close(struct sp__rstream *rs)
 	free(rs);
 }
 
-size_t sp__rstream_memory(const struct sp__rstream *rs)
-{
-	return rs->buf_bytes;
-}
-
 void sp__rstream_counters(const struct sp__rstream *rs, struct sp__io_counters *c)
 {
 	*c = rs->plain;

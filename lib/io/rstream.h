@@ -39,8 +39,6 @@ void sp__rstream_close(struct sp__rstream *rs); /* accepts NULL */
  */
 SP_MUST_CHECK int sp__rstream_next(struct sp__rstream *rs, const char **data, size_t *bytes,
 				   bool wait);
-/* Memory that the stream holds, for the budget. */
-size_t sp__rstream_memory(const struct sp__rstream *rs);
 void sp__rstream_counters(const struct sp__rstream *rs, struct sp__io_counters *c);
 const char *sp__rstream_engine(const struct sp__rstream *rs); /* "read" if none */
 

@@ -259,11 +259,6 @@ int sp__wstream_open(struct sp__wstream **out, int fd, const char *name,
 	return 0;
 }
 
-size_t sp__wstream_memory(const struct sp__wstream *ws)
-{
-	return ws->buf ? ws->buf_bytes : 0;
-}
-
 void sp__wstream_counters(const struct sp__wstream *ws, struct sp__io_counters *c)
 {
 	*c = ws->plain;

@@ -42,7 +42,6 @@ SP_MUST_CHECK int sp__wstream_finish(struct sp__wstream *ws);
  */
 void sp__wstream_close(struct sp__wstream *ws);
 
-size_t sp__wstream_memory(const struct sp__wstream *ws);
 void sp__wstream_counters(const struct sp__wstream *ws, struct sp__io_counters *c);
 
 #endif

@@ -170,7 +170,6 @@ static void prepare(struct sp__blockdev *bd, struct sp__blockreq *r)
 	r->merged = r->part = NULL;
 	r->last = r;
 	bd->stats.requests++;
-	bd->outstanding++;
 	sp__blockdev_count(bd, SP__DEPTH_QUEUED, 1);
 	sp__blockdev_count(bd, SP__DEPTH_TOTAL, 1);
 }
@@ -270,14 +269,7 @@ struct sp__blockreq *sp__blockdev_advance(struct sp__blockdev *bd, uint64_t unti
 		bd->now_ns = until_ns;
 	done = bd->done.head;
 	bd->done.head = NULL;
-	bd->outstanding -= bd->ndone;
-	bd->ndone = 0;
 	return done;
-}
-
-unsigned sp__blockdev_outstanding(const struct sp__blockdev *bd)
-{
-	return bd->outstanding;
 }
 
 uint64_t sp__blockdev_flushed_ns(struct sp__blockdev *bd)

@@ -134,8 +134,6 @@ void sp__blockdev_submit_piece(struct sp__blockdev *bd, uint64_t now_ns, uint64_
 uint64_t sp__blockdev_next_ns(const struct sp__blockdev *bd);
 /* Lets time come to until_ns; completed requests are linked, in order of done_ns, and returned. */
 struct sp__blockreq *sp__blockdev_advance(struct sp__blockdev *bd, uint64_t until_ns);
-/* Submitted and not handed out by advance. */
-unsigned sp__blockdev_outstanding(const struct sp__blockdev *bd);
 /*
  * When all that is completed is on the medium, and not only in the device's
  * write buffer, if nothing else comes: what a flush waits for.

@@ -55,7 +55,6 @@ struct sp__blockdev {
 	uint64_t now_ns;
 	bool pending; /* something may be decided at now_ns */
 	uint64_t seq;
-	unsigned outstanding;
 
 	struct sp__reqlist overhead[2]; /* by length of the overhead: in order of ready_ns */
 	struct sp__slots slots[SP__SCHED_FIFOS_MAX];
@@ -63,7 +62,6 @@ struct sp__blockdev {
 	unsigned inside;	      /* the window: dispatched and not done */
 	struct sp__reqlist splitting; /* of these, not wholly with lanes yet */
 	struct sp__reqlist done;
-	unsigned ndone;
 
 	unsigned nlanes, nawake, nbusy;
 	struct sp__lane *lanes;

@@ -105,7 +105,6 @@ void sp__blockdev_complete(struct sp__blockdev *bd, struct sp__blockreq *r)
 			bd->stats.longest_wait_ns = wait;
 		sp__blockdev_count(bd, SP__DEPTH_TOTAL, -1);
 		sp__reqlist_push(&bd->done, member);
-		bd->ndone++;
 	}
 }
 

@@ -60,7 +60,7 @@ static double rate(const struct sp__model *m, const struct load *l)
 		for (r = idle; r; r = r->next)
 			n++;
 	}
-	while (sp__blockdev_outstanding(bd))
+	while (sp__blockdev_next_ns(bd) != SP__NEVER)
 		sp__blockdev_advance(bd, sp__blockdev_next_ns(bd));
 	sp__blockdev_close(bd);
 	return (double)n * l->bytes / ((double)now / 1e3);

@@ -62,7 +62,6 @@ static struct sp_geometry *by_hand(void)
 	rc |= sp__geometry_add_unknown(g, "surfaces");
 	rc |= sp__geometry_fact(g, "concentration", 0.987);
 	rc |= sp__geometry_fact(g, "reads", 400);
-	rc |= sp__geometry_fact_text(g, "clock", "monotonic");
 	g->seek_in_tracks = g->partial = true;
 	if (!rc && !sp__geometry_seal(g, NULL))
 		return g;

@@ -13,6 +13,7 @@
 #include "dev/device.h"
 #include "dev/drive_impl.h"
 #include "dev/geometry.h"
+#include "dev/shipped.h"
 #include "tap.h"
 
 /* Per-head zones of four surfaces, backwards on every other cylinder, an odd number of them. */
@@ -181,18 +182,16 @@ static void hops(const char *model, const char *name)
 /* Reads alone where the drive has a cache: a write would wait in it, and what waits is written. */
 static void shipped(void)
 {
-	const char *name, *about;
-
-	for (unsigned i = 0; sp__model_shipped(i, &name, &about); i++) {
+	for (const struct sp__shipped *s = sp__shipped_models; s->name; s++) {
 		struct sp__model *m;
 		bool rotates;
 
-		if (sp__model_load(&m, name, NULL))
+		if (sp__model_load(&m, s->name, NULL))
 			continue;
 		rotates = sp__model_drive(m);
 		sp__model_free(m);
 		if (rotates)
-			hops(name, name);
+			hops(s->name, s->name);
 	}
 }
 

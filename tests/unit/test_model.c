@@ -7,6 +7,7 @@
 #include <string.h>
 #include "dev/device.h"
 #include "dev/drive.h"
+#include "dev/shipped.h"
 #include "tap.h"
 
 #define HEAD "\"rpm\": 10000, \"surfaces\": 2, \"head_switch_ms\": 0.5, "
@@ -118,10 +119,10 @@ static void check_refused(void)
 
 static void check_shipped(void)
 {
-	const char *name, *about;
 	unsigned n = 0;
 
-	for (; sp__model_shipped(n, &name, &about); n++) {
+	for (; sp__shipped_models[n].name; n++) {
+		const char *name = sp__shipped_models[n].name;
 		struct sp_errinfo err = SP_ERRINFO_INIT;
 		struct sp__model *m, *f;
 		struct sp__device d;
@@ -134,8 +135,8 @@ static void check_shipped(void)
 		if (!ok(!sp__model_load(&m, name, &err) && !sp__model_load(&f, path, &err),
 			"%s loads by name and as a file %s", name, err.text))
 			continue;
-		ok(!strcmp(m->name, name) && !strcmp(m->about, about) && *about &&
-			   m->blocks == f->blocks && m->window >= 1,
+		ok(!strcmp(m->name, name) && !strcmp(m->about, sp__shipped_models[n].about) &&
+			   *m->about && m->blocks == f->blocks && m->window >= 1,
 		   "%s knows its name, and the library has the file's text", name);
 		ok(!sp__device_open(&d, m) && m->ops->split(m, d.state, false, m->blocks - 8,
 							    &blocks, p, SP__DEV_PIECES_MAX) >= 1,
@@ -148,8 +149,7 @@ static void check_shipped(void)
 		sp__model_free(f);
 	}
 	ok(n >= 10, "there are %u shipped models", n);
-	ok(sp__model_shipped(0, &name, &about) && !strcmp(name, "atlas10k3-like"),
-	   "the default is the first");
+	ok(!strcmp(sp__shipped_models[0].name, "atlas10k3-like"), "the default is the first");
 }
 
 static void check_names(void)
@@ -200,7 +200,7 @@ static void check_defaults(void)
 	ok(!load(&m, &err,
 		 "\"period_ns\": 8333333.5, \"surfaces\": 2, \"head_switch_ms\": 0.5, " ZONES
 			 SEEK) &&
-		   sp__drive_period_ns(sp__model_drive(m)) == 8333334,
+		   2 * sp__model_drive(m)->period_den == 16666667 * sp__model_drive(m)->period_num,
 	   "the period can be given instead of rpm %s", err.text);
 	sp__model_free(m);
 }

@@ -188,7 +188,9 @@ static void check_places(const struct job *j, const struct sp__drive *d)
 /* Each request by itself. */
 static void check_times(const struct job *j, const struct sp__model *m)
 {
-	double period = (double)sp__drive_period_ns(sp__model_drive(m)), blocks = 0;
+	double period = (double)sp__model_drive(m)->period_den /
+			(double)sp__model_drive(m)->period_num,
+	       blocks = 0;
 	double *errors = calloc(j->n, sizeof(*errors));
 	size_t flips = 0, wrong = 0, n = 0, split = 0;
 	uint64_t free_ns = 0;

@@ -293,7 +293,7 @@ static bool setting_holds(const struct setting *t, uint64_t seed, uint64_t *merg
 	if (t->batches)
 		make_batches(&s, seed);
 	again = s;
-	right = run(bd, &s, true) == N && !sp__blockdev_outstanding(bd) &&
+	right = run(bd, &s, true) == N && sp__blockdev_next_ns(bd) == SP__NEVER &&
 		sp__blockdev_next_ns(bd) == SP__NEVER;
 	sp__blockdev_stats(bd, &st);
 	sp__blockdev_close(bd);

@@ -53,8 +53,6 @@
 #include <spindle/error.h>
 #include <spindle/words.h>
 
-#define SP_POLICY_PAGES_MAX (1u << 26)
-
 enum sp_policy_load { SP_POLICY_SCAN, SP_POLICY_RANGE, SP_POLICY_UPDATE };
 
 enum sp_policy_submission { SP_POLICY_CONSERVATIVE, SP_POLICY_AGGRESSIVE, SP_POLICY_ADAPTIVE };
