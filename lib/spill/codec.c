@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LZ4's fast mode and Zstandard's level 1: spilling is worth compressing
- * only if that costs less time than the bytes it saves take to move.
+ * LZ4's fast mode and Zstandard's level 1: compression pays only if it takes less
+ * time than moving the bytes that it saves.
  *
- * LZ4 needs a state for packing alone.  Zstandard's context for packing grows when it
- * is first used, so a new codec packs one page; what it has then serves all
- * pages of that size or less.  (Its contexts in memory given by the caller are only in
- * the interface that it reserves for static linking.)
+ * LZ4 needs a state only for packing.  Zstandard's packing context grows on first
+ * use, so a new codec packs one page; the memory then suffices for all pages of
+ * that size or less.  (Contexts in the caller's memory exist only in its interface
+ * for static linking.)
  *
- * LZ4's acceleration.  Pages of sorted records, a processor's MB/s and the share of bytes
- * left: 1 packs 450 to 0.56, 2 packs 560 to 0.57, 3 packs 590 to 0.58, 8 packs 600 to 0.63;
- * words in lines: 260 to 0.61, 310 to 0.62, 330 to 0.64, 370 to 0.70.  Noise is passed at
- * 5 GB/s, so there is nothing to gain by not trying pages that follow others that
- * would not shrink.
+ * LZ4's acceleration, in MB/s of one processor and share of bytes left, for pages of
+ * sorted records: 1 packs 450 to 0.56, 2 packs 560 to 0.57, 3 packs 590 to 0.58, 8 packs
+ * 600 to 0.63; for words in lines: 260 to 0.61, 310 to 0.62, 330 to 0.64, 370 to 0.70.
+ * Incompressible pages pass at 5 GB/s, so skipping those that follow others that did
+ * not shrink gains nothing.
  */
 #include <errno.h>
 #include <limits.h>
@@ -60,7 +60,7 @@ size_t sp__codec_bound(enum sp_spill_compression kind, size_t bytes)
 	return kind == SP_SPILL_ZSTD ? ZSTD_compressBound(bytes) : bytes;
 }
 
-/* Packs a page of zeros: the memory this takes does not depend on what is packed. */
+/* Packs a page of zeros: the memory for packing does not depend on the data. */
 static bool warm_up(struct sp__codec *c, size_t page_bytes)
 {
 	size_t room = sp__codec_bound(c->kind, page_bytes);

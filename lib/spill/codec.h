@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packing and unpacking one spill page with LZ4 or Zstandard (level 1).  All
- * memory is taken when the codec is made, none for each page, and only what its use needs.
+ * Packing and unpacking one spill page with LZ4 or Zstandard (level 1).  All memory
+ * for the intended use is allocated with the codec, none for each page.
  *
  * Thread rule: a codec belongs to one thread at a time; make one for each.
  */
@@ -14,7 +14,7 @@
 
 struct sp__codec;
 
-/* What a codec is made for: one of them, or both. */
+/* The use of a codec: either or both. */
 #define SP__CODEC_PACKS 1u
 #define SP__CODEC_UNPACKS 2u
 
@@ -23,22 +23,22 @@ SP_MUST_CHECK int sp__codec_new(struct sp__codec **codec, enum sp_spill_compress
 				size_t page_bytes, unsigned use);
 void sp__codec_free(struct sp__codec *codec); /* accepts NULL */
 
-/* Bytes that such a codec holds, for the budget. */
+/* Bytes that such a codec takes, for the budget. */
 size_t sp__codec_memory(enum sp_spill_compression kind, size_t page_bytes, unsigned use);
 
-/* Room that sp__codec_pack() needs in dst to be sure to succeed. */
+/* Size of dst with which sp__codec_pack() always succeeds. */
 size_t sp__codec_bound(enum sp_spill_compression kind, size_t bytes);
 
 /*
- * Packs bytes of src into dst.  Returns the packed length, or 0 if it would not
- * be less than both room and bytes: then store the page raw.
+ * Packs bytes of src into dst.  Returns the packed length, or 0 if it would not be
+ * less than both room and bytes: then store the page raw.
  */
 size_t sp__codec_pack(struct sp__codec *codec, void *dst, size_t room, const void *src,
 		      size_t bytes);
 
 /*
- * Unpacks; dst must become exactly raw_bytes long.  0 or SP_ECORRUPT; never
- * writes outside dst whatever src holds.
+ * Unpacks exactly raw_bytes into dst.  0 or SP_ECORRUPT; never writes outside dst,
+ * whatever src contains.
  */
 SP_MUST_CHECK int sp__codec_unpack(struct sp__codec *codec, void *dst, size_t raw_bytes,
 				   const void *src, size_t bytes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Extents come from the kernel in file order, some dozens a call; neighbours that
- * also lie side by side on the device are one region.
+ * The kernel returns extents in file order, some dozens per call; consecutive ones
+ * that are also adjacent on the device are one region.
  */
 #include <linux/fiemap.h>
 #include <linux/fs.h>
@@ -12,7 +12,7 @@
 
 #define EXTENTS 64
 
-/* No place on a device yet, or not the kind that has one. */
+/* Extents without a place on a device, or not yet. */
 #define NOWHERE (FIEMAP_EXTENT_UNKNOWN | FIEMAP_EXTENT_DELALLOC | FIEMAP_EXTENT_DATA_INLINE)
 
 struct tally {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * posix_spawn() rather than fork(): with gigabytes mapped a fork copies
- * page tables for long, and in a process with threads a child may do almost
- * nothing; and it tells at once, without a pipe, that the program could not be
- * executed.  Descriptors may be scarce (ulimit -n 7).
+ * posix_spawn() rather than fork(): with gigabytes mapped a fork takes long to copy
+ * page tables, and in a process with threads the child may do almost nothing; and it
+ * reports at once, without a pipe, that the program could not be executed.
+ * Descriptors may be scarce (ulimit -n 7).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ static int set_signals(posix_spawnattr_t *attr)
 
 	sigemptyset(&none);
 	sigemptyset(&defaults);
-	/* What we were told to ignore stays ignored, but for SIGPIPE. */
+	/* Signals that were ignored at our start stay ignored, except SIGPIPE. */
 	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
 		if (usual[i] == SIGPIPE ||
 		    (sigaction(usual[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A compression program as a child process: PROG packs its standard input to
- * its standard output, PROG -d unpacks, as sort --compress-program has it.
+ * its standard output, PROG -d unpacks, as for sort --compress-program.
  *
- * The child gets the two descriptors as 0 and 1, inherits standard error, and
- * has the signal mask empty and all signals that we may have caught or ignored at
- * their defaults (SIGPIPE too).  Every other descriptor must be close-on-exec.
+ * The child gets the two descriptors as 0 and 1, inherits standard error, and has an
+ * empty signal mask and default dispositions for all signals that we may have caught
+ * or ignored (SIGPIPE too).  Every other descriptor must be close-on-exec.
  */
 #ifndef SP__SPILL_FILTER_H
 #define SP__SPILL_FILTER_H
@@ -21,24 +21,24 @@ struct sp__filter {
 };
 
 /*
- * Starts program, found along PATH.  Both descriptors stay the caller's, who
- * closes them.  0; or -errno with err->path the program (no child is left): the
- * program could not be executed.
+ * Starts program, found along PATH.  The caller keeps both descriptors and closes
+ * them.  0; or -errno with the program in err->path (no child is left): the program
+ * could not be executed.
  */
 SP_MUST_CHECK int sp__filter_start(struct sp__filter *filter, const char *program, bool unpack,
 				   int in_fd, int out_fd, struct sp_errinfo *err);
 
 /*
- * Waits for it to end.  0; SP_ECHILD if it exited with another status than 0 or died
- * by a signal (err->path: the program; err->text: GNU sort's words that follow
- * it).  No zombie is left.  0 at once if it is not running.
+ * Waits for it to end.  0; SP_ECHILD if it exited with a status other than 0 or died
+ * by a signal (err->path: the program; err->text: the rest of GNU sort's message).
+ * No zombie is left.  0 at once if it is not running.
  */
 SP_MUST_CHECK int sp__filter_wait(struct sp__filter *filter, struct sp_errinfo *err);
 
-/* Says what sp__filter_wait() says of a failure; for one that its status hides. */
+/* Reports a failure as sp__filter_wait() does; for a failure that the status hides. */
 int sp__filter_failed(const struct sp__filter *filter, struct sp_errinfo *err);
 
-/* Ends it (SIGTERM) and reaps it, whatever it says; for clearing up. */
+/* Ends it (SIGTERM) and reaps it, ignoring its status; for cleaning up. */
 void sp__filter_stop(struct sp__filter *filter);
 
 #endif

@@ -12,14 +12,14 @@
 #include "spill/filterrun.h"
 #include "spill/store.h"
 
-/* Larger than a pipe is by itself: fewer changes between us and the program. */
+/* Larger than the default: fewer context switches between us and the program. */
 #define PIPE_BYTES (256 << 10)
 
 static int open_pipe(const char *program, int fds[2], struct sp_errinfo *err)
 {
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return sp__err(err, -errno, "execute", program, -1);
-	/* It works with any size. */
+	/* Any size works. */
 	(void)fcntl(fds[1], F_SETPIPE_SZ, PIPE_BYTES);
 	return 0;
 }
@@ -51,7 +51,7 @@ static int start_packing(struct sp__packer *p, const char *program, const struct
 	return rc;
 }
 
-/* As GNU sort: a program that cannot be run is told of, and done without. */
+/* As in GNU sort: if the program cannot be run, it is reported and not used. */
 int sp__packer_open(struct sp__packer *p, struct sp__spill *spill, struct sp__run *run,
 		    const char *dir)
 {
@@ -70,7 +70,7 @@ int sp__packer_open(struct sp__packer *p, struct sp__spill *spill, struct sp__ru
 	return 0;
 }
 
-/* The signal that a closed pipe sends would end us for what the program did. */
+/* Suppresses SIGPIPE, which would end us for a failure of the program. */
 static ssize_t write_without_signal(int fd, const char *data, size_t bytes)
 {
 	const struct timespec at_once = { 0 };
@@ -93,7 +93,7 @@ static ssize_t write_without_signal(int fd, const char *data, size_t bytes)
 	return n;
 }
 
-/* It wants no more before all was written: a failure, whatever its status. */
+/* It closed the pipe before all was written: a failure, whatever its status. */
 static int left_early(struct sp__packer *p, struct sp_errinfo *err)
 {
 	int rc;
@@ -157,8 +157,8 @@ struct source {
 	struct sp__filter child;
 	struct sp__run *run;
 	int fd;	      /* the pipe, or the file itself; -1: closed */
-	size_t page;  /* the next to be read */
-	uint64_t sum; /* of the present group, for verification */
+	size_t page;  /* the next to read */
+	uint64_t sum; /* of the current group, for verification */
 	char *mem;
 	uint64_t file_bytes;
 };
@@ -225,7 +225,7 @@ int sp__unpackers_open(struct sp__unpackers **out, struct sp__spill *spill,
 	return 0;
 }
 
-/* As many bytes as there are up to a number, or an error. */
+/* Reads up to the given number of bytes, fewer only at the end; or an error. */
 static ssize_t read_up_to(struct sp__unpackers *u, struct source *src, size_t bytes)
 {
 	size_t have = 0;
@@ -263,7 +263,7 @@ static void close_pipe(struct sp__unpackers *u, struct source *src)
 	u->spill->peak_bytes_now -= src->file_bytes;
 }
 
-/* The pipe has come to its end: does the program agree? */
+/* At the end of the pipe: has the program succeeded? */
 static int end(struct sp__unpackers *u, struct source *src)
 {
 	int rc;
@@ -287,7 +287,7 @@ int sp__unpackers_get(struct sp__unpackers *u, size_t run, const char **data, si
 	if (n < 0)
 		return (int)n;
 	if ((size_t)n < *bytes) {
-		/* Its own failure says more than what is missing because of it. */
+		/* Its own failure explains more than the missing data. */
 		rc = end(u, src);
 		return rc < 0 || !more ? rc : differs(u);
 	}

@@ -2,20 +2,19 @@
 /*
  * The order in which pages are read along the semi-sequential path.
  *
- * If every run had a page to read and all at the same offset, the order would
- * be that of the tracks: each page comes under the head when the hop to it is
- * over.  In a merge some runs have nothing to read and others are a few pages
- * ahead, so the path has gaps and several strands.  What stays is what the
- * path is made of: from the end of a page the arm can go to any track within
- * the reach at the cost of the aim W.  So the next page is always the one that
- * is the first to pass under the head after that; one too far away for W must
- * come later by what its distance takes more.
+ * If every run had a page to read, all at the same offset, the order would be that
+ * of the tracks: each page passes the head when the hop to it is over.  In a merge
+ * some runs have nothing to read and others are a few pages ahead, so the path has
+ * gaps and several strands.  The basis of the path remains: from the end of a page
+ * the arm can move to any track within reach at the cost of the aim W.  So the next
+ * page is the first to pass the head after that; a page too far away for W must come
+ * later by the additional time for its distance.
  *
- * Pages that follow one another on one track are a chunk and stay together:
- * the drive reads them without a hop.
+ * Consecutive pages on one track are a chunk and stay together: the drive reads them
+ * without a hop.
  *
- * Chunks are kept in the order of their angles; those taken are skipped by
- * links that are shortened as they are followed.
+ * Chunks are kept in the order of their angles; those already chosen are skipped by
+ * links with path compression.
  */
 #include <errno.h>
 #include <math.h>
@@ -24,7 +23,7 @@
 #include "base/array.h"
 #include "spill/place_impl.h"
 
-/* Chunks looked at, one angle after the other, for one that can be reached. */
+/* Number of chunks tried, by ascending angle, to find one within reach. */
 #define LOOK 24
 
 /* A chunk. */
@@ -33,7 +32,7 @@ struct sp__waypoint {
 	double length; /* in revolutions */
 	uint64_t track;
 	uint32_t first, pages; /* of the stops, in the order of units */
-	uint32_t next;	       /* itself, or, once taken, where to look on */
+	uint32_t next;	       /* itself, or, once chosen, where to continue */
 };
 
 static int by_phase(const void *a, const void *b)
@@ -45,7 +44,7 @@ static int by_phase(const void *a, const void *b)
 	return (x->track > y->track) - (x->track < y->track);
 }
 
-/* The order of a run, and under TRACK that of addresses: tracks are taken in it. */
+/* The order of a run, and under TRACK that of addresses: tracks are allocated in it. */
 static int by_unit(const void *a, const void *b)
 {
 	const struct sp__stop *x = a, *y = b;
@@ -58,7 +57,7 @@ static double fraction(double turns)
 	return turns - floor(turns);
 }
 
-/* On which row a page lies, and its first block there. */
+/* The row of a page, and its first block there. */
 static const struct sp__row *whereabouts(const struct sp__place *p, uint64_t unit, uint32_t *at)
 {
 	const struct sp__row *row = &p->rows[unit >> PLACE_BITS];
@@ -67,7 +66,7 @@ static const struct sp__row *whereabouts(const struct sp__place *p, uint64_t uni
 	return row;
 }
 
-/* Stops in the order of units, as chunks; how many. */
+/* Turns stops in the order of units into chunks; returns how many. */
 static uint32_t gather(const struct sp__place *p, const struct sp__stop *stops, uint32_t n,
 		       struct sp__waypoint *w)
 {
@@ -96,7 +95,7 @@ static uint32_t gather(const struct sp__place *p, const struct sp__stop *stops, 
 	return chunks;
 }
 
-/* The first not taken from i on, all around; n: none is left. */
+/* The first chunk not yet chosen, from i on, cyclically; n: none is left. */
 static uint32_t alive(struct sp__waypoint *w, uint32_t n, uint32_t i)
 {
 	uint32_t root = i % n, steps = 0;
@@ -130,7 +129,7 @@ static uint32_t lower_bound(const struct sp__waypoint *w, uint32_t n, double pha
 	return low == n ? 0 : low;
 }
 
-/* What a hop takes, in revolutions; over distances that are not known, a whole one. */
+/* The time of a hop in revolutions; over unknown distances a whole one. */
 static double aim(const struct sp__place *p, uint64_t from, uint64_t to)
 {
 	uint64_t tracks = from > to ? from - to : to - from;
@@ -171,7 +170,7 @@ static uint32_t next_stop(const struct sp__place *p, struct sp__waypoint *w, uin
 	return best;
 }
 
-/* first: the stop that is to be among the first. */
+/* first: the stop whose chunk comes first. */
 static void follow(struct sp__place *p, uint32_t n, uint32_t first, struct sp__stop *stops)
 {
 	double least = aim(p, 0, 1);

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tracks are numbered as they are taken ("rows"); a row knows its first
- * block, how many pages it holds, by how many places they are turned, and how
- * many are in use.  Bands are K rows each; the bands of a group form a list,
- * made longer by whichever run of the group needs it first.
+ * Tracks are numbered in the order of allocation ("rows"); a row has its first block,
+ * its number of pages, by how many places they are turned, and how many are in use.
+ * Bands are K rows each; the bands of a group form a list, extended by the first run
+ * of the group that needs it.
  *
- * A band serves again when its last page has been given back and no run will
- * be seated in its group any more.  It leaves the group's list then: runs are read
- * only when they are whole, but another of the group may still be being written,
- * and goes on in the band behind.
+ * A band is reused when its last page has been given back and its group accepts no
+ * more runs.  It leaves the group's list then: runs are read only when they are
+ * complete, but another run of the group may still be written, and continues in the
+ * next band.
  *
- * Where a run goes on follows from its last extent: the next place of that
- * row, or the same row of the next band.
+ * The position at which a run continues follows from its last extent: the next place
+ * of that row, or the same row of the next band.
  *
  * Turning: no page wraps around the end of a track.  From the first page of a run on
- * they lie close up to that end, the others close from the track's beginning on, and
- * what the track holds more is left over between the last one and the first:
- * so the head passes all without a gap, and page i of a row is as far from page i of
- * the next for every i.  At least a block is left over, lest the requests for both
- * parts, which adjoin each other in the wrong order, be made one by an I/O scheduler.
- * That one would begin where the second part does, and wait for the disk to turn.
- * A hop aims at the first possible place that is not too early; the time lost by
- * that is less than one page's transfer.
+ * pages are packed towards that end, the others from the track's beginning, and the
+ * rest of the track stays unused between the last page and the first: so the head
+ * passes all pages without a gap, and the distance from page i of a row to page i of
+ * the next is the same for every i.  At least one block stays unused, so that an I/O
+ * scheduler cannot merge the requests for the two parts, which adjoin in the wrong
+ * order: the merged request would begin with the second part and cost a revolution.
+ * A hop aims at the first possible place that is not too early, which loses less than
+ * the transfer time of a page.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@
 
 #define NONE UINT32_MAX
 
-/* The first known track that lies behind the volume's beginning with all its blocks. */
+/* The first known track that lies entirely after the volume's beginning. */
 static int first_track(const struct sp__place_opts *o, uint64_t ntracks, uint64_t *number)
 {
 	uint64_t low = 0, high = ntracks;
@@ -60,7 +60,7 @@ static uint32_t places_on(const struct sp__place *p, uint32_t blocks)
 	return places < PLACES_MAX ? places : PLACES_MAX;
 }
 
-/* K: all runs in one group if the path reaches so far, else in groups of equal size. */
+/* K: all runs in one group if the path reaches that far, otherwise in groups of equal size. */
 static int band_rows(const struct sp__place_opts *o, uint32_t *rows)
 {
 	uint64_t reach, groups;
@@ -135,9 +135,9 @@ void sp__place_free(struct sp__place *p)
 }
 
 /*
- * The first page goes to block `at` of the track, or to the next block where it fits.  The pages
- * that follow reach to the end of the track, so that the others go on at its beginning without
- * a gap.
+ * The first page goes to block `at` of the track, or to the next block where it fits.  The
+ * following pages reach to the end of the track, so that the others continue at its beginning
+ * without a gap.
  */
 static void turn_to(const struct sp__place *p, struct sp__row *row, uint32_t at)
 {
@@ -163,8 +163,8 @@ static int turn(const struct sp__place *p, struct sp__row *row)
 }
 
 /*
- * Runs are used one at a time too, going on from their row in the band before: written so by a
- * sort, read so by a join.  A row suits that if the first of its band does, since all
+ * Runs are also used one at a time, continuing from their row in the previous band: a sort
+ * writes, a join reads them so.  A row suits that if the first of its band does, since all
  * follow along the path and each is used for the same part of a revolution.
  */
 static void follow_on(const struct sp__place *p, const struct sp__row *from, struct sp__row *row)
@@ -186,7 +186,7 @@ static void follow_on(const struct sp__place *p, const struct sp__row *from, str
 	turn_to(p, row, (uint32_t)(adjacent - row->lbn));
 }
 
-/* The next track; -ERANGE: it is not to be reached from the one before along the path. */
+/* The next track; -ERANGE: it cannot be reached from the one before along the path. */
 static int add_row(struct sp__place *p, const struct sp__band *b)
 {
 	struct sp__row *row = &p->rows[p->nrows];
@@ -211,8 +211,8 @@ static int add_row(struct sp__place *p, const struct sp__band *b)
 }
 
 /*
- * K further tracks, or as many as can be reached one from the other: behind
- * the end of a zone the arm may have to go far.
+ * K further tracks, or as many as can be reached each from the one before: after the end of
+ * a zone the arm may have far to move.
  */
 static int add_rows(struct sp__place *p, struct sp__band *b, uint32_t before)
 {
@@ -227,7 +227,7 @@ static int add_rows(struct sp__place *p, struct sp__band *b, uint32_t before)
 	return rc;
 }
 
-/* A band that holds nothing, behind another of its group or NONE: one used before, or tracks. */
+/* An empty band after another of its group, or NONE: a reused one, or new tracks. */
 static int new_band(struct sp__place *p, uint32_t before, uint32_t *number)
 {
 	struct sp__band b = { .first_row = p->nrows, .next = NONE, .prev = NONE };
@@ -244,7 +244,7 @@ static int new_band(struct sp__place *p, uint32_t before, uint32_t *number)
 	    !SP__ARRAY_ROOM(p->rows, p->rows_cap, (size_t)p->nrows + p->band_rows))
 		return -ENOMEM;
 	rc = add_rows(p, &b, before);
-	/* A group as large as the last tracks of a zone would waste the rest of its bands. */
+	/* A group of only the last tracks of a zone would waste the rest of its bands. */
 	if (rc == -ERANGE && before == NONE) {
 		p->nrows = b.first_row;
 		b.rows = 0;
@@ -257,7 +257,7 @@ static int new_band(struct sp__place *p, uint32_t before, uint32_t *number)
 	return 0;
 }
 
-/* A run of the group that is still being written must not come upon it. */
+/* A run of the group that is still being written must not continue in it. */
 static void unlink_band(struct sp__place *p, const struct sp__band *b)
 {
 	if (b->prev != NONE)
@@ -266,7 +266,7 @@ static void unlink_band(struct sp__place *p, const struct sp__band *b)
 		p->bands[b->next].prev = b->prev;
 }
 
-/* A band of a full group that holds nothing serves again. */
+/* Frees an empty band of a full group for reuse. */
 static void retire(struct sp__place *p, uint32_t number)
 {
 	struct sp__band *b = &p->bands[number];
@@ -278,7 +278,7 @@ static void retire(struct sp__place *p, uint32_t number)
 	p->free_band = number;
 }
 
-/* The group is full: what fell free before that can be told only now. */
+/* The group is full: only now can bands that became empty before be freed. */
 static void close_group(struct sp__place *p)
 {
 	uint32_t next;

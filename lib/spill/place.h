@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Placement: where on a device with tracks the pages of runs come to lie.
+ * Placement: where on a device with tracks the pages of runs lie.
  *
- * Without one (sp__space) runs take the lowest free space of a file.  With one
- * a spill volume is used track by track, each holding as many whole pages as
- * fit from its first block on:
+ * Without placement (sp__space) runs take the lowest free space of a file.  With it
+ * a spill volume is used track by track, each with as many whole pages as fit:
  *
- *   track    a run takes whole tracks, one behind the other.
- *   semiseq  K tracks make a band; run r of a group of K takes track r of one
- *            band after the other.  On track r the pages are turned against
- *            those of track r - 1 so that page i of run r comes under the head
- *            just when the hop from page i of run r - 1 is over: the pages of
- *            equal offset of all K runs lie along the semi-sequential path.
+ *   track    a run takes whole tracks, one after the other.
+ *   semiseq  K tracks make a band; run r of a group of K takes track r of each
+ *            band in turn.  On track r the pages are turned against those of
+ *            track r - 1 so that page i of run r passes the head just when the hop
+ *            from page i of run r - 1 is over: the pages of equal offset of all K
+ *            runs lie along the semi-sequential path.
  *
- * A unit is a page; its number is its track's in the order of taking, and its
- * place in the run's order on that track.
+ * A unit is a page; its number consists of its track's, in the order of allocation,
+ * and its place in the run's order on that track.
  *
  * Source: Shao 2008, sections 2.2 and 6.1.2, 6.2.2.
  *
@@ -29,8 +28,8 @@
 
 struct sp__place_opts {
 	enum sp_placement policy;	    /* not SP_PLACE_CONTIGUOUS */
-	const struct sp_geometry *geometry; /* lives as long; with tracks */
-	enum sp_geometry_op hops;	    /* what the path is for: reading, or writing */
+	const struct sp_geometry *geometry; /* with tracks; must live as long */
+	enum sp_geometry_op hops;	    /* the path is for reading, or for writing */
 	uint32_t page_bytes;
 	uint64_t base_lbn; /* of the volume's first byte */
 	uint64_t runs;	   /* expected in one group of runs; 0: unknown */
@@ -44,33 +43,33 @@ SP_MUST_CHECK int sp__place_new(struct sp__place **place, const struct sp__place
 void sp__place_free(struct sp__place *place); /* accepts NULL */
 
 /*
- * Up to want units for the run, behind those it has, in one physical piece;
+ * Allocates up to want units for the run, after those it has, in one physical piece;
  * *unit is the first.  Returns how many, -ENOSPC or -ENOMEM.
  */
 SP_MUST_CHECK int sp__place_take(struct sp__place *place, const struct sp__run *run, uint32_t want,
 				 uint64_t *unit);
-/* The unit is not used any more; a track serves again when all of it is free. */
+/* Frees a unit; a track is reused when all of it is free. */
 void sp__place_give(struct sp__place *place, uint64_t unit);
 
-/* Where the unit lies in the volume, in bytes. */
+/* Offset of the unit in the volume, in bytes. */
 uint64_t sp__place_offset(const struct sp__place *place, uint64_t unit);
 
-/* A unit that is to be read, and whatever the caller knows it by. */
+/* A unit to be read, with the caller's reference. */
 struct sp__stop {
 	uint64_t unit;
 	void *what;
 };
 
 /*
- * Brings units into the order in which they are best read one after the other.
- * Under SEMISEQ (path.c) the first stays first, but for pages of its run right
- * before it on its track.  0 or -ENOMEM.
+ * Brings units into the best order for reading.  Under SEMISEQ (path.c) the first
+ * stays first, except for pages of its run directly before it on its track.  0 or
+ * -ENOMEM.
  */
 SP_MUST_CHECK int sp__place_order(struct sp__place *place, struct sp__stop *stops, size_t n);
-/* What that takes for each, for the budget. */
+/* Memory of that for each unit, for the budget. */
 size_t sp__place_order_memory(void);
 
-/* Units in use, and units that were given out a second time. */
+/* Units in use, and units allocated a second time. */
 uint64_t sp__place_used(const struct sp__place *place);
 uint64_t sp__place_recycled(const struct sp__place *place);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside placement: tracks as they were taken (place.c), and the order of
- * reading (path.c).
+ * Internals of placement: allocated tracks (place.c), and the order of reading
+ * (path.c).
  */
 #ifndef SP__SPILL_PLACE_IMPL_H
 #define SP__SPILL_PLACE_IMPL_H
 
 #include "spill/place.h"
 
-/* Places on a track have so many bits in the number of a unit. */
+/* Bits for the place on a track in the number of a unit. */
 #define PLACE_BITS 12
 #define PLACES_MAX (1u << PLACE_BITS)
 
@@ -20,17 +20,17 @@ struct sp__row {
 	uint32_t blocks;
 	uint32_t start; /* its first page, in blocks from the track's first */
 	uint16_t places;
-	uint16_t turn; /* of them, the last ones, lie before that */
+	uint16_t turn; /* number of them, the last ones, that lie before start */
 	uint32_t band;
 };
 
 struct sp__band {
 	uint32_t first_row, rows;
 	uint32_t group; /* counted from 1 */
-	uint32_t next;	/* of the same group, or of the free ones */
+	uint32_t next;	/* in the same group, or in the list of free ones */
 	uint32_t prev;	/* of the same group */
 	uint32_t live;	/* pages in use */
-	bool again;	/* its tracks serve a second time */
+	bool again;	/* its tracks are reused */
 };
 
 struct sp__waypoint;
@@ -46,23 +46,23 @@ struct sp__place {
 	uint32_t nrows, nbands;
 	size_t rows_cap, bands_cap;
 	uint32_t group;	      /* the last one begun */
-	uint32_t group_first; /* its first band, or none if that serves again */
-	uint32_t seats;	      /* of it that are taken */
-	uint32_t free_band;   /* list of bands that hold nothing */
+	uint32_t group_first; /* its first band, or none if that has been freed */
+	uint32_t seats;	      /* its rows taken by runs */
+	uint32_t free_band;   /* list of empty bands */
 	uint64_t used, recycled;
 	struct sp__waypoint *path; /* scratch of path.c */
 	struct sp__stop *stops;
 	size_t path_cap;
 };
 
-/* The first block of the page at a place of its run, from the track's first. */
+/* The first block of the page at a place on the row, relative to the track's first block. */
 static inline uint32_t sp__row_at(const struct sp__place *p, const struct sp__row *row,
 				  uint32_t place)
 {
-	uint32_t behind = (uint32_t)row->places - row->turn;
+	uint32_t before_end = (uint32_t)row->places - row->turn;
 
-	return place < behind ? row->start + place * p->page_blocks
-			      : (place - behind) * p->page_blocks;
+	return place < before_end ? row->start + place * p->page_blocks
+				  : (place - before_end) * p->page_blocks;
 }
 
 #endif

@@ -14,17 +14,17 @@
 struct slot {
 	struct sp__request req;
 	char *data;
-	uint32_t next; /* in the list of its run, or of the free ones */
+	uint32_t next; /* in the list of its run, or of free slots */
 	bool in_flight;
 };
 
 struct source {
 	struct sp__run *run;
-	uint64_t sum;	      /* of the present group, for verification */
-	size_t asked, given;  /* pages asked for, pages handed out */
-	uint64_t unit;	      /* of the page to be asked for next */
-	uint32_t first, last; /* slots asked for and not released, in order */
-	bool out;	      /* the first slot is with the merge */
+	uint64_t sum;	      /* of the current group, for verification */
+	size_t asked, given;  /* pages requested, pages lent */
+	uint64_t unit;	      /* of the next page to request */
+	uint32_t first, last; /* slots requested and not released, in order */
+	bool out;	      /* the merge has the first slot */
 };
 
 struct sp__pool {
@@ -35,9 +35,9 @@ struct sp__pool {
 	size_t nsources;
 	struct slot *slots;
 	struct sp__request **batch;
-	struct sp__stop *pending; /* npages, where runs are placed by tracks; else NULL */
+	struct sp__stop *pending; /* npages, if runs are placed by tracks; else NULL */
 	unsigned npending;
-	char *spare_mem, *spare; /* under compression: one page more, and which it is now */
+	char *spare_mem, *spare; /* under compression: one more page, and the current spare */
 	unsigned npages, nfree;
 	uint32_t free_list;
 	struct sp__codec *codec;
@@ -117,7 +117,7 @@ static int submit(struct sp__pool *p, struct sp__request **batch, unsigned pages
 	return p->error = rc;
 }
 
-/* What has gathered goes as one batch, once the device has nothing to do. */
+/* Submits gathered reads as one batch, once the device is idle. */
 static int submit_pending(struct sp__pool *p)
 {
 	unsigned pages = p->npending;
@@ -132,7 +132,7 @@ static int submit_pending(struct sp__pool *p)
 	return submit(p, p->batch, pages);
 }
 
-/* A page that will be read with others, in the order of their places. */
+/* Adds a page to the reads to be gathered. */
 static void put_off(struct sp__pool *p, struct source *src)
 {
 	uint64_t unit = sp__spill_unit(src->run, src->unit);
@@ -161,11 +161,11 @@ static int pump(struct sp__pool *p)
 
 	while (!rc && p->nfree && (pages = p->plan.next(p->plan.plan, p->nfree, &run)) > 0)
 		rc = read_cluster(p, run, pages);
-	/* A batch is worth waiting for until the merge cannot go on. */
+	/* A batch is worth waiting for until the merge cannot continue. */
 	return rc || p->npending < p->nsources ? rc : submit_pending(p);
 }
 
-/* Requests in one batch: of a cluster, or of all that is pending. */
+/* Maximum number of requests in a batch: of a cluster, or of all pending reads. */
 static size_t batch_cap(const struct sp__pool *p)
 {
 	if (p->spill->place)
@@ -246,7 +246,7 @@ void sp__pool_close(struct sp__pool *p)
 	free(p);
 }
 
-/* The slot gets the page unpacked, and the memory it was read into is the spare one now. */
+/* Unpacks a page into the spare one; the memory into which it was read becomes the spare. */
 static int unpack(struct sp__pool *p, struct slot *slot, uint32_t payload, uint32_t stored)
 {
 	char *packed = slot->data;
@@ -256,7 +256,7 @@ static int unpack(struct sp__pool *p, struct slot *slot, uint32_t payload, uint3
 	return sp__codec_unpack(p->codec, slot->data, payload, packed, stored);
 }
 
-/* Checks the page that is now first of its run, and unpacks it. */
+/* Verifies the page that is now first of its run, and unpacks it. */
 static int verify(struct sp__pool *p, struct source *src, const char **data, size_t *bytes)
 {
 	struct slot *slot = &p->slots[src->first];

@@ -31,7 +31,7 @@ void sp__run_free(struct sp__run *run)
 	free(run);
 }
 
-/* Descriptors are charged without refusal: the planner has left room for them. */
+/* Descriptors are charged without refusal: the planner reserves memory for them. */
 static int grow(struct sp__run *run, void **array, size_t *cap, size_t need, size_t element)
 {
 	size_t want = *cap ? *cap : 16;
@@ -123,7 +123,7 @@ int sp__run_add_page(struct sp__run *run, bool packed)
 	return 0;
 }
 
-/* Odd factors lose nothing, and pages that have changed places are noticed. */
+/* Odd factors lose no bits, and swapped pages are detected. */
 static uint64_t weigh(size_t page, uint64_t checksum)
 {
 	return checksum * (2 * (uint64_t)page + 1);

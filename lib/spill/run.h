@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A run in temporary space: sorted records as one stream of bytes, cut into
- * pages.
+ * A run in temporary space: sorted records as one stream of bytes, cut into pages.
  *
- * A page on disk is all payload; what is known about it is here, in memory
- * charged to the budget: where it lies (extents), its checksum, and, if reading
- * will be planned by it, the key that the last record ending in it has
- * (inherited from the page before, if none ends there), cut to LASTKEY_MAX
- * bytes.  That is 8 bytes a page, and 16 and the key with keys; where pages become
- * more than memory has room for, one checksum does for a group of them, and what is
- * wrong is noticed at the group's end.  Space is given out in units:
- * a page, or, under compression, the file system's block of 4096 bytes.  Pages lie in the
- * run's units in their order, compressed ones in as many as they need.
+ * A page on disk is all payload; its description is here, in memory charged to the
+ * budget: its place (extents), its checksum, and, if reading is planned by it, the
+ * key of the last record ending in it (inherited from the page before, if none ends
+ * there), truncated to LASTKEY_MAX bytes.  That is 8 bytes per page, and 16 and the key
+ * with keys; if there are too many pages for memory, one checksum covers a group of
+ * them, and errors are detected at the end of the group.  Space is allocated in
+ * units: a page, or, under compression, the file system's block of 4096 bytes.
+ * Pages lie in the run's units in their order, compressed ones in as many as they need.
  */
 #ifndef SP__SPILL_RUN_H
 #define SP__SPILL_RUN_H
@@ -40,7 +38,7 @@ struct sp__lastkey {
 struct sp__run {
 	uint64_t bytes;
 	uint64_t records;
-	uint64_t age;	/* place in the input, for stability */
+	uint64_t age;	/* position in the input, for stability */
 	unsigned level; /* 0: initial; merges add one */
 	uint64_t units;
 	uint64_t spare_unit; /* taken ahead: first unit in the file, and how many */
@@ -57,31 +55,31 @@ struct sp__run {
 	size_t keys_bytes, keys_cap;
 	struct sp__budget *budget;
 	uint64_t charged;
-	uint32_t file;	 /* of the store, that it was begun in */
+	uint32_t file;	 /* of the store, in which it was begun */
 	int filter_fd;	 /* --compress-program: the whole run; else -1 */
-	bool filter_raw; /* ... which lies there as it is */
+	bool filter_raw; /* ... stored uncompressed */
 };
 
 int sp__run_new(struct sp__run **run, struct sp__budget *budget);
-void sp__run_free(struct sp__run *run); /* accepts NULL; descriptors alone, not space */
+void sp__run_free(struct sp__run *run); /* accepts NULL; frees descriptors, not space */
 
 /* Grow by one; 0 or -ENOMEM. */
 int sp__run_add_units(struct sp__run *run, uint32_t file, uint64_t unit, uint32_t units);
-/* One page more; it is noted, and its packed length filled in, later. */
+/* Adds a page; its checksum and packed length are filled in later. */
 int sp__run_add_page(struct sp__run *run, bool packed);
-/* The page's checksum; once for each page. */
+/* Records the page's checksum; once for each page. */
 void sp__run_note_page(struct sp__run *run, size_t page, uint64_t checksum);
 /*
  * Verifies pages read in order: *sum is 0 before the first, and kept by the caller.
  * False: this page, or one before it in its group, is not what was written.
  */
 bool sp__run_verify_page(const struct sp__run *run, uint64_t *sum, size_t page, uint64_t checksum);
-/* Memory back, of runs that nobody is writing or reading: */
-/* what was taken to grow into; */
+/* These free memory of runs that are not being written or read: */
+/* spare capacity; */
 void sp__run_trim(struct sp__run *run);
-/* two groups become one; */
+/* half of the checksums: two groups become one; */
 void sp__run_coarsen(struct sp__run *run);
-/* the last keys are not kept any more. */
+/* the last keys. */
 void sp__run_drop_keys(struct sp__run *run);
 /* The last key of the page added next; NULL: that of the page before. */
 int sp__run_add_key(struct sp__run *run, const void *key, size_t bytes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Space in one temporary file, in units.  Units given back are given out
- * again lowest address first; only when there are none the file grows.
+ * Space in one temporary file, in units.  Free units are reused lowest address
+ * first; the file grows only when there are none.
  */
 #ifndef SP__SPILL_SPACE_H
 #define SP__SPILL_SPACE_H
@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 struct sp__space {
-	uint64_t end;	   /* units the file has had so far */
+	uint64_t end;	   /* size of the file in units */
 	uint64_t used;	   /* units in use */
 	uint64_t peak;	   /* most in use at a time */
-	uint64_t recycled; /* units given out a second time */
+	uint64_t recycled; /* units allocated a second time */
 	uint64_t nfree;
 	uint64_t lowest; /* no free unit below */
 	uint64_t *map;	 /* bit set: free */
@@ -21,15 +21,15 @@ struct sp__space {
 
 void sp__space_release(struct sp__space *s);
 /*
- * Up to want units in one piece; *unit is the first.  Returns how many (> 0),
- * taking free units before growing the file.
+ * Allocates up to want units in one piece; *unit is the first.  Returns how many
+ * (> 0); uses free units before it grows the file.
  */
 uint32_t sp__space_take(struct sp__space *s, uint32_t want, uint64_t *unit);
-/* The same at the end of the file, all in one piece, whatever is free. */
+/* Allocates all of them in one piece at the end of the file, even if units are free. */
 uint32_t sp__space_extend(struct sp__space *s, uint32_t want, uint64_t *unit);
-/* Marks a unit free for reuse; 0 or -ENOMEM (it is then lost, no more). */
+/* Marks a unit free for reuse; 0 or -ENOMEM (the unit is then lost, nothing else). */
 int sp__space_give(struct sp__space *s, uint64_t unit);
-/* A unit that is not used any more and not to be reused. */
+/* Drops units that are no longer used and will not be reused. */
 void sp__space_drop(struct sp__space *s, uint64_t units);
 
 #endif

@@ -9,12 +9,12 @@
 #include "spill/store.h"
 
 #define BLOCK 4096u
-/* Space is taken ahead by runs of so many extents, this share of what they have. */
+/* Runs of at least this many extents allocate space ahead, this share of what they have. */
 #define AHEAD_EXTENTS 16
 #define AHEAD_SHARE 16
 #define AHEAD_MAX (1u << 20)
 
-/* A directory's first file has its name in traces, the others a number too. */
+/* In traces a directory's first file has the directory's name, the others also a number. */
 static int name_file(struct sp__spill *s, size_t file, struct sp_errinfo *err)
 {
 	struct sp__volume *v = s->files[file];
@@ -91,7 +91,7 @@ int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts)
 		return sp__err(opts->err, rc, "allocate", NULL, -1);
 	s->opts = *opts;
 	s->unit_bytes = opts->codec ? BLOCK : opts->page_bytes;
-	/* A device, real or simulated, is one, however many directories there are. */
+	/* There is one device, real or simulated, however many directories there are. */
 	if (opts->machine || opts->block)
 		s->opts.ndirs = 1;
 	s->nfiles = 2 * s->opts.ndirs;
@@ -180,7 +180,7 @@ void sp__spill_go_direct(struct sp__spill *s)
 		s->first_file = s->opts.ndirs;
 }
 
-/* Those open now take the runs of one for which there is no descriptor. */
+/* Without a descriptor for a new file, open ones take its runs. */
 static int another_file(const struct sp__spill *s)
 {
 	for (size_t i = s->nfiles; i-- > 0;)
@@ -205,7 +205,7 @@ static int grow_files(struct sp__spill *s)
 	return 0;
 }
 
-/* Where runs are apart: a file that none lies in. */
+/* If runs are apart: a file without a run. */
 static int unused_file(struct sp__spill *s)
 {
 	size_t file = 0;
@@ -308,7 +308,7 @@ uint32_t sp__spill_piece(const struct sp__spill *s, const struct sp__run *run, u
 		want = (uint32_t)left;
 	if (!s->place)
 		return want;
-	/* Pages are turned on their track: one that ends it goes on at its beginning. */
+	/* Pages are turned on their track: after its end they continue at its beginning. */
 	here = sp__place_offset(s->place, at);
 	while (n < want && sp__place_offset(s->place, at + n) == here + (uint64_t)n * s->unit_bytes)
 		n++;
@@ -332,7 +332,7 @@ static void note_peak(struct sp__spill *s)
 		s->peak_bytes = used * s->unit_bytes;
 }
 
-/* Up to want units in one piece of the volume; how many, or an error. */
+/* Allocates up to want units in one piece of the volume; returns how many, or an error. */
 static int take_units(struct sp__spill *s, const struct sp__run *run, struct sp__space *space,
 		      uint32_t want, uint64_t *unit)
 {
@@ -346,7 +346,7 @@ static int take_units(struct sp__spill *s, const struct sp__run *run, struct sp_
 	return (int)sp__space_take(space, want, unit);
 }
 
-/* The same for a run among many. */
+/* The same for one of many runs. */
 static int take_ahead(struct sp__spill *s, struct sp__run *run, struct sp__space *space,
 		      uint32_t want, uint64_t *unit)
 {

@@ -40,8 +40,8 @@ int sp__spill_submit(struct sp__spill *s, struct sp__io_owner *owner, struct sp_
 }
 
 /*
- * Nobody will hear of what is outstanding any more.  Closing the queue while
- * requests and buffers are all there still ends its use of them.
+ * No owner will be notified of outstanding requests any more.  Closing the queue
+ * while requests and buffers still exist ends its use of them.
  */
 static int break_queue(struct sp__spill *s, int rc)
 {
@@ -53,7 +53,7 @@ static int break_queue(struct sp__spill *s, int rc)
 	return rc;
 }
 
-/* What has gathered goes to the device, which has nothing to do. */
+/* Submits the gathered writes to the idle device. */
 static int submit_waiting(struct sp__spill *s)
 {
 	size_t n = s->nwaiting;

@@ -7,7 +7,7 @@
 #include "spill/writer.h"
 
 #define BLOCK 4096u
-/* Packing less takes not much longer than starting a thread for it. */
+/* Packing less than this takes hardly longer than starting a thread for it. */
 #define BESIDE_BYTES (64u << 10)
 
 /* A request, and the chunk whose bytes it writes. */
@@ -16,7 +16,7 @@ struct chunk_request {
 	struct sp__chunk *chunk;
 };
 
-/* What packing finds out about a page. */
+/* Results of packing a page. */
 struct packed_page {
 	uint64_t checksum;
 	uint32_t bytes;
@@ -30,8 +30,8 @@ struct sp__chunk {
 	struct sp__request **batch;
 	unsigned in_flight;
 	/* Under compression: */
-	size_t first, payload; /* what is packed: number of the first page, and bytes in all; */
-	char *packed;	       /* its pages behind each other in whole blocks, */
+	size_t first, payload; /* packed data: number of the first page, and total bytes; */
+	char *packed;	       /* its pages one after the other in whole blocks, */
 	size_t packed_bytes;
 	struct packed_page *each;
 };
@@ -64,7 +64,7 @@ static void begin_chunk(struct sp__runwriter *w)
 	w->chunk_end = c->data + (size_t)c->pages * w->spill->opts.page_bytes;
 }
 
-/* Chunks of so many pages, and behind them as many packed ones. */
+/* Chunks of this many pages, followed by as many packed ones. */
 static int open_chunks(struct sp__runwriter *w, char *mem, size_t pages)
 {
 	size_t bytes = pages * w->spill->opts.page_bytes;
@@ -134,7 +134,7 @@ size_t sp__runwriter_chunk(const struct sp__runwriter *w)
 	return w->chunks[0].pages;
 }
 
-/* Describes the page that ends at page_end (or at, the last). */
+/* Describes the page that ends at page_end (the last one: at w->at). */
 static int end_page(struct sp__runwriter *w, const char *rec, size_t bytes, bool ends_here)
 {
 	const void *key = NULL;
@@ -153,7 +153,7 @@ static int end_page(struct sp__runwriter *w, const char *rec, size_t bytes, bool
 	return rc < 0 ? fail(w, rc, "allocate") : 0;
 }
 
-/* The pages of a chunk from `from` on, which is unit `unit` of the run: n of them, bytes in all. */
+/* Sets a request for bytes of a chunk from page `from` on, which is unit `unit` of the run. */
 static void set_request(struct sp__runwriter *w, struct sp__chunk *c, unsigned at, uint32_t from,
 			uint64_t unit, size_t bytes)
 {
@@ -167,7 +167,7 @@ static void set_request(struct sp__runwriter *w, struct sp__chunk *c, unsigned a
 	c->batch[at] = r;
 }
 
-/* The same to be gathered, page by page. */
+/* Gathers the writes, page by page. */
 static int put_off(struct sp__runwriter *w, struct sp__chunk *c, uint32_t pages, size_t payload)
 {
 	const uint32_t size = w->spill->opts.page_bytes;
@@ -219,7 +219,7 @@ static int submit_raw(struct sp__runwriter *w, struct sp__chunk *c, uint32_t pag
 	return 0;
 }
 
-/* The task: what fills the packed place of a chunk. */
+/* The task that packs a chunk. */
 static void pack(void *arg)
 {
 	struct sp__chunk *c = arg;
@@ -229,7 +229,7 @@ static void pack(void *arg)
 	for (size_t done = 0; done < c->payload; done += size) {
 		struct packed_page *page = &c->each[done / size];
 		size_t left = c->payload - done, raw = left < size ? left : size;
-		/* What saves no block is not worth unpacking. */
+		/* A page that saves no block is not worth unpacking. */
 		size_t room = (raw - 1) / BLOCK * BLOCK, n;
 
 		page->checksum = sp__checksum(c->data + done, raw);
@@ -245,7 +245,7 @@ static void pack(void *arg)
 	c->packed_bytes = (size_t)(to - c->packed);
 }
 
-/* Waits for the task, and submits what it has packed: one request. */
+/* Waits for the task, and submits the packed chunk as one request. */
 static int submit_packed(struct sp__runwriter *w)
 {
 	const size_t size = w->spill->opts.page_bytes;
@@ -279,7 +279,7 @@ static int submit_packed(struct sp__runwriter *w)
 	return 0;
 }
 
-/* Has a chunk packed, once the one before it has been submitted. */
+/* Starts packing a chunk, after submitting the one before it. */
 static int send_packed(struct sp__runwriter *w, struct sp__chunk *c, size_t first, size_t payload)
 {
 	int rc = submit_packed(w);
@@ -312,7 +312,7 @@ static void note_pages(struct sp__runwriter *w, const struct sp__chunk *c, size_
 	}
 }
 
-/* Sends the present chunk off. */
+/* Submits the current chunk. */
 static int send(struct sp__runwriter *w)
 {
 	struct sp__chunk *c = &w->chunks[w->now];
@@ -340,13 +340,13 @@ static int send(struct sp__runwriter *w)
 	return w->error;
 }
 
-/* Sends the present chunk off and waits until the next one is free. */
+/* Submits the current chunk and waits until the next one is free. */
 static int flush(struct sp__runwriter *w)
 {
 	int rc = send(w);
 
 	w->now = (w->now + 1) % w->nchunks;
-	/* One that has been packed can be filled while its packed place is written. */
+	/* A packed chunk can be filled again while its packed copy is written. */
 	while (rc >= 0 && !w->codec && w->chunks[w->now].in_flight && !w->error)
 		rc = sp__spill_reap(w->spill, 1);
 	if (rc < 0)

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing one run: records in order go in, pages go out behind the caller's
- * back.
+ * Writing one run: records go in in order, pages are written asynchronously.
  *
- * The memory given is cut into chunks of whole pages.  Records are copied into
- * the current chunk; a full chunk is checksummed, given space and submitted as
- * one batch (a request for each contiguous piece), while the next one fills.
- * With a compression program it is written into the program's pipe instead.  Where the
- * store gathers writes, each page is one of them.
+ * The memory is divided into chunks of whole pages.  Records are copied into the
+ * current chunk; a full chunk gets checksums and space and is submitted as one batch
+ * (a request for each contiguous piece), while the next one fills.  With a
+ * compression program it is written into the program's pipe instead.  If the store
+ * gathers writes, each page is one write.
  *
- * Under compression half of the memory is for packed chunks.  A full chunk is packed into
- * the place beside it, by a task if the store allows threads, and submitted when the next
- * chunk is full.  The task touches the chunk and the codec alone.
+ * Under compression half of the memory is for packed chunks.  A full chunk is packed,
+ * by a task if the store allows threads, and submitted when the next chunk is full.
+ * The task touches only the chunk and the codec.
  */
 #ifndef SP__SPILL_WRITER_H
 #define SP__SPILL_WRITER_H
@@ -27,7 +26,7 @@
 struct sp__codec;
 struct sp__chunk;
 
-/* Says what the last key of a record is; writes it as bytes. Returns 0 or an error. */
+/* Finds the last key of a record, as bytes.  Returns 0 or an error. */
 typedef int sp__lastkey_fn(void *ctx, const char *rec, size_t bytes, const void **key,
 			   size_t *key_bytes);
 
@@ -40,10 +39,10 @@ struct sp__runwriter {
 	char *at;	/* where the next byte goes */
 	char *page_end; /* end of the page that at is in */
 	char *chunk_end;
-	const char *prev; /* the record put before; its owner keeps it till the next put */
+	const char *prev; /* the record put before; its owner keeps it until the next put */
 	size_t prev_bytes;
-	bool prev_here;		 /* it ended in the present page */
-	sp__lastkey_fn *lastkey; /* NULL: last keys are not wanted */
+	bool prev_here;		 /* it ended in the current page */
+	sp__lastkey_fn *lastkey; /* NULL: no last keys */
 	void *lastkey_ctx;
 	uint64_t bytes, records;
 	struct sp__codec *codec;
@@ -62,18 +61,18 @@ int sp__runwriter_open(struct sp__runwriter *w, struct sp__spill *spill, struct 
 size_t sp__runwriter_chunk(const struct sp__runwriter *w);
 int sp__runwriter_put_slow(struct sp__runwriter *w, const char *rec, size_t bytes);
 /*
- * Sends off what is left without waiting.  Nothing more can be put; who ends several
- * writers ends all before he finishes the first.
+ * Submits the rest without waiting.  Nothing more can be put.  Of several writers end
+ * all before finishing the first.
  */
 int sp__runwriter_end(struct sp__runwriter *w);
-/* Ends, if that has not been done, and waits for all of it. */
+/* Ends the run if necessary, and waits for all its writes. */
 int sp__runwriter_finish(struct sp__runwriter *w);
-/* Frees; the run is kept as far as it was written. */
+/* Frees the writer; the run is kept as far as it was written. */
 void sp__runwriter_close(struct sp__runwriter *w);
 
 /*
- * Appends a record, terminator included.  rec must stay as it is until the
- * next put or finish returns.  0 or an error.
+ * Appends a record, terminator included.  rec must stay unchanged until the next put
+ * or finish returns.  0 or an error.
  */
 static inline int sp__runwriter_put(struct sp__runwriter *w, const char *rec, size_t bytes)
 {
@@ -88,7 +87,7 @@ static inline int sp__runwriter_put(struct sp__runwriter *w, const char *rec, si
 	return 0;
 }
 
-/* Appends bytes in which so many records begin, some of them perhaps in part. */
+/* Appends bytes in which the given number of records begin, perhaps incomplete. */
 static inline int sp__runwriter_put_part(struct sp__runwriter *w, const char *data, size_t bytes,
 					 unsigned records)
 {
