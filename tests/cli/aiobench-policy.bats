@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 bats_require_minimum_version 1.5.0
-load ../../scripts/needs
+load keys
 
 setup()
 {
@@ -25,6 +25,8 @@ values() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" r.json | xargs; }
 	mv r.json first.json
 	"$aiobench" policy --size=64M --runtime=5 --stats=r.json sim:linear
 	cmp r.json first.json
+	keys r.json >keys
+	diff "$BATS_TEST_DIRNAME/../golden/report-aiobench-policy.keys" keys
 }
 
 @test "options select the load and the policies" {

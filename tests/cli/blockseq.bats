@@ -83,6 +83,11 @@ value()
 	"$blockseq" --cache=1 --stats=s.json t
 	keys s.json > keys
 	diff "$BATS_TEST_DIRNAME/../golden/report-sequence.keys" keys
+	printf '%s\n' "W v 0 4096 0 1 1 4096" "R v 0 4096 0 2 2 4096" > a
+	printf '%s\n' "R v 0 4096 0 1 1 4096" "W v 0 4096 0 2 2 4096" > b
+	run -1 "$blockseq" --compare --stats=s.json a b
+	keys s.json > keys
+	diff "$BATS_TEST_DIRNAME/../golden/report-sequence-comparison.keys" keys
 }
 
 @test "legal and illegal permutations are distinguished" {

@@ -83,6 +83,10 @@ setup()
 	"$diskprobe" sim:flash --stats=s.json > /dev/null
 	keys s.json > keys
 	diff "$BATS_TEST_DIRNAME/../golden/report-probe-flash.keys" keys
+	"$diskprobe" sim:tiny -o g.json > /dev/null
+	"$diskprobe" --geometry=g.json --verify --stats=s.json sim:tiny > /dev/null
+	keys s.json > keys
+	diff "$BATS_TEST_DIRNAME/../golden/report-probe-verify.keys" keys
 }
 
 @test "the geometry may go to standard output, alone" {

@@ -4,7 +4,7 @@
 # xjoin, beyond what xjoin-gnu.t compares with GNU join.
 
 bats_require_minimum_version 1.5.0
-load ../../scripts/needs
+load keys
 
 setup()
 {
@@ -350,6 +350,8 @@ P
 	run -0 "$xjoin" --explain --algorithm=hybrid --stats=plan.json -S 1M big big
 	grep -q '"schema": "spindle.join-plan/1"' plan.json
 	run -1 "$xjoin" --explain --algorithm=merge big small
+	keys plan.json >keys
+	diff "$BATS_TEST_DIRNAME/../golden/report-join-plan.keys" keys
 }
 
 @test "keys by value" {

@@ -4,7 +4,7 @@
 # What xsort says about its work: --stats, --explain, --trace, --progress.
 
 bats_require_minimum_version 1.5.0
-load ../../scripts/needs
+load keys
 
 setup()
 {
@@ -83,6 +83,8 @@ value()
 	[ "$(value plan.json input_bytes)" = 6 ]
 	cat abc | "$xsort" --explain --stats=plan.json
 	[ "$(value plan.json input_bytes)" = null ]
+	keys plan.json >keys
+	diff "$BATS_TEST_DIRNAME/../golden/report-sort-plan.keys" keys
 }
 
 @test "the plan of a report is that of --explain; what a merge settled anew is beside it" {
