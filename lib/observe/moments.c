@@ -16,7 +16,7 @@ static struct timespec at(const struct sp__moments *m, uint64_t moment)
 	return time_of(m->begin_ns + moment * m->period_ns);
 }
 
-/* Each for every so-many-th moment. */
+/* Each timer expires at every nfds-th moment. */
 static void set(const struct sp__moments *m)
 {
 	for (uint64_t moment = 1; moment <= m->nfds; moment++) {
@@ -49,7 +49,7 @@ static bool wait_for(const struct sp__moments *m, uint64_t moment)
 	return read(m->fds[moment % m->nfds], &expired, sizeof(expired)) == sizeof(expired);
 }
 
-/* Those whose moments are left out must not still be ready when it is their turn again. */
+/* Consumes the expirations of skipped moments, or their timers would be ready too early. */
 static void skip(struct sp__moments *m, uint64_t moments)
 {
 	m->next += moments;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A table of counts with open addressing, at most half full.  A place whose
- * count has gone back to 0 keeps its slot, so that those behind it are still
- * found, until the table is built anew.
+ * A table of counts with open addressing, at most half full.  A place whose count is 0
+ * again keeps its slot until the table is rebuilt, so that places probed after it are found.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 
 struct sp__place_slot {
 	uint64_t sector;
-	unsigned dev, count; /* count 0: free, or was used */
+	unsigned dev, count; /* count 0: free, or removed */
 	bool used;
 };
 
@@ -39,7 +38,7 @@ static struct sp__place_slot *find(const struct sp__places *p, unsigned dev, uin
 	return &p->slots[i];
 }
 
-/* Places that were used and are free again go; there is room for twice as many. */
+/* Drops removed places; afterwards the table is at most a quarter full. */
 static bool rebuild(struct sp__places *p)
 {
 	struct sp__place_slot *old = p->slots;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The way of a request, from the target down to the hardware.
+ * Follows a request from the target down to the hardware.
  *
- * Priorities act if at one device of the way they are heeded and something
- * waits there; where the way forks, on all of its branches.  A device with a
- * window lets no more requests through than that, so that what lies below has
- * fewer outstanding.
+ * Priorities act if at one device on the way they are honoured and requests wait
+ * there; where the way forks, on all branches.  A device passes on no more requests
+ * than its window, so devices below have fewer outstanding.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +43,7 @@ void sp__preflight_remark(struct sp__preflight *p, bool obstacle, const char *ad
 static enum sp_preflight_verdict descend(struct sp__preflight *p, const struct sp__sysdev *d,
 					 unsigned level, uint64_t outstanding);
 
-/* A loop device passes requests on as they are if it goes past the page cache. */
+/* A loop device passes requests on unchanged if it bypasses the page cache. */
 static enum sp_preflight_verdict below_loop(struct sp__preflight *p, const struct sp__sysdev *d,
 					    unsigned level, uint64_t outstanding)
 {
@@ -75,7 +74,7 @@ static int is_name(const struct dirent *e)
 	return e->d_name[0] != '.';
 }
 
-/* The devices that it is made of; the weakest of them counts. */
+/* The devices below it; the weakest of them counts. */
 static enum sp_preflight_verdict below_slaves(struct sp__preflight *p, const struct sp__sysdev *d,
 					      unsigned level, uint64_t outstanding)
 {
@@ -102,7 +101,7 @@ static enum sp_preflight_verdict below_slaves(struct sp__preflight *p, const str
 	return n ? least : SP_PREFLIGHT_NO;
 }
 
-/* Devices that make requests of their own out of those that they get. */
+/* Does the device replace requests by its own? */
 static bool remakes(struct sp__preflight *p, const struct sp_preflight_layer *l)
 {
 	bool parity = !strcmp(l->kind, "md raid4") || !strcmp(l->kind, "md raid5") ||
@@ -166,7 +165,7 @@ static int below_file(struct sp__preflight *p, const char *path, const struct st
 		snprintf(p->out->filesystem, sizeof(p->out->filesystem), "%s", m.type);
 	if (major(st->st_dev))
 		return sp__sysdev_number(d, p->sys, major(st->st_dev), minor(st->st_dev));
-	/* Some have numbers of their own; what was mounted tells then. */
+	/* Some file systems have device numbers of their own; then the mounted device counts. */
 	if (found && m.source[0] == '/' && stat(m.source, &source) == 0 && S_ISBLK(source.st_mode))
 		return sp__sysdev_number(d, p->sys, major(source.st_rdev), minor(source.st_rdev));
 	return -ENODEV;
@@ -219,7 +218,7 @@ static unsigned level_of(uint16_t prio)
 	return prio >> 13 == SP_BENCH_NONE ? 4 : prio & 7;
 }
 
-/* What is different between the requests. */
+/* Do classes or levels differ between the requests? */
 static void compare_classes(struct sp__preflight *p)
 {
 	const struct sp_preflight_opts *o = p->opts;
@@ -237,7 +236,7 @@ static void compare_classes(struct sp__preflight *p)
 				     "all requests have the same priority");
 }
 
-/* Class RT needs a right; measurements without it use BE and IDLE. */
+/* Class RT needs a capability; measurements without it use BE and IDLE. */
 static void check_rights(struct sp__preflight *p)
 {
 	const struct sp_preflight_opts *o = p->opts;
@@ -258,7 +257,7 @@ static void check_rights(struct sp__preflight *p)
 				     "class rt is not allowed here: be and idle are used instead");
 }
 
-/* Whether priorities reach the block layer at all. */
+/* Do priorities reach the block layer at all? */
 static bool get_through(struct sp__preflight *p)
 {
 	bool writes = false;

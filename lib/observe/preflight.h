@@ -16,24 +16,24 @@ struct sp__preflight {
 	const struct sp_preflight_opts *opts;
 	const char *sys, *proc;
 	struct sp_preflight *out;
-	bool classes; /* requests of different classes are compared */
-	bool levels;  /* or at least of different levels */
+	bool classes; /* the requests have different classes */
+	bool levels;  /* or at least different levels */
 	bool threads; /* each class has a thread of its own */
 };
 
-/* Adds a remark; obstacle as in struct sp_preflight_remark.  advice: a format's result, or "". */
+/* Adds a remark; obstacle and advice as in struct sp_preflight_remark. */
 void sp__preflight_remark(struct sp__preflight *p, bool obstacle, const char *advice,
 			  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /*
- * What this device does with priorities, of so many outstanding requests (0:
- * not decided); *below is how many of them it passes on.
+ * Judges one device, with this many outstanding requests (0: undecided); *below is how many of
+ * them it passes on.
  */
 enum sp_preflight_verdict sp__preflight_layer(struct sp__preflight *p, const struct sp__sysdev *d,
 					      unsigned level, uint64_t outstanding,
 					      uint64_t *below);
 
-/* True if groups of the process may undo priorities on the device. */
+/* True if control groups of the process may undo priorities on the device. */
 bool sp__preflight_groups(struct sp__preflight *p, const struct sp__sysdev *d);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Control groups.  A limit on a device holds requests back before they come to
- * its scheduler, in the order in which they came; a policy for priorities
- * changes those of all requests.  Both hold for a group and all below it.
+ * Control groups.  A limit on a device delays requests before they reach its
+ * scheduler, in order of arrival; a priority policy changes the priorities of all
+ * requests.  Both apply to a group and all groups below it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define TEXT_BYTES 4096
 
-/* The process's own group in a hierarchy: the line with "mark" in it. */
+/* The group of the process in the hierarchy whose line contains mark. */
 static bool group_path(const struct sp__preflight *p, const char *mark, char *path, size_t bytes)
 {
 	char text[TEXT_BYTES], *line, *rest = text;
@@ -29,7 +29,7 @@ static bool group_path(const struct sp__preflight *p, const char *mark, char *pa
 	return false;
 }
 
-/* The line "MAJOR:MINOR ..." of the device. */
+/* The rest of the line "MAJOR:MINOR ..." of the device, or NULL. */
 static const char *device_line(const char *text, const struct sp__sysdev *d)
 {
 	char mark[32];
@@ -48,7 +48,7 @@ static bool limited(const char *dir, const char *file, const struct sp__sysdev *
 	return sp__sys_text(dir, file, text, sizeof(text)) && device_line(text, d);
 }
 
-/* One group of the hierarchy; name for messages. */
+/* Inspects one group; name is for messages. */
 static bool look(struct sp__preflight *p, const struct sp__sysdev *d, const char *dir,
 		 const char *name)
 {

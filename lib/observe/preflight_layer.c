@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One block device: its scheduler, the places that this has, and the window of
- * the hardware below.
+ * One block device: its scheduler, the scheduler's places, and the window of the
+ * hardware below.
  *
- * Of N outstanding requests at most W (the window) are at the device, and one
- * of high priority that comes now waits for these alone; the mean is N.  So
- * its latency is W / N of the mean at best.  N counts what others have there.
+ * Of N outstanding requests at most W (the window) are at the device, and a new one
+ * of high priority waits only for these; on average a request waits for N.  So its
+ * latency is W / N of the mean at best.  N includes requests of others.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static const char *kind_of(const struct sp__sysdev *d, char text[32])
 	return text;
 }
 
-/* Tags that the hardware queue has in truth, which only debugfs tells. */
+/* The actual number of hardware tags, which only debugfs shows. */
 static uint64_t true_tags(const struct sp__preflight *p, const char *name)
 {
 	char dir[PATH_MAX], text[512];
@@ -63,7 +63,7 @@ static uint64_t true_tags(const struct sp__preflight *p, const char *name)
 		    PATH_MAX ||
 	    !sp__sys_text(dir, "tags", text, sizeof(text)))
 		return 0;
-	/* The bitmap's own line, behind the number that sysfs has too. */
+	/* The line of the bitmap, after the number that sysfs has too. */
 	depth = strstr(text, "\ndepth=");
 	return depth ? strtoull(depth + 7, NULL, 10) : 0;
 }
@@ -89,7 +89,7 @@ static void measure_window(const struct sp__preflight *p, const struct sp__sysde
 		l->window = depth;
 }
 
-/* Requests of others: the mean of some samples. */
+/* Mean number of requests of others, from a few samples. */
 static uint64_t count_others(const struct sp__sysdev *d)
 {
 	const struct timespec pause = { .tv_nsec = OTHERS_NS };
@@ -141,7 +141,7 @@ static void say_ignored(struct sp__preflight *p, const struct sp_preflight_layer
 			     l->scheduler);
 }
 
-/* Does the scheduler tell these requests apart? */
+/* Does the scheduler distinguish the requests? */
 static enum sp_preflight_verdict told_apart(struct sp__preflight *p,
 					    const struct sp_preflight_layer *l, const char *all)
 {
@@ -173,7 +173,7 @@ static enum sp_preflight_verdict told_apart(struct sp__preflight *p,
 	}
 }
 
-/* Requests outstanding, those of others too. */
+/* Outstanding requests, including those of others. */
 static uint64_t together(const struct sp_preflight_layer *l)
 {
 	return l->outstanding + l->others;
@@ -244,7 +244,7 @@ static enum sp_preflight_verdict overtaken(struct sp__preflight *p, const struct
 	return v;
 }
 
-/* What devices themselves do with class RT. */
+/* Does the device itself have a priority for class RT? */
 static bool own_means(struct sp__preflight *p, const struct sp__sysdev *d)
 {
 	char advice[256] = "";

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "observe/sysdev.h"
 
-/* False if it would be longer than names can be. */
+/* False if the path would be too long. */
 static bool join(char path[PATH_MAX], const char *dir, const char *name)
 {
 	return snprintf(path, PATH_MAX, "%s/%s", dir, name) < PATH_MAX;
@@ -75,7 +75,7 @@ void sp__sys_chosen(const char *line, char *word, size_t bytes)
 		snprintf(word, bytes, "%.*s", (int)strcspn(line, " "), line);
 }
 
-/* path is that of the device or of a part of it, links and all. */
+/* path: of the device or a partition of it; may contain links. */
 static int resolve(struct sp__sysdev *d, const char *path)
 {
 	char number[32], *slash;
@@ -120,7 +120,7 @@ int sp__sysdev_name(struct sp__sysdev *d, const char *sys, const char *name)
 	return resolve(d, path);
 }
 
-/* The fields behind the dash, which optional ones stand before. */
+/* Type and source follow a dash, since the fields before it are optional. */
 static bool mount_line(const char *line, size_t len, struct sp__mount *m)
 {
 	char text[4096];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The watch: a sample at each of a series of moments.  Between two of them the
- * thread sleeps, so that watching costs little; a moment that has passed
- * before it woke up is missed, and the sample before stands for that time too.
- * Of a trace changes are taken as they are told, some time later.
+ * The watch takes a sample at each of a series of moments and sleeps in between,
+ * so that watching costs little.  A moment that passes before the thread wakes up
+ * is missed, and the sample before stands for that time too.  Changes of a trace
+ * are read some time after they happened.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -35,8 +35,8 @@ struct sp_watch {
 	struct sp_watch_result result;
 	uint64_t begin_ns;
 	struct tally whole, interval;
-	unsigned depth; /* of the last sample, */
-	uint64_t at_ns; /* when it was taken */
+	unsigned depth; /* of the last sample */
+	uint64_t at_ns; /* its time */
 	uint64_t depth_ns[SP_WATCH_DEPTH_MAX + 1];
 };
 
@@ -45,7 +45,7 @@ static void restart(struct sp_watch *w, struct tally *t, uint64_t now_ns)
 	*t = (struct tally){ .begin_ns = now_ns, .begin = w->watched.stat };
 }
 
-/* The last sample has held until now. */
+/* Counts the time since the last sample for its depth. */
 static void hold(struct sp_watch *w, uint64_t now_ns)
 {
 	uint64_t ns = now_ns - w->at_ns;
@@ -63,7 +63,7 @@ static void count(struct tally *t, unsigned depth)
 		t->max = depth;
 }
 
-/* 1, 0: there was none; -ENOENT. */
+/* 1; 0: missed; -ENOENT. */
 static int sample(struct sp_watch *w, uint64_t *now_ns)
 {
 	uint64_t outstanding = 0;
@@ -89,7 +89,7 @@ static double exact(const struct sp_watch *w, const struct tally *t, uint64_t no
 	       (double)(now_ns - t->begin_ns);
 }
 
-static void tell_interval(struct sp_watch *w, uint64_t now_ns)
+static void end_interval(struct sp_watch *w, uint64_t now_ns)
 {
 	const struct tally *t = &w->interval;
 	struct sp_watch_interval i = { .begin_ns = t->begin_ns - w->begin_ns,
@@ -104,11 +104,11 @@ static void tell_interval(struct sp_watch *w, uint64_t now_ns)
 	restart(w, &w->interval, now_ns);
 }
 
-static void maybe_tell(struct sp_watch *w, uint64_t now_ns)
+static void check_interval(struct sp_watch *w, uint64_t now_ns)
 {
 	if (w->opts.interval_ns && w->opts.interval &&
 	    now_ns - w->interval.begin_ns >= w->opts.interval_ns)
-		tell_interval(w, now_ns);
+		end_interval(w, now_ns);
 }
 
 static void sleep_until(uint64_t ns)
@@ -126,7 +126,7 @@ static bool over(struct sp_watch *w, uint64_t now_ns)
 	       (w->opts.runtime_ns && now_ns - w->begin_ns >= w->opts.runtime_ns);
 }
 
-/* The first sample is where everything begins. */
+/* The measurement begins with the first sample. */
 static int begin(struct sp_watch *w, struct sp_errinfo *err)
 {
 	int rc = 0;
@@ -139,7 +139,7 @@ static int begin(struct sp_watch *w, struct sp_errinfo *err)
 		return sp__err(err, rc, "read", w->opts.target, -1);
 	if (rc == 0)
 		return sp__errf(err, SP_EUNSUP, "read", w->opts.target, -1,
-				"does not tell what is outstanding");
+				"does not show what is outstanding");
 	restart(w, &w->whole, w->begin_ns);
 	restart(w, &w->interval, w->begin_ns);
 	memset(w->depth_ns, 0, sizeof(w->depth_ns));
@@ -166,12 +166,12 @@ static void watch(struct sp_watch *w)
 				rc = -ENOENT;
 			refresh_ns = now_ns + REFRESH_NS;
 		}
-		maybe_tell(w, now_ns);
+		check_interval(w, now_ns);
 	}
 	sp__moments_close(&moments);
 	w->result.ended = rc < 0;
 	if (w->opts.interval_ns && w->opts.interval && w->at_ns > w->interval.begin_ns)
-		tell_interval(w, w->at_ns);
+		end_interval(w, w->at_ns);
 }
 
 static void change(void *arg, uint64_t ns, uint64_t outstanding)
@@ -199,12 +199,12 @@ static int watch_trace(struct sp_watch *w, struct sp_errinfo *err)
 		now_ns = sp__now_ns();
 		rc = sp__tracer_read(w->watched.tracer, now_ns, change, w);
 		hold(w, now_ns);
-		maybe_tell(w, now_ns);
+		check_interval(w, now_ns);
 	}
 	w->result.ended = rc == -ENOENT;
 	w->result.missed = sp__tracer_lost(w->watched.tracer);
 	if (w->opts.interval_ns && w->opts.interval && w->at_ns > w->interval.begin_ns)
-		tell_interval(w, w->at_ns);
+		end_interval(w, w->at_ns);
 	return rc && rc != -ENOENT ? sp__err(err, rc, "read", w->opts.target, -1) : 0;
 }
 
@@ -260,7 +260,7 @@ int sp_watch_run(struct sp_watch **out, const struct sp_watch_opts *opts, struct
 	*out = NULL;
 	if (opts->rate != 0 && !(opts->rate >= RATE_MIN && opts->rate <= RATE_MAX))
 		return sp__errf(err, -EINVAL, "check", "", -1,
-				"the rate of samples is between 0.001 and a million a second");
+				"the sample rate is between 0.001 and a million per second");
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return sp__err(err, -ENOMEM, "open", opts->target, -1);
@@ -308,9 +308,9 @@ const char *sp_watch_source_about(enum sp_watch_source source)
 	static const char *const about[] = {
 		"",
 		"requests in the device's queue, those in the scheduler too",
-		"requests that the driver was given",
-		"operations that io_uring took and has not completed",
-		"block requests from their beginning to their end, each of them",
+		"requests given to the driver",
+		"operations that io_uring has taken and not completed",
+		"every block request, from begin to end",
 	};
 
 	return about[source];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where samples come from.
+ * Sources of samples.
  */
 #ifndef SP__OBSERVE_WATCH_H
 #define SP__OBSERVE_WATCH_H
@@ -14,12 +14,12 @@
 /* A line of /sys/block/NAME/stat. */
 struct sp__diskstat {
 	uint64_t requests;    /* reads, writes, discards and flushes completed */
-	uint64_t latency_ms;  /* that they took together */
+	uint64_t latency_ms;  /* their sum */
 	uint64_t outstanding; /* now */
 	uint64_t queue_ms;    /* time in the queue, weighted by requests */
 };
 
-/* Pure text to numbers; false: it is none of these. */
+/* Parse the text of such files; false: malformed. */
 bool sp__watch_parse_stat(const char *text, struct sp__diskstat *s);
 bool sp__watch_parse_inflight(const char *text, uint64_t *outstanding);
 bool sp__watch_parse_fdinfo(const char *text, uint64_t *outstanding);
@@ -29,25 +29,25 @@ struct sp__tracer;
 struct sp__watched {
 	enum sp_watch_source source;
 	char name[64];
-	/* A device: its file. */
+	/* A device: its file in /sys. */
 	int fd;
 	struct sp__tracer *tracer; /* of either, or NULL */
 	struct sp__diskstat stat;  /* at the last sample */
-	/* A process: its rings. */
-	char dir[PATH_MAX]; /* in /proc */
+	/* A process: its rings, and its directory in /proc. */
+	char dir[PATH_MAX];
 	size_t nrings;
 	struct sp__ring {
 		int number, fd;
 	} rings[SP__WATCH_RINGS_MAX];
 };
 
-/* Finds the target.  As sp_watch_run(). */
+/* Finds and opens the target.  Errors as sp_watch_run(). */
 SP_MUST_CHECK int sp__watched_open(struct sp__watched *w, const struct sp_watch_opts *opts,
 				   struct sp_errinfo *err);
 void sp__watched_close(struct sp__watched *w);
-/* 1: *outstanding now; 0: it cannot be read this time; -ENOENT: it is gone. */
+/* 1: sets *outstanding; 0: it cannot be read this time; -ENOENT: the target is gone. */
 SP_MUST_CHECK int sp__watched_sample(struct sp__watched *w, uint64_t *outstanding);
-/* Rings that were opened since.  False: the process is gone. */
+/* Adds rings that were opened since.  False: the process is gone. */
 bool sp__watched_refresh(struct sp__watched *w);
 
 #endif

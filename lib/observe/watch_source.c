@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files of /sys and /proc are opened once and read again from their beginning
- * for each sample, which is one system call.
+ * Files of /sys and /proc stay open; a sample is one pread() from their begin.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -19,7 +18,7 @@
 
 #define FIELDS_MAX 17
 
-/* Numbers with blanks between them, up to the end of the line. */
+/* Parses blank-separated numbers up to the end of the line; 0 if there is anything else. */
 static size_t numbers(const char *text, uint64_t *out, size_t max)
 {
 	size_t n = 0;
@@ -41,7 +40,7 @@ bool sp__watch_parse_stat(const char *text, struct sp__diskstat *s)
 {
 	uint64_t f[FIELDS_MAX] = { 0 };
 
-	/* 11 fields at first; discards came with 15, flushes with 17. */
+	/* Linux 2.6 has 11 fields; 15 include discards, 17 flushes. */
 	if (numbers(text, f, FIELDS_MAX) < 11)
 		return false;
 	s->requests = f[0] + f[4] + f[11] + f[15];
@@ -82,7 +81,7 @@ bool sp__watch_parse_fdinfo(const char *text, uint64_t *outstanding)
 
 	if (!ring_field(text, "\nSqHead:", &taken) || !ring_field(text, "\nCqTail:", &done))
 		return false;
-	/* Both count round 32 bits; operations with several completions run ahead. */
+	/* Both wrap at 32 bits; operations with several completions make CqTail run ahead. */
 	*outstanding = (int32_t)(taken - done) > 0 ? taken - done : 0;
 	return true;
 }
@@ -143,7 +142,7 @@ static void add_ring(struct sp__watched *w, int number)
 		w->rings[w->nrings++] = (struct sp__ring){ number, fd };
 }
 
-/* 0 or -errno: whether the list of descriptors can be read. */
+/* 0, or -errno if the descriptors cannot be listed. */
 static int find_rings(struct sp__watched *w)
 {
 	char path[PATH_MAX];
@@ -183,8 +182,8 @@ static int open_process(struct sp__watched *w, const struct sp_watch_opts *o,
 		return sp__err(err, rc, "open", o->target, -1);
 	if (!w->nrings)
 		return sp__errf(err, SP_EUNSUP, "open", o->target, -1,
-				"has no io_uring that can be read, and nothing else of a process "
-				"tells (watch the device that it uses, or --source=trace)");
+				"has no io_uring that can be read; watch the device that it uses, "
+				"or use --source=trace");
 	return 0;
 }
 
@@ -253,7 +252,7 @@ static int sample_device(struct sp__watched *w, uint64_t *outstanding)
 	return good;
 }
 
-/* A ring that is closed is taken out; one whose lock is held tells nothing this time. */
+/* Removes closed rings.  A ring whose lock is held cannot be read this time. */
 static int sample_rings(struct sp__watched *w, uint64_t *outstanding)
 {
 	char text[1024];

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every request from block_io_start to block_io_done, which is what the
- * statistics of a device count too.  A request that is merged into another one
- * ends there (block_rq_merge), and one that grows at its front begins at
- * another sector from then on (block_bio_frontmerge).
+ * Every request from block_io_start to block_io_done, as in the statistics of a
+ * device.  A request merged into another one ends there (block_rq_merge), and one
+ * that grows at its front begins at another sector from then on
+ * (block_bio_frontmerge).
  *
- * Each processor has a ring buffer of its own.  All of them are read, and the
- * events sorted by their moments (clock "mono"); those after the beginning of
- * the reading are kept for the next time, because an earlier one may still come
- * from another processor.
+ * Each processor has a ring buffer of its own.  All of them are read and the
+ * events sorted by time (clock "mono"); events later than the start of the reading
+ * are kept for the next time, because another processor may still deliver an
+ * earlier one.
  *
- * What is outstanding is a multiset of (device, sector), places.h.  The end of a
- * request whose beginning was not seen is passed over.
+ * Outstanding requests are a multiset of (device, sector), places.h.  The end of a
+ * request whose begin was not seen is ignored.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -28,7 +28,7 @@
 #include "observe/sysdev.h"
 #include "observe/watch_trace.h"
 
-#define PAGE_BYTES 65536 /* pages are 4 KiB where nobody has changed that */
+#define PAGE_BYTES 65536 /* the default is 4 KiB */
 #define BUFFER_KB "4096"
 #define THREADS_MAX 4096
 
@@ -48,7 +48,7 @@ struct sp__tracer {
 	char dir[PATH_MAX]; /* our instance */
 	const char *process, *sys;
 	unsigned dev;
-	unsigned part, part_of; /* the last part of a device that was seen */
+	unsigned part, part_of; /* the last partition seen, and its device */
 	int *threads;		/* of the process */
 	size_t nthreads;
 	int *cpu;
@@ -96,7 +96,7 @@ static int open_event(struct sp__tracer *t, enum kind k)
 	    !sp__traceformat_field(text, "nr_sector", &t->kind[k].sectors) ||
 	    t->kind[k].sectors.bytes != 4)
 		return SP_EUNSUP;
-	/* Merges name the part of a device, requests the whole. */
+	/* Merges name the partition, requests the whole device. */
 	if (!t->process && k != FRONT) {
 		snprintf(name, sizeof(name), "events/block/%s/filter", event_names[k]);
 		snprintf(text, sizeof(text), "dev == %u", t->dev);
@@ -183,7 +183,7 @@ int sp__tracer_open(struct sp__tracer **out, const char *sys, unsigned dev, cons
 	if (rc == 0 && snprintf(t->dir, sizeof(t->dir), "%s/instances/spindle-%d", tracing,
 				(int)getpid()) >= PATH_MAX)
 		rc = -ENAMETOOLONG;
-	/* One of a process that was killed may be in the way. */
+	/* A killed process with the same id may have left one. */
 	if (rc == 0 && mkdir(t->dir, 0700) &&
 	    (errno != EEXIST || rmdir(t->dir) || mkdir(t->dir, 0700)))
 		rc = -errno;
@@ -196,8 +196,7 @@ int sp__tracer_open(struct sp__tracer **out, const char *sys, unsigned dev, cons
 	if (rc) {
 		sp__tracer_close(t);
 		return rc == -ENOENT ? sp__errf(err, SP_EUNSUP, "open", tracing, -1,
-						"the kernel has no events block_io_start and the "
-						"like")
+						"the kernel lacks events such as block_io_start")
 				     : sp__err(err, rc, "open", tracing, -1);
 	}
 	*out = t;
@@ -289,7 +288,7 @@ static bool ours(const struct sp__tracer *t, int pid)
 	return false;
 }
 
-/* The whole device of a part of it. */
+/* The whole device of a partition. */
 static unsigned whole(struct sp__tracer *t, unsigned dev)
 {
 	struct sp__sysdev d;
@@ -329,7 +328,7 @@ int sp__tracer_read(struct sp__tracer *t, uint64_t until_ns, sp__tracer_fn *fn, 
 		rc = read_cpu(t, t->cpu[i]);
 	if (rc)
 		return rc;
-	/* Of what was lost some may have ended. */
+	/* Lost events may have ended requests. */
 	if (t->lost != lost)
 		sp__places_clear(&t->outstanding);
 	if (t->n)

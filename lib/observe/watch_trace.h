@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests from their beginning to their end, as the kernel's trace events tell
- * them, in an instance of tracefs of our own.
+ * Requests from begin to end, by the kernel's trace events, in an instance of tracefs of our own.
  */
 #ifndef SP__OBSERVE_WATCH_TRACE_H
 #define SP__OBSERVE_WATCH_TRACE_H
@@ -13,15 +12,14 @@
 #include <spindle/error.h>
 
 /*
- * The events of one page of a ring buffer in the form of trace_pipe_raw: each
- * one's moment and its bytes, aligned to 4.  False: they do not fit together.
- * *lost: some before them were.
+ * Calls fn for each event of a page of trace_pipe_raw, with its time and its bytes (aligned
+ * to 4).  False: the page is malformed.  *lost: events before it were lost.
  */
 typedef void sp__tracepage_fn(void *arg, uint64_t ns, const unsigned char *data, size_t bytes);
 bool sp__tracepage_parse(const unsigned char *page, size_t bytes, bool *lost, sp__tracepage_fn *fn,
 			 void *arg);
 
-/* Where the fields of an event are, out of its file "format". */
+/* Position of a field of an event, from its file "format". */
 struct sp__tracefield {
 	unsigned offset, bytes;
 };
@@ -31,23 +29,22 @@ bool sp__traceformat_id(const char *format, unsigned *id);
 struct sp__tracer;
 
 /*
- * Of one device (dev: major << 20 | minor), or, if process names a folder of
- * /proc, of the requests that its threads begin.  The tracefs is the one at
- * kernel/tracing in sys.  SP_EUNSUP: there is none, or it lacks the events; -EPERM, -EACCES.
+ * Traces one device (dev: major << 20 | minor) or, if process is a directory of /proc, the
+ * requests that its threads begin.  The tracefs is kernel/tracing in sys.  SP_EUNSUP: there is
+ * none, or it lacks the events; -EPERM, -EACCES.
  */
 SP_MUST_CHECK int sp__tracer_open(struct sp__tracer **t, const char *sys, unsigned dev,
 				  const char *process, struct sp_errinfo *err);
 void sp__tracer_close(struct sp__tracer *t); /* accepts NULL */
 
 /*
- * Tells each change until a moment of the monotonic clock, in order.  Requests
- * that began before the tracer do not count.  0, -ENOENT (the process is gone),
- * or another error.
+ * Calls fn for each change until a time of the monotonic clock, in order.  Requests that began
+ * before the tracer do not count.  0, -ENOENT (the process is gone), or another error.
  */
 typedef void sp__tracer_fn(void *arg, uint64_t ns, uint64_t outstanding);
 SP_MUST_CHECK int sp__tracer_read(struct sp__tracer *t, uint64_t until_ns, sp__tracer_fn *fn,
 				  void *arg);
-/* Pages of which events had been lost; these make what follows inexact. */
+/* Pages before which events were lost; what follows them is inexact. */
 uint64_t sp__tracer_lost(const struct sp__tracer *t);
 
 #endif

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Measuring asynchronous I/O: a number of requests is kept outstanding, or
- * requests come at a rate, in one or more classes with priorities of their
- * own; what each class gets is told.
+ * Measures asynchronous I/O: keeps requests outstanding, or submits them at a
+ * rate, in one or more classes with priorities of their own, and reports the
+ * throughput and latency of each class.
  *
- * Latency runs from the submission of a request to the moment at which its
- * completion is reaped; of requests that come at a rate, from the moment at
- * which it should have been submitted, so that a device that falls behind
- * cannot hide it.  Percentiles come from a histogram with a relative error of
- * at most 0.8 %; minimum, mean and maximum are exact.
+ * Latency runs from the submission of a request until its completion is reaped;
+ * of requests at a rate, from the moment when the request was due, so that a
+ * device that falls behind cannot hide it.  Percentiles come from a histogram with
+ * a relative error of at most 0.8 %; minimum, mean and maximum are exact.
  *
  * The distribution of outstanding requests is exact: for each number, the time
- * during which so many were submitted and not reaped.
+ * during which that number was submitted and not reaped.
  *
- * A class is starved if it was passed over: while it had requests outstanding
- * and got none of them back, other classes got back ten times as many as are
- * outstanding in all, and at least 100.
+ * A class is starved if, while it had requests outstanding and none of them
+ * completed, other classes completed at least 100 requests, and at least ten
+ * times as many as are outstanding in total.
  *
  * Source: Hall & Bonnet 2005, sections 2.2 and 4.3.
  *
@@ -56,16 +55,16 @@ struct sp_bench_class {
 	 * shares of these classes add up to 1).  Else it has requests of its own:
 	 */
 	double share;
-	unsigned depth; /* so many outstanding; with a rate: at most so many (0: as the run) */
-	double rate;	/* requests a second; 0: as soon as one is done */
-	uint16_t prio;	/* SP_BENCH_PRIO(); 0: the process's own */
+	unsigned depth; /* outstanding requests; with a rate: the most (0: as the run) */
+	double rate;	/* requests per second; 0: each follows a completion */
+	uint16_t prio;	/* SP_BENCH_PRIO(); 0: that of the process */
 	double reads;	/* the share of reads, 0 to 1 */
 	uint32_t bytes; /* of a request */
 	enum sp_bench_pattern pattern;
 	uint64_t stride_bytes; /* SP_BENCH_STRIDED: from one request to the next */
 	double theta;	       /* SP_BENCH_ZIPF: above 0 */
 	unsigned target;       /* number of the target, from 1; 0: all in turn */
-	/* What it uses of the part of each target; range 0: to its end. */
+	/* Its range within the used part of each target; range 0: to the end. */
 	uint64_t offset_bytes, range_bytes;
 };
 
@@ -76,7 +75,7 @@ enum sp_bench_create {
 	SP_BENCH_CREATE_SPARSE,
 };
 
-/* What has happened since the last interval began. */
+/* Counts of one interval. */
 struct sp_bench_interval {
 	uint64_t begin_ns, end_ns; /* since the measurement began */
 	size_t nclasses;
@@ -90,17 +89,17 @@ struct sp_bench_interval {
 };
 
 /*
- * The requests of a trace (spindle-trace(5)) instead of made-up ones.  Its
+ * The requests of a trace (spindle-trace(5)) instead of generated ones.  Its
  * volumes are numbered in the order of their first lines; volume i lies on
- * target i modulo the number of targets, and those of one target one behind
- * the other, at multiples of 1 MiB.  Requests that failed or moved nothing are
- * left out; direct ones are extended to what the target allows.  Each priority
+ * target i modulo the number of targets, and volumes of one target follow each
+ * other at multiples of 1 MiB.  Requests that failed or moved nothing are left
+ * out; direct ones are extended to the alignment of the target.  Each priority
  * of the trace is a class (from the 16th on the others are one).
  */
 struct sp_bench_replay {
 	const char *trace; /* path; "-": standard input */
-	bool no_stall;	   /* one as soon as another is done, else at the recorded moments, */
-	double time_scale; /* which pass so many times as fast; 0: 1 */
+	bool no_stall;	   /* as fast as the depth allows, else at the recorded times, */
+	double time_scale; /* divided by this; 0: 1 */
 };
 
 struct sp_bench_opts {
@@ -110,8 +109,8 @@ struct sp_bench_opts {
 	const struct sp_bench_class *classes;
 	size_t nclasses;
 	/*
-	 * Or NULL.  Then there are no classes and no rate; depth 0 is the largest
-	 * number that was outstanding in the trace, and the end comes with its end.
+	 * Or NULL.  A replay has no classes and no rate; depth 0 is the greatest
+	 * number outstanding in the trace; the run ends with the trace.
 	 */
 	const struct sp_bench_replay *replay;
 	/*
@@ -121,43 +120,43 @@ struct sp_bench_opts {
 	 */
 	const char *engine;
 	unsigned depth; /* of the classes that share; 1 to SP_BENCH_DEPTH_MAX */
-	double rate;	/* of these, requests a second; 0: as soon as one is done */
-	bool poisson;	/* rates: at random moments instead of regular ones */
+	double rate;	/* of these, requests per second; 0: each follows a completion */
+	bool poisson;	/* rates: at random instead of regular intervals */
 	bool buffered;	/* through the page cache */
-	bool fixed_buffers, register_files; /* io_uring: made known to the kernel in advance */
+	bool fixed_buffers, register_files; /* io_uring: registered with the kernel */
 	/*
-	 * So many, at most, go to the system in one call; so many completions are
-	 * waited for, and so many, at most, taken at once.  0: 1, 1, batch_min.  On a
-	 * simulated target all that are ready go at once, and all are taken if batch_max is 0.
+	 * The most requests submitted in one call; completions waited for; the most
+	 * completions taken at once.  0: 1, 1, batch_min.  On a simulated target all
+	 * ready requests are submitted at once, and all completions taken if batch_max is 0.
 	 */
 	unsigned batch_submit, batch_min, batch_max;
 	uint64_t runtime_ns;  /* 0: until total_bytes */
-	uint64_t ramp_ns;     /* first, so long without measuring */
-	uint64_t total_bytes; /* requested in all; 0: until runtime_ns */
-	/* The part of each target that is used; size 0: to its end. */
+	uint64_t ramp_ns;     /* before the measurement */
+	uint64_t total_bytes; /* of all requests; 0: until runtime_ns */
+	/* The used part of each target; size 0: to its end. */
 	uint64_t offset_bytes, size_bytes;
 	uint64_t seed;
-	/* Files of size_bytes (a replay: as large as needed); -EEXIST if there is one. */
+	/* Creates files of size_bytes (replay: as large as needed); -EEXIST if one exists. */
 	enum sp_bench_create create;
-	bool remove;	   /* what was created; done in any case if nothing could be measured */
-	bool overwrite;	   /* data of targets that were not created may be lost */
+	bool remove;	   /* created files; always done if nothing could be measured */
+	bool overwrite;	   /* allows writing to targets that were not created */
 	bool keep_going;   /* after a request has failed */
-	bool no_fallback;  /* without the right to class RT: fail */
-	const char *trace; /* file for spindle-trace(5), or NULL */
-	/* Looked at all the time; not 0: stop and tell what was measured. Or NULL. */
+	bool no_fallback;  /* fail if class RT is not permitted */
+	const char *trace; /* path of a spindle-trace(5) to write, or NULL */
+	/* Polled; not 0: stop and report what was measured. Or NULL. */
 	const volatile sig_atomic_t *stop;
 	uint64_t interval_ns; /* 0: none */
 	void (*interval)(void *arg, const struct sp_bench_interval *i);
 	void *interval_arg;
 	/*
-	 * Or NULL.  Called once, when all is open and before the first request,
-	 * with classes and depth as they will be used, also those of a replay.
+	 * Or NULL.  Called once before the first request, with the classes and the
+	 * depth in effect, also those of a replay.
 	 */
 	void (*settled)(void *arg, const struct sp_bench_opts *opts);
 	void *settled_arg;
 };
 
-/* One of at most 64 equal parts of the measurement, each of 1 ms or more; the rest is in none. */
+/* One of at most 64 equal parts of the measurement, each of 1 ms or more; a rest is in none. */
 struct sp_bench_window {
 	uint64_t end_ns; /* since the measurement began */
 	uint64_t requests, latency_sum_ns;
@@ -165,23 +164,23 @@ struct sp_bench_window {
 
 struct sp_bench_stats {
 	const char *name; /* of the class; "total" */
-	uint16_t prio;	  /* as used */
+	uint16_t prio;	  /* in effect */
 	uint64_t requests, read_requests, bytes;
 	uint64_t errors;
 	uint64_t unfinished; /* outstanding at the end of the measurement */
 	double iops, bandwidth_bytes_per_s;
-	/* Of what completed; all 0 if nothing did. */
+	/* Of completed requests; all 0 if there are none. */
 	double latency_mean_ns;
 	uint64_t latency_min_ns, latency_p50_ns, latency_p90_ns, latency_p99_ns, latency_p999_ns,
 		latency_p9999_ns, latency_max_ns;
-	uint64_t longest_wait_ns; /* also of what was outstanding at the end */
-	uint64_t longest_gap_ns;  /* without a completion though some were outstanding */
-	uint64_t passed_over;	  /* completions of others in such a gap, at most */
+	uint64_t longest_wait_ns; /* requests outstanding at the end included */
+	uint64_t longest_gap_ns;  /* between completions while some were outstanding */
+	uint64_t passed_over;	  /* the most completions of others in such a gap */
 	bool starved;
 	double depth_mean;
 	size_t nwindows;
 	const struct sp_bench_window *windows;
-	size_t depths; /* depth_ns[0 .. depths - 1]: time with so many outstanding */
+	size_t depths; /* depth_ns[i], i < depths: time with i outstanding */
 	const uint64_t *depth_ns;
 };
 
@@ -190,16 +189,16 @@ struct sp_bench_stats {
 /* What was replayed. */
 struct sp_bench_replayed {
 	uint64_t requests; /* in the trace */
-	uint64_t left_out; /* of them */
-	uint64_t extended; /* of those submitted */
+	uint64_t left_out; /* of these */
+	uint64_t extended; /* of the submitted ones */
 	/* From the first submission to the last completion in the trace. */
 	uint64_t recorded_ns;
-	unsigned recorded_depth; /* outstanding in the trace, at most */
+	unsigned recorded_depth; /* the most outstanding in the trace */
 	unsigned depth;		 /* allowed here */
 	size_t nvolumes;
 	const struct sp_bench_volume {
 		const char *name, *target;
-		uint64_t begin_bytes, bytes; /* where it lies */
+		uint64_t begin_bytes, bytes; /* its range in the target */
 	} * volumes;
 };
 
@@ -210,14 +209,14 @@ struct sp_bench_error {
 };
 
 struct sp_bench_result {
-	const char *engine; /* the one in use */
+	const char *engine; /* in use */
 	bool simulated;
 	bool fixed_buffers;  /* registered with the kernel */
-	bool stopped;	     /* told to stop before the end */
-	bool prio_fallback;  /* RT was not allowed: RT became BE, and the others IDLE */
-	uint64_t size_bytes; /* of the part that is used, of all targets */
+	bool stopped;	     /* by *stop */
+	bool prio_fallback;  /* RT was not permitted: RT became BE, and the others IDLE */
+	uint64_t size_bytes; /* used of all targets */
 	uint64_t elapsed_ns;
-	/* With a rate: due before the end, but never submitted for want of room. */
+	/* With a rate: due before the end, but never submitted because the depth was used up. */
 	uint64_t overdue;
 	uint64_t user_ns, system_ns; /* processor time of the process; 0 if simulated */
 	struct sp_bench_stats total;
@@ -226,7 +225,7 @@ struct sp_bench_result {
 	size_t nerrors;
 	struct sp_bench_error errors[SP_BENCH_ERRORS_MAX];
 	const struct sp_bench_replayed *replay; /* or NULL */
-	/* Of a simulated device, from its start: requests inside its window. */
+	/* Simulated device, since it was opened: requests inside its window. */
 	size_t device_depths;
 	const uint64_t *device_depth_ns;
 	uint64_t dispatched, merges, seeks, busy_ns;
@@ -235,20 +234,19 @@ struct sp_bench_result {
 struct sp_bench;
 
 /*
- * Runs.  0, also if it was stopped; or what kept it from running or ended it,
- * with the reason in err: -EINVAL (options that contradict each other, sizes
- * that the target does not allow), -EPERM (data would be lost, or class RT
- * is not allowed), -EBUSY (the device is in use), -ENOSPC, SP_EUNSUP, SP_ESYNTAX,
- * -EIO and the like (a request failed: *bench is there and tells what was
- * measured until then).  Otherwise *bench is NULL after an error.
+ * Runs a measurement.  0, also if it was stopped; or an error with its reason in
+ * err: -EINVAL (contradictory options, sizes that the target does not allow),
+ * -EPERM (data would be lost, or class RT is not permitted), -EBUSY (the device is
+ * in use), -ENOSPC, SP_EUNSUP, SP_ESYNTAX, -EIO and the like (a request failed:
+ * *bench is valid and has the results so far).  After other errors *bench is NULL.
  */
 SP_API SP_MUST_CHECK int sp_bench_run(struct sp_bench **bench, const struct sp_bench_opts *opts,
 				      struct sp_errinfo *err);
-/* Lives as long as the bench. */
+/* Valid as long as the bench. */
 SP_API const struct sp_bench_result *sp_bench_result(const struct sp_bench *bench);
 /*
- * The latency that a share (0 to 1) of the completed requests of a class, by its
- * number from 0, do not exceed; number nclasses: of all.  0 if there are none.
+ * The latency quantile, in ns, of the completed requests of class number which;
+ * nclasses: of all.  share: 0 to 1.  0 if there are none.
  */
 SP_API uint64_t sp_bench_quantile(const struct sp_bench *bench, size_t which, double share);
 SP_API void sp_bench_free(struct sp_bench *bench); /* accepts NULL */

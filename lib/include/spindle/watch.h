@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Watching others: how many requests a block device or a process has
- * outstanding, sampled at a rate.
+ * Samples how many requests a block device or a process has outstanding.
  *
  * Each source counts something else:
  *
- *   stat      a device: all requests in its queue, those that wait in the
- *             scheduler too (/sys/block/NAME/stat).  The mean is exact besides:
- *             the system adds up how long requests were there, and tells when
- *             they are done.
- *   inflight  a device: requests that its driver was given
+ *   stat      a device: all requests in its queue, including those in the
+ *             scheduler (/sys/block/NAME/stat).  An exact mean is known too,
+ *             since the system adds up the time requests spent there.
+ *   inflight  a device: requests given to its driver
  *             (/sys/block/NAME/inflight)
  *   fdinfo    a process: operations that its io_uring rings took and have not
- *             completed (/proc/PID/fdinfo), of whatever kind; of those that
- *             complete several times nothing sensible
- *   trace     a whole device, or a process: block requests from their beginning
- *             to their end (/sys/kernel/tracing), each of them; those of a
- *             process are those that its own threads begin, with whatever
- *             system call, but not what is written back later
+ *             completed (/proc/PID/fdinfo), of any kind; operations with
+ *             several completions make the number too small
+ *   trace     a whole device, or a process: every block request from begin to
+ *             end (/sys/kernel/tracing); those of a process are begun by its
+ *             own threads, by whatever system call; later write-back is not
+ *             included
  *
- * A sample stands for the time until the next one; trace has none, but knows
- * each change.  It costs the system some time for every request.
+ * A sample stands for the time until the next one; trace has no samples, but
+ * every change, and costs the system some time for each request.
  *
  * Source: Hall & Bonnet 2005, section 3 (figures 2 and 4 to 6).
  *
@@ -37,7 +35,7 @@
 #include <spindle/error.h>
 #include <spindle/words.h>
 
-#define SP_WATCH_DEPTH_MAX 16384 /* more are counted as so many */
+#define SP_WATCH_DEPTH_MAX 16384 /* more count as this many */
 
 enum sp_watch_source {
 	SP_WATCH_AUTO, /* stat for a device, fdinfo for a process */
@@ -55,11 +53,11 @@ struct sp_watch_interval {
 };
 
 struct sp_watch_opts {
-	const char *target; /* a block device, its name as in /sys/block, or a process's number */
+	const char *target; /* a block device, its name in /sys/block, or a process number */
 	enum sp_watch_source source;
-	double rate;	     /* samples a second, 0.001 to a million; 0: 1000 */
+	double rate;	     /* samples per second, 0.001 to a million; 0: 1000 */
 	uint64_t runtime_ns; /* 0: until stop, or until the process has ended */
-	/* Looked at all the time; not 0: stop and tell what was seen. Or NULL. */
+	/* Polled; not 0: stop and report the results so far. Or NULL. */
 	const volatile sig_atomic_t *stop;
 	uint64_t interval_ns; /* 0: none */
 	void (*interval)(void *arg, const struct sp_watch_interval *i);
@@ -71,19 +69,19 @@ struct sp_watch_result {
 	char name[64]; /* of the device, or the process */
 	enum sp_watch_source source;
 	bool ended;	     /* the process, or its last ring, or the device is gone */
-	bool stopped;	     /* told to */
-	unsigned rings;	     /* fdinfo: at most so many at once */
+	bool stopped;	     /* by *stop */
+	unsigned rings;	     /* fdinfo: the most at once */
 	uint64_t elapsed_ns; /* from the first sample to the last */
 	uint64_t samples;    /* trace: changes */
-	/* Trace: how often events were lost; else samples that were late or not to be read. */
+	/* Trace: how often events were lost; else samples that were late or unreadable. */
 	uint64_t missed;
-	uint64_t cpu_ns; /* of the thread that watched */
+	uint64_t cpu_ns; /* of the watching thread */
 	double depth_mean;
 	double depth_mean_exact; /* negative if unknown */
 	unsigned depth_p50, depth_p90, depth_p99, depth_max;
-	size_t depths; /* depth_ns[0 .. depths - 1]: time with so many outstanding */
+	size_t depths; /* depth_ns[i], i < depths: time with i outstanding */
 	const uint64_t *depth_ns;
-	/* stat: requests that were completed, and how long they took; else 0. */
+	/* stat: completed requests and their latency; else 0. */
 	uint64_t requests;
 	double iops, latency_mean_ns;
 };
@@ -97,12 +95,12 @@ struct sp_watch;
  */
 SP_API SP_MUST_CHECK int sp_watch_run(struct sp_watch **watch, const struct sp_watch_opts *opts,
 				      struct sp_errinfo *err);
-/* Lives as long as the watch. */
+/* Valid as long as the watch. */
 SP_API const struct sp_watch_result *sp_watch_result(const struct sp_watch *watch);
 SP_API void sp_watch_free(struct sp_watch *watch); /* accepts NULL */
 
 SP_WORDS(sp_watch_source)
-/* What it counts, in some words. */
+/* A phrase that says what it counts. */
 SP_API const char *sp_watch_source_about(enum sp_watch_source source);
 
 #endif
