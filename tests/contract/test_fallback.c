@@ -4,12 +4,8 @@
  * request lost.
  */
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -17,6 +13,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "io/queue.h"
+#include "forbid.h"
 #include "tap.h"
 
 #define BLOCK 8192u
@@ -75,23 +72,6 @@ static int one(struct sp__queue *q, struct sp__volume *v, enum sp__op op, char *
 	return round_trip(q, 1) == 1 ? reqs[0].result : -54321;
 }
 
-/* Makes two system calls fail as a container's filter does. */
-static int forbid(unsigned a, unsigned b)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, a, 1, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, b, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog prog = { sizeof(code) / sizeof(code[0]), code };
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-		return -1;
-	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
-}
-
 /* In a process of its own, as a filter stays for ever: what "auto" then is. */
 static void check_forbidden(unsigned a, unsigned b, const char *want)
 {
@@ -101,7 +81,7 @@ static void check_forbidden(unsigned a, unsigned b, const char *want)
 	if (pid == 0) {
 		struct sp__queue *q;
 
-		if (forbid(a, b))
+		if (!forbid_calls(a, b, EPERM))
 			_exit(77);
 		q = open_queue("auto", true);
 		_exit(!q || strcmp(sp__queue_engine(q), want) != 0);

@@ -21,8 +21,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <stdbool.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,6 +30,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "forbid.h"
 
 #define NOBODY 65534
 
@@ -51,21 +50,6 @@ static bool take_threads(void)
 	struct rlimit one = { 1, 1 };
 
 	return (getuid() != 0 || become_nobody()) && setrlimit(RLIMIT_NPROC, &one) == 0;
-}
-
-static bool forbid_io_uring(unsigned error)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, SYS_io_uring_setup, 0, 2),
-		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, SYS_io_uring_register, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog prog = { sizeof(code) / sizeof(code[0]), code };
-
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) == 0;
 }
 
 static bool grouped;
@@ -101,9 +85,9 @@ static bool confine(const char *word)
 	if (strcmp(word, "threads") == 0)
 		return take_threads();
 	if (strcmp(word, "eperm") == 0)
-		return forbid_io_uring(EPERM);
+		return forbid_calls(SYS_io_uring_setup, SYS_io_uring_register, EPERM);
 	if (strcmp(word, "enosys") == 0)
-		return forbid_io_uring(ENOSYS);
+		return forbid_calls(SYS_io_uring_setup, SYS_io_uring_register, ENOSYS);
 	return false;
 }
 
