@@ -77,12 +77,8 @@ static const char tuning[] =
 	"      --merge-buffer=SIZE   memory for the read buffers of one merge\n"
 	"      --readahead=HOW       none, double, equal, forecast, extended, cluster or\n"
 	"                            auto\n"
-	"      --page-size=SIZE      unit of temporary data (32K)\n"
-	"      --recycle=WHICH       reuse space of merged runs: none, all, or of merge\n"
-	"                            levels 0 to WHICH\n"
-	"      --spill-compression=HOW  lz4, zstd, none\n"
 	"\n"
-	"Spindle's own options, device of temporary data:\n"
+	"Spindle's own options, temporary space:\n"
 	"      --volume=WHERE        dir:PATH, as -T PATH; block:DEVICE; or\n"
 	"                            sim:MODEL[,KEY=VALUE]..., a simulated machine in\n"
 	"                            virtual time\n"
@@ -91,6 +87,10 @@ static const char tuning[] =
 	"      --placement=HOW       placement of runs: contiguous, track, semiseq\n"
 	"      --engine=NAME         io_uring, libaio, sync, null, auto\n"
 	"      --direct[=WHEN]       bypass the page cache: auto, always or never\n"
+	"      --page-size=SIZE      unit of temporary data (32K)\n"
+	"      --recycle=WHICH       reuse space of merged runs: none, all, or of merge\n"
+	"                            levels 0 to WHICH\n"
+	"      --spill-compression=HOW  lz4, zstd, none\n"
 	"\n";
 
 static const char notes[] =
