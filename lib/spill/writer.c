@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Records fill a chunk; a full chunk goes to a sink, and the next one is filled.  There are
+ * four sinks (struct sink): raw pages in as few requests as the space allows, raw pages that
+ * the store gathers one by one, pages packed by a codec, and the pipe of a program.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
@@ -29,11 +34,19 @@ struct sp__chunk {
 	struct chunk_request *reqs;
 	struct sp__request **batch;
 	unsigned in_flight;
+	size_t first, payload; /* data to send: number of the first page, and total bytes */
 	/* Under compression: */
-	size_t first, payload; /* packed data: number of the first page, and total bytes; */
-	char *packed;	       /* its pages one after the other in whole blocks, */
+	char *packed; /* its packed pages, each in whole blocks */
 	size_t packed_bytes;
 	struct packed_page *each;
+};
+
+/* Where chunks go; hooks return 0 or an error. */
+struct sink {
+	int (*send)(struct sp__runwriter *w, struct sp__chunk *c);
+	int (*end)(struct sp__runwriter *w);	/* sends the chunk held back; or NULL */
+	int (*finish)(struct sp__runwriter *w); /* all has been written; or NULL */
+	bool copies; /* the chunk can be filled again while its bytes are written */
 };
 
 static int fail(struct sp__runwriter *w, int rc, const char *op)
@@ -153,70 +166,101 @@ static int end_page(struct sp__runwriter *w, const char *rec, size_t bytes, bool
 	return rc < 0 ? fail(w, rc, "allocate") : 0;
 }
 
-/* Sets a request for bytes of a chunk from page `from` on, which is unit `unit` of the run. */
-static void set_request(struct sp__runwriter *w, struct sp__chunk *c, unsigned at, uint32_t from,
-			uint64_t unit, size_t bytes)
+static uint32_t pages_of(const struct sp__runwriter *w, const struct sp__chunk *c)
 {
-	struct sp__request *r = &c->reqs[at].req;
-
-	*r = (struct sp__request){ .op = SP__OP_WRITE,
-				   .data = c->data + (size_t)from * w->spill->opts.page_bytes,
-				   .bytes =
-					   (uint32_t)((bytes + BLOCK - 1) & ~(size_t)(BLOCK - 1)) };
-	sp__spill_locate(w->spill, w->run, unit, r);
-	c->batch[at] = r;
+	return (uint32_t)((c->payload + w->spill->opts.page_bytes - 1) / w->spill->opts.page_bytes);
 }
 
-/* Gathers the writes, page by page. */
-static int put_off(struct sp__runwriter *w, struct sp__chunk *c, uint32_t pages, size_t payload)
+/* Prepares raw pages: pads the last block, and notes the checksum of each page. */
+static void seal(struct sp__runwriter *w, struct sp__chunk *c)
 {
-	const uint32_t size = w->spill->opts.page_bytes;
+	const size_t size = w->spill->opts.page_bytes;
+	size_t page = c->first;
 
-	for (uint32_t i = 0; i < pages; i++) {
-		uint64_t unit = w->run->units;
-		size_t left = payload - (size_t)i * size;
-		uint32_t got;
-		int rc = sp__spill_take(w->spill, w->run, w->file, 1, &got);
+	memset(c->data + c->payload, 0, (BLOCK - c->payload % BLOCK) % BLOCK);
+	for (size_t done = 0; done < c->payload; done += size) {
+		size_t left = c->payload - done;
+
+		sp__run_note_page(w->run, page++,
+				  sp__checksum(c->data + done, left < size ? left : size));
+	}
+}
+
+/* Request number `at` of a chunk: most pages from `from` on that get one piece of space. */
+static int set_request(struct sp__runwriter *w, struct sp__chunk *c, unsigned at, uint32_t from,
+		       uint32_t most, uint32_t *got)
+{
+	const size_t size = w->spill->opts.page_bytes;
+	uint64_t unit = w->run->units;
+	size_t left = c->payload - from * size;
+	struct sp__request *r = &c->reqs[at].req;
+	int rc = sp__spill_take(w->spill, w->run, w->file, most, got);
+
+	if (rc < 0)
+		return rc;
+	if (left > *got * size)
+		left = *got * size;
+	*r = (struct sp__request){ .op = SP__OP_WRITE,
+				   .data = c->data + from * size,
+				   .bytes = (uint32_t)((left + BLOCK - 1) & ~(size_t)(BLOCK - 1)) };
+	sp__spill_locate(w->spill, w->run, unit, r);
+	c->batch[at] = r;
+	return 0;
+}
+
+/* One request for each piece of space. */
+static int send_raw(struct sp__runwriter *w, struct sp__chunk *c)
+{
+	uint32_t pages = pages_of(w, c), got;
+	unsigned n = 0;
+
+	seal(w, c);
+	for (uint32_t done = 0; done < pages; done += got) {
+		int rc = set_request(w, c, n++, done, pages - done, &got);
 
 		if (rc < 0)
-			return w->error = rc;
-		set_request(w, c, i, i, unit, left < size ? left : size);
+			return rc;
+	}
+	c->in_flight += n;
+	if (sp__spill_submit(w->spill, &w->owner, c->batch, n) < 0) {
+		c->in_flight -= n;
+		return -EIO;
+	}
+	return 0;
+}
+
+/* One request for each page; the store keeps them until a batch is worth it. */
+static int send_gathered(struct sp__runwriter *w, struct sp__chunk *c)
+{
+	uint32_t pages = pages_of(w, c), got;
+
+	seal(w, c);
+	for (uint32_t i = 0; i < pages; i++) {
+		uint64_t unit = w->run->units;
+		int rc = set_request(w, c, i, i, 1, &got);
+
+		if (rc < 0)
+			return rc;
 		c->in_flight++;
 		rc = sp__spill_put_off(w->spill, &w->owner, c->batch[i],
 				       sp__spill_unit(w->run, unit));
 		if (rc < 0) {
 			c->in_flight--;
-			return w->error = rc;
+			return rc;
 		}
 	}
 	return 0;
 }
 
-/* Raw pages: one request for each piece of space. */
-static int submit_raw(struct sp__runwriter *w, struct sp__chunk *c, uint32_t pages, size_t payload)
+static int send_program(struct sp__runwriter *w, struct sp__chunk *c)
 {
-	const uint32_t size = w->spill->opts.page_bytes;
-	unsigned n = 0;
+	seal(w, c);
+	return sp__packer_write(&w->packer, w->spill, c->data, c->payload);
+}
 
-	for (uint32_t done = 0; done < pages;) {
-		uint64_t unit = w->run->units;
-		size_t left = payload - (size_t)done * size;
-		uint32_t got;
-		int rc = sp__spill_take(w->spill, w->run, w->file, pages - done, &got);
-
-		if (rc < 0)
-			return w->error = rc;
-		if (left > (size_t)got * size)
-			left = (size_t)got * size;
-		set_request(w, c, n++, done, unit, left);
-		done += got;
-	}
-	c->in_flight += n;
-	if (sp__spill_submit(w->spill, &w->owner, c->batch, n) < 0) {
-		c->in_flight -= n;
-		return w->error = -EIO;
-	}
-	return 0;
+static int finish_program(struct sp__runwriter *w)
+{
+	return sp__packer_finish(&w->packer, w->spill, w->run);
 }
 
 /* The task that packs a chunk. */
@@ -280,7 +324,7 @@ static int submit_packed(struct sp__runwriter *w)
 }
 
 /* Starts packing a chunk, after submitting the one before it. */
-static int send_packed(struct sp__runwriter *w, struct sp__chunk *c, size_t first, size_t payload)
+static int send_packed(struct sp__runwriter *w, struct sp__chunk *c)
 {
 	int rc = submit_packed(w);
 
@@ -288,10 +332,9 @@ static int send_packed(struct sp__runwriter *w, struct sp__chunk *c, size_t firs
 		rc = sp__spill_reap(w->spill, 1);
 	if (rc < 0 || w->error)
 		return rc < 0 ? rc : w->error;
-	c->first = first;
-	c->payload = payload;
 	w->packed = c;
-	if (w->spill->opts.pack_beside && w->nchunks > 1 && payload >= BESIDE_BYTES && !w->ended) {
+	if (w->spill->opts.pack_beside && w->nchunks > 1 && c->payload >= BESIDE_BYTES &&
+	    !w->ended) {
 		sp__task_start(&w->packing, pack, c);
 		return 0;
 	}
@@ -299,55 +342,44 @@ static int send_packed(struct sp__runwriter *w, struct sp__chunk *c, size_t firs
 	return submit_packed(w);
 }
 
-static void note_pages(struct sp__runwriter *w, const struct sp__chunk *c, size_t first,
-		       size_t payload)
+static const struct sink raw = { .send = send_raw };
+static const struct sink gathered = { .send = send_gathered };
+static const struct sink program = { .send = send_program, .finish = finish_program };
+static const struct sink codec = { .send = send_packed, .end = submit_packed, .copies = true };
+
+/* The store may begin and cease to gather while a run is written. */
+static const struct sink *sink_of(const struct sp__runwriter *w)
 {
-	const size_t size = w->spill->opts.page_bytes;
-
-	for (size_t done = 0; done < payload; done += size) {
-		size_t left = payload - done;
-
-		sp__run_note_page(w->run, first++,
-				  sp__checksum(c->data + done, left < size ? left : size));
-	}
+	return w->codec			? &codec
+	       : w->spill->opts.program ? &program
+	       : w->spill->gather	? &gathered
+					: &raw;
 }
 
-/* Submits the current chunk. */
+/* Sends the current chunk. */
 static int send(struct sp__runwriter *w)
 {
 	struct sp__chunk *c = &w->chunks[w->now];
-	const uint32_t size = w->spill->opts.page_bytes;
-	size_t payload = (size_t)(w->at - c->data);
-	uint32_t pages = (uint32_t)((payload + size - 1) / size);
-	size_t first = w->run->npages - pages;
 	int rc;
 
-	if (!pages)
+	c->payload = (size_t)(w->at - c->data);
+	if (!c->payload)
 		return 0;
-	w->bytes += payload;
-	if (w->codec) {
-		rc = send_packed(w, c, first, payload);
-	} else {
-		memset(w->at, 0, (BLOCK - payload % BLOCK) % BLOCK);
-		note_pages(w, c, first, payload);
-		rc = w->spill->opts.program
-			     ? sp__packer_write(&w->packer, w->spill, c->data, payload)
-		     : w->spill->gather ? put_off(w, c, pages, payload)
-					: submit_raw(w, c, pages, payload);
-	}
+	c->first = w->run->npages - pages_of(w, c);
+	w->bytes += c->payload;
+	rc = sink_of(w)->send(w, c);
 	if (rc < 0)
 		w->error = rc;
 	return w->error;
 }
 
-/* Submits the current chunk and waits until the next one is free. */
+/* Sends the current chunk, and waits until the next one can be filled. */
 static int flush(struct sp__runwriter *w)
 {
 	int rc = send(w);
 
 	w->now = (w->now + 1) % w->nchunks;
-	/* A packed chunk can be filled again while its packed copy is written. */
-	while (rc >= 0 && !w->codec && w->chunks[w->now].in_flight && !w->error)
+	while (rc >= 0 && !sink_of(w)->copies && w->chunks[w->now].in_flight && !w->error)
 		rc = sp__spill_reap(w->spill, 1);
 	if (rc < 0)
 		return w->error = rc;
@@ -408,8 +440,8 @@ int sp__runwriter_end(struct sp__runwriter *w)
 		rc = end_page(w, NULL, 0, false);
 	if (!rc)
 		rc = send(w);
-	if (!rc)
-		rc = submit_packed(w);
+	if (!rc && sink_of(w)->end)
+		rc = sink_of(w)->end(w);
 	return rc < 0 ? w->error = rc : 0;
 }
 
@@ -421,8 +453,8 @@ int sp__runwriter_finish(struct sp__runwriter *w)
 		return rc;
 	rc = sp__runwriter_end(w);
 	drain(w);
-	if (!rc && !w->error && w->spill->opts.program)
-		rc = sp__packer_finish(&w->packer, w->spill, w->run);
+	if (!rc && !w->error && sink_of(w)->finish)
+		rc = sink_of(w)->finish(w);
 	w->run->bytes = w->bytes;
 	w->run->records = w->records;
 	sp__spill_give_spare(w->spill, w->run);
