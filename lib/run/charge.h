@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Time that computing takes on a simulated machine.
+ * Time of computation on a simulated machine.
  *
- * Its clock stands still while we compute, so computing is charged to it by constants of the
- * device model: for each record, for each comparison of keys, for each byte moved.  The
- * figures depend on nothing of the host.  On the real machine these functions do nothing.
+ * Its clock does not advance while we compute, so computation is charged with constants of
+ * the device model for each record, comparison of keys, and byte moved.  The figures do not
+ * depend on the host.  On the real machine these functions do nothing.
  */
 #ifndef SP__RUN_CHARGE_H
 #define SP__RUN_CHARGE_H
 
 #include "run/env.h"
 
-/* Records are handled, each with a number of comparisons, and bytes copied. */
+/* Charges work on records, each with a number of comparisons, and copied bytes. */
 void sp__charge_work_always(const struct sp__env *e, uint64_t records, unsigned comparisons,
 			    uint64_t bytes);
 static inline void sp__charge_work(const struct sp__env *e, uint64_t records, unsigned comparisons,
@@ -24,12 +24,12 @@ static inline void sp__charge_work(const struct sp__env *e, uint64_t records, un
 /* Sorting a run: n log2 n comparisons, shared by the threads. */
 void sp__charge_sorting(const struct sp__env *e, uint64_t records);
 
-/* Records that a merge has passed on and that are not charged yet. */
+/* Records that a merge has passed and that are not charged yet. */
 struct sp__pace {
 	uint64_t records, bytes;
 };
 
-/* Charges them, log2 of the fan-in comparisons each, and counts from 0 again. */
+/* Charges them, log2 of the fan-in comparisons each, and resets the count. */
 void sp__charge_merge(const struct sp__env *e, struct sp__pace *p, unsigned fan_in);
 /* Counts one record; every 32 of them are charged. */
 void sp__keep_pace(const struct sp__env *e, uint64_t bytes, struct sp__pace *p, unsigned fan_in);

@@ -32,7 +32,7 @@ int sp__env_open(struct sp__env *e, const struct sp_run_opts *opts, struct sp_er
 
 int sp__env_close(struct sp__env *e)
 {
-	/* Requests that were still under way are in the trace too. */
+	/* Requests still outstanding are added to the trace. */
 	sp__machine_close(e->machine);
 	return sp__trace_close(e->trace, e->err);
 }
@@ -102,7 +102,7 @@ void sp__env_sync(const struct sp__env *e, struct sp__spill *spill)
 	sp__machine_sync(e->machine);
 }
 
-/* /proc/self/io: what really went to and from devices. */
+/* /proc/self/io: bytes actually read from and written to devices. */
 static void note_device(struct sp_run_stats *st)
 {
 	FILE *f = fopen("/proc/self/io", "re");

@@ -15,7 +15,7 @@ uint64_t sp__working_memory(uint64_t memory_bytes)
 	return memory_bytes < FLOOR_BYTES ? FLOOR_BYTES : memory_bytes;
 }
 
-/* Requests of W / 64: 16 KB to 1 MB. */
+/* Chunks of W / 64: 16 KB to 1 MB. */
 struct sp__buffers sp__buffers(uint64_t working_bytes)
 {
 	uint64_t chunk = working_bytes / 64;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory and threads of a run: what -S and --parallel come to, and the I/O buffers of inputs
- * and output, which are part of that memory.  Pure, but for asking how many processors there are.
+ * Memory and threads of a run: the values that follow from -S and --parallel, and the I/O
+ * buffers of inputs and output within that memory.  Pure, except for the number of processors.
  */
 #ifndef SP__RUN_MEMORY_H
 #define SP__RUN_MEMORY_H
 
 #include <stdint.h>
 
-/* Working memory for -S memory_bytes: raised to the least that works; 0: the default. */
+/* Working memory for -S memory_bytes: raised to the minimum; 0: the default. */
 uint64_t sp__working_memory(uint64_t memory_bytes);
 
-/* Buffers of streams; about W/16 each for input and output, where W is 1 MB or more. */
+/* Buffers of streams; about W/16 each for input and output if W is 1 MB or more. */
 struct sp__buffers {
 	uint32_t chunk_bytes; /* one chunk of a stream, multiple of 4096 */
 	unsigned reads;	      /* chunks of an input stream */
@@ -20,7 +20,7 @@ struct sp__buffers {
 
 struct sp__buffers sp__buffers(uint64_t working_bytes);
 
-/* Threads for an option of parallel: itself, or the processors that may be used, at most 8. */
+/* Threads for the option parallel: its value, or the available processors, at most 8. */
 unsigned sp__threads(unsigned parallel);
 
 #endif

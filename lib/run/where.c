@@ -32,7 +32,7 @@ const char *sp__where_block(const struct sp_run_opts *o)
 	return after(o->volume, BLOCK);
 }
 
-/* Of a real device a part may be in use; of a simulated one all is known. */
+/* A real device may be used in part; a simulated one is known completely. */
 static int check_geometry(const struct sp__machine *machine, const struct sp_geometry *geometry,
 			  struct sp_errinfo *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The volume that the options of a run name: files in directories, a block device, or a
- * simulated machine; and whether temporary data can be placed there as asked.
+ * The volume named by the options of a run: files in directories, a block device, or a
+ * simulated machine; and whether it supports the requested placement.
  */
 #ifndef SP__RUN_WHERE_H
 #define SP__RUN_WHERE_H
@@ -15,15 +15,15 @@ struct sp__machine;
 /* SP_ESYNTAX, -EPERM or SP_EUNSUP, with the reason in err: the options contradict the volume. */
 SP_MUST_CHECK int sp__where_check(const struct sp_run_opts *o, struct sp_errinfo *err);
 bool sp__where_simulated(const struct sp_run_opts *o);
-/* The specification of a simulated machine (sim/machine.h); NULL where the volume is none. */
+/* The specification of a simulated machine (sim/machine.h); NULL: the volume is none. */
 const char *sp__where_machine_spec(const struct sp_run_opts *o);
 /*
- * The machine of a simulated volume; *m is left alone where it is none.  SP_EUNSUP: the
- * geometry is that of another device.
+ * Opens the machine of a simulated volume; leaves *m unchanged for other volumes.
+ * SP_EUNSUP: the geometry is that of another device.
  */
 SP_MUST_CHECK int sp__where_machine(const struct sp_run_opts *o, struct sp__machine **m,
 				    struct sp_errinfo *err);
-/* The device of "block:DEVICE"; NULL where it is none. */
+/* The device of "block:DEVICE"; NULL: the volume is none. */
 const char *sp__where_block(const struct sp_run_opts *o);
 
 #endif

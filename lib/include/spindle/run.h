@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The run environment: what every operator may use of the machine, and what it used.
+ * The run environment: the resources of the machine that an operator may use, and those
+ * that it used.
  *
  * Options and statistics of a capability (sorting, joining, ...) embed these two structs as
  * their member "run".  All sizes are bytes; a field that is 0 or NULL is chosen by the
@@ -16,9 +17,9 @@
 #include <spindle/spill.h>
 
 struct sp_run_opts {
-	uint64_t memory_bytes;	    /* ceiling for the whole process (-S) */
+	uint64_t memory_bytes;	    /* limit for the whole process (-S) */
 	unsigned parallel;	    /* threads; 0: one for each processor, at most 8 */
-	uint64_t seed;		    /* of hashes, and of all else that is random */
+	uint64_t seed;		    /* of hashes and all other random choices */
 	const char *const *tmpdirs; /* for temporary files: at least one */
 	size_t ntmpdirs;
 	/*
@@ -31,9 +32,9 @@ struct sp_run_opts {
 	const struct sp_geometry *geometry; /* of the volume, for planning and placement */
 	enum sp_placement placement;	    /* other than CONTIGUOUS: geometry has tracks */
 	enum sp_spill_compression compression;
-	uint32_t page_bytes;	/* of temporary data; multiple of 4096, at most 16 MiB */
-	const char *engine;	/* I/O engine; NULL: the best available */
-	int direct;		/* -1: decided by what the page cache holds; 0: never; 1: always */
+	uint32_t page_bytes; /* of temporary data; multiple of 4096, at most 16 MiB */
+	const char *engine;  /* I/O engine; NULL: the best available */
+	int direct; /* bypass the page cache: -1: depends on its contents; 0: never; 1: always */
 	const char *trace_path; /* block-request trace to write; NULL: none */
 };
 
@@ -42,7 +43,7 @@ struct sp_run_opts {
 		.direct = -1                                                                       \
 	}
 
-/* What a run used; spindle-report(5) explains each figure. */
+/* Resources that a run used; spindle-report(5) explains each figure. */
 struct sp_run_stats {
 	double elapsed_s;
 	char engine[32], input_engine[32];  /* of temporary data and of the inputs; "": none */
@@ -53,9 +54,9 @@ struct sp_run_stats {
 	uint64_t memory_charged_peak_bytes;
 	uint64_t memory_overrun_bytes; /* of records larger than the budget; usually 0 */
 	uint64_t spill_read_bytes, spill_write_bytes, spill_peak_bytes;
-	uint64_t spill_regions; /* contiguous pieces on the device; 0: unknown, or not asked for */
+	uint64_t spill_regions; /* contiguous pieces on the device; 0: unknown, or not requested */
 	double spill_region_bytes_mean;
-	bool simulated; /* times are virtual, and the rest is counted: */
+	bool simulated; /* times are virtual, and these are counted: */
 	uint64_t sim_requests, sim_dispatched, sim_transfers, sim_seeks, sim_merges;
 	uint64_t sim_io_time_ns, sim_cpu_time_ns;
 };

@@ -2,10 +2,10 @@
 /*
  * Sorting records larger than memory.
  *
- * Three ways in, from simple to incremental: sp_sort_run() sorts or merges
- * named inputs into an output; sp_sort_check() tells whether an input is in
- * order; sp_sort_new/put/finish/get/free sort batches that a caller supplies.
- * sp_sort_plan() says, without touching a file, what a sort would do.
+ * There are three interfaces: sp_sort_run() sorts or merges named inputs into an
+ * output; sp_sort_check() checks whether an input is in order;
+ * sp_sort_new/put/finish/get/free sort batches that the caller supplies.
+ * sp_sort_plan() returns the plan of a sort without touching a file.
  *
  * Sources: Zhang & Larson 1998 (read-ahead, formulas 1-9); Wang & Cherniack
  * 2006, section 3.1 (multilevel merge sort, block recycling).
@@ -33,7 +33,7 @@ enum sp_readahead {
 	SP_READ_COUNT_
 };
 
-/* How far up the merge levels consumed pages are used again. */
+/* Merge levels whose consumed pages are reused. */
 #define SP_RECYCLE_AUTO (-2)
 #define SP_RECYCLE_NONE (-1)
 #define SP_RECYCLE_ALL 1000
@@ -44,8 +44,8 @@ struct sp_sort_opts {
 	struct sp_recfmt format;
 	const struct sp_keyset *keys; /* borrowed for the sort's life */
 	bool unique;		      /* one record of each group of equal keys: the first */
-	bool count;		      /* with unique: prefixed by its number, as uniq -c */
-	uint64_t top;		      /* only the first so many records of the result; 0: all */
+	bool count;   /* with unique: prefixed with its number of occurrences, as uniq -c */
+	uint64_t top; /* only this many records of the result, the first; 0: all */
 
 	uint64_t input_bytes;  /* expected; 0: unknown */
 	uint64_t record_bytes; /* mean length of its records; 0: unknown */
@@ -66,7 +66,7 @@ struct sp_sort_opts {
 		.run = SP_RUN_OPTS_INIT, .recycle = SP_RECYCLE_AUTO                                \
 	}
 
-/* What the planner expects of one read-ahead strategy, for one final merge. */
+/* The planner's prediction for one read-ahead strategy, for one final merge. */
 struct sp_strategy_plan {
 	bool feasible;	      /* enough buffers for this fan-in */
 	double cluster_reads; /* N of formulas (1)-(4) */
@@ -98,25 +98,24 @@ struct sp_sort_plan {
 };
 
 /*
- * Pure: fills plan from opts.  Returns 0; SP_EBUDGET when hand-set sizes
- * contradict each other or the memory, with the least that would do in
- * err->text.
+ * Pure: fills plan from opts.  Returns 0; SP_EBUDGET if hand-set sizes contradict
+ * each other or the memory, with the minimum in err->text.
  */
 SP_API SP_MUST_CHECK int sp_sort_plan(const struct sp_sort_opts *opts, struct sp_sort_plan *plan,
 				      struct sp_errinfo *err);
 
 /*
- * Fills in what opts leaves unknown (0) of input_bytes and record_bytes, as
- * sp_sort_run() does for the plan that it makes: the sum of the inputs' lengths
- * if all are regular files, and the mean length of the records in the first
- * 64 KB of the first regular file, unless there is less than 1 MB in all.  "-":
- * standard input, of which nothing is consumed.  What cannot be read stays unknown.
+ * Fills in input_bytes and record_bytes where opts leaves them unknown (0), as
+ * sp_sort_run() does for its plan: the total length of the inputs if all are
+ * regular files, and the mean length of the records in the first 64 KB of the
+ * first regular file, unless the total is below 1 MB.  "-": standard input, of
+ * which nothing is consumed.  Values of unreadable inputs stay unknown.
  */
 SP_API void sp_sort_expect(struct sp_sort_opts *opts, const char *const *inputs, size_t ninputs);
 
 /*
- * When a merge of spilled runs begins, their lengths and the memory for its pages are known,
- * and its strategy is planned again.
+ * When a merge of spilled runs begins, their lengths and the memory for its pages are
+ * known, and its strategy is planned again.
  */
 struct sp_sort_replan {
 	unsigned runs; /* that it merges; 0: there was no such merge */
@@ -128,7 +127,7 @@ struct sp_sort_replan {
 #define SP_SORT_PHASES 2
 enum { SP_PHASE_RUN_FORMATION, SP_PHASE_MERGE };
 
-/* What happened; see spindle-report(5) for the meaning of each figure. */
+/* Results of a sort; spindle-report(5) explains each figure. */
 struct sp_sort_stats {
 	struct sp_run_stats run;
 	struct sp_sort_plan plan;
@@ -138,14 +137,14 @@ struct sp_sort_stats {
 	uint64_t runs;		 /* initial runs formed, in memory or spilled */
 	uint64_t spilled_runs;	 /* written to temporary space, all levels */
 	uint64_t merges;	 /* merge steps, the final one included */
-	unsigned merge_passes;	 /* most merges that any record took part in */
-	unsigned merge_branches; /* parts of the final merge with a thread of their own */
+	unsigned merge_passes;	 /* the most merges that any record went through */
+	unsigned merge_branches; /* parts of the final merge with their own thread */
 	double phase_elapsed_s[SP_SORT_PHASES];
 	double phase_cpu_s[SP_SORT_PHASES];
 	uint64_t cluster_reads; /* of spilled runs, in merges */
-	uint64_t demand_reads;	/* pages the read plan had not foreseen */
+	uint64_t demand_reads;	/* pages that the read plan had not foreseen */
 	uint64_t spill_recycled_bytes;
-	/* errno of a compress_program that could not be run: runs were stored as they are; 0. */
+	/* errno of a compress_program that could not be run (runs are uncompressed); 0: none. */
 	int compress_error;
 };
 
@@ -157,27 +156,27 @@ struct sp_sort_io {
 	const char *output; /* path (-o); NULL: output_fd */
 	int output_fd;
 	/*
-	 * So many records at the beginning of each input are its header: passed through
-	 * once, in front of the sorted ones.  Headers that differ are SP_EFORMAT.
-	 * header_first: the first input alone has one.
+	 * Number of records at the beginning of each input that are its header: passed
+	 * through once, before the sorted ones.  Headers that differ are SP_EFORMAT.
+	 * header_first: only the first input has one.
 	 */
 	uint64_t header_records;
 	bool header_first;
-	bool device_figures; /* stats: those too that the system must be asked
-			      * for, device_* and spill_regions */
+	bool device_figures; /* stats: also the figures that the system must supply:
+			      * device_* and spill_regions */
 	/*
-	 * Called at the beginning of a phase, before anything of the result is written in
-	 * SP_PHASE_MERGE, and then about ten times a second; or NULL.
+	 * Called at the beginning of a phase (SP_PHASE_MERGE: before any of the result is
+	 * written), and then about ten times a second; or NULL.
 	 */
 	void (*progress)(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes);
 	void *progress_arg;
 };
 
 /*
- * Sorts (or merges) the inputs into the output.  With a path the output
- * appears whole or not at all wherever the file system allows that (see
- * xsort(1)), and may be one of the inputs.  stats may be NULL; it is filled
- * as far as things went even on error.
+ * Sorts (or merges) the inputs into the output.  With a path the output appears
+ * whole or not at all wherever the file system allows that (see xsort(1)), and
+ * may be one of the inputs.  stats may be NULL; it is filled in as far as the sort
+ * got, even on error.
  */
 SP_API SP_MUST_CHECK int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 				     struct sp_sort_stats *stats, struct sp_errinfo *err);
@@ -191,9 +190,9 @@ struct sp_disorder {
 };
 
 /*
- * Returns 0: in order; 1: not, and *where tells (strict, with opts->unique:
- * also if two neighbours have equal keys); negative: error.  The first
- * header_records are a header, with which nothing is compared.
+ * Returns 0: in order; 1: not, at *where (with opts->unique also if two
+ * neighbours have equal keys); negative: error.  The first header_records are a
+ * header and are skipped.
  */
 SP_API SP_MUST_CHECK int sp_sort_check(const struct sp_sort_opts *opts, const char *input,
 				       uint64_t header_records, struct sp_disorder *where,
@@ -206,20 +205,20 @@ struct sp_sort;
 SP_API SP_MUST_CHECK int sp_sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts,
 				     struct sp_errinfo *err);
 /*
- * Takes a batch of whole records: SP_READY when it has been taken, SP_LATER
- * when not all of it has (wait, then put the same batch again, unchanged: what
- * was taken is remembered), or an error.
+ * Accepts a batch of whole records: SP_READY when all of it has been consumed,
+ * SP_LATER when not (wait, then put the same batch again, unchanged: the sort
+ * remembers the part consumed), or an error.
  */
 SP_API SP_MUST_CHECK int sp_sort_put(struct sp_sort *sort, const struct sp_batch *batch);
-/* No more input. 0 or an error. */
+/* Ends the input.  0 or an error. */
 SP_API SP_MUST_CHECK int sp_sort_finish(struct sp_sort *sort);
 /* The next batch of the result, after finish: a status or an error. */
 SP_API SP_MUST_CHECK int sp_sort_get(struct sp_sort *sort, struct sp_batch *batch);
-/* Blocks until what made put or get say SP_LATER has moved on. */
+/* Blocks until a put or get that returned SP_LATER can make progress. */
 SP_API SP_MUST_CHECK int sp_sort_wait(struct sp_sort *sort);
 /*
- * At any moment, from the thread that makes the other calls.  Waits for work that
- * goes on in the background to come to a pause.
+ * At any time, from the thread that makes the other calls.  Waits for a pause in the
+ * background work.
  */
 SP_API void sp_sort_stats(struct sp_sort *sort, struct sp_sort_stats *stats);
 SP_API void sp_sort_free(struct sp_sort *sort); /* accepts NULL */
