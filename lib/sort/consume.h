@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The consumption sequence: the order in which a merge will need the pages of
- * its runs, known beforehand from the last key of each page.
+ * The consumption sequence: the order in which a merge will need the pages of its
+ * runs, known in advance from the last key of each page.
  *
  * Source: Zhang & Larson 1998, section 3.2 and figure 1.
  */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A cursor: one sorted input of a merge, seen record by record.
+ * A cursor: one sorted input of a merge, record by record.
  *
- * It reads either a sorted run buffer in memory, or a feed: anything that
- * gives spans of bytes in order (a spilled run through the page pool, an input
- * file of -m, the output of a decompression program).  A record that crosses
- * spans is put together in the cursor's carry, so that a span can go back as
- * soon as its last whole record has been merged.
+ * It reads either a sorted run buffer in memory, or a feed: any source of spans of
+ * bytes in order (a spilled run through the page pool, an input file of -m, the
+ * output of a decompression program).  A record that crosses spans is assembled in the
+ * cursor's carry, so that a span can be released as soon as its last whole record has
+ * been merged.
  */
 #ifndef SP__SORT_CURSOR_H
 #define SP__SORT_CURSOR_H
@@ -20,12 +20,12 @@ struct sp__feed {
 	size_t index;
 	int (*get)(void *ctx, size_t index, bool wait, const char **data, size_t *bytes);
 	int (*release)(void *ctx, size_t index);
-	const char *name;	/* for messages; NULL: nothing people know */
+	const char *name;	/* for messages; NULL: none */
 	struct sp__tally *read; /* records as they are read; NULL: not counted */
 };
 
 struct sp__cursor {
-	const char *rec; /* the present record, terminator included */
+	const char *rec; /* the current record, terminator included */
 	size_t bytes;
 	const unsigned char *key; /* NULL: none yet (memory), or no byte key */
 	size_t key_bytes;
@@ -34,15 +34,15 @@ struct sp__cursor {
 	const struct sp__entry *entry, *entry_end;
 
 	struct sp__feed feed;
-	const char *at, *end; /* the rest of the present span */
-	bool holding;	      /* a span is out */
+	const char *at, *end; /* the rest of the current span */
+	bool holding;	      /* a span is borrowed */
 	bool partial;	      /* the carry holds the head of the next record */
 	uint64_t scanned;     /* CSV: state of the search for its end */
 	uint64_t newlines;    /* CSV: in all spans of an input */
 	struct sp__bytes carry;
 	struct sp__keybuf keybuf[2]; /* ENCODED, COLLATED: this and the one before */
 	int which;
-	const unsigned char *prev_key; /* of the record before; feeds alone */
+	const unsigned char *prev_key; /* of the record before; only for feeds */
 	size_t prev_key_bytes;
 	bool moved; /* the record before lies in saved, see cursor.c */
 };
@@ -52,7 +52,7 @@ struct sp__cursor_env {
 	struct sp__budget *budget;
 	struct sp__bytes *saved; /* shared by all cursors of a merge */
 	struct sp_errinfo *err;
-	bool keyless; /* nobody will ask for keys */
+	bool keyless; /* keys are not needed */
 };
 
 void sp__cursor_memory(struct sp__cursor *c, const struct sp__runbuf *buf);
@@ -60,10 +60,9 @@ void sp__cursor_feed(struct sp__cursor *c, const struct sp__feed *feed);
 void sp__cursor_release(struct sp__cursor *c, struct sp__budget *budget);
 
 /*
- * To the next record: SP_READY, SP_END, SP_LATER (if !wait; call again), or an
- * error.  The record before stays readable until the call after this one: at
- * its old place, or, if c->moved, in env->saved, where its terminator and all
- * lie from saved->data on.
+ * Moves to the next record: SP_READY, SP_END, SP_LATER (if !wait; call again), or an
+ * error.  The record before stays readable until the call after this one: at its old
+ * place, or, if c->moved, in env->saved, from saved->data on, with its terminator.
  */
 int sp__cursor_next(struct sp__cursor *c, const struct sp__cursor_env *env, bool wait);
 

@@ -7,11 +7,11 @@
  *
  *	| run slot 0 | run slot 1 | ... | spare | write buffers | output buffers |
  *
- * When merging begins, the slots that hold nothing become the page pool.
+ * When merging begins, the empty slots become the page pool.
  *
  * Owner: the thread that puts records.  It hands slots to the two tasks of run formation and
- * gets them back when these are joined (slot.h); `orders` is what they have been handed.
- * While the first task runs replacement selection, `replace` is the task's.
+ * gets them back when these are joined (slot.h); `orders` lists those handed over.  While the
+ * first task runs replacement selection, it owns `replace`.
  */
 #ifndef SP__SORT_FORMING_H
 #define SP__SORT_FORMING_H
@@ -21,7 +21,7 @@
 #include "sort/replace.h"
 #include "sort/slot.h"
 
-/* Below this sorting in the caller's thread is cheaper than starting another. */
+/* Below this, sorting in the caller's thread is cheaper than starting another. */
 #define SP__INLINE_BYTES (256u << 10)
 /* Slots of replacement selection: the record memory and two batches. */
 #define SP__SELECT_SLOTS 3
@@ -31,10 +31,10 @@ struct sp__forming {
 	size_t arena_bytes;
 	struct sp__slot *slots;
 	unsigned nslots, filling;
-	size_t enough_bytes; /* records in a slot, though more would fit */
-	bool patient;	     /* all may fit: store only what must be stored */
-	char *spare_mem;     /* page pool while runs are being formed (EAGER), or what */
-	size_t spare_bytes;  /* merging may use beyond small run slots */
+	size_t enough_bytes; /* records in a slot, even if more would fit */
+	bool patient;	     /* all may fit: store only when memory is short */
+	char *spare_mem;     /* page pool while runs are being formed (EAGER), or memory */
+	size_t spare_bytes;  /* for merging in addition to small run slots */
 	uint64_t next_age;
 	size_t taken; /* of the batch being put */
 	struct sp__orders orders;
@@ -51,9 +51,9 @@ SP_MUST_CHECK int sp__form_put(struct sp_sort *s, const struct sp_batch *batch);
 void sp__form_end(struct sp_sort *s);
 /* Waits for background work; its error. */
 SP_MUST_CHECK int sp__form_join(struct sp_sort *s);
-/* The same without waiting: SP_READY; SP_LATER: it goes on; or its error. */
+/* The same without waiting: SP_READY; SP_LATER: it is still running; or its error. */
 SP_MUST_CHECK int sp__form_settled(struct sp_sort *s);
-/* Sorts what a slot holds; the slot is the calling thread's. */
+/* Sorts a slot that the calling thread owns. */
 void sp__form_sort_slot(struct sp_sort *s, struct sp__slot *slot);
 
 /* select.c */

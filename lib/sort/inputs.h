@@ -18,24 +18,24 @@ struct sp__input {
 struct sp__inputs {
 	struct sp__input *list;
 	unsigned n;
-	unsigned next;	     /* the first that has not been merged */
-	unsigned fan_in;     /* most to be open at a time */
+	unsigned next;	     /* the first not merged yet */
+	unsigned fan_in;     /* the most open at a time */
 	size_t memory_bytes; /* for the streams of all that are open */
 	const char *engine;
 	struct sp__machine *machine; /* the files lie on it; or NULL */
 	unsigned sim_file;	     /* number of the first one there; the others follow it */
 	struct sp__io_counters done;
 	uint64_t bytes;	       /* read so far */
-	struct sp__tally read; /* records of all inputs; whoever merges them owns it */
+	struct sp__tally read; /* records of all inputs; owned by the merging thread */
 	struct sp_errinfo *err;
 };
 
 /*
- * Opens inputs next .. next + n - 1 as cursors[0..n) and moves next on.  On
- * failure what was opened is closed by sp__inputs_close().
+ * Opens inputs next .. next + n - 1 as cursors[0..n) and advances next.  After a
+ * failure sp__inputs_close() closes those that were opened.
  */
 SP_MUST_CHECK int sp__inputs_open(struct sp__inputs *in, unsigned n, struct sp__cursor *cursors);
-/* Closes all that is open. */
+/* Closes all open inputs. */
 void sp__inputs_close(struct sp__inputs *in);
 void sp__inputs_release(struct sp__inputs *in);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merging: which runs are merged with which, and the final merge (finish.c, step.c, branch.c,
+ * Merging: the choice of runs to merge, and the final merge (finish.c, step.c, branch.c,
  * inputs.c).
  *
- * Owner: whoever works on the sort, that is the first background task while it runs, else the
- * caller.  Each branch owns its own runs, pages and ring until it is closed.
+ * Owner: the first background task while it runs, otherwise the caller.  Each branch owns its
+ * runs, pages and ring until it is closed.
  */
 #ifndef SP__SORT_MERGING_H
 #define SP__SORT_MERGING_H
@@ -19,14 +19,14 @@
 struct sp__branch;
 #define SP__BRANCHES_MAX 3
 
-/* What one merge of spilled runs needs while it lasts. */
+/* The resources of one merge of spilled runs. */
 struct sp__step_inputs {
 	struct sp__spill *spill; /* the store, or a reader of it */
 	struct sp__readplan *plan;
 	enum sp_readahead strategy;
 	unsigned buffers; /* pages */
 	struct sp__pool *pool;
-	struct sp__unpackers *unpackers; /* instead of the two, for runs of a program */
+	struct sp__unpackers *unpackers; /* instead of these two, for runs of a program */
 	struct sp__run **runs;
 	unsigned n;
 	uint64_t charged;
@@ -37,8 +37,8 @@ struct sp__merging {
 	struct sp__merge merge;	   /* the final one */
 	bool open;
 	struct sp__step_inputs final;
-	struct sp_sort_replan replan; /* of the merge that was opened last */
-	uint64_t final_age;	      /* slots up to here are inputs of it already */
+	struct sp_sort_replan replan; /* of the merge opened last */
+	uint64_t final_age;	      /* slots up to here are already inputs of it */
 	struct sp__branch *branches[SP__BRANCHES_MAX];
 	unsigned nbranches;
 	struct sp__pace pace; /* of the final merge, or of replacement selection */
@@ -46,17 +46,17 @@ struct sp__merging {
 };
 
 /* finish.c */
-/* All merges but the last, and the last one set up; threaded: it may have branches. */
+/* Does all merges but the last, and sets up the last one; threaded: it may have branches. */
 SP_MUST_CHECK int sp__finish_prepare(struct sp_sort *s, bool threaded);
-/* EAGER: merges that are due while runs are still being formed. */
+/* EAGER: does the merges that are due while runs are still being formed. */
 SP_MUST_CHECK int sp__finish_due(struct sp_sort *s);
 void sp__finish_close(struct sp_sort *s);
 SP_MUST_CHECK int sp__finish_add_run(struct sp_sort *s, struct sp__run *run);
 
 /* inputs.c */
 /*
- * The sort's input is a list of sorted files, merged without forming runs (-m).  sim_file: number
- * of the first one on a simulated machine; the others follow it.
+ * Sets a list of sorted files as the sort's input, merged without forming runs (-m).  sim_file:
+ * number of the first one on a simulated machine; the others follow it.
  */
 SP_MUST_CHECK int sp__sort_merge_inputs(struct sp_sort *s, const struct sp_sort_io *io,
 					unsigned sim_file);

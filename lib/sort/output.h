@@ -2,8 +2,8 @@
 /*
  * Output: records of the final merge on their way to sp_sort_get() (output.c).
  *
- * Owner: whoever merges.  With threads that is the background task, which holds `busy`
- * while it merges; the ring is shared, as ring.h says.
+ * Owner: the merging thread.  With threads that is the background task, which holds `busy`
+ * while it merges; the ring is shared as described in ring.h.
  */
 #ifndef SP__SORT_OUTPUT_H
 #define SP__SORT_OUTPUT_H
@@ -18,15 +18,15 @@ struct sp__output {
 	size_t buffer_bytes;   /* of one of its buffers */
 	bool threaded;	       /* the final merge runs in the task */
 	pthread_mutex_t busy;  /* when threaded: held by the task while it merges */
-	struct sp__bytes held; /* --count: the record whose number is not known yet */
+	struct sp__bytes held; /* --count: the record whose number is still unknown */
 	uint64_t held_count;
-	bool held_due; /* it is the merge's present record, not held yet */
+	bool held_due; /* it is the merge's current record, not held yet */
 };
 
 SP_MUST_CHECK int sp__output_start(struct sp_sort *s);
 SP_MUST_CHECK int sp__output_get(struct sp_sort *s, struct sp_batch *batch);
 SP_MUST_CHECK int sp__output_wait(struct sp_sort *s);
-/* The merge stops where it is; afterwards nothing runs in the background. */
+/* Stops the merge at any point; afterwards nothing runs in the background. */
 void sp__output_stop(struct sp_sort *s);
 void sp__output_close(struct sp_sort *s);
 

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Offset-value codes: how a key differs from one that is known to be before
- * it, in one number.
+ * Offset-value codes: the difference of a key from one known to precede it, in one
+ * number.
  *
- * A key is looked at in units of six bytes, zero padded.  The code of key k
- * after base b is
+ * A key is divided into units of six bytes, zero padded.  The code of key k after
+ * base b is
  *
  *	(0xFFFE - u) << 48 | unit u of k,    u the first unit in which they differ,
  *
- * and 0 if they are equal.  Of two keys coded after the same base the smaller
- * code belongs to the smaller key, and the larger code is also right after
- * the smaller key: so a merge compares codes and looks at keys only when two
- * codes are equal.  Padding makes "a" and "a\0" alike; ties are therefore
- * decided from the start of unit u, by bytes and then by length.  Units from
- * OVC_UNIT_MAX on share one code without value.  Descending keys take
- * the complement of the unit.
+ * and 0 if they are equal.  Of two keys coded after the same base the smaller code
+ * belongs to the smaller key, and the larger code is also valid after the smaller
+ * key: so a merge compares codes, and keys only if two codes are equal.  Padding
+ * makes "a" and "a\0" equal; ties are therefore decided from the start of unit u, by
+ * bytes and then by length.  Units from OVC_UNIT_MAX on share one code without value.
+ * Descending keys use the complement of the unit.
  *
  * Source: Conner 1977; Graefe, Implementing sorting in database systems, 2006.
  */
@@ -59,13 +58,13 @@ static inline uint64_t sp__ovc_make(const unsigned char *key, size_t bytes, size
 	return (uint64_t)(0xFFFE - unit) << 48 | v;
 }
 
-/* Where the keys that bear this code begin to be undecided. */
+/* The offset from which keys with this code are undecided. */
 static inline size_t sp__ovc_offset(uint64_t code)
 {
 	return (0xFFFE - (size_t)(code >> 48)) * SP__OVC_UNIT_BYTES;
 }
 
-/* First byte from which a and b differ, or min(an, bn). */
+/* The first byte in which a and b differ, or min(an, bn). */
 static inline size_t sp__mismatch(const unsigned char *a, size_t an, const unsigned char *b,
 				  size_t bn, size_t from)
 {
@@ -83,7 +82,7 @@ static inline size_t sp__mismatch(const unsigned char *a, size_t an, const unsig
 	return i;
 }
 
-/* memcmp order, shorter first, of what follows the first i equal bytes. */
+/* memcmp order, shorter first, of the bytes after the first i, which are equal. */
 static inline int sp__order_at(const unsigned char *a, size_t an, const unsigned char *b, size_t bn,
 			       size_t i)
 {
@@ -96,7 +95,7 @@ static inline int sp__order_bytes(const unsigned char *a, size_t an, const unsig
 				  size_t bn)
 {
 	size_t n = an < bn ? an : bn;
-	int c = n ? memcmp(a, b, n) : 0; /* an empty key may be nowhere */
+	int c = n ? memcmp(a, b, n) : 0; /* an empty key may have no address */
 
 	return c ? c : (an > bn) - (an < bn);
 }

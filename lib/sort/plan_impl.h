@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside the planner: one way of sorting, worked out for given choices.
+ * Internals of the planner: the layout of a sort for given choices.
  */
 #ifndef SP__SORT_PLAN_IMPL_H
 #define SP__SORT_PLAN_IMPL_H
 
 #include "sort/plan.h"
 
-/* Choices that are not made yet: what layout() is asked for. */
+/* Choices for which layout() is called. */
 struct sp__choice {
 	uint64_t working_bytes;
 	unsigned threads;
@@ -16,7 +16,7 @@ struct sp__choice {
 	bool largest_page; /* no larger one can be chosen */
 };
 
-/* What does not fit, for the message. */
+/* The size that does not fit, for the message. */
 enum sp__misfit {
 	SP__FITS,
 	SP__MISFIT_RUN,		/* run_bytes in the memory */
@@ -27,19 +27,19 @@ enum sp__misfit {
 
 struct sp__layout {
 	enum sp__misfit misfit;
-	uint64_t need_merge_bytes; /* SP__MISFIT_SMALL_MERGE: the least that would do */
+	uint64_t need_merge_bytes; /* SP__MISFIT_SMALL_MERGE: the minimum */
 	bool in_memory;
 	uint64_t descriptor_bytes;
-	bool keys; /* last keys are kept: they fit, or are needed */
+	bool keys; /* last keys are kept: they fit, or are required */
 	uint64_t run_bytes, merge_bytes;
 	unsigned run_buffers, fan_in, merge_pages, passes;
-	uint64_t nominal_bytes; /* the input, or what is supposed where it is unknown */
-	uint64_t runs;		/* expected of it */
+	uint64_t nominal_bytes; /* of the input, or an assumption if unknown */
+	uint64_t runs;		/* expected */
 	unsigned final_runs;	/* runs in the final merge */
 	double seconds;
 };
 
-/* Lays memory out for a choice. */
+/* Lays out memory for a choice. */
 void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice,
 		struct sp__layout *layout);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merge policies: which runs to merge when.  Pure bookkeeping over run numbers;
- * forming, merging and deleting runs is the caller's work.
+ * Merge policies: which runs to merge when.  Pure bookkeeping over run numbers; the
+ * caller forms, merges and deletes runs.
  *
  *   LAZY      (EMS) all initial runs first; then the fewest merges, the first of
  *             them just large enough that all others, the final one too, have
@@ -47,33 +47,33 @@ SP_MUST_CHECK int sp__policy_new(struct sp__policy **policy, enum sp_merge_polic
 				 unsigned fan_in, bool stable);
 void sp__policy_free(struct sp__policy *policy); /* accepts NULL */
 
-/* An initial run has been formed.  Numbers are the caller's.  0 or -ENOMEM. */
+/* Adds an initial run.  The caller chooses the numbers.  0 or -ENOMEM. */
 SP_MUST_CHECK int sp__policy_add(struct sp__policy *policy, unsigned run_id, uint64_t bytes);
 
 /*
- * The runs to merge now into one new run: how many, and their numbers in ids (max
- * >= fan_in entries).  0: nothing to be merged before more runs have been added.
- * Once input_ended is true no run may be added.  Say so as soon as it is known: EAGER
- * could else merge all there is into one run that is left to be copied.  With a final step the
- * answer may be a single run, to be copied; 0 then means that there never was one.
- * After an answer that is not final sp__policy_merged() must come before
- * anything else; after a final one nothing but free.
+ * The runs to merge now into one new run: returns how many, with their numbers in ids
+ * (max >= fan_in entries).  0: nothing to merge before more runs have been added.  Once
+ * input_ended is true no run may be added.  Set it as soon as possible: EAGER could
+ * otherwise merge everything into one run, which then must be copied.  A final step
+ * may be a single run, to be copied; 0 then means that there never was a run.  After a
+ * step that is not final the next call must be sp__policy_merged(); after a final one
+ * only free.
  */
 unsigned sp__policy_next(struct sp__policy *policy, bool input_ended, unsigned *ids, unsigned max,
 			 struct sp__policy_step *step);
 
 /*
- * The same for a caller who has no room for as many runs as there are, while runs
- * may still be added: a merge of at most max runs, those that move the
- * fewest bytes.  0: fewer than two runs, or POLYPHASE, which merges at the end alone.
+ * The same for a caller without resources for all existing runs, while runs may still be
+ * added: a merge of at most max runs, those that move the fewest bytes.  0: fewer than
+ * two runs, or POLYPHASE, which merges only at the end.
  */
 unsigned sp__policy_relieve(struct sp__policy *policy, unsigned *ids, unsigned max,
 			    struct sp__policy_step *step);
 
-/* The merge last asked for has been made. 0 or -ENOMEM. */
+/* The merge requested last is complete.  0 or -ENOMEM. */
 SP_MUST_CHECK int sp__policy_merged(struct sp__policy *policy, unsigned new_run_id, uint64_t bytes);
 
-/* Runs there are now. */
+/* The current number of runs. */
 uint64_t sp__policy_runs(const struct sp__policy *policy);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside the merge policies.
+ * Internals of the merge policies.
  */
 #ifndef SP__SORT_POLICY_IMPL_H
 #define SP__SORT_POLICY_IMPL_H
@@ -17,7 +17,7 @@ struct sp__policy_run {
 /* Runs, oldest first; as a queue they leave at head. */
 struct sp__runs {
 	struct sp__policy_run *run;
-	size_t head, count, room; /* count: index behind the last */
+	size_t head, count, room; /* count: index after the last */
 };
 
 struct sp__tape;
@@ -26,14 +26,14 @@ struct sp__policy {
 	enum sp_merge_policy kind;
 	unsigned fan_in;
 	unsigned level; /* of the run being made */
-	/* LAZY and EAGER: all runs, and which of them are being merged. */
+	/* LAZY and EAGER: all runs, and those being merged. */
 	struct sp__runs list;
 	size_t first, merging;
 	/* POLYPHASE */
 	struct sp__tape *tape; /* fan_in + 1; the last is written to */
 	unsigned at;	       /* tape that gets the next initial run */
 	bool started;	       /* merging has begun */
-	bool open;	       /* a merge has been announced */
+	bool open;	       /* a merge has been requested */
 };
 
 int sp__runs_push(struct sp__runs *l, struct sp__policy_run run);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The formulas of Zhang & Larson 1998, sections 4 and 5: how many cluster reads
- * a merge needs, and how long it takes on a device with transfer time t and
- * seek time s.  Pure arithmetic.
+ * The formulas of Zhang & Larson 1998, sections 4 and 5: the number of cluster reads
+ * of a merge, and its time on a device with transfer time t and seek time s.  Pure
+ * arithmetic.
  */
 #ifndef SP__SORT_PREDICT_H
 #define SP__SORT_PREDICT_H
@@ -12,8 +12,8 @@
 
 /*
  * Mean pages in a cluster, R / p, of n runs in b buffer pages on random input:
- * formulas (1)-(4), and b / (n + 1) for forecasting.  whole: at the sizes
- * really read, where double buffering and forecasting round down to pages.
+ * formulas (1)-(4), and b / (n + 1) for forecasting.  whole: at the sizes actually
+ * read, for which double buffering and forecasting round down to pages.
  * 0 if the strategy cannot work with so few buffers.
  */
 double sp__predict_cluster_pages(enum sp_readahead strategy, double runs, double buffers,

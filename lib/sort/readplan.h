@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The read plan: which pages of which run to read next while n sorted runs are
- * merged within b buffer pages.  Pure: it touches no file and no page, it only
- * counts.  The spill store owns the pages, the merge knows neither.
+ * merged with b buffer pages.  Pure: it touches no files and no pages, it only
+ * counts.  The spill store owns the pages; the merge does not depend on the plan.
  *
- * Source: Zhang & Larson 1998, section 3.  How each strategy is read here:
+ * Source: Zhang & Larson 1998, section 3.  Interpretation of each strategy:
  *
  *   NONE      one page of a run when it has none left.
  *   DOUBLE    h = b / 2n pages, rounded down, as soon as h of a run's 2h are
@@ -15,16 +15,15 @@
  *   FORECAST  n + 1 buffers of b / (n + 1) pages, rounded down; whenever a whole
  *             buffer is empty it is filled from the run that needs pages next.
  *   EXTENDED  one page of each run, then clusters of b / (n + 2) pages (floor or
- *             ceiling, so that the mean is that) as soon as so many pages are
- *             free in total, whichever run they came from.
+ *             ceiling, with that mean) as soon as enough pages are free in total,
+ *             whichever runs they came from.
  *   CLUSTER   clusters planned by the heuristic of section 3.3.
  *
- * Use: call next() again and again until it gives 0, at first and after
- * every consumed().  Each answer is read as one indivisible batch.  Pages of a
- * run are consumed in order.  A run whose last page has been consumed is
- * served before anything else, so that a free page never goes to a run that
- * could wait; with that no strategy deadlocks, even where truncated last
- * keys make the consumption sequence inexact.
+ * Use: call next() repeatedly until it returns 0, at first and after every
+ * consumed().  Each cluster is read as one indivisible batch.  Pages of a run are
+ * consumed in order.  A run whose last page has been consumed is served first, so
+ * that a free page never goes to a run that could wait; thus no strategy deadlocks,
+ * even if truncated last keys make the consumption sequence inexact.
  *
  * Thread rule: one thread at a time.
  */
@@ -40,35 +39,35 @@ struct sp__readplan_opts {
 	enum sp_readahead strategy;  /* not SP_READ_AUTO */
 	unsigned runs;		     /* n, >= 1 */
 	const uint64_t *run_pages;   /* pages in each run; may be 0 */
-	unsigned buffers;	     /* b, pages the caller has in all */
+	unsigned buffers;	     /* b, the caller's pages in all */
 	const uint32_t *consumption; /* run of each page in consumption order (sort/consume.h);
-				      * FORECAST, EXTENDED and CLUSTER alone; else NULL.
-				      * Needed during sp__readplan_new() only. */
+				      * only FORECAST, EXTENDED and CLUSTER; else NULL.
+				      * Used only during sp__readplan_new(). */
 	uint64_t pages;		     /* T: length of consumption, sum of run_pages */
 };
 
 struct sp__readplan;
 
-/* Least b for so many runs. */
+/* The least b for a number of runs. */
 unsigned sp__readplan_least(enum sp_readahead strategy, unsigned runs);
 
 /* Does the strategy need the consumption sequence? */
 bool sp__readplan_needs_sequence(enum sp_readahead strategy);
 
 /*
- * Returns 0; SP_EBUDGET: fewer buffers than the least; -EINVAL: no such strategy,
- * the sequence is missing or does not fit run_pages; -ENOMEM.
+ * Returns 0; SP_EBUDGET: fewer buffers than the least; -EINVAL: no such strategy, or
+ * the sequence is missing or contradicts run_pages; -ENOMEM.
  */
 SP_MUST_CHECK int sp__readplan_new(struct sp__readplan **plan,
 				   const struct sp__readplan_opts *opts);
 void sp__readplan_free(struct sp__readplan *plan); /* accepts NULL */
 
-/* Most bytes that sp__readplan_new() allocates, for the budget. */
+/* The most bytes that sp__readplan_new() allocates, for the budget. */
 size_t sp__readplan_memory(const struct sp__readplan_opts *opts);
 
 /*
- * The cluster to read now, given free_pages: how many pages (<= free_pages) of
- * *run, from where its reading stood.  0: nothing to be read until more pages
+ * The cluster to read now, given free_pages: returns the number of pages (<=
+ * free_pages) of *run, after those already read.  0: nothing to read until more pages
  * are consumed, or all has been read (sp__readplan_done()).
  */
 unsigned sp__readplan_next(struct sp__readplan *plan, unsigned free_pages, unsigned *run);
@@ -77,10 +76,10 @@ unsigned sp__readplan_next(struct sp__readplan *plan, unsigned free_pages, unsig
 void sp__readplan_consumed(struct sp__readplan *plan, unsigned run);
 
 /*
- * The merge needs the run's next page and it has not been asked for: takes one
- * page out of the plan.  Returns 1, or 0 if the run has pages that were asked
- * for and not consumed, or has been read to its end.  next() does this by
- * itself after consumed(); it is for callers that have kept a free page aside.
+ * The merge needs the run's next page, which has not been requested: takes one page
+ * out of the plan.  Returns 1, or 0 if the run has pages that were requested and not
+ * consumed, or has been read to its end.  next() does this by itself after
+ * consumed(); this is for callers that keep a free page aside.
  */
 unsigned sp__readplan_demand(struct sp__readplan *plan, unsigned run);
 
@@ -89,7 +88,7 @@ bool sp__readplan_done(const struct sp__readplan *plan);
 /* Pages read because they were needed before the plan's turn for them. */
 uint64_t sp__readplan_demanded(const struct sp__readplan *plan);
 
-/* No answer of next() is larger: for the caller's array of requests. */
+/* The largest result of next(): the size of the caller's array of requests. */
 unsigned sp__readplan_largest(const struct sp__readplan *plan);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside the read plan: what its three families share (readplan.c says how they
- * fit together).
+ * Internals of the read plan, shared by its three families (see readplan.c).
  */
 #ifndef SP__SORT_READPLAN_IMPL_H
 #define SP__SORT_READPLAN_IMPL_H
@@ -12,7 +11,7 @@
 
 struct sp__run_reads {
 	uint64_t pages;
-	uint64_t asked; /* pages asked for, consumed or not */
+	uint64_t asked; /* pages requested, consumed or not */
 	uint64_t consumed;
 	union {
 		struct { /* fixed buffering */
@@ -21,7 +20,7 @@ struct sp__run_reads {
 		};
 		struct {		   /* forecasting */
 			uint64_t passed;   /* pages passed in the sequence */
-			uint64_t clusters; /* equal ones behind the first page; 0: buffers */
+			uint64_t clusters; /* equal ones after the first page; 0: buffers */
 		};
 		uint32_t debt; /* clustering: pages taken out of clusters to come */
 	};
@@ -41,15 +40,15 @@ struct sp__readplan {
 	uint64_t unread, demanded;
 	uint32_t starving; /* the last run whose last page was consumed, or SP__NO_RUN */
 	unsigned largest;
-	/* Fixed buffering: runs that want to read, in the order of their wishes. */
+	/* Fixed buffering: runs waiting to read, in FIFO order. */
 	uint32_t *ring;
 	unsigned ring_head, ring_count;
-	/* Forecasting: the sequence, and where in it reading stands. */
+	/* Forecasting: the sequence, and the position of reading in it. */
 	uint32_t *sequence;
 	uint64_t pages, at;
 	uint32_t buffer_pages; /* FORECAST: pages in a buffer, ... */
 	int64_t buffers_empty; /* ... and whole buffers that are empty */
-	/* Clustering: the list, and the first step that is not finished. */
+	/* Clustering: the list, and the first unfinished step. */
 	struct sp__step *steps;
 	uint64_t nsteps, head;
 };
@@ -64,13 +63,13 @@ static inline uint64_t sp__full(const struct sp__run_reads *r)
 	return r->asked - r->consumed;
 }
 
-/* The merge cannot go on without the run's next page. */
+/* The merge cannot continue without the run's next page. */
 static inline bool sp__starves(const struct sp__readplan *p, uint32_t run)
 {
 	return run != SP__NO_RUN && sp__full(&p->run[run]) == 0 && sp__unread(&p->run[run]) > 0;
 }
 
-/* Counts pages as asked for; returns how many. */
+/* Counts pages as requested; returns how many. */
 unsigned sp__readplan_take(struct sp__readplan *p, uint32_t run, uint64_t pages);
 
 /*
@@ -87,7 +86,7 @@ void sp__fixed_consumed(struct sp__readplan *p, uint32_t run);
 int sp__forecast_plan(struct sp__readplan *p, const uint32_t *sequence);
 uint32_t sp__forecast_turn(struct sp__readplan *p);
 unsigned sp__forecast_next(struct sp__readplan *p, unsigned free_pages, unsigned *run);
-/* Pages of run are about to be asked for; once all in one buffer. */
+/* Pages of run are about to be requested; once for all in one buffer. */
 void sp__forecast_taken(struct sp__readplan *p, uint32_t run);
 void sp__forecast_consumed(struct sp__readplan *p, uint32_t run);
 

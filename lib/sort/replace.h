@@ -1,41 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Replacement selection in batches: records go in as they come, runs come out
- * that are about twice as long as the memory on random input, and one run on input
- * in which no record is further from its place than the memory reaches.
+ * Replacement selection in batches: records go in in any order; the runs that come out
+ * are about twice as long as the memory on random input, and a single run on input in
+ * which no record is farther from its place than the memory reaches.
  *
  *	| span of strip 3 | span of strip 7 | free | span of strip 3 | ...
  *
- * A batch of records is sorted and cut in two at the record given out last:
- * what is not before it becomes a strip of the present run, the rest one of
- * the next.  A strip is a sorted list of spans of whole records.  When memory is
- * short the strips of the present run are merged (merge.h) and the result given
- * out, each span being freed when its last record has gone, until there is
- * room for the next batch.  A strip that joins replaces the merge's
- * tree by a new one, once for thousands of records.  When the present run has no
- * strips left, those of the next one take its place.
+ * A batch of records is sorted and split at the record output last: records that are
+ * not before it become a strip of the current run, the rest one of the next.  A strip
+ * is a sorted list of spans of whole records.  When memory is short the strips of the
+ * current run are merged (merge.h) and output, each span being freed when its last
+ * record has been output, until there is space for the next batch.  A new strip
+ * rebuilds the merge's tree, once for thousands of records.  When the current run has
+ * no strips left, those of the next one take its place.
  *
  * Memory arithmetic.  A record in the memory M costs its length; a span of p
  * bytes 24 more.  A strip costs half a span on average, the part already
- * given out, and some 400 bytes for its cursor.  Batches of b bytes make up to
+ * output, and some 400 bytes for its cursor.  Batches of b bytes make up to
  * 2 M / b strips, so that M / b (p + 800) + b is lost: b is sqrt(2048 M), and p
  * b / 32 between 512 and 4096.  From M of 1 MB on that leaves nine tenths for
  * records, whatever their lengths.  Load-sort-store has M / (1 + 32 / length),
  * because of its entries.
  *
  * Stability.  Take records a before b with equal keys.  If a waits for the next
- * run, it was before the last record when its batch was cut; the last record
+ * run, it was before the last record when its batch was split; the last record
  * has only grown since, or the run has changed: b is not in an earlier run.  Within a
- * run strips are merged in the order of their making; and if a has been given
- * out already, b is behind it.
+ * run strips are merged in the order of their creation; and if a has already been
+ * output, b comes after it.
  *
- * Rejected: the textbook's heap of all records with a memory manager for each.  It
- * spends a cache miss on most levels of a heap as large as the memory, for
- * each record, where a batch is sorted by radix within the cache and the tree over
- * strips stays there too; its entries and tags cost 28 bytes a record.  Turning to
- * replacement selection when input looks nearly sorted: the one run it makes
- * saves less in the merge than the selection costs (at 8 MB, 400 MB of lines
- * with one in a hundred out of place: 4.3 s of processor time instead of 2.6).
+ * Rejected: the textbook's heap of all records with memory management for each.  For
+ * each record it spends a cache miss on most levels of a heap as large as the memory,
+ * whereas a batch is sorted by radix within the cache and the tree over strips stays
+ * there too; its entries and tags cost 28 bytes per record.  Also rejected: replacement
+ * selection whenever input looks nearly sorted, since the single run saves less in the
+ * merge than the selection costs (at 8 MB, 400 MB of lines with one in a hundred out of
+ * place: 4.3 s of processor time instead of 2.6).
  *
  * Sources: Knuth volume 3, 5.4.1; Larson, External sorting: run formation
  * revisited, 2003.
@@ -47,8 +46,8 @@
 #include "sort/recmem.h"
 
 /*
- * Where runs go.  prev is the record put before, where it lies now; NULL at a
- * run's beginning.  All return 0 or an error.
+ * The destination of runs.  prev is the record put before, at its current address; NULL at
+ * the beginning of a run.  All return 0 or an error.
  */
 struct sp__replace_sink {
 	void *ctx;
@@ -61,24 +60,24 @@ struct sp__replace {
 	const struct sp_keyset *keys;
 	struct sp__budget *budget;
 	struct sp__replace_sink sink;
-	bool drop_equal; /* -u: records that equal the one before */
+	bool drop_equal; /* -u: drop records that equal the one before */
 	struct sp__tally dropped;
-	uint64_t held; /* records taken and neither given out nor dropped */
+	uint64_t held; /* records accepted and neither output nor dropped */
 	struct sp__recmem mem;
 	size_t span_bytes;
-	struct sp__merge merge; /* the strips of the present run, oldest first */
+	struct sp__merge merge; /* the strips of the current run, oldest first */
 	uint32_t *strips;	/* first span of each; see replace.c */
 	size_t nstrips, strips_cap;
 	uint32_t free_strip;
 	size_t *next; /* strips of the next run, oldest first */
 	size_t nnext, next_cap;
-	bool writing;	       /* the present run has begun */
-	struct sp__bytes last; /* the record given out last, while writing */
+	bool writing;	       /* the current run has begun */
+	struct sp__bytes last; /* the record output last, while writing */
 	bool keyed;	       /* ... is a giant with a key: */
 	struct sp__keybuf last_key;
 };
 
-/* Bytes for one batch in memory of so many. */
+/* Bytes for one batch, given the memory. */
 size_t sp__replace_batch_bytes(size_t memory_bytes);
 
 /* mem: aligned to 16 bytes.  0 or -ENOMEM. */
@@ -88,14 +87,14 @@ SP_MUST_CHECK int sp__replace_open(struct sp__replace *r, const struct sp_keyset
 void sp__replace_close(struct sp__replace *r);
 
 /*
- * Takes a sorted batch, giving out as many records as must make room for it.  A record
- * larger than all the memory is given out at once.  0 or an error.
+ * Accepts a sorted batch, and outputs as many records as must make space for it.  A record
+ * larger than the whole memory is output at once.  0 or an error.
  */
 SP_MUST_CHECK int sp__replace_add(struct sp__replace *r, const struct sp__runbuf *batch);
-/* Gives out all that is left, and ends the last run. */
+/* Outputs all remaining records, and ends the last run. */
 SP_MUST_CHECK int sp__replace_drain(struct sp__replace *r);
 
-/* While nothing has been given out: the strips, as inputs of another merge. */
+/* Before anything has been output: the strips, as inputs of another merge. */
 static inline unsigned sp__replace_strips(const struct sp__replace *r)
 {
 	return r->merge.n;

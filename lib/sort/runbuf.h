@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A run buffer: the memory in which one run is gathered and sorted.
+ * A run buffer: the memory in which one run is collected and sorted.
  *
- * Records are laid down from the low end; their entries grow down from the
- * high end; what is between them must at least hold the scratch of the sort,
- * one more entry for each entry:
+ * Records are stored from the low end; their entries grow down from the high end;
+ * the space between them must hold the scratch of the sort, one more entry for each
+ * entry:
  *
  *	| record, record, ...   ->  | scratch (n entries) | <- entries (n) |
  *
- * so a buffer is full when used + 32 n would pass its capacity, whatever the
- * length of the records.  INPLACE keys are slices of the records, which lie
- * here as they came.  ENCODED and COLLATED keys are stored in front of their
- * records: key bytes (only if more than the eight in the entry's prefix), a
- * 32-bit length, the record.
+ * so a buffer is full when used + 32 n would exceed its capacity, whatever the length
+ * of the records.  INPLACE keys are slices of the records, which are stored
+ * unchanged.  ENCODED and COLLATED keys are stored before their records: key bytes
+ * (only if more than the eight in the entry's prefix), a 32-bit length, the record.
  */
 #ifndef SP__SORT_RUNBUF_H
 #define SP__SORT_RUNBUF_H
@@ -29,12 +28,12 @@ struct sp__runbuf {
 	const struct sp_keyset *keys;
 	char *base; /* borrowed memory */
 	size_t capacity;
-	size_t used;		   /* bytes laid down, stored keys included */
-	uint64_t record_bytes;	   /* of the records alone */
-	struct sp__entry *entries; /* in input order, last first; after sorting: in order */
+	size_t used;		   /* bytes stored, keys included */
+	uint64_t record_bytes;	   /* of the records only */
+	struct sp__entry *entries; /* in reverse input order; after sorting: in order */
 	size_t n;
 	bool ordered; /* so far every record was >= the one before */
-	/* Of all records since init(), over every use: */
+	/* All records since init(), over every use: */
 	struct sp__tally added;	  /* taken by add() */
 	struct sp__tally dropped; /* by unique() and cut() */
 	struct sp__keybuf keybuf;
@@ -46,15 +45,15 @@ void sp__runbuf_release(struct sp__runbuf *rb);
 void sp__runbuf_use(struct sp__runbuf *rb, void *base, size_t capacity);
 
 /*
- * Takes whole records from a span as long as they fit.  *taken is how many
- * bytes; less than bytes: the buffer is full (0 with n == 0: the first record
- * is larger than the buffer).  Returns 0 or -ENOMEM.
+ * Copies whole records from a span as long as they fit.  *taken is their size; less
+ * than bytes: the buffer is full (0 with n == 0: the first record is larger than the
+ * buffer).  Returns 0 or -ENOMEM.
  */
 int sp__runbuf_add(struct sp__runbuf *rb, const char *data, size_t bytes, size_t *taken);
 
 /*
- * Memory that an empty buffer needs for a record of so many bytes, after add()
- * has found no room for it (and so knows how long its key is).
+ * Memory that an empty buffer needs for a record of record_bytes, after add() found no
+ * space for it (and so knows the length of its key).
  */
 size_t sp__runbuf_need(const struct sp__runbuf *rb, size_t record_bytes);
 
@@ -65,7 +64,7 @@ void sp__runbuf_unique(struct sp__runbuf *rb);
 /* Keeps the first n records; after sorting. */
 void sp__runbuf_cut(struct sp__runbuf *rb, size_t n);
 
-/* The record behind an entry, terminator included. */
+/* The record of an entry, terminator included. */
 static inline const char *sp__runbuf_record(const struct sp__runbuf *rb, const struct sp__entry *e,
 					    size_t *bytes)
 {

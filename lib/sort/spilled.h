@@ -2,8 +2,8 @@
 /*
  * Spilled runs: the store, the runs in it, and the one being written (runs.c, describe.c).
  *
- * Owner: the first background task while it runs, else the caller of the sort.  Branches of
- * the final merge read their own runs, through readers of their own, and change nothing here.
+ * Owner: the first background task while it runs, otherwise the caller of the sort.  Branches
+ * of the final merge read their own runs, through their own readers, and change nothing here.
  */
 #ifndef SP__SORT_SPILLED_H
 #define SP__SORT_SPILLED_H
@@ -35,11 +35,11 @@ void sp__runs_close(struct sp_sort *s);
 /* Opens the spill store unless it is open. */
 SP_MUST_CHECK int sp__runs_open_spill(struct sp_sort *s);
 /*
- * Stores a slot and empties it; opens the spill store first, if need be.  A slot that
- * has not been sorted is refused: SP_EBALANCE.
+ * Stores a slot and empties it; opens the spill store first if necessary.  A slot that has
+ * not been sorted is refused: SP_EBALANCE.
  */
 SP_MUST_CHECK int sp__runs_store(struct sp_sort *s, struct sp__slot *slot);
-/* A new run to be written. */
+/* Begins a new run. */
 SP_MUST_CHECK int sp__runs_begin(struct sp_sort *s, uint64_t age);
 /* No more runs follow: ends the run being written. */
 SP_MUST_CHECK int sp__runs_end(struct sp_sort *s);
@@ -47,7 +47,7 @@ SP_MUST_CHECK int sp__runs_end(struct sp_sort *s);
 bool sp__runs_continues(const struct sp_sort *s, const struct sp__slot *slot);
 
 /* describe.c */
-/* Between two runs: keeps what describes the spilled ones within the memory. */
+/* Between two runs: keeps the descriptors of spilled runs within the memory. */
 void sp__bound_descriptors(struct sp_sort *s);
 
 #endif

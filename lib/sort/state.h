@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state of one sort.  Its parts belong to the files that the header of each part names;
- * what stands here itself belongs to the caller of the public functions (sort.c), but for
- * the counters, which are counted by whoever does what they count.
+ * The state of one sort.  Its parts belong to the files named in the header of each part;
+ * the members here belong to the caller of the public functions (sort.c), except the
+ * counters, which the code that does the counted work updates.
  *
- * Threads.  The first background task forms runs, then makes the final merge; the caller joins it
- * before touching what is the task's.  Meanwhile the caller counts only what it puts
- * (forming.taken, and records and bytes of the stats).
+ * Threads.  The first background task forms runs, then makes the final merge; the caller joins
+ * it before touching the task's state.  Meanwhile the caller counts only the records that it
+ * puts (forming.taken, and records and bytes of the stats).
  */
 #ifndef SP__SORT_STATE_H
 #define SP__SORT_STATE_H
@@ -23,8 +23,8 @@
 
 enum sp__sort_state {
 	SP__SORT_FORMING,   /* put() is allowed */
-	SP__SORT_FINISHING, /* finish() has been called; the last run is being sorted */
-	SP__SORT_OUTPUT,    /* get() gives records */
+	SP__SORT_FINISHING, /* after finish(); the last run is being sorted */
+	SP__SORT_OUTPUT,    /* get() returns records */
 	SP__SORT_DONE,	    /* the end, or an error */
 };
 
@@ -34,7 +34,7 @@ struct sp_sort {
 	struct sp__env env;
 	unsigned threads;
 	enum sp__sort_state state;
-	int error;	      /* the first; returned ever after */
+	int error;	      /* the first; returned from then on */
 	bool told_later;      /* put() or get() has returned LATER since the last wait() */
 	struct sp__task task; /* run formation, then the final merge */
 	int task_error;
@@ -48,7 +48,7 @@ struct sp_sort {
 	struct sp_sort_stats stats;
 };
 
-/* sp_sort_stats(), with or without those figures that the system must be asked for. */
+/* sp_sort_stats(), with or without the figures that the system must supply. */
 void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool device_figures);
 /* The result has been written: on a simulated machine, waits for its device. */
 void sp__sort_sync(struct sp_sort *s);

@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One merge of runs, for finish.c, which decides on which of them.  Called by
- * the thread that works on the sort, whose errors go to the sort's err, and, with a reader of
- * their own whose err takes their errors, by branches.
+ * One merge of runs, for finish.c, which chooses them.  Called by the thread that works on
+ * the sort, with errors in the sort's err, and by branches with their own readers, with
+ * errors in the reader's err.
  */
 #ifndef SP__SORT_STEP_H
 #define SP__SORT_STEP_H
 
 #include "sort/state.h"
 
-/* Memory that holds nothing now. */
+/* Free memory. */
 struct sp__freemem {
 	char *mem;
 	size_t bytes;
 };
 
-/* The largest piece of the arena that is free; with_write: nothing will be written any more. */
+/* The largest free piece of the arena; with_write: nothing will be written any more. */
 struct sp__freemem sp__free_region(const struct sp_sort *s, bool with_write);
 
 /*
- * Opens runs ids[0..n) as cursors of a merge, with pages in where.  Errors are told
- * in the place that the spill store has for them.  in is to be closed in any case.
+ * Opens runs ids[0..n) as cursors of a merge, with pages in where.  Errors are recorded in
+ * the spill store's err.  in must be closed in any case.
  */
 SP_MUST_CHECK int sp__step_open(struct sp_sort *s, struct sp__spill *spill,
 				struct sp__step_inputs *in, const unsigned *ids, unsigned n,
 				struct sp__freemem where, struct sp__cursor *cursors);
-/* Notes what was settled when the merge was opened, for the report. */
+/* Records for the report the choices made when the merge was opened. */
 void sp__step_replan(struct sp_sort *s, const struct sp__step_inputs *in);
 void sp__step_close(struct sp_sort *s, struct sp__step_inputs *in);
 
-/* Runs the merge whose cursors are open into a new run. */
+/* Performs the merge whose cursors are open, into a new run. */
 SP_MUST_CHECK int sp__merge_into(struct sp_sort *s, struct sp__merge *m, uint64_t age,
 				 unsigned level, struct sp__run **run);
 
-/* Merges runs ids[0..n) into a new one, which takes the place of the first. */
+/* Merges runs ids[0..n) into a new one, which replaces the first. */
 SP_MUST_CHECK int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned level,
 				 struct sp__freemem where);
 
