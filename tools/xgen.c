@@ -53,7 +53,7 @@ enum option_key {
 
 static const struct argp_option options[] = {
 	{ 0, 0, 0, 0, "How much:", 1 },
-	{ "records", 'n', "COUNT", 0, "So many records (tables: at most so many rows)", 0 },
+	{ "records", 'n', "COUNT", 0, "Write COUNT records (tables: at most COUNT rows)", 0 },
 	{ "bytes", OPT_BYTES, "SIZE", 0, "Stop after the record that reaches SIZE bytes", 0 },
 	{ 0, 0, 0, 0, "Keys of lines and records:", 2 },
 	{ "order", OPT_ORDER, "ORDER", 0, "uniform, zipf, few, sorted, reverse or nearly (uniform)",
@@ -72,7 +72,7 @@ static const struct argp_option options[] = {
 	{ "scale", OPT_SCALE, "SF", 0, "Scale factor; 1 is 6 million lineitems (1)", 0 },
 	{ "shuffle", OPT_SHUFFLE, 0, 0, "Rows in random order instead of that of the key", 0 },
 	{ 0, 0, 0, 0, "General:", 5 },
-	{ "seed", OPT_SEED, "N", 0, "Another N, other data (1)", 0 },
+	{ "seed", OPT_SEED, "N", 0, "Seed of the data (1)", 0 },
 	{ "output", 'o', "FILE", 0, "Write to FILE, which appears when it is complete", 0 },
 	{ 0 },
 };
@@ -101,7 +101,7 @@ static const char *const orders[] = {
 #define ALL ((1u << (SP_GEN_PART + 1)) - 1)
 #define TABLES (ALL & ~(LINES | RECORDS | RUNS))
 
-/* Which kinds an option means something to; the others refuse it. */
+/* The kinds that an option applies to; the others refuse it. */
 static const struct {
 	enum option_key key;
 	const char *name;
@@ -306,7 +306,7 @@ static int write_all(int fd, const char *buf, size_t bytes)
 	return 0;
 }
 
-/* Whole blocks are written; what is over stays at the front. */
+/* Writes whole blocks; the rest moves to the front. */
 static int pump(struct sp_gen *gen, int fd, char *buf)
 {
 	size_t held = 0;
@@ -324,7 +324,7 @@ static int pump(struct sp_gen *gen, int fd, char *buf)
 	return rc < 0 ? rc : write_all(fd, buf, held);
 }
 
-/* What standard output keeps back is told by closing it. */
+/* Closing standard output shows errors of delayed writes. */
 static int finish(struct sp_outfile *out, struct sp_errinfo *err)
 {
 	if (out)

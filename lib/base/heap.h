@@ -2,9 +2,9 @@
 /*
  * A binary heap of numbers, with the one on top that comes before all others.
  *
- * The caller keeps the array, sees to its room, and gives the same order in every call; where
- * `moved` is not NULL, it is told each number's new place.  With constant functions all of it is
- * inlined.
+ * The caller owns the array, ensures its room, and passes the same order in every call.  If
+ * `moved` is not NULL, it is called with the new place of each number that moves.  Constant
+ * functions are inlined.
  */
 #ifndef SP__BASE_HEAP_H
 #define SP__BASE_HEAP_H

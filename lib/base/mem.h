@@ -3,7 +3,7 @@
  * Memory that is counted.
  *
  * All that grows with the data is charged to a budget.  Its counters are atomic: any
- * thread of the operator charges them, and anybody may read them.  The limit is set
+ * thread of the operator may charge them, and any thread may read them.  The limit is set
  * before there are threads.
  */
 #ifndef SP__BASE_MEM_H
@@ -36,7 +36,7 @@ struct sp__bytes {
 	size_t bytes, capacity;
 };
 
-/* Copies; grows and charges (budget NULL: nobody) as needed. 0 or -ENOMEM. */
+/* Copies; grows, and charges budget unless it is NULL. 0 or -ENOMEM. */
 int sp__bytes_set(struct sp__bytes *b, const char *data, size_t bytes, struct sp__budget *budget);
 int sp__bytes_append(struct sp__bytes *b, const char *data, size_t bytes,
 		     struct sp__budget *budget);
@@ -47,12 +47,12 @@ void sp__bytes_release(struct sp__bytes *b, struct sp__budget *budget);
 /*
  * Page-aligned zeroed memory straight from the system, which costs resident
  * memory only where it is touched.  NULL if there is none.  huge asks for
- * huge pages where the system lends them.
+ * huge pages where the system has them.
  */
 void *sp__pages_alloc(size_t bytes, bool huge);
-/* Asks for huge pages for what is not touched yet. */
+/* Asks for huge pages for the part that is not touched yet. */
 void sp__pages_huge(void *p, size_t bytes);
-/* Has the memory resident now instead of at the first touch. */
+/* Makes the memory resident now instead of at the first touch. */
 void sp__pages_touch(void *p, size_t bytes);
 void sp__pages_free(void *p, size_t bytes);
 /*

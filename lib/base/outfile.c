@@ -307,7 +307,7 @@ static int name_unnamed(struct sp_outfile *o)
 	return replace_old(o);
 }
 
-/* What close() would say, before it is too late to keep the old file. */
+/* The error of close(), while the old file can still be kept. */
 static int check_close(int fd)
 {
 	int again = fcntl(fd, F_DUPFD_CLOEXEC, 0);

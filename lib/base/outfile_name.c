@@ -61,7 +61,7 @@ static void put_suffix(char *to, struct sp__rng *rng)
 	*to = '\0';
 }
 
-/* So much of path stays that a suffix fits behind it; 0: it cannot. */
+/* The length of path that leaves room for a suffix; 0: there is none. */
 static size_t stem_bytes(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
@@ -136,7 +136,7 @@ char *sp__outname_directory(const char *path)
 	return strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
-/* What the link at path says, as seen from where we are. */
+/* The target of the link at path, relative to the current directory. */
 static int follow(const char *path, char **to)
 {
 	const char *slash = strrchr(path, '/');

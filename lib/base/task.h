@@ -2,7 +2,7 @@
 /*
  * A task: one function call on a thread of its own, started, watched and
  * joined by one owner.  Starting costs some 20 us, so tasks are for work of
- * milliseconds and more.  If the system lends no thread, sp__task_start() runs
+ * milliseconds and more.  If the system has no thread, sp__task_start() runs
  * the function at once, in the caller: slower, never wrong.
  *
  * The owner sees all that the function wrote once sp__task_done() has returned

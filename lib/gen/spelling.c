@@ -13,7 +13,7 @@
 #define UNIT 3 /* letters of a symbol */
 #define SLOTS ((uint32_t)1 << SP__SPELLING_BITS)
 #define CERTAIN ((uint64_t)1 << 48)
-#define SLOT_WEIGHT (CERTAIN / SLOTS) /* what is rarer is left out */
+#define SLOT_WEIGHT (CERTAIN / SLOTS) /* rarer ones are left out */
 
 enum last { V1, V2, C1, C2, NONE };
 enum letter_case { LOWER, UPPER, FIRST_UPPER, UNDECIDED };

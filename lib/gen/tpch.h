@@ -27,7 +27,7 @@ struct sp__tpch {
 	 */
 	uint64_t step[SP__STEPS];
 	struct sp__perm perm;	 /* of slots, when shuffled */
-	struct sp__perm remarks; /* SUPPLIER: who has which customers' remarks */
+	struct sp__perm remarks; /* SUPPLIER: which suppliers have remarks about customers */
 	uint64_t slot, slots;	 /* next and number of places for rows */
 	uint32_t line;		 /* LINEITEM in key order: next of this order */
 	struct sp__order {

@@ -118,7 +118,7 @@ static int compare_int(size_t length, const union value *a, const union value *b
 	return THREE_WAY(a->i64, b->i64);
 }
 
-/* nan: the payload, 0 for a number; zeros and NaNs are told apart by sign. */
+/* nan: the payload, 0 for a number; zeros and NaNs are distinguished by sign. */
 static int compare_floats(double a, double b, uint64_t nan_a, uint64_t nan_b)
 {
 	int sign_a = signbit(a) ? -1 : 1, sign_b = signbit(b) ? -1 : 1;

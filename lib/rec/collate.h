@@ -30,7 +30,7 @@ bool sp__collate_hard(void);
 int sp__collate_new(struct sp__collate **c);
 void sp__collate_free(struct sp__collate *c);
 
-/* About so many bytes of text will come.  Any thread, any number of times. */
+/* Announces about that many bytes of text.  Any thread, any number of times. */
 void sp__collate_expect(struct sp__collate *c, uint64_t bytes);
 
 /*

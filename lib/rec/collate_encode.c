@@ -16,7 +16,7 @@
  *
  *	BEFORE    marks, the first in front of a letter
  *	NOTHING
- *	BEHIND    marks, all behind the last letter
+ *	BEHIND    marks, all after the last letter
  *	VARIANTS  variants (capitals), then one of the three above
  *	ACCENTS   accents, then one of the four above
  *
@@ -28,7 +28,7 @@
  * On the marks' level glibc weighs all characters, marks below letters, and a
  * string that ends below one that goes on.  With the letters equal this is the
  * order of the pairs: the sooner a mark comes, the lower the string, unless it
- * comes behind the last letter, where the other string has come to its end.
+ * comes after the last letter, where the other string has ended.
  */
 #include <errno.h>
 #include <string.h>
@@ -38,7 +38,7 @@ enum { BEFORE = 1, NOTHING, BEHIND, VARIANTS, ACCENTS, FIRST };
 
 _Static_assert(FIRST == SP__COLLATE_FIRST_RANK, "ranks lie above the ends of levels");
 
-/* How many bytes of a gap one byte may tell; more follows behind 255. */
+/* The longest gap that one byte can express; 255 continues in the next byte. */
 #define GAP_MAX 255
 
 struct text {
@@ -233,13 +233,13 @@ int sp__collate_encode_window(const struct sp__collate_table *c, const char *s, 
 	return 0;
 }
 
-/* How many characters behind one may join it in a weight of their own (three in Hungarian). */
+/* Characters after one that may share a weight with it (three in Hungarian). */
 #define AHEAD 3
 
 struct walk {
 	struct text t;
 	const unsigned char *p;
-	unsigned last; /* the character behind which p stands, 0: none */
+	unsigned last; /* the character before p, 0: none */
 };
 
 /* The next character; 0: there is none, or none that can be encoded here. */

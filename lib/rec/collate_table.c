@@ -17,7 +17,7 @@
  * letter begins with, because that is what it is compared with.  In the same
  * way the third level is a rank among letters equal on the first two, and must
  * be a single bit: lower case or capital.  Letters equal on all three levels
- * cannot be told apart here; the first of them is kept.
+ * cannot be distinguished here; the first of them is kept.
  *
  * Characters that break a rule (ligatures and other expansions) are left out;
  * texts with them are not encoded.  What the rules do not see (contractions,
@@ -214,7 +214,7 @@ static void find_loners(struct sp__collate_build *b)
 	}
 }
 
-/* Once pairs and loners are known: what is encoded byte by byte. */
+/* Once pairs and loners are known: the characters encoded byte by byte. */
 static void index_bytes(struct sp__collate_table *t)
 {
 	for (unsigned c = 0; c < 256; c++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What is known of the characters of one locale: made by collate_table.c from
- * what strxfrm() says of single characters, proved by collate_verify.c, used
+ * the weights by strxfrm() of single characters, verified by collate_verify.c, used
  * by collate_encode.c; collate.c decides when.
  */
 #ifndef SP__REC_COLLATE_TABLE_H
@@ -12,7 +12,7 @@
 #include "base/bits.h"
 #include "rec/collate.h"
 
-#define SP__COLLATE_SYMS 384 /* at most so many characters, number 0 is none */
+#define SP__COLLATE_SYMS 384 /* the most characters; number 0 is none */
 #define SP__COLLATE_FIRST_RANK 6
 
 /*
@@ -54,7 +54,7 @@ static inline bool sp__collate_paired(const struct sp__collate_table *c, unsigne
 	return sp__bits_has(c->pair[x], y);
 }
 
-/* The next character's number, 0 if it has none; moves p behind it. */
+/* The next character's number, 0 if it has none; moves p past it. */
 static inline unsigned sp__collate_next(const struct sp__collate_table *c, const unsigned char **p,
 					const unsigned char *end)
 {

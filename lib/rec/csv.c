@@ -7,7 +7,7 @@
  * key mean what they mean to GNU sort with -t, with one difference: where a
  * field ends is known from the quotes, not from the separators in the text.
  * So files without quotes give GNU's keys, also where a character position
- * lies behind the end of its field.
+ * lies after the end of its field.
  *
  * Nearly all keys are one whole field.  If that begins without a quote it is
  * copied as it stands; other keys are unquoted from the first field that
@@ -94,7 +94,7 @@ static size_t advance(const struct sp__keybuf *text, size_t at, size_t by)
 	return text->bytes - at < by ? text->bytes : at + by;
 }
 
-/* Leaves in text what lies between the ends of key k. */
+/* Reduces text to the part between the ends of key k. */
 static void cut(const struct sp_key *k, struct sp__keybuf *text, size_t begin, size_t end)
 {
 	if (k->skip_start_blanks)
@@ -156,7 +156,7 @@ static bool is_whole_field(const struct sp_key *k)
 	return k->sword == k->eword && !k->schar && !k->echar && !k->skip_start_blanks;
 }
 
-/* One past what a record's keys may hold. */
+/* One more than the keys of a record may hold. */
 static const char *content_end(const char *rec, size_t bytes)
 {
 	return rec + bytes - (bytes && rec[bytes - 1] == '\r');

@@ -60,7 +60,7 @@ size_t sp__general_span(const char *s, size_t n);
 
 int sp__month_init(struct sp_keyset *ks);
 void sp__month_fini(struct sp_keyset *ks);
-/* 1 to 12, or 0 for what is no month; *end: one past the name. */
+/* 1 to 12, or 0 if there is no month; *end: one past the name. */
 int sp__month_of(const struct sp_keyset *ks, const char *s, const char *lim, const char **end);
 
 /* version.c */

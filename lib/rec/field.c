@@ -2,8 +2,8 @@
 /*
  * Which bytes of a line are a key.
  *
- * With a separator, field n is what lies between the separators n and n + 1.
- * Without, each field is a run of blanks and the run of others behind it: the
+ * With a separator, field n lies between the separators n and n + 1.
+ * Without, each field is a run of blanks and the following run of others: the
  * leading blanks belong to the field.  A position past the end of the line is
  * the end of the line; a key that would end before it begins is empty.
  *
@@ -83,7 +83,7 @@ static inline const char *end_after(const struct sp_keyset *ks, const struct sp_
 				    const char *field, const char *lim, size_t fields)
 {
 	if (!k->echar) {
-		/* The last field whole, without the separator behind it. */
+		/* The whole last field, without the separator after it. */
 		if (ks->separator >= 0)
 			return find_sep(field, lim, (char)ks->separator, fields + 1);
 		return skip_fields(ks, field, lim, fields + 1);

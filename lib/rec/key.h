@@ -66,7 +66,7 @@ struct sp__keybuf {
 void sp__keybuf_release(struct sp__keybuf *buf);
 void sp__keybuf_release_scratch(struct sp__keybuf *buf);
 
-/* Room for more bytes behind those there are.  Returns 0 or -ENOMEM. */
+/* Makes room for more bytes.  Returns 0 or -ENOMEM. */
 int sp__keybuf_grow(struct sp__keybuf *buf, size_t more);
 
 static inline int sp__keybuf_reserve(struct sp__keybuf *buf, size_t more)
@@ -88,12 +88,12 @@ int sp__key_encode(const struct sp_keyset *ks, const char *rec, size_t bytes,
 		   struct sp__keybuf *buf);
 
 /*
- * About so many bytes of records will be encoded, which COLLATED keys like to
+ * About that many bytes of records will be encoded, which COLLATED keys like to
  * know before the first: they encode nothing until it pays.  Not required.
  */
 void sp__key_expect(const struct sp_keyset *ks, uint64_t bytes);
 
-/* Is the key of so many bytes one that was cut, so that an equal one says nothing? */
+/* Was a key of that many bytes cut, so that equal keys prove nothing? */
 static inline bool sp__key_is_cut(const struct sp__keyset *ks, size_t bytes)
 {
 	return bytes == SP__KEY_MOST && ks->form != SP__KEY_INPLACE;

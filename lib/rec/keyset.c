@@ -261,7 +261,7 @@ void sp__key_slice(const struct sp_keyset *ks, const char *rec, size_t bytes, co
 	}
 }
 
-/* Keeps what a number or a month is understood to be; s is behind blanks. */
+/* Keeps the part read as a number or a month; s is after blanks. */
 static const char *tighten(const struct sp_keyset *ks, const struct sp_key *k, const char *s,
 			   const char *lim)
 {

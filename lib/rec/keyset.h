@@ -10,7 +10,7 @@
 #include "rec/collate.h"
 #include "rec/key.h"
 
-/* What LC_CTYPE says of single bytes, as GNU sort asks it. */
+/* Classes of single bytes by LC_CTYPE, as GNU sort uses them. */
 struct sp__ctab {
 	bool blank[256];    /* isblank(), and newline */
 	bool nondict[256];  /* dropped by -d */

@@ -214,7 +214,7 @@ static int parse_minus(const struct spec *s, struct sp_key *key)
 		if (!p)
 			return -EINVAL;
 	}
-	/* Without characters, -N ends the key behind the last whole field. */
+	/* Without characters, -N ends the key after the last whole field. */
 	if (!key->echar && key->eword)
 		key->eword--;
 	p = take_letters(p, key, SP_KEY_END);

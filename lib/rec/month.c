@@ -49,7 +49,7 @@ void sp__month_fini(struct sp_keyset *ks)
 		free(ks->month[i].name);
 }
 
-/* Negative: s is before name; zero: s begins with it, and *end is behind it. */
+/* Negative: s is before name; zero: s begins with it, and *end is after it. */
 static int match(const struct sp_keyset *ks, const char *s, const char *lim, const char *name,
 		 const char **end)
 {

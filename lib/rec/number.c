@@ -80,7 +80,7 @@ static void put_digits(struct pairs *w, const struct sp__numfmt *f, const char *
 		put_digit(w, 0);
 }
 
-/* Are there digits but zeros?  fraction: s is behind the decimal point. */
+/* Are there digits other than zeros?  fraction: s is after the decimal point. */
 static bool counts(const struct sp__numfmt *f, const char *s, const char *lim, bool fraction)
 {
 	for (; s < lim; s++) {
@@ -125,7 +125,7 @@ static unsigned char *put_head(unsigned char *out, uint64_t count)
 	return out + 8;
 }
 
-/* Any number; s is behind blanks and sign. */
+/* Any number; s is after blanks and sign. */
 static unsigned char *encode_general(const struct sp__numfmt *f, const char *s, const char *lim,
 				     bool terminate, unsigned char flip, unsigned char *out,
 				     size_t room)
@@ -184,7 +184,7 @@ static inline unsigned leading_digits(uint64_t t)
 	return stop ? (unsigned)__builtin_ctzll(stop) / 8 : 8;
 }
 
-/* Up to eight digits, one a byte, as up to four biased pairs; zeros behind the last that counts. */
+/* Up to eight digits, one a byte, as up to four biased pairs; zeros after the last that counts. */
 static inline uint64_t pack_pairs(uint64_t digits, unsigned *bytes)
 {
 	uint64_t v = (digits * 10 + (digits >> 8)) & 0x00FF00FF00FF00FFu;
@@ -291,7 +291,7 @@ static int next_digit(struct reader *r)
 	return digit(at(r->s, r->lim)) ? *r->s++ - '0' : -1;
 }
 
-/* The next digit behind the decimal point; zeros for ever behind the last. */
+/* The next digit after the decimal point; zeros after the last. */
 static int next_fraction_digit(struct reader *r)
 {
 	if (!r->fraction) {

@@ -2,7 +2,7 @@
 /*
  * Random order: the MD5 of a salt and the key, so that equal keys stay
  * together.  In locales with a collation of their own it is the collation keys
- * that are hashed, each part between NULs with a NUL behind it, so that what
+ * that are hashed, each part between NULs followed by a NUL, so that what
  * collates as equal hashes as equal.
  *
  * The digest alone is the key.  GNU sort looks at the texts when two digests
@@ -13,7 +13,7 @@
 #include <string.h>
 #include "rec/encoders.h"
 
-/* The NUL-terminated part that begins at offset in scratch; its collation key goes behind all. */
+/* The NUL-terminated part that begins at offset in scratch; its collation key is appended. */
 static int hash_part(MD5_CTX *ctx, struct sp__keybuf *scratch, size_t offset)
 {
 	size_t room = scratch->capacity - scratch->bytes;

@@ -9,7 +9,7 @@
  *	FIELD_START  the next byte begins a field (also the start of a record)
  *	PLAIN        inside a field, not inside quotes
  *	QUOTED       inside quotes
- *	QUOTE_SEEN   behind a quote inside quotes: a second one makes it text,
+ *	QUOTE_SEEN   after a quote inside quotes: a second one makes it text,
  *	             anything else means that it closed the quotes
  *
  * A quote opens quotes at FIELD_START alone; in PLAIN it is text, also behind
@@ -30,7 +30,7 @@
 enum { FIELD_START, PLAIN, QUOTED, QUOTE_SEEN };
 
 /*
- * Moves over bytes in state QUOTED or QUOTE_SEEN.  Returns the offset behind
+ * Moves over bytes in state QUOTED or QUOTE_SEEN.  Returns the offset after
  * the closing quote, in state PLAIN, or bytes, in the state found there.
  */
 static size_t skip_quoted(const char *data, size_t at, size_t bytes, unsigned *state)

@@ -44,12 +44,12 @@ static inline size_t sp__rec_term(const struct sp_recfmt *f)
 	return f->kind != SP_REC_FIXED;
 }
 
-/* Newlines in so many bytes. */
+/* Newlines in these bytes. */
 uint64_t sp__count_lines(const char *data, size_t bytes);
 
 /*
  * The error of a last record that ends inside quotes: rec, without terminator, of input name,
- * in which there are so many newlines.  Names the line where the quotes were opened.
+ * that contain that many newlines.  Names the line where the quotes were opened.
  */
 int sp__rec_unclosed(const struct sp_recfmt *f, const char *rec, size_t bytes, const char *name,
 		     uint64_t newlines, struct sp_errinfo *err);

@@ -14,7 +14,7 @@
  * A name that ends where another has a run of digits counts as having a zero
  * there.  Hence the encoding: each other byte as its rank, a run of digits as
  * a mark, its length without leading zeros and its digits, and a name that
- * ends elsewhere than behind digits as if it ended with a zero.
+ * does not end in digits as if it ended in a zero.
  */
 #include <string.h>
 #include "rec/encoders.h"
@@ -141,7 +141,7 @@ unsigned char *sp__version_encode(const char *s, size_t n, unsigned char *out, s
 
 /* The direct comparison. */
 
-/* At the end of a name, and for digits, what the rank is measured against. */
+/* At the end of a name, and for digits: the reference of ranks. */
 static int order(const char *s, const char *lim)
 {
 	if (s == lim)

@@ -16,7 +16,7 @@ struct sp_report {
 
 /*
  * Members of an object under construction.  A failed allocation is noted in
- * failed and leaves the member out; who builds looks at it once, at the end.
+ * failed and leaves the member out; the caller checks it once, at the end.
  */
 struct sp__doc {
 	json_t *object;

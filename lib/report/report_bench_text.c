@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A measurement for people: a head, a line for each class and one for all,
- * then what needs to be said.
+ * then remarks.
  */
 #include <errno.h>
 #include <string.h>

@@ -3,10 +3,10 @@
  * Two documents of runs compared.
  *
  * Throughput and mean latency have an interval: a run is cut into windows, up
- * to twenty groups of which are taken as so many measurements (batch means);
+ * to twenty groups of which count as one measurement each (batch means);
  * the relative errors of A and B add up by squares, with Student's t of the
- * smaller number.  That tells how far the runs vary in themselves, not what
- * lay between them; who wants that lets them take turns.  Percentiles and
+ * smaller number.  That covers the variation within each run, not what
+ * changed between the runs; alternate runs to average that out.  Percentiles and
  * processor time have a ratio alone.
  */
 #include <errno.h>

@@ -104,7 +104,7 @@ void sp__report_policy_text(const json_t *doc, FILE *out)
 		"pages/s", "MB/s", "idle %", "outst.", "mean", "p99");
 	for (i = 0; (row = json_array_get(runs, i)); i++)
 		line(row, out);
-	fputs("\nshare of the time (%) with so many requests outstanding\n", out);
+	fputs("\nshare of the time (%) by number of requests outstanding\n", out);
 	heads(out);
 	for (i = 0; (row = json_array_get(runs, i)); i++)
 		distribution(row, out);

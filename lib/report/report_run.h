@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the documents of a sort and of a join tell alike, under the same keys.
+ * Keys that the documents of a sort and of a join have in common.
  */
 #ifndef SP__REPORT_REPORT_RUN_H
 #define SP__REPORT_REPORT_RUN_H
@@ -14,7 +14,7 @@ struct sp__doc sp__report_memory(struct sp__doc doc, const struct sp_run_stats *
 struct sp__doc sp__report_spill(struct sp__doc doc, const struct sp_run_stats *s);
 struct sp__doc sp__report_sim(struct sp__doc doc, const struct sp_run_stats *s);
 
-/* Seconds of n phases; cpu_s: NULL if they are not told. */
+/* Seconds of n phases; cpu_s: NULL if unknown. */
 void sp__report_phases(struct sp__doc doc, const char *const *names, int n, const double *elapsed_s,
 		       const double *cpu_s);
 

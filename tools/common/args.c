@@ -11,7 +11,7 @@
 
 static bool parsing;
 
-/* argp ends the program after --help: nobody else will look whether it was written. */
+/* argp ends the program after --help, so write errors are checked here. */
 static void close_output(void)
 {
 	if (!parsing || fclose(stdout) == 0)

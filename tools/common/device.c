@@ -47,7 +47,7 @@ int device_geometry(struct sp_geometry **g, const char *file, const char *volume
 	if (!volume || strncmp(volume, SIM, sizeof(SIM) - 1))
 		return 0;
 	model = model_of(volume);
-	/* That there must be one is told where the rest is looked at. */
+	/* A missing model is reported with the other errors of the specification. */
 	rc = *model ? sp_geometry_model(g, model, err) : 0;
 	free(model);
 	return rc;

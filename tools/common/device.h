@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What options say of the device that temporary data goes to.
+ * Options about the device of temporary data.
  */
 #ifndef DEVICE_H
 #define DEVICE_H

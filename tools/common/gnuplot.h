@@ -10,7 +10,7 @@
 #include <spindle/outfile.h>
 
 struct gnuplot {
-	FILE *in; /* what is written here gnuplot reads */
+	FILE *in; /* its standard input */
 	struct sp_outfile *out;
 	pid_t pid;
 	void (*on_pipe)(int); /* what SIGPIPE did before */

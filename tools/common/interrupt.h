@@ -12,7 +12,7 @@ extern volatile sig_atomic_t interrupted;
 
 /*
  * From now on SIGINT, SIGTERM and SIGHUP ask, those that are ignored apart.  The second of a
- * kind ends the program as if nobody had listened.
+ * kind ends the program as by default.
  */
 void catch_signals(void);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every tool says on standard error: "program: subject: reason".
+ * Messages of every tool on standard error: "program: subject: reason".
  * The program's name is the last component of the word it was called by.
  */
 #ifndef MSG_H
@@ -15,10 +15,10 @@ const char *msg_program(void);
 /* The status of die(), die_sys() and usage_error(); 2 until it is set. */
 void msg_set_failure_status(int status);
 
-/* One line; what is on standard output so far is pushed out before it. */
+/* One line, after standard output has been flushed. */
 __attribute__((format(printf, 1, 2))) void msg(const char *fmt, ...);
 
-/* The same with the system's words for errnum behind it, unless it is 0. */
+/* The same, followed by the system's text for errnum unless it is 0. */
 __attribute__((format(printf, 2, 3))) void msg_sys(int errnum, const char *fmt, ...);
 
 __attribute__((format(printf, 1, 2))) noreturn void die(const char *fmt, ...);

@@ -15,7 +15,7 @@ void outputs_add(struct sp_outset *set, const char *path, const char *option, bo
 void outputs_add_stdout(struct sp_outset *set);
 /* --stats, where "-" is standard error. */
 void outputs_add_stats(struct sp_outset *set, const char *path);
-/* ... then what is read, or worked on; "-" is standard input. */
+/* ... then the inputs; "-" is standard input. */
 void outputs_spare(const struct sp_outset *set, const char *path);
 /* The same for what a volume is: a file, "block:DEVICE", "sim:MODEL,KEY=VALUE...". */
 void outputs_spare_volume(const struct sp_outset *set, const char *text);
@@ -26,7 +26,7 @@ void outputs_spare_volume(const struct sp_outset *set, const char *text);
  */
 void outputs_common(struct sp_outset *set, const struct common_options *c, const char *output);
 
-/* Ends the program with what the library said of an output. */
+/* Ends the program with the error of the library about an output. */
 noreturn void output_die(const struct sp_errinfo *err);
 
 #endif

@@ -62,11 +62,11 @@ bool progress_apart(const char *output)
 
 int terminal_columns(int fd)
 {
-	const char *said = getenv("COLUMNS");
+	const char *columns = getenv("COLUMNS");
 	struct winsize size;
 
-	if (said && atoi(said) > 0)
-		return atoi(said);
+	if (columns && atoi(columns) > 0)
+		return atoi(columns);
 	return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
@@ -88,7 +88,7 @@ static void wipe_and_end(int number)
 	raise(number);
 }
 
-/* Signals that somebody else takes are wiped for by him. */
+/* For signals that have another handler, that handler wipes the line. */
 static void watch_signals(void)
 {
 	static const int deadly[] = { SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM };
@@ -157,7 +157,7 @@ void progress_begin(struct progress *p)
 	p->phase = -1;
 }
 
-/* Of the whole: what the phases before weigh, and of this one what is done. */
+/* The share of the whole that is done: all earlier phases, and a part of this one. */
 static double share_done(const struct progress *p, double of_phase)
 {
 	double before = 0, all = 0;

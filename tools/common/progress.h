@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One line on standard error that says how far the work has come.
+ * A progress line on standard error.
  *
  * It is drawn anew once a second at most, by one write(2), no wider than the terminal, and
  * wiped before anything else is written there: by who writes a result, by messages

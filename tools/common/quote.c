@@ -56,7 +56,7 @@ static void put_octal(struct out *out, unsigned char c)
 
 /*
  * Bytes of the character at p, and whether it can be shown as it is.  errno
- * is kept: a name is quoted while the reason is being told.
+ * is kept, since names are quoted while messages are composed.
  */
 static size_t character(const char *p, size_t left, mbstate_t *state, bool *printable)
 {

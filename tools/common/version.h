@@ -2,7 +2,7 @@
 #ifndef VERSION_H
 #define VERSION_H
 
-/* What --version says. */
+/* The text of --version. */
 void version_print(void);
 
 #endif
