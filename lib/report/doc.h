@@ -29,6 +29,8 @@ void sp__doc_bool(struct sp__doc doc, const char *key, bool value);
 void sp__doc_count(struct sp__doc doc, const char *key, uint64_t value);
 void sp__doc_known(struct sp__doc doc, const char *key, uint64_t value); /* 0: null */
 void sp__doc_real(struct sp__doc doc, const char *key, double value);
+/* The members of a struct that its table lists. */
+void sp__doc_fields(struct sp__doc doc, const struct sp_report_field *fields, const void *base);
 struct sp__doc sp__doc_object(struct sp__doc doc, const char *key);
 json_t *sp__doc_array(struct sp__doc doc, const char *key);
 struct sp__doc sp__doc_element(struct sp__doc doc, json_t *array);

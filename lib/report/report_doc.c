@@ -46,6 +46,40 @@ void sp__doc_real(struct sp__doc doc, const char *key, double value)
 	sp__doc_put(doc, key, isfinite(value) ? json_real(value) : json_null());
 }
 
+static void put_field(struct sp__doc doc, const struct sp_report_field *f, const void *member)
+{
+	switch (f->type) {
+	case SP_REPORT_UNSIGNED:
+		sp__doc_count(doc, f->key, *(const unsigned *)member);
+		break;
+	case SP_REPORT_COUNT:
+		sp__doc_count(doc, f->key, *(const uint64_t *)member);
+		break;
+	case SP_REPORT_KNOWN:
+		sp__doc_known(doc, f->key, *(const uint64_t *)member);
+		break;
+	case SP_REPORT_SIGNED:
+		sp__doc_put(doc, f->key,
+			    *(const int64_t *)member < 0 ? json_null()
+							 : json_integer(*(const int64_t *)member));
+		break;
+	case SP_REPORT_REAL:
+		sp__doc_real(doc, f->key, *(const double *)member);
+		break;
+	case SP_REPORT_TEXT:
+		sp__doc_text(doc, f->key, *(const char *)member ? member : NULL);
+		break;
+	case SP_REPORT_END:
+		break;
+	}
+}
+
+void sp__doc_fields(struct sp__doc doc, const struct sp_report_field *fields, const void *base)
+{
+	for (; fields->key; fields++)
+		put_field(doc, fields, (const char *)base + fields->offset);
+}
+
 struct sp__doc sp__doc_object(struct sp__doc doc, const char *key)
 {
 	struct sp__doc child = { json_object(), doc.failed };

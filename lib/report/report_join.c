@@ -57,32 +57,48 @@ static void put_config(struct sp__doc doc, const struct sp_join_opts *o,
 	sp__doc_count(c, "seed", o->run.seed);
 }
 
+static const struct sp_report_field merged_fields[] = {
+	{ "merged_records_1", SP_REPORT_COUNT, offsetof(struct sp_join_stats, merged_records[0]) },
+	{ "merged_records_2", SP_REPORT_COUNT, offsetof(struct sp_join_stats, merged_records[1]) },
+	{ 0 },
+};
+
+static const struct sp_report_field record_fields[] = {
+	{ "sort_runs", SP_REPORT_COUNT, offsetof(struct sp_join_stats, sort_runs) },
+	{ "records_1", SP_REPORT_COUNT, offsetof(struct sp_join_stats, records[0]) },
+	{ "records_2", SP_REPORT_COUNT, offsetof(struct sp_join_stats, records[1]) },
+	{ "input_1_bytes", SP_REPORT_COUNT, offsetof(struct sp_join_stats, input_bytes[0]) },
+	{ "input_2_bytes", SP_REPORT_COUNT, offsetof(struct sp_join_stats, input_bytes[1]) },
+	{ "output_records", SP_REPORT_COUNT, offsetof(struct sp_join_stats, output_records) },
+	{ "output_bytes", SP_REPORT_COUNT, offsetof(struct sp_join_stats, output_bytes) },
+	{ 0 },
+};
+
+static const struct sp_report_field hash_fields[] = {
+	{ "partitions", SP_REPORT_COUNT, offsetof(struct sp_join_stats, partitions) },
+	{ "spilled_partitions", SP_REPORT_COUNT,
+	  offsetof(struct sp_join_stats, spilled_partitions) },
+	{ "resident_share", SP_REPORT_REAL, offsetof(struct sp_join_stats, resident_share) },
+	{ "partition_groups", SP_REPORT_KNOWN, offsetof(struct sp_join_stats, groups) },
+	{ "recursion_depth", SP_REPORT_UNSIGNED, offsetof(struct sp_join_stats, depth) },
+	{ "role_reversals", SP_REPORT_COUNT, offsetof(struct sp_join_stats, reversals) },
+	{ "nested_blocks", SP_REPORT_COUNT, offsetof(struct sp_join_stats, nested_blocks) },
+	{ "filter_probes", SP_REPORT_COUNT, offsetof(struct sp_join_stats, filter_probes) },
+	{ "filter_drops", SP_REPORT_COUNT, offsetof(struct sp_join_stats, filter_drops) },
+	{ "elapsed_s", SP_REPORT_REAL, offsetof(struct sp_join_stats, run.elapsed_s) },
+	{ 0 },
+};
+
 static void put_result(struct sp__doc doc, const struct sp_join_stats *s)
 {
 	struct sp__doc r = sp__doc_object(doc, "result");
 
 	sp__doc_text(r, "algorithm", sp_join_algorithm_name(s->algorithm));
-	sp__doc_count(r, "merged_records_1", s->merged_records[0]);
-	sp__doc_count(r, "merged_records_2", s->merged_records[1]);
+	sp__doc_fields(r, merged_fields, s);
 	sp__doc_text(r, "ordered_by", sp_join_ordering_name(s->ordered_by));
-	sp__doc_count(r, "sort_runs", s->sort_runs);
-	sp__doc_count(r, "records_1", s->records[0]);
-	sp__doc_count(r, "records_2", s->records[1]);
-	sp__doc_count(r, "input_1_bytes", s->input_bytes[0]);
-	sp__doc_count(r, "input_2_bytes", s->input_bytes[1]);
-	sp__doc_count(r, "output_records", s->output_records);
-	sp__doc_count(r, "output_bytes", s->output_bytes);
+	sp__doc_fields(r, record_fields, s);
 	sp__doc_known(r, "build_input", s->build);
-	sp__doc_count(r, "partitions", s->partitions);
-	sp__doc_count(r, "spilled_partitions", s->spilled_partitions);
-	sp__doc_real(r, "resident_share", s->resident_share);
-	sp__doc_known(r, "partition_groups", s->groups);
-	sp__doc_count(r, "recursion_depth", s->depth);
-	sp__doc_count(r, "role_reversals", s->reversals);
-	sp__doc_count(r, "nested_blocks", s->nested_blocks);
-	sp__doc_count(r, "filter_probes", s->filter_probes);
-	sp__doc_count(r, "filter_drops", s->filter_drops);
-	sp__doc_real(r, "elapsed_s", s->run.elapsed_s);
+	sp__doc_fields(r, hash_fields, s);
 }
 
 static void put_sim(struct sp__doc doc, const struct sp_join_stats *s)

@@ -117,21 +117,37 @@ static void put_config(struct sp__doc doc, const struct sp_sort_opts *opts,
 	sp__report_plan(sp__doc_object(c, "plan"), plan);
 }
 
-static void put_result(struct sp__doc doc, const struct sp_sort_stats *s)
-{
-	struct sp__doc r = sp__doc_object(doc, "result");
+static const struct sp_report_field result_fields[] = {
+	{ "records", SP_REPORT_COUNT, offsetof(struct sp_sort_stats, records) },
+	{ "output_records", SP_REPORT_COUNT, offsetof(struct sp_sort_stats, output_records) },
+	{ "input_bytes", SP_REPORT_COUNT, offsetof(struct sp_sort_stats, input_bytes) },
+	{ "output_bytes", SP_REPORT_COUNT, offsetof(struct sp_sort_stats, output_bytes) },
+	{ "runs", SP_REPORT_COUNT, offsetof(struct sp_sort_stats, runs) },
+	{ "spilled_runs", SP_REPORT_COUNT, offsetof(struct sp_sort_stats, spilled_runs) },
+	{ "merges", SP_REPORT_COUNT, offsetof(struct sp_sort_stats, merges) },
+	{ "merge_passes", SP_REPORT_UNSIGNED, offsetof(struct sp_sort_stats, merge_passes) },
+	{ "merge_branches", SP_REPORT_UNSIGNED, offsetof(struct sp_sort_stats, merge_branches) },
+	{ "elapsed_s", SP_REPORT_REAL, offsetof(struct sp_sort_stats, run.elapsed_s) },
+	{ 0 },
+};
 
-	sp__doc_count(r, "records", s->records);
-	sp__doc_count(r, "output_records", s->output_records);
-	sp__doc_count(r, "input_bytes", s->input_bytes);
-	sp__doc_count(r, "output_bytes", s->output_bytes);
-	sp__doc_count(r, "runs", s->runs);
-	sp__doc_count(r, "spilled_runs", s->spilled_runs);
-	sp__doc_count(r, "merges", s->merges);
-	sp__doc_count(r, "merge_passes", s->merge_passes);
-	sp__doc_count(r, "merge_branches", s->merge_branches);
-	sp__doc_real(r, "elapsed_s", s->run.elapsed_s);
-}
+static const struct sp_report_field io_fields[] = {
+	{ "cluster_reads", SP_REPORT_COUNT, offsetof(struct sp_sort_stats, cluster_reads) },
+	{ "demand_reads", SP_REPORT_COUNT, offsetof(struct sp_sort_stats, demand_reads) },
+	{ "device_read_bytes", SP_REPORT_SIGNED,
+	  offsetof(struct sp_sort_stats, run.device_read_bytes) },
+	{ "device_write_bytes", SP_REPORT_SIGNED,
+	  offsetof(struct sp_sort_stats, run.device_write_bytes) },
+	{ 0 },
+};
+
+static const struct sp_report_field memory_fields[] = {
+	{ "charged_peak_bytes", SP_REPORT_COUNT,
+	  offsetof(struct sp_sort_stats, run.memory_charged_peak_bytes) },
+	{ "overrun_bytes", SP_REPORT_COUNT,
+	  offsetof(struct sp_sort_stats, run.memory_overrun_bytes) },
+	{ 0 },
+};
 
 /* What was settled when the last merge of spilled runs began. */
 static void put_replan(struct sp__doc doc, const struct sp_sort_replan *p)
@@ -174,32 +190,13 @@ static void put_comparison(struct sp__doc doc, const struct sp_sort_stats *s)
 		 json_real(s->run.elapsed_s));
 }
 
-/* -1 stands for unknown. */
-static void put_signed(struct sp__doc doc, const char *key, int64_t value)
-{
-	sp__doc_put(doc, key, value < 0 ? json_null() : json_integer(value));
-}
-
-static void put_io(struct sp__doc io, const struct sp_sort_stats *s)
-{
-	sp__doc_count(io, "cluster_reads", s->cluster_reads);
-	sp__doc_count(io, "demand_reads", s->demand_reads);
-	put_signed(io, "device_read_bytes", s->run.device_read_bytes);
-	put_signed(io, "device_write_bytes", s->run.device_write_bytes);
-}
-
-static void put_memory(struct sp__doc memory, const struct sp_sort_stats *s)
-{
-	sp__doc_count(memory, "charged_peak_bytes", s->run.memory_charged_peak_bytes);
-	sp__doc_count(memory, "overrun_bytes", s->run.memory_overrun_bytes);
-}
-
 static void put_spill(struct sp__doc spill, const struct sp_sort_stats *s)
 {
 	bool known = s->run.spill_regions > 0 || !s->run.spill_write_bytes;
 
 	sp__doc_count(spill, "recycled_bytes", s->spill_recycled_bytes);
-	put_signed(spill, "extents_count", known ? (int64_t)s->run.spill_regions : -1);
+	sp__doc_put(spill, "extents_count",
+		    known ? json_integer((json_int_t)s->run.spill_regions) : json_null());
 	sp__doc_real(spill, "region_bytes_mean", known ? s->run.spill_region_bytes_mean : NAN);
 }
 
@@ -214,12 +211,12 @@ struct sp_report *sp_report_sort(const struct sp_sort_opts *opts, const struct s
 		return NULL;
 	put_config(doc, opts, io, &stats->plan);
 	put_replan(doc, &stats->replan);
-	put_result(doc, stats);
+	sp__doc_fields(sp__doc_object(doc, "result"), result_fields, stats);
 	put_comparison(doc, stats);
 	sp__report_phases(doc, phase_names, SP_SORT_PHASES, stats->phase_elapsed_s,
 			  stats->phase_cpu_s);
-	put_io(sp__report_io(doc, &stats->run), stats);
-	put_memory(sp__report_memory(doc, &stats->run), stats);
+	sp__doc_fields(sp__report_io(doc, &stats->run), io_fields, stats);
+	sp__doc_fields(sp__report_memory(doc, &stats->run), memory_fields, stats);
 	put_spill(sp__report_spill(doc, &stats->run), stats);
 	if (stats->run.simulated)
 		sp__report_sim(doc, &stats->run);

@@ -14,11 +14,39 @@
 #include <spindle/probe.h>
 #include <spindle/benchset.h>
 #include <spindle/preflight.h>
+#include <spindle/run.h>
 #include <spindle/sequence.h>
 #include <spindle/sort.h>
 #include <spindle/watch.h>
 
 struct sp_report;
+
+/* How a member of a flat struct is reported. */
+enum sp_report_type {
+	SP_REPORT_END,
+	SP_REPORT_UNSIGNED, /* unsigned */
+	SP_REPORT_COUNT,    /* uint64_t */
+	SP_REPORT_KNOWN,    /* uint64_t; 0 is unknown: null */
+	SP_REPORT_SIGNED,   /* int64_t; negative is unknown: null */
+	SP_REPORT_REAL,	    /* double; null if it is not finite */
+	SP_REPORT_TEXT,	    /* array of char; null if it is empty */
+};
+
+/* A table of them ends with { 0 }. */
+struct sp_report_field {
+	const char *key;
+	enum sp_report_type type;
+	size_t offset;
+};
+
+/*
+ * The report of any operator that has a run environment (<spindle/run.h>): its result by a
+ * table, which is an offset into result for each key, and what the run used.  NULL if memory
+ * is short.
+ */
+SP_API struct sp_report *sp_report_run(const char *schema, const char *tool,
+				       const struct sp_report_field *fields, const void *result,
+				       const struct sp_run_stats *run);
 
 /*
  * A document of schema spindle.sort/1 from the effective options, the files
