@@ -2,7 +2,7 @@
 #include "base/err.h"
 #include "sort/state.h"
 
-/* The error if what should be there is not what is. */
+/* The error if the values differ. */
 static int compare(const struct sp_sort *s, const char *what, uint64_t want, uint64_t have)
 {
 	if (want == have)

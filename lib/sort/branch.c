@@ -5,7 +5,7 @@
 
 #define LEAST_RUNS 8
 #define LEAST_BYTES (UINT64_C(8) << 20)
-/* Ring buffers are so much smaller than those of the output; less is not worth handing over. */
+/* Ring buffers are this much smaller than those of the output; less is not worth passing on. */
 #define SPAN_SHARE 8
 #define LEAST_SPAN (32u << 10)
 #define PAGES_EACH 2
@@ -13,7 +13,7 @@
 struct sp__branch {
 	struct sp_sort *sort;
 	struct sp__spill *reader;
-	const unsigned *ids; /* its runs, and where their pages go */
+	const unsigned *ids; /* its runs, and the memory for their pages */
 	unsigned n;
 	struct sp__freemem where;
 	struct sp__merge merge;
@@ -32,7 +32,7 @@ static int next_of_branch(void *branch, bool wait, const char **data, size_t *by
 	return rc;
 }
 
-/* The branch's thread.  It must itself reap all that it has submitted. */
+/* The branch's thread.  It must reap all its own requests. */
 static void branch_main(void *arg)
 {
 	struct sp__branch *b = arg;
@@ -80,7 +80,7 @@ static bool branch_start(struct sp__branch *b, char *spans)
 	       sp__task_try_start(&b->task, branch_main, b);
 }
 
-/* What a branch takes beside pages: its ring, and what its pool unpacks with. */
+/* Memory of a branch in addition to pages: its ring, and its pool's unpacking. */
 static size_t branch_bytes(const struct sp_sort *s)
 {
 	size_t unpacking = sp__pool_unpacking(s->spilled.store->opts.codec, s->plan.page_bytes);
@@ -88,7 +88,7 @@ static size_t branch_bytes(const struct sp_sort *s)
 	return SP__RING_BUFFERS * span_bytes(s) + ((unpacking + 4095) & ~(size_t)4095);
 }
 
-/* Runs from the first on that hold about so many bytes; none of more than n. */
+/* How many of the first runs hold about the given bytes; at most n. */
 static unsigned runs_of(const struct sp_sort *s, const unsigned *ids, unsigned n, uint64_t bytes)
 {
 	uint64_t have = 0;
@@ -99,7 +99,7 @@ static unsigned runs_of(const struct sp_sort *s, const unsigned *ids, unsigned n
 	return some;
 }
 
-/* How many are worth having, if they can be had. */
+/* The number of branches that pays, with the resources for them. */
 static unsigned branches_for(const struct sp_sort *s, unsigned n, uint64_t bytes, size_t room)
 {
 	const struct sp_sort_opts *o = &s->opts;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The runs' current pages compete by last key, as they will in the merge; the
- * winner is the page that finishes first, and its successor is the page needed
- * next.  A binary heap of runs, replaced at its root: T log n comparisons of
- * keys that are in memory anyway.  Sorting all T keys, as the paper puts it,
- * would cost T log T and a second array.
+ * The runs' current pages compete by last key, as in the merge; the winner is the
+ * page that finishes first, and its successor is the page needed next.  A binary heap
+ * of runs, replaced at its root: T log n comparisons of keys that are in memory
+ * anyway.  Sorting all T keys, as in the paper, would take T log T and a second array.
  */
 #include <errno.h>
 #include <stdlib.h>

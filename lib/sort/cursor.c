@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why the record before is saved: a merge codes each record after the one
- * before it from the same run, and a spill writer wants the last record that
- * ended in a page.  Within a span both lie side by side.  When a cursor leaves
- * a span, it copies the record it stands on into the merge's one saved buffer
- * first, or, if that lies in its carry, changes buffers; one is enough because the cursor that
- * moves is always that of the record merged last.
+ * Why the previous record is saved: a merge codes each record after the previous one of
+ * the same run, and a spill writer needs the last record that ended in a page.  Within
+ * a span both are adjacent.  When a cursor leaves a span, it first copies its current
+ * record into the merge's saved buffer, or, if the record is in its carry, swaps the
+ * buffers; one is enough because the cursor that moves is always that of the record
+ * merged last.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "sort/cursor.h"
 
-/* Beside enum sp_status: there is a new span and nothing carried. */
+/* In addition to enum sp_status: there is a new span and no carry. */
 #define LOOK_AGAIN 100
 
 void sp__cursor_memory(struct sp__cursor *c, const struct sp__runbuf *buf)
@@ -58,8 +58,8 @@ static int next_in_memory(struct sp__cursor *c)
 }
 
 /*
- * The record after this one will be looked at when those of all other cursors
- * have had their turn: time enough to fetch it.
+ * The record after this one will be needed when the other cursors have had their
+ * turns: time enough to fetch it.
  */
 static inline void prefetch_next(const struct sp__cursor *c)
 {
@@ -68,7 +68,7 @@ static inline void prefetch_next(const struct sp__cursor *c)
 	__builtin_prefetch(c->at + c->bytes + 64);
 }
 
-/* The present record's key, in the form that the key set has. */
+/* The current record's key, in the form of the key set. */
 static inline int find_key(struct sp__cursor *c, const struct sp__cursor_env *env)
 {
 	const struct sp__keyset *ks = sp__ks(env->keys);
@@ -101,8 +101,8 @@ static inline int find_key(struct sp__cursor *c, const struct sp__cursor_env *en
 }
 
 /*
- * Where in the new span the record in the carry ends; NULL: not in this span.
- * For CSV the whole span is appended and looked at together.
+ * Appends the rest of the record in the carry from the new span; *whole: it ends there.
+ * For CSV the whole span is appended and searched together.
  */
 static int take_tail(struct sp__cursor *c, const struct sp__cursor_env *env, bool *whole)
 {
@@ -135,7 +135,7 @@ static int take_tail(struct sp__cursor *c, const struct sp__cursor_env *env, boo
 	return 0;
 }
 
-/* The feed has ended: what is left in the carry is the last record. */
+/* At the end of the feed the rest in the carry is the last record. */
 static int last_record(struct sp__cursor *c, const struct sp__cursor_env *env)
 {
 	const struct sp_recfmt *f = &sp__ks(env->keys)->format;
@@ -197,7 +197,7 @@ static int save(struct sp__cursor *c, const struct sp__cursor_env *env)
 	return 0;
 }
 
-/* No whole record is left in the span. */
+/* Moves to the next span when no whole record is left. */
 static int cross(struct sp__cursor *c, const struct sp__cursor_env *env, bool wait)
 {
 	bool whole;

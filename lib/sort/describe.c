@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is kept in memory of spilled pages, kept within bounds.
+ * Keeps the descriptors of spilled pages within bounds.
  *
- * Input of unknown length may turn out longer than what the plan has left room to
- * describe.  Then the last keys of pages are dropped, unless reading by them was asked
- * for, and one checksum is made to do for two pages, for four, and so on.  With a page
- * of 4 KB in 4096 a checksum describes 16 MB.  Rejected: larger pages, since a merge
- * and the reuse of space want pages of one size.
+ * Input of unknown length may prove longer than the plan has reserved memory to
+ * describe.  Then the last keys of pages are dropped, unless reading by them was
+ * requested, and one checksum covers two pages, then four, and so on.  At 4096 pages of
+ * 4 KB a checksum covers 16 MB.  Rejected: larger pages, since merges and recycling need
+ * pages of one size.
  */
 #include "sort/state.h"
 
-/* Beyond this share of a memory that is overrun. */
+/* Descriptors beyond this share of the memory are reduced. */
 #define DESCRIBED_SHARE 32
 #define MOST_GROUP_SHIFT 12
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What named inputs are like: how many bytes they have in all and, by a look at
- * the beginning of the first that is a regular file, how long their records are.
- * Small inputs are not looked at: they stay in memory whatever the answer.
+ * Properties of named inputs: their total size and, from the beginning of the first
+ * regular file, the length of their records.  Small inputs are not read: they stay in
+ * memory in any case.
  */
 #include <string.h>
 #include <sys/stat.h>
@@ -14,7 +14,7 @@
 #define SAMPLE_BYTES 65536u
 #define LOOK_FROM_BYTES (UINT64_C(1) << 20)
 
-/* The beginning of an input that can be read again; how many bytes. */
+/* Reads the beginning of an input that can be read again; returns the number of bytes. */
 static size_t look(const char *name, char *sample)
 {
 	struct stat st;
@@ -22,7 +22,7 @@ static size_t look(const char *name, char *sample)
 	off_t from;
 	int fd;
 
-	/* Opening something else might wait for its other end. */
+	/* Opening anything else might wait for its other end. */
 	if (strcmp(name, "-") ? stat(name, &st) : fstat(STDIN_FILENO, &st))
 		return 0;
 	if (!S_ISREG(st.st_mode))
@@ -46,7 +46,7 @@ static uint64_t mean_bytes(const struct sp_recfmt *format, const char *data, siz
 		at = next;
 		records++;
 	}
-	/* None ends here: it is at least so long. */
+	/* None ends here: it is at least this long. */
 	return records ? ((uint64_t)(at - data) + records / 2) / records : bytes;
 }
 

@@ -28,7 +28,7 @@ struct job {
 	struct sp__scan *scan;
 	struct sp_sort *sort;
 	unsigned sim_file;	/* number of the first input on a simulated machine */
-	struct sp_outfile *out; /* NULL: not begun, or the descriptor that was given */
+	struct sp_outfile *out; /* NULL: not begun, or the caller's descriptor */
 	struct sp__wstream *ws;
 	struct sp__progress progress;
 	uint64_t total_bytes;
@@ -124,8 +124,8 @@ static int give_output(struct job *j)
 	struct sp__iter it = { j, next_result };
 	struct sp_batch batch;
 	uint64_t done = 0, total = j->scan ? sp__scan_bytes(j->scan) : j->total_bytes;
-	/* The first batch is there before the output is touched: all input has
-	 * been read, and what could fail in forming runs has not failed. */
+	/* Get the first batch before touching the output: then all input has been
+	 * read, and run formation has not failed. */
 	int rc = sp__iter_next(&it, &j->waits, &batch), open;
 
 	if (rc < 0)
@@ -186,10 +186,10 @@ static bool same_file(const struct stat *a, const struct stat *b)
 
 /*
  * A merge reads while it writes, and needs two inputs, the output and the spill
- * store open at once.  Where there are no descriptors for that, or the output is
- * one of the inputs and can only be written in place, the inputs are sorted
- * instead, which reads them all first.  The same where headers must be parted from the inputs.
- * A negative code: the output cannot be written.
+ * store open at once.  Without descriptors for that, or if the output is one of the
+ * inputs and can only be written in place, or if inputs have headers, the inputs are
+ * sorted instead, which reads them all first.  A negative code: the output cannot be
+ * written.
  */
 static int must_read_first(struct job *j)
 {
@@ -264,7 +264,7 @@ int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 	sp__wstream_close(j.ws);
 	sp_outfile_close(j.out, j.err);
 	sp__scan_close(j.scan);
-	/* A trace that could not be written is an error, unless there was one before. */
+	/* Failing to write a trace is an error, unless there was one before. */
 	closed = sp__sort_free(j.sort);
 	return rc < 0 ? rc : closed;
 }

@@ -2,10 +2,9 @@
 /*
  * From runs to one sequence.
  *
- * The policy says which runs to merge into a new one until so few are left
- * that the final merge can take them all.  Runs still in memory when the input
- * ends stay there and take part in the final merge as they are, as long as
- * the memory beside them is enough for the pages of the spilled ones.
+ * The policy chooses runs to merge until the final merge can take all that are left.
+ * Runs still in memory at the end of the input stay there and take part in the final
+ * merge, as long as the remaining memory is enough for the pages of the spilled ones.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,9 +14,9 @@
 #include "sort/branch.h"
 #include "sort/plan.h"
 
-/* A run that is worth reading ahead for wants so many pages of the pool. */
+/* Pages of the pool for each run, if reading ahead is to pay. */
 #define PAGES_EACH 4
-/* Beside those of stored runs: 0-2, input, output, report, and those of one merge. */
+/* Descriptors besides those of stored runs: 0-2, input, output, report, and one merge's. */
 #define OTHER_DESCRIPTORS 16
 #define LEAST_RUNS 4
 
@@ -35,7 +34,7 @@ fail:
 	return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
 }
 
-/* How many runs there may be behind a program, each holding a descriptor. */
+/* The maximum number of runs of a program, each of which holds a descriptor. */
 static uint64_t runs_allowed(const struct sp_sort *s)
 {
 	uint64_t others = OTHER_DESCRIPTORS + (s->merging.inputs ? s->merging.inputs->fan_in : 0);
@@ -46,7 +45,7 @@ static uint64_t runs_allowed(const struct sp_sort *s)
 	return rl.rlim_cur > others + LEAST_RUNS ? rl.rlim_cur - others : LEAST_RUNS;
 }
 
-/* Merges some of the runs now if there are too many to be kept. */
+/* Merges some of the runs now if there are too many to keep. */
 static int relieve(struct sp_sort *s)
 {
 	struct sp__policy_step step;
@@ -157,7 +156,7 @@ static unsigned slots_in_memory(const struct sp_sort *s)
 	return n;
 }
 
-/* May the runs in memory stay there? */
+/* Can the runs in memory stay there? */
 static bool may_keep(const struct sp_sort *s)
 {
 	uint64_t n = sp__policy_runs(s->spilled.policy);
@@ -184,12 +183,12 @@ static int store_rest(struct sp_sort *s)
 	return rc ? rc : sp__runs_end(s);
 }
 
-/* Pages of n spilled runs for the final merge. */
+/* Memory for the pages of n spilled runs in the final merge. */
 static struct sp__freemem pages_for(struct sp_sort *s, unsigned n, unsigned files)
 {
 	struct sp__freemem where = sp__free_region(s, true);
 
-	/* The streams of input files have their part of the memory. */
+	/* The streams of input files take part of the memory. */
 	if (files && where.bytes > s->merging.inputs->memory_bytes + (size_t)n * s->plan.page_bytes)
 		where.bytes -= s->merging.inputs->memory_bytes;
 	return where;
@@ -215,7 +214,7 @@ static int memory_cursors(struct sp_sort *s, struct sp__cursor *cursors, unsigne
 	return 0;
 }
 
-/* The spilled runs that no branch has. */
+/* Opens the spilled runs that are not in a branch. */
 static int open_rest(struct sp_sort *s, const unsigned *ids, unsigned n, struct sp__freemem where,
 		     unsigned all_pages)
 {
@@ -231,7 +230,7 @@ static int open_rest(struct sp_sort *s, const unsigned *ids, unsigned n, struct 
 	return rc;
 }
 
-/* Cursors of the final merge: branches, n spilled runs without those, then the runs in memory. */
+/* Cursors of the final merge: branches, the rest of n spilled runs, then runs in memory. */
 static int set_up_final(struct sp_sort *s, unsigned n, bool threaded)
 {
 	unsigned memory = slots_in_memory(s);

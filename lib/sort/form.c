@@ -2,15 +2,14 @@
 /*
  * Run formation by load, sort, store.
  *
- * The caller fills one slot while the background task sorts those that are
- * full and, as soon as no empty slot would be left, stores the oldest of them.
- * With two slots reading, sorting and writing overlap.  An input that fits, or
- * may fit, gets more, so that runs are sorted while it is read; storing begins
- * then only when memory is really short.
+ * The caller fills one slot while the background task sorts the full ones and, as soon
+ * as no empty slot would be left, stores the oldest of them.  With two slots reading,
+ * sorting and writing overlap.  An input that fits, or may fit, gets more slots, so
+ * that runs are sorted while it is read; storing then begins only when memory is short.
  *
- * Natural order: a slot that is in order already is not sorted, and a run
- * whose first record does not precede the last one stored continues the run
- * being written: sorted input makes one run.
+ * Natural order: a slot that is already in order is not sorted, and a run whose first
+ * record does not precede the last one stored continues the run being written: sorted
+ * input makes one run.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,10 +17,10 @@
 #include "sort/plan.h"
 #include "sort/state.h"
 
-/* What fits in memory is sorted in so many parts, all but the last while reading goes on. */
+/* Input that fits in memory is sorted in this many parts, all but the last while reading. */
 #define IN_MEMORY_RUNS 6
 #define TOUCH_BYTES (8u << 20)
-/* From here on huge pages pay: gathering records at random misses the TLB less. */
+/* From this size huge pages pay: random access to records causes fewer TLB misses. */
 #define HUGE_BYTES (16u << 20)
 
 void sp__form_close(struct sp_sort *s)
@@ -50,9 +49,9 @@ void sp__form_sort_slot(struct sp_sort *s, struct sp__slot *slot)
 }
 
 /*
- * The slot to be filled next, if it has never been used and is sure to be
- * filled.  First touches of memory can cost as much as reading its contents
- * from a drive, so the task takes over half of them.
+ * The slot to be filled next, if it has never been used and will surely be filled.
+ * First touches of memory can cost as much as reading its contents from a drive, so the
+ * task does half of them.
  */
 static struct sp__slot *slot_ahead(struct sp_sort *s)
 {
@@ -68,7 +67,7 @@ static struct sp__slot *slot_ahead(struct sp_sort *s)
 	return next;
 }
 
-/* Records come to lie in the lower part of a slot, entries at its end. */
+/* Records will lie in the lower part of a slot, entries at its end. */
 static void touch(const struct sp_sort *s, struct sp__slot *slot)
 {
 	size_t used = slot->bytes / 4 * 3 < s->forming.enough_bytes ? slot->bytes / 4 * 3
@@ -78,7 +77,7 @@ static void touch(const struct sp_sort *s, struct sp__slot *slot)
 	sp__pages_touch(slot->mem + half, half);
 }
 
-/* Stores all slots that the task has been handed for that. */
+/* Stores all slots that the task owns for storing. */
 static int store_handed(struct sp_sort *s)
 {
 	struct sp__slot *slot;
@@ -103,7 +102,7 @@ static void work(void *arg)
 		s->task_error = sp__finish_due(s);
 }
 
-/* Sorting alone, while the background task stores. */
+/* Only sorts, while the background task stores. */
 static void sort_beside(void *arg)
 {
 	struct sp_sort *s = arg;
@@ -112,8 +111,8 @@ static void sort_beside(void *arg)
 }
 
 /*
- * Hands over a slot to be sorted (or NULL) and, to make room, others to be stored.
- * The two go on beside each other unless the slot to be sorted must be stored too.
+ * Hands over a slot to be sorted (or NULL) and, with make_room, others to be stored.
+ * Both run in parallel unless the slot to be sorted must be stored too.
  */
 static void start_work(struct sp_sort *s, struct sp__slot *to_sort, bool make_room)
 {
@@ -197,9 +196,9 @@ int sp__form_settled(struct sp_sort *s)
 }
 
 /*
- * The slot being filled is full, or there is none: hands it over and finds
- * another.  While the input may still fit (s->forming.patient) nothing is stored
- * before the last slot is full; later whenever no slot would be left.
+ * The slot being filled is full, or there is none: hands it over and finds another.
+ * While the input may still fit (s->forming.patient) nothing is stored before the last
+ * slot is full; later whenever no slot would be left.
  */
 static int rotate(struct sp_sort *s)
 {
@@ -236,8 +235,8 @@ static int rotate(struct sp_sort *s)
 }
 
 /*
- * A record larger than a whole slot gets memory of its own.  One at a time:
- * others are stored first, at once, since nothing else matters beside them.
+ * A record larger than a whole slot gets separate memory.  Only one at a time: others
+ * are stored first, at once, since their cost dominates.
  */
 static int make_giant(struct sp_sort *s, struct sp__slot *slot, const char *data, size_t bytes)
 {
@@ -263,7 +262,7 @@ static int make_giant(struct sp_sort *s, struct sp__slot *slot, const char *data
 	return 0;
 }
 
-/* Is the slot full enough, and another one free for what follows? */
+/* Is the slot full enough, and another one free? */
 static bool has_enough(struct sp_sort *s, const struct sp__slot *slot)
 {
 	return s->forming.patient && slot->buf.record_bytes >= s->forming.enough_bytes &&

@@ -8,10 +8,10 @@
 #include "sort/plan.h"
 #include "sort/state.h"
 
-/* Descriptors that merging needs beside the inputs and the output: the spill store's. */
+/* Descriptors that merging needs besides the inputs and the output: the spill store's. */
 #define OTHER_DESCRIPTORS 2
 #define FAN_IN_DEFAULT 128
-/* So few inputs get a queue, and so a descriptor or two, of their own. */
+/* Up to this many inputs each get their own queue, and so a descriptor or two. */
 #define QUEUES_MAX 4
 
 static int get(void *ctx, size_t index, bool wait, const char **data, size_t *bytes)
@@ -19,7 +19,7 @@ static int get(void *ctx, size_t index, bool wait, const char **data, size_t *by
 	struct sp__inputs *in = ctx;
 	int rc;
 
-	/* Whoever merges inputs has nothing else to do meanwhile. */
+	/* The merging thread has nothing else to do meanwhile. */
 	(void)wait;
 	rc = sp__rstream_next(in->list[index].stream, data, bytes, true);
 
@@ -28,7 +28,7 @@ static int get(void *ctx, size_t index, bool wait, const char **data, size_t *by
 	return rc;
 }
 
-/* A span of a stream is valid until the next one is asked for. */
+/* A span of a stream is valid until the next get. */
 static int release(void *ctx, size_t index)
 {
 	(void)ctx;

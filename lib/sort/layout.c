@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Laying out the memory of a sort, and what follows from it.
+ * The memory layout of a sort, and its consequences.
  *
  *	W = fixed buffers + descriptors + R
  *
  * Fixed buffers (run/memory.h): while runs are formed, chunks of the input and
  * the run writer's; while they are merged, the writer's, or output buffers and
- * chunks of the output.  Descriptors: what is kept in memory for each spilled page, and
- * while a merge is planned.  R is filled with run buffers first and with pages of
- * runs later; only eager merging needs both at once and halves it.
+ * chunks of the output.  Descriptors: memory for each spilled page, and for planning
+ * a merge.  R holds run buffers first and pages of runs later; only eager merging
+ * needs both at once and halves it.
  *
  * A record of l bytes takes l + 16 in a run buffer, and 16 more while it is
  * sorted, so R holds R / (1 + 32 / l) bytes of records.
  *
- * Every merge that the fan-in allows finds two pages for each run: with
- * less, reading cannot overlap with merging.  A fan-in set by hand may go down to
- * what the read-ahead strategy needs at the least.
+ * Every merge within the fan-in has two pages for each run: with fewer, reading cannot
+ * overlap with merging.  A fan-in set by hand may use the minimum of the read-ahead
+ * strategy.
  */
 #include <math.h>
 #include "base/minmax.h"
@@ -27,26 +27,26 @@
 #include "spill/codec.h"
 #include "spill/pool.h"
 
-/* A run under merge, beside its pages: cursor, carried head of a record, plan. */
+/* A run in a merge, besides its pages: cursor, carried head of a record, plan. */
 #define RUN_OVERHEAD 1024
-/* Planning a clustered merge, for each page, beside its descriptor. */
+/* Planning a clustered merge, for each page, besides its descriptor. */
 #define PAGE_PLAN_BYTES 24
 #define KEYS_SHARE 16
 #define MAX_FAN_IN 4096
-/* GNU sort's: each input of a merge is a process then. */
+/* As in GNU sort: each input of a merge is then a process. */
 #define FILTER_FAN_IN 16
-/* Levels of an eager merge are small, so that runs are met soon. */
+/* Levels of an eager merge are small, so that runs are read soon. */
 #define EAGER_FAN_IN 8
-/* Input of unknown length is supposed to be so many times the memory. */
+/* Input of unknown length is assumed to be this many times the memory. */
 #define UNKNOWN_TIMES 64
 #define MB 1048576.0
-/* Small run buffers for what may stay in memory; two halves of them once it does not. */
+/* Small run buffers for input that may stay in memory; two halves of them if it does not. */
 #define MANY_BUFFERS 8
 /* One is filled, one sorted, one stored. */
 #define PIPELINE_BUFFERS 3
 #define ENOUGH_SHARE 16
 #define ENOUGH_BYTES (UINT64_C(64) << 20)
-/* Input of unknown length is kept in memory up to so much, or a part of what is allowed. */
+/* Input of unknown length is kept in memory up to this much, or a part of the memory. */
 #define UNKNOWN_BYTES (UINT64_C(256) << 20)
 #define UNKNOWN_SHARE 4
 
@@ -67,7 +67,7 @@ static uint64_t fixed_bytes(const struct sp_sort_opts *o, const struct sp__choic
 
 	in = in > out ? in : out;
 	in += sp__plan_spill_bytes(o, c->working_bytes, c->page_bytes);
-	/* A merge on the way both unpacks pages and packs them. */
+	/* An intermediate merge both unpacks pages and packs them. */
 	return in + sp__pool_unpacking(o->run.compression, c->page_bytes) +
 	       sp__codec_memory(o->run.compression, c->page_bytes, SP__CODEC_PACKS);
 }
@@ -77,13 +77,13 @@ static enum sp_merge_policy policy_of(const struct sp_sort_opts *o)
 	return o->policy == SP_MERGE_AUTO ? SP_MERGE_LAZY : o->policy;
 }
 
-/* Of unknown length: it gets the chance to stay in memory. */
+/* Input of unknown length may stay in memory. */
 static bool may_fit(const struct sp_sort_opts *o)
 {
 	return !o->input_bytes && !o->run_bytes;
 }
 
-/* Divides what there is between run buffers and the pages of merges. */
+/* Divides the memory between run buffers and pages of merges. */
 static void share_out(const struct sp_sort_opts *o, const struct sp__choice *c, uint64_t room,
 		      unsigned most_buffers, struct sp__layout *l)
 {
@@ -180,7 +180,7 @@ static double read_seconds(const struct sp__layout *l, uint32_t page_bytes, unsi
 		.seconds;
 }
 
-/* Of the processor, for merging all bytes once. */
+/* Processor time for merging all bytes once. */
 static double work_seconds(const struct sp__layout *l, uint32_t page_bytes)
 {
 	double bytes = (double)l->nominal_bytes;
@@ -189,8 +189,8 @@ static double work_seconds(const struct sp__layout *l, uint32_t page_bytes)
 }
 
 /*
- * How often each byte is merged before the final merge, on average.  Only as many
- * runs take part in the first pass as must for the others to be full.
+ * How often each byte is merged before the final merge, on average.  The first pass
+ * takes only as many runs as necessary for the others to be full.
  */
 static double merged_before(const struct sp__layout *l)
 {
@@ -203,10 +203,10 @@ static double merged_before(const struct sp__layout *l)
 }
 
 /*
- * Formula (5) for every byte that is read, and t alone for those written.  The
- * final merge runs beside reading and writing; in those before it one thread
- * reads, merges and writes by turns.  Each write takes the arm away from the
- * path; elsewhere s is the mean over the whole device, which is more than that.
+ * Formula (5) for every byte read, and only t for those written.  The final merge
+ * overlaps with reading and writing; in the others one thread reads, merges and writes
+ * alternately.  Each write takes the arm away from the path; without a path s is the
+ * mean over the whole device, which is larger.
  */
 static void estimate(struct sp__layout *l, const struct sp__choice *c,
 		     struct sp__plan_device device)
@@ -231,10 +231,10 @@ static void estimate(struct sp__layout *l, const struct sp__choice *c,
 }
 
 /*
- * Last keys are kept where they take little, or where reading is to be planned
- * by them.  Descriptors may take a quarter of the memory, and more only for pages set by
- * hand and input of known length.  If the largest pages that may be chosen need more,
- * that quarter is planned for and the rest of the input's promise not believed.
+ * Last keys are kept if they take little, or if reading is planned by them.  Descriptors
+ * may take a quarter of the memory, and more only for pages set by hand and input of
+ * known length.  If even the largest pages need more, the plan assumes that quarter and
+ * ignores the rest of the input's expected length.
  */
 static bool describe_pages(const struct sp_sort_opts *o, const struct sp__choice *c,
 			   struct sp__layout *l)
@@ -253,10 +253,10 @@ static bool describe_pages(const struct sp_sort_opts *o, const struct sp__choice
 }
 
 /*
- * How much memory helps a sort that spills anyway.  Beyond some dozens of runs
- * longer ones hardly make merging cheaper, while touching memory for the
- * first time costs as much as reading as many bytes, and sorting more entries
- * at a time than the caches hold costs more for each.
+ * The memory that helps a sort which spills anyway.  With a few dozen runs, longer ones
+ * hardly make merging cheaper, while the first touch of memory costs as much as
+ * reading as many bytes, and sorting more entries at a time than fit the caches costs
+ * more for each.
  */
 static uint64_t worth_touching(const struct sp_sort_opts *o, const struct sp__choice *c,
 			       const struct sp__layout *l)
@@ -272,7 +272,7 @@ static uint64_t worth_touching(const struct sp_sort_opts *o, const struct sp__ch
 	return share > enough ? share : enough;
 }
 
-/* Run buffers, the runs they make, and how many of them one merge takes. */
+/* Run buffers, the resulting runs, and how many of them one merge takes. */
 static void form_runs(const struct sp_sort_opts *o, const struct sp__choice *c, uint64_t room,
 		      unsigned most_buffers, struct sp__layout *l)
 {
@@ -306,7 +306,7 @@ void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice
 	}
 	room = room > layout->descriptor_bytes ? room - layout->descriptor_bytes : 0;
 	room = sp__min(room, worth_touching(opts, choice, layout));
-	/* Longer runs are worth more than a third buffer when they save a pass. */
+	/* Longer runs are worth more than a third buffer if they save a pass. */
 	for (unsigned buffers = PIPELINE_BUFFERS; buffers >= 2; buffers--) {
 		form_runs(opts, choice, room, buffers, layout);
 		if (layout->misfit || opts->run_bytes || layout->runs <= layout->fan_in)

@@ -7,7 +7,7 @@
 #include "sort/merge.h"
 #include "sort/ovc.h"
 
-/* Codes where there are none: every live record ties with every other. */
+/* The code if codes are not in use: every live record ties with every other. */
 #define UNCODED 1u
 #define NOBODY UINT_MAX
 
@@ -60,7 +60,7 @@ static inline size_t content(const struct sp__merge *m, size_t bytes)
 	return bytes - sp__rec_term(&sp__ks(m->keys)->format);
 }
 
-/* Keys are equal (or there are no codes): who comes first? */
+/* Keys are equal (or there are no codes): which record comes first? */
 static bool decide(const struct sp__merge *m, const struct sp__match *a, const struct sp__match *b,
 		   bool keys_equal)
 {
@@ -90,7 +90,7 @@ static bool tie_uncoded(struct sp__merge *m, struct sp__match *a, struct sp__mat
 	return decide(m, a, b, !sp__key_is_cut(ks, an));
 }
 
-/* Their keys, cut, are equal: what was cut off decides, and is beyond all codes. */
+/* Truncated keys are equal: the rest, which has no code, decides. */
 static bool tie_cut(const struct sp__merge *m, struct sp__match *a, struct sp__match *b)
 {
 	const struct sp__cursor *x = &m->cursors[a->cursor], *y = &m->cursors[b->cursor];
@@ -144,8 +144,8 @@ static bool wins(struct sp__merge *m, struct sp__match *a, struct sp__match *b)
 }
 
 /*
- * Plays the matches from a leaf up to the root.  The hottest loop of a merge:
- * who won is moved about without a branch, since nobody can predict it.
+ * Plays the matches from a leaf up to the root.  The hottest loop of a merge: the
+ * winner is selected without a branch, which would be unpredictable.
  */
 static inline void replay(struct sp__merge *m, struct sp__match leaf)
 {
@@ -218,7 +218,7 @@ static int build(struct sp__merge *m)
 	return 0;
 }
 
-/* One cursor alone is passed on as it is. */
+/* A single cursor is passed through. */
 static bool alone(const struct sp__merge *m)
 {
 	return m->n == 1 && m->plain;
@@ -248,14 +248,14 @@ static int start(struct sp__merge *m, bool wait)
 	return m->n ? build(m) : 0;
 }
 
-/* An input is not sorted after all: from now on without codes. */
+/* An input proved to be unsorted: from now on without codes. */
 static int drop_codes(struct sp__merge *m)
 {
 	m->coded = false;
 	return build(m);
 }
 
-/* The record before is the winner before: only one cursor moves at a time. */
+/* The previous record is the previous winner: only one cursor moves at a time. */
 static uint64_t code_after_cut(const struct sp__merge *m, const struct sp__cursor *c)
 {
 	int order = sp__key_compare(m->keys, m->prev, content(m, m->prev_bytes), c->rec,
@@ -289,7 +289,7 @@ static uint64_t code_after(struct sp__merge *m, struct sp__cursor *c)
 	return sp__ovc_make(key, bytes, at / SP__OVC_UNIT_BYTES, down);
 }
 
-/* Moves the cursor of the record given out last, and plays its matches. */
+/* Moves the cursor of the record returned last, and plays its matches. */
 static int advance(struct sp__merge *m, bool wait)
 {
 	struct sp__cursor_env env = env_of(m);
@@ -318,7 +318,7 @@ static int advance(struct sp__merge *m, bool wait)
 	return 0;
 }
 
-/* Moves the cursors that have not ended together, in order; how many. */
+/* Moves the live cursors to the front, in order; returns how many. */
 static unsigned gather(struct sp__merge *m)
 {
 	unsigned live = 0, starting = m->starting;

@@ -8,10 +8,10 @@
 #define LEVELS_MAX 4
 #define COMMON_MAX 512
 
-/* Which bytes the prefixes of a group now hold. */
+/* The bytes that the prefixes of a group now hold. */
 struct depth {
 	size_t offset;	/* into the key, or into the record */
-	bool in_record; /* the last resort's turn */
+	bool in_record; /* at the last resort */
 	int level;
 };
 
@@ -26,7 +26,7 @@ static const unsigned char *bytes_at(const struct sp__runbuf *rb, const struct s
 	return (const unsigned char *)rec;
 }
 
-/* The whole comparison, by bytes where there are byte keys. */
+/* Full comparison, by bytes if there are byte keys. */
 static int compare(const struct sp__runbuf *rb, const struct sp__entry *x,
 		   const struct sp__entry *y)
 {
@@ -102,7 +102,7 @@ static void reload(const struct sp__runbuf *rb, struct sp__entry *a, size_t n,
 
 enum ends { ALL_GO_ON, ALL_END_TOGETHER, MIXED };
 
-/* How the strings of a group stand to the eight bytes they agree on. */
+/* Where the strings of a group end relative to the eight bytes on which they agree. */
 static enum ends look_at_ends(const struct sp__runbuf *rb, const struct sp__entry *a, size_t n,
 			      const struct depth *d)
 {
@@ -123,9 +123,9 @@ static enum ends look_at_ends(const struct sp__runbuf *rb, const struct sp__entr
 }
 
 /*
- * All prefixes of the group are equal: decides by what follows them.  The
- * loop handles a group that stays together; by_prefix() recurses into the
- * parts of one that falls apart.
+ * All prefixes of the group are equal: decides by the following bytes.  The loop
+ * handles a group that stays together; by_prefix() recurses into the parts of one that
+ * splits.
  */
 static void refine(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
 		   size_t n, struct depth d)
@@ -259,7 +259,7 @@ static bool precedes(const struct sp__runbuf *rb, const struct sp__entry *x,
 	return c ? c < 0 : x->ref < y->ref;
 }
 
-/* How many of a[0..n), which is in order, precede an entry: few are found soon. */
+/* How many of a[0..n), which is in order, precede an entry: fast if few do. */
 static size_t gallop(const struct sp__runbuf *rb, const struct sp__entry *a, size_t n,
 		     const struct sp__entry *e)
 {
@@ -284,8 +284,8 @@ static size_t gallop(const struct sp__runbuf *rb, const struct sp__entry *a, siz
 }
 
 /*
- * Merges two sequences by searching for the place of each entry of the shorter
- * one: m log n comparisons where one after the other would be m + n.
+ * Merges two sequences by searching for the place of each entry of the shorter one: m
+ * log n comparisons instead of m + n.
  */
 static void merge_few(const struct sp__runbuf *rb, struct sp__entry *to,
 		      const struct sp__entry *few, size_t m, const struct sp__entry *many, size_t n)

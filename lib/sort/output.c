@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The records of the final merge, gathered into output buffers.
+ * Collects the records of the final merge into output buffers.
  *
- * With threads the merge runs ahead of get() in the background task, as far as
- * the ring of output buffers reaches, so that merging and the caller's writing
- * overlap.  Without, get() itself merges until a buffer is full.
+ * With threads the merge runs ahead of get() in the background task, as far as the
+ * ring of output buffers allows, so that merging and the caller's writing overlap.
+ * Without threads get() itself merges until a buffer is full.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,12 +12,12 @@
 #include "base/err.h"
 #include "sort/branch.h"
 
-/* Merging less than this is done before a thread has started. */
+/* Merging less than this takes less time than starting a thread. */
 #define INLINE_BYTES (1u << 20)
 #define COUNT_WIDTH 7
 #define COUNT_ROOM 32 /* for any number */
 
-/* One step of the final merge, which is charged for whether the record is wanted or not. */
+/* One step of the final merge, charged even if the record is dropped. */
 static int step(struct sp_sort *s, bool wait)
 {
 	int rc = sp__merge_next(&s->merging.merge, wait);
@@ -29,7 +29,7 @@ static int step(struct sp_sort *s, bool wait)
 	return rc;
 }
 
-/* Keeps the first record of a group, with room for the number in front of it. */
+/* Keeps the first record of a group, with space for the number before it. */
 static int hold(struct sp_sort *s)
 {
 	static const char room[COUNT_ROOM];
@@ -42,7 +42,7 @@ static int hold(struct sp_sort *s)
 				&s->env.budget);
 }
 
-/* The held record behind its number, as uniq -c writes it. */
+/* The held record after its number, as uniq -c writes it. */
 static int give_held(struct sp_sort *s, const char **data, size_t *bytes)
 {
 	char number[COUNT_ROOM];
@@ -71,7 +71,7 @@ static int next_counted(struct sp_sort *s, bool wait, const char **data, size_t 
 	}
 	if (rc < 0 || rc == SP_LATER)
 		return rc;
-	/* What was held is given out first, so that there is one copy of a record. */
+	/* The held record is output first, so that only one record is copied. */
 	s->output.held_due = rc == SP_READY;
 	if (s->output.held_count)
 		return give_held(s, data, bytes);
@@ -125,7 +125,7 @@ static int prepare_busy(struct sp_sort *s)
 	return rc;
 }
 
-/* Branches end before the end is told, so that all they have read is counted by then. */
+/* Branches are closed before the end is published, so that all their reads are counted. */
 static int fill_busy(struct sp_sort *s, struct sp__outbuf *out)
 {
 	int rc;
@@ -166,7 +166,7 @@ int sp__output_start(struct sp_sort *s)
 	s->output.threaded = s->output.threaded && sp__task_try_start(&s->task, run_ahead, s);
 	if (!s->output.threaded)
 		return sp__finish_prepare(s, false);
-	/* What it meets is told by get(). */
+	/* get() returns its errors. */
 	return 0;
 }
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The planner: tries every page size, and both ways of forming runs where they
- * are free, and takes the layout (layout.c) with the least predicted time.
+ * The planner: tries every page size, and both ways of forming runs if not fixed, and
+ * chooses the layout (layout.c) with the least predicted time.
  *
- * Page size.  Formula (4) does not know it: clusters have b / (n + 1) pages of
- * any size.  What it changes is the memory for descriptors (small pages), the fan-in that
- * two pages for each run allow (large ones), and the number of requests.  So of
- * those within 3 % of the best time: descriptors at most 1/16 of the memory
- * if possible; then the largest up to 256 KB that leaves 8 pages for each run; else
- * the one nearest to the 32 KB of the paper that leaves four.  Pages of less than
- * 32 KB count as a quarter slower than predicted: hundreds of runs get two of
- * 16 KB at a time instead of one of 32 KB, which formula (5) takes for as good
- * and which is not.  Along the semi-sequential path it is as good: there of
- * those near the best time the largest page is taken that leaves two for each run.
+ * Page size.  Formula (4) does not depend on it: clusters have b / (n + 1) pages of
+ * any size.  It affects the memory for descriptors (small pages), the fan-in that two
+ * pages for each run allow (large ones), and the number of requests.  So among sizes
+ * within 3 % of the best time: descriptors at most 1/16 of the memory if possible;
+ * then the largest up to 256 KB that leaves 8 pages for each run; otherwise the one
+ * nearest to the 32 KB of the paper that leaves four.  Pages below 32 KB count as a
+ * quarter slower than predicted: hundreds of runs get two of 16 KB at a time instead of
+ * one of 32 KB, which formula (5) wrongly considers equal.  Along the semi-sequential
+ * path they are equal: there the largest page near the best time that leaves two for
+ * each run is chosen.
  *
- * Refusals.  The least memory that would do is found by bisection over the
- * planner itself, so that the message cannot disagree with it.
+ * Refusals.  The minimum memory is found by bisection over the planner itself, so that
+ * the message cannot disagree with it.
  */
 #include <errno.h>
 #include <string.h>
@@ -50,7 +50,7 @@ size_t sp__plan_spill_bytes(const struct sp_sort_opts *o, uint64_t working_bytes
 
 enum sp_placement sp__plan_placement(const struct sp_sort_opts *o)
 {
-	/* Runs of unforeseen length cannot lie beside each other. */
+	/* Runs of unpredictable length cannot lie side by side. */
 	if (o->run.placement == SP_PLACE_SEMISEQ && o->formation == SP_FORM_REPLACEMENT)
 		return SP_PLACE_CONTIGUOUS;
 	return o->run.placement;
@@ -119,7 +119,7 @@ enum sp_readahead sp__plan_readahead(uint64_t pages, uint32_t page_bytes, unsign
 	return best == SP_READ_AUTO ? SP_READ_NONE : best;
 }
 
-/* How well a layout's page size suits it, among those of about equal time. */
+/* Rates a layout's page size, among layouts of about equal time. */
 static int page_score(const struct sp__layout *l, uint32_t page_bytes, uint64_t working_bytes)
 {
 	unsigned runs = l->final_runs > 2 ? l->final_runs : 2, each = l->merge_pages / runs;
@@ -134,7 +134,7 @@ static int page_score(const struct sp__layout *l, uint32_t page_bytes, uint64_t 
 	return score + (each >= 4 ? 100 : 0) - distance;
 }
 
-/* The largest page of which so many lie on the first track. */
+/* The largest page of which the given number lie on the first track. */
 static uint32_t page_of_track(const struct sp_geometry *g, unsigned pages)
 {
 	struct sp_geometry_info info;
@@ -157,7 +157,7 @@ uint32_t sp__plan_track_page(const struct sp_geometry *g)
 
 /*
  * Along the semi-sequential path: few passes, since runs of merges are far longer than
- * their neighbours and lie along no path; then as said above.
+ * their neighbours and lie along no path; then as described above.
  */
 static int path_score(const struct sp_sort_opts *o, const struct sp__layout *l, uint32_t page_bytes)
 {
@@ -170,7 +170,7 @@ static int path_score(const struct sp_sort_opts *o, const struct sp__layout *l, 
 	return few + (each >= 2 ? page : -page);
 }
 
-/* Where pages lie on tracks: so large that little of a track is left over. */
+/* The largest page that leaves little of a track unused, if pages lie on tracks. */
 static uint32_t largest_on_track(const struct sp_sort_opts *o)
 {
 	if (sp__plan_placement(o) == SP_PLACE_CONTIGUOUS)
@@ -179,8 +179,8 @@ static uint32_t largest_on_track(const struct sp_sort_opts *o)
 }
 
 /*
- * The page sizes to choose from, smallest first; returns how many.  Where each page
- * is read by itself, a size between the powers of two can be what fits twice for each run.
+ * The page sizes to try, smallest first; returns how many.  If each page is read by
+ * itself, the size that fits twice for each run may lie between powers of two.
  */
 static int pages_to_try(const struct sp_sort_opts *o, uint64_t working_bytes, uint32_t *page)
 {
@@ -250,10 +250,10 @@ static struct sp__layout best_layout(const struct sp_sort_opts *o, uint64_t memo
 						     ? 1
 						     : sp__threads(o->run.parallel),
 				  .formation = o->formation };
-	/* Each run is a process and a file then: better a few of them, and merged early. */
+	/* Each run is then a process and a file: better to have few, merged early. */
 	if (o->compress_program)
 		c->formation = SP_FORM_LOAD;
-	/* Runs that shall lie side by side must be of about one length. */
+	/* Runs placed side by side must have about the same length. */
 	if (o->run.placement == SP_PLACE_SEMISEQ && c->formation == SP_FORM_AUTO)
 		c->formation = SP_FORM_LOAD;
 	if (c->formation != SP_FORM_AUTO)

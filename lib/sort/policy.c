@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One list of runs, oldest first, serves LAZY and EAGER: both replace
- * neighbours by their merge, which takes their place.  EAGER's levels fall along
- * it, since a level is filled from the level below: the list ends with the runs
- * of level 0, before them those of level 1, and so on.
+ * LAZY and EAGER use one list of runs, oldest first: both replace neighbours by their
+ * merge.  EAGER's levels descend along it, since a level is filled from the level
+ * below: the list ends with the runs of level 0, before them those of level 1, and so
+ * on.
  *
  * LAZY.  With R runs and fan-in F the fewest merges are ceil((R - 1) / (F - 1));
  * giving all but the first full fan-in makes the first, which
  * moves the fewest bytes, the small one: (R - 2) mod (F - 1) + 2 runs.  (R runs
  * leave R - k + 1 after a merge of k; the last merge must find F.)  Which
- * neighbours: those with the fewest bytes.  The best choice of all is a
- * dynamic program over intervals, cubic in R; for runs of about one size
- * the cheapest neighbours come to the same.
+ * neighbours: those with the fewest bytes.  The optimum needs a dynamic program over
+ * intervals, cubic in R; for runs of about one size the cheapest neighbours give the
+ * same result.
  *
  * POLYPHASE keeps a queue for each tape (policy_polyphase.c).
  */

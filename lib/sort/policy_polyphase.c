@@ -5,13 +5,13 @@
  * to; when one that is read has been emptied it is written to next.
  *
  * Distribution.  The numbers of runs on the tapes aim at the next generalised
- * Fibonacci distribution; what is missing from it are dummies, counted and spread as
- * evenly as may be.  Merging.  One run or dummy from each tape; dummies alone make
- * a dummy.  A single run among dummies is moved to the output tape without being
- * copied, which tapes could not do and runs on a disk can.  For the same reason
- * the final merge comes as soon as no more than fan_in runs are left.
+ * Fibonacci distribution; missing runs are dummies, counted and spread as evenly as
+ * possible.  Merging.  One run or dummy from each tape; only dummies make a dummy.  A
+ * single run among dummies is moved to the output tape without copying, which is
+ * possible on a disk, unlike on tapes.  For the same reason the final merge comes as
+ * soon as no more than fan_in runs are left.
  *
- * The output is in order; runs that are not neighbours in age meet, so equal
+ * The output is in order, but runs that are not neighbours in age are merged, so equal
  * records lose their order.
  */
 #include <errno.h>

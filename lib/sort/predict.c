@@ -50,7 +50,7 @@ double sp__predict_cluster_reads(enum sp_readahead strategy, double pages, doubl
 	cluster = sp__predict_cluster_pages(strategy, competing, buffers, whole);
 	if (alpha >= 0.5 || (strategy == SP_READ_CLUSTER && competing == runs))
 		return pages / cluster;
-	/* What overlaps with no other run is read in one, once for each run. */
+	/* The parts that overlap with no other run are read at once, one for each run. */
 	return 2 * alpha * pages / cluster + (1 - 2 * alpha) * runs;
 }
 

@@ -3,25 +3,24 @@
  * Three families of plans behind one interface.
  *
  * Fixed buffering (NONE, DOUBLE, EQUAL; readplan_fixed.c): each run owns pages and
- * asks for some when few enough of them are full.
+ * requests some when few enough of them are full.
  *
  * Forecasting (FORECAST, EXTENDED; readplan_forecast.c): a walk along the
  * consumption sequence; the next cluster belongs to the run whose unread
  * page comes first in it.
  *
- * Clustering (CLUSTER; readplan_cluster.c): a list of clusters made beforehand,
- * read one after the other, each as soon as it fits.
+ * Clustering (CLUSTER; readplan_cluster.c): a list of clusters made in advance, read
+ * one after the other, each as soon as it fits.
  *
- * Why nothing deadlocks.  The merge stands still only when a run has consumed
- * its last page and has more on the device; a merge that stands still consumes
- * nothing, so there is one such run at a time.  That last page is free now, and
- * next() gives it to that run before anything else.  If the sequence is exact,
- * it is that run's turn anyway: any page that was needed earlier has been read,
- * or the merge would have stood still earlier.  Its cluster may not fit then;
- * it is read as far as it fits.  That happens to EXTENDED with uneven clusters in few
- * buffers; never to CLUSTER, whose feasibility condition excludes it.  If the
- * sequence is inexact (truncated last keys), one page is read out of turn and
- * the run's next cluster is shorter by it.
+ * Why there is no deadlock.  The merge stops only when a run has consumed its last page
+ * and has more on the device; a stopped merge consumes nothing, so there is one such
+ * run at a time.  That last page is free now, and next() gives it to that run first.
+ * If the sequence is exact, it is that run's turn anyway: any page needed earlier has
+ * been read, or the merge would have stopped earlier.  Its cluster may not fit; then it
+ * is read as far as it fits.  This happens to EXTENDED with uneven clusters in few
+ * buffers, never to CLUSTER, whose feasibility condition excludes it.  If the sequence
+ * is inexact (truncated last keys), one page is read out of turn and the run's next
+ * cluster is one page shorter.
  *
  * Memory: 40 bytes a run; 4 a page for forecasting; 8 a cluster for clustering,
  * and 12 a page more while it plans.
@@ -76,7 +75,7 @@ void sp__readplan_free(struct sp__readplan *plan)
 	free(plan);
 }
 
-/* Does the sequence hold as many pages of each run as there are? */
+/* Does the sequence have the right number of pages of each run? */
 static bool sequence_fits(struct sp__readplan *p, const struct sp__readplan_opts *opts)
 {
 	if (opts->pages >= UINT32_MAX || (opts->pages && !opts->consumption))

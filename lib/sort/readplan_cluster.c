@@ -10,18 +10,18 @@
  * cluster i has been read.  F begins as b - n; adding a page to cluster k takes
  * one from F[k] ... F[last].  Clusters that do not exist yet count as L = 1.
  *
- * What makes it fast.  Let slack[i] = F[i] - L[i + 1].  Adding a page to cluster k
+ * The speed-up.  Let slack[i] = F[i] - L[i + 1].  Adding a page to cluster k
  * lowers slack[k - 1] (L[k] grows) and slack[k] ... slack[last] (F shrinks), that
- * is: one suffix, slack[k - 1] ... slack[last], by one.  It is feasible if none
- * of these is 0.  A new cluster appends slack b - n - 1 and changes nothing
- * else.  Therefore:
+ * is, one suffix, slack[k - 1] ... slack[last], by one.  It is feasible if none of
+ * these is 0.  A new cluster appends slack b - n - 1 and changes nothing else.
+ * Therefore:
  *
  * - A slack that has reached 0 stays 0; only the last such cluster, `zero`,
  *   matters: adding to k is feasible if and only if k - 1 > zero.
- * - To find out which slacks reach 0, only suffix minima need be kept: whatever
- *   lowers slack[i] lowers every later one, so i is of no interest once a later
- *   one is no larger.  The minima form a stack of clusters with rising slack, each
- *   kept as the gap to the one below it.  Lowering a suffix takes one from one gap,
+ * - To detect which slacks reach 0, only suffix minima are needed: each step that
+ *   lowers slack[i] lowers every later one, so i is irrelevant once a later one is
+ *   no larger.  The minima form a stack of clusters with rising slack, each stored
+ *   as the gap to the one below it.  Lowering a suffix takes one from one gap,
  *   that of the first minimum in it, found by path halving; a gap of 0 removes
  *   the minimum below.  Each cluster is pushed and removed once.
  *
@@ -62,7 +62,7 @@ static uint32_t first_minimum(struct slack *s, uint32_t i)
 	return i;
 }
 
-/* Removes the minimum below i, whose slack i has come down to. */
+/* Removes the minimum below i, whose slack i has reached. */
 static void absorb(struct slack *s, uint32_t i)
 {
 	uint32_t gone = s->below[i];

@@ -4,10 +4,9 @@
  * for the whole merge, reads them full at first, and then `batch` pages
  * whenever no more than `low` are full.
  *
- * Runs that have come to that point wait in a ring in the order in which they
- * did.  The sum of what they own is at most b, so the head of the ring always fits,
- * unless the caller holds pages back; then it waits, and only a starving run
- * passes it.
+ * Runs that have reached that point wait in a ring in FIFO order.  They own at most b
+ * pages in total, so the head of the ring always fits, unless the caller holds pages
+ * back; then it waits, and only a starving run overtakes it.
  *
  * Equal buffering deals b pages as floor(b / n) and ceil(b / n).  Its clusters
  * then average slightly less than b / n - 1, since short ones are read more often:
@@ -32,7 +31,7 @@ static void deal(struct sp__run_reads *r, const struct sp__readplan *p, unsigned
 		r->own = 2 * half;
 		r->batch = r->low = half;
 	} else if (p->strategy == SP_READ_DOUBLE && index < b - n) {
-		/* Single pages, and a second one to read ahead as far as they go. */
+		/* Single pages, and a second one for read-ahead as long as there are any. */
 		r->own = 2;
 		r->low = 1;
 	}

@@ -2,22 +2,22 @@
 /*
  * Forecasting (Zhang & Larson 1998, section 3.2; Knuth volume 3, 5.4.6).
  *
- * The next cluster is that of the run which will be the first to run dry.  In the
- * consumption sequence that is the run of the first page not asked for: one
- * pointer moves along the sequence and passes over pages that earlier clusters
- * cover.  The last keys themselves are not needed any more.
+ * The next cluster is that of the run which will be exhausted first.  In the
+ * consumption sequence that is the run of the first page not requested: one pointer
+ * moves along the sequence and skips pages of earlier clusters.  The last keys
+ * themselves are no longer needed.
  *
  * Forecasting proper has n + 1 buffers of b / (n + 1) pages, rounded down (a
  * buffer is one piece of memory), and fills one as soon as all of it is
  * empty.  Buffer number j of a run holds its pages j m ... (j + 1) m - 1.
  *
- * Extended forecasting draws single pages from one pool, so its clusters may
- * differ in size; they are to average b / (n + 2).  The pages of a run behind its first
- * are divided into a whole number of clusters, as equal as whole pages allow; what
- * rounding takes from one run is carried to the next, so that the number of
- * all clusters is right.  (Giving every cluster floor or ceiling by a running error
- * leaves a short one at the end of each run: 7 % more reads in the paper's own case
- * of 15 runs, 50 MB, 3 MB of buffers.)
+ * Extended forecasting takes single pages from one pool, so its clusters may differ in
+ * size; their mean is to be b / (n + 2).  The pages of a run after its first are
+ * divided into a whole number of clusters, as equal as whole pages allow; the rounding
+ * error of one run is carried to the next, so that the total number of clusters is
+ * right.  (Giving every cluster floor or ceiling by a running error leaves a short one
+ * at the end of each run: 7 % more reads in the paper's case of 15 runs, 50 MB, 3 MB of
+ * buffers.)
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static uint64_t cluster_rest(const struct sp__readplan *p, const struct sp__run_
 	}
 	if (r->asked == 0)
 		return 1;
-	/* Cluster j = 1, 2, ... ends behind page 1 + j (pages - 1) / clusters. */
+	/* Cluster j = 1, 2, ... ends after page 1 + j (pages - 1) / clusters. */
 	j = (r->asked * r->clusters + r->pages - 2) / (r->pages - 1);
 	return j * (r->pages - 1) / r->clusters + 1 - r->asked;
 }

@@ -4,14 +4,14 @@
 #include "base/bits.h"
 #include "sort/recmem.h"
 
-/* Blocks of a list that are looked at for one that is just large enough. */
+/* Number of blocks of a list searched for one that is just large enough. */
 #define LOOK 8
 #define FREE 1u
 
 struct tag {
 	uint32_t size;	 /* units << 1 | FREE; 0 << 1: the end */
 	uint32_t before; /* units of the block before; 0: the first */
-	/* Free blocks alone: neighbours in their list, units + 1. */
+	/* Only free blocks: neighbours in their list, units + 1. */
 	uint32_t next, prev;
 };
 

@@ -4,14 +4,14 @@
  *
  *	| tag block | tag free | tag block | ... | end tag |
  *
- * A tag of eight bytes says how large its block is and how large the one
- * before, so that a block given back joins its free neighbours at once.  Free blocks
- * hang in lists by size, four to each power of two, with a bitmap over them.
+ * A tag of eight bytes has the size of its block and of the one before, so that a
+ * block given back joins its free neighbours at once.  Free blocks are in lists by
+ * size, four for each power of two, with a bitmap over them.
  *
- * Who asks says the least that is useful and the most that is wanted, fills
- * what comes and gives the rest back (sp__recmem_trim).  Since spans of small
- * records can be of any size, no hole is too small for long, and what is lost to
- * fragmentation is tags and rounding: 16 bytes a span.
+ * A caller names the least useful and the largest wanted size, fills the block it
+ * gets, and gives the rest back (sp__recmem_trim).  Since spans of small records can
+ * have any size, no hole stays too small for long, and the loss by fragmentation is
+ * tags and rounding: 16 bytes per span.
  */
 #ifndef SP__SORT_RECMEM_H
 #define SP__SORT_RECMEM_H
@@ -35,9 +35,9 @@ struct sp__recmem {
 void sp__recmem_init(struct sp__recmem *rm, void *mem, size_t bytes);
 
 /*
- * A block of at least least and about most bytes (most >= least): of most if
- * there is one, else the largest that is found quickly.  NULL: none holds least.
- * *got: its size.
+ * Allocates a block of least to about most bytes (most >= least): of most if there is
+ * one, otherwise the largest that is found quickly.  NULL: none has least.  *got: its
+ * size.
  */
 void *sp__recmem_take(struct sp__recmem *rm, size_t least, size_t most, size_t *got);
 /* Keeps the first bytes of a block. */

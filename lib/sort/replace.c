@@ -12,7 +12,7 @@
 #define LEAST_SPAN 512u
 #define LARGEST_SPAN 4096u
 
-/* In front of the records of a span. */
+/* Precedes the records of a span. */
 struct span {
 	uint32_t next; /* name of the strip's next; 0: none */
 	uint32_t bytes_low, bytes_high;
@@ -61,9 +61,8 @@ void sp__replace_close(struct sp__replace *r)
 }
 
 /*
- * Strips have numbers, which their cursors know them by.  The table holds the
- * name of a strip's present span; a number that is free, that of the next free
- * one (+ 1).
+ * Cursors refer to strips by number.  The table holds the name of a strip's current
+ * span, or, for a free number, the next free one (+ 1).
  */
 static int feed_get(void *ctx, size_t strip, bool wait, const char **data, size_t *bytes)
 {
@@ -160,7 +159,7 @@ void sp__replace_cursors(const struct sp__replace *r, struct sp__cursor *cursors
 		sp__cursor_feed(&cursors[i], &r->merge.cursors[i].feed);
 }
 
-/* The record given out last, where it lies now. */
+/* The record output last, at its current address. */
 static void previous(const struct sp__replace *r, const char **prev, size_t *bytes)
 {
 	*prev = r->merge.prev ? r->merge.prev : r->writing ? r->last.data : NULL;
@@ -185,7 +184,7 @@ static int put(struct sp__replace *r, const char *rec, size_t bytes)
 	return r->sink.put(r->sink.ctx, rec, bytes, prev, prev_bytes);
 }
 
-/* Ends the present run; the strips of the next one take its place. */
+/* Ends the current run; the strips of the next one take its place. */
 static int turn(struct sp__replace *r)
 {
 	const char *prev;
@@ -208,7 +207,7 @@ static int turn(struct sp__replace *r)
 	return join_present(r, r->next, n);
 }
 
-/* Gives one record out: SP_READY; SP_END: there is none. */
+/* Outputs one record: SP_READY; SP_END: there is none. */
 static int give_one(struct sp__replace *r)
 {
 	int rc;
@@ -232,8 +231,8 @@ static int give_one(struct sp__replace *r)
 }
 
 /*
- * Keeps a giant record as the one given out last, and its key, which is known already: comparing
- * every batch with all of the record would take long.
+ * Keeps a giant record as the one output last, and its key, which is already known: comparing
+ * every batch with the whole record would take long.
  */
 static int keep_giant(struct sp__replace *r, const struct sp__runbuf *b, const struct sp__entry *e)
 {
@@ -255,7 +254,7 @@ static int keep_giant(struct sp__replace *r, const struct sp__runbuf *b, const s
 	return sp__bytes_set(&r->last, rec, bytes, r->budget);
 }
 
-/* Is a record of the batch before the one given out last? */
+/* Is a record of the batch before the one output last? */
 static bool before_last(const struct sp__replace *r, const struct sp__runbuf *b,
 			const struct sp__entry *e)
 {
@@ -277,7 +276,7 @@ static bool before_last(const struct sp__replace *r, const struct sp__runbuf *b,
 	       0;
 }
 
-/* Gives out until so many bytes are free: SP_READY, or SP_END: nothing is left. */
+/* Outputs until free_bytes are free: SP_READY, or SP_END: nothing is left. */
 static int give_until(struct sp__replace *r, size_t free_bytes)
 {
 	bool given = false;
@@ -300,13 +299,13 @@ static int give_until(struct sp__replace *r, size_t free_bytes)
 	return rc;
 }
 
-/* Bytes that a batch takes, supposing full spans. */
+/* Bytes that a batch takes, assuming full spans. */
 static size_t room_for(const struct sp__replace *r, uint64_t bytes)
 {
 	return (size_t)bytes + (size_t)bytes / r->span_bytes * 48 + 2 * r->span_bytes;
 }
 
-/* The first record from entry i on that is not before the last one given out. */
+/* The first record from entry i on that is not before the one output last. */
 static size_t find_cut(const struct sp__replace *r, const struct sp__runbuf *b, size_t i)
 {
 	size_t low = i, high = b->n;
@@ -324,7 +323,7 @@ static size_t find_cut(const struct sp__replace *r, const struct sp__runbuf *b, 
 	return low;
 }
 
-/* Copies records from entry *i on into a new span; NULL: there is no room for one. */
+/* Copies records from entry *i on into a new span; NULL: there is no space for one. */
 static struct span *fill_span(struct sp__replace *r, const struct sp__runbuf *b, size_t *i,
 			      size_t end)
 {
@@ -350,8 +349,8 @@ static struct span *fill_span(struct sp__replace *r, const struct sp__runbuf *b,
 }
 
 /*
- * Lays entries *i to end down as a strip, as far as memory reaches.  Returns
- * 1 and its number, 0 if not even the first fits, or -ENOMEM.
+ * Stores entries *i to end as a strip, as far as memory allows.  Returns 1 and its
+ * number, 0 if not even the first fits, or -ENOMEM.
  */
 static int lay_strip(struct sp__replace *r, const struct sp__runbuf *b, size_t *i, size_t end,
 		     size_t *strip)
@@ -391,7 +390,7 @@ static int put_giant(struct sp__replace *r, const struct sp__runbuf *b, const st
 	return sp__merge_init(&r->merge, r->keys, 0, r->budget);
 }
 
-/* There is no room for entry *i, although there should be: memory is in pieces. */
+/* There is no space for entry *i although there should be: memory is fragmented. */
 static int make_room(struct sp__replace *r, const struct sp__runbuf *b, size_t *i)
 {
 	size_t bytes, want;

@@ -22,7 +22,7 @@ void sp__ring_destroy(struct sp__ring *r)
 	pthread_cond_destroy(&r->changed);
 }
 
-/* Waits until the buffer is empty: true; false: nobody wants it any more. */
+/* Waits until the buffer is empty: true; false: abandoned. */
 static bool await_empty(struct sp__ring *r, const struct sp__outbuf *out)
 {
 	bool wanted;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs on their way to temporary space: where it is, the run that is being
- * written, and whether what is sorted next continues it.
+ * Writing runs to temporary space: its place, the run being written, and whether the next
+ * sorted records continue it.
  */
 #include <errno.h>
 #include "base/err.h"
@@ -12,10 +12,10 @@
 #define PREFETCH 8
 /* Requests outstanding in temporary space. */
 #define REQUESTS 256
-/* Writing out begins at a tenth of the memory that is available, by default. */
+/* By default the system starts writeback at a tenth of the available memory. */
 #define CACHE_SHARE 12
 
-/* The last key of a page: key bytes, then the record where it is a last resort. */
+/* The last key of a page: key bytes, then the record if it is a last resort. */
 static int lastkey(void *ctx, const char *rec, size_t bytes, const void **key, size_t *key_bytes)
 {
 	struct sp_sort *s = ctx;
@@ -46,14 +46,13 @@ static uint64_t cache_share(void)
 }
 
 /*
- * What will have been read again before the system would begin to write it out
- * is best left to the page cache: it never reaches the device.  The rest is
- * written and read directly, which spares the processor two copies and the
- * cache everybody else's pages.
+ * Data that will be read again before the system would write it back is best left to the
+ * page cache: it never reaches the device.  The rest is written and read directly, which
+ * saves two copies and does not evict other pages from the cache.
  */
 static enum sp__direct spill_direct(const struct sp_sort *s)
 {
-	/* Of unknown length: as long as it stays small. */
+	/* Input of unknown length: as long as it stays small. */
 	if (s->opts.run.direct < 0 && !s->plan.input_bytes && s->plan.memory_bytes <= cache_share())
 		return SP__DIRECT_NEVER;
 	if (s->opts.run.direct >= 0)
@@ -62,7 +61,7 @@ static enum sp__direct spill_direct(const struct sp_sort *s)
 									   : SP__DIRECT_AUTO;
 }
 
-/* More has been spilled than the page cache should have to hold. */
+/* More has been spilled than the page cache should hold. */
 static bool outgrows_cache(const struct sp_sort *s)
 {
 	return s->opts.run.direct < 0 && s->spilled.store->opts.direct == SP__DIRECT_NEVER &&

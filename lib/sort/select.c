@@ -4,13 +4,13 @@
  *
  *	| slot 0: memory for records (replace.h)	| slot 1 | slot 2 |
  *
- * where slots 1 and 2 are filled with batches in turn: while one is being
- * filled, the background task sorts the other, gives records out to the run
- * being written and lays the batch down in their place.  Small batches are
- * worked on by the caller's thread, and one slot is enough.
+ * where slots 1 and 2 are filled with batches alternately: while one is being filled,
+ * the background task sorts the other, outputs records to the run being written, and
+ * stores the batch in their place.  The caller's thread handles small batches itself,
+ * and one slot is enough.
  *
- * As long as memory has held everything nothing is spilled, and the strips
- * in memory are what the final merge merges.
+ * As long as everything fits in memory nothing is spilled, and the final merge merges
+ * the strips in memory.
  */
 #include <errno.h>
 #include "base/err.h"
@@ -51,7 +51,7 @@ static int end(void *ctx, const char *prev, size_t prev_bytes)
 	return rc < 0 ? rc : sp__finish_due(s);
 }
 
-/* A slot that takes batches from now on. */
+/* Makes a slot a buffer for batches. */
 static void make_batch(struct sp_sort *s, struct sp__slot *slot, char *mem, size_t bytes)
 {
 	sp__runbuf_init(&slot->buf, s->opts.keys);
@@ -96,7 +96,7 @@ int sp__select_open(struct sp_sort *s)
 	return 0;
 }
 
-/* All records are in runs: the slots are one free region again. */
+/* All records are in runs: makes the slots one free region again. */
 static void give_back(struct sp_sort *s)
 {
 	struct sp__slot *first = &s->forming.slots[0];
@@ -107,7 +107,7 @@ static void give_back(struct sp_sort *s)
 	s->forming.slots[1].state = s->forming.slots[2].state = SP__SLOT_GONE;
 }
 
-/* The background task: takes a batch, and, when it is the last, gives out the rest. */
+/* The background task: adds a batch, and after the last one outputs the rest. */
 static void work(void *arg)
 {
 	struct sp_sort *s = arg;

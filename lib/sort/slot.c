@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sort/state.h"
 
-/* One slot is filled, one sorted, one stored; more are halved sooner or later. */
+/* One slot is filled, one sorted, one stored; more are eventually halved. */
 #define FEW_SLOTS 3
 
 struct sp__slot *sp__slot_oldest(const struct sp_sort *s, enum sp__slot_state state)
@@ -27,7 +27,7 @@ void sp__slot_empty(struct sp_sort *s, struct sp__slot *slot)
 	sp__runbuf_use(&slot->buf, slot->mem, slot->bytes);
 }
 
-/* Is nothing in this half, or nothing but what is on its way out? */
+/* Is this half empty, or does it only hold slots being stored? */
 static bool half_is_free(const struct sp_sort *s, unsigned half)
 {
 	unsigned each = s->forming.nslots / 2;
@@ -40,7 +40,7 @@ static bool half_is_free(const struct sp_sort *s, unsigned half)
 	return true;
 }
 
-/* The slot to be stored next: the oldest that is sorted, or else the one about to be. */
+/* The slot to be stored next: the oldest that is sorted, or else the one about to be sorted. */
 static struct sp__slot *next_to_store(const struct sp_sort *s)
 {
 	struct sp__slot *slot = sp__slot_oldest(s, SP__SLOT_SORTED);
@@ -74,7 +74,7 @@ void sp__slots_take_back(struct sp_sort *s)
 	if (!slot || slot->state != SP__SLOT_SORTING)
 		return;
 	slot->state = SP__SLOT_SORTED;
-	/* Replacement selection has taken its records elsewhere. */
+	/* Replacement selection has moved its records elsewhere. */
 	if (s->forming.replacing)
 		sp__slot_empty(s, slot);
 }

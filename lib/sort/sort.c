@@ -109,7 +109,7 @@ static void note_phases(struct sp_sort *s)
 	s->stats.phase_cpu_s[SP_PHASE_MERGE] = (double)(cpu - s->merging.cpu_begin_ns) * 1e-9;
 }
 
-/* Where strcoll() decided, it may have lacked the memory to. */
+/* strcoll() may have failed for lack of memory. */
 static int check_comparisons(struct sp_sort *s)
 {
 	const struct sp__keyset *ks = sp__ks(s->opts.keys);
@@ -179,8 +179,8 @@ static void note_spill(const struct sp_sort *s, struct sp_sort_stats *st, bool r
 
 void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool device_figures)
 {
-	/* Figures belong to whoever is at work: run formation is waited for, the
-	 * final merge, which may itself wait for the caller, up to its next buffer. */
+	/* The working thread owns the figures: wait for run formation, or for the next
+	 * buffer of the final merge, which may itself wait for the caller. */
 	if (s->output.threaded)
 		pthread_mutex_lock(&s->output.busy);
 	else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One merge: its inputs are opened, with a read plan and a pool of pages, or
- * with unpackers where runs lie behind a program; then it is poured into a new run.
+ * One merge: opens its inputs, with a read plan and a pool of pages, or with unpackers
+ * for runs of a program; then writes a new run.
  */
 #include <assert.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "sort/plan.h"
 #include "sort/step.h"
 
-/* The largest piece of the arena that holds nothing now. */
+/* The largest free piece of the arena. */
 struct sp__freemem sp__free_region(const struct sp_sort *s, bool with_write)
 {
 	struct sp__freemem best = { NULL, 0 }, now = { NULL, 0 };
@@ -81,12 +81,12 @@ static int pool_release(void *pool, size_t run)
 
 static int unpackers_get(void *unpackers, size_t run, bool wait, const char **data, size_t *bytes)
 {
-	/* A pipe cannot be waited for together with other things, so it is here. */
+	/* A pipe cannot be waited for together with other events, so block here. */
 	(void)wait;
 	return sp__unpackers_get(unpackers, run, data, bytes);
 }
 
-/* A page of a pipe is valid until the next one is asked for. */
+/* A page of a pipe is valid until the next get. */
 static int unpackers_release(void *unpackers, size_t run)
 {
 	(void)unpackers;
@@ -106,7 +106,7 @@ void sp__step_close(struct sp_sort *s, struct sp__step_inputs *in)
 	*in = (struct sp__step_inputs){ 0 };
 }
 
-/* Now that runs and memory are known, the predictions are made anew. */
+/* Repeats the predictions, now that runs and memory are known. */
 static enum sp_readahead strategy_for(struct sp_sort *s, const struct sp__step_inputs *in,
 				      uint64_t pages)
 {
@@ -143,7 +143,7 @@ static int open_plan(struct sp_sort *s, struct sp__step_inputs *in)
 		o.consumption = sequence;
 	}
 	rc = sp__readplan_new(&in->plan, &o);
-	/* Without refusal: the planner has left room. */
+	/* Without refusal: the planner has reserved memory. */
 	in->charged = sp__merge_memory(in->n) + sp__pool_memory(in->spill, in->n, in->buffers) +
 		      sp__readplan_memory(&o);
 	sp__budget_charge(&s->env.budget, in->charged);
@@ -270,7 +270,7 @@ static int pour(struct sp_sort *s, struct sp__merge *m, struct sp__runwriter *w)
 	return sp__runwriter_finish(w);
 }
 
-/* Runs the merge whose cursors are open into a new run. */
+/* Performs the merge whose cursors are open, into a new run. */
 int sp__merge_into(struct sp_sort *s, struct sp__merge *m, uint64_t age, unsigned level,
 		   struct sp__run **run)
 {
