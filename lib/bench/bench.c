@@ -8,7 +8,7 @@
 #include "io/ioprio.h"
 #include "sim/machine.h"
 
-/* A replay brings its classes, and perhaps its depth. */
+/* A replay determines the classes, and the depth if none is given. */
 static int open_replay(struct sp_bench *b, struct sp_errinfo *err)
 {
 	int rc = sp__replay_open(&b->replay, &b->opts, err);
@@ -44,7 +44,7 @@ struct sp__load *sp__bench_load(struct sp_bench *b)
 	return l;
 }
 
-/* Of classes that stand one after the other in l->classes, from first on. */
+/* A group of n consecutive members of l->classes. */
 static void add_group(struct sp__load *l, size_t first, size_t n, unsigned depth, double rate)
 {
 	l->groups[l->ngroups++] = (struct sp__bench_group){
@@ -56,7 +56,7 @@ static void add_group(struct sp__load *l, size_t first, size_t n, unsigned depth
 	l->depth += depth;
 }
 
-/* One thread for all: first those who share, then the others one by one. */
+/* One thread for all classes: first those that share, then the others one by one. */
 static void plan_shared(struct sp_bench *b)
 {
 	struct sp__load *l = sp__bench_load(b);
@@ -131,8 +131,8 @@ static int open_all(struct sp_bench *b, sp__bench_plan *plan, void *arg, struct 
 	return 0;
 }
 
-/* A load on a thread of its own; the queue must be opened there. */
-static void work(void *arg)
+/* A load on a thread of its own. */
+static void load_main(void *arg)
 {
 	struct sp__load *l = arg;
 
@@ -148,7 +148,7 @@ static void work(void *arg)
 	}
 }
 
-/* A load that the calling thread can do as well; its priority would stay with that. */
+/* May the calling thread run the only load?  A priority would outlast the run. */
 static bool alone(const struct sp_bench *b)
 {
 	return b->nloads == 1 && !b->classes[0]->spec.prio;
@@ -159,7 +159,7 @@ static int run_threads(struct sp_bench *b, struct sp_errinfo *err)
 	size_t n = 0;
 	int rc = 0;
 
-	while (n < b->nloads && sp__task_try_start(&b->loads[n].task, work, &b->loads[n]))
+	while (n < b->nloads && sp__task_try_start(&b->loads[n].task, load_main, &b->loads[n]))
 		n++;
 	if (!n && alone(b))
 		return sp__load_run(&b->loads[0], err);
@@ -237,7 +237,7 @@ int sp__bench_run(struct sp_bench **out, const struct sp_bench_opts *opts, sp__b
 	b->trace = NULL;
 	rc = rc ? rc : closed;
 	if (!b->meter.finished) {
-		b->opts.remove = true; /* who tries again finds no file of ours */
+		b->opts.remove = true; /* leave no file if nothing was measured */
 		sp_bench_free(b);
 		return rc;
 	}
@@ -252,7 +252,7 @@ int sp_bench_run(struct sp_bench **out, const struct sp_bench_opts *opts, struct
 	*out = NULL;
 	if (rc == 0 && !opts->replay && !opts->runtime_ns && !opts->total_bytes)
 		rc = sp__errf(err, -EINVAL, "check", "", -1,
-			      "it must be said for how long, or for how many bytes");
+			      "a run needs a duration or a number of bytes");
 	return rc ? rc : sp__bench_run(out, opts, plan_classes, NULL, err);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Options that cannot be meant so.
+ * Refuses options that contradict each other.
  */
 #include <errno.h>
 #include <string.h>
@@ -65,7 +65,8 @@ static int check_depths(const struct sp_bench_opts *o, struct sp_errinfo *err)
 				o->depth ? (unsigned long long)all : 0ull);
 	if (o->batch_min > o->depth || (o->batch_max && o->batch_max < o->batch_min))
 		return sp__errf(err, -EINVAL, "check", "", -1,
-				"so many completions at once will never be there");
+				"batches of completions must fit into the depth, and batch_min "
+				"into batch_max");
 	return 0;
 }
 
@@ -84,17 +85,16 @@ static int check_targets(const struct sp_bench_opts *o, struct sp_errinfo *err)
 	for (size_t i = 0; i < o->ntargets; i++) {
 		if (is_sim(o->targets[i]) && o->ntargets > 1)
 			return sp__errf(err, -EINVAL, "check", o->targets[i], -1,
-					"a simulated target stands alone");
+					"a simulated target must be the only one");
 		if (is_sim(o->targets[i]) && o->engine && strcmp(o->engine, "auto") != 0)
 			return sp__errf(err, -EINVAL, "check", o->targets[i], -1,
 					"a simulated target has an engine of its own");
 	}
 	if (o->create && ((!o->size_bytes && !o->replay) || o->offset_bytes))
 		return sp__errf(err, -EINVAL, "check", "", -1,
-				"a file that is to be created needs a size, and no offset");
+				"a file to create needs a size, and no offset");
 	if (o->remove && !o->create)
-		return sp__errf(err, -EINVAL, "check", "", -1,
-				"only what is created can be removed");
+		return sp__errf(err, -EINVAL, "check", "", -1, "only created files can be removed");
 	if (null && o->create)
 		return sp__errf(err, -EINVAL, "check", "", -1,
 				"the engine \"null\" opens no target, and creates none");
@@ -105,14 +105,14 @@ static int check_replay(const struct sp_bench_opts *o, struct sp_errinfo *err)
 {
 	if (o->nclasses || o->rate > 0)
 		return sp__errf(err, -EINVAL, "check", "", -1,
-				"a replay takes classes and moments from its trace");
+				"a replay takes classes and times from its trace");
 	if (o->depth > SP_BENCH_DEPTH_MAX || !(o->replay->time_scale >= 0))
 		return sp__errf(err, -EINVAL, "check", "", -1,
 				"a replay has at most %d requests outstanding, and a scale above 0",
 				SP_BENCH_DEPTH_MAX);
 	if (o->ramp_ns)
 		return sp__errf(err, -EINVAL, "check", "", -1,
-				"of a replay all requests are measured");
+				"a replay measures all requests: it has no ramp");
 	return check_targets(o, err);
 }
 

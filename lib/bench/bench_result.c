@@ -42,7 +42,7 @@ static void rates(struct sp_bench_stats *s, uint64_t elapsed_ns)
 	s->bandwidth_bytes_per_s = (double)s->bytes * 1e9 / (double)elapsed_ns;
 }
 
-/* From sums since the begin to sums of each, and to those of all classes. */
+/* Turns sums since the begin into sums of each window, and adds up the classes. */
 static void windows(struct sp_bench *b)
 {
 	for (size_t i = 0; i < b->nclasses; i++) {

@@ -2,12 +2,12 @@
 /*
  * A load: one thread that keeps requests outstanding.
  *
- * Each group has a fixed number of slots.  One round fills what can be filled
- * (load_fill.c), submits it as one batch, and waits for completions or for the
- * next thing that is due.  A load of pages is told what has been done.
+ * Each group has a fixed number of slots.  A round fills free slots (load_fill.c),
+ * submits them as a batch, and waits for completions or for the next due time.  A
+ * page load is notified of completions.
  *
- * Nothing is allocated once the load is open.  With threads the lock is held
- * while requests are prepared and counted, never while the system works.
+ * Nothing is allocated once the load is open.  With threads the lock is held while
+ * requests are prepared and counted, never during system calls.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "bench/state.h"
 
 #define PAGE_BYTES 4096
-/* How long a wish to stop may go unheard while nothing completes. */
+/* Longest delay until *stop is noticed while nothing completes. */
 #define LOOK_NS 50000000
 
 static struct sp__bench_slot *slot_of(struct sp__request *r)
@@ -80,7 +80,7 @@ static int open_pool(struct sp__load *l)
 	return 0;
 }
 
-/* On a machine calls take no time: all at once there. */
+/* On a simulated machine calls take no time: all at once. */
 static void choose_batches(struct sp__load *l)
 {
 	const struct sp_bench_opts *o = &l->bench->opts;
@@ -145,8 +145,8 @@ static void note(struct sp__load *l, struct sp__request *const *reqs, size_t n)
 }
 
 /*
- * One call.  Engines of threads do the work within that: they are noted before, and
- * without the lock.
+ * Submits in one call.  The engine of threads does the I/O within the call, so there requests
+ * are counted before it, and the lock is released.
  */
 static int submit_some(struct sp__load *l, struct sp__request **reqs, size_t n)
 {
@@ -170,7 +170,7 @@ static int submit_some(struct sp__load *l, struct sp__request **reqs, size_t n)
 	return 0;
 }
 
-/* Submits what is in the batch. */
+/* Submits the batch. */
 static int submit(struct sp__load *l, size_t n)
 {
 	int rc = 0;
@@ -180,7 +180,7 @@ static int submit(struct sp__load *l, size_t n)
 	return rc;
 }
 
-/* The next moment at which something must be done even if nothing completes. */
+/* The next time at which there is something to do even if nothing completes. */
 static uint64_t next_due(const struct sp__load *l, uint64_t now_ns)
 {
 	const struct sp_bench *b = l->bench;
@@ -195,7 +195,7 @@ static uint64_t next_due(const struct sp__load *l, uint64_t now_ns)
 	return sp__load_due(l, now_ns, due);
 }
 
-/* What was extended may end at the end of the file. */
+/* An extended request may be cut short by the end of the file. */
 static void settle_replayed(struct sp__request *r)
 {
 	if (r->op == SP__OP_READ && r->result > 0 && (uint32_t)r->result < r->bytes &&
@@ -239,7 +239,7 @@ static void unlock(struct sp_bench *b)
 		pthread_mutex_unlock(&b->lock);
 }
 
-/* Is there nothing more to come, of one class of a replay or of all? */
+/* Have all requests been issued, of one class of a replay or of all? */
 static bool all_issued(const struct sp_bench *b, int class)
 {
 	if (b->opts.total_bytes && b->meter.measuring && b->issued_bytes >= b->opts.total_bytes)
@@ -254,7 +254,7 @@ static bool all_issued(const struct sp_bench *b, int class)
 	return true;
 }
 
-/* Has a load of pages come to its end? */
+/* Has a page load ended? */
 static bool feed_finished(const struct sp__load *l)
 {
 	for (size_t i = 0; i < l->ngroups; i++)
@@ -298,7 +298,7 @@ static int fail(const struct sp__request *r, int rc, struct sp_errinfo *err)
 		       (long long)r->offset);
 }
 
-/* Completions that are there; an error of the queue, or of a request if it ends the run. */
+/* Takes completions; an error of the queue, or of a request if it ends the run. */
 static int reap(struct sp__load *l, size_t min, uint64_t until_ns, uint64_t *now_ns,
 		struct sp_errinfo *err)
 {

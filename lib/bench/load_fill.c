@@ -2,12 +2,11 @@
 /*
  * Which requests a load issues, and when.
  *
- * A free slot is filled at once, or, where requests come at a rate, when the
- * next one is due: then its latency runs from that moment, however late a slot
- * becomes free.  A group with a load of pages asks that one instead; a replay
- * says itself what is next.
+ * A free slot is filled at once or, at a rate, when the next request is due: its
+ * latency runs from that time, however late a slot becomes free.  A group with a
+ * page load asks the page load instead, and a replay its trace.
  *
- * Nothing here waits or allocates.  With threads all of it is done under the lock.
+ * Nothing here waits or allocates.  With threads all of it runs under the lock.
  */
 #include <math.h>
 #include "bench/state.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is counted while requests go and come.
+ * Counts requests.
  *
  * Counting begins at the end of the ramp.  With a run time it ends when the time is over and
- * nothing more is issued; the requests outstanding then are reported apart.  With a number of
- * bytes, which are counted from the end of the ramp too, it ends when the last request is done.
+ * nothing more is issued; requests outstanding then are reported separately.  With a number of
+ * bytes, also counted from the end of the ramp, it ends when the last request has completed.
  *
- * A class is passed over by the completions of others since it was last
- * served, or since it began to have requests outstanding: a mark in the count
- * of all completions tells, without work for each completion of others.
+ * A class is passed over by the completions of others since it was last served, or since it
+ * began to have requests outstanding.  A mark in the count of all completions gives this
+ * number without work at each completion of others.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static void restart_windows(struct sp_bench *b, uint64_t now_ns)
 	b->meter.window_ns = now_ns + b->meter.width_ns;
 }
 
-/* Every second one ends where both did. */
+/* Merges pairs of windows. */
 static void widen_windows(struct sp_bench *b)
 {
 	for (size_t i = 0; i < b->nclasses; i++)
@@ -100,7 +100,7 @@ static void end_window(struct sp_bench *b, uint64_t now_ns)
 	b->meter.window_ns = now_ns + b->meter.width_ns;
 }
 
-/* From now on everything counts. */
+/* Begins counting. */
 static void measure(struct sp_bench *b, uint64_t now_ns)
 {
 	b->meter.measuring = true;
@@ -254,7 +254,7 @@ static unsigned free_slots(const struct sp__bench_group *g)
 	return n;
 }
 
-/* What of a rate nobody will submit any more, and how long that has waited. */
+/* Requests of a rate that will never be submitted, and how long they have waited. */
 static void overdue(struct sp_bench *b, const struct sp__bench_group *g, uint64_t now_ns)
 {
 	double late_ns = (double)now_ns - g->next_ns;
@@ -279,7 +279,7 @@ void sp__meter_end(struct sp_bench *b, uint64_t now_ns)
 {
 	if (b->meter.finished)
 		return;
-	/* Who is stopped before the ramp is over has measured nothing. */
+	/* A run that is stopped during the ramp has measured nothing. */
 	if (!b->meter.measuring)
 		measure(b, now_ns);
 	b->meter.finished = true;

@@ -66,13 +66,13 @@ static int check(const struct sp_bench_opts *t, const struct sp_policy_opts *o,
 		 struct sp_errinfo *err)
 {
 	if (t->ntargets != 1)
-		return sp__errf(err, -EINVAL, "check", "", -1, "there is one target");
+		return sp__errf(err, -EINVAL, "check", "", -1, "a policy needs exactly one target");
 	if (t->engine && !strcmp(t->engine, "sync"))
 		return sp__errf(err, -EINVAL, "check", "", -1,
 				"the engine \"sync\" cannot keep requests outstanding");
 	if (!t->runtime_ns && !o->passes)
 		return sp__errf(err, -EINVAL, "check", "", -1,
-				"it must be said for how long, or how many passes");
+				"a policy needs a duration or a number of passes");
 	if (!(o->critical_rate >= 0) || !(o->critical_rate <= 1e9))
 		return sp__errf(err, -EINVAL, "check", "", -1, "a rate is not negative");
 	if (t->depth > SP_BENCH_DEPTH_MAX - CRITICAL_DEPTH)
@@ -190,7 +190,7 @@ int sp_policy_run(struct sp_policy **out, const struct sp_bench_opts *target,
 	bench.nclasses = p->nclasses;
 	bench.rate = 0;
 	bench.poisson = true;
-	bench.batch_submit = bench.batch_max = bench.depth; /* batches are the load's affair */
+	bench.batch_submit = bench.batch_max = bench.depth; /* the load makes batches */
 	bench.total_bytes = 0;
 	bench.interval_ns = 0;
 	rc = sp__bench_check(&bench, err);

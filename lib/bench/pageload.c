@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What all loads share: the queues of what they have asked for.
+ * Common to all loads: checks, and the queues of their requests.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "bench/pageload.h"
 
-#define UPDATE_PAGES_MAX (1u << 22) /* a state of about 25 bytes is kept for each */
+#define UPDATE_PAGES_MAX (1u << 22) /* each has about 25 bytes of state */
 
 static const struct sp__pageload_ops *const loads[] = {
 	[SP_POLICY_SCAN] = &sp__pageload_scan,
@@ -21,27 +21,27 @@ static const char *check_update(const struct sp_policy_opts *o, uint64_t pages)
 	if (pages > UPDATE_PAGES_MAX)
 		return "an update has a table of at most 4194304 pages";
 	if (!(o->buffer > 0 && o->buffer < 1))
-		return "the buffer is a part of the table, and smaller than it";
+		return "the buffer must be larger than 0 and smaller than the table";
 	if (o->buffer * (double)pages < (double)(ahead + 1) * o->extent_pages)
-		return "the buffer cannot hold what is read ahead and one extent more";
+		return "the buffer cannot hold the pages read ahead and one extent more";
 	if (!o->steal || !o->flow || !o->preflush_ns)
-		return "at least one page is written at once, and not at no interval";
+		return "steal, flow and the interval of the preflush must not be 0";
 	return NULL;
 }
 
 const char *sp__pageload_check(const struct sp_policy_opts *o, uint64_t pages)
 {
 	if (!o->extent_pages || !o->ahead || !o->clients || !o->query_pages || !o->batch)
-		return "there is at least one page, extent, client";
+		return "extents, clients and the like must not be 0";
 	if (o->extent_pages > 65536 || o->ahead > 256 || o->batch > 4096 || o->clients > 4096)
 		return "an extent has at most 65536 pages, 256 of them are asked for ahead, and "
 		       "there are at most 4096 clients with batches of 4096 pages";
 	if (o->load != SP_POLICY_UPDATE && o->submission == SP_POLICY_ADAPTIVE)
-		return "adaptive submission is of writes, which only an update has";
+		return "adaptive submission concerns writes, which only an update has";
 	if (pages > UINT32_MAX)
 		return "a table has at most 4294967295 pages";
 	if (pages / o->extent_pages <= o->ahead)
-		return "the table has no more extents than are asked for ahead";
+		return "the table has no more extents than are requested ahead";
 	return o->load == SP_POLICY_UPDATE ? check_update(o, pages) : NULL;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The loads of spindle/policy.h: which pages are asked for, and when.
+ * The loads of spindle/policy.h: which pages are requested, and when.
  *
- * A load knows nothing of files, engines or clocks.  Whoever runs it tells it
- * the time and what has been done, takes out what is to be submitted, and comes
- * back when something is done or at due_ns.  Pages are numbered from 0.
+ * A load knows no files, engines or clocks.  Its caller passes the time and the
+ * completions, takes the requests to submit, and calls again after a completion or
+ * at due_ns.  Pages are numbered from 0.
  *
  * No allocation after opening.  One thread.
  */
@@ -15,12 +15,12 @@
 #include <spindle/policy.h>
 #include "base/rng.h"
 
-/* In the order in which they are submitted when not all of them can be. */
+/* In the order of preference when not all can be submitted. */
 enum sp__pageclass { SP__PAGE_URGENT, SP__PAGE_READ, SP__PAGE_WRITE, SP__PAGE_CLASSES };
 
 struct sp__pagereq {
 	uint32_t page;
-	uint32_t cookie; /* the load's */
+	uint32_t cookie; /* private to the load */
 };
 
 /* First in, first out. */
@@ -29,34 +29,34 @@ struct sp__pagequeue {
 	size_t size, head, n;
 };
 
-/* A query that goes through the table, and the extents that it has asked for. */
+/* A query that reads the whole table, and the extents that it has requested. */
 struct sp__pagescan {
-	/* Pages are counted on over all passes. */
-	uint64_t at;	 /* is worked on next */
-	uint64_t asked;	 /* what is before it has been asked for, */
-	uint64_t wanted; /* and what is before this should be */
-	uint64_t end;	 /* of the last pass; UINT64_MAX: there is none */
+	/* Pages are counted through all passes. */
+	uint64_t at;	 /* worked on next */
+	uint64_t asked;	 /* pages before it have been requested, */
+	uint64_t wanted; /* and pages before this should be */
+	uint64_t end;	 /* of the last pass; UINT64_MAX: none */
 	uint64_t busy_ns;
 	uint64_t ahead;	      /* pages */
-	uint64_t *arrived_ns; /* of page p the one at p % ahead; 0: it has not */
+	uint64_t *arrived_ns; /* of page p: element p % ahead; 0: not yet */
 };
 
 struct sp__pageclient {
 	uint64_t busy_ns;
-	unsigned left;	      /* pages of the query that have not been in a batch yet */
-	unsigned n, at;	      /* of the batch: pages, the next one */
-	uint64_t *arrived_ns; /* of the batch; 0: it has not */
+	unsigned left;	      /* pages of the query that no batch has had yet */
+	unsigned n, at;	      /* pages of the batch, and the next one */
+	uint64_t *arrived_ns; /* of the batch; 0: not yet */
 };
 
-/* The buffer of an update; what a page of the table is to it. */
+/* States of a page in the buffer of an update. */
 enum sp__pagestate {
 	SP__PAGE_OUT,
-	SP__PAGE_COMING,  /* is being read */
+	SP__PAGE_COMING,  /* being read */
 	SP__PAGE_HERE,	  /* the query will work on it */
-	SP__PAGE_DIRTY,	  /* was worked on */
-	SP__PAGE_LEAVING, /* is being written */
-	SP__PAGE_KEPT,	  /* the same, and the query will work on it */
-	SP__PAGE_CLEAN,	  /* has been written and can be replaced */
+	SP__PAGE_DIRTY,	  /* changed by the query */
+	SP__PAGE_LEAVING, /* being written */
+	SP__PAGE_KEPT,	  /* being written, and the query will work on it */
+	SP__PAGE_CLEAN,	  /* written, and may be replaced */
 };
 
 struct sp__pageset {
@@ -68,8 +68,8 @@ struct sp__pagebuffer {
 	size_t frames, empty;
 	uint8_t *state; /* of each page of the table */
 	struct sp__pageset dirty, clean;
-	uint32_t *where;  /* of each page of the table: its place in one of the two */
-	uint64_t look_ns; /* the next look of the preflush */
+	uint32_t *where;  /* of each page of the table: its index in one of the two sets */
+	uint64_t look_ns; /* the next inspection of the preflush */
 };
 
 struct sp__pageload {
@@ -79,10 +79,10 @@ struct sp__pageload {
 	unsigned depth;
 	struct sp__rng rng;
 
-	uint64_t due_ns; /* come back then; UINT64_MAX: when something is done */
+	uint64_t due_ns; /* call again then; UINT64_MAX: after a completion */
 	bool over;
 	uint64_t accessed, queries;
-	size_t pending[SP__PAGE_CLASSES]; /* asked for and not done */
+	size_t pending[SP__PAGE_CLASSES]; /* requested and not completed */
 	struct sp__pagequeue queues[SP__PAGE_CLASSES];
 
 	struct sp__pagescan scan;
@@ -99,24 +99,24 @@ struct sp__pageload_ops {
 		     uint64_t now_ns);
 };
 
-/* Why a load on a table of so many pages would make no sense; NULL: it does. */
+/* Why a load on a table with this number of pages is refused; NULL: it is not. */
 const char *sp__pageload_check(const struct sp_policy_opts *opts, uint64_t pages);
 /*
- * What has been checked.  depth: the most that will be outstanding.  0 or
- * -ENOMEM; to be closed in any case.
+ * opts must have passed the check.  depth: the most that will be outstanding.  0 or
+ * -ENOMEM; must be closed in either case.
  */
 SP_MUST_CHECK int sp__pageload_open(struct sp__pageload *l, const struct sp_policy_opts *opts,
 				    uint64_t pages, unsigned depth, uint64_t seed);
 void sp__pageload_close(struct sp__pageload *l);
 
-/* Everything that happens up to this moment. */
+/* Advances the load to now_ns. */
 void sp__pageload_run(struct sp__pageload *l, uint64_t now_ns);
-/* The next request to be submitted; false: none for now. */
+/* The next request to submit; false: none for now. */
 bool sp__pageload_next(struct sp__pageload *l, enum sp__pageclass *class, struct sp__pagereq *r);
 void sp__pageload_done(struct sp__pageload *l, enum sp__pageclass class,
 		       const struct sp__pagereq *r, uint64_t now_ns);
 
-/* Pages that a preflush writes if so many percent of the frames are free. */
+/* Pages that a preflush writes at this percentage of free frames. */
 struct sp__preflush {
 	unsigned high, low;
 };
@@ -132,8 +132,8 @@ void sp__pageload_due(struct sp__pageload *l, uint64_t due_ns); /* or sooner */
 SP_MUST_CHECK int sp__pagescan_open(struct sp__pageload *l);
 void sp__pagescan_arrived(struct sp__pageload *l, uint64_t page, uint64_t now_ns);
 /*
- * Works on the next page if the query has come to it and it is there; false:
- * it has not or it is not.
+ * Works on the next page; false: the query has not reached it, or it has not
+ * arrived.
  */
 bool sp__pagescan_step(struct sp__pageload *l, uint64_t now_ns);
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Range queries by an index that is not the order of the table: each client
- * has a query, which needs pages all over the table.  It works on them in the
- * order of the index.  When it is through with a batch of them it asks for the
- * next; a batch of one page is a query that traverses the index and reads a
- * page when it comes to it.
+ * Range queries by an index whose order is not that of the table: each client has
+ * a query that needs pages all over the table, in the order of the index.  When it
+ * has worked on all pages of a batch it requests the next batch; a batch of one
+ * page is a query that reads each page when it reaches it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -47,7 +46,7 @@ static void ask(struct sp__pageload *l, struct sp__pageclient *c)
 				 first + i);
 }
 
-/* The query of the client is done, and another one begins. */
+/* Ends the query of the client and begins another one. */
 static void finish(struct sp__pageload *l, struct sp__pageclient *c)
 {
 	l->queries++;

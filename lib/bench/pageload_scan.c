@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A scan: pages in order, extents asked for when the last page of another one
- * is worked on.  With one extent ahead that is InnoDB's read-ahead, section
- * 3.2; with more of them the proposal of 3.3.
+ * A scan: pages in order; an extent is requested when the last page of an earlier
+ * one is worked on.  With one extent ahead this is InnoDB's read-ahead, section
+ * 3.2; with more of them it is the proposal of 3.3.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -7,20 +7,20 @@
  *
  *	OUT -> COMING -> HERE -> DIRTY -> LEAVING -> CLEAN -> OUT
  *
- * What is asked for takes an empty frame, or that of a clean page.  A page that
- * the scan asks for again while it is still in the buffer is not read: from
- * DIRTY or CLEAN it is HERE at once, from LEAVING it is KEPT, and HERE when it
- * has been written.
+ * A requested page takes an empty frame, or that of a clean page.  A page that the
+ * scan requests again while it is still in the buffer is not read: from DIRTY or
+ * CLEAN it becomes HERE at once, from LEAVING it becomes KEPT, and HERE once it has
+ * been written.
  *
  *	frames = empty + (pages in any state but OUT)
  *
- * What is asked for and has not been worked on is at most what is read ahead,
- * so with a buffer of an extent more there is always a page that can be
- * written, or one that is; also when a whole extent must have room.
+ * At most the pages read ahead are requested and not yet worked on, so a buffer of
+ * one extent more always has a page that can be written or is being written, even
+ * when a whole extent must have room.
  *
- * Pages to be written are picked at random, as writes are "random writes of
- * dirty pages" in section 3.1: taken in the order of the scan they would be
- * sequential.  So are pages to be replaced.
+ * Pages to write are chosen at random, since section 3.1 has "random writes of
+ * dirty pages": in the order of the scan they would be sequential.  So are pages to
+ * replace.
  */
 #include <errno.h>
 #include <math.h>
@@ -61,14 +61,14 @@ static size_t free_frames(const struct sp__pagebuffer *b)
 }
 
 /*
- * As after many passes.  Between two visits of the scan, of which a share of h
- * finds the page still there, (1 - h) * pages are replaced, so the share that
- * has not been picked is
+ * Fills the buffer as after many passes.  Between two visits of the scan, of which
+ * a share h finds the page still there, (1 - h) * pages are replaced, so the share
+ * that was not chosen is
  *
  *	h = exp(-(1 - h) * pages / frames)
  *
- * and what was visited a part of a pass ago is there with a likelihood between
- * that and 1.
+ * and a page visited a part of a pass ago is there with a probability between that
+ * and 1.
  */
 static void fill_buffer(struct sp__pageload *l)
 {
@@ -103,7 +103,7 @@ static int open_buffer(struct sp__pageload *l)
 	return rc ? rc : sp__pagequeue_open(l, SP__PAGE_WRITE, b->frames);
 }
 
-/* What is read ahead in a constant flow is read by whole extents. */
+/* A constant flow reads ahead in whole extents. */
 static bool has_room(const struct sp__pageload *l)
 {
 	return l->opts.submission != SP_POLICY_AGGRESSIVE ||
@@ -111,7 +111,7 @@ static bool has_room(const struct sp__pageload *l)
 	       free_frames(&l->buffer) >= l->opts.extent_pages;
 }
 
-/* A frame for a page that is read; false: there is none. */
+/* Takes a frame for a page to read; false: there is none. */
 static bool take_frame(struct sp__pageload *l)
 {
 	struct sp__pagebuffer *b = &l->buffer;
@@ -125,7 +125,7 @@ static bool take_frame(struct sp__pageload *l)
 	return true;
 }
 
-/* The next page of the scan; false: there is no frame for it. */
+/* Requests the next page of the scan; false: there is no frame for it. */
 static bool ask(struct sp__pageload *l, uint64_t now_ns)
 {
 	struct sp__pagescan *s = &l->scan;
@@ -181,7 +181,7 @@ static unsigned free_percent(const struct sp__pagebuffer *b)
 	return (unsigned)(100 * free_frames(b) / b->frames);
 }
 
-/* Every now and then a look at the frames. */
+/* Inspects the frames at intervals. */
 static void preflush(struct sp__pageload *l, uint64_t now_ns)
 {
 	struct sp__pagebuffer *b = &l->buffer;
@@ -197,7 +197,7 @@ static void preflush(struct sp__pageload *l, uint64_t now_ns)
 	sp__pageload_due(l, b->look_ns);
 }
 
-/* Writes are kept outstanding. */
+/* Keeps writes outstanding. */
 static void flow(struct sp__pageload *l)
 {
 	bool pressed = free_percent(&l->buffer) < 10;
@@ -241,7 +241,7 @@ static void done(struct sp__pageload *l, enum sp__pageclass class, const struct 
 		sp__pagescan_arrived(l, r->cookie, now_ns);
 	} else if (b->state[r->page] == SP__PAGE_KEPT) {
 		b->state[r->page] = SP__PAGE_HERE;
-		/* Of those asked for, the one that lies there. */
+		/* The requested page with this position in the table. */
 		sp__pagescan_arrived(l, s->at + (r->page + l->pages - s->at % l->pages) % l->pages,
 				     now_ns);
 	} else {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a load sends its requests through: a queue of the I/O layer in real
- * time, or the simulated machine in virtual time, without any bytes.
+ * The path of a load's requests: a queue of the I/O layer in real time, or the
+ * simulated machine in virtual time, without any bytes.
  *
- * As with queues: submit, then reap; a request's submit_ns, done_ns and result
- * are filled in by the time it is reaped.
+ * As with queues: submit, then reap; submit_ns, done_ns and result of a request
+ * are valid when it is reaped.
  */
 #ifndef SP__BENCH_PORT_H
 #define SP__BENCH_PORT_H
@@ -18,8 +18,8 @@ struct sp__port_ops {
 	uint64_t (*now)(const struct sp__port *p);
 	int (*submit)(struct sp__port *p, struct sp__request **reqs, size_t n);
 	/*
-	 * Waits for min of those outstanding, or until a moment; with none
-	 * outstanding, until that moment.  How many were taken, or an error.
+	 * Waits until min requests have completed or until until_ns; with none
+	 * outstanding, until until_ns.  Number of requests taken, or an error.
 	 */
 	int (*reap)(struct sp__port *p, struct sp__request **done, size_t max, size_t min,
 		    uint64_t until_ns);
@@ -28,14 +28,14 @@ struct sp__port_ops {
 
 struct sp__port {
 	const struct sp__port_ops *ops;
-	const char *engine; /* of the last reap, as is */
-	bool registered;    /* the pool */
+	const char *engine; /* at the last reap */
+	bool registered;    /* the pool is registered with the kernel */
 };
 
-/* Requests use the pool; opts as for a queue. */
+/* opts as for a queue; data of the requests lie in its pool. */
 SP_MUST_CHECK int sp__port_queue(struct sp__port **p, const struct sp__queue_opts *opts,
 				 struct sp_errinfo *err);
-/* depth requests with tags from 0 to depth - 1, on volumes that are on the machine. */
+/* For requests with tags from 0 to depth - 1 on volumes of the machine. */
 SP_MUST_CHECK int sp__port_sim(struct sp__port **p, struct sp__machine *machine, unsigned depth,
 			       struct sp__trace *trace);
 

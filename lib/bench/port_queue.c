@@ -8,7 +8,7 @@
 struct port {
 	struct sp__port port;
 	struct sp__queue *queue;
-	uint64_t last_ns; /* the last known moment: near enough to now to wait by */
+	uint64_t last_ns; /* the last known time, near enough to now to compute waits */
 };
 
 static struct port *of(struct sp__port *p)
@@ -47,7 +47,7 @@ static int queue_reap(struct sp__port *p, struct sp__request **done, size_t max,
 			   until_ns == UINT64_MAX ? -1 : (int64_t)wait_ns);
 	p->engine = sp__queue_engine(of(p)->queue);
 	p->registered = sp__queue_registered(of(p)->queue);
-	/* The next call may come with nothing submitted before it. */
+	/* The next call may follow without a submission. */
 	of(p)->last_ns = n > 0 ? done[n - 1]->done_ns : sp__now_ns();
 	return n;
 }

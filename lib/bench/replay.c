@@ -3,10 +3,10 @@
  * The trace as a list of requests in the order of submission, with a cursor
  * for each class, or one for all.
  *
- * A request is submitted when it is due and a slot is free.  Its latency runs
- * from when it was due, so that a device slower than the recorded one shows.
- * What a program did because of the completion of another request is not
- * known, so at recorded times nothing waits for anything but a slot.
+ * A request is submitted when it is due and a slot is free.  Its latency runs from
+ * when it was due, so that a device slower than the recorded one shows longer
+ * latencies.  A trace does not record which request waited for which, so requests
+ * wait only for a slot.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -32,11 +32,11 @@ struct sp__replay {
 	char names[SP_BENCH_CLASSES_MAX][16];
 	struct sp_bench_class classes[SP_BENCH_CLASSES_MAX];
 	size_t nclasses;
-	size_t cursor[SP_BENCH_CLASSES_MAX]; /* of all: the first */
+	size_t cursor[SP_BENCH_CLASSES_MAX]; /* one for all: the first */
 	struct sp_bench_replayed result;
 };
 
-/* Priorities that cannot be asked for are none. */
+/* Invalid priorities become none. */
 static uint16_t usable(uint16_t prio)
 {
 	return prio >> 13 > SP_BENCH_IDLE || (prio & 0x1ff8) || prio >> 13 == SP_BENCH_NONE ? 0
@@ -125,7 +125,7 @@ static int by_time(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The most that were outstanding at once, from the moments of both ends. */
+/* The greatest number outstanding, from the times of submission and completion. */
 static int measure_depth(struct sp__replay *r)
 {
 	const struct sp_sequence *seq = r->seq;
@@ -231,7 +231,7 @@ void sp__replay_begin(struct sp__replay *r, uint64_t now_ns)
 	r->begin_ns = now_ns;
 }
 
-/* Moves the cursor to the next request that is meant. */
+/* Moves the cursor to the next request of the class. */
 static size_t seek(struct sp__replay *r, int class)
 {
 	size_t *i = &r->cursor[class < 0 ? 0 : class];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace that is done again.  One thread, or several under the lock of the
- * bench.
+ * Repeats a trace.  One thread, or several under the lock of the bench.
  */
 #ifndef SP__BENCH_REPLAY_H
 #define SP__BENCH_REPLAY_H
@@ -12,30 +11,30 @@ struct sp__replay;
 struct sp__bench_slot;
 struct sp__benchclass;
 
-/* Loads the trace; 0, SP_EFORMAT, -ENODATA (it has no requests), or -errno. */
+/* Loads the trace. 0, SP_EFORMAT, -ENODATA (it has no requests), or -errno. */
 SP_MUST_CHECK int sp__replay_open(struct sp__replay **r, const struct sp_bench_opts *opts,
 				  struct sp_errinfo *err);
 void sp__replay_close(struct sp__replay *r); /* accepts NULL */
 
-/* Its classes, which live as long as it. */
+/* Its classes, valid as long as the replay. */
 size_t sp__replay_classes(const struct sp__replay *r, const struct sp_bench_class **classes);
 unsigned sp__replay_depth(const struct sp__replay *r);
 const struct sp_bench_replayed *sp__replay_result(const struct sp__replay *r);
 
-/* Of a target: is it written to, and how many bytes it must have. */
+/* Of a target: whether it is written to, and the size it must have. */
 bool sp__replay_writes(const struct sp__replay *r, size_t file);
 uint64_t sp__replay_need_bytes(const struct sp__replay *r, size_t file);
-/* The largest request, if it must be a multiple of so many bytes. */
+/* Size of the largest request after its extension to align_bytes. */
 uint64_t sp__replay_bytes_max(const struct sp__replay *r, uint32_t align_bytes);
 
 /* The clock has begun to run. */
 void sp__replay_begin(struct sp__replay *r, uint64_t now_ns);
 /*
- * class: the number of the only class meant, or -1: all.  When the next
- * request is due: 0 at once, UINT64_MAX never.
+ * When the next request is due: 0 at once, UINT64_MAX never.  class: only this class; -1:
+ * all.
  */
 uint64_t sp__replay_due(struct sp__replay *r, int class);
-/* The next request: its class, and all of the slot's request but data and tag. */
+/* Fills the slot with the next request, except data and tag; returns its size in bytes. */
 struct sp_bench;
 size_t sp__replay_take(struct sp__replay *r, int class, const struct sp_bench *b,
 		       struct sp__bench_slot *slot);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Targets: what is opened, and what may be done to it.
+ * Opens targets, and guards their data.
  *
- * A block device that is written to is opened exclusively, which the kernel
- * refuses if it is mounted or part of another one; and only if data may be
- * lost.  The same holds for a file that was there before.  A file is created
- * only where there is none.
+ * A block device or an existing file is written to only with overwrite.  A block
+ * device is then opened exclusively, which the kernel refuses if it is mounted or
+ * part of another one.  A file is created only if it does not exist.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +39,7 @@ static bool written(const struct sp_bench *b, size_t file)
 	return false;
 }
 
-/* The whole file, past the page cache where that is possible. */
+/* Fills the whole file with random bytes and drops it from the page cache. */
 static int write_all(int fd, uint64_t bytes, struct sp__rng *rng, const volatile sig_atomic_t *stop)
 {
 	uint64_t *data = sp__pages_alloc(CHUNK_BYTES, false), at = 0;
@@ -65,7 +64,7 @@ static int write_all(int fd, uint64_t bytes, struct sp__rng *rng, const volatile
 	return rc;
 }
 
-/* How large a file must be that is made, or that is none; 0: it is not said. */
+/* Size of a file to create, or of a target without a file; 0: unspecified. */
 static uint64_t size_wanted(const struct sp_bench *b, size_t file)
 {
 	if (b->opts.size_bytes || !b->replay)
@@ -99,7 +98,7 @@ static int create(struct sp_bench *b, size_t file, struct sp_errinfo *err)
 	return 0;
 }
 
-/* What requests must be multiples of. */
+/* Offsets and sizes of requests must be multiples of this. */
 static uint32_t alignment(int fd, bool block, bool buffered)
 {
 	int sector = 512;
@@ -117,7 +116,7 @@ static uint32_t alignment(int fd, bool block, bool buffered)
 	return (uint32_t)sector;
 }
 
-/* May this be written to at all? */
+/* May the target be written to? */
 static int permit(const struct sp_bench *b, const struct sp__benchfile *f, bool block,
 		  struct sp_errinfo *err)
 {
@@ -130,7 +129,7 @@ static int permit(const struct sp_bench *b, const struct sp__benchfile *f, bool 
 				      : " (--overwrite allows that, --create makes a new file)");
 	if (block && f->path[0] != '/')
 		return sp__errf(err, -EPERM, "open", f->path, -1,
-				"a device that is to be overwritten is named by its whole path");
+				"a device to overwrite must be named by its whole path");
 	return 0;
 }
 
@@ -155,9 +154,8 @@ static int open_path(struct sp_bench *b, struct sp__benchfile *f, bool write,
 	flags |= b->opts.buffered ? 0 : O_DIRECT;
 	fd = open(f->path, flags | (block && write ? O_EXCL : 0));
 	if (fd < 0 && errno == EINVAL && !b->opts.buffered)
-		return sp__errf(
-			err, SP_EUNSUP, "open", f->path, -1,
-			"its file system cannot pass by the page cache (--direct=0 would do)");
+		return sp__errf(err, SP_EUNSUP, "open", f->path, -1,
+				"its file system cannot bypass the page cache (try --direct=0)");
 	if (fd < 0)
 		return sp__volume_open_err(err, -errno, f->path);
 	rc = sp__volume_adopt(&f->volume, fd, true, f->path, err);
@@ -168,7 +166,7 @@ static int open_path(struct sp_bench *b, struct sp__benchfile *f, bool write,
 	return rc;
 }
 
-/* Of that, the range of one class. */
+/* The range of one class within the used part. */
 static int set_range(const struct sp__benchfile *f, struct sp__benchclass *c, size_t file,
 		     struct sp_errinfo *err)
 {
@@ -188,7 +186,7 @@ static int set_range(const struct sp__benchfile *f, struct sp__benchclass *c, si
 	return 0;
 }
 
-/* The part that is used. */
+/* Determines the used part. */
 static int set_part(struct sp_bench *b, size_t file, struct sp_errinfo *err)
 {
 	struct sp__benchfile *f = &b->files[file];

@@ -68,7 +68,7 @@ void sp__walk_init(struct sp__walk *w, const struct sp_bench_class *c, uint64_t 
 		w->spread += 2;
 }
 
-/* After the last unit of a pass the next one begins a unit further. */
+/* Each pass begins one unit after the previous one. */
 static uint64_t strided(struct sp__walk *w)
 {
 	uint64_t unit = w->at;

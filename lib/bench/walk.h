@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the next request goes: one walk for each class and target.
+ * Offsets of requests: one walk for each class and target.
  *
- * A walk is over units, which are as large as a request, of a part of the
- * target.  Zipf: ranks are drawn by rejection from the inverse of the integral
- * (Hoermann & Derflinger 1996) and scattered by a bijection, so that popular
- * units do not lie together.
+ * A walk visits units of the size of a request in a part of the target.  Zipf:
+ * ranks are drawn by rejection from the inverse of the integral (Hoermann &
+ * Derflinger 1996) and scattered by a bijection, so that popular units do not lie
+ * together.
  */
 #ifndef SP__BENCH_WALK_H
 #define SP__BENCH_WALK_H
@@ -22,11 +22,11 @@ struct sp__walk {
 	enum sp_bench_pattern pattern;
 	uint64_t begin;	 /* byte of the target */
 	uint32_t unit;	 /* bytes */
-	uint64_t units;	 /* there are so many, >= 1 */
+	uint64_t units;	 /* their number, >= 1 */
 	uint64_t at;	 /* sequential, strided: the next unit */
 	uint64_t stride; /* in units */
-	uint64_t lane;	 /* strided: with which unit the present pass began */
-	uint64_t spread; /* zipf: times this, modulo units */
+	uint64_t lane;	 /* strided: the first unit of the current pass */
+	uint64_t spread; /* zipf: unit = rank * spread % units */
 	struct sp__walk_zipf zipf;
 };
 

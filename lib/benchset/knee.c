@@ -2,23 +2,23 @@
 /*
  * The knees of throughput over depth.
  *
- * They are found in the figures of each depth as they are shown, so that whoever
- * reads these comes to the same depths.  "Power" is throughput by latency; where
- * it is greatest, a little more depth raises latency, in proportion, as much as
- * throughput (Kleinrock 1979).
+ * They are computed from the figures as shown, so that readers of these find the
+ * same depths.  "Power" is throughput divided by latency; where it is greatest, a
+ * little more depth raises latency, in proportion, as much as throughput (Kleinrock
+ * 1979).
  *
- * How sure they are: the same is done for samples of the rounds, drawn with
- * replacement (Efron 1979).  A round is drawn for all depths together, so that
- * what made it slow or fast at all of them makes no difference.
+ * Their intervals: the same is computed for samples of the rounds, drawn with
+ * replacement (Efron 1979).  A round is drawn for all depths together, so that a
+ * round that is slow or fast at all depths makes no difference.
  *
- * Noise is the half interval of a depth.  It matters where it is larger than
- * what the recommendation rests on: the difference to smaller depths, that
- * between any two, or the tenth that may be missing.
+ * Noise is the half interval of a depth.  It matters where it is larger than the
+ * differences on which the recommendation rests: that to smaller depths, that between
+ * any two, or the tenth that may be missing.
  *
- * Rejected: a curve fitted to the figures, which finds knees where a figure that
- * is shown has less than it should; the greatest curvature (differences of
- * noise); where the lines of no load and of full load meet (full load divided by
- * the rate at depth 1, the figure that depends most on a machine's power saving).
+ * Rejected: a fitted curve, which finds knees at depths whose shown figures contradict
+ * them; the greatest curvature (differences of noise); the crossing of the lines of no
+ * load and full load (full load divided by the rate at depth 1, the figure that depends
+ * most on power saving).
  */
 #include <math.h>
 #include "base/doubles.h"
@@ -29,7 +29,7 @@
 #define THROUGHPUT_SHARE 0.95
 #define RECOMMENDED_SHARE 0.90
 #define RISING_SHARE 0.95
-#define NOISE_SHARE 0.01 /* of the highest: less is none */
+#define NOISE_SHARE 0.01 /* of the highest; less is ignored */
 
 enum { LATENCY, THROUGHPUT, RECOMMENDED, KNEES };
 
@@ -48,7 +48,7 @@ static size_t best_of(const struct figures *f, size_t n)
 	return best;
 }
 
-/* The least depth with so much throughput. */
+/* The smallest depth with at least this throughput. */
 static size_t reached(const struct figures *f, double iops)
 {
 	size_t i = 0;
@@ -80,7 +80,7 @@ static size_t used(const struct sp__curve_point *p)
 	return p->n < SP__SLICES_MAX ? p->n : SP__SLICES_MAX;
 }
 
-/* The mean latency of some of the slices; NaN: nothing came back in any. */
+/* Mean latency of a sample of rounds; NaN: nothing completed in any. */
 static double latency(const struct sp__curve_point *p, const size_t *rounds, size_t n)
 {
 	double v[SP__SLICES_MAX];
@@ -92,7 +92,7 @@ static double latency(const struct sp__curve_point *p, const size_t *rounds, siz
 	return sp__stat_trimmed(v, count);
 }
 
-/* Of these rounds; where a depth has had fewer some of its own count twice. */
+/* Figures of a sample of rounds; a depth with fewer rounds uses some of its own twice. */
 static void measure(struct figures *f, const struct sp__curve_point *p, size_t n,
 		    const size_t *rounds)
 {

@@ -2,19 +2,18 @@
 /*
  * A set: points that are measured in rounds.
  *
- * First each point has a short slice that does not count: it warms up what can
- * be warm, and tells how long a request takes there (by Little's law if few
- * came back).  From that follows how many rounds there is time for: a slice
- * that counts lasts at least as long as a request, and as long as twenty
- * requests need; what a slice costs beside, opening and draining, is known from
- * the first one.  All slices are of one length where that is long enough.
+ * First each point has a short slice that does not count: it warms up caches, and
+ * shows how long a request takes there (by Little's law if few completed) and the
+ * cost of opening and draining.  From this follows the number of rounds: a slice
+ * that counts lasts at least as long as a request, and as long as twenty requests
+ * need.  All slices have the same length where that is long enough.
  *
- * Before a slice counts the requests that filled the empty queues must be gone:
- * they wait less than others, and of few requests among many more of them than of
- * many are still there after less than the time of a request.
+ * The ramp of a slice ends when the requests that filled the empty queues are gone.
+ * They waited less than others, and before the time of one request has passed, too
+ * many of those that remain belong to a class with few requests.
  *
- * Time is that of the machine, or virtual time where the target is simulated,
- * so that a set of a simulated target is the same every time.
+ * Time is real, or virtual where the target is simulated, so that a set of a
+ * simulated target gives the same results every time.
  */
 #include <errno.h>
 #include <math.h>
@@ -92,7 +91,7 @@ int sp__set_open(struct sp_benchset **out, const struct sp_benchset_opts *opts,
 		rc = check(other, err);
 	if (rc == 0)
 		rc = hold(set, opts->bench, err);
-	/* What both would create is there already. */
+	/* Files that both settings create exist already. */
 	if (rc == 0 && other && !opts->bench->create)
 		rc = hold(set, other, err);
 	return rc;
@@ -192,7 +191,7 @@ static int slice(struct sp_benchset *set, struct sp__setpoint *p, double ns, str
 	set->spent_ns += spent_ns;
 	if (!strcmp(sp_bench_result(b)->engine, "sync"))
 		kept = sp__errf(err, SP_EUNSUP, "open", "", -1,
-				"there is neither io_uring nor libaio here");
+				"neither io_uring nor libaio is available");
 	else
 		kept = note(set, p, b, (double)spent_ns);
 	sp_bench_free(b);
@@ -213,7 +212,7 @@ static double slice_ns(const struct sp__setpoint *p, double ns)
 	return fmax(ns, p->least_ns);
 }
 
-/* What a round costs. */
+/* The time of a round. */
 static double round_ns(const struct sp_benchset *set, double ns)
 {
 	double sum = 0;
@@ -227,7 +226,7 @@ static double round_ns(const struct sp_benchset *set, double ns)
 	return sum;
 }
 
-/* How many rounds, at most so many, fit into the time; *ns: how long a slice is then. */
+/* The number of rounds, at most most, that fit into the time; *ns: the length of a slice. */
 static unsigned plan(const struct sp_benchset *set, double left_ns, unsigned most, double *ns)
 {
 	double low = SLICE_MIN_NS, high = left_ns;
@@ -263,7 +262,7 @@ static void shuffle(struct sp_benchset *set, size_t *order)
 	}
 }
 
-static void tell(const struct sp_benchset *set)
+static void report_progress(const struct sp_benchset *set)
 {
 	double done = (double)set->spent_ns / (double)set->budget_ns;
 
@@ -279,7 +278,7 @@ static int try_all(struct sp_benchset *set, struct sp_errinfo *err)
 	for (size_t i = 0; rc == 0 && i < set->npoints && !set->stopped; i++)
 		if (!set->points[i].tried) {
 			rc = slice(set, &set->points[i], ns, err);
-			tell(set);
+			report_progress(set);
 		}
 	return rc;
 }
@@ -312,7 +311,7 @@ int sp__set_run(struct sp_benchset *set, double share, unsigned rounds, struct s
 			if (!fits(set, p, ns))
 				return 0;
 			rc = slice(set, p, slice_ns(p, ns), err);
-			tell(set);
+			report_progress(set);
 		}
 	}
 	return rc;

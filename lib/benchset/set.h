@@ -16,7 +16,7 @@
 
 #define SP__SET_POINTS_MAX 128
 
-/* What is kept of a slice, of each class and of all. */
+/* Kept of a slice, for each class and for all. */
 enum sp__setmetric {
 	SP__SET_IOPS,
 	SP__SET_BANDWIDTH,
@@ -24,14 +24,14 @@ enum sp__setmetric {
 	SP__SET_P50,
 	SP__SET_P99,
 	SP__SET_P999,
-	SP__SET_CPU,  /* of all alone */
-	SP__SET_ROWS, /* so many are shown by a comparison */
-	/* The mean latency; of a class that got nothing back how long it has waited. */
+	SP__SET_CPU,  /* only for all */
+	SP__SET_ROWS, /* the number of metrics in a comparison */
+	/* Mean latency; if nothing completed, the age of the oldest request. */
 	SP__SET_WAIT = SP__SET_ROWS,
 	SP__SET_METRICS
 };
 
-/* By class, then of all; NaN: nothing completed, or not known. */
+/* By class, then for all; NaN: nothing completed, or unknown. */
 struct sp__setslice {
 	double metrics[SP_BENCH_CLASSES_MAX + 1][SP__SET_METRICS];
 };
@@ -41,7 +41,7 @@ struct sp__setpoint {
 	double share;
 	struct sp_bench_opts opts;
 	struct sp_bench_class classes[SP_BENCH_CLASSES_MAX];
-	/* Of slices that count, by round. */
+	/* Slices that count, by round. */
 	struct sp__setslice *slices;
 	size_t nslices, capacity;
 	struct sp__hist *latency; /* by class */
@@ -50,14 +50,14 @@ struct sp__setpoint {
 	/* From the slice that does not count: */
 	bool tried;
 	double wait_ns;	 /* how long a request takes */
-	double least_ns; /* how long a slice must be */
-	double rest_ns;	 /* what a slice takes beside the time it was told */
+	double least_ns; /* shortest useful slice */
+	double rest_ns;	 /* overhead of a slice: opening and draining */
 	struct sp_benchset_stats stats[SP_BENCH_CLASSES_MAX];
 };
 
 struct sp_benchset {
 	struct sp_benchset_opts opts;
-	struct sp_bench *holders[2]; /* of the files that were created, or NULL */
+	struct sp_bench *holders[2]; /* of created files, or NULL */
 	size_t nholders;
 	struct sp__setpoint *points;
 	size_t npoints;
@@ -71,38 +71,38 @@ struct sp_benchset {
 	struct sp_benchset_result result;
 };
 
-/* Checks, and creates what has to be created. *set is there whatever happens but -ENOMEM. */
+/* Checks the options and creates files. *set is NULL after -ENOMEM only. */
 SP_MUST_CHECK int sp__set_open(struct sp_benchset **set, const struct sp_benchset_opts *opts,
 			       const struct sp_bench_opts *other, struct sp_errinfo *err);
-/* The least part of all targets that is used, in bytes. */
+/* Bytes used of the smallest target. */
 SP_MUST_CHECK int sp__set_size(const struct sp_bench_opts *o, uint64_t *bytes,
 			       struct sp_errinfo *err);
 /*
- * A point with this load, the classes of which are copied.  The pointer is
- * good until the next one is added.
+ * Adds a point with this load, whose classes are copied.  The pointer is valid until
+ * the next point is added.
  */
 struct sp__setpoint *sp__set_add(struct sp_benchset *set, const struct sp_bench_opts *load);
 /*
- * Rounds over all points, as many as fit into a share of the time, at least
- * three; but at most so many, and not beyond the whole time.
+ * Measures rounds over all points, as many as fit into a share of the time, from three to
+ * rounds, but never beyond the whole time.
  */
 SP_MUST_CHECK int sp__set_run(struct sp_benchset *set, double share, unsigned rounds,
 			      struct sp_errinfo *err);
-/* Is there time left for so many more rounds? */
+/* Is there time left for this number of rounds? */
 bool sp__set_time_for(const struct sp_benchset *set, unsigned rounds);
-/* All slices until now, but not what was learnt from the first ones. */
+/* Drops all slices, but not what the first ones have shown. */
 void sp__set_forget(struct sp_benchset *set);
-/* Makes the figures; *out is the set, or NULL with rc if nothing was measured. Returns rc. */
+/* Computes the figures. *out is the set, or NULL after an error without results. Returns rc. */
 SP_MUST_CHECK int sp__set_done(struct sp_benchset **out, struct sp_benchset *set, int rc,
 			       struct sp_errinfo *err);
 /* The figures of all points, in their order. 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__set_figures(struct sp_benchset *set);
-/* The values of a metric that are known, of at most SP__SLICES_MAX slices: how many. */
+/* Known values of a metric, of at most SP__SLICES_MAX slices; returns their number. */
 size_t sp__set_values(double *v, const struct sp__setpoint *p, size_t class, enum sp__setmetric m);
 /* A figure of a class: the trimmed mean of its slices. */
 double sp__set_figure(const struct sp__setpoint *p, size_t class, enum sp__setmetric m);
 
-/* Two classes that are compared: a figure of one by that of the other. */
+/* A ratio: a figure of one class divided by that of another. */
 struct sp__setpair {
 	const struct sp__setpoint *above, *below;
 	size_t class_above, class_below;
@@ -110,7 +110,7 @@ struct sp__setpair {
 };
 
 double sp__set_ratio_value(const struct sp__setpair *p);
-/* As sp__stat_ratio() takes it; NaN if one of both is not known in this round. */
+/* For sp__stat_ratio(); NaN if either is unknown in this round. */
 double sp__set_difference(const struct sp__setpair *p, size_t round);
 struct sp_benchset_estimate sp__set_ratio(const struct sp__setpair *p);
 /* Adds a slice; false if memory is short. */

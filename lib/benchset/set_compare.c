@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two settings in turn: a round has a slice of each, so that a ratio is that
- * of neighbours in time.
+ * Two settings in turn: a round has a slice of each, so that a ratio compares
+ * neighbours in time.
  */
 #include <errno.h>
 #include <math.h>
@@ -32,7 +32,7 @@ static void add_row(struct sp_benchset *set, size_t class_a, size_t class_b, con
 		set->result.nrows++;
 }
 
-/* All together, then classes that both have, if there are several. */
+/* Totals, then classes that both settings have, if there are several. */
 static int show(struct sp_benchset *set)
 {
 	const struct sp__setpoint *a = &set->points[0], *b = &set->points[1];

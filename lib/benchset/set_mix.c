@@ -2,13 +2,12 @@
 /*
  * Mixes of high and low priority: figures 7 and 8 of Hall & Bonnet 2005.
  *
- * Of figure 7 each point keeps the same number of requests outstanding, some
- * of them high.  These are either counted out, so that they are always there,
- * or a share of the requests that are issued: then, where high ones return
- * sooner, fewer of those outstanding are high.
+ * In figure 7 each point keeps the same number of requests outstanding, some of
+ * high priority.  Either their number is constant, or they are a share of the issued
+ * requests: then, if high ones complete sooner, fewer of those outstanding are high.
  *
- * Figure 8 has three points: random requests, one at a time, alone; beside
- * sequential readers of the same priority; and with a higher one.
+ * Figure 8 has three points: random requests, one at a time, alone; with sequential
+ * readers of the same priority; and with readers of lower priority.
  */
 #include <errno.h>
 #include <math.h>
@@ -35,7 +34,7 @@ static int check(const struct sp_bench_opts *o, const struct sp_benchset_mix *mi
 		return refuse(err, "a mix has classes of its own");
 	if (mix->kind == SP_BENCHSET_SCANS) {
 		if (!mix->readers || mix->readers > sizeof(readers) / sizeof(readers[0]))
-			return refuse(err, "there are 1 to 15 sequential readers");
+			return refuse(err, "a mix has 1 to 15 sequential readers");
 		if (!(mix->rate >= 0))
 			return refuse(err, "the rate is not negative");
 		return 0;
@@ -63,7 +62,7 @@ static struct sp_bench_class *add_class(struct sp__setpoint *p, const struct sp_
 	return c;
 }
 
-/* So many of the outstanding, or a share of the issued, are of this class. */
+/* Adds a class with a share of the outstanding or of the issued requests. */
 static void add_part(struct sp_benchset *set, const struct sp_benchset_mix *mix, const char *name,
 		     uint16_t prio, double share)
 {
@@ -93,7 +92,7 @@ static void add_share(struct sp_benchset *set, const struct sp_benchset_mix *mix
 		 mix->of_issued ? 1 - share : (double)(o->depth - high) / o->depth);
 }
 
-/* Two thirds for random requests, the rest for the readers, each with a part. */
+/* Random requests use two thirds of the target, each reader a part of the rest. */
 static int add_scans(struct sp_benchset *set, const struct sp_benchset_mix *mix,
 		     struct sp_errinfo *err)
 {
@@ -169,13 +168,13 @@ static struct sp_benchset_estimate ratio_of_all(const struct sp_benchset *set)
 	return sp__stat_ratio(points ? exp(sum / (double)points) : NAN, v, n);
 }
 
-/* How far from 1, by all of its interval; NaN if there is none. */
+/* Distance of the whole interval from 1, as a ratio; NaN if there is no interval. */
 static double sure(struct sp_benchset_estimate e)
 {
 	return fmax(e.low, 1 / e.high);
 }
 
-/* An effect at any share is one; that there is none, the mean over all shares says. */
+/* One share suffices for an effect; for none the mean over all shares must be near 1. */
 static void show_effect(struct sp_benchset *set, const struct sp_benchset_mix *mix)
 {
 	struct sp_benchset_result *r = &set->result;
@@ -197,7 +196,7 @@ static void show_effect(struct sp_benchset *set, const struct sp_benchset_mix *m
 		r->effect = SP_BENCHSET_EFFECT_NONE;
 }
 
-/* What all got is what the classes got, though slices are left out of each by its own order. */
+/* The total is the sum of the classes, though each drops other slices. */
 static void add_up(struct sp_benchset_point *p)
 {
 	double iops = 0, more;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A sweep: powers of two first, for a fourth of the time, to see where the knees
- * are.  Then depths halfway to the neighbours of these are added and all
- * begins anew, so that all depths are measured at the same time.  Where rounds are
- * so long that there is no time for that nothing is added and what there is
- * counts.
+ * A sweep: powers of two first, for a quarter of the time, to find the knees.  Then
+ * depths halfway to their neighbours are added and the measurement starts again, so
+ * that all depths are measured in the same rounds.  If time does not suffice for
+ * that, nothing is added and the first rounds count.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 #define FIRST_SHARE 0.25
 #define FIRST_ROUNDS 4
 #define ROUNDS 12
-#define REFINE_ROUNDS 6 /* there must be time for so many to begin anew */
+#define REFINE_ROUNDS 6 /* must still fit to start again */
 
 static void add_depth(struct sp_benchset *set, unsigned depth)
 {
@@ -43,7 +42,7 @@ struct scratch {
 	struct sp__knees knees;
 };
 
-/* False if there is a point with less than three slices, or nothing came back. */
+/* False if a point has fewer than three slices, or nothing completed. */
 static bool find_knees(const struct sp_benchset *set, struct scratch *t)
 {
 	bool any = false;
@@ -69,7 +68,7 @@ static bool find_knees(const struct sp_benchset *set, struct scratch *t)
 	return any;
 }
 
-/* Halfway from one of the first n points to the next. */
+/* Adds the depth halfway from point i to the next one of the first n. */
 static void add_between(struct sp_benchset *set, size_t n, size_t i)
 {
 	unsigned middle;
@@ -128,8 +127,7 @@ static void show_knees(struct sp_benchset *set, const struct sp__knees *k)
 static int check(const struct sp_bench_opts *o, struct sp_errinfo *err)
 {
 	if (o->rate > 0)
-		return sp__errf(err, -EINVAL, "check", "", -1,
-				"a sweep over depths has no rate of its own");
+		return sp__errf(err, -EINVAL, "check", "", -1, "a sweep over depths has no rate");
 	for (size_t i = 0; i < o->nclasses; i++)
 		if (o->classes[i].depth || o->classes[i].rate > 0)
 			return sp__errf(err, -EINVAL, "check", "", -1,

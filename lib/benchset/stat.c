@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trimmed mean has the variance of the winsorized values: what is left out
- * counts as the last one that is left in (Tukey & McLaughlin 1963).  Without
- * anything to leave out it is the usual t interval.
+ * The variance of a trimmed mean follows from the winsorized values: each dropped
+ * value counts as the nearest one kept (Tukey & McLaughlin 1963).  If none is dropped
+ * this is the usual t interval.
  */
 #include <math.h>
 #include "base/doubles.h"
 #include "benchset/stat.h"
 
-/* By chance two slices differ by next to nothing, one time in a few. */
+/* Two slices can agree closely by chance. */
 #define RATIO_MIN 3
 
 double sp__stat_t(size_t freedom)

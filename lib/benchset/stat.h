@@ -8,15 +8,14 @@
 #include <stddef.h>
 #include <spindle/benchset.h>
 
-/* The mean of what is left without a fifth (rounded down) at either end. Sorts v; NaN if n is 0. */
+/* The mean without a fifth (rounded down) at either end. Sorts v; NaN if n is 0. */
 double sp__stat_trimmed(double *v, size_t n);
-/* The same with its 95 % t interval, NaN for less than two. Sorts v. */
+/* The same with its 95 % t interval, NaN for fewer than two. Sorts v. */
 struct sp_benchset_estimate sp__stat_estimate(double *v, size_t n);
 /*
- * The ratio of two figures with the interval that follows from how their slices, each
- * divided by its figure, differ pair by pair; NaN if there are less than three pairs.
- * All is NaN if the ratio is no positive number.
- * differences is changed.
+ * The ratio of two figures.  Its interval follows from the differences within pairs of slices,
+ * each divided by its figure; NaN for fewer than three pairs.  All is NaN if the ratio is not
+ * positive.  Sorts differences.
  */
 struct sp_benchset_estimate sp__stat_ratio(double ratio, double *differences, size_t n);
 /* The 97.5 % quantile of Student's t. */
@@ -28,7 +27,7 @@ double sp__stat_t(size_t freedom);
 struct sp__curve_point {
 	unsigned depth;
 	size_t n; /* at most SP__SLICES_MAX are used */
-	/* Of each slice; of the same round for all points.  NaN: nothing came back. */
+	/* By round, the same for all points.  NaN: nothing completed. */
 	const double *iops, *latency_ns;
 };
 
@@ -43,7 +42,7 @@ struct sp__knees {
 	unsigned alike_low, alike_high;
 };
 
-/* At most SP__CURVE_MAX points in the order of depth, each with a slice at least. */
+/* At most SP__CURVE_MAX points in the order of depth, each with at least one slice. */
 void sp__knees_find(struct sp__knees *k, const struct sp__curve_point *points, size_t n,
 		    uint64_t seed);
 

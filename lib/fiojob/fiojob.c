@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sections and lines; then jobs become classes.
+ * Parses sections and lines; jobs become classes.
  *
- * A line is what stands before ";" or "#", without blanks around it.  [global]
- * holds for the sections behind it.  A job of numjobs=N is N classes; one with
- * cmdprio_percentage is two that share its iodepth, which only one job of a
- * file can have here.
+ * A line ends at ";" or "#", and blanks around it are ignored.  [global] applies to
+ * the sections after it.  A job with numjobs=N is N classes; one with
+ * cmdprio_percentage is two that share its iodepth, which only one job of a file may
+ * have.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -53,7 +53,7 @@ static void complain(struct sp_fiojob *j, unsigned line, const char *text, const
 	snprintf(l->why, sizeof(l->why), "%s", why);
 }
 
-/* What all jobs of a measurement have in common. */
+/* Values that all jobs of a measurement must share; why they differ, or NULL. */
 static const char *differs(const struct sp__fiovalues *a, const struct sp__fiovalues *b)
 {
 	if (strcmp(a->engine, b->engine) != 0)
@@ -73,7 +73,7 @@ static const char *differs(const struct sp__fiovalues *a, const struct sp__fiova
 	return NULL;
 }
 
-/* The number of the file, from 1; 0: there is none, or no room for it. */
+/* The number of the file, from 1; 0: none, or no room for it. */
 static unsigned target(struct sp_fiojob *j, const char *name)
 {
 	size_t i = 0;
@@ -157,7 +157,7 @@ static bool add_own(struct sp_fiojob *j, const struct sp__fiovalues *v, unsigned
 	return true;
 }
 
-/* cmdprio_percentage where it cannot be had. */
+/* Why cmdprio_percentage cannot be used, or NULL. */
 static const char *cannot_share(const struct sp_fiojob *j, const struct sp__fiovalues *v)
 {
 	if (!(v->cmdprio_share > 0))
@@ -171,7 +171,7 @@ static const char *cannot_share(const struct sp_fiojob *j, const struct sp__fiov
 	return NULL;
 }
 
-/* A job is complete; false: there is no room for it. */
+/* Completes a job; false: no room for it. */
 static bool end_job(struct sp_fiojob *j)
 {
 	struct sp__fiovalues *v = &j->job;

@@ -25,7 +25,7 @@ const struct sp__fiovalues sp__fiojob_defaults = {
 
 static const char *const not_number = "is not a number that can be used";
 
-/* Digits; what follows them in *rest. */
+/* Parses digits; *rest: what follows them. */
 static bool digits(const char *text, uint64_t *v, const char **rest)
 {
 	char *end;

@@ -299,7 +299,7 @@ moments()
 	run -2 "$aiobench" run --direct=yes sim:linear
 	[[ $output == *"0 or 1"* ]]
 	run -2 "$aiobench" run --iodepth_batch_complete_min=5 --iodepth=4 sim:linear
-	[[ $output == *"so many completions at once will never be there"* ]]
+	[[ $output == *"batches of completions must fit into the depth"* ]]
 }
 
 @test "a full device is an error of the report" {

@@ -423,14 +423,14 @@ static void refusals(void)
 
 	reset();
 	opts.runtime_ns = 0;
-	refused("for how long", -EINVAL, "a run needs an end");
+	refused("needs a duration", -EINVAL, "a run needs an end");
 	opts.depth = 5000;
 	refused("outstanding", -EINVAL, "there is a largest depth");
 	classes[0].share = 0.5;
 	refused("50 %", -EINVAL, "shares add up to all");
 	opts.targets = two;
 	opts.ntargets = 2;
-	refused("stands alone", -EINVAL, "there is one simulated target");
+	refused("must be the only one", -EINVAL, "there is one simulated target");
 	opts.engine = "io_uring";
 	refused("engine of its own", -EINVAL, "no real engine serves it");
 	opts.size_bytes = UINT64_MAX / 2;
