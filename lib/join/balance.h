@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The last line of defence: a join that has lost or doubled a record ends with SP_EBALANCE,
- * before its output gets its name.
+ * The last line of defence: a join that has lost or duplicated a record ends with
+ * SP_EBALANCE, before its output gets its name.
  *
- * A tally (base/tally.h) is a number of records and a sum over them that does not depend on
- * their order; the bytes of it are not used here.
- * Whoever takes records over from another part counts them again, and the tallies are
- * compared when that stage, partition or input has ended:
+ * A tally (base/tally.h) is a number of records and an order-independent sum over them; its
+ * bytes are not used here.  Each part that takes over records from another counts them
+ * again, and the tallies are compared when that stage, partition or input has ended:
  *
- *	input       bytes that the scan has read = bytes of the records dealt with, and of
+ *	input       bytes that the scan has read = bytes of the records processed, and of
  *	            those left unread because the other input has ended
  *	merge join  records cut off = paired, written alone or passed over (merge_join.c); if it is
  *	            given up, up to the disorder; and the records of a group each time it is
  *	            gone through (presorted.c)
  *	stage       build side: read = in the table + spilled
- *	            probe side: read = looked up + stopped by the filter + spilled
+ *	            probe side: read = looked up + dropped by the filter + spilled
  *	partition   written (in a sort-hash join: after the sweep) = read back by a stage, by
  *	            each pass of block nested loops, or alone if the other side has none
- *	all stages  read + read back = in tables + looked up + stopped + alone + spilled, and
- *	            spilled = read back: no partition was left out or joined twice
+ *	all stages  read + read back = in tables + looked up + dropped + alone + spilled, and
+ *	            spilled = read back: no partition was omitted or joined twice
  *	result      bytes held (held.c) or put into a sort (result_sort.c) = bytes that came back; a
  *	            table gone through in order (ordered.c) has all records put into it
  *
- * Hash joins sum the hashes of keys, which they have at hand, the same at all depths
+ * Hash joins sum the hashes of keys, which are available and the same at all depths
  * (keying.h); inputs and merge joins sum bytes.
  *
  * Each tally is written by one file.  Of a stage: read of the build side by stage.c, read
@@ -32,7 +31,7 @@
  * Those of the join are added up by balance.c.  All belong to the thread of the join: the
  * threads of engines and of the sort touch pages, not these.
  *
- * Not judged: a join that has failed, as when nobody reads its output any more.
+ * A join that has failed, as when the reader of its output has gone, is not checked.
  */
 #ifndef SP__JOIN_BALANCE_H
 #define SP__JOIN_BALANCE_H
@@ -57,21 +56,21 @@ struct sp__join_balance {
 	struct sp__tally spilled;
 };
 
-/* All of these: 0 or SP_EBALANCE, told in j->env.err. */
+/* All of these: 0 or SP_EBALANCE, recorded in j->env.err. */
 
-/* Of file 0 or 1, at a place in words: has what went in come out? */
+/* Of file 0 or 1, at a place named for the message: is the output equal to the input? */
 SP_MUST_CHECK int sp__balance_same(struct sp__join *j, int side, const char *where,
 				   const struct sp__tally *in, const struct sp__tally *out);
-/* As many bytes? */
+/* The same for numbers of bytes. */
 SP_MUST_CHECK int sp__balance_bytes(struct sp__join *j, const char *where, uint64_t in,
 				    uint64_t out);
-/* The inputs of a join that has ended, except for what nobody wants to read. */
+/* The inputs of a join that has ended, except parts that need not be read. */
 SP_MUST_CHECK int sp__balance_sources(struct sp__join *j);
-/* A pass of the probe side; came: what its partition was given, NULL: it is an input. */
+/* A pass of the probe side; came: the records put into its partition, NULL: it is an input. */
 SP_MUST_CHECK int sp__balance_probe(struct sp__stage *s, const struct sp__tally *came);
 /* A stage whose partitions are written, but not yet joined; came: of both roles, or NULL. */
 SP_MUST_CHECK int sp__balance_stage(struct sp__stage *s, const struct sp__tally came[2]);
-/* A partition without another side; read back: NULL if nobody wants its records. */
+/* A partition without another side; read back: NULL if its records are not needed. */
 SP_MUST_CHECK int sp__balance_alone(struct sp__hash *h, int side, const struct sp__tally *came,
 				    const struct sp__tally *read_back);
 /* All stages. */

@@ -32,7 +32,7 @@ static inline void sp__bloom_add(struct sp__bloom *b, uint64_t hash)
 		*sp__bloom_word(b, hash) |= sp__bloom_bits(hash);
 }
 
-/* False: the key is surely not there. */
+/* False: the key is certainly absent. */
 static inline bool sp__bloom_has(const struct sp__bloom *b, uint64_t hash)
 {
 	uint64_t bits = sp__bloom_bits(hash);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Putting records of the result together.
+ * Assembling records of the result.
  *
- * They are gathered in a buffer that stays in the processor's cache and goes
- * to the write stream, or to a sink instead, when it is full.  An error is kept: it is
- * looked at when the buffer is flushed, and by whoever wants to stop early.
+ * They are collected in a buffer that stays in the processor's cache and goes to the
+ * write stream, or to a sink, when it is full.  An error is kept until the buffer is
+ * flushed; callers that want to stop early may check it.
  */
 #ifndef SP__JOIN_EMIT_H
 #define SP__JOIN_EMIT_H
@@ -23,31 +23,31 @@ struct sp__line {
 struct sp__emit {
 	const struct sp_join_opts *opts;
 	struct sp__cut cut;
-	const char *filler; /* as it is written */
+	const char *filler; /* in the form in which it is written */
 	char *own_filler;   /* its memory, if it had to be quoted */
 	size_t filler_bytes;
-	/* The result has as many columns of either file as its first line has: auto_fields. */
+	/* The result has as many columns of each file as its first line: auto_fields. */
 	bool padded;
 	size_t auto_fields[2];
 	const char *const *inputs; /* names, set by the owner: for messages */
-	bool simple;		   /* whole rests of lines can be copied */
+	bool simple;		   /* the rest of a line can be copied as a whole */
 	/* Binary records: */
-	size_t fixed_bytes[2]; /* of either file in the result; 0: it has no part in that */
+	size_t fixed_bytes[2]; /* of each file in the result; 0: it has no part in it */
 	unsigned char fill;
 	struct sp__fields fields[2];
 
 	struct sp__wstream *ws; /* set by the owner before the first flush */
 	/*
-	 * Instead of ws, or NULL: takes records; whole: the last of them ends here.  each:
-	 * it wants every record by itself.
+	 * Instead of ws, or NULL: receives records; whole: the last of them ends here.  each:
+	 * it gets every record by itself.
 	 */
 	int (*sink)(void *arg, const char *data, size_t bytes, bool whole);
 	void *sink_arg;
 	bool each;
-	/* Tags of both records (tag.h) go in front: of file 1 or 2 first; 0: none do. */
+	/* Tags of both records (tag.h) come first, that of file 1 or 2 before; 0: no tags. */
 	unsigned tags_of;
 	char *whole; /* records before it are; in buf */
-	bool begun;  /* the head of a record has gone */
+	bool begun;  /* the head of a record has been flushed */
 	struct sp_errinfo *err;
 	char *buf, *at, *end;
 	uint64_t bytes, records; /* flushed; begun */
@@ -66,9 +66,9 @@ static inline uint64_t sp__emit_bytes(const struct sp__emit *e)
 {
 	return e->bytes + (uint64_t)(e->at - e->buf);
 }
-/* Bytes of the result as they are. */
+/* Appends raw bytes to the result. */
 void sp__emit_raw(struct sp__emit *e, const char *data, size_t bytes);
-/* Everything so far goes to the stream or sink. 0 or the first error. */
+/* Flushes everything so far to the stream or sink.  0 or the first error. */
 SP_MUST_CHECK int sp__emit_flush(struct sp__emit *e);
 
 #endif

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fields of a line, as join cuts them.
+ * Fields of a line, by the rules of join.
  *
- * With a separator, fields lie between separators, empty ones included; an
- * empty line has none.  Without, blanks (and in NUL-terminated records also
- * newlines) part them; those in front of the first do not count, and blanks at
- * the end of a line make one more, empty field.  A line can also be one field
- * as a whole.
+ * With a separator, fields lie between separators, empty ones included; an empty line
+ * has none.  Otherwise blanks (and in NUL-terminated records also newlines) separate
+ * them; leading blanks are ignored, and trailing blanks make one more, empty field.  A
+ * line can also be a single field.
  *
- * "line, bytes" is a line without its terminator.  In CSV a carriage return at
- * its end belongs to that.
+ * "line, bytes" is a line without its terminator.  In CSV a carriage return at its end
+ * belongs to the terminator.
  */
 #ifndef SP__JOIN_FIELDS_H
 #define SP__JOIN_FIELDS_H
@@ -27,17 +26,17 @@ enum sp__cut_kind {
 	SP__CUT_BLANKS, /* runs of blanks */
 	SP__CUT_WHOLE,	/* not at all */
 	SP__CUT_CSV,	/* RFC 4180: a separator of one byte outside quotes */
-	SP__CUT_FIXED,	/* binary records: where they have been said to be */
+	SP__CUT_FIXED,	/* binary records: at given offsets */
 };
 
 #define SP__SEPARATOR_MAX 16
 
 struct sp__cut {
 	enum sp__cut_kind kind;
-	char sep[SP__SEPARATOR_MAX]; /* also what stands between fields that are written */
+	char sep[SP__SEPARATOR_MAX]; /* also written between fields */
 	size_t sep_bytes;
 	bool blank[256];
-	const struct sp_key *fixed; /* SP__CUT_FIXED: fields, of either file */
+	const struct sp_key *fixed; /* SP__CUT_FIXED: fields, of both files */
 };
 
 struct sp__slice {
@@ -52,15 +51,15 @@ struct sp__fields {
 };
 
 /*
- * sep NULL: runs of blanks as LC_CTYPE has them now.  A newline as separator
- * means that lines are not cut.
+ * sep NULL: runs of blanks, by the current LC_CTYPE.  A newline as separator means that
+ * lines are not cut.
  */
 void sp__cut_init(struct sp__cut *cut, const char *sep, size_t sep_bytes, bool csv);
 
-/* Fields of binary records; the list stays the caller's.  They are found one by one alone. */
+/* Fields of binary records; the caller keeps the list.  They are only found one by one. */
 void sp__cut_fixed(struct sp__cut *cut, const struct sp_key *fields);
 
-/* A line's length without what is no part of its fields. */
+/* A line's length without a carriage return that is not part of its fields. */
 static inline size_t sp__line_trim(const struct sp__cut *cut, const char *line, size_t bytes)
 {
 	return bytes - (cut->kind == SP__CUT_CSV && bytes && line[bytes - 1] == '\r');
@@ -70,7 +69,7 @@ static inline size_t sp__line_trim(const struct sp__cut *cut, const char *line, 
 int sp__fields_split(const struct sp__cut *cut, const char *line, size_t bytes,
 		     struct sp__fields *fields);
 
-/* Where a field lies that is not there. */
+/* The address of a missing field. */
 extern const char sp__no_field[1];
 
 /* Field k, from 0; false, and an empty one at sp__no_field, if there is none. */

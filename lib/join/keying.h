@@ -2,12 +2,12 @@
 /*
  * Keys as bytes, for hashing: keys are equal exactly if their bytes are.
  *
- * Values of a type are what their normalised keys are (rec/key.h), collated
- * texts what strxfrm() makes of them.
+ * Typed values are compared by their normalised keys (rec/key.h), collated texts by
+ * the result of strxfrm().
  *
- * A key of one field, taken as it is, is that field in its line.  Any other (of
- * several fields, or folded to upper case, or of a CSV field in quotes) is
- * made up in memory of its own.
+ * A key of one field, used unchanged, is that field in its line.  Any other (of
+ * several fields, folded to upper case, or of a quoted CSV field) is assembled in
+ * separate memory.
  */
 #ifndef SP__JOIN_KEYING_H
 #define SP__JOIN_KEYING_H
@@ -24,13 +24,13 @@ struct sp__keying {
 	size_t nfields;
 	const struct sp_key *types;
 	const bool *collated;	 /* of each field; NULL: none */
-	struct sp_keyset **sets; /* of each field: what makes its key; NULL: a text */
+	struct sp_keyset **sets; /* of each field: encodes its key; NULL: a text */
 	bool plain;
 	bool fold;
 	unsigned char upper[256];
 };
 
-/* Memory for keys made up, as many as fit; zero to begin. */
+/* Memory for assembled keys, as many as fit; zero to begin. */
 struct sp__keymem {
 	char *data;
 	size_t bytes, capacity;
@@ -43,8 +43,8 @@ void sp__keying_release(struct sp__keying *k);
 void sp__keymem_release(struct sp__keymem *mem);
 
 /*
- * Not plain: appends the key of a line of file 0 or 1 to mem and tells where
- * in it it begins.  0 or -ENOMEM.
+ * Not plain: appends the key of a line of file 0 or 1 to mem, and returns its offset
+ * there.  0 or -ENOMEM.
  */
 int sp__key_make(const struct sp__keying *k, int side, const char *line, size_t bytes,
 		 struct sp__keymem *mem, size_t *begin);
@@ -53,8 +53,8 @@ int sp__key_make(const struct sp__keying *k, int side, const char *line, size_t 
 uint64_t sp__key_hash(const char *key, size_t bytes, uint64_t seed);
 
 /*
- * The hash that a stage at that depth deals and looks up by: another for each depth, made of
- * the key's hash, which is the same at all of them.
+ * The hash by which a stage at that depth partitions and looks up: different for each depth,
+ * and derived from the key's hash, which is the same at all depths.
  */
 static inline uint64_t sp__key_rehash(uint64_t key_hash, unsigned depth)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Joining files that seem to be sorted, until they turn out not to be.
+ * Joining files that seem to be sorted, until they prove not to be.
  *
- *	detect.c     do they seem so
- *	presorted.c  merging them
+ *	detect.c     detects sorted files by samples
+ *	presorted.c  merges them
  *
- * Any order will do in which keys are equal when the hash join finds them so.  Two
- * are known: that of the bytes, and shorter keys first, among which whole numbers
- * are in the order of their values.
+ * Any order works in which keys are equal exactly if they are equal for the hash join.
+ * Two are known: that of the bytes, and shorter keys first, which orders whole numbers
+ * by value.
  */
 #ifndef SP__JOIN_PRESORTED_H
 #define SP__JOIN_PRESORTED_H
@@ -17,7 +17,7 @@
 
 struct sp__keyorder {
 	enum sp_join_sorted by;
-	const unsigned char *upper; /* NULL: bytes as they are */
+	const unsigned char *upper; /* NULL: bytes unchanged */
 };
 
 static inline int sp__keyorder_compare(const struct sp__keyorder *o, const struct sp__slice *a,
@@ -37,19 +37,19 @@ static inline int sp__keyorder_compare(const struct sp__keyorder *o, const struc
 	return diff ? diff : longer;
 }
 
-/* Bytes to upper case, as keys are folded. */
+/* The table of upper-case bytes for folded keys. */
 void sp__upper_init(unsigned char upper[256]);
 
 /* Can keys of this kind be merged, if the files are sorted? */
 bool sp__join_mergeable(const struct sp_join_opts *opts);
-/* A look at the files: SP_JOIN_UNSORTED, or how both seem to be sorted. */
+/* Samples the files: SP_JOIN_UNSORTED, or how both seem to be sorted. */
 enum sp_join_sorted sp__join_detect(const struct sp_join_opts *opts, const char *const inputs[2]);
 
 /*
- * Joins the sources, in which nothing has been read but their headers.  0: all is
- * done.  1: there is disorder, or one key has more records than memory takes:
- * j->merged[] are the numbers of records whose pairs with each other have been
- * written, and nothing else has.  Or an error.
+ * Joins the sources, of which only headers have been read.  0: complete.  1: disorder,
+ * or one key has more records than fit in memory: j->merged[] are the numbers of
+ * records whose pairs with each other, and nothing else, have been written.  Or an
+ * error.
  */
 SP_MUST_CHECK int sp__join_presorted(struct sp__join *j);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records cut off a batch: whole records one behind the other.
+ * Cutting records off a batch of consecutive whole records.
  */
 #ifndef SP__JOIN_RECORD_H
 #define SP__JOIN_RECORD_H
@@ -9,8 +9,8 @@
 #include "rec/recfmt.h"
 
 /*
- * Where the record at "at" of a batch that goes to end is over, terminator
- * included; *bytes is its length without.
+ * The end of the record at "at" of a batch that extends to end, terminator included;
+ * *bytes is its length without terminator.
  */
 static inline const char *sp__record_next(const struct sp_recfmt *f, const char *at,
 					  const char *end, size_t *bytes)

@@ -3,9 +3,9 @@
  * Reading a spilled partition from its beginning to its end, in batches of
  * whole records.
  *
- * The memory given is cut into chunks; one is with the caller, the others are
- * read ahead.  Each chunk is one request as far as the partition lies in one piece.
- * Pages are verified as they are given out.
+ * The memory is divided into chunks; the caller has one, the others are read ahead.
+ * Each chunk is one request as far as the partition is contiguous.  Pages are verified
+ * when they are returned.
  */
 #ifndef SP__JOIN_RUNREAD_H
 #define SP__JOIN_RUNREAD_H
@@ -27,7 +27,7 @@ struct sp__runread {
 	struct sp__spill *spill;
 	struct sp__run *run;
 	struct sp__io_owner owner;
-	bool last_time; /* the space is free again once it has been read */
+	bool last_time; /* frees the space after reading */
 	struct sp__splitter splitter;
 	uint64_t phase; /* its phase at the beginning of the chunk */
 	char *mem;
@@ -38,7 +38,7 @@ struct sp__runread {
 	size_t asked, given; /* pages */
 	uint64_t sum;	     /* of verifying */
 	const char *at, *whole, *end;
-	struct sp__bytes carry; /* the head of a record that goes on in the next chunk */
+	struct sp__bytes carry; /* the head of a record that continues in the next chunk */
 	bool carry_out;
 	int error;
 };
@@ -47,7 +47,7 @@ struct sp__runread {
 SP_MUST_CHECK int sp__runread_open(struct sp__runread *r, struct sp__spill *spill,
 				   struct sp__run *run, const struct sp_recfmt *format,
 				   bool last_time, void *mem, size_t mem_bytes);
-/* A sp__iter's next. */
+/* The next() of a sp__iter. */
 SP_MUST_CHECK int sp__runread_next(void *runread, struct sp_batch *batch);
 void sp__runread_close(struct sp__runread *r); /* accepts one all zero */
 

@@ -16,17 +16,17 @@ struct sp__source {
 	struct sp__scan *scan;
 	struct sp__waits waits;
 	const char *input;    /* its name */
-	const char *at, *end; /* rest of the present batch */
+	const char *at, *end; /* rest of the current batch */
 	struct sp_recfmt format;
 	uint64_t lines;	       /* cut off */
 	uint64_t bytes;	       /* of the batches begun */
-	struct sp__tally done; /* records dealt with, and their bytes */
+	struct sp__tally done; /* records processed, and their bytes */
 	bool ended;
 	struct sp__ahead *ahead, *ahead_last; /* read and kept, in order */
-	bool ahead_lent;		      /* the first is the present batch */
+	bool ahead_lent;		      /* the first is the current batch */
 	uint64_t ahead_bytes;		      /* of memory that they take */
-	struct sp__join *join;		      /* whose it is; NULL: nobody's */
-	uint64_t charged; /* lines that a simulated machine has taken time for */
+	struct sp__join *join;		      /* its join; NULL: none */
+	uint64_t charged;		      /* lines charged to a simulated machine */
 	uint64_t batch_bytes;
 };
 
@@ -34,7 +34,7 @@ SP_MUST_CHECK int sp__source_open(struct sp__source *s, const char *input,
 				  const struct sp_recfmt *format,
 				  const struct sp__rstream_opts *stream, struct sp_errinfo *err);
 void sp__source_close(struct sp__source *s);
-/* Opens it before anything is read: who writes into a FIFO may be waiting for that. */
+/* Opens it before anything is read: the writer of a FIFO may be waiting for that. */
 SP_MUST_CHECK int sp__source_begin(struct sp__source *s);
 /* Is it the regular file of that name? */
 bool sp__source_is(const struct sp__source *s, const char *path);
@@ -42,13 +42,13 @@ bool sp__source_is(const struct sp__source *s, const char *path);
 SP_MUST_CHECK int sp__source_fill(struct sp__source *s);
 
 /*
- * race.c: reads the inputs that are not known as they come, and keeps what it reads
- * for sp__source_fill(), up to limit_bytes in all.  The one that ends first, 0 or 1; 2:
- * neither has ended; or an error.
+ * race.c: reads inputs of unknown length as their data arrives, and keeps it for
+ * sp__source_fill(), up to limit_bytes in all.  Returns the one that ends first, 0 or 1;
+ * 2: neither has ended; or an error.
  */
 SP_MUST_CHECK int sp__source_race(struct sp__source s[2], const bool known[2], uint64_t limit_bytes,
 				  struct sp_errinfo *err);
-/* What has been kept is the next batch; false: there is none any more. */
+/* Makes kept data the next batch; false: there is none left. */
 bool sp__source_ahead(struct sp__source *s);
 void sp__source_forget(struct sp__source *s);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One stage of a hash join: a build input and a probe input are parted by the
- * hash of their keys; some partitions of the build input stay in memory, where
- * the probe input meets them at once, the others of both go to temporary
- * space, to be joined in stages of their own.
+ * One stage of a hash join: a build input and a probe input are partitioned by the hash
+ * of their keys.  Some partitions of the build input stay in memory, where the probe
+ * input is joined at once; the others of both inputs go to temporary space and are
+ * joined in separate stages.
  */
 #ifndef SP__JOIN_STAGE_H
 #define SP__JOIN_STAGE_H
@@ -24,7 +24,7 @@
 
 enum { SP__BUILD, SP__PROBE };
 
-/* What all stages of a join share. */
+/* Shared by all stages of a join. */
 struct sp__hash {
 	struct sp__join *j;
 	struct sp__join_layout layout;
@@ -38,14 +38,14 @@ struct sp__hash {
 	struct sp__bloom bloom;
 	bool bloom_used;
 	uint64_t seed; /* of the hashes of keys */
-	bool mark;     /* it matters which records of the build side had partners */
-	/* Of records of either file in the stages: how they end; bytes of tag (tag.h) in them. */
+	bool mark;     /* record which records of the build side had partners */
+	/* Records of each file in the stages: how they end; bytes of tag (tag.h) in them. */
 	struct sp_recfmt format[2];
 	size_t tag[2];
 	char written[2][SP__TAG_BYTES]; /* pairs of records before these are */
 	bool sorting;			/* the result goes through order */
 	struct sp__order order;
-	struct sp__join_balance balance[2]; /* of either file, of all stages so far */
+	struct sp__join_balance balance[2]; /* of each file, of all stages so far */
 };
 
 /* A source as the input of the first stage. */
@@ -59,7 +59,7 @@ struct sp__numbered {
 struct sp__part {
 	struct sp__reclist list;
 	bool spilled;
-	struct sp__run *run[2]; /* of either role; NULL: nothing was spilled */
+	struct sp__run *run[2]; /* of each role; NULL: nothing was spilled */
 	uint64_t sum[2];	/* of the hashes of their keys */
 	struct sp__runwriter writer;
 	bool writing; /* the writer is open */
@@ -68,42 +68,42 @@ struct sp__part {
 struct sp__stage {
 	struct sp__hash *h;
 	unsigned depth;
-	int side[2];		  /* of either role: the file, 0 or 1 */
-	unsigned nparts, planned; /* planned: the last so many are spilled from the start */
+	int side[2];		  /* of each role: the file, 0 or 1 */
+	unsigned nparts, planned; /* planned: number, at the end, spilled from the start */
 	struct sp__part *parts;
-	uint64_t bytes[2];		    /* that came */
-	struct sp__join_balance balance[2]; /* of either role */
-	/* Block nested loops: which probe records had a partner in a block before. */
+	uint64_t bytes[2];		    /* received */
+	struct sp__join_balance balance[2]; /* of each role */
+	/* Block nested loops: which probe records had a partner in an earlier block. */
 	uint64_t *had;
 	uint64_t probed; /* number of the next probe record */
 	bool last_block;
 	bool sorted;		/* sort-hash join: by partition, before writing */
-	struct sp__sweep sweep; /* of the role that is being written */
-	unsigned written;	/* the partition of which something went out last */
+	struct sp__sweep sweep; /* of the role being written */
+	unsigned written;	/* the partition written to last */
 	uint16_t part_of[SP__BUCKETS];
 };
 
 /* stage.c */
-/* bytes, of either role, build_records: expected; 0: unknown.  0 or an error. */
+/* bytes of each role, and build_records: expected; 0: unknown.  0 or an error. */
 SP_MUST_CHECK int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth,
 				int build_side, const uint64_t bytes[2], uint64_t build_records);
 void sp__stage_free(struct sp__stage *s);
-/* Takes the whole build input: partitions in memory and in temporary space. */
+/* Reads the whole build input, into partitions in memory and in temporary space. */
 SP_MUST_CHECK int sp__stage_build(struct sp__stage *s, struct sp__iter *input);
-/* Lists of what is in memory, and the table over them. */
+/* Lists the partitions in memory, and makes the table over them. */
 SP_MUST_CHECK int sp__stage_make_table(struct sp__stage *s);
 /* Lines have their tags with them, where there are any. */
-/* Puts a line into a list: 0; 1: no room; an error. */
+/* Puts a line into a list: 0; 1: no space; an error. */
 SP_MUST_CHECK int sp__stage_keep(struct sp__stage *s, struct sp__reclist *list, const char *line,
 				 size_t bytes, const struct sp__slice *key);
-int sp__stage_no_memory(const struct sp__stage *s); /* tells of it */
+int sp__stage_no_memory(const struct sp__stage *s); /* records -ENOMEM */
 
 static inline struct sp__part *sp__stage_part(struct sp__stage *s, uint64_t hash)
 {
 	return &s->parts[s->part_of[hash % SP__BUCKETS]];
 }
 
-/* What has been spilled of one role, once that is written. */
+/* The spilled records of one role, once they are written. */
 static inline struct sp__tally sp__part_tally(const struct sp__part *p, int role)
 {
 	return (struct sp__tally){ .records = p->run[role] ? p->run[role]->records : 0,
@@ -111,24 +111,24 @@ static inline struct sp__tally sp__part_tally(const struct sp__part *p, int role
 }
 
 /* stage_spill.c */
-/* runs: expected; 0: unknown.  buffered: the page cache had better gather requests. */
+/* runs: expected; 0: unknown.  buffered: leave gathering requests to the page cache. */
 SP_MUST_CHECK int sp__hash_open_spill(struct sp__hash *h, uint64_t runs, bool buffered);
 /*
- * A record for temporary space, with its tag; line[bytes] is its terminator, if it has one.
+ * Spills a record, with its tag; line[bytes] is its terminator, if it has one.
  * key_hash: of sp__key_hash().
  */
 SP_MUST_CHECK int sp__stage_spill(struct sp__stage *s, struct sp__part *p, int role,
 				  const char *line, size_t bytes, uint64_t key_hash);
 /* Ends writing partitions of one role. */
 SP_MUST_CHECK int sp__stage_end_writing(struct sp__stage *s);
-/* After some input: keeps the memory that spilled pages take within bounds. */
+/* After some input: keeps the descriptors of spilled pages within bounds. */
 void sp__stage_bound(struct sp__stage *s);
 
 /* probing.c */
 SP_MUST_CHECK int sp__stage_probe(struct sp__stage *s, struct sp__iter *input);
 /* A record of the table as a line. */
 void sp__hash_line(const struct sp__hash *h, int side, struct sp__rec *r, struct sp__line *l);
-/* After probing: records of the build side in memory that are due now. */
+/* After probing: writes the records of the build side in memory that are due now. */
 SP_MUST_CHECK int sp__stage_rest(struct sp__stage *s);
 
 /* nested.c */
@@ -136,17 +136,17 @@ SP_MUST_CHECK int sp__hash_nested(struct sp__hash *h, struct sp__run *build, str
 				  int build_side, unsigned depth, const struct sp__tally came[2]);
 
 /* ordered.c */
-/* Is anything to be numbered?  Before the table is made: it may have to leave memory. */
+/* Decides whether to number records; before the table is made, which may have to leave memory. */
 void sp__numbers_begin(struct sp__hash *h, int build_side);
 /* A sp__iter's next. */
 SP_MUST_CHECK int sp__numbered_next(void *numbered, struct sp_batch *batch);
-/* The build input does not stay in memory: an ordered result must be sorted. */
+/* The build input does not fit in memory: an ordered result must be sorted. */
 void sp__ordered_spill(struct sp__hash *h);
-/* The build input is parted; what is written from now on goes where it should. */
+/* After partitioning the build input: directs the result to its destination. */
 SP_MUST_CHECK int sp__ordered_begin(struct sp__hash *h);
 /* sp__stage_rest() of an ordered result that is not sorted. */
 SP_MUST_CHECK int sp__ordered_rest(struct sp__stage *s);
-/* After all else: writes what has been sorted, if rc is 0.  rc or an error. */
+/* At the end: writes the sorted result, if rc is 0.  Returns rc or an error. */
 SP_MUST_CHECK int sp__ordered_end(struct sp__hash *h, int rc);
 
 /* Have two records been joined before?  Lines have tags. */
@@ -160,7 +160,7 @@ static inline bool sp__hash_old(const struct sp__hash *h, int side, const struct
 SP_MUST_CHECK int sp__hash_key(struct sp__hash *h, int side, const char *line, size_t bytes,
 			       struct sp__slice *key);
 void sp__hash_note_spill(struct sp__hash *h);
-/* One record without partner, or (semi) with one, alone. */
+/* Writes one record alone: unpaired, or (semi) with a partner. */
 static inline void sp__hash_single(struct sp__hash *h, int side, const struct sp__line *l)
 {
 	sp__emit_pair(&h->j->result.emit, side ? NULL : l, side ? l : NULL);

@@ -13,23 +13,23 @@
 #include "run/env.h"
 
 struct sp__join {
-	/* Set before anything is opened; only `ordered` and `algorithm` are settled later. */
+	/* Set before anything is opened; only `ordered` and `algorithm` may change later. */
 	struct sp_join_opts opts;
 	const struct sp_join_io *io;
 	struct sp__env env;
 
 	/*
-	 * The inputs.  Either is read by who finds partners in it, one at a time; a merge that
-	 * finds disorder has both opened again.
+	 * The inputs, read by one algorithm at a time; after a merge that finds disorder both
+	 * are opened again.
 	 */
 	struct sp__rstream_opts read;
 	struct sp__source source[2];
-	uint64_t merged[2]; /* records of either input whose pairs are written */
-	bool resumed;	    /* the inputs are read once more, for the other pairs */
+	uint64_t merged[2]; /* records of each input whose pairs are written */
+	bool resumed;	    /* the inputs are read again, for the other pairs */
 
 	struct sp__result result;
 
-	/* Figures, noted by whoever does what they count. */
+	/* Figures, updated by the code that does the counted work. */
 	struct sp_join_stats stats;
 	uint64_t phase_ns[SP_JOIN_PHASES];
 	struct sp__progress progress;

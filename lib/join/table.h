@@ -2,13 +2,13 @@
 /*
  * Records of the build side in memory, and the hash table over them.
  *
- * Records lie in pages, none across two; each partition has pages of its own,
- * so that it can be given up alone.  A record that is larger than a page has
- * memory of its own.  When all records are there the table is made: a slot for
- * each key, from which records with that key are chained.
+ * Records lie in pages, none across two; each partition has its own pages, so that it
+ * can be evicted alone.  A record larger than a page has separate memory.  When all
+ * records have been added the table is made: a slot for each key, from which the
+ * records with that key are chained.
  *
- * References are 32 bits: the place of a record in units of 8 bytes, so the
- * pages of one table can take 16 GB.
+ * References are 32 bits: the position of a record in units of 8 bytes, so the pages of
+ * one table take at most 16 GB.
  */
 #ifndef SP__JOIN_TABLE_H
 #define SP__JOIN_TABLE_H
@@ -25,11 +25,11 @@
 #define SP__REC_BYTES_MAX 0x7ffffff0u
 #define SP__KEY_MISSING UINT32_MAX
 
-/* The record follows, then its terminator or a byte unused, then its key if that is apart. */
+/* Followed by the record, its terminator or an unused byte, and its key if that is separate. */
 struct sp__rec {
 	uint32_t next; /* the next with the same key, of the last the first; 0: itself */
 	uint32_t bytes;
-	uint32_t key; /* where it begins in the line; SP__KEY_MISSING: no such field */
+	uint32_t key; /* its offset in the line; SP__KEY_MISSING: no such field */
 	uint32_t key_bytes;
 };
 
@@ -38,7 +38,7 @@ struct sp__rec {
 /* The records of one partition. */
 struct sp__reclist {
 	uint32_t first, last; /* pages */
-	char *at, *end;	      /* room in the last */
+	char *at, *end;	      /* free space in the last */
 	uint64_t records, pages;
 	uint64_t bytes; /* of its records */
 };
@@ -51,13 +51,13 @@ struct sp__giant {
 
 struct sp__table {
 	struct sp__budget *budget; /* giants are charged to it */
-	size_t term_bytes;	   /* of terminator behind each record */
+	size_t term_bytes;	   /* of terminator after each record */
 	uint64_t limit_bytes;	   /* for pages, giants and slots */
 	uint64_t giant_bytes;
 	char *mem;
 	uint64_t mem_bytes; /* reserved */
 	uint32_t page_bytes;
-	uint32_t npages, used; /* that may be used; that have been */
+	uint32_t npages, used; /* available; used so far */
 	uint32_t free_list, nfree;
 	uint32_t *next; /* page after a page */
 	uint32_t *fill; /* bytes of records in a page, once it is not the last */
@@ -68,7 +68,7 @@ struct sp__table {
 
 	uint64_t *slots; /* tag << 32 | reference */
 	uint64_t nslots, slots_bytes;
-	struct sp__tally made; /* what the slots lead to, and its keys' hashes */
+	struct sp__tally made; /* the records in slots, and their keys' hashes */
 };
 
 /* limit_bytes: for pages and slots together. */
@@ -76,7 +76,7 @@ int sp__table_init(struct sp__table *t, uint64_t limit_bytes, uint32_t page_byte
 		   size_t term_bytes, struct sp__budget *budget);
 void sp__table_release(struct sp__table *t);
 
-/* Memory that slots for so many records take. */
+/* Memory for the slots of a number of records. */
 static inline uint64_t sp__table_slots_bytes(uint64_t records)
 {
 	return (records + records / 2 + 16) * sizeof(uint64_t);
@@ -95,8 +95,8 @@ static inline struct sp__rec *sp__table_rec(const struct sp__table *t, uint32_t 
 }
 
 /*
- * Records of a chain in the order in which they were added, from what the slot names, the
- * last one; NULL: that was it.
+ * The records of a chain in the order in which they were added, starting from the last one,
+ * which the slot refers to; NULL: the end.
  */
 static inline struct sp__rec *sp__chain_first(const struct sp__table *t, struct sp__rec *last)
 {
@@ -114,7 +114,7 @@ static inline char *sp__rec_line(struct sp__rec *r)
 	return (char *)(r + 1);
 }
 
-/* A record's key as it was hashed. */
+/* A record's key in the form that was hashed. */
 static inline struct sp__slice sp__rec_key(struct sp__rec *r)
 {
 	if (r->key == SP__KEY_MISSING)
@@ -125,12 +125,12 @@ static inline struct sp__slice sp__rec_key(struct sp__rec *r)
 void sp__reclist_init(struct sp__reclist *l);
 /*
  * Appends a record, terminator included (line[bytes]).  apart: the key is not in the line.
- * 0; 1: there is no page left, nothing was done; -ENOMEM.
+ * 0; 1: there is no page left, nothing was appended; -ENOMEM.
  */
 int sp__table_add(struct sp__table *t, struct sp__reclist *l, const char *line, size_t bytes,
 		  const struct sp__slice *key, bool apart);
 
-/* Is more in use than there is room for?  Slots for all records count. */
+/* Is more memory in use than the limit, including slots for all records? */
 bool sp__table_over(const struct sp__table *t);
 
 /* Walks over the records of a list; false: no more. Begin with a zero walk. */
@@ -139,20 +139,20 @@ struct sp__recwalk {
 	bool begun;
 	const char *at, *end;
 	size_t giant;
-	uint32_t ref; /* of the record given */
+	uint32_t ref; /* of the record returned */
 };
 struct sp__rec *sp__table_walk(const struct sp__table *t, const struct sp__reclist *l,
 			       struct sp__recwalk *w);
-/* The list's pages are free again, and it is empty. */
+/* Empties a list and frees its pages. */
 void sp__table_drop(struct sp__table *t, struct sp__reclist *l);
 
 /*
- * Makes slots for all records there are in n lists; seed, depth: of sp__key_hash() and
+ * Makes slots for all records in n lists; seed, depth: of sp__key_hash() and
  * sp__key_rehash().  0 or -ENOMEM.
  */
 int sp__table_make(struct sp__table *t, struct sp__reclist *const *lists, size_t n, uint64_t seed,
 		   unsigned depth);
-/* The slots go, and everything else with them. */
+/* Frees the slots and everything else. */
 void sp__table_empty(struct sp__table *t);
 
 static inline uint64_t *sp__table_slot(const struct sp__table *t, uint64_t hash)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers of records, carried behind them.
+ * Record numbers as suffixes.
  *
- * Where the order of the inputs must be known later, a record goes through the stages of
- * a hash join with its number in the input behind it, before the terminator: seven
- * bytes of seven bits, the highest first, the top bit of each set.  So they
- * compare as the numbers do, and no terminator or quote is among them.  Numbers end at
- * 2^49, some 10^14 records.
+ * If the order of the inputs is needed later, a record passes the stages of a hash join
+ * with its number in the input appended, before the terminator: seven bytes of seven
+ * bits, the highest first, the top bit of each set.  So they compare like the numbers,
+ * and contain no terminator or quote.  Numbers end at 2^49, over 5 * 10^14 records.
  */
 #ifndef SP__JOIN_TAG_H
 #define SP__JOIN_TAG_H
