@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The engine for the kernel's native asynchronous I/O, and the only file that
- * knows libaio.  Asynchronous only for direct I/O: a buffered request is done
- * within io_submit, which is then no worse than the sync engine.
+ * The engine for the kernel's native asynchronous I/O, and the only file that includes libaio.
+ * It is asynchronous only for direct I/O: io_submit carries out a buffered request before it
+ * returns, which is no worse than the sync engine.
  *
- * Control blocks come from a stack of free ones.  io_submit stops at the first
- * block that it refuses; that one completes with the error, by way of a ring of
- * our own, and the rest go on.
+ * Control blocks come from a stack of free ones.  io_submit stops at the first block that it
+ * refuses; that one completes with the error, through a ring of our own, and the rest go on.
  */
 #include <errno.h>
 #include <libaio.h>

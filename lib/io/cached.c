@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Samples are spread evenly, the first and the last at the ends.  cachestat
- * (Linux 6.5) counts pages and touches none.  Before it, one byte is read with
- * RWF_NOWAIT: a page that is missing may then be fetched behind our back, one
- * for each sample.  mincore was rejected: for files that one may only read it
- * says that everything is there.
+ * Is a file in the page cache?  Samples are spread evenly, the first and the last at the ends.
+ * cachestat (Linux 6.5) counts pages and reads none.  On older kernels one byte is read with
+ * RWF_NOWAIT, which may make the kernel fetch a missing page, one for each sample.  mincore was
+ * rejected: for files that may only be read it reports every page as present.
  */
 #include <errno.h>
 #include <sys/syscall.h>

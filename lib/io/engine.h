@@ -6,7 +6,7 @@
  * To add an engine:
  *   1. write lib/io/NAME.c with one constant `struct sp__engine_ops sp__NAME_engine`;
  *   2. declare it below and give it a line in the table of engine.c, at the
- *      place where "auto" shall try it (or behind the last that "auto" tries);
+ *      place where "auto" shall try it (or after the last that "auto" tries);
  *   3. add its name to the list in tests/contract/test_engine.c.
  * Semantics are those of sync.c; when in doubt, do what it does.
  *
@@ -15,7 +15,7 @@
  * to the bytes of that transfer, -errno, or SP_ETHREAD if the system refused it
  * a thread that moves them; and touches nothing else.  Short transfers, EINTR,
  * EAGAIN, another engine after SP_ETHREAD, the depth, times, counters and the
- * trace are the queue's affair.
+ * trace are handled by the queue.
  *
  * Table entries are constants; an engine never edits its own.
  */
@@ -49,8 +49,8 @@ struct sp__engine_ops {
 
 	/*
 	 * Required.  Makes *engine ready for depth requests: no later call
-	 * allocates.  A wrapper tells why it refuses in err; the others leave
-	 * it alone and return -errno or SP_EUNSUP.
+	 * allocates.  A wrapper gives its reason in err; the others do not
+	 * touch it and return -errno or SP_EUNSUP.
 	 */
 	int (*open)(void **engine, const struct sp__engine_opts *opts, struct sp_errinfo *err);
 
@@ -68,14 +68,14 @@ struct sp__engine_ops {
 	 * Required.  Takes requests in order, as many as one system call will;
 	 * never more than depth are outstanding.  Returns how many were taken
 	 * (at least 1), or -EAGAIN: none now, reap first; or another error:
-	 * none, and none ever.  A request that the system refuses by itself
+	 * none, now or later.  A request that the system refuses for itself
 	 * (bad descriptor, bad alignment) is taken and completes with the error.
 	 */
 	int (*submit)(void *engine, struct sp__request *const *reqs, size_t n);
 
 	/*
 	 * Required.  Collects up to max completions; waits for min (never more
-	 * than are outstanding) or until timeout_ns has passed (-1: for ever).
+	 * than are outstanding) or until timeout_ns has passed (-1: no limit).
 	 * Returns how many, possibly fewer than min after a signal or a
 	 * timeout, or an error of the engine itself.
 	 */

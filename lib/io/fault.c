@@ -1,34 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The engine that wraps another and spoils what it does, the same way each
- * time.  Named
+ * The engine that wraps another and injects faults, the same ones each time.
+ * Its name is
  *
  *	fault:SETTING[,SETTING...]:INNER	or	fault::INNER
  *
  * where INNER is any engine ("auto", and "fault:..." again) and a setting is
  *
  *	KIND=READ|WRITE|ANY	which requests count; default ANY
- *	NTH=n			the first to be spoiled, counted from 1; default 1
+ *	NTH=n			the first one hit, counted from 1; default 1
  *	COUNT=n			how many from there on; default 1; 0: all
- *	SCOPE=QUEUE|PROCESS	whether each queue counts for itself (default) or all
- *				of the process that say PROCESS count together
- *	ERROR=NONE		(default) not spoiled; only delayed or reordered
- *	ERROR=EIO|ENOSPC|...	fails with that, before any byte moves
+ *	SCOPE=QUEUE|PROCESS	each queue counts its own requests (default), or all
+ *				queues with PROCESS count together
+ *	ERROR=NONE		(default) no error; only delayed or reordered
+ *	ERROR=EIO|ENOSPC|...	fails with this error, before any byte moves
  *	ERROR=SHORT		half of the bytes move; of a direct request a multiple of
  *				the volume's alignment, and all if there is only one
- *	ERROR=FLIP		a read whose first byte comes out inverted
- *	DELAY=us		those spoiled come back no earlier than this after submit
- *	REORDER[=seed]		completions of all requests come in random order, few at
- *				a time
+ *	ERROR=FLIP		the first byte of a read is inverted
+ *	DELAY=us		those hit complete no earlier than this after submission
+ *	REORDER[=seed]		all requests complete in random order, a few at a time
  *
- * Requests are counted as the engine gets them, so the rest of a short transfer
- * that the queue submits again is a request of its own.
+ * Requests are counted as they reach the engine, so the rest of a short transfer
+ * that the queue submits again counts as another request.
  *
- * Each request has a slot with a copy that the inner engine works on, since a
+ * Each request has a slot with a copy on which the inner engine works, since a
  * short one must look shorter.  A slot is free, inside (with the inner engine),
- * or held: back, but not to be told yet.  To reorder, a reap waits until
- * nothing is inside and draws from what is held; so the order depends on the
- * seed and the requests, never on the device.
+ * or held: complete, but not reported yet.  To reorder, a reap waits until no
+ * slot is inside and draws from those held; so the order depends on the seed
+ * and the requests, never on the device.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -40,7 +39,7 @@
 #include "base/rng.h"
 #include "io/engine.h"
 
-/* Beside negative error codes. */
+/* Besides negative error codes. */
 enum { FAULT_NONE = 0, FAULT_SHORT = 1, FAULT_FLIP = 2 };
 
 struct slot {
@@ -317,7 +316,7 @@ static int pull(struct fault *f, bool one, int64_t timeout_ns)
 	return rc;
 }
 
-/* The place in held of the next to tell, or nheld; *wait_ns: until one is due. */
+/* Index in held of the next to report, or nheld; *wait_ns: until one is due. */
 static unsigned next_due(struct fault *f, uint64_t *wait_ns)
 {
 	unsigned first = f->reorder && f->nheld ? (unsigned)sp__rng_below(&f->rng, f->nheld) : 0;

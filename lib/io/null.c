@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The engine that does nothing, at once: what remains of a workload's time
- * under it is our own overhead.  No byte moves: buffers keep what they held.
- * A read ends at the volume's size_bytes, so that whoever reads to the end
- * comes to one.
+ * The engine that does nothing, at once: the time that a workload takes with it is our own
+ * overhead.  No byte moves: buffers keep their contents.  A read ends at the volume's size_bytes,
+ * so that a reader reaches an end.
  */
 #include <errno.h>
 #include "io/donering.h"

@@ -2,23 +2,22 @@
 /*
  * The queue: what all engines have in common.
  *
- * A request is in one of four places: with the engine (with_engine counts
- * them), in the list of those it still has to take, in the list of finished
- * ones that nobody has reaped, or with its owner.  One that comes back from
- * the engine with only a part moved, or interrupted, goes to the engine again
- * with its rest; so it is finished when all has moved, at the end of the file,
- * or by an error.  The first two places together never hold more than depth.
+ * A request is in one of four places: with the engine (with_engine counts them), in the list of
+ * those that the engine has yet to take, in the list of finished ones that have not been reaped,
+ * or with its owner.  If it comes back from the engine only partly moved, or interrupted, the rest
+ * goes to the engine again; so it is finished when all has moved, at the end of the file, or by an
+ * error.  The first two places together never hold more than depth.
  *
- * Under direct I/O a rest must begin aligned: a write cut at an odd place goes
- * back to the last aligned byte and writes a little twice; a read cut at an
- * odd place has met the end of the file.
+ * Under direct I/O a rest must begin aligned: a write cut at an unaligned offset goes back to the
+ * last aligned byte and writes a few bytes twice; a read cut at an unaligned offset has reached
+ * the end of the file.
  *
- * If the engine was left to us and the system refuses it a thread, the next one
- * takes its place: the request waits, nothing more is submitted, and when the last
- * request is back the engine is changed.
+ * If the engine was chosen by "auto" and the system refuses it a thread, the next engine takes its
+ * place: the request waits, nothing more is submitted, and the engine is changed when the last
+ * request is back.
  *
- * Otherwise nothing is allocated after opening: the array has the depth, the lists
- * run through the requests.
+ * Otherwise nothing is allocated after opening: the array has depth entries, and the lists are
+ * linked through the requests.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -174,7 +173,7 @@ static void change_engine(struct sp__queue *q)
 		q->registered = false;
 }
 
-/* Offers the engine what waits for it.  What it refuses for good is finished. */
+/* Offers the engine the waiting requests; one that it refuses for good is finished. */
 static void offer(struct sp__queue *q)
 {
 	if (q->changing && q->with_engine)
@@ -312,7 +311,7 @@ int sp__queue_submit(struct sp__queue *q, struct sp__request *const *reqs, size_
 	return 0;
 }
 
-/* Until so many are finished, or nothing is in flight, or the time is over. */
+/* Waits until min are finished, nothing is in flight, or the time is up. */
 static int wait_for(struct sp__queue *q, size_t min, size_t max, int64_t timeout_ns)
 {
 	uint64_t until = 0;
@@ -343,7 +342,7 @@ int sp__queue_reap(struct sp__queue *q, struct sp__request **done, size_t max, s
 
 	if (q->finished.count < min && timeout_ns)
 		rc = wait_for(q, min, max, timeout_ns);
-	/* Even who finds enough keeps the engine going. */
+	/* Even when enough requests have finished, poll the engine once. */
 	else if (q->finished.count < max)
 		rc = collect(q, 0, max - q->finished.count, 0);
 	if (rc)

@@ -39,7 +39,7 @@ struct sp__request {
 	uint64_t tag;		     /* the caller's */
 	uint64_t submit_ns, done_ns; /* monotonic clock, or the machine's */
 	uint32_t moved;		     /* bytes done so far, kept by the queue */
-	struct sp__request *next;    /* of whoever owns the request at the time */
+	struct sp__request *next;    /* for the current owner */
 };
 
 struct sp__queue_opts {
@@ -64,8 +64,8 @@ struct sp__queue;
 
 /*
  * Opens a queue.  "auto" tries io_uring, then libaio, then sync, without an
- * error as long as one of them opens, and goes on with the next if the system
- * refuses io_uring a thread; a name asks for that engine alone.  With a machine
+ * error as long as one of them opens, and changes to the next if the system
+ * refuses io_uring a thread; a name selects that engine alone.  With a machine
  * "auto" is the engine "sim", and time is virtual.
  */
 SP_MUST_CHECK int sp__queue_open(struct sp__queue **q, const struct sp__queue_opts *opts,
@@ -86,7 +86,7 @@ SP_MUST_CHECK int sp__queue_submit(struct sp__queue *q, struct sp__request *cons
 
 /*
  * Collects up to max completed requests.  Waits until at least min (<= max)
- * are there, or timeout_ns has passed (-1: for ever), or nothing is
+ * have completed, or timeout_ns has passed (-1: no limit), or nothing is
  * outstanding.  Returns how many, or an error of the queue itself.
  */
 SP_MUST_CHECK int sp__queue_reap(struct sp__queue *q, struct sp__request **done, size_t max,

@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The read stream has two ways, and goes from the first to the second but
- * never back:
+ * The read stream has two modes, and goes from the first to the second but never back:
  *
- *   queued: requests of one chunk each, in order, lie in a ring of `depth`
- *	slots; the head is the next to give away.  A chunk that was given away
- *	is asked for its successor at the next call.  Nothing is asked for
- *	beyond the size that the file had at opening.
- *   plain: read(2) into one buffer, from the descriptor's own offset.
+ *   queued: requests of one chunk each lie in order in a ring of `depth` slots; the head is the
+ *      next to hand out.  The slot of a chunk handed out is reused at the next call.  Nothing is
+ *      requested beyond the size that the file had at opening.
+ *   plain: read(2) into one buffer, at the descriptor's own offset.
  *
- * Whatever the queued way cannot know ends it: a short result, the end of the
- * size known, a file system that refuses direct I/O at last.  What was ahead is
- * then dropped, the descriptor's offset set behind the last byte given, and
- * plain reading finds out the truth: more bytes, the end, or the error.  So a
- * file that grows or shrinks, and a tail that is no whole block, need no code
- * of their own, and the descriptor ends at the end of file as after read(2).
+ * Anything that queued mode cannot decide ends it: a short result, the end of the known size, a
+ * file system that refuses direct I/O late.  The chunks ahead are dropped, the descriptor's offset
+ * is set to the end of the last byte handed out, and plain reading finds more bytes, the end, or
+ * the error.  So a file that grows or shrinks, and a tail that is no whole block, need no code of
+ * their own, and the descriptor ends at the end of file as after read(2).
  *
- * Small inputs cost fstat, read, read.  Memory: depth * chunk when queued, else
- * a chunk of at most 256 KB, or the file's size if that is less.
+ * Small inputs cost fstat, read, read.  Memory: depth * chunk when queued, else a chunk of at most
+ * 256 KB, or the file's size if that is less.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -69,8 +66,8 @@ static void unqueue(struct sp__rstream *rs)
 
 /*
  * The volume to read: direct if that is wanted and there is such a thing.
- * Buffered reading gains nothing by a queue (measured: the same time, 0.13
- * processor seconds for 1 GB either way), so only who names an engine gets one.
+ * Buffered reading gains nothing from a queue (measured: the same time, 0.13 s
+ * of processor time for 1 GB either way), so it gets one only with a named engine.
  */
 static int choose_volume(struct sp__rstream *rs, const struct sp__rstream_opts *opts)
 {

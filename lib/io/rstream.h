@@ -34,8 +34,8 @@ void sp__rstream_close(struct sp__rstream *rs); /* accepts NULL */
 
 /*
  * The next bytes: SP_READY with a span valid until the next call, SP_END,
- * SP_LATER (only if !wait: nothing has arrived yet), or an error told in the
- * err of opening (kept by the stream; so it lives as long).
+ * SP_LATER (only if !wait: nothing has arrived yet), or an error, described in
+ * the err given at opening (kept by the stream, so it must outlive it).
  */
 SP_MUST_CHECK int sp__rstream_next(struct sp__rstream *rs, const char **data, size_t *bytes,
 				   bool wait);

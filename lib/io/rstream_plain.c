@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A read stream while it is plain: each call is one read(2) into the buffer,
- * from the descriptor's own offset.  A pipe or a terminal is asked by poll(2)
- * first if the caller does not wait; a descriptor that does not block is waited
- * for if he does.
+ * A read stream in plain mode: each call is one read(2) into the buffer, at the descriptor's own
+ * offset.  If the caller does not wait, a pipe or a terminal is polled first; if the caller waits,
+ * a non-blocking descriptor is waited for.
  */
 #include <errno.h>
 #include <poll.h>
@@ -20,7 +19,7 @@ static int get_buffer(struct sp__rstream *rs)
 	return rs->buf ? 0 : -ENOMEM;
 }
 
-/* 1: readable (or failing, which read will tell), 0: nothing yet. */
+/* 1: readable (or failing, as read will report), 0: nothing yet. */
 static int ready(const struct sp__rstream *rs, bool wait)
 {
 	struct pollfd p = { .fd = rs->fd, .events = POLLIN };

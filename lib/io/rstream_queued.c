@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A read stream while it is queued: a ring of slots, one for each chunk.  A slot
- * is asked for (busy), then read (done), then with the caller (lent), who has it
- * until his next call; that asks for the next chunk into it.  So all slots but
- * one are ahead of the caller.
+ * A read stream in queued mode: a ring of slots, one for each chunk.  A slot is requested (busy),
+ * then read (done), then with the caller (lent) until the next call, which requests the next chunk
+ * into it.  So all slots but one are ahead of the caller.
  *
- * Requests begin and end at aligned places, the first one at or before the
- * stream's beginning, the last one at or behind the size known.
+ * Requests begin and end at aligned offsets, the first one at or before the beginning of the
+ * stream, the last one at or after the known size.
  */
 #include <errno.h>
 #include <unistd.h>

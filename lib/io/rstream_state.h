@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside a read stream; rstream.c tells of its two ways.
+ * Inside a read stream; rstream.c describes its two modes.
  *
- *   rstream.c         what the caller sees; which way to begin with
- *   rstream_queued.c  chunks in a ring, asked for ahead of the caller
+ *   rstream.c         the interface; which mode to begin with
+ *   rstream_queued.c  chunks in a ring, requested ahead of the caller
  *   rstream_plain.c   bytes by read(2)
  */
 #ifndef SP__IO_RSTREAM_STATE_H

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The engine of simulated volumes: the machine decides when a request is
- * complete, this file moves the bytes, with pread and pwrite on the volume's
- * own descriptor, at the moment of submission.
+ * The engine of simulated volumes: the machine decides when a request is complete, this file moves
+ * the bytes, with pread and pwrite on the volume's own descriptor, at submission.
  *
- * Several queues of one process share the machine.  What completes while one
- * of them waits may be another's: each request knows its engine, and is put
- * aside there.
+ * Several queues of one process share the machine.  While one of them waits, a request of another
+ * may complete: each request knows its engine, and is kept there.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The engine that defines the semantics: one pread or pwrite for each request,
- * within submit, in order.  Priorities have no meaning here, since nothing is
- * ever outstanding at the device but the one request that is being waited for.
+ * within submit, in order.  Priorities have no effect, since only one
+ * request at a time is outstanding at the device.
  */
 #include <errno.h>
 #include <unistd.h>

@@ -1,29 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The io_uring engine, and the only file that knows liburing.
+ * The io_uring engine, and the only file that includes liburing.
  *
- * The submission ring has room for the whole depth, so a batch always fits and
- * goes to the kernel with one system call.  What the kernel does not take at
- * once (it is short of memory, or a signal came) stays in the ring, counts as
- * taken, and goes with the next call; each reap sees to that.
+ * The submission ring has room for the whole depth, so a batch always fits and goes to the kernel
+ * with one system call.  Requests that the kernel does not take at once (it is short of memory, or
+ * a signal came) stay in the ring, count as taken, and go with the next call; each reap sees to it.
  *
- * COOP_TASKRUN saves interrupts of the processor: completions are run when we
- * enter the kernel anyway (TASKRUN_FLAG tells a reap that does not wait when
- * it must).  SINGLE_ISSUER and DEFER_TASKRUN save a little more, but bind the
- * ring to the thread that opened it, so only queues that are told to be bound
- * have them; a submission then also brings the completions that are there.
+ * COOP_TASKRUN saves interrupts of the processor: completions run when we enter the kernel anyway
+ * (TASKRUN_FLAG shows a reap that does not wait when it must).  SINGLE_ISSUER and DEFER_TASKRUN
+ * save a little more, but bind the ring to the thread that opened it, so only queues opened as
+ * bound have them; a submission then also collects the completions available.
  *
- * Rejected: submitting together with the wait that follows.  It saves a call, but a
- * device that could have begun waits for whatever the caller does before that.
+ * Rejected: submitting together with the wait that follows.  It saves a call, but a device that
+ * could have begun idles while the caller works.
  *
- * What cannot be done at once (buffered writes above all) the kernel gives to a
- * worker, a thread that counts against the limit on processes.  If the limit
- * forbids one, the kernel cancels the request; we never do, so -ECANCELED means
- * just that.  It tries for some 50 ms first, so that the queue changes the engine
- * instead of doing each such request itself.
+ * Requests that cannot be carried out at once (buffered writes above all) go to a kernel worker, a
+ * thread that counts against the limit on processes.  If the limit forbids one, the kernel cancels
+ * the request; we never do, so -ECANCELED means just that.  The kernel tries for some 50 ms first,
+ * so the queue changes the engine instead of doing each such request itself.
  *
- * Needed of the kernel: IORING_FEAT_EXT_ARG (5.11; waiting with a timeout
- * without a request of its own), and the opcodes, which are asked for.
+ * Required of the kernel: IORING_FEAT_EXT_ARG (5.11; waiting with a timeout without a request of
+ * its own), and the opcodes, which are probed.
  */
 #include <errno.h>
 #include <liburing.h>
@@ -210,7 +207,7 @@ static int uring_submit(void *engine, struct sp__request *const *reqs, size_t n)
 			break;
 		prepare(u, sqe, reqs[i]);
 	}
-	/* Refused or not, they are in the ring; reap retries and tells. */
+	/* Refused or not, they are in the ring; reap retries and reports. */
 	if (u->deferred)
 		io_uring_submit_and_get_events(&u->ring);
 	else

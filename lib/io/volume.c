@@ -16,11 +16,11 @@
 
 /*
  * Page-sized units satisfy every device whose logical block is no larger, at
- * no cost to requests of many pages, so nobody is asked for less.
+ * no cost to requests of many pages, so smaller units are never used.
  */
 #define ALIGN_BYTES 4096
 
-/* Below this limit descriptors are kept for those who cannot do without. */
+/* Below this limit descriptors are kept for indispensable uses. */
 #define FDS_ENOUGH 32
 
 /* What direct requests must be multiples of; 0: the file system refuses them. */
@@ -153,7 +153,7 @@ static int create_unlinked(const char *dir, int flags)
 	fd = mkostemp(path, flags);
 	if (fd < 0)
 		fd = -errno;
-	/* A file system that refuses direct I/O says so after creating it. */
+	/* A file system that refuses direct I/O does so after creating the file. */
 	if (fd >= 0 || fd == -EINVAL)
 		unlink(path);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

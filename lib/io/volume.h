@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A volume: what requests address.  A regular file or a block device, open
- * once, with what the I/O layer must know of it.
+ * A volume: what requests address.  A regular file or a block device, opened
+ * once, with its properties that matter to I/O.
  *
- * A simulated volume is a regular file too, which keeps the bytes; when its
- * requests complete is decided by a simulated machine (sim/machine.h), in
- * virtual time.
+ * A simulated volume is a regular file too, which holds the bytes; a simulated
+ * machine (sim/machine.h) decides, in virtual time, when its requests complete.
  *
- * Thread rule: immutable after opening, but for size_bytes, which its owner
- * keeps.
+ * Thread rule: immutable after opening, except size_bytes, which its owner
+ * maintains.
  */
 #ifndef SP__IO_VOLUME_H
 #define SP__IO_VOLUME_H
@@ -22,7 +21,7 @@
 
 enum sp__direct { SP__DIRECT_AUTO, SP__DIRECT_NEVER, SP__DIRECT_ALWAYS };
 
-/* What the options of a sort or a join say: below 0, 0, above. */
+/* From the option of a sort or a join: negative, 0, positive. */
 static inline enum sp__direct sp__direct_of(int direct)
 {
 	return direct < 0 ? SP__DIRECT_AUTO : direct ? SP__DIRECT_ALWAYS : SP__DIRECT_NEVER;
@@ -62,19 +61,19 @@ SP_MUST_CHECK int sp__volume_temp(struct sp__volume **v, const char *dir, enum s
  */
 SP_MUST_CHECK int sp__volume_block(struct sp__volume **v, const char *path, struct sp_errinfo *err);
 
-/* sp__err() for a path that could not be opened; says what is meant by a device in use. */
+/* sp__err() for a path that could not be opened; explains "in use" for a device. */
 int sp__volume_open_err(struct sp_errinfo *err, int code, const char *path);
 
 /*
- * From now on the volume, which is no direct one, lies on the machine: a file
- * of so many bytes there already, in that area.  -ENOSPC, -ENOMEM.
+ * Places the volume, which must not be direct, on the machine: an existing file
+ * of this many bytes, in that area.  -ENOSPC, -ENOMEM.
  */
 SP_MUST_CHECK int sp__volume_simulate(struct sp__volume *v, struct sp__machine *machine,
 				      enum sp__sim_area area, uint64_t bytes,
 				      struct sp_errinfo *err);
 
 /*
- * A second, direct descriptor on the file behind fd, opened for reading
+ * A second, direct descriptor on the file of fd, opened for reading
  * (write: for writing) with a file offset of its own; SP_EUNSUP where there
  * is no such thing (pipes, tmpfs of old, no /proc), -EMFILE, -ENFILE.
  */
@@ -82,15 +81,15 @@ SP_MUST_CHECK int sp__volume_reopen_direct(struct sp__volume **v, int fd, bool w
 					   const char *name, struct sp_errinfo *err);
 
 /*
- * True if the process may open so few files that a second descriptor or a
- * ring, which only make things faster, had better not be opened.
+ * True if the limit on open files is so low that a second descriptor or a
+ * ring, which only improve speed, should not be opened.
  */
 bool sp__fds_scarce(void);
 
 /* Descriptors that can still be opened, counted up to enough. */
 unsigned sp__fds_free(unsigned enough);
 
-/* sp__err() with a code of the volume's; says which device is full if that is a simulated one. */
+/* sp__err() for an error of the volume; names the device if a simulated one is full. */
 int sp__volume_err(struct sp_errinfo *err, const struct sp__volume *v, int code, const char *op,
 		   long long offset);
 

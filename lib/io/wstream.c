@@ -2,25 +2,21 @@
 /*
  * The write stream, in three states:
  *
- *   plain: bytes gather in one chunk, which write(2) takes to the descriptor.
- *	Everything starts so, and what is small, a pipe, or opened for appending
- *	stays so.
- *   queued: chunks lie in a ring of `depth`; the one at `fill` gathers bytes,
- *	full ones are with the queue, which writes them through a direct
- *	descriptor of our own.  Entered at an aligned offset, once so much has
- *	come that the set-up pays, from a regular file alone.
+ *   plain: bytes are collected in one chunk, which write(2) writes to the descriptor.  Every stream
+ *      begins so; small outputs, pipes and files opened for appending stay so.
+ *   queued: chunks lie in a ring of `depth`; the one at `fill` collects bytes, full ones are with
+ *      the queue, which writes them through a direct descriptor of our own.  Entered at an aligned
+ *      offset of a regular file, once there are enough bytes to pay for the set-up.
  *   plain for good: after the file system has refused direct I/O late.
  *
- * The descriptor that was lent to us keeps its meaning: it is written in order
- * from its offset on, and stands behind the last byte at the end.  Its file is
- * never made to look longer than what was written: space is reserved behind
- * the end (FALLOC_FL_KEEP_SIZE), and what was reserved in vain is given back by
- * truncating to the size it has; unless the file reached beyond our start, for
- * then its end is not ours (as in 1<>file) and nothing is reserved either.
+ * The borrowed descriptor keeps its meaning: it is written in order from its offset on, and ends up
+ * at the end of the last byte.  Its file never looks longer than what was written: space is
+ * reserved beyond the end (FALLOC_FL_KEEP_SIZE), and unused reserved space is given back by
+ * truncating to the current size; unless the file reached beyond our start, for then its end is
+ * not ours (as in 1<>file) and nothing is reserved either.
  *
- * Rejected: writing the tail through the direct descriptor and truncating
- * (the file would look too long for a moment); O_DIRECT set on the borrowed
- * descriptor (it is shared with other processes).
+ * Rejected: writing the tail through the direct descriptor and truncating (the file would look too
+ * long for a moment); O_DIRECT set on the borrowed descriptor (other processes share it).
  *
  * Memory: one chunk when plain, depth * chunk when queued.
  */
@@ -55,7 +51,7 @@ bool sp__wstream_wants_queue(const struct sp__wstream *ws)
 		ws->put_bytes >= LARGE_BYTES || ws->opts.expected_bytes >= LARGE_BYTES);
 }
 
-/* A file that direct writing can be done to, beside the descriptor. */
+/* Is it a file that can be written directly through a second descriptor? */
 static bool suitable(struct sp__wstream *ws, uint64_t *at, uint64_t *size)
 {
 	struct stat st;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A write stream: bytes in order to one output, written behind the caller.
+ * A write stream: bytes in order to one output, written asynchronously.
  *
  * Small outputs, pipes, terminals and files opened for appending are written
  * with write(2), which may block.  A regular file is written through a queue
@@ -26,19 +26,19 @@ struct sp__wstream_opts {
 
 struct sp__wstream;
 
-/* Borrows fd.  err is kept: it tells of the first failure of any later call. */
+/* Borrows fd.  err is kept: it receives the first failure of any later call. */
 SP_MUST_CHECK int sp__wstream_open(struct sp__wstream **ws, int fd, const char *name,
 				   const struct sp__wstream_opts *opts, struct sp_errinfo *err);
 /* Copies the bytes, or writes them; waits while all chunks are in flight. */
 SP_MUST_CHECK int sp__wstream_put(struct sp__wstream *ws, const void *data, size_t bytes);
 /*
- * Everything is with the system when this returns 0 (not on the device: who
- * needs that calls fsync).  Nothing can be put afterwards.
+ * When this returns 0 the system has everything (the device need not; for that
+ * call fsync).  Nothing can be put afterwards.
  */
 SP_MUST_CHECK int sp__wstream_finish(struct sp__wstream *ws);
 /*
- * Frees; what was not finished is abandoned, and a file that ended with us is
- * cut behind the last byte that was written without a gap. Accepts NULL.
+ * Frees; what was not finished is abandoned, and a file whose end was ours is
+ * truncated to the last byte written without a gap.  Accepts NULL.
  */
 void sp__wstream_close(struct sp__wstream *ws);
 

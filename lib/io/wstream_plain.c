@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A write stream while it is plain: bytes gather in one chunk, which write(2)
- * takes to the borrowed descriptor, at its own offset; where that would block,
- * it waits.  What is larger than the chunk goes past it.
+ * A write stream in plain mode: bytes are collected in one chunk, which write(2) writes to the
+ * borrowed descriptor, at its own offset; where that would block, it waits.  Data larger than the
+ * chunk bypasses it.
  *
- * pwrite(2) is for what the queued way leaves to this one: a tail that is no
- * whole block, and chunks for which the file system refused direct I/O.
+ * pwrite(2) writes what queued mode leaves: a tail that is no whole block, and chunks for which
+ * the file system refused direct I/O.
  */
 #include <errno.h>
 #include <poll.h>

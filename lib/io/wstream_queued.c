@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A write stream while it is queued: a ring of chunks, of which one gathers
- * bytes and the full ones are being written, by a queue, through a volume of
- * our own.  Whoever puts waits only while the next chunk of the ring is still
- * being written.
+ * A write stream in queued mode: a ring of chunks, of which one collects bytes while the full ones
+ * are written, by a queue, through a volume of our own.  A put waits only while the next chunk of
+ * the ring is still being written.
  *
- * Space is reserved ahead of the chunks, so that they lie together in the file;
- * what is reserved lies behind the file's end, so that nobody sees it longer than
- * it is.
+ * Space is reserved ahead of the chunks, so that they lie together in the file; it is reserved
+ * beyond the end of the file, which therefore never looks longer than it is.
  *
- * A chunk that comes back with EINVAL shows that the file system does no direct
- * I/O here: it is written plainly, as are others that come back so, and between
- * two chunks the stream goes plain.  Of chunks that could not be written at all
- * the lowest offset is kept: up to there the file is whole if it is abandoned.
+ * A chunk that comes back with EINVAL shows that the file system does no direct I/O here: it is
+ * written plainly, like others that come back so, and between two chunks the stream goes plain.
+ * Of the chunks that could not be written at all the lowest offset is kept: up to there the file
+ * is whole if it is abandoned.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +37,7 @@ static void reserve(struct sp__wstream *ws, uint64_t end)
 		to = ws->expected_end;
 	if (to < end)
 		to = end;
-	/* A refusal decides nothing: the write itself will succeed or tell. */
+	/* A refusal is no error: the write itself will succeed or fail. */
 	if (fallocate(ws->fd, FALLOC_FL_KEEP_SIZE, (off_t)ws->reserved, (off_t)(to - ws->reserved)))
 		ws->no_reserve = true;
 	ws->reserved = to;

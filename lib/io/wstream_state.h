@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside a write stream; wstream.c tells of its states.
+ * Inside a write stream; wstream.c describes its states.
  *
  *   wstream.c         what the caller sees; from one state to the next
  *   wstream_plain.c   bytes by write(2)
  *   wstream_queued.c  chunks in a ring, through a queue; space reserved ahead
  *
- * Functions return 0 or the stream's error, told by sp__wstream_fail().
+ * Functions return 0 or the stream's error, set by sp__wstream_fail().
  */
 #ifndef SP__IO_WSTREAM_STATE_H
 #define SP__IO_WSTREAM_STATE_H
@@ -49,7 +49,7 @@ struct sp__wstream {
 };
 
 /* wstream.c */
-/* Keeps the first error, and tells it. Returns it. */
+/* Keeps and describes the first error, and returns it. */
 int sp__wstream_fail(struct sp__wstream *ws, int code, long long offset);
 /* Plain: is it time to try the queue? */
 bool sp__wstream_wants_queue(const struct sp__wstream *ws);
@@ -58,7 +58,7 @@ bool sp__wstream_wants_queue(const struct sp__wstream *ws);
  * cannot be done the stream stays plain, for good.
  */
 SP_MUST_CHECK int sp__wstream_go_queued(struct sp__wstream *ws);
-/* Back to write(2) behind what is written; only between chunks. */
+/* Back to write(2) after the last byte written; only between chunks. */
 SP_MUST_CHECK int sp__wstream_go_plain(struct sp__wstream *ws);
 /* The rest of what was put, after the state has changed. */
 SP_MUST_CHECK int sp__wstream_go_on(struct sp__wstream *ws, const char *data, size_t bytes);
@@ -76,9 +76,9 @@ SP_MUST_CHECK int sp__wqueued_put(struct sp__wstream *ws, const char *data, size
 SP_MUST_CHECK int sp__wqueued_submit(struct sp__wstream *ws);
 SP_MUST_CHECK int sp__wqueued_drain(struct sp__wstream *ws); /* waits until nothing is in flight */
 SP_MUST_CHECK int sp__wqueued_finish(struct sp__wstream *ws);
-/* Gives back what was reserved behind the end. */
+/* Gives back the space reserved beyond the end. */
 void sp__wqueued_release(struct sp__wstream *ws);
-/* Leaves the longest beginning that is whole, and no reserved space behind it. */
+/* Truncates to the longest prefix without a gap; no reserved space remains. */
 void sp__wqueued_abandon(struct sp__wstream *ws);
 
 #endif

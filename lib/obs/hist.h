@@ -47,7 +47,7 @@ static inline void sp__hist_add(struct sp__hist *h, uint64_t value)
 
 void sp__hist_clear(struct sp__hist *h);
 void sp__hist_merge(struct sp__hist *into, const struct sp__hist *from);
-/* What came since an earlier copy of it; least and largest value as buckets tell. */
+/* The values added since an earlier copy; least and largest value to the bucket. */
 void sp__hist_since(struct sp__hist *diff, const struct sp__hist *now,
 		    const struct sp__hist *earlier);
 /* The value that a share q (0 to 1) of all do not exceed; 0 if there are none. */

@@ -14,7 +14,7 @@ struct sp__progress {
 	void (*tell)(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes);
 	void *arg;
 	uint64_t told_ns;
-	int phase; /* the last that was told */
+	int phase; /* the last one reported */
 };
 
 /* total_bytes 0: not known. */

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Lines are made under a lock in a buffer of BUF_BYTES, which goes out by write(2) when it is full.
+ * After the first failure nothing more is written; closing returns it.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>

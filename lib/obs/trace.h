@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The block-request trace: one line for each request as the tool issued it,
- * in the format of spindle-trace(5).  Written buffered by whoever completes
- * requests, in the order of completion; lines of different threads never mix.
+ * in the format of spindle-trace(5).  Written buffered by the threads that
+ * complete requests, in the order of completion; lines never mix.
  */
 #ifndef SP__OBS_TRACE_H
 #define SP__OBS_TRACE_H
@@ -18,10 +18,10 @@ struct sp__trace;
  * (spindle/outfile.h).
  */
 SP_MUST_CHECK int sp__trace_open(struct sp__trace **t, const char *path, struct sp_errinfo *err);
-/* Times to come are those of a virtual clock that has run since 0. */
+/* From now on times are those of a virtual clock that began at 0. */
 typedef uint64_t sp__trace_clock_fn(const void *clock);
 void sp__trace_virtual(struct sp__trace *t, sp__trace_clock_fn *now_ns, const void *clock);
-/* The time that the trace goes by: real volumes take none of a virtual clock's. */
+/* The time of the trace's clock; requests to real volumes take no time of a virtual one. */
 uint64_t sp__trace_now_ns(const struct sp__trace *t);
 /*
  * op is 'R' or 'W'; volume is a name, any bytes; times are those of

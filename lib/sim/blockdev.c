@@ -2,21 +2,18 @@
 /*
  * The simulated block device: time, queues, window.
  *
- * Two kinds of things happen: events, whose moments are known (the overhead of
- * a request ends, a service ends), and decisions (what is dispatched, what a
- * lane serves), which are due when events have changed something.  All events
- * of a moment come before its decisions, so that all that can be chosen then
- * is known; and what the caller submits at that moment still belongs to it, so
- * advance() returns with completions before it decides at the same moment.
+ * Two kinds of things happen: events, whose times are known (the overhead of a request ends, a
+ * service ends), and decisions (which request is dispatched, which a lane serves), which are due
+ * when an event has changed something.  All events of a moment precede its decisions, so that
+ * every request available at that moment is known.  What the caller submits at that moment is
+ * available too, so advance() returns with completions before it decides at the same moment.
  * Time passes only when nothing is left to decide.
  *
- * Overhead is spent before the scheduler, by each request on its own.  Were it
- * spent inside the window, a window of one would pay it in turn, and what is
- * still in it would take room from what can be chosen.
+ * Overhead is spent before the scheduler, by each request on its own.  Inside the window a window
+ * of one would serialise it, and requests in their overhead would occupy places in the window.
  *
- * An indivisible batch is one request to the scheduler, its first part with
- * the others behind it.  When that is picked, the others follow before the
- * scheduler is asked again.
+ * An indivisible batch is one request to the scheduler: its first part, with the others linked to
+ * it.  When it is picked, the others follow before the scheduler is asked again.
  */
 #include <assert.h>
 #include <errno.h>
@@ -206,7 +203,7 @@ static void into_overhead(struct sp__blockdev *bd, struct sp__blockreq *r)
 	sp__reqlist_push(&bd->overhead[write], r);
 }
 
-/* All before this moment has happened. */
+/* Everything before this moment has happened. */
 static void come_to(struct sp__blockdev *bd, uint64_t now_ns)
 {
 	assert(now_ns >= bd->now_ns);

@@ -5,13 +5,13 @@
  * A request first passes the device's command overhead, in which any number of
  * requests can be at the same time.  Then it waits in the scheduler, which may
  * merge adjacent requests and decides what is dispatched when the device's
- * window has room; inside the window each lane of the device chooses what it
- * serves next (first in first out, or shortest positioning time first).
- * Service starts at the later of submission plus overhead and the end of what
- * the lane served before; what is still in its overhead is chosen by nobody.
+ * window has room; inside the window each lane of the device chooses the
+ * piece it serves next (first in first out, or shortest positioning time first).
+ * Service starts at the later of submission plus overhead and the end of the
+ * lane's previous service; a request still in its overhead cannot be chosen.
  *
- * Everything is event driven: nothing is decided for a moment that the caller
- * has not let come.  What completes at a moment is handed out before anything
+ * Everything is event driven: nothing is decided for a moment later than the
+ * caller has allowed.  Completions of a moment are handed out before anything
  * is decided for that moment, so a request submitted then can still be chosen.
  *
  * One thread.  Request structs are the caller's from reaping to submission.
@@ -38,21 +38,21 @@ struct sp__blockreq {
 	/* Filled in: */
 	uint64_t submit_ns, dispatch_ns, done_ns;
 	bool hit;		   /* by the device's cache */
-	struct sp__blockreq *next; /* of whoever owns it at the time */
+	struct sp__blockreq *next; /* for the current owner */
 
 	/* Inside, from submission to reaping: */
 	bool missed;			   /* a piece was not in the device's cache */
-	uint8_t slot;			   /* whose allocation it counts in */
+	uint8_t slot;			   /* in whose allocation it counts */
 	uint32_t pieces;		   /* given to lanes and not served yet */
 	uint64_t seq;			   /* order of submission */
 	uint64_t ready_ns;		   /* its overhead ends */
 	uint64_t added_ns;		   /* it came into the scheduler */
 	uint64_t expire_ns;		   /* its deadline there */
 	uint64_t start, end;		   /* blocks that are dispatched: with what was merged */
-	uint64_t split;			   /* the first of them that is not with a lane yet */
+	uint64_t split;			   /* the first of them not yet with a lane */
 	struct sp__blockreq *merged;	   /* those that go with it ... */
 	struct sp__blockreq *last;	   /* ... and the last of them */
-	struct sp__blockreq *part;	   /* what follows in its indivisible batch */
+	struct sp__blockreq *part;	   /* the next of its indivisible batch */
 	bool batch;			   /* is part of one */
 	struct sp__blockreq *prev;	   /* with next: in a queue of the scheduler */
 	struct sp__blockreq *left, *right; /* in a tree of the scheduler */
@@ -61,10 +61,10 @@ struct sp__blockreq {
 
 #define SP__SCHED_LEVELS_MAX 8
 
-/* What schedulers can be told; 0: their own (see sched.h). */
+/* Parameters of schedulers; 0: the default (see sched.h). */
 struct sp__sched_params {
 	uint64_t read_expire_ns, write_expire_ns;
-	uint64_t aging_ns;	 /* strict: low classes that waited so long go first */
+	uint64_t aging_ns;	 /* strict: a lower class that has waited this long goes first */
 	unsigned batch;		 /* requests in sector order before deadlines are looked at */
 	unsigned writes_starved; /* times that reads go before writes that wait */
 	unsigned levels;
@@ -74,7 +74,7 @@ struct sp__sched_params {
 
 struct sp__blockdev_opts {
 	const char *sched;		/* NAME[:PARAMETERS], see sp__sched_parse(); NULL: "noop" */
-	struct sp__sched_params params; /* what sched does not say */
+	struct sp__sched_params params; /* where sched sets none */
 	unsigned window;		/* 0: the model's */
 	int policy;			/* enum sp__window_policy; -1: the model's */
 	bool merge;			/* merge adjacent requests */
@@ -130,9 +130,9 @@ void sp__blockdev_submit(struct sp__blockdev *bd, uint64_t now_ns, struct sp__bl
  */
 void sp__blockdev_submit_piece(struct sp__blockdev *bd, uint64_t now_ns, uint64_t since_ns,
 			       struct sp__blockreq *r);
-/* The moment of the next thing that happens inside; SP__NEVER if nothing will. */
+/* Time of the next internal event or decision; SP__NEVER: none. */
 uint64_t sp__blockdev_next_ns(const struct sp__blockdev *bd);
-/* Lets time come to until_ns; completed requests are linked, in order of done_ns, and returned. */
+/* Advances time to until_ns; returns completed requests, linked in order of done_ns. */
 struct sp__blockreq *sp__blockdev_advance(struct sp__blockdev *bd, uint64_t until_ns);
 /*
  * When all that is completed is on the medium, and not only in the device's

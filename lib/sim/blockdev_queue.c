@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What happens to a request of the simulated block device: it arrives at the
- * scheduler, is dispatched, is complete; and what is counted then.
+ * The stages of a request in the simulated block device: arrival at the scheduler, dispatch,
+ * completion; and the counters of each.
  */
 #include "sim/blockdev_impl.h"
 

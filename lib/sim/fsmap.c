@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The allocator of a simulated file system.
+ * The block allocator of a simulated file system.
  *
- * All pages below a high-water mark were once given out; those that came back
- * are in a heap with the lowest address on top, so that recycled places serve
- * first and from the front.  An allocation takes the lowest free page and
- * those adjacent to it, as many as the policy wants: from the heap, and from
- * the high-water mark where the two meet.
+ * All pages below a high-water mark have been allocated at least once; freed ones are in a heap
+ * with the lowest address on top, so that recycled pages are reused first, from the front.  An
+ * allocation takes the lowest free page and those adjacent to it, as many as the policy wants:
+ * from the heap, and from the high-water mark where the two meet.
  *
- * Invariant: each page below the mark is in exactly one of: an area or the map
- * of one file, the window of one file, the heap.
+ * Invariant: each page below the mark is in exactly one of: an area or the map of one file, the
+ * window of one file, the heap.
  *
- * Rejected: a bitmap of the device (megabytes for a large drive of which a
- * test uses little).
+ * Rejected: a bitmap of the device (megabytes for a large drive of which a test uses little).
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A simulated file system's block allocator: where the pages of growing files
- * come to lie on the device.
+ * are placed on the device.
  *
  * Pages are of one size.  Three policies: none (each file has a contiguous
- * area of its own, given out as areas: inputs, spill, output, one behind the
+ * area of its own, allotted in the order inputs, spill, output, one after the
  * other, growing without bound), group:N (each file that needs a page
  * pre-allocates up to N free pages that are adjacent, from the lowest free one
  * on, as ext2 does, so that files written in turn interleave in groups of N),
@@ -12,8 +12,8 @@
  * limit).
  *
  * Under none the area of a file begins where the last one ends when its first
- * page is asked for.  A file that grows when another has begun behind it goes
- * on in a further area, as large as all that it has.
+ * page is asked for.  A file that grows when another has begun after it continues
+ * in a further area, as large as all it has.
  *
  * One thread.  Memory: 8 bytes for each page of a growing file under group and
  * extent, and for each free page below the highest one ever used.
@@ -46,7 +46,7 @@ SP_MUST_CHECK int sp__fsmap_new(struct sp__fsmap **fs, const struct sp__fsmap_op
 void sp__fsmap_free(struct sp__fsmap *fs); /* accepts NULL */
 
 /*
- * A file.  pages > 0: it exists already, with so many, contiguous.  Returns
+ * Adds a file.  pages > 0: it exists already, with this many contiguous pages.  Returns
  * its number, or -ENOSPC, -ENOMEM.
  */
 SP_MUST_CHECK int sp__fsmap_create(struct sp__fsmap *fs, uint64_t pages);

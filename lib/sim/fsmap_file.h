@@ -36,7 +36,7 @@ struct sp__fsfile {
 };
 
 void sp__fsfile_release(struct sp__fsfile *f);
-/* Appends an area behind those that are there; 0 or -ENOMEM. */
+/* Appends an area after the last; 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__fsfile_add_area(struct sp__fsfile *f, uint64_t device, uint64_t pages);
 /* Where a page is; false if the file has none such. */
 bool sp__fsfile_find(const struct sp__fsfile *f, uint64_t page, uint64_t *device);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a header above sim needs in order to name the simulated machine: whoever calls it
- * includes sim/machine.h.
+ * The names of the simulated machine that a header above sim needs; a file that calls the
+ * machine includes sim/machine.h.
  */
 #ifndef SP__SIM_FWD_H
 #define SP__SIM_FWD_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The simulated machine: opening, files, accounts.
+ * The simulated machine: opening, files, statistics.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The simulated machine: clock, page cache, file system and block device put
- * together as a specification says.
+ * The simulated machine: clock, page cache, file system and block device, put
+ * together from a specification.
  *
  *   MODEL[,fs=none|group[:N]|extent[:N]][,cache=SIZE][,policy=lru|opt]
  *        [,future=FILE][,page=SIZE][,flush=evict|A/B/C/AGE[/sweep]][,readahead=SIZE]
@@ -13,20 +13,24 @@
  * fs=none, no page cache, policy=lru, page=4K, flush=30/60/20/3s,
  * readahead=128K, sched=noop, the model's window, merge=yes, files=none, no
  * noise, seed=0.  policy=opt needs future, a trace (spindle-trace(5)) of an
- * earlier run that made the same requests in the same order.  Of a word given
- * twice the later one counts.
+ * earlier run that made the same requests in the same order.  If a word is given
+ * twice the last one counts.
+ *
+ * requests=N limits the requests that are in the scheduler and the device together
+ * (nr_requests of the kernel); without it there is no limit.  "/sweep" writes dirty
+ * pages in the order of their places on the device, else the oldest goes first.
  *
  * Without a page cache requests go to the device as they are, rounded outward
  * to its blocks.  With one they are cut into pages (a page that is written in
  * part is not read first).  A read waits for its pages, also for those that
- * something else is reading; pages evicted for it are written first.  A write
+ * are already being read; pages evicted for it are written first.  A write
  * completes at once unless pages are evicted or the second threshold makes it
- * wait.  Everything a request asks for beyond the end of its file takes no
- * time: the end is what the file began with or was written up to.
+ * wait.  Bytes beyond the end of the file take no time; the
+ * end is the initial size, or the highest offset written.
  *
- * It says when requests complete; the bytes are moved by whoever owns them
- * (io/sim.c).  One thread, one machine for a process that simulates.  No call
- * allocates for a request once the pools have grown to what is outstanding.
+ * The machine decides when requests complete; io/sim.c moves the bytes.  One
+ * thread, and one machine for a process that simulates.  No call allocates for
+ * a request once the pools have grown to the number outstanding.
  */
 #ifndef SP__SIM_MACHINE_H
 #define SP__SIM_MACHINE_H
@@ -117,23 +121,22 @@ const struct sp__model *sp__machine_model(const struct sp__machine *m);
 uint64_t sp__machine_now_ns(const struct sp__machine *m);
 /* The same, as a clock for traces (obs/trace.h). */
 uint64_t sp__machine_clock_ns(const void *machine);
-/* Computation: time passes while outstanding I/O proceeds. */
+/* Charges computation: time passes while outstanding I/O proceeds. */
 void sp__machine_charge(struct sp__machine *m, uint64_t ns);
 /*
- * The same in 1e-12 s.  What is less than a nanosecond is kept for the next charge:
- * data comes in batches as the host gives them, and the sum must not depend on how
- * they are cut.
+ * The same in 1e-12 s.  A remainder of less than a nanosecond is kept for the next
+ * charge, so that the sum does not depend on how the host cuts data into batches.
  */
 void sp__machine_charge_ps(struct sp__machine *m, uint64_t ps);
 /* The machine if the tool's own files of that kind, IN or OUT, lie on it, else NULL. */
 struct sp__machine *sp__machine_for(struct sp__machine *m, enum sp__sim_files kind);
 
 /*
- * A file of so many bytes (0: it grows) in an area of the device.  Returns
+ * Adds a file of this many bytes (0: it grows) in an area of the device.  Returns
  * its number or -ENOSPC, -ENOMEM.
  */
 SP_MUST_CHECK int sp__machine_file(struct sp__machine *m, enum sp__sim_area area, uint64_t bytes);
-/* Bytes that are not used any more; whole pages of them are freed. */
+/* Frees the whole pages within these bytes. */
 void sp__machine_punch(struct sp__machine *m, unsigned file, uint64_t offset, uint64_t bytes);
 /* Where the device has a byte of the file, in blocks; for placement and for tests. */
 SP_MUST_CHECK int sp__machine_locate(struct sp__machine *m, unsigned file, uint64_t offset,

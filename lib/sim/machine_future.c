@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sequence that OPT knows: a trace of an earlier run that made the same
- * requests in the same order.
+ * The sequence that OPT knows: a trace of an earlier run that made the same requests in the same
+ * order.
  *
- * The trace may hold requests to volumes that are not on the simulated machine
- * (files=...), so a request is looked for a little way ahead, by direction and
- * offset; the first match of a file and a volume ties the two together.  What
- * is passed over only leaves gaps in the positions, which OPT does not mind:
- * it asks which of two comes first.
+ * The trace may hold requests to volumes that are not on the simulated machine (files=...), so a
+ * request is searched for among the next AHEAD ones, by direction and offset; the first match of
+ * a file and a volume ties the two together.  Requests passed over only leave gaps in the
+ * positions.  OPT compares positions, so gaps do not matter.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  *
  *   machine.c         opening, files, accounts
  *   machine_submit.c  requests of a program become transfers
- *   machine_xfer.c    transfers: block requests, who waits for them
+ *   machine_xfer.c    transfers: block requests, and the requests that wait for them
  *   machine_run.c     time: events, completions, background, sync
  *   machine_future.c  the sequence that OPT knows
  *   machine_spec.c    the specification
@@ -71,7 +71,7 @@ struct sp__machine {
 	uint64_t event_ns; /* of the last event inside, <= clock when the program runs */
 	uint64_t owed_ps;  /* of computation that has not been charged */
 	struct sp__rng noise;
-	int rc; /* memory was refused where nobody could be told */
+	int rc; /* memory was refused where no error could be returned */
 
 	struct sp__simpool xfers, waits, gates;
 	struct sp__wait *made;	     /* in the submission going on */
@@ -100,7 +100,7 @@ SP_MUST_CHECK int sp__simtrace_open(struct sp__simtrace **t, const char *path, u
 				    struct sp_errinfo *err);
 void sp__simtrace_close(struct sp__simtrace *t); /* accepts NULL */
 const uint64_t *sp__simtrace_pages(const struct sp__simtrace *t, size_t *n);
-/* The page cache is told which position of the trace a request is. */
+/* Tells the page cache the position of a request in the trace. */
 void sp__simtrace_seek(struct sp__simtrace *t, struct sp__pcache *pc, const struct sp__simreq *req);
 
 /* Pools; NULL: no memory. */
@@ -120,7 +120,7 @@ void sp__xfer_done(struct sp__machine *m, struct sp__xfer *x, uint64_t now_ns);
 /*
  * Transfers for pages of a list, adjacent ones together, at most max.  They
  * are made ready, or put into gate.  What each of them is for: req waits for
- * it (NULL: nobody); shut waits for it (NULL: nothing).
+ * it (NULL: none does); gate shut waits for it (NULL: none).
  */
 struct sp__xfer_use {
 	bool write, background;
@@ -131,16 +131,16 @@ struct sp__xfer_use {
 SP_MUST_CHECK int sp__xfers_make(struct sp__machine *m, const struct sp__pcache_work *w,
 				 uint32_t max, const struct sp__xfer_use *use);
 
-/* Lets everything happen up to a moment; the background begins what is due then. */
+/* Processes all events up to a moment; the background begins writing that is due then. */
 void sp__machine_run(struct sp__machine *m, uint64_t until_ns);
-/* The same up to now, but not what happens at this very moment: that sees what is submitted. */
+/* The same up to now, but without decisions of this moment, which see what is submitted. */
 void sp__machine_catch_up(struct sp__machine *m);
 void sp__machine_background(struct sp__machine *m, uint64_t now_ns);
-/* A request has all that it waited for; the program can see it from done_ns on. */
+/* A request waits for nothing more; the program can reap it from done_ns on. */
 void sp__machine_complete(struct sp__machine *m, struct sp__simreq *req, uint64_t done_ns);
-/* By how much the host sees a completion late. */
+/* Delay until the host sees a completion. */
 uint64_t sp__machine_noise_ns(struct sp__machine *m);
-/* Time has been spent at the present depth. */
+/* Accounts the time spent at the present depth. */
 void sp__machine_depth(struct sp__machine *m);
 
 #endif

@@ -2,13 +2,13 @@
 /*
  * Time on the simulated machine.
  *
- * Inside, time goes from event to event: completions of the device, decisions
- * of its scheduler, background writing that becomes due.  The program's clock
- * is never behind the events; it is moved by computing and by waiting, and
- * events up to it are made up for when the program looks.
+ * Internally time advances from event to event: completions of the device, decisions of its
+ * scheduler, background writing that becomes due.  The program's clock is never earlier than the
+ * last event; it advances by computation and by waiting, and the events up to it are processed
+ * when the program calls.
  *
- * The background has at most one batch of pages under way; the next one begins
- * when the last is on the device.
+ * The background has at most one batch of pages in flight; the next one begins when the last one
+ * is on the device.
  */
 #include <math.h>
 #include "sim/machine_impl.h"
@@ -16,7 +16,7 @@
 #define BACKGROUND_PAGES 1024 /* of one batch */
 #define PS_PER_NS 1000
 
-/* Does request a come before b in what is told to the program? */
+/* Is request a reaped before b? */
 static bool before(const struct sp__simreq *a, const struct sp__simreq *b)
 {
 	return a->done_ns != b->done_ns ? a->done_ns < b->done_ns : a->seq < b->seq;

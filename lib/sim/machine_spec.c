@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The specification of a simulated machine: words separated by commas, the
- * first the model, the others KEY=VALUE.  Each key has a line in the table at
- * the end, with what can be said.
+ * The specification of a simulated machine: words separated by commas, the first the model, the
+ * others KEY=VALUE.  The table at the end has a line for each key, with the values it takes.
  */
 #include <ctype.h>
 #include <limits.h>
@@ -328,7 +327,7 @@ static int set_word(struct sp__machine_spec *spec, const char *word, struct sp_e
 	return refuse_key(err, word);
 }
 
-/* What only shows when all has been said. */
+/* Contradictions between words. */
 static int check(const struct sp__machine_spec *spec, struct sp_errinfo *err)
 {
 	const struct sp__sched_ops *ops;

@@ -2,14 +2,13 @@
 /*
  * Requests of a program to the simulated machine become transfers.
  *
- * A request is cut where its pages are not contiguous on the device; each
- * piece (a span) goes through the page cache, or straight to the device.
- * Places are found first for all requests of a submission, because only that
- * can fail for want of space; transfers are then made for all of them and go
- * to the device together.
+ * A request is cut where its pages are not contiguous on the device; each piece (a span) goes
+ * through the page cache, or straight to the device.  All requests of a submission are located
+ * first, because only that can fail for lack of space; transfers are then made for all of them
+ * and go to the device together.
  *
- * If memory is refused in the middle, what was made goes out nevertheless (the
- * page cache counts on it), but nobody waits for it.
+ * If memory runs out in the middle, the transfers made so far are submitted nevertheless (the
+ * page cache counts on them), but no request waits for them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +24,7 @@ struct span {
 
 typedef int span_fn(struct sp__machine *m, struct sp__simreq *req, const struct span *span);
 
-/* Behind the last byte that takes time. */
+/* The end of the bytes that take time. */
 static uint64_t end_of(const struct sp__machine *m, const struct sp__simreq *req)
 {
 	uint64_t end = req->offset + req->bytes, file_end = m->files[req->file].end;
@@ -78,7 +77,7 @@ static void forget_work(struct sp__machine *m)
 	m->read.n = m->ahead.n = m->write.n = 0;
 }
 
-/* Pages of the span that are there, but are still being read. */
+/* Waits for the cached pages of the span that are still being read. */
 static int wait_for_flying(struct sp__machine *m, struct sp__simreq *req, const struct span *span)
 {
 	size_t missing = 0;
@@ -101,7 +100,7 @@ static int wait_for_flying(struct sp__machine *m, struct sp__simreq *req, const 
 	return 0;
 }
 
-/* What the lists say, with a gate before the reads if pages are evicted. */
+/* Transfers for the lists, with a gate before the reads if pages are evicted. */
 static int make_reads(struct sp__machine *m, struct sp__simreq *req)
 {
 	struct sp__xfer_use evict = { .write = true, .prio = req->prio },
@@ -128,7 +127,7 @@ static int make_reads(struct sp__machine *m, struct sp__simreq *req)
 
 static int read_span(struct sp__machine *m, struct sp__simreq *req, const struct span *span)
 {
-	/* A window begins at most one window behind the span and is twice as long. */
+	/* A window begins at most one window after the span and is twice as long. */
 	size_t look = span->pages + 3 * (size_t)(m->spec.readahead_bytes / m->spec.page_bytes);
 	uint64_t further;
 	int rc;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Transfers of the simulated machine: block requests with those who wait for
- * them.  Made, a transfer is ready (it goes to the device with the submission
- * that is going on) or in a gate, from which it goes when the last write that
- * holds the gate shut is done.
+ * Transfers of the simulated machine: block requests with the program's requests that wait for
+ * them.  A new transfer is ready (it goes to the device with the current submission) or in a
+ * gate, which opens when the last write that holds it shut is done.
  *
- * While a transfer fills pages of the cache, those pages carry it as their
- * tag, so that whoever finds them there waits for it.
+ * While a transfer fills pages of the cache, those pages carry it as their tag, so that a later
+ * request for such a page waits for it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -85,7 +84,7 @@ int sp__xfer_wait(struct sp__machine *m, struct sp__xfer *x, struct sp__simreq *
 	return 0;
 }
 
-/* It begins to count as outstanding. */
+/* Counts the transfer as outstanding. */
 static void launch(struct sp__machine *m, struct sp__xfer *x)
 {
 	m->flying += x->pages != 0;

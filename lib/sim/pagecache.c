@@ -2,17 +2,16 @@
 /*
  * The simulated page cache.
  *
- * Each cached page has a frame.  Frames are found by a hash of the page, and
- * ordered by last use (LRU: a list; OPT: a heap by next use).  Dirty ones are
- * also in a list by the moment they became dirty; writing a dirty page again
- * does not make it younger.  They are written in that order, or in that of a sweep.
+ * Each cached page has a frame.  Frames are found by a hash of the page, and ordered by last use
+ * (LRU: a list; OPT: a heap by next use).  Dirty frames are also in a list by the time they became
+ * dirty; writing a dirty page again does not change its place.  They are written in that order,
+ * or in the order of a sweep.
  *
- * A page given out to be written is clean from then on, one given out to be
- * read is there from then on: when the device is done with it is the affair of
- * the caller.
+ * A page handed out to be written is clean from then on, one handed out to be read is present
+ * from then on; the caller keeps track of when the device has finished.
  *
- * Invariants: used <= capacity; the dirty list holds exactly the dirty frames,
- * oldest first; hits + misses = pages that the program asked for.
+ * Invariants: used <= capacity; the dirty list holds exactly the dirty frames, oldest first;
+ * hits + misses = pages that the program asked for.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -324,7 +323,7 @@ static bool above(const struct sp__pcache *pc, unsigned percent)
 	return (uint64_t)pc->ndirty * 100 > pc->opts.pages * percent;
 }
 
-/* A writer has to wait, also for what others have begun to write. */
+/* Must a writer wait?  Pages already being written count too. */
 static bool too_many(const struct sp__pcache *pc)
 {
 	return (pc->ndirty + pc->writing) * 100 > pc->opts.pages * pc->opts.sync_percent;

@@ -3,17 +3,17 @@
  * A simulated page cache: which accesses of a program reach the device.
  *
  * Pure bookkeeping: it knows page numbers of the device and the clock, not the
- * device's timing.  Each call says what must be moved now, and what could be
- * written in the background; the machine (machine.h) makes block requests of
- * it and says when they are done.
+ * device's timing.  Each call returns what must be moved now, and what could be
+ * written in the background; the machine (machine.h) turns it into block
+ * requests and reports when they are done.
  *
- * OPT goes by position: the i-th page of the program's accesses is taken for
- * the i-th of the recorded sequence, whatever its number, and what matters is
- * when that one comes again.  So page numbers of the sequence may be any that
- * name the same page alike.  Under OPT nothing is read ahead.
+ * OPT goes by position: the i-th page access of the program is taken for the
+ * i-th of the recorded sequence, whatever its page number, and what matters is
+ * when that page is accessed again.  The sequence may number pages in any way
+ * as long as it is unique.  Under OPT nothing is read ahead.
  *
  * Read-ahead follows streams of device pages: a read that begins where an
- * earlier one ended brings in a window behind it, of twice its size; reaching
+ * earlier one ended brings in the window that follows, of twice its size; reaching
  * a window brings in the next one, of twice the size, up to the limit.
  *
  * One thread.  Each page accessed costs O(1) under LRU, O(log n) under OPT;
@@ -51,8 +51,8 @@ struct sp__pcache_opts {
 	const uint64_t *future;
 	size_t nfuture;
 	/*
-	 * OPT: a page whose last access is a write is wanted by somebody after
-	 * the sequence (an output file), so it is written when evicted.
+	 * OPT: a page whose last access is a write is needed after the sequence
+	 * (an output file), so it is written when evicted.
 	 * Otherwise a page that never comes again is dropped even if dirty.
 	 */
 	bool keep_written;
@@ -61,7 +61,7 @@ struct sp__pcache_opts {
 struct sp__pcache_stats {
 	uint64_t hits, misses;
 	uint64_t reads, writes; /* pages moved from and to the device: transfers */
-	uint64_t dropped;	/* dirty pages whose contents nobody wanted any more */
+	uint64_t dropped;	/* dirty pages whose contents were no longer needed */
 };
 
 /* Pages to move, in the order found; adjacent ones may be one request. */
@@ -96,22 +96,22 @@ void sp__pcache_stream(struct sp__pcache *pc, uint64_t page);
  */
 SP_MUST_CHECK int sp__pcache_write(struct sp__pcache *pc, uint64_t now_ns, uint64_t page, size_t n,
 				   struct sp__pcache_work *write);
-/* So many pages that were to be written have begun (+) or ceased (-) to be written. */
+/* This many pages have begun (+) or finished (-) being written. */
 void sp__pcache_writing(struct sp__pcache *pc, int64_t pages);
 /* What the background should write now (async threshold, age): in their order, at most max. */
 SP_MUST_CHECK int sp__pcache_background(struct sp__pcache *pc, uint64_t now_ns, size_t max,
 					struct sp__pcache_work *write);
 /* When background work will next be due by age if nothing happens; UINT64_MAX: never. */
 uint64_t sp__pcache_due_ns(const struct sp__pcache *pc);
-/* The contents of these pages are not wanted any more (freed blocks): dropped even if dirty. */
+/* Drops these pages, even dirty ones: their blocks have been freed. */
 void sp__pcache_drop(struct sp__pcache *pc, uint64_t page, size_t n);
 /* Everything dirty, in its order, to be written (a sync). */
 SP_MUST_CHECK int sp__pcache_sync(struct sp__pcache *pc, struct sp__pcache_work *write);
 /* OPT: the next page accessed is taken for this one of the future; nfuture: for none of it. */
 void sp__pcache_seek(struct sp__pcache *pc, uint64_t position);
 /*
- * A word of the caller's for a page that is cached, NULL at first; NULL if it
- * is not.  Gone with the page.  Valid until the next call.
+ * The caller's pointer for a cached page, initially NULL; returns NULL if the page
+ * is not cached.  It is lost with the page.  Valid until the next call.
  */
 void **sp__pcache_tag(struct sp__pcache *pc, uint64_t page);
 void sp__pcache_stats(const struct sp__pcache *pc, struct sp__pcache_stats *s);

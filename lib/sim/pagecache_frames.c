@@ -76,7 +76,7 @@ static void remove_slot(struct sp__pcache *pc, uint32_t hole)
 	for (uint32_t i = (hole + 1) & mask; pc->slot[i]; i = (i + 1) & mask) {
 		uint32_t home = home_of(pc, pc->frame[pc->slot[i] - 1].page);
 
-		/* It may move up unless its home lies behind the hole. */
+		/* It may move up unless its home is after the hole. */
 		if (((i - home) & mask) >= ((i - hole) & mask)) {
 			pc->slot[hole] = pc->slot[i];
 			hole = i;

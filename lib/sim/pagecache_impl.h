@@ -21,7 +21,7 @@ struct sp__frame {
 	uint32_t newer, older; /* by use (LRU); the free frames are linked by older */
 	uint32_t dirty_newer, dirty_older;
 	uint32_t place[SP__FRAMEHEAPS]; /* in each heap that it is in */
-	uint32_t window; /* > 0: first page of a read-ahead window of so many pages */
+	uint32_t window; /* > 0: first page of a read-ahead window of this many pages */
 	bool dirty;
 	bool written; /* its last access was a write */
 };
@@ -63,7 +63,7 @@ struct sp__pcache {
 
 void sp__frameheap_insert(struct sp__frameheap *h, uint32_t f);
 void sp__frameheap_remove(struct sp__frameheap *h, uint32_t f);
-/* What it is ordered by has changed. */
+/* Restores the order after the key of f has changed. */
 void sp__frameheap_move(struct sp__frameheap *h, uint32_t f);
 
 SP_MUST_CHECK int sp__pcache_opt_open(struct sp__pcache *pc);
@@ -71,10 +71,10 @@ SP_MUST_CHECK int sp__pcache_opt_open(struct sp__pcache *pc);
 bool sp__pcache_opt_before(const struct sp__pcache *pc, uint32_t a, uint32_t b);
 /* Takes one position of the future: when its page is accessed next. */
 uint64_t sp__pcache_opt_step(struct sp__pcache *pc);
-/* Nobody will want to read what it holds. */
+/* Its contents will not be read again. */
 bool sp__pcache_opt_dead(const struct sp__pcache *pc, const struct sp__frame *f);
 
-/* Frames by page, and the memory behind them. */
+/* Frames by page, and their memory. */
 uint32_t sp__pcache_find(const struct sp__pcache *pc, uint64_t page);
 /* A frame for a page that is not there; there must be room. 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__pcache_take(struct sp__pcache *pc, uint64_t page, uint32_t *f);

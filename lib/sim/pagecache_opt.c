@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * OPT (Belady): the page to go is the one that comes again latest.
+ * OPT (Belady): the page evicted is the one whose next access is latest.
  *
- * The future is turned once, from its end, into the position of the next
- * access for each position.  Cached pages are in a heap by that, the latest on
- * top.  Pages that never come again go first: those that can be dropped before
- * those that must be written; of equal ones the lowest page number, so that
- * the result is determined.
+ * The future is scanned once, from its end, to find for each position the position of the next
+ * access to the same page.  Cached pages are in a heap by it, the latest on top.  Pages that are
+ * never accessed again go first: those that can be dropped before those that must be written;
+ * among equal ones the lowest page number, so that the result is determined.
  */
 #include <errno.h>
 #include <stdlib.h>

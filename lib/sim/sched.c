@@ -29,7 +29,7 @@ int sp__sched_open(struct sp__sched *s, const char *text, const struct sp__sched
 	s->sorted = s->ops->sorted;
 	if (s->ops->init)
 		s->ops->init(s);
-	s->batched = s->params.batch; /* none is going on */
+	s->batched = s->params.batch; /* no batch is open */
 	return 0;
 }
 

@@ -17,8 +17,8 @@
  *   strict         mq-deadline: classes RT, BE, IDLE, one after the other,
  *                  each like deadline
  *
- * Whoever calls has the clock: a scheduler is asked at the moment of the
- * decision and knows only requests that can be chosen then.  No allocation
+ * The caller has the clock: a scheduler is asked at the moment of the decision
+ * and knows only the requests that can be chosen then.  No allocation
  * after opening; links are in the requests.
  */
 #ifndef SP__SIM_SCHED_H
@@ -31,7 +31,7 @@
 
 enum sp__prioclass { SP__PRIO_NONE, SP__PRIO_RT, SP__PRIO_BE, SP__PRIO_IDLE };
 
-/* The class of a priority; none is BE, as in Linux. */
+/* The class of a priority; without one it is BE, as in Linux. */
 enum sp__prioclass sp__prio_class(uint16_t prio);
 
 struct sp__fifo {
@@ -50,7 +50,7 @@ struct sp__sched {
 	unsigned inside[SP__PRIO_IDLE + 1]; /* by class: taken and not done */
 	uint64_t at, head;		    /* start and end of what was dispatched last */
 	bool down;			    /* look: the direction of the sweep */
-	/* Of those with deadlines: the batch that is going on, and where trees were left. */
+	/* Of those with deadlines: the open batch, and where the trees were left. */
 	unsigned dir, batched, starved;
 	uint64_t pos[SP__SCHED_TREES_MAX];
 };
@@ -61,10 +61,10 @@ struct sp__sched_ops {
 	bool sorted;	    /* needs the trees even without merging */
 	/* Optional: completes the parameters. */
 	void (*init)(struct sp__sched *s);
-	/* Where a request belongs; NULL: 0 for all. */
+	/* The tree and the FIFO of a request; NULL: 0 for all. */
 	unsigned (*tree)(const struct sp__sched *s, const struct sp__blockreq *r);
 	unsigned (*fifo)(const struct sp__sched *s, const struct sp__blockreq *r);
-	/* Optional: from coming in to expiry. */
+	/* Optional: time from arrival to expiry. */
 	uint64_t (*expire)(const struct sp__sched *s, const struct sp__blockreq *r);
 	/*
 	 * The request to dispatch now, still in its queue; n > 0.  NULL: none
@@ -76,9 +76,9 @@ struct sp__sched_ops {
 };
 
 /*
- * Sets up s as text says: NAME[:KEY=VALUE...], parameters separated by "/" or
+ * Sets up s from a text: NAME[:KEY=VALUE...], parameters separated by "/" or
  * ",", a list's further values too (levels=0.25/3/12).  Times are in seconds
- * or have a unit (s, ms, us).  params: what the text does not say.
+ * or have a unit (s, ms, us).  params: values that the text does not set.
  *
  *   deadline       read=1s write=5s batch=16 starved=2
  *   deadline-prio  levels=0.25/1/3/9/12 group=(256 / levels) batch starved
@@ -90,7 +90,7 @@ SP_MUST_CHECK int sp__sched_open(struct sp__sched *s, const char *text,
 				 const struct sp__sched_params *params, struct sp_errinfo *err);
 SP_MUST_CHECK int sp__sched_parse(const char *text, const struct sp__sched_ops **ops,
 				  struct sp__sched_params *params, struct sp_errinfo *err);
-/* The i-th scheduler; NULL behind the last. */
+/* The i-th scheduler; NULL after the last. */
 const struct sp__sched_ops *sp__sched_list(unsigned i);
 
 void sp__sched_add(struct sp__sched *s, struct sp__blockreq *r, uint64_t now_ns);

@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deadline and strict: sector order in batches, with an age that breaks it.
+ * deadline and strict: batches in sector order, interrupted by requests whose deadline passed.
  *
- * Reads and writes each have a tree by place and a queue by age.  A batch goes
- * up one tree.  When it is as long as it may be, or the tree has nothing
- * above, the direction is chosen again (reads, but writes after they have been
- * passed over so many times), and the next batch begins with the oldest
- * request of that direction if that has expired, else where the tree was left.
- * The dispatch queue that the kernel fills from there is the device's window
- * here: a request that has been picked is dispatched.
+ * Reads and writes each have a tree by place and a queue by age.  A batch goes up one tree.  When
+ * it reaches its maximum length, or the tree has nothing above, the direction is chosen again
+ * (reads, unless writes have been passed over writes_starved times), and the next batch begins
+ * with the oldest request of that direction if it has expired, else where the tree was left.  The
+ * dispatch queue of the kernel corresponds to the device's window here: a request that has been
+ * picked is dispatched.
  *
- * strict keeps this for each class.  A class has its turn only when those
- * above have nothing waiting and nothing in the device, except that a request
- * that has waited for the aging time goes first; as in the kernel, only the
- * one that its class would choose is looked at.
+ * strict keeps this for each class.  A class has its turn only when those above have nothing
+ * waiting and nothing in the device, except that a request that has waited for the aging time
+ * goes first; as in the kernel, only the request that its class would choose is considered.
  *
- * Sources: Hall & Bonnet 2005, section 2.1 (expiry of 1 s and 5 s); behaviour
- * of Linux 2.6 (batch of 16, writes passed over twice) and of mq-deadline in
- * Linux 6 (expiry of 0.5 s and 5 s, aging of 10 s).
+ * Sources: Hall & Bonnet 2005, section 2.1 (expiry of 1 s and 5 s); behaviour of Linux 2.6 (batch
+ * of 16, writes passed over twice) and of mq-deadline in Linux 6 (expiry of 0.5 s and 5 s, aging
+ * of 10 s).
  */
 #include "sim/sched.h"
 

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deadline-prio: the deadline scheduler with priorities of Hall & Bonnet 2005,
- * section 4.1.
+ * deadline-prio: the deadline scheduler with priorities of Hall & Bonnet 2005, section 4.1.
  *
- * Trees by place for reads and writes as in deadline, but a queue by age for
- * each priority level, with a deadline of its own.  When a batch is over, the
- * request goes first whose deadline passed first, of whatever level; if none
- * has expired, the trees go on.  Each level has its own group of requests, so
- * that one level cannot keep another one from being heard; a level whose group
- * is used up waits, in order.
+ * Reads and writes have trees by place as in deadline, but each priority level has a queue by age
+ * with its own deadline.  When a batch ends, the request whose deadline passed first goes next,
+ * whatever its level; if none has expired, the trees go on.  Each level has its own group of
+ * requests, so that no level can starve another at admission; requests of a level whose group is
+ * full wait in order.
  *
- * Of the five deadlines the paper names the ends, 0.25 s and 12 s, and uses 1 s,
- * 3 s and 9 s in its measurements.  Its groups are not given a size: a fifth of the 256
- * requests that some drivers of the time had.
+ * Of the five deadlines the paper names the shortest and the longest, 0.25 s and 12 s, and uses
+ * 1 s, 3 s and 9 s in its measurements.  It gives no size for the groups; assumed is a fifth of
+ * the 256 requests that some drivers of the time had.
  */
 #include <string.h>
 #include "sim/sched.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Schedulers without deadlines.  clook and sstf measure from the end of the
- * last request, as the simulator does that the oracle files come from.
+ * Schedulers without deadlines.  clook and sstf measure distances from the end of the last
+ * request, like the simulator from which the oracle files come.
  */
 #include "sim/sched.h"
 

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The virtual drive: the simulated block device with flushes, with pieces of
- * split requests found again, and with structs of its own for requests.
+ * The virtual drive: the simulated block device with flushes, with split requests put together
+ * again, and with its own request structs.
  *
- * Flushes.  All that is outstanding is in one list by submission, flushes too.
- * A flush that has come to its head has nothing before it any more; only then
- * is it known when it completes: when the device has written its buffer out,
- * were nothing to follow.  So only the head has to be looked at.
+ * Flushes.  All outstanding requests and flushes are in one list by submission.  When a flush is
+ * at the head, nothing precedes it; only then is the time of its completion known: when the
+ * device would have written out its buffer if nothing followed.  So only the head is examined.
  *
- * Pieces.  The first piece is in its overhead when the others come, since they
- * come together.  A piece gets the moment at which the overhead of the first
- * one ends, so that all are there when the scheduler decides, which merges
- * them; in whatever order they came.
+ * Pieces.  The first piece is in its overhead when the others arrive, since they arrive together.
+ * Each piece gets the moment at which the overhead of the first one ends, so that all are present
+ * when the scheduler decides, and it merges them, whatever their order of arrival.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -52,7 +50,7 @@ struct sp_vdrive {
 	struct sp_vdrive_stats stats;
 };
 
-/* Of what can be said of a machine, these words are about its drive. */
+/* The words of a machine specification that concern the drive. */
 static int check_words(const char *spec, struct sp_errinfo *err)
 {
 	static const char *const known[] = { "sched=", "window=", "merge=" };
@@ -259,7 +257,7 @@ int sp_vdrive_submit(struct sp_vdrive *v, uint64_t now_ns, enum sp_vdrive_op op,
 	return 0;
 }
 
-/* When the flush at the head is done, if one is there and can tell. */
+/* When the flush at the head completes, if there is one and its time is known. */
 static uint64_t flush_ns(const struct sp_vdrive *v)
 {
 	const struct item *i = v->first;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The requests of both sequences are sorted by volume, offset, length and kind, and equal ones by
+ * their place; merging the two lists pairs the k-th of a with the k-th of b.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +18,7 @@ struct key {
 
 struct name {
 	const char *name;
-	size_t number; /* in b: behind those of a */
+	size_t number; /* in b: following those of a */
 };
 
 static int by_name(const void *pa, const void *pb)
@@ -92,7 +96,7 @@ static void earlier(size_t *to, size_t place)
 		*to = place;
 }
 
-/* Both lists are sorted: what stands beside its equal is a pair. */
+/* Both lists are sorted: equal keys at their heads are a pair. */
 static void pair(const struct key *a, size_t na, const struct key *b, size_t nb,
 		 struct sp__seqmatch *m)
 {

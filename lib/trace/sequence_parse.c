@@ -56,7 +56,7 @@ static bool signed_number(struct text f, int64_t *value)
 	return true;
 }
 
-/* The numbers behind op and volume. */
+/* The numbers after op and volume. */
 static const char *numbers(struct text *line, struct sp__seqline *out)
 {
 	uint64_t v;
