@@ -34,7 +34,7 @@ const char *sp__pageload_check(const struct sp_policy_opts *o, uint64_t pages)
 	if (!o->extent_pages || !o->ahead || !o->clients || !o->query_pages || !o->batch)
 		return "extents, clients and the like must not be 0";
 	if (o->extent_pages > 65536 || o->ahead > 256 || o->batch > 4096 || o->clients > 4096)
-		return "an extent has at most 65536 pages, 256 of them are asked for ahead, and "
+		return "an extent has at most 65536 pages, 256 extents are read ahead, and "
 		       "there are at most 4096 clients with batches of 4096 pages";
 	if (o->load != SP_POLICY_UPDATE && o->submission == SP_POLICY_ADAPTIVE)
 		return "adaptive submission concerns writes, which only an update has";
