@@ -25,7 +25,7 @@ int sp__balance_bytes(struct sp__join *j, const char *where, uint64_t in, uint64
 			where, (unsigned long long)in, (unsigned long long)out);
 }
 
-/* A scan that has ended has given out all that it read, and perhaps a last terminator. */
+/* At its end a scan has returned all that it read, and perhaps a last terminator. */
 static uint64_t scanned(const struct sp__source *s)
 {
 	uint64_t bytes = sp__scan_bytes(s->scan);
@@ -85,7 +85,7 @@ int sp__balance_probe(struct sp__stage *s, const struct sp__tally *came)
 	return check_role(s, SP__PROBE, came);
 }
 
-/* To what the files of the join have had so far. */
+/* Adds the tallies of a stage to those of the join's files. */
 static void add(struct sp__stage *s, int role)
 {
 	struct sp__join_balance *b = &s->balance[role], *all = &s->h->balance[s->side[role]];
@@ -97,7 +97,7 @@ static void add(struct sp__stage *s, int role)
 	sp__tally_join(&all->spilled, &b->spilled);
 }
 
-/* The first stage is done with records of the sources: their bytes, without tags. */
+/* After the first stage: checks the bytes of the sources' records, without tags. */
 static void end_records(struct sp__stage *s, int role)
 {
 	int side = s->side[role];

@@ -35,7 +35,7 @@ static int check_field(const struct sp_join_opts *o, int side, size_t field, str
 	return 0;
 }
 
-/* Could two fields ever be equal? */
+/* Can two fields ever be equal? */
 static int check_pair(const struct sp_key *a, const struct sp_key *b, struct sp_errinfo *err)
 {
 	if (is_integer(a) ? !is_integer(b) : a->type != b->type)
@@ -87,7 +87,7 @@ static uint64_t load(const struct sp_key *f, const char *p)
 	return v;
 }
 
-/* A float of 4 bytes as one of 8.  By its bits: the processor would quieten a NaN. */
+/* A float of 4 bytes as one of 8.  By its bits: the processor would make a NaN quiet. */
 static uint64_t widened(uint32_t bits)
 {
 	uint64_t sign = (uint64_t)(bits >> 31) << 63, v;

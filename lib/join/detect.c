@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Do files seem to be sorted?  Samples of each are looked at, spread evenly over it; keys
- * must go up within a sample, and from one to the next.  What is in no order is
- * found out at the first sample nearly always.
+ * Do files seem to be sorted?  Examines samples spread evenly over each; keys must ascend
+ * within a sample, and from one to the next.  Unsorted files are nearly always detected at
+ * the first sample.
  */
 #include <ctype.h>
 #include <fcntl.h>
@@ -58,7 +58,7 @@ static void look_at_key(struct look *l, const char *line, size_t bytes)
 	l->keys++;
 }
 
-/* first: the sample begins where the file does. */
+/* first: the sample is at the beginning of the file. */
 static void look_at_sample(struct look *l, const char *p, size_t bytes, bool first, bool header)
 {
 	const char *end = p + bytes, *next;

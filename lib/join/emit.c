@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Three ways.  If the default columns are wanted, nothing is filled in and the
- * separator is one byte, what follows the key is the line without the key, so
- * whole stretches are copied and no line is cut into fields.  Else fields are
- * cut and put out one by one.  Binary records are put out whole, or by fields;
- * all of the result have one length, as long as fields or whole records that are
- * missing are filled up.
+ * Three methods.  With the default columns, no filling and a separator of one byte, the
+ * key is followed by the line without the key, so whole stretches are copied and no line
+ * is cut into fields.  Otherwise fields are cut and written one by one.  Binary records
+ * are written whole, or by fields; all records of the result have one length if missing
+ * fields or records are filled.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +15,7 @@
 
 #define BUFFER_BYTES (128u << 10)
 
-/* What stands for empty fields; of CSV it is a field too. */
+/* The replacement of empty fields; in CSV it is quoted like a field. */
 static int set_filler(struct sp__emit *e, const char *text)
 {
 	char *to;
@@ -39,7 +38,7 @@ static int set_filler(struct sp__emit *e, const char *text)
 	return 0;
 }
 
-/* Which files' records are in the result: of those there can be all. */
+/* Sets which files' records can be in the result. */
 static void set_fixed(struct sp__emit *e)
 {
 	const struct sp_join_opts *o = e->opts;
@@ -123,7 +122,7 @@ int sp__emit_flush(struct sp__emit *e)
 	return e->error;
 }
 
-/* A record is complete; its sink may want it now. */
+/* A record is complete; passes it to a sink that gets every record by itself. */
 static void ended(struct sp__emit *e)
 {
 	if (e->begun || e->each) {
@@ -162,7 +161,7 @@ static inline void put_separator(struct sp__emit *e)
 	put(e, e->cut.sep, e->cut.sep_bytes);
 }
 
-/* The fields of a line beside its key, each with a separator before it. */
+/* The fields of a line other than its key, each with a separator before it. */
 static inline void put_rest(struct sp__emit *e, const struct sp__line *l)
 {
 	const size_t bytes = sp__line_trim(&e->cut, l->data, l->bytes);
@@ -184,7 +183,7 @@ static inline void put_rest(struct sp__emit *e, const struct sp__line *l)
 
 /* By fields. */
 
-/* In place of what does the filler stand? */
+/* Is this field replaced by the filler? */
 static bool is_empty(const struct sp__emit *e, const struct sp__slice *f)
 {
 	return !f->n || (e->cut.kind == SP__CUT_CSV && f->n == 2 && !memcmp(f->p, "\"\"", 2));
@@ -236,7 +235,7 @@ static void put_column(struct sp__emit *e, const struct sp_join_column *c, int k
 		put_key(e, key_side);
 }
 
-/* Cuts a record into fields; NULL has none.  -o auto alone may drop those beyond the header's. */
+/* Cuts a record into fields; NULL has none.  Only -o auto drops those beyond the header's. */
 static int split(struct sp__emit *e, int side, const struct sp__line *l)
 {
 	struct sp__fields *f = &e->fields[side];
@@ -333,7 +332,7 @@ void sp__emit_raw(struct sp__emit *e, const char *data, size_t bytes)
 	put(e, data, bytes);
 }
 
-/* Of records that the ordered file has no part in: behind all others. */
+/* Records without part of the ordered file come after all others. */
 static void put_tags(struct sp__emit *e, const struct sp__line *a, const struct sp__line *b)
 {
 	static const char first[] = "\x80\x80\x80\x80\x80\x80\x80";

@@ -8,7 +8,7 @@
 
 const char sp__no_field[1] = "";
 
-/* Where the walk over a line's fields is. */
+/* The position of a walk over a line's fields. */
 struct walk {
 	const struct sp__cut *cut;
 	const char *at, *end;
@@ -56,7 +56,7 @@ static struct walk begin(const struct sp__cut *cut, const char *line, size_t byt
 	return w;
 }
 
-/* Behind the field that begins at p: the separator, or the end of the line. */
+/* The end of the field that begins at p: the separator, or the end of the line. */
 static const char *csv_end(const char *p, const char *end, char sep)
 {
 	if (p == end || *p != '"')

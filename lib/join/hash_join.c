@@ -3,20 +3,18 @@
  * Hash joins: hybrid, GRACE, and sort-hash joins, which are GRACE but for the order in
  * which partitions are written (sweep.h).
  *
- * A stage (stage.h) parts both inputs and joins what stayed in memory.  Then each
- * pair of partitions in temporary space is joined by itself, the smaller of the
- * two as build side: in one stage without partitions if it fits into memory, by
- * block nested loops (nested.c) if parting it has not made it smaller or would
- * cost more than reading the probe side again, else in a stage that parts it by
- * another hash.
+ * A stage (stage.h) partitions both inputs and joins the partitions in memory.  Then
+ * each pair of spilled partitions is joined separately, the smaller one as build side:
+ * in one stage without partitions if it fits into memory, by block nested loops
+ * (nested.c) if partitioning has not made it smaller or would cost more than reading the
+ * probe side again, else in a stage that partitions it by another hash.
  *
- * Memory: pages of records and slots (table.h) take what formula (1) calls |M|;
- * beside them there are the streams, the buffers of the writers, those of one
- * partition that is being read, and the Bloom filter over the keys of the build
- * side that went to temporary space.
+ * Memory: pages of records and slots (table.h) take |M| of formula (1); in addition
+ * there are the streams, the buffers of the writers and of one partition being read, and
+ * the Bloom filter over the keys of the spilled build side.
  *
- * Rejected: keeping keys and hashes with the lines in temporary space, which would
- * spare finding them again at the price of writing and reading a fifth more.
+ * Rejected: storing keys and hashes with the spilled lines, which avoids finding them
+ * again but writes and reads a fifth more.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,14 +25,14 @@
 #include "join/stage.h"
 #include "sim/machine.h"
 
-/* A partition that keeps so much of what it was parted from is not worth parting. */
+/* A partition with this share of its input is not worth partitioning again. */
 #define STUBBORN 0.9
 
 static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 		     struct sp__iter *probe, int build_side, const uint64_t bytes[2],
 		     uint64_t records, const struct sp__tally came[2]);
 
-/* A partition as an input, opened when its turn comes. */
+/* A partition as an input, opened when it is needed. */
 struct lazy {
 	struct sp__hash *h;
 	struct sp__run *run;
@@ -85,7 +83,7 @@ int sp__hash_key(struct sp__hash *h, int side, const char *line, size_t bytes,
 	return 0;
 }
 
-/* A record whose partition has no other side; bytes: with its tag. */
+/* A record of a partition without another side; bytes: with its tag. */
 static int alone(struct sp__hash *h, int side, const char *line, size_t bytes,
 		 struct sp__tally *read_back)
 {
@@ -129,7 +127,7 @@ static int all_alone(struct sp__hash *h, struct sp__run *run, int side,
 	return rc < 0 ? rc : sp__balance_alone(h, side, came, &read_back);
 }
 
-/* One pair of partitions; parted: bytes of the build input that they were parted from. */
+/* Joins a pair of partitions; parted: bytes of the build input they were made from. */
 static int pair(struct sp__hash *h, struct sp__part *part, int build_side, unsigned depth,
 		uint64_t parted)
 {
@@ -162,7 +160,7 @@ static int pair(struct sp__hash *h, struct sp__part *part, int build_side, unsig
 	need = sp__join_need(run[small]->bytes, run[small]->records);
 	bytes[SP__BUILD] = run[small]->bytes;
 	bytes[SP__PROBE] = run[!small]->bytes;
-	/* What should fit may not, as records leave gaps in pages: then, too, depth has a bound. */
+	/* A partition may not fit as predicted, because of gaps in pages: depth still has a bound. */
 	if (h->j->opts.algorithm == SP_JOIN_NESTED || depth >= SP__JOIN_DEPTH_MAX ||
 	    (need > h->layout.table_bytes &&
 	     (stubborn ||
@@ -220,7 +218,7 @@ static int pairs_of(struct sp__stage *s)
 	return rc;
 }
 
-/* The time from *since till now goes to a phase. */
+/* Adds the time since *since to a phase. */
 static void clock_phase(struct sp__join *j, int phase, uint64_t *since)
 {
 	uint64_t now = sp__env_now_ns(&j->env);
@@ -229,7 +227,7 @@ static void clock_phase(struct sp__join *j, int phase, uint64_t *since)
 	*since = now;
 }
 
-/* came: what the partitions were given that are the inputs; NULL: they are files. */
+/* came: the records put into the partitions that are the inputs; NULL: they are files. */
 static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 		     struct sp__iter *probe, int build_side, const uint64_t bytes[2],
 		     uint64_t records, const struct sp__tally came[2])
@@ -312,9 +310,9 @@ static void close_hash(struct sp__hash *h)
 }
 
 /*
- * The input that builds, 0 or 1.  Of inputs whose lengths are not known it is the one that
- * ends first, if that is before half of the memory is full; what has been read of the
- * other then takes its part of the memory.
+ * The build input, 0 or 1.  Of inputs of unknown length it is the one that ends first, if
+ * that is before half of the memory is full; the data read of the other then takes part of
+ * the memory.
  */
 static int choose_build(struct sp__hash *h)
 {

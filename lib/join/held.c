@@ -39,7 +39,7 @@ int sp__held_open(struct sp__held *held, struct sp__join *j, const struct sp__jo
 	return rc;
 }
 
-/* Back from temporary space, as bytes. */
+/* Copies the records back from temporary space, as bytes. */
 static int write_run(struct sp__held *held, struct sp__emit *to)
 {
 	const struct sp_recfmt bytes = { .kind = SP_REC_FIXED, .fixed_bytes = 1 };

@@ -47,7 +47,7 @@ static int open_all(struct sp__join *j, struct sp_errinfo *err)
 	return sp__result_open(j);
 }
 
-/* A trace that could not be written is an error, unless there was one before. */
+/* Failing to write a trace is an error, unless there was one before. */
 static int close_all(struct sp__join *j, int rc)
 {
 	int closed;
@@ -59,7 +59,7 @@ static int close_all(struct sp__join *j, int rc)
 	return rc < 0 || closed >= 0 ? rc : closed;
 }
 
-/* What has been read of an input since it was opened. */
+/* Records the reads of an input since it was opened. */
 static void note_reading(struct sp__join *j, struct sp__source *src)
 {
 	struct sp__io_counters c;
@@ -94,7 +94,7 @@ static void note(struct sp__join *j)
 	sp__env_note(&j->env, &st->run, false);
 }
 
-/* The record at the beginning of the batch is a header, and ends there. */
+/* Skips the header at the beginning of the batch, up to its end. */
 static void pass_header(struct sp__source *src, const char *end)
 {
 	sp__tally_count(&src->done, (uint64_t)(end - src->at));
@@ -103,8 +103,8 @@ static void pass_header(struct sp__source *src, const char *end)
 }
 
 /*
- * The first records of both files: as many columns as they have, if that is wanted,
- * and they themselves, if they are headers.
+ * The first records of both files: sets the number of columns from them if requested,
+ * and writes them if they are headers.
  */
 static int first_lines(struct sp__join *j)
 {
@@ -151,7 +151,7 @@ static int merge(struct sp__join *j)
 	return sp__join_merge(j);
 }
 
-/* Both inputs from the beginning, behind their headers. */
+/* Opens both inputs again, after their headers. */
 static int read_again(struct sp__join *j)
 {
 	int rc = 0;
@@ -183,7 +183,7 @@ static bool can_be_read_again(const char *name)
 	return strcmp(name, "-") && !stat(name, &st) && S_ISREG(st.st_mode);
 }
 
-/* Files that seem sorted are merged until they turn out not to be: 1 then. */
+/* Merges files that seem sorted; 1 if they prove not to be. */
 static int try_merge(struct sp__join *j)
 {
 	struct sp__join_layout l;

@@ -11,7 +11,7 @@
 #include "join/keying.h"
 #include "rec/collate.h"
 
-/* The key set that makes keys of texts that are one field each. */
+/* The key set that encodes a text consisting of one field. */
 static int set_of_type(struct sp_keyset **set, const struct sp_key *type, struct sp_errinfo *err)
 {
 	struct sp_key key = SP_KEY_INIT;
@@ -115,7 +115,7 @@ static int append_binary(const struct sp_key *field, const struct sp__slice *f,
 	return 0;
 }
 
-/* Appends what is equal for texts that strcoll() calls equal. */
+/* Appends a key that is equal for texts that are equal under strcoll(). */
 static int append_part(const char *part, struct sp__keymem *mem)
 {
 	size_t room = mem->capacity - mem->bytes, n;
@@ -130,7 +130,7 @@ static int append_part(const char *part, struct sp__keymem *mem)
 	return 0;
 }
 
-/* The text from `from` to the memory's end, part by part between NULs, as strcoll() orders it. */
+/* Collates the text from `from` to the memory's end, part by part between NULs. */
 static int collate_text(struct sp__keymem *mem, size_t from)
 {
 	struct sp__keybuf *text = &mem->value;
@@ -187,7 +187,7 @@ int sp__key_make(const struct sp__keying *k, int side, const char *line, size_t 
 		int rc;
 
 		sp__field_find(k->cut, line, bytes, k->fields[side][i], &f);
-		/* Its length in front keeps ("ab", "c") and ("a", "bc") apart. */
+		/* The length before it distinguishes ("ab", "c") from ("a", "bc"). */
 		if (k->nfields > 1 && reserve(mem, sizeof(n)) < 0)
 			return -ENOMEM;
 		mem->bytes += k->nfields > 1 ? sizeof(n) : 0;

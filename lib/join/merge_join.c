@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Joining two sorted files side by side, in GNU join's order of events.
+ * Joining two sorted files in parallel, in GNU join's order of events.
  *
- * Of each file one line is looked at ahead.  Equal keys: all lines of either
- * file that go on with them are gathered into two groups, and each pair of the
- * groups is written.  Lines are used where the read stream has them; only when a
- * stream goes on to its next batch, what is still wanted of the one before (a
- * group, and the last key for the check of order) is copied.
+ * Each file has one line of look-ahead.  If keys are equal, all following lines of each
+ * file with that key are collected into two groups, and each pair of the groups is
+ * written.  Lines are used in the read stream's memory; only when a stream moves to its
+ * next batch, the parts of the previous one that are still needed (a group, and the last
+ * key for the order check) are copied.
  *
- * A line is compared with the one before it if disorder matters: always, or
- * from the first line on that found no partner, or never.
+ * A line is compared with the one before it if disorder matters: always, from the first
+ * unpaired line on, or never.
  *
- * Memory: both groups, the greatest there are, and two keys.
+ * Memory: the largest two groups, and two keys.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -31,16 +31,16 @@ struct copies {
 struct side {
 	struct sp__source *source;
 	int number;
-	struct sp__line now; /* the line looked at */
+	struct sp__line now; /* the current line */
 	bool have;	     /* there is one */
 	struct sp__slice last_key;
-	char *last_copy; /* memory for it, when the batch has gone */
+	char *last_copy; /* memory for it after its batch is gone */
 	size_t last_room;
 	bool last; /* there is a line before */
-	bool told; /* of disorder */
+	bool told; /* disorder was reported */
 
 	struct sp__line *group;
-	size_t ngroup, group_room, copied; /* the first so many are copies */
+	size_t ngroup, group_room, copied; /* copied: number of copies, at the start */
 	struct copies *copies;
 };
 
@@ -112,9 +112,9 @@ static int check(struct merge *m, struct side *s)
 	return tell_disorder(m, s);
 }
 
-/* Going on. */
+/* Advancing. */
 
-/* A key that is no field at all must stay one. */
+/* A missing field must stay missing. */
 static struct sp__slice moved(const struct sp__slice *key, const char *from, const char *to)
 {
 	if (key->p == sp__no_field)
@@ -122,7 +122,7 @@ static struct sp__slice moved(const struct sp__slice *key, const char *from, con
 	return (struct sp__slice){ to + (key->p - from), key->n };
 }
 
-/* The batch goes: what is wanted of it is copied. */
+/* Before the batch is released: copies the parts still needed. */
 static int keep(struct merge *m, struct side *s)
 {
 	struct copies *c;
@@ -185,7 +185,7 @@ static int next(struct merge *m, struct side *s)
 
 /* Groups. */
 
-/* A line goes, with its terminator. */
+/* A line has been processed, with its terminator. */
 static void settle(struct side *s, const struct sp__line *l)
 {
 	sp__tally_count(&s->source->done, l->bytes + 1);
@@ -216,7 +216,7 @@ static int gather_one(struct merge *m, struct side *s)
 	return next(m, s);
 }
 
-/* The line looked at, and those behind it as long as they match the other file's. */
+/* The current line, and those after it as long as they match the other file's. */
 static int gather(struct merge *m, struct side *s, const struct side *other)
 {
 	const struct sp__slice *key = other->ngroup ? &other->group[0].key : &other->now.key;
@@ -284,7 +284,7 @@ static int body(struct merge *m)
 	return rc;
 }
 
-/* What is left of a file when the other has ended: to be written, or only checked. */
+/* The rest of a file after the other has ended: written, or only checked. */
 static int tail(struct merge *m, struct side *s)
 {
 	bool write = m->j->opts.unpaired[s->number];
@@ -346,7 +346,7 @@ static int run(struct merge *m)
 		rc = body(m);
 	for (int i = 0; i < 2 && !rc; i++)
 		rc = tail(m, &m->side[i]);
-	/* A line that was looked at, and is not wanted. */
+	/* A current line that is not needed. */
 	for (int i = 0; i < 2; i++)
 		if (m->side[i].have)
 			settle(&m->side[i], &m->side[i].now);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Block nested loops: as much of the build partition as memory takes, the whole
- * probe partition past it, the next of the build partition, and so on.  For
- * partitions that parting does not make smaller, because most of their records
- * have one key, and for those so little larger than memory that reading the
- * probe partition again is cheaper than parting both.
+ * Block nested loops: loads as much of the build partition as fits in memory, passes the
+ * whole probe partition by it, loads the next block, and so on.  For partitions that
+ * partitioning does not make smaller, because most of their records have one key, and
+ * for those only slightly larger than memory, for which reading the probe partition
+ * again is cheaper than partitioning both.
  *
- * Where it matters whether a probe record has had a partner in any block, there is
- * a bit for each.
+ * If it matters whether a probe record had a partner in any block, it has a bit for
+ * that.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -93,7 +93,7 @@ static int blocks(struct nested *n)
 		sp__reclist_init(&n->s->parts[0].list);
 		n->h->j->stats.nested_blocks++;
 	} while (!rc && more == SP_READY);
-	/* Whatever was read is in the tables of the blocks: they count. */
+	/* Everything read was in the tables of the blocks, which count it. */
 	n->s->balance[SP__BUILD].read = n->s->balance[SP__BUILD].kept;
 	return rc ? rc : sp__balance_stage(n->s, n->came);
 }

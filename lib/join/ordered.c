@@ -2,21 +2,20 @@
 /*
  * A hash join whose result is in the order of an input.
  *
- * The ordered file probes if that can be.  As long as the whole build side is in memory,
- * pairs come in the order of the probe records, ties in the order of the build file, since
- * chains of the table are; build records without partner follow at the end, merged from
- * the partitions by their numbers.
+ * If possible the ordered file is the probe side.  As long as the whole build side is in
+ * memory, pairs come in the order of the probe records, ties in the order of the build
+ * file, since the chains of the table have it; unpaired build records follow at the end,
+ * merged from the partitions by number.
  *
- * Once something is spilled, or the ordered file builds, all records are numbered, and
- * the result goes through a sort by both numbers (result_sort.h).  That takes its memory from
- * the table's; partitions leave until it is free.  Within one stage most of what goes to
- * the sort is in order already, which costs it less.
+ * Once something is spilled, or if the ordered file builds, all records are numbered, and
+ * the result goes through a sort by both numbers (result_sort.h).  The sort takes its
+ * memory from the table, which evicts partitions.  Within one stage most input of the sort
+ * is already in order, which makes it cheaper.
  *
- * Records are numbered too when a merge has been given up and only the rest is to
- * be joined.
+ * Records are also numbered when a merge has been abandoned and only the rest is joined.
  *
- * Rejected: sorting pairs of numbers alone and fetching the records then, a seek
- * for each where the result is larger than memory.
+ * Rejected: sorting only pairs of numbers and then fetching the records, with a seek for
+ * each if the result is larger than memory.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -57,7 +56,7 @@ void sp__ordered_spill(struct sp__hash *h)
 	h->sorting = true;
 	number(h, 0);
 	number(h, 1);
-	/* Some of the table's may be taken by what has been read of pipes. */
+	/* Data read ahead from pipes may take part of the table's memory. */
 	if (h->layout.order_bytes > h->layout.table_bytes / 2)
 		h->layout.order_bytes = h->layout.table_bytes / 2;
 	h->layout.table_bytes -= h->layout.order_bytes;
@@ -117,7 +116,7 @@ int sp__ordered_begin(struct sp__hash *h)
 	j->stats.ordered_by = h->sorting ? SP_JOIN_BY_SORTING : SP_JOIN_BY_PROBING;
 	if (!h->sorting)
 		return 0;
-	/* A header goes before all. */
+	/* A header comes first. */
 	rc = sp__emit_flush(&j->result.emit);
 	if (!rc)
 		rc = sp__order_open(&h->order, &j->opts, h->layout.order_bytes, j->env.err);
@@ -156,7 +155,7 @@ static struct head *least(struct head *heads, size_t n)
 	return best;
 }
 
-/* What the last of a chain knows, for each of its records. */
+/* Copies the mark of the last record of each chain to all its records. */
 static void tell_chains(const struct sp__table *t)
 {
 	for (uint64_t i = 0; i < t->nslots; i++) {
@@ -203,7 +202,7 @@ int sp__ordered_rest(struct sp__stage *s)
 				&walked);
 }
 
-/* The result so far goes to the sort, and the rest where it belongs. */
+/* Passes the result so far to the sort, and directs the rest to its destination. */
 static int leave_sort(struct sp__hash *h, int rc)
 {
 	struct sp__emit *e = &h->j->result.emit;

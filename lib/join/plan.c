@@ -14,9 +14,9 @@
 
 #define PAGE_DEFAULT (64u << 10)
 #define PAGE_LEAST 4096u
-/* Writers that share so little write pages one by one, and direct requests wait. */
+/* With less than this, writers write single pages, and direct requests would wait. */
 #define BUFFERED_BELOW (3u << 19)
-/* The share of a sort in the table's memory: half, or so much and at least a quarter. */
+/* The sort's share of the table's memory: half, or this much but at least a quarter. */
 #define ORDER_ENOUGH (64u << 20)
 
 uint64_t sp__join_need(uint64_t bytes, uint64_t records)
@@ -36,7 +36,7 @@ uint64_t sp__join_formula2(uint64_t partitions, uint64_t memory_pages)
 	return memory_pages > partitions ? 2 * (memory_pages - partitions) / partitions : 0;
 }
 
-/* What an input takes in memory as build side; 0: unknown. */
+/* Memory for an input as build side; 0: unknown. */
 static uint64_t need_of(const struct sp_join_opts *o, int input)
 {
 	uint64_t records = sp__join_records(o, input);
@@ -45,7 +45,7 @@ static uint64_t need_of(const struct sp_join_opts *o, int input)
 	return o->input_bytes[input] ? sp__join_need(o->input_bytes[input] + tags, records) : 0;
 }
 
-/* It is known not to fit. */
+/* Is the input known not to fit? */
 static bool too_large(const struct sp_join_opts *o, int input)
 {
 	struct sp__join_layout l;
@@ -87,7 +87,7 @@ bool sp__join_merges(const struct sp_join_opts *o, const struct sp__join_layout 
 	if (o->algorithm != SP_JOIN_AUTO || o->ordered || o->run.volume ||
 	    o->sorted < SP_JOIN_SORTED_BYTES)
 		return false;
-	/* Records written alone are held, which hashing need not do in memory. */
+	/* A merge holds unpaired records in temporary space; hashing in memory need not. */
 	return !alone || need_of(o, (int)sp__join_build(o) - 1) > l->table_bytes;
 }
 
@@ -126,7 +126,7 @@ void sp_join_expect(struct sp_join_opts *opts, const char *const inputs[2])
 		opts->sorted = sp__join_detect(opts, inputs);
 }
 
-/* The largest page of which there will be enough, and that suits tracks if it lies on them. */
+/* The largest page size with enough pages, and that suits tracks if pages lie on them. */
 static uint32_t choose_page(const struct sp_join_opts *o, uint64_t table_bytes)
 {
 	uint32_t page = PAGE_DEFAULT, most = page;
@@ -176,7 +176,7 @@ int sp__join_layout(const struct sp_join_opts *o, struct sp__join_layout *l, str
 	if (l->read_bytes < 3 * (uint64_t)l->page_bytes)
 		l->read_bytes = 3 * (uint64_t)l->page_bytes;
 	if (l->write_bytes < l->read_bytes)
-		l->write_bytes = l->read_bytes; /* serves as such for nested loops */
+		l->write_bytes = l->read_bytes; /* used for reading by nested loops */
 	l->buffered = l->write_bytes < BUFFERED_BELOW;
 	l->parts_max = (unsigned)(l->write_bytes / l->page_bytes / 2);
 	if (l->parts_max > SP__JOIN_PARTS_MAX)
@@ -184,7 +184,7 @@ int sp__join_layout(const struct sp_join_opts *o, struct sp__join_layout *l, str
 	return 0;
 }
 
-/* The least that lies in one piece on a simulated file system, and its cache; 0: none. */
+/* The least contiguous piece of a simulated file system, and its cache; 0: none. */
 static void file_system(const struct sp_join_opts *o, uint64_t *piece_bytes, uint64_t *cache_bytes)
 {
 	const char *text = sp__where_machine_spec(&o->run);
@@ -201,8 +201,8 @@ static void file_system(const struct sp_join_opts *o, uint64_t *piece_bytes, uin
 }
 
 /*
- * Does a page cache stand before the device?  What is sorted goes to one partition at a
- * time, whose writer has but a few pages to overlap.
+ * Is there a page cache in front of the device?  Sorted output goes to one partition at a
+ * time, whose writer has only a few pages to overlap.
  */
 static bool cached(const struct sp_join_opts *o)
 {
@@ -212,16 +212,16 @@ static bool cached(const struct sp_join_opts *o)
 	return o->run.volume ? cache > 0 : o->run.direct <= 0;
 }
 
-/* To write bytes in pieces of so many, and to read them again. */
+/* Time to write bytes in pieces of the given size, and to read them again. */
 static double spill_s(const struct sp__plan_device *d, double bytes, double piece)
 {
 	return 2 * (bytes / (1 << 20) * d->transfer_s_per_mb + bytes / piece * d->seek_s);
 }
 
 /*
- * What SHJ writes more than HYBRID, the share that would stay in memory, against what it
- * saves: writing and reading in pieces of G pages, if that is more than the writers of HYBRID
- * or the file system put in one piece anyway.
+ * Compares the additional writes of SHJ over HYBRID, the share that would stay in memory, with
+ * its saving: writing and reading in pieces of G pages, if these are larger than the pieces of
+ * HYBRID's writers or of the file system.
  */
 static bool sorting_pays(const struct sp_join_opts *o, const struct sp__join_layout *l)
 {

@@ -2,23 +2,23 @@
 /*
  * Merging files that seem to be sorted.
  *
- * Of each file one record is looked at; the one with the lesser key has no partner
- * and goes.  When keys are equal, the records of one file that have that key are its
- * group: a span of the batch, or a copy of what lay in batches gone.  Each record of
- * the other file with that key is joined with the group as it comes.  The file that
- * gave several records to its group and met one is the one that streams from then on.
+ * Each file has a current record; the one with the smaller key has no partner and is
+ * passed.  If keys are equal, the records of one file with that key are its group: a span
+ * of the batch, with a copy of those in earlier batches.  Each record of the other file
+ * with that key is joined with the group as it is read.  If a file's group had several
+ * records and met only one, that file streams from then on.
  *
- * Every record is compared with the one before it.  What has been written at any
- * moment are exactly the pairs among the first records of either file, up to some
- * number; when a record is out of order those numbers are told, and the rest of the pairs
- * can be found in some other way.  Records written alone would not be so easily taken
- * back: they are held until both files have ended (held.h).
+ * Every record is compared with the one before it.  At any moment the output consists of
+ * exactly the pairs among the first records of each file, up to some number; when a record
+ * is out of order those numbers are returned, and the other pairs can be found in another
+ * way.  Unpaired records could not be taken back so easily: they are held until both
+ * files have ended (held.h).
  *
- * Memory: one group, at most what a hash join takes for its table.  A larger one ends the
- * merge as disorder does.
+ * Memory: one group, at most the table memory of a hash join.  A larger one ends the
+ * merge like disorder.
  *
- * Rejected: going through both files to look at the order before joining, which costs
- * reading them twice when all is well.
+ * Rejected: checking the order of both files before joining, which reads them twice if
+ * they are sorted.
  */
 #include <errno.h>
 #include "base/err.h"
@@ -29,22 +29,22 @@
 struct side {
 	struct sp__source *source;
 	int number;
-	struct sp__line now;   /* the record looked at */
+	struct sp__line now;   /* the current record */
 	bool have;	       /* there is one */
 	bool same;	       /* its key is that of the one before */
 	uint64_t before;       /* records before it */
-	struct sp__tally done; /* records that have met all they will, and their bytes */
+	struct sp__tally done; /* records completely processed, and their bytes */
 	struct sp__slice last_key;
-	struct sp__bytes last_copy; /* memory for it, when the batch has gone */
+	struct sp__bytes last_copy; /* memory for it after its batch is gone */
 	bool last;		    /* there is a record before */
-	size_t term;		    /* bytes of terminator behind each record */
+	size_t term;		    /* bytes of terminator after each record */
 };
 
 struct group {
-	struct side *side; /* whose records are in it; NULL: none */
+	struct side *side; /* the file of its records; NULL: none */
 	uint64_t records;
 	struct sp__line first;	 /* of one record */
-	const char *begin, *end; /* records in the present batch ... */
+	const char *begin, *end; /* records in the current batch ... */
 	struct sp__bytes copy;	 /* ... and those before */
 };
 
@@ -54,9 +54,9 @@ struct trial {
 	unsigned char upper[256];
 	uint64_t group_bytes; /* at most */
 	struct side side[2];
-	int holds; /* the file whose records make the group */
+	int holds; /* the file whose records form the group */
 	struct group group;
-	struct sp__tally wanted, met; /* records of the groups, each time one is gone through */
+	struct sp__tally wanted, met; /* records of the groups, each time a group is traversed */
 	struct sp__held held;
 };
 
@@ -65,7 +65,7 @@ static int no_memory(struct trial *t)
 	return sp__err(t->j->env.err, -ENOMEM, "allocate", NULL, -1);
 }
 
-/* The batch goes: what is wanted of it is copied.  1: that is too much. */
+/* Before the batch is released: copies the parts still needed.  1: that is too much. */
 static int keep(struct trial *t, struct side *s)
 {
 	struct group *g = &t->group;
@@ -83,7 +83,7 @@ static int keep(struct trial *t, struct side *s)
 	return g->copy.bytes > t->group_bytes;
 }
 
-/* The next record: 0, 1 (it is out of order, or there is no room) or an error. */
+/* The next record: 0, 1 (it is out of order, or there is no space) or an error. */
 static int next(struct trial *t, struct side *s)
 {
 	struct sp__source *src = s->source;
@@ -111,7 +111,7 @@ static int next(struct trial *t, struct side *s)
 	src->lines++;
 	sp__line_set(t->j, s->number, data, bytes, &s->now);
 	s->have = true;
-	/* The hash join does not see quotes. */
+	/* The hash join ignores quotes. */
 	if (t->j->result.emit.cut.kind == SP__CUT_CSV && s->now.key.n && *s->now.key.p == '"')
 		return 1;
 	if (!s->last)
@@ -121,14 +121,14 @@ static int next(struct trial *t, struct side *s)
 	return diff > 0;
 }
 
-/* All records before those looked at have met. */
+/* All records before the current ones have been processed. */
 static void settle(struct trial *t)
 {
 	for (int i = 0; i < 2; i++)
 		t->j->merged[i] = t->side[i].before;
 }
 
-/* A record on its own: held. */
+/* Holds an unpaired record. */
 static void alone(struct trial *t, const struct side *s, const struct sp__line *l)
 {
 	sp__emit_pair(&t->held.emit, s->number ? NULL : l, s->number ? l : NULL);
@@ -179,7 +179,7 @@ static void pair(struct trial *t, const struct sp__line *one, const struct sp__l
 		sp__emit_pair(&t->j->result.emit, one, streamed);
 }
 
-/* Each record of a span of the group: with the one that streams, or alone. */
+/* Writes each record of a span of the group: with the streamed one, or alone. */
 static void span(struct trial *t, const char *at, const char *end, const struct sp__line *streamed)
 {
 	const struct side *s = &t->side[t->holds];
@@ -208,7 +208,7 @@ static void whole_group(struct trial *t, const struct sp__line *streamed)
 	span(t, g->begin, g->end, streamed);
 }
 
-/* The record that streams has partners. */
+/* The streamed record has partners. */
 static int match(struct trial *t, const struct side *s)
 {
 	const struct sp_join_opts *o = &t->j->opts;
@@ -259,7 +259,7 @@ static int merge(struct trial *t)
 
 		rc = diff ? single(t, diff < 0 ? a : b) : matches(t);
 	}
-	/* What is left is read even if nobody wants it: for its order. */
+	/* The rest is read even if it is not needed, to check its order. */
 	while (!rc && a->have)
 		rc = single(t, a);
 	while (!rc && b->have)
@@ -267,7 +267,7 @@ static int merge(struct trial *t)
 	return rc;
 }
 
-/* What has been written are the pairs of the records that were told; rc if so. */
+/* Checks that the output is the pairs of the records returned; returns rc if so. */
 static int balance(struct trial *t, int rc)
 {
 	int lost = sp__balance_same(t->j, t->holds, "groups of a merge", &t->wanted, &t->met);

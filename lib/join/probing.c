@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Probe records go through in groups: for all of a group the key is found and
- * its slot asked for, then the record that the slot names, then they are
- * compared.  So the misses of a group's records wait together, not one after
- * the other.
+ * Probe records are processed in groups: first all keys of a group are found and their
+ * slots prefetched, then the records that the slots refer to, then they are compared.
+ * So the cache misses of a group overlap.
  */
 #include <errno.h>
 #include "base/bits.h"
@@ -52,7 +51,7 @@ static void emit_pairs(struct sp__stage *s, const struct sp__line *l, struct sp_
 	}
 }
 
-/* Block nested loops: had a partner before this block?  Is noted for the next. */
+/* Block nested loops: did it have a partner in an earlier block?  Records a match now. */
 static bool had_before(struct sp__stage *s, bool match)
 {
 	uint64_t n = s->probed++;
@@ -66,7 +65,7 @@ static bool had_before(struct sp__stage *s, bool match)
 	return had;
 }
 
-/* A probe record has met what is in memory: r is its last partner, or NULL. */
+/* A probe record has been joined with the table: r is its last partner, or NULL. */
 static inline void met(struct sp__stage *s, const struct sp__line *l, struct sp__rec *r)
 {
 	const struct sp_join_opts *o = &s->h->j->opts;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whatever either input has is taken and kept, whole records of it, until one
- * ends or no more is to be kept; when neither has anything, poll(2) waits for
- * both.  So it does not matter which of two pipes is filled first.
+ * Reads whole records from both inputs as they arrive, and keeps them, until one ends
+ * or the limit is reached; if neither has data, poll(2) waits for both.  So it does not
+ * matter which of two pipes is filled first.
  */
 #include <errno.h>
 #include <poll.h>
@@ -41,7 +41,7 @@ static int keep(struct sp__source *s, const char *data, size_t bytes, struct sp_
 	return 0;
 }
 
-/* All that an input has now. SP_END, SP_LATER, SP_READY (that is enough) or an error. */
+/* Reads all available data of an input.  SP_END, SP_LATER, SP_READY (enough) or an error. */
 static int take(struct sp__source *s, uint64_t room, struct sp_errinfo *err)
 {
 	int rc;

@@ -12,7 +12,7 @@ static int open_stream(struct sp__join *j)
 	return rc;
 }
 
-/* An output that is written in place is cut before anything is read. */
+/* An output written in place is truncated before anything is read: refuses inputs. */
 static int spare_inputs(struct sp__join *j)
 {
 	const char *path = j->io->output;
@@ -48,7 +48,7 @@ static int write_all(struct sp__join *j)
 	return rc ? rc : sp__wstream_finish(j->result.ws);
 }
 
-/* The stream is ended and begun anew: it goes on where the descriptor stands. */
+/* Ends the stream and starts a new one at the descriptor's offset. */
 int sp__result_flush(struct sp__join *j)
 {
 	int rc = write_all(j);
@@ -62,7 +62,7 @@ int sp__result_flush(struct sp__join *j)
 
 int sp__result_end(struct sp__join *j, int rc)
 {
-	/* What was joined before disorder or an error is output too. */
+	/* Pairs found before disorder or an error are written too. */
 	int ended = j->result.ws ? write_all(j) : 0;
 
 	if (j->result.ws && !ended)

@@ -11,7 +11,7 @@
 #define ITSELF "\x01\x02"
 #define NEWLINE "\x01\x03"
 
-/* Can there be in a record what ends lines?  Some fillers and separators hold it. */
+/* Can a record contain line terminators?  Some fillers and separators do. */
 static bool spans_lines(const struct sp_join_opts *opts)
 {
 	if (sp__join_format(opts, 0).kind != SP_REC_LINE)
@@ -82,7 +82,7 @@ static int put_part(struct sp__order *o)
 	return rc;
 }
 
-/* Bytes that can stand in a line: how many of the first. */
+/* Length of the prefix that needs no escape in a line. */
 static size_t plain_bytes(const char *p, size_t n)
 {
 	size_t i = 0;

@@ -25,7 +25,7 @@ static void completed(struct sp__io_owner *owner, struct sp__request *req)
 				    (long long)req->offset, "temporary file ends early");
 }
 
-/* Pages from page on that lie in one piece, at most as many as a chunk takes. */
+/* Number of contiguous pages from page on, at most those of a chunk. */
 static uint32_t piece(const struct sp__runread *r, size_t page)
 {
 	uint64_t pages = r->run->npages - page;
@@ -151,7 +151,7 @@ static int keep(struct sp__runread *r, const char *end)
 	return rc < 0 ? r->error = sp__err(r->spill->opts.err, rc, "allocate", NULL, -1) : 0;
 }
 
-/* Behind the record that the carry begins; it ends in this chunk. */
+/* The end, in this chunk, of the record whose head is in the carry. */
 static const char *carried_end(const struct sp__runread *r)
 {
 	const struct sp_recfmt *f = &r->splitter.format;

@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "join/state.h"
 
-/* Told before anything is written, if the length can be known. */
+/* Reported before anything is written, if the length is known. */
 static int check_length(const char *input, const struct sp_recfmt *format, struct sp_errinfo *err)
 {
 	bool standard = !strcmp(input, "-");
@@ -55,7 +55,7 @@ int sp__source_begin(struct sp__source *s)
 	return sp__scan_begin(s->scan);
 }
 
-/* What has been read is charged for, and shown as progress. */
+/* Charges the data read, and shows the progress. */
 static void filling(struct sp__source *s)
 {
 	struct sp__join *j = s->join;
@@ -64,7 +64,7 @@ static void filling(struct sp__source *s)
 
 	if (!j)
 		return;
-	/* Only lines taken one by one: whoever takes whole batches charges for them. */
+	/* Only lines taken one by one: users of whole batches charge for these. */
 	sp__charge_work(&j->env, lines, 1, lines ? s->batch_bytes : 0);
 	s->charged = s->lines;
 	side = (int)(s - j->source);

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many partitions, and whether a share of the build input stays in memory.
+ * The number of partitions, and whether a share of the build input stays in memory.
  *
- * A share that stays is neither written nor read again, but its memory is not the
- * writers' then: there can be but few partitions, and of a large input they will not fit
- * into memory.  Such are read again for each block of nested loops, or parted once
- * more.  So the bytes that either way moves are estimated: when the share is worth less
- * than that, all goes to temporary space, in as many partitions as are needed, whose
- * writers have the memory of the table.
+ * A share that stays is neither written nor read again, but the writers do not get its
+ * memory: so there can be only few partitions, and those of a large input will not fit
+ * into memory.  They are read again for each block of nested loops, or partitioned once
+ * more.  So the bytes moved either way are estimated: if the share is worth less,
+ * everything goes to temporary space, in as many partitions as needed, whose writers
+ * have the memory of the table.
  */
 #include "join/plan.h"
 
 /* Partitions of an input of unknown size. */
 #define PARTS_UNKNOWN 32
-/* Partitions that the share in memory is cut into. */
+/* Partitions into which the share in memory is divided. */
 #define PARTS_RESIDENT 4
-/* Partitions are made somewhat smaller than memory: the hash deals unevenly. */
+/* Partitions are made somewhat smaller than memory, because the hash divides unevenly. */
 #define FILL 0.85
 
-/* Bytes read again if the probe side passes block after block of so much build side. */
+/* Bytes read again if the probe side passes block after block of the build side. */
 static double rereads(double need, double memory, double probe)
 {
 	return need > memory ? (double)(uint64_t)(need / memory) * probe : 0;
 }
 
-/* Bytes written and read if both sides are parted, but for the share that stays. */
+/* Bytes written and read if both sides are partitioned, except the share that stays. */
 static double parting(double need, double memory, double both)
 {
 	return need > memory ? 2 * (1 - memory / need) * both : 0;
@@ -40,9 +40,9 @@ bool sp__join_nested_pays(const struct sp__join_layout *l, uint64_t need, uint64
 }
 
 /*
- * Bytes moved if a share stays in memory, and the rest goes to n partitions of so much need
- * in all: they are written, read, and, if they do not fit, read or parted again, the
- * smaller side as build side.
+ * Bytes moved if a share stays in memory, and the rest goes to n partitions of total size
+ * need: they are written, read, and, if they do not fit, read or partitioned again, with
+ * the smaller side as build side.
  */
 static double moved(const struct sp__join_layout *l, double share, uint64_t n, double need,
 		    double build, double probe)
@@ -57,7 +57,7 @@ static double moved(const struct sp__join_layout *l, double share, uint64_t n, d
 	return (1 - share) * (2 * (build + probe) + (again < parted ? again : parted));
 }
 
-/* All partitions go to temporary space, their writers in the memory of the table. */
+/* Sends all partitions to temporary space; their writers use the memory of the table. */
 static void split_all(const struct sp__join_layout *l, uint64_t need, uint64_t n,
 		      struct sp__join_split *split)
 {
@@ -70,7 +70,7 @@ static void split_all(const struct sp__join_layout *l, uint64_t need, uint64_t n
 	*split = (struct sp__join_split){ 0, (unsigned)(n < most ? n : most), 0 };
 }
 
-/* Is it cheaper that nothing stays in memory?  Then split is changed; need in pages. */
+/* Changes split if it is cheaper to keep nothing in memory; need in pages. */
 static void weigh(const struct sp__join_layout *l, uint64_t need, uint64_t bytes,
 		  uint64_t probe_bytes, struct sp__join_split *split)
 {

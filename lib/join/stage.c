@@ -3,13 +3,13 @@
  * Partitions of a stage.
  *
  * Their number follows formula (1) of Wang & Cherniack if the size of the build
- * input is known: one share of the hash's range as large as memory allows stays
- * in memory, the rest is cut into parts that will each fit.  The share in memory
- * is itself cut into a few partitions, so that a wrong guess costs one of them,
- * not all: when there is no page left, the largest partition in memory is written
- * out.  Where there are not buffers enough for so many parts nothing stays in memory, if
- * that moves less (split.c).  An input of unknown size is cut into many equal parts,
- * all in memory at first.
+ * input is known: one share of the hash's range as large as memory allows stays in
+ * memory, the rest is divided into parts that will each fit.  The share in memory is
+ * itself divided into a few partitions, so that a wrong estimate costs one of them, not
+ * all: when there is no page left, the largest partition in memory is written out.  If
+ * there are not enough buffers for that many parts, nothing stays in memory, if that
+ * moves less (split.c).  An input of unknown size is divided into many equal parts, all
+ * in memory at first.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ int sp__stage_no_memory(const struct sp__stage *s)
 	return sp__err(s->h->j->env.err, -ENOMEM, "allocate", NULL, -1);
 }
 
-/* The last planned parts share the hash's range behind the resident share. */
+/* The last planned parts divide the hash's range after the resident share. */
 static void deal_buckets(struct sp__stage *s, double share)
 {
 	unsigned resident = s->nparts - s->planned;
@@ -45,7 +45,7 @@ int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth, 
 
 	if (!s)
 		return sp__err(h->j->env.err, -ENOMEM, "allocate", NULL, -1);
-	/* GRACE parts whole inputs, but what fits then is joined where it is. */
+	/* GRACE partitions whole inputs, but partitions that fit are joined in memory. */
 	sp__join_split(&h->layout, depth ? SP_JOIN_HYBRID : h->j->opts.algorithm, bytes[SP__BUILD],
 		       build_records, bytes[SP__PROBE], &split);
 	if (!depth && split.spilled)
@@ -93,7 +93,7 @@ void sp__stage_free(struct sp__stage *s)
 	free(s);
 }
 
-/* Giving partitions up. */
+/* Evicting partitions. */
 
 /* Writes a partition out. */
 static int give_up(struct sp__stage *s, struct sp__part *p)
@@ -116,7 +116,7 @@ static int give_up(struct sp__stage *s, struct sp__part *p)
 	return rc;
 }
 
-/* No page is left: the largest partition goes; if there is none, p at least will. */
+/* No page is left: evicts the largest partition, or, if there is none, p. */
 static int give_up_largest(struct sp__stage *s, struct sp__part *p)
 {
 	struct sp__part *most = p;
@@ -130,7 +130,7 @@ static int give_up_largest(struct sp__stage *s, struct sp__part *p)
 	return give_up(s, most);
 }
 
-/* Taking the build input. */
+/* Reading the build input. */
 
 int sp__stage_keep(struct sp__stage *s, struct sp__reclist *list, const char *line, size_t bytes,
 		   const struct sp__slice *key)
@@ -171,8 +171,8 @@ static int take(struct sp__stage *s, const char *line, size_t bytes)
 }
 
 /*
- * When the result is to be sorted, memory for that must be free now.  Records
- * larger than a page are not met in their order, so they make it so.
+ * If the result will be sorted, memory for that must be free now.  Records larger than a
+ * page are not found in order, so with them it must be sorted.
  */
 static int leave_room(struct sp__stage *s)
 {
@@ -202,7 +202,7 @@ int sp__stage_build(struct sp__stage *s, struct sp__iter *input)
 			rc = take(s, at, bytes);
 			if (rc < 0)
 				return rc;
-			/* Record by record: how the input comes in batches must not show. */
+			/* Record by record: the division into batches must not show. */
 			sp__charge_work(&s->h->j->env, 1, 1, (uint64_t)(stop - at));
 		}
 		s->bytes[SP__BUILD] += batch.bytes;

@@ -2,12 +2,12 @@
 /*
  * Partitions of a stage in temporary space.
  *
- * A partition that is not in memory has one writer at a time, of the build input,
- * then of the probe input; the buffers of all writers of a stage share one piece of
- * memory: the table's, where nothing stays in that and it is the larger one.
+ * A partition that is not in memory has one writer at a time, for the build input, then
+ * for the probe input; the buffers of all writers of a stage share one piece of memory:
+ * that of the table, if nothing stays in it and it is the larger one.
  *
- * A sort-hash join sorts what it writes by partition first (sweep.c), so that a
- * page for each writer is enough.
+ * A sort-hash join first sorts its output by partition (sweep.c), so that a page for
+ * each writer is enough.
  */
 #include <limits.h>
 #include "base/mem.h"
@@ -18,7 +18,7 @@
 /* Requests outstanding in temporary space; a batch of gathered writes is a large one. */
 #define DEPTH 64
 #define DEPTH_GATHERED 1024
-/* Of memory: what may be known of spilled pages, before one checksum does for several. */
+/* Share of memory for descriptors of spilled pages, before one checksum covers several. */
 #define DESCRIBED_SHARE 32
 #define MOST_GROUP_SHIFT 12
 
@@ -47,7 +47,7 @@ int sp__hash_open_spill(struct sp__hash *h, uint64_t runs, bool buffered)
 	return sp__spill_open(&h->spill, &o);
 }
 
-/* Memory of the table that has nothing else to do, where nothing stays in it. */
+/* Unused memory of the table, if nothing stays in it. */
 static uint64_t table_memory(const struct sp__stage *s)
 {
 	const struct sp__table *t = &s->h->table;
@@ -57,8 +57,8 @@ static uint64_t table_memory(const struct sp__stage *s)
 }
 
 /*
- * Memory for the writers of a stage, and how much of it each gets.  A sort-hash join takes
- * a page for each from the table's if there is no other.
+ * Memory for the writers of a stage, and the part of each.  A sort-hash join takes a page for
+ * each from the table if there is no other memory.
  */
 static char *writers_memory(const struct sp__stage *s, uint64_t *each)
 {
@@ -100,7 +100,7 @@ static int open_writer(struct sp__stage *s, struct sp__part *p, int role)
 	return rc;
 }
 
-/* The sorted records of one role are written. */
+/* Writes the sorted records of one role. */
 static int write_sorted(void *stage, unsigned part, const char *data, size_t bytes,
 			unsigned records)
 {
@@ -160,15 +160,15 @@ int sp__stage_end_writing(struct sp__stage *s)
 		p->writing = false;
 		rc = rc ? rc : one;
 	}
-	/* The next user counts what he touches. */
+	/* The next user counts the memory that it touches. */
 	if (table_memory(s))
 		sp__pages_drop(s->h->table.mem, table_memory(s));
 	return rc;
 }
 
 /*
- * What is known of spilled pages stays within a share of the memory: one checksum
- * is made to do for two pages, for four, and so on.
+ * Keeps the descriptors of spilled pages within a share of the memory: one checksum
+ * covers two pages, then four, and so on.
  */
 void sp__stage_bound(struct sp__stage *s)
 {

@@ -46,7 +46,7 @@ void sp__sweep_close(struct sp__sweep *s)
 	*s = (struct sp__sweep){ 0 };
 }
 
-/* One cell of the partition whose turn it is goes out; there is one. */
+/* Outputs one cell of the current partition; there is one. */
 static int drain(struct sp__sweep *s)
 {
 	struct sp__sweep_queue *q = &s->queues[s->now];
@@ -67,7 +67,7 @@ static int drain(struct sp__sweep *s)
 	return s->out(s->ctx, s->now, c->data, c->fill, c->records);
 }
 
-/* A further cell of the queue; *c is not touched if there is an error. */
+/* Adds a cell to the queue; *c stays unchanged on error. */
 static int add_cell(struct sp__sweep *s, struct sp__sweep_queue *q, struct cell **c)
 {
 	uint32_t at;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Slots are probed linearly, at most two thirds full, each with 32 bits of the
- * hash beside the reference, so that a key that is not there costs one miss of the
- * cache.  Records with equal keys are a ring of which the slot names the last, in the
- * order of their lists, giants behind the others: a key however frequent costs one
- * comparison for each of its records.
+ * Slots are probed linearly, at most two thirds full, each with 32 bits of the hash
+ * next to the reference, so that an absent key costs one cache miss.  Records with equal
+ * keys form a ring, in the order of their lists with giants last; the slot refers to the
+ * last one: even a frequent key costs one comparison for each of its records.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -53,7 +52,7 @@ static void seal(struct sp__table *t, const struct sp__reclist *l)
 		t->fill[l->last] = (uint32_t)(l->at - (t->mem + (uint64_t)l->last * t->page_bytes));
 }
 
-/* Is there room for so many bytes more, and slots for all? */
+/* Is there memory for more bytes, and for slots for all records? */
 static bool room(const struct sp__table *t, uint64_t more)
 {
 	return (uint64_t)(t->used - t->nfree) * t->page_bytes + t->giant_bytes +
@@ -295,7 +294,7 @@ int sp__table_make(struct sp__table *t, struct sp__reclist *const *lists, size_t
 	t->slots = sp__pages_alloc(t->slots_bytes, true);
 	if (!t->slots)
 		return -ENOMEM;
-	/* What is free has been resident; the slots take its place. */
+	/* The free pages were resident; release them for the slots. */
 	for (uint32_t p = t->free_list; p != SP__NO_PAGE; p = t->next[p])
 		sp__pages_drop(t->mem + (uint64_t)p * t->page_bytes, t->page_bytes);
 	for (size_t i = 0; i < n; i++)
