@@ -6,12 +6,8 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/minmax.h"
 #include "bench/pageload.h"
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 int sp__pagescan_open(struct sp__pageload *l)
 {
@@ -47,7 +43,7 @@ bool sp__pagescan_step(struct sp__pageload *l, uint64_t now_ns)
 	s->at++;
 	l->accessed++;
 	if (s->at % l->opts.extent_pages == 0)
-		s->wanted = least(s->at + s->ahead, s->end);
+		s->wanted = sp__min(s->at + s->ahead, s->end);
 	return true;
 }
 

@@ -43,7 +43,7 @@ struct sp__setpoint {
 	struct sp_bench_class classes[SP_BENCH_CLASSES_MAX];
 	/* Slices that count, by round. */
 	struct sp__setslice *slices;
-	size_t nslices, capacity;
+	size_t nslices;
 	struct sp__hist *latency; /* by class */
 	struct sp_benchset_stats sums[SP_BENCH_CLASSES_MAX + 1];
 	uint64_t elapsed_ns, cpu_ns;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include "base/array.h"
 #include "benchset/set.h"
 
 static void add_stats(struct sp_benchset_stats *sum, const struct sp_bench_stats *s)
@@ -34,21 +35,9 @@ static void metrics(double *m, const struct sp_bench_stats *s)
 
 static bool grow(struct sp__setpoint *p)
 {
-	size_t capacity = p->capacity ? p->capacity * 2 : 16;
-	struct sp__setslice *more;
-
 	if (!p->latency)
 		p->latency = calloc(p->opts.nclasses, sizeof(*p->latency));
-	if (!p->latency)
-		return false;
-	if (p->nslices < p->capacity)
-		return true;
-	more = reallocarray(p->slices, capacity, sizeof(*more));
-	if (!more)
-		return false;
-	p->slices = more;
-	p->capacity = capacity;
-	return true;
+	return p->latency && SP__ARRAY_ROOM_NEXT(p->slices, p->nslices);
 }
 
 bool sp__set_note(struct sp__setpoint *p, const struct sp_bench *b)

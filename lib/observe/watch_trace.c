@@ -23,6 +23,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "base/err.h"
 #include "observe/places.h"
 #include "observe/sysdev.h"
@@ -112,20 +113,16 @@ static int open_cpus(struct sp__tracer *t)
 	int fd;
 
 	for (unsigned i = 0;; i++) {
-		int *cpu;
-
 		if (snprintf(path, sizeof(path), "%s/per_cpu/cpu%u/trace_pipe_raw", t->dir, i) >=
 		    PATH_MAX)
 			return -ENAMETOOLONG;
 		fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 		if (fd < 0)
 			return errno == ENOENT && i ? 0 : -errno;
-		cpu = reallocarray(t->cpu, t->ncpus + 1, sizeof(*cpu));
-		if (!cpu) {
+		if (!SP__ARRAY_RESIZE(t->cpu, t->ncpus + 1)) {
 			close(fd);
 			return -ENOMEM;
 		}
-		t->cpu = cpu;
 		t->cpu[t->ncpus++] = fd;
 	}
 }
@@ -243,16 +240,9 @@ static void take_event(void *arg, uint64_t ns, const unsigned char *data, size_t
 	memcpy(&e.dev, data + t->kind[k].dev.offset, 4);
 	memcpy(&e.sector, data + t->kind[k].sector.offset, 8);
 	memcpy(&e.sectors, data + t->kind[k].sectors.offset, 4);
-	if (t->n == t->cap) {
-		size_t cap = t->cap ? t->cap * 2 : 4096;
-		struct event *all = reallocarray(t->events, cap, sizeof(*all));
-
-		if (!all) {
-			t->no_memory = true;
-			return;
-		}
-		t->events = all;
-		t->cap = cap;
+	if (!SP__ARRAY_ROOM(t->events, t->cap, t->n + 1)) {
+		t->no_memory = true;
+		return;
 	}
 	t->events[t->n++] = e;
 }
