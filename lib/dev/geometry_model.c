@@ -243,12 +243,6 @@ static int put_mechanics(struct sp_geometry *g, const struct sp__drive *d, struc
 
 static int put_drive(struct sp_geometry *g, const struct sp__drive *d, struct sp_errinfo *err)
 {
-	static const char *const words[] = {
-		[SP__LAYOUT_CYLINDER] = "cylinder",
-		[SP__LAYOUT_CYLINDER_SERPENTINE] = "cylinder-serpentine",
-		[SP__LAYOUT_SURFACE_SERPENTINE] = "surface-serpentine",
-		[SP__LAYOUT_HYBRID_SERPENTINE] = "hybrid-serpentine",
-	};
 	struct curve *c = calloc(1, sizeof(*c));
 	int rc = -ENOMEM;
 
@@ -256,7 +250,7 @@ static int put_drive(struct sp_geometry *g, const struct sp__drive *d, struct sp
 	g->period_num = d->period_den; /* the drive's is a rate */
 	g->period_den = d->period_num;
 	g->period_ns = (double)g->period_num / (double)g->period_den;
-	if (c && !sp__geometry_text(&g->layout, words[d->layout]))
+	if (c && !sp__geometry_text(&g->layout, sp__layout_words[d->layout]))
 		rc = put_mechanics(g, d, c, err);
 	if (c) {
 		free(c->seek_ns);

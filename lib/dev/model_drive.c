@@ -191,16 +191,22 @@ static void seek(struct sp__jobj *o, struct sp__drive *d)
 	}
 }
 
+const char *const sp__layout_words[] = {
+	[SP__LAYOUT_CYLINDER] = "cylinder",
+	[SP__LAYOUT_CYLINDER_SERPENTINE] = "cylinder-serpentine",
+	[SP__LAYOUT_SURFACE_SERPENTINE] = "surface-serpentine",
+	[SP__LAYOUT_HYBRID_SERPENTINE] = "hybrid-serpentine",
+	NULL,
+};
+
 static void layout(struct sp__jobj *o, struct sp__drive *d)
 {
-	static const char *const words[] = { "cylinder", "cylinder-serpentine",
-					     "surface-serpentine", "hybrid-serpentine", NULL };
 	bool hybrid;
 
 	if (both(o, "layout", "layout_mapping"))
 		return;
 	d->layout = (enum sp__lbn_layout)sp__jint(o, "layout_mapping", 0, 1, 0);
-	d->layout = (enum sp__lbn_layout)sp__jword(o, "layout", words, (int)d->layout);
+	d->layout = (enum sp__lbn_layout)sp__jword(o, "layout", sp__layout_words, (int)d->layout);
 	hybrid = d->layout == SP__LAYOUT_HYBRID_SERPENTINE;
 	d->band_tracks = (uint32_t)sp__jint(o, "band_tracks", 1, 4096, hybrid ? SP__JREQUIRED : 1);
 	if (sp__jhas(o, "band_tracks") && !hybrid)

@@ -18,6 +18,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "dev/drive.h"
 #include "probe/state.h"
 
 #define SURFACES_MAX 64
@@ -286,11 +287,12 @@ const char *sp__place_words(const struct sp__trackorder *place)
 {
 	switch (place->order) {
 	case SP__ORDER_CYLINDER:
-		return "cylinder";
+		return sp__layout_words[SP__LAYOUT_CYLINDER];
 	case SP__ORDER_BANDS:
-		return place->whole ? "surface-serpentine" : "hybrid-serpentine";
+		return sp__layout_words[place->whole ? SP__LAYOUT_SURFACE_SERPENTINE
+						     : SP__LAYOUT_HYBRID_SERPENTINE];
 	case SP__ORDER_SURFACE:
-		return "surface-serpentine";
+		return sp__layout_words[SP__LAYOUT_SURFACE_SERPENTINE];
 	default:
 		return NULL;
 	}
