@@ -160,7 +160,7 @@ static int pair(struct sp__hash *h, struct sp__part *part, int build_side, unsig
 	need = sp__join_need(run[small]->bytes, run[small]->records);
 	bytes[SP__BUILD] = run[small]->bytes;
 	bytes[SP__PROBE] = run[!small]->bytes;
-	/* A partition may not fit as predicted, because of gaps in pages: depth still has a bound. */
+	/* Gaps in pages may keep a partition from fitting: depth still has a bound. */
 	if (h->j->opts.algorithm == SP_JOIN_NESTED || depth >= SP__JOIN_DEPTH_MAX ||
 	    (need > h->layout.table_bytes &&
 	     (stubborn ||
