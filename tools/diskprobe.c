@@ -61,7 +61,7 @@ static void tell_verdict(const char *device, const struct sp_probe_result *r)
 }
 
 /* The report goes to standard output, unless the geometry is there. */
-static void tell(struct config *c, struct sp_report *report)
+static void output(struct config *c, struct sp_report *report)
 {
 	bool taken = c->output && !strcmp(c->output, "-");
 
@@ -101,10 +101,10 @@ static void verify(struct config *c, const struct sp_geometry *g)
 		statsfile_close(&c->stats_file);
 		fail(c->probe.device, rc, &err);
 	}
-	tell(c, sp_report_probe_verify(c->probe.device, &v));
+	output(c, sp_report_probe_verify(c->probe.device, &v));
 }
 
-/* Probes and tells everything that was asked for; the exit status. */
+/* Probes and reports everything requested; returns the exit status. */
 static int probe(struct config *c)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -132,7 +132,7 @@ static int probe(struct config *c)
 		answer(c, sp_probe_geometry(p));
 	else if (!c->output || strcmp(c->output, "-"))
 		tell_verdict(c->probe.device, r);
-	tell(c, sp_report_probe(p, &c->probe));
+	output(c, sp_report_probe(p, &c->probe));
 	if (r->stopped)
 		msg("%s: stopped; %s", c->probe.device,
 		    !c->output	? "nothing was kept: no --output"

@@ -73,7 +73,7 @@ static void block_signals(sigset_t *set)
 	pthread_sigmask(SIG_BLOCK, set, NULL);
 }
 
-/* Until somebody has unmounted it, or a signal has come and nobody uses it. */
+/* Until it is unmounted, or a signal has come and it is not in use. */
 static void wait_for_end(struct server *s, const sigset_t *set, const char *name, int loop)
 {
 	const struct timespec settle = { .tv_nsec = SETTLE_NS };

@@ -6,9 +6,9 @@
  * A device has one or more lanes that work at the same time: one for a drive,
  * one for each member of a striped or mirrored volume, one for each channel of
  * flash.  A request is first split into pieces, each for one lane; then each
- * lane serves one piece at a time.  What waits, in what order and where is the
- * queue's affair (sim/blockdev.h); this interface only answers "how long would
- * it take" and "it is done".
+ * lane serves one piece at a time.  Waiting and its order belong to the queue
+ * (sim/blockdev.h); this interface only answers "how long would it take" and
+ * "it is done".
  *
  * Times are virtual nanoseconds since the machine started; angle 0 is under
  * the heads at time 0.  Serving is a function of model, state, time and piece

@@ -8,7 +8,7 @@
  * integers of 128 bits, the angle still to turn is a difference of angles, and
  * the end of a piece is one rounding to the nearest nanosecond away from the
  * true end.  So rounding never adds up; all that it can do is put a head up to
- * a nanosecond behind a place that it reaches exactly in time (a head switch
+ * a nanosecond past a place that it reaches exactly in time (a head switch
  * as long as the skew).  Therefore a target missed by less than two
  * nanoseconds counts as reached.
  *
@@ -189,7 +189,7 @@ void sp__drive_place(const struct sp__drive *d, uint64_t lbn, uint32_t blocks,
 	place_on(d, &t, lbn, blocks, place);
 }
 
-/* Where it goes on behind the track that place tells. */
+/* The place that follows the track of this one. */
 static void next_place(const struct sp__drive *d, uint64_t lbn, uint32_t blocks,
 		       struct sp__trackpos *place)
 {

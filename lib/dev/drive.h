@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rotating drive: what a model file of kind "rotating" says, and where its
+ * The rotating drive: the contents of a model file of kind "rotating", and where its
  * layout puts the tracks.
  *
  * The track map (trackmap.h) knows which blocks are on which track and at what
@@ -110,7 +110,7 @@ void sp__drive_where(const struct sp__drive *d, const struct sp__track *t, uint3
 		     uint32_t *head);
 uint64_t sp__drive_track(const struct sp__drive *d, uint32_t cyl, uint32_t head);
 
-/* Time of a seek over so many cylinders. */
+/* Time of a seek over this many cylinders. */
 uint64_t sp__drive_seek_ns(const struct sp__drive *d, uint32_t cylinders);
 /* The angle under the heads. */
 sp__angle sp__drive_angle(const struct sp__drive *d, uint64_t ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Read-ahead of the drive: how far it has got, worked out when somebody asks
- * (drive_cache.c has the idea).
+ * Read-ahead of the drive: its progress is computed only when it is asked for (drive_cache.c has
+ * the idea).
  */
 #include "base/minmax.h"
 #include "dev/drive_cache_impl.h"

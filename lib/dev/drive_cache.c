@@ -8,7 +8,7 @@
  *
  * - Read-ahead begins where a read ended and goes on track by track; ahead
  *   keeps the last track border that it has passed, and sp__ahead_progress()
- *   says how far the head is beyond it at a given time.  The next use of the
+ *   computes how far the head is beyond it at a given time.  The next use of the
  *   medium stops it; a segment holds what had been read by then.
  * - A write from the buffer begins as soon as the medium is free, and is not
  *   broken off.  sp__buffer_catch_up() carries out those that began before now.

@@ -140,7 +140,7 @@ static int add_cylinders(struct build *b)
 	return 0;
 }
 
-/* Whole bands of so many cylinders, all heads. */
+/* Whole bands of this many cylinders, all heads. */
 static int add_bands(struct build *b, uint32_t first_cyl, uint32_t cyls, uint32_t band)
 {
 	const struct sp__zone *z = b->zone;

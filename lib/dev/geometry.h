@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a geometry is made of, for those who make one: the loader, the device
+ * The parts of a geometry, for the code that makes one: the loader, the device
  * models and the probe.
  *
  * Made in three steps: sp__geometry_alloc(), filling in (members directly,
@@ -31,7 +31,7 @@ struct sp__geozone {
 	size_t island;	      /* gaps and zones apart up to here; likewise */
 };
 
-/* All hops of at most so many tracks need at most w_deg. Both ascend from step to step. */
+/* All hops of at most this many tracks need at most w_deg.  Both ascend from step to step. */
 struct sp__hopstep {
 	uint64_t tracks;
 	double w_deg;
@@ -70,7 +70,7 @@ struct sp_geometry {
 	bool seek_in_tracks; /* the seek curve's distances; else cylinders */
 	size_t nseeks;
 	struct sp__geoseek *seeks;
-	size_t nunknown; /* names of what the probe could not tell */
+	size_t nunknown; /* names of facts that the probe could not find */
 	char **unknown;
 	struct json_t *evidence; /* an object that is carried through */
 };
@@ -91,17 +91,17 @@ SP_MUST_CHECK int sp__geometry_add_seek(struct sp_geometry *g, uint64_t distance
 SP_MUST_CHECK int sp__geometry_add_unknown(struct sp_geometry *g, const char *name);
 SP_MUST_CHECK int sp__geometry_fact(struct sp_geometry *g, const char *name, double value);
 /*
- * Hops of exactly so many tracks need w_deg: called with ascending tracks; what
- * a farther hop needs less than a nearer one is not told by the curve, and
- * equal needs share a step.
+ * Hops of exactly this many tracks need w_deg: called with ascending tracks; the
+ * curve does not show that a farther hop needs less than a nearer one, and equal
+ * needs share a step.
  */
 SP_MUST_CHECK int sp__hops_add(struct sp__hops *h, uint64_t tracks, double w_deg);
 /* Where the plateau ends: see sp_geometry_aim. The curve is not empty. */
 double sp__hops_knee(const struct sp__hops *h);
 
 /*
- * Checks what the members say about each other (SP_EFORMAT with field and
- * reason) and fills in what follows from them.
+ * Checks that the members agree with each other (SP_EFORMAT with field and
+ * reason), and fills in the derived ones.
  */
 SP_MUST_CHECK int sp__geometry_seal(struct sp_geometry *g, struct sp_errinfo *err);
 

@@ -2,8 +2,8 @@
 /*
  * Hops: adjacent blocks, and how far an aim reaches.
  *
- * The curve of an operation is a list of steps: (tracks, W) says that every
- * hop of at most so many tracks can be made with an aim of W.  It is the
+ * The curve of an operation is a list of steps: (tracks, W) means that every
+ * hop of at most that many tracks can be made with an aim of W.  It is the
  * running maximum of what the single distances need, so both ascend, D(W) is
  * a bisection, and on layouts where a farther track may be nearer to the arm
  * (serpentines) D promises no hop that fails.
@@ -121,7 +121,7 @@ static sp__angle angle_of_deg(double deg)
 	return (sp__angle)(rev * 0x1p64);
 }
 
-/* The first block of a track that begins at an angle or behind it; -ERANGE: it has none. */
+/* The first block of a track that begins at an angle or after it; -ERANGE: none does. */
 static int first_behind(const struct sp_geometry *g, const struct sp__geozone *z, uint64_t number,
 			sp__angle target, uint64_t *lbn)
 {

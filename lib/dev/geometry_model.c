@@ -42,8 +42,8 @@ struct curve {
 	uint64_t *seek_ns;	 /* by distance in cylinders, below cylinders */
 	struct at *at;		 /* of the tracks looked at */
 	uint64_t first;		 /* the first of them */
-	uint64_t need[HOPS + 1]; /* to hop so many tracks */
-	uint64_t most[HOPS + 1]; /* to hop so many or fewer */
+	uint64_t need[HOPS + 1]; /* to hop this many tracks */
+	uint64_t most[HOPS + 1]; /* to hop this many or fewer */
 	uint64_t farthest;	 /* hop inside a region; HOPS at most */
 	uint64_t plateau;	 /* what the aim allows for */
 };

@@ -12,7 +12,7 @@
 
 #define MB (1u << 20)
 
-/* Virtual time for so many bytes at lbn, the device idle since now. */
+/* Virtual time to read this many bytes at lbn, the device idle since now. */
 static uint64_t serve(struct sp__device *dev, uint64_t *lanes, uint64_t lbn, uint32_t bytes,
 		      uint64_t now)
 {

@@ -70,7 +70,7 @@ static int read_file(const char *path, char **text, size_t *bytes, struct sp_err
 	return rc ? sp__err(err, rc, "read", path, -1) : 0;
 }
 
-/* "dir/x.json" is called x unless it says otherwise. */
+/* "dir/x.json" is called x unless the file has a name. */
 static char *name_of(const char *file, const char *given)
 {
 	const char *base = strrchr(file, '/');
@@ -149,7 +149,7 @@ static int parse(struct sp__jobj *o, struct sp__model *m)
 	return sp__jclose(o);
 }
 
-/* Why a text is no JSON.  The parser does not always tell that memory was refused. */
+/* Why a text is no JSON.  The parser does not always report that memory was refused. */
 static int no_json(const char *file, const json_error_t *why, struct sp_errinfo *err)
 {
 	if (!*why->text || json_error_code(why) == json_error_out_of_memory)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Device models: what a JSON file of the format spindle-model(5) says, checked
- * and ready for use.
+ * Device models: the contents of a JSON file of the format spindle-model(5),
+ * checked and ready for use.
  *
  * Models that are shipped (lib/dev/models/NAME.json) are part of the library
- * and are asked for by name; a name with a slash or ending in ".json" is a
- * file.  Immutable once loaded; shared by reference by whoever outlives it.
+ * and are found by name; a name with a slash or ending in ".json" is a file.
+ * Immutable once loaded; its users refer to it and must not outlive it.
  */
 #ifndef SP__DEV_MODEL_H
 #define SP__DEV_MODEL_H

@@ -7,8 +7,8 @@
  * another; in a region the lengths of the tracks and the skews between them
  * repeat with a pattern (one entry for plain zones of one surface; one for
  * each head where heads or the step to the next cylinder differ; one for each
- * track of a serpentine).  Cylinder and head, where known, are the layout's
- * affair (drive.h).
+ * track of a serpentine).  Cylinder and head, where known, belong to the
+ * layout (drive.h).
  *
  * Angles are fractions of a revolution in units of 2^-64, so that sums wrap by
  * themselves; they are computed from exact rationals every time and never

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which tracks are on one cylinder?  The pattern of skews proposes, the arm
- * disposes.
+ * Which tracks are on one cylinder?  The pattern of skews proposes an answer,
+ * the times of hops decide.
  *
  * A pattern of q tracks with one skew that differs is a cylinder of q surfaces,
  * or a band of a serpentine: q cylinders on one surface.  A pattern of several
@@ -13,7 +13,7 @@
  * cut in two by its angles and hops across the cut are short, it is a
  * serpentine that turns at the end of a surface.
  *
- * Whether the heads go backwards on every other cylinder cannot be told by
+ * Whether the heads go backwards on every other cylinder cannot be found by
  * timing where a head switch costs no more than a step of one cylinder.
  */
 #include <errno.h>
@@ -60,7 +60,7 @@ static const struct sp__pzone *main_zone(const struct sp__probe *p, uint64_t *fi
 	for (size_t i = 0; i < p->nzones; i++) {
 		const struct sp__pzone *z = &p->zones[i];
 
-		/* Behind a gap tracks have no number. */
+		/* After a gap tracks have no number. */
 		if (i && p->zones[i - 1].first_lbn + p->zones[i - 1].blocks != z->first_lbn)
 			break;
 		if (z->nskew && (!best || z->tracks > 4 * best->tracks)) {

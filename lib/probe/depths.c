@@ -6,7 +6,7 @@
  *
  * The knee is the least depth (or size) from which doubling gains less than a
  * tenth.  Random reads are used for depths, and for sizes one request at a
- * time, so that sizes do not hide behind depth.  Every point takes about
+ * time, so that depth does not hide the effect of sizes.  Every point takes about
  * POINT_NS, so all of it takes a few seconds.
  */
 #include <errno.h>

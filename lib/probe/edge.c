@@ -5,7 +5,7 @@
  * of a revolution or more and so ten times the noise.  Jumps are seen exactly,
  * positions only to several blocks: so boundaries are found by jumps.
  *
- * The next boundary behind a track's start is found by doubling: angles at
+ * The next boundary after a track's start is found by doubling: angles at
  * distances m and 2m lie on one line until a boundary comes between; then by
  * bisection between the last distance on the line and the first one off it.
  * The slope of the line (blocks a revolution) becomes better as m grows.
@@ -138,8 +138,8 @@ static int search(struct sp__probe *p, uint64_t from, uint64_t *next)
 }
 
 /*
- * A boundary within `window` blocks of where the hint says, seen from a line
- * that is laid through the first half of the track.
+ * A boundary within `window` blocks of the hint, seen from a line laid through
+ * the first half of the track.
  */
 static int search_near(struct sp__probe *p, struct ray *ray, uint32_t hint, uint32_t window,
 		       bool *found, uint64_t *next)

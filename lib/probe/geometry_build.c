@@ -8,8 +8,8 @@
  * start of block 0.
  *
  * What a hop of k tracks needs is the worst over all tracks of a pattern where
- * it may start: the layout says how many cylinders it goes, the seek curve how
- * long that takes.  Without a layout the distance is the number of tracks.
+ * it may start: the layout gives the number of cylinders, the seek curve the
+ * time.  Without a layout the distance is the number of tracks.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -115,7 +115,7 @@ static int add_zones(struct sp__probe *p, struct sp_geometry *g)
 	return rc;
 }
 
-/* Time of a hop over so many cylinders (d > 0), from the measured ones. */
+/* Time of a hop over this many cylinders (d > 0), from the measured ones. */
 static double seek_of(const struct sp__probe *p, uint64_t d, bool write)
 {
 	const struct sp_probe_seek *s = p->r->seeks, *a = NULL;

@@ -10,9 +10,9 @@
  *
  * The moment of issue is known exactly and the moment at which the block passes
  * is known from many readings, so the noise of single completions plays no
- * part: it only has to be less than half a revolution to tell which passing a
- * completion belongs to.  Nor does the length of a block limit the resolution.
- * Each answer, whatever u, says that the time lies within one revolution: so
+ * part: it only has to be less than half a revolution to find the passing to
+ * which a completion belongs.  Nor does the length of a block limit the resolution.
+ * Each answer, whatever u, bounds the time to one revolution: so
  * seeks that last longer than a revolution need no special case.
  *
  * Queued pairs cannot be timed so; there the block is chosen instead of the

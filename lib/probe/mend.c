@@ -7,7 +7,7 @@
  * that is what they are.
  *
  * At the start of the device slipped blocks may have hidden the pattern; tracks
- * there that fit into it backwards, but for a few blocks, belong to it.
+ * there that fit into it backwards, except for a few blocks, belong to it.
  *
  * A zone most of whose tracks are "odd" has a pattern of several lengths that
  * only then can be seen: the shortest one that leaves fewer odd ones is taken.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The steps of a probe in order, and what happens when one of them is told to
- * stop: what is known by then is made into a partial geometry.
+ * The steps of a probe in order.  If one of them is stopped, the results so far
+ * are made into a partial geometry.
  */
 #include <errno.h>
 #include <stdlib.h>

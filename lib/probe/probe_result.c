@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a probe tells, from what it knows; and the way back, from a partial
- * geometry to what a probe knew when it was stopped.
+ * The result of a probe, from its state; and the way back, from a partial
+ * geometry to the state of a probe when it was stopped.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -7,9 +7,9 @@
  * a few must agree (for yes-or-no questions), or a low circular quantile of
  * many is taken.
  *
- * A block that the drive's cache answers says nothing of the platter.  Such
- * answers are known by their speed and read again after the cache has been made
- * to forget.
+ * A block answered from the drive's cache gives no information on the platter.
+ * Such answers are recognised by their speed, and read again after the cache
+ * has been flushed by other reads.
  */
 #include <errno.h>
 #include "base/doubles.h"

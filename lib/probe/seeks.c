@@ -28,7 +28,7 @@
 #define WRITES 10
 #define QUEUED 8
 
-/* Tracks from the base to the same head so many cylinders on; 0: cannot be said. */
+/* Tracks from the base to the same head this many cylinders on; 0: unknown. */
 static uint64_t tracks_of(const struct sp__probe *p, uint64_t cylinders)
 {
 	const struct sp__trackorder *l = &p->place;
@@ -184,7 +184,7 @@ static int writes_reach_platter(struct sp__probe *p, uint64_t track, bool *yes)
 	return rc == -EIO ? 0 : rc;
 }
 
-/* The first track that may be written with so many behind it. */
+/* The first track that may be written with this many after it. */
 static bool write_base(const struct sp__probe *p, uint64_t *track)
 {
 	uint64_t per = p->place.surfaces ? p->place.surfaces : 1, n = 0, step;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Skews of a zone as runs: so many tracks whose angles lie on a line.
+ * Skews of a zone as runs: consecutive tracks whose angles lie on a line.
  *
  *   skew.c       the pattern of a zone, and how far it holds
  *   skew_runs.c  the runs at the beginning of a zone, until they repeat
  *
- * Angles and skews are in revolutions; what functions return is told in state.h.
+ * Angles and skews are in revolutions; state.h describes what functions return.
  */
 #ifndef SP__PROBE_SKEW_H
 #define SP__PROBE_SKEW_H
@@ -24,10 +24,10 @@ struct sp__skewexpect {
 
 /* The runs so far, written out as one skew for each track; equal skews share a class. */
 struct sp__skewruns {
-	uint32_t *class; /* of the skew behind each track; room for SP__SKEWS_MAX, the caller's */
+	uint32_t *class; /* of the skew after each track; room for SP__SKEWS_MAX, the caller's */
 	uint32_t n;
 	uint64_t longest; /* run */
-	double next;	  /* angle of the track behind the last run */
+	double next;	  /* angle of the track after the last run */
 	double mean[SP__SKEWRUNS_MAX];
 	unsigned weight[SP__SKEWRUNS_MAX], nclasses;
 };
@@ -38,7 +38,7 @@ double sp__skew_tolerance(const struct sp__probe *p);
 SP_MUST_CHECK int sp__skew_start(struct sp__probe *p, const struct sp__pzone *z, uint64_t track,
 				 double *rev);
 /*
- * Goes on reading runs until there are at least so many tracks and everything
+ * Goes on reading runs until there are at least this many tracks and everything
  * repeats, beyond one run, or until there is one pattern as long as expected.
  * *q: the pattern; -ENODATA: there is none.
  */

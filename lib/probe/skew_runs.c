@@ -5,7 +5,7 @@
  * from cylinder to cylinder.  Where it differs, the line breaks.  So the
  * sequence of skews is a list of runs, and the ends of a run are found like the
  * ends of a track: by doubling and bisection on angles, or at once where the
- * run before says where to look.
+ * previous run shows where to look.
  *
  * Runs are written out as one skew for each track until the sequence has
  * repeated itself.
@@ -123,7 +123,7 @@ static int find_run(struct sp__probe *p, const struct sp__pzone *z, struct run *
 	return rc;
 }
 
-/* Adds n times a skew; values that cannot be told apart share a class. */
+/* Adds n times a skew; values that cannot be distinguished share a class. */
 static int put(struct sp__probe *p, struct sp__skewruns *s, double skew, uint64_t n,
 	       unsigned weight)
 {

@@ -7,7 +7,7 @@
  * from where the end of the reference block passes.
  *
  * Every step returns 0, -EIO (these blocks cannot be read), -EINTR (it was
- * told to stop), -ENODATA (there is nothing to be found here), -ENOMEM or
+ * stopped), -ENODATA (there is nothing to be found here), -ENOMEM or
  * -ESTALE.
  *
  * Source: Shao 2008, chapter 2, for what is to be found.
@@ -41,7 +41,7 @@ struct sp__spin {
 /* How the host's view of a completion scatters. */
 struct sp__scatter {
 	double sd_ns;	 /* of a half-normal distribution */
-	double tail;	 /* share of completions far behind the others */
+	double tail;	 /* share of completions far later than the others */
 	double floor_ns; /* from the earliest completions to the estimate that sp__angle() makes */
 	unsigned agree;	 /* samples that must agree */
 	unsigned exact;	 /* samples of an exact angle */
@@ -63,7 +63,7 @@ struct sp__cachefact {
 
 struct sp__oddtrack {
 	uint64_t track;	  /* of the zone */
-	uint32_t missing; /* blocks fewer than the pattern says */
+	uint32_t missing; /* blocks fewer than in the pattern */
 };
 
 /* Tracks that repeat with one pattern. */
@@ -79,7 +79,7 @@ struct sp__pzone {
 	uint64_t reads; /* that it took to find it */
 };
 
-/* Cylinder and head of the tracks, as far as timing tells. */
+/* Cylinder and head of the tracks, as far as timing shows. */
 enum sp__head_order {
 	SP__ORDER_UNKNOWN,
 	SP__ORDER_CYLINDER,
@@ -98,7 +98,7 @@ struct sp__trackorder {
 struct sp__probe {
 	struct sp__target *t;
 	const struct sp_probe_opts *opts;
-	struct sp_probe_result *r; /* what is told */
+	struct sp_probe_result *r; /* the result */
 	struct sp_errinfo *err;
 	struct sp__rng rng;
 	struct sp__spin spin;
@@ -107,7 +107,7 @@ struct sp__probe {
 	struct sp__trackorder place;
 	uint64_t base; /* track from which hops start */
 	double turnaround_ns;
-	uint64_t last_asked, last_next; /* the last boundary found, and behind what */
+	uint64_t last_asked, last_next; /* the last boundary found, and the block it follows */
 	size_t nzones, room;
 	struct sp__pzone *zones;
 };
@@ -154,7 +154,7 @@ SP_MUST_CHECK int sp__spin_look(struct sp__probe *p); /* re-anchors when it is t
 SP_MUST_CHECK int sp__edge_at(struct sp__probe *p, uint64_t lbn, uint32_t length, bool *is);
 /* The same for jumps that are hardly larger than the noise, at more expense. */
 SP_MUST_CHECK int sp__edge_fine(struct sp__probe *p, uint64_t lbn, uint32_t length, bool *is);
-/* The first track that begins behind lbn; the device's end counts. hint 0: nothing is known. */
+/* The first track that begins after lbn; the device's end counts. hint 0: nothing is known. */
 SP_MUST_CHECK int sp__edge_next(struct sp__probe *p, uint64_t lbn, uint32_t hint, uint64_t *next);
 
 /* zone.c */
@@ -172,7 +172,7 @@ void sp__pzone_clear(struct sp__pzone *z);
 SP_MUST_CHECK int sp__pzone_find(struct sp__probe *p, uint64_t lbn, const struct sp__pzone *hint,
 				 struct sp__pzone *z);
 
-/* Goes on where z ends; hint: it may have so many tracks, or 0. */
+/* Goes on where z ends; hint: its probable number of tracks, or 0. */
 SP_MUST_CHECK int sp__pzone_extend(struct sp__probe *p, struct sp__pzone *z, uint64_t hint);
 
 /* zones.c */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a probe talks to: a device that reads blocks, one request at a time
- * unless said otherwise, and a clock as the host sees it.
+ * The target of a probe: a device that reads blocks, one request at a time
+ * unless stated otherwise, and a clock as the host sees it.
  *
  * Blocks count from 0 in units of block_bytes.  Times are nanoseconds of one
  * clock that never goes back.  Functions return 0 or -errno: -EIO means that

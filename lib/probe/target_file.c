@@ -81,7 +81,7 @@ static int transfer(struct file *f, uint64_t lbn, uint32_t blocks, bool write, s
 	rc = n < 0 ? -errno : -EIO;
 	if (check_size(f) == -ESTALE)
 		return -ESTALE;
-	/* Every way of a medium to say no is the same to a probe. */
+	/* To a probe all errors of the medium are the same. */
 	return rc == -EILSEQ || rc == -ENODATA || rc == -EREMOTEIO || rc == -ETIMEDOUT ? -EIO : rc;
 }
 

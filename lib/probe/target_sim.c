@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A simulated device as a probe's target: a block device of the simulator in
- * virtual time, behind a host that sees completions late (half-normal noise
+ * virtual time, used by a host that sees completions late (half-normal noise
  * and, for a share of them, an exponential tail) and that needs some time from
  * a completion to its next request.
  */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does a geometry foretell what the device does?  Random pairs of blocks are
- * read; for the second one the geometry says when its start passes the head,
- * and how long the arm needs: the first passing after that is the forecast.
+ * Does a geometry predict what the device does?  Random pairs of blocks are
+ * read; for the second one the geometry gives the times at which its start
+ * passes the head, and the time of the arm: the first passing after that is the
+ * forecast.
  * Compared are the distributions of response times (the demerit of Ruemmler
  * and Wilkes: the rms distance between the two curves) and, pair by pair,
- * whether as many revolutions were lost as foretold.
+ * whether as many revolutions were lost as predicted.
  *
  * The geometry's angles count from block 0; where that passes now is measured
- * first, and again as time goes by.
+ * first, and again from time to time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@ struct forecast {
 	double zero_rev; /* angle of block 0's start, as the host sees it */
 };
 
-/* Time of the arm for a distance in tracks; the curve goes on straight behind its ends. */
+/* Time of the arm for a distance in tracks; the curve is extrapolated beyond its ends. */
 static double arm_ns(const struct sp_geometry *g, uint64_t tracks)
 {
 	uint64_t d = tracks;

@@ -216,7 +216,7 @@ static int find_few(struct sp__probe *p, const struct sp__pzone *z, uint64_t lbn
 }
 
 /*
- * What is behind the last track?  *found: one that is `missing` blocks short,
+ * What follows the last track?  *found: one that is `missing` blocks short,
  * after which all goes on.  *more: one whose end was hardly to be seen, and then
  * something else.
  */
@@ -251,7 +251,7 @@ static int find_slips(struct sp__probe *p, const struct sp__pzone *z, bool *foun
 	return rc;
 }
 
-/* Why the forecast failed behind the last track.  *ended: it was the zone's end. */
+/* Why the forecast failed after the last track.  *ended: it was the zone's end. */
 static int look_closer(struct sp__probe *p, struct sp__pzone *z, bool *ended)
 {
 	uint64_t before = z->tracks;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The zones of a device, one behind the other.
+ * The zones of a device, one after the other.
  *
  * Where each head has track lengths of its own, the zone finder sees short
  * zones that repeat: 4 tracks of 686 blocks, 4 of 672, 4 of 686, 4 of 672.  Two
  * equal rounds of such zones become one zone whose pattern is the round, and
  * the forecast goes on with that.
  *
- * What cannot be read is a gap: the first boundary behind it begins a new zone.
+ * Unreadable blocks are a gap: the first boundary after it begins a new zone.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -153,7 +153,7 @@ static int note_bad(struct sp__probe *p, uint64_t first, uint64_t last)
 	return 0;
 }
 
-/* From a place that cannot be read to the first boundary behind it that can. */
+/* From an unreadable block to the first boundary after it that can be read. */
 static int skip(struct sp__probe *p, uint64_t *lbn)
 {
 	uint64_t from = *lbn, at, step = 16;
@@ -191,8 +191,8 @@ static int add_zone(struct sp__probe *p, struct sp__pzone *z)
 
 /*
  * No boundary was seen from lbn on, perhaps because the next one has no jump.
- * From behind it the one after it is seen; what lies before that is one piece,
- * to be taken apart later.
+ * From beyond it the following one is seen; the blocks before that are one
+ * piece, to be divided later.
  */
 static int step_over(struct sp__probe *p, uint64_t lbn, struct sp__pzone *z)
 {

@@ -19,7 +19,7 @@ enum ask { ASK_PROBE, ASK_TRACKS, ASK_ADJACENT };
 struct config {
 	struct sp_probe_opts probe;
 	enum ask ask;
-	const char **lbns; /* operands behind tracks or adjacent */
+	const char **lbns; /* operands of tracks or adjacent */
 	size_t nlbns;
 	uint64_t step;
 	double conservatism_deg;
@@ -34,7 +34,7 @@ struct config {
 	enum progress_mode progress;
 };
 
-/* Everything the command line says, checked; ends the program where it is wrong. */
+/* Parses and checks the command line; ends the program on an error. */
 void options_parse(struct config *c, int argc, char **argv);
 
 /* Tracks, or adjacent blocks, of the operands, on standard output. */

@@ -55,7 +55,7 @@ int backing_read(int fd, char *buf, size_t bytes, uint64_t offset)
 		if (n < 0)
 			n = 0;
 		else if (n == 0)
-			return -EIO; /* somebody has cut the file */
+			return -EIO; /* the file has been truncated */
 	}
 	return 0;
 }

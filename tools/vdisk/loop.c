@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The loop device: with direct I/O, so that requests come as they are made.
- * It is detached when the last descriptor is closed, ours or that of whoever
- * has mounted it; also if this program is killed.
+ * It is detached when the last descriptor is closed, ours or that of a
+ * mount; also if this program is killed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 
 #define ATTEMPTS 16 /* others may take a free device first */
 
-/* What the system says of it; only advice. */
+/* Properties that the system reports; only advice. */
 static void set_rotational(int number)
 {
 	char path[64];

@@ -157,7 +157,7 @@ static struct sp_vdrive *open_drive(const char *spec)
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_vdrive *v;
 	int rc = sp_vdrive_open(&v, spec, &err);
-	bool file = err.path[0] && rc != SP_ESYNTAX; /* which tells of words of the spec */
+	bool file = err.path[0] && rc != SP_ESYNTAX; /* which names words of the spec */
 
 	if (rc < 0)
 		die("%s%s%s", file ? quote_file(err.path) : "", file ? ": " : "",
@@ -165,7 +165,7 @@ static struct sp_vdrive *open_drive(const char *spec)
 	return v;
 }
 
-/* Somebody may have found the disk before it was announced. */
+/* The disk may have been used before it was announced. */
 static void wait_until_idle(struct pace *p)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };

@@ -2,7 +2,7 @@
 /*
  * The parts of vdisk.
  *
- *   options.c   what the command line says
+ *   options.c   the command line
  *   backing.c   where the bytes are
  *   pace.c      virtual time on the real clock: the thread that answers
  *   lateness.c  by how much answers were late
@@ -41,7 +41,7 @@ struct options {
 
 void parse_options(int argc, char **argv, struct options *o);
 
-/* Memory, or the file, of so many bytes. Ends the program if that cannot be. */
+/* Memory, or the file, of this many bytes.  Ends the program on failure. */
 int backing_open(const char *path, uint64_t bytes);
 /* What part of a range is left before an error: 0 or -errno; holes are zeros. */
 int backing_read(int fd, char *buf, size_t bytes, uint64_t offset);
@@ -69,7 +69,7 @@ struct job {
 
 /*
  * Virtual time 0 is begin_ns of the monotonic clock; dilation real nanoseconds
- * make a virtual one.  All behind the lock except what is said to be constant.
+ * make a virtual one.  The lock protects all members except those marked constant.
  */
 struct pace {
 	pthread_mutex_t lock;
@@ -104,7 +104,7 @@ struct server {
 	const char *loop;  /* name of the device; NULL: none */
 	uint64_t floor_ns; /* as measured or given */
 	atomic_int opens;  /* of the disk */
-	atomic_bool over;  /* somebody has unmounted it */
+	atomic_bool over;  /* it has been unmounted */
 };
 
 /* Sent to the main thread when the session is over, or the disk not open any more. */
@@ -118,7 +118,7 @@ void serve_stop(struct server *s);
 /* The text, of malloc; NULL: no memory. */
 char *status_text(struct server *s);
 
-/* The median of what reads of the device at path take longer than the model says. */
+/* The median time by which reads of the device at path exceed the model. */
 uint64_t floor_measure(struct server *s, const char *path);
 
 /* Attaches the file; the name of the device is static. Returns a descriptor that keeps it. */
