@@ -36,8 +36,8 @@ struct side {
 	struct sp__slice last_key;
 	char *last_copy; /* memory for it after its batch is gone */
 	size_t last_room;
-	bool last; /* there is a line before */
-	bool told; /* disorder was reported */
+	bool last;     /* there is a line before */
+	bool reported; /* disorder was reported */
 
 	struct sp__line *group;
 	size_t ngroup, group_room, copied; /* copied: number of copies, at the start */
@@ -92,7 +92,7 @@ static int tell_disorder(struct merge *m, struct side *s)
 	size_t bytes = s->now.bytes;
 	int rc = sp__result_flush(j);
 
-	s->told = true;
+	s->reported = true;
 	j->io->disorder(j->io->disorder_arg, (unsigned)s->number + 1, s->source->lines, s->now.data,
 			bytes);
 	if (rc < 0)
@@ -104,7 +104,7 @@ static int check(struct merge *m, struct side *s)
 {
 	enum sp_join_order order = m->j->opts.order;
 
-	if (!s->last || s->told || order == SP_JOIN_NOCHECK ||
+	if (!s->last || s->reported || order == SP_JOIN_NOCHECK ||
 	    (order == SP_JOIN_CHECK_UNPAIRABLE && !m->unpairable))
 		return 0;
 	if (compare(m, &s->last_key, &s->now.key) <= 0)
@@ -288,14 +288,15 @@ static int body(struct merge *m)
 static int tail(struct merge *m, struct side *s)
 {
 	bool write = m->j->opts.unpaired[s->number];
-	bool look = m->j->opts.order != SP_JOIN_NOCHECK && !(m->side[0].told && m->side[1].told);
+	bool look = m->j->opts.order != SP_JOIN_NOCHECK &&
+		    !(m->side[0].reported && m->side[1].reported);
 	int rc = 0;
 
 	if (!write && !look)
 		return 0;
 	while (!rc && s->have) {
 		rc = single(m, s);
-		if (s->told && !write)
+		if (s->reported && !write)
 			break;
 	}
 	return rc;
@@ -354,7 +355,7 @@ static int run(struct merge *m)
 		rc = sp__balance_sources(m->j);
 	if (rc)
 		return rc;
-	return m->side[0].told || m->side[1].told;
+	return m->side[0].reported || m->side[1].reported;
 }
 
 int sp__join_merge(struct sp__join *j)

@@ -274,9 +274,9 @@ static int balance(struct trial *t, int rc)
 
 	for (int i = 0; i < 2 && !lost; i++) {
 		struct sp__tally *done = &t->side[i].done;
-		struct sp__tally told = { .records = t->j->merged[i], .sum = done->sum };
+		struct sp__tally merged = { .records = t->j->merged[i], .sum = done->sum };
 
-		lost = sp__balance_same(t->j, i, "merge", &told, done);
+		lost = sp__balance_same(t->j, i, "merge", &merged, done);
 		sp__tally_join(&t->j->source[i].done, done);
 	}
 	if (!lost && !rc)

@@ -21,7 +21,7 @@ static int fail(struct sp_sort *s, int rc)
 	return rc;
 }
 
-static int told(struct sp_sort *s, int rc)
+static int note_later(struct sp_sort *s, int rc)
 {
 	s->told_later = rc == SP_LATER;
 	return fail(s, rc);
@@ -77,7 +77,7 @@ int sp_sort_put(struct sp_sort *s, const struct sp_batch *batch)
 {
 	if (s->state != SP__SORT_FORMING)
 		return s->error ? s->error : SP_ESTATE;
-	return told(s, sp__form_put(s, batch));
+	return note_later(s, sp__form_put(s, batch));
 }
 
 int sp_sort_finish(struct sp_sort *s)
@@ -130,7 +130,7 @@ int sp_sort_get(struct sp_sort *s, struct sp_batch *batch)
 	if (s->state == SP__SORT_FINISHING) {
 		rc = sp__form_settled(s);
 		if (rc == SP_LATER)
-			return told(s, rc);
+			return note_later(s, rc);
 		if (rc == SP_READY)
 			rc = check_comparisons(s);
 		if (!rc)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs behind a compression program (--compress-program).
+ * Runs written through a compression program (--compress-program).
  *
  * Such a run is one unnamed temporary file: PROG writes it from a pipe that we fill,
  * PROG -d reads it back into a pipe that we empty.  It can only be read from

@@ -126,16 +126,16 @@ static int run(const struct settings *set, const struct sp_join_io *io, struct s
 		.nphases = SP_JOIN_PHASES,
 		.result_phase = progress_apart(set->output) ? -1 : SP_JOIN_PHASE_PROBE,
 	};
-	struct sp_join_io told = *io;
+	struct sp_join_io shown = *io;
 	int rc;
 
 	if (common_options_progress(&set->common, progress.result_phase < 0)) {
 		weigh_phases(set, weights);
 		progress_begin(&progress);
-		told.progress = progress_update;
-		told.progress_arg = &progress;
+		shown.progress = progress_update;
+		shown.progress_arg = &progress;
 	}
-	rc = sp_join_run(&set->opts, &told, stats, &err);
+	rc = sp_join_run(&set->opts, &shown, stats, &err);
 	progress_wipe();
 	if (rc < 0)
 		failure(set, &err);

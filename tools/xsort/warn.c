@@ -189,7 +189,7 @@ void warn_about_keys(const struct settings *set)
 {
 	struct number_locale l = number_locale();
 	struct findings f = { 0 };
-	bool told;
+	bool named;
 
 	if (!set->debug)
 		return;
@@ -201,8 +201,8 @@ void warn_about_keys(const struct settings *set)
 	collation();
 	for (size_t i = 0; i < set->nkeys; i++)
 		one_key(set, i, &f);
-	told = separators(set->separator, &l, &f);
-	if ((f.basic || f.general) && !told)
+	named = separators(set->separator, &l, &f);
+	if ((f.basic || f.general) && !named)
 		msg("numbers use %s as a decimal point in this locale", quote_byte(l.decimal));
 	if (f.basic && l.group_ignored)
 		msg("the multi-byte number group separator in this locale is not supported");
