@@ -168,7 +168,7 @@ static int open_unpackers(struct sp_sort *s, struct sp__step_inputs *in, struct 
 
 	if (where.bytes / s->plan.page_bytes < in->n)
 		return sp__errf(s->env.err, SP_EBUDGET, "merge", NULL, -1,
-				"merging %u runs needs so many pages of %u bytes", in->n,
+				"merging %u runs needs as many pages of %u bytes", in->n,
 				s->plan.page_bytes);
 	rc = sp__unpackers_open(&in->unpackers, s->spilled.store, in->runs, in->n, where.mem);
 	if (rc < 0)
