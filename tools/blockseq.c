@@ -47,7 +47,7 @@ enum option_key {
 static const struct argp_option options[] = {
 	{ "order", OPT_ORDER, "ORDER", 0, "By time of: submit (default), done", 1 },
 	{ "cache", OPT_CACHE, "SIZE", 0,
-	  "Count the transfers of a page cache of N pages, or of SIZE with a suffix", 2 },
+	  "Count the transfers of a page cache of SIZE pages, or of bytes with a suffix", 2 },
 	{ "policy", OPT_POLICY, "POLICY", 0, "Which pages it evicts: lru (default), opt", 2 },
 	{ "page", OPT_PAGE, "SIZE", 0, "Bytes of a page (4K)", 2 },
 	{ "first", OPT_FIRST, "N", 0,
