@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Areas are searched from the last one down, since there are few and most accesses are in the last.
+ * The map consists of chunks that are allocated when the first page in them is placed.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/array.h"
