@@ -214,20 +214,15 @@ static int memory_cursors(struct sp_sort *s, struct sp__cursor *cursors, unsigne
 	return 0;
 }
 
-/* Opens the spilled runs that are not in a branch. */
-static int open_rest(struct sp_sort *s, const unsigned *ids, unsigned n, struct sp__freemem where,
-		     unsigned all_pages)
+/* Opens those of n spilled runs that are not in a branch. */
+static int open_rest(struct sp_sort *s, unsigned branched, unsigned n, struct sp__freemem where)
 {
-	int rc;
+	const unsigned *ids = s->spilled.ids + branched;
 
-	if (!n)
-		return 0;
-	rc = sp__step_open(s, s->spilled.store, &s->merging.final, ids, n, where,
-			   s->merging.merge.cursors + s->merging.nbranches);
-	sp__step_replan(s, &s->merging.final);
-	if (s->merging.nbranches)
-		s->merging.replan.merge_pages = all_pages;
-	return rc;
+	return n == branched
+		       ? 0
+		       : sp__step_open(s, s->spilled.store, &s->merging.final, ids, n - branched,
+				       where, s->merging.merge.cursors + s->merging.nbranches);
 }
 
 /* Cursors of the final merge: branches, the rest of n spilled runs, then runs in memory. */
@@ -253,7 +248,9 @@ static int set_up_final(struct sp_sort *s, unsigned n, bool threaded)
 	if (strips)
 		sp__replace_cursors(&s->forming.replace, m->cursors + spilled + memory);
 	if (rc == 0)
-		rc = open_rest(s, s->spilled.ids + branched, n - branched, where, pages);
+		rc = open_rest(s, branched, n, where);
+	if (rc == 0 && n)
+		sp__step_replan(s, s->spilled.ids, n, branched ? pages : s->merging.final.buffers);
 	if (rc == 0 && files)
 		rc = sp__inputs_open(s->merging.inputs, files, m->cursors + spilled + memory);
 	if (rc < 0)

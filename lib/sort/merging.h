@@ -23,7 +23,6 @@ struct sp__branch;
 struct sp__step_inputs {
 	struct sp__spill *spill; /* the store, or a reader of it */
 	struct sp__readplan *plan;
-	enum sp_readahead strategy;
 	unsigned buffers; /* pages */
 	struct sp__pool *pool;
 	struct sp__unpackers *unpackers; /* instead of these two, for runs of a program */

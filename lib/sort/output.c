@@ -203,8 +203,6 @@ void sp__output_stop(struct sp_sort *s)
 	sp__ring_abandon(&s->output.ring);
 	sp__task_join(&s->forming.sorting);
 	sp__task_join(&s->task);
-	if (s->merging.inputs)
-		sp__inputs_close(s->merging.inputs);
 }
 
 void sp__output_close(struct sp_sort *s)

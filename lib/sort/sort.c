@@ -192,6 +192,7 @@ void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool device_
 	sp__env_note(&s->env, &stats->run, device_figures);
 	note_spill(s, stats, device_figures);
 	if (s->merging.inputs) {
+		sp__inputs_close(s->merging.inputs);
 		sp__env_note_io(&stats->run, &s->merging.inputs->done);
 		stats->input_bytes = s->merging.inputs->bytes;
 	}

@@ -107,12 +107,11 @@ void sp__step_close(struct sp_sort *s, struct sp__step_inputs *in)
 }
 
 /* Repeats the predictions, now that runs and memory are known. */
-static enum sp_readahead strategy_for(struct sp_sort *s, const struct sp__step_inputs *in,
-				      uint64_t pages)
+static enum sp_readahead strategy_for(const struct sp_sort *s, unsigned n, uint64_t pages,
+				      unsigned buffers, struct sp_strategy_plan *table)
 {
-	struct sp_strategy_plan *table = in->spill->reader ? NULL : s->merging.replan.strategy;
 	enum sp_readahead best =
-		sp__plan_readahead(pages, s->plan.page_bytes, in->n, in->buffers,
+		sp__plan_readahead(pages, s->plan.page_bytes, n, buffers,
 				   s->spilled.lastkey_fn != NULL, sp__plan_device(&s->opts), table);
 
 	return s->opts.readahead != SP_READ_AUTO ? s->opts.readahead : best;
@@ -132,7 +131,7 @@ static int open_plan(struct sp_sort *s, struct sp__step_inputs *in)
 	for (unsigned i = 0; i < in->n; i++)
 		o.pages += run_pages[i] = in->runs[i]->npages;
 	o.run_pages = run_pages;
-	o.strategy = strategy_for(s, in, o.pages);
+	o.strategy = strategy_for(s, in->n, o.pages, in->buffers, NULL);
 	if (sp__readplan_needs_sequence(o.strategy)) {
 		sequence = malloc(o.pages * sizeof(*sequence));
 		if (!sequence)
@@ -147,7 +146,6 @@ static int open_plan(struct sp_sort *s, struct sp__step_inputs *in)
 	in->charged = sp__merge_memory(in->n) + sp__pool_memory(in->spill, in->n, in->buffers) +
 		      sp__readplan_memory(&o);
 	sp__budget_charge(&s->env.budget, in->charged);
-	in->strategy = o.strategy;
 out:
 	free(run_pages);
 	free(sequence);
@@ -194,7 +192,7 @@ int sp__step_open(struct sp_sort *s, struct sp__spill *spill, struct sp__step_in
 	uint64_t pages = 0;
 	int rc;
 
-	*in = (struct sp__step_inputs){ .spill = spill, .n = n, .strategy = SP_READ_NONE };
+	*in = (struct sp__step_inputs){ .spill = spill, .n = n };
 	in->buffers = (unsigned)(where.bytes / s->plan.page_bytes);
 	in->runs = calloc(n, sizeof(struct sp__run *));
 	if (!in->runs)
@@ -225,11 +223,17 @@ int sp__step_open(struct sp_sort *s, struct sp__spill *spill, struct sp__step_in
 	return 0;
 }
 
-void sp__step_replan(struct sp_sort *s, const struct sp__step_inputs *in)
+void sp__step_replan(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned buffers)
 {
-	s->merging.replan.runs = in->n;
-	s->merging.replan.readahead = in->strategy;
-	s->merging.replan.merge_pages = in->buffers;
+	struct sp_sort_replan *r = &s->merging.replan;
+	uint64_t pages = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		pages += s->spilled.runs[ids[i]]->npages;
+	*r = (struct sp_sort_replan){ .runs = n, .merge_pages = buffers };
+	r->readahead = strategy_for(s, n, pages, buffers, r->strategy);
+	if (s->opts.compress_program)
+		r->readahead = SP_READ_NONE;
 }
 
 static void free_runs(struct sp_sort *s, const unsigned *ids, unsigned n)
@@ -313,7 +317,7 @@ int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned 
 	m.err = s->env.err;
 	m.plain = !s->opts.unique || s->opts.count;
 	rc = sp__step_open(s, s->spilled.store, &in, ids, n, where, m.cursors);
-	sp__step_replan(s, &in);
+	sp__step_replan(s, ids, n, in.buffers);
 	if (rc == 0)
 		rc = sp__merge_into(s, &m, s->spilled.runs[ids[0]]->age, level, &run);
 	sp__step_close(s, &in);

@@ -25,8 +25,11 @@ struct sp__freemem sp__free_region(const struct sp_sort *s, bool with_write);
 SP_MUST_CHECK int sp__step_open(struct sp_sort *s, struct sp__spill *spill,
 				struct sp__step_inputs *in, const unsigned *ids, unsigned n,
 				struct sp__freemem where, struct sp__cursor *cursors);
-/* Records for the report the choices made when the merge was opened. */
-void sp__step_replan(struct sp_sort *s, const struct sp__step_inputs *in);
+/*
+ * For the report: plans a merge of runs ids[0..n) in buffers pages again, as sp__step_open() does;
+ * of a merge with branches, as if it had none.
+ */
+void sp__step_replan(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned buffers);
 void sp__step_close(struct sp_sort *s, struct sp__step_inputs *in);
 
 /* Performs the merge whose cursors are open, into a new run. */

@@ -202,6 +202,7 @@ SP_API SP_MUST_CHECK int sp_sort_check(const struct sp_sort_opts *opts, const ch
 
 struct sp_sort;
 
+/* err, which may be NULL, receives the errors of all later calls too: it must outlive the sort. */
 SP_API SP_MUST_CHECK int sp_sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts,
 				     struct sp_errinfo *err);
 /*
