@@ -125,6 +125,16 @@ static error_t parse_no_command(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+/* An option whose value is a word of its own hides a command that comes after it. */
+static bool names_command(int argc, char **argv)
+{
+	for (int i = 2; i < argc; i++)
+		for (size_t k = 0; k < NCOMMANDS; k++)
+			if (!strcmp(argv[i], commands[k].name))
+				return true;
+	return false;
+}
+
 /* The command line without a command: --help and the like, or an error. */
 static noreturn void parse_without_command(int argc, char **argv)
 {
@@ -135,6 +145,10 @@ static noreturn void parse_without_command(int argc, char **argv)
 	int n = snprintf(doc, sizeof(doc), "Measures asynchronous I/O with priorities.\n\n");
 	struct argp argp = { options, parse_no_command, "COMMAND [OPTION...]", doc, 0, 0, 0 };
 
+	if (names_command(argc, argv)) {
+		msg("the command comes before its options");
+		usage_error();
+	}
 	for (size_t i = 0; i < NCOMMANDS; i++)
 		n += snprintf(doc + n, sizeof(doc) - (size_t)n, "  %-9s  %s\n", commands[i].name,
 			      commands[i].about);

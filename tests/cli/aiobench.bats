@@ -27,6 +27,8 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 	[[ $output == *"missing command"* ]]
 	run -2 "$aiobench" walk x
 	[[ $output == *"unknown command: 'walk'"* ]]
+	run -2 "$aiobench" --iodepth 4 run f
+	[[ $output == *"the command comes before its options"* ]]
 	run -2 "$aiobench" run
 	[[ $output == *"missing target"* ]]
 }
