@@ -9,6 +9,7 @@
 #define SP__BASE_ARRAY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,9 +43,9 @@ static inline bool sp__array_grow(void *array, size_t *cap, size_t need, size_t 
 {
 	size_t room = *cap ? *cap : 16;
 
-	while (room < need)
+	while (room < need && room <= SIZE_MAX / 2)
 		room *= 2;
-	if (!sp__array_resize(array, room, element_bytes))
+	if (room < need || !sp__array_resize(array, room, element_bytes))
 		return false;
 	*cap = room;
 	return true;

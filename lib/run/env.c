@@ -166,10 +166,9 @@ void sp__env_note_spill(struct sp_run_stats *st, const struct sp__spill *spill)
 	st->spill_write_bytes += spill->write_bytes;
 	if (spill->peak_bytes > st->spill_peak_bytes)
 		st->spill_peak_bytes = spill->peak_bytes;
-	snprintf(st->engine, sizeof(st->engine), "%s",
-		 spill->opts.program ? "pipe"
-		 : spill->queue	     ? sp__queue_engine(spill->queue)
-				     : st->engine);
+	if (spill->opts.program || spill->queue)
+		snprintf(st->engine, sizeof(st->engine), "%s",
+			 spill->queue ? sp__queue_engine(spill->queue) : "pipe");
 }
 
 static void note_file_regions(struct sp_run_stats *st, const struct sp__spill *spill)
