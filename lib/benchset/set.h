@@ -97,8 +97,6 @@ SP_MUST_CHECK int sp__set_done(struct sp_benchset **out, struct sp_benchset *set
 			       struct sp_errinfo *err);
 /* The figures of all points, in their order. 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__set_figures(struct sp_benchset *set);
-/* Known values of a metric, of at most SP__SLICES_MAX slices; returns their number. */
-size_t sp__set_values(double *v, const struct sp__setpoint *p, size_t class, enum sp__setmetric m);
 /* A figure of a class: the trimmed mean of its slices. */
 double sp__set_figure(const struct sp__setpoint *p, size_t class, enum sp__setmetric m);
 
@@ -109,7 +107,6 @@ struct sp__setpair {
 	enum sp__setmetric metric;
 };
 
-double sp__set_ratio_value(const struct sp__setpair *p);
 /* For sp__stat_ratio(); NaN if either is unknown in this round. */
 double sp__set_difference(const struct sp__setpair *p, size_t round);
 struct sp_benchset_estimate sp__set_ratio(const struct sp__setpair *p);

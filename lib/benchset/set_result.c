@@ -63,7 +63,9 @@ bool sp__set_note(struct sp__setpoint *p, const struct sp_bench *b)
 	return true;
 }
 
-size_t sp__set_values(double *v, const struct sp__setpoint *p, size_t class, enum sp__setmetric m)
+/* Known values of a metric, of at most SP__SLICES_MAX slices; returns their number. */
+static size_t known_values(double *v, const struct sp__setpoint *p, size_t class,
+			   enum sp__setmetric m)
 {
 	size_t n = 0;
 
@@ -77,10 +79,10 @@ double sp__set_figure(const struct sp__setpoint *p, size_t class, enum sp__setme
 {
 	double v[SP__SLICES_MAX];
 
-	return sp__stat_trimmed(v, sp__set_values(v, p, class, m));
+	return sp__stat_trimmed(v, known_values(v, p, class, m));
 }
 
-double sp__set_ratio_value(const struct sp__setpair *p)
+static double ratio_value(const struct sp__setpair *p)
 {
 	return sp__set_figure(p->above, p->class_above, p->metric) /
 	       sp__set_figure(p->below, p->class_below, p->metric);
@@ -107,7 +109,7 @@ struct sp_benchset_estimate sp__set_ratio(const struct sp__setpair *p)
 		if (isfinite(difference))
 			v[n++] = difference;
 	}
-	return sp__stat_ratio(sp__set_ratio_value(p), v, n);
+	return sp__stat_ratio(ratio_value(p), v, n);
 }
 
 static struct sp_benchset_estimate estimate(const struct sp__setpoint *p, size_t class,
@@ -115,7 +117,7 @@ static struct sp_benchset_estimate estimate(const struct sp__setpoint *p, size_t
 {
 	double v[SP__SLICES_MAX];
 
-	return sp__stat_estimate(v, sp__set_values(v, p, class, m));
+	return sp__stat_estimate(v, known_values(v, p, class, m));
 }
 
 static void percentiles(struct sp_benchset_stats *s, const struct sp__hist *h)

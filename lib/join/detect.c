@@ -34,7 +34,8 @@ void sp__upper_init(unsigned char upper[256])
 		upper[c] = (unsigned char)toupper(c);
 }
 
-bool sp__join_mergeable(const struct sp_join_opts *o)
+/* Can keys of this kind be merged, if the files are sorted? */
+static bool mergeable(const struct sp_join_opts *o)
 {
 	if (o->nkeys != 1 || o->fixed_bytes[0] || o->collated)
 		return false;
@@ -122,7 +123,7 @@ enum sp_join_sorted sp__join_detect(const struct sp_join_opts *o, const char *co
 	struct look *l;
 	unsigned orders;
 
-	if (!sp__join_mergeable(o))
+	if (!mergeable(o))
 		return SP_JOIN_UNSORTED;
 	l = malloc(sizeof(*l));
 	if (!l)

@@ -40,8 +40,6 @@ static inline int sp__keyorder_compare(const struct sp__keyorder *o, const struc
 /* The table of upper-case bytes for folded keys. */
 void sp__upper_init(unsigned char upper[256]);
 
-/* Can keys of this kind be merged, if the files are sorted? */
-bool sp__join_mergeable(const struct sp_join_opts *opts);
 /* Samples the files: SP_JOIN_UNSORTED, or how both seem to be sorted. */
 enum sp_join_sorted sp__join_detect(const struct sp_join_opts *opts, const char *const inputs[2]);
 

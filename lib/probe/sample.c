@@ -27,7 +27,8 @@ double sp__quantile(double *v, size_t n, double q)
 	return i + 1 < n ? v[i] + (at - (double)i) * (v[i + 1] - v[i]) : v[n - 1];
 }
 
-uint64_t sp__probe_far(struct sp__probe *p, uint64_t lbn)
+/* A random block far from lbn. */
+static uint64_t far_from(struct sp__probe *p, uint64_t lbn)
 {
 	uint64_t half = p->t->blocks / 2;
 
@@ -66,7 +67,7 @@ int sp__probe_flush(struct sp__probe *p, uint64_t lbn)
 	int rc;
 
 	for (unsigned i = 0; i < p->cache.flush; i++) {
-		rc = read_once(p, sp__probe_far(p, lbn), &s);
+		rc = read_once(p, far_from(p, lbn), &s);
 		if (rc && rc != -EIO)
 			return rc;
 		p->r->flush_reads++;

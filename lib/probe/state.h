@@ -131,8 +131,7 @@ static inline double sp__wrap(double rev) /* to [-0.5, 0.5) */
 {
 	return rev - floor(rev + 0.5);
 }
-double sp__quantile(double *v, size_t n, double q);	   /* sorts v */
-uint64_t sp__probe_far(struct sp__probe *p, uint64_t lbn); /* a random block far from lbn */
+double sp__quantile(double *v, size_t n, double q); /* sorts v */
 /* One block from the platter, not from the cache. */
 SP_MUST_CHECK int sp__probe_read(struct sp__probe *p, uint64_t lbn, struct sp__shot *s);
 /* Makes the cache forget what it holds. */

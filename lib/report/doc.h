@@ -44,7 +44,4 @@ struct sp_report *sp__report_new(const char *schema, const char *tool, bool *fai
 /* The report, or NULL and no report if something is missing in it. */
 struct sp_report *sp__report_done(struct sp_report *report, bool failed);
 
-/* The members of a plan. */
-void sp__report_plan(struct sp__doc doc, const struct sp_sort_plan *plan);
-
 #endif

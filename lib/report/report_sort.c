@@ -38,7 +38,7 @@ static void put_strategies(struct sp__doc doc, const struct sp_strategy_plan *st
 	}
 }
 
-void sp__report_plan(struct sp__doc doc, const struct sp_sort_plan *plan)
+static void put_plan(struct sp__doc doc, const struct sp_sort_plan *plan)
 {
 	sp__doc_count(doc, "memory_bytes", plan->memory_bytes);
 	sp__doc_known(doc, "input_bytes", plan->input_bytes);
@@ -71,7 +71,7 @@ struct sp_report *sp_report_sort_plan(const struct sp_sort_plan *plan)
 
 	if (!report)
 		return NULL;
-	sp__report_plan(sp__doc_object(doc, "plan"), plan);
+	put_plan(sp__doc_object(doc, "plan"), plan);
 	return sp__report_done(report, failed);
 }
 
@@ -114,7 +114,7 @@ static void put_config(struct sp__doc doc, const struct sp_sort_opts *opts,
 	sp__doc_text(c, "spill_compression", sp_spill_compression_name(opts->run.compression));
 	sp__doc_text(c, "compress_program", opts->compress_program);
 	sp__doc_count(c, "seed", opts->run.seed);
-	sp__report_plan(sp__doc_object(c, "plan"), plan);
+	put_plan(sp__doc_object(c, "plan"), plan);
 }
 
 static const struct sp_report_field result_fields[] = {

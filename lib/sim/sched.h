@@ -123,8 +123,6 @@ struct sp__blockreq *sp__reqtree_below(struct sp__blockreq *root, uint64_t lbn);
 
 /* Reads, unless writes have waited for their turn often enough. */
 unsigned sp__sched_direction(struct sp__sched *s, bool reads, bool writes);
-/* The priority level of deadline-prio, from 0, the highest. */
-unsigned sp__sched_level(const struct sp__sched *s, const struct sp__blockreq *r);
 
 extern const struct sp__sched_ops sp__sched_noop, sp__sched_look, sp__sched_clook, sp__sched_sstf,
 	sp__sched_deadline, sp__sched_deadline_prio, sp__sched_strict;

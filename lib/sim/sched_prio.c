@@ -36,7 +36,7 @@ static void init(struct sp__sched *s)
 }
 
 /* RT is the highest, IDLE the lowest, levels of BE count from the highest; none: the middle. */
-unsigned sp__sched_level(const struct sp__sched *s, const struct sp__blockreq *r)
+static unsigned level_of(const struct sp__sched *s, const struct sp__blockreq *r)
 {
 	unsigned low = s->params.levels - 1, level = r->prio & 7;
 
@@ -57,7 +57,7 @@ static unsigned by_direction(const struct sp__sched *s, const struct sp__blockre
 
 static uint64_t expire(const struct sp__sched *s, const struct sp__blockreq *r)
 {
-	return s->params.level_expire_ns[sp__sched_level(s, r)];
+	return s->params.level_expire_ns[level_of(s, r)];
 }
 
 static struct sp__blockreq *expired(const struct sp__sched *s, uint64_t now_ns)
@@ -106,7 +106,7 @@ const struct sp__sched_ops sp__sched_deadline_prio = {
 	.sorted = true,
 	.init = init,
 	.tree = by_direction,
-	.fifo = sp__sched_level,
+	.fifo = level_of,
 	.expire = expire,
 	.pick = pick,
 	.group = group,

@@ -48,7 +48,8 @@ size_t sp__plan_spill_bytes(const struct sp_sort_opts *o, uint64_t working_bytes
 	return bytes > least ? bytes : least;
 }
 
-enum sp_placement sp__plan_placement(const struct sp_sort_opts *o)
+/* The requested placement if runs, as they are formed, can be placed so. */
+static enum sp_placement placement_of(const struct sp_sort_opts *o)
 {
 	/* Runs of unpredictable length cannot lie side by side. */
 	if (o->run.placement == SP_PLACE_SEMISEQ && o->formation == SP_FORM_REPLACEMENT)
@@ -78,7 +79,7 @@ struct sp__plan_device sp__plan_device(const struct sp_sort_opts *o)
 		d.transfer_s_per_mb = info.transfer_s_per_mb;
 		d.seek_s = info.seek_s;
 	}
-	d.path = sp__plan_placement(o) == SP_PLACE_SEMISEQ && info.tracks;
+	d.path = placement_of(o) == SP_PLACE_SEMISEQ && info.tracks;
 	if (d.path) {
 		d.seek_s = hop_seconds(o->run.geometry, &info);
 		d.away_s = d.seek_s + info.period_ns / 2 * 1e-9;
@@ -173,7 +174,7 @@ static int path_score(const struct sp_sort_opts *o, const struct sp__layout *l, 
 /* The largest page that leaves little of a track unused, if pages lie on tracks. */
 static uint32_t largest_on_track(const struct sp_sort_opts *o)
 {
-	if (sp__plan_placement(o) == SP_PLACE_CONTIGUOUS)
+	if (placement_of(o) == SP_PLACE_CONTIGUOUS)
 		return MAX_AUTO_PAGE;
 	return page_of_track(o->run.geometry, PAGES_ON_TRACK);
 }
@@ -199,7 +200,7 @@ static int pages_to_try(const struct sp_sort_opts *o, uint64_t working_bytes, ui
 		uint32_t between = p + p / 2;
 
 		page[n++] = p;
-		if (sp__plan_placement(o) != SP_PLACE_CONTIGUOUS && between % MIN_PAGE == 0 &&
+		if (placement_of(o) != SP_PLACE_CONTIGUOUS && between % MIN_PAGE == 0 &&
 		    between <= most)
 			page[n++] = between;
 	}
@@ -212,7 +213,7 @@ static struct sp__layout best_page(const struct sp_sort_opts *o, struct sp__choi
 	struct sp__layout l[MAX_PAGES];
 	uint32_t page[MAX_PAGES];
 	double time[MAX_PAGES], seconds = -1;
-	bool path = sp__plan_placement(o) == SP_PLACE_SEMISEQ;
+	bool path = placement_of(o) == SP_PLACE_SEMISEQ;
 	int n = pages_to_try(o, c->working_bytes, page), best = -1, best_score = 0, score;
 
 	for (int i = 0; i < n; i++) {
@@ -381,7 +382,7 @@ static void fill(struct sp_sort_plan *plan, const struct sp_sort_opts *o,
 		.page_bytes = c->page_bytes,
 		.merge_bytes = l->merge_bytes,
 		.merge_pages = l->merge_pages,
-		.placement = sp__plan_placement(o),
+		.placement = placement_of(o),
 		.transfer_s_per_mb = device.transfer_s_per_mb,
 		.seek_s = device.seek_s,
 		.seconds = o->input_bytes ? l->seconds : 0,

@@ -46,9 +46,6 @@ struct sp__plan_device {
 };
 struct sp__plan_device sp__plan_device(const struct sp_sort_opts *opts);
 
-/* The requested placement if runs, as they are formed, can be placed so. */
-enum sp_placement sp__plan_placement(const struct sp_sort_opts *opts);
-
 /* The largest page that suits the tracks, if there is memory for many. */
 uint32_t sp__plan_track_page(const struct sp_geometry *g);
 

@@ -146,10 +146,9 @@ unsigned sp__readplan_take(struct sp__readplan *p, uint32_t run, uint64_t pages)
 	return (unsigned)pages;
 }
 
-unsigned sp__readplan_demand(struct sp__readplan *plan, unsigned run)
+/* The merge needs this run's next page before its turn: the page is taken out of the plan. */
+static unsigned demand(struct sp__readplan *plan, unsigned run)
 {
-	if (!sp__starves(plan, run))
-		return 0;
 	plan->demanded++;
 	if (plan->strategy == SP_READ_CLUSTER)
 		plan->run[run].debt++;
@@ -174,7 +173,7 @@ unsigned sp__readplan_next(struct sp__readplan *plan, unsigned free_pages, unsig
 		return starving ? sp__fixed_feed(plan, *run, free_pages)
 				: sp__fixed_next(plan, free_pages, run);
 	if (starving && turn(plan) != plan->starving)
-		return sp__readplan_demand(plan, *run);
+		return demand(plan, *run);
 	return plan->steps ? sp__cluster_next(plan, free_pages, run)
 			   : sp__forecast_next(plan, free_pages, run);
 }

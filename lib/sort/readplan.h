@@ -75,14 +75,6 @@ unsigned sp__readplan_next(struct sp__readplan *plan, unsigned free_pages, unsig
 /* One page of run has been consumed and is free again. */
 void sp__readplan_consumed(struct sp__readplan *plan, unsigned run);
 
-/*
- * The merge needs the run's next page, which has not been requested: takes one page
- * out of the plan.  Returns 1, or 0 if the run has pages that were requested and not
- * consumed, or has been read to its end.  next() does this by itself after
- * consumed(); this is for callers that keep a free page aside.
- */
-unsigned sp__readplan_demand(struct sp__readplan *plan, unsigned run);
-
 bool sp__readplan_done(const struct sp__readplan *plan);
 
 /* Pages read because they were needed before the plan's turn for them. */
