@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A measurement.  Each part has an owner, and is read by the others as told beside it.
+ * A measurement.  Each part has an owner; its comment says when the others may read it.
  */
 #ifndef SP__BENCH_STATE_H
 #define SP__BENCH_STATE_H

@@ -78,7 +78,7 @@ struct sp_geometry {
 /* NULL if memory is short. Freed by sp_geometry_free(). */
 struct sp_geometry *sp__geometry_alloc(void);
 
-/* The functions that fill in return 0 or -ENOMEM, and what is said. */
+/* The functions that fill in return 0 or -ENOMEM, and the result. */
 SP_MUST_CHECK int sp__geometry_text(char **member, const char *text);
 /*
  * SP_EFORMAT with the reason in err. slips: places from the region's first one.

@@ -82,12 +82,12 @@ static int check_zones(struct sp_geometry *g, struct sp_errinfo *err)
 		struct sp__track last;
 
 		if (z->first_lbn >= g->blocks)
-			return bad_zone(err, i, "lies behind the end of the device");
+			return bad_zone(err, i, "lies past the end of the device");
 		if (z->first_lbn < end)
 			return bad_zone(err, i, "lies inside the zone before");
 		sp__trackmap_track(z->map, z->map->tracks - 1, &last);
 		if (z->first_lbn + last.first_lbn + !!last.blocks > g->blocks)
-			return bad_zone(err, i, "its last track lies behind the end of the device");
+			return bad_zone(err, i, "its last track lies past the end of the device");
 		if (before) {
 			z->first_track = before->first_track + before->map->tracks;
 			z->island = before->island + (z->apart || z->first_lbn > end);

@@ -325,7 +325,7 @@ static const struct {
 	{ "\"tracks\":5", "\"tracks\":-5", "zones[0].tracks" },
 	{ "\"tracks\":5", "\"tracks\":9", "zones[1].first_lbn: lies inside" },
 	{ "\"tracks\":4", "\"tracks\":6", "zones[1].first_lbn: its last track" },
-	{ "\"first_lbn\":60", "\"first_lbn\":100", "zones[1].first_lbn: lies behind" },
+	{ "\"first_lbn\":60", "\"first_lbn\":100", "zones[1].first_lbn: lies past" },
 	{ "\"8000000000000000\"", "\"8000\"", "zones[1].start" },
 	{ "\"skew_den\":8", "\"skew_den\":0", "zones[1].skew_den" },
 	{ "[[8,1],[12,3]]", "[[8,1],[12,8]]", "zones[1].pattern: member 1" },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The options that xsort and xjoin both have and GNU's tools have not: of temporary data, of
- * the device it goes to, and of what is told about the work.  Texts are those of the
+ * the device it goes to, and of what is reported about the work.  Texts are those of the
  * command line, borrowed; sizes without a suffix are bytes.
  */
 #ifndef COMMON_OPTIONS_H

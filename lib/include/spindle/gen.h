@@ -45,7 +45,7 @@ enum sp_gen_order {
 struct sp_gen_opts {
 	enum sp_gen_kind kind;
 	uint64_t seed;
-	uint64_t records;	 /* at most so many; 0: by bytes. Tables: 0: all */
+	uint64_t records;	 /* at most this many; 0: by bytes. Tables: 0: all */
 	uint64_t bytes;		 /* stop after the record that reaches it; 0: by records */
 	uint32_t words;		 /* LINES: words of a line, at most 1024; 0: varying */
 	bool binary;		 /* RECORDS: binary instead of ASCII */

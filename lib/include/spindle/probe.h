@@ -111,7 +111,7 @@ struct sp_probe_rate {
 
 struct sp_probe_result {
 	enum sp_probe_verdict verdict;
-	bool stopped; /* told to stop before the end */
+	bool stopped; /* it was stopped before the end */
 	char device[256];
 	bool simulated;
 	uint64_t blocks;
@@ -121,11 +121,11 @@ struct sp_probe_result {
 	double period_ns;
 	double period_ppm;    /* standard error */
 	double noise_ns;      /* half-normal scatter of completions */
-	double noise_tail;    /* share of completions far behind */
+	double noise_tail;    /* share of completions that are far too late */
 	double turnaround_ns; /* of the host, from a completion to the next request */
 	bool cache;	      /* the drive answers repeated reads from memory; */
 	double cache_hit_ns;
-	unsigned cache_flush; /* so many reads elsewhere make it forget */
+	unsigned cache_flush; /* reads elsewhere after which it has forgotten a block */
 
 	size_t nzones;
 	struct sp_probe_zone *zones;
@@ -159,7 +159,7 @@ struct sp_probe_result {
 	uint64_t layout_reads, seek_reads; /* of reads */
 	double device_s;		   /* time on the device's clock */
 	size_t nunknown;
-	const char *unknown[16]; /* what could not be told */
+	const char *unknown[16]; /* what could not be determined */
 };
 
 struct sp_probe_verify {
