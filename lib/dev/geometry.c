@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * What is asked of a geometry.  Zones are sorted by their first block and number their tracks
+ * consecutively, so the zone of a block, or of a track, is found by bisection, and the track
+ * by the zone's repeating pattern of lengths.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Choosing an engine: by name, or the first in the table that opens.  If one that "auto" chose
+ * turns out not to work at its first requests, its queue goes on to the next.
+ */
 #include <errno.h>
 #include <string.h>
 #include <spindle/words.h>

@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * The description of one run: its extents, and of each page the checksum, the last key and,
+ * under compression, the stored length.
+ *
+ * It is charged to the budget, so it must be able to shrink.  Checksums of 2^k neighbouring
+ * pages become one weighted sum; a group is verified when its last page has been read.  Last
+ * keys go altogether, and arrays are trimmed when the run is whole.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
