@@ -17,7 +17,6 @@
  * again but writes and reads a fifth more.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/rng.h"
@@ -269,7 +268,6 @@ static int open_hash(struct sp__hash *h, int build)
 	j->opts.algorithm = j->stats.algorithm = sp__join_choice(&j->opts, &h->layout);
 	h->seed = sp__mix64(j->opts.run.seed + 1);
 	sp__numbers_begin(h, build);
-	sp__budget_init(&h->budget, h->layout.table_bytes);
 	rc = sp__keying_init(&h->keying, &j->result.emit.cut, &j->opts, j->env.err);
 	if (rc < 0)
 		return rc;
@@ -278,7 +276,7 @@ static int open_hash(struct sp__hash *h, int build)
 	h->bloom.nwords = h->layout.bloom_bytes / sizeof(uint64_t);
 	h->bloom.words = sp__pages_alloc(h->layout.bloom_bytes, false);
 	rc = sp__table_init(&h->table, h->layout.table_bytes, h->layout.page_bytes,
-			    sp__rec_term(&j->source[0].format), &h->budget);
+			    sp__rec_term(&j->source[0].format), &j->env.budget);
 	if (rc < 0 || !h->read_mem || !h->write_mem || !h->bloom.words)
 		return sp__err(j->env.err, -ENOMEM, "allocate", NULL, -1);
 	return 0;

@@ -15,7 +15,7 @@ static int to_space(void *arg, const char *data, size_t bytes, bool whole)
 		if (rc < 0)
 			return rc;
 		held->mem = sp__pages_alloc(l->write_bytes, false);
-		if (!held->mem || sp__run_new(&held->run, &held->h.budget) < 0)
+		if (!held->mem || sp__run_new(&held->run, &held->h.j->env.budget) < 0)
 			return sp__err(held->h.j->env.err, -ENOMEM, "allocate", NULL, -1);
 		held->writing = true;
 		rc = sp__runwriter_open(&held->writer, held->h.spill, held->run, held->mem,
@@ -31,7 +31,6 @@ int sp__held_open(struct sp__held *held, struct sp__join *j, const struct sp__jo
 
 	held->h.j = j;
 	held->h.layout = *layout;
-	sp__budget_init(&held->h.budget, layout->write_bytes);
 	for (int i = 0; i < 2; i++)
 		held->emit.auto_fields[i] = j->result.emit.auto_fields[i];
 	held->emit.sink = to_space;

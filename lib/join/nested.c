@@ -114,7 +114,7 @@ int sp__hash_nested(struct sp__hash *h, struct sp__run *build, struct sp__run *p
 	if (needs_bits(n.s)) {
 		had_bytes = SP__BITS_WORDS(probe_run->records + 1) * sizeof(uint64_t);
 		n.s->had = calloc(1, had_bytes);
-		sp__budget_charge(&h->budget, had_bytes);
+		sp__budget_charge(&h->j->env.budget, had_bytes);
 		rc = n.s->had ? 0 : sp__err(h->j->env.err, -ENOMEM, "allocate", NULL, -1);
 	}
 	if (!rc)
@@ -123,7 +123,7 @@ int sp__hash_nested(struct sp__hash *h, struct sp__run *build, struct sp__run *p
 	if (!rc)
 		rc = blocks(&n);
 	sp__runread_close(&n.build);
-	sp__budget_credit(&h->budget, had_bytes);
+	sp__budget_credit(&h->j->env.budget, had_bytes);
 	sp__stage_free(n.s);
 	return rc;
 }

@@ -30,7 +30,6 @@ struct sp__hash {
 	struct sp__join_layout layout;
 	struct sp__keying keying;
 	struct sp__keymem keymem;
-	struct sp__budget budget;
 	struct sp__table table;
 	struct sp__spill *spill; /* NULL until something is spilled */
 	char *read_mem;		 /* a partition being read */

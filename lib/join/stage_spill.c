@@ -39,7 +39,7 @@ int sp__hash_open_spill(struct sp__hash *h, uint64_t runs, bool buffered)
 	o.page_bytes = h->layout.page_bytes;
 	o.recycle_level = 1;
 	o.depth = o.placement ? DEPTH_GATHERED : DEPTH;
-	o.budget = &h->budget;
+	o.budget = &j->env.budget;
 	o.ahead = !j->env.machine;
 	o.apart = has_files(j);
 	o.runs = runs;
@@ -89,7 +89,7 @@ static int open_writer(struct sp__stage *s, struct sp__part *p, int role)
 
 	if (rc < 0)
 		return rc;
-	if (sp__run_new(&p->run[role], &h->budget) < 0)
+	if (sp__run_new(&p->run[role], &h->j->env.budget) < 0)
 		return sp__stage_no_memory(s);
 	h->bloom_used |= role == SP__BUILD;
 	p->writing = true;
@@ -175,7 +175,7 @@ void sp__stage_bound(struct sp__stage *s)
 	struct sp__hash *h = s->h;
 
 	while (h->spill && h->spill->group_shift < MOST_GROUP_SHIFT &&
-	       h->budget.used_bytes - h->table.giant_bytes >
+	       h->j->env.budget.used_bytes - h->table.giant_bytes >
 		       h->layout.table_bytes / DESCRIBED_SHARE) {
 		for (unsigned i = 0; i < s->nparts; i++)
 			for (int role = 0; role < 2; role++)

@@ -3,7 +3,6 @@
  * The incremental sort: put batches, finish, get batches.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"

@@ -289,6 +289,8 @@ static void test_way(const struct way *w)
 	ok(rc == 0 && st.output_records && !access(output, F_OK), "%s: the balance holds", w->name);
 	if (rc)
 		diag("%s", err.text);
+	ok(!st.run.spill_write_bytes || st.run.memory_charged_peak_bytes,
+	   "%s: descriptions of spilled pages are charged", w->name);
 	ok(w->was(&st) && (seams & w->seams) == w->seams, "%s: the join went that way (%x)",
 	   w->name, seams);
 	for (int s = 0; s < SEAMS; s++)
