@@ -6,7 +6,6 @@
 #include "base/outset.h"
 #include "bench/state.h"
 #include "io/ioprio.h"
-#include "sim/machine.h"
 
 /* A replay determines the classes, and the depth if none is given. */
 static int open_replay(struct sp_bench *b, struct sp_errinfo *err)
@@ -119,8 +118,7 @@ static int open_all(struct sp_bench *b, sp__bench_plan *plan, void *arg, struct 
 		rc = sp__bench_settle_prios(b, err);
 	if (rc)
 		return rc;
-	if (b->trace && b->machine)
-		sp__trace_virtual(b->trace, sp__machine_clock_ns, b->machine);
+	sp__volume_trace(b->device, b->trace);
 	rc = plan(b, arg, err);
 	if (rc)
 		return rc;
@@ -278,7 +276,7 @@ const struct sp__hist *sp__bench_latency(const struct sp_bench *b, size_t class)
 
 uint64_t sp__bench_machine_ns(const struct sp_bench *b)
 {
-	return sp__machine_now_ns(b->machine);
+	return sp__volume_now_ns(b->device);
 }
 
 void sp__bench_close(struct sp_bench *b)

@@ -115,12 +115,12 @@ static void device_figures(struct sp_bench *b)
 	struct sp_bench_result *r = &b->result;
 	struct sp__machine_stats m;
 
-	sp__machine_stats(b->machine, &m);
+	sp__machine_stats(b->device->machine, &m);
 	r->dispatched = m.dispatched;
 	r->merges = m.merges;
 	r->seeks = m.seeks;
 	r->busy_ns = m.io_time_ns;
-	sp__machine_depths(b->machine, SP__DEPTH_DEVICE, b->device_ns);
+	sp__machine_depths(b->device->machine, SP__DEPTH_DEVICE, b->device_ns);
 	for (size_t i = 0; i <= SP__DEPTH_MAX; i++)
 		if (b->device_ns[i])
 			r->device_depths = i + 1;
@@ -131,13 +131,13 @@ void sp__bench_figures(struct sp_bench *b)
 {
 	struct sp_bench_result *r = &b->result;
 
-	r->simulated = b->machine;
+	r->simulated = b->device;
 	r->engine = b->loads[0].port->engine;
 	r->fixed_buffers = b->loads[0].port->registered;
 	r->stopped = b->stopped;
 	r->elapsed_ns = b->meter.finished_ns - b->meter.begin_ns;
-	r->user_ns = b->machine ? 0 : b->meter.user_ns;
-	r->system_ns = b->machine ? 0 : b->meter.system_ns;
+	r->user_ns = b->device ? 0 : b->meter.user_ns;
+	r->system_ns = b->device ? 0 : b->meter.system_ns;
 	for (size_t i = 0; i < b->nfiles; i++)
 		r->size_bytes += b->files[i].bytes;
 	r->replay = b->replay ? sp__replay_result(b->replay) : NULL;
@@ -147,7 +147,7 @@ void sp__bench_figures(struct sp_bench *b)
 		class_figures(b, &b->stats[i], b->classes[i]);
 	total_figures(b);
 	windows(b);
-	if (b->machine)
+	if (b->device)
 		device_figures(b);
 }
 

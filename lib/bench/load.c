@@ -84,11 +84,11 @@ static int open_pool(struct sp__load *l)
 static void choose_batches(struct sp__load *l)
 {
 	const struct sp_bench_opts *o = &l->bench->opts;
-	bool machine = l->bench->machine != NULL;
+	bool simulated = l->bench->device != NULL;
 	unsigned fewest = o->batch_min ? o->batch_min : 1;
 
-	l->at_once = machine ? l->depth : o->batch_submit ? o->batch_submit : 1;
-	l->done_at_once = o->batch_max ? o->batch_max : machine ? l->depth : fewest;
+	l->at_once = simulated ? l->depth : o->batch_submit ? o->batch_submit : 1;
+	l->done_at_once = o->batch_max ? o->batch_max : simulated ? l->depth : fewest;
 	if (l->done_at_once > l->depth)
 		l->done_at_once = l->depth;
 }
@@ -101,15 +101,15 @@ int sp__load_open(struct sp__load *l, struct sp_errinfo *err)
 		.engine = b->opts.engine, .depth = l->depth, .trace = b->trace, .bound = true
 	};
 
-	if (!b->machine)
+	if (!b->device)
 		rc = open_pool(l);
 	if (rc == 0)
 		rc = open_slots(l);
 	if (rc)
 		return sp__err(err, rc, "open", "", -1);
 	choose_batches(l);
-	if (b->machine) {
-		rc = sp__port_sim(&l->port, b->machine, l->depth, b->trace);
+	if (b->device) {
+		rc = sp__port_sim(&l->port, b->device, l->depth, b->trace);
 		return rc ? sp__err(err, rc, "open", "", -1) : 0;
 	}
 	if (b->opts.fixed_buffers) {
@@ -184,7 +184,7 @@ static int submit(struct sp__load *l, size_t n)
 static uint64_t next_due(const struct sp__load *l, uint64_t now_ns)
 {
 	const struct sp_bench *b = l->bench;
-	uint64_t due = b->machine ? UINT64_MAX : now_ns + LOOK_NS;
+	uint64_t due = b->device ? UINT64_MAX : now_ns + LOOK_NS;
 
 	if (!b->meter.measuring && b->meter.begin_ns + b->opts.ramp_ns < due)
 		due = b->meter.begin_ns + b->opts.ramp_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The path of a load's requests: a queue of the I/O layer in real time, or the
- * simulated machine in virtual time, without any bytes.
+ * simulated device in virtual time, without any bytes.
  *
  * As with queues: submit, then reap; submit_ns, done_ns and result of a request
  * are valid when it is reaped.
@@ -10,7 +10,6 @@
 #define SP__BENCH_PORT_H
 
 #include "io/queue.h"
-#include "sim/fwd.h"
 
 struct sp__port;
 
@@ -35,8 +34,8 @@ struct sp__port {
 /* opts as for a queue; data of the requests lie in its pool. */
 SP_MUST_CHECK int sp__port_queue(struct sp__port **p, const struct sp__queue_opts *opts,
 				 struct sp_errinfo *err);
-/* For requests with tags from 0 to depth - 1 on volumes of the machine. */
-SP_MUST_CHECK int sp__port_sim(struct sp__port **p, struct sp__machine *machine, unsigned depth,
+/* For requests with tags from 0 to depth - 1 on volumes of the simulated device. */
+SP_MUST_CHECK int sp__port_sim(struct sp__port **p, const struct sp__volume *device, unsigned depth,
 			       struct sp__trace *trace);
 
 #endif

@@ -88,7 +88,7 @@ static const struct sp__port_ops ops = {
 	.close = sim_close,
 };
 
-int sp__port_sim(struct sp__port **out, struct sp__machine *machine, unsigned depth,
+int sp__port_sim(struct sp__port **out, const struct sp__volume *device, unsigned depth,
 		 struct sp__trace *trace)
 {
 	struct port *p = calloc(1, sizeof(*p) + depth * sizeof(p->reqs[0]));
@@ -102,7 +102,7 @@ int sp__port_sim(struct sp__port **out, struct sp__machine *machine, unsigned de
 	}
 	p->port.ops = &ops;
 	p->port.engine = "sim";
-	p->machine = machine;
+	p->machine = device->machine;
 	p->trace = trace;
 	*out = &p->port;
 	return 0;

@@ -62,7 +62,7 @@ int sp__bench_settle_prios(struct sp_bench *b, struct sp_errinfo *err)
 		rt |= class_of(b->classes[i]->spec.prio) == SP_BENCH_RT;
 		idle |= class_of(b->classes[i]->spec.prio) == SP_BENCH_IDLE;
 	}
-	if (!rt || b->machine || sp__ioprio_rt_allowed())
+	if (!rt || b->device || sp__ioprio_rt_allowed())
 		return 0;
 	if (b->opts.no_fallback || idle)
 		return sp__errf(

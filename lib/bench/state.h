@@ -26,8 +26,8 @@ struct sp_bench {
 	struct sp_bench_opts opts;
 	struct sp__benchfile files[SP_BENCH_TARGETS_MAX]; /* target.c */
 	size_t nfiles;
-	struct sp__machine *machine; /* or NULL */
-	struct sp__trace *trace;     /* or NULL; it has a lock of its own */
+	struct sp__volume *device; /* simulated; or NULL */
+	struct sp__trace *trace;   /* or NULL; it has a lock of its own */
 	struct sp__benchclass *classes[SP_BENCH_CLASSES_MAX];
 	size_t nclasses;
 	size_t nloads;

@@ -18,7 +18,6 @@
 #include "base/mem.h"
 #include "bench/state.h"
 #include "dev/model.h"
-#include "sim/machine.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
 #define NULL_BYTES ((uint64_t)1 << 30)
@@ -233,22 +232,17 @@ static int unreal(struct sp__benchfile *f, uint64_t bytes, struct sp_errinfo *er
 
 static int open_sim(struct sp_bench *b, struct sp__benchfile *f, struct sp_errinfo *err)
 {
-	const struct sp__model *model;
-	struct sp__machine_spec spec;
 	uint64_t bytes, size;
-	int rc = sp__machine_spec_parse(&spec, f->path + 4, err);
+	int rc = sp__volume_device(&b->device, f->path + 4, err);
 
-	if (rc == 0)
-		rc = sp__machine_open(&b->machine, &spec, err);
 	if (rc)
 		return rc;
-	model = sp__machine_model(b->machine);
-	bytes = model->blocks * model->block_bytes / spec.page_bytes * spec.page_bytes;
+	bytes = b->device->size_bytes / b->device->align_bytes * b->device->align_bytes;
 	size = size_wanted(b, 0);
 	if (b->opts.offset_bytes < bytes && size && size < bytes - b->opts.offset_bytes)
 		bytes = b->opts.offset_bytes + size;
 	rc = unreal(f, bytes, err);
-	return rc ? rc : sp__volume_simulate(f->volume, b->machine, SP__SIM_INPUT, bytes, err);
+	return rc ? rc : sp__volume_simulate(f->volume, b->device, SP__SIM_INPUT, bytes, err);
 }
 
 int sp__bench_open_targets(struct sp_bench *b, struct sp_errinfo *err)
@@ -285,6 +279,6 @@ void sp__bench_close_targets(struct sp_bench *b)
 			unlink(f->path);
 	}
 	b->nfiles = 0;
-	sp__machine_close(b->machine);
-	b->machine = NULL;
+	sp__volume_close(b->device);
+	b->device = NULL;
 }

@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "flow/scan.h"
 #include "rec/recfmt.h"
-#include "sim/machine.h"
 
 struct sp__scan {
 	struct sp__scan_opts opts;
@@ -54,14 +53,14 @@ uint64_t sp__inputs_bytes(const char *const *inputs, size_t n, bool *all)
 }
 
 /* Files that are not regular, or cannot be opened later, get no place. */
-int sp__inputs_lay(struct sp__machine *m, const char *const *inputs, size_t n, unsigned *first,
-		   struct sp_errinfo *err)
+int sp__inputs_lay(const struct sp__volume *device, const char *const *inputs, size_t n,
+		   unsigned *first, struct sp_errinfo *err)
 {
 	bool regular;
 
-	for (size_t i = 0; m && i < n; i++) {
-		int number = sp__machine_file(m, SP__SIM_INPUT,
-					      sp__inputs_bytes(inputs + i, 1, &regular));
+	for (size_t i = 0; device && i < n; i++) {
+		int number = sp__volume_add_file(device, SP__SIM_INPUT,
+						 sp__inputs_bytes(inputs + i, 1, &regular));
 
 		if (number == -ENOSPC)
 			return sp__errf(err, number, "read", inputs[i], -1,

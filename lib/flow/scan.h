@@ -53,11 +53,11 @@ const char *sp__scan_engine(const struct sp__scan *scan);
  */
 uint64_t sp__inputs_bytes(const char *const *inputs, size_t n, bool *all);
 /*
- * Allocates places for inputs on a simulated machine, before any other file; *first is
- * the number of the first, the others follow it.  m may be NULL.
+ * Allocates places for inputs on a simulated device, before any other file; *first is
+ * the number of the first, the others follow it.  device may be NULL.
  */
-SP_MUST_CHECK int sp__inputs_lay(struct sp__machine *m, const char *const *inputs, size_t n,
-				 unsigned *first, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__inputs_lay(const struct sp__volume *device, const char *const *inputs,
+				 size_t n, unsigned *first, struct sp_errinfo *err);
 /* Opens an input ("-": 0) for reading; returns the descriptor or -errno, recorded in err. */
 SP_MUST_CHECK int sp__input_open(const char *name, struct sp_errinfo *err);
 void sp__input_close(const char *name, int fd);

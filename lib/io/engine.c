@@ -85,9 +85,9 @@ static bool named(const struct sp__engine_ops *ops, const char *name, const char
 }
 
 /* Real engines serve real volumes, and the simulating one the others. */
-static bool fits(const struct sp__engine_ops *ops, const struct sp__machine *machine)
+static bool fits(const struct sp__engine_ops *ops, const struct sp__volume *device)
 {
-	return ops->caps & SP__CAP_WRAPS || !(ops->caps & SP__CAP_SIM) == !machine;
+	return ops->caps & SP__CAP_WRAPS || !(ops->caps & SP__CAP_SIM) == !device;
 }
 
 int sp__engine_open(const struct sp__engine_ops **ops, void **engine, const char *name,
@@ -97,14 +97,14 @@ int sp__engine_open(const struct sp__engine_ops **ops, void **engine, const char
 	int rc;
 
 	opts.spec = "";
-	if (sp__engine_is_auto(name) && opts.machine)
+	if (sp__engine_is_auto(name) && opts.device)
 		name = sp__sim_engine.name;
 	if (sp__engine_is_auto(name))
 		return open_auto(ops, engine, 0, &opts, err);
 	for (size_t i = 0; i < NTABLE; i++) {
 		if (!named(table[i], name, &opts.spec))
 			continue;
-		if (!fits(table[i], opts.machine))
+		if (!fits(table[i], opts.device))
 			return sp__errf(err, SP_EUNSUP, "open", name, -1,
 					"the engine of simulated volumes is \"sim\", and of "
 					"no others");

@@ -35,11 +35,11 @@ enum sp__engine_caps {
 };
 
 struct sp__engine_opts {
-	const char *spec;	     /* what followed the name and its colon; or "" */
-	unsigned depth;		     /* most requests ever outstanding at once */
-	struct sp__machine *machine; /* of simulated volumes; or NULL */
-	bool bound;		     /* as in struct sp__queue_opts */
-	const int *fds;		     /* descriptors that may be registered; or NULL */
+	const char *spec;		 /* what followed the name and its colon; or "" */
+	unsigned depth;			 /* most requests ever outstanding at once */
+	const struct sp__volume *device; /* of simulated volumes; or NULL */
+	bool bound;			 /* as in struct sp__queue_opts */
+	const int *fds;			 /* descriptors that may be registered; or NULL */
 	unsigned nfds;
 };
 
@@ -88,7 +88,7 @@ extern const struct sp__engine_ops sp__uring_engine, sp__aio_engine, sp__sync_en
 
 /*
  * Opens the engine that name asks for (NULL and "auto": the first of the table
- * that opens; with a machine, the one that simulates).  On success *ops and
+ * that opens; with a device, the one that simulates).  On success *ops and
  * *engine go together.  opts->spec comes from the name.
  */
 SP_MUST_CHECK int sp__engine_open(const struct sp__engine_ops **ops, void **engine,

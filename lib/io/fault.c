@@ -194,7 +194,7 @@ static int fault_open(void **engine, const struct sp__engine_opts *opts, struct 
 	if (rc == 0)
 		rc = sp__engine_open(
 			&f->ops, &f->inner, inner,
-			&(struct sp__engine_opts){ .depth = f->depth, .machine = opts->machine },
+			&(struct sp__engine_opts){ .depth = f->depth, .device = opts->device },
 			err);
 	if (rc) {
 		fault_free(f);

@@ -26,7 +26,6 @@
 #include "base/err.h"
 #include "io/engine.h"
 #include "obs/trace.h"
-#include "sim/machine.h"
 
 #define DEPTH_MAX 4096
 
@@ -39,7 +38,7 @@ struct sp__queue {
 	const struct sp__engine_ops *ops;
 	void *engine;
 	struct sp__trace *trace;
-	struct sp__machine *machine;
+	const struct sp__volume *device;
 	bool registered;
 	bool changeable; /* another engine would do too */
 	bool changing;	 /* when nothing is with this one; and something waits */
@@ -53,9 +52,7 @@ struct sp__queue {
 
 static uint64_t now(const struct sp__queue *q)
 {
-	if (q->machine)
-		return sp__machine_now_ns(q->machine);
-	return q->trace ? sp__trace_now_ns(q->trace) : sp__now_ns();
+	return q->trace && !q->device ? sp__trace_now_ns(q->trace) : sp__volume_now_ns(q->device);
 }
 
 static void append(struct list *l, struct sp__request *r)
@@ -92,13 +89,13 @@ int sp__queue_open(struct sp__queue **out, const struct sp__queue_opts *opts,
 		return sp__err(err, -ENOMEM, "open", opts->engine, -1);
 	q->depth = depth;
 	q->trace = opts->trace;
-	q->machine = opts->machine;
-	q->changeable = sp__engine_is_auto(opts->engine) && !opts->machine;
+	q->device = opts->device;
+	q->changeable = sp__engine_is_auto(opts->engine) && !opts->device;
 	q->waiting.tail = &q->waiting.head;
 	q->finished.tail = &q->finished.head;
 	rc = sp__engine_open(&q->ops, &q->engine, opts->engine,
 			     &(struct sp__engine_opts){ .depth = depth,
-							.machine = opts->machine,
+							.device = opts->device,
 							.bound = opts->bound,
 							.fds = opts->fds,
 							.nfds = opts->nfds },

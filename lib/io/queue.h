@@ -37,18 +37,18 @@ struct sp__request {
 	uint32_t bytes;
 	int32_t result;		     /* after reaping: bytes moved, or -errno */
 	uint64_t tag;		     /* the caller's */
-	uint64_t submit_ns, done_ns; /* monotonic clock, or the machine's */
+	uint64_t submit_ns, done_ns; /* as sp__volume_now_ns() */
 	uint32_t moved;		     /* bytes done so far, kept by the queue */
 	struct sp__request *next;    /* for the current owner */
 };
 
 struct sp__queue_opts {
-	const char *engine;	     /* NULL or "auto"; else a name from the table, see engine.c */
-	unsigned depth;		     /* most requests outstanding, 1 .. 4096 */
-	void *pool;		     /* page-aligned memory that requests will use; */
-	size_t pool_bytes;	     /* registered with the kernel if it may; or NULL, 0 */
-	struct sp__trace *trace;     /* or NULL */
-	struct sp__machine *machine; /* of the volumes, if they are simulated; or NULL */
+	const char *engine;	 /* NULL or "auto"; else a name from the table, see engine.c */
+	unsigned depth;		 /* most requests outstanding, 1 .. 4096 */
+	void *pool;		 /* page-aligned memory that requests will use; */
+	size_t pool_bytes;	 /* registered with the kernel if it may; or NULL, 0 */
+	struct sp__trace *trace; /* or NULL */
+	const struct sp__volume *device; /* of the volumes, if they are simulated; or NULL */
 	bool bound;	/* stays with the thread that opens it: cheaper to the kernel */
 	const int *fds; /* of volumes: registered with the kernel if they may; or NULL */
 	unsigned nfds;
@@ -65,8 +65,8 @@ struct sp__queue;
 /*
  * Opens a queue.  "auto" tries io_uring, then libaio, then sync, without an
  * error as long as one of them opens, and changes to the next if the system
- * refuses io_uring a thread; a name selects that engine alone.  With a machine
- * "auto" is the engine "sim", and time is virtual.
+ * refuses io_uring a thread; a name selects that engine alone.  With a
+ * simulated device "auto" is the engine "sim", and time is virtual.
  */
 SP_MUST_CHECK int sp__queue_open(struct sp__queue **q, const struct sp__queue_opts *opts,
 				 struct sp_errinfo *err);

@@ -74,12 +74,10 @@ static int choose_volume(struct sp__rstream *rs, const struct sp__rstream_opts *
 	enum sp__direct direct = opts->direct;
 	int rc;
 
-	if (opts->machine) {
+	if (opts->device) {
 		rc = sp__volume_adopt(&rs->volume, rs->fd, false, rs->name, NULL);
-		if (rc == 0) {
-			rs->volume->machine = opts->machine;
-			rs->volume->sim_file = opts->sim_file;
-		}
+		if (rc == 0)
+			sp__volume_place(rs->volume, opts->device, opts->sim_file);
 		return rc;
 	}
 	if (direct == SP__DIRECT_AUTO && sp__file_cached(rs->fd, rs->offset, rs->known))
@@ -102,7 +100,7 @@ static int start_queue(struct sp__rstream *rs, const struct sp__rstream_opts *op
 {
 	struct sp__queue_opts qo = { .engine = opts->engine,
 				     .trace = opts->trace,
-				     .machine = opts->machine };
+				     .device = opts->device };
 	uint64_t left = (rs->known - rs->offset + rs->chunk_bytes - 1) / rs->chunk_bytes;
 	int rc;
 
@@ -143,15 +141,15 @@ static bool is_large(struct sp__rstream *rs, const struct stat *st, uint64_t sma
 static int start(struct sp__rstream *rs, const struct sp__rstream_opts *opts,
 		 struct sp_errinfo *err)
 {
-	bool must = named(opts->engine) || opts->machine;
+	bool must = named(opts->engine) || opts->device;
 	struct stat st;
 	int rc;
 
 	if (fstat(rs->fd, &st))
 		return -errno;
 	/* On a machine no descriptor is needed, and even what is small takes its time. */
-	if ((opts->machine || !sp__fds_scarce()) &&
-	    is_large(rs, &st, opts->machine ? 0 : SMALL_BYTES)) {
+	if ((opts->device || !sp__fds_scarce()) &&
+	    is_large(rs, &st, opts->device ? 0 : SMALL_BYTES)) {
 		rc = start_queue(rs, opts, must ? err : NULL);
 		if (rc == 0 || must)
 			return rc;

@@ -21,8 +21,8 @@ struct sp__rstream_opts {
 	size_t chunk_bytes;	/* of one request; multiple of 4096 */
 	unsigned depth;		/* chunks: one with the caller, the rest ahead; up to 64 */
 	struct sp__trace *trace;
-	struct sp__machine *machine; /* a regular file lies on it, ... */
-	unsigned sim_file;	     /* ... with this number; or NULL */
+	const struct sp__volume *device; /* simulated: a regular file lies on it, ... */
+	unsigned sim_file;		 /* ... with this number; or NULL */
 };
 
 struct sp__rstream;

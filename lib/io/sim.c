@@ -46,7 +46,7 @@ static int sim_open(void **engine, const struct sp__engine_opts *opts, struct sp
 	(void)err;
 	if (!e)
 		return -ENOMEM;
-	e->machine = opts->machine;
+	e->machine = opts->device->machine;
 	e->done = sp__donering_new(opts->depth);
 	e->batch = calloc(opts->depth, sizeof(*e->batch));
 	if (!e->done || !e->batch) {

@@ -10,8 +10,11 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "base/err.h"
+#include "dev/model.h"
 #include "io/volume.h"
+#include "obs/trace.h"
 #include "sim/machine.h"
 
 /*
@@ -127,16 +130,78 @@ int sp__volume_err(struct sp_errinfo *err, const struct sp__volume *v, int code,
 						      : "");
 }
 
-int sp__volume_simulate(struct sp__volume *v, struct sp__machine *machine, enum sp__sim_area area,
-			uint64_t bytes, struct sp_errinfo *err)
+int sp__volume_device(struct sp__volume **device, const char *spec, struct sp_errinfo *err)
 {
-	int rc = sp__machine_file(machine, area, bytes);
+	struct sp__volume *v = calloc(1, sizeof(*v));
+	struct sp__machine_spec parsed;
+	const struct sp__model *model;
+	int rc;
 
-	v->machine = machine;
-	if (rc < 0)
-		return sp__volume_err(err, v, rc, "create", -1);
-	v->sim_file = (unsigned)rc;
+	if (!v)
+		return sp__err(err, -ENOMEM, "sim", "", -1);
+	rc = sp__machine_spec_parse(&parsed, spec, err);
+	if (!rc)
+		rc = sp__machine_open(&v->machine, &parsed, err);
+	if (rc) {
+		free(v);
+		return rc;
+	}
+	model = sp__machine_model(v->machine);
+	v->fd = -1;
+	v->owned = true;
+	v->align_bytes = parsed.page_bytes;
+	v->block_bytes = model->block_bytes;
+	v->size_bytes = model->blocks * model->block_bytes;
+	*device = v;
 	return 0;
+}
+
+int sp__volume_add_file(const struct sp__volume *device, enum sp__sim_area area, uint64_t bytes)
+{
+	return sp__machine_file(device->machine, area, bytes);
+}
+
+void sp__volume_place(struct sp__volume *v, const struct sp__volume *device, unsigned file)
+{
+	v->machine = device->machine;
+	v->sim_file = file;
+}
+
+int sp__volume_simulate(struct sp__volume *v, const struct sp__volume *device,
+			enum sp__sim_area area, uint64_t bytes, struct sp_errinfo *err)
+{
+	int rc = sp__volume_add_file(device, area, bytes);
+
+	sp__volume_place(v, device, rc < 0 ? 0 : (unsigned)rc);
+	return rc < 0 ? sp__volume_err(err, v, rc, "create", -1) : 0;
+}
+
+int sp__volume_begin_lbn(const struct sp__volume *v, uint64_t *lbn)
+{
+	*lbn = 0;
+	return v->machine ? sp__machine_locate(v->machine, v->sim_file, 0, lbn) : 0;
+}
+
+void sp__volume_discard(const struct sp__volume *v)
+{
+	if (v->machine)
+		sp__machine_punch(v->machine, v->sim_file, 0, UINT64_MAX);
+}
+
+uint64_t sp__volume_now_ns(const struct sp__volume *v)
+{
+	return v && v->machine ? sp__machine_now_ns(v->machine) : sp__now_ns();
+}
+
+static uint64_t trace_ns(const void *device)
+{
+	return sp__volume_now_ns(device);
+}
+
+void sp__volume_trace(const struct sp__volume *device, struct sp__trace *trace)
+{
+	if (device && trace)
+		sp__trace_virtual(trace, trace_ns, device);
 }
 
 /* A file with a name for an instant, in which no signal may end us. */
@@ -240,8 +305,10 @@ void sp__volume_close(struct sp__volume *v)
 {
 	if (!v)
 		return;
-	if (v->owned)
+	if (v->owned && v->fd >= 0)
 		close(v->fd);
+	else if (v->owned)
+		sp__machine_close(v->machine);
 	free(v->name);
 	free(v->trace_name);
 	free(v);

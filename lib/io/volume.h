@@ -4,7 +4,8 @@
  * once, with its properties that matter to I/O.
  *
  * A simulated volume is a regular file too, which holds the bytes; a simulated
- * machine (sim/machine.h) decides, in virtual time, when its requests complete.
+ * device, a volume without bytes, decides in virtual time when its requests complete.
+ * Those who hold a volume or a device know no more of the machine (sim/machine.h).
  *
  * Thread rule: immutable after opening, except size_bytes, which its owner
  * maintains.
@@ -19,6 +20,9 @@
 #include <spindle/error.h>
 #include "sim/fwd.h"
 
+struct sp__machine;
+struct sp__trace;
+
 enum sp__direct { SP__DIRECT_AUTO, SP__DIRECT_NEVER, SP__DIRECT_ALWAYS };
 
 /* From the option of a sort or a join: negative, 0, positive. */
@@ -28,15 +32,15 @@ static inline enum sp__direct sp__direct_of(int direct)
 }
 
 struct sp__volume {
-	int fd;
-	bool owned;		     /* close fd with the volume */
-	bool regular;		     /* a regular file (else a block device) */
-	bool direct;		     /* fd has O_DIRECT: offset, length, address aligned */
-	uint32_t align_bytes;	     /* what direct requests must be multiples of */
-	uint32_t block_bytes;	     /* of a block device: its logical blocks; of a file 1 */
-	uint64_t size_bytes;	     /* at opening */
-	char *name;		     /* for messages, and for traces ... */
-	char *trace_name;	     /* ... if this is NULL; the volume's */
+	int fd;		      /* -1: a device that is simulated, or a measurement's */
+	bool owned;	      /* close fd, or the machine, with the volume */
+	bool regular;	      /* a regular file (else a block device) */
+	bool direct;	      /* fd has O_DIRECT: offset, length, address aligned */
+	uint32_t align_bytes; /* what direct requests, or simulated files, are multiples of */
+	uint32_t block_bytes; /* of a device: its logical blocks; of a file 1 */
+	uint64_t size_bytes;  /* at opening */
+	char *name;	      /* for messages, and for traces ... */
+	char *trace_name;     /* ... if this is NULL; the volume's */
 	struct sp__machine *machine; /* NULL: a real volume */
 	unsigned sim_file;	     /* its number on the machine */
 };
@@ -65,12 +69,32 @@ SP_MUST_CHECK int sp__volume_block(struct sp__volume **v, const char *path, stru
 int sp__volume_open_err(struct sp_errinfo *err, int code, const char *path);
 
 /*
- * Places the volume, which must not be direct, on the machine: an existing file
- * of this many bytes, in that area.  -ENOSPC, -ENOMEM.
+ * A simulated device, from its specification (sim/machine.h).  It owns the machine, so it is
+ * closed after all that lie on it.
  */
-SP_MUST_CHECK int sp__volume_simulate(struct sp__volume *v, struct sp__machine *machine,
+SP_MUST_CHECK int sp__volume_device(struct sp__volume **device, const char *spec,
+				    struct sp_errinfo *err);
+/*
+ * Adds a file of this many bytes (0: it grows) to a device, in that area.  Its number, or
+ * -ENOSPC, -ENOMEM.
+ */
+SP_MUST_CHECK int sp__volume_add_file(const struct sp__volume *device, enum sp__sim_area area,
+				      uint64_t bytes);
+/* Places the volume, which must not be direct, on the device, as the file of that number. */
+void sp__volume_place(struct sp__volume *v, const struct sp__volume *device, unsigned file);
+/* The same as a new file; errors as above, recorded. */
+SP_MUST_CHECK int sp__volume_simulate(struct sp__volume *v, const struct sp__volume *device,
 				      enum sp__sim_area area, uint64_t bytes,
 				      struct sp_errinfo *err);
+/* The block of the device at which a simulated volume begins; 0 for a real one. */
+SP_MUST_CHECK int sp__volume_begin_lbn(const struct sp__volume *v, uint64_t *lbn);
+/* On a simulated device: frees all that the volume has there. */
+void sp__volume_discard(const struct sp__volume *v);
+
+/* Simulated time of the volume's device; of a real volume, or NULL: the monotonic clock. */
+uint64_t sp__volume_now_ns(const struct sp__volume *v);
+/* The times in a trace are those of a simulated device.  Either may be NULL. */
+void sp__volume_trace(const struct sp__volume *device, struct sp__trace *trace);
 
 /*
  * A second, direct descriptor on the file of fd, opened for reading

@@ -47,7 +47,7 @@ int sp__wstream_fail(struct sp__wstream *ws, int code, long long offset)
 bool sp__wstream_wants_queue(const struct sp__wstream *ws)
 {
 	return !ws->plain_only &&
-	       (ws->opts.direct == SP__DIRECT_ALWAYS || ws->opts.machine ||
+	       (ws->opts.direct == SP__DIRECT_ALWAYS || ws->opts.device ||
 		ws->put_bytes >= LARGE_BYTES || ws->opts.expected_bytes >= LARGE_BYTES);
 }
 
@@ -58,7 +58,7 @@ static bool suitable(struct sp__wstream *ws, uint64_t *at, uint64_t *size)
 	off_t now;
 	int flags;
 
-	if (!ws->opts.machine && (ws->opts.direct == SP__DIRECT_NEVER || sp__fds_scarce()))
+	if (!ws->opts.device && (ws->opts.direct == SP__DIRECT_NEVER || sp__fds_scarce()))
 		return false;
 	flags = fcntl(ws->fd, F_GETFL);
 	if (flags < 0 || flags & (O_APPEND | O_DSYNC | O_SYNC | O_DIRECT))
@@ -87,22 +87,22 @@ static int open_volume(struct sp__wstream *ws)
 {
 	int rc;
 
-	if (!ws->opts.machine)
+	if (!ws->opts.device)
 		return sp__volume_reopen_direct(&ws->volume, ws->fd, true, ws->name, NULL);
 	rc = sp__volume_adopt(&ws->volume, ws->fd, false, ws->name, ws->err);
 	return rc ? rc
-		  : sp__volume_simulate(ws->volume, ws->opts.machine, SP__SIM_OUTPUT, 0, ws->err);
+		  : sp__volume_simulate(ws->volume, ws->opts.device, SP__SIM_OUTPUT, 0, ws->err);
 }
 
 static int open_queue(struct sp__wstream *ws)
 {
 	struct sp__queue_opts qo = { .engine = ws->opts.engine,
 				     .trace = ws->opts.trace,
-				     .machine = ws->opts.machine };
+				     .device = ws->opts.device };
 	int rc = open_volume(ws);
 
 	if (rc)
-		return ws->opts.machine ? sp__wstream_fail(ws, rc, -1) : rc;
+		return ws->opts.device ? sp__wstream_fail(ws, rc, -1) : rc;
 	if (ws->opts.chunk_bytes % ws->volume->align_bytes)
 		return SP_EUNSUP;
 	ws->depth = ws->opts.depth < 1 ? 1 : ws->opts.depth;
@@ -214,7 +214,7 @@ int sp__wstream_finish(struct sp__wstream *ws)
 	if (ws->error)
 		return ws->error;
 	/* On a machine even what is smaller than a chunk takes its time. */
-	if (ws->opts.machine && ws->filled && !ws->queued && !ws->plain_only &&
+	if (ws->opts.device && ws->filled && !ws->queued && !ws->plain_only &&
 	    sp__wstream_go_queued(ws))
 		return ws->error;
 	rc = ws->queued ? sp__wqueued_finish(ws) : sp__wplain_flush(ws);

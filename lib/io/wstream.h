@@ -21,7 +21,7 @@ struct sp__wstream_opts {
 	unsigned depth;		 /* chunks; at least 2 to overlap, at most 64 */
 	uint64_t expected_bytes; /* in all; 0: unknown.  Sizes what is reserved ahead */
 	struct sp__trace *trace;
-	struct sp__machine *machine; /* a regular file lies on it, in its output area; or NULL */
+	const struct sp__volume *device; /* simulated: a regular file lies on it; or NULL */
 };
 
 struct sp__wstream;

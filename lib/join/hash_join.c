@@ -22,7 +22,6 @@
 #include "base/rng.h"
 #include "join/plan.h"
 #include "join/stage.h"
-#include "sim/machine.h"
 
 /* A partition with this share of its input is not worth partitioning again. */
 #define STUBBORN 0.9
@@ -195,7 +194,7 @@ static void count(struct sp__stage *s)
 		s->bytes[SP__BUILD] ? 1 - (double)spilled / (double)s->bytes[SP__BUILD] : 1;
 	for (int role = 0; role < 2; role++)
 		s->h->j->source[s->side[role]].lines += s->balance[role].read.records;
-	if (s->h->j->env.machine && s->h->spill)
+	if (s->h->j->env.device && s->h->spill)
 		sp__env_note_regions(&s->h->j->env, &c->run, s->h->spill);
 }
 
@@ -288,7 +287,7 @@ void sp__hash_note_spill(struct sp__hash *h)
 		return;
 	sp__env_note_spill(&h->j->stats.run, h->spill);
 	/* Where the result counts, so does what is written for it; this is not. */
-	if (sp__machine_for(h->j->env.machine, SP__SIM_FILES_OUT))
+	if (sp__env_writing(&h->j->env).device)
 		sp__spill_forget(h->spill);
 }
 

@@ -31,7 +31,7 @@ static int open_all(struct sp__join *j, struct sp_errinfo *err)
 		rc = sp__emit_init(&j->result.emit, &j->opts, j->env.err);
 	j->result.emit.inputs = j->io->inputs;
 	if (!rc)
-		rc = sp__inputs_lay(j->read.machine, j->io->inputs, 2, &j->read.sim_file,
+		rc = sp__inputs_lay(j->read.device, j->io->inputs, 2, &j->read.sim_file,
 				    j->env.err);
 	for (int i = 0; i < 2 && !rc; i++, j->read.sim_file++) {
 		struct sp_recfmt format = sp__join_format(&j->opts, i);

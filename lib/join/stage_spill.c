@@ -13,7 +13,6 @@
 #include "base/mem.h"
 #include "join/stage.h"
 #include "sim/fsmap.h"
-#include "sim/machine.h"
 
 /* Requests outstanding in temporary space; a batch of gathered writes is a large one. */
 #define DEPTH 64
@@ -25,8 +24,7 @@
 /* Is there a file system on the simulated machine?  Then partitions are files there. */
 static bool has_files(const struct sp__join *j)
 {
-	return j->env.machine && j->opts.run.placement == SP_PLACE_CONTIGUOUS &&
-	       sp__machine_spec(j->env.machine)->fs != SP__FS_NONE;
+	return sp__env_file_system(&j->env) && j->opts.run.placement == SP_PLACE_CONTIGUOUS;
 }
 
 int sp__hash_open_spill(struct sp__hash *h, uint64_t runs, bool buffered)
@@ -40,7 +38,7 @@ int sp__hash_open_spill(struct sp__hash *h, uint64_t runs, bool buffered)
 	o.recycle_level = 1;
 	o.depth = o.placement ? DEPTH_GATHERED : DEPTH;
 	o.budget = &j->env.budget;
-	o.ahead = !j->env.machine;
+	o.ahead = !j->env.device;
 	o.apart = has_files(j);
 	o.runs = runs;
 	o.hops = SP_GEOMETRY_WRITE;

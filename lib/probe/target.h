@@ -54,7 +54,7 @@ struct sp__target {
 #define SP__TARGET_TURNAROUND_NS 60000
 
 /*
- * spec: what follows "sim:" (sim/machine.h).  Only its model, sched, window, noise and seed are
+ * spec: what follows "sim:".  Only its model, sched, window, noise and seed are
  * used.
  */
 SP_MUST_CHECK int sp__target_sim(struct sp__target **t, const char *spec, struct sp_errinfo *err);

@@ -10,22 +10,24 @@
 void sp__charge_work_always(const struct sp__env *e, uint64_t records, unsigned comparisons,
 			    uint64_t bytes)
 {
-	const struct sp__model *m = sp__machine_model(e->machine);
+	const struct sp__model *m = sp__machine_model(e->device->machine);
 	uint64_t each_ns = m->cpu_record_ns + (uint64_t)comparisons * m->cpu_compare_ns;
 
-	sp__machine_charge_ps(e->machine, records * each_ns * PS_PER_NS + bytes * m->cpu_copy_ps);
+	sp__machine_charge_ps(e->device->machine,
+			      records * each_ns * PS_PER_NS + bytes * m->cpu_copy_ps);
 }
 
 void sp__charge_sorting(const struct sp__env *e, uint64_t records)
 {
 	double comparisons;
 
-	if (!e->machine || records < 2)
+	if (!e->device || records < 2)
 		return;
 	comparisons = (double)records * log2((double)records);
-	sp__machine_charge(e->machine,
-			   (uint64_t)(comparisons * sp__machine_model(e->machine)->cpu_compare_ns /
-				      (e->opts->parallel ? e->opts->parallel : 1)));
+	sp__machine_charge(
+		e->device->machine,
+		(uint64_t)(comparisons * sp__machine_model(e->device->machine)->cpu_compare_ns /
+			   (e->opts->parallel ? e->opts->parallel : 1)));
 }
 
 void sp__charge_merge(const struct sp__env *e, struct sp__pace *p, unsigned fan_in)
@@ -33,11 +35,11 @@ void sp__charge_merge(const struct sp__env *e, struct sp__pace *p, unsigned fan_
 	const struct sp__model *m;
 	double each;
 
-	if (e->machine && p->records) {
-		m = sp__machine_model(e->machine);
+	if (e->device && p->records) {
+		m = sp__machine_model(e->device->machine);
 		each = m->cpu_record_ns + m->cpu_compare_ns * log2(fan_in > 1 ? fan_in : 2);
-		sp__machine_charge(e->machine, (uint64_t)((double)p->records * each));
-		sp__machine_charge_ps(e->machine, p->bytes * m->cpu_copy_ps);
+		sp__machine_charge(e->device->machine, (uint64_t)((double)p->records * each));
+		sp__machine_charge_ps(e->device->machine, p->bytes * m->cpu_copy_ps);
 	}
 	*p = (struct sp__pace){ 0 };
 }

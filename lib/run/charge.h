@@ -17,7 +17,7 @@ void sp__charge_work_always(const struct sp__env *e, uint64_t records, unsigned 
 static inline void sp__charge_work(const struct sp__env *e, uint64_t records, unsigned comparisons,
 				   uint64_t bytes)
 {
-	if (__builtin_expect(e->machine != NULL, 0))
+	if (__builtin_expect(e->device != NULL, 0))
 		sp__charge_work_always(e, records, comparisons, bytes);
 }
 

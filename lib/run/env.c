@@ -8,6 +8,7 @@
 #include "run/env.h"
 #include "run/memory.h"
 #include "run/where.h"
+#include "sim/fsmap.h"
 #include "sim/machine.h"
 #include "spill/fiemap.h"
 
@@ -20,11 +21,10 @@ int sp__env_open(struct sp__env *e, const struct sp_run_opts *opts, struct sp_er
 	sp__budget_init(&e->budget, sp__working_memory(opts->memory_bytes));
 	rc = sp__where_check(opts, e->err);
 	if (!rc)
-		rc = sp__where_machine(opts, &e->machine, e->err);
+		rc = sp__where_device(opts, &e->device, e->err);
 	if (!rc && opts->trace_path)
 		rc = sp__trace_open(&e->trace, opts->trace_path, e->err);
-	if (!rc && e->trace && e->machine)
-		sp__trace_virtual(e->trace, sp__machine_clock_ns, e->machine);
+	sp__volume_trace(e->device, e->trace);
 	e->begin_ns = sp__env_now_ns(e);
 	e->cpu_begin_ns = sp__env_cpu_ns(e);
 	return rc;
@@ -33,23 +33,39 @@ int sp__env_open(struct sp__env *e, const struct sp_run_opts *opts, struct sp_er
 int sp__env_close(struct sp__env *e)
 {
 	/* Requests still outstanding are added to the trace. */
-	sp__machine_close(e->machine);
+	sp__volume_close(e->device);
 	return sp__trace_close(e->trace, e->err);
 }
 
 uint64_t sp__env_now_ns(const struct sp__env *e)
 {
-	return e->machine ? sp__machine_now_ns(e->machine) : sp__now_ns();
+	return sp__volume_now_ns(e->device);
 }
 
 uint64_t sp__env_cpu_ns(const struct sp__env *e)
 {
 	struct sp__machine_stats m;
 
-	if (!e->machine)
+	if (!e->device)
 		return sp__cpu_ns();
-	sp__machine_stats(e->machine, &m);
+	sp__machine_stats(e->device->machine, &m);
 	return m.cpu_time_ns;
+}
+
+bool sp__env_file_system(const struct sp__env *e)
+{
+	return e->device && sp__machine_spec(e->device->machine)->fs != SP__FS_NONE;
+}
+
+/* The device if the tool's own files of that kind, IN or OUT, lie on it, else NULL. */
+static const struct sp__volume *device_for(const struct sp__env *e, enum sp__sim_files kind)
+{
+	enum sp__sim_files on;
+
+	if (!e->device)
+		return NULL;
+	on = sp__machine_spec(e->device->machine)->files;
+	return on == kind || on == SP__SIM_FILES_BOTH ? e->device : NULL;
 }
 
 struct sp__rstream_opts sp__env_reading(const struct sp__env *e)
@@ -61,8 +77,7 @@ struct sp__rstream_opts sp__env_reading(const struct sp__env *e)
 					  .chunk_bytes = b.chunk_bytes,
 					  .depth = b.reads,
 					  .trace = e->trace,
-					  .machine =
-						  sp__machine_for(e->machine, SP__SIM_FILES_IN) };
+					  .device = device_for(e, SP__SIM_FILES_IN) };
 }
 
 struct sp__wstream_opts sp__env_writing(const struct sp__env *e)
@@ -74,8 +89,7 @@ struct sp__wstream_opts sp__env_writing(const struct sp__env *e)
 					  .chunk_bytes = b.chunk_bytes,
 					  .depth = b.writes,
 					  .trace = e->trace,
-					  .machine =
-						  sp__machine_for(e->machine, SP__SIM_FILES_OUT) };
+					  .device = device_for(e, SP__SIM_FILES_OUT) };
 }
 
 struct sp__spill_opts sp__env_spilling(const struct sp__env *e)
@@ -86,7 +100,7 @@ struct sp__spill_opts sp__env_spilling(const struct sp__env *e)
 					.ndirs = o->ntmpdirs,
 					.engine = o->engine,
 					.trace = e->trace,
-					.machine = e->machine,
+					.device = e->device,
 					.block = sp__where_block(o),
 					.placement = o->placement,
 					.geometry = o->geometry,
@@ -95,11 +109,11 @@ struct sp__spill_opts sp__env_spilling(const struct sp__env *e)
 
 void sp__env_sync(const struct sp__env *e, struct sp__spill *spill)
 {
-	if (!sp__machine_for(e->machine, SP__SIM_FILES_OUT))
+	if (!device_for(e, SP__SIM_FILES_OUT))
 		return;
 	if (spill)
 		sp__spill_forget(spill);
-	sp__machine_sync(e->machine);
+	sp__machine_sync(e->device->machine);
 }
 
 /* /proc/self/io: bytes actually read from and written to devices. */
@@ -120,7 +134,7 @@ static void note_machine(const struct sp__env *e, struct sp_run_stats *st)
 {
 	struct sp__machine_stats m;
 
-	sp__machine_stats(e->machine, &m);
+	sp__machine_stats(e->device->machine, &m);
 	st->simulated = true;
 	st->sim_requests = m.requests;
 	st->sim_dispatched = m.dispatched;
@@ -144,7 +158,7 @@ void sp__env_note(const struct sp__env *e, struct sp_run_stats *st, bool device)
 	if (getrusage(RUSAGE_SELF, &ru) == 0)
 		st->memory_peak_bytes = (uint64_t)ru.ru_maxrss << 10;
 	st->device_read_bytes = st->device_write_bytes = -1;
-	if (e->machine)
+	if (e->device)
 		note_machine(e, st);
 	else if (device)
 		note_device(st);
@@ -192,11 +206,11 @@ void sp__env_note_regions(const struct sp__env *e, struct sp_run_stats *st,
 {
 	struct sp__machine_stats m;
 
-	if (!e->machine) {
+	if (!e->device) {
 		note_file_regions(st, spill);
 		return;
 	}
-	sp__machine_stats(e->machine, &m);
+	sp__machine_stats(e->device->machine, &m);
 	st->spill_regions = m.regions;
 	st->spill_region_bytes_mean = m.region_bytes_mean;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The run environment of one operator: the machine it runs on (real or simulated), its
+ * The run environment of one operator: the device it runs on, if that is simulated, its
  * trace, its memory budget, its clocks; opened from struct sp_run_opts, and recorded in
  * struct sp_run_stats.  An operator embeds one, opens it first and closes it last.
  *
@@ -14,14 +14,13 @@
 #include "base/mem.h"
 #include "io/rstream.h"
 #include "io/wstream.h"
-#include "sim/fwd.h"
 #include "spill/store.h"
 
 struct sp__env {
 	const struct sp_run_opts *opts; /* borrowed */
 	struct sp_errinfo own_err, *err;
-	struct sp__machine *machine; /* NULL: the real one */
-	struct sp__trace *trace;     /* NULL: none */
+	struct sp__volume *device; /* simulated; NULL: real files and devices */
+	struct sp__trace *trace;   /* NULL: none */
 	struct sp__budget budget;
 	uint64_t begin_ns, cpu_begin_ns;
 };
@@ -36,13 +35,16 @@ int sp__env_close(struct sp__env *e);
 uint64_t sp__env_now_ns(const struct sp__env *e);
 uint64_t sp__env_cpu_ns(const struct sp__env *e);
 
+/* Is it simulated, with a file system? */
+bool sp__env_file_system(const struct sp__env *e);
+
 /* Options for streams of inputs and of the output, within the memory of the run. */
 struct sp__rstream_opts sp__env_reading(const struct sp__env *e);
 struct sp__wstream_opts sp__env_writing(const struct sp__env *e);
 /* Options of temporary space that follow from the environment; the operator sets the rest. */
 struct sp__spill_opts sp__env_spilling(const struct sp__env *e);
 
-/* On a simulated machine: waits until the result, but not temporary data, is on the device. */
+/* On a simulated device: waits until the result, but not temporary data, is on the device. */
 void sp__env_sync(const struct sp__env *e, struct sp__spill *spill);
 
 /*

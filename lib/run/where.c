@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include "base/err.h"
-#include "dev/model.h"
+#include "io/volume.h"
 #include "run/where.h"
 #include "sim/fsmap.h"
 #include "sim/machine.h"
@@ -33,35 +33,30 @@ const char *sp__where_block(const struct sp_run_opts *o)
 }
 
 /* A real device may be used in part; a simulated one is known completely. */
-static int check_geometry(const struct sp__machine *machine, const struct sp_geometry *geometry,
+static int check_geometry(const struct sp__volume *device, const struct sp_geometry *geometry,
 			  struct sp_errinfo *err)
 {
-	const struct sp__model *m = sp__machine_model(machine);
 	struct sp_geometry_info info;
+	uint64_t blocks = device->size_bytes / device->block_bytes;
 
 	if (!geometry)
 		return 0;
 	sp_geometry_info(geometry, &info);
-	if (info.blocks == m->blocks && info.block_bytes == m->block_bytes)
+	if (info.blocks == blocks && info.block_bytes == device->block_bytes)
 		return 0;
 	return sp__errf(err, SP_EUNSUP, "plan", info.device, -1,
 			"the geometry has %llu blocks of %u bytes, the simulated device %llu of %u",
 			(unsigned long long)info.blocks, info.block_bytes,
-			(unsigned long long)m->blocks, m->block_bytes);
+			(unsigned long long)blocks, device->block_bytes);
 }
 
-int sp__where_machine(const struct sp_run_opts *o, struct sp__machine **m, struct sp_errinfo *err)
+int sp__where_device(const struct sp_run_opts *o, struct sp__volume **device,
+		     struct sp_errinfo *err)
 {
 	const char *text = sp__where_machine_spec(o);
-	struct sp__machine_spec spec;
-	int rc;
+	int rc = text ? sp__volume_device(device, text, err) : 0;
 
-	if (!text)
-		return 0;
-	rc = sp__machine_spec_parse(&spec, text, err);
-	if (!rc)
-		rc = sp__machine_open(m, &spec, err);
-	return rc ? rc : check_geometry(*m, o->geometry, err);
+	return rc || !text ? rc : check_geometry(*device, o->geometry, err);
 }
 
 static int check_machine(const struct sp_run_opts *o, struct sp_errinfo *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The volume named by the options of a run: files in directories, a block device, or a
- * simulated machine; and whether it supports the requested placement.
+ * simulated device; and whether it supports the requested placement.
  */
 #ifndef SP__RUN_WHERE_H
 #define SP__RUN_WHERE_H
@@ -10,19 +10,19 @@
 #include <spindle/error.h>
 #include <spindle/run.h>
 
-struct sp__machine;
+struct sp__volume;
 
 /* SP_ESYNTAX, -EPERM or SP_EUNSUP, with the reason in err: the options contradict the volume. */
 SP_MUST_CHECK int sp__where_check(const struct sp_run_opts *o, struct sp_errinfo *err);
 bool sp__where_simulated(const struct sp_run_opts *o);
-/* The specification of a simulated machine (sim/machine.h); NULL: the volume is none. */
+/* The specification of a simulated device; NULL: the volume is none. */
 const char *sp__where_machine_spec(const struct sp_run_opts *o);
 /*
- * Opens the machine of a simulated volume; leaves *m unchanged for other volumes.
+ * Opens a simulated device; leaves *device unchanged for other volumes.
  * SP_EUNSUP: the geometry is that of another device.
  */
-SP_MUST_CHECK int sp__where_machine(const struct sp_run_opts *o, struct sp__machine **m,
-				    struct sp_errinfo *err);
+SP_MUST_CHECK int sp__where_device(const struct sp_run_opts *o, struct sp__volume **device,
+				   struct sp_errinfo *err);
 /* The device of "block:DEVICE"; NULL: the volume is none. */
 const char *sp__where_block(const struct sp_run_opts *o);
 

@@ -128,11 +128,6 @@ uint64_t sp__machine_now_ns(const struct sp__machine *m)
 	return m->clock.now_ns;
 }
 
-uint64_t sp__machine_clock_ns(const void *machine)
-{
-	return sp__machine_now_ns(machine);
-}
-
 int sp__machine_file(struct sp__machine *m, enum sp__sim_area area, uint64_t bytes)
 {
 	uint64_t pages = bytes / m->spec.page_bytes + (bytes % m->spec.page_bytes != 0);

@@ -42,6 +42,9 @@
 #include "sim/fwd.h"
 #include "sim/pagecache.h"
 
+/* Which of a tool's own files lie on the machine. */
+enum sp__sim_files { SP__SIM_FILES_NONE, SP__SIM_FILES_IN, SP__SIM_FILES_OUT, SP__SIM_FILES_BOTH };
+
 struct sp__noise {
 	uint64_t sd_ns;	       /* half-normal, added to each completion as the host sees it */
 	double tail;	       /* share of the requests that get more: */
@@ -93,6 +96,7 @@ struct sp__simreq {
 
 #define SP__SIM_DEPTHS 65
 
+struct sp__machine;
 struct sp__model;
 
 struct sp__machine_stats {
@@ -119,8 +123,6 @@ void sp__machine_close(struct sp__machine *m); /* accepts NULL; nothing outstand
 const struct sp__machine_spec *sp__machine_spec(const struct sp__machine *m);
 const struct sp__model *sp__machine_model(const struct sp__machine *m);
 uint64_t sp__machine_now_ns(const struct sp__machine *m);
-/* The same, as a clock for traces (obs/trace.h). */
-uint64_t sp__machine_clock_ns(const void *machine);
 /* Charges computation: time passes while outstanding I/O proceeds. */
 void sp__machine_charge(struct sp__machine *m, uint64_t ns);
 /*
@@ -128,8 +130,6 @@ void sp__machine_charge(struct sp__machine *m, uint64_t ns);
  * charge, so that the sum does not depend on how the host cuts data into batches.
  */
 void sp__machine_charge_ps(struct sp__machine *m, uint64_t ps);
-/* The machine if the tool's own files of that kind, IN or OUT, lie on it, else NULL. */
-struct sp__machine *sp__machine_for(struct sp__machine *m, enum sp__sim_files kind);
 
 /*
  * Adds a file of this many bytes (0: it grows) in an area of the device.  Returns

@@ -132,11 +132,6 @@ void sp__machine_charge_ps(struct sp__machine *m, uint64_t ps)
 	m->owed_ps %= PS_PER_NS;
 }
 
-struct sp__machine *sp__machine_for(struct sp__machine *m, enum sp__sim_files kind)
-{
-	return m && (m->spec.files == kind || m->spec.files == SP__SIM_FILES_BOTH) ? m : NULL;
-}
-
 void sp__machine_depth(struct sp__machine *m)
 {
 	unsigned depth = m->outstanding < SP__SIM_DEPTHS ? m->outstanding : SP__SIM_DEPTHS - 1;

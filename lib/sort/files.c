@@ -14,7 +14,6 @@
 #include "flow/scan.h"
 #include "io/wstream.h"
 #include "obs/progress.h"
-#include "sim/machine.h"
 #include "sort/plan.h"
 #include "sort/state.h"
 
@@ -229,8 +228,8 @@ static int run(struct job *j)
 	sp_sort_expect(&j->opts, j->io->inputs, j->io->ninputs);
 	rc = sp_sort_new(&j->sort, &j->opts, j->err);
 	if (!rc)
-		rc = sp__inputs_lay(sp__machine_for(j->sort->env.machine, SP__SIM_FILES_IN),
-				    j->io->inputs, j->io->ninputs, &j->sim_file, j->err);
+		rc = sp__inputs_lay(sp__env_reading(&j->sort->env).device, j->io->inputs,
+				    j->io->ninputs, &j->sim_file, j->err);
 	if (rc < 0)
 		return rc;
 	rc = j->io->merge ? must_read_first(j) : true;

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include "base/err.h"
 #include "flow/scan.h"
-#include "sim/machine.h"
 #include "sort/inputs.h"
 #include "sort/plan.h"
 #include "sort/state.h"
@@ -39,11 +38,10 @@ static int release(void *ctx, size_t index)
 int sp__inputs_open(struct sp__inputs *in, unsigned n, struct sp__cursor *cursors)
 {
 	size_t chunk = in->memory_bytes / (2 * n) & ~(size_t)4095;
-	struct sp__rstream_opts o = { .engine =
-					      n <= QUEUES_MAX || in->machine ? in->engine : "sync",
+	struct sp__rstream_opts o = { .engine = n <= QUEUES_MAX || in->device ? in->engine : "sync",
 				      .direct = SP__DIRECT_AUTO,
 				      .depth = 2,
-				      .machine = in->machine };
+				      .device = in->device };
 
 	o.chunk_bytes = chunk < 4096 ? 4096 : chunk > 1u << 20 ? 1u << 20 : chunk;
 	for (unsigned i = 0; i < n; i++) {
@@ -115,7 +113,7 @@ int sp__sort_merge_inputs(struct sp_sort *s, const struct sp_sort_io *io, unsign
 	in->fan_in = fan_in(s);
 	in->memory_bytes = s->plan.memory_bytes / 3;
 	in->engine = s->opts.run.engine;
-	in->machine = sp__machine_for(s->env.machine, SP__SIM_FILES_IN);
+	in->device = sp__env_reading(&s->env).device;
 	in->sim_file = sim_file;
 	in->err = s->env.err;
 	in->list = calloc(in->n ? in->n : 1, sizeof(*in->list));

@@ -22,8 +22,8 @@ struct sp__inputs {
 	unsigned fan_in;     /* the most open at a time */
 	size_t memory_bytes; /* for the streams of all that are open */
 	const char *engine;
-	struct sp__machine *machine; /* the files lie on it; or NULL */
-	unsigned sim_file;	     /* number of the first one there; the others follow it */
+	const struct sp__volume *device; /* simulated: the files lie on it; or NULL */
+	unsigned sim_file;		 /* number of the first one there; the others follow it */
 	struct sp__io_counters done;
 	uint64_t bytes;	       /* read so far */
 	struct sp__tally read; /* records of all inputs; owned by the merging thread */

@@ -189,11 +189,6 @@ void sp__readplan_consumed(struct sp__readplan *plan, unsigned run)
 		sp__forecast_consumed(plan, run);
 }
 
-bool sp__readplan_done(const struct sp__readplan *plan)
-{
-	return plan->unread == 0;
-}
-
 uint64_t sp__readplan_demanded(const struct sp__readplan *plan)
 {
 	return plan->demanded;

@@ -68,14 +68,12 @@ size_t sp__readplan_memory(const struct sp__readplan_opts *opts);
 /*
  * The cluster to read now, given free_pages: returns the number of pages (<=
  * free_pages) of *run, after those already read.  0: nothing to read until more pages
- * are consumed, or all has been read (sp__readplan_done()).
+ * are consumed, or all has been read.
  */
 unsigned sp__readplan_next(struct sp__readplan *plan, unsigned free_pages, unsigned *run);
 
 /* One page of run has been consumed and is free again. */
 void sp__readplan_consumed(struct sp__readplan *plan, unsigned run);
-
-bool sp__readplan_done(const struct sp__readplan *plan);
 
 /* Pages read because they were needed before the plan's turn for them. */
 uint64_t sp__readplan_demanded(const struct sp__readplan *plan);

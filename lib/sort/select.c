@@ -33,7 +33,7 @@ static int put(void *ctx, const char *rec, size_t bytes, const char *prev, size_
 		s->spilled.writer.prev = prev;
 		s->spilled.writer.prev_bytes = prev_bytes;
 	}
-	if (s->env.machine)
+	if (s->env.device)
 		sp__keep_pace(&s->env, bytes, &s->merging.pace,
 			      sp__replace_strips(&s->forming.replace));
 	return sp__runwriter_put(&s->spilled.writer, rec, bytes);

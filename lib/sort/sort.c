@@ -33,7 +33,7 @@ static int open_parts(struct sp_sort *s)
 	int rc;
 
 	/* Virtual time has one executor. */
-	s->threads = s->env.machine ? 1 : sp__threads(s->opts.run.parallel);
+	s->threads = s->env.device ? 1 : sp__threads(s->opts.run.parallel);
 	s->spilled.write_bytes =
 		sp__plan_spill_bytes(&s->opts, s->plan.memory_bytes, s->plan.page_bytes);
 	s->output.buffer_bytes = sp__buffers(s->plan.memory_bytes).chunk_bytes;
@@ -172,7 +172,7 @@ static void note_spill(const struct sp_sort *s, struct sp_sort_stats *st, bool r
 		st->demand_reads = s->spilled.store->demand_reads;
 		st->spill_recycled_bytes = sp__spill_recycled_bytes(s->spilled.store);
 	}
-	if (s->env.machine || (s->spilled.store && regions))
+	if (s->env.device || (s->spilled.store && regions))
 		sp__env_note_regions(&s->env, &st->run, s->spilled.store);
 }
 

@@ -250,7 +250,7 @@ static int pour(struct sp_sort *s, struct sp__merge *m, struct sp__runwriter *w)
 	int rc;
 
 	while ((rc = sp__merge_next(m, true)) == SP_READY) {
-		if (s->env.machine)
+		if (s->env.device)
 			sp__keep_pace(&s->env, m->bytes, &pace, m->n);
 		if (m->prev) {
 			w->prev = m->prev;

@@ -5,7 +5,6 @@
 #include <string.h>
 #include "base/array.h"
 #include "base/err.h"
-#include "sim/machine.h"
 #include "spill/store.h"
 
 #define BLOCK 4096u
@@ -38,13 +37,13 @@ static int open_file(struct sp__spill *s, size_t file, size_t dir, struct sp_err
 
 	if (o->block)
 		return sp__volume_block(&s->files[file], o->block, err);
-	if (o->machine)
+	if (o->device)
 		direct = SP__DIRECT_NEVER;
 	rc = sp__volume_temp(&s->files[file], o->dirs[dir], direct, err);
 	if (rc == 0)
 		rc = name_file(s, file, err);
-	if (rc == 0 && o->machine)
-		rc = sp__volume_simulate(s->files[file], o->machine, SP__SIM_SPILL, 0, err);
+	if (rc == 0 && o->device)
+		rc = sp__volume_simulate(s->files[file], o->device, SP__SIM_SPILL, 0, err);
 	return rc;
 }
 
@@ -56,7 +55,7 @@ static int open_place(struct sp__spill *s)
 				    .page_bytes = s->opts.page_bytes,
 				    .runs = s->opts.runs };
 	struct sp_geometry_info info;
-	int rc = 0;
+	int rc;
 
 	if (o.policy == SP_PLACE_CONTIGUOUS)
 		return 0;
@@ -65,8 +64,7 @@ static int open_place(struct sp__spill *s)
 		return sp__errf(s->opts.err, SP_EUNSUP, "place", info.device, -1,
 				"tracks in blocks of %u bytes do not suit a device of blocks of %u",
 				info.block_bytes, s->files[0]->block_bytes);
-	if (s->opts.machine)
-		rc = sp__machine_locate(s->opts.machine, s->files[0]->sim_file, 0, &o.base_lbn);
+	rc = sp__volume_begin_lbn(s->files[0], &o.base_lbn);
 	if (rc < 0)
 		return sp__volume_err(s->opts.err, s->files[0], rc, "write", -1);
 	return sp__place_new(&s->place, &o, s->opts.err);
@@ -79,7 +77,7 @@ int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts)
 				    .pool = opts->pool,
 				    .pool_bytes = opts->pool_bytes,
 				    .trace = opts->trace,
-				    .machine = opts->machine };
+				    .device = opts->device };
 	struct sp__spill *s;
 	int rc = -ENOMEM;
 
@@ -92,7 +90,7 @@ int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts)
 	s->opts = *opts;
 	s->unit_bytes = opts->codec ? BLOCK : opts->page_bytes;
 	/* There is one device, real or simulated, however many directories there are. */
-	if (opts->machine || opts->block)
+	if (opts->device || opts->block)
 		s->opts.ndirs = 1;
 	s->nfiles = 2 * s->opts.ndirs;
 	s->files = calloc(s->nfiles, sizeof(*s->files));
@@ -176,7 +174,7 @@ void sp__spill_counters(const struct sp__spill *s, struct sp__io_counters *c)
 
 void sp__spill_go_direct(struct sp__spill *s)
 {
-	if (!s->opts.program && !s->opts.machine && !s->opts.block)
+	if (!s->opts.program && !s->opts.device && !s->opts.block)
 		s->first_file = s->opts.ndirs;
 }
 
@@ -269,9 +267,9 @@ void sp__spill_close(struct sp__spill *s)
 
 void sp__spill_forget(struct sp__spill *s)
 {
-	for (size_t i = 0; s->opts.machine && i < s->nfiles; i++)
+	for (size_t i = 0; i < s->nfiles; i++)
 		if (s->files[i])
-			sp__machine_punch(s->opts.machine, s->files[i]->sim_file, 0, UINT64_MAX);
+			sp__volume_discard(s->files[i]);
 }
 
 void sp__spill_end_run(struct sp__spill *s, const struct sp__run *run)
@@ -280,7 +278,7 @@ void sp__spill_end_run(struct sp__spill *s, const struct sp__run *run)
 
 	if (!s->opts.apart || --s->users[file])
 		return;
-	sp__machine_punch(s->opts.machine, s->files[file]->sim_file, 0, UINT64_MAX);
+	sp__volume_discard(s->files[file]);
 	sp__volume_close(s->files[file]);
 	sp__space_release(&s->space[file]);
 	s->files[file] = NULL;

@@ -43,10 +43,10 @@ struct sp__spill_opts {
 	 * ahead, otherwise each of their chunks would be an extent.
 	 */
 	bool ahead;
-	struct sp__machine *machine; /* the files lie on it; or NULL */
-	bool apart;	   /* on a machine: each run is a file of its own, until it ends */
-	const char *block; /* a block device instead of files; or NULL */
-	/* Where runs lie on the volume of a machine or a block device: */
+	const struct sp__volume *device; /* simulated: the files lie on it; or NULL */
+	bool apart;			 /* on it: each run is a file of its own, until it ends */
+	const char *block;		 /* a block device instead of files; or NULL */
+	/* Where runs lie on a simulated or a block device: */
 	enum sp_placement placement;
 	const struct sp_geometry *geometry;
 	uint64_t runs;		  /* expected; 0: unknown */

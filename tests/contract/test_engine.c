@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "io/queue.h"
-#include "sim/machine.h"
 #include "tap.h"
 
 #define BLOCK 8192u
@@ -42,8 +41,8 @@ static const char *const engines[] = {
 static char *pool; /* NBLOCKS to write, NBLOCKS to read into */
 static struct sp__request reqs[2 * NBLOCKS];
 static const char *label;
-static bool bound;		    /* queues stay with the thread that opens them */
-static struct sp__machine *machine; /* while a simulating engine is tested */
+static bool bound;		  /* queues stay with the thread that opens them */
+static struct sp__volume *device; /* while a simulating engine is tested */
 
 static const char *directory(void)
 {
@@ -56,10 +55,10 @@ static struct sp__volume *temp(enum sp__direct direct)
 {
 	struct sp__volume *v = NULL;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	int rc = sp__volume_temp(&v, directory(), machine ? SP__DIRECT_NEVER : direct, &err);
+	int rc = sp__volume_temp(&v, directory(), device ? SP__DIRECT_NEVER : direct, &err);
 
-	if (!rc && machine)
-		rc = sp__volume_simulate(v, machine, SP__SIM_SPILL, 0, &err);
+	if (!rc && device)
+		rc = sp__volume_simulate(v, device, SP__SIM_SPILL, 0, &err);
 	if (rc)
 		ok(false, "a temporary volume opens (%s %s)", sp_strerror(rc), err.text);
 	return v;
@@ -68,7 +67,7 @@ static struct sp__volume *temp(enum sp__direct direct)
 static struct sp__queue *open_queue(const char *engine, unsigned depth, bool with_pool)
 {
 	struct sp__queue_opts o = {
-		.engine = engine, .depth = depth, .machine = machine, .bound = bound
+		.engine = engine, .depth = depth, .device = device, .bound = bound
 	};
 	struct sp__queue *q = NULL;
 
@@ -418,28 +417,25 @@ static bool simulates(const char *engine)
 	return !strcmp(last ? last + 1 : engine, "sim");
 }
 
-/* A small machine on which the volumes of the checks that follow lie. */
-static void start_machine(void)
+/* A small device on which the volumes of the checks that follow lie. */
+static void open_device(void)
 {
-	struct sp__machine_spec spec;
-
-	if (sp__machine_spec_parse(&spec, "linear", NULL) ||
-	    sp__machine_open(&machine, &spec, NULL))
-		ok(false, "a simulated machine starts");
+	if (sp__volume_device(&device, "linear", NULL))
+		ok(false, "a simulated device opens");
 }
 
-static void stop_machine(void)
+static void close_device(void)
 {
-	sp__machine_close(machine);
-	machine = NULL;
+	sp__volume_close(device);
+	device = NULL;
 }
 
 static void check_mixing(void)
 {
-	ok(!open_queue("sim", DEPTH, false), "without a machine there is nothing to simulate");
-	start_machine();
-	ok(!open_queue("sync", DEPTH, false), "on a machine a real engine is refused");
-	stop_machine();
+	ok(!open_queue("sim", DEPTH, false), "without a device there is nothing to simulate");
+	open_device();
+	ok(!open_queue("sync", DEPTH, false), "on a simulated device a real engine is refused");
+	close_device();
 }
 
 int main(void)
@@ -447,14 +443,14 @@ int main(void)
 	pool = sp__pages_alloc((size_t)2 * NBLOCKS * BLOCK, false);
 	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
 		if (simulates(engines[i]))
-			start_machine();
+			open_device();
 		check_engine(engines[i], SP__DIRECT_NEVER, false);
 		check_engine(engines[i], SP__DIRECT_AUTO, false);
 		check_engine(engines[i], SP__DIRECT_AUTO, true);
 		bound = true;
 		check_engine(engines[i], SP__DIRECT_AUTO, true);
 		bound = false;
-		stop_machine();
+		close_device();
 	}
 	check_mixing();
 	check_errors();

@@ -244,6 +244,7 @@ static struct outcome merge_with(const struct merge *m, unsigned buffers, struct
 {
 	struct outcome o = { 0 };
 	struct sim s;
+	unsigned more;
 
 	sim_init(&s, m, buffers);
 	o.fault = read_now(&s, p, slow, &o.log);
@@ -264,7 +265,7 @@ static struct outcome merge_with(const struct merge *m, unsigned buffers, struct
 		if (!lazy || sp__rng_below(lazy, 3) == 0)
 			o.fault = read_now(&s, p, slow, &o.log);
 	}
-	if (!o.fault && p && !sp__readplan_done(p))
+	if (!o.fault && p && sp__readplan_next(p, buffers, &more))
 		o.fault = FAULT_UNREAD;
 	o.demanded = p ? sp__readplan_demanded(p) : 0;
 	sim_release(&s);
