@@ -158,18 +158,22 @@ static int bad_spec(const struct spec *s, const char *what)
 			what);
 }
 
-static int parse_end(const struct spec *s, const char *p, struct sp_key *key)
+/* The end of a key: POS2, or in the obsolescent form, whose fields count from 0, after a '-'. */
+static int parse_end(const struct spec *s, const char *p, bool obsolete, struct sp_key *key)
 {
-	p = need_number(s, p, &key->eword, "after ','");
+	p = need_number(s, p, &key->eword, obsolete ? "after '-'" : "after ','");
 	if (!p)
 		return -EINVAL;
-	if (!key->eword--)
+	if (!obsolete && !key->eword--)
 		return bad_spec(s, "field number is zero");
 	if (*p == '.') {
 		p = need_number(s, p + 1, &key->echar, "after '.'");
 		if (!p)
 			return -EINVAL;
 	}
+	/* Without characters, -N ends the key after the last whole field. */
+	if (obsolete && !key->echar && key->eword)
+		key->eword--;
 	p = take_letters(p, key, SP_KEY_END);
 	return *p ? bad_spec(s, "stray character in field spec") : 0;
 }
@@ -196,29 +200,11 @@ int sp_key_parse(const char *text, struct sp_key *key, bool *inherits, const cha
 	}
 	p = take_letters(p, key, SP_KEY_START);
 	if (*p == ',')
-		rc = parse_end(&s, p + 1, key);
+		rc = parse_end(&s, p + 1, false, key);
 	else if (*p)
 		rc = bad_spec(&s, "stray character in field spec");
 	*inherits = !key->letters;
 	return rc;
-}
-
-static int parse_minus(const struct spec *s, struct sp_key *key)
-{
-	const char *p = need_number(s, s->text + 1, &key->eword, "after '-'");
-
-	if (!p)
-		return -EINVAL;
-	if (*p == '.') {
-		p = need_number(s, p + 1, &key->echar, "after '.'");
-		if (!p)
-			return -EINVAL;
-	}
-	/* Without characters, -N ends the key after the last whole field. */
-	if (!key->echar && key->eword)
-		key->eword--;
-	p = take_letters(p, key, SP_KEY_END);
-	return *p ? bad_spec(s, "stray character in field spec") : 0;
 }
 
 int sp_key_parse_obsolete(const char *plus, const char *minus, struct sp_key *key, bool *inherits,
@@ -235,7 +221,7 @@ int sp_key_parse_obsolete(const char *plus, const char *minus, struct sp_key *ke
 	if (!p || *take_letters(p, key, SP_KEY_START))
 		return 1;
 	if (minus)
-		rc = parse_minus(&s, key);
+		rc = parse_end(&s, minus + 1, true, key);
 	*inherits = !key->letters;
 	return rc;
 }

@@ -111,36 +111,45 @@ uint64_t sp__count_lines(const char *data, size_t bytes)
 	return lines;
 }
 
-/* The last quote that opened quotes. */
-static const char *open_quote(const char *rec, size_t bytes, char separator)
+/*
+ * Moves from quote to quote over all bytes.  Returns the length of the records that end in them;
+ * *opened: the last quote that opened quotes, if one did.
+ */
+static size_t walk_quotes(const char *data, size_t bytes, char separator, unsigned *state,
+			  const char **opened)
 {
-	unsigned state = FIELD_START;
-	const char *q, *opened = rec;
-	size_t at = 0, stop;
+	size_t at = 0, stop, ended = 0;
+	const char *q, *nl;
 
 	while (at < bytes) {
-		if (state >= QUOTED) {
-			at = skip_quoted(rec, at, bytes, &state);
+		if (*state >= QUOTED) {
+			at = skip_quoted(data, at, bytes, state);
 			continue;
 		}
-		q = memchr(rec + at, '"', bytes - at);
-		if (!q)
-			break;
-		stop = (size_t)(q - rec);
-		state = starts_field(rec, at, stop, separator, state) ? QUOTED : PLAIN;
-		if (state == QUOTED)
-			opened = q;
-		at = stop + 1;
+		q = memchr(data + at, '"', bytes - at);
+		stop = q ? (size_t)(q - data) : bytes;
+		nl = memrchr(data + at, '\n', stop - at);
+		if (nl)
+			ended = (size_t)(nl - data) + 1;
+		*state = !starts_field(data, at, stop, separator, *state) ? PLAIN
+			 : q						  ? QUOTED
+									  : FIELD_START;
+		if (*state == QUOTED)
+			*opened = q;
+		at = q ? stop + 1 : bytes;
 	}
-	return opened;
+	return ended;
 }
 
 int sp__rec_unclosed(const struct sp_recfmt *f, const char *rec, size_t bytes, const char *name,
 		     uint64_t newlines, struct sp_errinfo *err)
 {
-	const char *q = open_quote(rec, bytes, f->separator);
-	uint64_t line = newlines + 1 - sp__count_lines(q, (size_t)(rec + bytes - q));
+	unsigned state = FIELD_START;
+	const char *q = rec;
+	uint64_t line;
 
+	(void)walk_quotes(rec, bytes, f->separator, &state, &q);
+	line = newlines + 1 - sp__count_lines(q, (size_t)(rec + bytes - q));
 	return sp__errf(err, SP_EFORMAT, "read", name, -1,
 			"line %" PRIu64 ": a quoted field is not closed", line);
 }
@@ -168,28 +177,10 @@ static size_t feed_fixed(struct sp__splitter *s, size_t bytes)
 
 static size_t feed_csv(struct sp__splitter *s, const char *data, size_t bytes)
 {
-	char separator = s->format.separator;
 	unsigned state = (unsigned)s->phase;
-	size_t at = 0, stop, ended = 0;
-	const char *q, *nl;
+	const char *opened;
+	size_t ended = walk_quotes(data, bytes, s->format.separator, &state, &opened);
 
-	while (at < bytes) {
-		if (state >= QUOTED) {
-			at = skip_quoted(data, at, bytes, &state);
-			continue;
-		}
-		q = memchr(data + at, '"', bytes - at);
-		stop = q ? (size_t)(q - data) : bytes;
-		nl = memrchr(data + at, '\n', stop - at);
-		if (nl)
-			ended = (size_t)(nl - data) + 1;
-		if (q)
-			state = starts_field(data, at, stop, separator, state) ? QUOTED : PLAIN;
-		else
-			state = starts_field(data, at, stop, separator, state) ? FIELD_START
-									       : PLAIN;
-		at = q ? stop + 1 : bytes;
-	}
 	s->phase = state;
 	return ended;
 }
