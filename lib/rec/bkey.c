@@ -12,11 +12,12 @@
  * be tested against the other.
  */
 #include <ctype.h>
+#include <endian.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 #include "base/err.h"
-#include "rec/bkey.h"
+#include "rec/encoders.h"
 
 static uint64_t load(const char *p, size_t bytes, bool big_endian)
 {
@@ -62,60 +63,23 @@ int sp__bkey_encode(const struct sp_key *k, const char *rec, struct sp__keybuf *
 	return 0;
 }
 
-/* The field as the machine would hold it, in the first bytes of to. */
-static void native(const struct sp_key *k, const char *p, void *to)
-{
-	bool swap = k->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	char *bytes = to;
-
-	memcpy(bytes, p, k->length);
-	for (size_t i = 0; swap && i < k->length / 2; i++) {
-		char low = bytes[i];
-
-		bytes[i] = bytes[k->length - 1 - i];
-		bytes[k->length - 1 - i] = low;
-	}
-}
-
-union value {
-	uint8_t u8;
-	uint16_t u16;
-	uint32_t u32;
-	uint64_t u64;
-	int8_t i8;
-	int16_t i16;
-	int32_t i32;
-	int64_t i64;
-	float f32;
-	double f64;
-};
-
 #define THREE_WAY(x, y) (((x) > (y)) - ((x) < (y)))
 
-static int compare_uint(size_t length, const union value *a, const union value *b)
+/* The bits of the field, as an unsigned number. */
+static uint64_t bits_of(const struct sp_key *k, const char *p)
 {
-	switch (length) {
-	case 1:
-		return THREE_WAY(a->u8, b->u8);
-	case 2:
-		return THREE_WAY(a->u16, b->u16);
-	case 4:
-		return THREE_WAY(a->u32, b->u32);
-	}
-	return THREE_WAY(a->u64, b->u64);
+	uint64_t v = 0;
+
+	memcpy(&v, p, k->length);
+	return k->big_endian ? be64toh(v) >> (64 - 8 * k->length) : le64toh(v);
 }
 
-static int compare_int(size_t length, const union value *a, const union value *b)
+static int compare_ints(size_t length, uint64_t a, uint64_t b)
 {
-	switch (length) {
-	case 1:
-		return THREE_WAY(a->i8, b->i8);
-	case 2:
-		return THREE_WAY(a->i16, b->i16);
-	case 4:
-		return THREE_WAY(a->i32, b->i32);
-	}
-	return THREE_WAY(a->i64, b->i64);
+	const unsigned above = 64 - 8 * (unsigned)length;
+	int64_t x = (int64_t)(a << above), y = (int64_t)(b << above);
+
+	return THREE_WAY(x, y);
 }
 
 /* nan: the payload, 0 for a number; zeros and NaNs are distinguished by sign. */
@@ -133,33 +97,41 @@ static int compare_floats(double a, double b, uint64_t nan_a, uint64_t nan_b)
 	return THREE_WAY(a, b);
 }
 
-static int compare_float(size_t length, const union value *a, const union value *b)
+static double float_of(size_t length, uint64_t bits)
 {
-	const uint64_t payload = length == 4 ? 0x7fffffull : 0xfffffffffffffull;
-	uint64_t bits_a = length == 4 ? a->u32 : a->u64, bits_b = length == 4 ? b->u32 : b->u64;
-	double x = length == 4 ? a->f32 : a->f64, y = length == 4 ? b->f32 : b->f64;
+	uint32_t low = (uint32_t)bits;
+	float narrow;
+	double wide;
 
-	return compare_floats(x, y, isnan(x) ? bits_a & payload : 0,
-			      isnan(y) ? bits_b & payload : 0);
+	memcpy(&narrow, &low, sizeof(narrow));
+	memcpy(&wide, &bits, sizeof(wide));
+	return length == 4 ? narrow : wide;
+}
+
+static int compare_bits(const struct sp_key *k, uint64_t a, uint64_t b)
+{
+	const uint64_t payload = k->length == 4 ? 0x7fffffull : 0xfffffffffffffull;
+	double x, y;
+
+	if (k->type == SP_KEY_UINT)
+		return THREE_WAY(a, b);
+	if (k->type == SP_KEY_INT)
+		return compare_ints(k->length, a, b);
+	x = float_of(k->length, a);
+	y = float_of(k->length, b);
+	return compare_floats(x, y, isnan(x) ? a & payload : 0, isnan(y) ? b & payload : 0);
 }
 
 int sp__bkey_compare(const struct sp_key *k, const char *a, const char *b)
 {
-	union value x, y;
 	int order;
 
-	if (k->type == SP_KEY_BYTES) {
-		order = memcmp(a + k->offset, b + k->offset, k->length);
-	} else {
-		native(k, a + k->offset, &x);
-		native(k, b + k->offset, &y);
-		if (k->type == SP_KEY_UINT)
-			order = compare_uint(k->length, &x, &y);
-		else if (k->type == SP_KEY_INT)
-			order = compare_int(k->length, &x, &y);
-		else
-			order = compare_float(k->length, &x, &y);
-	}
+	a += k->offset;
+	b += k->offset;
+	if (k->type == SP_KEY_BYTES)
+		order = memcmp(a, b, k->length);
+	else
+		order = compare_bits(k, bits_of(k, a), bits_of(k, b));
 	return k->reverse ? (order < 0) - (order > 0) : order;
 }
 

@@ -132,56 +132,44 @@ static int compare_copies(char *room, const char *a, size_t an, const char *b, s
 	return compare_parts(room, an, b_copy, bn);
 }
 
-static int compare_starved(const char *a, size_t an, const char *b, size_t bn)
+/* This thread's memory for need bytes; NULL: it keeps no memory, or not so much. */
+static struct scratch *kept_scratch(size_t need)
 {
-	int diff = memcmp(a, b, an < bn ? an : bn);
+	struct scratch *old, *s;
 
-	atomic_store(&starved, true);
-	return diff ? diff : (an > bn) - (an < bn);
-}
-
-/* More than is kept. */
-static int compare_huge(const char *a, size_t an, const char *b, size_t bn)
-{
-	char *room = sp__block_resize(NULL, 0, an + bn + 2);
-	int diff;
-
-	if (!room)
-		return compare_starved(a, an, b, bn);
-	diff = compare_copies(room, a, an, b, bn);
-	(void)sp__block_resize(room, an + bn + 2, 0);
-	return diff;
-}
-
-static int compare_long(const char *a, size_t an, const char *b, size_t bn)
-{
-	struct scratch *s;
-	size_t need = an + bn + 2;
-	int diff;
-
-	if (need > KEPT_BYTES)
-		return compare_huge(a, an, b, bn);
 	pthread_once(&once, make_key);
-	s = have_key ? pthread_getspecific(scratch_key) : NULL;
-	if (s && s->capacity >= need)
-		return compare_copies(s->data, a, an, b, bn);
+	if (need > KEPT_BYTES || !have_key)
+		return NULL;
+	old = pthread_getspecific(scratch_key);
+	if (old && old->capacity >= need)
+		return old;
 	if (need < KEPT_BYTES / 2)
 		need *= 2;
 	s = malloc(sizeof(*s) + need);
 	if (!s)
-		return compare_starved(a, an, b, bn);
+		return NULL;
 	s->capacity = need;
-	diff = compare_copies(s->data, a, an, b, bn);
-	if (have_key) {
-		void *old = pthread_getspecific(scratch_key);
-
-		if (pthread_setspecific(scratch_key, s) == 0)
-			free(old);
-		else
-			free(s);
-	} else {
+	if (pthread_setspecific(scratch_key, s)) {
 		free(s);
+		return NULL;
 	}
+	free(old);
+	return s;
+}
+
+static int compare_long(const char *a, size_t an, const char *b, size_t bn)
+{
+	struct scratch *s = kept_scratch(an + bn + 2);
+	char *room = s ? s->data : sp__block_resize(NULL, 0, an + bn + 2);
+	int diff;
+
+	if (!room) {
+		atomic_store(&starved, true);
+		return sp__order_bytes(a, an, b, bn);
+	}
+	diff = compare_copies(room, a, an, b, bn);
+	if (!s)
+		(void)sp__block_resize(room, an + bn + 2, 0);
 	return diff;
 }
 
@@ -207,7 +195,7 @@ static int compare_windows(const struct sp__collate_table *t, struct long_text *
 			   struct long_text *b, int *order)
 {
 	const size_t most = (a->n + b->n) / WINDOWS + FIRST_WINDOW;
-	size_t from = 0, room = FIRST_WINDOW, n;
+	size_t from = 0, room = FIRST_WINDOW;
 	bool full;
 	int rc;
 
@@ -218,10 +206,7 @@ static int compare_windows(const struct sp__collate_table *t, struct long_text *
 			rc = sp__collate_encode_window(t, b->s, b->n, from, room, &b->part);
 		if (rc)
 			return rc;
-		n = a->part.bytes < b->part.bytes ? a->part.bytes : b->part.bytes;
-		*order = n ? memcmp(a->part.data, b->part.data, n) : 0;
-		if (!*order)
-			*order = (a->part.bytes > n) - (b->part.bytes > n);
+		*order = sp__order_bytes(a->part.data, a->part.bytes, b->part.data, b->part.bytes);
 		full = a->part.bytes == room;
 		from += room;
 		room = from * GROWTH < most ? from * GROWTH : most;

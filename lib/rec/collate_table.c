@@ -46,9 +46,7 @@ static struct piece level(const struct sp__collate_char *ch, int l)
 
 static int compare_pieces(struct piece a, struct piece b)
 {
-	int diff = memcmp(a.data, b.data, a.bytes < b.bytes ? a.bytes : b.bytes);
-
-	return diff ? diff : (a.bytes > b.bytes) - (a.bytes < b.bytes);
+	return sp__order_bytes(a.data, a.bytes, b.data, b.bytes);
 }
 
 static bool begins(struct piece whole, struct piece with)

@@ -234,7 +234,6 @@ bool sp__collate_find_pairs(struct sp__collate_build *b)
 	}
 	nfew = known(b->table, SMALL, few);
 	good = all_runs(k, ascii, n, 2) && mixed_pairs(k, others, nothers, few, nfew);
-	nfew = known(b->table, SMALL, few);
 	good = good && all_runs(k, few, nfew, 3);
 	free(k);
 	return good;
@@ -249,9 +248,8 @@ static int by_key(const void *pa, const void *pb)
 {
 	const struct sp__keybuf *a = &((const struct sample *)pa)->key;
 	const struct sp__keybuf *b = &((const struct sample *)pb)->key;
-	int diff = memcmp(a->data, b->data, a->bytes < b->bytes ? a->bytes : b->bytes);
 
-	return diff ? diff : (a->bytes > b->bytes) - (a->bytes < b->bytes);
+	return sp__order_bytes(a->data, a->bytes, b->data, b->bytes);
 }
 
 /* A character near one already there: of its own letter, or a mark, or any. */

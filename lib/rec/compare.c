@@ -5,15 +5,13 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "rec/bkey.h"
-#include "rec/csv.h"
 #include "rec/encoders.h"
 
 /* From here on a copy of two texts, for strcoll(), is worth avoiding. */
 #define LONG_TEXTS SP__KEY_MOST
 
 /*
- * The text of one key where it cannot be compared in its place.  Without
+ * The text of one key, in memory of its own where it cannot be compared in its place.  Without
  * memory the text stays as it was in the record: a wrong order rather than a
  * stop, in a function that has no way to say no.
  */
@@ -22,38 +20,6 @@ struct text {
 	size_t n;
 	struct sp__keybuf own;
 };
-
-static void take_text(const struct sp_keyset *ks, const struct sp__comp *c, const char *rec,
-		      size_t bytes, struct text *t)
-{
-	const char *end;
-
-	t->own = (struct sp__keybuf){ 0 };
-	if (ks->pub.format.kind == SP_REC_CSV && !c->whole) {
-		if (sp__csv_slice(&c->key, (char)ks->separator, rec, bytes, &t->s, &t->n))
-			return;
-		t->s = rec;
-		t->n = bytes;
-		if (!sp__keybuf_reserve(&t->own, 1) &&
-		    !sp__csv_key(&c->key, (char)ks->separator, rec, bytes, &t->own)) {
-			t->s = (const char *)t->own.data;
-			t->n = t->own.bytes;
-		}
-		return;
-	}
-	sp__field_extent(ks, &c->key, rec, bytes, &t->s, &end);
-	t->n = (size_t)(end - t->s);
-}
-
-static void filter_text(const struct sp__comp *c, struct text *t)
-{
-	bool inside = t->own.data && t->s == (const char *)t->own.data;
-
-	if (!inside && sp__keybuf_reserve(&t->own, t->n + 1))
-		return;
-	t->n = (size_t)(sp__text_filter(c, t->s, t->n, t->own.data) - t->own.data);
-	t->s = (const char *)t->own.data;
-}
 
 static int compare_collated(const struct sp_keyset *ks, const char *a, size_t an, const char *b,
 			    size_t bn)
@@ -106,15 +72,11 @@ static int compare_texts(const struct sp_keyset *ks, const struct sp__comp *c, c
 static int compare_one(const struct sp_keyset *ks, const struct sp__comp *c, const char *a,
 		       size_t abytes, const char *b, size_t bbytes)
 {
-	struct text ta, tb;
+	struct text ta = { 0 }, tb = { 0 };
 	int diff;
 
-	take_text(ks, c, a, abytes, &ta);
-	take_text(ks, c, b, bbytes, &tb);
-	if ((c->fold || c->drop) && (c->collated || c->key.type != SP_KEY_TEXT)) {
-		filter_text(c, &ta);
-		filter_text(c, &tb);
-	}
+	(void)sp__key_text(ks, c, a, abytes, &ta.own, &ta.s, &ta.n);
+	(void)sp__key_text(ks, c, b, bbytes, &tb.own, &tb.s, &tb.n);
 	diff = compare_texts(ks, c, &ta, &tb);
 	sp__keybuf_release(&ta.own);
 	sp__keybuf_release(&tb.own);
@@ -143,18 +105,14 @@ int sp__key_compare(const struct sp_keyset *ks, const char *a, size_t abytes, co
 int sp__key_last_resort(const struct sp_keyset *ks, const char *a, size_t abytes, const char *b,
 			size_t bbytes)
 {
-	size_t n = abytes < bbytes ? abytes : bbytes;
 	int diff;
 
 	if (!ks->pub.last_resort)
 		return 0;
-	if (ks->strcoll && ks->pub.format.kind != SP_REC_FIXED) {
+	if (ks->strcoll)
 		diff = compare_collated(ks, a, abytes, b, bbytes);
-	} else {
-		diff = n ? memcmp(a, b, n) : 0;
-		if (!diff)
-			diff = (abytes > bbytes) - (abytes < bbytes);
-	}
+	else
+		diff = sp__order_bytes(a, abytes, b, bbytes);
 	if (!diff)
 		return 0;
 	return (diff < 0) != ks->pub.last_reverse ? -1 : 1;

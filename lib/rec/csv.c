@@ -16,7 +16,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
-#include "rec/csv.h"
+#include "rec/encoders.h"
 
 /* One past the quoted part that begins at p. */
 static const char *quoted_end(const char *p, const char *end)

@@ -11,11 +11,43 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "rec/bkey.h"
-#include "rec/csv.h"
+#include "base/mem.h"
 #include "rec/encoders.h"
 
 #define PART_BYTES ((size_t)64 << 10)
+
+int sp__keybuf_grow(struct sp__keybuf *buf, size_t more)
+{
+	size_t want;
+	unsigned char *data;
+
+	if (__builtin_add_overflow(buf->bytes, more, &want))
+		return -ENOMEM;
+	if (want < SIZE_MAX / 2)
+		want += want / 2 + 64;
+	data = sp__block_resize(buf->data, buf->capacity, want);
+	if (!data)
+		return -ENOMEM;
+	buf->data = data;
+	buf->capacity = want;
+	return 0;
+}
+
+void sp__keybuf_release_scratch(struct sp__keybuf *buf)
+{
+	if (!buf->scratch)
+		return;
+	sp__keybuf_release(buf->scratch);
+	free(buf->scratch);
+	buf->scratch = NULL;
+}
+
+void sp__keybuf_release(struct sp__keybuf *buf)
+{
+	sp__keybuf_release_scratch(buf);
+	(void)sp__block_resize(buf->data, buf->capacity, 0);
+	*buf = (struct sp__keybuf){ 0 };
+}
 
 static struct sp__keybuf *scratch_of(struct sp__keybuf *buf)
 {
@@ -125,51 +157,46 @@ static int encode_text(const struct sp_keyset *ks, const struct sp__comp *c, con
 }
 
 /* -f, -d and -i rewrite the text before any type but plain text looks at it. */
-static int filter(const struct sp__comp *c, const char **s, size_t *n, struct sp__keybuf *buf)
+static int rewrite(const struct sp__comp *c, struct sp__keybuf *own, const char **s, size_t *n)
 {
-	struct sp__keybuf *scratch = scratch_of(buf);
-	bool inside = scratch && *s == (const char *)scratch->data;
+	bool inside = own && *s == (const char *)own->data;
 
-	if (!scratch || (!inside && sp__keybuf_reserve(scratch, *n + 1)))
+	if (!own || (!inside && sp__keybuf_reserve(own, *n + 1)))
 		return -ENOMEM;
 	/* Never longer than before, so it may be done in place. */
-	*n = (size_t)(sp__text_filter(c, *s, *n, scratch->data) - scratch->data);
-	*s = (const char *)scratch->data;
+	*n = (size_t)(sp__text_filter(c, *s, *n, own->data) - own->data);
+	*s = (const char *)own->data;
 	return 0;
 }
 
-static int text_of(const struct sp_keyset *ks, const struct sp__comp *c, const char *rec,
-		   size_t bytes, struct sp__keybuf *buf, const char **s, size_t *n)
+int sp__key_text(const struct sp_keyset *ks, const struct sp__comp *c, const char *rec,
+		 size_t bytes, struct sp__keybuf *own, const char **s, size_t *n)
 {
-	struct sp__keybuf *scratch;
 	const char *end;
 
-	if (ks->pub.format.kind == SP_REC_CSV && !c->whole) {
-		if (sp__csv_slice(&c->key, (char)ks->separator, rec, bytes, s, n))
-			return 0;
-		scratch = scratch_of(buf);
-		if (!scratch || sp__keybuf_reserve(scratch, 1) ||
-		    sp__csv_key(&c->key, (char)ks->separator, rec, bytes, scratch))
+	if (ks->pub.format.kind != SP_REC_CSV || c->whole) {
+		sp__field_extent(ks, &c->key, rec, bytes, s, &end);
+		*n = (size_t)(end - *s);
+	} else if (!sp__csv_slice(&c->key, (char)ks->separator, rec, bytes, s, n)) {
+		*s = rec;
+		*n = bytes;
+		if (!own || sp__keybuf_reserve(own, 1) ||
+		    sp__csv_key(&c->key, (char)ks->separator, rec, bytes, own))
 			return -ENOMEM;
-		*s = (const char *)scratch->data;
-		*n = scratch->bytes;
-		return 0;
+		*s = (const char *)own->data;
+		*n = own->bytes;
 	}
-	sp__field_extent(ks, &c->key, rec, bytes, s, &end);
-	*n = (size_t)(end - *s);
-	return 0;
+	return c->rewritten ? rewrite(c, own, s, n) : 0;
 }
 
 static int encode_one(const struct sp_keyset *ks, const struct sp__comp *c, const char *rec,
 		      size_t bytes, struct sp__keybuf *buf)
 {
+	bool owns = c->rewritten || ks->pub.format.kind == SP_REC_CSV;
 	size_t start = buf->bytes, n;
 	const char *s;
-	int rc;
+	int rc = sp__key_text(ks, c, rec, bytes, owns ? scratch_of(buf) : NULL, &s, &n);
 
-	rc = text_of(ks, c, rec, bytes, buf, &s, &n);
-	if (!rc && (c->fold || c->drop) && (c->collated || c->key.type != SP_KEY_TEXT))
-		rc = filter(c, &s, &n, buf);
 	if (!rc)
 		rc = encode_text(ks, c, s, n, buf);
 	if (!rc && c->key.reverse)

@@ -14,6 +14,13 @@
 
 #include "rec/keyset.h"
 
+#define SP__LITTLE_ENDIAN (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+
+static inline bool sp__digit(int c)
+{
+	return (unsigned)c - '0' < 10;
+}
+
 /* text.c */
 
 #define SP__TEXT_MAX(n) (2 * (n) + 1)
@@ -69,6 +76,29 @@ int sp__month_of(const struct sp_keyset *ks, const char *s, const char *lim, con
 
 unsigned char *sp__version_encode(const char *s, size_t n, unsigned char *out, size_t room);
 int sp__version_compare(const char *a, size_t an, const char *b, size_t bn);
+
+/* csv.c */
+
+/*
+ * The unquoted bytes of key k in a CSV record (without its '\n') replace the
+ * contents of text.  Positions count in the unquoted record; a '\r' at the end
+ * of the record is no part of it.  Returns 0 or -ENOMEM.
+ */
+int sp__csv_key(const struct sp_key *k, char sep, const char *rec, size_t bytes,
+		struct sp__keybuf *text);
+/* The same where it lies, if it is a whole field without quotes inside; else false. */
+bool sp__csv_slice(const struct sp_key *k, char sep, const char *rec, size_t bytes,
+		   const char **key, size_t *key_bytes);
+
+/* bkey.c */
+
+/*
+ * Appends the key k of a fixed-length record as bytes in memcmp order, always
+ * equally many, reversal included.  Returns 0 or -ENOMEM.
+ */
+int sp__bkey_encode(const struct sp_key *k, const char *rec, struct sp__keybuf *out);
+/* The same order by loading and comparing the values, reversal included. */
+int sp__bkey_compare(const struct sp_key *k, const char *a, const char *b);
 
 /* random.c */
 

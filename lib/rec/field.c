@@ -39,13 +39,6 @@ static inline const char *find_sep(const char *p, const char *lim, char sep, siz
 	return lim;
 }
 
-static inline const char *skip_blanks(const struct sp__ctab *t, const char *p, const char *lim)
-{
-	while (p < lim && t->blank[(unsigned char)*p])
-		p++;
-	return p;
-}
-
 /* Passes n fields; with a separator, the separators too. */
 static inline const char *skip_fields(const struct sp_keyset *ks, const char *p, const char *lim,
 				      size_t n)
@@ -57,7 +50,7 @@ static inline const char *skip_fields(const struct sp_keyset *ks, const char *p,
 		return p < lim ? p + 1 : lim;
 	}
 	while (p < lim && n--) {
-		p = skip_blanks(&ks->ctab, p, lim);
+		p = sp__skip_blanks(ks, p, lim);
 		while (p < lim && !ks->ctab.blank[(unsigned char)*p])
 			p++;
 	}
@@ -74,7 +67,7 @@ static inline const char *begin_in(const struct sp_keyset *ks, const struct sp_k
 				   const char *field, const char *lim)
 {
 	if (k->skip_start_blanks)
-		field = skip_blanks(&ks->ctab, field, lim);
+		field = sp__skip_blanks(ks, field, lim);
 	return advance(field, lim, k->schar);
 }
 
@@ -90,7 +83,7 @@ static inline const char *end_after(const struct sp_keyset *ks, const struct sp_
 	}
 	field = skip_fields(ks, field, lim, fields);
 	if (k->skip_end_blanks)
-		field = skip_blanks(&ks->ctab, field, lim);
+		field = sp__skip_blanks(ks, field, lim);
 	return advance(field, lim, k->echar);
 }
 

@@ -31,17 +31,10 @@ enum { NO_NUMBER, NOT_A_NUMBER, NUMBER };
 
 #define STACK_TEXT 512
 
-static inline bool digit(char c)
-{
-	return (unsigned)c - '0' < 10;
-}
-
 static inline bool alnum(char c)
 {
-	return digit(c) || (unsigned)(c | 0x20) - 'a' < 26;
+	return sp__digit(c) || (unsigned)(c | 0x20) - 'a' < 26;
 }
-
-#if LDBL_MANT_DIG >= 64
 
 /* False if this is nothing for it. */
 static bool plain_decimal(const struct sp_keyset *ks, const char *s, const char *lim,
@@ -56,7 +49,7 @@ static bool plain_decimal(const struct sp_keyset *ks, const char *s, const char 
 	uint64_t v = 0;
 
 	for (s += negative; s < lim; s++) {
-		if (digit(*s)) {
+		if (sp__digit(*s)) {
 			v = v * 10 + (uint64_t)(*s - '0');
 			digits++;
 			point += seen_point;
@@ -75,17 +68,6 @@ static bool plain_decimal(const struct sp_keyset *ks, const char *s, const char 
 		*value = -*value;
 	return true;
 }
-
-#else
-
-static bool plain_decimal(const struct sp_keyset *ks, const char *s, const char *lim,
-			  long double *value)
-{
-	(void)ks, (void)s, (void)lim, (void)value;
-	return false;
-}
-
-#endif
 
 /* How many bytes could at most be part of a number. */
 static size_t span(const char *s, size_t n)
@@ -141,7 +123,7 @@ unsigned char *sp__general_encode(const struct sp_keyset *ks, const char *s, siz
 
 	while (p < lim && *p == ' ')
 		p++;
-	if (!plain_decimal(ks, p, lim, &value))
+	if (LDBL_MANT_DIG < 64 || !plain_decimal(ks, p, lim, &value))
 		class = classify(s, n, &value);
 	if (class != NUMBER) {
 		memset(out, 0, 3);
@@ -156,11 +138,7 @@ unsigned char *sp__general_encode(const struct sp_keyset *ks, const char *s, siz
 	memcpy(raw, &value, sizeof(raw));
 	flip = signbit(value) ? 0xFF : 0;
 	for (int i = 0; i < VALUE_BYTES; i++)
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-		out[i] = raw[VALUE_BYTES - 1 - i] ^ flip;
-#else
-		out[i] = raw[i] ^ flip;
-#endif
+		out[i] = raw[SP__LITTLE_ENDIAN ? VALUE_BYTES - 1 - i : i] ^ flip;
 	if (!flip)
 		out[0] |= 0x80;
 	return out + VALUE_BYTES;

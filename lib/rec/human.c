@@ -19,17 +19,12 @@ int sp__human_unit(char c)
 	return unit[(unsigned char)c];
 }
 
-static inline bool digit(const char *s, const char *lim)
-{
-	return s < lim && (unsigned)*s - '0' < 10;
-}
-
 static const char *scan(const struct sp_keyset *ks, const char *s, const char *lim, char *largest)
 {
 	const char *sep = NULL;
 
 	*largest = '\0';
-	for (; digit(s, lim); s++) {
+	for (; s < lim && sp__digit(*s); s++) {
 		if (*largest < *s)
 			*largest = *s;
 		sep = NULL;
@@ -39,7 +34,7 @@ static const char *scan(const struct sp_keyset *ks, const char *s, const char *l
 	if (sep)
 		return sep;
 	if (s < lim && (unsigned char)*s == ks->numfmt.decimal)
-		for (s++; digit(s, lim); s++)
+		for (s++; s < lim && sp__digit(*s); s++)
 			if (*largest < *s)
 				*largest = *s;
 	return s;
@@ -61,8 +56,7 @@ static int order_of(const struct sp_keyset *ks, const char *s, const char *lim)
 	char largest;
 	int unit;
 
-	while (s < lim && ks->ctab.blank[(unsigned char)*s])
-		s++;
+	s = sp__skip_blanks(ks, s, lim);
 	negative = s < lim && *s == '-';
 	s = scan(ks, s + negative, lim, &largest);
 	unit = largest > '0' && s < lim ? sp__human_unit(*s) : 0;

@@ -27,6 +27,7 @@
 #ifndef SP__REC_KEY_H
 #define SP__REC_KEY_H
 
+#include <string.h>
 #include <spindle/rec.h>
 
 /* More than offset-value codes (sort/ovc.h) look at, so that keys cut alike have equal codes. */
@@ -107,13 +108,22 @@ int sp__key_compare(const struct sp_keyset *ks, const char *a, size_t abytes, co
 int sp__key_last_resort(const struct sp_keyset *ks, const char *a, size_t abytes, const char *b,
 			size_t bbytes);
 
+/* The order of bytes, shorter first. */
+static inline int sp__order_bytes(const void *a, size_t an, const void *b, size_t bn)
+{
+	size_t n = an < bn ? an : bn;
+	int c = n ? memcmp(a, b, n) : 0; /* empty bytes may have no address */
+
+	return c ? c : (an > bn) - (an < bn);
+}
+
 /* The first eight bytes as a number that orders as they do, zero padded. */
 static inline uint64_t sp__key_prefix(const void *key, size_t bytes)
 {
 	uint64_t v = 0;
 
 	if (__builtin_expect(bytes >= 8, 1)) {
-		__builtin_memcpy(&v, key, 8);
+		memcpy(&v, key, 8);
 		return __builtin_bswap64(v);
 	}
 	for (size_t i = 0; i < bytes; i++)

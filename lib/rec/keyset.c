@@ -107,6 +107,7 @@ static void compile_key(struct sp_keyset *ks, struct sp__comp *c, const struct s
 		  : k->ignore == SP_IGNORE_NONPRINT ? ks->ctab.nonprint
 						    : NULL;
 	c->collated = k->type == SP_KEY_TEXT && ks->strcoll;
+	c->rewritten = (c->fold || c->drop) && (c->collated || k->type != SP_KEY_TEXT);
 	c->self_ending = ends_itself(ks, c);
 }
 
@@ -298,8 +299,7 @@ void sp_keyset_extent(const struct sp_keyset *ks, size_t n, const char *rec, siz
 		sp__field_extent(ks, k, rec, bytes, &s, &lim);
 		if (k->type == SP_KEY_MONTH || k->type == SP_KEY_GENERAL ||
 		    k->type == SP_KEY_NUMERIC || k->type == SP_KEY_HUMAN) {
-			while (s < lim && ks->ctab.blank[(unsigned char)*s])
-				s++;
+			s = sp__skip_blanks(ks, s, lim);
 			lim = tighten(ks, k, s, lim);
 		}
 	}

@@ -36,6 +36,7 @@ struct sp__comp {
 	struct sp_key key;
 	const unsigned char *fold; /* NULL: bytes stay as they are */
 	const bool *drop;	   /* NULL: no byte is ignored */
+	bool rewritten;		   /* by fold or drop, before its type looks at it */
 	bool collated;		   /* text in strcoll() order */
 	bool whole;		   /* the record itself, even if it is CSV */
 	bool last;		   /* nothing follows, so it need not be self-delimiting */
@@ -58,6 +59,14 @@ struct sp_keyset {
 	struct sp__comp comp[]; /* at least one */
 };
 
+static inline const char *sp__skip_blanks(const struct sp_keyset *ks, const char *s,
+					  const char *lim)
+{
+	while (s < lim && ks->ctab.blank[(unsigned char)*s])
+		s++;
+	return s;
+}
+
 /* Field extents (field.c). */
 
 /* Where key k begins in a line. */
@@ -66,6 +75,13 @@ const char *sp__field_begin(const struct sp_keyset *ks, const struct sp_key *k, 
 /* Both ends; never end < begin. */
 void sp__field_extent(const struct sp_keyset *ks, const struct sp_key *k, const char *rec,
 		      size_t bytes, const char **begin, const char **end);
+
+/*
+ * The text of a key, rewritten if it is to be: in the record, or in own, which may be NULL if
+ * neither CSV nor rewriting needs it.  0; -ENOMEM, *s and *n are as far as it got.
+ */
+int sp__key_text(const struct sp_keyset *ks, const struct sp__comp *c, const char *rec,
+		 size_t bytes, struct sp__keybuf *own, const char **s, size_t *n);
 
 /* Choosing sp_keyset.encode (encode.c). */
 void sp__encode_choose(struct sp_keyset *ks);

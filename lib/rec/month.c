@@ -67,8 +67,7 @@ int sp__month_of(const struct sp_keyset *ks, const char *s, const char *lim, con
 {
 	int lo = 0, hi = 12;
 
-	while (s < lim && ks->ctab.blank[(unsigned char)*s])
-		s++;
+	s = sp__skip_blanks(ks, s, lim);
 	while (lo < hi) {
 		int mid = (lo + hi) / 2;
 		int diff = match(ks, s, lim, ks->month[mid].name, end);

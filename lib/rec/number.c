@@ -25,22 +25,10 @@
 #define MAX_SHORT_COUNT 0x7C
 #define HEAD_LONG 0xFE
 
-static inline bool digit(int c)
-{
-	return (unsigned)c - '0' < 10;
-}
-
 /* The byte at p; -2, which nothing equals, at the end. */
 static inline int at(const char *p, const char *lim)
 {
 	return p < lim ? (unsigned char)*p : -2;
-}
-
-static inline const char *skip_blanks(const struct sp_keyset *ks, const char *s, const char *lim)
-{
-	while (s < lim && ks->ctab.blank[(unsigned char)*s])
-		s++;
-	return s;
 }
 
 static inline const char *skip_leading(const struct sp__numfmt *f, const char *s, const char *lim)
@@ -70,11 +58,11 @@ static inline void put_digit(struct pairs *w, int d)
 
 static void put_digits(struct pairs *w, const struct sp__numfmt *f, const char *s, const char *lim)
 {
-	for (; digit(at(s, lim)) || at(s, lim) == f->thousands; s++)
-		if (digit(*s))
+	for (; sp__digit(at(s, lim)) || at(s, lim) == f->thousands; s++)
+		if (sp__digit(*s))
 			put_digit(w, *s - '0');
 	if (at(s, lim) == f->decimal)
-		for (s++; digit(at(s, lim)); s++)
+		for (s++; sp__digit(at(s, lim)); s++)
 			put_digit(w, *s - '0');
 	if (w->high >= 0)
 		put_digit(w, 0);
@@ -87,7 +75,7 @@ static bool counts(const struct sp__numfmt *f, const char *s, const char *lim, b
 		if (*s == '0' || (!fraction && (unsigned char)*s == f->thousands))
 			continue;
 		if (fraction || (unsigned char)*s != f->decimal)
-			return digit(*s);
+			return sp__digit(*s);
 		fraction = true;
 	}
 	return false;
@@ -100,7 +88,7 @@ static void put_first_digits(struct pairs *w, const struct sp__numfmt *f, const 
 	bool fraction = false;
 
 	for (; s < lim && w->out < end; s++) {
-		if (digit(*s))
+		if (sp__digit(*s))
 			put_digit(w, *s - '0');
 		else if (!fraction && (unsigned char)*s == f->decimal)
 			fraction = true;
@@ -135,8 +123,8 @@ static unsigned char *encode_general(const struct sp__numfmt *f, const char *s, 
 	uint64_t count = 0;
 
 	s = skip_leading(f, s, lim);
-	for (const char *p = s; digit(at(p, lim)) || at(p, lim) == f->thousands; p++)
-		count += digit(*p);
+	for (const char *p = s; sp__digit(at(p, lim)) || at(p, lim) == f->thousands; p++)
+		count += sp__digit(*p);
 	out = put_head(out, count);
 	w.out = w.keep = out;
 	if (SP__NUMBER_MAX((size_t)(lim - s)) > room)
@@ -153,8 +141,6 @@ static unsigned char *encode_general(const struct sp__numfmt *f, const char *s, 
 			*head ^= flip;
 	return out;
 }
-
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
 /* Eight bytes, zeros for those past lim. */
 static inline uint64_t load8(const char *s, const char *lim)
@@ -242,30 +228,18 @@ static inline unsigned char *encode_integer(const struct sp__numfmt *f, const ch
 	return out + 1 + bytes + terminate;
 }
 
-#else
-
-static inline unsigned char *encode_integer(const struct sp__numfmt *f, const char *s,
-					    const char *lim, bool terminate, unsigned char flip,
-					    unsigned char *out)
-{
-	(void)f, (void)s, (void)lim, (void)terminate, (void)flip, (void)out;
-	return NULL;
-}
-
-#endif
-
 unsigned char *sp__number_encode(const struct sp_keyset *ks, const char *s, const char *lim,
 				 bool last, bool reverse, unsigned char *out, size_t room)
 {
 	const struct sp__numfmt *f = &ks->numfmt;
 	unsigned char flip = reverse ? 0xFF : 0, *end;
 
-	s = skip_blanks(ks, s, lim);
+	s = sp__skip_blanks(ks, s, lim);
 	if (s < lim && *s == '-') {
 		flip ^= 0xFF;
 		s++;
 	}
-	end = encode_integer(f, s, lim, !last || flip, flip, out);
+	end = SP__LITTLE_ENDIAN ? encode_integer(f, s, lim, !last || flip, flip, out) : NULL;
 	if (!end)
 		end = encode_general(f, s, lim, !last || flip, flip, out, room);
 	if (!end) {
@@ -288,7 +262,7 @@ static int next_digit(struct reader *r)
 {
 	while (at(r->s, r->lim) == r->f->thousands)
 		r->s++;
-	return digit(at(r->s, r->lim)) ? *r->s++ - '0' : -1;
+	return sp__digit(at(r->s, r->lim)) ? *r->s++ - '0' : -1;
 }
 
 /* The next digit after the decimal point; zeros after the last. */
@@ -301,7 +275,7 @@ static int next_fraction_digit(struct reader *r)
 		else
 			r->s = r->lim;
 	}
-	if (digit(at(r->s, r->lim)))
+	if (sp__digit(at(r->s, r->lim)))
 		return *r->s++ - '0';
 	r->s = r->lim;
 	return 0;
@@ -330,8 +304,8 @@ int sp__number_compare(const struct sp_keyset *ks, const char *a, const char *al
 		       const char *blim)
 {
 	static const struct sp__numfmt none = { -1, -1, -1 };
-	struct reader ra = { skip_blanks(ks, a, alim), alim, &ks->numfmt, false };
-	struct reader rb = { skip_blanks(ks, b, blim), blim, &ks->numfmt, false };
+	struct reader ra = { sp__skip_blanks(ks, a, alim), alim, &ks->numfmt, false };
+	struct reader rb = { sp__skip_blanks(ks, b, blim), blim, &ks->numfmt, false };
 	const struct reader zero = { "", "", &none, false };
 	bool aneg = at(ra.s, alim) == '-', bneg = at(rb.s, blim) == '-';
 

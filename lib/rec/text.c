@@ -98,12 +98,8 @@ int sp__text_compare(const struct sp__comp *c, const char *a, size_t an, const c
 	const char *alim = a + an, *blim = b + bn;
 	int ca, cb;
 
-	if (!c->fold && !c->drop) {
-		size_t n = an < bn ? an : bn;
-		int diff = n ? memcmp(a, b, n) : 0;
-
-		return diff ? diff : (an > bn) - (an < bn);
-	}
+	if (!c->fold && !c->drop)
+		return sp__order_bytes(a, an, b, bn);
 	do {
 		ca = next_byte(c, &a, alim);
 		cb = next_byte(c, &b, blim);

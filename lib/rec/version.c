@@ -23,11 +23,6 @@ enum { RANK_TILDE = 1, RANK_END, RANK_DIGITS, RANK_LETTERS, RANK_OTHERS = RANK_L
 
 enum { EMPTY, DOT, DOTDOT, DOTNAME, NAME };
 
-static inline bool digit(char c)
-{
-	return (unsigned)c - '0' < 10;
-}
-
 static inline bool letter(char c)
 {
 	return (unsigned)(c | 0x20) - 'a' < 26;
@@ -51,7 +46,7 @@ static size_t prefix_of(const char *s, size_t n)
 
 	for (;;) {
 		while (i + 1 < n && s[i] == '.' && (letter(s[i + 1]) || s[i + 1] == '~'))
-			for (i += 2; i < n && (letter(s[i]) || digit(s[i]) || s[i] == '~');)
+			for (i += 2; i < n && (letter(s[i]) || sp__digit(s[i]) || s[i] == '~');)
 				i++;
 		if (i == n)
 			return prefix;
@@ -103,13 +98,13 @@ static unsigned char *encode_name(const char *s, const char *lim, unsigned char 
 
 	do {
 		stop = lim - s > end - out ? s + (end - out) : lim;
-		for (; s < stop && !digit(*s); s++)
+		for (; s < stop && !sp__digit(*s); s++)
 			*out++ = rank((unsigned char)*s);
 		if (out >= end)
 			return out;
 		while (s < lim && *s == '0')
 			s++;
-		for (run = s; s < lim && digit(*s);)
+		for (run = s; s < lim && sp__digit(*s);)
 			s++;
 		out = put_run(run, s, out, end);
 	} while (s < lim && out < end);
@@ -146,7 +141,7 @@ static int order(const char *s, const char *lim)
 {
 	if (s == lim)
 		return -1;
-	if (digit(*s))
+	if (sp__digit(*s))
 		return 0;
 	if (*s == '~')
 		return -2;
@@ -161,12 +156,12 @@ static int compare_runs(const char **a, const char *alim, const char **b, const 
 		++*a;
 	while (*b < blim && **b == '0')
 		++*b;
-	for (; *a < alim && *b < blim && digit(**a) && digit(**b); ++*a, ++*b)
+	for (; *a < alim && *b < blim && sp__digit(**a) && sp__digit(**b); ++*a, ++*b)
 		if (!first)
 			first = **a - **b;
-	if (*a < alim && digit(**a))
+	if (*a < alim && sp__digit(**a))
 		return 1;
-	if (*b < blim && digit(**b))
+	if (*b < blim && sp__digit(**b))
 		return -1;
 	return first;
 }
@@ -176,7 +171,7 @@ static int compare_names(const char *a, const char *alim, const char *b, const c
 	int diff = 0;
 
 	while (!diff && (a < alim || b < blim)) {
-		while ((a < alim && !digit(*a)) || (b < blim && !digit(*b))) {
+		while ((a < alim && !sp__digit(*a)) || (b < blim && !sp__digit(*b))) {
 			diff = order(a, alim) - order(b, blim);
 			if (diff)
 				return diff;

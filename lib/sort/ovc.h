@@ -91,13 +91,4 @@ static inline int sp__order_at(const unsigned char *a, size_t an, const unsigned
 	return (an > bn) - (an < bn);
 }
 
-static inline int sp__order_bytes(const unsigned char *a, size_t an, const unsigned char *b,
-				  size_t bn)
-{
-	size_t n = an < bn ? an : bn;
-	int c = n ? memcmp(a, b, n) : 0; /* an empty key may have no address */
-
-	return c ? c : (an > bn) - (an < bn);
-}
-
 #endif
