@@ -117,8 +117,7 @@ static void close_input(struct sp__scan *s)
 	if (!s->stream)
 		return;
 	sp__rstream_counters(s->stream, &c);
-	s->done.read_requests += c.read_requests;
-	s->done.read_bytes += c.read_bytes;
+	sp__io_add(&s->done, &c);
 	if (strlen(sp__rstream_engine(s->stream)) < sizeof(s->engine))
 		strcpy(s->engine, sp__rstream_engine(s->stream));
 	sp__rstream_close(s->stream);

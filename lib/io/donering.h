@@ -7,7 +7,7 @@
 #define SP__IO_DONERING_H
 
 #include <stdlib.h>
-#include "io/queue.h"
+#include "io/engine.h"
 
 struct sp__donering {
 	unsigned depth, head, count;
@@ -41,5 +41,10 @@ static inline size_t sp__donering_take(struct sp__donering *d, struct sp__reques
 	}
 	return n;
 }
+
+/* Hooks of an engine that is nothing but such a ring, which free() closes. */
+int sp__donering_open(void **engine, const struct sp__engine_opts *opts, struct sp_errinfo *err);
+int sp__donering_reap(void *engine, struct sp__request **done, size_t max, size_t min,
+		      int64_t timeout_ns);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <spindle/words.h>
 #include "base/err.h"
-#include "io/engine.h"
+#include "io/donering.h"
 
 /*
  * The order is that in which "auto" tries.  A static table, because objects
@@ -26,6 +26,21 @@ int sp__engine_no_register(void *engine, void *pool, size_t bytes)
 	(void)pool;
 	(void)bytes;
 	return -ENOTSUP;
+}
+
+int sp__donering_open(void **engine, const struct sp__engine_opts *opts, struct sp_errinfo *err)
+{
+	(void)err;
+	*engine = sp__donering_new(opts->depth);
+	return *engine ? 0 : -ENOMEM;
+}
+
+int sp__donering_reap(void *engine, struct sp__request **done, size_t max, size_t min,
+		      int64_t timeout_ns)
+{
+	(void)min;
+	(void)timeout_ns;
+	return (int)sp__donering_take(engine, done, max);
 }
 
 /* The first from there on that opens, of those that "auto" tries. */

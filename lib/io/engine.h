@@ -3,12 +3,8 @@
  * Engines: ways of handing requests to the system.  Only the queue (queue.c)
  * and the fault wrapper call them.
  *
- * To add an engine:
- *   1. write lib/io/NAME.c with one constant `struct sp__engine_ops sp__NAME_engine`;
- *   2. declare it below and give it a line in the table of engine.c, at the
- *      place where "auto" shall try it (or after the last that "auto" tries);
- *   3. add its name to the list in tests/contract/test_engine.c.
- * Semantics are those of sync.c; when in doubt, do what it does.
+ * HACKING.md says how to add one.  Semantics are those of sync.c; when in doubt,
+ * do what it does.
  *
  * What an engine moves of a request is its rest: the bytes from `moved` to
  * `bytes`.  It reports one transfer, as the system made it: it sets `result`

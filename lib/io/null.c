@@ -4,16 +4,7 @@
  * overhead.  No byte moves: buffers keep their contents.  A read ends at the volume's size_bytes,
  * so that a reader reaches an end.
  */
-#include <errno.h>
 #include "io/donering.h"
-#include "io/engine.h"
-
-static int null_open(void **engine, const struct sp__engine_opts *opts, struct sp_errinfo *err)
-{
-	(void)err;
-	*engine = sp__donering_new(opts->depth);
-	return *engine ? 0 : -ENOMEM;
-}
 
 static int32_t pretend(const struct sp__request *r)
 {
@@ -36,20 +27,12 @@ static int null_submit(void *engine, struct sp__request *const *reqs, size_t n)
 	return (int)n;
 }
 
-static int null_reap(void *engine, struct sp__request **done, size_t max, size_t min,
-		     int64_t timeout_ns)
-{
-	(void)min;
-	(void)timeout_ns;
-	return (int)sp__donering_take(engine, done, max);
-}
-
 const struct sp__engine_ops sp__null_engine = {
 	.name = "null",
 	.caps = 0,
-	.open = null_open,
+	.open = sp__donering_open,
 	.close = free,
 	.register_pool = sp__engine_no_register,
 	.submit = null_submit,
-	.reap = null_reap,
+	.reap = sp__donering_reap,
 };

@@ -374,7 +374,7 @@ unsigned sp__queue_outstanding(const struct sp__queue *q)
 	return in_flight(q) + q->finished.count;
 }
 
-void sp__queue_counters(const struct sp__queue *q, struct sp__io_counters *c)
+const struct sp__io_counters *sp__queue_counters(const struct sp__queue *q)
 {
-	*c = q->counters;
+	return &q->counters;
 }

@@ -24,13 +24,9 @@
 
 enum sp__op { SP__OP_READ, SP__OP_WRITE };
 
-/* Linux I/O priority: class in bits 13-15, level in 0-2; 0: the process's own. */
-typedef uint16_t sp__ioprio;
-#define SP__PRIO_DEFAULT ((sp__ioprio)0)
-
 struct sp__request {
 	enum sp__op op;
-	sp__ioprio prio;
+	uint16_t prio; /* of Linux: class in bits 13-15, level in 0-2; 0: the process's own */
 	struct sp__volume *volume;
 	uint64_t offset; /* bytes */
 	void *data;
@@ -60,6 +56,14 @@ struct sp__io_counters {
 	uint64_t write_requests, write_bytes;
 };
 
+static inline void sp__io_add(struct sp__io_counters *to, const struct sp__io_counters *c)
+{
+	to->read_requests += c->read_requests;
+	to->read_bytes += c->read_bytes;
+	to->write_requests += c->write_requests;
+	to->write_bytes += c->write_bytes;
+}
+
 struct sp__queue;
 
 /*
@@ -76,7 +80,7 @@ void sp__queue_close(struct sp__queue *q);
 const char *sp__queue_engine(const struct sp__queue *q); /* the one in use */
 bool sp__queue_registered(const struct sp__queue *q);	 /* the kernel knows the pool */
 unsigned sp__queue_outstanding(const struct sp__queue *q);
-void sp__queue_counters(const struct sp__queue *q, struct sp__io_counters *c);
+const struct sp__io_counters *sp__queue_counters(const struct sp__queue *q);
 
 /*
  * Submits n requests as one indivisible batch, in order: with one system call

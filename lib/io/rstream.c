@@ -3,9 +3,12 @@
  * The read stream has two modes, and goes from the first to the second but never back:
  *
  *   queued: requests of one chunk each lie in order in a ring of `depth` slots; the head is the
- *      next to hand out.  The slot of a chunk handed out is reused at the next call.  Nothing is
- *      requested beyond the size that the file had at opening.
- *   plain: read(2) into one buffer, at the descriptor's own offset.
+ *      next to hand out.  A slot is requested (busy), then read (done), then with the caller (lent)
+ *      until the next call, which requests the next chunk into it.  Requests begin and end at
+ *      aligned offsets, the first one at or before the beginning of the stream, the last one at or
+ *      after the size that the file had at opening.
+ *   plain: read(2) into one buffer, at the descriptor's own offset.  If the caller does not wait, a
+ *      pipe or a terminal is polled first; if it does, a non-blocking descriptor is waited for.
  *
  * Anything that queued mode cannot decide ends it: a short result, the end of the known size, a
  * file system that refuses direct I/O late.  The chunks ahead are dropped, the descriptor's offset
@@ -18,6 +21,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,7 +29,40 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "io/cached.h"
-#include "io/rstream_state.h"
+#include "io/engine.h"
+#include "io/rstream.h"
+#include "obs/trace.h"
+
+#define DEPTH_MAX 64
+
+struct slot {
+	struct sp__request req;
+	bool busy, done;
+};
+
+struct sp__rstream {
+	int fd;
+	char *name;
+	struct sp_errinfo *err;
+	struct sp__trace *trace;
+	bool queued;
+	bool pollable;	 /* may have nothing to read yet: pipe, terminal */
+	int status;	 /* SP_READY until the end or an error, which stay */
+	uint64_t offset; /* of the next byte to give */
+	size_t chunk_bytes;
+	char *buf; /* with a queue: pages of their own */
+	size_t buf_bytes;
+	struct sp__io_counters plain; /* of read(2) */
+
+	struct sp__volume *volume;
+	struct sp__queue *q;
+	struct slot *slots;
+	unsigned depth, head;
+	bool lent;	 /* the slot before head is with the caller */
+	bool short_read; /* a chunk was shorter than asked */
+	uint64_t ask;	 /* offset of the next request */
+	uint64_t known;	 /* size at opening */
+};
 
 /* Below this a queue costs more than it brings. */
 #define SMALL_BYTES ((uint64_t)1 << 20)
@@ -35,25 +72,167 @@
  */
 #define PLAIN_BYTES 262144
 
-int sp__rstream_fail(struct sp__rstream *rs, int code, uint64_t offset)
+/* The error that everything returns from now on. */
+static int fail(struct sp__rstream *rs, int code, uint64_t offset)
 {
 	rs->status = sp__err(rs->err, code, "read", rs->name, (long long)offset);
 	return rs->status;
 }
 
-/* Opening. */
+/* Plain. */
 
-static bool named(const char *engine)
+/* 1: readable (or failing, as read will report), 0: nothing yet. */
+static int ready(const struct sp__rstream *rs, bool wait)
 {
-	return engine && strcmp(engine, "auto") != 0;
+	struct pollfd p = { .fd = rs->fd, .events = POLLIN };
+	int n;
+
+	do {
+		n = poll(&p, 1, wait ? -1 : 0);
+	} while (n < 0 && errno == EINTR);
+	return n != 0;
 }
+
+static void note_plain(struct sp__rstream *rs, uint64_t begun_ns, ssize_t n)
+{
+	rs->plain.read_requests++;
+	if (n > 0)
+		rs->plain.read_bytes += (uint64_t)n;
+	if (rs->trace)
+		sp__trace_request(rs->trace, 'R', rs->name, rs->offset, (uint32_t)rs->buf_bytes, 0,
+				  begun_ns, sp__trace_now_ns(rs->trace), (int)n);
+}
+
+static int next_plain(struct sp__rstream *rs, const char **data, size_t *bytes, bool wait)
+{
+	uint64_t begun_ns = rs->trace ? sp__trace_now_ns(rs->trace) : 0;
+	ssize_t n;
+
+	if (!rs->buf)
+		rs->buf = malloc(rs->buf_bytes);
+	if (!rs->buf)
+		return fail(rs, -ENOMEM, rs->offset);
+	if (!wait && rs->pollable && !ready(rs, false))
+		return SP_LATER;
+	while ((n = read(rs->fd, rs->buf, rs->buf_bytes)) < 0) {
+		if (errno == EAGAIN && !wait)
+			return SP_LATER;
+		if (errno == EAGAIN)
+			ready(rs, true);
+		else if (errno != EINTR)
+			break;
+	}
+	n = n < 0 ? -errno : n;
+	note_plain(rs, begun_ns, n);
+	if (n < 0)
+		return fail(rs, (int)n, rs->offset);
+	if (n == 0)
+		return rs->status = SP_END;
+	*data = rs->buf;
+	*bytes = (size_t)n;
+	rs->offset += (uint64_t)n;
+	return SP_READY;
+}
+
+/* Queued. */
+
+static int collect(struct sp__rstream *rs, bool wait)
+{
+	struct sp__request *done[DEPTH_MAX];
+	int n = sp__queue_reap(rs->q, done, DEPTH_MAX, wait ? 1 : 0, wait ? -1 : 0);
+
+	for (int i = 0; i < n; i++)
+		rs->slots[done[i]->tag].done = true;
+	return n < 0 ? n : 0;
+}
+
+/* Asks for the next chunk into each of n slots from first on, as one batch. */
+static int ask(struct sp__rstream *rs, unsigned first, unsigned n)
+{
+	struct sp__request *batch[DEPTH_MAX];
+	unsigned i;
+
+	for (i = 0; i < n && rs->ask < rs->known; i++) {
+		unsigned at = (first + i) % rs->depth;
+		struct sp__request *r = &rs->slots[at].req;
+		uint64_t align = rs->volume->align_bytes;
+		uint64_t rest = (rs->known - rs->ask + align - 1) / align * align;
+
+		*r = (struct sp__request){ .op = SP__OP_READ,
+					   .volume = rs->volume,
+					   .offset = rs->ask,
+					   .data = rs->buf + at * rs->chunk_bytes,
+					   .tag = at };
+		r->bytes = (uint32_t)(rest < rs->chunk_bytes ? rest : rs->chunk_bytes);
+		rs->slots[at].busy = true;
+		rs->slots[at].done = false;
+		rs->ask += r->bytes;
+		batch[i] = r;
+	}
+	return i ? sp__queue_submit(rs->q, batch, i) : 0;
+}
+
+static int go_plain(struct sp__rstream *rs, const char **data, size_t *bytes, bool wait)
+{
+	struct sp__request *drop[DEPTH_MAX];
+
+	while (sp__queue_outstanding(rs->q)) {
+		int rc = sp__queue_reap(rs->q, drop, DEPTH_MAX, 1, -1);
+
+		if (rc < 0)
+			return fail(rs, rc, rs->offset);
+	}
+	rs->queued = false;
+	if (lseek(rs->fd, (off_t)rs->offset, SEEK_SET) < 0)
+		return fail(rs, -errno, rs->offset);
+	return next_plain(rs, data, bytes, wait);
+}
+
+static int next_queued(struct sp__rstream *rs, const char **data, size_t *bytes, bool wait)
+{
+	struct slot *s = &rs->slots[rs->head];
+	uint64_t skip;
+	int rc = 0;
+
+	if (rs->short_read)
+		return go_plain(rs, data, bytes, wait);
+	if (rs->lent)
+		rc = ask(rs, (rs->head + rs->depth - 1) % rs->depth, 1);
+	rs->lent = false;
+	while (rc == 0 && s->busy && !s->done) {
+		rc = collect(rs, wait);
+		if (rc == 0 && !wait && !s->done)
+			return SP_LATER;
+	}
+	if (rc)
+		return fail(rs, rc, rs->offset);
+	if (!s->busy || (s->req.result == -EINVAL && rs->volume->direct))
+		return go_plain(rs, data, bytes, wait);
+	if (s->req.result < 0)
+		return fail(rs, s->req.result, s->req.offset);
+	/* The first chunk begins at an aligned place before the stream. */
+	skip = rs->offset - s->req.offset;
+	if ((uint64_t)s->req.result <= skip)
+		return go_plain(rs, data, bytes, wait);
+	*data = (char *)s->req.data + skip;
+	*bytes = (size_t)s->req.result - skip;
+	rs->offset += *bytes;
+	if ((uint32_t)s->req.result < s->req.bytes)
+		rs->short_read = true;
+	s->busy = false;
+	rs->head = (rs->head + 1) % rs->depth;
+	rs->lent = true;
+	return SP_READY;
+}
+
+/* Opening. */
 
 static void unqueue(struct sp__rstream *rs)
 {
 	sp__queue_close(rs->q);
 	sp__volume_close(rs->volume);
 	free(rs->slots);
-	if (rs->mapped)
+	if (rs->q)
 		sp__pages_free(rs->buf, rs->buf_bytes);
 	else
 		free(rs->buf);
@@ -61,7 +240,6 @@ static void unqueue(struct sp__rstream *rs)
 	rs->volume = NULL;
 	rs->slots = NULL;
 	rs->buf = NULL;
-	rs->mapped = false;
 }
 
 /*
@@ -90,7 +268,7 @@ static int choose_volume(struct sp__rstream *rs, const struct sp__rstream_opts *
 		rs->volume = NULL;
 	}
 	posix_fadvise(rs->fd, (off_t)rs->offset, 0, POSIX_FADV_SEQUENTIAL);
-	if (!named(opts->engine))
+	if (sp__engine_is_auto(opts->engine))
 		return SP_EUNSUP;
 	return sp__volume_adopt(&rs->volume, rs->fd, false, rs->name, NULL);
 }
@@ -104,7 +282,7 @@ static int start_queue(struct sp__rstream *rs, const struct sp__rstream_opts *op
 	uint64_t left = (rs->known - rs->offset + rs->chunk_bytes - 1) / rs->chunk_bytes;
 	int rc;
 
-	rs->depth = opts->depth < SP__RSTREAM_DEPTH_MAX ? opts->depth : SP__RSTREAM_DEPTH_MAX;
+	rs->depth = opts->depth < DEPTH_MAX ? opts->depth : DEPTH_MAX;
 	if (rs->depth > left)
 		rs->depth = (unsigned)left;
 	qo.depth = rs->depth;
@@ -117,10 +295,12 @@ static int start_queue(struct sp__rstream *rs, const struct sp__rstream_opts *op
 	rs->slots = calloc(rs->depth, sizeof(*rs->slots));
 	rs->buf_bytes = rs->depth * rs->chunk_bytes;
 	rs->buf = sp__pages_alloc(rs->buf_bytes, true);
-	rs->mapped = true;
 	if (!rs->slots || !rs->buf)
 		return -ENOMEM;
-	return sp__rqueued_begin(rs);
+	rs->ask = rs->offset - rs->offset % rs->volume->align_bytes;
+	rc = ask(rs, 0, rs->depth);
+	rs->queued = rc == 0;
+	return rc;
 }
 
 /* More than small: worth a queue; then offset and known are set. */
@@ -141,7 +321,7 @@ static bool is_large(struct sp__rstream *rs, const struct stat *st, uint64_t sma
 static int start(struct sp__rstream *rs, const struct sp__rstream_opts *opts,
 		 struct sp_errinfo *err)
 {
-	bool must = named(opts->engine) || opts->device;
+	bool must = !sp__engine_is_auto(opts->engine) || opts->device;
 	struct stat st;
 	int rc;
 
@@ -188,15 +368,11 @@ int sp__rstream_open(struct sp__rstream **out, int fd, const char *name,
 	return 0;
 }
 
-/* Reading. */
-
 int sp__rstream_next(struct sp__rstream *rs, const char **data, size_t *bytes, bool wait)
 {
 	if (rs->status != SP_READY)
 		return rs->status;
-	if (rs->queued)
-		return sp__rqueued_next(rs, data, bytes, wait);
-	return sp__rplain_next(rs, data, bytes, wait);
+	return rs->queued ? next_queued(rs, data, bytes, wait) : next_plain(rs, data, bytes, wait);
 }
 
 void sp__rstream_close(struct sp__rstream *rs)
@@ -211,13 +387,8 @@ void sp__rstream_close(struct sp__rstream *rs)
 void sp__rstream_counters(const struct sp__rstream *rs, struct sp__io_counters *c)
 {
 	*c = rs->plain;
-	if (rs->q) {
-		struct sp__io_counters queued;
-
-		sp__queue_counters(rs->q, &queued);
-		c->read_requests += queued.read_requests;
-		c->read_bytes += queued.read_bytes;
-	}
+	if (rs->q)
+		sp__io_add(c, sp__queue_counters(rs->q));
 }
 
 const char *sp__rstream_engine(const struct sp__rstream *rs)

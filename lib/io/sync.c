@@ -7,14 +7,6 @@
 #include <errno.h>
 #include <unistd.h>
 #include "io/donering.h"
-#include "io/engine.h"
-
-static int sync_open(void **engine, const struct sp__engine_opts *opts, struct sp_errinfo *err)
-{
-	(void)err;
-	*engine = sp__donering_new(opts->depth);
-	return *engine ? 0 : -ENOMEM;
-}
 
 int32_t sp__engine_transfer(const struct sp__request *r)
 {
@@ -39,20 +31,12 @@ static int sync_submit(void *engine, struct sp__request *const *reqs, size_t n)
 	return (int)n;
 }
 
-static int sync_reap(void *engine, struct sp__request **done, size_t max, size_t min,
-		     int64_t timeout_ns)
-{
-	(void)min;
-	(void)timeout_ns;
-	return (int)sp__donering_take(engine, done, max);
-}
-
 const struct sp__engine_ops sp__sync_engine = {
 	.name = "sync",
 	.caps = SP__CAP_MOVES | SP__CAP_AUTO,
-	.open = sync_open,
+	.open = sp__donering_open,
 	.close = free,
 	.register_pool = sp__engine_no_register,
 	.submit = sync_submit,
-	.reap = sync_reap,
+	.reap = sp__donering_reap,
 };

@@ -2,18 +2,24 @@
 /*
  * The write stream, in three states:
  *
- *   plain: bytes are collected in one chunk, which write(2) writes to the descriptor.  Every stream
- *      begins so; small outputs, pipes and files opened for appending stay so.
+ *   plain: bytes are collected in one chunk, which write(2) writes to the descriptor; data larger
+ *      than the chunk bypasses it.  Every stream begins so; small outputs, pipes and files opened
+ *      for appending stay so.
  *   queued: chunks lie in a ring of `depth`; the one at `fill` collects bytes, full ones are with
  *      the queue, which writes them through a direct descriptor of our own.  Entered at an aligned
- *      offset of a regular file, once there are enough bytes to pay for the set-up.
- *   plain for good: after the file system has refused direct I/O late.
+ *      offset of a regular file, once there are enough bytes to pay for the set-up.  A put waits
+ *      only while the next chunk of the ring is still being written.  pwrite(2) writes the tail
+ *      that is no whole block.
+ *   plain for good: after the file system has refused direct I/O late (EINVAL).  The chunks that it
+ *      refused are written with pwrite(2), and between two chunks the stream goes plain.
  *
  * The borrowed descriptor keeps its meaning: it is written in order from its offset on, and ends up
  * at the end of the last byte.  Its file never looks longer than what was written: space is
- * reserved beyond the end (FALLOC_FL_KEEP_SIZE), and unused reserved space is given back by
- * truncating to the current size; unless the file reached beyond our start, for then its end is
- * not ours (as in 1<>file) and nothing is reserved either.
+ * reserved beyond the end (FALLOC_FL_KEEP_SIZE), so that chunks lie together, and unused reserved
+ * space is given back by truncating to the current size; unless the file reached beyond our start,
+ * for then its end is not ours (as in 1<>file) and nothing is reserved either.  Of the chunks that
+ * could not be written at all the lowest offset is kept: up to there the file is whole if it is
+ * abandoned.
  *
  * Rejected: writing the tail through the direct descriptor and truncating (the file would look too
  * long for a moment); O_DIRECT set on the borrowed descriptor (other processes share it).
@@ -22,18 +28,59 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"
 #include "base/mem.h"
-#include "io/wstream_state.h"
+#include "base/minmax.h"
+#include "io/wstream.h"
+#include "obs/trace.h"
+
+#define DEPTH_MAX 64
+
+struct slot {
+	struct sp__request req;
+	bool busy;
+};
+
+struct sp__wstream {
+	int fd;
+	char *name;
+	struct sp_errinfo *err;
+	struct sp__wstream_opts opts;
+	int error; /* the first; everything returns it from then on */
+	bool queued;
+	bool finished;
+	bool plain_only;    /* queueing was tried or is out of the question */
+	uint64_t put_bytes; /* by the caller, in all */
+	uint64_t offset;    /* queued: of the next chunk; plain: bytes written so far */
+	char *buf;	    /* plain: one chunk; with a queue: pages for depth of them */
+	size_t buf_bytes;
+	size_t filled; /* bytes in the chunk that gathers */
+	struct sp__io_counters plain;
+
+	struct sp__volume *volume;
+	struct sp__queue *q;
+	struct slot *slots;
+	unsigned depth, fill;
+	bool ours;	       /* the file ends where we do */
+	uint64_t reserved;     /* offset up to which space is reserved */
+	uint64_t expected_end; /* of the file; UINT64_MAX: unknown */
+	bool no_reserve;
+	uint64_t bad_from; /* offset of the first chunk that failed */
+};
 
 /* So much written, or expected: direct writing pays. */
 #define LARGE_BYTES ((uint64_t)8 << 20)
 
-int sp__wstream_fail(struct sp__wstream *ws, int code, long long offset)
+/* Space reserved at a time where the size is not known beforehand. */
+#define RESERVE_BYTES ((uint64_t)256 << 20)
+
+/* Keeps and describes the first error, and returns it. */
+static int fail(struct sp__wstream *ws, int code, long long offset)
 {
 	if (!ws->error && ws->volume)
 		ws->error = sp__volume_err(ws->err, ws->volume, code, "write", offset);
@@ -42,9 +89,157 @@ int sp__wstream_fail(struct sp__wstream *ws, int code, long long offset)
 	return ws->error;
 }
 
-/* From plain to queued. */
+/* Plain. */
 
-bool sp__wstream_wants_queue(const struct sp__wstream *ws)
+/* One write(2) or pwrite (at >= 0) of the rest; bytes written or -errno. */
+static ssize_t write_some(struct sp__wstream *ws, const char *data, size_t bytes, off_t at)
+{
+	uint64_t begun_ns = ws->opts.trace ? sp__trace_now_ns(ws->opts.trace) : 0;
+	struct pollfd p = { .fd = ws->fd, .events = POLLOUT };
+	ssize_t n;
+
+	for (;;) {
+		n = at < 0 ? write(ws->fd, data, bytes) : pwrite(ws->fd, data, bytes, at);
+		if (n >= 0 || (errno != EINTR && errno != EAGAIN))
+			break;
+		if (errno == EAGAIN)
+			poll(&p, 1, -1);
+	}
+	n = n < 0 ? -errno : n;
+	ws->plain.write_requests++;
+	if (n > 0)
+		ws->plain.write_bytes += (uint64_t)n;
+	if (ws->opts.trace)
+		sp__trace_request(ws->opts.trace, 'W', ws->name, at < 0 ? ws->offset : (uint64_t)at,
+				  (uint32_t)bytes, 0, begun_ns, sp__trace_now_ns(ws->opts.trace),
+				  (int)n);
+	return n ? n : -EIO;
+}
+
+/* At an offset or, if that is negative, where the descriptor is. */
+static int write_all(struct sp__wstream *ws, const char *data, size_t bytes, long long at)
+{
+	while (bytes) {
+		ssize_t n = write_some(ws, data, bytes < INT32_MAX ? bytes : INT32_MAX / 2, at);
+
+		if (n < 0)
+			return fail(ws, (int)n, at);
+		data += n;
+		bytes -= (size_t)n;
+		if (at < 0)
+			ws->offset += (uint64_t)n;
+		else
+			at += n;
+	}
+	return 0;
+}
+
+static int flush(struct sp__wstream *ws)
+{
+	size_t bytes = ws->filled;
+
+	ws->filled = 0;
+	return write_all(ws, ws->buf, bytes, -1);
+}
+
+/* Queued. */
+
+/*
+ * In moderate steps: where space is short, one that fails may leave all that
+ * there was reserved, and others need it too.
+ */
+static void reserve(struct sp__wstream *ws, uint64_t end)
+{
+	uint64_t to = ws->reserved + RESERVE_BYTES;
+
+	if (ws->no_reserve || end <= ws->reserved)
+		return;
+	if (to > ws->expected_end)
+		to = ws->expected_end;
+	if (to < end)
+		to = end;
+	/* A refusal is no error: the write itself will succeed or fail. */
+	if (fallocate(ws->fd, FALLOC_FL_KEEP_SIZE, (off_t)ws->reserved, (off_t)(to - ws->reserved)))
+		ws->no_reserve = true;
+	ws->reserved = to;
+}
+
+/* Gives back the space reserved beyond the end. */
+static void release(struct sp__wstream *ws)
+{
+	if (ws->ours && ws->reserved > ws->offset && ftruncate(ws->fd, (off_t)ws->offset))
+		ws->no_reserve = true; /* space lost until the file goes; no harm else */
+}
+
+/* What came of one chunk.  Where direct I/O is refused late, write it plainly. */
+static void settle(struct sp__wstream *ws, struct sp__request *r)
+{
+	int rc = 0;
+
+	ws->slots[r->tag].busy = false;
+	if (r->result == -EINVAL) {
+		ws->plain_only = true;
+		rc = write_all(ws, r->data, r->bytes, (long long)r->offset);
+	} else if (r->result < 0) {
+		rc = fail(ws, r->result, (long long)r->offset);
+	}
+	if (rc && r->offset < ws->bad_from)
+		ws->bad_from = r->offset;
+}
+
+/* Waits until at least min more chunks have been written. */
+static int collect(struct sp__wstream *ws, size_t min)
+{
+	struct sp__request *done[DEPTH_MAX];
+	int n = sp__queue_reap(ws->q, done, DEPTH_MAX, min, -1);
+
+	if (n < 0)
+		return fail(ws, n, -1);
+	for (int i = 0; i < n; i++)
+		settle(ws, done[i]);
+	return ws->error;
+}
+
+static int drain(struct sp__wstream *ws)
+{
+	while (sp__queue_outstanding(ws->q)) {
+		if (collect(ws, 1))
+			return ws->error;
+	}
+	return 0;
+}
+
+/* Sends off what has been gathered; where direct writing is done, a whole chunk. */
+static int submit(struct sp__wstream *ws)
+{
+	struct slot *s = &ws->slots[ws->fill];
+	struct sp__request *r = &s->req;
+	int rc;
+
+	*r = (struct sp__request){ .op = SP__OP_WRITE,
+				   .volume = ws->volume,
+				   .offset = ws->offset,
+				   .data = ws->buf + ws->fill * ws->opts.chunk_bytes,
+				   .bytes = (uint32_t)ws->filled,
+				   .tag = ws->fill };
+	reserve(ws, ws->offset + r->bytes);
+	rc = sp__queue_submit(ws->q, &r, 1);
+	if (rc)
+		return fail(ws, rc, (long long)ws->offset);
+	s->busy = true;
+	ws->offset += r->bytes;
+	ws->filled = 0;
+	ws->fill = (ws->fill + 1) % ws->depth;
+	while (ws->slots[ws->fill].busy) {
+		rc = collect(ws, 1);
+		if (rc)
+			return rc;
+	}
+	return collect(ws, 0);
+}
+
+/* Is it time to try the queue? */
+static bool wants_queue(const struct sp__wstream *ws)
 {
 	return !ws->plain_only &&
 	       (ws->opts.direct == SP__DIRECT_ALWAYS || ws->opts.device ||
@@ -102,28 +297,18 @@ static int open_queue(struct sp__wstream *ws)
 	int rc = open_volume(ws);
 
 	if (rc)
-		return ws->opts.device ? sp__wstream_fail(ws, rc, -1) : rc;
+		return ws->opts.device ? fail(ws, rc, -1) : rc;
 	if (ws->opts.chunk_bytes % ws->volume->align_bytes)
 		return SP_EUNSUP;
 	ws->depth = ws->opts.depth < 1 ? 1 : ws->opts.depth;
-	if (ws->depth > SP__WSTREAM_DEPTH_MAX)
-		ws->depth = SP__WSTREAM_DEPTH_MAX;
+	if (ws->depth > DEPTH_MAX)
+		ws->depth = DEPTH_MAX;
 	qo.depth = ws->depth;
 	rc = sp__queue_open(&ws->q, &qo, ws->opts.engine ? ws->err : NULL);
 	if (rc)
-		return ws->opts.engine ? sp__wstream_fail(ws, rc, -1) : rc;
+		return ws->opts.engine ? fail(ws, rc, -1) : rc;
 	ws->slots = calloc(ws->depth, sizeof(*ws->slots));
 	return ws->slots ? 0 : -ENOMEM;
-}
-
-static void free_buffer(struct sp__wstream *ws)
-{
-	if (ws->mapped)
-		sp__pages_free(ws->buf, ws->buf_bytes);
-	else
-		free(ws->buf);
-	ws->buf = NULL;
-	ws->mapped = false;
 }
 
 /* Moves what has been gathered to an aligned beginning in new, larger memory. */
@@ -136,20 +321,22 @@ static int change_buffer(struct sp__wstream *ws, size_t head)
 		return -ENOMEM;
 	memcpy(buf, ws->buf + head, rest);
 	ws->filled = head;
-	if (sp__wplain_flush(ws)) {
+	if (flush(ws)) {
 		sp__pages_free(buf, bytes);
 		return ws->error;
 	}
-	free_buffer(ws);
+	free(ws->buf);
 	ws->buf = buf;
 	ws->buf_bytes = bytes;
-	ws->mapped = true;
 	ws->filled = rest;
 	return 0;
 }
 
-/* The gathered bytes up to an aligned offset are written plainly. */
-int sp__wstream_go_queued(struct sp__wstream *ws)
+/*
+ * With a full chunk gathered, or on a machine with what there is: the bytes up to an aligned offset
+ * are written plainly.  Where it cannot be done the stream stays plain, for good.
+ */
+static int go_queued(struct sp__wstream *ws)
 {
 	uint64_t at, size, align;
 	size_t head;
@@ -168,43 +355,115 @@ int sp__wstream_go_queued(struct sp__wstream *ws)
 	if (ws->opts.expected_bytes > ws->put_bytes)
 		ws->expected_end = ws->offset + (ws->opts.expected_bytes - ws->put_bytes);
 	ws->queued = true;
-	return ws->filled == ws->opts.chunk_bytes ? sp__wqueued_submit(ws) : 0;
+	return ws->filled == ws->opts.chunk_bytes ? submit(ws) : 0;
 never:
 	ws->plain_only = true;
 	unqueue(ws);
 	return ws->error;
 }
 
-/* And back. */
-
-int sp__wstream_go_plain(struct sp__wstream *ws)
+/* Back to write(2) after the last byte written; only between chunks. */
+static int go_plain(struct sp__wstream *ws)
 {
-	if (sp__wqueued_drain(ws))
+	if (drain(ws))
 		return ws->error;
 	ws->queued = false;
 	if (lseek(ws->fd, (off_t)ws->offset, SEEK_SET) < 0)
-		return sp__wstream_fail(ws, -errno, (long long)ws->offset);
+		return fail(ws, -errno, (long long)ws->offset);
 	return 0;
+}
+
+/* Takes some of the bytes or all, and returns how many; so does put_queued(). */
+static size_t put_plain(struct sp__wstream *ws, const char *data, size_t bytes)
+{
+	size_t room;
+
+	if (!ws->buf) {
+		ws->buf_bytes = ws->opts.chunk_bytes;
+		ws->buf = malloc(ws->buf_bytes);
+		if (!ws->buf) {
+			fail(ws, -ENOMEM, -1);
+			return 0;
+		}
+	}
+	room = ws->buf_bytes - ws->filled;
+	if (bytes > room && wants_queue(ws)) {
+		memcpy(ws->buf + ws->filled, data, room);
+		ws->filled += room;
+		go_queued(ws);
+		return room;
+	}
+	if (bytes > room) {
+		if (flush(ws))
+			return 0;
+		if (bytes >= ws->buf_bytes) {
+			write_all(ws, data, bytes, -1);
+			return bytes;
+		}
+	}
+	memcpy(ws->buf + ws->filled, data, bytes);
+	ws->filled += bytes;
+	return bytes;
+}
+
+static size_t put_queued(struct sp__wstream *ws, const char *data, size_t bytes)
+{
+	size_t n = sp__min(bytes, ws->opts.chunk_bytes - ws->filled);
+
+	memcpy(ws->buf + ws->fill * ws->opts.chunk_bytes + ws->filled, data, n);
+	ws->filled += n;
+	if (ws->filled == ws->opts.chunk_bytes && submit(ws))
+		return n;
+	if (ws->plain_only && ws->filled == 0)
+		go_plain(ws);
+	return n;
+}
+
+static int finish_queued(struct sp__wstream *ws)
+{
+	const char *tail = ws->buf + ws->fill * ws->opts.chunk_bytes;
+	size_t bytes = ws->filled;
+
+	if (bytes && !ws->volume->direct) {
+		if (submit(ws))
+			return ws->error;
+		bytes = 0;
+	}
+	if (go_plain(ws))
+		return ws->error;
+	ws->filled = 0;
+	return write_all(ws, tail, bytes, -1);
+}
+
+/* Truncates to the longest prefix without a gap; no reserved space remains. */
+static void abandon(struct sp__wstream *ws)
+{
+	struct sp__request *done[DEPTH_MAX];
+	uint64_t end;
+	int n;
+
+	while ((n = sp__queue_reap(ws->q, done, DEPTH_MAX, 1, -1)) > 0) {
+		for (int i = 0; i < n; i++)
+			settle(ws, done[i]);
+	}
+	end = ws->offset < ws->bad_from ? ws->offset : ws->bad_from;
+	if (ws->ours && n == 0 && ftruncate(ws->fd, (off_t)end) == 0)
+		(void)lseek(ws->fd, (off_t)end, SEEK_SET);
 }
 
 /* What the caller sees. */
 
-int sp__wstream_go_on(struct sp__wstream *ws, const char *data, size_t bytes)
-{
-	return ws->queued ? sp__wqueued_put(ws, data, bytes) : sp__wplain_put(ws, data, bytes);
-}
-
 int sp__wstream_put(struct sp__wstream *ws, const void *data, size_t bytes)
 {
-	int rc;
+	const char *at = data, *end = at + bytes;
 
-	if (ws->error)
-		return ws->error;
 	if (ws->finished)
 		return SP_ESTATE;
-	rc = sp__wstream_go_on(ws, data, bytes);
+	while (at < end && !ws->error)
+		at += ws->queued ? put_queued(ws, at, (size_t)(end - at))
+				 : put_plain(ws, at, (size_t)(end - at));
 	ws->put_bytes += bytes;
-	return rc;
+	return ws->error;
 }
 
 int sp__wstream_finish(struct sp__wstream *ws)
@@ -214,12 +473,11 @@ int sp__wstream_finish(struct sp__wstream *ws)
 	if (ws->error)
 		return ws->error;
 	/* On a machine even what is smaller than a chunk takes its time. */
-	if (ws->opts.device && ws->filled && !ws->queued && !ws->plain_only &&
-	    sp__wstream_go_queued(ws))
+	if (ws->opts.device && ws->filled && !ws->queued && !ws->plain_only && go_queued(ws))
 		return ws->error;
-	rc = ws->queued ? sp__wqueued_finish(ws) : sp__wplain_flush(ws);
+	rc = ws->queued ? finish_queued(ws) : flush(ws);
 	if (rc == 0 && ws->q)
-		sp__wqueued_release(ws);
+		release(ws);
 	ws->finished = rc == 0;
 	return rc;
 }
@@ -229,9 +487,12 @@ void sp__wstream_close(struct sp__wstream *ws)
 	if (!ws)
 		return;
 	if (ws->q && !ws->finished)
-		sp__wqueued_abandon(ws);
+		abandon(ws);
+	if (ws->q)
+		sp__pages_free(ws->buf, ws->buf_bytes);
+	else
+		free(ws->buf);
 	unqueue(ws);
-	free_buffer(ws);
 	free(ws->name);
 	free(ws);
 }
@@ -258,11 +519,6 @@ int sp__wstream_open(struct sp__wstream **out, int fd, const char *name,
 void sp__wstream_counters(const struct sp__wstream *ws, struct sp__io_counters *c)
 {
 	*c = ws->plain;
-	if (ws->q) {
-		struct sp__io_counters queued;
-
-		sp__queue_counters(ws->q, &queued);
-		c->write_requests += queued.write_requests;
-		c->write_bytes += queued.write_bytes;
-	}
+	if (ws->q)
+		sp__io_add(c, sp__queue_counters(ws->q));
 }

@@ -74,8 +74,7 @@ void sp__inputs_close(struct sp__inputs *in)
 		if (!input->stream)
 			continue;
 		sp__rstream_counters(input->stream, &c);
-		in->done.read_requests += c.read_requests;
-		in->done.read_bytes += c.read_bytes;
+		sp__io_add(&in->done, &c);
 		sp__rstream_close(input->stream);
 		input->stream = NULL;
 		sp__input_close(input->name, input->fd);

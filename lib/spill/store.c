@@ -152,8 +152,7 @@ void sp__spill_reader_close(struct sp__spill *r, struct sp__spill *store)
 	struct sp__io_counters c;
 
 	sp__spill_counters(r, &c);
-	store->past.read_requests += c.read_requests;
-	store->past.read_bytes += c.read_bytes;
+	sp__io_add(&store->past, &c);
 	store->read_bytes += r->read_bytes;
 	store->cluster_reads += r->cluster_reads;
 	store->demand_reads += r->demand_reads;
@@ -163,13 +162,9 @@ void sp__spill_reader_close(struct sp__spill *r, struct sp__spill *store)
 
 void sp__spill_counters(const struct sp__spill *s, struct sp__io_counters *c)
 {
-	*c = (struct sp__io_counters){ 0 };
+	*c = s->past;
 	if (s->queue)
-		sp__queue_counters(s->queue, c);
-	c->read_requests += s->past.read_requests;
-	c->read_bytes += s->past.read_bytes;
-	c->write_requests += s->past.write_requests;
-	c->write_bytes += s->past.write_bytes;
+		sp__io_add(c, sp__queue_counters(s->queue));
 }
 
 void sp__spill_go_direct(struct sp__spill *s)
