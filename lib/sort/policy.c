@@ -13,19 +13,212 @@
  * intervals, cubic in R; for runs of about one size the cheapest neighbours give the
  * same result.
  *
- * POLYPHASE keeps a queue for each tape (policy_polyphase.c).
+ * POLYPHASE merges with horizontal distribution (Knuth volume 3, section 5.4.2,
+ * algorithm D).  Tapes are queues of runs: fan_in of them are read, one is written
+ * to; when one that is read has been emptied it is written to next.
+ *
+ * Distribution.  The numbers of runs on the tapes aim at the next generalised
+ * Fibonacci distribution; missing runs are dummies, counted and spread as evenly as
+ * possible.  Merging.  One run or dummy from each tape; only dummies make a dummy.  A
+ * single run among dummies is moved to the output tape without copying, which is
+ * possible on a disk, unlike on tapes.  For the same reason the final merge comes as
+ * soon as no more than fan_in runs are left.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
-#include "sort/policy_impl.h"
+#include "sort/policy.h"
+
+struct run {
+	unsigned id;
+	unsigned level;
+	uint64_t bytes;
+};
+
+/* Runs, oldest first; as a queue they leave at head. */
+struct runs {
+	struct run *run;
+	size_t head, count, room; /* count: index after the last */
+};
+
+struct tape {
+	uint64_t aim;	  /* A of algorithm D */
+	uint64_t dummies; /* D of algorithm D */
+	struct runs runs;
+};
+
+struct sp__policy {
+	enum sp_merge_policy kind;
+	unsigned fan_in;
+	unsigned level; /* of the run being made */
+	size_t merging; /* number of the runs being merged */
+	/* LAZY and EAGER: all runs, and the first being merged. */
+	struct runs list;
+	size_t first;
+	/* POLYPHASE */
+	struct tape *tape; /* fan_in + 1; the last is written to */
+	unsigned at;	   /* tape that gets the next initial run */
+	bool started;	   /* merging has begun */
+};
+
+static int push(struct runs *l, struct run run)
+{
+	if (!SP__ARRAY_ROOM(l->run, l->room, l->count + 1))
+		return -ENOMEM;
+	l->run[l->count++] = run;
+	return 0;
+}
+
+static int lay_tapes(struct sp__policy *p)
+{
+	p->tape = calloc(p->fan_in + 1, sizeof(*p->tape));
+	if (!p->tape)
+		return -ENOMEM;
+	for (unsigned j = 0; j < p->fan_in; j++)
+		p->tape[j].aim = p->tape[j].dummies = 1;
+	return 0;
+}
+
+static uint64_t runs_on_tapes(const struct sp__policy *p)
+{
+	uint64_t n = 0;
+
+	for (unsigned j = 0; j <= p->fan_in; j++)
+		n += p->tape[j].runs.count - p->tape[j].runs.head;
+	return n;
+}
+
+/* Step D4: the next perfect distribution. */
+static void next_level(struct sp__policy *p)
+{
+	uint64_t first = p->tape[0].aim;
+
+	for (unsigned j = 0; j < p->fan_in; j++) {
+		struct tape *t = &p->tape[j];
+		uint64_t aim = first + t[1].aim;
+
+		t->dummies = aim - t->aim;
+		t->aim = aim;
+	}
+	p->at = 0;
+}
+
+/*
+ * Steps D2 and D3.  The tape for the next run is chosen when the run is there,
+ * so that input that has ended leaves the smaller distribution.
+ */
+static int distribute(struct sp__policy *p, struct run run)
+{
+	struct tape *t;
+	int rc;
+
+	if (p->started)
+		return SP_ESTATE;
+	if (p->tape[0].runs.count) {
+		t = &p->tape[p->at];
+		if (t[0].dummies < t[1].dummies)
+			p->at++;
+		else if (t[0].dummies == 0)
+			next_level(p);
+		else
+			p->at = 0;
+	}
+	t = &p->tape[p->at];
+	rc = push(&t->runs, run);
+	if (rc == 0)
+		t->dummies--;
+	return rc;
+}
+
+/* Step D6: the tape just emptied is written to, what was written is read. */
+static void rotate(struct sp__policy *p)
+{
+	struct tape written = p->tape[p->fan_in];
+	struct runs *empty = &p->tape[p->fan_in - 1].runs;
+
+	empty->head = empty->count = 0;
+	for (unsigned j = p->fan_in; j > 0; j--)
+		p->tape[j] = p->tape[j - 1];
+	p->tape[0] = written;
+}
+
+static bool emptied(const struct tape *t)
+{
+	return t->dummies == 0 && t->runs.head == t->runs.count;
+}
+
+/*
+ * Takes a run or a dummy from each tape; returns how many runs.  The last of
+ * them is left in *last.
+ */
+static unsigned draw(struct sp__policy *p, unsigned *ids, struct run *last)
+{
+	unsigned n = 0;
+
+	p->level = 0;
+	for (unsigned j = 0; j < p->fan_in; j++) {
+		struct tape *t = &p->tape[j];
+
+		if (t->dummies) {
+			t->dummies--;
+			continue;
+		}
+		*last = t->runs.run[t->runs.head++];
+		ids[n++] = last->id;
+		if (p->level < last->level)
+			p->level = last->level;
+	}
+	p->level++;
+	return n;
+}
+
+static unsigned draw_all(struct sp__policy *p, unsigned *ids, struct sp__policy_step *step)
+{
+	unsigned n = 0;
+
+	step->final = true;
+	for (unsigned j = 0; j <= p->fan_in; j++) {
+		struct runs *r = &p->tape[j].runs;
+
+		for (; r->head < r->count; r->head++) {
+			if (step->level < r->run[r->head].level)
+				step->level = r->run[r->head].level;
+			ids[n++] = r->run[r->head].id;
+		}
+	}
+	step->level++;
+	return n;
+}
+
+static unsigned next_of_tapes(struct sp__policy *p, unsigned *ids, struct sp__policy_step *step)
+{
+	struct run only;
+	unsigned n;
+
+	p->started = true;
+	if (runs_on_tapes(p) <= p->fan_in)
+		return draw_all(p, ids, step);
+	for (;;) {
+		while (emptied(&p->tape[p->fan_in - 1]))
+			rotate(p);
+		n = draw(p, ids, &only);
+		if (n > 1)
+			break;
+		if (n == 0)
+			p->tape[p->fan_in].dummies++;
+		else if (push(&p->tape[p->fan_in].runs, only))
+			break; /* No memory: then it is copied. */
+	}
+	step->level = p->level;
+	p->merging = n;
+	return n;
+}
 
 int sp__policy_new(struct sp__policy **policy, enum sp_merge_policy kind, unsigned fan_in,
 		   bool stable)
 {
 	struct sp__policy *p;
-	int rc = 0;
 
 	*policy = NULL;
 	if (fan_in < 2 || kind <= SP_MERGE_AUTO || kind > SP_MERGE_POLYPHASE)
@@ -37,11 +230,9 @@ int sp__policy_new(struct sp__policy **policy, enum sp_merge_policy kind, unsign
 		return -ENOMEM;
 	p->kind = kind;
 	p->fan_in = fan_in;
-	if (kind == SP_MERGE_POLYPHASE)
-		rc = sp__polyphase_init(p);
-	if (rc) {
-		sp__policy_free(p);
-		return rc;
+	if (kind == SP_MERGE_POLYPHASE && lay_tapes(p) < 0) {
+		free(p);
+		return -ENOMEM;
 	}
 	*policy = p;
 	return 0;
@@ -51,26 +242,20 @@ void sp__policy_free(struct sp__policy *policy)
 {
 	if (!policy)
 		return;
-	sp__polyphase_release(policy);
+	for (unsigned j = 0; policy->tape && j <= policy->fan_in; j++)
+		free(policy->tape[j].runs.run);
+	free(policy->tape);
 	free(policy->list.run);
 	free(policy);
 }
 
-int sp__runs_push(struct sp__runs *l, struct sp__policy_run run)
-{
-	if (!SP__ARRAY_ROOM(l->run, l->room, l->count + 1))
-		return -ENOMEM;
-	l->run[l->count++] = run;
-	return 0;
-}
-
 int sp__policy_add(struct sp__policy *policy, unsigned run_id, uint64_t bytes)
 {
-	struct sp__policy_run run = { run_id, 0, bytes };
+	struct run run = { run_id, 0, bytes };
 
 	if (policy->kind == SP_MERGE_POLYPHASE)
-		return sp__polyphase_add(policy, run);
-	return sp__runs_push(&policy->list, run);
+		return distribute(policy, run);
+	return push(&policy->list, run);
 }
 
 /* Announces the merge of count neighbours from first on. */
@@ -100,7 +285,7 @@ static unsigned top_level(const struct sp__policy *p, size_t first, size_t count
 static unsigned merge_cheapest(struct sp__policy *p, size_t k, unsigned *ids,
 			       struct sp__policy_step *step)
 {
-	const struct sp__policy_run *run = p->list.run;
+	const struct run *run = p->list.run;
 	size_t best = 0;
 	uint64_t sum = 0, least;
 
@@ -158,7 +343,7 @@ unsigned sp__policy_next(struct sp__policy *policy, bool input_ended, unsigned *
 	if (max < policy->fan_in)
 		return 0;
 	if (policy->kind == SP_MERGE_POLYPHASE)
-		return input_ended ? sp__polyphase_next(policy, ids, step) : 0;
+		return input_ended ? next_of_tapes(policy, ids, step) : 0;
 	if (input_ended && n <= policy->fan_in) {
 		step->final = true;
 		return choose(policy, 0, n, top_level(policy, 0, n) + 1, ids, step);
@@ -185,22 +370,22 @@ unsigned sp__policy_relieve(struct sp__policy *policy, unsigned *ids, unsigned m
 
 int sp__policy_merged(struct sp__policy *policy, unsigned new_run_id, uint64_t bytes)
 {
-	struct sp__policy_run made = { new_run_id, policy->level, bytes };
-	struct sp__runs *l = &policy->list;
-	size_t after = policy->first + policy->merging;
+	struct run made = { new_run_id, policy->level, bytes };
+	struct runs *l = &policy->list;
+	size_t merged = policy->merging, after = policy->first + merged;
 
-	if (policy->kind == SP_MERGE_POLYPHASE)
-		return sp__polyphase_merged(policy, made);
-	if (!policy->merging)
+	if (!merged)
 		return SP_ESTATE;
+	policy->merging = 0;
+	if (policy->kind == SP_MERGE_POLYPHASE)
+		return push(&policy->tape[policy->fan_in].runs, made);
 	l->run[policy->first] = made;
 	memmove(&l->run[policy->first + 1], &l->run[after], (l->count - after) * sizeof(*l->run));
-	l->count -= policy->merging - 1;
-	policy->merging = 0;
+	l->count -= merged - 1;
 	return 0;
 }
 
 uint64_t sp__policy_runs(const struct sp__policy *policy)
 {
-	return policy->kind == SP_MERGE_POLYPHASE ? sp__polyphase_runs(policy) : policy->list.count;
+	return policy->kind == SP_MERGE_POLYPHASE ? runs_on_tapes(policy) : policy->list.count;
 }
