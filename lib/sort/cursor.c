@@ -18,15 +18,9 @@
 
 void sp__cursor_memory(struct sp__cursor *c, const struct sp__runbuf *buf)
 {
-	*c = (struct sp__cursor){ .buf = buf,
-				  .entry = buf->entries,
-				  .entry_end = buf->entries + buf->n };
-	c->entry--;
-}
-
-void sp__cursor_feed(struct sp__cursor *c, const struct sp__feed *feed)
-{
-	*c = (struct sp__cursor){ .feed = *feed };
+	c->buf = buf;
+	c->entry = buf->entries - 1;
+	c->entry_end = buf->entries + buf->n;
 }
 
 void sp__cursor_release(struct sp__cursor *c, struct sp__budget *budget)
@@ -163,7 +157,7 @@ static int next_span(struct sp__cursor *c, const struct sp__cursor_env *env, boo
 	size_t bytes;
 	int rc;
 
-	if (c->holding) {
+	if (c->holding && c->feed.release) {
 		c->holding = false;
 		rc = c->feed.release(c->feed.ctx, c->feed.index);
 		if (rc < 0)

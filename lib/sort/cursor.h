@@ -19,9 +19,9 @@ struct sp__feed {
 	void *ctx;
 	size_t index;
 	int (*get)(void *ctx, size_t index, bool wait, const char **data, size_t *bytes);
-	int (*release)(void *ctx, size_t index);
-	const char *name;	/* for messages; NULL: none */
-	struct sp__tally *read; /* records as they are read; NULL: not counted */
+	int (*release)(void *ctx, size_t index); /* NULL: a span ends with the next get */
+	const char *name;			 /* for messages; NULL: none */
+	struct sp__tally *read;			 /* records as they are read; NULL: not counted */
 };
 
 struct sp__cursor {
@@ -55,8 +55,8 @@ struct sp__cursor_env {
 	bool keyless; /* keys are not needed */
 };
 
+/* Makes a cursor, zeroed before, read a sorted buffer; for a feed the caller sets c->feed. */
 void sp__cursor_memory(struct sp__cursor *c, const struct sp__runbuf *buf);
-void sp__cursor_feed(struct sp__cursor *c, const struct sp__feed *feed);
 void sp__cursor_release(struct sp__cursor *c, struct sp__budget *budget);
 
 /*

@@ -11,8 +11,8 @@
 #include <sys/resource.h>
 #include "base/array.h"
 #include "base/err.h"
-#include "sort/branch.h"
 #include "sort/plan.h"
+#include "sort/state.h"
 
 /* Pages of the pool for each run, if reading ahead is to pay. */
 #define PAGES_EACH 4
@@ -83,14 +83,12 @@ static int merge_files(struct sp_sort *s, unsigned n)
 
 	if (rc < 0)
 		return rc;
-	rc = sp__merge_init(&m, s->opts.keys, n, &s->env.budget);
+	rc = sp__merge_init(&m, s->opts.keys, n, &s->env.budget, s->env.err);
 	if (rc < 0)
-		return sp__err(s->env.err, rc, "allocate", NULL, -1);
-	m.err = s->env.err;
-	m.plain = !s->opts.unique || s->opts.count;
+		return rc;
 	rc = sp__inputs_open(s->merging.inputs, n, m.cursors);
 	if (rc == 0)
-		rc = sp__merge_into(s, &m, s->forming.next_age++, 0, &run);
+		rc = sp__merge_into(s, &m, 0, &run);
 	sp__inputs_close(s->merging.inputs);
 	sp__merge_release(&m);
 	if (rc == 0)
@@ -194,21 +192,23 @@ static struct sp__freemem pages_for(struct sp_sort *s, unsigned n, unsigned file
 	return where;
 }
 
-static int memory_cursors(struct sp_sort *s, struct sp__cursor *cursors, unsigned n)
+static int memory_cursors(const struct sp_sort *s, struct sp__cursor *cursors, unsigned n)
 {
+	uint64_t from = 0;
+
 	for (unsigned i = 0; i < n; i++) {
 		struct sp__slot *oldest = NULL;
 
 		for (unsigned k = 0; k < s->forming.nslots; k++) {
 			struct sp__slot *slot = &s->forming.slots[k];
 
-			if (slot->state == SP__SLOT_SORTED && slot->age >= s->merging.final_age &&
+			if (slot->state == SP__SLOT_SORTED && slot->age >= from &&
 			    (!oldest || slot->age < oldest->age))
 				oldest = slot;
 		}
 		if (!oldest)
 			return SP_ESTATE;
-		s->merging.final_age = oldest->age + 1;
+		from = oldest->age + 1;
 		sp__cursor_memory(&cursors[i], &oldest->buf);
 	}
 	return 0;
@@ -236,12 +236,11 @@ static int set_up_final(struct sp_sort *s, unsigned n, bool threaded)
 	unsigned branched = n && threaded ? sp__branches_open(s, s->spilled.ids, n, &where) : 0;
 	unsigned spilled = s->merging.nbranches + n - branched;
 	struct sp__merge *m = &s->merging.merge;
-	int rc = sp__merge_init(m, s->opts.keys, spilled + memory + strips + files, &s->env.budget);
+	int rc = sp__merge_init(m, s->opts.keys, spilled + memory + strips + files, &s->env.budget,
+				s->env.err);
 
 	if (rc < 0)
-		return sp__err(s->env.err, rc, "allocate", NULL, -1);
-	s->merging.open = true;
-	m->err = s->env.err;
+		return rc;
 	m->plain = !s->opts.unique && !s->opts.count;
 	sp__branches_cursors(s, m->cursors);
 	rc = memory_cursors(s, m->cursors + spilled, memory);
@@ -293,8 +292,7 @@ int sp__finish_prepare(struct sp_sort *s, bool threaded)
 void sp__finish_close(struct sp_sort *s)
 {
 	sp__step_close(s, &s->merging.final);
-	if (s->merging.open)
-		sp__merge_release(&s->merging.merge);
+	sp__merge_release(&s->merging.merge);
 	if (s->merging.inputs)
 		sp__inputs_release(s->merging.inputs);
 	free(s->merging.inputs);

@@ -16,23 +16,13 @@
 static int get(void *ctx, size_t index, bool wait, const char **data, size_t *bytes)
 {
 	struct sp__inputs *in = ctx;
-	int rc;
-
 	/* The merging thread has nothing else to do meanwhile. */
-	(void)wait;
-	rc = sp__rstream_next(in->list[index].stream, data, bytes, true);
+	int rc = sp__rstream_next(in->list[index].stream, data, bytes, true);
 
+	(void)wait;
 	if (rc == SP_READY)
 		in->bytes += *bytes;
 	return rc;
-}
-
-/* A span of a stream is valid until the next get. */
-static int release(void *ctx, size_t index)
-{
-	(void)ctx;
-	(void)index;
-	return 0;
 }
 
 int sp__inputs_open(struct sp__inputs *in, unsigned n, struct sp__cursor *cursors)
@@ -46,7 +36,6 @@ int sp__inputs_open(struct sp__inputs *in, unsigned n, struct sp__cursor *cursor
 	o.chunk_bytes = chunk < 4096 ? 4096 : chunk > 1u << 20 ? 1u << 20 : chunk;
 	for (unsigned i = 0; i < n; i++) {
 		struct sp__input *input = &in->list[in->next];
-		struct sp__feed feed = { in, in->next, get, release, input->name, &in->read };
 		int rc;
 
 		o.sim_file = in->sim_file + in->next;
@@ -58,8 +47,8 @@ int sp__inputs_open(struct sp__inputs *in, unsigned n, struct sp__cursor *cursor
 			sp__input_close(input->name, input->fd);
 			return rc;
 		}
-		sp__cursor_feed(&cursors[i], &feed);
-		in->next++;
+		cursors[i].feed =
+			(struct sp__feed){ in, in->next++, get, NULL, input->name, &in->read };
 	}
 	return 0;
 }

@@ -19,11 +19,10 @@
  */
 #include <math.h>
 #include "base/minmax.h"
-#include "sort/entry.h"
 #include "run/memory.h"
 #include "sort/plan_impl.h"
-#include "sort/predict.h"
 #include "sort/readplan.h"
+#include "sort/runbuf.h"
 #include "spill/codec.h"
 #include "spill/pool.h"
 
@@ -39,7 +38,6 @@
 #define EAGER_FAN_IN 8
 /* Input of unknown length is assumed to be this many times the memory. */
 #define UNKNOWN_TIMES 64
-#define MB 1048576.0
 /* Small run buffers for input that may stay in memory; two halves of them if it does not. */
 #define MANY_BUFFERS 8
 /* One is filled, one sorted, one stored. */
@@ -72,11 +70,6 @@ static uint64_t fixed_bytes(const struct sp_sort_opts *o, const struct sp__choic
 	       sp__codec_memory(o->run.compression, c->page_bytes, SP__CODEC_PACKS);
 }
 
-static enum sp_merge_policy policy_of(const struct sp_sort_opts *o)
-{
-	return o->policy == SP_MERGE_AUTO ? SP_MERGE_LAZY : o->policy;
-}
-
 /* Input of unknown length may stay in memory. */
 static bool may_fit(const struct sp_sort_opts *o)
 {
@@ -87,7 +80,7 @@ static bool may_fit(const struct sp_sort_opts *o)
 static void share_out(const struct sp_sort_opts *o, const struct sp__choice *c, uint64_t room,
 		      unsigned most_buffers, struct sp__layout *l)
 {
-	bool eager = policy_of(o) == SP_MERGE_EAGER;
+	bool eager = sp__plan_policy(o) == SP_MERGE_EAGER;
 	uint64_t slots = room;
 
 	l->run_buffers = 1;
@@ -156,7 +149,7 @@ static void choose_fan_in(const struct sp_sort_opts *o, const struct sp__choice 
 	if (o->fan_in) {
 		l->fan_in =
 			o->batch_size >= 2 && o->batch_size < o->fan_in ? o->batch_size : o->fan_in;
-	} else if (policy_of(o) == SP_MERGE_EAGER) {
+	} else if (sp__plan_policy(o) == SP_MERGE_EAGER) {
 		l->fan_in = o->input_bytes ? even_fan_in(l->runs, cap)
 					   : (unsigned)sp__min(cap, EAGER_FAN_IN);
 	} else {

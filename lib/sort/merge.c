@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <spindle/batch.h>
 #include "base/array.h"
+#include "base/err.h"
 #include "sort/merge.h"
 #include "sort/ovc.h"
 
@@ -22,15 +23,15 @@ size_t sp__merge_memory(unsigned n)
 }
 
 int sp__merge_init(struct sp__merge *m, const struct sp_keyset *keys, unsigned n,
-		   struct sp__budget *budget)
+		   struct sp__budget *budget, struct sp_errinfo *err)
 {
-	*m = (struct sp__merge){ .keys = keys, .n = n, .budget = budget };
+	*m = (struct sp__merge){ .keys = keys, .n = n, .budget = budget, .err = err };
 	m->coded = sp__ks(keys)->form != SP__KEY_COLLATED;
 	m->cursors = calloc(n ? n : 1, sizeof(*m->cursors));
 	m->tree = calloc(n ? n : 1, sizeof(*m->tree));
 	if (!m->cursors || !m->tree) {
 		sp__merge_release(m);
-		return -ENOMEM;
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	}
 	return 0;
 }

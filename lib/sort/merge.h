@@ -27,8 +27,8 @@ struct sp__merge {
 	struct sp__match *tree; /* [0]: the winner; [1..n): losers */
 	struct sp__bytes saved;
 	struct sp__budget *budget;
-	struct sp_errinfo *err; /* of the caller; may be NULL */
-	bool coded;		/* offset-value codes are in use */
+	struct sp_errinfo *err;
+	bool coded; /* offset-value codes are in use */
 	bool started;
 	unsigned starting; /* cursors that have their first record */
 
@@ -41,9 +41,9 @@ struct sp__merge {
 	size_t prev_bytes;
 };
 
-/* Allocates n cursors, zeroed; 0 or -ENOMEM. */
+/* Allocates n cursors, zeroed; 0 or -ENOMEM.  err, of this and of later calls, may be NULL. */
 SP_MUST_CHECK int sp__merge_init(struct sp__merge *m, const struct sp_keyset *keys, unsigned n,
-				 struct sp__budget *budget);
+				 struct sp__budget *budget, struct sp_errinfo *err);
 void sp__merge_release(struct sp__merge *m);
 
 /*

@@ -19,6 +19,12 @@
 struct sp__branch;
 #define SP__BRANCHES_MAX 3
 
+/* Free memory. */
+struct sp__freemem {
+	char *mem;
+	size_t bytes;
+};
+
 /* The resources of one merge of spilled runs. */
 struct sp__step_inputs {
 	struct sp__spill *spill; /* the store, or a reader of it */
@@ -34,10 +40,8 @@ struct sp__step_inputs {
 struct sp__merging {
 	struct sp__inputs *inputs; /* -m: sorted files; else NULL */
 	struct sp__merge merge;	   /* the final one */
-	bool open;
 	struct sp__step_inputs final;
 	struct sp_sort_replan replan; /* of the merge opened last */
-	uint64_t final_age;	      /* slots up to here are already inputs of it */
 	struct sp__branch *branches[SP__BRANCHES_MAX];
 	unsigned nbranches;
 	struct sp__pace pace; /* of the final merge, or of replacement selection */
@@ -59,5 +63,43 @@ SP_MUST_CHECK int sp__finish_add_run(struct sp_sort *s, struct sp__run *run);
  */
 SP_MUST_CHECK int sp__sort_merge_inputs(struct sp_sort *s, const struct sp_sort_io *io,
 					unsigned sim_file);
+
+/* step.c: one merge of runs.  Branches call it with their own readers. */
+/* The largest free piece of the arena; with_write: nothing will be written any more. */
+struct sp__freemem sp__free_region(const struct sp_sort *s, bool with_write);
+
+/*
+ * Opens runs ids[0..n) as cursors of a merge, with pages in where.  Errors are recorded in
+ * the spill store's err.  in must be closed in any case.
+ */
+SP_MUST_CHECK int sp__step_open(struct sp_sort *s, struct sp__spill *spill,
+				struct sp__step_inputs *in, const unsigned *ids, unsigned n,
+				struct sp__freemem where, struct sp__cursor *cursors);
+/*
+ * For the report: plans a merge of runs ids[0..n) in buffers pages again, as sp__step_open() does;
+ * of a merge with branches, as if it had none.
+ */
+void sp__step_replan(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned buffers);
+void sp__step_close(struct sp_sort *s, struct sp__step_inputs *in);
+
+/* Performs the merge whose cursors are open, into a new run. */
+SP_MUST_CHECK int sp__merge_into(struct sp_sort *s, struct sp__merge *m, unsigned level,
+				 struct sp__run **run);
+
+/* Merges runs ids[0..n) into a new one, which replaces the first. */
+SP_MUST_CHECK int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned level,
+				 struct sp__freemem where);
+
+/* branch.c */
+/*
+ * Starts merging.nbranches branches on the first of the runs ids[0..n), with memory taken from
+ * *where.  Returns how many runs they have; ids must stay valid.
+ */
+unsigned sp__branches_open(struct sp_sort *s, const unsigned *ids, unsigned n,
+			   struct sp__freemem *where);
+/* Sets the first s->merging.nbranches cursors of the trunk to the branches. */
+void sp__branches_cursors(struct sp_sort *s, struct sp__cursor *cursors);
+/* Ends the branches at any point, and adds their reads to the counts. */
+void sp__branches_close(struct sp_sort *s);
 
 #endif

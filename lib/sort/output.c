@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/err.h"
-#include "sort/branch.h"
+#include "sort/state.h"
 
 /* Merging less than this takes less time than starting a thread. */
 #define INLINE_BYTES (1u << 20)
@@ -78,11 +78,13 @@ static int next_counted(struct sp_sort *s, bool wait, const char **data, size_t 
 	return rc == SP_READY ? next_counted(s, wait, data, bytes) : rc;
 }
 
-static int next_record(struct sp_sort *s, bool wait, const char **data, size_t *bytes)
+/* The next record of the result, as sp__ring_source. */
+static int next_record(void *sort, bool wait, const char **data, size_t *bytes)
 {
+	struct sp_sort *s = sort;
 	int rc;
 
-	if (s->opts.top && s->stats.output_records == s->opts.top)
+	if (s->opts.top && s->balance.given.records == s->opts.top)
 		return SP_END;
 	if (s->opts.count) {
 		rc = next_counted(s, wait, data, bytes);
@@ -95,21 +97,14 @@ static int next_record(struct sp_sort *s, bool wait, const char **data, size_t *
 		if (rc == SP_READY)
 			sp__tally_add(&s->balance.given, *data, *bytes);
 	}
-	if (rc == SP_READY) {
-		s->stats.output_records++;
+	if (rc == SP_READY)
 		s->stats.output_bytes += *bytes;
-	}
 	return rc;
-}
-
-static int next_of_sort(void *sort, bool wait, const char **data, size_t *bytes)
-{
-	return next_record(sort, wait, data, bytes);
 }
 
 static int fill(struct sp_sort *s, struct sp__outbuf *out, bool wait)
 {
-	int rc = sp__ring_pack(&s->output.ring, out, next_of_sort, s, wait);
+	int rc = sp__ring_pack(&s->output.ring, out, next_record, s, wait);
 
 	sp__charge_merge(&s->env, &s->merging.pace, s->merging.merge.n);
 	return rc < 0 ? sp__err(s->env.err, rc, "merge", NULL, -1) : rc;
@@ -164,10 +159,8 @@ int sp__output_start(struct sp_sort *s)
 		s->threads > 1 && (s->spilled.store || s->stats.input_bytes > INLINE_BYTES);
 	s->state = SP__SORT_OUTPUT;
 	s->output.threaded = s->output.threaded && sp__task_try_start(&s->task, run_ahead, s);
-	if (!s->output.threaded)
-		return sp__finish_prepare(s, false);
-	/* get() returns its errors. */
-	return 0;
+	/* If threaded, get() returns its errors. */
+	return s->output.threaded ? 0 : sp__finish_prepare(s, false);
 }
 
 int sp__output_get(struct sp_sort *s, struct sp_batch *batch)

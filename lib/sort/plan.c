@@ -18,12 +18,12 @@
  * the message cannot disagree with it.
  */
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 #include "base/err.h"
 #include "run/memory.h"
 #include "run/where.h"
 #include "sort/plan_impl.h"
-#include "sort/predict.h"
 #include "sort/readplan.h"
 
 #define MIN_PAGE 4096u
@@ -87,6 +87,28 @@ struct sp__plan_device sp__plan_device(const struct sp_sort_opts *o)
 	return d;
 }
 
+double sp__plan_cluster_pages(enum sp_readahead strategy, unsigned runs, unsigned buffers)
+{
+	double n = runs, b = buffers;
+
+	if (buffers < sp__readplan_least(strategy, runs))
+		return 0;
+	switch (strategy) {
+	case SP_READ_DOUBLE:
+		return b < 2 * n ? 1 : floor(b / (2 * n));
+	case SP_READ_EQUAL:
+		return b < 2 * n ? 1 : b / n - 1;
+	case SP_READ_FORECAST:
+		return floor(b / (n + 1));
+	case SP_READ_EXTENDED:
+		return b / (n + 2);
+	case SP_READ_CLUSTER:
+		return b / (n + 1);
+	default:
+		return 1;
+	}
+}
+
 enum sp_readahead sp__plan_readahead(uint64_t pages, uint32_t page_bytes, unsigned runs,
 				     unsigned buffers, bool sequence, struct sp__plan_device device,
 				     struct sp_strategy_plan *table)
@@ -100,14 +122,12 @@ enum sp_readahead sp__plan_readahead(uint64_t pages, uint32_t page_bytes, unsign
 
 		p->feasible = buffers >= sp__readplan_least(s, runs) &&
 			      (sequence || !sp__readplan_needs_sequence(s));
-		p->cluster_pages = sp__predict_cluster_pages(s, runs, buffers, true);
-		p->cluster_reads =
-			sp__predict_cluster_reads(s, (double)pages, runs, buffers, 1, true);
+		p->cluster_pages = sp__plan_cluster_pages(s, runs, buffers);
 		/* At least one for each run, however much memory there is. */
-		if (p->cluster_reads < runs)
-			p->cluster_reads = runs;
-		p->seconds = sp__predict_seconds(device.transfer_s_per_mb, device.seek_s,
-						 (double)pages * page_bytes, p->cluster_reads);
+		p->cluster_reads =
+			p->cluster_pages > 0 ? fmax((double)pages / p->cluster_pages, runs) : runs;
+		p->seconds = device.transfer_s_per_mb * ((double)pages * page_bytes) / MB +
+			     device.seek_s * p->cluster_reads;
 		if (p->feasible &&
 		    (best == SP_READ_AUTO || p->seconds < all[best].seconds * (1 - 1e-9)))
 			best = s;
@@ -372,7 +392,7 @@ static void fill(struct sp_sort_plan *plan, const struct sp_sort_opts *o,
 		.input_bytes = o->input_bytes,
 		.in_memory = l->in_memory,
 		.formation = c->formation,
-		.policy = o->policy == SP_MERGE_AUTO ? SP_MERGE_LAZY : o->policy,
+		.policy = sp__plan_policy(o),
 		.recycle = o->recycle == SP_RECYCLE_AUTO ? SP_RECYCLE_ALL : o->recycle,
 		.run_bytes = l->run_bytes,
 		.run_buffers = l->run_buffers,

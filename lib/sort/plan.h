@@ -46,6 +46,13 @@ struct sp__plan_device {
 };
 struct sp__plan_device sp__plan_device(const struct sp_sort_opts *opts);
 
+/*
+ * Mean pages in a cluster, R / p, of a merge of runs on random input: formulas (1)-(4) of
+ * Zhang & Larson, section 4, and b / (n + 1) for forecasting, at the sizes actually read:
+ * double buffering and forecasting round down to pages.  0: too few buffers.
+ */
+double sp__plan_cluster_pages(enum sp_readahead strategy, unsigned runs, unsigned buffers);
+
 /* The largest page that suits the tracks, if there is memory for many. */
 uint32_t sp__plan_track_page(const struct sp_geometry *g);
 

@@ -7,6 +7,8 @@
 
 #include "sort/plan.h"
 
+#define MB 1048576.0
+
 /* Choices for which layout() is called. */
 struct sp__choice {
 	uint64_t working_bytes;
@@ -38,6 +40,11 @@ struct sp__layout {
 	unsigned final_runs;	/* runs in the final merge */
 	double seconds;
 };
+
+static inline enum sp_merge_policy sp__plan_policy(const struct sp_sort_opts *o)
+{
+	return o->policy == SP_MERGE_AUTO ? SP_MERGE_LAZY : o->policy;
+}
 
 /* Lays out memory for a choice. */
 void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice,

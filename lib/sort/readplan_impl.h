@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Internals of the read plan, shared by its three families (see readplan.c).
+ * Internals of the read plan, shared with clustering (readplan_cluster.c).
  */
 #ifndef SP__SORT_READPLAN_IMPL_H
 #define SP__SORT_READPLAN_IMPL_H
@@ -72,26 +72,11 @@ static inline bool sp__starves(const struct sp__readplan *p, uint32_t run)
 /* Counts pages as requested; returns how many. */
 unsigned sp__readplan_take(struct sp__readplan *p, uint32_t run, uint64_t pages);
 
-/*
- * For each family: plan() completes p, whose runs and numbers are set (0 or
- * -ENOMEM); next() is sp__readplan_next() without looking after starving
- * runs; turn() is the run whose turn it is, where there is a sequence (to be
- * called while there are unread pages).
- */
-int sp__fixed_plan(struct sp__readplan *p);
-unsigned sp__fixed_next(struct sp__readplan *p, unsigned free_pages, unsigned *run);
-unsigned sp__fixed_feed(struct sp__readplan *p, uint32_t run, unsigned free_pages);
-void sp__fixed_consumed(struct sp__readplan *p, uint32_t run);
-
-int sp__forecast_plan(struct sp__readplan *p, const uint32_t *sequence);
-uint32_t sp__forecast_turn(struct sp__readplan *p);
-unsigned sp__forecast_next(struct sp__readplan *p, unsigned free_pages, unsigned *run);
-/* Pages of run are about to be requested; once for all in one buffer. */
-void sp__forecast_taken(struct sp__readplan *p, uint32_t run);
-void sp__forecast_consumed(struct sp__readplan *p, uint32_t run);
-
+/* Completes p, whose runs and numbers are set; 0 or -ENOMEM. */
 int sp__cluster_plan(struct sp__readplan *p, const uint32_t *sequence);
+/* The run whose turn it is; to be called while there are unread pages. */
 uint32_t sp__cluster_turn(struct sp__readplan *p);
+/* sp__readplan_next() without looking after starving runs. */
 unsigned sp__cluster_next(struct sp__readplan *p, unsigned free_pages, unsigned *run);
 size_t sp__cluster_scratch(uint64_t pages, unsigned runs);
 

@@ -73,9 +73,23 @@ static void list_remove(struct sp__recmem *rm, struct tag *t)
 	rm->free_bytes -= units * SP__RECMEM_UNIT;
 }
 
+/* Frees a block together with the one after it, if that is free. */
+static void release(struct sp__recmem *rm, struct tag *t)
+{
+	struct tag *after = tag_at(rm, unit_of(rm, t) + (t->size >> 1));
+
+	if (after->size & FREE) {
+		list_remove(rm, after);
+		t->size += after->size;
+		after = tag_at(rm, unit_of(rm, t) + (t->size >> 1));
+	}
+	after->before = t->size >> 1;
+	list_add(rm, t);
+}
+
 void sp__recmem_init(struct sp__recmem *rm, void *mem, size_t bytes)
 {
-	struct tag *first, *end;
+	struct tag *first;
 
 	*rm = (struct sp__recmem){ .base = mem };
 	if (bytes > SP__RECMEM_MAX)
@@ -86,10 +100,8 @@ void sp__recmem_init(struct sp__recmem *rm, void *mem, size_t bytes)
 	first = tag_at(rm, 0);
 	first->size = (uint32_t)(rm->units << 1);
 	first->before = 0;
-	end = tag_at(rm, rm->units);
-	end->size = 0;
-	end->before = (uint32_t)rm->units;
-	list_add(rm, first);
+	tag_at(rm, rm->units)->size = 0;
+	release(rm, first);
 }
 
 /* The first list from bin b on that is not empty; BINS: none. */
@@ -136,21 +148,14 @@ static struct tag *find(const struct sp__recmem *rm, size_t least, size_t most)
 static void cut(struct sp__recmem *rm, struct tag *t, size_t units)
 {
 	size_t rest = (t->size >> 1) - units;
-	struct tag *tail = tag_at(rm, unit_of(rm, t) + units), *after;
+	struct tag *tail = tag_at(rm, unit_of(rm, t) + units);
 
 	if (!rest)
 		return;
-	after = tag_at(rm, unit_of(rm, t) + units + rest);
 	t->size = (uint32_t)(units << 1);
-	if (after->size & FREE) {
-		list_remove(rm, after);
-		rest += after->size >> 1;
-		after = tag_at(rm, unit_of(rm, t) + units + rest);
-	}
 	tail->size = (uint32_t)(rest << 1);
 	tail->before = (uint32_t)units;
-	after->before = (uint32_t)rest;
-	list_add(rm, tail);
+	release(rm, tail);
 }
 
 void *sp__recmem_take(struct sp__recmem *rm, size_t least, size_t most, size_t *got)
@@ -186,13 +191,5 @@ void sp__recmem_give(struct sp__recmem *rm, void *p)
 			t = before;
 		}
 	}
-	struct tag *after = tag_at(rm, unit_of(rm, t) + (t->size >> 1));
-
-	if (after->size & FREE) {
-		list_remove(rm, after);
-		t->size += after->size;
-		after = tag_at(rm, unit_of(rm, t) + (t->size >> 1));
-	}
-	after->before = t->size >> 1;
-	list_add(rm, t);
+	release(rm, t);
 }

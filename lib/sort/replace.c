@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <spindle/batch.h>
+#include "base/array.h"
 #include "sort/ovc.h"
 #include "sort/replace.h"
 
@@ -14,15 +15,9 @@
 
 /* Precedes the records of a span. */
 struct span {
+	uint64_t bytes;
 	uint32_t next; /* name of the strip's next; 0: none */
-	uint32_t bytes_low, bytes_high;
-	uint32_t unused;
 };
-
-static size_t span_bytes(const struct span *s)
-{
-	return (size_t)s->bytes_high << 32 | s->bytes_low;
-}
 
 size_t sp__replace_batch_bytes(size_t memory_bytes)
 {
@@ -37,13 +32,15 @@ int sp__replace_open(struct sp__replace *r, const struct sp_keyset *keys, void *
 		     bool drop_equal)
 {
 	size_t span = sp__replace_batch_bytes(bytes) / SPANS_PER_BATCH;
+	int rc;
 
 	*r = (struct sp__replace){
 		.keys = keys, .budget = budget, .sink = *sink, .drop_equal = drop_equal
 	};
 	r->span_bytes = span < LEAST_SPAN ? LEAST_SPAN : span > LARGEST_SPAN ? LARGEST_SPAN : span;
 	sp__recmem_init(&r->mem, mem, bytes);
-	return sp__merge_init(&r->merge, keys, 0, budget);
+	rc = sp__merge_init(&r->merge, keys, 0, budget, NULL);
+	return rc < 0 ? rc : sp__merge_init(&r->next, keys, 0, budget, NULL);
 }
 
 void sp__replace_close(struct sp__replace *r)
@@ -51,12 +48,11 @@ void sp__replace_close(struct sp__replace *r)
 	if (!r->keys)
 		return;
 	sp__merge_release(&r->merge);
+	sp__merge_release(&r->next);
 	sp__bytes_release(&r->last, r->budget);
 	sp__keybuf_release(&r->last_key);
-	sp__budget_credit(r->budget,
-			  r->strips_cap * sizeof(*r->strips) + r->next_cap * sizeof(*r->next));
+	sp__budget_credit(r->budget, r->strips_cap * sizeof(*r->strips));
 	free(r->strips);
-	free(r->next);
 	*r = (struct sp__replace){ 0 };
 }
 
@@ -77,7 +73,7 @@ static int feed_get(void *ctx, size_t strip, bool wait, const char **data, size_
 	}
 	s = sp__recmem_block(&r->mem, r->strips[strip]);
 	*data = (const char *)(s + 1);
-	*bytes = span_bytes(s);
+	*bytes = s->bytes;
 	return SP_READY;
 }
 
@@ -91,72 +87,38 @@ static int feed_release(void *ctx, size_t strip)
 	return 0;
 }
 
-static void *grow(struct sp__replace *r, void *p, size_t *cap, size_t each)
-{
-	size_t more = *cap ? *cap : 64;
-	void *q = realloc(p, (*cap + more) * each);
-
-	if (!q)
-		return NULL;
-	sp__budget_charge(r->budget, more * each);
-	*cap += more;
-	return q;
-}
-
 static int new_strip(struct sp__replace *r, uint32_t first, size_t *strip)
 {
+	size_t cap = r->strips_cap;
+
 	if (r->free_strip) {
 		*strip = r->free_strip - 1;
 		r->free_strip = r->strips[*strip];
 	} else {
-		if (r->nstrips == r->strips_cap) {
-			void *p = grow(r, r->strips, &r->strips_cap, sizeof(*r->strips));
-
-			if (!p)
-				return -ENOMEM;
-			r->strips = p;
-		}
+		if (!SP__ARRAY_ROOM(r->strips, r->strips_cap, r->nstrips + 1))
+			return -ENOMEM;
+		sp__budget_charge(r->budget, (r->strips_cap - cap) * sizeof(*r->strips));
 		*strip = r->nstrips++;
 	}
 	r->strips[*strip] = first;
 	return 0;
 }
 
-static int join_present(struct sp__replace *r, const size_t *strip, size_t n)
+static int join(struct sp__replace *r, struct sp__merge *m, size_t strip)
 {
-	struct sp__cursor *c;
-	int rc = sp__merge_more(&r->merge, (unsigned)n);
+	int rc = sp__merge_more(m, 1);
 
-	if (rc < 0)
-		return rc;
-	c = r->merge.cursors + r->merge.n - n;
-	for (size_t i = 0; i < n; i++) {
-		struct sp__feed feed = {
-			.ctx = r, .index = strip[i], .get = feed_get, .release = feed_release
+	if (rc == 0)
+		m->cursors[m->n - 1].feed = (struct sp__feed){
+			.ctx = r, .index = strip, .get = feed_get, .release = feed_release
 		};
-
-		sp__cursor_feed(&c[i], &feed);
-	}
-	return 0;
-}
-
-static int join_next(struct sp__replace *r, size_t strip)
-{
-	if (r->nnext == r->next_cap) {
-		void *p = grow(r, r->next, &r->next_cap, sizeof(*r->next));
-
-		if (!p)
-			return -ENOMEM;
-		r->next = p;
-	}
-	r->next[r->nnext++] = strip;
-	return 0;
+	return rc;
 }
 
 void sp__replace_cursors(const struct sp__replace *r, struct sp__cursor *cursors)
 {
 	for (unsigned i = 0; i < r->merge.n; i++)
-		sp__cursor_feed(&cursors[i], &r->merge.cursors[i].feed);
+		cursors[i].feed = r->merge.cursors[i].feed;
 }
 
 /* The record output last, at its current address. */
@@ -188,7 +150,7 @@ static int put(struct sp__replace *r, const char *rec, size_t bytes)
 static int turn(struct sp__replace *r)
 {
 	const char *prev;
-	size_t prev_bytes, n = r->nnext;
+	size_t prev_bytes;
 	int rc;
 
 	if (r->writing) {
@@ -200,11 +162,8 @@ static int turn(struct sp__replace *r)
 			return rc;
 	}
 	sp__merge_release(&r->merge);
-	rc = sp__merge_init(&r->merge, r->keys, 0, r->budget);
-	if (rc < 0)
-		return rc;
-	r->nnext = 0;
-	return join_present(r, r->next, n);
+	r->merge = r->next;
+	return sp__merge_init(&r->next, r->keys, 0, r->budget, NULL);
 }
 
 /* Outputs one record: SP_READY; SP_END: there is none. */
@@ -213,7 +172,7 @@ static int give_one(struct sp__replace *r)
 	int rc;
 
 	while ((rc = sp__merge_next(&r->merge, true)) == SP_END) {
-		if (!r->nnext)
+		if (!r->next.n)
 			return SP_END;
 		rc = turn(r);
 		if (rc < 0)
@@ -343,8 +302,7 @@ static struct span *fill_span(struct sp__replace *r, const struct sp__runbuf *b,
 		rec = sp__runbuf_record(b, &b->entries[*i], &bytes);
 	} while (bytes <= got - used);
 	sp__recmem_trim(&r->mem, s, used);
-	used -= sizeof(*s);
-	*s = (struct span){ .bytes_low = (uint32_t)used, .bytes_high = (uint32_t)(used >> 32) };
+	*s = (struct span){ .bytes = used - sizeof(*s) };
 	return s;
 }
 
@@ -387,7 +345,7 @@ static int put_giant(struct sp__replace *r, const struct sp__runbuf *b, const st
 	sp__merge_release(&r->merge);
 	if (keep_giant(r, b, e) < 0)
 		return -ENOMEM;
-	return sp__merge_init(&r->merge, r->keys, 0, r->budget);
+	return sp__merge_init(&r->merge, r->keys, 0, r->budget, NULL);
 }
 
 /* There is no space for entry *i although there should be: memory is fragmented. */
@@ -419,11 +377,11 @@ int sp__replace_add(struct sp__replace *r, const struct sp__runbuf *b)
 		cut = find_cut(r, b, i);
 		rc = i < cut ? lay_strip(r, b, &i, cut, &strip) : 0;
 		if (rc == 1)
-			rc = join_next(r, strip);
+			rc = join(r, &r->next, strip);
 		if (rc >= 0 && i == cut && i < b->n) {
 			rc = lay_strip(r, b, &i, b->n, &strip);
 			if (rc == 1)
-				rc = join_present(r, &strip, 1);
+				rc = join(r, &r->merge, strip);
 		}
 		if (rc >= 0 && i < b->n)
 			rc = make_room(r, b, &i);

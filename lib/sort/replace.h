@@ -65,12 +65,10 @@ struct sp__replace {
 	uint64_t held; /* records accepted and neither output nor dropped */
 	struct sp__recmem mem;
 	size_t span_bytes;
-	struct sp__merge merge; /* the strips of the current run, oldest first */
-	uint32_t *strips;	/* first span of each; see replace.c */
+	struct sp__merge merge, next; /* the strips of the current run and the next, oldest first */
+	uint32_t *strips;	      /* first span of each; see replace.c */
 	size_t nstrips, strips_cap;
 	uint32_t free_strip;
-	size_t *next; /* strips of the next run, oldest first */
-	size_t nnext, next_cap;
 	bool writing;	       /* the current run has begun */
 	struct sp__bytes last; /* the record output last, while writing */
 	bool keyed;	       /* ... is a giant with a key: */

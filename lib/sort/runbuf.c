@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include "sort/order.h"
 #include "sort/runbuf.h"
 
 #define ENTRY_COST (2 * sizeof(struct sp__entry)) /* the entry and its scratch */

@@ -20,9 +20,38 @@
 #include "base/tally.h"
 #include "rec/key.h"
 #include "rec/recfmt.h"
-#include "sort/entry.h"
 
 #define SP__NOKEY UINT32_MAX /* stored key length: COLLATED, not encodable */
+
+#define SP__REF_LEN_BITS 24
+#define SP__REF_LEN_LONG ((UINT64_C(1) << SP__REF_LEN_BITS) - 1)
+#define SP__REF_OFFSET_MAX (UINT64_C(1) << (64 - SP__REF_LEN_BITS))
+
+/*
+ * A record while it is being sorted: the first eight bytes of its key as a number, and
+ * a reference to its place.  Sixteen bytes: two fit half a cache line, and most
+ * comparisons need nothing else.
+ */
+struct sp__entry {
+	uint64_t prefix; /* has the order of the key's first bytes */
+	uint64_t ref;	 /* offset of the record << 24 | length, see below */
+};
+
+/* Records of 16 MB and more carry LEN_LONG; their end is searched for. */
+static inline uint64_t sp__ref(uint64_t offset, size_t bytes)
+{
+	return offset << SP__REF_LEN_BITS | (bytes < SP__REF_LEN_LONG ? bytes : SP__REF_LEN_LONG);
+}
+
+static inline uint64_t sp__ref_offset(uint64_t ref)
+{
+	return ref >> SP__REF_LEN_BITS;
+}
+
+static inline uint64_t sp__ref_len(uint64_t ref)
+{
+	return ref & SP__REF_LEN_LONG;
+}
 
 struct sp__runbuf {
 	const struct sp_keyset *keys;
@@ -56,6 +85,14 @@ int sp__runbuf_add(struct sp__runbuf *rb, const char *data, size_t bytes, size_t
  * space for it (and so knows the length of its key).
  */
 size_t sp__runbuf_need(const struct sp__runbuf *rb, size_t record_bytes);
+
+/* order.c */
+/*
+ * Sorts a[0..n) with tmp[0..n) as scratch; the result is in a.  Entries with
+ * equal keys (and records, if there is a last resort) keep their order.
+ * Prefixes are restored.
+ */
+void sp__order(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp, size_t n);
 
 /* Sorts; afterwards entries[0..n) are in order. */
 void sp__runbuf_sort(struct sp__runbuf *rb);

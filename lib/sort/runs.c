@@ -14,6 +14,9 @@
 #define REQUESTS 256
 /* By default the system starts writeback at a tenth of the available memory. */
 #define CACHE_SHARE 12
+/* Descriptors beyond this share of the memory are reduced. */
+#define DESCRIBED_SHARE 32
+#define MOST_GROUP_SHIFT 12
 
 /* The last key of a page: key bytes, then the record if it is a last resort. */
 static int lastkey(void *ctx, const char *rec, size_t bytes, const void **key, size_t *key_bytes)
@@ -90,26 +93,79 @@ int sp__runs_open_spill(struct sp_sort *s)
 	return sp__spill_open(&s->spilled.store, &o);
 }
 
-int sp__runs_begin(struct sp_sort *s, uint64_t age)
+static bool too_much_described(const struct sp_sort *s)
+{
+	uint64_t bytes = 0;
+
+	if (s->env.budget.used_bytes <= s->env.budget.limit_bytes ||
+	    s->spilled.store->group_shift == MOST_GROUP_SHIFT)
+		return false;
+	for (size_t i = 0; i < s->spilled.nruns; i++)
+		bytes += s->spilled.runs[i] ? s->spilled.runs[i]->charged : 0;
+	return bytes > s->env.budget.limit_bytes / DESCRIBED_SHARE;
+}
+
+/*
+ * Between two runs: keeps the descriptors of spilled runs within the memory.
+ *
+ * Input of unknown length may prove longer than the plan has reserved memory to
+ * describe.  Then the last keys of pages are dropped, unless reading by them was
+ * requested, and one checksum covers two pages, then four, and so on.  At 4096 pages of
+ * 4 KB a checksum covers 16 MB.  Rejected: larger pages, since merges and recycling need
+ * pages of one size.
+ */
+static void bound_descriptors(struct sp_sort *s)
+{
+	bool drop = s->spilled.lastkey_fn && s->opts.readahead == SP_READ_AUTO;
+
+	while (too_much_described(s)) {
+		for (size_t i = 0; i < s->spilled.nruns; i++) {
+			if (s->spilled.runs[i] && drop)
+				sp__run_drop_keys(s->spilled.runs[i]);
+			else if (s->spilled.runs[i])
+				sp__run_coarsen(s->spilled.runs[i]);
+		}
+		if (drop)
+			s->spilled.lastkey_fn = NULL;
+		else
+			s->spilled.store->group_shift++;
+		drop = false;
+	}
+}
+
+void sp__runs_discard(struct sp__runwriter *w)
+{
+	struct sp__run *run = w->run;
+
+	sp__runwriter_close(w);
+	sp__run_free(run);
+}
+
+int sp__runs_new(struct sp_sort *s, struct sp__runwriter *w, unsigned level)
 {
 	struct sp__run *run;
 	int rc = sp__run_new(&run, &s->env.budget);
 
 	if (rc < 0)
 		return sp__err(s->env.err, rc, "allocate", NULL, -1);
-	sp__bound_descriptors(s);
+	run->level = level;
+	rc = sp__runwriter_open(w, s->spilled.store, run, s->spilled.write_mem,
+				s->spilled.write_bytes, s->spilled.lastkey_fn, s);
+	if (rc < 0)
+		sp__runs_discard(w);
+	return rc;
+}
+
+int sp__runs_begin(struct sp_sort *s)
+{
+	int rc;
+
+	bound_descriptors(s);
 	if (outgrows_cache(s))
 		sp__spill_go_direct(s->spilled.store);
-	run->age = age;
-	rc = sp__runwriter_open(&s->spilled.writer, s->spilled.store, run, s->spilled.write_mem,
-				s->spilled.write_bytes, s->spilled.lastkey_fn, s);
-	if (rc < 0) {
-		sp__runwriter_close(&s->spilled.writer);
-		sp__run_free(run);
-		return rc;
-	}
-	s->spilled.writing = true;
-	return 0;
+	rc = sp__runs_new(s, &s->spilled.writer, 0);
+	s->spilled.writing = rc == 0;
+	return rc;
 }
 
 int sp__runs_end(struct sp_sort *s)
@@ -119,14 +175,14 @@ int sp__runs_end(struct sp_sort *s)
 
 	if (!s->spilled.writing)
 		return 0;
-	rc = sp__runwriter_finish(&s->spilled.writer);
-	sp__runwriter_close(&s->spilled.writer);
-	sp__bytes_empty(&s->spilled.last_record, &s->env.budget);
 	s->spilled.writing = false;
+	rc = sp__runwriter_finish(&s->spilled.writer);
+	sp__bytes_empty(&s->spilled.last_record, &s->env.budget);
 	if (rc < 0) {
-		sp__run_free(run);
+		sp__runs_discard(&s->spilled.writer);
 		return rc;
 	}
+	sp__runwriter_close(&s->spilled.writer);
 	return sp__finish_add_run(s, run);
 }
 
@@ -181,7 +237,7 @@ int sp__runs_store(struct sp_sort *s, struct sp__slot *slot)
 		rc = sp__runs_end(s);
 		if (rc < 0)
 			return rc;
-		rc = sp__runs_begin(s, slot->age);
+		rc = sp__runs_begin(s);
 		if (rc < 0)
 			return rc;
 	}
@@ -201,12 +257,8 @@ void sp__runs_open(struct sp_sort *s)
 
 void sp__runs_close(struct sp_sort *s)
 {
-	if (s->spilled.writing) {
-		struct sp__run *run = s->spilled.writer.run;
-
-		sp__runwriter_close(&s->spilled.writer);
-		sp__run_free(run);
-	}
+	if (s->spilled.writing)
+		sp__runs_discard(&s->spilled.writer);
 	sp__bytes_release(&s->spilled.last_record, &s->env.budget);
 	sp__keybuf_release(&s->spilled.lastkey);
 }

@@ -22,7 +22,7 @@ static int begin(void *ctx)
 	int rc = sp__runs_open_spill(s);
 
 	s->stats.runs++;
-	return rc < 0 ? rc : sp__runs_begin(s, s->forming.next_age++);
+	return rc < 0 ? rc : sp__runs_begin(s);
 }
 
 static int put(void *ctx, const char *rec, size_t bytes, const char *prev, size_t prev_bytes)

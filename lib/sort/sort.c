@@ -188,6 +188,7 @@ void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool device_
 	*stats = s->stats;
 	stats->plan = s->plan;
 	stats->replan = s->merging.replan;
+	stats->output_records = s->balance.given.records;
 	sp__env_note(&s->env, &stats->run, device_figures);
 	note_spill(s, stats, device_figures);
 	if (s->merging.inputs) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spilled runs: the store, the runs in it, and the one being written (runs.c, describe.c).
+ * Spilled runs: the store, the runs in it, and the one being written (runs.c).
  *
  * Owner: the first background task while it runs, otherwise the caller of the sort.  Branches
  * of the final merge read their own runs, through their own readers, and change nothing here.
@@ -39,15 +39,15 @@ SP_MUST_CHECK int sp__runs_open_spill(struct sp_sort *s);
  * not been sorted is refused: SP_EBALANCE.
  */
 SP_MUST_CHECK int sp__runs_store(struct sp_sort *s, struct sp__slot *slot);
-/* Begins a new run. */
-SP_MUST_CHECK int sp__runs_begin(struct sp_sort *s, uint64_t age);
+/* Opens a writer of a new run, in the write buffers. */
+SP_MUST_CHECK int sp__runs_new(struct sp_sort *s, struct sp__runwriter *w, unsigned level);
+/* Closes a writer, whose run is not wanted. */
+void sp__runs_discard(struct sp__runwriter *w);
+/* Begins a run formed from the input. */
+SP_MUST_CHECK int sp__runs_begin(struct sp_sort *s);
 /* No more runs follow: ends the run being written. */
 SP_MUST_CHECK int sp__runs_end(struct sp_sort *s);
 /* Does the slot's first record follow the last one of the run being written? */
 bool sp__runs_continues(const struct sp_sort *s, const struct sp__slot *slot);
-
-/* describe.c */
-/* Between two runs: keeps the descriptors of spilled runs within the memory. */
-void sp__bound_descriptors(struct sp_sort *s);
 
 #endif

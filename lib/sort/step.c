@@ -10,9 +10,8 @@
 #include "sort/consume.h"
 #include "sort/ovc.h"
 #include "sort/plan.h"
-#include "sort/step.h"
+#include "sort/state.h"
 
-/* The largest free piece of the arena. */
 struct sp__freemem sp__free_region(const struct sp_sort *s, bool with_write)
 {
 	struct sp__freemem best = { NULL, 0 }, now = { NULL, 0 };
@@ -84,14 +83,6 @@ static int unpackers_get(void *unpackers, size_t run, bool wait, const char **da
 	/* A pipe cannot be waited for together with other events, so block here. */
 	(void)wait;
 	return sp__unpackers_get(unpackers, run, data, bytes);
-}
-
-/* A page of a pipe is valid until the next get. */
-static int unpackers_release(void *unpackers, size_t run)
-{
-	(void)unpackers;
-	(void)run;
-	return 0;
 }
 
 void sp__step_close(struct sp_sort *s, struct sp__step_inputs *in)
@@ -172,14 +163,9 @@ static int open_unpackers(struct sp_sort *s, struct sp__step_inputs *in, struct 
 	if (rc < 0)
 		return rc;
 	in->buffers = in->n;
-	for (unsigned i = 0; i < in->n; i++) {
-		struct sp__feed feed = { .ctx = in->unpackers,
-					 .index = i,
-					 .get = unpackers_get,
-					 .release = unpackers_release };
-
-		sp__cursor_feed(&cursors[i], &feed);
-	}
+	for (unsigned i = 0; i < in->n; i++)
+		cursors[i].feed =
+			(struct sp__feed){ .ctx = in->unpackers, .index = i, .get = unpackers_get };
 	return 0;
 }
 
@@ -213,13 +199,10 @@ int sp__step_open(struct sp_sort *s, struct sp__spill *spill, struct sp__step_in
 	rc = sp__pool_open(&in->pool, spill, in->runs, n, where.mem, in->buffers, &pp);
 	if (rc < 0)
 		return rc;
-	for (unsigned i = 0; i < n; i++) {
-		struct sp__feed feed = {
+	for (unsigned i = 0; i < n; i++)
+		cursors[i].feed = (struct sp__feed){
 			.ctx = in->pool, .index = i, .get = pool_get, .release = pool_release
 		};
-
-		sp__cursor_feed(&cursors[i], &feed);
-	}
 	return 0;
 }
 
@@ -234,14 +217,6 @@ void sp__step_replan(struct sp_sort *s, const unsigned *ids, unsigned n, unsigne
 	r->readahead = strategy_for(s, n, pages, buffers, r->strategy);
 	if (s->opts.compress_program)
 		r->readahead = SP_READ_NONE;
-}
-
-static void free_runs(struct sp_sort *s, const unsigned *ids, unsigned n)
-{
-	for (unsigned i = 0; i < n; i++) {
-		sp__run_free(s->spilled.runs[ids[i]]);
-		s->spilled.runs[ids[i]] = NULL;
-	}
 }
 
 static int pour(struct sp_sort *s, struct sp__merge *m, struct sp__runwriter *w)
@@ -274,35 +249,30 @@ static int pour(struct sp_sort *s, struct sp__merge *m, struct sp__runwriter *w)
 	return sp__runwriter_finish(w);
 }
 
-/* Performs the merge whose cursors are open, into a new run. */
-int sp__merge_into(struct sp_sort *s, struct sp__merge *m, uint64_t age, unsigned level,
-		   struct sp__run **run)
+int sp__merge_into(struct sp_sort *s, struct sp__merge *m, unsigned level, struct sp__run **run)
 {
-	struct sp__runwriter w = { 0 };
-	int rc = sp__run_new(run, &s->env.budget);
+	struct sp__runwriter w;
+	int rc;
 
 	/* Both would use the write buffers. */
 	assert(!s->spilled.writing);
+	rc = sp__runs_new(s, &w, level);
 	if (rc < 0)
-		return sp__err(s->env.err, rc, "allocate", NULL, -1);
-	(*run)->age = age;
-	(*run)->level = level;
-	rc = sp__runwriter_open(&w, s->spilled.store, *run, s->spilled.write_mem,
-				s->spilled.write_bytes, s->spilled.lastkey_fn, s);
-	if (rc == 0)
-		rc = pour(s, m, &w);
-	sp__runwriter_close(&w);
+		return rc;
+	m->plain = !s->opts.unique || s->opts.count;
+	rc = pour(s, m, &w);
 	if (rc < 0) {
-		sp__run_free(*run);
+		sp__runs_discard(&w);
 		return rc;
 	}
+	*run = w.run;
+	sp__runwriter_close(&w);
 	s->stats.merges++;
 	if (level > s->stats.merge_passes)
 		s->stats.merge_passes = level;
 	return 0;
 }
 
-/* Merges runs into a new one. */
 int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned level,
 		   struct sp__freemem where)
 {
@@ -310,23 +280,23 @@ int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned 
 	struct sp__step_inputs in = { 0 };
 	struct sp__run *run;
 	uint64_t records = 0, dropped = s->balance.dropped.records;
-	int rc = sp__merge_init(&m, s->opts.keys, n, &s->env.budget);
+	int rc = sp__merge_init(&m, s->opts.keys, n, &s->env.budget, s->env.err);
 
 	if (rc < 0)
-		return sp__err(s->env.err, rc, "allocate", NULL, -1);
-	m.err = s->env.err;
-	m.plain = !s->opts.unique || s->opts.count;
+		return rc;
 	rc = sp__step_open(s, s->spilled.store, &in, ids, n, where, m.cursors);
 	sp__step_replan(s, ids, n, in.buffers);
 	if (rc == 0)
-		rc = sp__merge_into(s, &m, s->spilled.runs[ids[0]]->age, level, &run);
+		rc = sp__merge_into(s, &m, level, &run);
 	sp__step_close(s, &in);
 	sp__merge_release(&m);
 	if (rc < 0)
 		return rc;
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++) {
 		records += s->spilled.runs[ids[i]]->records;
-	free_runs(s, ids, n);
+		sp__run_free(s->spilled.runs[ids[i]]);
+		s->spilled.runs[ids[i]] = NULL;
+	}
 	s->spilled.runs[ids[0]] = run;
 	s->stats.spilled_runs++;
 	rc = sp__policy_merged(s->spilled.policy, ids[0], run->bytes);

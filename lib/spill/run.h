@@ -38,7 +38,6 @@ struct sp__lastkey {
 struct sp__run {
 	uint64_t bytes;
 	uint64_t records;
-	uint64_t age;	/* position in the input, for stability */
 	unsigned level; /* 0: initial; merges add one */
 	uint64_t units;
 	uint64_t spare_unit; /* taken ahead: first unit in the file, and how many */

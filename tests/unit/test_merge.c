@@ -155,7 +155,7 @@ static bool merges(const struct sp_keyset *ks, unsigned k, enum line_shape shape
 	int rc;
 
 	sp__budget_init(&budget, 1 << 20);
-	if (sp__merge_init(&m, ks, k, &budget))
+	if (sp__merge_init(&m, ks, k, &budget, NULL))
 		abort();
 	for (unsigned i = 0; i < k; i++) {
 		struct sp__feed feed = { inputs, i, give, take_back, NULL, NULL };
@@ -165,7 +165,7 @@ static bool merges(const struct sp_keyset *ks, unsigned k, enum line_shape shape
 		if (i < in_memory)
 			sp__cursor_memory(&m.cursors[i], &bufs[i]);
 		else
-			sp__cursor_feed(&m.cursors[i], &feed);
+			m.cursors[i].feed = feed;
 	}
 	for (;;) {
 		rc = sp__merge_next(&m, sp__rng_below(&chance, 2));
@@ -219,9 +219,9 @@ static void last_line(void)
 
 	sp__budget_init(&budget, 1 << 20);
 	inputs[0] = (struct input){ .text = strdup("a\nb"), .bytes = 3 };
-	if (sp__merge_init(&m, ks, 1, &budget))
+	if (sp__merge_init(&m, ks, 1, &budget, NULL))
 		abort();
-	sp__cursor_feed(&m.cursors[0], &feed);
+	m.cursors[0].feed = feed;
 	ok(sp__merge_next(&m, true) == SP_READY && m.bytes == 2 &&
 		   sp__merge_next(&m, true) == SP_READY && m.bytes == 2 &&
 		   !memcmp(m.rec, "b\n", 2) && sp__merge_next(&m, true) == SP_END,

@@ -5,7 +5,6 @@
  */
 #include <stdio.h>
 #include "keysets.h"
-#include "sort/order.h"
 #include "sort/runbuf.h"
 #include "tap.h"
 

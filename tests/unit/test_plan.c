@@ -10,7 +10,6 @@
 #include "run/memory.h"
 #include "sort/plan.h"
 #include "sort/policy.h"
-#include "sort/predict.h"
 #include "sort/readplan.h"
 #include "tap.h"
 
@@ -261,40 +260,27 @@ static bool near(double a, double b)
 	return fabs(a - b) <= 1e-9 * fabs(b);
 }
 
-/* Formulas by hand: 15 runs, 50 MB in pages of 32 KB, 64 buffers (figure 10, 2 MB). */
+/* Formulas by hand: 15 runs, 64 buffers (figure 10, pages of 32 KB in 2 MB). */
 static void formulas(void)
 {
-	const double n = 15, b = 64, d = 1600;
+	const unsigned n = 15, b = 64;
+	struct sp__plan_device device = { 0.3, 0.007, false, 0 };
+	struct sp_strategy_plan table[SP_READ_COUNT_];
 
-	ok(near(sp__predict_cluster_reads(SP_READ_DOUBLE, d, n, b, 1, false), 750), "formula (1)");
-	ok(near(sp__predict_cluster_reads(SP_READ_DOUBLE, d, n, b, 1, true), 800),
-	   "formula (1) at whole pages");
-	ok(near(sp__predict_cluster_reads(SP_READ_DOUBLE, d, n, 20, 1, false), 1600),
+	ok(near(sp__plan_cluster_pages(SP_READ_DOUBLE, n, b), 2), "formula (1) at whole pages");
+	ok(near(sp__plan_cluster_pages(SP_READ_DOUBLE, n, 20), 1),
 	   "formula (1) below two buffers for each run");
-	ok(near(sp__predict_cluster_reads(SP_READ_EQUAL, d, n, b, 1, false), 1600 / (64 / 15. - 1)),
-	   "formula (2)");
-	ok(near(sp__predict_cluster_reads(SP_READ_EXTENDED, d, n, b, 1, false), 425),
-	   "formula (3)");
-	ok(near(sp__predict_cluster_reads(SP_READ_CLUSTER, d, n, b, 1, false), 400), "formula (4)");
-	ok(near(sp__predict_seconds(0.3, 0.007, 50 * 1048576., 400), 17.8), "formula (5)");
-	ok(near(sp__predict_cluster_reads(SP_READ_EQUAL, d, n, b, 0.25, false),
-		0.5 * 1600 / (64 / 15. - 1) + 7.5),
-	   "formula (6)");
-	ok(near(sp__predict_cluster_reads(SP_READ_DOUBLE, d, n, b, 0.25, false), 375 + 7.5),
-	   "formula (7)");
-	ok(near(sp__predict_cluster_reads(SP_READ_EXTENDED, d, n, b, 0.25, false), 212.5 + 7.5),
-	   "formula (8)");
-	ok(near(sp__predict_cluster_reads(SP_READ_CLUSTER, d, n, b, 0.95, false), 400),
-	   "formula (9), all runs active");
-	ok(near(sp__predict_cluster_reads(SP_READ_CLUSTER, d, n, b, 0.8, false), 150),
-	   "formula (9), five runs active");
-	ok(near(sp__predict_cluster_reads(SP_READ_CLUSTER, d, n, b, 0.25, false), 37.5 + 7.5),
-	   "formula (9), two runs active");
-	ok(near(sp__predict_cluster_reads(SP_READ_FORECAST, d, n, b, 1, true), 400),
+	ok(near(sp__plan_cluster_pages(SP_READ_EQUAL, n, b), 64 / 15. - 1), "formula (2)");
+	ok(near(sp__plan_cluster_pages(SP_READ_EXTENDED, n, b), 64 / 17.), "formula (3)");
+	ok(near(sp__plan_cluster_pages(SP_READ_CLUSTER, n, b), 4), "formula (4)");
+	(void)!sp__plan_readahead(1600, 32768, n, b, true, device, table);
+	ok(near(table[SP_READ_CLUSTER].cluster_reads, 400), "1600 pages are 400 clusters");
+	ok(near(table[SP_READ_CLUSTER].seconds, 17.8), "formula (5)");
+	ok(near(sp__plan_cluster_pages(SP_READ_FORECAST, n, b), 4),
 	   "forecasting reads whole buffers of b / (n + 1)");
-	ok(near(sp__predict_cluster_reads(SP_READ_NONE, d, n, b, 1, true), 1600),
+	ok(near(sp__plan_cluster_pages(SP_READ_NONE, n, b), 1),
 	   "without read-ahead every page is a read");
-	ok(sp__predict_cluster_reads(SP_READ_CLUSTER, d, n, 15, 1, true) == 0,
+	ok(sp__plan_cluster_pages(SP_READ_CLUSTER, n, 15) == 0,
 	   "too few buffers give no prediction");
 }
 

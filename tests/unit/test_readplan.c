@@ -5,7 +5,7 @@
  * speed, and the formulas of Zhang & Larson 1998.
  */
 #include <time.h>
-#include "sort/predict.h"
+#include "sort/plan.h"
 #include "tap.h"
 #include "mergesim.h"
 
@@ -437,7 +437,7 @@ static void formulas(void)
 		double worst = 0;
 
 		for (unsigned b = 45; b <= 96; b += 3) {
-			double want = sp__predict_cluster_reads(s, 1600, 15, b, 1, true);
+			double want = 1600 / sp__plan_cluster_pages(s, 15, b);
 			double got = mean_reads(s, 15, 1600, b, 1);
 
 			if (!(fabs(got / want - 1) < worst))
@@ -454,7 +454,7 @@ static void skewed(void)
 		double full = mean_reads(s, 15, 1600, 64, 1),
 		       half = mean_reads(s, 15, 1600, 64, 0.8);
 		double none = mean_reads(s, 15, 1600, 64, 0);
-		double want = sp__predict_cluster_reads(s, 1600, 15, 64, 1, true);
+		double want = 1600 / sp__plan_cluster_pages(s, 15, 64);
 
 		diag("%s at alpha 1, 0.8, 0: %.0f %.0f %.0f", name[s], full, half, none);
 		ok(fabs(full / want - 1) <= 0.1, "zl98.fig12 %s: alpha = 1 within 10 %%", name[s]);

@@ -131,7 +131,7 @@ static void merge_two(const struct sp__runbuf *a, const struct sp__runbuf *b, bo
 
 	*said = *truly = *wrong = 0;
 	sp__budget_init(&budget, 1u << 20);
-	if (sp__merge_init(&m, a->keys, 2, &budget))
+	if (sp__merge_init(&m, a->keys, 2, &budget, NULL))
 		abort();
 	m.plain = plain;
 	sp__cursor_memory(&m.cursors[0], a);
