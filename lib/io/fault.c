@@ -36,11 +36,13 @@
 #include <time.h>
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/keyval.h"
 #include "base/rng.h"
 #include "io/engine.h"
 
 /* Besides negative error codes. */
 enum { FAULT_NONE = 0, FAULT_SHORT = 1, FAULT_FLIP = 2 };
+enum { FAULT_READS = 1, FAULT_WRITES = 2, FAULT_ANY = 3 };
 
 struct slot {
 	struct sp__request copy;
@@ -52,7 +54,8 @@ struct slot {
 struct fault {
 	const struct sp__engine_ops *ops;
 	void *inner;
-	bool reads, writes, process, reorder;
+	int kind; /* FAULT_READS and so on */
+	bool process, reorder;
 	uint64_t nth, count, delay_ns;
 	int error;
 	struct sp__rng rng;
@@ -68,98 +71,61 @@ static _Atomic uint64_t process_seen;
 
 /* Reading the specification. */
 
-static const struct {
-	const char *name;
-	int code;
-} errors[] = {
-	{ "NONE", FAULT_NONE }, { "SHORT", FAULT_SHORT }, { "FLIP", FAULT_FLIP },
-	{ "EAGAIN", -EAGAIN },	{ "EBADF", -EBADF },	  { "EDQUOT", -EDQUOT },
-	{ "EFBIG", -EFBIG },	{ "EINTR", -EINTR },	  { "EINVAL", -EINVAL },
-	{ "EIO", -EIO },	{ "ENOMEM", -ENOMEM },	  { "ENOSPC", -ENOSPC },
-	{ "EPERM", -EPERM },	{ "EROFS", -EROFS },	  { "ETIMEDOUT", -ETIMEDOUT },
+static const struct sp_word kinds[] = {
+	{ "READ", FAULT_READS }, { "WRITE", FAULT_WRITES }, { "ANY", FAULT_ANY }, { NULL, 0 }
 };
+static const struct sp_word scopes[] = { { "QUEUE", false }, { "PROCESS", true }, { NULL, 0 } };
+static const struct sp_word errors[] = { { "NONE", FAULT_NONE },      { "SHORT", FAULT_SHORT },
+					 { "FLIP", FAULT_FLIP },      { "EAGAIN", -EAGAIN },
+					 { "EBADF", -EBADF },	      { "EDQUOT", -EDQUOT },
+					 { "EFBIG", -EFBIG },	      { "EINTR", -EINTR },
+					 { "EINVAL", -EINVAL },	      { "EIO", -EIO },
+					 { "ENOMEM", -ENOMEM },	      { "ENOSPC", -ENOSPC },
+					 { "EPERM", -EPERM },	      { "EROFS", -EROFS },
+					 { "ETIMEDOUT", -ETIMEDOUT }, { NULL, 0 } };
+static const struct sp__unit microseconds[] = { { "", 1000 }, { NULL, 0 } };
 
-static bool read_error(struct fault *f, const char *value)
+static bool set_reorder(void *fault, const char *seed)
 {
-	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
-		if (strcmp(value, errors[i].name) == 0) {
-			f->error = errors[i].code;
-			return true;
-		}
-	}
-	return false;
+	struct fault *f = fault;
+
+	f->reorder = true;
+	return !seed || sp__number_parse(seed, sp__unit_none, 0, UINT64_MAX, &f->rng.state);
 }
 
-static bool read_number(uint64_t *n, const char *value)
-{
-	char *end;
-
-	if (*value < '0' || *value > '9')
-		return false;
-	errno = 0;
-	*n = strtoull(value, &end, 10);
-	return *end == '\0' && errno == 0;
-}
-
-static bool read_kind(struct fault *f, const char *value)
-{
-	f->reads = strcmp(value, "WRITE") != 0;
-	f->writes = strcmp(value, "READ") != 0;
-	return !f->reads || !f->writes || strcmp(value, "ANY") == 0;
-}
-
-static bool read_scope(struct fault *f, const char *value)
-{
-	f->process = strcmp(value, "PROCESS") == 0;
-	return f->process || strcmp(value, "QUEUE") == 0;
-}
-
-static bool read_setting(struct fault *f, char *setting)
-{
-	char *value = strchr(setting, '=');
-
-	if (strcmp(setting, "REORDER") == 0)
-		return f->reorder = true;
-	if (!value)
-		return false;
-	*value++ = '\0';
-	if (strcmp(setting, "KIND") == 0)
-		return read_kind(f, value);
-	if (strcmp(setting, "NTH") == 0)
-		return read_number(&f->nth, value) && f->nth > 0;
-	if (strcmp(setting, "COUNT") == 0)
-		return read_number(&f->count, value);
-	if (strcmp(setting, "SCOPE") == 0)
-		return read_scope(f, value);
-	if (strcmp(setting, "ERROR") == 0)
-		return read_error(f, value);
-	if (strcmp(setting, "REORDER") == 0)
-		return (f->reorder = true) && read_number(&f->rng.state, value);
-	if (strcmp(setting, "DELAY") == 0 && read_number(&f->delay_ns, value)) {
-		f->delay_ns *= 1000;
-		return true;
-	}
-	return false;
-}
+#define AT(member) SP__KEY_AT(struct fault, member)
+static const struct sp__setting keys[] = {
+	{ .name = "KIND", "READ, WRITE or ANY", SP__KEY_WORD, AT(kind), .words = kinds },
+	{ .name = "NTH", "a number from 1", SP__KEY_NUMBER, AT(nth), 1 },
+	{ .name = "COUNT", "a number; 0: all", SP__KEY_NUMBER, AT(count) },
+	{ .name = "SCOPE", "QUEUE or PROCESS", SP__KEY_WORD, AT(process), .words = scopes },
+	{ .name = "ERROR",
+	  "NONE, SHORT, FLIP or the name of an error",
+	  SP__KEY_WORD,
+	  AT(error),
+	  .words = errors },
+	{ .name = "DELAY", "a number of us", SP__KEY_NUMBER, AT(delay_ns), .units = microseconds },
+	{ .name = "REORDER", "a seed, or nothing", .set = set_reorder, .alone = true },
+	{ NULL },
+};
 
 /* Fills f and points *inner at the name of the inner engine. */
 static int read_spec(struct fault *f, const char *spec, const char **inner, struct sp_errinfo *err)
 {
 	const char *colon = strchr(spec, ':');
-	char *text, *rest, *setting;
+	char *text;
 	int rc = 0;
 
 	if (!colon)
 		return sp__errf(err, SP_ESYNTAX, "open", spec, -1,
 				"fault engine without an inner engine");
 	*inner = colon + 1;
-	text = rest = strndup(spec, (size_t)(colon - spec));
+	text = strndup(spec, (size_t)(colon - spec));
 	if (!text)
 		return -ENOMEM;
-	while (rc == 0 && *text && (setting = strsep(&rest, ",")))
-		if (!read_setting(f, setting))
-			rc = sp__errf(err, SP_ESYNTAX, "open", spec, -1,
-				      "fault engine does not understand '%s'", setting);
+	if (*text)
+		rc = sp__keyval_parse(&(struct sp__keytext){ "fault engine", ",", keys, NULL }, f,
+				      text, err);
 	free(text);
 	return rc;
 }
@@ -181,7 +147,7 @@ static int fault_open(void **engine, const struct sp__engine_opts *opts, struct 
 
 	if (!f)
 		return -ENOMEM;
-	f->reads = f->writes = true;
+	f->kind = FAULT_ANY;
 	f->nth = f->count = 1;
 	f->depth = opts->depth;
 	f->slots = calloc(f->depth, sizeof(*f->slots));
@@ -227,7 +193,7 @@ static bool chosen(struct fault *f, const struct sp__request *r)
 {
 	uint64_t number;
 
-	if (!(r->op == SP__OP_READ ? f->reads : f->writes))
+	if (!(f->kind & (r->op == SP__OP_READ ? FAULT_READS : FAULT_WRITES)))
 		return false;
 	number = f->process ? atomic_fetch_add(&process_seen, 1) + 1 : ++f->seen;
 	return number >= f->nth && (f->count == 0 || number - f->nth < f->count);

@@ -77,6 +77,9 @@ struct sp__machine_spec {
 /* SP_ESYNTAX with the word that is wrong and what would be right. */
 SP_MUST_CHECK int sp__machine_spec_parse(struct sp__machine_spec *spec, const char *text,
 					 struct sp_errinfo *err);
+/* The same of a part of a machine, which has only these keys, separated by blanks. */
+SP_MUST_CHECK int sp__machine_words_parse(struct sp__machine_spec *spec, const char *text,
+					  const char *only, struct sp_errinfo *err);
 
 /* One request of a program to a file on the simulated machine. */
 struct sp__simreq {

@@ -50,34 +50,11 @@ struct sp_vdrive {
 	struct sp_vdrive_stats stats;
 };
 
-/* The words of a machine specification that concern the drive. */
-static int check_words(const char *spec, struct sp_errinfo *err)
-{
-	static const char *const known[] = { "sched=", "window=", "merge=" };
-	const char *word = spec + strcspn(spec, ",");
-
-	for (; *word; word += strcspn(word, ",")) {
-		size_t i = 0;
-
-		word++;
-		while (i < 3 && strncmp(word, known[i], strlen(known[i])) != 0)
-			i++;
-		if (i == 3)
-			return sp__errf(err, SP_ESYNTAX, "vdrive", "", -1,
-					"'%.*s' is of a machine, not of a drive; known are "
-					"sched, window, merge",
-					(int)strcspn(word, ","), word);
-	}
-	return 0;
-}
-
 static int open_device(struct sp_vdrive *v, const char *spec, struct sp_errinfo *err)
 {
 	struct sp__blockdev_opts opts = { .policy = -1 };
-	int rc = sp__machine_spec_parse(&v->spec, spec, err);
+	int rc = sp__machine_words_parse(&v->spec, spec, "sched window merge", err);
 
-	if (rc == 0)
-		rc = check_words(spec, err);
 	if (rc == 0)
 		rc = sp__model_load(&v->model, v->spec.model, err);
 	if (rc < 0)

@@ -403,8 +403,8 @@ static void check_refusals(void)
 	refuses("sync", 4097, -EINVAL, "depth");
 	refuses("fault", 4, SP_ESYNTAX, "inner");
 	refuses("fault:NTH=1", 4, SP_ESYNTAX, "inner");
-	refuses("fault:NTH=0:sync", 4, SP_ESYNTAX, "'NTH'");
-	refuses("fault:ERROR=EWHAT:sync", 4, SP_ESYNTAX, "'ERROR'");
+	refuses("fault:NTH=0:sync", 4, SP_ESYNTAX, "'NTH=0'");
+	refuses("fault:ERROR=EWHAT:sync", 4, SP_ESYNTAX, "'ERROR=EWHAT'");
 	refuses("fault:TWICE:sync", 4, SP_ESYNTAX, "'TWICE'");
 	refuses("fault::nosuch", 4, -EINVAL, "no such");
 }

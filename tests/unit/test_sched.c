@@ -317,11 +317,11 @@ static void test_parse(void)
 	for (i = 0; sp__sched_list(i); i++)
 		ok(says("cfq", sp__sched_list(i)->name), "the error for cfq lists %s",
 		   sp__sched_list(i)->name);
-	ok(says("deadline:aging=1", "read write batch starved"),
+	ok(says("deadline:aging=1", "read, write, batch, starved"),
 	   "a parameter of another scheduler is refused, and the known ones named");
-	ok(says("noop:read=1", "known: none"), "as with a scheduler that has none");
-	ok(says("deadline:write=soon", "write=soon: needs a time"), "a bad value is reported");
-	ok(says("deadline:", "unknown parameter ''"), "a colon wants a parameter");
+	ok(says("noop:read=1", "known are none"), "as with a scheduler that has none");
+	ok(says("deadline:write=soon", "write is a time"), "a bad value is reported");
+	ok(says("deadline:", "'' is not known; known are read"), "a colon wants a parameter");
 }
 
 int main(void)
