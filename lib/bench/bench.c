@@ -300,13 +300,6 @@ void sp_bench_free(struct sp_bench *b)
 	free(b);
 }
 
-const char *sp_bench_pattern_name(enum sp_bench_pattern pattern)
-{
-	static const char *const names[] = { "sequential", "random", "strided", "zipf" };
-
-	return names[pattern];
-}
-
 const struct sp_word *sp_bench_create_words(void)
 {
 	static const struct sp_word words[] = { { "written", SP_BENCH_CREATE_WRITTEN },

@@ -9,10 +9,12 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
+#include "base/keyval.h"
 #include "fiojob/fiojob.h"
 
 #define TEXT_BYTES ((size_t)1 << 20)
@@ -41,22 +43,26 @@ struct sp_fiojob {
 	unsigned depth;
 };
 
-static void complain(struct sp_fiojob *j, unsigned line, const char *text, const char *why)
+__attribute__((format(printf, 4, 5))) static void complain(struct sp_fiojob *j, unsigned line,
+							   const char *text, const char *why, ...)
 {
 	struct sp_fiojob_line *l;
+	va_list ap;
 
 	if (j->nlines == LINES_MAX)
 		return;
 	l = &j->lines[j->nlines++];
 	l->line = line;
 	snprintf(l->text, sizeof(l->text), "%s", text);
-	snprintf(l->why, sizeof(l->why), "%s", why);
+	va_start(ap, why);
+	vsnprintf(l->why, sizeof(l->why), why, ap);
+	va_end(ap);
 }
 
 /* Values that all jobs of a measurement must share; why they differ, or NULL. */
 static const char *differs(const struct sp__fiovalues *a, const struct sp__fiovalues *b)
 {
-	if (strcmp(a->engine, b->engine) != 0)
+	if (a->engine != b->engine)
 		return "ioengine differs from that of the first job";
 	if (a->direct != b->direct)
 		return "direct differs from that of the first job";
@@ -112,16 +118,17 @@ static struct sp_bench_class *add_class(struct sp_fiojob *j, const struct sp__fi
 	*c = (struct sp_bench_class){
 		.name = name,
 		.prio = priority(v->prioclass, v->prio),
-		.reads = v->reads > 0 && v->reads < 1 ? v->mix : v->reads,
 		.bytes = v->bytes,
-		.pattern = !v->random	  ? SP_BENCH_SEQUENTIAL
-			   : v->theta > 0 ? SP_BENCH_ZIPF
-					  : SP_BENCH_RANDOM,
 		.theta = v->theta,
 		.target = target(j, v->filename),
 		.offset_bytes = v->offset,
 		.range_bytes = v->size,
 	};
+	sp_bench_class_rw(c, v->rw);
+	if (c->reads > 0 && c->reads < 1)
+		c->reads = v->mix;
+	if (c->pattern == SP_BENCH_RANDOM && v->theta > 0)
+		c->pattern = SP_BENCH_ZIPF;
 	return c;
 }
 
@@ -152,7 +159,7 @@ static bool add_own(struct sp_fiojob *j, const struct sp__fiovalues *v, unsigned
 	c = add_class(j, v, suffix);
 	if (!c)
 		return false;
-	c->depth = strcmp(v->engine, "sync") != 0 ? v->iodepth : 1;
+	c->depth = v->engine != SP__FIO_SYNC ? v->iodepth : 1;
 	c->rate = v->rate;
 	return true;
 }
@@ -166,7 +173,7 @@ static const char *cannot_share(const struct sp_fiojob *j, const struct sp__fiov
 		return "only one job can have a cmdprio_percentage here";
 	if (v->rate > 0)
 		return "cmdprio_percentage does not go with rate_iops here";
-	if (!strcmp(v->engine, "sync"))
+	if (v->engine == SP__FIO_SYNC)
 		return "cmdprio_percentage needs an asynchronous engine";
 	return NULL;
 }
@@ -184,10 +191,10 @@ static bool end_job(struct sp_fiojob *j)
 		j->first = *v;
 	why = differs(&j->first, v);
 	if (why)
-		complain(j, j->job_line, head, why);
+		complain(j, j->job_line, head, "%s", why);
 	why = cannot_share(j, v);
 	if (why) {
-		complain(j, j->job_line, head, why);
+		complain(j, j->job_line, head, "%s", why);
 		v->cmdprio_share = 0;
 	}
 	if (!v->runtime_ns && !v->size && !v->io_size)
@@ -239,29 +246,24 @@ static char *strip(char *text)
 
 static void assign(struct sp_fiojob *j, char *text, unsigned line)
 {
-	char key[64], *value = strchr(text, '=');
-	size_t n = value ? (size_t)(value - text) : strlen(text);
-	const struct sp__fiokey *k;
-	const char *why = NULL;
+	struct sp__fiovalues *v = j->in_job ? &j->job : &j->global;
+	size_t n = strcspn(text, "=");
+	char *value = text[n] ? text + n + 1 : NULL;
+	const struct sp__setting *k;
 
 	while (n && isspace((unsigned char)text[n - 1]))
 		n--;
-	snprintf(key, sizeof(key), "%.*s", (int)(n < sizeof(key) ? n : sizeof(key) - 1), text);
-	if (value)
-		value++;
 	while (value && isspace((unsigned char)*value))
 		value++;
-	k = sp__fiojob_key(key);
+	k = sp__fiojob_key(text, n);
 	if (!j->in_job && !j->in_global)
-		why = "stands before the first section";
+		complain(j, line, text, "stands before the first section");
 	else if (!k)
-		why = "is not known here";
+		complain(j, line, text, "is not known here");
 	else if (value && strchr(value, '$'))
-		why = "has a variable";
-	else if (k->set)
-		why = k->set(j->in_job ? &j->job : &j->global, value);
-	if (why)
-		complain(j, line, text, why);
+		complain(j, line, text, "has a variable");
+	else if (!sp__keyval_set(k, v, value))
+		complain(j, line, text, "is not %s", k->form);
 }
 
 static int by_line(const void *a, const void *b)
@@ -364,12 +366,12 @@ void sp_fiojob_apply(struct sp_fiojob *j, struct sp_bench_opts *o)
 			j->classes[i].target = 0;
 	o->classes = j->classes;
 	o->nclasses = j->nclasses;
-	o->engine = simulated(o) ? NULL : v->engine;
+	o->engine = simulated(o) ? NULL : sp__fiojob_engine(v);
 	o->buffered = !v->direct;
 	o->fixed_buffers = v->fixed_buffers;
 	o->register_files = v->register_files;
 	o->depth = j->depth;
-	o->batch_submit = v->batch_submit;
+	o->batch_submit = v->batch_submit ? v->batch_submit : SP_BENCH_DEPTH_MAX;
 	o->batch_min = v->batch_min;
 	o->batch_max = v->batch_max;
 	o->runtime_ns = v->runtime_ns;

@@ -9,31 +9,31 @@
 #include <stdint.h>
 #include <spindle/fiojob.h>
 
+struct sp__setting;
+
+enum sp__fioengine { SP__FIO_URING, SP__FIO_AIO, SP__FIO_SYNC, SP__FIO_NULL };
+
 /* The values of one job. Times in ns, sizes in bytes. */
 struct sp__fiovalues {
-	bool random, time_based, direct, fixed_buffers, register_files;
-	double reads; /* share of reads: 0, 1, or 0.5: see mix */
-	double mix;
+	bool time_based, direct, fixed_buffers, register_files;
+	int rw;	      /* enum sp_bench_rw */
+	double mix;   /* of these, the share of reads */
 	double theta; /* 0: uniform */
 	uint32_t bytes;
 	uint64_t size, io_size, offset;
 	char filename[512];
 	uint32_t iodepth, numjobs, batch_submit, batch_min, batch_max;
-	const char *engine;
+	int engine; /* enum sp__fioengine */
 	uint64_t runtime_ns, ramp_ns, seed;
 	double rate;
 	uint32_t prioclass, prio, cmdprio_class, cmdprio;
 	double cmdprio_share;
 };
 
-struct sp__fiokey {
-	const char *name;
-	/* NULL, or why the value is refused; value NULL: the key stands alone. */
-	const char *(*set)(struct sp__fiovalues *v, const char *value);
-};
-
-/* NULL: no such key.  A key whose set is NULL is accepted and ignored. */
-const struct sp__fiokey *sp__fiojob_key(const char *name);
+/* NULL: no such key. */
+const struct sp__setting *sp__fiojob_key(const char *name, size_t len);
+/* Its name for a measurement. */
+const char *sp__fiojob_engine(const struct sp__fiovalues *v);
 extern const struct sp__fiovalues sp__fiojob_defaults;
 
 #endif

@@ -3,391 +3,167 @@
  * The keys of a job and their values, by fio's rules: sizes count in powers of
  * 1024 whether "k", "kb" or "kib"; times are seconds without a unit.
  */
-#include <ctype.h>
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <stdint.h>
 #include <string.h>
-#include <strings.h>
+#include "base/keyval.h"
 #include "fiojob/fiojob.h"
 
 const struct sp__fiovalues sp__fiojob_defaults = {
-	.reads = 1,
+	.rw = SP_BENCH_OP_READ,
 	.mix = 0.5,
 	.bytes = 4096,
 	.iodepth = 1,
 	.numjobs = 1,
-	.engine = "sync",
+	.engine = SP__FIO_SYNC,
+	.batch_submit = 1,
 	.seed = 1,
 	.cmdprio_class = SP_BENCH_RT,
 };
 
-static const char *const not_number = "is not a number that can be used";
+#define KIB UINT64_C(1024)
+#define SECOND UINT64_C(1000000000)
 
-/* Parses digits; *rest: what follows them. */
-static bool digits(const char *text, uint64_t *v, const char **rest)
+static const struct sp__unit sizes[] = {
+	{ "", 1 },	     { "b", 1 },	   { "k", KIB },
+	{ "kb", KIB },	     { "kib", KIB },	   { "m", KIB << 10 },
+	{ "mb", KIB << 10 }, { "mib", KIB << 10 }, { "g", KIB << 20 },
+	{ "gb", KIB << 20 }, { "gib", KIB << 20 }, { "t", KIB << 30 },
+	{ "tb", KIB << 30 }, { "tib", KIB << 30 }, { "p", KIB << 40 },
+	{ "pb", KIB << 40 }, { "pib", KIB << 40 }, { NULL, 0 }
+};
+static const struct sp__unit times[] = { { "", SECOND },	  { "s", SECOND },
+					 { "ms", 1000000 },	  { "us", 1000 },
+					 { "m", 60 * SECOND },	  { "h", 3600 * SECOND },
+					 { "d", 86400 * SECOND }, { NULL, 0 } };
+static const struct sp_word engines[] = { { "io_uring", SP__FIO_URING },
+					  { "libaio", SP__FIO_AIO },
+					  { "sync", SP__FIO_SYNC },
+					  { "psync", SP__FIO_SYNC },
+					  { "pread", SP__FIO_SYNC },
+					  { "null", SP__FIO_NULL },
+					  { NULL, 0 } };
+
+const char *sp__fiojob_engine(const struct sp__fiovalues *v)
 {
-	char *end;
-
-	if (!text || !isdigit((unsigned char)*text))
-		return false;
-	errno = 0;
-	*v = strtoull(text, &end, 10);
-	*rest = end;
-	return !errno;
+	return sp_word_name(engines, v->engine);
 }
 
-static bool number(const char *text, uint64_t min, uint64_t max, uint64_t *v)
+static bool set_rw(void *values, const char *text)
 {
-	const char *rest;
-
-	return digits(text, v, &rest) && !*rest && *v >= min && *v <= max;
+	return sp__word_take(&text, "", sp_bench_rw_words(), &((struct sp__fiovalues *)values)->rw);
 }
 
-static const char *small(const char *text, uint32_t min, uint32_t max, uint32_t *out)
+static bool set_filename(void *values, const char *text)
 {
-	uint64_t v;
+	struct sp__fiovalues *v = values;
 
-	if (!number(text, min, max, &v))
-		return not_number;
-	*out = (uint32_t)v;
-	return NULL;
-}
-
-static bool size(const char *text, uint64_t *v)
-{
-	static const char units[] = "kmgtp";
-	const char *rest, *unit;
-	unsigned shift = 0;
-
-	if (!digits(text, v, &rest))
+	if (!*text || strpbrk(text, ":\\") || strlen(text) >= sizeof(v->filename))
 		return false;
-	unit = *rest ? strchr(units, tolower((unsigned char)*rest)) : NULL;
-	if (unit) {
-		shift = 10 * (unsigned)(unit - units + 1);
-		rest++;
-	}
-	if (shift && !strcasecmp(rest, "ib"))
-		rest += 2;
-	else if (!strcasecmp(rest, "b"))
-		rest++;
-	if (*rest || *v > (uint64_t)INT64_MAX >> shift)
-		return false;
-	*v <<= shift;
+	strcpy(v->filename, text);
 	return true;
 }
 
-static const char *set_time(const char *text, uint64_t *ns)
+static bool set_distribution(void *values, const char *text)
 {
-	static const struct {
-		const char *name;
-		uint64_t ns;
-	} units[] = { { "", 1000000000 },
-		      { "s", 1000000000 },
-		      { "ms", 1000000 },
-		      { "us", 1000 },
-		      { "m", 60 * 1000000000ull },
-		      { "h", 3600 * 1000000000ull },
-		      { "d", 86400 * 1000000000ull } };
-	const char *rest;
-	uint64_t v;
+	struct sp_bench_class c = { .theta = 0 };
 
-	if (!digits(text, &v, &rest))
-		return not_number;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (!strcasecmp(rest, units[i].name) && v <= INT64_MAX / units[i].ns) {
-			*ns = v * units[i].ns;
-			return NULL;
-		}
-	return not_number;
+	if (sp_bench_class_pattern(&c, text) ||
+	    (c.pattern != SP_BENCH_RANDOM && c.pattern != SP_BENCH_ZIPF))
+		return false;
+	((struct sp__fiovalues *)values)->theta = c.theta;
+	return true;
 }
 
-/* fio takes a bare word for 1. */
-static const char *flag(const char *text, bool *out)
+static bool set_mix_write(void *values, const char *text)
 {
-	uint64_t v = 1;
+	uint64_t n;
 
-	if (text && !number(text, 0, 1, &v))
-		return "is neither 0 nor 1";
-	*out = v;
-	return NULL;
+	if (!sp__number_parse(text, sp__unit_none, 0, 100, &n))
+		return false;
+	((struct sp__fiovalues *)values)->mix = 1 - (double)n / 100;
+	return true;
 }
 
-static const char *share(const char *text, double *out)
+static bool set_prio(void *values, const char *text)
 {
-	uint64_t v;
+	struct sp__fiovalues *v = values;
+	uint64_t level;
 
-	if (!number(text, 0, 100, &v))
-		return not_number;
-	*out = (double)v / 100;
-	return NULL;
-}
-
-static const char *set_rw(struct sp__fiovalues *v, const char *text)
-{
-	static const struct {
-		const char *name;
-		bool random;
-		double reads;
-	} words[] = { { "read", false, 1 },    { "write", false, 0 },
-		      { "rw", false, 0.5 },    { "readwrite", false, 0.5 },
-		      { "randread", true, 1 }, { "randwrite", true, 0 },
-		      { "randrw", true, 0.5 } };
-
-	for (size_t i = 0; text && i < sizeof(words) / sizeof(words[0]); i++)
-		if (!strcmp(words[i].name, text)) {
-			v->random = words[i].random;
-			v->reads = words[i].reads;
-			return NULL;
-		}
-	return "is not read, write, rw, randread, randwrite or randrw";
-}
-
-static const char *set_bs(struct sp__fiovalues *v, const char *text)
-{
-	uint64_t bytes;
-
-	if (!size(text, &bytes) || !bytes || bytes > 1u << 30)
-		return "is not one size up to 1g";
-	v->bytes = (uint32_t)bytes;
-	return NULL;
-}
-
-static const char *set_bytes(uint64_t *out, const char *text)
-{
-	uint64_t v;
-
-	if (!size(text, &v))
-		return "is not a size in bytes";
-	*out = v;
-	return NULL;
-}
-
-static const char *set_size(struct sp__fiovalues *v, const char *text)
-{
-	return set_bytes(&v->size, text);
-}
-
-static const char *set_io_size(struct sp__fiovalues *v, const char *text)
-{
-	return set_bytes(&v->io_size, text);
-}
-
-static const char *set_offset(struct sp__fiovalues *v, const char *text)
-{
-	return set_bytes(&v->offset, text);
-}
-
-static const char *set_filename(struct sp__fiovalues *v, const char *text)
-{
-	if (!text || !*text)
-		return "names no file";
-	if (strchr(text, ':'))
-		return "is more than one file";
-	if (strchr(text, '\\'))
-		return "has an escape";
-	if (snprintf(v->filename, sizeof(v->filename), "%s", text) >= (int)sizeof(v->filename))
-		return "is too long";
-	return NULL;
-}
-
-static const char *set_engine(struct sp__fiovalues *v, const char *text)
-{
-	static const char *const engines[][2] = {
-		{ "io_uring", "io_uring" }, { "libaio", "libaio" }, { "sync", "sync" },
-		{ "psync", "sync" },	    { "pread", "sync" },    { "null", "null" }
-	};
-
-	for (size_t i = 0; text && i < sizeof(engines) / sizeof(engines[0]); i++)
-		if (!strcmp(engines[i][0], text)) {
-			v->engine = engines[i][1];
-			return NULL;
-		}
-	return "is no engine here";
-}
-
-static const char *set_distribution(struct sp__fiovalues *v, const char *text)
-{
-	char *end;
-	double theta;
-
-	if (text && !strcmp(text, "random")) {
-		v->theta = 0;
-		return NULL;
-	}
-	if (!text || strncmp(text, "zipf:", 5) != 0)
-		return "is neither random nor zipf:THETA";
-	theta = strtod(text + 5, &end);
-	if (end == text + 5 || *end || !(theta > 0 && theta <= 10))
-		return "has no theta above 0 and up to 10";
-	v->theta = theta;
-	return NULL;
-}
-
-static const char *set_iodepth(struct sp__fiovalues *v, const char *text)
-{
-	return small(text, 1, SP_BENCH_DEPTH_MAX, &v->iodepth);
-}
-
-static const char *set_numjobs(struct sp__fiovalues *v, const char *text)
-{
-	return small(text, 1, SP_BENCH_CLASSES_MAX, &v->numjobs);
-}
-
-static const char *set_direct(struct sp__fiovalues *v, const char *text)
-{
-	return flag(text, &v->direct);
-}
-
-static const char *set_runtime(struct sp__fiovalues *v, const char *text)
-{
-	return set_time(text, &v->runtime_ns);
-}
-
-static const char *set_ramp(struct sp__fiovalues *v, const char *text)
-{
-	return set_time(text, &v->ramp_ns);
-}
-
-static const char *set_time_based(struct sp__fiovalues *v, const char *text)
-{
-	return flag(text, &v->time_based);
-}
-
-static const char *set_mix(struct sp__fiovalues *v, const char *text)
-{
-	return share(text, &v->mix);
-}
-
-static const char *set_mix_write(struct sp__fiovalues *v, const char *text)
-{
-	const char *why = share(text, &v->mix);
-
-	v->mix = why ? v->mix : 1 - v->mix;
-	return why;
-}
-
-static const char *set_seed(struct sp__fiovalues *v, const char *text)
-{
-	return number(text, 0, UINT64_MAX, &v->seed) ? NULL : not_number;
-}
-
-static const char *set_rate(struct sp__fiovalues *v, const char *text)
-{
-	uint64_t rate;
-
-	if (!number(text, 0, 1000000000, &rate))
-		return not_number;
-	v->rate = (double)rate;
-	return NULL;
-}
-
-static const char *set_prioclass(struct sp__fiovalues *v, const char *text)
-{
-	return small(text, 0, SP_BENCH_IDLE, &v->prioclass);
-}
-
-static const char *set_prio(struct sp__fiovalues *v, const char *text)
-{
-	const char *why = small(text, 0, 7, &v->prio);
-
+	if (!sp__number_parse(text, sp__unit_none, 0, 7, &level))
+		return false;
+	v->prio = (uint32_t)level;
 	/* A level alone is one of best effort. */
-	if (!why && !v->prioclass)
+	if (!v->prioclass)
 		v->prioclass = SP_BENCH_BE;
-	return why;
+	return true;
 }
 
-static const char *set_cmdprio_share(struct sp__fiovalues *v, const char *text)
+#define AT(member) SP__KEY_AT(struct sp__fiovalues, member)
+#define RW "read, write, rw, randread, randwrite or randrw"
+#define BLOCK "one size up to 1g", SP__KEY_NUMBER, AT(bytes), 1, 1 << 30, sizes
+#define SIZE "a size in bytes", SP__KEY_NUMBER
+#define NUMBER "a number that can be used", SP__KEY_NUMBER
+#define TIME "a time that can be used", SP__KEY_NUMBER
+#define PERCENT "a percentage", SP__KEY_REAL
+#define FLAG "0 or 1", SP__KEY_FLAG
+static const struct sp__setting keys[] = {
+	{ .name = "rw", RW, .set = set_rw },
+	{ .name = "readwrite", RW, .set = set_rw },
+	{ .name = "bs", BLOCK },
+	{ .name = "blocksize", BLOCK },
+	{ .name = "size", SIZE, AT(size), 0, INT64_MAX, sizes },
+	{ .name = "io_size", SIZE, AT(io_size), 0, INT64_MAX, sizes },
+	{ .name = "offset", SIZE, AT(offset), 0, INT64_MAX, sizes },
+	{ .name = "filename", "one file, without : and \\", .set = set_filename },
+	{ .name = "iodepth", NUMBER, AT(iodepth), 1, SP_BENCH_DEPTH_MAX },
+	{ .name = "numjobs", NUMBER, AT(numjobs), 1, SP_BENCH_CLASSES_MAX },
+	{ .name = "ioengine",
+	  "io_uring, libaio, sync, psync, pread or null",
+	  SP__KEY_WORD,
+	  AT(engine),
+	  .words = engines },
+	{ .name = "direct", FLAG, AT(direct) },
+	{ .name = "runtime", TIME, AT(runtime_ns), 0, INT64_MAX, times },
+	{ .name = "time_based", FLAG, AT(time_based) },
+	{ .name = "ramp_time", TIME, AT(ramp_ns), 0, INT64_MAX, times },
+	{ .name = "rwmixread", PERCENT, AT(mix), 0, 1000000000, sp__unit_percent },
+	{ .name = "rwmixwrite", PERCENT, .set = set_mix_write },
+	{ .name = "random_distribution", "random or zipf:THETA", .set = set_distribution },
+	{ .name = "randseed", NUMBER, AT(seed) },
+	{ .name = "rate_iops",
+	  "a number that can be used",
+	  SP__KEY_REAL,
+	  AT(rate),
+	  0,
+	  1000000000 * SECOND,
+	  sp__unit_real },
+	{ .name = "prioclass", NUMBER, AT(prioclass), 0, SP_BENCH_IDLE },
+	{ .name = "prio", NUMBER, .set = set_prio },
+	{ .name = "cmdprio_percentage",
+	  PERCENT,
+	  AT(cmdprio_share),
+	  0,
+	  1000000000,
+	  sp__unit_percent },
+	{ .name = "cmdprio_class", NUMBER, AT(cmdprio_class), 1, SP_BENCH_IDLE },
+	{ .name = "cmdprio", NUMBER, AT(cmdprio), 0, 7 },
+	{ .name = "iodepth_batch", NUMBER, AT(batch_submit), 0, SP_BENCH_DEPTH_MAX },
+	{ .name = "iodepth_batch_submit", NUMBER, AT(batch_submit), 0, SP_BENCH_DEPTH_MAX },
+	{ .name = "iodepth_batch_complete", NUMBER, AT(batch_min), 0, SP_BENCH_DEPTH_MAX },
+	{ .name = "iodepth_batch_complete_min", NUMBER, AT(batch_min), 0, SP_BENCH_DEPTH_MAX },
+	{ .name = "iodepth_batch_complete_max", NUMBER, AT(batch_max), 0, SP_BENCH_DEPTH_MAX },
+	{ .name = "fixedbufs", FLAG, AT(fixed_buffers) },
+	{ .name = "registerfiles", FLAG, AT(register_files) },
+	{ .name = "group_reporting", .kind = SP__KEY_IGNORED },
+	{ .name = "thread", .kind = SP__KEY_IGNORED },
+	{ .name = "description", .kind = SP__KEY_IGNORED },
+	{ .name = "norandommap", .kind = SP__KEY_IGNORED },
+	{ .name = "randrepeat", .kind = SP__KEY_IGNORED },
+	{ .name = "refill_buffers", .kind = SP__KEY_IGNORED },
+	{ NULL },
+};
+
+const struct sp__setting *sp__fiojob_key(const char *name, size_t len)
 {
-	return share(text, &v->cmdprio_share);
-}
-
-static const char *set_cmdprio_class(struct sp__fiovalues *v, const char *text)
-{
-	return small(text, 1, SP_BENCH_IDLE, &v->cmdprio_class);
-}
-
-static const char *set_cmdprio(struct sp__fiovalues *v, const char *text)
-{
-	return small(text, 0, 7, &v->cmdprio);
-}
-
-/* 0: all that there are. */
-static const char *set_batch_submit(struct sp__fiovalues *v, const char *text)
-{
-	const char *why = small(text, 0, SP_BENCH_DEPTH_MAX, &v->batch_submit);
-
-	if (!why && !v->batch_submit)
-		v->batch_submit = SP_BENCH_DEPTH_MAX;
-	return why;
-}
-
-static const char *set_batch_min(struct sp__fiovalues *v, const char *text)
-{
-	return small(text, 0, SP_BENCH_DEPTH_MAX, &v->batch_min);
-}
-
-static const char *set_batch_max(struct sp__fiovalues *v, const char *text)
-{
-	return small(text, 0, SP_BENCH_DEPTH_MAX, &v->batch_max);
-}
-
-static const char *set_fixed(struct sp__fiovalues *v, const char *text)
-{
-	return flag(text, &v->fixed_buffers);
-}
-
-static const char *set_files(struct sp__fiovalues *v, const char *text)
-{
-	return flag(text, &v->register_files);
-}
-
-const struct sp__fiokey *sp__fiojob_key(const char *name)
-{
-	static const struct sp__fiokey keys[] = {
-		{ "rw", set_rw },
-		{ "readwrite", set_rw },
-		{ "bs", set_bs },
-		{ "blocksize", set_bs },
-		{ "size", set_size },
-		{ "io_size", set_io_size },
-		{ "offset", set_offset },
-		{ "filename", set_filename },
-		{ "iodepth", set_iodepth },
-		{ "numjobs", set_numjobs },
-		{ "ioengine", set_engine },
-		{ "direct", set_direct },
-		{ "runtime", set_runtime },
-		{ "time_based", set_time_based },
-		{ "ramp_time", set_ramp },
-		{ "rwmixread", set_mix },
-		{ "rwmixwrite", set_mix_write },
-		{ "random_distribution", set_distribution },
-		{ "randseed", set_seed },
-		{ "rate_iops", set_rate },
-		{ "prioclass", set_prioclass },
-		{ "prio", set_prio },
-		{ "cmdprio_percentage", set_cmdprio_share },
-		{ "cmdprio_class", set_cmdprio_class },
-		{ "cmdprio", set_cmdprio },
-		{ "iodepth_batch", set_batch_submit },
-		{ "iodepth_batch_submit", set_batch_submit },
-		{ "iodepth_batch_complete", set_batch_min },
-		{ "iodepth_batch_complete_min", set_batch_min },
-		{ "iodepth_batch_complete_max", set_batch_max },
-		{ "fixedbufs", set_fixed },
-		{ "registerfiles", set_files },
-		{ "group_reporting", NULL },
-		{ "thread", NULL },
-		{ "description", NULL },
-		{ "norandommap", NULL },
-		{ "randrepeat", NULL },
-		{ "refill_buffers", NULL },
-	};
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (!strcmp(keys[i].name, name))
-			return &keys[i];
-	return NULL;
+	return sp__keyval_find(&(struct sp__keytext){ .keys = keys }, name, len);
 }

@@ -142,11 +142,11 @@ static void not_understood(void)
 	ok(only("[j]\nsize=9999999999999999999999\nruntime=1", 2, "size"), "a number too large");
 	ok(only("[j]\nsize=16777216t\nruntime=1", 2, "size"), "a size too large");
 	ok(only("[j]\nsize=1m\nrw=trim\n", 3, "is not read"), "another operation");
-	ok(only("[j]\nsize=1m\nfilename=a:b\n", 3, "more than one file"), "several files");
-	ok(only("[j]\nsize=1m\nioengine=rados\n", 3, "no engine here"), "another engine");
+	ok(only("[j]\nsize=1m\nfilename=a:b\n", 3, "is not one file"), "several files");
+	ok(only("[j]\nsize=1m\nioengine=rados\n", 3, "is not io_uring"), "another engine");
 	ok(only("[j]\nsize=1m\niodepth=0\n", 3, "not a number"), "a depth of nothing");
 	ok(only("[j]\nsize=1m\nbs=${B}\n", 3, "variable"), "a variable");
-	ok(only("[j]\nsize=1m\ndirect=2\n", 3, "neither 0 nor 1"), "a flag that is none");
+	ok(only("[j]\nsize=1m\ndirect=2\n", 3, "is not 0 or 1"), "a flag that is none");
 	ok(only("[j]\n", 1, "no end"), "a job without an end");
 	ok(only("[a]\nsize=1m\n[b]\nruntime=1\ntime_based\n", 3, "its time differs"),
 	   "jobs with different times");

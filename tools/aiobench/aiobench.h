@@ -74,11 +74,6 @@ void load_options_finish(struct load_options *o, unsigned depth, uint64_t runtim
 struct command;
 const struct command *load_options_read(struct load_options *o, int argc, char **argv);
 
-/* class.c: NAME:KEY=VALUE,...; dies if it is invalid. */
-void class_parse(struct sp_bench_class *c, char *text);
-void class_set_rw(struct sp_bench_class *c, const char *option, const char *word);
-void class_set_distribution(struct sp_bench_class *c, const char *option, const char *text);
-
 /* values.c; all die with a message if text is invalid. */
 double number_value(const char *option, const char *text, double min, double max);
 unsigned count_value(const char *option, const char *text, double max); /* 1 to max */

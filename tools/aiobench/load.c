@@ -124,7 +124,7 @@ static error_t parse_plain(int key, char *arg, struct load_options *o)
 {
 	switch (key) {
 	case OPT_RW:
-		class_set_rw(&o->plain, "--rw", arg);
+		sp_bench_class_rw(&o->plain, choice_option("--rw", arg, sp_bench_rw_words(), 2));
 		return 0;
 	case OPT_BS:
 		o->plain.bytes = request_value("--bs", arg);
@@ -293,8 +293,11 @@ static void finish_plain(struct load_options *o)
 		die("--stride needs sequential requests");
 	if (o->distribution && c->pattern != SP_BENCH_RANDOM)
 		die("--random_distribution needs random requests");
-	if (o->distribution)
-		class_set_distribution(c, "--random_distribution", o->distribution);
+	if (o->distribution &&
+	    (sp_bench_class_pattern(c, o->distribution) || c->pattern == SP_BENCH_SEQUENTIAL ||
+	     c->pattern == SP_BENCH_STRIDED))
+		die("invalid --random_distribution argument '%s': random or zipf:THETA",
+		    o->distribution);
 }
 
 /* Classes without a share divide the rest equally. */
@@ -324,6 +327,8 @@ static void finish_shares(struct load_options *o)
 /* The classes that --class describes, or the only one. */
 static void finish_classes(struct load_options *o)
 {
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
 	finish_plain(o);
 	o->bench.nclasses = o->nclass_text ? o->nclass_text : 1;
 	for (size_t i = 0; i < o->bench.nclasses; i++)
@@ -333,7 +338,9 @@ static void finish_classes(struct load_options *o)
 
 		if (!text)
 			die("memory exhausted");
-		class_parse(&o->classes[i], text);
+		o->classes[i].share = -1;
+		if (sp_bench_class_parse(&o->classes[i], text, &err) < 0)
+			die("--class %s", err.text);
 		for (size_t k = 0; k < i; k++)
 			if (!strcmp(o->classes[k].name, o->classes[i].name))
 				die("two classes are named '%s'", o->classes[i].name);

@@ -43,6 +43,14 @@ enum sp_bench_pattern {
 	SP_BENCH_ZIPF, /* rank k with a probability of 1 / k^theta; ranks are scattered */
 };
 
+/* What requests do, by fio's words: "randrw" is OP_RANDOM | OP_RW. */
+enum sp_bench_rw {
+	SP_BENCH_OP_READ = 1,
+	SP_BENCH_OP_WRITE = 2,
+	SP_BENCH_OP_RW = 3,
+	SP_BENCH_OP_RANDOM = 4
+};
+
 /* Linux I/O priorities: class in bits 13 to 15, level in bits 0 to 2. */
 enum sp_bench_prio { SP_BENCH_NONE, SP_BENCH_RT, SP_BENCH_BE, SP_BENCH_IDLE };
 #define SP_BENCH_PRIO(class_, level) ((uint16_t)((class_) << 13 | (level)))
@@ -251,9 +259,22 @@ SP_API const struct sp_bench_result *sp_bench_result(const struct sp_bench *benc
 SP_API uint64_t sp_bench_quantile(const struct sp_bench *bench, size_t which, double share);
 SP_API void sp_bench_free(struct sp_bench *bench); /* accepts NULL */
 
-SP_API const char *sp_bench_pattern_name(enum sp_bench_pattern pattern);
+SP_WORDS(sp_bench_pattern)
+SP_WORDS(sp_bench_rw)
 SP_WORDS(sp_bench_create)
 SP_WORDS(sp_bench_process) /* of requests at a rate: linear (0), poisson (1) */
+
+/* Sets the pattern and the share of reads, which is half in a mix, from an sp_bench_rw. */
+SP_API void sp_bench_class_rw(struct sp_bench_class *c, int rw);
+/* Sets the pattern from "seq", "random", "stride:SIZE", "zipf" or "zipf:THETA".  0 or -EINVAL. */
+SP_API SP_MUST_CHECK int sp_bench_class_pattern(struct sp_bench_class *c, const char *text);
+/*
+ * A class as text, NAME[:KEY=VALUE,...] with the keys of aiobench(1).  Sets the members that it
+ * names; the name is the beginning of text, which is cut there and must live as long as c.
+ * 0 or SP_ESYNTAX.
+ */
+SP_API SP_MUST_CHECK int sp_bench_class_parse(struct sp_bench_class *c, char *text,
+					      struct sp_errinfo *err);
 
 /* A priority as text: "rt/4", "idle", "default"; returns text. */
 SP_API const char *sp_bench_prio_name(uint16_t prio, char text[16]);
