@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The smaller and the larger of two numbers.
+ * Of two numbers: the smaller, the larger, and the greatest common divisor.
  */
 #ifndef SP__BASE_MINMAX_H
 #define SP__BASE_MINMAX_H
@@ -15,6 +15,17 @@ static inline uint64_t sp__min(uint64_t a, uint64_t b)
 static inline uint64_t sp__max(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
+}
+
+static inline uint64_t sp__gcd(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
 }
 
 #endif

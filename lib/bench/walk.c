@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
+#include "base/minmax.h"
 #include "bench/walk.h"
 
 /* The integral of x^-theta, and its inverse. */
@@ -42,17 +43,6 @@ static uint64_t zipf_next(const struct sp__walk_zipf *z, struct sp__rng *rng)
 	}
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t r = a % b;
-
-		a = b;
-		b = r;
-	}
-	return a;
-}
-
 void sp__walk_init(struct sp__walk *w, const struct sp_bench_class *c, uint64_t begin,
 		   uint64_t bytes)
 {
@@ -64,7 +54,7 @@ void sp__walk_init(struct sp__walk *w, const struct sp_bench_class *c, uint64_t 
 	zipf_init(&w->zipf, w->units, c->theta);
 	/* Near the golden section, so that neighbouring ranks lie far apart. */
 	w->spread = (uint64_t)((double)w->units * 0.6180339887) | 1;
-	while (common_divisor(w->spread, w->units) != 1)
+	while (sp__gcd(w->spread, w->units) != 1)
 		w->spread += 2;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
+#include "base/minmax.h"
 #include "dev/drive.h"
 #include "dev/model_json.h"
 
@@ -32,11 +33,6 @@ static bool both(struct sp__jobj *o, const char *a, const char *b)
 	return o->rc;
 }
 
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-	return b ? gcd(b, a % b) : a;
-}
-
 /* rpm to a millionth, or the period to a millionth of a nanosecond, as a fraction. */
 static void period(struct sp__jobj *o, struct sp__drive *d)
 {
@@ -55,7 +51,7 @@ static void period(struct sp__jobj *o, struct sp__drive *d)
 		d->period_den = UINT64_C(60000000000000000);
 		d->period_num = (uint64_t)llround(fmax(rpm, 1) * 1e6);
 	}
-	g = gcd(d->period_den, d->period_num);
+	g = sp__gcd(d->period_den, d->period_num);
 	d->period_den /= g;
 	d->period_num /= g;
 	/* Two nanoseconds. */

@@ -55,7 +55,7 @@ static int hop(struct sp__probe *p, const struct sp_geometry *g, uint64_t reach,
 		rc = sp__probe_read(p, lbn, &a);
 	if (!rc) {
 		p->r->reads++;
-		rc = p->t->ops->read(p->t, to, 1, &b);
+		rc = p->t->ops->transfer(p->t, to, false, &b);
 	}
 	if (rc)
 		return rc == -EIO ? 0 : rc;

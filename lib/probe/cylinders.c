@@ -29,7 +29,7 @@ bool sp__probe_track(const struct sp__probe *p, uint64_t number, uint64_t *lbn, 
 	for (size_t i = 0; i < p->nzones; i++) {
 		const struct sp__pzone *z = &p->zones[i];
 
-		if (i && p->zones[i - 1].first_lbn + p->zones[i - 1].blocks != z->first_lbn)
+		if (i && !sp__pzone_follows(z, z - 1))
 			return false;
 		if (number < z->tracks) {
 			*lbn = sp__pzone_start(z, number);
@@ -39,16 +39,6 @@ bool sp__probe_track(const struct sp__probe *p, uint64_t number, uint64_t *lbn, 
 		number -= z->tracks;
 	}
 	return false;
-}
-
-int sp__probe_hop(struct sp__probe *p, uint64_t from, uint64_t to, bool write, double *ns)
-{
-	uint64_t a, b;
-	uint32_t na, nb;
-
-	if (!sp__probe_track(p, from, &a, &na) || !sp__probe_track(p, to, &b, &nb))
-		return -ENODATA;
-	return sp__hop_time(p, a, b, na, nb, write, ns);
 }
 
 /* The first zone of the longest ones that has angles; its first track's number. */
@@ -61,7 +51,7 @@ static const struct sp__pzone *main_zone(const struct sp__probe *p, uint64_t *fi
 		const struct sp__pzone *z = &p->zones[i];
 
 		/* After a gap tracks have no number. */
-		if (i && p->zones[i - 1].first_lbn + p->zones[i - 1].blocks != z->first_lbn)
+		if (i && !sp__pzone_follows(z, z - 1))
 			break;
 		if (z->nskew && (!best || z->tracks > 4 * best->tracks)) {
 			best = z;
@@ -81,17 +71,9 @@ struct breaks {
 static struct breaks breaks_of(const struct sp__pzone *z)
 {
 	struct breaks b = { 0 };
-	double usual = 0, last = -1;
-	uint32_t votes = 0, first = 0, n = 0;
+	double usual = sp__pzone_usual_skew(z), last = -1;
+	uint32_t first = 0, n = 0;
 
-	for (uint32_t i = 0; i < z->nskew; i++) {
-		uint32_t same = sp__pzone_alike(z, z->skew[i]);
-
-		if (same > votes) {
-			votes = same;
-			usual = z->skew[i];
-		}
-	}
 	for (uint32_t i = 0; i < z->nskew; i++) {
 		if (sp__skew_alike(z->skew[i], usual))
 			continue;
@@ -140,9 +122,9 @@ static int find_turn(struct sp__probe *p, uint64_t first, const struct sp__pzone
 	if (next >= p->zones + p->nzones || next->lens[0] != z->lens[0] ||
 	    next->tracks != z->tracks || reach < 20)
 		return 0;
-	rc = sp__probe_hop(p, first, first + 2 * reach - 1, false, &straight);
+	rc = sp__hop_time(p, first, first + 2 * reach - 1, false, &straight);
 	if (!rc)
-		rc = sp__probe_hop(p, turn - reach, turn + reach - 1, false, &across);
+		rc = sp__hop_time(p, turn - reach, turn + reach - 1, false, &across);
 	if (rc || across > straight - p->spin.period_ns / 100)
 		return rc;
 	while (&z[n] < p->zones + p->nzones && z[n].lens[0] == z->lens[0] &&
@@ -183,7 +165,7 @@ static int find_stairs(struct sp__probe *p, uint64_t first)
 	int rc = 0;
 
 	for (uint32_t k = 1; k < STAIRS && !rc; k++)
-		rc = sp__probe_hop(p, first, first + k, false, &ns[k]);
+		rc = sp__hop_time(p, first, first + k, false, &ns[k]);
 	if (rc)
 		return rc;
 	for (s = STAIRS / 2; s >= 2 && !explains(ns, STAIRS, s, little); s--)
@@ -200,12 +182,12 @@ static int find_stairs(struct sp__probe *p, uint64_t first)
 static int confirm(struct sp__probe *p, uint64_t t, uint32_t run, uint32_t q)
 {
 	double half = 0, last, back = 0, little = p->spin.period_ns / 200;
-	int rc = sp__probe_hop(p, t, t + run - 1, false, &last);
+	int rc = sp__hop_time(p, t, t + run - 1, false, &last);
 
 	if (!rc && run > 2)
-		rc = sp__probe_hop(p, t, t + run / 2, false, &half);
+		rc = sp__hop_time(p, t, t + run / 2, false, &half);
 	if (!rc && run > 2)
-		rc = sp__probe_hop(p, t, t + 2 * (uint64_t)run - 1, false, &back);
+		rc = sp__hop_time(p, t, t + 2 * (uint64_t)run - 1, false, &back);
 	if (rc)
 		return rc;
 	if (run == q && run <= SURFACES_MAX && (run == 2 || fabs(last - half) < little))

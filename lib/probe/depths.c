@@ -25,7 +25,8 @@
 
 struct load {
 	struct sp__probe *p;
-	uint64_t lbn[READS_MAX], latency[READS_MAX];
+	uint64_t lbn[READS_MAX];
+	struct sp__shot shot[READS_MAX];
 	double sorted[READS_MAX];
 };
 
@@ -38,12 +39,12 @@ static int run(struct load *l, size_t n, uint32_t blocks, unsigned depth, struct
 	for (size_t i = 0; i < n; i++)
 		l->lbn[i] = sp__rng_below(&p->rng, places) * blocks;
 	if (!rc)
-		rc = p->t->ops->stream(p->t, l->lbn, n, blocks, depth, l->latency, &elapsed);
+		rc = p->t->ops->stream(p->t, l->lbn, n, blocks, depth, l->shot, &elapsed);
 	if (rc)
 		return rc;
 	p->r->reads += n;
 	for (size_t i = 0; i < n; i++)
-		l->sorted[i] = (double)l->latency[i];
+		l->sorted[i] = (double)(l->shot[i].done_ns - l->shot[i].issue_ns);
 	*r = (struct sp_probe_rate){ .depth = depth, .bytes = blocks * p->t->block_bytes };
 	r->requests_s = (double)n / ((double)elapsed / 1e9);
 	r->mb_s = r->requests_s * r->bytes / 1e6;
@@ -78,44 +79,44 @@ static uint32_t to_blocks(const struct sp__probe *p, uint32_t bytes)
 	return bytes > p->t->block_bytes ? bytes / p->t->block_bytes : 1;
 }
 
+/* *knee: the first x from which doubling gains less than a tenth. */
+static void find_knee(unsigned x, double now, double *before, unsigned *knee)
+{
+	if (!*knee && now < GAIN * *before)
+		*knee = x / 2;
+	*before = now;
+}
+
 static int depths(struct load *l, uint32_t blocks)
 {
 	struct sp_probe_result *r = l->p->r;
 	double before = 0;
-	int rc = 0;
 
-	for (unsigned d = 1; d <= DEPTH_MAX && !rc; d *= 2) {
-		rc = point(l, blocks, d);
+	for (unsigned d = 1; d <= DEPTH_MAX; d *= 2) {
+		int rc = point(l, blocks, d);
+
 		if (rc)
-			break;
-		if (d > 1 && !r->knee_depth && r->rates[r->nrates - 1].requests_s < GAIN * before)
-			r->knee_depth = d / 2;
-		before = r->rates[r->nrates - 1].requests_s;
+			return rc;
+		find_knee(d, r->rates[r->nrates - 1].requests_s, &before, &r->knee_depth);
 		sp__probe_progress(l->p, SP_PROBE_DEPTHS, 0.5 * d / DEPTH_MAX);
 	}
-	return rc;
+	return 0;
 }
 
 static int sizes(struct load *l)
 {
 	struct sp_probe_result *r = l->p->r;
-	double before = 0, now;
-	int rc = 0;
+	double before = 0;
 
-	for (uint32_t bytes = SIZE_FIRST; bytes <= SIZE_MAX_BYTES && !rc; bytes *= 2) {
+	for (uint32_t bytes = SIZE_FIRST; bytes <= SIZE_MAX_BYTES; bytes *= 2) {
 		uint32_t blocks = to_blocks(l->p, bytes);
+		int rc = blocks > l->p->t->blocks / 4 ? 1 : point(l, blocks, 1);
 
-		if (blocks > l->p->t->blocks / 4)
-			break;
-		rc = point(l, blocks, 1);
 		if (rc)
-			break;
-		now = r->rates[r->nrates - 1].mb_s;
-		if (before > 0 && !r->knee_bytes && now < GAIN * before)
-			r->knee_bytes = bytes / 2;
-		before = now;
+			return rc < 0 ? rc : 0;
+		find_knee(bytes, r->rates[r->nrates - 1].mb_s, &before, &r->knee_bytes);
 	}
-	return rc;
+	return 0;
 }
 
 /* Steady load in windows: does the rate fall to a lower level and stay there? */
@@ -123,7 +124,7 @@ static int throttling(struct load *l, uint32_t blocks)
 {
 	struct sp_probe_result *r = l->p->r;
 	struct sp_probe_rate w;
-	double rate[WINDOWS], early, late, most = 0;
+	double rate[WINDOWS], early, late = 0;
 	unsigned depth = r->knee_depth ? r->knee_depth : DEPTH_MAX;
 	int rc = 0;
 
@@ -136,8 +137,7 @@ static int throttling(struct load *l, uint32_t blocks)
 		return rc;
 	early = fmax(rate[0], rate[1]);
 	for (unsigned i = WINDOWS - 4; i < WINDOWS; i++)
-		most = fmax(most, rate[i]);
-	late = most;
+		late = fmax(late, rate[i]);
 	r->throttled = late < 0.6 * early;
 	r->throttle_share = r->throttled ? late / early : 1;
 	return 0;

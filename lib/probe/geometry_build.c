@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/minmax.h"
 #include "dev/geometry.h"
 #include "probe/state.h"
 
@@ -22,18 +23,6 @@
 #define HOPS_MAX 2048
 #define KNEE_DEG 2.5
 #define KNEE_STEEPER 2.5
-
-static uint64_t common_multiple(uint64_t a, uint64_t b)
-{
-	uint64_t x = a, y = b, t;
-
-	while (y) {
-		t = x % y;
-		x = y;
-		y = t;
-	}
-	return a / x * b;
-}
 
 static sp__angle angle_of_rev(double rev)
 {
@@ -78,7 +67,7 @@ static uint64_t *slips_of(const struct sp__pzone *z, size_t *n)
 
 static int add_zone(struct sp__probe *p, struct sp_geometry *g, const struct sp__pzone *z)
 {
-	uint64_t n = common_multiple(z->nlens, z->nskew ? z->nskew : 1);
+	uint64_t nskew = z->nskew ? z->nskew : 1, n = z->nlens / sp__gcd(z->nlens, nskew) * nskew;
 	struct sp__region r = { .tracks = z->tracks, .skew_den = SKEW_DEN };
 	uint64_t *slips;
 	size_t nslips;
@@ -169,8 +158,8 @@ static double worst(const struct sp__probe *p, uint64_t k, bool write)
 	uint64_t starts = l->order == SP__ORDER_CYLINDER ? l->surfaces
 			  : l->order == SP__ORDER_BANDS	 ? (uint64_t)l->band * l->surfaces
 							 : 1;
-	double most = 0, turn = switch_of(p, write), ns;
 	uint64_t far = 0, c, h, c2, h2;
+	double ns;
 	bool switches = false;
 
 	for (uint64_t i = 0; i < starts; i++) {
@@ -181,10 +170,7 @@ static double worst(const struct sp__probe *p, uint64_t k, bool write)
 		switches |= h != h2;
 	}
 	ns = far ? seek_of(p, far, write) : 0;
-	if (ns < 0)
-		return ns;
-	most = fmax(ns, switches ? turn : 0);
-	return most;
+	return ns < 0 ? ns : fmax(ns, switches ? switch_of(p, write) : 0);
 }
 
 /*

@@ -30,10 +30,9 @@ struct hop {
 	uint32_t to_blocks;
 	double from_rev; /* angle at which `from` ends */
 	double to_rev;	 /* angle at which `to` begins */
-	/* Queued pairs: the first track. */
-	uint64_t first;
+	uint64_t first;	 /* of the first track, the first block */
 	uint32_t from_blocks;
-	double first_rev;
+	double first_rev; /* queued pairs: the angle at which it begins */
 	bool write;
 	double lo_ns, hi_ns; /* between these lies the time */
 };
@@ -47,7 +46,7 @@ static int issue(struct hop *h, uint64_t lbn, struct sp__shot *s)
 		return rc;
 	p->r->writes += h->write;
 	p->r->reads += !h->write;
-	return h->write ? p->t->ops->write(p->t, lbn, 1, s) : p->t->ops->read(p->t, lbn, 1, s);
+	return p->t->ops->transfer(p->t, lbn, h->write, s);
 }
 
 /* The last moment, up to ns (since epoch), at which an angle passes. */
@@ -186,15 +185,18 @@ static int angle(struct hop *h, uint64_t lbn, unsigned n, double *rev)
 	return rc;
 }
 
-/* Angles of both tracks, each from one block. */
-static int aim(struct hop *h, uint64_t from, uint32_t from_blocks)
+/* Both tracks, and the angle of each from one block. */
+static int aim(struct hop *h, uint64_t from, uint64_t to)
 {
 	struct sp__probe *p = h->p;
 	unsigned n = 2 * p->scatter.exact;
 	double floor_rev = p->scatter.floor_ns / p->spin.period_ns;
 	int rc;
 
-	h->from = from + from_blocks / 4;
+	if (!sp__probe_track(p, from, &h->first, &h->from_blocks) ||
+	    !sp__probe_track(p, to, &h->to, &h->to_blocks))
+		return -ENODATA;
+	h->from = h->first + h->from_blocks / 4;
 	rc = angle(h, h->from, n / 2, &h->from_rev);
 	if (!rc)
 		rc = angle(h, h->to + h->to_blocks / 2, n, &h->to_rev);
@@ -203,13 +205,12 @@ static int aim(struct hop *h, uint64_t from, uint32_t from_blocks)
 	return rc;
 }
 
-int sp__hop_time(struct sp__probe *p, uint64_t from, uint64_t to, uint32_t from_blocks,
-		 uint32_t to_blocks, bool write, double *ns)
+int sp__hop_time(struct sp__probe *p, uint64_t from, uint64_t to, bool write, double *ns)
 {
-	struct hop h = { .p = p, .to = to, .to_blocks = to_blocks, .write = write };
+	struct hop h = { .p = p, .write = write };
 	double fine = p->spin.period_ns / 2000;
 	bool sure = false;
-	int rc = aim(&h, from, from_blocks);
+	int rc = aim(&h, from, to);
 
 	for (unsigned i = 0; i < 4 && !rc && !sure; i++) {
 		rc = bracket(&h);
@@ -232,7 +233,7 @@ static int shoot_queued(struct hop *h, double reach_ns, double want_rev, double 
 	struct sp__probe *p = h->p;
 	double period = p->spin.period_ns, at, end, rev, start;
 	struct sp__shot s[2];
-	uint64_t first, second;
+	uint64_t pair[2];
 	int rc = p->cache.present ? sp__probe_flush(p, h->to) : sp__spin_look(p);
 	struct hop here = *h;
 
@@ -244,10 +245,10 @@ static int shoot_queued(struct hop *h, double reach_ns, double want_rev, double 
 	here.to_blocks = h->from_blocks;
 	here.to_rev = h->first_rev;
 	at = (double)(p->t->ops->now(p->t) - p->spin.epoch_ns) + reach_ns + GAP_NS / 2;
-	first = soonest(&here, at, &end, &rev);
+	pair[0] = soonest(&here, at, &end, &rev);
 	end += period / h->from_blocks;
-	second = soonest(h, end + want_rev * period, &at, &start);
-	rc = p->t->ops->pair(p->t, first, second, s);
+	pair[1] = soonest(h, end + want_rev * period, &at, &start);
+	rc = p->t->ops->pair(p->t, pair, s);
 	p->r->reads += 2;
 	if (rc)
 		return rc;
@@ -260,17 +261,16 @@ static int shoot_queued(struct hop *h, double reach_ns, double want_rev, double 
 	return *left_ns > 0 ? 0 : -EAGAIN;
 }
 
-int sp__hop_queued(struct sp__probe *p, uint64_t from, uint64_t to, uint32_t from_blocks,
-		   uint32_t to_blocks, double reach_ns, double *ns)
+int sp__hop_queued(struct sp__probe *p, uint64_t from, uint64_t to, double reach_ns, double *ns)
 {
-	struct hop h = {
-		.p = p, .to = to, .to_blocks = to_blocks, .first = from, .from_blocks = from_blocks
-	};
-	double period = p->spin.period_ns, block = period / to_blocks;
-	double lo = 0, hi = INFINITY, left = 0;
-	int rc = aim(&h, from, from_blocks);
+	struct hop h = { .p = p };
+	double period = p->spin.period_ns, block, lo = 0, hi = INFINITY, left = 0;
+	int rc = aim(&h, from, to);
 
-	h.first_rev = h.from_rev - (from_blocks / 4 + 1.0) / from_blocks;
+	if (rc)
+		return rc;
+	block = period / h.to_blocks;
+	h.first_rev = h.from_rev - (h.from_blocks / 4 + 1.0) / h.from_blocks;
 	for (unsigned i = 0; i < STEPS_MAX && !rc && hi - lo > 1.5 * block; i++) {
 		double want = isinf(hi) ? sp__rng_real(&p->rng) : (lo + hi) / 2 / period;
 

@@ -15,7 +15,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/array.h"
 #include "probe/state.h"
 
 #define PIECE_TRACKS 2
@@ -24,27 +23,9 @@
 #define PATTERN_MAX 64
 #define LIST_MAX 2048
 
-static bool follows(const struct sp__pzone *a, const struct sp__pzone *b)
-{
-	return a->first_lbn + a->blocks == b->first_lbn;
-}
-
 static uint32_t few(uint32_t length)
 {
 	return length / 8 + 1;
-}
-
-static int add_odd(struct sp__pzone *z, size_t at, uint64_t track, uint32_t missing)
-{
-	struct sp__oddtrack *odd;
-
-	if (!SP__ARRAY_RESIZE(z->odd, z->nodd + 1))
-		return -ENOMEM;
-	odd = z->odd;
-	memmove(&odd[at + 1], &odd[at], (z->nodd - at) * sizeof(*odd));
-	odd[at] = (struct sp__oddtrack){ track, missing };
-	z->nodd++;
-	return 0;
 }
 
 /* n tracks more at the zone's front, with blocks in all. */
@@ -134,13 +115,13 @@ static int untrim(struct sp__pzone *a, uint64_t back, struct sp__pzone *b, uint6
 	int rc = 0;
 
 	if (back) {
-		rc = add_odd(a, a->nodd, a->tracks++, (uint32_t)(a->lens[0] - back));
+		rc = sp__pzone_add_odd(a, a->nodd, a->tracks++, (uint32_t)(a->lens[0] - back));
 		a->blocks += back;
 	}
 	if (front && !rc) {
 		rc = extend_back(b, 1, front);
 		if (!rc)
-			rc = add_odd(b, 0, 0, (uint32_t)(b->lens[0] - front));
+			rc = sp__pzone_add_odd(b, 0, 0, (uint32_t)(b->lens[0] - front));
 	}
 	return rc;
 }
@@ -149,7 +130,7 @@ static int untrim(struct sp__pzone *a, uint64_t back, struct sp__pzone *b, uint6
 static int join_two(struct sp__probe *p, size_t i, size_t j, bool *done)
 {
 	struct sp__pzone *a = &p->zones[i], *b = &p->zones[j];
-	uint64_t gap = b->first_lbn - a->first_lbn - a->blocks, reads = 0;
+	uint64_t gap = b->first_lbn - sp__pzone_end(a), reads = 0;
 	uint64_t back = trim_back(a), front = trim_front(b);
 	int rc = 0;
 
@@ -171,12 +152,13 @@ static int join_pieces(struct sp__probe *p)
 	int rc = 0;
 
 	for (size_t i = 0, j; i + 1 < p->nzones && !rc; i++) {
-		for (j = i + 1; j < p->nzones && follows(&p->zones[j - 1], &p->zones[j]) &&
-				p->zones[j].tracks <= PIECE_TRACKS;
+		for (j = i + 1;
+		     j < p->nzones && sp__pzone_follows(&p->zones[j], &p->zones[j - 1]) &&
+		     p->zones[j].tracks <= PIECE_TRACKS;
 		     j++)
 			;
 		if (j < p->nzones && solid(&p->zones[i]) && solid(&p->zones[j]) &&
-		    follows(&p->zones[j - 1], &p->zones[j]))
+		    sp__pzone_follows(&p->zones[j], &p->zones[j - 1]))
 			rc = join_two(p, i, j, &done);
 	}
 	return rc;
@@ -201,7 +183,8 @@ static int join_front(struct sp__probe *p)
 		for (uint64_t t = piece->tracks; t--; n++) {
 			uint32_t have = sp__pzone_length(piece, t), want = length_before(z, n);
 
-			if (have > want || want - have > few(want) || !follows(piece, piece + 1))
+			if (have > want || want - have > few(want) ||
+			    !sp__pzone_follows(piece + 1, piece))
 				return 0;
 		}
 		blocks += piece->blocks;
@@ -218,7 +201,7 @@ static int join_front(struct sp__probe *p)
 			while (at < z->nodd && z->odd[at].track < n)
 				at++;
 			if (have < want)
-				rc = add_odd(z, at, n, want - have);
+				rc = sp__pzone_add_odd(z, at, n, want - have);
 		}
 	z->reads += reads;
 	if (!rc)

@@ -103,12 +103,7 @@ void sp__probe_close(struct sp__probe *p)
 /* Where zones are to be looked for when an earlier probe knew some. */
 static uint64_t first_unknown(const struct sp__probe *p)
 {
-	const struct sp__pzone *z;
-
-	if (!p->nzones)
-		return 0;
-	z = &p->zones[p->nzones - 1];
-	return z->first_lbn + z->blocks;
+	return p->nzones ? sp__pzone_end(&p->zones[p->nzones - 1]) : 0;
 }
 
 /* Something turns, but no track of it can be seen. */

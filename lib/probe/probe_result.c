@@ -31,22 +31,6 @@ static double sum_skew(const struct sp__pzone *z)
 	return z->nskew ? sum / z->nskew : 0;
 }
 
-static double usual_skew(const struct sp__pzone *z)
-{
-	uint32_t votes = 0;
-	double usual = 0;
-
-	for (uint32_t i = 0; i < z->nskew && votes <= z->nskew / 2; i++) {
-		uint32_t same = sp__pzone_alike(z, z->skew[i]);
-
-		if (same > votes) {
-			votes = same;
-			usual = z->skew[i];
-		}
-	}
-	return usual;
-}
-
 static void tell_zone(struct sp__probe *p, const struct sp__pzone *z, struct sp_probe_zone *out)
 {
 	double mean = (double)z->blocks / (double)z->tracks, turns = 1 + sum_skew(z);
@@ -65,7 +49,7 @@ static void tell_zone(struct sp__probe *p, const struct sp__pzone *z, struct sp_
 	out->mb_s = mean * p->t->block_bytes / (turns * p->spin.period_ns) * 1e3;
 	out->start_deg = (z->start - p->zones[0].start) * 360;
 	out->start_deg -= floor(out->start_deg / 360) * 360;
-	out->skew_deg = usual_skew(z) * 360;
+	out->skew_deg = sp__pzone_usual_skew(z) * 360;
 }
 
 static int tell_zones(struct sp__probe *p)
@@ -83,7 +67,7 @@ static int tell_zones(struct sp__probe *p)
 
 		tell_zone(p, z, &r->zones[i]);
 		r->covers &= z->first_lbn == end;
-		end = z->first_lbn + z->blocks;
+		end = sp__pzone_end(z);
 		/* Heads of their own lengths are compared over a pattern. */
 		if (i && z->nlens == p->zones[i - 1].nlens && z->lens[0] > p->zones[i - 1].lens[0])
 			r->descending = false;
@@ -212,7 +196,7 @@ int sp__made_resume(struct sp__probe *p, const struct sp_geometry *g)
 		struct sp__pzone *last = &p->zones[p->nzones - 1];
 
 		rc = sp__pzone_extend(p, last, 0);
-		if (last->first_lbn + last->blocks != end)
+		if (sp__pzone_end(last) != end)
 			last->nskew = 0;
 	}
 	return rc;

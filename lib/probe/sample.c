@@ -55,7 +55,7 @@ static int read_once(struct sp__probe *p, uint64_t lbn, struct sp__shot *s)
 
 	if (rc)
 		return rc;
-	rc = p->t->ops->read(p->t, lbn, 1, s);
+	rc = p->t->ops->transfer(p->t, lbn, false, s);
 	p->r->errors += rc == -EIO;
 	p->cache.recent[p->cache.count++ % SP__RECENT] = lbn;
 	return rc;
@@ -164,20 +164,28 @@ int sp__angle_agreed(struct sp__probe *p, uint64_t lbn, double *rev)
 	return rc;
 }
 
-int sp__angle_exact(struct sp__probe *p, uint64_t lbn, unsigned n, double *rev)
+int sp__angle_read(struct sp__probe *p, uint64_t lbn, unsigned n, double *rev, uint64_t *done_ns)
 {
 	double revs[SP__ANGLE_MAX];
-	struct sp__shot s;
+	struct sp__shot s = { 0 };
+
+	for (unsigned i = 0; i < n; i++) {
+		int rc = sp__probe_read(p, lbn, &s);
+
+		if (rc)
+			return rc;
+		revs[i] = sp__rev_at(p, s.done_ns);
+	}
+	*rev = sp__rev_middle(revs, n, SP__EARLY);
+	*done_ns = s.done_ns;
+	return 0;
+}
+
+int sp__angle_exact(struct sp__probe *p, uint64_t lbn, unsigned n, double *rev)
+{
+	uint64_t done_ns;
 	int rc = sp__spin_look(p);
 
-	if (n > SP__ANGLE_MAX)
-		n = SP__ANGLE_MAX;
-	for (unsigned i = 0; i < n && !rc; i++) {
-		rc = sp__probe_read(p, lbn, &s);
-		if (!rc)
-			revs[i] = sp__rev_at(p, s.done_ns);
-	}
-	if (!rc)
-		*rev = sp__rev_middle(revs, n, SP__EARLY);
-	return rc;
+	return rc ? rc
+		  : sp__angle_read(p, lbn, n < SP__ANGLE_MAX ? n : SP__ANGLE_MAX, rev, &done_ns);
 }

@@ -63,7 +63,7 @@ static int measure(struct sp__probe *p, size_t at, uint64_t tracks, uint64_t cyl
 {
 	struct sp_probe_seek *s;
 	double ns = 0;
-	int rc = sp__probe_hop(p, p->base, p->base + tracks, false, &ns);
+	int rc = sp__hop_time(p, p->base, p->base + tracks, false, &ns);
 
 	if (rc == -EIO || rc == -ENODATA)
 		return 0;
@@ -81,8 +81,7 @@ static uint64_t farthest(const struct sp__probe *p)
 	uint64_t tracks = 0, per = p->place.surfaces ? p->place.surfaces : 1;
 
 	for (size_t i = 0; i < p->nzones; i++) {
-		if (i &&
-		    p->zones[i - 1].first_lbn + p->zones[i - 1].blocks != p->zones[i].first_lbn)
+		if (i && !sp__pzone_follows(&p->zones[i], &p->zones[i - 1]))
 			break;
 		tracks += p->zones[i].tracks;
 	}
@@ -175,7 +174,7 @@ static int writes_reach_platter(struct sp__probe *p, uint64_t track, bool *yes)
 
 	*yes = sp__probe_track(p, track, &lbn, &blocks);
 	for (unsigned i = 0; i < 9 && !rc && *yes; i++) {
-		rc = p->t->ops->write(p->t, lbn, 1, &s);
+		rc = p->t->ops->transfer(p->t, lbn, true, &s);
 		p->r->writes++;
 		took[i] = (double)(s.done_ns - s.issue_ns);
 	}
@@ -219,7 +218,7 @@ static int measure_writes(struct sp__probe *p)
 		t = base + p->r->seeks[i].tracks;
 		if (!may_write(p, t))
 			break;
-		rc = sp__probe_hop(p, base, t, true, &ns);
+		rc = sp__hop_time(p, base, t, true, &ns);
 		if (!rc)
 			p->r->seeks[i].write_ns = ns;
 		if (rc == -EIO || rc == -ENODATA)
@@ -271,18 +270,13 @@ static void fill_writes(struct sp__probe *p)
 
 static int measure_queued(struct sp__probe *p)
 {
-	uint64_t a, b;
-	uint32_t na, nb;
 	int rc = 0;
 
 	for (size_t i = 1, n = 0; i < p->r->nseeks && n < QUEUED && !rc; i = 2 * i, n++) {
 		struct sp_probe_seek *s = &p->r->seeks[i];
 		double ns;
 
-		if (!sp__probe_track(p, p->base, &a, &na) ||
-		    !sp__probe_track(p, p->base + s->tracks, &b, &nb))
-			continue;
-		rc = sp__hop_queued(p, a, b, na, nb, p->r->seeks[0].read_ns, &ns);
+		rc = sp__hop_queued(p, p->base, p->base + s->tracks, p->r->seeks[0].read_ns, &ns);
 		if (!rc)
 			s->queued_ns = ns;
 		if (rc == -EIO || rc == -ENODATA)

@@ -1,15 +1,227 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Idea: skew_runs.c reads the skews at the beginning of a zone until they have
- * repeated themselves; that is the zone's pattern.  Then the angle is looked at
+ * Idea: the angles at which consecutive tracks begin lie on a line as long as
+ * the skew between them is one and the same: seven head switches, or 31 steps
+ * from cylinder to cylinder.  Where it differs, the line breaks.  So the
+ * sequence of skews is a list of runs, and the ends of a run are found like the
+ * ends of a track: by doubling and bisection on angles, or at once where the
+ * previous run shows where to look.
+ *
+ * Runs are written out as one skew for each track until the sequence has
+ * repeated itself; that is the zone's pattern.  Then the angle is looked at
  * 1, 3, 9, 27... patterns on: the sum of a pattern becomes known to a small
  * fraction of the noise, and if the forecast fails, the zone is cut in two
  * where it does (a serpentine that turns at the end of a surface).
+ *
+ * Rejected: measuring every skew of the first 200 tracks (three times the
+ * reads, and serpentines of 256 tracks would not show their pattern).
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "probe/skew.h"
+#include "probe/state.h"
+
+#define RUNS_MAX 96
+#define SKEWS_MAX 4096
+
+/* What is expected of a run and of the pattern: from the run or zone before. */
+struct expect {
+	uint64_t tracks; /* 0: nothing */
+	double slope;	 /* negative: unknown */
+	uint32_t q;	 /* 0: unknown */
+};
+
+/* The runs so far, written out as one skew for each track; equal skews share a class. */
+struct runs {
+	uint32_t class[SKEWS_MAX]; /* of the skew after each track */
+	uint32_t n;
+	uint64_t longest; /* run */
+	double next;	  /* angle of the track after the last run */
+	double mean[RUNS_MAX];
+	unsigned weight[RUNS_MAX], nclasses;
+};
+
+struct run {
+	uint64_t tracks; /* until the line breaks */
+	double slope, jump;
+	bool open; /* the zone ended first: no jump */
+	/* At work: */
+	uint64_t pos;	    /* its first track */
+	double first, last; /* angles of that and of the last track on the line */
+	double behind;	    /* and of the first one off it */
+	uint64_t lo, hi;    /* distances of these two; hi 0: none yet */
+	uint64_t far;	    /* the slope comes from this distance */
+};
+
+/*
+ * Angles further apart are different: 15 standard errors of an exact one.  An extrapolation is 2.5
+ * times as uncertain.
+ */
+static double tolerance(const struct sp__probe *p)
+{
+	double error = SP__EARLY_ERROR * p->scatter.sd_ns / sqrt(p->scatter.exact);
+
+	return fmax(15 * (error / p->spin.period_ns), 0.0004);
+}
+
+/* The angle at which a track of the zone begins. */
+static int track_start(struct sp__probe *p, const struct sp__pzone *z, uint64_t track, double *rev)
+{
+	int rc = sp__angle_exact(p, sp__pzone_start(z, track), p->scatter.exact, rev);
+
+	*rev -= 1.0 / sp__pzone_length(z, track);
+	return rc;
+}
+
+/* Is the track at distance m on the line?  Then the slope is known better. */
+static int look(struct sp__probe *p, const struct sp__pzone *z, struct run *run, uint64_t m)
+{
+	double rev, off;
+	int rc = track_start(p, z, run->pos + m, &rev);
+
+	if (rc)
+		return rc;
+	off = sp__wrap(rev - run->first - run->slope * (double)m);
+	if (fabs(off) >= tolerance(p)) {
+		run->hi = m;
+		run->behind = rev;
+		return 0;
+	}
+	if (m > run->far) {
+		run->slope += off / (double)m;
+		run->far = m;
+	}
+	if (m > run->lo) {
+		run->lo = m;
+		run->last = rev;
+	}
+	return 0;
+}
+
+/* A run like the one before: two looks, at its last track and at the next one. */
+static int try_expected(struct sp__probe *p, const struct sp__pzone *z, struct run *run,
+			const struct expect *e)
+{
+	int rc = 0;
+
+	if (e->tracks < 2 || e->slope < 0 || z->tracks - run->pos <= e->tracks)
+		return 0;
+	run->slope = e->slope;
+	run->far = e->tracks - 1;
+	rc = look(p, z, run, e->tracks - 1);
+	if (!rc && !run->hi)
+		rc = look(p, z, run, e->tracks);
+	/* Shorter: what was expected means nothing. */
+	if (run->hi && run->hi < e->tracks)
+		run->hi = run->lo = run->far = 0;
+	return rc;
+}
+
+/*
+ * The run that begins with track run->pos, whose angle is run->first.  By
+ * doubling, which the slope always allows, then by bisection.
+ */
+static int find_run(struct sp__probe *p, const struct sp__pzone *z, struct run *run,
+		    const struct expect *e)
+{
+	uint64_t most = z->tracks - run->pos - 1;
+	double rev;
+	int rc = 0;
+
+	run->last = run->first;
+	if (most)
+		rc = try_expected(p, z, run, e);
+	if (!rc && most && !run->lo) {
+		rc = track_start(p, z, run->pos + 1, &rev);
+		run->slope = rev - run->first - floor(rev - run->first);
+		run->last = rev;
+		run->lo = run->far = 1;
+	}
+	while (!rc && !run->hi && run->lo < most)
+		rc = look(p, z, run, 2 * run->lo < most ? 2 * run->lo : most);
+	while (!rc && run->hi && run->hi - run->lo > 1)
+		rc = look(p, z, run, run->lo + (run->hi - run->lo) / 2);
+	run->open = !run->hi;
+	run->tracks = run->open ? most + 1 : run->hi;
+	run->jump = run->behind - run->last - floor(run->behind - run->last);
+	run->slope -= floor(run->slope);
+	return rc;
+}
+
+/* Adds n times a skew; values that cannot be distinguished share a class. */
+static int put(struct sp__probe *p, struct runs *s, double skew, uint64_t n, unsigned weight)
+{
+	unsigned c = 0;
+	double off;
+
+	if (s->n + n > SKEWS_MAX)
+		return -ENODATA;
+	while (c < s->nclasses && fabs(sp__wrap(skew - s->mean[c])) > tolerance(p))
+		c++;
+	if (c == s->nclasses) {
+		if (c == RUNS_MAX)
+			return -ENODATA;
+		s->mean[s->nclasses++] = skew;
+	}
+	off = sp__wrap(skew - s->mean[c]);
+	s->weight[c] += weight;
+	if (weight)
+		s->mean[c] += off * weight / s->weight[c];
+	for (uint64_t i = 0; i < n; i++)
+		s->class[s->n++] = c;
+	return 0;
+}
+
+/* The shortest pattern that the sequence shows twice; 0: none. */
+static uint32_t period_of(const struct runs *s)
+{
+	for (uint32_t q = 1; q <= s->n / 2; q++)
+		if (!memcmp(s->class, s->class + q, (s->n - q) * sizeof(*s->class)))
+			return q;
+	return 0;
+}
+
+/*
+ * Goes on reading runs until there are at least this many tracks and everything
+ * repeats, beyond one run, or until there is one pattern as long as expected.
+ * *q: the pattern; -ENODATA: there is none.
+ */
+static int read_runs(struct sp__probe *p, const struct sp__pzone *z, struct expect *e,
+		     uint64_t least, struct runs *s, uint32_t *q)
+{
+	for (unsigned n = 0; s->n < z->tracks; n++) {
+		struct run run = { .pos = s->n, .first = s->next };
+		int rc = n == RUNS_MAX ? -ENODATA : find_run(p, z, &run, e);
+
+		if (rc)
+			return rc;
+		/* One step of a run that never ends is as good as many. */
+		if (run.open && !s->n) {
+			*q = 1;
+			return put(p, s, run.slope, 1, 1);
+		}
+		rc = run.tracks > 1 ? put(p, s, run.slope, run.tracks - 1,
+					  (unsigned)(run.tracks < 64 ? run.tracks : 64))
+				    : 0;
+		if (!rc)
+			rc = put(p, s, run.open ? run.slope : run.jump, 1, run.open ? 0 : 1);
+		if (rc)
+			return rc;
+		s->next = run.behind;
+		s->longest = run.tracks > s->longest ? run.tracks : s->longest;
+		*e = (struct expect){ run.tracks, run.lo ? run.slope : -1, e->q };
+		if (e->q == s->n && !least) {
+			*q = e->q;
+			return 0;
+		}
+		*q = period_of(s);
+		if (*q > 1 && s->n >= least && s->n > s->longest)
+			return 0;
+	}
+	/* No repetition, but all there is. */
+	*q = s->n;
+	return 0;
+}
 
 /* From track `at` of zone i on, tracks are a zone of their own. */
 static int cut(struct sp__probe *p, size_t i, uint64_t at)
@@ -35,7 +247,7 @@ static int cut(struct sp__probe *p, size_t i, uint64_t at)
 			(struct sp__oddtrack){ z->odd[k].track - at, z->odd[k].missing };
 	tail.first_lbn = lbn;
 	tail.tracks = z->tracks - at;
-	tail.blocks = z->first_lbn + z->blocks - lbn;
+	tail.blocks = sp__pzone_end(z) - lbn;
 	z->tracks = at;
 	z->blocks = lbn - z->first_lbn;
 	z->nodd = keep;
@@ -59,9 +271,9 @@ static int as_foretold(struct sp__probe *p, const struct sp__pzone *z, uint32_t 
 		expect += z->skew[k];
 	*is = false;
 	for (unsigned i = 0; i < 2 && !*is && !rc; i++) {
-		rc = sp__skew_start(p, z, track, &rev);
+		rc = track_start(p, z, track, &rev);
 		*off = sp__wrap(rev - expect);
-		*is = fabs(*off) < 2 * sp__skew_tolerance(p);
+		*is = fabs(*off) < 2 * tolerance(p);
 	}
 	return rc;
 }
@@ -108,8 +320,8 @@ static int stretch(struct sp__probe *p, const struct sp__pzone *z, uint32_t q, d
 }
 
 /* A pattern, its skews, and how far it holds. */
-static int try_pattern(struct sp__probe *p, struct sp__pzone *z, const struct sp__skewruns *s,
-		       uint32_t q, uint64_t *broken)
+static int try_pattern(struct sp__probe *p, struct sp__pzone *z, const struct runs *s, uint32_t q,
+		       uint64_t *broken)
 {
 	double sum = 0, was;
 	int rc;
@@ -128,33 +340,29 @@ static int try_pattern(struct sp__probe *p, struct sp__pzone *z, const struct sp
 }
 
 /* A pattern that breaks soon was only the beginning of a longer one. */
-static int zone_skews(struct sp__probe *p, size_t i, struct sp__skewexpect e)
+static int zone_skews(struct sp__probe *p, size_t i, struct expect e)
 {
 	struct sp__pzone *z = &p->zones[i];
-	struct sp__skewruns s = { 0 };
+	struct runs s = { .n = 0 };
 	uint64_t broken = 0, before;
 	uint32_t q = 0;
 	int rc;
 
-	s.class = malloc(SP__SKEWS_MAX * sizeof(*s.class));
-	if (!s.class)
-		return -ENOMEM;
-	rc = sp__skew_start(p, z, 0, &z->start);
+	rc = track_start(p, z, 0, &z->start);
 	s.next = z->start;
 	do {
 		before = broken;
 		if (!rc)
-			rc = sp__skewruns_read(p, z, &e, 2 * broken, &s, &q);
+			rc = read_runs(p, z, &e, 2 * broken, &s, &q);
 		if (!rc)
 			rc = try_pattern(p, z, &s, q, &broken);
-	} while (!rc && broken > before && 2 * broken <= z->tracks && 2 * broken < SP__SKEWS_MAX &&
+	} while (!rc && broken > before && 2 * broken <= z->tracks && 2 * broken < SKEWS_MAX &&
 		 q > 1);
 	if (!rc && broken && broken > q)
 		rc = cut(p, i, broken);
 	else if (broken)
 		q = 0;
 	p->zones[i].nskew = rc ? 0 : q;
-	free(s.class);
 	return rc == -ENODATA ? 0 : rc;
 }
 
@@ -162,15 +370,15 @@ static int zone_skews(struct sp__probe *p, size_t i, struct sp__skewexpect e)
 static uint64_t run_of(const struct sp__probe *p, const struct sp__pzone *z)
 {
 	for (uint32_t k = 0; k < z->nskew; k++)
-		if (fabs(sp__wrap(z->skew[k] - z->skew[0])) > sp__skew_tolerance(p))
+		if (fabs(sp__wrap(z->skew[k] - z->skew[0])) > tolerance(p))
 			return k + 1;
 	return 0;
 }
 
 int sp__skews_find(struct sp__probe *p)
 {
-	const struct sp__skewexpect nothing = { .slope = -1 };
-	struct sp__skewexpect e = nothing;
+	const struct expect nothing = { .slope = -1 };
+	struct expect e = nothing;
 	uint64_t before, run;
 	int rc = 0;
 
@@ -190,7 +398,7 @@ int sp__skews_find(struct sp__probe *p)
 		run = p->zones[i].nskew ? run_of(p, &p->zones[i]) : 0;
 		/* The slopes of another zone are others. */
 		if (run)
-			e = (struct sp__skewexpect){ run, -1, p->zones[i].nskew };
+			e = (struct expect){ run, -1, p->zones[i].nskew };
 		if (rc == -EIO || rc == -ENODATA)
 			rc = 0;
 		sp__probe_progress(p, SP_PROBE_SKEWS, (double)(i + 1) / (double)p->nzones);

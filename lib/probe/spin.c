@@ -27,7 +27,7 @@
 #define PERIOD_MAX_NS 30e6
 #define WAIT_MAX_NS 20000000u
 #define SAMPLES_FIRST 100
-#define SAMPLES_MAX 400
+#define SAMPLES_MAX (4 * SAMPLES_FIRST)
 #define EXTENSIONS 3
 #define EXTENSION_READS 14
 #define GROUP 10
@@ -258,12 +258,8 @@ int sp__spin_find(struct sp__probe *p)
 	int rc;
 
 	p->spin.epoch_ns = p->t->ops->now(p->t);
-	rc = collect(p, &t, SAMPLES_FIRST);
-	if (rc)
-		return rc;
-	search(&t, e);
-	if (e->concentration < ROTATES) {
-		rc = collect(p, &t, SAMPLES_MAX);
+	for (size_t n = SAMPLES_FIRST; n <= SAMPLES_MAX && e->concentration < ROTATES; n *= 4) {
+		rc = collect(p, &t, n);
 		if (rc)
 			return rc;
 		search(&t, e);
@@ -309,18 +305,14 @@ static void forget(struct sp__spin *s)
 /* How far the reference block is from where the line puts it. */
 static int offset(struct sp__probe *p, unsigned n, double *off_ns, double *at_ns)
 {
-	double revs[4 * LOOK_READS];
-	struct sp__shot shot = { 0 };
-	int rc;
+	uint64_t done_ns;
+	double rev;
+	int rc = sp__angle_read(p, p->spin.ref_lbn, n, &rev, &done_ns);
 
-	for (unsigned i = 0; i < n; i++) {
-		rc = sp__probe_read(p, p->spin.ref_lbn, &shot);
-		if (rc)
-			return rc;
-		revs[i] = sp__rev_at(p, shot.done_ns);
-	}
-	*off_ns = sp__wrap(sp__rev_middle(revs, n, SP__EARLY)) * p->spin.period_ns;
-	*at_ns = (double)(shot.done_ns - p->spin.epoch_ns);
+	if (rc)
+		return rc;
+	*off_ns = sp__wrap(rev) * p->spin.period_ns;
+	*at_ns = (double)(done_ns - p->spin.epoch_ns);
 	return 0;
 }
 

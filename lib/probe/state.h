@@ -142,6 +142,9 @@ double sp__rev_middle(double *revs, size_t n, double q); /* circular quantile */
 /* Angle of a block's end by as many samples as agree; by n samples. */
 SP_MUST_CHECK int sp__angle_agreed(struct sp__probe *p, uint64_t lbn, double *rev);
 SP_MUST_CHECK int sp__angle_exact(struct sp__probe *p, uint64_t lbn, unsigned n, double *rev);
+/* The latter without a look at the reference block, and when the last sample was complete. */
+SP_MUST_CHECK int sp__angle_read(struct sp__probe *p, uint64_t lbn, unsigned n, double *rev,
+				 uint64_t *done_ns);
 
 /* spin.c: rotation. */
 SP_MUST_CHECK int sp__spin_find(struct sp__probe *p);
@@ -157,6 +160,14 @@ SP_MUST_CHECK int sp__edge_fine(struct sp__probe *p, uint64_t lbn, uint32_t leng
 SP_MUST_CHECK int sp__edge_next(struct sp__probe *p, uint64_t lbn, uint32_t hint, uint64_t *next);
 
 /* zone.c */
+static inline uint64_t sp__pzone_end(const struct sp__pzone *z)
+{
+	return z->first_lbn + z->blocks;
+}
+static inline bool sp__pzone_follows(const struct sp__pzone *z, const struct sp__pzone *before)
+{
+	return z->first_lbn == sp__pzone_end(before);
+}
 uint64_t sp__pzone_start(const struct sp__pzone *z, uint64_t track);  /* its first LBN */
 uint32_t sp__pzone_length(const struct sp__pzone *z, uint64_t track); /* places */
 /* Are two skews of one kind, as all head switches are? */
@@ -164,8 +175,11 @@ static inline bool sp__skew_alike(double a, double b)
 {
 	return fabs(sp__wrap(a - b)) < 0.004;
 }
-/* How many skews of the pattern are like this one. */
-uint32_t sp__pzone_alike(const struct sp__pzone *z, double skew);
+/* The skew that most of the pattern, or the most of it, are like; 0: there are none. */
+double sp__pzone_usual_skew(const struct sp__pzone *z);
+/* Inserts an odd track at this place of the list. */
+SP_MUST_CHECK int sp__pzone_add_odd(struct sp__pzone *z, size_t at, uint64_t track,
+				    uint32_t missing);
 void sp__pzone_clear(struct sp__pzone *z);
 /* The zone that begins at lbn, where a track begins; hint: the zone before it, or NULL. */
 SP_MUST_CHECK int sp__pzone_find(struct sp__probe *p, uint64_t lbn, const struct sp__pzone *hint,
@@ -190,29 +204,22 @@ void sp__zones_drop(struct sp__probe *p, size_t first, size_t n);
 /* The layout from the first zone; the angles of every zone. */
 SP_MUST_CHECK int sp__skews_find(struct sp__probe *p);
 
-/* hop.c: from one track to another. */
-/*
- * The least time from issue to the start of a block of the second track that is
- * reached in time, coming from the first; lbns: first blocks of the tracks.
- */
-SP_MUST_CHECK int sp__hop_time(struct sp__probe *p, uint64_t from, uint64_t to,
-			       uint32_t from_blocks, uint32_t to_blocks, bool write, double *ns);
+/* cylinders.c */
+/* A track by its number from block 0 on; false: it is not known, or has slipped blocks. */
+bool sp__probe_track(const struct sp__probe *p, uint64_t number, uint64_t *lbn, uint32_t *blocks);
+SP_MUST_CHECK int sp__layout_find(struct sp__probe *p);
+const char *sp__place_words(const struct sp__trackorder *place); /* NULL: unknown */
+
+/* hop.c: from one track to another, by their numbers; -ENODATA also: they are not known. */
+/* The least time from issue to the start of a block of the second one that is reached in time. */
+SP_MUST_CHECK int sp__hop_time(struct sp__probe *p, uint64_t from, uint64_t to, bool write,
+			       double *ns);
 /*
  * The same from the end of the block before, both requests in the drive at once.
  * reach_ns: what a hop within a track takes.
  */
-SP_MUST_CHECK int sp__hop_queued(struct sp__probe *p, uint64_t from, uint64_t to,
-				 uint32_t from_blocks, uint32_t to_blocks, double reach_ns,
+SP_MUST_CHECK int sp__hop_queued(struct sp__probe *p, uint64_t from, uint64_t to, double reach_ns,
 				 double *ns);
-
-/* cylinders.c */
-/* A track by its number from block 0 on; false: it is not known, or has slipped blocks. */
-bool sp__probe_track(const struct sp__probe *p, uint64_t number, uint64_t *lbn, uint32_t *blocks);
-/* sp__hop_time() by numbers of tracks; -ENODATA: they are not known. */
-SP_MUST_CHECK int sp__probe_hop(struct sp__probe *p, uint64_t from, uint64_t to, bool write,
-				double *ns);
-SP_MUST_CHECK int sp__layout_find(struct sp__probe *p);
-const char *sp__place_words(const struct sp__trackorder *place); /* NULL: unknown */
 
 /* seeks.c */
 SP_MUST_CHECK int sp__seeks_find(struct sp__probe *p);

@@ -26,14 +26,13 @@ struct sp__shot {
 struct sp__target;
 
 struct sp__target_ops {
-	int (*read)(struct sp__target *t, uint64_t lbn, uint32_t blocks, struct sp__shot *s);
-	/* Overwrites what is there. */
-	int (*write)(struct sp__target *t, uint64_t lbn, uint32_t blocks, struct sp__shot *s);
-	/* One block each, both outstanding at once, in this order. */
-	int (*pair)(struct sp__target *t, uint64_t first, uint64_t second, struct sp__shot s[2]);
-	/* n reads with `depth` of them outstanding; latency of each, and of all together. */
+	/* Reads one block, or overwrites it. */
+	int (*transfer)(struct sp__target *t, uint64_t lbn, bool write, struct sp__shot *s);
+	/* Reads two blocks, both outstanding at once, in this order. */
+	int (*pair)(struct sp__target *t, const uint64_t lbns[2], struct sp__shot s[2]);
+	/* n reads with `depth` of them outstanding; and the time of all together. */
 	int (*stream)(struct sp__target *t, const uint64_t *lbns, size_t n, uint32_t blocks,
-		      unsigned depth, uint64_t *latency_ns, uint64_t *elapsed_ns);
+		      unsigned depth, struct sp__shot *s, uint64_t *elapsed_ns);
 	uint64_t (*now)(struct sp__target *t);
 	/* Returns as exactly at until_ns as it can. */
 	void (*wait)(struct sp__target *t, uint64_t until_ns);

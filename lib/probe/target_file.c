@@ -12,16 +12,15 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/minmax.h"
 #include "io/queue.h"
 #include "probe/target.h"
 
@@ -47,29 +46,25 @@ static struct file *file_of(struct sp__target *t)
 
 static int check_size(struct file *f)
 {
-	struct stat st;
-	uint64_t size = 0;
+	off_t size = lseek(f->volume->fd, 0, SEEK_END);
 
-	if (fstat(f->volume->fd, &st))
+	if (size < 0)
 		return -errno;
-	if (S_ISREG(st.st_mode))
-		size = (uint64_t)st.st_size;
-	else if (ioctl(f->volume->fd, BLKGETSIZE64, &size))
-		return -errno;
-	return size == f->volume->size_bytes ? 0 : -ESTALE;
+	return (uint64_t)size == f->volume->size_bytes ? 0 : -ESTALE;
 }
 
-static int transfer(struct file *f, uint64_t lbn, uint32_t blocks, bool write, struct sp__shot *s)
+static int file_transfer(struct sp__target *t, uint64_t lbn, bool write, struct sp__shot *s)
 {
-	size_t bytes = (size_t)blocks * f->target.block_bytes;
-	off_t at = (off_t)(lbn * f->target.block_bytes);
+	struct file *f = file_of(t);
+	size_t bytes = t->block_bytes;
+	off_t at = (off_t)(lbn * bytes);
 	ssize_t n;
 	int rc = ++f->requests % LOOK_EVERY ? 0 : check_size(f);
 
+	if (write && (lbn < t->write_first || lbn >= t->write_first + t->write_blocks))
+		return -EPERM;
 	if (rc)
 		return rc;
-	if (bytes > BUFFER_BYTES)
-		return -EINVAL;
 	do {
 		s->issue_ns = sp__now_ns();
 		n = write ? pwrite(f->volume->fd, f->buffer, bytes, at)
@@ -83,18 +78,6 @@ static int transfer(struct file *f, uint64_t lbn, uint32_t blocks, bool write, s
 		return -ESTALE;
 	/* To a probe all errors of the medium are the same. */
 	return rc == -EILSEQ || rc == -ENODATA || rc == -EREMOTEIO || rc == -ETIMEDOUT ? -EIO : rc;
-}
-
-static int file_read(struct sp__target *t, uint64_t lbn, uint32_t blocks, struct sp__shot *s)
-{
-	return transfer(file_of(t), lbn, blocks, false, s);
-}
-
-static int file_write(struct sp__target *t, uint64_t lbn, uint32_t blocks, struct sp__shot *s)
-{
-	if (lbn < t->write_first || lbn + blocks > t->write_first + t->write_blocks)
-		return -EPERM;
-	return transfer(file_of(t), lbn, blocks, true, s);
 }
 
 /* The queue and its memory, when the first batch comes. */
@@ -118,7 +101,7 @@ static int open_queue(struct file *f)
 }
 
 static int file_stream(struct sp__target *t, const uint64_t *lbns, size_t n, uint32_t blocks,
-		       unsigned depth, uint64_t *latency_ns, uint64_t *elapsed_ns)
+		       unsigned depth, struct sp__shot *shots, uint64_t *elapsed_ns)
 {
 	struct file *f = file_of(t);
 	struct sp__request slot[DEPTH_MAX], *reqs[DEPTH_MAX], *done[DEPTH_MAX];
@@ -143,6 +126,7 @@ static int file_stream(struct sp__target *t, const uint64_t *lbns, size_t n, uin
 				.offset = lbns[issued + i] * t->block_bytes,
 				.data = (char *)f->pool + which * BUFFER_BYTES,
 				.bytes = bytes,
+				.tag = issued + i,
 			};
 		}
 		rc = k ? sp__queue_submit(f->queue, reqs, k) : 0;
@@ -154,7 +138,9 @@ static int file_stream(struct sp__target *t, const uint64_t *lbns, size_t n, uin
 		for (int i = 0; i < got; i++) {
 			if (done[i]->result < 0)
 				rc = done[i]->result;
-			latency_ns[reaped++] = done[i]->done_ns - done[i]->submit_ns;
+			reaped++;
+			shots[done[i]->tag] =
+				(struct sp__shot){ done[i]->submit_ns, done[i]->done_ns };
 			if (issued + k < n)
 				reqs[k++] = done[i];
 		}
@@ -166,33 +152,11 @@ static int file_stream(struct sp__target *t, const uint64_t *lbns, size_t n, uin
 	return rc;
 }
 
-static int file_pair(struct sp__target *t, uint64_t first, uint64_t second, struct sp__shot s[2])
+static int file_pair(struct sp__target *t, const uint64_t lbns[2], struct sp__shot s[2])
 {
-	struct file *f = file_of(t);
-	struct sp__request slot[2], *reqs[2] = { &slot[0], &slot[1] }, *done[2];
-	size_t reaped = 0;
-	int rc = open_queue(f), got;
+	uint64_t elapsed_ns;
 
-	for (unsigned i = 0; i < 2; i++)
-		slot[i] = (struct sp__request){ .op = SP__OP_READ,
-						.volume = f->volume,
-						.offset = (i ? second : first) * t->block_bytes,
-						.data = (char *)f->pool + i * BUFFER_BYTES,
-						.bytes = t->block_bytes };
-	if (!rc)
-		rc = sp__queue_submit(f->queue, reqs, 2);
-	while (!rc && reaped < 2) {
-		got = sp__queue_reap(f->queue, done, 2, 1, -1);
-		if (got < 0)
-			return got;
-		reaped += (size_t)got;
-	}
-	for (unsigned i = 0; i < 2 && !rc; i++) {
-		if (slot[i].result < 0)
-			rc = slot[i].result;
-		s[i] = (struct sp__shot){ slot[i].submit_ns, slot[i].done_ns };
-	}
-	return rc;
+	return file_stream(t, lbns, 2, 1, 2, s, &elapsed_ns);
 }
 
 static uint64_t file_now(struct sp__target *t)
@@ -231,29 +195,13 @@ static void file_close(struct sp__target *t)
 }
 
 static const struct sp__target_ops file_ops = {
-	.read = file_read,
-	.write = file_write,
+	.transfer = file_transfer,
 	.pair = file_pair,
 	.stream = file_stream,
 	.now = file_now,
 	.wait = file_wait,
 	.close = file_close,
 };
-
-/* What LBNs count: the sector of a device, the page of a file. */
-static int block_size(const struct sp__volume *v, uint32_t *bytes)
-{
-	int sector = 0;
-
-	*bytes = v->align_bytes > BLOCK_FILE ? v->align_bytes : BLOCK_FILE;
-	if (v->regular)
-		return 0;
-	if (ioctl(v->fd, BLKSSZGET, &sector))
-		return -errno;
-	if (sector > 0)
-		*bytes = (uint32_t)sector;
-	return 0;
-}
 
 static int open_file(struct file *f, const char *path, bool writable, struct sp_errinfo *err)
 {
@@ -280,13 +228,14 @@ static int open_file(struct file *f, const char *path, bool writable, struct sp_
 		close(fd);
 		return rc;
 	}
-	rc = block_size(f->volume, &f->target.block_bytes);
+	/* What LBNs count: the sector of a device, the page of a file. */
+	f->target.block_bytes = f->volume->block_bytes;
+	if (f->volume->regular)
+		f->target.block_bytes = (uint32_t)sp__max(f->volume->align_bytes, BLOCK_FILE);
 	f->target.blocks = f->volume->size_bytes / f->target.block_bytes;
 	f->target.name = strdup(path);
 	f->buffer = sp__pages_alloc(BUFFER_BYTES, false);
-	if (!rc && (!f->target.name || !f->buffer))
-		rc = -ENOMEM;
-	return rc ? sp__err(err, rc, "open", path, -1) : 0;
+	return f->target.name && f->buffer ? 0 : sp__err(err, -ENOMEM, "open", path, -1);
 }
 
 int sp__target_file(struct sp__target **t, const char *path, bool writable, struct sp_errinfo *err)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
+#include "base/minmax.h"
 #include "base/rng.h"
 #include "dev/model.h"
 #include "probe/target.h"
@@ -48,63 +49,46 @@ static uint64_t noise(struct sim *s)
 	return (uint64_t)ns;
 }
 
-/* Lets n requests, submitted together, complete; they are filled in. */
-static void carry_out(struct sim *s, struct sp__blockreq **reqs, size_t n)
+/* Requests of one block each (two at most), submitted together. */
+static void carry_out(struct sim *s, const uint64_t *lbns, size_t n, bool write,
+		      struct sp__shot *shots)
 {
-	sp__blockdev_submit(s->dev, s->now_ns, reqs, n, false);
-	while (n) {
-		struct sp__blockreq *done;
+	struct sp__blockreq req[2], *reqs[2], *done;
+	uint64_t last_ns = 0;
 
-		done = sp__blockdev_advance(s->dev, sp__blockdev_next_ns(s->dev));
-		for (; done; done = done->next)
-			n--;
+	for (size_t i = 0; i < n; i++) {
+		req[i] = (struct sp__blockreq){ .lbn = lbns[i], .blocks = 1, .write = write };
+		reqs[i] = &req[i];
 	}
+	sp__blockdev_submit(s->dev, s->now_ns, reqs, n, false);
+	for (size_t left = n; left;)
+		for (done = sp__blockdev_advance(s->dev, sp__blockdev_next_ns(s->dev)); done;
+		     done = done->next)
+			left--;
+	for (size_t i = 0; i < n; i++) {
+		shots[i] = (struct sp__shot){ s->now_ns, req[i].done_ns + noise(s) };
+		last_ns = sp__max(last_ns, shots[i].done_ns);
+	}
+	s->now_ns = last_ns + SP__TARGET_TURNAROUND_NS;
 }
 
-static int transfer(struct sim *s, uint64_t lbn, uint32_t blocks, bool write, struct sp__shot *shot)
+static int sim_transfer(struct sp__target *t, uint64_t lbn, bool write, struct sp__shot *shot)
 {
-	struct sp__blockreq req = { .lbn = lbn, .blocks = blocks, .write = write };
-	struct sp__blockreq *reqs[] = { &req };
-
-	if (lbn >= s->target.blocks || blocks > s->target.blocks - lbn)
+	if (lbn >= t->blocks)
 		return -EIO;
-	carry_out(s, reqs, 1);
-	shot->issue_ns = s->now_ns;
-	shot->done_ns = req.done_ns + noise(s);
-	s->now_ns = shot->done_ns + SP__TARGET_TURNAROUND_NS;
+	carry_out(sim_of(t), &lbn, 1, write, shot);
 	return 0;
 }
 
-static int sim_read(struct sp__target *t, uint64_t lbn, uint32_t blocks, struct sp__shot *shot)
+static int sim_pair(struct sp__target *t, const uint64_t lbns[2], struct sp__shot shots[2])
 {
-	return transfer(sim_of(t), lbn, blocks, false, shot);
-}
-
-static int sim_write(struct sp__target *t, uint64_t lbn, uint32_t blocks, struct sp__shot *shot)
-{
-	return transfer(sim_of(t), lbn, blocks, true, shot);
-}
-
-static int sim_pair(struct sp__target *t, uint64_t first, uint64_t second, struct sp__shot shot[2])
-{
-	struct sim *s = sim_of(t);
-	struct sp__blockreq req[2] = { { .lbn = first, .blocks = 1 },
-				       { .lbn = second, .blocks = 1 } };
-	struct sp__blockreq *reqs[] = { &req[0], &req[1] };
-
-	carry_out(s, reqs, 2);
-	for (unsigned i = 0; i < 2; i++) {
-		shot[i].issue_ns = s->now_ns;
-		shot[i].done_ns = req[i].done_ns + noise(s);
-	}
-	s->now_ns = (shot[0].done_ns > shot[1].done_ns ? shot[0].done_ns : shot[1].done_ns) +
-		    SP__TARGET_TURNAROUND_NS;
+	carry_out(sim_of(t), lbns, 2, false, shots);
 	return 0;
 }
 
 /* Each completion is followed at once by the next request. */
 static int sim_stream(struct sp__target *t, const uint64_t *lbns, size_t n, uint32_t blocks,
-		      unsigned depth, uint64_t *latency_ns, uint64_t *elapsed_ns)
+		      unsigned depth, struct sp__shot *shots, uint64_t *elapsed_ns)
 {
 	struct sim *s = sim_of(t);
 	struct sp__blockreq slots[STREAM_MAX], *req, *next;
@@ -115,18 +99,25 @@ static int sim_stream(struct sp__target *t, const uint64_t *lbns, size_t n, uint
 		depth = STREAM_MAX;
 	for (; issued < n && issued < depth; issued++) {
 		req = &slots[issued];
-		*req = (struct sp__blockreq){ .lbn = lbns[issued], .blocks = blocks };
+		*req = (struct sp__blockreq){ .lbn = lbns[issued],
+					      .blocks = blocks,
+					      .owner = &shots[issued] };
 		sp__blockdev_submit(s->dev, s->now_ns, &req, 1, false);
 	}
 	while (done < n) {
 		next = sp__blockdev_advance(s->dev, sp__blockdev_next_ns(s->dev));
 		while ((req = next)) {
 			next = req->next;
-			s->now_ns = req->done_ns > s->now_ns ? req->done_ns : s->now_ns;
-			latency_ns[done++] = req->done_ns - req->submit_ns + noise(s);
+			s->now_ns = sp__max(s->now_ns, req->done_ns);
+			*(struct sp__shot *)req->owner =
+				(struct sp__shot){ req->submit_ns, req->done_ns + noise(s) };
+			done++;
 			if (issued == n)
 				continue;
-			*req = (struct sp__blockreq){ .lbn = lbns[issued++], .blocks = blocks };
+			*req = (struct sp__blockreq){ .lbn = lbns[issued],
+						      .blocks = blocks,
+						      .owner = &shots[issued] };
+			issued++;
 			sp__blockdev_submit(s->dev, s->now_ns, &req, 1, false);
 		}
 	}
@@ -156,8 +147,7 @@ static void sim_close(struct sp__target *t)
 }
 
 static const struct sp__target_ops sim_ops = {
-	.read = sim_read,
-	.write = sim_write,
+	.transfer = sim_transfer,
 	.pair = sim_pair,
 	.stream = sim_stream,
 	.now = sim_now,

@@ -156,7 +156,7 @@ static int verify(struct sp__probe *p, const struct sp_geometry *g, unsigned n,
 int sp_probe_verify(const struct sp_probe_opts *opts, const struct sp_geometry *geometry,
 		    unsigned n, struct sp_probe_verify *result, struct sp_errinfo *err)
 {
-	struct sp_probe_result *r;
+	struct sp_probe_result r = { 0 };
 	struct sp__target *t;
 	struct sp__probe p;
 	int rc;
@@ -170,19 +170,13 @@ int sp_probe_verify(const struct sp_probe_opts *opts, const struct sp_geometry *
 	rc = sp__probe_target(&t, opts, err);
 	if (rc)
 		return rc;
-	r = calloc(1, sizeof(*r));
-	if (!r) {
-		sp__target_close(t);
-		return sp__err(err, -ENOMEM, "probe", opts->device, -1);
-	}
-	rc = sp__probe_begin(&p, t, opts, r, err);
+	rc = sp__probe_begin(&p, t, opts, &r, err);
 	if (!rc && (geometry->blocks != p.t->blocks || geometry->block_bytes != p.t->block_bytes))
 		rc = sp__errf(err, SP_EFORMAT, "probe", opts->device, -1,
 			      "the geometry is not one of this device");
 	if (!rc)
 		rc = verify(&p, geometry, n, result);
 	sp__probe_close(&p);
-	free(r->bad);
-	free(r);
+	free(r.bad);
 	return rc ? sp__err(err, rc, "probe", opts->device, -1) : 0;
 }

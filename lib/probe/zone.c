@@ -65,13 +65,35 @@ void sp__pzone_clear(struct sp__pzone *z)
 	*z = (struct sp__pzone){ 0 };
 }
 
-uint32_t sp__pzone_alike(const struct sp__pzone *z, double skew)
+double sp__pzone_usual_skew(const struct sp__pzone *z)
 {
-	uint32_t n = 0;
+	uint32_t votes = 0;
+	double usual = 0;
 
-	for (uint32_t i = 0; i < z->nskew; i++)
-		n += sp__skew_alike(skew, z->skew[i]);
-	return n;
+	for (uint32_t i = 0; i < z->nskew && votes <= z->nskew / 2; i++) {
+		uint32_t same = 0;
+
+		for (uint32_t k = 0; k < z->nskew; k++)
+			same += sp__skew_alike(z->skew[i], z->skew[k]);
+		if (same > votes) {
+			votes = same;
+			usual = z->skew[i];
+		}
+	}
+	return usual;
+}
+
+int sp__pzone_add_odd(struct sp__pzone *z, size_t at, uint64_t track, uint32_t missing)
+{
+	struct sp__oddtrack *odd;
+
+	if (!SP__ARRAY_RESIZE(z->odd, z->nodd + 1))
+		return -ENOMEM;
+	odd = z->odd;
+	memmove(&odd[at + 1], &odd[at], (z->nodd - at) * sizeof(*odd));
+	odd[at] = (struct sp__oddtrack){ track, missing };
+	z->nodd++;
+	return 0;
 }
 
 /* Does a track begin at the given boundary, as foretold? */
@@ -180,16 +202,6 @@ static int gallop(struct sp__probe *p, struct sp__pzone *z)
 	return 0;
 }
 
-static int add_odd(struct sp__pzone *z, uint64_t track, uint32_t missing)
-{
-	if (z->nodd == ODD_MAX)
-		return -ENODATA;
-	if (!SP__ARRAY_RESIZE(z->odd, z->nodd + 1))
-		return -ENOMEM;
-	z->odd[z->nodd++] = (struct sp__oddtrack){ track, missing };
-	return 0;
-}
-
 /* Is there a boundary at lbn, and the next one where the lengths of old put it? */
 static int goes_on(struct sp__probe *p, const struct sp__pzone *z, uint64_t track, uint64_t lbn,
 		   bool *yes)
@@ -277,7 +289,9 @@ static int look_closer(struct sp__probe *p, struct sp__pzone *z, bool *ended)
 	z->tracks += !rc && more;
 	if (rc || !is)
 		return rc;
-	rc = missing ? add_odd(z, z->tracks, missing) : 0;
+	if (missing)
+		rc = z->nodd < ODD_MAX ? sp__pzone_add_odd(z, z->nodd, z->tracks, missing)
+				       : -ENODATA;
 	*ended = rc != 0;
 	z->tracks += rc == 0;
 	return rc == -ENODATA ? 0 : rc;
@@ -315,7 +329,7 @@ static int learn(struct sp__probe *p, struct sp__pzone *z, uint32_t hint)
 	rc = 0;
 	for (uint32_t i = 0; agree && i + 2 < n && !rc; i++)
 		if (len[i] < hint)
-			rc = add_odd(z, i, hint - len[i]);
+			rc = sp__pzone_add_odd(z, z->nodd, i, hint - len[i]);
 	return rc;
 }
 

@@ -38,11 +38,6 @@ void sp__zones_drop(struct sp__probe *p, size_t first, size_t n)
 	memmove(&p->zones[first], &p->zones[first + n], (p->nzones - first) * sizeof(*p->zones));
 }
 
-static bool follows(const struct sp__pzone *a, const struct sp__pzone *b)
-{
-	return a->first_lbn + a->blocks == b->first_lbn;
-}
-
 /* Tracks of b, which follows a, become tracks of a. */
 static int append(struct sp__pzone *a, const struct sp__pzone *b, uint32_t missing)
 {
@@ -75,14 +70,14 @@ static int absorb(struct sp__probe *p, bool *done)
 	a = &p->zones[p->nzones - 2];
 	b = a + 1;
 	length = sp__pzone_length(a, a->tracks);
-	if (!follows(a, b) || b->nlens != 1)
+	if (!sp__pzone_follows(b, a) || b->nlens != 1)
 		return 0;
 	if (a->tracks >= SOLID_TRACKS && b->tracks == 1 && !b->nodd && b->lens[0] < length)
 		missing = length - b->lens[0];
 	else if (a->nlens != 1 || b->lens[0] != length)
 		return 0;
 	/* Even on a short track slips are few; else it is the beginning of something new. */
-	if (missing > length / 8 + 1 && b->first_lbn + b->blocks != p->t->blocks)
+	if (missing > length / 8 + 1 && sp__pzone_end(b) != p->t->blocks)
 		return 0;
 	rc = append(a, b, missing);
 	sp__pzone_clear(b);
@@ -110,7 +105,7 @@ static size_t round_of(const struct sp__probe *p)
 			tracks += z[i].tracks;
 		}
 		for (size_t i = 1; i < 2 * m && same; i++)
-			same = follows(&z[i - 1], &z[i]);
+			same = sp__pzone_follows(&z[i], &z[i - 1]);
 		if (same && tracks <= PATTERN_MAX)
 			return m;
 	}
@@ -231,16 +226,11 @@ int sp__zones_find(struct sp__probe *p, uint64_t lbn)
 			rc = step_over(p, lbn, &z);
 		}
 		/* What was found before it was stopped counts. */
-		if (rc && rc != -EINTR) {
-			sp__pzone_clear(&z);
-			return rc;
-		}
-		if (z.nlens && z.tracks > (rc ? 1 : 0)) {
+		if ((!rc || rc == -EINTR) && z.nlens && z.tracks > (rc ? 1 : 0)) {
 			int full = add_zone(p, &z);
 
 			rc = rc ? rc : full;
-			last = &p->zones[p->nzones - 1];
-			lbn = last->first_lbn + last->blocks;
+			lbn = sp__pzone_end(&p->zones[p->nzones - 1]);
 		} else {
 			sp__pzone_clear(&z);
 		}
@@ -261,8 +251,7 @@ int sp__zones_sample(struct sp__probe *p)
 			lbn = p->t->blocks / 64 * (i == SAMPLES - 1 ? 63 : 32);
 			rc = sp__edge_next(p, lbn, 0, &lbn);
 		}
-		end = p->nzones ? p->zones[p->nzones - 1].first_lbn + p->zones[p->nzones - 1].blocks
-				: 0;
+		end = p->nzones ? sp__pzone_end(&p->zones[p->nzones - 1]) : 0;
 		if (rc || lbn < end)
 			continue;
 		rc = sp__pzone_find(p, lbn, NULL, &z);

@@ -126,13 +126,13 @@ static const struct sp__target_ops *base;
 static uint64_t bad_first, bad_last;
 static bool scrambled;
 
-static int bad_read(struct sp__target *t, uint64_t lbn, uint32_t blocks, struct sp__shot *s)
+static int bad_transfer(struct sp__target *t, uint64_t lbn, bool write, struct sp__shot *s)
 {
 	int rc;
 
 	if (scrambled)
 		lbn = sp__mix64(lbn / 4) % t->blocks;
-	rc = base->read(t, lbn, blocks, s);
+	rc = base->transfer(t, lbn, write, s);
 	return lbn >= bad_first && lbn <= bad_last ? -EIO : rc;
 }
 
@@ -148,7 +148,7 @@ static struct sp_probe *probe_bad(void)
 		return NULL;
 	base = t->ops;
 	ops = *base;
-	ops.read = bad_read;
+	ops.transfer = bad_transfer;
 	t->ops = &ops;
 	if (sp__probe_on(&p, t, &opts, &err))
 		diag("%s", err.text);
