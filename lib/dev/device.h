@@ -76,14 +76,12 @@ struct sp__device_ops {
 	const char *kind; /* the word in the model file: "rotating", "linear", "flash" */
 	void (*free)(void *impl);
 
-	int (*open)(const struct sp__model *m, void **state); /* 0 or -ENOMEM */
+	/* Optional, both or none: 0 or -ENOMEM. */
+	int (*open)(const struct sp__model *m, void **state);
 	void (*close)(void *state);
-	unsigned (*lanes)(const struct sp__model *m);
 	/* Fills pieces (<= max); returns how many, and *blocks: what they cover. */
 	unsigned (*split)(const struct sp__model *m, void *state, bool write, uint64_t lbn,
 			  uint32_t *blocks, struct sp__piece *pieces, unsigned max);
-	/* From submission until a request may be chosen for service. */
-	uint64_t (*overhead)(const struct sp__model *m, bool write);
 	/*
 	 * Time before the first block passes the head, if chosen now (with zero
 	 * latency: time that is not transfer): the key of SPTF.  What is more than
@@ -96,11 +94,15 @@ struct sp__device_ops {
 	/* Serves the piece from start_ns on, and changes the state accordingly. */
 	void (*serve)(const struct sp__model *m, void *state, uint64_t start_ns,
 		      const struct sp__piece *p, struct sp__service *s);
-	/* When all that was written is on the medium if nothing else comes (>= now_ns). */
+	/*
+	 * Optional: when all that was written is on the medium if nothing else comes
+	 * (>= now_ns).  Without it what has been served is there.
+	 */
 	uint64_t (*drain)(const struct sp__model *m, void *state, uint64_t now_ns);
 };
 
 SP_MUST_CHECK int sp__device_open(struct sp__device *d, const struct sp__model *m);
 void sp__device_close(struct sp__device *d);
+uint64_t sp__device_drain(const struct sp__device *d, uint64_t now_ns);
 
 #endif

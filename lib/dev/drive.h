@@ -74,7 +74,6 @@ struct sp__drive {
 	unsigned __int128 per_unit; /* 2^128 / period_den; see sp__drive_angle() */
 	sp__angle slack;	    /* a target missed by no more than this is not missed */
 	uint64_t head_switch_ns, write_settle_ns;
-	uint64_t read_overhead_ns, write_overhead_ns;
 	uint64_t bus_ps; /* per block, in 1e-12 s; 0: no limit */
 	bool zero_latency;
 	struct sp__cache_config cache;

@@ -48,12 +48,6 @@ static void drive_close(void *state)
 	free(s);
 }
 
-static unsigned drive_lanes(const struct sp__model *m)
-{
-	(void)m;
-	return 1;
-}
-
 static unsigned drive_split(const struct sp__model *m, void *state, bool write, uint64_t lbn,
 			    uint32_t *blocks, struct sp__piece *pieces, unsigned max)
 {
@@ -66,13 +60,6 @@ static unsigned drive_split(const struct sp__model *m, void *state, bool write, 
 	    (m->window_policy == SP__WINDOW_SPTF && !sp__drive_cache_expects(s->cache, lbn)))
 		sp__drive_place(m->impl, lbn, *blocks, &pieces[0].place);
 	return 1;
-}
-
-static uint64_t drive_overhead(const struct sp__model *m, bool write)
-{
-	const struct sp__drive *d = m->impl;
-
-	return write ? d->write_overhead_ns : d->read_overhead_ns;
 }
 
 static uint64_t drive_position(const struct sp__model *m, void *state, uint64_t now_ns,
@@ -110,9 +97,7 @@ const struct sp__device_ops sp__drive_ops = {
 	.free = drive_free,
 	.open = drive_open,
 	.close = drive_close,
-	.lanes = drive_lanes,
 	.split = drive_split,
-	.overhead = drive_overhead,
 	.position = drive_position,
 	.serve = drive_serve,
 	.drain = drive_drain,

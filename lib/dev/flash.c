@@ -17,32 +17,11 @@
 #include "dev/model_json.h"
 
 struct flash {
-	unsigned channels;
 	uint32_t stripe; /* blocks */
 	uint32_t row;	 /* blocks that one channel programs at once */
 	uint64_t read_ns, program_ns;
 	uint64_t ps_block; /* transfer over the channel, in 1e-12 s */
-	uint64_t overhead_ns;
 };
-
-static int flash_open(const struct sp__model *m, void **state)
-{
-	(void)m;
-	*state = NULL;
-	return 0;
-}
-
-static void flash_close(void *state)
-{
-	(void)state;
-}
-
-static unsigned flash_lanes(const struct sp__model *m)
-{
-	const struct flash *f = m->impl;
-
-	return f->channels;
-}
 
 static unsigned flash_split(const struct sp__model *m, void *state, bool write, uint64_t lbn,
 			    uint32_t *blocks, struct sp__piece *pieces, unsigned max)
@@ -55,14 +34,14 @@ static unsigned flash_split(const struct sp__model *m, void *state, bool write, 
 	while (at < end) {
 		uint64_t stripe = at / f->stripe, into = at % f->stripe;
 		uint64_t len = f->stripe - into < end - at ? f->stripe - into : end - at;
-		uint16_t lane = (uint16_t)(stripe % f->channels);
-		unsigned i = (unsigned)(stripe - lbn / f->stripe) % f->channels;
+		uint16_t lane = (uint16_t)(stripe % m->lanes);
+		unsigned i = (unsigned)(stripe - lbn / f->stripe) % m->lanes;
 
 		if (i < n) {
 			pieces[i].blocks += (uint32_t)len;
 		} else if (n < max) {
 			pieces[n++] =
-				(struct sp__piece){ .lbn = stripe / f->channels * f->stripe + into,
+				(struct sp__piece){ .lbn = stripe / m->lanes * f->stripe + into,
 						    .blocks = (uint32_t)len,
 						    .lane = lane,
 						    .write = write };
@@ -73,14 +52,6 @@ static unsigned flash_split(const struct sp__model *m, void *state, bool write, 
 	}
 	*blocks = (uint32_t)(at - lbn);
 	return n;
-}
-
-static uint64_t flash_overhead(const struct sp__model *m, bool write)
-{
-	const struct flash *f = m->impl;
-
-	(void)write;
-	return f->overhead_ns;
 }
 
 static uint64_t flash_position(const struct sp__model *m, void *state, uint64_t now_ns,
@@ -105,23 +76,12 @@ static void flash_serve(const struct sp__model *m, void *state, uint64_t start_n
 	s->done_ns = start_ns + s->transfer_ns;
 }
 
-static uint64_t flash_drain(const struct sp__model *m, void *state, uint64_t now_ns)
-{
-	(void)m, (void)state;
-	return now_ns;
-}
-
 static const struct sp__device_ops flash_ops = {
 	.kind = "flash",
 	.free = free,
-	.open = flash_open,
-	.close = flash_close,
-	.lanes = flash_lanes,
 	.split = flash_split,
-	.overhead = flash_overhead,
 	.position = flash_position,
 	.serve = flash_serve,
-	.drain = flash_drain,
 };
 
 int sp__flash_parse(struct sp__jobj *o, struct sp__model *m)
@@ -134,14 +94,14 @@ int sp__flash_parse(struct sp__jobj *o, struct sp__model *m)
 	m->impl = f;
 	if (!f)
 		return sp__err(o->err, -ENOMEM, "malloc", o->file, -1);
-	f->channels = (unsigned)sp__jint(o, "channels", 1, SP__DEV_PIECES_MAX, SP__JREQUIRED);
+	m->lanes = (unsigned)sp__jint(o, "channels", 1, SP__DEV_PIECES_MAX, SP__JREQUIRED);
 	f->stripe = (uint32_t)sp__jint(o, "stripe_blocks", 1, 1 << 20, SP__JREQUIRED);
 	page = (uint32_t)sp__jint(o, "page_blocks", 1, 1 << 16, SP__JREQUIRED);
 	dies = (uint32_t)sp__jint(o, "dies_per_channel", 1, 1 << 12, 1);
 	f->row = page * dies;
 	f->read_ns = sp__jms(o, "read_ms", SP__JREQUIRED);
 	f->program_ns = sp__jms(o, "program_ms", SP__JREQUIRED);
-	f->overhead_ns = sp__jms(o, "overhead_ms", 0);
+	m->overhead_ns[0] = m->overhead_ns[1] = sp__jms(o, "overhead_ms", 0);
 	rate = sp__jreal(o, "channel_mb_s", 0.001, 1e6, SP__JREQUIRED);
 	f->ps_block = o->rc ? 0 : (uint64_t)llround(m->block_bytes / rate * 1e6);
 	m->blocks = (uint64_t)sp__jint(o, "total_blocks", 1, INT64_C(1) << 50, SP__JREQUIRED);

@@ -150,8 +150,6 @@ static int put_curve(struct sp_geometry *g, const struct curve *c, enum sp_geome
 	const struct sp__drive *d = c->d;
 	uint64_t more = op == SP_GEOMETRY_WRITE ? d->write_settle_ns : sp__drive_bus_ns(d, 1);
 
-	g->overhead_ns[op] =
-		(double)(op == SP_GEOMETRY_WRITE ? d->write_overhead_ns : d->read_overhead_ns);
 	for (uint64_t k = 1; k <= c->farthest; k++) {
 		double ns = (double)(c->most[k] + more) + g->overhead_ns[op];
 
@@ -241,12 +239,15 @@ static int put_mechanics(struct sp_geometry *g, const struct sp__drive *d, struc
 	return rc ? rc : put_seeks(g, d);
 }
 
-static int put_drive(struct sp_geometry *g, const struct sp__drive *d, struct sp_errinfo *err)
+static int put_drive(struct sp_geometry *g, const struct sp__model *m, const struct sp__drive *d,
+		     struct sp_errinfo *err)
 {
 	struct curve *c = calloc(1, sizeof(*c));
 	int rc = -ENOMEM;
 
 	g->surfaces = d->surfaces;
+	g->overhead_ns[SP_GEOMETRY_READ] = (double)m->overhead_ns[0];
+	g->overhead_ns[SP_GEOMETRY_WRITE] = (double)m->overhead_ns[1];
 	g->period_num = d->period_den; /* the drive's is a rate */
 	g->period_den = d->period_num;
 	g->period_ns = (double)g->period_num / (double)g->period_den;
@@ -273,7 +274,7 @@ static int put_model(struct sp_geometry *g, const struct sp__model *m, struct sp
 	if (!rc)
 		rc = sp__geometry_text(&g->verdict, d ? "rotating" : "not-rotating");
 	if (!rc)
-		rc = d ? put_drive(g, d, err) : sp__geometry_measure(g, m);
+		rc = d ? put_drive(g, m, d, err) : sp__geometry_measure(g, m);
 	return rc ? rc : sp__geometry_seal(g, err);
 }
 

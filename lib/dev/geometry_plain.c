@@ -18,9 +18,9 @@ static uint64_t serve(struct sp__device *dev, uint64_t *lanes, uint64_t lbn, uin
 {
 	const struct sp__device_ops *ops = dev->model->ops;
 	uint32_t left = bytes / dev->model->block_bytes;
-	uint64_t start = now + ops->overhead(dev->model, false), end = start;
+	uint64_t start = now + dev->model->overhead_ns[0], end = start;
 
-	for (unsigned i = 0; i < ops->lanes(dev->model); i++)
+	for (unsigned i = 0; i < dev->model->lanes; i++)
 		lanes[i] = start;
 	while (left) {
 		struct sp__piece pieces[SP__DEV_PIECES_MAX];
@@ -53,7 +53,7 @@ int sp__geometry_measure(struct sp_geometry *g, const struct sp__model *m)
 	rc = sp__device_open(&dev, m);
 	if (rc)
 		return rc;
-	lanes = calloc(m->ops->lanes(m), sizeof(*lanes));
+	lanes = calloc(m->lanes, sizeof(*lanes));
 	if (lanes) {
 		one = serve(&dev, lanes, m->blocks / 4, MB, 0);
 		two = serve(&dev, lanes, m->blocks / 2, 2 * MB, one);

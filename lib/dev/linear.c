@@ -15,7 +15,6 @@
 struct linear {
 	uint64_t ps_block; /* transfer of a block, in 1e-12 s */
 	uint64_t seek_ns;
-	uint64_t overhead_ns;
 };
 
 struct state {
@@ -29,26 +28,12 @@ static int linear_open(const struct sp__model *m, void **state)
 	return *state ? 0 : -ENOMEM;
 }
 
-static unsigned linear_lanes(const struct sp__model *m)
-{
-	(void)m;
-	return 1;
-}
-
 static unsigned linear_split(const struct sp__model *m, void *state, bool write, uint64_t lbn,
 			     uint32_t *blocks, struct sp__piece *pieces, unsigned max)
 {
 	(void)m, (void)state, (void)max;
 	pieces[0] = (struct sp__piece){ .lbn = lbn, .blocks = *blocks, .write = write };
 	return 1;
-}
-
-static uint64_t linear_overhead(const struct sp__model *m, bool write)
-{
-	const struct linear *l = m->impl;
-
-	(void)write;
-	return l->overhead_ns;
 }
 
 static uint64_t linear_position(const struct sp__model *m, void *state, uint64_t now_ns,
@@ -73,23 +58,14 @@ static void linear_serve(const struct sp__model *m, void *state, uint64_t start_
 	s->next = p->lbn + p->blocks;
 }
 
-static uint64_t linear_drain(const struct sp__model *m, void *state, uint64_t now_ns)
-{
-	(void)m, (void)state;
-	return now_ns;
-}
-
 static const struct sp__device_ops linear_ops = {
 	.kind = "linear",
 	.free = free,
 	.open = linear_open,
 	.close = free,
-	.lanes = linear_lanes,
 	.split = linear_split,
-	.overhead = linear_overhead,
 	.position = linear_position,
 	.serve = linear_serve,
-	.drain = linear_drain,
 };
 
 int sp__linear_parse(struct sp__jobj *o, struct sp__model *m)
@@ -104,7 +80,7 @@ int sp__linear_parse(struct sp__jobj *o, struct sp__model *m)
 	t = sp__jreal(o, "transfer_s_per_mb", 0, 1000, SP__JREQUIRED);
 	l->ps_block = o->rc ? 0 : (uint64_t)llround(t * 1e12 / 1048576 * m->block_bytes);
 	l->seek_ns = sp__jms(o, "seek_ms", SP__JREQUIRED);
-	l->overhead_ns = sp__jms(o, "overhead_ms", 0);
+	m->overhead_ns[0] = m->overhead_ns[1] = sp__jms(o, "overhead_ms", 0);
 	m->blocks = (uint64_t)sp__jint(o, "total_blocks", 1, INT64_C(1) << 50, SP__JREQUIRED);
 	return o->rc;
 }

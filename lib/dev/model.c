@@ -135,6 +135,7 @@ static int parse(struct sp__jobj *o, struct sp__model *m)
 		sp__jfail(o, "block_bytes", "%u is not a power of two", m->block_bytes);
 	if (name && !*name)
 		sp__jfail(o, "name", "is empty");
+	m->lanes = 1;
 	m->name = name_of(o->file, name);
 	m->about = strdup(about ? about : "");
 	if (!m->name || !m->about)
@@ -233,7 +234,7 @@ void sp__model_free(struct sp__model *m)
 int sp__device_open(struct sp__device *d, const struct sp__model *m)
 {
 	*d = (struct sp__device){ .model = m };
-	return m->ops->open(m, &d->state);
+	return m->ops->open ? m->ops->open(m, &d->state) : 0;
 }
 
 void sp__device_close(struct sp__device *d)
@@ -241,4 +242,9 @@ void sp__device_close(struct sp__device *d)
 	if (d->state)
 		d->model->ops->close(d->state);
 	d->state = NULL;
+}
+
+uint64_t sp__device_drain(const struct sp__device *d, uint64_t now_ns)
+{
+	return d->model->ops->drain ? d->model->ops->drain(d->model, d->state, now_ns) : now_ns;
 }

@@ -29,7 +29,9 @@ struct sp__model {
 	void *impl;	      /* of the kind: struct sp__drive, ... */
 	uint32_t block_bytes; /* what LBNs count: 512, 4096 */
 	uint64_t blocks;
-	unsigned window; /* requests the device holds at once, >= 1 */
+	unsigned lanes;		 /* that work at the same time, >= 1 */
+	uint64_t overhead_ns[2]; /* read, write: from submission until it may be chosen */
+	unsigned window;	 /* requests the device holds at once, >= 1 */
 	enum sp__window_policy window_policy;
 	/* The host that goes with it: constants by which computation is charged. */
 	uint32_t cpu_compare_ns; /* one comparison of keys */

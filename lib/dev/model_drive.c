@@ -323,12 +323,12 @@ int sp__drive_parse(struct sp__jobj *o, struct sp__model *m)
 	d->head_switch_ns = sp__jms(o, "head_switch_ms", SP__JREQUIRED);
 	d->write_settle_ns = sp__jms(o, "write_settle_ms", 0);
 	if (!both(o, "read_overhead_ms", "read_miss_overhead_ms"))
-		d->read_overhead_ns =
+		m->overhead_ns[0] =
 			sp__jms(o,
 				sp__jhas(o, "read_overhead_ms") ? "read_overhead_ms"
 								: "read_miss_overhead_ms",
 				0);
-	d->write_overhead_ns = sp__jms(o, "write_overhead_ms", 0);
+	m->overhead_ns[1] = sp__jms(o, "write_overhead_ms", 0);
 	bus(o, m, d);
 	cache(o, d);
 	seek(o, d);

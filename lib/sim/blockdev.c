@@ -46,8 +46,6 @@ static int setup(struct sp__blockdev *bd, const struct sp__model *m,
 	bd->divide = opts->divide;
 	bd->window = opts->window ? opts->window : m->window;
 	bd->policy = opts->policy < 0 ? m->window_policy : (enum sp__window_policy)opts->policy;
-	bd->overhead_ns[0] = m->ops->overhead(m, false);
-	bd->overhead_ns[1] = m->ops->overhead(m, true);
 	set_limits(bd, opts->requests_max);
 	rc = sp__device_open(&bd->dev, m);
 	return rc ? rc : sp__lanes_open(bd);
@@ -161,7 +159,7 @@ static void prepare(struct sp__blockdev *bd, struct sp__blockreq *r)
 	r->slot = 0;
 	r->pieces = 0;
 	r->seq = ++bd->seq;
-	r->ready_ns = bd->now_ns + bd->overhead_ns[r->write];
+	r->ready_ns = bd->now_ns + bd->dev.model->overhead_ns[r->write];
 	r->start = r->lbn;
 	r->end = r->lbn + r->blocks;
 	r->merged = r->part = NULL;
@@ -198,7 +196,7 @@ static struct sp__blockreq *make_batch(struct sp__blockdev *bd, struct sp__block
 
 static void into_overhead(struct sp__blockdev *bd, struct sp__blockreq *r)
 {
-	bool write = r->ready_ns - r->submit_ns == bd->overhead_ns[1];
+	bool write = r->ready_ns - r->submit_ns == bd->dev.model->overhead_ns[1];
 
 	sp__reqlist_push(&bd->overhead[write], r);
 }
@@ -237,7 +235,7 @@ void sp__blockdev_submit_piece(struct sp__blockdev *bd, uint64_t now_ns, uint64_
 
 	come_to(bd, now_ns);
 	prepare(bd, r);
-	r->ready_ns = since_ns + bd->overhead_ns[r->write];
+	r->ready_ns = since_ns + bd->dev.model->overhead_ns[r->write];
 	if (r->ready_ns < now_ns)
 		r->ready_ns = now_ns;
 	while (*at && (*at)->ready_ns <= r->ready_ns)
@@ -271,7 +269,7 @@ struct sp__blockreq *sp__blockdev_advance(struct sp__blockdev *bd, uint64_t unti
 
 uint64_t sp__blockdev_flushed_ns(struct sp__blockdev *bd)
 {
-	return bd->dev.model->ops->drain(bd->dev.model, bd->dev.state, bd->now_ns);
+	return sp__device_drain(&bd->dev, bd->now_ns);
 }
 
 void sp__blockdev_stats(const struct sp__blockdev *bd, struct sp__blockdev_stats *s)

@@ -50,7 +50,6 @@ struct sp__blockdev {
 	unsigned window;
 	enum sp__window_policy policy;
 	bool merge, divide;
-	uint64_t overhead_ns[2]; /* read, write */
 
 	uint64_t now_ns;
 	bool pending; /* something may be decided at now_ns */

@@ -11,7 +11,7 @@ int sp__lanes_open(struct sp__blockdev *bd)
 	const struct sp__model *m = bd->dev.model;
 	unsigned per, n, i;
 
-	bd->nlanes = m->ops->lanes(m);
+	bd->nlanes = m->lanes;
 	per = bd->nlanes < 16 ? bd->nlanes : 16;
 	n = bd->window * per + SP__DEV_PIECES_MAX;
 	bd->lanes = calloc(bd->nlanes, sizeof(*bd->lanes));

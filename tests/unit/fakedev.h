@@ -16,8 +16,8 @@
 #define FAKE_LOG 65536
 
 struct fake {
-	unsigned lanes, stripe; /* stripe: blocks of a lane before the next one comes */
-	uint64_t read_overhead_ns, write_overhead_ns, block_ns, pass_ps, fixed_ns;
+	unsigned stripe; /* blocks of a lane before the next one comes */
+	uint64_t block_ns, pass_ps, fixed_ns;
 	struct sp__model model;
 	uint64_t at[64];
 	size_t n;
@@ -27,22 +27,6 @@ struct fake {
 	} log[FAKE_LOG];
 };
 
-static int fake_open(const struct sp__model *m, void **state)
-{
-	*state = m->impl;
-	return 0;
-}
-
-static void fake_close(void *state)
-{
-	(void)state;
-}
-
-static unsigned fake_lanes(const struct sp__model *m)
-{
-	return ((struct fake *)m->impl)->lanes;
-}
-
 static unsigned fake_split(const struct sp__model *m, void *state, bool write, uint64_t lbn,
 			   uint32_t *blocks, struct sp__piece *pieces, unsigned max)
 {
@@ -51,7 +35,7 @@ static unsigned fake_split(const struct sp__model *m, void *state, bool write, u
 	unsigned n;
 
 	(void)state;
-	if (f->lanes == 1) {
+	if (m->lanes == 1) {
 		pieces[0] = (struct sp__piece){ .lbn = lbn, .blocks = *blocks, .write = write };
 		return 1;
 	}
@@ -61,9 +45,9 @@ static unsigned fake_split(const struct sp__model *m, void *state, bool write, u
 		part = f->stripe - (uint32_t)in;
 		if (part > *blocks - done)
 			part = *blocks - done;
-		pieces[n] = (struct sp__piece){ .lbn = unit / f->lanes * f->stripe + in,
+		pieces[n] = (struct sp__piece){ .lbn = unit / m->lanes * f->stripe + in,
 						.blocks = part,
-						.lane = (uint16_t)(unit % f->lanes),
+						.lane = (uint16_t)(unit % m->lanes),
 						.write = write };
 		done += part;
 	}
@@ -71,20 +55,13 @@ static unsigned fake_split(const struct sp__model *m, void *state, bool write, u
 	return n;
 }
 
-static uint64_t fake_overhead(const struct sp__model *m, bool write)
-{
-	const struct fake *f = m->impl;
-
-	return write ? f->write_overhead_ns : f->read_overhead_ns;
-}
-
 static uint64_t fake_position(const struct sp__model *m, void *state, uint64_t now_ns,
 			      const struct sp__piece *p, uint64_t limit_ns)
 {
-	const struct fake *f = state;
+	const struct fake *f = m->impl;
 	uint64_t at = f->at[p->lane];
 
-	(void)m;
+	(void)state;
 	(void)now_ns;
 	(void)limit_ns;
 	return f->fixed_ns + (p->lbn > at ? p->lbn - at : at - p->lbn) * f->pass_ps / 1000;
@@ -93,8 +70,9 @@ static uint64_t fake_position(const struct sp__model *m, void *state, uint64_t n
 static void fake_serve(const struct sp__model *m, void *state, uint64_t start_ns,
 		       const struct sp__piece *p, struct sp__service *s)
 {
-	struct fake *f = state;
+	struct fake *f = m->impl;
 
+	(void)state;
 	*s = (struct sp__service){ .seek_ns = fake_position(m, state, start_ns, p, 0),
 				   .transfer_ns = p->blocks * f->block_ns };
 	s->done_ns = start_ns + s->seek_ns + s->transfer_ns;
@@ -112,11 +90,7 @@ static uint64_t fake_drain(const struct sp__model *m, void *state, uint64_t now_
 
 static const struct sp__device_ops fake_ops = {
 	.kind = "fake",
-	.open = fake_open,
-	.close = fake_close,
-	.lanes = fake_lanes,
 	.split = fake_split,
-	.overhead = fake_overhead,
 	.position = fake_position,
 	.serve = fake_serve,
 	.drain = fake_drain,
@@ -129,14 +103,13 @@ static struct fake *fake_new(unsigned lanes, unsigned stripe)
 
 	if (!f)
 		abort();
-	f->lanes = lanes;
 	f->stripe = stripe;
-	f->read_overhead_ns = 100000;
-	f->write_overhead_ns = 150000;
 	f->block_ns = 10000;
 	f->pass_ps = 5000;
 	f->model = (struct sp__model){ .ops = &fake_ops,
 				       .impl = f,
+				       .lanes = lanes,
+				       .overhead_ns = { 100000, 150000 },
 				       .block_bytes = 512,
 				       .blocks = 1 << 20,
 				       .window = 1,

@@ -56,7 +56,7 @@ static double serve(struct rig *r, uint64_t lbn)
 	uint64_t begin = r->now;
 	struct sp__service s;
 
-	r->m->ops->serve(r->m, r->dev.state, begin + r->m->ops->overhead(r->m, false), &p, &s);
+	r->m->ops->serve(r->m, r->dev.state, begin + r->m->overhead_ns[0], &p, &s);
 	r->now = s.done_ns;
 	return (double)(r->now - begin) * 1e-6;
 }

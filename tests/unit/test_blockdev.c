@@ -88,7 +88,7 @@ static void test_same_moment(void)
 			    near = req(1, 1, false);
 	struct sp__blockdev *bd;
 
-	f->read_overhead_ns = 0;
+	f->model.overhead_ns[0] = 0;
 	bd = fake_dev(f, "sstf", 1, SP__WINDOW_FIFO, false);
 	submit1(bd, 0, &a);
 	submit1(bd, 1, &far);

@@ -143,9 +143,9 @@ static void write_behind(void)
 	      "\"read_hit_ms\": 0.05");
 	ok(serve(0, true, 50000, 8) == HIT && last.hit, "a write is answered from the buffer");
 	ok(serve(HIT, false, 50000, 8) == HIT && last.hit, "and its data are read from there");
-	t = dev.model->ops->drain(dev.model, dev.state, 2 * HIT);
+	t = sp__device_drain(&dev, 2 * HIT);
 	ok(t > 2 * HIT + 8 * BLOCK && t < 2 * TURN, "it is on the medium some time later");
-	ok(dev.model->ops->drain(dev.model, dev.state, t + 5) == t + 5,
+	ok(sp__device_drain(&dev, t + 5) == t + 5,
 	   "when all is on the medium there is nothing to wait for");
 	ok(serve(t, true, 300, 65) > HIT, "what is larger than the buffer goes to the medium");
 	t = last.done_ns;

@@ -123,7 +123,7 @@ static void check_settle(void)
 	m = load("cheetah36es-like");
 	d = sp__model_drive(m);
 	ok(reach(d, 700000) == 12, "cheetah36es-like: settling within 12 cylinders");
-	ok(sp__drive_seek_ns(d, 1) + d->read_overhead_ns == 700000,
+	ok(sp__drive_seek_ns(d, 1) + m->overhead_ns[0] == 700000,
 	   "cheetah36es-like: the shortest access is 0.7 ms");
 	sp__model_free(m);
 }

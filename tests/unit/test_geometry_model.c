@@ -98,7 +98,7 @@ static uint64_t serve(struct rig *r, uint64_t lbn, bool write)
 	uint64_t begin = r->now;
 	struct sp__service s;
 
-	r->m->ops->serve(r->m, r->dev.state, begin + r->m->ops->overhead(r->m, write), &p, &s);
+	r->m->ops->serve(r->m, r->dev.state, begin + r->m->overhead_ns[write], &p, &s);
 	r->now = s.done_ns;
 	return r->now - begin;
 }

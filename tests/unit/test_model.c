@@ -142,7 +142,7 @@ static void check_shipped(void)
 							    &blocks, p, SP__DEV_PIECES_MAX) >= 1,
 		   "%s opens", name);
 		m->ops->serve(m, d.state, 1000, &p[0], &s);
-		ok(s.done_ns > 1000 && m->ops->drain(m, d.state, s.done_ns) >= s.done_ns,
+		ok(s.done_ns > 1000 && sp__device_drain(&d, s.done_ns) >= s.done_ns,
 		   "%s serves its last blocks", name);
 		sp__device_close(&d);
 		sp__model_free(m);
@@ -186,7 +186,7 @@ static void check_defaults(void)
 	ok(!strcmp(m->name, "file") && !*m->about && m->block_bytes == 512 && m->blocks == 200 &&
 		   m->window == 1 && m->window_policy == SP__WINDOW_FIFO,
 	   "name from the file, blocks of 512 bytes, one request at a time");
-	ok(d->layout == SP__LAYOUT_CYLINDER && !d->read_overhead_ns && !d->bus_ps &&
+	ok(d->layout == SP__LAYOUT_CYLINDER && !m->overhead_ns[0] && !d->bus_ps &&
 		   !d->cache.segments && !d->cache.write_blocks && !d->zero_latency,
 	   "cylinder order, no overhead, no bus, no cache");
 	sp__model_free(m);
@@ -194,7 +194,7 @@ static void check_defaults(void)
 		 HEAD "\"layout_mapping\": 1, \"read_miss_overhead_ms\": 0.25, "
 		      "\"cache\": \"off\", \"bus_ms_per_block\": 0.0, " ZONES SEEK) &&
 		   sp__model_drive(m)->layout == SP__LAYOUT_CYLINDER_SERPENTINE &&
-		   sp__model_drive(m)->read_overhead_ns == 250000,
+		   m->overhead_ns[0] == 250000,
 	   "the names of the oracle's files are understood %s", err.text);
 	sp__model_free(m);
 	ok(!load(&m, &err,

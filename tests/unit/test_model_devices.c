@@ -27,7 +27,7 @@ static void check_linear(void)
 	struct sp__rng rng = { 1 };
 	uint64_t now = 0, seeks = 0, blocks = 0, next = 0, want;
 
-	ok(!sp__model_drive(m) && m->ops->lanes(m) == 1, "the linear device has no tracks");
+	ok(!sp__model_drive(m) && m->lanes == 1, "the linear device has no tracks");
 	for (int i = 0; i < 1000; i++) {
 		struct sp__piece p = { .lbn = next, .blocks = 64 };
 		struct sp__service s;
@@ -84,7 +84,7 @@ static void check_flash(void)
 	struct sp__rng rng = { 1 };
 	unsigned right = 0;
 
-	ok(!sp__model_drive(m) && m->ops->lanes(m) == 8, "flash has channels and no tracks");
+	ok(!sp__model_drive(m) && m->lanes == 8, "flash has channels and no tracks");
 	for (int i = 0; i < 2000; i++)
 		right += covers(m, sp__rng_below(&rng, 10000),
 				(uint32_t)sp__rng_below(&rng, 300) + 1,

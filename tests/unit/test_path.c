@@ -141,7 +141,7 @@ static double drive_ms(const struct sp__stop *s, size_t n, unsigned *late)
 				       .blocks = PAGE / 512 };
 		struct sp__service v;
 
-		m->ops->serve(m, d.state, now + m->ops->overhead(m, false), &p, &v);
+		m->ops->serve(m, d.state, now + m->overhead_ns[0], &p, &v);
 		*late += i && v.done_ns - now > 5000000;
 		now = v.done_ns;
 		if (!i)

@@ -128,7 +128,7 @@ static void check_space(const char *model, enum sp_placement policy)
 /* Reads page i of all runs along the path, one at a time: the slowest hop, in ns. */
 static double slowest_hop(struct fixture *f, struct sp__device *d, uint64_t i)
 {
-	uint64_t now = 12345, overhead = d->model->ops->overhead(d->model, false);
+	uint64_t now = 12345, overhead = d->model->overhead_ns[0];
 	double worst = 0;
 
 	for (unsigned r = 0; r < RUNS; r++) {
@@ -295,7 +295,7 @@ static double read_alone(struct fixture *f, struct sp__device *d, const struct s
 			 unsigned *merged)
 {
 	uint64_t now = 12345, blocks = PAGE / f->info.block_bytes, before = UINT64_MAX;
-	uint64_t overhead = d->model->ops->overhead(d->model, false);
+	uint64_t overhead = d->model->overhead_ns[0];
 
 	for (uint64_t i = 0, n; i < run->units; i += n) {
 		struct sp__piece p = { .lbn = lbn_of(f, run, i, 0) };

@@ -139,8 +139,7 @@ static void naive(const struct fake *f, const struct stream *s, const char *rule
 	unsigned i, best, served;
 
 	for (i = 0; i < N; i++)
-		ready[i] = s->at_ns[i] +
-			   (s->req[i].write ? f->write_overhead_ns : f->read_overhead_ns);
+		ready[i] = s->at_ns[i] + f->model.overhead_ns[s->req[i].write];
 	for (served = 0; served < N; served++) {
 		while (!naive_candidates(ready, gone, now, in_window,
 					 strcmp(rule, "sptf") ? N : window)) {
@@ -231,8 +230,8 @@ static bool lanes_right(const struct fake *f, const struct stream *s)
 		free_ns[p->lane] = f->log[i].done_ns;
 		for (b = 0; b < p->blocks; b++) {
 			lbn = p->lbn + b;
-			if (f->lanes > 1)
-				lbn = (lbn / f->stripe * f->lanes + p->lane) * f->stripe +
+			if (f->model.lanes > 1)
+				lbn = (lbn / f->stripe * f->model.lanes + p->lane) * f->stripe +
 				      lbn % f->stripe;
 			served[lbn]++;
 		}
@@ -255,7 +254,7 @@ static bool times_right(const struct fake *f, const struct stream *s)
 		const struct sp__blockreq *r = &s->req[i];
 
 		if (r->submit_ns != s->at_ns[i] || r->dispatch_ns >= r->done_ns ||
-		    r->dispatch_ns < r->submit_ns + f->read_overhead_ns)
+		    r->dispatch_ns < r->submit_ns + f->model.overhead_ns[0])
 			return false;
 	}
 	return true;
@@ -405,10 +404,8 @@ static bool strict_order(const struct fake *f, const struct stream *s, uint64_t 
 	for (i = 0; i < N; i++)
 		for (k = 0; k < N; k++) {
 			const struct sp__blockreq *a = &s->req[i], *b = &s->req[k];
-			uint64_t a_in = a->submit_ns +
-					(a->write ? f->write_overhead_ns : f->read_overhead_ns);
-			uint64_t b_in = b->submit_ns +
-					(b->write ? f->write_overhead_ns : f->read_overhead_ns);
+			uint64_t a_in = a->submit_ns + f->model.overhead_ns[a->write];
+			uint64_t b_in = b->submit_ns + f->model.overhead_ns[b->write];
 
 			if (sp__prio_class(b->prio) < sp__prio_class(a->prio) &&
 			    b_in <= a->dispatch_ns && b->dispatch_ns > a->dispatch_ns &&

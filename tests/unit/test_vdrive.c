@@ -76,8 +76,8 @@ static void test_serial(void)
 		uint64_t lbn = jobs[i].offset / 512;
 		uint64_t end = (jobs[i].offset + jobs[i].bytes - 1) / 512 + 1;
 
-		want = serve(&d, now + m->ops->overhead(m, jobs[i].write), lbn,
-			     (uint32_t)(end - lbn), jobs[i].write);
+		want = serve(&d, now + m->overhead_ns[jobs[i].write], lbn, (uint32_t)(end - lbn),
+			     jobs[i].write);
 		same &= sp_vdrive_submit(v, now, (enum sp_vdrive_op)jobs[i].write, jobs[i].offset,
 					 jobs[i].bytes, &same) == 0;
 		same &= drain(v, done) == 1 && done[0].cookie == &same &&
