@@ -27,6 +27,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/bisect.h"
 #include "dev/drive.h"
 #include "dev/drive_impl.h"
 
@@ -66,24 +67,16 @@ static uint64_t turn_ns(const struct sp__drive *d, u128 angle)
 static uint64_t seek_curve(const struct sp__drive *d, uint32_t cylinders)
 {
 	const struct sp__seekpoint *p = d->seek;
-	size_t lo = 0, hi = d->nseek - 1;
 	int64_t rise, run, ns;
 
 	if (!cylinders)
 		return 0;
-	if (cylinders <= p[0].cylinders || !hi)
-		return p[0].ns;
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (p[mid].cylinders <= cylinders)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	run = (int64_t)p[hi].cylinders - p[lo].cylinders;
-	rise = ((int64_t)p[hi].ns - (int64_t)p[lo].ns) * (cylinders - p[lo].cylinders);
-	ns = (int64_t)p[lo].ns + (rise >= 0 ? rise + run / 2 : rise - run / 2) / run;
+	if (cylinders <= p->cylinders || d->nseek == 1)
+		return p->ns;
+	p += SP__BISECT(d->nseek - 1, i, d->seek[i].cylinders <= cylinders) - 1;
+	run = (int64_t)p[1].cylinders - p->cylinders;
+	rise = ((int64_t)p[1].ns - (int64_t)p->ns) * (cylinders - p->cylinders);
+	ns = (int64_t)p->ns + (rise >= 0 ? rise + run / 2 : rise - run / 2) / run;
 	return ns > 0 ? (uint64_t)ns : 0;
 }
 

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/bisect.h"
 #include "base/err.h"
 #include "dev/drive_impl.h"
 
@@ -49,17 +50,7 @@ void sp__drive_where(const struct sp__drive *d, const struct sp__track *t, uint3
 
 static const struct sp__zone *zone_of(const struct sp__drive *d, uint32_t cyl)
 {
-	size_t lo = 0, hi = d->nzones;
-
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (d->zones[mid].first_cyl <= cyl)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return &d->zones[lo];
+	return &d->zones[SP__BISECT(d->nzones, i, d->zones[i].first_cyl <= cyl) - 1];
 }
 
 uint64_t sp__drive_track(const struct sp__drive *d, uint32_t cyl, uint32_t head)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <jansson.h>
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/err.h"
 #include "dev/geometry.h"
 
@@ -122,37 +123,17 @@ int sp__hops_add(struct sp__hops *h, uint64_t tracks, double w_deg)
 
 const struct sp__geozone *sp__geometry_zone_of(const struct sp_geometry *g, uint64_t lbn)
 {
-	const struct sp__geozone *z = NULL;
-	size_t lo = 0, hi = g->nzones;
+	size_t n = SP__BISECT(g->nzones, i, g->zones[i].first_lbn <= lbn);
+	const struct sp__geozone *z = n ? &g->zones[n - 1] : NULL;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (g->zones[mid].first_lbn <= lbn) {
-			z = &g->zones[mid];
-			lo = mid + 1;
-		} else {
-			hi = mid;
-		}
-	}
 	return z && lbn - z->first_lbn < z->map->blocks ? z : NULL;
 }
 
 const struct sp__geozone *sp__geometry_zone_of_track(const struct sp_geometry *g, uint64_t number)
 {
-	const struct sp__geozone *z = NULL;
-	size_t lo = 0, hi = g->nzones;
+	size_t n = SP__BISECT(g->nzones, i, g->zones[i].first_track <= number);
+	const struct sp__geozone *z = n ? &g->zones[n - 1] : NULL;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (g->zones[mid].first_track <= number) {
-			z = &g->zones[mid];
-			lo = mid + 1;
-		} else {
-			hi = mid;
-		}
-	}
 	return z && number - z->first_track < z->map->tracks ? z : NULL;
 }
 

@@ -16,6 +16,7 @@
  */
 #include <errno.h>
 #include <math.h>
+#include "base/bisect.h"
 #include "dev/geometry.h"
 
 #define ALLOW_DEG 1e-6
@@ -63,25 +64,9 @@ int sp_geometry_aim(const struct sp_geometry *g, enum sp_geometry_op op, double 
 	return rc;
 }
 
-/* Steps that an aim covers. */
-static size_t covered(const struct sp__hops *h, double w_deg)
-{
-	size_t lo = 0, hi = h->nsteps;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (h->steps[mid].w_deg <= w_deg + ALLOW_DEG)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 static uint64_t reach(const struct sp__hops *h, double w_deg)
 {
-	size_t n = covered(h, w_deg);
+	size_t n = SP__BISECT(h->nsteps, i, h->steps[i].w_deg <= w_deg + ALLOW_DEG);
 
 	return n ? h->steps[n - 1].tracks : 0;
 }
@@ -101,17 +86,16 @@ int sp_geometry_hop(const struct sp_geometry *g, enum sp_geometry_op op, uint64_
 		    double *w_deg)
 {
 	const struct sp__hops *h;
+	size_t step;
 	int rc = curve(g, op, &h);
 
 	if (rc)
 		return rc;
-	for (size_t i = 0; i < h->nsteps; i++) {
-		if (h->steps[i].tracks >= tracks) {
-			*w_deg = h->steps[i].w_deg;
-			return 0;
-		}
-	}
-	return -ERANGE;
+	step = SP__BISECT(h->nsteps, i, h->steps[i].tracks < tracks);
+	if (step == h->nsteps)
+		return -ERANGE;
+	*w_deg = h->steps[step].w_deg;
+	return 0;
 }
 
 static sp__angle angle_of_deg(double deg)

@@ -16,9 +16,9 @@
  * than the arithmetic), floating point (drifts).
  */
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/bisect.h"
 #include "base/err.h"
 #include "dev/trackmap.h"
 
@@ -32,17 +32,7 @@ static int bad(struct sp_errinfo *err, size_t region, const char *reason)
 /* How many of n ascending values are <= v. */
 static size_t count_upto(const uint64_t *a, size_t n, uint64_t v)
 {
-	size_t lo = 0;
-
-	while (lo < n) {
-		size_t mid = lo + (n - lo) / 2;
-
-		if (a[mid] <= v)
-			lo = mid + 1;
-		else
-			n = mid;
-	}
-	return lo;
+	return SP__BISECT(n, i, a[i] <= v);
 }
 
 static int copy_pattern(struct sp__region *r, const struct sp__region *from, size_t number,
@@ -169,39 +159,12 @@ void sp__trackmap_free(struct sp__trackmap *map)
 
 uint64_t sp__trackmap_place(const struct sp__trackmap *map, uint64_t lbn)
 {
-	size_t lo = 0, n = map->nslips;
-
-	while (lo < n) {
-		size_t mid = lo + (n - lo) / 2;
-
-		if (map->slips[mid] - mid <= lbn)
-			lo = mid + 1;
-		else
-			n = mid;
-	}
-	return lbn + lo;
+	return lbn + SP__BISECT(map->nslips, i, map->slips[i] - i <= lbn);
 }
 
 uint64_t sp__trackmap_lbn(const struct sp__trackmap *map, uint64_t place)
 {
 	return place ? place - count_upto(map->slips, map->nslips, place - 1) : 0;
-}
-
-/* The region that holds a track (by track) or a place (otherwise). */
-static size_t region_of(const struct sp__trackmap *map, bool by_track, uint64_t v)
-{
-	size_t lo = 0, hi = map->nregions;
-
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct sp__region *r = &map->regions[mid];
-
-		if ((by_track ? r->first_track : r->first_place) <= v)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
 }
 
 static void fill(const struct sp__trackmap *map, size_t region, uint64_t index, struct sp__track *t)
@@ -229,7 +192,7 @@ static void fill(const struct sp__trackmap *map, size_t region, uint64_t index, 
 
 void sp__trackmap_track(const struct sp__trackmap *map, uint64_t number, struct sp__track *t)
 {
-	size_t region = region_of(map, true, number);
+	size_t region = SP__BISECT(map->nregions, i, map->regions[i].first_track <= number) - 1;
 
 	fill(map, region, number - map->regions[region].first_track, t);
 }
@@ -237,7 +200,7 @@ void sp__trackmap_track(const struct sp__trackmap *map, uint64_t number, struct 
 void sp__trackmap_find(const struct sp__trackmap *map, uint64_t lbn, struct sp__track *t)
 {
 	uint64_t place = sp__trackmap_place(map, lbn), turns, rest;
-	size_t region = region_of(map, false, place);
+	size_t region = SP__BISECT(map->nregions, i, map->regions[i].first_place <= place) - 1;
 	const struct sp__region *r = &map->regions[region];
 
 	turns = (place - r->first_place) / r->pattern_blocks;

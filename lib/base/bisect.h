@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bisection: of n places, a condition holds for the first ones and for no other.
+ */
+#ifndef SP__BASE_BISECT_H
+#define SP__BASE_BISECT_H
+
+#include <stddef.h>
+
+/* For how many it holds; holds is an expression of the place i, a size_t. */
+#define SP__BISECT(n, i, holds)                                                                    \
+	({                                                                                         \
+		size_t sp__low = 0, sp__high = (n);                                                \
+		while (sp__low < sp__high) {                                                       \
+			size_t i = sp__low + (sp__high - sp__low) / 2;                             \
+			if (holds)                                                                 \
+				sp__low = i + 1;                                                   \
+			else                                                                       \
+				sp__high = i;                                                      \
+		}                                                                                  \
+		sp__low;                                                                           \
+	})
+
+#endif
