@@ -22,6 +22,7 @@
 #include "dev/trackmap.h"
 
 struct json_t;
+struct sp__model;
 
 struct sp__geozone {
 	uint64_t first_lbn;
@@ -108,6 +109,9 @@ SP_MUST_CHECK int sp__geometry_seal(struct sp_geometry *g, struct sp_errinfo *er
 /* The zone of a block or a track that is known; NULL: in no zone. */
 const struct sp__geozone *sp__geometry_zone_of(const struct sp_geometry *g, uint64_t lbn);
 const struct sp__geozone *sp__geometry_zone_of_track(const struct sp_geometry *g, uint64_t number);
+
+/* Fills in transfer_s_per_mb and seek_s from how the model's device behaves; 0 or -ENOMEM. */
+SP_MUST_CHECK int sp__geometry_measure(struct sp_geometry *g, const struct sp__model *m);
 
 /* From a parsed document, which it leaves alone; path is for the messages. */
 SP_MUST_CHECK int sp__geometry_parse(struct sp_geometry **g, const struct json_t *doc,

@@ -29,7 +29,7 @@
 #include "base/err.h"
 #include "dev/drive.h"
 #include "dev/drive_impl.h"
-#include "dev/geometry_impl.h"
+#include "dev/geometry.h"
 
 #define HOPS 2048
 

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "dev/device.h"
-#include "dev/geometry_impl.h"
+#include "dev/geometry.h"
 
 #define MB (1u << 20)
 

@@ -159,13 +159,11 @@ static int read_curve(struct sp__hops *h, const json_t *v, const char *where, co
 static int read_hops(struct sp_geometry *g, struct sp__jobj *top)
 {
 	static const char *const where[] = { "hops.read", "hops.write" };
-	const json_t *v = sp__jget(top, "hops");
 	struct sp__jobj o;
 	int rc = 0;
 
-	if (!v)
+	if (!sp__jchild(&o, top, "hops"))
 		return top->rc;
-	sp__jopen(&o, v, top->file, "hops", top->err);
 	for (int op = 0; op < 2 && !rc; op++) {
 		const json_t *c = sp__jget(&o, where[op] + strlen("hops."));
 
@@ -179,13 +177,12 @@ static int read_seek(struct sp_geometry *g, struct sp__jobj *top)
 {
 	static const char *const units[] = { "cylinders", "tracks", NULL };
 	static const char field[] = "points";
-	const json_t *v = sp__jget(top, "seek"), *list;
+	const json_t *v, *list;
 	double distance, ns;
 	struct sp__jobj o;
 
-	if (!v)
+	if (!sp__jchild(&o, top, "seek"))
 		return top->rc;
-	sp__jopen(&o, v, top->file, "seek", top->err);
 	g->seek_in_tracks = sp__jword(&o, "unit", units, 0) == 1;
 	list = sp__jarray(&o, field, 1, LIST_MAX);
 	for (size_t i = 0; i < json_array_size(list); i++) {
@@ -201,12 +198,10 @@ static int read_seek(struct sp_geometry *g, struct sp__jobj *top)
 
 static int read_period(struct sp_geometry *g, struct sp__jobj *top)
 {
-	const json_t *v = sp__jget(top, "period");
 	struct sp__jobj o;
 
-	if (!v)
+	if (!sp__jchild(&o, top, "period"))
 		return top->rc;
-	sp__jopen(&o, v, top->file, "period", top->err);
 	if (sp__jhas(&o, "ns")) {
 		g->period_ns = sp__jreal(&o, "ns", 1, NS_MAX, SP__JREQUIRED);
 	} else {
@@ -218,12 +213,10 @@ static int read_period(struct sp_geometry *g, struct sp__jobj *top)
 
 static int read_overhead(struct sp_geometry *g, struct sp__jobj *top)
 {
-	const json_t *v = sp__jget(top, "overhead_ns");
 	struct sp__jobj o;
 
-	if (!v)
+	if (!sp__jchild(&o, top, "overhead_ns"))
 		return top->rc;
-	sp__jopen(&o, v, top->file, "overhead_ns", top->err);
 	g->overhead_ns[SP_GEOMETRY_READ] = sp__jreal(&o, "read", 0, NS_MAX, 0);
 	g->overhead_ns[SP_GEOMETRY_WRITE] = sp__jreal(&o, "write", 0, NS_MAX, 0);
 	return sp__jclose(&o);
@@ -319,28 +312,14 @@ int sp__geometry_parse(struct sp_geometry **g, const struct json_t *doc, const c
 
 int sp_geometry_load(struct sp_geometry **g, const char *path, struct sp_errinfo *err)
 {
-	json_error_t where;
 	json_t *doc;
-	FILE *f;
 	int rc;
 
 	*g = NULL;
-	f = fopen(path, "re");
-	if (!f)
-		return sp__err(err, -errno, "open", path, -1);
-	errno = 0;
-	doc = json_loadf(f, JSON_REJECT_DUPLICATES, &where);
-	rc = ferror(f) ? -errno : 0;
-	fclose(f);
+	rc = sp__json_load(&doc, path, err);
 	if (rc)
-		rc = sp__err(err, rc, "read", path, -1);
-	else if (!doc && (!*where.text || json_error_code(&where) == json_error_out_of_memory))
-		rc = sp__err(err, -ENOMEM, "malloc", path, -1);
-	else if (!doc)
-		rc = sp__errf(err, SP_EFORMAT, "read", path, where.position, "line %d: %s",
-			      where.line, where.text);
-	else
-		rc = sp__geometry_parse(g, doc, path, err);
+		return rc;
+	rc = sp__geometry_parse(g, doc, path, err);
 	json_decref(doc);
 	return rc;
 }

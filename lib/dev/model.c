@@ -14,7 +14,6 @@
 #include "dev/model_json.h"
 #include "dev/shipped.h"
 
-#define FILE_BYTES_MAX (64u << 20)
 #define BYTES_MAX (UINT64_C(1) << 62) /* of a device: offsets have a sign */
 
 static const char *const kinds[] = { "rotating", "linear", "flash", NULL };
@@ -42,34 +41,6 @@ static int unknown(const char *name, struct sp_errinfo *err)
 	return sp__errf(err, -ENOENT, "model", name, -1, "no such model; known are %s", list);
 }
 
-/* The whole file, with a final 0. */
-static int read_file(const char *path, char **text, size_t *bytes, struct sp_errinfo *err)
-{
-	FILE *f = fopen(path, "re");
-	size_t room = 0, n = 0;
-	char *more;
-	int rc = 0;
-
-	*text = NULL;
-	if (!f)
-		return sp__err(err, -errno, "open", path, -1);
-	do {
-		room = room ? 2 * room : 65536;
-		more = room <= FILE_BYTES_MAX ? realloc(*text, room) : NULL;
-		if (!more) {
-			rc = room <= FILE_BYTES_MAX ? -ENOMEM : -EFBIG;
-			break;
-		}
-		*text = more;
-		n += fread(*text + n, 1, room - n, f);
-	} while (n == room);
-	if (!rc && ferror(f))
-		rc = errno ? -errno : -EIO;
-	fclose(f);
-	*bytes = n;
-	return rc ? sp__err(err, rc, "read", path, -1) : 0;
-}
-
 /* "dir/x.json" is called x unless the file has a name. */
 static char *name_of(const char *file, const char *given)
 {
@@ -88,14 +59,12 @@ static char *name_of(const char *file, const char *given)
 static void queue(struct sp__jobj *top, struct sp__model *m)
 {
 	static const char *const policies[] = { "fifo", "sptf", NULL };
-	const json_t *v = sp__jget(top, "queue");
 	struct sp__jobj o;
 
 	m->window = 1;
 	m->window_policy = SP__WINDOW_FIFO;
-	if (!v || top->rc)
+	if (!sp__jchild(&o, top, "queue"))
 		return;
-	sp__jopen(&o, v, top->file, "queue", top->err);
 	m->window = (unsigned)sp__jint(&o, "depth", 1, 65536, 1);
 	m->window_policy = (enum sp__window_policy)sp__jword(&o, "policy", policies, 0);
 	top->rc = sp__jclose(&o);
@@ -103,16 +72,14 @@ static void queue(struct sp__jobj *top, struct sp__model *m)
 
 static void host(struct sp__jobj *top, struct sp__model *m)
 {
-	const json_t *v = sp__jget(top, "host");
 	struct sp__jobj o;
 
 	m->cpu_compare_ns = 50;
 	m->cpu_record_ns = 100;
 	m->cpu_copy_ps = 500;
 	m->cpu_request_ns = 5000;
-	if (!v || top->rc)
+	if (!sp__jchild(&o, top, "host"))
 		return;
-	sp__jopen(&o, v, top->file, "host", top->err);
 	m->cpu_compare_ns = (uint32_t)sp__jint(&o, "compare_ns", 0, 1000000, m->cpu_compare_ns);
 	m->cpu_record_ns = (uint32_t)sp__jint(&o, "record_ns", 0, 1000000, m->cpu_record_ns);
 	m->cpu_copy_ps = (uint32_t)sp__jint(&o, "copy_ps", 0, 1000000000, m->cpu_copy_ps);
@@ -150,46 +117,36 @@ static int parse(struct sp__jobj *o, struct sp__model *m)
 	return sp__jclose(o);
 }
 
-/* Why a text is no JSON.  The parser does not always report that memory was refused. */
-static int no_json(const char *file, const json_error_t *why, struct sp_errinfo *err)
+/* Takes over the document. */
+static int from_document(struct sp__model **out, const char *file, json_t *doc,
+			 struct sp_errinfo *err)
 {
-	if (!*why->text || json_error_code(why) == json_error_out_of_memory)
-		return sp__err(err, -ENOMEM, "malloc", file, -1);
-	return sp__errf(err, SP_EFORMAT, "read", file, why->position, "line %d: %s", why->line,
-			why->text);
-}
-
-static int load(struct sp__model *m, const char *file, const char *text, size_t bytes,
-		struct sp_errinfo *err)
-{
+	struct sp__model *m = calloc(1, sizeof(*m));
 	struct sp__jobj o;
-	json_error_t why;
-	json_t *root;
 	int rc;
 
-	root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &why);
-	if (!root)
-		return no_json(file, &why, err);
-	sp__jopen(&o, root, file, "", err);
-	rc = o.rc ? o.rc : parse(&o, m);
-	json_decref(root);
+	sp__jopen(&o, doc, file, "", err);
+	if (!m)
+		rc = sp__err(err, -ENOMEM, "malloc", file, -1);
+	else
+		rc = o.rc ? o.rc : parse(&o, m);
+	json_decref(doc);
+	if (rc)
+		sp__model_free(m);
+	else
+		*out = m;
 	return rc;
 }
 
 int sp__model_parse(struct sp__model **m, const char *file, const char *text, size_t bytes,
 		    struct sp_errinfo *err)
 {
-	int rc;
+	json_error_t why;
+	json_t *doc = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &why);
+	int rc = sp__json_result(doc, file, &why, err);
 
-	*m = calloc(1, sizeof(**m));
-	if (!*m)
-		return sp__err(err, -ENOMEM, "malloc", file, -1);
-	rc = load(*m, file, text, bytes, err);
-	if (rc) {
-		sp__model_free(*m);
-		*m = NULL;
-	}
-	return rc;
+	*m = NULL;
+	return rc ? rc : from_document(m, file, doc, err);
 }
 
 /* The text is right; but where memory is refused the parser may lose some of it. */
@@ -203,9 +160,9 @@ static int parse_shipped(struct sp__model **m, const char *name, const char *tex
 
 int sp__model_load(struct sp__model **m, const char *name, struct sp_errinfo *err)
 {
-	size_t len = strlen(name), bytes = 0;
+	size_t len = strlen(name);
 	const char *text;
-	char *own;
+	json_t *doc;
 	int rc;
 
 	*m = NULL;
@@ -213,11 +170,8 @@ int sp__model_load(struct sp__model **m, const char *name, struct sp_errinfo *er
 		text = shipped_text(name);
 		return text ? parse_shipped(m, name, text, err) : unknown(name, err);
 	}
-	rc = read_file(name, &own, &bytes, err);
-	if (!rc)
-		rc = sp__model_parse(m, name, own, bytes, err);
-	free(own);
-	return rc;
+	rc = sp__json_load(&doc, name, err);
+	return rc ? rc : from_document(m, name, doc, err);
 }
 
 void sp__model_free(struct sp__model *m)

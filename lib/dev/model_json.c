@@ -1,10 +1,48 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Idea: an object notes which fields it was asked for, so what nobody asked for is unknown and
+ * refused when it is closed.  The first failure wins: it is kept in the object, and from then on
+ * each read returns its default without looking, so that a caller reads all fields straight on
+ * and checks once.
+ */
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/err.h"
 #include "dev/model_json.h"
+
+/* The parser does not always report that memory was refused. */
+int sp__json_result(const json_t *doc, const char *file, const json_error_t *why,
+		    struct sp_errinfo *err)
+{
+	if (doc)
+		return 0;
+	if (!*why->text || json_error_code(why) == json_error_out_of_memory)
+		return sp__err(err, -ENOMEM, "malloc", file, -1);
+	return sp__errf(err, SP_EFORMAT, "read", file, why->position, "line %d: %s", why->line,
+			why->text);
+}
+
+int sp__json_load(json_t **doc, const char *path, struct sp_errinfo *err)
+{
+	FILE *f = fopen(path, "re");
+	json_error_t why;
+	int rc = 0;
+
+	if (!f)
+		return sp__err(err, -errno, "open", path, -1);
+	errno = 0;
+	*doc = json_loadf(f, JSON_REJECT_DUPLICATES, &why);
+	if (ferror(f))
+		rc = sp__err(err, errno ? -errno : -EIO, "read", path, -1);
+	fclose(f);
+	if (!rc)
+		return sp__json_result(*doc, path, &why, err);
+	json_decref(*doc);
+	return rc;
+}
 
 int sp__jfail(struct sp__jobj *o, const char *field, const char *fmt, ...)
 {
@@ -38,6 +76,16 @@ const json_t *sp__jget(struct sp__jobj *o, const char *field)
 	if (o->nasked < SP__JFIELDS_MAX)
 		o->asked[o->nasked++] = field;
 	return o->rc ? NULL : json_object_get(o->obj, field);
+}
+
+bool sp__jchild(struct sp__jobj *o, struct sp__jobj *top, const char *field)
+{
+	const json_t *v = sp__jget(top, field);
+
+	if (!v || top->rc)
+		return false;
+	sp__jopen(o, v, top->file, field, top->err);
+	return true;
 }
 
 bool sp__jhas(const struct sp__jobj *o, const char *field)

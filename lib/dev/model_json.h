@@ -14,7 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <jansson.h>
+#include <spindle/api.h>
 #include <spindle/error.h>
+
+/* 0 if there is a document; else why the text is none: SP_EFORMAT, or -ENOMEM. */
+SP_MUST_CHECK int sp__json_result(const json_t *doc, const char *file, const json_error_t *why,
+				  struct sp_errinfo *err);
+/* The document in a file; also -errno. */
+SP_MUST_CHECK int sp__json_load(json_t **doc, const char *path, struct sp_errinfo *err);
 
 #define SP__JREQUIRED (-1) /* as a default of numbers: there is none */
 #define SP__JFIELDS_MAX 40
@@ -34,6 +41,8 @@ struct sp__jobj {
 /* obj may be NULL or of another type: that is the first failure. */
 void sp__jopen(struct sp__jobj *o, const json_t *obj, const char *file, const char *where,
 	       struct sp_errinfo *err);
+/* Opens a field that is an object; false if it is missing or a failure was reported. */
+bool sp__jchild(struct sp__jobj *o, struct sp__jobj *top, const char *field);
 /* Unknown fields are failures. Returns rc. */
 int sp__jclose(struct sp__jobj *o);
 /* Reports a field, or the whole object if field is NULL. Returns rc. */
