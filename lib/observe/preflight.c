@@ -350,7 +350,7 @@ int sp_preflight(struct sp_preflight *out, const struct sp_preflight_opts *opts,
 	return 0;
 }
 
-const char *sp_preflight_verdict_name(enum sp_preflight_verdict verdict)
+const char *sp_preflight_verdict_name(int verdict)
 {
 	static const char *const names[] = { "no", "unknown", "weakly", "yes" };
 

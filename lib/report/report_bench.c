@@ -2,13 +2,9 @@
 /*
  * The documents of measurements; their keys are those of spindle-report(5).
  */
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include "report/doc.h"
 #include "report/report_bench.h"
-
-static const char tool[] = "aiobench";
 
 static void put_class_config(struct sp__doc doc, json_t *array, const struct sp_bench_class *c)
 {
@@ -33,15 +29,9 @@ static void put_class_config(struct sp__doc doc, json_t *array, const struct sp_
 void sp__report_bench_config(struct sp__doc doc, const char *key, const struct sp_bench_opts *o)
 {
 	struct sp__doc c = sp__doc_object(doc, key);
-	json_t *targets, *classes;
+	json_t *classes;
 
-	targets = sp__doc_array(c, "targets");
-	for (size_t i = 0; i < o->ntargets; i++) {
-		json_t *name = json_string(o->targets[i]);
-
-		if (json_array_append_new(targets, name ? name : json_string("(not UTF-8)")))
-			*doc.failed = true;
-	}
+	sp__doc_names(c, "targets", o->targets, o->ntargets);
 	sp__doc_text(c, "engine", o->engine ? o->engine : "auto");
 	sp__doc_count(c, "depth", o->depth);
 	sp__doc_real(c, "rate_iops", o->rate > 0 ? o->rate : NAN);
@@ -81,87 +71,80 @@ void sp__report_depths(struct sp__doc doc, const char *key, const uint64_t *ns, 
 	}
 }
 
-static void put_latency(struct sp__doc doc, const struct sp_bench_stats *s)
-{
-	bool any = s->requests > 0;
-	const struct {
-		const char *key;
-		uint64_t ns;
-	} rows[] = {
-		{ "latency_min_ns", s->latency_min_ns },
-		{ "latency_p50_ns", s->latency_p50_ns },
-		{ "latency_p90_ns", s->latency_p90_ns },
-		{ "latency_p99_ns", s->latency_p99_ns },
-		{ "latency_p999_ns", s->latency_p999_ns },
-		{ "latency_p9999_ns", s->latency_p9999_ns },
-		{ "latency_max_ns", s->latency_max_ns },
-	};
+static const struct sp_report_field latency_fields[] = {
+	FIELD(bench_stats, "latency_mean_ns", REAL, latency_mean_ns),
+	FIELD(bench_stats, "latency_min_ns", COUNT, latency_min_ns),
+	FIELD(bench_stats, "latency_p50_ns", COUNT, latency_p50_ns),
+	FIELD(bench_stats, "latency_p90_ns", COUNT, latency_p90_ns),
+	FIELD(bench_stats, "latency_p99_ns", COUNT, latency_p99_ns),
+	FIELD(bench_stats, "latency_p999_ns", COUNT, latency_p999_ns),
+	FIELD(bench_stats, "latency_p9999_ns", COUNT, latency_p9999_ns),
+	FIELD(bench_stats, "latency_max_ns", COUNT, latency_max_ns),
+	{ 0 },
+};
 
-	sp__doc_real(doc, "latency_mean_ns", any ? s->latency_mean_ns : NAN);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (any)
-			sp__doc_count(doc, rows[i].key, rows[i].ns);
-		else
-			sp__doc_put(doc, rows[i].key, json_null());
-	}
-}
+static const struct sp_report_field window_fields[] = {
+	FIELD(bench_window, "end_s", SECONDS, end_ns),
+	FIELD(bench_window, "requests", COUNT, requests),
+	FIELD(bench_window, "latency_sum_ns", COUNT, latency_sum_ns),
+	{ 0 },
+};
 
-static void put_windows(struct sp__doc doc, const struct sp_bench_stats *s)
-{
-	json_t *array = sp__doc_array(doc, "windows");
-
-	for (size_t i = 0; i < s->nwindows; i++) {
-		struct sp__doc row = sp__doc_element(doc, array);
-
-		sp__doc_real(row, "end_s", (double)s->windows[i].end_ns / 1e9);
-		sp__doc_count(row, "requests", s->windows[i].requests);
-		sp__doc_count(row, "latency_sum_ns", s->windows[i].latency_sum_ns);
-	}
-}
+static const struct sp_report_field stats_fields[] = {
+	FIELD(bench_stats, "requests", COUNT, requests),
+	FIELD(bench_stats, "read_requests", COUNT, read_requests),
+	FIELD(bench_stats, "bytes", COUNT, bytes),
+	FIELD(bench_stats, "errors", COUNT, errors),
+	FIELD(bench_stats, "unfinished", COUNT, unfinished),
+	FIELD(bench_stats, "iops", REAL, iops),
+	FIELD(bench_stats, "bandwidth_bytes_per_s", REAL, bandwidth_bytes_per_s),
+	{ .type = SP_REPORT_OBJECT, .fields = latency_fields },
+	FIELD(bench_stats, "longest_wait_ns", COUNT, longest_wait_ns),
+	FIELD(bench_stats, "longest_gap_ns", COUNT, longest_gap_ns),
+	FIELD(bench_stats, "passed_over", COUNT, passed_over),
+	FIELD(bench_stats, "starved", BOOL, starved),
+	FIELD(bench_stats, "depth_mean", REAL, depth_mean),
+	LATER("depth_histogram"),
+	ELEMENTS(bench_stats, "windows", LIST, windows, nwindows, window_fields),
+	{ 0 },
+};
 
 static void put_stats(struct sp__doc doc, const struct sp_bench_stats *s)
 {
-	sp__doc_count(doc, "requests", s->requests);
-	sp__doc_count(doc, "read_requests", s->read_requests);
-	sp__doc_count(doc, "bytes", s->bytes);
-	sp__doc_count(doc, "errors", s->errors);
-	sp__doc_count(doc, "unfinished", s->unfinished);
-	sp__doc_real(doc, "iops", s->iops);
-	sp__doc_real(doc, "bandwidth_bytes_per_s", s->bandwidth_bytes_per_s);
-	put_latency(doc, s);
-	sp__doc_count(doc, "longest_wait_ns", s->longest_wait_ns);
-	sp__doc_count(doc, "longest_gap_ns", s->longest_gap_ns);
-	sp__doc_count(doc, "passed_over", s->passed_over);
-	sp__doc_bool(doc, "starved", s->starved);
-	sp__doc_real(doc, "depth_mean", s->depth_mean);
+	sp__doc_fields(doc, stats_fields, s);
+	if (!s->requests)
+		sp__doc_nulls(doc, latency_fields);
 	sp__report_depths(doc, "depth_histogram", s->depth_ns, s->depths);
-	put_windows(doc, s);
 }
+
+static const struct sp_report_field result_fields[] = {
+	FIELD(bench_result, "result.engine", STRING, engine),
+	FIELD(bench_result, "result.simulated", BOOL, simulated),
+	FIELD(bench_result, "result.fixed_buffers", BOOL, fixed_buffers),
+	FIELD(bench_result, "result.stopped", BOOL, stopped),
+	FIELD(bench_result, "result.prio_fallback", BOOL, prio_fallback),
+	FIELD(bench_result, "result.size_bytes", COUNT, size_bytes),
+	FIELD(bench_result, "result.elapsed_s", SECONDS, elapsed_ns),
+	FIELD(bench_result, "result.overdue", COUNT, overdue),
+	{ 0 },
+};
 
 static void put_result(struct sp__doc doc, const struct sp_bench_result *r)
 {
-	struct sp__doc o = sp__doc_object(doc, "result");
-	double requests = (double)r->total.requests, cpu_ns = (double)(r->user_ns + r->system_ns);
+	double requests = r->simulated ? NAN : (double)r->total.requests;
+	double user_ns = (double)r->user_ns, system_ns = (double)r->system_ns;
+	double cpu_ns = (double)(r->user_ns + r->system_ns);
 
-	sp__doc_text(o, "engine", r->engine);
-	sp__doc_bool(o, "simulated", r->simulated);
-	sp__doc_bool(o, "fixed_buffers", r->fixed_buffers);
-	sp__doc_bool(o, "stopped", r->stopped);
-	sp__doc_bool(o, "prio_fallback", r->prio_fallback);
-	sp__doc_count(o, "size_bytes", r->size_bytes);
-	sp__doc_real(o, "elapsed_s", (double)r->elapsed_ns / 1e9);
-	sp__doc_count(o, "overdue", r->overdue);
-	put_stats(o, &r->total);
-	sp__doc_real(o, "cpu_us_per_request", r->simulated ? NAN : cpu_ns / 1e3 / requests);
-	sp__doc_real(o, "cpu_user_us_per_request",
-		     r->simulated ? NAN : (double)r->user_ns / 1e3 / requests);
-	sp__doc_real(o, "cpu_system_us_per_request",
-		     r->simulated ? NAN : (double)r->system_ns / 1e3 / requests);
-	sp__doc_real(o, "cpu_ms_per_mb",
+	sp__doc_fields(doc, result_fields, r);
+	put_stats(sp__doc_object(doc, "result"), &r->total);
+	sp__doc_real(doc, "result.cpu_us_per_request", cpu_ns / 1e3 / requests);
+	sp__doc_real(doc, "result.cpu_user_us_per_request", user_ns / 1e3 / requests);
+	sp__doc_real(doc, "result.cpu_system_us_per_request", system_ns / 1e3 / requests);
+	sp__doc_real(doc, "result.cpu_ms_per_mb",
 		     r->simulated ? NAN : cpu_ns / 1e6 / ((double)r->total.bytes / 1e6));
 }
 
-static void put_lists(struct sp__doc doc, const struct sp_bench_result *r)
+static void put_classes(struct sp__doc doc, const struct sp_bench_result *r)
 {
 	json_t *classes = sp__doc_array(doc, "classes");
 	char prio[16];
@@ -173,85 +156,89 @@ static void put_lists(struct sp__doc doc, const struct sp_bench_result *r)
 		sp__doc_text(row, "prio", sp_bench_prio_name(r->classes[i].prio, prio));
 		put_stats(row, &r->classes[i]);
 	}
-	sp__report_errors(doc, r->errors, r->nerrors);
 }
 
-void sp__report_errors(struct sp__doc doc, const struct sp_bench_error *errors, size_t n)
+static const char *error_kind(int code)
 {
-	json_t *array = sp__doc_array(doc, "errors");
-
-	for (size_t i = 0; i < n; i++) {
-		struct sp__doc row = sp__doc_element(doc, array);
-		bool moved = errors[i].code == SP_EFORMAT;
-
-		sp__doc_text(row, "kind", moved ? "short transfer" : sp_strerror(errors[i].code));
-		sp__doc_count(row, "count", errors[i].count);
-	}
+	return code == SP_EFORMAT ? "short transfer" : sp_strerror(code);
 }
 
-static void put_replay(struct sp__doc doc, const struct sp_bench_opts *o,
-		       const struct sp_bench_result *result)
+const struct sp_report_field sp__report_error_fields[] = {
+	FIELD(bench_error, "kind", WORD, code, .name = error_kind),
+	FIELD(bench_error, "count", COUNT, count),
+	{ 0 },
+};
+
+static const struct sp_report_field volume_fields[] = {
+	FIELD(bench_volume, "name", STRING, name),
+	FIELD(bench_volume, "target", STRING, target),
+	FIELD(bench_volume, "begin_bytes", COUNT, begin_bytes),
+	FIELD(bench_volume, "bytes", COUNT, bytes),
+	{ 0 },
+};
+
+static const struct sp_report_field replayed_fields[] = {
+	FIELD(bench_replayed, "replay.depth", COUNT, depth),
+	FIELD(bench_replayed, "replay.recorded_depth", COUNT, recorded_depth),
+	FIELD(bench_replayed, "replay.recorded_s", SECONDS, recorded_ns),
+	FIELD(bench_replayed, "replay.recorded_requests", COUNT, requests),
+	FIELD(bench_replayed, "replay.left_out", COUNT, left_out),
+	FIELD(bench_replayed, "replay.extended", COUNT, extended),
+	ELEMENTS(bench_replayed, "replay.volumes", LIST, volumes, nvolumes, volume_fields),
+	{ 0 },
+};
+
+static void put_replay(struct sp__doc doc, const struct sp_bench_replay *r,
+		       const struct sp_bench_replayed *replayed)
 {
-	const struct sp_bench_replayed *r = result->replay;
-	struct sp__doc replay = sp__doc_object(doc, "replay");
-	json_t *volumes;
-
-	sp__doc_text(replay, "trace", o->replay->trace);
-	sp__doc_bool(replay, "recorded_times", !o->replay->no_stall);
-	sp__doc_real(replay, "time_scale", o->replay->time_scale > 0 ? o->replay->time_scale : 1);
-	sp__doc_count(replay, "depth", r->depth);
-	sp__doc_count(replay, "recorded_depth", r->recorded_depth);
-	sp__doc_real(replay, "recorded_s", (double)r->recorded_ns / 1e9);
-	sp__doc_count(replay, "recorded_requests", r->requests);
-	sp__doc_count(replay, "left_out", r->left_out);
-	sp__doc_count(replay, "extended", r->extended);
-	volumes = sp__doc_array(replay, "volumes");
-	for (size_t i = 0; i < r->nvolumes; i++) {
-		struct sp__doc row = sp__doc_element(replay, volumes);
-
-		sp__doc_text(row, "name", r->volumes[i].name);
-		sp__doc_text(row, "target", r->volumes[i].target);
-		sp__doc_count(row, "begin_bytes", r->volumes[i].begin_bytes);
-		sp__doc_count(row, "bytes", r->volumes[i].bytes);
-	}
+	sp__doc_text(doc, "replay.trace", r->trace);
+	sp__doc_bool(doc, "replay.recorded_times", !r->no_stall);
+	sp__doc_real(doc, "replay.time_scale", r->time_scale > 0 ? r->time_scale : 1);
+	sp__doc_fields(doc, replayed_fields, replayed);
 }
 
-static void put_device(struct sp__doc doc, const struct sp_bench_result *r)
-{
-	struct sp__doc sim;
+static const struct sp_report_field sim_fields[] = {
+	FIELD(bench_result, "sim.dispatched", COUNT, dispatched),
+	FIELD(bench_result, "sim.merges", COUNT, merges),
+	FIELD(bench_result, "sim.seeks", COUNT, seeks),
+	FIELD(bench_result, "sim.io_time_ns", COUNT, busy_ns),
+	{ 0 },
+};
 
-	if (!r->simulated)
-		return;
-	sim = sp__doc_object(doc, "sim");
-	sp__doc_count(sim, "dispatched", r->dispatched);
-	sp__doc_count(sim, "merges", r->merges);
-	sp__doc_count(sim, "seeks", r->seeks);
-	sp__doc_count(sim, "io_time_ns", r->busy_ns);
-	sp__report_depths(sim, "device_depth_histogram", r->device_depth_ns, r->device_depths);
-}
+static const struct sp_report_field errors[] = {
+	ELEMENTS(bench_result, "errors", ARRAY, errors, nerrors, sp__report_error_fields),
+	{ 0 },
+};
 
 void sp__report_bench_result(struct sp__doc doc, const struct sp_bench_result *r)
 {
 	put_result(doc, r);
-	put_lists(doc, r);
-	put_device(doc, r);
+	put_classes(doc, r);
+	sp__doc_fields(doc, errors, r);
+	if (!r->simulated)
+		return;
+	sp__doc_fields(doc, sim_fields, r);
+	sp__report_depths(doc, "sim.device_depth_histogram", r->device_depth_ns, r->device_depths);
+}
+
+struct sp__doc sp__report_bench_new(const char *kind)
+{
+	struct sp__doc doc = sp__report_new("spindle.aiobench/1", "aiobench");
+
+	sp__doc_text(doc, "kind", kind);
+	return doc;
 }
 
 struct sp_report *sp_report_bench(const struct sp_bench_opts *opts,
 				  const struct sp_bench_result *result)
 {
-	struct sp__doc doc;
-	bool failed;
-	struct sp_report *report = sp__report_new("spindle.aiobench/1", tool, &failed, &doc);
+	struct sp__doc doc = sp__report_bench_new(result->replay ? "replay" : "run");
 
-	if (!report)
-		return NULL;
-	sp__doc_text(doc, "kind", result->replay ? "replay" : "run");
 	sp__report_bench_config(doc, "config", opts);
 	if (result->replay)
-		put_replay(doc, opts, result);
+		put_replay(doc, opts->replay, result->replay);
 	sp__report_bench_result(doc, result);
-	return sp__report_done(report, failed);
+	return sp__report_done(doc);
 }
 
 static void put_slice(struct sp__doc row, const struct sp_bench_slice *s, double seconds)
@@ -270,8 +257,7 @@ static void put_slice(struct sp__doc row, const struct sp_bench_slice *s, double
 int sp_report_bench_interval(const struct sp_bench_interval *i, FILE *out)
 {
 	double seconds = (double)(i->end_ns - i->begin_ns) / 1e9;
-	bool failed = false;
-	struct sp__doc doc = { json_object(), &failed };
+	struct sp__doc doc = sp__report_empty();
 	json_t *classes;
 
 	sp__doc_real(doc, "begin_s", (double)i->begin_ns / 1e9);
@@ -284,5 +270,5 @@ int sp_report_bench_interval(const struct sp_bench_interval *i, FILE *out)
 		sp__doc_text(row, "name", i->classes[k].name);
 		put_slice(row, &i->classes[k], seconds);
 	}
-	return sp__doc_line(doc, out);
+	return sp__report_line(doc, out);
 }

@@ -115,7 +115,7 @@ static void put_row(struct sp__doc doc, json_t *rows, const json_t *a, const jso
 		row.ratio.low = row.ratio.value * exp(-half);
 		row.ratio.high = row.ratio.value * exp(half);
 	}
-	sp__report_row(doc, rows, &row);
+	sp__doc_fields(sp__doc_element(doc, rows), sp__report_row_fields, &row);
 }
 
 static void put_rows(struct sp__doc doc, json_t *rows, const json_t *a, const json_t *b,
@@ -145,21 +145,14 @@ static void put_classes(struct sp__doc doc, json_t *rows, const json_t *a, const
 
 static struct sp_report *build(const char *file_a, const char *file_b, json_t *a, json_t *b)
 {
-	json_t *rows;
-	bool failed;
-	struct sp__doc doc;
-	struct sp_report *report = sp__report_new("spindle.aiobench/1", "aiobench", &failed, &doc);
+	struct sp__doc doc = sp__report_bench_new("compare");
 
-	if (!report)
-		return NULL;
-	sp__doc_text(doc, "kind", "compare");
 	sp__doc_text(doc, "file_a", file_a);
 	sp__doc_text(doc, "file_b", file_b);
 	sp__doc_put(doc, "config_a", json_incref(json_object_get(a, "config")));
 	sp__doc_put(doc, "config_b", json_incref(json_object_get(b, "config")));
-	rows = sp__doc_array(doc, "rows");
-	put_classes(doc, rows, a, b);
-	return sp__report_done(report, failed);
+	put_classes(doc, sp__doc_array(doc, "rows"), a, b);
+	return sp__report_done(doc);
 }
 
 int sp_report_compare_files(struct sp_report **report, const char *file_a, const char *file_b,

@@ -2,28 +2,60 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <spindle/version.h>
 #include "report/doc.h"
 
 void sp__doc_put(struct sp__doc doc, const char *key, json_t *value)
 {
-	if (json_object_set_new(doc.object, key, value))
-		*doc.failed = true;
+	const char *dot = strchr(key, '.');
+	char outer[64];
+
+	if (dot) {
+		snprintf(outer, sizeof(outer), "%.*s", (int)(dot - key), key);
+		sp__doc_put(sp__doc_object(doc, outer), dot + 1, value);
+	} else if (json_object_set_new(doc.object, key, value) && doc.report) {
+		doc.report->failed = true;
+	}
+}
+
+void sp__doc_append(struct sp__doc doc, json_t *array, json_t *value)
+{
+	if (json_array_append_new(array, value) && doc.report)
+		doc.report->failed = true;
+}
+
+/* File names may be any bytes; JSON holds UTF-8 alone. */
+static json_t *text(const char *value)
+{
+	json_t *string = value ? json_string(value) : json_null();
+
+	return string ? string : json_string("(not UTF-8)");
+}
+
+static json_t *real(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *known(uint64_t value)
+{
+	return value ? json_integer((json_int_t)value) : json_null();
+}
+
+static json_t *not_negative(int64_t value)
+{
+	return value < 0 ? json_null() : json_integer(value);
+}
+
+static double positive(double value)
+{
+	return value > 0 ? value : NAN;
 }
 
 void sp__doc_text(struct sp__doc doc, const char *key, const char *value)
 {
-	json_t *text;
-
-	if (!value) {
-		sp__doc_put(doc, key, json_null());
-		return;
-	}
-	/* File names may be any bytes; JSON holds UTF-8 alone. */
-	text = json_string(value);
-	if (!text)
-		text = json_string("(not UTF-8)");
-	sp__doc_put(doc, key, text);
+	sp__doc_put(doc, key, text(value));
 }
 
 void sp__doc_bool(struct sp__doc doc, const char *key, bool value)
@@ -38,53 +70,100 @@ void sp__doc_count(struct sp__doc doc, const char *key, uint64_t value)
 
 void sp__doc_known(struct sp__doc doc, const char *key, uint64_t value)
 {
-	sp__doc_put(doc, key, value ? json_integer((json_int_t)value) : json_null());
+	sp__doc_put(doc, key, known(value));
 }
 
 void sp__doc_real(struct sp__doc doc, const char *key, double value)
 {
-	sp__doc_put(doc, key, isfinite(value) ? json_real(value) : json_null());
+	sp__doc_put(doc, key, real(value));
 }
 
-static void put_field(struct sp__doc doc, const struct sp_report_field *f, const void *member)
+void sp__doc_null(struct sp__doc doc, const char *key)
 {
+	sp__doc_put(doc, key, json_null());
+}
+
+static uint64_t integer(const struct sp_report_field *f, const void *at)
+{
+	return f->bytes == sizeof(uint32_t) ? *(const uint32_t *)at : *(const uint64_t *)at;
+}
+
+static json_t *scalar(const struct sp_report_field *f, const void *at)
+{
+	char prio[16];
+
 	switch (f->type) {
-	case SP_REPORT_UNSIGNED:
-		sp__doc_count(doc, f->key, *(const unsigned *)member);
-		break;
 	case SP_REPORT_COUNT:
-		sp__doc_count(doc, f->key, *(const uint64_t *)member);
-		break;
+		return json_integer((json_int_t)integer(f, at));
 	case SP_REPORT_KNOWN:
-		sp__doc_known(doc, f->key, *(const uint64_t *)member);
-		break;
+		return known(integer(f, at));
 	case SP_REPORT_SIGNED:
-		sp__doc_put(doc, f->key,
-			    *(const int64_t *)member < 0 ? json_null()
-							 : json_integer(*(const int64_t *)member));
-		break;
+		return not_negative(*(const int64_t *)at);
 	case SP_REPORT_REAL:
-		sp__doc_real(doc, f->key, *(const double *)member);
-		break;
+		return real(*(const double *)at);
+	case SP_REPORT_POSITIVE:
+		return real(positive(*(const double *)at));
+	case SP_REPORT_SECONDS:
+		return real((double)*(const uint64_t *)at / 1e9);
+	case SP_REPORT_DURATION:
+		return real(*(const double *)at / 1e9);
+	case SP_REPORT_POSITIVE_DURATION:
+		return real(positive(*(const double *)at) / 1e9);
+	case SP_REPORT_BOOL:
+		return json_boolean(*(const bool *)at);
 	case SP_REPORT_TEXT:
-		sp__doc_text(doc, f->key, *(const char *)member ? member : NULL);
-		break;
-	case SP_REPORT_END:
-		break;
+		return text(*(const char *)at ? at : NULL);
+	case SP_REPORT_STRING:
+		return text(*(const char *const *)at);
+	case SP_REPORT_WORD:
+		return text(f->name(*(const int *)at));
+	case SP_REPORT_PRIO:
+		return text(sp_bench_prio_name(*(const uint16_t *)at, prio));
+	default:
+		return json_null();
 	}
 }
 
-void sp__doc_fields(struct sp__doc doc, const struct sp_report_field *fields, const void *base)
+static void put_elements(struct sp__doc doc, const struct sp_report_field *f, const char *elements,
+			 size_t n)
+{
+	json_t *array = sp__doc_array(doc, f->key);
+
+	for (size_t i = 0; i < n; i++)
+		sp__doc_fields(sp__doc_element(doc, array), f->fields, elements + i * f->bytes);
+}
+
+void sp__doc_fields(struct sp__doc doc, const struct sp_report_field *f, const void *base)
+{
+	for (; f->type != SP_REPORT_END; f++) {
+		const char *at = (const char *)base + f->offset;
+		const size_t *count = (const void *)((const char *)base + f->count);
+
+		if (f->type == SP_REPORT_OBJECT)
+			sp__doc_fields(f->key ? sp__doc_object(doc, f->key) : doc, f->fields, at);
+		else if (f->type == SP_REPORT_ARRAY)
+			put_elements(doc, f, at, *count);
+		else if (f->type == SP_REPORT_LIST)
+			put_elements(doc, f, *(const char *const *)(const void *)at, *count);
+		else
+			sp__doc_put(doc, f->key, scalar(f, at));
+	}
+}
+
+void sp__doc_nulls(struct sp__doc doc, const struct sp_report_field *fields)
 {
 	for (; fields->key; fields++)
-		put_field(doc, fields, (const char *)base + fields->offset);
+		sp__doc_null(doc, fields->key);
 }
 
 struct sp__doc sp__doc_object(struct sp__doc doc, const char *key)
 {
-	struct sp__doc child = { json_object(), doc.failed };
+	struct sp__doc child = { json_object_get(doc.object, key), doc.report };
 
-	sp__doc_put(doc, key, child.object);
+	if (!json_is_object(child.object)) {
+		child.object = json_object();
+		sp__doc_put(doc, key, child.object);
+	}
 	return child;
 }
 
@@ -96,48 +175,46 @@ json_t *sp__doc_array(struct sp__doc doc, const char *key)
 	return array;
 }
 
+void sp__doc_names(struct sp__doc doc, const char *key, const char *const *names, size_t n)
+{
+	json_t *array = sp__doc_array(doc, key);
+
+	for (size_t i = 0; i < n; i++)
+		sp__doc_append(doc, array, text(names[i]));
+}
+
 struct sp__doc sp__doc_element(struct sp__doc doc, json_t *array)
 {
-	struct sp__doc child = { json_object(), doc.failed };
+	struct sp__doc child = { json_object(), doc.report };
 
-	if (json_array_append_new(array, child.object))
-		*doc.failed = true;
+	sp__doc_append(doc, array, child.object);
 	return child;
 }
 
-int sp__doc_line(struct sp__doc doc, FILE *out)
+struct sp__doc sp__report_empty(void)
 {
-	int rc = *doc.failed ? -ENOMEM : 0;
+	struct sp__doc doc = { .report = calloc(1, sizeof(*doc.report)) };
 
-	errno = 0;
-	if (rc == 0 && (json_dumpf(doc.object, out, JSON_COMPACT | JSON_REAL_PRECISION(10)) ||
-			putc('\n', out) == EOF || fflush(out)))
-		rc = errno ? -errno : -EIO;
-	json_decref(doc.object);
-	return rc;
+	if (doc.report)
+		doc.object = doc.report->doc = json_object();
+	return doc;
 }
 
-struct sp_report *sp__report_new(const char *schema, const char *tool, bool *failed,
-				 struct sp__doc *doc)
+struct sp__doc sp__report_new(const char *schema, const char *tool)
 {
-	struct sp_report *report = calloc(1, sizeof(*report));
+	struct sp__doc doc = sp__report_empty();
 
-	if (!report)
-		return NULL;
-	report->doc = json_object();
-	*failed = !report->doc;
-	*doc = (struct sp__doc){ report->doc, failed };
-	sp__doc_text(*doc, "schema", schema);
-	sp__doc_text(*doc, "tool", tool);
-	sp__doc_text(*doc, "version", SP_VERSION);
-	return report;
+	sp__doc_text(doc, "schema", schema);
+	sp__doc_text(doc, "tool", tool);
+	sp__doc_text(doc, "version", SP_VERSION);
+	return doc;
 }
 
-struct sp_report *sp__report_done(struct sp_report *report, bool failed)
+struct sp_report *sp__report_done(struct sp__doc doc)
 {
-	if (!failed)
-		return report;
-	sp_report_free(report);
+	if (!doc.report || !doc.report->failed)
+		return doc.report;
+	sp_report_free(doc.report);
 	return NULL;
 }
 
@@ -149,11 +226,26 @@ void sp_report_free(struct sp_report *report)
 	free(report);
 }
 
-int sp_report_json(const struct sp_report *report, FILE *out)
+/* Ends with a newline. */
+static int dump(const struct sp_report *report, FILE *out, size_t flags)
 {
 	errno = 0;
-	if (json_dumpf(report->doc, out, JSON_INDENT(2) | JSON_REAL_PRECISION(10)) ||
+	if (json_dumpf(report->doc, out, flags | JSON_REAL_PRECISION(10)) ||
 	    putc('\n', out) == EOF || fflush(out))
 		return errno ? -errno : -EIO;
 	return 0;
+}
+
+int sp_report_json(const struct sp_report *report, FILE *out)
+{
+	return dump(report, out, JSON_INDENT(2));
+}
+
+int sp__report_line(struct sp__doc doc, FILE *out)
+{
+	struct sp_report *report = sp__report_done(doc);
+	int rc = report ? dump(report, out, JSON_COMPACT) : -ENOMEM;
+
+	sp_report_free(report);
+	return rc;
 }

@@ -19,8 +19,7 @@ static void put_key(struct sp__doc doc, const char *name, const struct sp_join_o
 		size_t k = o->keys[file][i];
 
 		k = o->fixed_bytes[file] ? o->fields[k].offset : k + 1;
-		if (json_array_append_new(array, json_integer((json_int_t)k)))
-			*doc.failed = true;
+		sp__doc_append(doc, array, json_integer((json_int_t)k));
 	}
 }
 
@@ -52,109 +51,84 @@ static void put_config(struct sp__doc doc, const struct sp_join_opts *o,
 	sp__doc_known(c, "join_memory_bytes", o->join_bytes);
 	sp__doc_known(c, "page_bytes", o->run.page_bytes);
 	sp__doc_text(c, "volume", o->run.volume);
-	sp__report_placement(c, o->run.placement);
+	sp__doc_text(c, "placement", sp_placement_name(o->run.placement));
 	sp__report_engine(c, o->run.engine, o->run.direct);
 	sp__doc_count(c, "seed", o->run.seed);
 }
 
-static const struct sp_report_field merged_fields[] = {
-	{ "merged_records_1", SP_REPORT_COUNT, offsetof(struct sp_join_stats, merged_records[0]) },
-	{ "merged_records_2", SP_REPORT_COUNT, offsetof(struct sp_join_stats, merged_records[1]) },
+static const struct sp_report_field result_fields[] = {
+	FIELD(join_stats, "algorithm", WORD, algorithm, .name = sp_join_algorithm_name),
+	FIELD(join_stats, "merged_records_1", COUNT, merged_records[0]),
+	FIELD(join_stats, "merged_records_2", COUNT, merged_records[1]),
+	FIELD(join_stats, "ordered_by", WORD, ordered_by, .name = sp_join_ordering_name),
+	FIELD(join_stats, "sort_runs", COUNT, sort_runs),
+	FIELD(join_stats, "records_1", COUNT, records[0]),
+	FIELD(join_stats, "records_2", COUNT, records[1]),
+	FIELD(join_stats, "input_1_bytes", COUNT, input_bytes[0]),
+	FIELD(join_stats, "input_2_bytes", COUNT, input_bytes[1]),
+	FIELD(join_stats, "output_records", COUNT, output_records),
+	FIELD(join_stats, "output_bytes", COUNT, output_bytes),
+	FIELD(join_stats, "build_input", KNOWN, build),
+	FIELD(join_stats, "partitions", COUNT, partitions),
+	FIELD(join_stats, "spilled_partitions", COUNT, spilled_partitions),
+	FIELD(join_stats, "resident_share", REAL, resident_share),
+	FIELD(join_stats, "partition_groups", KNOWN, groups),
+	FIELD(join_stats, "recursion_depth", COUNT, depth),
+	FIELD(join_stats, "role_reversals", COUNT, reversals),
+	FIELD(join_stats, "nested_blocks", COUNT, nested_blocks),
+	FIELD(join_stats, "filter_probes", COUNT, filter_probes),
+	FIELD(join_stats, "filter_drops", COUNT, filter_drops),
+	FIELD(join_stats, "elapsed_s", REAL, run.elapsed_s),
 	{ 0 },
 };
 
-static const struct sp_report_field record_fields[] = {
-	{ "sort_runs", SP_REPORT_COUNT, offsetof(struct sp_join_stats, sort_runs) },
-	{ "records_1", SP_REPORT_COUNT, offsetof(struct sp_join_stats, records[0]) },
-	{ "records_2", SP_REPORT_COUNT, offsetof(struct sp_join_stats, records[1]) },
-	{ "input_1_bytes", SP_REPORT_COUNT, offsetof(struct sp_join_stats, input_bytes[0]) },
-	{ "input_2_bytes", SP_REPORT_COUNT, offsetof(struct sp_join_stats, input_bytes[1]) },
-	{ "output_records", SP_REPORT_COUNT, offsetof(struct sp_join_stats, output_records) },
-	{ "output_bytes", SP_REPORT_COUNT, offsetof(struct sp_join_stats, output_bytes) },
+static const struct sp_report_field sim_fields[] = {
+	FIELD(run_stats, "sim.device_read_bytes", COUNT, device_read_bytes),
+	FIELD(run_stats, "sim.device_write_bytes", COUNT, device_write_bytes),
+	FIELD(run_stats, "sim.partition_regions", COUNT, spill_regions),
+	FIELD(run_stats, "sim.region_bytes_mean", REAL, spill_region_bytes_mean),
 	{ 0 },
 };
-
-static const struct sp_report_field hash_fields[] = {
-	{ "partitions", SP_REPORT_COUNT, offsetof(struct sp_join_stats, partitions) },
-	{ "spilled_partitions", SP_REPORT_COUNT,
-	  offsetof(struct sp_join_stats, spilled_partitions) },
-	{ "resident_share", SP_REPORT_REAL, offsetof(struct sp_join_stats, resident_share) },
-	{ "partition_groups", SP_REPORT_KNOWN, offsetof(struct sp_join_stats, groups) },
-	{ "recursion_depth", SP_REPORT_UNSIGNED, offsetof(struct sp_join_stats, depth) },
-	{ "role_reversals", SP_REPORT_COUNT, offsetof(struct sp_join_stats, reversals) },
-	{ "nested_blocks", SP_REPORT_COUNT, offsetof(struct sp_join_stats, nested_blocks) },
-	{ "filter_probes", SP_REPORT_COUNT, offsetof(struct sp_join_stats, filter_probes) },
-	{ "filter_drops", SP_REPORT_COUNT, offsetof(struct sp_join_stats, filter_drops) },
-	{ "elapsed_s", SP_REPORT_REAL, offsetof(struct sp_join_stats, run.elapsed_s) },
-	{ 0 },
-};
-
-static void put_result(struct sp__doc doc, const struct sp_join_stats *s)
-{
-	struct sp__doc r = sp__doc_object(doc, "result");
-
-	sp__doc_text(r, "algorithm", sp_join_algorithm_name(s->algorithm));
-	sp__doc_fields(r, merged_fields, s);
-	sp__doc_text(r, "ordered_by", sp_join_ordering_name(s->ordered_by));
-	sp__doc_fields(r, record_fields, s);
-	sp__doc_known(r, "build_input", s->build);
-	sp__doc_fields(r, hash_fields, s);
-}
-
-static void put_sim(struct sp__doc doc, const struct sp_join_stats *s)
-{
-	struct sp__doc sim;
-
-	if (!s->run.simulated)
-		return;
-	sim = sp__report_sim(doc, &s->run);
-	sp__doc_count(sim, "device_read_bytes", (uint64_t)s->run.device_read_bytes);
-	sp__doc_count(sim, "device_write_bytes", (uint64_t)s->run.device_write_bytes);
-	sp__doc_count(sim, "partition_regions", s->run.spill_regions);
-	sp__doc_real(sim, "region_bytes_mean", s->run.spill_region_bytes_mean);
-}
 
 struct sp_report *sp_report_join(const struct sp_join_opts *opts, const struct sp_join_io *io,
 				 const struct sp_join_stats *stats)
 {
-	struct sp__doc doc;
-	bool failed;
-	struct sp_report *report = sp__report_new("spindle.join/1", "xjoin", &failed, &doc);
+	struct sp__doc doc = sp__report_new("spindle.join/1", "xjoin");
 
-	if (!report)
-		return NULL;
 	put_config(doc, opts, io);
-	put_result(doc, stats);
+	sp__doc_fields(sp__doc_object(doc, "result"), result_fields, stats);
 	sp__report_phases(doc, phase_names, SP_JOIN_PHASES, stats->phase_elapsed_s, NULL);
-	sp__report_io(doc, &stats->run);
-	sp__report_memory(doc, &stats->run);
-	sp__report_spill(doc, &stats->run);
-	put_sim(doc, stats);
-	return sp__report_done(report, failed);
+	sp__report_used(doc, &stats->run);
+	if (stats->run.simulated)
+		sp__doc_fields(doc, sim_fields, &stats->run);
+	return sp__report_done(doc);
 }
+
+static const struct sp_report_field plan_fields[] = {
+	FIELD(join_plan, "algorithm", WORD, algorithm, .name = sp_join_algorithm_name),
+	FIELD(join_plan, "ordered_by", WORD, ordered_by, .name = sp_join_ordering_name),
+	FIELD(join_plan, "build_input", COUNT, build),
+	FIELD(join_plan, "build_bytes", KNOWN, build_bytes),
+	FIELD(join_plan, "need_bytes", KNOWN, need_bytes),
+	FIELD(join_plan, "memory_bytes", COUNT, memory_bytes),
+	FIELD(join_plan, "page_bytes", COUNT, page_bytes),
+	FIELD(join_plan, "partitions", KNOWN, partitions),
+	FIELD(join_plan, "group_pages", KNOWN, group_pages),
+	FIELD(join_plan, "resident_partitions", COUNT, resident),
+	FIELD(join_plan, "spilled_partitions", COUNT, spilled),
+	FIELD(join_plan, "resident_share", REAL, resident_share),
+	{ 0 },
+};
 
 struct sp_report *sp_report_join_plan(const struct sp_join_plan *plan)
 {
-	struct sp__doc doc, p;
-	bool failed;
-	struct sp_report *report = sp__report_new("spindle.join-plan/1", "xjoin", &failed, &doc);
+	struct sp__doc doc = sp__report_new("spindle.join-plan/1", "xjoin");
+	struct sp__doc p = sp__doc_object(doc, "plan");
 
-	if (!report)
-		return NULL;
-	p = sp__doc_object(doc, "plan");
-	sp__doc_text(p, "algorithm", sp_join_algorithm_name(plan->algorithm));
+	/* The plan of a merge join is its name alone. */
 	if (plan->algorithm == SP_JOIN_MERGE)
-		return sp__report_done(report, failed);
-	sp__doc_text(p, "ordered_by", sp_join_ordering_name(plan->ordered_by));
-	sp__doc_count(p, "build_input", plan->build);
-	sp__doc_known(p, "build_bytes", plan->build_bytes);
-	sp__doc_known(p, "need_bytes", plan->need_bytes);
-	sp__doc_count(p, "memory_bytes", plan->memory_bytes);
-	sp__doc_count(p, "page_bytes", plan->page_bytes);
-	sp__doc_known(p, "partitions", plan->partitions);
-	sp__doc_known(p, "group_pages", plan->group_pages);
-	sp__doc_count(p, "resident_partitions", plan->resident);
-	sp__doc_count(p, "spilled_partitions", plan->spilled);
-	sp__doc_real(p, "resident_share", plan->resident_share);
-	return sp__report_done(report, failed);
+		sp__doc_text(p, "algorithm", sp_join_algorithm_name(plan->algorithm));
+	else
+		sp__doc_fields(p, plan_fields, plan);
+	return sp__report_done(doc);
 }

@@ -3,70 +3,57 @@
  * What a preflight has found, as a part of a document and for people.
  */
 #include <errno.h>
-#include <math.h>
-#include <string.h>
-#include "report/doc.h"
+#include "report/report_bench.h"
 
-static void put_layer(struct sp__doc row, const struct sp_preflight_layer *l)
-{
-	sp__doc_count(row, "level", l->level);
-	sp__doc_text(row, "name", l->name);
-	sp__doc_text(row, "kind", l->kind);
-	sp__doc_text(row, "scheduler", *l->scheduler ? l->scheduler : NULL);
-	sp__doc_known(row, "scheduler_places", l->places);
-	sp__doc_known(row, "hardware_queues", l->queues);
-	sp__doc_known(row, "hardware_window", l->window);
-	sp__doc_known(row, "outstanding", l->outstanding);
-	sp__doc_count(row, "others_outstanding", l->others);
-	sp__doc_text(row, "verdict", sp_preflight_verdict_name(l->verdict));
-}
+static const struct sp_report_field layer_fields[] = {
+	FIELD(preflight_layer, "level", COUNT, level),
+	FIELD(preflight_layer, "name", TEXT, name),
+	FIELD(preflight_layer, "kind", TEXT, kind),
+	FIELD(preflight_layer, "scheduler", TEXT, scheduler),
+	FIELD(preflight_layer, "scheduler_places", KNOWN, places),
+	FIELD(preflight_layer, "hardware_queues", KNOWN, queues),
+	FIELD(preflight_layer, "hardware_window", KNOWN, window),
+	FIELD(preflight_layer, "outstanding", KNOWN, outstanding),
+	FIELD(preflight_layer, "others_outstanding", COUNT, others),
+	FIELD(preflight_layer, "verdict", WORD, verdict, .name = sp_preflight_verdict_name),
+	{ 0 },
+};
 
-static void put_preflight(struct sp__doc doc, const struct sp_preflight *p)
-{
-	struct sp__doc o = sp__doc_object(doc, "preflight");
-	json_t *layers, *remarks;
+static const struct sp_report_field remark_fields[] = {
+	FIELD(preflight_remark, "obstacle", BOOL, obstacle),
+	FIELD(preflight_remark, "text", TEXT, text),
+	FIELD(preflight_remark, "advice", TEXT, advice),
+	{ 0 },
+};
 
-	sp__doc_text(o, "priorities_act", sp_preflight_verdict_name(p->verdict));
-	sp__doc_real(o, "best_latency_share", p->best_share > 0 ? p->best_share : NAN);
-	sp__doc_text(o, "filesystem", *p->filesystem ? p->filesystem : NULL);
-	layers = sp__doc_array(o, "layers");
-	for (size_t i = 0; i < p->nlayers; i++)
-		put_layer(sp__doc_element(o, layers), &p->layers[i]);
-	remarks = sp__doc_array(o, "remarks");
-	for (size_t i = 0; i < p->nremarks; i++) {
-		struct sp__doc row = sp__doc_element(o, remarks);
-
-		sp__doc_bool(row, "obstacle", p->remarks[i].obstacle);
-		sp__doc_text(row, "text", p->remarks[i].text);
-		sp__doc_text(row, "advice", *p->remarks[i].advice ? p->remarks[i].advice : NULL);
-	}
-}
+static const struct sp_report_field preflight_fields[] = {
+	FIELD(preflight, "priorities_act", WORD, verdict, .name = sp_preflight_verdict_name),
+	FIELD(preflight, "best_latency_share", POSITIVE, best_share),
+	FIELD(preflight, "filesystem", TEXT, filesystem),
+	ELEMENTS(preflight, "layers", ARRAY, layers, nlayers, layer_fields),
+	ELEMENTS(preflight, "remarks", ARRAY, remarks, nremarks, remark_fields),
+	{ 0 },
+};
 
 int sp_report_add_preflight(struct sp_report *report, const struct sp_preflight *preflight)
 {
-	bool failed = false;
+	struct sp__doc doc = { report->doc, report };
 
-	put_preflight((struct sp__doc){ report->doc, &failed }, preflight);
-	return failed ? -ENOMEM : 0;
+	sp__doc_fields(sp__doc_object(doc, "preflight"), preflight_fields, preflight);
+	return report->failed ? -ENOMEM : 0;
 }
 
 struct sp_report *sp_report_preflight(const struct sp_preflight_opts *opts,
 				      const struct sp_preflight *preflight)
 {
-	struct sp__doc doc, c;
-	bool failed;
-	struct sp_report *report = sp__report_new("spindle.aiobench/1", "aiobench", &failed, &doc);
+	struct sp__doc doc = sp__report_bench_new("preflight");
 
-	if (!report)
-		return NULL;
-	sp__doc_text(doc, "kind", "preflight");
-	c = sp__doc_object(doc, "config");
-	sp__doc_text(c, "target", opts->target);
-	sp__doc_text(c, "engine", opts->engine ? opts->engine : "auto");
-	sp__doc_bool(c, "direct", !opts->buffered);
-	sp__doc_known(c, "outstanding", opts->outstanding);
-	put_preflight(doc, preflight);
-	return sp__report_done(report, failed);
+	sp__doc_text(doc, "config.target", opts->target);
+	sp__doc_text(doc, "config.engine", opts->engine ? opts->engine : "auto");
+	sp__doc_bool(doc, "config.direct", !opts->buffered);
+	sp__doc_known(doc, "config.outstanding", opts->outstanding);
+	sp__doc_fields(sp__doc_object(doc, "preflight"), preflight_fields, preflight);
+	return sp__report_done(doc);
 }
 
 static void layers(const struct sp_preflight *p, FILE *out)

@@ -11,116 +11,69 @@ static const char tool[] = "diskprobe";
 #define REACH_STEP_DEG 5
 #define REACH_ROWS 60
 
-static double known(double v)
-{
-	return v > 0 ? v : NAN;
-}
+/* What every probe reports. */
+static const struct sp_report_field common_fields[] = {
+	FIELD(probe_result, "result.stopped", BOOL, stopped),
+	FIELD(probe_result, "evidence.samples", COUNT, evidence.samples),
+	FIELD(probe_result, "evidence.trial_periods", COUNT, evidence.trials),
+	FIELD(probe_result, "evidence.shortest_period_s", DURATION, evidence.shortest_ns),
+	FIELD(probe_result, "evidence.longest_period_s", DURATION, evidence.longest_ns),
+	FIELD(probe_result, "evidence.concentration", REAL, evidence.concentration),
+	FIELD(probe_result, "evidence.chance", POSITIVE, evidence.chance),
+	FIELD(probe_result, "evidence.best_period_s", POSITIVE_DURATION, evidence.best_period_ns),
+	FIELD(probe_result, "evidence.fast_share", REAL, evidence.fast_share),
+	FIELD(probe_result, "evidence.same_block_s", DURATION, evidence.same_ns),
+	FIELD(probe_result, "evidence.random_block_s", DURATION, evidence.other_ns),
+	FIELD(probe_result, "evidence.near_s", POSITIVE_DURATION, evidence.near_ns),
+	FIELD(probe_result, "evidence.far_s", POSITIVE_DURATION, evidence.far_ns),
+	FIELD(probe_result, "evidence.clock_p99_s", DURATION, evidence.clock_p99_ns),
+	FIELD(probe_result, "host.turnaround_s", DURATION, turnaround_ns),
+	FIELD(probe_result, "host.noise_s", POSITIVE_DURATION, noise_ns),
+	FIELD(probe_result, "host.noise_tail", REAL, noise_tail),
+	{ 0 },
+};
 
-static void put_time(struct sp__doc doc, const char *key, double ns)
-{
-	sp__doc_real(doc, key, ns / 1e9);
-}
-
-static void put_config(struct sp__doc doc, const struct sp_probe_opts *o,
-		       const struct sp_probe_result *r)
-{
-	struct sp__doc c = sp__doc_object(doc, "config");
-
-	sp__doc_text(c, "device", o->device);
-	sp__doc_bool(c, "simulated", r->simulated);
-	sp__doc_count(c, "blocks", r->blocks);
-	sp__doc_count(c, "block_bytes", r->block_bytes);
-	sp__doc_bool(c, "quick", o->quick);
-	sp__doc_bool(c, "resumed", o->resume != NULL);
-	sp__doc_known(c, "overwrite_bytes", o->overwrite_bytes);
-	sp__doc_count(c, "seed", o->seed);
-}
-
-static void put_evidence(struct sp__doc doc, const struct sp_probe_evidence *e)
-{
-	struct sp__doc v = sp__doc_object(doc, "evidence");
-
-	sp__doc_count(v, "samples", e->samples);
-	sp__doc_count(v, "trial_periods", e->trials);
-	put_time(v, "shortest_period_s", e->shortest_ns);
-	put_time(v, "longest_period_s", e->longest_ns);
-	sp__doc_real(v, "concentration", e->concentration);
-	sp__doc_real(v, "chance", known(e->chance));
-	put_time(v, "best_period_s", known(e->best_period_ns));
-	sp__doc_real(v, "fast_share", e->fast_share);
-	put_time(v, "same_block_s", e->same_ns);
-	put_time(v, "random_block_s", e->other_ns);
-	put_time(v, "near_s", known(e->near_ns));
-	put_time(v, "far_s", known(e->far_ns));
-	put_time(v, "clock_p99_s", e->clock_p99_ns);
-}
-
-static void put_host(struct sp__doc doc, const struct sp_probe_result *r)
-{
-	struct sp__doc h = sp__doc_object(doc, "host");
-
-	put_time(h, "turnaround_s", r->turnaround_ns);
-	put_time(h, "noise_s", known(r->noise_ns));
-	sp__doc_real(h, "noise_tail", r->noise_ns > 0 ? r->noise_tail : NAN);
-}
-
-static void put_rotation(struct sp__doc doc, const struct sp_probe_result *r)
-{
-	struct sp__doc v = sp__doc_object(doc, "rotation");
-
-	put_time(v, "period_s", r->period_ns);
-	sp__doc_real(v, "rpm", 6e10 / r->period_ns);
-	sp__doc_real(v, "error_ppm", r->period_ppm);
-	sp__doc_text(v, "layout", r->layout);
-	sp__doc_known(v, "surfaces", r->surfaces);
-	sp__doc_known(v, "band_tracks", r->band);
-	sp__doc_known(v, "settle_cylinders", r->settle_cylinders);
-	put_time(v, "settle_s", known(r->settle_ns));
-	sp__doc_bool(v, "cache", r->cache);
-	put_time(v, "cache_hit_s", known(r->cache_hit_ns));
-	sp__doc_known(v, "cache_flush_reads", r->cache_flush);
-}
+static const struct sp_report_field zone_fields[] = {
+	FIELD(probe_zone, "first", COUNT, first),
+	FIELD(probe_zone, "blocks", COUNT, blocks),
+	FIELD(probe_zone, "tracks", COUNT, tracks),
+	FIELD(probe_zone, "track_blocks", REAL, track_blocks),
+	FIELD(probe_zone, "pattern", COUNT, pattern),
+	FIELD(probe_zone, "odd_tracks", COUNT, odd),
+	FIELD(probe_zone, "start_deg", REAL, start_deg),
+	FIELD(probe_zone, "skew_deg", REAL, skew_deg),
+	FIELD(probe_zone, "mb_per_second", POSITIVE, mb_s),
+	FIELD(probe_zone, "reads", COUNT, reads),
+	{ 0 },
+};
 
 static void put_zones(struct sp__doc doc, const struct sp_probe_result *r)
 {
 	json_t *array = sp__doc_array(doc, "zones");
 
 	for (size_t i = 0; i < r->nzones; i++) {
-		const struct sp_probe_zone *z = &r->zones[i];
 		struct sp__doc row = sp__doc_element(doc, array);
 
-		sp__doc_count(row, "first", z->first);
-		sp__doc_count(row, "blocks", z->blocks);
-		sp__doc_count(row, "tracks", z->tracks);
-		sp__doc_real(row, "track_blocks", z->track_blocks);
-		sp__doc_count(row, "pattern", z->pattern);
-		sp__doc_count(row, "odd_tracks", z->odd);
-		sp__doc_real(row, "start_deg", z->mb_s > 0 ? z->start_deg : NAN);
-		sp__doc_real(row, "skew_deg", z->mb_s > 0 ? z->skew_deg : NAN);
-		sp__doc_real(row, "mb_per_second", known(z->mb_s));
-		sp__doc_count(row, "reads", z->reads);
+		sp__doc_fields(row, zone_fields, &r->zones[i]);
+		if (!(r->zones[i].mb_s > 0)) {
+			sp__doc_null(row, "start_deg");
+			sp__doc_null(row, "skew_deg");
+		}
 	}
 }
 
-static void put_seeks(struct sp__doc doc, const struct sp_probe_result *r)
-{
-	json_t *array = sp__doc_array(doc, "seeks");
-
-	for (size_t i = 0; i < r->nseeks; i++) {
-		const struct sp_probe_seek *s = &r->seeks[i];
-		struct sp__doc row = sp__doc_element(doc, array);
-
-		sp__doc_count(row, "tracks", s->tracks);
-		sp__doc_count(row, "cylinders", s->cylinders);
-		put_time(row, "read_s", known(s->read_ns));
-		put_time(row, "write_s", known(s->write_ns));
-		put_time(row, "queued_s", known(s->queued_ns));
-	}
-}
+static const struct sp_report_field seek_fields[] = {
+	FIELD(probe_seek, "tracks", COUNT, tracks),
+	FIELD(probe_seek, "cylinders", COUNT, cylinders),
+	FIELD(probe_seek, "read_s", POSITIVE_DURATION, read_ns),
+	FIELD(probe_seek, "write_s", POSITIVE_DURATION, write_ns),
+	FIELD(probe_seek, "queued_s", POSITIVE_DURATION, queued_ns),
+	{ 0 },
+};
 
 static void put_reach(struct sp__doc doc, const struct sp_geometry *g)
 {
-	json_t *array = sp__doc_array(doc, "reach");
+	json_t *array = sp__doc_array(doc, "adjacency.reach");
 	uint64_t reads, writes, before = 0;
 
 	for (unsigned i = 1; g && i <= REACH_ROWS; i++) {
@@ -141,9 +94,9 @@ static void put_reach(struct sp__doc doc, const struct sp_geometry *g)
 }
 
 /* The aim of an operation and how far it reaches, if that is known. */
-static void put_aim(struct sp__doc doc, const struct sp_geometry *g, enum sp_geometry_op op)
+static void put_aim(struct sp__doc doc, const struct sp_geometry *g, enum sp_geometry_op op,
+		    const char *aim_key, const char *tracks_key)
 {
-	bool write = op == SP_GEOMETRY_WRITE;
 	double aim = NAN;
 	uint64_t tracks = 0;
 
@@ -151,135 +104,137 @@ static void put_aim(struct sp__doc doc, const struct sp_geometry *g, enum sp_geo
 		aim = NAN;
 		tracks = 0;
 	}
-	sp__doc_real(doc, write ? "write_aim_deg" : "read_aim_deg", aim);
-	sp__doc_count(doc, write ? "write_tracks" : "read_tracks", tracks);
+	sp__doc_real(doc, aim_key, aim);
+	sp__doc_count(doc, tracks_key, tracks);
 }
 
-static void put_adjacency(struct sp__doc doc, const struct sp_probe_result *r,
-			  const struct sp_geometry *g)
+static const struct sp_report_field track_fields[] = {
+	FIELD(probe_result, "rotation.period_s", DURATION, period_ns),
+	LATER("rotation.rpm"),
+	FIELD(probe_result, "rotation.error_ppm", REAL, period_ppm),
+	FIELD(probe_result, "rotation.layout", STRING, layout),
+	FIELD(probe_result, "rotation.surfaces", KNOWN, surfaces),
+	FIELD(probe_result, "rotation.band_tracks", KNOWN, band),
+	FIELD(probe_result, "rotation.settle_cylinders", KNOWN, settle_cylinders),
+	FIELD(probe_result, "rotation.settle_s", POSITIVE_DURATION, settle_ns),
+	FIELD(probe_result, "rotation.cache", BOOL, cache),
+	FIELD(probe_result, "rotation.cache_hit_s", POSITIVE_DURATION, cache_hit_ns),
+	FIELD(probe_result, "rotation.cache_flush_reads", KNOWN, cache_flush),
+	LATER("zones"),
+	ELEMENTS(probe_result, "seeks", LIST, seeks, nseeks, seek_fields),
+	LATER("adjacency.read_aim_deg"),
+	LATER("adjacency.read_tracks"),
+	LATER("adjacency.write_aim_deg"),
+	LATER("adjacency.write_tracks"),
+	FIELD(probe_result, "adjacency.write_estimated", BOOL, write_estimated),
+	FIELD(probe_result, "adjacency.hops", COUNT, hops),
+	FIELD(probe_result, "adjacency.misses", COUNT, hop_misses),
+	FIELD(probe_result, "adjacency.conservatism_deg", POSITIVE, conservatism_deg),
+	FIELD(probe_result, "adjacency.guarded_hops", COUNT, guarded_hops),
+	FIELD(probe_result, "adjacency.guarded_misses", COUNT, guarded_hop_misses),
+	LATER("adjacency.reach"),
+	FIELD(probe_result, "checks.tracks_cover_device", BOOL, covers),
+	FIELD(probe_result, "checks.tracks_descend", BOOL, descending),
+	FIELD(probe_result, "checks.boundaries", COUNT, rechecked),
+	FIELD(probe_result, "checks.boundary_misses", COUNT, recheck_misses),
+	{ 0 },
+};
+
+static void put_tracks(struct sp__doc doc, const struct sp_probe_result *r,
+		       const struct sp_geometry *g)
 {
-	struct sp__doc a = sp__doc_object(doc, "adjacency");
-
-	put_aim(a, g, SP_GEOMETRY_READ);
-	put_aim(a, g, SP_GEOMETRY_WRITE);
-	sp__doc_bool(a, "write_estimated", r->write_estimated);
-	sp__doc_count(a, "hops", r->hops);
-	sp__doc_count(a, "misses", r->hop_misses);
-	sp__doc_real(a, "conservatism_deg", known(r->conservatism_deg));
-	sp__doc_count(a, "guarded_hops", r->guarded_hops);
-	sp__doc_count(a, "guarded_misses", r->guarded_hop_misses);
-	put_reach(a, g);
+	sp__doc_fields(doc, track_fields, r);
+	sp__doc_real(doc, "rotation.rpm", 6e10 / r->period_ns);
+	put_zones(doc, r);
+	put_aim(doc, g, SP_GEOMETRY_READ, "adjacency.read_aim_deg", "adjacency.read_tracks");
+	put_aim(doc, g, SP_GEOMETRY_WRITE, "adjacency.write_aim_deg", "adjacency.write_tracks");
+	put_reach(doc, g);
 }
 
-static void put_checks(struct sp__doc doc, const struct sp_probe_result *r)
-{
-	struct sp__doc c = sp__doc_object(doc, "checks");
+static const struct sp_report_field rate_fields[] = {
+	FIELD(probe_rate, "depth", COUNT, depth),
+	FIELD(probe_rate, "request_bytes", COUNT, bytes),
+	FIELD(probe_rate, "requests_per_second", REAL, requests_s),
+	FIELD(probe_rate, "mb_per_second", REAL, mb_s),
+	FIELD(probe_rate, "p50_s", DURATION, p50_ns),
+	FIELD(probe_rate, "p99_s", DURATION, p99_ns),
+	{ 0 },
+};
 
-	sp__doc_bool(c, "tracks_cover_device", r->covers);
-	sp__doc_bool(c, "tracks_descend", r->descending);
-	sp__doc_count(c, "boundaries", r->rechecked);
-	sp__doc_count(c, "boundary_misses", r->recheck_misses);
-}
+static const struct sp_report_field range_fields[] = {
+	{ .key = "first", .type = SP_REPORT_COUNT, .bytes = sizeof(uint64_t) },
+	{ .key = "last",
+	  .type = SP_REPORT_COUNT,
+	  .offset = sizeof(uint64_t),
+	  .bytes = sizeof(uint64_t) },
+	{ 0 },
+};
 
-static void put_rates(struct sp__doc doc, const struct sp_probe_result *r)
-{
-	struct sp__doc d = sp__doc_object(doc, "load");
-	json_t *array;
+static const struct sp_report_field load_fields[] = {
+	FIELD(probe_result, "load.knee_depth", KNOWN, knee_depth),
+	FIELD(probe_result, "load.preferred_bytes", KNOWN, knee_bytes),
+	FIELD(probe_result, "load.throttled", BOOL, throttled),
+	FIELD(probe_result, "load.throttle_share", POSITIVE, throttle_share),
+	ELEMENTS(probe_result, "load.rates", LIST, rates, nrates, rate_fields),
+	{ 0 },
+};
 
-	sp__doc_known(d, "knee_depth", r->knee_depth);
-	sp__doc_known(d, "preferred_bytes", r->knee_bytes);
-	sp__doc_bool(d, "throttled", r->throttled);
-	sp__doc_real(d, "throttle_share", known(r->throttle_share));
-	array = sp__doc_array(d, "rates");
-	for (size_t i = 0; i < r->nrates; i++) {
-		const struct sp_probe_rate *p = &r->rates[i];
-		struct sp__doc row = sp__doc_element(doc, array);
-
-		sp__doc_count(row, "depth", p->depth);
-		sp__doc_count(row, "request_bytes", p->bytes);
-		sp__doc_real(row, "requests_per_second", p->requests_s);
-		sp__doc_real(row, "mb_per_second", p->mb_s);
-		put_time(row, "p50_s", p->p50_ns);
-		put_time(row, "p99_s", p->p99_ns);
-	}
-}
-
-static void put_cost(struct sp__doc doc, const struct sp_probe_result *r)
-{
-	struct sp__doc c = sp__doc_object(doc, "cost");
-
-	sp__doc_count(c, "reads", r->reads);
-	sp__doc_count(c, "layout_reads", r->layout_reads);
-	sp__doc_count(c, "seek_reads", r->seek_reads);
-	sp__doc_count(c, "flush_reads", r->flush_reads);
-	sp__doc_count(c, "cache_hits", r->cache_hits);
-	sp__doc_count(c, "writes", r->writes);
-	sp__doc_count(c, "read_errors", r->errors);
-	sp__doc_real(c, "device_s", r->device_s);
-}
-
-static void put_ranges(struct sp__doc doc, const struct sp_probe_result *r)
-{
-	json_t *bad = sp__doc_array(doc, "unreadable"), *unknown;
-
-	for (size_t i = 0; i < r->nbad; i++) {
-		struct sp__doc row = sp__doc_element(doc, bad);
-
-		sp__doc_count(row, "first", r->bad[i][0]);
-		sp__doc_count(row, "last", r->bad[i][1]);
-	}
-	unknown = sp__doc_array(doc, "unknown");
-	for (size_t i = 0; i < r->nunknown; i++)
-		if (json_array_append_new(unknown, json_string(r->unknown[i])))
-			*doc.failed = true;
-}
+static const struct sp_report_field end_fields[] = {
+	ELEMENTS(probe_result, "unreadable", LIST, bad, nbad, range_fields),
+	LATER("unknown"),
+	FIELD(probe_result, "cost.reads", COUNT, reads),
+	FIELD(probe_result, "cost.layout_reads", COUNT, layout_reads),
+	FIELD(probe_result, "cost.seek_reads", COUNT, seek_reads),
+	FIELD(probe_result, "cost.flush_reads", COUNT, flush_reads),
+	FIELD(probe_result, "cost.cache_hits", COUNT, cache_hits),
+	FIELD(probe_result, "cost.writes", COUNT, writes),
+	FIELD(probe_result, "cost.read_errors", COUNT, errors),
+	FIELD(probe_result, "cost.device_s", REAL, device_s),
+	{ 0 },
+};
 
 struct sp_report *sp_report_probe(const struct sp_probe *probe, const struct sp_probe_opts *opts)
 {
 	const struct sp_probe_result *r = sp_probe_result(probe);
-	const struct sp_geometry *g = sp_probe_geometry(probe);
-	bool failed, tracks = r->verdict == SP_PROBE_ROTATING;
-	struct sp__doc doc, result;
-	struct sp_report *report = sp__report_new("spindle.probe/1", tool, &failed, &doc);
+	struct sp__doc doc = sp__report_new("spindle.probe/1", tool);
 
-	if (!report)
-		return NULL;
-	put_config(doc, opts, r);
-	result = sp__doc_object(doc, "result");
-	sp__doc_text(result, "verdict", sp_probe_verdict_name(r->verdict));
-	sp__doc_bool(result, "stopped", r->stopped);
-	put_evidence(doc, &r->evidence);
-	put_host(doc, r);
-	if (tracks) {
-		put_rotation(doc, r);
-		put_zones(doc, r);
-		put_seeks(doc, r);
-		put_adjacency(doc, r, g);
-		put_checks(doc, r);
-	}
+	sp__doc_text(doc, "config.device", opts->device);
+	sp__doc_bool(doc, "config.simulated", r->simulated);
+	sp__doc_count(doc, "config.blocks", r->blocks);
+	sp__doc_count(doc, "config.block_bytes", r->block_bytes);
+	sp__doc_bool(doc, "config.quick", opts->quick);
+	sp__doc_bool(doc, "config.resumed", opts->resume != NULL);
+	sp__doc_known(doc, "config.overwrite_bytes", opts->overwrite_bytes);
+	sp__doc_count(doc, "config.seed", opts->seed);
+	sp__doc_text(doc, "result.verdict", sp_probe_verdict_name(r->verdict));
+	sp__doc_fields(doc, common_fields, r);
+	if (!(r->noise_ns > 0))
+		sp__doc_null(doc, "host.noise_tail");
+	if (r->verdict == SP_PROBE_ROTATING)
+		put_tracks(doc, r, sp_probe_geometry(probe));
 	if (r->nrates)
-		put_rates(doc, r);
-	put_ranges(doc, r);
-	put_cost(doc, r);
-	return sp__report_done(report, failed);
+		sp__doc_fields(doc, load_fields, r);
+	sp__doc_fields(doc, end_fields, r);
+	sp__doc_names(doc, "unknown", r->unknown, r->nunknown);
+	return sp__report_done(doc);
 }
+
+static const struct sp_report_field verify_fields[] = {
+	FIELD(probe_verify, "result.pairs", COUNT, pairs),
+	FIELD(probe_verify, "result.read_errors", COUNT, errors),
+	FIELD(probe_verify, "result.response_s", DURATION, mean_ns),
+	FIELD(probe_verify, "result.foretold_s", DURATION, predicted_ns),
+	FIELD(probe_verify, "result.demerit_s", DURATION, demerit_ns),
+	FIELD(probe_verify, "result.turns_right_share", REAL, turns_right),
+	FIELD(probe_verify, "result.within_tenth_turn_share", REAL, within_share),
+	{ 0 },
+};
 
 struct sp_report *sp_report_probe_verify(const char *device, const struct sp_probe_verify *v)
 {
-	struct sp__doc doc, result;
-	bool failed;
-	struct sp_report *report = sp__report_new("spindle.probe-verify/1", tool, &failed, &doc);
+	struct sp__doc doc = sp__report_new("spindle.probe-verify/1", tool);
 
-	if (!report)
-		return NULL;
-	sp__doc_text(sp__doc_object(doc, "config"), "device", device);
-	result = sp__doc_object(doc, "result");
-	sp__doc_count(result, "pairs", v->pairs);
-	sp__doc_count(result, "read_errors", v->errors);
-	put_time(result, "response_s", v->mean_ns);
-	put_time(result, "foretold_s", v->predicted_ns);
-	put_time(result, "demerit_s", v->demerit_ns);
-	sp__doc_real(result, "turns_right_share", v->turns_right);
-	sp__doc_real(result, "within_tenth_turn_share", v->within_share);
-	return sp__report_done(report, failed);
+	sp__doc_text(doc, "config.device", device);
+	sp__doc_fields(doc, verify_fields, v);
+	return sp__report_done(doc);
 }

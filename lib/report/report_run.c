@@ -1,90 +1,49 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/report_run.h"
 
-#define FIELD(key, type, member)                                                                   \
-	{                                                                                          \
-		key, SP_REPORT_##type, offsetof(struct sp_run_stats, member)                       \
-	}
+static const struct sp_report_field used_fields[] = {
+	FIELD(run_stats, "io.engine", TEXT, engine),
+	FIELD(run_stats, "io.input_engine", TEXT, input_engine),
+	FIELD(run_stats, "io.read_requests", COUNT, read_requests),
+	FIELD(run_stats, "io.read_bytes", COUNT, read_bytes),
+	FIELD(run_stats, "io.write_requests", COUNT, write_requests),
+	FIELD(run_stats, "io.write_bytes", COUNT, write_bytes),
+	FIELD(run_stats, "memory.limit_bytes", COUNT, memory_limit_bytes),
+	FIELD(run_stats, "memory.peak_bytes", COUNT, memory_peak_bytes),
+	FIELD(run_stats, "spill.read_bytes", COUNT, spill_read_bytes),
+	FIELD(run_stats, "spill.write_bytes", COUNT, spill_write_bytes),
+	FIELD(run_stats, "spill.peak_bytes", COUNT, spill_peak_bytes),
+	{ 0 },
+};
 
-static const struct sp_report_field io_fields[] = {
-	FIELD("engine", TEXT, engine),
-	FIELD("input_engine", TEXT, input_engine),
-	FIELD("read_requests", COUNT, read_requests),
-	FIELD("read_bytes", COUNT, read_bytes),
-	FIELD("write_requests", COUNT, write_requests),
-	FIELD("write_bytes", COUNT, write_bytes),
-	{ 0 },
-};
-static const struct sp_report_field memory_fields[] = {
-	FIELD("limit_bytes", COUNT, memory_limit_bytes),
-	FIELD("peak_bytes", COUNT, memory_peak_bytes),
-	{ 0 },
-};
-static const struct sp_report_field spill_fields[] = {
-	FIELD("read_bytes", COUNT, spill_read_bytes),
-	FIELD("write_bytes", COUNT, spill_write_bytes),
-	FIELD("peak_bytes", COUNT, spill_peak_bytes),
-	{ 0 },
-};
 static const struct sp_report_field sim_fields[] = {
-	FIELD("requests", COUNT, sim_requests),
-	FIELD("dispatched", COUNT, sim_dispatched),
-	FIELD("merges", COUNT, sim_merges),
-	FIELD("transfers", COUNT, sim_transfers),
-	FIELD("seeks", COUNT, sim_seeks),
-	FIELD("io_time_ns", COUNT, sim_io_time_ns),
-	FIELD("cpu_time_ns", COUNT, sim_cpu_time_ns),
+	FIELD(run_stats, "sim.requests", COUNT, sim_requests),
+	FIELD(run_stats, "sim.dispatched", COUNT, sim_dispatched),
+	FIELD(run_stats, "sim.merges", COUNT, sim_merges),
+	FIELD(run_stats, "sim.transfers", COUNT, sim_transfers),
+	FIELD(run_stats, "sim.seeks", COUNT, sim_seeks),
+	FIELD(run_stats, "sim.io_time_ns", COUNT, sim_io_time_ns),
+	FIELD(run_stats, "sim.cpu_time_ns", COUNT, sim_cpu_time_ns),
 	{ 0 },
 };
 
-static struct sp__doc put(struct sp__doc doc, const char *key, const struct sp_report_field *fields,
-			  const struct sp_run_stats *s)
+void sp__report_used(struct sp__doc doc, const struct sp_run_stats *s)
 {
-	struct sp__doc object = sp__doc_object(doc, key);
-
-	sp__doc_fields(object, fields, s);
-	return object;
-}
-
-struct sp__doc sp__report_io(struct sp__doc doc, const struct sp_run_stats *s)
-{
-	return put(doc, "io", io_fields, s);
-}
-
-struct sp__doc sp__report_memory(struct sp__doc doc, const struct sp_run_stats *s)
-{
-	return put(doc, "memory", memory_fields, s);
-}
-
-struct sp__doc sp__report_spill(struct sp__doc doc, const struct sp_run_stats *s)
-{
-	return put(doc, "spill", spill_fields, s);
-}
-
-struct sp__doc sp__report_sim(struct sp__doc doc, const struct sp_run_stats *s)
-{
-	return put(doc, "sim", sim_fields, s);
+	sp__doc_fields(doc, used_fields, s);
+	if (s->simulated)
+		sp__doc_fields(doc, sim_fields, s);
 }
 
 struct sp_report *sp_report_run(const char *schema, const char *tool,
 				const struct sp_report_field *fields, const void *result,
 				const struct sp_run_stats *run)
 {
-	struct sp__doc doc, r;
-	bool failed;
-	struct sp_report *report = sp__report_new(schema, tool, &failed, &doc);
+	struct sp__doc doc = sp__report_new(schema, tool), r = sp__doc_object(doc, "result");
 
-	if (!report)
-		return NULL;
-	r = sp__doc_object(doc, "result");
 	sp__doc_fields(r, fields, result);
 	sp__doc_real(r, "elapsed_s", run->elapsed_s);
-	sp__report_io(doc, run);
-	sp__report_memory(doc, run);
-	sp__report_spill(doc, run);
-	if (run->simulated)
-		sp__report_sim(doc, run);
-	return sp__report_done(report, failed);
+	sp__report_used(doc, run);
+	return sp__report_done(doc);
 }
 
 void sp__report_phases(struct sp__doc doc, const char *const *names, int n, const double *elapsed_s,
@@ -100,11 +59,6 @@ void sp__report_phases(struct sp__doc doc, const char *const *names, int n, cons
 		if (cpu_s)
 			sp__doc_real(phase, "cpu_s", cpu_s[i]);
 	}
-}
-
-void sp__report_placement(struct sp__doc config, enum sp_placement placement)
-{
-	sp__doc_text(config, "placement", sp_placement_name(placement));
 }
 
 void sp__report_engine(struct sp__doc config, const char *engine, int direct)

@@ -13,33 +13,40 @@ static double mean(uint64_t sum, uint64_t n)
 	return n ? (double)sum / (double)n : NAN;
 }
 
-static void put_requests(struct sp__doc doc, const struct sp_sequence_counts *c)
-{
-	sp__doc_count(doc, "read_requests", c->read_requests);
-	sp__doc_count(doc, "read_bytes", c->read_bytes);
-	sp__doc_count(doc, "write_requests", c->write_requests);
-	sp__doc_count(doc, "write_bytes", c->write_bytes);
-}
+static const struct sp_report_field request_fields[] = {
+	FIELD(sequence_counts, "read_requests", COUNT, read_requests),
+	FIELD(sequence_counts, "read_bytes", COUNT, read_bytes),
+	FIELD(sequence_counts, "write_requests", COUNT, write_requests),
+	FIELD(sequence_counts, "write_bytes", COUNT, write_bytes),
+	{ 0 },
+};
 
-static void put_total(struct sp__doc doc, const struct sp_sequence_stats *s)
-{
-	const struct sp_sequence_counts *c = &s->total;
-	struct sp__doc total = sp__doc_object(doc, "total");
+static const struct sp_report_field total_fields[] = {
+	FIELD(sequence_stats, "total.requests", COUNT, total.requests),
+	FIELD(sequence_stats, "total.failed", COUNT, total.failed),
+	FIELD(sequence_stats, "total.empty", COUNT, total.empty),
+	FIELD(sequence_stats, "total", OBJECT, total, .fields = request_fields),
+	LATER("total.request_bytes_mean"),
+	FIELD(sequence_stats, "total.seeks", COUNT, total.seeks),
+	FIELD(sequence_stats, "total.device_seeks", COUNT, device_seeks),
+	FIELD(sequence_stats, "total.merges", COUNT, total.merges),
+	FIELD(sequence_stats, "total.cluster_reads", COUNT, total.cluster_reads),
+	FIELD(sequence_stats, "total.regions", COUNT, total.regions),
+	LATER("total.region_bytes_mean"),
+	FIELD(sequence_stats, "total.overwritten_bytes", COUNT, total.overwritten_bytes),
+	{ 0 },
+};
 
-	sp__doc_count(total, "requests", c->requests);
-	sp__doc_count(total, "failed", c->failed);
-	sp__doc_count(total, "empty", c->empty);
-	put_requests(total, c);
-	sp__doc_real(total, "request_bytes_mean",
-		     mean(c->read_bytes + c->write_bytes, c->read_requests + c->write_requests));
-	sp__doc_count(total, "seeks", c->seeks);
-	sp__doc_count(total, "device_seeks", s->device_seeks);
-	sp__doc_count(total, "merges", c->merges);
-	sp__doc_count(total, "cluster_reads", c->cluster_reads);
-	sp__doc_count(total, "regions", c->regions);
-	sp__doc_real(total, "region_bytes_mean", mean(c->region_bytes, c->regions));
-	sp__doc_count(total, "overwritten_bytes", c->overwritten_bytes);
-}
+static const struct sp_report_field volume_fields[] = {
+	LATER("name"),
+	{ .type = SP_REPORT_OBJECT, .fields = request_fields },
+	FIELD(sequence_counts, "seeks", COUNT, seeks),
+	FIELD(sequence_counts, "merges", COUNT, merges),
+	FIELD(sequence_counts, "cluster_reads", COUNT, cluster_reads),
+	FIELD(sequence_counts, "regions", COUNT, regions),
+	FIELD(sequence_counts, "overwritten_bytes", COUNT, overwritten_bytes),
+	{ 0 },
+};
 
 static void put_volumes(struct sp__doc doc, const struct sp_sequence *seq)
 {
@@ -50,54 +57,54 @@ static void put_volumes(struct sp__doc doc, const struct sp_sequence *seq)
 	for (size_t i = 0; sp_sequence_volume(seq, i, &name, &c) == 0; i++) {
 		struct sp__doc row = sp__doc_element(doc, array);
 
+		sp__doc_fields(row, volume_fields, &c);
 		sp__doc_text(row, "name", name);
-		put_requests(row, &c);
-		sp__doc_count(row, "seeks", c.seeks);
-		sp__doc_count(row, "merges", c.merges);
-		sp__doc_count(row, "cluster_reads", c.cluster_reads);
-		sp__doc_count(row, "regions", c.regions);
-		sp__doc_count(row, "overwritten_bytes", c.overwritten_bytes);
 	}
 }
 
-static void put_cache(struct sp__doc doc, const struct sp_sequence_cache *cache,
-		      const struct sp_sequence_transfers *t)
-{
-	struct sp__doc c = sp__doc_object(doc, "cache");
+static const struct sp_report_field cache_fields[] = {
+	FIELD(sequence_cache, "cache.policy", WORD, policy, .name = sp_sequence_policy_name),
+	FIELD(sequence_cache, "cache.pages", COUNT, pages),
+	FIELD(sequence_cache, "cache.page_bytes", COUNT, page_bytes),
+	FIELD(sequence_cache, "cache.counted_requests", KNOWN, counted),
+	{ 0 },
+};
 
-	sp__doc_text(c, "policy", sp_sequence_policy_name(cache->policy));
-	sp__doc_count(c, "pages", cache->pages);
-	sp__doc_count(c, "page_bytes", cache->page_bytes);
-	sp__doc_known(c, "counted_requests", cache->counted);
-	sp__doc_count(c, "accesses", t->accesses);
-	sp__doc_count(c, "hits", t->hits);
-	sp__doc_count(c, "transfers", t->reads + t->writes);
-	sp__doc_count(c, "reads", t->reads);
-	sp__doc_count(c, "writes", t->writes);
-	sp__doc_count(c, "dropped", t->dropped);
-	sp__doc_count(c, "dirty", t->dirty);
-}
+static const struct sp_report_field transfer_fields[] = {
+	FIELD(sequence_transfers, "cache.accesses", COUNT, accesses),
+	FIELD(sequence_transfers, "cache.hits", COUNT, hits),
+	LATER("cache.transfers"),
+	FIELD(sequence_transfers, "cache.reads", COUNT, reads),
+	FIELD(sequence_transfers, "cache.writes", COUNT, writes),
+	FIELD(sequence_transfers, "cache.dropped", COUNT, dropped),
+	FIELD(sequence_transfers, "cache.dirty", COUNT, dirty),
+	{ 0 },
+};
 
 struct sp_report *sp_report_sequence(const char *trace, const struct sp_sequence *seq,
 				     const struct sp_sequence_cache *cache,
 				     const struct sp_sequence_transfers *t)
 {
-	struct sp__doc doc;
+	struct sp__doc doc = sp__report_new("spindle.sequence/1", tool);
+	const struct sp_sequence_counts *c;
 	struct sp_sequence_stats stats;
-	bool failed;
-	struct sp_report *report = sp__report_new("spindle.sequence/1", tool, &failed, &doc);
 
-	if (!report)
-		return NULL;
 	sp_sequence_stats(seq, &stats);
+	c = &stats.total;
 	sp__doc_text(doc, "trace", trace);
-	put_total(doc, &stats);
+	sp__doc_fields(doc, total_fields, &stats);
+	sp__doc_real(doc, "total.request_bytes_mean",
+		     mean(c->read_bytes + c->write_bytes, c->read_requests + c->write_requests));
+	sp__doc_real(doc, "total.region_bytes_mean", mean(c->region_bytes, c->regions));
 	put_volumes(doc, seq);
-	if (cache && t)
-		put_cache(doc, cache, t);
-	else
-		sp__doc_put(doc, "cache", json_null());
-	return sp__report_done(report, failed);
+	if (cache && t) {
+		sp__doc_fields(doc, cache_fields, cache);
+		sp__doc_fields(doc, transfer_fields, t);
+		sp__doc_count(doc, "cache.transfers", t->reads + t->writes);
+	} else {
+		sp__doc_null(doc, "cache");
+	}
+	return sp__report_done(doc);
 }
 
 static void put_request(struct sp__doc doc, const char *key, const struct sp_sequence_request *r,
@@ -116,24 +123,17 @@ static void put_request(struct sp__doc doc, const char *key, const struct sp_seq
 struct sp_report *sp_report_sequence_comparison(const char *a, const char *b,
 						const struct sp_sequence_comparison *comparison)
 {
-	struct sp__doc doc;
-	bool failed, pair = comparison->verdict > SP_SEQUENCE_EXTRA;
-	struct sp_report *report =
-		sp__report_new("spindle.sequence-comparison/1", tool, &failed, &doc);
+	struct sp__doc doc = sp__report_new("spindle.sequence-comparison/1", tool);
 
-	if (!report)
-		return NULL;
 	sp__doc_text(doc, "trace_a", a);
 	sp__doc_text(doc, "trace_b", b);
 	sp__doc_text(doc, "verdict", sp_sequence_verdict_name(comparison->verdict));
 	sp__doc_count(doc, "moved", comparison->moved);
-	if (comparison->verdict == SP_SEQUENCE_LEGAL)
-		sp__doc_put(doc, "first", json_null());
-	else
+	sp__doc_null(doc, "first");
+	sp__doc_null(doc, "second");
+	if (comparison->verdict != SP_SEQUENCE_LEGAL)
 		put_request(doc, "first", &comparison->first, comparison->first_line_b);
-	if (pair)
+	if (comparison->verdict > SP_SEQUENCE_EXTRA)
 		put_request(doc, "second", &comparison->second, comparison->second_line_b);
-	else
-		sp__doc_put(doc, "second", json_null());
-	return sp__report_done(report, failed);
+	return sp__report_done(doc);
 }

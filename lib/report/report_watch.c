@@ -9,64 +9,72 @@
 
 #define ROWS_MAX 20
 
-static double known(double v)
-{
-	return v >= 0 ? v : NAN;
-}
+static const struct sp_report_field result_fields[] = {
+	FIELD(watch_result, "result.name", TEXT, name),
+	FIELD(watch_result, "result.source", WORD, source, .name = sp_watch_source_name),
+	LATER("result.counts"),
+	FIELD(watch_result, "result.stopped", BOOL, stopped),
+	FIELD(watch_result, "result.ended", BOOL, ended),
+	FIELD(watch_result, "result.rings", KNOWN, rings),
+	FIELD(watch_result, "result.elapsed_s", SECONDS, elapsed_ns),
+	FIELD(watch_result, "result.samples", COUNT, samples),
+	FIELD(watch_result, "result.missed", COUNT, missed),
+	LATER("result.cpu_share"),
+	FIELD(watch_result, "result.depth_mean", REAL, depth_mean),
+	FIELD(watch_result, "result.depth_mean_exact", REAL, depth_mean_exact),
+	FIELD(watch_result, "result.depth_p50", COUNT, depth_p50),
+	FIELD(watch_result, "result.depth_p90", COUNT, depth_p90),
+	FIELD(watch_result, "result.depth_p99", COUNT, depth_p99),
+	FIELD(watch_result, "result.depth_max", COUNT, depth_max),
+	LATER("result.depth_histogram"),
+	FIELD(watch_result, "result.requests", COUNT, requests),
+	FIELD(watch_result, "result.iops", REAL, iops),
+	FIELD(watch_result, "result.latency_mean_ns", REAL, latency_mean_ns),
+	{ 0 },
+};
 
 struct sp_report *sp_report_watch(const struct sp_watch_opts *opts, const struct sp_watch_result *r)
 {
-	struct sp__doc doc, o;
-	bool failed;
-	struct sp_report *report = sp__report_new("spindle.aiobench/1", "aiobench", &failed, &doc);
+	struct sp__doc doc = sp__report_bench_new("watch");
 
-	if (!report)
-		return NULL;
-	sp__doc_text(doc, "kind", "watch");
-	o = sp__doc_object(doc, "config");
-	sp__doc_text(o, "target", opts->target);
-	sp__doc_real(o, "sample_rate", opts->rate > 0 ? opts->rate : 1000);
-	sp__doc_real(o, "runtime_s", opts->runtime_ns ? (double)opts->runtime_ns / 1e9 : NAN);
-	o = sp__doc_object(doc, "result");
-	sp__doc_text(o, "name", r->name);
-	sp__doc_text(o, "source", sp_watch_source_name(r->source));
-	sp__doc_text(o, "counts", sp_watch_source_about(r->source));
-	sp__doc_bool(o, "stopped", r->stopped);
-	sp__doc_bool(o, "ended", r->ended);
-	sp__doc_known(o, "rings", r->rings);
-	sp__doc_real(o, "elapsed_s", (double)r->elapsed_ns / 1e9);
-	sp__doc_count(o, "samples", r->samples);
-	sp__doc_count(o, "missed", r->missed);
-	sp__doc_real(o, "cpu_share", (double)r->cpu_ns / (double)r->elapsed_ns);
-	sp__doc_real(o, "depth_mean", r->depth_mean);
-	sp__doc_real(o, "depth_mean_exact", known(r->depth_mean_exact));
-	sp__doc_count(o, "depth_p50", r->depth_p50);
-	sp__doc_count(o, "depth_p90", r->depth_p90);
-	sp__doc_count(o, "depth_p99", r->depth_p99);
-	sp__doc_count(o, "depth_max", r->depth_max);
-	sp__report_depths(o, "depth_histogram", r->depth_ns, r->depths);
-	if (r->source == SP_WATCH_STAT)
-		sp__doc_count(o, "requests", r->requests);
-	else
-		sp__doc_put(o, "requests", json_null());
-	sp__doc_real(o, "iops", r->source == SP_WATCH_STAT ? r->iops : NAN);
-	sp__doc_real(o, "latency_mean_ns", r->requests ? r->latency_mean_ns : NAN);
-	return sp__report_done(report, failed);
+	sp__doc_text(doc, "config.target", opts->target);
+	sp__doc_real(doc, "config.sample_rate", opts->rate > 0 ? opts->rate : 1000);
+	sp__doc_real(doc, "config.runtime_s",
+		     opts->runtime_ns ? (double)opts->runtime_ns / 1e9 : NAN);
+	sp__doc_fields(doc, result_fields, r);
+	sp__doc_text(doc, "result.counts", sp_watch_source_about(r->source));
+	sp__doc_real(doc, "result.cpu_share", (double)r->cpu_ns / (double)r->elapsed_ns);
+	sp__report_depths(doc, "result.depth_histogram", r->depth_ns, r->depths);
+	if (r->source != SP_WATCH_STAT) {
+		sp__doc_null(doc, "result.requests");
+		sp__doc_null(doc, "result.iops");
+	}
+	if (!(r->depth_mean_exact >= 0))
+		sp__doc_null(doc, "result.depth_mean_exact");
+	if (!r->requests)
+		sp__doc_null(doc, "result.latency_mean_ns");
+	return sp__report_done(doc);
 }
+
+static const struct sp_report_field interval_fields[] = {
+	FIELD(watch_interval, "begin_s", SECONDS, begin_ns),
+	FIELD(watch_interval, "end_s", SECONDS, end_ns),
+	FIELD(watch_interval, "samples", COUNT, samples),
+	FIELD(watch_interval, "depth_mean", REAL, depth_mean),
+	FIELD(watch_interval, "depth_mean_exact", REAL, depth_mean_exact),
+	FIELD(watch_interval, "depth_max", COUNT, depth_max),
+	FIELD(watch_interval, "outstanding", COUNT, depth_last),
+	{ 0 },
+};
 
 int sp_report_watch_interval(const struct sp_watch_interval *i, FILE *out)
 {
-	bool failed = false;
-	struct sp__doc doc = { json_object(), &failed };
+	struct sp__doc doc = sp__report_empty();
 
-	sp__doc_real(doc, "begin_s", (double)i->begin_ns / 1e9);
-	sp__doc_real(doc, "end_s", (double)i->end_ns / 1e9);
-	sp__doc_count(doc, "samples", i->samples);
-	sp__doc_real(doc, "depth_mean", i->depth_mean);
-	sp__doc_real(doc, "depth_mean_exact", known(i->depth_mean_exact));
-	sp__doc_count(doc, "depth_max", i->depth_max);
-	sp__doc_count(doc, "outstanding", i->depth_last);
-	return sp__doc_line(doc, out);
+	sp__doc_fields(doc, interval_fields, i);
+	if (!(i->depth_mean_exact >= 0))
+		sp__doc_null(doc, "depth_mean_exact");
+	return sp__report_line(doc, out);
 }
 
 /* One row: the depths from a to b, their share, and a bar as long as it is of the largest. */

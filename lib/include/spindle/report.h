@@ -21,23 +21,44 @@
 
 struct sp_report;
 
-/* How a member of a flat struct is reported. */
+/* How a member of a struct is reported. */
 enum sp_report_type {
 	SP_REPORT_END,
-	SP_REPORT_UNSIGNED, /* unsigned */
-	SP_REPORT_COUNT,    /* uint64_t */
-	SP_REPORT_KNOWN,    /* uint64_t; 0 is unknown: null */
+	SP_REPORT_NULL,	    /* null, until another value is set */
+	SP_REPORT_COUNT,    /* uint32_t or uint64_t */
+	SP_REPORT_KNOWN,    /* the same; 0 is unknown: null */
 	SP_REPORT_SIGNED,   /* int64_t; negative is unknown: null */
 	SP_REPORT_REAL,	    /* double; null if it is not finite */
-	SP_REPORT_TEXT,	    /* array of char; null if it is empty */
+	SP_REPORT_POSITIVE, /* the same; what is not above 0 is unknown: null */
+	SP_REPORT_SECONDS,  /* uint64_t, ns; in s */
+	SP_REPORT_DURATION, /* double, ns; in s; null if it is not finite */
+	SP_REPORT_POSITIVE_DURATION,
+	SP_REPORT_BOOL,
+	SP_REPORT_TEXT,	  /* array of char; null if it is empty */
+	SP_REPORT_STRING, /* const char *; NULL: null */
+	SP_REPORT_WORD,	  /* int or enum: its name; NULL: null */
+	SP_REPORT_PRIO,	  /* uint16_t: as sp_bench_prio_name() */
+	SP_REPORT_OBJECT, /* a struct; without a key: its members are those of the outer object */
+	SP_REPORT_ARRAY,  /* array of structs */
+	SP_REPORT_LIST,	  /* pointer to structs */
 };
 
 /* A table of them ends with { 0 }. */
 struct sp_report_field {
 	const char *key;
 	enum sp_report_type type;
-	size_t offset;
+	size_t offset, bytes;		      /* of the member; bytes of an array: of an element */
+	size_t count;			      /* ARRAY, LIST: offset of the number, a size_t */
+	const char *(*name)(int value);	      /* WORD */
+	const struct sp_report_field *fields; /* OBJECT, ARRAY, LIST: of the struct */
 };
+
+/* SP_REPORT_FIELD(struct x, "records", COUNT, records): a row of the table of struct x. */
+#define SP_REPORT_FIELD(struct_, key_, type_, member, ...)                                         \
+	{                                                                                          \
+		.key = key_, .type = SP_REPORT_##type_, .offset = offsetof(struct_, member),       \
+		.bytes = sizeof(((struct_ *)0)->member), ##__VA_ARGS__                             \
+	}
 
 /*
  * The report of any operator that has a run environment (<spindle/run.h>): its result by a
