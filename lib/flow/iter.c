@@ -3,17 +3,15 @@
 
 void sp__waits_add(struct sp__waits *w, sp__wait_fn *block, void *operator)
 {
-	if (w->n < SP__WAITS_MAX) {
-		w->wait[w->n].block = block;
-		w->wait[w->n++].operator= operator;
-	}
+	if (!w->block)
+		*w = (struct sp__waits){ block, operator};
 }
 
 int sp__waits_block(struct sp__waits *w)
 {
-	int rc = w->n ? w->wait[0].block(w->wait[0].operator) : SP_ESTATE;
+	int rc = w->block ? w->block(w->operator) : SP_ESTATE;
 
-	w->n = 0;
+	*w = (struct sp__waits){ 0 };
 	return rc;
 }
 

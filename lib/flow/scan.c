@@ -18,10 +18,7 @@ struct sp__scan {
 	struct sp__rstream *stream; /* NULL: none is open */
 	bool may_block;		    /* the next read may wait */
 	struct sp__splitter splitter;
-	const char *at, *whole, *end; /* span: returned up to at, whole records up to whole */
-	struct sp__bytes carry;	      /* the head of a record that continues in the next span */
-	bool carry_out;		      /* the carry is the batch returned last */
-	size_t from;		      /* the input of the batch */
+	size_t from; /* the input of the batch */
 	struct sp__bytes header;
 	size_t header_from;	     /* the input whose header it is */
 	uint64_t header_left;	     /* records of the batch's input that belong to its header */
@@ -89,11 +86,9 @@ void sp__input_close(const char *name, int fd)
 		close(fd);
 }
 
-static int append(struct sp__scan *s, struct sp__bytes *to, const char *data, size_t bytes)
+static int no_memory(const struct sp__scan *s)
 {
-	if (sp__bytes_append(to, data, bytes, NULL) < 0)
-		return sp__err(s->opts.err, -ENOMEM, "allocate", NULL, -1);
-	return 0;
+	return sp__err(s->opts.err, -ENOMEM, "allocate", NULL, -1);
 }
 
 int sp__scan_open(struct sp__scan **scan, const struct sp__scan_opts *opts)
@@ -132,7 +127,7 @@ void sp__scan_close(struct sp__scan *s)
 	if (!s)
 		return;
 	close_input(s);
-	sp__bytes_release(&s->carry, NULL);
+	sp__splitter_release(&s->splitter);
 	sp__bytes_release(&s->header, NULL);
 	free(s);
 }
@@ -163,8 +158,8 @@ static int open_input(struct sp__scan *s)
 	rc = sp__rstream_open(&s->stream, s->fd, s->opts.inputs[s->input], &o, s->opts.err);
 	if (rc < 0)
 		return rc;
+	sp__splitter_release(&s->splitter);
 	sp__splitter_init(&s->splitter, &s->opts.format);
-	s->carry.bytes = 0;
 	s->newlines = 0;
 	s->from = s->input;
 	s->header_left = s->opts.header_first && s->from ? 0 : s->opts.header_records;
@@ -172,58 +167,36 @@ static int open_input(struct sp__scan *s)
 	return 0;
 }
 
-static int give_carry(struct sp__scan *s, struct sp_batch *batch)
-{
-	batch->data = s->carry.data;
-	batch->bytes = s->carry.bytes;
-	s->carry_out = true;
-	return SP_READY;
-}
-
 /* At the end of an input: a record without terminator may remain. */
 static int end_input(struct sp__scan *s, struct sp_batch *batch)
 {
 	const struct sp_recfmt *f = &s->opts.format;
+	struct sp__bytes *last = &s->splitter.carry;
+	const char *name = s->opts.inputs[s->input];
 	char eol = f->kind == SP_REC_LINE ? f->eol : '\n';
 
-	if (s->carry.bytes) {
-		if (f->kind == SP_REC_FIXED)
-			return sp__errf(s->opts.err, SP_EFORMAT, "read", s->opts.inputs[s->input],
-					-1, "length is not a multiple of the record size %zu",
-					f->fixed_bytes);
-		if (append(s, &s->carry, &eol, 1) < 0)
-			return -ENOMEM;
-		s->terminators++;
-		if (!sp__rec_end(f, s->carry.data, s->carry.bytes))
-			return sp__rec_unclosed(f, s->carry.data, s->carry.bytes - 1,
-						s->opts.inputs[s->input], s->newlines, s->opts.err);
+	if (!last->bytes) {
 		close_input(s);
-		return give_carry(s, batch);
+		return SP_END;
 	}
-	close_input(s);
-	return SP_END;
-}
-
-/* Length of the part of the new span that completes the record in the carry. */
-static size_t tail_bytes(const struct sp__scan *s)
-{
-	const struct sp_recfmt *f = &s->opts.format;
-	size_t have = (size_t)(s->whole - s->at);
-	const char *end;
-
-	if (s->whole == s->at)
-		return (size_t)(s->end - s->at);
 	if (f->kind == SP_REC_FIXED)
-		return f->fixed_bytes - s->carry.bytes;
-	end = f->kind == SP_REC_LINE ? memchr(s->at, f->eol, have) : NULL;
-	return end ? (size_t)(end + 1 - s->at) : have;
+		return sp__errf(s->opts.err, SP_EFORMAT, "read", name, -1,
+				"length is not a multiple of the record size %zu", f->fixed_bytes);
+	if (sp__bytes_append(last, &eol, 1, NULL) < 0)
+		return no_memory(s);
+	s->terminators++;
+	if (!sp__rec_end(f, last->data, last->bytes))
+		return sp__rec_unclosed(f, last->data, last->bytes - 1, name, s->newlines,
+					s->opts.err);
+	close_input(s);
+	return sp__splitter_give_carry(&s->splitter, batch);
 }
 
 /* The next span.  SP_READY: data was read; SP_END: the end of this input. */
 static int read_span(struct sp__scan *s)
 {
 	const char *data;
-	size_t bytes, whole;
+	size_t bytes;
 	int rc = sp__rstream_next(s->stream, &data, &bytes, s->may_block);
 
 	s->may_block = false;
@@ -232,10 +205,7 @@ static int read_span(struct sp__scan *s)
 	s->bytes += bytes;
 	if (s->opts.format.kind == SP_REC_CSV)
 		s->newlines += sp__count_lines(data, bytes);
-	whole = sp__splitter_feed(&s->splitter, data, bytes);
-	s->at = data;
-	s->whole = data + whole;
-	s->end = data + bytes;
+	(void)sp__splitter_feed(&s->splitter, data, bytes);
 	return rc;
 }
 
@@ -253,23 +223,9 @@ static int next_batch(struct sp__scan *s, struct sp_batch *batch)
 	int rc;
 
 	for (;;) {
-		if (s->at < s->whole && !s->carry.bytes) {
-			batch->data = s->at;
-			batch->bytes = (size_t)(s->whole - s->at);
-			s->at = s->whole;
-			return SP_READY;
-		}
-		if (s->at < s->end) {
-			size_t tail = s->carry.bytes ? tail_bytes(s) : (size_t)(s->end - s->at);
-			bool ended = s->at + tail <= s->whole;
-
-			if (append(s, &s->carry, s->at, tail) < 0)
-				return -ENOMEM;
-			s->at += tail;
-			if (ended)
-				return give_carry(s, batch);
-			continue;
-		}
+		rc = sp__splitter_next(&s->splitter, batch);
+		if (rc != SP_END)
+			return rc < 0 ? no_memory(s) : rc;
 		if (!s->stream) {
 			if (s->input == s->opts.ninputs)
 				return SP_END;
@@ -315,8 +271,8 @@ static int take_header(struct sp__scan *s, struct sp_batch *batch)
 			s->header_from = s->from;
 		if (s->repeated < s->header.bytes)
 			rc = repeat_header(s, batch->data, bytes);
-		else
-			rc = append(s, &s->header, batch->data, bytes);
+		else if (sp__bytes_append(&s->header, batch->data, bytes, NULL) < 0)
+			rc = no_memory(s);
 		s->repeated += bytes;
 		s->header_bytes += bytes;
 		batch->data += bytes;
@@ -333,10 +289,6 @@ int sp__scan_next(void *scan, struct sp_batch *batch)
 	if (rc < 0)
 		return rc;
 	do {
-		if (s->carry_out) {
-			s->carry_out = false;
-			sp__bytes_empty(&s->carry, NULL);
-		}
 		rc = next_batch(s, batch);
 		if (rc == SP_READY && s->header_left)
 			rc = take_header(s, batch);

@@ -97,7 +97,7 @@ int sp__source_race(struct sp__source s[2], const bool known[2], uint64_t limit_
 			if (rc != SP_LATER)
 				return rc < 0 ? rc : 2;
 			later[i] = true;
-			s[i].waits.n = 0;
+			s[i].waits.block = NULL;
 		}
 		wait_for(s, later);
 	}

@@ -87,7 +87,7 @@ void sp__runread_close(struct sp__runread *r)
 	while (r->in_flight)
 		if (sp__spill_reap(r->spill, 1) < 0)
 			break;
-	sp__bytes_release(&r->carry, NULL);
+	sp__splitter_release(&r->splitter);
 	*r = (struct sp__runread){ 0 };
 }
 
@@ -107,7 +107,7 @@ static int verify(struct sp__runread *r, const struct sp__runread_chunk *c, cons
 	return 0;
 }
 
-/* The next chunk into at, whole and end: SP_READY, SP_END or an error. */
+/* The next chunk into the splitter: SP_READY, SP_END or an error. */
 static int next_chunk(struct sp__runread *r)
 {
 	struct sp__runread_chunk *c = &r->chunks[r->head];
@@ -135,33 +135,9 @@ static int next_chunk(struct sp__runread *r)
 		return rc;
 	bytes = (size_t)(c->pages - 1) * r->spill->opts.page_bytes +
 		sp__spill_page_payload(r->spill, r->run, c->first + c->pages - 1);
-	r->phase = r->splitter.phase;
-	r->at = data;
-	r->whole = data + sp__splitter_feed(&r->splitter, data, bytes);
-	r->end = data + bytes;
+	(void)sp__splitter_feed(&r->splitter, data, bytes);
 	r->lent = true;
 	return SP_READY;
-}
-
-static int keep(struct sp__runread *r, const char *end)
-{
-	int rc = sp__bytes_append(&r->carry, r->at, (size_t)(end - r->at), NULL);
-
-	r->at = end;
-	return rc < 0 ? r->error = sp__err(r->spill->opts.err, rc, "allocate", NULL, -1) : 0;
-}
-
-/* The end, in this chunk, of the record whose head is in the carry. */
-static const char *carried_end(const struct sp__runread *r)
-{
-	const struct sp_recfmt *f = &r->splitter.format;
-	uint64_t scanned = r->phase;
-
-	if (f->kind == SP_REC_FIXED)
-		return r->at + (f->fixed_bytes - r->carry.bytes);
-	if (f->kind == SP_REC_CSV)
-		return sp__rec_end_csv(r->at, (size_t)(r->whole - r->at), f->separator, &scanned);
-	return (const char *)memchr(r->at, f->eol, (size_t)(r->whole - r->at)) + 1;
 }
 
 int sp__runread_next(void *runread, struct sp_batch *batch)
@@ -169,26 +145,10 @@ int sp__runread_next(void *runread, struct sp_batch *batch)
 	struct sp__runread *r = runread;
 	int rc;
 
-	if (r->carry_out)
-		sp__bytes_empty(&r->carry, NULL);
-	r->carry_out = false;
-	for (;;) {
-		if (r->carry.bytes && r->at < r->whole) {
-			if (keep(r, carried_end(r)) < 0)
-				return r->error;
-			r->carry_out = true;
-			*batch = (struct sp_batch){ r->carry.data, r->carry.bytes };
-			return SP_READY;
-		}
-		if (r->at < r->whole) {
-			*batch = (struct sp_batch){ r->at, (size_t)(r->whole - r->at) };
-			r->at = r->whole;
-			return SP_READY;
-		}
-		if (r->at < r->end && keep(r, r->end) < 0)
-			return r->error;
+	while ((rc = sp__splitter_next(&r->splitter, batch)) == SP_END) {
 		rc = next_chunk(r);
 		if (rc != SP_READY)
 			return rc;
 	}
+	return rc < 0 ? r->error = sp__err(r->spill->opts.err, rc, "allocate", NULL, -1) : rc;
 }

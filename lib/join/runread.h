@@ -29,7 +29,6 @@ struct sp__runread {
 	struct sp__io_owner owner;
 	bool last_time; /* frees the space after reading */
 	struct sp__splitter splitter;
-	uint64_t phase; /* its phase at the beginning of the chunk */
 	char *mem;
 	uint32_t chunk_pages;
 	struct sp__runread_chunk chunks[SP__RUNREAD_CHUNKS];
@@ -37,9 +36,6 @@ struct sp__runread {
 	bool lent;
 	size_t asked, given; /* pages */
 	uint64_t sum;	     /* of verifying */
-	const char *at, *whole, *end;
-	struct sp__bytes carry; /* the head of a record that continues in the next chunk */
-	bool carry_out;
 	int error;
 };
 

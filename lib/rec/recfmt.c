@@ -22,6 +22,7 @@
  * takes every quote for a delimiter, which is wrong for a quote in the middle
  * of an unquoted field.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include "base/err.h"
@@ -156,8 +157,12 @@ int sp__rec_unclosed(const struct sp_recfmt *f, const char *rec, size_t bytes, c
 
 void sp__splitter_init(struct sp__splitter *s, const struct sp_recfmt *f)
 {
-	s->format = *f;
-	s->phase = f->kind == SP_REC_CSV ? FIELD_START : 0;
+	*s = (struct sp__splitter){ .format = *f };
+}
+
+void sp__splitter_release(struct sp__splitter *s)
+{
+	sp__bytes_release(&s->carry, NULL);
 }
 
 static size_t feed_lines(char eol, const char *data, size_t bytes)
@@ -187,15 +192,61 @@ static size_t feed_csv(struct sp__splitter *s, const char *data, size_t bytes)
 
 size_t sp__splitter_feed(struct sp__splitter *s, const char *data, size_t bytes)
 {
-	switch (s->format.kind) {
-	case SP_REC_LINE:
-		return feed_lines(s->format.eol, data, bytes);
-	case SP_REC_FIXED:
-		return feed_fixed(s, bytes);
-	case SP_REC_CSV:
-		return feed_csv(s, data, bytes);
+	size_t whole;
+
+	s->before = s->phase;
+	if (s->format.kind == SP_REC_LINE)
+		whole = feed_lines(s->format.eol, data, bytes);
+	else if (s->format.kind == SP_REC_FIXED)
+		whole = feed_fixed(s, bytes);
+	else
+		whole = feed_csv(s, data, bytes);
+	s->at = data;
+	s->whole = data + whole;
+	s->end = data + bytes;
+	return whole;
+}
+
+/* The end, in this chunk, of the record whose head is in the carry. */
+static const char *carried_end(const struct sp__splitter *s)
+{
+	const struct sp_recfmt *f = &s->format;
+	uint64_t scanned = s->before;
+
+	if (f->kind == SP_REC_FIXED)
+		return s->at + (f->fixed_bytes - s->carry.bytes);
+	if (f->kind == SP_REC_CSV)
+		return sp__rec_end_csv(s->at, (size_t)(s->whole - s->at), f->separator, &scanned);
+	return (const char *)memchr(s->at, f->eol, (size_t)(s->whole - s->at)) + 1;
+}
+
+int sp__splitter_give_carry(struct sp__splitter *s, struct sp_batch *batch)
+{
+	*batch = (struct sp_batch){ s->carry.data, s->carry.bytes };
+	s->carry_out = true;
+	return SP_READY;
+}
+
+int sp__splitter_next(struct sp__splitter *s, struct sp_batch *batch)
+{
+	const char *from, *to;
+
+	if (s->carry_out)
+		sp__bytes_empty(&s->carry, NULL);
+	s->carry_out = false;
+	from = s->at;
+	if (from < s->whole && !s->carry.bytes) {
+		*batch = (struct sp_batch){ from, (size_t)(s->whole - from) };
+		s->at = s->whole;
+		return SP_READY;
 	}
-	return 0;
+	if (from == s->end)
+		return SP_END;
+	to = from < s->whole ? carried_end(s) : s->end;
+	if (sp__bytes_append(&s->carry, from, (size_t)(to - from), NULL) < 0)
+		return -ENOMEM;
+	s->at = to;
+	return from < s->whole ? sp__splitter_give_carry(s, batch) : SP_END;
 }
 
 const struct sp_word *sp_recfmt_words(void)

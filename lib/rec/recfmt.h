@@ -6,8 +6,10 @@
 #define SP__REC_RECFMT_H
 
 #include <string.h>
+#include <spindle/batch.h>
 #include <spindle/error.h>
 #include <spindle/rec.h>
+#include "base/mem.h"
 
 /*
  * End of the CSV record that begins at data: one past its '\n', or NULL if it
@@ -55,21 +57,31 @@ int sp__rec_unclosed(const struct sp_recfmt *f, const char *rec, size_t bytes, c
 		     uint64_t newlines, struct sp_errinfo *err);
 
 /*
- * Splits a stream into spans of whole records.  Feed chunk after chunk; the
- * state carries what is known about an unfinished record.
+ * Splits a stream into batches of whole records.  Feed chunk after chunk, and take all batches
+ * of each.  They lie in the chunk; only a record that crosses two chunks is copied, into a
+ * batch of its own.
  */
 struct sp__splitter {
 	struct sp_recfmt format;
-	uint64_t phase; /* fixed: bytes into the record; CSV: see recfmt.c */
+	uint64_t phase;		      /* fixed: bytes into the record; CSV: see recfmt.c */
+	uint64_t before;	      /* phase at the start of the chunk */
+	const char *at, *whole, *end; /* chunk: returned up to at, whole records up to whole */
+	struct sp__bytes carry;	      /* the head of a record that continues in the next chunk */
+	bool carry_out;		      /* the carry is the batch returned last */
 };
 
 void sp__splitter_init(struct sp__splitter *s, const struct sp_recfmt *f);
+void sp__splitter_release(struct sp__splitter *s); /* accepts one all zero */
 
 /*
- * Looks at the next bytes of the stream.  Returns how many of them belong to
- * records that end in this chunk (the rest begins an unfinished record, or
- * continues one), and advances the state over the whole chunk.
+ * Looks at the next bytes of the stream, which stay valid until the next call.  Returns how
+ * many of them belong to records that end in this chunk (the rest begins an unfinished record,
+ * or continues one).
  */
 size_t sp__splitter_feed(struct sp__splitter *s, const char *data, size_t bytes);
+/* SP_READY: a batch, valid until the next call; SP_END: feed more; -ENOMEM. */
+SP_MUST_CHECK int sp__splitter_next(struct sp__splitter *s, struct sp_batch *batch);
+/* At the end of the stream: the unfinished record, in the carry, is a batch after all. */
+int sp__splitter_give_carry(struct sp__splitter *s, struct sp_batch *batch);
 
 #endif
