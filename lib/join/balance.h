@@ -18,8 +18,8 @@
  *	            each pass of block nested loops, or alone if the other side has none
  *	all stages  read + read back = in tables + looked up + dropped + alone + spilled, and
  *	            spilled = read back: no partition was omitted or joined twice
- *	result      bytes held (held.c) or put into a sort (result_sort.c) = bytes that came back; a
- *	            table gone through in order (ordered.c) has all records put into it
+ *	result      bytes held (presorted.c) or put into a sort (result_sort.c) = bytes that came
+ *	            back; a table gone through in order (ordered.c) has all records put into it
  *
  * Hash joins sum the hashes of keys, which are available and the same at all depths
  * (keying.h); inputs and merge joins sum bytes.

@@ -4,7 +4,6 @@
  * within a sample, and from one to the next.  Unsorted files are nearly always detected at
  * the first sample.
  */
-#include <ctype.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -15,7 +14,7 @@
 #define SAMPLE_BYTES 4096u
 #define SAMPLES 16
 
-enum { BY_BYTES = 1, BY_LENGTH = 2 };
+#define ORDER_BIT(by) (1u << (by))
 
 struct look {
 	struct sp__cut cut;
@@ -28,12 +27,6 @@ struct look {
 	unsigned keys;		      /* seen in this file */
 };
 
-void sp__upper_init(unsigned char upper[256])
-{
-	for (int c = 0; c < 256; c++)
-		upper[c] = (unsigned char)toupper(c);
-}
-
 /* Can keys of this kind be merged, if the files are sorted? */
 static bool mergeable(const struct sp_join_opts *o)
 {
@@ -44,17 +37,15 @@ static bool mergeable(const struct sp_join_opts *o)
 
 static void look_at_key(struct look *l, const char *line, size_t bytes)
 {
-	struct sp__keyorder by_bytes = { SP_JOIN_SORTED_BYTES, l->upper };
-	struct sp__keyorder by_length = { SP_JOIN_SORTED_LENGTH, l->upper };
+	struct sp__keyorder order = { SP_JOIN_SORTED_BYTES, l->upper };
 	struct sp__slice key;
 
 	sp__field_find(&l->cut, line, bytes, l->field, &key);
 	if (l->cut.kind == SP__CUT_CSV && key.n && *key.p == '"')
 		l->orders = 0;
-	if (l->last.p && sp__keyorder_compare(&by_bytes, &l->last, &key) > 0)
-		l->orders &= ~(unsigned)BY_BYTES;
-	if (l->last.p && sp__keyorder_compare(&by_length, &l->last, &key) > 0)
-		l->orders &= ~(unsigned)BY_LENGTH;
+	for (; l->last.p && order.by <= SP_JOIN_SORTED_LENGTH; order.by++)
+		if (sp__keyorder_compare(&order, &l->last, &key) > 0)
+			l->orders &= ~ORDER_BIT(order.by);
 	l->last = key;
 	l->keys++;
 }
@@ -63,9 +54,7 @@ static void look_at_key(struct look *l, const char *line, size_t bytes)
 static void look_at_sample(struct look *l, const char *p, size_t bytes, bool first, bool header)
 {
 	const char *end = p + bytes, *next;
-	bool skip = header || !first;
-
-	bool any = false;
+	bool skip = header || !first, any = false;
 
 	for (; l->orders && (next = sp__rec_end(&l->format, p, (size_t)(end - p))); p = next) {
 		if (!skip)
@@ -95,51 +84,43 @@ static void look_at_file(struct look *l, int fd, uint64_t size, bool header)
 	}
 }
 
-static void look_at_input(struct look *l, const char *name, bool header)
+/* Are there keys in the order of a file, by samples? */
+static bool look_at_input(struct look *l, const char *name, bool header)
 {
 	struct stat st;
 	int fd;
 
-	if (!strcmp(name, "-") || stat(name, &st) || !S_ISREG(st.st_mode) || !st.st_size) {
-		l->orders = 0;
-		return;
-	}
+	if (!strcmp(name, "-") || stat(name, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+		return false;
 	fd = open(name, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		l->orders = 0;
-		return;
-	}
+	if (fd < 0)
+		return false;
 	l->last.p = NULL;
 	l->keys = 0;
 	look_at_file(l, fd, (uint64_t)st.st_size, header);
 	close(fd);
-	if (l->keys < 2)
-		l->orders = 0;
+	return l->keys >= 2;
 }
 
 enum sp_join_sorted sp__join_detect(const struct sp_join_opts *o, const char *const inputs[2])
 {
-	unsigned char upper[256];
-	struct look *l;
+	struct look *l = mergeable(o) ? malloc(sizeof(*l)) : NULL;
 	unsigned orders;
 
-	if (!mergeable(o))
-		return SP_JOIN_UNSORTED;
-	l = malloc(sizeof(*l));
 	if (!l)
 		return SP_JOIN_UNSORTED;
 	sp__cut_init(&l->cut, o->separator, o->separator_bytes, o->csv);
-	sp__upper_init(upper);
-	l->upper = o->ignore_case ? upper : NULL;
+	l->upper = o->ignore_case ? l->cut.upper : NULL;
 	l->format = sp__join_format(o, 0);
-	l->orders = BY_BYTES | BY_LENGTH;
+	l->orders = ORDER_BIT(SP_JOIN_SORTED_BYTES) | ORDER_BIT(SP_JOIN_SORTED_LENGTH);
 	for (int i = 0; i < 2 && l->orders; i++) {
 		l->field = o->keys[i][0];
-		look_at_input(l, inputs[i], o->header);
+		if (!look_at_input(l, inputs[i], o->header))
+			l->orders = 0;
 	}
 	orders = l->orders;
 	free(l);
-	return orders & BY_BYTES    ? SP_JOIN_SORTED_BYTES
-	       : orders & BY_LENGTH ? SP_JOIN_SORTED_LENGTH
-				    : SP_JOIN_UNSORTED;
+	return orders & ORDER_BIT(SP_JOIN_SORTED_BYTES)	   ? SP_JOIN_SORTED_BYTES
+	       : orders & ORDER_BIT(SP_JOIN_SORTED_LENGTH) ? SP_JOIN_SORTED_LENGTH
+							   : SP_JOIN_UNSORTED;
 }

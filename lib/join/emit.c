@@ -11,7 +11,7 @@
 #include <string.h>
 #include "base/err.h"
 #include "join/emit.h"
-#include "join/tag.h"
+#include "join/record.h"
 
 #define BUFFER_BYTES (128u << 10)
 

@@ -44,7 +44,7 @@ struct sp__emit {
 	int (*sink)(void *arg, const char *data, size_t bytes, bool whole);
 	void *sink_arg;
 	bool each;
-	/* Tags of both records (tag.h) come first, that of file 1 or 2 before; 0: no tags. */
+	/* Tags of both records (record.h) come first, that of file 1 or 2 before; 0: no tags. */
 	unsigned tags_of;
 	char *whole; /* records before it are; in buf */
 	bool begun;  /* the head of a record has been flushed */

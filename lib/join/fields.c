@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/array.h"
 #include "join/fields.h"
+#include "rec/key.h"
 
 const char sp__no_field[1] = "";
 
@@ -18,8 +19,10 @@ struct walk {
 void sp__cut_init(struct sp__cut *cut, const char *sep, size_t sep_bytes, bool csv)
 {
 	*cut = (struct sp__cut){ .kind = SP__CUT_BLANKS, .sep = " ", .sep_bytes = 1 };
-	for (int c = 0; c < 256; c++)
+	for (int c = 0; c < 256; c++) {
 		cut->blank[c] = isblank(c) || c == '\n';
+		cut->upper[c] = (unsigned char)toupper(c);
+	}
 	if (!sep)
 		return;
 	memcpy(cut->sep, sep, sep_bytes);
@@ -56,21 +59,6 @@ static struct walk begin(const struct sp__cut *cut, const char *line, size_t byt
 	return w;
 }
 
-/* The end of the field that begins at p: the separator, or the end of the line. */
-static const char *csv_end(const char *p, const char *end, char sep)
-{
-	if (p == end || *p != '"')
-		return sp__find_byte(p, end, sep);
-	for (p++; p < end; p++) {
-		if (*p != '"')
-			continue;
-		if (p + 1 == end || p[1] != '"')
-			return sp__find_byte(p + 1, end, sep);
-		p++;
-	}
-	return end;
-}
-
 /* The next field; false: there is none. */
 static bool step(struct walk *w, struct sp__slice *field)
 {
@@ -84,7 +72,9 @@ static bool step(struct walk *w, struct sp__slice *field)
 	else if (cut->kind == SP__CUT_BLANKS)
 		stop = skip(cut, w->at, w->end, false);
 	else if (cut->kind == SP__CUT_CSV)
-		stop = csv_end(w->at, w->end, cut->sep[0]);
+		stop = w->at < w->end && *w->at == '"'
+			       ? sp__csv_field_end(w->at, w->end, cut->sep[0])
+			       : sp__find_byte(w->at, w->end, cut->sep[0]);
 	else if (cut->kind == SP__CUT_TEXT)
 		stop = memmem(w->at, (size_t)(w->end - w->at), cut->sep, cut->sep_bytes);
 	if (!stop)

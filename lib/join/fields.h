@@ -36,6 +36,7 @@ struct sp__cut {
 	char sep[SP__SEPARATOR_MAX]; /* also written between fields */
 	size_t sep_bytes;
 	bool blank[256];
+	unsigned char upper[256];   /* for folded keys */
 	const struct sp_key *fixed; /* SP__CUT_FIXED: fields, of both files */
 };
 

@@ -75,7 +75,7 @@ int sp__hash_key(struct sp__hash *h, int side, const char *line, size_t bytes,
 	}
 	h->keymem.bytes = 0;
 	if (sp__key_make(&h->keying, side, line, bytes, &h->keymem, &begin) < 0)
-		return sp__err(h->j->env.err, -ENOMEM, "allocate", NULL, -1);
+		return sp__join_no_memory(h->j);
 	*key = (struct sp__slice){ h->keymem.bytes ? h->keymem.data : sp__no_field,
 				   h->keymem.bytes };
 	return 0;
@@ -277,7 +277,7 @@ static int open_hash(struct sp__hash *h, int build)
 	rc = sp__table_init(&h->table, h->layout.table_bytes, h->layout.page_bytes,
 			    sp__rec_term(&j->source[0].format), &j->env.budget);
 	if (rc < 0 || !h->read_mem || !h->write_mem || !h->bloom.words)
-		return sp__err(j->env.err, -ENOMEM, "allocate", NULL, -1);
+		return sp__join_no_memory(j);
 	return 0;
 }
 

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include "base/err.h"
 #include "base/outset.h"
-#include "join/binary.h"
+#include "join/keying.h"
 #include "join/plan.h"
 #include "join/presorted.h"
 #include "join/state.h"
@@ -20,6 +20,77 @@ static int check_opts(const struct sp_join_opts *o, const struct sp_join_io *io,
 	if (!rc && o->run.compression != SP_SPILL_RAW)
 		rc = sp__errf(err, SP_EUNSUP, "plan", NULL, -1, "partitions are not compressed");
 	return rc ? rc : sp__outset_check(io->output, o->run.trace_path, io->inputs, 2, err);
+}
+
+static int open_stream(struct sp__join *j)
+{
+	const char *name = j->io->output ? j->io->output : "standard output";
+	struct sp__wstream_opts o = sp__env_writing(&j->env);
+	int rc = sp__wstream_open(&j->result.ws, j->result.fd, name, &o, j->env.err);
+
+	j->result.emit.ws = j->result.ws;
+	return rc;
+}
+
+/* An output written in place is truncated before anything is read: refuses inputs. */
+static int spare_inputs(struct sp__join *j)
+{
+	const char *path = j->io->output;
+
+	if (!path || !sp_outfile_in_place(j->result.file))
+		return 0;
+	for (int i = 0; i < 2; i++)
+		if (sp__source_is(&j->source[i], path))
+			return sp__errf(j->env.err, SP_EUNSUP, "write", path, -1,
+					"an input cannot be written in place");
+	return 0;
+}
+
+static int open_file(struct sp__join *j)
+{
+	int rc = sp_outfile_open(&j->result.file, j->io->output, 0, j->env.err);
+
+	if (!rc)
+		rc = spare_inputs(j);
+	return rc ? rc : sp_outfile_begin(j->result.file, j->env.err);
+}
+
+/* The output stays unchanged until it is complete, unless it is written in place. */
+static int open_result(struct sp__join *j)
+{
+	j->result.fd = j->io->output ? open_file(j) : j->io->output_fd;
+	return j->result.fd < 0 ? j->result.fd : open_stream(j);
+}
+
+static int write_all(struct sp__join *j)
+{
+	int rc = sp__emit_flush(&j->result.emit);
+
+	return rc ? rc : sp__wstream_finish(j->result.ws);
+}
+
+/* Ends the stream and starts a new one at the descriptor's offset. */
+int sp__result_flush(struct sp__join *j)
+{
+	int rc = write_all(j);
+
+	if (rc < 0)
+		return rc;
+	sp__wstream_close(j->result.ws);
+	j->result.ws = j->result.emit.ws = NULL;
+	return open_stream(j);
+}
+
+/* Ends the records and writes everything; returns rc, or an error if rc was none. */
+static int end_result(struct sp__join *j, int rc)
+{
+	/* Pairs found before disorder or an error are written too. */
+	int ended = j->result.ws ? write_all(j) : 0;
+
+	if (j->result.ws && !ended)
+		sp__env_sync(&j->env, NULL);
+	rc = rc < 0 || ended >= 0 ? rc : ended;
+	return rc ? rc : sp_outfile_commit(j->result.file, j->env.err);
 }
 
 static int open_all(struct sp__join *j, struct sp_errinfo *err)
@@ -44,7 +115,7 @@ static int open_all(struct sp__join *j, struct sp_errinfo *err)
 		rc = sp__source_begin(&j->source[i]);
 	if (rc < 0)
 		return rc;
-	return sp__result_open(j);
+	return open_result(j);
 }
 
 /* Failing to write a trace is an error, unless there was one before. */
@@ -52,7 +123,9 @@ static int close_all(struct sp__join *j, int rc)
 {
 	int closed;
 
-	sp__result_close(j);
+	sp__wstream_close(j->result.ws);
+	sp_outfile_close(j->result.file, j->env.err);
+	sp__emit_release(&j->result.emit);
 	for (int i = 0; i < 2; i++)
 		sp__source_close(&j->source[i]);
 	closed = sp__env_close(&j->env);
@@ -141,6 +214,7 @@ static int first_lines(struct sp__join *j)
 static int merge(struct sp__join *j)
 {
 	const struct sp_join_opts *o = &j->opts;
+	int rc;
 
 	if (o->ordered && o->unpaired[o->ordered == 1] && (o->pairs || o->unpaired[o->ordered - 1]))
 		return sp__errf(j->env.err, SP_EUNSUP, "plan", NULL, -1,
@@ -148,7 +222,8 @@ static int merge(struct sp__join *j)
 				3 - o->ordered);
 	j->stats.algorithm = SP_JOIN_MERGE;
 	j->stats.ordered_by = o->ordered ? SP_JOIN_BY_MERGING : SP_JOIN_ANY_ORDER;
-	return sp__join_merge(j);
+	rc = first_lines(j);
+	return rc ? rc : sp__join_merge(j);
 }
 
 /* Opens both inputs again, after their headers. */
@@ -242,10 +317,33 @@ int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,
 	rc = open_all(&j, err);
 	if (!rc)
 		rc = join(&j);
-	rc = sp__result_end(&j, rc);
+	rc = end_result(&j, rc);
 	if (stats) {
 		note(&j);
 		*stats = j.stats;
 	}
 	return close_all(&j, rc);
+}
+
+const struct sp_word *sp_join_algorithm_words(void)
+{
+	static const struct sp_word words[] = { { "auto", SP_JOIN_AUTO },
+						{ "hybrid", SP_JOIN_HYBRID },
+						{ "grace", SP_JOIN_GRACE },
+						{ "shj", SP_JOIN_SHJ },
+						{ "merge", SP_JOIN_MERGE },
+						{ "nested", SP_JOIN_NESTED },
+						{ NULL, 0 } };
+
+	return words;
+}
+
+const struct sp_word *sp_join_ordering_words(void)
+{
+	static const struct sp_word words[] = { { "probing", SP_JOIN_BY_PROBING },
+						{ "sorting", SP_JOIN_BY_SORTING },
+						{ "merging", SP_JOIN_BY_MERGING },
+						{ NULL, 0 } };
+
+	return words;
 }

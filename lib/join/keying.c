@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +6,127 @@
 #include <xxhash.h>
 #include "base/array.h"
 #include "base/err.h"
-#include "join/binary.h"
 #include "join/keying.h"
 #include "rec/collate.h"
+
+/* The most bytes of a binary number's value. */
+#define VALUE_BYTES 9
+
+static bool is_integer(const struct sp_key *f)
+{
+	return f->type == SP_KEY_UINT || f->type == SP_KEY_INT;
+}
+
+static bool has_width(const struct sp_key *f)
+{
+	size_t n = f->length;
+
+	if (is_integer(f))
+		return n == 1 || n == 2 || n == 4 || n == 8;
+	return f->type == SP_KEY_FLOAT ? n == 4 || n == 8 : f->type == SP_KEY_BYTES && n;
+}
+
+static int bad(struct sp_errinfo *err, const char *what)
+{
+	return sp__errf(err, -EINVAL, "key", NULL, -1, "%s", what);
+}
+
+static int check_field(const struct sp_join_opts *o, int side, size_t field, struct sp_errinfo *err)
+{
+	const struct sp_key *f = &o->fields[field];
+
+	if (!has_width(f))
+		return bad(err, "a field has a length that its type has not");
+	if (f->length > o->fixed_bytes[side] || f->offset > o->fixed_bytes[side] - f->length)
+		return sp__errf(err, -EINVAL, "key", NULL, -1,
+				"a field lies outside the records of file %d", side + 1);
+	return 0;
+}
+
+/* Can two fields ever be equal? */
+static int check_pair(const struct sp_key *a, const struct sp_key *b, struct sp_errinfo *err)
+{
+	if (is_integer(a) ? !is_integer(b) : a->type != b->type)
+		return bad(err, "fields of the keys have different types");
+	if (a->type == SP_KEY_BYTES && a->length != b->length)
+		return sp__errf(err, -EINVAL, "key", NULL, -1,
+				"fields of the keys have different lengths: %zu, %zu", a->length,
+				b->length);
+	return 0;
+}
+
+int sp__binary_check(const struct sp_join_opts *o, struct sp_errinfo *err)
+{
+	int rc = 0;
+
+	if (!o->fixed_bytes[0] || !o->fixed_bytes[1] || !o->fields)
+		return bad(err, "binary records of both files need a size, and a key");
+	if (o->algorithm == SP_JOIN_MERGE || o->csv || o->header || o->auto_columns ||
+	    o->ignore_case || o->types || o->collated)
+		return bad(err, "what is asked for does not fit binary records");
+	for (size_t i = 0; i < o->nkeys && !rc; i++) {
+		rc = check_field(o, 0, o->keys[0][i], err);
+		if (!rc)
+			rc = check_field(o, 1, o->keys[1][i], err);
+		if (!rc)
+			rc = check_pair(&o->fields[o->keys[0][i]], &o->fields[o->keys[1][i]], err);
+	}
+	for (size_t i = 0; i < o->ncolumns && !rc; i++)
+		if (o->columns[i].file)
+			rc = check_field(o, (int)o->columns[i].file - 1, o->columns[i].field, err);
+	return rc;
+}
+
+/* Is the key one field whose values are equal exactly if its bytes are? */
+static bool binary_plain(const struct sp_join_opts *o)
+{
+	const struct sp_key *a = &o->fields[o->keys[0][0]], *b = &o->fields[o->keys[1][0]];
+
+	return o->nkeys == 1 && a->type == b->type && a->length == b->length &&
+	       (a->type == SP_KEY_BYTES ||
+		(is_integer(a) && (a->length == 1 || a->big_endian == b->big_endian)));
+}
+
+static uint64_t load(const struct sp_key *f, const char *p)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < f->length; i++)
+		v = v << 8 | (unsigned char)p[f->big_endian ? i : f->length - 1 - i];
+	return v;
+}
+
+/* A float of 4 bytes as one of 8.  By its bits: the processor would make a NaN quiet. */
+static uint64_t widened(uint32_t bits)
+{
+	uint64_t sign = (uint64_t)(bits >> 31) << 63, v;
+	float narrow;
+	double wide;
+
+	if ((bits >> 23 & 0xff) == 0xff)
+		return sign | UINT64_C(0x7ff) << 52 | (uint64_t)(bits & 0x7fffff) << 29;
+	memcpy(&narrow, &bits, sizeof(narrow));
+	wide = narrow;
+	memcpy(&v, &wide, sizeof(v));
+	return v;
+}
+
+/* Writes the value of a number as bytes that are equal if values are; returns how many. */
+static size_t binary_value(const struct sp_key *f, const char *number, char *to)
+{
+	uint64_t v = load(f, number), sign = UINT64_C(1) << (8 * f->length - 1);
+	bool negative = f->type == SP_KEY_INT && (v & sign);
+
+	if (f->type == SP_KEY_FLOAT) {
+		v = f->length == 4 ? widened((uint32_t)v) : v;
+		v = v << 1 ? v : 0;
+	} else if (negative) {
+		v |= ~(sign - 1);
+	}
+	memcpy(to, &v, sizeof(v));
+	to[sizeof(v)] = negative;
+	return sizeof(v) + 1;
+}
 
 /* The key set that encodes a text consisting of one field. */
 static int set_of_type(struct sp_keyset **set, const struct sp_key *type, struct sp_errinfo *err)
@@ -38,8 +155,6 @@ int sp__keying_init(struct sp__keying *k, const struct sp__cut *cut,
 				  .types = opts->types,
 				  .collated = sp__collate_hard() ? opts->collated : NULL,
 				  .fold = opts->ignore_case };
-	for (int c = 0; c < 256; c++)
-		k->upper[c] = (unsigned char)toupper(c);
 	k->sets = calloc(k->nfields, sizeof(*k->sets));
 	if (!k->sets)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
@@ -52,7 +167,7 @@ int sp__keying_init(struct sp__keying *k, const struct sp__cut *cut,
 	}
 	k->plain = k->nfields == 1 && !k->fold && !typed && cut->kind != SP__CUT_CSV;
 	if (cut->kind == SP__CUT_FIXED)
-		k->plain = sp__binary_plain(opts);
+		k->plain = binary_plain(opts);
 	return rc;
 }
 
@@ -84,20 +199,13 @@ static int reserve(struct sp__keymem *mem, size_t more)
 /* Copies a field without the quotes of CSV; returns the end. */
 static char *copy_field(const struct sp__keying *k, const struct sp__slice *f, bool fold, char *to)
 {
-	const char *p = f->p, *end = f->p + f->n;
-	bool quoted = k->cut->kind == SP__CUT_CSV && f->n && *p == '"';
+	char *end = k->cut->kind != SP__CUT_CSV
+			    ? mempcpy(to, f->p, f->n)
+			    : (char *)sp__csv_unquote(f->p, f->p + f->n, (unsigned char *)to);
 
-	for (p += quoted; p < end; p++) {
-		if (quoted && *p == '"') {
-			if (p + 1 == end || p[1] != '"') {
-				quoted = false;
-				continue;
-			}
-			p++;
-		}
-		*to++ = fold ? (char)k->upper[(unsigned char)*p] : *p;
-	}
-	return to;
+	for (char *p = to; fold && p < end; p++)
+		*p = (char)k->cut->upper[(unsigned char)*p];
+	return end;
 }
 
 /* Appends the key of a field of a binary record. */
@@ -106,12 +214,12 @@ static int append_binary(const struct sp_key *field, const struct sp__slice *f,
 {
 	char *to;
 
-	if (reserve(mem, f->n + SP__BINARY_VALUE) < 0)
+	if (reserve(mem, f->n + VALUE_BYTES) < 0)
 		return -ENOMEM;
 	to = mem->data + mem->bytes;
 	if (field->type == SP_KEY_BYTES)
 		memcpy(to, f->p, f->n);
-	mem->bytes += field->type == SP_KEY_BYTES ? f->n : sp__binary_value(field, f->p, to);
+	mem->bytes += field->type == SP_KEY_BYTES ? f->n : binary_value(field, f->p, to);
 	return 0;
 }
 

@@ -5,6 +5,11 @@
  * Typed values are compared by their normalised keys (rec/key.h), collated texts by
  * the result of strxfrm().
  *
+ * Numbers in binary records are equal if their values are, whatever their widths and byte
+ * orders: signed and unsigned integers, floats of 4 and 8 bytes.  -0 equals 0; a NaN equals
+ * only those of the same sign and payload, as when binary records are sorted
+ * (rec/bkey.c).
+ *
  * A key of one field, used unchanged, is that field in its line.  Any other (of
  * several fields, folded to upper case, or of a quoted CSV field) is assembled in
  * separate memory.
@@ -27,7 +32,6 @@ struct sp__keying {
 	struct sp_keyset **sets; /* of each field: encodes its key; NULL: a text */
 	bool plain;
 	bool fold;
-	unsigned char upper[256];
 };
 
 /* Memory for assembled keys, as many as fit; zero to begin. */
@@ -36,6 +40,9 @@ struct sp__keymem {
 	size_t bytes, capacity;
 	struct sp__keybuf value; /* of one field with a type, or its text to be collated */
 };
+
+/* 0, or -EINVAL with err: fields outside their binary records, keys that cannot be equal. */
+SP_MUST_CHECK int sp__binary_check(const struct sp_join_opts *opts, struct sp_errinfo *err);
 
 int sp__keying_init(struct sp__keying *k, const struct sp__cut *cut,
 		    const struct sp_join_opts *opts, struct sp_errinfo *err);

@@ -13,13 +13,10 @@
  *
  * Memory: the largest two groups, and two keys.
  */
-#include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
-#include "base/err.h"
-#include "join/state.h"
+#include "join/presorted.h"
 #include "rec/collate.h"
 
 struct copies {
@@ -34,10 +31,9 @@ struct side {
 	struct sp__line now; /* the current line */
 	bool have;	     /* there is one */
 	struct sp__slice last_key;
-	char *last_copy; /* memory for it after its batch is gone */
-	size_t last_room;
-	bool last;     /* there is a line before */
-	bool reported; /* disorder was reported */
+	struct sp__bytes last_copy; /* memory for it after its batch is gone */
+	bool last;		    /* there is a line before */
+	bool reported;		    /* disorder was reported */
 
 	struct sp__line *group;
 	size_t ngroup, group_room, copied; /* copied: number of copies, at the start */
@@ -48,40 +44,15 @@ struct merge {
 	struct sp__join *j;
 	struct side side[2];
 	bool collate;
-	unsigned char upper[256];
-	bool unpairable; /* some line found no partner */
+	struct sp__keyorder order; /* otherwise */
+	bool unpairable;	   /* some line found no partner */
 };
-
-static int no_memory(struct merge *m)
-{
-	return sp__err(m->j->env.err, -ENOMEM, "allocate", NULL, -1);
-}
-
-static int compare_upper(const struct merge *m, const struct sp__slice *a,
-			 const struct sp__slice *b, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		int diff = m->upper[(unsigned char)a->p[i]] - m->upper[(unsigned char)b->p[i]];
-
-		if (diff)
-			return diff;
-	}
-	return 0;
-}
 
 static int compare(const struct merge *m, const struct sp__slice *a, const struct sp__slice *b)
 {
-	size_t n = a->n < b->n ? a->n : b->n;
-	int diff;
-
-	if (n && m->j->opts.ignore_case) {
-		diff = compare_upper(m, a, b, n);
-	} else if (n && m->collate) {
+	if (m->collate && a->n && b->n)
 		return sp__collate_compare(a->p, a->n, b->p, b->n);
-	} else {
-		diff = n ? memcmp(a->p, b->p, n) : 0;
-	}
-	return diff ? diff : (a->n > b->n) - (a->n < b->n);
+	return sp__keyorder_compare(&m->order, a, b);
 }
 
 /* Order. */
@@ -89,12 +60,11 @@ static int compare(const struct merge *m, const struct sp__slice *a, const struc
 static int tell_disorder(struct merge *m, struct side *s)
 {
 	struct sp__join *j = m->j;
-	size_t bytes = s->now.bytes;
 	int rc = sp__result_flush(j);
 
 	s->reported = true;
 	j->io->disorder(j->io->disorder_arg, (unsigned)s->number + 1, s->source->lines, s->now.data,
-			bytes);
+			s->now.bytes);
 	if (rc < 0)
 		return rc;
 	return j->opts.order == SP_JOIN_CHECK ? 1 : 0;
@@ -128,12 +98,10 @@ static int keep(struct merge *m, struct side *s)
 	struct copies *c;
 	size_t bytes = 0, at = 0;
 
-	if (s->last && s->last_key.p != sp__no_field && s->last_key.p != s->last_copy) {
-		if (!SP__ARRAY_ROOM(s->last_copy, s->last_room, s->last_key.n))
-			return no_memory(m);
-		if (s->last_key.n)
-			memcpy(s->last_copy, s->last_key.p, s->last_key.n);
-		s->last_key.p = s->last_copy;
+	if (s->last && s->last_key.p != sp__no_field && s->last_key.p != s->last_copy.data) {
+		if (sp__bytes_set(&s->last_copy, s->last_key.p, s->last_key.n, NULL) < 0)
+			return sp__join_no_memory(m->j);
+		s->last_key.p = s->last_copy.data;
 	}
 	for (size_t i = s->copied; i < s->ngroup; i++)
 		bytes += s->group[i].bytes;
@@ -141,7 +109,7 @@ static int keep(struct merge *m, struct side *s)
 		return 0;
 	c = malloc(sizeof(*c) + bytes);
 	if (!c)
-		return no_memory(m);
+		return sp__join_no_memory(m->j);
 	for (; s->copied < s->ngroup; s->copied++) {
 		struct sp__line *l = &s->group[s->copied];
 
@@ -211,7 +179,7 @@ static void empty_group(struct side *s)
 static int gather_one(struct merge *m, struct side *s)
 {
 	if (!SP__ARRAY_ROOM(s->group, s->group_room, s->ngroup + 1))
-		return no_memory(m);
+		return sp__join_no_memory(m->j);
 	s->group[s->ngroup++] = s->now;
 	return next(m, s);
 }
@@ -302,47 +270,12 @@ static int tail(struct merge *m, struct side *s)
 	return rc;
 }
 
-static int header(struct merge *m)
-{
-	struct side *a = &m->side[0], *b = &m->side[1];
-	int rc = 0;
-
-	if (!m->j->opts.header || (!a->have && !b->have))
-		return 0;
-	sp__emit_pair(&m->j->result.emit, a->have ? &a->now : NULL, b->have ? &b->now : NULL);
-	for (int i = 0; i < 2 && !rc; i++) {
-		struct side *s = &m->side[i];
-		bool have = s->have;
-
-		s->have = s->last = false; /* no line is compared with a header */
-		if (!have)
-			continue;
-		settle(s, &s->now);
-		rc = next(m, s);
-	}
-	return rc;
-}
-
-static int set_auto_columns(struct merge *m)
-{
-	int rc = 0;
-
-	for (int i = 0; i < 2 && !rc; i++)
-		if (m->side[i].have)
-			rc = sp__emit_auto(&m->j->result.emit, i, &m->side[i].now);
-	return rc;
-}
-
 static int run(struct merge *m)
 {
 	int rc = next(m, &m->side[0]);
 
 	if (!rc)
 		rc = next(m, &m->side[1]);
-	if (!rc)
-		rc = set_auto_columns(m);
-	if (!rc)
-		rc = header(m);
 	if (!rc)
 		rc = body(m);
 	for (int i = 0; i < 2 && !rc; i++)
@@ -360,20 +293,20 @@ static int run(struct merge *m)
 
 int sp__join_merge(struct sp__join *j)
 {
-	struct merge m = { .j = j, .collate = sp__collate_hard() };
+	struct merge m = { .j = j,
+			   .collate = !j->opts.ignore_case && sp__collate_hard(),
+			   .order.by = SP_JOIN_SORTED_BYTES };
 	int rc;
 
-	for (int c = 0; c < 256; c++)
-		m.upper[c] = (unsigned char)toupper(c);
-	for (int i = 0; i < 2; i++) {
-		m.side[i].source = &j->source[i];
-		m.side[i].number = i;
-	}
+	if (j->opts.ignore_case)
+		m.order.upper = j->result.emit.cut.upper;
+	for (int i = 0; i < 2; i++)
+		m.side[i] = (struct side){ .source = &j->source[i], .number = i };
 	rc = run(&m);
 	for (int i = 0; i < 2; i++) {
 		empty_group(&m.side[i]);
 		free(m.side[i].group);
-		free(m.side[i].last_copy);
+		sp__bytes_release(&m.side[i].last_copy, NULL);
 	}
 	return rc;
 }

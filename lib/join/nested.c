@@ -115,7 +115,7 @@ int sp__hash_nested(struct sp__hash *h, struct sp__run *build, struct sp__run *p
 		had_bytes = SP__BITS_WORDS(probe_run->records + 1) * sizeof(uint64_t);
 		n.s->had = calloc(1, had_bytes);
 		sp__budget_charge(&h->j->env.budget, had_bytes);
-		rc = n.s->had ? 0 : sp__err(h->j->env.err, -ENOMEM, "allocate", NULL, -1);
+		rc = n.s->had ? 0 : sp__join_no_memory(h->j);
 	}
 	if (!rc)
 		rc = sp__runread_open(&n.build, h->spill, build, &h->format[build_side], true,

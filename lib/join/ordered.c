@@ -74,7 +74,7 @@ static int add_numbered(struct sp__numbered *n, const char *data, size_t bytes, 
 		rc = sp__bytes_append(&n->batch, tag, sizeof(tag), NULL);
 	if (!rc)
 		rc = sp__bytes_append(&n->batch, data + bytes, term, NULL);
-	return rc < 0 ? sp__err(n->h->j->env.err, -ENOMEM, "allocate", NULL, -1) : 0;
+	return rc < 0 ? sp__join_no_memory(n->h->j) : 0;
 }
 
 int sp__numbered_next(void *numbered, struct sp_batch *batch)
@@ -181,7 +181,7 @@ int sp__ordered_rest(struct sp__stage *s)
 		return 0;
 	heads = calloc(s->nparts, sizeof(*heads));
 	if (!heads)
-		return sp__err(h->j->env.err, -ENOMEM, "allocate", NULL, -1);
+		return sp__join_no_memory(h->j);
 	tell_chains(&h->table);
 	for (unsigned i = 0; i < s->nparts; i++) {
 		heads[i].list = &s->parts[i].list;
@@ -228,7 +228,7 @@ int sp__ordered_end(struct sp__hash *h, int rc)
 	if (h->order.sort) {
 		if (!rc)
 			rc = sp__order_write(&h->order, h->j);
-		sp__order_stats(&h->order, &st);
+		sp_sort_stats(h->order.sort, &st);
 		run->spill_read_bytes += st.run.spill_read_bytes;
 		run->spill_write_bytes += st.run.spill_write_bytes;
 		if (st.run.spill_peak_bytes > run->spill_peak_bytes)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include "base/err.h"
-#include "join/binary.h"
+#include "join/keying.h"
 #include "join/plan.h"
 #include "join/presorted.h"
-#include "join/tag.h"
+#include "join/record.h"
 #include "run/memory.h"
 #include "run/where.h"
 #include "sim/fsmap.h"

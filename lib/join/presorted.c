@@ -12,7 +12,7 @@
  * exactly the pairs among the first records of each file, up to some number; when a record
  * is out of order those numbers are returned, and the other pairs can be found in another
  * way.  Unpaired records could not be taken back so easily: they are held until both
- * files have ended (held.h).
+ * files have ended (struct held).
  *
  * Memory: one group, at most the table memory of a hash join.  A larger one ends the
  * merge like disorder.
@@ -20,11 +20,22 @@
  * Rejected: checking the order of both files before joining, which reads them twice if
  * they are sorted.
  */
-#include <errno.h>
-#include "base/err.h"
-#include "join/held.h"
-#include "join/plan.h"
 #include "join/presorted.h"
+#include "join/stage.h"
+
+/*
+ * Records that may or may not belong to the result: assembled, and kept in temporary
+ * space if they exceed a buffer.
+ */
+struct held {
+	struct sp__hash h; /* its spill, and what that needs */
+	struct sp__emit emit;
+	char *mem;	     /* of the writer, then of the reader */
+	struct sp__run *run; /* NULL: everything is in the buffer of emit */
+	uint64_t bytes;	     /* put into it */
+	struct sp__runwriter writer;
+	bool writing;
+};
 
 struct side {
 	struct sp__source *source;
@@ -51,18 +62,95 @@ struct group {
 struct trial {
 	struct sp__join *j;
 	struct sp__keyorder order;
-	unsigned char upper[256];
 	uint64_t group_bytes; /* at most */
 	struct side side[2];
 	int holds; /* the file whose records form the group */
 	struct group group;
 	struct sp__tally wanted, met; /* records of the groups, each time a group is traversed */
-	struct sp__held held;
+	struct held held;
 };
 
-static int no_memory(struct trial *t)
+static int to_space(void *arg, const char *data, size_t bytes, bool whole)
 {
-	return sp__err(t->j->env.err, -ENOMEM, "allocate", NULL, -1);
+	struct held *held = arg;
+	const struct sp__join_layout *l = &held->h.layout;
+	int rc = 0;
+
+	(void)whole;
+	if (!held->writing) {
+		rc = sp__hash_open_spill(&held->h, 1, l->buffered);
+		if (rc < 0)
+			return rc;
+		held->mem = sp__pages_alloc(l->write_bytes, false);
+		if (!held->mem || sp__run_new(&held->run, &held->h.j->env.budget) < 0)
+			return sp__join_no_memory(held->h.j);
+		held->writing = true;
+		rc = sp__runwriter_open(&held->writer, held->h.spill, held->run, held->mem,
+					l->write_bytes, NULL, NULL);
+	}
+	held->bytes += bytes;
+	return rc < 0 || !bytes ? rc : sp__runwriter_put(&held->writer, data, bytes);
+}
+
+static int held_open(struct held *held, struct sp__join *j, const struct sp__join_layout *layout)
+{
+	int rc = sp__emit_init(&held->emit, &j->opts, j->env.err);
+
+	held->h.j = j;
+	held->h.layout = *layout;
+	for (int i = 0; i < 2; i++)
+		held->emit.auto_fields[i] = j->result.emit.auto_fields[i];
+	held->emit.sink = to_space;
+	held->emit.sink_arg = held;
+	return rc;
+}
+
+/* Copies the records back from temporary space, as bytes. */
+static int write_run(struct held *held, struct sp__emit *to)
+{
+	const struct sp_recfmt bytes = { .kind = SP_REC_FIXED, .fixed_bytes = 1 };
+	struct sp__runread r = { 0 };
+	struct sp_batch batch;
+	uint64_t back = 0;
+	int rc = sp__runread_open(&r, held->h.spill, held->run, &bytes, true, held->mem,
+				  held->h.layout.write_bytes);
+
+	while (!rc && (rc = sp__runread_next(&r, &batch)) == SP_READY) {
+		sp__emit_raw(to, batch.data, batch.bytes);
+		back += batch.bytes;
+		rc = to->error;
+	}
+	sp__runread_close(&r);
+	return rc ? rc : sp__balance_bytes(held->h.j, "records held", held->bytes, back);
+}
+
+/* They belong to the result: adds them. */
+static int held_write(struct held *held)
+{
+	struct sp__emit *e = &held->emit, *to = &held->h.j->result.emit;
+	int rc;
+
+	to->records += e->records;
+	if (!held->writing) {
+		sp__emit_raw(to, e->buf, (size_t)(e->at - e->buf));
+		return e->error ? e->error : to->error;
+	}
+	rc = sp__emit_flush(e);
+	if (!rc)
+		rc = sp__runwriter_finish(&held->writer);
+	return rc < 0 ? rc : write_run(held, to);
+}
+
+static void held_close(struct held *held)
+{
+	if (held->writing)
+		sp__runwriter_close(&held->writer);
+	sp__run_free(held->run);
+	sp__hash_note_spill(&held->h);
+	sp__spill_close(held->h.spill);
+	if (held->mem)
+		sp__pages_free(held->mem, held->h.layout.write_bytes);
+	sp__emit_release(&held->emit);
 }
 
 /* Before the batch is released: copies the parts still needed.  1: that is too much. */
@@ -73,13 +161,13 @@ static int keep(struct trial *t, struct side *s)
 
 	if (s->last && key->p != sp__no_field) {
 		if (sp__bytes_set(&s->last_copy, key->p, key->n, NULL) < 0)
-			return no_memory(t);
+			return sp__join_no_memory(t->j);
 		key->p = s->last_copy.data;
 	}
 	if (g->side != s)
 		return 0;
 	if (sp__bytes_append(&g->copy, g->begin, (size_t)(s->source->end - g->begin), NULL) < 0)
-		return no_memory(t);
+		return sp__join_no_memory(t->j);
 	return g->copy.bytes > t->group_bytes;
 }
 
@@ -293,22 +381,20 @@ int sp__join_presorted(struct sp__join *j)
 	if (rc < 0)
 		return rc;
 	t.group_bytes = layout.table_bytes;
-	if (j->opts.ignore_case) {
-		sp__upper_init(t.upper);
-		t.order.upper = t.upper;
-	}
+	if (j->opts.ignore_case)
+		t.order.upper = j->result.emit.cut.upper;
 	for (int i = 0; i < 2; i++)
 		t.side[i] = (struct side){ .source = &j->source[i],
 					   .number = i,
 					   .term = sp__rec_term(&j->source[i].format) };
-	rc = sp__held_open(&t.held, j, &layout);
+	rc = held_open(&t.held, j, &layout);
 	if (!rc)
 		rc = merge(&t);
 	if (!rc)
-		rc = sp__held_write(&t.held);
+		rc = held_write(&t.held);
 	if (rc >= 0)
 		rc = balance(&t, rc);
-	sp__held_close(&t.held);
+	held_close(&t.held);
 	for (int i = 0; i < 2; i++)
 		sp__bytes_release(&t.side[i].last_copy, NULL);
 	sp__bytes_release(&t.group.copy, NULL);

@@ -100,7 +100,7 @@ static int look(struct sp__stage *s, struct probed *group, size_t n)
 		p->key = p->line.key;
 		if (!h->keying.plain && sp__key_make(&h->keying, side, p->line.data, p->line.bytes,
 						     &h->keymem, &p->key_begin) < 0)
-			return sp__err(h->j->env.err, -ENOMEM, "allocate", NULL, -1);
+			return sp__join_no_memory(h->j);
 		p->key.n = h->keying.plain ? p->key.n : h->keymem.bytes - p->key_begin;
 	}
 	for (size_t i = 0; i < n; i++) {

@@ -175,11 +175,6 @@ int sp__order_write(struct sp__order *o, struct sp__join *j)
 	return rc;
 }
 
-void sp__order_stats(struct sp__order *o, struct sp_sort_stats *stats)
-{
-	sp_sort_stats(o->sort, stats);
-}
-
 void sp__order_close(struct sp__order *o)
 {
 	sp_sort_free(o->sort);

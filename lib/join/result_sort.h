@@ -3,7 +3,7 @@
  * Sorting the result of a join into the order of an input.
  *
  * Records begin with the numbers of the two records of which they consist, that of the
- * ordered input first (tag.h), and are sorted by them with the sort of this library, in the
+ * ordered input first (record.h), and are sorted by them with the sort of this library, in the
  * memory given and its own temporary files.  It sorts lines; newlines in records are escaped
  * as two bytes meanwhile.
  *
@@ -16,7 +16,6 @@
 #include <spindle/sort.h>
 #include "base/mem.h"
 #include "join/state.h"
-#include "join/tag.h"
 
 struct sp__order {
 	struct sp_keyset *keys;
@@ -39,7 +38,6 @@ SP_MUST_CHECK int sp__order_open(struct sp__order *o, const struct sp_join_opts 
 SP_MUST_CHECK int sp__order_put(void *order, const char *data, size_t bytes, bool whole);
 /* Writes all records in order, without the numbers, to j->result.emit, which has no sink now. */
 SP_MUST_CHECK int sp__order_write(struct sp__order *o, struct sp__join *j);
-void sp__order_stats(struct sp__order *o, struct sp_sort_stats *stats);
 void sp__order_close(struct sp__order *o); /* accepts one all zero */
 
 #endif

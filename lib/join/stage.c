@@ -18,11 +18,6 @@
 #include "join/plan.h"
 #include "join/stage.h"
 
-int sp__stage_no_memory(const struct sp__stage *s)
-{
-	return sp__err(s->h->j->env.err, -ENOMEM, "allocate", NULL, -1);
-}
-
 /* The last planned parts divide the hash's range after the resident share. */
 static void deal_buckets(struct sp__stage *s, double share)
 {
@@ -44,7 +39,7 @@ int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth, 
 	struct sp__join_split split;
 
 	if (!s)
-		return sp__err(h->j->env.err, -ENOMEM, "allocate", NULL, -1);
+		return sp__join_no_memory(h->j);
 	/* GRACE partitions whole inputs, but partitions that fit are joined in memory. */
 	sp__join_split(&h->layout, depth ? SP_JOIN_HYBRID : h->j->opts.algorithm, bytes[SP__BUILD],
 		       build_records, bytes[SP__PROBE], &split);
@@ -59,7 +54,7 @@ int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth, 
 	s->parts = calloc(s->nparts, sizeof(*s->parts));
 	if (!s->parts) {
 		free(s);
-		return sp__err(h->j->env.err, -ENOMEM, "allocate", NULL, -1);
+		return sp__join_no_memory(h->j);
 	}
 	for (unsigned i = 0; i < s->nparts; i++) {
 		sp__reclist_init(&s->parts[i].list);
@@ -141,7 +136,7 @@ int sp__stage_keep(struct sp__stage *s, struct sp__reclist *list, const char *li
 		return sp__errf(s->h->j->env.err, SP_EUNSUP, "read", NULL, -1,
 				"a record is longer than 2 GB");
 	rc = sp__table_add(&s->h->table, list, line, bytes, key, !s->h->keying.plain);
-	return rc < 0 ? sp__stage_no_memory(s) : rc;
+	return rc < 0 ? sp__join_no_memory(s->h->j) : rc;
 }
 
 static int take(struct sp__stage *s, const char *line, size_t bytes)
@@ -220,12 +215,12 @@ int sp__stage_make_table(struct sp__stage *s)
 	int rc;
 
 	if (!lists)
-		return sp__stage_no_memory(s);
+		return sp__join_no_memory(s->h->j);
 	for (unsigned i = 0; i < s->nparts; i++)
 		if (!s->parts[i].spilled)
 			lists[n++] = &s->parts[i].list;
 	rc = sp__table_make(&s->h->table, lists, n, s->h->seed, s->depth);
 	free(lists);
 	sp__tally_join(&s->balance[SP__BUILD].kept, &s->h->table.made);
-	return rc < 0 ? sp__stage_no_memory(s) : 0;
+	return rc < 0 ? sp__join_no_memory(s->h->j) : 0;
 }

@@ -38,7 +38,7 @@ struct sp__hash {
 	bool bloom_used;
 	uint64_t seed; /* of the hashes of keys */
 	bool mark;     /* record which records of the build side had partners */
-	/* Records of each file in the stages: how they end; bytes of tag (tag.h) in them. */
+	/* Records of each file in the stages: how they end; bytes of tag (record.h) in them. */
 	struct sp_recfmt format[2];
 	size_t tag[2];
 	char written[2][SP__TAG_BYTES]; /* pairs of records before these are */
@@ -95,7 +95,6 @@ SP_MUST_CHECK int sp__stage_make_table(struct sp__stage *s);
 /* Puts a line into a list: 0; 1: no space; an error. */
 SP_MUST_CHECK int sp__stage_keep(struct sp__stage *s, struct sp__reclist *list, const char *line,
 				 size_t bytes, const struct sp__slice *key);
-int sp__stage_no_memory(const struct sp__stage *s); /* records -ENOMEM */
 
 static inline struct sp__part *sp__stage_part(struct sp__stage *s, uint64_t hash)
 {

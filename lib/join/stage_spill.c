@@ -88,7 +88,7 @@ static int open_writer(struct sp__stage *s, struct sp__part *p, int role)
 	if (rc < 0)
 		return rc;
 	if (sp__run_new(&p->run[role], &h->j->env.budget) < 0)
-		return sp__stage_no_memory(s);
+		return sp__join_no_memory(s->h->j);
 	h->bloom_used |= role == SP__BUILD;
 	p->writing = true;
 	rc = sp__runwriter_open(&p->writer, h->spill, p->run[role],
@@ -117,7 +117,7 @@ static int open_sweep(struct sp__stage *s)
 
 	if (sp__sweep_open(&s->sweep, s->nparts, s->h->table.mem + pages, table_memory(s) - pages,
 			   write_sorted, s) < 0)
-		return sp__stage_no_memory(s);
+		return sp__join_no_memory(s->h->j);
 	s->written = UINT_MAX;
 	return 0;
 }

@@ -5,12 +5,23 @@
 #ifndef SP__JOIN_STATE_H
 #define SP__JOIN_STATE_H
 
+#include <errno.h>
 #include <spindle/join.h>
-#include "join/result_file.h"
+#include <spindle/outfile.h>
+#include "base/err.h"
+#include "join/emit.h"
 #include "join/source.h"
 #include "obs/progress.h"
 #include "run/charge.h"
 #include "run/env.h"
+
+/* The output; the join algorithms use only `emit`. */
+struct sp__result {
+	struct sp__emit emit;
+	struct sp_outfile *file; /* NULL: the caller's descriptor */
+	int fd;
+	struct sp__wstream *ws; /* NULL: not open */
+};
 
 struct sp__join {
 	/* Set before anything is opened; only `ordered` and `algorithm` may change later. */
@@ -35,11 +46,19 @@ struct sp__join {
 	struct sp__progress progress;
 };
 
+/* join.c: writes the records so far, so that others can see them; at most twice in a join. */
+SP_MUST_CHECK int sp__result_flush(struct sp__join *j);
+
 /* merge_join.c: 0, 1 (disorder) or an error. */
 SP_MUST_CHECK int sp__join_merge(struct sp__join *j);
 
 /* hash_join.c: 0 or an error. */
 SP_MUST_CHECK int sp__join_hash(struct sp__join *j);
+
+static inline int sp__join_no_memory(const struct sp__join *j)
+{
+	return sp__err(j->env.err, -ENOMEM, "allocate", NULL, -1);
+}
 
 /* The key of a line of file 0 or 1. */
 static inline void sp__line_set(struct sp__join *j, int side, const char *data, size_t bytes,

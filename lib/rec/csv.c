@@ -32,8 +32,7 @@ static const char *quoted_end(const char *p, const char *end)
 	return end;
 }
 
-/* End of the field that begins at p: its separator, or the record's end. */
-static const char *field_end(const char *p, const char *end, char sep)
+const char *sp__csv_field_end(const char *p, const char *end, char sep)
 {
 	const char *q;
 
@@ -47,7 +46,7 @@ static const char *field_end(const char *p, const char *end, char sep)
 static const char *field_start(const char *p, const char *end, char sep, size_t n)
 {
 	for (; n; n--) {
-		p = field_end(p, end, sep);
+		p = sp__csv_field_end(p, end, sep);
 		if (p == end)
 			return NULL;
 		p++;
@@ -55,10 +54,8 @@ static const char *field_start(const char *p, const char *end, char sep, size_t 
 	return p;
 }
 
-/* Appends the field [p, end) without its quotes; there is room. */
-static void unquote(const char *p, const char *end, struct sp__keybuf *text)
+unsigned char *sp__csv_unquote(const char *p, const char *end, unsigned char *out)
 {
-	unsigned char *out = text->data + text->bytes;
 	const char *q;
 	size_t n;
 
@@ -79,7 +76,13 @@ static void unquote(const char *p, const char *end, struct sp__keybuf *text)
 	}
 	n = (size_t)(end - p);
 	memcpy(out, p, n);
-	text->bytes = (size_t)(out + n - text->data);
+	return out + n;
+}
+
+/* Appends the field [p, end) without its quotes; there is room. */
+static void unquote(const char *p, const char *end, struct sp__keybuf *text)
+{
+	text->bytes = (size_t)(sp__csv_unquote(p, end, text->data + text->bytes) - text->data);
 }
 
 static size_t skip_blanks(const struct sp__keybuf *text, size_t at)
@@ -133,7 +136,7 @@ static int general_key(const struct sp_key *k, char sep, const char *rec, const 
 			key_begin = text->bytes;
 		if (f == k->eword)
 			key_end = text->bytes;
-		stop = field_end(p, end, sep);
+		stop = sp__csv_field_end(p, end, sep);
 		unquote(p, stop, text);
 		if (f == k->eword && !k->echar) {
 			key_end = text->bytes;
@@ -174,7 +177,7 @@ bool sp__csv_slice(const struct sp_key *k, char sep, const char *rec, size_t byt
 	*key_bytes = 0;
 	if (!p)
 		return true;
-	stop = field_end(p, end, sep);
+	stop = sp__csv_field_end(p, end, sep);
 	if (p < stop && *p == '"') {
 		p++;
 		stop--;
@@ -197,7 +200,7 @@ int sp__csv_key(const struct sp_key *k, char sep, const char *rec, size_t bytes,
 	p = field_start(rec, end, sep, k->sword);
 	if (!p)
 		return 0;
-	stop = field_end(p, end, sep);
+	stop = sp__csv_field_end(p, end, sep);
 	if (sp__keybuf_reserve(text, (size_t)(stop - p) + 1))
 		return -ENOMEM;
 	unquote(p, stop, text);

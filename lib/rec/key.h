@@ -131,4 +131,9 @@ static inline uint64_t sp__key_prefix(const void *key, size_t bytes)
 	return v;
 }
 
+/* CSV: the end of the field that begins at p, its separator or the record's end. */
+const char *sp__csv_field_end(const char *p, const char *end, char sep);
+/* The field [p, end) without its quotes; returns the end of what it writes, at most as much. */
+unsigned char *sp__csv_unquote(const char *p, const char *end, unsigned char *out);
+
 #endif
