@@ -277,14 +277,13 @@ static bool get_through(struct sp__preflight *p)
 static int simulated(struct sp__preflight *p, struct sp_errinfo *err)
 {
 	struct sp_preflight_layer *l = &p->out->layers[0];
-	const struct sp__sched_params none = { 0 };
 	struct sp__machine *machine;
 	struct sp__machine_spec spec;
 	struct sp__sched sched;
 	int rc = sp__machine_spec_parse(&spec, p->opts->target + 4, err);
 
 	if (rc == 0)
-		rc = sp__sched_open(&sched, spec.sched, &none, err);
+		rc = sp__sched_open(&sched, spec.sched, err);
 	if (rc == 0)
 		rc = sp__machine_open(&machine, &spec, err);
 	if (rc)

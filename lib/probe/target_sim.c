@@ -6,7 +6,6 @@
  * a completion to its next request.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
@@ -32,23 +31,6 @@ static struct sim *sim_of(struct sp__target *t)
 	return (struct sim *)t;
 }
 
-static double normal(struct sp__rng *r)
-{
-	double u = 1 - sp__rng_real(r), v = sp__rng_real(r);
-
-	return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
-}
-
-static uint64_t noise(struct sim *s)
-{
-	const struct sp__noise *n = &s->spec.noise;
-	double ns = n->sd_ns ? fabs(normal(&s->rng)) * (double)n->sd_ns : 0;
-
-	if (n->tail > 0 && sp__rng_real(&s->rng) < n->tail)
-		ns -= log(1 - sp__rng_real(&s->rng)) * (double)n->tail_mean_ns;
-	return (uint64_t)ns;
-}
-
 /* Requests of one block each (two at most), submitted together. */
 static void carry_out(struct sim *s, const uint64_t *lbns, size_t n, bool write,
 		      struct sp__shot *shots)
@@ -66,7 +48,9 @@ static void carry_out(struct sim *s, const uint64_t *lbns, size_t n, bool write,
 		     done = done->next)
 			left--;
 	for (size_t i = 0; i < n; i++) {
-		shots[i] = (struct sp__shot){ s->now_ns, req[i].done_ns + noise(s) };
+		shots[i] =
+			(struct sp__shot){ s->now_ns,
+					   req[i].done_ns + sp__noise_ns(&s->spec.noise, &s->rng) };
 		last_ns = sp__max(last_ns, shots[i].done_ns);
 	}
 	s->now_ns = last_ns + SP__TARGET_TURNAROUND_NS;
@@ -109,8 +93,9 @@ static int sim_stream(struct sp__target *t, const uint64_t *lbns, size_t n, uint
 		while ((req = next)) {
 			next = req->next;
 			s->now_ns = sp__max(s->now_ns, req->done_ns);
-			*(struct sp__shot *)req->owner =
-				(struct sp__shot){ req->submit_ns, req->done_ns + noise(s) };
+			*(struct sp__shot *)req->owner = (struct sp__shot){
+				req->submit_ns, req->done_ns + sp__noise_ns(&s->spec.noise, &s->rng)
+			};
 			done++;
 			if (issued == n)
 				continue;

@@ -35,7 +35,7 @@ static int setup(struct sp__blockdev *bd, const struct sp__model *m,
 		 const struct sp__blockdev_opts *opts, struct sp_errinfo *err)
 {
 	const char *sched = opts->sched ? opts->sched : "noop";
-	int rc = sp__sched_open(&bd->sched, sched, &opts->params, err);
+	int rc = sp__sched_open(&bd->sched, sched, err);
 
 	if (rc)
 		return rc;

@@ -73,13 +73,12 @@ struct sp__sched_params {
 };
 
 struct sp__blockdev_opts {
-	const char *sched;		/* NAME[:PARAMETERS], see sp__sched_parse(); NULL: "noop" */
-	struct sp__sched_params params; /* where sched sets none */
-	unsigned window;		/* 0: the model's */
-	int policy;			/* enum sp__window_policy; -1: the model's */
-	bool merge;			/* merge adjacent requests */
-	uint32_t merge_blocks_max;	/* of one merged request; 0: 1024 KB worth */
-	bool divide;			/* take indivisible batches as single requests */
+	const char *sched;	   /* NAME[:PARAMETERS], see sp__sched_parse(); NULL: "noop" */
+	unsigned window;	   /* 0: the model's */
+	int policy;		   /* enum sp__window_policy; -1: the model's */
+	bool merge;		   /* merge adjacent requests */
+	uint32_t merge_blocks_max; /* of one merged request; 0: 1024 KB worth */
+	bool divide;		   /* take indivisible batches as single requests */
 	/* Admitted to the scheduler and not completed (nr_requests); 0: no limit. */
 	unsigned requests_max;
 };
@@ -97,7 +96,6 @@ struct sp__blockdev_stats {
 	uint64_t read_blocks, write_blocks;
 	uint64_t busy_ns; /* time during which something was in service */
 	uint64_t seek_ns, rotate_ns, transfer_ns;
-	uint64_t longest_wait_ns; /* submission to completion */
 };
 
 /* Where requests can be counted. */

@@ -88,7 +88,6 @@ void sp__blockdev_complete(struct sp__blockdev *bd, struct sp__blockreq *r)
 {
 	struct sp__blockreq *member, *next;
 	bool hit = !r->missed;
-	uint64_t wait;
 
 	bd->inside--;
 	sp__blockdev_count(bd, SP__DEPTH_DEVICE, -1);
@@ -100,9 +99,6 @@ void sp__blockdev_complete(struct sp__blockdev *bd, struct sp__blockreq *r)
 		member->dispatch_ns = r->dispatch_ns;
 		member->done_ns = bd->now_ns;
 		member->hit = hit;
-		wait = bd->now_ns - member->submit_ns;
-		if (wait > bd->stats.longest_wait_ns)
-			bd->stats.longest_wait_ns = wait;
 		sp__blockdev_count(bd, SP__DEPTH_TOTAL, -1);
 		sp__reqlist_push(&bd->done, member);
 	}

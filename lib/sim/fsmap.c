@@ -7,6 +7,10 @@
  * allocation takes the lowest free page and those adjacent to it, as many as the policy wants:
  * from the heap, and from the high-water mark where the two meet.
  *
+ * A file has areas, in which all its pages lie under none and those that existed before under the
+ * other policies, and a map: chunks of entries, allocated when the first page in them is placed.
+ * Areas are few, and most accesses are in the last, so they are searched from there down.
+ *
  * Invariant: each page below the mark is in exactly one of: an area or the map of one file, the
  * window of one file, the heap.
  *
@@ -17,16 +21,144 @@
 #include "base/array.h"
 #include "base/heap.h"
 #include "sim/fsmap.h"
-#include "sim/fsmap_file.h"
+
+#define CHUNK 1024
+#define FILE_PAGES_MAX (UINT64_C(1) << 34) /* bounds the array of chunks */
+
+struct area {
+	uint64_t first; /* page of the file */
+	uint64_t device;
+	uint64_t pages;
+};
+
+struct file {
+	struct area *areas; /* by first, without gaps from page 0 on */
+	size_t nareas;
+	uint64_t covered;  /* pages that the areas hold, or are reserved to hold */
+	uint64_t used;	   /* of them, from page 0 up to the highest asked for */
+	uint64_t **chunks; /* entries: the device page plus 1, or 0 */
+	size_t nchunks;
+	uint64_t window, window_pages; /* pre-allocated, not used yet */
+	unsigned next_pages;	       /* next allocation of extent */
+};
 
 struct sp__fsmap {
 	struct sp__fsmap_opts opts;
-	struct sp__fsfile *files;
+	struct file *files;
 	size_t nfiles;
 	uint64_t high;		/* pages from here on were never given out */
 	struct sp__heap unused; /* free pages below high, the lowest on top */
 	size_t unused_cap;
 };
+
+static void file_release(struct file *f)
+{
+	for (size_t i = 0; i < f->nchunks; i++)
+		free(f->chunks[i]);
+	free(f->chunks);
+	free(f->areas);
+	*f = (struct file){ 0 };
+}
+
+static int add_area(struct file *f, uint64_t device, uint64_t pages)
+{
+	if (!SP__ARRAY_ROOM_NEXT(f->areas, f->nareas))
+		return -ENOMEM;
+	f->areas[f->nareas++] = (struct area){ f->covered, device, pages };
+	f->covered += pages;
+	return 0;
+}
+
+static const struct area *area_of(const struct file *f, uint64_t page)
+{
+	size_t i = f->nareas - 1;
+
+	while (f->areas[i].first > page)
+		i--;
+	return &f->areas[i];
+}
+
+/* Where a page is; false if the file has none such. */
+static bool find_page(const struct file *f, uint64_t page, uint64_t *device)
+{
+	size_t chunk = page / CHUNK;
+	uint64_t entry;
+
+	if (page < f->used) {
+		const struct area *a = area_of(f, page);
+
+		*device = a->device + (page - a->first);
+		return true;
+	}
+	if (chunk >= f->nchunks || !f->chunks[chunk])
+		return false;
+	entry = f->chunks[chunk][page % CHUNK];
+	*device = entry - 1;
+	return entry != 0;
+}
+
+static int grow_chunks(struct file *f, size_t want)
+{
+	size_t had = f->nchunks;
+
+	if (!SP__ARRAY_ROOM(f->chunks, f->nchunks, want))
+		return -ENOMEM;
+	for (size_t i = had; i < f->nchunks; i++)
+		f->chunks[i] = NULL;
+	return 0;
+}
+
+/* The entry of the map for a page; NULL if there is no memory for it. */
+static uint64_t *map_entry(struct file *f, uint64_t page)
+{
+	size_t chunk = page / CHUNK;
+
+	if (chunk >= f->nchunks && grow_chunks(f, chunk + 1) < 0)
+		return NULL;
+	if (!f->chunks[chunk])
+		f->chunks[chunk] = calloc(CHUNK, sizeof(uint64_t));
+	return f->chunks[chunk] ? &f->chunks[chunk][page % CHUNK] : NULL;
+}
+
+/* Has all pages in the map, none in areas; or -ENOMEM, and nothing is changed. */
+static int unroll(struct file *f)
+{
+	uint64_t device;
+
+	for (uint64_t page = 0; page < f->used; page += CHUNK)
+		if (!map_entry(f, page))
+			return -ENOMEM;
+	for (uint64_t page = 0; page < f->used; page++)
+		if (find_page(f, page, &device))
+			*map_entry(f, page) = device + 1;
+	f->used = 0;
+	f->covered = 0;
+	f->nareas = 0;
+	return 0;
+}
+
+static void file_regions(const struct file *f, uint64_t *regions, uint64_t *pages)
+{
+	uint64_t before = UINT64_MAX;
+
+	*regions = 0;
+	*pages = f->used;
+	for (size_t i = 0; i < f->nareas && f->areas[i].first < f->used; i++) {
+		*regions += f->areas[i].device != before;
+		before = f->areas[i].device + f->areas[i].pages;
+	}
+	for (size_t c = 0; c < f->nchunks; c++) {
+		for (size_t i = 0; f->chunks[c] && i < CHUNK; i++) {
+			uint64_t entry = f->chunks[c][i];
+
+			if (!entry)
+				continue;
+			*regions += entry - 1 != before;
+			before = entry;
+			++*pages;
+		}
+	}
+}
 
 int sp__fsmap_new(struct sp__fsmap **fs, const struct sp__fsmap_opts *opts)
 {
@@ -48,7 +180,7 @@ void sp__fsmap_free(struct sp__fsmap *fs)
 	if (!fs)
 		return;
 	for (size_t i = 0; i < fs->nfiles; i++)
-		sp__fsfile_release(&fs->files[i]);
+		file_release(&fs->files[i]);
 	free(fs->files);
 	free(fs->unused.item);
 	free(fs);
@@ -70,7 +202,7 @@ static int heap_push(struct sp__fsmap *fs, uint64_t page)
 
 int sp__fsmap_create(struct sp__fsmap *fs, uint64_t pages)
 {
-	struct sp__fsfile file = { .next_pages = fs->opts.group_pages };
+	struct file file = { .next_pages = fs->opts.group_pages };
 	int rc;
 
 	if (pages > fs->opts.device_pages - fs->high)
@@ -78,7 +210,7 @@ int sp__fsmap_create(struct sp__fsmap *fs, uint64_t pages)
 	if (!SP__ARRAY_ROOM_NEXT(fs->files, fs->nfiles))
 		return -ENOMEM;
 	if (pages) {
-		rc = sp__fsfile_add_area(&file, fs->high, pages);
+		rc = add_area(&file, fs->high, pages);
 		if (rc < 0)
 			return rc;
 		fs->high += pages;
@@ -89,9 +221,9 @@ int sp__fsmap_create(struct sp__fsmap *fs, uint64_t pages)
 }
 
 /* Under none: areas that hold page. */
-static int grow_areas(struct sp__fsmap *fs, struct sp__fsfile *f, uint64_t page)
+static int grow_areas(struct sp__fsmap *fs, struct file *f, uint64_t page)
 {
-	struct sp__fsarea *last = f->nareas ? &f->areas[f->nareas - 1] : NULL;
+	struct area *last = f->nareas ? &f->areas[f->nareas - 1] : NULL;
 	uint64_t room = fs->opts.device_pages - fs->high, want;
 	int rc = 0;
 
@@ -104,14 +236,14 @@ static int grow_areas(struct sp__fsmap *fs, struct sp__fsfile *f, uint64_t page)
 	} else {
 		if (want < f->covered)
 			want = f->covered < room ? f->covered : room;
-		rc = sp__fsfile_add_area(f, fs->high, want);
+		rc = add_area(f, fs->high, want);
 	}
 	if (rc == 0)
 		fs->high += want;
 	return rc;
 }
 
-static int locate_in_area(struct sp__fsmap *fs, struct sp__fsfile *f, uint64_t page, size_t n)
+static int locate_in_area(struct sp__fsmap *fs, struct file *f, uint64_t page, size_t n)
 {
 	uint64_t last = n ? page + n - 1 : page;
 	int rc = 0;
@@ -136,7 +268,7 @@ static int locate_in_area(struct sp__fsmap *fs, struct sp__fsfile *f, uint64_t p
 static int reclaim_windows(struct sp__fsmap *fs)
 {
 	for (size_t i = 0; i < fs->nfiles; i++) {
-		struct sp__fsfile *f = &fs->files[i];
+		struct file *f = &fs->files[i];
 
 		while (f->window_pages) {
 			if (heap_push(fs, f->window + f->window_pages - 1) < 0)
@@ -147,7 +279,7 @@ static int reclaim_windows(struct sp__fsmap *fs)
 	return fs->unused.n ? 0 : -ENOSPC;
 }
 
-static int refill_window(struct sp__fsmap *fs, struct sp__fsfile *f)
+static int refill_window(struct sp__fsmap *fs, struct file *f)
 {
 	uint64_t want = f->next_pages;
 	int rc;
@@ -175,14 +307,14 @@ static int refill_window(struct sp__fsmap *fs, struct sp__fsfile *f)
 	return 0;
 }
 
-static int allocate(struct sp__fsmap *fs, struct sp__fsfile *f, uint64_t page)
+static int allocate(struct sp__fsmap *fs, struct file *f, uint64_t page)
 {
 	uint64_t *entry;
 	int rc;
 
-	if (page >= SP__FSFILE_PAGES_MAX)
+	if (page >= FILE_PAGES_MAX)
 		return -ENOSPC;
-	entry = sp__fsfile_entry(f, page);
+	entry = map_entry(f, page);
 	if (!entry)
 		return -ENOMEM;
 	if (!f->window_pages) {
@@ -198,58 +330,58 @@ static int allocate(struct sp__fsmap *fs, struct sp__fsfile *f, uint64_t page)
 int sp__fsmap_locate(struct sp__fsmap *fs, unsigned file, uint64_t page, size_t n,
 		     uint64_t *device_page, size_t *run)
 {
-	struct sp__fsfile *f = &fs->files[file];
+	struct file *f = &fs->files[file];
 	int rc = 0;
 
 	if (fs->opts.policy == SP__FS_NONE)
 		rc = locate_in_area(fs, f, page, n);
-	else if (!sp__fsfile_find(f, page, device_page))
+	else if (!find_page(f, page, device_page))
 		rc = allocate(fs, f, page);
 	if (rc < 0)
 		return rc;
-	sp__fsfile_find(f, page, device_page);
+	find_page(f, page, device_page);
 	*run = sp__fsmap_contiguous(fs, file, page, n ? n : 1);
 	return 0;
 }
 
 size_t sp__fsmap_contiguous(const struct sp__fsmap *fs, unsigned file, uint64_t page, size_t n)
 {
-	const struct sp__fsfile *f = &fs->files[file];
+	const struct file *f = &fs->files[file];
 	uint64_t first, at;
 	size_t run = 1;
 
-	if (!n || !sp__fsfile_find(f, page, &first))
+	if (!n || !find_page(f, page, &first))
 		return 0;
 	if (f->nareas == 1 && page < f->used)
 		run = f->used - page < n ? f->used - page : n;
-	while (run < n && sp__fsfile_find(f, page + run, &at) && at == first + run)
+	while (run < n && find_page(f, page + run, &at) && at == first + run)
 		run++;
 	return run;
 }
 
 bool sp__fsmap_find(const struct sp__fsmap *fs, unsigned file, uint64_t page, uint64_t *device_page)
 {
-	return sp__fsfile_find(&fs->files[file], page, device_page);
+	return find_page(&fs->files[file], page, device_page);
 }
 
 void sp__fsmap_punch(struct sp__fsmap *fs, unsigned file, uint64_t page)
 {
-	struct sp__fsfile *f = &fs->files[file];
+	struct file *f = &fs->files[file];
 	uint64_t device;
 
-	if (fs->opts.policy == SP__FS_NONE || !sp__fsfile_find(f, page, &device))
+	if (fs->opts.policy == SP__FS_NONE || !find_page(f, page, &device))
 		return;
 	/* Without memory to remember it by, the page just stays the file's. */
-	if (page < f->used && sp__fsfile_unroll(f) < 0)
+	if (page < f->used && unroll(f) < 0)
 		return;
 	if (heap_push(fs, device) == 0)
-		*sp__fsfile_entry(f, page) = 0;
+		*map_entry(f, page) = 0;
 }
 
 void sp__fsmap_regions(const struct sp__fsmap *fs, unsigned file, uint64_t *regions, double *mean)
 {
 	uint64_t pages;
 
-	sp__fsfile_regions(&fs->files[file], regions, &pages);
+	file_regions(&fs->files[file], regions, &pages);
 	*mean = *regions ? (double)pages / (double)*regions : 0;
 }

@@ -125,7 +125,7 @@ const struct sp__model *sp__machine_model(const struct sp__machine *m)
 
 uint64_t sp__machine_now_ns(const struct sp__machine *m)
 {
-	return m->clock.now_ns;
+	return m->now_ns;
 }
 
 int sp__machine_file(struct sp__machine *m, enum sp__sim_area area, uint64_t bytes)
@@ -195,10 +195,9 @@ void sp__machine_stats(struct sp__machine *m, struct sp__machine_stats *s)
 {
 	struct sp__blockdev_stats device;
 
-	sp__machine_run(m, m->clock.now_ns);
-	sp__machine_depth(m);
+	sp__machine_run(m, m->now_ns);
 	/* Nothing is left to happen until now: this only lets its time come. */
-	sp__blockdev_advance(m->bd, m->clock.now_ns);
+	sp__blockdev_advance(m->bd, m->now_ns);
 	sp__blockdev_stats(m->bd, &device);
 	*s = m->stats;
 	s->dispatched = device.dispatched;
@@ -207,8 +206,6 @@ void sp__machine_stats(struct sp__machine *m, struct sp__machine_stats *s)
 	s->device_read_bytes = device.read_blocks * m->model->block_bytes;
 	s->device_write_bytes = device.write_blocks * m->model->block_bytes;
 	s->io_time_ns = device.busy_ns;
-	s->cpu_time_ns = m->clock.cpu_ns;
-	s->elapsed_ns = m->clock.now_ns;
 	if (m->pc) {
 		struct sp__pcache_stats cache;
 
@@ -222,7 +219,7 @@ void sp__machine_stats(struct sp__machine *m, struct sp__machine_stats *s)
 
 void sp__machine_depths(struct sp__machine *m, enum sp__depth which, uint64_t ns[SP__DEPTH_MAX + 1])
 {
-	sp__machine_run(m, m->clock.now_ns);
-	sp__blockdev_advance(m->bd, m->clock.now_ns);
+	sp__machine_run(m, m->now_ns);
+	sp__blockdev_advance(m->bd, m->now_ns);
 	sp__blockdev_depths(m->bd, which, ns);
 }

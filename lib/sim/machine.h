@@ -51,6 +51,10 @@ struct sp__noise {
 	uint64_t tail_mean_ns; /* exponential */
 };
 
+struct sp__rng;
+/* Delay until the host sees a completion. */
+uint64_t sp__noise_ns(const struct sp__noise *n, struct sp__rng *rng);
+
 struct sp__machine_spec {
 	char model[256];
 	char sched[128];
@@ -97,8 +101,6 @@ struct sp__simreq {
 	uint32_t waits;	  /* transfers it waits for */
 };
 
-#define SP__SIM_DEPTHS 65
-
 struct sp__machine;
 struct sp__model;
 
@@ -108,14 +110,11 @@ struct sp__machine_stats {
 	uint64_t transfers;  /* pages moved between page cache (or program) and device */
 	uint64_t seeks;	     /* dispatched ones that did not begin where the one before ended */
 	uint64_t merges;
-	uint64_t read_requests, read_bytes, write_requests, write_bytes; /* as issued */
 	uint64_t device_read_bytes, device_write_bytes;
 	uint64_t cache_hits, cache_misses;
-	uint64_t io_time_ns, cpu_time_ns, elapsed_ns;
+	uint64_t io_time_ns, cpu_time_ns;
 	uint64_t regions;
 	double region_bytes_mean; /* of spill files */
-	/* Virtual time with i requests submitted and not reaped; the last: i or more. */
-	uint64_t depth_ns[SP__SIM_DEPTHS];
 };
 
 /* As sp__model_load(); SP_ESYNTAX if the specification does not suit the model; -ENOMEM. */

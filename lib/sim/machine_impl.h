@@ -14,7 +14,6 @@
 
 #include "base/rng.h"
 #include "dev/model.h"
-#include "sim/vclock.h"
 #include "sim/fsmap.h"
 #include "sim/machine.h"
 
@@ -67,8 +66,8 @@ struct sp__machine {
 	uint32_t page_blocks;
 	uint32_t write_pages_max; /* in one block request of pages that are not asked for at once */
 
-	struct sp__vclock clock;
-	uint64_t event_ns; /* of the last event inside, <= clock when the program runs */
+	uint64_t now_ns;   /* the program's clock: it computes, or waits */
+	uint64_t event_ns; /* of the last event inside, <= now_ns when the program runs */
 	uint64_t owed_ps;  /* of computation that has not been charged */
 	struct sp__rng noise;
 	int rc; /* memory was refused where no error could be returned */
@@ -85,8 +84,7 @@ struct sp__machine {
 	struct sp__simreq **done; /* heap by (done_ns, seq) */
 	size_t ndone, done_cap;
 	uint64_t seq;
-	unsigned outstanding; /* requests submitted and not reaped */
-	uint64_t depth_since_ns;
+	unsigned outstanding;		/* requests submitted and not reaped */
 	struct sp__machine_stats stats; /* what is counted here */
 };
 
@@ -138,9 +136,5 @@ void sp__machine_catch_up(struct sp__machine *m);
 void sp__machine_background(struct sp__machine *m, uint64_t now_ns);
 /* A request waits for nothing more; the program can reap it from done_ns on. */
 void sp__machine_complete(struct sp__machine *m, struct sp__simreq *req, uint64_t done_ns);
-/* Delay until the host sees a completion. */
-uint64_t sp__machine_noise_ns(struct sp__machine *m);
-/* Accounts the time spent at the present depth. */
-void sp__machine_depth(struct sp__machine *m);
 
 #endif

@@ -11,6 +11,7 @@
  * is on the device.
  */
 #include <math.h>
+#include "base/minmax.h"
 #include "sim/machine_impl.h"
 
 #define BACKGROUND_PAGES 1024 /* of one batch */
@@ -48,18 +49,17 @@ static struct sp__simreq *done_pop(struct sp__machine *m)
 	return first;
 }
 
-uint64_t sp__machine_noise_ns(struct sp__machine *m)
+uint64_t sp__noise_ns(const struct sp__noise *n, struct sp__rng *rng)
 {
-	const struct sp__noise *n = &m->spec.noise;
 	double late = 0;
 
 	if (n->sd_ns) { /* half-normal, by Box and Muller */
-		double radius = sqrt(-2 * log(1 - sp__rng_real(&m->noise)));
+		double radius = sqrt(-2 * log(1 - sp__rng_real(rng)));
 
-		late = fabs(radius * cos(2 * M_PI * sp__rng_real(&m->noise))) * (double)n->sd_ns;
+		late = fabs(radius * cos(2 * M_PI * sp__rng_real(rng))) * (double)n->sd_ns;
 	}
-	if (n->tail > 0 && sp__rng_real(&m->noise) < n->tail)
-		late -= log(1 - sp__rng_real(&m->noise)) * (double)n->tail_mean_ns;
+	if (n->tail > 0 && sp__rng_real(rng) < n->tail)
+		late -= log(1 - sp__rng_real(rng)) * (double)n->tail_mean_ns;
 	return (uint64_t)late;
 }
 
@@ -84,13 +84,11 @@ void sp__machine_background(struct sp__machine *m, uint64_t now_ns)
 
 static uint64_t next_event(const struct sp__machine *m)
 {
-	uint64_t next = sp__blockdev_next_ns(m->bd), due = UINT64_MAX;
+	uint64_t next = sp__blockdev_next_ns(m->bd);
 
 	if (m->pc && !m->background && !m->rc)
-		due = sp__pcache_due_ns(m->pc);
-	if (due < next)
-		next = due;
-	return next < m->event_ns ? m->event_ns : next;
+		next = sp__min(next, sp__pcache_due_ns(m->pc));
+	return sp__max(next, m->event_ns);
 }
 
 static void one_event(struct sp__machine *m, uint64_t at_ns)
@@ -115,14 +113,15 @@ void sp__machine_run(struct sp__machine *m, uint64_t until_ns)
 
 void sp__machine_catch_up(struct sp__machine *m)
 {
-	if (m->clock.now_ns)
-		sp__machine_run(m, m->clock.now_ns - 1);
-	m->event_ns = m->clock.now_ns;
+	if (m->now_ns)
+		sp__machine_run(m, m->now_ns - 1);
+	m->event_ns = m->now_ns;
 }
 
 void sp__machine_charge(struct sp__machine *m, uint64_t ns)
 {
-	sp__vclock_charge(&m->clock, ns);
+	m->now_ns += ns;
+	m->stats.cpu_time_ns += ns;
 }
 
 void sp__machine_charge_ps(struct sp__machine *m, uint64_t ps)
@@ -130,14 +129,6 @@ void sp__machine_charge_ps(struct sp__machine *m, uint64_t ps)
 	m->owed_ps += ps;
 	sp__machine_charge(m, m->owed_ps / PS_PER_NS);
 	m->owed_ps %= PS_PER_NS;
-}
-
-void sp__machine_depth(struct sp__machine *m)
-{
-	unsigned depth = m->outstanding < SP__SIM_DEPTHS ? m->outstanding : SP__SIM_DEPTHS - 1;
-
-	m->stats.depth_ns[depth] += m->clock.now_ns - m->depth_since_ns;
-	m->depth_since_ns = m->clock.now_ns;
 }
 
 /* Lets time pass until a request is done, but not beyond a moment. */
@@ -151,9 +142,9 @@ static void wait_for_one(struct sp__machine *m, uint64_t until_ns)
 		one_event(m, next);
 	}
 	if (m->ndone && m->done[0]->done_ns <= until_ns)
-		sp__vclock_wait_until(&m->clock, m->done[0]->done_ns);
+		m->now_ns = sp__max(m->now_ns, m->done[0]->done_ns);
 	else if (until_ns != SP__NEVER)
-		sp__vclock_wait_until(&m->clock, until_ns);
+		m->now_ns = sp__max(m->now_ns, until_ns);
 }
 
 struct sp__simreq *sp__machine_reap(struct sp__machine *m, bool wait)
@@ -166,11 +157,10 @@ struct sp__simreq *sp__machine_reap_until(struct sp__machine *m, uint64_t until_
 	struct sp__simreq *first = NULL, **last = &first;
 	uint64_t copy_ns = 0;
 
-	sp__machine_run(m, m->clock.now_ns);
-	if (until_ns > m->clock.now_ns && !(m->ndone && m->done[0]->done_ns <= m->clock.now_ns))
+	sp__machine_run(m, m->now_ns);
+	if (until_ns > m->now_ns && !(m->ndone && m->done[0]->done_ns <= m->now_ns))
 		wait_for_one(m, until_ns);
-	sp__machine_depth(m);
-	while (m->ndone && m->done[0]->done_ns <= m->clock.now_ns) {
+	while (m->ndone && m->done[0]->done_ns <= m->now_ns) {
 		struct sp__simreq *r = done_pop(m);
 
 		*last = r;
@@ -179,7 +169,7 @@ struct sp__simreq *sp__machine_reap_until(struct sp__machine *m, uint64_t until_
 		m->outstanding--;
 	}
 	*last = NULL;
-	sp__vclock_charge(&m->clock, copy_ns);
+	sp__machine_charge(m, copy_ns);
 	return first;
 }
 
@@ -193,10 +183,10 @@ void sp__machine_sync(struct sp__machine *m)
 		m->rc = sp__pcache_sync(m->pc, &m->write);
 		if (m->rc == 0)
 			m->rc = sp__xfers_make(m, &m->write, m->write_pages_max, &use);
-		sp__xfers_submit(m, m->clock.now_ns, false);
+		sp__xfers_submit(m, m->now_ns, false);
 	}
 	while (m->writing) {
 		one_event(m, next_event(m));
-		sp__vclock_wait_until(&m->clock, m->event_ns);
+		m->now_ns = sp__max(m->now_ns, m->event_ns);
 	}
 }

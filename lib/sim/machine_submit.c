@@ -135,8 +135,7 @@ static int read_span(struct sp__machine *m, struct sp__simreq *req, const struct
 	forget_work(m);
 	look = sp__fsmap_contiguous(m->fs, req->file, span->page, look);
 	sp__pcache_ahead_end(m->pc, span->device + look);
-	rc = sp__pcache_read(m->pc, m->clock.now_ns, span->device, span->pages, &m->read, &m->ahead,
-			     &m->write);
+	rc = sp__pcache_read(m->pc, span->device, span->pages, &m->read, &m->ahead, &m->write);
 	if (look == span->pages &&
 	    sp__fsmap_find(m->fs, req->file, span->page + span->pages, &further))
 		sp__pcache_stream(m->pc, further);
@@ -151,16 +150,8 @@ static int write_span(struct sp__machine *m, struct sp__simreq *req, const struc
 	int rc;
 
 	forget_work(m);
-	rc = sp__pcache_write(m->pc, m->clock.now_ns, span->device, span->pages, &m->write);
+	rc = sp__pcache_write(m->pc, m->now_ns, span->device, span->pages, &m->write);
 	return rc < 0 ? rc : sp__xfers_make(m, &m->write, m->write_pages_max, &use);
-}
-
-static void count(struct sp__machine *m, const struct sp__simreq *req)
-{
-	m->stats.requests++;
-	m->stats.read_requests += !req->write;
-	m->stats.write_requests += req->write;
-	*(req->write ? &m->stats.write_bytes : &m->stats.read_bytes) += req->bytes;
 }
 
 /* Places for all, and room to note their completion. */
@@ -193,7 +184,7 @@ static int build(struct sp__machine *m, struct sp__simreq **reqs, size_t n)
 		struct sp__simreq *r = reqs[i];
 
 		r->waits = 0;
-		r->submit_ns = m->clock.now_ns;
+		r->submit_ns = m->now_ns;
 		if (!m->pc) {
 			rc = each_span(m, r, direct_span);
 			continue;
@@ -217,32 +208,31 @@ static void settle(struct sp__machine *m, struct sp__simreq **reqs, size_t n)
 
 		r->seq = m->seq++;
 		r->copy_ns = m->pc ? (uint64_t)r->bytes * m->model->cpu_copy_ps / 1000 : 0;
-		count(m, r);
 		if (r->waits && !r->write)
 			continue;
 		copy_ns += r->copy_ns;
 		r->copy_ns = 0;
 	}
-	sp__machine_depth(m);
 	m->outstanding += (unsigned)n;
-	sp__vclock_charge(&m->clock, copy_ns);
+	m->stats.requests += n;
+	sp__machine_charge(m, copy_ns);
 	for (size_t i = 0; i < n; i++)
 		if (!reqs[i]->waits)
-			sp__machine_complete(m, reqs[i], m->clock.now_ns);
+			sp__machine_complete(m, reqs[i], m->now_ns);
 }
 
 int sp__machine_submit(struct sp__machine *m, struct sp__simreq **reqs, size_t n, bool indivisible)
 {
 	int rc;
 
-	sp__vclock_charge(&m->clock, n * m->model->cpu_request_ns);
+	sp__machine_charge(m, n * m->model->cpu_request_ns);
 	sp__machine_catch_up(m);
 	rc = prepare(m, reqs, n);
 	if (rc < 0)
 		return rc;
 	rc = build(m, reqs, n);
-	sp__xfers_submit(m, m->clock.now_ns, indivisible);
-	sp__machine_background(m, m->clock.now_ns);
+	sp__xfers_submit(m, m->now_ns, indivisible);
+	sp__machine_background(m, m->now_ns);
 	if (rc == 0)
 		settle(m, reqs, n);
 	return rc;

@@ -190,7 +190,8 @@ void sp__xfer_done(struct sp__machine *m, struct sp__xfer *x, uint64_t now_ns)
 	for (struct sp__wait *w = x->waiters, *next; w; w = next) {
 		next = w->next;
 		if (w->req && --w->req->waits == 0)
-			sp__machine_complete(m, w->req, now_ns + sp__machine_noise_ns(m));
+			sp__machine_complete(m, w->req,
+					     now_ns + sp__noise_ns(&m->spec.noise, &m->noise));
 		sp__simpool_put(&m->waits, w);
 	}
 	for (uint32_t i = 0; i < x->pages; i++) {

@@ -46,7 +46,8 @@ int sp__pcache_new(struct sp__pcache **out, const struct sp__pcache_opts *opts,
 		return sp__err(err, -ENOMEM, "cache", "", -1);
 	pc->opts = *opts;
 	pc->unused = NONE;
-	pc->lru = pc->dirty = (struct sp__framelist){ NONE, NONE };
+	for (int list = 0; list < SP__FRAMELISTS; list++)
+		pc->ends[list] = (struct sp__framelink){ NONE, NONE };
 	pc->ahead_end = UINT64_MAX;
 	pc->opt = (struct sp__frameheap){ .pc = pc,
 					  .which = SP__FRAMEHEAP_OPT,
@@ -95,34 +96,34 @@ void sp__pcache_work_release(struct sp__pcache_work *w)
 	*w = (struct sp__pcache_work){ 0 };
 }
 
-static void lru_unlink(struct sp__pcache *pc, uint32_t i)
+/* The neighbours of a frame in a list; NONE: the ends of the list, the oldest as newer. */
+static struct sp__framelink *link_of(struct sp__pcache *pc, int list, uint32_t i)
 {
-	struct sp__frame *f = &pc->frame[i];
-
-	*(f->newer == NONE ? &pc->lru.newest : &pc->frame[f->newer].older) = f->older;
-	*(f->older == NONE ? &pc->lru.oldest : &pc->frame[f->older].newer) = f->newer;
+	return i == NONE ? &pc->ends[list] : &pc->frame[i].link[list];
 }
 
-static void lru_append(struct sp__pcache *pc, uint32_t i)
+static void list_unlink(struct sp__pcache *pc, int list, uint32_t i)
 {
-	struct sp__frame *f = &pc->frame[i];
+	const struct sp__framelink *l = link_of(pc, list, i);
 
-	f->newer = NONE;
-	f->older = pc->lru.newest;
-	*(f->older == NONE ? &pc->lru.oldest : &pc->frame[f->older].newer) = i;
-	pc->lru.newest = i;
+	link_of(pc, list, l->newer)->older = l->older;
+	link_of(pc, list, l->older)->newer = l->newer;
+}
+
+static void list_append(struct sp__pcache *pc, int list, uint32_t i)
+{
+	struct sp__framelink *ends = link_of(pc, list, NONE);
+
+	*link_of(pc, list, i) = (struct sp__framelink){ NONE, ends->older };
+	link_of(pc, list, ends->older)->newer = i;
+	ends->older = i;
 }
 
 static void dirty_append(struct sp__pcache *pc, uint32_t i, uint64_t now_ns)
 {
-	struct sp__frame *f = &pc->frame[i];
-
-	f->dirty = true;
-	f->dirty_since = now_ns;
-	f->dirty_newer = NONE;
-	f->dirty_older = pc->dirty.newest;
-	*(f->dirty_older == NONE ? &pc->dirty.oldest : &pc->frame[f->dirty_older].dirty_newer) = i;
-	pc->dirty.newest = i;
+	pc->frame[i].dirty = true;
+	pc->frame[i].dirty_since = now_ns;
+	list_append(pc, SP__FRAMELIST_DIRTY, i);
 	pc->ndirty++;
 	if (pc->opts.sweep)
 		sp__frameheap_insert(&pc->sweep, i);
@@ -130,13 +131,8 @@ static void dirty_append(struct sp__pcache *pc, uint32_t i, uint64_t now_ns)
 
 static void dirty_unlink(struct sp__pcache *pc, uint32_t i)
 {
-	struct sp__frame *f = &pc->frame[i];
-
-	f->dirty = false;
-	*(f->dirty_newer == NONE ? &pc->dirty.newest : &pc->frame[f->dirty_newer].dirty_older) =
-		f->dirty_older;
-	*(f->dirty_older == NONE ? &pc->dirty.oldest : &pc->frame[f->dirty_older].dirty_newer) =
-		f->dirty_newer;
+	pc->frame[i].dirty = false;
+	list_unlink(pc, SP__FRAMELIST_DIRTY, i);
 	pc->ndirty--;
 	if (pc->opts.sweep)
 		sp__frameheap_remove(&pc->sweep, i);
@@ -147,7 +143,7 @@ static void order_insert(struct sp__pcache *pc, uint32_t i)
 	if (pc->opts.policy == SP__PCACHE_OPT)
 		sp__frameheap_insert(&pc->opt, i);
 	else
-		lru_append(pc, i);
+		list_append(pc, SP__FRAMELIST_LRU, i);
 }
 
 static void order_remove(struct sp__pcache *pc, uint32_t i)
@@ -155,7 +151,7 @@ static void order_remove(struct sp__pcache *pc, uint32_t i)
 	if (pc->opts.policy == SP__PCACHE_OPT)
 		sp__frameheap_remove(&pc->opt, i);
 	else
-		lru_unlink(pc, i);
+		list_unlink(pc, SP__FRAMELIST_LRU, i);
 }
 
 /* It was used, or is clean now. */
@@ -163,9 +159,9 @@ static void order_used(struct sp__pcache *pc, uint32_t i)
 {
 	if (pc->opts.policy == SP__PCACHE_OPT) {
 		sp__frameheap_move(&pc->opt, i);
-	} else if (pc->lru.newest != i) {
-		lru_unlink(pc, i);
-		lru_append(pc, i);
+	} else if (pc->ends[SP__FRAMELIST_LRU].older != i) {
+		list_unlink(pc, SP__FRAMELIST_LRU, i);
+		list_append(pc, SP__FRAMELIST_LRU, i);
 	}
 }
 
@@ -185,7 +181,8 @@ static int clean(struct sp__pcache *pc, uint32_t i, struct sp__pcache_work *writ
 /* The one whose turn it is. */
 static int flush(struct sp__pcache *pc, struct sp__pcache_work *write)
 {
-	uint32_t i = pc->opts.sweep ? pc->sweep.frames.item[0] : pc->dirty.oldest;
+	uint32_t i =
+		pc->opts.sweep ? pc->sweep.frames.item[0] : pc->ends[SP__FRAMELIST_DIRTY].newer;
 	int rc = clean(pc, i, write);
 
 	if (rc < 0)
@@ -198,7 +195,8 @@ static int flush(struct sp__pcache *pc, struct sp__pcache_work *write)
 
 static int evict(struct sp__pcache *pc, struct sp__pcache_work *write)
 {
-	uint32_t i = pc->opts.policy == SP__PCACHE_OPT ? pc->opt.frames.item[0] : pc->lru.oldest;
+	uint32_t i = pc->opts.policy == SP__PCACHE_OPT ? pc->opt.frames.item[0]
+						       : pc->ends[SP__FRAMELIST_LRU].newer;
 
 	if (pc->frame[i].dirty && clean(pc, i, write) < 0)
 		return -ENOMEM;
@@ -284,16 +282,14 @@ static bool in_stream(struct sp__pcache *pc, uint64_t page, size_t n)
 	return found;
 }
 
-int sp__pcache_read(struct sp__pcache *pc, uint64_t now_ns, uint64_t page, size_t n,
-		    struct sp__pcache_work *read, struct sp__pcache_work *ahead,
-		    struct sp__pcache_work *write)
+int sp__pcache_read(struct sp__pcache *pc, uint64_t page, size_t n, struct sp__pcache_work *read,
+		    struct sp__pcache_work *ahead, struct sp__pcache_work *write)
 {
 	bool sequential = in_stream(pc, page, n), hit, missed = false;
 	uint64_t next = page + n, window = sequential ? 2 * n : 0;
 	bool reached = false;
 	uint32_t i;
 
-	(void)now_ns; /* reading makes nothing dirty */
 	for (uint64_t p = page; p < page + n; p++) {
 		if (touch(pc, p, false, write, &i, &hit) < 0)
 			return -ENOMEM;
@@ -366,7 +362,8 @@ uint64_t sp__pcache_due_ns(const struct sp__pcache *pc)
 		return UINT64_MAX;
 	if (above(pc, pc->opts.async_percent))
 		return 0;
-	if (__builtin_add_overflow(pc->frame[pc->dirty.oldest].dirty_since, pc->opts.age_ns, &due))
+	if (__builtin_add_overflow(pc->frame[pc->ends[SP__FRAMELIST_DIRTY].newer].dirty_since,
+				   pc->opts.age_ns, &due))
 		return UINT64_MAX;
 	return due;
 }

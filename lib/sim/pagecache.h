@@ -78,12 +78,12 @@ SP_MUST_CHECK int sp__pcache_new(struct sp__pcache **pc, const struct sp__pcache
 void sp__pcache_free(struct sp__pcache *pc); /* accepts NULL */
 
 /*
- * The program reads pages [page, page + n) at now_ns, as one access.  read:
+ * The program reads pages [page, page + n), as one access.  read:
  * pages that must come from the device before it can go on; ahead: those read
  * ahead, for which it does not wait; write: evicted dirty pages, to be written
  * before what replaces them is read.  Lists are appended to.  0 or -ENOMEM.
  */
-SP_MUST_CHECK int sp__pcache_read(struct sp__pcache *pc, uint64_t now_ns, uint64_t page, size_t n,
+SP_MUST_CHECK int sp__pcache_read(struct sp__pcache *pc, uint64_t page, size_t n,
 				  struct sp__pcache_work *read, struct sp__pcache_work *ahead,
 				  struct sp__pcache_work *write);
 /* Nothing from this page on is read ahead by the reads that follow (the end of a file's region). */

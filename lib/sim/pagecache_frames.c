@@ -4,6 +4,8 @@
  * with linear probing, at most half full, without tombstones (what follows a
  * removed entry moves up).  Both grow by doubling until the capacity is
  * reached, so that a large cache of which little is used costs little.
+ *
+ * And heaps of frames: each frame knows its place, so any can be moved or taken out.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -57,7 +59,7 @@ int sp__pcache_take(struct sp__pcache *pc, uint64_t page, uint32_t *f)
 {
 	if (pc->unused != SP__PCACHE_NONE) {
 		*f = pc->unused;
-		pc->unused = pc->frame[*f].older;
+		pc->unused = pc->frame[*f].link[SP__FRAMELIST_LRU].older;
 	} else {
 		if (pc->nframes == pc->cap && grow(pc) < 0)
 			return -ENOMEM;
@@ -88,7 +90,39 @@ static void remove_slot(struct sp__pcache *pc, uint32_t hole)
 void sp__pcache_give(struct sp__pcache *pc, uint32_t f)
 {
 	remove_slot(pc, slot_of(pc, pc->frame[f].page));
-	pc->frame[f].older = pc->unused;
+	pc->frame[f].link[SP__FRAMELIST_LRU].older = pc->unused;
 	pc->unused = f;
 	pc->used--;
+}
+
+static bool before(void *frameheap, uint64_t a, uint64_t b)
+{
+	const struct sp__frameheap *h = frameheap;
+
+	return h->before(h->pc, (uint32_t)a, (uint32_t)b);
+}
+
+static uint32_t *place_of(struct sp__frameheap *h, uint64_t f)
+{
+	return &h->pc->frame[f].place[h->which];
+}
+
+static void moved(void *frameheap, uint64_t f, size_t place)
+{
+	*place_of(frameheap, f) = (uint32_t)place;
+}
+
+void sp__frameheap_insert(struct sp__frameheap *h, uint32_t f)
+{
+	sp__heap_push(&h->frames, f, before, moved, h);
+}
+
+void sp__frameheap_remove(struct sp__frameheap *h, uint32_t f)
+{
+	(void)sp__heap_take(&h->frames, *place_of(h, f), before, moved, h);
+}
+
+void sp__frameheap_move(struct sp__frameheap *h, uint32_t f)
+{
+	sp__heap_settle(&h->frames, *place_of(h, f), f, before, moved, h);
 }

@@ -13,21 +13,24 @@
 
 enum { SP__FRAMEHEAP_OPT, SP__FRAMEHEAP_SWEEP, SP__FRAMEHEAPS };
 
+/* Lists: of all by use, of the dirty ones by the time that they became so. */
+enum { SP__FRAMELIST_LRU, SP__FRAMELIST_DIRTY, SP__FRAMELISTS };
+
+/* Neighbours of a frame; those of the frame before and after all are the ends of a list. */
+struct sp__framelink {
+	uint32_t newer, older;
+};
+
 struct sp__frame {
 	uint64_t page;
-	uint64_t next_use;     /* OPT: position of the next access; UINT64_MAX: none */
-	uint64_t dirty_since;  /* ns */
-	void *tag;	       /* the caller's */
-	uint32_t newer, older; /* by use (LRU); the free frames are linked by older */
-	uint32_t dirty_newer, dirty_older;
-	uint32_t place[SP__FRAMEHEAPS]; /* in each heap that it is in */
+	uint64_t next_use;    /* OPT: position of the next access; UINT64_MAX: none */
+	uint64_t dirty_since; /* ns */
+	void *tag;	      /* the caller's */
+	struct sp__framelink link[SP__FRAMELISTS]; /* the free frames are linked by older of LRU */
+	uint32_t place[SP__FRAMEHEAPS];		   /* in each heap that it is in */
 	uint32_t window; /* > 0: first page of a read-ahead window of this many pages */
 	bool dirty;
 	bool written; /* its last access was a write */
-};
-
-struct sp__framelist {
-	uint32_t newest, oldest;
 };
 
 struct sp__pcache;
@@ -43,11 +46,11 @@ struct sp__pcache {
 	struct sp__pcache_opts opts;
 	struct sp__pcache_stats stats;
 	struct sp__frame *frame;
-	uint32_t nframes, cap, used; /* ever taken, allocated, holding a page now */
-	uint32_t unused;	     /* frames that were freed */
-	uint32_t *slot;		     /* hash of pages: frame + 1, 0: none */
-	uint32_t nslots;	     /* a power of 2, at least 2 * cap */
-	struct sp__framelist lru, dirty;
+	uint32_t nframes, cap, used;		   /* ever taken, allocated, holding a page now */
+	uint32_t unused;			   /* frames that were freed */
+	uint32_t *slot;				   /* hash of pages: frame + 1, 0: none */
+	uint32_t nslots;			   /* a power of 2, at least 2 * cap */
+	struct sp__framelink ends[SP__FRAMELISTS]; /* newer: the oldest; older: the newest */
 	uint32_t ndirty;
 	struct sp__frameheap sweep; /* under a sweep: dirty frames, the next one ahead on top */
 	uint64_t sweep_at;	    /* the page where it stands */

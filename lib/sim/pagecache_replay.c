@@ -24,7 +24,7 @@ static int replay(const struct sp_sequence *seq, uint64_t counted, uint32_t page
 		size_t n = sp__seqreq_pages(r, page_bytes);
 
 		rc = r->write ? sp__pcache_write(pc, 0, page, n, &write)
-			      : sp__pcache_read(pc, 0, page, n, &read, &ahead, &write);
+			      : sp__pcache_read(pc, page, n, &read, &ahead, &write);
 		read.n = ahead.n = write.n = 0;
 	}
 	sp__pcache_work_release(&read);

@@ -16,13 +16,11 @@ const struct sp__sched_ops *sp__sched_list(unsigned i)
 	return i < sizeof(schedulers) / sizeof(*schedulers) ? schedulers[i] : NULL;
 }
 
-int sp__sched_open(struct sp__sched *s, const char *text, const struct sp__sched_params *params,
-		   struct sp_errinfo *err)
+int sp__sched_open(struct sp__sched *s, const char *text, struct sp_errinfo *err)
 {
 	int rc;
 
 	memset(s, 0, sizeof(*s));
-	s->params = *params;
 	rc = sp__sched_parse(text, &s->ops, &s->params, err);
 	if (rc)
 		return rc;

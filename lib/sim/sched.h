@@ -78,7 +78,7 @@ struct sp__sched_ops {
 /*
  * Sets up s from a text: NAME[:KEY=VALUE...], parameters separated by "/" or
  * ",", a list's further values too (levels=0.25/3/12).  Times are in seconds
- * or have a unit (s, ms, us, ns).  params: values that the text does not set.
+ * or have a unit (s, ms, us, ns).
  *
  *   deadline       read=1s write=5s batch=16 starved=2
  *   deadline-prio  levels=0.25/1/3/9/12 group=(256 / levels) batch starved
@@ -86,8 +86,7 @@ struct sp__sched_ops {
  *
  * SP_ESYNTAX, with what would be right in err.
  */
-SP_MUST_CHECK int sp__sched_open(struct sp__sched *s, const char *text,
-				 const struct sp__sched_params *params, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__sched_open(struct sp__sched *s, const char *text, struct sp_errinfo *err);
 SP_MUST_CHECK int sp__sched_parse(const char *text, const struct sp__sched_ops **ops,
 				  struct sp__sched_params *params, struct sp_errinfo *err);
 /* The i-th scheduler; NULL after the last. */

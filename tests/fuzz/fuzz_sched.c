@@ -22,7 +22,6 @@ static void require(bool cond)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	const uint64_t day = 86400ull * 1000000000;
-	const struct sp__sched_params none = { 0 };
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp__sched s;
 	char *text = malloc(bytes + 1);
@@ -32,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	require(text != NULL);
 	memcpy(text, data, bytes);
 	text[bytes] = '\0';
-	rc = sp__sched_open(&s, text, &none, &err);
+	rc = sp__sched_open(&s, text, &err);
 	require(rc ? rc == SP_ESYNTAX && err.code == rc && err.text[0] : s.ops != NULL);
 	if (!rc) {
 		require(s.params.levels <= SP__SCHED_LEVELS_MAX);

@@ -92,13 +92,13 @@ static void test_direct(void)
 	ok(pages(m, in, 'R', 255, 2) == SEEK + PAGE && pages(m, in, 'R', 300, 1) == 0,
 	   "what is asked for beyond the end takes no time");
 	s = stats(m);
-	ok(s.requests == 8 && s.read_requests == 6 && s.write_requests == 2 && s.dispatched == 7 &&
-		   s.seeks == 5 && s.read_bytes == 7 * 4096 + 1000 && s.write_bytes == 5 * 4096 &&
-		   s.device_read_bytes == 5 * 4096 + 1536 && s.transfers == 11,
+	ok(s.requests == 8 && s.dispatched == 7 && s.seeks == 5 &&
+		   s.device_read_bytes == 5 * 4096 + 1536 && s.device_write_bytes == 5 * 4096 &&
+		   s.transfers == 11,
 	   "requests, seeks, bytes and transfers are counted");
-	ok(s.elapsed_ns == 10 * PAGE + 439453 + 4 * SEEK && s.io_time_ns == s.elapsed_ns &&
-		   s.depth_ns[1] == s.elapsed_ns && s.depth_ns[0] == 0,
-	   "all that time was I/O, with one request outstanding");
+	ok(sp__machine_now_ns(m) == 10 * PAGE + 439453 + 4 * SEEK &&
+		   s.io_time_ns == sp__machine_now_ns(m),
+	   "all that time was I/O");
 	sp__machine_close(m);
 }
 
@@ -129,9 +129,7 @@ static void test_overlap(void)
 		   !sp__machine_reap(m, true),
 	   "with nothing outstanding there is nothing to wait for");
 	s = stats(m);
-	ok(s.cpu_time_ns == PAGE && s.depth_ns[2] == 2 * PAGE + SEEK &&
-		   s.depth_ns[1] == PAGE + SEEK,
-	   "computing and the number of outstanding requests are accounted");
+	ok(s.cpu_time_ns == PAGE, "computing is accounted");
 	sp__machine_close(m);
 }
 

@@ -67,7 +67,7 @@ static uint64_t transfers(const struct access *a, enum sp__pcache_policy policy)
 	pc = make(&opts);
 	for (int i = 0; i < EXAMPLE; i++)
 		rc |= a[i].op == 'W' ? sp__pcache_write(pc, 0, a[i].page, 1, &write)
-				     : sp__pcache_read(pc, 0, a[i].page, 1, &read, &ahead, &write);
+				     : sp__pcache_read(pc, a[i].page, 1, &read, &ahead, &write);
 	sp__pcache_stats(pc, &s);
 	if (rc || s.reads != read.n || s.writes != write.n || ahead.n)
 		abort();
@@ -148,12 +148,12 @@ static void test_opt_dead(void)
 
 	/* Numbers of its own: what counts is that the positions repeat alike. */
 	rc |= sp__pcache_write(pc, 0, 101, 2, &w);
-	rc |= sp__pcache_read(pc, 0, 101, 1, &r, &a, &w);
+	rc |= sp__pcache_read(pc, 101, 1, &r, &a, &w);
 	rc |= sp__pcache_write(pc, 0, 103, 1, &w);
 	sp__pcache_stats(pc, &s);
 	ok(!rc && !w.n && s.dropped == 1,
 	   "a dirty page that never comes again is dropped unwritten");
-	rc |= sp__pcache_read(pc, 0, 102, 1, &r, &a, &w);
+	rc |= sp__pcache_read(pc, 102, 1, &r, &a, &w);
 	ok(!rc && !r.n, "the page that comes again was kept");
 	rc |= sp__pcache_sync(pc, &w);
 	ok(!rc && !w.n, "nor are pages written by a sync that nobody will read");
@@ -171,32 +171,32 @@ static void test_read_ahead(void)
 	struct sp__pcache_stats s;
 	int rc = 0;
 
-	rc |= sp__pcache_read(pc, 0, 50, 1, &r, &a, &w);
+	rc |= sp__pcache_read(pc, 50, 1, &r, &a, &w);
 	ok(!rc && IS(&r, 50) && !a.n, "a first read brings in nothing more");
-	rc |= sp__pcache_read(pc, 0, 51, 1, &r, &a, &w);
+	rc |= sp__pcache_read(pc, 51, 1, &r, &a, &w);
 	ok(!rc && IS(&r, 50, 51) && IS(&a, 52, 53), "one that goes on brings in twice its size");
 	a.n = 0;
-	rc |= sp__pcache_read(pc, 0, 52, 1, &r, &a, &w);
+	rc |= sp__pcache_read(pc, 52, 1, &r, &a, &w);
 	ok(!rc && r.n == 2 && IS(&a, 54, 55, 56, 57),
 	   "reaching a window brings in the next, doubled");
 	a.n = 0;
-	rc |= sp__pcache_read(pc, 0, 53, 1, &r, &a, &w);
+	rc |= sp__pcache_read(pc, 53, 1, &r, &a, &w);
 	ok(!rc && r.n == 2 && !a.n, "inside a window nothing happens");
-	rc |= sp__pcache_read(pc, 0, 54, 4, &r, &a, &w);
+	rc |= sp__pcache_read(pc, 54, 4, &r, &a, &w);
 	ok(!rc && IS(&a, 58, 59, 60, 61, 62, 63, 64, 65), "the next window is doubled again");
 	a.n = 0;
 	sp__pcache_ahead_end(pc, 70);
-	rc |= sp__pcache_read(pc, 0, 58, 8, &r, &a, &w);
+	rc |= sp__pcache_read(pc, 58, 8, &r, &a, &w);
 	ok(!rc && IS(&a, 66, 67, 68, 69), "no window exceeds the limit or the given end");
 	a.n = r.n = 0;
 	sp__pcache_ahead_end(pc, UINT64_MAX);
-	rc |= sp__pcache_read(pc, 0, 20, 1, &r, &a, &w);
-	rc |= sp__pcache_read(pc, 0, 10, 1, &r, &a, &w);
-	rc |= sp__pcache_read(pc, 0, 22, 1, &r, &a, &w);
+	rc |= sp__pcache_read(pc, 20, 1, &r, &a, &w);
+	rc |= sp__pcache_read(pc, 10, 1, &r, &a, &w);
+	rc |= sp__pcache_read(pc, 22, 1, &r, &a, &w);
 	ok(!rc && IS(&r, 20, 10, 22) && !a.n, "reads here and there are not a stream");
 	r.n = 0;
-	rc |= sp__pcache_read(pc, 0, 11, 2, &r, &a, &w);
-	rc |= sp__pcache_read(pc, 0, 23, 1, &r, &a, &w);
+	rc |= sp__pcache_read(pc, 11, 2, &r, &a, &w);
+	rc |= sp__pcache_read(pc, 23, 1, &r, &a, &w);
 	ok(!rc && IS(&r, 11, 12, 23) && IS(&a, 13, 14, 15, 16, 24, 25),
 	   "two streams in turn are two streams");
 	sp__pcache_stats(pc, &s);
@@ -204,7 +204,7 @@ static void test_read_ahead(void)
 	   "what is read ahead is a transfer, and a hit later");
 	a.n = 0;
 	sp__pcache_stream(pc, 200);
-	rc |= sp__pcache_read(pc, 0, 200, 1, &r, &a, &w);
+	rc |= sp__pcache_read(pc, 200, 1, &r, &a, &w);
 	ok(!rc && IS(&a, 201, 202), "a stream can continue elsewhere");
 	sp__pcache_work_release(&r);
 	sp__pcache_work_release(&a);
@@ -426,7 +426,7 @@ static bool one_step(struct naive *c, struct sp__pcache *pc, const struct step *
 
 	if (s->what < 5) {
 		naive_pages(c, s->now, s->page, s->n, false);
-		rc = sp__pcache_read(pc, s->now, s->page, s->n, read, &ahead, write);
+		rc = sp__pcache_read(pc, s->page, s->n, read, &ahead, write);
 	} else if (s->what < 9) {
 		naive_pages(c, s->now, s->page, s->n, true);
 		rc = sp__pcache_write(pc, s->now, s->page, s->n, write);
@@ -509,7 +509,7 @@ static void test_large(void)
 	for (uint64_t i = 0; i < n; i++) {
 		uint64_t page = sp__rng_below(&rng, 200000);
 
-		rc |= i % 2 ? sp__pcache_read(pc, i, page, 1, &r, &a, &w)
+		rc |= i % 2 ? sp__pcache_read(pc, page, 1, &r, &a, &w)
 			    : sp__pcache_write(pc, i, page, 1, &w);
 		r.n = w.n = 0;
 	}

@@ -19,9 +19,8 @@ static unsigned used;
 
 static void start(const char *text)
 {
-	static const struct sp__sched_params none;
 
-	if (sp__sched_open(&sched, text, &none, NULL))
+	if (sp__sched_open(&sched, text, NULL))
 		abort();
 	sched.merge_blocks_max = 1024;
 	used = 0;
