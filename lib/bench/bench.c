@@ -3,21 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
+#include "base/minmax.h"
 #include "base/outset.h"
 #include "bench/state.h"
 #include "io/ioprio.h"
-
-/* A replay determines the classes, and the depth if none is given. */
-static int open_replay(struct sp_bench *b, struct sp_errinfo *err)
-{
-	int rc = sp__replay_open(&b->replay, &b->opts, err);
-
-	if (rc)
-		return rc;
-	b->opts.nclasses = sp__replay_classes(b->replay, &b->opts.classes);
-	b->opts.depth = sp__replay_depth(b->replay);
-	return 0;
-}
 
 static int copy_classes(struct sp_bench *b, struct sp_errinfo *err)
 {
@@ -43,16 +32,19 @@ struct sp__load *sp__bench_load(struct sp_bench *b)
 	return l;
 }
 
-/* A group of n consecutive members of l->classes. */
-static void add_group(struct sp__load *l, size_t first, size_t n, unsigned depth, double rate)
+struct sp__bench_group *sp__bench_add_group(struct sp__load *l, size_t first, size_t n,
+					    unsigned depth, double rate)
 {
-	l->groups[l->ngroups++] = (struct sp__bench_group){
+	struct sp__bench_group *g = &l->groups[l->ngroups++];
+
+	*g = (struct sp__bench_group){
 		.classes = &l->classes[first],
 		.nclasses = n,
 		.depth = depth,
 		.gap_ns = rate > 0 ? 1e9 / rate : 0,
 	};
 	l->depth += depth;
+	return g;
 }
 
 /* One thread for all classes: first those that share, then the others one by one. */
@@ -66,14 +58,14 @@ static void plan_shared(struct sp_bench *b)
 			l->classes[n++] = b->classes[i];
 	sharing = n;
 	if (sharing)
-		add_group(l, 0, sharing, b->opts.depth, b->opts.rate);
+		sp__bench_add_group(l, 0, sharing, b->opts.depth, b->opts.rate);
 	for (size_t i = 0; i < b->nclasses; i++) {
 		struct sp_bench_class *c = &b->classes[i]->spec;
 
 		if (!c->depth && c->rate <= 0)
 			continue;
 		l->classes[n] = b->classes[i];
-		add_group(l, n++, 1, c->depth ? c->depth : b->opts.depth, c->rate);
+		sp__bench_add_group(l, n++, 1, c->depth ? c->depth : b->opts.depth, c->rate);
 	}
 }
 
@@ -86,7 +78,8 @@ static void plan_threads(struct sp_bench *b)
 		double rate = b->classes[i]->spec.rate;
 
 		l->classes[0] = b->classes[i];
-		add_group(l, 0, 1, 1, rate > 0 ? rate : b->opts.rate * b->classes[i]->spec.share);
+		sp__bench_add_group(l, 0, 1, 1,
+				    rate > 0 ? rate : b->opts.rate * b->classes[i]->spec.share);
 	}
 }
 
@@ -103,7 +96,7 @@ static int plan_classes(struct sp_bench *b, void *arg, struct sp_errinfo *err)
 
 static int open_all(struct sp_bench *b, sp__bench_plan *plan, void *arg, struct sp_errinfo *err)
 {
-	int rc = b->opts.replay ? open_replay(b, err) : 0;
+	int rc = b->opts.replay ? sp__replay_open(&b->replay, &b->opts, err) : 0;
 
 	rc = rc ? rc : copy_classes(b, err);
 	if (rc == 0)
@@ -129,6 +122,13 @@ static int open_all(struct sp_bench *b, sp__bench_plan *plan, void *arg, struct 
 	return 0;
 }
 
+static void stop(struct sp_bench *b)
+{
+	pthread_mutex_lock(&b->lock);
+	b->stopped = true;
+	pthread_mutex_unlock(&b->lock);
+}
+
 /* A load on a thread of its own. */
 static void load_main(void *arg)
 {
@@ -139,11 +139,8 @@ static void load_main(void *arg)
 		sp__err(&l->err, l->rc, "ioprio_set", "", -1);
 	else
 		l->rc = sp__load_run(l, &l->err);
-	if (l->rc) {
-		pthread_mutex_lock(&l->bench->lock);
-		l->bench->stopped = true;
-		pthread_mutex_unlock(&l->bench->lock);
-	}
+	if (l->rc)
+		stop(l->bench);
 }
 
 /* May the calling thread run the only load?  A priority would outlast the run. */
@@ -162,9 +159,7 @@ static int run_threads(struct sp_bench *b, struct sp_errinfo *err)
 	if (!n && alone(b))
 		return sp__load_run(&b->loads[0], err);
 	if (n < b->nloads) {
-		pthread_mutex_lock(&b->lock);
-		b->stopped = true;
-		pthread_mutex_unlock(&b->lock);
+		stop(b);
 		rc = sp__errf(err, -EAGAIN, "start", "", -1,
 			      "each class needs a thread with the engine \"sync\": %s",
 			      sp_strerror(-EAGAIN));
@@ -249,8 +244,7 @@ int sp_bench_run(struct sp_bench **out, const struct sp_bench_opts *opts, struct
 
 	*out = NULL;
 	if (rc == 0 && !opts->replay && !opts->runtime_ns && !opts->total_bytes)
-		rc = sp__errf(err, -EINVAL, "check", "", -1,
-			      "a run needs a duration or a number of bytes");
+		rc = SP__REFUSE(err, "a run needs a duration or a number of bytes");
 	return rc ? rc : sp__bench_run(out, opts, plan_classes, NULL, err);
 }
 
@@ -264,8 +258,7 @@ uint64_t sp__bench_least_bytes(const struct sp_bench *b)
 	uint64_t least = UINT64_MAX;
 
 	for (size_t i = 0; i < b->nfiles; i++)
-		if (b->files[i].bytes < least)
-			least = b->files[i].bytes;
+		least = sp__min(least, b->files[i].bytes);
 	return least;
 }
 

@@ -11,7 +11,7 @@
 
 static int refuse(struct sp_errinfo *err, const struct sp_bench_class *c, const char *why)
 {
-	return sp__errf(err, -EINVAL, "check", "", -1, "class %s: %s", c->name, why);
+	return SP__REFUSE(err, "class %s: %s", c->name, why);
 }
 
 static int check_class(const struct sp_bench_opts *o, const struct sp_bench_class *c,
@@ -56,17 +56,16 @@ static int check_depths(const struct sp_bench_opts *o, struct sp_errinfo *err)
 	}
 	all += any ? o->depth : 0;
 	if (any && (share < 0.999 || share > 1.001))
-		return sp__errf(err, -EINVAL, "check", "", -1,
-				"the shares of the classes add up to %g %% instead of 100 %%",
-				share * 100);
+		return SP__REFUSE(err,
+				  "the shares of the classes add up to %g %% instead of 100 %%",
+				  share * 100);
 	if (!o->depth || all > SP_BENCH_DEPTH_MAX)
-		return sp__errf(err, -EINVAL, "check", "", -1,
-				"1 to %d requests can be outstanding, not %llu", SP_BENCH_DEPTH_MAX,
-				o->depth ? (unsigned long long)all : 0ull);
+		return SP__REFUSE(err, "1 to %d requests can be outstanding, not %llu",
+				  SP_BENCH_DEPTH_MAX, o->depth ? (unsigned long long)all : 0ull);
 	if (o->batch_min > o->depth || (o->batch_max && o->batch_max < o->batch_min))
-		return sp__errf(err, -EINVAL, "check", "", -1,
-				"batches of completions must fit into the depth, and batch_min "
-				"into batch_max");
+		return SP__REFUSE(err,
+				  "batches of completions must fit into the depth, and batch_min "
+				  "into batch_max");
 	return 0;
 }
 
@@ -80,8 +79,7 @@ static int check_targets(const struct sp_bench_opts *o, struct sp_errinfo *err)
 	bool null = o->engine && !strcmp(o->engine, "null");
 
 	if (!o->ntargets || o->ntargets > SP_BENCH_TARGETS_MAX)
-		return sp__errf(err, -EINVAL, "check", "", -1, "there are 1 to %d targets",
-				SP_BENCH_TARGETS_MAX);
+		return SP__REFUSE(err, "there are 1 to %d targets", SP_BENCH_TARGETS_MAX);
 	for (size_t i = 0; i < o->ntargets; i++) {
 		if (is_sim(o->targets[i]) && o->ntargets > 1)
 			return sp__errf(err, -EINVAL, "check", o->targets[i], -1,
@@ -91,28 +89,24 @@ static int check_targets(const struct sp_bench_opts *o, struct sp_errinfo *err)
 					"a simulated target has an engine of its own");
 	}
 	if (o->create && ((!o->size_bytes && !o->replay) || o->offset_bytes))
-		return sp__errf(err, -EINVAL, "check", "", -1,
-				"a file to create needs a size, and no offset");
+		return SP__REFUSE(err, "a file to create needs a size, and no offset");
 	if (o->remove && !o->create)
-		return sp__errf(err, -EINVAL, "check", "", -1, "only created files can be removed");
+		return SP__REFUSE(err, "only created files can be removed");
 	if (null && o->create)
-		return sp__errf(err, -EINVAL, "check", "", -1,
-				"the engine \"null\" opens no target, and creates none");
+		return SP__REFUSE(err, "the engine \"null\" opens no target, and creates none");
 	return 0;
 }
 
 static int check_replay(const struct sp_bench_opts *o, struct sp_errinfo *err)
 {
 	if (o->nclasses || o->rate > 0)
-		return sp__errf(err, -EINVAL, "check", "", -1,
-				"a replay takes classes and times from its trace");
+		return SP__REFUSE(err, "a replay takes classes and times from its trace");
 	if (o->depth > SP_BENCH_DEPTH_MAX || !(o->replay->time_scale >= 0))
-		return sp__errf(err, -EINVAL, "check", "", -1,
-				"a replay has at most %d requests outstanding, and a scale above 0",
-				SP_BENCH_DEPTH_MAX);
+		return SP__REFUSE(
+			err, "a replay has at most %d requests outstanding, and a scale above 0",
+			SP_BENCH_DEPTH_MAX);
 	if (o->ramp_ns)
-		return sp__errf(err, -EINVAL, "check", "", -1,
-				"a replay measures all requests: it has no ramp");
+		return SP__REFUSE(err, "a replay measures all requests: it has no ramp");
 	return check_targets(o, err);
 }
 
@@ -123,8 +117,7 @@ int sp__bench_check(const struct sp_bench_opts *o, struct sp_errinfo *err)
 	if (o->replay)
 		return check_replay(o, err);
 	if (!o->nclasses || o->nclasses > SP_BENCH_CLASSES_MAX)
-		return sp__errf(err, -EINVAL, "check", "", -1, "there are 1 to %d classes",
-				SP_BENCH_CLASSES_MAX);
+		return SP__REFUSE(err, "there are 1 to %d classes", SP_BENCH_CLASSES_MAX);
 	for (size_t i = 0; rc == 0 && i < o->nclasses; i++)
 		rc = check_class(o, &o->classes[i], err);
 	if (rc == 0)

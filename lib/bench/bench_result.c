@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/minmax.h"
 #include "bench/state.h"
 #include "sim/machine.h"
 
@@ -75,10 +76,10 @@ static void class_figures(struct sp_bench *b, struct sp_bench_stats *s, struct s
 	latencies(s, &c->latency);
 	depths(s, &c->depth);
 	rates(s, b->result.elapsed_ns);
-	s->longest_wait_ns = c->oldest_ns > s->latency_max_ns ? c->oldest_ns : s->latency_max_ns;
+	s->longest_wait_ns = sp__max(c->oldest_ns, s->latency_max_ns);
 	s->longest_gap_ns = c->longest_gap_ns;
 	s->passed_over = c->passed_over;
-	s->starved = c->passed_over >= (limit > PASSED_MIN ? limit : PASSED_MIN);
+	s->starved = c->passed_over >= sp__max(limit, PASSED_MIN);
 }
 
 static void total_figures(struct sp_bench *b)
@@ -96,15 +97,11 @@ static void total_figures(struct sp_bench *b)
 		t->errors += s->errors;
 		t->unfinished += s->unfinished;
 		t->starved |= s->starved;
-		if (s->longest_wait_ns > t->longest_wait_ns)
-			t->longest_wait_ns = s->longest_wait_ns;
-		if (s->longest_gap_ns > t->longest_gap_ns)
-			t->longest_gap_ns = s->longest_gap_ns;
-		if (s->passed_over > t->passed_over)
-			t->passed_over = s->passed_over;
+		t->longest_wait_ns = sp__max(t->longest_wait_ns, s->longest_wait_ns);
+		t->longest_gap_ns = sp__max(t->longest_gap_ns, s->longest_gap_ns);
+		t->passed_over = sp__max(t->passed_over, s->passed_over);
 	}
-	if (b->meter.overdue_ns > t->longest_wait_ns)
-		t->longest_wait_ns = b->meter.overdue_ns;
+	t->longest_wait_ns = sp__max(t->longest_wait_ns, b->meter.overdue_ns);
 	latencies(t, &b->meter.sum);
 	depths(t, &b->meter.depth);
 	rates(t, b->result.elapsed_ns);

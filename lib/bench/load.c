@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/minmax.h"
 #include "bench/state.h"
 
 #define PAGE_BYTES 4096
@@ -61,16 +62,11 @@ static int open_pool(struct sp__load *l)
 {
 	for (size_t g = 0; g < l->ngroups; g++)
 		for (size_t i = 0; i < l->groups[g].nclasses; i++)
-			if (l->slot_bytes < l->groups[g].classes[i]->spec.bytes)
-				l->slot_bytes = l->groups[g].classes[i]->spec.bytes;
-	if (l->bench->replay)
-		for (size_t i = 0; i < l->bench->nfiles; i++) {
-			uint64_t bytes = sp__replay_bytes_max(l->bench->replay,
-							      l->bench->files[i].align_bytes);
-
-			if (l->slot_bytes < bytes)
-				l->slot_bytes = bytes;
-		}
+			l->slot_bytes = sp__max(l->slot_bytes, l->groups[g].classes[i]->spec.bytes);
+	for (size_t i = 0; l->bench->replay && i < l->bench->nfiles; i++)
+		l->slot_bytes = sp__max(
+			l->slot_bytes,
+			sp__replay_bytes_max(l->bench->replay, l->bench->files[i].align_bytes));
 	l->slot_bytes = (l->slot_bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 	l->pool_bytes = l->depth * l->slot_bytes;
 	l->pool = sp__pages_alloc(l->pool_bytes, false);
@@ -89,8 +85,7 @@ static void choose_batches(struct sp__load *l)
 
 	l->at_once = simulated ? l->depth : o->batch_submit ? o->batch_submit : 1;
 	l->done_at_once = o->batch_max ? o->batch_max : simulated ? l->depth : fewest;
-	if (l->done_at_once > l->depth)
-		l->done_at_once = l->depth;
+	l->done_at_once = sp__min(l->done_at_once, l->depth);
 }
 
 int sp__load_open(struct sp__load *l, struct sp_errinfo *err)
@@ -176,7 +171,7 @@ static int submit(struct sp__load *l, size_t n)
 	int rc = 0;
 
 	for (size_t done = 0; done < n && rc == 0; done += l->at_once)
-		rc = submit_some(l, l->batch + done, n - done < l->at_once ? n - done : l->at_once);
+		rc = submit_some(l, l->batch + done, sp__min(n - done, l->at_once));
 	return rc;
 }
 
@@ -186,12 +181,9 @@ static uint64_t next_due(const struct sp__load *l, uint64_t now_ns)
 	const struct sp_bench *b = l->bench;
 	uint64_t due = b->device ? UINT64_MAX : now_ns + LOOK_NS;
 
-	if (!b->meter.measuring && b->meter.begin_ns + b->opts.ramp_ns < due)
-		due = b->meter.begin_ns + b->opts.ramp_ns;
-	if (b->meter.tick_ns < due)
-		due = b->meter.tick_ns;
-	if (b->meter.end_ns < due)
-		due = b->meter.end_ns;
+	if (!b->meter.measuring)
+		due = sp__min(due, b->meter.begin_ns + b->opts.ramp_ns);
+	due = sp__min(due, sp__min(b->meter.tick_ns, b->meter.end_ns));
 	return sp__load_due(l, now_ns, due);
 }
 
@@ -285,7 +277,7 @@ static size_t least(const struct sp__load *l)
 {
 	unsigned min = l->bench->opts.batch_min ? l->bench->opts.batch_min : 1;
 
-	return min < l->outstanding ? min : l->outstanding;
+	return sp__min(min, l->outstanding);
 }
 
 static int fail(const struct sp__request *r, int rc, struct sp_errinfo *err)

@@ -75,10 +75,4 @@ uint64_t sp__load_due(const struct sp__load *l, uint64_t now_ns, uint64_t due_ns
 /* The only class of a load with a thread of its own, or -1. */
 int sp__load_class(const struct sp__load *l);
 
-/* feed.c: puts what the page load wants into the batch while there are slots; how many. */
-size_t sp__feed_fill(struct sp_bench *b, struct sp__bench_group *g, struct sp__request **batch,
-		     uint64_t now_ns);
-/* When to ask it again. */
-uint64_t sp__feed_due(const struct sp__bench_feed *f, uint64_t now_ns);
-
 #endif

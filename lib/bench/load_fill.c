@@ -9,6 +9,7 @@
  * Nothing here waits or allocates.  With threads all of it runs under the lock.
  */
 #include <math.h>
+#include "base/minmax.h"
 #include "bench/state.h"
 
 static struct sp__benchclass *choose(struct sp__load *l, const struct sp__bench_group *g)
@@ -87,6 +88,36 @@ static size_t fill_replay(struct sp__load *l, uint64_t now_ns)
 	return n;
 }
 
+/* Puts what the page load wants into the batch while there are slots; how many. */
+static size_t fill_feed(struct sp_bench *b, struct sp__bench_group *g, struct sp__request **batch,
+			uint64_t now_ns)
+{
+	struct sp__bench_feed *f = g->feed;
+	size_t n = 0;
+
+	sp__pageload_run(&f->load, now_ns);
+	if (b->meter.measuring && !f->counting) {
+		f->counting = true;
+		f->accessed = f->load.accessed;
+		f->queries = f->load.queries;
+	}
+	while (g->free && sp__pageload_next(&f->load, &g->free->page_class, &g->free->page)) {
+		struct sp__bench_slot *s = g->free;
+
+		g->free = s->next;
+		s->class = f->classes[s->page_class];
+		s->intended_ns = 0;
+		s->req.op = s->page_class == SP__PAGE_READ ? SP__OP_READ : SP__OP_WRITE;
+		s->req.prio = s->class->spec.prio;
+		s->req.volume = b->files[0].volume;
+		s->req.bytes = s->class->spec.bytes;
+		s->req.offset = b->files[0].begin + (uint64_t)s->page.page * s->req.bytes;
+		b->issued_bytes += s->req.bytes;
+		batch[n++] = &s->req;
+	}
+	return n;
+}
+
 size_t sp__load_fill(struct sp__load *l, uint64_t now_ns)
 {
 	size_t n = 0;
@@ -97,7 +128,7 @@ size_t sp__load_fill(struct sp__load *l, uint64_t now_ns)
 		struct sp__bench_group *g = &l->groups[i];
 
 		if (g->feed && may_issue(l->bench, now_ns))
-			n += sp__feed_fill(l->bench, g, l->batch + n, now_ns);
+			n += fill_feed(l->bench, g, l->batch + n, now_ns);
 		while (!g->feed && g->free && may_issue(l->bench, now_ns) &&
 		       (g->gap_ns <= 0 || g->next_ns <= (double)now_ns)) {
 			struct sp__bench_slot *s = g->free;
@@ -119,15 +150,16 @@ uint64_t sp__load_due(const struct sp__load *l, uint64_t now_ns, uint64_t due_ns
 {
 	const struct sp_bench *b = l->bench;
 
-	if (b->replay && l->groups[0].free && sp__replay_due(b->replay, sp__load_class(l)) < due_ns)
-		due_ns = sp__replay_due(b->replay, sp__load_class(l));
+	if (b->replay && l->groups[0].free)
+		due_ns = sp__min(due_ns, sp__replay_due(b->replay, sp__load_class(l)));
 	for (size_t i = 0; i < l->ngroups; i++) {
 		const struct sp__bench_group *g = &l->groups[i];
 
 		if (g->gap_ns > 0 && g->free && g->next_ns < (double)due_ns)
 			due_ns = (uint64_t)ceil(g->next_ns);
-		if (g->feed && sp__feed_due(g->feed, now_ns) < due_ns)
-			due_ns = sp__feed_due(g->feed, now_ns);
+		if (g->feed)
+			due_ns =
+				sp__min(due_ns, g->feed->load.over ? now_ns : g->feed->load.due_ns);
 	}
 	return due_ns;
 }

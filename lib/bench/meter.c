@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include "base/minmax.h"
 #include "bench/state.h"
 
 #define WINDOWS 40
@@ -23,6 +24,16 @@ static int open_log(struct sp__depthlog *d, unsigned max)
 	d->max = max;
 	d->ns = calloc(max + 1u, sizeof(*d->ns));
 	return d->ns ? 0 : -ENOMEM;
+}
+
+static void change(struct sp__depthlog *d, uint64_t now_ns, int by)
+{
+	/* Threads may read the clock in another order than they change the log. */
+	if (now_ns > d->since_ns) {
+		d->ns[d->n] += now_ns - d->since_ns;
+		d->since_ns = now_ns;
+	}
+	d->n += (unsigned)by;
 }
 
 int sp__meter_open(struct sp_bench *b)
@@ -71,7 +82,7 @@ static void restart_windows(struct sp_bench *b, uint64_t now_ns)
 	uint64_t width_ns = b->opts.runtime_ns / WINDOWS;
 
 	b->meter.nwindows = 0;
-	b->meter.width_ns = width_ns > WINDOW_MIN_NS ? width_ns : WINDOW_MIN_NS;
+	b->meter.width_ns = sp__max(width_ns, WINDOW_MIN_NS);
 	b->meter.window_ns = now_ns + b->meter.width_ns;
 }
 
@@ -144,30 +155,27 @@ void sp__meter_submitted(struct sp_bench *b, struct sp__bench_slot *s)
 		c->mark = b->meter.completions;
 		c->mark_ns = now_ns;
 	}
-	sp__depthlog_change(&c->depth, now_ns, 1);
-	sp__depthlog_change(&b->meter.depth, now_ns, 1);
+	change(&c->depth, now_ns, 1);
+	change(&b->meter.depth, now_ns, 1);
 }
 
 /* The class has been passed over until now. */
 static void passed(struct sp_bench *b, struct sp__benchclass *c, uint64_t now_ns)
 {
-	if (b->meter.completions - c->mark > c->passed_over)
-		c->passed_over = b->meter.completions - c->mark;
-	if (now_ns > c->mark_ns && now_ns - c->mark_ns > c->longest_gap_ns)
-		c->longest_gap_ns = now_ns - c->mark_ns;
+	c->passed_over = sp__max(c->passed_over, b->meter.completions - c->mark);
+	if (now_ns > c->mark_ns)
+		c->longest_gap_ns = sp__max(c->longest_gap_ns, now_ns - c->mark_ns);
 }
 
-/* Adds an error of this kind. */
-static void add_error(struct sp_bench *b, int code)
+void sp__bench_count_error(struct sp_bench_error *list, size_t *n, int code, uint64_t count)
 {
-	struct sp_bench_result *r = &b->result;
 	size_t i = 0;
 
-	while (i < r->nerrors && r->errors[i].code != code && i + 1 < SP_BENCH_ERRORS_MAX)
+	while (i < *n && list[i].code != code && i + 1 < SP_BENCH_ERRORS_MAX)
 		i++;
-	if (i == r->nerrors)
-		r->errors[r->nerrors++] = (struct sp_bench_error){ .code = code };
-	r->errors[i].count++;
+	if (i == *n)
+		list[(*n)++] = (struct sp_bench_error){ .code = code };
+	list[i].count += count;
 }
 
 void sp__meter_done(struct sp_bench *b, struct sp__bench_slot *s)
@@ -177,14 +185,15 @@ void sp__meter_done(struct sp_bench *b, struct sp__bench_slot *s)
 
 	if (b->meter.finished)
 		return;
-	sp__depthlog_change(&c->depth, now_ns, -1);
-	sp__depthlog_change(&b->meter.depth, now_ns, -1);
+	change(&c->depth, now_ns, -1);
+	change(&b->meter.depth, now_ns, -1);
 	passed(b, c, now_ns);
 	c->mark = ++b->meter.completions;
 	c->mark_ns = now_ns;
 	if ((uint32_t)s->req.result != s->req.bytes) {
 		c->errors++;
-		add_error(b, s->req.result < 0 ? s->req.result : SP_EFORMAT);
+		sp__bench_count_error(b->result.errors, &b->result.nerrors,
+				      s->req.result < 0 ? s->req.result : SP_EFORMAT, 1);
 		return;
 	}
 	sp__hist_add(&c->latency, now_ns - s->intended_ns);
@@ -287,11 +296,11 @@ void sp__meter_end(struct sp_bench *b, uint64_t now_ns)
 	use_cpu(b);
 	if (b->opts.interval && b->opts.interval_ns && now_ns > b->meter.interval_begin_ns)
 		interval(b, now_ns);
-	sp__depthlog_change(&b->meter.depth, now_ns, 0);
+	change(&b->meter.depth, now_ns, 0);
 	for (size_t i = 0; i < b->nclasses; i++) {
 		struct sp__benchclass *c = b->classes[i];
 
-		sp__depthlog_change(&c->depth, now_ns, 0);
+		change(&c->depth, now_ns, 0);
 		if (c->depth.n)
 			passed(b, c, now_ns);
 		c->oldest_ns = 0;
@@ -302,9 +311,9 @@ void sp__meter_end(struct sp_bench *b, uint64_t now_ns)
 		for (unsigned k = 0; k < l->depth; k++) {
 			struct sp__bench_slot *s = &l->slots[k];
 
-			if (s->class && now_ns > s->intended_ns &&
-			    now_ns - s->intended_ns > s->class->oldest_ns)
-				s->class->oldest_ns = now_ns - s->intended_ns;
+			if (s->class && now_ns > s->intended_ns)
+				s->class->oldest_ns =
+					sp__max(s->class->oldest_ns, now_ns - s->intended_ns);
 		}
 		for (size_t k = 0; k < l->ngroups && !all_asked(b); k++)
 			if (l->groups[k].gap_ns > 0)

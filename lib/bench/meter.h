@@ -6,7 +6,6 @@
 #ifndef SP__BENCH_METER_H
 #define SP__BENCH_METER_H
 
-#include "bench/depth.h"
 #include "bench/walk.h"
 #include "obs/hist.h"
 
@@ -14,6 +13,13 @@
 
 struct sp_bench;
 struct sp__bench_slot;
+
+/* The exact time for which each number of requests was outstanding, by the clock of the load. */
+struct sp__depthlog {
+	unsigned n, max; /* n: now; ns has max + 1 elements */
+	uint64_t since_ns;
+	uint64_t *ns;
+};
 
 /* One class and its counts. */
 struct sp__benchclass {

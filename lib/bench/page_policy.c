@@ -4,7 +4,7 @@
  * critical reads at random moments.
  *
  * There is a class for each kind of request.  The page load fills the slots of
- * one group (feed.c), the critical reads have a group of their own.
+ * one group (load_fill.c), the critical reads have a group of their own.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -66,19 +66,16 @@ static int check(const struct sp_bench_opts *t, const struct sp_policy_opts *o,
 		 struct sp_errinfo *err)
 {
 	if (t->ntargets != 1)
-		return sp__errf(err, -EINVAL, "check", "", -1, "a policy needs exactly one target");
+		return SP__REFUSE(err, "a policy needs exactly one target");
 	if (t->engine && !strcmp(t->engine, "sync"))
-		return sp__errf(err, -EINVAL, "check", "", -1,
-				"the engine \"sync\" cannot keep requests outstanding");
+		return SP__REFUSE(err, "the engine \"sync\" cannot keep requests outstanding");
 	if (!t->runtime_ns && !o->passes)
-		return sp__errf(err, -EINVAL, "check", "", -1,
-				"a policy needs a duration or a number of passes");
+		return SP__REFUSE(err, "a policy needs a duration or a number of passes");
 	if (!(o->critical_rate >= 0) || !(o->critical_rate <= 1e9))
-		return sp__errf(err, -EINVAL, "check", "", -1, "a rate is not negative");
+		return SP__REFUSE(err, "a rate is not negative");
 	if (t->depth > SP_BENCH_DEPTH_MAX - CRITICAL_DEPTH)
-		return sp__errf(err, -EINVAL, "check", "", -1,
-				"at most %d requests can be outstanding",
-				SP_BENCH_DEPTH_MAX - CRITICAL_DEPTH);
+		return SP__REFUSE(err, "at most %d requests can be outstanding",
+				  SP_BENCH_DEPTH_MAX - CRITICAL_DEPTH);
 	return 0;
 }
 
@@ -115,12 +112,6 @@ static void make_classes(struct sp_policy *p)
 	}
 }
 
-static void add_group(struct sp__load *l, const struct sp__bench_group *g)
-{
-	l->groups[l->ngroups++] = *g;
-	l->depth += g->depth;
-}
-
 /* The targets are open. */
 static int plan(struct sp_bench *b, void *arg, struct sp_errinfo *err)
 {
@@ -144,14 +135,8 @@ static int plan(struct sp_bench *b, void *arg, struct sp_errinfo *err)
 		p->feed.classes[SP__PAGE_URGENT] = b->classes[first + 2];
 	}
 	if (first)
-		add_group(l, &(struct sp__bench_group){ .classes = &l->classes[0],
-							.nclasses = 1,
-							.depth = CRITICAL_DEPTH,
-							.gap_ns = 1e9 / o->critical_rate });
-	add_group(l, &(struct sp__bench_group){ .feed = &p->feed,
-						.classes = &l->classes[first],
-						.nclasses = b->nclasses - first,
-						.depth = b->opts.depth });
+		sp__bench_add_group(l, 0, 1, CRITICAL_DEPTH, o->critical_rate);
+	sp__bench_add_group(l, first, b->nclasses - first, b->opts.depth, 0)->feed = &p->feed;
 	return 0;
 }
 

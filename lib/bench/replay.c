@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
+#include "base/minmax.h"
 #include "bench/replay.h"
 #include "bench/state.h"
 #include "trace/sequence.h"
@@ -79,10 +80,8 @@ static void find_classes(struct sp__replay *r)
 
 		all[c]++;
 		reads[c] += !q->write;
-		if (q->bytes > r->classes[c].bytes)
-			r->classes[c].bytes = q->bytes;
-		if (q->bytes > r->bytes_max)
-			r->bytes_max = q->bytes;
+		r->classes[c].bytes = (uint32_t)sp__max(r->classes[c].bytes, q->bytes);
+		r->bytes_max = (uint32_t)sp__max(r->bytes_max, q->bytes);
 	}
 	for (size_t c = 0; c < r->nclasses; c++) {
 		r->classes[c].share = (double)all[c] / (double)r->seq->n;
@@ -151,8 +150,7 @@ static int measure_depth(struct sp__replay *r)
 	return 0;
 }
 
-int sp__replay_open(struct sp__replay **out, const struct sp_bench_opts *opts,
-		    struct sp_errinfo *err)
+int sp__replay_open(struct sp__replay **out, struct sp_bench_opts *opts, struct sp_errinfo *err)
 {
 	const struct sp_bench_replay *o = opts->replay;
 	struct sp__replay *r = calloc(1, sizeof(*r));
@@ -182,6 +180,9 @@ int sp__replay_open(struct sp__replay **out, const struct sp_bench_opts *opts,
 		r->result.depth = SP_BENCH_DEPTH_MAX;
 	r->result.nvolumes = r->seq->nvolumes;
 	r->result.volumes = r->volumes;
+	opts->depth = r->result.depth;
+	opts->nclasses = r->nclasses;
+	opts->classes = r->classes;
 	return 0;
 }
 
@@ -193,17 +194,6 @@ void sp__replay_close(struct sp__replay *r)
 	free(r->volumes);
 	free(r->file);
 	free(r);
-}
-
-size_t sp__replay_classes(const struct sp__replay *r, const struct sp_bench_class **classes)
-{
-	*classes = r->classes;
-	return r->nclasses;
-}
-
-unsigned sp__replay_depth(const struct sp__replay *r)
-{
-	return r->result.depth;
 }
 
 const struct sp_bench_replayed *sp__replay_result(const struct sp__replay *r)

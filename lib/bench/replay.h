@@ -11,14 +11,14 @@ struct sp__replay;
 struct sp__bench_slot;
 struct sp__benchclass;
 
-/* Loads the trace. 0, SP_EFORMAT, -ENODATA (it has no requests), or -errno. */
-SP_MUST_CHECK int sp__replay_open(struct sp__replay **r, const struct sp_bench_opts *opts,
+/*
+ * Loads the trace, which determines the classes, valid as long as the replay, and the depth if
+ * none is given.  0, SP_EFORMAT, -ENODATA (it has no requests), or -errno.
+ */
+SP_MUST_CHECK int sp__replay_open(struct sp__replay **r, struct sp_bench_opts *opts,
 				  struct sp_errinfo *err);
 void sp__replay_close(struct sp__replay *r); /* accepts NULL */
 
-/* Its classes, valid as long as the replay. */
-size_t sp__replay_classes(const struct sp__replay *r, const struct sp_bench_class **classes);
-unsigned sp__replay_depth(const struct sp__replay *r);
 const struct sp_bench_replayed *sp__replay_result(const struct sp__replay *r);
 
 /* Of a target: whether it is written to, and the size it must have. */

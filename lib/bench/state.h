@@ -56,6 +56,9 @@ SP_MUST_CHECK int sp__bench_run(struct sp_bench **out, const struct sp_bench_opt
 				sp__bench_plan *plan, void *arg, struct sp_errinfo *err);
 /* One more load, for a plan. */
 struct sp__load *sp__bench_load(struct sp_bench *b);
+/* Its next group: n consecutive members of l->classes; rate 0: as fast as they complete. */
+struct sp__bench_group *sp__bench_add_group(struct sp__load *l, size_t first, size_t n,
+					    unsigned depth, double rate);
 void sp__bench_close(struct sp_bench *b); /* all but the figures */
 
 /* target.c */

@@ -8,10 +8,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"
@@ -98,21 +96,18 @@ static int create(struct sp_bench *b, size_t file, struct sp_errinfo *err)
 }
 
 /* Offsets and sizes of requests must be multiples of this. */
-static uint32_t alignment(int fd, bool block, bool buffered)
+static uint32_t alignment(const struct sp__volume *v, bool buffered)
 {
-	int sector = 512;
 #ifdef STATX_DIOALIGN
 	struct statx sx;
 
-	if (!buffered && !block && statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &sx) == 0 &&
+	if (!buffered && v->regular && statx(v->fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &sx) == 0 &&
 	    (sx.stx_mask & STATX_DIOALIGN) && sx.stx_dio_offset_align)
 		return sx.stx_dio_offset_align;
 #endif
 	if (buffered)
 		return 1;
-	if (block && ioctl(fd, BLKSSZGET, &sector))
-		sector = 512;
-	return (uint32_t)sector;
+	return v->regular ? 512 : v->block_bytes;
 }
 
 /* May the target be written to? */
@@ -161,7 +156,7 @@ static int open_path(struct sp_bench *b, struct sp__benchfile *f, bool write,
 	if (rc)
 		close(fd);
 	else
-		f->align_bytes = alignment(fd, block, b->opts.buffered);
+		f->align_bytes = alignment(f->volume, b->opts.buffered);
 	return rc;
 }
 

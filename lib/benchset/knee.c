@@ -87,8 +87,8 @@ static double latency(const struct sp__curve_point *p, const size_t *rounds, siz
 	size_t count = 0;
 
 	for (size_t k = 0; k < n; k++)
-		if (!isnan(p->latency_ns[rounds[k] % n]))
-			v[count++] = p->latency_ns[rounds[k] % n];
+		if (!isnan(p->latency_ns[rounds[k] % n * p->stride]))
+			v[count++] = p->latency_ns[rounds[k] % n * p->stride];
 	return sp__stat_trimmed(v, count);
 }
 
@@ -102,7 +102,7 @@ static void measure(struct figures *f, const struct sp__curve_point *p, size_t n
 		size_t count = used(&p[i]);
 
 		for (size_t k = 0; k < count; k++)
-			v[k] = p[i].iops[rounds[k] % count];
+			v[k] = p[i].iops[rounds[k] % count * p[i].stride];
 		e = sp__stat_estimate(v, count);
 		f->iops[i] = e.value;
 		f->noise[i] = e.high - e.value;

@@ -31,19 +31,14 @@
 #define SLICE_REQUESTS 20
 #define RAMP_SHARE 0.1
 
-static int refuse(struct sp_errinfo *err, const char *why)
-{
-	return sp__errf(err, -EINVAL, "check", "", -1, "%s", why);
-}
-
 static int check(const struct sp_bench_opts *o, struct sp_errinfo *err)
 {
 	if (o->total_bytes)
-		return refuse(err, "many short measurements end by time, not by bytes");
+		return SP__REFUSE(err, "many short measurements end by time, not by bytes");
 	if (o->trace || o->interval_ns)
-		return refuse(err, "many short measurements have neither trace nor intervals");
+		return SP__REFUSE(err, "many short measurements have neither trace nor intervals");
 	if (o->engine && !strcmp(o->engine, "sync"))
-		return refuse(err, "the engine \"sync\" has one request outstanding at a time");
+		return SP__REFUSE(err, "the engine \"sync\" has one request outstanding at a time");
 	return sp__bench_check(o, err);
 }
 
@@ -53,20 +48,6 @@ static int hold(struct sp_benchset *set, const struct sp_bench_opts *o, struct s
 	if (!o->create)
 		return 0;
 	return sp__bench_hold(&set->holders[set->nholders++], o, err);
-}
-
-int sp__set_size(const struct sp_bench_opts *o, uint64_t *bytes, struct sp_errinfo *err)
-{
-	struct sp_bench_opts opts = *o;
-	struct sp_bench *b;
-	int rc;
-
-	opts.create = SP_BENCH_CREATE_NO;
-	rc = sp__bench_hold(&b, &opts, err);
-	if (rc == 0)
-		*bytes = sp__bench_least_bytes(b);
-	sp_bench_free(b);
-	return rc;
 }
 
 int sp__set_open(struct sp_benchset **out, const struct sp_benchset_opts *opts,
@@ -140,20 +121,6 @@ static void first_slice(struct sp__setpoint *p, const struct sp_bench_result *r,
 		SLICE_REQUESTS * (r->total.iops > 0 ? 1e9 / r->total.iops : (double)r->elapsed_ns));
 }
 
-static void note_errors(struct sp_benchset_result *to, const struct sp_bench_result *from)
-{
-	for (size_t i = 0; i < from->nerrors; i++) {
-		size_t k = 0;
-
-		while (k < to->nerrors && to->errors[k].code != from->errors[i].code &&
-		       k + 1 < SP_BENCH_ERRORS_MAX)
-			k++;
-		if (k == to->nerrors)
-			to->errors[to->nerrors++].code = from->errors[i].code;
-		to->errors[k].count += from->errors[i].count;
-	}
-}
-
 static int note(struct sp_benchset *set, struct sp__setpoint *p, const struct sp_bench *b,
 		double spent_ns)
 {
@@ -165,11 +132,20 @@ static int note(struct sp_benchset *set, struct sp__setpoint *p, const struct sp
 	r->simulated = from->simulated;
 	r->size_bytes = from->size_bytes;
 	r->prio_fallback |= from->prio_fallback;
-	note_errors(r, from);
+	for (size_t i = 0; i < from->nerrors; i++)
+		sp__bench_count_error(r->errors, &r->nerrors, from->errors[i].code,
+				      from->errors[i].count);
 	set->stopped |= from->stopped;
 	if (!p->tried)
 		first_slice(p, from, spent_ns);
 	return counts && !sp__set_note(p, b) ? -ENOMEM : 0;
+}
+
+static double ramp_ns(const struct sp_benchset *set, const struct sp__setpoint *p, double ns)
+{
+	if (set->opts.bench->ramp_ns)
+		return (double)set->opts.bench->ramp_ns;
+	return fmax(ns * RAMP_SHARE, p->wait_ns * RAMP_WAITS);
 }
 
 static int slice(struct sp_benchset *set, struct sp__setpoint *p, double ns, struct sp_errinfo *err)
@@ -182,7 +158,7 @@ static int slice(struct sp_benchset *set, struct sp__setpoint *p, double ns, str
 	p->opts.seed = set->opts.bench->seed + sp__mix64(++set->seeds);
 	p->opts.runtime_ns = (uint64_t)ns;
 	if (!set->opts.bench->ramp_ns)
-		p->opts.ramp_ns = (uint64_t)fmax(ns * RAMP_SHARE, p->wait_ns * RAMP_WAITS);
+		p->opts.ramp_ns = (uint64_t)ramp_ns(set, p, ns);
 	rc = sp_bench_run(&b, &p->opts, err);
 	if (!b)
 		return rc;
@@ -200,16 +176,17 @@ static int slice(struct sp_benchset *set, struct sp__setpoint *p, double ns, str
 	return rc ? rc : kept;
 }
 
-static double ramp_ns(const struct sp_benchset *set, const struct sp__setpoint *p, double ns)
-{
-	if (set->opts.bench->ramp_ns)
-		return (double)set->opts.bench->ramp_ns;
-	return fmax(ns * RAMP_SHARE, p->wait_ns * RAMP_WAITS);
-}
-
 static double slice_ns(const struct sp__setpoint *p, double ns)
 {
 	return fmax(ns, p->least_ns);
+}
+
+/* All that a slice takes if it is to have this length. */
+static double cost_ns(const struct sp_benchset *set, const struct sp__setpoint *p, double ns)
+{
+	double length = slice_ns(p, ns);
+
+	return length + ramp_ns(set, p, length) + p->rest_ns;
 }
 
 /* The time of a round. */
@@ -217,12 +194,8 @@ static double round_ns(const struct sp_benchset *set, double ns)
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < set->npoints; i++) {
-		const struct sp__setpoint *p = &set->points[i];
-		double length = slice_ns(p, ns);
-
-		sum += length + ramp_ns(set, p, length) + p->rest_ns;
-	}
+	for (size_t i = 0; i < set->npoints; i++)
+		sum += cost_ns(set, &set->points[i], ns);
 	return sum;
 }
 
@@ -283,14 +256,6 @@ static int try_all(struct sp_benchset *set, struct sp_errinfo *err)
 	return rc;
 }
 
-static bool fits(const struct sp_benchset *set, const struct sp__setpoint *p, double ns)
-{
-	double length = slice_ns(p, ns);
-
-	return (double)set->spent_ns + length + ramp_ns(set, p, length) + p->rest_ns <=
-	       (double)set->budget_ns;
-}
-
 int sp__set_run(struct sp_benchset *set, double share, unsigned rounds, struct sp_errinfo *err)
 {
 	double ns;
@@ -308,7 +273,7 @@ int sp__set_run(struct sp_benchset *set, double share, unsigned rounds, struct s
 
 			if (rc || set->stopped)
 				return rc;
-			if (!fits(set, p, ns))
+			if ((double)set->spent_ns + cost_ns(set, p, ns) > (double)set->budget_ns)
 				return 0;
 			rc = slice(set, p, slice_ns(p, ns), err);
 			report_progress(set);

@@ -74,9 +74,6 @@ struct sp_benchset {
 /* Checks the options and creates files. *set is NULL after -ENOMEM only. */
 SP_MUST_CHECK int sp__set_open(struct sp_benchset **set, const struct sp_benchset_opts *opts,
 			       const struct sp_bench_opts *other, struct sp_errinfo *err);
-/* Bytes used of the smallest target. */
-SP_MUST_CHECK int sp__set_size(const struct sp_bench_opts *o, uint64_t *bytes,
-			       struct sp_errinfo *err);
 /*
  * Adds a point with this load, whose classes are copied.  The pointer is valid until
  * the next point is added.

@@ -22,31 +22,26 @@ static const char *const readers[] = { "scan 1",  "scan 2",  "scan 3",	"scan 4",
 				       "scan 6",  "scan 7",  "scan 8",	"scan 9",  "scan 10",
 				       "scan 11", "scan 12", "scan 13", "scan 14", "scan 15" };
 
-static int refuse(struct sp_errinfo *err, const char *why)
-{
-	return sp__errf(err, -EINVAL, "check", "", -1, "%s", why);
-}
-
 static int check(const struct sp_bench_opts *o, const struct sp_benchset_mix *mix,
 		 struct sp_errinfo *err)
 {
 	if (o->nclasses != 1)
-		return refuse(err, "a mix has classes of its own");
+		return SP__REFUSE(err, "a mix has classes of its own");
 	if (mix->kind == SP_BENCHSET_SCANS) {
 		if (!mix->readers || mix->readers > sizeof(readers) / sizeof(readers[0]))
-			return refuse(err, "a mix has 1 to 15 sequential readers");
+			return SP__REFUSE(err, "a mix has 1 to 15 sequential readers");
 		if (!(mix->rate >= 0))
-			return refuse(err, "the rate is not negative");
+			return SP__REFUSE(err, "the rate is not negative");
 		return 0;
 	}
 	if (o->rate > 0)
-		return refuse(err, "a mix at a constant depth has no rate");
+		return SP__REFUSE(err, "a mix at a constant depth has no rate");
 	if (!mix->nshares || mix->nshares > SP_BENCHSET_SHARES_MAX)
-		return refuse(err, "there are 1 to 101 shares");
+		return SP__REFUSE(err, "there are 1 to 101 shares");
 	for (size_t i = 0; i < mix->nshares; i++)
 		if (!(mix->shares[i] >= 0 && mix->shares[i] <= 1) ||
 		    (i && mix->shares[i] <= mix->shares[i - 1]))
-			return refuse(err, "shares go up from 0 to 100 %");
+			return SP__REFUSE(err, "shares go up from 0 to 100 %%");
 	return 0;
 }
 
@@ -92,6 +87,21 @@ static void add_share(struct sp_benchset *set, const struct sp_benchset_mix *mix
 		 mix->of_issued ? 1 - share : (double)(o->depth - high) / o->depth);
 }
 
+/* Bytes used of the smallest target. */
+static int target_bytes(const struct sp_bench_opts *o, uint64_t *bytes, struct sp_errinfo *err)
+{
+	struct sp_bench_opts opts = *o;
+	struct sp_bench *b;
+	int rc;
+
+	opts.create = SP_BENCH_CREATE_NO;
+	rc = sp__bench_hold(&b, &opts, err);
+	if (rc == 0)
+		*bytes = sp__bench_least_bytes(b);
+	sp_bench_free(b);
+	return rc;
+}
+
 /* Random requests use two thirds of the target, each reader a part of the rest. */
 static int add_scans(struct sp_benchset *set, const struct sp_benchset_mix *mix,
 		     struct sp_errinfo *err)
@@ -99,14 +109,14 @@ static int add_scans(struct sp_benchset *set, const struct sp_benchset_mix *mix,
 	static const char *const names[] = { "alone", "same", "priority" };
 	const struct sp_bench_opts *o = set->opts.bench;
 	uint64_t bytes, unit = o->classes[0].bytes, part, begin;
-	int rc = sp__set_size(o, &bytes, err);
+	int rc = target_bytes(o, &bytes, err);
 
 	if (rc)
 		return rc;
 	begin = bytes / 3 * 2 / unit * unit;
 	part = (bytes - begin) / mix->readers / unit * unit;
 	if (!part || !begin)
-		return refuse(err, "the target is too small for so many readers");
+		return SP__REFUSE(err, "the target is too small for so many readers");
 	for (int i = 0; i < 3; i++) {
 		struct sp__setpoint *p = sp__set_add(set, o);
 		struct sp_bench_class *c;

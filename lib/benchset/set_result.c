@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "base/array.h"
+#include "base/minmax.h"
 #include "benchset/set.h"
 
 static void add_stats(struct sp_benchset_stats *sum, const struct sp_bench_stats *s)
@@ -13,10 +14,8 @@ static void add_stats(struct sp_benchset_stats *sum, const struct sp_bench_stats
 	sum->bytes += s->bytes;
 	sum->errors += s->errors;
 	sum->starved |= s->starved;
-	if (s->longest_wait_ns > sum->longest_wait_ns)
-		sum->longest_wait_ns = s->longest_wait_ns;
-	if (s->longest_gap_ns > sum->longest_gap_ns)
-		sum->longest_gap_ns = s->longest_gap_ns;
+	sum->longest_wait_ns = sp__max(sum->longest_wait_ns, s->longest_wait_ns);
+	sum->longest_gap_ns = sp__max(sum->longest_gap_ns, s->longest_gap_ns);
 }
 
 static void metrics(double *m, const struct sp_bench_stats *s)

@@ -36,35 +36,26 @@ static void sort(struct sp_benchset *set)
 	qsort(set->points, set->npoints, sizeof(set->points[0]), by_depth);
 }
 
-struct scratch {
-	double iops[SP__CURVE_MAX][SP__SLICES_MAX], latency_ns[SP__CURVE_MAX][SP__SLICES_MAX];
-	struct sp__curve_point curve[SP__CURVE_MAX];
-	struct sp__knees knees;
-};
-
 /* False if a point has fewer than three slices, or nothing completed. */
-static bool find_knees(const struct sp_benchset *set, struct scratch *t)
+static bool find_knees(const struct sp_benchset *set, struct sp__knees *knees)
 {
+	struct sp__curve_point curve[SP__CURVE_MAX];
 	bool any = false;
 
 	for (size_t i = 0; i < set->npoints; i++) {
 		const struct sp__setpoint *p = &set->points[i];
-		size_t n = 0;
+		const double *first;
 
 		if (p->nslices < 3)
 			return false;
-		for (; n < p->nslices && n < SP__SLICES_MAX; n++) {
-			const double *metrics = p->slices[n].metrics[p->opts.nclasses];
-
-			t->iops[i][n] = metrics[SP__SET_IOPS];
-			t->latency_ns[i][n] = metrics[SP__SET_MEAN];
-		}
-		t->curve[i] =
-			(struct sp__curve_point){ p->opts.depth, n, t->iops[i], t->latency_ns[i] };
+		first = p->slices->metrics[p->opts.nclasses];
+		curve[i] = (struct sp__curve_point){ p->opts.depth, p->nslices,
+						     first + SP__SET_IOPS, first + SP__SET_MEAN,
+						     sizeof(*p->slices) / sizeof(*first) };
 		any |= p->sums[p->opts.nclasses].requests > 0;
 	}
 	if (any)
-		sp__knees_find(&t->knees, t->curve, set->npoints, set->opts.bench->seed);
+		sp__knees_find(knees, curve, set->npoints, set->opts.bench->seed);
 	return any;
 }
 
@@ -127,12 +118,11 @@ static void show_knees(struct sp_benchset *set, const struct sp__knees *k)
 static int check(const struct sp_bench_opts *o, struct sp_errinfo *err)
 {
 	if (o->rate > 0)
-		return sp__errf(err, -EINVAL, "check", "", -1, "a sweep over depths has no rate");
+		return SP__REFUSE(err, "a sweep over depths has no rate");
 	for (size_t i = 0; i < o->nclasses; i++)
 		if (o->classes[i].depth || o->classes[i].rate > 0)
-			return sp__errf(err, -EINVAL, "check", "", -1,
-					"class %s: classes of a sweep share its depth",
-					o->classes[i].name);
+			return SP__REFUSE(err, "class %s: classes of a sweep share its depth",
+					  o->classes[i].name);
 	return 0;
 }
 
@@ -140,30 +130,27 @@ int sp_benchset_sweep(struct sp_benchset **out, const struct sp_benchset_opts *o
 		      struct sp_errinfo *err)
 {
 	struct sp_benchset *set;
-	struct scratch *t = malloc(sizeof(*t));
-	int rc = t ? check(opts->bench, err) : sp__err(err, -ENOMEM, "open", "", -1);
+	struct sp__knees knees;
+	int rc = check(opts->bench, err);
 
 	*out = NULL;
-	if (rc == 0)
-		rc = sp__set_open(&set, opts, NULL, err);
-	else
-		set = NULL;
-	if (!set) {
-		free(t);
+	if (rc)
 		return rc;
-	}
+	rc = sp__set_open(&set, opts, NULL, err);
+	if (!set)
+		return rc;
 	for (unsigned depth = 1; depth < opts->bench->depth; depth *= 2)
 		add_depth(set, depth);
 	add_depth(set, opts->bench->depth);
 	if (rc == 0)
 		rc = sp__set_run(set, FIRST_SHARE, FIRST_ROUNDS, err);
-	if (rc == 0 && !set->stopped && sp__set_time_for(set, REFINE_ROUNDS) && find_knees(set, t))
-		refine(set, &t->knees);
+	if (rc == 0 && !set->stopped && sp__set_time_for(set, REFINE_ROUNDS) &&
+	    find_knees(set, &knees))
+		refine(set, &knees);
 	if (rc == 0 && !set->stopped)
 		rc = sp__set_run(set, 1, ROUNDS, err);
 	rc = sp__set_done(out, set, rc, err);
-	if (*out && find_knees(set, t))
-		show_knees(set, &t->knees);
-	free(t);
+	if (*out && find_knees(set, &knees))
+		show_knees(set, &knees);
 	return rc;
 }

@@ -67,7 +67,7 @@ static double normal(struct sp__rng *rng)
 static void find(uint64_t seed)
 {
 	for (int i = 0; i < DEPTHS; i++) {
-		points[i] = (struct sp__curve_point){ 1u << i, SLICES, iops[i], latency_ns[i] };
+		points[i] = (struct sp__curve_point){ 1u << i, SLICES, iops[i], latency_ns[i], 1 };
 		for (int k = 0; k < SLICES; k++)
 			latency_ns[i][k] = 1e9 * (1 << i) / iops[i][k];
 	}
