@@ -186,8 +186,8 @@ $(B)/tests/shim/%.so: tests/shim/%.c $(B)/flags
 
 # The command line of xjoin, without the functions that end a program.
 JOIN_OPTIONS := $(B)/tests/fuzz/fuzz_joinoptions
-JOIN_OPTIONS_OBJ := $(patsubst %,$(B)/obj/tools/%.o,common/common_options common/device common/longopt \
-	common/number common/progress \
+JOIN_OPTIONS_OBJ := $(patsubst %,$(B)/obj/tools/%.o,common/common_options common/longopt \
+	common/number common/progress common/setting \
 	$(patsubst %,xjoin/%,binary fields operands options tuning))
 $(JOIN_OPTIONS): $(JOIN_OPTIONS_OBJ)
 $(JOIN_OPTIONS): private SP_CPPFLAGS += -Itools/common

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <stdnoreturn.h>
 #include <spindle/version.h>
-#include "args.h"
 #include "msg.h"
 #include "signals.h"
 #include "stdio_end.h"
@@ -96,11 +95,6 @@ static const struct command {
 
 #define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-static const struct argp *const tables[] = { &load_argp,  &replay_argp, &fiojob_argp,
-					     &watch_argp, &set_argp,	&policy_argp };
-
-#define NTABLES (sizeof(tables) / sizeof(tables[0]))
-
 /* Index of the command, the first word that is no option; 0: none. */
 static int find_command(int argc, char **argv, const struct command **command)
 {
@@ -158,15 +152,6 @@ static noreturn void parse_without_command(int argc, char **argv)
 	exit(2);
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	error_t rc = ARGP_ERR_UNKNOWN;
-
-	for (size_t i = 0; i < NTABLES && rc == ARGP_ERR_UNKNOWN; i++)
-		rc = tables[i]->parser(key, arg, state);
-	return rc;
-}
-
 static bool takes(enum command_bit command, const char *option)
 {
 	char word[40];
@@ -178,35 +163,33 @@ static bool takes(enum command_bit command, const char *option)
 	return false;
 }
 
-/* The options of all tables that a command takes, and the headings above them. */
-static void choose_options(struct argp_option *to, enum command_bit command)
+/* The options that a command takes, and the headings above them. */
+static void choose_options(struct setting *to, enum command_bit command)
 {
-	for (size_t i = 0; i < NTABLES; i++) {
-		const struct argp_option *heading = NULL;
+	const struct setting *heading = NULL;
 
-		for (const struct argp_option *o = tables[i]->options; o->name || o->doc; o++) {
-			if (!o->name)
-				heading = o;
-			if (!o->name || !takes(command, o->name))
-				continue;
-			if (heading && heading->group == o->group)
-				*to++ = *heading;
-			heading = NULL;
-			*to++ = *o;
-		}
+	for (const struct setting *s = load_settings; s->doc; s++) {
+		if (!s->name)
+			heading = s;
+		if (!s->name || !takes(command, s->name))
+			continue;
+		if (heading)
+			*to++ = *heading;
+		heading = NULL;
+		*to++ = *s;
 	}
-	*to = (struct argp_option){ 0 };
+	*to = (struct setting){ 0 };
 }
 
 static void parse_command(struct load_options *o, const struct command *c, int argc, char **argv)
 {
-	struct argp_option options[OPTIONS_MAX];
+	struct setting options[OPTIONS_MAX];
 	char doc[1024];
-	struct argp argp = { options, parse, c->args, doc, 0, 0, 0 };
+	const struct args args = { options, c->args, doc, load_options_operand };
 
 	choose_options(options, c->bit);
 	snprintf(doc, sizeof(doc), "%s\v%s", c->about, notes);
-	args_parse(&argp, argc, argv, o);
+	args_read(&args, argc, argv, o);
 }
 
 const struct command *load_options_read(struct load_options *o, int argc, char **argv)

@@ -8,7 +8,6 @@
 #include <spindle/sequence.h>
 #include <spindle/version.h>
 #include "args.h"
-#include "choice.h"
 #include "msg.h"
 #include "number.h"
 #include "outputs.h"
@@ -34,37 +33,43 @@ static const char doc[] =
 	"  blockseq --cache=64M --policy=opt sort.trace\n"
 	"  blockseq --compare lazy.trace eager.trace\n";
 
-enum option_key {
-	OPT_CACHE = 256,
-	OPT_PAGE,
-	OPT_POLICY,
-	OPT_FIRST,
-	OPT_ORDER,
-	OPT_COMPARE,
-	OPT_STATS
-};
-
-static const struct argp_option options[] = {
-	{ "order", OPT_ORDER, "ORDER", 0, "By time of: submit (default), done", 1 },
-	{ "cache", OPT_CACHE, "SIZE", 0,
-	  "Count the transfers of a page cache of SIZE pages, or of bytes with a suffix", 2 },
-	{ "policy", OPT_POLICY, "POLICY", 0, "Which pages it evicts: lru (default), opt", 2 },
-	{ "page", OPT_PAGE, "SIZE", 0, "Bytes of a page (4K)", 2 },
-	{ "first", OPT_FIRST, "N", 0,
-	  "Count the transfers of the first N requests; opt knows the others too", 2 },
-	{ "compare", OPT_COMPARE, 0, 0, "Is the second trace a legal permutation of the first?",
-	  3 },
-	{ "stats", OPT_STATS, "FILE", OPTION_ARG_OPTIONAL,
-	  "Write the report as JSON; on standard error if no FILE", 4 },
-	{ 0 },
-};
-
 struct config {
 	const char *trace[2], *stats, *cache_text;
 	int traces;
 	bool compare, cache_option;
 	enum sp_sequence_order order;
 	struct sp_sequence_cache cache;
+};
+
+static uint64_t page_value(const char *option, const char *text)
+{
+	uint64_t v = size_option(option, text);
+
+	if (!v || v > UINT32_MAX)
+		die("%s argument '%s' is no size of a page", option, text);
+	return v;
+}
+
+#define TO(member) SETTING_TO(struct config, member)
+#define OF_CACHE .given = offsetof(struct config, cache_option)
+
+static const struct setting settings[] = {
+	{ "order", "ORDER", "By time of: submit (default), done", TO(order),
+	  .words = sp_sequence_order_words, .group = 1 },
+	{ "cache", "SIZE",
+	  "Count the transfers of a page cache of SIZE pages, or of bytes with a suffix",
+	  TO(cache_text), .group = 2 },
+	{ "policy", "POLICY", "Which pages it evicts: lru (default), opt", TO(cache.policy),
+	  .words = sp_sequence_policy_words, OF_CACHE },
+	{ "page", "SIZE", "Bytes of a page (4K)", TO(cache.page_bytes), .whole = page_value,
+	  OF_CACHE },
+	{ "first", "N", "Count the transfers of the first N requests; opt knows the others too",
+	  TO(cache.counted), .number = { 1, UINT64_MAX }, OF_CACHE },
+	{ "compare", NULL, "Is the second trace a legal permutation of the first?", TO(compare),
+	  .group = 3 },
+	{ "stats", "FILE", "Write the report as JSON; on standard error if no FILE", TO(stats),
+	  .optional = true, .group = 4 },
+	{ 0 },
 };
 
 /* A number counts pages, what has a suffix bytes. */
@@ -74,7 +79,7 @@ static uint64_t cache_pages(const char *text, uint32_t page_bytes)
 
 	if (!text[strspn(text, "0123456789")])
 		return number_option("--cache", text, 1);
-	v = size_option("--cache", text, 1) / page_bytes;
+	v = size_option("--cache", text) / page_bytes;
 	if (!v)
 		die("--cache argument '%s' is less than a page", text);
 	return v;
@@ -96,52 +101,16 @@ static void check(struct argp_state *state, struct config *c)
 		c->cache.pages = cache_pages(c->cache_text, c->cache.page_bytes);
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void operand(struct argp_state *state, void *config, char *arg)
 {
-	struct config *c = state->input;
-	uint64_t v;
+	struct config *c = config;
 
-	switch (key) {
-	case OPT_ORDER:
-		c->order = (enum sp_sequence_order)choice_option("--order", arg,
-								 sp_sequence_order_words(), 2);
-		return 0;
-	case OPT_CACHE:
-		c->cache_text = arg;
-		return 0;
-	case OPT_POLICY:
-		c->cache.policy = (enum sp_sequence_policy)choice_option(
-			"--policy", arg, sp_sequence_policy_words(), 2);
-		c->cache_option = true;
-		return 0;
-	case OPT_PAGE:
-		v = size_option("--page", arg, 1);
-		if (!v || v > UINT32_MAX)
-			die("--page argument '%s' is no size of a page", arg);
-		c->cache.page_bytes = (uint32_t)v;
-		c->cache_option = true;
-		return 0;
-	case OPT_FIRST:
-		c->cache.counted = number_option("--first", arg, 1);
-		c->cache_option = true;
-		return 0;
-	case OPT_COMPARE:
-		c->compare = true;
-		return 0;
-	case OPT_STATS:
-		c->stats = arg ? arg : "-";
-		return 0;
-	case ARGP_KEY_ARG:
-		if (c->traces == 2)
-			argp_error(state, "extra operand: '%s'", arg);
-		c->trace[c->traces++] = arg;
-		return 0;
-	case ARGP_KEY_END:
+	if (!arg)
 		check(state, c);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	else if (c->traces == 2)
+		argp_error(state, "extra operand: '%s'", arg);
+	else
+		c->trace[c->traces++] = arg;
 }
 
 static struct sp_sequence *load(const char *path, enum sp_sequence_order order)
@@ -242,8 +211,7 @@ static void spare_traces(const struct config *c)
 
 int main(int argc, char **argv)
 {
-	static const struct argp argp = { options, parse, "TRACE\n--compare TRACE TRACE", doc, 0,
-					  0,	   0 };
+	static const struct args args = { settings, "TRACE\n--compare TRACE TRACE", doc, operand };
 	struct config c = { .cache.page_bytes = 4096 };
 	struct statsfile stats;
 	int status;
@@ -251,7 +219,7 @@ int main(int argc, char **argv)
 	msg_init(argv);
 	stdio_guard();
 	signals_catch();
-	args_parse(&argp, argc, argv, &c);
+	args_read(&args, argc, argv, &c);
 	spare_traces(&c);
 	statsfile_open(&stats, c.stats);
 	status = c.compare ? compare(&c, &stats) : describe(&c, &stats);

@@ -124,7 +124,7 @@ static void run(struct server *s, const struct options *o, const sigset_t *set)
 				   &s->loop);
 		name = s->loop;
 	}
-	s->floor_ns = o->floor_ns < 0 ? floor_measure(s, name) : (uint64_t)o->floor_ns;
+	s->floor_ns = o->floor_given ? o->floor_us * 1000 : floor_measure(s, name);
 	pace_restart(&s->pace, o->dilation, s->floor_ns);
 	announce(name);
 	wait_for_end(s, set, name, loop);

@@ -10,8 +10,6 @@
 #include <sys/resource.h>
 #include <spindle/size.h>
 #include <spindle/sort.h>
-#include "device.h"
-#include "memory.h"
 #include "msg.h"
 #include "signals.h"
 #include "stdio_end.h"
@@ -73,19 +71,15 @@ static void compress_small_runs(struct sp_sort_opts *opts)
 static void fill_options(struct settings *set)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp_geometry *geometry;
 
 	if (set->csv && set->separator == -1)
 		set->separator = ',';
 	set->opts.format = format_of(set);
-	set->opts.run.memory_bytes =
-		memory_asked(set->opts.run.memory_bytes, strcmp(msg_program(), "sort") != 0);
+	if (common_options_resources(&set->common, strcmp(msg_program(), "sort") != 0, &err) < 0)
+		failure(set, &err, 0);
 	cap_memory(&set->opts);
 	compress_small_runs(&set->opts);
 	set->opts.unique = set->unique;
-	if (device_geometry(&geometry, set->common.geometry, set->opts.run.volume, &err) < 0)
-		failure(set, &err, 0);
-	set->opts.run.geometry = geometry;
 	set->opts.keys = order_compile(set, set->opts.format);
 }
 

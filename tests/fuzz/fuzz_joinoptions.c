@@ -8,6 +8,7 @@
  * Words are parsed by the objects of the tool; free() is wrapped, because what
  * was allocated before a jump is freed here.
  */
+#include <getopt.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -73,6 +74,11 @@ void *must_alloc(void *old, unsigned long count, unsigned long bytes)
 			memcpy(p, old, (count - 1) * bytes);
 	__wrap_free(old);
 	return kept[nkept++] = p;
+}
+
+char *must_copy(const char *text)
+{
+	return strcpy(must_alloc(NULL, strlen(text) + 1, 1), text);
 }
 
 static void tell(const char *fmt, va_list ap)
@@ -146,11 +152,10 @@ const char *quote_file_always(const char *name)
 	return name;
 }
 
-int choice_option(const char *option, const char *text, const struct sp_word *table, int status)
+int choice_option(const char *option, const char *text, const struct sp_word *table)
 {
 	int value;
 
-	(void)status;
 	if (!sp_word_parse(table, text, &value))
 		return value;
 	die("invalid argument %s for %s", text, option);

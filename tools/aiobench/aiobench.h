@@ -5,7 +5,6 @@
 #ifndef AIOBENCH_H
 #define AIOBENCH_H
 
-#include <argp.h>
 #include <stdbool.h>
 #include <stdnoreturn.h>
 #include <stdio.h>
@@ -13,7 +12,9 @@
 #include <spindle/fiojob.h>
 #include <spindle/policy.h>
 #include <spindle/report.h>
+#include "args.h"
 #include "interrupt.h"
+#include "number.h"
 #include "statsfile.h"
 
 /* Options of the commands that measure several settings. */
@@ -22,14 +23,15 @@ struct set_options {
 	double shares[SP_BENCHSET_SHARES_MAX];
 	const char *a, *b;
 	unsigned pairs;
-	const char *plot;
 };
+
+enum priorities { PRIORITIES_DEFAULT, PRIORITIES_NO, PRIORITIES_YES, PRIORITIES_BOTH };
 
 /* Which policies to run; 0: the default. */
 struct policy_options {
 	struct sp_policy_opts policy;
 	unsigned loads, submissions; /* bits */
-	unsigned priorities;	     /* 1 no, 2 yes, 3 both */
+	enum priorities priorities;
 };
 
 /* The load that options describe; --class makes several out of one. */
@@ -40,7 +42,7 @@ struct load_options {
 	struct sp_bench_class classes[SP_BENCH_CLASSES_MAX];
 	const char *targets[SP_BENCH_TARGETS_MAX];
 	struct sp_bench_opts bench; /* complete after load_options_finish() */
-	const char *stats, *status;
+	const char *stats, *status, *plot;
 	struct statsfile stats_file;
 	FILE *status_file;
 	struct sp_outfile *status_out;
@@ -59,11 +61,9 @@ struct load_options {
 	struct policy_options policy;
 };
 
-/*
- * Tables of options and their parsers, whose input is struct load_options.  Keys are unique in
- * all of them.  Which command takes which option stands in aiobench.c.
- */
-extern const struct argp load_argp, replay_argp, fiojob_argp, watch_argp, set_argp, policy_argp;
+/* The options of struct load_options.  Which command takes which stands in aiobench.c. */
+extern const struct setting load_settings[];
+void load_options_operand(struct argp_state *state, void *load, char *arg); /* a target */
 void load_options_init(struct load_options *o);
 /*
  * Combines classes and targets; ends the program if that is impossible.  depth and
@@ -75,17 +75,15 @@ struct command;
 const struct command *load_options_read(struct load_options *o, int argc, char **argv);
 
 /* values.c; all die with a message if text is invalid. */
-double number_value(const char *option, const char *text, double min, double max);
-unsigned count_value(const char *option, const char *text, double max); /* 1 to max */
-double percent_value(const char *option, const char *text);		/* "10%" or "10": 0.1 */
-uint64_t bytes_value(const char *option, const char *text);
-uint32_t request_value(const char *option, const char *text); /* bytes, 1 to 1 GiB */
+double percent_value(const char *option, const char *text);   /* "10%" or "10": 0.1 */
+uint64_t request_value(const char *option, const char *text); /* bytes, 1 to 1 GiB */
 uint64_t time_value(const char *option, const char *text);    /* ns; seconds without a unit */
 uint64_t span_value(const char *option, const char *text);    /* the same, and not 0 */
-bool bool_value(const char *option, const char *text);	      /* NULL: true */
-uint16_t prio_value(const char *option, const char *text);
+uint64_t bool_value(const char *option, const char *text);    /* NULL: true */
+uint64_t prio_value(const char *option, const char *text);
 
-/* fiojob.c: takes targets and classes from the job; dies if that is impossible. */
+/* fiojob.c: values from a job, later its targets and classes; dies if that is impossible. */
+void fiojob_load(void *load, const char *option, const char *path);
 void fiojob_finish(struct load_options *o);
 
 /*
@@ -101,14 +99,16 @@ int close_status(struct load_options *o); /* the status of the program */
 void check_outputs(const struct load_options *o);
 noreturn void die_of(int rc, const struct sp_errinfo *err);
 void say_error(int rc, const struct sp_errinfo *err);
-/* Text on standard output, JSON where --stats says. */
-void write_report(struct load_options *o, const struct sp_report *report);
+/*
+ * Text on standard output, JSON where --stats says.  Frees both; before, which was printed
+ * before the run, can be NULL.
+ */
+void write_report(struct load_options *o, struct sp_report *report, struct sp_preflight *before);
 
 /* preflight.c: prints whether the priorities of a run can act; NULL: it has none.  To be freed. */
 struct sp_preflight *preflight_before(const struct load_options *o);
 
 /* set.c */
-void set_options_init(struct set_options *s);
 /*
  * Adapts a job file of fio to many short measurements: they end by time, not by bytes, and
  * the depth of its only job is that of the run.

@@ -12,24 +12,15 @@
 #include "quote.h"
 #include "aiobench.h"
 
-enum { OPT_JOB = 544, OPT_IGNORE };
-
-static const struct argp_option options[] = {
-	{ 0, 0, 0, 0, "Job files of fio:", 7 },
-	{ "fio-job", OPT_JOB, "FILE", 0,
-	  "Measure what FILE, a job file of fio, describes; later options override it", 7 },
-	{ "fio-job-ignore", OPT_IGNORE, 0, 0, "Ignore lines that are not understood", 7 },
-	{ 0 },
-};
-
-static void load(struct load_options *o, const char *path)
+void fiojob_load(void *load, const char *option, const char *path)
 {
+	struct load_options *o = load;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_bench_opts said = o->bench;
 	int rc;
 
 	if (o->job)
-		die("more than one --fio-job");
+		die("more than one %s", option);
 	rc = sp_fiojob_load(&o->job, path, &err);
 	if (rc < 0)
 		die_of(rc, &err);
@@ -40,24 +31,6 @@ static void load(struct load_options *o, const char *path)
 	o->job_path = path;
 	o->depth_given = o->runtime_given = true;
 }
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct load_options *o = state->input;
-
-	switch (key) {
-	case OPT_JOB:
-		load(o, arg);
-		return 0;
-	case OPT_IGNORE:
-		o->job_ignore = true;
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-const struct argp fiojob_argp = { options, parse, 0, 0, 0, 0, 0 };
 
 static void tell_lines(const struct load_options *o)
 {
@@ -76,7 +49,7 @@ void fiojob_finish(struct load_options *o)
 	struct sp_bench_opts said = o->bench;
 	bool simulated;
 
-	if (o->nclass_text || o->plain_given)
+	if (o->nclass_text || o->plain_given || o->bytes_given)
 		die("--fio-job says what is asked for: --rw, --bs, --class and the like do not go "
 		    "with it");
 	tell_lines(o);

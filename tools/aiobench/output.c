@@ -16,7 +16,7 @@ void check_outputs(const struct load_options *o)
 	outputs_add_stats(&set, o->stats);
 	outputs_add(&set, o->status, "--status", false);
 	outputs_add(&set, o->bench.trace, "--trace", false);
-	outputs_add(&set, o->set.plot, "--plot", false);
+	outputs_add(&set, o->plot, "--plot", false);
 	outputs_spare(&set, o->job_path);
 	for (size_t i = 0; i < o->bench.ntargets; i++)
 		outputs_spare_volume(&set, o->bench.targets[i]);
@@ -40,12 +40,12 @@ void die_of(int rc, const struct sp_errinfo *err)
 	exit(2);
 }
 
-void write_report(struct load_options *o, const struct sp_report *report)
+void write_report(struct load_options *o, struct sp_report *report, struct sp_preflight *before)
 {
-	if (!report)
+	if (!report || (before && sp_report_add_preflight(report, before) < 0))
 		die("memory exhausted");
+	free(before);
 	/* A failure is found when standard output is closed. */
 	(void)sp_report_bench_text(report, stdout);
-	statsfile_write(&o->stats_file, report);
-	statsfile_close(&o->stats_file);
+	statsfile_finish(&o->stats_file, report);
 }

@@ -10,143 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 #include <spindle/policy.h>
-#include "choice.h"
 #include "msg.h"
 #include "aiobench.h"
 
 #define RUNS_MAX 32
-
-enum option_key {
-	OPT_LOAD = 704,
-	OPT_SUBMISSION,
-	OPT_PRIORITIES,
-	OPT_HIGH,
-	OPT_LOW,
-	OPT_EXTENT,
-	OPT_AHEAD,
-	OPT_CLIENTS,
-	OPT_QUERY,
-	OPT_BATCH,
-	OPT_BUFFER,
-	OPT_STEAL,
-	OPT_FLOW,
-	OPT_PREFLUSH,
-	OPT_COMPUTE,
-	OPT_CRITICAL,
-	OPT_PASSES,
-};
-
-static const struct argp_option options[] = {
-	{ 0, 0, 0, 0, "Options of policy (--bs is the page size, 16K):", 11 },
-	{ "load", OPT_LOAD, "LOAD,...", 0,
-	  "scan, range, update (default: all, but no update if TARGET may not be written to)", 11 },
-	{ "submission", OPT_SUBMISSION, "WAY,...", 0, "conservative, aggressive, adaptive (all)",
-	  11 },
-	{ "priorities", OPT_PRIORITIES, "no|yes|both", 0,
-	  "Default: no if conservative, otherwise both", 11 },
-	{ "urgent", OPT_HIGH, "PRIO", 0, "Priority of requests that a user waits for (be/0)", 11 },
-	{ "background", OPT_LOW, "PRIO", 0, "Priority of all others (idle)", 11 },
-	{ "extent", OPT_EXTENT, "N", 0, "Pages of an extent (64)", 11 },
-	{ "ahead", OPT_AHEAD, "N", 0, "Aggressive: extents requested ahead (2)", 11 },
-	{ "clients", OPT_CLIENTS, "N", 0, "Range: concurrent queries (4)", 11 },
-	{ "query", OPT_QUERY, "N", 0, "Range: pages of a query (1000)", 11 },
-	{ "batch", OPT_BATCH, "N", 0, "Range, aggressive: pages requested at once (16)", 11 },
-	{ "buffer", OPT_BUFFER, "PERCENT", 0, "Update: buffer size, of the table (75)", 11 },
-	{ "steal", OPT_STEAL, "N", 0, "Update: pages written when a frame is needed (5)", 11 },
-	{ "flow", OPT_FLOW, "N", 0, "Update, aggressive: writes outstanding (32)", 11 },
-	{ "preflush", OPT_PREFLUSH, "TIME", 0, "Update, adaptive: interval of inspection (1)", 11 },
-	{ "compute", OPT_COMPUTE, "TIME", 0, "Time that a query works on a page (50us)", 11 },
-	{ "critical", OPT_CRITICAL, "N", 0, "Critical reads per second (20)", 11 },
-	{ "passes", OPT_PASSES, "N", 0,
-	  "End after N passes through the table, or N queries of range", 11 },
-	{ 0 },
-};
-
-enum { NO, YES, BOTH };
-static const struct sp_word answers[] = {
-	{ "no", NO }, { "yes", YES }, { "both", BOTH }, { NULL, 0 }
-};
-
-/* Words of a list, as bits. */
-static unsigned list_value(const char *option, const char *text, const struct sp_word *words)
-{
-	char *copy = strdup(text), *rest = copy, *word;
-	unsigned bits = 0;
-
-	if (!copy)
-		die("memory exhausted");
-	while ((word = strsep(&rest, ",")) != NULL)
-		bits |= 1u << choice_option(option, word, words, 2);
-	free(copy);
-	return bits;
-}
-
-/* Options that are counts, from 1. */
-static error_t parse_count(int key, char *arg, struct sp_policy_opts *p)
-{
-	const struct {
-		int key;
-		const char *option;
-		unsigned *count;
-		double max;
-	} counts[] = {
-		{ OPT_EXTENT, "--extent", &p->extent_pages, 65536 },
-		{ OPT_AHEAD, "--ahead", &p->ahead, 256 },
-		{ OPT_CLIENTS, "--clients", &p->clients, 4096 },
-		{ OPT_QUERY, "--query", &p->query_pages, 1e9 },
-		{ OPT_BATCH, "--batch", &p->batch, 4096 },
-		{ OPT_STEAL, "--steal", &p->steal, 1e6 },
-		{ OPT_FLOW, "--flow", &p->flow, SP_BENCH_DEPTH_MAX },
-		{ OPT_PASSES, "--passes", &p->passes, 1e6 },
-	};
-
-	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-		if (counts[i].key == key) {
-			*counts[i].count = count_value(counts[i].option, arg, counts[i].max);
-			return 0;
-		}
-	return ARGP_ERR_UNKNOWN;
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct policy_options *o = &((struct load_options *)state->input)->policy;
-	struct sp_policy_opts *p = &o->policy;
-
-	switch (key) {
-	case OPT_LOAD:
-		o->loads = list_value("--load", arg, sp_policy_load_words());
-		return 0;
-	case OPT_SUBMISSION:
-		o->submissions = list_value("--submission", arg, sp_policy_submission_words());
-		return 0;
-	case OPT_PRIORITIES:
-		o->priorities = 1 + choice_option("--priorities", arg, answers, 2);
-		return 0;
-	case OPT_HIGH:
-		p->high_prio = prio_value("--urgent", arg);
-		return 0;
-	case OPT_LOW:
-		p->low_prio = prio_value("--background", arg);
-		return 0;
-	case OPT_BUFFER:
-		p->buffer = percent_value("--buffer", arg);
-		return 0;
-	case OPT_PREFLUSH:
-		p->preflush_ns = time_value("--preflush", arg);
-		return 0;
-	case OPT_COMPUTE:
-		p->compute_ns = time_value("--compute", arg);
-		return 0;
-	case OPT_CRITICAL:
-		p->critical_rate = number_value("--critical", arg, 0, 1e6);
-		return 0;
-	default:
-		return parse_count(key, arg, p);
-	}
-}
-
-const struct argp policy_argp = { options, parse, 0, 0, 0, 0, 0 };
 
 struct runs {
 	struct load_options *o;
@@ -198,16 +65,17 @@ static void run_load(struct runs *r, enum sp_policy_load load)
 	const struct policy_options *o = &r->o->policy;
 
 	for (int s = SP_POLICY_CONSERVATIVE; s <= SP_POLICY_ADAPTIVE; s++) {
-		int how = o->priorities			? (int)o->priorities - 1
-			  : s == SP_POLICY_CONSERVATIVE ? NO
-							: BOTH;
+		enum priorities how = o->priorities;
+
+		if (how == PRIORITIES_DEFAULT)
+			how = s == SP_POLICY_CONSERVATIVE ? PRIORITIES_NO : PRIORITIES_BOTH;
 
 		if (!(o->submissions & 1u << s) ||
 		    (s == SP_POLICY_ADAPTIVE && load != SP_POLICY_UPDATE))
 			continue;
-		if (how != YES)
+		if (how != PRIORITIES_YES)
 			one_run(r, load, (enum sp_policy_submission)s, false);
-		if (how != NO)
+		if (how != PRIORITIES_NO)
 			one_run(r, load, (enum sp_policy_submission)s, true);
 	}
 }
@@ -288,14 +156,10 @@ int command_policy(struct load_options *o)
 	if (!r.n && !interrupted)
 		die("policy: nothing to run: only an update has adaptive submission");
 	report = sp_report_policy(&o->bench, (const struct sp_policy *const *)r.policies, r.n);
-	if (report && before && sp_report_add_preflight(report, before) < 0)
-		die("memory exhausted");
-	free(before);
-	write_report(o, report);
-	if (o->set.plot && r.n)
-		plot_policy(o->set.plot, o->bench.targets[0],
+	write_report(o, report, before);
+	if (o->plot && r.n)
+		plot_policy(o->plot, o->bench.targets[0],
 			    (const struct sp_policy *const *)r.policies, r.n);
-	sp_report_free(report);
 	while (r.n)
 		sp_policy_free(r.policies[--r.n]);
 	if (r.rc < 0)

@@ -110,16 +110,31 @@ int command_run(struct load_options *o)
 	if (!bench)
 		die_of(rc, &err);
 	report = sp_report_bench(&o->bench, sp_bench_result(bench));
-	if (report && preflight && sp_report_add_preflight(report, preflight) < 0)
-		die("memory exhausted");
-	free(preflight);
-	write_report(o, report);
-	sp_report_free(report);
-	if (o->set.plot)
-		plot_run(o->set.plot, o->bench.targets[0], bench);
+	write_report(o, report, preflight);
+	if (o->plot)
+		plot_run(o->plot, o->bench.targets[0], bench);
 	if (rc < 0)
 		die_of(rc, &err);
 	refuse_failures(sp_bench_result(bench));
 	sp_bench_free(bench);
 	return close_status(o);
+}
+
+/* The first argument is the trace, the others are targets. */
+int command_replay(struct load_options *o)
+{
+	struct sp_bench_opts *b = &o->bench;
+
+	if (b->ntargets < 2)
+		die("replay needs a trace and a target");
+	o->replay.trace = b->targets[0];
+	b->targets++;
+	b->ntargets--;
+	b->nclasses = 0;
+	b->replay = &o->replay;
+	if (!o->depth_given)
+		b->depth = 0;
+	if (!o->runtime_given)
+		b->runtime_ns = 0;
+	return command_run(o);
 }

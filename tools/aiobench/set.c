@@ -1,123 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Options of the commands that measure several settings.
+ * sweep and mix: several settings, measured in turn.
  */
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
-#include "choice.h"
-#include "gnuplot.h"
 #include "msg.h"
 #include "aiobench.h"
 
 #define SET_RUNTIME_NS 30000000000
-
-enum {
-	OPT_SHARES = 640,
-	OPT_SHARE_OF,
-	OPT_SCANS,
-	OPT_HIGH,
-	OPT_LOW,
-	OPT_A,
-	OPT_B,
-	OPT_INTERLEAVE,
-	OPT_PLOT,
-};
-
-static const struct argp_option options[] = {
-	{ 0, 0, 0, 0, "Options of mix:", 9 },
-	{ "shares", OPT_SHARES, "LIST", 0,
-	  "Ascending percentages of high priority (0,10,20 and so on to 100)", 9 },
-	{ "share-of", OPT_SHARE_OF, "WHAT", 0,
-	  "Shares of the requests outstanding (default), or issued", 9 },
-	{ "scans", OPT_SCANS, "N", OPTION_ARG_OPTIONAL,
-	  "Instead of shares: random requests of high priority beside N (3) sequential "
-	  "readers",
-	  9 },
-	{ "high", OPT_HIGH, "PRIO", 0, "The high priority (rt)", 9 },
-	{ "low", OPT_LOW, "PRIO", 0, "The low priority (be)", 9 },
-	{ 0, 0, 0, 0, "Options of compare:", 10 },
-	{ "a", OPT_A, "OPTIONS", 0, "Setting A: additional options, separated by blanks", 10 },
-	{ "b", OPT_B, "OPTIONS", 0, "Setting B", 10 },
-	{ "interleave", OPT_INTERLEAVE, "N", 0, "Run A and B in turn, N times each (15)", 10 },
-	{ "plot", OPT_PLOT, "FILE", 0, "Draw the results with gnuplot: FILE.png or FILE.svg", 5 },
-	{ 0 },
-};
-
-static void parse_shares(struct set_options *s, const char *text)
-{
-	while (*text) {
-		size_t n = strcspn(text, ",");
-		char word[32];
-
-		if (!n || n >= sizeof(word))
-			die("invalid --shares argument '%s': valid is a list such as 0,10,50",
-			    text);
-		if (s->mix.nshares == SP_BENCHSET_SHARES_MAX)
-			die("more than %d --shares", SP_BENCHSET_SHARES_MAX);
-		memcpy(word, text, n);
-		word[n] = 0;
-		s->shares[s->mix.nshares++] = percent_value("--shares", word);
-		text += text[n] ? n + 1 : n;
-	}
-}
-
-static error_t parse_mix(int key, char *arg, struct set_options *s)
-{
-	static const struct sp_word of[] = { { "outstanding", 0 }, { "issued", 1 }, { NULL, 0 } };
-
-	switch (key) {
-	case OPT_SHARES:
-		parse_shares(s, arg);
-		return 0;
-	case OPT_SHARE_OF:
-		s->mix.of_issued = choice_option("--share-of", arg, of, 2);
-		return 0;
-	case OPT_SCANS:
-		s->mix.kind = SP_BENCHSET_SCANS;
-		s->mix.readers = arg ? count_value("--scans", arg, 15) : 3;
-		return 0;
-	case OPT_HIGH:
-		s->mix.high = prio_value("--high", arg);
-		return 0;
-	case OPT_LOW:
-		s->mix.low = prio_value("--low", arg);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct set_options *s = &((struct load_options *)state->input)->set;
-
-	switch (key) {
-	case OPT_A:
-		s->a = arg;
-		return 0;
-	case OPT_B:
-		s->b = arg;
-		return 0;
-	case OPT_INTERLEAVE:
-		s->pairs = count_value("--interleave", arg, 200);
-		return 0;
-	case OPT_PLOT:
-		gnuplot_check("--plot", arg);
-		s->plot = arg;
-		return 0;
-	default:
-		return parse_mix(key, arg, s);
-	}
-}
-
-const struct argp set_argp = { options, parse, 0, 0, 0, 0, 0 };
-
-void set_options_init(struct set_options *s)
-{
-	*s = (struct set_options){ .mix = { .high = SP_BENCH_PRIO(SP_BENCH_RT, 4),
-					    .low = SP_BENCH_PRIO(SP_BENCH_BE, 4) } };
-}
 
 void set_options_load(struct load_options *o)
 {
@@ -134,4 +24,84 @@ void set_options_load(struct load_options *o)
 	o->classes[0].depth = 0;
 	o->classes[0].share = 1;
 	b->classes = o->classes;
+}
+
+int command_sweep(struct load_options *o)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_benchset_opts opts = { .bench = &o->bench, .progress = show_progress };
+	struct sp_benchset *set;
+	int rc;
+
+	set_options_load(o);
+	catch_signals();
+	rc = sp_benchset_sweep(&set, &opts, &err);
+	end_progress();
+	if (!set)
+		die_of(rc, &err);
+	write_report(o, sp_report_sweep(&o->bench, sp_benchset_result(set)), NULL);
+	if (o->plot)
+		plot_sweep(o->plot, o->bench.targets[0], sp_benchset_result(set));
+	sp_benchset_free(set);
+	if (rc < 0)
+		die_of(rc, &err);
+	return 0;
+}
+
+/* By default from 0 to 100 % in steps of 10. */
+static void finish_shares(struct set_options *s)
+{
+	s->mix.shares = s->shares;
+	if (s->mix.nshares)
+		return;
+	for (; s->mix.nshares <= 10; s->mix.nshares++)
+		s->shares[s->mix.nshares] = (double)s->mix.nshares / 10;
+}
+
+/* Can the two priorities act? */
+static struct sp_preflight *preflight(const struct load_options *o)
+{
+	struct sp_bench_class both[2] = { o->bench.classes[0], o->bench.classes[0] };
+	struct load_options asked = *o;
+
+	both[0].prio = o->set.mix.high;
+	both[1].prio = o->set.mix.low;
+	both[0].name = "high";
+	both[1].name = "low";
+	if (o->set.mix.kind == SP_BENCHSET_SCANS) {
+		both[0].depth = 1;
+		both[1].depth = o->set.mix.readers * o->bench.depth;
+	}
+	asked.bench.classes = both;
+	asked.bench.nclasses = 2;
+	return preflight_before(&asked);
+}
+
+int command_mix(struct load_options *o)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_benchset_opts opts = { .bench = &o->bench, .progress = show_progress };
+	struct sp_preflight *before;
+	struct sp_benchset *set;
+	int rc;
+
+	finish_shares(&o->set);
+	set_options_load(o);
+	if (o->set.mix.kind == SP_BENCHSET_SCANS) {
+		o->set.mix.rate = o->bench.rate;
+		o->bench.rate = 0;
+	}
+	before = preflight(o);
+	catch_signals();
+	rc = sp_benchset_mix(&set, &opts, &o->set.mix, &err);
+	end_progress();
+	if (!set)
+		die_of(rc, &err);
+	write_report(o, sp_report_mix(&o->bench, &o->set.mix, sp_benchset_result(set)), before);
+	if (o->plot)
+		plot_mix(o->plot, o->bench.targets[0], &o->set.mix, sp_benchset_result(set));
+	sp_benchset_free(set);
+	if (rc < 0)
+		die_of(rc, &err);
+	return 0;
 }

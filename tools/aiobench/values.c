@@ -9,46 +9,13 @@
 #include "number.h"
 #include "aiobench.h"
 
-static const char number_forms[] = "valid are such as 8 and 0.5";
 static const char percent_forms[] = "valid are such as 30 and 30%";
 static const char time_forms[] = "valid are such as 10, 500ms, 20us, 2m and 1h";
-
-static double prefix(const char *option, const char *text, char **rest, const char *forms)
-{
-	double v;
-
-	errno = 0;
-	v = strtod(text, rest);
-	if (*rest == text || errno || !isfinite(v) || v < 0)
-		number_die(NUMBER_INVALID, option, text, forms);
-	return v;
-}
-
-double number_value(const char *option, const char *text, double min, double max)
-{
-	char *rest;
-	double v = prefix(option, text, &rest, number_forms);
-
-	if (*rest)
-		number_die(NUMBER_BAD_SUFFIX, option, text, number_forms);
-	if (v < min || v > max)
-		die("%s argument '%s' is not within %g and %g", option, text, min, max);
-	return v;
-}
-
-unsigned count_value(const char *option, const char *text, double max)
-{
-	double v = number_value(option, text, 1, max);
-
-	if (v != floor(v))
-		die("%s argument '%s' is not a whole number", option, text);
-	return (unsigned)v;
-}
 
 double percent_value(const char *option, const char *text)
 {
 	char *rest;
-	double v = prefix(option, text, &rest, percent_forms);
+	double v = number_begin(option, text, &rest, percent_forms);
 
 	if (*rest && strcmp(rest, "%") != 0)
 		number_die(NUMBER_BAD_SUFFIX, option, text, percent_forms);
@@ -57,18 +24,13 @@ double percent_value(const char *option, const char *text)
 	return v / 100;
 }
 
-uint64_t bytes_value(const char *option, const char *text)
+uint64_t request_value(const char *option, const char *text)
 {
-	return size_option(option, text, 1);
-}
-
-uint32_t request_value(const char *option, const char *text)
-{
-	uint64_t v = bytes_value(option, text);
+	uint64_t v = size_option(option, text);
 
 	if (!v || v > 1u << 30)
 		die("%s argument '%s' is not within 1 and 1G", option, text);
-	return (uint32_t)v;
+	return v;
 }
 
 uint64_t time_value(const char *option, const char *text)
@@ -79,7 +41,7 @@ uint64_t time_value(const char *option, const char *text)
 	} units[] = { { "", 1e9 },   { "s", 1e9 },  { "ms", 1e6 },
 		      { "us", 1e3 }, { "m", 60e9 }, { "h", 3600e9 } };
 	char *rest;
-	double v = prefix(option, text, &rest, time_forms);
+	double v = number_begin(option, text, &rest, time_forms);
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (!strcmp(rest, units[i].name) && v * units[i].ns < 1e18)
@@ -96,7 +58,7 @@ uint64_t span_value(const char *option, const char *text)
 	return ns;
 }
 
-bool bool_value(const char *option, const char *text)
+uint64_t bool_value(const char *option, const char *text)
 {
 	if (!text || !strcmp(text, "1"))
 		return true;
@@ -105,7 +67,7 @@ bool bool_value(const char *option, const char *text)
 	return false;
 }
 
-uint16_t prio_value(const char *option, const char *text)
+uint64_t prio_value(const char *option, const char *text)
 {
 	uint16_t prio;
 

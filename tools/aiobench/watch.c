@@ -6,40 +6,9 @@
 #include <stdnoreturn.h>
 #include <string.h>
 #include <unistd.h>
-#include "choice.h"
 #include "msg.h"
 #include "progress.h"
 #include "aiobench.h"
-
-enum { OPT_SOURCE = 576, OPT_RATE };
-
-static const struct argp_option options[] = {
-	{ 0, 0, 0, 0, "Options of watch:", 8 },
-	{ "source", OPT_SOURCE, "NAME", 0,
-	  "auto (default); stat, inflight: of a device; fdinfo: of a process; trace: of either",
-	  8 },
-	{ "sample_rate", OPT_RATE, "N", 0, "Samples per second (1000)", 8 },
-	{ 0 },
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct load_options *o = state->input;
-
-	switch (key) {
-	case OPT_SOURCE:
-		o->watch.source = (enum sp_watch_source)choice_option("--source", arg,
-								      sp_watch_source_words(), 2);
-		return 0;
-	case OPT_RATE:
-		o->watch.rate = number_value("--sample_rate", arg, 0.001, 1e6);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-const struct argp watch_argp = { options, parse, 0, 0, 0, 0, 0 };
 
 static void show_interval(void *arg, const struct sp_watch_interval *i)
 {

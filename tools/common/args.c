@@ -28,3 +28,57 @@ void args_parse(const struct argp *argp, int argc, char **argv, void *input)
 	argp_parse(argp, argc, argv, 0, 0, input);
 	parsing = false;
 }
+
+struct reading {
+	const struct args *args;
+	void *input;
+};
+
+static error_t read_one(int key, char *arg, struct argp_state *state)
+{
+	const struct reading *r = state->input;
+	const struct setting *s;
+	char option[64];
+
+	if (key == ARGP_KEY_ARG || key == ARGP_KEY_END) {
+		r->args->operand(state, r->input, arg);
+		return 0;
+	}
+	s = setting_find(r->args->settings, key);
+	if (!s)
+		return ARGP_ERR_UNKNOWN;
+	snprintf(option, sizeof(option), "--%s", s->name);
+	setting_apply(s, option, arg, r->input);
+	return 0;
+}
+
+/* Ends with a row of zeros, as the settings do. */
+static struct argp_option *argp_table(const struct setting *settings)
+{
+	struct argp_option *table = NULL;
+	const struct setting *s;
+	size_t n = 0;
+
+	do {
+		s = &settings[n];
+		table = must_alloc(table, n + 1, sizeof(*table));
+		table[n] = (struct argp_option){
+			.name = s->name,
+			.key = s->name ? SETTING_CODE(settings, n) : 0,
+			.arg = s->arg,
+			.flags = s->optional ? OPTION_ARG_OPTIONAL : 0,
+			.doc = s->doc,
+			.group = s->group,
+		};
+	} while (settings[n++].doc);
+	return table;
+}
+
+void args_read(const struct args *args, int argc, char **argv, void *input)
+{
+	struct argp_option *options = argp_table(args->settings);
+	struct argp argp = { options, read_one, args->usage, args->doc, 0, 0, 0 };
+
+	args_parse(&argp, argc, argv, &(struct reading){ args, input });
+	free(options);
+}

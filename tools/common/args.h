@@ -3,11 +3,22 @@
 #define ARGS_H
 
 #include <argp.h>
+#include "setting.h"
 
 /*
  * argp_parse(), and what it leaves out: the status of usage errors is 2, and
  * --help, --usage and --version that cannot be written are errors too.
  */
 void args_parse(const struct argp *argp, int argc, char **argv, void *input);
+
+/* A command line of settings and operands. */
+struct args {
+	const struct setting *settings;
+	const char *usage, *doc; /* as argp's */
+	/* Takes an operand, or, at the end, NULL. */
+	void (*operand)(struct argp_state *state, void *input, char *arg);
+};
+
+void args_read(const struct args *args, int argc, char **argv, void *input);
 
 #endif

@@ -5,7 +5,7 @@
 #include "msg.h"
 #include "quote.h"
 
-int choice_option(const char *option, const char *text, const struct sp_word *table, int status)
+int choice_option(const char *option, const char *text, const struct sp_word *table)
 {
 	const struct sp_word *c;
 	int value, rc = sp_word_parse(table, text, &value);
@@ -19,6 +19,5 @@ int choice_option(const char *option, const char *text, const struct sp_word *ta
 		fprintf(stderr, "%s%s", c > table && c[-1].value == c->value ? ", " : "\n  - ",
 			quote(c->word));
 	putc('\n', stderr);
-	msg_set_failure_status(status);
 	usage_error();
 }

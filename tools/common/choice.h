@@ -7,7 +7,7 @@
 
 #include <spindle/words.h>
 
-/* The value of text, or the end of the program with status after a list of the words. */
-int choice_option(const char *option, const char *text, const struct sp_word *table, int status);
+/* The value of text, or the end of the program after a list of the words. */
+int choice_option(const char *option, const char *text, const struct sp_word *table);
 
 #endif

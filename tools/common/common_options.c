@@ -1,106 +1,67 @@
 /* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <spindle/size.h>
 #include "choice.h"
 #include "common_options.h"
-#include "device.h"
 #include "msg.h"
 #include "number.h"
 
 #define PAGE_UNIT 4096u
 #define PAGE_MAX (16u << 20)
+#define SIM "sim:"
+#define DIR "dir:"
 
-static void add_tmpdir(struct common_options *c, const char *dir)
+void tmpdir_add(void *to, const char *option, const char *dir)
 {
+	struct common_options *c = to;
 	struct sp_run_opts *run = c->run;
 
+	(void)option;
 	c->tmpdirs = must_alloc(c->tmpdirs, run->ntmpdirs + 1, sizeof(*c->tmpdirs));
 	c->tmpdirs[run->ntmpdirs++] = dir;
 	run->tmpdirs = c->tmpdirs;
 }
 
-static void set_page_size(struct common_options *c, const char *name, const char *text)
+uint64_t page_option(const char *option, const char *text)
 {
-	uint64_t bytes = size_option(name, text, 1);
+	uint64_t bytes = size_option(option, text);
 
 	if (!bytes || bytes % PAGE_UNIT || bytes > PAGE_MAX)
-		die("%s must be a multiple of 4096 bytes and at most 16 MiB", name);
-	c->run->page_bytes = (uint32_t)bytes;
+		die("%s must be a multiple of 4096 bytes and at most 16 MiB", option);
+	return bytes;
 }
 
-const char *engine_option(const char *name, const char *text, int status)
+void engine_set(void *to, const char *option, const char *text)
 {
-	const char *engine;
+	const char **engine = to;
 
 	/* For tests: the library reads the rest, and refuses what it does not know. */
 	if (!strncmp(text, "fault:", 6))
-		return text;
-	engine = sp_engine_name(choice_option(name, text, sp_engine_words(), status));
-	return strcmp(engine, "auto") ? engine : NULL;
+		*engine = text;
+	else
+		*engine = sp_engine_name(choice_option(option, text, sp_engine_words()));
+	if (!strcmp(*engine, "auto"))
+		*engine = NULL;
 }
 
-static void set_volume(struct common_options *c, const char *name, const char *text)
+void volume_set(void *to, const char *option, const char *text)
 {
-	const char *dir = device_directory(name, text);
+	static const char *const kinds[] = { DIR, "block:", SIM };
+	struct common_options *c = to;
+	const char *colon = strchr(text, ':');
+	bool known = false;
 
-	if (dir)
-		add_tmpdir(c, dir);
+	for (size_t i = 0; colon && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		known |= colon[1] && !strncmp(text, kinds[i], (size_t)(colon + 1 - text));
+	if (!known)
+		number_die(NUMBER_INVALID, option, text,
+			   "valid are dir:PATH, block:DEVICE and sim:MODEL[,KEY=VALUE]...");
+	if (!strncmp(text, DIR, sizeof(DIR) - 1))
+		tmpdir_add(c, option, colon + 1);
 	else
 		c->run->volume = text;
-}
-
-static bool apply_device(struct common_options *c, int code, const char *name, const char *text,
-			 int status)
-{
-	switch (code) {
-	case COMMON_ENGINE:
-		c->run->engine = engine_option(name, text, status);
-		return true;
-	case COMMON_DIRECT:
-		c->run->direct = text ? choice_option(name, text, sp_direct_words(), status) : 1;
-		return true;
-	case COMMON_VOLUME:
-		set_volume(c, name, text);
-		return true;
-	case COMMON_GEOMETRY:
-		c->geometry = text;
-		return true;
-	case COMMON_PLACEMENT:
-		c->run->placement =
-			(enum sp_placement)choice_option(name, text, sp_placement_words(), status);
-		return true;
-	case COMMON_OVERWRITE:
-		return c->run->overwrite = true;
-	}
-	return false;
-}
-
-bool common_options_apply(struct common_options *c, int code, const char *name, const char *text,
-			  int status)
-{
-	switch (code) {
-	case 'T':
-		add_tmpdir(c, text);
-		return true;
-	case COMMON_PAGE_SIZE:
-		set_page_size(c, name, text);
-		return true;
-	case COMMON_SEED:
-		c->run->seed = number_option(name, text, 0);
-		return c->seeded = true;
-	case COMMON_EXPLAIN:
-		return c->explain = true;
-	case COMMON_STATS:
-		c->stats = text ? text : "-";
-		return true;
-	case COMMON_TRACE:
-		c->run->trace_path = text;
-		return true;
-	case COMMON_PROGRESS:
-		c->progress = progress_option(name, text, status);
-		return true;
-	}
-	return apply_device(c, code, name, text, status);
 }
 
 bool common_options_progress(const struct common_options *c, bool apart)
@@ -113,5 +74,48 @@ void common_options_finish(struct common_options *c)
 	const char *dir = getenv("TMPDIR");
 
 	if (!c->run->ntmpdirs)
-		add_tmpdir(c, dir ? dir : "/tmp");
+		tmpdir_add(c, NULL, dir ? dir : "/tmp");
+}
+
+static uint64_t memory_asked(uint64_t bytes, bool warn)
+{
+	uint64_t limit;
+
+	if (!bytes)
+		return sp_memory_default();
+	limit = sp_memory_group();
+	if (warn && bytes > limit)
+		msg("warning: -S asks for %" PRIu64
+		    " bytes of memory, but the control group is limited to %" PRIu64,
+		    bytes, limit);
+	return bytes;
+}
+
+/* The geometry of the model in "sim:MODEL,key=value..."; NULL for any other volume. */
+static int model_geometry(struct sp_geometry **g, const char *volume, struct sp_errinfo *err)
+{
+	char *model;
+	int rc;
+
+	if (!volume || strncmp(volume, SIM, sizeof(SIM) - 1))
+		return 0;
+	model = must_copy(volume + sizeof(SIM) - 1);
+	model[strcspn(model, ",")] = '\0';
+	/* A missing model is reported with the other errors of the specification. */
+	rc = *model ? sp_geometry_model(g, model, err) : 0;
+	free(model);
+	return rc;
+}
+
+int common_options_resources(struct common_options *c, bool warn, struct sp_errinfo *err)
+{
+	struct sp_run_opts *run = c->run;
+	struct sp_geometry *g = NULL;
+	int rc;
+
+	run->memory_bytes = memory_asked(run->memory_bytes, warn);
+	rc = c->geometry ? sp_geometry_load(&g, c->geometry, err)
+			 : model_geometry(&g, run->volume, err);
+	run->geometry = g;
+	return rc;
 }

@@ -7,56 +7,18 @@
 #ifndef COMMON_OPTIONS_H
 #define COMMON_OPTIONS_H
 
-#include <getopt.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <spindle/run.h>
 #include "progress.h"
+#include "setting.h"
 
 #define BKEY_TYPES "bytes, u8, i8, u16le to u64be, i16le to i64be, f32le to f64be"
 
-/* Below the codes of the tools' own long options, above all letters. */
-enum {
-	COMMON_PROGRESS = INT_MAX / 4,
-	COMMON_EXPLAIN,
-	COMMON_STATS,
-	COMMON_TRACE,
-	COMMON_PAGE_SIZE,
-	COMMON_ENGINE,
-	COMMON_DIRECT,
-	COMMON_VOLUME,
-	COMMON_GEOMETRY,
-	COMMON_PLACEMENT,
-	COMMON_OVERWRITE,
-	COMMON_SEED,
-	COMMON_USAGE, /* for the tool: only it knows what to print */
-};
-
-/* Entries of a table for getopt_long(), which lists the candidates of a word in this sequence. */
-#define COMMON_OPTION(name, has_argument, code)                                                    \
-	{                                                                                          \
-		name, has_argument, NULL, code                                                     \
-	}
-#define COMMON_OPTIONS                                                                             \
-	COMMON_OPTION("progress", optional_argument, COMMON_PROGRESS),                             \
-		COMMON_OPTION("explain", no_argument, COMMON_EXPLAIN),                             \
-		COMMON_OPTION("stats", optional_argument, COMMON_STATS),                           \
-		COMMON_OPTION("trace", required_argument, COMMON_TRACE),                           \
-		COMMON_OPTION("page-size", required_argument, COMMON_PAGE_SIZE),                   \
-		COMMON_OPTION("engine", required_argument, COMMON_ENGINE),                         \
-		COMMON_OPTION("direct", optional_argument, COMMON_DIRECT),                         \
-		COMMON_OPTION("volume", required_argument, COMMON_VOLUME),                         \
-		COMMON_OPTION("geometry", required_argument, COMMON_GEOMETRY),                     \
-		COMMON_OPTION("placement", required_argument, COMMON_PLACEMENT),                   \
-		COMMON_OPTION("overwrite", no_argument, COMMON_OVERWRITE),                         \
-		COMMON_OPTION("seed", required_argument, COMMON_SEED),                             \
-		COMMON_OPTION("usage", no_argument, COMMON_USAGE)
-
 struct common_options {
 	enum progress_mode progress;
-	bool explain;
+	bool explain, usage;
 	const char *stats;    /* NULL: none; "-": standard error */
 	const char **tmpdirs; /* memory of run->tmpdirs */
 	const char *geometry; /* file; NULL: that of a simulated volume's model */
@@ -65,18 +27,54 @@ struct common_options {
 };
 
 /*
- * Takes the option code, one of the above or 'T' (a directory for temporary data), with its
- * argument; false: it is none of them.  name is the option with its hyphens, for
- * messages.  What cannot be ends the program with status.
+ * Rows of a table for a struct that has common and run as members; getopt lists the candidates
+ * of a word in their sequence.  Only the tool knows what --usage prints.
  */
-bool common_options_apply(struct common_options *c, int code, const char *name, const char *text,
-			  int status);
+#define COMMON_SETTINGS(type, run)                                                                 \
+	{ "progress",                                                                              \
+	  "WHEN",                                                                                  \
+	  SETTING_TO(type, common.progress),                                                       \
+	  .words = progress_words,                                                                 \
+	  .optional = true,                                                                        \
+	  .absent = PROGRESS_ALWAYS },                                                             \
+		{ "explain", SETTING_TO(type, common.explain) },                                   \
+		{ "stats", "FILE", SETTING_TO(type, common.stats), .optional = true },             \
+		{ "trace", "FILE", SETTING_TO(type, run.trace_path) },                             \
+		{ "page-size", "SIZE", SETTING_TO(type, run.page_bytes), .whole = page_option },   \
+		{ "engine", "NAME", SETTING_TO(type, run.engine), .call = engine_set },            \
+		{ "direct",                                                                        \
+		  "WHEN",                                                                          \
+		  SETTING_TO(type, run.direct),                                                    \
+		  .words = sp_direct_words,                                                        \
+		  .optional = true,                                                                \
+		  .absent = 1 },                                                                   \
+		{ "volume", "WHERE", SETTING_TO(type, common), .call = volume_set },               \
+		{ "geometry", "FILE", SETTING_TO(type, common.geometry) },                         \
+		{ "placement", "HOW", SETTING_TO(type, run.placement),                             \
+		  .words = sp_placement_words },                                                   \
+		{ "overwrite", SETTING_TO(type, run.overwrite) },                                  \
+		{ "seed", "N", SETTING_TO(type, run.seed), .number = { 0, UINT64_MAX },            \
+		  .given = offsetof(type, common.seeded) },                                        \
+	{                                                                                          \
+		"usage", SETTING_TO(type, common.usage)                                            \
+	}
 
-/* The library's name of an I/O engine, NULL for auto; no such word ends the program with status. */
-const char *engine_option(const char *name, const char *text, int status);
+/* An I/O engine, NULL for auto. */
+void engine_set(void *to, const char *option, const char *text);
+uint64_t page_option(const char *option, const char *text);
+/* to is the struct common_options; a directory for temporary data, and what may be one. */
+void tmpdir_add(void *to, const char *option, const char *dir);
+void volume_set(void *to, const char *option, const char *text);
 
 /* When all have been read: temporary data goes to TMPDIR or /tmp if no directory was given. */
 void common_options_finish(struct common_options *c);
+
+/*
+ * The memory that was asked for or else the default; can warn if the control group has less.
+ * What is known of the device: a geometry file, or that of a simulated volume's model; the
+ * caller frees run->geometry.  0 or a negative code.
+ */
+int common_options_resources(struct common_options *c, bool warn, struct sp_errinfo *err);
 
 /*
  * Is progress to be shown, beside a result that goes to a regular file or, apart being false,

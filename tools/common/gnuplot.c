@@ -54,13 +54,14 @@ static void try_it(const char *option)
 		die("%s: gnuplot does not work", option);
 }
 
-void gnuplot_check(const char *option, const char *file)
+void gnuplot_set(void *to, const char *option, const char *file)
 {
 	size_t n = strlen(file);
 
 	if (n < 5 || (strcmp(file + n - 4, ".png") != 0 && strcmp(file + n - 4, ".svg") != 0))
 		die("%s argument '%s' ends neither in .png nor in .svg", option, file);
 	try_it(option);
+	*(const char **)to = file;
 }
 
 void gnuplot_string(struct gnuplot *g, const char *name, const char *text)

@@ -17,10 +17,10 @@ struct gnuplot {
 };
 
 /*
- * Ends the program if file, the argument of option, has neither of the two endings, or if
+ * Keeps the name of a picture; the program ends if it has neither of the two endings, or if
  * there is no gnuplot that works.
  */
-void gnuplot_check(const char *option, const char *file);
+void gnuplot_set(void *to, const char *option, const char *file);
 
 /*
  * Starts it for a picture file, "X.png" or "X.svg", with the project's lines 1

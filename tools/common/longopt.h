@@ -8,19 +8,20 @@
 
 #include <getopt.h>
 #include <stdbool.h>
+#include "setting.h"
 
 struct longopt {
 	const char *letters; /* getopt's */
-	const struct option *gnu, *own;
-	char name[64]; /* of the option found, with its hyphens */
+	const struct option *gnu;
+	const struct setting *own;
 };
 
 /*
- * Reads argv[optind], where that is a word of Spindle's table; its argument is in optarg.
- * Returns the option's code, or -1 with nothing read; a word that could be several, or
- * has a wrong argument, ends the program.
+ * Reads argv[optind], and its argument, where that is a word of Spindle's table, and applies
+ * it to input.  Returns false with nothing read if it is none; a word that could be several,
+ * or has a wrong argument, ends the program.
  */
-int longopt_own(struct longopt *l, int argc, char **argv);
+bool longopt_own(const struct longopt *l, int argc, char **argv, void *input);
 
 /* If both were given, the program ends. */
 void longopt_exclude(bool a, const char *name_a, bool b, const char *name_b);

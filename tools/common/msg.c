@@ -99,3 +99,10 @@ void *must_alloc(void *old, unsigned long count, unsigned long bytes)
 		die("memory exhausted");
 	return p;
 }
+
+char *must_copy(const char *text)
+{
+	size_t bytes = strlen(text) + 1;
+
+	return memcpy(must_alloc(NULL, bytes, 1), text, bytes);
+}

@@ -29,5 +29,7 @@ noreturn void usage_error(void);
 
 /* malloc and realloc that end the program with "memory exhausted". */
 void *must_alloc(void *old, unsigned long count, unsigned long bytes);
+/* strdup(), the same way. */
+char *must_copy(const char *text);
 
 #endif

@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/size.h>
@@ -61,6 +62,39 @@ uint64_t number_option(const char *option, const char *text, uint64_t min)
 	return value;
 }
 
+double number_begin(const char *option, const char *text, char **rest, const char *forms)
+{
+	double v;
+
+	errno = 0;
+	v = strtod(text, rest);
+	if (*rest == text || errno || !isfinite(v) || v < 0)
+		number_die(NUMBER_INVALID, option, text, forms);
+	return v;
+}
+
+double number_value(const char *option, const char *text, double min, double max)
+{
+	static const char forms[] = "valid are such as 8 and 0.5";
+	char *rest;
+	double v = number_begin(option, text, &rest, forms);
+
+	if (*rest)
+		number_die(NUMBER_BAD_SUFFIX, option, text, forms);
+	if (v < min || v > max)
+		die("%s argument '%s' is not within %g and %g", option, text, min, max);
+	return v;
+}
+
+unsigned count_value(const char *option, const char *text, double max)
+{
+	double v = number_value(option, text, 1, max);
+
+	if (v != floor(v))
+		die("%s argument '%s' is not a whole number", option, text);
+	return (unsigned)v;
+}
+
 /* GNU takes a lone multiplier as one of it: -S K is 1024 bytes. */
 static enum number_status lone_suffix(const char *text, uint64_t default_unit, uint64_t *bytes)
 {
@@ -91,10 +125,10 @@ enum number_status size_parse(const char *text, uint64_t default_unit, uint64_t 
 					     : lone_suffix(text, default_unit, bytes);
 }
 
-uint64_t size_option(const char *option, const char *text, uint64_t default_unit)
+uint64_t size_option(const char *option, const char *text)
 {
 	uint64_t bytes = 0;
-	enum number_status status = size_parse(text, default_unit, &bytes);
+	enum number_status status = size_parse(text, 1, &bytes);
 
 	if (status != NUMBER_OK)
 		number_die(status, option, text, SIZE_FORMS);

@@ -48,9 +48,8 @@ void outputs_spare(const struct sp_outset *set, const char *path)
 /* Each word that could name a file: a model, a trace. */
 static void spare_words(const struct sp_outset *set, const char *spec)
 {
-	char *copy = must_alloc(NULL, strlen(spec) + 1, 1), *rest = NULL;
+	char *copy = must_copy(spec), *rest = NULL;
 
-	strcpy(copy, spec);
 	for (char *word = strtok_r(copy, ",=", &rest); word; word = strtok_r(NULL, ",=", &rest))
 		outputs_spare(set, word);
 	free(copy);

@@ -9,27 +9,24 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include "choice.h"
 #include "progress.h"
 
 #define PACE_S 1.0
 #define COLUMNS_DEFAULT 80
 #define COLUMNS_MAX 240
 
-static const struct sp_word words[] = { { "auto", PROGRESS_AUTO },
-					{ "always", PROGRESS_ALWAYS },
-					{ "never", PROGRESS_NEVER },
-					{ NULL, 0 } };
-
 static volatile sig_atomic_t shown; /* columns on the screen */
 static double next_s;		    /* nothing is drawn before */
 static bool dumb;		    /* the terminal has no sequence that wipes a line */
 
-enum progress_mode progress_option(const char *option, const char *text, int status)
+const struct sp_word *progress_words(void)
 {
-	if (!text)
-		return PROGRESS_ALWAYS;
-	return (enum progress_mode)choice_option(option, text, words, status);
+	static const struct sp_word words[] = { { "auto", PROGRESS_AUTO },
+						{ "always", PROGRESS_ALWAYS },
+						{ "never", PROGRESS_NEVER },
+						{ NULL, 0 } };
+
+	return words;
 }
 
 static double now(void)

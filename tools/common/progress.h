@@ -11,11 +11,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <spindle/words.h>
 
 enum progress_mode { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
 
-/* The argument of --progress, NULL for none; no such word ends the program with status. */
-enum progress_mode progress_option(const char *option, const char *text, int status);
+/* The arguments of --progress; without one it is PROGRESS_ALWAYS. */
+const struct sp_word *progress_words(void);
 
 /*
  * Is there anything to draw?  PROGRESS_AUTO: on a terminal that can wipe a line, and not in

@@ -23,72 +23,42 @@ static const char doc[] =
 	"  vdisk --loop --backing=image --size=8G nearline6t-like,sched=clook /mnt/v\n"
 	"  cat /mnt/v/status\n";
 
-enum option_key { OPT_BACKING = 256, OPT_SIZE, OPT_DILATION, OPT_FLOOR, OPT_LOOP };
+#define TO(member) SETTING_TO(struct options, member)
 
-static const struct argp_option options[] = {
-	{ "backing", OPT_BACKING, "FILE", 0, "Keep the bytes in FILE instead of in memory", 1 },
-	{ "size", OPT_SIZE, "SIZE", 0, "Only so much of the drive, from its beginning", 1 },
-	{ "loop", OPT_LOOP, 0, 0, "Attach a loop device, for what needs a block device", 1 },
-	{ "dilation", OPT_DILATION, "N", 0, "Let all take N times as long (1)", 2 },
-	{ "floor", OPT_FLOOR, "N", 0,
-	  "Take N microseconds off each request instead of what is measured at the start", 2 },
+static const struct setting settings[] = {
+	{ "backing", "FILE", "Keep the bytes in FILE instead of in memory", TO(backing),
+	  .group = 1 },
+	{ "size", "SIZE", "Only so much of the drive, from its beginning", TO(size),
+	  .whole = size_option, .given = offsetof(struct options, size_given) },
+	{ "loop", NULL, "Attach a loop device, for what needs a block device", TO(loop) },
+	{ "dilation", "N", "Let all take N times as long (1)", TO(dilation),
+	  .number = { 1, 1000000 }, .group = 2 },
+	{ "floor", "N",
+	  "Take N microseconds off each request instead of what is measured at the start",
+	  TO(floor_us), .number = { 0, 1000000 }, .given = offsetof(struct options, floor_given) },
 	{ 0 },
 };
 
-static void parse_argument(struct argp_state *state, struct options *o, const char *arg)
+static void operand(struct argp_state *state, void *options, char *arg)
 {
-	if (!o->spec)
+	struct options *o = options;
+
+	if (!arg && o->size_given && !o->size)
+		argp_error(state, "--size: a drive has at least a block");
+	else if (!arg && !o->mount)
+		argp_error(state, o->spec ? "missing folder" : "missing model");
+	else if (!o->spec)
 		o->spec = arg;
 	else if (!o->mount)
 		o->mount = arg;
-	else
+	else if (arg)
 		argp_error(state, "extra operand: '%s'", arg);
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct options *o = state->input;
-	uint64_t n;
-
-	switch (key) {
-	case OPT_BACKING:
-		o->backing = arg;
-		return 0;
-	case OPT_SIZE:
-		o->size = size_option("--size", arg, 1);
-		if (!o->size)
-			argp_error(state, "--size: a drive has at least a block");
-		return 0;
-	case OPT_DILATION:
-		o->dilation = number_option("--dilation", arg, 1);
-		if (o->dilation > 1000000)
-			number_die(NUMBER_OVERFLOW, "--dilation", arg, "at most 1000000");
-		return 0;
-	case OPT_FLOOR:
-		n = number_option("--floor", arg, 0);
-		if (n > 1000000)
-			number_die(NUMBER_OVERFLOW, "--floor", arg, "at most 1000000");
-		o->floor_ns = (int64_t)n * 1000;
-		return 0;
-	case OPT_LOOP:
-		o->loop = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		parse_argument(state, o, arg);
-		return 0;
-	case ARGP_KEY_END:
-		if (!o->mount)
-			argp_error(state, o->spec ? "missing folder" : "missing model");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
 }
 
 void parse_options(int argc, char **argv, struct options *o)
 {
-	static const struct argp argp = { options, parse, "SPEC MOUNT", doc, 0, 0, 0 };
+	static const struct args args = { settings, "SPEC MOUNT", doc, operand };
 
-	*o = (struct options){ .dilation = 1, .floor_ns = -1 };
-	args_parse(&argp, argc, argv, o);
+	*o = (struct options){ .dilation = 1 };
+	args_read(&args, argc, argv, o);
 }

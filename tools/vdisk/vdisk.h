@@ -35,8 +35,9 @@ struct options {
 	const char *spec, *mount, *backing; /* backing NULL: memory */
 	uint64_t size;			    /* bytes; 0: of the model */
 	uint64_t dilation;
-	int64_t floor_ns; /* below 0: to be measured */
-	bool loop;
+	uint64_t floor_us;
+	bool floor_given; /* otherwise it is measured */
+	bool size_given, loop;
 };
 
 void parse_options(int argc, char **argv, struct options *o);

@@ -12,15 +12,14 @@
 static const char record_forms[] = "valid are SIZE and SIZE,SIZE, of at least a byte";
 
 /* SIZE, or SIZE,SIZE. */
-void record_size_set(struct settings *set, const char *name, const char *text)
+void record_size_set(void *settings, const char *name, const char *text)
 {
-	char *copy = must_alloc(NULL, strlen(text) + 1, 1), *rest = copy;
-	size_t *to = set->opts.fixed_bytes;
+	char *copy = must_copy(text), *rest = copy;
+	size_t *to = ((struct settings *)settings)->opts.fixed_bytes;
 
-	strcpy(copy, text);
 	for (int i = 0; i < 2; i++) {
 		const char *item = strsep(&rest, ",");
-		uint64_t bytes = item ? size_option(name, item, 1) : to[0];
+		uint64_t bytes = item ? size_option(name, item) : to[0];
 
 		if (!bytes || bytes > SIZE_MAX / 2)
 			number_die(NUMBER_INVALID, name, text, record_forms);
@@ -51,13 +50,13 @@ size_t part_add(struct settings *set, const char *text)
 }
 
 /* SPEC, or SPEC,SPEC, each as for xsort. */
-void bkey_add(struct settings *set, const char *name, const char *text)
+void bkey_add(void *settings, const char *name, const char *text)
 {
-	char *copy = must_alloc(NULL, strlen(text) + 1, 1), *rest = copy;
+	struct settings *set = settings;
+	char *copy = must_copy(text), *rest = copy;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_key part = SP_KEY_INIT;
 
-	strcpy(copy, text);
 	for (int i = 0; i < 2; i++) {
 		const char *item = strsep(&rest, ",");
 

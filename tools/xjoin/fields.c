@@ -55,9 +55,8 @@ static void key_add(struct settings *set, struct key *key, char *item)
 static struct key key_parse(struct settings *set, const char *text)
 {
 	struct key key = { .text = text };
-	char *copy = must_alloc(NULL, strlen(text) + 1, 1), *rest = copy, *item;
+	char *copy = must_copy(text), *rest = copy, *item;
 
-	strcpy(copy, text);
 	if (set->plain_join)
 		key_add(set, &key, copy);
 	else

@@ -98,7 +98,8 @@ static void apply(struct settings *set, int c)
 		break;
 	case 'S':
 	case 'T':
-		tuning_apply(set, c, c == 'S' ? "-S" : "-T", optarg);
+		setting_apply(setting_find(tuning_settings, c), c == 'S' ? "-S" : "-T", optarg,
+			      set);
 		break;
 	case OPT_CHECK:
 		set->opts.order = SP_JOIN_CHECK;
@@ -142,16 +143,14 @@ static enum doubt step(struct settings *set, int c, char **argv, enum doubt doub
 /* An option of Spindle's; false: it is none. */
 static bool own_option(struct settings *set, int argc, char **argv)
 {
-	struct longopt l = { more_short_options, gnu_options, tuning_options, "" };
-	int code = set->plain_join ? -1 : longopt_own(&l, argc, argv);
+	const struct longopt l = { more_short_options, gnu_options, tuning_settings };
+	bool own = !set->plain_join && longopt_own(&l, argc, argv, set);
 
-	if (code == COMMON_USAGE) {
+	if (set->common.usage) {
 		usage_print();
 		leave();
 	}
-	if (code != -1)
-		tuning_apply(set, code, l.name, optarg);
-	return code != -1;
+	return own;
 }
 
 void options_parse(struct settings *set, int argc, char **argv)

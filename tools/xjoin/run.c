@@ -6,8 +6,6 @@
 #include <unistd.h>
 #include <spindle/report.h>
 #include <spindle/size.h>
-#include "device.h"
-#include "memory.h"
 #include "msg.h"
 #include "quote.h"
 #include "statsfile.h"
@@ -142,16 +140,6 @@ static int run(const struct settings *set, const struct sp_join_io *io, struct s
 	return rc;
 }
 
-static struct sp_geometry *geometry_of(const struct settings *set)
-{
-	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp_geometry *g;
-
-	if (device_geometry(&g, set->common.geometry, set->opts.run.volume, &err) < 0)
-		failure(set, &err);
-	return g;
-}
-
 int join_run(struct settings *set)
 {
 	struct sp_join_io io = {
@@ -161,12 +149,13 @@ int join_run(struct settings *set)
 		.disorder = tell_disorder,
 		.disorder_arg = set,
 	};
+	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_join_stats stats;
 	struct statsfile file;
 	int rc;
 
-	set->opts.run.memory_bytes = memory_asked(set->opts.run.memory_bytes, true);
-	set->opts.run.geometry = geometry_of(set);
+	if (common_options_resources(&set->common, true, &err) < 0)
+		failure(set, &err);
 	if (set->common.explain)
 		return explain(set);
 	statsfile_open(&file, set->common.stats);

@@ -14,36 +14,6 @@
 
 #define THREADS_MAX 1024
 
-enum {
-	TUNE_ALGORITHM = INT_MAX / 2,
-	TUNE_OUTPUT,
-	TUNE_TYPE,
-	TUNE_CSV,
-	TUNE_RECORD_SIZE,
-	TUNE_BKEY,
-	TUNE_BUILD,
-	TUNE_ORDERED,
-	TUNE_JOIN_MEMORY,
-	TUNE_PARALLEL,
-};
-
-const struct option tuning_options[] = {
-	{ "algorithm", required_argument, NULL, TUNE_ALGORITHM },
-	{ "output", required_argument, NULL, TUNE_OUTPUT },
-	{ "type", required_argument, NULL, TUNE_TYPE },
-	{ "csv", no_argument, NULL, TUNE_CSV },
-	{ "record-size", required_argument, NULL, TUNE_RECORD_SIZE },
-	{ "bkey", required_argument, NULL, TUNE_BKEY },
-	{ "build", required_argument, NULL, TUNE_BUILD },
-	{ "ordered", required_argument, NULL, TUNE_ORDERED },
-	{ "buffer-size", required_argument, NULL, 'S' },
-	{ "temporary-directory", required_argument, NULL, 'T' },
-	{ "join-memory", required_argument, NULL, TUNE_JOIN_MEMORY },
-	{ "parallel", required_argument, NULL, TUNE_PARALLEL },
-	COMMON_OPTIONS,
-	{ NULL, 0, NULL, 0 },
-};
-
 static const struct sp_word type_words[] = { { "inner", TYPE_INNER },
 					     { "left", TYPE_LEFT },
 					     { "right", TYPE_RIGHT },
@@ -54,85 +24,63 @@ static const struct sp_word type_words[] = { { "inner", TYPE_INNER },
 static const struct sp_word build_words[] = { { "1", 1 }, { "2", 2 }, { "auto", 0 }, { NULL, 0 } };
 static const struct sp_word ordered_words[] = { { "1", 1 }, { "2", 2 }, { NULL, 0 } };
 
-static int word(const char *name, const char *text, const struct sp_word *table)
+static void set_type(void *to, const char *name, const char *text)
 {
-	return choice_option(name, text, table, EXIT_FAILURE);
-}
+	struct sp_join_opts *o = to;
+	int type = choice_option(name, text, type_words);
 
-static void set_type(struct settings *set, int type)
-{
-	set->opts.unpaired[0] |= type == TYPE_LEFT || type == TYPE_FULL || type == TYPE_ANTI;
-	set->opts.unpaired[1] |= type == TYPE_RIGHT || type == TYPE_FULL;
-	set->opts.semi = type == TYPE_SEMI;
+	o->unpaired[0] |= type == TYPE_LEFT || type == TYPE_FULL || type == TYPE_ANTI;
+	o->unpaired[1] |= type == TYPE_RIGHT || type == TYPE_FULL;
+	o->semi = type == TYPE_SEMI;
 	if (type == TYPE_SEMI || type == TYPE_ANTI)
-		set->opts.pairs = false;
+		o->pairs = false;
 }
 
-static void set_parallel(struct settings *set, uint64_t threads)
+static uint64_t threads(const char *name, const char *text)
 {
-	set->opts.run.parallel = threads < THREADS_MAX ? (unsigned)threads : THREADS_MAX;
+	uint64_t n = number_option(name, text, 1);
+
+	return n < THREADS_MAX ? n : THREADS_MAX;
 }
 
-static void set_output(struct settings *set, const char *text)
+static void set_output(void *to, const char *name, const char *text)
 {
-	if (set->output && strcmp(set->output, text) != 0)
+	const char **output = to;
+
+	(void)name;
+	if (*output && strcmp(*output, text) != 0)
 		die("multiple output files specified");
-	set->output = text;
+	*output = text;
 }
 
-static void set_memory(struct settings *set, const char *name, const char *text)
+static uint64_t memory(const char *name, const char *text)
 {
-	uint64_t bytes = size_option(name, text, 1024);
+	uint64_t bytes = 0;
+	enum number_status status = size_parse(text, 1024, &bytes);
 
-	set->opts.run.memory_bytes = bytes ? bytes : 1; /* 0 would mean the default */
+	if (status != NUMBER_OK)
+		number_die(status, name, text, SIZE_FORMS);
+	return bytes ? bytes : 1; /* 0 would mean the default */
 }
 
-static bool apply_algorithm(struct settings *set, int code, const char *name, const char *text)
-{
-	switch (code) {
-	case TUNE_ALGORITHM:
-		set->opts.algorithm =
-			(enum sp_join_algorithm)word(name, text, sp_join_algorithm_words());
-		return true;
-	case TUNE_OUTPUT:
-		set_output(set, text);
-		return true;
-	case TUNE_TYPE:
-		set_type(set, word(name, text, type_words));
-		return true;
-	case TUNE_CSV:
-		return set->opts.csv = true;
-	case TUNE_RECORD_SIZE:
-		record_size_set(set, name, text);
-		return true;
-	case TUNE_BKEY:
-		bkey_add(set, name, text);
-		return true;
-	case TUNE_BUILD:
-		set->opts.build = (unsigned)word(name, text, build_words);
-		return true;
-	case TUNE_ORDERED:
-		set->opts.ordered = (unsigned)word(name, text, ordered_words);
-		return true;
-	case 'S':
-		set_memory(set, name, text);
-		return true;
-	case TUNE_JOIN_MEMORY:
-		set->opts.join_bytes = size_option(name, text, 1);
-		return true;
-	case TUNE_PARALLEL:
-		set_parallel(set, number_option(name, text, 1));
-		return true;
-	}
-	return false;
-}
+#define TO(member) SETTING_TO(struct settings, member)
 
-void tuning_apply(struct settings *set, int code, const char *name, const char *text)
-{
-	if (!apply_algorithm(set, code, name, text) &&
-	    !common_options_apply(&set->common, code, name, text, EXIT_FAILURE))
-		usage_error();
-}
+const struct setting tuning_settings[] = {
+	{ "algorithm", "WORD", TO(opts.algorithm), .words = sp_join_algorithm_words },
+	{ "output", "FILE", TO(output), .call = set_output },
+	{ "type", "WORD", TO(opts), .call = set_type },
+	{ "csv", TO(opts.csv) },
+	{ "record-size", "N[,N]", .call = record_size_set },
+	{ "bkey", "SPEC[,SPEC]", .call = bkey_add },
+	{ "build", "FILE", TO(opts.build), .choices = build_words },
+	{ "ordered", "FILE", TO(opts.ordered), .choices = ordered_words },
+	{ "buffer-size", "SIZE", TO(opts.run.memory_bytes), .whole = memory, .letter = 'S' },
+	{ "temporary-directory", "DIR", TO(common), .call = tmpdir_add, .letter = 'T' },
+	{ "join-memory", "SIZE", TO(opts.join_bytes), .whole = size_option },
+	{ "parallel", "N", TO(opts.run.parallel), .whole = threads },
+	COMMON_SETTINGS(struct settings, opts.run),
+	{ 0 },
+};
 
 /* Letters on one side apply to both. */
 static void match_types(struct settings *set)

@@ -14,7 +14,6 @@
 #ifndef XJOIN_H
 #define XJOIN_H
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <spindle/join.h>
@@ -81,18 +80,16 @@ void key_set(struct settings *set, int side, const char *text);
 void columns_add(struct settings *set, char *text);
 void separator_set(struct settings *set, const char *text);
 
-/* binary.c; name: the option with its hyphens. */
-void record_size_set(struct settings *set, const char *name, const char *text);
-void bkey_add(struct settings *set, const char *name, const char *text);
+/* binary.c; settings: the struct settings; name: the option with its hyphens. */
+void record_size_set(void *settings, const char *name, const char *text);
+void bkey_add(void *settings, const char *name, const char *text);
 /* Adds a part of binary records, OFFSET:LENGTH; returns its number. */
 size_t part_add(struct settings *set, const char *text);
 /* Checks that the options suit binary records, or lines. */
 void binary_finish(struct settings *set);
 
-/* tuning.c: Spindle's own options. */
-extern const struct option tuning_options[];
-/* name: the option with its hyphens, for messages. */
-void tuning_apply(struct settings *set, int code, const char *name, const char *text);
+/* tuning.c: Spindle's own options, of struct settings. */
+extern const struct setting tuning_settings[];
 /* Combines and checks the options. */
 void tuning_finish(struct settings *set);
 

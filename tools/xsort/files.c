@@ -94,12 +94,9 @@ void files_check_inputs(const struct settings *set)
 /* Can a new entry be made beside path? 0 or the errno. */
 static int try_directory(const char *path)
 {
-	char *dir = strdup(path), *slash;
+	char *dir = must_copy(path), *slash = strrchr(dir, '/');
 	int rc;
 
-	if (!dir)
-		return ENOMEM;
-	slash = strrchr(dir, '/');
 	if (slash)
 		slash[slash == dir] = '\0';
 	rc = faccessat(AT_FDCWD, slash ? dir : ".", W_OK | X_OK, AT_EACCESS) ? errno : 0;

@@ -184,6 +184,17 @@ static void set_memory(struct settings *set, bool is_long, const char *text)
 		set->opts.run.memory_bytes = bytes;
 }
 
+/* For what is no such word GNU sort has a status of its own. */
+static int gnu_word(const char *option, const struct sp_word *words)
+{
+	int value;
+
+	msg_set_failure_status(EXIT_FAILURE);
+	value = choice_option(option, optarg, words);
+	msg_set_failure_status(XSORT_FAILURE);
+	return value;
+}
+
 static void add_file(struct settings *set, const char *name)
 {
 	set->files[set->nfiles++] = name;
@@ -260,7 +271,7 @@ static void apply(struct parser *p, int c, bool is_long)
 		operand(p, optarg);
 		break;
 	case OPT_SORT:
-		c = choice_option("--sort", optarg, sort_words, EXIT_FAILURE);
+		c = gnu_word("--sort", sort_words);
 		/* fallthrough */
 	case 'b':
 	case 'd':
@@ -276,7 +287,7 @@ static void apply(struct parser *p, int c, bool is_long)
 		sp_key_letter(&set->global, (char)c, SP_KEY_BOTH);
 		break;
 	case OPT_CHECK:
-		c = optarg ? choice_option("--check", optarg, check_words, EXIT_FAILURE) : 'c';
+		c = optarg ? gnu_word("--check", check_words) : 'c';
 		/* fallthrough */
 	case 'c':
 	case 'C':
@@ -298,7 +309,7 @@ static void apply(struct parser *p, int c, bool is_long)
 		set_separator(set, optarg);
 		break;
 	case 'T':
-		common_options_apply(&set->common, c, "-T", optarg, XSORT_FAILURE);
+		tmpdir_add(&set->common, "-T", optarg);
 		break;
 	case 'y':
 		ignore_y(p);
@@ -327,15 +338,13 @@ static bool late_output(const struct parser *p)
 /* One argument, or one letter of it. */
 static void step(struct parser *p)
 {
-	struct longopt l = { short_options, gnu_options, tuning_options, "" };
+	const struct longopt l = { short_options, gnu_options, tuning_settings };
 	int index = -1, c;
 
 	if (!p->ended) {
-		c = longopt_own(&l, p->argc, p->argv);
-		if (c == COMMON_USAGE)
-			say_and_leave(usage_print);
-		if (c != -1) {
-			tuning_apply(p->set, c, l.name, optarg);
+		if (longopt_own(&l, p->argc, p->argv, p->set)) {
+			if (p->set->common.usage)
+				say_and_leave(usage_print);
 			return;
 		}
 		c = getopt_long(p->argc, p->argv, short_options, gnu_options, &index);

@@ -6,85 +6,32 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include "choice.h"
 #include "longopt.h"
 #include "msg.h"
 #include "number.h"
 #include "quote.h"
 #include "xsort.h"
 
-enum {
-	TUNE_HEADER = INT_MAX / 2,
-	TUNE_CSV,
-	TUNE_RECORD_SIZE,
-	TUNE_BKEY,
-	TUNE_TOP,
-	TUNE_COUNT,
-	TUNE_SPILL_COMPRESSION,
-	TUNE_RUN_FORMATION,
-	TUNE_MERGE_POLICY,
-	TUNE_FAN_IN,
-	TUNE_RUN_SIZE,
-	TUNE_MERGE_BUFFER,
-	TUNE_RECYCLE,
-	TUNE_READAHEAD,
-};
-
-const struct option tuning_options[] = {
-	{ "header", optional_argument, NULL, TUNE_HEADER },
-	{ "csv", no_argument, NULL, TUNE_CSV },
-	{ "record-size", required_argument, NULL, TUNE_RECORD_SIZE },
-	{ "bkey", required_argument, NULL, TUNE_BKEY },
-	{ "top", required_argument, NULL, TUNE_TOP },
-	{ "count", no_argument, NULL, TUNE_COUNT },
-	{ "spill-compression", required_argument, NULL, TUNE_SPILL_COMPRESSION },
-	{ "run-formation", required_argument, NULL, TUNE_RUN_FORMATION },
-	{ "merge-policy", required_argument, NULL, TUNE_MERGE_POLICY },
-	{ "fan-in", required_argument, NULL, TUNE_FAN_IN },
-	{ "run-size", required_argument, NULL, TUNE_RUN_SIZE },
-	{ "merge-buffer", required_argument, NULL, TUNE_MERGE_BUFFER },
-	{ "recycle", required_argument, NULL, TUNE_RECYCLE },
-	{ "readahead", required_argument, NULL, TUNE_READAHEAD },
-	COMMON_OPTIONS,
-	{ NULL, 0, NULL, 0 },
-};
-
-static int word(const char *name, const char *text, const struct sp_word *table)
-{
-	return choice_option(name, text, table, XSORT_FAILURE);
-}
-
-static unsigned small(const char *name, const char *text, uint64_t min)
-{
-	uint64_t v = number_option(name, text, min);
-
-	if (v > INT_MAX)
-		number_die(NUMBER_OVERFLOW, name, text, "at most 2147483647");
-	return (unsigned)v;
-}
-
-static void set_recycle(struct settings *set, const char *name, const char *text)
+static void set_recycle(void *to, const char *name, const char *text)
 {
 	uintmax_t level;
+	int *recycle = to;
 
-	if (number_parse(text, &level) == NUMBER_OK) {
-		set->opts.recycle = level < SP_RECYCLE_ALL ? (int)level : SP_RECYCLE_ALL;
-		return;
-	}
-	if (sp_recycle_parse(text, &set->opts.recycle))
+	if (number_parse(text, &level) == NUMBER_OK)
+		*recycle = level < SP_RECYCLE_ALL ? (int)level : SP_RECYCLE_ALL;
+	else if (sp_recycle_parse(text, recycle))
 		number_die(NUMBER_INVALID, name, text,
 			   "valid are none, all, auto and a merge level");
 }
 
 /* N, or N,first. */
-static void set_header(struct settings *set, const char *name, const char *text)
+static void set_header(void *to, const char *name, const char *text)
 {
-	char *copy = must_alloc(NULL, strlen(text ? text : "1") + 1, 1), *rest = copy;
-	const char *number;
+	char *copy = must_copy(text ? text : "1"), *rest = copy;
+	const char *number = strsep(&rest, ",");
+	struct settings *set = to;
 	uintmax_t n = 0;
 
-	strcpy(copy, text ? text : "1");
-	number = strsep(&rest, ",");
 	if (number_parse(number, &n) != NUMBER_OK || (rest && strcmp(rest, "first") != 0))
 		number_die(NUMBER_INVALID, name, text, "valid are N and N,first");
 	set->header = n;
@@ -92,10 +39,20 @@ static void set_header(struct settings *set, const char *name, const char *text)
 	free(copy);
 }
 
-static void add_bkey(struct settings *set, const char *name, const char *text)
+static uint64_t record_size(const char *name, const char *text)
+{
+	uint64_t bytes = size_option(name, text);
+
+	if (!bytes || bytes > SIZE_MAX / 2)
+		number_die(NUMBER_INVALID, name, text, "at least a byte");
+	return bytes;
+}
+
+static void add_bkey(void *to, const char *name, const char *text)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_key key = SP_KEY_INIT;
+	struct settings *set = to;
 
 	if (sp_bkey_parse(text, &key, &err))
 		die("%s %s: %s; valid is OFFSET:LENGTH[:TYPE][:r], TYPE one of " BKEY_TYPES, name,
@@ -104,73 +61,27 @@ static void add_bkey(struct settings *set, const char *name, const char *text)
 	set->bkeys[set->nbkeys++] = key;
 }
 
-/* Options that select the input format and the part of the result. */
-static bool apply_records(struct settings *set, int code, const char *name, const char *text)
-{
-	switch (code) {
-	case TUNE_HEADER:
-		set_header(set, name, text);
-		return true;
-	case TUNE_CSV:
-		return set->csv = true;
-	case TUNE_RECORD_SIZE:
-		set->record_bytes = size_option(name, text, 1);
-		if (!set->record_bytes || set->record_bytes > SIZE_MAX / 2)
-			number_die(NUMBER_INVALID, name, text, "at least a byte");
-		return true;
-	case TUNE_BKEY:
-		add_bkey(set, name, text);
-		return true;
-	case TUNE_TOP:
-		set->opts.top = number_option(name, text, 1);
-		return true;
-	case TUNE_COUNT:
-		return set->opts.count = true;
-	}
-	return false;
-}
+#define TO(member) SETTING_TO(struct settings, member)
 
-/* Options that select the algorithm. */
-static bool apply_algorithm(struct settings *set, int code, const char *name, const char *text)
-{
-	struct sp_sort_opts *o = &set->opts;
-
-	switch (code) {
-	case TUNE_SPILL_COMPRESSION:
-		o->run.compression =
-			(enum sp_spill_compression)word(name, text, sp_spill_compression_words());
-		return true;
-	case TUNE_RECYCLE:
-		set_recycle(set, name, text);
-		return true;
-	case TUNE_RUN_FORMATION:
-		o->formation = (enum sp_run_formation)word(name, text, sp_run_formation_words());
-		return true;
-	case TUNE_MERGE_POLICY:
-		o->policy = (enum sp_merge_policy)word(name, text, sp_merge_policy_words());
-		return true;
-	case TUNE_READAHEAD:
-		o->readahead = (enum sp_readahead)word(name, text, sp_readahead_words());
-		return true;
-	case TUNE_FAN_IN:
-		o->fan_in = small(name, text, 2);
-		return true;
-	case TUNE_RUN_SIZE:
-		o->run_bytes = size_option(name, text, 1);
-		return true;
-	case TUNE_MERGE_BUFFER:
-		o->merge_bytes = size_option(name, text, 1);
-		return true;
-	}
-	return false;
-}
-
-void tuning_apply(struct settings *set, int code, const char *name, const char *text)
-{
-	if (!apply_records(set, code, name, text) && !apply_algorithm(set, code, name, text) &&
-	    !common_options_apply(&set->common, code, name, text, XSORT_FAILURE))
-		usage_error();
-}
+const struct setting tuning_settings[] = {
+	{ "header", "N", .call = set_header, .optional = true },
+	{ "csv", TO(csv) },
+	{ "record-size", "N", TO(record_bytes), .whole = record_size },
+	{ "bkey", "SPEC", .call = add_bkey },
+	{ "top", "N", TO(opts.top), .number = { 1, UINT64_MAX } },
+	{ "count", TO(opts.count) },
+	{ "spill-compression", "HOW", TO(opts.run.compression),
+	  .words = sp_spill_compression_words },
+	{ "run-formation", "HOW", TO(opts.formation), .words = sp_run_formation_words },
+	{ "merge-policy", "HOW", TO(opts.policy), .words = sp_merge_policy_words },
+	{ "fan-in", "N", TO(opts.fan_in), .number = { 2, INT_MAX } },
+	{ "run-size", "SIZE", TO(opts.run_bytes), .whole = size_option },
+	{ "merge-buffer", "SIZE", TO(opts.merge_bytes), .whole = size_option },
+	{ "recycle", "WHICH", TO(opts.recycle), .call = set_recycle },
+	{ "readahead", "HOW", TO(opts.readahead), .words = sp_readahead_words },
+	COMMON_SETTINGS(struct settings, opts.run),
+	{ 0 },
+};
 
 static void check_fixed(const struct settings *set)
 {

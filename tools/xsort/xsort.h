@@ -16,7 +16,6 @@
 #ifndef XSORT_H
 #define XSORT_H
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -67,10 +66,8 @@ struct settings {
 
 void options_parse(struct settings *set, int argc, char **argv);
 
-/* tuning.c: Spindle's own long options. */
-extern const struct option tuning_options[];
-/* name: the option with its hyphens, for messages; text: its argument. */
-void tuning_apply(struct settings *set, int code, const char *name, const char *text);
+/* tuning.c: Spindle's own long options, of struct settings. */
+extern const struct setting tuning_settings[];
 void tuning_check(const struct settings *set);
 
 bool order_is_default(const struct sp_key *key); /* no letters, or only -r */

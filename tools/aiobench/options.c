@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The options of all commands: fio's names and meanings where fio has them.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <stdnoreturn.h>
+#include <string.h>
+#include "choice.h"
+#include "common_options.h"
+#include "gnuplot.h"
+#include "msg.h"
+#include "aiobench.h"
+
+static void set_rw(void *class, const char *option, const char *text)
+{
+	sp_bench_class_rw(class, choice_option(option, text, sp_bench_rw_words()));
+}
+
+static void add_class(void *load, const char *option, const char *text)
+{
+	struct load_options *o = load;
+
+	(void)option;
+	if (o->nclass_text == SP_BENCH_CLASSES_MAX)
+		die("more than %d classes", SP_BENCH_CLASSES_MAX);
+	o->class_text[o->nclass_text++] = text;
+}
+
+static void set_percent(void *to, const char *option, const char *text)
+{
+	*(double *)to = percent_value(option, text);
+}
+
+static void set_direct(void *buffered, const char *option, const char *text)
+{
+	*(bool *)buffered = !bool_value(option, text);
+}
+
+static void set_time_scale(void *to, const char *option, const char *text)
+{
+	*(double *)to = number_value(option, text, 0.001, 1e9) / 100;
+}
+
+static void add_shares(void *set, const char *option, const char *text)
+{
+	struct set_options *s = set;
+
+	while (*text) {
+		size_t n = strcspn(text, ",");
+		char word[32];
+
+		if (!n || n >= sizeof(word))
+			die("invalid %s argument '%s': valid is a list such as 0,10,50", option,
+			    text);
+		if (s->mix.nshares == SP_BENCHSET_SHARES_MAX)
+			die("more than %d %s", SP_BENCHSET_SHARES_MAX, option);
+		memcpy(word, text, n);
+		word[n] = 0;
+		s->shares[s->mix.nshares++] = percent_value(option, word);
+		text += text[n] ? n + 1 : n;
+	}
+}
+
+static void set_scans(void *to, const char *option, const char *text)
+{
+	struct sp_benchset_mix *mix = to;
+
+	mix->kind = SP_BENCHSET_SCANS;
+	mix->readers = text ? count_value(option, text, 15) : 3;
+}
+
+/* Words of a list, as bits. */
+static unsigned list_value(const char *option, const char *text, const struct sp_word *words)
+{
+	char *copy = must_copy(text), *rest = copy, *word;
+	unsigned bits = 0;
+
+	while ((word = strsep(&rest, ",")) != NULL)
+		bits |= 1u << choice_option(option, word, words);
+	free(copy);
+	return bits;
+}
+
+static uint64_t loads_value(const char *option, const char *text)
+{
+	return list_value(option, text, sp_policy_load_words());
+}
+
+static uint64_t submissions_value(const char *option, const char *text)
+{
+	return list_value(option, text, sp_policy_submission_words());
+}
+
+static const struct sp_word share_of_words[] = { { "outstanding", 0 }, { "issued", 1 }, { 0 } };
+static const struct sp_word priorities_words[] = {
+	{ "no", PRIORITIES_NO }, { "yes", PRIORITIES_YES }, { "both", PRIORITIES_BOTH }, { 0 }
+};
+
+#define TO(member) SETTING_TO(struct load_options, member)
+#define GIVEN(member) .given = offsetof(struct load_options, member)
+#define DEPTH .count = SP_BENCH_DEPTH_MAX
+
+const struct setting load_settings[] = {
+	{ .doc = "Requests:", .group = 1 },
+	{ "rw", "OP", "read, write, rw, randread (default), randwrite, randrw", TO(plain),
+	  .call = set_rw, GIVEN(plain_given) },
+	{ "bs", "SIZE", "Request size (4K)", TO(plain.bytes), .whole = request_value,
+	  GIVEN(bytes_given) },
+	{ "size", "SIZE", "How much of each TARGET to use (to its end)", TO(bench.size_bytes),
+	  .whole = size_option },
+	{ "offset", "SIZE", "Where the used part begins (0)", TO(bench.offset_bytes),
+	  .whole = size_option },
+	{ "rwmixread", "PERCENT", "Share of reads in a mix (50)", TO(mix), .call = set_percent,
+	  GIVEN(plain_given) },
+	{ "random_distribution", "DIST",
+	  "Distribution of random requests: random (default), zipf:THETA", TO(distribution),
+	  GIVEN(plain_given) },
+	{ "stride", "SIZE", "Distance between sequential requests", TO(plain.stride_bytes),
+	  .whole = size_option, GIVEN(plain_given) },
+	{ "randseed", "N", "Seed of everything random (1)", TO(bench.seed),
+	  .number = { 0, UINT64_MAX } },
+	{ "class", "NAME:KEY=VALUE,...",
+	  "A class of requests; may be repeated.  Keys: share or depth or rate; "
+	  "prio=rt|be|idle[/LEVEL], "
+	  "op, size, pattern=seq|random|stride:SIZE|zipf:THETA, rwmixread, target=NUMBER, offset, "
+	  "range",
+	  .call = add_class },
+	{ .doc = "Depth, rate and duration:", .group = 2 },
+	{ "iodepth", "N",
+	  "Outstanding requests (1; mix: 200, with --scans 64; policy: 128); sweep: the most (256)",
+	  TO(bench.depth), DEPTH, GIVEN(depth_given) },
+	{ "rate_iops", "N",
+	  "Requests per second, at most --iodepth outstanding; latency runs from when each was due",
+	  TO(bench.rate), .real = { 1e-6, 1e9 } },
+	{ "rate_process", "HOW", "Arrivals: linear (default) or poisson", TO(bench.poisson),
+	  .words = sp_bench_process_words },
+	{ "runtime", "TIME",
+	  "Duration (10 unless --io_size; sweep, mix and compare: 30 in total; policy: 3 for each "
+	  "run; watch and replay: no limit)",
+	  TO(bench.runtime_ns), .whole = span_value, GIVEN(runtime_given) },
+	{ "ramp_time", "TIME", "Run this long before measuring (0)", TO(bench.ramp_ns),
+	  .whole = time_value },
+	{ "io_size", "SIZE", "End after requests for this many bytes", TO(bench.total_bytes),
+	  .whole = size_option },
+	{ "iodepth_batch", "N", "Submit at most N in one call (1)", TO(bench.batch_submit), DEPTH },
+	{ "iodepth_batch_complete_min", "N", "Wait for N completions (1)", TO(bench.batch_min),
+	  DEPTH },
+	{ "iodepth_batch_complete_max", "N",
+	  "Take at most N completions at once (as many as are waited for)", TO(bench.batch_max),
+	  DEPTH },
+	{ .doc = "Engine:", .group = 3 },
+	{ "ioengine", "NAME", "auto (default), io_uring, libaio, sync, null", TO(bench.engine),
+	  .call = engine_set },
+	{ "direct", "0|1", "Bypass the page cache (1)", TO(bench.buffered), .call = set_direct,
+	  .optional = true },
+	{ "fixedbufs", "0|1", "io_uring: registered buffers", TO(bench.fixed_buffers),
+	  .whole = bool_value, .optional = true },
+	{ "registerfiles", "0|1", "io_uring: registered files", TO(bench.register_files),
+	  .whole = bool_value, .optional = true },
+	{ "no-fallback", NULL, "Fail if class rt is not allowed", TO(bench.no_fallback) },
+	{ "trace", "FILE", "Write a trace of all requests to FILE", TO(bench.trace) },
+	{ .doc = "Safety of data:", .group = 4 },
+	{ "create", "HOW",
+	  "Create each TARGET, a file of --size: written (default), reserved, sparse",
+	  TO(bench.create), .words = sp_bench_create_words, .optional = true,
+	  .absent = SP_BENCH_CREATE_WRITTEN },
+	{ "remove", NULL, "Remove at the end what --create created", TO(bench.remove) },
+	{ "overwrite", NULL, "Allow writing to a TARGET that already exists", TO(bench.overwrite) },
+	{ "continue_on_error", NULL, "Count failed requests and continue", TO(bench.keep_going) },
+	{ .doc = "Reports:", .group = 5 },
+	{ "stats", "FILE", "Write the report as JSON to FILE or standard error", TO(stats),
+	  .optional = true },
+	{ "status-interval", "TIME", "Write a line of JSON for each interval",
+	  TO(bench.interval_ns), .whole = span_value },
+	{ "status", "FILE", "Write these lines to FILE (standard error)", TO(status) },
+	{ "plot", "FILE", "Draw the results with gnuplot: FILE.png or FILE.svg", TO(plot),
+	  .call = gnuplot_set },
+	{ .doc = "Options of replay:", .group = 6 },
+	{ "replay_no_stall", "0|1", "As fast as the depth allows, ignoring recorded times",
+	  TO(replay.no_stall), .whole = bool_value, .optional = true },
+	{ "replay_time_scale", "PERCENT", "Speed of the recorded time (100); 200: twice as fast",
+	  TO(replay.time_scale), .call = set_time_scale },
+	{ .doc = "Job files of fio:", .group = 7 },
+	{ "fio-job", "FILE",
+	  "Measure what FILE, a job file of fio, describes; later options override it",
+	  .call = fiojob_load },
+	{ "fio-job-ignore", NULL, "Ignore lines that are not understood", TO(job_ignore) },
+	{ .doc = "Options of watch:", .group = 8 },
+	{ "source", "NAME",
+	  "auto (default); stat, inflight: of a device; fdinfo: of a process; trace: of either",
+	  TO(watch.source), .words = sp_watch_source_words },
+	{ "sample_rate", "N", "Samples per second (1000)", TO(watch.rate), .real = { 0.001, 1e6 } },
+	{ .doc = "Options of mix:", .group = 9 },
+	{ "shares", "LIST", "Ascending percentages of high priority (0,10,20 and so on to 100)",
+	  TO(set), .call = add_shares },
+	{ "share-of", "WHAT", "Shares of the requests outstanding (default), or issued",
+	  TO(set.mix.of_issued), .choices = share_of_words },
+	{ "scans", "N",
+	  "Instead of shares: random requests of high priority beside N (3) sequential readers",
+	  TO(set.mix), .call = set_scans, .optional = true },
+	{ "high", "PRIO", "The high priority (rt)", TO(set.mix.high), .whole = prio_value },
+	{ "low", "PRIO", "The low priority (be)", TO(set.mix.low), .whole = prio_value },
+	{ .doc = "Options of compare:", .group = 10 },
+	{ "a", "OPTIONS", "Setting A: additional options, separated by blanks", TO(set.a) },
+	{ "b", "OPTIONS", "Setting B", TO(set.b) },
+	{ "interleave", "N", "Run A and B in turn, N times each (15)", TO(set.pairs),
+	  .count = 200 },
+	{ .doc = "Options of policy (--bs is the page size, 16K):", .group = 11 },
+	{ "load", "LOAD,...",
+	  "scan, range, update (default: all, but no update if TARGET may not be written to)",
+	  TO(policy.loads), .whole = loads_value },
+	{ "submission", "WAY,...", "conservative, aggressive, adaptive (all)",
+	  TO(policy.submissions), .whole = submissions_value },
+	{ "priorities", "no|yes|both", "Default: no if conservative, otherwise both",
+	  TO(policy.priorities), .choices = priorities_words },
+	{ "urgent", "PRIO", "Priority of requests that a user waits for (be/0)",
+	  TO(policy.policy.high_prio), .whole = prio_value },
+	{ "background", "PRIO", "Priority of all others (idle)", TO(policy.policy.low_prio),
+	  .whole = prio_value },
+	{ "extent", "N", "Pages of an extent (64)", TO(policy.policy.extent_pages),
+	  .count = 65536 },
+	{ "ahead", "N", "Aggressive: extents requested ahead (2)", TO(policy.policy.ahead),
+	  .count = 256 },
+	{ "clients", "N", "Range: concurrent queries (4)", TO(policy.policy.clients),
+	  .count = 4096 },
+	{ "query", "N", "Range: pages of a query (1000)", TO(policy.policy.query_pages),
+	  .count = 1000000000 },
+	{ "batch", "N", "Range, aggressive: pages requested at once (16)", TO(policy.policy.batch),
+	  .count = 4096 },
+	{ "buffer", "PERCENT", "Update: buffer size, of the table (75)", TO(policy.policy.buffer),
+	  .call = set_percent },
+	{ "steal", "N", "Update: pages written when a frame is needed (5)", TO(policy.policy.steal),
+	  .count = 1000000 },
+	{ "flow", "N", "Update, aggressive: writes outstanding (32)", TO(policy.policy.flow),
+	  DEPTH },
+	{ "preflush", "TIME", "Update, adaptive: interval of inspection (1)",
+	  TO(policy.policy.preflush_ns), .whole = time_value },
+	{ "compute", "TIME", "Time that a query works on a page (50us)",
+	  TO(policy.policy.compute_ns), .whole = time_value },
+	{ "critical", "N", "Critical reads per second (20)", TO(policy.policy.critical_rate),
+	  .real = { 0, 1e6 } },
+	{ "passes", "N", "End after N passes through the table, or N queries of range",
+	  TO(policy.policy.passes), .count = 1000000 },
+	{ 0 },
+};
+
+void load_options_init(struct load_options *o)
+{
+	*o = (struct load_options){
+		.plain = { .name = "all",
+			   .share = 1,
+			   .reads = 1,
+			   .bytes = 4096,
+			   .pattern = SP_BENCH_RANDOM },
+		.mix = -1,
+		.bench = { .seed = 1,
+			   .stop = &interrupted,
+			   .targets = o->targets,
+			   .classes = o->classes },
+		.set.mix = { .high = SP_BENCH_PRIO(SP_BENCH_RT, 4),
+			     .low = SP_BENCH_PRIO(SP_BENCH_BE, 4) },
+	};
+	sp_policy_defaults(&o->policy.policy);
+}
+
+void load_options_operand(struct argp_state *state, void *load, char *arg)
+{
+	struct load_options *o = load;
+
+	if (!arg)
+		return;
+	if (!*arg)
+		die("'': %s", strerror(ENOENT));
+	if (o->bench.ntargets == SP_BENCH_TARGETS_MAX)
+		argp_error(state, "more than %d targets", SP_BENCH_TARGETS_MAX);
+	o->targets[o->bench.ntargets++] = arg;
+}
+
+/* Values of all classes; --class may change them. */
+static void finish_plain(struct load_options *o)
+{
+	struct sp_bench_class *c = &o->plain;
+
+	if (o->mix >= 0 && c->reads > 0 && c->reads < 1)
+		c->reads = o->mix;
+	if (c->stride_bytes && c->pattern == SP_BENCH_SEQUENTIAL)
+		c->pattern = SP_BENCH_STRIDED;
+	else if (c->stride_bytes)
+		die("--stride needs sequential requests");
+	if (o->distribution && c->pattern != SP_BENCH_RANDOM)
+		die("--random_distribution needs random requests");
+	if (o->distribution &&
+	    (sp_bench_class_pattern(c, o->distribution) || c->pattern == SP_BENCH_SEQUENTIAL ||
+	     c->pattern == SP_BENCH_STRIDED))
+		die("invalid --random_distribution argument '%s': random or zipf:THETA",
+		    o->distribution);
+}
+
+/* Classes without a share divide the rest equally. */
+static void finish_shares(struct load_options *o)
+{
+	double left = 1;
+	unsigned without = 0;
+
+	for (size_t i = 0; i < o->bench.nclasses; i++) {
+		struct sp_bench_class *c = &o->classes[i];
+
+		if (c->depth || c->rate > 0) {
+			if (c->share >= 0)
+				die("--class %s: share goes with neither depth nor rate", c->name);
+			c->share = 0;
+		} else if (c->share >= 0) {
+			left -= c->share;
+		} else {
+			without++;
+		}
+	}
+	for (size_t i = 0; i < o->bench.nclasses; i++)
+		if (o->classes[i].share < 0)
+			o->classes[i].share = left > 0 ? left / without : 0;
+}
+
+/* The classes that --class describes, or the only one. */
+static void finish_classes(struct load_options *o)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
+	finish_plain(o);
+	o->bench.nclasses = o->nclass_text ? o->nclass_text : 1;
+	for (size_t i = 0; i < o->bench.nclasses; i++)
+		o->classes[i] = o->plain;
+	for (size_t i = 0; i < o->nclass_text; i++) {
+		o->classes[i].share = -1;
+		if (sp_bench_class_parse(&o->classes[i], must_copy(o->class_text[i]), &err) < 0)
+			die("--class %s", err.text);
+		for (size_t k = 0; k < i; k++)
+			if (!strcmp(o->classes[k].name, o->classes[i].name))
+				die("two classes are named '%s'", o->classes[i].name);
+	}
+	finish_shares(o);
+}
+
+void load_options_finish(struct load_options *o, unsigned depth, uint64_t runtime_ns)
+{
+	if (o->job)
+		fiojob_finish(o);
+	else
+		finish_classes(o);
+	if (!o->bench.depth)
+		o->bench.depth = depth;
+	if (!o->bench.runtime_ns && !o->bench.total_bytes)
+		o->bench.runtime_ns = runtime_ns;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include "choice.h"
+#include "number.h"
+#include "setting.h"
+
+const struct setting *setting_find(const struct setting *table, int code)
+{
+	for (size_t i = 0; table[i].name || table[i].doc; i++)
+		if (SETTING_CODE(table, i) == code)
+			return &table[i];
+	return NULL;
+}
+
+static uint64_t whole(const struct setting *s, const char *option, const char *text)
+{
+	uint64_t v;
+	char most[40];
+
+	if (s->words || s->choices)
+		return (uint64_t)(text ? choice_option(option, text,
+						       s->words ? s->words() : s->choices)
+				       : s->absent);
+	if (s->whole)
+		return s->whole(option, text);
+	if (s->count)
+		return count_value(option, text, s->count);
+	v = number_option(option, text, s->number.min);
+	if (v > s->number.max) {
+		snprintf(most, sizeof(most), "at most %" PRIu64, s->number.max);
+		number_die(NUMBER_OVERFLOW, option, text, most);
+	}
+	return v;
+}
+
+static bool keeps_text(const struct setting *s)
+{
+	return !s->words && !s->choices && !s->whole && !s->count && !s->number.max;
+}
+
+static void store(void *to, size_t bytes, uint64_t v)
+{
+	switch (bytes) {
+	case 1:
+		*(bool *)to = v;
+		break;
+	case 2:
+		*(uint16_t *)to = (uint16_t)v;
+		break;
+	case 4:
+		*(uint32_t *)to = (uint32_t)v;
+		break;
+	default:
+		*(uint64_t *)to = v;
+	}
+}
+
+void setting_apply(const struct setting *s, const char *option, const char *text, void *input)
+{
+	void *to = (char *)input + s->offset;
+
+	if (s->given)
+		*((bool *)input + s->given) = true;
+	if (s->call)
+		s->call(to, option, text);
+	else if (!s->arg)
+		*(bool *)to = true;
+	else if (s->real.max > 0)
+		*(double *)to = number_value(option, text, s->real.min, s->real.max);
+	else if (keeps_text(s))
+		*(const char **)to = text ? text : "-";
+	else
+		store(to, s->bytes, whole(s, option, text));
+}
