@@ -22,6 +22,11 @@ static inline const char *word(const json_t *o, const char *key)
 	return text ? text : "-";
 }
 
+static inline bool truth(const json_t *o, const char *key)
+{
+	return json_is_true(json_object_get(o, key));
+}
+
 static inline bool known(const json_t *o, const char *key)
 {
 	return json_object_get(o, key) && !json_is_null(json_object_get(o, key));

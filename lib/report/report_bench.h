@@ -17,8 +17,9 @@ void sp__report_bench_config(struct sp__doc doc, const char *key, const struct s
 /* Of structs sp_bench_error and sp_benchset_row. */
 extern const struct sp_report_field sp__report_error_fields[], sp__report_row_fields[];
 
-/* Errors by kind, a line each. */
-void sp__report_error_lines(const json_t *doc, FILE *out);
+/* What follows the target in each text, and the remarks at the end. */
+void sp__report_head(const json_t *config, const json_t *result, FILE *out);
+void sp__report_tail(const json_t *doc, FILE *out);
 /* Kinds of documents beside "run". */
 void sp__report_sweep_text(const json_t *doc, FILE *out);
 void sp__report_mix_text(const json_t *doc, FILE *out);

@@ -29,7 +29,7 @@ static void replay(const json_t *r, FILE *out)
 		return;
 	fprintf(out, "replay: of %.0f requests in %.2f s", number(r, "recorded_requests"),
 		number(r, "recorded_s"));
-	if (json_is_true(json_object_get(r, "recorded_times")))
+	if (truth(r, "recorded_times"))
 		fprintf(out, ", at recorded times (%.0f %%)", number(r, "time_scale") * 100);
 	fprintf(out, ", at most %.0f outstanding (recorded: %.0f)", number(r, "depth"),
 		number(r, "recorded_depth"));
@@ -40,12 +40,22 @@ static void replay(const json_t *r, FILE *out)
 	putc('\n', out);
 }
 
-void sp__report_error_lines(const json_t *doc, FILE *out)
+void sp__report_head(const json_t *config, const json_t *result, FILE *out)
 {
-	const json_t *row;
+	fprintf(out, ": engine %s, %s, ", word(result, "engine"),
+		truth(config, "direct") ? "direct" : "buffered");
+}
+
+void sp__report_tail(const json_t *doc, FILE *out)
+{
+	const json_t *r = json_object_get(doc, "result"), *row;
 
 	for (size_t i = 0; (row = json_array_get(json_object_get(doc, "errors"), i)); i++)
 		fprintf(out, "errors: %.0f of %s\n", number(row, "count"), word(row, "kind"));
+	if (truth(r, "prio_fallback"))
+		fputs("priorities: rt needs CAP_SYS_NICE; be and idle were used instead\n", out);
+	if (truth(r, "stopped"))
+		fputs("stopped before the end\n", out);
 }
 
 static void remarks(const json_t *doc, FILE *out)
@@ -55,7 +65,7 @@ static void remarks(const json_t *doc, FILE *out)
 	size_t i;
 
 	for (i = 0; (row = json_array_get(json_object_get(doc, "classes"), i)); i++)
-		if (json_is_true(json_object_get(row, "starved")))
+		if (truth(row, "starved"))
 			fprintf(out,
 				"starved: %s (others were served %.0f times before it, up to %s)\n",
 				word(row, "name"), number(row, "passed_over"),
@@ -63,11 +73,7 @@ static void remarks(const json_t *doc, FILE *out)
 	if (number(r, "overdue") > 0)
 		fprintf(out, "rate not kept: %.0f requests were due and never submitted\n",
 			number(r, "overdue"));
-	sp__report_error_lines(doc, out);
-	if (json_is_true(json_object_get(r, "prio_fallback")))
-		fputs("priorities: rt needs CAP_SYS_NICE; be and idle were used instead\n", out);
-	if (json_is_true(json_object_get(r, "stopped")))
-		fputs("stopped before the end\n", out);
+	sp__report_tail(doc, out);
 }
 
 /* With sync what was asked for is not what was done. */
@@ -95,10 +101,9 @@ static void run_text(const json_t *doc, FILE *out)
 	fputs(json_string_value(json_array_get(json_object_get(config, "targets"), 0)), out);
 	if (others)
 		fprintf(out, " and %zu more", others);
-	fprintf(out, ": engine %s, %s, %.2f s%s\n", word(r, "engine"),
-		json_is_true(json_object_get(config, "direct")) ? "direct" : "buffered",
-		number(r, "elapsed_s"),
-		json_is_true(json_object_get(r, "simulated")) ? " of virtual time" : "");
+	sp__report_head(config, r, out);
+	fprintf(out, "%.2f s%s\n", number(r, "elapsed_s"),
+		truth(r, "simulated") ? " of virtual time" : "");
 	fprintf(out, "%-10s %-8s %9s %9s %9s %9s %9s %9s %9s %7s\n", "class", "prio", "IOPS",
 		"MB/s", "mean", "p50", "p99", "p99.9", "longest", "depth");
 	for (i = 0; (row = json_array_get(json_object_get(doc, "classes"), i)); i++)

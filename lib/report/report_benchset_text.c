@@ -10,28 +10,20 @@
 
 #define BAR 16
 
+static const char *target(const json_t *config)
+{
+	return json_string_value(json_array_get(json_object_get(config, "targets"), 0));
+}
+
 static void head(const json_t *doc, FILE *out)
 {
 	const json_t *r = json_object_get(doc, "result"), *c = json_object_get(doc, "config");
 	double rounds = number(r, "rounds");
 
-	fprintf(out, "%s: engine %s, %s, %.0f round%s in %.1f s%s\n",
-		json_string_value(json_array_get(json_object_get(c, "targets"), 0)),
-		word(r, "engine"),
-		json_is_true(json_object_get(c, "direct")) ? "direct" : "buffered", rounds,
-		rounds == 1 ? "" : "s", number(r, "elapsed_s"),
-		json_is_true(json_object_get(r, "simulated")) ? " of virtual time" : "");
-}
-
-static void tail(const json_t *doc, FILE *out)
-{
-	const json_t *r = json_object_get(doc, "result");
-
-	sp__report_error_lines(doc, out);
-	if (json_is_true(json_object_get(r, "prio_fallback")))
-		fputs("priorities: rt needs CAP_SYS_NICE; be and idle were used instead\n", out);
-	if (json_is_true(json_object_get(r, "stopped")))
-		fputs("stopped before the end\n", out);
+	fputs(target(c), out);
+	sp__report_head(c, r, out);
+	fprintf(out, "%.0f round%s in %.1f s%s\n", rounds, rounds == 1 ? "" : "s",
+		number(r, "elapsed_s"), truth(r, "simulated") ? " of virtual time" : "");
 }
 
 /* Requests a second: digits that mean something. */
@@ -149,10 +141,10 @@ void sp__report_sweep_text(const json_t *doc, FILE *out)
 		      "time\n",
 		      out);
 	noise_line(r, out);
-	if (json_is_true(json_object_get(r, "rising")))
+	if (truth(r, "rising"))
 		fprintf(out, "throughput still rises at %.0f: a greater --iodepth may bring more\n",
 			number(json_object_get(doc, "config"), "depth"));
-	tail(doc, out);
+	sp__report_tail(doc, out);
 }
 
 static const json_t *class_of(const json_t *point, const char *name)
@@ -248,7 +240,7 @@ static void starvation(const json_t *doc, FILE *out)
 	for (size_t i = 0; (row = json_array_get(points, i)); i++)
 		for (size_t k = 0; (class = json_array_get(json_object_get(row, "classes"), k));
 		     k++) {
-			if (!json_is_true(json_object_get(class, "starved")))
+			if (!truth(class, "starved"))
 				continue;
 			fprintf(out, "starved: %s, up to %s", word(class, "name"),
 				duration(class, "longest_gap_ns", text));
@@ -309,7 +301,7 @@ void sp__report_mix_text(const json_t *doc, FILE *out)
 		shares(doc, out);
 	verdict(doc, scan, out);
 	starvation(doc, out);
-	tail(doc, out);
+	sp__report_tail(doc, out);
 }
 
 static const char *figure(const json_t *row, const char *key, char text[16])
@@ -356,9 +348,8 @@ static void source(const json_t *doc, const char *file, const char *config, char
 	fprintf(out, "%c: ", which);
 	if (known(doc, file))
 		fprintf(out, "%s, ", word(doc, file));
-	fprintf(out, "%s, engine %s, depth %.0f\n",
-		json_string_value(json_array_get(json_object_get(c, "targets"), 0)),
-		word(c, "engine"), number(c, "depth"));
+	fprintf(out, "%s, engine %s, depth %.0f\n", target(c), word(c, "engine"),
+		number(c, "depth"));
 }
 
 void sp__report_compare_text(const json_t *doc, FILE *out)
@@ -370,8 +361,7 @@ void sp__report_compare_text(const json_t *doc, FILE *out)
 	source(doc, "file_b", "config_b", 'B', out);
 	if (r)
 		fprintf(out, "%.0f pairs in %.1f s%s\n", number(r, "rounds"),
-			number(r, "elapsed_s"),
-			json_is_true(json_object_get(r, "simulated")) ? " of virtual time" : "");
+			number(r, "elapsed_s"), truth(r, "simulated") ? " of virtual time" : "");
 	fprintf(out, "%-10s %-12s %12s %12s %7s  %s\n", "class", "figure", "A", "B", "B/A",
 		"95 % interval");
 	for (size_t i = 0; (row = json_array_get(json_object_get(doc, "rows"), i)); i++) {
@@ -385,5 +375,5 @@ void sp__report_compare_text(const json_t *doc, FILE *out)
 		else
 			fprintf(out, " %7s  -\n", "-");
 	}
-	tail(doc, out);
+	sp__report_tail(doc, out);
 }

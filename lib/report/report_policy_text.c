@@ -22,7 +22,7 @@ static const json_t *critical(const json_t *run)
 static void name(const json_t *run, FILE *out)
 {
 	fprintf(out, "%-7s %-13s %-5s", word(run, "load"), word(run, "submission"),
-		json_is_true(json_object_get(run, "priorities")) ? "yes" : "no");
+		truth(run, "priorities") ? "yes" : "no");
 }
 
 static void line(const json_t *run, FILE *out)
@@ -36,7 +36,7 @@ static void line(const json_t *run, FILE *out)
 		number(result, "depth_mean"));
 	fprintf(out, " %9s %9s%s\n", c ? duration(c, "latency_mean_ns", mean) : "-",
 		c ? duration(c, "latency_p99_ns", p99) : "-",
-		json_is_true(json_object_get(result, "stopped")) ? "  (stopped)" : "");
+		truth(result, "stopped") ? "  (stopped)" : "");
 }
 
 static void distribution(const json_t *run, FILE *out)
@@ -93,11 +93,11 @@ void sp__report_policy_text(const json_t *doc, FILE *out)
 
 	if (!result)
 		return;
-	fprintf(out, "%s: engine %s, %s, pages of %.0f bytes, a table of %.1f MB%s\n",
-		word(config, "target"), word(result, "engine"),
-		json_is_true(json_object_get(config, "direct")) ? "direct" : "buffered",
-		number(config, "page_bytes"), number(json_array_get(runs, 0), "table_bytes") / 1e6,
-		json_is_true(json_object_get(result, "simulated")) ? ", virtual time" : "");
+	fputs(word(config, "target"), out);
+	sp__report_head(config, result, out);
+	fprintf(out, "pages of %.0f bytes, a table of %.1f MB%s\n", number(config, "page_bytes"),
+		number(json_array_get(runs, 0), "table_bytes") / 1e6,
+		truth(result, "simulated") ? ", virtual time" : "");
 	fprintf(out, "%-7s %-13s %-5s %9s %8s %6s %8s %9s %9s\n", "", "", "", "", "", "", "mean",
 		"critical", "reads");
 	fprintf(out, "%-7s %-13s %-5s %9s %8s %6s %8s %9s %9s\n", "load", "submission", "prio",
