@@ -5,6 +5,7 @@
 #ifndef SP__BASE_CLOCK_H
 #define SP__BASE_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -24,6 +25,20 @@ static inline uint64_t sp__now_ns(void)
 static inline uint64_t sp__cpu_ns(void)
 {
 	return sp__clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+static inline struct timespec sp__timespec(uint64_t ns)
+{
+	return (struct timespec){ .tv_sec = (time_t)(ns / 1000000000u),
+				  .tv_nsec = (long)(ns % 1000000000u) };
+}
+
+/* A time of sp__now_ns().  False: a signal came first. */
+static inline bool sp__sleep_until(uint64_t ns)
+{
+	struct timespec ts = sp__timespec(ns);
+
+	return clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == 0;
 }
 
 #endif

@@ -37,10 +37,7 @@ static int queue_reap(struct sp__port *p, struct sp__request **done, size_t max,
 	int n;
 
 	if (!sp__queue_outstanding(of(p)->queue)) {
-		struct timespec ts = { .tv_sec = (time_t)(until_ns / 1000000000),
-				       .tv_nsec = (long)(until_ns % 1000000000) };
-
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
+		(void)sp__sleep_until(until_ns);
 		return 0;
 	}
 	n = sp__queue_reap(of(p)->queue, done, max, min,

@@ -1,27 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdbool.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "observe/moments.h"
 
-static struct timespec time_of(uint64_t ns)
+static uint64_t at(const struct sp__moments *m, uint64_t moment)
 {
-	return (struct timespec){ .tv_sec = (time_t)(ns / 1000000000),
-				  .tv_nsec = (long)(ns % 1000000000) };
-}
-
-static struct timespec at(const struct sp__moments *m, uint64_t moment)
-{
-	return time_of(m->begin_ns + moment * m->period_ns);
+	return m->begin_ns + moment * m->period_ns;
 }
 
 /* Each timer expires at every nfds-th moment. */
 static void set(const struct sp__moments *m)
 {
 	for (uint64_t moment = 1; moment <= m->nfds; moment++) {
-		struct itimerspec when = { .it_value = at(m, moment),
-					   .it_interval = time_of(m->nfds * m->period_ns) };
+		struct itimerspec when = { .it_value = sp__timespec(at(m, moment)),
+					   .it_interval = sp__timespec(m->nfds * m->period_ns) };
 
 		timerfd_settime(m->fds[moment % m->nfds], TFD_TIMER_ABSTIME, &when, NULL);
 	}
@@ -41,11 +35,10 @@ void sp__moments_open(struct sp__moments *m, uint64_t begin_ns, uint64_t period_
 /* False: a signal came first. */
 static bool wait_for(const struct sp__moments *m, uint64_t moment)
 {
-	struct timespec when = at(m, moment);
 	uint64_t expired;
 
 	if (!m->nfds)
-		return clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL) == 0;
+		return sp__sleep_until(at(m, moment));
 	return read(m->fds[moment % m->nfds], &expired, sizeof(expired)) == sizeof(expired);
 }
 

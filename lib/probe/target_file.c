@@ -170,13 +170,8 @@ static void file_wait(struct sp__target *t, uint64_t until_ns)
 	uint64_t now = sp__now_ns();
 
 	(void)t;
-	if (until_ns > now + SPIN_NS) {
-		uint64_t at = until_ns - SPIN_NS;
-		struct timespec ts = { .tv_sec = (time_t)(at / 1000000000u),
-				       .tv_nsec = (long)(at % 1000000000u) };
-
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
-	}
+	if (until_ns > now + SPIN_NS)
+		(void)sp__sleep_until(until_ns - SPIN_NS);
 	while (sp__now_ns() < until_ns)
 		;
 }
