@@ -58,8 +58,7 @@ static enum sp_preflight_verdict below_loop(struct sp__preflight *p, const struc
 		return SP_PREFLIGHT_NO;
 	}
 	if (!sp__sys_line(d->dir, "loop/backing_file", path, sizeof(path)) || stat(path, &st) ||
-	    sp__sysdev_number(&under, p->sys, major(S_ISBLK(st.st_mode) ? st.st_rdev : st.st_dev),
-			      minor(S_ISBLK(st.st_mode) ? st.st_rdev : st.st_dev)))
+	    sp__sysdev_number(&under, p->sys, S_ISBLK(st.st_mode) ? st.st_rdev : st.st_dev))
 		return SP_PREFLIGHT_NO;
 	return descend(p, &under, level + 1, outstanding);
 }
@@ -160,14 +159,14 @@ static int below_file(struct sp__preflight *p, const char *path, const struct st
 #endif
 	p->out->file = true;
 	found = sp__sys_text(p->proc, "self/mountinfo", text, sizeof(text)) &&
-		sp__mountinfo_find(text, id, major(st->st_dev), minor(st->st_dev), &m);
+		sp__mountinfo_find(text, id, st->st_dev, &m);
 	if (found)
 		snprintf(p->out->filesystem, sizeof(p->out->filesystem), "%s", m.type);
 	if (major(st->st_dev))
-		return sp__sysdev_number(d, p->sys, major(st->st_dev), minor(st->st_dev));
+		return sp__sysdev_number(d, p->sys, st->st_dev);
 	/* Some file systems have device numbers of their own; then the mounted device counts. */
 	if (found && m.source[0] == '/' && stat(m.source, &source) == 0 && S_ISBLK(source.st_mode))
-		return sp__sysdev_number(d, p->sys, major(source.st_rdev), minor(source.st_rdev));
+		return sp__sysdev_number(d, p->sys, source.st_rdev);
 	return -ENODEV;
 }
 
@@ -192,7 +191,7 @@ static int find_device(struct sp__preflight *p, struct sp__sysdev *d, struct sp_
 	if (S_ISREG(st.st_mode) || p->opts->created) {
 		rc = below_file(p, target, &st, d);
 	} else if (S_ISBLK(st.st_mode)) {
-		rc = sp__sysdev_number(d, p->sys, major(st.st_rdev), minor(st.st_rdev));
+		rc = sp__sysdev_number(d, p->sys, st.st_rdev);
 	} else {
 		return sp__errf(err, SP_EUNSUP, "open", target, -1,
 				"is neither a regular file nor a block device");
@@ -314,11 +313,6 @@ static int simulated(struct sp__preflight *p, struct sp_errinfo *err)
 	return 0;
 }
 
-static bool is(const char *text, const char *word)
-{
-	return text && !strcmp(text, word);
-}
-
 int sp_preflight(struct sp_preflight *out, const struct sp_preflight_opts *opts,
 		 struct sp_errinfo *err)
 {
@@ -326,6 +320,7 @@ int sp_preflight(struct sp_preflight *out, const struct sp_preflight_opts *opts,
 				   .sys = opts->sys ? opts->sys : "/sys",
 				   .proc = opts->proc ? opts->proc : "/proc",
 				   .out = out };
+	bool null = opts->engine && !strcmp(opts->engine, "null");
 	struct sp__sysdev d;
 	int rc;
 
@@ -340,9 +335,9 @@ int sp_preflight(struct sp_preflight *out, const struct sp_preflight_opts *opts,
 		out->verdict = descend(&p, &d, 0, opts->outstanding);
 	else if (rc != -ENODEV)
 		return rc;
-	if (is(opts->engine, "null"))
+	if (null)
 		sp__preflight_remark(&p, true, "", "the engine null sends no requests");
-	if (!get_through(&p) || !p.levels || is(opts->engine, "null"))
+	if (!get_through(&p) || !p.levels || null)
 		out->verdict = SP_PREFLIGHT_NO;
 	if (out->verdict < SP_PREFLIGHT_WEAK)
 		out->best_share = 0;

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Inside the preflight.
- *
- *   preflight.c        the target, the priorities, and what lies below
- *   preflight_layer.c  one block device
- *   preflight_group.c  limits of control groups
  */
 #ifndef SP__OBSERVE_PREFLIGHT_H
 #define SP__OBSERVE_PREFLIGHT_H

@@ -34,7 +34,7 @@ static enum heeds heeds(const char *scheduler)
 	return UNKNOWN;
 }
 
-static const char *kind_of(const struct sp__sysdev *d, char text[32])
+static void name_kind(const struct sp__sysdev *d, char text[32])
 {
 	char word[16];
 
@@ -50,7 +50,6 @@ static const char *kind_of(const struct sp__sysdev *d, char text[32])
 		snprintf(text, 32, "dm");
 	else
 		snprintf(text, 32, "disk");
-	return text;
 }
 
 /* The actual number of hardware tags, which only debugfs shows. */
@@ -112,7 +111,7 @@ static void describe(const struct sp__preflight *p, const struct sp__sysdev *d,
 		     struct sp_preflight_layer *l, char *all, size_t bytes)
 {
 	snprintf(l->name, sizeof(l->name), "%s", d->name);
-	kind_of(d, l->kind);
+	name_kind(d, l->kind);
 	*all = '\0';
 	if (!sp__sys_number(d->dir, "queue/nr_requests", &l->places) ||
 	    !sp__sys_line(d->dir, "queue/scheduler", all, bytes))

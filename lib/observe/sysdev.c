@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #include "observe/sysdev.h"
 
@@ -14,12 +16,40 @@ static bool join(char path[PATH_MAX], const char *dir, const char *name)
 	return snprintf(path, PATH_MAX, "%s/%s", dir, name) < PATH_MAX;
 }
 
-bool sp__sys_text(const char *dir, const char *name, char *text, size_t bytes)
+int sp__sys_open(const char *dir, const char *name, int flags)
 {
 	char path[PATH_MAX];
+	int fd;
+
+	if (!join(path, dir, name))
+		return -ENAMETOOLONG;
+	fd = open(path, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int sp__sys_each(const char *dir, const char *name, void (*fn)(void *arg, int number), void *arg)
+{
+	char path[PATH_MAX];
+	struct dirent *e;
+	DIR *d;
+
+	if (!join(path, dir, name))
+		return -ENAMETOOLONG;
+	d = opendir(path);
+	if (!d)
+		return -errno;
+	while ((e = readdir(d)) != NULL)
+		if (isdigit((unsigned char)e->d_name[0]))
+			fn(arg, atoi(e->d_name));
+	closedir(d);
+	return 0;
+}
+
+bool sp__sys_text(const char *dir, const char *name, char *text, size_t bytes)
+{
 	ssize_t n = -1;
 	size_t used = 0;
-	int fd = join(path, dir, name) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	int fd = sp__sys_open(dir, name, O_RDONLY);
 
 	if (fd < 0)
 		return false;
@@ -97,11 +127,12 @@ static int resolve(struct sp__sysdev *d, const char *path)
 	return 0;
 }
 
-int sp__sysdev_number(struct sp__sysdev *d, const char *sys, unsigned major, unsigned minor)
+int sp__sysdev_number(struct sp__sysdev *d, const char *sys, dev_t dev)
 {
 	char path[PATH_MAX];
 
-	if (snprintf(path, sizeof(path), "%s/dev/block/%u:%u", sys, major, minor) >= PATH_MAX)
+	if (snprintf(path, sizeof(path), "%s/dev/block/%u:%u", sys, major(dev), minor(dev)) >=
+	    PATH_MAX)
 		return -ENAMETOOLONG;
 	return resolve(d, path);
 }
@@ -135,14 +166,13 @@ static bool mount_line(const char *line, size_t len, struct sp__mount *m)
 	       sscanf(dash, " - %31s %255s", m->type, m->source) == 2;
 }
 
-bool sp__mountinfo_find(const char *text, unsigned long long id, unsigned major, unsigned minor,
-			struct sp__mount *m)
+bool sp__mountinfo_find(const char *text, unsigned long long id, dev_t dev, struct sp__mount *m)
 {
 	while (*text) {
 		size_t len = strcspn(text, "\n");
 
 		if (mount_line(text, len, m) &&
-		    (id ? m->id == id : m->major == major && m->minor == minor))
+		    (id ? m->id == id : makedev(m->major, m->minor) == dev))
 			return true;
 		text += len + (text[len] == '\n');
 	}

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <spindle/api.h>
 
 struct sp__sysdev {
@@ -23,10 +24,13 @@ struct sp__sysdev {
 };
 
 /* By number, or by name as in /sys/class/block.  0 or -errno. */
-SP_MUST_CHECK int sp__sysdev_number(struct sp__sysdev *d, const char *sys, unsigned major,
-				    unsigned minor);
+SP_MUST_CHECK int sp__sysdev_number(struct sp__sysdev *d, const char *sys, dev_t dev);
 SP_MUST_CHECK int sp__sysdev_name(struct sp__sysdev *d, const char *sys, const char *name);
 
+/* Opens dir/name; a descriptor or -errno. */
+int sp__sys_open(const char *dir, const char *name, int flags);
+/* Calls fn for each entry of dir/name that is a number; 0 or -errno. */
+int sp__sys_each(const char *dir, const char *name, void (*fn)(void *arg, int number), void *arg);
 /* The first line of dir/name, without trailing blanks.  False: no such file. */
 bool sp__sys_line(const char *dir, const char *name, char *text, size_t bytes);
 /* The whole file, at most bytes - 1 of it.  False: no such file. */
@@ -49,7 +53,6 @@ struct sp__mount {
  * Finds the mount with that id, or if id is 0 the first one of the device, in the text of
  * /proc/self/mountinfo.
  */
-bool sp__mountinfo_find(const char *text, unsigned long long id, unsigned major, unsigned minor,
-			struct sp__mount *m);
+bool sp__mountinfo_find(const char *text, unsigned long long id, dev_t dev, struct sp__mount *m);
 
 #endif

@@ -40,9 +40,9 @@ struct sp_watch {
 	uint64_t depth_ns[SP_WATCH_DEPTH_MAX + 1];
 };
 
-static void restart(struct sp_watch *w, struct tally *t, uint64_t now_ns)
+static void restart(struct sp_watch *w, uint64_t now_ns)
 {
-	*t = (struct tally){ .begin_ns = now_ns, .begin = w->watched.stat };
+	w->interval = (struct tally){ .begin_ns = now_ns, .begin = w->watched.stat };
 }
 
 /* Counts the time since the last sample for its depth. */
@@ -63,6 +63,14 @@ static void count(struct tally *t, unsigned depth)
 		t->max = depth;
 }
 
+/* From now on this many are outstanding. */
+static void set_depth(struct sp_watch *w, uint64_t outstanding)
+{
+	w->depth = outstanding < SP_WATCH_DEPTH_MAX ? (unsigned)outstanding : SP_WATCH_DEPTH_MAX;
+	count(&w->whole, w->depth);
+	count(&w->interval, w->depth);
+}
+
 /* 1; 0: missed; -ENOENT. */
 static int sample(struct sp_watch *w, uint64_t *now_ns)
 {
@@ -73,9 +81,7 @@ static int sample(struct sp_watch *w, uint64_t *now_ns)
 	if (rc <= 0)
 		return rc;
 	hold(w, *now_ns);
-	w->depth = outstanding < SP_WATCH_DEPTH_MAX ? (unsigned)outstanding : SP_WATCH_DEPTH_MAX;
-	count(&w->whole, w->depth);
-	count(&w->interval, w->depth);
+	set_depth(w, outstanding);
 	if (w->watched.nrings > w->result.rings)
 		w->result.rings = (unsigned)w->watched.nrings;
 	return 1;
@@ -101,22 +107,17 @@ static void end_interval(struct sp_watch *w, uint64_t now_ns)
 				       .depth_last = w->depth };
 
 	w->opts.interval(w->opts.interval_arg, &i);
-	restart(w, &w->interval, now_ns);
+	restart(w, now_ns);
 }
 
-static void check_interval(struct sp_watch *w, uint64_t now_ns)
+/* Ends the interval if it has lasted so long. */
+static void check_interval(struct sp_watch *w, uint64_t now_ns, uint64_t interval_ns)
 {
-	if (w->opts.interval_ns && w->opts.interval &&
-	    now_ns - w->interval.begin_ns >= w->opts.interval_ns)
+	uint64_t begin_ns = w->interval.begin_ns;
+
+	if (w->opts.interval_ns && w->opts.interval && now_ns > begin_ns &&
+	    now_ns - begin_ns >= interval_ns)
 		end_interval(w, now_ns);
-}
-
-static void sleep_until(uint64_t ns)
-{
-	struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000),
-			       .tv_nsec = (long)(ns % 1000000000) };
-
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
 }
 
 static bool over(struct sp_watch *w, uint64_t now_ns)
@@ -140,11 +141,10 @@ static int begin(struct sp_watch *w, struct sp_errinfo *err)
 	if (rc == 0)
 		return sp__errf(err, SP_EUNSUP, "read", w->opts.target, -1,
 				"does not show what is outstanding");
-	restart(w, &w->whole, w->begin_ns);
-	restart(w, &w->interval, w->begin_ns);
+	restart(w, w->begin_ns);
+	w->whole = w->interval;
 	memset(w->depth_ns, 0, sizeof(w->depth_ns));
-	count(&w->whole, w->depth);
-	count(&w->interval, w->depth);
+	set_depth(w, w->depth);
 	return 0;
 }
 
@@ -166,12 +166,11 @@ static void watch(struct sp_watch *w)
 				rc = -ENOENT;
 			refresh_ns = now_ns + REFRESH_NS;
 		}
-		check_interval(w, now_ns);
+		check_interval(w, now_ns, w->opts.interval_ns);
 	}
 	sp__moments_close(&moments);
 	w->result.ended = rc < 0;
-	if (w->opts.interval_ns && w->opts.interval && w->at_ns > w->interval.begin_ns)
-		end_interval(w, w->at_ns);
+	check_interval(w, w->at_ns, 1);
 }
 
 static void change(void *arg, uint64_t ns, uint64_t outstanding)
@@ -181,9 +180,7 @@ static void change(void *arg, uint64_t ns, uint64_t outstanding)
 	if (ns < w->begin_ns)
 		ns = w->begin_ns;
 	hold(w, ns);
-	w->depth = outstanding < SP_WATCH_DEPTH_MAX ? (unsigned)outstanding : SP_WATCH_DEPTH_MAX;
-	count(&w->whole, w->depth);
-	count(&w->interval, w->depth);
+	set_depth(w, outstanding);
 }
 
 static int watch_trace(struct sp_watch *w, struct sp_errinfo *err)
@@ -192,19 +189,18 @@ static int watch_trace(struct sp_watch *w, struct sp_errinfo *err)
 	int rc = 0;
 
 	w->begin_ns = w->at_ns = now_ns;
-	restart(w, &w->whole, now_ns);
-	restart(w, &w->interval, now_ns);
+	restart(w, now_ns);
+	w->whole = w->interval;
 	while (rc == 0 && !over(w, now_ns)) {
-		sleep_until(now_ns + TRACE_NS);
+		(void)sp__sleep_until(now_ns + TRACE_NS);
 		now_ns = sp__now_ns();
 		rc = sp__tracer_read(w->watched.tracer, now_ns, change, w);
 		hold(w, now_ns);
-		check_interval(w, now_ns);
+		check_interval(w, now_ns, w->opts.interval_ns);
 	}
 	w->result.ended = rc == -ENOENT;
 	w->result.missed = sp__tracer_lost(w->watched.tracer);
-	if (w->opts.interval_ns && w->opts.interval && w->at_ns > w->interval.begin_ns)
-		end_interval(w, w->at_ns);
+	check_interval(w, w->at_ns, 1);
 	return rc && rc != -ENOENT ? sp__err(err, rc, "read", w->opts.target, -1) : 0;
 }
 

@@ -3,14 +3,13 @@
  * Files of /sys and /proc stay open; a sample is one pread() from their begin.
  */
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 #include "base/err.h"
 #include "observe/watch.h"
@@ -64,15 +63,7 @@ static bool ring_field(const char *text, const char *name, uint32_t *value)
 {
 	const char *at = strstr(text, name);
 
-	if (!at)
-		return false;
-	at += strlen(name);
-	while (*at == ' ' || *at == '\t')
-		at++;
-	if (!isdigit((unsigned char)*at))
-		return false;
-	*value = (uint32_t)strtoull(at, NULL, 10);
-	return true;
+	return at && sscanf(at + strlen(name), "%" SCNu32, value) == 1;
 }
 
 bool sp__watch_parse_fdinfo(const char *text, uint64_t *outstanding)
@@ -112,12 +103,12 @@ static int open_device(struct sp__watched *w, const struct sp_watch_opts *o,
 	return w->fd < 0 ? sp__err(err, -errno, "open", path, -1) : 0;
 }
 
-static bool is_ring(const char *dir, const char *name)
+static bool is_ring(const char *dir, int number)
 {
 	char path[PATH_MAX], to[64];
 	ssize_t n;
 
-	if (snprintf(path, sizeof(path), "%s/fd/%s", dir, name) >= PATH_MAX)
+	if (snprintf(path, sizeof(path), "%s/fd/%d", dir, number) >= PATH_MAX)
 		return false;
 	n = readlink(path, to, sizeof(to) - 1);
 	if (n < 0)
@@ -126,39 +117,22 @@ static bool is_ring(const char *dir, const char *name)
 	return !strcmp(to, "anon_inode:[io_uring]");
 }
 
-static void add_ring(struct sp__watched *w, int number)
+/* Adds a descriptor if it is a new ring. */
+static void add_ring(void *arg, int number)
 {
-	char path[PATH_MAX];
+	struct sp__watched *w = arg;
+	char name[32];
 	int fd;
 
+	if (w->nrings == SP__WATCH_RINGS_MAX || !is_ring(w->dir, number))
+		return;
 	for (size_t i = 0; i < w->nrings; i++)
 		if (w->rings[i].number == number)
 			return;
-	if (w->nrings == SP__WATCH_RINGS_MAX ||
-	    snprintf(path, sizeof(path), "%s/fdinfo/%d", w->dir, number) >= PATH_MAX)
-		return;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	snprintf(name, sizeof(name), "fdinfo/%d", number);
+	fd = sp__sys_open(w->dir, name, O_RDONLY);
 	if (fd >= 0)
 		w->rings[w->nrings++] = (struct sp__ring){ number, fd };
-}
-
-/* 0, or -errno if the descriptors cannot be listed. */
-static int find_rings(struct sp__watched *w)
-{
-	char path[PATH_MAX];
-	struct dirent *e;
-	DIR *d;
-
-	if (snprintf(path, sizeof(path), "%s/fd", w->dir) >= PATH_MAX)
-		return -ENAMETOOLONG;
-	d = opendir(path);
-	if (!d)
-		return -errno;
-	while ((e = readdir(d)) != NULL)
-		if (isdigit((unsigned char)e->d_name[0]) && is_ring(w->dir, e->d_name))
-			add_ring(w, atoi(e->d_name));
-	closedir(d);
-	return 0;
 }
 
 static int open_process(struct sp__watched *w, const struct sp_watch_opts *o,
@@ -177,7 +151,7 @@ static int open_process(struct sp__watched *w, const struct sp_watch_opts *o,
 		w->source = SP_WATCH_TRACE;
 		return sp__tracer_open(&w->tracer, sys_root(o), 0, w->dir, err);
 	}
-	rc = find_rings(w);
+	rc = sp__sys_each(w->dir, "fd", add_ring, w);
 	if (rc)
 		return sp__err(err, rc, "open", o->target, -1);
 	if (!w->nrings)
@@ -200,7 +174,7 @@ static int find_device(struct sp__sysdev *d, const struct sp_watch_opts *o, stru
 	if (!S_ISBLK(st.st_mode))
 		return sp__errf(err, SP_EUNSUP, "open", o->target, -1,
 				"is neither a block device nor the number of a process");
-	rc = sp__sysdev_number(d, sys, major(st.st_rdev), minor(st.st_rdev));
+	rc = sp__sysdev_number(d, sys, st.st_rdev);
 	return rc ? sp__err(err, rc, "open", o->target, -1) : 0;
 }
 
@@ -281,5 +255,5 @@ int sp__watched_sample(struct sp__watched *w, uint64_t *outstanding)
 
 bool sp__watched_refresh(struct sp__watched *w)
 {
-	return w->source != SP_WATCH_FDINFO || find_rings(w) == 0;
+	return w->source != SP_WATCH_FDINFO || sp__sys_each(w->dir, "fd", add_ring, w) == 0;
 }

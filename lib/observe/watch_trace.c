@@ -13,8 +13,6 @@
  * Outstanding requests are a multiset of (device, sector), places.h.  The end of a
  * request whose begin was not seen is ignored.
  */
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #include "base/array.h"
 #include "base/err.h"
@@ -49,14 +48,13 @@ struct sp__tracer {
 	char dir[PATH_MAX]; /* our instance */
 	const char *process, *sys;
 	unsigned dev;
-	unsigned part, part_of; /* the last partition seen, and its device */
-	int *threads;		/* of the process */
+	unsigned part, part_of;	  /* the last partition seen, and its device */
+	int threads[THREADS_MAX]; /* of the process */
 	size_t nthreads;
 	int *cpu;
 	size_t ncpus;
 	struct {
-		unsigned id;
-		struct sp__tracefield dev, sector, sectors;
+		unsigned id, dev, sector, sectors; /* its number; offsets in it */
 	} kind[KINDS];
 	struct event *events;
 	size_t n, cap;
@@ -68,14 +66,10 @@ struct sp__tracer {
 
 static int put(const char *dir, const char *name, const char *text)
 {
-	char path[PATH_MAX];
-	int fd, rc = 0;
+	int fd = sp__sys_open(dir, name, O_WRONLY | O_TRUNC), rc = 0;
 
-	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >= PATH_MAX)
-		return -ENAMETOOLONG;
-	fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (write(fd, text, strlen(text)) < 0)
 		rc = -errno;
 	close(fd);
@@ -91,11 +85,9 @@ static int open_event(struct sp__tracer *t, enum kind k)
 	if (!sp__sys_text(t->dir, name, text, sizeof(text)))
 		return -ENOENT;
 	if (!sp__traceformat_id(text, &t->kind[k].id) ||
-	    !sp__traceformat_field(text, "dev", &t->kind[k].dev) || t->kind[k].dev.bytes != 4 ||
-	    !sp__traceformat_field(text, "sector", &t->kind[k].sector) ||
-	    t->kind[k].sector.bytes != 8 ||
-	    !sp__traceformat_field(text, "nr_sector", &t->kind[k].sectors) ||
-	    t->kind[k].sectors.bytes != 4)
+	    !sp__traceformat_field(text, "dev", 4, &t->kind[k].dev) ||
+	    !sp__traceformat_field(text, "sector", 8, &t->kind[k].sector) ||
+	    !sp__traceformat_field(text, "nr_sector", 4, &t->kind[k].sectors))
 		return SP_EUNSUP;
 	/* Merges name the partition, requests the whole device. */
 	if (!t->process && k != FRONT) {
@@ -109,16 +101,14 @@ static int open_event(struct sp__tracer *t, enum kind k)
 
 static int open_cpus(struct sp__tracer *t)
 {
-	char path[PATH_MAX];
+	char name[64];
 	int fd;
 
 	for (unsigned i = 0;; i++) {
-		if (snprintf(path, sizeof(path), "%s/per_cpu/cpu%u/trace_pipe_raw", t->dir, i) >=
-		    PATH_MAX)
-			return -ENAMETOOLONG;
-		fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		snprintf(name, sizeof(name), "per_cpu/cpu%u/trace_pipe_raw", i);
+		fd = sp__sys_open(t->dir, name, O_RDONLY | O_NONBLOCK);
 		if (fd < 0)
-			return errno == ENOENT && i ? 0 : -errno;
+			return fd == -ENOENT && i ? 0 : fd;
 		if (!SP__ARRAY_RESIZE(t->cpu, t->ncpus + 1)) {
 			close(fd);
 			return -ENOMEM;
@@ -127,23 +117,25 @@ static int open_cpus(struct sp__tracer *t)
 	}
 }
 
+static void add_thread(void *arg, int number)
+{
+	struct sp__tracer *t = arg;
+
+	if (t->nthreads < THREADS_MAX)
+		t->threads[t->nthreads++] = number;
+}
+
+/* Those of a process that has ended stay known. */
 static int find_threads(struct sp__tracer *t)
 {
-	char path[PATH_MAX];
-	struct dirent *e;
-	DIR *d;
+	size_t before = t->nthreads;
+	int rc;
 
-	if (snprintf(path, sizeof(path), "%s/task", t->process) >= PATH_MAX)
-		return -ENAMETOOLONG;
-	d = opendir(path);
-	if (!d)
-		return -errno;
 	t->nthreads = 0;
-	while ((e = readdir(d)) != NULL && t->nthreads < THREADS_MAX)
-		if (isdigit((unsigned char)e->d_name[0]))
-			t->threads[t->nthreads++] = atoi(e->d_name);
-	closedir(d);
-	return 0;
+	rc = sp__sys_each(t->process, "task", add_thread, t);
+	if (rc)
+		t->nthreads = before;
+	return rc;
 }
 
 static int start(struct sp__tracer *t)
@@ -172,8 +164,7 @@ int sp__tracer_open(struct sp__tracer **out, const char *sys, unsigned dev, cons
 	t->sys = sys;
 	t->dev = dev;
 	t->process = process;
-	t->threads = calloc(THREADS_MAX, sizeof(*t->threads));
-	rc = sp__places_open(&t->outstanding) == 0 && t->threads ? 0 : -ENOMEM;
+	rc = sp__places_open(&t->outstanding);
 	if (rc == 0 && !sp__sys_exists(tracing, "events/block"))
 		rc = sp__errf(err, SP_EUNSUP, "open", tracing, -1,
 			      "there is no tracefs that can be read");
@@ -186,15 +177,15 @@ int sp__tracer_open(struct sp__tracer **out, const char *sys, unsigned dev, cons
 		rc = -errno;
 	if (rc) {
 		*t->dir = '\0';
-		sp__tracer_close(t);
-		return sp__err(err, rc, "open", tracing, -1);
+	} else {
+		rc = start(t);
+		if (rc == -ENOENT)
+			rc = sp__errf(err, SP_EUNSUP, "open", tracing, -1,
+				      "the kernel lacks events such as block_io_start");
 	}
-	rc = start(t);
 	if (rc) {
 		sp__tracer_close(t);
-		return rc == -ENOENT ? sp__errf(err, SP_EUNSUP, "open", tracing, -1,
-						"the kernel lacks events such as block_io_start")
-				     : sp__err(err, rc, "open", tracing, -1);
+		return sp__err(err, rc, "open", tracing, -1);
 	}
 	*out = t;
 	return 0;
@@ -209,7 +200,6 @@ void sp__tracer_close(struct sp__tracer *t)
 	if (*t->dir)
 		rmdir(t->dir);
 	free(t->cpu);
-	free(t->threads);
 	free(t->events);
 	sp__places_close(&t->outstanding);
 	free(t);
@@ -232,14 +222,14 @@ static void take_event(void *arg, uint64_t ns, const unsigned char *data, size_t
 	memcpy(&id, data, sizeof(id));
 	while (k < KINDS && t->kind[k].id != id)
 		k++;
-	if (k == KINDS || t->kind[k].dev.offset + 4 > bytes ||
-	    t->kind[k].sector.offset + 8 > bytes || t->kind[k].sectors.offset + 4 > bytes)
+	if (k == KINDS || t->kind[k].dev + 4 > bytes || t->kind[k].sector + 8 > bytes ||
+	    t->kind[k].sectors + 4 > bytes)
 		return;
 	e.kind = (enum kind)k;
 	memcpy(&e.pid, data + 4, 4);
-	memcpy(&e.dev, data + t->kind[k].dev.offset, 4);
-	memcpy(&e.sector, data + t->kind[k].sector.offset, 8);
-	memcpy(&e.sectors, data + t->kind[k].sectors.offset, 4);
+	memcpy(&e.dev, data + t->kind[k].dev, 4);
+	memcpy(&e.sector, data + t->kind[k].sector, 8);
+	memcpy(&e.sectors, data + t->kind[k].sectors, 4);
 	if (!SP__ARRAY_ROOM(t->events, t->cap, t->n + 1)) {
 		t->no_memory = true;
 		return;
@@ -286,7 +276,7 @@ static unsigned whole(struct sp__tracer *t, unsigned dev)
 	if (dev == t->part)
 		return t->part_of;
 	t->part = t->part_of = dev;
-	if (sp__sysdev_number(&d, t->sys, dev >> 20, dev & 0xfffff) == 0 && d.major)
+	if (sp__sysdev_number(&d, t->sys, makedev(dev >> 20, dev & 0xfffff)) == 0 && d.major)
 		t->part_of = d.major << 20 | d.minor;
 	return t->part_of;
 }

@@ -19,11 +19,8 @@ typedef void sp__tracepage_fn(void *arg, uint64_t ns, const unsigned char *data,
 bool sp__tracepage_parse(const unsigned char *page, size_t bytes, bool *lost, sp__tracepage_fn *fn,
 			 void *arg);
 
-/* Position of a field of an event, from its file "format". */
-struct sp__tracefield {
-	unsigned offset, bytes;
-};
-bool sp__traceformat_field(const char *format, const char *name, struct sp__tracefield *f);
+/* Offset of a field of so many bytes, and the number of an event, from its file "format". */
+bool sp__traceformat_field(const char *format, const char *name, unsigned bytes, unsigned *offset);
 bool sp__traceformat_id(const char *format, unsigned *id);
 
 struct sp__tracer;

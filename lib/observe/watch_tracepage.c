@@ -71,8 +71,9 @@ bool sp__tracepage_parse(const unsigned char *page, size_t bytes, bool *lost, sp
 }
 
 /* "field:sector_t sector;	offset:16;	size:8;	signed:0;" */
-bool sp__traceformat_field(const char *format, const char *name, struct sp__tracefield *f)
+bool sp__traceformat_field(const char *format, const char *name, unsigned bytes, unsigned *offset)
 {
+	unsigned size;
 	size_t n = strlen(name);
 	const char *at = format;
 
@@ -84,7 +85,8 @@ bool sp__traceformat_field(const char *format, const char *name, struct sp__trac
 			continue;
 		if ((size_t)(end - at) > n && !strncmp(end - n, name, n) &&
 		    isspace((unsigned char)end[-(long)n - 1]))
-			return sscanf(end, "; offset:%u; size:%u;", &f->offset, &f->bytes) == 2;
+			return sscanf(end, "; offset:%u; size:%u;", offset, &size) == 2 &&
+			       size == bytes;
 	}
 	return false;
 }

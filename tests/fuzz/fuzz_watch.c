@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include "observe/watch.h"
 #include "observe/watch_trace.h"
 
@@ -38,20 +39,19 @@ static void look(void *arg, uint64_t ns, const unsigned char *data, size_t bytes
 
 static void texts(const char *text)
 {
-	struct sp__tracefield field;
 	struct sp__diskstat stat;
 	struct sp__mount mount;
 	char word[8];
 	uint64_t n;
-	unsigned id;
+	unsigned id, offset;
 
 	(void)sp__watch_parse_stat(text, &stat);
 	(void)sp__watch_parse_inflight(text, &n);
 	if (sp__watch_parse_fdinfo(text, &n))
 		require(n <= INT32_MAX);
 	(void)sp__traceformat_id(text, &id);
-	(void)sp__traceformat_field(text, "dev", &field);
-	if (sp__mountinfo_find(text, 0, 8, 1, &mount))
+	(void)sp__traceformat_field(text, "dev", 4, &offset);
+	if (sp__mountinfo_find(text, 0, makedev(8, 1), &mount))
 		require(mount.major == 8 && mount.minor == 1 && *mount.type && *mount.source);
 	sp__sys_chosen(text, word, sizeof(word));
 	require(strlen(word) < sizeof(word));

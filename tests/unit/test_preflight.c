@@ -191,8 +191,9 @@ static void parts_and_stacks(void)
 	plant("sys/devices/sde/sde1/dev", "8:65\n");
 	link_to("sys/dev/block/8:65", "sys/devices/sde/sde1");
 	snprintf(sys, sizeof(sys), "%s/sys", root);
-	ok(sp__sysdev_number(&d, sys, 8, 65) == 0 && d.partition && !strcmp(d.name, "sde") &&
-		   d.major == 8 && d.minor == 64 && strstr(d.part_dir, "/sde1"),
+	ok(sp__sysdev_number(&d, sys, makedev(8, 65)) == 0 && d.partition &&
+		   !strcmp(d.name, "sde") && d.major == 8 && d.minor == 64 &&
+		   strstr(d.part_dir, "/sde1"),
 	   "a part of a device is found, and the whole of it");
 
 	device("dm-0", 253, 0, "none", 128, 0);
@@ -281,13 +282,13 @@ static void files(void)
 	ok(sp__mountinfo_find("22 27 0:21 / /proc rw - proc proc rw\n"
 			      "27 1 254:0 / / rw,relatime shared:1 master:2 - ext4 /dev/vda rw\n"
 			      "30 1 0:30 /home /home rw - btrfs /dev/sdb1 rw\n",
-			      0, 254, 0, &m) &&
+			      0, makedev(254, 0), &m) &&
 		   !strcmp(m.type, "ext4") && !strcmp(m.source, "/dev/vda"),
 	   "a mount is found by its device");
-	ok(sp__mountinfo_find("x\n30 1 0:30 /home /home rw - btrfs /dev/sdb1 rw", 30, 0, 0, &m) &&
+	ok(sp__mountinfo_find("x\n30 1 0:30 /home /home rw - btrfs /dev/sdb1 rw", 30, 0, &m) &&
 		   m.major == 0 && m.minor == 30 && !strcmp(m.source, "/dev/sdb1"),
 	   "and by its number, between lines that are none");
-	ok(!sp__mountinfo_find("30 1 0:30 /home /home rw - btrfs /dev/sdb1 rw", 31, 0, 0, &m),
+	ok(!sp__mountinfo_find("30 1 0:30 /home /home rw - btrfs /dev/sdb1 rw", 31, 0, &m),
 	   "or not");
 	reset("sdz", 200);
 	ok(sp_preflight(&p, &opts, NULL) == -ENOENT, "a device that is not there is an error");

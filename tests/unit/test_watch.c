@@ -340,14 +340,15 @@ static void formats(void)
 		"\tfield:sector_t sector;\toffset:16;\tsize:8;\tsigned:0;\n"
 		"\tfield:unsigned int nr_sector;\toffset:24;\tsize:4;\tsigned:0;\n"
 		"\tfield:char rwbs[10];\toffset:34;\tsize:10;\tsigned:0;\n";
-	struct sp__tracefield f;
+	unsigned offset;
 	unsigned id;
 
 	ok(sp__traceformat_id(format, &id) && id == 2101, "an event has its number");
-	ok(sp__traceformat_field(format, "sector", &f) && f.offset == 16 && f.bytes == 8 &&
-		   sp__traceformat_field(format, "nr_sector", &f) && f.offset == 24,
+	ok(sp__traceformat_field(format, "sector", 8, &offset) && offset == 16 &&
+		   sp__traceformat_field(format, "nr_sector", 4, &offset) && offset == 24 &&
+		   !sp__traceformat_field(format, "nr_sector", 8, &offset),
 	   "and its fields, by their whole names");
-	ok(!sp__traceformat_field(format, "bytes", &f) && !sp__traceformat_id("ID: x", &id),
+	ok(!sp__traceformat_field(format, "bytes", 4, &offset) && !sp__traceformat_id("ID: x", &id),
 	   "or not");
 }
 
