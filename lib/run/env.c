@@ -191,9 +191,9 @@ static void note_file_regions(struct sp_run_stats *st, const struct sp__spill *s
 	double bytes = 0;
 
 	for (size_t i = 0; i < spill->nfiles; i++) {
-		if (!spill->files[i])
+		if (!spill->files[i].volume)
 			continue;
-		sp__fiemap_regions(spill->files[i]->fd, 0, &r);
+		sp__fiemap_regions(spill->files[i].volume->fd, 0, &r);
 		st->spill_regions += r.count;
 		bytes += (double)r.count * r.mean_bytes;
 	}

@@ -53,17 +53,10 @@ size_t sp__codec_memory(enum sp_spill_compression kind, size_t page_bytes, unsig
 	return bytes;
 }
 
-size_t sp__codec_bound(enum sp_spill_compression kind, size_t bytes)
-{
-	if (kind == SP_SPILL_LZ4)
-		return bytes <= LZ4_MAX_INPUT_SIZE ? (size_t)LZ4_compressBound((int)bytes) : 0;
-	return kind == SP_SPILL_ZSTD ? ZSTD_compressBound(bytes) : bytes;
-}
-
 /* Packs a page of zeros: the memory for packing does not depend on the data. */
 static bool warm_up(struct sp__codec *c, size_t page_bytes)
 {
-	size_t room = sp__codec_bound(c->kind, page_bytes);
+	size_t room = ZSTD_compressBound(page_bytes);
 	unsigned char *raw = calloc(1, page_bytes + 1), *packed = malloc(room);
 	bool good = raw && packed &&
 		    !ZSTD_isError(ZSTD_compress2(c->pack, packed, room, raw, page_bytes));

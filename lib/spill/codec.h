@@ -26,9 +26,6 @@ void sp__codec_free(struct sp__codec *codec); /* accepts NULL */
 /* Bytes that such a codec takes, for the budget. */
 size_t sp__codec_memory(enum sp_spill_compression kind, size_t page_bytes, unsigned use);
 
-/* Size of dst with which sp__codec_pack() always succeeds. */
-size_t sp__codec_bound(enum sp_spill_compression kind, size_t bytes);
-
 /*
  * Packs bytes of src into dst.  Returns the packed length, or 0 if it would not be
  * less than both room and bytes: then store the page raw.

@@ -15,29 +15,13 @@
 /* Extents without a place on a device, or not yet. */
 #define NOWHERE (FIEMAP_EXTENT_UNKNOWN | FIEMAP_EXTENT_DELALLOC | FIEMAP_EXTENT_DATA_INLINE)
 
-struct tally {
-	uint64_t count, bytes;
-	uint64_t physical_end; /* of the extent before */
-	bool nowhere;
-};
-
-static void add(struct tally *t, const struct fiemap_extent *e)
-{
-	t->nowhere |= (e->fe_flags & NOWHERE) != 0;
-	if (!t->count || e->fe_physical != t->physical_end)
-		t->count++;
-	t->bytes += e->fe_length;
-	t->physical_end = e->fe_physical + e->fe_length;
-}
-
 void sp__fiemap_regions(int fd, int sync, struct sp__regions *regions)
 {
 	union {
 		struct fiemap map;
 		char room[sizeof(struct fiemap) + EXTENTS * sizeof(struct fiemap_extent)];
 	} u;
-	struct tally t = { 0 };
-	uint64_t from = 0;
+	uint64_t from = 0, count = 0, bytes = 0, physical_end = 0;
 	bool last = false;
 
 	*regions = (struct sp__regions){ 0 };
@@ -54,13 +38,15 @@ void sp__fiemap_regions(int fd, int sync, struct sp__regions *regions)
 		for (unsigned i = 0; i < u.map.fm_mapped_extents; i++) {
 			const struct fiemap_extent *e = &u.map.fm_extents[i];
 
-			add(&t, e);
+			if (e->fe_flags & NOWHERE)
+				return;
+			count += !count || e->fe_physical != physical_end;
+			bytes += e->fe_length;
+			physical_end = e->fe_physical + e->fe_length;
 			from = e->fe_logical + e->fe_length;
 			last |= (e->fe_flags & FIEMAP_EXTENT_LAST) != 0;
 		}
 	}
-	if (t.nowhere || !t.count)
-		return;
-	regions->count = t.count;
-	regions->mean_bytes = (double)t.bytes / (double)t.count;
+	regions->count = count;
+	regions->mean_bytes = count ? (double)bytes / (double)count : 0;
 }

@@ -2,7 +2,6 @@
 /*
  * A slot of memory is free, requested for a run, or lent to the merge.  The slots of a run form a
  * list in the order of its pages: the first may be lent, the others are read or being read.
- * A slot that the merge gives back is free, and the plan is asked for the next cluster.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -3,9 +3,8 @@
  * The page pool of one merge: reads pages of runs in the order of a plan, and lends
  * them to the merge in each run's order.
  *
- * The plan (sort/readplan.h) is represented by three functions.  Whenever a page
- * becomes free the pool requests clusters from the plan until it has none; each
- * cluster is submitted as one indivisible batch.  If the store places runs by the
+ * Whenever a page becomes free the pool requests clusters from the plan until it has
+ * none; each cluster is submitted as one indivisible batch.  If the store places runs by the
  * device's tracks, clusters gather while the device is busy, and all that are pending
  * when it becomes idle go as one batch, in the order of their places (Shao 2008,
  * section 6.2.2).
@@ -19,6 +18,7 @@
 
 #include "spill/store.h"
 
+/* The plan (sort/readplan.h). */
 struct sp__poolplan {
 	void *plan;
 	unsigned (*next)(void *plan, unsigned free_pages, unsigned *run);

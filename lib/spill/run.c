@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "base/mem.h"
 #include "spill/run.h"
 
@@ -39,22 +40,26 @@ void sp__run_free(struct sp__run *run)
 	free(run);
 }
 
-/* Descriptors are charged without refusal: the planner reserves memory for them. */
-static int grow(struct sp__run *run, void **array, size_t *cap, size_t need, size_t element)
+/*
+ * Room for n elements of an array of the run, whose room is array_cap.  Charged without
+ * refusal: the planner reserves memory for descriptors.
+ */
+#define ROOM(run, array, n) room(run, &(run)->array, &(run)->array##_cap, n, sizeof(*(run)->array))
+/* Gives back room beyond n elements. */
+#define TRIM(run, array, n) trim(run, &(run)->array, &(run)->array##_cap, n, sizeof(*(run)->array))
+
+static int room(struct sp__run *run, void *array, size_t *cap, size_t n, size_t element_bytes)
 {
 	size_t want = *cap ? *cap : 16;
-	void *p;
 
-	if (need <= *cap)
+	if (n <= *cap)
 		return 0;
-	while (want < need)
+	while (want < n)
 		want += want / 2 + 1;
-	p = realloc(*array, want * element);
-	if (!p)
+	if (!sp__array_resize(array, want, element_bytes))
 		return -ENOMEM;
-	sp__budget_charge(run->budget, (want - *cap) * element);
-	run->charged += (want - *cap) * element;
-	*array = p;
+	sp__budget_charge(run->budget, (want - *cap) * element_bytes);
+	run->charged += (want - *cap) * element_bytes;
 	*cap = want;
 	return 0;
 }
@@ -65,15 +70,12 @@ static void give_back(struct sp__run *run, uint64_t bytes)
 	run->charged -= bytes;
 }
 
-static void *trim(struct sp__run *run, void *array, size_t *cap, size_t need, size_t element)
+static void trim(struct sp__run *run, void *array, size_t *cap, size_t n, size_t element_bytes)
 {
-	void *less = need && need < *cap ? realloc(array, need * element) : NULL;
-
-	if (!less)
-		return array;
-	give_back(run, (*cap - need) * element);
-	*cap = need;
-	return less;
+	if (!n || n >= *cap || !sp__array_resize(array, n, element_bytes))
+		return;
+	give_back(run, (*cap - n) * element_bytes);
+	*cap = n;
 }
 
 static size_t groups(const struct sp__run *run)
@@ -83,51 +85,39 @@ static size_t groups(const struct sp__run *run)
 
 void sp__run_trim(struct sp__run *run)
 {
-	run->extents =
-		trim(run, run->extents, &run->extents_cap, run->nextents, sizeof(*run->extents));
-	run->checksums = trim(run, run->checksums, &run->checksums_cap, groups(run),
-			      sizeof(*run->checksums));
-	if (run->lastkeys)
-		run->lastkeys = trim(run, run->lastkeys, &run->lastkeys_cap, run->npages,
-				     sizeof(*run->lastkeys));
-	if (run->packed)
-		run->packed =
-			trim(run, run->packed, &run->packed_cap, run->npages, sizeof(*run->packed));
-	run->keys = trim(run, run->keys, &run->keys_cap, run->keys_bytes, 1);
+	TRIM(run, extents, run->nextents);
+	TRIM(run, checksums, groups(run));
+	TRIM(run, lastkeys, run->npages);
+	TRIM(run, packed, run->npages);
+	TRIM(run, keys, run->keys_bytes);
 }
 
-int sp__run_add_units(struct sp__run *run, uint32_t file, uint64_t unit, uint32_t units)
+int sp__run_add_units(struct sp__run *run, uint64_t unit, uint32_t units)
 {
 	struct sp__extent *last = run->nextents ? &run->extents[run->nextents - 1] : NULL;
-	int rc;
+	uint64_t first = run->units;
 
-	if (last && last->file == file && last->unit + last->units == unit &&
-	    last->units <= UINT32_MAX - units) {
+	if (last && last->unit + last->units == unit && last->units <= UINT32_MAX - units) {
 		last->units += units;
-		run->units += units;
-		return 0;
+	} else {
+		if (ROOM(run, extents, run->nextents + 1) < 0)
+			return -ENOMEM;
+		run->extents[run->nextents++] = (struct sp__extent){ unit, first, units };
 	}
-	rc = grow(run, (void **)&run->extents, &run->extents_cap, run->nextents + 1, sizeof(*last));
-	if (rc)
-		return rc;
-	run->extents[run->nextents++] = (struct sp__extent){ unit, run->units, units, file };
 	run->units += units;
 	return 0;
 }
 
 int sp__run_add_page(struct sp__run *run, bool packed)
 {
-	size_t n = run->npages + 1, group = run->npages >> run->group_shift;
+	size_t group = run->npages >> run->group_shift;
 
-	if (grow(run, (void **)&run->checksums, &run->checksums_cap, group + 1,
-		 sizeof(*run->checksums)) < 0)
+	if (ROOM(run, checksums, group + 1) < 0 ||
+	    (packed && ROOM(run, packed, run->npages + 1) < 0))
 		return -ENOMEM;
 	if (group << run->group_shift == run->npages)
 		run->checksums[group] = 0;
-	if (packed &&
-	    grow(run, (void **)&run->packed, &run->packed_cap, n, sizeof(*run->packed)) < 0)
-		return -ENOMEM;
-	run->npages = n;
+	run->npages++;
 	return 0;
 }
 
@@ -163,8 +153,7 @@ void sp__run_coarsen(struct sp__run *run)
 		run->checksums[i] = run->checksums[2 * i] +
 				    (2 * i + 1 < before ? run->checksums[2 * i + 1] : 0);
 	run->group_shift++;
-	run->checksums = trim(run, run->checksums, &run->checksums_cap, groups(run),
-			      sizeof(*run->checksums));
+	TRIM(run, checksums, groups(run));
 }
 
 void sp__run_drop_keys(struct sp__run *run)
@@ -182,14 +171,14 @@ int sp__run_add_key(struct sp__run *run, const void *key, size_t bytes)
 	struct sp__lastkey *k;
 	size_t n = run->npages, kept = bytes < SP__LASTKEY_MAX ? bytes : SP__LASTKEY_MAX;
 
-	if (grow(run, (void **)&run->lastkeys, &run->lastkeys_cap, n + 1, sizeof(*k)) < 0)
+	if (ROOM(run, lastkeys, n + 1) < 0)
 		return -ENOMEM;
 	k = &run->lastkeys[n];
 	if (!key) {
 		*k = n ? k[-1] : (struct sp__lastkey){ 0 };
 		return 0;
 	}
-	if (grow(run, (void **)&run->keys, &run->keys_cap, run->keys_bytes + kept, 1) < 0)
+	if (ROOM(run, keys, run->keys_bytes + kept) < 0)
 		return -ENOMEM;
 	if (kept)
 		memcpy(run->keys + run->keys_bytes, key, kept);

@@ -23,10 +23,9 @@
 struct sp__budget;
 
 struct sp__extent {
-	uint64_t unit;	/* first unit in the file */
+	uint64_t unit;	/* first unit in the run's file */
 	uint64_t first; /* number of its first unit within the run */
 	uint32_t units;
-	uint32_t file;
 };
 
 /* A last key: bytes of the run's keys. */
@@ -54,7 +53,7 @@ struct sp__run {
 	size_t keys_bytes, keys_cap;
 	struct sp__budget *budget;
 	uint64_t charged;
-	uint32_t file;	 /* of the store, in which it was begun */
+	uint32_t file;	 /* of the store; with a program, its directory */
 	int filter_fd;	 /* --compress-program: the whole run; else -1 */
 	bool filter_raw; /* ... stored uncompressed */
 };
@@ -63,7 +62,7 @@ int sp__run_new(struct sp__run **run, struct sp__budget *budget);
 void sp__run_free(struct sp__run *run); /* accepts NULL; frees descriptors, not space */
 
 /* Grow by one; 0 or -ENOMEM. */
-int sp__run_add_units(struct sp__run *run, uint32_t file, uint64_t unit, uint32_t units);
+int sp__run_add_units(struct sp__run *run, uint64_t unit, uint32_t units);
 /* Adds a page; its checksum and packed length are filled in later. */
 int sp__run_add_page(struct sp__run *run, bool packed);
 /* Records the page's checksum; once for each page. */

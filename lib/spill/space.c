@@ -33,19 +33,12 @@ static void seek_lowest(struct sp__space *s)
 		s->lowest++;
 }
 
-static uint32_t count(struct sp__space *s, uint32_t got)
-{
-	s->used += got;
-	if (s->used > s->peak)
-		s->peak = s->used;
-	return got;
-}
-
 uint32_t sp__space_extend(struct sp__space *s, uint32_t want, uint64_t *unit)
 {
 	*unit = s->end;
 	s->end += want;
-	return count(s, want);
+	s->used += want;
+	return want;
 }
 
 uint32_t sp__space_take(struct sp__space *s, uint32_t want, uint64_t *unit)
@@ -61,7 +54,8 @@ uint32_t sp__space_take(struct sp__space *s, uint32_t want, uint64_t *unit)
 	s->nfree -= got;
 	s->lowest += got;
 	s->recycled += got;
-	return count(s, got);
+	s->used += got;
+	return got;
 }
 
 int sp__space_give(struct sp__space *s, uint64_t unit)

@@ -11,7 +11,6 @@
 struct sp__space {
 	uint64_t end;	   /* size of the file in units */
 	uint64_t used;	   /* units in use */
-	uint64_t peak;	   /* most in use at a time */
 	uint64_t recycled; /* units allocated a second time */
 	uint64_t nfree;
 	uint64_t lowest; /* no free unit below */

@@ -1,4 +1,19 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Files and the space in them; requests are in submit.c.
+ *
+ * A directory has up to two files: one for the runs of the beginning, one for those after
+ * sp__spill_go_direct().  Where runs are apart each has a file of its own, whose place in the
+ * table another run takes later.
+ *
+ * A run takes the lowest free units, at most as many as lie in one piece.  It takes new ones
+ * instead while memory is over its limit, since an extent for nearly each page can take more
+ * than their checksums.  One of many long runs takes a share ahead, and gives back the rest
+ * at its end.  With placement the tracks decide (place.h).
+ *
+ * Units of a page that has been read are free again up to the recycling level.  Above it, and
+ * under compression, where pages have different lengths, they are only counted as unused.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,12 +31,12 @@
 /* In traces a directory's first file has the directory's name, the others also a number. */
 static int name_file(struct sp__spill *s, size_t file, struct sp_errinfo *err)
 {
-	struct sp__volume *v = s->files[file];
+	struct sp__volume *v = s->files[file].volume;
 	bool first = true;
 
 	for (size_t i = 0; i < s->nfiles; i++)
-		if (i != file && s->files[i] && !s->files[i]->trace_name)
-			first &= strcmp(s->files[i]->name, v->name) != 0;
+		if (i != file && s->files[i].volume && !s->files[i].volume->trace_name)
+			first &= strcmp(s->files[i].volume->name, v->name) != 0;
 	if (first || asprintf(&v->trace_name, "%s#%zu", v->name, file) >= 0)
 		return 0;
 	v->trace_name = NULL;
@@ -36,14 +51,14 @@ static int open_file(struct sp__spill *s, size_t file, size_t dir, struct sp_err
 	int rc;
 
 	if (o->block)
-		return sp__volume_block(&s->files[file], o->block, err);
+		return sp__volume_block(&s->files[file].volume, o->block, err);
 	if (o->device)
 		direct = SP__DIRECT_NEVER;
-	rc = sp__volume_temp(&s->files[file], o->dirs[dir], direct, err);
+	rc = sp__volume_temp(&s->files[file].volume, o->dirs[dir], direct, err);
 	if (rc == 0)
 		rc = name_file(s, file, err);
 	if (rc == 0 && o->device)
-		rc = sp__volume_simulate(s->files[file], o->device, SP__SIM_SPILL, 0, err);
+		rc = sp__volume_simulate(s->files[file].volume, o->device, SP__SIM_SPILL, 0, err);
 	return rc;
 }
 
@@ -60,13 +75,13 @@ static int open_place(struct sp__spill *s)
 	if (o.policy == SP_PLACE_CONTIGUOUS)
 		return 0;
 	sp_geometry_info(o.geometry, &info);
-	if (info.block_bytes % s->files[0]->block_bytes)
+	if (info.block_bytes % s->files[0].volume->block_bytes)
 		return sp__errf(s->opts.err, SP_EUNSUP, "place", info.device, -1,
 				"tracks in blocks of %u bytes do not suit a device of blocks of %u",
-				info.block_bytes, s->files[0]->block_bytes);
-	rc = sp__volume_begin_lbn(s->files[0], &o.base_lbn);
+				info.block_bytes, s->files[0].volume->block_bytes);
+	rc = sp__volume_begin_lbn(s->files[0].volume, &o.base_lbn);
 	if (rc < 0)
-		return sp__volume_err(s->opts.err, s->files[0], rc, "write", -1);
+		return sp__volume_err(s->opts.err, s->files[0].volume, rc, "write", -1);
 	return sp__place_new(&s->place, &o, s->opts.err);
 }
 
@@ -94,9 +109,7 @@ int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts)
 		s->opts.ndirs = 1;
 	s->nfiles = 2 * s->opts.ndirs;
 	s->files = calloc(s->nfiles, sizeof(*s->files));
-	s->space = calloc(s->nfiles, sizeof(*s->space));
-	s->users = calloc(s->nfiles, sizeof(*s->users));
-	if (!s->files || !s->space || !s->users) {
+	if (!s->files) {
 		sp__err(opts->err, rc, "allocate", NULL, -1);
 		goto fail;
 	}
@@ -113,7 +126,7 @@ int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts)
 	if (rc < 0)
 		goto fail;
 	s->next_file = 0;
-	s->users[0] = 0;
+	s->files[0].users = 0;
 	*spill = s;
 	return 0;
 fail:
@@ -177,25 +190,9 @@ void sp__spill_go_direct(struct sp__spill *s)
 static int another_file(const struct sp__spill *s)
 {
 	for (size_t i = s->nfiles; i-- > 0;)
-		if (s->files[i])
+		if (s->files[i].volume)
 			return (int)i;
 	return -1;
-}
-
-static int grow_files(struct sp__spill *s)
-{
-	size_t old = s->nfiles, n = 2 * old;
-
-	if (!SP__ARRAY_RESIZE(s->files, n) || !SP__ARRAY_RESIZE(s->space, n) ||
-	    !SP__ARRAY_RESIZE(s->users, n))
-		return sp__err(s->opts.err, -ENOMEM, "allocate", NULL, -1);
-	for (size_t i = old; i < n; i++) {
-		s->files[i] = NULL;
-		s->space[i] = (struct sp__space){ 0 };
-		s->users[i] = 0;
-	}
-	s->nfiles = n;
-	return 0;
 }
 
 /* If runs are apart: a file without a run. */
@@ -203,9 +200,15 @@ static int unused_file(struct sp__spill *s)
 {
 	size_t file = 0;
 
-	while (file < s->nfiles && s->users[file])
+	while (file < s->nfiles && s->files[file].users)
 		file++;
-	return file == s->nfiles && grow_files(s) < 0 ? -ENOMEM : (int)file;
+	if (file == s->nfiles) {
+		if (!SP__ARRAY_RESIZE(s->files, 2 * file))
+			return sp__err(s->opts.err, -ENOMEM, "allocate", NULL, -1);
+		memset(s->files + file, 0, file * sizeof(*s->files));
+		s->nfiles = 2 * file;
+	}
+	return (int)file;
 }
 
 int sp__spill_next_file(struct sp__spill *s)
@@ -220,7 +223,7 @@ int sp__spill_next_file(struct sp__spill *s)
 			return rc;
 		file = (size_t)rc;
 	}
-	rc = s->files[file] || s->opts.program ? 0 : open_file(s, file, dir, &err);
+	rc = s->files[file].volume || s->opts.program ? 0 : open_file(s, file, dir, &err);
 	if ((rc == -EMFILE || rc == -ENFILE) && instead >= 0) {
 		file = (size_t)instead;
 		rc = 0;
@@ -229,7 +232,7 @@ int sp__spill_next_file(struct sp__spill *s)
 		*s->opts.err = err;
 	if (rc < 0)
 		return rc;
-	s->users[file]++;
+	s->files[file].users++;
 	return (int)file;
 }
 
@@ -238,7 +241,7 @@ uint64_t sp__spill_recycled_bytes(const struct sp__spill *s)
 	uint64_t units = s->place ? sp__place_recycled(s->place) : 0;
 
 	for (size_t i = 0; i < s->nfiles; i++)
-		units += s->space[i].recycled;
+		units += s->files[i].space.recycled;
 	return units * s->unit_bytes;
 }
 
@@ -247,45 +250,40 @@ void sp__spill_close(struct sp__spill *s)
 	if (!s)
 		return;
 	sp__queue_close(s->queue);
-	for (size_t i = 0; s->files && s->space && i < s->nfiles; i++) {
-		sp__volume_close(s->files[i]);
-		sp__space_release(&s->space[i]);
+	for (size_t i = 0; s->files && i < s->nfiles; i++) {
+		sp__volume_close(s->files[i].volume);
+		sp__space_release(&s->files[i].space);
 	}
 	sp__place_free(s->place);
 	free(s->waiting);
 	free(s->batch);
-	free(s->users);
 	free(s->files);
-	free(s->space);
 	free(s);
 }
 
 void sp__spill_forget(struct sp__spill *s)
 {
 	for (size_t i = 0; i < s->nfiles; i++)
-		if (s->files[i])
-			sp__volume_discard(s->files[i]);
+		if (s->files[i].volume)
+			sp__volume_discard(s->files[i].volume);
 }
 
 void sp__spill_end_run(struct sp__spill *s, const struct sp__run *run)
 {
-	uint32_t file = run->file;
+	struct sp__spill_file *f = &s->files[run->file];
 
-	if (!s->opts.apart || --s->users[file])
+	if (!s->opts.apart || --f->users)
 		return;
-	sp__volume_discard(s->files[file]);
-	sp__volume_close(s->files[file]);
-	sp__space_release(&s->space[file]);
-	s->files[file] = NULL;
-	s->space[file] = (struct sp__space){ 0 };
+	sp__volume_discard(f->volume);
+	sp__volume_close(f->volume);
+	f->volume = NULL;
+	sp__space_release(&f->space);
 }
 
 void sp__spill_locate(const struct sp__spill *s, const struct sp__run *run, uint64_t unit,
 		      struct sp__request *req)
 {
-	const struct sp__extent *e = sp__run_extent(run, unit);
-
-	req->volume = s->files[e->file];
+	req->volume = s->files[run->file].volume;
 	unit = sp__spill_unit(run, unit);
 	req->offset = s->place ? sp__place_offset(s->place, unit) : unit * s->unit_bytes;
 }
@@ -320,37 +318,35 @@ static void note_peak(struct sp__spill *s)
 	uint64_t used = s->place ? sp__place_used(s->place) : 0;
 
 	for (size_t i = 0; i < s->nfiles; i++)
-		used += s->space[i].used;
+		used += s->files[i].space.used;
 	if (used * s->unit_bytes > s->peak_bytes)
 		s->peak_bytes = used * s->unit_bytes;
 }
 
 /* Allocates up to want units in one piece of the volume; returns how many, or an error. */
-static int take_units(struct sp__spill *s, const struct sp__run *run, struct sp__space *space,
-		      uint32_t want, uint64_t *unit)
+static int take_units(struct sp__spill *s, const struct sp__run *run, uint32_t want, uint64_t *unit)
 {
 	const struct sp__budget *b = s->opts.budget;
+	struct sp__space *space = &s->files[run->file].space;
 
 	if (s->place)
 		return sp__place_take(s->place, run, want, unit);
-	/* An extent for nearly each page can take more memory than their checksums. */
 	if (b->used_bytes > b->limit_bytes)
 		return (int)sp__space_extend(space, want, unit);
 	return (int)sp__space_take(space, want, unit);
 }
 
 /* The same for one of many runs. */
-static int take_ahead(struct sp__spill *s, struct sp__run *run, struct sp__space *space,
-		      uint32_t want, uint64_t *unit)
+static int take_ahead(struct sp__spill *s, struct sp__run *run, uint32_t want, uint64_t *unit)
 {
 	uint64_t ahead = run->nextents < AHEAD_EXTENTS ? 0 : run->units / AHEAD_SHARE;
 	int rc;
 
 	if (s->place || !s->opts.ahead)
-		return take_units(s, run, space, want, unit);
+		return take_units(s, run, want, unit);
 	if (!run->spare_units) {
 		ahead = ahead < want ? want : ahead > AHEAD_MAX ? AHEAD_MAX : ahead;
-		rc = take_units(s, run, space, (uint32_t)ahead, &run->spare_unit);
+		rc = take_units(s, run, (uint32_t)ahead, &run->spare_unit);
 		if (rc < 0)
 			return rc;
 		run->spare_units = (uint32_t)rc;
@@ -365,42 +361,35 @@ static int take_ahead(struct sp__spill *s, struct sp__run *run, struct sp__space
 void sp__spill_give_spare(struct sp__spill *s, struct sp__run *run)
 {
 	for (; run->spare_units; run->spare_units--)
-		(void)!sp__space_give(&s->space[run->file], run->spare_unit++);
+		(void)!sp__space_give(&s->files[run->file].space, run->spare_unit++);
 }
 
-int sp__spill_take(struct sp__spill *s, struct sp__run *run, uint32_t file, uint32_t want,
-		   uint32_t *got)
+int sp__spill_take(struct sp__spill *s, struct sp__run *run, uint32_t want, uint32_t *got)
 {
 	uint64_t unit;
-	int rc;
+	int rc = take_ahead(s, run, want, &unit);
 
-	rc = take_ahead(s, run, &s->space[file], want, &unit);
 	if (rc < 0)
-		return sp__volume_err(s->opts.err, s->files[file], rc, "write", -1);
+		return sp__volume_err(s->opts.err, s->files[run->file].volume, rc, "write", -1);
 	*got = (uint32_t)rc;
 	note_peak(s);
-	if (sp__run_add_units(run, file, unit, *got) < 0)
+	if (sp__run_add_units(run, unit, *got) < 0)
 		return sp__err(s->opts.err, -ENOMEM, "allocate", NULL, -1);
 	return 0;
 }
 
 void sp__spill_give_page(struct sp__spill *s, const struct sp__run *run, size_t page)
 {
-	const struct sp__extent *e;
+	bool reused = (int)run->level <= s->opts.recycle_level && !s->opts.codec;
 
-	if (s->reader)
+	if (s->reader || (s->place && !reused))
 		return;
-	if (s->place) {
-		if ((int)run->level <= s->opts.recycle_level)
-			sp__place_give(s->place, sp__spill_unit(run, page));
-		return;
-	}
-	if (s->opts.codec || (int)run->level > s->opts.recycle_level) {
-		sp__space_drop(&s->space[run->file], sp__spill_page_units(s, run, page));
-		return;
-	}
-	e = sp__run_extent(run, page);
-	sp__space_give(&s->space[e->file], e->unit + (page - e->first));
+	if (s->place)
+		sp__place_give(s->place, sp__spill_unit(run, page));
+	else if (reused)
+		sp__space_give(&s->files[run->file].space, sp__spill_unit(run, page));
+	else
+		sp__space_drop(&s->files[run->file].space, sp__spill_page_units(s, run, page));
 }
 
 uint32_t sp__spill_page_units(const struct sp__spill *s, const struct sp__run *run, size_t page)

@@ -3,9 +3,9 @@
  * The spill store: temporary files in which runs live.
  *
  * Runs go round robin over the directories.  The files have no names, so the system
- * frees them however the process ends.  Each is opened for its first run: small sorts
- * open none, and few runs need few descriptors.  The store, its writers and its page
- * pools belong to one thread at a time.
+ * frees them however the process ends.  Each is opened for its first run.
+ *
+ * Thread rule: the store, its writers and its page pools belong to one thread at a time.
  *
  * If runs are placed by the tracks of a device and many are written at a time, writes
  * can be gathered: they wait until the device is idle and there are enough of them, or
@@ -59,13 +59,17 @@ struct sp__io_owner {
 	void (*completed)(struct sp__io_owner *owner, struct sp__request *req);
 };
 
+struct sp__spill_file {
+	struct sp__volume *volume; /* NULL: not open */
+	struct sp__space space;
+	unsigned users; /* runs in it, where they are apart */
+};
+
 struct sp__spill {
 	struct sp__spill_opts opts;
 	uint32_t unit_bytes;
-	struct sp__volume **files; /* NULL: not open; one for each directory, then the same */
-	struct sp__space *space;   /* once more for those of sp__spill_go_direct() */
-	struct sp__place *place;   /* on the first of files, instead of space; or NULL */
-	unsigned *users;	   /* runs in a file, where they are apart */
+	struct sp__spill_file *files; /* one for each directory, then as many for go_direct() */
+	struct sp__place *place;      /* on the first of them, instead of its space; or NULL */
 	size_t nfiles, next_file;
 	size_t first_file;	     /* of those for new runs */
 	struct sp__queue *queue;     /* NULL with a program, and after a failure */
@@ -142,8 +146,7 @@ uint32_t sp__spill_piece(const struct sp__spill *s, const struct sp__run *run, u
 			 uint32_t want);
 
 /* Allocates units for the run, contiguous in the volume; *got is their number. */
-int sp__spill_take(struct sp__spill *s, struct sp__run *run, uint32_t file, uint32_t want,
-		   uint32_t *got);
+int sp__spill_take(struct sp__spill *s, struct sp__run *run, uint32_t want, uint32_t *got);
 /* A run is complete: frees the space allocated ahead. */
 void sp__spill_give_spare(struct sp__spill *s, struct sp__run *run);
 /* The number of a unit of the run in the store's volume, for sp__place_order(). */

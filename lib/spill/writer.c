@@ -3,11 +3,16 @@
  * Records fill a chunk; a full chunk goes to a sink, and the next one is filled.  There are
  * four sinks (struct sink): raw pages in as few requests as the space allows, raw pages that
  * the store gathers one by one, pages packed by a codec, and the pipe of a program.
+ *
+ * Under compression half of the memory is for packed chunks.  A full chunk is packed,
+ * by a task if the store allows threads, and submitted when the next chunk is full.
+ * The task touches only the chunk and the codec.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/minmax.h"
 #include "spill/codec.h"
 #include "spill/writer.h"
 
@@ -52,7 +57,7 @@ struct sink {
 static int fail(struct sp__runwriter *w, int rc, const char *op)
 {
 	return w->error = sp__err(w->spill->opts.err, rc, op,
-				  w->spill->opts.dirs[w->file % w->spill->opts.ndirs], -1);
+				  w->spill->opts.dirs[w->run->file % w->spill->opts.ndirs], -1);
 }
 
 static void completed(struct sp__io_owner *owner, struct sp__request *req)
@@ -120,7 +125,7 @@ int sp__runwriter_open(struct sp__runwriter *w, struct sp__spill *spill, struct 
 				     .owner.completed = completed };
 	if (file < 0)
 		return w->error = file;
-	w->file = run->file = (uint32_t)file;
+	run->file = (uint32_t)file;
 	run->group_shift = spill->group_shift;
 	if (spill->opts.codec) {
 		most = SP__WRITER_PACKED_CHUNKS;
@@ -138,7 +143,7 @@ int sp__runwriter_open(struct sp__runwriter *w, struct sp__spill *spill, struct 
 	begin_chunk(w);
 	if (spill->opts.program)
 		w->error = sp__packer_open(&w->packer, spill, run,
-					   spill->opts.dirs[w->file % spill->opts.ndirs]);
+					   spill->opts.dirs[run->file % spill->opts.ndirs]);
 	return w->error;
 }
 
@@ -186,58 +191,63 @@ static void seal(struct sp__runwriter *w, struct sp__chunk *c)
 	}
 }
 
-/* Request number `at` of a chunk: most pages from `from` on that get one piece of space. */
-static int set_request(struct sp__runwriter *w, struct sp__chunk *c, unsigned at, uint32_t from,
-		       uint32_t most, uint32_t *got)
+/* Request number `at` of a chunk: bytes at data, as far as one piece of most units takes them. */
+static int set_request(struct sp__runwriter *w, struct sp__chunk *c, unsigned at, char *data,
+		       size_t bytes, uint32_t most, uint32_t *got)
 {
-	const size_t size = w->spill->opts.page_bytes;
 	uint64_t unit = w->run->units;
-	size_t left = c->payload - from * size;
-	struct sp__request *r = &c->reqs[at].req;
-	int rc = sp__spill_take(w->spill, w->run, w->file, most, got);
+	struct sp__request *r = c->batch[at] = &c->reqs[at].req;
+	int rc = sp__spill_take(w->spill, w->run, most, got);
 
 	if (rc < 0)
 		return rc;
-	if (left > *got * size)
-		left = *got * size;
+	bytes = (size_t)sp__min(bytes, (uint64_t)*got * w->spill->unit_bytes);
 	*r = (struct sp__request){ .op = SP__OP_WRITE,
-				   .data = c->data + from * size,
-				   .bytes = (uint32_t)((left + BLOCK - 1) & ~(size_t)(BLOCK - 1)) };
+				   .data = data,
+				   .bytes =
+					   (uint32_t)((bytes + BLOCK - 1) & ~(size_t)(BLOCK - 1)) };
 	sp__spill_locate(w->spill, w->run, unit, r);
-	c->batch[at] = r;
 	return 0;
+}
+
+/* Submits the first n requests of a chunk. */
+static int submit(struct sp__runwriter *w, struct sp__chunk *c, unsigned n)
+{
+	c->in_flight += n;
+	if (sp__spill_submit(w->spill, &w->owner, c->batch, n) == 0)
+		return 0;
+	c->in_flight -= n;
+	return -EIO;
 }
 
 /* One request for each piece of space. */
 static int send_raw(struct sp__runwriter *w, struct sp__chunk *c)
 {
+	const size_t size = w->spill->opts.page_bytes;
 	uint32_t pages = pages_of(w, c), got;
 	unsigned n = 0;
 
 	seal(w, c);
 	for (uint32_t done = 0; done < pages; done += got) {
-		int rc = set_request(w, c, n++, done, pages - done, &got);
+		int rc = set_request(w, c, n++, c->data + done * size, c->payload - done * size,
+				     pages - done, &got);
 
 		if (rc < 0)
 			return rc;
 	}
-	c->in_flight += n;
-	if (sp__spill_submit(w->spill, &w->owner, c->batch, n) < 0) {
-		c->in_flight -= n;
-		return -EIO;
-	}
-	return 0;
+	return submit(w, c, n);
 }
 
 /* One request for each page; the store keeps them until a batch is worth it. */
 static int send_gathered(struct sp__runwriter *w, struct sp__chunk *c)
 {
+	const size_t size = w->spill->opts.page_bytes;
 	uint32_t pages = pages_of(w, c), got;
 
 	seal(w, c);
 	for (uint32_t i = 0; i < pages; i++) {
 		uint64_t unit = w->run->units;
-		int rc = set_request(w, c, i, i, 1, &got);
+		int rc = set_request(w, c, i, c->data + i * size, c->payload - i * size, 1, &got);
 
 		if (rc < 0)
 			return rc;
@@ -294,8 +304,6 @@ static int submit_packed(struct sp__runwriter *w)
 {
 	const size_t size = w->spill->opts.page_bytes;
 	struct sp__chunk *c = w->packed;
-	uint64_t unit = w->run->units;
-	struct sp__request *r;
 	uint32_t got;
 	int rc;
 
@@ -307,20 +315,9 @@ static int submit_packed(struct sp__runwriter *w)
 		sp__run_note_page(w->run, c->first + i, c->each[i].checksum);
 		w->run->packed[c->first + i] = c->each[i].bytes;
 	}
-	rc = sp__spill_take(w->spill, w->run, w->file, (uint32_t)(c->packed_bytes / BLOCK), &got);
-	if (rc < 0)
-		return rc;
-	r = &c->reqs->req;
-	*r = (struct sp__request){ .op = SP__OP_WRITE,
-				   .data = c->packed,
-				   .bytes = (uint32_t)c->packed_bytes };
-	sp__spill_locate(w->spill, w->run, unit, r);
-	c->in_flight++;
-	if (sp__spill_submit(w->spill, &w->owner, &r, 1) < 0) {
-		c->in_flight--;
-		return -EIO;
-	}
-	return 0;
+	rc = set_request(w, c, 0, c->packed, c->packed_bytes, (uint32_t)(c->packed_bytes / BLOCK),
+			 &got);
+	return rc < 0 ? rc : submit(w, c, 1);
 }
 
 /* Starts packing a chunk, after submitting the one before it. */
@@ -366,7 +363,7 @@ static int send(struct sp__runwriter *w)
 	if (!c->payload)
 		return 0;
 	c->first = w->run->npages - pages_of(w, c);
-	w->bytes += c->payload;
+	w->run->bytes += c->payload;
 	rc = sink_of(w)->send(w, c);
 	if (rc < 0)
 		w->error = rc;
@@ -455,7 +452,6 @@ int sp__runwriter_finish(struct sp__runwriter *w)
 	drain(w);
 	if (!rc && !w->error && sink_of(w)->finish)
 		rc = sink_of(w)->finish(w);
-	w->run->bytes = w->bytes;
 	w->run->records = w->records;
 	sp__spill_give_spare(w->spill, w->run);
 	sp__run_trim(w->run);

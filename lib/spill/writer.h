@@ -3,14 +3,7 @@
  * Writing one run: records go in in order, pages are written asynchronously.
  *
  * The memory is divided into chunks of whole pages.  Records are copied into the
- * current chunk; a full chunk gets checksums and space and is submitted as one batch
- * (a request for each contiguous piece), while the next one fills.  With a
- * compression program it is written into the program's pipe instead.  If the store
- * gathers writes, each page is one write.
- *
- * Under compression half of the memory is for packed chunks.  A full chunk is packed,
- * by a task if the store allows threads, and submitted when the next chunk is full.
- * The task touches only the chunk and the codec.
+ * current chunk; a full one is sent while the next one fills (writer.c).
  */
 #ifndef SP__SPILL_WRITER_H
 #define SP__SPILL_WRITER_H
@@ -35,7 +28,6 @@ struct sp__runwriter {
 	struct sp__run *run;
 	struct sp__chunk *chunks;
 	unsigned nchunks, now;
-	uint32_t file;	/* or directory */
 	char *at;	/* where the next byte goes */
 	char *page_end; /* end of the page that at is in */
 	char *chunk_end;
@@ -44,7 +36,7 @@ struct sp__runwriter {
 	bool prev_here;		 /* it ended in the current page */
 	sp__lastkey_fn *lastkey; /* NULL: no last keys */
 	void *lastkey_ctx;
-	uint64_t bytes, records;
+	uint64_t records;
 	struct sp__codec *codec;
 	struct sp__task packing;
 	struct sp__chunk *packed; /* or being packed, and not yet submitted */

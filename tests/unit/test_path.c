@@ -41,7 +41,7 @@ static void lay_out(enum sp_placement policy)
 			int n = sp__place_take(place, runs[r], (uint32_t)(PAGES - runs[r]->units),
 					       &unit);
 
-			if (n <= 0 || sp__run_add_units(runs[r], 0, unit, (uint32_t)n) < 0)
+			if (n <= 0 || sp__run_add_units(runs[r], unit, (uint32_t)n) < 0)
 				exit(1);
 		}
 	}

@@ -64,7 +64,7 @@ static bool grow(struct fixture *f, struct sp__run *run, uint64_t units, uint32_
 		uint64_t unit, left = units - run->units;
 		int got = sp__place_take(f->place, run, left < want ? (uint32_t)left : want, &unit);
 
-		if (got <= 0 || sp__run_add_units(run, 0, unit, (uint32_t)got) < 0)
+		if (got <= 0 || sp__run_add_units(run, unit, (uint32_t)got) < 0)
 			return false;
 	}
 	return true;

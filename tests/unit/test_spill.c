@@ -249,7 +249,7 @@ static void reuse(void)
 			free_runs(runs);
 		}
 		for (size_t f = 0; f < s->nfiles; f++)
-			end[recycle] += s->space[f].end;
+			end[recycle] += s->files[f].space.end;
 		sp__spill_close(s);
 	}
 	ok(end[1] * 2 < end[0], "pages that were read are used again (%llu units against %llu)",
@@ -269,11 +269,11 @@ static void corruption(enum sp_spill_compression codec, const char *packing)
 
 		if (!s || !write_runs(s, runs, &keys))
 			abort();
-		at = sp__rng_below(&rng, (uint64_t)lseek(s->files[0]->fd, 0, SEEK_END));
-		if (pread(s->files[0]->fd, &byte, 1, (off_t)at) != 1)
+		at = sp__rng_below(&rng, (uint64_t)lseek(s->files[0].volume->fd, 0, SEEK_END));
+		if (pread(s->files[0].volume->fd, &byte, 1, (off_t)at) != 1)
 			abort();
 		byte ^= (char)(1 << sp__rng_below(&rng, 8));
-		if (pwrite(s->files[0]->fd, &byte, 1, (off_t)at) != 1)
+		if (pwrite(s->files[0].volume->fd, &byte, 1, (off_t)at) != 1)
 			abort();
 		if (read_runs(s, runs, &same) == SP_ECORRUPT && err.path[0] && err.offset >= 0 &&
 		    (uint64_t)err.offset <= at)
@@ -313,8 +313,9 @@ static void groups(void)
 			sp__run_drop_keys(runs[r]);
 			good &= !before || runs[r]->charged < before;
 		}
-		if (spoil && (pread(s->files[0]->fd, &byte, 1, i * 1000) != 1 || (byte ^= 4, 0) ||
-			      pwrite(s->files[0]->fd, &byte, 1, i * 1000) != 1))
+		if (spoil &&
+		    (pread(s->files[0].volume->fd, &byte, 1, i * 1000) != 1 || (byte ^= 4, 0) ||
+		     pwrite(s->files[0].volume->fd, &byte, 1, i * 1000) != 1))
 			abort();
 		if (read_runs(s, runs, &same) == SP_ECORRUPT)
 			noticed++;
@@ -376,7 +377,7 @@ static void many(void)
 
 		if (!run[r] && sp__run_new(&run[r], &budget))
 			abort();
-		if (sp__spill_take(s, run[r], 0, 1, &got) || got != 1)
+		if (sp__spill_take(s, run[r], 1, &got) || got != 1)
 			abort();
 	}
 	for (int r = 0; r < MANY; r++) {
@@ -392,14 +393,15 @@ static void many(void)
 	ok(apart, "units of runs that grow at a time are each run's own");
 	ok(extents < 150, "a run of %d pages among %d lies in few pieces (%zu)", MANY_PAGES, MANY,
 	   extents);
-	ok(s->space[0].used == (uint64_t)MANY * MANY_PAGES, "what was taken ahead is given back");
+	ok(s->files[0].space.used == (uint64_t)MANY * MANY_PAGES,
+	   "what was taken ahead is given back");
 	free(used);
 	sp__spill_close(s);
 }
 
 static bool traced_as(const struct sp__spill *s, int file, const char *name)
 {
-	const struct sp__volume *v = s->files[file];
+	const struct sp__volume *v = s->files[file].volume;
 
 	return !strcmp(v->trace_name ? v->trace_name : v->name, name);
 }
@@ -430,7 +432,7 @@ static void names(void)
 	ok(traced_as(s, file[0], "/tmp") && traced_as(s, file[1], "/tmp#1") &&
 		   traced_as(s, file[2], "/tmp#2") && traced_as(s, file[3], "/tmp#3"),
 	   "in a trace files of one directory are distinguished");
-	ok(!strcmp(s->files[file[3]]->name, "/tmp"), "in messages they go by the directory");
+	ok(!strcmp(s->files[file[3]].volume->name, "/tmp"), "in messages they go by the directory");
 	sp__spill_close(s);
 }
 
