@@ -197,32 +197,14 @@ static int memory_cursors(const struct sp_sort *s, struct sp__cursor *cursors, u
 	uint64_t from = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		struct sp__slot *oldest = NULL;
+		const struct sp__slot *slot = sp__slot_from(s, SP__SLOT_SORTED, from);
 
-		for (unsigned k = 0; k < s->forming.nslots; k++) {
-			struct sp__slot *slot = &s->forming.slots[k];
-
-			if (slot->state == SP__SLOT_SORTED && slot->age >= from &&
-			    (!oldest || slot->age < oldest->age))
-				oldest = slot;
-		}
-		if (!oldest)
+		if (!slot)
 			return SP_ESTATE;
-		from = oldest->age + 1;
-		sp__cursor_memory(&cursors[i], &oldest->buf);
+		from = slot->age + 1;
+		sp__cursor_memory(&cursors[i], &slot->buf);
 	}
 	return 0;
-}
-
-/* Opens those of n spilled runs that are not in a branch. */
-static int open_rest(struct sp_sort *s, unsigned branched, unsigned n, struct sp__freemem where)
-{
-	const unsigned *ids = s->spilled.ids + branched;
-
-	return n == branched
-		       ? 0
-		       : sp__step_open(s, s->spilled.store, &s->merging.final, ids, n - branched,
-				       where, s->merging.merge.cursors + s->merging.nbranches);
 }
 
 /* Cursors of the final merge: branches, the rest of n spilled runs, then runs in memory. */
@@ -246,8 +228,10 @@ static int set_up_final(struct sp_sort *s, unsigned n, bool threaded)
 	rc = memory_cursors(s, m->cursors + spilled, memory);
 	if (strips)
 		sp__replace_cursors(&s->forming.replace, m->cursors + spilled + memory);
-	if (rc == 0)
-		rc = open_rest(s, branched, n, where);
+	if (rc == 0 && n > branched)
+		rc = sp__step_open(s, s->spilled.store, &s->merging.final,
+				   s->spilled.ids + branched, n - branched, where,
+				   m->cursors + s->merging.nbranches);
 	if (rc == 0 && n)
 		sp__step_replan(s, s->spilled.ids, n, branched ? pages : s->merging.final.buffers);
 	if (rc == 0 && files)

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
+#include "base/minmax.h"
 #include "sort/plan.h"
 #include "sort/state.h"
 
@@ -59,9 +60,8 @@ static struct sp__slot *slot_ahead(struct sp_sort *s)
 			*next = sp__slot_oldest(s, SP__SLOT_EMPTY);
 
 	if (s->threads < 2 || !next || next->touched || next->bytes < TOUCH_BYTES ||
-	    s->plan.input_bytes < s->stats.input_bytes + (now->bytes < s->forming.enough_bytes
-								  ? now->bytes
-								  : s->forming.enough_bytes))
+	    s->plan.input_bytes <
+		    s->stats.input_bytes + sp__min(now->bytes, s->forming.enough_bytes))
 		return NULL;
 	next->touched = true;
 	return next;
@@ -70,8 +70,7 @@ static struct sp__slot *slot_ahead(struct sp_sort *s)
 /* Records will lie in the lower part of a slot, entries at its end. */
 static void touch(const struct sp_sort *s, struct sp__slot *slot)
 {
-	size_t used = slot->bytes / 4 * 3 < s->forming.enough_bytes ? slot->bytes / 4 * 3
-								    : s->forming.enough_bytes;
+	size_t used = sp__min(slot->bytes / 4 * 3, s->forming.enough_bytes);
 	size_t half = used / 2 & ~(size_t)4095;
 
 	sp__pages_touch(slot->mem + half, half);
@@ -219,13 +218,9 @@ static int rotate(struct sp_sort *s)
 	}
 	if (s->spilled.store)
 		sp__slots_coalesce(s);
-	next = sp__slot_oldest(s, SP__SLOT_EMPTY);
-	if (next) {
-		next->state = SP__SLOT_FILLING;
-		s->forming.filling = (unsigned)(next - s->forming.slots);
-	} else {
+	next = sp__slot_fill(s);
+	if (!next)
 		s->forming.patient = false;
-	}
 	store = !s->forming.patient && !sp__slot_oldest(s, SP__SLOT_EMPTY);
 	if (full || store)
 		start_work(s, full, store);

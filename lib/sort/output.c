@@ -110,47 +110,33 @@ static int fill(struct sp_sort *s, struct sp__outbuf *out, bool wait)
 	return rc < 0 ? sp__err(s->env.err, rc, "merge", NULL, -1) : rc;
 }
 
-static int prepare_busy(struct sp_sort *s)
+/* The background task. */
+static void run_ahead(void *arg)
 {
+	struct sp_sort *s = arg;
+	struct sp__ring *ring = &s->output.ring;
+	struct sp__outbuf *out;
 	int rc;
 
 	pthread_mutex_lock(&s->output.busy);
 	rc = sp__finish_prepare(s, true);
 	pthread_mutex_unlock(&s->output.busy);
-	return rc;
-}
-
-/* Branches are closed before the end is published, so that all their reads are counted. */
-static int fill_busy(struct sp_sort *s, struct sp__outbuf *out)
-{
-	int rc;
-
-	pthread_mutex_lock(&s->output.busy);
-	rc = fill(s, out, true);
-	if (rc != SP_READY)
-		sp__branches_close(s);
-	pthread_mutex_unlock(&s->output.busy);
-	return rc;
-}
-
-/* The background task. */
-static void run_ahead(void *arg)
-{
-	struct sp_sort *s = arg;
-	struct sp__outbuf *out;
-	int rc = prepare_busy(s);
-
 	if (rc < 0) {
-		sp__ring_publish(&s->output.ring, rc);
+		sp__ring_publish(ring, rc);
 		return;
 	}
 	do {
-		out = sp__ring_room(&s->output.ring);
+		out = sp__ring_room(ring);
 		if (!out)
 			return;
-		rc = fill_busy(s, out);
-		sp__ring_publish(&s->output.ring, rc);
-	} while (rc == SP_READY && sp__ring_settled(&s->output.ring, out));
+		pthread_mutex_lock(&s->output.busy);
+		rc = fill(s, out, true);
+		/* Before the end is published, so that all their reads are counted. */
+		if (rc != SP_READY)
+			sp__branches_close(s);
+		pthread_mutex_unlock(&s->output.busy);
+		sp__ring_publish(ring, rc);
+	} while (rc == SP_READY && sp__ring_settled(ring, out));
 }
 
 int sp__output_start(struct sp_sort *s)

@@ -19,7 +19,7 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <string.h>
+#include <stdio.h>
 #include "base/err.h"
 #include "run/memory.h"
 #include "run/where.h"
@@ -113,10 +113,10 @@ enum sp_readahead sp__plan_readahead(uint64_t pages, uint32_t page_bytes, unsign
 				     unsigned buffers, bool sequence, struct sp__plan_device device,
 				     struct sp_strategy_plan *table)
 {
-	struct sp_strategy_plan all[SP_READ_COUNT_];
+	struct sp_strategy_plan own[SP_READ_COUNT_], *all = table ? table : own;
 	enum sp_readahead best = SP_READ_AUTO;
 
-	memset(all, 0, sizeof(all));
+	all[SP_READ_AUTO] = (struct sp_strategy_plan){ 0 };
 	for (enum sp_readahead s = SP_READ_NONE; s < SP_READ_COUNT_; s++) {
 		struct sp_strategy_plan *p = &all[s];
 
@@ -135,8 +135,6 @@ enum sp_readahead sp__plan_readahead(uint64_t pages, uint32_t page_bytes, unsign
 	/* Along the path many runs are read together, each when half of its pages are free. */
 	if (device.path && all[SP_READ_DOUBLE].feasible)
 		best = SP_READ_DOUBLE;
-	if (table)
-		memcpy(table, all, sizeof(all));
 	return best == SP_READ_AUTO ? SP_READ_NONE : best;
 }
 
@@ -320,7 +318,9 @@ static uint64_t least_memory(const struct sp_sort_opts *o)
 static int refuse(const struct sp_sort_opts *o, const struct sp__layout *l, uint32_t page_bytes,
 		  struct sp_errinfo *err)
 {
+	unsigned runs = l->fan_in ? l->fan_in : 2;
 	unsigned long long memory;
+	char what[80];
 
 	if (l->misfit == SP__MISFIT_SMALL_MERGE)
 		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1,
@@ -332,21 +332,18 @@ static int refuse(const struct sp_sort_opts *o, const struct sp__layout *l, uint
 		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1,
 				"no amount of memory can do what was asked");
 	if (l->misfit == SP__MISFIT_RUN)
-		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1,
-				"a run size of %llu bytes needs at least %llu bytes of memory",
-				(unsigned long long)o->run_bytes, memory);
-	if (l->misfit == SP__MISFIT_MERGE && o->merge_bytes)
-		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1,
-				"a merge buffer of %llu bytes needs at least %llu bytes of memory",
-				(unsigned long long)o->merge_bytes, memory);
-	if (o->run.page_bytes)
-		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1,
-				"merging %u runs in pages of %u bytes needs at least %llu bytes "
-				"of memory",
-				l->fan_in ? l->fan_in : 2, page_bytes, memory);
-	return sp__errf(err, SP_EBUDGET, "plan", NULL, -1,
-			"merging %u runs needs at least %llu bytes of memory",
-			l->fan_in ? l->fan_in : 2, memory);
+		snprintf(what, sizeof(what), "a run size of %llu bytes",
+			 (unsigned long long)o->run_bytes);
+	else if (l->misfit == SP__MISFIT_MERGE && o->merge_bytes)
+		snprintf(what, sizeof(what), "a merge buffer of %llu bytes",
+			 (unsigned long long)o->merge_bytes);
+	else if (o->run.page_bytes)
+		snprintf(what, sizeof(what), "merging %u runs in pages of %u bytes", runs,
+			 page_bytes);
+	else
+		snprintf(what, sizeof(what), "merging %u runs", runs);
+	return sp__errf(err, SP_EBUDGET, "plan", NULL, -1, "%s needs at least %llu bytes of memory",
+			what, memory);
 }
 
 static int check_volume(const struct sp_sort_opts *o, struct sp_errinfo *err)

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Three families of plans behind one interface.
- *
- * Fixed buffering (NONE, DOUBLE, EQUAL): each run owns pages and requests some when few
- * enough of them are full.
- *
- * Forecasting (FORECAST, EXTENDED): a walk along the consumption sequence; the next
- * cluster belongs to the run whose unread page comes first in it.
- *
- * Clustering (CLUSTER; readplan_cluster.c): a list of clusters made in advance, read
- * one after the other, each as soon as it fits.
+ * Three families of plans behind one interface: fixed buffering (NONE, DOUBLE, EQUAL),
+ * forecasting (FORECAST, EXTENDED), and clustering (CLUSTER; readplan_cluster.c): a list
+ * of clusters made in advance, read one after the other, each as soon as it fits.
  *
  * Why there is no deadlock.  The merge stops only when a run has consumed its last page
  * and has more on the device; a stopped merge consumes nothing, so there is one such

@@ -153,16 +153,7 @@ int sp__select_rotate(struct sp_sort *s)
 		if (rc < 0)
 			return rc;
 	}
-	for (unsigned i = 1; i < s->forming.nslots; i++) {
-		struct sp__slot *next = &s->forming.slots[i];
-
-		if (next->state != SP__SLOT_EMPTY)
-			continue;
-		next->state = SP__SLOT_FILLING;
-		s->forming.filling = i;
-		return SP_READY;
-	}
-	return SP_LATER;
+	return sp__slot_fill(s) ? SP_READY : SP_LATER;
 }
 
 void sp__select_end(struct sp_sort *s)

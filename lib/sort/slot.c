@@ -4,12 +4,12 @@
 /* One slot is filled, one sorted, one stored; more are eventually halved. */
 #define FEW_SLOTS 3
 
-struct sp__slot *sp__slot_oldest(const struct sp_sort *s, enum sp__slot_state state)
+struct sp__slot *sp__slot_from(const struct sp_sort *s, enum sp__slot_state state, uint64_t age)
 {
 	struct sp__slot *best = NULL;
 
 	for (unsigned i = 0; i < s->forming.nslots; i++)
-		if (s->forming.slots[i].state == state &&
+		if (s->forming.slots[i].state == state && s->forming.slots[i].age >= age &&
 		    (!best || s->forming.slots[i].age < best->age))
 			best = &s->forming.slots[i];
 	return best;
@@ -95,6 +95,17 @@ void sp__slots_coalesce(struct sp_sort *s)
 		}
 		sp__runbuf_use(&first->buf, first->mem, first->bytes);
 	}
+}
+
+struct sp__slot *sp__slot_fill(struct sp_sort *s)
+{
+	struct sp__slot *next = sp__slot_oldest(s, SP__SLOT_EMPTY);
+
+	if (next) {
+		next->state = SP__SLOT_FILLING;
+		s->forming.filling = (unsigned)(next - s->forming.slots);
+	}
+	return next;
 }
 
 bool sp__slots_giant(const struct sp_sort *s)

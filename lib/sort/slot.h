@@ -61,8 +61,15 @@ struct sp__orders {
 	struct sp__slot *touch; /* an EMPTY slot, to be made resident */
 };
 
-/* The oldest slot in a state; NULL: none. */
-struct sp__slot *sp__slot_oldest(const struct sp_sort *s, enum sp__slot_state state);
+/* The oldest slot in a state, of those of an age or younger; NULL: none. */
+struct sp__slot *sp__slot_from(const struct sp_sort *s, enum sp__slot_state state, uint64_t age);
+static inline struct sp__slot *sp__slot_oldest(const struct sp_sort *s, enum sp__slot_state state)
+{
+	return sp__slot_from(s, state, 0);
+}
+
+/* The oldest EMPTY slot will be filled next; NULL: there is none. */
+struct sp__slot *sp__slot_fill(struct sp_sort *s);
 /* Makes a slot of the calling thread EMPTY. */
 void sp__slot_empty(struct sp_sort *s, struct sp__slot *slot);
 
