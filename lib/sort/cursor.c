@@ -30,14 +30,6 @@ void sp__cursor_release(struct sp__cursor *c, struct sp__budget *budget)
 	sp__keybuf_release(&c->keybuf[1]);
 }
 
-static inline void prefetch_record(const struct sp__cursor *c, const struct sp__entry *e)
-{
-	const char *rec = c->buf->base + sp__ref_offset(e->ref);
-
-	__builtin_prefetch(rec);
-	__builtin_prefetch(rec + 64);
-}
-
 static int next_in_memory(struct sp__cursor *c)
 {
 	const struct sp__entry *e = ++c->entry;
@@ -45,7 +37,7 @@ static int next_in_memory(struct sp__cursor *c)
 	if (e == c->entry_end)
 		return SP_END;
 	if (e + 6 < c->entry_end)
-		prefetch_record(c, e + 6);
+		sp__runbuf_prefetch(c->buf, e + 6);
 	c->rec = sp__runbuf_record(c->buf, e, &c->bytes);
 	c->key = NULL;
 	return SP_READY;

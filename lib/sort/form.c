@@ -134,44 +134,36 @@ static void start_work(struct sp_sort *s, struct sp__slot *to_sort, bool make_ro
 int sp__form_open(struct sp_sort *s)
 {
 	size_t each = s->plan.run_bytes & ~(size_t)4095, slots = each * s->plan.run_buffers;
+	struct sp__forming *f = &s->forming;
 	char *at;
 
-	s->forming.nslots = s->plan.run_buffers;
-	s->forming.patient = s->plan.in_memory || (!s->plan.input_bytes && !s->opts.run_bytes);
-	s->forming.enough_bytes = s->plan.in_memory && s->plan.input_bytes >= HUGE_BYTES
-					  ? s->plan.input_bytes / IN_MEMORY_RUNS
-					  : SIZE_MAX;
-	s->forming.slots = calloc(s->forming.nslots + SP__SELECT_SLOTS, sizeof(*s->forming.slots));
+	f->nslots = s->plan.run_buffers;
+	f->patient = s->plan.in_memory || (!s->plan.input_bytes && !s->opts.run_bytes);
+	f->enough_bytes = s->plan.in_memory && s->plan.input_bytes >= HUGE_BYTES
+				  ? s->plan.input_bytes / IN_MEMORY_RUNS
+				  : SIZE_MAX;
+	f->slots = calloc(f->nslots + SP__SELECT_SLOTS, sizeof(*f->slots));
 	if (s->plan.policy == SP_MERGE_EAGER)
-		s->forming.spare_bytes = s->plan.merge_bytes & ~(size_t)4095;
+		f->spare_bytes = s->plan.merge_bytes & ~(size_t)4095;
 	else if (s->plan.merge_bytes > slots)
-		s->forming.spare_bytes = (s->plan.merge_bytes - slots) & ~(size_t)4095;
-	s->forming.arena_bytes = slots + s->forming.spare_bytes + s->spilled.write_bytes +
-				 SP__RING_BUFFERS * s->output.buffer_bytes;
-	s->forming.arena =
-		sp__pages_alloc(s->forming.arena_bytes, s->plan.input_bytes >= HUGE_BYTES);
-	if (!s->forming.slots || !s->forming.arena)
+		f->spare_bytes = (s->plan.merge_bytes - slots) & ~(size_t)4095;
+	f->arena_bytes = slots + f->spare_bytes + s->spilled.write_bytes +
+			 SP__RING_BUFFERS * s->output.buffer_bytes;
+	at = f->arena = sp__pages_alloc(f->arena_bytes, s->plan.input_bytes >= HUGE_BYTES);
+	if (!f->slots || !f->arena)
 		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
-	sp__budget_charge(&s->env.budget, s->forming.arena_bytes);
-	at = s->forming.arena;
-	for (unsigned i = 0; i < s->forming.nslots; i++, at += each) {
-		struct sp__slot *slot = &s->forming.slots[i];
-
-		slot->mem = at;
-		slot->bytes = each;
-		sp__runbuf_init(&slot->buf, s->opts.keys);
-		sp__runbuf_use(&slot->buf, at, each);
-	}
-	s->forming.spare_mem = at;
-	at += s->forming.spare_bytes;
+	sp__budget_charge(&s->env.budget, f->arena_bytes);
+	for (unsigned i = 0; i < f->nslots; i++, at += each)
+		sp__slot_make(s, &f->slots[i], at, each);
+	f->spare_mem = at;
+	at += f->spare_bytes;
 	s->spilled.write_mem = at;
 	at += s->spilled.write_bytes;
 	sp__ring_use(&s->output.ring, at, s->output.buffer_bytes);
-	s->forming.slots[0].state = SP__SLOT_FILLING;
-	sp__runs_open(s);
+	f->slots[0].state = SP__SLOT_FILLING;
 	if (s->plan.formation == SP_FORM_REPLACEMENT && !s->plan.in_memory)
 		return sp__select_open(s);
-	s->forming.slots[0].touched = true;
+	f->slots[0].touched = true;
 	start_work(s, NULL, false);
 	return 0;
 }

@@ -21,6 +21,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "base/err.h"
+#include "base/minmax.h"
 #include "run/memory.h"
 #include "run/where.h"
 #include "sort/plan_impl.h"
@@ -45,7 +46,7 @@ size_t sp__plan_spill_bytes(const struct sp_sort_opts *o, uint64_t working_bytes
 	size_t bytes = (size_t)sp__buffers(working_bytes).chunk_bytes * SP__PLAN_SPILL_CHUNKS;
 	size_t least = o->run.compression == SP_SPILL_RAW ? page_bytes : 2 * (size_t)page_bytes;
 
-	return bytes > least ? bytes : least;
+	return sp__max(bytes, least);
 }
 
 /* The requested placement if runs, as they are formed, can be placed so. */
@@ -164,9 +165,7 @@ static uint32_t page_of_track(const struct sp_geometry *g, unsigned pages)
 		return MAX_AUTO_PAGE;
 	sp_geometry_info(g, &info);
 	bytes = zone.track_blocks * info.block_bytes / pages;
-	return bytes < MIN_PAGE	       ? MIN_PAGE
-	       : bytes > MAX_AUTO_PAGE ? MAX_AUTO_PAGE
-				       : (uint32_t)bytes;
+	return (uint32_t)fmin(fmax(bytes, MIN_PAGE), MAX_AUTO_PAGE);
 }
 
 uint32_t sp__plan_track_page(const struct sp_geometry *g)

@@ -70,16 +70,6 @@ static int push(struct runs *l, struct run run)
 	return 0;
 }
 
-static int lay_tapes(struct sp__policy *p)
-{
-	p->tape = calloc(p->fan_in + 1, sizeof(*p->tape));
-	if (!p->tape)
-		return -ENOMEM;
-	for (unsigned j = 0; j < p->fan_in; j++)
-		p->tape[j].aim = p->tape[j].dummies = 1;
-	return 0;
-}
-
 static uint64_t runs_on_tapes(const struct sp__policy *p)
 {
 	uint64_t n = 0;
@@ -230,9 +220,14 @@ int sp__policy_new(struct sp__policy **policy, enum sp_merge_policy kind, unsign
 		return -ENOMEM;
 	p->kind = kind;
 	p->fan_in = fan_in;
-	if (kind == SP_MERGE_POLYPHASE && lay_tapes(p) < 0) {
-		free(p);
-		return -ENOMEM;
+	if (kind == SP_MERGE_POLYPHASE) {
+		p->tape = calloc(fan_in + 1, sizeof(*p->tape));
+		if (!p->tape) {
+			free(p);
+			return -ENOMEM;
+		}
+		for (unsigned j = 0; j < fan_in; j++)
+			p->tape[j].aim = p->tape[j].dummies = 1;
 	}
 	*policy = p;
 	return 0;
@@ -302,11 +297,6 @@ static unsigned merge_cheapest(struct sp__policy *p, size_t k, unsigned *ids,
 	return choose(p, best, k, top_level(p, best, k) + 1, ids, step);
 }
 
-static unsigned merge_lazily(struct sp__policy *p, unsigned *ids, struct sp__policy_step *step)
-{
-	return merge_cheapest(p, (p->list.count - 2) % (p->fan_in - 1) + 2, ids, step);
-}
-
 /* The runs of the lowest level, which end the list. */
 static size_t lowest_level(const struct sp__policy *p, unsigned *level)
 {
@@ -350,7 +340,8 @@ unsigned sp__policy_next(struct sp__policy *policy, bool input_ended, unsigned *
 	}
 	if (policy->kind == SP_MERGE_EAGER)
 		return merge_eagerly(policy, input_ended, ids, step);
-	return input_ended ? merge_lazily(policy, ids, step) : 0;
+	return input_ended ? merge_cheapest(policy, (n - 2) % (policy->fan_in - 1) + 2, ids, step)
+			   : 0;
 }
 
 unsigned sp__policy_relieve(struct sp__policy *policy, unsigned *ids, unsigned max,

@@ -117,6 +117,15 @@ static inline const char *sp__runbuf_record(const struct sp__runbuf *rb, const s
 	return rec;
 }
 
+/* Its beginning will be needed soon. */
+static inline void sp__runbuf_prefetch(const struct sp__runbuf *rb, const struct sp__entry *e)
+{
+	const char *rec = rb->base + sp__ref_offset(e->ref);
+
+	__builtin_prefetch(rec);
+	__builtin_prefetch(rec + 64);
+}
+
 /* The key of an entry; NULL: COLLATED without byte key. */
 static inline const unsigned char *sp__runbuf_key(const struct sp__runbuf *rb,
 						  const struct sp__entry *e, size_t *bytes)

@@ -78,6 +78,8 @@ int sp__runs_open_spill(struct sp_sort *s)
 
 	if (s->spilled.store)
 		return 0;
+	if (sp__readplan_needs_sequence(s->plan.readahead))
+		s->spilled.lastkey_fn = lastkey;
 	o.direct = spill_direct(s);
 	o.page_bytes = s->plan.page_bytes;
 	o.recycle_level = s->plan.recycle;
@@ -207,12 +209,8 @@ static int put_all(struct sp_sort *s, const struct sp__runbuf *rb)
 	for (size_t i = 0; i < rb->n; i++) {
 		int rc;
 
-		if (i + PREFETCH < rb->n) {
-			const char *soon = rb->base + sp__ref_offset(rb->entries[i + PREFETCH].ref);
-
-			__builtin_prefetch(soon);
-			__builtin_prefetch(soon + 64);
-		}
+		if (i + PREFETCH < rb->n)
+			sp__runbuf_prefetch(rb, &rb->entries[i + PREFETCH]);
 		rec = sp__runbuf_record(rb, &rb->entries[i], &bytes);
 		rc = sp__runwriter_put(&s->spilled.writer, rec, bytes);
 		if (rc < 0)
@@ -247,12 +245,6 @@ int sp__runs_store(struct sp_sort *s, struct sp__slot *slot)
 		return rc;
 	sp__slot_empty(s, slot);
 	return 0;
-}
-
-void sp__runs_open(struct sp_sort *s)
-{
-	if (sp__readplan_needs_sequence(s->plan.readahead))
-		s->spilled.lastkey_fn = lastkey;
 }
 
 void sp__runs_close(struct sp_sort *s)

@@ -51,16 +51,6 @@ static int end(void *ctx, const char *prev, size_t prev_bytes)
 	return rc < 0 ? rc : sp__finish_due(s);
 }
 
-/* Makes a slot a buffer for batches. */
-static void make_batch(struct sp_sort *s, struct sp__slot *slot, char *mem, size_t bytes)
-{
-	sp__runbuf_init(&slot->buf, s->opts.keys);
-	slot->mem = mem;
-	slot->bytes = bytes;
-	slot->state = SP__SLOT_EMPTY;
-	sp__runbuf_use(&slot->buf, mem, bytes);
-}
-
 int sp__select_open(struct sp_sort *s)
 {
 	struct sp__replace_sink sink = { s, begin, put, end };
@@ -80,7 +70,7 @@ int sp__select_open(struct sp_sort *s)
 	batches = s->threads > 1 && each >= SP__INLINE_BYTES ? 2 : 1;
 	bytes -= batches * each;
 	for (unsigned i = 0; i < 2; i++)
-		make_batch(s, &s->forming.slots[1 + i], first->mem + bytes + i * each, each);
+		sp__slot_make(s, &s->forming.slots[1 + i], first->mem + bytes + i * each, each);
 	if (batches == 1) {
 		s->forming.slots[2].state = SP__SLOT_GONE;
 		s->forming.slots[2].bytes = 0;

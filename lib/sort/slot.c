@@ -15,6 +15,15 @@ struct sp__slot *sp__slot_from(const struct sp_sort *s, enum sp__slot_state stat
 	return best;
 }
 
+void sp__slot_make(struct sp_sort *s, struct sp__slot *slot, char *mem, size_t bytes)
+{
+	slot->mem = mem;
+	slot->bytes = bytes;
+	slot->state = SP__SLOT_EMPTY;
+	sp__runbuf_init(&slot->buf, s->opts.keys);
+	sp__runbuf_use(&slot->buf, mem, bytes);
+}
+
 void sp__slot_empty(struct sp_sort *s, struct sp__slot *slot)
 {
 	if (slot->giant) {

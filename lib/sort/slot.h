@@ -70,6 +70,8 @@ static inline struct sp__slot *sp__slot_oldest(const struct sp_sort *s, enum sp_
 
 /* The oldest EMPTY slot will be filled next; NULL: there is none. */
 struct sp__slot *sp__slot_fill(struct sp_sort *s);
+/* Makes a slot, EMPTY, in its memory. */
+void sp__slot_make(struct sp_sort *s, struct sp__slot *slot, char *mem, size_t bytes);
 /* Makes a slot of the calling thread EMPTY. */
 void sp__slot_empty(struct sp_sort *s, struct sp__slot *slot);
 

@@ -30,7 +30,6 @@ struct sp__spilled {
 };
 
 /* runs.c */
-void sp__runs_open(struct sp_sort *s);
 void sp__runs_close(struct sp_sort *s);
 /* Opens the spill store unless it is open. */
 SP_MUST_CHECK int sp__runs_open_spill(struct sp_sort *s);

@@ -58,16 +58,6 @@ static int compare_last_keys(void *ctx, unsigned ra, uint64_t pa, unsigned rb, u
 	return ks->descending ? -c : c;
 }
 
-static unsigned plan_next(void *plan, unsigned free_pages, unsigned *run)
-{
-	return sp__readplan_next(plan, free_pages, run);
-}
-
-static void plan_consumed(void *plan, unsigned run)
-{
-	sp__readplan_consumed(plan, run);
-}
-
 static int pool_get(void *pool, size_t run, bool wait, const char **data, size_t *bytes)
 {
 	return sp__pool_get(pool, run, wait, data, bytes);
@@ -194,7 +184,7 @@ int sp__step_open(struct sp_sort *s, struct sp__spill *spill, struct sp__step_in
 	rc = open_plan(s, in);
 	if (rc < 0)
 		return rc;
-	pp = (struct sp__poolplan){ in->plan, plan_next, plan_consumed,
+	pp = (struct sp__poolplan){ in->plan, sp__readplan_next, sp__readplan_consumed,
 				    sp__readplan_largest(in->plan) };
 	rc = sp__pool_open(&in->pool, spill, in->runs, n, where.mem, in->buffers, &pp);
 	if (rc < 0)

@@ -18,11 +18,12 @@
 
 #include "spill/store.h"
 
-/* The plan (sort/readplan.h). */
+/* The plan (sort/readplan.h), of which the pool knows only this. */
+struct sp__readplan;
 struct sp__poolplan {
-	void *plan;
-	unsigned (*next)(void *plan, unsigned free_pages, unsigned *run);
-	void (*consumed)(void *plan, unsigned run);
+	struct sp__readplan *plan;
+	unsigned (*next)(struct sp__readplan *plan, unsigned free_pages, unsigned *run);
+	void (*consumed)(struct sp__readplan *plan, unsigned run);
 	unsigned largest; /* the largest cluster that next() returns */
 };
 

@@ -98,14 +98,13 @@ static struct sp__run *write_run(struct sp__spill *s, int r, size_t bytes, unsig
  * A plan of its own: now and then several pages, as long as each run without
  * one can still get it.
  */
-struct plan {
+struct sp__readplan {
 	struct sp__run **runs;
 	size_t asked[RUNS], held[RUNS];
 };
 
-static unsigned plan_next(void *ctx, unsigned free_pages, unsigned *run)
+static unsigned plan_next(struct sp__readplan *p, unsigned free_pages, unsigned *run)
 {
-	struct plan *p = ctx;
 	unsigned starving = 0, pages = 1;
 
 	for (unsigned i = 0; i < RUNS; i++)
@@ -127,15 +126,15 @@ static unsigned plan_next(void *ctx, unsigned free_pages, unsigned *run)
 	return pages;
 }
 
-static void plan_consumed(void *ctx, unsigned run)
+static void plan_consumed(struct sp__readplan *p, unsigned run)
 {
-	((struct plan *)ctx)->held[run]--;
+	p->held[run]--;
 }
 
 /* Reads all runs, in random turns; 0, or the first error. */
 static int read_runs(struct sp__spill *s, struct sp__run **runs, bool *same)
 {
-	struct plan plan = { .runs = runs };
+	struct sp__readplan plan = { .runs = runs };
 	struct sp__poolplan pp = { &plan, plan_next, plan_consumed, 3 };
 	size_t at[RUNS] = { 0 }, left = RUNS, bytes;
 	bool ended[RUNS] = { false };
