@@ -21,10 +21,14 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 #include <spindle/outfile.h>
 #include "base/err.h"
 #include "base/outfile_impl.h"
+
+/* Not an error: the old file cannot be replaced. */
+#define IN_PLACE 1
 
 struct sp_outfile {
 	const char *name; /* as given, for messages */
@@ -141,6 +145,62 @@ static int open_in_place(struct sp_outfile *o, const struct stat *st)
 	return o->fd < 0 ? -errno : 0;
 }
 
+/* Some are not for us to set, or gone meanwhile. */
+static bool attribute_optional(int error)
+{
+	return error == EPERM || error == EACCES || error == EOPNOTSUPP || error == ENODATA ||
+	       error == EINVAL;
+}
+
+static int copy_xattr(const char *from, const char *name, int to)
+{
+	ssize_t len = getxattr(from, name, NULL, 0);
+	char *value = malloc(len > 0 ? (size_t)len : 1);
+	int rc;
+
+	if (!value)
+		return -ENOMEM;
+	if (len >= 0)
+		len = getxattr(from, name, value, (size_t)len);
+	rc = len < 0 || fsetxattr(to, name, value, (size_t)len, 0) < 0 ? -errno : 0;
+	free(value);
+	return attribute_optional(-rc) ? 0 : rc;
+}
+
+static int copy_xattrs(const char *from, int to)
+{
+	ssize_t n = listxattr(from, NULL, 0);
+	char *names;
+	int rc = 0;
+
+	if (n <= 0)
+		return n < 0 && !attribute_optional(errno) ? -errno : 0;
+	names = malloc((size_t)n);
+	if (!names)
+		return -ENOMEM;
+	n = listxattr(from, names, (size_t)n);
+	if (n < 0)
+		rc = -errno;
+	for (ssize_t i = 0; rc == 0 && i < n; i += (ssize_t)strlen(names + i) + 1)
+		rc = copy_xattr(from, names + i, to);
+	free(names);
+	return rc;
+}
+
+/* Gives the new file mode, owner and extended attributes of the old one at path; -errno. */
+static int keep_attributes(const char *path, const struct stat *old, int fd)
+{
+	struct stat now;
+
+	if (fstat(fd, &now) < 0)
+		return -errno;
+	if (((old->st_uid != now.st_uid || old->st_gid != now.st_gid) &&
+	     fchown(fd, old->st_uid, old->st_gid) < 0) ||
+	    fchmod(fd, old->st_mode & 07777) < 0)
+		return errno == EPERM || errno == EINVAL ? IN_PLACE : -errno;
+	return copy_xattrs(path, fd);
+}
+
 static int replace(struct sp_outfile *o, const struct stat *st)
 {
 	struct stat link, found;
@@ -150,15 +210,15 @@ static int replace(struct sp_outfile *o, const struct stat *st)
 	o->path = lstat(o->name, &link) == 0 && S_ISLNK(link.st_mode) ? realpath(o->name, NULL)
 								      : strdup(o->name);
 	if (!o->path)
-		return errno == ENOMEM ? -ENOMEM : SP__IN_PLACE;
+		return errno == ENOMEM ? -ENOMEM : IN_PLACE;
 	/* A link of /proc may lead to a file that has lost its name. */
 	if (stat(o->path, &found) < 0 || !same_file(&found, st))
-		return SP__IN_PLACE;
+		return IN_PLACE;
 	rc = make_file(o, 0600);
 	if (rc == -EACCES || rc == -EPERM || rc == -EROFS)
-		return SP__IN_PLACE;
+		return IN_PLACE;
 	if (rc == 0)
-		rc = sp__outfile_keep_attributes(o->path, st, o->fd);
+		rc = keep_attributes(o->path, st, o->fd);
 	if (rc)
 		close_file(o);
 	if (rc)
@@ -168,7 +228,7 @@ static int replace(struct sp_outfile *o, const struct stat *st)
 
 static int open_old(struct sp_outfile *o, const struct stat *st, int flags)
 {
-	int rc = SP__IN_PLACE;
+	int rc = IN_PLACE;
 
 	if (S_ISDIR(st->st_mode))
 		return -EISDIR;
@@ -180,7 +240,7 @@ static int open_old(struct sp_outfile *o, const struct stat *st, int flags)
 	}
 	if (st->st_nlink == 1 && !(flags & SP_OUTFILE_LIVE) && standard_descriptor(st) < 0)
 		rc = replace(o, st);
-	return rc == SP__IN_PLACE ? open_in_place(o, st) : rc;
+	return rc == IN_PLACE ? open_in_place(o, st) : rc;
 }
 
 static int open_any(struct sp_outfile *o, int flags)

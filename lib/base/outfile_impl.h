@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parts of base/outfile: names, and attributes that are kept.
+ * The temporary names of base/outfile.
  */
 #ifndef SP__BASE_OUTFILE_IMPL_H
 #define SP__BASE_OUTFILE_IMPL_H
@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <sys/stat.h>
 
 /* A temporary name, where handlers of fatal signals find it. */
 struct sp__outname {
@@ -35,11 +34,5 @@ void sp__outname_forget(struct sp__outname **n);
 int sp__outname_resolve(const char *path, char **resolved);
 /* The directory of path, "." if it names none; to be freed, NULL: no memory. */
 char *sp__outname_directory(const char *path);
-
-/* Not an error: the old file cannot be replaced. */
-#define SP__IN_PLACE 1
-
-/* Gives the new file mode, owner and extended attributes of the old one at path; -errno. */
-int sp__outfile_keep_attributes(const char *path, const struct stat *old, int fd);
 
 #endif

@@ -137,6 +137,6 @@ void sp__pagescan_arrived(struct sp__pageload *l, uint64_t page, uint64_t now_ns
  */
 bool sp__pagescan_step(struct sp__pageload *l, uint64_t now_ns);
 
-extern const struct sp__pageload_ops sp__pageload_scan, sp__pageload_range, sp__pageload_update;
+extern const struct sp__pageload_ops sp__pageload_update;
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * An update of a table that is larger than the buffer.
  *
- * A scan (pageload_scan.c) works on each page, which changes it.  Frames of
+ * A scan (pageload.c) works on each page, which changes it.  Frames of
  * the buffer hold pages that are read, changed or written:
  *
  *	OUT -> COMING -> HERE -> DIRTY -> LEAVING -> CLEAN -> OUT

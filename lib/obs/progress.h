@@ -8,6 +8,9 @@
 #define SP__OBS_PROGRESS_H
 
 #include <stdint.h>
+#include "base/clock.h"
+
+#define SP__PROGRESS_PACE_NS 100000000u
 
 struct sp__progress {
 	/* The caller's; NULL: it does not ask. */
@@ -18,7 +21,19 @@ struct sp__progress {
 };
 
 /* total_bytes 0: not known. */
-void sp__progress_tell(struct sp__progress *p, int phase, uint64_t done_bytes,
-		       uint64_t total_bytes);
+static inline void sp__progress_tell(struct sp__progress *p, int phase, uint64_t done_bytes,
+				     uint64_t total_bytes)
+{
+	uint64_t now;
+
+	if (!p->tell)
+		return;
+	now = sp__now_ns();
+	if (phase == p->phase && now - p->told_ns < SP__PROGRESS_PACE_NS)
+		return;
+	p->told_ns = now;
+	p->phase = phase;
+	p->tell(p->arg, phase, done_bytes, total_bytes);
+}
 
 #endif

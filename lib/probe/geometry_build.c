@@ -207,7 +207,7 @@ static int add_hops(struct sp__probe *p, struct sp_geometry *g, enum sp_geometry
 		if (ns <= 0)
 			break;
 		rc = sp__hops_add(&g->hops[op], k,
-				  (ns + p->turnaround_ns) / p->spin.period_ns * 360);
+				  (ns + p->r->turnaround_ns) / p->spin.period_ns * 360);
 	}
 	g->hops[op].aim_deg = knee(&g->hops[op]);
 	return rc;
@@ -248,7 +248,7 @@ static int add_facts(struct sp__probe *p, struct sp_geometry *g)
 		{ "far_ns", e->far_ns },
 		{ "noise_ns", p->r->noise_ns },
 		{ "noise_tail", p->r->noise_tail },
-		{ "turnaround_ns", p->turnaround_ns },
+		{ "turnaround_ns", p->r->turnaround_ns },
 		{ "period_ppm", p->r->period_ppm },
 		{ "conservatism_deg", p->r->conservatism_deg },
 	};

@@ -106,7 +106,7 @@ static void tell_settle(struct sp__probe *p, const struct sp_geometry *g)
 	if (p->place.order == SP__ORDER_BANDS)
 		per = 1;
 	p->r->settle_cylinders = reach / per;
-	p->r->settle_ns = aim / 360 * p->spin.period_ns - p->turnaround_ns;
+	p->r->settle_ns = aim / 360 * p->spin.period_ns - p->r->turnaround_ns;
 }
 
 int sp__made_result(struct sp__probe *p, const struct sp_geometry *g)

@@ -176,8 +176,7 @@ static int gather(struct sp__probe *p)
 	e->near_ns = r.nnear ? sp__quantile(r.near, r.nnear, 0.5) : 0;
 	e->far_ns = r.nfar ? sp__quantile(r.far, r.nfar, 0.5) : 0;
 	e->same_ns = sp__quantile(same, REPEATS, 0.5);
-	p->turnaround_ns = sp__quantile(between + 1, REPEATS - 1, 0.5);
-	p->r->turnaround_ns = p->turnaround_ns;
+	p->r->turnaround_ns = sp__quantile(between + 1, REPEATS - 1, 0.5);
 	return find_cache(p, same, REPEATS);
 }
 

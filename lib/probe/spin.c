@@ -210,14 +210,13 @@ static void scatter(struct sp__probe *p, const struct times *t)
 	c->floor_ns = sp__quantile(rest, t->n, SP__EARLY) - early;
 	for (size_t i = 0; i < t->n; i++)
 		late += rest[i] > low + 4 * c->sd_ns;
-	c->tail = (double)late / (double)t->n;
-	c->agree = c->tail > 0.035 ? 3 : 2;
+	p->r->noise_tail = (double)late / (double)t->n;
+	c->agree = p->r->noise_tail > 0.035 ? 3 : 2;
 	many = SP__EARLY_ERROR * c->sd_ns / p->spin.period_ns / EXACT_REV;
 	c->exact = (unsigned)fmin(fmax(ceil(many * many), EXACT_MIN), EXACT_MAX);
 	c->tol_rev = 3 * c->sd_ns / p->spin.period_ns;
 	c->jump_rev = fmin(fmax(6 * c->sd_ns / p->spin.period_ns, 0.01), 0.06);
 	p->r->noise_ns = c->sd_ns;
-	p->r->noise_tail = c->tail;
 }
 
 static void set_due(struct sp__probe *p)

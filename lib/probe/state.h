@@ -41,7 +41,6 @@ struct sp__spin {
 /* How the host's view of a completion scatters. */
 struct sp__scatter {
 	double sd_ns;	 /* of a half-normal distribution */
-	double tail;	 /* share of completions far later than the others */
 	double floor_ns; /* from the earliest completions to the estimate that sp__angle() makes */
 	unsigned agree;	 /* samples that must agree */
 	unsigned exact;	 /* samples of an exact angle */
@@ -105,8 +104,7 @@ struct sp__probe {
 	struct sp__scatter scatter;
 	struct sp__cachefact cache;
 	struct sp__trackorder place;
-	uint64_t base; /* track from which hops start */
-	double turnaround_ns;
+	uint64_t base;			/* track from which hops start */
 	uint64_t last_asked, last_next; /* the last boundary found, and the block it follows */
 	size_t nzones, room;
 	struct sp__pzone *zones;
@@ -148,7 +146,6 @@ SP_MUST_CHECK int sp__angle_read(struct sp__probe *p, uint64_t lbn, unsigned n, 
 
 /* spin.c: rotation. */
 SP_MUST_CHECK int sp__spin_find(struct sp__probe *p);
-SP_MUST_CHECK int sp__spin_refine(struct sp__probe *p);
 SP_MUST_CHECK int sp__spin_look(struct sp__probe *p); /* re-anchors when it is time */
 
 /* edge.c: track boundaries. */
