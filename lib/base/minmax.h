@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Of two numbers: the smaller, the larger, and the greatest common divisor.
+ * Of two numbers: the smaller, the larger, their order, and the greatest common divisor.
  */
 #ifndef SP__BASE_MINMAX_H
 #define SP__BASE_MINMAX_H
@@ -16,6 +16,9 @@ static inline uint64_t sp__max(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
+
+/* For qsort(): which of two numbers comes first. */
+#define SP__ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
 static inline uint64_t sp__gcd(uint64_t a, uint64_t b)
 {

@@ -43,11 +43,6 @@ struct sp__drive_cache *sp__drive_cache_new(const struct sp__model *m)
 	return c;
 }
 
-void sp__drive_cache_free(struct sp__drive_cache *c)
-{
-	free(c);
-}
-
 /* The segment that has all of the piece; segments if none. */
 static unsigned find(const struct sp__drive_cache *c, const struct sp__piece *p)
 {

@@ -33,9 +33,8 @@ uint64_t sp__drive_bus_ns(const struct sp__drive *d, uint32_t blocks);
 
 struct sp__drive_cache;
 
-/* NULL if there is no memory. */
+/* Freed by free(); NULL if there is no memory. */
 struct sp__drive_cache *sp__drive_cache_new(const struct sp__model *m);
-void sp__drive_cache_free(struct sp__drive_cache *c); /* accepts NULL */
 void sp__drive_cache_serve(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t start_ns,
 			   const struct sp__piece *piece, struct sp__service *s);
 uint64_t sp__drive_cache_position(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,

@@ -11,9 +11,9 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/bisect.h"
 #include "base/err.h"
+#include "base/minmax.h"
 #include "dev/drive_impl.h"
 
 static bool serpentine(const struct sp__drive *d)
@@ -197,11 +197,9 @@ static int add_zone(struct build *b, struct sp__zone *z)
 
 static int by_place(const void *a, const void *b)
 {
-	uint64_t x, y;
+	const uint64_t *x = a, *y = b;
 
-	memcpy(&x, a, sizeof(x));
-	memcpy(&y, b, sizeof(y));
-	return (x > y) - (x < y);
+	return SP__ORDER(*x, *y);
 }
 
 /* The places of the slips, ascending; needs the map without them. */

@@ -44,7 +44,7 @@ static void drive_close(void *state)
 {
 	struct state *s = state;
 
-	sp__drive_cache_free(s->cache);
+	free(s->cache);
 	free(s);
 }
 

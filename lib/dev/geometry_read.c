@@ -269,23 +269,16 @@ static int read_scalars(struct sp_geometry *g, struct sp__jobj *top)
 static int read_all(struct sp_geometry *g, const json_t *doc, const char *path,
 		    struct sp_errinfo *err)
 {
+	static int (*const parts[])(struct sp_geometry *, struct sp__jobj *) = {
+		read_scalars, read_period, read_overhead, read_zones,
+		read_hops,    read_seek,   read_remarks,
+	};
 	struct sp__jobj top;
-	int rc;
+	int rc = 0;
 
 	sp__jopen(&top, doc, path, "", err);
-	rc = read_scalars(g, &top);
-	if (!rc)
-		rc = read_period(g, &top);
-	if (!rc)
-		rc = read_overhead(g, &top);
-	if (!rc)
-		rc = read_zones(g, &top);
-	if (!rc)
-		rc = read_hops(g, &top);
-	if (!rc)
-		rc = read_seek(g, &top);
-	if (!rc)
-		rc = read_remarks(g, &top);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts) && !rc; i++)
+		rc = parts[i](g, &top);
 	if (!rc)
 		rc = sp__jclose(&top);
 	return rc ? rc : sp__geometry_seal(g, err);

@@ -61,7 +61,7 @@ struct sp__blockreq {
 
 #define SP__SCHED_LEVELS_MAX 8
 
-/* Parameters of schedulers; 0: the default (see sched.h). */
+/* Parameters of schedulers (see sched.h). */
 struct sp__sched_params {
 	uint64_t read_expire_ns, write_expire_ns;
 	uint64_t aging_ns;	 /* strict: a lower class that has waited this long goes first */

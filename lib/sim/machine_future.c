@@ -36,7 +36,7 @@ static int count_positions(struct sp__simtrace *t, uint32_t page_bytes)
 		const struct sp__seqreq *r = &t->seq->req[i];
 
 		t->position[i] = position;
-		position += (r->offset + r->bytes - 1) / page_bytes - r->offset / page_bytes + 1;
+		position += sp__seqreq_pages(r, page_bytes);
 	}
 	return 0;
 }

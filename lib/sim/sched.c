@@ -43,6 +43,12 @@ static struct sp__blockreq **tree_of(struct sp__sched *s, const struct sp__block
 	return &s->trees[s->ops->tree ? s->ops->tree(s, r) : 0];
 }
 
+unsigned sp__sched_by_direction(const struct sp__sched *s, const struct sp__blockreq *r)
+{
+	(void)s;
+	return r->write;
+}
+
 unsigned sp__sched_fifo(const struct sp__sched *s, const struct sp__blockreq *r)
 {
 	return s->ops->fifo ? s->ops->fifo(s, r) : 0;
@@ -136,24 +142,31 @@ static struct sp__blockreq *neighbour(struct sp__sched *s, const struct sp__bloc
 	return sp__sched_alike(s, c, r) ? c : NULL;
 }
 
+/* c, which waits, becomes larger by r; its place in the tree is where it starts. */
+static void grow(struct sp__sched *s, struct sp__blockreq *c, struct sp__blockreq *r)
+{
+	bool moves = c->start == r->end;
+
+	if (moves)
+		sp__reqtree_erase(tree_of(s, c), c);
+	sp__blockreq_join(c, r);
+	if (moves)
+		sp__reqtree_insert(tree_of(s, c), c);
+}
+
 struct sp__blockreq *sp__sched_merge(struct sp__sched *s, struct sp__blockreq *r,
 				     struct sp__blockreq **absorbed)
 {
 	struct sp__blockreq *c = neighbour(s, r, false), *other;
+	bool below = c;
 
 	*absorbed = NULL;
-	if (c) {
-		sp__blockreq_join(c, r);
-		other = neighbour(s, c, true);
-	} else {
+	if (!c)
 		c = neighbour(s, r, true);
-		if (!c)
-			return NULL;
-		sp__reqtree_erase(tree_of(s, c), c);
-		sp__blockreq_join(c, r);
-		sp__reqtree_insert(tree_of(s, c), c);
-		other = neighbour(s, c, false);
-	}
+	if (!c)
+		return NULL;
+	grow(s, c, r);
+	other = neighbour(s, c, below);
 	if (!other)
 		return c;
 	/* The older one keeps its place in the queue, and its deadline. */
@@ -164,13 +177,7 @@ struct sp__blockreq *sp__sched_merge(struct sp__sched *s, struct sp__blockreq *r
 		other = t;
 	}
 	take(s, other);
-	if (c->start == other->end) {
-		sp__reqtree_erase(tree_of(s, c), c);
-		sp__blockreq_join(c, other);
-		sp__reqtree_insert(tree_of(s, c), c);
-	} else {
-		sp__blockreq_join(c, other);
-	}
+	grow(s, c, other);
 	*absorbed = other;
 	return c;
 }

@@ -59,7 +59,8 @@ struct sp__sched_ops {
 	const char *name;
 	const char *params; /* names of its parameters, for messages; "": none */
 	bool sorted;	    /* needs the trees even without merging */
-	/* Optional: completes the parameters. */
+	struct sp__sched_params defaults;
+	/* Optional: completes parameters and state. */
 	void (*init)(struct sp__sched *s);
 	/* The tree and the FIFO of a request; NULL: 0 for all. */
 	unsigned (*tree)(const struct sp__sched *s, const struct sp__blockreq *r);
@@ -106,6 +107,8 @@ struct sp__blockreq *sp__sched_next(struct sp__sched *s, uint64_t now_ns);
 void sp__sched_dispatched(struct sp__sched *s, const struct sp__blockreq *r);
 void sp__sched_done(struct sp__sched *s, const struct sp__blockreq *r);
 
+/* For tree and fifo: 0 for reads, 1 for writes. */
+unsigned sp__sched_by_direction(const struct sp__sched *s, const struct sp__blockreq *r);
 unsigned sp__sched_fifo(const struct sp__sched *s, const struct sp__blockreq *r);
 /* Do both belong together in one request, apart from where they are? */
 bool sp__sched_alike(const struct sp__sched *s, const struct sp__blockreq *a,

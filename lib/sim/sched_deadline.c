@@ -21,29 +21,9 @@
 
 #define SECOND 1000000000ull
 
-static void set_defaults(struct sp__sched_params *p, uint64_t read_ns, uint64_t write_ns)
-{
-	if (!p->read_expire_ns)
-		p->read_expire_ns = read_ns;
-	if (!p->write_expire_ns)
-		p->write_expire_ns = write_ns;
-	if (!p->aging_ns)
-		p->aging_ns = 10 * SECOND;
-	if (!p->batch)
-		p->batch = 16;
-	if (!p->writes_starved)
-		p->writes_starved = 2;
-}
-
 static void deadline_init(struct sp__sched *s)
 {
-	set_defaults(&s->params, SECOND, 5 * SECOND);
 	s->pos[0] = s->pos[1] = SP__NEVER;
-}
-
-static void strict_init(struct sp__sched *s)
-{
-	set_defaults(&s->params, SECOND / 2, 5 * SECOND);
 }
 
 static uint64_t expire(const struct sp__sched *s, const struct sp__blockreq *r)
@@ -88,12 +68,6 @@ static struct sp__blockreq *choose(struct sp__sched *s, unsigned class, uint64_t
 	return r;
 }
 
-static unsigned by_direction(const struct sp__sched *s, const struct sp__blockreq *r)
-{
-	(void)s;
-	return r->write;
-}
-
 static struct sp__blockreq *deadline_pick(struct sp__sched *s, uint64_t now_ns)
 {
 	struct sp__blockreq *r = choose(s, 0, now_ns, SP__NEVER);
@@ -133,10 +107,14 @@ static struct sp__blockreq *strict_pick(struct sp__sched *s, uint64_t now_ns)
 const struct sp__sched_ops sp__sched_deadline = {
 	.name = "deadline",
 	.params = "read write batch starved",
+	.defaults = { .read_expire_ns = SECOND,
+		      .write_expire_ns = 5 * SECOND,
+		      .batch = 16,
+		      .writes_starved = 2 },
 	.sorted = true,
 	.init = deadline_init,
-	.tree = by_direction,
-	.fifo = by_direction,
+	.tree = sp__sched_by_direction,
+	.fifo = sp__sched_by_direction,
 	.expire = expire,
 	.pick = deadline_pick,
 };
@@ -144,8 +122,12 @@ const struct sp__sched_ops sp__sched_deadline = {
 const struct sp__sched_ops sp__sched_strict = {
 	.name = "strict",
 	.params = "read write aging batch starved",
+	.defaults = { .read_expire_ns = SECOND / 2,
+		      .write_expire_ns = 5 * SECOND,
+		      .aging_ns = 10 * SECOND,
+		      .batch = 16,
+		      .writes_starved = 2 },
 	.sorted = true,
-	.init = strict_init,
 	.tree = by_class,
 	.fifo = by_class,
 	.expire = expire,

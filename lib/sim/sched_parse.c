@@ -74,6 +74,7 @@ int sp__sched_parse(const char *text, const struct sp__sched_ops **ops,
 			break;
 	if (!*ops)
 		return unknown(err, text, len);
+	*params = (*ops)->defaults;
 	if (!text[len])
 		return 0;
 	return sp__keyval_parse(

@@ -12,7 +12,6 @@
  * 1 s, 3 s and 9 s in its measurements.  It gives no size for the groups; assumed is a fifth of
  * the 256 requests that some drivers of the time had.
  */
-#include <string.h>
 #include "sim/sched.h"
 
 #define MS 1000000ull
@@ -20,19 +19,8 @@
 
 static void init(struct sp__sched *s)
 {
-	static const uint64_t paper[] = { 250 * MS, 1000 * MS, 3000 * MS, 9000 * MS, 12000 * MS };
-	struct sp__sched_params *p = &s->params;
-
-	if (!p->levels) {
-		p->levels = sizeof(paper) / sizeof(*paper);
-		memcpy(p->level_expire_ns, paper, sizeof(paper));
-	}
-	if (!p->group)
-		p->group = REQUESTS / p->levels;
-	if (!p->batch)
-		p->batch = 16;
-	if (!p->writes_starved)
-		p->writes_starved = 2;
+	if (!s->params.group)
+		s->params.group = REQUESTS / s->params.levels;
 }
 
 /* RT is the highest, IDLE the lowest, levels of BE count from the highest; none: the middle. */
@@ -47,12 +35,6 @@ static unsigned level_of(const struct sp__sched *s, const struct sp__blockreq *r
 	if (sp__prio_class(r->prio) == SP__PRIO_IDLE)
 		return low;
 	return level < low ? level : low;
-}
-
-static unsigned by_direction(const struct sp__sched *s, const struct sp__blockreq *r)
-{
-	(void)s;
-	return r->write;
 }
 
 static uint64_t expire(const struct sp__sched *s, const struct sp__blockreq *r)
@@ -103,9 +85,14 @@ static unsigned group(const struct sp__sched *s)
 const struct sp__sched_ops sp__sched_deadline_prio = {
 	.name = "deadline-prio",
 	.params = "levels group batch starved",
+	.defaults = { .batch = 16,
+		      .writes_starved = 2,
+		      .levels = 5,
+		      .level_expire_ns = { 250 * MS, 1000 * MS, 3000 * MS, 9000 * MS,
+					   12000 * MS } },
 	.sorted = true,
 	.init = init,
-	.tree = by_direction,
+	.tree = sp__sched_by_direction,
 	.fifo = level_of,
 	.expire = expire,
 	.pick = pick,

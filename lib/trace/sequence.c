@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/minmax.h"
 #include "trace/sequence.h"
 #include "trace/sequence_parse.h"
 
@@ -105,8 +106,7 @@ static int add(struct loader *l, const struct sp__seqline *line, uint32_t number
 		.prio = line->prio,
 		.write = line->write,
 	};
-	if (volume->end < line->offset + (uint64_t)line->result)
-		volume->end = line->offset + (uint64_t)line->result;
+	volume->end = sp__max(volume->end, line->offset + (uint64_t)line->result);
 	return 0;
 }
 
@@ -158,18 +158,18 @@ static int by_submission(const void *pa, const void *pb)
 {
 	const struct sp__seqreq *a = pa, *b = pb;
 
-	if (a->submit_ns != b->submit_ns)
-		return a->submit_ns < b->submit_ns ? -1 : 1;
-	return a->line < b->line ? -1 : a->line > b->line;
+	int order = SP__ORDER(a->submit_ns, b->submit_ns);
+
+	return order ? order : SP__ORDER(a->line, b->line);
 }
 
 static int by_completion(const void *pa, const void *pb)
 {
 	const struct sp__seqreq *a = pa, *b = pb;
 
-	if (a->done_ns != b->done_ns)
-		return a->done_ns < b->done_ns ? -1 : 1;
-	return a->line < b->line ? -1 : a->line > b->line;
+	int order = SP__ORDER(a->done_ns, b->done_ns);
+
+	return order ? order : SP__ORDER(a->line, b->line);
 }
 
 static int read_path(struct loader *l)

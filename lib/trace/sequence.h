@@ -51,18 +51,9 @@ static inline size_t sp__seqreq_pages(const struct sp__seqreq *r, uint32_t page_
 }
 
 /*
- * Each page access in order; a request's pages ascending.  page counts from
- * the start of the volume.  Stops at the first call that does not return 0,
- * and returns its value.
- */
-typedef int sp__sequence_page_fn(void *arg, const struct sp__seqreq *req, uint64_t page);
-int sp__sequence_each_page(const struct sp_sequence *seq, uint32_t page_bytes,
-			   sp__sequence_page_fn *fn, void *arg);
-
-/*
- * The same as one list, in which volumes lie one after the other with a page
- * between them: the page of byte x of volume v is base[v] + x / page_bytes.
- * The caller frees pages and base.  0 or -ENOMEM.
+ * The page accesses in order, those of a request ascending, as one list in which volumes lie one
+ * after the other with a page between them: the page of byte x of volume v is
+ * base[v] + x / page_bytes.  The caller frees pages and base.  0 or -ENOMEM.
  */
 struct sp__seqpages {
 	uint64_t *pages, *base;

@@ -2,8 +2,9 @@
 /*
  * Is one sequence a legal permutation of another?
  *
- * Equal requests are paired first: the k-th of a with the k-th of b.  Nothing
- * is lost by that: equal writes conflict with one another and have to keep
+ * Equal requests are paired first: the k-th of a with the k-th of b, by merging
+ * the requests of both sorted by volume (its name), offset, length, kind and place.
+ * Nothing is lost by that: equal writes conflict with one another and have to keep
  * their order, and equal reads can change places for nothing.  Then b is
  * walked in its order.  Two conflicting requests have changed places if and
  * only if some request comes to bytes that an earlier one of b, which a has
@@ -19,8 +20,154 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/minmax.h"
 #include "trace/sequence.h"
-#include "trace/sequence_match.h"
+
+#define NONE SIZE_MAX
+
+/* Which request of one sequence is which of another. */
+struct match {
+	size_t *a_of_b, *b_of_a; /* places; NONE: none */
+	size_t missing;		 /* first of a that b lacks; NONE: none */
+	size_t extra;		 /* first of b that a lacks */
+};
+
+static void match_release(struct match *m)
+{
+	free(m->a_of_b);
+	free(m->b_of_a);
+	m->a_of_b = m->b_of_a = NULL;
+}
+
+/* A request without its time; place makes equal ones differ, last of all. */
+struct key {
+	uint64_t offset;
+	size_t place;
+	uint32_t bytes, volume;
+	bool write;
+};
+
+struct name {
+	const char *name;
+	size_t number; /* in b: following those of a */
+};
+
+static int by_name(const void *pa, const void *pb)
+{
+	const struct name *a = pa, *b = pb;
+	int order = strcmp(a->name, b->name);
+
+	return order ? order : SP__ORDER(a->number, b->number);
+}
+
+/* One numbering for the volumes of both: of equal names the lowest number. */
+static uint32_t *number_volumes(const struct sp_sequence *a, const struct sp_sequence *b)
+{
+	size_t n = a->nvolumes + b->nvolumes;
+	struct name *names = malloc((n + 1) * sizeof(*names));
+	uint32_t *number = malloc((n + 1) * sizeof(*number)), same = 0;
+
+	for (size_t i = 0; names && i < n; i++) {
+		names[i].name =
+			i < a->nvolumes ? a->volume[i].name : b->volume[i - a->nvolumes].name;
+		names[i].number = i;
+	}
+	if (names && number) {
+		qsort(names, n, sizeof(*names), by_name);
+		for (size_t i = 0; i < n; i++) {
+			if (!i || strcmp(names[i].name, names[i - 1].name))
+				same = (uint32_t)names[i].number;
+			number[names[i].number] = same;
+		}
+	} else {
+		free(number);
+		number = NULL;
+	}
+	free(names);
+	return number;
+}
+
+static int compare_requests(const struct key *a, const struct key *b)
+{
+	int order = SP__ORDER(a->volume, b->volume);
+
+	if (!order)
+		order = SP__ORDER(a->offset, b->offset);
+	if (!order)
+		order = SP__ORDER(a->bytes, b->bytes);
+	return order ? order : a->write - b->write;
+}
+
+static int by_request(const void *pa, const void *pb)
+{
+	const struct key *a = pa, *b = pb;
+	int order = compare_requests(a, b);
+
+	return order ? order : SP__ORDER(a->place, b->place);
+}
+
+static struct key *sorted_keys(const struct sp_sequence *seq, const uint32_t *number)
+{
+	struct key *keys = malloc((seq->n + 1) * sizeof(*keys));
+
+	if (!keys)
+		return NULL;
+	for (size_t i = 0; i < seq->n; i++) {
+		const struct sp__seqreq *r = &seq->req[i];
+
+		keys[i] = (struct key){ r->offset, i, r->bytes, number[r->volume], r->write };
+	}
+	qsort(keys, seq->n, sizeof(*keys), by_request);
+	return keys;
+}
+
+static void earlier(size_t *to, size_t place)
+{
+	*to = sp__min(*to, place);
+}
+
+/* Both lists are sorted: equal keys at their heads are a pair. */
+static void pair(const struct key *a, size_t na, const struct key *b, size_t nb, struct match *m)
+{
+	size_t i = 0, j = 0;
+
+	m->missing = m->extra = NONE;
+	while (i < na || j < nb) {
+		int order = i == na ? 1 : j == nb ? -1 : compare_requests(&a[i], &b[j]);
+
+		if (order < 0) {
+			earlier(&m->missing, a[i++].place);
+		} else if (order > 0) {
+			earlier(&m->extra, b[j++].place);
+		} else {
+			m->b_of_a[a[i].place] = b[j].place;
+			m->a_of_b[b[j++].place] = a[i++].place;
+		}
+	}
+}
+
+static int match(const struct sp_sequence *a, const struct sp_sequence *b, struct match *m)
+{
+	uint32_t *number = number_volumes(a, b);
+	struct key *ka = number ? sorted_keys(a, number) : NULL;
+	struct key *kb = number ? sorted_keys(b, number + a->nvolumes) : NULL;
+	int rc = -ENOMEM;
+
+	m->b_of_a = malloc((a->n + 1) * sizeof(*m->b_of_a));
+	m->a_of_b = malloc((b->n + 1) * sizeof(*m->a_of_b));
+	if (ka && kb && m->b_of_a && m->a_of_b) {
+		memset(m->b_of_a, 0xff, a->n * sizeof(*m->b_of_a));
+		memset(m->a_of_b, 0xff, b->n * sizeof(*m->a_of_b));
+		pair(ka, a->n, kb, b->n, m);
+		rc = 0;
+	} else {
+		match_release(m);
+	}
+	free(ka);
+	free(kb);
+	free(number);
+	return rc;
+}
 
 #define READS 0
 #define WRITES 1
@@ -47,9 +194,9 @@ static int by_place(const void *pa, const void *pb)
 {
 	const struct place *a = pa, *b = pb;
 
-	if (a->volume != b->volume)
-		return a->volume < b->volume ? -1 : 1;
-	return a->at < b->at ? -1 : a->at > b->at;
+	int order = SP__ORDER(a->volume, b->volume);
+
+	return order ? order : SP__ORDER(a->at, b->at);
 }
 
 static int make_tree(struct tree *t, const struct sp_sequence *seq)
@@ -93,8 +240,7 @@ static size_t find_cut(const struct tree *t, uint32_t volume, uint64_t at)
 
 static void later(size_t *to, size_t place)
 {
-	if (*to < place)
-		*to = place;
+	*to = sp__max(*to, place);
 }
 
 /* The latest place of that kind over the pieces [from, to). */
@@ -149,7 +295,7 @@ static struct sp_sequence_request request(const struct sp_sequence *seq, size_t 
 
 /* In a, first stands before second; b has them the other way round. */
 static void violation(const struct sp_sequence *a, const struct sp_sequence *b,
-		      const struct sp__seqmatch *m, size_t first, size_t second,
+		      const struct match *m, size_t first, size_t second,
 		      struct sp_sequence_comparison *c)
 {
 	c->first = request(a, first);
@@ -162,8 +308,8 @@ static void violation(const struct sp_sequence *a, const struct sp_sequence *b,
 }
 
 /* Walks over b; the walk is over places of a, so that volumes are a's. */
-static void walk(const struct sp_sequence *a, const struct sp_sequence *b,
-		 const struct sp__seqmatch *m, struct tree *t, struct sp_sequence_comparison *c)
+static void walk(const struct sp_sequence *a, const struct sp_sequence *b, const struct match *m,
+		 struct tree *t, struct sp_sequence_comparison *c)
 {
 	for (size_t i = 0; i < b->n; i++) {
 		size_t place = m->a_of_b[i], most;
@@ -186,17 +332,17 @@ static void walk(const struct sp_sequence *a, const struct sp_sequence *b,
 int sp_sequence_compare(const struct sp_sequence *a, const struct sp_sequence *b,
 			struct sp_sequence_comparison *result)
 {
-	struct sp__seqmatch m;
+	struct match m;
 	struct tree t;
-	int rc = sp__sequence_match(a, b, &m);
+	int rc = match(a, b, &m);
 
 	*result = (struct sp_sequence_comparison){ .verdict = SP_SEQUENCE_LEGAL };
 	if (rc < 0)
 		return rc;
-	if (m.missing != SP__SEQ_NONE) {
+	if (m.missing != NONE) {
 		result->verdict = SP_SEQUENCE_MISSING;
 		result->first = request(a, m.missing);
-	} else if (m.extra != SP__SEQ_NONE) {
+	} else if (m.extra != NONE) {
 		result->verdict = SP_SEQUENCE_EXTRA;
 		result->first = request(b, m.extra);
 	} else {
@@ -205,6 +351,6 @@ int sp_sequence_compare(const struct sp_sequence *a, const struct sp_sequence *b
 			walk(a, b, &m, &t, result);
 		free_tree(&t);
 	}
-	sp__sequence_match_release(&m);
+	match_release(&m);
 	return rc;
 }

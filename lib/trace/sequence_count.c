@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/minmax.h"
 #include "trace/sequence.h"
 
 /* Where a volume was left. */
@@ -45,9 +46,9 @@ static int by_place(const void *pa, const void *pb)
 {
 	const struct range *a = pa, *b = pb;
 
-	if (a->volume != b->volume)
-		return a->volume < b->volume ? -1 : 1;
-	return a->start < b->start ? -1 : a->start > b->start;
+	int order = SP__ORDER(a->volume, b->volume);
+
+	return order ? order : SP__ORDER(a->start, b->start);
 }
 
 /* Ranges in order of place: joined to regions. */

@@ -6,32 +6,6 @@
 #include <stdlib.h>
 #include "trace/sequence.h"
 
-int sp__sequence_each_page(const struct sp_sequence *seq, uint32_t page_bytes,
-			   sp__sequence_page_fn *fn, void *arg)
-{
-	for (size_t i = 0; i < seq->n; i++) {
-		const struct sp__seqreq *r = &seq->req[i];
-		uint64_t first = sp__seqreq_page(r, page_bytes);
-		size_t n = sp__seqreq_pages(r, page_bytes);
-
-		for (size_t k = 0; k < n; k++) {
-			int rc = fn(arg, r, first + k);
-
-			if (rc)
-				return rc;
-		}
-	}
-	return 0;
-}
-
-static int put_page(void *arg, const struct sp__seqreq *req, uint64_t page)
-{
-	struct sp__seqpages *out = arg;
-
-	out->pages[out->n++] = out->base[req->volume] + page;
-	return 0;
-}
-
 int sp__sequence_pages(const struct sp_sequence *seq, uint32_t page_bytes, struct sp__seqpages *out)
 {
 	uint64_t base = 0;
@@ -50,7 +24,15 @@ int sp__sequence_pages(const struct sp_sequence *seq, uint32_t page_bytes, struc
 		out->base[i] = base;
 		base += (seq->volume[i].end + page_bytes - 1) / page_bytes + 1;
 	}
-	return sp__sequence_each_page(seq, page_bytes, put_page, out);
+	for (size_t i = 0; i < seq->n; i++) {
+		const struct sp__seqreq *r = &seq->req[i];
+		uint64_t first = out->base[r->volume] + sp__seqreq_page(r, page_bytes);
+
+		n = sp__seqreq_pages(r, page_bytes);
+		for (size_t k = 0; k < n; k++)
+			out->pages[out->n++] = first + k;
+	}
+	return 0;
 }
 
 void sp__sequence_pages_release(struct sp__seqpages *pages)

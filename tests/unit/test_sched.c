@@ -296,14 +296,14 @@ static void test_parse(void)
 		"deadline:read=0.0000000001",
 		"deadline:read=99999999999999999999.5s",
 	};
-	struct sp__sched_params p = { .batch = 7 };
+	struct sp__sched_params p;
 	const struct sp__sched_ops *ops;
 	unsigned i;
 
 	ok(!sp__sched_parse("deadline:read=1s/write=500ms", &ops, &p, NULL) &&
 		   ops == &sp__sched_deadline && p.read_expire_ns == 1000 * MS &&
-		   p.write_expire_ns == 500 * MS && p.batch == 7,
-	   "parameters are read; others stay");
+		   p.write_expire_ns == 500 * MS && p.batch == 16,
+	   "parameters are read; the others have their defaults");
 	ok(!sp__sched_parse("deadline-prio:levels=0.25/3/12s,group=51", &ops, &p, NULL) &&
 		   p.levels == 3 && p.level_expire_ns[0] == 250 * MS &&
 		   p.level_expire_ns[2] == 12000 * MS && p.group == 51,
