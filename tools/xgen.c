@@ -77,24 +77,6 @@ static const struct argp_option options[] = {
 	{ 0 },
 };
 
-static const char *const kinds[] = {
-	[SP_GEN_LINES] = "lines",	[SP_GEN_RECORDS] = "records",
-	[SP_GEN_RUNS] = "runs",		[SP_GEN_LINEITEM] = "lineitem",
-	[SP_GEN_ORDERS] = "orders",	[SP_GEN_PARTSUPP] = "partsupp",
-	[SP_GEN_SUPPLIER] = "supplier", [SP_GEN_CUSTOMER] = "customer",
-	[SP_GEN_PART] = "part",		NULL,
-};
-
-static const char *const orders[] = {
-	[SP_GEN_UNIFORM] = "uniform",
-	[SP_GEN_ZIPF] = "zipf",
-	[SP_GEN_FEW] = "few",
-	[SP_GEN_SORTED] = "sorted",
-	[SP_GEN_REVERSE] = "reverse",
-	[SP_GEN_NEARLY] = "nearly",
-	NULL,
-};
-
 #define LINES (1u << SP_GEN_LINES)
 #define RECORDS (1u << SP_GEN_RECORDS)
 #define RUNS (1u << SP_GEN_RUNS)
@@ -167,17 +149,17 @@ static double parse_real(struct argp_state *state, const char *name, const char 
 	return v;
 }
 
-static unsigned int parse_name(struct argp_state *state, const char *what, const char *const *names,
-			       const char *text)
+static int parse_name(struct argp_state *state, const char *what, const struct sp_word *words,
+		      const char *text)
 {
 	char list[128] = "";
+	int value = 0;
 
-	for (unsigned int i = 0; names[i]; i++) {
-		if (strcmp(names[i], text) == 0)
-			return i;
-		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", i ? ", " : "",
-			 names[i]);
-	}
+	if (!sp_word_parse(words, text, &value))
+		return value;
+	for (const struct sp_word *w = words; w->word; w++)
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
+			 w > words ? ", " : "", w->word);
 	argp_error(state, "unknown %s: '%s'; known are %s", what, text, list);
 	return 0;
 }
@@ -194,7 +176,7 @@ static void parse_argument(struct argp_state *state, struct config *c, const cha
 	if (c->kind_given)
 		argp_error(state, "extra operand: '%s'", arg);
 	c->kind_given = true;
-	c->gen.kind = parse_name(state, "kind of data", kinds, arg);
+	c->gen.kind = (enum sp_gen_kind)parse_name(state, "kind of data", sp_gen_kind_words(), arg);
 }
 
 static void check_uses(struct argp_state *state, const struct config *c)
@@ -206,9 +188,9 @@ static void check_uses(struct argp_state *state, const struct config *c)
 	for (unsigned int i = 0; i < USES; i++)
 		if (c->used >> i & 1 && !(uses[i].kinds >> g->kind & 1))
 			argp_error(state, "--%s does not apply to %s", uses[i].name,
-				   kinds[g->kind]);
+				   sp_gen_kind_name(g->kind));
 	if (g->kind <= SP_GEN_RUNS && !g->records && !g->bytes && !c->empty)
-		argp_error(state, "%s: -n or --bytes is needed", kinds[g->kind]);
+		argp_error(state, "%s: -n or --bytes is needed", sp_gen_kind_name(g->kind));
 }
 
 /* The options of one kind of data alone. */
@@ -219,7 +201,7 @@ static error_t parse_special(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPT_ORDER:
-		g->order = parse_name(state, "order", orders, arg);
+		g->order = (enum sp_gen_order)parse_name(state, "order", sp_gen_order_words(), arg);
 		break;
 	case OPT_THETA:
 		g->theta = parse_real(state, "theta", arg);
@@ -371,7 +353,8 @@ int main(int argc, char **argv)
 	args_parse(&argp, argc, argv, &c);
 	rc = c.empty ? 0 : sp_gen_new(&gen, &c.gen, &err);
 	if (rc < 0)
-		die("%s: %s", kinds[c.gen.kind], err.text[0] ? err.text : sp_strerror(rc));
+		die("%s: %s", sp_gen_kind_name(c.gen.kind),
+		    err.text[0] ? err.text : sp_strerror(rc));
 	generate(c.output, gen);
 	sp_gen_free(gen);
 	return 0;

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "base/outset.h"
+#include "base/words.h"
 #include "bench/state.h"
 #include "io/ioprio.h"
 
@@ -293,19 +294,7 @@ void sp_bench_free(struct sp_bench *b)
 	free(b);
 }
 
-const struct sp_word *sp_bench_create_words(void)
-{
-	static const struct sp_word words[] = { { "written", SP_BENCH_CREATE_WRITTEN },
-						{ "reserved", SP_BENCH_CREATE_RESERVED },
-						{ "sparse", SP_BENCH_CREATE_SPARSE },
-						{ NULL, 0 } };
+SP__WORD_TABLE(sp_bench_create, { "written", SP_BENCH_CREATE_WRITTEN },
+	       { "reserved", SP_BENCH_CREATE_RESERVED }, { "sparse", SP_BENCH_CREATE_SPARSE })
 
-	return words;
-}
-
-const struct sp_word *sp_bench_process_words(void)
-{
-	static const struct sp_word words[] = { { "linear", 0 }, { "poisson", 1 }, { NULL, 0 } };
-
-	return words;
-}
+SP__WORD_TABLE(sp_bench_process, { "linear", 0 }, { "poisson", 1 })

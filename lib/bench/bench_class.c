@@ -8,38 +8,18 @@
 #include <spindle/size.h>
 #include "base/err.h"
 #include "base/keyval.h"
+#include "base/words.h"
 
-const struct sp_word *sp_bench_rw_words(void)
-{
-	static const struct sp_word words[] = {
-		{ "read", SP_BENCH_OP_READ },
-		{ "write", SP_BENCH_OP_WRITE },
-		{ "rw", SP_BENCH_OP_RW },
-		{ "readwrite", SP_BENCH_OP_RW },
-		{ "randread", SP_BENCH_OP_RANDOM | SP_BENCH_OP_READ },
-		{ "randwrite", SP_BENCH_OP_RANDOM | SP_BENCH_OP_WRITE },
-		{ "randrw", SP_BENCH_OP_RANDOM | SP_BENCH_OP_RW },
-		{ NULL, 0 },
-	};
+SP__WORD_TABLE(sp_bench_rw, { "read", SP_BENCH_OP_READ }, { "write", SP_BENCH_OP_WRITE },
+	       { "rw", SP_BENCH_OP_RW }, { "readwrite", SP_BENCH_OP_RW },
+	       { "randread", SP_BENCH_OP_RANDOM | SP_BENCH_OP_READ },
+	       { "randwrite", SP_BENCH_OP_RANDOM | SP_BENCH_OP_WRITE },
+	       { "randrw", SP_BENCH_OP_RANDOM | SP_BENCH_OP_RW })
 
-	return words;
-}
-
-const struct sp_word *sp_bench_pattern_words(void)
-{
-	static const struct sp_word words[] = {
-		{ "sequential", SP_BENCH_SEQUENTIAL },
-		{ "seq", SP_BENCH_SEQUENTIAL },
-		{ "random", SP_BENCH_RANDOM },
-		{ "rand", SP_BENCH_RANDOM },
-		{ "strided", SP_BENCH_STRIDED },
-		{ "stride", SP_BENCH_STRIDED },
-		{ "zipf", SP_BENCH_ZIPF },
-		{ NULL, 0 },
-	};
-
-	return words;
-}
+SP__WORD_TABLE(sp_bench_pattern, { "sequential", SP_BENCH_SEQUENTIAL },
+	       { "seq", SP_BENCH_SEQUENTIAL }, { "random", SP_BENCH_RANDOM },
+	       { "rand", SP_BENCH_RANDOM }, { "strided", SP_BENCH_STRIDED },
+	       { "stride", SP_BENCH_STRIDED }, { "zipf", SP_BENCH_ZIPF })
 
 void sp_bench_class_rw(struct sp_bench_class *c, int rw)
 {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
+#include "base/words.h"
 #include "bench/state.h"
 
 #define CRITICAL_DEPTH 64
@@ -42,25 +43,11 @@ void sp_policy_defaults(struct sp_policy_opts *o)
 				      .critical_rate = 20 };
 }
 
-const struct sp_word *sp_policy_load_words(void)
-{
-	static const struct sp_word words[] = { { "scan", SP_POLICY_SCAN },
-						{ "range", SP_POLICY_RANGE },
-						{ "update", SP_POLICY_UPDATE },
-						{ NULL, 0 } };
+SP__WORD_TABLE(sp_policy_load, { "scan", SP_POLICY_SCAN }, { "range", SP_POLICY_RANGE },
+	       { "update", SP_POLICY_UPDATE })
 
-	return words;
-}
-
-const struct sp_word *sp_policy_submission_words(void)
-{
-	static const struct sp_word words[] = { { "conservative", SP_POLICY_CONSERVATIVE },
-						{ "aggressive", SP_POLICY_AGGRESSIVE },
-						{ "adaptive", SP_POLICY_ADAPTIVE },
-						{ NULL, 0 } };
-
-	return words;
-}
+SP__WORD_TABLE(sp_policy_submission, { "conservative", SP_POLICY_CONSERVATIVE },
+	       { "aggressive", SP_POLICY_AGGRESSIVE }, { "adaptive", SP_POLICY_ADAPTIVE })
 
 static int check(const struct sp_bench_opts *t, const struct sp_policy_opts *o,
 		 struct sp_errinfo *err)

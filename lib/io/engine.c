@@ -5,8 +5,8 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <spindle/words.h>
 #include "base/err.h"
+#include "base/words.h"
 #include "io/donering.h"
 
 /*
@@ -131,19 +131,7 @@ int sp__engine_open(const struct sp__engine_ops **ops, void **engine, const char
 }
 
 /* Those that a user may ask for. */
-const struct sp_word *sp_engine_words(void)
-{
-	static const struct sp_word words[] = { { "io_uring", 0 }, { "libaio", 1 }, { "sync", 2 },
-						{ "null", 3 },	   { "auto", 4 },   { NULL, 0 } };
+SP__WORD_TABLE(sp_engine, { "io_uring", 0 }, { "libaio", 1 }, { "sync", 2 }, { "null", 3 },
+	       { "auto", 4 })
 
-	return words;
-}
-
-const struct sp_word *sp_direct_words(void)
-{
-	static const struct sp_word words[] = {
-		{ "auto", -1 }, { "always", 1 }, { "never", 0 }, { NULL, 0 }
-	};
-
-	return words;
-}
+SP__WORD_TABLE(sp_direct, { "auto", -1 }, { "always", 1 }, { "never", 0 })

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include "base/err.h"
 #include "base/outset.h"
+#include "base/words.h"
 #include "join/keying.h"
 #include "join/plan.h"
 #include "join/presorted.h"
@@ -325,25 +326,13 @@ int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,
 	return close_all(&j, rc);
 }
 
-const struct sp_word *sp_join_algorithm_words(void)
-{
-	static const struct sp_word words[] = { { "auto", SP_JOIN_AUTO },
-						{ "hybrid", SP_JOIN_HYBRID },
-						{ "grace", SP_JOIN_GRACE },
-						{ "shj", SP_JOIN_SHJ },
-						{ "merge", SP_JOIN_MERGE },
-						{ "nested", SP_JOIN_NESTED },
-						{ NULL, 0 } };
+SP__WORD_TABLE(sp_join_type, { "inner", SP_JOIN_INNER }, { "left", SP_JOIN_LEFT },
+	       { "right", SP_JOIN_RIGHT }, { "full", SP_JOIN_FULL }, { "semi", SP_JOIN_SEMI },
+	       { "anti", SP_JOIN_ANTI })
 
-	return words;
-}
+SP__WORD_TABLE(sp_join_algorithm, { "auto", SP_JOIN_AUTO }, { "hybrid", SP_JOIN_HYBRID },
+	       { "grace", SP_JOIN_GRACE }, { "shj", SP_JOIN_SHJ }, { "merge", SP_JOIN_MERGE },
+	       { "nested", SP_JOIN_NESTED })
 
-const struct sp_word *sp_join_ordering_words(void)
-{
-	static const struct sp_word words[] = { { "probing", SP_JOIN_BY_PROBING },
-						{ "sorting", SP_JOIN_BY_SORTING },
-						{ "merging", SP_JOIN_BY_MERGING },
-						{ NULL, 0 } };
-
-	return words;
-}
+SP__WORD_TABLE(sp_join_ordering, { "probing", SP_JOIN_BY_PROBING },
+	       { "sorting", SP_JOIN_BY_SORTING }, { "merging", SP_JOIN_BY_MERGING })

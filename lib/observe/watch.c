@@ -11,6 +11,7 @@
 #include <time.h>
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/words.h"
 #include "observe/moments.h"
 #include "observe/watch.h"
 #include "observe/watch_trace.h"
@@ -288,16 +289,9 @@ void sp_watch_free(struct sp_watch *watch)
 	free(watch);
 }
 
-const struct sp_word *sp_watch_source_words(void)
-{
-	static const struct sp_word words[] = {
-		{ "auto", SP_WATCH_AUTO },	   { "stat", SP_WATCH_STAT },
-		{ "inflight", SP_WATCH_INFLIGHT }, { "fdinfo", SP_WATCH_FDINFO },
-		{ "trace", SP_WATCH_TRACE },	   { NULL, 0 }
-	};
-
-	return words;
-}
+SP__WORD_TABLE(sp_watch_source, { "auto", SP_WATCH_AUTO }, { "stat", SP_WATCH_STAT },
+	       { "inflight", SP_WATCH_INFLIGHT }, { "fdinfo", SP_WATCH_FDINFO },
+	       { "trace", SP_WATCH_TRACE })
 
 const char *sp_watch_source_about(enum sp_watch_source source)
 {

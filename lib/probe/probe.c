@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
+#include "base/words.h"
 #include "probe/state.h"
 
 #define BLOCKS_MIN 64
@@ -27,29 +28,14 @@ void sp__probe_progress(struct sp__probe *p, enum sp_probe_step step, double don
 		p->opts->progress(p->opts->progress_arg, step, done);
 }
 
-const char *sp_probe_verdict_name(enum sp_probe_verdict verdict)
-{
-	static const char *const names[] = {
-		[SP_PROBE_INCONCLUSIVE] = "inconclusive",
-		[SP_PROBE_ROTATING] = "rotating",
-		[SP_PROBE_NOT_ROTATING] = "not-rotating",
-		[SP_PROBE_LAYERED] = "layered",
-	};
+SP__WORD_TABLE(sp_probe_verdict, { "inconclusive", SP_PROBE_INCONCLUSIVE },
+	       { "rotating", SP_PROBE_ROTATING }, { "not-rotating", SP_PROBE_NOT_ROTATING },
+	       { "layered", SP_PROBE_LAYERED })
 
-	return names[verdict];
-}
-
-const char *sp_probe_step_name(enum sp_probe_step step)
-{
-	static const char *const names[] = {
-		[SP_PROBE_ROTATION] = "rotation", [SP_PROBE_PERIOD] = "period",
-		[SP_PROBE_ZONES] = "zones",	  [SP_PROBE_SKEWS] = "skews",
-		[SP_PROBE_SEEKS] = "seeks",	  [SP_PROBE_CHECKS] = "checks",
-		[SP_PROBE_DEPTHS] = "depths",
-	};
-
-	return names[step];
-}
+SP__WORD_TABLE(sp_probe_step, { "rotation", SP_PROBE_ROTATION }, { "period", SP_PROBE_PERIOD },
+	       { "zones", SP_PROBE_ZONES }, { "skews", SP_PROBE_SKEWS },
+	       { "seeks", SP_PROBE_SEEKS }, { "checks", SP_PROBE_CHECKS },
+	       { "depths", SP_PROBE_DEPTHS })
 
 int sp__probe_target(struct sp__target **t, const struct sp_probe_opts *opts,
 		     struct sp_errinfo *err)

@@ -26,6 +26,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "base/err.h"
+#include "base/words.h"
 #include "rec/recfmt.h"
 
 enum { FIELD_START, PLAIN, QUOTED, QUOTE_SEEN };
@@ -249,12 +250,4 @@ int sp__splitter_next(struct sp__splitter *s, struct sp_batch *batch)
 	return from < s->whole ? sp__splitter_give_carry(s, batch) : SP_END;
 }
 
-const struct sp_word *sp_recfmt_words(void)
-{
-	static const struct sp_word words[] = { { "line", SP_REC_LINE },
-						{ "csv", SP_REC_CSV },
-						{ "fixed", SP_REC_FIXED },
-						{ NULL, 0 } };
-
-	return words;
-}
+SP__WORD_TABLE(sp_recfmt, { "line", SP_REC_LINE }, { "csv", SP_REC_CSV }, { "fixed", SP_REC_FIXED })

@@ -98,17 +98,9 @@ static const struct sp_report_field knees[] = {
 	{ 0 },
 };
 
-/* What is smaller than the noise. */
-static const char *noise(int n)
-{
-	static const char *const names[] = { NULL, "smaller", "all", "tenth" };
-
-	return names[n];
-}
-
 static const struct sp_report_field sweep_fields[] = {
 	FIELD(benchset_result, "result.rising", BOOL, rising),
-	FIELD(benchset_result, "result.noise_hides", WORD, noise, .name = noise),
+	FIELD(benchset_result, "result.noise_hides", WORD, noise, .name = sp_benchset_noise_name),
 	FIELD(benchset_result, "result.alike_depth_low", KNOWN, alike_low),
 	FIELD(benchset_result, "result.alike_depth_high", KNOWN, alike_high),
 	{ 0 },
@@ -130,17 +122,10 @@ struct sp_report *sp_report_sweep(const struct sp_bench_opts *opts,
 	return sp__report_done(doc);
 }
 
-static const char *effect(int e)
-{
-	static const char *const names[] = { "unknown", "no", "yes" };
-
-	return names[e];
-}
-
 static const struct sp_report_field mix_fields[] = {
 	FIELD(benchset_result, "result", OBJECT, ratio, .fields = ratio_fields),
 	FIELD(benchset_result, "result.ratio_share", REAL, ratio_share),
-	FIELD(benchset_result, "result.effect", WORD, effect, .name = effect),
+	FIELD(benchset_result, "result.effect", WORD, effect, .name = sp_benchset_effect_name),
 	{ 0 },
 };
 
@@ -152,7 +137,7 @@ struct sp_report *sp_report_mix(const struct sp_bench_opts *opts, const struct s
 	char prio[16];
 
 	sp__report_bench_config(doc, "config", opts);
-	sp__doc_text(doc, "mix.of", scans ? "scans" : mix->of_issued ? "issued" : "outstanding");
+	sp__doc_text(doc, "mix.of", scans ? "scans" : sp_benchset_share_of_name(mix->of_issued));
 	sp__doc_text(doc, "mix.high", sp_bench_prio_name(mix->high, prio));
 	sp__doc_text(doc, "mix.low", sp_bench_prio_name(mix->low, prio));
 	sp__doc_known(doc, "mix.readers", scans ? mix->readers : 0);

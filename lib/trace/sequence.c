@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/words.h"
 #include "base/minmax.h"
 #include "trace/sequence.h"
 #include "trace/sequence_parse.h"
@@ -224,35 +225,10 @@ void sp_sequence_free(struct sp_sequence *seq)
 	free(seq);
 }
 
-const struct sp_word *sp_sequence_order_words(void)
-{
-	static const struct sp_word words[] = { { "submit", SP_SEQUENCE_SUBMIT },
-						{ "done", SP_SEQUENCE_DONE },
-						{ NULL, 0 } };
-
-	return words;
-}
-
-const struct sp_word *sp_sequence_policy_words(void)
-{
-	static const struct sp_word words[] = { { "lru", SP_SEQUENCE_LRU },
-						{ "opt", SP_SEQUENCE_OPT },
-						{ NULL, 0 } };
-
-	return words;
-}
-
-const struct sp_word *sp_sequence_verdict_words(void)
-{
-	static const struct sp_word words[] = {
-		{ "legal", SP_SEQUENCE_LEGAL },
-		{ "missing", SP_SEQUENCE_MISSING },
-		{ "extra", SP_SEQUENCE_EXTRA },
-		{ "read-after-write", SP_SEQUENCE_READ_AFTER_WRITE },
-		{ "write-after-read", SP_SEQUENCE_WRITE_AFTER_READ },
-		{ "write-after-write", SP_SEQUENCE_WRITE_AFTER_WRITE },
-		{ NULL, 0 },
-	};
-
-	return words;
-}
+SP__WORD_TABLE(sp_sequence_order, { "submit", SP_SEQUENCE_SUBMIT }, { "done", SP_SEQUENCE_DONE })
+SP__WORD_TABLE(sp_sequence_policy, { "lru", SP_SEQUENCE_LRU }, { "opt", SP_SEQUENCE_OPT })
+SP__WORD_TABLE(sp_sequence_verdict, { "legal", SP_SEQUENCE_LEGAL },
+	       { "missing", SP_SEQUENCE_MISSING }, { "extra", SP_SEQUENCE_EXTRA },
+	       { "read-after-write", SP_SEQUENCE_READ_AFTER_WRITE },
+	       { "write-after-read", SP_SEQUENCE_WRITE_AFTER_READ },
+	       { "write-after-write", SP_SEQUENCE_WRITE_AFTER_WRITE })

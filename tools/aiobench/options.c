@@ -93,7 +93,6 @@ static uint64_t submissions_value(const char *option, const char *text)
 	return list_value(option, text, sp_policy_submission_words());
 }
 
-static const struct sp_word share_of_words[] = { { "outstanding", 0 }, { "issued", 1 }, { 0 } };
 static const struct sp_word priorities_words[] = {
 	{ "no", PRIORITIES_NO }, { "yes", PRIORITIES_YES }, { "both", PRIORITIES_BOTH }, { 0 }
 };
@@ -196,7 +195,7 @@ const struct setting load_settings[] = {
 	{ "shares", "LIST", "Ascending percentages of high priority (0,10,20 and so on to 100)",
 	  TO(set), .call = add_shares },
 	{ "share-of", "WHAT", "Shares of the requests outstanding (default), or issued",
-	  TO(set.mix.of_issued), .choices = share_of_words },
+	  TO(set.mix.of_issued), .words = sp_benchset_share_of_words },
 	{ "scans", "N",
 	  "Instead of shares: random requests of high priority beside N (3) sequential readers",
 	  TO(set.mix), .call = set_scans, .optional = true },

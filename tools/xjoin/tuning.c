@@ -14,25 +14,18 @@
 
 #define THREADS_MAX 1024
 
-static const struct sp_word type_words[] = { { "inner", TYPE_INNER },
-					     { "left", TYPE_LEFT },
-					     { "right", TYPE_RIGHT },
-					     { "full", TYPE_FULL },
-					     { "semi", TYPE_SEMI },
-					     { "anti", TYPE_ANTI },
-					     { NULL, 0 } };
 static const struct sp_word build_words[] = { { "1", 1 }, { "2", 2 }, { "auto", 0 }, { NULL, 0 } };
 static const struct sp_word ordered_words[] = { { "1", 1 }, { "2", 2 }, { NULL, 0 } };
 
 static void set_type(void *to, const char *name, const char *text)
 {
 	struct sp_join_opts *o = to;
-	int type = choice_option(name, text, type_words);
+	int type = choice_option(name, text, sp_join_type_words());
 
-	o->unpaired[0] |= type == TYPE_LEFT || type == TYPE_FULL || type == TYPE_ANTI;
-	o->unpaired[1] |= type == TYPE_RIGHT || type == TYPE_FULL;
-	o->semi = type == TYPE_SEMI;
-	if (type == TYPE_SEMI || type == TYPE_ANTI)
+	o->unpaired[0] |= type == SP_JOIN_LEFT || type == SP_JOIN_FULL || type == SP_JOIN_ANTI;
+	o->unpaired[1] |= type == SP_JOIN_RIGHT || type == SP_JOIN_FULL;
+	o->semi = type == SP_JOIN_SEMI;
+	if (type == SP_JOIN_SEMI || type == SP_JOIN_ANTI)
 		o->pairs = false;
 }
 

@@ -19,8 +19,6 @@
 #include <spindle/join.h>
 #include "common_options.h"
 
-enum type { TYPE_INNER, TYPE_LEFT, TYPE_RIGHT, TYPE_FULL, TYPE_SEMI, TYPE_ANTI };
-
 /* An operand may also be the argument of the option before it. */
 enum doubt { SURELY_FILE, MAYBE_J1, MAYBE_J2, MAYBE_LIST };
 

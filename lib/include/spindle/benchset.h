@@ -154,7 +154,7 @@ struct sp_benchset_mix {
 	/* SP_BENCHSET_SHARES: 0 to 1, ascending; of the outstanding requests, or of the issued. */
 	const double *shares;
 	size_t nshares;
-	bool of_issued;
+	bool of_issued; /* sp_benchset_share_of */
 	/* SP_BENCHSET_SCANS: sequential readers, each with the depth of the bench or at a rate. */
 	unsigned readers;
 	double rate;
@@ -183,5 +183,9 @@ SP_API SP_MUST_CHECK int sp_benchset_compare(struct sp_benchset **set,
 /* Valid as long as the set. */
 SP_API const struct sp_benchset_result *sp_benchset_result(const struct sp_benchset *set);
 SP_API void sp_benchset_free(struct sp_benchset *set); /* accepts NULL */
+
+SP_WORDS(sp_benchset_share_of) /* of requests: outstanding (0), issued (1) */
+SP_WORDS(sp_benchset_effect)
+SP_WORDS(sp_benchset_noise) /* NULL for SP_BENCHSET_NOISE_LOW */
 
 #endif

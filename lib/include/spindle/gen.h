@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
+#include <spindle/words.h>
 
 struct sp_gen;
 
@@ -84,5 +85,8 @@ SP_API SP_MUST_CHECK long sp_gen_fill(struct sp_gen *gen, char *buf, size_t byte
 /* Records given out so far. */
 SP_API uint64_t sp_gen_count(const struct sp_gen *gen);
 SP_API void sp_gen_free(struct sp_gen *gen); /* accepts NULL */
+
+SP_WORDS(sp_gen_kind)
+SP_WORDS(sp_gen_order)
 
 #endif

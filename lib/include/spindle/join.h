@@ -235,6 +235,17 @@ struct sp_join_stats {
 SP_API SP_MUST_CHECK int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,
 				     struct sp_join_stats *stats, struct sp_errinfo *err);
 
+/* The usual names of what a result has; for options. */
+enum sp_join_type {
+	SP_JOIN_INNER,
+	SP_JOIN_LEFT,
+	SP_JOIN_RIGHT,
+	SP_JOIN_FULL,
+	SP_JOIN_SEMI,
+	SP_JOIN_ANTI
+};
+
+SP_WORDS(sp_join_type)
 SP_WORDS(sp_join_algorithm)
 SP_WORDS(sp_join_ordering)
 
