@@ -195,7 +195,18 @@ static void settle_replayed(struct sp__request *r)
 		r->bytes = (uint32_t)r->result;
 }
 
-static int take(struct sp__load *l, size_t n)
+static int fail(const struct sp__request *r, struct sp_errinfo *err)
+{
+	const char *op = r->op == SP__OP_READ ? "read" : "write";
+
+	if (r->result < 0)
+		return sp__err(err, r->result, op, r->volume->name, (long long)r->offset);
+	return sp__errf(err, SP_EFORMAT, op, r->volume->name, (long long)r->offset,
+			"only %d of %u bytes were transferred", r->result, r->bytes);
+}
+
+/* The first failure of a request, if it ends the run. */
+static int take(struct sp__load *l, size_t n, struct sp_errinfo *err)
 {
 	struct sp_bench *b = l->bench;
 	int rc = 0;
@@ -207,7 +218,7 @@ static int take(struct sp__load *l, size_t n)
 			settle_replayed(&s->req);
 		sp__meter_done(b, s);
 		if ((uint32_t)s->req.result != s->req.bytes && !b->opts.keep_going && rc == 0)
-			rc = s->req.result < 0 ? s->req.result : SP_EFORMAT;
+			rc = fail(&s->req, err);
 		if (s->group->feed)
 			sp__pageload_done(&s->group->feed->load, s->page_class, &s->page,
 					  s->req.done_ns);
@@ -280,16 +291,6 @@ static size_t least(const struct sp__load *l)
 	return sp__min(min, l->outstanding);
 }
 
-static int fail(const struct sp__request *r, int rc, struct sp_errinfo *err)
-{
-	if (rc == SP_EFORMAT)
-		return sp__errf(err, rc, r->op == SP__OP_READ ? "read" : "write", r->volume->name,
-				(long long)r->offset, "only %d of %u bytes were transferred",
-				r->result, r->bytes);
-	return sp__err(err, rc, r->op == SP__OP_READ ? "read" : "write", r->volume->name,
-		       (long long)r->offset);
-}
-
 /* Takes completions; an error of the queue, or of a request if it ends the run. */
 static int reap(struct sp__load *l, size_t min, uint64_t until_ns, uint64_t *now_ns,
 		struct sp_errinfo *err)
@@ -300,12 +301,7 @@ static int reap(struct sp__load *l, size_t min, uint64_t until_ns, uint64_t *now
 		return sp__err(err, n, "reap", "", -1);
 	*now_ns = n ? l->batch[n - 1]->done_ns : l->port->ops->now(l->port);
 	lock(l->bench);
-	rc = take(l, (size_t)n);
-	for (int i = 0; rc && i < n; i++)
-		if ((uint32_t)l->batch[i]->result != l->batch[i]->bytes) {
-			(void)fail(l->batch[i], rc, err);
-			break;
-		}
+	rc = take(l, (size_t)n, err);
 	if (rc) {
 		l->bench->stopped = true;
 		sp__meter_end(l->bench, *now_ns);
@@ -322,7 +318,7 @@ static void drain(struct sp__load *l)
 		if (n < 0)
 			return;
 		lock(l->bench);
-		(void)take(l, (size_t)n);
+		(void)take(l, (size_t)n, NULL);
 		unlock(l->bench);
 	}
 }
