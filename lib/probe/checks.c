@@ -50,7 +50,7 @@ static int hop(struct sp__probe *p, const struct sp_geometry *g, uint64_t reach,
 				  extra, &to);
 	if (rc || sp_geometry_aim(g, SP_GEOMETRY_READ, &aim))
 		return 0;
-	rc = p->cache.present ? sp__probe_flush(p, lbn) : 0;
+	rc = p->r->cache ? sp__probe_flush(p, lbn) : 0;
 	if (!rc)
 		rc = sp__probe_read(p, lbn, &a);
 	if (!rc) {

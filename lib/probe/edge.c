@@ -165,17 +165,14 @@ static int search_hinted(struct sp__probe *p, uint64_t from, uint32_t hint, bool
 			 uint64_t *next)
 {
 	static const uint32_t windows[] = { 4, 16, 64 };
-	struct ray ray = { .from = from, .far = hint / 2 };
-	double rev;
-	int rc = sp__angle_agreed(p, from, &ray.rev);
+	struct ray ray = { .from = from };
+	int rc = begin(p, &ray, hint / 2);
 
 	*found = false;
-	if (!rc)
-		rc = sp__angle_agreed(p, from + ray.far, &rev);
 	if (rc)
 		return rc;
 	/* If the length is near the hint, half of it is half a turn. */
-	ray.turns = 0.5 + sp__wrap(rev - ray.rev - 0.5);
+	ray.turns = 0.5 + sp__wrap(ray.turns - 0.5);
 	if (fabs(ray.turns - 0.5) > 0.1)
 		return 0;
 	for (unsigned i = 0; i < 3 && !*found && !rc; i++)

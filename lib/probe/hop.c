@@ -78,7 +78,7 @@ static int shoot(struct hop *h, double u, double *left, bool *caught)
 	double period = p->spin.period_ns, gap = GAP_NS + 3 * p->scatter.sd_ns, at, end, rev, sent;
 	struct sp__shot s;
 	uint64_t lbn;
-	int rc = p->cache.present ? sp__probe_flush(p, h->to) : 0;
+	int rc = p->r->cache ? sp__probe_flush(p, h->to) : 0;
 
 	if (!rc)
 		rc = sp__spin_look(p);
@@ -95,7 +95,7 @@ static int shoot(struct hop *h, double u, double *left, bool *caught)
 	rc = issue(h, lbn, &s);
 	if (rc)
 		return rc;
-	if (p->cache.present && s.done_ns - s.issue_ns < p->cache.hit_ns)
+	if (p->r->cache && s.done_ns - s.issue_ns < p->cache.hit_ns)
 		return -EAGAIN;
 	sent = (double)(s.issue_ns - p->spin.epoch_ns);
 	end = (double)(s.done_ns - p->spin.epoch_ns) - period / h->to_blocks;
@@ -234,7 +234,7 @@ static int shoot_queued(struct hop *h, double reach_ns, double want_rev, double 
 	double period = p->spin.period_ns, at, end, rev, start;
 	struct sp__shot s[2];
 	uint64_t pair[2];
-	int rc = p->cache.present ? sp__probe_flush(p, h->to) : sp__spin_look(p);
+	int rc = p->r->cache ? sp__probe_flush(p, h->to) : sp__spin_look(p);
 	struct hop here = *h;
 
 	if (!rc)

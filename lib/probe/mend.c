@@ -80,30 +80,19 @@ static bool solid(const struct sp__pzone *z)
 	return z->tracks >= SOLID_TRACKS || z->tracks >= 2 * (uint64_t)z->nlens + 1;
 }
 
-/* The last track of a zone of equal tracks is odd: takes it away, and returns its blocks. */
-static uint64_t trim_back(struct sp__pzone *z)
+/* The first or last track of a zone of equal tracks is odd: takes it away, and returns its blocks. */
+static uint64_t trim(struct sp__pzone *z, bool last)
 {
+	size_t at = last ? z->nodd - 1 : 0;
 	uint64_t blocks;
 
-	if (z->nlens != 1 || !z->nodd || z->odd[z->nodd - 1].track + 1 != z->tracks)
+	if (z->nlens != 1 || !z->nodd || z->odd[at].track != (last ? z->tracks - 1 : 0))
 		return 0;
-	blocks = z->lens[0] - z->odd[--z->nodd].missing;
-	z->tracks--;
-	z->blocks -= blocks;
-	return blocks;
-}
-
-static uint64_t trim_front(struct sp__pzone *z)
-{
-	uint64_t blocks;
-
-	if (z->nlens != 1 || !z->nodd || z->odd[0].track)
-		return 0;
-	blocks = z->lens[0] - z->odd[0].missing;
-	memmove(z->odd, z->odd + 1, --z->nodd * sizeof(*z->odd));
-	for (size_t i = 0; i < z->nodd; i++)
+	blocks = z->lens[0] - z->odd[at].missing;
+	memmove(&z->odd[at], &z->odd[at + 1], (--z->nodd - at) * sizeof(*z->odd));
+	for (size_t i = at; i < z->nodd; i++)
 		z->odd[i].track--;
-	z->first_lbn += blocks;
+	z->first_lbn += last ? 0 : blocks;
 	z->blocks -= blocks;
 	z->tracks--;
 	return blocks;
@@ -131,7 +120,7 @@ static int join_two(struct sp__probe *p, size_t i, size_t j, bool *done)
 {
 	struct sp__pzone *a = &p->zones[i], *b = &p->zones[j];
 	uint64_t gap = b->first_lbn - sp__pzone_end(a), reads = 0;
-	uint64_t back = trim_back(a), front = trim_front(b);
+	uint64_t back = trim(a, true), front = trim(b, false);
 	int rc = 0;
 
 	*done = false;

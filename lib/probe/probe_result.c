@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
+#include "base/minmax.h"
 #include "dev/geometry.h"
 #include "probe/state.h"
 
@@ -81,10 +82,8 @@ static int tell_zones(struct sp__probe *p)
 static int tell_skews(struct sp__probe *p)
 {
 	const struct sp__pzone *z = &p->zones[0];
-	size_t n = z->nskew ? (z->tracks < 600 ? z->tracks : 600) : 0;
+	size_t n = z->nskew ? sp__min(sp__min(z->tracks, 600), 2 * (size_t)z->nskew + 24) : 0;
 
-	if (n > 2 * (size_t)z->nskew + 24)
-		n = 2 * (size_t)z->nskew + 24;
 	p->r->skews_deg = n ? malloc(n * sizeof(double)) : NULL;
 	if (n && !p->r->skews_deg)
 		return -ENOMEM;

@@ -115,7 +115,7 @@ static int find_flush(struct sp__probe *p, double hit_ns)
 	for (unsigned i = 0; i < sizeof(counts) / sizeof(counts[0]) && !rc; i++) {
 		unsigned hits = 0;
 
-		p->cache.flush = counts[i];
+		p->r->cache_flush = counts[i];
 		for (unsigned j = 0; j < 4 && !rc; j++) {
 			rc = sp__probe_flush(p, p->spin.ref_lbn);
 			if (!rc)
@@ -141,13 +141,13 @@ static int find_cache(struct sp__probe *p, double *same, size_t n)
 		return 0;
 	hit = high + 4 * (high - low) + 50000;
 	rc = find_flush(p, hit);
-	if (rc)
+	if (rc) {
+		p->r->cache_flush = 0;
 		return rc;
+	}
 	p->cache.hit_ns = (uint64_t)hit;
-	p->cache.present = true;
 	p->r->cache = true;
 	p->r->cache_hit_ns = e->same_ns;
-	p->r->cache_flush = p->cache.flush;
 	return 0;
 }
 

@@ -40,7 +40,7 @@ static bool remembered(const struct sp__probe *p, uint64_t lbn)
 {
 	const struct sp__cachefact *c = &p->cache;
 
-	for (unsigned i = 1; i <= c->flush && i <= c->count; i++) {
+	for (unsigned i = 1; i <= p->r->cache_flush && i <= c->count; i++) {
 		uint64_t near = c->recent[(c->count - i) % SP__RECENT];
 
 		if ((near > lbn ? near - lbn : lbn - near) < SP__NEAR_BLOCKS)
@@ -66,7 +66,7 @@ int sp__probe_flush(struct sp__probe *p, uint64_t lbn)
 	struct sp__shot s;
 	int rc;
 
-	for (unsigned i = 0; i < p->cache.flush; i++) {
+	for (unsigned i = 0; i < p->r->cache_flush; i++) {
 		rc = read_once(p, far_from(p, lbn), &s);
 		if (rc && rc != -EIO)
 			return rc;
@@ -79,12 +79,12 @@ int sp__probe_read(struct sp__probe *p, uint64_t lbn, struct sp__shot *s)
 {
 	int rc = 0;
 
-	if (p->cache.present && remembered(p, lbn))
+	if (p->r->cache && remembered(p, lbn))
 		rc = sp__probe_flush(p, lbn);
 	for (unsigned i = 0; i < HIT_TRIES && !rc; i++) {
 		rc = read_once(p, lbn, s);
 		p->r->reads++;
-		if (rc || !p->cache.present || s->done_ns - s->issue_ns >= p->cache.hit_ns)
+		if (rc || !p->r->cache || s->done_ns - s->issue_ns >= p->cache.hit_ns)
 			return rc;
 		p->r->cache_hits++;
 		rc = sp__probe_flush(p, lbn);

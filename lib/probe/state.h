@@ -53,9 +53,7 @@ struct sp__scatter {
 
 /* The drive's cache, if it answers without the platter. */
 struct sp__cachefact {
-	bool present;
 	uint64_t hit_ns;	     /* whatever is faster came from the cache */
-	unsigned flush;		     /* reads elsewhere after which a block is forgotten */
 	uint64_t recent[SP__RECENT]; /* read last, a ring */
 	unsigned count;
 };

@@ -41,16 +41,12 @@ void sp__zones_drop(struct sp__probe *p, size_t first, size_t n)
 /* Tracks of b, which follows a, become tracks of a. */
 static int append(struct sp__pzone *a, const struct sp__pzone *b, uint32_t missing)
 {
-	size_t n = a->nodd + b->nodd + (missing != 0);
+	int rc = missing ? sp__pzone_add_odd(a, a->nodd, a->tracks, missing) : 0;
 
-	if (n && !SP__ARRAY_RESIZE(a->odd, n))
-		return -ENOMEM;
-	for (size_t i = 0; i < b->nodd; i++) {
-		a->odd[a->nodd] = b->odd[i];
-		a->odd[a->nodd++].track += a->tracks;
-	}
-	if (missing)
-		a->odd[a->nodd++] = (struct sp__oddtrack){ a->tracks, missing };
+	for (size_t i = 0; i < b->nodd && !rc; i++)
+		rc = sp__pzone_add_odd(a, a->nodd, a->tracks + b->odd[i].track, b->odd[i].missing);
+	if (rc)
+		return rc;
 	a->tracks += b->tracks;
 	a->blocks += b->blocks;
 	a->reads += b->reads;
