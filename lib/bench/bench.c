@@ -185,13 +185,13 @@ static int run_all(struct sp_bench *b, struct sp_errinfo *err)
 		rc = sp__load_open(&b->loads[i], err);
 	if (rc)
 		return rc;
-	begin_ns = b->loads[0].port->ops->now(b->loads[0].port);
+	begin_ns = sp__volume_now_ns(b->device);
 	if (b->replay)
 		sp__replay_begin(b->replay, begin_ns);
 	sp__meter_begin(b, begin_ns);
 	rc = b->threaded ? run_threads(b, err) : sp__load_run(&b->loads[0], err);
 	if (!b->meter.finished)
-		sp__meter_end(b, b->loads[0].port->ops->now(b->loads[0].port));
+		sp__meter_end(b, sp__volume_now_ns(b->device));
 	sp__bench_figures(b);
 	return rc;
 }

@@ -150,7 +150,7 @@ static int submit_some(struct sp__load *l, struct sp__request **reqs, size_t n)
 
 	if (b->threaded) {
 		for (size_t i = 0; i < n; i++)
-			reqs[i]->submit_ns = l->port->ops->now(l->port);
+			reqs[i]->submit_ns = sp__volume_now_ns(l->bench->device);
 		note(l, reqs, n);
 		pthread_mutex_unlock(&b->lock);
 	}
@@ -299,7 +299,7 @@ static int reap(struct sp__load *l, size_t min, uint64_t until_ns, uint64_t *now
 
 	if (n < 0)
 		return sp__err(err, n, "reap", "", -1);
-	*now_ns = n ? l->batch[n - 1]->done_ns : l->port->ops->now(l->port);
+	*now_ns = n ? l->batch[n - 1]->done_ns : sp__volume_now_ns(l->bench->device);
 	lock(l->bench);
 	rc = take(l, (size_t)n, err);
 	if (rc) {
@@ -326,7 +326,7 @@ static void drain(struct sp__load *l)
 int sp__load_run(struct sp__load *l, struct sp_errinfo *err)
 {
 	struct sp_bench *b = l->bench;
-	uint64_t now_ns = l->port->ops->now(l->port), due = 0;
+	uint64_t now_ns = sp__volume_now_ns(l->bench->device), due = 0;
 	bool end = false;
 	int rc = 0;
 

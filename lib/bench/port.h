@@ -14,7 +14,6 @@
 struct sp__port;
 
 struct sp__port_ops {
-	uint64_t (*now)(const struct sp__port *p);
 	int (*submit)(struct sp__port *p, struct sp__request **reqs, size_t n);
 	/*
 	 * Waits until min requests have completed or until until_ns; with none

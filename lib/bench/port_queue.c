@@ -16,12 +16,6 @@ static struct port *of(struct sp__port *p)
 	return (struct port *)p;
 }
 
-static uint64_t queue_now(const struct sp__port *p)
-{
-	(void)p;
-	return sp__now_ns();
-}
-
 static int queue_submit(struct sp__port *p, struct sp__request **reqs, size_t n)
 {
 	int rc = sp__queue_submit(of(p)->queue, reqs, n);
@@ -56,7 +50,6 @@ static void queue_close(struct sp__port *p)
 }
 
 static const struct sp__port_ops ops = {
-	.now = queue_now,
 	.submit = queue_submit,
 	.reap = queue_reap,
 	.close = queue_close,

@@ -19,15 +19,10 @@ static struct port *of(struct sp__port *p)
 	return (struct port *)p;
 }
 
-static uint64_t sim_now(const struct sp__port *p)
-{
-	return sp__machine_now_ns(((const struct port *)p)->machine);
-}
-
 static int sim_submit(struct sp__port *port, struct sp__request **reqs, size_t n)
 {
 	struct port *p = of(port);
-	uint64_t now_ns = sim_now(port);
+	uint64_t now_ns = sp__machine_now_ns(p->machine);
 
 	for (size_t i = 0; i < n; i++) {
 		struct sp__request *r = reqs[i];
@@ -82,7 +77,6 @@ static void sim_close(struct sp__port *port)
 }
 
 static const struct sp__port_ops ops = {
-	.now = sim_now,
 	.submit = sim_submit,
 	.reap = sim_reap,
 	.close = sim_close,
