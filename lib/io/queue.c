@@ -24,6 +24,7 @@
 #include <time.h>
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/minmax.h"
 #include "io/engine.h"
 #include "obs/trace.h"
 
@@ -214,9 +215,8 @@ static int collect(struct sp__queue *q, size_t min, size_t max, int64_t timeout_
 			pause_for_others();
 		return 0;
 	}
-	if (min > q->with_engine)
-		min = q->with_engine;
-	n = q->ops->reap(q->engine, q->array, max < q->depth ? max : q->depth, min, timeout_ns);
+	n = q->ops->reap(q->engine, q->array, sp__min(max, q->depth), sp__min(min, q->with_engine),
+			 timeout_ns);
 	if (n <= 0)
 		return full_now(n) ? 0 : n;
 	q->with_engine -= (unsigned)n;
@@ -290,7 +290,7 @@ int sp__queue_submit(struct sp__queue *q, struct sp__request *const *reqs, size_
 	int rc = 0;
 
 	while (done < n) {
-		size_t some = n - done < q->depth ? n - done : q->depth;
+		size_t some = sp__min(n - done, q->depth);
 
 		rc = submit_some(q, reqs + done, some);
 		if (rc && done == 0)

@@ -150,14 +150,10 @@ static int flush(struct sp__wstream *ws)
  */
 static void reserve(struct sp__wstream *ws, uint64_t end)
 {
-	uint64_t to = ws->reserved + RESERVE_BYTES;
+	uint64_t to = sp__max(end, sp__min(ws->reserved + RESERVE_BYTES, ws->expected_end));
 
 	if (ws->no_reserve || end <= ws->reserved)
 		return;
-	if (to > ws->expected_end)
-		to = ws->expected_end;
-	if (to < end)
-		to = end;
 	/* A refusal is no error: the write itself will succeed or fail. */
 	if (fallocate(ws->fd, FALLOC_FL_KEEP_SIZE, (off_t)ws->reserved, (off_t)(to - ws->reserved)))
 		ws->no_reserve = true;

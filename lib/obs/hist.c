@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <string.h>
+#include "base/minmax.h"
 #include "obs/hist.h"
 
 #define PER_OCTAVE (1u << SP__HIST_BITS)
@@ -59,14 +60,11 @@ void sp__hist_since(struct sp__hist *diff, const struct sp__hist *now,
 		diff->buckets[i] = now->buckets[i] - earlier->buckets[i];
 		if (!diff->buckets[i])
 			continue;
-		if (lowest(i) < diff->min)
-			diff->min = lowest(i);
+		diff->min = sp__min(diff->min, lowest(i));
 		diff->max = lowest(i) + width(i) - 1;
 	}
-	if (diff->min < now->min)
-		diff->min = now->min;
-	if (diff->max > now->max)
-		diff->max = now->max;
+	diff->min = sp__max(diff->min, now->min);
+	diff->max = sp__min(diff->max, now->max);
 }
 
 uint64_t sp__hist_quantile(const struct sp__hist *h, double q)
@@ -85,7 +83,5 @@ uint64_t sp__hist_quantile(const struct sp__hist *h, double q)
 			break;
 	}
 	value = lowest(i) + (width(i) - 1) / 2;
-	if (value < h->min)
-		return h->min;
-	return value > h->max ? h->max : value;
+	return sp__min(sp__max(value, h->min), h->max);
 }

@@ -117,10 +117,7 @@ static uint64_t sim_now(struct sp__target *t)
 
 static void sim_wait(struct sp__target *t, uint64_t until_ns)
 {
-	struct sim *s = sim_of(t);
-
-	if (until_ns > s->now_ns)
-		s->now_ns = until_ns;
+	sim_of(t)->now_ns = sp__max(sim_of(t)->now_ns, until_ns);
 }
 
 static void sim_close(struct sp__target *t)
