@@ -28,8 +28,7 @@ static struct sp__tally records_read(const struct sp_sort *s)
 
 	for (unsigned i = 0; i < s->forming.nslots; i++)
 		sp__tally_join(&t, &s->forming.slots[i].buf.added);
-	if (s->merging.inputs)
-		sp__tally_join(&t, &s->merging.inputs->read);
+	sp__tally_join(&t, &s->merging.inputs.read);
 	return t;
 }
 

@@ -6,7 +6,6 @@
 #include "rec/collate.h"
 #include "rec/recfmt.h"
 #include "run/memory.h"
-#include "sort/cursor.h"
 #include "sort/plan.h"
 
 /* The last record of the batch before. */

@@ -8,7 +8,6 @@
  * merged last.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <spindle/batch.h>
 #include "base/err.h"
 #include "sort/cursor.h"

@@ -2,21 +2,16 @@
 /*
  * Named inputs to an output: scan, sort, write as one plan.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "base/err.h"
 #include "base/outset.h"
 #include "flow/scan.h"
 #include "io/wstream.h"
 #include "obs/progress.h"
 #include "rec/recfmt.h"
-#include "sort/plan.h"
 #include "sort/state.h"
 
 #define MERGE_DESCRIPTORS 5

@@ -11,7 +11,6 @@
 #include <sys/resource.h>
 #include "base/array.h"
 #include "base/err.h"
-#include "sort/plan.h"
 #include "sort/state.h"
 
 /* Pages of the pool for each run, if reading ahead is to pay. */
@@ -37,7 +36,7 @@ fail:
 /* The maximum number of runs of a program, each of which holds a descriptor. */
 static uint64_t runs_allowed(const struct sp_sort *s)
 {
-	uint64_t others = OTHER_DESCRIPTORS + (s->merging.inputs ? s->merging.inputs->fan_in : 0);
+	uint64_t others = OTHER_DESCRIPTORS + s->merging.inputs.fan_in;
 	struct rlimit rl;
 
 	if (getrlimit(RLIMIT_NOFILE, &rl) < 0)
@@ -78,7 +77,7 @@ static int merge_files(struct sp_sort *s, unsigned n)
 {
 	struct sp__merge m;
 	struct sp__run *run;
-	uint64_t read = s->merging.inputs->read.records, dropped = s->balance.dropped.records;
+	uint64_t read = s->merging.inputs.read.records, dropped = s->balance.dropped.records;
 	int rc = sp__runs_open_spill(s);
 
 	if (rc < 0)
@@ -86,22 +85,22 @@ static int merge_files(struct sp_sort *s, unsigned n)
 	rc = sp__merge_init(&m, s->opts.keys, n, &s->env.budget, s->env.err);
 	if (rc < 0)
 		return rc;
-	rc = sp__inputs_open(s->merging.inputs, n, m.cursors);
+	rc = sp__inputs_open(s, n, m.cursors);
 	if (rc == 0)
 		rc = sp__merge_into(s, &m, 0, &run);
-	sp__inputs_close(s->merging.inputs);
+	sp__inputs_close(&s->merging.inputs);
 	sp__merge_release(&m);
 	if (rc == 0)
 		rc = sp__finish_add_run(s, run);
 	if (rc < 0)
 		return rc;
-	return sp__balance_merged(s, s->merging.inputs->read.records - read, run, dropped);
+	return sp__balance_merged(s, s->merging.inputs.read.records - read, run, dropped);
 }
 
 /* Merges files into runs until the final merge can take the runs and the rest. */
 static int reduce_files(struct sp_sort *s)
 {
-	const struct sp__inputs *in = s->merging.inputs;
+	const struct sp__inputs *in = &s->merging.inputs;
 
 	for (;;) {
 		uint64_t runs = sp__policy_runs(s->spilled.policy), left = in->n - in->next, over;
@@ -123,26 +122,35 @@ static int reduce_files(struct sp_sort *s)
 	}
 }
 
+/*
+ * Does the merges that are due before the final one; returns how many runs that one has, 0 if
+ * none is due yet, or an error.
+ */
+static int merge_due(struct sp_sort *s, bool input_ended, struct sp__freemem where)
+{
+	unsigned *ids = s->spilled.ids, n;
+	struct sp__policy_step step;
+	int rc;
+
+	do {
+		n = sp__policy_next(s->spilled.policy, input_ended, ids, s->plan.fan_in, &step);
+		if (!n || step.final)
+			return (int)n;
+		rc = sp__merge_step(s, ids, n, step.level, where);
+	} while (!rc);
+	return rc;
+}
+
 int sp__finish_due(struct sp_sort *s)
 {
-	struct sp__policy_step step;
 	struct sp__freemem where = { s->forming.spare_mem, s->forming.spare_bytes };
-	unsigned n;
 	int rc;
 
 	if (s->plan.policy != SP_MERGE_EAGER)
 		return relieve(s);
 	/* Merges need the write buffers, so a run cannot be continued later. */
 	rc = sp__runs_end(s);
-	if (rc < 0)
-		return rc;
-	while ((n = sp__policy_next(s->spilled.policy, false, s->spilled.ids, s->plan.fan_in,
-				    &step)) > 0) {
-		rc = sp__merge_step(s, s->spilled.ids, n, step.level, where);
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
+	return rc < 0 ? rc : merge_due(s, false, where);
 }
 
 static unsigned slots_in_memory(const struct sp_sort *s)
@@ -187,8 +195,8 @@ static struct sp__freemem pages_for(struct sp_sort *s, unsigned n, unsigned file
 	struct sp__freemem where = sp__free_region(s, true);
 
 	/* The streams of input files take part of the memory. */
-	if (files && where.bytes > s->merging.inputs->memory_bytes + (size_t)n * s->plan.page_bytes)
-		where.bytes -= s->merging.inputs->memory_bytes;
+	if (files && where.bytes > s->merging.inputs.memory_bytes + (size_t)n * s->plan.page_bytes)
+		where.bytes -= s->merging.inputs.memory_bytes;
 	return where;
 }
 
@@ -212,7 +220,7 @@ static int set_up_final(struct sp_sort *s, unsigned n, bool threaded)
 {
 	unsigned memory = slots_in_memory(s);
 	unsigned strips = s->forming.replacing ? sp__replace_strips(&s->forming.replace) : 0;
-	unsigned files = s->merging.inputs ? s->merging.inputs->n - s->merging.inputs->next : 0;
+	unsigned files = s->merging.inputs.n - s->merging.inputs.next;
 	struct sp__freemem where = pages_for(s, n, files);
 	unsigned pages = (unsigned)(where.bytes / s->plan.page_bytes);
 	unsigned branched = n && threaded ? sp__branches_open(s, s->spilled.ids, n, &where) : 0;
@@ -235,7 +243,7 @@ static int set_up_final(struct sp_sort *s, unsigned n, bool threaded)
 	if (rc == 0 && n)
 		sp__step_replan(s, s->spilled.ids, n, branched ? pages : s->merging.final.buffers);
 	if (rc == 0 && files)
-		rc = sp__inputs_open(s->merging.inputs, files, m->cursors + spilled + memory);
+		rc = sp__inputs_open(s, files, m->cursors + spilled + memory);
 	if (rc < 0)
 		return rc;
 	s->stats.merges += n + memory + files > 1;
@@ -245,41 +253,28 @@ static int set_up_final(struct sp_sort *s, unsigned n, bool threaded)
 
 int sp__finish_prepare(struct sp_sort *s, bool threaded)
 {
-	struct sp__policy_step step = { 0 };
-	unsigned n = 0;
-	int rc;
+	int rc, n = 0;
 
 	s->merging.begin_ns = sp__env_now_ns(&s->env);
 	s->merging.cpu_begin_ns = sp__env_cpu_ns(&s->env);
-	if (s->merging.inputs) {
-		rc = reduce_files(s);
-		if (rc < 0)
-			return rc;
-	}
-	if (s->spilled.store) {
+	rc = reduce_files(s);
+	if (!rc && s->spilled.store) {
 		rc = store_rest(s);
-		if (rc < 0)
-			return rc;
-		while ((n = sp__policy_next(s->spilled.policy, true, s->spilled.ids, s->plan.fan_in,
-					    &step)) > 0 &&
-		       !step.final) {
-			rc = sp__merge_step(s, s->spilled.ids, n, step.level,
-					    sp__free_region(s, false));
-			if (rc < 0)
-				return rc;
-		}
+		if (!rc)
+			n = merge_due(s, true, sp__free_region(s, false));
 	}
+	if (rc < 0 || n < 0)
+		return rc < 0 ? rc : n;
 	rc = sp__balance_formed(s);
-	return rc < 0 ? rc : set_up_final(s, n, threaded);
+	return rc < 0 ? rc : set_up_final(s, (unsigned)n, threaded);
 }
 
 void sp__finish_close(struct sp_sort *s)
 {
 	sp__step_close(s, &s->merging.final);
 	sp__merge_release(&s->merging.merge);
-	if (s->merging.inputs)
-		sp__inputs_release(s->merging.inputs);
-	free(s->merging.inputs);
+	sp__inputs_close(&s->merging.inputs);
+	free(s->merging.inputs.list);
 	for (size_t i = 0; i < s->spilled.nruns; i++)
 		sp__run_free(s->spilled.runs[i]);
 	free(s->spilled.runs);

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "sort/plan.h"
 #include "sort/state.h"
 
 /* Input that fits in memory is sorted in this many parts, all but the last while reading. */

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include "base/err.h"
 #include "flow/scan.h"
-#include "sort/inputs.h"
-#include "sort/plan.h"
 #include "sort/state.h"
 
 /* Descriptors that merging needs besides the inputs and the output: the spill store's. */
@@ -25,24 +23,27 @@ static int get(void *ctx, size_t index, bool wait, const char **data, size_t *by
 	return rc;
 }
 
-int sp__inputs_open(struct sp__inputs *in, unsigned n, struct sp__cursor *cursors)
+int sp__inputs_open(struct sp_sort *s, unsigned n, struct sp__cursor *cursors)
 {
+	struct sp__inputs *in = &s->merging.inputs;
 	size_t chunk = in->memory_bytes / (2 * n) & ~(size_t)4095;
-	struct sp__rstream_opts o = { .engine = n <= QUEUES_MAX || in->device ? in->engine : "sync",
+	struct sp__rstream_opts o = { .engine = s->opts.run.engine,
 				      .direct = SP__DIRECT_AUTO,
 				      .depth = 2,
-				      .device = in->device };
+				      .device = sp__env_reading(&s->env).device };
 
+	if (n > QUEUES_MAX && !o.device)
+		o.engine = "sync";
 	o.chunk_bytes = chunk < 4096 ? 4096 : chunk > 1u << 20 ? 1u << 20 : chunk;
 	for (unsigned i = 0; i < n; i++) {
 		struct sp__input *input = &in->list[in->next];
 		int rc;
 
 		o.sim_file = in->sim_file + in->next;
-		input->fd = sp__input_open(input->name, in->err);
+		input->fd = sp__input_open(input->name, s->env.err);
 		if (input->fd < 0)
 			return input->fd;
-		rc = sp__rstream_open(&input->stream, input->fd, input->name, &o, in->err);
+		rc = sp__rstream_open(&input->stream, input->fd, input->name, &o, s->env.err);
 		if (rc < 0) {
 			sp__input_close(input->name, input->fd);
 			return rc;
@@ -70,13 +71,6 @@ void sp__inputs_close(struct sp__inputs *in)
 	}
 }
 
-void sp__inputs_release(struct sp__inputs *in)
-{
-	sp__inputs_close(in);
-	free(in->list);
-	in->list = NULL;
-}
-
 static unsigned fan_in(const struct sp_sort *s)
 {
 	unsigned most = s->opts.batch_size ? s->opts.batch_size : FAN_IN_DEFAULT;
@@ -92,18 +86,12 @@ static unsigned fan_in(const struct sp_sort *s)
 
 int sp__sort_merge_inputs(struct sp_sort *s, const struct sp_sort_io *io, unsigned sim_file)
 {
-	struct sp__inputs *in = calloc(1, sizeof(*in));
+	struct sp__inputs *in = &s->merging.inputs;
 
-	if (!in)
-		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
-	s->merging.inputs = in;
 	in->n = (unsigned)io->ninputs;
 	in->fan_in = fan_in(s);
 	in->memory_bytes = s->plan.memory_bytes / 3;
-	in->engine = s->opts.run.engine;
-	in->device = sp__env_reading(&s->env).device;
 	in->sim_file = sim_file;
-	in->err = s->env.err;
 	in->list = calloc(in->n ? in->n : 1, sizeof(*in->list));
 	if (!in->list)
 		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);

@@ -22,6 +22,7 @@
 #include "run/memory.h"
 #include "sort/plan_impl.h"
 #include "sort/readplan.h"
+#include "sort/ring.h"
 #include "sort/runbuf.h"
 #include "spill/codec.h"
 #include "spill/pool.h"
@@ -54,14 +55,14 @@ static double record_weight(const struct sp_sort_opts *o)
 
 	if (o->format.kind == SP_REC_FIXED && o->format.fixed_bytes)
 		bytes = o->format.fixed_bytes;
-	return 1 + (SP__PLAN_ENTRY_BYTES + SP__PLAN_SCRATCH_BYTES) / (double)bytes;
+	return 1 + SP__ENTRY_COST / (double)bytes;
 }
 
 static uint64_t fixed_bytes(const struct sp_sort_opts *o, const struct sp__choice *c)
 {
 	struct sp__buffers b = sp__buffers(c->working_bytes);
 	uint64_t in = (uint64_t)b.chunk_bytes * b.reads;
-	uint64_t out = (uint64_t)b.chunk_bytes * (SP__PLAN_OUTPUT_BUFFERS + b.writes);
+	uint64_t out = (uint64_t)b.chunk_bytes * (SP__RING_BUFFERS + b.writes);
 
 	in = in > out ? in : out;
 	in += sp__plan_spill_bytes(o, c->working_bytes, c->page_bytes);

@@ -11,7 +11,7 @@
 
 #include <spindle/sort.h>
 #include "run/charge.h"
-#include "sort/inputs.h"
+#include "io/rstream.h"
 #include "sort/merge.h"
 #include "sort/readplan.h"
 #include "spill/pool.h"
@@ -37,9 +37,28 @@ struct sp__step_inputs {
 	uint64_t charged;
 };
 
+struct sp__input {
+	const char *name;
+	int fd;
+	struct sp__rstream *stream; /* NULL: not open */
+};
+
+/* Sorted files (-m): opened in groups no larger than descriptors and fan-in allow; n 0: none. */
+struct sp__inputs {
+	struct sp__input *list;
+	unsigned n;
+	unsigned next;	     /* the first not merged yet */
+	unsigned fan_in;     /* the most open at a time */
+	size_t memory_bytes; /* for the streams of all that are open */
+	unsigned sim_file;   /* number of the first one on a simulated machine */
+	struct sp__io_counters done;
+	uint64_t bytes;	       /* read so far */
+	struct sp__tally read; /* records of all inputs; owned by the merging thread */
+};
+
 struct sp__merging {
-	struct sp__inputs *inputs; /* -m: sorted files; else NULL */
-	struct sp__merge merge;	   /* the final one */
+	struct sp__inputs inputs;
+	struct sp__merge merge; /* the final one */
 	struct sp__step_inputs final;
 	struct sp_sort_replan replan; /* of the merge opened last */
 	struct sp__branch *branches[SP__BRANCHES_MAX];
@@ -63,6 +82,13 @@ SP_MUST_CHECK int sp__finish_add_run(struct sp_sort *s, struct sp__run *run);
  */
 SP_MUST_CHECK int sp__sort_merge_inputs(struct sp_sort *s, const struct sp_sort_io *io,
 					unsigned sim_file);
+/*
+ * Opens the next n as cursors.  After a failure sp__inputs_close() closes those that were
+ * opened.
+ */
+SP_MUST_CHECK int sp__inputs_open(struct sp_sort *s, unsigned n, struct sp__cursor *cursors);
+/* Closes all open inputs. */
+void sp__inputs_close(struct sp__inputs *in);
 
 /* step.c: one merge of runs.  Branches call it with their own readers. */
 /* The largest free piece of the arena; with_write: nothing will be written any more. */

@@ -15,7 +15,6 @@
  * random keys); LSD radix (touches all bytes of all prefixes, most of which decide
  * nothing); in-place American flag (not stable).
  */
-#include "sort/ovc.h"
 #include "sort/runbuf.h"
 
 #define INSERTION_MAX 24

@@ -7,10 +7,6 @@
 
 #include <spindle/sort.h>
 
-/* A record in a run buffer costs its bytes, this ... */
-#define SP__PLAN_ENTRY_BYTES 16
-/* ... and this while it is being sorted. */
-#define SP__PLAN_SCRATCH_BYTES 16
 /* Assumed length of a record of line and CSV formats if unknown. */
 #define SP__PLAN_RECORD_BYTES 64
 /* Descriptor of a spilled page in memory: checksum; with the last key, cut short. */
@@ -29,10 +25,6 @@
 #define SP__PLAN_PAGE_S 0.000004
 /* Processor time of selecting from a heap, beyond sorting a loaded buffer. */
 #define SP__PLAN_REPLACEMENT_S_PER_MB 0.002
-
-/* In addition to the chunks of streams (run/memory.h), and of the same size: */
-#define SP__PLAN_OUTPUT_BUFFERS 3 /* between the final merge and get() */
-#define SP__PLAN_SPILL_CHUNKS 3	  /* of a run writer */
 
 /* Memory of the run writer: its chunks or, with large pages, its minimum. */
 size_t sp__plan_spill_bytes(const struct sp_sort_opts *opts, uint64_t working_bytes,

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <spindle/batch.h>
 #include "base/array.h"
-#include "sort/ovc.h"
 #include "sort/replace.h"
 
 #define BATCH_FACTOR 2048

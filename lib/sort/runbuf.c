@@ -2,8 +2,6 @@
 #include <errno.h>
 #include "sort/runbuf.h"
 
-#define ENTRY_COST (2 * sizeof(struct sp__entry)) /* the entry and its scratch */
-
 void sp__runbuf_init(struct sp__runbuf *rb, const struct sp_keyset *keys)
 {
 	*rb = (struct sp__runbuf){ .keys = keys, .ordered = true };
@@ -27,14 +25,14 @@ void sp__runbuf_use(struct sp__runbuf *rb, void *base, size_t capacity)
 
 size_t sp__runbuf_need(const struct sp__runbuf *rb, size_t record_bytes)
 {
-	size_t need = record_bytes + ENTRY_COST + 64;
+	size_t need = record_bytes + SP__ENTRY_COST + 64;
 
 	return sp__ks(rb->keys)->form == SP__KEY_INPLACE ? need : need + rb->keybuf.bytes;
 }
 
 static bool fits(const struct sp__runbuf *rb, size_t bytes)
 {
-	return bytes + (rb->n + 1) * ENTRY_COST <= rb->capacity - rb->used;
+	return bytes + (rb->n + 1) * SP__ENTRY_COST <= rb->capacity - rb->used;
 }
 
 /* Is the new entry (already at entries[0]) not before its predecessor? */

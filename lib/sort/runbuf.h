@@ -37,6 +37,9 @@ struct sp__entry {
 	uint64_t ref;	 /* offset of the record << 24 | length, see below */
 };
 
+/* The entry, and its scratch while it is being sorted. */
+#define SP__ENTRY_COST (2 * sizeof(struct sp__entry))
+
 /* Records of 16 MB and more carry LEN_LONG; their end is searched for. */
 static inline uint64_t sp__ref(uint64_t offset, size_t bytes)
 {

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include "base/err.h"
 #include "base/host.h"
-#include "sort/plan.h"
 #include "sort/state.h"
 
 #define PREFETCH 8

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/err.h"
 #include "rec/collate.h"
 #include "run/memory.h"
@@ -191,10 +190,10 @@ void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool device_
 	stats->output_records = s->balance.given.records;
 	sp__env_note(&s->env, &stats->run, device_figures);
 	note_spill(s, stats, device_figures);
-	if (s->merging.inputs) {
-		sp__inputs_close(s->merging.inputs);
-		sp__env_note_io(&stats->run, &s->merging.inputs->done);
-		stats->input_bytes = s->merging.inputs->bytes;
+	if (s->merging.inputs.n) {
+		sp__inputs_close(&s->merging.inputs);
+		sp__env_note_io(&stats->run, &s->merging.inputs.done);
+		stats->input_bytes = s->merging.inputs.bytes;
 	}
 	if (s->output.threaded)
 		pthread_mutex_unlock(&s->output.busy);

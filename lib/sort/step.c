@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include "base/err.h"
 #include "sort/consume.h"
-#include "sort/ovc.h"
 #include "sort/plan.h"
 #include "sort/state.h"
 

@@ -3,7 +3,6 @@
  * The store's requests: submitting, gathering, reaping.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include "base/array.h"
 #include "base/err.h"
 #include "spill/store.h"

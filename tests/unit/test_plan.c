@@ -11,6 +11,8 @@
 #include "sort/plan.h"
 #include "sort/policy.h"
 #include "sort/readplan.h"
+#include "sort/ring.h"
+#include "spill/writer.h"
 #include "tap.h"
 
 #define K (UINT64_C(1) << 10)
@@ -46,8 +48,8 @@ static bool within(const struct sp_sort_plan *p)
 	struct sp__buffers b = sp__buffers(p->memory_bytes);
 
 	in = (uint64_t)b.chunk_bytes * b.reads;
-	out = (uint64_t)b.chunk_bytes * (b.writes + SP__PLAN_OUTPUT_BUFFERS);
-	spill = (uint64_t)b.chunk_bytes * SP__PLAN_SPILL_CHUNKS;
+	out = (uint64_t)b.chunk_bytes * (b.writes + SP__RING_BUFFERS);
+	spill = (uint64_t)b.chunk_bytes * SP__WRITER_CHUNKS;
 	pool = p->merge_bytes > slots ? p->merge_bytes : slots;
 	if (p->policy == SP_MERGE_EAGER)
 		pool = p->merge_bytes + slots;
