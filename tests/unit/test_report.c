@@ -2,6 +2,7 @@
 /*
  * The keys of a sort's report are a contract: tests/golden/report-sort.keys.
  */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <jansson.h>
@@ -161,6 +162,102 @@ static void plan(void)
 	sp_report_free(report);
 }
 
+struct part {
+	uint32_t count;
+	uint64_t known, time_ns;
+	double real, positive, duration_ns;
+	bool yes;
+};
+
+struct all {
+	struct part whole;
+	size_t n;
+	struct part array[3];
+	const struct part *list;
+	int64_t unknown;
+	char text[8], empty[8];
+	const char *string, *none;
+	int recycle;
+	uint16_t prio;
+};
+
+static const struct sp_report_field part_fields[] = {
+	SP_REPORT_FIELD(struct part, "c", COUNT, count),
+	SP_REPORT_FIELD(struct part, "k", KNOWN, known),
+	SP_REPORT_FIELD(struct part, "t", SECONDS, time_ns),
+	SP_REPORT_FIELD(struct part, "r", REAL, real),
+	SP_REPORT_FIELD(struct part, "p", POSITIVE, positive),
+	SP_REPORT_FIELD(struct part, "d", DURATION, duration_ns),
+	SP_REPORT_FIELD(struct part, "pd", POSITIVE_DURATION, duration_ns),
+	SP_REPORT_FIELD(struct part, "y", BOOL, yes),
+	{ 0 },
+};
+
+static const struct sp_report_field all_fields[] = {
+	SP_REPORT_FIELD(struct all, "in.text", TEXT, text),
+	SP_REPORT_FIELD(struct all, "in.empty", TEXT, empty),
+	SP_REPORT_FIELD(struct all, "in", OBJECT, whole, .fields = part_fields),
+	SP_REPORT_FIELD(struct all, NULL, OBJECT, whole, .fields = part_fields),
+	SP_REPORT_FIELD(struct all, "in.s", STRING, string),
+	SP_REPORT_FIELD(struct all, "none", STRING, none),
+	SP_REPORT_FIELD(struct all, "unknown", SIGNED, unknown),
+	SP_REPORT_FIELD(struct all, "word", WORD, recycle, .name = sp_recycle_name),
+	SP_REPORT_FIELD(struct all, "prio", PRIO, prio),
+	{ .key = "array",
+	  .type = SP_REPORT_ARRAY,
+	  .offset = offsetof(struct all, array),
+	  .bytes = sizeof(struct part),
+	  .count = offsetof(struct all, n),
+	  .fields = part_fields },
+	{ .key = "list",
+	  .type = SP_REPORT_LIST,
+	  .offset = offsetof(struct all, list),
+	  .bytes = sizeof(struct part),
+	  .count = offsetof(struct all, n),
+	  .fields = part_fields },
+	{ .key = "later", .type = SP_REPORT_NULL },
+	{ 0 },
+};
+
+/* Every type of member. */
+static void table(void)
+{
+	static const char part1[] = "\"c\":1,\"k\":2,\"t\":1.5,\"r\":null,\"p\":0.5,\"d\":0.0,"
+				    "\"pd\":null,\"y\":true";
+	static const char part2[] = "\"c\":0,\"k\":null,\"t\":0.0,\"r\":0.0,\"p\":null,\"d\":2.0,"
+				    "\"pd\":2.0,\"y\":false";
+	const struct part parts[] = { { 1, 2, 1500000000, NAN, 0.5, 0, true },
+				      { .duration_ns = 2e9 } };
+	const struct sp_run_stats run = { .elapsed_s = 3 };
+	const struct all all = { .whole = parts[0],
+				 .n = 2,
+				 .array = { parts[0], parts[1] },
+				 .list = parts,
+				 .unknown = -1,
+				 .text = "text",
+				 .string = "\xff",
+				 .recycle = SP_RECYCLE_NONE,
+				 .prio = SP_BENCH_PRIO(SP_BENCH_BE, 2) };
+	struct sp_report *report = sp_report_run("x/1", "x", all_fields, &all, &run);
+	char *json = render(report, sp_report_json), *result, want[1024];
+	json_t *doc = json_loads(json, 0, NULL);
+
+	snprintf(want, sizeof(want),
+		 "{\"in\":{\"text\":\"text\",\"empty\":null,%s,\"s\":\"(not "
+		 "UTF-8)\"},%s,\"none\":null,"
+		 "\"unknown\":null,\"word\":\"none\",\"prio\":\"be/2\",\"array\":[{%s},{%s}],"
+		 "\"list\":[{%s},{%s}],\"later\":null,\"elapsed_s\":3.0}",
+		 part1, part1, part1, part2, part1, part2);
+	result = json_dumps(json_object_get(doc, "result"), JSON_COMPACT);
+	ok(!strcmp(result, want), "a table says how every member is reported, in its order");
+	if (strcmp(result, want))
+		diag("%s\n%s", result, want);
+	free(result);
+	json_decref(doc);
+	free(json);
+	sp_report_free(report);
+}
+
 int main(void)
 {
 	struct sp_sort_opts opts = SP_SORT_OPTS_INIT;
@@ -170,6 +267,7 @@ int main(void)
 
 	document();
 	plan();
+	table();
 	ok(sp_report_json(report, full) < 0, "a full device is an error");
 	fclose(full);
 	sp_report_free(report);
