@@ -6,6 +6,7 @@
  * are read some time after they happened.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -91,7 +92,7 @@ static int sample(struct sp_watch *w, uint64_t *now_ns)
 static double exact(const struct sp_watch *w, const struct tally *t, uint64_t now_ns)
 {
 	if (w->watched.source != SP_WATCH_STAT || now_ns == t->begin_ns)
-		return -1;
+		return NAN;
 	return (double)(w->watched.stat.queue_ms - t->begin.queue_ms) * 1e6 /
 	       (double)(now_ns - t->begin_ns);
 }
@@ -230,6 +231,7 @@ static void figures(struct sp_watch *w)
 	r->samples = w->whole.samples;
 	r->depth_max = w->whole.max;
 	r->depth_mean_exact = exact(w, &w->whole, w->at_ns);
+	r->latency_mean_ns = NAN;
 	r->depth_ns = w->depth_ns;
 	for (size_t i = 0; i <= SP_WATCH_DEPTH_MAX; i++)
 		if (w->depth_ns[i])

@@ -42,7 +42,9 @@ static void tell_zone(struct sp__probe *p, const struct sp__pzone *z, struct sp_
 				       .pattern = z->nlens,
 				       .track_blocks = mean,
 				       .odd = z->nodd,
-				       .reads = z->reads };
+				       .reads = z->reads,
+				       .start_deg = NAN,
+				       .skew_deg = NAN };
 	if (!z->nskew) {
 		unknown(p, "angles");
 		return;

@@ -47,21 +47,6 @@ static const struct sp_report_field zone_fields[] = {
 	{ 0 },
 };
 
-static void put_zones(struct sp__doc doc, const struct sp_probe_result *r)
-{
-	json_t *array = sp__doc_array(doc, "zones");
-
-	for (size_t i = 0; i < r->nzones; i++) {
-		struct sp__doc row = sp__doc_element(doc, array);
-
-		sp__doc_fields(row, zone_fields, &r->zones[i]);
-		if (!(r->zones[i].mb_s > 0)) {
-			sp__doc_null(row, "start_deg");
-			sp__doc_null(row, "skew_deg");
-		}
-	}
-}
-
 static const struct sp_report_field seek_fields[] = {
 	FIELD(probe_seek, "tracks", COUNT, tracks),
 	FIELD(probe_seek, "cylinders", COUNT, cylinders),
@@ -120,7 +105,7 @@ static const struct sp_report_field track_fields[] = {
 	FIELD(probe_result, "rotation.cache", BOOL, cache),
 	FIELD(probe_result, "rotation.cache_hit_s", POSITIVE_DURATION, cache_hit_ns),
 	FIELD(probe_result, "rotation.cache_flush_reads", KNOWN, cache_flush),
-	LATER("zones"),
+	ELEMENTS(probe_result, "zones", LIST, zones, nzones, zone_fields),
 	ELEMENTS(probe_result, "seeks", LIST, seeks, nseeks, seek_fields),
 	LATER("adjacency.read_aim_deg"),
 	LATER("adjacency.read_tracks"),
@@ -145,7 +130,6 @@ static void put_tracks(struct sp__doc doc, const struct sp_probe_result *r,
 {
 	sp__doc_fields(doc, track_fields, r);
 	sp__doc_real(doc, "rotation.rpm", 6e10 / r->period_ns);
-	put_zones(doc, r);
 	put_aim(doc, g, SP_GEOMETRY_READ, "adjacency.read_aim_deg", "adjacency.read_tracks");
 	put_aim(doc, g, SP_GEOMETRY_WRITE, "adjacency.write_aim_deg", "adjacency.write_tracks");
 	put_reach(doc, g);

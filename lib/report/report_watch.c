@@ -49,10 +49,6 @@ struct sp_report *sp_report_watch(const struct sp_watch_opts *opts, const struct
 		sp__doc_null(doc, "result.requests");
 		sp__doc_null(doc, "result.iops");
 	}
-	if (!(r->depth_mean_exact >= 0))
-		sp__doc_null(doc, "result.depth_mean_exact");
-	if (!r->requests)
-		sp__doc_null(doc, "result.latency_mean_ns");
 	return sp__report_done(doc);
 }
 
@@ -72,8 +68,6 @@ int sp_report_watch_interval(const struct sp_watch_interval *i, FILE *out)
 	struct sp__doc doc = sp__report_empty();
 
 	sp__doc_fields(doc, interval_fields, i);
-	if (!(i->depth_mean_exact >= 0))
-		sp__doc_null(doc, "depth_mean_exact");
 	return sp__report_line(doc, out);
 }
 
@@ -128,7 +122,7 @@ int sp_report_watch_text(const struct sp_watch_result *r, FILE *out, int width)
 		seconds > 0 ? (double)r->cpu_ns / (double)r->elapsed_ns * 100 : 0);
 	fprintf(out, "%s: %s\n", sp_watch_source_name(r->source), sp_watch_source_about(r->source));
 	fprintf(out, "mean %.2f", r->depth_mean);
-	if (r->depth_mean_exact >= 0)
+	if (!isnan(r->depth_mean_exact))
 		fprintf(out, " (exact: %.2f)", r->depth_mean_exact);
 	fprintf(out, ", p50 %u, p90 %u, p99 %u, max %u\n", r->depth_p50, r->depth_p90, r->depth_p99,
 		r->depth_max);

@@ -90,8 +90,8 @@ struct sp_probe_zone {
 	double mb_s;	     /* media rate, 1e6 bytes a second, skews included; 0: unknown */
 	uint64_t odd;	     /* tracks with fewer blocks than the pattern says */
 	uint64_t reads;	     /* that finding its tracks took, skews apart */
-	double start_deg;    /* angle of its first block */
-	double skew_deg;     /* most frequent skew from track to track */
+	double start_deg;    /* angle of its first block; NaN: unknown */
+	double skew_deg;     /* most frequent skew from track to track; NaN: unknown */
 };
 
 struct sp_probe_seek {

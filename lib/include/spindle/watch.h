@@ -48,7 +48,7 @@ enum sp_watch_source {
 struct sp_watch_interval {
 	uint64_t begin_ns, end_ns; /* since the beginning */
 	uint64_t samples;
-	double depth_mean, depth_mean_exact; /* exact: negative if unknown */
+	double depth_mean, depth_mean_exact; /* exact: NaN if unknown */
 	unsigned depth_max, depth_last;
 };
 
@@ -77,11 +77,11 @@ struct sp_watch_result {
 	uint64_t missed;
 	uint64_t cpu_ns; /* of the watching thread */
 	double depth_mean;
-	double depth_mean_exact; /* negative if unknown */
+	double depth_mean_exact; /* NaN: unknown */
 	unsigned depth_p50, depth_p90, depth_p99, depth_max;
 	size_t depths; /* depth_ns[i], i < depths: time with i outstanding */
 	const uint64_t *depth_ns;
-	/* stat: completed requests and their latency; else 0. */
+	/* stat: completed requests and their latency (NaN: none completed); else 0, 0, NaN. */
 	uint64_t requests;
 	double iops, latency_mean_ns;
 };
