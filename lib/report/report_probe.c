@@ -13,6 +13,7 @@ static const char tool[] = "diskprobe";
 
 /* What every probe reports. */
 static const struct sp_report_field common_fields[] = {
+	FIELD(probe_result, "result.verdict", WORD, verdict, .name = sp_probe_verdict_name),
 	FIELD(probe_result, "result.stopped", BOOL, stopped),
 	FIELD(probe_result, "evidence.samples", COUNT, evidence.samples),
 	FIELD(probe_result, "evidence.trial_periods", COUNT, evidence.trials),
@@ -190,7 +191,6 @@ struct sp_report *sp_report_probe(const struct sp_probe *probe, const struct sp_
 	sp__doc_bool(doc, "config.resumed", opts->resume != NULL);
 	sp__doc_known(doc, "config.overwrite_bytes", opts->overwrite_bytes);
 	sp__doc_count(doc, "config.seed", opts->seed);
-	sp__doc_text(doc, "result.verdict", sp_probe_verdict_name(r->verdict));
 	sp__doc_fields(doc, common_fields, r);
 	if (!(r->noise_ns > 0))
 		sp__doc_null(doc, "host.noise_tail");
