@@ -28,6 +28,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/bisect.h"
+#include "base/minmax.h"
 #include "dev/drive.h"
 #include "dev/drive_impl.h"
 
@@ -215,8 +216,7 @@ static void pass(const struct sp__drive *d, struct sp__arm *arm, const struct sp
 	passage(d, at, *now + seek, &p);
 	all = turn_ns(d, turned(at, &p, zero_latency));
 	width = turn_ns(d, p.width);
-	if (width > all)
-		width = all;
+	width = sp__min(width, all);
 	arm->cyl = at->cyl;
 	arm->head = at->head;
 	s->seek_ns += seek;
@@ -264,8 +264,7 @@ void sp__drive_direct(const struct sp__drive *d, struct sp__arm *arm, uint64_t s
 	last += sp__drive_bus_ns(d, piece->blocks);
 	if (!piece->write)
 		s->done_ns += sp__drive_bus_ns(d, 1);
-	if (s->done_ns < last)
-		s->done_ns = last;
+	s->done_ns = sp__max(s->done_ns, last);
 }
 
 uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,

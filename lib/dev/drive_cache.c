@@ -7,7 +7,7 @@
  * last call is worked out when the next one comes:
  *
  * - Read-ahead begins where a read ended and goes on track by track; ahead
- *   keeps the last track border that it has passed, and sp__ahead_progress()
+ *   keeps the last track border that it has passed, and ahead_progress()
  *   computes how far the head is beyond it at a given time.  The next use of the
  *   medium stops it; a segment holds what had been read by then.
  * - A write from the buffer begins as soon as the medium is free, and is not
@@ -41,6 +41,116 @@ struct sp__drive_cache *sp__drive_cache_new(const struct sp__model *m)
 	c->d = d;
 	c->cfg = &d->cache;
 	return c;
+}
+
+/* The data of a segment grow at the end; the oldest fall off. */
+static void segment_grow(const struct sp__drive_cache *c, struct segment *s, uint64_t hi)
+{
+	s->hi = sp__max(s->hi, hi);
+	if (s->hi - s->lo > c->cfg->segment_blocks)
+		s->lo = s->hi - c->cfg->segment_blocks;
+}
+
+/* The blocks that are read ahead next, to the end of their track. */
+static struct sp__piece ahead_piece(const struct sp__drive_cache *c, uint64_t end)
+{
+	struct sp__piece p = { .lbn = c->ahead.lbn };
+
+	sp__drive_place(c->d, p.lbn, (uint32_t)(end - p.lbn), &p.place);
+	p.blocks = p.place.blocks;
+	return p;
+}
+
+/* Is the leg what would be worked out now?  Its end matters only where it was cut short. */
+static bool holds(const struct leg *l, const struct ahead *a, const struct sp__arm *arm)
+{
+	uint64_t end = l->lbn + l->next.blocks;
+
+	return l->next.blocks && l->lbn == a->lbn && l->at_ns == a->at_ns &&
+	       l->from.cyl == arm->cyl && l->from.head == arm->head &&
+	       (end < l->end ? end <= a->end : l->end == a->end);
+}
+
+/* The next leg, from a->lbn < a->end on; does not move anything. */
+static const struct leg *next_leg(struct sp__drive_cache *c, const struct sp__arm *arm)
+{
+	const struct ahead *a = &c->ahead;
+	struct leg *l = &c->leg;
+
+	if (holds(l, a, arm))
+		return l;
+	*l = (struct leg){ .lbn = a->lbn,
+			   .at_ns = a->at_ns,
+			   .end = a->end,
+			   .from = *arm,
+			   .to = *arm,
+			   .next = ahead_piece(c, a->end) };
+	sp__drive_media(c->d, &l->to, l->at_ns, &l->next, false, &l->pass);
+	return l;
+}
+
+/*
+ * How far read-ahead has got at a time: the first LBN not read.  Moves its base
+ * over the tracks that are done, with the arm; now is the arm at that time.
+ */
+static uint64_t ahead_progress(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
+			       struct sp__arm *now)
+{
+	struct ahead *a = &c->ahead;
+
+	while (a->lbn < a->end) {
+		const struct leg *l = next_leg(c, arm);
+		const struct sp__service *s = &l->pass;
+		struct sp__arm to = l->to;
+		uint64_t begin;
+
+		to.free_ns = arm->free_ns;
+		if (s->done_ns > now_ns) {
+			*now = now_ns < a->at_ns + s->seek_ns ? *arm : to;
+			begin = s->done_ns - s->transfer_ns;
+			if (now_ns <= begin)
+				return a->lbn;
+			return a->lbn + (now_ns - begin) * l->next.blocks / s->transfer_ns;
+		}
+		*arm = to;
+		a->lbn += l->next.blocks;
+		a->at_ns = s->done_ns;
+	}
+	*now = *arm;
+	return a->lbn;
+}
+
+void sp__ahead_stop(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns)
+{
+	struct sp__arm now;
+
+	if (!c->ahead.active)
+		return;
+	segment_grow(c, &c->segments[c->ahead.segment], ahead_progress(c, arm, now_ns, &now));
+	arm->cyl = now.cyl;
+	arm->head = now.head;
+	c->ahead.active = false;
+}
+
+/* Reads on from lbn, which is under the head at at_ns. */
+static void ahead_start(struct sp__drive_cache *c, unsigned segment, uint64_t lbn, uint64_t at_ns)
+{
+	c->ahead = (struct ahead){ .active = true,
+				   .segment = segment,
+				   .lbn = lbn,
+				   .at_ns = at_ns,
+				   .end = sp__min(lbn + c->cfg->readahead_blocks, c->m->blocks) };
+}
+
+/* Brings what has been read ahead into its segment; now as above. */
+static void ahead_update(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
+			 struct sp__arm *now)
+{
+	if (c->ahead.active)
+		segment_grow(c, &c->segments[c->ahead.segment],
+			     ahead_progress(c, arm, now_ns, now));
+	else
+		*now = *arm;
 }
 
 /* The segment that has all of the piece; segments if none. */
@@ -106,21 +216,21 @@ static void read_on(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t sta
 	if (a->lbn == a->end)
 		a->at_ns = start_ns;
 	while (a->lbn < end) {
-		struct sp__piece next = sp__ahead_piece(c, end);
+		struct sp__piece next = ahead_piece(c, end);
 		struct sp__service part = { 0 };
 
 		sp__drive_media(c->d, arm, a->at_ns, &next, false, &part);
 		a->lbn += next.blocks;
 		a->at_ns = part.done_ns;
 	}
-	sp__segment_grow(c, seg, end);
+	segment_grow(c, seg, end);
 	seg->used = c->count;
 	arm->free_ns = a->at_ns;
 	c->blocks_writing = 0;
 	s->transfer_ns = a->at_ns > start_ns ? a->at_ns - start_ns : 0;
 	s->done_ns = sp__max(a->at_ns + sp__drive_bus_ns(c->d, 1),
 			     start_ns + c->cfg->read_hit_ns + sp__drive_bus_ns(c->d, p->blocks));
-	sp__ahead_start(c, a->segment, end, a->at_ns);
+	ahead_start(c, a->segment, end, a->at_ns);
 }
 
 /* The segment that a stream goes on in, or the one unused for longest. */
@@ -154,10 +264,10 @@ static void read_miss(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t s
 	seg = &c->segments[i];
 	if (!(seg->lo < seg->hi && seg->lo <= p->lbn && p->lbn <= seg->hi))
 		*seg = (struct segment){ .lo = p->lbn, .hi = p->lbn };
-	sp__segment_grow(c, seg, p->lbn + p->blocks);
+	segment_grow(c, seg, p->lbn + p->blocks);
 	seg->used = c->count;
 	if (!c->nwaiting && seg->hi == p->lbn + p->blocks)
-		sp__ahead_start(c, i, seg->hi, arm->free_ns);
+		ahead_start(c, i, seg->hi, arm->free_ns);
 }
 
 static void serve_read(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t start_ns,
@@ -166,7 +276,7 @@ static void serve_read(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t 
 	struct sp__arm now;
 	unsigned i;
 
-	sp__ahead_update(c, arm, start_ns, &now);
+	ahead_update(c, arm, start_ns, &now);
 	i = find(c, p);
 	if (i < c->cfg->segments || sp__buffer_has(c, p)) {
 		read_hit(c, arm, start_ns, p, i, s);
@@ -234,7 +344,7 @@ void sp__drive_cache_serve(struct sp__drive_cache *c, struct sp__arm *arm, uint6
 static void settle(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns)
 {
 	sp__buffer_catch_up(c, arm, now_ns);
-	sp__ahead_update(c, arm, now_ns, &c->now);
+	ahead_update(c, arm, now_ns, &c->now);
 	c->start_ns = sp__max(now_ns, arm->free_ns);
 	c->settled_ns = now_ns;
 	c->settled = true;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of the drive's cache: segments and read-ahead (drive_ahead.c), the
- * write buffer (drive_buffer.c), and who serves requests with them
- * (drive_cache.c).
+ * The parts of the drive's cache: segments, read-ahead and who serves requests with
+ * them (drive_cache.c), and the write buffer (drive_buffer.c).
  */
 #ifndef SP__DEV_DRIVE_CACHE_IMPL_H
 #define SP__DEV_DRIVE_CACHE_IMPL_H
@@ -63,24 +62,8 @@ struct sp__drive_cache {
 	struct segment segments[];
 };
 
-/* The data of a segment grow at the end; the oldest fall off. */
-void sp__segment_grow(const struct sp__drive_cache *c, struct segment *s, uint64_t hi);
-
-/* The blocks that are read ahead next, to the end of their track. */
-struct sp__piece sp__ahead_piece(const struct sp__drive_cache *c, uint64_t end);
-/*
- * How far read-ahead has got at a time: the first LBN not read.  Moves its base
- * over the tracks that are done, with the arm; now is the arm at that time.
- */
-uint64_t sp__ahead_progress(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
-			    struct sp__arm *now);
 /* The medium is wanted for something else at now_ns. */
 void sp__ahead_stop(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns);
-/* Reads on from lbn, which is under the head at at_ns. */
-void sp__ahead_start(struct sp__drive_cache *c, unsigned segment, uint64_t lbn, uint64_t at_ns);
-/* Brings what has been read ahead into its segment; now as above. */
-void sp__ahead_update(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
-		      struct sp__arm *now);
 
 /* Writes one waiting extent to the medium, or a part, as soon as that is free. */
 void sp__buffer_destage(struct sp__drive_cache *c, struct sp__arm *arm);

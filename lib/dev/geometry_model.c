@@ -89,8 +89,7 @@ static int inside(struct curve *c, size_t region)
 		for (uint64_t k = 1; k <= last; k++) {
 			uint64_t ns = hop_ns(c, &c->at[i], &c->at[i + k]);
 
-			if (ns > c->need[k])
-				c->need[k] = ns;
+			c->need[k] = sp__max(c->need[k], ns);
 		}
 		c->farthest = last > c->farthest ? last : c->farthest;
 	}

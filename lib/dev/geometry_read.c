@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Geometry files, spindle-geometry(5), from JSON. */
+/*
+ * Geometry files, spindle-geometry(5), from JSON.  Each part of the document has a function that
+ * checks types and ranges; what parts say of each other is checked by sealing.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The part of a model file that describes a rotating drive.
+ *
+ * Times become integers of ns, skews integers of a fraction of a revolution, the period a fraction
+ * in lowest terms: what is computed from them later is exact.  Zones must follow each other
+ * without gaps; the blocks that zones and slips give must be those that the file names.
  */
 #include <errno.h>
 #include <math.h>

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/minmax.h"
 #include "obs/trace.h"
 #include "run/env.h"
 #include "run/memory.h"
@@ -178,8 +179,7 @@ void sp__env_note_spill(struct sp_run_stats *st, const struct sp__spill *spill)
 		return;
 	st->spill_read_bytes += spill->read_bytes;
 	st->spill_write_bytes += spill->write_bytes;
-	if (spill->peak_bytes > st->spill_peak_bytes)
-		st->spill_peak_bytes = spill->peak_bytes;
+	st->spill_peak_bytes = sp__max(st->spill_peak_bytes, spill->peak_bytes);
 	if (spill->opts.program || spill->queue)
 		snprintf(st->engine, sizeof(st->engine), "%s",
 			 spill->queue ? sp__queue_engine(spill->queue) : "pipe");

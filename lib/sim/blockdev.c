@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
+#include "base/minmax.h"
 #include "sim/blockdev_impl.h"
 
 static void set_limits(struct sp__blockdev *bd, unsigned requests_max)
@@ -180,8 +181,7 @@ static struct sp__blockreq *make_batch(struct sp__blockdev *bd, struct sp__block
 	for (i = 1; i < n; i++) {
 		r = reqs[i];
 		r->batch = true;
-		if (r->ready_ns > first->ready_ns)
-			first->ready_ns = r->ready_ns;
+		first->ready_ns = sp__max(first->ready_ns, r->ready_ns);
 		if (bd->merge && (tail->end == r->start || r->end == tail->start) &&
 		    sp__sched_alike(&bd->sched, tail, r)) {
 			sp__blockreq_join(tail, r);
@@ -236,8 +236,7 @@ void sp__blockdev_submit_piece(struct sp__blockdev *bd, uint64_t now_ns, uint64_
 	come_to(bd, now_ns);
 	prepare(bd, r);
 	r->ready_ns = since_ns + bd->dev.model->overhead_ns[r->write];
-	if (r->ready_ns < now_ns)
-		r->ready_ns = now_ns;
+	r->ready_ns = sp__max(r->ready_ns, now_ns);
 	while (*at && (*at)->ready_ns <= r->ready_ns)
 		at = &(*at)->next;
 	r->next = *at;
@@ -257,8 +256,7 @@ struct sp__blockreq *sp__blockdev_advance(struct sp__blockdev *bd, uint64_t unti
 {
 	struct sp__blockreq *done;
 
-	if (until_ns < bd->now_ns)
-		until_ns = bd->now_ns;
+	until_ns = sp__max(until_ns, bd->now_ns);
 	run(bd, until_ns, true);
 	if (until_ns != SP__NEVER)
 		bd->now_ns = until_ns;

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The lanes of a simulated device: splitting, choosing, serving.
+ *
+ * A dispatched request is split into pieces, and each goes to the end of the list of its lane.  A
+ * lane that has something and is idle is awake; at a decision each lane that is awake chooses a
+ * piece, the first or the one with the shortest positioning time, and serves it to its end.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/minmax.h"
 #include "sim/blockdev_impl.h"
 
 int sp__lanes_open(struct sp__blockdev *bd)
@@ -137,8 +142,7 @@ static void serve(struct sp__blockdev *bd, struct sp__lane *lane)
 	m->ops->serve(m, bd->dev.state, bd->now_ns, &p->piece, &lane->service);
 	bd->stats.seeks += p->piece.lbn != lane->end;
 	lane->end = p->piece.lbn + p->piece.blocks;
-	if (lane->service.done_ns < bd->lanes_next_ns)
-		bd->lanes_next_ns = lane->service.done_ns;
+	bd->lanes_next_ns = sp__min(bd->lanes_next_ns, lane->service.done_ns);
 	if (!bd->nbusy++)
 		bd->busy_since_ns = bd->now_ns;
 }
@@ -190,8 +194,7 @@ struct sp__blockreq *sp__lanes_finish(struct sp__blockdev *bd)
 		if (!lane->active)
 			continue;
 		if (lane->service.done_ns > bd->now_ns) {
-			if (lane->service.done_ns < next)
-				next = lane->service.done_ns;
+			next = sp__min(next, lane->service.done_ns);
 			continue;
 		}
 		r = finish(bd, lane);

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/array.h"
+#include "base/minmax.h"
 #include "sim/machine_impl.h"
 
 /* Pages of a file that lie contiguously on the device. */
@@ -60,8 +61,7 @@ static int direct_span(struct sp__machine *m, struct sp__simreq *req, const stru
 	struct sp__xfer *x;
 	int rc;
 
-	if (to > most)
-		to = most;
+	to = sp__min(to, most);
 	m->stats.transfers += span->pages;
 	x = sp__xfer_new(m, req->write, span->device * m->page_blocks + first,
 			 (to + block - 1) / block - first);

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/err.h"
+#include "base/minmax.h"
 #include "base/rng.h"
 #include "sim/pagecache_impl.h"
 
@@ -243,8 +244,7 @@ static int read_ahead(struct sp__pcache *pc, uint64_t page, uint64_t window,
 	uint64_t end;
 	uint32_t i;
 
-	if (window > pc->opts.readahead_pages)
-		window = pc->opts.readahead_pages;
+	window = sp__min(window, pc->opts.readahead_pages);
 	if (__builtin_add_overflow(page, window, &end) || end > pc->ahead_end)
 		end = pc->ahead_end;
 	for (uint64_t p = page; p < end; p++) {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What all schedulers share: queues, trees, merging.
+ *
+ * A request merges with one that ends where it starts, or starts where it ends; if it closes the
+ * gap between two, they become one, and the older keeps its place in the queue and its deadline.
  */
 #include <string.h>
 #include "base/err.h"

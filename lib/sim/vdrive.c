@@ -17,6 +17,7 @@
 #include <string.h>
 #include <spindle/vdrive.h>
 #include "base/err.h"
+#include "base/minmax.h"
 #include "dev/device.h"
 #include "sim/machine.h"
 
@@ -218,8 +219,7 @@ int sp_vdrive_submit(struct sp_vdrive *v, uint64_t now_ns, enum sp_vdrive_op op,
 	i = new_item(v);
 	if (!i)
 		return -ENOMEM;
-	if (now_ns < v->now_ns)
-		now_ns = v->now_ns;
+	now_ns = sp__max(now_ns, v->now_ns);
 	*i = (struct item){ .op = op, .cookie = cookie };
 	if (op == SP_VDRIVE_FLUSH) {
 		i->req.submit_ns = now_ns;
@@ -264,8 +264,7 @@ static void settle_flushes(struct sp_vdrive *v)
 	while ((i = v->first) && i->op == SP_VDRIVE_FLUSH && i->req.submit_ns <= v->now_ns) {
 		if (!v->flushed_ns) {
 			v->flushed_ns = sp__blockdev_flushed_ns(v->bd);
-			if (v->flushed_ns < v->now_ns)
-				v->flushed_ns = v->now_ns;
+			v->flushed_ns = sp__max(v->flushed_ns, v->now_ns);
 		}
 		if (v->flushed_ns > v->now_ns)
 			return;
@@ -285,8 +284,7 @@ static void step(struct sp_vdrive *v, uint64_t t)
 		response = r->done_ns - r->submit_ns;
 		v->stats.completed++;
 		v->stats.response_ns += response;
-		if (response > v->stats.longest_response_ns)
-			v->stats.longest_response_ns = response;
+		v->stats.longest_response_ns = sp__max(v->stats.longest_response_ns, response);
 		finish(v, (struct item *)r);
 	}
 	v->now_ns = t;
@@ -311,8 +309,7 @@ size_t sp_vdrive_advance(struct sp_vdrive *v, uint64_t until_ns, struct sp_vdriv
 	struct item *i;
 	size_t n;
 
-	if (until_ns < v->now_ns)
-		until_ns = v->now_ns;
+	until_ns = sp__max(until_ns, v->now_ns);
 	run(v, until_ns);
 	for (n = 0; n < max && (i = v->done); n++) {
 		done[n] = (struct sp_vdrive_done){ .cookie = i->cookie,

@@ -61,8 +61,7 @@ static void join_ranges(struct sp_sequence *seq, const struct range *w, size_t n
 		for (next = i + 1;
 		     next < n && w[next].volume == w[i].volume && w[next].start <= end; next++) {
 			written += w[next].end - w[next].start;
-			if (end < w[next].end)
-				end = w[next].end;
+			end = sp__max(end, w[next].end);
 		}
 		c->regions++;
 		c->region_bytes += end - w[i].start;

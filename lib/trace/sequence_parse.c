@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * One line of a trace.  Fields are separated by blanks and taken from the left; a number that
+ * does not fit its member is refused, never cut.  A line that begins with "#", or is empty, is a
+ * comment.  Of names, only the lookup needs a copy without escapes.
+ */
 #include <string.h>
 #include <spindle/error.h>
 #include "trace/sequence_parse.h"
