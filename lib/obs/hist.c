@@ -1,8 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A histogram with buckets of constant relative width.  Values below 1 << SP__HIST_BITS
- * have a bucket each; above, each power of two is divided into as many of equal width.
- */
 #include <math.h>
 #include <string.h>
 #include "base/minmax.h"
