@@ -27,7 +27,7 @@ double sp__stat_t(size_t freedom);
 struct sp__curve_point {
 	unsigned depth;
 	size_t n; /* at most SP__SLICES_MAX are used */
-	/* By round, the same for all points, each `stride` after the last.  NaN: nothing completed. */
+	/* By round, the same for all points, each `stride` after the last.  NaN: none completed. */
 	const double *iops, *latency_ns;
 	size_t stride;
 };
