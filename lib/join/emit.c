@@ -43,7 +43,7 @@ static void set_fixed(struct sp__emit *e)
 {
 	const struct sp_join_opts *o = e->opts;
 
-	sp__cut_fixed(&e->cut, o->fields);
+	e->cut = (struct sp__cut){ .kind = SP__CUT_FIXED, .fixed = o->fields };
 	e->fill = o->filler ? (unsigned char)*o->filler : 0;
 	if (o->pairs || o->unpaired[0] || o->semi)
 		e->fixed_bytes[0] = o->fixed_bytes[0];

@@ -61,6 +61,12 @@ void sp__emit_release(struct sp__emit *e);
 int sp__emit_auto(struct sp__emit *e, int side, const struct sp__line *first);
 /* One record of the result; a or b may be NULL. */
 void sp__emit_pair(struct sp__emit *e, const struct sp__line *a, const struct sp__line *b);
+/* The same: a record of file 0 or 1, and one of the other file. */
+static inline void sp__emit_sides(struct sp__emit *e, int side, const struct sp__line *of_side,
+				  const struct sp__line *other)
+{
+	sp__emit_pair(e, side ? other : of_side, side ? of_side : other);
+}
 /* Bytes of the result so far. */
 static inline uint64_t sp__emit_bytes(const struct sp__emit *e)
 {

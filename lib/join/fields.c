@@ -35,11 +35,6 @@ void sp__cut_init(struct sp__cut *cut, const char *sep, size_t sep_bytes, bool c
 		cut->kind = *sep == '\n' ? SP__CUT_WHOLE : SP__CUT_BYTE;
 }
 
-void sp__cut_fixed(struct sp__cut *cut, const struct sp_key *fields)
-{
-	*cut = (struct sp__cut){ .kind = SP__CUT_FIXED, .fixed = fields };
-}
-
 static const char *skip(const struct sp__cut *cut, const char *p, const char *end, bool blanks)
 {
 	while (p < end && cut->blank[(unsigned char)*p] == blanks)

@@ -26,7 +26,7 @@ enum sp__cut_kind {
 	SP__CUT_BLANKS, /* runs of blanks */
 	SP__CUT_WHOLE,	/* not at all */
 	SP__CUT_CSV,	/* RFC 4180: a separator of one byte outside quotes */
-	SP__CUT_FIXED,	/* binary records: at given offsets */
+	SP__CUT_FIXED,	/* binary records: at given offsets, and only found one by one */
 };
 
 #define SP__SEPARATOR_MAX 16
@@ -56,9 +56,6 @@ struct sp__fields {
  * lines are not cut.
  */
 void sp__cut_init(struct sp__cut *cut, const char *sep, size_t sep_bytes, bool csv);
-
-/* Fields of binary records; the caller keeps the list.  They are only found one by one. */
-void sp__cut_fixed(struct sp__cut *cut, const struct sp_key *fields);
 
 /* A line's length without a carriage return that is not part of its fields. */
 static inline size_t sp__line_trim(const struct sp__cut *cut, const char *line, size_t bytes)

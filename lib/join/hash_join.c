@@ -30,37 +30,11 @@ static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 		     struct sp__iter *probe, int build_side, const uint64_t bytes[2],
 		     uint64_t records, const struct sp__tally came[2]);
 
-/* A partition as an input, opened when it is needed. */
-struct lazy {
-	struct sp__hash *h;
-	struct sp__run *run;
-	int side;
-	struct sp__runread r;
-	bool open;
-};
-
-static int lazy_next(void *lazy, struct sp_batch *batch)
+/* A partition as an input. */
+static void open_part(struct sp__hash *h, struct sp__runread *r, struct sp__run *run, int side)
 {
-	struct lazy *z = lazy;
-	int rc;
-
-	if (!z->run)
-		return SP_END;
-	if (!z->open) {
-		rc = sp__runread_open(&z->r, z->h->spill, z->run, &z->h->format[z->side], true,
-				      z->h->read_mem, z->h->layout.read_bytes);
-		if (rc < 0)
-			return rc;
-		z->open = true;
-	}
-	rc = sp__runread_next(&z->r, batch);
-	if (rc != SP_READY) {
-		sp__runread_close(&z->r);
-		z->run = NULL;
-	}
-	sp__progress_tell(&z->h->j->progress, SP_JOIN_PHASE_JOIN, z->h->spill->read_bytes,
-			  z->h->spill->write_bytes);
-	return rc;
+	sp__runread_open(r, h->spill, run, &h->format[side], true, h->read_mem,
+			 h->layout.read_bytes);
 }
 
 int sp__hash_key(struct sp__hash *h, int side, const char *line, size_t bytes,
@@ -93,7 +67,7 @@ static int alone(struct sp__hash *h, int side, const char *line, size_t bytes,
 		return rc;
 	sp__tally_count(read_back, sp__key_hash(key.p, key.n, h->seed));
 	sp__field_find(h->keying.cut, l.data, l.bytes, h->keying.fields[side][0], &l.key);
-	sp__hash_single(h, side, &l);
+	sp__emit_sides(&h->j->result.emit, side, &l, NULL);
 	return h->j->result.emit.error;
 }
 
@@ -101,14 +75,15 @@ static int alone(struct sp__hash *h, int side, const char *line, size_t bytes,
 static int all_alone(struct sp__hash *h, struct sp__run *run, int side,
 		     const struct sp__tally *came)
 {
-	struct lazy z = { .h = h, .run = run, .side = side };
+	struct sp__runread r;
 	struct sp__tally read_back = { 0 };
 	struct sp_batch batch;
 	int rc;
 
 	if (!h->j->opts.unpaired[side])
 		return sp__balance_alone(h, side, came, NULL);
-	while ((rc = lazy_next(&z, &batch)) == SP_READY) {
+	open_part(h, &r, run, side);
+	while ((rc = sp__runread_next(&r, &batch)) == SP_READY) {
 		const char *at = batch.data, *end = at + batch.bytes;
 
 		while (at < end && rc >= 0) {
@@ -118,10 +93,11 @@ static int all_alone(struct sp__hash *h, struct sp__run *run, int side,
 			at = sp__record_next(&h->format[side], line, end, &bytes);
 			rc = alone(h, side, line, bytes, &read_back);
 		}
+		sp__hash_tell_joining(h);
 		if (rc < 0)
 			break;
 	}
-	sp__runread_close(&z.r);
+	sp__runread_close(&r);
 	return rc < 0 ? rc : sp__balance_alone(h, side, came, &read_back);
 }
 
@@ -129,45 +105,44 @@ static int all_alone(struct sp__hash *h, struct sp__run *run, int side,
 static int pair(struct sp__hash *h, struct sp__part *part, int build_side, unsigned depth,
 		uint64_t parted)
 {
-	struct sp__run **run = part->run;
-	struct lazy z[2] = { { .h = h }, { .h = h } };
-	struct sp__iter it[2] = { { &z[0], lazy_next }, { &z[1], lazy_next } };
-	int small = SP__BUILD, rc;
+	struct sp__run *const *run = part->run, *build = run[SP__BUILD], *probe = run[SP__PROBE];
 	struct sp__tally came[2] = { sp__part_tally(part, SP__BUILD),
 				     sp__part_tally(part, SP__PROBE) };
+	struct sp__runread r[2];
+	struct sp__iter it[2] = { { &r[0], sp__runread_next }, { &r[1], sp__runread_next } };
 	uint64_t need, bytes[2];
 	bool stubborn;
+	int rc;
 
-	if (!run[SP__BUILD])
+	if (!build)
 		return 0;
-	if (!run[SP__PROBE] || !run[SP__PROBE]->records)
-		return all_alone(h, run[SP__BUILD], build_side, &came[SP__BUILD]);
-	stubborn = (double)run[SP__BUILD]->bytes > STUBBORN * (double)parted;
-	if (sp__join_need(run[SP__PROBE]->bytes, run[SP__PROBE]->records) <
-	    sp__join_need(run[SP__BUILD]->bytes, run[SP__BUILD]->records)) {
-		small = SP__PROBE;
+	if (!probe || !probe->records)
+		return all_alone(h, build, build_side, &came[SP__BUILD]);
+	stubborn = (double)build->bytes > STUBBORN * (double)parted;
+	if (sp__join_need(probe->bytes, probe->records) <
+	    sp__join_need(build->bytes, build->records)) {
+		build = run[SP__PROBE];
+		probe = run[SP__BUILD];
 		came[SP__BUILD] = sp__part_tally(part, SP__PROBE);
 		came[SP__PROBE] = sp__part_tally(part, SP__BUILD);
 		build_side = !build_side;
 		h->j->stats.reversals++;
 	}
-	z[SP__BUILD].run = run[small];
-	z[SP__BUILD].side = build_side;
-	z[SP__PROBE].run = run[!small];
-	z[SP__PROBE].side = !build_side;
-	need = sp__join_need(run[small]->bytes, run[small]->records);
-	bytes[SP__BUILD] = run[small]->bytes;
-	bytes[SP__PROBE] = run[!small]->bytes;
+	need = sp__join_need(build->bytes, build->records);
+	bytes[SP__BUILD] = build->bytes;
+	bytes[SP__PROBE] = probe->bytes;
 	/* Gaps in pages may keep a partition from fitting: depth still has a bound. */
 	if (h->j->opts.algorithm == SP_JOIN_NESTED || depth >= SP__JOIN_DEPTH_MAX ||
 	    (need > h->layout.table_bytes &&
-	     (stubborn ||
-	      sp__join_nested_pays(&h->layout, need, bytes[SP__BUILD], bytes[SP__PROBE]))))
-		return sp__hash_nested(h, run[small], run[!small], build_side, depth, came);
-	rc = run_stage(h, depth, &it[SP__BUILD], &it[SP__PROBE], build_side, bytes,
-		       run[small]->records, came);
-	sp__runread_close(&z[0].r);
-	sp__runread_close(&z[1].r);
+	     (stubborn || sp__join_nested_pays(&h->layout, need, build->bytes, probe->bytes))))
+		return sp__hash_nested(h, build, probe, build_side, depth, came);
+	/* The memory of both: the first has ended when the second begins. */
+	open_part(h, &r[SP__BUILD], build, build_side);
+	open_part(h, &r[SP__PROBE], probe, !build_side);
+	rc = run_stage(h, depth, &it[SP__BUILD], &it[SP__PROBE], build_side, bytes, build->records,
+		       came);
+	sp__runread_close(&r[0]);
+	sp__runread_close(&r[1]);
 	return rc;
 }
 

@@ -33,6 +33,15 @@ static int open_stream(struct sp__join *j)
 	return rc;
 }
 
+/* Is an input the regular file of that name? */
+static bool is_file(const struct sp__source *s, const char *path)
+{
+	struct stat a, b;
+
+	return !fstat(sp__scan_fd(s->scan), &a) && !stat(path, &b) && S_ISREG(a.st_mode) &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 /* An output written in place is truncated before anything is read: refuses inputs. */
 static int spare_inputs(struct sp__join *j)
 {
@@ -41,7 +50,7 @@ static int spare_inputs(struct sp__join *j)
 	if (!path || !sp_outfile_in_place(j->result.file))
 		return 0;
 	for (int i = 0; i < 2; i++)
-		if (sp__source_is(&j->source[i], path))
+		if (is_file(&j->source[i], path))
 			return sp__errf(j->env.err, SP_EUNSUP, "write", path, -1,
 					"an input cannot be written in place");
 	return 0;
@@ -112,8 +121,9 @@ static int open_all(struct sp__join *j, struct sp_errinfo *err)
 				     j->env.err);
 		j->source[i].join = j;
 	}
+	/* Before anything is read: the writer of a FIFO may be waiting for that. */
 	for (int i = 0; i < 2 && !rc; i++)
-		rc = sp__source_begin(&j->source[i]);
+		rc = sp__scan_begin(j->source[i].scan);
 	if (rc < 0)
 		return rc;
 	return open_result(j);

@@ -127,8 +127,7 @@ static int keep(struct merge *m, struct side *s)
 static int next(struct merge *m, struct side *s)
 {
 	struct sp__source *src = s->source;
-	const char *data;
-	size_t bytes;
+	const char *end;
 	int rc;
 
 	if (s->have) {
@@ -145,8 +144,10 @@ static int next(struct merge *m, struct side *s)
 			return rc;
 		}
 	}
-	sp__source_line(src, &data, &bytes);
-	sp__line_set(m->j, s->number, data, bytes, &s->now);
+	end = memchr(src->at, src->format.eol, (size_t)(src->end - src->at));
+	sp__line_set(m->j, s->number, src->at, (size_t)(end - src->at), &s->now);
+	src->at = end + 1;
+	src->lines++;
 	s->have = true;
 	return check(m, s);
 }
@@ -206,8 +207,7 @@ static void all_pairs(struct merge *m, int major)
 
 	for (size_t i = 0; i < a->ngroup; i++)
 		for (size_t k = 0; k < b->ngroup && !m->j->result.emit.error; k++)
-			sp__emit_pair(&m->j->result.emit, major ? &b->group[k] : &a->group[i],
-				      major ? &a->group[i] : &b->group[k]);
+			sp__emit_sides(&m->j->result.emit, major, &a->group[i], &b->group[k]);
 }
 
 static int pairs(struct merge *m)
@@ -231,7 +231,7 @@ static int single(struct merge *m, struct side *s)
 	struct sp__emit *e = &m->j->result.emit;
 
 	if (m->j->opts.unpaired[s->number])
-		sp__emit_pair(e, s->number ? NULL : &s->now, s->number ? &s->now : NULL);
+		sp__emit_sides(e, s->number, &s->now, NULL);
 	settle(s, &s->now);
 	return e->error ? e->error : next(m, s);
 }

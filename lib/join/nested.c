@@ -64,16 +64,16 @@ static int fill(struct nested *n)
 
 static int probe(struct nested *n, bool last)
 {
-	struct sp__runread r = { 0 };
+	struct sp__runread r;
 	struct sp__iter it = { &r, sp__runread_next };
-	int rc = sp__runread_open(&r, n->h->spill, n->probe, &n->h->format[n->s->side[SP__PROBE]],
-				  last, n->h->write_mem, n->h->layout.read_bytes);
+	int rc;
 
+	sp__runread_open(&r, n->h->spill, n->probe, &n->h->format[n->s->side[SP__PROBE]], last,
+			 n->h->write_mem, n->h->layout.read_bytes);
 	n->s->last_block = last;
 	n->s->probed = 0;
 	n->s->balance[SP__PROBE] = (struct sp__join_balance){ 0 };
-	if (!rc)
-		rc = sp__stage_probe(n->s, &it);
+	rc = sp__stage_probe(n->s, &it);
 	sp__runread_close(&r);
 	return rc ? rc : sp__balance_probe(n->s, &n->came[SP__PROBE]);
 }
@@ -117,9 +117,8 @@ int sp__hash_nested(struct sp__hash *h, struct sp__run *build, struct sp__run *p
 		sp__budget_charge(&h->j->env.budget, had_bytes);
 		rc = n.s->had ? 0 : sp__join_no_memory(h->j);
 	}
-	if (!rc)
-		rc = sp__runread_open(&n.build, h->spill, build, &h->format[build_side], true,
-				      h->read_mem, h->layout.read_bytes);
+	sp__runread_open(&n.build, h->spill, build, &h->format[build_side], true, h->read_mem,
+			 h->layout.read_bytes);
 	if (!rc)
 		rc = blocks(&n);
 	sp__runread_close(&n.build);

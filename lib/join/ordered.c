@@ -190,7 +190,7 @@ int sp__ordered_rest(struct sp__stage *s)
 	while ((head = least(heads, s->nparts)) && !h->j->result.emit.error) {
 		if (!(head->rec->bytes & SP__REC_MATCHED)) {
 			sp__hash_line(h, side, head->rec, &l);
-			sp__hash_single(h, side, &l);
+			sp__emit_sides(&h->j->result.emit, side, &l, NULL);
 		}
 		walked.records++;
 		advance(h, head);

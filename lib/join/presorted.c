@@ -109,12 +109,13 @@ static int held_open(struct held *held, struct sp__join *j, const struct sp__joi
 static int write_run(struct held *held, struct sp__emit *to)
 {
 	const struct sp_recfmt bytes = { .kind = SP_REC_FIXED, .fixed_bytes = 1 };
-	struct sp__runread r = { 0 };
+	struct sp__runread r;
 	struct sp_batch batch;
 	uint64_t back = 0;
-	int rc = sp__runread_open(&r, held->h.spill, held->run, &bytes, true, held->mem,
-				  held->h.layout.write_bytes);
+	int rc = 0;
 
+	sp__runread_open(&r, held->h.spill, held->run, &bytes, true, held->mem,
+			 held->h.layout.write_bytes);
 	while (!rc && (rc = sp__runread_next(&r, &batch)) == SP_READY) {
 		sp__emit_raw(to, batch.data, batch.bytes);
 		back += batch.bytes;
@@ -216,18 +217,12 @@ static void settle(struct trial *t)
 		t->j->merged[i] = t->side[i].before;
 }
 
-/* Holds an unpaired record. */
-static void alone(struct trial *t, const struct side *s, const struct sp__line *l)
-{
-	sp__emit_pair(&t->held.emit, s->number ? NULL : l, s->number ? l : NULL);
-}
-
 static int single(struct trial *t, struct side *s)
 {
 	int rc;
 
 	if (t->j->opts.unpaired[s->number])
-		alone(t, s, &s->now);
+		sp__emit_sides(&t->held.emit, s->number, &s->now, NULL); /* held */
 	sp__tally_count(&s->done, s->now.bytes + s->term);
 	rc = next(t, s);
 	settle(t);
@@ -259,14 +254,6 @@ static int gather(struct trial *t, struct side *s)
 	return 0;
 }
 
-static void pair(struct trial *t, const struct sp__line *one, const struct sp__line *streamed)
-{
-	if (t->holds)
-		sp__emit_pair(&t->j->result.emit, streamed, one);
-	else
-		sp__emit_pair(&t->j->result.emit, one, streamed);
-}
-
 /* Writes each record of a span of the group: with the streamed one, or alone. */
 static void span(struct trial *t, const char *at, const char *end, const struct sp__line *streamed)
 {
@@ -281,9 +268,9 @@ static void span(struct trial *t, const char *at, const char *end, const struct 
 		sp__line_set(t->j, s->number, data, bytes, &l);
 		t->met.records++;
 		if (streamed)
-			pair(t, &l, streamed);
+			sp__emit_sides(&t->j->result.emit, t->holds, &l, streamed);
 		else
-			alone(t, s, &l);
+			sp__emit_sides(&t->held.emit, t->holds, &l, NULL);
 	}
 }
 
@@ -302,11 +289,11 @@ static int match(struct trial *t, const struct side *s)
 	const struct sp_join_opts *o = &t->j->opts;
 
 	if (o->pairs && t->group.records == 1)
-		pair(t, &t->group.first, &s->now);
+		sp__emit_sides(&t->j->result.emit, t->holds, &t->group.first, &s->now);
 	else if (o->pairs)
 		whole_group(t, &s->now);
 	if (o->semi && s->number == 0)
-		alone(t, s, &s->now);
+		sp__emit_sides(&t->held.emit, 0, &s->now, NULL);
 	return t->j->result.emit.error ? t->j->result.emit.error : t->held.emit.error;
 }
 

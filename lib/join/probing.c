@@ -47,7 +47,7 @@ static void emit_pairs(struct sp__stage *s, const struct sp__line *l, struct sp_
 		sp__hash_line(h, side, r, &other);
 		if (old && sp__hash_old(h, side, &other))
 			continue;
-		sp__emit_pair(&h->j->result.emit, side ? l : &other, side ? &other : l);
+		sp__emit_sides(&h->j->result.emit, side, &other, l);
 	}
 }
 
@@ -73,13 +73,13 @@ static inline void met(struct sp__stage *s, const struct sp__line *l, struct sp_
 
 	if (!r) {
 		if (o->unpaired[s->side[SP__PROBE]] && s->last_block && !had)
-			sp__hash_single(s->h, s->side[SP__PROBE], l);
+			sp__emit_sides(&s->h->j->result.emit, s->side[SP__PROBE], l, NULL);
 		return;
 	}
 	if (s->h->mark)
 		r->bytes |= SP__REC_MATCHED;
 	if (o->semi && s->side[SP__PROBE] == 0 && !had)
-		sp__hash_single(s->h, 0, l);
+		sp__emit_sides(&s->h->j->result.emit, 0, l, NULL);
 	if (o->pairs)
 		emit_pairs(s, l, r);
 }
@@ -226,7 +226,7 @@ static void chain_rest(struct sp__stage *s, struct sp__rec *last)
 		return;
 	for (; r; r = sp__chain_next(&s->h->table, r, last)) {
 		sp__hash_line(s->h, side, r, &l);
-		sp__hash_single(s->h, side, &l);
+		sp__emit_sides(&s->h->j->result.emit, side, &l, NULL);
 	}
 }
 

@@ -121,9 +121,3 @@ bool sp__source_ahead(struct sp__source *s)
 	s->end = a->data + a->bytes;
 	return true;
 }
-
-void sp__source_forget(struct sp__source *s)
-{
-	while (sp__source_ahead(s))
-		;
-}

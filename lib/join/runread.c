@@ -63,11 +63,10 @@ static int ask(struct sp__runread *r, unsigned at)
 	return 0;
 }
 
-int sp__runread_open(struct sp__runread *r, struct sp__spill *spill, struct sp__run *run,
-		     const struct sp_recfmt *format, bool last_time, void *mem, size_t mem_bytes)
+void sp__runread_open(struct sp__runread *r, struct sp__spill *spill, struct sp__run *run,
+		      const struct sp_recfmt *format, bool last_time, void *mem, size_t mem_bytes)
 {
 	size_t pages = mem_bytes / spill->opts.page_bytes;
-	int rc = 0;
 
 	*r = (struct sp__runread){ .spill = spill,
 				   .run = run,
@@ -77,9 +76,6 @@ int sp__runread_open(struct sp__runread *r, struct sp__spill *spill, struct sp__
 	sp__splitter_init(&r->splitter, format);
 	r->nchunks = pages < SP__RUNREAD_CHUNKS ? (unsigned)pages : SP__RUNREAD_CHUNKS;
 	r->chunk_pages = (uint32_t)(pages / r->nchunks);
-	for (unsigned i = 0; i < r->nchunks && !rc; i++)
-		rc = ask(r, i);
-	return rc;
 }
 
 void sp__runread_close(struct sp__runread *r)
@@ -115,6 +111,9 @@ static int next_chunk(struct sp__runread *r)
 	size_t bytes;
 	int rc = 0;
 
+	for (unsigned i = 0; i < r->nchunks && !r->begun && !rc; i++)
+		rc = ask(r, i);
+	r->begun = true;
 	if (r->lent) {
 		rc = ask(r, r->head);
 		r->head = (r->head + 1) % r->nchunks;

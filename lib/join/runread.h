@@ -33,16 +33,15 @@ struct sp__runread {
 	uint32_t chunk_pages;
 	struct sp__runread_chunk chunks[SP__RUNREAD_CHUNKS];
 	unsigned nchunks, head, in_flight;
-	bool lent;
+	bool begun, lent;
 	size_t asked, given; /* pages */
 	uint64_t sum;	     /* of verifying */
 	int error;
 };
 
-/* mem: for at least one page, page-aligned.  Reading begins at once. */
-SP_MUST_CHECK int sp__runread_open(struct sp__runread *r, struct sp__spill *spill,
-				   struct sp__run *run, const struct sp_recfmt *format,
-				   bool last_time, void *mem, size_t mem_bytes);
+/* mem: for at least one page, page-aligned; it is touched from the first batch to the last. */
+void sp__runread_open(struct sp__runread *r, struct sp__spill *spill, struct sp__run *run,
+		      const struct sp_recfmt *format, bool last_time, void *mem, size_t mem_bytes);
 /* The next() of a sp__iter. */
 SP_MUST_CHECK int sp__runread_next(void *runread, struct sp_batch *batch);
 void sp__runread_close(struct sp__runread *r); /* accepts one all zero */

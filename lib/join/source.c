@@ -35,24 +35,12 @@ int sp__source_open(struct sp__source *s, const char *input, const struct sp_rec
 	return rc < 0 ? rc : sp__scan_open(&s->scan, &o);
 }
 
-bool sp__source_is(const struct sp__source *s, const char *path)
-{
-	struct stat a, b;
-
-	return !fstat(sp__scan_fd(s->scan), &a) && !stat(path, &b) && S_ISREG(a.st_mode) &&
-	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
 void sp__source_close(struct sp__source *s)
 {
-	sp__source_forget(s);
+	while (sp__source_ahead(s))
+		;
 	sp__scan_close(s->scan);
 	s->scan = NULL;
-}
-
-int sp__source_begin(struct sp__source *s)
-{
-	return sp__scan_begin(s->scan);
 }
 
 /* Charges the data read, and shows the progress. */

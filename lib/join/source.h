@@ -34,10 +34,6 @@ SP_MUST_CHECK int sp__source_open(struct sp__source *s, const char *input,
 				  const struct sp_recfmt *format,
 				  const struct sp__rstream_opts *stream, struct sp_errinfo *err);
 void sp__source_close(struct sp__source *s);
-/* Opens it before anything is read: the writer of a FIFO may be waiting for that. */
-SP_MUST_CHECK int sp__source_begin(struct sp__source *s);
-/* Is it the regular file of that name? */
-bool sp__source_is(const struct sp__source *s, const char *path);
 /* The next batch into at and end: SP_READY, SP_END or an error. */
 SP_MUST_CHECK int sp__source_fill(struct sp__source *s);
 
@@ -50,20 +46,5 @@ SP_MUST_CHECK int sp__source_race(struct sp__source s[2], const bool known[2], u
 				  struct sp_errinfo *err);
 /* Makes kept data the next batch; false: there is none left. */
 bool sp__source_ahead(struct sp__source *s);
-void sp__source_forget(struct sp__source *s);
-
-/*
- * Cuts the next line off the batch, which is not empty; its terminator is at
- * data[bytes].
- */
-static inline void sp__source_line(struct sp__source *s, const char **data, size_t *bytes)
-{
-	const char *end = memchr(s->at, s->format.eol, (size_t)(s->end - s->at));
-
-	*data = s->at;
-	*bytes = (size_t)(end - s->at);
-	s->at = end + 1;
-	s->lines++;
-}
 
 #endif

@@ -119,7 +119,7 @@ SP_MUST_CHECK int sp__stage_spill(struct sp__stage *s, struct sp__part *p, int r
 				  const char *line, size_t bytes, uint64_t key_hash);
 /* Ends writing partitions of one role. */
 SP_MUST_CHECK int sp__stage_end_writing(struct sp__stage *s);
-/* After some input: keeps the descriptors of spilled pages within bounds. */
+/* After some input: keeps the descriptors of spilled pages within bounds, tells progress. */
 void sp__stage_bound(struct sp__stage *s);
 
 /* probing.c */
@@ -158,10 +158,10 @@ static inline bool sp__hash_old(const struct sp__hash *h, int side, const struct
 SP_MUST_CHECK int sp__hash_key(struct sp__hash *h, int side, const char *line, size_t bytes,
 			       struct sp__slice *key);
 void sp__hash_note_spill(struct sp__hash *h);
-/* Writes one record alone: unpaired, or (semi) with a partner. */
-static inline void sp__hash_single(struct sp__hash *h, int side, const struct sp__line *l)
+/* Tells the progress of joining partitions. */
+static inline void sp__hash_tell_joining(struct sp__hash *h)
 {
-	sp__emit_pair(&h->j->result.emit, side ? NULL : l, side ? l : NULL);
+	sp__progress_tell(&h->j->progress, SP_JOIN_PHASE_JOIN, h->spill->read_bytes,
+			  h->spill->write_bytes);
 }
-
 #endif
