@@ -107,19 +107,18 @@ static void close_input(struct sp__scan *s)
 {
 	struct sp__io_counters c;
 
-	if (!s->stream && s->fd >= 0)
-		sp__input_close(s->opts.inputs[s->input], s->fd);
-	if (!s->stream)
-		return;
-	sp__rstream_counters(s->stream, &c);
-	sp__io_add(&s->done, &c);
-	if (strlen(sp__rstream_engine(s->stream)) < sizeof(s->engine))
-		strcpy(s->engine, sp__rstream_engine(s->stream));
-	sp__rstream_close(s->stream);
-	s->stream = NULL;
-	sp__input_close(s->opts.inputs[s->input], s->fd);
+	if (s->stream) {
+		sp__rstream_counters(s->stream, &c);
+		s->done.read_requests += c.read_requests;
+		s->done.read_bytes += c.read_bytes;
+		if (strlen(sp__rstream_engine(s->stream)) < sizeof(s->engine))
+			strcpy(s->engine, sp__rstream_engine(s->stream));
+		sp__rstream_close(s->stream);
+		s->stream = NULL;
+	}
+	if (s->fd >= 0)
+		sp__input_close(s->opts.inputs[s->input++], s->fd);
 	s->fd = -1;
-	s->input++;
 }
 
 void sp__scan_close(struct sp__scan *s)

@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/err.h"
-#include "rec/encoders.h"
+#include "rec/keyset.h"
 
 static uint64_t load(const char *p, size_t bytes, bool big_endian)
 {

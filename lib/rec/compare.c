@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "rec/encoders.h"
+#include "rec/keyset.h"
 
 /* From here on a copy of two texts, for strcoll(), is worth avoiding. */
 #define LONG_TEXTS SP__KEY_MOST

@@ -9,14 +9,14 @@
  * So files without quotes give GNU's keys, also where a character position
  * lies after the end of its field.
  *
- * Nearly all keys are one whole field.  If that begins without a quote it is
- * copied as it stands; other keys are unquoted from the first field that
+ * Nearly all keys are one whole field without quotes inside, and are used where they
+ * lie; other keys are unquoted from the first field that
  * matters on, and the wanted slice is cut out of the result.
  */
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
-#include "rec/encoders.h"
+#include "rec/keyset.h"
 
 /* One past the quoted part that begins at p. */
 static const char *quoted_end(const char *p, const char *end)
@@ -116,44 +116,6 @@ static void cut(const struct sp_key *k, struct sp__keybuf *text, size_t begin, s
 	memmove(text->data, text->data + begin, text->bytes);
 }
 
-/*
- * Unquotes fields from the lesser of sword and eword on, and notes where in
- * text the field sword begins, and the field eword begins (echar set) or ends.
- */
-static int general_key(const struct sp_key *k, char sep, const char *rec, const char *end,
-		       struct sp__keybuf *text)
-{
-	size_t f = k->eword < k->sword ? k->eword : k->sword;
-	size_t key_begin = SIZE_MAX, key_end = SIZE_MAX;
-	const char *p = field_start(rec, end, sep, f), *stop;
-
-	if (!p)
-		return 0;
-	if (sp__keybuf_reserve(text, (size_t)(end - p) + 1))
-		return -ENOMEM;
-	for (;; f++, p = stop + 1) {
-		if (f == k->sword)
-			key_begin = text->bytes;
-		if (f == k->eword)
-			key_end = text->bytes;
-		stop = sp__csv_field_end(p, end, sep);
-		unquote(p, stop, text);
-		if (f == k->eword && !k->echar) {
-			key_end = text->bytes;
-			break;
-		}
-		if (stop == end)
-			break;
-		text->data[text->bytes++] = (unsigned char)sep;
-	}
-	if (key_begin == SIZE_MAX)
-		key_begin = text->bytes;
-	if (key_end == SIZE_MAX)
-		key_end = text->bytes;
-	cut(k, text, key_begin, key_end);
-	return 0;
-}
-
 static bool is_whole_field(const struct sp_key *k)
 {
 	return k->sword == k->eword && !k->schar && !k->echar && !k->skip_start_blanks;
@@ -189,20 +151,42 @@ bool sp__csv_slice(const struct sp_key *k, char sep, const char *rec, size_t byt
 	return true;
 }
 
+/*
+ * Unquotes fields from the lesser of sword and eword on, and notes where in
+ * text the field sword begins, and the field eword begins (echar set) or ends.
+ */
 int sp__csv_key(const struct sp_key *k, char sep, const char *rec, size_t bytes,
 		struct sp__keybuf *text)
 {
-	const char *end = content_end(rec, bytes), *p, *stop;
+	const char *end = content_end(rec, bytes);
+	size_t f = k->eword < k->sword ? k->eword : k->sword;
+	size_t key_begin = SIZE_MAX, key_end = SIZE_MAX;
+	const char *p = field_start(rec, end, sep, f), *stop;
 
 	text->bytes = 0;
-	if (!is_whole_field(k))
-		return general_key(k, sep, rec, end, text);
-	p = field_start(rec, end, sep, k->sword);
 	if (!p)
 		return 0;
-	stop = sp__csv_field_end(p, end, sep);
-	if (sp__keybuf_reserve(text, (size_t)(stop - p) + 1))
+	if (sp__keybuf_reserve(text, (size_t)(end - p) + 1))
 		return -ENOMEM;
-	unquote(p, stop, text);
+	for (;; f++, p = stop + 1) {
+		if (f == k->sword)
+			key_begin = text->bytes;
+		if (f == k->eword)
+			key_end = text->bytes;
+		stop = sp__csv_field_end(p, end, sep);
+		unquote(p, stop, text);
+		if (f == k->eword && !k->echar) {
+			key_end = text->bytes;
+			break;
+		}
+		if (stop == end)
+			break;
+		text->data[text->bytes++] = (unsigned char)sep;
+	}
+	if (key_begin == SIZE_MAX)
+		key_begin = text->bytes;
+	if (key_end == SIZE_MAX)
+		key_end = text->bytes;
+	cut(k, text, key_begin, key_end);
 	return 0;
 }

@@ -2,7 +2,7 @@
 /*
  * Keys as bytes: the components of a key set one after the other.
  *
- * Each component is self-delimiting (encoders.h), so that the first difference
+ * Each component is self-delimiting (keyset.h), so that the first difference
  * between two encodings lies in the first component that differs.  The last
  * one may be a prefix of its like, since the shorter of two byte strings comes
  * first.  A reversed component is complemented, terminator included, which
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
-#include "rec/encoders.h"
+#include "rec/keyset.h"
 
 #define PART_BYTES ((size_t)64 << 10)
 

@@ -8,36 +8,9 @@
  * the end of the line; a key that would end before it begins is empty.
  *
  * Both ends are found in one walk where the end lies in the same or a later
- * field, which is nearly always.  Fields are short, so separators are looked
- * for sixteen bytes at a time in line; calling memchr() for each field costs
- * more than it finds.
+ * field, which is nearly always.
  */
-#include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 #include "rec/keyset.h"
-
-/* The nth separator, n > 0, or lim. */
-static inline const char *find_sep(const char *p, const char *lim, char sep, size_t n)
-{
-#ifdef __SSE2__
-	const __m128i want = _mm_set1_epi8(sep);
-
-	for (; lim - p >= 16; p += 16) {
-		__m128i chunk = _mm_loadu_si128((const __m128i *)(const void *)p);
-		unsigned hits = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(chunk, want));
-
-		for (; hits; hits &= hits - 1)
-			if (!--n)
-				return p + __builtin_ctz(hits);
-	}
-#endif
-	for (; p < lim; p++)
-		if (*p == sep && !--n)
-			return p;
-	return lim;
-}
 
 /* Passes n fields; with a separator, the separators too. */
 static inline const char *skip_fields(const struct sp_keyset *ks, const char *p, const char *lim,
@@ -46,7 +19,7 @@ static inline const char *skip_fields(const struct sp_keyset *ks, const char *p,
 	if (!n)
 		return p;
 	if (ks->separator >= 0) {
-		p = find_sep(p, lim, (char)ks->separator, n);
+		p = sp__find_nth(p, lim, (char)ks->separator, n);
 		return p < lim ? p + 1 : lim;
 	}
 	while (p < lim && n--) {
@@ -78,7 +51,7 @@ static inline const char *end_after(const struct sp_keyset *ks, const struct sp_
 	if (!k->echar) {
 		/* The whole last field, without the separator after it. */
 		if (ks->separator >= 0)
-			return find_sep(field, lim, (char)ks->separator, fields + 1);
+			return sp__find_nth(field, lim, (char)ks->separator, fields + 1);
 		return skip_fields(ks, field, lim, fields + 1);
 	}
 	field = skip_fields(ks, field, lim, fields);

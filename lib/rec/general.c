@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
-#include "rec/encoders.h"
+#include "rec/keyset.h"
 
 /* How the text of a number may be stored in a long double. */
 #if LDBL_MANT_DIG == 64
@@ -81,8 +81,7 @@ static size_t span(const char *s, size_t n)
 	return i;
 }
 
-/* Returns how many bytes were understood. */
-static size_t convert(const char *s, size_t n, long double *value)
+size_t sp__general_value(const char *s, size_t n, long double *value)
 {
 	char stack[STACK_TEXT], *text = stack, *end;
 	size_t used;
@@ -107,7 +106,7 @@ static size_t convert(const char *s, size_t n, long double *value)
 
 static int classify(const char *s, size_t n, long double *value)
 {
-	if (!convert(s, n, value))
+	if (!sp__general_value(s, n, value))
 		return NO_NUMBER;
 	return isnan(*value) ? NOT_A_NUMBER : NUMBER;
 }
@@ -154,11 +153,4 @@ int sp__general_compare(const char *a, size_t an, const char *b, size_t bn)
 	if (ca == NOT_A_NUMBER)
 		return memcmp(&va, &vb, VALUE_BYTES);
 	return (va > vb) - (va < vb);
-}
-
-size_t sp__general_span(const char *s, size_t n)
-{
-	long double value;
-
-	return convert(s, n, &value);
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
-#include "rec/encoders.h"
+#include "rec/keyset.h"
 
 static void read_ctype(struct sp__ctab *t)
 {
@@ -160,14 +160,6 @@ static void choose_form(struct sp_keyset *ks)
 	sp__encode_choose(ks);
 }
 
-static bool needs(const struct sp_keyset *ks, enum sp_key_type type)
-{
-	for (size_t i = 0; i < ks->nkeys; i++)
-		if (ks->comp[i].key.type == type)
-			return true;
-	return false;
-}
-
 static void salt(struct sp_keyset *ks, const unsigned char *random_salt)
 {
 	static const unsigned char none[16];
@@ -215,8 +207,9 @@ int sp_keyset_new(struct sp_keyset **keyset, const struct sp_keyset_opts *opts,
 	if (!ks)
 		return sp__err(err, -ENOMEM, "key", NULL, -1);
 	set_up(ks, opts);
-	if (needs(ks, SP_KEY_MONTH) && opts->format.kind != SP_REC_FIXED)
-		rc = sp__month_init(ks);
+	for (size_t i = 0; i < ks->nkeys && !rc && !ks->month[0].name; i++)
+		if (ks->comp[i].key.type == SP_KEY_MONTH)
+			rc = sp__month_init(ks);
 	if (!rc &&
 	    (ks->pub.form == SP__KEY_COLLATED || (ks->pub.last_resort && ks->pub.last_collated)))
 		rc = sp__collate_new(&ks->collate);
@@ -262,28 +255,34 @@ void sp__key_slice(const struct sp_keyset *ks, const char *rec, size_t bytes, co
 	}
 }
 
-/* Keeps the part read as a number or a month; s is after blanks. */
-static const char *tighten(const struct sp_keyset *ks, const struct sp_key *k, const char *s,
+/* Keeps the part read as a number or a month. */
+static const char *tighten(const struct sp_keyset *ks, const struct sp_key *k, const char **text,
 			   const char *lim)
 {
-	const char *end = s;
-	bool any;
+	const char *s = sp__skip_blanks(ks, *text, lim), *end = s;
+	long double value;
+	char largest;
 
 	switch (k->type) {
 	case SP_KEY_MONTH:
 		sp__month_of(ks, s, lim, &end);
-		return end;
+		break;
 	case SP_KEY_GENERAL:
-		return s + sp__general_span(s, (size_t)(lim - s));
+		end += sp__general_value(s, (size_t)(lim - s), &value);
+		break;
 	case SP_KEY_NUMERIC:
 	case SP_KEY_HUMAN:
-		end = sp__human_digits(ks, s + (s < lim && *s == '-'), lim, &any);
-		if (!any)
-			return s;
-		return end + (k->type == SP_KEY_HUMAN && end < lim && sp__human_unit(*end));
+		end = sp__human_digits(ks, s + (s < lim && *s == '-'), lim, &largest);
+		if (!largest)
+			end = s;
+		else if (k->type == SP_KEY_HUMAN && end < lim && sp__human_unit(*end))
+			end++;
+		break;
 	default:
 		return lim;
 	}
+	*text = s;
+	return end;
 }
 
 void sp_keyset_extent(const struct sp_keyset *ks, size_t n, const char *rec, size_t bytes,
@@ -297,11 +296,7 @@ void sp_keyset_extent(const struct sp_keyset *ks, size_t n, const char *rec, siz
 		lim = s + k->length;
 	} else if (ks->pub.format.kind == SP_REC_LINE) {
 		sp__field_extent(ks, k, rec, bytes, &s, &lim);
-		if (k->type == SP_KEY_MONTH || k->type == SP_KEY_GENERAL ||
-		    k->type == SP_KEY_NUMERIC || k->type == SP_KEY_HUMAN) {
-			s = sp__skip_blanks(ks, s, lim);
-			lim = tighten(ks, k, s, lim);
-		}
+		lim = tighten(ks, k, &s, lim);
 	}
 	*begin = (size_t)(s - rec);
 	*end = (size_t)(lim - rec);

@@ -86,4 +86,107 @@ int sp__key_text(const struct sp_keyset *ks, const struct sp__comp *c, const cha
 /* Choosing sp_keyset.encode (encode.c). */
 void sp__encode_choose(struct sp_keyset *ks);
 
+/*
+ * Key types as bytes, and the direct comparisons of the same types.
+ *
+ * Encoders write to room that their caller has reserved (..._MAX of the length
+ * of the text) and return the end of what they wrote.  What they write is
+ * self-delimiting: of two different encodings neither begins with the other,
+ * unless an argument says that this may be spared.  Those of numbers and versions may
+ * stop as soon as they have written room bytes, and write at most twice as many and
+ * SP__ROOM_BEYOND more.
+ */
+
+#define SP__LITTLE_ENDIAN (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+
+static inline bool sp__digit(int c)
+{
+	return (unsigned)c - '0' < 10;
+}
+
+/* text.c */
+
+#define SP__TEXT_MAX(n) (2 * (n) + 1)
+
+/* The text that is compared: without the dropped bytes, folded. */
+unsigned char *sp__text_filter(const struct sp__comp *c, const char *s, size_t n,
+			       unsigned char *out);
+/* The same, self-delimiting. */
+unsigned char *sp__text_delimit(const struct sp__comp *c, const char *s, size_t n,
+				unsigned char *out);
+int sp__text_compare(const struct sp__comp *c, const char *a, size_t an, const char *b, size_t bn);
+
+/* number.c */
+
+#define SP__ROOM_BEYOND 64
+
+#define SP__NUMBER_MAX(n) ((n) / 2 + 32)
+
+/* last: a positive number not flipped may do without its terminator. */
+unsigned char *sp__number_encode(const struct sp_keyset *ks, const char *s, const char *lim,
+				 bool last, bool reverse, unsigned char *out, size_t room);
+unsigned char *sp__human_encode(const struct sp_keyset *ks, const char *s, const char *lim,
+				unsigned char *out, size_t room);
+int sp__number_compare(const struct sp_keyset *ks, const char *a, const char *alim, const char *b,
+		       const char *blim);
+int sp__human_compare(const struct sp_keyset *ks, const char *a, const char *alim, const char *b,
+		      const char *blim);
+/* One past the digits and separators of a number as -h reads it; *largest: digit, or '\0'. */
+const char *sp__human_digits(const struct sp_keyset *ks, const char *s, const char *lim,
+			     char *largest);
+/* 0, or 1 (K) to 10 (Q). */
+int sp__human_unit(char c);
+
+/* general.c */
+
+#define SP__GENERAL_MAX 24
+
+unsigned char *sp__general_encode(const struct sp_keyset *ks, const char *s, size_t n,
+				  unsigned char *out);
+int sp__general_compare(const char *a, size_t an, const char *b, size_t bn);
+/* By strtold(); returns how many bytes it understands. */
+size_t sp__general_value(const char *s, size_t n, long double *value);
+
+/* month.c */
+
+int sp__month_init(struct sp_keyset *ks);
+void sp__month_fini(struct sp_keyset *ks);
+/* 1 to 12, or 0 if there is no month; *end: one past the name. */
+int sp__month_of(const struct sp_keyset *ks, const char *s, const char *lim, const char **end);
+
+/* version.c */
+
+#define SP__VERSION_MAX(n) (4 * (n) + 64)
+
+unsigned char *sp__version_encode(const char *s, size_t n, unsigned char *out, size_t room);
+int sp__version_compare(const char *a, size_t an, const char *b, size_t bn);
+
+/* csv.c */
+
+/*
+ * The unquoted bytes of key k in a CSV record (without its '\n') replace the
+ * contents of text.  Positions count in the unquoted record; a '\r' at the end
+ * of the record is no part of it.  Returns 0 or -ENOMEM.
+ */
+int sp__csv_key(const struct sp_key *k, char sep, const char *rec, size_t bytes,
+		struct sp__keybuf *text);
+/* The same where it lies, if it is a whole field without quotes inside; else false. */
+bool sp__csv_slice(const struct sp_key *k, char sep, const char *rec, size_t bytes,
+		   const char **key, size_t *key_bytes);
+
+/* bkey.c */
+
+/*
+ * Appends the key k of a fixed-length record as bytes in memcmp order, always
+ * equally many, reversal included.  Returns 0 or -ENOMEM.
+ */
+int sp__bkey_encode(const struct sp_key *k, const char *rec, struct sp__keybuf *out);
+/* The same order by loading and comparing the values, reversal included. */
+int sp__bkey_compare(const struct sp_key *k, const char *a, const char *b);
+
+/* random.c */
+
+int sp__random_digest(const struct sp_keyset *ks, const char *s, size_t n,
+		      struct sp__keybuf *scratch, unsigned char digest[16]);
+
 #endif

@@ -13,7 +13,7 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
-#include "rec/encoders.h"
+#include "rec/keyset.h"
 
 static int by_name(const void *a, const void *b)
 {

@@ -11,7 +11,7 @@
  */
 #include <errno.h>
 #include <string.h>
-#include "rec/encoders.h"
+#include "rec/keyset.h"
 
 /* The NUL-terminated part that begins at offset in scratch; its collation key is appended. */
 static int hash_part(MD5_CTX *ctx, struct sp__keybuf *scratch, size_t offset)

@@ -7,7 +7,7 @@
  * ordinary text grows by the terminator alone.
  */
 #include <string.h>
-#include "rec/encoders.h"
+#include "rec/keyset.h"
 
 unsigned char *sp__text_filter(const struct sp__comp *c, const char *s, size_t n,
 			       unsigned char *out)

@@ -17,7 +17,7 @@
  * does not end in digits as if it ended in a zero.
  */
 #include <string.h>
-#include "rec/encoders.h"
+#include "rec/keyset.h"
 
 enum { RANK_TILDE = 1, RANK_END, RANK_DIGITS, RANK_LETTERS, RANK_OTHERS = RANK_LETTERS + 52 };
 

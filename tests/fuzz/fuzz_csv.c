@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "rec/encoders.h"
+#include "rec/keyset.h"
 #include "rec/recfmt.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rng.h"
-#include "rec/encoders.h"
+#include "rec/keyset.h"
 #include "tap.h"
 
 static struct sp__keybuf x, y;
