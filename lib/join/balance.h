@@ -18,7 +18,7 @@
  *	            each pass of block nested loops, or alone if the other side has none
  *	all stages  read + read back = in tables + looked up + dropped + alone + spilled, and
  *	            spilled = read back: no partition was omitted or joined twice
- *	result      bytes held (presorted.c) or put into a sort (result_sort.c) = bytes that came
+ *	result      bytes held (presorted.c) or put into a sort (ordered.c) = bytes that came
  *	            back; a table gone through in order (ordered.c) has all records put into it
  *
  * Hash joins sum the hashes of keys, which are available and the same at all depths

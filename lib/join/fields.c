@@ -5,7 +5,6 @@
 #include <string.h>
 #include "base/array.h"
 #include "join/fields.h"
-#include "rec/key.h"
 
 const char sp__no_field[1] = "";
 

@@ -15,10 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <spindle/rec.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
+#include "rec/key.h"
 
 enum sp__cut_kind {
 	SP__CUT_BYTE,	/* a separator of one byte */
@@ -77,20 +74,7 @@ bool sp__field_find_slow(const struct sp__cut *cut, const char *line, size_t byt
 /* The first byte c, or end. */
 static inline const char *sp__find_byte(const char *p, const char *end, char c)
 {
-#ifdef __SSE2__
-	const __m128i want = _mm_set1_epi8(c);
-
-	for (; end - p >= 16; p += 16) {
-		__m128i chunk = _mm_loadu_si128((const __m128i *)(const void *)p);
-		unsigned hits = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(chunk, want));
-
-		if (hits)
-			return p + __builtin_ctz(hits);
-	}
-#endif
-	while (p < end && *p != c)
-		p++;
-	return p;
+	return sp__find_nth(p, end, c, 1);
 }
 
 static inline bool sp__field_find(const struct sp__cut *cut, const char *line, size_t bytes,

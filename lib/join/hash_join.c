@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
+#include "base/minmax.h"
 #include "base/rng.h"
 #include "join/plan.h"
 #include "join/stage.h"
@@ -44,7 +45,7 @@ int sp__hash_key(struct sp__hash *h, int side, const char *line, size_t bytes,
 
 	bytes -= h->tag[side];
 	if (h->keying.plain) {
-		sp__field_find(h->keying.cut, line, bytes, h->keying.fields[side][0], key);
+		sp__field_find(h->keying.cut, line, bytes, h->keying.opts->keys[side][0], key);
 		return 0;
 	}
 	h->keymem.bytes = 0;
@@ -66,7 +67,7 @@ static int alone(struct sp__hash *h, int side, const char *line, size_t bytes,
 	if (rc < 0)
 		return rc;
 	sp__tally_count(read_back, sp__key_hash(key.p, key.n, h->seed));
-	sp__field_find(h->keying.cut, l.data, l.bytes, h->keying.fields[side][0], &l.key);
+	sp__field_find(h->keying.cut, l.data, l.bytes, h->keying.opts->keys[side][0], &l.key);
 	sp__emit_sides(&h->j->result.emit, side, &l, NULL);
 	return h->j->result.emit.error;
 }
@@ -292,11 +293,9 @@ static int choose_build(struct sp__hash *h)
 	struct sp_join_opts *o = &j->opts;
 	const bool known[2] = { o->input_bytes[0] > 0, o->input_bytes[1] > 0 };
 	uint64_t least = SP__JOIN_PAGES_LEAST * (uint64_t)h->layout.page_bytes;
-	uint64_t limit = h->layout.table_bytes / 2;
+	uint64_t limit = sp__min(h->layout.table_bytes / 2, h->layout.table_bytes - least);
 	int first = 2, build;
 
-	if (limit > h->layout.table_bytes - least)
-		limit = h->layout.table_bytes - least;
 	if (!o->build && !(known[0] && known[1]) && limit)
 		first = sp__source_race(j->source, known, limit, j->env.err);
 	if (first < 0)
@@ -306,20 +305,18 @@ static int choose_build(struct sp__hash *h)
 	build = (int)sp__join_build(o) - 1;
 	if (first < 2 && !j->source[first].bytes)
 		build = first;
-	h->layout.table_bytes -=
-		j->source[!build].ahead_bytes < limit ? j->source[!build].ahead_bytes : limit;
+	h->layout.table_bytes -= sp__min(j->source[!build].ahead_bytes, limit);
 	return build;
 }
 
 int sp__join_hash(struct sp__join *j)
 {
-	struct sp__hash h = { .j = j };
+	struct sp__hash h = { .j = j, .layout = j->layout };
 	struct sp__numbered from[2] = { { .h = &h }, { .h = &h } };
 	struct sp__iter in = { &from[SP__BUILD], sp__numbered_next };
 	struct sp__iter out = { &from[SP__PROBE], sp__numbered_next };
 	uint64_t bytes[2];
-	int rc = sp__join_layout(&j->opts, &h.layout, j->env.err);
-	int build = rc < 0 ? rc : choose_build(&h);
+	int build = choose_build(&h), rc;
 
 	if (build < 0)
 		return build;

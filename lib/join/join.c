@@ -114,13 +114,8 @@ static int open_all(struct sp__join *j, struct sp_errinfo *err)
 	if (!rc)
 		rc = sp__inputs_lay(j->read.device, j->io->inputs, 2, &j->read.sim_file,
 				    j->env.err);
-	for (int i = 0; i < 2 && !rc; i++, j->read.sim_file++) {
-		struct sp_recfmt format = sp__join_format(&j->opts, i);
-
-		rc = sp__source_open(&j->source[i], j->io->inputs[i], &format, &j->read,
-				     j->env.err);
-		j->source[i].join = j;
-	}
+	for (int i = 0; i < 2 && !rc; i++, j->read.sim_file++)
+		rc = sp__source_open(j, i);
 	/* Before anything is read: the writer of a FIFO may be waiting for that. */
 	for (int i = 0; i < 2 && !rc; i++)
 		rc = sp__scan_begin(j->source[i].scan);
@@ -244,18 +239,16 @@ static int read_again(struct sp__join *j)
 
 	for (int i = 0; i < 2 && !rc; i++) {
 		struct sp__source *src = &j->source[i];
-		struct sp_recfmt format = src->format;
 		size_t bytes;
 
 		note_reading(j, src);
 		sp__source_close(src);
-		rc = sp__source_open(src, j->io->inputs[i], &format, &j->read, j->env.err);
-		src->join = j;
+		rc = sp__source_open(j, i);
 		if (rc || !j->opts.header)
 			continue;
 		rc = sp__source_fill(src);
 		if (rc == SP_READY)
-			pass_header(src, sp__record_next(&format, src->at, src->end, &bytes));
+			pass_header(src, sp__record_next(&src->format, src->at, src->end, &bytes));
 		rc = rc < 0 ? rc : 0;
 	}
 	j->resumed = true;
@@ -272,12 +265,11 @@ static bool can_be_read_again(const char *name)
 /* Merges files that seem sorted; 1 if they prove not to be. */
 static int try_merge(struct sp__join *j)
 {
-	struct sp__join_layout l;
-	int rc = sp__join_layout(&j->opts, &l, j->env.err);
+	int rc = sp__join_layout(&j->opts, &j->layout, j->env.err);
 
 	if (rc < 0)
 		return rc;
-	if (!sp__join_merges(&j->opts, &l) || !can_be_read_again(j->io->inputs[0]) ||
+	if (!sp__join_merges(&j->opts, &j->layout) || !can_be_read_again(j->io->inputs[0]) ||
 	    !can_be_read_again(j->io->inputs[1]))
 		return 1;
 	j->stats.algorithm = SP_JOIN_MERGE;

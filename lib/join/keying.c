@@ -149,23 +149,21 @@ int sp__keying_init(struct sp__keying *k, const struct sp__cut *cut,
 	bool typed = false;
 	int rc = 0;
 
-	*k = (struct sp__keying){ .cut = cut,
-				  .fields = { opts->keys[0], opts->keys[1] },
-				  .nfields = opts->nkeys,
-				  .types = opts->types,
-				  .collated = sp__collate_hard() ? opts->collated : NULL,
-				  .fold = opts->ignore_case };
-	k->sets = calloc(k->nfields, sizeof(*k->sets));
+	*k = (struct sp__keying){ .opts = opts,
+				  .cut = cut,
+				  .collated = sp__collate_hard() ? opts->collated : NULL };
+	k->sets = calloc(k->opts->nkeys, sizeof(*k->sets));
 	if (!k->sets)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
-	for (size_t i = 0; i < k->nfields; i++)
+	for (size_t i = 0; i < k->opts->nkeys; i++)
 		typed |= k->collated && k->collated[i];
-	for (size_t i = 0; i < k->nfields && k->types && !rc; i++) {
-		typed |= k->types[i].type != SP_KEY_TEXT || k->types[i].fold;
-		if (k->types[i].type != SP_KEY_TEXT)
-			rc = set_of_type(&k->sets[i], &k->types[i], err);
+	for (size_t i = 0; i < k->opts->nkeys && k->opts->types && !rc; i++) {
+		typed |= k->opts->types[i].type != SP_KEY_TEXT || k->opts->types[i].fold;
+		if (k->opts->types[i].type != SP_KEY_TEXT)
+			rc = set_of_type(&k->sets[i], &k->opts->types[i], err);
 	}
-	k->plain = k->nfields == 1 && !k->fold && !typed && cut->kind != SP__CUT_CSV;
+	k->plain =
+		k->opts->nkeys == 1 && !k->opts->ignore_case && !typed && cut->kind != SP__CUT_CSV;
 	if (cut->kind == SP__CUT_FIXED)
 		k->plain = binary_plain(opts);
 	return rc;
@@ -173,7 +171,7 @@ int sp__keying_init(struct sp__keying *k, const struct sp__cut *cut,
 
 void sp__keying_release(struct sp__keying *k)
 {
-	for (size_t i = 0; k->sets && i < k->nfields; i++)
+	for (size_t i = 0; k->sets && i < k->opts->nkeys; i++)
 		sp_keyset_free(k->sets[i]);
 	free(k->sets);
 	k->sets = NULL;
@@ -260,7 +258,7 @@ static int collate_text(struct sp__keymem *mem, size_t from)
 static int append(const struct sp__keying *k, size_t i, const struct sp__slice *f,
 		  struct sp__keymem *mem)
 {
-	bool fold = k->fold || (k->types && k->types[i].fold);
+	bool fold = k->opts->ignore_case || (k->opts->types && k->opts->types[i].fold);
 	char *to;
 	int rc;
 
@@ -288,24 +286,24 @@ int sp__key_make(const struct sp__keying *k, int side, const char *line, size_t 
 		 struct sp__keymem *mem, size_t *begin)
 {
 	*begin = mem->bytes;
-	for (size_t i = 0; i < k->nfields; i++) {
+	for (size_t i = 0; i < k->opts->nkeys; i++) {
 		struct sp__slice f;
 		size_t at = mem->bytes;
 		uint32_t n;
 		int rc;
 
-		sp__field_find(k->cut, line, bytes, k->fields[side][i], &f);
+		sp__field_find(k->cut, line, bytes, k->opts->keys[side][i], &f);
 		/* The length before it distinguishes ("ab", "c") from ("a", "bc"). */
-		if (k->nfields > 1 && reserve(mem, sizeof(n)) < 0)
+		if (k->opts->nkeys > 1 && reserve(mem, sizeof(n)) < 0)
 			return -ENOMEM;
-		mem->bytes += k->nfields > 1 ? sizeof(n) : 0;
+		mem->bytes += k->opts->nkeys > 1 ? sizeof(n) : 0;
 		rc = k->cut->kind == SP__CUT_FIXED
-			     ? append_binary(&k->cut->fixed[k->fields[side][i]], &f, mem)
+			     ? append_binary(&k->cut->fixed[k->opts->keys[side][i]], &f, mem)
 			     : append(k, i, &f, mem);
 		if (rc < 0)
 			return rc;
 		n = (uint32_t)(mem->bytes - at - sizeof(n));
-		if (k->nfields > 1)
+		if (k->opts->nkeys > 1)
 			memcpy(mem->data + at, &n, sizeof(n));
 	}
 	return 0;

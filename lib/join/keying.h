@@ -24,14 +24,11 @@
 #include "rec/key.h"
 
 struct sp__keying {
+	const struct sp_join_opts *opts;
 	const struct sp__cut *cut;
-	const size_t *fields[2];
-	size_t nfields;
-	const struct sp_key *types;
 	const bool *collated;	 /* of each field; NULL: none */
 	struct sp_keyset **sets; /* of each field: encodes its key; NULL: a text */
 	bool plain;
-	bool fold;
 };
 
 /* Memory for assembled keys, as many as fit; zero to begin. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include "base/err.h"
+#include "base/minmax.h"
 #include "join/keying.h"
 #include "join/plan.h"
 #include "join/presorted.h"
@@ -148,17 +149,14 @@ int sp__join_layout(const struct sp_join_opts *o, struct sp__join_layout *l, str
 		return sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
 				"an ordered result is not made with a volume");
 	rest = working - (uint64_t)b.chunk_bytes * (b.reads + b.writes);
-	*l = (struct sp__join_layout){ .write_bytes = rest / 8, .bloom_bytes = rest / 32 };
-	if (l->write_bytes > (16u << 20))
-		l->write_bytes = 16u << 20;
+	*l = (struct sp__join_layout){ .write_bytes = sp__min(rest / 8, 16u << 20),
+				       .bloom_bytes = rest / 32 };
 	l->table_bytes = rest - l->write_bytes - l->bloom_bytes;
 	if (o->join_bytes)
 		l->table_bytes = o->join_bytes;
 	if (o->ordered)
-		l->order_bytes = l->table_bytes / 2;
-	if (l->order_bytes > ORDER_ENOUGH)
 		l->order_bytes =
-			l->table_bytes / 4 > ORDER_ENOUGH ? l->table_bytes / 4 : ORDER_ENOUGH;
+			sp__min(l->table_bytes / 2, sp__max(l->table_bytes / 4, ORDER_ENOUGH));
 	l->page_bytes = o->run.page_bytes ? o->run.page_bytes
 					  : choose_page(o, l->table_bytes - l->order_bytes);
 	if (l->table_bytes / l->page_bytes < SP__JOIN_PAGES_LEAST)
@@ -167,20 +165,13 @@ int sp__join_layout(const struct sp_join_opts *o, struct sp__join_layout *l, str
 				SP__JOIN_PAGES_LEAST,
 				(unsigned long long)SP__JOIN_PAGES_LEAST * l->page_bytes);
 	/* Three pages for each writer: one fills while the others are written. */
-	l->writer_max = 3 * (uint64_t)b.chunk_bytes;
-	if (l->writer_max < 3 * (uint64_t)l->page_bytes)
-		l->writer_max = 3 * (uint64_t)l->page_bytes;
-	if (l->write_bytes < 8 * (uint64_t)l->page_bytes)
-		l->write_bytes = 8 * (uint64_t)l->page_bytes;
-	l->read_bytes = 3 * (uint64_t)b.chunk_bytes;
-	if (l->read_bytes < 3 * (uint64_t)l->page_bytes)
-		l->read_bytes = 3 * (uint64_t)l->page_bytes;
-	if (l->write_bytes < l->read_bytes)
-		l->write_bytes = l->read_bytes; /* used for reading by nested loops */
+	l->writer_max = 3 * sp__max(b.chunk_bytes, l->page_bytes);
+	l->read_bytes = l->writer_max;
+	/* Also used for reading by nested loops. */
+	l->write_bytes =
+		sp__max(l->write_bytes, sp__max(8 * (uint64_t)l->page_bytes, l->read_bytes));
 	l->buffered = l->write_bytes < BUFFERED_BELOW;
-	l->parts_max = (unsigned)(l->write_bytes / l->page_bytes / 2);
-	if (l->parts_max > SP__JOIN_PARTS_MAX)
-		l->parts_max = SP__JOIN_PARTS_MAX;
+	l->parts_max = (unsigned)sp__min(l->write_bytes / l->page_bytes / 2, SP__JOIN_PARTS_MAX);
 	return 0;
 }
 
@@ -198,18 +189,6 @@ static void file_system(const struct sp_join_opts *o, uint64_t *piece_bytes, uin
 		*piece_bytes =
 			(uint64_t)(spec.group_pages ? spec.group_pages : SP__FS_GROUP_PAGES) *
 			spec.page_bytes;
-}
-
-/*
- * Is there a page cache in front of the device?  Sorted output goes to one partition at a
- * time, whose writer has only a few pages to overlap.
- */
-static bool cached(const struct sp_join_opts *o)
-{
-	uint64_t piece, cache;
-
-	file_system(o, &piece, &cache);
-	return o->run.volume ? cache > 0 : o->run.direct <= 0;
 }
 
 /* Time to write bytes in pieces of the given size, and to read them again. */
@@ -233,20 +212,23 @@ static bool sorting_pays(const struct sp_join_opts *o, const struct sp__join_lay
 	const uint64_t probe_bytes = o->input_bytes[!build];
 	struct sp__join_split hybrid, shj;
 
-	if (!o->run.geometry || !o->input_bytes[0] || !o->input_bytes[1] || !cached(o))
+	file_system(o, &piece, &cache);
+	/*
+	 * Without a page cache in front of the device it does not pay: sorted output goes to one
+	 * partition at a time, whose writer has only a few pages to overlap.
+	 */
+	if (!o->run.geometry || !o->input_bytes[0] || !o->input_bytes[1] ||
+	    !(o->run.volume ? cache > 0 : o->run.direct <= 0))
 		return false;
 	sp__join_split(l, SP_JOIN_HYBRID, o->input_bytes[build], records, probe_bytes, &hybrid);
 	sp__join_split(l, SP_JOIN_SHJ, o->input_bytes[build], records, probe_bytes, &shj);
-	file_system(o, &piece, &cache);
 	if (!hybrid.spilled || all <= (double)cache)
 		return false;
-	chunk = l->write_bytes / (hybrid.resident + hybrid.spilled) / SP__WRITER_CHUNKS;
-	chunk = chunk > l->writer_max / SP__WRITER_CHUNKS ? l->writer_max / SP__WRITER_CHUNKS
-							  : chunk;
-	chunk = chunk > l->page_bytes ? chunk : l->page_bytes;
+	chunk = sp__min(l->write_bytes / (hybrid.resident + hybrid.spilled), l->writer_max) /
+		SP__WRITER_CHUNKS;
+	chunk = sp__max(sp__max(chunk, l->page_bytes), piece);
 	row = (double)sp__join_formula2(shj.spilled, l->table_bytes / l->page_bytes) *
 	      l->page_bytes;
-	chunk = chunk > piece ? chunk : piece;
 	if (row <= (double)chunk)
 		return false;
 	return spill_s(&device, all, row) <
@@ -274,12 +256,11 @@ int sp_join_plan(const struct sp_join_opts *opts, struct sp_join_plan *plan, str
 	if (rc < 0)
 		return rc;
 	own.ordered = sp__join_ordered(opts);
-	*plan = (struct sp_join_plan){ .algorithm = sp__join_choice(o, &l),
-				       .build = sp__join_build(o) };
-	if (sp__join_merges(o, &l)) {
-		*plan = (struct sp_join_plan){ .algorithm = SP_JOIN_MERGE };
+	*plan = (struct sp_join_plan){ .algorithm = SP_JOIN_MERGE };
+	if (sp__join_merges(o, &l))
 		return 0;
-	}
+	plan->algorithm = sp__join_choice(o, &l);
+	plan->build = sp__join_build(o);
 	own.algorithm = plan->algorithm;
 	input = (int)plan->build - 1;
 	if (o->ordered)

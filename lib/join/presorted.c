@@ -62,7 +62,6 @@ struct group {
 struct trial {
 	struct sp__join *j;
 	struct sp__keyorder order;
-	uint64_t group_bytes; /* at most */
 	struct side side[2];
 	int holds; /* the file whose records form the group */
 	struct group group;
@@ -92,12 +91,12 @@ static int to_space(void *arg, const char *data, size_t bytes, bool whole)
 	return rc < 0 || !bytes ? rc : sp__runwriter_put(&held->writer, data, bytes);
 }
 
-static int held_open(struct held *held, struct sp__join *j, const struct sp__join_layout *layout)
+static int held_open(struct held *held, struct sp__join *j)
 {
 	int rc = sp__emit_init(&held->emit, &j->opts, j->env.err);
 
 	held->h.j = j;
-	held->h.layout = *layout;
+	held->h.layout = j->layout;
 	for (int i = 0; i < 2; i++)
 		held->emit.auto_fields[i] = j->result.emit.auto_fields[i];
 	held->emit.sink = to_space;
@@ -169,7 +168,7 @@ static int keep(struct trial *t, struct side *s)
 		return 0;
 	if (sp__bytes_append(&g->copy, g->begin, (size_t)(s->source->end - g->begin), NULL) < 0)
 		return sp__join_no_memory(t->j);
-	return g->copy.bytes > t->group_bytes;
+	return g->copy.bytes > t->j->layout.table_bytes;
 }
 
 /* The next record: 0, 1 (it is out of order, or there is no space) or an error. */
@@ -362,19 +361,15 @@ static int balance(struct trial *t, int rc)
 int sp__join_presorted(struct sp__join *j)
 {
 	struct trial t = { .j = j, .order.by = j->opts.sorted };
-	struct sp__join_layout layout;
-	int rc = sp__join_layout(&j->opts, &layout, j->env.err);
+	int rc;
 
-	if (rc < 0)
-		return rc;
-	t.group_bytes = layout.table_bytes;
 	if (j->opts.ignore_case)
 		t.order.upper = j->result.emit.cut.upper;
 	for (int i = 0; i < 2; i++)
 		t.side[i] = (struct side){ .source = &j->source[i],
 					   .number = i,
 					   .term = sp__rec_term(&j->source[i].format) };
-	rc = held_open(&t.held, j, &layout);
+	rc = held_open(&t.held, j);
 	if (!rc)
 		rc = merge(&t);
 	if (!rc)

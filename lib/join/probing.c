@@ -31,7 +31,7 @@ void sp__hash_line(const struct sp__hash *h, int side, struct sp__rec *r, struct
 	if (h->keying.plain)
 		l->key = sp__rec_key(r);
 	else if (h->j->result.emit.simple)
-		sp__field_find(h->keying.cut, l->data, l->bytes, h->keying.fields[side][0],
+		sp__field_find(h->keying.cut, l->data, l->bytes, h->keying.opts->keys[side][0],
 			       &l->key);
 }
 
@@ -96,7 +96,7 @@ static int look(struct sp__stage *s, struct probed *group, size_t n)
 
 		if (h->keying.plain || needs_field(h))
 			sp__field_find(h->keying.cut, p->line.data, p->line.bytes,
-				       h->keying.fields[side][0], &p->line.key);
+				       h->keying.opts->keys[side][0], &p->line.key);
 		p->key = p->line.key;
 		if (!h->keying.plain && sp__key_make(&h->keying, side, p->line.data, p->line.bytes,
 						     &h->keymem, &p->key_begin) < 0)

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"
+#include "join/plan.h"
 #include "join/state.h"
 
 /* Reported before anything is written, if the length is known. */
@@ -20,18 +21,18 @@ static int check_length(const char *input, const struct sp_recfmt *format, struc
 			"length is not a multiple of the record size %zu", format->fixed_bytes);
 }
 
-int sp__source_open(struct sp__source *s, const char *input, const struct sp_recfmt *format,
-		    const struct sp__rstream_opts *stream, struct sp_errinfo *err)
+int sp__source_open(struct sp__join *j, int side)
 {
-	struct sp__scan_opts o = { .format = *format,
+	struct sp__source *s = &j->source[side];
+	struct sp__scan_opts o = { .format = sp__join_format(&j->opts, side),
 				   .inputs = &s->input,
 				   .ninputs = 1,
-				   .stream = *stream,
+				   .stream = j->read,
 				   .waits = &s->waits,
-				   .err = err };
-	int rc = check_length(input, format, err);
+				   .err = j->env.err };
+	int rc = check_length(j->io->inputs[side], &o.format, j->env.err);
 
-	*s = (struct sp__source){ .input = input, .format = *format };
+	*s = (struct sp__source){ .join = j, .input = j->io->inputs[side], .format = o.format };
 	return rc < 0 ? rc : sp__scan_open(&s->scan, &o);
 }
 
@@ -50,8 +51,6 @@ static void filling(struct sp__source *s)
 	uint64_t lines = s->lines - s->charged, done = s->bytes, total;
 	int side, phase = SP_JOIN_PHASE_PROBE;
 
-	if (!j)
-		return;
 	/* Only lines taken one by one: users of whole batches charge for these. */
 	sp__charge_work(&j->env, lines, 1, lines ? s->batch_bytes : 0);
 	s->charged = s->lines;

@@ -25,22 +25,20 @@ struct sp__source {
 	struct sp__ahead *ahead, *ahead_last; /* read and kept, in order */
 	bool ahead_lent;		      /* the first is the current batch */
 	uint64_t ahead_bytes;		      /* of memory that they take */
-	struct sp__join *join;		      /* its join; NULL: none */
-	uint64_t charged;		      /* lines charged to a simulated machine */
+	struct sp__join *join;
+	uint64_t charged; /* lines charged to a simulated machine */
 	uint64_t batch_bytes;
 };
 
-SP_MUST_CHECK int sp__source_open(struct sp__source *s, const char *input,
-				  const struct sp_recfmt *format,
-				  const struct sp__rstream_opts *stream, struct sp_errinfo *err);
+/* Input 0 or 1 of the join. */
+SP_MUST_CHECK int sp__source_open(struct sp__join *j, int side);
 void sp__source_close(struct sp__source *s);
 /* The next batch into at and end: SP_READY, SP_END or an error. */
 SP_MUST_CHECK int sp__source_fill(struct sp__source *s);
 
 /*
- * race.c: reads inputs of unknown length as their data arrives, and keeps it for
- * sp__source_fill(), up to limit_bytes in all.  Returns the one that ends first, 0 or 1;
- * 2: neither has ended; or an error.
+ * race.c: keeps data of inputs of unknown length for sp__source_fill(), up to limit_bytes in
+ * all.  Returns the one that ends first, 0 or 1; 2: neither has ended; or an error.
  */
 SP_MUST_CHECK int sp__source_race(struct sp__source s[2], const bool known[2], uint64_t limit_bytes,
 				  struct sp_errinfo *err);

@@ -9,6 +9,7 @@
  * everything goes to temporary space, in as many partitions as needed, whose writers
  * have the memory of the table.
  */
+#include "base/minmax.h"
 #include "join/plan.h"
 
 /* Partitions of an input of unknown size. */
@@ -61,13 +62,12 @@ static double moved(const struct sp__join_layout *l, double share, uint64_t n, d
 static void split_all(const struct sp__join_layout *l, uint64_t need, uint64_t n,
 		      struct sp__join_split *split)
 {
-	uint64_t memory = l->table_bytes / l->page_bytes, most = memory / 2;
+	uint64_t memory = l->table_bytes / l->page_bytes;
+	uint64_t most = sp__min(memory / 2, SP__JOIN_PARTS_MAX);
 
-	if (most > SP__JOIN_PARTS_MAX)
-		most = SP__JOIN_PARTS_MAX;
 	while (n < most && (double)need / (double)n > FILL * (double)memory)
 		n++;
-	*split = (struct sp__join_split){ 0, (unsigned)(n < most ? n : most), 0 };
+	*split = (struct sp__join_split){ 0, (unsigned)sp__min(n, most), 0 };
 }
 
 /* Changes split if it is cheaper to keep nothing in memory; need in pages. */
@@ -89,7 +89,7 @@ void sp__join_split(const struct sp__join_layout *l, enum sp_join_algorithm algo
 		    struct sp__join_split *split)
 {
 	uint64_t memory = l->table_bytes / l->page_bytes, need, n, most;
-	unsigned resident = l->parts_max / 2 < PARTS_RESIDENT ? l->parts_max / 2 : PARTS_RESIDENT;
+	unsigned resident = (unsigned)sp__min(l->parts_max / 2, PARTS_RESIDENT);
 	bool all = algorithm == SP_JOIN_GRACE || algorithm == SP_JOIN_SHJ;
 	double share, each;
 
@@ -102,8 +102,8 @@ void sp__join_split(const struct sp__join_layout *l, enum sp_join_algorithm algo
 		return;
 	}
 	if (!bytes) {
-		n = l->parts_max < PARTS_UNKNOWN ? l->parts_max : PARTS_UNKNOWN;
-		*split = (struct sp__join_split){ (unsigned)n, 0, 1 };
+		*split = (struct sp__join_split){ (unsigned)sp__min(l->parts_max, PARTS_UNKNOWN), 0,
+						  1 };
 		return;
 	}
 	if (!records)
@@ -123,6 +123,6 @@ void sp__join_split(const struct sp__join_layout *l, enum sp_join_algorithm algo
 	n--; /* one is in memory */
 	while (n < most && each / (double)n > FILL * (double)memory)
 		n++;
-	*split = (struct sp__join_split){ resident, (unsigned)(n < most ? n : most), share };
+	*split = (struct sp__join_split){ resident, (unsigned)sp__min(n, most), share };
 	weigh(l, need, bytes, probe_bytes, split);
 }

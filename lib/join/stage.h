@@ -8,13 +8,15 @@
 #ifndef SP__JOIN_STAGE_H
 #define SP__JOIN_STAGE_H
 
+#include <spindle/sort.h>
+#include "base/mem.h"
 #include "flow/iter.h"
 #include "join/balance.h"
 #include "join/bloom.h"
 #include "join/keying.h"
-#include "join/result_sort.h"
 #include "join/plan.h"
 #include "join/runread.h"
+#include "join/record.h"
 #include "join/state.h"
 #include "join/sweep.h"
 #include "join/table.h"
@@ -23,6 +25,17 @@
 #define SP__BUCKETS 4096
 
 enum { SP__BUILD, SP__PROBE };
+
+/* Sorting the result into the order of an input (ordered.c). */
+struct sp__order {
+	struct sp_keyset *keys;
+	struct sp_sort *sort; /* NULL: not open */
+	char eol;
+	uint64_t bytes;	       /* put */
+	bool escape;	       /* records can contain line terminators */
+	struct sp__bytes part; /* not yet put into the sort: less than a record, if not escape */
+	struct sp_errinfo *err;
+};
 
 /* Shared by all stages of a join. */
 struct sp__hash {

@@ -11,6 +11,7 @@
  */
 #include <limits.h>
 #include "base/mem.h"
+#include "base/minmax.h"
 #include "join/stage.h"
 #include "sim/fsmap.h"
 
@@ -49,7 +50,7 @@ int sp__hash_open_spill(struct sp__hash *h, uint64_t runs, bool buffered)
 static uint64_t table_memory(const struct sp__stage *s)
 {
 	const struct sp__table *t = &s->h->table;
-	uint64_t bytes = t->mem_bytes < t->limit_bytes ? t->mem_bytes : t->limit_bytes;
+	uint64_t bytes = sp__min(t->mem_bytes, t->limit_bytes);
 
 	return s->planned == s->nparts ? bytes - bytes % s->h->layout.page_bytes : 0;
 }
@@ -71,9 +72,7 @@ static char *writers_memory(const struct sp__stage *s, uint64_t *each)
 		bytes = table;
 		mem = h->table.mem;
 	}
-	*each = bytes / s->nparts;
-	if (*each > h->layout.writer_max)
-		*each = h->layout.writer_max;
+	*each = sp__min(bytes / s->nparts, h->layout.writer_max);
 	*each -= *each % h->layout.page_bytes;
 	return mem;
 }

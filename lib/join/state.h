@@ -10,6 +10,7 @@
 #include <spindle/outfile.h>
 #include "base/err.h"
 #include "join/emit.h"
+#include "join/plan.h"
 #include "join/source.h"
 #include "obs/progress.h"
 #include "run/charge.h"
@@ -28,6 +29,7 @@ struct sp__join {
 	struct sp_join_opts opts;
 	const struct sp_join_io *io;
 	struct sp__env env;
+	struct sp__join_layout layout; /* not of SP_JOIN_MERGE */
 
 	/*
 	 * The inputs, read by one algorithm at a time; after a merge that finds disorder both
