@@ -175,6 +175,18 @@ char *sp__emit_lineitem(struct sp_gen *g, char *p)
 	return put_line(t, p, &t->order, t->line++);
 }
 
+char *sp__emit_row(struct sp_gen *g, char *p)
+{
+	struct sp__tpch *t = g->state;
+	struct sp__rng r;
+	uint64_t index;
+
+	if (!next_slot(g, t, &index))
+		return NULL;
+	r = sp__gen_stream(t->seed, index);
+	return t->put(t, p, index, &r);
+}
+
 /* Total price in cents; *status: F, O or P. */
 static uint64_t sum_up(const struct sp__tpch *t, const struct sp__order *o, char *status)
 {
@@ -192,44 +204,33 @@ static uint64_t sum_up(const struct sp__tpch *t, const struct sp__order *o, char
 	return total;
 }
 
-char *sp__emit_orders(struct sp_gen *g, char *p)
+char *sp__put_orders(const struct sp__tpch *t, char *p, uint64_t index, struct sp__rng *r)
 {
-	struct sp__tpch *t = g->state;
-	uint64_t index, u, total, buyer;
+	uint64_t u, total, buyer;
 	struct sp__order o;
-	struct sp__rng r;
 
-	if (!next_slot(g, t, &index))
-		return NULL;
 	sp__tpch_order(t, index, &o);
-	r.state = o.seed + 2 * SP__GOLDEN;
+	r->state = o.seed + 2 * SP__GOLDEN;
 	/* Customers whose number is a multiple of three never order. */
-	buyer = sp__rng_below(&r, t->customers - t->customers / 3);
-	u = sp__rng_next(&r);
+	buyer = sp__rng_below(r, t->customers - t->customers / 3);
+	u = sp__rng_next(r);
 	p = put_key(p, sp__tpch_orderkey(index));
 	p = put_key(p, buyer + buyer / 2 + 1);
 	total = sum_up(t, &o, p);
 	p = put_cents(bar(p + 1), total);
 	p = put_day(p, t, o.day);
 	p = put_word(p, &sp__word_priority[sp__take(&u, 5)]);
-	p = put_named(p, "Clerk#", 1 + sp__rng_below(&r, t->clerks));
+	p = put_named(p, "Clerk#", 1 + sp__rng_below(r, t->clerks));
 	memcpy(p, "0|", 2);
 	return end(sp__put_text(t, p + 2, &u, 19, 78));
 }
 
-char *sp__emit_partsupp(struct sp_gen *g, char *p)
+char *sp__put_partsupp(const struct sp__tpch *t, char *p, uint64_t index, struct sp__rng *r)
 {
-	struct sp__tpch *t = g->state;
-	uint64_t slot, u, partkey;
-	struct sp__rng r;
+	uint64_t u = sp__rng_next(r), partkey = index / SP__PER_PART + 1;
 
-	if (!next_slot(g, t, &slot))
-		return NULL;
-	r = sp__gen_stream(t->seed, slot);
-	u = sp__rng_next(&r);
-	partkey = slot / SP__PER_PART + 1;
 	p = put_key(p, partkey);
-	p = put_key(p, sp__tpch_supplier(t, partkey, slot % SP__PER_PART));
+	p = put_key(p, sp__tpch_supplier(t, partkey, index % SP__PER_PART));
 	p = put_key(p, 1 + sp__take(&u, 9999));
 	p = put_cents(p, 100 + sp__take(&u, 99901));
 	return end(sp__put_text(t, p, &u, 49, 198));
@@ -249,35 +250,25 @@ static void put_remark(const struct sp__tpch *t, char *text, size_t bytes, uint6
 	memcpy(text + at, rank < each ? "Complaints" : "Recommends", 10);
 }
 
-char *sp__emit_supplier(struct sp_gen *g, char *p)
+char *sp__put_supplier(const struct sp__tpch *t, char *p, uint64_t index, struct sp__rng *r)
 {
-	struct sp__tpch *t = g->state;
-	struct sp__rng r;
-	uint64_t index, u;
+	uint64_t u;
 	char *text;
 
-	if (!next_slot(g, t, &index))
-		return NULL;
-	r = sp__gen_stream(t->seed, index);
-	p = put_party(put_named(put_key(p, index + 1), "Supplier#", index + 1), &r);
-	u = sp__rng_next(&r);
+	p = put_party(put_named(put_key(p, index + 1), "Supplier#", index + 1), r);
+	u = sp__rng_next(r);
 	text = put_balance(p, &u);
 	p = sp__put_text(t, text, &u, 25, 100);
-	put_remark(t, text, (size_t)(p - text), index, &r);
+	put_remark(t, text, (size_t)(p - text), index, r);
 	return end(p);
 }
 
-char *sp__emit_customer(struct sp_gen *g, char *p)
+char *sp__put_customer(const struct sp__tpch *t, char *p, uint64_t index, struct sp__rng *r)
 {
-	struct sp__tpch *t = g->state;
-	struct sp__rng r;
-	uint64_t index, u;
+	uint64_t u;
 
-	if (!next_slot(g, t, &index))
-		return NULL;
-	r = sp__gen_stream(t->seed, index);
-	p = put_party(put_named(put_key(p, index + 1), "Customer#", index + 1), &r);
-	u = sp__rng_next(&r);
+	p = put_party(put_named(put_key(p, index + 1), "Customer#", index + 1), r);
+	u = sp__rng_next(r);
 	p = put_balance(p, &u);
 	p = put_word(p, &sp__word_segment[sp__take(&u, 5)]);
 	return end(sp__put_text(t, p, &u, 29, 116));
@@ -303,18 +294,13 @@ static char *put_colors(char *p, struct sp__rng *r)
 	return p;
 }
 
-char *sp__emit_part(struct sp_gen *g, char *p)
+char *sp__put_part(const struct sp__tpch *t, char *p, uint64_t index, struct sp__rng *r)
 {
-	struct sp__tpch *t = g->state;
-	struct sp__rng r;
-	uint64_t index, u;
+	uint64_t u;
 	uint32_t maker;
 
-	if (!next_slot(g, t, &index))
-		return NULL;
-	r = sp__gen_stream(t->seed, index);
-	p = put_colors(put_key(p, index + 1), &r);
-	u = sp__rng_next(&r);
+	p = put_colors(put_key(p, index + 1), r);
+	u = sp__rng_next(r);
 	maker = 1 + sp__take(&u, 5);
 	memcpy(p, "Manufacturer#", 13);
 	p = put_key(p + 13, maker);

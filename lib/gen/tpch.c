@@ -113,31 +113,21 @@ void sp__tpch_line(const struct sp__tpch *t, const struct sp__order *o, uint32_t
 
 static void set_table(struct sp_gen *g, struct sp__tpch *t)
 {
-	switch (g->opts.kind) {
-	case SP_GEN_LINEITEM:
-		g->emit = sp__emit_lineitem;
-		t->slots = g->opts.shuffle ? t->orders * SP__LINES_MAX : t->orders;
-		break;
-	case SP_GEN_ORDERS:
-		g->emit = sp__emit_orders;
-		t->slots = t->orders;
-		break;
-	case SP_GEN_PARTSUPP:
-		g->emit = sp__emit_partsupp;
-		t->slots = t->parts * SP__PER_PART;
-		break;
-	case SP_GEN_SUPPLIER:
-		g->emit = sp__emit_supplier;
-		t->slots = t->suppliers;
-		break;
-	case SP_GEN_CUSTOMER:
-		g->emit = sp__emit_customer;
-		t->slots = t->customers;
-		break;
-	default:
-		g->emit = sp__emit_part;
-		t->slots = t->parts;
-	}
+	const struct {
+		sp__tpch_put *put;
+		uint64_t slots;
+	} tables[] = {
+		[SP_GEN_LINEITEM] = { NULL, t->orders * (g->opts.shuffle ? SP__LINES_MAX : 1) },
+		[SP_GEN_ORDERS] = { sp__put_orders, t->orders },
+		[SP_GEN_PARTSUPP] = { sp__put_partsupp, t->parts * SP__PER_PART },
+		[SP_GEN_SUPPLIER] = { sp__put_supplier, t->suppliers },
+		[SP_GEN_CUSTOMER] = { sp__put_customer, t->customers },
+		[SP_GEN_PART] = { sp__put_part, t->parts },
+	};
+
+	t->put = tables[g->opts.kind].put;
+	t->slots = tables[g->opts.kind].slots;
+	g->emit = t->put ? sp__emit_row : sp__emit_lineitem;
 }
 
 int sp__gen_table(struct sp_gen *g, struct sp_errinfo *err)

@@ -18,6 +18,11 @@
 #define SP__PER_PART 4 /* suppliers of a part */
 #define SP__STEPS 32
 
+struct sp__tpch;
+
+/* Writes row number index; r is the stream of the row. */
+typedef char *sp__tpch_put(const struct sp__tpch *t, char *p, uint64_t index, struct sp__rng *r);
+
 struct sp__tpch {
 	uint64_t suppliers, parts, customers, orders, clerks;
 	uint64_t seed; /* of the table; orders and lineitem share one */
@@ -26,6 +31,7 @@ struct sp__tpch {
 	 * (partkey - 1) / suppliers.
 	 */
 	uint64_t step[SP__STEPS];
+	sp__tpch_put *put;	 /* of all tables but LINEITEM */
 	struct sp__perm perm;	 /* of slots, when shuffled */
 	struct sp__perm remarks; /* SUPPLIER: which suppliers have remarks about customers */
 	uint64_t slot, slots;	 /* next and number of places for rows */
@@ -85,10 +91,8 @@ static inline char *sp__put_text(const struct sp__tpch *t, char *p, uint64_t *u,
 }
 
 char *sp__emit_lineitem(struct sp_gen *g, char *p);
-char *sp__emit_orders(struct sp_gen *g, char *p);
-char *sp__emit_partsupp(struct sp_gen *g, char *p);
-char *sp__emit_supplier(struct sp_gen *g, char *p);
-char *sp__emit_customer(struct sp_gen *g, char *p);
-char *sp__emit_part(struct sp_gen *g, char *p);
+/* The other tables: the next row, by t->put, which is one of the following. */
+char *sp__emit_row(struct sp_gen *g, char *p);
+sp__tpch_put sp__put_orders, sp__put_partsupp, sp__put_supplier, sp__put_customer, sp__put_part;
 
 #endif
