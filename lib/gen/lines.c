@@ -26,7 +26,7 @@
 
 struct lines {
 	struct sp__keys keys;
-	uint32_t words; /* 0: varying */
+	uint32_t least, most; /* words of a line */
 	struct sp__spelling spelling;
 	struct sp__alphabet first, other; /* without and with END */
 };
@@ -172,25 +172,14 @@ static char *emit_word(struct sp_gen *g, char *p)
 	return p + 1;
 }
 
-static inline uint32_t least_words(const struct lines *s)
-{
-	return s->words ? s->words : FIRST_WORDS;
-}
-
-static inline uint32_t most_words(const struct lines *s)
-{
-	return s->words ? s->words : MOST_WORDS;
-}
-
 static char *emit_ordered(struct sp_gen *g, char *p)
 {
 	struct lines *s = g->state;
 	struct sp__key key = key_of(g, s);
-	uint32_t least = least_words(s), most = most_words(s);
 	const struct sp__symbol *symbol;
 
-	for (uint32_t i = 0; i < most; i++) {
-		symbol = sp__alphabet_next(i < least ? &s->first : &s->other, &key.x, &key.more);
+	for (uint32_t i = 0; i < s->most; i++) {
+		symbol = sp__alphabet_next(i < s->least ? &s->first : &s->other, &key.x, &key.more);
 		if (symbol->next == SP__ALPHABET_END)
 			break;
 		memcpy(p, symbol->text, SP__SYMBOL_MAX);
@@ -205,13 +194,12 @@ static char *emit_free(struct sp_gen *g, char *p)
 {
 	struct lines *s = g->state;
 	struct sp__key key = key_of(g, s);
-	uint32_t least = least_words(s), most = most_words(s);
 	struct sp__rng r = { key.more };
 	const struct sp__symbol *symbol;
 	uint64_t u = key.x;
 
-	for (uint32_t i = 0; i < most; i++) {
-		symbol = sp__alphabet_slot(i < least ? &s->first : &s->other,
+	for (uint32_t i = 0; i < s->most; i++) {
+		symbol = sp__alphabet_slot(i < s->least ? &s->first : &s->other,
 					   u >> (64 - VOCABULARY_BITS));
 		if (symbol->next == SP__ALPHABET_END)
 			break;
@@ -236,23 +224,24 @@ static void release(void *state)
 int sp__gen_lines(struct sp_gen *g, struct sp_errinfo *err)
 {
 	struct lines *s = calloc(1, sizeof(*s));
+	uint32_t words = g->opts.words;
 	int rc = -ENOMEM;
 
 	g->state = s;
 	g->release = release;
 	if (s)
 		rc = sp__spelling_init(&s->spelling);
-	if (rc == 0 && g->opts.words != 1)
+	if (rc == 0 && words != 1)
 		rc = vocabulary(s);
 	if (rc < 0)
 		return sp__err(err, rc, "generate", "", -1);
-	s->words = g->opts.words;
+	s->least = words ? words : FIRST_WORDS;
+	s->most = words ? words : MOST_WORDS;
 	sp__keys_init(&s->keys, &g->opts, sp__gen_seed(g->opts.seed, SP_GEN_LINES),
 		      g->opts.records ? g->opts.records : g->opts.bytes);
-	g->emit = g->opts.order >= SP_GEN_SORTED ? emit_ordered : emit_free;
-	if (s->words == 1)
-		g->emit = emit_word;
-	g->max_bytes =
-		s->words == 1 ? SP__WORD_MAX + 8 : (size_t)SP__SYMBOL_MAX * (1 + most_words(s));
+	g->emit = words == 1			   ? emit_word
+		  : g->opts.order >= SP_GEN_SORTED ? emit_ordered
+						   : emit_free;
+	g->max_bytes = words == 1 ? SP__WORD_MAX + 8 : (size_t)SP__SYMBOL_MAX * (1 + s->most);
 	return 0;
 }

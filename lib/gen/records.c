@@ -22,10 +22,6 @@
 #define RECORD 100
 #define KEY_SPACE 10000000000u /* 10 decimal digits */
 
-struct records {
-	struct sp__keys keys;
-};
-
 struct runs {
 	uint64_t seed;
 	uint64_t run, at, in_run; /* this run, next record in it, of how many */
@@ -79,22 +75,22 @@ static inline char *put_row(char *p, uint64_t row)
 
 static char *emit_ascii(struct sp_gen *g, char *p)
 {
-	struct records *s = g->state;
-	struct sp__key key = sp__key_at(&s->keys, g->row, g->row);
+	const struct sp__keys *keys = g->state;
+	struct sp__key key = sp__key_at(keys, g->row, g->row);
 
 	p = ascii_key(p, key);
 	memcpy(p, "  ", 2);
 	p = put_row(p + 2, g->row);
 	memcpy(p, "  ", 2);
-	p = put_groups(p + 2, sp__mix64(g->row ^ s->keys.seed), 13);
+	p = put_groups(p + 2, sp__mix64(g->row ^ keys->seed), 13);
 	memcpy(p, "\r\n", 2);
 	return p + 2;
 }
 
 static char *emit_binary(struct sp_gen *g, char *p)
 {
-	struct records *s = g->state;
-	struct sp__key key = sp__key_at(&s->keys, g->row, g->row);
+	const struct sp__keys *keys = g->state;
+	struct sp__key key = sp__key_at(keys, g->row, g->row);
 	uint64_t x = htobe64(key.x);
 
 	memcpy(p, &x, 8);
@@ -103,22 +99,22 @@ static char *emit_binary(struct sp_gen *g, char *p)
 	memcpy(p + 10, "\x00\x11", 2);
 	p = put_row(p + 12, g->row);
 	memcpy(p, "\x88\x99\xAA\xBB", 4);
-	p = put_groups(p + 4, sp__mix64(g->row ^ s->keys.seed), 12);
+	p = put_groups(p + 4, sp__mix64(g->row ^ keys->seed), 12);
 	memcpy(p, "\xCC\xDD\xEE\xFF", 4);
 	return p + 4;
 }
 
 int sp__gen_records(struct sp_gen *g, struct sp_errinfo *err)
 {
-	struct records *s = calloc(1, sizeof(*s));
+	struct sp__keys *keys = calloc(1, sizeof(*keys));
 
-	if (!s)
+	if (!keys)
 		return sp__err(err, -ENOMEM, "generate", "", -1);
-	g->state = s;
+	g->state = keys;
 	g->rows = how_many(g, RECORD);
 	g->max_bytes = RECORD;
 	g->emit = g->opts.binary ? emit_binary : emit_ascii;
-	sp__keys_init(&s->keys, &g->opts, sp__gen_seed(g->opts.seed, SP_GEN_RECORDS), g->rows);
+	sp__keys_init(keys, &g->opts, sp__gen_seed(g->opts.seed, SP_GEN_RECORDS), g->rows);
 	return 0;
 }
 
