@@ -80,7 +80,7 @@ static bool solid(const struct sp__pzone *z)
 	return z->tracks >= SOLID_TRACKS || z->tracks >= 2 * (uint64_t)z->nlens + 1;
 }
 
-/* The first or last track of a zone of equal tracks is odd: takes it away, and returns its blocks. */
+/* The first or last track of a zone of equal tracks is odd: takes it away; returns its blocks. */
 static uint64_t trim(struct sp__pzone *z, bool last)
 {
 	size_t at = last ? z->nodd - 1 : 0;
