@@ -78,8 +78,7 @@ void plot_run(const char *file, const char *target, const struct sp_bench *bench
 		msg("%s: no measurement to draw", file);
 		return;
 	}
-	gnuplot_open(&g, file, 1200, 450);
-	gnuplot_string(&g, "name", target);
+	gnuplot_open(&g, file, target, (struct gnuplot_layout){ 1, 2, 1200, 450 });
 	put_depths(&g, &r->total);
 	fprintf(g.in, "most = %zu\n", r->total.depths - 1);
 	for (size_t i = 0; i < r->nclasses; i++) {
@@ -88,8 +87,7 @@ void plot_run(const char *file, const char *target, const struct sp_bench *bench
 		put_latencies(&g, bench, i, r->classes[i].requests);
 	}
 	put_latencies(&g, bench, r->nclasses, r->total.requests);
-	fputs("set multiplot layout 1,2 title name noenhanced\n"
-	      "set rmargin 5\n"
+	fputs("set rmargin 5\n"
 	      "set title 'Outstanding requests'\n"
 	      "set xlabel 'outstanding'\n"
 	      "set ylabel '% of the time'\n"
@@ -100,7 +98,6 @@ void plot_run(const char *file, const char *target, const struct sp_bench *bench
 	      "set xrange [1:*]\n",
 	      g.in);
 	plot_latencies(&g, r);
-	fputs("unset multiplot\n", g.in);
 	gnuplot_close(&g, file);
 }
 
@@ -157,16 +154,14 @@ void plot_sweep(const char *file, const char *target, const struct sp_benchset_r
 
 	if (!any_request(file, r))
 		return;
-	gnuplot_open(&g, file, 1200, 500);
-	gnuplot_string(&g, "name", target);
+	gnuplot_open(&g, file, target, (struct gnuplot_layout){ 1, 2, 1200, 500 });
 	put_sweep(&g, r);
 	if (r->knees) {
 		put_knee(&g, "knee1", "latency knee", &r->latency_knee);
 		put_knee(&g, "knee2", "recommended", &r->recommended);
 		put_knee(&g, "knee3", "throughput knee", &r->throughput_knee);
 	}
-	fputs("set multiplot layout 1,2 title name noenhanced\n"
-	      "set xlabel 'outstanding requests'\n"
+	fputs("set xlabel 'outstanding requests'\n"
 	      "set logscale x 2\n"
 	      "set key bottom right\n"
 	      "set title 'Requests a second'\n"
@@ -184,8 +179,7 @@ void plot_sweep(const char *file, const char *target, const struct sp_benchset_r
 	      "set key top left\n"
 	      "plot $points using 1:9 with linespoints ls 2 title 'p99', \\\n"
 	      "     $points using 1:5 with linespoints ls 1 title 'mean', \\\n"
-	      "     $points using 1:8 with linespoints ls 3 title 'p50'\n"
-	      "unset multiplot\n",
+	      "     $points using 1:8 with linespoints ls 3 title 'p50'\n",
 	      g.in);
 	gnuplot_close(&g, file);
 }
@@ -225,7 +219,6 @@ static void plot_shares(struct gnuplot *g, const struct sp_benchset_result *r)
 			fprintf(g->in, "%.6g %.6g\n", 100 * r->points[i].share,
 				r->points[i].total.bandwidth_bytes_per_s / 1e6);
 	fputs("EOD\n"
-	      "set multiplot layout 1,2 title name noenhanced\n"
 	      "set xlabel 'requests of high priority, %'\n"
 	      "set xrange [0:100]\n"
 	      "set title 'Throughput'\n"
@@ -239,8 +232,7 @@ static void plot_shares(struct gnuplot *g, const struct sp_benchset_result *r)
 	      "set title 'Mean latency, 95 %'\n"
 	      "set ylabel 'ms'\n"
 	      "plot $low using 1:3:4:5 with yerrorlines ls 2 title 'low', \\\n"
-	      "     $high using 1:3:4:5 with yerrorlines ls 1 title 'high'\n"
-	      "unset multiplot\n",
+	      "     $high using 1:3:4:5 with yerrorlines ls 1 title 'high'\n",
 	      g->in);
 }
 
@@ -268,8 +260,7 @@ static void put_scans(struct gnuplot *g, const struct sp_benchset_result *r)
 static void plot_scans(struct gnuplot *g, const struct sp_benchset_result *r)
 {
 	put_scans(g, r);
-	fputs("set multiplot layout 1,2 title name noenhanced\n"
-	      "set style data histogram\n"
+	fputs("set style data histogram\n"
 	      "set style fill solid 0.8 noborder\n"
 	      "set boxwidth 0.9\n"
 	      "set yrange [0:*]\n"
@@ -282,8 +273,7 @@ static void plot_scans(struct gnuplot *g, const struct sp_benchset_result *r)
 	      "set title 'Throughput'\n"
 	      "set ylabel 'MB/s'\n"
 	      "plot $scans using 4:xtic(1) title 'random' lc rgb '#2060a0', \\\n"
-	      "     $scans using 5 title 'sequential' lc rgb '#d08020'\n"
-	      "unset multiplot\n",
+	      "     $scans using 5 title 'sequential' lc rgb '#d08020'\n",
 	      g->in);
 }
 
@@ -294,8 +284,7 @@ void plot_mix(const char *file, const char *target, const struct sp_benchset_mix
 
 	if (!any_request(file, r))
 		return;
-	gnuplot_open(&g, file, 1200, 500);
-	gnuplot_string(&g, "name", target);
+	gnuplot_open(&g, file, target, (struct gnuplot_layout){ 1, 2, 1200, 500 });
 	if (mix->kind == SP_BENCHSET_SCANS)
 		plot_scans(&g, r);
 	else

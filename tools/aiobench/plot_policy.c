@@ -107,15 +107,12 @@ void plot_policy(const char *file, const char *target, const struct sp_policy *c
 	for (size_t i = 0; i < n; i++)
 		loads |= 1u << load_of(p[i]);
 	rows = __builtin_popcount(loads);
-	gnuplot_open(&g, file, 1400, 100 + 350 * rows);
-	gnuplot_string(&g, "name", target);
+	gnuplot_open(&g, file, target, (struct gnuplot_layout){ rows, 2, 1400, 100 + 350 * rows });
 	for (size_t i = 0; i < n; i++)
 		put_run(&g, i, sp_policy_result(p[i]));
-	fprintf(g.in, "set multiplot layout %d,2 title name noenhanced\n", rows);
 	for (int load = SP_POLICY_SCAN; load <= SP_POLICY_UPDATE; load++)
 		if (loads & 1u << load)
 			plot_load(&g, p, n, (enum sp_policy_load)load,
 				  sp_policy_result(p[0])->opts.critical_rate > 0);
-	fputs("unset multiplot\n", g.in);
 	gnuplot_close(&g, file);
 }

@@ -75,7 +75,8 @@ void gnuplot_string(struct gnuplot *g, const char *name, const char *text)
 	fputs("'\n", g->in);
 }
 
-void gnuplot_open(struct gnuplot *g, const char *file, int width, int height)
+void gnuplot_open(struct gnuplot *g, const char *file, const char *title,
+		  struct gnuplot_layout layout)
 {
 	bool svg = strcmp(file + strlen(file) - 4, ".svg") == 0;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -89,8 +90,12 @@ void gnuplot_open(struct gnuplot *g, const char *file, int width, int height)
 	if (fd < 0)
 		output_die(&err);
 	start(g, fd);
-	fprintf(g->in, "set terminal %s size %d,%d\n", svg ? "svg" : "pngcairo", width, height);
+	fprintf(g->in, "set terminal %s size %d,%d\n", svg ? "svg" : "pngcairo", layout.width,
+		layout.height);
 	fputs(head, g->in);
+	gnuplot_string(g, "name", title);
+	fprintf(g->in, "set multiplot layout %d,%d title name noenhanced\n", layout.rows,
+		layout.columns);
 }
 
 void gnuplot_close(struct gnuplot *g, const char *file)
@@ -98,6 +103,7 @@ void gnuplot_close(struct gnuplot *g, const char *file)
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	int status;
 
+	fputs("unset multiplot\n", g->in);
 	fclose(g->in);
 	if (waitpid(g->pid, &status, 0) < 0)
 		die_sys(errno, "gnuplot");

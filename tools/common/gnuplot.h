@@ -22,11 +22,17 @@ struct gnuplot {
  */
 void gnuplot_set(void *to, const char *option, const char *file);
 
+struct gnuplot_layout {
+	int rows, columns; /* of plots, below the title */
+	int width, height;
+};
+
 /*
  * Starts it for a picture file, "X.png" or "X.svg", with the project's lines 1
  * to 3.  The program ends with a message if that cannot be done.
  */
-void gnuplot_open(struct gnuplot *g, const char *file, int width, int height);
+void gnuplot_open(struct gnuplot *g, const char *file, const char *title,
+		  struct gnuplot_layout layout);
 /* A string variable with any text. */
 void gnuplot_string(struct gnuplot *g, const char *name, const char *text);
 /* Waits for the picture; the program ends with a message if there is none. */

@@ -11,7 +11,6 @@
 #include "diskprobe.h"
 
 static const char tracks_script[] =
-	"set multiplot layout 2,2 title name noenhanced\n"
 	"set title 'Media rate, track switches included'\n"
 	"set xlabel 'position, GB'\n"
 	"set ylabel 'MB/s'\n"
@@ -40,11 +39,9 @@ static const char tracks_script[] =
 	"set ylabel 'degrees'\n"
 	"set yrange [0:*]\n"
 	"unset key\n"
-	"plot $skews using 1:2 with points ls 1\n"
-	"unset multiplot\n";
+	"plot $skews using 1:2 with points ls 1\n";
 
-static const char rates_script[] = "set multiplot layout 1,2 title name noenhanced\n"
-				   "set title 'Random reads of one size'\n"
+static const char rates_script[] = "set title 'Random reads of one size'\n"
 				   "set xlabel 'outstanding requests'\n"
 				   "set ylabel 'requests a second'\n"
 				   "set logscale x 2\n"
@@ -54,8 +51,7 @@ static const char rates_script[] = "set multiplot layout 1,2 title name noenhanc
 				   "set title 'One request at a time'\n"
 				   "set xlabel 'KB a request'\n"
 				   "set ylabel 'MB/s'\n"
-				   "plot $sizes using 1:2 with linespoints ls 2 title 'rate'\n"
-				   "unset multiplot\n";
+				   "plot $sizes using 1:2 with linespoints ls 2 title 'rate'\n";
 
 static void put_zones(FILE *f, const struct sp_probe_result *r)
 {
@@ -141,8 +137,8 @@ void plot(const char *file, const struct sp_probe *probe)
 		msg("%s: nothing was found that could be drawn", file);
 		return;
 	}
-	gnuplot_open(&plot, file, 1200, tracks ? 900 : 450);
-	gnuplot_string(&plot, "name", r->device);
+	gnuplot_open(&plot, file, r->device,
+		     (struct gnuplot_layout){ tracks ? 2 : 1, 2, 1200, tracks ? 900 : 450 });
 	if (tracks)
 		put_tracks(plot.in, r, g);
 	else
