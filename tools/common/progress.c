@@ -77,30 +77,6 @@ static size_t room(void)
 	return (size_t)(columns < COLUMNS_MAX ? columns : COLUMNS_MAX) - 1;
 }
 
-/* What is left on a screen must go with the program. */
-static void wipe_and_end(int number)
-{
-	progress_wipe();
-	signal(number, SIG_DFL);
-	raise(number);
-}
-
-/* For signals that have another handler, that handler wipes the line. */
-static void watch_signals(void)
-{
-	static const int deadly[] = { SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM };
-	struct sigaction act = { .sa_handler = wipe_and_end }, old;
-	static bool watching;
-
-	if (watching)
-		return;
-	watching = true;
-	sigemptyset(&act.sa_mask);
-	for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++)
-		if (sigaction(deadly[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-			sigaction(deadly[i], &act, NULL);
-}
-
 /* On a dumb terminal blanks wipe. */
 static void put_line(const char *text, size_t bytes)
 {
@@ -134,7 +110,6 @@ void progress_draw(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	watch_signals();
 	n = strlen(text);
 	put_line(text, n < most ? n : most);
 }

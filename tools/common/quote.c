@@ -78,13 +78,20 @@ static size_t character(const char *p, size_t left, mbstate_t *state, bool *prin
 	return n;
 }
 
-/* The letter of C's escape for a control character, or 0. */
-static char escape_letter(char c)
+/* C's escape for each byte of what cannot be shown: a letter, or octal digits. */
+static void put_escaped(struct out *out, const char *text, size_t n)
 {
 	static const char from[] = "\a\b\f\n\r\t\v", to[] = "abfnrtv";
-	const char *p = c ? strchr(from, c) : NULL;
+	const char *p = n == 1 && *text ? strchr(from, *text) : NULL;
 
-	return p ? to[p - from] : '\0';
+	if (p) {
+		char esc[2] = { '\\', to[p - from] };
+
+		put(out, esc, 2);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		put_octal(out, (unsigned char)text[i]);
 }
 
 static bool utf8_locale(void)
@@ -104,13 +111,8 @@ const char *quote(const char *text)
 	puts_out(&out, open);
 	for (; left > 0; text += n, left -= n) {
 		n = character(text, left, &state, &printable);
-		if (n == 1 && escape_letter(*text)) {
-			char esc[2] = { '\\', escape_letter(*text) };
-
-			put(&out, esc, 2);
-		} else if (!printable) {
-			for (size_t i = 0; i < n; i++)
-				put_octal(&out, (unsigned char)text[i]);
+		if (!printable) {
+			put_escaped(&out, text, n);
 		} else {
 			if (*text == '\\' || (n == close_len && !memcmp(text, close, n)))
 				put(&out, "\\", 1);
@@ -185,13 +187,8 @@ static const char *single_quoted(const char *text)
 			puts_out(&out, "'\\''");
 		} else if (printable) {
 			put(&out, text, n);
-		} else if (n == 1 && escape_letter(*text)) {
-			char esc[2] = { '\\', escape_letter(*text) };
-
-			put(&out, esc, 2);
 		} else {
-			for (size_t i = 0; i < n; i++)
-				put_octal(&out, (unsigned char)text[i]);
+			put_escaped(&out, text, n);
 		}
 		escaping = !printable;
 	}
