@@ -6,7 +6,6 @@
 #include <stdnoreturn.h>
 #include <spindle/version.h>
 #include "msg.h"
-#include "signals.h"
 #include "stdio_end.h"
 #include "aiobench/aiobench.h"
 

@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include "interrupt.h"
 #include "msg.h"
 #include "outputs.h"
 #include "signals.h"
@@ -118,7 +117,7 @@ static int probe(struct config *c)
 	c->probe.stop = &interrupted;
 	if (progress_wanted(c->progress, 1))
 		c->probe.progress = show;
-	catch_signals();
+	signals_interrupt();
 	rc = sp_probe_run(&p, &c->probe, &err);
 	progress_wipe();
 	if (rc)

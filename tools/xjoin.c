@@ -2,12 +2,53 @@
 /*
  * xjoin: joins the lines of two files on a common field; replaces GNU join.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "msg.h"
+#include "outputs.h"
+#include "quote.h"
 #include "signals.h"
 #include "stdio_end.h"
 #include "xjoin/xjoin.h"
+
+/* A FIFO must not be opened and closed: its writer would lose its reader. */
+static void try_input(const char *name)
+{
+	struct stat st;
+	int fd;
+
+	if (!strcmp(name, "-"))
+		return;
+	if (stat(name, &st) == 0 && S_ISFIFO(st.st_mode))
+		return;
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		die_sys(errno, "%s", quote_file(name));
+	close(fd);
+}
+
+/* Refuses an output that is another output or an input; only the result may be an input. */
+static void spare_files(const struct settings *set)
+{
+	struct sp_outset out = { 0 };
+
+	outputs_common(&out, &set->common, set->output);
+	for (int i = 0; i < 2; i++)
+		outputs_spare(&out, set->inputs[i]);
+}
+
+static void files_check(const struct settings *set)
+{
+	try_input(set->inputs[0]);
+	try_input(set->inputs[1]);
+	if (!strcmp(set->inputs[0], "-") && !strcmp(set->inputs[1], "-"))
+		die("both files cannot be standard input");
+	spare_files(set);
+}
 
 int main(int argc, char **argv)
 {

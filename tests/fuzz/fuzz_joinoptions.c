@@ -20,7 +20,6 @@
 #include "msg.h"
 #include "quote.h"
 #include "stdio_end.h"
-#include "version.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 void __real_free(void *p);
@@ -119,7 +118,7 @@ void usage_error(void)
 	longjmp(out, 1);
 }
 
-void stdio_finish(void)
+void stdio_leave(void)
 {
 	longjmp(out, 1);
 }
@@ -133,8 +132,9 @@ void usage_print(void)
 {
 }
 
-void version_print(void)
+void version_leave(void)
 {
+	longjmp(out, 1);
 }
 
 const char *quote(const char *text)

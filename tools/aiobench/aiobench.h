@@ -13,8 +13,9 @@
 #include <spindle/policy.h>
 #include <spindle/report.h>
 #include "args.h"
-#include "interrupt.h"
+#include "signals.h"
 #include "number.h"
+#include "progress.h"
 #include "statsfile.h"
 
 /* Options of the commands that measure several settings. */
@@ -74,14 +75,6 @@ void load_options_finish(struct load_options *o, unsigned depth, uint64_t runtim
 struct command;
 const struct command *load_options_read(struct load_options *o, int argc, char **argv);
 
-/* values.c; all die with a message if text is invalid. */
-double percent_value(const char *option, const char *text);   /* "10%" or "10": 0.1 */
-uint64_t request_value(const char *option, const char *text); /* bytes, 1 to 1 GiB */
-uint64_t time_value(const char *option, const char *text);    /* ns; seconds without a unit */
-uint64_t span_value(const char *option, const char *text);    /* the same, and not 0 */
-uint64_t bool_value(const char *option, const char *text);    /* NULL: true */
-uint64_t prio_value(const char *option, const char *text);
-
 /* fiojob.c: values from a job, later its targets and classes; dies if that is impossible. */
 void fiojob_load(void *load, const char *option, const char *path);
 void fiojob_finish(struct load_options *o);
@@ -107,6 +100,9 @@ void write_report(struct load_options *o, struct sp_report *report, struct sp_pr
 
 /* preflight.c: prints whether the priorities of a run can act; NULL: it has none.  To be freed. */
 struct sp_preflight *preflight_before(const struct load_options *o);
+/* The same for two classes in place of the run's. */
+struct sp_preflight *preflight_pair(const struct load_options *o,
+				    const struct sp_bench_class pair[2]);
 
 /* set.c */
 /*
@@ -115,12 +111,11 @@ struct sp_preflight *preflight_before(const struct load_options *o);
  */
 void set_options_load(struct load_options *o);
 
-/* live.c */
+/* output.c: the state of a measurement, on the line of progress */
 #define LIVE_NS 500000000 /* default interval */
 bool live_wanted(void);
 __attribute__((format(printf, 1, 2))) void show_live(const char *fmt, ...);
 void show_progress(void *arg, double share_done);
-void end_progress(void); /* erases the line */
 
 /* plot.c: pictures, drawn by gnuplot; dies if that fails. */
 void plot_run(const char *file, const char *target, const struct sp_bench *bench);

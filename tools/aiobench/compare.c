@@ -71,9 +71,9 @@ static int take_turns(struct load_options *o)
 
 	read_setting(&a, o, o->set.a ? o->set.a : "");
 	read_setting(&b, o, o->set.b ? o->set.b : "");
-	catch_signals();
+	signals_interrupt();
 	rc = sp_benchset_compare(&set, &opts, &b.bench, &err);
-	end_progress();
+	progress_wipe();
 	if (!set)
 		die_of(rc, &err);
 	report = sp_report_comparison(&a.bench, &b.bench, sp_benchset_result(set));

@@ -18,6 +18,26 @@ static void set_rw(void *class, const char *option, const char *text)
 	sp_bench_class_rw(class, choice_option(option, text, sp_bench_rw_words()));
 }
 
+static uint64_t request_value(const char *option, const char *text)
+{
+	uint64_t v = size_option(option, text);
+
+	if (!v || v > 1u << 30)
+		die("%s argument '%s' is not within 1 and 1G", option, text);
+	return v;
+}
+
+static uint64_t prio_value(const char *option, const char *text)
+{
+	uint16_t prio;
+
+	if (sp_bench_prio_parse(text, &prio))
+		die("invalid %s argument '%s': rt or be (optionally with /0 to /7), idle or "
+		    "default",
+		    option, text);
+	return prio;
+}
+
 static void add_class(void *load, const char *option, const char *text)
 {
 	struct load_options *o = load;

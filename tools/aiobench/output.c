@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Outputs, errors, and the line on the terminal with the state of a measurement.
+ */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <stdnoreturn.h>
 #include <string.h>
@@ -48,4 +52,32 @@ void write_report(struct load_options *o, struct sp_report *report, struct sp_pr
 	/* A failure is found when standard output is closed. */
 	(void)sp_report_bench_text(report, stdout);
 	statsfile_finish(&o->stats_file, report);
+}
+
+bool live_wanted(void)
+{
+	static int wanted = -1;
+
+	if (wanted < 0)
+		wanted = progress_wanted(PROGRESS_AUTO, 0);
+	return wanted;
+}
+
+void show_live(const char *fmt, ...)
+{
+	char text[256];
+	va_list ap;
+
+	if (!live_wanted())
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	progress_draw("%s: %s", msg_program(), text);
+}
+
+void show_progress(void *arg, double share_done)
+{
+	(void)arg;
+	show_live("%.0f %%", 100 * share_done);
 }

@@ -100,7 +100,7 @@ static void run_loads(struct runs *r, bool counting)
 		/* The table is too large for an update, which was not asked for. */
 		if (!r->asked && load == SP_POLICY_UPDATE && before && r->n == before &&
 		    r->rc == -EINVAL) {
-			end_progress();
+			progress_wipe();
 			say_error(r->rc, &r->err);
 			msg("update is left out");
 			r->rc = 0;
@@ -112,7 +112,6 @@ static void run_loads(struct runs *r, bool counting)
 static struct sp_preflight *preflight(const struct runs *r)
 {
 	struct sp_bench_class both[2] = { r->o->plain, r->o->plain };
-	struct load_options asked = *r->o;
 
 	if (!r->prios)
 		return NULL;
@@ -120,9 +119,7 @@ static struct sp_preflight *preflight(const struct runs *r)
 	both[0].prio = r->o->policy.policy.high_prio;
 	both[1].name = "background";
 	both[1].prio = r->o->policy.policy.low_prio;
-	asked.bench.classes = both;
-	asked.bench.nclasses = 2;
-	return preflight_before(&asked);
+	return preflight_pair(r->o, both);
 }
 
 int command_policy(struct load_options *o)
@@ -146,9 +143,9 @@ int command_policy(struct load_options *o)
 	r.o = o;
 	run_loads(&r, true);
 	before = preflight(&r);
-	catch_signals();
+	signals_interrupt();
 	run_loads(&r, false);
-	end_progress();
+	progress_wipe();
 	if (r.created && o->bench.remove)
 		unlink(o->bench.targets[0]);
 	if (!r.n && r.rc < 0)

@@ -91,3 +91,13 @@ struct sp_preflight *preflight_before(const struct load_options *o)
 	(void)sp_report_preflight_text(p, opts.target, false, stdout);
 	return p;
 }
+
+struct sp_preflight *preflight_pair(const struct load_options *o,
+				    const struct sp_bench_class pair[2])
+{
+	struct load_options asked = *o;
+
+	asked.bench.classes = pair;
+	asked.bench.nclasses = 2;
+	return preflight_before(&asked);
+}

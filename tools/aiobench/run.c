@@ -15,7 +15,7 @@ void check_status(struct load_options *o, int rc)
 {
 	if (rc == 0 || o->status_failed)
 		return;
-	end_progress();
+	progress_wipe();
 	msg_sys(-rc, "%s", o->status ? quote_file(o->status) : "standard error");
 	o->status_failed = true;
 }
@@ -104,9 +104,9 @@ int command_run(struct load_options *o)
 		o->bench.settled = settled;
 	o->bench.settled_arg = o;
 	tell_intervals(o);
-	catch_signals();
+	signals_interrupt();
 	rc = sp_bench_run(&bench, &o->bench, &err);
-	end_progress();
+	progress_wipe();
 	if (!bench)
 		die_of(rc, &err);
 	report = sp_report_bench(&o->bench, sp_bench_result(bench));

@@ -34,9 +34,9 @@ int command_sweep(struct load_options *o)
 	int rc;
 
 	set_options_load(o);
-	catch_signals();
+	signals_interrupt();
 	rc = sp_benchset_sweep(&set, &opts, &err);
-	end_progress();
+	progress_wipe();
 	if (!set)
 		die_of(rc, &err);
 	write_report(o, sp_report_sweep(&o->bench, sp_benchset_result(set)), NULL);
@@ -62,7 +62,6 @@ static void finish_shares(struct set_options *s)
 static struct sp_preflight *preflight(const struct load_options *o)
 {
 	struct sp_bench_class both[2] = { o->bench.classes[0], o->bench.classes[0] };
-	struct load_options asked = *o;
 
 	both[0].prio = o->set.mix.high;
 	both[1].prio = o->set.mix.low;
@@ -72,9 +71,7 @@ static struct sp_preflight *preflight(const struct load_options *o)
 		both[0].depth = 1;
 		both[1].depth = o->set.mix.readers * o->bench.depth;
 	}
-	asked.bench.classes = both;
-	asked.bench.nclasses = 2;
-	return preflight_before(&asked);
+	return preflight_pair(o, both);
 }
 
 int command_mix(struct load_options *o)
@@ -92,9 +89,9 @@ int command_mix(struct load_options *o)
 		o->bench.rate = 0;
 	}
 	before = preflight(o);
-	catch_signals();
+	signals_interrupt();
 	rc = sp_benchset_mix(&set, &opts, &o->set.mix, &err);
-	end_progress();
+	progress_wipe();
 	if (!set)
 		die_of(rc, &err);
 	write_report(o, sp_report_mix(&o->bench, &o->set.mix, sp_benchset_result(set)), before);

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "msg.h"
-#include "progress.h"
 #include "aiobench.h"
 
 static void show_interval(void *arg, const struct sp_watch_interval *i)
@@ -42,9 +41,9 @@ int command_watch(struct load_options *o)
 	w->interval = o->status_file ? show_interval : show_state;
 	w->interval_arg = o;
 	w->interval_ns = o->status_file ? o->bench.interval_ns : live_wanted() ? LIVE_NS : 0;
-	catch_signals();
+	signals_interrupt();
 	rc = sp_watch_run(&watch, w, &err);
-	end_progress();
+	progress_wipe();
 	if (rc < 0)
 		die_of(rc, &err);
 	(void)sp_report_watch_text(sp_watch_result(watch), stdout, terminal_columns(STDOUT_FILENO));

@@ -16,7 +16,7 @@ static bool names(const struct option *table, const char *word)
 	return false;
 }
 
-static struct option *own_table(const struct setting *s)
+struct option *longopt_table(const struct setting *s)
 {
 	struct option *table = NULL;
 
@@ -42,7 +42,7 @@ bool longopt_own(const struct longopt *l, int argc, char **argv, void *input)
 
 	if (!word || strncmp(word, "--", 2) || !word[2])
 		return false;
-	own = own_table(l->own);
+	own = longopt_table(l->own);
 	found = !names(l->gnu, word) && names(own, word);
 	if (found && getopt_long(argc, argv, l->letters, own, &index) == '?')
 		usage_error();

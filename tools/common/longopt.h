@@ -23,6 +23,9 @@ struct longopt {
  */
 bool longopt_own(const struct longopt *l, int argc, char **argv, void *input);
 
+/* The rows as getopt_long() wants them; the caller frees. */
+struct option *longopt_table(const struct setting *s);
+
 /* If both were given, the program ends. */
 void longopt_exclude(bool a, const char *name_a, bool b, const char *name_b);
 

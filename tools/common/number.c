@@ -62,7 +62,7 @@ uint64_t number_option(const char *option, const char *text, uint64_t min)
 	return value;
 }
 
-double number_begin(const char *option, const char *text, char **rest, const char *forms)
+static double number_begin(const char *option, const char *text, char **rest, const char *forms)
 {
 	double v;
 
@@ -93,6 +93,54 @@ unsigned count_value(const char *option, const char *text, double max)
 	if (v != floor(v))
 		die("%s argument '%s' is not a whole number", option, text);
 	return (unsigned)v;
+}
+
+double percent_value(const char *option, const char *text)
+{
+	static const char forms[] = "valid are such as 30 and 30%";
+	char *rest;
+	double v = number_begin(option, text, &rest, forms);
+
+	if (*rest && strcmp(rest, "%") != 0)
+		number_die(NUMBER_BAD_SUFFIX, option, text, forms);
+	if (v > 100)
+		die("%s argument '%s' is more than 100%%", option, text);
+	return v / 100;
+}
+
+uint64_t time_value(const char *option, const char *text)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "", 1e9 },   { "s", 1e9 },  { "ms", 1e6 },
+		      { "us", 1e3 }, { "m", 60e9 }, { "h", 3600e9 } };
+	static const char forms[] = "valid are such as 10, 500ms, 20us, 2m and 1h";
+	char *rest;
+	double v = number_begin(option, text, &rest, forms);
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(rest, units[i].name) && v * units[i].ns < 1e18)
+			return (uint64_t)(v * units[i].ns);
+	number_die(NUMBER_INVALID, option, text, forms);
+}
+
+uint64_t span_value(const char *option, const char *text)
+{
+	uint64_t ns = time_value(option, text);
+
+	if (!ns)
+		die("%s argument '%s' is no time at all", option, text);
+	return ns;
+}
+
+uint64_t bool_value(const char *option, const char *text)
+{
+	if (!text || !strcmp(text, "1"))
+		return true;
+	if (strcmp(text, "0") != 0)
+		die("invalid %s argument '%s': 0 or 1", option, text);
+	return false;
 }
 
 /* GNU takes a lone multiplier as one of it: -S K is 1024 bytes. */

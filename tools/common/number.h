@@ -34,15 +34,13 @@ _Noreturn void number_die(enum number_status status, const char *option, const c
 /* A number of at least min, or the end of the program. */
 uint64_t number_option(const char *option, const char *text, uint64_t min);
 
-/* A number within min and max, and a whole one from 1 to max; or the end of the program. */
+/* The same, or the end of the program: within min and max, from 1 to max, and so on. */
 double number_value(const char *option, const char *text, double min, double max);
 unsigned count_value(const char *option, const char *text, double max);
-
-/*
- * The finite number at the start of text, not negative; *rest is what follows.  forms: what
- * the message says is valid.
- */
-double number_begin(const char *option, const char *text, char **rest, const char *forms);
+double percent_value(const char *option, const char *text); /* "10%" or "10": 0.1 */
+uint64_t time_value(const char *option, const char *text);  /* ns; seconds without a unit */
+uint64_t span_value(const char *option, const char *text);  /* the same, and not 0 */
+uint64_t bool_value(const char *option, const char *text);  /* 0 or 1; NULL: true */
 
 /* A size by the rules of sort -S. */
 enum number_status size_parse(const char *text, uint64_t default_unit, uint64_t *bytes);

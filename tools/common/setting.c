@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include "choice.h"
+#include "msg.h"
 #include "number.h"
 #include "setting.h"
 
@@ -39,6 +41,13 @@ static bool keeps_text(const struct setting *s)
 	return !s->words && !s->choices && !s->whole && !s->count && !s->number.max;
 }
 
+static void keep_text(const struct setting *s, const char **to, const char *text)
+{
+	if (s->once && *to && strcmp(*to, text) != 0)
+		die("multiple %s specified", s->once);
+	*to = text;
+}
+
 static void store(void *to, size_t bytes, uint64_t v)
 {
 	switch (bytes) {
@@ -65,11 +74,11 @@ void setting_apply(const struct setting *s, const char *option, const char *text
 	if (s->call)
 		s->call(to, option, text);
 	else if (!s->arg)
-		*(bool *)to = true;
+		*(bool *)to = !s->clear;
 	else if (s->real.max > 0)
 		*(double *)to = number_value(option, text, s->real.min, s->real.max);
 	else if (keeps_text(s))
-		*(const char **)to = text ? text : "-";
+		keep_text(s, to, text ? text : "-");
 	else
 		store(to, s->bytes, whole(s, option, text));
 }

@@ -33,7 +33,9 @@ struct setting {
 	} real;
 	void (*call)(void *to, const char *option, const char *text); /* stores it itself */
 
-	bool optional; /* is the argument; without it a text is "-", a word this value: */
+	const char *once; /* of texts: the name of the things of which there is only one */
+	bool clear;	  /* a flag is cleared, not set */
+	bool optional;	  /* is the argument; without it a text is "-", a word this value: */
 	int absent;
 	size_t given; /* offset of a bool that is set too; 0: none */
 	int letter;   /* a short name, or 0 */

@@ -2,7 +2,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
+#include <spindle/version.h>
 #include "msg.h"
 #include "stdio_end.h"
 
@@ -27,4 +29,17 @@ void stdio_finish(void)
 	errno = 0;
 	if (fclose(stdout) || failed)
 		die_sys(failed ? 0 : errno, "write error");
+}
+
+void stdio_leave(void)
+{
+	stdio_finish();
+	exit(0);
+}
+
+void version_leave(void)
+{
+	printf("%s (Spindle) %s\n", msg_program(), SP_VERSION);
+	puts("MIT licence: free to use, change and pass on, without any warranty.");
+	stdio_leave();
 }

@@ -32,13 +32,6 @@ static const char usage[] =
 	"DEVICE\n--geometry=FILE tracks LBN...\n--geometry=FILE adjacent LBN...\n"
 	"DEVICE tracks LBN...\nDEVICE adjacent LBN...";
 
-static void set_full(void *quick, const char *option, const char *text)
-{
-	(void)option;
-	(void)text;
-	*(bool *)quick = false;
-}
-
 static void set_degrees(void *to, const char *option, const char *text)
 {
 	char *end;
@@ -73,7 +66,7 @@ static const struct setting settings[] = {
 	{ "quick", NULL, "Period, some tracks in three places, settling: under a minute",
 	  TO(probe.quick) },
 	{ "full", NULL, "Every zone, the whole seek curve (default)", TO(probe.quick),
-	  .call = set_full },
+	  .clear = true },
 	{ "resume", "FILE", "Go on from a partial geometry", TO(resume) },
 	{ "overwrite", "OFFSET:LENGTH", "Bytes of DEVICE that may be overwritten to measure writes",
 	  TO(probe), .call = set_overwrite },

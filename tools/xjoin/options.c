@@ -14,7 +14,6 @@
 #include "number.h"
 #include "quote.h"
 #include "stdio_end.h"
-#include "version.h"
 #include "xjoin.h"
 
 static const char short_options[] = "-a:e:i1:2:j:o:t:v:z";
@@ -65,12 +64,6 @@ static enum doubt set_both_keys(struct settings *set, char **argv)
 	return SURELY_FILE;
 }
 
-static _Noreturn void leave(void)
-{
-	stdio_finish();
-	exit(0);
-}
-
 static void apply(struct settings *set, int c)
 {
 	switch (c) {
@@ -112,10 +105,9 @@ static void apply(struct settings *set, int c)
 		break;
 	case OPT_HELP:
 		help_print(set->plain_join);
-		leave();
+		stdio_leave();
 	case OPT_VERSION:
-		version_print();
-		leave();
+		version_leave();
 	default:
 		usage_error();
 	}
@@ -148,7 +140,7 @@ static bool own_option(struct settings *set, int argc, char **argv)
 
 	if (set->common.usage) {
 		usage_print();
-		leave();
+		stdio_leave();
 	}
 	return own;
 }

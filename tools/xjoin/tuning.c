@@ -36,16 +36,6 @@ static uint64_t threads(const char *name, const char *text)
 	return n < THREADS_MAX ? n : THREADS_MAX;
 }
 
-static void set_output(void *to, const char *name, const char *text)
-{
-	const char **output = to;
-
-	(void)name;
-	if (*output && strcmp(*output, text) != 0)
-		die("multiple output files specified");
-	*output = text;
-}
-
 static uint64_t memory(const char *name, const char *text)
 {
 	uint64_t bytes = 0;
@@ -60,7 +50,7 @@ static uint64_t memory(const char *name, const char *text)
 
 const struct setting tuning_settings[] = {
 	{ "algorithm", "WORD", TO(opts.algorithm), .words = sp_join_algorithm_words },
-	{ "output", "FILE", TO(output), .call = set_output },
+	{ "output", "FILE", TO(output), .once = "output files" },
 	{ "type", "WORD", TO(opts), .call = set_type },
 	{ "csv", TO(opts.csv) },
 	{ "record-size", "N[,N]", .call = record_size_set },

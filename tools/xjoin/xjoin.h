@@ -7,7 +7,6 @@
  *	operands.c  files, and the obsolescent arguments among them
  *	fields.c    numbers of fields, lists of them, separators
  *	binary.c    --record-size and the options for it
- *	files.c     checks that the inputs can be opened
  *	run.c       joining; errors as GNU join's messages
  *	help.c      --help
  */
@@ -90,8 +89,6 @@ void binary_finish(struct settings *set);
 extern const struct setting tuning_settings[];
 /* Combines and checks the options. */
 void tuning_finish(struct settings *set);
-
-void files_check(const struct settings *set);
 
 int join_run(struct settings *set);
 

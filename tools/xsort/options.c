@@ -19,58 +19,9 @@
 #include "number.h"
 #include "quote.h"
 #include "stdio_end.h"
-#include "version.h"
 #include "xsort.h"
 
 static const char short_options[] = "-bcCdfghik:mMno:rRsS:t:T:uVy:z";
-
-enum {
-	OPT_CHECK = CHAR_MAX + 1,
-	OPT_COMPRESS,
-	OPT_DEBUG,
-	OPT_FILES0,
-	OPT_BATCH,
-	OPT_RANDOM_SOURCE,
-	OPT_SORT,
-	OPT_PARALLEL,
-	OPT_HELP,
-	OPT_VERSION,
-};
-
-/* The order matters: getopt lists the candidates of an ambiguous name in it. */
-static const struct option gnu_options[] = {
-	{ "ignore-leading-blanks", no_argument, NULL, 'b' },
-	{ "check", optional_argument, NULL, OPT_CHECK },
-	{ "compress-program", required_argument, NULL, OPT_COMPRESS },
-	{ "debug", no_argument, NULL, OPT_DEBUG },
-	{ "dictionary-order", no_argument, NULL, 'd' },
-	{ "ignore-case", no_argument, NULL, 'f' },
-	{ "files0-from", required_argument, NULL, OPT_FILES0 },
-	{ "general-numeric-sort", no_argument, NULL, 'g' },
-	{ "ignore-nonprinting", no_argument, NULL, 'i' },
-	{ "key", required_argument, NULL, 'k' },
-	{ "merge", no_argument, NULL, 'm' },
-	{ "month-sort", no_argument, NULL, 'M' },
-	{ "numeric-sort", no_argument, NULL, 'n' },
-	{ "human-numeric-sort", no_argument, NULL, 'h' },
-	{ "version-sort", no_argument, NULL, 'V' },
-	{ "random-sort", no_argument, NULL, 'R' },
-	{ "random-source", required_argument, NULL, OPT_RANDOM_SOURCE },
-	{ "sort", required_argument, NULL, OPT_SORT },
-	{ "output", required_argument, NULL, 'o' },
-	{ "reverse", no_argument, NULL, 'r' },
-	{ "stable", no_argument, NULL, 's' },
-	{ "batch-size", required_argument, NULL, OPT_BATCH },
-	{ "buffer-size", required_argument, NULL, 'S' },
-	{ "field-separator", required_argument, NULL, 't' },
-	{ "temporary-directory", required_argument, NULL, 'T' },
-	{ "unique", no_argument, NULL, 'u' },
-	{ "zero-terminated", no_argument, NULL, 'z' },
-	{ "parallel", required_argument, NULL, OPT_PARALLEL },
-	{ "help", no_argument, NULL, OPT_HELP },
-	{ "version", no_argument, NULL, OPT_VERSION },
-	{ NULL, 0, NULL, 0 },
-};
 
 static const struct sp_word check_words[] = {
 	{ "quiet", 'C' }, { "silent", 'C' }, { "diagnose-first", 'c' }, { NULL, 0 }
@@ -100,16 +51,21 @@ struct parser {
 	struct settings *set;
 	int argc;
 	char **argv;
+	struct option *gnu;
 	bool posix;	  /* POSIXLY_CORRECT: options end at the first operand */
 	bool obsolescent; /* +POS1 is a key even without -POS2 */
 	bool ended;	  /* "--", or under POSIXLY_CORRECT an operand, was seen */
 };
 
-static void set_once(const char **where, const char *value, const char *things)
+/* For what is no such word GNU sort has a status of its own. */
+static int gnu_word(const char *option, const char *text, const struct sp_word *words)
 {
-	if (*where && strcmp(*where, value))
-		die("multiple %s specified", things);
-	*where = value;
+	int value;
+
+	msg_set_failure_status(EXIT_FAILURE);
+	value = choice_option(option, text, words);
+	msg_set_failure_status(XSORT_FAILURE);
+	return value;
 }
 
 static void set_check(struct settings *set, char how)
@@ -119,10 +75,23 @@ static void set_check(struct settings *set, char how)
 	set->check = how;
 }
 
-static void set_separator(struct settings *set, const char *text)
+static void set_check_word(void *settings, const char *option, const char *text)
 {
-	int c = (unsigned char)text[0];
+	set_check(settings, text ? (char)gnu_word(option, text, check_words) : 'c');
+}
 
+static void set_sort(void *settings, const char *option, const char *text)
+{
+	struct settings *set = settings;
+
+	sp_key_letter(&set->global, (char)gnu_word(option, text, sort_words), SP_KEY_BOTH);
+}
+
+static void set_separator(void *to, const char *option, const char *text)
+{
+	int c = (unsigned char)text[0], *separator = to;
+
+	(void)option;
 	if (!c)
 		die("empty tab");
 	if (text[1]) {
@@ -130,12 +99,12 @@ static void set_separator(struct settings *set, const char *text)
 			die("multi-character tab %s", quote(text));
 		c = '\0';
 	}
-	if (set->separator != -1 && set->separator != c)
+	if (*separator != -1 && *separator != c)
 		die("incompatible tabs");
-	set->separator = c;
+	*separator = c;
 }
 
-static void set_batch_size(struct settings *set, const char *text)
+static uint64_t batch_size(const char *option, const char *text)
 {
 	uintmax_t n = 0;
 	enum number_status status = number_parse(text, &n);
@@ -152,11 +121,11 @@ static void set_batch_size(struct settings *set, const char *text)
 		die("maximum --batch-size argument with current rlimit is %u", max);
 	}
 	if (status != NUMBER_OK)
-		number_die(status, "--batch-size", text, NULL);
-	set->opts.batch_size = (unsigned)n;
+		number_die(status, option, text, NULL);
+	return n;
 }
 
-static void set_parallel(struct settings *set, const char *text)
+static uint64_t threads(const char *option, const char *text)
 {
 	uintmax_t n = 0;
 	enum number_status status = number_parse(text, &n);
@@ -164,35 +133,24 @@ static void set_parallel(struct settings *set, const char *text)
 	if (status == NUMBER_OVERFLOW)
 		n = UINT_MAX;
 	else if (status != NUMBER_OK)
-		number_die(status, "--parallel", text, NULL);
+		number_die(status, option, text, NULL);
 	if (!n)
 		die("number in parallel must be nonzero");
-	set->opts.run.parallel = n < UINT_MAX ? (unsigned)n : UINT_MAX;
+	return n < UINT_MAX ? n : UINT_MAX;
 }
 
 /* The largest of several sizes counts, so their order does not matter. */
-static void set_memory(struct settings *set, bool is_long, const char *text)
+static void set_memory(void *to, const char *option, const char *text)
 {
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, *memory = to;
 	enum number_status status = size_parse(text, 1024, &bytes);
 
 	if (status != NUMBER_OK)
-		number_die(status, is_long ? "--buffer-size" : "-S", text, NULL);
+		number_die(status, option, text, NULL);
 	if (bytes == 0)
 		bytes = 1; /* 0 would leave the choice to the planner */
-	if (bytes > set->opts.run.memory_bytes)
-		set->opts.run.memory_bytes = bytes;
-}
-
-/* For what is no such word GNU sort has a status of its own. */
-static int gnu_word(const char *option, const struct sp_word *words)
-{
-	int value;
-
-	msg_set_failure_status(EXIT_FAILURE);
-	value = choice_option(option, optarg, words);
-	msg_set_failure_status(XSORT_FAILURE);
-	return value;
+	if (bytes > *memory)
+		*memory = bytes;
 }
 
 static void add_file(struct settings *set, const char *name)
@@ -224,104 +182,78 @@ static void ignore_y(const struct parser *p)
 		optind--;
 }
 
-static _Noreturn void say_and_leave(void (*print)(void))
-{
-	print();
-	stdio_finish();
-	exit(0);
-}
+#define TO(member) SETTING_TO(struct settings, member)
 
-/* Options that are just a flag or a stored argument; false: the code is none of them. */
-static bool apply_simple(struct settings *set, int c)
-{
-	switch (c) {
-	case OPT_COMPRESS:
-		set_once(&set->opts.compress_program, optarg, "compress programs");
-		return true;
-	case OPT_RANDOM_SOURCE:
-		set_once(&set->random_source, optarg, "random sources");
-		return true;
-	case 'o':
-		set_once(&set->output, optarg, "output files");
-		return true;
-	case OPT_FILES0:
-		set->files_from = optarg;
-		return true;
-	case OPT_DEBUG:
-		return set->debug = true;
-	case 'm':
-		return set->merge = true;
-	case 's':
-		return set->stable = true;
-	case 'u':
-		return set->unique = true;
-	case 'z':
-		set->eol = '\0';
-		return true;
-	}
-	return false;
-}
+/*
+ * The order matters: getopt lists the candidates of an ambiguous name in it.  What has a letter
+ * alone is one of ORDER_LETTERS.
+ */
+static const struct setting gnu_settings[] = {
+	{ "ignore-leading-blanks", .letter = 'b' },
+	{ "check", "WORD", .call = set_check_word, .optional = true },
+	{ "compress-program", "PROG", TO(opts.compress_program), .once = "compress programs" },
+	{ "debug", TO(debug) },
+	{ "dictionary-order", .letter = 'd' },
+	{ "ignore-case", .letter = 'f' },
+	{ "files0-from", "F", TO(files_from) },
+	{ "general-numeric-sort", .letter = 'g' },
+	{ "ignore-nonprinting", .letter = 'i' },
+	{ "key", "KEYDEF", .call = order_add_key, .letter = 'k' },
+	{ "merge", TO(merge), .letter = 'm' },
+	{ "month-sort", .letter = 'M' },
+	{ "numeric-sort", .letter = 'n' },
+	{ "human-numeric-sort", .letter = 'h' },
+	{ "version-sort", .letter = 'V' },
+	{ "random-sort", .letter = 'R' },
+	{ "random-source", "FILE", TO(random_source), .once = "random sources" },
+	{ "sort", "WORD", .call = set_sort },
+	{ "output", "FILE", TO(output), .once = "output files", .letter = 'o' },
+	{ "reverse", .letter = 'r' },
+	{ "stable", TO(stable), .letter = 's' },
+	{ "batch-size", "N", TO(opts.batch_size), .whole = batch_size },
+	{ "buffer-size", "SIZE", TO(opts.run.memory_bytes), .call = set_memory, .letter = 'S' },
+	{ "field-separator", "SEP", TO(separator), .call = set_separator, .letter = 't' },
+	{ "temporary-directory", "DIR", TO(common), .call = tmpdir_add, .letter = 'T' },
+	{ "unique", TO(unique), .letter = 'u' },
+	{ "zero-terminated", TO(eol), .clear = true, .letter = 'z' },
+	{ "parallel", "N", TO(opts.run.parallel), .whole = threads },
+	{ "help", TO(help) },
+	{ "version", TO(version) },
+	{ 0 },
+};
 
-static void apply(struct parser *p, int c, bool is_long)
+/* An option of GNU sort's; index: of its row, if its long name was given. */
+static void apply(struct parser *p, int c, int index)
 {
-	struct settings *set = p->set;
+	const struct setting *s = setting_find(gnu_settings, c);
+	char name[64] = { '-', (char)c, '\0' };
 
-	switch (c) {
-	case 1:
+	if (index >= 0)
+		snprintf(name, sizeof(name), "--%s", gnu_settings[index].name);
+	if (c == 1)
 		operand(p, optarg);
-		break;
-	case OPT_SORT:
-		c = gnu_word("--sort", sort_words);
-		/* fallthrough */
-	case 'b':
-	case 'd':
-	case 'f':
-	case 'g':
-	case 'h':
-	case 'i':
-	case 'M':
-	case 'n':
-	case 'r':
-	case 'R':
-	case 'V':
-		sp_key_letter(&set->global, (char)c, SP_KEY_BOTH);
-		break;
-	case OPT_CHECK:
-		c = optarg ? gnu_word("--check", check_words) : 'c';
-		/* fallthrough */
-	case 'c':
-	case 'C':
-		set_check(set, (char)c);
-		break;
-	case 'k':
-		order_add_key(set, optarg);
-		break;
-	case OPT_BATCH:
-		set_batch_size(set, optarg);
-		break;
-	case OPT_PARALLEL:
-		set_parallel(set, optarg);
-		break;
-	case 'S':
-		set_memory(set, is_long, optarg);
-		break;
-	case 't':
-		set_separator(set, optarg);
-		break;
-	case 'T':
-		tmpdir_add(&set->common, "-T", optarg);
-		break;
-	case 'y':
+	else if (c == 'c' || c == 'C')
+		set_check(p->set, (char)c);
+	else if (c == 'y')
 		ignore_y(p);
-		break;
-	case OPT_HELP:
-		say_and_leave(help_print);
-	case OPT_VERSION:
-		say_and_leave(version_print);
-	default:
-		if (!apply_simple(set, c))
-			usage_error();
-	}
+	else if (c < CHAR_MAX && strchr(ORDER_LETTERS, c))
+		sp_key_letter(&p->set->global, (char)c, SP_KEY_BOTH);
+	else if (s)
+		setting_apply(s, name, optarg, p->set);
+	else
+		usage_error();
+}
+
+static void leave_if_asked(const struct settings *set)
+{
+	if (set->help)
+		help_print();
+	if (set->common.usage)
+		usage_print();
+	if (set->version)
+		version_leave();
+	if (set->help || set->common.usage)
+		stdio_leave();
 }
 
 /* "-o FILE" after the files remains an option if +POS1 is a key. */
@@ -338,18 +270,15 @@ static bool late_output(const struct parser *p)
 /* One argument, or one letter of it. */
 static void step(struct parser *p)
 {
-	const struct longopt l = { short_options, gnu_options, tuning_settings };
+	const struct longopt l = { short_options, p->gnu, tuning_settings };
 	int index = -1, c;
 
 	if (!p->ended) {
-		if (longopt_own(&l, p->argc, p->argv, p->set)) {
-			if (p->set->common.usage)
-				say_and_leave(usage_print);
+		if (longopt_own(&l, p->argc, p->argv, p->set))
 			return;
-		}
-		c = getopt_long(p->argc, p->argv, short_options, gnu_options, &index);
+		c = getopt_long(p->argc, p->argv, short_options, p->gnu, &index);
 		if (c != -1) {
-			apply(p, c, index >= 0);
+			apply(p, c, index);
 			return;
 		}
 		p->ended = true;
@@ -364,6 +293,7 @@ void options_parse(struct settings *set, int argc, char **argv)
 		.set = set,
 		.argc = argc,
 		.argv = argv,
+		.gnu = longopt_table(gnu_settings),
 		.posix = getenv("POSIXLY_CORRECT") != NULL,
 		.obsolescent = obsolescent_keys_valid(),
 	};
@@ -374,6 +304,8 @@ void options_parse(struct settings *set, int argc, char **argv)
 			add_file(set, argv[optind++]);
 		else
 			step(&p);
+		leave_if_asked(set);
 	}
+	free(p.gnu);
 	common_options_finish(&set->common);
 }

@@ -39,16 +39,17 @@ static _Noreturn void bad_key(const struct sp_errinfo *err, const char *where)
 	die("%s %s", err->text, quote(where));
 }
 
-void order_add_key(struct settings *set, const char *text)
+void order_add_key(void *settings, const char *option, const char *text)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	const char *where = text;
 	struct sp_key key;
 	bool inherits;
 
+	(void)option;
 	if (sp_key_parse(text, &key, &inherits, &where, &err))
 		bad_key(&err, where);
-	add(set, &key, false);
+	add(settings, &key, false);
 }
 
 bool order_add_obsolescent(struct settings *set, const char *begin, const char *end)

@@ -8,8 +8,7 @@
  *	files.c     --files0-from; checks that inputs are readable and the output writable
  *	warn.c      --debug: warnings about the keys
  *	annotate.c  --debug: each line with its keys underlined
- *	check.c     -c, -C
- *	run.c       sorting, merging, the plan, the report
+ *	run.c       sorting, merging, the plan, the report; -c, -C
  *	failure.c   library errors as GNU sort's messages
  *	help.c      --help, --usage
  */
@@ -44,7 +43,7 @@ struct settings {
 	unsigned char salt[16];
 
 	/* What to do. */
-	bool merge, stable, unique, debug;
+	bool merge, stable, unique, debug, help, version;
 	char check; /* 0, 'c' or 'C' */
 	char eol;
 	bool csv;
@@ -71,7 +70,7 @@ extern const struct setting tuning_settings[];
 void tuning_check(const struct settings *set);
 
 bool order_is_default(const struct sp_key *key); /* no letters, or only -r */
-void order_add_key(struct settings *set, const char *text);
+void order_add_key(void *settings, const char *option, const char *text);
 /* False: not a +POS1.  end: the -POS2 that follows it, or NULL. */
 bool order_add_obsolescent(struct settings *set, const char *begin, const char *end);
 /* Keys without letters inherit the global ones; incompatible letters end the program. */
