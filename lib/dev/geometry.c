@@ -70,6 +70,8 @@ int sp__geometry_add_zone(struct sp_geometry *g, uint64_t first_lbn,
 	int rc;
 
 	rc = sp__trackmap_new(&map, region, 1, slips, nslips, &why);
+	if (rc == -ENOMEM)
+		return sp__err(err, rc, "malloc", NULL, -1);
 	if (rc)
 		return sp__errf(err, rc, "read", NULL, -1, "zones[%zu]: %s", g->nzones, why.text);
 	if (!SP__ARRAY_ROOM_NEXT(g->zones, g->nzones)) {

@@ -33,6 +33,9 @@ sweep()
 	rm -f count
 	"${wrap[@]}" "$xsort" --version >version
 	loading=$(tail -n 1 count 2>/dev/null || echo 0)
+	rm -f count
+	"${wrap[@]}" LC_ALL=C "$xsort" --version >version
+	loading=$((loading - $(tail -n 1 count 2>/dev/null || echo 0)))
 	# Of what loading the locale takes a few will do.
 	for i in $(steps "$loading" 3) $(steps $((n - loading)) 16 | awk -v n="$loading" '{ print $1 + n }'); do
 		wrap=("${locale_env[@]}" FAILCALL_AT="$i" FAILCALL_CALLS=alloc LD_PRELOAD="$shim")
