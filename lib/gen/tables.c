@@ -184,7 +184,8 @@ char *sp__emit_row(struct sp_gen *g, char *p)
 	if (!next_slot(g, t, &index))
 		return NULL;
 	r = sp__gen_stream(t->seed, index);
-	return t->put(t, p, index, &r);
+	p = t->put(t, p, index, &r);
+	return p;
 }
 
 /* Total price in cents; *status: F, O or P. */
