@@ -178,14 +178,12 @@ char *sp__emit_lineitem(struct sp_gen *g, char *p)
 char *sp__emit_row(struct sp_gen *g, char *p)
 {
 	struct sp__tpch *t = g->state;
-	struct sp__rng r;
 	uint64_t index;
 
 	if (!next_slot(g, t, &index))
 		return NULL;
-	r = sp__gen_stream(t->seed, index);
-	p = t->put(t, p, index, &r);
-	return p;
+	t->row = sp__gen_stream(t->seed, index);
+	return t->put(t, p, index, &t->row);
 }
 
 /* Total price in cents; *status: F, O or P. */

@@ -35,6 +35,7 @@ struct sp__tpch {
 	struct sp__perm perm;	 /* of slots, when shuffled */
 	struct sp__perm remarks; /* SUPPLIER: which suppliers have remarks about customers */
 	uint64_t slot, slots;	 /* next and number of places for rows */
+	struct sp__rng row;	 /* of the row that is written; not of orders and lineitem */
 	uint32_t line;		 /* LINEITEM in key order: next of this order */
 	struct sp__order {
 		uint64_t index, seed;
