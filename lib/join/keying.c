@@ -262,7 +262,8 @@ static int append(const struct sp__keying *k, size_t i, const struct sp__slice *
 	char *to;
 	int rc;
 
-	if (reserve(mem, f->n) < 0)
+	/* Even an empty text has a place. */
+	if (reserve(mem, f->n + 1) < 0)
 		return -ENOMEM;
 	to = mem->data + mem->bytes;
 	if (!k->sets[i]) {

@@ -132,6 +132,16 @@ print(*rows[:1] + sorted(rows[1:]), sep="\n")'
 	[ "$output" = $'id,\n1,z' ]
 }
 
+@test "keys that are assembled may all be empty" {
+	printf ',a\n' >l
+	printf ',b\n"",c\n' >r
+	for o in --csv "--csv -i" "-i -t,"; do
+		# shellcheck disable=SC2086 # options
+		run -0 "$xjoin" $o --algorithm=hybrid l r
+		[[ $output == ,a,b* ]]
+	done
+}
+
 @test "columns of CSV, and the filling of empty ones" {
 	needs python3
 	printf 'k,"a\nb",\n"l","",3\n' >l
