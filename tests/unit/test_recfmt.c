@@ -46,11 +46,32 @@ static void random_text(struct sp__rng *rng, char *s, size_t n)
 		s[i] = bytes[sp__rng_below(rng, sizeof(bytes) - 1)];
 }
 
+/* Are the batches of a chunk the next whole records, up to want? */
+static bool batches_agree(struct sp__splitter *split, const char *s, size_t *taken, size_t want,
+			  const size_t *ends)
+{
+	struct sp_batch batch;
+	int rc;
+
+	while ((rc = sp__splitter_next(split, &batch)) == SP_READY) {
+		if (batch.bytes > want - *taken || memcmp(batch.data, s + *taken, batch.bytes))
+			return false;
+		*taken += batch.bytes;
+		while (*ends < *taken)
+			ends++;
+		if (*ends != *taken)
+			return false;
+	}
+	return rc == SP_END && *taken == want;
+}
+
 /* Splitting in chunks must find what the slow way finds in one piece. */
 static bool chunks_agree(struct sp__rng *rng, const struct sp_recfmt *f, const char *s, size_t n)
 {
-	size_t ends[256], count = 0, at = 0, next;
+	size_t ends[256], count = 0, at = 0, next, taken = 0, whole = 0;
 	struct sp__splitter split;
+	char chunk[40];
+	bool good = true;
 
 	for (;;) {
 		if (f->kind == SP_REC_CSV)
@@ -63,17 +84,20 @@ static bool chunks_agree(struct sp__rng *rng, const struct sp_recfmt *f, const c
 		ends[count++] = at;
 	}
 	sp__splitter_init(&split, f);
-	for (size_t from = 0; from < n;) {
+	for (size_t from = 0; from < n && good;) {
 		size_t len = 1 + sp__rng_below(rng, n - from < 40 ? n - from : 40), want = 0;
 
 		for (size_t i = 0; i < count; i++)
 			if (ends[i] > from && ends[i] <= from + len)
 				want = ends[i] - from;
-		if (sp__splitter_feed(&split, s + from, len) != want)
-			return false;
+		memcpy(chunk, s + from, len);
+		whole = want ? from + want : whole;
+		good = sp__splitter_feed(&split, chunk, len) == want &&
+		       batches_agree(&split, s, &taken, whole, ends);
 		from += len;
 	}
-	return true;
+	sp__splitter_release(&split);
+	return good;
 }
 
 /* A record seen in growing pieces must end where it ends at once. */
