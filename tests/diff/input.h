@@ -163,7 +163,8 @@ static void text_put(struct text *t, const void *data, size_t bytes)
 		if (!t->data)
 			abort();
 	}
-	memcpy(t->data + t->bytes, data, bytes);
+	if (bytes)
+		memcpy(t->data + t->bytes, data, bytes);
 	t->bytes += bytes;
 }
 
