@@ -83,8 +83,8 @@ static const struct sp_report_field result_fields[] = {
 };
 
 static const struct sp_report_field sim_fields[] = {
-	FIELD(run_stats, "sim.device_read_bytes", COUNT, device_read_bytes),
-	FIELD(run_stats, "sim.device_write_bytes", COUNT, device_write_bytes),
+	FIELD(run_stats, "sim.device_read_bytes", SIGNED, device_read_bytes),
+	FIELD(run_stats, "sim.device_write_bytes", SIGNED, device_write_bytes),
 	FIELD(run_stats, "sim.partition_regions", COUNT, spill_regions),
 	FIELD(run_stats, "sim.region_bytes_mean", REAL, spill_region_bytes_mean),
 	{ 0 },

@@ -53,11 +53,29 @@ struct sp_report_field {
 	const struct sp_report_field *fields; /* OBJECT, ARRAY, LIST: of the struct */
 };
 
+/* 1 if the member m has the type that is read; otherwise the row does not compile. */
+#define SP_REPORT_IS_COUNT(m) _Generic(&(m), uint32_t * : 1, uint64_t * : 1)
+#define SP_REPORT_IS_KNOWN(m) SP_REPORT_IS_COUNT(m)
+#define SP_REPORT_IS_SIGNED(m) _Generic(&(m), int64_t * : 1)
+#define SP_REPORT_IS_REAL(m) _Generic(&(m), double * : 1)
+#define SP_REPORT_IS_POSITIVE(m) SP_REPORT_IS_REAL(m)
+#define SP_REPORT_IS_SECONDS(m) _Generic(&(m), uint64_t * : 1)
+#define SP_REPORT_IS_DURATION(m) SP_REPORT_IS_REAL(m)
+#define SP_REPORT_IS_POSITIVE_DURATION(m) SP_REPORT_IS_REAL(m)
+#define SP_REPORT_IS_BOOL(m) _Generic(&(m), bool * : 1)
+#define SP_REPORT_IS_TEXT(m) _Generic(&(m), char(*)[sizeof(m)] : 1)
+#define SP_REPORT_IS_STRING(m) _Generic(&(m), const char ** : 1)
+#define SP_REPORT_IS_WORD(m) _Generic(&(m), int * : 1, unsigned int * : 1)
+#define SP_REPORT_IS_PRIO(m) _Generic(&(m), uint16_t * : 1)
+#define SP_REPORT_IS_OBJECT(m) 1
+
 /* SP_REPORT_FIELD(struct x, "records", COUNT, records): a row of the table of struct x. */
 #define SP_REPORT_FIELD(struct_, key_, type_, member, ...)                                         \
 	{                                                                                          \
 		.key = key_, .type = SP_REPORT_##type_, .offset = offsetof(struct_, member),       \
-		.bytes = sizeof(((struct_ *)0)->member), ##__VA_ARGS__                             \
+		.bytes = sizeof(((struct_ *)0)->member) *                                          \
+			 SP_REPORT_IS_##type_(((struct_ *)0)->member),                             \
+		##__VA_ARGS__                                                                      \
 	}
 
 /*
