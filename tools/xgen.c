@@ -143,6 +143,9 @@ static void operand(struct argp_state *state, void *config, char *arg)
 		argp_error(state, "extra operand: '%s'", arg);
 	c->kind_given = true;
 	c->gen.kind = (enum sp_gen_kind)choice_option("KIND", arg, sp_gen_kind_words());
+	if (strcmp(arg, sp_gen_kind_name(c->gen.kind)) != 0)
+		argp_error(state, "a kind of data is written in full: '%s'",
+			   sp_gen_kind_name(c->gen.kind));
 }
 
 static int write_all(int fd, const char *buf, size_t bytes)

@@ -142,6 +142,8 @@ setup()
 	[[ $output == "xgen: missing kind of data"* ]]
 	run -2 "$xgen" nonsense
 	[[ $output == "xgen: invalid argument 'nonsense' for 'KIND'"*"- 'lines'"*"- 'part'"* ]]
+	run -2 "$xgen" parts -n 1
+	[[ $output == "xgen: a kind of data is written in full: 'partsupp'"$'\n'* ]]
 	run -2 "$xgen" lines --order=best
 	[[ $output == "xgen: invalid argument 'best' for '--order'"*"- 'uniform'"*"- 'nearly'"* ]]
 	run -2 "$xgen" lines --bytes=4KB
