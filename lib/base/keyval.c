@@ -21,6 +21,7 @@ bool sp__number_take(const char **text, const struct sp__unit *units, uint64_t *
 	const char *p, *point = *text + strspn(*text, DIGITS);
 	const char *unit = *point == '.' ? point + 1 + strspn(point + 1, DIGITS) : point;
 	size_t len = strspn(unit, LETTERS);
+	bool rough = units == sp__unit_real || units == sp__unit_percent;
 	uint64_t v = 0, scale;
 
 	if (point == *text || unit == point + 1)
@@ -38,7 +39,7 @@ bool sp__number_take(const char **text, const struct sp__unit *units, uint64_t *
 		return false;
 	while (++p < unit) {
 		scale = scale % 10 ? 0 : scale / 10;
-		if ((!scale && *p != '0') ||
+		if ((!scale && *p != '0' && !rough) ||
 		    __builtin_add_overflow(v, scale * (uint64_t)(*p - '0'), &v))
 			return false;
 	}

@@ -24,9 +24,10 @@ struct sp__unit {
 };
 
 extern const struct sp__unit sp__unit_none[];
-extern const struct sp__unit sp__unit_time[];	 /* ns us ms s; none: s; scaled to ns */
-extern const struct sp__unit sp__unit_real[];	 /* none, scaled to billionths */
-extern const struct sp__unit sp__unit_percent[]; /* % or none, scaled to billionths */
+extern const struct sp__unit sp__unit_time[]; /* ns us ms s; none: s; scaled to ns */
+/* Scaled to billionths; what is finer is cut off. */
+extern const struct sp__unit sp__unit_real[];	 /* none */
+extern const struct sp__unit sp__unit_percent[]; /* % or none */
 
 enum sp__keykind {
 	SP__KEY_NUMBER, /* with one of units; min to max, both in the unit that is stored */

@@ -89,6 +89,8 @@ static void kinds(void)
 	   "numbers and sizes, with either separator");
 	ok(takes("share=2.5%") && out.real == 0.025 && takes("share=100") && out.real == 1,
 	   "shares are real numbers");
+	ok(takes("share=33.333333333333336%") && out.real == 0.333333333,
+	   "digits of a real number beyond billionths are cut off");
 	ok(takes("text=abcde") && !strcmp(out.text, "abcde") && takes("old") && takes("old=3"),
 	   "texts that fit are copied, old keys ignored");
 	ok(takes("alone") && !strcmp(out.set, "alone") && takes("set=a=b") &&
