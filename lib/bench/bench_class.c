@@ -113,7 +113,7 @@ int sp_bench_class_parse(struct sp_bench_class *c, char *text, struct sp_errinfo
 		*settings++ = '\0';
 	if (!*text)
 		return sp__errf(err, SP_ESYNTAX, "parse", "", -1,
-				"a class is a name, a colon and KEY=VALUE,...");
+				"'': a class is a name, a colon and KEY=VALUE,...");
 	if (!settings || !*settings)
 		return 0;
 	return sp__keyval_parse(&(struct sp__keytext){ text, ",", keys, NULL }, c, settings, err);

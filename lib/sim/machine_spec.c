@@ -174,7 +174,7 @@ static int check(const struct sp__machine_spec *spec, struct sp_errinfo *err)
 	uint64_t pages = spec->cache_bytes / spec->page_bytes;
 
 	if (spec->page_bytes & (spec->page_bytes - 1))
-		return refuse(err, "page: it is not a power of 2");
+		return refuse(err, "page is a power of 2 from 512 to 1M");
 	if (spec->cache_bytes && !pages)
 		return refuse(err, "cache: it is less than a page");
 	if (pages > SP__PCACHE_PAGES_MAX)

@@ -150,6 +150,10 @@ moments()
 	[[ $output == *"--iodepth argument '1.5' is not a whole number"* ]]
 	run -2 "$aiobench" run --runtime=1 --class a:depth=2.5 sim:linear
 	[[ $output == *"--class a: 'depth=2.5': depth is a whole number from 1 to 4096"* ]]
+	run -2 "$aiobench" run --runtime=1 --class :depth=1 sim:linear
+	[[ $output == *"--class '': a class is a name, a colon and KEY=VALUE,..."* ]]
+	run -2 "$aiobench" run --runtime=1 sim:linear,page=5K
+	[[ $output == *"sim: page is a power of 2 from 512 to 1M" ]]
 	run -2 "$aiobench" run --runtime=1 --class a:size=4294971392 sim:linear
 	[[ $output == *"--class a: 'size=4294971392': size is a size from 1 to 1G"* ]]
 	run -2 "$aiobench" run --runtime=0 sim:linear
