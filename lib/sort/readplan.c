@@ -75,6 +75,12 @@ unsigned sp__readplan_take(struct sp__readplan *p, uint32_t run, uint64_t pages)
 	return (unsigned)pages;
 }
 
+/*
+ * Fixed buffering: a run owns `own` pages, reads them full at first, and then `batch` pages
+ * whenever no more than `low` are full.  EQUAL's clusters average slightly less than b / n - 1,
+ * since short ones are read more often: by 4 % between 2 and 3 pages, less above.  No assignment
+ * of b pages can do better, by the inequality of means.
+ */
 static void deal(struct sp__run_reads *r, const struct sp__readplan *p, unsigned index)
 {
 	unsigned b = p->buffers, n = p->live, half = b / (2 * n);
@@ -123,6 +129,10 @@ static uint64_t wish(const struct sp__run_reads *r)
 	return want < sp__unread(r) ? want : sp__unread(r);
 }
 
+/*
+ * Runs wait in FIFO order.  They own at most b pages in total, so the head always fits, unless
+ * the caller holds pages back; then it waits, and only a starving run overtakes it.
+ */
 static unsigned fixed_next(struct sp__readplan *p, unsigned free_pages, unsigned *run)
 {
 	while (p->ring_count) {
@@ -159,6 +169,12 @@ static void fixed_consumed(struct sp__readplan *p, uint32_t run)
 	p->ring[(p->ring_head + p->ring_count++) % p->runs] = run;
 }
 
+/*
+ * EXTENDED: the pages of a run after its first, in clusters as equal as whole pages allow; the
+ * rounding error is carried to the next run.  Rejected: floor or ceiling for each cluster by a
+ * running error, which leaves a short one at the end of each run (7 % more reads for 15 runs,
+ * 50 MB, 3 MB of buffers).
+ */
 static void divide(struct sp__readplan *p)
 {
 	double mean = (double)p->buffers / (p->live + 2), carry = 0.5;
@@ -196,6 +212,7 @@ static int forecast_plan(struct sp__readplan *p, const uint32_t *sequence)
 	return 0;
 }
 
+/* The run that will be exhausted first: that of the first page of the sequence not requested. */
 static uint32_t forecast_turn(struct sp__readplan *p)
 {
 	while (p->run[p->sequence[p->at]].passed < p->run[p->sequence[p->at]].asked)
