@@ -46,7 +46,7 @@ struct sp__hops {
 };
 
 struct sp__geoseek {
-	uint64_t distance;
+	uint64_t distance; /* 0: to another surface of the same cylinder */
 	double ns;
 };
 

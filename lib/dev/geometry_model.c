@@ -211,6 +211,8 @@ static int put_seeks(struct sp_geometry *g, const struct sp__drive *d)
 	uint64_t third = sp__drive_seek_ns(d, d->cylinders / 3);
 
 	g->seek_s = ((double)third + g->period_ns / 2) * 1e-9;
+	if (d->surfaces > 1 && sp__geometry_add_seek(g, 0, (double)d->head_switch_ns))
+		return -ENOMEM;
 	for (size_t i = 0; i < d->nseek; i++)
 		if (sp__geometry_add_seek(g, d->seek[i].cylinders, (double)d->seek[i].ns))
 			return -ENOMEM;

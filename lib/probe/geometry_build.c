@@ -224,7 +224,7 @@ static int add_seeks(struct sp__probe *p, struct sp_geometry *g)
 	g->overhead_ns[SP_GEOMETRY_WRITE] = overhead;
 	g->seek_in_tracks = p->place.order == SP__ORDER_UNKNOWN || p->place.order == SP__ORDER_LINE;
 	for (size_t i = 0; i < p->r->nseeks && !rc; i++)
-		if (s[i].cylinders)
+		if (s[i].cylinders || (s[i].tracks && !g->seek_in_tracks))
 			rc = sp__geometry_add_seek(g, s[i].cylinders,
 						   fmax(s[i].read_ns - overhead, 0));
 	return rc;

@@ -92,7 +92,8 @@ SP_API SP_MUST_CHECK int sp_geometry_zone(const struct sp_geometry *g, unsigned 
 					  struct sp_zone *zone);
 /*
  * The i-th point of the seek curve, by ascending distance; -ERANGE after the last
- * one.  in_tracks: the distance is in tracks, since cylinders are unknown.
+ * one.  Distance 0: to another surface of the same cylinder.  in_tracks: the distance is in
+ * tracks, since cylinders are unknown.
  */
 SP_API SP_MUST_CHECK int sp_geometry_seek(const struct sp_geometry *g, unsigned i,
 					  uint64_t *distance, double *ns, bool *in_tracks);
