@@ -36,6 +36,7 @@ struct sp__volume {
 	bool owned;	      /* close fd, or the machine, with the volume */
 	bool regular;	      /* a regular file (else a block device) */
 	bool direct;	      /* fd has O_DIRECT: offset, length, address aligned */
+	bool hollow;	      /* simulated: requests take time, and move no bytes */
 	uint32_t align_bytes; /* what direct requests, or simulated files, are multiples of */
 	uint32_t block_bytes; /* of a device: its logical blocks; of a file 1 */
 	uint64_t size_bytes;  /* at opening */
