@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sizes of basic cubes, and their place in the zones.
+ *
+ * A basic cube obeys three rules (Shao 2008, 5.1 to 5.3): dimension 0 fits a track, dimensions
+ * 1 to n - 2 together fit the reach of a hop, and the whole fits a zone.  Within them sizes
+ * are balanced, k = ceil(S / ceil(S / k)), because the last cube along a dimension is stored
+ * as a whole.
+ *
+ * Larger cubes mean fewer jumps from cube to cube; but cubes leave space at the end of a track
+ * and of a zone.  The choice minimises the jumps of one step along each dimension plus the
+ * share of space that is wasted, over all balanced sizes.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <spindle/error.h>
+#include <spindle/geometry.h>
+#include "base/array.h"
+#include "base/minmax.h"
+#include "cube/multimap.h"
+#include "dev/geometry.h"
+
+/* What passes at least while the host makes the next request. */
+#define HOST_DEG 1
+/* What a jump to another cube costs, in hops. */
+#define JUMP_HOPS 4
+
+void sp__multimap_free(struct sp__multimap *m)
+{
+	for (size_t i = 0; i < m->nzones; i++)
+		free(m->zones[i].pattern);
+	free(m->zones);
+	m->zones = NULL;
+	m->nzones = 0;
+}
+
+/* Degrees that a hop needs, the host's part included; and those that it gets. */
+struct aims {
+	double need_deg, aim_deg;
+};
+
+static uint32_t blocks_of(double deg, uint32_t track_blocks)
+{
+	return (uint32_t)ceil(deg / 360 * track_blocks - 1e-9);
+}
+
+/* The pattern from a track of the zone on. */
+static int copy_pattern(struct sp__cubezone *z, const struct sp__region *r, uint64_t first)
+{
+	z->pattern = calloc(z->npattern, sizeof(*z->pattern));
+	if (!z->pattern)
+		return -ENOMEM;
+	z->least_blocks = UINT32_MAX;
+	for (uint32_t i = 0; i < z->npattern; i++) {
+		const struct sp__trackkind *kind = &r->pattern[(first + i) % r->npattern];
+
+		z->pattern[i] = (struct sp__cubetrack){ z->pattern_blocks, z->pattern_skew };
+		z->pattern_blocks += kind->blocks;
+		z->pattern_skew += kind->skew;
+		z->track_blocks = (uint32_t)sp__max(z->track_blocks, kind->blocks);
+		z->least_blocks = (uint32_t)sp__min(z->least_blocks, kind->blocks);
+	}
+	return 0;
+}
+
+/* Tracks first to end - 1 of a zone, none of them slipped, as a zone of ours. */
+static int add_zone(struct sp__multimap *m, const struct sp__geozone *from, uint64_t first,
+		    uint64_t end, const struct aims *aims)
+{
+	const struct sp__region *r = &from->map->regions[0];
+	struct sp__cubezone z = { .tracks = end - first,
+				  .skew_den = r->skew_den,
+				  .npattern = r->npattern };
+	struct sp__track track;
+
+	if (first >= end)
+		return 0;
+	sp__trackmap_track(from->map, first, &track);
+	z.first_block = from->first_lbn + track.first_lbn;
+	if (copy_pattern(&z, r, first) || !SP__ARRAY_ROOM_NEXT(m->zones, m->nzones)) {
+		free(z.pattern);
+		return -ENOMEM;
+	}
+	z.need_blocks = blocks_of(aims->need_deg, z.track_blocks);
+	z.aim_blocks = blocks_of(aims->aim_deg, z.track_blocks);
+	m->zones[m->nzones++] = z;
+	return 0;
+}
+
+/* The tracks of a zone, without those that begin before a block, cut at slipped blocks. */
+static int add_tracks(struct sp__multimap *m, const struct sp_geometry *g,
+		      const struct sp__geozone *from, uint64_t first_block, const struct aims *aims)
+{
+	const struct sp__trackmap *map = from->map;
+	uint64_t first = 0, end = map->tracks;
+	struct sp__track track;
+	int rc = 0;
+
+	if (from->first_lbn + map->blocks > g->blocks && end) /* the last track is cut off */
+		end--;
+	if (from->first_lbn + map->blocks <= first_block)
+		return 0;
+	if (first_block > from->first_lbn) {
+		sp__trackmap_find(map, first_block - from->first_lbn, &track);
+		first = track.number + (track.first_lbn < first_block - from->first_lbn);
+	}
+	for (size_t i = 0; !rc && i < map->nslips; i++) {
+		uint64_t slipped;
+
+		sp__trackmap_find(map,
+				  sp__min(sp__trackmap_lbn(map, map->slips[i]), map->blocks - 1),
+				  &track);
+		slipped = track.number;
+		if (track.first_place > map->slips[i] && slipped)
+			slipped--;
+		if (slipped < first)
+			continue;
+		rc = add_zone(m, from, first, sp__min(slipped, end), aims);
+		first = slipped + 1;
+	}
+	return rc ? rc : add_zone(m, from, first, end, aims);
+}
+
+int sp__multimap_zones(struct sp__multimap *m, const struct sp_geometry *g, uint64_t first_block,
+		       double extra_deg)
+{
+	double host_deg = g->period_ns > 0 ? 360 * m->host_ns / g->period_ns : 0, near_deg;
+	struct aims aims;
+	int rc = sp_geometry_aim(g, SP_GEOMETRY_READ, &aims.need_deg);
+
+	host_deg = fmax(host_deg, HOST_DEG);
+	/* A far hop, too, leaves the host its part of the conservatism. */
+	near_deg = aims.need_deg + fmax(extra_deg - host_deg, 0);
+	aims.aim_deg = aims.need_deg + extra_deg;
+	aims.need_deg += host_deg;
+	if (!rc)
+		rc = sp_geometry_reach(g, SP_GEOMETRY_READ, near_deg, &m->reach);
+	for (size_t i = 0; !rc && i < g->nzones; i++)
+		rc = add_tracks(m, g, &g->zones[i], first_block, &aims);
+	return rc ? rc : m->nzones ? 0 : SP_EUNSUP;
+}
+
+static uint64_t div_up(uint64_t a, uint64_t b)
+{
+	return (a + b - 1) / b;
+}
+
+/* See multimap.c for the room that a hop has beyond the aim. */
+static void set_slots(struct sp__multimap *m, struct sp__cubezone *z)
+{
+	uint64_t c = m->cell_blocks, room;
+
+	z->slots = (uint32_t)(z->least_blocks / c);
+	room = c + (c - 1) + z->track_blocks - z->slots * c;
+	if (z->least_blocks < z->track_blocks)
+		room = (room + 2) * z->track_blocks / z->least_blocks + 1;
+	z->hop_blocks = z->aim_blocks + (uint32_t)room;
+}
+
+int sp__multimap_place(struct sp__multimap *m)
+{
+	unsigned n = m->grid->n;
+	uint64_t placed = 0, within = 1;
+
+	m->ncubes = m->cube_tracks = 1;
+	for (unsigned i = 0; i < n; i++) {
+		if (!m->k[i] || m->k[i] > m->grid->size[i])
+			return SP_EUNSUP;
+		m->cubes[i] = div_up(m->grid->size[i], m->k[i]);
+		m->ncubes *= m->cubes[i];
+		m->step[i] = i ? m->cube_tracks : 0;
+		if (i && i < n - 1)
+			within *= m->k[i];
+		if (i && __builtin_mul_overflow(m->cube_tracks, m->k[i], &m->cube_tracks))
+			return -ENOSPC;
+	}
+	if (within > m->reach)
+		return SP_EUNSUP;
+	for (size_t i = 0; i < m->nzones; i++) {
+		struct sp__cubezone *z = &m->zones[i];
+
+		set_slots(m, z);
+		z->first_cube = placed;
+		z->pack = (uint32_t)(z->slots / m->k[0]);
+		if (z->pack)
+			z->groups = sp__min(z->tracks / m->cube_tracks,
+					    div_up(m->ncubes - placed, z->pack));
+		else
+			z->groups = 0;
+		placed = sp__min(placed + z->groups * z->pack, m->ncubes);
+	}
+	return placed == m->ncubes ? 0 : -ENOSPC;
+}
+
+/* What one step along each dimension costs on average beside a hop, and the space. */
+static double cost_of(const struct sp__multimap *m)
+{
+	double jumps = 0, blocks = (double)(sp__multimap_end(m) - m->zones[0].first_block);
+
+	for (unsigned i = 0; i < m->grid->n; i++)
+		if (m->grid->size[i] > 1)
+			jumps += (double)(m->cubes[i] - 1) / (double)(m->grid->size[i] - 1);
+	return JUMP_HOPS * jumps + 1 - (double)m->grid->cells * m->cell_blocks / blocks;
+}
+
+struct sizes {
+	struct sp__multimap *m;
+	int (*fn)(void *arg, struct sp__multimap *m);
+	void *arg;
+};
+
+/* Tries all balanced sizes of dimension i with which the tracks stay below the limits. */
+static int try_sizes(const struct sizes *s, unsigned i, uint64_t tracks)
+{
+	struct sp__multimap *m = s->m;
+	uint64_t size, k, most, longest = 0;
+	int rc = 0;
+
+	if (i == m->grid->n)
+		return sp__multimap_place(m) ? 0 : s->fn(s->arg, m);
+	for (size_t z = 0; z < m->nzones; z++)
+		longest = sp__max(longest, m->zones[z].tracks);
+	size = m->grid->size[i];
+	most = (i < m->grid->n - 1 ? m->reach : longest) / tracks;
+	for (uint64_t parts = 1; !rc && parts <= size; parts = div_up(size, k - 1)) {
+		k = div_up(size, parts);
+		m->k[i] = k;
+		if (k <= most)
+			rc = try_sizes(s, i + 1, tracks * k);
+		if (k == 1)
+			break;
+	}
+	return rc;
+}
+
+int sp__multimap_each(struct sp__multimap *m, int (*fn)(void *arg, struct sp__multimap *m),
+		      void *arg)
+{
+	struct sizes s = { m, fn, arg };
+	uint64_t shortest = UINT64_MAX, before = 0;
+	int rc = 0;
+
+	/* Dimension 0 as long as the tracks of the zones allow that are used. */
+	for (size_t z = 0; !rc && z < m->nzones; z++) {
+		set_slots(m, &m->zones[z]);
+		shortest = sp__min(shortest, m->zones[z].slots);
+		if (!shortest)
+			break;
+		m->k[0] = div_up(m->grid->size[0], div_up(m->grid->size[0], shortest));
+		if (m->k[0] != before)
+			rc = try_sizes(&s, 1, 1);
+		before = m->k[0];
+	}
+	return rc;
+}
+
+struct choice {
+	uint64_t best[SP_CUBE_DIMS_MAX];
+	double cost;
+};
+
+static int consider(void *arg, struct sp__multimap *m)
+{
+	struct choice *c = arg;
+	double cost = cost_of(m);
+
+	if (cost < c->cost) {
+		c->cost = cost;
+		memcpy(c->best, m->k, sizeof(c->best));
+	}
+	return 0;
+}
+
+int sp__multimap_choose(struct sp__multimap *m)
+{
+	struct choice c = { .cost = INFINITY };
+
+	(void)sp__multimap_each(m, consider, &c);
+	if (c.cost == INFINITY)
+		return -ENOSPC;
+	memcpy(m->k, c.best, sizeof(m->k));
+	return sp__multimap_place(m);
+}

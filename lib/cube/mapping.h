@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A mapping: which blocks of the volume a cell occupies, and in which order the cells of a box
+ * are best read.  It is pure: computed from the grid and a few numbers, the same for ever.
+ *
+ * order[i] is the dimension of the dataset that is dimension i of the mapping: order[0] is the
+ * one whose neighbours lie in sequence.  All coordinates here are the dataset's.
+ *
+ * Thread rule: immutable after sp__mapping_init().
+ */
+#ifndef SP__CUBE_MAPPING_H
+#define SP__CUBE_MAPPING_H
+
+#include "cube/curve.h"
+#include "cube/multimap.h"
+
+struct sp__mapping {
+	enum sp_cube_mapping kind; /* not AUTO */
+	struct sp__grid grid;	   /* of cells, in the order of the mapping */
+	unsigned order[SP_CUBE_DIMS_MAX];
+	bool identity; /* order is 0, 1, 2, ... */
+	uint32_t cell_blocks;
+	uint64_t first_block; /* linear mappings: of cell 0 */
+	struct sp__curve curve;
+	struct sp__multimap multimap;
+};
+
+/*
+ * Completes a mapping whose kind, order, cell_blocks, first_block (and, for MultiMap, zones,
+ * reach and k) are set, for a dataset of these sizes in cells.  SP_EUNSUP and -ENOSPC as
+ * sp__curve_init() and sp__multimap_place(); -ERANGE: 2^62 cells or more.
+ */
+SP_MUST_CHECK int sp__mapping_init(struct sp__mapping *m, unsigned n, const uint64_t *cells);
+
+/* The first block of a cell. */
+uint64_t sp__mapping_block(const struct sp__mapping *m, const uint64_t *x);
+/* The cell that occupies a block; false if none does. */
+bool sp__mapping_cell(const struct sp__mapping *m, uint64_t block, uint64_t *x);
+/*
+ * Gives the cells of a box in the best order: (first block, number of cells that follow each
+ * other).  Consecutive calls never continue one another.
+ */
+int sp__mapping_walk(const struct sp__mapping *m, const struct sp_cube_box *box, sp__cells_fn fn,
+		     void *arg);
+/* One beyond the last block. */
+uint64_t sp__mapping_end(const struct sp__mapping *m);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * MultiMap: cells along dimension 0 lie on one track, the next cell along any other dimension
+ * is an adjacent block, which costs a hop of constant time and no rotational delay.
+ *
+ * A basic cube of k[0] x ... x k[n-1] cells takes k[1] * ... * k[n-1] consecutive tracks.
+ * Cubes that fit beside each other on the tracks form a group; a zone is filled group by
+ * group, and no group crosses its end.  The cubes of the grid are numbered with dimension 0
+ * fastest, and go into the zones in this order.
+ *
+ * All places are computed: no tables grow with the grid.
+ *
+ * Source: Shao 2008, section 5.3.
+ */
+#ifndef SP__CUBE_MULTIMAP_H
+#define SP__CUBE_MULTIMAP_H
+
+#include <stddef.h>
+#include "cube/grid.h"
+
+struct sp_geometry;
+
+/* Of the tracks of a pattern before this one. */
+struct sp__cubetrack {
+	uint64_t blocks, skew;
+};
+
+/* Consecutive tracks without slipped blocks, whose lengths and skews repeat with a pattern. */
+struct sp__cubezone {
+	uint64_t first_block; /* of its first track */
+	uint64_t tracks;
+	uint32_t track_blocks; /* of the longest track: angles are in this part of a revolution */
+	uint32_t least_blocks; /* of the shortest */
+	uint32_t need_blocks;  /* that pass while the head goes to an adjacent block: W */
+	uint32_t aim_blocks;   /* from the end of a block to its adjacent one: W and conservatism */
+	uint32_t skew_den;     /* skews are in 1/skew_den of a revolution */
+	uint32_t npattern;
+	uint64_t pattern_blocks, pattern_skew; /* of a whole pattern */
+	struct sp__cubetrack *pattern;
+	/* Filled in by sp__multimap_place(): */
+	uint32_t slots;	     /* cells on a track */
+	uint32_t hop_blocks; /* from the start of a row to that of the next */
+	uint32_t pack;	     /* basic cubes side by side */
+	uint64_t groups;
+	uint64_t first_cube;
+};
+
+struct sp__multimap {
+	const struct sp__grid *grid;
+	uint32_t cell_blocks;
+	uint64_t k[SP_CUBE_DIMS_MAX];	  /* sizes of the basic cube */
+	uint64_t step[SP_CUBE_DIMS_MAX];  /* tracks from a cell to its neighbour; [0]: none */
+	uint64_t cubes[SP_CUBE_DIMS_MAX]; /* along each dimension */
+	uint64_t ncubes;
+	uint64_t cube_tracks; /* tracks of a basic cube */
+	uint64_t reach;	      /* D: most tracks of one hop */
+	double host_ns; /* the host's own time between two requests, beyond what hops include */
+	struct sp__cubezone *zones;
+	size_t nzones;
+};
+
+/*
+ * Finds the zones of a geometry from first_block on, with the aim of reads and extra_deg of
+ * conservatism.  -ENOMEM; SP_EUNSUP: it has no tracks.
+ */
+SP_MUST_CHECK int sp__multimap_zones(struct sp__multimap *m, const struct sp_geometry *g,
+				     uint64_t first_block, double extra_deg);
+void sp__multimap_free(struct sp__multimap *m);
+
+/*
+ * Calls fn with each balanced choice of k that fits the zones, placed; not 0: ends it, and is
+ * returned.
+ */
+int sp__multimap_each(struct sp__multimap *m, int (*fn)(void *arg, struct sp__multimap *m),
+		      void *arg);
+/* Chooses k for the grid: -ENOSPC if no basic cube fits the zones. */
+SP_MUST_CHECK int sp__multimap_choose(struct sp__multimap *m);
+/*
+ * Places cubes of the sizes k.  -ENOSPC: the zones do not hold them; SP_EUNSUP: k breaks a
+ * rule of basic cubes (5.1 to 5.3).
+ */
+SP_MUST_CHECK int sp__multimap_place(struct sp__multimap *m);
+
+/* The first block of a cell. */
+uint64_t sp__multimap_block(const struct sp__multimap *m, const uint64_t *x);
+/* The cell that has this block; false if none has. */
+bool sp__multimap_cell(const struct sp__multimap *m, uint64_t block, uint64_t *x);
+/* Gives the cells of the box cube by cube, a row at a time; first is a block. */
+int sp__multimap_walk(const struct sp__multimap *m, const struct sp_cube_box *box, sp__cells_fn fn,
+		      void *arg);
+/* One beyond the last block that the cubes take. */
+uint64_t sp__multimap_end(const struct sp__multimap *m);
+
+#endif

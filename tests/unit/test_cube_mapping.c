@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Mappings of cells to blocks: the examples of Shao 2008, figures 5.1 to 5.3, by hand and by
+ * GETADJACENT; bijection, inverse and walks over random grids; unit steps of Hilbert's curve.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <spindle/geometry.h>
+#include "base/rng.h"
+#include "cube/mapping.h"
+#include "tap.h"
+
+/* Tracks of 5 blocks without skew on which each adjacent block is one row further. */
+static void toy(struct sp__mapping *m)
+{
+	static struct sp__cubetrack one[1];
+	static struct sp__cubezone zone;
+
+	zone = (struct sp__cubezone){ .tracks = 100,
+				      .track_blocks = 5,
+				      .least_blocks = 5,
+				      .aim_blocks = 4, /* one revolution with the block */
+				      .skew_den = 5,
+				      .npattern = 1,
+				      .pattern_blocks = 5,
+				      .pattern = one };
+	*m = (struct sp__mapping){ .kind = SP_CUBE_MULTIMAP, .cell_blocks = 1 };
+	for (unsigned i = 0; i < SP_CUBE_DIMS_MAX; i++)
+		m->order[i] = i;
+	m->multimap.zones = &zone;
+	m->multimap.nzones = 1;
+	m->multimap.reach = 9;
+}
+
+static uint64_t at(const struct sp__mapping *m, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	return sp__mapping_block(m, (uint64_t[SP_CUBE_DIMS_MAX]){ a, b, c, d });
+}
+
+static void test_examples(void)
+{
+	static const uint64_t sizes[] = { 5, 3, 3, 2 };
+	struct sp__mapping m;
+
+	toy(&m);
+	memcpy(m.multimap.k, sizes, 4 * sizeof(*sizes));
+	ok(sp__mapping_init(&m, 2, sizes) == 0 && at(&m, 0, 1, 0, 0) == 5 &&
+		   at(&m, 0, 2, 0, 0) == 10 && at(&m, 4, 2, 0, 0) == 14,
+	   "figure 5.1: (0,1) is block 5, (0,2) is block 10");
+	ok(sp__mapping_end(&m) == 15, "it takes three tracks");
+	ok(sp__mapping_init(&m, 3, sizes) == 0 && at(&m, 0, 0, 1, 0) == 15 &&
+		   at(&m, 0, 0, 2, 0) == 30 && sp__mapping_end(&m) == 45,
+	   "figure 5.2: (0,0,1) is block 15, (0,0,2) is block 30, on nine tracks");
+	ok(sp__mapping_init(&m, 4, sizes) == 0 && at(&m, 0, 0, 0, 1) == 45 &&
+		   sp__mapping_end(&m) == 90,
+	   "figure 5.3: (0,0,0,1) is block 45, on eighteen tracks");
+	m.multimap.reach = 8;
+	ok(sp__mapping_init(&m, 4, sizes) == SP_EUNSUP, "K1 K2 beyond the reach is refused");
+}
+
+/* Each hop of the figure's loop, on the tracks of a shipped model. */
+static void test_adjacent(const char *model)
+{
+	static const uint64_t sizes[] = { 40, 5, 2, 3 };
+	struct sp__mapping m = { .kind = SP_CUBE_MULTIMAP,
+				 .cell_blocks = 1,
+				 .order = { 0, 1, 2, 3 } };
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	uint64_t hops = 0, equal = 0, x[SP_CUBE_DIMS_MAX] = { 0 };
+	struct sp_geometry *g;
+	int rc = sp_geometry_model(&g, model, &err);
+
+	if (!ok(rc == 0, "%s has a geometry", model))
+		return;
+	rc = sp__multimap_zones(&m.multimap, g, 100, 0);
+	memcpy(m.multimap.k, sizes, sizeof(sizes));
+	rc = rc ? rc : sp__mapping_init(&m, 4, sizes);
+	if (!ok(rc == 0, "%s takes a basic cube of 40 x 5 x 2 x 3", model))
+		diag("%d reach %" PRIu64, rc, m.multimap.reach);
+	for (uint64_t cell = 0; !rc && cell < 40 * 5 * 2 * 3; cell++) {
+		uint64_t rest = cell, block, next;
+
+		for (unsigned i = 0; i < 4; rest /= sizes[i++])
+			x[i] = rest % sizes[i];
+		block = sp__mapping_block(&m, x);
+		for (unsigned i = 1; i < 4; i++) {
+			if (x[i] + 1 == sizes[i])
+				continue;
+			x[i]++;
+			hops++;
+			if (!sp_geometry_adjacent(g, block, m.multimap.step[i], SP_GEOMETRY_READ, 0,
+						  &next))
+				equal += next == sp__mapping_block(&m, x);
+			x[i]--;
+		}
+	}
+	ok(hops && equal == hops, "%s: %" PRIu64 " of %" PRIu64 " hops are those of GETADJACENT",
+	   model, equal, hops);
+	sp__multimap_free(&m.multimap);
+	sp_geometry_free(g);
+}
+
+static double angle_of(const struct sp_geometry *g, uint64_t block, uint32_t beyond)
+{
+	struct sp_track t;
+
+	if (sp_geometry_track(g, block, &t))
+		return NAN;
+	return t.angle_deg + (double)(block - t.first + beyond) / t.blocks * 360;
+}
+
+/* Hops between tracks of unequal length: from the end of a cell to the begin of the next. */
+static void test_unequal(const char *model, uint32_t cell_blocks)
+{
+	const uint64_t sizes[] = { 480 / cell_blocks, 30, 5 };
+	struct sp__mapping m = { .kind = SP_CUBE_MULTIMAP,
+				 .cell_blocks = cell_blocks,
+				 .order = { 0, 1, 2 } };
+	double aim = 0, least = 360, most = 0;
+	uint64_t x[SP_CUBE_DIMS_MAX];
+	struct sp_geometry *g;
+	int rc = sp_geometry_model(&g, model, NULL);
+
+	rc = rc ? rc : sp_geometry_aim(g, SP_GEOMETRY_READ, &aim);
+	rc = rc ? rc : sp__multimap_zones(&m.multimap, g, 0, 0);
+	m.multimap.reach = 30;
+	memcpy(m.multimap.k, sizes, sizeof(sizes));
+	rc = rc ? rc : sp__mapping_init(&m, 3, sizes);
+	for (x[2] = 0; !rc && x[2] < sizes[2]; x[2]++)
+		for (x[1] = 0; x[1] + 1 < sizes[1]; x[1]++)
+			for (x[0] = 0; x[0] < sizes[0]; x[0]++) {
+				double end = angle_of(g, sp__mapping_block(&m, x), cell_blocks), w;
+
+				x[1]++;
+				w = fmod(angle_of(g, sp__mapping_block(&m, x), 0) - end + 720, 360);
+				x[1]--;
+				least = fmin(least, w);
+				most = fmax(most, w);
+			}
+	ok(rc == 0 && least >= aim && most < aim + 90,
+	   "%s, cells of %u blocks: an aim of %.1f degrees, hops of %.1f to %.1f", model,
+	   cell_blocks, aim, least, most);
+	sp__multimap_free(&m.multimap);
+	sp_geometry_free(g);
+}
+
+static void random_grid(struct sp__rng *rng, struct sp__mapping *m, uint64_t *sizes, unsigned n,
+			bool binary)
+{
+	for (unsigned i = 0; i < n; i++) {
+		unsigned most = n < 3 ? 40 : n < 5 ? 8 : 3;
+
+		sizes[i] = binary ? UINT64_C(1) << sp__rng_below(rng, n < 5 ? 4 : 2)
+				  : 1 + sp__rng_below(rng, most);
+		m->order[i] = i;
+	}
+	for (unsigned i = n; i-- > 1;) {
+		unsigned k = (unsigned)sp__rng_below(rng, i + 1), old = m->order[i];
+
+		m->order[i] = m->order[k];
+		m->order[k] = old;
+	}
+}
+
+struct seen {
+	const struct sp__mapping *m;
+	const struct sp_cube_box *box;
+	uint8_t *at; /* by number of the cell: how often the walk gave it */
+	uint64_t given, outside, last;
+	bool ascends;
+};
+
+static uint64_t number_of(const struct sp__mapping *m, const uint64_t *x)
+{
+	uint64_t number = 0;
+
+	for (unsigned i = 0; i < m->grid.n; i++)
+		number = number * m->grid.size[i] + x[m->order[i]];
+	return number;
+}
+
+static int see(void *arg, uint64_t block, uint64_t cells)
+{
+	struct seen *s = arg;
+	uint64_t x[SP_CUBE_DIMS_MAX];
+
+	s->ascends &= !s->given || block > s->last;
+	for (uint64_t i = 0; i < cells; i++) {
+		bool in = sp__mapping_cell(s->m, block + i * s->m->cell_blocks, x);
+
+		for (unsigned d = 0; in && d < s->m->grid.n; d++)
+			in = x[d] >= s->box->lo[d] && x[d] <= s->box->hi[d] &&
+			     (x[d] - s->box->lo[d]) % s->box->stride[d] == 0;
+		s->outside += !in;
+		if (in)
+			s->at[number_of(s->m, x)]++;
+	}
+	s->given += cells;
+	s->last = block + (cells - 1) * s->m->cell_blocks;
+	return 0;
+}
+
+/* A walk gives each cell of a random box once, and no other. */
+static bool walk_is_right(struct sp__rng *rng, const struct sp__mapping *m, const uint64_t *sizes)
+{
+	struct sp_cube_box box;
+	struct seen s = { .m = m, .box = &box, .ascends = true };
+	uint64_t cells = 1;
+	bool right;
+
+	for (unsigned i = 0; i < m->grid.n; i++) {
+		uint64_t a = sp__rng_below(rng, sizes[i]), b = sp__rng_below(rng, sizes[i]);
+
+		box.lo[i] = a < b ? a : b;
+		box.hi[i] = a < b ? b : a;
+		box.stride[i] = sp__rng_below(rng, 3) ? 1 : 1 + sp__rng_below(rng, 4);
+		cells *= sp__box_count(&box, i);
+	}
+	s.at = calloc(m->grid.cells, 1);
+	right = sp__mapping_walk(m, &box, see, &s) == 0 && s.given == cells && !s.outside &&
+		(m->kind == SP_CUBE_MULTIMAP || s.ascends);
+	for (uint64_t i = 0; i < m->grid.cells; i++)
+		right &= s.at[i] <= 1;
+	free(s.at);
+	return right;
+}
+
+/* All cells have different blocks within the end, and each block gives its cell back. */
+static bool is_bijection(const struct sp__mapping *m, const uint64_t *sizes)
+{
+	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 }, back[SP_CUBE_DIMS_MAX], end = sp__mapping_end(m);
+	struct sp_cube_box all = { 0 };
+	uint8_t *used = calloc(end, 1);
+	bool right = true;
+
+	for (unsigned i = 0; i < m->grid.n; i++) {
+		all.hi[i] = sizes[i] - 1;
+		all.stride[i] = 1;
+	}
+	do {
+		uint64_t block = sp__mapping_block(m, x);
+
+		if (block + m->cell_blocks > end) {
+			right = false;
+			break;
+		}
+		for (uint32_t b = 0; b < m->cell_blocks; b++) {
+			right &= !used[block + b]++ && sp__mapping_cell(m, block + b, back);
+			right = right && !memcmp(back, x, m->grid.n * sizeof(*x));
+		}
+	} while (right && sp__box_next(&all, 0, m->grid.n, x));
+	for (uint64_t b = 0; right && b < end; b++)
+		right = used[b] || !sp__mapping_cell(m, b, back);
+	free(used);
+	return right;
+}
+
+static void test_random(enum sp_cube_mapping kind, const char *name, const char *model)
+{
+	struct sp__rng rng = { 14 };
+	struct sp_geometry *g = NULL;
+	unsigned wrong = 0, wrong_walks = 0, tried = 0;
+
+	if (model && sp_geometry_model(&g, model, NULL))
+		ok(false, "%s has a geometry", model);
+	for (unsigned round = 0; round < 300; round++) {
+		struct sp__mapping m = { .kind = kind, .first_block = round % 7 };
+		uint64_t sizes[SP_CUBE_DIMS_MAX];
+		unsigned n = 1 + round % 12;
+		bool linear = kind == SP_CUBE_NAIVE || kind == SP_CUBE_MULTIMAP;
+		int rc;
+
+		m.cell_blocks = 1 + (uint32_t)sp__rng_below(&rng, 4);
+		random_grid(&rng, &m, sizes, n, !linear && (n > 4 || round % 2));
+		rc = g ? sp__multimap_zones(&m.multimap, g, round % 1000, 0) : 0;
+		rc = rc ? rc : sp__mapping_init(&m, n, sizes);
+		if (rc == 0) {
+			tried++;
+			wrong += !is_bijection(&m, sizes);
+			for (unsigned w = 0; w < 5; w++)
+				wrong_walks += !walk_is_right(&rng, &m, sizes);
+		}
+		sp__multimap_free(&m.multimap);
+	}
+	ok(tried > 150 && !wrong, "%s: %u grids of 1 to 12 dimensions are mapped one to one", name,
+	   tried);
+	ok(!wrong_walks, "%s: walks of random boxes give each cell once", name);
+	sp_geometry_free(g);
+}
+
+static void test_unit_steps(void)
+{
+	unsigned wrong = 0;
+
+	for (unsigned n = 1; n <= 6; n++) {
+		uint64_t sizes[SP_CUBE_DIMS_MAX], x[SP_CUBE_DIMS_MAX], before[SP_CUBE_DIMS_MAX];
+		struct sp__mapping m = { .kind = SP_CUBE_HILBERT, .cell_blocks = 1 };
+
+		for (unsigned i = 0; i < n; i++) {
+			m.order[i] = i;
+			sizes[i] = n < 4 ? 16 : 4;
+		}
+		if (sp__mapping_init(&m, n, sizes))
+			wrong++;
+		for (uint64_t b = 0; b < m.grid.cells; b++) {
+			uint64_t distance = 0;
+
+			sp__mapping_cell(&m, b, x);
+			for (unsigned i = 0; b && i < n; i++)
+				distance += x[i] > before[i] ? x[i] - before[i] : before[i] - x[i];
+			wrong += b && distance != 1;
+			memcpy(before, x, sizeof(x));
+		}
+	}
+	ok(!wrong, "Hilbert's curve goes to a neighbour at every step, in 1 to 6 dimensions");
+}
+
+static void test_refusals(void)
+{
+	struct sp__mapping m = { .kind = SP_CUBE_HILBERT, .cell_blocks = 1 };
+	uint64_t sizes[] = { 3, 3, 3, 3, 3 };
+
+	for (unsigned i = 0; i < 5; i++)
+		m.order[i] = i;
+	ok(sp__mapping_init(&m, 5, sizes) == SP_EUNSUP,
+	   "a curve over five dimensions that are no powers of two is refused");
+	ok(sp__mapping_init(&m, 2, (uint64_t[]){ UINT64_C(1) << 40, UINT64_C(1) << 30 }) == -ERANGE,
+	   "2^70 cells are refused");
+}
+
+int main(void)
+{
+	test_examples();
+	test_adjacent("atlas10k3-like");
+	test_adjacent("cheetah36es-like");
+	test_adjacent("ultrastar36lzx-like");
+	test_unequal("nearline6t-like", 1);
+	test_unequal("nearline6t-like", 7);
+	test_unequal("atlas10k3-like", 60);
+	test_random(SP_CUBE_NAIVE, "naive", NULL);
+	test_random(SP_CUBE_ZORDER, "zorder", NULL);
+	test_random(SP_CUBE_GRAY, "gray", NULL);
+	test_random(SP_CUBE_HILBERT, "hilbert", NULL);
+	test_random(SP_CUBE_MULTIMAP, "multimap", "tiny");
+	test_random(SP_CUBE_MULTIMAP, "multimap", "atlas10k3-like");
+	test_random(SP_CUBE_MULTIMAP, "multimap", "nearline6t-like");
+	test_unit_steps();
+	test_refusals();
+	return done();
+}
