@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Idea: the walk of a mapping gives the runs of a query in the order in which they are issued.
+ * A run is a *pass* of blocks under the head: it begins on a track at an angle, and takes a
+ * time to an end on a track at an angle.  Time passes pass by pass:
+ *
+ *	positioning = the least time >= need that turns the platter from the end of the last
+ *		      pass to the begin of the next one
+ *	need	    = what is left of the overhead + move(tracks in between)
+ *	move	    = seek curve(cylinders) or switch of surfaces, the longer; if the layout is not
+ *		      known: hop curve(tracks) - overhead, and beyond its end the seek curve
+ *
+ * Angles are exact, so whole revolutions are lost exactly where the drive loses them.  The hop
+ * curve is the longest move of n tracks; the layout is looked at first because on many drives
+ * most hops are shorter, and one that just makes it would be said to lose a revolution.  What
+ * a geometry does not tell is taken so: tracks follow each other with their skew, and a
+ * request is read from its first block on.
+ *
+ * The time of a pass over many tracks of one zone is a sum in closed form: a revolution for
+ * each track, and its skew.  From zone to zone the platter turns to the begin of the next one.
+ *
+ * Several requests outstanding: a request may be chosen when its overhead has passed since it
+ * was issued, which the host does when another one ends.  The drive takes the one that is next
+ * under the head.  One request at a time is the same with a queue of one, where all of the
+ * overhead is left.
+ *
+ * In parts of a device that the geometry does not know, and for the first request, positioning
+ * is a mean: a seek within the cube, and half a revolution.
+ *
+ * Memory: three queues of at most 64 passes, on the stack.
+ */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <spindle/geometry.h>
+#include "base/bisect.h"
+#include "base/minmax.h"
+#include "base/rng.h"
+#include "cube/prediction.h"
+#include "dev/drive.h" /* names of layouts */
+#include "dev/geometry.h"
+
+#define MB 1048576.0
+#define SLACK_NS 2 /* a target missed by no more is not missed: rounding */
+#define CLIFF_BLOCKS 2
+
+/* A place under the head. */
+struct spot {
+	bool known;
+	uint64_t track;
+	sp__angle angle;
+	bool exact; /* cylinder and surface are known too */
+	uint64_t cylinder, surface;
+};
+
+/* One request. */
+struct pass {
+	struct spot begin, end;
+	double ns;	 /* from its begin to its end */
+	double block_ns; /* where it begins */
+	double ready_ns; /* in a queue: when it may be chosen */
+};
+
+/* A drive, and the host before it. */
+struct drive {
+	double late_blocks;		  /* each aim is missed by so many */
+	double now_ns, host_ns, start_ns; /* start: what the first positioning took */
+	struct spot at;
+	unsigned queued;
+	struct pass queue[SP__PREDICT_DEPTH_MAX];
+};
+
+struct predictor {
+	const struct sp__predict_opts *o;
+	const struct sp_geometry *g;
+	const struct sp__mapping *m;
+	unsigned depth, ndrives;
+	double mean_ns;		/* positioning from an unknown place */
+	uint64_t first, blocks; /* of the request that is being put together */
+	uint64_t runs, cells, requests, seeks, read, next_block;
+	struct drive drives[3];
+};
+
+/* Of the seek curve, which has points; the distance is in its unit. */
+static double seek_ns(const struct sp_geometry *g, double distance)
+{
+	const struct sp__geoseek *s = g->seeks;
+	size_t upto = SP__BISECT(g->nseeks, i, (double)s[i].distance <= distance);
+
+	if (!upto || upto == g->nseeks)
+		return s[upto ? upto - 1 : 0].ns;
+	s += upto;
+	return s[-1].ns + (s->ns - s[-1].ns) * (distance - (double)s[-1].distance) /
+				  (double)(s->distance - s[-1].distance);
+}
+
+/* What a hop of this many tracks takes at most, beyond the overhead. */
+static double hop_ns(const struct sp_geometry *g, uint64_t tracks)
+{
+	const struct sp__hops *h = &g->hops[SP_GEOMETRY_READ];
+	size_t step = SP__BISECT(h->nsteps, i, h->steps[i].tracks < tracks);
+	double most = 0;
+
+	if (!tracks)
+		return 0;
+	if (h->nsteps)
+		most = h->steps[sp__min(step, h->nsteps - 1)].w_deg / 360 * g->period_ns -
+		       g->overhead_ns[SP_GEOMETRY_READ];
+	if (step == h->nsteps && g->nseeks)
+		most = fmax(most, seek_ns(g, g->seek_in_tracks || !g->surfaces
+						     ? (double)tracks
+						     : (double)tracks / g->surfaces));
+	return fmax(most, 0);
+}
+
+/*
+ * Cylinder and surface of a track, where the layout tells them and the seek curve has the time
+ * between two surfaces.  A zone begins with a cylinder.  Of serpentines it is not known in
+ * which direction the first surface goes; that matters only between bands.
+ */
+static void find_cylinder(const struct sp_geometry *g, const struct sp__geozone *z, uint64_t i,
+			  struct spot *s)
+{
+	uint64_t n = g->surfaces, round, band, at;
+
+	if (!g->layout || !n || g->seek_in_tracks || !g->nseeks || g->seeks[0].distance)
+		return;
+	s->cylinder = z->first_track / n;
+	if (!strcmp(g->layout, sp__layout_words[SP__LAYOUT_HYBRID_SERPENTINE])) {
+		round = z->map->regions[0].npattern;
+		band = round / n;
+		if (!band || round % n)
+			return;
+		s->surface = i % round / band;
+		at = i % band;
+		s->cylinder += i / round * band + (s->surface % 2 ? band - 1 - at : at);
+	} else if (!strcmp(g->layout, sp__layout_words[SP__LAYOUT_SURFACE_SERPENTINE])) {
+		return;
+	} else {
+		s->cylinder += i / n;
+		s->surface = i % n;
+		if (!strcmp(g->layout, sp__layout_words[SP__LAYOUT_CYLINDER_SERPENTINE]) &&
+		    i / n % 2)
+			s->surface = n - 1 - s->surface;
+	}
+	s->exact = true;
+}
+
+static uint64_t apart(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+static double move_ns(const struct sp_geometry *g, const struct spot *from, const struct spot *to)
+{
+	double ns = 0;
+
+	if (!from->exact || !to->exact)
+		return hop_ns(g, apart(from->track, to->track));
+	if (from->cylinder != to->cylinder)
+		ns = seek_ns(g, (double)apart(from->cylinder, to->cylinder));
+	return from->surface != to->surface ? fmax(ns, g->seeks[0].ns) : ns;
+}
+
+static double turn_ns(const struct sp_geometry *g, sp__angle angle)
+{
+	return (double)angle * 0x1p-64 * g->period_ns;
+}
+
+static sp__angle angle_in(const struct sp_geometry *g, double ns)
+{
+	double turns = ns / g->period_ns;
+
+	return (sp__angle)((turns - floor(turns)) * 0x1p64);
+}
+
+/* Until a place at this angle has come, not before need_ns. */
+static double wait_ns(const struct sp_geometry *g, double need_ns, sp__angle from, sp__angle to)
+{
+	sp__angle late = from + angle_in(g, need_ns) - to;
+
+	return need_ns + (turn_ns(g, late) <= SLACK_NS ? 0 : turn_ns(g, -late));
+}
+
+/* Revolutions that the skews before a track add up to. */
+static double skew_diff(const struct sp__region *r, uint64_t from, uint64_t to)
+{
+	uint64_t before = from / r->npattern * r->pattern_skew + r->skew_before[from % r->npattern];
+	uint64_t after = to / r->npattern * r->pattern_skew + r->skew_before[to % r->npattern];
+
+	return (double)(after - before) / r->skew_den;
+}
+
+static void set_spot(const struct sp_geometry *g, const struct sp__geozone *z,
+		     const struct sp__track *t, uint64_t place, struct spot *s)
+{
+	s->known = true;
+	s->track = z->first_track + t->number;
+	s->angle = sp__track_angle(t, place);
+	find_cylinder(g, z, t->number, s);
+}
+
+/* The blocks of a pass that lie in one zone. */
+static void pass_zone(const struct sp_geometry *g, const struct sp__geozone *z, uint64_t first,
+		      uint64_t blocks, struct pass *p)
+{
+	struct sp__track a, b;
+	uint64_t lbn = first - z->first_lbn, last = lbn + blocks - 1;
+	uint64_t begin = sp__trackmap_place(z->map, lbn), end;
+	double turns;
+
+	sp__trackmap_find(z->map, lbn, &a);
+	b = a;
+	if (last - a.first_lbn >= a.blocks)
+		sp__trackmap_find(z->map, last, &b);
+	end = sp__trackmap_place(z->map, last) + 1;
+	turns = (double)(b.number - a.number) + skew_diff(z->map->regions, a.number, b.number) +
+		(double)(end - b.first_place) / b.places -
+		(double)(begin - a.first_place) / a.places;
+	set_spot(g, z, &a, begin, &p->begin);
+	set_spot(g, z, &b, end, &p->end);
+	p->ns = turns * g->period_ns;
+	p->block_ns = g->period_ns / a.places;
+}
+
+static double plain_ns(const struct sp_geometry *g, uint64_t blocks)
+{
+	return (double)blocks * g->block_bytes / MB * g->transfer_s_per_mb * 1e9;
+}
+
+/* Blocks from first on that lie in a zone, or before one (*z NULL). */
+static uint64_t part_of(const struct sp_geometry *g, uint64_t first, uint64_t blocks,
+			const struct sp__geozone **z)
+{
+	*z = sp__geometry_zone_of(g, first);
+	if (*z)
+		return sp__min(blocks, (*z)->map->blocks - (first - (*z)->first_lbn));
+	for (size_t i = 0; i < g->nzones; i++)
+		if (g->zones[i].first_lbn > first)
+			return sp__min(blocks, g->zones[i].first_lbn - first);
+	return blocks;
+}
+
+static void make_pass(const struct sp_geometry *g, uint64_t first, uint64_t blocks,
+		      struct pass *all)
+{
+	bool begun = false;
+
+	*all = (struct pass){ 0 };
+	while (blocks) {
+		const struct sp__geozone *z;
+		uint64_t part = part_of(g, first, blocks, &z);
+		struct pass here = { .ns = plain_ns(g, part) };
+
+		if (z)
+			pass_zone(g, z, first, part, &here);
+		if (!begun)
+			*all = here;
+		else if (all->end.known && here.begin.known)
+			all->ns += here.ns + wait_ns(g, move_ns(g, &all->end, &here.begin),
+						     all->end.angle, here.begin.angle);
+		else
+			all->ns += here.ns;
+		all->end = here.end;
+		begun = true;
+		first += part;
+		blocks -= part;
+	}
+}
+
+/* From now_ns to the begin of a pass, which may be chosen after idle_ns. */
+static double position_ns(const struct predictor *p, const struct drive *d, double idle_ns,
+			  const struct pass *to)
+{
+	double need;
+
+	if (!d->at.known || !to->begin.known)
+		return idle_ns + p->mean_ns;
+	need = idle_ns + move_ns(p->g, &d->at, &to->begin) + d->late_blocks * to->block_ns;
+	return wait_ns(p->g, fmax(need, 0), d->at.angle, to->begin.angle);
+}
+
+/* The request of the queue that is served next. */
+static unsigned choose(const struct predictor *p, const struct drive *d, double *position)
+{
+	unsigned best = 0;
+
+	for (unsigned i = 1; i < d->queued; i++)
+		if (d->queue[i].ready_ns < d->queue[best].ready_ns)
+			best = i;
+	*position =
+		position_ns(p, d, fmax(d->queue[best].ready_ns - d->now_ns, 0), &d->queue[best]);
+	if (p->o->fifo)
+		return best;
+	for (unsigned i = 0; i < d->queued; i++) {
+		double ns;
+
+		if (i == best || d->queue[i].ready_ns > d->now_ns)
+			continue;
+		ns = position_ns(p, d, 0, &d->queue[i]);
+		if (ns < *position) {
+			*position = ns;
+			best = i;
+		}
+	}
+	return best;
+}
+
+static void serve(struct predictor *p, struct drive *d)
+{
+	double position;
+	unsigned i = choose(p, d, &position);
+	const struct pass *done = &d->queue[i];
+
+	if (!d->start_ns)
+		d->start_ns = position;
+	d->now_ns += position + done->ns;
+	d->at = done->end;
+	d->queued--;
+	memmove(&d->queue[i], &d->queue[i + 1], (d->queued - i) * sizeof(*d->queue));
+}
+
+static void issue(struct predictor *p, uint64_t first, uint64_t blocks)
+{
+	struct pass pass;
+
+	make_pass(p->g, first, blocks, &pass);
+	p->requests++;
+	p->seeks += !p->read || first != p->next_block;
+	p->read += blocks;
+	p->next_block = first + blocks;
+	for (unsigned i = 0; i < p->ndrives; i++) {
+		struct drive *d = &p->drives[i];
+
+		if (d->queued == p->depth)
+			serve(p, d);
+		d->host_ns = fmax(d->host_ns, d->now_ns) + p->o->host_ns;
+		pass.ready_ns = d->host_ns + p->g->overhead_ns[SP_GEOMETRY_READ];
+		d->queue[d->queued++] = pass;
+	}
+}
+
+static void issue_all(struct predictor *p)
+{
+	uint64_t most = p->o->request_blocks ? p->o->request_blocks : UINT64_MAX;
+
+	while (p->blocks) {
+		uint64_t n = sp__min(p->blocks, most);
+
+		issue(p, p->first, n);
+		p->first += n;
+		p->blocks -= n;
+	}
+}
+
+static int see_run(void *arg, uint64_t first, uint64_t cells)
+{
+	struct predictor *p = arg;
+	uint64_t blocks = cells * p->m->cell_blocks, end = p->first + p->blocks;
+
+	if (p->blocks && first >= end && first - end <= p->o->gap_blocks) {
+		p->blocks = first + blocks - p->first;
+	} else {
+		issue_all(p);
+		p->first = first;
+		p->blocks = blocks;
+	}
+	p->cells += cells;
+	return p->o->runs_max && ++p->runs == p->o->runs_max;
+}
+
+/* A seek between two places of the cube, each as likely as any other, and half a revolution. */
+static double mean_position(const struct sp_geometry *g, const struct sp__mapping *m)
+{
+	enum { STEPS = 32 };
+	uint64_t first =
+		m->kind == SP_CUBE_MULTIMAP ? m->multimap.zones[0].first_block : m->first_block;
+	struct pass all;
+	double ns = 0, span;
+
+	make_pass(g, first, sp__mapping_end(m) - first, &all);
+	if (!all.begin.known || !all.end.known)
+		return g->seek_s * 1e9;
+	span = (double)(all.end.track - all.begin.track);
+	for (unsigned i = 0; i < STEPS; i++) {
+		double part = (i + 0.5) / STEPS;
+
+		ns += 2 * (1 - part) / STEPS * hop_ns(g, (uint64_t)(part * span + 0.5));
+	}
+	return ns + g->period_ns / 2;
+}
+
+static void begin(struct predictor *p, const struct sp__predict_opts *o,
+		  const struct sp__mapping *m)
+{
+	static const double late[] = { 0, CLIFF_BLOCKS, -CLIFF_BLOCKS };
+	bool tracks = o->geometry->nzones > 0;
+
+	p->o = o;
+	p->g = o->geometry;
+	p->m = m;
+	p->depth = (unsigned)sp__min(sp__max(o->depth, 1), SP__PREDICT_DEPTH_MAX);
+	p->ndrives = !tracks ? 0 : o->cliffs ? 3 : 1;
+	p->mean_ns = tracks ? mean_position(p->g, m) : 0;
+	for (unsigned i = 0; i < p->ndrives; i++)
+		p->drives[i].late_blocks = late[i];
+}
+
+static uint64_t cells_of(const struct sp__mapping *m, const struct sp_cube_box *box)
+{
+	uint64_t cells = 1;
+
+	for (unsigned i = 0; i < m->grid.n; i++)
+		cells *= sp__box_count(box, i);
+	return cells;
+}
+
+/*
+ * A box of fewer rows that costs the same for each: MultiMap's rows take unlike times in
+ * different cubes, so all cubes are looked at, by fewer coordinates along the outer
+ * dimensions.  Dimension 1 stays as it is, for its rows follow each other by hops.
+ */
+static void thin(const struct sp__mapping *m, struct sp_cube_box *box, uint64_t rows_max)
+{
+	uint64_t rows = 1;
+
+	if (!rows_max || m->kind != SP_CUBE_MULTIMAP)
+		return;
+	for (unsigned i = 1; i < m->grid.n; i++)
+		rows *= sp__box_count(box, m->order[i]);
+	for (unsigned i = m->grid.n; i-- > 2 && rows > rows_max;) {
+		unsigned d = m->order[i];
+		uint64_t count = sp__box_count(box, d);
+
+		box->stride[d] *= sp__min(count, (rows + rows_max - 1) / rows_max);
+		rows = rows / count * sp__box_count(box, d);
+	}
+}
+
+/* Without tracks: each request and each block take their time. */
+static double ns_without_tracks(const struct predictor *p)
+{
+	double each = p->g->overhead_ns[SP_GEOMETRY_READ] + p->o->host_ns;
+
+	return (double)p->requests * each + (double)p->seeks * p->g->seek_s * 1e9 +
+	       plain_ns(p->g, p->read);
+}
+
+static double finish(struct predictor *p, unsigned drive, double scale)
+{
+	struct drive *d = &p->drives[drive];
+
+	while (d->queued)
+		serve(p, d);
+	return d->start_ns + (d->now_ns - d->start_ns) * scale;
+}
+
+int sp__predict_box(const struct sp__predict_opts *o, const struct sp__mapping *m,
+		    const struct sp_cube_box *box, struct sp__prediction *out)
+{
+	struct sp_cube_box part = *box;
+	struct predictor p = { 0 };
+	double scale;
+
+	if (!o->geometry || (!o->geometry->nzones && !(o->geometry->transfer_s_per_mb > 0)))
+		return -ENODATA;
+	begin(&p, o, m);
+	thin(m, &part, o->runs_max);
+	sp__mapping_walk(m, &part, see_run, &p);
+	issue_all(&p);
+	scale = (double)cells_of(m, box) / (double)p.cells;
+	out->ns = p.ndrives ? finish(&p, 0, scale) : ns_without_tracks(&p) * scale;
+	out->late_ns = p.ndrives > 1 ? finish(&p, 1, scale) : out->ns;
+	out->early_ns = p.ndrives > 2 ? finish(&p, 2, scale) : out->ns;
+	out->requests = (double)p.requests * scale;
+	out->seeks = (double)p.seeks * scale;
+	out->blocks = (double)p.read * scale;
+	return 0;
+}
+
+/* The shape at a random place. */
+static void place_box(const struct sp__mapping *m, const struct sp_cube_box *shape,
+		      struct sp__rng *rng, struct sp_cube_box *box)
+{
+	*box = *shape;
+	for (unsigned i = 0; i < m->grid.n; i++) {
+		unsigned d = m->order[i];
+		uint64_t length = shape->hi[d] - shape->lo[d];
+
+		box->lo[d] = sp__rng_below(rng, m->grid.size[i] - length);
+		box->hi[d] = box->lo[d] + length;
+	}
+}
+
+int sp__predict_mean(const struct sp__predict_opts *o, const struct sp__mapping *m,
+		     const struct sp_cube_box *shape, unsigned places, uint64_t seed,
+		     struct sp__prediction *out)
+{
+	struct sp__rng rng = { seed };
+	struct sp__prediction one;
+	struct sp_cube_box box;
+	int rc = 0;
+
+	*out = (struct sp__prediction){ 0 };
+	for (unsigned i = 0; !rc && i < places; i++) {
+		place_box(m, shape, &rng, &box);
+		rc = sp__predict_box(o, m, &box, &one);
+		out->ns += one.ns / places;
+		out->late_ns += one.late_ns / places;
+		out->early_ns += one.early_ns / places;
+		out->requests += one.requests / places;
+		out->seeks += one.seeks / places;
+		out->blocks += one.blocks / places;
+	}
+	return rc;
+}
