@@ -227,6 +227,7 @@ RUN_ENV = SP_BUILD='$(abspath $(B))' XSORT="$${XSORT:-$(abspath $(B))/bin/xsort}
 	DISKPROBE="$${DISKPROBE:-$(abspath $(B))/bin/diskprobe}" \
 	VDISK="$${VDISK:-$(abspath $(B))/bin/vdisk}" \
 	AIOBENCH="$${AIOBENCH:-$(abspath $(B))/bin/aiobench}" \
+	MMAP_CUBE="$${MMAP_CUBE:-$(abspath $(B))/bin/mmap-cube}" \
 	SP_TEST_STAGE="$${SP_TEST_STAGE-$(VARIANT)}" \
 	SP_TEST_VARIANT="$(VARIANT)" \
 	ASAN_OPTIONS="exitcode=99:detect_stack_use_after_return=1:$$ASAN_OPTIONS" \
@@ -326,7 +327,7 @@ bench-aio: ## aiobench beside fio; ROWS='depths cpu null knee', PAIRS=15
 	$(Q)ROWS='$(ROWS)' PAIRS='$(PAIRS)' scripts/bench/aio
 # Test programs that the experiments run.
 EXPERIMENT_PROGRAMS := $(addprefix $(B)/tests/,unit/test_join_plan unit/test_sequence_papers unit/test_readplan \
-	sim/rivals)
+	unit/test_cube_mapping unit/test_cube_formula sim/rivals)
 experiments: ## the figures of the papers on simulated drives; SCALE=1: at their sizes
 	$(Q)scripts/setup experiments
 	$(Q)+$(MAKE) --no-print-directory all \

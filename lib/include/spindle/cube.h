@@ -46,6 +46,7 @@ enum sp_cube_mapping {
 	SP_CUBE_HILBERT,
 	SP_CUBE_GRAY,
 };
+SP_WORDS(sp_cube_mapping)
 
 enum sp_cube_type {
 	SP_CUBE_BYTES, /* opaque: element_bytes each */
@@ -60,6 +61,9 @@ enum sp_cube_type {
 	SP_CUBE_F32,
 	SP_CUBE_F64,
 };
+SP_WORDS(sp_cube_type)
+/* Bytes of an element; 0 for SP_CUBE_BYTES.  Numbers are little-endian in the file. */
+SP_API uint32_t sp_cube_type_bytes(enum sp_cube_type type);
 
 /* A key and its value, both text: a name, a unit, an origin. */
 struct sp_cube_attribute {
@@ -102,6 +106,12 @@ struct sp_cube_create_opts {
 		.run = SP_RUN_OPTS_INIT, .conservatism_deg = 20                                    \
 	}
 
+/*
+ * Writes a new cube to a file, which must not exist unless run.overwrite is set, or to a block
+ * device (run.overwrite must be set).
+ */
+SP_API SP_MUST_CHECK int sp_cube_create(const char *path, const struct sp_cube_create_opts *opts,
+					struct sp_errinfo *err);
 
 struct sp_cube;
 
@@ -115,6 +125,10 @@ struct sp_cube_opts {
 	bool verify;		/* check checksums of what queries read */
 };
 
+SP_API SP_MUST_CHECK int sp_cube_open(struct sp_cube **cube, const char *path,
+				      const struct sp_cube_opts *opts, struct sp_errinfo *err);
+/* Accepts NULL.  0, or the error of the trace. */
+SP_API int sp_cube_close(struct sp_cube *cube);
 
 /* Pointers live as long as the cube. */
 struct sp_cube_info {
@@ -138,7 +152,13 @@ struct sp_cube_info {
 	const struct sp_cube_attribute *attributes;
 	size_t nattributes;
 };
+SP_API void sp_cube_info(const struct sp_cube *cube, struct sp_cube_info *info);
 
+/* The first block of the cell that contains an element. */
+SP_API SP_MUST_CHECK int sp_cube_block(const struct sp_cube *cube, const uint64_t *x,
+				       uint64_t *block);
+/* The first element of the cell that occupies a block; -ENOENT: none does. */
+SP_API SP_MUST_CHECK int sp_cube_element(const struct sp_cube *cube, uint64_t block, uint64_t *x);
 
 /* Every stride-th element from lo to hi, both included. */
 struct sp_cube_box {
@@ -173,6 +193,15 @@ struct sp_cube_workload {
 	bool no_coalesce;
 };
 
+/*
+ * Reads lines "WEIGHT beam K [X,X,...]" (all elements along dimension K) and "WEIGHT range
+ * SxSx... [X,X,...]" (S elements along each dimension, from X on); "#" begins a comment.
+ * Fills in queries and n alone.  SP_ESYNTAX with the line; -errno.
+ */
+SP_API SP_MUST_CHECK int sp_cube_workload_load(struct sp_cube_workload *w, const char *path,
+					       const struct sp_cube_shape *shape,
+					       struct sp_errinfo *err);
+SP_API void sp_cube_workload_free(struct sp_cube_workload *w);
 
 /* A mapping and what a workload costs on it; seconds are those of a mean query. */
 struct sp_cube_candidate {
@@ -192,21 +221,57 @@ struct sp_cube_candidate {
 /* Each mapping, and last what AUTO chooses for the workload. */
 #define SP_CUBE_CANDIDATES 6
 
+/*
+ * Predicts the workload of opts on every mapping of a cube of that shape and volume; order,
+ * basic and conservatism_deg of opts hold for the mappings that are not AUTO's.  run: also
+ * makes the requests on the simulated volume, without any data.
+ */
+SP_API SP_MUST_CHECK int sp_cube_compare(const struct sp_cube_create_opts *opts, bool run,
+					 struct sp_cube_candidate candidates[SP_CUBE_CANDIDATES],
+					 struct sp_errinfo *err);
 
 /* Takes the next bytes of a result; not 0: stop with this code. */
 typedef int (*sp_cube_sink)(void *arg, const void *data, size_t bytes);
 
+/*
+ * Reads the elements of a box, in rows along dimension 0, into a sink; sink NULL: only the I/O
+ * is done, whose bytes nobody sees.  A result larger than the memory given is read in parts.
+ */
+SP_API SP_MUST_CHECK int sp_cube_read(struct sp_cube *cube, const struct sp_cube_box *box,
+				      sp_cube_sink sink, void *arg, struct sp_cube_stats *stats,
+				      struct sp_errinfo *err);
 /* Forms of data outside of a cube. */
 enum sp_cube_format {
 	SP_CUBE_RAW, /* elements in rows along dimension 0 (or in another order), nothing else */
 	SP_CUBE_NPY, /* NumPy's .npy: shape (S0, S1, ...), fortran_order when written */
 	SP_CUBE_CSV, /* a line for each element: X0,X1,...,VALUE */
 };
+SP_WORDS(sp_cube_format)
 
+/*
+ * The same into a stream.  CSV has numbers as decimal text that gives the same number back,
+ * bytes as hexadecimal digits.
+ */
+SP_API SP_MUST_CHECK int sp_cube_export(struct sp_cube *cube, const struct sp_cube_box *box,
+					enum sp_cube_format format, FILE *out,
+					struct sp_cube_stats *stats, struct sp_errinfo *err);
 
 #define SP_CUBE_VALUE_MAX 64 /* of a number as text */
 
+/*
+ * An element from text: a number in the range of its type, or 2 hexadecimal digits for each
+ * byte.  SP_ESYNTAX.
+ */
+SP_API SP_MUST_CHECK int sp_cube_value_parse(const struct sp_cube_shape *shape, const char *text,
+					     void *element);
+/* The reverse; text has SP_CUBE_VALUE_MAX bytes, and 2 more for each byte of an opaque element. */
+SP_API void sp_cube_value_print(const struct sp_cube_shape *shape, const void *element, char *text);
 
+/* One element. */
+SP_API SP_MUST_CHECK int sp_cube_get(struct sp_cube *cube, const uint64_t *x, void *element,
+				     struct sp_errinfo *err);
+SP_API SP_MUST_CHECK int sp_cube_put(struct sp_cube *cube, const uint64_t *x, const void *element,
+				     struct sp_errinfo *err);
 
 struct sp_cube_load_opts {
 	enum sp_cube_format format; /* a .npy file says itself what follows; CSV has none of it */
@@ -223,11 +288,27 @@ struct sp_cube_load_opts {
 	uint64_t rollup[SP_CUBE_DIMS_MAX];
 };
 
+/*
+ * Loads all elements from a file; "-" is standard input.  SP_EFORMAT: it is too
+ * short or too long.  After an interruption a load with the same input and order can go on
+ * where it stopped: layers that are complete are skipped.
+ *
+ * CSV sets the elements that its lines name, in any order, the last line of each counting; the
+ * others keep their values.  A first line whose first field is no number is skipped, and empty
+ * ones.  SP_EFORMAT, -ERANGE: a line that is wrong, with its number.  A roll-up needs numbers
+ * and a fill of 0; -ERANGE: an integer that its sum does not fit.
+ */
+SP_API SP_MUST_CHECK int sp_cube_load(struct sp_cube *cube, const char *input,
+				      const struct sp_cube_load_opts *opts,
+				      struct sp_cube_stats *stats, struct sp_errinfo *err);
 
 struct sp_cube_check {
 	uint64_t cells, absent;			  /* never written */
 	uint64_t damaged;			  /* extents whose checksum differs */
 	uint64_t first_damaged[SP_CUBE_DIMS_MAX]; /* an element of the first of them */
 };
+/* Verifies all checksums.  0, also if something is damaged. */
+SP_API SP_MUST_CHECK int sp_cube_verify(struct sp_cube *cube, struct sp_cube_check *check,
+					struct sp_cube_stats *stats, struct sp_errinfo *err);
 
 #endif

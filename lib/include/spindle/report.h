@@ -9,6 +9,7 @@
 #define SPINDLE_REPORT_H
 
 #include <stdio.h>
+#include <spindle/cube.h>
 #include <spindle/join.h>
 #include <spindle/policy.h>
 #include <spindle/probe.h>
@@ -100,6 +101,13 @@ SP_API struct sp_report *sp_report_join(const struct sp_join_opts *opts,
 					const struct sp_join_stats *stats);
 /* Its plan alone (--explain): schema spindle.join-plan/1. */
 SP_API struct sp_report *sp_report_join_plan(const struct sp_join_plan *plan);
+/* A query, a load or a check of a cube: schema spindle.cube/1. */
+SP_API struct sp_report *sp_report_cube(const struct sp_cube_info *info,
+					const struct sp_cube_stats *stats);
+/* SP_CUBE_CANDIDATES mappings: schema spindle.cube-comparison/1. */
+SP_API struct sp_report *sp_report_cube_comparison(const struct sp_cube_info *info,
+						   const struct sp_cube_workload *workload,
+						   const struct sp_cube_candidate *candidates);
 /* The plan alone (--explain): schema spindle.sort-plan/1. */
 SP_API struct sp_report *sp_report_sort_plan(const struct sp_sort_plan *plan);
 /*

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * All mappings side by side: predicted, and measured on the simulated volume with cubes that
+ * have no file.  Every query is at the same places under each of them.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/err.h"
+#include "cube/choose.h"
+#include "cube/cube_impl.h"
+#include "run/where.h"
+
+static int measure(struct sp__cube_plan *plan, double *seconds, struct sp_errinfo *err)
+{
+	const struct sp_cube_workload *w = plan->opts->workload;
+	struct sp_cube_opts o = { .run = plan->opts->run,
+				  .depth = w->depth ? w->depth : 1,
+				  .no_coalesce = w->no_coalesce };
+	struct sp_cube_stats stats;
+	struct sp_cube *cube;
+	double weights = 0;
+	int rc;
+
+	plan->head.no_data = true;
+	rc = sp__cube_open_planned(&cube, &plan->head, &o, err);
+	if (rc)
+		return rc;
+	*seconds = 0;
+	for (size_t i = 0; !rc && i < w->n; i++) {
+		const struct sp_cube_query *q = &w->queries[i];
+		unsigned n = sp__cube_query_places(w, q, 0);
+
+		weights += q->weight;
+		for (unsigned k = 0; !rc && k < n; k++) {
+			struct sp_cube_box box =
+				sp__cube_query_box(q, &plan->opts->shape, w->seed + i * 1000, k);
+
+			rc = sp_cube_read(cube, &box, NULL, NULL, &stats, err);
+			*seconds += stats.transfer_s * q->weight / n;
+		}
+	}
+	*seconds /= weights;
+	(void)sp_cube_close(cube);
+	return rc;
+}
+
+static void describe(struct sp_cube_candidate *c, const struct sp__cube_plan *plan)
+{
+	const struct sp__mapping *m = &plan->head.mapping;
+	const struct sp__cubezone *zones = m->multimap.zones;
+	double first =
+		m->kind == SP_CUBE_MULTIMAP ? (double)zones[0].first_block : (double)m->first_block;
+	double cells = (double)m->grid.cells * plan->head.cell_blocks;
+
+	c->mapping = m->kind;
+	memcpy(c->order, m->order, sizeof(c->order));
+	if (m->kind == SP_CUBE_MULTIMAP)
+		memcpy(c->basic, m->multimap.k, sizeof(c->basic));
+	c->conservatism_deg = plan->opts->conservatism_deg;
+	c->waste = 1 - cells / ((double)sp__mapping_end(m) - first);
+}
+
+static int look(struct sp_cube_candidate *c, const struct sp_cube_create_opts *opts, bool run,
+		struct sp_errinfo *err)
+{
+	struct sp_errinfo why = SP_ERRINFO_INIT;
+	struct sp__cube_plan plan;
+	struct sp__prediction p;
+	int rc;
+
+	*c = (struct sp_cube_candidate){ .mapping = opts->mapping,
+					 .predicted_s = NAN,
+					 .measured_s = NAN };
+	rc = sp__cube_plan(&plan, opts, "cube", &why);
+	c->code = rc;
+	if (rc) {
+		snprintf(c->reason, sizeof(c->reason), "%s",
+			 why.text[0] ? why.text : sp_strerror(rc));
+		sp__cube_plan_free(&plan);
+		return rc == SP_EUNSUP || rc == -ENOSPC
+			       ? 0
+			       : sp__errf(err, rc, "plan", "cube", -1, "%s", c->reason);
+	}
+	describe(c, &plan);
+	rc = sp__cube_predict(&plan, 0, 0, &p);
+	if (!rc) {
+		c->predicted_s = p.ns * 1e-9;
+		c->early_s = p.early_ns * 1e-9;
+		c->late_s = p.late_ns * 1e-9;
+		c->requests = p.requests;
+		c->bytes = p.blocks * plan.head.block_bytes;
+	}
+	rc = rc == -ENODATA ? 0 : rc;
+	if (!rc && run)
+		rc = measure(&plan, &c->measured_s, err);
+	sp__cube_plan_free(&plan);
+	return rc;
+}
+
+int sp_cube_compare(const struct sp_cube_create_opts *opts, bool run,
+		    struct sp_cube_candidate candidates[SP_CUBE_CANDIDATES], struct sp_errinfo *err)
+{
+	struct sp_cube_create_opts o = *opts;
+	int rc = 0;
+
+	if (run && !sp__where_simulated(&opts->run))
+		return sp__errf(err, SP_EUNSUP, "plan", "cube", -1,
+				"mappings are measured on a simulated volume alone");
+	for (unsigned i = 0; !rc && i < SP_CUBE_CANDIDATES - 1; i++) {
+		o.mapping = (enum sp_cube_mapping)(SP_CUBE_MULTIMAP + i);
+		rc = look(&candidates[i], &o, run, err);
+	}
+	o = *opts;
+	o.mapping = SP_CUBE_AUTO;
+	if (!rc)
+		rc = sp__cube_choose(&o, err);
+	return rc ? rc : look(&candidates[SP_CUBE_CANDIDATES - 1], &o, run, err);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The choice of a mapping for a workload.
+ *
+ * Every candidate is planned in full, without a file, and its queries are predicted run by run
+ * (prediction.c) at the same places.  Naive and MultiMap are tried with each dimension as the
+ * first one; MultiMap also with several conservatisms, since they decide how many cells of a
+ * row are read between two hops.  For the best MultiMap then all balanced basic cubes are
+ * tried.  For these a few places and runs suffice, as they differ alike everywhere; what a
+ * place costs differs much from mapping to mapping, though, so each mapping as it is by default,
+ * and its best candidate, stand against all others at all places.
+ */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <spindle/error.h>
+#include "base/minmax.h"
+#include "base/rng.h"
+#include "cube/choose.h"
+#include "cube/transfer.h"
+
+#define PLACES 20
+#define CHOICE_PLACES 4
+#define CHOICE_RUNS 500
+#define FINAL_RUNS 20000
+#define BASIC_CUBES_MAX 300
+
+struct sp_cube_box sp__cube_query_box(const struct sp_cube_query *q,
+				      const struct sp_cube_shape *shape, uint64_t seed, unsigned k)
+{
+	struct sp__rng rng = { sp__mix64(seed + k + 1) };
+	struct sp_cube_box box = { 0 };
+
+	for (unsigned i = 0; i < shape->ndims; i++) {
+		uint64_t size = q->size[i] ? q->size[i] : shape->dims[i];
+		uint64_t any = sp__rng_below(&rng, shape->dims[i] - size + 1);
+
+		box.lo[i] = q->placed ? q->at[i] : any;
+		box.hi[i] = box.lo[i] + size - 1;
+		box.stride[i] = 1;
+	}
+	return box;
+}
+
+unsigned sp__cube_query_places(const struct sp_cube_workload *w, const struct sp_cube_query *q,
+			       unsigned most)
+{
+	unsigned places = w->places ? w->places : PLACES;
+
+	return q->placed ? 1 : most && most < places ? most : places;
+}
+
+static void add(struct sp__prediction *to, const struct sp__prediction *p, double weight)
+{
+	to->ns += p->ns * weight;
+	to->late_ns += p->late_ns * weight;
+	to->early_ns += p->early_ns * weight;
+	to->requests += p->requests * weight;
+	to->seeks += p->seeks * weight;
+	to->blocks += p->blocks * weight;
+}
+
+int sp__cube_predict(const struct sp__cube_plan *plan, unsigned places, uint64_t runs,
+		     struct sp__prediction *mean)
+{
+	const struct sp_cube_workload *w = plan->opts->workload;
+	const struct sp__cube_head *h = &plan->head;
+	struct sp__predict_opts o = { .geometry = plan->geometry,
+				      .depth = w->depth,
+				      .host_ns = plan->host_ns,
+				      .gap_blocks = sp__transfer_gap(h, w->no_coalesce),
+				      .request_blocks = SP__TRANSFER_BYTES / h->block_bytes,
+				      .runs_max = runs,
+				      .cliffs = !runs };
+	double weights = 0;
+	int rc = 0;
+
+	*mean = (struct sp__prediction){ 0 };
+	for (size_t i = 0; i < w->n; i++)
+		weights += w->queries[i].weight;
+	for (size_t i = 0; !rc && i < w->n; i++) {
+		const struct sp_cube_query *q = &w->queries[i];
+		unsigned n = sp__cube_query_places(w, q, places);
+
+		for (unsigned k = 0; !rc && k < n; k++) {
+			struct sp_cube_box e =
+				sp__cube_query_box(q, &h->shape, w->seed + i * 1000, k);
+			struct sp_cube_box cells = sp__cube_cells(&h->shape, &e);
+			struct sp__prediction p;
+
+			rc = sp__predict_box(&o, &h->mapping, &cells, &p);
+			if (!rc)
+				add(mean, &p, q->weight / weights / n);
+		}
+	}
+	return rc;
+}
+
+struct search {
+	struct sp_cube_create_opts trial, best;
+	double ns;
+	bool any;
+	unsigned places; /* of each query; 0: all */
+	uint64_t runs;
+	unsigned left;
+	struct sp_errinfo *err;
+};
+
+/* Looks at the trial; -ENODATA and errors of memory end the search, refusals do not. */
+static int try(struct search *s)
+{
+	struct sp_errinfo ignored = SP_ERRINFO_INIT;
+	struct sp__prediction p;
+	struct sp__cube_plan plan;
+	int rc = sp__cube_plan(&plan, &s->trial, "", &ignored);
+
+	if (!rc) {
+		rc = sp__cube_predict(&plan, s->places, s->runs, &p);
+		if (!rc && (!s->any || p.ns < s->ns)) {
+			s->best = s->trial;
+			s->ns = p.ns;
+			s->any = true;
+			/* The sizes that were chosen, so that they stay. */
+			if (plan.head.mapping.kind == SP_CUBE_MULTIMAP)
+				memcpy(s->best.basic, plan.head.mapping.multimap.k,
+				       sizeof(s->best.basic));
+		}
+	}
+	sp__cube_plan_free(&plan);
+	return rc == -ENOMEM || rc == -ENODATA ? rc : 0;
+}
+
+/* The dimension that comes first; the others keep their order. */
+static void put_first(struct sp_cube_create_opts *o, unsigned first)
+{
+	unsigned at = 1;
+
+	o->ordered = true;
+	o->order[0] = first;
+	for (unsigned i = 0; i < o->shape.ndims; i++)
+		if (i != first)
+			o->order[at++] = i;
+}
+
+static int try_aims(struct search *s)
+{
+	static const double conservatism[] = { 2, 10, 15, 20, 25, 30, 45 };
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < s->trial.shape.ndims; i++)
+		for (unsigned c = 0; !rc && c < sizeof(conservatism) / sizeof(*conservatism); c++) {
+			put_first(&s->trial, i);
+			s->trial.conservatism_deg = conservatism[c];
+			rc = try(s);
+		}
+	return rc;
+}
+
+static int try_basic(void *arg, struct sp__multimap *m)
+{
+	struct search *s = arg;
+
+	memcpy(s->trial.basic, m->k, sizeof(s->trial.basic));
+	return s->left-- ? try(s) : 1;
+}
+
+/* Then all basic cubes of the best of them. */
+static int try_multimap(struct search *s)
+{
+	struct sp__cube_plan plan;
+	int rc = try_aims(s);
+
+	if (rc || !s->any)
+		return rc;
+	s->trial = s->best;
+	s->left = BASIC_CUBES_MAX;
+	rc = sp__cube_plan(&plan, &s->best, "", s->err);
+	if (!rc)
+		rc = sp__multimap_each(&plan.head.mapping.multimap, try_basic, s);
+	sp__cube_plan_free(&plan);
+	return rc < 0 ? rc : 0;
+}
+
+static int try_naive(struct search *s)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < s->trial.shape.ndims; i++) {
+		put_first(&s->trial, i);
+		rc = try(s);
+	}
+	return rc;
+}
+
+int sp__cube_choose(struct sp_cube_create_opts *opts, struct sp_errinfo *err)
+{
+	struct search final = { .runs = FINAL_RUNS, .err = err };
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < SP_CUBE_CANDIDATES - 1; i++) {
+		struct search s = {
+			.trial = *opts, .places = CHOICE_PLACES, .runs = CHOICE_RUNS, .err = err
+		};
+
+		s.trial.mapping = (enum sp_cube_mapping)(SP_CUBE_MULTIMAP + i);
+		memset(s.trial.basic, 0, sizeof(s.trial.basic));
+		final.trial = s.trial;
+		rc = try(&final);
+		if (!rc && s.trial.mapping == SP_CUBE_MULTIMAP)
+			rc = try_multimap(&s);
+		else if (!rc && s.trial.mapping == SP_CUBE_NAIVE)
+			rc = try_naive(&s);
+		if (!rc && s.any) {
+			final.trial = s.best;
+			rc = try(&final);
+		}
+	}
+	if (!rc && final.any)
+		*opts = final.best;
+	return rc == -ENODATA ? 0 : rc;
+}

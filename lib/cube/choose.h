@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a workload costs on a planned cube, and the mapping on which it costs least.
+ */
+#ifndef SP__CUBE_CHOOSE_H
+#define SP__CUBE_CHOOSE_H
+
+#include "cube/plan.h"
+#include "cube/prediction.h"
+
+/*
+ * The mean query of the workload, of plan->opts, predicted.  places, runs: limits of the
+ * effort, 0: those of the workload, and none.  -ENODATA: nothing is known of the device.
+ */
+SP_MUST_CHECK int sp__cube_predict(const struct sp__cube_plan *plan, unsigned places, uint64_t runs,
+				   struct sp__prediction *mean);
+
+/*
+ * Sets mapping, order, basic cube and conservatism of opts, which have a workload, to those
+ * with the least predicted time; MultiMap or Naive if nothing is known of the device.
+ */
+SP_MUST_CHECK int sp__cube_choose(struct sp_cube_create_opts *opts, struct sp_errinfo *err);
+
+/* The place of a query of a shape, the k-th of its random ones. */
+struct sp_cube_box sp__cube_query_box(const struct sp_cube_query *q,
+				      const struct sp_cube_shape *shape, uint64_t seed, unsigned k);
+/* At how many places a query is looked at, of at most this many; 0: as the workload says. */
+unsigned sp__cube_query_places(const struct sp_cube_workload *w, const struct sp_cube_query *q,
+			       unsigned most);
+
+#endif

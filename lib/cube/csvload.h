@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef SP__CUBE_CSVLOAD_H
+#define SP__CUBE_CSVLOAD_H
+
+#include "cube/cube_impl.h"
+
+/* sp_cube_load() of a CSV file. */
+SP_MUST_CHECK int sp__csv_load(struct sp_cube *cube, const char *input,
+			       const struct sp_cube_load_opts *opts, struct sp_cube_stats *stats,
+			       struct sp_errinfo *err);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/minmax.h"
+#include "base/rng.h"
+#include "cube/extents.h"
+
+uint32_t sp__extent_cells(uint64_t cell_bytes)
+{
+	return (uint32_t)sp__max(4096 / cell_bytes, 1);
+}
+
+/* Extents in a row along dimension 0. */
+static uint64_t row_extents(const struct sp__cube_head *h)
+{
+	uint64_t cells = (h->shape.dims[0] - 1) / h->shape.tile[0] + 1;
+
+	return (cells - 1) / h->extent_cells + 1;
+}
+
+static uint64_t cells_along(const struct sp__cube_head *h, unsigned i)
+{
+	return (h->shape.dims[i] - 1) / h->shape.tile[i] + 1;
+}
+
+uint64_t sp__extents_table_bytes(const struct sp__cube_head *h)
+{
+	uint64_t rows = 1;
+
+	for (unsigned i = 1; i < h->shape.ndims; i++)
+		rows *= cells_along(h, i);
+	return rows * row_extents(h) * sizeof(uint32_t);
+}
+
+void sp__extents_whole(const struct sp_cube *c, struct sp_cube_box *cells)
+{
+	uint64_t per = c->head.extent_cells;
+
+	cells->lo[0] = cells->lo[0] / per * per;
+	cells->hi[0] = sp__min((cells->hi[0] / per + 1) * per, cells_along(&c->head, 0)) - 1;
+	for (unsigned i = 0; i < c->head.shape.ndims; i++)
+		cells->stride[i] = i ? cells->stride[i] : 1;
+}
+
+uint64_t sp__extents_memory(const struct sp_cube *c, const struct sp_cube_box *cells)
+{
+	uint64_t per = c->head.extent_cells, n = cells->hi[0] / per - cells->lo[0] / per + 1;
+
+	for (unsigned i = 1; i < c->head.shape.ndims; i++)
+		n *= sp__box_count(cells, i);
+	return n * SP__EXTENT_MEMORY;
+}
+
+int sp__extents_open(struct sp__extents *e, struct sp_cube *c, const struct sp_cube_box *cells,
+		     struct sp_errinfo *err)
+{
+	*e = (struct sp__extents){ .cube = c, .box = *cells };
+	e->box.lo[0] /= c->head.extent_cells;
+	e->box.hi[0] /= c->head.extent_cells;
+	e->n = sp__extents_memory(c, cells) / SP__EXTENT_MEMORY;
+	e->known = calloc(e->n, sizeof(*e->known));
+	e->sums = calloc(e->n, sizeof(*e->sums));
+	if (!e->known || !e->sums) {
+		e->n = 0;
+		sp__extents_close(e);
+		return sp__err(err, -ENOMEM, "malloc", NULL, -1);
+	}
+	sp__budget_charge(&c->env.budget, e->n * SP__EXTENT_MEMORY);
+	return 0;
+}
+
+void sp__extents_close(struct sp__extents *e)
+{
+	if (e->n)
+		sp__budget_credit(&e->cube->env.budget, e->n * SP__EXTENT_MEMORY);
+	free(e->known);
+	free(e->sums);
+	*e = (struct sp__extents){ 0 };
+}
+
+static int move(int fd, bool write, void *data, size_t bytes, off_t at)
+{
+	while (bytes) {
+		ssize_t n = write ? pwrite(fd, data, bytes, at) : pread(fd, data, bytes, at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : write ? -EIO : SP_ECORRUPT;
+		data = (uint8_t *)data + n;
+		bytes -= (size_t)n;
+		at += n;
+	}
+	return 0;
+}
+
+int sp__extents_clear(int fd, uint64_t begin, uint64_t end, const char *path,
+		      struct sp_errinfo *err)
+{
+	static uint8_t zeros[65536];
+	int rc = 0;
+
+	for (uint64_t n; !rc && begin < end; begin += n) {
+		n = sp__min(sizeof(zeros), end - begin);
+		rc = move(fd, true, zeros, n, (off_t)begin);
+	}
+	return rc ? sp__err(err, rc, "write", path, (long long)begin) : 0;
+}
+
+/* Moves the entries of the box, a row at a time. */
+static int move_rows(struct sp__extents *e, bool write, struct sp_errinfo *err)
+{
+	const struct sp__cube_head *h = &e->cube->head;
+	uint64_t width = sp__box_count(&e->box, 0), x[SP_CUBE_DIMS_MAX];
+	uint32_t *at = e->known;
+	int rc;
+
+	memcpy(x, e->box.lo, sizeof(x));
+	do {
+		uint64_t row = 0, offset;
+
+		for (unsigned i = h->shape.ndims; i-- > 1;)
+			row = row * cells_along(h, i) + x[i];
+		offset = h->table_block * h->block_bytes +
+			 (row * row_extents(h) + x[0]) * sizeof(uint32_t);
+		rc = move(e->cube->fd, write, at, width * sizeof(*at), (off_t)offset);
+		if (rc)
+			return sp__err(err, rc, write ? "write" : "read", e->cube->path,
+				       (long long)offset);
+		at += width;
+	} while (sp__box_next(&e->box, 1, h->shape.ndims, x));
+	return 0;
+}
+
+int sp__extents_read(struct sp__extents *e, struct sp_errinfo *err)
+{
+	return move_rows(e, false, err);
+}
+
+/* What the table keeps of a sum: 32 bits, and never 0. */
+static uint32_t folded(uint64_t sum)
+{
+	uint32_t word = (uint32_t)(sum ^ sum >> 32);
+
+	return word ? word : 1;
+}
+
+int sp__extents_write(struct sp__extents *e, struct sp_errinfo *err)
+{
+	for (uint64_t i = 0; i < e->n; i++)
+		e->known[i] = folded(e->sums[i]);
+	return move_rows(e, true, err);
+}
+
+static uint64_t entry(const struct sp__extents *e, const uint64_t *x)
+{
+	uint64_t at = 0;
+
+	for (unsigned i = e->cube->head.shape.ndims; i-- > 1;)
+		at = (at + (x[i] - e->box.lo[i]) / e->box.stride[i]) *
+		     sp__box_count(&e->box, i - 1);
+	return at + x[0] / e->cube->head.extent_cells - e->box.lo[0];
+}
+
+bool sp__extents_absent(const struct sp__extents *e, const uint64_t *x)
+{
+	return !e->known[entry(e, x)];
+}
+
+void sp__extents_add(struct sp__extents *e, const uint64_t *x, const uint8_t *cell)
+{
+	uint64_t place = x[0] % e->cube->head.extent_cells;
+
+	e->sums[entry(e, x)] += sp__mix64(sp__checksum(cell, e->cube->cell_bytes) + place);
+}
+
+uint64_t sp__extents_absent_count(const struct sp__extents *e)
+{
+	uint64_t absent = 0;
+
+	for (uint64_t i = 0; i < e->n; i++)
+		absent += !e->known[i];
+	return absent;
+}
+
+uint64_t sp__extents_damaged(const struct sp__extents *e, uint64_t *first)
+{
+	uint64_t damaged = 0;
+
+	for (uint64_t i = 0; i < e->n; i++) {
+		uint64_t rest = i;
+
+		if (!e->known[i] || e->known[i] == folded(e->sums[i]) || damaged++)
+			continue;
+		for (unsigned d = 0; d < e->cube->head.shape.ndims; d++) {
+			first[d] =
+				e->box.lo[d] + rest % sp__box_count(&e->box, d) * e->box.stride[d];
+			rest /= sp__box_count(&e->box, d);
+		}
+		first[0] *= e->cube->head.extent_cells;
+	}
+	return damaged;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Checksums of the data.  Some consecutive cells of a row along dimension 0 form an extent, of
+ * 4096 bytes if cells are smaller, which has a checksum in a table between head and cells; 0
+ * means that it was never written.  The checksum is a sum over cells, so they may come in any
+ * order.
+ *
+ * An object of this kind holds the entries of the extents of a box, which are charged to the
+ * budget.
+ */
+#ifndef SP__CUBE_EXTENTS_H
+#define SP__CUBE_EXTENTS_H
+
+#include "cube/cube_impl.h"
+
+struct sp__extents {
+	struct sp_cube *cube;
+	struct sp_cube_box box; /* dimension 0 in extents, the others in cells */
+	uint64_t n;
+	uint32_t *known; /* as in the table */
+	uint64_t *sums;	 /* of the cells added */
+};
+
+/* Bytes of memory for each extent. */
+#define SP__EXTENT_MEMORY 12
+
+/* Grows a box of cells to whole extents along dimension 0. */
+void sp__extents_whole(const struct sp_cube *c, struct sp_cube_box *cells);
+/* Bytes of the table of a cube. */
+uint64_t sp__extents_table_bytes(const struct sp__cube_head *h);
+
+/* Bytes of memory for a box of whole extents. */
+uint64_t sp__extents_memory(const struct sp_cube *c, const struct sp_cube_box *cells);
+/* Writes zeros: in the table, extents that were never written. */
+SP_MUST_CHECK int sp__extents_clear(int fd, uint64_t begin, uint64_t end, const char *path,
+				    struct sp_errinfo *err);
+
+/* For a box of cells that are whole extents. */
+SP_MUST_CHECK int sp__extents_open(struct sp__extents *e, struct sp_cube *c,
+				   const struct sp_cube_box *cells, struct sp_errinfo *err);
+void sp__extents_close(struct sp__extents *e);
+SP_MUST_CHECK int sp__extents_read(struct sp__extents *e, struct sp_errinfo *err);
+/* Writes the checksums of the cells that were added. */
+SP_MUST_CHECK int sp__extents_write(struct sp__extents *e, struct sp_errinfo *err);
+
+/* Whether the cell was never written. */
+bool sp__extents_absent(const struct sp__extents *e, const uint64_t *x);
+void sp__extents_add(struct sp__extents *e, const uint64_t *x, const uint8_t *cell);
+/* After all cells were added: the damaged extents; first: a cell of the first of them. */
+uint64_t sp__extents_damaged(const struct sp__extents *e, uint64_t *first);
+uint64_t sp__extents_absent_count(const struct sp__extents *e);
+
+#endif

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The head as bytes: little-endian numbers one after the other, no padding.  One function
+ * names the members in their order; a coder with a direction writes or reads each.  What is
+ * read is checked as it comes: lengths before memory is taken for them, words against their
+ * ranges.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/array.h"
+#include "base/err.h"
+#include "base/hash.h"
+#include "cube/head.h"
+
+#define MAGIC "SPCUBE\r\n"
+#define ROOM_UNIT 4096
+/* Before the members: magic, version, room, checksum of what follows, its length. */
+#define PREFIX 32
+
+struct coder {
+	bool reading, failed;
+	const uint8_t *from; /* when reading */
+	uint8_t *data;	     /* when writing */
+	size_t at, bytes;    /* bytes: room when writing, contents when reading */
+};
+
+static bool make_room(struct coder *c, size_t bytes)
+{
+	size_t room = 2 * (c->bytes + bytes) + ROOM_UNIT;
+
+	if (bytes <= c->bytes - c->at)
+		return true;
+	if (!SP__ARRAY_RESIZE(c->data, room))
+		return false;
+	c->bytes = room;
+	return true;
+}
+
+static void raw(struct coder *c, void *value, size_t bytes)
+{
+	if (c->failed)
+		return;
+	c->failed = c->reading ? bytes > c->bytes - c->at : !make_room(c, bytes);
+	if (c->failed)
+		return;
+	if (c->reading)
+		memcpy(value, c->from + c->at, bytes);
+	else
+		memcpy(c->data + c->at, value, bytes);
+	c->at += bytes;
+}
+
+static void number(struct coder *c, uint64_t *v)
+{
+	uint8_t le[8];
+
+	for (unsigned i = 0; i < 8; i++)
+		le[i] = (uint8_t)(*v >> 8 * i);
+	raw(c, le, 8);
+	if (c->reading && !c->failed) {
+		*v = 0;
+		for (unsigned i = 8; i-- > 0;)
+			*v = *v << 8 | le[i];
+	}
+}
+
+/* A number that is at most max. */
+static void small(struct coder *c, uint32_t *v, uint32_t max)
+{
+	uint64_t wide = *v;
+
+	number(c, &wide);
+	c->failed |= wide > max;
+	if (c->reading && !c->failed)
+		*v = (uint32_t)wide;
+}
+
+static void flag(struct coder *c, bool *v)
+{
+	uint32_t word = *v;
+
+	small(c, &word, 1);
+	*v = word;
+}
+
+/* The length of an array whose members take at least so many bytes; allocates it. */
+static void length(struct coder *c, size_t *n, void *array, size_t element, size_t least)
+{
+	uint64_t wide = *n;
+
+	number(c, &wide);
+	if (!c->reading || c->failed)
+		return;
+	c->failed = wide > (c->bytes - c->at) / least;
+	if (c->failed)
+		return;
+	*n = (size_t)wide;
+	*(void **)array = calloc(wide ? wide : 1, element);
+	c->failed = !*(void **)array;
+	if (c->failed)
+		*n = 0;
+}
+
+/* NULL is written as a length of 0, text with its final 0. */
+static void text(struct coder *c, char **s)
+{
+	size_t n = *s ? strlen(*s) + 1 : 0;
+
+	length(c, &n, s, 1, 1);
+	if (c->failed)
+		return;
+	if (n)
+		raw(c, *s, n);
+	if (c->reading && n && memchr(*s, '\0', n) != *s + n - 1)
+		c->failed = true;
+	if (c->reading && !n) {
+		free(*s);
+		*s = NULL;
+	}
+}
+
+static void zone(struct coder *c, struct sp__cubezone *z)
+{
+	size_t n = z->npattern;
+
+	number(c, &z->first_block);
+	number(c, &z->tracks);
+	small(c, &z->track_blocks, UINT32_MAX / 2);
+	small(c, &z->least_blocks, z->track_blocks);
+	small(c, &z->need_blocks, UINT32_MAX / 2);
+	small(c, &z->aim_blocks, UINT32_MAX / 2);
+	small(c, &z->skew_den, UINT32_MAX);
+	number(c, &z->pattern_blocks);
+	number(c, &z->pattern_skew);
+	length(c, &n, &z->pattern, sizeof(*z->pattern), 16);
+	z->npattern = (uint32_t)n;
+	for (size_t i = 0; i < n; i++) {
+		number(c, &z->pattern[i].blocks);
+		number(c, &z->pattern[i].skew);
+	}
+	c->failed |= !z->least_blocks || !z->skew_den || !z->npattern || !z->pattern_blocks;
+}
+
+static void members(struct coder *c, struct sp__cube_head *h)
+{
+	struct sp__multimap *mm = &h->mapping.multimap;
+	uint32_t kind = h->mapping.kind, type = h->shape.type;
+	uint32_t state = h->complete ? 1 : h->loading ? 2 : 0;
+
+	number(c, &h->number);
+	flag(c, &h->no_data);
+	small(c, &state, 2);
+	h->complete = state == 1;
+	h->loading = state == 2;
+	small(c, &h->shape.ndims, SP_CUBE_DIMS_MAX);
+	c->failed |= !h->shape.ndims;
+	small(c, &type, SP_CUBE_F64);
+	small(c, &h->shape.element_bytes, SP_CUBE_ELEMENT_MAX);
+	small(c, &h->block_bytes, SP__BLOCK_MAX);
+	small(c, &h->cell_blocks, UINT32_MAX / SP__BLOCK_MAX);
+	small(c, &h->extent_cells, UINT32_MAX);
+	number(c, &h->table_block);
+	number(c, &h->loaded);
+	small(c, &kind, SP_CUBE_GRAY);
+	number(c, &h->mapping.first_block);
+	number(c, &mm->reach);
+	h->shape.type = (enum sp_cube_type)type;
+	h->mapping.kind = (enum sp_cube_mapping)kind;
+	h->mapping.cell_blocks = h->cell_blocks;
+	for (unsigned i = 0; !c->failed && i < h->shape.ndims; i++) {
+		number(c, &h->shape.dims[i]);
+		small(c, &h->shape.tile[i], UINT32_MAX);
+		small(c, &h->mapping.order[i], h->shape.ndims - 1);
+		small(c, &h->load_order[i], h->shape.ndims - 1);
+		number(c, &mm->k[i]);
+		c->failed |= !h->shape.dims[i] || !h->shape.tile[i];
+	}
+	length(c, &mm->nzones, &mm->zones, sizeof(*mm->zones), 64);
+	for (size_t i = 0; !c->failed && i < mm->nzones; i++)
+		zone(c, &mm->zones[i]);
+	if (c->reading && !c->failed)
+		h->fill = calloc(1, h->shape.element_bytes + 1);
+	c->failed |= !h->fill;
+	raw(c, h->fill, h->shape.element_bytes);
+	text(c, &h->volume);
+	text(c, &h->device);
+	length(c, &h->nattributes, &h->attributes, sizeof(*h->attributes), 16);
+	for (size_t i = 0; !c->failed && i < h->nattributes; i++) {
+		text(c, &h->attributes[i].key);
+		text(c, &h->attributes[i].value);
+		c->failed |= !h->attributes[i].key || !h->attributes[i].value;
+	}
+}
+
+void sp__cube_head_free(struct sp__cube_head *h)
+{
+	for (size_t i = 0; h->attributes && i < h->nattributes; i++) {
+		free(h->attributes[i].key);
+		free(h->attributes[i].value);
+	}
+	free(h->attributes);
+	free(h->fill);
+	free(h->volume);
+	free(h->device);
+	sp__multimap_free(&h->mapping.multimap);
+	*h = (struct sp__cube_head){ 0 };
+}
+
+static void prefix(struct coder *c, uint64_t *version, uint64_t *sum, uint32_t *room,
+		   uint32_t *bytes)
+{
+	char magic[9] = MAGIC;
+
+	raw(c, magic, 8);
+	c->failed |= memcmp(magic, MAGIC, 8) != 0;
+	number(c, version);
+	number(c, sum);
+	raw(c, room, 4);
+	raw(c, bytes, 4);
+}
+
+uint8_t *sp__cube_head_encode(const struct sp__cube_head *h, size_t *bytes)
+{
+	struct sp__cube_head own = *h; /* members() takes one to write to as well */
+	struct coder c = { 0 };
+	uint64_t version = SP__CUBE_VERSION, sum = 0;
+	uint32_t room = h->room_bytes, length = 0;
+
+	prefix(&c, &version, &sum, &room, &length);
+	members(&c, &own);
+	if (c.failed) {
+		free(c.data);
+		return NULL;
+	}
+	length = (uint32_t)(c.at - PREFIX);
+	sum = sp__checksum(c.data + PREFIX, length);
+	*bytes = (c.at + ROOM_UNIT - 1) / ROOM_UNIT * ROOM_UNIT;
+	c.at = 0;
+	prefix(&c, &version, &sum, &room, &length);
+	c.at = PREFIX + length;
+	while (!c.failed && c.at < *bytes)
+		raw(&c, (uint8_t[]){ 0 }, 1);
+	if (!c.failed)
+		return c.data;
+	free(c.data);
+	return NULL;
+}
+
+int sp__cube_head_decode(struct sp__cube_head *h, const uint8_t *data, size_t bytes,
+			 const char **why)
+{
+	struct coder c = { .reading = true, .from = data, .bytes = bytes };
+	uint64_t version = 0, sum = 0;
+	uint32_t length = 0;
+
+	*h = (struct sp__cube_head){ 0 };
+	*why = "is not a cube";
+	prefix(&c, &version, &sum, &h->room_bytes, &length);
+	if (c.failed)
+		return SP_EFORMAT;
+	*why = "is a cube of another version of Spindle";
+	if (version != SP__CUBE_VERSION)
+		return SP_EFORMAT;
+	*why = "the superblock is damaged";
+	if (length > bytes - PREFIX || sp__checksum(data + PREFIX, length) != sum)
+		return SP_ECORRUPT;
+	c.bytes = PREFIX + length;
+	members(&c, h);
+	if (!c.failed && c.at == c.bytes && sp__cube_head_possible(h))
+		return 0;
+	sp__cube_head_free(h);
+	return SP_ECORRUPT;
+}
+
+static int write_all(int fd, const uint8_t *data, size_t bytes, off_t at)
+{
+	while (bytes) {
+		ssize_t n = pwrite(fd, data, bytes, at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		data += n;
+		bytes -= (size_t)n;
+		at += n;
+	}
+	return 0;
+}
+
+int sp__cube_head_write(struct sp__cube_head *h, int fd, const char *path, struct sp_errinfo *err)
+{
+	size_t bytes;
+	uint8_t *data;
+	int rc;
+
+	h->number++;
+	data = sp__cube_head_encode(h, &bytes);
+	if (!data) {
+		h->number--;
+		return sp__err(err, -ENOMEM, "write", path, -1);
+	}
+	/* Data that the new state speaks of comes first. */
+	rc = bytes > h->room_bytes ? -ENOSPC : fdatasync(fd) ? -errno : 0;
+	if (!rc)
+		rc = write_all(fd, data, bytes, (off_t)(h->number % 2 * h->room_bytes));
+	if (!rc && fdatasync(fd))
+		rc = -errno;
+	free(data);
+	if (!rc)
+		return 0;
+	h->number--; /* the other place stays as it is */
+	return sp__err(err, rc, "write", path, 0);
+}
+
+/* The head at one of the two places; number 0 asks for the first. */
+static int read_place(struct sp__cube_head *h, int fd, uint64_t at, const char **why)
+{
+	uint8_t first[PREFIX], *data;
+	uint32_t room, length;
+	ssize_t n = pread(fd, first, PREFIX, (off_t)at);
+	int rc;
+
+	*why = "is not a cube";
+	*h = (struct sp__cube_head){ 0 };
+	if (n < PREFIX || memcmp(first, MAGIC, 8) != 0)
+		return n < 0 ? -errno : SP_EFORMAT;
+	memcpy(&room, first + 24, 4);
+	memcpy(&length, first + 28, 4);
+	*why = "the superblock is damaged";
+	if (room > SP__CUBE_ROOM_MAX || room < ROOM_UNIT || room & (room - 1) ||
+	    length > room - PREFIX)
+		return SP_ECORRUPT;
+	data = malloc((size_t)length + PREFIX);
+	if (!data)
+		return -ENOMEM;
+	n = pread(fd, data, (size_t)length + PREFIX, (off_t)at);
+	rc = n < 0 ? -errno : sp__cube_head_decode(h, data, (size_t)n, why);
+	h->room_bytes = room;
+	free(data);
+	return rc;
+}
+
+int sp__cube_head_read(struct sp__cube_head *h, int fd, const char *path, struct sp_errinfo *err)
+{
+	struct sp__cube_head other;
+	const char *why, *ignored;
+	int rc = read_place(h, fd, 0, &why);
+	/* Without a first head the second lies where the smallest room would put it, or further. */
+	uint64_t room = h->room_bytes ? h->room_bytes : ROOM_UNIT;
+
+	while (read_place(&other, fd, room, &ignored) && rc && room < SP__CUBE_ROOM_MAX)
+		room *= 2;
+	if (other.number && other.room_bytes == room && (rc || other.number > h->number)) {
+		if (!rc)
+			sp__cube_head_free(h);
+		*h = other;
+		rc = 0;
+	} else {
+		sp__cube_head_free(&other);
+	}
+	if (rc)
+		return sp__errf(err, rc, "open", path, -1, "%s", rc > -4096 ? "" : why);
+	rc = sp__cube_head_place(h);
+	if (rc) {
+		sp__cube_head_free(h);
+		return sp__errf(err, SP_ECORRUPT, "open", path, -1, "the superblock is damaged");
+	}
+	return 0;
+}

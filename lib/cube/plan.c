@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A plan is made from sizes and a geometry alone, before any file is touched.
+ *
+ * The file: two places for the head, the table of checksums, the cells.  With tracks the cells
+ * of MultiMap begin on the first whole track after the table; the blocks of the file are those
+ * of the device from its beginning.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <spindle/geometry.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "cube/extents.h"
+#include "cube/plan.h"
+#include "dev/model.h"
+#include "run/where.h"
+
+#define CELL_BYTES 4096
+#define HEAD_UNIT 4096
+
+static const struct sp_word mapping_words[] = {
+	{ "auto", SP_CUBE_AUTO },
+	{ "multimap", SP_CUBE_MULTIMAP },
+	{ "naive", SP_CUBE_NAIVE },
+	{ "zorder", SP_CUBE_ZORDER },
+	{ "hilbert", SP_CUBE_HILBERT },
+	{ "gray", SP_CUBE_GRAY },
+	{ NULL, 0 },
+};
+
+const struct sp_word *sp_cube_mapping_words(void)
+{
+	return mapping_words;
+}
+
+static const struct sp_word type_words[] = {
+	{ "bytes", SP_CUBE_BYTES }, { "i8", SP_CUBE_I8 },   { "u8", SP_CUBE_U8 },
+	{ "i16", SP_CUBE_I16 },	    { "u16", SP_CUBE_U16 }, { "i32", SP_CUBE_I32 },
+	{ "u32", SP_CUBE_U32 },	    { "i64", SP_CUBE_I64 }, { "u64", SP_CUBE_U64 },
+	{ "f32", SP_CUBE_F32 },	    { "f64", SP_CUBE_F64 }, { NULL, 0 },
+};
+
+const struct sp_word *sp_cube_type_words(void)
+{
+	return type_words;
+}
+
+uint32_t sp_cube_type_bytes(enum sp_cube_type type)
+{
+	static const uint32_t bytes[] = { 0, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8 };
+
+	return bytes[type];
+}
+
+static int refuse(const struct sp__cube_plan *p, int code, const char *text)
+{
+	return sp__errf(p->err, code, "create", p->path, -1, "%s", text);
+}
+
+/* Grows tiles of one element, dimension by dimension, until they fill a cell. */
+static void choose_tile(const struct sp_cube_shape *s, uint64_t block_bytes, uint32_t *tile)
+{
+	uint64_t bytes = s->element_bytes;
+	bool grown = true;
+
+	for (unsigned i = 0; i < s->ndims; i++)
+		tile[i] = 1;
+	while (bytes % block_bytes || (grown && 2 * bytes <= CELL_BYTES)) {
+		grown = false;
+		for (unsigned i = 0; i < s->ndims; i++)
+			if ((bytes % block_bytes || 2 * bytes <= CELL_BYTES) &&
+			    tile[i] < s->dims[i]) {
+				tile[i] *= 2;
+				bytes *= 2;
+				grown = true;
+			}
+		if (!grown && bytes % block_bytes) { /* the dataset is smaller than a block */
+			tile[0] *= 2;
+			bytes *= 2;
+		}
+	}
+}
+
+static int check_shape(struct sp__cube_plan *p)
+{
+	struct sp_cube_shape *s = &p->head.shape;
+	uint32_t type_bytes = sp_cube_type_bytes(s->type);
+	uint64_t bytes, cells = 1;
+	bool tiled = false;
+
+	if (!s->ndims || s->ndims > SP_CUBE_DIMS_MAX)
+		return refuse(p, SP_ESYNTAX, "a cube has 1 to 16 dimensions");
+	if (type_bytes)
+		s->element_bytes = type_bytes;
+	if (!s->element_bytes || s->element_bytes > SP_CUBE_ELEMENT_MAX)
+		return refuse(p, SP_ESYNTAX, "an element has 1 to 65536 bytes");
+	for (unsigned i = 0; i < s->ndims; i++) {
+		tiled |= s->tile[i];
+		if (!s->dims[i])
+			return refuse(p, SP_ESYNTAX, "a dimension has no elements");
+		if (__builtin_mul_overflow(cells, s->dims[i], &cells) ||
+		    cells > (UINT64_C(1) << 62) / s->element_bytes)
+			return refuse(p, SP_ESYNTAX, "the dimensions make more than 2^62 bytes");
+	}
+	for (unsigned i = s->ndims; i < SP_CUBE_DIMS_MAX; i++)
+		if (s->tile[i] || p->opts->basic[i])
+			return refuse(p, SP_ESYNTAX,
+				      "the tile or the basic cube has more dimensions than the "
+				      "dataset");
+	if (!tiled)
+		choose_tile(s, p->head.block_bytes, s->tile);
+	bytes = s->element_bytes;
+	for (unsigned i = 0; i < s->ndims; i++)
+		if (!s->tile[i] || s->tile[i] > UINT32_C(1) << 24 ||
+		    (bytes *= s->tile[i]) > SP__CELL_MAX)
+			return refuse(p, SP_ESYNTAX,
+				      "a tile has no elements, or more than 256 MiB");
+	if (bytes % p->head.block_bytes)
+		return sp__errf(p->err, SP_ESYNTAX, "create", p->path, -1,
+				"a tile of %llu bytes does not fill blocks of %u",
+				(unsigned long long)bytes, p->head.block_bytes);
+	p->head.cell_blocks = (uint32_t)(bytes / p->head.block_bytes);
+	p->head.extent_cells = sp__extent_cells(bytes);
+	return 0;
+}
+
+static int set_order(struct sp__cube_plan *p)
+{
+	struct sp__mapping *m = &p->head.mapping;
+	unsigned seen = 0;
+
+	for (unsigned i = 0; i < p->head.shape.ndims; i++) {
+		m->order[i] = p->opts->ordered ? p->opts->order[i] : i;
+		m->multimap.k[i] = p->opts->basic[i];
+		p->head.load_order[i] = i;
+		if (m->order[i] < SP_CUBE_DIMS_MAX)
+			seen |= 1u << m->order[i];
+	}
+	if (seen != (1u << p->head.shape.ndims) - 1)
+		return refuse(p, SP_ESYNTAX,
+			      "the order of dimensions does not name each of them once");
+	return 0;
+}
+
+/* Geometry, size and host of the simulated volume, a shipped model or a file. */
+static int read_model(struct sp__cube_plan *p, const char *name)
+{
+	struct sp__model *m;
+	int rc = sp__model_load(&m, name, p->err);
+
+	if (rc)
+		return rc;
+	p->device_bytes = m->blocks * m->block_bytes;
+	p->host_ns = m->cpu_request_ns;
+	sp__model_free(m);
+	rc = sp_geometry_model(&p->own, name, p->err);
+	if (!p->geometry)
+		p->geometry = p->own;
+	return rc;
+}
+
+/* The geometry of the options, or of the simulated volume's model. */
+static int find_geometry(struct sp__cube_plan *p)
+{
+	const char *spec = sp__where_machine_spec(&p->opts->run);
+	struct sp_geometry_info info;
+	char *name;
+	int rc = 0;
+
+	p->geometry = p->opts->run.geometry;
+	if (spec) {
+		name = strndup(spec, strcspn(spec, ","));
+		rc = name ? read_model(p, name) : sp__err(p->err, -ENOMEM, "create", p->path, -1);
+		free(name);
+	}
+	p->head.block_bytes = 512;
+	if (!rc && p->geometry) {
+		sp_geometry_info(p->geometry, &info);
+		p->head.block_bytes = info.block_bytes;
+	}
+	p->head.mapping.multimap.host_ns = p->host_ns;
+	if (!rc && !sp__cube_block_possible(p->head.block_bytes))
+		rc = refuse(p, SP_EUNSUP, "the blocks of the geometry are no power of two");
+	return rc;
+}
+
+static uint64_t round_up(uint64_t v, uint64_t unit)
+{
+	return (v + unit - 1) / unit * unit;
+}
+
+static int copy_texts(struct sp__cube_plan *p)
+{
+	struct sp__cube_head *h = &p->head;
+	const struct sp_cube_create_opts *o = p->opts;
+	struct sp_geometry_info info;
+	bool copied = true;
+
+	h->fill = calloc(1, h->shape.element_bytes);
+	h->attributes = calloc(o->nattributes + 1, sizeof(*h->attributes));
+	if (!h->fill || !h->attributes)
+		return -ENOMEM;
+	if (o->fill)
+		memcpy(h->fill, o->fill, h->shape.element_bytes);
+	for (; copied && h->nattributes < o->nattributes; h->nattributes++) {
+		struct sp_cube_attribute *a = &h->attributes[h->nattributes];
+
+		a->key = strdup(o->attributes[h->nattributes].key);
+		a->value = strdup(o->attributes[h->nattributes].value);
+		copied = a->key && a->value;
+	}
+	if (o->run.volume)
+		copied &= (h->volume = strdup(o->run.volume)) != NULL;
+	if (p->geometry) {
+		sp_geometry_info(p->geometry, &info);
+		copied &= !info.device || (h->device = strdup(info.device)) != NULL;
+	}
+	return copied ? 0 : -ENOMEM;
+}
+
+/*
+ * MultiMap gains nothing where a row takes less time than a hop: then several rows lie on one
+ * track, and following the tracks only costs space.
+ */
+static bool rows_are_short(const struct sp__mapping *m)
+{
+	return m->grid.size[0] * m->cell_blocks < m->multimap.zones[0].hop_blocks;
+}
+
+static int unplaceable(const struct sp__cube_plan *p, int rc)
+{
+	return rc == -ERANGE ? refuse(p, rc, "the cells make more than 2^62 bytes")
+			     : sp__err(p->err, rc, "create", p->path, -1);
+}
+
+static int place_multimap(struct sp__cube_plan *p, uint64_t first_block)
+{
+	struct sp__mapping *m = &p->head.mapping;
+	bool choice = m->kind == SP_CUBE_AUTO;
+	int rc = SP_EUNSUP;
+
+	sp__multimap_free(&m->multimap);
+	if (p->geometry)
+		rc = sp__multimap_zones(&m->multimap, p->geometry, first_block,
+					p->opts->conservatism_deg);
+	if (rc == SP_EUNSUP)
+		return choice ? rc
+			      : refuse(p, rc,
+				       "the volume has no tracks that are known: MultiMap needs a "
+				       "geometry");
+	m->kind = SP_CUBE_MULTIMAP;
+	if (!rc)
+		rc = sp__cube_head_place(&p->head);
+	if (choice && (rc == -ENOSPC || (!rc && rows_are_short(m))))
+		return SP_EUNSUP;
+	if (rc == -ENOSPC)
+		return refuse(
+			p, rc,
+			"the tracks of the volume do not hold the cube as MultiMap places it");
+	if (rc == SP_EUNSUP)
+		return refuse(
+			p, rc,
+			"the sizes of the basic cube exceed the dataset, or the reach of a hop");
+	return rc ? unplaceable(p, rc) : 0;
+}
+
+static int place_cells(struct sp__cube_plan *p, uint64_t first_block)
+{
+	struct sp__mapping *m = &p->head.mapping;
+	int rc;
+
+	m->kind = p->opts->mapping;
+	m->first_block =
+		round_up(first_block, CELL_BYTES / sp__min(CELL_BYTES, p->head.block_bytes));
+	if (m->kind == SP_CUBE_MULTIMAP)
+		return place_multimap(p, first_block);
+	if (m->kind == SP_CUBE_AUTO) {
+		rc = place_multimap(p, first_block);
+		if (rc != SP_EUNSUP)
+			return rc;
+		sp__multimap_free(&m->multimap);
+		m->kind = SP_CUBE_NAIVE;
+	}
+	rc = sp__cube_head_place(&p->head);
+	if (rc == SP_EUNSUP)
+		return refuse(p, rc,
+			      "a curve over more than 4 dimensions needs sizes in cells that are "
+			      "powers of two");
+	return rc ? unplaceable(p, rc) : 0;
+}
+
+/* How much the head takes, how long the table is, and where cells begin. */
+static int lay_out(struct sp__cube_plan *p)
+{
+	struct sp__cube_head *h = &p->head;
+	size_t bytes;
+	uint8_t *data;
+	int rc;
+
+	/* The zones that the head lists do not get more when cells begin further back. */
+	rc = place_cells(p, 0);
+	if (rc)
+		return rc;
+	data = sp__cube_head_encode(h, &bytes);
+	free(data);
+	if (!data)
+		return sp__err(p->err, -ENOMEM, "create", p->path, -1);
+	if (bytes > SP__CUBE_ROOM_MAX)
+		return refuse(p, SP_ESYNTAX, "the attributes are more than 64 MiB");
+	for (h->room_bytes = HEAD_UNIT; h->room_bytes < bytes;)
+		h->room_bytes *= 2;
+	h->table_block = round_up(2 * h->room_bytes, h->block_bytes) / h->block_bytes;
+	return place_cells(p,
+			   h->table_block + round_up(sp__extents_table_bytes(h), h->block_bytes) /
+						    h->block_bytes);
+}
+
+int sp__cube_plan(struct sp__cube_plan *p, const struct sp_cube_create_opts *opts, const char *path,
+		  struct sp_errinfo *err)
+{
+	int rc;
+
+	*p = (struct sp__cube_plan){ .opts = opts, .path = path, .err = err };
+	p->head.shape = opts->shape;
+	p->head.no_data = opts->no_data;
+	rc = sp__where_check(&opts->run, err);
+	if (!rc && opts->run.volume && !sp__where_simulated(&opts->run))
+		rc = refuse(p, SP_ESYNTAX, "the volume of a cube is simulated, or its own file");
+	if (!rc)
+		rc = find_geometry(p);
+	if (!rc)
+		rc = check_shape(p);
+	if (!rc)
+		rc = set_order(p);
+	if (!rc && opts->nattributes > SP__CUBE_ATTRIBUTES_MAX)
+		rc = refuse(p, SP_ESYNTAX, "too many attributes");
+	if (!rc && copy_texts(p))
+		rc = sp__err(err, -ENOMEM, "create", path, -1);
+	if (!rc && opts->no_data && !sp__where_simulated(&opts->run))
+		rc = refuse(p, SP_ESYNTAX, "a cube without data needs a simulated volume");
+	return rc ? rc : lay_out(p);
+}
+
+void sp__cube_plan_free(struct sp__cube_plan *p)
+{
+	sp__cube_head_free(&p->head);
+	sp_geometry_free(p->own);
+}

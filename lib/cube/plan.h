@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The plan of a new cube: its head, with every cell placed.
+ */
+#ifndef SP__CUBE_PLAN_H
+#define SP__CUBE_PLAN_H
+
+#include "cube/head.h"
+
+struct sp__cube_plan {
+	const struct sp_cube_create_opts *opts;
+	const char *path; /* for messages */
+	struct sp_errinfo *err;
+	struct sp__cube_head head;
+	const struct sp_geometry *geometry; /* of the volume; NULL: unknown */
+	struct sp_geometry *own;	    /* the same, if it is the plan's */
+	double host_ns;			    /* of a simulated host, for each request */
+	uint64_t device_bytes;		    /* 0: unlimited */
+};
+
+/*
+ * Errors as sp_cube_create(); after one, too, it is to be freed.  opts and path are borrowed,
+ * and their mapping is one, or AUTO, which is then the simple choice between MultiMap and
+ * Naive.
+ */
+SP_MUST_CHECK int sp__cube_plan(struct sp__cube_plan *p, const struct sp_cube_create_opts *opts,
+				const char *path, struct sp_errinfo *err);
+void sp__cube_plan_free(struct sp__cube_plan *p);
+
+#endif

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "cube/points.h"
+#include "cube/tiles.h"
+
+/* The extent of a cell by its first block. */
+static uint64_t extent_block(const struct sp_cube *c, const uint64_t *cell)
+{
+	uint64_t first[SP_CUBE_DIMS_MAX];
+
+	memcpy(first, cell, sizeof(first));
+	first[0] -= first[0] % c->head.extent_cells;
+	return sp__mapping_block(&c->head.mapping, first);
+}
+
+void sp__point_locate(const struct sp_cube *c, const uint64_t *x, struct sp__point *p)
+{
+	const struct sp_cube_shape *s = &c->head.shape;
+	uint64_t cell[SP_CUBE_DIMS_MAX] = { 0 }, row = s->element_bytes;
+
+	p->offset = 0;
+	for (unsigned i = 0; i < s->ndims; row *= s->tile[i++]) {
+		cell[i] = x[i] / s->tile[i];
+		p->offset += x[i] % s->tile[i] * row;
+	}
+	p->offset += cell[0] % c->head.extent_cells * c->cell_bytes;
+	p->block = extent_block(c, cell);
+}
+
+/* The reverse. */
+static void element_of(const struct sp_cube *c, const struct sp__point *p, uint64_t *x)
+{
+	const struct sp_cube_shape *s = &c->head.shape;
+	uint64_t rest = p->offset % c->cell_bytes / s->element_bytes;
+
+	(void)sp__mapping_cell(&c->head.mapping, p->block, x);
+	x[0] += p->offset / c->cell_bytes;
+	for (unsigned i = 0; i < s->ndims; rest /= s->tile[i++])
+		x[i] = x[i] * s->tile[i] + rest % s->tile[i];
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct sp__point *p = a, *q = b;
+
+	if (p->block != q->block)
+		return p->block < q->block ? -1 : 1;
+	if (p->offset != q->offset)
+		return p->offset < q->offset ? -1 : 1;
+	return p->index < q->index ? -1 : p->index > q->index;
+}
+
+static int by_block(const void *a, const void *b)
+{
+	const struct sp__pointextent *d = a, *e = b;
+
+	return d->block < e->block ? -1 : d->block > e->block;
+}
+
+void sp__change_close(struct sp__change *ch)
+{
+	if (ch->transfer.cube)
+		sp__transfer_close(&ch->transfer);
+	free(ch->extents);
+	free(ch->data);
+	sp__budget_credit(&ch->cube->env.budget, ch->charged);
+}
+
+/* Memory for as many extents as fit; at least one. */
+int sp__change_open(struct sp__change *ch, uint64_t bytes, struct sp_cube_stats *stats)
+{
+	uint64_t each;
+
+	ch->extent_bytes = ch->cube->cell_bytes * ch->cube->head.extent_cells;
+	each = ch->extent_bytes + sizeof(*ch->extents);
+	ch->room = sp__max(bytes / (each + SP__EXTENT_MEMORY), 1);
+	ch->extents = calloc(ch->room, sizeof(*ch->extents));
+	ch->data = malloc(ch->room * ch->extent_bytes);
+	if (!ch->extents || !ch->data)
+		return sp__err(ch->err, -ENOMEM, "malloc", NULL, -1);
+	ch->charged = ch->room * each;
+	sp__budget_charge(&ch->cube->env.budget, ch->charged);
+	return sp__transfer_open(&ch->transfer, ch->cube, SP__OP_READ, stats, ch->err);
+}
+
+static struct sp__pointextent *extent_of(const struct sp__change *ch, const uint64_t *cell)
+{
+	struct sp__pointextent key = { .block = extent_block(ch->cube, cell) };
+
+	return bsearch(&key, ch->extents, ch->n, sizeof(key), by_block);
+}
+
+static void move_cell(const struct sp__change *ch, const uint64_t *x, uint8_t *cell, bool in)
+{
+	struct sp__pointextent *e = extent_of(ch, x);
+	uint64_t bytes = ch->cube->cell_bytes;
+	uint8_t *kept = e->data + x[0] % ch->cube->head.extent_cells * bytes;
+
+	memcpy(in ? kept : cell, in ? cell : kept, bytes);
+	sp__extents_add(&e->sums, x, cell);
+}
+
+static void keep_cell(void *ch, const uint64_t *x, uint8_t *cell)
+{
+	move_cell(ch, x, cell, true);
+}
+
+static void give_cell(void *ch, const uint64_t *x, uint8_t *cell)
+{
+	move_cell(ch, x, cell, false);
+}
+
+static void cells_of(const struct sp_cube *c, const struct sp__pointextent *e,
+		     struct sp_cube_box *cells)
+{
+	*cells = (struct sp_cube_box){ 0 };
+	(void)sp__mapping_cell(&c->head.mapping, e->block, cells->lo);
+	for (unsigned i = 0; i < c->head.shape.ndims; i++) {
+		cells->hi[i] = cells->lo[i];
+		cells->stride[i] = 1;
+	}
+	sp__extents_whole(c, cells);
+}
+
+/* Reads those that are not absent, or writes all. */
+static int move_extents(struct sp__change *ch, enum sp__op op)
+{
+	struct sp_cube_box cells;
+	int rc = 0;
+
+	sp__transfer_begin(&ch->transfer, op, op == SP__OP_READ ? keep_cell : give_cell, ch);
+	for (size_t i = 0; !rc && i < ch->n; i++) {
+		if (op == SP__OP_READ && ch->extents[i].absent)
+			continue;
+		cells_of(ch->cube, &ch->extents[i], &cells);
+		rc = sp__transfer_cells(&ch->transfer, &cells);
+	}
+	return rc ? rc : sp__transfer_end(&ch->transfer);
+}
+
+static int open_sums(struct sp__change *ch)
+{
+	struct sp_cube_box cells;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < ch->n; i++) {
+		struct sp__pointextent *e = &ch->extents[i];
+
+		cells_of(ch->cube, e, &cells);
+		rc = sp__extents_open(&e->sums, ch->cube, &cells, ch->err);
+		if (!rc)
+			rc = sp__extents_read(&e->sums, ch->err);
+		e->absent = !rc && sp__extents_absent_count(&e->sums);
+	}
+	return rc;
+}
+
+/* Sets what was read apart from what is to be written: checks, fills, and resets sums. */
+static int prepare_extents(struct sp__change *ch)
+{
+	const struct sp__cube_head *h = &ch->cube->head;
+	uint64_t at[SP_CUBE_DIMS_MAX];
+
+	for (size_t i = 0; i < ch->n; i++) {
+		struct sp__pointextent *e = &ch->extents[i];
+
+		for (uint32_t k = 0; e->absent && k < h->extent_cells; k++)
+			sp__tile_fill(&h->shape, e->data + k * ch->cube->cell_bytes, h->fill);
+		if (!e->absent && sp__extents_damaged(&e->sums, at))
+			return sp__errf(ch->err, SP_ECORRUPT, "read", ch->cube->path,
+					(long long)(e->block * h->block_bytes),
+					"a checksum differs: run check");
+		e->sums.sums[0] = 0;
+	}
+	return 0;
+}
+
+/* Adds numbers; false: the sum of integers does not fit. */
+static bool add(enum sp_cube_type type, uint8_t *to, const uint8_t *value)
+{
+	bool over = false;
+
+/* Elements need not be aligned. */
+#define ADD_FLOAT(T)                                                                               \
+	do {                                                                                       \
+		T a, b;                                                                            \
+		memcpy(&a, to, sizeof(a));                                                         \
+		memcpy(&b, value, sizeof(b));                                                      \
+		a += b;                                                                            \
+		memcpy(to, &a, sizeof(a));                                                         \
+	} while (0)
+#define ADD_WHOLE(T)                                                                               \
+	do {                                                                                       \
+		T a, b;                                                                            \
+		memcpy(&a, to, sizeof(a));                                                         \
+		memcpy(&b, value, sizeof(b));                                                      \
+		over = __builtin_add_overflow(a, b, &a);                                           \
+		memcpy(to, &a, sizeof(a));                                                         \
+	} while (0)
+	switch (type) {
+	case SP_CUBE_I8:
+		ADD_WHOLE(int8_t);
+		break;
+	case SP_CUBE_U8:
+		ADD_WHOLE(uint8_t);
+		break;
+	case SP_CUBE_I16:
+		ADD_WHOLE(int16_t);
+		break;
+	case SP_CUBE_U16:
+		ADD_WHOLE(uint16_t);
+		break;
+	case SP_CUBE_I32:
+		ADD_WHOLE(int32_t);
+		break;
+	case SP_CUBE_U32:
+		ADD_WHOLE(uint32_t);
+		break;
+	case SP_CUBE_I64:
+		ADD_WHOLE(int64_t);
+		break;
+	case SP_CUBE_U64:
+		ADD_WHOLE(uint64_t);
+		break;
+	case SP_CUBE_F32:
+		ADD_FLOAT(float);
+		break;
+	case SP_CUBE_F64:
+		ADD_FLOAT(double);
+		break;
+	case SP_CUBE_BYTES:
+		break;
+	}
+#undef ADD_WHOLE
+#undef ADD_FLOAT
+	return !over;
+}
+
+static int sum_error(const struct sp__change *ch, const struct sp__point *p)
+{
+	const struct sp_cube_shape *s = &ch->cube->head.shape;
+	uint64_t x[SP_CUBE_DIMS_MAX];
+	char text[SP_CUBE_DIMS_MAX * 21];
+	int n = 0;
+
+	element_of(ch->cube, p, x);
+	for (unsigned i = 0; i < s->ndims; i++)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "%s%" PRIu64, i ? "," : "", x[i]);
+	return sp__errf(ch->err, -ERANGE, "load", ch->cube->path, -1,
+			"the sum of element %s does not fit %s", text, sp_cube_type_name(s->type));
+}
+
+/* Changes the elements of the group that points name. */
+static int apply_points(struct sp__change *ch)
+{
+	const struct sp_cube_shape *s = &ch->cube->head.shape;
+
+	for (size_t i = 0; i < ch->n; i++)
+		for (; ch->npoints && ch->points->block == ch->extents[i].block;
+		     ch->points++, ch->npoints--) {
+			const uint8_t *value = ch->values + ch->points->index * s->element_bytes;
+			uint8_t *to = ch->extents[i].data + ch->points->offset;
+
+			if (!ch->sum)
+				memcpy(to, value, s->element_bytes);
+			else if (!add(s->type, to, value))
+				return sum_error(ch, ch->points);
+		}
+	return 0;
+}
+
+static int change_extents(struct sp__change *ch)
+{
+	int rc = move_extents(ch, SP__OP_READ);
+
+	if (!rc)
+		rc = prepare_extents(ch);
+	if (!rc)
+		rc = apply_points(ch);
+	if (!rc)
+		rc = move_extents(ch, SP__OP_WRITE);
+	for (size_t i = 0; !rc && i < ch->n; i++)
+		rc = sp__extents_write(&ch->extents[i].sums, ch->err);
+	return rc;
+}
+
+static void close_sums(struct sp__change *ch)
+{
+	for (size_t i = 0; i < ch->n; i++)
+		sp__extents_close(&ch->extents[i].sums);
+	ch->n = 0;
+}
+
+static void add_extent(struct sp__change *ch, uint64_t block)
+{
+	ch->extents[ch->n] =
+		(struct sp__pointextent){ .block = block,
+					  .data = ch->data + ch->n * ch->extent_bytes };
+	ch->n++;
+}
+
+int sp__change_points(struct sp__change *ch, struct sp__point *points, size_t n,
+		      const uint8_t *values)
+{
+	int rc = 0;
+
+	qsort(points, n, sizeof(*points), by_place);
+	ch->points = points;
+	ch->npoints = n;
+	ch->values = values;
+	while (!rc && ch->npoints) {
+		for (size_t i = 0; i < ch->npoints; i++) {
+			if (ch->n && ch->extents[ch->n - 1].block == ch->points[i].block)
+				continue;
+			if (ch->n == ch->room)
+				break;
+			add_extent(ch, ch->points[i].block);
+		}
+		rc = open_sums(ch);
+		if (!rc)
+			rc = change_extents(ch);
+		close_sums(ch);
+	}
+	return rc;
+}
+
+/* Fills the extents of the group that are absent. */
+static int fill_group(struct sp__change *ch)
+{
+	size_t absent = 0;
+	int rc;
+
+	qsort(ch->extents, ch->n, sizeof(*ch->extents), by_block);
+	rc = open_sums(ch);
+	for (size_t i = 0; !rc && i < ch->n; i++) {
+		if (ch->extents[i].absent)
+			ch->extents[absent++] = ch->extents[i];
+		else
+			sp__extents_close(&ch->extents[i].sums);
+	}
+	if (!rc)
+		ch->n = absent;
+	if (!rc && absent)
+		rc = change_extents(ch);
+	close_sums(ch);
+	return rc;
+}
+
+int sp__change_absent(struct sp__change *ch)
+{
+	const struct sp__cube_head *h = &ch->cube->head;
+	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 };
+	struct sp_cube_box all = { 0 };
+	bool more = true;
+	int rc = 0;
+
+	for (unsigned i = 0; i < h->shape.ndims; i++) {
+		all.hi[i] = (h->shape.dims[i] - 1) / h->shape.tile[i];
+		all.stride[i] = i ? 1 : h->extent_cells;
+	}
+	while (!rc && more) {
+		add_extent(ch, sp__mapping_block(&h->mapping, x));
+		more = sp__box_next(&all, 0, h->shape.ndims, x);
+		if (ch->n == ch->room || !more)
+			rc = fill_group(ch);
+	}
+	return rc;
+}
+
+int sp_cube_put(struct sp_cube *cube, const uint64_t *x, const void *element,
+		struct sp_errinfo *err)
+{
+	struct sp__change ch = { .cube = cube, .err = err };
+	struct sp_cube_stats stats = { 0 };
+	struct sp_cube_box box = { 0 };
+	struct sp__point point = { 0 };
+	int rc;
+
+	for (unsigned i = 0; i < cube->head.shape.ndims; i++) {
+		box.lo[i] = box.hi[i] = x[i];
+		box.stride[i] = 1;
+	}
+	rc = sp__cube_check_box(cube, &box, err);
+	if (!rc && cube->head.no_data)
+		rc = sp__errf(err, SP_EUNSUP, "write", cube->path, -1,
+			      "the cube was made without data");
+	if (rc)
+		return rc;
+	cube->volume->hollow = false;
+	sp__point_locate(cube, x, &point);
+	rc = sp__change_open(&ch, 0, &stats);
+	if (!rc)
+		rc = sp__change_points(&ch, &point, 1, element);
+	sp__change_close(&ch);
+	return rc;
+}

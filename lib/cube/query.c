@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading a box.  Its cells come in whatever order is best for the mapping, its elements leave
+ * in rows along dimension 0; between them is a buffer for the elements.  A box that does not
+ * fit the memory is read in parts, one after the other in the order of the result: ranges
+ * along the slowest dimension, or, where even one coordinate of it is too much, along the
+ * next.  Parts end at the ends of tiles, so that a cell is read once.
+ *
+ * Without a sink only requests are made, and nothing need be kept; checksums, if they are to be
+ * compared, still want parts, of whole tiles then.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <spindle/error.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "cube/extents.h"
+#include "cube/tiles.h"
+#include "cube/transfer.h"
+#include "run/charge.h"
+
+struct query {
+	struct sp_cube *cube;
+	struct sp_cube_stats *stats;
+	struct sp_errinfo *err;
+	struct sp__transfer transfer;
+	sp_cube_sink sink;
+	void *arg;
+	struct sp__tiles tiles;
+	struct sp__extents extents;
+	bool verify, sparse;	     /* sparse: some cells may never have been written */
+	struct sp_cube_check *check; /* what is damaged is counted, and no error */
+	uint64_t part_bytes;
+	uint8_t *blank; /* a cell of fill */
+};
+
+static void look(void *arg, const uint64_t *x, uint8_t *cell)
+{
+	struct query *q = arg;
+
+	if (q->sparse && sp__extents_absent(&q->extents, x))
+		cell = q->blank;
+	else if (q->verify)
+		sp__extents_add(&q->extents, x, cell);
+	if (q->sink)
+		sp__tiles_from_cell(&q->tiles, x, cell);
+}
+
+static void count_damage(const struct query *q, uint64_t damaged, const uint64_t *x)
+{
+	const struct sp_cube_shape *s = &q->cube->head.shape;
+
+	for (unsigned i = 0; damaged && !q->check->damaged && i < s->ndims; i++)
+		q->check->first_damaged[i] = x[i] * s->tile[i];
+	q->check->damaged += damaged;
+	q->check->absent += sp__extents_absent_count(&q->extents);
+}
+
+static int check_part(struct query *q)
+{
+	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 }, damaged, block;
+
+	if (!q->verify)
+		return 0;
+	damaged = sp__extents_damaged(&q->extents, x);
+	if (q->check)
+		count_damage(q, damaged, x);
+	if (!damaged || q->check)
+		return 0;
+	block = sp__mapping_block(&q->cube->head.mapping, x);
+	return sp__errf(q->err, SP_ECORRUPT, "read", q->cube->path,
+			(long long)(block * q->cube->head.block_bytes),
+			"a checksum differs: run check");
+}
+
+/* Reads a part into the buffer, if there is a sink, and empties that. */
+static int read_part(struct query *q, const struct sp_cube_box *part)
+{
+	struct sp_cube_box cells = sp__cube_cells(&q->cube->head.shape, part);
+	bool table = q->verify || q->sparse;
+	uint64_t bytes = 0;
+	int rc = 0;
+
+	if (q->sink) {
+		bytes = sp__tiles_init(&q->tiles, &q->cube->head.shape, part, NULL);
+		q->tiles.buffer = malloc(bytes);
+		if (!q->tiles.buffer)
+			return sp__err(q->err, -ENOMEM, "malloc", NULL, -1);
+		sp__budget_charge(&q->cube->env.budget, bytes);
+	}
+	if (table) {
+		sp__extents_whole(q->cube, &cells);
+		rc = sp__extents_open(&q->extents, q->cube, &cells, q->err);
+		if (!rc)
+			rc = sp__extents_read(&q->extents, q->err);
+	}
+	if (!rc)
+		rc = sp__transfer_box(&q->transfer, &cells, q->sink || table ? look : NULL, q);
+	if (!rc)
+		rc = check_part(q);
+	sp__charge_work(&q->cube->env, 0, 0, bytes);
+	if (!rc && q->sink)
+		rc = q->sink(q->arg, q->tiles.buffer, bytes);
+	if (table)
+		sp__extents_close(&q->extents);
+	if (q->sink) {
+		free(q->tiles.buffer);
+		sp__budget_credit(&q->cube->env.budget, bytes);
+	}
+	return rc;
+}
+
+/* Memory for a part: its elements, if they go to a sink, and its checksums, if they are read. */
+static uint64_t part_memory(const struct query *q, const struct sp_cube_box *b)
+{
+	const struct sp_cube_shape *s = &q->cube->head.shape;
+	struct sp_cube_box cells = sp__cube_cells(s, b);
+	uint64_t bytes = q->sink ? s->element_bytes : 0;
+
+	for (unsigned i = 0; i < s->ndims; i++)
+		bytes *= sp__box_count(b, i);
+	if (q->verify || q->sparse) {
+		sp__extents_whole(q->cube, &cells);
+		bytes += sp__extents_memory(q->cube, &cells);
+	}
+	return bytes;
+}
+
+/*
+ * Coordinates of dimension i that one part takes: as many as fit, up to the end of a tile if
+ * there is one in between; a table of checksums wants whole extents along dimension 0.  Without
+ * a sink parts are whole tiles, so that no cell is read twice.
+ */
+static uint64_t part_end(const struct query *q, const struct sp_cube_box *b, unsigned i,
+			 uint64_t lo, uint64_t fit)
+{
+	uint64_t unit =
+		q->cube->head.shape.tile[i] * (i ? 1 : (uint64_t)q->cube->head.extent_cells);
+	uint64_t last = lo + (fit - 1) * b->stride[i], end = (last + 1) / unit * unit;
+
+	if (!q->sink)
+		return sp__min(last / unit * unit + unit - 1, b->hi[i]);
+	if (last >= b->hi[i])
+		return b->hi[i];
+	return end > lo ? end - 1 : last;
+}
+
+/* The part of a box that begins at lo along dimension i: half of the rest until it fits. */
+static void cut(const struct query *q, const struct sp_cube_box *b, unsigned i, uint64_t lo,
+		struct sp_cube_box *part)
+{
+	uint64_t fit = (b->hi[i] - lo) / b->stride[i] + 1, one;
+
+	*part = *b;
+	part->lo[i] = part->hi[i] = lo;
+	one = part_memory(q, part);
+	fit = sp__max(sp__min(fit, q->sink ? q->part_bytes / one : fit), 1);
+	for (;; fit /= 2) {
+		part->hi[i] = part_end(q, b, i, lo, fit);
+		if (fit == 1 || part_memory(q, part) <= q->part_bytes)
+			return;
+	}
+}
+
+/* A box that has one coordinate, or one tile, in each dimension above i. */
+static int read_box(struct query *q, const struct sp_cube_box *b, unsigned i)
+{
+	struct sp_cube_box part;
+	int rc = 0;
+
+	while (i && sp__box_count(b, i) == 1)
+		i--;
+	if (part_memory(q, b) <= q->part_bytes)
+		return read_part(q, b);
+	for (uint64_t lo = b->lo[i]; !rc && lo <= b->hi[i];) {
+		cut(q, b, i, lo, &part);
+		rc = i ? read_box(q, &part, i - 1) : read_part(q, &part);
+		lo += (part.hi[i] - lo) / b->stride[i] * b->stride[i] + b->stride[i];
+	}
+	return rc;
+}
+
+static int open_query(struct query *q)
+{
+	struct sp_cube *c = q->cube;
+
+	if (c->head.no_data && (q->sink || q->verify))
+		return sp__errf(q->err, SP_EUNSUP, "read", c->path, -1,
+				"the cube has no data: only --discard is possible");
+	q->part_bytes = sp__cube_part_bytes(c);
+	c->volume->hollow = c->env.device && !q->sink && !q->verify;
+	if (!q->sparse)
+		return 0;
+	q->blank = malloc(c->cell_bytes);
+	if (!q->blank)
+		return sp__err(q->err, -ENOMEM, "malloc", NULL, -1);
+	sp__tile_fill(&c->head.shape, q->blank, c->head.fill);
+	return 0;
+}
+
+/* The same box, without strides that lead out of it. */
+static struct sp_cube_box tightened(const struct sp_cube_box *b, unsigned n)
+{
+	struct sp_cube_box tight = *b;
+
+	for (unsigned i = 0; i < n; i++) {
+		tight.hi[i] = b->lo[i] + (sp__box_count(b, i) - 1) * b->stride[i];
+		if (tight.hi[i] == tight.lo[i])
+			tight.stride[i] = 1;
+	}
+	return tight;
+}
+
+static int run_query(struct query *q, const struct sp_cube_box *box)
+{
+	struct sp_cube *c = q->cube;
+	struct sp_cube_box tight = tightened(box, c->head.shape.ndims);
+	int rc = open_query(q);
+
+	if (!rc) {
+		rc = sp__transfer_open(&q->transfer, c, SP__OP_READ, q->stats, q->err);
+		if (!rc)
+			rc = read_box(q, &tight, c->head.shape.ndims - 1);
+		sp__transfer_close(&q->transfer);
+	}
+	free(q->blank);
+	sp__env_note(&c->env, &q->stats->run, false);
+	return rc;
+}
+
+int sp_cube_read(struct sp_cube *cube, const struct sp_cube_box *box, sp_cube_sink sink, void *arg,
+		 struct sp_cube_stats *stats, struct sp_errinfo *err)
+{
+	struct query q = { .cube = cube,
+			   .stats = stats,
+			   .err = err,
+			   .sink = sink,
+			   .arg = arg,
+			   .verify = cube->opts.verify,
+			   .sparse = sink && !cube->head.complete };
+	int rc = sp__cube_check_box(cube, box, err);
+
+	*stats = (struct sp_cube_stats){ .elements = 1 };
+	if (rc)
+		return rc;
+	for (unsigned i = 0; i < cube->head.shape.ndims; i++)
+		stats->elements *= sp__box_count(box, i);
+	return run_query(&q, box);
+}
+
+int sp_cube_verify(struct sp_cube *cube, struct sp_cube_check *check, struct sp_cube_stats *stats,
+		   struct sp_errinfo *err)
+{
+	struct query q = {
+		.cube = cube, .stats = stats, .err = err, .verify = true, .check = check
+	};
+	struct sp_cube_box all = { 0 };
+
+	*stats = (struct sp_cube_stats){ 0 };
+	*check = (struct sp_cube_check){ .cells = cube->head.mapping.grid.cells };
+	for (unsigned i = 0; i < cube->head.shape.ndims; i++) {
+		all.hi[i] = cube->head.shape.dims[i] - 1;
+		all.stride[i] = 1;
+	}
+	return run_query(&q, &all);
+}
+
+static int keep(void *arg, const void *data, size_t bytes)
+{
+	memcpy(arg, data, bytes);
+	return 0;
+}
+
+int sp_cube_get(struct sp_cube *cube, const uint64_t *x, void *element, struct sp_errinfo *err)
+{
+	struct sp_cube_stats stats;
+	struct sp_cube_box box = { 0 };
+
+	for (unsigned i = 0; i < cube->head.shape.ndims; i++) {
+		box.lo[i] = box.hi[i] = x[i];
+		box.stride[i] = 1;
+	}
+	return sp_cube_read(cube, &box, keep, element, &stats, err);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Workloads as text: a line for each query.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/array.h"
+#include "base/err.h"
+#include "cube/cube_impl.h"
+
+#define LINE_MAX_BYTES 4096
+
+/* A list of n numbers with a separator; false: text is none. */
+static bool numbers(const char *text, char separator, unsigned n, uint64_t *values)
+{
+	char *end;
+
+	for (unsigned i = 0; i < n; i++, text = end + 1) {
+		if (*text < '0' || *text > '9')
+			return false;
+		values[i] = strtoull(text, &end, 10);
+		if (*end != (i + 1 < n ? separator : '\0'))
+			return false;
+	}
+	return true;
+}
+
+static const char *parse_kind(struct sp_cube_query *q, const char *kind, const char *what,
+			      const struct sp_cube_shape *s)
+{
+	uint64_t dim;
+
+	if (!strcmp(kind, "beam")) {
+		if (!what || !numbers(what, ',', 1, &dim) || dim >= s->ndims)
+			return "a beam needs a dimension of the cube";
+		for (unsigned i = 0; i < s->ndims; i++)
+			q->size[i] = i != dim;
+		return NULL;
+	}
+	if (strcmp(kind, "range"))
+		return "a query is a beam or a range";
+	if (!what || !numbers(what, 'x', s->ndims, q->size))
+		return "a range needs a size for each dimension, such as 8x8x4";
+	for (unsigned i = 0; i < s->ndims; i++)
+		if (!q->size[i] || q->size[i] > s->dims[i])
+			return "a range has 1 element along each dimension, or at most all";
+	return NULL;
+}
+
+/* NULL, or what is wrong with the line. */
+static const char *parse(struct sp_cube_query *q, char *line, const struct sp_cube_shape *s)
+{
+	char *rest, *weight = strtok_r(line, " \t\r\n", &rest), *end;
+	const char *kind = strtok_r(NULL, " \t\r\n", &rest), *what, *at, *why;
+
+	q->weight = strtod(weight, &end);
+	if (*end || !(q->weight > 0) || !isfinite(q->weight) || !kind)
+		return "a line is a weight above 0, beam or range, and its size";
+	what = strtok_r(NULL, " \t\r\n", &rest);
+	at = strtok_r(NULL, " \t\r\n", &rest);
+	why = parse_kind(q, kind, what, s);
+	if (why || !at)
+		return why;
+	q->placed = true;
+	if (!numbers(at, ',', s->ndims, q->at) || strtok_r(NULL, " \t\r\n", &rest))
+		return "a place has a number for each dimension, such as 0,7,3";
+	for (unsigned i = 0; i < s->ndims; i++) {
+		q->at[i] = q->size[i] ? q->at[i] : 0;
+		if (q->at[i] >= s->dims[i] || q->size[i] > s->dims[i] - q->at[i])
+			return "the query leaves the dataset";
+	}
+	return NULL;
+}
+
+static int read_lines(struct sp_cube_workload *w, FILE *f, const char *path,
+		      const struct sp_cube_shape *shape, struct sp_errinfo *err)
+{
+	char line[LINE_MAX_BYTES];
+	const char *why;
+
+	for (unsigned long n = 1; fgets(line, sizeof(line), f); n++) {
+		struct sp_cube_query q = { 0 };
+
+		line[strcspn(line, "#")] = '\0';
+		if (!line[strspn(line, " \t\r\n")])
+			continue;
+		why = parse(&q, line, shape);
+		if (why)
+			return sp__errf(err, SP_ESYNTAX, "read", path, -1, "line %lu: %s", n, why);
+		if (!SP__ARRAY_ROOM_NEXT(w->queries, w->n))
+			return sp__err(err, -ENOMEM, "read", path, -1);
+		w->queries[w->n++] = q;
+	}
+	if (ferror(f))
+		return sp__err(err, -errno, "read", path, -1);
+	return w->n ? 0 : sp__errf(err, SP_ESYNTAX, "read", path, -1, "it has no queries");
+}
+
+int sp_cube_workload_load(struct sp_cube_workload *w, const char *path,
+			  const struct sp_cube_shape *shape, struct sp_errinfo *err)
+{
+	FILE *f = fopen(path, "re");
+	int rc;
+
+	w->queries = NULL;
+	w->n = 0;
+	if (!f)
+		return sp__err(err, -errno, "open", path, -1);
+	rc = read_lines(w, f, path, shape, err);
+	fclose(f);
+	if (rc)
+		sp_cube_workload_free(w);
+	return rc;
+}
+
+void sp_cube_workload_free(struct sp_cube_workload *w)
+{
+	free(w->queries);
+	w->queries = NULL;
+	w->n = 0;
+}

@@ -1,0 +1,131 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# Files of mmap-cube that are not what they should be, and values that do not fit.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	cube=${MMAP_CUBE:-$BATS_TEST_DIRNAME/../../build/bin/mmap-cube}
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# A cube of 5 x 4 numbers, loaded.
+small()
+{
+	head -c 80 /dev/zero > in
+	"$cube" create c --dims 5x4 --mapping naive
+	"$cube" load c in
+	cp c before
+}
+
+@test "create makes cubes of plain files and block devices alone, and leaves others as they are" {
+	mkdir dir
+	mkfifo fifo
+	for file in dir fifo /dev/null; do
+		run -2 "$cube" create $file --overwrite --dims 8x8 --mapping naive
+		[[ $output == *"is neither a plain file nor a block device"* ]]
+		[ -e $file ]
+	done
+	ln -s nowhere link
+	run -2 "$cube" create link --dims 8x8 --mapping naive
+	[[ -L link && ! -e nowhere ]]
+}
+
+@test "a cube that does not fit leaves no file, and an old one as it was" {
+	run -2 "$cube" create c --dims 100000x1000 --volume sim:tiny --mapping naive
+	[[ $output == *"the cube needs"* ]]
+	[ ! -e c ]
+	small
+	run -2 "$cube" create c --overwrite --dims 100000x1000 --volume sim:tiny --mapping naive
+	cmp c before
+	run -2 "$cube" create new --dims 4611686018427387904x1 --tile 1x1024 --dtype u8 --mapping naive
+	[[ $output == *"the cells make more than 2^62 bytes"* && ! -e new ]]
+	run -2 bash -c "ulimit -f 8; trap '' XFSZ; '$cube' create new --dims 1000x1000 --mapping naive"
+	[[ $output == *"File too large"* && ! -e new ]]
+}
+
+@test "no output may be the cube, or an input" {
+	small
+	for option in "-o c" --stats=c --trace=c --stats=./c; do
+		# shellcheck disable=SC2086 # two words
+		run -2 "$cube" range c $option
+		cmp c before
+	done
+	run -2 "$cube" load c in --stats=in
+	[ "$(wc -c < in)" = 80 ]
+	ln c other
+	run -2 "$cube" load c other
+	cmp c before
+	run -2 "$cube" create c --overwrite --dims 5x4 --geometry c
+	cmp c before
+}
+
+@test "inputs that are no data are refused" {
+	small
+	: > empty
+	run -2 "$cube" load c empty
+	[[ $output == *"ends before the last element"* ]]
+	printf '\x93NUMPY\1\0\0\0' > short.npy
+	printf '\x93NUMPY\1\0\1\0{}' > shorter.npy
+	for file in short.npy shorter.npy empty; do
+		run -2 "$cube" load c $file --format npy
+		[ "${#lines[@]}" = 1 ]
+	done
+	run -2 "$cube" load c . --format raw
+	[[ $output == *"Is a directory"* ]]
+	run -2 timeout 20 "$cube" load c /dev/zero
+	[[ $output == *"goes on after the last element"* ]]
+	run -2 "$cube" load c in --offset 15E
+	[[ $output == *"beyond 2^62"* ]]
+	"$cube" create wide --dims 3000x300 --mapping naive --dtype u8
+	run -2 bash -c "'$cube' load wide - --order 1,0 -S 1 < <(cat /dev/zero)"
+	[[ $output == *"goes on after the last element"* ]]
+}
+
+@test "values that do not fit their type are refused" {
+	"$cube" create u --dims 2x2 --dtype u64 --mapping naive
+	run -2 "$cube" put u 0,0 ' -5'
+	"$cube" create f --dims 2x2 --mapping naive
+	for value in 1e39 -1e39 1e400 1x ''; do
+		run -2 "$cube" put f 0,0 -- "$value"
+	done
+	"$cube" put f 0,0 inf
+	[ "$("$cube" get f 0,0)" = inf ]
+	run -2 "$cube" create b --dims 2x2 --dtype bytes:4294967297
+	"$cube" create b --dims 2x2 --dtype bytes:2 --mapping naive
+	run -2 "$cube" put b 0,0 "$(printf '\t1\t2')"
+	run -2 "$cube" create x --dims 10x10 --tile 8x8x8 --mapping naive
+	[[ $output == *"more dimensions than the dataset"* ]]
+}
+
+@test "outputs that cannot be written are one message and status 2" {
+	[ -c /dev/full ] || skip 'no /dev/full'
+	small
+	for option in --trace=/dev/full --stats=/dev/full "-o /dev/full"; do
+		# shellcheck disable=SC2086 # two words
+		run -2 "$cube" range c $option
+		[ "$(grep -ac '^mmap-cube: ' <<< "$output")" = 1 ]
+	done
+	run -2 bash -c "'$cube' export c > /dev/full"
+	"$cube" create wide --dims 1000x1000 --mapping naive
+	"$cube" load wide <(head -c 4000000 /dev/zero) -S 1M
+	run -0 bash -c "set +o pipefail; '$cube' export wide 2> err | head -c 10 > out"
+	[[ ! -s err && $(wc -c < out) = 10 ]]
+}
+
+@test "strides far beyond the dataset read its first element, small memory reads the same" {
+	small
+	run -0 "$cube" range c --stride 18446744073709551614,9223372036854775808 --format csv --verify
+	[ "$output" = 0,0,0 ]
+}
+
+@test "a file cut short is no cube, or damaged" {
+	small
+	for bytes in 0 10 100 8192 8200 12287; do
+		head -c "$bytes" before > short
+		run ! "$cube" export short
+		[ "$(grep -ac '^mmap-cube: ' <<< "$output")" = 1 ]
+	done
+}

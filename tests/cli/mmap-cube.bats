@@ -1,0 +1,370 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+
+bats_require_minimum_version 1.5.0
+load keys
+
+setup()
+{
+	cube=${MMAP_CUBE:-$BATS_TEST_DIRNAME/../../build/bin/mmap-cube}
+	xgen=${XGEN:-$BATS_TEST_DIRNAME/../../build/bin/xgen}
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# data BYTES: so many bytes that differ from place to place, in the file in.
+data()
+{
+	"$xgen" records --bytes "$1" | head -c "$1" > in
+}
+
+# A cube of 19 x 13 x 7 numbers on a simulated drive: cells of 4 x 4 x 8, and ragged edges.
+create()
+{
+	"$cube" create c --overwrite --dims 19x13x7 --tile 4x4x8 --volume sim:atlas10k3-like "$@"
+}
+
+@test "--help and --version are answered on standard output, for each command too" {
+	run -0 --separate-stderr "$cube" --help
+	[[ $output == *beam* && -z $stderr ]]
+	run -0 "$cube" --version
+	[[ $output == "mmap-cube (Spindle) "* ]]
+	run -0 "$cube" range --help
+	[[ $output == *--stride* && $output != *--mapping* ]]
+}
+
+@test "what is loaded is exported, under each mapping, from a file and from a pipe" {
+	data $((19 * 13 * 7 * 4))
+	for mapping in multimap naive zorder gray hilbert; do
+		create --mapping $mapping
+		"$cube" load c in
+		"$cube" export c --verify | cmp - in
+		create --mapping $mapping
+		"$cube" load c - -S 100K < in
+		"$cube" export c -S 100K | cmp - in
+		"$cube" check c
+	done
+}
+
+@test "a beam and a range have the elements of the dataset" {
+	for z in 0 1 2 3; do for y in 0 1 2; do for x in 0 1 2 3 4; do
+		echo "$x,$y,$z,$((x + 10 * y + 100 * z))"
+	done; done; done > want
+	while IFS=, read -r _ _ _ value; do
+		# shellcheck disable=SC2059 # an octal escape for each byte
+		printf "\\$(printf %o $((value % 256)))\\$(printf %o $((value / 256)))"
+	done < want > in
+	"$cube" create c --dims 5x3x4 --dtype u16 --volume sim:atlas10k3-like
+	"$cube" load c in
+	run -0 "$cube" beam c --dim 1 --at 3,0,2 --format csv
+	[ "$output" = $'3,0,2,203\n3,1,2,213\n3,2,2,223' ]
+	run -0 "$cube" range c --lo 1,1,0 --hi 4,2,3 --stride 3,1,3 --format csv
+	[ "$output" = $'1,1,0,11\n4,1,0,14\n1,2,0,21\n4,2,0,24\n1,1,3,311\n4,1,3,314\n1,2,3,321\n4,2,3,324' ]
+	"$cube" export c --format csv | diff - want
+}
+
+@test "elements are printed, changed, and verified" {
+	create --fill 2.5
+	[ "$("$cube" get c 18,12,6)" = 2.5 ]
+	"$cube" put c 18,12,6 -1.25
+	[ "$("$cube" get c --verify 18,12,6)" = -1.25 ]
+	[ "$("$cube" get c 17,12,6)" = 2.5 ]
+	"$cube" check c
+}
+
+@test "a place goes both ways" {
+	create
+	run -0 "$cube" map c 8,4,0
+	[ "$("$cube" map c --block="$output")" = 8,4,0 ]
+	run -2 "$cube" map c --block=1
+	[[ $output == *"block 1 has no cell"* ]]
+}
+
+@test "npy files are written and read, also those of C order" {
+	data $((19 * 13 * 7 * 4))
+	create
+	"$cube" load c in
+	"$cube" export c -o out.npy
+	[ "$(tail -c +129 out.npy | cmp - in && echo same)" = same ]
+	create
+	"$cube" load c out.npy
+	"$cube" export c | cmp - in
+	# The same bytes as an array whose last coordinate is the fastest.
+	sed '1s/True, /False,/' out.npy > c.npy
+	create
+	"$cube" load c c.npy
+	"$cube" export c > a
+	create
+	"$cube" load c in --order 2,1,0
+	"$cube" export c | cmp - a
+	run -2 "$cube" load c in --format npy
+	[[ $output == *"is no .npy file"* ]]
+	"$cube" create d --dims 19x13x8 --volume sim:atlas10k3-like
+	run -2 "$cube" load d out.npy
+	[[ $output == *"another shape"* ]]
+}
+
+@test "damage is found: check says where and exits with 1, --verify refuses" {
+	data $((19 * 13 * 7 * 4))
+	create --mapping naive
+	"$cube" load c in
+	block=$("$cube" map c 4,8,0)
+	printf x | dd of=c bs=1 seek=$((block * 512 + 5)) conv=notrunc status=none
+	run -1 "$cube" check c
+	[[ $output == *"1 damaged"*"0,8,0"* ]]
+	run -2 "$cube" export c --verify
+	[[ $output == *"checksum differs"* ]]
+	run -0 "$cube" beam c --dim 0 --at 0,0,0 --verify --discard
+}
+
+@test "points are loaded from shuffled lines of CSV, whatever the memory" {
+	data $((19 * 13 * 7 * 4))
+	for mapping in multimap naive zorder gray hilbert; do
+		create --dtype i32 --mapping $mapping
+		"$cube" load c in
+		"$cube" export c --format csv > all.csv
+		{ echo x,y,z,value; shuf --random-source=in all.csv; echo; } > points.csv
+		for size in 64M 20K; do
+			create --dtype i32 --mapping $mapping --fill 9
+			"$cube" load c points.csv -S $size
+			"$cube" export c --verify | cmp - in
+			create --dtype i32 --mapping $mapping --fill 9
+			head -n 31 points.csv | "$cube" load c - --format csv -S $size
+			"$cube" export c --format csv > some.csv
+			[ "$(diff all.csv some.csv | grep -c '^>.*,9$')" = $((19 * 13 * 7 - 30)) ]
+			run -0 "$cube" check c
+			[[ $output == *" 0 extents never written, 0 damaged" ]]
+		done
+	done
+}
+
+@test "points change a cube that is loaded, and the last line of an element counts" {
+	data $((19 * 13 * 7 * 4))
+	create --dtype u32
+	"$cube" load c in
+	"$cube" export c --format csv > before
+	printf '3,4,5,1\n 18, 12, 6, 77 \n3,4,5,2\r\n' > points.csv
+	"$cube" load c points.csv
+	sed 's/^3,4,5,.*/3,4,5,2/; s/^18,12,6,.*/18,12,6,77/' before > want
+	"$cube" export c --format csv --verify | diff - want
+	printf '\xEF\xBB\xBF0,0,0,5\n' > points.csv
+	"$cube" load c points.csv
+	[ "$("$cube" get c 0,0,0)" = 5 ]
+}
+
+@test "a roll-up adds up the values that meet in an element" {
+	awk 'BEGIN { for (x = 0; x < 8; x++) for (day = 0; day < 730; day++)
+		print x "," day "," x + day % 3 }' | shuf --random-source=<(yes) > days.csv
+	awk -F, '{ n[$1 "," int($2 / 365)] += $3 } END { for (k in n) print k "," n[k] }' days.csv |
+		sort -t, -k2,2n -k1,1n > want
+	for size in 64M 20K; do
+		"$cube" create c --overwrite --dims 8x2 --dtype i16 --mapping naive
+		"$cube" load c days.csv --rollup 1:365 -S $size
+		"$cube" export c --format csv | diff - want
+	done
+	"$cube" create c --overwrite --dims 8x2 --dtype i8 --mapping naive
+	run -2 "$cube" load c days.csv --rollup 1:365
+	[[ $output == *"the sum of element "*" does not fit i8"* ]]
+	run -2 "$cube" load c days.csv --rollup 1:100
+	[[ $output == *"of dimension 1 is not below 2 x 100"* ]]
+	run -2 "$cube" load c days.csv --rollup 2:365
+	[[ $output == *"there is no dimension 2 to roll up"* ]]
+	run -2 "$cube" load c days.csv --rollup 1:0
+	[[ $output == *"valid is DIM:N"* ]]
+	"$cube" create c --overwrite --dims 8x2 --dtype i16 --mapping naive --fill 1
+	run -2 "$cube" load c days.csv --rollup 1:365
+	[[ $output == *"a roll-up needs a cube whose fill is 0"* ]]
+	run -2 "$cube" load c days.csv --format raw --rollup 1:365
+	[[ $output == *"only the coordinates of CSV are rolled up"* ]]
+}
+
+@test "a wrong line of CSV is an error that names it" {
+	create --dtype u8 --tile 8x8x8
+	bad()
+	{
+		printf '0,0,0,1\n\n%b\n' "$1" > points.csv
+		run -2 "$cube" load c points.csv
+		[[ $output == "mmap-cube: points.csv: line 3: $2" ]]
+	}
+	bad 0,0,x,1 "coordinate 2 is no number"
+	bad -1,0,0,1 "coordinate 0 is no number"
+	bad 0,0 "it has too few fields"
+	bad 0,0,0, "its value is no u8"
+	bad 0,0,0,1,2 "its value is no u8"
+	bad 0,0,0,256 "its value is no u8"
+	bad 0,13,0,1 "coordinate 13 of dimension 1 is not below 13"
+	bad 18446744073709551616,0,0,1 "coordinate 18446744073709551616 of dimension 0 is not below 19"
+	bad '0,0,\0000,1' "it is no text"
+	bad "0,0,0,$(printf %2000d 1)" "it is too long"
+	run -0 "$cube" info c
+	[[ $output == *"a load was interrupted: load again"* ]]
+	run -2 "$cube" load c points.csv --resume
+	[[ $output == *"do not apply to CSV"* ]]
+}
+
+@test "a damaged head is replaced by the other one; both damaged, or no cube, is an error" {
+	data $((19 * 13 * 7 * 4))
+	create
+	"$cube" load c in
+	cp c d
+	printf x | dd of=d bs=1 seek=50 conv=notrunc status=none
+	"$cube" info d
+	cp c e
+	printf x | dd of=e bs=1 seek=$((4096 + 50)) conv=notrunc status=none
+	"$cube" info e
+	printf x | dd of=e bs=1 seek=50 conv=notrunc status=none
+	run -2 "$cube" info e
+	[[ $output == *"the superblock is damaged"* ]]
+	run -2 "$cube" info in
+	[[ $output == "mmap-cube: in: is not a cube" ]]
+	printf '\2' | dd of=c bs=1 seek=8 conv=notrunc status=none
+	printf '\2' | dd of=c bs=1 seek=$((4096 + 8)) conv=notrunc status=none
+	run -2 "$cube" info c
+	[[ $output == *"another version"* ]]
+}
+
+@test "an interrupted load goes on where it was" {
+	data $((64 * 64 * 64 * 4))
+	"$cube" create c --dims 64x64x64 --volume sim:atlas10k3-like
+	head -c 500000 in > part
+	run -2 "$cube" load c part -S 600K
+	[[ $output == *"ends before the last element"* ]]
+	run -2 "$cube" load c - -S 600K < part
+	run -2 "$cube" export c
+	[[ $output == *"a load was interrupted: load again"* ]]
+	run -2 "$cube" get c 0,0,0
+	run -0 "$cube" check c
+	[[ $output == *" 0 damaged"*"a load was interrupted"* ]]
+	run -2 "$cube" load c c
+	[[ $output == *"the input is the cube itself"* ]]
+	"$cube" load c in --resume -S 600K
+	"$cube" export c --verify | cmp - in
+	run -2 "$cube" load c - <<< x
+	run -2 "$cube" load c <(cat in; echo)
+	[[ $output == *"goes on after the last element"* ]]
+}
+
+@test "wrong options are refused with the reason" {
+	run -2 "$cube" create c
+	[[ $output == *"needs --dims"* ]]
+	run -2 "$cube" create c --dims 4x0
+	[[ $output == *"a dimension has no elements"* ]]
+	run -2 "$cube" create c --dims 4294967296x4294967296x8
+	[[ $output == *"more than 2^62 bytes"* ]]
+	run -2 "$cube" create c --dims 10x10 --tile 3x3
+	[[ $output == *"a tile of 36 bytes does not fill blocks of 512"* ]]
+	run -2 "$cube" create c --dims 10x10 --mapping multimap
+	[[ $output == *"needs a geometry"* ]]
+	run -2 "$cube" create c --dims 9x9x9x9x9 --dtype bytes:512 --mapping hilbert
+	[[ $output == *"powers of two"* ]]
+	run -2 "$cube" create c --dims 100000x100000 --dtype bytes:512 --volume sim:tiny
+	[[ $output == *"the cube needs "*" bytes, the volume has "* ]]
+	run -2 "$cube" create c --dims 8x8 --no-data
+	[[ $output == *"needs a simulated volume"* ]]
+	[ ! -e c ]
+	create
+	run -2 "$cube" create c --dims 8x8
+	[[ $output == *"File exists"* ]]
+	run -2 "$cube" range c --hi 19,0,0
+	[[ $output == *"coordinate 19 of dimension 0 is not below 19"* ]]
+	run -2 "$cube" range c --lo 5,0,0 --hi 4,0,0
+	[[ $output == *"no elements along dimension 0"* ]]
+	run -2 "$cube" beam c --dim 3 --at 0,0,0
+	[[ $output == *"dimensions are 0 to 2"* ]]
+	run -2 "$cube" beam c --dim 0 --at 0,0
+	[[ $output == *"the cube has 3 dimensions"* ]]
+	run -2 "$cube" put c 0,0,0 x
+	[[ $output == *"it is no f32"* ]]
+	run -2 "$cube" nonsense c
+	[[ $output == *"unknown command: 'nonsense'"* ]]
+	run -2 "$cube" range c --mapping naive
+}
+
+@test "without a geometry cells are mapped naive, with a message" {
+	run -0 "$cube" create c --dims 8x8
+	[[ $output == *"mapped naive: no geometry"* ]]
+	run -0 "$cube" info c
+	[[ $output == *"naive"*"not loaded"* ]]
+}
+
+@test "a cube without data answers queries with --discard alone" {
+	"$cube" create big --dims 8192x1024x128 --dtype bytes:4096 --tile 1x1x1 --mapping naive \
+		--volume sim:nearline6t-like --no-data
+	[ "$(stat -c %s big)" -lt 100000 ]
+	run -0 "$cube" beam big --dim 0 --at 0,9,9 --discard
+	[[ $output == "8192 cells in "* ]]
+	run -2 "$cube" beam big --dim 0 --at 0,9,9
+	[[ $output == *"only --discard is possible"* ]]
+	run -2 "$cube" load big /dev/null
+	[[ $output == *"made without data"* ]]
+}
+
+@test "on a drive, MultiMap costs one hop for each cell of a beam across the rows" {
+	for mapping in multimap naive; do
+		"$cube" create $mapping --dims 259x120x60 --dtype bytes:512 --tile 1x1x1 \
+			--mapping $mapping --volume sim:atlas10k3-like --no-data
+		for dim in 0 1 2; do
+			"$cube" beam $mapping --dim $dim --at 11,22,33 --discard --coalesce=off |
+				awk -v d=$dim '{ printf "%d %.2f\n", d, $6 }'
+		done > $mapping.ms
+	done
+	# A hop of 66 degrees and 20 of conservatism takes 1.44 ms; rows on 0.4 of a track 2.5 ms.
+	awk '$1 && ($2 < 1.42 || $2 > 1.6) { exit 1 }' multimap.ms
+	awk '$1 && $2 < 2.3 { exit 1 }' naive.ms
+}
+
+@test "the report has the documented keys, and the counts of the trace" {
+	needs jq
+	create
+	data $((19 * 13 * 7 * 4))
+	"$cube" load c in
+	run -0 "$cube" beam c --dim 1 --at 3,0,2 --discard --coalesce=off --stats=s.json --trace=t
+	keys s.json > keys
+	diff "$BATS_TEST_DIRNAME/../golden/report-cube.keys" keys
+	[ "$(jq .io.requests s.json)" = "$(grep -c '^R' t)" ]
+	[ "$(jq .result.cells s.json)" = 4 ]
+	[ "$(jq .io.bytes s.json)" = "$(jq .result.cell_bytes s.json)" ]
+}
+
+@test "results go to a file that appears when it is complete, and a full disk is an error" {
+	create --fill 1
+	"$cube" range c --hi 3,0,0 -o out
+	[ "$(stat -c %s out)" = 16 ]
+	[ -w /dev/full ] || skip "there is no /dev/full"
+	run -2 bash -c "'$cube' export c > /dev/full"
+}
+
+@test "a workload is predicted and measured under each mapping, and auto takes the best" {
+	"$cube" create c --dims 120x60x30 --dtype bytes:512 --tile 1x1x1 --mapping naive \
+		--volume sim:atlas10k3-like --no-data
+	printf '%s\n' '# lines' '3 beam 1' '1 range 8x8x8' '1 beam 2 5,6,0' > w
+	run -0 "$cube" compare c --workload w --coalesce=off
+	[ ${#lines[@]} = 8 ]
+	awk 'NR > 2 && $1 != "auto" { p = $2; m = $3 } NR > 2 && $1 == "auto" { p = $3; m = $4 }
+		NR > 2 { if (p < 0.9 * m || p > 1.1 * m) exit 1 }' <<<"$output"
+	awk 'NR > 2 && $1 != "auto" && (!best || $3 < best) { best = $3 }
+		$1 == "auto" { exit $4 > 1.05 * best }' <<<"$output"
+	run -0 "$cube" explain c --workload w --stats=s.json
+	[[ $output != *measured* ]]
+	"$cube" create d --dims 120x60x30 --dtype bytes:512 --tile 1x1x1 --workload w \
+		--coalesce=off --volume sim:atlas10k3-like --no-data
+	run -0 "$cube" info d
+	[[ $output == *"multimap, dimensions"* ]]
+	needs jq
+	keys s.json > keys
+	diff "$BATS_TEST_DIRNAME/../golden/report-cube-comparison.keys" keys
+}
+
+@test "a workload that cannot be is refused with its line" {
+	create
+	for bad in '1 beam 3' '0 beam 1' 'x' '1 range 4x4' '1 range 20x1x1' '1 range 0x1x1' \
+		'1 range 4x4x4 18,0,0' '1 ray 2' '1 beam 1 0,0'; do
+		printf '1 beam 0\n%s\n' "$bad" > w
+		run -2 "$cube" explain c --workload w
+		[[ $output == "mmap-cube: w: line 2: "* ]]
+	done
+	: > w
+	run -2 "$cube" explain c --workload w
+	[[ $output == *"it has no queries"* ]]
+	run -2 "$cube" explain c
+	[[ $output == *"needs --workload"* ]]
+}

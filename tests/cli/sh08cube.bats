@@ -1,0 +1,53 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# Shao 2008, chapter 5, in small: which mapping is the fastest, measured on the simulated drive with
+# the sizes of the thesis.  The whole of it is scripts/experiments/sh08cube.
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	cube=${MMAP_CUBE:-$BATS_TEST_DIRNAME/../../build/bin/mmap-cube}
+	models=$BATS_TEST_DIRNAME/../../lib/dev/models
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# create DIMS [VOLUME]: cells of one block.
+create()
+{
+	"$cube" create c --no-data --mapping=naive --dims="$1" --dtype=bytes:512 --tile="$(tr -s 0-9 1 <<<"$1")" \
+		--volume="sim:${2:-atlas10k3-like}"
+}
+
+# times QUERY OPTION...: lines "NAME MS" of the mappings, as measured; then the choice as "auto MS".
+times()
+{
+	echo "1 $1" >w
+	"$cube" compare c --workload=w "${@:2}" | awk 'NR > 2 { print $1, $1 == "auto" ? $4 : $3 }' | tee /dev/stderr
+}
+
+# first: the fastest mapping of times.
+first() { grep -v auto | sort -k2n | sed -n '1s/ .*//p'; }
+
+@test "one at a time, without coalescing and cache, MultiMap is the fastest off dimension 0" {
+	create 259x259x259
+	for query in 'beam 1' 'beam 2' 'range 10x10x10' 'range 20x20x20' 'range 30x30x30'; do
+		[ "$(times "$query" --coalesce=off --places=10 | first)" = multimap ]
+	done
+}
+
+@test "a drive without overhead for commands prefers a curve" {
+	sed 's/"read_overhead_ms": [0-9.]*/"read_overhead_ms": 0/' "$models/atlas10k3-like.json" >bare.json
+	create 259x259x259 "$PWD/bare.json"
+	for query in 'beam 1' 'range 10x10x10'; do
+		[[ $(times "$query" --coalesce=off --places=10 | first) =~ ^(hilbert|zorder|gray)$ ]]
+	done
+}
+
+@test "figure 5.7: the choice for 4 dimensions is as good as the best mapping, however it is issued" {
+	create 591x75x25x25
+	for how in '--coalesce=off' '--depth=64'; do
+		times 'range 10x10x10x10' $how --places=10 |
+			awk '$1 != "auto" && (!best || $2 < best) { best = $2 } $1 == "auto" { exit $2 > 1.05 * best }'
+	done
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#include "msg.h"
+#include "signals.h"
+#include "stdio_end.h"
+#include "mmap-cube/mmap-cube.h"
+
+noreturn void die_of(int rc, const struct sp_errinfo *err)
+{
+	const char *reason = err->text[0] ? err->text : sp_strerror(err->code ? err->code : rc);
+
+	if (err->path[0])
+		die("%s: %s", err->path, reason);
+	die("%s", reason);
+}
+
+struct sp_cube *open_cube(struct config *c, bool write)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_cube *cube;
+	int rc;
+
+	c->open.write = write;
+	rc = sp_cube_open(&cube, c->operands[0], &c->open, &err);
+	if (rc)
+		die_of(rc, &err);
+	return cube;
+}
+
+void close_cube(const struct config *c, struct sp_cube *cube)
+{
+	int rc = sp_cube_close(cube);
+
+	if (rc)
+		die("%s: %s", c->run.trace_path ? c->run.trace_path : c->operands[0],
+		    sp_strerror(rc));
+}
+
+int main(int argc, char **argv)
+{
+	static struct config c;
+	const struct command *command;
+	int status;
+
+	msg_init(argv);
+	stdio_guard();
+	signals_catch();
+	command = options_parse(&c, argc, argv);
+	if (c.common.stats)
+		statsfile_open(&c.stats, c.common.stats);
+	status = command_run(command, &c);
+	statsfile_close(&c.stats);
+	stdio_finish();
+	return status;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <spindle/geometry.h>
+#include "msg.h"
+#include "number.h"
+#include "mmap-cube.h"
+
+static void *fill_value(struct config *c)
+{
+	struct sp_cube_shape *s = &c->create.shape;
+	void *fill;
+
+	if (!c->fill)
+		return NULL;
+	fill = must_alloc(NULL, 1, s->element_bytes + sizeof(double));
+	if (sp_cube_value_parse(s, c->fill, fill))
+		die("invalid --fill argument '%s': it is no %s", c->fill,
+		    sp_cube_type_name(s->type));
+	return fill;
+}
+
+static void print_sizes(const char *label, const uint64_t *sizes, unsigned n)
+{
+	printf("%-12s", label);
+	for (unsigned i = 0; i < n; i++)
+		printf("%s%" PRIu64, i ? " x " : "", sizes[i]);
+	putchar('\n');
+}
+
+static void describe(const char *path, const struct sp_cube_info *i)
+{
+	unsigned n = i->shape.ndims;
+	uint64_t tile[SP_CUBE_DIMS_MAX], bytes = (uint64_t)i->cell_blocks * i->block_bytes;
+	double data = (double)(i->end_block - i->first_block) * i->block_bytes;
+
+	for (unsigned d = 0; d < n; d++)
+		tile[d] = i->shape.tile[d];
+	printf("%-12s%s\n", "cube", path);
+	print_sizes("dimensions", i->shape.dims, n);
+	printf("%-12s%s", "element", sp_cube_type_name(i->shape.type));
+	printf(i->shape.type == SP_CUBE_BYTES ? ":%u\n" : ", %u bytes\n", i->shape.element_bytes);
+	print_sizes("tile", tile, n);
+	print_sizes("cells", i->cells, n);
+	printf("%-12s%" PRIu64 " bytes, %u blocks of %u\n", "cell", bytes, i->cell_blocks,
+	       i->block_bytes);
+	printf("%-12s%s, dimensions", "mapping", sp_cube_mapping_name(i->mapping));
+	for (unsigned d = 0; d < n; d++)
+		printf("%s%u", d ? ", " : " ", i->order[d]);
+	putchar('\n');
+	if (i->mapping == SP_CUBE_MULTIMAP)
+		print_sizes("basic cube", i->basic, n);
+	printf("%-12s%" PRIu64 " to %" PRIu64 ", %.1f %% of the space unused\n", "blocks",
+	       i->first_block, i->end_block - 1, 100 * (double)i->waste_bytes / data);
+	if (i->device)
+		printf("%-12s%s\n", "geometry", i->device);
+	if (i->volume)
+		printf("%-12s%s\n", "volume", i->volume);
+	printf("%-12s%s\n", "state",
+	       i->no_data    ? "without data"
+	       : i->complete ? "complete"
+	       : i->loading  ? cube_unfinished(i)
+			     : "not loaded");
+	for (size_t k = 0; k < i->nattributes; k++)
+		printf("%-12s%s = %s\n", k ? "" : "attributes", i->attributes[k].key,
+		       i->attributes[k].value);
+}
+
+int command_info(struct config *c)
+{
+	struct sp_cube *cube = open_cube(c, false);
+	struct sp_cube_info info;
+
+	sp_cube_info(cube, &info);
+	describe(c->operands[0], &info);
+	(void)sp_cube_close(cube);
+	return 0;
+}
+
+/* One line about what auto has chosen, and why if tracks are not used. */
+static void say_choice(struct config *c)
+{
+	struct sp_cube *cube = open_cube(c, false);
+	struct sp_cube_info info;
+
+	sp_cube_info(cube, &info);
+	if (!info.device)
+		msg("%s: mapped naive: no geometry, so no tracks are known", c->operands[0]);
+	else if (info.mapping != SP_CUBE_MULTIMAP)
+		msg("%s: mapped %s: MultiMap gains nothing on this geometry for this shape%s",
+		    c->operands[0], sp_cube_mapping_name((int)info.mapping),
+		    c->workload_path ? " and workload" : "");
+	(void)sp_cube_close(cube);
+}
+
+int command_create(struct config *c)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_geometry *g = load_geometry(c);
+	uint64_t order[SP_CUBE_DIMS_MAX];
+	void *fill;
+	int rc;
+
+	if (!c->create.shape.ndims)
+		die("create needs --dims");
+	if (c->order) {
+		coordinate("--order", c->order, c->create.shape.ndims, order);
+		for (unsigned i = 0; i < c->create.shape.ndims; i++)
+			c->create.order[i] =
+				order[i] < SP_CUBE_DIMS_MAX ? (unsigned)order[i] : SP_CUBE_DIMS_MAX;
+		c->create.ordered = true;
+	}
+	c->create.fill = fill = fill_value(c);
+	if (load_workload(c, &c->create.shape))
+		c->create.workload = &c->workload;
+	c->create.run.geometry = g;
+	rc = sp_cube_create(c->operands[0], &c->create, &err);
+	if (rc)
+		die_of(rc, &err);
+	free(fill);
+	sp_geometry_free(g);
+	sp_cube_workload_free(&c->workload);
+	if (c->create.mapping == SP_CUBE_AUTO)
+		say_choice(c);
+	return 0;
+}
+
+int command_map(struct config *c)
+{
+	struct sp_cube *cube = open_cube(c, false);
+	uint64_t x[SP_CUBE_DIMS_MAX], block;
+	struct sp_cube_info info;
+
+	sp_cube_info(cube, &info);
+	if (!c->block == (c->noperands == 1))
+		die("map needs coordinates or --block");
+	if (c->block) {
+		block = number_option("--block", c->block, 0);
+		if (sp_cube_element(cube, block, x))
+			die("%s: block %s has no cell", c->operands[0], c->block);
+		for (unsigned i = 0; i < info.shape.ndims; i++)
+			printf("%s%" PRIu64, i ? "," : "", x[i]);
+		putchar('\n');
+	} else {
+		coordinate("map", c->operands[1], info.shape.ndims, x);
+		if (sp_cube_block(cube, x, &block))
+			die("%s: %s is outside of the dataset", c->operands[0], c->operands[1]);
+		printf("%" PRIu64 "\n", block);
+	}
+	(void)sp_cube_close(cube);
+	return 0;
+}

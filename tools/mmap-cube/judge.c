@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The cost of a workload under each mapping: predicted, measured, drawn.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <spindle/geometry.h>
+#include "gnuplot.h"
+#include "msg.h"
+#include "mmap-cube.h"
+
+bool load_workload(struct config *c, const struct sp_cube_shape *shape)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	int rc;
+
+	if (!c->workload_path)
+		return false;
+	rc = sp_cube_workload_load(&c->workload, c->workload_path, shape, &err);
+	if (rc)
+		die_of(rc, &err);
+	return true;
+}
+
+struct sp_geometry *load_geometry(const struct config *c)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_geometry *g = NULL;
+
+	if (c->common.geometry && sp_geometry_load(&g, c->common.geometry, &err))
+		die_of(err.code, &err);
+	return g;
+}
+
+static void print_list(char *to, size_t room, const char *separator, unsigned n,
+		       const uint64_t *values)
+{
+	size_t at = 0;
+
+	to[0] = '\0';
+	for (unsigned i = 0; i < n && at < room; i++)
+		at += (size_t)snprintf(to + at, room - at, "%s%" PRIu64, i ? separator : "",
+				       values[i]);
+}
+
+/* Two values where a block or two decide whether a revolution is lost. */
+static bool near_cliff(const struct sp_cube_candidate *c)
+{
+	return c->late_s > 1.05 * c->early_s;
+}
+
+static void print_candidate(const struct sp_cube_candidate *c, unsigned n, bool chosen)
+{
+	uint64_t order[SP_CUBE_DIMS_MAX];
+	char dims[64], basic[64];
+
+	for (unsigned i = 0; i < n; i++)
+		order[i] = c->order[i];
+	print_list(dims, sizeof(dims), ",", n, order);
+	print_list(basic, sizeof(basic), "x", c->basic[0] ? n : 0, c->basic);
+	printf("%-4s %-8s ", chosen ? "auto" : "", sp_cube_mapping_name((int)c->mapping));
+	if (c->code) {
+		printf("- %s\n", c->reason);
+		return;
+	}
+	printf("%10.3f ", 1e3 * c->predicted_s);
+	if (isfinite(c->measured_s))
+		printf("%10.3f ", 1e3 * c->measured_s);
+	printf("%9.1f %10.1f %6.1f  %s %s", c->requests, c->bytes / 1e3, 100 * c->waste, dims,
+	       basic);
+	if (c->basic[0])
+		printf(" +%g deg", c->conservatism_deg);
+	if (near_cliff(c))
+		printf("; near a cliff: %.3f to %.3f ms", 1e3 * c->early_s, 1e3 * c->late_s);
+	putchar('\n');
+}
+
+static void print_all(const struct sp_cube_candidate *c, unsigned n, bool measured)
+{
+	printf("%-4s %-8s %10s %s%9s %10s %6s  %s\n", "", "mapping", "predicted",
+	       measured ? "  measured " : "", "requests", "kB", "waste", "dimensions, basic cube");
+	printf("%-4s %-8s %10s %s%9s %10s %6s\n", "", "", "ms", measured ? "        ms " : "", "",
+	       "", "%");
+	for (unsigned i = 0; i < SP_CUBE_CANDIDATES; i++)
+		print_candidate(&c[i], n, i == SP_CUBE_CANDIDATES - 1);
+}
+
+static void plot(const char *file, const char *cube, const struct sp_cube_candidate *c)
+{
+	struct gnuplot g;
+
+	gnuplot_open(&g, file, "A mean query of the workload",
+		     (struct gnuplot_layout){ 1, 1, 900, 600 });
+	gnuplot_string(&g, "cube", cube);
+	fputs("$data << EOD\n", g.in);
+	for (unsigned i = 0; i < SP_CUBE_CANDIDATES; i++)
+		if (!c[i].code)
+			fprintf(g.in, "\"%s%s\" %.9g %.9g\n",
+				i == SP_CUBE_CANDIDATES - 1 ? "auto: " : "",
+				sp_cube_mapping_name((int)c[i].mapping), 1e3 * c[i].predicted_s,
+				1e3 * c[i].measured_s);
+	fputs("EOD\n"
+	      "set title cube noenhanced\n"
+	      "set style data histogram\n"
+	      "set style histogram clustered gap 1\n"
+	      "set style fill solid 0.8 noborder\n"
+	      "set boxwidth 0.9\n"
+	      "set ylabel 'ms'\n"
+	      "set yrange [0:*]\n"
+	      "set grid ytics\n"
+	      "set key top right\n"
+	      "plot $data using 2:xtic(1) title 'predicted' lc rgb '#d08020', "
+	      "$data using 3 title 'measured' lc rgb '#2060a0'\n",
+	      g.in);
+	gnuplot_close(&g, file);
+}
+
+static int judge(struct config *c, bool measured)
+{
+	struct sp_cube_candidate candidates[SP_CUBE_CANDIDATES];
+	struct sp_geometry *g = load_geometry(c);
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_cube *cube = open_cube(c, false);
+	struct sp_cube_info info;
+	int rc;
+
+	sp_cube_info(cube, &info);
+	c->create.shape = info.shape;
+	c->create.run.volume = info.volume;
+	c->create.run.geometry = g;
+	if (!load_workload(c, &info.shape))
+		die("%s needs --workload", measured && !c->measure ? "compare" : "explain");
+	c->create.workload = &c->workload;
+	rc = sp_cube_compare(&c->create, measured, candidates, &err);
+	if (rc)
+		die_of(rc, &err);
+	print_all(candidates, info.shape.ndims, measured);
+	if (c->common.stats)
+		statsfile_finish(&c->stats,
+				 sp_report_cube_comparison(&info, &c->workload, candidates));
+	if (c->plot)
+		plot(c->plot, c->operands[0], candidates);
+	sp_cube_workload_free(&c->workload);
+	sp_geometry_free(g);
+	close_cube(c, cube);
+	return 0;
+}
+
+int command_explain(struct config *c)
+{
+	return judge(c, c->measure);
+}
+
+int command_compare(struct config *c)
+{
+	return judge(c, true);
+}

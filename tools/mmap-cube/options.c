@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <spindle/version.h>
+#include "args.h"
+#include "choice.h"
+#include "gnuplot.h"
+#include "msg.h"
+#include "number.h"
+#include "outputs.h"
+#include "mmap-cube.h"
+
+const char *argp_program_version = "mmap-cube (Spindle) " SP_VERSION;
+
+enum command_bit {
+	CREATE = 1,
+	LOAD = 2,
+	EXPORT = 4,
+	GET = 8,
+	PUT = 16,
+	MAP = 32,
+	INFO = 64,
+	CHECK = 128,
+	BEAM = 256,
+	RANGE = 512,
+	EXPLAIN = 1024,
+	COMPARE = 2048,
+};
+
+#define QUERIES (BEAM | RANGE)
+#define READERS (EXPORT | GET | CHECK | QUERIES)
+#define MOVERS (READERS | LOAD | PUT)
+#define JUDGES (EXPLAIN | COMPARE)
+
+unsigned list_option(const char *option, const char *text, char separator, uint64_t *values)
+{
+	unsigned n = 0;
+	const char *at = text;
+	char *end;
+
+	for (;; at = end + 1) {
+		values[n] = strtoull(at, &end, 10);
+		if (end == at || *at < '0' || *at > '9' || values[n] == UINT64_MAX ||
+		    (*end && *end != separator))
+			die("invalid %s argument '%s': valid is a list of numbers such as 8%c4%c4",
+			    option, text, separator, separator);
+		n++;
+		if (!*end)
+			return n;
+		if (n == SP_CUBE_DIMS_MAX)
+			die("invalid %s argument '%s': there are at most %u dimensions", option,
+			    text, SP_CUBE_DIMS_MAX);
+	}
+}
+
+void coordinate(const char *option, const char *text, unsigned ndims, uint64_t *x)
+{
+	unsigned n = list_option(option, text, ',', x);
+
+	if (n != ndims)
+		die("invalid %s argument '%s': the cube has %u dimensions", option, text, ndims);
+}
+
+static void set_dims(void *to, const char *option, const char *text)
+{
+	struct sp_cube_shape *s = to;
+
+	s->ndims = list_option(option, text, 'x', s->dims);
+}
+
+static void set_tile(void *to, const char *option, const char *text)
+{
+	uint64_t values[SP_CUBE_DIMS_MAX] = { 0 };
+	struct sp_cube_shape *s = to;
+
+	list_option(option, text, 'x', values);
+	for (unsigned i = 0; i < SP_CUBE_DIMS_MAX; i++)
+		s->tile[i] = values[i] > UINT32_MAX ? UINT32_MAX : (uint32_t)values[i];
+}
+
+static void set_basic(void *to, const char *option, const char *text)
+{
+	list_option(option, text, 'x', to);
+}
+
+static void set_type(void *to, const char *option, const char *text)
+{
+	struct sp_cube_shape *s = to;
+	uint64_t bytes;
+
+	if (strncmp(text, "bytes:", 6) == 0) {
+		s->type = SP_CUBE_BYTES;
+		bytes = size_option(option, text + 6);
+		s->element_bytes = bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
+		return;
+	}
+	s->type = (enum sp_cube_type)choice_option(option, text, sp_cube_type_words());
+	s->element_bytes = sp_cube_type_bytes(s->type);
+	if (s->type == SP_CUBE_BYTES)
+		die("invalid %s argument '%s': say how many, such as bytes:512", option, text);
+}
+
+static void add_rollup(void *to, const char *option, const char *text)
+{
+	uint64_t values[SP_CUBE_DIMS_MAX], *by = to;
+
+	if (list_option(option, text, ':', values) != 2 || values[0] >= SP_CUBE_DIMS_MAX ||
+	    !values[1])
+		die("invalid %s argument '%s': valid is DIM:N", option, text);
+	by[values[0]] = values[1];
+}
+
+static void add_attribute(void *to, const char *option, const char *text)
+{
+	struct config *c = to;
+	char *key = must_copy(text), *equals = strchr(key, '=');
+
+	if (!equals || equals == key)
+		die("invalid %s argument '%s': valid is KEY=VALUE", option, text);
+	if (c->create.nattributes == ATTRIBUTES_MAX)
+		die("more than %u attributes", ATTRIBUTES_MAX);
+	*equals = '\0';
+	c->attributes[c->create.nattributes++] = (struct sp_cube_attribute){ key, equals + 1 };
+}
+
+static const struct sp_word coalesce_words[] = { { "auto", 0 }, { "off", 1 }, { NULL, 0 } };
+
+#define TO(member) SETTING_TO(struct config, member)
+
+/* An option, and which commands take it. */
+static const struct {
+	struct setting s;
+	unsigned by;
+} options[] = {
+	{ { .doc = "The dataset:", .group = 1 }, CREATE },
+	{ { "dims", "SxSx...", "Elements along each dimension", TO(create.shape),
+	    .call = set_dims },
+	  CREATE },
+	{ { "dtype", "TYPE", "i8 to u64, f32, f64, or bytes:N (f32)", TO(create.shape),
+	    .call = set_type },
+	  CREATE },
+	{ { "tile", "SxSx...", "Elements in a cell (chosen: 4096 bytes)", TO(create.shape),
+	    .call = set_tile },
+	  CREATE },
+	{ { "fill", "VALUE", "Of elements never written (0)", TO(fill) }, CREATE },
+	{ { "attribute", "KEY=VALUE", "To keep with the data; several", .call = add_attribute },
+	  CREATE },
+	{ { "no-data", NULL, "No room for cells: only queries with --discard", TO(create.no_data) },
+	  CREATE },
+	{ { .doc = "Placement:", .group = 2 }, CREATE },
+	{ { "mapping", "NAME", "multimap, naive, zorder, hilbert, gray, or auto (default)",
+	    TO(create.mapping), .words = sp_cube_mapping_words },
+	  CREATE },
+	{ { "order", "D,D,...",
+	    "Dimensions, the one along tracks first; of load: of INPUT, fastest first", TO(order) },
+	  CREATE | LOAD },
+	{ { "basic-cube", "KxKx...", "MultiMap: cells of a basic cube (chosen)", TO(create.basic),
+	    .call = set_basic },
+	  CREATE },
+	{ { "conservatism", "DEG", "MultiMap: aim this much later, 0 to 360 (20)",
+	    TO(create.conservatism_deg), .real = { 0, 360 } },
+	  CREATE | JUDGES },
+	{ { "workload", "FILE", "Queries, one a line: WEIGHT beam K or WEIGHT range SxS...",
+	    TO(workload_path) },
+	  CREATE | JUDGES },
+	{ { "places", "N", "Places of a query that names none (20)", TO(workload.places),
+	    .count = 1000000 },
+	  JUDGES },
+	{ { "seed", "N", "Another N, other places (0)", TO(workload.seed),
+	    .number = { 0, UINT64_MAX } },
+	  JUDGES },
+	{ { "run", NULL, "Also make the requests, on the simulated volume", TO(measure) },
+	  EXPLAIN },
+	{ { "plot", "FILE", "Draw it with gnuplot: FILE.png or FILE.svg", TO(plot),
+	    .call = gnuplot_set },
+	  COMPARE },
+	{ { .doc = "Data:", .group = 3 }, LOAD | EXPORT | QUERIES },
+	{ { "format", "FORM", "raw, npy or csv (by the name of the file, else raw)", TO(format),
+	    .words = sp_cube_format_words, .given = offsetof(struct config, format_given) },
+	  LOAD | EXPORT | QUERIES },
+	{ { "offset", "SIZE", "Bytes before the first element of INPUT (0)", TO(load.offset),
+	    .whole = size_option },
+	  LOAD },
+	{ { "big-endian", NULL, "Byte order of INPUT", TO(load.big_endian) }, LOAD },
+	{ { "resume", NULL, "Go on with an interrupted load", TO(load.resume) }, LOAD },
+	{ { "rollup", "DIM:N", "CSV: divide coordinates by N, add up values that meet; several",
+	    TO(load.rollup), .call = add_rollup },
+	  LOAD },
+	{ { "output", "FILE", "Write to FILE, which appears when it is complete", TO(output),
+	    .letter = 'o' },
+	  EXPORT | QUERIES },
+	{ { .doc = "What to read:", .group = 4 }, QUERIES | MAP },
+	{ { "dim", "K", "Dimension of the beam, from 0", TO(dim),
+	    .number = { 0, SP_CUBE_DIMS_MAX - 1 }, .given = offsetof(struct config, dim_given) },
+	  BEAM },
+	{ { "at", "X,X,...", "Where the beam is; the coordinate of K does not count", TO(at) },
+	  BEAM },
+	{ { "lo", "X,X,...", "First element (0,0,...)", TO(lo) }, RANGE },
+	{ { "hi", "X,X,...", "Last element (that of the dataset)", TO(hi) }, RANGE },
+	{ { "stride", "N,N,...", "Every Nth element of a dimension (1,1,...)", TO(stride) },
+	  RANGE },
+	{ { "discard", NULL, "Only make the requests", TO(discard) }, QUERIES },
+	{ { "block", "LBN", "The coordinates of a block", TO(block) }, MAP },
+	{ { .doc = "Requests:", .group = 5 }, MOVERS | CREATE | JUDGES },
+	{ { "verify", NULL, "Compare checksums of all that is read", TO(open.verify) },
+	  EXPORT | GET | QUERIES },
+	{ { "coalesce", "auto|off", "Read over gaps that cost less than a request (auto)",
+	    TO(coalesce), .choices = coalesce_words },
+	  READERS | CREATE | JUDGES },
+	{ { "depth", "N", "Outstanding requests (1 if simulated, else 16)", TO(open.depth),
+	    .count = 4096 },
+	  MOVERS | CREATE | JUDGES },
+	{ { "request-size", "SIZE", "The largest request (1M)", TO(request), .whole = size_option },
+	  MOVERS },
+	{ { "engine", "NAME", "io_uring, libaio, sync or auto", TO(run.engine),
+	    .call = engine_set },
+	  MOVERS },
+	{ { "direct", "WHEN", "Bypass the page cache", TO(run.direct), .words = sp_direct_words,
+	    .optional = true, .absent = 1 },
+	  MOVERS },
+	{ { .doc = "Volume and report:", .group = 6 }, MOVERS | CREATE | JUDGES },
+	{ { "volume", "sim:MODEL", "Time requests on this simulated device", TO(run.volume) },
+	  MOVERS | CREATE | JUDGES },
+	{ { "geometry", "FILE", "Geometry of the volume, from diskprobe", TO(common.geometry) },
+	  CREATE | JUDGES },
+	{ { "overwrite", NULL, "FILE may exist, or be a block device", TO(run.overwrite) },
+	  CREATE },
+	{ { "buffer-size", "SIZE", "Memory to use", TO(run.memory_bytes), .whole = size_option,
+	    .letter = 'S' },
+	  MOVERS },
+	{ { "temporary-directory", "DIR", "Where a piped INPUT is kept if need be", TO(common),
+	    .call = tmpdir_add, .letter = 'T' },
+	  LOAD },
+	{ { "stats", "FILE", "Write the report as JSON; on standard error if no FILE",
+	    TO(common.stats), .optional = true },
+	  LOAD | EXPORT | QUERIES | CHECK | JUDGES },
+	{ { "trace", "FILE", "Write each request to FILE", TO(run.trace_path) }, MOVERS },
+};
+
+#define NOPTIONS (sizeof(options) / sizeof(options[0]))
+
+static const struct command {
+	const char *name, *args, *about;
+	enum command_bit bit;
+	unsigned min, max; /* operands */
+	int (*run)(struct config *c);
+} commands[] = {
+	{ "create", "FILE", "Makes a cube.", CREATE, 1, 1, command_create },
+	{ "load", "FILE INPUT", "Loads elements from INPUT (- is standard input).", LOAD, 2, 2,
+	  command_load },
+	{ "export", "FILE", "Writes all elements.", EXPORT, 1, 1, command_export },
+	{ "get", "FILE X,X,...", "Prints an element.", GET, 2, 2, command_get },
+	{ "put", "FILE X,X,... VALUE", "Changes an element.", PUT, 3, 3, command_put },
+	{ "beam", "FILE", "Reads a line along a dimension.", BEAM, 1, 1, command_beam },
+	{ "range", "FILE", "Reads a box.", RANGE, 1, 1, command_range },
+	{ "explain", "FILE", "Predicts queries under each mapping.", EXPLAIN, 1, 1,
+	  command_explain },
+	{ "compare", "FILE", "Measures queries under each mapping.", COMPARE, 1, 1,
+	  command_compare },
+	{ "map", "FILE X,X,...\nFILE --block=LBN",
+	  "Prints the block of an element, or the reverse.", MAP, 1, 2, command_map },
+	{ "info", "FILE", "Describes a cube.", INFO, 1, 1, command_info },
+	{ "check", "FILE", "Compares all checksums.", CHECK, 1, 1, command_check },
+};
+
+#define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+int command_run(const struct command *command, struct config *c)
+{
+	return command->run(c);
+}
+
+static void take_operand(struct argp_state *state, void *input, char *arg)
+{
+	struct config *c = input;
+
+	if (!arg)
+		return;
+	if (c->noperands == OPERANDS_MAX)
+		argp_error(state, "extra operand '%s'", arg);
+	c->operands[c->noperands++] = arg;
+}
+
+/* No file that is written may be one that is read, or the cube. */
+static void check_files(const struct command *command, const struct config *c)
+{
+	struct sp_outset set = { 0 };
+
+	if (command->bit == CREATE)
+		outputs_add(&set, c->operands[0], "FILE", false);
+	if (c->output)
+		outputs_add(&set, c->output, "--output", false);
+	else
+		outputs_add_stdout(&set);
+	outputs_add_stats(&set, c->common.stats);
+	outputs_add(&set, c->run.trace_path, "--trace", false);
+	outputs_add(&set, c->plot, "--plot", false);
+	outputs_spare(&set, c->common.geometry);
+	outputs_spare(&set, c->workload_path);
+	outputs_spare_volume(&set, c->run.volume);
+	if (command->bit != CREATE)
+		outputs_spare(&set, c->operands[0]);
+	if (command->bit == LOAD)
+		outputs_spare(&set, c->operands[1]);
+}
+
+static void check(const struct command *command, struct config *c)
+{
+	if (c->noperands < command->min || c->noperands > command->max) {
+		msg(c->noperands < command->min ? "%s: missing operand" : "%s: extra operand",
+		    command->name);
+		usage_error();
+	}
+	common_options_finish(&c->common);
+	check_files(command, c);
+	c->open.no_coalesce = c->coalesce;
+	c->open.request_bytes =
+		c->request > UINT32_C(1) << 30 ? UINT32_C(1) << 30 : (uint32_t)c->request;
+	c->create.run = c->open.run = c->run;
+	c->workload.depth = c->open.depth;
+	c->workload.no_coalesce = c->coalesce;
+	c->create.attributes = c->attributes;
+}
+
+static _Noreturn void without_command(int argc, char **argv)
+{
+	static const char notes[] =
+		"FILE is a plain file or a block device.  With --volume=sim:MODEL, which create "
+		"keeps\n"
+		"in the cube, requests take the time of that simulated device.\n"
+		"\n"
+		"Examples:\n"
+		"  mmap-cube create sea.cube --dims 512x512x128 --volume sim:atlas10k3-like\n"
+		"  mmap-cube load sea.cube sea.npy\n"
+		"  mmap-cube beam sea.cube --dim 2 --at 40,300,0 --format csv\n"
+		"  mmap-cube range sea.cube --lo 0,0,0 --hi 63,63,63 -o corner.npy\n"
+		"\n"
+		"Exit status: 0 for success, 1 if check finds damage, 2 after an error.\n";
+	static const struct argp_option none[] = { { 0 } };
+	char doc[2048];
+	int n = snprintf(
+		doc, sizeof(doc),
+		"Multidimensional datasets on disk: lines along every dimension, and boxes.\n\n");
+	struct argp argp = { none, NULL, "COMMAND [OPTION...]", doc, 0, 0, 0 };
+
+	for (size_t i = 0; i < NCOMMANDS; i++)
+		n += snprintf(doc + n, sizeof(doc) - (size_t)n, "  %-9s  %s\n", commands[i].name,
+			      commands[i].about);
+	snprintf(doc + n, sizeof(doc) - (size_t)n, "\nCOMMAND --help lists its options.\n\v%s",
+		 notes);
+	if (argc > 1 && argv[1][0] != '-') {
+		msg("unknown command: '%s'", argv[1]);
+		usage_error();
+	}
+	args_parse(&argp, argc, argv, NULL);
+	msg("missing command");
+	usage_error();
+}
+
+/* A negative number at the end is an operand. */
+static char **spare_number(char **argv, int *argc)
+{
+	static char dashes[] = "--";
+	const char *last = argv[*argc - 1];
+	char **more;
+
+	if (last[0] != '-' || last[1] < '.' || last[1] > '9')
+		return argv;
+	more = must_alloc(NULL, (size_t)*argc + 2, sizeof(*more));
+	memcpy(more, argv, (size_t)*argc * sizeof(*more));
+	more[*argc] = more[*argc - 1];
+	more[*argc - 1] = dashes;
+	more[++*argc] = NULL;
+	return more;
+}
+
+const struct command *options_parse(struct config *c, int argc, char **argv)
+{
+	const struct command *command = NULL;
+	struct setting chosen[NOPTIONS + 1] = { { 0 } };
+	struct args args = { .settings = chosen, .operand = take_operand };
+	char name[40];
+	size_t n = 0;
+
+	for (size_t i = 0; argc > 1 && i < NCOMMANDS; i++)
+		if (!strcmp(argv[1], commands[i].name))
+			command = &commands[i];
+	if (!command)
+		without_command(argc, argv);
+	for (size_t i = 0; i < NOPTIONS; i++)
+		if (options[i].by & command->bit)
+			chosen[n++] = options[i].s;
+	if (command->bit == PUT)
+		argv = spare_number(argv, &argc);
+	snprintf(name, sizeof(name), "%s %s", msg_program(), command->name);
+	args.usage = command->args;
+	args.doc = command->about;
+	argv[1] = name;
+	*c = (struct config){ .run = SP_RUN_OPTS_INIT, .create = SP_CUBE_CREATE_OPTS_INIT };
+	c->create.shape.type = SP_CUBE_F32;
+	c->create.shape.element_bytes = sp_cube_type_bytes(SP_CUBE_F32);
+	c->common.run = &c->run;
+	args_read(&args, argc - 1, argv + 1, c);
+	check(command, c);
+	return command;
+}
