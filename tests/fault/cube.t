@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# file_tags=slow
+#
+# Each allocation, each call for a file and each request of mmap-cube fails once in turn: status
+# 0 and the right result, or 2 with one message; then no file that looks whole and is not.
+
+# shellcheck disable=SC2317 # functions by the name of a command
+# shellcheck source=scripts/tap.bash
+. "$(dirname "$0")/../../scripts/tap.bash"
+
+build=${SP_BUILD:-$PWD/build}
+cube=$(realpath "${MMAP_CUBE:-$build/bin/mmap-cube}")
+xgen=$(realpath "${XGEN:-$build/bin/xgen}")
+shim=$(realpath "$build/tests/shim/failcall.so" 2>/dev/null)
+place=${TMPDIR:-/tmp} # cubes wait for the device often
+[ -w /dev/shm ] && place=/dev/shm
+work=$(mktemp -d "$place/cube-fault.XXXXXX") || exit 2
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+export LC_ALL=C
+[ -e "$shim" ] || { echo '1..0 # SKIP no shim in this build'; exit 0; }
+
+# 60 x 50 x 40 numbers: two parts of the smallest memory.
+"$xgen" records --seed=1 --bytes=480000 | head -c 480000 >in || exit 2
+dims=(--dims 60x50x40)
+
+# made ARGUMENT...: an empty cube in empty, a full one in full.
+made()
+{
+	rm -f empty full
+	"$cube" create empty "${dims[@]}" "$@" && cp empty full && "$cube" load full in
+}
+
+# One of these prepares what a command changes, one does it, one says what is wrong after status 0.
+prepare_create() { rm -f c; }
+do_create() { "${wrap[@]}" "$cube" create c "${dims[@]}" "${options[@]}"; }
+judge_create() { "$cube" check c >/dev/null || echo 'status 0 and no cube'; }
+broken_create() { [ ! -e c ] || echo 'a file was left'; }
+
+prepare_load() { cp empty c; }
+do_load() { "${wrap[@]}" "$cube" load c in -S 512K "${moving[@]}"; }
+judge_load() { "$cube" export c --verify | cmp -s - in || echo 'status 0 and wrong data'; }
+# Whatever stays is whole, or says that it is not; it can be loaded again.
+broken_load()
+{
+	if "$cube" export c --verify >out 2>/dev/null; then
+		cmp -s out in || head -c 480000 /dev/zero | cmp -s - out || echo 'a cube that looks whole'
+	fi
+	"$cube" check c >out || echo "check: $(cat out)"
+	"$cube" load c in --resume && judge_load
+}
+prepare_reload() { cp full c; }
+do_reload() { do_load; }
+judge_reload() { judge_load; }
+broken_reload() { broken_load; }
+
+prepare_range() { cp full c; printf 'old\n' >out; }
+do_range() { "${wrap[@]}" "$cube" range c --lo 1,2,3 -o out -S 512K --verify "${moving[@]}"; }
+judge_range() { cmp -s out range || echo 'status 0 and a wrong result'; }
+broken_range() { [ "$(head -c 9 out)" = old ] || echo 'an incomplete output'; }
+
+prepare_put() { cp full c; }
+do_put() { "${wrap[@]}" "$cube" put c 5,6,7 0.5 "${moving[@]}"; }
+judge_put() { [ "$("$cube" get c --verify 5,6,7)" = 0.5 ] || echo 'status 0 and not put'; }
+# The element was put or not, or its extent is found damaged.
+broken_put() { "$cube" get c --verify 5,6,7 >out 2>&1 || "$cube" check c >out || [ $? = 1 ] || cat out; }
+
+prepare_check() { cp full c; }
+do_check() { "${wrap[@]}" "$cube" check c "${moving[@]}" >out; }
+judge_check() { grep -q ' 0 damaged' out || echo 'status 0 and damage'; }
+broken_check() { :; }
+
+# once COMMAND: says what is wrong.
+once()
+{
+	local bad=''
+
+	"prepare_$1"
+	"do_$1" 2>err
+	status=$?
+	case $status in
+	0) bad=$("judge_$1" 2>&1) ;;
+	2)
+		[ "$(grep -c '^mmap-cube: .' err)" = 1 ] || bad="$(wc -l <err) messages "
+		bad+=$("broken_$1" 2>&1)
+		;;
+	*) bad="status $status" ;;
+	esac
+	[ -z "$(ls -A tmp)" ] || bad+=" left in -T"
+	[ -z "$bad" ] || printf '%s: %s\n' "$bad" "$(head -c 300 err)"
+}
+
+# sweep COMMAND CALLS STEPS ARGUMENT...
+sweep()
+{
+	local command=$1 calls=$2 n i what bad='' runs=0 told=0
+
+	rm -f count
+	wrap=(env FAILCALL_COUNT="$work/count" FAILCALL_CALLS="$calls" FAILCALL_FD_MIN=3 LD_PRELOAD="$shim")
+	what=$(once "$command")
+	[ -z "$what" ] || bad="without a fault: $what"$'\n'
+	n=$(tail -n 1 count 2>/dev/null || echo 0)
+	for i in $(awk -v n="$n" -v most="$3" 'BEGIN {
+			for (i = 1; i <= n; i += i < most ? 1 : int(n / most) + 1) print i }'); do
+		wrap=(env FAILCALL_AT="$i" FAILCALL_CALLS="$calls" FAILCALL_FD_MIN=3 LD_PRELOAD="$shim")
+		once "$command" >wrong
+		runs=$((runs + 1)) told=$((told + (status == 2)))
+		[ ! -s wrong ] || bad+="$calls $i of $n: $(cat wrong)"$'\n'
+	done
+	wrap=()
+	tap_empty "$command, $calls, $4: each fault is reported ($told of $runs), or harmless" "$bad"
+}
+
+# all NAME OPTION...: every command on a cube created with these.
+all()
+{
+	local name=$1 command call
+
+	shift
+	options=("$@")
+	made "$@" || exit 2
+	"$cube" range full --lo 1,2,3 -o range || exit 2
+	for command in create load reload range put check; do
+		sweep "$command" alloc 16 "$name"
+		for call in open read pread write pwrite close fsync ftruncate rename; do
+			sweep "$command" "$call" 4 "$name"
+		done
+	done
+}
+
+# requests COMMAND KIND: requests of the engine that fail, one after the other.
+requests()
+{
+	local command=$1 kind=$2 i=1 what bad=''
+
+	while [ $i -lt 40 ]; do
+		moving=("--engine=fault:SCOPE=PROCESS,KIND=$kind,NTH=$i,ERROR=EIO:$engine")
+		once "$command" >wrong
+		[ ! -s wrong ] || bad+="request $i: $(cat wrong)"$'\n'
+		[ $status = 2 ] || break
+		i=$((i + 1))
+	done
+	moving=()
+	[ $i -gt 1 ] || bad+='no request failed'
+	tap_empty "$command: each of $((i - 1)) ${kind,,} requests that fails is reported" "$bad"
+}
+
+mkdir tmp
+moving=() wrap=()
+all 'in rows' --mapping naive
+engine=sync
+requests load WRITE
+requests reload WRITE
+requests range READ
+requests check READ
+requests put READ
+requests put WRITE
+all 'on tracks' --mapping multimap --volume sim:atlas10k3-like
+engine=sim
+requests load WRITE
+requests range READ
+tap_done

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Heads of cubes: what is not refused, with a checksum that is right, has a mapping that
+ * answers without overflow and both ways, and is written as it was read.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/hash.h"
+#include "cube/head.h"
+
+#define PREFIX 32
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+static void require(bool cond)
+{
+	if (!cond)
+		abort();
+}
+
+static uint64_t least_blocks, seen;
+
+static int count(void *arg, uint64_t first, uint64_t cells)
+{
+	const struct sp__mapping *m = *(const struct sp__mapping **)arg;
+
+	require(first >= least_blocks);
+	require(first + cells * m->cell_blocks <= sp__mapping_end(m));
+	seen += cells;
+	return seen > 4096;
+}
+
+/* Cells at the ends and between them. */
+static void ask(const struct sp__cube_head *h)
+{
+	const struct sp__mapping *m = &h->mapping;
+	struct sp_cube_box box = { 0 };
+	uint64_t x[SP_CUBE_DIMS_MAX], back[SP_CUBE_DIMS_MAX], cells = 1;
+
+	least_blocks = h->table_block;
+	require(sp__mapping_end(m) <= (UINT64_C(1) << 62) / h->block_bytes);
+	for (uint64_t part = 0; part <= 4; part++) {
+		for (unsigned i = 0; i < h->shape.ndims; i++)
+			x[i] = ((h->shape.dims[i] - 1) / h->shape.tile[i]) / 4 * part;
+		require(sp__mapping_cell(m, sp__mapping_block(m, x), back));
+		require(!memcmp(x, back, h->shape.ndims * sizeof(*x)));
+	}
+	(void)sp__mapping_cell(m, 0, back);
+	(void)sp__mapping_cell(m, UINT64_MAX, back);
+	for (unsigned i = 0; i < h->shape.ndims; i++) {
+		box.stride[i] = 1;
+		box.lo[i] = (h->shape.dims[i] - 1) / h->shape.tile[i] / 2;
+		box.hi[i] = (h->shape.dims[i] - 1) / h->shape.tile[i];
+		if (box.hi[i] > box.lo[i] + 2)
+			box.hi[i] = box.lo[i] + 2;
+		cells *= box.hi[i] - box.lo[i] + 1;
+	}
+	seen = 0;
+	if (cells <= 4096 && h->shape.ndims <= 8) {
+		require(!sp__mapping_walk(m, &box, count, &m));
+		require(seen == cells);
+	}
+}
+
+static void try_head(const uint8_t *data, size_t bytes)
+{
+	struct sp__cube_head h, again;
+	const char *why = NULL;
+	uint8_t *copy;
+	size_t length;
+	int rc = sp__cube_head_decode(&h, data, bytes, &why);
+
+	if (rc) {
+		require(why && (rc == SP_EFORMAT || rc == SP_ECORRUPT));
+		return;
+	}
+	rc = sp__cube_head_place(&h);
+	require(rc == 0 || rc == -ENOSPC || rc == SP_EUNSUP || rc == -ERANGE);
+	if (!rc)
+		ask(&h);
+	copy = sp__cube_head_encode(&h, &length);
+	require(copy && !memcmp(copy, data, PREFIX + data[28] + data[29] * 256u));
+	require(!sp__cube_head_decode(&again, copy, length, &why));
+	sp__cube_head_free(&again);
+	sp__cube_head_free(&h);
+	free(copy);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	uint8_t *copy = calloc(1, bytes + 1);
+	uint64_t sum;
+
+	require(copy);
+	if (bytes)
+		memcpy(copy, data, bytes);
+	try_head(copy, bytes);
+	if (bytes >= PREFIX) { /* the same with a checksum that is right */
+		sum = sp__checksum(copy + PREFIX, bytes - PREFIX);
+		memcpy(copy, "SPCUBE\r\n\1\0\0\0\0\0\0", 16);
+		for (unsigned i = 0; i < 8; i++)
+			copy[16 + i] = (uint8_t)(sum >> 8 * i);
+		for (unsigned i = 0; i < 4; i++)
+			copy[28 + i] = (uint8_t)((bytes - PREFIX) >> 8 * i);
+		try_head(copy, bytes);
+	}
+	free(copy);
+	return 0;
+}

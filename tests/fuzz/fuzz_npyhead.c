@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Heads of .npy files, read as a load reads them: a head that suits the shape tells an offset
+ * behind itself and an order that names each dimension once.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cube/npy.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+extern const char *const sp_fuzz_tokens[];
+const char *const sp_fuzz_tokens[] = { "'descr': ", "'<f4'", "'>f4'",	  "'fortran_order': ",
+				       "True",	    "False", "'shape': ", "(3, 2)",
+				       "\x93NUMPY", NULL };
+
+static void require(bool cond)
+{
+	if (!cond)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	static const struct sp_cube_shape shape = {
+		.ndims = 2, .dims = { 3, 2 }, .type = SP_CUBE_F32, .element_bytes = 4
+	};
+	struct sp_cube_load_opts opts = { 0 };
+	uint64_t head;
+	uint8_t *copy;
+
+	if (bytes < SP__NPY_PREFIX)
+		return 0;
+	head = sp__npy_head_bytes(data);
+	if (!head || head > bytes)
+		return 0;
+	require(head >= SP__NPY_PREFIX && head <= SP__NPY_HEAD_MAX);
+	copy = calloc(1, head); /* exactly what a load has read */
+	require(copy);
+	memcpy(copy, data, head);
+	if (!sp__npy_parse(copy, head, &shape, &opts)) {
+		require(opts.ordered && opts.offset == head);
+		require(opts.order[0] + opts.order[1] == 1);
+	}
+	free(copy);
+	return 0;
+}
