@@ -239,6 +239,7 @@ static const struct {
 	{ { "trace", "FILE", "Write each request to FILE", TO(run.trace_path) }, MOVERS },
 };
 
+#define WORDS_MAX 64 /* of a command line that changes an element */
 #define NOPTIONS (sizeof(options) / sizeof(options[0]))
 
 static const struct command {
@@ -338,12 +339,11 @@ static _Noreturn void without_command(int argc, char **argv)
 		"  mmap-cube range sea.cube --lo 0,0,0 --hi 63,63,63 -o corner.npy\n"
 		"\n"
 		"Exit status: 0 for success, 1 if check finds damage, 2 after an error.\n";
-	static const struct argp_option none[] = { { 0 } };
 	char doc[2048];
 	int n = snprintf(
 		doc, sizeof(doc),
 		"Multidimensional datasets on disk: lines along every dimension, and boxes.\n\n");
-	struct argp argp = { none, NULL, "COMMAND [OPTION...]", doc, 0, 0, 0 };
+	struct argp argp = { NULL, NULL, "COMMAND [OPTION...]", doc, 0, 0, 0 };
 
 	for (size_t i = 0; i < NCOMMANDS; i++)
 		n += snprintf(doc + n, sizeof(doc) - (size_t)n, "  %-9s  %s\n", commands[i].name,
@@ -359,21 +359,19 @@ static _Noreturn void without_command(int argc, char **argv)
 	usage_error();
 }
 
-/* A negative number at the end is an operand. */
-static char **spare_number(char **argv, int *argc)
+/* A negative number at the end is an operand: "--" goes before it, where words has room. */
+static char **spare_number(char **argv, int *argc, char **words, int room)
 {
 	static char dashes[] = "--";
 	const char *last = argv[*argc - 1];
-	char **more;
 
-	if (last[0] != '-' || last[1] < '.' || last[1] > '9')
+	if (last[0] != '-' || last[1] < '.' || last[1] > '9' || *argc + 2 > room)
 		return argv;
-	more = must_alloc(NULL, (size_t)*argc + 2, sizeof(*more));
-	memcpy(more, argv, (size_t)*argc * sizeof(*more));
-	more[*argc] = more[*argc - 1];
-	more[*argc - 1] = dashes;
-	more[++*argc] = NULL;
-	return more;
+	memcpy(words, argv, (size_t)*argc * sizeof(*words));
+	words[*argc] = words[*argc - 1];
+	words[*argc - 1] = dashes;
+	words[++*argc] = NULL;
+	return words;
 }
 
 const struct command *options_parse(struct config *c, int argc, char **argv)
@@ -381,7 +379,7 @@ const struct command *options_parse(struct config *c, int argc, char **argv)
 	const struct command *command = NULL;
 	struct setting chosen[NOPTIONS + 1] = { { 0 } };
 	struct args args = { .settings = chosen, .operand = take_operand };
-	char name[40];
+	char name[40], *words[WORDS_MAX];
 	size_t n = 0;
 
 	for (size_t i = 0; argc > 1 && i < NCOMMANDS; i++)
@@ -393,7 +391,7 @@ const struct command *options_parse(struct config *c, int argc, char **argv)
 		if (options[i].by & command->bit)
 			chosen[n++] = options[i].s;
 	if (command->bit == PUT)
-		argv = spare_number(argv, &argc);
+		argv = spare_number(argv, &argc, words, WORDS_MAX);
 	snprintf(name, sizeof(name), "%s %s", msg_program(), command->name);
 	args.usage = command->args;
 	args.doc = command->about;
