@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The choice of a mapping for a workload.
+ * The choice of a mapping for a workload.  An order or a basic cube that is given stays.
  *
  * Every candidate is planned in full, without a file, and its queries are predicted run by run
  * (prediction.c) at the same places.  Naive and MultiMap are tried with each dimension as the
  * first one; MultiMap also with several conservatisms, since they decide how many cells of a
  * row are read between two hops.  For the best MultiMap then all balanced basic cubes are
  * tried.  For these a few places and runs suffice, as they differ alike everywhere; what a
- * place costs differs much from mapping to mapping, though, so each mapping as it is by default,
- * and its best candidate, stand against all others at all places.
+ * place costs differs much from mapping to mapping, though, so each mapping as it is by
+ * default, and its best candidate, stand against all others at all places.
  */
 #include <errno.h>
 #include <math.h>
@@ -97,6 +97,7 @@ int sp__cube_predict(const struct sp__cube_plan *plan, unsigned places, uint64_t
 }
 
 struct search {
+	const struct sp_cube_create_opts *asked; /* what is given there stays */
 	struct sp_cube_create_opts trial, best;
 	double ns;
 	bool any;
@@ -130,10 +131,19 @@ static int try(struct search *s)
 	return rc == -ENOMEM || rc == -ENODATA ? rc : 0;
 }
 
-/* The dimension that comes first; the others keep their order. */
-static void put_first(struct sp_cube_create_opts *o, unsigned first)
+/* The dimension that comes first; the others keep their order.  An order that is given stays. */
+static unsigned first_dims(const struct sp_cube_create_opts *asked)
 {
+	return asked->ordered ? 1 : asked->shape.ndims;
+}
+
+static void put_first(struct search *s, unsigned first)
+{
+	struct sp_cube_create_opts *o = &s->trial;
 	unsigned at = 1;
+
+	if (s->asked->ordered)
+		return;
 
 	o->ordered = true;
 	o->order[0] = first;
@@ -147,9 +157,9 @@ static int try_aims(struct search *s)
 	static const double conservatism[] = { 2, 10, 15, 20, 25, 30, 45 };
 	int rc = 0;
 
-	for (unsigned i = 0; !rc && i < s->trial.shape.ndims; i++)
+	for (unsigned i = 0; !rc && i < first_dims(s->asked); i++)
 		for (unsigned c = 0; !rc && c < sizeof(conservatism) / sizeof(*conservatism); c++) {
-			put_first(&s->trial, i);
+			put_first(s, i);
 			s->trial.conservatism_deg = conservatism[c];
 			rc = try(s);
 		}
@@ -170,7 +180,7 @@ static int try_multimap(struct search *s)
 	struct sp__cube_plan plan;
 	int rc = try_aims(s);
 
-	if (rc || !s->any)
+	if (rc || !s->any || s->asked->basic[0])
 		return rc;
 	s->trial = s->best;
 	s->left = BASIC_CUBES_MAX;
@@ -185,8 +195,8 @@ static int try_naive(struct search *s)
 {
 	int rc = 0;
 
-	for (unsigned i = 0; !rc && i < s->trial.shape.ndims; i++) {
-		put_first(&s->trial, i);
+	for (unsigned i = 0; !rc && i < first_dims(s->asked); i++) {
+		put_first(s, i);
 		rc = try(s);
 	}
 	return rc;
@@ -198,12 +208,13 @@ int sp__cube_choose(struct sp_cube_create_opts *opts, struct sp_errinfo *err)
 	int rc = 0;
 
 	for (unsigned i = 0; !rc && i < SP_CUBE_CANDIDATES - 1; i++) {
-		struct search s = {
-			.trial = *opts, .places = CHOICE_PLACES, .runs = CHOICE_RUNS, .err = err
-		};
+		struct search s = { .asked = opts,
+				    .trial = *opts,
+				    .places = CHOICE_PLACES,
+				    .runs = CHOICE_RUNS,
+				    .err = err };
 
 		s.trial.mapping = (enum sp_cube_mapping)(SP_CUBE_MULTIMAP + i);
-		memset(s.trial.basic, 0, sizeof(s.trial.basic));
 		final.trial = s.trial;
 		rc = try(&final);
 		if (!rc && s.trial.mapping == SP_CUBE_MULTIMAP)

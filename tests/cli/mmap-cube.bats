@@ -349,6 +349,11 @@ create()
 		--coalesce=off --volume sim:atlas10k3-like --no-data
 	run -0 "$cube" info d
 	[[ $output == *"multimap, dimensions"* ]]
+	# What is given stays.
+	"$cube" create e --dims 120x60x30 --dtype bytes:512 --tile 1x1x1 --workload w --order 1,2,0 \
+		--coalesce=off --volume sim:atlas10k3-like --no-data
+	run -0 "$cube" info e
+	[[ $output == *"dimensions 1, 2, 0"* ]]
 	needs jq
 	keys s.json > keys
 	diff "$BATS_TEST_DIRNAME/../golden/report-cube-comparison.keys" keys
