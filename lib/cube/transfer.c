@@ -16,6 +16,7 @@
 #include "cube/transfer.h"
 
 #define DEPTH 16
+#define REQUEST_MAX (UINT64_C(1) << 30) /* a result is an int32_t */
 #define GAP_BYTES (UINT64_C(64) << 10)
 
 uint64_t sp__transfer_gap(const struct sp__cube_head *h, bool no_coalesce)
@@ -31,6 +32,8 @@ static void set_sizes(struct sp__transfer *t)
 {
 	const struct sp_cube *c = t->cube;
 	uint64_t most = c->opts.request_bytes ? c->opts.request_bytes : SP__TRANSFER_BYTES;
+
+	most = sp__min(most, REQUEST_MAX);
 
 	t->depth = c->opts.depth ? c->opts.depth : c->env.device ? 1 : DEPTH;
 	/* A quarter of the memory is for requests. */

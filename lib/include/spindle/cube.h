@@ -145,7 +145,7 @@ struct sp_cube_info {
 	uint64_t waste_bytes;		 /* of them: not in any cell */
 	uint64_t loaded; /* layers of elements along the slowest dimension of the load */
 	bool complete, no_data;
-	bool loading;	    /* a load has begun and not ended */
+	bool loading; /* a load has begun and not ended: an element is what it loaded, or fill */
 	const char *volume; /* the simulated one, or NULL */
 	const char *device; /* of the geometry, or NULL */
 	const void *fill;   /* an element */
