@@ -49,9 +49,6 @@ static int measure(struct sp__cube_plan *plan, double *seconds, struct sp_errinf
 static void describe(struct sp_cube_candidate *c, const struct sp__cube_plan *plan)
 {
 	const struct sp__mapping *m = &plan->head.mapping;
-	const struct sp__cubezone *zones = m->multimap.zones;
-	double first =
-		m->kind == SP_CUBE_MULTIMAP ? (double)zones[0].first_block : (double)m->first_block;
 	double cells = (double)m->grid.cells * plan->head.cell_blocks;
 
 	c->mapping = m->kind;
@@ -59,7 +56,7 @@ static void describe(struct sp_cube_candidate *c, const struct sp__cube_plan *pl
 	if (m->kind == SP_CUBE_MULTIMAP)
 		memcpy(c->basic, m->multimap.k, sizeof(c->basic));
 	c->conservatism_deg = plan->opts->conservatism_deg;
-	c->waste = 1 - cells / ((double)sp__mapping_end(m) - first);
+	c->waste = 1 - cells / (double)(sp__mapping_end(m) - sp__mapping_begin(m));
 }
 
 static int look(struct sp_cube_candidate *c, const struct sp_cube_create_opts *opts, bool run,

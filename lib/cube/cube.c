@@ -172,7 +172,7 @@ void sp_cube_info(const struct sp_cube *c, struct sp_cube_info *info)
 		.cell_blocks = h->cell_blocks,
 		.reach = multimap ? m->multimap.reach : 0,
 		.zones = multimap ? m->multimap.nzones : 0,
-		.first_block = multimap ? m->multimap.zones[0].first_block : m->first_block,
+		.first_block = sp__mapping_begin(m),
 		.end_block = sp__mapping_end(m),
 		.loaded = h->loaded,
 		.complete = h->complete,

@@ -10,17 +10,12 @@
 #include <string.h>
 #include <spindle/error.h>
 #include "base/err.h"
+#include "base/words.h"
 #include "cube/cube_impl.h"
 #include "cube/npy.h"
 
-static const struct sp_word format_words[] = {
-	{ "raw", SP_CUBE_RAW }, { "npy", SP_CUBE_NPY }, { "csv", SP_CUBE_CSV }, { NULL, 0 }
-};
-
-const struct sp_word *sp_cube_format_words(void)
-{
-	return format_words;
-}
+SP__WORD_TABLE(sp_cube_format, { "raw", SP_CUBE_RAW }, { "npy", SP_CUBE_NPY },
+	       { "csv", SP_CUBE_CSV })
 
 static bool is_signed(enum sp_cube_type t)
 {

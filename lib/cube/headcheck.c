@@ -111,8 +111,7 @@ static bool mapping_possible(const struct sp__cube_head *h)
 static bool in_sequence(const struct sp__cube_head *h)
 {
 	const struct sp__mapping *m = &h->mapping;
-	uint64_t first =
-		m->kind == SP_CUBE_MULTIMAP ? m->multimap.zones[0].first_block : m->first_block;
+	uint64_t first = sp__mapping_begin(m);
 
 	return h->table_block <= first && first <= BYTES_MAX / h->block_bytes &&
 	       2 * (uint64_t)h->room_bytes <= h->table_block * h->block_bytes &&

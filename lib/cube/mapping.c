@@ -137,3 +137,8 @@ uint64_t sp__mapping_end(const struct sp__mapping *m)
 	return m->kind == SP_CUBE_MULTIMAP ? sp__multimap_end(&m->multimap)
 					   : m->first_block + m->grid.cells * m->cell_blocks;
 }
+
+uint64_t sp__mapping_begin(const struct sp__mapping *m)
+{
+	return m->kind == SP_CUBE_MULTIMAP ? m->multimap.zones[0].first_block : m->first_block;
+}

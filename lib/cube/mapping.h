@@ -42,6 +42,8 @@ bool sp__mapping_cell(const struct sp__mapping *m, uint64_t block, uint64_t *x);
  */
 int sp__mapping_walk(const struct sp__mapping *m, const struct sp_cube_box *box, sp__cells_fn fn,
 		     void *arg);
+/* The first block of the space that cells take; of MultiMap that of the first zone. */
+uint64_t sp__mapping_begin(const struct sp__mapping *m);
 /* One beyond the last block. */
 uint64_t sp__mapping_end(const struct sp__mapping *m);
 

@@ -40,17 +40,8 @@
 
 static const struct sp__cubezone *zone_of_cube(const struct sp__multimap *m, uint64_t cube)
 {
-	size_t lo = 0, hi = m->nzones;
-
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (m->zones[mid].first_cube <= cube)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return &m->zones[lo]; /* one without cubes begins where its successor does */
+	/* A zone without cubes begins where its successor does, so the last one is it. */
+	return &m->zones[SP__BISECT(m->nzones, i, m->zones[i].first_cube <= cube) - 1];
 }
 
 /* A track of a zone. */
@@ -123,13 +114,10 @@ static void cube_begin(const struct sp__multimap *m, uint64_t cube, uint64_t *x)
 
 static const struct sp__cubezone *zone_of_block(const struct sp__multimap *m, uint64_t block)
 {
-	for (size_t i = m->nzones; i-- > 0;)
-		if (m->zones[i].first_block <= block)
-			return block < track_of(&m->zones[i], m->zones[i].groups * m->cube_tracks)
-						       .first_block
-				       ? &m->zones[i]
-				       : NULL;
-	return NULL;
+	size_t before = SP__BISECT(m->nzones, i, m->zones[i].first_block <= block);
+	const struct sp__cubezone *z = before ? &m->zones[before - 1] : NULL;
+
+	return z && block < track_of(z, z->groups * m->cube_tracks).first_block ? z : NULL;
 }
 
 /* The number of the track of a block. */

@@ -12,6 +12,7 @@
 #include <spindle/geometry.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "base/words.h"
 #include "cube/extents.h"
 #include "cube/plan.h"
 #include "dev/model.h"
@@ -20,32 +21,14 @@
 #define CELL_BYTES 4096
 #define HEAD_UNIT 4096
 
-static const struct sp_word mapping_words[] = {
-	{ "auto", SP_CUBE_AUTO },
-	{ "multimap", SP_CUBE_MULTIMAP },
-	{ "naive", SP_CUBE_NAIVE },
-	{ "zorder", SP_CUBE_ZORDER },
-	{ "hilbert", SP_CUBE_HILBERT },
-	{ "gray", SP_CUBE_GRAY },
-	{ NULL, 0 },
-};
+SP__WORD_TABLE(sp_cube_mapping, { "auto", SP_CUBE_AUTO }, { "multimap", SP_CUBE_MULTIMAP },
+	       { "naive", SP_CUBE_NAIVE }, { "zorder", SP_CUBE_ZORDER },
+	       { "hilbert", SP_CUBE_HILBERT }, { "gray", SP_CUBE_GRAY })
 
-const struct sp_word *sp_cube_mapping_words(void)
-{
-	return mapping_words;
-}
-
-static const struct sp_word type_words[] = {
-	{ "bytes", SP_CUBE_BYTES }, { "i8", SP_CUBE_I8 },   { "u8", SP_CUBE_U8 },
-	{ "i16", SP_CUBE_I16 },	    { "u16", SP_CUBE_U16 }, { "i32", SP_CUBE_I32 },
-	{ "u32", SP_CUBE_U32 },	    { "i64", SP_CUBE_I64 }, { "u64", SP_CUBE_U64 },
-	{ "f32", SP_CUBE_F32 },	    { "f64", SP_CUBE_F64 }, { NULL, 0 },
-};
-
-const struct sp_word *sp_cube_type_words(void)
-{
-	return type_words;
-}
+SP__WORD_TABLE(sp_cube_type, { "bytes", SP_CUBE_BYTES }, { "i8", SP_CUBE_I8 }, { "u8", SP_CUBE_U8 },
+	       { "i16", SP_CUBE_I16 }, { "u16", SP_CUBE_U16 }, { "i32", SP_CUBE_I32 },
+	       { "u32", SP_CUBE_U32 }, { "i64", SP_CUBE_I64 }, { "u64", SP_CUBE_U64 },
+	       { "f32", SP_CUBE_F32 }, { "f64", SP_CUBE_F64 })
 
 uint32_t sp_cube_type_bytes(enum sp_cube_type type)
 {

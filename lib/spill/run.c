@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/mem.h"
 #include "spill/run.h"
 
@@ -189,15 +190,5 @@ int sp__run_add_key(struct sp__run *run, const void *key, size_t bytes)
 
 const struct sp__extent *sp__run_extent(const struct sp__run *run, uint64_t unit)
 {
-	size_t lo = 0, hi = run->nextents;
-
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (run->extents[mid].first <= unit)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return &run->extents[lo];
+	return &run->extents[SP__BISECT(run->nextents, i, run->extents[i].first <= unit) - 1];
 }
