@@ -188,7 +188,7 @@ $(B)/tests/shim/%.so: tests/shim/%.c $(B)/flags
 JOIN_OPTIONS := $(B)/tests/fuzz/fuzz_joinoptions
 JOIN_OPTIONS_OBJ := $(patsubst %,$(B)/obj/tools/%.o,common/common_options common/longopt \
 	common/number common/progress common/setting \
-	$(patsubst %,xjoin/%,binary fields operands options tuning))
+	$(patsubst %,xjoin/%,binary fields further operands options tuning))
 $(JOIN_OPTIONS): $(JOIN_OPTIONS_OBJ)
 $(JOIN_OPTIONS): private SP_CPPFLAGS += -Itools/common
 $(JOIN_OPTIONS): private TEST_OBJ := $(JOIN_OPTIONS_OBJ) -Wl$(comma)--wrap=free
@@ -228,6 +228,7 @@ RUN_ENV = SP_BUILD='$(abspath $(B))' XSORT="$${XSORT:-$(abspath $(B))/bin/xsort}
 	VDISK="$${VDISK:-$(abspath $(B))/bin/vdisk}" \
 	AIOBENCH="$${AIOBENCH:-$(abspath $(B))/bin/aiobench}" \
 	MMAP_CUBE="$${MMAP_CUBE:-$(abspath $(B))/bin/mmap-cube}" \
+	XINDEX="$${XINDEX:-$(abspath $(B))/bin/xindex}" \
 	SP_TEST_STAGE="$${SP_TEST_STAGE-$(VARIANT)}" \
 	SP_TEST_VARIANT="$(VARIANT)" \
 	ASAN_OPTIONS="exitcode=99:detect_stack_use_after_return=1:$$ASAN_OPTIONS" \
@@ -312,7 +313,7 @@ run-fuzz: $(FUZZ)
 			$$f -t $(FUZZ_SECONDS) -s random $$(ls -d tests/fuzz/corpus/$$name 2>/dev/null); \
 		fi; done
 
-.PHONY: demo bench bench-aio experiments lint format
+.PHONY: demo bench bench-aio bench-cube experiments lint format
 demo: ## sorts real data beside GNU sort, and draws a picture
 	$(Q)scripts/setup demo
 	$(Q)+$(MAKE) --no-print-directory all
@@ -325,6 +326,9 @@ bench-aio: ## aiobench beside fio; ROWS='depths cpu null knee', PAIRS=15
 	$(Q)scripts/setup bench-aio
 	$(Q)+$(MAKE) --no-print-directory all
 	$(Q)ROWS='$(ROWS)' PAIRS='$(PAIRS)' scripts/bench/aio
+bench-cube: ## mmap-cube beside HDF5, Zarr and TileDB; EDGE=512
+	$(Q)+$(MAKE) --no-print-directory all
+	$(Q)scripts/bench/cube
 # Test programs that the experiments run.
 EXPERIMENT_PROGRAMS := $(addprefix $(B)/tests/,unit/test_join_plan unit/test_sequence_papers unit/test_readplan \
 	unit/test_cube_mapping unit/test_cube_formula sim/rivals)

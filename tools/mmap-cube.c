@@ -23,7 +23,7 @@ struct sp_cube *open_cube(struct config *c, bool write)
 	rc = sp_cube_open(&cube, c->operands[0], &c->open, &err);
 	if (rc)
 		die_of(rc, &err);
-	return cube;
+	return c->cube = cube;
 }
 
 void close_cube(const struct config *c, struct sp_cube *cube)

@@ -37,8 +37,15 @@ static void spare_files(const struct settings *set)
 	struct sp_outset out = { 0 };
 
 	outputs_common(&out, &set->common, set->output);
-	for (int i = 0; i < 2; i++)
+	outputs_add(&out, set->timeline, "--timeline", false);
+	for (int i = 0; i < 2; i++) {
 		outputs_spare(&out, set->inputs[i]);
+		outputs_spare(&out, set->opts.index[i]);
+	}
+	for (size_t i = 0; i < set->opts.nthen; i++) {
+		outputs_spare(&out, set->then[i].input);
+		outputs_spare(&out, set->then[i].index);
+	}
 }
 
 static void files_check(const struct settings *set)

@@ -9,7 +9,7 @@
  *
  * Larger cubes mean fewer jumps from cube to cube; but cubes leave space at the end of a track
  * and of a zone.  The choice minimises the jumps of one step along each dimension plus the
- * share of space that is wasted, over all balanced sizes.
+ * share of space that is wasted, over all balanced sizes.  A volume without a cube is wasted too.
  */
 #include <errno.h>
 #include <math.h>
@@ -18,6 +18,7 @@
 #include <spindle/error.h>
 #include <spindle/geometry.h>
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/minmax.h"
 #include "cube/multimap.h"
 #include "dev/geometry.h"
@@ -142,6 +143,35 @@ int sp__multimap_zones(struct sp__multimap *m, const struct sp_geometry *g, uint
 	return rc ? rc : m->nzones ? 0 : SP_EUNSUP;
 }
 
+/* Tracks of a zone that begin before a block. */
+static uint64_t tracks_before(const struct sp__cubezone *z, uint64_t block)
+{
+	uint64_t turn, rest;
+
+	if (block <= z->first_block)
+		return 0;
+	turn = (block - z->first_block) / z->pattern_blocks;
+	rest = (block - z->first_block) % z->pattern_blocks;
+	return turn * z->npattern + SP__BISECT(z->npattern, i, z->pattern[i].blocks < rest);
+}
+
+int sp__multimap_zones_from(struct sp__multimap *m, const struct sp__multimap *of,
+			    uint64_t first_block)
+{
+	m->nzones = 0;
+	m->zones = calloc(of->nzones, sizeof(*m->zones));
+	if (!m->zones)
+		return -ENOMEM;
+	for (size_t i = 0; i < of->nzones; i++) {
+		struct sp__cubezone z = of->zones[i];
+
+		z.skip = sp__max(z.skip, tracks_before(&z, first_block));
+		if (z.skip < z.tracks)
+			m->zones[m->nzones++] = z;
+	}
+	return m->nzones ? 0 : -ENOSPC;
+}
+
 static uint64_t div_up(uint64_t a, uint64_t b)
 {
 	return (a + b - 1) / b;
@@ -164,16 +194,14 @@ int sp__multimap_place(struct sp__multimap *m)
 	unsigned n = m->grid->n;
 	uint64_t placed = 0, within = 1;
 
-	m->ncubes = m->cube_tracks = 1;
+	if (sp__basicgrid_init(m->basic, m->grid))
+		return SP_EUNSUP;
+	m->cube_tracks = 1;
 	for (unsigned i = 0; i < n; i++) {
-		if (!m->k[i] || m->k[i] > m->grid->size[i])
-			return SP_EUNSUP;
-		m->cubes[i] = div_up(m->grid->size[i], m->k[i]);
-		m->ncubes *= m->cubes[i];
 		m->step[i] = i ? m->cube_tracks : 0;
 		if (i && i < n - 1)
-			within *= m->k[i];
-		if (i && __builtin_mul_overflow(m->cube_tracks, m->k[i], &m->cube_tracks))
+			within *= m->basic->k[i];
+		if (i && __builtin_mul_overflow(m->cube_tracks, m->basic->k[i], &m->cube_tracks))
 			return -ENOSPC;
 	}
 	if (within > m->reach)
@@ -183,25 +211,33 @@ int sp__multimap_place(struct sp__multimap *m)
 
 		set_slots(m, z);
 		z->first_cube = placed;
-		z->pack = (uint32_t)(z->slots / m->k[0]);
+		z->pack = (uint32_t)(z->slots / m->basic->k[0]);
 		if (z->pack)
-			z->groups = sp__min(z->tracks / m->cube_tracks,
-					    div_up(m->ncubes - placed, z->pack));
+			z->groups = sp__min((z->tracks - z->skip) / m->cube_tracks,
+					    div_up(m->basic->local - placed, z->pack));
 		else
 			z->groups = 0;
-		placed = sp__min(placed + z->groups * z->pack, m->ncubes);
+		placed = sp__min(placed + z->groups * z->pack, m->basic->local);
 	}
-	return placed == m->ncubes ? 0 : -ENOSPC;
+	return placed == m->basic->local ? 0 : -ENOSPC;
+}
+
+void sp__multimap_shrink(struct sp__multimap *m)
+{
+	while (m->nzones > 1 && !m->zones[m->nzones - 1].groups)
+		m->nzones--;
+	(void)SP__ARRAY_RESIZE(m->zones, m->nzones);
 }
 
 /* What one step along each dimension costs on average beside a hop, and the space. */
 static double cost_of(const struct sp__multimap *m)
 {
-	double jumps = 0, blocks = (double)(sp__multimap_end(m) - m->zones[0].first_block);
+	double jumps = 0,
+	       blocks = (double)(sp__multimap_end(m) - sp__multimap_begin(m)) * m->basic->volumes;
 
 	for (unsigned i = 0; i < m->grid->n; i++)
 		if (m->grid->size[i] > 1)
-			jumps += (double)(m->cubes[i] - 1) / (double)(m->grid->size[i] - 1);
+			jumps += (double)(m->basic->cubes[i] - 1) / (double)(m->grid->size[i] - 1);
 	return JUMP_HOPS * jumps + 1 - (double)m->grid->cells * m->cell_blocks / blocks;
 }
 
@@ -221,12 +257,12 @@ static int try_sizes(const struct sizes *s, unsigned i, uint64_t tracks)
 	if (i == m->grid->n)
 		return sp__multimap_place(m) ? 0 : s->fn(s->arg, m);
 	for (size_t z = 0; z < m->nzones; z++)
-		longest = sp__max(longest, m->zones[z].tracks);
+		longest = sp__max(longest, m->zones[z].tracks - m->zones[z].skip);
 	size = m->grid->size[i];
 	most = (i < m->grid->n - 1 ? m->reach : longest) / tracks;
 	for (uint64_t parts = 1; !rc && parts <= size; parts = div_up(size, k - 1)) {
 		k = div_up(size, parts);
-		m->k[i] = k;
+		m->basic->k[i] = k;
 		if (k <= most)
 			rc = try_sizes(s, i + 1, tracks * k);
 		if (k == 1)
@@ -248,10 +284,10 @@ int sp__multimap_each(struct sp__multimap *m, int (*fn)(void *arg, struct sp__mu
 		shortest = sp__min(shortest, m->zones[z].slots);
 		if (!shortest)
 			break;
-		m->k[0] = div_up(m->grid->size[0], div_up(m->grid->size[0], shortest));
-		if (m->k[0] != before)
+		m->basic->k[0] = div_up(m->grid->size[0], div_up(m->grid->size[0], shortest));
+		if (m->basic->k[0] != before)
 			rc = try_sizes(&s, 1, 1);
-		before = m->k[0];
+		before = m->basic->k[0];
 	}
 	return rc;
 }
@@ -268,7 +304,7 @@ static int consider(void *arg, struct sp__multimap *m)
 
 	if (cost < c->cost) {
 		c->cost = cost;
-		memcpy(c->best, m->k, sizeof(c->best));
+		memcpy(c->best, m->basic->k, sizeof(c->best));
 	}
 	return 0;
 }
@@ -280,6 +316,6 @@ int sp__multimap_choose(struct sp__multimap *m)
 	(void)sp__multimap_each(m, consider, &c);
 	if (c.cost == INFINITY)
 		return -ENOSPC;
-	memcpy(m->k, c.best, sizeof(m->k));
+	memcpy(m->basic->k, c.best, sizeof(m->basic->k));
 	return sp__multimap_place(m);
 }

@@ -49,14 +49,13 @@ static int measure(struct sp__cube_plan *plan, double *seconds, struct sp_errinf
 static void describe(struct sp_cube_candidate *c, const struct sp__cube_plan *plan)
 {
 	const struct sp__mapping *m = &plan->head.mapping;
-	double cells = (double)m->grid.cells * plan->head.cell_blocks;
 
 	c->mapping = m->kind;
 	memcpy(c->order, m->order, sizeof(c->order));
 	if (m->kind == SP_CUBE_MULTIMAP)
-		memcpy(c->basic, m->multimap.k, sizeof(c->basic));
+		memcpy(c->basic, m->basic.k, sizeof(c->basic));
 	c->conservatism_deg = plan->opts->conservatism_deg;
-	c->waste = 1 - cells / (double)(sp__mapping_end(m) - sp__mapping_begin(m));
+	c->waste = sp__mapping_waste(m);
 }
 
 static int look(struct sp_cube_candidate *c, const struct sp_cube_create_opts *opts, bool run,
@@ -68,7 +67,12 @@ static int look(struct sp_cube_candidate *c, const struct sp_cube_create_opts *o
 	int rc;
 
 	*c = (struct sp_cube_candidate){ .mapping = opts->mapping,
+					 .waste = NAN,
 					 .predicted_s = NAN,
+					 .early_s = NAN,
+					 .late_s = NAN,
+					 .requests = NAN,
+					 .bytes = NAN,
 					 .measured_s = NAN };
 	rc = sp__cube_plan(&plan, opts, "cube", &why);
 	c->code = rc;

@@ -107,6 +107,14 @@ struct search {
 	struct sp_errinfo *err;
 };
 
+/* Leaves no more space unused than was allowed, if anything was said. */
+static bool spares_space(const struct sp__cube_plan *plan)
+{
+	double most = plan->opts->waste_max_percent;
+
+	return !(most > 0) || 100 * sp__mapping_waste(&plan->head.mapping) <= most;
+}
+
 /* Looks at the trial; -ENODATA and errors of memory end the search, refusals do not. */
 static int try(struct search *s)
 {
@@ -115,7 +123,7 @@ static int try(struct search *s)
 	struct sp__cube_plan plan;
 	int rc = sp__cube_plan(&plan, &s->trial, "", &ignored);
 
-	if (!rc) {
+	if (!rc && spares_space(&plan)) {
 		rc = sp__cube_predict(&plan, s->places, s->runs, &p);
 		if (!rc && (!s->any || p.ns < s->ns)) {
 			s->best = s->trial;
@@ -123,7 +131,7 @@ static int try(struct search *s)
 			s->any = true;
 			/* The sizes that were chosen, so that they stay. */
 			if (plan.head.mapping.kind == SP_CUBE_MULTIMAP)
-				memcpy(s->best.basic, plan.head.mapping.multimap.k,
+				memcpy(s->best.basic, plan.head.mapping.basic.k,
 				       sizeof(s->best.basic));
 		}
 	}
@@ -170,7 +178,7 @@ static int try_basic(void *arg, struct sp__multimap *m)
 {
 	struct search *s = arg;
 
-	memcpy(s->trial.basic, m->k, sizeof(s->trial.basic));
+	memcpy(s->trial.basic, m->basic->k, sizeof(s->trial.basic));
 	return s->left-- ? try(s) : 1;
 }
 

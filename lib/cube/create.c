@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A new cube as planned: room for table and cells, then the head.
+ * A new cube as planned: room for table and cells on all volumes, then the head.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"
@@ -11,89 +15,159 @@
 #include "cube/choose.h"
 #include "cube/extents.h"
 #include "cube/plan.h"
+#include "cube/volumes.h"
 #include "io/volume.h"
 
+/* A volume. */
 struct target {
-	int fd;
+	char *name;
+	int fd; /* negative: not opened, or nothing is to be undone */
 	bool there, device;
+	struct stat st;
 };
 
-static int refuse(const struct sp__cube_plan *p, int code, const char *text)
+struct creation {
+	struct sp__cube_plan *plan;
+	unsigned n; /* targets: volumes that get a file */
+	struct target targets[SP_CUBE_VOLUMES_MAX];
+};
+
+static int refuse(const struct creation *c, const struct target *t, int code, const char *text)
 {
-	return sp__errf(p->err, code, "create", p->path, -1, "%s", text);
+	return sp__errf(c->plan->err, code, "create", t->name, -1, "%s", text);
 }
 
 /* Changes nothing: a file that was there is emptied when the cube is known to fit. */
-static int open_file(const struct sp__cube_plan *p, struct target *t)
+static int open_target(const struct creation *c, struct target *t)
 {
-	struct stat st;
+	bool overwrite = c->plan->opts->run.overwrite;
 
-	t->there = stat(p->path, &st) == 0;
-	t->device = t->there && S_ISBLK(st.st_mode);
-	if (t->there && !t->device && !S_ISREG(st.st_mode))
-		return refuse(p, SP_EUNSUP, "is neither a plain file nor a block device");
-	if (t->there && !p->opts->run.overwrite)
-		return t->device ? refuse(p, -EPERM,
+	t->there = stat(t->name, &t->st) == 0;
+	t->device = t->there && S_ISBLK(t->st.st_mode);
+	if (t->device && c->plan->head.points)
+		return refuse(c, t, SP_EUNSUP,
+			      "points are loaded into a new file: a block device holds none");
+	if (t->there && !t->device && !S_ISREG(t->st.st_mode))
+		return refuse(c, t, SP_EUNSUP, "is neither a plain file nor a block device");
+	if (t->there && !overwrite)
+		return t->device ? refuse(c, t, -EPERM,
 					  "all that is on the device may be lost: say --overwrite")
-				 : sp__err(p->err, -EEXIST, "create", p->path, -1);
-	t->fd = open(p->path,
+				 : sp__err(c->plan->err, -EEXIST, "create", t->name, -1);
+	for (const struct target *other = c->targets; t->there && other < t; other++)
+		if (sp__cube_same_file(&other->st, &t->st))
+			return refuse(c, t, SP_ESYNTAX, "is another volume of the cube, too");
+	t->fd = open(t->name,
 		     O_RDWR | O_CLOEXEC |
 			     (t->device	 ? O_EXCL
 			      : t->there ? 0
 					 : O_CREAT | O_EXCL),
 		     0666);
-	return t->fd < 0 ? sp__volume_open_err(p->err, -errno, p->path) : 0;
+	if (t->fd < 0 || fstat(t->fd, &t->st))
+		return sp__volume_open_err(c->plan->err, -errno, t->name);
+	if (t->there && flock(t->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+		return refuse(c, t, SP_ESTATE, "another program is changing it");
+	return 0;
 }
 
-static int check_room(const struct sp__cube_plan *p, const struct target *t, uint64_t need)
+static int check_room(const struct creation *c, const struct target *t, uint64_t need)
 {
 	off_t size = t->device ? lseek(t->fd, 0, SEEK_END) : 0;
-	uint64_t most = p->device_bytes;
+	uint64_t most = c->plan->device_bytes;
 
 	if (t->device && (uint64_t)size < need)
 		most = (uint64_t)size;
-	return most && most < need ? sp__errf(p->err, -ENOSPC, "create", p->path, -1,
+	return most && most < need ? sp__errf(c->plan->err, -ENOSPC, "create", t->name, -1,
 					      "the cube needs %llu bytes, the volume has %llu",
 					      (unsigned long long)need, (unsigned long long)most)
 				   : 0;
 }
 
 /* Room for table and cells; the table of a device is zeroed. */
-static int make_room(const struct sp__cube_plan *p, const struct target *t, uint64_t need)
+static int make_room(const struct creation *c, const struct target *t, uint64_t need)
 {
-	const struct sp__cube_head *h = &p->head;
-	uint64_t table_end = h->table_block * h->block_bytes + sp__extents_table_bytes(h);
+	const struct sp__cube_head *h = &c->plan->head;
 
 	if (t->device)
-		return sp__extents_clear(t->fd, 0, table_end, p->path, p->err);
+		return sp__extents_clear(
+			t->fd, 0, sp__extents_table_end(h, h->parts.list[0]) * h->block_bytes,
+			t->name, c->plan->err);
 	return ftruncate(t->fd, 0) ||
 			       ftruncate(t->fd, h->no_data ? 2 * (off_t)h->room_bytes : (off_t)need)
-		       ? sp__err(p->err, -errno, "truncate", p->path, -1)
+		       ? sp__err(c->plan->err, -errno, "truncate", t->name, -1)
 		       : 0;
 }
 
-static int write_file(struct sp__cube_plan *p)
+static int name_targets(struct creation *c, const char *path)
 {
-	uint64_t need = sp__mapping_end(&p->head.mapping) * p->head.block_bytes;
-	struct target t = { .fd = -1 };
-	bool begun = false;
-	int rc = open_file(p, &t);
+	const struct sp__cube_head *h = &c->plan->head;
 
-	if (rc)
-		return rc;
-	rc = check_room(p, &t, need);
-	begun = !rc;
-	if (!rc)
-		rc = make_room(p, &t, need);
+	for (; c->n < (h->no_data ? 1 : h->mapping.basic.volumes); c->n++) {
+		struct target *t = &c->targets[c->n];
+
+		t->fd = -1;
+		t->name = c->n ? sp__cube_volume_name(h, path, c->n) : strdup(path);
+		if (!t->name)
+			return sp__err(c->plan->err, -ENOMEM, "create", path, -1);
+	}
+	return 0;
+}
+
+/* Nothing stays that looks like a cube; of files that were there nothing, once one is changed. */
+static void undo(const struct creation *c, bool changed)
+{
+	for (const struct target *t = c->targets; t < c->targets + c->n && t->fd >= 0; t++) {
+		if (!t->there)
+			unlink(t->name);
+		else if (changed && !t->device)
+			(void)!truncate(t->name, 0);
+	}
+}
+
+/* The head comes last, and a head that was there goes first. */
+static int write_targets(struct creation *c)
+{
+	struct sp__cube_plan *p = c->plan;
+	uint64_t end = p->head.points ? sp__cube_head_end(&p->head)
+				      : sp__mapping_end(&p->head.mapping),
+		 need = end * p->head.block_bytes;
+	bool changed;
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < c->n; i++) {
+		rc = open_target(c, &c->targets[i]);
+		if (!rc)
+			rc = check_room(c, &c->targets[i], need);
+	}
+	changed = !rc;
+	for (unsigned i = 0; !rc && i < c->n; i++) {
+		struct target *t = &c->targets[i];
+
+		rc = make_room(c, t, need);
+		if (!rc && i)
+			rc = sp__cube_volume_mark(&p->head, i, t->fd, t->name, p->err);
+	}
 	for (int i = 0; !rc && i < 2; i++) /* both places */
-		rc = sp__cube_head_write(&p->head, t.fd, p->path, p->err);
-	if (close(t.fd) && !rc)
-		rc = sp__err(p->err, -errno, "close", p->path, -1);
-	/* Nothing stays that looks like a cube. */
-	if (rc && !t.there)
-		unlink(p->path);
-	else if (rc && begun && !t.device)
-		(void)!truncate(p->path, 0);
+		rc = sp__cube_head_write(&p->head, c->targets[0].fd, p->path, p->err);
+	for (unsigned i = 0; i < c->n; i++)
+		if (c->targets[i].fd >= 0 && close(c->targets[i].fd) && !rc)
+			rc = sp__err(p->err, -errno, "close", c->targets[i].name, -1);
+	if (rc)
+		undo(c, changed);
+	return rc;
+}
+
+static int write_files(struct sp__cube_plan *p)
+{
+	struct creation c = { .plan = p };
+	int rc = name_targets(&c, p->path);
+
+	if (!rc && p->head.mapping.basic.volumes > 1 &&
+	    getrandom(&p->head.id, sizeof(p->head.id), 0) != (ssize_t)sizeof(p->head.id))
+		rc = sp__err(p->err, -errno, "getrandom", p->path, -1);
+	if (!rc)
+		rc = write_targets(&c);
+	for (unsigned i = 0; i < c.n; i++)
+		free(c.targets[i].name);
 	return rc;
 }
 
@@ -103,13 +177,13 @@ int sp_cube_create(const char *path, const struct sp_cube_create_opts *opts, str
 	struct sp__cube_plan p = { 0 };
 	int rc = 0;
 
-	if (opts->mapping == SP_CUBE_AUTO && opts->workload)
+	if (opts->mapping == SP_CUBE_AUTO && opts->workload && !opts->points)
 		rc = sp__cube_choose(&chosen, err);
 	if (rc)
 		return rc;
 	rc = sp__cube_plan(&p, &chosen, path, err);
 	if (!rc)
-		rc = write_file(&p);
+		rc = write_files(&p);
 	sp__cube_plan_free(&p);
 	return rc;
 }

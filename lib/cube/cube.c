@@ -8,15 +8,18 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "cube/cube_impl.h"
+#include "cube/pointio.h"
+#include "cube/volumes.h"
 #include "io/volume.h"
 #include "run/memory.h"
 #include "run/where.h"
+#include "sim/machine.h"
 
 /* Each note of progress waits for the device. */
 #define PROGRESS_BYTES (UINT64_C(256) << 20)
@@ -26,41 +29,108 @@ static int refuse(const struct sp_cube *c, int code, struct sp_errinfo *err, con
 	return sp__errf(err, code, "open", c->path, -1, "%s", text);
 }
 
-static int check_direct(const struct sp_cube *c, struct sp_errinfo *err)
+static int check_direct(const struct sp_cube *c, const struct sp__volume *v, struct sp_errinfo *err)
 {
-	const struct sp__volume *v = c->volume;
-
 	if (v->regular ? c->cell_bytes % v->align_bytes || c->head.mapping.kind == SP_CUBE_MULTIMAP
 		       : c->head.block_bytes % v->block_bytes)
 		return refuse(c, SP_EUNSUP, err, "its cells do not lie as direct requests must");
 	return 0;
 }
 
-/* The volume of the cells, whose descriptor it takes over. */
-static int open_cells(struct sp_cube *c, int fd, struct sp_errinfo *err)
+/*
+ * One program at a time changes a cube.  Between opening and locking another one may have given
+ * the name to a new file.
+ */
+static int lock_alone(const struct sp_cube *c, const struct stat *own, struct sp_errinfo *err)
 {
-	const struct sp__cube_head *h = &c->head;
+	struct stat st;
+
+	if ((flock(c->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) || stat(c->path, &st) ||
+	    st.st_dev != own->st_dev || st.st_ino != own->st_ino)
+		return refuse(c, SP_ESTATE, err, "another program is changing it");
+	return 0;
+}
+
+/* Opens the file for the head and the table, if it can be a cube: others could block for ever. */
+static int open_head(struct sp_cube *c, int flags, struct sp_errinfo *err)
+{
+	struct stat st;
+	int rc;
+
+	c->fd = open(c->path, flags | O_NONBLOCK);
+	if (c->fd < 0 || fstat(c->fd, &st))
+		return sp__volume_open_err(err, -errno, c->path);
+	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
+		return refuse(c, SP_EUNSUP, err, "is neither a plain file nor a block device");
+	rc = c->opts.write ? lock_alone(c, &st, err) : 0;
+	return rc ? rc : sp__cube_head_read(&c->head, c->fd, c->path, err);
+}
+
+/* A volume of the cells, whose descriptor it takes over. */
+static int adopt(struct sp_cube *c, unsigned i, int fd, const char *name, struct sp_errinfo *err)
+{
 	int rc;
 
 	if (fd < 0)
-		return sp__volume_open_err(err, -errno, c->path);
-	rc = sp__volume_adopt(&c->volume, fd, true, c->path, err);
+		return sp__volume_open_err(err, -errno, name);
+	rc = sp__volume_adopt(&c->volumes[i], fd, true, name, err);
 	if (rc)
 		close(fd);
-	else if (c->volume->direct)
-		rc = check_direct(c, err);
-	if (rc)
-		return rc;
-	if (c->env.device)
-		return sp__volume_simulate(c->volume, c->env.device, SP__SIM_INPUT,
-					   sp__mapping_end(&h->mapping) * h->block_bytes, err);
-	if (h->no_data)
-		return refuse(c, SP_EUNSUP, err, "a cube without data needs --volume=sim:MODEL");
-	return 0;
+	return rc || !c->volumes[i]->direct ? rc : check_direct(c, c->volumes[i], err);
+}
+
+/* Of several volumes each is a drive of the array, from its first block on. */
+static int simulate(struct sp_cube *c, struct sp_errinfo *err)
+{
+	const struct sp__volume *device = c->env.device;
+	unsigned n = sp__parts_volumes(&c->head.parts);
+	int rc;
+
+	if (n == 1)
+		return sp__volume_simulate(c->volumes[0], device, SP__SIM_INPUT,
+					   sp__cube_head_end(&c->head) * c->head.block_bytes, err);
+	rc = sp__volume_simulate(c->volumes[0], device, SP__SIM_INPUT, device->size_bytes, err);
+	for (unsigned i = 1; !rc && i < n; i++) {
+		sp__volume_place(c->volumes[i], device, c->volumes[0]->sim_file);
+		c->volumes[i]->sim_begin = device->size_bytes / n * i;
+	}
+	return rc;
+}
+
+/* Without data all volumes are the first file, of which nothing is read. */
+static int open_volume(struct sp_cube *c, unsigned i, int flags, struct sp_errinfo *err)
+{
+	char *name;
+	int rc;
+
+	if (c->head.no_data)
+		return adopt(c, i, fcntl(c->volumes[0]->fd, F_DUPFD_CLOEXEC, 0), c->path, err);
+	name = sp__cube_volume_name(&c->head, c->path, i);
+	if (!name)
+		return sp__err(err, -ENOMEM, "open", c->path, -1);
+	rc = sp__cube_volume_check(&c->head, i, name, err);
+	if (!rc)
+		rc = adopt(c, i, open(name, flags), name, err);
+	free(name);
+	return rc;
+}
+
+/* fd: of the first volume, which it takes over; flags are for the others. */
+static int open_cells(struct sp_cube *c, int fd, int flags, struct sp_errinfo *err)
+{
+	int rc = adopt(c, 0, fd, c->path, err);
+
+	if (!rc && c->head.no_data && !c->env.device)
+		rc = refuse(c, SP_EUNSUP, err, "a cube without data needs --volume=sim:MODEL");
+	for (unsigned i = 1; !rc && i < sp__parts_volumes(&c->head.parts); i++)
+		rc = open_volume(c, i, flags, err);
+	return rc || !c->env.device ? rc : simulate(c, err);
 }
 
 static int open_env(struct sp_cube *c, struct sp_errinfo *err)
 {
+	unsigned volumes = sp__parts_volumes(&c->head.parts);
+	struct sp__machine_spec spec;
 	int rc;
 
 	c->cell_bytes = (uint64_t)c->head.cell_blocks * c->head.block_bytes;
@@ -69,6 +139,18 @@ static int open_env(struct sp_cube *c, struct sp_errinfo *err)
 	if (c->opts.run.volume && !sp__where_simulated(&c->opts.run))
 		return refuse(c, SP_ESYNTAX, err,
 			      "the volume of a cube is simulated, or its own file");
+	c->drive = c->opts.run.volume;
+	if (c->drive && volumes > 1) {
+		rc = sp__cube_drives(&spec, sp__where_machine_spec(&c->opts.run), volumes, c->path,
+				     err);
+		if (rc)
+			return rc;
+		if (asprintf(&c->array, "%s,array=linear:%u", c->drive, volumes) < 0) {
+			c->array = NULL;
+			return sp__err(err, -ENOMEM, "open", c->path, -1);
+		}
+		c->opts.run.volume = c->array;
+	}
 	rc = sp__env_open(&c->env, &c->opts.run, err);
 	c->env.err = err; /* of the call that is made, from now on */
 	return rc;
@@ -99,15 +181,14 @@ int sp_cube_open(struct sp_cube **out, const char *path, const struct sp_cube_op
 
 	if (rc)
 		return rc;
-	c->fd = open(path, flags);
-	if (c->fd < 0)
-		rc = sp__volume_open_err(err, -errno, path);
-	if (!rc)
-		rc = sp__cube_head_read(&c->head, c->fd, path, err);
+	rc = open_head(c, flags, err);
 	if (!rc)
 		rc = open_env(c, err);
+	flags |= opts->run.direct > 0 ? O_DIRECT : 0;
 	if (!rc)
-		rc = open_cells(c, open(path, flags | (opts->run.direct > 0 ? O_DIRECT : 0)), err);
+		rc = open_cells(c, open(path, flags), flags, err);
+	if (!rc && c->head.points)
+		rc = sp__directory_read(c, err);
 	if (!rc) {
 		*out = c;
 		return 0;
@@ -126,11 +207,11 @@ int sp__cube_open_planned(struct sp_cube **out, struct sp__cube_head *head,
 		return rc;
 	c->head = *head;
 	*head = (struct sp__cube_head){ 0 };
-	rc = sp__cube_head_place(&c->head);
+	rc = sp__cube_head_settle(&c->head);
 	if (!rc)
 		rc = open_env(c, err);
 	if (!rc)
-		rc = open_cells(c, memfd_create("cube", MFD_CLOEXEC), err);
+		rc = open_cells(c, memfd_create("cube", MFD_CLOEXEC), 0, err);
 	if (!rc) {
 		*out = c;
 		return 0;
@@ -145,7 +226,9 @@ int sp_cube_close(struct sp_cube *c)
 
 	if (!c)
 		return 0;
-	sp__volume_close(c->volume);
+	sp__directory_free(c);
+	for (unsigned i = 0; i < SP_CUBE_VOLUMES_MAX; i++)
+		sp__volume_close(c->volumes[i]);
 	if (c->env.opts) {
 		c->env.err = &c->env.own_err;
 		rc = sp__env_close(&c->env);
@@ -153,9 +236,65 @@ int sp_cube_close(struct sp_cube *c)
 	sp__cube_head_free(&c->head);
 	if (c->fd >= 0)
 		close(c->fd);
+	free(c->array);
 	free(c->path);
 	free(c);
 	return rc;
+}
+
+/* NULL, or what a load that was interrupted asks for. */
+static const char *unfinished(const struct sp__cube_head *h)
+{
+	switch (h->loading) {
+	case SP__LOADING_NONE:
+		return NULL;
+	case SP__LOADING_ALL:
+		return h->loaded ? "loaded in part: load --resume goes on"
+				 : "a load was interrupted: load all elements again";
+	case SP__LOADING_POINTS:
+		return "a load from CSV was interrupted: load it again";
+	case SP__LOADING_SUMS:
+		return "a roll-up was interrupted: create the cube again";
+	}
+	return NULL;
+}
+
+int sp__cube_check_finished(const struct sp_cube *c, const char *op, struct sp_errinfo *err)
+{
+	const char *why = unfinished(&c->head);
+
+	return why ? sp__errf(err, SP_ESTATE, op, c->path, -1, "%s", why) : 0;
+}
+
+int sp__cube_check_elements(const struct sp_cube *c, const char *op, struct sp_errinfo *err)
+{
+	if (c->head.no_data)
+		return sp__errf(err, SP_EUNSUP, op, c->path, -1,
+				"the cube was made without data: only --discard is possible");
+	return c->opts.unfinished ? 0 : sp__cube_check_finished(c, op, err);
+}
+
+/* What of the basic cubes is worth telling. */
+static void copy_basic(const struct sp__mapping *m, uint64_t *basic)
+{
+	for (unsigned i = 0; i < m->grid.n; i++)
+		basic[i] = m->kind == SP_CUBE_MULTIMAP || m->basic.ncubes > 1 ? m->basic.k[i] : 0;
+}
+
+/* What the cells of a grid are. */
+static void grid_info(const struct sp_cube *c, struct sp_cube_info *info)
+{
+	const struct sp__cube_head *h = &c->head;
+	const struct sp__mapping *m = &h->parts.list[0]->mapping;
+
+	info->all_cells = 1;
+	info->first_block = sp__parts_begin(&h->parts);
+	sp__cube_head_cells(h, info->cells);
+	copy_basic(m, info->basic);
+	for (unsigned i = 0; i < h->shape.ndims; i++)
+		info->all_cells *= info->cells[i];
+	info->waste_bytes = (info->end_block - info->first_block) * info->volumes * h->block_bytes -
+			    info->all_cells * c->cell_bytes;
 }
 
 void sp_cube_info(const struct sp_cube *c, struct sp_cube_info *info)
@@ -167,30 +306,49 @@ void sp_cube_info(const struct sp_cube *c, struct sp_cube_info *info)
 	*info = (struct sp_cube_info){
 		.shape = h->shape,
 		.mapping = m->kind,
-		.all_cells = m->grid.cells,
 		.block_bytes = h->block_bytes,
 		.cell_blocks = h->cell_blocks,
 		.reach = multimap ? m->multimap.reach : 0,
-		.zones = multimap ? m->multimap.nzones : 0,
-		.first_block = sp__mapping_begin(m),
-		.end_block = sp__mapping_end(m),
+		.parts = h->parts.n,
+		.zones = multimap ? h->mapping.multimap.nzones : 0,
+		.volumes = sp__parts_volumes(&h->parts),
+		.decluster = m->basic.method,
+		.volume_blocks = m->basic.volume_blocks,
+		.end_block = sp__cube_head_end(h),
 		.loaded = h->loaded,
 		.complete = h->complete,
-		.loading = h->loading,
+		.unfinished = unfinished(h),
 		.no_data = h->no_data,
-		.volume = c->opts.run.volume,
+		.volume = c->drive,
 		.device = h->device,
 		.fill = h->fill,
 		.attributes = h->attributes,
 		.nattributes = h->nattributes,
 	};
 	memcpy(info->order, m->order, sizeof(info->order));
-	for (unsigned i = 0; i < h->shape.ndims; i++) {
-		info->basic[i] = multimap ? m->multimap.k[i] : 0;
-		info->cells[m->order[i]] = m->grid.size[i];
+	if (h->points)
+		sp__points_info(c, info);
+	else
+		grid_info(c, info);
+}
+
+int sp_cube_part(const struct sp_cube *c, size_t i, struct sp_cube_part *part)
+{
+	const struct sp__cubepart *p = c->head.parts.list[i];
+	const struct sp_cube_shape *s = &c->head.shape;
+
+	*part = (struct sp_cube_part){ .first_block = sp__mapping_begin(&p->mapping),
+				       .end_block = sp__cubepart_end(p) };
+	copy_basic(&p->mapping, part->basic);
+	for (unsigned d = 0; d < s->ndims; d++) {
+		uint64_t lo = d == p->dim ? p->first : 0;
+
+		if (!p->size[d])
+			return -ENOENT;
+		part->lo[d] = lo * s->tile[d];
+		part->hi[d] = sp__min((lo + p->size[d]) * s->tile[d], s->dims[d]) - 1;
 	}
-	info->waste_bytes = (info->end_block - info->first_block) * h->block_bytes -
-			    m->grid.cells * c->cell_bytes;
+	return 0;
 }
 
 static int check_element(const struct sp_cube *c, const uint64_t *x)
@@ -206,16 +364,30 @@ int sp_cube_block(const struct sp_cube *c, const uint64_t *x, uint64_t *block)
 	uint64_t cell[SP_CUBE_DIMS_MAX];
 	int rc = check_element(c, x);
 
+	if (!rc && c->head.points) {
+		struct sp__home home = sp__pointset_home(&c->set, sp__zkey_of(&c->set.space, x), x);
+
+		*block = home.block;
+		return home.outside && !c->head.pointset.outside ? -ENOENT : 0;
+	}
 	for (unsigned i = 0; i < c->head.shape.ndims; i++)
 		cell[i] = x[i] / c->head.shape.tile[i];
 	if (!rc)
-		*block = sp__mapping_block(&c->head.mapping, cell);
+		*block = sp__parts_block(&c->head.parts, cell);
 	return rc;
 }
 
 int sp_cube_element(const struct sp_cube *c, uint64_t block, uint64_t *x)
 {
-	if (!sp__mapping_cell(&c->head.mapping, block, x))
+	struct sp_cube_box node;
+
+	if (c->head.points) {
+		if (sp_cube_node(c, block, &node))
+			return -ENOENT;
+		memcpy(x, node.lo, c->head.shape.ndims * sizeof(*x));
+		return 0;
+	}
+	if (!sp__parts_cell(&c->head.parts, block, x))
 		return -ENOENT;
 	for (unsigned i = 0; i < c->head.shape.ndims; i++)
 		x[i] *= c->head.shape.tile[i];
@@ -257,14 +429,38 @@ struct sp_cube_box sp__cube_cells(const struct sp_cube_shape *s, const struct sp
 	return cells;
 }
 
+bool sp__cube_same_file(const struct stat *a, const struct stat *b)
+{
+	return S_ISBLK(a->st_mode) ? S_ISBLK(b->st_mode) && a->st_rdev == b->st_rdev
+				   : a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 int sp__cube_check_input(const struct sp_cube *c, int fd, const char *name, struct sp_errinfo *err)
 {
 	struct stat own, input;
 
-	if (fstat(c->fd, &own) || fstat(fd, &input))
-		return sp__err(err, -errno, "stat", name, -1);
-	if (S_ISBLK(own.st_mode) ? S_ISBLK(input.st_mode) && own.st_rdev == input.st_rdev
-				 : own.st_dev == input.st_dev && own.st_ino == input.st_ino)
-		return sp__errf(err, SP_EUNSUP, "load", name, -1, "the input is the cube itself");
+	for (unsigned i = 0; i < sp__parts_volumes(&c->head.parts); i++) {
+		if (fstat(c->volumes[i]->fd, &own) || fstat(fd, &input))
+			return sp__err(err, -errno, "stat", name, -1);
+		if (S_ISDIR(input.st_mode))
+			return sp__err(err, -EISDIR, "read", name, -1);
+		if (sp__cube_same_file(&own, &input))
+			return sp__errf(err, SP_EUNSUP, "load", name, -1,
+					"the input is the cube itself");
+	}
+	return 0;
+}
+
+void sp__cube_hollow(struct sp_cube *c, bool hollow)
+{
+	for (unsigned i = 0; i < sp__parts_volumes(&c->head.parts); i++)
+		c->volumes[i]->hollow = hollow;
+}
+
+int sp__cube_sync(const struct sp_cube *c, struct sp_errinfo *err)
+{
+	for (unsigned i = 0; i < sp__parts_volumes(&c->head.parts); i++)
+		if (fdatasync(c->volumes[i]->fd))
+			return sp__err(err, -errno, "write", c->volumes[i]->name, -1);
 	return 0;
 }

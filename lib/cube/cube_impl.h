@@ -5,18 +5,22 @@
 #ifndef SP__CUBE_CUBE_IMPL_H
 #define SP__CUBE_CUBE_IMPL_H
 
-#include "cube/head.h"
+#include <sys/stat.h>
+#include "cube/pointset.h"
 #include "run/env.h"
 
 struct sp_cube {
 	struct sp_cube_opts opts; /* run.volume: the one in use */
 	char *path;
 	struct sp__cube_head head;
+	struct sp__pointset set; /* of a dataset of points */
 	uint64_t cell_bytes;
 	uint64_t progress_bytes; /* loaded between two notes of progress */
 	struct sp__env env;
-	int fd;			   /* for the head and the table of checksums */
-	struct sp__volume *volume; /* for cells; its own descriptor */
+	int fd;		   /* for the head and the table of checksums */
+	const char *drive; /* the simulated volume, or each of several; NULL: none */
+	char *array;	   /* the specification of several as one device */
+	struct sp__volume *volumes[SP_CUBE_VOLUMES_MAX]; /* for cells; own descriptors */
 };
 
 /*
@@ -26,13 +30,25 @@ struct sp_cube {
 SP_MUST_CHECK int sp__cube_open_planned(struct sp_cube **cube, struct sp__cube_head *head,
 					const struct sp_cube_opts *opts, struct sp_errinfo *err);
 
+/* Requests of a simulated volume move no bytes. */
+void sp__cube_hollow(struct sp_cube *c, bool hollow);
+/* Waits until the cells that were written are on their devices. */
+SP_MUST_CHECK int sp__cube_sync(const struct sp_cube *c, struct sp_errinfo *err);
 /* Bytes of working memory for one part of a query or a load, beside the I/O buffers. */
 uint64_t sp__cube_part_bytes(const struct sp_cube *c);
 
 /* SP_ESYNTAX or -ERANGE with the reason: a box outside of the dataset. */
 SP_MUST_CHECK int sp__cube_check_box(const struct sp_cube *c, const struct sp_cube_box *box,
 				     struct sp_errinfo *err);
-/* SP_EUNSUP: the descriptor is one of the cube itself. */
+/* SP_ESTATE with the reason: a load was interrupted. */
+SP_MUST_CHECK int sp__cube_check_finished(const struct sp_cube *c, const char *op,
+					  struct sp_errinfo *err);
+/* Whether elements can be read and changed; else SP_EUNSUP or SP_ESTATE with the reason. */
+SP_MUST_CHECK int sp__cube_check_elements(const struct sp_cube *c, const char *op,
+					  struct sp_errinfo *err);
+/* Whether these are of the same file or device. */
+bool sp__cube_same_file(const struct stat *a, const struct stat *b);
+/* SP_EUNSUP: the descriptor is one of the cube itself; -EISDIR. */
 SP_MUST_CHECK int sp__cube_check_input(const struct sp_cube *c, int fd, const char *name,
 				       struct sp_errinfo *err);
 /* The cells that have elements of a box. */

@@ -295,6 +295,7 @@ struct walk {
 	const struct sp_cube_box *box;
 	sp__cells_fn fn;
 	void *arg;
+	uint64_t from;	       /* ranks below were given by an earlier walk */
 	uint64_t rank;	       /* of the next cell of the curve */
 	uint64_t first, cells; /* not given yet */
 };
@@ -338,7 +339,8 @@ static int walk_part(struct walk *w, const uint64_t *x, unsigned level, struct s
 {
 	const struct sp__curve *c = w->curve;
 	uint64_t cells = part_cells(c, x, level), part[SP_CUBE_DIMS_MAX];
-	int found = cells ? overlap(w, x, level) : 0, rc = 0;
+	bool given = w->rank + cells <= w->from;
+	int found = cells && !given ? overlap(w, x, level) : 0, rc = 0;
 
 	if (found == 1) {
 		for (uint32_t place = 0; !rc && place < 1u << c->grid->n; place++) {
@@ -356,12 +358,18 @@ static int walk_part(struct walk *w, const uint64_t *x, unsigned level, struct s
 	return rc;
 }
 
-int sp__curve_walk(const struct sp__curve *c, const struct sp_cube_box *box, sp__cells_fn fn,
-		   void *arg)
+int sp__curve_walk(const struct sp__curve *c, const struct sp_cube_box *box, uint64_t *from,
+		   sp__cells_fn fn, void *arg)
 {
-	struct walk w = { .curve = c, .box = box, .fn = fn, .arg = arg };
+	struct walk w = { .curve = c, .box = box, .fn = fn, .arg = arg, .from = *from };
 	uint64_t origin[SP_CUBE_DIMS_MAX] = { 0 };
 	int rc = walk_part(&w, origin, c->bits, first_state(c->grid->n));
 
-	return rc || !w.cells ? rc : fn(arg, w.first, w.cells);
+	if (rc) {
+		*from = w.first; /* what was not given any more */
+	} else if (w.cells) {
+		*from = w.first + w.cells;
+		rc = fn(arg, w.first, w.cells);
+	}
+	return rc;
 }

@@ -29,8 +29,11 @@ SP_MUST_CHECK int sp__curve_init(struct sp__curve *c, enum sp_cube_mapping kind,
 uint64_t sp__curve_rank(const struct sp__curve *c, const uint64_t *x);
 /* The reverse: rank < grid->cells. */
 void sp__curve_cell(const struct sp__curve *c, uint64_t rank, uint64_t *x);
-/* Gives the cells of the box in the order of their ranks, as ranges of ranks that never touch. */
-int sp__curve_walk(const struct sp__curve *c, const struct sp_cube_box *box, sp__cells_fn fn,
-		   void *arg);
+/*
+ * Gives the cells of the box from rank *from on in the order of their ranks, as ranges of ranks
+ * that never touch.  If fn stops it, *from becomes the rank at which to go on.
+ */
+int sp__curve_walk(const struct sp__curve *c, const struct sp_cube_box *box, uint64_t *from,
+		   sp__cells_fn fn, void *arg);
 
 #endif

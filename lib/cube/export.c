@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,16 +35,23 @@ static int parse_bytes(const char *text, uint8_t *to, uint32_t bytes)
 	return *text ? SP_ESYNTAX : 0;
 }
 
+/* Numbers have a point, whatever the program's locale, which is to be used again afterwards. */
+static locale_t use_c_locale(void)
+{
+	return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+}
+
 static int parse_float(enum sp_cube_type type, const char *text, void *to)
 {
+	locale_t locale = use_c_locale();
 	char *end;
 	double wide;
 	float narrow;
 
 	errno = 0;
 	wide = strtod(text, &end);
+	uselocale(locale);
 	narrow = (float)wide;
-
 	if (end == text || *end || (isinf(wide) && errno == ERANGE) ||
 	    (type == SP_CUBE_F32 && isinf(narrow) && !isinf(wide)))
 		return SP_ESYNTAX;
@@ -83,6 +91,7 @@ int sp_cube_value_parse(const struct sp_cube_shape *s, const char *text, void *e
 
 static void print_float(enum sp_cube_type type, const void *element, char *text)
 {
+	locale_t locale = use_c_locale();
 	float narrow;
 	double wide;
 
@@ -93,6 +102,7 @@ static void print_float(enum sp_cube_type type, const void *element, char *text)
 		memcpy(&wide, element, sizeof(wide));
 		snprintf(text, SP_CUBE_VALUE_MAX, "%.17g", wide);
 	}
+	uselocale(locale);
 }
 
 void sp_cube_value_print(const struct sp_cube_shape *s, const void *element, char *text)
@@ -147,6 +157,23 @@ static int put_lines(void *arg, const void *data, size_t bytes)
 	return 0;
 }
 
+/* Points with their coordinates. */
+static int put_points(void *arg, const void *data, size_t bytes)
+{
+	struct csv *c = arg;
+	size_t head = c->shape->ndims * sizeof(uint64_t), each = head + c->shape->element_bytes;
+
+	for (const uint8_t *at = data, *end = at + bytes; at < end; at += each) {
+		memcpy(c->x, at, head);
+		for (unsigned i = 0; i < c->shape->ndims; i++)
+			fprintf(c->out, "%" PRIu64 ",", c->x[i]);
+		sp_cube_value_print(c->shape, at + head, c->text);
+		if (fprintf(c->out, "%s\n", c->text) < 0)
+			return -(errno ? errno : EIO);
+	}
+	return 0;
+}
+
 int sp_cube_export(struct sp_cube *cube, const struct sp_cube_box *box, enum sp_cube_format format,
 		   FILE *out, struct sp_cube_stats *stats, struct sp_errinfo *err)
 {
@@ -155,14 +182,21 @@ int sp_cube_export(struct sp_cube *cube, const struct sp_cube_box *box, enum sp_
 	uint8_t head[SP__NPY_HEAD_MAX];
 	int rc = sp__cube_check_box(cube, box, err);
 
+	if (!rc) /* before the head of a .npy file */
+		rc = sp__cube_check_elements(cube, "read", err);
 	if (rc)
 		return rc;
+	if (format == SP_CUBE_NPY && cube->head.points)
+		return sp__errf(err, SP_EUNSUP, "read", cube->path, -1,
+				"points are CSV or raw data: a .npy file has a grid");
 	if (format == SP_CUBE_NPY)
 		rc = put_bytes(out, head, sp__npy_write(head, shape, box));
 	if (format == SP_CUBE_CSV) {
 		csv.text = malloc(SP_CUBE_VALUE_MAX + 2 * (size_t)shape->element_bytes);
 		memcpy(csv.x, box->lo, sizeof(csv.x));
-		rc = csv.text ? sp_cube_read(cube, box, put_lines, &csv, stats, err) : -ENOMEM;
+		rc = csv.text ? sp_cube_read(cube, box, cube->head.points ? put_points : put_lines,
+					     &csv, stats, err)
+			      : -ENOMEM;
 		free(csv.text);
 	} else if (!rc) {
 		rc = sp_cube_read(cube, box, put_bytes, out, stats, err);

@@ -14,11 +14,9 @@ uint32_t sp__extent_cells(uint64_t cell_bytes)
 	return (uint32_t)sp__max(4096 / cell_bytes, 1);
 }
 
-/* Extents in a row along dimension 0. */
-static uint64_t row_extents(const struct sp__cube_head *h)
+/* Extents in a row of cells along dimension 0. */
+static uint64_t row_extents(const struct sp__cube_head *h, uint64_t cells)
 {
-	uint64_t cells = (h->shape.dims[0] - 1) / h->shape.tile[0] + 1;
-
 	return (cells - 1) / h->extent_cells + 1;
 }
 
@@ -27,13 +25,20 @@ static uint64_t cells_along(const struct sp__cube_head *h, unsigned i)
 	return (h->shape.dims[i] - 1) / h->shape.tile[i] + 1;
 }
 
-uint64_t sp__extents_table_bytes(const struct sp__cube_head *h)
+uint64_t sp__extents_table_bytes(const struct sp__cube_head *h, const uint64_t *cells)
 {
 	uint64_t rows = 1;
 
 	for (unsigned i = 1; i < h->shape.ndims; i++)
-		rows *= cells_along(h, i);
-	return rows * row_extents(h) * sizeof(uint32_t);
+		rows *= cells[i];
+	return rows * row_extents(h, cells[0]) * sizeof(uint32_t);
+}
+
+uint64_t sp__extents_table_end(const struct sp__cube_head *h, const struct sp__cubepart *part)
+{
+	uint64_t bytes = sp__extents_table_bytes(h, part->placed);
+
+	return part->table_block + (bytes + h->block_bytes - 1) / h->block_bytes;
 }
 
 void sp__extents_whole(const struct sp_cube *c, struct sp_cube_box *cells)
@@ -111,34 +116,70 @@ int sp__extents_clear(int fd, uint64_t begin, uint64_t end, const char *path,
 	return rc ? sp__err(err, rc, "write", path, (long long)begin) : 0;
 }
 
-/* Moves the entries of the box, a row at a time. */
-static int move_rows(struct sp__extents *e, bool write, struct sp_errinfo *err)
+static uint64_t entry(const struct sp__extents *e, const uint64_t *x)
+{
+	uint64_t at = 0;
+
+	for (unsigned i = e->cube->head.shape.ndims; i-- > 1;)
+		at = (at + (x[i] - e->box.lo[i]) / e->box.stride[i]) *
+		     sp__box_count(&e->box, i - 1);
+	return at + x[0] / e->cube->head.extent_cells - e->box.lo[0];
+}
+
+/* Where the table of a part has the entry of a cell that the part has. */
+static uint64_t entry_offset(const struct sp__cube_head *h, const struct sp__cubepart *p,
+			     const uint64_t *x)
+{
+	uint64_t row = 0, inside[SP_CUBE_DIMS_MAX];
+
+	memcpy(inside, x, h->shape.ndims * sizeof(*x));
+	inside[p->dim] -= p->first;
+	for (unsigned i = h->shape.ndims; i-- > 1;)
+		row = row * p->placed[i] + inside[i];
+	return p->table_block * h->block_bytes +
+	       (row * row_extents(h, p->placed[0]) + inside[0] / h->extent_cells) *
+		       sizeof(uint32_t);
+}
+
+/* Moves the entries of cells that a part has, a row at a time. */
+static int move_rows(struct sp__extents *e, const struct sp__cubepart *p,
+		     const struct sp_cube_box *cells, bool write, struct sp_errinfo *err)
 {
 	const struct sp__cube_head *h = &e->cube->head;
-	uint64_t width = sp__box_count(&e->box, 0), x[SP_CUBE_DIMS_MAX];
-	uint32_t *at = e->known;
+	uint64_t width = row_extents(h, sp__box_count(cells, 0)), x[SP_CUBE_DIMS_MAX];
 	int rc;
 
-	memcpy(x, e->box.lo, sizeof(x));
+	memcpy(x, cells->lo, sizeof(x));
 	do {
-		uint64_t row = 0, offset;
+		uint64_t offset = entry_offset(h, p, x);
 
-		for (unsigned i = h->shape.ndims; i-- > 1;)
-			row = row * cells_along(h, i) + x[i];
-		offset = h->table_block * h->block_bytes +
-			 (row * row_extents(h) + x[0]) * sizeof(uint32_t);
-		rc = move(e->cube->fd, write, at, width * sizeof(*at), (off_t)offset);
+		rc = move(e->cube->fd, write, &e->known[entry(e, x)], width * sizeof(*e->known),
+			  (off_t)offset);
 		if (rc)
 			return sp__err(err, rc, write ? "write" : "read", e->cube->path,
 				       (long long)offset);
-		at += width;
-	} while (sp__box_next(&e->box, 1, h->shape.ndims, x));
+	} while (sp__box_next(cells, 1, h->shape.ndims, x));
 	return 0;
+}
+
+/* Moves the entries of the box, part by part. */
+static int move_entries(struct sp__extents *e, bool write, struct sp_errinfo *err)
+{
+	const struct sp__parts *parts = &e->cube->head.parts;
+	struct sp_cube_box cells = e->box, shared;
+	int rc = 0;
+
+	cells.lo[0] *= e->cube->head.extent_cells;
+	cells.hi[0] = (cells.hi[0] + 1) * e->cube->head.extent_cells - 1;
+	for (size_t i = 0; !rc && i < parts->n; i++)
+		if (sp__cubepart_clip(parts->list[i], &cells, &shared))
+			rc = move_rows(e, parts->list[i], &shared, write, err);
+	return rc;
 }
 
 int sp__extents_read(struct sp__extents *e, struct sp_errinfo *err)
 {
-	return move_rows(e, false, err);
+	return move_entries(e, false, err);
 }
 
 /* What the table keeps of a sum: 32 bits, and never 0. */
@@ -153,17 +194,7 @@ int sp__extents_write(struct sp__extents *e, struct sp_errinfo *err)
 {
 	for (uint64_t i = 0; i < e->n; i++)
 		e->known[i] = folded(e->sums[i]);
-	return move_rows(e, true, err);
-}
-
-static uint64_t entry(const struct sp__extents *e, const uint64_t *x)
-{
-	uint64_t at = 0;
-
-	for (unsigned i = e->cube->head.shape.ndims; i-- > 1;)
-		at = (at + (x[i] - e->box.lo[i]) / e->box.stride[i]) *
-		     sp__box_count(&e->box, i - 1);
-	return at + x[0] / e->cube->head.extent_cells - e->box.lo[0];
+	return move_entries(e, true, err);
 }
 
 bool sp__extents_absent(const struct sp__extents *e, const uint64_t *x)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Checksums of the data.  Some consecutive cells of a row along dimension 0 form an extent, of
- * 4096 bytes if cells are smaller, which has a checksum in a table between head and cells; 0
- * means that it was never written.  The checksum is a sum over cells, so they may come in any
- * order.
+ * 4096 bytes if cells are smaller, which has a checksum in the table of its part; 0 means that
+ * it was never written.  The checksum is a sum over cells, so they may come in any order.
  *
  * An object of this kind holds the entries of the extents of a box, which are charged to the
  * budget.
@@ -26,8 +25,10 @@ struct sp__extents {
 
 /* Grows a box of cells to whole extents along dimension 0. */
 void sp__extents_whole(const struct sp_cube *c, struct sp_cube_box *cells);
-/* Bytes of the table of a cube. */
-uint64_t sp__extents_table_bytes(const struct sp__cube_head *h);
+/* Bytes of the table of a part of so many cells along each dimension. */
+uint64_t sp__extents_table_bytes(const struct sp__cube_head *h, const uint64_t *cells);
+/* The block after the table of a part. */
+uint64_t sp__extents_table_end(const struct sp__cube_head *h, const struct sp__cubepart *part);
 
 /* Bytes of memory for a box of whole extents. */
 uint64_t sp__extents_memory(const struct sp_cube *c, const struct sp_cube_box *cells);

@@ -9,12 +9,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <spindle/cube.h>
+#include "base/minmax.h"
 
 struct sp__grid {
 	unsigned n; /* dimensions, 1 to SP_CUBE_DIMS_MAX */
 	uint64_t size[SP_CUBE_DIMS_MAX];
 	uint64_t cells; /* the product of the sizes, below 2^62 */
 };
+
+/* The number of a cell, dimension 0 fastest; and the reverse. */
+static inline uint64_t sp__grid_number(const struct sp__grid *g, const uint64_t *x)
+{
+	uint64_t number = 0;
+
+	for (unsigned i = g->n; i-- > 0;)
+		number = number * g->size[i] + x[i];
+	return number;
+}
+
+static inline void sp__grid_cell(const struct sp__grid *g, uint64_t number, uint64_t *x)
+{
+	for (unsigned i = 0; i < g->n; i++) {
+		x[i] = number % g->size[i];
+		number /= g->size[i];
+	}
+}
 
 /* Takes consecutive cells in the order in which they are to be read; not 0: stop. */
 typedef int (*sp__cells_fn)(void *arg, uint64_t first, uint64_t cells);
@@ -40,6 +59,23 @@ static inline bool sp__box_next(const struct sp_cube_box *b, unsigned first, uns
 		x[i] = b->lo[i];
 	}
 	return false;
+}
+
+/*
+ * The coordinates of a box along dimension i from begin to end - 1, begin < end, in part; false
+ * if there are none.
+ */
+static inline bool sp__box_clip(const struct sp_cube_box *box, unsigned i, uint64_t begin,
+				uint64_t end, struct sp_cube_box *part)
+{
+	uint64_t step = box->stride[i], lo = box->lo[i];
+
+	if (begin > lo)
+		lo += (begin - lo + step - 1) / step * step;
+	part->lo[i] = lo;
+	part->hi[i] = sp__min(box->hi[i], end - 1);
+	part->stride[i] = step;
+	return lo <= part->hi[i];
 }
 
 #endif

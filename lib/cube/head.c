@@ -20,7 +20,7 @@
 #define PREFIX 32
 
 struct coder {
-	bool reading, failed;
+	bool reading, failed, no_memory;
 	const uint8_t *from; /* when reading */
 	uint8_t *data;	     /* when writing */
 	size_t at, bytes;    /* bytes: room when writing, contents when reading */
@@ -85,6 +85,13 @@ static void flag(struct coder *c, bool *v)
 	*v = word;
 }
 
+/* Memory was refused, or was not. */
+static void lack(struct coder *c, bool refused)
+{
+	c->no_memory |= refused;
+	c->failed |= refused;
+}
+
 /* The length of an array whose members take at least so many bytes; allocates it. */
 static void length(struct coder *c, size_t *n, void *array, size_t element, size_t least)
 {
@@ -98,7 +105,7 @@ static void length(struct coder *c, size_t *n, void *array, size_t element, size
 		return;
 	*n = (size_t)wide;
 	*(void **)array = calloc(wide ? wide : 1, element);
-	c->failed = !*(void **)array;
+	lack(c, !*(void **)array);
 	if (c->failed)
 		*n = 0;
 }
@@ -143,45 +150,106 @@ static void zone(struct coder *c, struct sp__cubezone *z)
 	c->failed |= !z->least_blocks || !z->skew_den || !z->npattern || !z->pattern_blocks;
 }
 
+static void part(struct coder *c, unsigned n, struct sp__cubepart *p)
+{
+	number(c, &p->table_block);
+	number(c, &p->mapping.first_block);
+	small(c, &p->dim, n - 1);
+	number(c, &p->first);
+	for (unsigned i = 0; i < n; i++) {
+		number(c, &p->placed[i]);
+		number(c, &p->mapping.basic.k[i]);
+	}
+}
+
+static void parts(struct coder *c, struct sp__cube_head *h)
+{
+	uint32_t n = (uint32_t)h->parts.n;
+
+	small(c, &n, SP__PARTS_MAX);
+	for (uint32_t i = 0; !c->failed && i < n; i++) {
+		if (c->reading)
+			lack(c, !sp__parts_add(&h->parts));
+		if (!c->failed)
+			part(c, h->shape.ndims, h->parts.list[i]);
+	}
+}
+
+/* How many there are, and the names of all but the first. */
+static void volumes(struct coder *c, struct sp__cube_head *h)
+{
+	struct sp__basicgrid *b = &h->mapping.basic;
+	uint32_t method = b->method;
+
+	small(c, &b->volumes, SP_CUBE_VOLUMES_MAX);
+	small(c, &method, SP_CUBE_ROUND_ROBIN);
+	b->method = (enum sp_cube_decluster)method;
+	c->failed |= !b->volumes;
+	number(c, &b->volume_blocks);
+	number(c, &h->id);
+	for (unsigned i = 1; !c->failed && i < b->volumes; i++)
+		text(c, &h->volumes[i]);
+}
+
+static void pointset(struct coder *c, struct sp__cube_pointset *p)
+{
+	small(c, &p->fill, 1000);
+	small(c, &p->overflow, UINT32_MAX);
+	number(c, &p->count);
+	number(c, &p->cells);
+	number(c, &p->directory_block);
+	number(c, &p->nregions);
+	number(c, &p->nleaves);
+	number(c, &p->regions_sum);
+	number(c, &p->leaves_sum);
+	number(c, &p->outside_block);
+	number(c, &p->leaf_block);
+	number(c, &p->overflow_block);
+	number(c, &p->overflow_cells);
+	number(c, &p->full);
+	flag(c, &p->outside);
+}
+
 static void members(struct coder *c, struct sp__cube_head *h)
 {
 	struct sp__multimap *mm = &h->mapping.multimap;
 	uint32_t kind = h->mapping.kind, type = h->shape.type;
-	uint32_t state = h->complete ? 1 : h->loading ? 2 : 0;
+	uint32_t state = h->complete ? 1 : h->loading;
 
 	number(c, &h->number);
 	flag(c, &h->no_data);
-	small(c, &state, 2);
+	small(c, &state, SP__LOADING_SUMS);
 	h->complete = state == 1;
-	h->loading = state == 2;
+	h->loading = state == 1 ? SP__LOADING_NONE : (enum sp__cube_loading)state;
 	small(c, &h->shape.ndims, SP_CUBE_DIMS_MAX);
 	c->failed |= !h->shape.ndims;
 	small(c, &type, SP_CUBE_F64);
 	small(c, &h->shape.element_bytes, SP_CUBE_ELEMENT_MAX);
 	small(c, &h->block_bytes, SP__BLOCK_MAX);
-	small(c, &h->cell_blocks, UINT32_MAX / SP__BLOCK_MAX);
+	small(c, &h->cell_blocks, SP__CELL_MAX / SP__BLOCK_MIN);
 	small(c, &h->extent_cells, UINT32_MAX);
-	number(c, &h->table_block);
 	number(c, &h->loaded);
 	small(c, &kind, SP_CUBE_GRAY);
-	number(c, &h->mapping.first_block);
 	number(c, &mm->reach);
 	h->shape.type = (enum sp_cube_type)type;
 	h->mapping.kind = (enum sp_cube_mapping)kind;
+	volumes(c, h);
 	h->mapping.cell_blocks = h->cell_blocks;
 	for (unsigned i = 0; !c->failed && i < h->shape.ndims; i++) {
 		number(c, &h->shape.dims[i]);
 		small(c, &h->shape.tile[i], UINT32_MAX);
 		small(c, &h->mapping.order[i], h->shape.ndims - 1);
 		small(c, &h->load_order[i], h->shape.ndims - 1);
-		number(c, &mm->k[i]);
 		c->failed |= !h->shape.dims[i] || !h->shape.tile[i];
 	}
 	length(c, &mm->nzones, &mm->zones, sizeof(*mm->zones), 64);
 	for (size_t i = 0; !c->failed && i < mm->nzones; i++)
 		zone(c, &mm->zones[i]);
-	if (c->reading && !c->failed)
+	parts(c, h);
+	if (c->reading && !c->failed) {
 		h->fill = calloc(1, h->shape.element_bytes + 1);
+		lack(c, !h->fill);
+	}
 	c->failed |= !h->fill;
 	raw(c, h->fill, h->shape.element_bytes);
 	text(c, &h->volume);
@@ -192,6 +260,9 @@ static void members(struct coder *c, struct sp__cube_head *h)
 		text(c, &h->attributes[i].value);
 		c->failed |= !h->attributes[i].key || !h->attributes[i].value;
 	}
+	flag(c, &h->points);
+	if (h->points)
+		pointset(c, &h->pointset);
 }
 
 void sp__cube_head_free(struct sp__cube_head *h)
@@ -201,9 +272,12 @@ void sp__cube_head_free(struct sp__cube_head *h)
 		free(h->attributes[i].value);
 	}
 	free(h->attributes);
+	for (unsigned i = 0; i < SP_CUBE_VOLUMES_MAX; i++)
+		free(h->volumes[i]);
 	free(h->fill);
 	free(h->volume);
 	free(h->device);
+	sp__parts_free(&h->parts);
 	sp__multimap_free(&h->mapping.multimap);
 	*h = (struct sp__cube_head){ 0 };
 }
@@ -271,7 +345,7 @@ int sp__cube_head_decode(struct sp__cube_head *h, const uint8_t *data, size_t by
 	if (!c.failed && c.at == c.bytes && sp__cube_head_possible(h))
 		return 0;
 	sp__cube_head_free(h);
-	return SP_ECORRUPT;
+	return c.no_memory ? -ENOMEM : SP_ECORRUPT;
 }
 
 static int write_all(int fd, const uint8_t *data, size_t bytes, off_t at)
@@ -292,11 +366,14 @@ static int write_all(int fd, const uint8_t *data, size_t bytes, off_t at)
 
 int sp__cube_head_write(struct sp__cube_head *h, int fd, const char *path, struct sp_errinfo *err)
 {
+	static const uint8_t none[PREFIX];
 	size_t bytes;
 	uint8_t *data;
+	off_t at;
 	int rc;
 
 	h->number++;
+	at = (off_t)(h->number % 2 * h->room_bytes);
 	data = sp__cube_head_encode(h, &bytes);
 	if (!data) {
 		h->number--;
@@ -305,9 +382,11 @@ int sp__cube_head_write(struct sp__cube_head *h, int fd, const char *path, struc
 	/* Data that the new state speaks of comes first. */
 	rc = bytes > h->room_bytes ? -ENOSPC : fdatasync(fd) ? -errno : 0;
 	if (!rc)
-		rc = write_all(fd, data, bytes, (off_t)(h->number % 2 * h->room_bytes));
-	if (!rc && fdatasync(fd))
+		rc = write_all(fd, data, bytes, at);
+	if (!rc && fdatasync(fd)) {
 		rc = -errno;
+		(void)write_all(fd, none, sizeof(none), at); /* what failed shall not count */
+	}
 	free(data);
 	if (!rc)
 		return 0;
@@ -343,27 +422,59 @@ static int read_place(struct sp__cube_head *h, int fd, uint64_t at, const char *
 	return rc;
 }
 
+/* A place that was never written, or whose head was withdrawn as its writing failed. */
+static bool is_empty(int fd, uint64_t at)
+{
+	static const uint8_t none[PREFIX];
+	uint8_t first[PREFIX];
+
+	return pread(fd, first, PREFIX, (off_t)at) == PREFIX && !memcmp(first, none, PREFIX);
+}
+
+static bool is_errno(int rc)
+{
+	return rc < 0 && rc > -4096;
+}
+
+/* Takes the newer of two heads, of which those count whose code is 0. */
+static int choose_head(struct sp__cube_head *h, int rc, struct sp__cube_head *other, int other_rc)
+{
+	bool second = !other_rc && (rc || other->number > h->number);
+
+	sp__cube_head_free(second ? h : other);
+	if (second)
+		*h = *other;
+	return second ? 0 : rc;
+}
+
 int sp__cube_head_read(struct sp__cube_head *h, int fd, const char *path, struct sp_errinfo *err)
 {
 	struct sp__cube_head other;
 	const char *why, *ignored;
-	int rc = read_place(h, fd, 0, &why);
+	int rc = read_place(h, fd, 0, &why), other_rc;
 	/* Without a first head the second lies where the smallest room would put it, or further. */
 	uint64_t room = h->room_bytes ? h->room_bytes : ROOM_UNIT;
+	bool alone;
 
-	while (read_place(&other, fd, room, &ignored) && rc && room < SP__CUBE_ROOM_MAX)
+	while ((other_rc = read_place(&other, fd, room, &ignored)) && rc && !is_errno(other_rc) &&
+	       room < SP__CUBE_ROOM_MAX)
 		room *= 2;
-	if (other.number && other.room_bytes == room && (rc || other.number > h->number)) {
-		if (!rc)
-			sp__cube_head_free(h);
-		*h = other;
-		rc = 0;
-	} else {
+	if (!other_rc && (!other.number || other.room_bytes != room)) {
 		sp__cube_head_free(&other);
+		other_rc = SP_ECORRUPT;
+	}
+	alone = (rc && !is_empty(fd, 0)) || (other_rc && !is_empty(fd, room));
+	/* Which one is the newer is not known if one cannot be read. */
+	if (is_errno(other_rc) || is_errno(rc)) {
+		sp__cube_head_free(h);
+		rc = is_errno(rc) ? rc : other_rc;
+	} else {
+		rc = choose_head(h, rc, &other, other_rc);
+		h->alone = alone;
 	}
 	if (rc)
-		return sp__errf(err, rc, "open", path, -1, "%s", rc > -4096 ? "" : why);
-	rc = sp__cube_head_place(h);
+		return sp__errf(err, rc, "open", path, -1, "%s", is_errno(rc) ? "" : why);
+	rc = sp__cube_head_settle(h);
 	if (rc) {
 		sp__cube_head_free(h);
 		return sp__errf(err, SP_ECORRUPT, "open", path, -1, "the superblock is damaged");

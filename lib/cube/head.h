@@ -9,28 +9,59 @@
 #ifndef SP__CUBE_HEAD_H
 #define SP__CUBE_HEAD_H
 
-#include "cube/mapping.h"
+#include "cube/parts.h"
 
-#define SP__CUBE_VERSION 1
+#define SP__CUBE_VERSION 2
+#define SP__PART_BYTES(ndims) (8 * (4 + 2 * (size_t)(ndims)))
 #define SP__CUBE_ATTRIBUTES_MAX 256
 #define SP__CUBE_ROOM_MAX (UINT32_C(64) << 20)
+#define SP__BLOCK_MIN 512
 #define SP__BLOCK_MAX 65536
 #define SP__CELL_MAX (UINT64_C(1) << 28) /* bytes */
+
+/* A load that has begun and not ended; the numbers are those of the file. */
+enum sp__cube_loading {
+	SP__LOADING_NONE,
+	SP__LOADING_ALL = 2, /* of all elements in sequence */
+	SP__LOADING_POINTS,  /* of points, which another load of them sets again */
+	SP__LOADING_SUMS,    /* of points that are added up, which it would add twice */
+};
+
+/* Of a dataset of points (cube/pointset.h): what the directory is, and how full cells are. */
+struct sp__cube_pointset {
+	uint32_t fill, overflow;  /* fill factor and threshold of reorganisation, in 1/1000 */
+	uint64_t count;		  /* points */
+	uint64_t cells;		  /* that had points when the dataset was built */
+	uint64_t directory_block; /* regions, then leaves */
+	uint64_t nregions, nleaves;
+	uint64_t regions_sum, leaves_sum; /* checksums */
+	uint64_t outside_block;		  /* of the cell outside of all others */
+	uint64_t leaf_block;		  /* of the first leaf, behind all regions */
+	uint64_t overflow_block;	  /* of the first overflow cell */
+	uint64_t overflow_cells;
+	uint64_t full; /* of them, those that it had when it was built: of points at one place */
+	bool outside;  /* the cell outside may have points */
+};
 
 struct sp__cube_head {
 	uint64_t number;     /* of this state of the head */
 	uint32_t room_bytes; /* of each of the two places */
+	bool alone;	     /* not in the file: the other place has no valid head */
 	bool no_data, complete;
-	bool loading; /* a load has begun and not ended */
+	enum sp__cube_loading loading;
 	struct sp_cube_shape shape;
 	uint32_t block_bytes, cell_blocks;
 	uint32_t extent_cells; /* of a row along dimension 0 that share a checksum */
-	uint64_t table_block;  /* first block of the table of checksums */
 	uint64_t loaded;       /* layers along the slowest dimension of the load ... */
 	unsigned load_order[SP_CUBE_DIMS_MAX]; /* ... in this order */
-	struct sp__mapping mapping;
+	struct sp__mapping mapping; /* of a new cube; of others, how each part is mapped */
+	struct sp__parts parts;
+	uint64_t id;			    /* of the cube, in the headers of further volumes */
+	char *volumes[SP_CUBE_VOLUMES_MAX]; /* their names; NULL: the first's and the number */
+	bool points; /* it has no parts, tiles are 1; of the mapping kind, order and zones count */
+	struct sp__cube_pointset pointset;
 	uint8_t *fill;
-	char *volume, *device;
+	char *volume, *device; /* the simulated one, for each of the volumes; of the geometry */
 	struct sp_cube_attribute *attributes;
 	size_t nattributes;
 };
@@ -46,13 +77,30 @@ uint8_t *sp__cube_head_encode(const struct sp__cube_head *h, size_t *bytes);
 SP_MUST_CHECK int sp__cube_head_decode(struct sp__cube_head *h, const uint8_t *data, size_t bytes,
 				       const char **why);
 
+/* Elements of whole tiles, along dimension 0 of whole extents: parts begin at a multiple. */
+uint64_t sp__cube_head_unit(const struct sp__cube_head *h, unsigned dim);
+/* The most blocks of a volume. */
+uint64_t sp__cube_volume_blocks(const struct sp__cube_head *h);
+/* Where cells can begin, at a block or after it: those of linear mappings at 4096 bytes. */
+uint64_t sp__cube_head_begin(const struct sp__cube_head *h, uint64_t block);
+/* Whether the tile fills the cell, and the dataset has at most 2^62 bytes. */
+bool sp__cube_shape_possible(const struct sp__cube_head *h);
 /* Whether the members contradict neither each other nor arithmetic. */
 bool sp__cube_head_possible(const struct sp__cube_head *h);
+/* Cells of the dataset along each dimension. */
+void sp__cube_head_cells(const struct sp__cube_head *h, uint64_t *cells);
 /*
- * Initialises the mapping, also of a copy of a head: errors of sp__mapping_init(); -ERANGE if
- * cells go beyond 2^62 bytes.
+ * Initialises the mapping of a new cube: errors of sp__mapping_init(); -ERANGE if cells go
+ * beyond 2^62 bytes.
  */
 SP_MUST_CHECK int sp__cube_head_place(struct sp__cube_head *h);
+/*
+ * Places the cells of all parts: errors of sp__cubepart_place(); -ERANGE if they go beyond 2^62
+ * bytes, -EINVAL if parts overlap, or do not make up the dataset.
+ */
+SP_MUST_CHECK int sp__cube_head_settle(struct sp__cube_head *h);
+/* One beyond the last block of the file. */
+uint64_t sp__cube_head_end(const struct sp__cube_head *h);
 /* Whether blocks can have so many bytes: a power of two. */
 bool sp__cube_block_possible(uint32_t bytes);
 /* Cells that share a checksum. */
@@ -61,7 +109,7 @@ uint32_t sp__extent_cells(uint64_t cell_bytes);
 /* Writes the head to the place whose turn it is, and waits until it is on the device. */
 SP_MUST_CHECK int sp__cube_head_write(struct sp__cube_head *h, int fd, const char *path,
 				      struct sp_errinfo *err);
-/* Reads the newer valid head, and completes the mapping. */
+/* Reads the newer valid head, and places its parts. */
 SP_MUST_CHECK int sp__cube_head_read(struct sp__cube_head *h, int fd, const char *path,
 				     struct sp_errinfo *err);
 

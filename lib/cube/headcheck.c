@@ -8,7 +8,9 @@
 #include <string.h>
 #include "cube/extents.h"
 #include "cube/head.h"
+#include "cube/pointset.h"
 
+#define LINEAR_UNIT 4096 /* bytes: direct requests of most devices lie so */
 #define BYTES_MAX (UINT64_C(1) << 62)
 
 static bool multiply(uint64_t *v, uint64_t by, uint64_t max)
@@ -16,26 +18,30 @@ static bool multiply(uint64_t *v, uint64_t by, uint64_t max)
 	return !__builtin_mul_overflow(*v, by, v) && *v <= max;
 }
 
-/* Cells along each dimension; false if those from a block on go beyond 2^62 bytes. */
-static bool count_cells(const struct sp__cube_head *h, uint64_t first_block, uint64_t *cells)
+/* Whether there are cells, and those from a block on do not go beyond 2^62 bytes. */
+static bool cells_fit(const struct sp__cube_head *h, uint64_t first_block, const uint64_t *cells)
 {
 	uint64_t bytes = (uint64_t)h->cell_blocks * h->block_bytes, before = h->block_bytes;
 	bool fit = multiply(&before, first_block, BYTES_MAX);
 
-	for (unsigned i = 0; fit && i < h->shape.ndims; i++) {
-		cells[i] = (h->shape.dims[i] - 1) / h->shape.tile[i] + 1;
-		fit = multiply(&bytes, cells[i], BYTES_MAX - before);
-	}
+	for (unsigned i = 0; fit && i < h->shape.ndims; i++)
+		fit = cells[i] && multiply(&bytes, cells[i], BYTES_MAX - before);
 	return fit;
+}
+
+void sp__cube_head_cells(const struct sp__cube_head *h, uint64_t *cells)
+{
+	for (unsigned i = 0; i < h->shape.ndims; i++)
+		cells[i] = (h->shape.dims[i] - 1) / h->shape.tile[i] + 1;
 }
 
 bool sp__cube_block_possible(uint32_t bytes)
 {
-	return bytes >= 512 && bytes <= SP__BLOCK_MAX && !(bytes & (bytes - 1));
+	return bytes >= SP__BLOCK_MIN && bytes <= SP__BLOCK_MAX && !(bytes & (bytes - 1));
 }
 
 /* The tile fills the cell, and the dataset has at most 2^62 bytes. */
-static bool shape_possible(const struct sp__cube_head *h)
+bool sp__cube_shape_possible(const struct sp__cube_head *h)
 {
 	const struct sp_cube_shape *s = &h->shape;
 	uint32_t type_bytes = sp_cube_type_bytes(s->type);
@@ -47,9 +53,31 @@ static bool shape_possible(const struct sp__cube_head *h)
 		if (!multiply(&all, s->dims[i], BYTES_MAX) ||
 		    !multiply(&tile, s->tile[i], SP__CELL_MAX))
 			return false;
+	sp__cube_head_cells(h, cells);
 	return sp__cube_block_possible(h->block_bytes) && h->cell_blocks &&
 	       tile == (uint64_t)h->cell_blocks * h->block_bytes &&
-	       h->extent_cells == sp__extent_cells(tile) && count_cells(h, 0, cells);
+	       h->extent_cells == sp__extent_cells(tile) && cells_fit(h, 0, cells);
+}
+
+uint64_t sp__cube_head_unit(const struct sp__cube_head *h, unsigned dim)
+{
+	return h->shape.tile[dim] * (dim ? 1 : (uint64_t)h->extent_cells);
+}
+
+uint64_t sp__cube_head_begin(const struct sp__cube_head *h, uint64_t block)
+{
+	uint64_t unit =
+		h->mapping.kind == SP_CUBE_MULTIMAP ? 1 : sp__max(LINEAR_UNIT / h->block_bytes, 1);
+
+	return (block + unit - 1) / unit * unit;
+}
+
+/* All blocks of all volumes are below 2^62 bytes. */
+static bool volumes_possible(const struct sp__cube_head *h)
+{
+	const struct sp__basicgrid *b = &h->mapping.basic;
+
+	return b->volumes == 1 || b->volume_blocks <= BYTES_MAX / h->block_bytes / b->volumes;
 }
 
 static bool is_permutation(const unsigned *order, unsigned n)
@@ -97,42 +125,122 @@ static bool zones_possible(const struct sp__cube_head *h)
 
 static bool mapping_possible(const struct sp__cube_head *h)
 {
-	const struct sp__multimap *m = &h->mapping.multimap;
-
-	if (h->mapping.kind == SP_CUBE_AUTO || !is_permutation(h->mapping.order, h->shape.ndims))
-		return false;
-	for (unsigned i = 0; i < h->shape.ndims; i++)
-		if (h->mapping.kind == SP_CUBE_MULTIMAP && !m->k[i])
-			return false;
-	return (m->nzones || h->mapping.kind != SP_CUBE_MULTIMAP) && zones_possible(h);
+	return h->mapping.kind != SP_CUBE_AUTO &&
+	       is_permutation(h->mapping.order, h->shape.ndims) &&
+	       (h->mapping.multimap.nzones || h->mapping.kind != SP_CUBE_MULTIMAP) &&
+	       zones_possible(h);
 }
 
-/* First the head, then the table, then the cells. */
-static bool in_sequence(const struct sp__cube_head *h)
+/* First the head, then the table, then the cells; basic cubes have cells. */
+static bool part_possible(const struct sp__cube_head *h, const struct sp__cubepart *p)
 {
-	const struct sp__mapping *m = &h->mapping;
-	uint64_t first = sp__mapping_begin(m);
+	const struct sp__mapping *m = &p->mapping;
 
-	return h->table_block <= first && first <= BYTES_MAX / h->block_bytes &&
-	       2 * (uint64_t)h->room_bytes <= h->table_block * h->block_bytes &&
-	       sp__extents_table_bytes(h) <= (first - h->table_block) * h->block_bytes;
+	for (unsigned i = 0; i < h->shape.ndims; i++)
+		if (!m->basic.k[i])
+			return false;
+	return cells_fit(h, m->first_block, p->placed) && p->table_block <= m->first_block &&
+	       2 * (uint64_t)h->room_bytes <= p->table_block * h->block_bytes &&
+	       sp__extents_table_end(h, p) <= m->first_block &&
+	       (p->dim || p->first % h->extent_cells == 0);
+}
+
+static bool parts_possible(const struct sp__cube_head *h)
+{
+	for (size_t i = 0; i < h->parts.n; i++)
+		if (!part_possible(h, h->parts.list[i]))
+			return false;
+	return h->parts.n > 0;
+}
+
+/* The file in its order: heads, directory, cell outside, regions, leaves, overflow. */
+static bool places_in_sequence(const struct sp__cube_head *h)
+{
+	const struct sp__cube_pointset *p = &h->pointset;
+	uint64_t most = BYTES_MAX / h->block_bytes, cell = h->cell_blocks;
+
+	return p->directory_block <= p->outside_block && p->outside_block <= p->leaf_block &&
+	       p->leaf_block <= p->overflow_block && p->overflow_block <= most &&
+	       p->full <= p->overflow_cells &&
+	       p->overflow_cells <= (most - p->overflow_block) / cell &&
+	       p->nleaves <= (p->overflow_block - p->leaf_block) / cell &&
+	       p->nleaves <= UINT32_MAX && cell <= p->leaf_block - p->outside_block &&
+	       2 * (uint64_t)h->room_bytes <= p->directory_block * h->block_bytes &&
+	       p->nregions <= SP__REGIONS_MAX &&
+	       sp__regions_bytes(h, p->nregions) + p->nleaves * sizeof(struct sp__leaf) <=
+		       (p->outside_block - p->directory_block) * h->block_bytes;
+}
+
+static bool pointset_possible(const struct sp__cube_head *h)
+{
+	uint32_t type_bytes = sp_cube_type_bytes(h->shape.type);
+	struct sp__pointset s;
+
+	return h->shape.element_bytes && (!type_bytes || type_bytes == h->shape.element_bytes) &&
+	       sp__cube_block_possible(h->block_bytes) && h->cell_blocks &&
+	       (uint64_t)h->cell_blocks * h->block_bytes <= SP__CELL_MAX && mapping_possible(h) &&
+	       !h->parts.n && h->pointset.fill && places_in_sequence(h) &&
+	       !sp__pointset_init(&s, h);
 }
 
 bool sp__cube_head_possible(const struct sp__cube_head *h)
 {
 	unsigned n = h->shape.ndims;
 
-	return shape_possible(h) && is_permutation(h->load_order, n) &&
+	if (h->volume && strncmp(h->volume, "sim:", 4) != 0)
+		return false;
+	if (h->points)
+		return pointset_possible(h);
+	return sp__cube_shape_possible(h) && volumes_possible(h) &&
+	       is_permutation(h->load_order, n) &&
 	       h->loaded <= h->shape.dims[h->load_order[n - 1]] && mapping_possible(h) &&
-	       in_sequence(h) && (!h->volume || !strncmp(h->volume, "sim:", 4));
+	       parts_possible(h);
+}
+
+uint64_t sp__cube_volume_blocks(const struct sp__cube_head *h)
+{
+	const struct sp__basicgrid *b = &h->mapping.basic;
+
+	return b->volumes > 1 ? b->volume_blocks : BYTES_MAX / h->block_bytes;
 }
 
 int sp__cube_head_place(struct sp__cube_head *h)
 {
 	uint64_t cells[SP_CUBE_DIMS_MAX];
+	int rc;
 
-	if (!count_cells(h, h->mapping.first_block, cells))
+	sp__cube_head_cells(h, cells);
+	if (!cells_fit(h, h->mapping.first_block, cells))
 		return -ERANGE;
 	h->mapping.cell_blocks = h->cell_blocks;
-	return sp__mapping_init(&h->mapping, h->shape.ndims, cells);
+	rc = sp__mapping_init(&h->mapping, h->shape.ndims, cells);
+	return !rc && sp__mapping_end(&h->mapping) > sp__cube_volume_blocks(h) ? -ERANGE : rc;
+}
+
+int sp__cube_head_settle(struct sp__cube_head *h)
+{
+	struct sp__parts placed = { h->parts.list, 0 };
+	uint64_t cells[SP_CUBE_DIMS_MAX];
+	int rc = 0;
+
+	if (h->points)
+		return 0;
+	for (; !rc && placed.n < h->parts.n; placed.n++) {
+		struct sp__cubepart *p = h->parts.list[placed.n];
+
+		rc = sp__cubepart_place(p, &h->mapping, h->shape.ndims);
+		if (!rc && (sp__cubepart_end(p) > sp__cube_volume_blocks(h) ||
+			    sp__parts_within(&placed, p->table_block, sp__cubepart_end(p))))
+			rc = -EINVAL;
+	}
+	sp__cube_head_cells(h, cells);
+	return rc ? rc : sp__parts_settle(&h->parts, h->shape.ndims, cells) ? 0 : -EINVAL;
+}
+
+uint64_t sp__cube_head_end(const struct sp__cube_head *h)
+{
+	const struct sp__cube_pointset *p = &h->pointset;
+
+	return h->points ? p->overflow_block + p->overflow_cells * h->cell_blocks
+			 : sp__parts_end(&h->parts);
 }

@@ -1,6 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include "cube/mapping.h"
+#include "cube/cubewalk.h"
+
+/* The basic cubes of a linear mapping, and what it does within each. */
+static int init_linear(struct sp__mapping *m)
+{
+	uint64_t end = m->cell_blocks;
+	int rc;
+
+	if (!m->basic.k[0])
+		sp__basicgrid_split(&m->basic, &m->grid);
+	rc = sp__basicgrid_init(&m->basic, &m->grid);
+	if (rc)
+		return rc;
+	m->inner = (struct sp__grid){ .n = m->grid.n, .cells = 1 };
+	for (unsigned i = 0; i < m->grid.n; i++) {
+		m->inner.size[i] = m->basic.k[i];
+		m->inner.cells *= m->basic.k[i];
+	}
+	if (__builtin_mul_overflow(end, m->inner.cells, &end) ||
+	    __builtin_mul_overflow(end, m->basic.local, &end) || end >> 62)
+		return -ERANGE;
+	return m->kind == SP_CUBE_NAIVE ? 0 : sp__curve_init(&m->curve, m->kind, &m->inner);
+}
 
 int sp__mapping_init(struct sp__mapping *m, unsigned n, const uint64_t *cells)
 {
@@ -13,59 +36,54 @@ int sp__mapping_init(struct sp__mapping *m, unsigned n, const uint64_t *cells)
 		    m->grid.cells >> 62)
 			return -ERANGE;
 	}
+	if (m->kind != SP_CUBE_MULTIMAP)
+		return init_linear(m);
 	m->multimap.grid = &m->grid;
+	m->multimap.basic = &m->basic;
 	m->multimap.cell_blocks = m->cell_blocks;
-	switch (m->kind) {
-	case SP_CUBE_MULTIMAP:
-		return m->multimap.k[0] ? sp__multimap_place(&m->multimap)
-					: sp__multimap_choose(&m->multimap);
-	case SP_CUBE_NAIVE:
-		return 0;
-	default:
-		return sp__curve_init(&m->curve, m->kind, &m->grid);
-	}
-}
-
-static uint64_t naive_rank(const struct sp__mapping *m, const uint64_t *x)
-{
-	uint64_t rank = 0;
-
-	for (unsigned i = m->grid.n; i-- > 0;)
-		rank = rank * m->grid.size[i] + x[i];
-	return rank;
-}
-
-static void naive_cell(const struct sp__mapping *m, uint64_t rank, uint64_t *x)
-{
-	for (unsigned i = 0; i < m->grid.n; i++) {
-		x[i] = rank % m->grid.size[i];
-		rank /= m->grid.size[i];
-	}
-}
-
-/* Rows, or several of them where all of a row is wanted. */
-static int naive_walk(const struct sp__mapping *m, const struct sp_cube_box *b, sp__cells_fn fn,
-		      void *arg)
-{
-	uint64_t x[SP_CUBE_DIMS_MAX], cells = 1;
-	unsigned i = 0;
-	int rc;
-
-	for (unsigned k = 0; k < m->grid.n; k++)
-		x[k] = b->lo[k];
-	while (i < m->grid.n && sp__box_count(b, i) == m->grid.size[i])
-		cells *= m->grid.size[i++];
-	if (i < m->grid.n && b->stride[i] == 1)
-		cells *= sp__box_count(b, i++);
-	do {
-		rc = fn(arg, naive_rank(m, x), cells);
-	} while (!rc && sp__box_next(b, i, m->grid.n, x));
-	return rc;
+	return m->basic.k[0] ? sp__multimap_place(&m->multimap) : sp__multimap_choose(&m->multimap);
 }
 
 static uint64_t rank_of(const struct sp__mapping *m, const uint64_t *x)
 {
-	return m->kind == SP_CUBE_NAIVE ? naive_rank(m, x) : sp__curve_rank(&m->curve, x);
+	return m->kind == SP_CUBE_NAIVE ? sp__grid_number(&m->inner, x)
+					: sp__curve_rank(&m->curve, x);
+}
+
+static uint64_t linear_block(const struct sp__mapping *m, const uint64_t *x)
+{
+	uint64_t at[SP_CUBE_DIMS_MAX], inside[SP_CUBE_DIMS_MAX], cube;
+	unsigned volume;
+
+	if (m->basic.ncubes == 1)
+		return m->first_block + rank_of(m, x) * m->cell_blocks;
+	for (unsigned i = 0; i < m->grid.n; i++) {
+		at[i] = x[i] / m->basic.k[i];
+		inside[i] = x[i] - at[i] * m->basic.k[i];
+	}
+	cube = sp__basicgrid_local(&m->basic, at, &volume);
+	return m->first_block + volume * m->basic.volume_blocks +
+	       (cube * m->inner.cells + rank_of(m, inside)) * m->cell_blocks;
+}
+
+static bool linear_cell(const struct sp__mapping *m, uint64_t block, uint64_t *x)
+{
+	unsigned volume = sp__basicgrid_volume(&m->basic, &block);
+	uint64_t rank = (block - m->first_block) / m->cell_blocks, at[SP_CUBE_DIMS_MAX];
+
+	if (block < m->first_block ||
+	    !sp__basicgrid_cube(&m->basic, volume, rank / m->inner.cells, at))
+		return false;
+	if (m->kind == SP_CUBE_NAIVE)
+		sp__grid_cell(&m->inner, rank % m->inner.cells, x);
+	else
+		sp__curve_cell(&m->curve, rank % m->inner.cells, x);
+	for (unsigned i = 0; i < m->grid.n; i++) {
+		x[i] += at[i] * m->basic.k[i];
+		if (x[i] >= m->grid.size[i])
+			return false;
+	}
+	return true;
 }
 
 uint64_t sp__mapping_block(const struct sp__mapping *m, const uint64_t *x)
@@ -77,68 +95,51 @@ uint64_t sp__mapping_block(const struct sp__mapping *m, const uint64_t *x)
 			turned[i] = x[m->order[i]];
 		x = turned;
 	}
-	if (m->kind == SP_CUBE_MULTIMAP)
-		return sp__multimap_block(&m->multimap, x);
-	return m->first_block + rank_of(m, x) * m->cell_blocks;
+	return m->kind == SP_CUBE_MULTIMAP ? sp__multimap_block(&m->multimap, x)
+					   : linear_block(m, x);
 }
 
 bool sp__mapping_cell(const struct sp__mapping *m, uint64_t block, uint64_t *x)
 {
-	uint64_t inner[SP_CUBE_DIMS_MAX], rank = (block - m->first_block) / m->cell_blocks;
+	uint64_t inner[SP_CUBE_DIMS_MAX];
 
-	if (m->kind == SP_CUBE_MULTIMAP) {
-		if (!sp__multimap_cell(&m->multimap, block, inner))
-			return false;
-	} else if (block < m->first_block || rank >= m->grid.cells) {
+	if (m->kind == SP_CUBE_MULTIMAP ? !sp__multimap_cell(&m->multimap, block, inner)
+					: !linear_cell(m, block, inner))
 		return false;
-	} else if (m->kind == SP_CUBE_NAIVE) {
-		naive_cell(m, rank, inner);
-	} else {
-		sp__curve_cell(&m->curve, rank, inner);
-	}
 	for (unsigned i = 0; i < m->grid.n; i++)
 		x[m->order[i]] = inner[i];
 	return true;
 }
 
-struct ranks {
-	const struct sp__mapping *m;
-	sp__cells_fn fn;
-	void *arg;
-};
-
-static int give_blocks(void *arg, uint64_t rank, uint64_t cells)
-{
-	const struct ranks *r = arg;
-
-	return r->fn(r->arg, r->m->first_block + rank * r->m->cell_blocks, cells);
-}
-
 int sp__mapping_walk(const struct sp__mapping *m, const struct sp_cube_box *box, sp__cells_fn fn,
 		     void *arg)
 {
-	struct ranks ranks = { m, fn, arg };
-	struct sp_cube_box turned;
+	struct sp__cubewalk w;
+	int rc = 0;
 
-	for (unsigned i = 0; i < m->grid.n; i++) {
-		turned.lo[i] = box->lo[m->order[i]];
-		turned.hi[i] = box->hi[m->order[i]];
-		turned.stride[i] = box->stride[m->order[i]];
+	for (unsigned v = 0; !rc && v < m->basic.volumes; v++) {
+		sp__cubewalk_begin(&w, m, box, v);
+		rc = sp__cubewalk_runs(&w, fn, arg);
 	}
-	if (m->kind == SP_CUBE_MULTIMAP)
-		return sp__multimap_walk(&m->multimap, &turned, fn, arg);
-	if (m->kind == SP_CUBE_NAIVE)
-		return naive_walk(m, &turned, give_blocks, &ranks);
-	return sp__curve_walk(&m->curve, &turned, give_blocks, &ranks);
+	return rc;
 }
 
 uint64_t sp__mapping_end(const struct sp__mapping *m)
 {
-	return m->kind == SP_CUBE_MULTIMAP ? sp__multimap_end(&m->multimap)
-					   : m->first_block + m->grid.cells * m->cell_blocks;
+	return m->kind == SP_CUBE_MULTIMAP
+		       ? sp__multimap_end(&m->multimap)
+		       : m->first_block + m->basic.local * m->inner.cells * m->cell_blocks;
 }
 
 uint64_t sp__mapping_begin(const struct sp__mapping *m)
 {
-	return m->kind == SP_CUBE_MULTIMAP ? m->multimap.zones[0].first_block : m->first_block;
+	return m->kind == SP_CUBE_MULTIMAP ? sp__multimap_begin(&m->multimap) : m->first_block;
+}
+
+double sp__mapping_waste(const struct sp__mapping *m)
+{
+	double cells = (double)m->grid.cells * m->cell_blocks;
+	double space = (double)(sp__mapping_end(m) - sp__mapping_begin(m));
+
+	return 1 - cells / space / m->basic.volumes;
 }

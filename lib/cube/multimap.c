@@ -27,13 +27,14 @@
  *
  * A walk reads rows, not columns, since sequential access is the faster one.  A row of many
  * cells passes the aim of the next one, and waiting for it would cost a revolution; rows along
- * dimension 1 are then visited with a stride whose hop is just long enough (row_stride()).
+ * the first dimension that has several are then visited with a stride whose hop is just long
+ * enough (row_stride()).  Of a row that passes the end of its track the part at the begin of the
+ * track is read first: after the other part its turn would just be missed.
  *
  * Source: Shao 2008, figure 5.4; the stride is not in the thesis.
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <spindle/error.h>
+#include <string.h>
 #include "base/bisect.h"
 #include "base/minmax.h"
 #include "cube/multimap.h"
@@ -53,7 +54,7 @@ struct track {
 
 static struct track track_of(const struct sp__cubezone *z, uint64_t number)
 {
-	uint64_t turn = number / z->npattern, at = number % z->npattern;
+	uint64_t turn = (number + z->skip) / z->npattern, at = (number + z->skip) % z->npattern;
 	const struct sp__cubetrack *t = &z->pattern[at];
 
 	return (struct track){
@@ -84,32 +85,28 @@ static uint64_t slot_block(const struct sp__multimap *m, const struct sp__cubezo
 
 uint64_t sp__multimap_block(const struct sp__multimap *m, const uint64_t *x)
 {
-	uint64_t cube = x[0] / m->k[0], row = 0, hops = 0, stride = m->cubes[0];
+	uint64_t row = 0, hops = 0, cube, at[SP_CUBE_DIMS_MAX];
 	const struct sp__cubezone *z;
 	struct track track;
+	unsigned volume;
 
+	at[0] = x[0] / m->basic->k[0];
 	for (unsigned i = 1; i < m->grid->n; i++) {
-		uint64_t at = x[i] / m->k[i], inside = x[i] - at * m->k[i];
+		uint64_t inside;
 
-		cube += at * stride;
-		stride *= m->cubes[i];
+		at[i] = x[i] / m->basic->k[i];
+		inside = x[i] - at[i] * m->basic->k[i];
 		row += inside * m->step[i];
 		hops += inside;
 	}
+	cube = sp__basicgrid_local(m->basic, at, &volume);
 	z = zone_of_cube(m, cube);
 	cube -= z->first_cube;
 	track = track_of(z, cube / z->pack * m->cube_tracks + row);
-	return slot_block(m, z, &track,
-			  row_slot(m, z, &track, hops) + cube % z->pack * m->k[0] + x[0] % m->k[0]);
-}
-
-/* The coordinates of the first cell of a cube. */
-static void cube_begin(const struct sp__multimap *m, uint64_t cube, uint64_t *x)
-{
-	for (unsigned i = 0; i < m->grid->n; i++) {
-		x[i] = cube % m->cubes[i] * m->k[i];
-		cube /= m->cubes[i];
-	}
+	return volume * m->basic->volume_blocks +
+	       slot_block(m, z, &track,
+			  row_slot(m, z, &track, hops) + cube % z->pack * m->basic->k[0] + x[0] -
+				  at[0] * m->basic->k[0]);
 }
 
 static const struct sp__cubezone *zone_of_block(const struct sp__multimap *m, uint64_t block)
@@ -117,7 +114,10 @@ static const struct sp__cubezone *zone_of_block(const struct sp__multimap *m, ui
 	size_t before = SP__BISECT(m->nzones, i, m->zones[i].first_block <= block);
 	const struct sp__cubezone *z = before ? &m->zones[before - 1] : NULL;
 
-	return z && block < track_of(z, z->groups * m->cube_tracks).first_block ? z : NULL;
+	return z && block >= track_of(z, 0).first_block &&
+			       block < track_of(z, z->groups * m->cube_tracks).first_block
+		       ? z
+		       : NULL;
 }
 
 /* The number of the track of a block. */
@@ -126,13 +126,15 @@ static uint64_t number_of(const struct sp__cubezone *z, uint64_t block)
 	uint64_t turn = (block - z->first_block) / z->pattern_blocks;
 	uint64_t rest = (block - z->first_block) % z->pattern_blocks;
 
-	return turn * z->npattern + SP__BISECT(z->npattern, i, z->pattern[i].blocks <= rest) - 1;
+	return turn * z->npattern + SP__BISECT(z->npattern, i, z->pattern[i].blocks <= rest) - 1 -
+	       z->skip;
 }
 
 bool sp__multimap_cell(const struct sp__multimap *m, uint64_t block, uint64_t *x)
 {
-	const struct sp__cubezone *z = zone_of_block(m, block);
 	uint64_t number, slot, rest, hops = 0, cube, inside[SP_CUBE_DIMS_MAX];
+	unsigned volume = sp__basicgrid_volume(m->basic, &block);
+	const struct sp__cubezone *z = zone_of_block(m, block);
 	struct track track;
 
 	if (!z)
@@ -148,78 +150,70 @@ bool sp__multimap_cell(const struct sp__multimap *m, uint64_t block, uint64_t *x
 		hops += inside[i];
 	}
 	slot = (slot + z->slots - row_slot(m, z, &track, hops)) % z->slots;
-	cube = z->first_cube + number / m->cube_tracks * z->pack + slot / m->k[0];
-	if (slot / m->k[0] >= z->pack || cube >= m->ncubes)
+	cube = z->first_cube + number / m->cube_tracks * z->pack + slot / m->basic->k[0];
+	if (slot / m->basic->k[0] >= z->pack || !sp__basicgrid_cube(m->basic, volume, cube, x))
 		return false;
-	inside[0] = slot % m->k[0];
-	cube_begin(m, cube, x);
-	for (unsigned i = 0; i < m->grid->n; i++)
-		if ((x[i] += inside[i]) >= m->grid->size[i])
+	inside[0] = slot % m->basic->k[0];
+	for (unsigned i = 0; i < m->grid->n; i++) {
+		x[i] = x[i] * m->basic->k[i] + inside[i];
+		if (x[i] >= m->grid->size[i])
 			return false;
+	}
 	return true;
 }
 
-/* Cubes that are neighbours along dimension 0 in one group, and the part of a box in them. */
-struct segment {
-	const struct sp__multimap *m;
-	const struct sp__cubezone *zone;
-	uint64_t track; /* the group's first */
-	uint64_t slot;	/* of the first cell of the first cube, in a row's slots */
-	uint64_t origin[SP_CUBE_DIMS_MAX];
-	struct sp_cube_box box;
-	sp__cells_fn fn;
-	void *arg;
-};
-
-/* A run of consecutive slots, which may pass the end of the track. */
-static int give_slots(const struct segment *s, const struct track *track, uint64_t slot,
-		      uint64_t cells)
+/*
+ * The rest of a row.  A run of consecutive slots may pass the end of the track, and is two then,
+ * of which the one at the begin of the track comes first.
+ */
+static int walk_row(struct sp__segment *s, sp__cells_fn fn, void *arg)
 {
-	uint64_t before = sp__min(cells, s->zone->slots - slot);
-	int rc = s->fn(s->arg, slot_block(s->m, s->zone, track, slot), before);
-
-	return rc || before == cells
-		       ? rc
-		       : s->fn(s->arg, slot_block(s->m, s->zone, track, 0), cells - before);
-}
-
-static int walk_row(const struct segment *s, const uint64_t *x)
-{
-	uint64_t number = s->track, hops = 0, slot, step = s->box.stride[0];
+	uint64_t number = s->track, hops = 0, base, step = s->box.stride[0];
 	uint64_t cells = step == 1 ? sp__box_count(&s->box, 0) : 1;
 	struct track track;
 	int rc = 0;
 
 	for (unsigned i = 1; i < s->m->grid->n; i++) {
-		number += (x[i] - s->origin[i]) * s->m->step[i];
-		hops += x[i] - s->origin[i];
+		number += (s->x[i] - s->origin[i]) * s->m->step[i];
+		hops += s->x[i] - s->origin[i];
 	}
 	track = track_of(s->zone, number);
-	slot = row_slot(s->m, s->zone, &track, hops) + s->slot;
-	for (uint64_t at = s->box.lo[0]; !rc && at <= s->box.hi[0]; at += cells * step)
-		rc = give_slots(s, &track, (slot + at - s->origin[0]) % s->zone->slots, cells);
+	base = row_slot(s->m, s->zone, &track, hops) + s->slot;
+	while (!rc && s->x[0] <= s->box.hi[0]) {
+		uint64_t slot = (base + s->x[0] - s->origin[0]) % s->zone->slots;
+		uint64_t before = sp__min(cells, s->zone->slots - slot);
+		bool first = before < cells && !s->wrapped;
+
+		rc = fn(arg, s->volume_block + slot_block(s->m, s->zone, &track, first ? 0 : slot),
+			first ? cells - before : before);
+		s->wrapped = first;
+		if (!s->wrapped)
+			s->x[0] += cells * step;
+	}
 	return rc;
 }
 
 /*
- * How many rows further along dimension 1 the row is that comes next: the one whose hop is the
+ * How many rows further along their dimension the row is that comes next: the one whose hop is the
  * shortest that leaves time to read a row and to settle, with a mean delay for each time that
  * the rows left out are begun.  Lengths are in blocks that pass under the head.
  */
-static uint64_t row_stride(const struct segment *s)
+static uint64_t row_stride(const struct sp__segment *s)
 {
 	const struct sp__cubezone *z = s->zone;
-	uint64_t rows = s->m->grid->n > 1 ? sp__box_count(&s->box, 1) : 1, best = 1,
+	uint64_t rows = sp__box_count(&s->box, s->dim), step = s->box.stride[s->dim], best = 1,
 		 least = UINT64_MAX;
-	uint64_t row = (s->box.hi[0] - s->box.lo[0] + 1) * s->m->cell_blocks;
-	/* Reading and settling, and the room for rounding. */
-	uint64_t busy = row + z->need_blocks + z->hop_blocks - z->aim_blocks - s->m->cell_blocks;
+	/* Reading, and the room for rounding. */
+	uint64_t row =
+		(s->box.hi[0] - s->box.lo[0]) * s->m->cell_blocks + z->hop_blocks - z->aim_blocks;
 
 	for (uint64_t by = 1; by <= sp__min(rows, 64); by++) {
-		uint64_t hop = by * s->box.stride[1] * z->hop_blocks;
+		uint64_t hop = by * step * z->hop_blocks, tracks = by * step * s->m->step[s->dim];
+		/* What is near needs least; nothing within reach needs more than the aim. */
+		uint64_t busy = row + (tracks > s->m->reach / 4 ? z->aim_blocks : z->need_blocks);
 		uint64_t turn, cost;
 
-		if (by > 1 && by * s->box.stride[1] > s->m->reach)
+		if (by > 1 && tracks > s->m->reach)
 			break;
 		turn = hop >= busy ? busy + (hop - busy) % z->track_blocks
 				   : busy + (z->track_blocks - (busy - hop) % z->track_blocks) %
@@ -233,91 +227,95 @@ static uint64_t row_stride(const struct segment *s)
 	return best;
 }
 
-static int walk_segment(const struct segment *s)
+/* Rows follow each other along the first dimension that has several. */
+static void set_stride(struct sp__segment *s)
+{
+	unsigned n = s->m->grid->n;
+
+	if (n == 1)
+		return;
+	for (s->dim = 1; s->dim + 1 < n && sp__box_count(&s->box, s->dim) == 1;)
+		s->dim++;
+	s->stride = row_stride(s) * s->box.stride[s->dim];
+	s->first = s->x[s->dim];
+}
+
+static void next_row(struct sp__segment *s)
 {
 	const struct sp_cube_box *b = &s->box;
-	unsigned n = s->m->grid->n;
-	uint64_t stride = row_stride(s) * b->stride[1], x[SP_CUBE_DIMS_MAX];
+	unsigned n = s->m->grid->n, i = s->dim;
+
+	s->x[0] = b->lo[0];
+	if (n == 1) {
+		s->ended = true;
+	} else if (b->hi[i] - s->x[i] >= s->stride) {
+		s->x[i] += s->stride;
+	} else {
+		s->first += b->stride[i];
+		if (s->first >= b->lo[i] + s->stride || s->first > b->hi[i]) {
+			s->first = b->lo[i];
+			s->ended = !sp__box_next(b, i + 1, n, s->x);
+		}
+		s->x[i] = s->first;
+	}
+}
+
+int sp__segment_walk(struct sp__segment *s, sp__cells_fn fn, void *arg)
+{
 	int rc = 0;
 
-	for (unsigned i = 0; i < n; i++)
-		x[i] = b->lo[i];
-	if (n == 1)
-		return walk_row(s, x);
-	do {
-		for (uint64_t first = b->lo[1]; first < b->lo[1] + stride; first += b->stride[1])
-			for (x[1] = first; !rc && x[1] <= b->hi[1]; x[1] += stride)
-				rc = walk_row(s, x);
-	} while (!rc && sp__box_next(b, 2, n, x));
-	return rc;
-}
-
-/* The coordinates of box along dimension i from begin to end; false if there are none. */
-static bool clip(const struct sp_cube_box *box, unsigned i, uint64_t begin, uint64_t end,
-		 struct sp_cube_box *part)
-{
-	uint64_t step = box->stride[i], lo = box->lo[i];
-
-	if (begin > lo)
-		lo += (begin - lo + step - 1) / step * step;
-	part->lo[i] = lo;
-	part->hi[i] = sp__min(box->hi[i], end - 1);
-	part->stride[i] = step;
-	return lo <= part->hi[i];
-}
-
-/* The cubes at these places along dimensions 1 to n - 1, as long as box has cells in them. */
-static int walk_cubes(struct segment *s, const struct sp_cube_box *box, const uint64_t *at)
-{
-	const struct sp__multimap *m = s->m;
-	uint64_t line = 0, last = box->hi[0] / m->k[0], next;
-	bool any = true;
-	int rc = 0;
-
-	for (unsigned i = m->grid->n; i-- > 1;) {
-		line = (line + at[i]) * m->cubes[i - 1];
-		s->origin[i] = at[i] * m->k[i];
-		any = any && clip(box, i, s->origin[i], s->origin[i] + m->k[i], &s->box);
-	}
-	for (uint64_t first = box->lo[0] / m->k[0]; any && !rc && first <= last; first = next) {
-		uint64_t cube;
-
-		s->zone = zone_of_cube(m, line + first);
-		cube = line + first - s->zone->first_cube;
-		next = first + s->zone->pack - cube % s->zone->pack;
-		s->track = cube / s->zone->pack * m->cube_tracks;
-		s->slot = cube % s->zone->pack * m->k[0];
-		s->origin[0] = first * m->k[0];
-		if (clip(box, 0, s->origin[0], next * m->k[0], &s->box))
-			rc = walk_segment(s);
+	while (!rc && !s->ended) {
+		rc = walk_row(s, fn, arg);
+		if (s->x[0] > s->box.hi[0])
+			next_row(s);
 	}
 	return rc;
 }
 
-int sp__multimap_walk(const struct sp__multimap *m, const struct sp_cube_box *box, sp__cells_fn fn,
-		      void *arg)
+/* The cubes after this one along dimension 0 that lie beside it, on the only volume. */
+static uint64_t beside(const struct sp__multimap *m, const struct sp__cubezone *z, uint64_t cube,
+		       const struct sp_cube_box *box, uint64_t at)
 {
-	struct segment s = { .m = m, .fn = fn, .arg = arg };
-	struct sp_cube_box cubes;
-	uint64_t at[SP_CUBE_DIMS_MAX];
-	int rc;
+	uint64_t last = box->hi[0] / m->basic->k[0];
 
-	for (unsigned i = 0; i < m->grid->n; i++) {
-		cubes.lo[i] = at[i] = box->lo[i] / m->k[i];
-		cubes.hi[i] = box->hi[i] / m->k[i];
-		cubes.stride[i] = 1;
-	}
-	s.box.stride[1] = 1;
-	do {
-		rc = walk_cubes(&s, box, at);
-	} while (!rc && sp__box_next(&cubes, 1, m->grid->n, at));
-	return rc;
+	return m->basic->volumes > 1 ? 0 : sp__min(last - at, z->pack - 1 - cube % z->pack);
+}
+
+bool sp__segment_open(struct sp__segment *s, const struct sp__multimap *m,
+		      const struct sp_cube_box *box, unsigned volume, uint64_t *at)
+{
+	unsigned of;
+	uint64_t cube = sp__basicgrid_local(m->basic, at, &of), more;
+
+	if (of != volume)
+		return false;
+	s->m = m;
+	s->zone = zone_of_cube(m, cube);
+	cube -= s->zone->first_cube;
+	s->volume_block = volume * m->basic->volume_blocks;
+	s->track = cube / s->zone->pack * m->cube_tracks;
+	s->slot = cube % s->zone->pack * m->basic->k[0];
+	for (unsigned i = 0; i < m->grid->n; i++)
+		s->origin[i] = at[i] * m->basic->k[i];
+	more = beside(m, s->zone, cube, box, at[0]);
+	at[0] += more;
+	if (!sp__basicgrid_clip(m->basic, at, more, box, &s->box))
+		return false;
+	s->wrapped = s->ended = false;
+	memcpy(s->x, s->box.lo, sizeof(s->x));
+	set_stride(s);
+	return true;
+}
+
+uint64_t sp__multimap_begin(const struct sp__multimap *m)
+{
+	return track_of(&m->zones[0], 0).first_block;
 }
 
 uint64_t sp__multimap_end(const struct sp__multimap *m)
 {
-	const struct sp__cubezone *z = zone_of_cube(m, m->ncubes - 1);
-	uint64_t groups = (m->ncubes - 1 - z->first_cube) / z->pack + 1;
+	const struct sp__cubezone *z = zone_of_cube(m, m->basic->local - 1);
+	uint64_t groups = (m->basic->local - 1 - z->first_cube) / z->pack + 1;
 
 	return track_of(z, groups * m->cube_tracks).first_block;
 }

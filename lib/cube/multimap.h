@@ -6,7 +6,8 @@
  * A basic cube of k[0] x ... x k[n-1] cells takes k[1] * ... * k[n-1] consecutive tracks.
  * Cubes that fit beside each other on the tracks form a group; a zone is filled group by
  * group, and no group crosses its end.  The cubes of the grid are numbered with dimension 0
- * fastest, and go into the zones in this order.
+ * fastest, and go into the zones in this order; with several volumes, those of each volume go
+ * into the zones of its own drive, which are the same.
  *
  * All places are computed: no tables grow with the grid.
  *
@@ -16,7 +17,7 @@
 #define SP__CUBE_MULTIMAP_H
 
 #include <stddef.h>
-#include "cube/grid.h"
+#include "cube/decluster.h"
 
 struct sp_geometry;
 
@@ -29,6 +30,7 @@ struct sp__cubetrack {
 struct sp__cubezone {
 	uint64_t first_block; /* of its first track */
 	uint64_t tracks;
+	uint64_t skip;	       /* of these, the first that are not for this mapping */
 	uint32_t track_blocks; /* of the longest track: angles are in this part of a revolution */
 	uint32_t least_blocks; /* of the shortest */
 	uint32_t need_blocks;  /* that pass while the head goes to an adjacent block: W */
@@ -47,13 +49,11 @@ struct sp__cubezone {
 
 struct sp__multimap {
 	const struct sp__grid *grid;
+	struct sp__basicgrid *basic;
 	uint32_t cell_blocks;
-	uint64_t k[SP_CUBE_DIMS_MAX];	  /* sizes of the basic cube */
-	uint64_t step[SP_CUBE_DIMS_MAX];  /* tracks from a cell to its neighbour; [0]: none */
-	uint64_t cubes[SP_CUBE_DIMS_MAX]; /* along each dimension */
-	uint64_t ncubes;
-	uint64_t cube_tracks; /* tracks of a basic cube */
-	uint64_t reach;	      /* D: most tracks of one hop */
+	uint64_t step[SP_CUBE_DIMS_MAX]; /* tracks from a cell to its neighbour; [0]: none */
+	uint64_t cube_tracks;		 /* tracks of a basic cube */
+	uint64_t reach;			 /* D: most tracks of one hop */
 	double host_ns; /* the host's own time between two requests, beyond what hops include */
 	struct sp__cubezone *zones;
 	size_t nzones;
@@ -66,6 +66,12 @@ struct sp__multimap {
 SP_MUST_CHECK int sp__multimap_zones(struct sp__multimap *m, const struct sp_geometry *g,
 				     uint64_t first_block, double extra_deg);
 void sp__multimap_free(struct sp__multimap *m);
+/*
+ * The zones of another mapping, whose patterns they share, without the tracks that begin before
+ * first_block; only zones is to be freed.  -ENOMEM; -ENOSPC: no track is left.
+ */
+SP_MUST_CHECK int sp__multimap_zones_from(struct sp__multimap *m, const struct sp__multimap *of,
+					  uint64_t first_block);
 
 /*
  * Calls fn with each balanced choice of k that fits the zones, placed; not 0: ends it, and is
@@ -80,15 +86,41 @@ SP_MUST_CHECK int sp__multimap_choose(struct sp__multimap *m);
  * rule of basic cubes (5.1 to 5.3).
  */
 SP_MUST_CHECK int sp__multimap_place(struct sp__multimap *m);
+/* Forgets the zones that no cube is in, of those that come last. */
+void sp__multimap_shrink(struct sp__multimap *m);
 
 /* The first block of a cell. */
 uint64_t sp__multimap_block(const struct sp__multimap *m, const uint64_t *x);
 /* The cell that has this block; false if none has. */
 bool sp__multimap_cell(const struct sp__multimap *m, uint64_t block, uint64_t *x);
-/* Gives the cells of the box cube by cube, a row at a time; first is a block. */
-int sp__multimap_walk(const struct sp__multimap *m, const struct sp_cube_box *box, sp__cells_fn fn,
-		      void *arg);
-/* One beyond the last block that the cubes take. */
+/* The first block of the zones. */
+uint64_t sp__multimap_begin(const struct sp__multimap *m);
+/* One beyond the last block that the cubes of the first volume take; no volume has more. */
 uint64_t sp__multimap_end(const struct sp__multimap *m);
 
+/* Cubes that are neighbours along dimension 0 in one group, and the part of a box in them. */
+struct sp__segment {
+	const struct sp__multimap *m;
+	const struct sp__cubezone *zone;
+	uint64_t volume_block; /* the first of their volume */
+	uint64_t track;	       /* the group's first */
+	uint64_t slot;	       /* of the first cell of the first cube, in a row's slots */
+	uint64_t origin[SP_CUBE_DIMS_MAX];
+	struct sp_cube_box box;
+	/* What comes next: */
+	uint64_t x[SP_CUBE_DIMS_MAX];
+	unsigned dim;		/* rows follow each other along this one */
+	uint64_t stride, first; /* from a row to the next, and of those that follow by it */
+	bool wrapped; /* of a run that passes the end of its track the second part was given */
+	bool ended;
+};
+
+/*
+ * The part of a box in cube at, and in those after it along dimension 0 that are in its group;
+ * at is the last of them then.  false: there is no cell of the box, or another volume has it.
+ */
+bool sp__segment_open(struct sp__segment *s, const struct sp__multimap *m,
+		      const struct sp_cube_box *box, unsigned volume, uint64_t *at);
+/* Gives the cells a row at a time; first is a block.  After a stop it can go on. */
+int sp__segment_walk(struct sp__segment *s, sp__cells_fn fn, void *arg);
 #endif

@@ -61,21 +61,24 @@ static bool same_type(const char *descr, const struct sp_cube_shape *s, bool *bi
 	return strtoul(descr + 3, &end, 10) == bytes && *end == '\'';
 }
 
-static bool same_shape(const char *text, const struct sp_cube_shape *s)
+static bool same_shape(const char *text, struct sp_cube_shape *s)
 {
 	char *end;
 
 	if (*text++ != '(')
 		return false;
 	for (unsigned i = 0; i < s->ndims; i++) {
-		if (strtoull(text, &end, 10) != s->dims[i] || end == text)
+		uint64_t n = strtoull(text, &end, 10);
+
+		if (!n || (s->dims[i] && n != s->dims[i]) || end == text)
 			return false;
+		s->dims[i] = n;
 		text = end + strspn(end, ", ");
 	}
 	return *text == ')';
 }
 
-const char *sp__npy_parse(const uint8_t *head, uint64_t bytes, const struct sp_cube_shape *shape,
+const char *sp__npy_parse(const uint8_t *head, uint64_t bytes, struct sp_cube_shape *shape,
 			  struct sp_cube_load_opts *opts)
 {
 	char text[SP__NPY_HEAD_MAX + 1];

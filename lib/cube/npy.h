@@ -14,10 +14,10 @@
 /* Bytes of the whole head, SP__NPY_PREFIX to SP__NPY_HEAD_MAX; 0: this is none. */
 uint64_t sp__npy_head_bytes(const uint8_t *prefix);
 /*
- * Fills in offset, order and byte order of a load.  NULL, or why the file does not suit the
- * cube.
+ * Fills in offset, order and byte order of a load, and how many elements there are along
+ * dimensions of which shape has 0.  NULL, or why the file does not suit the shape.
  */
-const char *sp__npy_parse(const uint8_t *head, uint64_t bytes, const struct sp_cube_shape *shape,
+const char *sp__npy_parse(const uint8_t *head, uint64_t bytes, struct sp_cube_shape *shape,
 			  struct sp_cube_load_opts *opts);
 /* Writes the head for a box; returns its bytes, at most SP__NPY_HEAD_MAX. */
 uint64_t sp__npy_write(uint8_t *head, const struct sp_cube_shape *shape,

@@ -15,11 +15,17 @@
 #include "base/words.h"
 #include "cube/extents.h"
 #include "cube/plan.h"
+#include "cube/pointio.h"
+#include "cube/volumes.h"
+#include "dev/geometry.h"
 #include "dev/model.h"
 #include "run/where.h"
+#include "sim/machine.h"
 
 #define CELL_BYTES 4096
 #define HEAD_UNIT 4096
+#define VOLUME_BYTES (UINT64_C(1) << 56) /* of the address space of several volumes, each */
+#define WASTE_MAX 50			 /* percent */
 
 SP__WORD_TABLE(sp_cube_mapping, { "auto", SP_CUBE_AUTO }, { "multimap", SP_CUBE_MULTIMAP },
 	       { "naive", SP_CUBE_NAIVE }, { "zorder", SP_CUBE_ZORDER },
@@ -111,12 +117,13 @@ static int check_shape(struct sp__cube_plan *p)
 
 static int set_order(struct sp__cube_plan *p)
 {
+	const struct sp_cube_shape *s = &p->head.shape;
 	struct sp__mapping *m = &p->head.mapping;
 	unsigned seen = 0;
 
 	for (unsigned i = 0; i < p->head.shape.ndims; i++) {
 		m->order[i] = p->opts->ordered ? p->opts->order[i] : i;
-		m->multimap.k[i] = p->opts->basic[i];
+		m->basic.k[i] = p->opts->basic[i];
 		p->head.load_order[i] = i;
 		if (m->order[i] < SP_CUBE_DIMS_MAX)
 			seen |= 1u << m->order[i];
@@ -124,21 +131,49 @@ static int set_order(struct sp__cube_plan *p)
 	if (seen != (1u << p->head.shape.ndims) - 1)
 		return refuse(p, SP_ESYNTAX,
 			      "the order of dimensions does not name each of them once");
+	for (unsigned i = 0; m->basic.k[0] && i < s->ndims; i++)
+		if (!m->basic.k[i] ||
+		    m->basic.k[i] > (s->dims[m->order[i]] - 1) / s->tile[m->order[i]] + 1)
+			return refuse(p, SP_ESYNTAX,
+				      "the sizes of the basic cube exceed the dataset");
 	return 0;
 }
 
-/* Geometry, size and host of the simulated volume, a shipped model or a file. */
-static int read_model(struct sp__cube_plan *p, const char *name)
+static int set_volumes(struct sp__cube_plan *p)
 {
-	struct sp__model *m;
-	int rc = sp__model_load(&m, name, p->err);
+	const struct sp_cube_create_opts *o = p->opts;
+	struct sp__basicgrid *b = &p->head.mapping.basic;
 
+	if (o->points && o->volumes > 1)
+		return refuse(p, SP_EUNSUP, "points lie on one volume");
+	b->volumes = (unsigned)sp__max(o->volumes, 1);
+	b->method = o->decluster;
+	b->volume_blocks = VOLUME_BYTES / p->head.block_bytes;
+	for (unsigned i = 1; o->volume_names && i < b->volumes; i++) {
+		p->head.volumes[i] = strdup(o->volume_names[i - 1]);
+		if (!p->head.volumes[i])
+			return sp__err(p->err, -ENOMEM, "create", p->path, -1);
+	}
+	return 0;
+}
+
+/* Geometry, size and host of the simulated volume, or of each of several. */
+static int read_model(struct sp__cube_plan *p, const char *text)
+{
+	unsigned volumes = (unsigned)sp__max(p->opts->volumes, 1);
+	struct sp__machine_spec spec;
+	struct sp__model *m;
+	int rc = sp__cube_drives(&spec, text, volumes, p->path, p->err);
+
+	if (!rc)
+		rc = sp__machine_spec_model(&m, &spec, p->err);
 	if (rc)
 		return rc;
-	p->device_bytes = m->blocks * m->block_bytes;
+	p->device_bytes = m->blocks / volumes * m->block_bytes;
 	p->host_ns = m->cpu_request_ns;
+	rc = volumes > 1 ? sp_geometry_model(&p->own, spec.model, p->err)
+			 : sp__geometry_of(&p->own, m, p->err);
 	sp__model_free(m);
-	rc = sp_geometry_model(&p->own, name, p->err);
 	if (!p->geometry)
 		p->geometry = p->own;
 	return rc;
@@ -149,15 +184,11 @@ static int find_geometry(struct sp__cube_plan *p)
 {
 	const char *spec = sp__where_machine_spec(&p->opts->run);
 	struct sp_geometry_info info;
-	char *name;
 	int rc = 0;
 
 	p->geometry = p->opts->run.geometry;
-	if (spec) {
-		name = strndup(spec, strcspn(spec, ","));
-		rc = name ? read_model(p, name) : sp__err(p->err, -ENOMEM, "create", p->path, -1);
-		free(name);
-	}
+	if (spec)
+		rc = read_model(p, spec);
 	p->head.block_bytes = 512;
 	if (!rc && p->geometry) {
 		sp_geometry_info(p->geometry, &info);
@@ -212,6 +243,14 @@ static bool rows_are_short(const struct sp__mapping *m)
 	return m->grid.size[0] * m->cell_blocks < m->multimap.zones[0].hop_blocks;
 }
 
+/* More space unused than AUTO may leave. */
+static bool wastes(const struct sp__cube_plan *p)
+{
+	double most = p->opts->waste_max_percent;
+
+	return 100 * sp__mapping_waste(&p->head.mapping) > (most > 0 ? most : WASTE_MAX);
+}
+
 static int unplaceable(const struct sp__cube_plan *p, int rc)
 {
 	return rc == -ERANGE ? refuse(p, rc, "the cells make more than 2^62 bytes")
@@ -236,27 +275,24 @@ static int place_multimap(struct sp__cube_plan *p, uint64_t first_block)
 	m->kind = SP_CUBE_MULTIMAP;
 	if (!rc)
 		rc = sp__cube_head_place(&p->head);
-	if (choice && (rc == -ENOSPC || (!rc && rows_are_short(m))))
+	if (choice && (rc == -ENOSPC || (!rc && (rows_are_short(m) || wastes(p)))))
 		return SP_EUNSUP;
 	if (rc == -ENOSPC)
 		return refuse(
 			p, rc,
 			"the tracks of the volume do not hold the cube as MultiMap places it");
 	if (rc == SP_EUNSUP)
-		return refuse(
-			p, rc,
-			"the sizes of the basic cube exceed the dataset, or the reach of a hop");
+		return refuse(p, rc, "the sizes of the basic cube exceed the reach of a hop");
 	return rc ? unplaceable(p, rc) : 0;
 }
 
-static int place_cells(struct sp__cube_plan *p, uint64_t first_block)
+static int place_cells(struct sp__cube_plan *p, enum sp_cube_mapping kind, uint64_t first_block)
 {
 	struct sp__mapping *m = &p->head.mapping;
 	int rc;
 
-	m->kind = p->opts->mapping;
-	m->first_block =
-		round_up(first_block, CELL_BYTES / sp__min(CELL_BYTES, p->head.block_bytes));
+	m->kind = kind;
+	m->first_block = sp__cube_head_begin(&p->head, first_block);
 	if (m->kind == SP_CUBE_MULTIMAP)
 		return place_multimap(p, first_block);
 	if (m->kind == SP_CUBE_AUTO) {
@@ -265,6 +301,7 @@ static int place_cells(struct sp__cube_plan *p, uint64_t first_block)
 			return rc;
 		sp__multimap_free(&m->multimap);
 		m->kind = SP_CUBE_NAIVE;
+		memcpy(m->basic.k, p->opts->basic, sizeof(m->basic.k));
 	}
 	rc = sp__cube_head_place(&p->head);
 	if (rc == SP_EUNSUP)
@@ -278,26 +315,34 @@ static int place_cells(struct sp__cube_plan *p, uint64_t first_block)
 static int lay_out(struct sp__cube_plan *p)
 {
 	struct sp__cube_head *h = &p->head;
+	struct sp__cubepart *all = sp__parts_add(&h->parts);
+	uint8_t *data = NULL;
 	size_t bytes;
-	uint8_t *data;
 	int rc;
 
 	/* The zones that the head lists do not get more when cells begin further back. */
-	rc = place_cells(p, 0);
+	rc = place_cells(p, p->opts->mapping, 0);
 	if (rc)
 		return rc;
-	data = sp__cube_head_encode(h, &bytes);
+	if (all)
+		data = sp__cube_head_encode(h, &bytes);
 	free(data);
 	if (!data)
 		return sp__err(p->err, -ENOMEM, "create", p->path, -1);
+	bytes += (SP__PARTS_MAX - 1) * SP__PART_BYTES(h->shape.ndims);
 	if (bytes > SP__CUBE_ROOM_MAX)
 		return refuse(p, SP_ESYNTAX, "the attributes are more than 64 MiB");
 	for (h->room_bytes = HEAD_UNIT; h->room_bytes < bytes;)
 		h->room_bytes *= 2;
-	h->table_block = round_up(2 * h->room_bytes, h->block_bytes) / h->block_bytes;
-	return place_cells(p,
-			   h->table_block + round_up(sp__extents_table_bytes(h), h->block_bytes) /
-						    h->block_bytes);
+	all->table_block = round_up(2 * h->room_bytes, h->block_bytes) / h->block_bytes;
+	sp__cube_head_cells(h, all->placed);
+	rc = place_cells(p, h->mapping.kind == SP_CUBE_NAIVE ? SP_CUBE_NAIVE : p->opts->mapping,
+			 sp__extents_table_end(h, all));
+	if (rc)
+		return rc;
+	all->mapping.first_block = sp__mapping_begin(&h->mapping);
+	memcpy(all->mapping.basic.k, h->mapping.basic.k, sizeof(h->mapping.basic.k));
+	return 0;
 }
 
 int sp__cube_plan(struct sp__cube_plan *p, const struct sp_cube_create_opts *opts, const char *path,
@@ -308,22 +353,26 @@ int sp__cube_plan(struct sp__cube_plan *p, const struct sp_cube_create_opts *opt
 	*p = (struct sp__cube_plan){ .opts = opts, .path = path, .err = err };
 	p->head.shape = opts->shape;
 	p->head.no_data = opts->no_data;
-	rc = sp__where_check(&opts->run, err);
+	rc = opts->volumes > SP_CUBE_VOLUMES_MAX
+		     ? refuse(p, SP_ESYNTAX, "a cube has 1 to 64 volumes")
+		     : sp__where_check(&opts->run, err);
 	if (!rc && opts->run.volume && !sp__where_simulated(&opts->run))
 		rc = refuse(p, SP_ESYNTAX, "the volume of a cube is simulated, or its own file");
 	if (!rc)
 		rc = find_geometry(p);
 	if (!rc)
-		rc = check_shape(p);
+		rc = opts->points ? sp__pointplan_check(p) : check_shape(p);
 	if (!rc)
 		rc = set_order(p);
+	if (!rc)
+		rc = set_volumes(p);
 	if (!rc && opts->nattributes > SP__CUBE_ATTRIBUTES_MAX)
 		rc = refuse(p, SP_ESYNTAX, "too many attributes");
 	if (!rc && copy_texts(p))
 		rc = sp__err(err, -ENOMEM, "create", path, -1);
 	if (!rc && opts->no_data && !sp__where_simulated(&opts->run))
 		rc = refuse(p, SP_ESYNTAX, "a cube without data needs a simulated volume");
-	return rc ? rc : lay_out(p);
+	return rc ? rc : opts->points ? sp__pointplan_lay_out(p) : lay_out(p);
 }
 
 void sp__cube_plan_free(struct sp__cube_plan *p)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "cube/pointio.h"
 #include "cube/points.h"
 #include "cube/tiles.h"
 
@@ -15,7 +16,7 @@ static uint64_t extent_block(const struct sp_cube *c, const uint64_t *cell)
 
 	memcpy(first, cell, sizeof(first));
 	first[0] -= first[0] % c->head.extent_cells;
-	return sp__mapping_block(&c->head.mapping, first);
+	return sp__parts_block(&c->head.parts, first);
 }
 
 void sp__point_locate(const struct sp_cube *c, const uint64_t *x, struct sp__point *p)
@@ -38,7 +39,7 @@ static void element_of(const struct sp_cube *c, const struct sp__point *p, uint6
 	const struct sp_cube_shape *s = &c->head.shape;
 	uint64_t rest = p->offset % c->cell_bytes / s->element_bytes;
 
-	(void)sp__mapping_cell(&c->head.mapping, p->block, x);
+	(void)sp__parts_cell(&c->head.parts, p->block, x);
 	x[0] += p->offset / c->cell_bytes;
 	for (unsigned i = 0; i < s->ndims; rest /= s->tile[i++])
 		x[i] = x[i] * s->tile[i] + rest % s->tile[i];
@@ -119,7 +120,7 @@ static void cells_of(const struct sp_cube *c, const struct sp__pointextent *e,
 		     struct sp_cube_box *cells)
 {
 	*cells = (struct sp_cube_box){ 0 };
-	(void)sp__mapping_cell(&c->head.mapping, e->block, cells->lo);
+	(void)sp__parts_cell(&c->head.parts, e->block, cells->lo);
 	for (unsigned i = 0; i < c->head.shape.ndims; i++) {
 		cells->hi[i] = cells->lo[i];
 		cells->stride[i] = 1;
@@ -364,7 +365,7 @@ int sp__change_absent(struct sp__change *ch)
 		all.stride[i] = i ? 1 : h->extent_cells;
 	}
 	while (!rc && more) {
-		add_extent(ch, sp__mapping_block(&h->mapping, x));
+		add_extent(ch, sp__parts_block(&h->parts, x));
 		more = sp__box_next(&all, 0, h->shape.ndims, x);
 		if (ch->n == ch->room || !more)
 			rc = fill_group(ch);
@@ -386,12 +387,13 @@ int sp_cube_put(struct sp_cube *cube, const uint64_t *x, const void *element,
 		box.stride[i] = 1;
 	}
 	rc = sp__cube_check_box(cube, &box, err);
-	if (!rc && cube->head.no_data)
-		rc = sp__errf(err, SP_EUNSUP, "write", cube->path, -1,
-			      "the cube was made without data");
+	if (!rc)
+		rc = sp__cube_check_elements(cube, "write", err);
 	if (rc)
 		return rc;
-	cube->volume->hollow = false;
+	if (cube->head.points)
+		return sp__points_put(cube, x, element, err);
+	sp__cube_hollow(cube, false);
 	sp__point_locate(cube, x, &point);
 	rc = sp__change_open(&ch, 0, &stats);
 	if (!rc)

@@ -27,6 +27,9 @@
  * In parts of a device that the geometry does not know, and for the first request, positioning
  * is a mean: a seek within the cube, and half a revolution.
  *
+ * Several volumes are drives that work side by side: each is predicted by itself, and the
+ * query takes as long as the slowest.
+ *
  * Memory: three queues of at most 64 passes, on the stack.
  */
 #include <errno.h>
@@ -37,6 +40,7 @@
 #include "base/minmax.h"
 #include "base/rng.h"
 #include "cube/prediction.h"
+#include "cube/cubewalk.h"
 #include "dev/drive.h" /* names of layouts */
 #include "dev/geometry.h"
 
@@ -358,6 +362,7 @@ static int see_run(void *arg, uint64_t first, uint64_t cells)
 	struct predictor *p = arg;
 	uint64_t blocks = cells * p->m->cell_blocks, end = p->first + p->blocks;
 
+	(void)sp__basicgrid_volume(&p->m->basic, &first);
 	if (p->blocks && first >= end && first - end <= p->o->gap_blocks) {
 		p->blocks = first + blocks - p->first;
 	} else {
@@ -406,15 +411,6 @@ static void begin(struct predictor *p, const struct sp__predict_opts *o,
 		p->drives[i].late_blocks = late[i];
 }
 
-static uint64_t cells_of(const struct sp__mapping *m, const struct sp_cube_box *box)
-{
-	uint64_t cells = 1;
-
-	for (unsigned i = 0; i < m->grid.n; i++)
-		cells *= sp__box_count(box, i);
-	return cells;
-}
-
 /*
  * A box of fewer rows that costs the same for each: MultiMap's rows take unlike times in
  * different cubes, so all cubes are looked at, by fewer coordinates along the outer
@@ -455,26 +451,43 @@ static double finish(struct predictor *p, unsigned drive, double scale)
 	return d->start_ns + (d->now_ns - d->start_ns) * scale;
 }
 
-int sp__predict_box(const struct sp__predict_opts *o, const struct sp__mapping *m,
-		    const struct sp_cube_box *box, struct sp__prediction *out)
+/* The part of the query that lies on one volume, if anything does. */
+static void predict_volume(const struct sp__predict_opts *o, const struct sp__mapping *m,
+			   const struct sp_cube_box *box, unsigned volume,
+			   struct sp__prediction *out)
 {
 	struct sp_cube_box part = *box;
 	struct predictor p = { 0 };
-	double scale;
+	struct sp__cubewalk walk;
+	double scale, ns[3];
 
-	if (!o->geometry || (!o->geometry->nzones && !(o->geometry->transfer_s_per_mb > 0)))
-		return -ENODATA;
 	begin(&p, o, m);
 	thin(m, &part, o->runs_max);
-	sp__mapping_walk(m, &part, see_run, &p);
+	sp__cubewalk_begin(&walk, m, &part, volume);
+	(void)sp__cubewalk_runs(&walk, see_run, &p);
 	issue_all(&p);
-	scale = (double)cells_of(m, box) / (double)p.cells;
-	out->ns = p.ndrives ? finish(&p, 0, scale) : ns_without_tracks(&p) * scale;
-	out->late_ns = p.ndrives > 1 ? finish(&p, 1, scale) : out->ns;
-	out->early_ns = p.ndrives > 2 ? finish(&p, 2, scale) : out->ns;
-	out->requests = (double)p.requests * scale;
-	out->seeks = (double)p.seeks * scale;
-	out->blocks = (double)p.read * scale;
+	if (!p.cells)
+		return;
+	scale = (double)sp__cubewalk_cells(m, box, volume) / (double)p.cells;
+	ns[0] = p.ndrives ? finish(&p, 0, scale) : ns_without_tracks(&p) * scale;
+	ns[1] = p.ndrives > 1 ? finish(&p, 1, scale) : ns[0];
+	ns[2] = p.ndrives > 2 ? finish(&p, 2, scale) : ns[0];
+	out->ns = fmax(out->ns, ns[0]);
+	out->late_ns = fmax(out->late_ns, ns[1]);
+	out->early_ns = fmax(out->early_ns, ns[2]);
+	out->requests += (double)p.requests * scale;
+	out->seeks += (double)p.seeks * scale;
+	out->blocks += (double)p.read * scale;
+}
+
+int sp__predict_box(const struct sp__predict_opts *o, const struct sp__mapping *m,
+		    const struct sp_cube_box *box, struct sp__prediction *out)
+{
+	if (!o->geometry || (!o->geometry->nzones && !(o->geometry->transfer_s_per_mb > 0)))
+		return -ENODATA;
+	*out = (struct sp__prediction){ 0 };
+	for (unsigned v = 0; v < m->basic.volumes; v++)
+		predict_volume(o, m, box, v, out);
 	return 0;
 }
 

@@ -20,8 +20,8 @@ struct sp_geometry;
 #define SP__PREDICT_DEPTH_MAX 64 /* greater depths are predicted as this one */
 
 struct sp__predict_opts {
-	const struct sp_geometry *geometry; /* NULL: unknown */
-	unsigned depth;			    /* requests outstanding; 0 or 1: one at a time */
+	const struct sp_geometry *geometry; /* of each volume; NULL: unknown */
+	unsigned depth;		 /* requests outstanding on each; 0 or 1: one at a time */
 	bool fifo;		 /* the drive keeps their order; else the nearest in time is next */
 	uint64_t gap_blocks;	 /* runs are read as one request across gaps of up to this */
 	uint64_t request_blocks; /* the longest request; 0: any length */

@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "cube/extents.h"
+#include "cube/pointio.h"
 #include "cube/tiles.h"
 #include "cube/transfer.h"
 #include "run/charge.h"
@@ -68,7 +69,7 @@ static int check_part(struct query *q)
 		count_damage(q, damaged, x);
 	if (!damaged || q->check)
 		return 0;
-	block = sp__mapping_block(&q->cube->head.mapping, x);
+	block = sp__parts_block(&q->cube->head.parts, x);
 	return sp__errf(q->err, SP_ECORRUPT, "read", q->cube->path,
 			(long long)(block * q->cube->head.block_bytes),
 			"a checksum differs: run check");
@@ -185,11 +186,11 @@ static int open_query(struct query *q)
 {
 	struct sp_cube *c = q->cube;
 
-	if (c->head.no_data && (q->sink || q->verify))
+	if (c->head.no_data && q->verify)
 		return sp__errf(q->err, SP_EUNSUP, "read", c->path, -1,
-				"the cube has no data: only --discard is possible");
+				"the cube was made without data: there are no checksums");
 	q->part_bytes = sp__cube_part_bytes(c);
-	c->volume->hollow = c->env.device && !q->sink && !q->verify;
+	sp__cube_hollow(c, c->env.device && !q->sink && !q->verify);
 	if (!q->sparse)
 		return 0;
 	q->blank = malloc(c->cell_bytes);
@@ -242,8 +243,12 @@ int sp_cube_read(struct sp_cube *cube, const struct sp_cube_box *box, sp_cube_si
 	int rc = sp__cube_check_box(cube, box, err);
 
 	*stats = (struct sp_cube_stats){ .elements = 1 };
+	if (!rc && sink)
+		rc = sp__cube_check_elements(cube, "read", err);
 	if (rc)
 		return rc;
+	if (cube->head.points)
+		return sp__points_read(cube, box, sink, arg, stats, err);
 	for (unsigned i = 0; i < cube->head.shape.ndims; i++)
 		stats->elements *= sp__box_count(box, i);
 	return run_query(&q, box);
@@ -257,11 +262,14 @@ int sp_cube_verify(struct sp_cube *cube, struct sp_cube_check *check, struct sp_
 	};
 	struct sp_cube_box all = { 0 };
 
+	*check = (struct sp_cube_check){ .cells = 1, .superblock = cube->head.alone };
+	if (cube->head.points)
+		return sp__points_verify(cube, check, stats, err);
 	*stats = (struct sp_cube_stats){ 0 };
-	*check = (struct sp_cube_check){ .cells = cube->head.mapping.grid.cells };
 	for (unsigned i = 0; i < cube->head.shape.ndims; i++) {
 		all.hi[i] = cube->head.shape.dims[i] - 1;
 		all.stride[i] = 1;
+		check->cells *= all.hi[i] / cube->head.shape.tile[i] + 1;
 	}
 	return run_query(&q, &all);
 }
@@ -270,6 +278,34 @@ static int keep(void *arg, const void *data, size_t bytes)
 {
 	memcpy(arg, data, bytes);
 	return 0;
+}
+
+struct first {
+	void *element;
+	size_t skip, bytes;
+	bool found;
+};
+
+static int keep_first(void *arg, const void *data, size_t bytes)
+{
+	struct first *f = arg;
+
+	(void)bytes;
+	if (!f->found)
+		memcpy(f->element, (const uint8_t *)data + f->skip, f->bytes);
+	f->found = true;
+	return 0;
+}
+
+static int get_point(struct sp_cube *cube, const struct sp_cube_box *box, void *element,
+		     struct sp_errinfo *err)
+{
+	size_t value = cube->head.shape.element_bytes;
+	struct first f = { element, sp__point_bytes(cube) - value, value, false };
+	struct sp_cube_stats stats;
+	int rc = sp_cube_read(cube, box, keep_first, &f, &stats, err);
+
+	return rc || f.found ? rc : sp__errf(err, -ENOENT, "read", cube->path, -1, "no such point");
 }
 
 int sp_cube_get(struct sp_cube *cube, const uint64_t *x, void *element, struct sp_errinfo *err)
@@ -281,5 +317,7 @@ int sp_cube_get(struct sp_cube *cube, const uint64_t *x, void *element, struct s
 		box.lo[i] = box.hi[i] = x[i];
 		box.stride[i] = 1;
 	}
+	if (cube->head.points)
+		return get_point(cube, &box, element, err);
 	return sp_cube_read(cube, &box, keep, element, &stats, err);
 }

@@ -5,7 +5,9 @@
  * less time than a request of its own.  The gap is what passes under the head during the least
  * positioning, the aim of hops, if the tracks are known; else GAP_BYTES.
  *
- * Requests go out in the order of the walk.  With a depth of 1 each is waited for.
+ * Requests to a volume go out in the order of its walk, at most depth of them at a time.  All
+ * volumes are kept busy: each has a lane (cube/cubelane.h), and lanes get their turn whenever
+ * a request has ended.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,6 +19,7 @@
 
 #define DEPTH 16
 #define REQUEST_MAX (UINT64_C(1) << 30) /* a result is an int32_t */
+#define REQUESTS_MAX 4096		/* of a queue */
 #define GAP_BYTES (UINT64_C(64) << 10)
 
 uint64_t sp__transfer_gap(const struct sp__cube_head *h, bool no_coalesce)
@@ -32,16 +35,21 @@ static void set_sizes(struct sp__transfer *t)
 {
 	const struct sp_cube *c = t->cube;
 	uint64_t most = c->opts.request_bytes ? c->opts.request_bytes : SP__TRANSFER_BYTES;
+	uint64_t limit = c->env.budget.limit_bytes / 4;
 
 	most = sp__min(most, REQUEST_MAX);
 
+	t->nlanes = sp__parts_volumes(&c->head.parts);
 	t->depth = c->opts.depth ? c->opts.depth : c->env.device ? 1 : DEPTH;
+	t->depth = (unsigned)sp__min(t->depth, REQUESTS_MAX / t->nlanes);
 	/* A quarter of the memory is for requests. */
-	while (t->depth > 1 && t->depth * c->cell_bytes > c->env.budget.limit_bytes / 4)
+	while (t->depth > 1 && t->depth * t->nlanes * c->cell_bytes > limit)
 		t->depth--;
-	most = sp__min(most, c->env.budget.limit_bytes / 4 / t->depth);
-	t->request_blocks = sp__max(most / c->cell_bytes, 1) * c->head.cell_blocks;
-	t->pool_bytes = t->depth * t->request_blocks * c->head.block_bytes;
+	t->nrequests = t->depth * t->nlanes;
+	most = sp__min(most, limit / t->nrequests);
+	t->rules.cell_blocks = c->head.cell_blocks;
+	t->rules.request_blocks = sp__max(most / c->cell_bytes, 1) * c->head.cell_blocks;
+	t->pool_bytes = t->nrequests * t->rules.request_blocks * c->head.block_bytes;
 }
 
 int sp__transfer_open(struct sp__transfer *t, struct sp_cube *cube, enum sp__op op,
@@ -53,22 +61,25 @@ int sp__transfer_open(struct sp__transfer *t, struct sp_cube *cube, enum sp__op 
 
 	*t = (struct sp__transfer){ .cube = cube, .stats = stats, .err = err, .op = op };
 	t->begin_ns = sp__env_now_ns(&cube->env);
-	t->last_end = UINT64_MAX;
 	set_sizes(t);
 	t->pool = sp__pages_alloc(t->pool_bytes, false);
-	t->requests = calloc(t->depth, sizeof(*t->requests));
-	t->free = calloc(t->depth, sizeof(*t->free));
-	if (!t->pool || !t->requests || !t->free)
+	t->requests = calloc(t->nrequests, sizeof(*t->requests));
+	t->free = calloc(t->nrequests, sizeof(*t->free));
+	t->lanes = calloc(t->nlanes, sizeof(*t->lanes));
+	if (!t->pool || !t->requests || !t->free || !t->lanes)
 		return sp__err(err, -ENOMEM, "malloc", NULL, -1);
-	sp__budget_charge(&cube->env.budget, t->pool_bytes);
-	for (; t->nfree < t->depth; t->nfree++) {
+	t->charged_bytes = t->pool_bytes + t->nlanes * sizeof(*t->lanes);
+	sp__budget_charge(&cube->env.budget, t->charged_bytes);
+	for (unsigned v = 0; v < t->nlanes; v++)
+		t->lanes[v].last_end = UINT64_MAX;
+	for (; t->nfree < t->nrequests; t->nfree++) {
 		struct sp__cellrequest *q = &t->requests[t->nfree];
 
-		q->r.data = t->pool + t->nfree * t->request_blocks * cube->head.block_bytes;
+		q->r.data = t->pool + t->nfree * t->rules.request_blocks * cube->head.block_bytes;
 		q->r.tag = t->nfree;
 		t->free[t->nfree] = q;
 	}
-	qo.depth = t->depth;
+	qo.depth = t->nrequests;
 	qo.pool = t->pool;
 	qo.pool_bytes = t->pool_bytes;
 	return sp__queue_open(&t->queue, &qo, err);
@@ -80,12 +91,17 @@ static void each_cell(struct sp__transfer *t, struct sp__cellrequest *q)
 	uint64_t first = q->runs[0].block, x[SP_CUBE_DIMS_MAX];
 
 	for (unsigned i = 0; t->fn && i < q->nruns; i++) {
+		const struct sp__cubepart *part =
+			h->points ? NULL : sp__parts_of(&h->parts, q->runs[i].block);
 		uint8_t *data = q->r.data;
 
 		data += (q->runs[i].block - first) * h->block_bytes;
 		for (uint64_t k = 0; k < q->runs[i].cells; k++) {
-			(void)sp__mapping_cell(&h->mapping, q->runs[i].block + k * h->cell_blocks,
-					       x);
+			if (part)
+				(void)sp__cubepart_cell(part, q->runs[i].block + k * h->cell_blocks,
+							x);
+			else
+				x[0] = q->runs[i].block + k * h->cell_blocks;
 			t->fn(t->arg, x, data + k * t->cube->cell_bytes);
 		}
 	}
@@ -103,11 +119,12 @@ static int reap(struct sp__transfer *t, unsigned min)
 		struct sp__cellrequest *q = &t->requests[r->tag];
 
 		t->free[t->nfree++] = q;
+		q->lane->outstanding--;
 		if (rc)
 			continue;
 		if (r->result != (int32_t)r->bytes)
 			rc = sp__volume_err(
-				t->err, t->cube->volume, r->result < 0 ? r->result : SP_ECORRUPT,
+				t->err, r->volume, r->result < 0 ? r->result : SP_ECORRUPT,
 				t->op == SP__OP_READ ? "read" : "write", (long long)r->offset);
 		else if (t->op == SP__OP_READ)
 			each_cell(t, q);
@@ -115,110 +132,118 @@ static int reap(struct sp__transfer *t, unsigned min)
 	return n < 0 ? sp__err(t->err, n, "wait", t->cube->path, -1) : rc;
 }
 
-/* The block after a run. */
-static uint64_t run_end(const struct sp__transfer *t, const struct sp__cellrun *run)
+/* There is a free request. */
+static int submit(struct sp__transfer *t, struct sp__cubelane *lane, unsigned n)
 {
-	return run->block + run->cells * t->cube->head.cell_blocks;
-}
+	struct sp__cellrequest *q = t->free[t->nfree - 1];
+	uint64_t end = sp__cellrun_end(&t->rules, &q->runs[n - 1]), first = q->runs[0].block;
+	uint64_t local = first;
+	struct sp__request *r = &q->r;
+	int rc;
 
-static int submit(struct sp__transfer *t, const struct sp__cellrun *runs, unsigned n)
-{
-	uint64_t end = run_end(t, &runs[n - 1]);
-	uint32_t block_bytes = t->cube->head.block_bytes;
-	struct sp__request *r;
-	struct sp__cellrequest *q;
-	int rc = 0;
-
-	while (!rc && !t->nfree)
-		rc = reap(t, 1);
-	if (rc)
-		return rc;
-	q = t->free[--t->nfree];
-	memcpy(q->runs, runs, n * sizeof(*runs));
+	(void)sp__basicgrid_volume(&t->cube->head.mapping.basic, &local);
 	q->nruns = n;
-	r = &q->r;
+	q->lane = lane;
 	*r = (struct sp__request){ .op = t->op,
-				   .volume = t->cube->volume,
+				   .volume = t->cube->volumes[lane - t->lanes],
 				   .data = r->data,
 				   .tag = r->tag,
-				   .offset = runs->block * block_bytes,
-				   .bytes = (uint32_t)((end - runs->block) * block_bytes) };
+				   .offset = local * t->cube->head.block_bytes,
+				   .bytes = (uint32_t)((end - first) * t->cube->head.block_bytes) };
 	if (t->op == SP__OP_WRITE)
 		each_cell(t, q);
-	t->stats->requests++;
-	t->stats->bytes += r->bytes;
-	t->stats->seeks += runs->block != t->last_end;
-	t->last_end = end;
+	lane->requests++;
+	lane->bytes += r->bytes;
+	t->stats->seeks += first != lane->last_end;
+	lane->last_end = end;
 	rc = sp__queue_submit(t->queue, &r, 1);
-	if (rc) {
-		t->free[t->nfree++] = q;
+	if (rc)
 		return sp__err(t->err, rc, "submit", t->cube->path, (long long)r->offset);
-	}
-	return t->depth == 1 ? reap(t, 1) : 0;
+	t->nfree--;
+	lane->outstanding++;
+	return 0;
 }
 
-/* Submits the runs that wait: several as one request, a long one in pieces. */
-static int flush(struct sp__transfer *t)
+/* Submits what lanes have, as far as depth allows; returns how many have more, or an error. */
+static int feed(struct sp__transfer *t)
 {
-	uint64_t most = t->request_blocks / t->cube->head.cell_blocks;
-	struct sp__cellrun piece = t->runs[0];
-	int rc = 0;
+	int rc = 0, more = 0;
 
-	if (t->nruns > 1)
-		rc = submit(t, t->runs, t->nruns);
-	for (uint64_t left = t->nruns == 1 ? piece.cells : 0; !rc && left; left -= piece.cells) {
-		piece.cells = sp__min(left, most);
-		rc = submit(t, &piece, 1);
-		piece.block = run_end(t, &piece);
-	}
-	t->nruns = 0;
-	return rc;
-}
+	for (unsigned v = 0; !rc && v < t->nlanes; v++) {
+		struct sp__cubelane *lane = &t->lanes[v];
+		unsigned n = 1;
 
-static int take(void *arg, uint64_t block, uint64_t cells)
-{
-	struct sp__transfer *t = arg;
-	struct sp__cellrun run = { block, cells };
-	int rc = 0;
-
-	t->stats->cells += cells;
-	if (t->nruns) {
-		struct sp__cellrun *last = &t->runs[t->nruns - 1];
-		uint64_t end = run_end(t, last);
-
-		if (block == end && t->nruns == 1) {
-			last->cells += cells;
-			return 0;
+		while (!rc && n && lane->outstanding < t->depth) {
+			n = sp__cubelane_next(lane, &t->rules, t->free[t->nfree - 1]->runs);
+			if (n)
+				rc = submit(t, lane, n);
 		}
-		if (t->nruns == SP__REQUEST_RUNS || block < end || block - end > t->gap_blocks ||
-		    run_end(t, &run) - t->runs[0].block > t->request_blocks)
-			rc = flush(t);
+		more += n && (lane->walking || lane->ending || !sp__cubelane_has_room(lane));
 	}
-	t->runs[t->nruns++] = run;
-	return rc;
+	return rc ? rc : more;
 }
 
 void sp__transfer_begin(struct sp__transfer *t, enum sp__op op, sp__cell_fn fn, void *arg)
 {
 	t->op = op;
-	t->gap_blocks =
+	t->rules.gap_blocks =
 		op == SP__OP_READ ? sp__transfer_gap(&t->cube->head, t->cube->opts.no_coalesce) : 0;
 	t->fn = fn;
 	t->arg = arg;
-	t->nruns = 0;
+	for (unsigned v = 0; v < t->nlanes; v++) {
+		t->lanes[v].ending = false;
+		t->lanes[v].first = t->lanes[v].n = 0;
+	}
+}
+
+/* Until no lane has more than it may, or all have nothing. */
+static int feed_all(struct sp__transfer *t)
+{
+	int more;
+
+	while ((more = feed(t)) > 0) {
+		int rc = reap(t, 1);
+
+		if (rc)
+			return rc;
+	}
+	return more;
 }
 
 int sp__transfer_cells(struct sp__transfer *t, const struct sp_cube_box *cells)
 {
-	return sp__mapping_walk(&t->cube->head.mapping, cells, take, t);
+	uint64_t n = 1;
+
+	for (unsigned i = 0; i < t->cube->head.shape.ndims; i++)
+		n *= sp__box_count(cells, i);
+	t->stats->cells += n;
+	for (unsigned v = 0; v < t->nlanes; v++) {
+		sp__partswalk_begin(&t->lanes[v].walk, &t->cube->head.parts, cells, v);
+		t->lanes[v].walking = true;
+	}
+	return feed_all(t);
+}
+
+int sp__transfer_run(struct sp__transfer *t, uint64_t block, uint64_t cells)
+{
+	uint64_t local = block;
+	struct sp__cubelane *lane =
+		&t->lanes[sp__basicgrid_volume(&t->cube->head.mapping.basic, &local)];
+
+	t->stats->cells += cells;
+	sp__cubelane_add(lane, block, cells);
+	return feed_all(t);
 }
 
 int sp__transfer_end(struct sp__transfer *t)
 {
-	int rc = flush(t);
+	int rc;
 
-	while (!rc && t->nfree < t->depth)
-		rc = reap(t, t->depth - t->nfree);
+	for (unsigned v = 0; v < t->nlanes; v++)
+		t->lanes[v].ending = true;
+	rc = feed_all(t);
+	while (!rc && t->nfree < t->nrequests)
+		rc = reap(t, t->nrequests - t->nfree);
 	return rc;
 }
 
@@ -240,12 +265,18 @@ void sp__transfer_close(struct sp__transfer *t)
 			 sp__queue_engine(t->queue));
 	}
 	sp__queue_close(t->queue);
+	for (unsigned v = 0; t->lanes && v < t->nlanes; v++) {
+		t->stats->requests += t->lanes[v].requests;
+		t->stats->bytes += t->lanes[v].bytes;
+		t->stats->volume_requests[v] += t->lanes[v].requests;
+		t->stats->volume_bytes[v] += t->lanes[v].bytes;
+	}
 	t->stats->cell_bytes = t->stats->cells * t->cube->cell_bytes;
 	t->stats->transfer_s += (double)(sp__env_now_ns(&t->cube->env) - t->begin_ns) * 1e-9;
-	if (t->pool) {
+	if (t->pool)
 		sp__pages_free(t->pool, t->pool_bytes);
-		sp__budget_credit(&t->cube->env.budget, t->pool_bytes);
-	}
+	sp__budget_credit(&t->cube->env.budget, t->charged_bytes);
 	free(t->requests);
 	free(t->free);
+	free(t->lanes);
 }

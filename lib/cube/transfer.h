@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The requests of one query or load: takes cells in the order in which the mapping walks them,
- * makes requests of those that follow each other, and keeps some of them outstanding.
+ * makes requests of those that follow each other, and keeps some of them outstanding on each
+ * volume.
  */
 #ifndef SP__CUBE_TRANSFER_H
 #define SP__CUBE_TRANSFER_H
 
 #include "cube/cube_impl.h"
+#include "cube/cubelane.h"
 #include "io/queue.h"
 
-/* Looks at a cell that was read, or fills one that is to be written. */
+/*
+ * Looks at a cell that was read, or fills one that is to be written, at coordinates x; in a
+ * dataset of points x[0] is its first block.
+ */
 typedef void (*sp__cell_fn)(void *arg, const uint64_t *x, uint8_t *cell);
-
-/* Cells that follow each other. */
-struct sp__cellrun {
-	uint64_t block, cells;
-};
-
-#define SP__REQUEST_RUNS 64
 
 /* A request, and the runs of cells in it; between them are gaps. */
 struct sp__cellrequest {
 	struct sp__request r;
+	struct sp__cubelane *lane;
 	unsigned nruns;
 	struct sp__cellrun runs[SP__REQUEST_RUNS];
 };
@@ -34,16 +33,14 @@ struct sp__transfer {
 	enum sp__op op;
 	sp__cell_fn fn; /* NULL: nobody looks at the bytes */
 	void *arg;
-	uint64_t gap_blocks;	 /* the longest gap that is read to save a request */
-	uint64_t request_blocks; /* of the longest request */
-	unsigned depth, nfree;
+	struct sp__cubelanerules rules;
+	unsigned nlanes, depth;	    /* depth: outstanding requests of each lane */
+	struct sp__cubelane *lanes; /* of the volumes */
 	uint8_t *pool;
-	size_t pool_bytes;
+	size_t pool_bytes, charged_bytes;
+	unsigned nrequests, nfree;
 	struct sp__cellrequest *requests;
 	struct sp__cellrequest **free;
-	struct sp__cellrun runs[SP__REQUEST_RUNS]; /* not submitted yet */
-	unsigned nruns;
-	uint64_t last_end; /* of the request before */
 	uint64_t begin_ns;
 };
 
@@ -59,6 +56,8 @@ SP_MUST_CHECK int sp__transfer_open(struct sp__transfer *t, struct sp_cube *cube
  */
 void sp__transfer_begin(struct sp__transfer *t, enum sp__op op, sp__cell_fn fn, void *arg);
 SP_MUST_CHECK int sp__transfer_cells(struct sp__transfer *t, const struct sp_cube_box *cells);
+/* The same with cells that follow each other, by their first block. */
+SP_MUST_CHECK int sp__transfer_run(struct sp__transfer *t, uint64_t block, uint64_t cells);
 SP_MUST_CHECK int sp__transfer_end(struct sp__transfer *t);
 /* Moves the cells of a box, with the op given on opening. */
 SP_MUST_CHECK int sp__transfer_box(struct sp__transfer *t, const struct sp_cube_box *cells,

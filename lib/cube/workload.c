@@ -2,6 +2,7 @@
 /*
  * Workloads as text: a line for each query.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -50,14 +51,27 @@ static const char *parse_kind(struct sp_cube_query *q, const char *kind, const c
 	return NULL;
 }
 
-/* NULL, or what is wrong with the line. */
+/* The weight before a query, if there is one; false: it is none. */
+static bool take_weight(struct sp_cube_query *q, const char **kind, char **rest)
+{
+	const struct sp_cube_shape number = { .type = SP_CUBE_F64 };
+	bool parsed;
+
+	q->weight = 1;
+	if (isalpha((unsigned char)**kind))
+		return true;
+	parsed = !sp_cube_value_parse(&number, *kind, &q->weight);
+	*kind = strtok_r(NULL, " \t\r\n", rest);
+	return parsed && q->weight > 0 && isfinite(q->weight) && *kind;
+}
+
+/* NULL, or what is wrong with the line, which is not empty. */
 static const char *parse(struct sp_cube_query *q, char *line, const struct sp_cube_shape *s)
 {
-	char *rest, *weight = strtok_r(line, " \t\r\n", &rest), *end;
-	const char *kind = strtok_r(NULL, " \t\r\n", &rest), *what, *at, *why;
+	char *rest;
+	const char *kind = strtok_r(line, " \t\r\n", &rest), *what, *at, *why;
 
-	q->weight = strtod(weight, &end);
-	if (*end || !(q->weight > 0) || !isfinite(q->weight) || !kind)
+	if (!take_weight(q, &kind, &rest))
 		return "a line is a weight above 0, beam or range, and its size";
 	what = strtok_r(NULL, " \t\r\n", &rest);
 	at = strtok_r(NULL, " \t\r\n", &rest);
@@ -75,6 +89,25 @@ static const char *parse(struct sp_cube_query *q, char *line, const struct sp_cu
 	return NULL;
 }
 
+/* Adds the query of a line; an empty one has none. */
+static int add(struct sp_cube_workload *w, char *line, const struct sp_cube_shape *shape,
+	       const char **why)
+{
+	struct sp_cube_query q = { 0 };
+
+	*why = NULL;
+	line[strcspn(line, "#")] = '\0';
+	if (!line[strspn(line, " \t\r\n")])
+		return 0;
+	*why = parse(&q, line, shape);
+	if (*why)
+		return SP_ESYNTAX;
+	if (!SP__ARRAY_ROOM_NEXT(w->queries, w->n))
+		return -ENOMEM;
+	w->queries[w->n++] = q;
+	return 0;
+}
+
 static int read_lines(struct sp_cube_workload *w, FILE *f, const char *path,
 		      const struct sp_cube_shape *shape, struct sp_errinfo *err)
 {
@@ -82,17 +115,11 @@ static int read_lines(struct sp_cube_workload *w, FILE *f, const char *path,
 	const char *why;
 
 	for (unsigned long n = 1; fgets(line, sizeof(line), f); n++) {
-		struct sp_cube_query q = { 0 };
+		int rc = add(w, line, shape, &why);
 
-		line[strcspn(line, "#")] = '\0';
-		if (!line[strspn(line, " \t\r\n")])
-			continue;
-		why = parse(&q, line, shape);
-		if (why)
-			return sp__errf(err, SP_ESYNTAX, "read", path, -1, "line %lu: %s", n, why);
-		if (!SP__ARRAY_ROOM_NEXT(w->queries, w->n))
-			return sp__err(err, -ENOMEM, "read", path, -1);
-		w->queries[w->n++] = q;
+		if (rc)
+			return why ? sp__errf(err, rc, "read", path, -1, "line %lu: %s", n, why)
+				   : sp__err(err, rc, "read", path, -1);
 	}
 	if (ferror(f))
 		return sp__err(err, -errno, "read", path, -1);
@@ -114,6 +141,24 @@ int sp_cube_workload_load(struct sp_cube_workload *w, const char *path,
 	if (rc)
 		sp_cube_workload_free(w);
 	return rc;
+}
+
+int sp_cube_workload_add(struct sp_cube_workload *w, const char *query,
+			 const struct sp_cube_shape *shape, struct sp_errinfo *err)
+{
+	char *line = strdup(query);
+	const char *why = NULL;
+	size_t before = w->n;
+	int rc = line ? add(w, line, shape, &why) : -ENOMEM;
+
+	free(line);
+	if (!rc && w->n == before) {
+		rc = SP_ESYNTAX;
+		why = "it is empty";
+	}
+	return !rc   ? 0
+	       : why ? sp__errf(err, rc, "parse", "", -1, "query '%s': %s", query, why)
+		     : sp__err(err, rc, "parse", "", -1);
 }
 
 void sp_cube_workload_free(struct sp_cube_workload *w)

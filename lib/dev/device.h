@@ -15,13 +15,9 @@
  * alone: no randomness, nothing of the host.
  *
  * What other kinds would be.  MEMS storage: one lane, whose state is the place
- * and velocity of the sled; position() and serve() are its two springs.  A
- * striped volume: the lanes of its members side by side, split() cuts at the
- * stripe unit and numbers the blocks as the member does, position() and serve()
- * call the member's.  A mirrored one: split() of a write gives a piece to each
- * member, of a read to the one whose arm is nearest, which the state knows; a
- * mirror of stripes is the two in turn.  Atropos: a striped volume whose split()
- * follows tracks and semi-sequential paths of the members' track maps.
+ * and velocity of the sled; position() and serve() are its two springs.
+ * Atropos: an array (raid.h) whose split() follows tracks and semi-sequential
+ * paths of the drives' track maps.
  *
  * Source: timing rules of Shao 2008 ch. 2 and of the validated simulator the
  * oracle files come from.
@@ -79,9 +75,14 @@ struct sp__device_ops {
 	/* Optional, both or none: 0 or -ENOMEM. */
 	int (*open)(const struct sp__model *m, void **state);
 	void (*close)(void *state);
-	/* Fills pieces (<= max); returns how many, and *blocks: what they cover. */
-	unsigned (*split)(const struct sp__model *m, void *state, bool write, uint64_t lbn,
-			  uint32_t *blocks, struct sp__piece *pieces, unsigned max);
+	/* Optional, for more than one queue: the one in which a request for lbn waits. */
+	unsigned (*queue)(const struct sp__model *m, uint64_t lbn);
+	/*
+	 * What is dispatched now: fills pieces (<= max), all of which will be served; returns
+	 * how many, and *blocks: what they cover.
+	 */
+	unsigned (*split)(const struct sp__model *m, void *state, uint64_t now_ns, bool write,
+			  uint64_t lbn, uint32_t *blocks, struct sp__piece *pieces, unsigned max);
 	/*
 	 * Time before the first block passes the head, if chosen now (with zero
 	 * latency: time that is not transfer): the key of SPTF.  What is more than

@@ -48,12 +48,12 @@ static void drive_close(void *state)
 	free(s);
 }
 
-static unsigned drive_split(const struct sp__model *m, void *state, bool write, uint64_t lbn,
-			    uint32_t *blocks, struct sp__piece *pieces, unsigned max)
+static unsigned drive_split(const struct sp__model *m, void *state, uint64_t now_ns, bool write,
+			    uint64_t lbn, uint32_t *blocks, struct sp__piece *pieces, unsigned max)
 {
 	const struct state *s = state;
 
-	(void)max;
+	(void)now_ns, (void)max;
 	pieces[0] = (struct sp__piece){ .lbn = lbn, .blocks = *blocks, .write = write };
 	/* What the cache is going to answer need not be looked up, nor what has no rivals. */
 	if (!s->cache ||

@@ -23,14 +23,14 @@ struct flash {
 	uint64_t ps_block; /* transfer over the channel, in 1e-12 s */
 };
 
-static unsigned flash_split(const struct sp__model *m, void *state, bool write, uint64_t lbn,
-			    uint32_t *blocks, struct sp__piece *pieces, unsigned max)
+static unsigned flash_split(const struct sp__model *m, void *state, uint64_t now_ns, bool write,
+			    uint64_t lbn, uint32_t *blocks, struct sp__piece *pieces, unsigned max)
 {
 	const struct flash *f = m->impl;
 	uint64_t at = lbn, end = lbn + *blocks;
 	unsigned n = 0;
 
-	(void)state;
+	(void)state, (void)now_ns;
 	while (at < end) {
 		uint64_t stripe = at / f->stripe, into = at % f->stripe;
 		uint64_t len = f->stripe - into < end - at ? f->stripe - into : end - at;

@@ -113,6 +113,10 @@ const struct sp__geozone *sp__geometry_zone_of_track(const struct sp_geometry *g
 /* Fills in transfer_s_per_mb and seek_s from how the model's device behaves; 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__geometry_measure(struct sp_geometry *g, const struct sp__model *m);
 
+/* The geometry of a model or of an array, as sp_geometry_model(). */
+SP_MUST_CHECK int sp__geometry_of(struct sp_geometry **g, const struct sp__model *m,
+				  struct sp_errinfo *err);
+
 /* From a parsed document, which it leaves alone; path is for the messages. */
 SP_MUST_CHECK int sp__geometry_parse(struct sp_geometry **g, const struct json_t *doc,
 				     const char *path, struct sp_errinfo *err);

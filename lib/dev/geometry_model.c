@@ -20,6 +20,8 @@
  * end of a read) / period.  Hops of up to HOPS tracks are tabled; cylinder and
  * head of the tracks around a place are laid out once, so a hop costs a
  * subtraction and a look into the table of seeks.
+ *
+ * An array has no tracks: its blocks go round the drives.  It has the seek time of a drive.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,6 +32,7 @@
 #include "dev/drive.h"
 #include "dev/drive_impl.h"
 #include "dev/geometry.h"
+#include "dev/raid.h"
 
 #define HOPS 2048
 
@@ -262,9 +265,25 @@ static int put_drive(struct sp_geometry *g, const struct sp__model *m, const str
 	return rc;
 }
 
+static int put_array(struct sp_geometry *g, const struct sp__model *drive, unsigned abreast,
+		     struct sp_errinfo *err)
+{
+	struct sp_geometry *one;
+	int rc = sp__geometry_of(&one, drive, err);
+
+	if (rc)
+		return rc;
+	g->transfer_s_per_mb = one->transfer_s_per_mb / abreast;
+	g->seek_s = one->seek_s;
+	sp_geometry_free(one);
+	return 0;
+}
+
 static int put_model(struct sp_geometry *g, const struct sp__model *m, struct sp_errinfo *err)
 {
 	const struct sp__drive *d = sp__model_drive(m);
+	const struct sp__model *drive;
+	unsigned abreast;
 	int rc;
 
 	g->blocks = m->blocks;
@@ -274,9 +293,27 @@ static int put_model(struct sp_geometry *g, const struct sp__model *m, struct sp
 		rc = sp__geometry_text(&g->source, "model");
 	if (!rc)
 		rc = sp__geometry_text(&g->verdict, d ? "rotating" : "not-rotating");
-	if (!rc)
+	if (rc)
+		return rc;
+	drive = sp__raid_drive(m, &abreast);
+	if (drive)
+		rc = put_array(g, drive, abreast, err);
+	else
 		rc = d ? put_drive(g, m, d, err) : sp__geometry_measure(g, m);
 	return rc ? rc : sp__geometry_seal(g, err);
+}
+
+int sp__geometry_of(struct sp_geometry **g, const struct sp__model *m, struct sp_errinfo *err)
+{
+	int rc;
+
+	*g = sp__geometry_alloc();
+	rc = *g ? put_model(*g, m, err) : -ENOMEM;
+	if (!rc)
+		return 0;
+	sp_geometry_free(*g);
+	*g = NULL;
+	return rc == -ENOMEM ? sp__err(err, rc, "malloc", m->name, -1) : rc;
 }
 
 int sp_geometry_model(struct sp_geometry **g, const char *model, struct sp_errinfo *err)
@@ -288,12 +325,7 @@ int sp_geometry_model(struct sp_geometry **g, const char *model, struct sp_errin
 	rc = sp__model_load(&m, model, err);
 	if (rc)
 		return rc;
-	*g = sp__geometry_alloc();
-	rc = *g ? put_model(*g, m, err) : -ENOMEM;
+	rc = sp__geometry_of(g, m, err);
 	sp__model_free(m);
-	if (!rc)
-		return 0;
-	sp_geometry_free(*g);
-	*g = NULL;
-	return rc == -ENOMEM ? sp__err(err, rc, "malloc", model, -1) : rc;
+	return rc;
 }

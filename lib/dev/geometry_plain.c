@@ -25,7 +25,7 @@ static uint64_t serve(struct sp__device *dev, uint64_t *lanes, uint64_t lbn, uin
 	while (left) {
 		struct sp__piece pieces[SP__DEV_PIECES_MAX];
 		uint32_t blocks = left;
-		unsigned n = ops->split(dev->model, dev->state, false, lbn, &blocks, pieces,
+		unsigned n = ops->split(dev->model, dev->state, start, false, lbn, &blocks, pieces,
 					SP__DEV_PIECES_MAX);
 
 		for (unsigned i = 0; i < n; i++) {

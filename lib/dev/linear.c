@@ -28,10 +28,10 @@ static int linear_open(const struct sp__model *m, void **state)
 	return *state ? 0 : -ENOMEM;
 }
 
-static unsigned linear_split(const struct sp__model *m, void *state, bool write, uint64_t lbn,
-			     uint32_t *blocks, struct sp__piece *pieces, unsigned max)
+static unsigned linear_split(const struct sp__model *m, void *state, uint64_t now_ns, bool write,
+			     uint64_t lbn, uint32_t *blocks, struct sp__piece *pieces, unsigned max)
 {
-	(void)m, (void)state, (void)max;
+	(void)m, (void)state, (void)now_ns, (void)max;
 	pieces[0] = (struct sp__piece){ .lbn = lbn, .blocks = *blocks, .write = write };
 	return 1;
 }

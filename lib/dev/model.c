@@ -14,8 +14,6 @@
 #include "dev/model_json.h"
 #include "dev/shipped.h"
 
-#define BYTES_MAX (UINT64_C(1) << 62) /* of a device: offsets have a sign */
-
 static const char *const kinds[] = { "rotating", "linear", "flash", NULL };
 static int (*const parsers[])(struct sp__jobj *, struct sp__model *) = { sp__drive_parse,
 									 sp__linear_parse,
@@ -102,7 +100,7 @@ static int parse(struct sp__jobj *o, struct sp__model *m)
 		sp__jfail(o, "block_bytes", "%u is not a power of two", m->block_bytes);
 	if (name && !*name)
 		sp__jfail(o, "name", "is empty");
-	m->lanes = 1;
+	m->lanes = m->drives = m->queues = 1;
 	m->name = name_of(o->file, name);
 	m->about = strdup(about ? about : "");
 	if (!m->name || !m->about)
@@ -111,7 +109,7 @@ static int parse(struct sp__jobj *o, struct sp__model *m)
 	host(o, m);
 	if (!o->rc)
 		o->rc = parsers[kind](o, m);
-	if (!o->rc && m->blocks > BYTES_MAX / m->block_bytes)
+	if (!o->rc && m->blocks > SP__MODEL_BYTES_MAX / m->block_bytes)
 		sp__jfail(o, "total_blocks", "%llu blocks of %u bytes are more than 2^62 bytes",
 			  (unsigned long long)m->blocks, m->block_bytes);
 	return sp__jclose(o);

@@ -16,6 +16,8 @@
 #include <spindle/api.h>
 #include <spindle/error.h>
 
+#define SP__MODEL_BYTES_MAX (UINT64_C(1) << 62) /* offsets have a sign */
+
 struct sp__drive; /* rotating: drive.h */
 struct sp__device_ops;
 
@@ -30,8 +32,10 @@ struct sp__model {
 	uint32_t block_bytes; /* what LBNs count: 512, 4096 */
 	uint64_t blocks;
 	unsigned lanes;		 /* that work at the same time, >= 1 */
+	unsigned drives;	 /* of an array; otherwise 1 */
+	unsigned queues;	 /* in front of it: drives, or groups of equally many */
 	uint64_t overhead_ns[2]; /* read, write: from submission until it may be chosen */
-	unsigned window;	 /* requests the device holds at once, >= 1 */
+	unsigned window;	 /* requests a drive holds at once, >= 1 */
 	enum sp__window_policy window_policy;
 	/* The host that goes with it: constants by which computation is charged. */
 	uint32_t cpu_compare_ns; /* one comparison of keys */

@@ -1,18 +1,114 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Waiting for several sources at once.  A single one waits for itself.  If all have a descriptor
+ * to poll, poll(2) waits.  Otherwise (worker threads, simulated devices) they wait in turn, each
+ * for a short time; before each turn all are looked at, so that in virtual time, where a turn
+ * lasts until the next completion of any of them, none is passed over.
+ */
+#include <errno.h>
+#include <poll.h>
 #include "flow/iter.h"
+#include "io/queue.h"
 
-void sp__waits_add(struct sp__waits *w, sp__wait_fn *block, void *operator)
+/* A turn: little beside a read of a disk, much beside a system call. */
+#define TURN_NS 200000
+#define POLL_MAX 64
+
+static int queue_until(void *queue, int64_t timeout_ns)
 {
-	if (!w->block)
-		*w = (struct sp__waits){ block, operator};
+	return sp__queue_wait(queue, timeout_ns);
+}
+
+static int queue_fd(void *queue)
+{
+	return sp__queue_fd(queue);
+}
+
+const struct sp__wait_ops sp__wait_on_queue = { queue_until, queue_fd };
+
+void sp__waits_add(struct sp__waits *w, struct sp__waiter *wait)
+{
+	if (wait->set)
+		return;
+	wait->set = w;
+	wait->next = w->first;
+	w->first = wait;
+}
+
+void sp__waits_withdraw(struct sp__waiter *wait)
+{
+	struct sp__waiter **at;
+
+	if (!wait->set)
+		return;
+	for (at = &wait->set->first; *at != wait; at = &(*at)->next)
+		;
+	*at = wait->next;
+	wait->set = NULL;
+}
+
+/* Has one of them progress? */
+static int look(const struct sp__waits *w)
+{
+	int rc = 0;
+
+	for (struct sp__waiter *i = w->first; i && rc == 0; i = i->next)
+		rc = i->ops->until(i->source, 0);
+	return rc;
+}
+
+/* False: not all of them have a descriptor. */
+static bool poll_all(const struct sp__waits *w)
+{
+	struct pollfd p[POLL_MAX];
+	nfds_t n = 0;
+
+	for (struct sp__waiter *i = w->first; i; i = i->next, n++) {
+		int fd = n < POLL_MAX ? i->ops->fd(i->source) : -1;
+
+		if (fd < 0)
+			return false;
+		p[n] = (struct pollfd){ .fd = fd, .events = POLLIN };
+	}
+	(void)poll(p, n, -1); /* after a signal, too, they are looked at again */
+	return true;
+}
+
+static int wait_any(const struct sp__waits *w)
+{
+	struct sp__waiter *turn = NULL;
+	int rc;
+
+	while ((rc = look(w)) == 0) {
+		if (poll_all(w))
+			continue;
+		turn = turn && turn->next ? turn->next : w->first;
+		rc = turn->ops->until(turn->source, TURN_NS);
+		if (rc)
+			break;
+	}
+	return rc;
+}
+
+static int wait_one(const struct sp__waiter *wait)
+{
+	int rc;
+
+	do {
+		rc = wait->ops->until(wait->source, -1);
+	} while (rc == 0);
+	return rc;
 }
 
 int sp__waits_block(struct sp__waits *w)
 {
-	int rc = w->block ? w->block(w->operator) : SP_ESTATE;
+	int rc = SP_ESTATE;
 
-	*w = (struct sp__waits){ 0 };
-	return rc;
+	if (w->first)
+		rc = w->first->next ? wait_any(w) : wait_one(w->first);
+	while (w->first)
+		sp__waits_withdraw(w->first);
+	return rc < 0 ? rc : 0;
 }
 
 int sp__iter_next(struct sp__iter *it, struct sp__waits *w, struct sp_batch *batch)

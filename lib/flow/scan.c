@@ -16,7 +16,7 @@ struct sp__scan {
 	size_t input; /* the current one, or the next */
 	int fd;
 	struct sp__rstream *stream; /* NULL: none is open */
-	bool may_block;		    /* the next read may wait */
+	struct sp__waiter wait;	    /* for the stream */
 	struct sp__splitter splitter;
 	size_t from; /* the input of the batch */
 	struct sp__bytes header;
@@ -86,6 +86,18 @@ void sp__input_close(const char *name, int fd)
 		close(fd);
 }
 
+static int stream_until(void *scan, int64_t timeout_ns)
+{
+	return sp__rstream_wait(((struct sp__scan *)scan)->stream, timeout_ns);
+}
+
+static int stream_fd(void *scan)
+{
+	return sp__rstream_fd(((struct sp__scan *)scan)->stream);
+}
+
+static const struct sp__wait_ops wait_on_stream = { stream_until, stream_fd };
+
 static int no_memory(const struct sp__scan *s)
 {
 	return sp__err(s->opts.err, -ENOMEM, "allocate", NULL, -1);
@@ -99,6 +111,7 @@ int sp__scan_open(struct sp__scan **scan, const struct sp__scan_opts *opts)
 		return sp__err(opts->err, -ENOMEM, "allocate", NULL, -1);
 	s->opts = *opts;
 	s->fd = -1;
+	s->wait = (struct sp__waiter){ .ops = &wait_on_stream, .source = s };
 	*scan = s;
 	return 0;
 }
@@ -109,8 +122,7 @@ static void close_input(struct sp__scan *s)
 
 	if (s->stream) {
 		sp__rstream_counters(s->stream, &c);
-		s->done.read_requests += c.read_requests;
-		s->done.read_bytes += c.read_bytes;
+		sp__io_add(&s->done, &c);
 		if (strlen(sp__rstream_engine(s->stream)) < sizeof(s->engine))
 			strcpy(s->engine, sp__rstream_engine(s->stream));
 		sp__rstream_close(s->stream);
@@ -125,6 +137,7 @@ void sp__scan_close(struct sp__scan *s)
 {
 	if (!s)
 		return;
+	sp__waits_withdraw(&s->wait);
 	close_input(s);
 	sp__splitter_release(&s->splitter);
 	sp__bytes_release(&s->header, NULL);
@@ -196,9 +209,12 @@ static int read_span(struct sp__scan *s)
 {
 	const char *data;
 	size_t bytes;
-	int rc = sp__rstream_next(s->stream, &data, &bytes, s->may_block);
+	int rc = sp__rstream_next(s->stream, &data, &bytes, false);
 
-	s->may_block = false;
+	if (rc == SP_LATER)
+		sp__waits_add(s->opts.waits, &s->wait);
+	else
+		sp__waits_withdraw(&s->wait);
 	if (rc != SP_READY)
 		return rc;
 	s->bytes += bytes;
@@ -206,14 +222,6 @@ static int read_span(struct sp__scan *s)
 		s->newlines += sp__count_lines(data, bytes);
 	(void)sp__splitter_feed(&s->splitter, data, bytes);
 	return rc;
-}
-
-static int unblock(void *operator)
-{
-	struct sp__scan *s = operator;
-
-	s->may_block = true;
-	return 0;
 }
 
 /* The next batch of the list of inputs, headers included. */
@@ -233,8 +241,6 @@ static int next_batch(struct sp__scan *s, struct sp_batch *batch)
 				return rc;
 		}
 		rc = read_span(s);
-		if (rc == SP_LATER)
-			sp__waits_add(s->opts.waits, unblock, s);
 		if (rc == SP_END) {
 			rc = end_input(s, batch);
 			if (rc != SP_END)
@@ -315,7 +321,12 @@ uint64_t sp__scan_owed(const struct sp__scan *s)
 
 void sp__scan_counters(const struct sp__scan *s, struct sp__io_counters *c)
 {
+	struct sp__io_counters now = { 0 };
+
+	if (s->stream)
+		sp__rstream_counters(s->stream, &now);
 	*c = s->done;
+	sp__io_add(c, &now);
 }
 
 const char *sp__scan_engine(const struct sp__scan *s)

@@ -11,8 +11,10 @@
 #include <spindle/benchset.h>
 #include <spindle/error.h>
 #include <spindle/fiojob.h>
+#include <spindle/flow.h>
 #include <spindle/gen.h>
 #include <spindle/geometry.h>
+#include <spindle/index.h>
 #include <spindle/join.h>
 #include <spindle/outfile.h>
 #include <spindle/policy.h>

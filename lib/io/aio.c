@@ -20,6 +20,8 @@
 struct aio {
 	io_context_t context;
 	unsigned depth, nfree;
+	bool signals; /* completions, to this event file descriptor */
+	int event;
 	struct sp__donering *refused;
 	struct iocb *blocks;	 /* depth */
 	struct iocb **free;	 /* depth: stack of unused blocks */
@@ -76,7 +78,7 @@ fail:
 	return rc;
 }
 
-static void prepare(struct iocb *b, struct sp__request *r)
+static void prepare(const struct aio *a, struct iocb *b, struct sp__request *r)
 {
 	char *at = (char *)r->data + r->moved;
 	size_t rest = r->bytes - r->moved;
@@ -90,6 +92,8 @@ static void prepare(struct iocb *b, struct sp__request *r)
 		b->aio_reqprio = (short)r->prio;
 		b->u.c.flags |= IOCB_FLAG_IOPRIO;
 	}
+	if (a->signals)
+		io_set_eventfd(b, a->event);
 	b->data = r;
 }
 
@@ -106,7 +110,7 @@ static int aio_submit(void *engine, struct sp__request *const *reqs, size_t n)
 
 	for (i = 0; i < n; i++) {
 		a->batch[i] = a->free[--a->nfree];
-		prepare(a->batch[i], reqs[i]);
+		prepare(a, a->batch[i], reqs[i]);
 	}
 	for (ready = i; taken < ready;) {
 		int rc = io_submit(a->context, (long)(ready - taken), a->batch + taken);
@@ -153,6 +157,15 @@ static int aio_reap(void *engine, struct sp__request **done, size_t max, size_t 
 	return n || rc == -EINTR ? (int)n : rc;
 }
 
+static int aio_signal(void *engine, int event)
+{
+	struct aio *a = engine;
+
+	a->event = event;
+	a->signals = true;
+	return 0;
+}
+
 const struct sp__engine_ops sp__aio_engine = {
 	.name = "libaio",
 	.caps = SP__CAP_ASYNC | SP__CAP_PRIO | SP__CAP_MOVES | SP__CAP_AUTO,
@@ -161,4 +174,6 @@ const struct sp__engine_ops sp__aio_engine = {
 	.register_pool = sp__engine_no_register,
 	.submit = aio_submit,
 	.reap = aio_reap,
+	.fd = sp__engine_no_fd,
+	.signal = aio_signal,
 };

@@ -77,6 +77,18 @@ struct sp__engine_ops {
 	 */
 	int (*reap)(void *engine, struct sp__request **done, size_t max, size_t min,
 		    int64_t timeout_ns);
+
+	/*
+	 * Optional (sp__engine_no_fd).  A descriptor that poll(2) finds readable when a reap
+	 * would return something; -1: there is none, or not now.
+	 */
+	int (*fd)(void *engine);
+
+	/*
+	 * Optional (sp__engine_no_signal).  Called at most once, right after open: from now on
+	 * each completion adds to the counter of this event file descriptor.
+	 */
+	int (*signal)(void *engine, int event);
 };
 
 extern const struct sp__engine_ops sp__uring_engine, sp__aio_engine, sp__sync_engine,
@@ -106,5 +118,9 @@ int32_t sp__engine_transfer(const struct sp__request *r);
 
 /* The hook of engines that cannot register memory: -ENOTSUP. */
 int sp__engine_no_register(void *engine, void *pool, size_t bytes);
+/* The hook of engines that cannot signal: SP_EUNSUP. */
+int sp__engine_no_signal(void *engine, int event);
+/* The hook of engines without a descriptor: -1. */
+int sp__engine_no_fd(void *engine);
 
 #endif

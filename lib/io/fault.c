@@ -358,4 +358,6 @@ const struct sp__engine_ops sp__fault_engine = {
 	.register_pool = fault_register,
 	.submit = fault_submit,
 	.reap = fault_reap,
+	.fd = sp__engine_no_fd,
+	.signal = sp__engine_no_signal,
 };

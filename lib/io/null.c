@@ -35,4 +35,6 @@ const struct sp__engine_ops sp__null_engine = {
 	.register_pool = sp__engine_no_register,
 	.submit = null_submit,
 	.reap = sp__donering_reap,
+	.fd = sp__engine_no_fd,
+	.signal = sp__engine_no_signal,
 };

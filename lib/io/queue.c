@@ -25,7 +25,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/minmax.h"
-#include "io/engine.h"
+#include "io/completion.h"
 #include "obs/trace.h"
 
 #define DEPTH_MAX 4096
@@ -38,6 +38,7 @@ struct list {
 struct sp__queue {
 	const struct sp__engine_ops *ops;
 	void *engine;
+	struct sp__completing completing;
 	struct sp__trace *trace;
 	const struct sp__volume *device;
 	bool registered;
@@ -91,7 +92,8 @@ int sp__queue_open(struct sp__queue **out, const struct sp__queue_opts *opts,
 	q->depth = depth;
 	q->trace = opts->trace;
 	q->device = opts->device;
-	q->changeable = sp__engine_is_auto(opts->engine) && !opts->device;
+	q->changeable = sp__engine_is_auto(opts->engine) && !opts->device &&
+			opts->completion != SP__COMPLETE_EVENT;
 	q->waiting.tail = &q->waiting.head;
 	q->finished.tail = &q->finished.head;
 	rc = sp__engine_open(&q->ops, &q->engine, opts->engine,
@@ -104,6 +106,13 @@ int sp__queue_open(struct sp__queue **out, const struct sp__queue_opts *opts,
 	if (rc) {
 		free(q);
 		return rc;
+	}
+	rc = sp__completing_open(&q->completing, opts->completion, q->ops, q->engine);
+	if (rc) {
+		q->ops->close(q->engine);
+		free(q);
+		return sp__errf(err, rc, "open", opts->engine, -1,
+				"the engine cannot signal completions by an event descriptor");
 	}
 	if (opts->pool)
 		q->registered = q->ops->register_pool(q->engine, opts->pool, opts->pool_bytes) == 0;
@@ -215,8 +224,8 @@ static int collect(struct sp__queue *q, size_t min, size_t max, int64_t timeout_
 			pause_for_others();
 		return 0;
 	}
-	n = q->ops->reap(q->engine, q->array, sp__min(max, q->depth), sp__min(min, q->with_engine),
-			 timeout_ns);
+	n = sp__completing_reap(&q->completing, q->ops, q->engine, q->array, sp__min(max, q->depth),
+				sp__min(min, q->with_engine), timeout_ns);
 	if (n <= 0)
 		return full_now(n) ? 0 : n;
 	q->with_engine -= (unsigned)n;
@@ -349,6 +358,24 @@ int sp__queue_reap(struct sp__queue *q, struct sp__request **done, size_t max, s
 	return (int)n;
 }
 
+int sp__queue_wait(struct sp__queue *q, int64_t timeout_ns)
+{
+	int rc = 0;
+
+	if (!sp__queue_outstanding(q))
+		return SP_ESTATE;
+	if (!q->finished.count)
+		rc = timeout_ns < 0 ? wait_for(q, 1, q->depth, -1)
+				    : collect(q, timeout_ns > 0, q->depth, timeout_ns);
+	return rc < 0 ? rc : q->finished.count > 0;
+}
+
+/* What the engine has not taken is offered to it again only by a reap. */
+int sp__queue_fd(const struct sp__queue *q)
+{
+	return q->waiting.count ? -1 : q->ops->fd(q->engine);
+}
+
 void sp__queue_close(struct sp__queue *q)
 {
 	if (!q)
@@ -356,6 +383,7 @@ void sp__queue_close(struct sp__queue *q)
 	while (in_flight(q) && collect(q, in_flight(q), q->depth, -1) == 0)
 		;
 	q->ops->close(q->engine);
+	sp__completing_close(&q->completing);
 	free(q);
 }
 

@@ -38,6 +38,13 @@ struct sp__request {
 	struct sp__request *next;    /* for the current owner */
 };
 
+/* How a queue waits for completions (Iyengar et al. 2008, section 3). */
+enum sp__completion {
+	SP__COMPLETE_WAIT,  /* in a call of the system that ends with them */
+	SP__COMPLETE_POLL,  /* looks for them again and again, and never sleeps */
+	SP__COMPLETE_EVENT, /* for the system to signal an event file descriptor */
+};
+
 struct sp__queue_opts {
 	const char *engine;	 /* NULL or "auto"; else a name from the table, see engine.c */
 	unsigned depth;		 /* most requests outstanding, 1 .. 4096 */
@@ -45,6 +52,7 @@ struct sp__queue_opts {
 	size_t pool_bytes;	 /* registered with the kernel if it may; or NULL, 0 */
 	struct sp__trace *trace; /* or NULL */
 	const struct sp__volume *device; /* of the volumes, if they are simulated; or NULL */
+	enum sp__completion completion;	 /* SP_EUNSUP: an engine that cannot signal */
 	bool bound;	/* stays with the thread that opens it: cheaper to the kernel */
 	const int *fds; /* of volumes: registered with the kernel if they may; or NULL */
 	unsigned nfds;
@@ -95,5 +103,17 @@ SP_MUST_CHECK int sp__queue_submit(struct sp__queue *q, struct sp__request *cons
  */
 SP_MUST_CHECK int sp__queue_reap(struct sp__queue *q, struct sp__request **done, size_t max,
 				 size_t min, int64_t timeout_ns);
+
+/*
+ * Waits until a reap would return something: 1; at most timeout_ns (-1: no limit), then 0; in
+ * virtual time a limit is the next completion of any queue.  SP_ESTATE: nothing is outstanding.
+ * A signal may end it early.
+ */
+SP_MUST_CHECK int sp__queue_wait(struct sp__queue *q, int64_t timeout_ns);
+/*
+ * A descriptor that poll(2) finds readable when sp__queue_wait() would return 1, as long as
+ * that has returned 0 since the last other call; -1: there is none, or not now.
+ */
+int sp__queue_fd(const struct sp__queue *q);
 
 #endif

@@ -19,7 +19,8 @@ struct sp__rstream_opts {
 	const char *engine;	/* as in sp__queue_opts */
 	enum sp__direct direct; /* _ALWAYS: even if cached; buffered if it cannot be done */
 	size_t chunk_bytes;	/* of one request; multiple of 4096 */
-	unsigned depth;		/* chunks: one with the caller, the rest ahead; up to 64 */
+	unsigned depth;		/* chunks: one with the caller, at most the rest ahead; up to 64 */
+	bool whole;		/* the caller reads to the end: all of the rest, from the start */
 	struct sp__trace *trace;
 	const struct sp__volume *device; /* simulated: a regular file lies on it, ... */
 	unsigned sim_file;		 /* ... with this number; or NULL */
@@ -39,6 +40,13 @@ void sp__rstream_close(struct sp__rstream *rs); /* accepts NULL */
  */
 SP_MUST_CHECK int sp__rstream_next(struct sp__rstream *rs, const char **data, size_t *bytes,
 				   bool wait);
+/*
+ * Waits until next() can do more than return SP_LATER again, after it has returned that: 1; at
+ * most timeout_ns (-1: no limit), then 0; or an error.
+ */
+SP_MUST_CHECK int sp__rstream_wait(struct sp__rstream *rs, int64_t timeout_ns);
+/* A descriptor for poll(2), as sp__queue_fd(). */
+int sp__rstream_fd(const struct sp__rstream *rs);
 void sp__rstream_counters(const struct sp__rstream *rs, struct sp__io_counters *c);
 const char *sp__rstream_engine(const struct sp__rstream *rs); /* "read" if none */
 

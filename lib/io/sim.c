@@ -82,7 +82,7 @@ static struct sp__simreq *describe(struct sim *e, struct sp__request *r)
 	s->sim = (struct sp__simreq){ .file = r->volume->sim_file,
 				      .write = r->op == SP__OP_WRITE,
 				      .prio = r->prio,
-				      .offset = r->offset + r->moved,
+				      .offset = r->volume->sim_begin + r->offset + r->moved,
 				      .bytes = (uint32_t)r->result,
 				      .owner = s };
 	return &s->sim;
@@ -140,9 +140,10 @@ static int sim_reap(void *engine, struct sp__request **done, size_t max, size_t 
 	struct sim *e = engine;
 
 	advance(e, false);
-	/* Virtual time has no use for a limit: the next completion is where it goes. */
+	/* With a limit time goes to the next completion, whosever it is, and no further. */
 	while (timeout_ns && e->done->count < min && e->outstanding && advance(e, true))
-		;
+		if (timeout_ns > 0)
+			break;
 	return (int)sp__donering_take(e->done, done, max);
 }
 
@@ -154,4 +155,6 @@ const struct sp__engine_ops sp__sim_engine = {
 	.register_pool = sp__engine_no_register,
 	.submit = sim_submit,
 	.reap = sim_reap,
+	.fd = sp__engine_no_fd,
+	.signal = sp__engine_no_signal,
 };

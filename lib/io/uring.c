@@ -258,6 +258,21 @@ static int uring_reap(void *engine, struct sp__request **done, size_t max, size_
 	return rc;
 }
 
+/* With requests left in the ring the next reap has to submit them first. */
+static int uring_fd(void *engine)
+{
+	struct uring *u = engine;
+
+	return io_uring_sq_ready(&u->ring) ? -1 : u->ring.ring_fd;
+}
+
+static int uring_signal(void *engine, int event)
+{
+	struct uring *u = engine;
+
+	return io_uring_register_eventfd(&u->ring, event);
+}
+
 const struct sp__engine_ops sp__uring_engine = {
 	.name = "io_uring",
 	.caps = SP__CAP_ASYNC | SP__CAP_PRIO | SP__CAP_MOVES | SP__CAP_AUTO | SP__CAP_FD,
@@ -266,4 +281,6 @@ const struct sp__engine_ops sp__uring_engine = {
 	.register_pool = uring_register,
 	.submit = uring_submit,
 	.reap = uring_reap,
+	.fd = uring_fd,
+	.signal = uring_signal,
 };

@@ -179,7 +179,7 @@ int sp__volume_simulate(struct sp__volume *v, const struct sp__volume *device,
 int sp__volume_begin_lbn(const struct sp__volume *v, uint64_t *lbn)
 {
 	*lbn = 0;
-	return v->machine ? sp__machine_locate(v->machine, v->sim_file, 0, lbn) : 0;
+	return v->machine ? sp__machine_locate(v->machine, v->sim_file, v->sim_begin, lbn) : 0;
 }
 
 void sp__volume_discard(const struct sp__volume *v)

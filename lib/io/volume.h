@@ -43,7 +43,8 @@ struct sp__volume {
 	char *name;	      /* for messages, and for traces ... */
 	char *trace_name;     /* ... if this is NULL; the volume's */
 	struct sp__machine *machine; /* NULL: a real volume */
-	unsigned sim_file;	     /* its number on the machine */
+	unsigned sim_file;	     /* its number on the machine, or of one of which it is ... */
+	uint64_t sim_begin;	     /* ... a part, from this byte on */
 };
 
 /*

@@ -462,6 +462,11 @@ int sp__wstream_put(struct sp__wstream *ws, const void *data, size_t bytes)
 	return ws->error;
 }
 
+int sp__wstream_flush(struct sp__wstream *ws)
+{
+	return ws->error || ws->queued ? ws->error : flush(ws);
+}
+
 int sp__wstream_finish(struct sp__wstream *ws)
 {
 	int rc;

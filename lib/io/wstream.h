@@ -31,6 +31,8 @@ SP_MUST_CHECK int sp__wstream_open(struct sp__wstream **ws, int fd, const char *
 				   const struct sp__wstream_opts *opts, struct sp_errinfo *err);
 /* Copies the bytes, or writes them; waits while all chunks are in flight. */
 SP_MUST_CHECK int sp__wstream_put(struct sp__wstream *ws, const void *data, size_t bytes);
+/* Writes what has been put, unless it goes through a queue: then it waits for a whole chunk. */
+SP_MUST_CHECK int sp__wstream_flush(struct sp__wstream *ws);
 /*
  * When this returns 0 the system has everything (the device need not; for that
  * call fsync).  Nothing can be put afterwards.

@@ -28,23 +28,28 @@ int sp__balance_bytes(struct sp__join *j, const char *where, uint64_t in, uint64
 /* At its end a scan has returned all that it read, and perhaps a last terminator. */
 static uint64_t scanned(const struct sp__source *s)
 {
-	uint64_t bytes = sp__scan_bytes(s->scan);
+	uint64_t bytes = s->scan ? sp__scan_bytes(s->scan) : s->bytes;
 
 	return !s->ended || (s->format.kind != SP_REC_FIXED && s->bytes == bytes + 1) ? s->bytes
 										      : bytes;
+}
+
+static int balance_source(struct sp__join *j, int side)
+{
+	const struct sp__source *s = &j->source[side];
+	struct sp__tally cut = { .records = s->lines, .sum = scanned(s) }, done = s->done;
+
+	done.sum += (uint64_t)(s->end - s->at);
+	return sp__balance_same(j, side, "input", &cut, &done);
 }
 
 int sp__balance_sources(struct sp__join *j)
 {
 	int rc = 0;
 
-	for (int i = 0; i < 2 && !rc; i++) {
-		const struct sp__source *s = &j->source[i];
-		struct sp__tally cut = { .records = s->lines, .sum = scanned(s) }, done = s->done;
-
-		done.sum += (uint64_t)(s->end - s->at);
-		rc = sp__balance_same(j, i, "input", &cut, &done);
-	}
+	for (int i = 0; i < 2 && !rc; i++)
+		if (sp__is_scanned(j, i))
+			rc = balance_source(j, i);
 	return rc;
 }
 

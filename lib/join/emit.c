@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "join/emit.h"
 #include "join/record.h"
+#include "join/timeline.h"
 
 #define BUFFER_BYTES (128u << 10)
 
@@ -53,7 +54,8 @@ static void set_fixed(struct sp__emit *e)
 
 int sp__emit_init(struct sp__emit *e, const struct sp_join_opts *opts, struct sp_errinfo *err)
 {
-	*e = (struct sp__emit){ .opts = opts, .err = err };
+	*e = (struct sp__emit){ .opts = opts, .err = err, .limit = UINT64_MAX };
+	e->nfiles = 2 + (unsigned)opts->nthen;
 	if (opts->fixed_bytes[0])
 		set_fixed(e);
 	else
@@ -62,7 +64,7 @@ int sp__emit_init(struct sp__emit *e, const struct sp_join_opts *opts, struct sp
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	e->padded = !opts->ncolumns && (opts->auto_columns || (opts->csv && opts->header));
 	e->simple = !opts->ncolumns && !e->padded && !e->filler_bytes && opts->nkeys == 1 &&
-		    e->cut.kind != SP__CUT_BLANKS && e->cut.kind != SP__CUT_FIXED;
+		    !opts->nthen && e->cut.kind != SP__CUT_BLANKS && e->cut.kind != SP__CUT_FIXED;
 	e->buf = e->at = e->whole = malloc(BUFFER_BYTES);
 	if (!e->buf)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
@@ -74,18 +76,18 @@ void sp__emit_release(struct sp__emit *e)
 {
 	free(e->buf);
 	free(e->own_filler);
-	free(e->fields[0].at);
-	free(e->fields[1].at);
+	for (unsigned i = 0; i < SP_JOIN_FILES_MAX; i++)
+		free(e->fields[i].at);
 	*e = (struct sp__emit){ 0 };
 }
 
-int sp__emit_auto(struct sp__emit *e, int side, const struct sp__line *first)
+int sp__emit_auto(struct sp__emit *e, unsigned file, const struct sp__line *first)
 {
 	if (!e->padded)
 		return 0;
-	if (sp__fields_split(&e->cut, first->data, first->bytes, &e->fields[side]) < 0)
+	if (sp__fields_split(&e->cut, first->data, first->bytes, &e->fields[file]) < 0)
 		return sp__err(e->err, -ENOMEM, "allocate", NULL, -1);
-	e->auto_fields[side] = e->fields[side].n;
+	e->auto_fields[file] = e->fields[file].n;
 	return 0;
 }
 
@@ -112,6 +114,8 @@ static void to_sink(struct sp__emit *e, const char *data, size_t bytes, bool who
 
 int sp__emit_flush(struct sp__emit *e)
 {
+	if (e->error == SP__LIMIT_REACHED)
+		return e->error;
 	if (!e->sink)
 		to_stream(e, e->buf, (size_t)(e->at - e->buf));
 	if (e->sink && e->whole > e->buf)
@@ -197,21 +201,23 @@ static void put_field(struct sp__emit *e, const struct sp__fields *f, size_t k)
 		put(e, f->at[k].p, f->at[k].n);
 }
 
-static bool is_key(const struct sp__emit *e, int side, size_t k)
+static bool is_key(const struct sp__emit *e, unsigned file, size_t k)
 {
+	if (file >= 2)
+		return e->opts->then[file - 2].key == k;
 	for (size_t i = 0; i < e->opts->nkeys; i++)
-		if (e->opts->keys[side][i] == k)
+		if (e->opts->keys[file][i] == k)
 			return true;
 	return false;
 }
 
-static void put_others(struct sp__emit *e, int side)
+static void put_others(struct sp__emit *e, unsigned file)
 {
-	const struct sp__fields *f = &e->fields[side];
-	size_t n = e->padded ? e->auto_fields[side] : f->n;
+	const struct sp__fields *f = &e->fields[file];
+	size_t n = e->padded ? e->auto_fields[file] : f->n;
 
 	for (size_t k = 0; k < n; k++) {
-		if (is_key(e, side, k))
+		if (is_key(e, file, k))
 			continue;
 		put_separator(e);
 		put_field(e, f, k);
@@ -236,26 +242,26 @@ static void put_column(struct sp__emit *e, const struct sp_join_column *c, int k
 }
 
 /* Cuts a record into fields; NULL has none.  Only -o auto drops those beyond the header's. */
-static int split(struct sp__emit *e, int side, const struct sp__line *l)
+static int split(struct sp__emit *e, unsigned file, const struct sp__line *l)
 {
-	struct sp__fields *f = &e->fields[side];
+	struct sp__fields *f = &e->fields[file];
 
 	f->n = 0;
 	if (l && sp__fields_split(&e->cut, l->data, l->bytes, f) < 0)
 		return sp__err(e->err, -ENOMEM, "allocate", NULL, -1);
-	if (!e->padded || e->opts->auto_columns || f->n <= e->auto_fields[side])
+	if (!e->padded || e->opts->auto_columns || f->n <= e->auto_fields[file])
 		return 0;
-	return sp__errf(e->err, SP_EFORMAT, "read", e->inputs[side], -1,
-			"a record has %zu fields, the header %zu", f->n, e->auto_fields[side]);
+	return sp__errf(e->err, SP_EFORMAT, "read",
+			file < 2 ? e->inputs[file] : e->opts->then[file - 2].input, -1,
+			"a record has %zu fields, the header %zu", f->n, e->auto_fields[file]);
 }
 
-static void by_fields(struct sp__emit *e, const struct sp__line *a, const struct sp__line *b)
+static void by_fields(struct sp__emit *e, const struct sp__line *const *of)
 {
-	const struct sp__line *line[2] = { a, b };
-	int key_side = a ? 0 : 1;
+	int key_side = of[0] ? 0 : 1;
 
-	for (int side = 0; side < 2; side++) {
-		int rc = split(e, side, line[side]);
+	for (unsigned i = 0; i < e->nfiles; i++) {
+		int rc = split(e, i, of[i]);
 
 		if (rc < 0) {
 			e->error = rc;
@@ -264,8 +270,8 @@ static void by_fields(struct sp__emit *e, const struct sp__line *a, const struct
 	}
 	if (!e->opts->ncolumns) {
 		put_key(e, key_side);
-		put_others(e, 0);
-		put_others(e, 1);
+		for (unsigned i = 0; i < e->nfiles; i++)
+			put_others(e, i);
 		return;
 	}
 	for (size_t i = 0; i < e->opts->ncolumns; i++) {
@@ -343,9 +349,9 @@ static void put_tags(struct sp__emit *e, const struct sp__line *a, const struct 
 	put(e, minor ? minor->data + minor->bytes : first, SP__TAG_BYTES);
 }
 
-static void put_record(struct sp__emit *e, const struct sp__line *a, const struct sp__line *b)
+static void put_record(struct sp__emit *e, const struct sp__line *const *of)
 {
-	const struct sp__line *keyed = a ? a : b;
+	const struct sp__line *a = of[0], *b = of[1], *keyed = a ? a : b;
 
 	if (e->cut.kind == SP__CUT_FIXED) {
 		fixed(e, a, b);
@@ -358,17 +364,38 @@ static void put_record(struct sp__emit *e, const struct sp__line *a, const struc
 		if (b)
 			put_rest(e, b);
 	} else {
-		by_fields(e, a, b);
+		by_fields(e, of);
 	}
 	put(e, &e->opts->eol, 1);
 }
 
-void sp__emit_pair(struct sp__emit *e, const struct sp__line *a, const struct sp__line *b)
+void sp__emit_count(struct sp__emit *e)
 {
 	e->records++;
+	if (e->timeline)
+		sp__timeline_row(e->timeline);
+	if (e->records == e->limit && !e->error)
+		e->error = SP__LIMIT_REACHED;
+}
+
+void sp__emit_pair(struct sp__emit *e, const struct sp__line *a, const struct sp__line *b)
+{
+	const struct sp__line *of[SP_JOIN_FILES_MAX] = { a, b };
+
+	sp__emit_files(e, of);
+}
+
+void sp__emit_files(struct sp__emit *e, const struct sp__line *const *of)
+{
+	if (e->error == SP__LIMIT_REACHED)
+		return;
 	if (e->tags_of)
-		put_tags(e, a, b);
-	put_record(e, a, b);
-	if (e->sink)
-		ended(e);
+		put_tags(e, of[0], of[1]);
+	put_record(e, of);
+	if (!e->sink) {
+		sp__emit_count(e);
+		return;
+	}
+	e->records++;
+	ended(e);
 }

@@ -9,9 +9,10 @@
 #ifndef SP__JOIN_EMIT_H
 #define SP__JOIN_EMIT_H
 
+#include <limits.h>
 #include <spindle/join.h>
 #include "io/wstream.h"
-#include "join/fields.h"
+#include "rec/fields.h"
 
 /* A line without its terminator and tag, and its key. */
 struct sp__line {
@@ -19,6 +20,8 @@ struct sp__line {
 	size_t bytes;
 	struct sp__slice key;
 };
+
+struct sp__timeline;
 
 struct sp__emit {
 	const struct sp_join_opts *opts;
@@ -28,13 +31,14 @@ struct sp__emit {
 	size_t filler_bytes;
 	/* The result has as many columns of each file as its first line: auto_fields. */
 	bool padded;
-	size_t auto_fields[2];
-	const char *const *inputs; /* names, set by the owner: for messages */
+	size_t auto_fields[SP_JOIN_FILES_MAX];
+	unsigned nfiles;
+	const char *const *inputs; /* names of files 1 and 2, set by the owner: for messages */
 	bool simple;		   /* the rest of a line can be copied as a whole */
 	/* Binary records: */
 	size_t fixed_bytes[2]; /* of each file in the result; 0: it has no part in it */
 	unsigned char fill;
-	struct sp__fields fields[2];
+	struct sp__fields fields[SP_JOIN_FILES_MAX];
 
 	struct sp__wstream *ws; /* set by the owner before the first flush */
 	/*
@@ -52,15 +56,23 @@ struct sp__emit {
 	char *buf, *at, *end;
 	uint64_t bytes, records; /* flushed; begun */
 	int error;
+	/* Of records that go to ws: how many there may be, and who is told of each. */
+	uint64_t limit;
+	struct sp__timeline *timeline; /* NULL: nobody */
 };
+
+/* The error when there are as many records as there may be: the join ends, and has succeeded. */
+#define SP__LIMIT_REACHED INT_MIN
 
 int sp__emit_init(struct sp__emit *e, const struct sp_join_opts *opts, struct sp_errinfo *err);
 void sp__emit_release(struct sp__emit *e);
 
-/* As many columns of file 0 or 1 as its first line has, if padded. */
-int sp__emit_auto(struct sp__emit *e, int side, const struct sp__line *first);
+/* As many columns of a file, from 0, as its first line has, if padded. */
+int sp__emit_auto(struct sp__emit *e, unsigned file, const struct sp__line *first);
 /* One record of the result; a or b may be NULL. */
 void sp__emit_pair(struct sp__emit *e, const struct sp__line *a, const struct sp__line *b);
+/* The same of a record of each file; NULL: of all but it. */
+void sp__emit_files(struct sp__emit *e, const struct sp__line *const *of);
 /* The same: a record of file 0 or 1, and one of the other file. */
 static inline void sp__emit_sides(struct sp__emit *e, int side, const struct sp__line *of_side,
 				  const struct sp__line *other)
@@ -74,6 +86,8 @@ static inline uint64_t sp__emit_bytes(const struct sp__emit *e)
 }
 /* Appends raw bytes to the result. */
 void sp__emit_raw(struct sp__emit *e, const char *data, size_t bytes);
+/* They were the rest of a record that goes to ws, or a sink has it no longer: counts it. */
+void sp__emit_count(struct sp__emit *e);
 /* Flushes everything so far to the stream or sink.  0 or the first error. */
 SP_MUST_CHECK int sp__emit_flush(struct sp__emit *e);
 

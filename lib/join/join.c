@@ -3,9 +3,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/err.h"
+#include "base/minmax.h"
 #include "base/outset.h"
 #include "base/words.h"
+#include "join/inlindex.h"
 #include "join/keying.h"
+#include "join/merge_join.h"
 #include "join/plan.h"
 #include "join/presorted.h"
 #include "join/state.h"
@@ -18,6 +21,11 @@ static int check_opts(const struct sp_join_opts *o, const struct sp_join_io *io,
 
 	if (o->fixed_bytes[0] || o->fixed_bytes[1])
 		rc = sp__binary_check(o, err);
+	if (!rc && sp__is_inl(o->algorithm))
+		rc = sp__inl_check(o, io, err);
+	else if (!rc && o->nthen)
+		rc = sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
+			      "further files are joined by index nested loops");
 	if (!rc && o->run.compression != SP_SPILL_RAW)
 		rc = sp__errf(err, SP_EUNSUP, "plan", NULL, -1, "partitions are not compressed");
 	return rc ? rc : sp__outset_check(io->output, o->run.trace_path, io->inputs, 2, err);
@@ -50,7 +58,7 @@ static int spare_inputs(struct sp__join *j)
 	if (!path || !sp_outfile_in_place(j->result.file))
 		return 0;
 	for (int i = 0; i < 2; i++)
-		if (is_file(&j->source[i], path))
+		if (j->source[i].scan && is_file(&j->source[i], path))
 			return sp__errf(j->env.err, SP_EUNSUP, "write", path, -1,
 					"an input cannot be written in place");
 	return 0;
@@ -82,8 +90,11 @@ static int write_all(struct sp__join *j)
 /* Ends the stream and starts a new one at the descriptor's offset. */
 int sp__result_flush(struct sp__join *j)
 {
-	int rc = write_all(j);
+	int rc;
 
+	if (j->result.emit.sink) /* an operator writes nothing */
+		return 0;
+	rc = write_all(j);
 	if (rc < 0)
 		return rc;
 	sp__wstream_close(j->result.ws);
@@ -94,8 +105,14 @@ int sp__result_flush(struct sp__join *j)
 /* Ends the records and writes everything; returns rc, or an error if rc was none. */
 static int end_result(struct sp__join *j, int rc)
 {
+	int ended;
+
+	rc = rc == SP__LIMIT_REACHED ? 0 : rc;
+	if (j->result.emit.error == SP__LIMIT_REACHED)
+		j->result.emit.error = 0;
 	/* Pairs found before disorder or an error are written too. */
-	int ended = j->result.ws ? write_all(j) : 0;
+	ended = j->result.ws ? write_all(j) : 0;
+	sp__timeline_end(&j->timeline);
 
 	if (j->result.ws && !ended)
 		sp__env_sync(&j->env, NULL);
@@ -103,22 +120,30 @@ static int end_result(struct sp__join *j, int rc)
 	return rc ? rc : sp_outfile_commit(j->result.file, j->env.err);
 }
 
+static int open_source(struct sp__join *j, int side)
+{
+	int rc = sp__inputs_lay(j->read.device, &j->io->inputs[side], 1, &j->read.sim_file,
+				j->env.err);
+
+	return rc ? rc : sp__source_open(j, side);
+}
+
 static int open_all(struct sp__join *j, struct sp_errinfo *err)
 {
 	int rc = sp__env_open(&j->env, &j->opts.run, err);
 
 	j->read = sp__env_reading(&j->env);
+	j->read.whole = !j->opts.limited;
 	if (!rc)
 		rc = sp__emit_init(&j->result.emit, &j->opts, j->env.err);
 	j->result.emit.inputs = j->io->inputs;
-	if (!rc)
-		rc = sp__inputs_lay(j->read.device, j->io->inputs, 2, &j->read.sim_file,
-				    j->env.err);
-	for (int i = 0; i < 2 && !rc; i++, j->read.sim_file++)
-		rc = sp__source_open(j, i);
+	for (int i = 0; i < 2 && !rc; i++)
+		if (sp__is_scanned(j, i))
+			rc = open_source(j, i);
 	/* Before anything is read: the writer of a FIFO may be waiting for that. */
 	for (int i = 0; i < 2 && !rc; i++)
-		rc = sp__scan_begin(j->source[i].scan);
+		if (sp__is_scanned(j, i))
+			rc = sp__scan_begin(j->source[i].scan);
 	if (rc < 0)
 		return rc;
 	return open_result(j);
@@ -173,62 +198,32 @@ static void note(struct sp__join *j)
 	sp__env_note(&j->env, &st->run, false);
 }
 
-/* Skips the header at the beginning of the batch, up to its end. */
-static void pass_header(struct sp__source *src, const char *end)
+int sp__join_begin_rows(struct sp__join *j)
 {
-	sp__tally_count(&src->done, (uint64_t)(end - src->at));
-	src->at = end;
-	src->lines++;
-}
+	struct sp__emit *e = &j->result.emit;
+	int rc = sp__first_lines(j);
 
-/*
- * The first records of both files: sets the number of columns from them if requested,
- * and writes them if they are headers.
- */
-static int first_lines(struct sp__join *j)
-{
-	struct sp__line first[2];
-	bool have[2];
-
-	if (!j->opts.header && !j->result.emit.padded)
+	if (rc < 0)
+		return rc;
+	j->timeline = (struct sp__timeline){ .io = j->io, .env = &j->env };
+	if (j->io->row)
+		e->timeline = &j->timeline;
+	if (!j->opts.limited)
 		return 0;
-	for (int i = 0; i < 2; i++) {
-		struct sp__source *src = &j->source[i];
-		int rc = sp__source_fill(src);
-		const char *next;
-
-		if (rc < 0)
-			return rc;
-		have[i] = rc == SP_READY;
-		if (!have[i])
-			continue;
-		first[i].data = src->at;
-		next = sp__record_next(&src->format, src->at, src->end, &first[i].bytes);
-		sp__line_set(j, i, first[i].data, first[i].bytes, &first[i]);
-		rc = sp__emit_auto(&j->result.emit, i, &first[i]);
-		if (rc < 0)
-			return rc;
-		if (j->opts.header)
-			pass_header(src, next);
-	}
-	if (j->opts.header && (have[0] || have[1]))
-		sp__emit_pair(&j->result.emit, have[0] ? &first[0] : NULL,
-			      have[1] ? &first[1] : NULL);
-	return 0;
+	e->limit = e->records + sp__min(j->opts.limit, UINT64_MAX - e->records);
+	e->error = j->opts.limit ? 0 : SP__LIMIT_REACHED;
+	return e->error;
 }
 
 static int merge(struct sp__join *j)
 {
-	const struct sp_join_opts *o = &j->opts;
-	int rc;
+	int rc = sp__merge_check(j);
 
-	if (o->ordered && o->unpaired[o->ordered == 1] && (o->pairs || o->unpaired[o->ordered - 1]))
-		return sp__errf(j->env.err, SP_EUNSUP, "plan", NULL, -1,
-				"a merge cannot put lines of file %u without partner last",
-				3 - o->ordered);
+	if (rc < 0)
+		return rc;
 	j->stats.algorithm = SP_JOIN_MERGE;
-	j->stats.ordered_by = o->ordered ? SP_JOIN_BY_MERGING : SP_JOIN_ANY_ORDER;
-	rc = first_lines(j);
+	j->stats.ordered_by = j->opts.ordered ? SP_JOIN_BY_MERGING : SP_JOIN_ANY_ORDER;
+	rc = sp__join_begin_rows(j);
 	return rc ? rc : sp__join_merge(j);
 }
 
@@ -248,7 +243,8 @@ static int read_again(struct sp__join *j)
 			continue;
 		rc = sp__source_fill(src);
 		if (rc == SP_READY)
-			pass_header(src, sp__record_next(&src->format, src->at, src->end, &bytes));
+			sp__header_pass(src,
+					sp__record_next(&src->format, src->at, src->end, &bytes));
 		rc = rc < 0 ? rc : 0;
 	}
 	j->resumed = true;
@@ -287,13 +283,29 @@ static int join(struct sp__join *j)
 	j->opts.ordered = sp__join_ordered(&j->opts);
 	if (j->opts.algorithm == SP_JOIN_MERGE)
 		return merge(j);
+	if (sp__is_inl(j->opts.algorithm))
+		return sp__join_inl(j);
 	sp_join_expect(&j->opts, j->io->inputs);
-	rc = first_lines(j);
+	rc = sp__join_begin_rows(j);
 	if (!rc)
 		rc = try_merge(j);
 	if (rc <= 0)
 		return rc;
 	return sp__join_hash(j);
+}
+
+/* Sizes of the inputs are needed before they are opened if there is an index. */
+static void choose_inl(struct sp_join_opts *o, const char *const inputs[2])
+{
+	double index_s, hash_s;
+
+	if (o->nthen && o->algorithm == SP_JOIN_AUTO)
+		o->algorithm = SP_JOIN_ASYNC_INL;
+	if (!o->index[0] && !o->index[1])
+		return;
+	sp_join_expect(o, inputs);
+	if (sp__inl_pays(o, &index_s, &hash_s))
+		o->algorithm = SP_JOIN_ASYNC_INL;
 }
 
 int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,
@@ -311,6 +323,7 @@ int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,
 		j.opts.nkeys = 1;
 		j.opts.keys[0] = j.opts.keys[1] = &first;
 	}
+	choose_inl(&j.opts, io->inputs);
 	rc = check_opts(&j.opts, io, err);
 	if (rc < 0) {
 		if (stats)
@@ -334,7 +347,8 @@ SP__WORD_TABLE(sp_join_type, { "inner", SP_JOIN_INNER }, { "left", SP_JOIN_LEFT 
 
 SP__WORD_TABLE(sp_join_algorithm, { "auto", SP_JOIN_AUTO }, { "hybrid", SP_JOIN_HYBRID },
 	       { "grace", SP_JOIN_GRACE }, { "shj", SP_JOIN_SHJ }, { "merge", SP_JOIN_MERGE },
-	       { "nested", SP_JOIN_NESTED })
+	       { "nested", SP_JOIN_NESTED }, { "inl", SP_JOIN_INL },
+	       { "async-inl", SP_JOIN_ASYNC_INL })
 
 SP__WORD_TABLE(sp_join_ordering, { "probing", SP_JOIN_BY_PROBING },
 	       { "sorting", SP_JOIN_BY_SORTING }, { "merging", SP_JOIN_BY_MERGING })

@@ -20,7 +20,7 @@
 #include <stdint.h>
 #include <spindle/join.h>
 #include "base/rng.h"
-#include "join/fields.h"
+#include "rec/fields.h"
 #include "rec/key.h"
 
 struct sp__keying {

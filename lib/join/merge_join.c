@@ -8,14 +8,21 @@
  * next batch, the parts of the previous one that are still needed (a group, and the last
  * key for the order check) are copied.
  *
+ * The join can stop and go on.  A file that moves on is due; while its input has nothing yet the
+ * join returns SP_LATER and goes on from the same state when it is called again.  Meanwhile it
+ * turns to the other file and reads that ahead, which first copies what is needed of its batch.
+ * That is only for operators: below a join of files the streams read ahead by themselves.
+ *
  * A line is compared with the one before it if disorder matters: always, from the first
  * unpaired line on, or never.
  *
- * Memory: the largest two groups, and two keys.
+ * Memory: the largest two groups, two keys, and what is read ahead: two chunks, or 128 KB more
+ * than one.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
+#include "join/merge_join.h"
 #include "join/presorted.h"
 #include "rec/collate.h"
 
@@ -24,12 +31,17 @@ struct copies {
 	char data[];
 };
 
+/* Must a side move on before anything else, and why? */
+enum due { NOT_DUE, AFTER_PAIR, AFTER_UNPAIRED };
+
 /* One file. */
 struct side {
 	struct sp__source *source;
 	int number;
 	struct sp__line now; /* the current line */
 	bool have;	     /* there is one */
+	enum due due;
+	struct sp__bytes now_copy; /* memory for the line after its batch is gone */
 	struct sp__slice last_key;
 	struct sp__bytes last_copy; /* memory for it after its batch is gone */
 	bool last;		    /* there is a line before */
@@ -40,15 +52,21 @@ struct side {
 	struct copies *copies;
 };
 
-struct merge {
+enum phase { APART, GATHERING_1, GATHERING_2, PAIRING, TAIL_1, TAIL_2, DONE };
+
+struct sp__merging_join {
 	struct sp__join *j;
+	enum phase phase;
+	size_t paired, with; /* PAIRING: lines of the groups, that of the major order first */
 	struct side side[2];
 	bool collate;
 	struct sp__keyorder order; /* otherwise */
 	bool unpairable;	   /* some line found no partner */
+	int result;		   /* once DONE */
 };
 
-static int compare(const struct merge *m, const struct sp__slice *a, const struct sp__slice *b)
+static int compare(const struct sp__merging_join *m, const struct sp__slice *a,
+		   const struct sp__slice *b)
 {
 	if (m->collate && a->n && b->n)
 		return sp__collate_compare(a->p, a->n, b->p, b->n);
@@ -57,7 +75,7 @@ static int compare(const struct merge *m, const struct sp__slice *a, const struc
 
 /* Order. */
 
-static int tell_disorder(struct merge *m, struct side *s)
+static int tell_disorder(struct sp__merging_join *m, struct side *s)
 {
 	struct sp__join *j = m->j;
 	int rc = sp__result_flush(j);
@@ -70,7 +88,7 @@ static int tell_disorder(struct merge *m, struct side *s)
 	return j->opts.order == SP_JOIN_CHECK ? 1 : 0;
 }
 
-static int check(struct merge *m, struct side *s)
+static int check(struct sp__merging_join *m, struct side *s)
 {
 	enum sp_join_order order = m->j->opts.order;
 
@@ -93,7 +111,7 @@ static struct sp__slice moved(const struct sp__slice *key, const char *from, con
 }
 
 /* Before the batch is released: copies the parts still needed. */
-static int keep(struct merge *m, struct side *s)
+static int keep(struct sp__merging_join *m, struct side *s)
 {
 	struct copies *c;
 	size_t bytes = 0, at = 0;
@@ -123,26 +141,20 @@ static int keep(struct merge *m, struct side *s)
 	return 0;
 }
 
-/* The next line: 0, 1 (disorder ends it) or an error. */
-static int next(struct merge *m, struct side *s)
+/* The next line: 0, 1 (disorder ends it), SP_LATER, or an error. */
+static int next(struct sp__merging_join *m, struct side *s)
 {
 	struct sp__source *src = s->source;
 	const char *end;
 	int rc;
 
-	if (s->have) {
-		s->last_key = s->now.key;
-		s->last = true;
-	}
 	while (src->at == src->end) {
 		rc = keep(m, s);
 		if (rc < 0)
 			return rc;
 		rc = sp__source_fill(src);
-		if (rc != SP_READY) {
-			s->have = false;
+		if (rc != SP_READY)
 			return rc;
-		}
 	}
 	end = memchr(src->at, src->format.eol, (size_t)(src->end - src->at));
 	sp__line_set(m->j, s->number, src->at, (size_t)(end - src->at), &s->now);
@@ -150,6 +162,76 @@ static int next(struct merge *m, struct side *s)
 	src->lines++;
 	s->have = true;
 	return check(m, s);
+}
+
+/* Its batch is released: copies the current line too, and keeps the rest as read ahead. */
+static int put_aside(struct sp__merging_join *m, struct side *s)
+{
+	const char *from = s->now.data;
+	int rc = keep(m, s);
+
+	if (!rc && s->have && from != s->now_copy.data) {
+		/* With its terminator, so that it is never nothing. */
+		if (sp__bytes_set(&s->now_copy, from, s->now.bytes + 1, NULL) < 0)
+			return sp__join_no_memory(m->j);
+		s->now.key = moved(&s->now.key, from, s->now_copy.data);
+		s->now.data = s->now_copy.data;
+	}
+	return rc ? rc : sp__source_aside(s->source, m->j->env.err);
+}
+
+/* The next line, for that reason, which is due if there is none yet; as next(). */
+static inline int try_next(struct sp__merging_join *m, struct side *s, enum due why)
+{
+	int rc = next(m, s);
+
+	s->due = rc == SP_LATER ? why : NOT_DUE;
+	if (why == AFTER_UNPAIRED && !rc)
+		m->unpairable = true;
+	return rc;
+}
+
+/* The current line has been used. */
+static inline int leave(struct sp__merging_join *m, struct side *s, enum due why)
+{
+	s->last_key = s->now.key;
+	s->last = true;
+	s->have = false;
+	return try_next(m, s, why);
+}
+
+/* Moves on what is due. */
+static int move_on(struct sp__merging_join *m)
+{
+	int rc = 0, later = 0;
+
+	for (int i = 0; i < 2 && !rc; i++) {
+		if (m->side[i].due)
+			rc = try_next(m, &m->side[i], m->side[i].due);
+		if (rc == SP_LATER) {
+			later = rc;
+			rc = 0;
+		}
+	}
+	return rc ? rc : later;
+}
+
+/* One file has nothing yet: reads the other ahead.  SP_LATER or an error. */
+static int turn(struct sp__merging_join *m)
+{
+	int rc = 0;
+
+	for (int i = 0; i < 2 && rc >= 0; i++) {
+		struct side *s = &m->side[i];
+
+		if (s->due)
+			continue;
+		rc = put_aside(m, s);
+		if (!rc)
+			rc = sp__source_take(s->source, m->j->read.chunk_bytes + SP__AHEAD_BYTES,
+					     m->j->env.err);
+	}
+	return rc < 0 ? rc : SP_LATER;
 }
 
 /* Groups. */
@@ -177,136 +259,195 @@ static void empty_group(struct side *s)
 	s->ngroup = s->copied = 0;
 }
 
-static int gather_one(struct merge *m, struct side *s)
-{
-	if (!SP__ARRAY_ROOM(s->group, s->group_room, s->ngroup + 1))
-		return sp__join_no_memory(m->j);
-	s->group[s->ngroup++] = s->now;
-	return next(m, s);
-}
-
 /* The current line, and those after it as long as they match the other file's. */
-static int gather(struct merge *m, struct side *s, const struct side *other)
+static int gather(struct sp__merging_join *m, struct side *s, const struct side *other)
 {
-	const struct sp__slice *key = other->ngroup ? &other->group[0].key : &other->now.key;
-	int rc, diff = 0;
+	int rc;
 
-	do {
-		rc = gather_one(m, s);
-		if (rc || !s->have)
+	while (s->have) {
+		const struct sp__slice *key =
+			other->ngroup ? &other->group[0].key : &other->now.key;
+
+		if (s->ngroup &&
+		    (s->number ? compare(m, key, &s->now.key) : compare(m, &s->now.key, key)))
+			break;
+		if (!SP__ARRAY_ROOM(s->group, s->group_room, s->ngroup + 1))
+			return sp__join_no_memory(m->j);
+		s->group[s->ngroup++] = s->now;
+		rc = leave(m, s, AFTER_PAIR);
+		if (rc)
 			return rc;
-		diff = s->number ? compare(m, key, &s->now.key) : compare(m, &s->now.key, key);
-	} while (!diff);
+	}
+	m->phase++;
 	return 0;
 }
 
-/* In the order of one side, ties in that of the other. */
-static void all_pairs(struct merge *m, int major)
+/* In the order of one side, ties in that of the other; until the buffer is full. */
+static int all_pairs(struct sp__merging_join *m)
 {
+	struct sp__emit *e = &m->j->result.emit;
+	int major = m->j->opts.ordered == 2;
 	const struct side *a = &m->side[major], *b = &m->side[!major];
 
-	for (size_t i = 0; i < a->ngroup; i++)
-		for (size_t k = 0; k < b->ngroup && !m->j->result.emit.error; k++)
-			sp__emit_sides(&m->j->result.emit, major, &a->group[i], &b->group[k]);
+	for (; m->paired < a->ngroup && m->j->opts.pairs; m->paired++, m->with = 0)
+		for (; m->with < b->ngroup; m->with++) {
+			if (e->error)
+				return e->error;
+			if (sp__merge_full(m->j))
+				return 0;
+			sp__emit_sides(e, major, &a->group[m->paired], &b->group[m->with]);
+		}
+	m->paired = 0;
+	for (int i = 0; i < 2; i++) {
+		settle_group(&m->side[i]);
+		empty_group(&m->side[i]);
+	}
+	m->phase = APART;
+	return e->error;
 }
 
-static int pairs(struct merge *m)
-{
-	struct side *a = &m->side[0], *b = &m->side[1];
-	int rc = gather(m, a, b);
-
-	if (!rc)
-		rc = gather(m, b, a);
-	if (!rc && m->j->opts.pairs)
-		all_pairs(m, m->j->opts.ordered == 2);
-	settle_group(a);
-	settle_group(b);
-	empty_group(a);
-	empty_group(b);
-	return rc ? rc : m->j->result.emit.error;
-}
-
-static int single(struct merge *m, struct side *s)
+static int single(struct sp__merging_join *m, struct side *s, enum due why)
 {
 	struct sp__emit *e = &m->j->result.emit;
 
 	if (m->j->opts.unpaired[s->number])
 		sp__emit_sides(e, s->number, &s->now, NULL);
 	settle(s, &s->now);
-	return e->error ? e->error : next(m, s);
+	return e->error ? e->error : leave(m, s, why);
 }
 
-static int body(struct merge *m)
+static int apart(struct sp__merging_join *m)
 {
 	int rc = 0, diff;
 
 	while (!rc && m->side[0].have && m->side[1].have) {
+		if (sp__merge_full(m->j))
+			return 0;
 		diff = compare(m, &m->side[0].now.key, &m->side[1].now.key);
 		if (!diff) {
-			rc = pairs(m);
-			continue;
+			m->phase = GATHERING_1;
+			return 0;
 		}
-		rc = single(m, &m->side[diff > 0]);
-		m->unpairable = true;
+		rc = single(m, &m->side[diff > 0], AFTER_UNPAIRED);
 	}
+	if (!rc)
+		m->phase = TAIL_1;
 	return rc;
 }
 
 /* The rest of a file after the other has ended: written, or only checked. */
-static int tail(struct merge *m, struct side *s)
+static int tail(struct sp__merging_join *m, struct side *s)
 {
 	bool write = m->j->opts.unpaired[s->number];
 	bool look = m->j->opts.order != SP_JOIN_NOCHECK &&
 		    !(m->side[0].reported && m->side[1].reported);
 	int rc = 0;
 
-	if (!write && !look)
-		return 0;
-	while (!rc && s->have) {
-		rc = single(m, s);
+	while ((write || look) && s->have && !rc) {
 		if (s->reported && !write)
 			break;
+		if (sp__merge_full(m->j))
+			return 0;
+		rc = single(m, s, AFTER_PAIR);
 	}
+	if (!rc)
+		m->phase++;
 	return rc;
 }
 
-static int run(struct merge *m)
+/* Until the join is done or the buffer is full: 0; 1 (disorder ends it), SP_LATER, or an error. */
+static int run(struct sp__merging_join *m)
 {
-	int rc = next(m, &m->side[0]);
+	int rc = move_on(m);
 
-	if (!rc)
-		rc = next(m, &m->side[1]);
-	if (!rc)
-		rc = body(m);
-	for (int i = 0; i < 2 && !rc; i++)
-		rc = tail(m, &m->side[i]);
+	while (!rc && m->phase != DONE && !sp__merge_full(m->j)) {
+		if (m->phase == APART)
+			rc = apart(m);
+		else if (m->phase == PAIRING)
+			rc = all_pairs(m);
+		else if (m->phase < PAIRING)
+			rc = gather(m, &m->side[m->phase - GATHERING_1],
+				    &m->side[m->phase == GATHERING_1]);
+		else
+			rc = tail(m, &m->side[m->phase - TAIL_1]);
+	}
+	return rc == SP_LATER ? turn(m) : rc;
+}
+
+/* Returns rc, the error of its end, or 1 if there was disorder. */
+static int end(struct sp__merging_join *m, int rc)
+{
 	/* A current line that is not needed. */
 	for (int i = 0; i < 2; i++)
 		if (m->side[i].have)
 			settle(&m->side[i], &m->side[i].now);
 	if (!rc)
 		rc = sp__balance_sources(m->j);
-	if (rc)
+	if (rc && rc != SP__LIMIT_REACHED)
 		return rc;
-	return m->side[0].reported || m->side[1].reported;
+	return m->side[0].reported || m->side[1].reported ? 1 : rc;
+}
+
+struct sp__merging_join *sp__merge_new(struct sp__join *j)
+{
+	struct sp__merging_join *m = calloc(1, sizeof(*m));
+
+	if (!m) {
+		(void)sp__join_no_memory(j);
+		return NULL;
+	}
+	m->j = j;
+	m->collate = !j->opts.ignore_case && sp__collate_hard();
+	m->order.by = SP_JOIN_SORTED_BYTES;
+	if (j->opts.ignore_case)
+		m->order.upper = j->result.emit.cut.upper;
+	for (int i = 0; i < 2; i++)
+		m->side[i] =
+			(struct side){ .source = &j->source[i], .number = i, .due = AFTER_PAIR };
+	return m;
+}
+
+int sp__merge_some(struct sp__merging_join *m)
+{
+	int rc;
+
+	if (m->phase == DONE)
+		return m->result;
+	rc = run(m);
+	if (rc == SP_LATER || (!rc && m->phase != DONE))
+		return rc ? rc : SP_READY;
+	m->phase = DONE;
+	rc = end(m, rc);
+	return m->result = rc == 1 ? SP__MERGE_DISORDER : rc;
+}
+
+void sp__merge_free(struct sp__merging_join *m)
+{
+	for (int i = 0; m && i < 2; i++) {
+		empty_group(&m->side[i]);
+		free(m->side[i].group);
+		sp__bytes_release(&m->side[i].last_copy, NULL);
+		sp__bytes_release(&m->side[i].now_copy, NULL);
+	}
+	free(m);
+}
+
+int sp__merge_check(const struct sp__join *j)
+{
+	const struct sp_join_opts *o = &j->opts;
+
+	if (o->ordered && o->unpaired[o->ordered == 1] && (o->pairs || o->unpaired[o->ordered - 1]))
+		return sp__errf(j->env.err, SP_EUNSUP, "plan", NULL, -1,
+				"a merge cannot put lines of file %u without partner last",
+				3 - o->ordered);
+	return 0;
 }
 
 int sp__join_merge(struct sp__join *j)
 {
-	struct merge m = { .j = j,
-			   .collate = !j->opts.ignore_case && sp__collate_hard(),
-			   .order.by = SP_JOIN_SORTED_BYTES };
-	int rc;
+	struct sp__merging_join *m = sp__merge_new(j);
+	int rc = m ? sp__merge_some(m) : -ENOMEM;
 
-	if (j->opts.ignore_case)
-		m.order.upper = j->result.emit.cut.upper;
-	for (int i = 0; i < 2; i++)
-		m.side[i] = (struct side){ .source = &j->source[i], .number = i };
-	rc = run(&m);
-	for (int i = 0; i < 2; i++) {
-		empty_group(&m.side[i]);
-		free(m.side[i].group);
-		sp__bytes_release(&m.side[i].last_copy, NULL);
-	}
-	return rc;
+	sp__merge_free(m);
+	return rc == SP__MERGE_DISORDER ? 1 : rc;
 }

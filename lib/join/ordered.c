@@ -246,13 +246,14 @@ static int write_batch(const struct sp__order *o, const struct sp_batch *batch,
 {
 	const char *at = batch->data, *end = at + batch->bytes, *stop;
 
-	for (; at < end; at = stop + 1) {
+	for (; at < end && !emit->error; at = stop + 1) {
 		at += TAGS_BYTES;
 		stop = sp__find_byte(at, end, o->eol);
 		if (o->escape)
 			write_escaped(emit, at, (size_t)(stop - at));
 		else
 			sp__emit_raw(emit, at, (size_t)(stop + 1 - at));
+		sp__emit_count(emit);
 	}
 	return emit->error;
 }
@@ -299,6 +300,7 @@ int sp__ordered_begin(struct sp__hash *h)
 		rc = order_open(&h->order, &j->opts, h->layout.order_bytes, j->env.err);
 	if (rc < 0)
 		return rc;
+	h->order.before = j->result.emit.records;
 	j->result.emit.sink = order_put;
 	j->result.emit.sink_arg = &h->order;
 	j->result.emit.each = h->order.escape;
@@ -390,6 +392,7 @@ static int leave_sort(struct sp__hash *h, int rc)
 		rc = sp__emit_flush(e);
 	e->sink = NULL;
 	e->tags_of = 0;
+	e->records = h->order.before;
 	e->each = e->begun = false;
 	e->at = e->whole = e->buf;
 	return rc;

@@ -2,6 +2,7 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "join/inlindex.h"
 #include "join/keying.h"
 #include "join/plan.h"
 #include "join/presorted.h"
@@ -85,8 +86,9 @@ bool sp__join_merges(const struct sp_join_opts *o, const struct sp__join_layout 
 {
 	bool alone = o->semi || o->unpaired[0] || o->unpaired[1];
 
+	/* Records held to the end are bytes, which a limit could not count. */
 	if (o->algorithm != SP_JOIN_AUTO || o->ordered || o->run.volume ||
-	    o->sorted < SP_JOIN_SORTED_BYTES)
+	    o->sorted < SP_JOIN_SORTED_BYTES || (alone && o->limited))
 		return false;
 	/* A merge holds unpaired records in temporary space; hashing in memory need not. */
 	return !alone || need_of(o, (int)sp__join_build(o) - 1) > l->table_bytes;
@@ -256,7 +258,10 @@ int sp_join_plan(const struct sp_join_opts *opts, struct sp_join_plan *plan, str
 	if (rc < 0)
 		return rc;
 	own.ordered = sp__join_ordered(opts);
-	*plan = (struct sp_join_plan){ .algorithm = SP_JOIN_MERGE };
+	*plan = (struct sp_join_plan){ .algorithm = SP_JOIN_ASYNC_INL };
+	if (sp__inl_pays(o, &plan->index_s, &plan->hash_s))
+		return 0;
+	plan->algorithm = SP_JOIN_MERGE;
 	if (sp__join_merges(o, &l))
 		return 0;
 	plan->algorithm = sp__join_choice(o, &l);

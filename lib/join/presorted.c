@@ -130,15 +130,19 @@ static int held_write(struct held *held)
 	struct sp__emit *e = &held->emit, *to = &held->h.j->result.emit;
 	int rc;
 
-	to->records += e->records;
 	if (!held->writing) {
 		sp__emit_raw(to, e->buf, (size_t)(e->at - e->buf));
-		return e->error ? e->error : to->error;
+		rc = e->error ? e->error : to->error;
+	} else {
+		rc = sp__emit_flush(e);
+		if (!rc)
+			rc = sp__runwriter_finish(&held->writer);
+		if (!rc)
+			rc = write_run(held, to);
 	}
-	rc = sp__emit_flush(e);
-	if (!rc)
-		rc = sp__runwriter_finish(&held->writer);
-	return rc < 0 ? rc : write_run(held, to);
+	for (uint64_t i = 0; i < e->records && !rc; i++)
+		sp__emit_count(to);
+	return rc;
 }
 
 static void held_close(struct held *held)

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads whole records from both inputs as they arrive, and keeps them, until one ends
- * or the limit is reached; if neither has data, poll(2) waits for both.  So it does not
+ * or the limit is reached; if neither has data, it waits for both.  So it does not
  * matter which of two pipes is filled first.
  */
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "join/source.h"
-
-#define CHUNK_BYTES (64u << 10)
 
 struct sp__ahead {
 	struct sp__ahead *next;
@@ -20,10 +17,11 @@ struct sp__ahead {
 
 static int keep(struct sp__source *s, const char *data, size_t bytes, struct sp_errinfo *err)
 {
-	struct sp__ahead *a = s->ahead_last;
+	struct sp__ahead *a = s->ahead ? s->ahead_last : NULL;
 
-	if (!a || a->room - a->bytes < bytes) {
-		size_t room = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+	/* What is lent does not grow. */
+	if (!a || (s->ahead_lent && a == s->ahead) || a->room - a->bytes < bytes) {
+		size_t room = bytes > SP__AHEAD_BYTES ? bytes : SP__AHEAD_BYTES;
 
 		a = malloc(sizeof(*a) + room);
 		if (!a)
@@ -41,15 +39,15 @@ static int keep(struct sp__source *s, const char *data, size_t bytes, struct sp_
 	return 0;
 }
 
-/* Reads all available data of an input.  SP_END, SP_LATER, SP_READY (enough) or an error. */
-static int take(struct sp__source *s, uint64_t room, struct sp_errinfo *err)
+int sp__source_take(struct sp__source *s, uint64_t room, struct sp_errinfo *err)
 {
 	int rc;
 
 	while (s->ahead_bytes < room) {
 		struct sp_batch batch;
 
-		rc = sp__scan_next(s->scan, &batch);
+		rc = s->scan ? sp__scan_next(s->scan, &batch)
+			     : sp__operator_next(s->operator, & batch);
 		if (rc != SP_READY)
 			return rc;
 		s->bytes += batch.bytes;
@@ -60,46 +58,41 @@ static int take(struct sp__source *s, uint64_t room, struct sp_errinfo *err)
 	return SP_READY;
 }
 
-static void wait_for(const struct sp__source s[2], const bool later[2])
+int sp__source_aside(struct sp__source *s, struct sp_errinfo *err)
 {
-	struct pollfd p[2];
-	nfds_t n = 0;
+	int rc = 0;
 
-	for (int i = 0; i < 2; i++)
-		if (later[i])
-			p[n++] = (struct pollfd){ .fd = sp__scan_fd(s[i].scan), .events = POLLIN };
-	while (poll(p, n, -1) < 0 && errno == EINTR)
-		;
+	if (s->ahead_lent || s->at == s->end)
+		return 0;
+	rc = keep(s, s->at, (size_t)(s->end - s->at), err);
+	s->at = s->end;
+	return rc;
 }
 
 int sp__source_race(struct sp__source s[2], const bool known[2], uint64_t limit_bytes,
 		    struct sp_errinfo *err)
 {
-	bool later[2];
 	int rc = 0;
 
 	for (int i = 0; i < 2 && !rc; i++) {
 		if (known[i] || s[i].at == s[i].end)
 			continue;
-		rc = keep(&s[i], s[i].at, (size_t)(s[i].end - s[i].at), err);
-		s[i].at = s[i].end;
+		rc = sp__source_aside(&s[i], err);
 	}
 	while (rc >= 0) {
 		for (int i = 0; i < 2; i++) {
 			uint64_t other = s[!i].ahead_bytes;
 
-			later[i] = false;
 			if (known[i])
 				continue;
-			rc = take(&s[i], limit_bytes > other ? limit_bytes - other : 0, err);
+			rc = sp__source_take(&s[i], limit_bytes > other ? limit_bytes - other : 0,
+					     err);
 			if (rc == SP_END)
 				return i;
 			if (rc != SP_LATER)
 				return rc < 0 ? rc : 2;
-			later[i] = true;
-			s[i].waits.block = NULL;
 		}
-		wait_for(s, later);
+		rc = sp__waits_block(s->waits);
 	}
 	return rc;
 }

@@ -28,11 +28,13 @@ int sp__source_open(struct sp__join *j, int side)
 				   .inputs = &s->input,
 				   .ninputs = 1,
 				   .stream = j->read,
-				   .waits = &s->waits,
+				   .waits = &j->waits,
 				   .err = j->env.err };
 	int rc = check_length(j->io->inputs[side], &o.format, j->env.err);
 
-	*s = (struct sp__source){ .join = j, .input = j->io->inputs[side], .format = o.format };
+	*s = (struct sp__source){
+		.join = j, .waits = &j->waits, .input = j->io->inputs[side], .format = o.format
+	};
 	return rc < 0 ? rc : sp__scan_open(&s->scan, &o);
 }
 
@@ -56,26 +58,25 @@ static void filling(struct sp__source *s)
 	s->charged = s->lines;
 	side = (int)(s - j->source);
 	total = j->opts.input_bytes[side];
-	if (!j->stats.build) {
+	if (j->stats.build == (unsigned)side + 1) {
+		phase = SP_JOIN_PHASE_BUILD;
+	} else if (!j->stats.build && sp__is_scanned(j, !side)) {
 		done += j->source[!side].bytes;
 		total = total && j->opts.input_bytes[!side] ? total + j->opts.input_bytes[!side]
 							    : 0;
-	} else if (j->stats.build == (unsigned)side + 1) {
-		phase = SP_JOIN_PHASE_BUILD;
 	}
 	sp__progress_tell(&j->progress, phase, done, total);
 }
 
-int sp__source_fill(struct sp__source *s)
+int sp__source_try(struct sp__source *s)
 {
-	struct sp__iter it = { s->scan, sp__scan_next };
 	struct sp_batch batch;
 	int rc;
 
 	filling(s);
 	if (sp__source_ahead(s))
 		return SP_READY;
-	rc = sp__iter_next(&it, &s->waits, &batch);
+	rc = s->scan ? sp__scan_next(s->scan, &batch) : sp__operator_next(s->operator, & batch);
 	if (rc == SP_READY) {
 		s->at = batch.data;
 		s->end = batch.data + batch.bytes;
@@ -83,5 +84,17 @@ int sp__source_fill(struct sp__source *s)
 		s->batch_bytes = batch.bytes;
 	}
 	s->ended = rc == SP_END;
+	return rc;
+}
+
+int sp__source_fill(struct sp__source *s)
+{
+	int rc;
+
+	while ((rc = sp__source_try(s)) == SP_LATER && s->scan) {
+		rc = sp__waits_block(s->waits);
+		if (rc < 0)
+			break;
+	}
 	return rc;
 }

@@ -6,17 +6,22 @@
 #define SP__JOIN_SOURCE_H
 
 #include <string.h>
+#include "flow/operator.h"
 #include "flow/scan.h"
 #include "join/balance.h"
 #include "join/record.h"
 
+/* What is kept takes memory in pieces of this size, or of a larger record. */
+#define SP__AHEAD_BYTES (64u << 10)
+
 struct sp__join;
 
 struct sp__source {
-	struct sp__scan *scan;
-	struct sp__waits waits;
-	const char *input;    /* its name */
-	const char *at, *end; /* rest of the current batch */
+	struct sp__scan *scan;	      /* NULL: ... */
+	struct sp_operator *operator; /* ... this one's records */
+	struct sp__waits *waits;      /* of both */
+	const char *input;	      /* its name */
+	const char *at, *end;	      /* rest of the current batch */
 	struct sp_recfmt format;
 	uint64_t lines;	       /* cut off */
 	uint64_t bytes;	       /* of the batches begun */
@@ -33,7 +38,9 @@ struct sp__source {
 /* Input 0 or 1 of the join. */
 SP_MUST_CHECK int sp__source_open(struct sp__join *j, int side);
 void sp__source_close(struct sp__source *s);
-/* The next batch into at and end: SP_READY, SP_END or an error. */
+/* The next batch into at and end: SP_READY, SP_LATER (the wait is in waits), SP_END or an error. */
+SP_MUST_CHECK int sp__source_try(struct sp__source *s);
+/* The same; waits for that of a file, but not of an operator. */
 SP_MUST_CHECK int sp__source_fill(struct sp__source *s);
 
 /*
@@ -42,6 +49,13 @@ SP_MUST_CHECK int sp__source_fill(struct sp__source *s);
  */
 SP_MUST_CHECK int sp__source_race(struct sp__source s[2], const bool known[2], uint64_t limit_bytes,
 				  struct sp_errinfo *err);
+/*
+ * Keeps all batches that an input has by now, in up to room bytes of memory and one piece: SP_END,
+ * SP_LATER, SP_READY (enough) or an error.
+ */
+SP_MUST_CHECK int sp__source_take(struct sp__source *s, uint64_t room, struct sp_errinfo *err);
+/* Keeps the rest of the current batch, which then has none, unless it is kept already. */
+SP_MUST_CHECK int sp__source_aside(struct sp__source *s, struct sp_errinfo *err);
 /* Makes kept data the next batch; false: there is none left. */
 bool sp__source_ahead(struct sp__source *s);
 

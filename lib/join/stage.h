@@ -32,6 +32,7 @@ struct sp__order {
 	struct sp_sort *sort; /* NULL: not open */
 	char eol;
 	uint64_t bytes;	       /* put */
+	uint64_t before;       /* records that are not sorted: a header */
 	bool escape;	       /* records can contain line terminators */
 	struct sp__bytes part; /* not yet put into the sort: less than a record, if not escape */
 	struct sp_errinfo *err;

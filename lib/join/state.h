@@ -12,6 +12,7 @@
 #include "join/emit.h"
 #include "join/plan.h"
 #include "join/source.h"
+#include "join/timeline.h"
 #include "obs/progress.h"
 #include "run/charge.h"
 #include "run/env.h"
@@ -37,10 +38,12 @@ struct sp__join {
 	 */
 	struct sp__rstream_opts read;
 	struct sp__source source[2];
-	uint64_t merged[2]; /* records of each input whose pairs are written */
-	bool resumed;	    /* the inputs are read again, for the other pairs */
+	struct sp__waits waits; /* of both */
+	uint64_t merged[2];	/* records of each input whose pairs are written */
+	bool resumed;		/* the inputs are read again, for the other pairs */
 
 	struct sp__result result;
+	struct sp__timeline timeline; /* of its records, for io->row */
 
 	/* Figures, updated by the code that does the counted work. */
 	struct sp_join_stats stats;
@@ -50,6 +53,26 @@ struct sp__join {
 
 /* join.c: writes the records so far, so that others can see them; at most twice in a join. */
 SP_MUST_CHECK int sp__result_flush(struct sp__join *j);
+
+/*
+ * firstlines.c: the first records of all files: sets the number of columns from them if requested,
+ * and writes them if they are headers.
+ */
+SP_MUST_CHECK int sp__first_lines(struct sp__join *j);
+/* Skips the header at the beginning of the batch, up to its end. */
+void sp__header_pass(struct sp__source *src, const char *end);
+/* Is file 0 or 1 read from its beginning?  The inner file of index nested loops is not. */
+bool sp__is_scanned(const struct sp__join *j, int side);
+
+/* inl_join.c: 0 or an error. */
+SP_MUST_CHECK int sp__join_inl(struct sp__join *j);
+/* Writes the first lines; the records after them are those that a limit or a timeline is about. */
+SP_MUST_CHECK int sp__join_begin_rows(struct sp__join *j);
+
+static inline bool sp__is_inl(enum sp_join_algorithm a)
+{
+	return a == SP_JOIN_INL || a == SP_JOIN_ASYNC_INL;
+}
 
 /* merge_join.c: 0, 1 (disorder) or an error. */
 SP_MUST_CHECK int sp__join_merge(struct sp__join *j);

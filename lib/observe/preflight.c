@@ -277,6 +277,7 @@ static bool get_through(struct sp__preflight *p)
 static int simulated(struct sp__preflight *p, struct sp_errinfo *err)
 {
 	struct sp_preflight_layer *l = &p->out->layers[0];
+	const struct sp__model *model;
 	struct sp__machine *machine;
 	struct sp__machine_spec spec;
 	struct sp__sched sched;
@@ -294,7 +295,8 @@ static int simulated(struct sp__preflight *p, struct sp_errinfo *err)
 	snprintf(l->scheduler, sizeof(l->scheduler), "%s", sched.ops->name);
 	l->outstanding = p->opts->outstanding;
 	l->queues = 1;
-	l->window = spec.window ? spec.window : sp__machine_model(machine)->window;
+	model = sp__machine_model(machine);
+	l->window = (spec.window ? spec.window : model->window) * model->drives;
 	sp__machine_close(machine);
 	if (sched.ops == &sp__sched_deadline_prio || (sched.ops == &sp__sched_strict && p->classes))
 		l->verdict = SP_PREFLIGHT_YES;

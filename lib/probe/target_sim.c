@@ -147,7 +147,7 @@ static int open_device(struct sim *s, const char *text, struct sp_errinfo *err)
 	opts.sched = s->spec.sched;
 	opts.window = s->spec.window;
 	opts.policy = s->spec.window_policy;
-	rc = sp__model_load(&s->model, s->spec.model, err);
+	rc = sp__machine_spec_model(&s->model, &s->spec, err);
 	return rc ? rc : sp__blockdev_open(&s->dev, s->model, &opts, err);
 }
 

@@ -240,9 +240,9 @@ static int encode_number(const struct sp_keyset *ks, const char *rec, size_t byt
 	}
 	if (sp__keybuf_reserve(buf, need))
 		return -ENOMEM;
-	buf->bytes =
-		(size_t)(sp__number_encode(ks, s, rec + bytes, true, k->reverse, buf->data, room) -
-			 buf->data);
+	buf->bytes = (size_t)(sp__number_encode(ks, s, rec + bytes, !k->reverse, k->reverse,
+						buf->data, room) -
+			      buf->data);
 	return 0;
 }
 

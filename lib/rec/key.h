@@ -97,6 +97,12 @@ int sp__key_encode(const struct sp_keyset *ks, const char *rec, size_t bytes,
  */
 void sp__key_expect(const struct sp_keyset *ks, uint64_t bytes);
 
+/*
+ * A checksum of what the locale says about the bytes of encoded keys: key sets that differ in it
+ * may encode one record differently.
+ */
+uint64_t sp__keyset_locale(const struct sp_keyset *ks);
+
 /* Was a key of that many bytes cut, so that equal keys prove nothing? */
 static inline bool sp__key_is_cut(const struct sp__keyset *ks, size_t bytes)
 {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
+#include "base/hash.h"
 #include "rec/keyset.h"
 
 static void read_ctype(struct sp__ctab *t)
@@ -235,6 +236,22 @@ void sp__key_expect(const struct sp_keyset *ks, uint64_t bytes)
 {
 	if (ks->pub.form == SP__KEY_COLLATED)
 		sp__collate_expect(ks->collate, bytes);
+}
+
+uint64_t sp__keyset_locale(const struct sp_keyset *ks)
+{
+	uint64_t sums[14] = { sp__checksum(&ks->ctab, sizeof(ks->ctab)) };
+
+	if (ks->pub.format.kind == SP_REC_FIXED)
+		return 0;
+	for (size_t i = 0; i < ks->nkeys; i++)
+		if (ks->comp[i].key.type == SP_KEY_NUMERIC ||
+		    ks->comp[i].key.type == SP_KEY_HUMAN || ks->comp[i].key.type == SP_KEY_GENERAL)
+			sums[1] = sp__checksum(&ks->numfmt, sizeof(ks->numfmt));
+	for (size_t i = 0; ks->month[0].name && i < 12; i++)
+		sums[2 + i] = sp__checksum(ks->month[i].name, strlen(ks->month[i].name)) +
+			      ks->month[i].number;
+	return sp__checksum(sums, sizeof(sums));
 }
 
 void sp__key_slice(const struct sp_keyset *ks, const char *rec, size_t bytes, const char **key,

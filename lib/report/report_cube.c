@@ -35,13 +35,17 @@ static void describe(struct sp__doc doc, const struct sp_cube_info *i)
 	numbers(config, "dims", i->shape.dims, n);
 	numbers(config, "tile", tile, n);
 	numbers(config, "order", order, n);
-	numbers(config, "basic_cube", i->basic, i->mapping == SP_CUBE_MULTIMAP ? n : 0);
+	numbers(config, "basic_cube", i->basic, i->basic[0] ? n : 0);
 	sp__doc_text(config, "type", sp_cube_type_name((int)i->shape.type));
 	sp__doc_count(config, "element_bytes", i->shape.element_bytes);
 	sp__doc_count(config, "cell_bytes", (uint64_t)i->cell_blocks * i->block_bytes);
 	sp__doc_count(config, "waste_bytes", i->waste_bytes);
+	sp__doc_count(config, "parts", i->parts);
 	sp__doc_text(config, "volume", i->volume);
 	sp__doc_text(config, "geometry", i->device);
+	sp__doc_count(config, "volumes", i->volumes);
+	sp__doc_text(config, "decluster",
+		     i->volumes > 1 ? sp_cube_decluster_name((int)i->decluster) : NULL);
 }
 
 struct sp_report *sp_report_cube(const struct sp_cube_info *info, const struct sp_cube_stats *stats)
@@ -51,6 +55,9 @@ struct sp_report *sp_report_cube(const struct sp_cube_info *info, const struct s
 	describe(doc, info);
 	sp__report_used(doc, &stats->run);
 	sp__doc_fields(doc, stats_fields, stats);
+	numbers(sp__doc_object(doc, "io"), "volume_requests", stats->volume_requests,
+		info->volumes);
+	numbers(sp__doc_object(doc, "io"), "volume_bytes", stats->volume_bytes, info->volumes);
 	return sp__report_done(doc);
 }
 

@@ -47,6 +47,9 @@ static void put_config(struct sp__doc doc, const struct sp_join_opts *o,
 	sp__doc_bool(c, "unpaired_1", o->unpaired[0]);
 	sp__doc_bool(c, "unpaired_2", o->unpaired[1]);
 	sp__doc_known(c, "ordered", o->ordered);
+	sp__doc_text(c, "index_1", o->index[0]);
+	sp__doc_text(c, "index_2", o->index[1]);
+	sp__doc_known(c, "max_outstanding", o->max_outstanding);
 	sp__doc_count(c, "memory_bytes", o->run.memory_bytes);
 	sp__doc_known(c, "join_memory_bytes", o->join_bytes);
 	sp__doc_known(c, "page_bytes", o->run.page_bytes);
@@ -82,6 +85,18 @@ static const struct sp_report_field result_fields[] = {
 	{ 0 },
 };
 
+static const struct sp_report_field inl_fields[] = {
+	FIELD(join_stats, "index_loops.probes", COUNT, probes),
+	FIELD(join_stats, "index_loops.index_reads", COUNT, index_reads),
+	FIELD(join_stats, "index_loops.inner_records", COUNT, inner_records),
+	FIELD(join_stats, "index_loops.inner_reads", COUNT, inner_reads),
+	FIELD(join_stats, "index_loops.inner_bytes", COUNT, inner_bytes),
+	FIELD(join_stats, "index_loops.shared_records", COUNT, shared_records),
+	FIELD(join_stats, "index_loops.coalesced_records", COUNT, coalesced_records),
+	FIELD(join_stats, "index_loops.batch", COUNT, batch),
+	{ 0 },
+};
+
 static const struct sp_report_field sim_fields[] = {
 	FIELD(run_stats, "sim.device_read_bytes", SIGNED, device_read_bytes),
 	FIELD(run_stats, "sim.device_write_bytes", SIGNED, device_write_bytes),
@@ -97,6 +112,8 @@ struct sp_report *sp_report_join(const struct sp_join_opts *opts, const struct s
 
 	put_config(doc, opts, io);
 	sp__doc_fields(sp__doc_object(doc, "result"), result_fields, stats);
+	if (stats->algorithm == SP_JOIN_INL || stats->algorithm == SP_JOIN_ASYNC_INL)
+		sp__doc_fields(doc, inl_fields, stats);
 	sp__report_phases(doc, phase_names, SP_JOIN_PHASES, stats->phase_elapsed_s, NULL);
 	sp__report_used(doc, &stats->run);
 	if (stats->run.simulated)
@@ -120,15 +137,23 @@ static const struct sp_report_field plan_fields[] = {
 	{ 0 },
 };
 
+static const struct sp_report_field choice_fields[] = {
+	FIELD(join_plan, "index_s", REAL, index_s),
+	FIELD(join_plan, "hash_s", REAL, hash_s),
+	{ 0 },
+};
+
 struct sp_report *sp_report_join_plan(const struct sp_join_plan *plan)
 {
 	struct sp__doc doc = sp__report_new("spindle.join-plan/1", "xjoin");
 	struct sp__doc p = sp__doc_object(doc, "plan");
 
-	/* The plan of a merge join is its name alone. */
-	if (plan->algorithm == SP_JOIN_MERGE)
+	/* The plan of these is their name alone. */
+	if (plan->algorithm == SP_JOIN_MERGE || plan->algorithm == SP_JOIN_ASYNC_INL)
 		sp__doc_text(p, "algorithm", sp_join_algorithm_name(plan->algorithm));
 	else
 		sp__doc_fields(p, plan_fields, plan);
+	if (plan->index_s > 0)
+		sp__doc_fields(p, choice_fields, plan);
 	return sp__report_done(doc);
 }

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include "base/err.h"
+#include "dev/geometry.h"
 #include "io/volume.h"
 #include "run/where.h"
 #include "sim/fsmap.h"
@@ -57,6 +58,26 @@ int sp__where_device(const struct sp_run_opts *o, struct sp__volume **device,
 	int rc = text ? sp__volume_device(device, text, err) : 0;
 
 	return rc || !text ? rc : check_geometry(*device, o->geometry, err);
+}
+
+int sp_run_geometry(struct sp_geometry **g, const char *volume, struct sp_errinfo *err)
+{
+	const char *text = after(volume, SIM);
+	struct sp__machine_spec spec;
+	struct sp__model *m;
+	int rc;
+
+	*g = NULL;
+	if (!text)
+		return 0;
+	rc = sp__machine_spec_parse(&spec, text, err);
+	if (rc == 0)
+		rc = sp__machine_spec_model(&m, &spec, err);
+	if (rc)
+		return rc;
+	rc = sp__geometry_of(g, m, err);
+	sp__model_free(m);
+	return rc;
 }
 
 static int check_machine(const struct sp_run_opts *o, struct sp_errinfo *err)

@@ -13,41 +13,53 @@
  * of one would serialise it, and requests in their overhead would occupy places in the window.
  *
  * An indivisible batch is one request to the scheduler: its first part, with the others linked to
- * it.  When it is picked, the others follow before the scheduler is asked again.
+ * it.  When it is picked, the others follow before the scheduler is asked again.  Each queue has
+ * a batch of its own of what is submitted together.
  */
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
 #include "base/minmax.h"
 #include "sim/blockdev_impl.h"
 
-static void set_limits(struct sp__blockdev *bd, unsigned requests_max)
+static int open_queue(struct sp__bdqueue *q, const struct sp__model *m,
+		      const struct sp__blockdev_opts *opts, struct sp_errinfo *err)
 {
-	const struct sp__sched_ops *ops = bd->sched.ops;
-	unsigned limit = ops->group ? ops->group(&bd->sched) : requests_max, i;
+	int rc = sp__sched_open(&q->sched, opts->sched ? opts->sched : "noop", err);
+	unsigned limit, i;
 
+	if (rc)
+		return rc;
+	q->sched.sorted |= opts->merge;
+	q->sched.merge_blocks_max =
+		opts->merge_blocks_max ? opts->merge_blocks_max : (1u << 20) / m->block_bytes;
+	limit = q->sched.ops->group ? q->sched.ops->group(&q->sched) : opts->requests_max;
 	for (i = 0; i < SP__SCHED_FIFOS_MAX; i++)
-		bd->slots[i].limit = limit;
+		q->slots[i].limit = limit;
+	return 0;
 }
 
 static int setup(struct sp__blockdev *bd, const struct sp__model *m,
 		 const struct sp__blockdev_opts *opts, struct sp_errinfo *err)
 {
-	const char *sched = opts->sched ? opts->sched : "noop";
-	int rc = sp__sched_open(&bd->sched, sched, err);
+	unsigned held = opts->window ? opts->window : m->window, i;
+	int rc = 0;
 
+	bd->queues = calloc(m->queues, sizeof(*bd->queues));
+	if (!bd->queues)
+		return -ENOMEM;
+	for (i = 0; rc == 0 && i < m->queues; i++)
+		rc = open_queue(&bd->queues[i], m, opts, err);
 	if (rc)
 		return rc;
-	bd->sched.sorted |= opts->merge;
-	bd->sched.merge_blocks_max =
-		opts->merge_blocks_max ? opts->merge_blocks_max : (1u << 20) / m->block_bytes;
 	bd->merge = opts->merge;
 	bd->divide = opts->divide;
-	bd->window = opts->window ? opts->window : m->window;
+	bd->held = m->drives > 1 ? held : UINT_MAX;
+	bd->window = held * (m->drives / m->queues);
 	bd->policy = opts->policy < 0 ? m->window_policy : (enum sp__window_policy)opts->policy;
-	set_limits(bd, opts->requests_max);
 	rc = sp__device_open(&bd->dev, m);
 	return rc ? rc : sp__lanes_open(bd);
 }
@@ -74,22 +86,36 @@ void sp__blockdev_close(struct sp__blockdev *bd)
 	sp__lanes_close(bd);
 	if (bd->dev.model)
 		sp__device_close(&bd->dev);
+	free(bd->queues);
 	free(bd);
 }
 
 static void decide(struct sp__blockdev *bd)
 {
+	struct sp__bdqueue *q = bd->queues, *end = q + bd->dev.model->queues;
 	struct sp__blockreq *r;
 
 	bd->pending = false;
-	while (bd->inside < bd->window) {
-		r = bd->rest ? bd->rest : sp__sched_next(&bd->sched, bd->now_ns);
-		if (!r)
-			break;
-		bd->rest = r->part;
-		sp__blockdev_dispatch(bd, r);
+	for (; q < end; q++) {
+		while (q->inside < bd->window) {
+			r = q->rest ? q->rest : sp__sched_next(&q->sched, bd->now_ns);
+			if (!r)
+				break;
+			q->rest = r->part;
+			sp__blockdev_dispatch(bd, r);
+		}
 	}
 	sp__lanes_start(bd);
+}
+
+/* Is there anything that could be dispatched now? */
+static bool waits(const struct sp__blockdev *bd)
+{
+	const struct sp__bdqueue *q = bd->queues, *end = q + bd->dev.model->queues;
+
+	while (q < end && (q->inside >= bd->window || !(q->rest || q->sched.n)))
+		q++;
+	return q < end;
 }
 
 static struct sp__reqlist *overhead_ends(struct sp__blockdev *bd)
@@ -129,7 +155,7 @@ static void events(struct sp__blockdev *bd)
 	for (l = overhead_ends(bd); l->head && l->head->ready_ns == bd->now_ns;
 	     l = overhead_ends(bd))
 		sp__blockdev_arrive(bd, sp__reqlist_pop(l));
-	bd->pending = sp__lanes_ready(bd) || (bd->inside < bd->window && (bd->rest || bd->sched.n));
+	bd->pending = sp__lanes_ready(bd) || waits(bd);
 }
 
 /* hold: does not decide for until_ns if something is done that the caller has not seen. */
@@ -154,13 +180,16 @@ static void run(struct sp__blockdev *bd, uint64_t until_ns, bool hold)
 
 static void prepare(struct sp__blockdev *bd, struct sp__blockreq *r)
 {
-	assert(r->blocks && r->lbn + r->blocks <= bd->dev.model->blocks);
+	const struct sp__model *m = bd->dev.model;
+
+	assert(r->blocks && r->lbn + r->blocks <= m->blocks);
 	r->submit_ns = bd->now_ns;
 	r->missed = r->batch = false;
 	r->slot = 0;
 	r->pieces = 0;
 	r->seq = ++bd->seq;
-	r->ready_ns = bd->now_ns + bd->dev.model->overhead_ns[r->write];
+	r->queue = m->ops->queue ? (uint16_t)m->ops->queue(m, r->lbn) : 0;
+	r->ready_ns = bd->now_ns + m->overhead_ns[r->write];
 	r->start = r->lbn;
 	r->end = r->lbn + r->blocks;
 	r->merged = r->part = NULL;
@@ -170,35 +199,47 @@ static void prepare(struct sp__blockdev *bd, struct sp__blockreq *r)
 	sp__blockdev_count(bd, SP__DEPTH_TOTAL, 1);
 }
 
-/* Links the parts; those next to each other that are adjacent become one. */
-static struct sp__blockreq *make_batch(struct sp__blockdev *bd, struct sp__blockreq **reqs,
-				       size_t n)
-{
-	struct sp__blockreq *first = reqs[0], *tail = first, *r;
-	size_t i;
-
-	first->batch = true;
-	for (i = 1; i < n; i++) {
-		r = reqs[i];
-		r->batch = true;
-		first->ready_ns = sp__max(first->ready_ns, r->ready_ns);
-		if (bd->merge && (tail->end == r->start || r->end == tail->start) &&
-		    sp__sched_alike(&bd->sched, tail, r)) {
-			sp__blockreq_join(tail, r);
-			bd->stats.merges++;
-		} else {
-			tail->part = r;
-			tail = r;
-		}
-	}
-	return first;
-}
-
 static void into_overhead(struct sp__blockdev *bd, struct sp__blockreq *r)
 {
 	bool write = r->ready_ns - r->submit_ns == bd->dev.model->overhead_ns[1];
 
 	sp__reqlist_push(&bd->overhead[write], r);
+}
+
+/* Into the batch of its queue; parts next to each other that are adjacent become one. */
+static void into_batch(struct sp__blockdev *bd, struct sp__blockreq *r)
+{
+	struct sp__bdqueue *q = &bd->queues[r->queue];
+	struct sp__blockreq *tail = q->tail;
+
+	r->batch = true;
+	if (!q->batch) {
+		q->batch = q->tail = r;
+		return;
+	}
+	q->batch->ready_ns = sp__max(q->batch->ready_ns, r->ready_ns);
+	if (bd->merge && (tail->end == r->start || r->end == tail->start) &&
+	    sp__sched_alike(&q->sched, tail, r)) {
+		sp__blockreq_join(tail, r);
+		bd->stats.merges++;
+	} else {
+		tail->part = r;
+		q->tail = r;
+	}
+}
+
+static void submit_batch(struct sp__blockdev *bd, struct sp__blockreq **reqs, size_t n)
+{
+	struct sp__bdqueue *q = bd->queues, *end = q + bd->dev.model->queues;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		into_batch(bd, reqs[i]);
+	for (; q < end; q++) {
+		if (q->batch)
+			into_overhead(bd, q->batch);
+		q->batch = NULL;
+	}
 }
 
 /* Everything before this moment has happened. */
@@ -220,7 +261,7 @@ void sp__blockdev_submit(struct sp__blockdev *bd, uint64_t now_ns, struct sp__bl
 	for (i = 0; i < n; i++)
 		prepare(bd, reqs[i]);
 	if (indivisible && n > 1 && !bd->divide) {
-		into_overhead(bd, make_batch(bd, reqs, n));
+		submit_batch(bd, reqs, n);
 		return;
 	}
 	for (i = 0; i < n; i++)

@@ -14,6 +14,10 @@
  * caller has allowed.  Completions of a moment are handed out before anything
  * is decided for that moment, so a request submitted then can still be chosen.
  *
+ * An array has a queue for each of its drives, or each mirrored pair: a scheduler
+ * and a window of its own, so that a busy drive does not keep requests from idle
+ * ones.  A request waits in the queue of its first block, also if others follow.
+ *
  * One thread.  Request structs are the caller's from reaping to submission.
  * Times are virtual nanoseconds, places are blocks of the model.
  */
@@ -43,6 +47,7 @@ struct sp__blockreq {
 	/* Inside, from submission to reaping: */
 	bool missed;			   /* a piece was not in the device's cache */
 	uint8_t slot;			   /* in whose allocation it counts */
+	uint16_t queue;			   /* of the device, in which it waits */
 	uint32_t pieces;		   /* given to lanes and not served yet */
 	uint64_t seq;			   /* order of submission */
 	uint64_t ready_ns;		   /* its overhead ends */
@@ -74,12 +79,12 @@ struct sp__sched_params {
 
 struct sp__blockdev_opts {
 	const char *sched;	   /* NAME[:PARAMETERS], see sp__sched_parse(); NULL: "noop" */
-	unsigned window;	   /* 0: the model's */
+	unsigned window;	   /* of each drive; 0: the model's */
 	int policy;		   /* enum sp__window_policy; -1: the model's */
 	bool merge;		   /* merge adjacent requests */
 	uint32_t merge_blocks_max; /* of one merged request; 0: 1024 KB worth */
 	bool divide;		   /* take indivisible batches as single requests */
-	/* Admitted to the scheduler and not completed (nr_requests); 0: no limit. */
+	/* Admitted to a scheduler and not completed (nr_requests); 0: no limit. */
 	unsigned requests_max;
 };
 

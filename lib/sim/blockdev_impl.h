@@ -38,6 +38,15 @@ struct sp__slots {
 	struct sp__reqlist waiting;
 };
 
+/* What is in front of the device; of an array: of one drive or mirrored pair. */
+struct sp__bdqueue {
+	struct sp__sched sched;
+	struct sp__slots slots[SP__SCHED_FIFOS_MAX];
+	struct sp__blockreq *rest;	   /* of the batch that is being dispatched */
+	struct sp__blockreq *batch, *tail; /* of the batch that is being made */
+	unsigned inside;		   /* the window: dispatched and not done */
+};
+
 struct sp__depthcount {
 	unsigned n;
 	uint64_t since_ns;
@@ -46,8 +55,9 @@ struct sp__depthcount {
 
 struct sp__blockdev {
 	struct sp__device dev;
-	struct sp__sched sched;
-	unsigned window;
+	struct sp__bdqueue *queues; /* as many as the model's */
+	unsigned window;	    /* of each queue */
+	unsigned held;		    /* pieces that one lane chooses from; the others wait */
 	enum sp__window_policy policy;
 	bool merge, divide;
 
@@ -56,10 +66,7 @@ struct sp__blockdev {
 	uint64_t seq;
 
 	struct sp__reqlist overhead[2]; /* by length of the overhead: in order of ready_ns */
-	struct sp__slots slots[SP__SCHED_FIFOS_MAX];
-	struct sp__blockreq *rest;    /* of the batch that is being dispatched */
-	unsigned inside;	      /* the window: dispatched and not done */
-	struct sp__reqlist splitting; /* of these, not wholly with lanes yet */
+	struct sp__reqlist splitting;	/* of those inside, not wholly with lanes yet */
 	struct sp__reqlist done;
 
 	unsigned nlanes, nawake, nbusy;

@@ -18,7 +18,7 @@ int sp__lanes_open(struct sp__blockdev *bd)
 
 	bd->nlanes = m->lanes;
 	per = bd->nlanes < 16 ? bd->nlanes : 16;
-	n = bd->window * per + SP__DEV_PIECES_MAX;
+	n = bd->window * m->queues * per + SP__DEV_PIECES_MAX;
 	bd->lanes = calloc(bd->nlanes, sizeof(*bd->lanes));
 	bd->awake = calloc(bd->nlanes, sizeof(*bd->awake));
 	bd->pool = calloc(n, sizeof(*bd->pool));
@@ -82,7 +82,7 @@ static void split(struct sp__blockdev *bd)
 	while ((r = bd->splitting.head) && bd->nfree >= SP__DEV_PIECES_MAX) {
 		uint32_t blocks = (uint32_t)(r->end - r->split);
 
-		n = m->ops->split(m, bd->dev.state, r->write, r->split, &blocks, pieces,
+		n = m->ops->split(m, bd->dev.state, bd->now_ns, r->write, r->split, &blocks, pieces,
 				  SP__DEV_PIECES_MAX);
 		r->pieces += n;
 		r->split += blocks;
@@ -103,8 +103,9 @@ static struct sp__lanepiece *before_nearest(struct sp__blockdev *bd, struct sp__
 	const struct sp__model *m = bd->dev.model;
 	struct sp__lanepiece *p, *prev = NULL, *before = NULL, *best = NULL;
 	uint64_t least = SP__NEVER, t;
+	unsigned n = 0;
 
-	for (p = lane->head; p; prev = p, p = p->next) {
+	for (p = lane->head; p && n < bd->held; prev = p, p = p->next, n++) {
 		if (!least && p->req->seq > best->req->seq)
 			continue;
 		t = m->ops->position(m, bd->dev.state, bd->now_ns, &p->piece, least);

@@ -34,15 +34,15 @@ void sp__blockdev_count(struct sp__blockdev *bd, enum sp__depth which, int chang
 }
 
 /* Into the scheduler: r and the rest of its batch count in a slot each. */
-static void admit(struct sp__blockdev *bd, struct sp__blockreq *r, uint8_t slot)
+static void admit(struct sp__bdqueue *q, struct sp__blockreq *r, uint8_t slot, uint64_t now_ns)
 {
 	struct sp__blockreq *part;
 
 	for (part = r; part; part = part->part) {
 		part->slot = slot;
-		bd->slots[slot].held++;
+		q->slots[slot].held++;
 	}
-	sp__sched_add(&bd->sched, r, bd->now_ns);
+	sp__sched_add(&q->sched, r, now_ns);
 }
 
 /* A batch larger than all there is goes in alone. */
@@ -57,42 +57,44 @@ static bool fits(const struct sp__slots *s, const struct sp__blockreq *r)
 	return n <= s->limit;
 }
 
-static void release(struct sp__blockdev *bd, uint8_t slot)
+static void release(struct sp__bdqueue *q, uint8_t slot, uint64_t now_ns)
 {
-	struct sp__slots *s = &bd->slots[slot];
+	struct sp__slots *s = &q->slots[slot];
 
 	s->held--;
 	while (s->waiting.head && fits(s, s->waiting.head))
-		admit(bd, sp__reqlist_pop(&s->waiting), slot);
+		admit(q, sp__reqlist_pop(&s->waiting), slot, now_ns);
 }
 
 void sp__blockdev_arrive(struct sp__blockdev *bd, struct sp__blockreq *r)
 {
-	uint8_t slot = bd->sched.ops->group ? (uint8_t)sp__sched_fifo(&bd->sched, r) : 0;
-	struct sp__slots *s = &bd->slots[slot];
+	struct sp__bdqueue *q = &bd->queues[r->queue];
+	uint8_t slot = q->sched.ops->group ? (uint8_t)sp__sched_fifo(&q->sched, r) : 0;
+	struct sp__slots *s = &q->slots[slot];
 	struct sp__blockreq *absorbed;
 
-	if (bd->merge && !r->batch && sp__sched_merge(&bd->sched, r, &absorbed)) {
+	if (bd->merge && !r->batch && sp__sched_merge(&q->sched, r, &absorbed)) {
 		bd->stats.merges += absorbed ? 2 : 1;
 		if (absorbed)
-			release(bd, absorbed->slot);
+			release(q, absorbed->slot, bd->now_ns);
 		return;
 	}
 	if (!s->waiting.head && fits(s, r))
-		admit(bd, r, slot);
+		admit(q, r, slot, bd->now_ns);
 	else
 		sp__reqlist_push(&s->waiting, r);
 }
 
 void sp__blockdev_complete(struct sp__blockdev *bd, struct sp__blockreq *r)
 {
+	struct sp__bdqueue *q = &bd->queues[r->queue];
 	struct sp__blockreq *member, *next;
 	bool hit = !r->missed;
 
-	bd->inside--;
+	q->inside--;
 	sp__blockdev_count(bd, SP__DEPTH_DEVICE, -1);
-	sp__sched_done(&bd->sched, r);
-	release(bd, r->slot);
+	sp__sched_done(&q->sched, r);
+	release(q, r->slot, bd->now_ns);
 	bd->stats.hits += hit;
 	for (member = r; member; member = next) {
 		next = member->merged;
@@ -106,6 +108,7 @@ void sp__blockdev_complete(struct sp__blockdev *bd, struct sp__blockreq *r)
 
 void sp__blockdev_dispatch(struct sp__blockdev *bd, struct sp__blockreq *r)
 {
+	struct sp__bdqueue *q = &bd->queues[r->queue];
 	struct sp__blockreq *member;
 	uint64_t blocks = r->end - r->start;
 
@@ -113,13 +116,13 @@ void sp__blockdev_dispatch(struct sp__blockdev *bd, struct sp__blockreq *r)
 	r->split = r->start;
 	for (member = r; member; member = member->merged)
 		sp__blockdev_count(bd, SP__DEPTH_QUEUED, -1);
-	bd->inside++;
+	q->inside++;
 	sp__blockdev_count(bd, SP__DEPTH_DEVICE, 1);
 	bd->stats.dispatched++;
 	if (r->write)
 		bd->stats.write_blocks += blocks;
 	else
 		bd->stats.read_blocks += blocks;
-	sp__sched_dispatched(&bd->sched, r);
+	sp__sched_dispatched(&q->sched, r);
 	sp__reqlist_push(&bd->splitting, r);
 }

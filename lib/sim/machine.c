@@ -51,7 +51,7 @@ static int open_device(struct sp__machine *m, struct sp_errinfo *err)
 		.group_pages = s->group_pages,
 		.extent_pages = s->extent_pages,
 	};
-	int rc = sp__model_load(&m->model, s->model, err);
+	int rc = sp__machine_spec_model(&m->model, s, err);
 
 	if (rc < 0)
 		return rc;

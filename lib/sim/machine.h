@@ -5,19 +5,23 @@
  *
  *   MODEL[,fs=none|group[:N]|extent[:N]][,cache=SIZE][,policy=lru|opt]
  *        [,future=FILE][,page=SIZE][,flush=evict|A/B/C/AGE[/sweep]][,readahead=SIZE]
+ *        [,array=linear:N|raid0:N[/STRIPE]|raid10:N[/STRIPE]]
  *        [,sched=NAME[:PARAMETERS]][,requests=N][,window=N[/fifo|/sptf]][,merge=yes|no]
  *        [,files=none|in|out|both][,noise=SD[/TAIL%[/MEAN]]][,seed=N]
  *
  * Sizes are those of sp_size_parse() without "%", bytes if they have no suffix;
  * times are numbers with s, ms, us or ns, seconds without.  Left out:
- * fs=none, no page cache, policy=lru, page=4K, flush=30/60/20/3s,
+ * one drive, fs=none, no page cache, policy=lru, page=4K, flush=30/60/20/3s,
  * readahead=128K, sched=noop, the model's window, merge=yes, files=none, no
  * noise, seed=0.  policy=opt needs future, a trace (spindle-trace(5)) of an
  * earlier run that made the same requests in the same order.  If a word is given
  * twice the last one counts.
  *
+ * array=... is N drives of the model as one device, each (or each mirrored pair) with
+ * a scheduler, and each with a window of its own; see dev/raid.h.
+ *
  * requests=N limits the requests that are in the scheduler and the device together
- * (nr_requests of the kernel); without it there is no limit.  "/sweep" writes dirty
+ * (nr_requests of the kernel), for each drive; without it there is no limit.  "/sweep" writes dirty
  * pages in the order of their places on the device, else the oldest goes first.
  *
  * Without a page cache requests go to the device as they are, rounded outward
@@ -38,6 +42,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "dev/raid.h"
 #include "sim/blockdev.h"
 #include "sim/fwd.h"
 #include "sim/pagecache.h"
@@ -58,6 +63,7 @@ uint64_t sp__noise_ns(const struct sp__noise *n, struct sp__rng *rng);
 struct sp__machine_spec {
 	char model[256];
 	char sched[128];
+	struct sp__raid_spec array;
 	int fs;				    /* enum sp__fs_policy */
 	unsigned group_pages, extent_pages; /* 0: see fsmap.h */
 	uint64_t cache_bytes;		    /* 0: no page cache */
@@ -70,7 +76,7 @@ struct sp__machine_spec {
 	bool sweep;
 	uint64_t readahead_bytes;
 	unsigned requests_max; /* in the scheduler and the device; 0: any number */
-	unsigned window;       /* 0: the model's */
+	unsigned window;       /* of each drive; 0: the model's */
 	int window_policy;     /* enum sp__window_policy; -1: the model's */
 	bool merge;
 	enum sp__sim_files files;
@@ -84,6 +90,10 @@ SP_MUST_CHECK int sp__machine_spec_parse(struct sp__machine_spec *spec, const ch
 /* The same of a part of a machine, which has only these keys, separated by blanks. */
 SP_MUST_CHECK int sp__machine_words_parse(struct sp__machine_spec *spec, const char *text,
 					  const char *only, struct sp_errinfo *err);
+
+/* Loads the model, of the array if it is one: as sp__model_load() and sp__raid_make(). */
+SP_MUST_CHECK int sp__machine_spec_model(struct sp__model **m, const struct sp__machine_spec *spec,
+					 struct sp_errinfo *err);
 
 /* One request of a program to a file on the simulated machine. */
 struct sp__simreq {

@@ -74,6 +74,11 @@ static bool set_flush(void *machine, const char *value)
 	return true;
 }
 
+static bool set_array(void *machine, const char *value)
+{
+	return sp__raid_parse(&((struct sp__machine_spec *)machine)->array, value);
+}
+
 static bool set_window(void *machine, const char *value)
 {
 	struct sp__machine_spec *spec = machine;
@@ -150,6 +155,7 @@ static const struct sp__setting keys[] = {
 	  AT(requests_max),
 	  0,
 	  65536 },
+	{ .name = "array", sp__raid_form, .set = set_array },
 	{ .name = "window", "N, N/fifo, or N/sptf, with N from 1 to 65536", .set = set_window },
 	{ .name = "merge", "yes or no", SP__KEY_WORD, AT(merge), .words = answers },
 	{ .name = "files", "none, in, out, or both", SP__KEY_WORD, AT(files), .words = files },
@@ -221,4 +227,18 @@ int sp__machine_words_parse(struct sp__machine_spec *spec, const char *text, con
 int sp__machine_spec_parse(struct sp__machine_spec *spec, const char *text, struct sp_errinfo *err)
 {
 	return sp__machine_words_parse(spec, text, NULL, err);
+}
+
+int sp__machine_spec_model(struct sp__model **m, const struct sp__machine_spec *spec,
+			   struct sp_errinfo *err)
+{
+	int rc = sp__model_load(m, spec->model, err);
+
+	if (rc == 0 && spec->array.level != SP__RAID_NONE)
+		rc = sp__raid_make(m, &spec->array, err);
+	if (rc) {
+		sp__model_free(*m);
+		*m = NULL;
+	}
+	return rc;
 }

@@ -57,7 +57,7 @@ static int open_device(struct sp_vdrive *v, const char *spec, struct sp_errinfo 
 	int rc = sp__machine_words_parse(&v->spec, spec, "sched window merge", err);
 
 	if (rc == 0)
-		rc = sp__model_load(&v->model, v->spec.model, err);
+		rc = sp__machine_spec_model(&v->model, &v->spec, err);
 	if (rc < 0)
 		return rc;
 	opts.sched = v->spec.sched;

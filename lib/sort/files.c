@@ -89,18 +89,12 @@ void sp_sort_expect(struct sp_sort_opts *opts, const char *const *inputs, size_t
 		opts->record_bytes = mean_bytes(&opts->format, sample, bytes);
 }
 
-static int wait_for_sort(void *operator)
-{
-	return sp_sort_wait(operator);
-}
-
 static int put(struct job *j, const struct sp_batch *batch)
 {
 	int rc;
 
 	while ((rc = sp_sort_put(j->sort, batch)) == SP_LATER) {
-		sp__waits_add(&j->waits, wait_for_sort, j->sort);
-		rc = sp__waits_block(&j->waits);
+		rc = sp_sort_wait(j->sort);
 		if (rc < 0)
 			return rc;
 	}
@@ -121,6 +115,7 @@ static int open_scan(struct job *j)
 	};
 
 	o.stream.sim_file = j->sim_file;
+	o.stream.whole = true;
 	return sp__scan_open(&j->scan, &o);
 }
 
@@ -148,7 +143,7 @@ static int next_result(void *operator, struct sp_batch * batch)
 	int rc = sp_sort_get(j->sort, batch);
 
 	if (rc == SP_LATER)
-		sp__waits_add(&j->waits, wait_for_sort, j->sort);
+		sp__sort_later(j->sort, &j->waits);
 	return rc;
 }
 

@@ -30,6 +30,7 @@ int sp__inputs_open(struct sp_sort *s, unsigned n, struct sp__cursor *cursors)
 	struct sp__rstream_opts o = { .engine = s->opts.run.engine,
 				      .direct = SP__DIRECT_AUTO,
 				      .depth = 2,
+				      .whole = true,
 				      .device = sp__env_reading(&s->env).device };
 
 	if (n > QUEUES_MAX && !o.device)

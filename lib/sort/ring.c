@@ -76,6 +76,16 @@ void sp__ring_await(struct sp__ring *r)
 	pthread_mutex_unlock(&r->lock);
 }
 
+bool sp__ring_ready(struct sp__ring *r)
+{
+	bool ready;
+
+	pthread_mutex_lock(&r->lock);
+	ready = r->buf[r->get].full || r->ended;
+	pthread_mutex_unlock(&r->lock);
+	return ready;
+}
+
 int sp__ring_get(struct sp__ring *r, bool wait, const char **data, size_t *bytes)
 {
 	struct sp__outbuf *out = &r->buf[r->get];

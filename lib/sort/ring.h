@@ -62,6 +62,8 @@ bool sp__ring_settled(struct sp__ring *r, const struct sp__outbuf *out);
 int sp__ring_get(struct sp__ring *r, bool wait, const char **data, size_t *bytes);
 /* Waits until get() does not return SP_LATER. */
 void sp__ring_await(struct sp__ring *r);
+/* False: get() would return SP_LATER. */
+bool sp__ring_ready(struct sp__ring *r);
 /* Releases the buffer lent by get(), if any. */
 void sp__ring_release(struct sp__ring *r);
 /* Stops the filling side. */

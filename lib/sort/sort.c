@@ -215,6 +215,7 @@ int sp__sort_free(struct sp_sort *s)
 
 	if (!s)
 		return 0;
+	sp__waits_withdraw(&s->wait);
 	sp__output_close(s);
 	sp__finish_close(s);
 	sp__form_close(s);

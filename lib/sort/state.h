@@ -13,6 +13,7 @@
 
 #include <spindle/sort.h>
 #include "base/task.h"
+#include "flow/iter.h"
 #include "run/charge.h"
 #include "run/env.h"
 #include "sort/balance.h"
@@ -34,9 +35,10 @@ struct sp_sort {
 	struct sp__env env;
 	unsigned threads;
 	enum sp__sort_state state;
-	int error;	      /* the first; returned from then on */
-	bool told_later;      /* put() or get() has returned LATER since the last wait() */
-	struct sp__task task; /* run formation, then the final merge */
+	int error;		/* the first; returned from then on */
+	bool told_later;	/* put() or get() has returned LATER since the last wait() */
+	struct sp__waiter wait; /* sort_operator.c: for what is told */
+	struct sp__task task;	/* run formation, then the final merge */
 	int task_error;
 
 	struct sp__forming forming;
@@ -52,6 +54,8 @@ struct sp_sort {
 void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool device_figures);
 /* The result has been written: on a simulated machine, waits for its device. */
 void sp__sort_sync(struct sp_sort *s);
+/* sort_operator.c: registers the wait of a put() or get() that has returned SP_LATER. */
+void sp__sort_later(struct sp_sort *s, struct sp__waits *waits);
 /* sp_sort_free(); a trace that could not be written is an error. */
 int sp__sort_free(struct sp_sort *s);
 

@@ -136,6 +136,8 @@ SP_MUST_CHECK int sp__spill_put_off(struct sp__spill *s, struct sp__io_owner *ow
  * an error nothing is outstanding, and the owners are not notified.
  */
 int sp__spill_reap(struct sp__spill *s, size_t min);
+/* Waits until there is something to reap, as sp__queue_wait(). */
+SP_MUST_CHECK int sp__spill_wait(struct sp__spill *s, int64_t timeout_ns);
 
 /* Fills volume and offset of a request for units of a run from unit on. */
 void sp__spill_locate(const struct sp__spill *s, const struct sp__run *run, uint64_t unit,

@@ -117,3 +117,12 @@ int sp__spill_reap(struct sp__spill *s, size_t min)
 		return s->broken;
 	return n;
 }
+
+int sp__spill_wait(struct sp__spill *s, int64_t timeout_ns)
+{
+	int rc = s->broken;
+
+	if (!rc && s->nwaiting && !s->outstanding)
+		rc = submit_waiting(s);
+	return rc < 0 ? rc : sp__queue_wait(s->queue, timeout_ns);
+}

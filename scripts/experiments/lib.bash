@@ -130,7 +130,7 @@ plot()
 		set datafile separator ","
 		set border 3
 		set tics nomirror
-		set grid lc rgb "#dddddd"
+		set grid lt 1 lw 0.5 lc rgb "#dddddd"
 		set key top right samplen 2 spacing 1.1
 		set style line 1 lc rgb "#b03030" lw 2 pt 7 ps 0.9
 		set style line 2 lc rgb "#d08020" lw 2 pt 5 ps 0.9

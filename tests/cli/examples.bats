@@ -48,3 +48,28 @@ setup()
 	[ "$output" = $'a\nb\nc' ]
 	"$program" < "$BATS_TEST_TMPDIR/in" 2> /dev/null | cmp - <(seq 100000 | LC_ALL=C sort)
 }
+
+@test "06 filters and adds up a file" {
+	program=${SP_BUILD:-$BATS_TEST_DIRNAME/../../build}/examples/06-aggregate-a-file
+	cd "$BATS_TEST_TMPDIR"
+	"$XGEN" --scale=0.002 -o lineitem lineitem
+	want=$(awk -F'|' '$1 % 100 == 2 && $10 == "F" { n++; sum += $5 } END { print n "|" sum }' lineitem)
+	run -0 "$program" lineitem
+	[ "$output" = "$want" ]
+	run -0 "$program" - < <(cat lineitem)
+	[ "$output" = "$want" ]
+	run -1 "$program" missing
+	[[ $output == *'missing: No such file'* ]]
+}
+
+@test "07 joins two files" {
+	program=${SP_BUILD:-$BATS_TEST_DIRNAME/../../build}/examples/07-join-two-files
+	cd "$BATS_TEST_TMPDIR"
+	"$XGEN" --scale=0.002 -o lineitem lineitem
+	"$XGEN" --scale=0.002 -o orders orders
+	awk -F'|' '$1 % 100 == 2 && $10 == "F" { print $1 "|" $5 }' lineitem | LC_ALL=C sort -s -t'|' -k1,1 > want
+	[ -s want ]
+	"$program" orders lineitem | cmp - want
+	run -1 "$program" orders missing
+	[[ $output == *'missing: No such file'* ]]
+}

@@ -33,6 +33,18 @@ small()
 	[[ -L link && ! -e nowhere ]]
 }
 
+@test "what is neither a plain file nor a block device is no cube, and nobody waits for it" {
+	mkfifo fifo
+	for command in info export check 'load fifo' 'get 0,0' 'put 0,0 1'; do
+		# shellcheck disable=SC2086 # words
+		set -- $command
+		for file in fifo /dev/null; do
+			run -2 timeout 20 "$cube" "$1" $file "${@:2}"
+			[ "$output" = "mmap-cube: $file: is neither a plain file nor a block device" ]
+		done
+	done
+}
+
 @test "a cube that does not fit leaves no file, and an old one as it was" {
 	run -2 "$cube" create c --dims 100000x1000 --volume sim:tiny --mapping naive
 	[[ $output == *"the cube needs"* ]]
@@ -67,6 +79,15 @@ small()
 	: > empty
 	run -2 "$cube" load c empty
 	[[ $output == *"ends before the last element"* ]]
+	head -c 79 /dev/zero > few
+	head -c 81 /dev/zero > many
+	for file in empty few many; do
+		run -2 "$cube" load c $file
+		[[ $output == *"the last element: it has "*" 80"* ]]
+		run -2 "$cube" load c - < $file
+		run -2 "$cube" load c - --order 1,0 -S 1 < $file
+		cmp c before
+	done
 	printf '\x93NUMPY\1\0\0\0' > short.npy
 	printf '\x93NUMPY\1\0\1\0{}' > shorter.npy
 	for file in short.npy shorter.npy empty; do
@@ -75,6 +96,7 @@ small()
 	done
 	run -2 "$cube" load c . --format raw
 	[[ $output == *"Is a directory"* ]]
+	cmp c before
 	run -2 timeout 20 "$cube" load c /dev/zero
 	[[ $output == *"goes on after the last element"* ]]
 	run -2 "$cube" load c in --offset 15E
@@ -91,8 +113,10 @@ small()
 	for value in 1e39 -1e39 1e400 1x ''; do
 		run -2 "$cube" put f 0,0 -- "$value"
 	done
-	"$cube" put f 0,0 inf
-	[ "$("$cube" get f 0,0)" = inf ]
+	for value in inf -inf nan -.5 -2; do
+		"$cube" put f 0,0 $value
+		[ "$("$cube" get f 0,0 | sed 's/-0.5/-.5/')" = $value ]
+	done
 	run -2 "$cube" create b --dims 2x2 --dtype bytes:4294967297
 	"$cube" create b --dims 2x2 --dtype bytes:2 --mapping naive
 	run -2 "$cube" put b 0,0 "$(printf '\t1\t2')"
@@ -111,6 +135,10 @@ small()
 	run -2 bash -c "'$cube' export c > /dev/full"
 	"$cube" create wide --dims 1000x1000 --mapping naive
 	"$cube" load wide <(head -c 4000000 /dev/zero) -S 1M
+	run -2 bash -c "'$cube' export wide > /dev/full"
+	[ "$output" = "mmap-cube: write error: No space left on device" ]
+	run -2 "$cube" export wide -o /dev/full
+	[ "$output" = "mmap-cube: /dev/full: No space left on device" ]
 	run -0 bash -c "set +o pipefail; '$cube' export wide 2> err | head -c 10 > out"
 	[[ ! -s err && $(wc -c < out) = 10 ]]
 }
@@ -123,9 +151,19 @@ small()
 
 @test "a file cut short is no cube, or damaged" {
 	small
-	for bytes in 0 10 100 8192 8200 12287; do
+	room=$(od -An -tu4 -j24 -N4 c)
+	for bytes in 0 10 100 $((2 * room)) $((2 * room + 8)) $(($(stat -c %s c) - 1)); do
 		head -c "$bytes" before > short
 		run ! "$cube" export short
 		[ "$(grep -ac '^mmap-cube: ' <<< "$output")" = 1 ]
 	done
+}
+
+@test "a cell has up to 256 MiB, whatever the memory" {
+	"$cube" create c --dims 2x2x2 --tile 16384x8192x2 --dtype u8 --mapping naive
+	printf abcdefgh > in
+	"$cube" load c in -S 1M
+	[ "$("$cube" get c 1,1,1 -S 1M)" = 104 ]
+	run -2 "$cube" create d --dims 2x2x2 --tile 16384x8192x3 --dtype u8 --mapping naive
+	[[ $output == *"more than 256 MiB"* && ! -e d ]]
 }

@@ -35,6 +35,15 @@ on()
 	on flash,files=both
 }
 
+@test "striped drives take less time than one, drives in a row as much" {
+	on ultrastar36lzx-like,files=both
+	one=$(number elapsed_s)
+	on ultrastar36lzx-like,array=linear:4,files=both
+	[[ $(number elapsed_s) == "$one" ]]
+	on ultrastar36lzx-like,array=raid0:4,files=both
+	awk -v one="$one" -v four="$(number elapsed_s)" 'BEGIN { exit four > 0.6 * one }'
+}
+
 @test "virtual time and every count are the same each time" {
 	on atlas10k3-like,cache=1M,files=both
 	grep -v '"peak_bytes"\|cpu_s' r.json >first
@@ -150,6 +159,10 @@ on()
 	[[ $stderr == *fastest* ]]
 	run -2 --separate-stderr "$xsort" --volume=sim:linear --placement=semiseq in
 	[[ $stderr == *"no tracks"* ]]
+	run -2 --separate-stderr "$xsort" --volume=sim:tiny,array=raid0:4 --placement=semiseq in
+	[[ $stderr == *"no tracks"* ]]
+	run -2 --separate-stderr "$xsort" --volume=sim:flash,array=raid0:4 in
+	[[ $stderr == "xsort: array: 'flash' has channels of its own: it cannot be in an array" ]]
 	run -2 --separate-stderr "$xsort" --placement=semiseq in
 	[[ $stderr == *geometry* ]]
 	run -2 --separate-stderr "$xsort" --geometry=none-such.json in

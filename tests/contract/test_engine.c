@@ -38,10 +38,13 @@ static const char *const engines[] = {
 	"fault:ERROR=SHORT,COUNT=0:sim",
 };
 
+static const char *const ways[] = { "", ", polled", ", signalled" };
+
 static char *pool; /* NBLOCKS to write, NBLOCKS to read into */
 static struct sp__request reqs[2 * NBLOCKS];
 static const char *label;
 static bool bound;		  /* queues stay with the thread that opens them */
+static enum sp__completion how;	  /* how queues wait */
 static struct sp__volume *device; /* while a simulating engine is tested */
 
 static const char *directory(void)
@@ -66,9 +69,11 @@ static struct sp__volume *temp(enum sp__direct direct)
 
 static struct sp__queue *open_queue(const char *engine, unsigned depth, bool with_pool)
 {
-	struct sp__queue_opts o = {
-		.engine = engine, .depth = depth, .device = device, .bound = bound
-	};
+	struct sp__queue_opts o = { .engine = engine,
+				    .depth = depth,
+				    .device = device,
+				    .bound = bound,
+				    .completion = how };
 	struct sp__queue *q = NULL;
 
 	if (with_pool) {
@@ -257,8 +262,8 @@ static void check_engine(const char *engine, enum sp__direct direct, bool with_p
 	bool moves = strstr(engine, "null") == NULL;
 	char text[100];
 
-	snprintf(text, sizeof(text), "%s%s%s%s", engine, v->direct ? ", direct" : "",
-		 with_pool ? ", pool" : "", bound ? ", bound" : "");
+	snprintf(text, sizeof(text), "%s%s%s%s%s", engine, v->direct ? ", direct" : "",
+		 with_pool ? ", pool" : "", bound ? ", bound" : "", ways[how]);
 	label = text;
 	if (!q) {
 		skip(label, "this engine cannot be opened here");
@@ -384,7 +389,7 @@ static void check_scope(void)
 
 static void refuses(const char *engine, unsigned depth, int want, const char *word)
 {
-	struct sp__queue_opts o = { .engine = engine, .depth = depth };
+	struct sp__queue_opts o = { .engine = engine, .depth = depth, .completion = how };
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp__queue *q = NULL;
 	int rc = sp__queue_open(&q, &o, &err);
@@ -407,6 +412,29 @@ static void check_refusals(void)
 	refuses("fault:ERROR=EWHAT:sync", 4, SP_ESYNTAX, "'ERROR=EWHAT'");
 	refuses("fault:TWICE:sync", 4, SP_ESYNTAX, "'TWICE'");
 	refuses("fault::nosuch", 4, -EINVAL, "no such");
+}
+
+/* The other ways to wait for completions. */
+static void check_completion(void)
+{
+	static const char *const by_polling[] = { "io_uring", "libaio", "sync", "null",
+						  "fault:DELAY=300,COUNT=0:io_uring" };
+
+	how = SP__COMPLETE_POLL;
+	for (size_t i = 0; i < sizeof(by_polling) / sizeof(by_polling[0]); i++) {
+		check_engine(by_polling[i], SP__DIRECT_NEVER, false);
+		check_engine(by_polling[i], SP__DIRECT_AUTO, true);
+	}
+	how = SP__COMPLETE_EVENT;
+	for (int i = 0; i < 4; i++) {
+		bound = i > 1;
+		check_engine(i % 2 ? "libaio" : "io_uring", SP__DIRECT_NEVER, false);
+		check_engine(i % 2 ? "libaio" : "io_uring", SP__DIRECT_AUTO, true);
+	}
+	bound = false;
+	refuses("sync", 4, SP_EUNSUP, "signal");
+	refuses("fault::io_uring", 4, SP_EUNSUP, "signal");
+	how = SP__COMPLETE_WAIT;
 }
 
 static bool simulates(const char *engine)
@@ -458,6 +486,7 @@ int main(void)
 	check_reorder();
 	check_scope();
 	check_refusals();
+	check_completion();
 	sp__pages_free(pool, (size_t)2 * NBLOCKS * BLOCK);
 	return done();
 }

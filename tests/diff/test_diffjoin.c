@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <spindle/index.h>
 #include "joincase.h"
 #include "tap.h"
 
@@ -31,9 +32,9 @@ static char dir[64], tmp_dir[80];
 
 static const char *path_of(const char *name)
 {
-	static char path[3][128];
+	static char path[4][128];
 	static int next;
-	char *p = path[next++ % 3];
+	char *p = path[next++ % 4];
 
 	snprintf(p, sizeof(path[0]), "%s/%s", dir, name);
 	return p;
@@ -194,6 +195,28 @@ static void print_case(uint64_t number)
 	       (unsigned long long)number, program_invocation_name);
 }
 
+/* Of the first key field of file 2. */
+static void build_index(struct trial *c, const char *input, const char *index)
+{
+	struct sp_index_build_opts o = SP_INDEX_BUILD_OPTS_INIT;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	const char *tmp = tmp_dir;
+	char key[64];
+
+	snprintf(key, sizeof(key), "%zu,%zu%s", c->keys[1][0] + 1, c->keys[1][0] + 1,
+		 c->opts.ignore_case ? "f" : "");
+	o.run.tmpdirs = &tmp;
+	o.run.ntmpdirs = 1;
+	o.format = (struct sp_recfmt){ .kind = SP_REC_LINE, .eol = '\n' };
+	o.separator = '|';
+	o.key = key;
+	if (sp_index_build(&o, input, index, NULL, &err) < 0) {
+		diag("%s: %s", err.op, err.text);
+		abort();
+	}
+	c->opts.index[1] = index;
+}
+
 static bool run_one(uint64_t number, struct outcome *o)
 {
 	struct trial c = { .opts = SP_JOIN_OPTS_INIT };
@@ -214,8 +237,10 @@ static bool run_one(uint64_t number, struct outcome *o)
 			sort_input(&c, side);
 		store(io.inputs[side], &c.input[side]);
 	}
+	if (is(ALGORITHM, "inl") || is(ALGORITHM, "async-inl"))
+		build_index(&c, io.inputs[1], path_of("index"));
 	if (is(SOURCE, "pipe"))
-		io.inputs[piped = (int)below(2)] = "-";
+		io.inputs[piped = c.opts.index[1] ? 0 : (int)below(2)] = "-";
 	good = run(&c, &io, piped, state, o);
 	pairs_met(&pairs, &pick);
 	if (good) {
@@ -312,6 +337,7 @@ int main(void)
 	unlink(path_of("1"));
 	unlink(path_of("2"));
 	unlink(path_of("out"));
+	unlink(path_of("index"));
 	rmdir(tmp_dir);
 	rmdir(dir);
 	return done();

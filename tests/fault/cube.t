@@ -23,6 +23,7 @@ export LC_ALL=C
 
 # 60 x 50 x 40 numbers: two parts of the smallest memory.
 "$xgen" records --seed=1 --bytes=480000 | head -c 480000 >in || exit 2
+"$xgen" records --seed=2 --bytes=28800 | head -c 28800 >later || exit 2
 dims=(--dims 60x50x40)
 
 # made ARGUMENT...: an empty cube in empty, a full one in full.
@@ -66,10 +67,46 @@ judge_put() { [ "$("$cube" get c --verify 5,6,7)" = 0.5 ] || echo 'status 0 and 
 # The element was put or not, or its extent is found damaged.
 broken_put() { "$cube" get c --verify 5,6,7 >out 2>&1 || "$cube" check c >out || [ $? = 1 ] || cat out; }
 
+# Elements that share tiles with those that are there.
+prepare_append() { cp full c; }
+do_append() { "${wrap[@]}" "$cube" append c later --dim=1 -S 512K "${moving[@]}"; }
+judge_append()
+{
+	"$cube" range c --verify --hi 59,49,39 | cmp -s - in || echo 'status 0 and old elements changed'
+	"$cube" range c --verify --lo 0,50,0 | cmp -s - later || echo 'status 0 and wrong data'
+}
+broken_append() { "$cube" export c --verify | cmp -s - in || echo 'the cube is not what it was'; }
+
 prepare_check() { cp full c; }
 do_check() { "${wrap[@]}" "$cube" check c "${moving[@]}" >out; }
 judge_check() { grep -q ' 0 damaged' out || echo 'status 0 and damage'; }
 broken_check() { :; }
+
+# Points: a load and a reorganisation replace the file as a whole; a point is put or not.
+prepare_add() { cp points c; }
+do_add() { "${wrap[@]}" "$cube" load c more.csv -S 1M -T tmp; }
+judge_add() { "$cube" export c --format csv | cmp -s - both.csv || echo 'status 0 and wrong points'; }
+broken_add() { "$cube" export c --format csv | cmp -s - points.csv || judge_add; }
+
+prepare_pack() { cp points c; }
+do_pack() { "${wrap[@]}" "$cube" reorganise c -S 1M -T tmp; }
+judge_pack() { "$cube" export c --format csv | cmp -s - points.csv || echo 'status 0 and wrong points'; }
+broken_pack() { judge_pack; }
+
+prepare_find() { cp points c; printf 'old\n' >out; }
+do_find() { "${wrap[@]}" "$cube" range c --lo 10,10 -o out --format csv -S 1M -T tmp; }
+judge_find() { cmp -s out found.csv || echo 'status 0 and a wrong result'; }
+broken_find() { [ "$(head -c 9 out)" = old ] || echo 'an incomplete output'; }
+
+prepare_insert() { cp points c; }
+do_insert() { "${wrap[@]}" "$cube" put c 1,1 7; }
+judge_insert() { "$cube" export c --format csv | cmp -s - put.csv || echo 'status 0 and not put'; }
+broken_insert()
+{
+	"$cube" export c --format csv >out
+	cmp -s out points.csv || cmp -s out put.csv || echo 'points are lost'
+	"$cube" check c >out || echo "check: $(cat out)"
+}
 
 # once COMMAND: says what is wrong.
 once()
@@ -121,10 +158,30 @@ all()
 	options=("$@")
 	made "$@" || exit 2
 	"$cube" range full --lo 1,2,3 -o range || exit 2
-	for command in create load reload range put check; do
+	for command in create load reload append range put check; do
 		sweep "$command" alloc 16 "$name"
 		for call in open read pread write pwrite close fsync ftruncate rename; do
 			sweep "$command" "$call" 4 "$name"
+		done
+	done
+}
+
+# all_points: the commands of a dataset of points, with full cells at 1,1.
+all_points()
+{
+	local command call
+
+	awk 'BEGIN { srand(1); for (i = 0; i < 960; i++) print (i < 360 ? "1,1," : int(rand() * 999) "," int(rand() * 999) ",") i % 200 }' >some.csv
+	awk 'BEGIN { srand(2); for (i = 0; i < 90; i++) print int(rand() * 999) "," int(rand() * 999) "," i }' >more.csv
+	"$cube" create points --points --dims 1000x1000 --dtype u8 --cell 512 --mapping naive
+	"$cube" load points some.csv && "$cube" export points --format csv >points.csv
+	cp points c && "$cube" range c --lo 10,10 --format csv >found.csv
+	"$cube" put c 1,1 7 && "$cube" export c --format csv >put.csv
+	cp points c && "$cube" load c more.csv && "$cube" export c --format csv >both.csv || exit 2
+	for command in add pack find insert; do
+		sweep "$command" alloc 16 points
+		for call in open read pread write pwrite close fsync ftruncate rename; do
+			sweep "$command" "$call" 8 points
 		done
 	done
 }
@@ -152,6 +209,8 @@ all 'in rows' --mapping naive
 engine=sync
 requests load WRITE
 requests reload WRITE
+requests append READ
+requests append WRITE
 requests range READ
 requests check READ
 requests put READ
@@ -159,5 +218,7 @@ requests put WRITE
 all 'on tracks' --mapping multimap --volume sim:atlas10k3-like
 engine=sim
 requests load WRITE
+requests append WRITE
 requests range READ
+all_points
 tap_done

@@ -60,6 +60,7 @@ sweep 'through temporary space, compressed' -S 1M --spill-compression=zstd in
 small=(-S 512K --run-size=32K --page-size=4K)
 sweep 'on a simulated machine' "${small[@]}" --volume=sim:linear,cache=64K,fs=group,files=both few-more
 sweep 'placed by tracks' "${small[@]}" --volume=sim:tiny --placement=semiseq few-more
+sweep 'on mirrored pairs' "${small[@]}" --volume=sim:atlas10k3-like,array=raid10:4 few-more
 sweep 'merging' -m sorted sorted sorted
 if [ -n "$locale" ] && [ -e "$locale/en_US.UTF-8" ]; then
 	locale_env=(env LOCPATH="$locale" LC_ALL=en_US.UTF-8)

@@ -78,15 +78,16 @@ sweep 'memory refused to a merge join' alloc --algorithm=merge --nocheck-order -
 sweep 'files refused to a merge join' io --algorithm=merge --nocheck-order -a1 a b
 
 # Requests of the engine: reported if there is no other way.
+requested=("${spilling[@]}")
 requests() # NAME FAULT STATUS: %d in the fault is the request's number
 {
 	local bad='' i
 
-	"$xjoin" "${spilling[@]}" | sort >want || exit 2
+	"$xjoin" "${requested[@]}" | sort >want || exit 2
 	for i in 1 2 3 5 8 13 21 34 55 89; do
 		rm -f out
 		# shellcheck disable=SC2059 # it is a format
-		timeout 60 "$xjoin" --output=out -T tmp "${spilling[@]}" \
+		timeout 60 "$xjoin" --output=out -T tmp "${requested[@]}" \
 			--engine="fault:SCOPE=PROCESS,$(printf "$2" "$i"):sync" 2>err
 		[ $? = "$3" ] || bad+="request $i: status is not $3, $(cat err)"$'\n'
 		if [ "$3" = 0 ]; then
@@ -113,6 +114,18 @@ done
 [ "$noticed" -gt 1 ] || bad+="noticed $noticed times"
 tap_empty 'a corrupted page is reported with directory and offset' "$bad"
 requests 'short transfers do no harm' NTH=%d,COUNT=3,ERROR=SHORT 0
+
+# Index nested loops, with two indexes.
+xindex=$(realpath "${XINDEX:-$build/bin/xindex}")
+shuf -n 400 --random-source=a a >few
+"$xindex" build -k1b,1 -o b.index b && "$xindex" build -k1b,1 -o a.index a || exit 2
+# shellcheck disable=SC2054 # the commas are meant
+requested=(-S 512K --algorithm=async-inl --max-outstanding=8 --direct=never --engine=sync --index2=b.index
+	--then=a,left=2.1,key=1,index=a.index few b)
+sweep 'memory refused to index nested loops' alloc "${requested[@]}"
+sweep 'files refused to index nested loops' io "${requested[@]}"
+requests 'a request that fails to read ends index nested loops with a message' KIND=READ,NTH=%d,ERROR=EIO 1
+requests 'short transfers do them no harm' NTH=%d,COUNT=3,ERROR=SHORT 0
 
 sorted=(-S 512K --direct=never --engine=sync -v1 -v2 c d)
 sweep 'memory refused to a merge given up' alloc "${sorted[@]}"

@@ -24,31 +24,32 @@ static uint64_t least_blocks, seen;
 
 static int count(void *arg, uint64_t first, uint64_t cells)
 {
-	const struct sp__mapping *m = *(const struct sp__mapping **)arg;
+	const struct sp__cube_head *h = arg;
 
 	require(first >= least_blocks);
-	require(first + cells * m->cell_blocks <= sp__mapping_end(m));
+	require(first + cells * h->cell_blocks <= sp__parts_end(&h->parts));
 	seen += cells;
 	return seen > 4096;
 }
 
 /* Cells at the ends and between them. */
-static void ask(const struct sp__cube_head *h)
+static void ask(struct sp__cube_head *h)
 {
-	const struct sp__mapping *m = &h->mapping;
+	const struct sp__parts *p = &h->parts;
 	struct sp_cube_box box = { 0 };
 	uint64_t x[SP_CUBE_DIMS_MAX], back[SP_CUBE_DIMS_MAX], cells = 1;
 
-	least_blocks = h->table_block;
-	require(sp__mapping_end(m) <= (UINT64_C(1) << 62) / h->block_bytes);
+	least_blocks = sp__parts_begin(p);
+	require(least_blocks >= 2 * (uint64_t)h->room_bytes / h->block_bytes);
+	require(sp__parts_end(p) <= (UINT64_C(1) << 62) / h->block_bytes);
 	for (uint64_t part = 0; part <= 4; part++) {
 		for (unsigned i = 0; i < h->shape.ndims; i++)
 			x[i] = ((h->shape.dims[i] - 1) / h->shape.tile[i]) / 4 * part;
-		require(sp__mapping_cell(m, sp__mapping_block(m, x), back));
+		require(sp__parts_cell(p, sp__parts_block(p, x), back));
 		require(!memcmp(x, back, h->shape.ndims * sizeof(*x)));
 	}
-	(void)sp__mapping_cell(m, 0, back);
-	(void)sp__mapping_cell(m, UINT64_MAX, back);
+	(void)sp__parts_cell(p, 0, back);
+	(void)sp__parts_cell(p, UINT64_MAX - 1, back);
 	for (unsigned i = 0; i < h->shape.ndims; i++) {
 		box.stride[i] = 1;
 		box.lo[i] = (h->shape.dims[i] - 1) / h->shape.tile[i] / 2;
@@ -59,7 +60,7 @@ static void ask(const struct sp__cube_head *h)
 	}
 	seen = 0;
 	if (cells <= 4096 && h->shape.ndims <= 8) {
-		require(!sp__mapping_walk(m, &box, count, &m));
+		require(!sp__parts_walk(p, &box, count, h));
 		require(seen == cells);
 	}
 }
@@ -76,9 +77,11 @@ static void try_head(const uint8_t *data, size_t bytes)
 		require(why && (rc == SP_EFORMAT || rc == SP_ECORRUPT));
 		return;
 	}
-	rc = sp__cube_head_place(&h);
-	require(rc == 0 || rc == -ENOSPC || rc == SP_EUNSUP || rc == -ERANGE);
-	if (!rc)
+	rc = sp__cube_head_settle(&h);
+	require(rc == 0 || rc == -ENOSPC || rc == SP_EUNSUP || rc == -ERANGE || rc == -EINVAL);
+	if (!rc && h.points)
+		require(sp__cube_head_end(&h) <= (UINT64_C(1) << 62) / h.block_bytes);
+	else if (!rc)
 		ask(&h);
 	copy = sp__cube_head_encode(&h, &length);
 	require(copy && !memcmp(copy, data, PREFIX + data[28] + data[29] * 256u));
@@ -99,7 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	try_head(copy, bytes);
 	if (bytes >= PREFIX) { /* the same with a checksum that is right */
 		sum = sp__checksum(copy + PREFIX, bytes - PREFIX);
-		memcpy(copy, "SPCUBE\r\n\1\0\0\0\0\0\0", 16);
+		memcpy(copy, "SPCUBE\r\n\2\0\0\0\0\0\0", 16);
 		for (unsigned i = 0; i < 8; i++)
 			copy[16 + i] = (uint8_t)(sum >> 8 * i);
 		for (unsigned i = 0; i < 4; i++)

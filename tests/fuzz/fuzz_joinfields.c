@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "join/fields.h"
+#include "rec/fields.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

@@ -16,7 +16,7 @@ const char *const sp_fuzz_tokens[] = {
 	",page=",  ",flush=",	 "evict",	"30/60/20/3s", ",readahead=", ",sched=deadline",
 	",sched=", ",window=2/", "sptf",	",merge=no",   ",files=both", ",noise=20us/2%/1ms",
 	",seed=",  "128K",	 "8K",		",policy=opt", ",future=",    "0.5ms",
-	NULL
+	",array=", "linear:2",	 "raid0:3/",	"raid10:4",    NULL
 };
 
 static void require(bool cond)
@@ -35,6 +35,9 @@ static void in_limits(const struct sp__machine_spec *s)
 	require(s->async_percent <= 100 && s->sync_percent <= 100);
 	require(s->down_percent <= s->sync_percent);
 	require(s->window <= 65536 && s->window_policy >= -1 && s->window_policy <= 1);
+	require(s->array.level == SP__RAID_NONE ||
+		(s->array.drives && s->array.drives <= SP__RAID_DRIVES_MAX &&
+		 s->array.stripe_bytes && s->array.stripe_bytes <= 1 << 30));
 	require(s->noise.tail >= 0 && s->noise.tail <= 1);
 	require(*s->sched && memchr(s->sched, '\0', sizeof(s->sched)));
 	require(memchr(s->future, '\0', sizeof(s->future)));

@@ -27,14 +27,15 @@ struct fake {
 	} log[FAKE_LOG];
 };
 
-static unsigned fake_split(const struct sp__model *m, void *state, bool write, uint64_t lbn,
-			   uint32_t *blocks, struct sp__piece *pieces, unsigned max)
+static unsigned fake_split(const struct sp__model *m, void *state, uint64_t now_ns, bool write,
+			   uint64_t lbn, uint32_t *blocks, struct sp__piece *pieces, unsigned max)
 {
 	const struct fake *f = m->impl;
 	uint32_t done = 0, part;
 	unsigned n;
 
 	(void)state;
+	(void)now_ns;
 	if (m->lanes == 1) {
 		pieces[0] = (struct sp__piece){ .lbn = lbn, .blocks = *blocks, .write = write };
 		return 1;
@@ -53,6 +54,13 @@ static unsigned fake_split(const struct sp__model *m, void *state, bool write, u
 	}
 	*blocks = done;
 	return n;
+}
+
+static unsigned fake_queue(const struct sp__model *m, uint64_t lbn)
+{
+	const struct fake *f = m->impl;
+
+	return (unsigned)(lbn / f->stripe % m->queues);
 }
 
 static uint64_t fake_position(const struct sp__model *m, void *state, uint64_t now_ns,
@@ -90,6 +98,7 @@ static uint64_t fake_drain(const struct sp__model *m, void *state, uint64_t now_
 
 static const struct sp__device_ops fake_ops = {
 	.kind = "fake",
+	.queue = fake_queue,
 	.split = fake_split,
 	.position = fake_position,
 	.serve = fake_serve,
@@ -109,6 +118,8 @@ static struct fake *fake_new(unsigned lanes, unsigned stripe)
 	f->model = (struct sp__model){ .ops = &fake_ops,
 				       .impl = f,
 				       .lanes = lanes,
+				       .drives = 1,
+				       .queues = 1,
 				       .overhead_ns = { 100000, 150000 },
 				       .block_bytes = 512,
 				       .blocks = 1 << 20,

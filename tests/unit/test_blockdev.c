@@ -383,6 +383,49 @@ static void test_depths(void)
 	free(f);
 }
 
+/* Two lanes with a window of 1 each, behind one queue or two. */
+static void run_queues(unsigned drives, unsigned queues, enum sp__window_policy policy,
+		       struct sp__blockreq *r, size_t n)
+{
+	struct fake *f = fake_new(2, 64);
+	struct sp__blockdev *bd;
+	struct sp__blockreq *batch[3];
+
+	f->model.drives = drives;
+	f->model.queues = queues;
+	bd = fake_dev(f, "noop", 1, policy, false);
+	for (size_t i = 0; i < n; i++)
+		batch[i] = &r[i];
+	sp__blockdev_submit(bd, 0, batch, n, true);
+	drain(bd);
+	sp__blockdev_close(bd);
+	free(f);
+}
+
+static void test_queues(void)
+{
+	/* The first two on lane 0, the third on lane 1. */
+	const struct sp__blockreq of_two[3] = { req(0, 64, false), req(128, 1, false),
+						req(64, 1, false) };
+	/* All on lane 0; the third is near. */
+	const struct sp__blockreq of_one[3] = { req(0, 64, false), req(128000, 1, false),
+						req(128, 1, false) };
+	struct sp__blockreq r[3];
+
+	memcpy(r, of_two, sizeof(r));
+	run_queues(1, 1, SP__WINDOW_FIFO, r, 3);
+	ok(r[0].done_ns == 740000 && r[1].done_ns == 750000 && r[2].done_ns == 760000,
+	   "behind one queue a lane that is free waits for one that is not");
+	memcpy(r, of_two, sizeof(r));
+	run_queues(2, 2, SP__WINDOW_FIFO, r, 3);
+	ok(r[0].done_ns == 740000 && r[1].done_ns == 750000 && r[2].done_ns == 110000,
+	   "each drive of an array has a queue, a window and a part of the batch of its own");
+	memcpy(r, of_one, sizeof(r));
+	run_queues(2, 1, SP__WINDOW_SPTF, r, 3);
+	ok(r[1].dispatch_ns == 100000 && r[2].dispatch_ns == 740000 && r[1].done_ns < r[2].done_ns,
+	   "two drives of one queue hold twice the window, but each chooses from its own");
+}
+
 int main(void)
 {
 	test_time();
@@ -397,5 +440,6 @@ int main(void)
 	test_batch_merging();
 	test_limit();
 	test_depths();
+	test_queues();
 	return done();
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Cubes against an array in memory: random shapes, tiles, mappings, volumes, memory, and
- * requests; loads in any order of dimensions, from files and pipes, interrupted anywhere;
- * ranges, elements, checksums.
+ * requests; loads and appends in any order of dimensions, from files and pipes, interrupted
+ * anywhere; ranges, elements, checksums.
  *
  *	SP_CUBE_CASES	random cubes (40)
  *	SP_TEST_SEED	the first of them (1)
@@ -13,112 +13,11 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "base/rng.h"
 #include "cube/cube_impl.h"
-#include "tap.h"
-
-#define ELEMENTS_MAX 6000
-#define FILE_MAX (8 << 20)
+#include "cubemodel.h"
 
 static char dir[64];
 static char path[80], input[80];
-static struct sp__rng rng;
-static unsigned long seed;
-
-static uint64_t below(uint64_t n)
-{
-	return sp__rng_below(&rng, n);
-}
-
-/* What the cube must hold, in rows along dimension 0, and how it was made. */
-struct model {
-	struct sp_cube_create_opts create;
-	const struct sp_cube_shape *shape;
-	uint8_t *data;
-	uint64_t elements, bytes;
-};
-
-static bool failed(const char *what, int rc, const struct sp_errinfo *err)
-{
-	diag("seed %lu: %s: %d %s %s", seed, what, rc, err ? err->op : "", err ? err->text : "");
-	return false;
-}
-
-static void shuffle(unsigned *order, unsigned n)
-{
-	for (unsigned i = 0; i < n; i++)
-		order[i] = i;
-	for (unsigned i = n; i-- > 1;) {
-		unsigned k = (unsigned)below(i + 1), old = order[i];
-
-		order[i] = order[k];
-		order[k] = old;
-	}
-}
-
-/* Doubles tiles at random until they fill blocks; false: the file would be too large. */
-static bool random_tile(struct sp_cube_shape *s)
-{
-	uint64_t bytes = s->element_bytes, all = 1;
-
-	for (unsigned i = 0; i < s->ndims; i++)
-		s->tile[i] = 1 + (uint32_t)below(3);
-	for (unsigned i = 0; i < s->ndims; i++)
-		bytes *= s->tile[i];
-	while (bytes % 512 || !below(3)) {
-		s->tile[below(s->ndims)] *= 2;
-		bytes *= 2;
-	}
-	for (unsigned i = 0; i < s->ndims; i++)
-		all *= (s->dims[i] - 1) / s->tile[i] + 1;
-	return bytes <= FILE_MAX && all * bytes <= FILE_MAX;
-}
-
-static void random_shape(struct sp_cube_shape *s)
-{
-	static const uint32_t opaque[] = { 1, 2, 3, 7, 8, 16, 31, 512, 1000 };
-	uint64_t left = ELEMENTS_MAX;
-
-	*s = (struct sp_cube_shape){ .ndims = 1 + (unsigned)below(6) };
-	s->type = (enum sp_cube_type)below(SP_CUBE_F64 + 1);
-	s->element_bytes =
-		s->type == SP_CUBE_BYTES ? opaque[below(9)] : sp_cube_type_bytes(s->type);
-	for (unsigned i = 0; i < s->ndims; i++) {
-		uint64_t most = left < 20 ? left : 20;
-
-		s->dims[i] = 1 + below(below(4) ? most : 4 < most ? 4 : most);
-		left /= s->dims[i];
-	}
-	if (!below(2) || !random_tile(s))
-		memset(s->tile, 0, sizeof(s->tile));
-}
-
-static struct model random_model(void)
-{
-	static const char *const volumes[] = { NULL, "sim:atlas10k3-like", "sim:tiny" };
-	static uint8_t fill[1024];
-	static struct sp_cube_shape shape;
-	struct model m = { .create = SP_CUBE_CREATE_OPTS_INIT, .elements = 1 };
-
-	random_shape(&shape);
-	for (size_t i = 0; i < sizeof(fill); i++)
-		fill[i] = (uint8_t)below(256);
-	m.create.shape = shape;
-	m.shape = &shape;
-	m.create.fill = below(2) ? fill : NULL;
-	m.create.mapping = (enum sp_cube_mapping)below(SP_CUBE_GRAY + 1);
-	m.create.run.volume = volumes[below(3)];
-	m.create.run.overwrite = true;
-	m.create.ordered = below(2);
-	shuffle(m.create.order, shape.ndims);
-	for (unsigned i = 0; i < shape.ndims; i++)
-		m.elements *= shape.dims[i];
-	m.bytes = m.elements * shape.element_bytes;
-	m.data = malloc(m.bytes);
-	for (uint64_t i = 0; i < m.bytes; i++)
-		m.data[i] = (uint8_t)sp__rng_next(&rng);
-	return m;
-}
 
 /* Creates the cube; what a volume or a curve cannot hold is made without, in rows. */
 static bool create(struct model *m)
@@ -135,7 +34,7 @@ static bool create(struct model *m)
 	return rc ? failed("create", rc, &err) : true;
 }
 
-static struct sp_cube *open_cube(bool simulated)
+static struct sp_cube *open_cube(bool simulated, bool unfinished)
 {
 	static const uint64_t memory[] = { 4096, 20000, 100000, 0 };
 	static const uint32_t requests[] = { 512, 5000, 65536, 0 };
@@ -148,6 +47,7 @@ static struct sp_cube *open_cube(bool simulated)
 	o.request_bytes = requests[below(4)];
 	o.no_coalesce = below(2);
 	o.verify = below(2);
+	o.unfinished = unfinished;
 	if (!simulated && below(2))
 		o.run.engine = "sync";
 	if (sp_cube_open(&c, path, &o, &err)) {
@@ -215,6 +115,9 @@ struct loading {
 	uint8_t *data; /* the input as a whole */
 	uint64_t bytes;
 	bool pipe;
+	bool append;	/* at the end of */
+	unsigned dim;	/* this dimension, */
+	uint64_t count; /* so many elements, or 0 */
 };
 
 static struct loading random_loading(const struct model *m)
@@ -245,12 +148,20 @@ static struct loading random_loading(const struct model *m)
 	return l;
 }
 
+static int take(struct sp_cube *c, const struct loading *l, const char *name,
+		const struct sp_cube_load_opts *opts)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_cube_stats stats;
+
+	return l->append ? sp_cube_append(c, l->dim, l->count, name, opts, &stats, &err)
+			 : sp_cube_load(c, name, opts, &stats, &err);
+}
+
 /* Loads the first bytes of the input; the code of the library. */
 static int load(struct sp_cube *c, const struct loading *l, uint64_t bytes, bool resume)
 {
-	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_cube_load_opts opts = l->opts;
-	struct sp_cube_stats stats;
 	char name[64];
 	int fds[2], fd, rc;
 	pid_t child;
@@ -260,7 +171,7 @@ static int load(struct sp_cube *c, const struct loading *l, uint64_t bytes, bool
 		fd = open(input, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 		if (fd < 0 || write(fd, l->data, bytes) != (ssize_t)bytes || close(fd))
 			return -EIO;
-		return sp_cube_load(c, input, &opts, &stats, &err);
+		return take(c, l, input, &opts);
 	}
 	if (pipe(fds))
 		return -errno;
@@ -275,7 +186,7 @@ static int load(struct sp_cube *c, const struct loading *l, uint64_t bytes, bool
 	}
 	close(fds[1]);
 	snprintf(name, sizeof(name), "/dev/fd/%d", fds[0]);
-	rc = sp_cube_load(c, name, &opts, &stats, &err);
+	rc = take(c, l, name, &opts);
 	close(fds[0]);
 	waitpid(child, NULL, 0);
 	return rc;
@@ -374,8 +285,12 @@ static bool reads(struct sp_cube *c, const struct model *m, bool loose)
 /* Interrupts the load at a random byte, reads what is there, and goes on. */
 static bool interrupted(struct sp_cube *c, const struct model *m, const struct loading *l)
 {
+	struct loading pipe = *l; /* a file that is too short is refused before it is loaded */
 	struct sp_cube_info info;
-	int rc = load(c, l, below(l->bytes), below(2));
+	int rc;
+
+	pipe.pipe = true;
+	rc = load(c, &pipe, below(l->bytes), below(2));
 
 	if (rc != SP_EFORMAT)
 		return failed("an interrupted load", rc, NULL);
@@ -433,7 +348,94 @@ static bool damage(struct sp_cube *c, const struct model *m)
 	return pwrite(c->fd, &byte, 1, at) == 1 && check(c, 0, false, 0);
 }
 
-enum phase { CREATED, RESUMED, LOADED, CHANGED, DAMAGED, PHASES };
+/* Nobody learns what an interrupted load has left, unless he asks for it. */
+static bool refused(struct sp_cube *c, const struct model *m)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 };
+	uint8_t element[1024] = { 0 };
+	struct sp_cube_stats stats;
+	struct sp_cube_box b = { 0 };
+	struct sp_cube_info info;
+
+	sp_cube_info(c, &info);
+	for (unsigned i = 0; i < m->shape->ndims; i++)
+		b.stride[i] = 1;
+	if (info.unfinished && (sp_cube_get(c, x, element, &err) != SP_ESTATE ||
+				sp_cube_put(c, x, element, &err) != SP_ESTATE))
+		return failed("elements after an interrupted load", 0, &err);
+	if (sp_cube_read(c, &b, NULL, NULL, &stats, &err))
+		return failed("requests alone", 0, &err);
+	return true;
+}
+
+/* The model with another one at the end of a dimension. */
+static void join(struct model *m, const struct model *more, unsigned dim)
+{
+	static struct sp_cube_shape shape;
+	struct sp_cube_shape before = *m->shape;
+	struct model old = *m;
+	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 }, at = 0;
+	struct sp_cube_box all = { 0 };
+
+	shape = before;
+	old.shape = &before;
+	shape.dims[dim] += more->shape->dims[dim];
+	m->shape = &shape;
+	m->elements += more->elements;
+	m->bytes += more->bytes;
+	m->data = malloc(m->bytes);
+	for (unsigned i = 0; i < shape.ndims; i++) {
+		all.hi[i] = shape.dims[i] - 1;
+		all.stride[i] = 1;
+	}
+	do {
+		bool first = x[dim] < before.dims[dim];
+		const struct model *from = first ? &old : more;
+
+		x[dim] -= first ? 0 : before.dims[dim];
+		memcpy(m->data + at, from->data + place(from, x), shape.element_bytes);
+		x[dim] += first ? 0 : before.dims[dim];
+		at += shape.element_bytes;
+	} while (sp__box_next(&all, 0, shape.ndims, x));
+	free(old.data);
+}
+
+/* Appends some elements along a dimension; half of them first, which changes nothing. */
+static bool grow(struct sp_cube *c, struct model *m)
+{
+	struct sp_cube_shape shape = *m->shape;
+	struct model more = *m;
+	unsigned dim = (unsigned)below(shape.ndims);
+	struct loading l;
+	int rc;
+
+	more.shape = &shape;
+	shape.dims[dim] = 1 + below(6);
+	more.elements = m->elements / m->shape->dims[dim] * shape.dims[dim];
+	more.bytes = more.elements * shape.element_bytes;
+	more.data = malloc(more.bytes);
+	for (uint64_t i = 0; i < more.bytes; i++)
+		more.data[i] = (uint8_t)sp__rng_next(&rng);
+	l = random_loading(&more);
+	l.append = true;
+	l.dim = dim;
+	l.count = shape.dims[dim];
+	rc = load(c, &l, l.bytes - 1 - below(more.bytes), false);
+	if (rc == SP_EFORMAT) {
+		l.count = below(2) ? 0 : l.count;
+		rc = reads(c, m, false) ? load(c, &l, l.bytes, false) : -EIO;
+	}
+	free(l.data);
+	if (!rc)
+		join(m, &more, dim);
+	free(more.data);
+	/* Neither curves nor small drives take all. */
+	return rc && rc != SP_EUNSUP && rc != -ENOSPC ? failed("append", rc, NULL)
+						      : reads(c, m, false) && check(c, 0, false, 0);
+}
+
+enum phase { CREATED, RESUMED, LOADED, GROWN, CHANGED, DAMAGED, PHASES };
 
 static bool run_phase(enum phase p, struct sp_cube *c, struct model *m, const struct loading *l)
 {
@@ -443,11 +445,18 @@ static bool run_phase(enum phase p, struct sp_cube *c, struct model *m, const st
 	case CREATED:
 		return interrupted(c, m, l);
 	case RESUMED:
+		if (!refused(c, m))
+			return false;
 		rc = load(c, l, l->bytes, true);
 		return rc ? failed("resumed load", rc, NULL) : reads(c, m, false);
 	case LOADED:
 		rc = below(3) ? 0 : load(c, l, l->bytes, false);
 		return rc ? failed("load", rc, NULL) : reads(c, m, false) && check(c, 0, false, 0);
+	case GROWN:
+		for (int i = 0; i < 3; i++)
+			if (!grow(c, m))
+				return false;
+		return true;
 	case CHANGED:
 		for (int i = 0; i < 5; i++)
 			if (!change(c, m))
@@ -468,7 +477,7 @@ static void test_case(unsigned *good)
 	bool fine = create(&m);
 
 	for (enum phase p = CREATED; fine && p < PHASES; p++) {
-		struct sp_cube *c = open_cube(m.create.run.volume);
+		struct sp_cube *c = open_cube(m.create.run.volume, p == CREATED);
 
 		fine = c && run_phase(p, c, &m, &l);
 		fine &= sp_cube_close(c) == 0;
@@ -508,8 +517,9 @@ int main(void)
 		test_case(good);
 	}
 	ok(good[CREATED] == cases, "an interrupted load leaves elements or fill, and no damage");
-	ok(good[RESUMED] == cases, "and goes on to the end");
+	ok(good[RESUMED] == cases, "which nobody sees unasked, and it goes on to the end");
 	ok(good[LOADED] == cases, "what is loaded is read, in any box, and verified");
+	ok(good[GROWN] == cases, "what is appended is read, beside what was there");
 	ok(good[CHANGED] == cases, "what is put is read");
 	ok(good[DAMAGED] == cases, "a flipped bit is found, and refused with --verify");
 	unlink(path);

@@ -46,7 +46,7 @@ static void test_examples(void)
 	struct sp__mapping m;
 
 	toy(&m);
-	memcpy(m.multimap.k, sizes, 4 * sizeof(*sizes));
+	memcpy(m.basic.k, sizes, 4 * sizeof(*sizes));
 	ok(sp__mapping_init(&m, 2, sizes) == 0 && at(&m, 0, 1, 0, 0) == 5 &&
 		   at(&m, 0, 2, 0, 0) == 10 && at(&m, 4, 2, 0, 0) == 14,
 	   "figure 5.1: (0,1) is block 5, (0,2) is block 10");
@@ -76,7 +76,7 @@ static void test_adjacent(const char *model)
 	if (!ok(rc == 0, "%s has a geometry", model))
 		return;
 	rc = sp__multimap_zones(&m.multimap, g, 100, 0);
-	memcpy(m.multimap.k, sizes, sizeof(sizes));
+	memcpy(m.basic.k, sizes, sizeof(sizes));
 	rc = rc ? rc : sp__mapping_init(&m, 4, sizes);
 	if (!ok(rc == 0, "%s takes a basic cube of 40 x 5 x 2 x 3", model))
 		diag("%d reach %" PRIu64, rc, m.multimap.reach);
@@ -127,7 +127,7 @@ static void test_unequal(const char *model, uint32_t cell_blocks)
 	rc = rc ? rc : sp_geometry_aim(g, SP_GEOMETRY_READ, &aim);
 	rc = rc ? rc : sp__multimap_zones(&m.multimap, g, 0, 0);
 	m.multimap.reach = 30;
-	memcpy(m.multimap.k, sizes, sizeof(sizes));
+	memcpy(m.basic.k, sizes, sizeof(sizes));
 	rc = rc ? rc : sp__mapping_init(&m, 3, sizes);
 	for (x[2] = 0; !rc && x[2] < sizes[2]; x[2]++)
 		for (x[1] = 0; x[1] + 1 < sizes[1]; x[1]++)
@@ -187,7 +187,7 @@ static int see(void *arg, uint64_t block, uint64_t cells)
 	struct seen *s = arg;
 	uint64_t x[SP_CUBE_DIMS_MAX];
 
-	s->ascends &= !s->given || block > s->last;
+	s->ascends &= !s->given || block > s->last; /* volume by volume */
 	for (uint64_t i = 0; i < cells; i++) {
 		bool in = sp__mapping_cell(s->m, block + i * s->m->cell_blocks, x);
 
@@ -228,12 +228,16 @@ static bool walk_is_right(struct sp__rng *rng, const struct sp__mapping *m, cons
 	return right;
 }
 
-/* All cells have different blocks within the end, and each block gives its cell back. */
+/*
+ * All cells have different blocks within the end of their volume, and each block gives its cell
+ * back.
+ */
 static bool is_bijection(const struct sp__mapping *m, const uint64_t *sizes)
 {
 	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 }, back[SP_CUBE_DIMS_MAX], end = sp__mapping_end(m);
+	uint64_t all_blocks = end * m->basic.volumes;
 	struct sp_cube_box all = { 0 };
-	uint8_t *used = calloc(end, 1);
+	uint8_t *used = calloc(all_blocks, 1);
 	bool right = true;
 
 	for (unsigned i = 0; i < m->grid.n; i++) {
@@ -241,32 +245,70 @@ static bool is_bijection(const struct sp__mapping *m, const uint64_t *sizes)
 		all.stride[i] = 1;
 	}
 	do {
-		uint64_t block = sp__mapping_block(m, x);
+		uint64_t block = sp__mapping_block(m, x), local = block;
+		unsigned volume = sp__basicgrid_volume(&m->basic, &local);
 
-		if (block + m->cell_blocks > end) {
+		if (local + m->cell_blocks > end || volume >= m->basic.volumes) {
 			right = false;
 			break;
 		}
 		for (uint32_t b = 0; b < m->cell_blocks; b++) {
-			right &= !used[block + b]++ && sp__mapping_cell(m, block + b, back);
+			right &= !used[volume * end + local + b]++ &&
+				 sp__mapping_cell(m, block + b, back);
 			right = right && !memcmp(back, x, m->grid.n * sizeof(*x));
 		}
 	} while (right && sp__box_next(&all, 0, m->grid.n, x));
-	for (uint64_t b = 0; right && b < end; b++)
-		right = used[b] || !sp__mapping_cell(m, b, back);
+	for (uint64_t b = 0; right && b < all_blocks; b++)
+		right = used[b] ||
+			!sp__mapping_cell(m, b / end * m->basic.volume_blocks + b % end, back);
 	free(used);
 	return right;
+}
+
+/*
+ * Round robin gives each volume as many cubes as any other, or one more.  With disk modulo that
+ * holds for each row of cubes; all of them, where the volumes divide the cubes of a row.
+ */
+static bool is_balanced(const struct sp__basicgrid *b)
+{
+	uint64_t count[5] = { 0 }, at[SP_CUBE_DIMS_MAX], least = UINT64_MAX, most = 0, bound = 1;
+
+	for (unsigned v = 0; v < b->volumes; v++) {
+		for (uint64_t local = 0; local < b->local; local++)
+			count[v] += sp__basicgrid_cube(b, v, local, at);
+		least = count[v] < least ? count[v] : least;
+		most = count[v] > most ? count[v] : most;
+	}
+	if (b->method == SP_CUBE_DISK_MODULO && b->volumes > 1)
+		bound = b->cubes[b->row] % b->volumes ? b->ncubes / b->cubes[b->row] : 0;
+	return most - least <= bound;
+}
+
+/* One to five volumes; basic cubes as chosen, or of any sizes, powers of two for curves. */
+static void spread(struct sp__rng *rng, struct sp__mapping *m, const uint64_t *sizes, unsigned n,
+		   unsigned round)
+{
+	m->basic.volumes = 1 + round % 5;
+	m->basic.method = round / 5 % 2 ? SP_CUBE_ROUND_ROBIN : SP_CUBE_DISK_MODULO;
+	m->basic.volume_blocks = UINT64_C(1) << 40;
+	for (unsigned i = 0; round % 3 && m->kind != SP_CUBE_MULTIMAP && i < n; i++) {
+		uint64_t size = sizes[m->order[i]], k = 1 + sp__rng_below(rng, size);
+
+		while (m->kind != SP_CUBE_NAIVE && k & (k - 1))
+			k &= k - 1;
+		m->basic.k[i] = k;
+	}
 }
 
 static void test_random(enum sp_cube_mapping kind, const char *name, const char *model)
 {
 	struct sp__rng rng = { 14 };
 	struct sp_geometry *g = NULL;
-	unsigned wrong = 0, wrong_walks = 0, tried = 0;
+	unsigned wrong = 0, wrong_walks = 0, unbalanced = 0, tried = 0;
 
 	if (model && sp_geometry_model(&g, model, NULL))
 		ok(false, "%s has a geometry", model);
-	for (unsigned round = 0; round < 300; round++) {
+	for (unsigned round = 0; round < (g ? 150 : 300); round++) {
 		struct sp__mapping m = { .kind = kind, .first_block = round % 7 };
 		uint64_t sizes[SP_CUBE_DIMS_MAX];
 		unsigned n = 1 + round % 12;
@@ -275,18 +317,22 @@ static void test_random(enum sp_cube_mapping kind, const char *name, const char 
 
 		m.cell_blocks = 1 + (uint32_t)sp__rng_below(&rng, 4);
 		random_grid(&rng, &m, sizes, n, !linear && (n > 4 || round % 2));
+		spread(&rng, &m, sizes, n, round);
 		rc = g ? sp__multimap_zones(&m.multimap, g, round % 1000, 0) : 0;
 		rc = rc ? rc : sp__mapping_init(&m, n, sizes);
 		if (rc == 0) {
 			tried++;
+			unbalanced += !is_balanced(&m.basic);
 			wrong += !is_bijection(&m, sizes);
 			for (unsigned w = 0; w < 5; w++)
 				wrong_walks += !walk_is_right(&rng, &m, sizes);
 		}
 		sp__multimap_free(&m.multimap);
 	}
-	ok(tried > 150 && !wrong, "%s: %u grids of 1 to 12 dimensions are mapped one to one", name,
+	ok(tried > 100 && !wrong, "%s: %u grids of 1 to 12 dimensions are mapped one to one", name,
 	   tried);
+	ok(!unbalanced, "%s: volumes have equal numbers of basic cubes, as the methods promise",
+	   name);
 	ok(!wrong_walks, "%s: walks of random boxes give each cell once", name);
 	sp_geometry_free(g);
 }

@@ -133,7 +133,7 @@ static void check_places(const char *name)
 		struct sp__service s, t;
 		uint64_t at, limit = sp__rng_below(&rng, 12000000), limited;
 
-		ops->split(m, a.state, bare.write, bare.lbn, &blocks, &split, 1);
+		ops->split(m, a.state, 0, bare.write, bare.lbn, &blocks, &split, 1);
 		looked_up += split.place.blocks != 0;
 		limited = ops->position(m, a.state, now, &split, limit);
 		at = ops->position(m, a.state, now, &split, UINT64_MAX);

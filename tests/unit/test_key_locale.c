@@ -8,33 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/rng.h"
+#include "german.h"
 #include "rec/key.h"
 #include "tap.h"
-
-static char dir[] = "/tmp/spindle-locale-XXXXXX";
-
-static bool set_locale(void)
-{
-	char command[200];
-
-	if (!mkdtemp(dir))
-		return false;
-	snprintf(command, sizeof(command),
-		 "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >%s/log 2>&1", dir, dir);
-	if (system(command) == -1)
-		return false;
-	setenv("LOCPATH", dir, 1);
-	return setlocale(LC_ALL, "de_DE.UTF-8");
-}
-
-static void remove_locale(void)
-{
-	char command[100];
-
-	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	if (system(command) == -1)
-		diag("%s is not removed", dir);
-}
 
 static struct sp_keyset *keyset_of(const char *spec)
 {
@@ -169,8 +145,8 @@ static void bytes_only(void)
 
 int main(void)
 {
-	if (!set_locale()) {
-		remove_locale();
+	if (!german_set()) {
+		german_remove();
 		skip("keys in a German locale", "needs localedef and the source of de_DE");
 		return done();
 	}
@@ -181,6 +157,6 @@ int main(void)
 	agreement("1r");
 	agreement("2f,2");
 	agreement("1,1d");
-	remove_locale();
+	german_remove();
 	return done();
 }

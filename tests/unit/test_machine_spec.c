@@ -67,6 +67,7 @@ static void test_spec(void)
 		   refused("linear,page=5000", "power of 2") &&
 		   refused("linear,merge=1", "yes or no") &&
 		   refused("linear,files=all", "none, in, out") &&
+		   refused("linear,array=raid0", "array is linear:N, raid0:N") &&
 		   refused("linear,window=0", "from 1") &&
 		   refused("linear,window=4/sstf", "sptf") &&
 		   refused("linear,noise=20us/2", "SD/TAIL%") &&

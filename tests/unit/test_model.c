@@ -138,7 +138,7 @@ static void check_shipped(void)
 		ok(!strcmp(m->name, name) && !strcmp(m->about, sp__shipped_models[n].about) &&
 			   *m->about && m->blocks == f->blocks && m->window >= 1,
 		   "%s knows its name, and the library has the file's text", name);
-		ok(!sp__device_open(&d, m) && m->ops->split(m, d.state, false, m->blocks - 8,
+		ok(!sp__device_open(&d, m) && m->ops->split(m, d.state, 0, false, m->blocks - 8,
 							    &blocks, p, SP__DEV_PIECES_MAX) >= 1,
 		   "%s opens", name);
 		m->ops->serve(m, d.state, 1000, &p[0], &s);

@@ -56,7 +56,7 @@ static bool covers(const struct sp__model *m, uint64_t lbn, uint32_t blocks, uns
 {
 	struct sp__piece p[SP__DEV_PIECES_MAX];
 	uint32_t got = blocks, sum = 0;
-	unsigned n = m->ops->split(m, NULL, true, lbn, &got, p, max);
+	unsigned n = m->ops->split(m, NULL, 0, true, lbn, &got, p, max);
 
 	if (n > max || !got || got > blocks || (got < blocks && n < max))
 		return false;

@@ -206,7 +206,7 @@ static void check_times(const struct job *j, const struct sp__model *m)
 		uint32_t got = r->blocks;
 		double off, tolerance;
 
-		split += m->ops->split(m, d.state, r->write, r->lbn, &got, p, 1) != 1;
+		split += m->ops->split(m, d.state, 0, r->write, r->lbn, &got, p, 1) != 1;
 		m->ops->serve(m, d.state, start > free_ns ? start : free_ns, p, &s);
 		free_ns = r->complete_ns;
 		blocks += r->blocks;

@@ -265,6 +265,46 @@ static void check_no_wait(void)
 	close(fd);
 }
 
+/* Chunks requested beyond the one given, after so many were given. */
+static int ahead(const char *engine, bool whole, int given)
+{
+	struct sp__rstream_opts o = { .engine = engine,
+				      .direct = SP__DIRECT_NEVER,
+				      .chunk_bytes = 65536,
+				      .depth = 5,
+				      .whole = whole };
+	struct sp__io_counters c = { 0 };
+	struct sp__rstream *rs;
+	const char *data;
+	size_t bytes;
+	int fd = temp_file(BIG), rc = sp__rstream_open(&rs, fd, "file", &o, NULL);
+
+	if (rc)
+		return rc;
+	for (int i = 0; i < given && rc >= 0; i++)
+		rc = sp__rstream_next(rs, &data, &bytes, true);
+	sp__rstream_counters(rs, &c);
+	sp__rstream_close(rs);
+	close(fd);
+	return rc < 0 ? rc : (int)c.read_requests - given;
+}
+
+static void check_ahead(void)
+{
+	ok(ahead("sync", false, 0) == 1 && ahead("sync", false, 1) == 1 &&
+		   ahead("sync", false, 30) == 1,
+	   "one chunk is read ahead of who never has to wait");
+	ok(ahead("fault:DELAY=3000,COUNT=0:sync", false, 1) == 1 &&
+		   ahead("fault:DELAY=3000,COUNT=0:sync", false, 2) == 2 &&
+		   ahead("fault:DELAY=3000,COUNT=0:sync", false, 6) == 4,
+	   "more and more ahead of who has to");
+	ok(ahead("fault:DELAY=9000,COUNT=6:sync", false, 70) == 1,
+	   "and fewer again once chunks come in time");
+	ok(ahead("sync", true, 0) == 5 && ahead("sync", true, 1) == 4 &&
+		   ahead("sync", true, 40) == 4,
+	   "the whole depth ahead of who reads to the end");
+}
+
 int main(void)
 {
 	struct sp__rng rng = { 7 };
@@ -283,6 +323,7 @@ int main(void)
 	check_directory();
 	check_pipe();
 	check_no_wait();
+	check_ahead();
 	free(truth);
 	return done();
 }

@@ -44,7 +44,7 @@ static uint64_t serve(struct sp__device *d, uint64_t start_ns, uint64_t lbn, uin
 	struct sp__piece piece;
 	struct sp__service s;
 
-	if (d->model->ops->split(d->model, d->state, write, lbn, &blocks, &piece, 1) != 1)
+	if (d->model->ops->split(d->model, d->state, 0, write, lbn, &blocks, &piece, 1) != 1)
 		return 0;
 	d->model->ops->serve(d->model, d->state, start_ns, &piece, &s);
 	return s.done_ns;

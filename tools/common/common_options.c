@@ -91,22 +91,6 @@ static uint64_t memory_asked(uint64_t bytes, bool warn)
 	return bytes;
 }
 
-/* The geometry of the model in "sim:MODEL,key=value..."; NULL for any other volume. */
-static int model_geometry(struct sp_geometry **g, const char *volume, struct sp_errinfo *err)
-{
-	char *model;
-	int rc;
-
-	if (!volume || strncmp(volume, SIM, sizeof(SIM) - 1))
-		return 0;
-	model = must_copy(volume + sizeof(SIM) - 1);
-	model[strcspn(model, ",")] = '\0';
-	/* A missing model is reported with the other errors of the specification. */
-	rc = *model ? sp_geometry_model(g, model, err) : 0;
-	free(model);
-	return rc;
-}
-
 int common_options_resources(struct common_options *c, bool warn, struct sp_errinfo *err)
 {
 	struct sp_run_opts *run = c->run;
@@ -115,7 +99,7 @@ int common_options_resources(struct common_options *c, bool warn, struct sp_erri
 
 	run->memory_bytes = memory_asked(run->memory_bytes, warn);
 	rc = c->geometry ? sp_geometry_load(&g, c->geometry, err)
-			 : model_geometry(&g, run->volume, err);
+			 : sp_run_geometry(&g, run->volume, err);
 	run->geometry = g;
 	return rc;
 }

@@ -73,22 +73,27 @@ static double number_begin(const char *option, const char *text, char **rest, co
 	return v;
 }
 
-double number_value(const char *option, const char *text, double min, double max)
+static double number_within(const char *option, const char *text, double min, double max,
+			    const char *forms)
 {
-	static const char forms[] = "valid are such as 8 and 0.5";
 	char *rest;
 	double v = number_begin(option, text, &rest, forms);
 
 	if (*rest)
 		number_die(NUMBER_BAD_SUFFIX, option, text, forms);
 	if (v < min || v > max)
-		die("%s argument '%s' is not within %g and %g", option, text, min, max);
+		die("%s argument '%s' is not within %.15g and %.15g", option, text, min, max);
 	return v;
+}
+
+double number_value(const char *option, const char *text, double min, double max)
+{
+	return number_within(option, text, min, max, "valid are such as 8 and 0.5");
 }
 
 unsigned count_value(const char *option, const char *text, double max)
 {
-	double v = number_value(option, text, 1, max);
+	double v = number_within(option, text, 1, max, NUMBER_FORMS);
 
 	if (v != floor(v))
 		die("%s argument '%s' is not a whole number", option, text);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static void *fill_value(struct config *c)
 	return fill;
 }
 
-static void print_sizes(const char *label, const uint64_t *sizes, unsigned n)
+void print_sizes(const char *label, const uint64_t *sizes, unsigned n)
 {
 	printf("%-12s", label);
 	for (unsigned i = 0; i < n; i++)
@@ -30,39 +31,78 @@ static void print_sizes(const char *label, const uint64_t *sizes, unsigned n)
 	putchar('\n');
 }
 
-static void describe(const char *path, const struct sp_cube_info *i)
+static void print_place(const uint64_t *x, unsigned n)
+{
+	for (unsigned d = 0; d < n; d++)
+		printf("%s%" PRIu64, d ? "," : "", x[d]);
+}
+
+/* Where the elements of each part are. */
+static void describe_parts(const struct sp_cube *cube, size_t parts, unsigned n)
+{
+	struct sp_cube_part part;
+
+	for (size_t k = 0; k < parts; k++) {
+		if (sp_cube_part(cube, k, &part))
+			continue;
+		printf("part %-7zu", k + 1);
+		print_place(part.lo, n);
+		printf(" to ");
+		print_place(part.hi, n);
+		printf(", blocks %" PRIu64 " to %" PRIu64 "\n", part.first_block,
+		       part.end_block - 1);
+	}
+}
+
+static void describe_grid(const struct sp_cube *cube, const struct sp_cube_info *i)
 {
 	unsigned n = i->shape.ndims;
-	uint64_t tile[SP_CUBE_DIMS_MAX], bytes = (uint64_t)i->cell_blocks * i->block_bytes;
-	double data = (double)(i->end_block - i->first_block) * i->block_bytes;
+	uint64_t tile[SP_CUBE_DIMS_MAX];
+	double data = (double)(i->end_block - i->first_block) * i->volumes * i->block_bytes;
 
 	for (unsigned d = 0; d < n; d++)
 		tile[d] = i->shape.tile[d];
+	print_sizes("tile", tile, n);
+	print_sizes("cells", i->cells, n);
+	if (i->basic[0])
+		print_sizes("basic cube", i->basic, n);
+	if (i->volumes > 1)
+		printf("%-12s%u, %s\n", "volumes", i->volumes,
+		       sp_cube_decluster_name((int)i->decluster));
+	printf("%-12s%" PRIu64 " to %" PRIu64 "%s, %.1f %% of the space unused\n", "blocks",
+	       i->first_block, i->end_block - 1, i->volumes > 1 ? " of each volume" : "",
+	       100 * (double)i->waste_bytes / data);
+	describe_parts(cube, i->parts > 1 ? i->parts : 0, n);
+}
+
+static void describe(const char *path, const struct sp_cube *cube, const struct sp_cube_info *i)
+{
+	unsigned n = i->shape.ndims;
+	uint64_t bytes = (uint64_t)i->cell_blocks * i->block_bytes;
+
 	printf("%-12s%s\n", "cube", path);
 	print_sizes("dimensions", i->shape.dims, n);
 	printf("%-12s%s", "element", sp_cube_type_name(i->shape.type));
 	printf(i->shape.type == SP_CUBE_BYTES ? ":%u\n" : ", %u bytes\n", i->shape.element_bytes);
-	print_sizes("tile", tile, n);
-	print_sizes("cells", i->cells, n);
 	printf("%-12s%" PRIu64 " bytes, %u blocks of %u\n", "cell", bytes, i->cell_blocks,
 	       i->block_bytes);
 	printf("%-12s%s, dimensions", "mapping", sp_cube_mapping_name(i->mapping));
 	for (unsigned d = 0; d < n; d++)
 		printf("%s%u", d ? ", " : " ", i->order[d]);
 	putchar('\n');
-	if (i->mapping == SP_CUBE_MULTIMAP)
-		print_sizes("basic cube", i->basic, n);
-	printf("%-12s%" PRIu64 " to %" PRIu64 ", %.1f %% of the space unused\n", "blocks",
-	       i->first_block, i->end_block - 1, 100 * (double)i->waste_bytes / data);
+	if (i->points)
+		points_describe(cube, i);
+	else
+		describe_grid(cube, i);
 	if (i->device)
 		printf("%-12s%s\n", "geometry", i->device);
 	if (i->volume)
 		printf("%-12s%s\n", "volume", i->volume);
 	printf("%-12s%s\n", "state",
-	       i->no_data    ? "without data"
-	       : i->complete ? "complete"
-	       : i->loading  ? cube_unfinished(i)
-			     : "not loaded");
+	       i->no_data      ? "without data"
+	       : i->complete   ? "complete"
+	       : i->unfinished ? i->unfinished
+			       : "not loaded");
 	for (size_t k = 0; k < i->nattributes; k++)
 		printf("%-12s%s = %s\n", k ? "" : "attributes", i->attributes[k].key,
 		       i->attributes[k].value);
@@ -74,7 +114,7 @@ int command_info(struct config *c)
 	struct sp_cube_info info;
 
 	sp_cube_info(cube, &info);
-	describe(c->operands[0], &info);
+	describe(c->operands[0], cube, &info);
 	(void)sp_cube_close(cube);
 	return 0;
 }
@@ -88,10 +128,13 @@ static void say_choice(struct config *c)
 	sp_cube_info(cube, &info);
 	if (!info.device)
 		msg("%s: mapped naive: no geometry, so no tracks are known", c->operands[0]);
+	else if (info.mapping != SP_CUBE_MULTIMAP && info.points)
+		msg("%s: mapped naive: the geometry has no tracks", c->operands[0]);
 	else if (info.mapping != SP_CUBE_MULTIMAP)
-		msg("%s: mapped %s: MultiMap gains nothing on this geometry for this shape%s",
+		msg("%s: mapped %s: MultiMap gains nothing on this geometry for this shape%s, or "
+		    "wastes too much space",
 		    c->operands[0], sp_cube_mapping_name((int)info.mapping),
-		    c->workload_path ? " and workload" : "");
+		    c->workload_path || c->nqueries ? " and workload" : "");
 	(void)sp_cube_close(cube);
 }
 
@@ -127,17 +170,49 @@ int command_create(struct config *c)
 	return 0;
 }
 
+/* BLOCK, or VOLUME:BLOCK of a cube with several volumes. */
+static uint64_t parse_block(const struct sp_cube_info *info, const char *text)
+{
+	const char *local = text;
+	uintmax_t volume = 0;
+	uint64_t block;
+
+	if (info->volumes > 1 &&
+	    (!number_prefix(text, &local, &volume) || *local++ != ':' || volume >= info->volumes))
+		die("invalid --block argument '%s': valid is VOLUME:BLOCK, with VOLUME from 0 to "
+		    "%u",
+		    text, info->volumes - 1);
+	block = number_option("--block", local, 0);
+	if (info->volumes > 1 && block >= info->volume_blocks)
+		die("invalid --block argument '%s': a volume has %" PRIu64 " blocks", text,
+		    info->volume_blocks);
+	return volume * info->volume_blocks + block;
+}
+
+static void print_block(const struct sp_cube_info *info, uint64_t block)
+{
+	if (info->volumes > 1)
+		printf("%" PRIu64 ":", block / info->volume_blocks);
+	printf("%" PRIu64 "\n", info->volumes > 1 ? block % info->volume_blocks : block);
+}
+
 int command_map(struct config *c)
 {
 	struct sp_cube *cube = open_cube(c, false);
 	uint64_t x[SP_CUBE_DIMS_MAX], block;
 	struct sp_cube_info info;
+	int rc;
 
 	sp_cube_info(cube, &info);
 	if (!c->block == (c->noperands == 1))
 		die("map needs coordinates or --block");
 	if (c->block) {
-		block = number_option("--block", c->block, 0);
+		block = parse_block(&info, c->block);
+		if (info.points) {
+			points_map_block(c, cube, block);
+			(void)sp_cube_close(cube);
+			return 0;
+		}
 		if (sp_cube_element(cube, block, x))
 			die("%s: block %s has no cell", c->operands[0], c->block);
 		for (unsigned i = 0; i < info.shape.ndims; i++)
@@ -145,9 +220,12 @@ int command_map(struct config *c)
 		putchar('\n');
 	} else {
 		coordinate("map", c->operands[1], info.shape.ndims, x);
-		if (sp_cube_block(cube, x, &block))
-			die("%s: %s is outside of the dataset", c->operands[0], c->operands[1]);
-		printf("%" PRIu64 "\n", block);
+		rc = sp_cube_block(cube, x, &block);
+		if (rc)
+			die(rc == -ENOENT ? "%s: %s is in no cell yet"
+					  : "%s: %s is outside of the dataset",
+			    c->operands[0], c->operands[1]);
+		print_block(&info, block);
 	}
 	(void)sp_cube_close(cube);
 	return 0;

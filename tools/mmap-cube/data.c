@@ -8,7 +8,7 @@
 #include "outputs.h"
 #include "mmap-cube.h"
 
-static void report(struct config *c, const struct sp_cube *cube, const struct sp_cube_stats *s)
+void report(struct config *c, const struct sp_cube *cube, const struct sp_cube_stats *s)
 {
 	struct sp_cube_info info;
 
@@ -31,58 +31,77 @@ static enum sp_cube_format format_of(const struct config *c, const char *name)
 		       : SP_CUBE_RAW;
 }
 
+/* The form of the input, and the order of its dimensions. */
+static void set_input(struct config *c, const struct sp_cube *cube)
+{
+	uint64_t order[SP_CUBE_DIMS_MAX];
+	struct sp_cube_info info;
+
+	sp_cube_info(cube, &info);
+	c->load.format = format_of(c, c->operands[1]);
+	if (!c->order)
+		return;
+	coordinate("--order", c->order, info.shape.ndims, order);
+	for (unsigned i = 0; i < info.shape.ndims; i++) {
+		if (order[i] >= info.shape.ndims)
+			die("invalid --order argument '%s': there is no dimension %" PRIu64,
+			    c->order, order[i]);
+		c->load.order[i] = (unsigned)order[i];
+	}
+	c->load.ordered = true;
+}
+
+/* Reports what was changed, or dies for the reason why it was not. */
+static int finish(struct config *c, struct sp_cube *cube, int rc, const struct sp_cube_stats *stats,
+		  const struct sp_errinfo *err)
+{
+	if (rc) {
+		(void)sp_cube_close(cube);
+		die_of(rc, err);
+	}
+	report(c, cube, stats);
+	close_cube(c, cube);
+	return 0;
+}
+
 int command_load(struct config *c)
 {
 	struct sp_cube *cube = open_cube(c, true);
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_cube_stats stats;
-	struct sp_cube_info info;
-	uint64_t order[SP_CUBE_DIMS_MAX];
 	int rc;
 
-	sp_cube_info(cube, &info);
-	c->load.format = format_of(c, c->operands[1]);
-	if (c->order) {
-		coordinate("--order", c->order, info.shape.ndims, order);
-		for (unsigned i = 0; i < info.shape.ndims; i++) {
-			if (order[i] >= info.shape.ndims)
-				die("invalid --order argument '%s': there is no dimension %" PRIu64,
-				    c->order, order[i]);
-			c->load.order[i] = (unsigned)order[i];
-		}
-		c->load.ordered = true;
-	}
+	set_input(c, cube);
 	rc = sp_cube_load(cube, c->operands[1], &c->load, &stats, &err);
-	if (rc)
-		die_of(rc, &err);
-	report(c, cube, &stats);
-	close_cube(c, cube);
-	return 0;
+	return finish(c, cube, rc, &stats, &err);
+}
+
+int command_append(struct config *c)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_cube_stats stats;
+	struct sp_cube *cube;
+	int rc;
+
+	if (!c->dim_given)
+		die("append needs --dim");
+	if (c->noperands == 1 && !c->count)
+		die("append needs INPUT or --count");
+	cube = open_cube(c, true);
+	set_input(c, cube);
+	rc = sp_cube_append(cube, c->dim, c->count, c->operands[1], &c->load, &stats, &err);
+	return finish(c, cube, rc, &stats, &err);
 }
 
 /* Requests and time, where nobody sees the data. */
 static void summary(const struct sp_cube_stats *s)
 {
+	double cells = s->cells ? (double)s->cells : 1; /* a box may have none with points */
+
 	printf("%" PRIu64 " cells in %.6f s, %.4f ms each; %" PRIu64 " requests, %" PRIu64
 	       " bytes (%.2f of what was asked for), %" PRIu64 " seeks\n",
-	       s->cells, s->transfer_s, 1e3 * s->transfer_s / (double)s->cells, s->requests,
-	       s->bytes, (double)s->bytes / (double)s->cell_bytes, s->seeks);
-}
-
-const char *cube_unfinished(const struct sp_cube_info *info)
-{
-	return info->loaded ? "loaded in part: load --resume goes on"
-			    : "a load was interrupted: load again";
-}
-
-/* Of a cube whose load was interrupted nobody knows what an element is worth. */
-static void check_finished(const struct config *c, const struct sp_cube *cube)
-{
-	struct sp_cube_info info;
-
-	sp_cube_info(cube, &info);
-	if (info.loading)
-		die("%s: %s", c->operands[0], cube_unfinished(&info));
+	       s->cells, s->transfer_s, 1e3 * s->transfer_s / cells, s->requests, s->bytes,
+	       s->cells ? (double)s->bytes / (double)s->cell_bytes : 1.0, s->seeks);
 }
 
 static int to_output(struct config *c, struct sp_cube *cube, const struct sp_cube_box *box,
@@ -93,13 +112,14 @@ static int to_output(struct config *c, struct sp_cube *cube, const struct sp_cub
 	FILE *out = stdout;
 	int rc = 0;
 
-	check_finished(c, cube);
 	if (c->output &&
 	    (sp_outfile_open(&file, c->output, 0, &err) || sp_outfile_stream(file, &out, &err)))
 		output_die(&err);
 	rc = sp_cube_export(cube, box, format_of(c, c->output), out, stats, &err);
 	if (rc) {
 		sp_outfile_close(file, NULL);
+		if (err.op && !strcmp(err.op, "write"))
+			die("%s: %s", c->output ? c->output : "write error", sp_strerror(rc));
 		die_of(rc, &err);
 	}
 	if (file && sp_outfile_commit(file, &err))
@@ -196,7 +216,8 @@ int command_get(struct config *c)
 
 	sp_cube_info(cube, &info);
 	coordinate("get", c->operands[1], info.shape.ndims, x);
-	check_finished(c, cube);
+	if (info.points)
+		return points_get(c, cube, &info, x);
 	element = must_alloc(NULL, 3, info.shape.element_bytes + SP_CUBE_VALUE_MAX);
 	text = element + info.shape.element_bytes;
 	rc = sp_cube_get(cube, x, element, &err);
@@ -225,9 +246,12 @@ int command_put(struct config *c)
 		die("invalid value '%s': it is no %s", c->operands[2],
 		    sp_cube_type_name(info.shape.type));
 	rc = sp_cube_put(cube, x, element, &err);
-	if (rc)
-		die_of(rc, &err);
 	free(element);
+	if (rc) {
+		(void)sp_cube_close(cube);
+		die_of(rc, &err);
+	}
+	points_say_crowded(c, cube);
 	close_cube(c, cube);
 	return 0;
 }
@@ -239,25 +263,38 @@ int command_check(struct config *c)
 	struct sp_cube_check check;
 	struct sp_cube_stats stats;
 	struct sp_cube_info info;
+	bool lost;
 	int rc;
 
 	sp_cube_info(cube, &info);
 	rc = sp_cube_verify(cube, &check, &stats, &err);
 	if (rc)
 		die_of(rc, &err);
-	printf("%" PRIu64 " cells, %" PRIu64 " extents never written, %" PRIu64 " damaged\n",
-	       check.cells, check.absent, check.damaged);
-	if (info.loading)
-		puts(cube_unfinished(&info));
-	if (info.loading && info.loaded)
+	if (info.points)
+		printf("%" PRIu64 " cells, %" PRIu64 " points, %" PRIu64 " damaged\n", check.cells,
+		       check.points, check.damaged);
+	else
+		printf("%" PRIu64 " cells, %" PRIu64 " extents never written, %" PRIu64
+		       " damaged\n",
+		       check.cells, check.absent, check.damaged);
+	/* A put that was interrupted may have added a point that is not counted. */
+	lost = info.points && !check.damaged && check.points < info.npoints;
+	if (info.points && !check.damaged && check.points != info.npoints)
+		printf("the head says %" PRIu64 " points: %s\n", info.npoints,
+		       lost ? "some are lost" : "reorganise sets it right");
+	if (info.unfinished)
+		puts(info.unfinished);
+	if (info.unfinished && info.loaded)
 		printf("%" PRIu64 " layers are complete\n", info.loaded);
 	if (check.damaged) {
-		printf("the first damaged extent begins at element ");
+		printf("the first damaged %s begins at element ", info.points ? "cell" : "extent");
 		for (unsigned i = 0; i < info.shape.ndims; i++)
 			printf("%s%" PRIu64, i ? "," : "", check.first_damaged[i]);
 		putchar('\n');
 	}
+	if (check.superblock)
+		puts("one of the two superblocks is not valid: the last change may be missing");
 	report(c, cube, &stats);
 	close_cube(c, cube);
-	return check.damaged ? 1 : 0;
+	return check.damaged || lost || check.superblock ? 1 : 0;
 }

@@ -13,14 +13,15 @@
 bool load_workload(struct config *c, const struct sp_cube_shape *shape)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	int rc;
+	int rc = 0;
 
-	if (!c->workload_path)
-		return false;
-	rc = sp_cube_workload_load(&c->workload, c->workload_path, shape, &err);
+	if (c->workload_path)
+		rc = sp_cube_workload_load(&c->workload, c->workload_path, shape, &err);
+	for (unsigned i = 0; !rc && i < c->nqueries; i++)
+		rc = sp_cube_workload_add(&c->workload, c->queries[i], shape, &err);
 	if (rc)
 		die_of(rc, &err);
-	return true;
+	return c->workload.n;
 }
 
 struct sp_geometry *load_geometry(const struct config *c)
@@ -50,7 +51,16 @@ static bool near_cliff(const struct sp_cube_candidate *c)
 	return c->late_s > 1.05 * c->early_s;
 }
 
-static void print_candidate(const struct sp_cube_candidate *c, unsigned n, bool chosen)
+static void print_figure(int width, int digits, double figure)
+{
+	if (isfinite(figure))
+		printf("%*.*f ", width, digits, figure);
+	else
+		printf("%*s ", width, "-");
+}
+
+static void print_candidate(const struct sp_cube_candidate *c, unsigned n, bool measured,
+			    bool chosen)
 {
 	uint64_t order[SP_CUBE_DIMS_MAX];
 	char dims[64], basic[64];
@@ -64,13 +74,15 @@ static void print_candidate(const struct sp_cube_candidate *c, unsigned n, bool 
 		printf("- %s\n", c->reason);
 		return;
 	}
-	printf("%10.3f ", 1e3 * c->predicted_s);
-	if (isfinite(c->measured_s))
-		printf("%10.3f ", 1e3 * c->measured_s);
-	printf("%9.1f %10.1f %6.1f  %s %s", c->requests, c->bytes / 1e3, 100 * c->waste, dims,
-	       basic);
+	print_figure(10, 3, 1e3 * c->predicted_s);
+	if (measured)
+		print_figure(10, 3, 1e3 * c->measured_s);
+	print_figure(9, 1, c->requests);
+	print_figure(10, 1, c->bytes / 1e3);
+	print_figure(6, 1, 100 * c->waste);
+	printf(" %s", dims);
 	if (c->basic[0])
-		printf(" +%g deg", c->conservatism_deg);
+		printf(" %s +%g deg", basic, c->conservatism_deg);
 	if (near_cliff(c))
 		printf("; near a cliff: %.3f to %.3f ms", 1e3 * c->early_s, 1e3 * c->late_s);
 	putchar('\n');
@@ -83,16 +95,30 @@ static void print_all(const struct sp_cube_candidate *c, unsigned n, bool measur
 	printf("%-4s %-8s %10s %s%9s %10s %6s\n", "", "", "ms", measured ? "        ms " : "", "",
 	       "", "%");
 	for (unsigned i = 0; i < SP_CUBE_CANDIDATES; i++)
-		print_candidate(&c[i], n, i == SP_CUBE_CANDIDATES - 1);
+		print_candidate(&c[i], n, measured, i == SP_CUBE_CANDIDATES - 1);
 }
 
-static void plot(const char *file, const char *cube, const struct sp_cube_candidate *c)
+/* What the figures are of. */
+static void describe(char *to, size_t room, const struct sp_cube_info *info,
+		     const struct sp_cube_workload *w, const struct sp_cube_candidate *c)
+{
+	const char *known = isfinite(c[SP_CUBE_CANDIDATES - 1].predicted_s)
+				    ? "by the geometry alone"
+				    : "on a device of which nothing is known";
+
+	snprintf(to, room, "%s%zu quer%s, %s%s, %u outstanding, coalescing %s",
+		 w->n == 1 ? "" : "mean of ", w->n, w->n == 1 ? "y" : "ies",
+		 info->volume ? "on " : "", info->volume ? info->volume : known,
+		 w->depth ? w->depth : 1, w->no_coalesce ? "off" : "auto");
+}
+
+static void plot(const char *file, const char *cube, const char *what,
+		 const struct sp_cube_candidate *c)
 {
 	struct gnuplot g;
 
-	gnuplot_open(&g, file, "A mean query of the workload",
-		     (struct gnuplot_layout){ 1, 1, 900, 600 });
-	gnuplot_string(&g, "cube", cube);
+	gnuplot_open(&g, file, cube, (struct gnuplot_layout){ 1, 1, 900, 600 });
+	gnuplot_string(&g, "what", what);
 	fputs("$data << EOD\n", g.in);
 	for (unsigned i = 0; i < SP_CUBE_CANDIDATES; i++)
 		if (!c[i].code)
@@ -101,12 +127,13 @@ static void plot(const char *file, const char *cube, const struct sp_cube_candid
 				sp_cube_mapping_name((int)c[i].mapping), 1e3 * c[i].predicted_s,
 				1e3 * c[i].measured_s);
 	fputs("EOD\n"
-	      "set title cube noenhanced\n"
+	      "set title what noenhanced\n"
 	      "set style data histogram\n"
 	      "set style histogram clustered gap 1\n"
 	      "set style fill solid 0.8 noborder\n"
 	      "set boxwidth 0.9\n"
-	      "set ylabel 'ms'\n"
+	      "set ylabel 'ms per query'\n"
+	      "set xtics scale 0 noenhanced\n"
 	      "set yrange [0:*]\n"
 	      "set grid ytics\n"
 	      "set key top right\n"
@@ -123,24 +150,35 @@ static int judge(struct config *c, bool measured)
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_cube *cube = open_cube(c, false);
 	struct sp_cube_info info;
+	char what[512];
 	int rc;
 
 	sp_cube_info(cube, &info);
 	c->create.shape = info.shape;
+	c->create.volumes = info.volumes;
+	c->create.decluster = info.decluster;
 	c->create.run.volume = info.volume;
 	c->create.run.geometry = g;
+	if (info.points)
+		die("%s: where points lie depends on them: only grids are predicted",
+		    c->operands[0]);
 	if (!load_workload(c, &info.shape))
-		die("%s needs --workload", measured && !c->measure ? "compare" : "explain");
+		die("%s needs --workload or --query",
+		    measured && !c->measure ? "compare" : "explain");
 	c->create.workload = &c->workload;
 	rc = sp_cube_compare(&c->create, measured, candidates, &err);
-	if (rc)
+	if (rc) {
+		snprintf(err.path, sizeof(err.path), "%s", c->operands[0]);
 		die_of(rc, &err);
+	}
+	describe(what, sizeof(what), &info, &c->workload, candidates);
+	printf("%s:\n", what);
 	print_all(candidates, info.shape.ndims, measured);
 	if (c->common.stats)
 		statsfile_finish(&c->stats,
 				 sp_report_cube_comparison(&info, &c->workload, candidates));
 	if (c->plot)
-		plot(c->plot, c->operands[0], candidates);
+		plot(c->plot, c->operands[0], what, candidates);
 	sp_cube_workload_free(&c->workload);
 	sp_geometry_free(g);
 	close_cube(c, cube);

@@ -14,6 +14,7 @@
 
 #define OPERANDS_MAX 3
 #define ATTRIBUTES_MAX 256
+#define QUERIES_MAX 64
 
 /* The command line.  Texts are borrowed; lists of coordinates are parsed when the cube is known. */
 struct config {
@@ -23,17 +24,21 @@ struct config {
 	struct sp_cube_opts open;
 	struct sp_cube_load_opts load;
 	struct sp_cube_attribute attributes[ATTRIBUTES_MAX];
+	const char *volumes[SP_CUBE_VOLUMES_MAX]; /* names of all but the first */
 	struct statsfile stats;
+	struct sp_cube *cube; /* that open_cube() opened: whoever dies leaves it here */
 	const char *operands[OPERANDS_MAX];
 	unsigned noperands;
 	const char *order, *fill, *at, *lo, *hi, *stride, *output, *block;
 	const char *workload_path, *plot;
+	const char *queries[QUERIES_MAX];
+	unsigned nqueries;
 	struct sp_cube_workload workload;
 	bool discard, format_given, dim_given, measure;
 	enum sp_cube_format format;
 	unsigned dim;
 	int coalesce;
-	uint64_t request;
+	uint64_t request, count, cell;
 };
 
 /* options.c: parses the command line after the command; which names the options that it takes. */
@@ -50,16 +55,15 @@ void coordinate(const char *option, const char *text, unsigned ndims, uint64_t *
 struct sp_cube *open_cube(struct config *c, bool write);
 /* Dies if the trace cannot be written. */
 void close_cube(const struct config *c, struct sp_cube *cube);
-/* The queries of --workload, for a cube of this shape; false: it was not given. */
+/* The queries of --workload and --query, for a cube of this shape; false: there are none. */
 bool load_workload(struct config *c, const struct sp_cube_shape *shape);
 /* --geometry, or NULL. */
 struct sp_geometry *load_geometry(const struct config *c);
-/* What to do about an interrupted load. */
-const char *cube_unfinished(const struct sp_cube_info *info);
 noreturn void die_of(int rc, const struct sp_errinfo *err);
 
 int command_create(struct config *c);
 int command_load(struct config *c);
+int command_append(struct config *c);
 int command_export(struct config *c);
 int command_get(struct config *c);
 int command_put(struct config *c);
@@ -70,5 +74,18 @@ int command_explain(struct config *c);
 int command_compare(struct config *c);
 int command_beam(struct config *c);
 int command_range(struct config *c);
+int command_reorganise(struct config *c);
+
+/* points.c: what some commands do with a dataset of points. */
+void points_describe(const struct sp_cube *cube, const struct sp_cube_info *info);
+int points_get(struct config *c, struct sp_cube *cube, const struct sp_cube_info *info,
+	       const uint64_t *x);
+void points_map_block(const struct config *c, const struct sp_cube *cube, uint64_t block);
+/* After a put: says if queries get slow. */
+void points_say_crowded(const struct config *c, const struct sp_cube *cube);
+
+void print_sizes(const char *label, const uint64_t *sizes, unsigned n);
+/* --stats. */
+void report(struct config *c, const struct sp_cube *cube, const struct sp_cube_stats *s);
 
 #endif

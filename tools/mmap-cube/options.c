@@ -2,7 +2,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <limits.h>
 #include <string.h>
+#include <strings.h>
 #include <spindle/version.h>
 #include "args.h"
 #include "choice.h"
@@ -27,11 +29,16 @@ enum command_bit {
 	RANGE = 512,
 	EXPLAIN = 1024,
 	COMPARE = 2048,
+	APPEND = 4096,
+	REORGANISE = 8192,
 };
 
 #define QUERIES (BEAM | RANGE)
 #define READERS (EXPORT | GET | CHECK | QUERIES)
-#define MOVERS (READERS | LOAD | PUT)
+#define MOVERS (READERS | LOAD | APPEND | PUT | REORGANISE)
+#define LOADERS (LOAD | APPEND)
+/* Points are sorted. */
+#define SORTERS (EXPORT | GET | QUERIES | LOAD | REORGANISE)
 #define JUDGES (EXPLAIN | COMPARE)
 
 unsigned list_option(const char *option, const char *text, char separator, uint64_t *values)
@@ -125,6 +132,41 @@ static void add_attribute(void *to, const char *option, const char *text)
 	c->attributes[c->create.nattributes++] = (struct sp_cube_attribute){ key, equals + 1 };
 }
 
+/* How many volumes there are, or the names of all but the first; a mistyped number is no name. */
+static void set_volumes(void *to, const char *option, const char *text)
+{
+	struct config *c = to;
+	char *names, *name;
+
+	if (!*text || (strchr("+-0123456789", *text) && !strpbrk(text, ",/"))) {
+		uint64_t n = number_option(option, text, 1);
+
+		c->create.volumes = n > SP_CUBE_VOLUMES_MAX ? UINT_MAX : (unsigned)n;
+		c->create.volume_names = NULL;
+		return;
+	}
+	names = must_copy(text);
+	c->create.volumes = 1;
+	c->create.volume_names = c->volumes;
+	while ((name = strsep(&names, ","))) {
+		if (!*name || c->create.volumes == SP_CUBE_VOLUMES_MAX)
+			die("invalid %s argument '%s': valid is a number, or names of 1 to %d "
+			    "volumes",
+			    option, text, SP_CUBE_VOLUMES_MAX - 1);
+		c->volumes[c->create.volumes++ - 1] = name;
+	}
+}
+
+static void add_query(void *to, const char *option, const char *text)
+{
+	struct config *c = to;
+
+	if (c->nqueries == QUERIES_MAX)
+		die("more than %u %s arguments: write them to a file for --workload", QUERIES_MAX,
+		    option);
+	c->queries[c->nqueries++] = text;
+}
+
 static const struct sp_word coalesce_words[] = { { "auto", 0 }, { "off", 1 }, { NULL, 0 } };
 
 #define TO(member) SETTING_TO(struct config, member)
@@ -149,41 +191,68 @@ static const struct {
 	  CREATE },
 	{ { "no-data", NULL, "No room for cells: only queries with --discard", TO(create.no_data) },
 	  CREATE },
+	{ { "points", NULL, "No grid: points with coordinates, each line or item one of them",
+	    TO(create.points) },
+	  CREATE },
+	{ { "cell", "SIZE", "Points: of a cell (4096)", TO(cell), .whole = size_option }, CREATE },
+	{ { "fill-factor", "SHARE", "Points: how full a load makes cells (0.8)",
+	    TO(create.fill_factor), .real = { 0.001, 1 } },
+	  CREATE },
+	{ { "overflow", "SHARE",
+	    "Points: overflow cells for each cell from which on put says so (0.2)",
+	    TO(create.overflow), .real = { 0, 1000 } },
+	  CREATE },
 	{ { .doc = "Placement:", .group = 2 }, CREATE },
 	{ { "mapping", "NAME", "multimap, naive, zorder, hilbert, gray, or auto (default)",
 	    TO(create.mapping), .words = sp_cube_mapping_words },
 	  CREATE },
-	{ { "order", "D,D,...",
-	    "Dimensions, the one along tracks first; of load: of INPUT, fastest first", TO(order) },
-	  CREATE | LOAD },
-	{ { "basic-cube", "KxKx...", "MultiMap: cells of a basic cube (chosen)", TO(create.basic),
+	{ { "order", "D,D,...", "Dimensions, the one along tracks first; of INPUT, fastest first",
+	    TO(order) },
+	  CREATE | LOADERS },
+	{ { "basic-cube", "KxKx...", "Cells of a basic cube (chosen)", TO(create.basic),
 	    .call = set_basic },
 	  CREATE },
 	{ { "conservatism", "DEG", "MultiMap: aim this much later, 0 to 360 (20)",
 	    TO(create.conservatism_deg), .real = { 0, 360 } },
 	  CREATE | JUDGES },
-	{ { "workload", "FILE", "Queries, one a line: WEIGHT beam K or WEIGHT range SxS...",
+	{ { "waste", "PERCENT",
+	    "auto: the most space to leave unused (50; with a workload: any share)",
+	    TO(create.waste_max_percent), .real = { 0.001, 100 } },
+	  CREATE | JUDGES },
+	{ { "workload", "FILE", "Queries, one a line: [WEIGHT] beam K, or [WEIGHT] range SxS...",
 	    TO(workload_path) },
+	  CREATE | JUDGES },
+	{ { "query", "QUERY", "A query, such as 'beam 1' or 'range 8x8x8'; several",
+	    .call = add_query, .letter = 'q' },
 	  CREATE | JUDGES },
 	{ { "places", "N", "Places of a query that names none (20)", TO(workload.places),
 	    .count = 1000000 },
-	  JUDGES },
+	  CREATE | JUDGES },
 	{ { "seed", "N", "Another N, other places (0)", TO(workload.seed),
 	    .number = { 0, UINT64_MAX } },
-	  JUDGES },
+	  CREATE | JUDGES },
 	{ { "run", NULL, "Also make the requests, on the simulated volume", TO(measure) },
 	  EXPLAIN },
 	{ { "plot", "FILE", "Draw it with gnuplot: FILE.png or FILE.svg", TO(plot),
 	    .call = gnuplot_set },
 	  COMPARE },
-	{ { .doc = "Data:", .group = 3 }, LOAD | EXPORT | QUERIES },
+	{ { "volumes", "N|PATH,...", "Use N volumes, FILE, FILE.1, ...; or these besides FILE (1)",
+	    .call = set_volumes },
+	  CREATE },
+	{ { "decluster", "NAME", "Basic cubes onto volumes: disk-modulo (default) or round-robin",
+	    TO(create.decluster), .words = sp_cube_decluster_words },
+	  CREATE },
+	{ { .doc = "Data:", .group = 3 }, LOADERS | EXPORT | QUERIES },
 	{ { "format", "FORM", "raw, npy or csv (by the name of the file, else raw)", TO(format),
 	    .words = sp_cube_format_words, .given = offsetof(struct config, format_given) },
-	  LOAD | EXPORT | QUERIES },
+	  LOADERS | EXPORT | QUERIES },
 	{ { "offset", "SIZE", "Bytes before the first element of INPUT (0)", TO(load.offset),
 	    .whole = size_option },
-	  LOAD },
-	{ { "big-endian", NULL, "Byte order of INPUT", TO(load.big_endian) }, LOAD },
+	  LOADERS },
+	{ { "big-endian", NULL, "Byte order of INPUT", TO(load.big_endian) }, LOADERS },
+	{ { "count", "N", "How many along the dimension (as INPUT has); no INPUT: of value fill",
+	    TO(count), .number = { 1, UINT64_MAX } },
+	  APPEND },
 	{ { "resume", NULL, "Go on with an interrupted load", TO(load.resume) }, LOAD },
 	{ { "rollup", "DIM:N", "CSV: divide coordinates by N, add up values that meet; several",
 	    TO(load.rollup), .call = add_rollup },
@@ -191,10 +260,10 @@ static const struct {
 	{ { "output", "FILE", "Write to FILE, which appears when it is complete", TO(output),
 	    .letter = 'o' },
 	  EXPORT | QUERIES },
-	{ { .doc = "What to read:", .group = 4 }, QUERIES | MAP },
-	{ { "dim", "K", "Dimension of the beam, from 0", TO(dim),
+	{ { .doc = "Where:", .group = 4 }, QUERIES | MAP | APPEND },
+	{ { "dim", "K", "Dimension of the beam, or at whose end to append, from 0", TO(dim),
 	    .number = { 0, SP_CUBE_DIMS_MAX - 1 }, .given = offsetof(struct config, dim_given) },
-	  BEAM },
+	  BEAM | APPEND },
 	{ { "at", "X,X,...", "Where the beam is; the coordinate of K does not count", TO(at) },
 	  BEAM },
 	{ { "lo", "X,X,...", "First element (0,0,...)", TO(lo) }, RANGE },
@@ -209,8 +278,8 @@ static const struct {
 	{ { "coalesce", "auto|off", "Read over gaps that cost less than a request (auto)",
 	    TO(coalesce), .choices = coalesce_words },
 	  READERS | CREATE | JUDGES },
-	{ { "depth", "N", "Outstanding requests (1 if simulated, else 16)", TO(open.depth),
-	    .count = 4096 },
+	{ { "depth", "N", "Outstanding requests of a volume (1 if simulated, else 16)",
+	    TO(open.depth), .count = 4096 },
 	  MOVERS | CREATE | JUDGES },
 	{ { "request-size", "SIZE", "The largest request (1M)", TO(request), .whole = size_option },
 	  MOVERS },
@@ -230,12 +299,12 @@ static const struct {
 	{ { "buffer-size", "SIZE", "Memory to use", TO(run.memory_bytes), .whole = size_option,
 	    .letter = 'S' },
 	  MOVERS },
-	{ { "temporary-directory", "DIR", "Where a piped INPUT is kept if need be", TO(common),
-	    .call = tmpdir_add, .letter = 'T' },
-	  LOAD },
+	{ { "temporary-directory", "DIR", "Where a piped INPUT is kept, and points are sorted",
+	    TO(common), .call = tmpdir_add, .letter = 'T' },
+	  SORTERS | APPEND },
 	{ { "stats", "FILE", "Write the report as JSON; on standard error if no FILE",
 	    TO(common.stats), .optional = true },
-	  LOAD | EXPORT | QUERIES | CHECK | JUDGES },
+	  LOADERS | EXPORT | QUERIES | CHECK | REORGANISE | JUDGES },
 	{ { "trace", "FILE", "Write each request to FILE", TO(run.trace_path) }, MOVERS },
 };
 
@@ -251,6 +320,8 @@ static const struct command {
 	{ "create", "FILE", "Makes a cube.", CREATE, 1, 1, command_create },
 	{ "load", "FILE INPUT", "Loads elements from INPUT (- is standard input).", LOAD, 2, 2,
 	  command_load },
+	{ "append", "FILE INPUT\nFILE", "Adds elements from INPUT at the end of a dimension.",
+	  APPEND, 1, 2, command_append },
 	{ "export", "FILE", "Writes all elements.", EXPORT, 1, 1, command_export },
 	{ "get", "FILE X,X,...", "Prints an element.", GET, 2, 2, command_get },
 	{ "put", "FILE X,X,... VALUE", "Changes an element.", PUT, 3, 3, command_put },
@@ -264,6 +335,8 @@ static const struct command {
 	  "Prints the block of an element, or the reverse.", MAP, 1, 2, command_map },
 	{ "info", "FILE", "Describes a cube.", INFO, 1, 1, command_info },
 	{ "check", "FILE", "Compares all checksums.", CHECK, 1, 1, command_check },
+	{ "reorganise", "FILE", "Packs points into cells anew.", REORGANISE, 1, 1,
+	  command_reorganise },
 };
 
 #define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -303,7 +376,7 @@ static void check_files(const struct command *command, const struct config *c)
 	outputs_spare_volume(&set, c->run.volume);
 	if (command->bit != CREATE)
 		outputs_spare(&set, c->operands[0]);
-	if (command->bit == LOAD)
+	if (command->bit & LOADERS && c->noperands > 1)
 		outputs_spare(&set, c->operands[1]);
 }
 
@@ -320,6 +393,7 @@ static void check(const struct command *command, struct config *c)
 	c->open.request_bytes =
 		c->request > UINT32_C(1) << 30 ? UINT32_C(1) << 30 : (uint32_t)c->request;
 	c->create.run = c->open.run = c->run;
+	c->create.cell_bytes = c->cell > UINT32_MAX ? UINT32_MAX : (uint32_t)c->cell;
 	c->workload.depth = c->open.depth;
 	c->workload.no_coalesce = c->coalesce;
 	c->create.attributes = c->attributes;
@@ -346,7 +420,7 @@ static _Noreturn void without_command(int argc, char **argv)
 	struct argp argp = { NULL, NULL, "COMMAND [OPTION...]", doc, 0, 0, 0 };
 
 	for (size_t i = 0; i < NCOMMANDS; i++)
-		n += snprintf(doc + n, sizeof(doc) - (size_t)n, "  %-9s  %s\n", commands[i].name,
+		n += snprintf(doc + n, sizeof(doc) - (size_t)n, "  %-10s  %s\n", commands[i].name,
 			      commands[i].about);
 	snprintf(doc + n, sizeof(doc) - (size_t)n, "\nCOMMAND --help lists its options.\n\v%s",
 		 notes);
@@ -359,13 +433,18 @@ static _Noreturn void without_command(int argc, char **argv)
 	usage_error();
 }
 
+static bool is_negative(const char *text)
+{
+	return text[0] == '-' && ((text[1] >= '.' && text[1] <= '9') ||
+				  !strcasecmp(text + 1, "inf") || !strcasecmp(text + 1, "nan"));
+}
+
 /* A negative number at the end is an operand: "--" goes before it, where words has room. */
 static char **spare_number(char **argv, int *argc, char **words, int room)
 {
 	static char dashes[] = "--";
-	const char *last = argv[*argc - 1];
 
-	if (last[0] != '-' || last[1] < '.' || last[1] > '9' || *argc + 2 > room)
+	if (!is_negative(argv[*argc - 1]) || *argc + 2 > room)
 		return argv;
 	memcpy(words, argv, (size_t)*argc * sizeof(*words));
 	words[*argc] = words[*argc - 1];

@@ -87,7 +87,7 @@ static struct sp_join_column column(struct settings *set, const char *text)
 {
 	struct sp_join_column c = { 0, 0 };
 
-	if (text[0] != '0' && text[0] != '1' && text[0] != '2')
+	if (text[0] < '0' || text[0] > (set->plain_join ? '2' : '0' + SP_JOIN_FILES_MAX))
 		die("invalid file number in field spec: %s", quote(text));
 	c.file = (unsigned)(text[0] - '0');
 	if (text[1] != (c.file ? '.' : '\0'))

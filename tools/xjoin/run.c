@@ -9,6 +9,7 @@
 #include "msg.h"
 #include "quote.h"
 #include "statsfile.h"
+#include "timeline.h"
 #include "xjoin.h"
 
 /* Prints the line as GNU join does: up to a NUL. */
@@ -151,6 +152,7 @@ int join_run(struct settings *set)
 	};
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_join_stats stats;
+	struct timeline timeline;
 	struct statsfile file;
 	int rc;
 
@@ -159,7 +161,13 @@ int join_run(struct settings *set)
 	if (set->common.explain)
 		return explain(set);
 	statsfile_open(&file, set->common.stats);
+	timeline_open(&timeline, set->timeline);
+	if (set->timeline) {
+		io.row = timeline_row;
+		io.row_arg = &timeline;
+	}
 	rc = run(set, &io, &stats);
+	timeline_close(&timeline);
 	if (rc > 0 && set->opts.order != SP_JOIN_CHECK)
 		msg("input is not in sorted order");
 	if (!set->output)

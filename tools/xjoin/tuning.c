@@ -3,6 +3,8 @@
  * Spindle's own options.  All are long except -S and -T, which GNU join lacks.
  */
 #include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "choice.h"
@@ -13,6 +15,7 @@
 #include "xjoin.h"
 
 #define THREADS_MAX 1024
+#define OUTSTANDING_MAX 2048
 
 static const struct sp_word build_words[] = { { "1", 1 }, { "2", 2 }, { "auto", 0 }, { NULL, 0 } };
 static const struct sp_word ordered_words[] = { { "1", 1 }, { "2", 2 }, { NULL, 0 } };
@@ -60,6 +63,13 @@ const struct setting tuning_settings[] = {
 	{ "buffer-size", "SIZE", TO(opts.run.memory_bytes), .whole = memory, .letter = 'S' },
 	{ "temporary-directory", "DIR", TO(common), .call = tmpdir_add, .letter = 'T' },
 	{ "join-memory", "SIZE", TO(opts.join_bytes), .whole = size_option },
+	{ "index1", "FILE", TO(opts.index[0]), .once = "indexes of file 1" },
+	{ "index2", "FILE", TO(opts.index[1]), .once = "indexes of file 2" },
+	{ "then", "FILE,...", .call = then_add },
+	{ "max-outstanding", "N", TO(opts.max_outstanding), .number = { 1, OUTSTANDING_MAX } },
+	{ "limit", "N", TO(opts.limit), .number = { 0, UINT64_MAX },
+	  .given = offsetof(struct settings, opts.limited) },
+	{ "timeline", "FILE", TO(timeline) },
 	{ "parallel", "N", TO(opts.run.parallel), .whole = threads },
 	COMMON_SETTINGS(struct settings, opts.run),
 	{ 0 },
@@ -88,10 +98,26 @@ static void match_types(struct settings *set)
 	}
 }
 
+/* Columns of further files are checked when all of these are known. */
+static void check_columns(const struct settings *set)
+{
+	char text[64];
+
+	for (size_t i = 0; i < set->opts.ncolumns; i++) {
+		const struct sp_join_column *c = &set->columns[i];
+
+		snprintf(text, sizeof(text), "%u.%zu", c->file, c->field + 1);
+		if (c->file > 2 + set->opts.nthen)
+			die("invalid file number in field spec: %s", quote(text));
+	}
+}
+
 void tuning_finish(struct settings *set)
 {
 	struct sp_join_opts *o = &set->opts;
 	bool check = o->order == SP_JOIN_CHECK;
+
+	check_columns(set);
 
 	match_types(set);
 	if (o->algorithm == SP_JOIN_AUTO && (set->plain_join || check))

@@ -7,6 +7,8 @@
  *	operands.c  files, and the obsolescent arguments among them
  *	fields.c    numbers of fields, lists of them, separators
  *	binary.c    --record-size and the options for it
+ *	further.c   --then, files 3 and up
+ *	timeline.c  the file of --timeline
  *	run.c       joining; errors as GNU join's messages
  *	help.c      --help
  */
@@ -53,11 +55,12 @@ struct settings {
 	size_t nparts;
 	size_t *bkey[2]; /* of which these are the key */
 	size_t nbkeys;
+	struct sp_join_then then[SP_JOIN_FILES_MAX - 2];
 	char fill[2];
 	bool typed; /* a field of the key has letters */
 	bool *collated;
 	bool disorder; /* has been reported */
-	const char *output;
+	const char *output, *timeline;
 	struct common_options common;
 	struct sp_join_opts opts;
 	const char *inputs[2];
@@ -76,6 +79,9 @@ void key_set(struct settings *set, int side, const char *text);
 /* Splits text into its items, in place. */
 void columns_add(struct settings *set, char *text);
 void separator_set(struct settings *set, const char *text);
+
+/* further.c: --then; settings: the struct settings, which gets another file. */
+void then_add(void *settings, const char *name, const char *text);
 
 /* binary.c; settings: the struct settings; name: the option with its hyphens. */
 void record_size_set(void *settings, const char *name, const char *text);

@@ -14,9 +14,17 @@
  * along dimension 0: its coordinate changes fastest.  Elements beyond the ends of the dataset
  * that tiles at its edges contain, and elements never written, have the value fill.
  *
+ * A dataset of points is no grid: only the coordinates that points have take space, and any
+ * number of points may have the same.  A tree divides the space until the points of a node fit a
+ * cell.  Where many neighbours are alike MultiMap places them; the other cells follow each other
+ * in a linear order.  Such a dataset is loaded, read, changed and checked by the same functions;
+ * a point outside of it is N coordinates of 8 bytes, little-endian, and its value.
+ *
  * Errors: -ERANGE for coordinates outside of the dataset; SP_ECORRUPT for a checksum that
  * differs; SP_EFORMAT for a file that is no cube, or of another version; -ENOSPC with the size
- * needed for a volume that is too small; SP_ESYNTAX for options that contradict each other.
+ * needed for a volume that is too small; SP_ESYNTAX for options that contradict each other;
+ * SP_ESTATE for elements of a cube whose load was interrupted, and for opening one to write while
+ * another program does.
  * The reason is in err.
  *
  * Source: Shao 2008, chapter 5.
@@ -47,6 +55,15 @@ enum sp_cube_mapping {
 	SP_CUBE_GRAY,
 };
 SP_WORDS(sp_cube_mapping)
+
+/* On which of several volumes a basic cube lies. */
+enum sp_cube_decluster {
+	SP_CUBE_DISK_MODULO, /* the sum of its coordinates modulo the volumes */
+	SP_CUBE_ROUND_ROBIN, /* its number modulo the volumes */
+};
+SP_WORDS(sp_cube_decluster)
+
+#define SP_CUBE_VOLUMES_MAX 64
 
 enum sp_cube_type {
 	SP_CUBE_BYTES, /* opaque: element_bytes each */
@@ -93,22 +110,43 @@ struct sp_cube_create_opts {
 	 * before the next one is due.
 	 */
 	double conservatism_deg;
+	/*
+	 * AUTO: how much of the space may be in no cell.  0: 50, or with a workload, any share.
+	 */
+	double waste_max_percent;
 	/* With AUTO: mapping, order, basic cube and conservatism for the least predicted time. */
 	const struct sp_cube_workload *workload;
+	/*
+	 * Files or devices over which basic cubes are spread, 0: 1; the names of all but the
+	 * first, relative to its folder, or NULL: its own with ".1", ".2", ... behind.  With a
+	 * simulated volume each is a drive of its own.
+	 */
+	unsigned volumes;
+	const char *const *volume_names;
+	enum sp_cube_decluster decluster;
 	const void *fill; /* an element; NULL: zero bytes */
 	bool no_data;	  /* the file gets no room for cells */
 	const struct sp_cube_attribute *attributes;
 	size_t nattributes;
+	/*
+	 * Points.  dims bound the coordinates, of at most 128 bits together; there is no tile, no
+	 * fill, no basic cube, and data.  MultiMap is for regions, the other cells are in rows.
+	 */
+	bool points;
+	uint32_t cell_bytes; /* whole blocks, at most 1 MiB; 0: 4096, or what a point needs */
+	double fill_factor;  /* share of a cell that a load may fill, up to 1 */
+	double overflow;     /* overflow cells for each cell from which on it is crowded */
 };
 
 #define SP_CUBE_CREATE_OPTS_INIT                                                                   \
 	{                                                                                          \
-		.run = SP_RUN_OPTS_INIT, .conservatism_deg = 20                                    \
+		.run = SP_RUN_OPTS_INIT, .conservatism_deg = 20, .fill_factor = 0.8,               \
+		.overflow = 0.2                                                                    \
 	}
 
 /*
  * Writes a new cube to a file, which must not exist unless run.overwrite is set, or to a block
- * device (run.overwrite must be set).
+ * device (run.overwrite must be set).  The same holds for further volumes.
  */
 SP_API SP_MUST_CHECK int sp_cube_create(const char *path, const struct sp_cube_create_opts *opts,
 					struct sp_errinfo *err);
@@ -118,11 +156,16 @@ struct sp_cube;
 struct sp_cube_opts {
 	/* volume: NULL: that of the cube; memory_bytes, engine, direct, trace_path */
 	struct sp_run_opts run;
-	bool write;		/* for sp_cube_load(), sp_cube_put() */
-	unsigned depth;		/* outstanding requests; 0: 1 if simulated, else 16 */
+	bool write;		/* for sp_cube_load(), sp_cube_append(), sp_cube_put() */
+	unsigned depth;		/* outstanding requests of a volume; 0: 1 if simulated, else 16 */
 	uint32_t request_bytes; /* the largest; 0: 1 MiB */
 	bool no_coalesce;	/* never read blocks that no cell of a query needs */
 	bool verify;		/* check checksums of what queries read */
+	/*
+	 * After a load that was interrupted, too, elements are read and changed: each is what
+	 * the load made of it, what was there before, or fill.
+	 */
+	bool unfinished;
 };
 
 SP_API SP_MUST_CHECK int sp_cube_open(struct sp_cube **cube, const char *path,
@@ -139,22 +182,59 @@ struct sp_cube_info {
 	uint64_t cells[SP_CUBE_DIMS_MAX]; /* along each dimension */
 	uint64_t all_cells;
 	uint32_t block_bytes, cell_blocks;
-	uint64_t reach;			 /* D of MultiMap, else 0 */
-	size_t zones;			 /* that MultiMap uses or may use */
-	uint64_t first_block, end_block; /* of the data */
+	uint64_t reach; /* D of MultiMap, else 0 */
+	size_t zones;	/* that MultiMap uses or may use */
+	size_t parts;	/* 1, and one more for each append */
+	unsigned volumes;
+	enum sp_cube_decluster decluster;
+	uint64_t volume_blocks;		 /* block b of volume v has the number v * this + b */
+	uint64_t first_block, end_block; /* of the data, on each volume */
 	uint64_t waste_bytes;		 /* of them: not in any cell */
 	uint64_t loaded; /* layers of elements along the slowest dimension of the load */
 	bool complete, no_data;
-	bool loading; /* a load has begun and not ended: an element is what it loaded, or fill */
-	const char *volume; /* the simulated one, or NULL */
-	const char *device; /* of the geometry, or NULL */
-	const void *fill;   /* an element */
+	const char *unfinished; /* NULL, or what a load that was interrupted asks for */
+	const char *volume;	/* the simulated one, or NULL */
+	const char *device;	/* of the geometry, or NULL */
+	const void *fill;	/* an element */
 	const struct sp_cube_attribute *attributes;
 	size_t nattributes;
+	bool points; /* the rest is of points; cells, basic and waste_bytes are 0 then */
+	uint64_t npoints, capacity;
+	uint64_t filled_cells; /* that got points when it was loaded or reorganised */
+	uint64_t overflow_cells;
+	double fill_factor, overflow; /* as created */
+	bool crowded; /* puts have made more overflow cells than that share: reorganise it */
+	size_t nregions, nleaves; /* leaves: cells outside of regions */
 };
 SP_API void sp_cube_info(const struct sp_cube *cube, struct sp_cube_info *info);
 
-/* The first block of the cell that contains an element. */
+/* What was created, or appended, at once. */
+struct sp_cube_part {
+	uint64_t lo[SP_CUBE_DIMS_MAX], hi[SP_CUBE_DIMS_MAX]; /* its elements, both included */
+	uint64_t basic[SP_CUBE_DIMS_MAX];		     /* as in struct sp_cube_info */
+	uint64_t first_block, end_block;		     /* of the data */
+};
+/* i < parts of the info.  -ENOENT: newer parts have taken over all that it had. */
+SP_API SP_MUST_CHECK int sp_cube_part(const struct sp_cube *cube, size_t i,
+				      struct sp_cube_part *part);
+
+/* A region of a dataset of points: a grid of cells that MultiMap places. */
+struct sp_cube_region {
+	unsigned level;			  /* of its cells in the tree; 0 is the whole space */
+	uint64_t lo[SP_CUBE_DIMS_MAX];	  /* its first coordinates ... */
+	uint64_t cell[SP_CUBE_DIMS_MAX];  /* ... coordinates of a cell */
+	uint64_t cells[SP_CUBE_DIMS_MAX]; /* ... and cells, along each dimension */
+	uint64_t basic[SP_CUBE_DIMS_MAX];
+	uint64_t points; /* when it was loaded or reorganised */
+	uint64_t first_block, end_block;
+};
+/* Region number i of info.nregions. */
+SP_API void sp_cube_region(const struct sp_cube *cube, size_t i, struct sp_cube_region *region);
+
+/*
+ * The first block of the cell that contains an element; of points -ENOENT where there is none
+ * yet.
+ */
 SP_API SP_MUST_CHECK int sp_cube_block(const struct sp_cube *cube, const uint64_t *x,
 				       uint64_t *block);
 /* The first element of the cell that occupies a block; -ENOENT: none does. */
@@ -164,6 +244,9 @@ SP_API SP_MUST_CHECK int sp_cube_element(const struct sp_cube *cube, uint64_t bl
 struct sp_cube_box {
 	uint64_t lo[SP_CUBE_DIMS_MAX], hi[SP_CUBE_DIMS_MAX], stride[SP_CUBE_DIMS_MAX];
 };
+/* The coordinates of points that belong in the cell that occupies a block; -ENOENT: none. */
+SP_API SP_MUST_CHECK int sp_cube_node(const struct sp_cube *cube, uint64_t block,
+				      struct sp_cube_box *box);
 
 struct sp_cube_stats {
 	struct sp_run_stats run;
@@ -173,7 +256,8 @@ struct sp_cube_stats {
 	uint64_t bytes;	     /* of them */
 	uint64_t cell_bytes; /* of the cells alone: bytes beyond it were read to save requests */
 	uint64_t seeks;	     /* requests that did not begin where the one before ended */
-	double transfer_s;   /* of the requests alone, without opening and closing */
+	uint64_t volume_requests[SP_CUBE_VOLUMES_MAX], volume_bytes[SP_CUBE_VOLUMES_MAX];
+	double transfer_s; /* of the requests alone, without opening and closing */
 };
 
 /* A query of a workload: a box of elements, at a place or anywhere. */
@@ -194,16 +278,24 @@ struct sp_cube_workload {
 };
 
 /*
- * Reads lines "WEIGHT beam K [X,X,...]" (all elements along dimension K) and "WEIGHT range
- * SxSx... [X,X,...]" (S elements along each dimension, from X on); "#" begins a comment.
- * Fills in queries and n alone.  SP_ESYNTAX with the line; -errno.
+ * Reads lines "[WEIGHT] beam K [X,X,...]" (all elements along dimension K) and "[WEIGHT] range
+ * SxSx... [X,X,...]" (S elements along each dimension, from X on); "#" begins a comment, and
+ * the weight is 1 if there is none.  Fills in queries and n alone.  SP_ESYNTAX with the line;
+ * -errno.
  */
 SP_API SP_MUST_CHECK int sp_cube_workload_load(struct sp_cube_workload *w, const char *path,
 					       const struct sp_cube_shape *shape,
 					       struct sp_errinfo *err);
+/* Adds the query of one such line. */
+SP_API SP_MUST_CHECK int sp_cube_workload_add(struct sp_cube_workload *w, const char *query,
+					      const struct sp_cube_shape *shape,
+					      struct sp_errinfo *err);
 SP_API void sp_cube_workload_free(struct sp_cube_workload *w);
 
-/* A mapping and what a workload costs on it; seconds are those of a mean query. */
+/*
+ * A mapping and what a workload costs on it; seconds are those of a mean query.  NaN: not known,
+ * because the cube cannot be mapped so, nothing is known of the device, or it was not measured.
+ */
 struct sp_cube_candidate {
 	enum sp_cube_mapping mapping;
 	unsigned order[SP_CUBE_DIMS_MAX];
@@ -211,11 +303,11 @@ struct sp_cube_candidate {
 	double conservatism_deg;
 	int code; /* 0, or why the cube cannot be mapped so: SP_EUNSUP, -ENOSPC, ... */
 	char reason[SP_ERRINFO_TEXT_MAX];
-	double waste;		/* share of the space that is in no cell */
-	double predicted_s;	/* NaN: nothing is known of the device */
+	double waste; /* share of the space that is in no cell */
+	double predicted_s;
 	double early_s, late_s; /* if each aim were met, or missed, by two blocks more */
 	double requests, bytes; /* predicted */
-	double measured_s;	/* NaN: not measured */
+	double measured_s;
 };
 
 /* Each mapping, and last what AUTO chooses for the workload. */
@@ -236,6 +328,9 @@ typedef int (*sp_cube_sink)(void *arg, const void *data, size_t bytes);
 /*
  * Reads the elements of a box, in rows along dimension 0, into a sink; sink NULL: only the I/O
  * is done, whose bytes nobody sees.  A result larger than the memory given is read in parts.
+ *
+ * The points of a box come sorted, the last coordinate first, those of one place by the bytes of
+ * their values: with temporary files where the memory is small.  SP_EUNSUP: a stride.
  */
 SP_API SP_MUST_CHECK int sp_cube_read(struct sp_cube *cube, const struct sp_cube_box *box,
 				      sp_cube_sink sink, void *arg, struct sp_cube_stats *stats,
@@ -267,14 +362,14 @@ SP_API SP_MUST_CHECK int sp_cube_value_parse(const struct sp_cube_shape *shape, 
 /* The reverse; text has SP_CUBE_VALUE_MAX bytes, and 2 more for each byte of an opaque element. */
 SP_API void sp_cube_value_print(const struct sp_cube_shape *shape, const void *element, char *text);
 
-/* One element. */
+/* One element.  Of points: -ENOENT if there is none, else the first one; put adds a point. */
 SP_API SP_MUST_CHECK int sp_cube_get(struct sp_cube *cube, const uint64_t *x, void *element,
 				     struct sp_errinfo *err);
 SP_API SP_MUST_CHECK int sp_cube_put(struct sp_cube *cube, const uint64_t *x, const void *element,
 				     struct sp_errinfo *err);
 
 struct sp_cube_load_opts {
-	enum sp_cube_format format; /* a .npy file says itself what follows; CSV has none of it */
+	enum sp_cube_format format; /* only SP_CUBE_RAW has order, offset, byte order */
 	bool ordered;
 	unsigned order
 		[SP_CUBE_DIMS_MAX]; /* dimensions of the input, fastest first; default 0, 1, ... */
@@ -301,11 +396,38 @@ struct sp_cube_load_opts {
 SP_API SP_MUST_CHECK int sp_cube_load(struct sp_cube *cube, const char *input,
 				      const struct sp_cube_load_opts *opts,
 				      struct sp_cube_stats *stats, struct sp_errinfo *err);
+/*
+ * Makes the tree and all cells of a dataset of points anew, in a new file that takes the name of
+ * the old one when it is complete.  Loading points does the same, with those of the input added.
+ * SP_EUNSUP: the dataset is a grid, or its file cannot be replaced.
+ */
+SP_API SP_MUST_CHECK int sp_cube_reorganise(struct sp_cube *cube, struct sp_cube_stats *stats,
+					    struct sp_errinfo *err);
+
+/*
+ * Appends count elements along a dimension from a file, in the form that opts say, without
+ * format CSV, resume and rollup; all other dimensions stay as they are.  count 0: as many as
+ * the input has; input NULL: elements of value fill, for cubes without data too.  They get a
+ * part of their own, on blocks behind or between those in use; so do elements that share tiles,
+ * along dimension 0 extents, with them.  Until all is on the device the cube stays as it was.
+ *
+ * SP_EFORMAT: the input is no whole number of layers; SP_ESTATE: a load was interrupted;
+ * SP_EUNSUP: the cube has 1000 parts.
+ */
+SP_API SP_MUST_CHECK int sp_cube_append(struct sp_cube *cube, unsigned dim, uint64_t count,
+					const char *input, const struct sp_cube_load_opts *opts,
+					struct sp_cube_stats *stats, struct sp_errinfo *err);
 
 struct sp_cube_check {
 	uint64_t cells, absent;			  /* never written */
+	uint64_t points;			  /* in cells that are not damaged */
 	uint64_t damaged;			  /* extents whose checksum differs */
 	uint64_t first_damaged[SP_CUBE_DIMS_MAX]; /* an element of the first of them */
+	/*
+	 * One of the two superblocks is not valid: it is damaged, or was being written when its
+	 * writer was killed.  If it was the newer one, the last change is missing.
+	 */
+	bool superblock;
 };
 /* Verifies all checksums.  0, also if something is damaged. */
 SP_API SP_MUST_CHECK int sp_cube_verify(struct sp_cube *cube, struct sp_cube_check *check,

@@ -38,7 +38,16 @@ enum sp_join_algorithm {
 	SP_JOIN_GRACE,	/* hash join; both inputs are partitioned completely first */
 	SP_JOIN_NESTED, /* block nested loops over copies in temporary space */
 	SP_JOIN_SHJ,	/* sort-hash join: GRACE, records sorted by partition before writing */
-	/* Sorted files are merged; others: HYBRID, or SHJ if predicted to be faster. */
+	/*
+	 * Index nested loops: the inner file is a regular one with an index, whose records are
+	 * read by their places; one after the other, or many at once.
+	 */
+	SP_JOIN_INL,
+	SP_JOIN_ASYNC_INL,
+	/*
+	 * ASYNC_INL if there is an index and it is predicted to be faster.  Else sorted files are
+	 * merged; others: HYBRID, or SHJ if predicted to be faster.
+	 */
 	SP_JOIN_AUTO,
 };
 
@@ -64,9 +73,20 @@ enum sp_join_order {
 	SP_JOIN_NOCHECK,
 };
 
+/* Files of one join, at most. */
+#define SP_JOIN_FILES_MAX 8
+
+/* A further file: its records with this key join the rows of the files before it. */
+struct sp_join_then {
+	const char *input, *index;
+	unsigned left;	   /* the file whose field equals the key, counted from 1 */
+	size_t left_field; /* counted from 0, as the next */
+	size_t key;
+};
+
 /* A column of the output: the key itself, or a field of a file. */
 struct sp_join_column {
-	unsigned file; /* 0: the key; 1, 2 */
+	unsigned file; /* 0: the key; else counted from 1 */
 	size_t field;  /* counted from 0 */
 };
 
@@ -129,9 +149,22 @@ struct sp_join_opts {
 	/* SP_JOIN_AUTO: the expected order of the inputs; only regular files are merged. */
 	enum sp_join_sorted sorted;
 	unsigned build;		  /* file read into memory first: 1 or 2; 0: the smaller */
-	uint64_t input_bytes[2];  /* expected; 0: unknown */
-	uint64_t record_bytes[2]; /* mean length of the records; 0: unknown */
+	uint64_t input_bytes[2];  /* expected; 0: unknown. */
+	uint64_t record_bytes[2]; /* mean length of the records; 0: unknown. */
 	uint64_t join_bytes;	  /* for records of the build input; 0: the remaining memory */
+	/*
+	 * Index nested loops: the index (spindle-index(5)) of each file, of which one at least is
+	 * given; with both the larger file is read through its index.  That file must not be a
+	 * pipe, have unpaired records written, or, with semi, be file 1.
+	 */
+	const char *index[2];
+	unsigned max_outstanding; /* of keys, and of reads, for each index; 0: 128 */
+	/* Files 3 and up, for SP_JOIN_INL and SP_JOIN_ASYNC_INL, of lines or CSV; pairs only. */
+	const struct sp_join_then *then;
+	size_t nthen;
+	/* Ends the join, as complete, after `limit` records beside the header. */
+	bool limited;
+	uint64_t limit;
 };
 
 #define SP_JOIN_OPTS_INIT                                                                          \
@@ -158,6 +191,13 @@ struct sp_join_io {
 	 */
 	void (*progress)(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes);
 	void *progress_arg;
+	/*
+	 * Called when a record of the result, counted from 1 without the header, is complete: its
+	 * time since the join began.  After the 999th only records whose numbers have three
+	 * significant digits are told, and the last one.
+	 */
+	void (*row)(void *arg, uint64_t number, double elapsed_s);
+	void *row_arg;
 };
 
 /* ORDER: writing the result from its sort. */
@@ -169,16 +209,18 @@ enum {
 	SP_JOIN_PHASES
 };
 
-/* The plan of a join; SP_JOIN_MERGE: nothing else is filled in. */
+/* The plan of a join; SP_JOIN_MERGE, SP_JOIN_ASYNC_INL: the numbers that follow are 0. */
 struct sp_join_plan {
 	enum sp_join_algorithm algorithm;
+	/* SP_JOIN_AUTO with an index: predicted times through it and of a hash join; 0: unknown. */
+	double index_s, hash_s;
 	unsigned build;	       /* the input read into memory first, 1 or 2 */
-	uint64_t build_bytes;  /* of it; 0: unknown */
+	uint64_t build_bytes;  /* of it; 0: unknown. */
 	uint64_t need_bytes;   /* memory for its records: |R| F */
 	uint64_t memory_bytes; /* available for them: |M| */
 	uint32_t page_bytes;   /* the page that both are counted in */
-	uint64_t partitions;   /* N of formula (1); 0: unknown */
-	uint64_t group_pages;  /* G of formula (2), if they were sorted; 0: unknown */
+	uint64_t partitions;   /* N of formula (1); 0: unknown. */
+	uint64_t group_pages;  /* G of formula (2), if they were sorted; 0: unknown. */
 	unsigned resident;     /* partitions kept in memory as long as there is space */
 	unsigned spilled;      /* partitions in temporary space from the start */
 	double resident_share; /* of the build input, for those in memory */
@@ -222,6 +264,15 @@ struct sp_join_stats {
 	uint64_t nested_blocks;	     /* blocks of nested loops */
 	uint64_t filter_probes;	     /* probe records of spilled partitions */
 	uint64_t filter_drops;	     /* ... that the filter dropped instead of spilling */
+	/* Index nested loops, of all indexes: */
+	uint64_t probes;	    /* keys looked up */
+	uint64_t index_reads;	    /* of pages of indexes */
+	uint64_t inner_records;	    /* wanted */
+	uint64_t inner_reads;	    /* requests for them */
+	uint64_t inner_bytes;	    /* read */
+	uint64_t shared_records;    /* in blocks read for others */
+	uint64_t coalesced_records; /* read together with the one before, beyond a gap */
+	unsigned batch;		    /* the largest reached */
 	double phase_elapsed_s[SP_JOIN_PHASES]; /* hash joins */
 };
 
@@ -234,6 +285,20 @@ struct sp_join_stats {
  */
 SP_API SP_MUST_CHECK int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,
 				     struct sp_join_stats *stats, struct sp_errinfo *err);
+
+struct sp_operator;
+
+/*
+ * The merge join of two operators of a plan (spindle/flow.h), both sorted by their keys, as an
+ * operator: while one input has nothing yet the other is read ahead, as far as the memory of the
+ * plan allows for an input.  Lines ending with opts->eol, one key; algorithm, run and what is for
+ * files in opts are not used.  Keys and columns are borrowed until the plan is closed.  Inputs
+ * out of order end the plan with SP_EFORMAT, unless order is SP_JOIN_NOCHECK.  SP_EUNSUP: options
+ * that a merge does not have.
+ */
+SP_API SP_MUST_CHECK int sp_join_operator(struct sp_operator **op, struct sp_operator *left,
+					  struct sp_operator *right,
+					  const struct sp_join_opts *opts);
 
 /* The usual names of what a result has; for options. */
 enum sp_join_type {

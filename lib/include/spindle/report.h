@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <spindle/cube.h>
+#include <spindle/index.h>
 #include <spindle/join.h>
 #include <spindle/policy.h>
 #include <spindle/probe.h>
@@ -104,6 +105,8 @@ SP_API struct sp_report *sp_report_join_plan(const struct sp_join_plan *plan);
 /* A query, a load or a check of a cube: schema spindle.cube/1. */
 SP_API struct sp_report *sp_report_cube(const struct sp_cube_info *info,
 					const struct sp_cube_stats *stats);
+/* What a command on an index did: schema spindle.index/1. */
+SP_API struct sp_report *sp_report_index(const struct sp_index_stats *stats);
 /* SP_CUBE_CANDIDATES mappings: schema spindle.cube-comparison/1. */
 SP_API struct sp_report *sp_report_cube_comparison(const struct sp_cube_info *info,
 						   const struct sp_cube_workload *workload,

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <spindle/api.h>
+#include <spindle/error.h>
 #include <spindle/geometry.h>
 #include <spindle/spill.h>
 
@@ -60,5 +62,12 @@ struct sp_run_stats {
 	uint64_t sim_requests, sim_dispatched, sim_transfers, sim_seeks, sim_merges;
 	uint64_t sim_io_time_ns, sim_cpu_time_ns;
 };
+
+/*
+ * The geometry of the device in volume, "sim:SPEC"; *g is NULL for any other.  An array of drives
+ * has no tracks.  SP_ESYNTAX for a specification that is wrong, otherwise as sp_geometry_model().
+ */
+SP_API SP_MUST_CHECK int sp_run_geometry(struct sp_geometry **g, const char *volume,
+					 struct sp_errinfo *err);
 
 #endif

@@ -224,6 +224,16 @@ SP_API SP_MUST_CHECK int sp_sort_wait(struct sp_sort *sort);
 SP_API void sp_sort_stats(struct sp_sort *sort, struct sp_sort_stats *stats);
 SP_API void sp_sort_free(struct sp_sort *sort); /* accepts NULL */
 
+struct sp_operator;
+
+/*
+ * The sort as an operator of a plan (spindle/flow.h): the records of input in order.  opts: as for
+ * a new sort, with memory of its own; the format is that of the input.  SP_EUNSUP: a simulated
+ * volume, of the plan or of the sort.
+ */
+SP_API SP_MUST_CHECK int sp_sort_operator(struct sp_operator **op, struct sp_operator *input,
+					  const struct sp_sort_opts *opts);
+
 SP_WORDS(sp_run_formation)
 SP_WORDS(sp_merge_policy)
 SP_WORDS(sp_readahead)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
-#include "join/fields.h"
+#include "rec/fields.h"
 
 const char sp__no_field[1] = "";
 

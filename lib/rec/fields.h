@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fields of a line, by the rules of join.
+ * Fields of a line, by the rules of join; records of a batch.
  *
  * With a separator, fields lie between separators, empty ones included; an empty line
  * has none.  Otherwise blanks (and in NUL-terminated records also newlines) separate
@@ -10,12 +10,13 @@
  * "line, bytes" is a line without its terminator.  In CSV a carriage return at its end
  * belongs to the terminator.
  */
-#ifndef SP__JOIN_FIELDS_H
-#define SP__JOIN_FIELDS_H
+#ifndef SP__REC_FIELDS_H
+#define SP__REC_FIELDS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include "rec/key.h"
+#include "rec/recfmt.h"
 
 enum sp__cut_kind {
 	SP__CUT_BYTE,	/* a separator of one byte */
@@ -75,6 +76,25 @@ bool sp__field_find_slow(const struct sp__cut *cut, const char *line, size_t byt
 static inline const char *sp__find_byte(const char *p, const char *end, char c)
 {
 	return sp__find_nth(p, end, c, 1);
+}
+
+/*
+ * The end of the record at "at" of a batch that extends to end, terminator included;
+ * *bytes is its length without terminator.
+ */
+static inline const char *sp__record_next(const struct sp_recfmt *f, const char *at,
+					  const char *end, size_t *bytes)
+{
+	const char *stop;
+
+	if (__builtin_expect(f->kind == SP_REC_LINE, 1)) {
+		stop = sp__find_byte(at, end, f->eol);
+		*bytes = (size_t)(stop - at);
+		return stop + 1;
+	}
+	stop = sp__rec_end(f, at, (size_t)(end - at));
+	*bytes = (size_t)(stop - at) - sp__rec_term(f);
+	return stop;
 }
 
 static inline bool sp__field_find(const struct sp__cut *cut, const char *line, size_t bytes,

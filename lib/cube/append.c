@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Appending: the new part is planned, filled, and waits on the device; then the head that names
+ * it replaces the one before.
+ *
+ * The head in memory is the new one while cells are written, and the old one while elements are
+ * read that share tiles with the new ones.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "cube/loading.h"
+
+static int refuse(const struct sp__loading *l, int code, const char *text)
+{
+	return sp__errf(l->err, code, "append", l->cube->path, -1, "%s", text);
+}
+
+static void keep_cell(void *arg, const uint64_t *x, uint8_t *cell)
+{
+	struct sp__loading *l = arg;
+	const struct sp__cube_head *h = &l->cube->head;
+
+	if (sp__extents_absent(&l->extents, x))
+		sp__tile_fill(&h->shape, cell, h->fill);
+	else
+		sp__extents_add(&l->extents, x, cell);
+	sp__tiles_from_cell(&l->kept, x, cell);
+}
+
+static int read_kept(struct sp__loading *l, const struct sp_cube_box *box)
+{
+	struct sp_cube_box cells = sp__cube_cells(&l->cube->head.shape, box);
+	uint64_t x[SP_CUBE_DIMS_MAX];
+	int rc;
+
+	sp__extents_whole(l->cube, &cells);
+	sp__tiles_init(&l->kept, &l->cube->head.shape, box, NULL);
+	rc = sp__extents_open(&l->extents, l->cube, &cells, l->err);
+	if (!rc)
+		rc = sp__extents_read(&l->extents, l->err);
+	sp__transfer_begin(&l->transfer, SP__OP_READ, keep_cell, l);
+	if (!rc)
+		rc = sp__transfer_cells(&l->transfer, &cells);
+	if (!rc)
+		rc = sp__transfer_end(&l->transfer);
+	if (!rc && sp__extents_damaged(&l->extents, x))
+		rc = refuse(l, SP_ECORRUPT, "a checksum differs: run check");
+	sp__extents_close(&l->extents);
+	return rc;
+}
+
+static int keep(struct sp__loading *l, const struct sp_cube_box *box)
+{
+	int rc;
+
+	sp__growth_exchange(&l->growth, &l->cube->head);
+	rc = read_kept(l, box);
+	sp__growth_exchange(&l->growth, &l->cube->head);
+	return rc;
+}
+
+static int check_call(const struct sp__loading *l, const char *input,
+		      const struct sp_cube_load_opts *opts)
+{
+	bool rollup = false;
+
+	for (unsigned i = 0; i < SP_CUBE_DIMS_MAX; i++)
+		rollup |= opts->rollup[i] != 0;
+	if (l->cube->head.points)
+		return refuse(l, SP_EUNSUP, "points are in no grid: they are loaded or put");
+	if (l->dim >= l->cube->head.shape.ndims)
+		return sp__errf(l->err, SP_ESYNTAX, "append", l->cube->path, -1,
+				"there is no dimension %u: dimensions are 0 to %u", l->dim,
+				l->cube->head.shape.ndims - 1);
+	if (opts->format == SP_CUBE_CSV || opts->resume || rollup)
+		return refuse(l, SP_ESYNTAX,
+			      "what is appended is raw or .npy, without resuming or rolling up");
+	if (!input &&
+	    (opts->format != SP_CUBE_RAW || opts->ordered || opts->offset || opts->big_endian))
+		return refuse(l, SP_ESYNTAX,
+			      "format, order, offset and byte order are those of an input, and "
+			      "there is none");
+	if (l->cube->head.no_data && input)
+		return refuse(l, SP_EUNSUP,
+			      "the cube was made without data: give a count and no input");
+	return sp__cube_check_finished(l->cube, "append", l->err);
+}
+
+/* Bytes that a volume can have; 0: nobody knows. */
+static uint64_t volume_bytes(const struct sp_cube *c, const struct sp__volume *v)
+{
+	off_t end = 0;
+
+	if (c->env.device)
+		return c->env.device->size_bytes / sp__parts_volumes(&c->head.parts);
+	if (!v->regular)
+		end = lseek(v->fd, 0, SEEK_END);
+	return end > 0 ? (uint64_t)end : 0;
+}
+
+/* Room for the new part on a volume; *bytes is what its file had, to go back to, or -1. */
+static int make_room(const struct sp__loading *l, const struct sp__volume *v, off_t *bytes)
+{
+	const struct sp_cube *c = l->cube;
+	uint64_t need = sp__cubepart_end(l->growth.part) * c->head.block_bytes;
+	uint64_t most = volume_bytes(c, v);
+	struct stat st;
+
+	*bytes = -1;
+	if (most && most < need)
+		return sp__errf(l->err, -ENOSPC, "append", v->name, -1,
+				"the cube would need %llu bytes, the volume has %llu",
+				(unsigned long long)need, (unsigned long long)most);
+	if (fstat(v->fd, &st))
+		return sp__err(l->err, -errno, "stat", v->name, -1);
+	if (c->head.no_data || !S_ISREG(st.st_mode) || (uint64_t)st.st_size >= need)
+		return 0;
+	*bytes = st.st_size;
+	return ftruncate(v->fd, (off_t)need) ? sp__err(l->err, -errno, "truncate", v->name, -1) : 0;
+}
+
+static int fill_part(struct sp__loading *l)
+{
+	int rc = sp__loading_open(l);
+
+	if (!rc)
+		rc = sp__loading_parts(l, 0);
+	sp__loading_close(l);
+	if (!rc && l->input.name)
+		rc = sp__loadinput_end(&l->input);
+	return rc ? rc : sp__cube_sync(l->cube, l->err);
+}
+
+/* Makes the head what the growth says, if all goes well; nothing of it stays otherwise. */
+static int grow(struct sp__loading *l)
+{
+	struct sp__cube_head *h = &l->cube->head;
+	unsigned volumes = 0, n = sp__parts_volumes(&h->parts);
+	off_t bytes[SP_CUBE_VOLUMES_MAX];
+	uint64_t loaded = h->loaded;
+	int rc = 0;
+
+	for (; !rc && volumes < n; volumes++)
+		rc = make_room(l, l->cube->volumes[volumes], &bytes[volumes]);
+	sp__growth_exchange(&l->growth, h);
+	if (!rc && !h->no_data)
+		rc = fill_part(l);
+	for (unsigned i = 0; rc && i < volumes; i++)
+		if (bytes[i] >= 0)
+			(void)!ftruncate(l->cube->volumes[i]->fd, bytes[i]);
+	if (h->complete)
+		h->loaded = h->shape.dims[h->load_order[h->shape.ndims - 1]];
+	if (!rc)
+		rc = sp__cube_head_write(h, l->cube->fd, l->cube->path, l->err);
+	if (rc) {
+		sp__growth_exchange(&l->growth, h);
+		h->loaded = loaded;
+	}
+	return rc;
+}
+
+static int run_append(struct sp__loading *l, uint64_t count, const char *name,
+		      const struct sp_cube_load_opts *opts)
+{
+	struct sp__cube_head *h = &l->cube->head;
+	uint64_t counts[SP_CUBE_DIMS_MAX];
+	int rc = check_call(l, name, opts);
+
+	if (rc)
+		return rc;
+	memcpy(counts, h->shape.dims, sizeof(counts));
+	counts[l->dim] = count;
+	if (name)
+		rc = sp__loadinput_open(&l->input, l->cube, name, opts, counts, l->err);
+	for (unsigned i = 0; i < h->shape.ndims; i++)
+		l->order[i] = name ? l->input.order[i] : i;
+	l->first = h->shape.dims[l->dim];
+	if (!rc)
+		rc = sp__growth_plan(&l->growth, h, l->dim, name ? l->input.count[l->dim] : count,
+				     l->cube->path, l->err);
+	if (!rc)
+		rc = grow(l);
+	sp__growth_free(&l->growth);
+	sp__loadinput_close(&l->input);
+	return rc;
+}
+
+int sp_cube_append(struct sp_cube *cube, unsigned dim, uint64_t count, const char *input,
+		   const struct sp_cube_load_opts *opts, struct sp_cube_stats *stats,
+		   struct sp_errinfo *err)
+{
+	struct sp__loading l = {
+		.cube = cube, .stats = stats, .err = err, .dim = dim, .keep = keep, .input.fd = -1
+	};
+	int rc;
+
+	*stats = (struct sp_cube_stats){ 0 };
+	sp__cube_hollow(cube, false);
+	rc = run_append(&l, count, input, opts);
+	sp__env_note(&cube->env, &stats->run, false);
+	return rc;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "cube/csvlines.h"
+
+static int line_error(const struct sp__csvlines *l, int code, const char *reason)
+{
+	return sp__errf(l->err, code, "read", l->name, -1, "line %" PRIu64 ": %s", l->number,
+			reason);
+}
+
+/* The next line, without its end; 1: there is none. */
+static int next_line(struct sp__csvlines *l)
+{
+	size_t n = 0;
+	int c;
+
+	l->number++;
+	while ((c = getc_unlocked(l->in)) != EOF && c != '\n') {
+		if (!c || n + 1 == l->room)
+			return line_error(l, SP_EFORMAT, c ? "it is too long" : "it is no text");
+		l->text[n++] = (char)c;
+	}
+	if (ferror(l->in))
+		return sp__err(l->err, errno ? -errno : -EIO, "read", l->name, -1);
+	if (c == EOF && !n)
+		return 1;
+	while (n && strchr("\r \t", l->text[n - 1]))
+		n--;
+	l->text[n] = '\0';
+	return 0;
+}
+
+/* A coordinate and its comma. */
+static int parse_coordinate(struct sp__csvlines *l, unsigned dim, const char **at, uint64_t *x)
+{
+	uint64_t size = l->cube->head.shape.dims[dim], by = l->rollup[dim], n = 0;
+	const char *text = *at + strspn(*at, " \t"), *end = text;
+	bool over = false;
+
+	for (; *end >= '0' && *end <= '9'; end++)
+		over |= __builtin_mul_overflow(n, 10, &n) ||
+			__builtin_add_overflow(n, (uint64_t)(*end - '0'), &n);
+	*at = end + strspn(end, " \t");
+	if (end == text || (**at && **at != ','))
+		return sp__errf(l->err, SP_EFORMAT, "read", l->name, -1,
+				"line %" PRIu64 ": coordinate %u is no number", l->number, dim);
+	if (**at != ',')
+		return line_error(l, SP_EFORMAT, "it has too few fields");
+	++*at;
+	*x = by ? n / by : n;
+	if (over || *x >= size)
+		return sp__errf(l->err, -ERANGE, "read", l->name, -1,
+				"line %" PRIu64 ": coordinate %.*s of dimension %u is not below "
+				"%" PRIu64 "%s%.0" PRIu64,
+				l->number, (int)(end - text), text, dim, size, by ? " x " : "", by);
+	return 0;
+}
+
+static int parse_point(struct sp__csvlines *l, uint64_t *x, uint8_t *value)
+{
+	const struct sp_cube_shape *s = &l->cube->head.shape;
+	const char *at = l->text;
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < s->ndims; i++)
+		rc = parse_coordinate(l, i, &at, &x[i]);
+	if (rc)
+		return rc;
+	at += strspn(at, " \t");
+	if (sp_cube_value_parse(s, at, value))
+		return sp__errf(l->err, SP_EFORMAT, "read", l->name, -1,
+				"line %" PRIu64 ": its value is no %s", l->number,
+				sp_cube_type_name(s->type));
+	return 0;
+}
+
+/* Whether the first line says what the fields are. */
+static bool is_header(const char *text)
+{
+	return !strchr("0123456789+-.", text[strspn(text, " \t")]);
+}
+
+int sp__csvlines_next(struct sp__csvlines *l, uint64_t *x, uint8_t *value)
+{
+	int rc;
+
+	while (!(rc = next_line(l))) {
+		bool first = !l->begun;
+
+		if (l->number == 1 && !strncmp(l->text, "\xEF\xBB\xBF", 3)) /* byte order mark */
+			memmove(l->text, l->text + 3, strlen(l->text + 3) + 1);
+		if (!l->text[0])
+			continue;
+		l->begun = true;
+		if (!first || !is_header(l->text))
+			return parse_point(l, x, value);
+	}
+	return rc;
+}
+
+int sp__cube_open_input(FILE **in, const struct sp_cube *c, const char *name,
+			struct sp_errinfo *err)
+{
+	int fd = strcmp(name, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+					: open(name, O_RDONLY | O_CLOEXEC);
+	int rc;
+
+	*in = NULL;
+	if (fd < 0)
+		return sp__err(err, -errno, "open", name, -1);
+	rc = sp__cube_check_input(c, fd, name, err);
+	*in = rc ? NULL : fdopen(fd, "r");
+	if (*in)
+		return 0;
+	close(fd);
+	return rc ? rc : sp__err(err, -ENOMEM, "open", name, -1);
+}
+
+int sp__csvlines_open(struct sp__csvlines *l)
+{
+	int rc = sp__cube_open_input(&l->in, l->cube, l->name, l->err);
+
+	if (rc)
+		return rc;
+	/* Spaces and zeroes before numbers are not worth more. */
+	l->room = l->cube->head.shape.ndims * 64 + 1024 +
+		  2 * (size_t)l->cube->head.shape.element_bytes;
+	l->text = malloc(l->room);
+	return l->text ? 0 : sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
+}
+
+void sp__csvlines_close(struct sp__csvlines *l)
+{
+	if (l->in)
+		fclose(l->in);
+	free(l->text);
+}

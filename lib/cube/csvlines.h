@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lines of coordinates and a value, X0,X1,...,VALUE, from a file or standard input.  Empty lines
+ * are skipped, and a first one whose first field is no number.
+ */
+#ifndef SP__CUBE_CSVLINES_H
+#define SP__CUBE_CSVLINES_H
+
+#include <stdio.h>
+#include "cube/cube_impl.h"
+
+struct sp__csvlines {
+	struct sp_cube *cube;
+	const uint64_t *rollup; /* what coordinates are divided by; 0: not */
+	const char *name;
+	struct sp_errinfo *err;
+	FILE *in;
+	char *text;
+	size_t room; /* bytes of a line and its end */
+	uint64_t number;
+	bool begun;
+};
+
+/*
+ * Opens an input, "-": standard input, which is not the cube itself, as a stream.  The caller
+ * closes it.
+ */
+SP_MUST_CHECK int sp__cube_open_input(FILE **in, const struct sp_cube *c, const char *name,
+				      struct sp_errinfo *err);
+
+/* cube, rollup, name and err are set, the rest is 0. */
+SP_MUST_CHECK int sp__csvlines_open(struct sp__csvlines *l);
+/* The next point; 1: there is none. */
+SP_MUST_CHECK int sp__csvlines_next(struct sp__csvlines *l, uint64_t *x, uint8_t *value);
+void sp__csvlines_close(struct sp__csvlines *l);
+
+#endif

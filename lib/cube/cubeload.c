@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A load of all elements.  The head counts the layers that are complete, so that an interrupted
+ * load can go on.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "cube/csvload.h"
+#include "cube/loading.h"
+#include "cube/pointio.h"
+
+/* Writes down how many layers of the input's slowest dimension are complete. */
+static int note_layers(struct sp__loading *l, uint64_t layers, bool end)
+{
+	struct sp__cube_head *h = &l->cube->head;
+	int rc;
+
+	l->noted = 0;
+	h->loaded = layers;
+	h->complete = end;
+	h->loading = end ? SP__LOADING_NONE : SP__LOADING_ALL;
+	memcpy(h->load_order, l->order, sizeof(h->load_order));
+	rc = sp__cube_sync(l->cube, l->err);
+	return rc ? rc : sp__cube_head_write(h, l->cube->fd, l->cube->path, l->err);
+}
+
+static int note_progress(struct sp__loading *l, uint64_t layer)
+{
+	return l->noted < l->cube->progress_bytes ? 0 : note_layers(l, layer, false);
+}
+
+/*
+ * The layer at which to go on, or 0; what was there is incomplete from now on, and was never
+ * written if all is loaded again.
+ */
+static int begin(struct sp__loading *l, bool resume, uint64_t *first)
+{
+	struct sp__cube_head *h = &l->cube->head;
+	unsigned slowest = l->order[h->shape.ndims - 1];
+	int rc = 0;
+
+	*first = resume ? h->loaded : 0;
+	if (*first < h->shape.dims[slowest])
+		*first -= *first % sp__cube_head_unit(h, slowest);
+	if (*first && memcmp(h->load_order, l->order, h->shape.ndims * sizeof(*l->order)))
+		return sp__errf(l->err, SP_ESYNTAX, "load", l->cube->path, -1,
+				"the order differs from that of the load to go on with");
+	if (!l->input.seekable)
+		rc = sp__loadinput_skip(&l->input, *first * l->input.pitch[slowest]);
+	if (rc)
+		return rc;
+	h->complete = false;
+	h->loading = SP__LOADING_ALL;
+	h->loaded = *first;
+	memcpy(h->load_order, l->order, sizeof(h->load_order));
+	rc = sp__cube_head_write(h, l->cube->fd, l->cube->path, l->err);
+	for (size_t i = 0; !rc && !*first && i < h->parts.n; i++) {
+		const struct sp__cubepart *p = h->parts.list[i];
+
+		rc = sp__extents_clear(l->cube->fd, p->table_block * h->block_bytes,
+				       sp__extents_table_end(h, p) * h->block_bytes, l->cube->path,
+				       l->err);
+	}
+	return rc;
+}
+
+static int check_opts(const struct sp__loading *l, const struct sp_cube_load_opts *opts,
+		      const char *name)
+{
+	for (unsigned i = 0; i < SP_CUBE_DIMS_MAX; i++)
+		if (opts->rollup[i])
+			return sp__errf(l->err, SP_ESYNTAX, "load", name, -1,
+					"only the coordinates of CSV are rolled up");
+	return l->cube->head.no_data ? sp__errf(l->err, SP_EUNSUP, "load", l->cube->path, -1,
+						"the cube was made without data")
+				     : 0;
+}
+
+static int run_load(struct sp__loading *l, const char *name, const struct sp_cube_load_opts *opts)
+{
+	struct sp__cube_head *h = &l->cube->head;
+	uint64_t first;
+	int rc = check_opts(l, opts, name);
+
+	if (!rc)
+		rc = sp__loadinput_open(&l->input, l->cube, name, opts, h->shape.dims, l->err);
+	memcpy(l->order, l->input.order, sizeof(l->order));
+	if (!rc)
+		rc = sp__loading_open(l);
+	if (!rc)
+		rc = begin(l, opts->resume, &first);
+	if (!rc)
+		rc = sp__loading_parts(l, first);
+	sp__loading_close(l);
+	if (!rc)
+		rc = sp__loadinput_end(&l->input);
+	sp__loadinput_close(&l->input);
+	return rc ? rc : note_layers(l, h->shape.dims[l->order[h->shape.ndims - 1]], true);
+}
+
+int sp_cube_load(struct sp_cube *cube, const char *input, const struct sp_cube_load_opts *opts,
+		 struct sp_cube_stats *stats, struct sp_errinfo *err)
+{
+	struct sp__loading l = {
+		.cube = cube, .stats = stats, .err = err, .progress = note_progress, .input.fd = -1
+	};
+	int rc;
+
+	*stats = (struct sp_cube_stats){ 0 };
+	sp__cube_hollow(cube, false);
+	if (cube->head.points)
+		return sp__points_load(cube, input, opts, stats, err);
+	rc = opts->format == SP_CUBE_CSV ? sp__csv_load(cube, input, opts, stats, err)
+					 : run_load(&l, input, opts);
+	sp__env_note(&cube->env, &stats->run, false);
+	return rc;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A new part goes to the first blocks that hold its table and its cells: between two parts, if
+ * an older one has left, else behind the last.
+ *
+ * Parts begin at whole tiles and extents.  What the dataset has of the last one is stored anew,
+ * as the begin of the new part; nothing that is there is changed, so that the cube stays what
+ * it is until its head is replaced.  If a part has nothing else, it leaves then; so appending
+ * layer by layer takes turns between two places until the tiles are full.
+ */
+#include <errno.h>
+#include <string.h>
+#include "base/array.h"
+#include "base/err.h"
+#include "cube/extents.h"
+#include "cube/growth.h"
+
+static uint64_t div_up(uint64_t a, uint64_t b)
+{
+	return (a + b - 1) / b;
+}
+
+/*
+ * Whether basic cubes are chosen anew: a linear mapping that fills no basic cubes fills none, and
+ * where the first part ends its basic cubes could not be longer, but those of a longer part can.
+ */
+static bool chosen_anew(const struct sp__cube_head *h, const uint64_t *size)
+{
+	const struct sp__mapping *first = &h->parts.list[0]->mapping;
+	bool anew = first->kind != SP_CUBE_MULTIMAP && first->basic.ncubes == 1;
+
+	for (unsigned i = 0; i < h->shape.ndims; i++)
+		anew |= first->basic.k[i] == first->grid.size[i] && size[i] > first->grid.size[i];
+	return anew;
+}
+
+/* Basic cubes like those of the first part, balanced. */
+static void set_basic(const struct sp__cube_head *h, struct sp__cubepart *p)
+{
+	const uint64_t *like = h->parts.list[0]->mapping.basic.k;
+	uint64_t *k = p->mapping.basic.k, size[SP_CUBE_DIMS_MAX];
+	bool anew;
+
+	for (unsigned i = 0; i < h->shape.ndims; i++)
+		size[i] = p->placed[h->mapping.order[i]];
+	anew = chosen_anew(h, size);
+	for (unsigned i = 0; i < h->shape.ndims; i++)
+		k[i] = anew ? 0 : div_up(size[i], div_up(size[i], sp__min(like[i], size[i])));
+}
+
+/* Places table and cells from a block on. */
+static int place_at(const struct sp__cube_head *h, struct sp__cubepart *p, uint64_t block)
+{
+	int rc;
+
+	p->table_block = block;
+	p->mapping.first_block = sp__cube_head_begin(h, sp__extents_table_end(h, p));
+	set_basic(h, p);
+	rc = sp__cubepart_place(p, &h->mapping, h->shape.ndims);
+	if (rc != -ENOSPC)
+		return rc;
+	/* Tracks further in are shorter. */
+	memset(p->mapping.basic.k, 0, sizeof(p->mapping.basic.k));
+	return sp__cubepart_place(p, &h->mapping, h->shape.ndims);
+}
+
+static int find_place(const struct sp__cube_head *h, struct sp__cubepart *p)
+{
+	uint64_t block = div_up(2 * (uint64_t)h->room_bytes, h->block_bytes);
+	const struct sp__cubepart *other;
+	int rc;
+
+	do {
+		rc = place_at(h, p, block);
+		other = rc ? NULL : sp__parts_within(&h->parts, block, sp__cubepart_end(p));
+		block = other ? sp__cubepart_end(other) : 0;
+	} while (other);
+	return !rc && sp__cubepart_end(p) > sp__cube_volume_blocks(h) ? -ENOSPC : rc;
+}
+
+static int copy_list(struct sp__growth *g, const struct sp__parts *old)
+{
+	for (size_t i = 0; i < g->shared; i++) {
+		if (!SP__ARRAY_ROOM_NEXT(g->parts.list, g->parts.n))
+			return -ENOMEM;
+		g->parts.list[g->parts.n++] = old->list[i];
+	}
+	g->part = sp__parts_add(&g->parts);
+	return g->part ? 0 : -ENOMEM;
+}
+
+/* Cells of the new part, and which parts stay. */
+static int begin_part(struct sp__growth *g, const struct sp__cube_head *h)
+{
+	uint64_t have = h->shape.dims[g->dim], first, cells[SP_CUBE_DIMS_MAX];
+	const struct sp__cubepart *last = h->parts.list[h->parts.n - 1];
+	struct sp__cube_head grown = *h;
+	int rc;
+
+	first = (have - have % sp__cube_head_unit(h, g->dim)) / h->shape.tile[g->dim];
+	g->shared = h->parts.n - (last->dim == g->dim && last->first == first);
+	if (!first)
+		g->shared = 0;
+	rc = copy_list(g, &h->parts);
+	if (rc)
+		return rc;
+	grown.shape.dims[g->dim] = g->size;
+	sp__cube_head_cells(&grown, cells);
+	memcpy(g->part->placed, cells, sizeof(cells));
+	g->part->dim = g->dim;
+	g->part->first = first;
+	g->part->placed[g->dim] -= first;
+	return 0;
+}
+
+/* Whether the head can be what it becomes. */
+static bool possible(const struct sp__growth *g, const struct sp__cube_head *h)
+{
+	struct sp__cube_head grown = *h;
+
+	grown.shape.dims[g->dim] = g->size;
+	grown.parts = g->parts;
+	return sp__cube_head_possible(&grown);
+}
+
+static int refuse(const char *path, struct sp_errinfo *err, int code, const char *text)
+{
+	return sp__errf(err, code, "append", path, -1, "%s", text);
+}
+
+static int unplaceable(const char *path, struct sp_errinfo *err, int rc)
+{
+	if (rc == -ENOSPC)
+		return refuse(path, err, rc,
+			      "the volume does not hold what is appended as the cube is mapped");
+	if (rc == SP_EUNSUP)
+		return refuse(path, err, rc,
+			      "a curve over more than 4 dimensions needs sizes in cells that are "
+			      "powers of two, also of what is appended");
+	return rc == -ERANGE ? refuse(path, err, SP_ESYNTAX,
+				      "the dataset would have more than 2^62 bytes")
+			     : sp__err(err, rc, "append", path, -1);
+}
+
+int sp__growth_plan(struct sp__growth *g, const struct sp__cube_head *h, unsigned dim,
+		    uint64_t count, const char *path, struct sp_errinfo *err)
+{
+	struct sp__cube_head grown = *h;
+	int rc;
+
+	*g = (struct sp__growth){ .dim = dim, .shared = h->parts.n };
+	if (!count)
+		return refuse(path, err, SP_ESYNTAX, "there are no elements to append");
+	if (__builtin_add_overflow(h->shape.dims[dim], count, &g->size))
+		return unplaceable(path, err, -ERANGE);
+	grown.shape.dims[dim] = g->size;
+	if (!sp__cube_shape_possible(&grown))
+		return unplaceable(path, err, -ERANGE);
+	rc = begin_part(g, h);
+	if (!rc && g->parts.n > SP__PARTS_MAX)
+		return refuse(path, err, SP_EUNSUP,
+			      "the cube has 1000 parts, and cannot have more: export it, and "
+			      "create it anew");
+	if (!rc)
+		rc = find_place(h, g->part);
+	if (!rc && !possible(g, h))
+		rc = -ERANGE;
+	return rc ? unplaceable(path, err, rc) : 0;
+}
+
+void sp__growth_exchange(struct sp__growth *g, struct sp__cube_head *h)
+{
+	struct sp__parts parts = h->parts;
+	uint64_t size = h->shape.dims[g->dim], cells[SP_CUBE_DIMS_MAX];
+
+	h->parts = g->parts;
+	g->parts = parts;
+	h->shape.dims[g->dim] = g->size;
+	g->size = size;
+	sp__cube_head_cells(h, cells);
+	(void)sp__parts_settle(&h->parts, h->shape.ndims, cells);
+}
+
+void sp__growth_free(struct sp__growth *g)
+{
+	for (size_t i = g->shared; i < g->parts.n; i++)
+		sp__cubepart_free(g->parts.list[i]);
+	free(g->parts.list);
+}

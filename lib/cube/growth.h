@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The plan of an append: the part that it adds to a cube, with every cell placed, on blocks
+ * that no part has.
+ */
+#ifndef SP__CUBE_GROWTH_H
+#define SP__CUBE_GROWTH_H
+
+#include "cube/head.h"
+
+/* What an append changes in a head: as it will be, or, once exchanged, as it was. */
+struct sp__growth {
+	unsigned dim;
+	uint64_t size; /* elements along dim */
+	struct sp__parts parts;
+	struct sp__cubepart *part; /* the new one */
+	size_t shared;		   /* parts, of both lists, that stay; the others leave */
+};
+
+/*
+ * For count more elements along a dimension.  Where the dataset ends within a tile, or along
+ * dimension 0 within an extent, the new part begins with that one.  After an error, too, it is
+ * to be freed.  SP_ESYNTAX: no elements, or more than 2^62 bytes; SP_EUNSUP: too many parts, or
+ * a curve that the sizes do not allow; -ENOSPC: the tracks of MultiMap end; -ENOMEM.
+ */
+SP_MUST_CHECK int sp__growth_plan(struct sp__growth *g, const struct sp__cube_head *h, unsigned dim,
+				  uint64_t count, const char *path, struct sp_errinfo *err);
+/* Exchanges what the growth has with what the head has. */
+void sp__growth_exchange(struct sp__growth *g, struct sp__cube_head *h);
+/* Frees the parts that the head has not. */
+void sp__growth_free(struct sp__growth *g);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Loading a box of elements that is the end of the dataset along one dimension, or all of it,
+ * from an input in sequence.
+ */
+#ifndef SP__CUBE_LOADING_H
+#define SP__CUBE_LOADING_H
+
+#include "cube/extents.h"
+#include "cube/growth.h"
+#include "cube/loadinput.h"
+#include "cube/tiles.h"
+#include "cube/transfer.h"
+
+struct sp__loading {
+	struct sp_cube *cube;
+	struct sp_cube_stats *stats;
+	struct sp_errinfo *err;
+	struct sp__loadinput input;	  /* without a name: all elements are fill */
+	unsigned order[SP_CUBE_DIMS_MAX]; /* of the input, or 0, 1, ... */
+	/*
+	 * The input begins at this element of a dimension.  Where that is within a tile, or an
+	 * extent, keep() brings the elements of a box before it into kept.
+	 */
+	unsigned dim;
+	uint64_t first;
+	struct sp__growth growth;
+	int (*keep)(struct sp__loading *l, const struct sp_cube_box *box);
+	struct sp__tiles kept;
+	/* Is called before each part that begins at a layer of the input's slowest dimension. */
+	int (*progress)(struct sp__loading *l, uint64_t layer);
+	uint64_t noted;			   /* bytes since the last note of progress */
+	uint64_t length[SP_CUBE_DIMS_MAX]; /* elements of a part along each dimension */
+	uint64_t room;			   /* bytes of a part */
+	struct sp__transfer transfer;
+	struct sp__tiles tiles;
+	struct sp__extents extents;
+};
+
+/* Takes memory, and brings the input to its first element. */
+SP_MUST_CHECK int sp__loading_open(struct sp__loading *l);
+/* Loads what begins at a layer, a multiple of the unit, of the slowest dimension of the input. */
+SP_MUST_CHECK int sp__loading_parts(struct sp__loading *l, uint64_t layer);
+void sp__loading_close(struct sp__loading *l);
+
+#endif

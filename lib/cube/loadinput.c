@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "cube/loadinput.h"
+#include "cube/npy.h"
+
+#define COPY_BYTES (1 << 20)
+#define OFFSET_MAX (UINT64_C(1) << 62)
+
+static int read_error(const struct sp__loadinput *in, int code, uint64_t offset, const char *text)
+{
+	return sp__errf(in->err, code, "read", in->name, (long long)offset, "%s", text);
+}
+
+/* Reads bytes at an offset, to which a pipe has come already. */
+static int read_piece(struct sp__loadinput *in, void *data, uint64_t bytes, uint64_t offset)
+{
+	uint8_t *to = data;
+
+	while (bytes) {
+		size_t n = (size_t)sp__min(bytes, UINT64_C(1) << 30);
+		ssize_t got =
+			in->seekable ? pread(in->fd, to, n, (off_t)offset) : read(in->fd, to, n);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return read_error(in, got ? -errno : SP_EFORMAT, offset,
+					  got ? "" : "the input ends before the last element");
+		to += got;
+		offset += (uint64_t)got;
+		bytes -= (uint64_t)got;
+	}
+	in->at = offset;
+	return 0;
+}
+
+int sp__loadinput_skip(struct sp__loadinput *in, uint64_t bytes)
+{
+	static uint8_t nowhere[65536];
+	int rc = 0;
+
+	for (uint64_t n; !rc && bytes; bytes -= n) {
+		n = sp__min(bytes, sizeof(nowhere));
+		rc = read_piece(in, nowhere, n, in->at);
+	}
+	return rc;
+}
+
+static void swap_numbers(uint8_t *data, uint64_t bytes, uint32_t size)
+{
+	for (; bytes >= size; data += size, bytes -= size)
+		for (uint32_t i = 0; i < size / 2; i++) {
+			uint8_t byte = data[i];
+
+			data[i] = data[size - 1 - i];
+			data[size - 1 - i] = byte;
+		}
+}
+
+int sp__loadinput_read(struct sp__loadinput *in, const struct sp_cube_box *box, uint8_t *elements)
+{
+	const struct sp_cube_shape *s = &in->cube->head.shape;
+	uint64_t piece = s->element_bytes, x[SP_CUBE_DIMS_MAX];
+	unsigned whole = 0; /* dimensions that a piece covers, as many as follow each other */
+	uint8_t *to = elements;
+	struct sp_cube_box turned;
+	int rc;
+
+	for (unsigned i = 0; i < s->ndims; i++) {
+		turned.lo[i] = x[i] = box->lo[in->order[i]];
+		turned.hi[i] = box->hi[in->order[i]];
+		turned.stride[i] = 1;
+	}
+	for (bool all = true; all && whole < s->ndims; whole++) {
+		piece *= sp__box_count(&turned, whole);
+		all = sp__box_count(&turned, whole) == in->count[in->order[whole]];
+	}
+	do {
+		uint64_t offset = in->offset;
+
+		for (unsigned i = 0; i < s->ndims; i++)
+			offset += x[i] * in->pitch[in->order[i]];
+		rc = read_piece(in, to, piece, offset);
+		to += piece;
+	} while (!rc && sp__box_next(&turned, whole, s->ndims, x));
+	if (!rc && in->big_endian && s->type != SP_CUBE_BYTES)
+		swap_numbers(elements, (uint64_t)(to - elements), s->element_bytes);
+	return rc;
+}
+
+/* The offset after the last element. */
+static uint64_t input_end(const struct sp__loadinput *in)
+{
+	unsigned slowest = in->order[in->cube->head.shape.ndims - 1];
+
+	return in->offset + in->pitch[slowest] * in->count[slowest];
+}
+
+/* Copies what is left of a pipe, but not much beyond end, to a temporary file. */
+static int spool(struct sp__loadinput *in, uint64_t end)
+{
+	const struct sp_run_opts *o = &in->cube->opts.run;
+	struct sp__volume *v;
+	uint8_t *data = malloc(COPY_BYTES);
+	off_t at = 0;
+	int rc = data ? 0 : sp__err(in->err, -ENOMEM, "malloc", NULL, -1);
+
+	if (!rc)
+		rc = sp__volume_temp(&v, o->ntmpdirs ? o->tmpdirs[0] : "/tmp", SP__DIRECT_NEVER,
+				     in->err);
+	if (rc) {
+		free(data);
+		return rc;
+	}
+	/* One byte more than it should have is enough to know. */
+	for (ssize_t n = 1; !rc && n && (uint64_t)at + in->at <= end;) {
+		n = read(in->fd, data, COPY_BYTES);
+		if (n < 0 && errno != EINTR)
+			rc = read_error(in, -errno, (uint64_t)at, "");
+		for (ssize_t put = 0, m; !rc && put < n; put += m, at += m) {
+			m = pwrite(v->fd, data + put, (size_t)(n - put), at);
+			if (m <= 0)
+				rc = sp__err(in->err, m ? -errno : -EIO, "write", v->name, at);
+		}
+	}
+	free(data);
+	if (!rc && dup2(v->fd, in->fd) < 0)
+		rc = sp__err(in->err, -errno, "dup", in->name, -1);
+	sp__volume_close(v);
+	in->seekable = true;
+	in->offset -= in->at; /* the copy begins where the pipe was */
+	return rc;
+}
+
+/* A file of a wrong size is refused before anything is changed. */
+static int check_size(const struct sp__loadinput *in)
+{
+	uint64_t end = input_end(in);
+	struct stat st;
+
+	if (fstat(in->fd, &st))
+		return read_error(in, -errno, 0, "");
+	if (!in->seekable || !S_ISREG(st.st_mode) || (uint64_t)st.st_size == end)
+		return 0;
+	if ((uint64_t)st.st_size < end)
+		return sp__errf(
+			in->err, SP_EFORMAT, "read", in->name, (long long)end,
+			"the input ends before the last element: it has %lld bytes, not %llu",
+			(long long)st.st_size, (unsigned long long)end);
+	/* The copy of a pipe does not have all that was too much. */
+	return sp__errf(in->err, SP_EFORMAT, "read", in->name, (long long)end,
+			"the input goes on after the last element: it has more than %llu bytes",
+			(unsigned long long)end);
+}
+
+int sp__loadinput_begin(struct sp__loadinput *in, bool in_sequence)
+{
+	int rc = 0;
+
+	if (!in->seekable)
+		rc = in_sequence ? sp__loadinput_skip(in, in->offset - in->at)
+				 : spool(in, input_end(in));
+	return rc ? rc : check_size(in);
+}
+
+int sp__loadinput_end(struct sp__loadinput *in)
+{
+	uint64_t end = input_end(in);
+	uint8_t byte;
+	ssize_t n;
+
+	do {
+		n = in->seekable ? pread(in->fd, &byte, 1, (off_t)end) : read(in->fd, &byte, 1);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return read_error(in, -errno, end, "");
+	return n ? read_error(in, SP_EFORMAT, end, "the input goes on after the last element") : 0;
+}
+
+static int open_file(struct sp__loadinput *in)
+{
+	int rc;
+
+	in->fd = strcmp(in->name, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+					    : open(in->name, O_RDONLY | O_CLOEXEC);
+	if (in->fd < 0)
+		return sp__err(in->err, -errno, "open", in->name, -1);
+	rc = sp__cube_check_input(in->cube, in->fd, in->name, in->err);
+	if (rc)
+		return rc;
+	in->seekable = lseek(in->fd, 0, SEEK_CUR) == 0;
+	return 0;
+}
+
+/* The head of a .npy file says offset, order, byte order, and how many elements there are. */
+static int read_npy_head(struct sp__loadinput *in, struct sp_cube_load_opts *opts)
+{
+	struct sp_cube_shape shape = in->cube->head.shape;
+	uint8_t head[SP__NPY_HEAD_MAX];
+	uint64_t bytes;
+	const char *why;
+	int rc;
+
+	if (opts->ordered || opts->offset || opts->big_endian)
+		return sp__errf(in->err, SP_ESYNTAX, "load", in->name, -1,
+				"a .npy file says itself what order, offset and byte order it has");
+	rc = read_piece(in, head, SP__NPY_PREFIX, 0);
+	if (rc)
+		return rc;
+	bytes = sp__npy_head_bytes(head);
+	if (!bytes)
+		return read_error(in, SP_EFORMAT, 0, "is no .npy file");
+	rc = read_piece(in, head + SP__NPY_PREFIX, bytes - SP__NPY_PREFIX, SP__NPY_PREFIX);
+	if (rc)
+		return rc;
+	memcpy(shape.dims, in->count, sizeof(shape.dims));
+	why = sp__npy_parse(head, bytes, &shape, opts);
+	memcpy(in->count, shape.dims, sizeof(shape.dims));
+	return why ? read_error(in, SP_EFORMAT, 0, why) : 0;
+}
+
+static int set_order(struct sp__loadinput *in, const struct sp_cube_load_opts *opts)
+{
+	unsigned n = in->cube->head.shape.ndims, seen = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		in->order[i] = opts->ordered ? opts->order[i] : i;
+		seen |= in->order[i] < n ? 1u << in->order[i] : 0;
+	}
+	if (seen != (1u << n) - 1)
+		return sp__errf(in->err, SP_ESYNTAX, "load", in->cube->path, -1,
+				"the order of dimensions does not name each of them once");
+	if (opts->offset > OFFSET_MAX)
+		return sp__errf(in->err, SP_ESYNTAX, "load", in->name, -1,
+				"no input has an offset beyond 2^62");
+	in->offset = opts->offset;
+	in->big_endian = opts->big_endian;
+	return 0;
+}
+
+/* Sets *bytes to the length of the input; a pipe has it when it is copied to a file. */
+static int measure(struct sp__loadinput *in, uint64_t *bytes)
+{
+	struct stat st;
+	off_t end;
+	int rc = 0;
+
+	if (fstat(in->fd, &st))
+		return sp__err(in->err, -errno, "stat", in->name, -1);
+	if (!in->seekable || !(S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)))
+		rc = spool(in, OFFSET_MAX);
+	if (rc)
+		return rc;
+	end = lseek(in->fd, 0, SEEK_END);
+	*bytes = (uint64_t)end;
+	return end < 0 ? sp__err(in->err, -errno, "seek", in->name, -1) : 0;
+}
+
+/* As many elements along a dimension as the input has. */
+static int count_elements(struct sp__loadinput *in, unsigned dim)
+{
+	const struct sp_cube_shape *s = &in->cube->head.shape;
+	uint64_t layer = s->element_bytes, bytes = 0;
+	int rc = measure(in, &bytes);
+
+	if (rc)
+		return rc;
+	for (unsigned i = 0; i < s->ndims; i++)
+		layer *= i == dim ? 1 : in->count[i];
+	bytes -= sp__min(bytes, in->offset);
+	in->count[dim] = bytes / layer;
+	if (bytes && bytes % layer == 0)
+		return 0;
+	return sp__errf(in->err, SP_EFORMAT, "read", in->name, -1,
+			"%llu bytes of elements are no multiple of the %llu of a layer",
+			(unsigned long long)bytes, (unsigned long long)layer);
+}
+
+int sp__loadinput_open(struct sp__loadinput *in, const struct sp_cube *cube, const char *name,
+		       const struct sp_cube_load_opts *opts, const uint64_t *count,
+		       struct sp_errinfo *err)
+{
+	const struct sp_cube_shape *s = &cube->head.shape;
+	struct sp_cube_load_opts own = *opts;
+	uint64_t pitch = s->element_bytes;
+	int rc;
+
+	*in = (struct sp__loadinput){ .cube = cube, .name = name, .err = err, .fd = -1 };
+	memcpy(in->count, count, sizeof(in->count));
+	rc = open_file(in);
+	if (!rc && own.format == SP_CUBE_NPY)
+		rc = read_npy_head(in, &own);
+	if (!rc)
+		rc = set_order(in, &own);
+	for (unsigned i = 0; !rc && i < s->ndims; i++)
+		if (!in->count[i])
+			rc = count_elements(in, i);
+	for (unsigned i = 0; !rc && i < s->ndims; i++) {
+		in->pitch[in->order[i]] = pitch;
+		pitch *= in->count[in->order[i]];
+	}
+	return rc;
+}
+
+void sp__loadinput_close(struct sp__loadinput *in)
+{
+	if (in->fd >= 0)
+		close(in->fd);
+	in->fd = -1;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The input of a load that is in sequence: raw elements, or a .npy file; a plain file, or a pipe.
+ * Coordinates are those of the input, which begin at 0.
+ */
+#ifndef SP__CUBE_LOADINPUT_H
+#define SP__CUBE_LOADINPUT_H
+
+#include "cube/cube_impl.h"
+
+struct sp__loadinput {
+	const struct sp_cube *cube;
+	const char *name;
+	struct sp_errinfo *err;
+	/* From the options, or the head of a .npy file. */
+	uint64_t offset; /* of the first element */
+	bool big_endian;
+	unsigned order[SP_CUBE_DIMS_MAX];
+	uint64_t count[SP_CUBE_DIMS_MAX]; /* elements along each dimension */
+	uint64_t pitch[SP_CUBE_DIMS_MAX]; /* bytes from an element to the next */
+	int fd;
+	bool seekable;
+	uint64_t at; /* offset in an input that is not */
+};
+
+/*
+ * Opens an input of so many elements along each dimension; 0, of one of them: as many as there
+ * are.  Errors as sp_cube_load(); after one, too, it is to be closed.
+ */
+SP_MUST_CHECK int sp__loadinput_open(struct sp__loadinput *in, const struct sp_cube *cube,
+				     const char *name, const struct sp_cube_load_opts *opts,
+				     const uint64_t *count, struct sp_errinfo *err);
+void sp__loadinput_close(struct sp__loadinput *in);
+
+/* Brings a pipe to its first element; unless it is read in sequence, it is copied to a file. */
+SP_MUST_CHECK int sp__loadinput_begin(struct sp__loadinput *in, bool in_sequence);
+/* Skips bytes of a pipe. */
+SP_MUST_CHECK int sp__loadinput_skip(struct sp__loadinput *in, uint64_t bytes);
+/* The elements of a box, in rows along the input's fastest dimension. */
+SP_MUST_CHECK int sp__loadinput_read(struct sp__loadinput *in, const struct sp_cube_box *box,
+				     uint8_t *elements);
+/* Nothing may follow the last element. */
+SP_MUST_CHECK int sp__loadinput_end(struct sp__loadinput *in);
+
+#endif

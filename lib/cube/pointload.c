@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Building a dataset of points anew: when points are loaded, and when it is reorganised.
+ *
+ * 1. The points that are there and those of the input are sorted by their keys, with the sort of
+ *    the library, into a temporary file.
+ * 2. The sorted keys make the tree, and its nodes get their places (pointtree.c, regions.c).
+ * 3. All cells of regions are written empty, since not all of them have points.
+ * 4. The sorted points are read again: those of a cell follow each other.  Cells are collected as
+ *    far as memory goes, and written in ascending order.
+ * 5. The new file takes the name of the old one.  Until then the old one is as it was.
+ *
+ * Memory: half for sorting, later for the tree; a quarter for collected cells, a quarter for
+ * requests.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <spindle/outfile.h>
+#include "base/bisect.h"
+#include "base/err.h"
+#include "base/minmax.h"
+#include "cube/csvlines.h"
+#include "cube/pointcell.h"
+#include "cube/pointio.h"
+#include "cube/pointsort.h"
+#include "cube/pointtree.h"
+#include "cube/transfer.h"
+#include "run/charge.h"
+
+struct load {
+	struct sp_cube *cube;
+	const struct sp_cube_load_opts *opts;
+	struct sp_cube_stats *stats;
+	struct sp_errinfo *err;
+	const char *name; /* of the input; NULL: none */
+	struct sp__pointsort sort;
+	struct sp__volume *sorted;
+	uint64_t given, count; /* points of the input, of all */
+};
+
+static int keep(void *arg, sp__zkey key, const uint8_t *record)
+{
+	struct load *l = arg;
+	uint8_t *to;
+	int rc;
+
+	(void)key;
+	to = sp__pointsort_next(&l->sort, &rc);
+	if (to)
+		memcpy(to, record, l->sort.record_bytes);
+	return rc;
+}
+
+static int add_point(struct load *l, const uint64_t *x, const uint8_t *value)
+{
+	const struct sp_cube *c = l->cube;
+	uint8_t *to;
+	int rc;
+
+	to = sp__pointsort_next(&l->sort, &rc);
+	if (!to)
+		return rc;
+	sp__zkey_store(&c->set.space, sp__zkey_of(&c->set.space, x), to);
+	memcpy(to + c->set.space.bytes, value, c->head.shape.element_bytes);
+	l->given++;
+	return 0;
+}
+
+static int read_csv(struct load *l)
+{
+	struct sp__csvlines csv = {
+		.cube = l->cube, .rollup = l->opts->rollup, .name = l->name, .err = l->err
+	};
+	uint64_t x[SP_CUBE_DIMS_MAX];
+	uint8_t *value = malloc(l->cube->head.shape.element_bytes);
+	int rc = value ? sp__csvlines_open(&csv) : sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
+
+	while (!rc && !(rc = sp__csvlines_next(&csv, x, value)))
+		rc = add_point(l, x, value);
+	sp__csvlines_close(&csv);
+	free(value);
+	return rc < 0 ? rc : 0;
+}
+
+static int read_error(const struct load *l, int code, const char *text)
+{
+	return sp__errf(l->err, code, "read", l->name, -1, "point %" PRIu64 ": %s", l->given, text);
+}
+
+/* A point of raw data: coordinates, and the value. */
+static int add_raw(struct load *l, const uint8_t *point)
+{
+	const struct sp_cube_shape *s = &l->cube->head.shape;
+	uint64_t x[SP_CUBE_DIMS_MAX];
+
+	memcpy(x, point, s->ndims * sizeof(*x));
+	for (unsigned i = 0; i < s->ndims; i++)
+		if (x[i] >= s->dims[i])
+			return sp__errf(l->err, -ERANGE, "read", l->name, -1,
+					"point %" PRIu64 ": coordinate %" PRIu64
+					" of dimension %u is not below %" PRIu64,
+					l->given, x[i], i, s->dims[i]);
+	return add_point(l, x, point + s->ndims * sizeof(*x));
+}
+
+static int read_raw(struct load *l)
+{
+	size_t bytes = sp__point_bytes(l->cube), n = 0;
+	uint8_t *point = malloc(bytes);
+	FILE *in = NULL;
+	int rc = point ? sp__cube_open_input(&in, l->cube, l->name, l->err)
+		       : sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
+
+	while (!rc && (n = fread(point, 1, bytes, in)) == bytes)
+		rc = add_raw(l, point);
+	if (!rc && ferror(in))
+		rc = read_error(l, errno ? -errno : -EIO, "cannot be read");
+	else if (!rc && n)
+		rc = read_error(l, SP_EFORMAT, "the input ends within it");
+	if (in)
+		fclose(in);
+	free(point);
+	return rc;
+}
+
+static int check_opts(const struct load *l)
+{
+	const struct sp_cube_load_opts *o = l->opts;
+	bool rolled = false;
+
+	for (unsigned i = 0; i < SP_CUBE_DIMS_MAX; i++)
+		rolled |= o->rollup[i] != 0;
+	if (o->ordered || o->offset || o->big_endian || o->resume || rolled)
+		return sp__errf(l->err, SP_ESYNTAX, "load", l->name, -1,
+				"order, offset, byte order, roll-up and resuming do not apply to "
+				"points");
+	return o->format == SP_CUBE_NPY
+		       ? sp__errf(l->err, SP_EUNSUP, "load", l->name, -1,
+				  "points are loaded from CSV or raw data: a .npy file has a grid")
+		       : 0;
+}
+
+static int to_file(void *arg, const void *data, size_t bytes)
+{
+	struct load *l = arg;
+	const uint8_t *from = data;
+
+	l->count += bytes / l->sort.record_bytes;
+	while (bytes) {
+		ssize_t n = write(l->sorted->fd, from, bytes);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return sp__err(l->err, n ? -errno : -EIO, "write", l->sorted->name, -1);
+		from += n;
+		bytes -= (size_t)n;
+	}
+	return 0;
+}
+
+/* All points in order, in a temporary file. */
+static int sort_points(struct load *l)
+{
+	struct sp_cube *c = l->cube;
+	const struct sp_run_opts *o = &c->opts.run;
+	struct sp_cube_box all;
+	int rc = sp__pointsort_open(&l->sort, c, c->set.record_bytes, l->err);
+
+	sp__znode_box(&c->set.space, 0, 0, &all);
+	if (!rc)
+		rc = sp__volume_temp(&l->sorted, o->ntmpdirs ? o->tmpdirs[0] : "/tmp",
+				     SP__DIRECT_NEVER, l->err);
+	if (!rc && c->head.pointset.count)
+		rc = sp__points_each(c, &all, keep, l, l->stats, l->err);
+	if (!rc && l->name)
+		rc = l->opts->format == SP_CUBE_CSV ? read_csv(l) : read_raw(l);
+	if (!rc)
+		rc = sp__pointsort_drain(&l->sort, to_file, l);
+	if (!rc && l->count - l->given < c->head.pointset.count)
+		rc = sp__errf(l->err, SP_ECORRUPT, "load", c->path, -1,
+			      "it has fewer points than its head says: run check");
+	sp__charge_sorting(&c->env, l->count);
+	sp__pointsort_close(&l->sort);
+	l->sort = (struct sp__pointsort){ 0 };
+	return rc;
+}
+
+/* Cells that are collected, and the one that is being filled, which is the last of them. */
+struct writer {
+	struct load *load;
+	struct sp__transfer transfer;
+	struct sp__pointcell head;
+	uint8_t *cell; /* NULL: none is being filled */
+	uint64_t block;
+	uint64_t overflow; /* cells used */
+	size_t n, most;
+	struct place {
+		uint64_t block;
+		size_t index;
+	} * places;
+	uint8_t *data;
+};
+
+static int by_block(const void *a, const void *b)
+{
+	const struct place *p = a, *q = b;
+
+	return SP__ORDER(p->block, q->block);
+}
+
+static void fill_cell(void *arg, const uint64_t *x, uint8_t *cell)
+{
+	const struct writer *w = arg;
+	size_t i = SP__BISECT(w->n, k, w->places[k].block < x[0]);
+	uint64_t bytes = w->load->cube->cell_bytes;
+
+	memcpy(cell, w->data + w->places[i].index * bytes, bytes);
+}
+
+static int flush(struct writer *w)
+{
+	int rc = 0;
+
+	qsort(w->places, w->n, sizeof(*w->places), by_block);
+	sp__transfer_begin(&w->transfer, SP__OP_WRITE, fill_cell, w);
+	for (size_t i = 0; !rc && i < w->n; i++)
+		rc = sp__transfer_run(&w->transfer, w->places[i].block, 1);
+	if (!rc)
+		rc = sp__transfer_end(&w->transfer);
+	w->n = 0;
+	return rc;
+}
+
+static void end_cell(struct writer *w)
+{
+	if (w->cell)
+		sp__pointcell_seal(w->cell, w->head, w->load->cube->set.record_bytes);
+	w->cell = NULL;
+}
+
+/* A new cell of the chain of a home. */
+static int begin_cell(struct writer *w, uint64_t block, uint64_t home)
+{
+	uint64_t bytes = w->load->cube->cell_bytes;
+	int rc;
+
+	end_cell(w);
+	rc = w->n == w->most ? flush(w) : 0;
+	w->head = (struct sp__pointcell){ .home = home };
+	w->places[w->n] = (struct place){ block, w->n };
+	w->cell = memset(w->data + w->n++ * bytes, 0, bytes);
+	return rc;
+}
+
+/* The cell is full: the next one of its chain. */
+static int continue_cell(struct writer *w)
+{
+	const struct sp__cube_pointset *p = &w->load->cube->head.pointset;
+	uint64_t block = p->overflow_block + w->overflow * w->load->cube->head.cell_blocks;
+
+	if (w->overflow++ == p->overflow_cells)
+		return sp__errf(w->load->err, -ERANGE, "load", w->load->cube->path, -1,
+				"too many points have the same coordinates");
+	w->head.next = block;
+	return begin_cell(w, block, w->head.home);
+}
+
+static void fill_empty(void *arg, const uint64_t *x, uint8_t *cell)
+{
+	const struct sp_cube *c = ((struct writer *)arg)->load->cube;
+
+	memset(cell, 0, c->cell_bytes);
+	sp__pointcell_seal(cell, (struct sp__pointcell){ .home = x[0] }, c->set.record_bytes);
+}
+
+static int give_cells(void *arg, uint64_t block, uint64_t cells)
+{
+	return sp__transfer_run(arg, block, cells);
+}
+
+static int write_regions(struct writer *w)
+{
+	const struct sp__pointset *s = &w->load->cube->set;
+	struct sp_cube_box cells = { 0 };
+	int rc = 0;
+
+	sp__transfer_begin(&w->transfer, SP__OP_WRITE, fill_empty, w);
+	for (size_t i = 0; !rc && i < s->nregions; i++) {
+		for (unsigned d = 0; d < s->space.n; d++) {
+			cells.hi[d] = s->regions[i]->size[d] - 1;
+			cells.stride[d] = 1;
+		}
+		rc = sp__mapping_walk(&s->regions[i]->mapping, &cells, give_cells, &w->transfer);
+	}
+	return rc ? rc : sp__transfer_end(&w->transfer);
+}
+
+static int write_points(struct writer *w)
+{
+	struct load *l = w->load;
+	struct sp_cube *c = l->cube;
+	struct sp__home home = { 0 };
+	struct sp__pointcursor cursor;
+	uint64_t x[SP_CUBE_DIMS_MAX];
+	const uint8_t *record;
+	int rc = sp__pointcursor_open(&cursor, l->sorted->fd, l->sorted->name, c->set.record_bytes,
+				      0, l->count, l->err);
+
+	while (!rc && (record = sp__pointcursor_next(&cursor, &rc))) {
+		sp__zkey key = sp__zkey_load(&c->set.space, record);
+
+		if (!w->cell || key > home.last) {
+			sp__zkey_coordinates(&c->set.space, key, x);
+			home = sp__pointset_home(&c->set, key, x);
+			c->head.pointset.cells++;
+			rc = begin_cell(w, home.block, home.block);
+		} else if (w->head.count == c->set.capacity) {
+			rc = continue_cell(w);
+		}
+		if (rc)
+			break;
+		memcpy(w->cell + sizeof(w->head) + (size_t)w->head.count++ * c->set.record_bytes,
+		       record, c->set.record_bytes);
+	}
+	end_cell(w);
+	sp__pointcursor_close(&cursor);
+	return rc ? rc : flush(w);
+}
+
+static int write_cells(struct load *l)
+{
+	struct sp_cube *c = l->cube;
+	struct writer w = { .load = l };
+	uint64_t each = c->cell_bytes + sizeof(*w.places), bytes;
+	int rc = -ENOMEM;
+
+	w.most = sp__max(sp__cube_part_bytes(c) / 2 / each, 1);
+	bytes = w.most * each;
+	w.places = calloc(w.most, sizeof(*w.places));
+	w.data = malloc(w.most * c->cell_bytes);
+	sp__budget_charge(&c->env.budget, bytes);
+	if (!w.places || !w.data)
+		rc = sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
+	else
+		rc = sp__transfer_open(&w.transfer, c, SP__OP_WRITE, l->stats, l->err);
+	if (!rc)
+		rc = write_regions(&w);
+	if (!rc)
+		rc = write_points(&w);
+	if (w.transfer.cube)
+		sp__transfer_close(&w.transfer);
+	free(w.places);
+	free(w.data);
+	sp__budget_credit(&c->env.budget, bytes);
+	return rc;
+}
+
+/* The tree, and the head of the new file. */
+static int plan_cells(struct load *l)
+{
+	struct sp_cube *c = l->cube;
+	struct sp__cube_pointset *p = &c->head.pointset;
+	uint64_t most, bytes, unit = c->head.block_bytes;
+	int rc = sp__pointset_init(&c->set, &c->head);
+
+	most = sp__max((uint64_t)c->set.capacity * p->fill / 1000, 1);
+	if (!rc)
+		rc = sp__pointtree_build(&c->set, l->sorted->fd, l->sorted->name, l->count, most,
+					 sp__cube_part_bytes(c), l->err);
+	if (rc)
+		return rc;
+	bytes = c->set.nleaves * sizeof(struct sp__leaf) +
+		sp__regions_bytes(&c->head, sp__min(c->set.nleaves / 2, SP__REGIONS_MAX));
+	p->outside_block = p->directory_block + (bytes + unit - 1) / unit;
+	p->outside_block = (p->outside_block + 7) / 8 * 8;
+	p->outside = false;
+	p->count = l->count;
+	p->cells = 0;
+	c->set.outside_block = p->outside_block;
+	rc = sp__pointtree_place(&c->set, &c->head);
+	return rc ? sp__err(l->err, rc, "load", c->path, -1) : 0;
+}
+
+/* The file of the new dataset, in the place of the old one of the cube. */
+static int open_new(struct load *l, struct sp_outfile *out)
+{
+	struct sp_cube *c = l->cube;
+	uint64_t bytes = sp__cube_head_end(&c->head) * c->head.block_bytes;
+	int fd = sp_outfile_begin(out, l->err), own, rc;
+
+	if (fd < 0)
+		return fd;
+	c->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (c->fd < 0 || own < 0 || ftruncate(fd, (off_t)bytes)) {
+		rc = sp__err(l->err, -errno, "create", c->path, -1);
+		if (own >= 0)
+			close(own);
+		return rc;
+	}
+	rc = sp__volume_adopt(&c->volumes[0], own, true, c->path, l->err);
+	if (rc)
+		close(own);
+	else if (c->env.device)
+		rc = sp__volume_simulate(c->volumes[0], c->env.device, SP__SIM_INPUT, bytes,
+					 l->err);
+	return rc;
+}
+
+static int write_new(struct load *l, struct sp_outfile *out)
+{
+	struct sp_cube *c = l->cube;
+	int rc = plan_cells(l);
+
+	if (!rc)
+		rc = open_new(l, out);
+	if (!rc)
+		rc = write_cells(l);
+	if (!rc)
+		rc = sp__directory_write(c, l->err);
+	for (int i = 0; !rc && i < 2; i++) /* both places */
+		rc = sp__cube_head_write(&c->head, c->fd, c->path, l->err);
+	return rc ? rc : sp_outfile_commit(out, l->err);
+}
+
+static void drop(struct sp_cube *c)
+{
+	sp__volume_close(c->volumes[0]);
+	if (c->fd >= 0)
+		close(c->fd);
+	sp__pointset_free(&c->set);
+}
+
+/* The new file was written through a descriptor that cannot read. */
+static int reopen(struct load *l)
+{
+	struct sp_cube *c = l->cube;
+	int fd = open(c->path, O_RDWR | O_CLOEXEC), own = open(c->path, O_RDWR | O_CLOEXEC), rc = 0;
+	struct sp__volume *v = NULL;
+
+	if (fd < 0 || own < 0)
+		rc = sp__err(l->err, -errno, "open", c->path, -1);
+	if (!rc)
+		rc = sp__volume_adopt(&v, own, true, c->path, l->err);
+	if (rc) {
+		if (fd >= 0)
+			close(fd);
+		if (own >= 0)
+			close(own);
+		return rc;
+	}
+	if (c->env.device)
+		sp__volume_place(v, c->env.device, c->volumes[0]->sim_file);
+	close(c->fd);
+	sp__volume_close(c->volumes[0]);
+	c->fd = fd;
+	c->volumes[0] = v;
+	return 0;
+}
+
+/* The old dataset stays open until the new one has its name. */
+static int replace(struct load *l)
+{
+	struct sp_cube *c = l->cube, old = *c;
+	struct sp_outfile *out = NULL;
+	uint64_t before = c->head.pointset.nleaves, after;
+	int rc = sp_outfile_open(&out, c->path, 0, l->err);
+
+	if (!rc && sp_outfile_in_place(out))
+		rc = sp__errf(l->err, SP_EUNSUP, "load", c->path, -1,
+			      "points are loaded into a new file that takes the name of the old "
+			      "one, which is not possible here");
+	if (rc) {
+		sp_outfile_close(out, NULL);
+		return rc;
+	}
+	if (c->env.device)
+		sp__volume_discard(c->volumes[0]);
+	c->fd = -1;
+	c->volumes[0] = NULL;
+	c->set = (struct sp__pointset){ 0 };
+	rc = write_new(l, out);
+	after = c->head.pointset.nleaves;
+	sp_outfile_close(out, NULL);
+	if (rc) {
+		drop(c);
+		c->fd = old.fd;
+		c->volumes[0] = old.volumes[0];
+		c->set = old.set;
+		c->head = old.head;
+		return rc;
+	}
+	drop(&(struct sp_cube){ .fd = old.fd, .volumes = { old.volumes[0] }, .set = old.set });
+	sp__budget_credit(&c->env.budget, before * sizeof(struct sp__leaf));
+	sp__budget_charge(&c->env.budget, after * sizeof(struct sp__leaf));
+	return reopen(l);
+}
+
+int sp__points_load(struct sp_cube *c, const char *input, const struct sp_cube_load_opts *opts,
+		    struct sp_cube_stats *stats, struct sp_errinfo *err)
+{
+	struct load l = { .cube = c, .opts = opts, .stats = stats, .err = err, .name = input };
+	int rc = input ? check_opts(&l) : 0;
+
+	*stats = (struct sp_cube_stats){ 0 };
+	if (!rc && !c->opts.write)
+		rc = sp__err(err, -EBADF, "load", c->path, -1);
+	if (!rc)
+		rc = sort_points(&l);
+	if (!rc)
+		rc = replace(&l);
+	sp__volume_close(l.sorted);
+	stats->elements = input ? l.given : l.count;
+	sp__env_note(&c->env, &stats->run, false);
+	return rc;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A new dataset of points is empty: heads, no directory, the cell outside.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "cube/pointcell.h"
+#include "cube/pointio.h"
+
+#define CELL_BYTES 4096
+#define HEAD_UNIT 4096
+#define CELL_BYTES_MAX (UINT32_C(1) << 20)
+
+static int refuse(const struct sp__cube_plan *p, int code, const char *text)
+{
+	return sp__errf(p->err, code, "create", p->path, -1, "%s", text);
+}
+
+/* What has no meaning for points. */
+static int check_opts(const struct sp__cube_plan *p)
+{
+	const struct sp_cube_create_opts *o = p->opts;
+	bool tiled = false, basic = false;
+
+	for (unsigned i = 0; i < SP_CUBE_DIMS_MAX; i++) {
+		tiled |= o->shape.tile[i] != 0;
+		basic |= o->basic[i] != 0;
+	}
+	if (tiled || basic || o->fill)
+		return refuse(p, SP_ESYNTAX,
+			      "tile, basic cube and fill are of grids: points have none");
+	if (o->no_data || o->workload)
+		return refuse(p, SP_ESYNTAX,
+			      "where points lie depends on them: they cannot be planned without");
+	if (!(o->fill_factor >= 0.001 && o->fill_factor <= 1))
+		return refuse(p, SP_ESYNTAX, "the fill factor is from 0.001 to 1");
+	return o->overflow >= 0 && o->overflow <= 1000
+		       ? 0
+		       : refuse(p, SP_ESYNTAX, "the share of overflow cells is from 0 to 1000");
+}
+
+/* The cell that was given, or one that holds a point. */
+static int choose_cell(struct sp__cube_plan *p, uint32_t record_bytes)
+{
+	struct sp__cube_head *h = &p->head;
+	uint64_t least = sizeof(struct sp__pointcell) + record_bytes, bytes = p->opts->cell_bytes;
+
+	if (!bytes)
+		bytes = (sp__max(least, CELL_BYTES) + h->block_bytes - 1) / h->block_bytes *
+			h->block_bytes;
+	if (bytes % h->block_bytes || bytes > CELL_BYTES_MAX || bytes < least)
+		return sp__errf(p->err, SP_ESYNTAX, "create", p->path, -1,
+				"a cell has whole blocks of %u bytes, at least %llu bytes and at "
+				"most 1 MiB",
+				h->block_bytes, (unsigned long long)least);
+	h->cell_blocks = (uint32_t)(bytes / h->block_bytes);
+	return 0;
+}
+
+int sp__pointplan_check(struct sp__cube_plan *p)
+{
+	struct sp__cube_head *h = &p->head;
+	struct sp_cube_shape *s = &h->shape;
+	uint32_t type_bytes = sp_cube_type_bytes(s->type);
+	struct sp__zspace z;
+	int rc = check_opts(p);
+
+	if (rc)
+		return rc;
+	if (!s->ndims || s->ndims > SP_CUBE_DIMS_MAX)
+		return refuse(p, SP_ESYNTAX, "a cube has 1 to 16 dimensions");
+	if (type_bytes)
+		s->element_bytes = type_bytes;
+	if (!s->element_bytes || s->element_bytes > SP_CUBE_ELEMENT_MAX)
+		return refuse(p, SP_ESYNTAX, "an element has 1 to 65536 bytes");
+	for (unsigned i = 0; i < s->ndims; i++) {
+		s->tile[i] = 1;
+		if (!s->dims[i])
+			return refuse(p, SP_ESYNTAX, "a dimension has no elements");
+	}
+	if (sp__zspace_init(&z, s->ndims, s->dims))
+		return refuse(p, SP_EUNSUP, "the coordinates have more than 128 bits together");
+	if ((p->opts->mapping == SP_CUBE_HILBERT || p->opts->mapping == SP_CUBE_GRAY) &&
+	    z.bits > 61)
+		return refuse(p, SP_EUNSUP,
+			      "coordinates of more than 61 bits together are too long for this "
+			      "curve");
+	h->points = h->complete = true;
+	h->extent_cells = 1;
+	h->pointset.fill = (uint32_t)(p->opts->fill_factor * 1000 + 0.5);
+	h->pointset.overflow = (uint32_t)(p->opts->overflow * 1000 + 0.5);
+	return choose_cell(p, z.bytes + s->element_bytes);
+}
+
+/* MultiMap if it is wanted or may be chosen, and there are tracks. */
+static int set_mapping(struct sp__cube_plan *p)
+{
+	struct sp__mapping *m = &p->head.mapping;
+	int rc = SP_EUNSUP;
+
+	m->kind = p->opts->mapping;
+	m->cell_blocks = p->head.cell_blocks;
+	m->basic.volumes = 1;
+	if (m->kind != SP_CUBE_AUTO && m->kind != SP_CUBE_MULTIMAP)
+		return 0;
+	if (p->geometry)
+		rc = sp__multimap_zones(&m->multimap, p->geometry, 0, p->opts->conservatism_deg);
+	if (!rc) {
+		m->kind = SP_CUBE_MULTIMAP;
+		return 0;
+	}
+	if (rc != SP_EUNSUP)
+		return sp__err(p->err, rc, "create", p->path, -1);
+	if (m->kind == SP_CUBE_MULTIMAP)
+		return refuse(p, rc,
+			      "the volume has no tracks that are known: MultiMap needs a geometry");
+	sp__multimap_free(&m->multimap);
+	m->kind = SP_CUBE_NAIVE;
+	return 0;
+}
+
+int sp__pointplan_lay_out(struct sp__cube_plan *p)
+{
+	struct sp__cube_head *h = &p->head;
+	uint64_t unit = sp__max(CELL_BYTES / h->block_bytes, 1u);
+	size_t bytes;
+	uint8_t *data;
+	int rc = set_mapping(p);
+
+	if (rc)
+		return rc;
+	data = sp__cube_head_encode(h, &bytes);
+	free(data);
+	if (!data)
+		return sp__err(p->err, -ENOMEM, "create", p->path, -1);
+	if (bytes > SP__CUBE_ROOM_MAX)
+		return refuse(p, SP_ESYNTAX, "the attributes are more than 64 MiB");
+	for (h->room_bytes = HEAD_UNIT; h->room_bytes < bytes;)
+		h->room_bytes *= 2;
+	h->pointset.directory_block =
+		(2 * (uint64_t)h->room_bytes / h->block_bytes + unit - 1) / unit * unit;
+	h->pointset.outside_block = h->pointset.directory_block;
+	h->pointset.leaf_block = h->pointset.overflow_block =
+		(h->pointset.outside_block + h->cell_blocks + unit - 1) / unit * unit;
+	h->pointset.regions_sum = h->pointset.leaves_sum = sp__checksum("", 0);
+	return 0;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Adding a point.  It goes into the first cell of its chain that has room, else into a new
+ * overflow cell, which comes second in the chain.
+ *
+ * A cell takes a point in two writes: the point behind those that are counted, then the header,
+ * which is in one block.  The cell outside begins with its first point, and counts when the head
+ * says so.  A new cell is noted in the head first, then written, then linked.  Each
+ * step waits for the one before, so whenever it ends, the points that were there are; at worst an
+ * overflow cell is lost until the dataset is reorganised, or the count in the head is one behind.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "cube/pointcell.h"
+#include "cube/pointio.h"
+
+struct put {
+	struct sp_cube *cube;
+	struct sp_errinfo *err;
+	uint8_t *cell;
+	struct sp__pointcell head;
+	uint64_t block, home;
+	sp__zkey key;
+	const void *value;
+};
+
+static int io_error(const struct put *p, ssize_t n, const char *op)
+{
+	return sp__err(p->err, n < 0 ? -errno : -EIO, op, p->cube->path,
+		       (long long)(p->block * p->cube->head.block_bytes));
+}
+
+static int read_cell(struct put *p, uint64_t block)
+{
+	struct sp_cube *c = p->cube;
+	size_t got = 0;
+
+	p->block = block;
+	while (got < c->cell_bytes) {
+		ssize_t n = pread(c->fd, p->cell + got, c->cell_bytes - got,
+				  (off_t)(block * c->head.block_bytes + got));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return io_error(p, n, "read");
+		got += (size_t)n;
+	}
+	if (sp__pointcell_read(p->cell, &c->set, &p->head) && p->head.home == p->home)
+		return 0;
+	return sp__errf(p->err, SP_ECORRUPT, "read", c->path,
+			(long long)(block * c->head.block_bytes), "a checksum differs: run check");
+}
+
+/* Writes a part of the cell, and waits until it is on the device. */
+static int write_part(struct put *p, size_t begin, size_t end)
+{
+	struct sp_cube *c = p->cube;
+
+	while (begin < end) {
+		ssize_t n = pwrite(c->fd, p->cell + begin, end - begin,
+				   (off_t)(p->block * c->head.block_bytes + begin));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return io_error(p, n, "write");
+		begin += (size_t)n;
+	}
+	return fdatasync(c->fd) ? io_error(p, -1, "write") : 0;
+}
+
+static size_t place_of(const struct put *p, uint32_t point)
+{
+	return sizeof(p->head) + (size_t)point * p->cube->set.record_bytes;
+}
+
+/* The point behind the others, then the header that counts it. */
+static int add_to_cell(struct put *p)
+{
+	const struct sp__pointset *s = &p->cube->set;
+	size_t at = place_of(p, p->head.count);
+	int rc;
+
+	sp__zkey_store(&s->space, p->key, p->cell + at);
+	memcpy(p->cell + at + s->space.bytes, p->value, p->cube->head.shape.element_bytes);
+	rc = write_part(p, at, at + s->record_bytes);
+	if (rc)
+		return rc;
+	p->head.count++;
+	sp__pointcell_seal(p->cell, p->head, s->record_bytes);
+	return write_part(p, 0, sizeof(p->head));
+}
+
+/* An empty cell, in memory. */
+static void begin_cell(struct put *p, uint64_t block, uint64_t next)
+{
+	memset(p->cell, 0, p->cube->cell_bytes);
+	p->block = block;
+	p->head = (struct sp__pointcell){ .home = p->home, .next = next };
+}
+
+/* A cell at the end of the file, which the head counts. */
+static int allocate(struct put *p, uint64_t *block)
+{
+	struct sp_cube *c = p->cube;
+	uint64_t end;
+
+	*block = sp__cube_head_end(&c->head);
+	end = (*block + c->head.cell_blocks) * c->head.block_bytes;
+	if (ftruncate(c->fd, (off_t)end))
+		return sp__err(p->err, -errno, "truncate", c->path, -1);
+	c->head.pointset.overflow_cells++;
+	return sp__cube_head_write(&c->head, c->fd, c->path, p->err);
+}
+
+/* All cells of the chain are full: a new one behind the first. */
+static int add_cell(struct put *p)
+{
+	struct sp_cube *c = p->cube;
+	uint64_t block, next;
+	int rc = read_cell(p, p->home);
+
+	if (rc)
+		return rc;
+	next = p->head.next;
+	rc = allocate(p, &block);
+	if (rc)
+		return rc;
+	begin_cell(p, block, next);
+	rc = add_to_cell(p);
+	if (!rc)
+		rc = read_cell(p, p->home);
+	if (rc)
+		return rc;
+	p->head.next = block;
+	sp__pointcell_seal(p->cell, p->head, c->set.record_bytes);
+	return write_part(p, 0, sizeof(p->head));
+}
+
+static int add_point(struct put *p)
+{
+	uint64_t cells = p->cube->head.pointset.overflow_cells + 1;
+	int rc = read_cell(p, p->home);
+
+	while (!rc && p->head.count == p->cube->set.capacity && p->head.next && cells--)
+		rc = read_cell(p, p->head.next);
+	if (rc)
+		return rc;
+	return p->head.count < p->cube->set.capacity ? add_to_cell(p) : add_cell(p);
+}
+
+static int run_put(struct put *p, bool outside)
+{
+	struct sp__cube_pointset *s = &p->cube->head.pointset;
+	int rc;
+
+	if (outside && !s->outside) {
+		begin_cell(p, p->home, 0);
+		rc = add_to_cell(p);
+	} else {
+		rc = add_point(p);
+	}
+	if (rc)
+		return rc;
+	s->outside |= outside;
+	s->count++;
+	return sp__cube_head_write(&p->cube->head, p->cube->fd, p->cube->path, p->err);
+}
+
+int sp__points_put(struct sp_cube *c, const uint64_t *x, const void *value, struct sp_errinfo *err)
+{
+	struct put p = { .cube = c, .err = err, .value = value };
+	struct sp__home home;
+	int rc;
+
+	p.key = sp__zkey_of(&c->set.space, x);
+	home = sp__pointset_home(&c->set, p.key, x);
+	p.home = home.block;
+	p.cell = malloc(c->cell_bytes);
+	if (!p.cell)
+		return sp__err(err, -ENOMEM, "malloc", NULL, -1);
+	rc = run_put(&p, home.outside);
+	free(p.cell);
+	return rc;
+}

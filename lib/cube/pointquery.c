@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading the points of a box.
+ *
+ * The cells that the box meets are read in ascending order: those of each region as its mapping
+ * walks them, the leaves by a bitmap of their places.  Overflow cells that they name come after
+ * them, in ascending order too, and then those that these name, until there are no more.
+ *
+ * Points come in whatever order requests complete.  A result is sorted: the last coordinate
+ * first, as the elements of a grid would come, points of one place by the bytes of their
+ * values.  So it depends neither on the mapping nor on how the cells were read.
+ *
+ * Every cell is compared with its checksum.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <spindle/error.h>
+#include "base/array.h"
+#include "base/err.h"
+#include "base/minmax.h"
+#include "cube/pointcell.h"
+#include "cube/pointio.h"
+#include "cube/pointsort.h"
+#include "cube/transfer.h"
+#include "run/charge.h"
+
+struct query {
+	struct sp_cube *cube;
+	struct sp_errinfo *err;
+	struct sp__transfer transfer;
+	struct sp_cube_box box; /* to the ends of the space: of all cells */
+	sp__record_fn fn;
+	void *arg;
+	uint8_t *wanted; /* a bit for each place of a leaf */
+	uint64_t *chain; /* overflow cells to be read next */
+	size_t nchain, room;
+	uint64_t overflow;	     /* read so far */
+	uint64_t points;	     /* in the box */
+	struct sp_cube_check *check; /* what is damaged is counted, and no error */
+	int rc;
+};
+
+static bool in_box(const struct query *q, const uint64_t *x)
+{
+	for (unsigned i = 0; i < q->cube->set.space.n; i++)
+		if (x[i] < q->box.lo[i] || x[i] > q->box.hi[i])
+			return false;
+	return true;
+}
+
+static void note_damage(struct query *q, uint64_t block)
+{
+	if (!q->check) {
+		q->rc = sp__errf(q->err, SP_ECORRUPT, "read", q->cube->path,
+				 (long long)(block * q->cube->head.block_bytes),
+				 "a checksum differs: run check");
+		return;
+	}
+	if (!q->check->damaged++) {
+		struct sp_cube_box node = { 0 };
+
+		(void)sp__pointset_node(&q->cube->set, block, &node);
+		memcpy(q->check->first_damaged, node.lo, sizeof(node.lo));
+	}
+}
+
+/* Whether a chain leads on to an overflow cell. */
+static bool link_possible(const struct query *q, uint64_t next)
+{
+	const struct sp__cube_head *h = &q->cube->head;
+	uint64_t first = h->pointset.overflow_block;
+
+	return next >= first && next < sp__cube_head_end(h) && !((next - first) % h->cell_blocks) &&
+	       q->overflow + q->nchain < h->pointset.overflow_cells;
+}
+
+static void follow(struct query *q, uint64_t block, uint64_t next)
+{
+	size_t room = q->room;
+
+	if (!next)
+		return;
+	if (!link_possible(q, next)) {
+		note_damage(q, block);
+		return;
+	}
+	if (!SP__ARRAY_ROOM(q->chain, q->room, q->nchain + 1)) {
+		q->rc = sp__err(q->err, -ENOMEM, "malloc", NULL, -1);
+		return;
+	}
+	sp__budget_charge(&q->cube->env.budget, (q->room - room) * sizeof(*q->chain));
+	q->chain[q->nchain++] = next;
+}
+
+/* Checks that a point is where it belongs; only then it is the box's. */
+static bool take_point(struct query *q, const struct sp__pointcell *head, const uint8_t *record)
+{
+	const struct sp__pointset *s = &q->cube->set;
+	sp__zkey key = sp__zkey_load(&s->space, record);
+	uint64_t x[SP_CUBE_DIMS_MAX];
+
+	sp__zkey_coordinates(&s->space, key, x);
+	if (q->check && sp__pointset_home(s, key, x).block != head->home)
+		return false;
+	if (!in_box(q, x))
+		return true;
+	q->points++;
+	if (q->fn)
+		q->rc = q->fn(q->arg, key, record);
+	return true;
+}
+
+static void look(void *arg, const uint64_t *x, uint8_t *cell)
+{
+	struct query *q = arg;
+	const struct sp__pointset *s = &q->cube->set;
+	bool overflow = x[0] >= q->cube->head.pointset.overflow_block, good = true;
+	struct sp__pointcell head;
+
+	if (q->rc)
+		return;
+	if (!sp__pointcell_read(cell, s, &head) || (!overflow && head.home != x[0])) {
+		note_damage(q, x[0]);
+		return;
+	}
+	cell += sizeof(head);
+	for (uint32_t i = 0; good && !q->rc && i < head.count; i++, cell += s->record_bytes)
+		good = take_point(q, &head, cell);
+	if (!good)
+		note_damage(q, x[0]);
+	if (!q->rc)
+		follow(q, x[0], head.next);
+}
+
+static int want_leaf(void *arg, size_t i)
+{
+	struct query *q = arg;
+	uint32_t place = q->cube->set.leaves[i].place;
+
+	q->wanted[place / 8] |= (uint8_t)(1 << place % 8);
+	return 0;
+}
+
+static int give_cells(void *arg, uint64_t block, uint64_t cells)
+{
+	struct query *q = arg;
+	int rc = sp__transfer_run(&q->transfer, block, cells);
+
+	return rc ? rc : q->rc;
+}
+
+static int read_regions(struct query *q)
+{
+	const struct sp__pointset *s = &q->cube->set;
+	struct sp_cube_box cells;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < s->nregions; i++)
+		if (sp__region_clip(&s->space, s->regions[i], &q->box, &cells))
+			rc = sp__mapping_walk(&s->regions[i]->mapping, &cells, give_cells, q);
+	return rc;
+}
+
+static int read_leaves(struct query *q)
+{
+	const struct sp__pointset *s = &q->cube->set;
+	size_t bytes = s->nleaves / 8 + 1;
+	int rc;
+
+	q->wanted = calloc(bytes, 1);
+	if (!q->wanted)
+		return sp__err(q->err, -ENOMEM, "malloc", NULL, -1);
+	sp__budget_charge(&q->cube->env.budget, bytes);
+	rc = sp__leaves_walk(s, &q->box, want_leaf, q);
+	for (size_t place = 0; !rc && place < s->nleaves; place++) {
+		if (!q->wanted[place / 8])
+			place |= 7;
+		else if (q->wanted[place / 8] >> place % 8 & 1)
+			rc = give_cells(q, s->leaf_block + place * s->cell_blocks, 1);
+	}
+	free(q->wanted);
+	sp__budget_credit(&q->cube->env.budget, bytes);
+	return rc;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
+
+	return SP__ORDER(p, q);
+}
+
+/* The overflow cells that the cells before them have named. */
+static int read_chains(struct query *q)
+{
+	int rc = 0;
+
+	while (!rc && q->nchain) {
+		uint64_t *blocks = q->chain;
+		size_t n = q->nchain, room = q->room;
+
+		qsort(blocks, n, sizeof(*blocks), ascending);
+		q->chain = NULL;
+		q->nchain = q->room = 0;
+		q->overflow += n;
+		sp__transfer_begin(&q->transfer, SP__OP_READ, look, q);
+		for (size_t i = 0; !rc && i < n; i++)
+			rc = give_cells(q, blocks[i], 1);
+		if (!rc)
+			rc = sp__transfer_end(&q->transfer);
+		free(blocks);
+		sp__budget_credit(&q->cube->env.budget, room * sizeof(*blocks));
+		if (!rc)
+			rc = q->rc;
+	}
+	return rc;
+}
+
+static int read_cells(struct query *q)
+{
+	const struct sp__cube_head *h = &q->cube->head;
+	int rc = 0;
+
+	sp__transfer_begin(&q->transfer, SP__OP_READ, look, q);
+	if (h->pointset.outside)
+		rc = give_cells(q, h->pointset.outside_block, 1);
+	if (!rc)
+		rc = read_regions(q);
+	if (!rc)
+		rc = read_leaves(q);
+	if (!rc)
+		rc = sp__transfer_end(&q->transfer);
+	if (!rc)
+		rc = q->rc;
+	return rc ? rc : read_chains(q);
+}
+
+static int run_query(struct query *q, struct sp_cube_stats *stats)
+{
+	struct sp_cube *c = q->cube;
+	int rc;
+
+	sp__cube_hollow(c, false);
+	rc = sp__transfer_open(&q->transfer, c, SP__OP_READ, stats, q->err);
+	if (!rc)
+		rc = read_cells(q);
+	sp__transfer_close(&q->transfer);
+	free(q->chain);
+	sp__budget_credit(&c->env.budget, q->room * sizeof(*q->chain));
+	sp__charge_work(&c->env, q->points, 0, q->points * c->set.record_bytes);
+	sp__env_note(&c->env, &stats->run, false);
+	stats->elements = q->points;
+	return rc;
+}
+
+int sp__points_each(struct sp_cube *c, const struct sp_cube_box *box, sp__record_fn fn, void *arg,
+		    struct sp_cube_stats *stats, struct sp_errinfo *err)
+{
+	struct query q = { .cube = c, .err = err, .box = *box, .fn = fn, .arg = arg };
+
+	return run_query(&q, stats);
+}
+
+int sp__points_verify(struct sp_cube *c, struct sp_cube_check *check, struct sp_cube_stats *stats,
+		      struct sp_errinfo *err)
+{
+	struct query q = { .cube = c, .err = err, .check = check };
+	int rc;
+
+	sp__znode_box(&c->set.space, 0, 0, &q.box);
+	*stats = (struct sp_cube_stats){ 0 };
+	rc = run_query(&q, stats);
+	check->cells = stats->cells;
+	check->points = q.points;
+	return rc;
+}
+
+/* A result: coordinates, the last one first, each with its first byte first, and the value. */
+struct result {
+	struct sp_cube *cube;
+	struct sp__pointsort sort;
+	sp_cube_sink sink;
+	void *arg;
+	uint8_t *out; /* points as the sink gets them */
+	size_t n, room;
+};
+
+size_t sp__point_bytes(const struct sp_cube *c)
+{
+	return c->head.shape.ndims * sizeof(uint64_t) + c->head.shape.element_bytes;
+}
+
+static int keep(void *arg, sp__zkey key, const uint8_t *record)
+{
+	struct result *r = arg;
+	const struct sp__zspace *z = &r->cube->set.space;
+	uint64_t x[SP_CUBE_DIMS_MAX];
+	uint8_t *to;
+	int rc;
+
+	to = sp__pointsort_next(&r->sort, &rc);
+	if (!to)
+		return rc;
+	sp__zkey_coordinates(z, key, x);
+	for (unsigned i = z->n; i-- > 0; to += sizeof(uint64_t)) {
+		uint64_t big_endian = __builtin_bswap64(x[i]);
+
+		memcpy(to, &big_endian, sizeof(big_endian));
+	}
+	memcpy(to, record + z->bytes, r->cube->head.shape.element_bytes);
+	return 0;
+}
+
+static int empty(struct result *r)
+{
+	size_t n = r->n;
+
+	r->n = 0;
+	return n ? r->sink(r->arg, r->out, n * sp__point_bytes(r->cube)) : 0;
+}
+
+/* Sorted points to the sink, with the first coordinate first. */
+static int give(void *arg, const void *data, size_t bytes)
+{
+	struct result *r = arg;
+	size_t each = sp__point_bytes(r->cube);
+	unsigned n = r->cube->set.space.n;
+	int rc = 0;
+
+	for (const uint8_t *from = data, *end = from + bytes; !rc && from < end; from += each) {
+		uint8_t *to = r->out + r->n++ * each;
+
+		for (unsigned i = 0; i < n; i++) {
+			uint64_t x;
+
+			memcpy(&x, from + (n - 1 - i) * sizeof(x), sizeof(x));
+			x = __builtin_bswap64(x);
+			memcpy(to + i * sizeof(x), &x, sizeof(x));
+		}
+		memcpy(to + n * sizeof(uint64_t), from + n * sizeof(uint64_t),
+		       each - n * sizeof(uint64_t));
+		if (r->n == r->room)
+			rc = empty(r);
+	}
+	return rc;
+}
+
+static int read_result(struct result *r, const struct sp_cube_box *box, struct sp_cube_stats *stats,
+		       struct sp_errinfo *err)
+{
+	size_t each = sp__point_bytes(r->cube);
+	int rc;
+
+	r->room = sp__max((64u << 10) / each, 1u);
+	r->out = malloc(r->room * each);
+	if (!r->out)
+		return sp__err(err, -ENOMEM, "malloc", NULL, -1);
+	rc = sp__pointsort_open(&r->sort, r->cube, (uint32_t)each, err);
+	if (!rc)
+		rc = sp__points_each(r->cube, box, keep, r, stats, err);
+	if (!rc)
+		rc = sp__pointsort_drain(&r->sort, give, r);
+	if (!rc)
+		rc = empty(r);
+	sp__pointsort_close(&r->sort);
+	return rc;
+}
+
+int sp__points_read(struct sp_cube *c, const struct sp_cube_box *box, sp_cube_sink sink, void *arg,
+		    struct sp_cube_stats *stats, struct sp_errinfo *err)
+{
+	struct result r = { .cube = c, .sink = sink, .arg = arg };
+	int rc;
+
+	*stats = (struct sp_cube_stats){ 0 };
+	for (unsigned i = 0; i < c->head.shape.ndims; i++)
+		if (box->stride[i] != 1)
+			return sp__errf(err, SP_EUNSUP, "read", c->path, -1,
+					"points are in no grid: a stride has no meaning");
+	if (!sink)
+		return sp__points_each(c, box, NULL, NULL, stats, err);
+	rc = read_result(&r, box, stats, err);
+	free(r.out);
+	return rc;
+}

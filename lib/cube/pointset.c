@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A key is found by bisection, since leaves are disjoint ranges of keys in ascending order; a
+ * box by halving the space, bit by bit of the key, as long as there are leaves in a half and
+ * the box meets it.
+ *
+ * Regions come first: a leaf and a region never have a point in common.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <spindle/error.h>
+#include "base/bisect.h"
+#include "base/minmax.h"
+#include "cube/pointcell.h"
+#include "cube/pointset.h"
+
+int sp__pointset_init(struct sp__pointset *s, const struct sp__cube_head *h)
+{
+	uint64_t cell_bytes = (uint64_t)h->cell_blocks * h->block_bytes;
+	int rc;
+
+	*s = (struct sp__pointset){ .cell_blocks = h->cell_blocks,
+				    .outside_block = h->pointset.outside_block,
+				    .leaf_block = h->pointset.leaf_block };
+	rc = sp__zspace_init(&s->space, h->shape.ndims, h->shape.dims);
+	if (rc)
+		return rc;
+	s->record_bytes = s->space.bytes + h->shape.element_bytes;
+	if (cell_bytes < sizeof(struct sp__pointcell) + s->record_bytes)
+		return -ERANGE;
+	s->capacity = (uint32_t)((cell_bytes - sizeof(struct sp__pointcell)) / s->record_bytes);
+	return 0;
+}
+
+void sp__pointset_free(struct sp__pointset *s)
+{
+	for (size_t i = 0; i < s->nregions; i++)
+		sp__region_free(s->regions[i]);
+	free(s->regions);
+	free(s->leaves);
+	*s = (struct sp__pointset){ 0 };
+}
+
+void sp__region_free(struct sp__pointregion *r)
+{
+	if (r)
+		free(r->mapping.multimap.zones);
+	free(r);
+}
+
+int sp__region_place(struct sp__pointregion *r, const struct sp__cube_head *h)
+{
+	struct sp__mapping *m = &r->mapping;
+	int rc;
+
+	*m = h->mapping;
+	memcpy(m->basic.k, r->basic, sizeof(r->basic));
+	rc = sp__multimap_zones_from(&m->multimap, &h->mapping.multimap, r->first_block);
+	if (rc)
+		return rc;
+	rc = sp__mapping_init(m, h->shape.ndims, r->size);
+	if (!rc)
+		sp__multimap_shrink(&m->multimap);
+	memcpy(r->basic, m->basic.k, sizeof(r->basic));
+	return rc;
+}
+
+/* In the file: level, points, first block; origin, size and basic cube of each dimension. */
+#define REGION_NUMBERS(n) (3 + 3 * (n))
+
+uint64_t sp__regions_bytes(const struct sp__cube_head *h, size_t n)
+{
+	return n * REGION_NUMBERS(h->shape.ndims) * sizeof(uint64_t);
+}
+
+static void copy_region(struct sp__pointregion *r, uint8_t *bytes, unsigned n, bool in)
+{
+	for (unsigned i = 0; i < REGION_NUMBERS(n); i++, bytes += sizeof(uint64_t)) {
+		uint64_t *v =
+			i == 0	 ? &r->level
+			: i == 1 ? &r->points
+			: i == 2 ? &r->first_block
+				 : (uint64_t *[]){ r->origin, r->size, r->basic }[(i - 3) % 3] +
+					   (i - 3) / 3;
+
+		memcpy(in ? (void *)v : bytes, in ? (void *)bytes : v, sizeof(*v));
+	}
+}
+
+void sp__regions_encode(const struct sp__pointset *s, uint8_t *to)
+{
+	unsigned n = s->space.n;
+
+	for (size_t i = 0; i < s->nregions; i++)
+		copy_region(s->regions[i], to + i * REGION_NUMBERS(n) * sizeof(uint64_t), n, false);
+}
+
+/* A box of nodes of one level inside of the space, in blocks that nothing else has. */
+static int check_region(const struct sp__pointset *s, const struct sp__cube_head *h,
+			struct sp__pointregion *r, uint64_t *end)
+{
+	int rc;
+
+	if (!r->level || r->level > s->space.levels || r->first_block < *end ||
+	    r->first_block >= h->pointset.leaf_block)
+		return SP_ECORRUPT;
+	for (unsigned i = 0; i < s->space.n; i++) {
+		uint64_t last = sp__zspace_last(&s->space, i) >>
+				sp__zspace_shift(&s->space, i, (unsigned)r->level);
+
+		if (!r->size[i] || !r->basic[i] || r->size[i] - 1 > last ||
+		    r->origin[i] > last - (r->size[i] - 1))
+			return SP_ECORRUPT;
+	}
+	rc = sp__region_place(r, h);
+	if (rc)
+		return rc == -ENOMEM ? rc : SP_ECORRUPT;
+	*end = sp__mapping_end(&r->mapping);
+	return *end <= h->pointset.leaf_block ? 0 : SP_ECORRUPT;
+}
+
+/* Disjoint, in order, each with a place of its own. */
+static int check_leaves(const struct sp__pointset *s)
+{
+	const struct sp__zspace *z = &s->space;
+	uint8_t *seen = calloc(s->nleaves / 8 + 1, 1);
+	sp__zkey next = 0, most = sp__zkey_last(z, 0, 0);
+	bool good = true;
+
+	if (!seen)
+		return -ENOMEM;
+	for (size_t i = 0; good && i < s->nleaves; i++) {
+		const struct sp__leaf *l = &s->leaves[i];
+		sp__zkey key = sp__leaf_key(l);
+
+		good = l->level <= z->levels && key <= most && (i == 0 || key > next) &&
+		       key == sp__zkey_first(z, key, l->level) && l->place < s->nleaves &&
+		       !(seen[l->place / 8] >> l->place % 8 & 1);
+		if (good) {
+			next = sp__zkey_last(z, key, l->level);
+			seen[l->place / 8] |= (uint8_t)(1 << l->place % 8);
+		}
+	}
+	free(seen);
+	return good ? 0 : SP_ECORRUPT;
+}
+
+int sp__pointset_decode(struct sp__pointset *s, const struct sp__cube_head *h,
+			const uint8_t *regions, struct sp__leaf *leaves)
+{
+	uint64_t end = h->pointset.outside_block + h->cell_blocks;
+	unsigned n = h->shape.ndims;
+	int rc;
+
+	rc = sp__pointset_init(s, h);
+	s->leaves = leaves;
+	s->nleaves = h->pointset.nleaves;
+	s->regions = calloc(h->pointset.nregions + 1, sizeof(*s->regions));
+	if (!s->regions)
+		return -ENOMEM;
+	for (; !rc && s->nregions < h->pointset.nregions; s->nregions++) {
+		struct sp__pointregion *r = calloc(1, sizeof(*r));
+
+		s->regions[s->nregions] = r;
+		if (!r)
+			return -ENOMEM;
+		copy_region(r,
+			    (uint8_t *)(uintptr_t)regions +
+				    s->nregions * REGION_NUMBERS(n) * sizeof(uint64_t),
+			    n, true);
+		rc = check_region(s, h, r, &end);
+	}
+	return rc ? rc : check_leaves(s);
+}
+
+/* Whether a region has a point, and its cell there. */
+static bool in_region(const struct sp__zspace *z, const struct sp__pointregion *r,
+		      const uint64_t *x, uint64_t *cell)
+{
+	for (unsigned i = 0; i < z->n; i++) {
+		cell[i] = (x[i] >> sp__zspace_shift(z, i, (unsigned)r->level)) - r->origin[i];
+		if (cell[i] >= r->size[i])
+			return false;
+	}
+	return true;
+}
+
+struct sp__home sp__pointset_home(const struct sp__pointset *s, sp__zkey key, const uint64_t *x)
+{
+	struct sp__home home = { .block = s->outside_block, .first = key, .last = key };
+	unsigned level = s->space.levels;
+	uint64_t cell[SP_CUBE_DIMS_MAX];
+	size_t before;
+
+	for (size_t i = 0; i < s->nregions; i++)
+		if (in_region(&s->space, s->regions[i], x, cell)) {
+			home.block = sp__mapping_block(&s->regions[i]->mapping, cell);
+			level = (unsigned)s->regions[i]->level;
+			home.first = sp__zkey_first(&s->space, key, level);
+			home.last = sp__zkey_last(&s->space, home.first, level);
+			return home;
+		}
+	before = SP__BISECT(s->nleaves, i, sp__leaf_key(&s->leaves[i]) <= key);
+	if (before) {
+		const struct sp__leaf *l = &s->leaves[before - 1];
+
+		home.first = sp__leaf_key(l);
+		home.last = sp__zkey_last(&s->space, home.first, l->level);
+		if (key <= home.last) {
+			home.block = sp__leaf_block(s, l);
+			return home;
+		}
+	}
+	home.outside = true;
+	home.first = home.last = key;
+	return home;
+}
+
+bool sp__region_clip(const struct sp__zspace *z, const struct sp__pointregion *r,
+		     const struct sp_cube_box *box, struct sp_cube_box *cells)
+{
+	for (unsigned i = 0; i < z->n; i++) {
+		unsigned shift = sp__zspace_shift(z, i, (unsigned)r->level);
+		uint64_t lo = box->lo[i] >> shift, hi = box->hi[i] >> shift;
+		uint64_t end = r->origin[i] + r->size[i] - 1;
+
+		if (hi < r->origin[i] || lo > end)
+			return false;
+		cells->lo[i] = sp__max(lo, r->origin[i]) - r->origin[i];
+		cells->hi[i] = sp__min(hi, end) - r->origin[i];
+		cells->stride[i] = 1;
+	}
+	return true;
+}
+
+bool sp__pointset_node(const struct sp__pointset *s, uint64_t block, struct sp_cube_box *box)
+{
+	uint64_t cell[SP_CUBE_DIMS_MAX], place = (block - s->leaf_block) / s->cell_blocks;
+
+	for (size_t i = 0; i < s->nregions; i++) {
+		const struct sp__pointregion *r = s->regions[i];
+
+		if (!sp__mapping_cell(&r->mapping, block, cell))
+			continue;
+		for (unsigned d = 0; d < s->space.n; d++) {
+			unsigned shift = sp__zspace_shift(&s->space, d, (unsigned)r->level);
+
+			box->lo[d] = (r->origin[d] + cell[d]) << shift;
+			box->hi[d] = box->lo[d] + ((UINT64_C(1) << shift) - 1);
+			box->stride[d] = 1;
+		}
+		return true;
+	}
+	for (size_t i = 0; block >= s->leaf_block && i < s->nleaves; i++)
+		if (s->leaves[i].place == place) {
+			sp__znode_box(&s->space, sp__leaf_key(&s->leaves[i]), s->leaves[i].level,
+				      box);
+			return true;
+		}
+	return false;
+}
+
+struct walk {
+	const struct sp__pointset *s;
+	const struct sp_cube_box *box;
+	struct sp_cube_box node; /* the half of a half of ... of the space */
+	sp__leaf_fn fn;
+	void *arg;
+};
+
+static bool meets(const struct walk *w, const struct sp_cube_box *node)
+{
+	for (unsigned i = 0; i < w->s->space.n; i++)
+		if (node->hi[i] < w->box->lo[i] || node->lo[i] > w->box->hi[i])
+			return false;
+	return true;
+}
+
+static bool contained(const struct walk *w)
+{
+	for (unsigned i = 0; i < w->s->space.n; i++)
+		if (w->node.lo[i] < w->box->lo[i] || w->node.hi[i] > w->box->hi[i])
+			return false;
+	return true;
+}
+
+static int give_leaves(const struct walk *w, size_t begin, size_t end)
+{
+	int rc = 0;
+
+	for (size_t i = begin; !rc && i < end; i++)
+		rc = w->fn(w->arg, i);
+	return rc;
+}
+
+/* The leaves from begin to end, which are in a half whose keys begin with that many bits. */
+static int walk_half(struct walk *w, size_t begin, size_t end, sp__zkey first, unsigned bits)
+{
+	const struct sp__zspace *z = &w->s->space;
+	sp__zkey middle;
+	size_t split;
+	uint64_t half;
+	unsigned dim;
+	int rc;
+
+	if (begin == end || !meets(w, &w->node))
+		return 0;
+	if (end - begin == 1) {
+		const struct sp__leaf *l = &w->s->leaves[begin];
+		struct sp_cube_box box;
+
+		sp__znode_box(z, sp__leaf_key(l), l->level, &box);
+		return meets(w, &box) ? w->fn(w->arg, begin) : 0;
+	}
+	if (contained(w))
+		return give_leaves(w, begin, end);
+	middle = first | (sp__zkey)1 << (z->bits - 1 - bits);
+	split = begin + SP__BISECT(end - begin, i, sp__leaf_key(&w->s->leaves[begin + i]) < middle);
+	dim = z->dim[bits];
+	half = UINT64_C(1) << z->shift[bits];
+	w->node.hi[dim] -= half;
+	rc = walk_half(w, begin, split, first, bits + 1);
+	w->node.hi[dim] += half;
+	w->node.lo[dim] += half;
+	if (!rc)
+		rc = walk_half(w, split, end, middle, bits + 1);
+	w->node.lo[dim] -= half;
+	return rc;
+}
+
+int sp__leaves_walk(const struct sp__pointset *s, const struct sp_cube_box *box, sp__leaf_fn fn,
+		    void *arg)
+{
+	struct walk w = { .s = s, .box = box, .fn = fn, .arg = arg };
+
+	sp__znode_box(&s->space, 0, 0, &w.node);
+	return walk_half(&w, 0, s->nleaves, 0, 0);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The directory of a dataset of points: which cell has a point.
+ *
+ * The points lie in cells, each the node of a tree (cube/zkey.h).  Where many neighbours are of
+ * one level they form a region, a grid of cells with a MultiMap mapping of its own; the other
+ * cells, called leaves, lie one after the other in the order of a linear mapping.  Nodes without
+ * points have no cell: points put there later go to one cell more, outside of all others.
+ *
+ * The directory is in memory while the dataset is open: 24 bytes for each leaf.  It changes only
+ * when the dataset is built anew.
+ *
+ * Thread rule: immutable once read or built.
+ */
+#ifndef SP__CUBE_POINTSET_H
+#define SP__CUBE_POINTSET_H
+
+#include <stddef.h>
+#include "cube/head.h"
+#include "cube/zkey.h"
+
+#define SP__REGIONS_MAX 256
+
+struct sp__leaf {
+	uint64_t high, low; /* the first key of the node */
+	uint32_t place;	    /* among the leaves; while the tree is built: points */
+	uint8_t level;
+	uint8_t zero[3];
+};
+
+struct sp__pointregion {
+	uint64_t level, points;
+	uint64_t overflow;    /* overflow cells that it needs; not kept in the file */
+	uint64_t first_block; /* its cells begin on the first whole track from here on */
+	uint64_t origin[SP_CUBE_DIMS_MAX]; /* the first cell, in cells of the level */
+	uint64_t size[SP_CUBE_DIMS_MAX];   /* cells along each dimension */
+	uint64_t basic[SP_CUBE_DIMS_MAX];  /* cells of a basic cube, in the mapping's order */
+	struct sp__mapping mapping;
+};
+
+struct sp__pointset {
+	struct sp__zspace space;
+	uint32_t record_bytes; /* of a point in a cell: its key and its value */
+	uint32_t capacity;     /* points in a cell */
+	uint32_t cell_blocks;
+	uint64_t outside_block, leaf_block; /* of the cell outside, of the first leaf */
+	struct sp__pointregion **regions;
+	size_t nregions;
+	struct sp__leaf *leaves; /* in the order of their keys */
+	size_t nleaves;
+};
+
+/* A cell in which a point lies, or belongs. */
+struct sp__home {
+	uint64_t block;
+	sp__zkey first, last; /* its keys */
+	bool outside;	      /* it is the cell outside: no other has that point */
+};
+
+static inline sp__zkey sp__leaf_key(const struct sp__leaf *l)
+{
+	return (sp__zkey)l->high << 64 | l->low;
+}
+
+static inline uint64_t sp__leaf_block(const struct sp__pointset *s, const struct sp__leaf *l)
+{
+	return s->leaf_block + (uint64_t)l->place * s->cell_blocks;
+}
+
+/*
+ * What follows from the shape and the places in a head: no regions, no leaves.  SP_EUNSUP: keys
+ * are too long; -ERANGE: a cell holds no point.
+ */
+SP_MUST_CHECK int sp__pointset_init(struct sp__pointset *s, const struct sp__cube_head *h);
+void sp__pointset_free(struct sp__pointset *s);
+
+void sp__region_free(struct sp__pointregion *r); /* accepts NULL */
+/* Initialises the mapping of a region; errors of sp__mapping_init(), -ENOMEM. */
+SP_MUST_CHECK int sp__region_place(struct sp__pointregion *r, const struct sp__cube_head *h);
+
+/* Bytes of the regions in the file. */
+uint64_t sp__regions_bytes(const struct sp__cube_head *h, size_t n);
+void sp__regions_encode(const struct sp__pointset *s, uint8_t *to);
+/*
+ * Takes over leaves, and reads regions; the numbers of both are in the head.  -ENOMEM;
+ * SP_ECORRUPT: what they say cannot be.
+ */
+SP_MUST_CHECK int sp__pointset_decode(struct sp__pointset *s, const struct sp__cube_head *h,
+				      const uint8_t *regions, struct sp__leaf *leaves);
+
+/* The cell of a key, whose coordinates are x. */
+struct sp__home sp__pointset_home(const struct sp__pointset *s, sp__zkey key, const uint64_t *x);
+/* The part of a box that is in a region, in its cells; false: none. */
+bool sp__region_clip(const struct sp__zspace *z, const struct sp__pointregion *r,
+		     const struct sp_cube_box *box, struct sp_cube_box *cells);
+/* The node that occupies a block as a leaf or in a region; false: none. */
+bool sp__pointset_node(const struct sp__pointset *s, uint64_t block, struct sp_cube_box *box);
+
+/* Calls fn with each leaf that a box of coordinates meets, in the order of keys; not 0: stop. */
+typedef int (*sp__leaf_fn)(void *arg, size_t leaf);
+int sp__leaves_walk(const struct sp__pointset *s, const struct sp_cube_box *box, sp__leaf_fn fn,
+		    void *arg);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The tree comes from one pass over the sorted keys.  Of a point that begins a leaf, the leaf is
+ * the largest node that has neither the point before, which is in another leaf, nor the one that
+ * comes so many later that both together are too many.  A node that has the point before has
+ * too many points: else it would have been the leaf of its first point.  Two cursors, that many
+ * points apart, read the same file.
+ *
+ * The leaves of a linear mapping are numbered along it by their first coordinates.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/array.h"
+#include "base/err.h"
+#include "base/minmax.h"
+#include "cube/pointtree.h"
+
+#define BUFFER_BYTES (UINT32_C(64) << 10)
+/* Cells of leaves begin at multiples of this. */
+#define ALIGN_BYTES 4096
+
+int sp__pointcursor_open(struct sp__pointcursor *c, int fd, const char *name, uint32_t record_bytes,
+			 uint64_t first, uint64_t end, struct sp_errinfo *err)
+{
+	*c = (struct sp__pointcursor){ .fd = fd,
+				       .name = name,
+				       .record_bytes = record_bytes,
+				       .at = first,
+				       .end = end,
+				       .err = err };
+	c->room = sp__max(BUFFER_BYTES / record_bytes, 1u);
+	c->data = malloc(c->room * record_bytes);
+	return c->data ? 0 : sp__err(err, -ENOMEM, "malloc", NULL, -1);
+}
+
+static int refill(struct sp__pointcursor *c)
+{
+	size_t bytes = sp__min(c->room, c->end - c->at) * c->record_bytes, got = 0;
+
+	while (got < bytes) {
+		off_t offset = (off_t)(c->at * c->record_bytes + got);
+		ssize_t n = pread(c->fd, c->data + got, bytes - got, offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return sp__err(c->err, n ? -errno : -EIO, "read", c->name, offset);
+		got += (size_t)n;
+	}
+	c->next = 0;
+	c->n = bytes / c->record_bytes;
+	c->at += c->n;
+	return 0;
+}
+
+const uint8_t *sp__pointcursor_next(struct sp__pointcursor *c, int *rc)
+{
+	*rc = 0;
+	if (c->next == c->n) {
+		if (c->at >= c->end)
+			return NULL;
+		*rc = refill(c);
+		if (*rc)
+			return NULL;
+	}
+	return c->data + c->next++ * c->record_bytes;
+}
+
+void sp__pointcursor_close(struct sp__pointcursor *c)
+{
+	free(c->data);
+}
+
+struct build {
+	struct sp__pointset *s;
+	struct sp_errinfo *err;
+	struct sp__pointcursor here, ahead;
+	uint64_t bytes; /* most, of leaves */
+	size_t room;
+};
+
+static int add_leaf(struct build *b, sp__zkey key, unsigned level)
+{
+	struct sp__pointset *s = b->s;
+	sp__zkey first = sp__zkey_first(&s->space, key, level);
+
+	if ((s->nleaves + 1) * SP__LEAF_MEMORY > b->bytes || s->nleaves == UINT32_MAX)
+		return sp__errf(b->err, SP_EBUDGET, "load", NULL, -1,
+				"the tree of the points has more than %zu nodes, as many as half "
+				"of the memory holds: larger cells or more memory are needed",
+				s->nleaves);
+	if (!SP__ARRAY_ROOM(s->leaves, b->room, s->nleaves + 1))
+		return sp__err(b->err, -ENOMEM, "malloc", NULL, -1);
+	s->leaves[s->nleaves++] = (struct sp__leaf){ .high = (uint64_t)(first >> 64),
+						     .low = (uint64_t)first,
+						     .level = (uint8_t)level };
+	return 0;
+}
+
+/* Levels of nodes that have a key and another one, from the root on; 0: there is no other. */
+static unsigned shared_levels(const struct sp__zspace *z, bool there, sp__zkey key, sp__zkey other)
+{
+	return there ? sp__zkey_common(z, key, other) + 1 : 0;
+}
+
+static int scan(struct build *b)
+{
+	const struct sp__zspace *z = &b->s->space;
+	sp__zkey key, last = 0;
+	const uint8_t *record, *other;
+	bool any = false;
+	int rc;
+
+	while ((record = sp__pointcursor_next(&b->here, &rc))) {
+		struct sp__leaf *leaf;
+
+		key = sp__zkey_load(z, record);
+		other = sp__pointcursor_next(&b->ahead, &rc);
+		if (rc)
+			return rc;
+		if (!any || key > last) {
+			/* A node with the point before and this one has all of the leaf before. */
+			unsigned before = shared_levels(z, any, key, last);
+			unsigned ahead =
+				shared_levels(z, other, key, other ? sp__zkey_load(z, other) : 0);
+
+			rc = add_leaf(b, key, sp__min(sp__max(before, ahead), z->levels));
+			if (rc)
+				return rc;
+			last = sp__zkey_last(z, sp__leaf_key(&b->s->leaves[b->s->nleaves - 1]),
+					     b->s->leaves[b->s->nleaves - 1].level);
+			any = true;
+		}
+		leaf = &b->s->leaves[b->s->nleaves - 1];
+		leaf->place += leaf->place < UINT32_MAX - 1;
+	}
+	return rc;
+}
+
+int sp__pointtree_build(struct sp__pointset *s, int fd, const char *name, uint64_t n, uint64_t most,
+			uint64_t bytes, struct sp_errinfo *err)
+{
+	struct build b = { .s = s, .err = err, .bytes = bytes };
+	int rc = sp__pointcursor_open(&b.here, fd, name, s->record_bytes, 0, n, err);
+
+	if (!rc)
+		rc = sp__pointcursor_open(&b.ahead, fd, name, s->record_bytes, most, n, err);
+	if (!rc)
+		rc = scan(&b);
+	sp__pointcursor_close(&b.here);
+	sp__pointcursor_close(&b.ahead);
+	return rc;
+}
+
+/* A leaf's number along the mapping. */
+struct rank {
+	uint64_t high, low;
+	size_t leaf;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct rank *p = a, *q = b;
+
+	return p->high != q->high ? SP__ORDER(p->high, q->high) : SP__ORDER(p->low, q->low);
+}
+
+/* Coordinates one after the other, that of the mapping's last dimension first. */
+static sp__zkey row_key(const struct sp__zspace *z, const unsigned *order, const uint64_t *x)
+{
+	sp__zkey key = 0;
+
+	for (unsigned i = z->n; i-- > 0;) {
+		unsigned d = order[i];
+
+		key = z->size[d] ? key << z->size[d] | x[d] : key;
+	}
+	return key;
+}
+
+static int curve_of(const struct sp__zspace *z, enum sp_cube_mapping kind, const unsigned *order,
+		    struct sp__grid *grid, struct sp__curve *curve)
+{
+	if (z->bits > 61)
+		return SP_EUNSUP;
+	*grid = (struct sp__grid){ .n = z->n, .cells = UINT64_C(1) << z->bits };
+	for (unsigned i = 0; i < z->n; i++)
+		grid->size[i] = UINT64_C(1) << z->size[order[i]];
+	return sp__curve_init(curve, kind, grid);
+}
+
+/* Numbers the leaves that are in no region. */
+static int number_leaves(struct sp__pointset *s, enum sp_cube_mapping kind, const unsigned *order)
+{
+	bool curved = kind == SP_CUBE_HILBERT || kind == SP_CUBE_GRAY;
+	struct rank *ranks = calloc(s->nleaves + 1, sizeof(*ranks));
+	struct sp__curve curve;
+	struct sp__grid grid;
+	int rc = ranks ? 0 : -ENOMEM;
+
+	if (!rc && curved)
+		rc = curve_of(&s->space, kind, order, &grid, &curve);
+	for (size_t i = 0; !rc && i < s->nleaves; i++) {
+		uint64_t x[SP_CUBE_DIMS_MAX], turned[SP_CUBE_DIMS_MAX];
+		sp__zkey key;
+
+		sp__zkey_coordinates(&s->space, sp__leaf_key(&s->leaves[i]), x);
+		for (unsigned d = 0; d < s->space.n; d++)
+			turned[d] = x[order[d]];
+		key = curved		       ? sp__curve_rank(&curve, turned)
+		      : kind == SP_CUBE_ZORDER ? sp__leaf_key(&s->leaves[i])
+					       : row_key(&s->space, order, x);
+		ranks[i] = (struct rank){ (uint64_t)(key >> 64), (uint64_t)key, i };
+	}
+	if (!rc)
+		qsort(ranks, s->nleaves, sizeof(*ranks), by_rank);
+	for (size_t i = 0; !rc && i < s->nleaves; i++)
+		s->leaves[ranks[i].leaf].place = (uint32_t)i;
+	free(ranks);
+	return rc;
+}
+
+int sp__pointtree_place(struct sp__pointset *s, struct sp__cube_head *h)
+{
+	struct sp__cube_pointset *p = &h->pointset;
+	bool tracks = h->mapping.kind == SP_CUBE_MULTIMAP;
+	uint64_t end = p->outside_block + h->cell_blocks, unit, n = 0;
+	int rc;
+
+	rc = tracks ? sp__regions_find(s, h) : 0;
+	if (rc)
+		return rc;
+	p->overflow_cells = 0;
+	for (size_t i = 0; i < s->nregions; i++)
+		p->overflow_cells += s->regions[i]->overflow;
+	/* Of a leaf, more than a cell holds has only one place. */
+	for (size_t i = 0; i < s->nleaves; i++)
+		if (s->leaves[i].place != UINT32_MAX)
+			p->overflow_cells += (s->leaves[i].place - 1) / s->capacity;
+	p->full = p->overflow_cells;
+	for (size_t i = 0; i < s->nleaves; i++)
+		if (s->leaves[i].place != UINT32_MAX)
+			s->leaves[n++] = s->leaves[i];
+	s->nleaves = n;
+	for (size_t i = 0; i < s->nregions; i++)
+		end = sp__mapping_end(&s->regions[i]->mapping);
+	unit = sp__max(ALIGN_BYTES / h->block_bytes, 1u);
+	s->leaf_block = p->leaf_block = (end + unit - 1) / unit * unit;
+	p->overflow_block = p->leaf_block + s->nleaves * h->cell_blocks;
+	p->nleaves = s->nleaves;
+	p->nregions = s->nregions;
+	return number_leaves(s, tracks ? SP_CUBE_NAIVE : h->mapping.kind, h->mapping.order);
+}

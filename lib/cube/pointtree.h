@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The tree of sorted points, and where its nodes go.
+ */
+#ifndef SP__CUBE_POINTTREE_H
+#define SP__CUBE_POINTTREE_H
+
+#include "cube/cube_impl.h"
+#include "cube/pointset.h"
+
+/* Records in order, in a file; a cursor reads them one after the other. */
+struct sp__pointcursor {
+	int fd;
+	const char *name; /* for messages */
+	uint32_t record_bytes;
+	uint64_t at, end; /* records: the next to be read, and how many there are */
+	uint8_t *data;
+	size_t next, n, room;
+	struct sp_errinfo *err;
+};
+
+/* From record number first on. */
+SP_MUST_CHECK int sp__pointcursor_open(struct sp__pointcursor *c, int fd, const char *name,
+				       uint32_t record_bytes, uint64_t first, uint64_t end,
+				       struct sp_errinfo *err);
+/* The next record, until the next call; NULL: the end, or an error in *rc. */
+const uint8_t *sp__pointcursor_next(struct sp__pointcursor *c, int *rc);
+void sp__pointcursor_close(struct sp__pointcursor *c);
+
+/*
+ * Makes a leaf of each node that has at most most points, though its parent has more; at the
+ * deepest level whatever it has.  place of a leaf is the number of its points, capped.  leaves
+ * are at most so many bytes: else SP_EBUDGET.
+ */
+SP_MUST_CHECK int sp__pointtree_build(struct sp__pointset *s, int fd, const char *name, uint64_t n,
+				      uint64_t most, uint64_t bytes, struct sp_errinfo *err);
+
+/*
+ * Takes the leaves that are best read along tracks out of the list, into regions behind the
+ * cell outside, and gives the others their places behind the regions.  h: the new head, whose
+ * mapping says what is wanted; its places are set.  -ENOMEM; SP_EUNSUP: a curve of too many bits.
+ */
+SP_MUST_CHECK int sp__pointtree_place(struct sp__pointset *s, struct sp__cube_head *h);
+
+/* regions.c: fills in regions, and sets place of their leaves to UINT32_MAX.  -ENOMEM. */
+SP_MUST_CHECK int sp__regions_find(struct sp__pointset *s, const struct sp__cube_head *h);
+
+/* Bytes of memory for each leaf while the tree is built. */
+#define SP__LEAF_MEMORY (sizeof(struct sp__leaf) + 64)
+
+#endif

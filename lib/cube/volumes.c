@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "base/hash.h"
+#include "cube/volumes.h"
+#include "io/volume.h"
+#include "sim/fsmap.h"
+#include "sim/machine.h"
+
+#define MAGIC "SPCUBEV\n"
+
+/* In the file: little-endian, then zeros up to a page. */
+struct header {
+	char magic[8];
+	uint64_t version, id, number, volumes;
+	uint64_t sum; /* of what is before it */
+	uint8_t zeros[4096 - 48];
+};
+
+static void fill_in(struct header *m, const struct sp__cube_head *h, unsigned i)
+{
+	*m = (struct header){ .version = htole64(SP__CUBE_VERSION),
+			      .id = htole64(h->id),
+			      .number = htole64(i),
+			      .volumes = htole64(h->mapping.basic.volumes) };
+	memcpy(m->magic, MAGIC, sizeof(m->magic));
+	m->sum = htole64(sp__checksum(m, offsetof(struct header, sum)));
+}
+
+char *sp__cube_volume_name(const struct sp__cube_head *h, const char *path, unsigned i)
+{
+	const char *name = h->volumes[i], *slash = strrchr(path, '/');
+	int folder = name && name[0] != '/' && slash ? (int)(slash - path) + 1 : 0;
+	char *full;
+	int n = name ? asprintf(&full, "%.*s%s", folder, path, name)
+		     : asprintf(&full, "%s.%u", path, i);
+
+	return n < 0 ? NULL : full;
+}
+
+int sp__cube_volume_mark(const struct sp__cube_head *h, unsigned i, int fd, const char *name,
+			 struct sp_errinfo *err)
+{
+	struct header m;
+	ssize_t n;
+
+	fill_in(&m, h, i);
+	n = pwrite(fd, &m, sizeof(m), 0);
+	if (n != (ssize_t)sizeof(m) || fdatasync(fd))
+		return sp__err(err, n >= 0 && n < (ssize_t)sizeof(m) ? -EIO : -errno, "write", name,
+			       0);
+	return 0;
+}
+
+static int refuse(const char *name, struct sp_errinfo *err, const char *text)
+{
+	return sp__errf(err, SP_EFORMAT, "open", name, -1, "%s", text);
+}
+
+static int check_header(const struct sp__cube_head *h, unsigned i, const struct header *m,
+			const char *name, struct sp_errinfo *err)
+{
+	struct header right;
+
+	fill_in(&right, h, i);
+	if (memcmp(m->magic, right.magic, sizeof(m->magic)) != 0)
+		return refuse(name, err, "is not a volume of a cube");
+	if (m->version != right.version)
+		return refuse(name, err, "is a volume of another version of Spindle");
+	if (le64toh(m->sum) != sp__checksum(m, offsetof(struct header, sum)))
+		return refuse(name, err, "its header is damaged");
+	if (m->id != right.id)
+		return refuse(name, err, "is a volume of another cube");
+	if (m->number != right.number || m->volumes != right.volumes)
+		return sp__errf(err, SP_EFORMAT, "open", name, -1,
+				"is volume %llu of the cube, not volume %u",
+				(unsigned long long)le64toh(m->number), i);
+	return 0;
+}
+
+int sp__cube_volume_check(const struct sp__cube_head *h, unsigned i, const char *name,
+			  struct sp_errinfo *err)
+{
+	int fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC), rc;
+	struct header m;
+
+	memset(&m, 0, sizeof(m));
+	if (fd < 0)
+		return sp__volume_open_err(err, -errno, name);
+	if (pread(fd, &m, sizeof(m), 0) < 0)
+		rc = sp__err(err, -errno, "read", name, 0);
+	else
+		rc = check_header(h, i, &m, name, err);
+	close(fd);
+	return rc;
+}
+
+int sp__cube_drives(struct sp__machine_spec *spec, const char *text, unsigned volumes,
+		    const char *path, struct sp_errinfo *err)
+{
+	int rc = sp__machine_spec_parse(spec, text, err);
+
+	if (!rc && volumes > 1 && (spec->fs != SP__FS_NONE || spec->array.level != SP__RAID_NONE))
+		return sp__errf(err, SP_ESYNTAX, "open", path, -1,
+				"each volume is a simulated drive of its own: no array, and no "
+				"file system");
+	if (!rc && volumes > 1)
+		spec->array = (struct sp__raid_spec){ .level = SP__RAID_LINEAR, .drives = volumes };
+	return rc;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The files or devices of a cube beyond the first one.  Each begins with a header that says to
+ * which cube it belongs and as which volume, so that none is taken for another.
+ */
+#ifndef SP__CUBE_VOLUMES_H
+#define SP__CUBE_VOLUMES_H
+
+#include "cube/head.h"
+
+struct sp__machine_spec;
+
+/* The path of volume i > 0 of the cube at this path; to be freed.  NULL: no memory. */
+char *sp__cube_volume_name(const struct sp__cube_head *h, const char *path, unsigned i);
+/* Writes the header of volume i > 0, and waits until it is on the device. */
+SP_MUST_CHECK int sp__cube_volume_mark(const struct sp__cube_head *h, unsigned i, int fd,
+				       const char *name, struct sp_errinfo *err);
+/* SP_EFORMAT with the reason: what name is is not volume i of the cube; -errno. */
+SP_MUST_CHECK int sp__cube_volume_check(const struct sp__cube_head *h, unsigned i, const char *name,
+					struct sp_errinfo *err);
+
+/*
+ * The specification of a machine on which each volume is a drive, one after the other.
+ * SP_ESYNTAX: the text itself asks for an array or for a file system.
+ */
+SP_MUST_CHECK int sp__cube_drives(struct sp__machine_spec *spec, const char *text, unsigned volumes,
+				  const char *path, struct sp_errinfo *err);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Arrays of drives: each drive is a lane, with the state that it has alone.
+ *
+ * The drives are in sets: of one drive, or of two that have the same blocks.  Stripes go round
+ * the sets; one drive after the other is the same with a stripe as large as a drive.  What a
+ * request has in one set is one piece there, since its stripes follow each other: block b is in
+ * stripe b / S, in set (b / S) % N, in the set's stripe (b / S) / N.
+ *
+ * A mirrored pair writes to both.  It reads from the drive with fewer requests, which a host knows
+ * without asking; if they are equal, from the one whose arm is there first.  (By the arm alone a
+ * drive that is in the middle of the blocks has a queue, while the other is idle.)
+ *
+ * All platters turn in step, so what the nearer drive saves is seek time.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/err.h"
+#include "base/keyval.h"
+#include "base/minmax.h"
+#include "dev/device.h"
+#include "dev/raid.h"
+
+struct raid {
+	struct sp__model *drive;
+	uint64_t stripe;  /* blocks */
+	unsigned copies;  /* drives of a set */
+	unsigned abreast; /* sets that transfer side by side */
+};
+
+struct member {
+	struct sp__device dev;
+	unsigned waiting; /* pieces that it has to serve */
+	uint64_t free_ns; /* end of its last service */
+};
+
+static const struct sp_word levels[] = { { "linear", SP__RAID_LINEAR },
+					 { "raid0", SP__RAID_0 },
+					 { "raid10", SP__RAID_10 },
+					 { NULL, 0 } };
+
+static const struct sp__setting stripe = { .kind = SP__KEY_SIZE,
+					   SP__KEY_AT(struct sp__raid_spec, stripe_bytes),
+					   .min = 1,
+					   .max = 1 << 30 };
+
+const char sp__raid_form[] = "linear:N, raid0:N[/STRIPE] or raid10:N[/STRIPE], with N from 1 to "
+			     "64, even for raid10, and STRIPE a size such as 64K, at most 1G";
+
+bool sp__raid_parse(struct sp__raid_spec *spec, const char *text)
+{
+	struct sp__raid_spec s = { .stripe_bytes = 64 << 10 };
+	uint64_t n;
+
+	if (!sp__word_take(&text, ":", levels, &s.level) || *text++ != ':' ||
+	    !sp__number_take(&text, sp__unit_none, &n) || !n || n > SP__RAID_DRIVES_MAX)
+		return false;
+	if (s.level == SP__RAID_10 && n % 2)
+		return false;
+	s.drives = (unsigned)n;
+	if (*text &&
+	    (s.level == SP__RAID_LINEAR || *text != '/' || !sp__keyval_set(&stripe, &s, text + 1)))
+		return false;
+	*spec = s;
+	return true;
+}
+
+static void raid_free(void *impl)
+{
+	struct raid *r = impl;
+
+	sp__model_free(r->drive);
+	free(r);
+}
+
+static void raid_close(void *state)
+{
+	struct member *members = state;
+
+	for (unsigned i = 0; members[i].dev.model; i++)
+		sp__device_close(&members[i].dev);
+	free(members);
+}
+
+static int raid_open(const struct sp__model *m, void **state)
+{
+	const struct raid *r = m->impl;
+	struct member *members = calloc(m->drives + 1, sizeof(*members)); /* and one for the end */
+	int rc = members ? 0 : -ENOMEM;
+
+	for (unsigned i = 0; rc == 0 && i < m->drives; i++)
+		rc = sp__device_open(&members[i].dev, r->drive);
+	if (members && rc)
+		raid_close(members);
+	else
+		*state = members;
+	return rc;
+}
+
+static unsigned raid_queue(const struct sp__model *m, uint64_t lbn)
+{
+	const struct raid *r = m->impl;
+
+	return (unsigned)(lbn / r->stripe % m->queues);
+}
+
+/* What the sets have of a request, in pieces whose lanes are sets; at most max, as *blocks says. */
+static unsigned cut(const struct sp__model *m, bool write, uint64_t lbn, uint32_t *blocks,
+		    struct sp__piece *pieces, unsigned max)
+{
+	const struct raid *r = m->impl;
+	uint64_t at = lbn, end = lbn + *blocks, unit, into, len;
+	unsigned n = 0, i;
+
+	for (; at < end; at += len) {
+		unit = at / r->stripe;
+		into = at % r->stripe;
+		len = sp__min(r->stripe - into, end - at);
+		i = (unsigned)((unit - lbn / r->stripe) % m->queues);
+		if (i < n) {
+			pieces[i].blocks += (uint32_t)len;
+			continue;
+		}
+		if (n == max)
+			break;
+		pieces[n++] = (struct sp__piece){ .lbn = unit / m->queues * r->stripe + into,
+						  .blocks = (uint32_t)len,
+						  .lane = (uint16_t)(unit % m->queues),
+						  .write = write };
+	}
+	*blocks = (uint32_t)(at - lbn);
+	return n;
+}
+
+/* The piece of a set as a piece of one of its drives. */
+static struct sp__piece to_drive(const struct member *members, unsigned lane, uint64_t now_ns,
+				 const struct sp__piece *of_set)
+{
+	const struct sp__device *d = &members[lane].dev;
+	uint32_t blocks = of_set->blocks;
+	struct sp__piece p;
+
+	d->model->ops->split(d->model, d->state, now_ns, of_set->write, of_set->lbn, &blocks, &p,
+			     1);
+	p.lane = (uint16_t)lane;
+	return p;
+}
+
+/* When the arm would be there, if the piece came next. */
+static uint64_t there_ns(const struct member *member, uint64_t now_ns, const struct sp__piece *p)
+{
+	const struct sp__device *d = &member->dev;
+	uint64_t start = sp__max(now_ns, member->free_ns);
+
+	return start + d->model->ops->position(d->model, d->state, start, p, UINT64_MAX);
+}
+
+/* The piece of the drive that is to read it. */
+static struct sp__piece nearest(const struct member *members, unsigned first, unsigned copies,
+				uint64_t now_ns, const struct sp__piece *of_set)
+{
+	struct sp__piece best = to_drive(members, first, now_ns, of_set);
+
+	for (unsigned i = 1; i < copies; i++) {
+		const struct member *a = &members[best.lane], *b = &members[first + i];
+		unsigned load_a = a->waiting + (a->free_ns > now_ns);
+		unsigned load_b = b->waiting + (b->free_ns > now_ns);
+		struct sp__piece p = to_drive(members, first + i, now_ns, of_set);
+
+		if (load_b < load_a ||
+		    (load_b == load_a && there_ns(b, now_ns, &p) < there_ns(a, now_ns, &best)))
+			best = p;
+	}
+	return best;
+}
+
+static unsigned raid_split(const struct sp__model *m, void *state, uint64_t now_ns, bool write,
+			   uint64_t lbn, uint32_t *blocks, struct sp__piece *pieces, unsigned max)
+{
+	const struct raid *r = m->impl;
+	struct member *members = state;
+	struct sp__piece of_sets[SP__DEV_PIECES_MAX];
+	unsigned copies = write ? r->copies : 1, n = 0;
+	unsigned sets = cut(m, write, lbn, blocks, of_sets, max / copies);
+
+	for (unsigned i = 0; i < sets; i++) {
+		unsigned first = of_sets[i].lane * r->copies;
+
+		if (write)
+			for (unsigned c = 0; c < copies; c++)
+				pieces[n++] = to_drive(members, first + c, now_ns, &of_sets[i]);
+		else
+			pieces[n++] = nearest(members, first, r->copies, now_ns, &of_sets[i]);
+	}
+	for (unsigned i = 0; i < n; i++)
+		members[pieces[i].lane].waiting++;
+	return n;
+}
+
+static uint64_t raid_position(const struct sp__model *m, void *state, uint64_t now_ns,
+			      const struct sp__piece *p, uint64_t limit_ns)
+{
+	const struct member *member = (struct member *)state + p->lane;
+	const struct sp__device *d = &member->dev;
+
+	(void)m;
+	return d->model->ops->position(d->model, d->state, now_ns, p, limit_ns);
+}
+
+static void raid_serve(const struct sp__model *m, void *state, uint64_t start_ns,
+		       const struct sp__piece *p, struct sp__service *s)
+{
+	struct member *member = (struct member *)state + p->lane;
+	const struct sp__device *d = &member->dev;
+
+	(void)m;
+	d->model->ops->serve(d->model, d->state, start_ns, p, s);
+	member->waiting--;
+	member->free_ns = s->done_ns;
+}
+
+static uint64_t raid_drain(const struct sp__model *m, void *state, uint64_t now_ns)
+{
+	const struct member *members = state;
+	uint64_t end = now_ns;
+
+	for (unsigned i = 0; i < m->drives; i++)
+		end = sp__max(end, sp__device_drain(&members[i].dev, now_ns));
+	return end;
+}
+
+static const struct sp__device_ops raid_ops = {
+	.kind = "array",
+	.free = raid_free,
+	.open = raid_open,
+	.close = raid_close,
+	.queue = raid_queue,
+	.split = raid_split,
+	.position = raid_position,
+	.serve = raid_serve,
+	.drain = raid_drain,
+};
+
+static int refuse(struct sp_errinfo *err, const struct sp__model *m, const char *why)
+{
+	return sp__errf(err, SP_ESYNTAX, "sim", "", -1, "array: '%.64s' %s", m->name, why);
+}
+
+/* Can these drives be an array? */
+static int check(const struct sp__model *m, const struct sp__raid_spec *spec,
+		 struct sp_errinfo *err)
+{
+	if (m->lanes > 1)
+		return refuse(err, m, "has channels of its own: it cannot be in an array");
+	if (m->blocks > SP__MODEL_BYTES_MAX / m->block_bytes / spec->drives)
+		return refuse(err, m, "is too large: the array would have more than 2^62 bytes");
+	if (spec->level == SP__RAID_LINEAR)
+		return 0;
+	if (spec->stripe_bytes % m->block_bytes)
+		return refuse(err, m, "has blocks that do not divide a stripe");
+	if (spec->stripe_bytes / m->block_bytes > m->blocks)
+		return refuse(err, m, "is smaller than a stripe");
+	return 0;
+}
+
+/* As the text that asks for it. */
+static char *name_of(const struct sp__model *drive, const struct sp__raid_spec *spec)
+{
+	const char *level = sp_word_name(levels, spec->level);
+	char size[24] = "", *name;
+
+	if (spec->level != SP__RAID_LINEAR)
+		snprintf(size, sizeof(size), "/%" PRIu64, spec->stripe_bytes);
+	return asprintf(&name, "%s,array=%s:%u%s", drive->name, level, spec->drives, size) < 0
+		       ? NULL
+		       : name;
+}
+
+/* NULL if memory is short; else it owns the drive. */
+static struct sp__model *make(struct sp__model *drive, const struct sp__raid_spec *spec)
+{
+	struct sp__model *a = malloc(sizeof(*a));
+	struct raid *r = calloc(1, sizeof(*r));
+	char *name = name_of(drive, spec), *about = strdup(drive->about);
+	bool linear = spec->level == SP__RAID_LINEAR;
+	unsigned sets;
+
+	if (!a || !r || !name || !about) {
+		free(a);
+		free(r);
+		free(name);
+		free(about);
+		return NULL;
+	}
+	r->drive = drive;
+	r->copies = spec->level == SP__RAID_10 ? 2 : 1;
+	sets = spec->drives / r->copies;
+	r->abreast = linear ? 1 : sets;
+	r->stripe = linear ? drive->blocks : spec->stripe_bytes / drive->block_bytes;
+	*a = *drive;
+	a->name = name;
+	a->about = about;
+	a->ops = &raid_ops;
+	a->impl = r;
+	a->blocks = drive->blocks / r->stripe * r->stripe * sets;
+	a->lanes = a->drives = spec->drives;
+	a->queues = sets;
+	return a;
+}
+
+int sp__raid_make(struct sp__model **m, const struct sp__raid_spec *spec, struct sp_errinfo *err)
+{
+	int rc = check(*m, spec, err);
+	struct sp__model *a;
+
+	if (rc)
+		return rc;
+	a = make(*m, spec);
+	if (!a)
+		return sp__err(err, -ENOMEM, "malloc", (*m)->name, -1);
+	*m = a;
+	return 0;
+}
+
+const struct sp__model *sp__raid_drive(const struct sp__model *m, unsigned *abreast)
+{
+	const struct raid *r = m->ops == &raid_ops ? m->impl : NULL;
+
+	if (!r)
+		return NULL;
+	*abreast = r->abreast;
+	return r->drive;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "flow/operator.h"
+
+int sp_flow_open(struct sp_flow **flow, const struct sp_run_opts *run, struct sp_errinfo *err)
+{
+	struct sp_flow *f = calloc(1, sizeof(*f));
+	int rc;
+
+	if (!f)
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	f->run = *run;
+	rc = sp__env_open(&f->env, &f->run, err);
+	if (rc < 0) {
+		sp_flow_close(f);
+		return rc;
+	}
+	*flow = f;
+	return 0;
+}
+
+int sp_flow_close(struct sp_flow *f)
+{
+	int rc;
+
+	if (!f)
+		return 0;
+	/* From the root to the leaves: an operator is opened after its inputs. */
+	while (f->last) {
+		struct sp_operator *op = f->last;
+
+		f->last = op->before;
+		if (op->close)
+			op->close(op);
+		free(op);
+	}
+	rc = sp__env_close(&f->env);
+	free(f);
+	return rc;
+}
+
+static int check_inputs(const struct sp_flow *flow, struct sp_operator *const *inputs,
+			size_t ninputs)
+{
+	for (size_t i = 0; i < ninputs; i++)
+		if (inputs[i]->taken || inputs[i]->flow != flow || (i && inputs[i] == inputs[0]))
+			return sp__errf(flow->env.err, SP_ESTATE, "plan", NULL, -1,
+					"an operator is the input of one other, of its own plan");
+	return 0;
+}
+
+void *sp__operator_new(struct sp_flow *flow, size_t bytes, struct sp_operator *const *inputs,
+		       size_t ninputs, int *rc)
+{
+	struct sp_operator *op;
+
+	*rc = check_inputs(flow, inputs, ninputs);
+	if (*rc)
+		return NULL;
+	op = calloc(1, bytes);
+	if (!op) {
+		*rc = sp__err(flow->env.err, -ENOMEM, "allocate", NULL, -1);
+		return NULL;
+	}
+	for (size_t i = 0; i < ninputs; i++)
+		inputs[i]->taken = true;
+	op->flow = flow;
+	if (ninputs) {
+		op->format = inputs[0]->format;
+		op->cut = inputs[0]->cut;
+	}
+	op->before = flow->last;
+	flow->last = op;
+	return op;
+}
+
+int sp__operator_next(void *operator, struct sp_batch * batch)
+{
+	struct sp_operator *op = operator;
+	int rc;
+
+	if (op->over)
+		return op->status;
+	rc = op->next(op, batch);
+	if (rc <= 0) {
+		op->over = true;
+		op->status = rc;
+	}
+	return rc;
+}
+
+int sp__operator_fields(const struct sp_operator *input)
+{
+	if (input->format.kind != SP_REC_FIXED)
+		return 0;
+	return sp__errf(input->flow->env.err, SP_EUNSUP, "plan", NULL, -1,
+			"fixed-length records have no fields");
+}
+
+int sp__flow_append(struct sp_flow *flow, struct sp__bytes *b, const char *data, size_t bytes)
+{
+	if (!bytes || sp__bytes_append(b, data, bytes, &flow->env.budget) == 0)
+		return 0;
+	return sp__err(flow->env.err, -ENOMEM, "allocate", NULL, -1);
+}
+
+bool sp_flow_field(const struct sp_operator *op, const char *record, size_t bytes, size_t k,
+		   const char **field, size_t *field_bytes)
+{
+	struct sp__slice s = { record, 0 };
+	bool found =
+		op->format.kind != SP_REC_FIXED && sp__field_find(&op->cut, record, bytes, k, &s);
+
+	*field = s.p;
+	*field_bytes = s.n;
+	return found;
+}
+
+struct sp_recfmt sp_flow_format(const struct sp_operator *op)
+{
+	return op->format;
+}
+
+int sp_flow_next(struct sp_operator *op, struct sp_batch *batch)
+{
+	return sp__operator_next(op, batch);
+}
+
+int sp_flow_wait(struct sp_flow *flow)
+{
+	return sp__waits_block(&flow->waits);
+}
+
+int sp_flow_get(struct sp_operator *op, struct sp_batch *batch)
+{
+	return sp__iter_next(&(struct sp__iter){ op, sp__operator_next }, &op->flow->waits, batch);
+}
+
+void sp_flow_stats(const struct sp_flow *flow, struct sp_run_stats *stats)
+{
+	*stats = (struct sp_run_stats){ 0 };
+	for (const struct sp_operator *op = flow->last; op; op = op->before)
+		if (op->note)
+			op->note(op, stats);
+	sp__env_note(&flow->env, stats, false);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Operators of a plan (spindle/flow.h).
+ *
+ * An operator is a struct whose first member is struct sp_operator, made by sp__operator_new().
+ * What it keeps of records it charges to the budget of the plan.
+ */
+#ifndef SP__FLOW_OPERATOR_H
+#define SP__FLOW_OPERATOR_H
+
+#include <spindle/flow.h>
+#include "flow/iter.h"
+#include "rec/fields.h"
+#include "run/charge.h"
+#include "run/env.h"
+
+struct sp_flow {
+	struct sp__env env;
+	struct sp_run_opts run;
+	struct sp__waits waits;
+	struct sp_operator *last; /* of the list: the one opened last */
+};
+
+struct sp_operator {
+	struct sp_flow *flow;
+	struct sp_recfmt format; /* of its records, ... */
+	struct sp__cut cut;	 /* ... and their fields */
+	/* As that of a struct sp__iter, but never called again after the end or an error. */
+	int (*next)(void *operator, struct sp_batch * batch);
+	/* Frees what the operator holds beside its own struct; or NULL. */
+	void (*close)(void *operator);
+	/* Adds what it has used; or NULL. */
+	void (*note)(const void *operator, struct sp_run_stats * stats);
+	struct sp_operator *before; /* opened before it */
+	bool taken;		    /* is the input of another */
+	bool over;		    /* the end or an error was returned: */
+	int status;
+};
+
+/*
+ * Makes an operator of this many bytes, zero but for its plan and, if it has inputs, the format
+ * and fields of the first.  The inputs are taken: SP_ESTATE if one is already.  NULL: *rc is the
+ * error, recorded.
+ */
+void *sp__operator_new(struct sp_flow *flow, size_t bytes, struct sp_operator *const *inputs,
+		       size_t ninputs, int *rc);
+/* The next() of a struct sp__iter; all callers use it. */
+SP_MUST_CHECK int sp__operator_next(void *operator, struct sp_batch * batch);
+/* What ends its records, if they have fields. */
+static inline char sp__operator_eol(const struct sp_operator *op)
+{
+	return op->format.kind == SP_REC_LINE ? op->format.eol : '\n';
+}
+
+/* SP_EUNSUP for records without fields. */
+SP_MUST_CHECK int sp__operator_fields(const struct sp_operator *input);
+/* Appends to b, charged to the plan.  0 or -ENOMEM, recorded. */
+SP_MUST_CHECK int sp__flow_append(struct sp_flow *flow, struct sp__bytes *b, const char *data,
+				  size_t bytes);
+
+#endif

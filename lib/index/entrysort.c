@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An entry is sorted as a line that ends with a zero byte, as a whole, by its bytes:
+ *
+ *	the key  1  the offset  the length  0
+ *
+ * In the key and in numbers the bytes 0, 1 and 2 are written as 2 and themselves plus one, which
+ * keeps the order: the end of a key is less than whatever follows in a longer one.  A number is
+ * its count of bytes, plus 3, and those bytes, highest first, so that numbers are in order too,
+ * and entries with equal keys in that of the source.
+ */
+#include <errno.h>
+#include "index/entrysort.h"
+
+#define KEY_END 1
+#define ESCAPE 2
+#define COUNT_0 3
+#define PART_BYTES ((size_t)64 << 10)
+
+int sp__entrysort_open(struct sp__entrysort *s, const struct sp_run_opts *run,
+		       struct sp_errinfo *err)
+{
+	struct sp_keyset_opts ko = { .format = { .kind = SP_REC_LINE, .eol = '\0' },
+				     .separator = -1,
+				     .bytes = true };
+	struct sp_sort_opts so = SP_SORT_OPTS_INIT;
+	int rc;
+
+	*s = (struct sp__entrysort){ 0 };
+	rc = sp_keyset_new(&s->keys, &ko, err);
+	if (rc)
+		return rc;
+	so.run = *run;
+	so.format = ko.format;
+	so.keys = s->keys;
+	return sp_sort_new(&s->sort, &so, err);
+}
+
+int sp__entrysort_close(struct sp__entrysort *s)
+{
+	int rc = sp__sort_free(s->sort);
+
+	sp_keyset_free(s->keys);
+	sp__bytes_release(&s->part, NULL);
+	sp__bytes_release(&s->key, NULL);
+	*s = (struct sp__entrysort){ 0 };
+	return rc;
+}
+
+static int put_part(struct sp__entrysort *s)
+{
+	struct sp_batch batch = { s->part.data, s->part.bytes };
+	int rc = SP_READY;
+
+	while (batch.bytes && (rc = sp_sort_put(s->sort, &batch)) == SP_LATER) {
+		rc = sp_sort_wait(s->sort);
+		if (rc < 0)
+			break;
+	}
+	s->part.bytes = 0;
+	return rc < 0 ? rc : 0;
+}
+
+static uint8_t *escape(uint8_t *to, const uint8_t *from, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++) {
+		if (from[i] <= ESCAPE) {
+			*to++ = ESCAPE;
+			*to++ = (uint8_t)(from[i] + 1);
+		} else {
+			*to++ = from[i];
+		}
+	}
+	return to;
+}
+
+static uint8_t *put_number(uint8_t *to, uint64_t v)
+{
+	uint8_t bytes[8];
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(bytes); i++) {
+		bytes[i] = (uint8_t)(v >> (56 - 8 * i));
+		if (!bytes[i] && n == i)
+			n++;
+	}
+	*to++ = (uint8_t)(COUNT_0 + sizeof(bytes) - n);
+	return escape(to, bytes + n, sizeof(bytes) - n);
+}
+
+int sp__entrysort_put(struct sp__entrysort *s, const uint8_t *key, size_t bytes,
+		      const struct sp__keymatch *place)
+{
+	uint8_t numbers[2 * 17 + 2], *end = numbers, piece[256];
+	int rc = 0;
+
+	*end++ = KEY_END;
+	end = put_number(put_number(end, place->offset), place->bytes);
+	*end++ = 0;
+	for (size_t at = 0; !rc && at < bytes; at += sizeof(piece) / 2) {
+		size_t n = bytes - at < sizeof(piece) / 2 ? bytes - at : sizeof(piece) / 2;
+
+		rc = sp__bytes_append(&s->part, (char *)piece,
+				      (size_t)(escape(piece, key + at, n) - piece), NULL);
+	}
+	if (!rc)
+		rc = sp__bytes_append(&s->part, (char *)numbers, (size_t)(end - numbers), NULL);
+	return !rc && s->part.bytes >= PART_BYTES ? put_part(s) : rc;
+}
+
+int sp__entrysort_finish(struct sp__entrysort *s)
+{
+	int rc = put_part(s);
+
+	return rc ? rc : sp_sort_finish(s->sort);
+}
+
+/* The next byte of an entry, unescaped. */
+static uint8_t take_byte(const char **at)
+{
+	uint8_t b = (uint8_t) * (*at)++;
+
+	return b == ESCAPE ? (uint8_t)(*(*at)++ - 1) : b;
+}
+
+static uint64_t take_number(const char **at)
+{
+	unsigned n = (unsigned)(uint8_t) * (*at)++ - COUNT_0;
+	uint64_t v = 0;
+
+	while (n--)
+		v = v << 8 | take_byte(at);
+	return v;
+}
+
+static int take_key(struct sp__entrysort *s, const char **at)
+{
+	uint8_t piece[256];
+	size_t n = 0;
+	int rc = 0;
+
+	s->key.bytes = 0;
+	while (!rc && **at != KEY_END) {
+		piece[n++] = take_byte(at);
+		if (n == sizeof(piece)) {
+			rc = sp__bytes_append(&s->key, (char *)piece, n, NULL);
+			n = 0;
+		}
+	}
+	if (!rc && n)
+		rc = sp__bytes_append(&s->key, (char *)piece, n, NULL);
+	++*at;
+	return rc;
+}
+
+int sp__entrysort_get(struct sp__entrysort *s, struct sp__keymatch *place)
+{
+	const char *at;
+	int rc;
+
+	while (!s->batch.bytes) {
+		rc = sp_sort_get(s->sort, &s->batch);
+		if (rc == SP_LATER)
+			rc = sp_sort_wait(s->sort);
+		else if (rc != SP_READY)
+			return rc;
+		if (rc < 0)
+			return rc;
+	}
+	at = s->batch.data;
+	rc = take_key(s, &at);
+	if (rc)
+		return rc;
+	place->offset = take_number(&at);
+	place->bytes = take_number(&at);
+	at++;
+	s->batch.bytes -= (size_t)(at - s->batch.data);
+	s->batch.data = at;
+	return SP_READY;
+}

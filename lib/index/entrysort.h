@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sorts entries of an index (key, offset, length) by key and offset, with the library's own sort.
+ *
+ * One thread uses it.
+ */
+#ifndef SP__INDEX_ENTRYSORT_H
+#define SP__INDEX_ENTRYSORT_H
+
+#include "base/mem.h"
+#include "index/lookup.h"
+#include "sort/state.h"
+
+struct sp__entrysort {
+	struct sp_keyset *keys;
+	struct sp_sort *sort;  /* its run environment is that of the whole build */
+	struct sp__bytes part; /* entries on their way into it */
+	struct sp_batch batch; /* those out of it that have not been given */
+	struct sp__bytes key;  /* of the entry given last */
+};
+
+/* run: of the sort and of the whole build. */
+SP_MUST_CHECK int sp__entrysort_open(struct sp__entrysort *s, const struct sp_run_opts *run,
+				     struct sp_errinfo *err);
+/* 0, or the error of the trace.  Accepts one all zero. */
+int sp__entrysort_close(struct sp__entrysort *s);
+
+SP_MUST_CHECK int sp__entrysort_put(struct sp__entrysort *s, const uint8_t *key, size_t bytes,
+				    const struct sp__keymatch *place);
+SP_MUST_CHECK int sp__entrysort_finish(struct sp__entrysort *s);
+/* The next entry: SP_READY with the key in s->key; SP_END; an error. */
+SP_MUST_CHECK int sp__entrysort_get(struct sp__entrysort *s, struct sp__keymatch *place);
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The public functions on an open index.  Lookups run ahead of the records that are fetched, and
+ * those ahead of the sink; all reads are on one queue.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <spindle/index.h>
+#include "base/err.h"
+#include "index/index_impl.h"
+#include "index/leafscan.h"
+#include "index/matched.h"
+#include "run/charge.h"
+
+#define DEPTH 128
+#define DEPTH_MOST 1024
+
+int sp_index_open(struct sp_index **index, const char *path, const struct sp_index_opts *opts,
+		  struct sp_errinfo *err)
+{
+	struct sp_index *ix = calloc(1, sizeof(*ix));
+	int rc;
+
+	if (!ix)
+		return sp__err(err, -ENOMEM, "open", path, -1);
+	ix->opts = *opts;
+	if (!ix->opts.depth)
+		ix->opts.depth = DEPTH;
+	rc = ix->opts.depth > DEPTH_MOST
+		     ? sp__errf(err, -EINVAL, "open", path, -1, "a depth is at most %d", DEPTH_MOST)
+		     : 0;
+	if (!rc) {
+		rc = sp__env_open(&ix->env, &ix->opts.run, err);
+		ix->env_open = true;
+	}
+	if (!rc)
+		rc = sp__index_open(&ix->file, path, &ix->env);
+	if (rc) {
+		(void)sp_index_close(ix);
+		return rc;
+	}
+	*index = ix;
+	return 0;
+}
+
+int sp_index_close(struct sp_index *ix)
+{
+	int rc = 0;
+
+	if (!ix)
+		return 0;
+	sp__index_close(&ix->file);
+	if (ix->env_open)
+		rc = sp__env_close(&ix->env);
+	free(ix);
+	return rc;
+}
+
+void sp_index_info(const struct sp_index *ix, struct sp_index_info *info)
+{
+	const struct sp__index_head *h = &ix->file.head;
+
+	*info = (struct sp_index_info){ .source = ix->file.source,
+					.key = h->key,
+					.format = h->format,
+					.separator = h->separator,
+					.header_records = h->header_records,
+					.page_bytes = h->page_bytes,
+					.pages = h->end_page,
+					.levels = h->levels,
+					.records = h->records,
+					.keys = h->keys,
+					.source_bytes = h->source_bytes,
+					.source_checksum = h->source_checksum,
+					.source_mtime_ns = h->source_mtime_ns };
+}
+
+/* One call of lookup or range. */
+struct query {
+	struct sp_index *ix;
+	struct sp__waits waits;
+	struct sp__reads reads;
+	struct sp__lookup *lookup;
+	struct sp__leafscan *leaves;
+	struct sp__matched matched;
+	struct sp__keybuf lo, hi;
+	sp_index_sink sink;
+	void *arg;
+	struct sp_index_stats *stats, own;
+
+	sp_index_keys keys;
+	void *keys_arg;
+	bool keys_end;
+	bool counted; /* the key that was found last, among those found */
+};
+
+static int begin(struct query *q, bool records)
+{
+	struct sp_index *ix = q->ix;
+	struct sp__rstream_opts reading = sp__env_reading(&ix->env);
+	struct sp__queue_opts o = { .engine = ix->opts.run.engine,
+				    .depth = 2 * ix->opts.depth,
+				    .trace = ix->env.trace,
+				    .device = reading.device };
+	int rc;
+
+	q->stats = q->stats ? q->stats : &q->own;
+	*q->stats = (struct sp_index_stats){ 0 };
+	rc = sp__reads_open(&q->reads, &o, ix->env.err);
+	if (!rc && records)
+		rc = sp__fetch_open(&q->matched.fetch, &ix->file, &q->reads, &q->waits,
+				    ix->opts.depth, ix->env.budget.limit_bytes / 4);
+	return rc;
+}
+
+static void note(struct query *q)
+{
+	struct sp__io_counters c = { 0 };
+	struct sp_index_stats *st = q->stats;
+
+	sp__env_note(&q->ix->env, &st->run, true);
+	if (q->reads.queue) {
+		sp__env_note_io(&st->run, sp__queue_counters(q->reads.queue));
+		snprintf(st->run.input_engine, sizeof(st->run.input_engine), "%s",
+			 sp__queue_engine(q->reads.queue));
+	}
+	if (q->leaves) {
+		sp__leafscan_counters(q->leaves, &c);
+		sp__env_note_io(&st->run, &c);
+	}
+	if (q->lookup)
+		sp__lookup_counts(q->lookup, &st->nodes_in_memory, &st->nodes_read);
+	st->levels = q->ix->file.head.levels;
+	st->pages = q->ix->file.head.end_page;
+}
+
+static int end(struct query *q, int rc)
+{
+	note(q);
+	sp__reads_close(&q->reads);
+	sp__lookup_close(q->lookup);
+	sp__leafscan_close(q->leaves);
+	sp__fetch_close(q->matched.fetch);
+	sp__keybuf_release(&q->lo);
+	sp__keybuf_release(&q->hi);
+	return rc;
+}
+
+/* Runs a plan to its end: passes on what is found. */
+static int run(struct query *q)
+{
+	struct sp__keymatch m;
+	const char *record;
+	int rc;
+
+	q->matched.arg = q;
+	q->matched.status = SP_READY;
+	while ((rc = sp__matched_next(&q->matched, &m, &record)) != SP_END) {
+		if (rc == SP_READY) {
+			struct sp_index_match match = { m.offset, m.bytes, record };
+
+			q->stats->records++;
+			sp__charge_work(&q->ix->env, 1, 0, record ? m.bytes : 0);
+			rc = q->sink(q->arg, &match);
+		} else if (rc == SP_LATER) {
+			rc = sp__waits_block(&q->waits);
+		}
+		if (rc < 0)
+			break;
+	}
+	return rc;
+}
+
+/* Puts keys while there is room. */
+static int put_keys(struct query *q)
+{
+	const char *key;
+	size_t bytes;
+	int rc = 0;
+
+	while (!rc && !q->keys_end && sp__lookup_room(q->lookup)) {
+		rc = q->keys(q->keys_arg, &key, &bytes);
+		q->keys_end = rc == 0;
+		if (rc <= 0)
+			break;
+		rc = sp__indexkey_of_text(&q->ix->file.key, key, bytes, &q->lo, q->ix->env.err);
+		if (!rc)
+			rc = sp__lookup_put(q->lookup, q->lo.data, q->lo.bytes, q->stats->keys++);
+	}
+	return rc;
+}
+
+static int find_keys(void *arg, const struct sp__keymatch **matches, size_t *n)
+{
+	struct query *q = arg;
+	struct sp__found found;
+	int rc;
+
+	do {
+		rc = put_keys(q);
+		if (rc)
+			return rc;
+		rc = sp__lookup_get(q->lookup, &found);
+	} while (rc == SP_END && !q->keys_end);
+	if (rc != SP_READY)
+		return rc;
+	*matches = found.matches;
+	*n = found.n;
+	if (found.n && !q->counted)
+		q->stats->found++;
+	q->counted = found.n && !found.last;
+	return SP_READY;
+}
+
+int sp_index_lookup(struct sp_index *ix, sp_index_keys keys, void *keys_arg, bool records,
+		    sp_index_sink sink, void *arg, struct sp_index_stats *stats)
+{
+	struct query q = { .ix = ix,
+			   .sink = sink,
+			   .arg = arg,
+			   .stats = stats,
+			   .keys = keys,
+			   .keys_arg = keys_arg };
+	struct sp__lookup_opts o = { .index = &ix->file,
+				     .reads = &q.reads,
+				     .waits = &q.waits,
+				     .max = ix->opts.depth,
+				     .bytes = ix->env.budget.limit_bytes / 2,
+				     .ordered = true };
+	int rc = begin(&q, records);
+
+	if (!rc)
+		rc = sp__lookup_open(&q.lookup, &o);
+	q.matched.find = find_keys;
+	return end(&q, rc ? rc : run(&q));
+}
+
+static int find_range(void *arg, const struct sp__keymatch **matches, size_t *n)
+{
+	struct query *q = arg;
+
+	return sp__leafscan_find(q->leaves, matches, n);
+}
+
+static int encode_bound(struct query *q, const char *text, struct sp__keybuf *key)
+{
+	return text ? sp__indexkey_of_text(&q->ix->file.key, text, strlen(text), key,
+					   q->ix->env.err)
+		    : 0;
+}
+
+int sp_index_range(struct sp_index *ix, const char *lo, const char *hi, bool records,
+		   sp_index_sink sink, void *arg, struct sp_index_stats *stats)
+{
+	struct query q = { .ix = ix, .sink = sink, .arg = arg, .stats = stats };
+	struct sp__leafscan_opts o = { .index = &ix->file, .reads = &q.reads, .waits = &q.waits };
+	int rc = begin(&q, records);
+
+	if (!rc)
+		rc = encode_bound(&q, lo, &q.lo);
+	if (!rc)
+		rc = encode_bound(&q, hi, &q.hi);
+	if (rc)
+		return end(&q, rc);
+	o.lo = lo ? q.lo.data : NULL;
+	o.hi = hi ? q.hi.data : NULL;
+	o.lo_bytes = q.lo.bytes;
+	o.hi_bytes = q.hi.bytes;
+	rc = sp__leafscan_open(&q.leaves, &o);
+	q.matched.find = find_range;
+	return end(&q, rc ? rc : run(&q));
+}

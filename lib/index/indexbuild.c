@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <spindle/index.h>
+#include <spindle/outfile.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "index/entrysort.h"
+#include "index/indexfile.h"
+#include "index/keyscan.h"
+#include "index/tree.h"
+
+#define RECORD_MOST (UINT64_C(1) << 30) /* that can be read in one piece */
+
+struct build {
+	const struct sp_index_build_opts *opts;
+	const char *source, *path;
+	struct sp_errinfo *err;
+	struct stat st; /* of the source, before */
+	struct sp__index_head head;
+	struct sp__indexkey key;
+	struct sp__entrysort sort;
+	struct sp__keyscan scan;
+	struct sp_outfile *out;
+	struct sp__wstream *stream;
+	struct sp__tree tree;
+	unsigned sim_file;
+};
+
+static struct sp__env *env_of(struct build *b)
+{
+	return &b->sort.sort->env;
+}
+
+/* The index may be neither the source nor another output, nor anything but a file. */
+static int check_files(struct build *b)
+{
+	struct sp_outset set = { 0 };
+	struct stat st;
+	int rc = sp_outset_add(&set, b->path, "the index", false, b->err);
+
+	if (!rc)
+		rc = sp_outset_add(&set, b->opts->run.trace_path, "the trace", false, b->err);
+	if (!rc)
+		rc = sp_outset_spare(&set, b->source, b->err);
+	if (!rc && !stat(b->path, &st) && !S_ISREG(st.st_mode))
+		rc = sp__errf(b->err, SP_EUNSUP, "open", b->path, -1,
+			      "an index must be a regular file");
+	if (rc)
+		return rc;
+	if (stat(b->source, &b->st))
+		return sp__err(b->err, -errno, "open", b->source, -1);
+	if (!S_ISREG(b->st.st_mode))
+		return sp__errf(b->err, SP_EUNSUP, "open", b->source, -1,
+				"the source of an index must be a regular file: lookups read it");
+	return 0;
+}
+
+static int make_head(struct build *b)
+{
+	const struct sp_index_build_opts *o = b->opts;
+	struct sp__index_head *h = &b->head;
+	const char *key = o->key ? o->key : "";
+	uint32_t page = o->page_bytes ? o->page_bytes : SP_INDEX_PAGE_BYTES;
+	int rc;
+
+	if (page < SP__NODE_LEAST || page > SP__NODE_MOST || (page & (page - 1)))
+		return sp__errf(b->err, SP_EUNSUP, "build", b->path, -1,
+				"a page has a power of two of bytes from %d to %d", SP__NODE_LEAST,
+				SP__NODE_MOST);
+	if (strlen(key) >= sizeof(h->key))
+		return sp__err(b->err, -ENAMETOOLONG, "key", NULL, -1);
+	*h = (struct sp__index_head){ .page_bytes = page,
+				      .format = o->format,
+				      .separator = o->separator,
+				      .header_records = o->header_records,
+				      .source_bytes = (uint64_t)b->st.st_size,
+				      .source_mtime_ns = sp__index_mtime_ns(&b->st) };
+	strcpy(h->key, key);
+	rc = sp__indexkey_init(&b->key, key, &o->format, o->separator, b->err);
+	if (!rc)
+		rc = sp__index_relative(b->path, b->source, h->source, b->err);
+	if (rc)
+		return rc;
+	h->locale = sp__keyset_locale(b->key.records);
+	sp__index_head_size(h);
+	return 0;
+}
+
+/* What page size would do for a key, or none. */
+static int key_too_long(struct build *b, size_t bytes, const struct sp__keymatch *place)
+{
+	uint32_t page = SP__NODE_LEAST;
+	char cure[64] = "";
+
+	while (page < SP__NODE_MOST && bytes > sp__node_key_most(page))
+		page *= 2;
+	if (bytes <= sp__node_key_most(page))
+		snprintf(cure, sizeof(cure), "; pages of %" PRIu32 " would do", page);
+	return sp__errf(b->err, SP_EUNSUP, "read", b->source, (long long)place->offset,
+			"the record at byte %" PRIu64 " has a key of %zu bytes, too long for "
+			"pages of %" PRIu32 "%s",
+			place->offset, bytes, b->head.page_bytes, cure);
+}
+
+static int take_key(void *arg, const uint8_t *key, size_t bytes, const struct sp__keymatch *place)
+{
+	struct build *b = arg;
+	int rc;
+
+	if (bytes > sp__node_key_most(b->head.page_bytes))
+		return key_too_long(b, bytes, place);
+	if (place->bytes > RECORD_MOST)
+		return sp__errf(b->err, SP_EUNSUP, "read", b->source, (long long)place->offset,
+				"the record at byte %" PRIu64 " is longer than 1 GiB",
+				place->offset);
+	rc = sp__entrysort_put(&b->sort, key, bytes, place);
+	return rc ? sp__err(b->err, rc, "build", b->path, -1) : 0;
+}
+
+static int read_source(struct build *b)
+{
+	struct sp__rstream_opts reading = sp__env_reading(env_of(b));
+	struct stat st;
+	int rc = sp__inputs_lay(reading.device, &b->source, 1, &reading.sim_file, b->err);
+
+	if (rc)
+		return rc;
+	b->scan = (struct sp__keyscan){ .scan = { .format = b->opts->format,
+						  .inputs = &b->source,
+						  .ninputs = 1,
+						  .header_records = b->opts->header_records,
+						  .stream = reading,
+						  .err = b->err },
+					.key = &b->key,
+					.source_bytes = b->head.source_bytes,
+					.each = take_key,
+					.arg = b };
+	rc = sp__keyscan_run(&b->scan);
+	if (rc)
+		return rc;
+	if (stat(b->source, &st))
+		return sp__err(b->err, -errno, "open", b->source, -1);
+	if (b->scan.read_bytes != b->head.source_bytes || st.st_size != b->st.st_size ||
+	    sp__index_mtime_ns(&st) != b->head.source_mtime_ns || st.st_ino != b->st.st_ino)
+		return sp__errf(b->err, SP_EUNSUP, "read", b->source, -1,
+				"has changed while it was read");
+	b->head.source_checksum = b->scan.checksum;
+	rc = sp__entrysort_finish(&b->sort);
+	return rc ? sp__err(b->err, rc, "build", b->path, -1) : 0;
+}
+
+/* The tree, behind the place of the head. */
+static int write_tree(struct build *b)
+{
+	struct sp__keymatch place;
+	uint8_t *nothing = calloc(1, b->head.head_bytes);
+	int rc = nothing ? sp__wstream_put(b->stream, nothing, b->head.head_bytes) : -ENOMEM;
+
+	free(nothing);
+	if (!rc)
+		rc = sp__tree_init(&b->tree, b->stream, b->head.page_bytes,
+				   b->head.head_bytes / b->head.page_bytes);
+	while (!rc && (rc = sp__entrysort_get(&b->sort, &place)) == SP_READY)
+		rc = sp__tree_put(&b->tree, (const uint8_t *)b->sort.key.data, b->sort.key.bytes,
+				  place.offset, place.bytes);
+	if (!rc)
+		rc = sp__tree_finish(&b->tree);
+	if (!rc)
+		rc = sp__wstream_finish(b->stream);
+	if (!rc && b->tree.records != b->scan.records)
+		rc = SP_EBALANCE;
+	return rc;
+}
+
+static int write_head(struct build *b, int fd)
+{
+	struct sp__index_head *h = &b->head;
+	uint8_t *data = malloc(h->head_bytes);
+	size_t at = 0;
+	ssize_t n = 1;
+	int rc;
+
+	if (!data)
+		return -ENOMEM;
+	h->end_page = b->tree.next_page;
+	h->root = b->tree.root;
+	h->last_leaf = b->tree.last_leaf;
+	h->levels = b->tree.levels;
+	h->records = b->tree.records;
+	h->keys = b->tree.keys;
+	sp__index_head_encode(h, data);
+	while (at < h->head_bytes && n > 0) {
+		n = pwrite(fd, data + at, h->head_bytes - at, (off_t)at);
+		at += n > 0 ? (size_t)n : 0;
+		n = n < 0 && errno == EINTR ? 1 : n;
+	}
+	rc = n < 0 ? -errno : n ? 0 : -EIO;
+	free(data);
+	return rc;
+}
+
+static int write_index(struct build *b)
+{
+	struct sp__wstream_opts o = sp__env_writing(env_of(b));
+	int fd = sp_outfile_begin(b->out, b->err), rc;
+
+	if (fd < 0)
+		return fd;
+	rc = sp__wstream_open(&b->stream, fd, b->path, &o, b->err);
+	if (!rc)
+		rc = write_tree(b);
+	if (!rc)
+		rc = write_head(b, fd);
+	if (rc)
+		return sp__err(b->err, rc, "write", b->path, -1);
+	sp__sort_sync(b->sort.sort);
+	return sp_outfile_commit(b->out, b->err);
+}
+
+static int run(struct build *b)
+{
+	int rc = check_files(b);
+
+	if (!rc)
+		rc = make_head(b);
+	if (!rc)
+		rc = sp_outfile_open(&b->out, b->path, 0, b->err);
+	if (!rc)
+		rc = sp__entrysort_open(&b->sort, &b->opts->run, b->err);
+	if (!rc)
+		rc = read_source(b);
+	return rc ? rc : write_index(b);
+}
+
+static void note(struct build *b, struct sp_index_stats *st)
+{
+	struct sp_sort_stats sorted;
+	struct sp__io_counters c;
+
+	*st = (struct sp_index_stats){ 0 };
+	if (!b->sort.sort)
+		return;
+	sp_sort_stats(b->sort.sort, &sorted);
+	st->run = sorted.run;
+	sp__env_note_io(&st->run, &b->scan.io);
+	snprintf(st->run.input_engine, sizeof(st->run.input_engine), "%s", b->scan.engine);
+	if (b->stream) {
+		sp__wstream_counters(b->stream, &c);
+		sp__env_note_io(&st->run, &c);
+	}
+	st->records = b->tree.records;
+	st->keys = b->tree.keys;
+	st->pages = b->tree.next_page;
+	st->levels = b->tree.levels;
+}
+
+int sp_index_build(const struct sp_index_build_opts *opts, const char *source, const char *index,
+		   struct sp_index_stats *stats, struct sp_errinfo *err)
+{
+	struct sp_errinfo own = SP_ERRINFO_INIT;
+	struct build b = { .opts = opts, .source = source, .path = index };
+	struct sp_index_stats unwanted;
+	int rc, closed;
+
+	b.err = err ? err : &own;
+	rc = run(&b);
+	note(&b, stats ? stats : &unwanted);
+	sp__wstream_close(b.stream);
+	sp__tree_free(&b.tree);
+	closed = sp__entrysort_close(&b.sort);
+	sp_outfile_close(b.out, b.err);
+	sp__indexkey_free(&b.key);
+	return rc < 0 ? rc : closed;
+}

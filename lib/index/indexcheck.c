@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Checks an index against its source without reading either in another order than it lies: the
+ * entries of the leaves and the keys and places of the records of the source are two sets, which
+ * are the same if the sums of the checksums of their members are, and their numbers.
+ *
+ * The pages come in the order in which the tree was written (tree.c).  An inner node is written
+ * when there is one child too many, or at the end, so its children are the nodes of the level below
+ * that have no parent yet, the last of them apart.  A list of those for each level is all that
+ * must be remembered.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include "base/array.h"
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/minmax.h"
+#include "index/index_impl.h"
+#include "index/keyscan.h"
+#include "index/nodestream.h"
+
+struct orphan {
+	uint64_t page;
+	uint64_t separator; /* checksum of it, and whether it is repeated */
+};
+
+/* Nodes of one level that have no parent yet. */
+struct orphans {
+	struct orphan *list;
+	size_t n, room;
+};
+
+struct check {
+	struct sp_index *ix;
+	struct sp__waits waits;
+	struct orphans orphans[SP__NODE_LEVELS];
+	struct sp__bytes last, key; /* of leaves: the key before, this one */
+	uint64_t last_offset;
+	bool after_entry; /* last is one */
+	uint64_t last_leaf;
+	uint64_t entries, keys, sum; /* of the index */
+	uint64_t source_sum;
+};
+
+static uint64_t checksum_of(const void *key, size_t bytes, const struct sp__keymatch *place)
+{
+	uint64_t parts[3] = { sp__checksum(key, bytes), place->offset, place->bytes };
+
+	return sp__checksum(parts, sizeof(parts));
+}
+
+static int bad(const struct check *c, uint64_t page, const char *why)
+{
+	return sp__index_page_err(&c->ix->file, 0, page, why);
+}
+
+static int no_memory(const struct check *c)
+{
+	return sp__err(c->ix->env.err, -ENOMEM, "check", c->ix->file.path, -1);
+}
+
+/* The whole key of an entry, in c->key. */
+static int take_key(struct check *c, const struct sp__node *n, const struct sp__nodeentry *e)
+{
+	if (sp__bytes_set(&c->key, (const char *)n->prefix, n->prefix_bytes, NULL) ||
+	    sp__bytes_append(&c->key, (const char *)e->rest, e->rest_bytes, NULL))
+		return no_memory(c);
+	return 0;
+}
+
+static uint64_t separator_of(const struct sp__bytes *key, size_t bytes, bool repeated)
+{
+	return sp__checksum(key->data, bytes) + repeated;
+}
+
+/* What separates the leaf that begins with c->key from the one before, as tree.c chooses it. */
+static uint64_t separator(const struct check *c, bool repeated)
+{
+	size_t n = 0;
+
+	while (n < c->key.bytes && n < c->last.bytes && c->key.data[n] == c->last.data[n])
+		n++;
+	return separator_of(&c->key, c->after_entry ? sp__min(n + 1, c->key.bytes) : 0, repeated);
+}
+
+static int check_leaf(struct check *c, const struct sp__node *n, uint64_t page, uint64_t *first)
+{
+	*first = separator_of(&c->key, 0, false);
+	for (unsigned i = 0; i < n->count; i++) {
+		struct sp__nodeentry e = sp__node_entry(n, i);
+		struct sp__keymatch place = { e.a, e.b };
+		struct sp__bytes swap = c->last;
+		int order, rc = take_key(c, n, &e);
+
+		if (rc)
+			return rc;
+		order = sp__order_bytes(c->last.data, c->last.bytes, c->key.data, c->key.bytes);
+		if (c->after_entry && (order > 0 || (!order && e.a <= c->last_offset)))
+			return bad(c, page, "its keys are not in order");
+		if (!i)
+			*first = separator(c, c->after_entry && !order);
+		c->keys += !c->after_entry || order;
+		c->entries++;
+		c->sum += checksum_of(c->key.data, c->key.bytes, &place);
+		c->after_entry = true;
+		c->last_offset = e.a;
+		c->last = c->key;
+		c->key = swap;
+	}
+	c->last_leaf = page;
+	return 0;
+}
+
+/* The children are those that wait for it, and its keys what separates them. */
+static int check_inner(struct check *c, const struct sp__node *n, uint64_t page)
+{
+	struct orphans *o = &c->orphans[n->level - 1];
+
+	if (o->n < n->count || o->n > n->count + 1)
+		return bad(c, page, "it has not the children that it should have");
+	for (unsigned i = 0; i < n->count; i++) {
+		struct sp__nodeentry e = sp__node_entry(n, i);
+		int rc = take_key(c, n, &e);
+
+		if (rc)
+			return rc;
+		if (e.a != o->list[i].page || e.b > 1)
+			return bad(c, page, "it has not the children that it should have");
+		if (o->list[i].separator != separator_of(&c->key, c->key.bytes, e.b))
+			return bad(c, page, "a key does not separate two of its children");
+	}
+	o->list[0] = o->list[n->count]; /* if there is one */
+	o->n -= n->count;
+	return 0;
+}
+
+static int check_node(struct check *c, const struct sp__node *n, uint64_t page)
+{
+	struct orphans *o = &c->orphans[n->level];
+	uint64_t first;
+	int rc;
+
+	if (n->level) {
+		first = c->orphans[n->level - 1].n ? c->orphans[n->level - 1].list[0].separator : 0;
+		rc = check_inner(c, n, page);
+	} else {
+		rc = check_leaf(c, n, page, &first);
+	}
+	if (rc)
+		return rc;
+	if (!SP__ARRAY_ROOM(o->list, o->room, o->n + 2))
+		return no_memory(c);
+	o->list[o->n++] = (struct orphan){ page, first };
+	return 0;
+}
+
+/* After the last page: is the root what the head says, and is nothing beside it? */
+static int check_root(const struct check *c)
+{
+	const struct sp__index_head *h = &c->ix->file.head;
+	bool good = c->last_leaf == h->last_leaf && c->entries == h->records && c->keys == h->keys;
+
+	for (unsigned i = 0; i < SP__NODE_LEVELS; i++) {
+		const struct orphans *o = &c->orphans[i];
+
+		good &= o->n == (i + 1 == h->levels);
+		good &= !o->n || o->list[0].page == h->root;
+	}
+	return good ? 0
+		    : sp__errf(c->ix->env.err, SP_ECORRUPT, "check", c->ix->file.path, -1,
+			       "the tree is not what its head says");
+}
+
+static int read_pages(struct check *c, struct sp_index_stats *st)
+{
+	const struct sp__index_head *h = &c->ix->file.head;
+	struct sp__nodestream s;
+	struct sp__io_counters io = { 0 };
+	struct sp__node node;
+	int rc = sp__nodestream_open(&s, &c->ix->file, &c->waits, h->head_bytes / h->page_bytes,
+				     true);
+
+	while (!rc && s.page < h->end_page) {
+		rc = sp__nodestream_next(&s, &node);
+		if (rc == SP_LATER)
+			rc = sp__waits_block(&c->waits);
+		else if (rc == SP_READY)
+			rc = check_node(c, &node, s.page - 1);
+	}
+	sp__nodestream_counters(&s, &io);
+	sp__env_note_io(&st->run, &io);
+	sp__nodestream_close(&s);
+	return rc ? rc : check_root(c);
+}
+
+static int add_record(void *arg, const uint8_t *key, size_t bytes, const struct sp__keymatch *place)
+{
+	struct check *c = arg;
+
+	c->source_sum += checksum_of(key, bytes, place);
+	return 0;
+}
+
+static int read_source(struct check *c, struct sp_index_stats *st)
+{
+	const struct sp__index *f = &c->ix->file;
+	const char *source = f->source;
+	struct sp__keyscan scan = { .scan = { .format = f->head.format,
+					      .inputs = &source,
+					      .ninputs = 1,
+					      .header_records = f->head.header_records,
+					      .stream = sp__env_reading(&c->ix->env),
+					      .err = c->ix->env.err },
+				    .key = &f->key,
+				    .source_bytes = f->head.source_bytes,
+				    .each = add_record,
+				    .arg = c };
+	int rc;
+
+	scan.scan.stream.sim_file = f->records->sim_file;
+	rc = sp__keyscan_run(&scan);
+	sp__env_note_io(&st->run, &scan.io);
+	if (rc)
+		return rc;
+	if (scan.read_bytes != f->head.source_bytes || scan.checksum != f->head.source_checksum)
+		return sp__errf(c->ix->env.err, -ESTALE, "check", f->path, -1,
+				"its source %.150s has changed, though not its size or time",
+				source);
+	if (scan.records != c->entries || c->source_sum != c->sum)
+		return sp__errf(c->ix->env.err, SP_ECORRUPT, "check", f->path, -1,
+				"its entries are not those of the records of %.150s", source);
+	return 0;
+}
+
+int sp_index_check(struct sp_index *ix, struct sp_index_stats *stats)
+{
+	struct check c = { .ix = ix };
+	struct sp_index_stats own, *st = stats ? stats : &own;
+	int rc;
+
+	*st = (struct sp_index_stats){ 0 };
+	rc = read_pages(&c, st);
+	if (!rc)
+		rc = read_source(&c, st);
+	st->records = c.entries;
+	st->keys = c.keys;
+	st->pages = ix->file.head.end_page;
+	st->levels = ix->file.head.levels;
+	sp__env_note(&ix->env, &st->run, true);
+	for (unsigned i = 0; i < SP__NODE_LEVELS; i++)
+		free(c.orphans[i].list);
+	sp__bytes_release(&c.last, NULL);
+	sp__bytes_release(&c.key, NULL);
+	return rc;
+}

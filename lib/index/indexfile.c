@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "base/outfile_impl.h"
+#include "index/indexfile.h"
+
+/* The directory in which a file is once symbolic links are resolved; to be freed. */
+static char *directory_of(const char *path, int *rc)
+{
+	char *file = NULL, *named, *real;
+
+	*rc = sp__outname_resolve(path, &file);
+	if (*rc < 0)
+		return NULL;
+	named = sp__outname_directory(file);
+	real = named ? realpath(named, NULL) : NULL;
+	*rc = real ? 0 : -errno;
+	free(named);
+	free(file);
+	return real;
+}
+
+/* Bytes of two paths that name the same directories, from the root. */
+static size_t common_directories(const char *a, const char *b)
+{
+	size_t n = 0, same = 0;
+
+	while (a[n] && a[n] == b[n])
+		if (a[n++] == '/')
+			same = n;
+	if (!a[n] && b[n] == '/')
+		same = n + 1;
+	return same;
+}
+
+/* The path from a directory to a file, both from the root; false: it is too long. */
+static bool relative_path(const char *from, const char *to, char relative[SP__INDEX_TEXT_MOST])
+{
+	size_t same = common_directories(from, to), n = 0;
+	const char *rest = from + sp__min(same, strlen(from));
+
+	for (const char *at = rest; *at; at++) {
+		if (at > rest && at[-1] != '/')
+			continue;
+		if (n + sizeof("../") > SP__INDEX_TEXT_MOST)
+			return false;
+		strcpy(relative + n, "../");
+		n += 3;
+	}
+	if (n + strlen(to + same) >= SP__INDEX_TEXT_MOST)
+		return false;
+	strcpy(relative + n, to + same);
+	return true;
+}
+
+int sp__index_relative(const char *index, const char *source, char relative[SP__INDEX_TEXT_MOST],
+		       struct sp_errinfo *err)
+{
+	char *from, *to = realpath(source, NULL);
+	int rc = to ? 0 : sp__err(err, -errno, "open", source, -1);
+
+	if (rc)
+		return rc;
+	from = directory_of(index, &rc);
+	if (rc)
+		(void)sp__err(err, rc, "open", index, -1);
+	else if (!relative_path(from, to, relative))
+		rc = sp__err(err, -ENAMETOOLONG, "open", source, -1);
+	free(from);
+	free(to);
+	return rc;
+}
+
+int sp__index_page_err(const struct sp__index *ix, int code, uint64_t page, const char *why)
+{
+	long long at = (long long)(page * ix->head.page_bytes);
+
+	if (why)
+		return sp__errf(ix->env->err, SP_ECORRUPT, "read", ix->path, at,
+				"page %" PRIu64 " is damaged: %s", page, why);
+	if (code == SP_ECORRUPT)
+		return sp__errf(ix->env->err, code, "read", ix->path, at,
+				"page %" PRIu64 " is missing: the file ends before", page);
+	return sp__err(ix->env->err, code, "read", ix->path, at);
+}
+
+static int read_head(struct sp__index *ix)
+{
+	uint8_t *data = malloc(SP__INDEX_HEAD_MOST);
+	const char *why = NULL;
+	struct stat st;
+	size_t bytes = 0;
+	ssize_t n = -1;
+	int rc = 0;
+
+	if (!data)
+		return sp__err(ix->env->err, -ENOMEM, "open", ix->path, -1);
+	while (bytes < SP__INDEX_HEAD_MOST &&
+	       (n = pread(ix->fd, data + bytes, SP__INDEX_HEAD_MOST - bytes, (off_t)bytes)) > 0)
+		bytes += (size_t)n;
+	if (n < 0 || fstat(ix->fd, &st)) {
+		rc = -errno;
+	} else {
+		rc = sp__index_head_decode(&ix->head, data, bytes, &why);
+		if (!rc && (uint64_t)st.st_size != ix->head.end_page * ix->head.page_bytes) {
+			rc = SP_ECORRUPT;
+			why = "is not as long as its head says";
+		}
+	}
+	free(data);
+	return rc ? sp__errf(ix->env->err, rc, "open", ix->path, -1, "%s", why ? why : "") : 0;
+}
+
+/* A volume on a file, direct if that is asked for and there is such a thing. */
+static int make_volume(struct sp__index *ix, struct sp__volume **v, int fd, const char *name)
+{
+	const struct sp__rstream_opts reading = sp__env_reading(ix->env);
+	int rc;
+
+	if (!reading.device && reading.direct == SP__DIRECT_ALWAYS &&
+	    !sp__volume_reopen_direct(v, fd, false, name, NULL))
+		return 0;
+	rc = sp__volume_adopt(v, fd, false, name, ix->env->err);
+	if (!rc && reading.device)
+		rc = sp__volume_simulate(*v, reading.device, SP__SIM_INPUT, (*v)->size_bytes,
+					 ix->env->err);
+	return rc;
+}
+
+/* The path of the source: from the directory of the index, then without what need not be in it. */
+static int find_source(struct sp__index *ix)
+{
+	char *index = realpath(ix->path, NULL), *real;
+	int rc;
+
+	if (!index)
+		return -errno;
+	rc = asprintf(&ix->source, "%.*s%s", (int)(strrchr(index, '/') + 1 - index), index,
+		      ix->head.source);
+	free(index);
+	if (rc < 0) {
+		ix->source = NULL;
+		return -ENOMEM;
+	}
+	real = realpath(ix->source, NULL);
+	if (real) {
+		free(ix->source);
+		ix->source = real;
+	}
+	return 0;
+}
+
+static int open_source(struct sp__index *ix)
+{
+	const struct sp__index_head *h = &ix->head;
+	struct stat st;
+	int rc = find_source(ix);
+
+	if (rc)
+		return sp__err(ix->env->err, rc, "open", ix->path, -1);
+	ix->source_fd = open(ix->source, O_RDONLY | O_CLOEXEC);
+	if (ix->source_fd < 0)
+		return sp__errf(ix->env->err, -errno, "open", ix->source, -1,
+				"%s (the source of the index %.100s)", strerror(errno), ix->path);
+	if (fstat(ix->source_fd, &st))
+		return sp__err(ix->env->err, -errno, "open", ix->source, -1);
+	if ((uint64_t)st.st_size != h->source_bytes ||
+	    sp__index_mtime_ns(&st) != h->source_mtime_ns)
+		return sp__errf(ix->env->err, -ESTALE, "open", ix->path, -1,
+				"its source %.150s has changed since: build the index again",
+				ix->source);
+	return make_volume(ix, &ix->records, ix->source_fd, ix->source);
+}
+
+static int open_key(struct sp__index *ix)
+{
+	int rc = sp__indexkey_init(&ix->key, ix->head.key, &ix->head.format, ix->head.separator,
+				   NULL);
+
+	if (rc == -ENOMEM)
+		return sp__err(ix->env->err, rc, "open", ix->path, -1);
+	if (rc)
+		return sp__errf(ix->env->err, SP_ECORRUPT, "open", ix->path, -1,
+				"its key '%.64s' is damaged", ix->head.key);
+	if (sp__keyset_locale(ix->key.records) != ix->head.locale)
+		return sp__errf(ix->env->err, SP_EUNSUP, "open", ix->path, -1,
+				"was built in another locale, in which its keys differ");
+	return 0;
+}
+
+int sp__index_open(struct sp__index *ix, const char *path, struct sp__env *env)
+{
+	int rc;
+
+	*ix = (struct sp__index){ .env = env, .fd = -1, .source_fd = -1 };
+	ix->path = strdup(path);
+	if (!ix->path)
+		return sp__err(env->err, -ENOMEM, "open", path, -1);
+	ix->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (ix->fd < 0)
+		return sp__err(env->err, -errno, "open", path, -1);
+	rc = read_head(ix);
+	if (!rc)
+		rc = make_volume(ix, &ix->nodes, ix->fd, path);
+	if (!rc)
+		rc = open_key(ix);
+	return rc ? rc : open_source(ix);
+}
+
+void sp__index_close(struct sp__index *ix)
+{
+	if (!ix->path)
+		return;
+	sp__volume_close(ix->nodes);
+	sp__volume_close(ix->records);
+	sp__indexkey_free(&ix->key);
+	if (ix->fd >= 0)
+		close(ix->fd);
+	if (ix->source_fd >= 0)
+		close(ix->source_fd);
+	free(ix->path);
+	free(ix->source);
+	*ix = (struct sp__index){ 0 };
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An open index: its head, its key, its file and that of its source.
+ *
+ * Thread rule: immutable once open, except the offsets of the descriptors: any number of lookups,
+ * but only one node stream at a time.
+ */
+#ifndef SP__INDEX_INDEXFILE_H
+#define SP__INDEX_INDEXFILE_H
+
+#include <sys/stat.h>
+#include "index/indexhead.h"
+#include "index/indexkey.h"
+#include "run/env.h"
+
+struct sp__index {
+	struct sp__index_head head;
+	struct sp__indexkey key;
+	struct sp__env *env;	    /* borrowed */
+	int fd, source_fd;	    /* buffered; the offset is that of whoever reads in order */
+	struct sp__volume *nodes;   /* the index */
+	struct sp__volume *records; /* the source */
+	char *path, *source;	    /* the source's: as it can be opened from here */
+};
+
+/*
+ * Opens an index and its source, and compares that with what the head says of it.  On a simulated
+ * device on which inputs lie (files=in) both are laid there.  -ESTALE: the source has changed;
+ * SP_EFORMAT, SP_ECORRUPT, SP_EUNSUP (another locale); what open(2) says.  After an error it
+ * must be closed, too.
+ */
+SP_MUST_CHECK int sp__index_open(struct sp__index *ix, const char *path, struct sp__env *env);
+void sp__index_close(struct sp__index *ix); /* accepts one all zero */
+
+/* The error of a page that cannot be used: why, or, if that is NULL, code. */
+int sp__index_page_err(const struct sp__index *ix, int code, uint64_t page, const char *why);
+
+static inline int64_t sp__index_mtime_ns(const struct stat *st)
+{
+	return st->st_mtim.tv_sec * INT64_C(1000000000) + st->st_mtim.tv_nsec;
+}
+
+/* The path of the source from the directory of the index; both must exist, or their directories. */
+SP_MUST_CHECK int sp__index_relative(const char *index, const char *source,
+				     char relative[SP__INDEX_TEXT_MOST], struct sp_errinfo *err);
+
+#endif

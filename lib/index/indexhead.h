@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The head of an index: what it was built from and how, and where its tree is; its form in the
+ * file is that of spindle-index(5).
+ */
+#ifndef SP__INDEX_INDEXHEAD_H
+#define SP__INDEX_INDEXHEAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <spindle/error.h>
+#include <spindle/rec.h>
+#include "index/node.h"
+
+#define SP__INDEX_VERSION 1
+#define SP__INDEX_TEXT_MOST 4096 /* bytes of a text, with its final 0 */
+
+struct sp__index_head {
+	uint32_t head_bytes; /* in the file: whole pages */
+	uint32_t page_bytes;
+	uint64_t end_page; /* pages of the file, those of the head included */
+	uint64_t root, last_leaf;
+	unsigned levels;
+	uint64_t records, keys; /* keys: different ones */
+	struct sp_recfmt format;
+	int separator;		 /* as in struct sp_keyset_opts */
+	uint64_t header_records; /* of the source */
+	uint64_t locale;	 /* sp__keyset_locale() */
+	uint64_t source_bytes, source_checksum;
+	int64_t source_mtime_ns;
+	char key[SP__INDEX_TEXT_MOST];	  /* as -k has it */
+	char source[SP__INDEX_TEXT_MOST]; /* path, relative to the index */
+};
+
+/* Sets head_bytes from the texts and page_bytes. */
+void sp__index_head_size(struct sp__index_head *h);
+/* Writes head_bytes. */
+void sp__index_head_encode(const struct sp__index_head *h, uint8_t *data);
+#define SP__INDEX_HEAD_MOST SP__NODE_MOST /* bytes that it can have */
+/*
+ * From the first SP__INDEX_HEAD_MOST bytes of a file, or all that it has.  SP_EFORMAT: not an
+ * index, or one of another version; SP_ECORRUPT; *why says so.
+ */
+SP_MUST_CHECK int sp__index_head_decode(struct sp__index_head *h, const uint8_t *data, size_t bytes,
+					const char **why);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The records of a range as an operator of a plan.  A batch has what has arrived, so that it comes
+ * as early as it can.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <spindle/index.h>
+#include "base/err.h"
+#include "flow/operator.h"
+#include "index/leafscan.h"
+#include "index/matched.h"
+
+#define DEPTH 128
+/* Enough that the call of an operator is little beside its records. */
+#define BATCH_BYTES ((size_t)32 << 10)
+
+struct range {
+	struct sp_operator op;
+	struct sp__index index;
+	struct sp__keybuf lo, hi;
+	struct sp__reads reads;
+	struct sp__leafscan *leaves;
+	struct sp__matched matched;
+	struct sp__bytes batch;
+	int status; /* that ended the batch; SP_READY: it was full */
+};
+
+static int find(void *arg, const struct sp__keymatch **matches, size_t *n)
+{
+	struct range *r = arg;
+
+	return sp__leafscan_find(r->leaves, matches, n);
+}
+
+static int next(void *operator, struct sp_batch * batch)
+{
+	struct range *r = operator;
+	struct sp_flow *flow = r->op.flow;
+	const char eol = sp__operator_eol(&r->op);
+	struct sp__keymatch m;
+	const char *record;
+	uint64_t records = 0;
+	int rc = r->status == SP_READY || r->status == SP_LATER ? SP_READY : r->status;
+
+	r->batch.bytes = 0;
+	while (rc == SP_READY && r->batch.bytes < BATCH_BYTES) {
+		rc = sp__matched_next(&r->matched, &m, &record);
+		if (rc != SP_READY)
+			break;
+		records++;
+		if (sp__flow_append(flow, &r->batch, record, m.bytes) ||
+		    (r->op.format.kind != SP_REC_FIXED &&
+		     sp__flow_append(flow, &r->batch, &eol, 1)))
+			rc = -ENOMEM;
+	}
+	sp__charge_work(&flow->env, records, 0, r->batch.bytes);
+	r->status = rc;
+	*batch = (struct sp_batch){ r->batch.data, r->batch.bytes };
+	return r->batch.bytes && rc >= 0 ? SP_READY : rc;
+}
+
+static void note(const void *operator, struct sp_run_stats * st)
+{
+	const struct range *r = operator;
+	struct sp__io_counters c = { 0 };
+
+	if (!r->leaves)
+		return;
+	sp__leafscan_counters(r->leaves, &c);
+	sp__env_note_io(st, &c);
+	sp__env_note_io(st, sp__queue_counters(r->reads.queue));
+	snprintf(st->input_engine, sizeof(st->input_engine), "%s",
+		 sp__queue_engine(r->reads.queue));
+}
+
+static void close_range(void *operator)
+{
+	struct range *r = operator;
+
+	sp__reads_close(&r->reads);
+	sp__fetch_close(r->matched.fetch);
+	sp__leafscan_close(r->leaves);
+	sp__index_close(&r->index);
+	sp__keybuf_release(&r->lo);
+	sp__keybuf_release(&r->hi);
+	sp__bytes_release(&r->batch, &r->op.flow->env.budget);
+}
+
+static int encode(struct range *r, const char *text, struct sp__keybuf *key)
+{
+	return text ? sp__indexkey_of_text(&r->index.key, text, strlen(text), key,
+					   r->op.flow->env.err)
+		    : 0;
+}
+
+static void set_fields(struct range *r)
+{
+	const struct sp__index_head *h = &r->index.head;
+	char separator = (char)h->separator;
+
+	r->op.format = h->format;
+	sp__cut_init(&r->op.cut, h->separator >= 0 ? &separator : NULL, h->separator >= 0,
+		     h->format.kind == SP_REC_CSV);
+}
+
+static int open_range(struct range *r, const char *path, const char *lo, const char *hi)
+{
+	struct sp_flow *flow = r->op.flow;
+	struct sp__queue_opts qo = { .engine = flow->run.engine,
+				     .depth = DEPTH + 1,
+				     .trace = flow->env.trace,
+				     .device = sp__env_reading(&flow->env).device };
+	struct sp__leafscan_opts so = { .index = &r->index,
+					.reads = &r->reads,
+					.waits = &flow->waits };
+	int rc = sp__index_open(&r->index, path, &flow->env);
+
+	if (!rc)
+		rc = encode(r, lo, &r->lo);
+	if (!rc)
+		rc = encode(r, hi, &r->hi);
+	if (!rc)
+		rc = sp__reads_open(&r->reads, &qo, flow->env.err);
+	if (rc)
+		return rc;
+	set_fields(r);
+	so.lo = lo ? r->lo.data : NULL;
+	so.hi = hi ? r->hi.data : NULL;
+	so.lo_bytes = r->lo.bytes;
+	so.hi_bytes = r->hi.bytes;
+	rc = sp__leafscan_open(&r->leaves, &so);
+	return rc ? rc
+		  : sp__fetch_open(&r->matched.fetch, &r->index, &r->reads, &flow->waits, DEPTH,
+				   flow->env.budget.limit_bytes / 8);
+}
+
+int sp_index_operator(struct sp_operator **op, struct sp_flow *flow, const char *path,
+		      const char *lo, const char *hi)
+{
+	int rc;
+	struct range *r = sp__operator_new(flow, sizeof(*r), NULL, 0, &rc);
+
+	if (!r)
+		return rc;
+	r->op.next = next;
+	r->op.close = close_range;
+	r->op.note = note;
+	r->matched.find = find;
+	r->matched.arg = r;
+	r->matched.status = r->status = SP_READY;
+	*op = &r->op;
+	return open_range(r, path, lo, hi);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "index/leafscan.h"
+#include "index/nodestream.h"
+
+struct sp__leafscan {
+	struct sp__leafscan_opts opts;
+	struct sp__lookup *lookup; /* NULL: the first leaf is known */
+	uint64_t first;		   /* it */
+	struct sp__nodestream stream;
+	bool begun; /* entries before lo are behind */
+	struct sp__keymatch *matches;
+	size_t charged;
+	int status; /* SP_READY until the end or an error, which stay */
+};
+
+int sp__leafscan_open(struct sp__leafscan **scan, const struct sp__leafscan_opts *opts)
+{
+	const struct sp__index *ix = opts->index;
+	struct sp__leafscan *s = calloc(1, sizeof(*s));
+	/* The way down needs one node at a time. */
+	struct sp__lookup_opts lo = {
+		.index = ix, .reads = opts->reads, .waits = opts->waits, .max = 1
+	};
+	int rc;
+
+	*scan = s;
+	if (!s)
+		return sp__err(ix->env->err, -ENOMEM, "allocate", NULL, -1);
+	s->opts = *opts;
+	s->status = SP_READY;
+	s->first = ix->head.head_bytes / ix->head.page_bytes;
+	s->charged = sp__node_entries_most(ix->head.page_bytes) * sizeof(*s->matches);
+	s->matches = malloc(s->charged);
+	sp__budget_charge(&ix->env->budget, s->charged);
+	if (!s->matches)
+		return sp__err(ix->env->err, -ENOMEM, "allocate", NULL, -1);
+	if (!opts->lo)
+		return 0;
+	rc = sp__lookup_open(&s->lookup, &lo);
+	return rc ? rc : sp__lookup_put(s->lookup, opts->lo, opts->lo_bytes, 0);
+}
+
+void sp__leafscan_close(struct sp__leafscan *s)
+{
+	if (!s)
+		return;
+	sp__lookup_close(s->lookup);
+	sp__nodestream_close(&s->stream);
+	sp__budget_credit(&s->opts.index->env->budget, s->charged);
+	free(s->matches);
+	free(s);
+}
+
+void sp__leafscan_counters(const struct sp__leafscan *s, struct sp__io_counters *c)
+{
+	sp__nodestream_counters(&s->stream, c);
+}
+
+/* Finds the first leaf. */
+static int descend(struct sp__leafscan *s)
+{
+	struct sp__found found;
+	int rc = sp__lookup_get(s->lookup, &found);
+
+	if (rc != SP_READY)
+		return rc;
+	s->first = found.leaf;
+	sp__lookup_close(s->lookup);
+	s->lookup = NULL;
+	return SP_READY;
+}
+
+/* Takes what of a leaf is in the range, and sees where that ends. */
+static size_t take(struct sp__leafscan *s, const struct sp__node *n)
+{
+	const struct sp__leafscan_opts *o = &s->opts;
+	unsigned first = 0, last = n->count;
+
+	if (!s->begun && o->lo)
+		first = sp__node_below(n, o->lo, o->lo_bytes, false);
+	if (o->hi)
+		last = sp__node_below(n, o->hi, o->hi_bytes, true);
+	s->begun = true;
+	if (last < n->count || s->stream.page > o->index->head.last_leaf)
+		s->status = SP_END;
+	for (unsigned i = first; i < last; i++) {
+		struct sp__nodeentry e = sp__node_entry(n, i);
+
+		s->matches[i - first] = (struct sp__keymatch){ e.a, e.b };
+	}
+	return last > first ? last - first : 0;
+}
+
+static int next_matches(struct sp__leafscan *s, struct sp_batch *batch)
+{
+	struct sp__node node;
+	size_t n = 0;
+
+	while (!n && s->status == SP_READY) {
+		int rc = sp__nodestream_next(&s->stream, &node);
+
+		if (rc != SP_READY)
+			return rc;
+		if (!node.level)
+			n = take(s, &node);
+		else if (s->stream.page > s->opts.index->head.last_leaf)
+			return sp__index_page_err(s->opts.index, 0, s->stream.page - 1,
+						  "it is not the last leaf");
+	}
+	*batch = (struct sp_batch){ (const char *)s->matches, n * sizeof(*s->matches) };
+	return n ? SP_READY : SP_END;
+}
+
+int sp__leafscan_next(void *scan, struct sp_batch *batch)
+{
+	struct sp__leafscan *s = scan;
+	int rc = s->status;
+
+	if (rc == SP_READY && s->lookup)
+		rc = descend(s);
+	if (rc == SP_READY && !s->stream.index)
+		rc = sp__nodestream_open(&s->stream, s->opts.index, s->opts.waits, s->first, false)
+			     ?: SP_READY;
+	if (rc == SP_READY)
+		rc = next_matches(s, batch);
+	if (rc < 0)
+		s->status = rc;
+	return rc;
+}
+
+int sp__leafscan_find(struct sp__leafscan *s, const struct sp__keymatch **matches, size_t *n)
+{
+	struct sp_batch batch;
+	int rc = sp__leafscan_next(s, &batch);
+
+	if (rc == SP_READY) {
+		*matches = (const struct sp__keymatch *)(const void *)batch.data;
+		*n = batch.bytes / sizeof(**matches);
+	}
+	return rc;
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A lookup has one frame pinned at any time, so as many frames as lookups are enough:
+ *
+ *	WAITING  the frame is being read; the lookup is in its list of those who wait
+ *	READY    the frame is the leaf that has entries with the key, or has none
+ *	LENT     returned by get; the next get lets it go, or on to the next leaf
+ *
+ * Equal keys continue in the next leaf.  Leaves are in the order of their keys; pages between
+ * them that are inner nodes are passed over.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/minmax.h"
+#include "index/lookup.h"
+#include "index/nodecache.h"
+#include "run/charge.h"
+
+enum state { WAITING, READY, LENT };
+
+struct slot {
+	enum state state;
+	struct sp__bytes key;
+	uint64_t tag, page;
+	struct sp__nodeframe *frame;
+	unsigned level;	       /* that the page must have ... */
+	bool along;	       /* ... unless it is passed over: looking for the next leaf */
+	bool more;	       /* equal keys may continue in it */
+	unsigned first, end;   /* entries of the leaf */
+	struct slot *next;     /* free, ready, or waiting for the same frame */
+	struct slot *next_put; /* ordered */
+};
+
+struct list {
+	struct slot *first, *last;
+};
+
+struct sp__lookup {
+	struct sp__lookup_opts opts;
+	struct sp__nodecache cache;
+	struct slot *slots, *free, *lent;
+	struct list ready, puts;
+	struct sp__keymatch *matches; /* of the page that is lent */
+	unsigned max, outstanding;
+	size_t charged;
+	int error;
+};
+
+static const struct sp__index_head *head_of(const struct sp__lookup *l)
+{
+	return &l->opts.index->head;
+}
+
+static int wrong_level(const struct sp__lookup *l, uint64_t page)
+{
+	return sp__index_page_err(l->opts.index, 0, page, "it is not of the level it should be");
+}
+
+/* Looks at the leaf. */
+static void look(struct sp__lookup *l, struct slot *s)
+{
+	const struct sp__node *n = &s->frame->node;
+	const uint8_t *key = (const uint8_t *)s->key.data;
+
+	s->first = sp__node_below(n, key, s->key.bytes, false);
+	s->end = sp__node_below(n, key, s->key.bytes, true);
+	s->more = s->end == n->count && s->first < s->end && s->page < head_of(l)->last_leaf;
+	s->state = READY;
+	s->next = NULL;
+	*(l->ready.first ? &l->ready.last->next : &l->ready.first) = s;
+	l->ready.last = s;
+}
+
+/* The page to go to from this one, which has arrived; 0: it is the leaf. */
+static int step(struct sp__lookup *l, struct slot *s, uint64_t *next)
+{
+	const struct sp__index_head *h = head_of(l);
+	const struct sp__node *n = &s->frame->node;
+
+	*next = 0;
+	if (s->along && n->level) {
+		*next = s->page + 1;
+		return *next <= h->last_leaf ? 0 : wrong_level(l, s->page);
+	}
+	if (n->level != s->level)
+		return wrong_level(l, s->page);
+	if (!n->level)
+		return 0;
+	s->level--;
+	*next = sp__node_child(n, (const uint8_t *)s->key.data, s->key.bytes);
+	if (*next >= h->head_bytes / h->page_bytes && *next < s->page)
+		return 0;
+	return sp__index_page_err(l->opts.index, 0, s->page, "a child is where none can be");
+}
+
+/* Walks on as far as nodes are in memory; the frame of the page is pinned and has been read. */
+static int walk(struct sp__lookup *l, struct slot *s)
+{
+	uint64_t next;
+	int rc;
+
+	for (;;) {
+		const struct sp__node *n = &s->frame->node;
+
+		sp__charge_work(l->opts.index->env, 1, 33 - (unsigned)__builtin_clz(n->count | 1),
+				0);
+		rc = step(l, s, &next);
+		if (rc)
+			return rc;
+		if (!next) {
+			look(l, s);
+			return 0;
+		}
+		sp__nodecache_unpin(&l->cache, s->frame);
+		s->page = next;
+		rc = sp__nodecache_pin(&l->cache, next, &s->frame);
+		if (rc != SP_READY)
+			break;
+	}
+	if (rc == SP_LATER) {
+		s->next = s->frame->waiting;
+		s->frame->waiting = s;
+	}
+	return rc == SP_LATER ? 0 : rc;
+}
+
+/* Begins at a page. */
+static int go(struct sp__lookup *l, struct slot *s, uint64_t page)
+{
+	int rc;
+
+	s->state = WAITING;
+	s->page = page;
+	rc = sp__nodecache_pin(&l->cache, page, &s->frame);
+	if (rc == SP_READY)
+		return walk(l, s);
+	if (rc != SP_LATER)
+		return rc;
+	s->next = s->frame->waiting;
+	s->frame->waiting = s;
+	return 0;
+}
+
+static void arrived(void *owner, struct sp__nodeframe *f)
+{
+	struct sp__lookup *l = owner;
+	struct slot *s = f->waiting, *next;
+
+	f->waiting = NULL;
+	if (!l->error)
+		l->error = l->cache.error;
+	for (; s && !l->error; s = next) {
+		next = s->next;
+		l->error = walk(l, s);
+	}
+}
+
+int sp__lookup_open(struct sp__lookup **lookup, const struct sp__lookup_opts *opts)
+{
+	const struct sp__index_head *h = &opts->index->head;
+	size_t entries = sp__node_entries_most(h->page_bytes);
+	struct sp__lookup *l = calloc(1, sizeof(*l));
+	int rc;
+
+	*lookup = l;
+	if (!l)
+		return sp__err(opts->index->env->err, -ENOMEM, "allocate", NULL, -1);
+	l->opts = *opts;
+	rc = sp__nodecache_open(&l->cache, opts->index, opts->reads, opts->bytes);
+	if (rc)
+		return rc;
+	l->cache.arrived = arrived;
+	l->cache.owner = l;
+	l->max = (unsigned)sp__min(opts->max, l->cache.nframes);
+	l->slots = calloc(l->max, sizeof(*l->slots));
+	l->matches = malloc(entries * sizeof(*l->matches));
+	if (!l->slots || !l->matches)
+		return sp__err(opts->index->env->err, -ENOMEM, "allocate", NULL, -1);
+	l->charged = l->max * sizeof(*l->slots) + entries * sizeof(*l->matches);
+	sp__budget_charge(&opts->index->env->budget, l->charged);
+	for (unsigned i = 0; i < l->max; i++) {
+		l->slots[i].next = l->free;
+		l->free = &l->slots[i];
+	}
+	return 0;
+}
+
+void sp__lookup_close(struct sp__lookup *l)
+{
+	struct sp__budget *budget;
+
+	if (!l)
+		return;
+	budget = &l->opts.index->env->budget;
+	for (unsigned i = 0; l->slots && i < l->max; i++)
+		sp__bytes_release(&l->slots[i].key, budget);
+	sp__budget_credit(budget, l->charged);
+	sp__nodecache_close(&l->cache);
+	free(l->slots);
+	free(l->matches);
+	free(l);
+}
+
+bool sp__lookup_room(const struct sp__lookup *l)
+{
+	return l->free;
+}
+
+int sp__lookup_put(struct sp__lookup *l, const void *key, size_t bytes, uint64_t tag)
+{
+	struct slot *s = l->free;
+
+	if (!l->error && !s)
+		l->error = sp__err(l->opts.index->env->err, SP_ESTATE, "look up", NULL, -1);
+	if (!l->error && sp__bytes_set(&s->key, key, bytes, &l->opts.index->env->budget))
+		l->error = sp__err(l->opts.index->env->err, -ENOMEM, "look up", NULL, -1);
+	if (l->error)
+		return l->error;
+	l->free = s->next;
+	l->outstanding++;
+	s->tag = tag;
+	s->along = false;
+	s->level = head_of(l)->levels - 1;
+	s->next_put = NULL;
+	if (l->opts.ordered) {
+		*(l->puts.first ? &l->puts.last->next_put : &l->puts.first) = s;
+		l->puts.last = s;
+	}
+	return l->error = go(l, s, head_of(l)->root);
+}
+
+/* What the last get returned is no longer used. */
+static int release(struct sp__lookup *l)
+{
+	struct slot *s = l->lent;
+
+	l->lent = NULL;
+	if (!s)
+		return 0;
+	sp__nodecache_unpin(&l->cache, s->frame);
+	if (s->more) {
+		s->along = true;
+		return go(l, s, s->page + 1);
+	}
+	if (l->opts.ordered)
+		l->puts.first = s->next_put;
+	s->next = l->free;
+	l->free = s;
+	l->outstanding--;
+	return 0;
+}
+
+/* Takes the lookup that is to be returned from the list of those that can be. */
+static struct slot *take_ready(struct sp__lookup *l)
+{
+	struct slot *s = l->opts.ordered ? l->puts.first : l->ready.first, *before = NULL, *at;
+
+	if (!s || s->state != READY)
+		return NULL;
+	for (at = l->ready.first; at != s; at = at->next)
+		before = at;
+	*(before ? &before->next : &l->ready.first) = s->next;
+	if (l->ready.last == s)
+		l->ready.last = before;
+	return s;
+}
+
+static void lend(struct sp__lookup *l, struct slot *s, struct sp__found *found)
+{
+	size_t n = s->end - s->first;
+
+	for (size_t i = 0; i < n; i++) {
+		struct sp__nodeentry e = sp__node_entry(&s->frame->node, s->first + (unsigned)i);
+
+		l->matches[i] = (struct sp__keymatch){ e.a, e.b };
+	}
+	s->state = LENT;
+	l->lent = s;
+	*found = (struct sp__found){ s->tag, l->matches, n, !s->more, s->page };
+}
+
+int sp__lookup_get(struct sp__lookup *l, struct sp__found *found)
+{
+	struct slot *s = NULL;
+
+	if (!l->error)
+		l->error = release(l);
+	if (!l->error)
+		l->error = sp__reads_flush(l->opts.reads);
+	if (!l->error)
+		s = take_ready(l);
+	if (!l->error && !s && l->outstanding) {
+		int rc = sp__reads_collect(l->opts.reads);
+
+		l->error = l->error ? l->error : rc;
+		s = take_ready(l);
+	}
+	if (l->error)
+		return l->error;
+	if (s) {
+		lend(l, s, found);
+		return SP_READY;
+	}
+	if (!l->outstanding)
+		return SP_END;
+	sp__reads_later(l->opts.reads, l->opts.waits);
+	return SP_LATER;
+}
+
+void sp__lookup_counts(const struct sp__lookup *l, uint64_t *hits, uint64_t *misses)
+{
+	*hits = l->cache.hits;
+	*misses = l->cache.misses;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The page of a node, little-endian:
+ *
+ *	0   8  checksum of the rest
+ *	8   8  number of the page
+ *	16  2  level; 0: leaf
+ *	18  2  entries: n
+ *	20  2  length of the prefix
+ *	22  2  0
+ *	24  2n where each entry begins
+ *	    .. the prefix
+ *	    .. entries: length of the rest of the key, that rest, two numbers
+ *	    .. 0
+ *
+ * Lengths and numbers of entries have 7 bits in a byte, the lowest first; bit 7: more follow.
+ *
+ * All keys share the prefix, so that an entry can be found by bisection without those before it.
+ * (Compression against the key before is closer, but has to be read from the beginning.)  While a
+ * node is filled the prefix only becomes shorter; the entries are then written anew.  They grow by
+ * what the prefix loses, so whether they still fit is known before.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/bisect.h"
+#include "base/hash.h"
+#include "base/minmax.h"
+#include "index/node.h"
+#include "rec/key.h"
+
+#define HEAD_BYTES 24
+#define NUMBER_MOST 10 /* bytes of 64 bits */
+
+static void put_fixed(uint8_t *to, uint64_t v, unsigned bytes)
+{
+	for (unsigned i = 0; i < bytes; i++)
+		to[i] = (uint8_t)(v >> 8 * i);
+}
+
+static uint64_t get_fixed(const uint8_t *from, unsigned bytes)
+{
+	uint64_t v = 0;
+
+	for (unsigned i = bytes; i-- > 0;)
+		v = v << 8 | from[i];
+	return v;
+}
+
+static size_t number_bytes(uint64_t v)
+{
+	size_t n = 1;
+
+	for (; v >= 128; v >>= 7)
+		n++;
+	return n;
+}
+
+static uint8_t *put_number(uint8_t *to, uint64_t v)
+{
+	for (; v >= 128; v >>= 7)
+		*to++ = (uint8_t)(v | 128);
+	*to++ = (uint8_t)v;
+	return to;
+}
+
+static const uint8_t *get_number(const uint8_t *at, uint64_t *v)
+{
+	*v = 0;
+	for (unsigned shift = 0;; shift += 7) {
+		*v |= (uint64_t)(*at & 127) << shift;
+		if (*at++ < 128)
+			return at;
+	}
+}
+
+/* The same where nothing is known of the bytes; NULL: this is no number. */
+static const uint8_t *check_number(const uint8_t *at, const uint8_t *end, uint64_t *v)
+{
+	for (const uint8_t *p = at; p < end && p < at + NUMBER_MOST; p++)
+		if (*p < 128)
+			return p == at + NUMBER_MOST - 1 && *p > 1 ? NULL : get_number(at, v);
+	return NULL;
+}
+
+static const uint8_t *check_entry(const uint8_t *at, const uint8_t *end)
+{
+	uint64_t v;
+
+	at = check_number(at, end, &v);
+	if (!at || v > (uint64_t)(end - at))
+		return NULL;
+	at = check_number(at + v, end, &v);
+	return at ? check_number(at, end, &v) : NULL;
+}
+
+const char *sp__node_open(struct sp__node *n, const uint8_t *data, uint32_t page_bytes,
+			  uint64_t number)
+{
+	const uint8_t *at, *end = data + page_bytes;
+
+	if (get_fixed(data, 8) != sp__checksum(data + 8, page_bytes - 8))
+		return "its checksum is wrong";
+	if (get_fixed(data + 8, 8) != number)
+		return "it is another page";
+	n->data = data;
+	n->level = (unsigned)get_fixed(data + 16, 2);
+	n->count = (unsigned)get_fixed(data + 18, 2);
+	n->prefix_bytes = (size_t)get_fixed(data + 20, 2);
+	n->prefix = data + HEAD_BYTES + 2 * (size_t)n->count;
+	if (n->level >= SP__NODE_LEVELS || (n->level && !n->count) ||
+	    HEAD_BYTES + 2 * (size_t)n->count + n->prefix_bytes > page_bytes)
+		return "its head is wrong";
+	at = n->prefix + n->prefix_bytes;
+	for (unsigned i = 0; i < n->count; i++) {
+		if (get_fixed(data + HEAD_BYTES + 2 * (size_t)i, 2) != (uint64_t)(at - data))
+			return "an entry is not where it should be";
+		at = check_entry(at, end);
+		if (!at)
+			return "an entry is wrong";
+	}
+	for (; at < end; at++)
+		if (*at)
+			return "there is more than its entries";
+	return NULL;
+}
+
+struct sp__nodeentry sp__node_entry(const struct sp__node *n, unsigned i)
+{
+	const uint8_t *at = n->data + get_fixed(n->data + HEAD_BYTES + 2 * (size_t)i, 2);
+	struct sp__nodeentry e;
+	uint64_t bytes;
+
+	e.rest = get_number(at, &bytes);
+	e.rest_bytes = (size_t)bytes;
+	(void)get_number(get_number(e.rest + bytes, &e.a), &e.b);
+	return e;
+}
+
+int sp__node_compare(const struct sp__node *n, unsigned i, const uint8_t *key, size_t bytes)
+{
+	size_t common = sp__min(bytes, n->prefix_bytes);
+	int order = common ? memcmp(n->prefix, key, common) : 0;
+	struct sp__nodeentry e;
+
+	if (order || common < n->prefix_bytes)
+		return order ? order : 1;
+	e = sp__node_entry(n, i);
+	return sp__order_bytes(e.rest, e.rest_bytes, key + common, bytes - common);
+}
+
+unsigned sp__node_below(const struct sp__node *n, const uint8_t *key, size_t bytes, bool equal)
+{
+	return (unsigned)SP__BISECT(n->count, i,
+				    sp__node_compare(n, (unsigned)i, key, bytes) < (equal ? 1 : 0));
+}
+
+uint64_t sp__node_child(const struct sp__node *n, const uint8_t *key, size_t bytes)
+{
+	unsigned i = sp__node_below(n, key, bytes, true);
+
+	/* Entries with this very key, repeated from the child before. */
+	while (i > 1 && sp__node_entry(n, i - 1).b && !sp__node_compare(n, i - 1, key, bytes))
+		i--;
+	return sp__node_entry(n, i ? i - 1 : 0).a;
+}
+
+int sp__nodefill_init(struct sp__nodefill *f, uint32_t page_bytes, unsigned level)
+{
+	*f = (struct sp__nodefill){ .page_bytes = page_bytes, .level = level };
+	f->memory = malloc(3 * (size_t)page_bytes);
+	f->slots = malloc(page_bytes);
+	if (!f->memory || !f->slots)
+		return -ENOMEM;
+	f->prefix = f->memory;
+	f->entries = f->prefix + page_bytes;
+	f->spare = f->entries + page_bytes;
+	return 0;
+}
+
+void sp__nodefill_free(struct sp__nodefill *f)
+{
+	free(f->memory);
+	free(f->slots);
+	*f = (struct sp__nodefill){ 0 };
+}
+
+/* The entries begin to contain the last bytes of the prefix, in spare memory. */
+static bool shorten(struct sp__nodefill *f, size_t prefix_bytes, size_t room)
+{
+	size_t more = f->prefix_bytes - prefix_bytes, grown = 0;
+	uint8_t *to = f->spare, *old = f->entries;
+
+	for (unsigned i = 0; i < f->count; i++) {
+		uint64_t rest;
+
+		(void)get_number(f->entries + f->slots[i], &rest);
+		grown += more + number_bytes(rest + more) - number_bytes(rest);
+	}
+	if (f->entries_bytes + grown > room)
+		return false;
+	for (unsigned i = 0; i < f->count; i++) {
+		const uint8_t *end = old + (i + 1 < f->count ? f->slots[i + 1] : f->entries_bytes);
+		uint64_t rest;
+		const uint8_t *at = get_number(old + f->slots[i], &rest);
+
+		f->slots[i] = (uint16_t)(to - f->spare);
+		to = put_number(to, rest + more);
+		memcpy(to, f->prefix + prefix_bytes, more);
+		memcpy(to + more, at, (size_t)(end - at));
+		to += more + (size_t)(end - at);
+	}
+	f->entries = f->spare;
+	f->spare = old;
+	f->entries_bytes = (size_t)(to - f->entries);
+	f->prefix_bytes = prefix_bytes;
+	return true;
+}
+
+bool sp__nodefill_add(struct sp__nodefill *f, const uint8_t *key, size_t bytes, uint64_t a,
+		      uint64_t b)
+{
+	size_t common = 0, most = f->count ? sp__min(f->prefix_bytes, bytes) : bytes, own, fixed;
+	uint8_t *to;
+
+	while (common < most && (!f->count || f->prefix[common] == key[common]))
+		common++;
+	own = number_bytes(bytes - common) + bytes - common + number_bytes(a) + number_bytes(b);
+	fixed = HEAD_BYTES + 2 * ((size_t)f->count + 1) + common + own;
+	if (fixed > f->page_bytes || f->entries_bytes > f->page_bytes - fixed)
+		return false;
+	if (!f->count) {
+		if (common)
+			memcpy(f->prefix, key, common);
+		f->prefix_bytes = common;
+	} else if (common < f->prefix_bytes && !shorten(f, common, f->page_bytes - fixed)) {
+		return false;
+	}
+	f->slots[f->count++] = (uint16_t)f->entries_bytes;
+	to = put_number(f->entries + f->entries_bytes, bytes - common);
+	if (bytes > common)
+		memcpy(to, key + common, bytes - common);
+	to = put_number(put_number(to + bytes - common, a), b);
+	f->entries_bytes = (size_t)(to - f->entries);
+	return true;
+}
+
+void sp__nodefill_take(struct sp__nodefill *f, uint64_t number, uint8_t *page)
+{
+	size_t prefix_at = HEAD_BYTES + 2 * (size_t)f->count;
+	size_t at = prefix_at + f->prefix_bytes, end = at + f->entries_bytes;
+
+	put_fixed(page + 8, number, 8);
+	put_fixed(page + 16, f->level, 2);
+	put_fixed(page + 18, f->count, 2);
+	put_fixed(page + 20, f->prefix_bytes, 2);
+	put_fixed(page + 22, 0, 2);
+	for (unsigned i = 0; i < f->count; i++)
+		put_fixed(page + HEAD_BYTES + 2 * (size_t)i, at + f->slots[i], 2);
+	memcpy(page + prefix_at, f->prefix, f->prefix_bytes);
+	memcpy(page + at, f->entries, f->entries_bytes);
+	memset(page + end, 0, f->page_bytes - end);
+	put_fixed(page, sp__checksum(page + 8, f->page_bytes - 8), 8);
+	f->count = 0;
+	f->prefix_bytes = f->entries_bytes = 0;
+}

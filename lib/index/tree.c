@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bulk loading: each level has one node in memory.  A node that is full is written as the next
+ * page of the file and becomes an entry of the level above, so leaves lie in the order of their
+ * keys, with the inner nodes among them as they become full, and the root is the last page.
+ *
+ * The separator of two nodes is as short as can be: the first bytes of the key after it that make
+ * it greater than the key before it.  Where both keys are the same it is that key, and the entry
+ * says that it is repeated, so that a search for it begins in the node before.
+ *
+ * Rejected: a link from each leaf to the next.  Its page is not known when the leaf is written, and
+ * who reads the pages in order meets it anyway.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/minmax.h"
+#include "index/tree.h"
+#include "rec/key.h"
+
+int sp__tree_init(struct sp__tree *t, struct sp__wstream *out, uint32_t page_bytes,
+		  uint64_t first_page)
+{
+	*t = (struct sp__tree){ .out = out,
+				.page_bytes = page_bytes,
+				.levels = 1,
+				.page = malloc(page_bytes),
+				.next_page = first_page };
+	return t->page ? sp__nodefill_init(&t->level[0].fill, page_bytes, 0) : -ENOMEM;
+}
+
+void sp__tree_free(struct sp__tree *t)
+{
+	for (unsigned i = 0; i < t->levels; i++) {
+		sp__nodefill_free(&t->level[i].fill);
+		sp__bytes_release(&t->level[i].separator, NULL);
+	}
+	sp__bytes_release(&t->last, NULL);
+	free(t->page);
+	*t = (struct sp__tree){ 0 };
+}
+
+static const uint8_t *bytes_of(const struct sp__bytes *b)
+{
+	return (const uint8_t *)b->data;
+}
+
+static int write_node(struct sp__tree *t, unsigned level)
+{
+	sp__nodefill_take(&t->level[level].fill, t->next_page, t->page);
+	t->level[level].written++;
+	if (!level)
+		t->last_leaf = t->next_page;
+	t->root = t->next_page++;
+	return sp__wstream_put(t->out, t->page, t->page_bytes);
+}
+
+/* Adds the node written last as an entry of the level above it. */
+static int add_above(struct sp__tree *t, unsigned below)
+{
+	const struct sp__treelevel *child = &t->level[below];
+	unsigned level = below + 1;
+	struct sp__treelevel *l = &t->level[level];
+	uint64_t page = t->root;
+	int rc = 0;
+
+	if (level == t->levels) {
+		rc = sp__nodefill_init(&l->fill, t->page_bytes, level);
+		t->levels++;
+	}
+	if (rc || sp__nodefill_add(&l->fill, bytes_of(&child->separator), child->separator.bytes,
+				   page, child->repeated))
+		return rc;
+	rc = write_node(t, level);
+	if (!rc)
+		rc = add_above(t, level);
+	if (!rc)
+		rc = sp__bytes_set(&l->separator, child->separator.data, child->separator.bytes,
+				   NULL);
+	l->repeated = child->repeated;
+	if (!rc && !sp__nodefill_add(&l->fill, bytes_of(&child->separator), child->separator.bytes,
+				     page, child->repeated))
+		rc = SP_ESTATE;
+	return rc;
+}
+
+/* Separates the leaf that begins with this key from the one before. */
+static int separate(struct sp__tree *t, const uint8_t *key, size_t bytes, bool repeated)
+{
+	const uint8_t *last = bytes_of(&t->last);
+	size_t n = 0;
+
+	while (n < bytes && n < t->last.bytes && key[n] == last[n])
+		n++;
+	t->level[0].repeated = repeated;
+	return sp__bytes_set(&t->level[0].separator, (const char *)key, sp__min(n + 1, bytes),
+			     NULL);
+}
+
+int sp__tree_put(struct sp__tree *t, const uint8_t *key, size_t bytes, uint64_t offset,
+		 uint64_t length)
+{
+	struct sp__nodefill *leaf = &t->level[0].fill;
+	bool repeated = t->records && !sp__order_bytes(t->last.data, t->last.bytes, key, bytes);
+	int rc = 0;
+
+	t->records++;
+	t->keys += !repeated;
+	if (!sp__nodefill_add(leaf, key, bytes, offset, length)) {
+		rc = write_node(t, 0);
+		if (!rc)
+			rc = add_above(t, 0);
+		if (!rc)
+			rc = separate(t, key, bytes, repeated);
+		if (!rc && !sp__nodefill_add(leaf, key, bytes, offset, length))
+			rc = SP_ESTATE;
+	}
+	return rc || repeated ? rc : sp__bytes_set(&t->last, (const char *)key, bytes, NULL);
+}
+
+int sp__tree_finish(struct sp__tree *t)
+{
+	int rc = 0;
+
+	for (unsigned level = 0; !rc && level < t->levels; level++) {
+		bool root = level + 1 == t->levels && !t->level[level].written;
+
+		rc = write_node(t, level);
+		if (!rc && !root)
+			rc = add_above(t, level);
+	}
+	return rc;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes the tree of an index from entries in the order of their keys.
+ */
+#ifndef SP__INDEX_TREE_H
+#define SP__INDEX_TREE_H
+
+#include "base/mem.h"
+#include "index/node.h"
+#include "io/wstream.h"
+
+/* Of each level there is one node that is being filled. */
+struct sp__treelevel {
+	struct sp__nodefill fill;
+	struct sp__bytes separator; /* of it, from the node before it */
+	bool repeated;
+	uint64_t written; /* nodes */
+};
+
+struct sp__tree {
+	struct sp__wstream *out;
+	uint32_t page_bytes;
+	struct sp__treelevel level[SP__NODE_LEVELS];
+	unsigned levels;
+	struct sp__bytes last; /* the key before */
+	uint8_t *page;
+	uint64_t next_page;
+	uint64_t records, keys;	  /* keys: different ones */
+	uint64_t last_leaf, root; /* once it is finished */
+};
+
+/* out, borrowed, is where the first page goes. */
+SP_MUST_CHECK int sp__tree_init(struct sp__tree *t, struct sp__wstream *out, uint32_t page_bytes,
+				uint64_t first_page);
+void sp__tree_free(struct sp__tree *t); /* accepts one all zero */
+/* A key has at most sp__node_key_most() bytes. */
+SP_MUST_CHECK int sp__tree_put(struct sp__tree *t, const uint8_t *key, size_t bytes,
+			       uint64_t offset, uint64_t length);
+SP_MUST_CHECK int sp__tree_finish(struct sp__tree *t);
+
+#endif

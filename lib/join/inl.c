@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The way of an outer row: free; looking: its key is with the lookup; matched: places of inner
+ * records have come, and are asked for as the batch has room; settled: all its records have been
+ * joined.  Keys that are looking and records that are asked for together are in flight.
+ *
+ * The batch is how many may be.  It begins at 1 and doubles each time as many have been joined,
+ * up to `most`: so the first row comes as early as without batches, and after n rows no more
+ * than 2 n + 1 inner records have been read if each key has one.  It is filled again when a
+ * tenth of it has been joined, so that requests go to the system in groups.
+ *
+ * next() first returns what has arrived; then it collects completions, turns finished lookups
+ * into reads, and fills the batch; only if none of this is possible it says SP_LATER.
+ *
+ * Ordered, lookups and reads return in the order of the puts, so rows do too; those that come
+ * without a partner are in the queue `settling` until the rows before them are settled.
+ *
+ * The key of each record that is read is compared with that of its row; if it is another one, the
+ * index may be wrong, which is an error.
+ *
+ * Memory: an eighth for outer rows, half of the rest for nodes of the index, half for records.
+ *
+ * Rejected: looking through the first K rows of the queue for one that has arrived, as in the
+ * paper: here completions come as a list.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "index/indexkey.h"
+#include "join/inl.h"
+
+/* The part of the batch that is filled at once. */
+#define REFILL 10
+
+struct outer {
+	struct sp__tuple row;
+	struct sp__bytes copy; /* its records */
+	struct sp__bytes key;  /* as sp__key_make() has it */
+	unsigned pending;      /* records asked for and not joined */
+	bool looking, matched;
+	struct outer *next; /* free, or settling */
+};
+
+struct sp__inl {
+	struct sp__inl_opts opts;
+	struct sp__keying keying;
+	struct sp__keymem keymem;
+	struct sp__keybuf index_key, found_key; /* of an outer and of an inner record */
+	struct sp__bytes text;			/* an outer key for the index */
+	struct sp__lookup *lookup;
+	struct sp__gather *gather;
+
+	struct outer *rows, *idle;
+	struct outer *settling, *settling_last;
+	unsigned nrows; /* not idle */
+	uint64_t row_bytes;
+	struct outer *given; /* by the last call; it can be settled now */
+
+	struct sp__found found; /* of the lookup that is being turned into reads */
+	struct outer *finding;	/* its row; NULL: none */
+	size_t asked;		/* of found */
+
+	unsigned batch, looking;
+	uint64_t joined; /* since the batch was filled */
+	uint64_t grown;	 /* ... since it was doubled */
+	bool filling, outer_ended;
+	uint64_t moves; /* changes at whatever row: without one a call can do nothing more */
+	struct sp__tuple row;
+	uint64_t probes;
+	int status; /* of the last call; an error stays */
+};
+
+static int no_memory(const struct sp__inl *l)
+{
+	return sp__join_no_memory(l->opts.j);
+}
+
+/* Opening. */
+
+int sp__inl_open(struct sp__inl **level, const struct sp__inl_opts *opts)
+{
+	struct sp__inl *l = calloc(1, sizeof(*l));
+	struct sp__env *env = &opts->j->env;
+	struct sp__lookup_opts lo = { .index = opts->index,
+				      .reads = opts->reads,
+				      .waits = opts->waits,
+				      .max = opts->most,
+				      .bytes = opts->memory_bytes * 7 / 16,
+				      .ordered = opts->ordered };
+	struct sp__gather_opts fo = { .volume = opts->volume,
+				      .reads = opts->reads,
+				      .budget = &env->budget,
+				      .err = env->err,
+				      .most = opts->most,
+				      .memory_bytes = opts->memory_bytes * 7 / 16,
+				      .gap_bytes = opts->gap_bytes,
+				      .ordered = opts->ordered };
+	int rc;
+
+	*level = l;
+	if (!l)
+		return sp__join_no_memory(opts->j);
+	l->opts = *opts;
+	l->status = SP_READY;
+	l->batch = 1;
+	l->rows = calloc(opts->most, sizeof(*l->rows));
+	if (!l->rows)
+		return no_memory(l);
+	for (unsigned i = 0; i < opts->most; i++) {
+		l->rows[i].next = l->idle;
+		l->idle = &l->rows[i];
+	}
+	rc = sp__keying_init(&l->keying, &opts->j->result.emit.cut, opts->keys, env->err);
+	if (!rc)
+		rc = sp__lookup_open(&l->lookup, &lo);
+	return rc ? rc : sp__gather_open(&l->gather, &fo);
+}
+
+void sp__inl_close(struct sp__inl *l)
+{
+	struct sp__budget *budget;
+
+	if (!l)
+		return;
+	budget = &l->opts.j->env.budget;
+	for (unsigned i = 0; l->rows && i < l->opts.most; i++) {
+		sp__bytes_release(&l->rows[i].copy, budget);
+		sp__bytes_release(&l->rows[i].key, budget);
+	}
+	free(l->rows);
+	sp__lookup_close(l->lookup);
+	sp__gather_close(l->gather);
+	sp__keying_release(&l->keying);
+	sp__keymem_release(&l->keymem);
+	sp__keybuf_release(&l->index_key);
+	sp__keybuf_release(&l->found_key);
+	sp__bytes_release(&l->text, NULL);
+	free(l);
+}
+
+/* Outer rows. */
+
+/* Copies the records of a row. */
+static int copy_row(struct sp__inl *l, struct outer *o, const struct sp__tuple *row)
+{
+	struct sp__budget *budget = &l->opts.j->env.budget;
+	size_t at = 0;
+
+	sp__bytes_empty(&o->copy, budget);
+	o->row = *row;
+	for (unsigned i = 0; i < SP_JOIN_FILES_MAX; i++)
+		if (row->of[i].data &&
+		    sp__bytes_append(&o->copy, row->of[i].data, row->of[i].bytes, budget) < 0)
+			return no_memory(l);
+	/* An empty record has an address, too. */
+	if (!o->copy.data && sp__bytes_append(&o->copy, "", 1, budget) < 0)
+		return no_memory(l);
+	for (unsigned i = 0; i < SP_JOIN_FILES_MAX; i++) {
+		if (!row->of[i].data)
+			continue;
+		o->row.of[i].data = o->copy.data + at;
+		at += row->of[i].bytes;
+	}
+	return 0;
+}
+
+/* The key of a record of one side, in keymem. */
+static int make_key(struct sp__inl *l, int side, const struct sp__line *line, struct sp__slice *key)
+{
+	size_t begin;
+
+	l->keymem.bytes = 0;
+	if (sp__key_make(&l->keying, side, line->data, line->bytes, &l->keymem, &begin) < 0)
+		return no_memory(l);
+	*key = (struct sp__slice){ l->keymem.data, l->keymem.bytes };
+	return 0;
+}
+
+/* The outer key as a record of the inner file would have it. */
+static int binary_index_key(struct sp__inl *l, const struct sp__slice *field)
+{
+	const struct sp_key *key = &l->opts.index->key.key;
+	const size_t bytes = l->opts.format.fixed_bytes;
+
+	sp__bytes_empty(&l->text, NULL);
+	for (size_t i = 0; i < bytes; i += key->length)
+		if (sp__bytes_append(&l->text, field->p, key->length, NULL) < 0)
+			return no_memory(l);
+	memcpy(l->text.data + key->offset, field->p, key->length);
+	return sp__indexkey_of_record(&l->opts.index->key, l->text.data, bytes, &l->index_key);
+}
+
+static int make_index_key(struct sp__inl *l, const struct sp__line *line)
+{
+	const struct sp_join_opts *keys = l->opts.keys;
+	struct sp__slice f;
+	size_t n;
+
+	sp__field_find(l->keying.cut, line->data, line->bytes, keys->keys[l->opts.outer_side][0],
+		       &f);
+	if (l->keying.cut->kind == SP__CUT_FIXED)
+		return binary_index_key(l, &f);
+	if (sp__bytes_set(&l->text, f.p, f.n, NULL) < 0)
+		return no_memory(l);
+	n = f.n;
+	if (l->keying.cut->kind == SP__CUT_CSV && n)
+		n = (size_t)((char *)sp__csv_unquote(f.p, f.p + f.n,
+						     (unsigned char *)l->text.data) -
+			     l->text.data);
+	return sp__indexkey_of_text(&l->opts.index->key, n ? l->text.data : "", n, &l->index_key,
+				    l->opts.j->env.err);
+}
+
+static int look_up(struct sp__inl *l, struct outer *o)
+{
+	const struct sp__line *line = &o->row.of[l->opts.left];
+	struct sp__slice key = { 0 };
+	int rc = make_key(l, l->opts.outer_side, line, &key);
+
+	if (!rc && sp__bytes_set(&o->key, key.p, key.n, &l->opts.j->env.budget) < 0)
+		rc = no_memory(l);
+	if (!rc)
+		rc = make_index_key(l, line);
+	if (!rc)
+		rc = sp__lookup_put(l->lookup, l->index_key.data, l->index_key.bytes,
+				    (uint64_t)(o - l->rows));
+	return rc;
+}
+
+static unsigned in_flight(const struct sp__inl *l)
+{
+	return l->looking + l->opts.most - sp__gather_room(l->gather);
+}
+
+/* Takes the next outer row.  1: taken; 0: not now. */
+static int take_outer(struct sp__inl *l)
+{
+	const struct sp__tuple *row;
+	struct outer *o = l->idle;
+	int rc = l->opts.outer.next(l->opts.outer.operator, & row);
+
+	l->outer_ended = rc == SP_END;
+	if (rc != SP_READY)
+		return rc < 0 ? rc : 0;
+	rc = copy_row(l, o, row);
+	if (!rc)
+		rc = look_up(l, o);
+	if (rc < 0)
+		return rc;
+	l->idle = o->next;
+	o->pending = 0;
+	o->looking = true;
+	o->matched = false;
+	l->nrows++;
+	l->row_bytes += o->copy.bytes;
+	l->looking++;
+	l->probes++;
+	l->moves++;
+	return 1;
+}
+
+/* Fills the batch, when a part of it has been joined. */
+static int fill(struct sp__inl *l)
+{
+	int rc = 1;
+
+	if (in_flight(l) && !l->filling && l->joined < sp__max(l->batch / REFILL, 1))
+		return 0;
+	l->filling = true;
+	l->joined = 0;
+	while (rc == 1 && !l->outer_ended && l->idle && sp__lookup_room(l->lookup) &&
+	       in_flight(l) < l->batch && (!l->nrows || l->row_bytes < l->opts.memory_bytes / 8))
+		rc = take_outer(l);
+	/* A row that is not there yet is asked for again. */
+	l->filling = rc == 0 && !l->outer_ended;
+	return rc < 0 ? rc : 0;
+}
+
+/* Something in flight has been joined, or had no partner. */
+static void join_one(struct sp__inl *l)
+{
+	l->joined++;
+	l->moves++;
+	if (++l->grown < l->batch)
+		return;
+	l->grown = 0;
+	l->batch = (unsigned)sp__min(2 * (uint64_t)l->batch, l->opts.most);
+}
+
+/* Matches. */
+
+static void enqueue(struct sp__inl *l, struct outer *o)
+{
+	o->next = NULL;
+	if (l->settling)
+		l->settling_last->next = o;
+	else
+		l->settling = o;
+	l->settling_last = o;
+}
+
+/* The lookup of the row has ended. */
+static void found_all(struct sp__inl *l, struct outer *o)
+{
+	o->looking = false;
+	l->looking--;
+	l->moves++;
+	if (l->opts.ordered || !o->pending)
+		enqueue(l, o);
+}
+
+/* Asks for the records found.  1: for all of them; 0: there is no room. */
+static int ask(struct sp__inl *l)
+{
+	for (; l->asked < l->found.n; l->asked++) {
+		const struct sp__keymatch *m = &l->found.matches[l->asked];
+
+		if (l->opts.most - sp__gather_room(l->gather) >= l->batch)
+			return 0;
+		sp__gather_ask(l->gather, m->offset, m->bytes, l->found.tag);
+		l->finding->pending++;
+		l->moves++;
+	}
+	if (l->found.last && !l->finding->pending && !l->finding->matched)
+		join_one(l);
+	if (l->found.last)
+		found_all(l, l->finding);
+	l->finding = NULL;
+	return 1;
+}
+
+/* Turns lookups that have finished into reads. */
+static int ask_all(struct sp__inl *l)
+{
+	int rc = SP_READY;
+
+	for (;;) {
+		if (l->finding && !ask(l))
+			break;
+		rc = sp__lookup_get(l->lookup, &l->found);
+		if (rc != SP_READY)
+			break;
+		l->finding = &l->rows[l->found.tag];
+		l->asked = 0;
+	}
+	return rc < 0 ? rc : sp__gather_flush(l->gather);
+}
+
+/* Rows. */
+
+static void settle(struct sp__inl *l, struct outer *o)
+{
+	l->row_bytes -= o->copy.bytes;
+	l->nrows--;
+	o->next = l->idle;
+	l->idle = o;
+	l->moves++;
+}
+
+/* The next settled row: does it become a row of the result, as it is? */
+static bool give_alone(struct sp__inl *l, const struct sp__tuple **row)
+{
+	while (l->settling && !l->settling->pending) {
+		struct outer *o = l->settling;
+
+		l->settling = o->next;
+		if (!o->matched && l->opts.unpaired) {
+			l->given = o;
+			*row = &o->row;
+			return true;
+		}
+		settle(l, o);
+	}
+	return false;
+}
+
+/* Is it the key of the row? */
+static int matches(struct sp__inl *l, const struct outer *o, const struct sp__line *inner,
+		   bool *equal)
+{
+	struct sp__slice key = { 0 };
+	int rc = make_key(l, !l->opts.outer_side, inner, &key);
+
+	*equal = !rc && sp__order_bytes(key.p, key.n, o->key.data, o->key.bytes) == 0;
+	return rc;
+}
+
+/*
+ * The record has another key than the row.  It may: the key of the join can be longer than that of
+ * the index, or narrower; but not if the index, too, would have another key for it.
+ */
+static int check_place(struct sp__inl *l, const struct outer *o, const struct sp__gathered *record)
+{
+	const struct sp__index *ix = l->opts.index;
+	int rc = make_index_key(l, &o->row.of[l->opts.left]);
+
+	if (!rc && sp__indexkey_of_record(&ix->key, record->data, record->bytes, &l->found_key) < 0)
+		rc = no_memory(l);
+	if (rc || !sp__order_bytes(l->index_key.data, l->index_key.bytes, l->found_key.data,
+				   l->found_key.bytes))
+		return rc;
+	return sp__errf(l->opts.j->env.err, SP_ECORRUPT, "read", ix->path, -1,
+			"at offset %llu of its source %.150s is another key: build the index again",
+			(unsigned long long)record->offset, ix->source);
+}
+
+/* Joins a record that has arrived with its row.  1: that makes a row of the result. */
+static int join(struct sp__inl *l, const struct sp__gathered *record)
+{
+	struct outer *o = &l->rows[record->tag];
+	struct sp__line *inner = &l->row.of[l->opts.inner];
+	bool equal, first;
+	int rc;
+
+	l->row = o->row;
+	inner->data = record->data;
+	inner->bytes = record->bytes;
+	rc = matches(l, o, inner, &equal);
+	join_one(l);
+	if (!--o->pending && !o->looking && !l->opts.ordered)
+		enqueue(l, o);
+	if (rc < 0 || !equal)
+		return rc ? rc : check_place(l, o, record);
+	first = !o->matched;
+	o->matched = true;
+	if (l->opts.semi)
+		inner->data = NULL;
+	return l->opts.pairs || (l->opts.semi && first);
+}
+
+/* SP_READY, SP_LATER or an error. */
+static int give(struct sp__inl *l, const struct sp__tuple **row)
+{
+	struct sp__gathered record;
+	int rc;
+
+	for (;;) {
+		if (give_alone(l, row))
+			return SP_READY;
+		rc = sp__gather_take(l->gather, &record);
+		if (rc != SP_READY)
+			return rc < 0 ? rc : SP_LATER;
+		rc = join(l, &record);
+		if (rc < 0)
+			return rc;
+		if (rc) {
+			*row = &l->row;
+			return SP_READY;
+		}
+	}
+}
+
+static int advance(struct sp__inl *l)
+{
+	int rc = sp__reads_collect(l->opts.reads);
+
+	if (!rc)
+		rc = ask_all(l);
+	return rc ? rc : fill(l);
+}
+
+/* Is a part of the batch free, so that there is more to do than to return what has come? */
+static bool is_due(const struct sp__inl *l)
+{
+	return !l->outer_ended && l->joined >= sp__max(l->batch / REFILL, 1);
+}
+
+static int next(struct sp__inl *l, const struct sp__tuple **row)
+{
+	int rc = is_due(l) ? SP_LATER : give(l, row);
+	uint64_t before;
+
+	while (rc == SP_LATER) {
+		before = l->moves;
+		rc = advance(l);
+		if (!rc)
+			rc = give(l, row);
+		if (rc == SP_LATER && l->moves == before)
+			break;
+	}
+	if (rc != SP_LATER)
+		return rc;
+	if (l->outer_ended && !l->nrows)
+		return SP_END;
+	rc = sp__reads_flush(l->opts.reads);
+	if (sp__queue_outstanding(l->opts.reads->queue))
+		sp__reads_later(l->opts.reads, l->opts.waits);
+	return rc ? rc : SP_LATER;
+}
+
+int sp__inl_next(void *level, const struct sp__tuple **row)
+{
+	struct sp__inl *l = level;
+
+	if (l->given)
+		settle(l, l->given);
+	l->given = NULL;
+	sp__gather_release(l->gather);
+	if (l->status >= 0)
+		l->status = next(l, row);
+	return l->status;
+}
+
+void sp__inl_note(const struct sp__inl *l, struct sp_join_stats *st)
+{
+	const struct sp__gather_counts *c;
+	uint64_t hits, misses;
+
+	if (!l->gather)
+		return;
+	c = sp__gather_counts(l->gather);
+	sp__lookup_counts(l->lookup, &hits, &misses);
+	st->probes += l->probes;
+	st->index_reads += misses;
+	st->inner_records += c->records;
+	st->inner_reads += c->reads;
+	st->inner_bytes += c->bytes;
+	st->shared_records += c->shared;
+	st->coalesced_records += c->coalesced;
+	st->batch = (unsigned)sp__max(st->batch, l->batch);
+}

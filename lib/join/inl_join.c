@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A join by index nested loops, from files to rows of the result: operators of inl.h, one for each
+ * index, above a scan of the outer file; the root of the plan, which writes rows, and what there
+ * is of them before it waits.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "io/cached.h"
+#include "join/inl.h"
+#include "join/inlindex.h"
+#include "join/record.h"
+#include "run/memory.h"
+#include "sort/plan.h"
+
+#define OUTSTANDING_DEFAULT 128
+#define QUEUE_MOST 4096
+/* What costs as much to read as a request, where the device is not known. */
+#define GAP_BYTES (16u << 10)
+
+struct level {
+	struct sp__index index;
+	struct sp__volume *direct; /* the inner file, past the page cache; or NULL */
+	struct sp_join_opts keys;
+	size_t field[2]; /* memory of its keys */
+	struct sp__inl *inl;
+};
+
+struct plan {
+	struct sp__join *j;
+	int outer; /* file 0 or 1 */
+	unsigned nlevels;
+	struct level level[SP_JOIN_FILES_MAX - 1];
+	struct sp__reads reads;
+	struct sp__waits *waits;
+	struct sp__tuple row; /* of the outer file */
+};
+
+/* The scan of the outer file as an operator. */
+static int outer_next(void *plan, const struct sp__tuple **row)
+{
+	struct plan *p = plan;
+	struct sp__source *src = &p->j->source[p->outer];
+	const char *data;
+	size_t bytes;
+	int rc;
+
+	if (src->at == src->end) {
+		rc = sp__source_try(src);
+		if (rc != SP_READY)
+			return rc;
+	}
+	data = src->at;
+	src->at = sp__record_next(&src->format, data, src->end, &bytes);
+	src->lines++;
+	sp__tally_count(&src->done, (uint64_t)(src->at - data));
+	sp__line_set(p->j, p->outer, data, bytes, &p->row.of[p->outer]);
+	*row = &p->row;
+	return SP_READY;
+}
+
+/* Opening. */
+
+static unsigned most_outstanding(const struct sp_join_opts *o, unsigned nlevels)
+{
+	unsigned most = o->max_outstanding ? o->max_outstanding : OUTSTANDING_DEFAULT;
+
+	return o->algorithm == SP_JOIN_INL ? 1 : (unsigned)sp__min(most, QUEUE_MOST / 2 / nlevels);
+}
+
+static uint64_t level_memory(const struct plan *p)
+{
+	const uint64_t working = sp__working_memory(p->j->opts.run.memory_bytes);
+	const struct sp__buffers b = sp__buffers(working);
+
+	return (working - (uint64_t)b.chunk_bytes * (b.reads + b.writes)) / p->nlevels;
+}
+
+static uint64_t gap_bytes(const struct sp_join_opts *o)
+{
+	const struct sp_sort_opts so = { .run.geometry = o->run.geometry };
+	const struct sp__plan_device d = sp__plan_device(&so);
+
+	if (o->algorithm == SP_JOIN_INL)
+		return 0;
+	return o->run.geometry ? (uint64_t)(d.seek_s / d.transfer_s_per_mb * (1 << 20)) : GAP_BYTES;
+}
+
+/* The inner file as it is read: past the page cache, unless much of it is there. */
+static struct sp__volume *records_of(const struct plan *p, struct level *l)
+{
+	struct sp__volume *v = l->index.records;
+
+	if (v->machine || v->direct || p->j->opts.run.direct >= 0 ||
+	    sp__file_cached(v->fd, 0, v->size_bytes) ||
+	    sp__volume_reopen_direct(&l->direct, v->fd, false, v->name, NULL) < 0)
+		return v;
+	return l->direct;
+}
+
+/* Which fields of which files are the keys of level i, and its index. */
+static int open_keys(struct plan *p, unsigned i, struct sp__inl_opts *lo)
+{
+	const struct sp_join_opts *o = &p->j->opts;
+	struct level *l = &p->level[i];
+	const char *path = i ? o->then[i - 1].index : o->index[!p->outer];
+	int rc;
+
+	l->keys = *o;
+	lo->outer_side = i ? 0 : p->outer;
+	lo->left = i ? o->then[i - 1].left - 1 : (unsigned)p->outer;
+	lo->inner = i ? i + 1 : (unsigned)!p->outer;
+	lo->format = sp__join_format(o, i ? 0 : !p->outer);
+	lo->ordered = o->ordered != 0 || o->algorithm == SP_JOIN_INL;
+	lo->pairs = i || o->pairs;
+	lo->semi = !i && o->semi;
+	lo->unpaired = !i && o->unpaired[p->outer];
+	if (i) {
+		l->field[0] = o->then[i - 1].left_field;
+		l->field[1] = o->then[i - 1].key;
+		l->keys.keys[0] = &l->field[0];
+		l->keys.keys[1] = &l->field[1];
+		l->keys.nkeys = 1;
+		l->keys.types = NULL;
+		l->keys.collated = NULL;
+	}
+	rc = sp__index_open(&l->index, path, &p->j->env);
+	return rc ? rc
+		  : sp__inlindex_check(&l->index, &l->keys, !lo->outer_side,
+				       i ? o->then[i - 1].input : p->j->io->inputs[!p->outer],
+				       p->j->env.err);
+}
+
+static int open_level(struct plan *p, unsigned i, unsigned most)
+{
+	struct level *l = &p->level[i];
+	struct sp__inl_opts lo = {
+		.j = p->j,
+		.outer = i ? (struct sp__tuples){ p->level[i - 1].inl, sp__inl_next }
+			   : (struct sp__tuples){ p, outer_next },
+		.reads = &p->reads,
+		.waits = p->waits,
+		.index = &l->index,
+		.keys = &l->keys,
+		.most = most,
+		.memory_bytes = level_memory(p),
+		.gap_bytes = gap_bytes(&p->j->opts),
+	};
+	int rc = open_keys(p, i, &lo);
+
+	if (rc < 0)
+		return rc;
+	lo.volume = records_of(p, l);
+	return sp__inl_open(&l->inl, &lo);
+}
+
+static int open_plan(struct plan *p)
+{
+	const struct sp_join_opts *o = &p->j->opts;
+	const unsigned most = most_outstanding(o, p->nlevels);
+	const struct sp__queue_opts qo = { .engine = o->run.engine,
+					   .depth = 2 * most * p->nlevels,
+					   .trace = p->j->env.trace,
+					   .device = p->j->read.device };
+	int rc = sp__reads_open(&p->reads, &qo, p->j->env.err);
+
+	for (unsigned i = 0; i < p->nlevels && !rc; i++)
+		rc = open_level(p, i, most);
+	return rc;
+}
+
+static void close_plan(struct plan *p)
+{
+	if (p->reads.queue) {
+		snprintf(p->j->stats.run.engine, sizeof(p->j->stats.run.engine), "%s",
+			 sp__queue_engine(p->reads.queue));
+		sp__env_note_io(&p->j->stats.run, sp__queue_counters(p->reads.queue));
+	}
+	sp__reads_close(&p->reads);
+	for (unsigned i = p->nlevels; i-- > 0;) {
+		struct level *l = &p->level[i];
+
+		if (l->inl)
+			sp__inl_note(l->inl, &p->j->stats);
+		sp__inl_close(l->inl);
+		sp__volume_close(l->direct);
+		sp__index_close(&l->index);
+	}
+}
+
+/* The root. */
+
+static void write_row(struct plan *p, const struct sp__tuple *row)
+{
+	struct sp__join *j = p->j;
+	struct sp__line line[SP_JOIN_FILES_MAX];
+	const struct sp__line *of[SP_JOIN_FILES_MAX];
+	uint64_t written = sp__emit_bytes(&j->result.emit);
+
+	for (unsigned i = 0; i <= p->nlevels; i++) {
+		of[i] = row->of[i].data ? &line[i] : NULL;
+		if (i < 2 && of[i])
+			sp__line_set(j, (int)i, row->of[i].data, row->of[i].bytes, &line[i]);
+		else
+			line[i] = row->of[i];
+	}
+	sp__emit_files(&j->result.emit, of);
+	sp__charge_work(&j->env, 1, 1, sp__emit_bytes(&j->result.emit) - written);
+}
+
+/* Shows what there is, and waits. */
+static int wait_all(struct plan *p)
+{
+	int rc = sp__emit_flush(&p->j->result.emit);
+
+	if (!rc)
+		rc = sp__wstream_flush(p->j->result.ws);
+	return rc ? rc : sp__waits_block(p->waits);
+}
+
+static int run(struct plan *p)
+{
+	const struct sp__tuple *row;
+	int rc;
+
+	do {
+		rc = sp__inl_next(p->level[p->nlevels - 1].inl, &row);
+		if (rc == SP_LATER) {
+			rc = wait_all(p);
+			rc = rc ? rc : SP_READY;
+		} else if (rc == SP_READY) {
+			write_row(p, row);
+			rc = p->j->result.emit.error ? p->j->result.emit.error : rc;
+		}
+	} while (rc == SP_READY);
+	return rc;
+}
+
+int sp__join_inl(struct sp__join *j)
+{
+	struct plan p = { .j = j,
+			  .outer = sp__inl_outer(&j->opts),
+			  .nlevels = 1 + (unsigned)j->opts.nthen };
+	int rc;
+
+	p.waits = &j->waits;
+	j->stats.algorithm = j->opts.algorithm;
+	rc = open_plan(&p);
+	/* Not before: of an index that cannot be used there is no result, not even a header. */
+	if (!rc)
+		rc = sp__join_begin_rows(j);
+	if (!rc)
+		rc = run(&p);
+	close_plan(&p);
+	return rc ? rc : sp__balance_sources(j);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which joins index nested loops can do, and with which indexes.
+ */
+#ifndef SP__JOIN_INLINDEX_H
+#define SP__JOIN_INLINDEX_H
+
+#include <spindle/join.h>
+#include "index/indexfile.h"
+
+/*
+ * SP_JOIN_AUTO: are index nested loops predicted to be faster than reading both files?  Seconds of
+ * each; 0: unknown.
+ */
+bool sp__inl_pays(const struct sp_join_opts *o, double *index_s, double *hash_s);
+/* The outer file, 0 or 1; there is an index of the other one. */
+int sp__inl_outer(const struct sp_join_opts *o);
+/* Is there what is needed, and is it a join that can be done so?  0, or SP_EUNSUP with err. */
+SP_MUST_CHECK int sp__inl_check(const struct sp_join_opts *o, const struct sp_join_io *io,
+				struct sp_errinfo *err);
+/*
+ * Is it an index of this input, whose key equals for all records with equal keys on that side of
+ * opts?  0, SP_EUNSUP or an error of the system, with err.
+ */
+SP_MUST_CHECK int sp__inlindex_check(const struct sp__index *index, const struct sp_join_opts *o,
+				     int side, const char *input, struct sp_errinfo *err);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A merge join that can stop and go on (merge_join.c).
+ */
+#ifndef SP__JOIN_MERGE_JOIN_H
+#define SP__JOIN_MERGE_JOIN_H
+
+#include "join/state.h"
+
+/* Of the buffer of the emit: what an operator hands out at once. */
+#define SP__MERGE_ENOUGH_BYTES (64u << 10)
+
+/* Beside the statuses. */
+enum { SP__MERGE_DISORDER = 3 };
+
+struct sp__merging_join;
+
+/* SP_EUNSUP: the options ask for an order that a merge does not have. */
+SP_MUST_CHECK int sp__merge_check(const struct sp__join *j);
+/* Of the sources of j, which are open, into its emit.  NULL: no memory, recorded. */
+struct sp__merging_join *sp__merge_new(struct sp__join *j);
+void sp__merge_free(struct sp__merging_join *m); /* accepts NULL */
+/*
+ * Goes on: SP_END; SP_READY (the emit, with a sink, holds enough), SP_LATER (a source said so);
+ * SP__MERGE_DISORDER: the end, and disorder was reported; or an error.
+ */
+SP_MUST_CHECK int sp__merge_some(struct sp__merging_join *m);
+
+/* Only a sink is waited for: a stream takes all. */
+static inline bool sp__merge_full(const struct sp__join *j)
+{
+	const struct sp__emit *e = &j->result.emit;
+
+	return e->sink && (size_t)(e->at - e->buf) >= SP__MERGE_ENOUGH_BYTES;
+}
+
+#endif

@@ -1,0 +1,250 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# bats file_tags=slow
+
+bats_require_minimum_version 1.5.0
+load ../../scripts/needs
+
+setup()
+{
+	cube=${MMAP_CUBE:-$BATS_TEST_DIRNAME/../../build/bin/mmap-cube}
+	cd "$BATS_TEST_TMPDIR" || return
+	export LC_ALL=C
+}
+
+# points N: so many, 2 of 3 in a corner, some at one place, in the file in.csv.
+points()
+{
+	awk -v n="$1" 'BEGIN {
+		srand(5)
+		for (i = 0; i < n; i++) {
+			side = i % 3 ? 500 : 65536
+			print int(rand() * side) "," int(rand() * side) "," int(rand() * 4000) "," i
+			if (i % 100 == 0) print "7,8,9," i
+		}
+	}' > in.csv
+}
+
+create()
+{
+	"$cube" create c --overwrite --points --dims 65536x65536x4000 --dtype u32 --cell 512 "$@" 2>created
+}
+
+# The points of the box that two corners span, in the order of a result.
+truth()
+{
+	awk -F, -v lo="$1" -v hi="$2" 'BEGIN { split(lo, l, ","); split(hi, h, ",") }
+		{ for (i = 1; i <= 3; i++) if ($i + 0 < l[i] + 0 || $i + 0 > h[i] + 0) next; print }' in.csv |
+		sort -t, -k3,3n -k2,2n -k1,1n
+}
+
+# Values of one place are ordered by their bytes, which are not those of their digits.
+same()
+{
+	diff <(sort -t, -k3,3n -k2,2n -k1,1n "$1") <(sort -t, -k3,3n -k2,2n -k1,1n "$2")
+	diff <(cut -d, -f1-3 "$1") <(cut -d, -f1-3 "$2")
+}
+
+@test "a range of points is what a filter of the input gives, under each mapping, from file and pipe" {
+	points 6000
+	truth 3,5,100 400,60000,2000 > want
+	truth 0,0,0 65535,65535,3999 > all
+	for mapping in auto naive zorder hilbert gray; do
+		create --mapping $mapping --volume sim:atlas10k3-like
+		"$cube" load c in.csv
+		"$cube" range c --lo 3,5,100 --hi 400,60000,2000 --format csv > out
+		same out want
+		create --mapping $mapping
+		"$cube" load c - --format csv -S 1M < in.csv
+		"$cube" export c --format csv -S 1M -o out
+		same out all
+		run -0 "$cube" check c
+		[[ $output == *' 6060 points, 0 damaged' ]]
+	done
+}
+
+@test "the result depends neither on the mapping nor on memory nor on the depth" {
+	points 3000
+	create --mapping naive
+	"$cube" load c in.csv
+	"$cube" export c > want
+	create --mapping hilbert
+	"$cube" load c in.csv
+	"$cube" export c --depth 7 -S 1M | cmp - want
+	"$cube" export c --depth 1 --coalesce=off | cmp - want
+	# What is exported can be loaded.
+	create --mapping zorder
+	"$cube" load c - < want
+	"$cube" export c | cmp - want
+}
+
+@test "a beam has the points of its line, and get all values of a place" {
+	create
+	printf 'x,y,z,value\n3,4,5,1\n3,4,6,2\n\n3,9,5,3\n3,4,5,7\n' | "$cube" load c - --format csv
+	run -0 "$cube" beam c --dim 1 --at 3,0,5 --format csv
+	[ "$output" = $'3,4,5,1\n3,4,5,7\n3,9,5,3' ]
+	run -0 "$cube" get c 3,4,5
+	[ "$output" = $'1\n7' ]
+	run -2 "$cube" get c 3,3,3
+	[[ $output == *'no point at 3,3,3' ]]
+	run -0 "$cube" range c --lo 9,9,9
+	[ -z "$output" ]
+}
+
+@test "loads add up, put adds, and reorganise changes nothing but places" {
+	points 3000
+	split -n l/2 in.csv part.
+	create --overflow 0
+	"$cube" load c part.aa --format csv
+	"$cube" load c - --format csv < part.ab
+	for i in {1..60}; do
+		"$cube" put c 100,100,5 $i 2>said
+		echo "100,100,5,$i" >> in.csv
+	done
+	"$cube" put c 65000,60000,3999 5
+	echo 65000,60000,3999,5 >> in.csv
+	grep -q 'overflow cells for .* reorganise' said
+	"$cube" info c | grep -q 'overflow: reorganise'
+	truth 0,0,0 65535,65535,3999 > want
+	"$cube" export c --format csv > before
+	same before want
+	"$cube" check c
+	"$cube" reorganise c
+	"$cube" export c --format csv | cmp - before
+	run -0 "$cube" info c
+	[[ $output != *'overflow: reorganise'* ]]
+	run -0 "$cube" check c
+	[[ $output == *' 3091 points, 0 damaged' ]]
+}
+
+@test "many points at one place have overflow cells and are not crowded" {
+	create
+	seq 1000 | sed 's/^/1,2,3,/' | "$cube" load c - --format csv
+	run -0 "$cube" get c 1,2,3
+	[ "$(sort -n <<< "$output")" = "$(seq 1000)" ]
+	"$cube" put c 1,2,3 1001
+	run -0 "$cube" info c
+	[[ $output == *' overflow'* && $output != *reorganise* ]]
+}
+
+@test "uniform areas become MultiMap regions, and are faster off the first dimension" {
+	for x in {0..63}; do for y in {0..63}; do
+		echo "$((4 * x)),$((4 * y)),$(printf '%02x' "$x" "$y")"
+	done; done > in.csv
+	# Long values: a cell has 3 of them.
+	for mapping in multimap naive; do
+		"$cube" create $mapping --overwrite --points --dims 256x256 --dtype bytes:1200 \
+			--mapping $mapping --fill-factor 0.4 --volume sim:atlas10k3-like
+		awk -F, -v OFS=, '{ $3 = sprintf("%01200d%s%s", 0, sprintf("%01196d", 0), $3); print }' in.csv |
+			"$cube" load $mapping - --format csv
+		"$cube" check $mapping
+		"$cube" export $mapping > $mapping.out
+	done
+	cmp multimap.out naive.out
+	run -0 "$cube" info multimap
+	[[ $output == *'regions     1, and 0 cells'* && $output == *'4096 points, 100.0 %'* ]]
+	ms() { "$cube" beam "$1" --dim 1 --at 100,0 --discard --coalesce=off | sed 's/.* \(.*\) ms.*/\1/'; }
+	awk -v m="$(ms multimap)" -v n="$(ms naive)" 'BEGIN { exit !(m < n / 2) }'
+	block=$("$cube" map multimap 100,100)
+	run -0 "$cube" map multimap --block "$block"
+	[[ $output == '100,100 103,103' ]]
+}
+
+@test "what makes no sense for points is refused with the reason" {
+	refused()
+	{
+		run -2 "${@:2}"
+		[[ $output == *"$1"* && $(wc -l <<< "$output") = 1 ]]
+	}
+	refused 'of grids' "$cube" create x --points --dims 9x9 --tile 8x8
+	refused 'of grids' "$cube" create x --points --dims 9x9 --fill 3
+	refused 'depends on them' "$cube" create x --points --dims 9x9 --no-data --volume sim:atlas10k3-like
+	refused 'more than 128 bits' "$cube" create x --points --dims 18446744073709551614x18446744073709551614x2
+	refused 'more than 61 bits' "$cube" create x --points --dims 4294967296x4294967296 --mapping hilbert
+	refused 'whole blocks' "$cube" create x --points --dims 9x9 --cell 700
+	refused 'needs a geometry' "$cube" create x --points --dims 9x9 --mapping multimap
+	[ ! -e x ]
+	create
+	cp c before
+	echo 1,2,3,4 > in.csv
+	refused 'do not apply to points' "$cube" load c in.csv --rollup 0:7
+	refused 'has a grid' "$cube" load c in.csv --format npy
+	refused 'has a grid' "$cube" export c --format npy
+	refused 'no grid' "$cube" range c --stride 2,2,2
+	refused 'line 2: coordinate 65536 of dimension 0' "$cube" load c - --format csv <<< $'1,2,3,4\n65536,1,1,1'
+	refused 'line 1: its value' "$cube" load c - --format csv <<< 1,2,3,x
+	refused 'ends within it' "$cube" load c in.csv --format raw
+	refused 'only grids' "$cube" explain c -q 'beam 1'
+	refused 'in no grid' "$cube" append c in.csv --format raw --dim 0
+	cmp c before
+	"$cube" create grid --dims 9x9
+	refused 'only points' "$cube" reorganise grid
+}
+
+@test "damage is found, and does not lead to a wrong result" {
+	points 3000
+	create --mapping naive
+	"$cube" load c in.csv
+	block=$("$cube" map c 7,8,9)
+	printf 'XXXX' | dd of=c bs=1 seek=$((block * 512 + 100)) conv=notrunc status=none
+	run -1 "$cube" check c
+	[[ $output == *' 1 damaged'* && $output == *'first damaged cell'* ]]
+	run -2 "$cube" export c
+	[ "$output" = "mmap-cube: c: a checksum differs: run check" ]
+	run -2 "$cube" reorganise c
+	# The directory.
+	printf 'XXXX' | dd of=c bs=1 seek=8200 conv=notrunc status=none
+	run -2 "$cube" check c
+	[[ $output == *'the directory is damaged' ]]
+}
+
+@test "a cell that reads as zeros is damaged, in a leaf, a region, outside, and without points" {
+	"$cube" create c --points --dims 256x256 --dtype bytes:1200 --fill-factor 0.4 \
+		--mapping multimap --volume sim:atlas10k3-like
+	for x in {0..63}; do for y in {0..63}; do
+		((x == 9 && y == 9)) || echo "$((4 * x)),$((4 * y)),$(printf '%02400x' $((64 * x + y)))"
+	done; done | "$cube" load c - --format csv
+	run -0 "$cube" check c
+	for place in 0,0 36,36; do
+		cp c leaf
+		block=$("$cube" map leaf $place)
+		dd if=/dev/zero of=leaf bs=512 count=1 seek="$block" conv=notrunc status=none
+		run -1 "$cube" check leaf
+		[[ $output == *' 1 damaged'* ]]
+		run -2 "$cube" get leaf $place
+		[[ $output == *'a checksum differs: run check' ]]
+		run -2 "$cube" put leaf $place "$(printf '%02400x' 1)"
+		[[ $output == *'a checksum differs: run check' ]]
+	done
+	create
+	"$cube" put c 1,2,3 4
+	run -0 "$cube" get c 1,2,3
+	dd if=/dev/zero of=c bs=512 count=1 seek="$("$cube" map c 1,2,3)" conv=notrunc status=none
+	run -1 "$cube" check c
+	run -2 "$cube" put c 1,2,3 5
+}
+
+@test "an older state of a cell is noticed: the head counts points" {
+	create
+	echo 1,2,3,4 | "$cube" load c - --format csv
+	block=$("$cube" map c 1,2,3)
+	dd if=c of=cell bs=512 count=1 skip="$block" status=none
+	"$cube" put c 1,2,3 5
+	dd if=cell of=c bs=512 count=1 seek="$block" conv=notrunc status=none
+	run -1 "$cube" check c
+	[[ $output == *'the head says 2 points: some are lost' ]]
+	run -2 "$cube" reorganise c
+	[[ $output == *'fewer points than its head says: run check' ]]
+}
+
+@test "a dataset that another program changes is not changed, so no point is lost" {
+	needs flock
+	create
+	echo 1,2,3,4 > in.csv
+	run -2 flock c "$cube" put c 1,2,3 4
+	[ "$output" = 'mmap-cube: c: another program is changing it' ]
+	run -2 flock c "$cube" load c in.csv
+	[ "$output" = 'mmap-cube: c: another program is changing it' ]
+	flock c "$cube" check c
+	"$cube" load c in.csv
+}

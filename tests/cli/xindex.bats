@@ -1,0 +1,302 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+
+bats_require_minimum_version 1.5.0
+load keys
+
+setup()
+{
+	xindex=${XINDEX:-$BATS_TEST_DIRNAME/../../build/bin/xindex}
+	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
+	cd "$BATS_TEST_TMPDIR" || return
+	export LOCPATH=$BATS_TEST_DIRNAME/../../build/locale LC_ALL=C
+}
+
+# numbers N: the numbers from 1 to N as lines of n, in some order.
+numbers()
+{
+	seq "$1" | awk '{ print ($1 * 7919) % 1000003, $1 }' | sort -n | cut -d' ' -f2 >n
+}
+
+@test "--help and --version are answered on standard output, for each command too" {
+	run -0 --separate-stderr "$xindex" --help
+	[[ $output == *lookup* && -z $stderr ]]
+	run -0 "$xindex" --version
+	[[ $output == "xindex (Spindle) "* ]]
+	run -0 "$xindex" lookup --help
+	[[ $output == *--offsets* && $output != *--page-size* ]]
+}
+
+@test "lookup prints the records of each key, in the order of keys and of the source" {
+	printf 'b,2\na,1\nc,3\nb,20\n,9\nlast,7' >s
+	"$xindex" build -t, -k1,1 -o i s
+	run -0 "$xindex" lookup i c b zz b ''
+	[ "$output" = $'c,3\nb,2\nb,20\nb,2\nb,20\n,9' ]
+	run -0 "$xindex" lookup i last --offsets
+	[ "$output" = "20 6" ]
+	run -0 "$xindex" lookup i last
+	[ "$output" = last,7 ]
+	run -1 "$xindex" lookup i zz B
+	[ -z "$output" ]
+}
+
+@test "a range has both its ends, or those of the index" {
+	numbers 3000
+	"$xindex" build -k1n --page-size 512 -o i n
+	"$xindex" range i | cmp - <(seq 3000)
+	"$xindex" range i --lo 777 --hi 2000 | cmp - <(seq 777 2000)
+	"$xindex" range i --lo 2990.5 | cmp - <(seq 2991 3000)
+	"$xindex" range i --hi -- -1 && false
+	run -1 "$xindex" range i --lo 20 --hi 10
+	[ -z "$output" ]
+}
+
+@test "all types of keys are ordered as xsort orders them" {
+	printf '%s\n' 'x 5K 3' 'x -7 JAN' 'x 12 feb' 'Y 1.5e3 mar' 'y 0x10 Dec' 'y 2M 12' ' z 7G -3' \
+		'x abc-10 1' 'x abc-9 1' 'x  007 may' >s
+	for key in 1 2 2b 2,2 2b,2 2n 2nr 2,2nr 2.1,2.3nr 2g 2gr 2h 2hr 3M 3Mr 2V 2Vr 1f 2d 1fr 1,1r; do
+		"$xindex" build -k "$key" -o i s
+		"$xindex" check i
+		"$xindex" range i | cmp - <("$xsort" -s -k "$key" s)
+	done
+}
+
+@test "a key finds its record whatever its type is" {
+	printf '%s\n' 'x,5K' 'x,-7' 'x,012' 'x,1.5e3' 'x,Feb' 'X,abc-10' >s
+	for key in 2,2 2,2r 2n 2nr 2,2nr 2.1,2.9nr 2g 2gr 2h 2hr 2V 2Vr 2f 2d 2,2fr; do
+		"$xindex" build -t, -k "$key" -o i s
+		while read -r record; do
+			"$xindex" lookup i -- "${record#*,}" | grep -qxF -e "$record"
+		done <s
+	done
+	"$xindex" build -t, -k2n -o i s
+	run -0 "$xindex" lookup i 12.0
+	[ "$output" = x,012 ]
+	"$xindex" build -t, -k2M -o i s
+	run -0 "$xindex" lookup i FEBRUARY
+	[ "$output" = x,Feb ]
+}
+
+@test "CSV records, with a header, quotes and newlines inside" {
+	printf 'id,text\n7,"one ""1"""\n9,"two\nlines"\n7,three\n' >s
+	"$xindex" build --csv --header -k1,1n -o i s
+	run -0 "$xindex" lookup i 7
+	[ "$output" = $'7,"one ""1"""\n7,three' ]
+	run -1 "$xindex" lookup i id
+	"$xindex" build --csv --header -k2,2 -o i s
+	run -0 "$xindex" lookup i 'one "1"' $'two\nlines'
+	[ "$output" = $'7,"one ""1"""\n9,"two\nlines"' ]
+	printf 'a;1\nb;2\n' >s
+	"$xindex" build --csv -t';' -k2,2 -o i s
+	run -0 "$xindex" lookup i 2
+	[ "$output" = 'b;2' ]
+}
+
+@test "records of a fixed length, by integers, floats and bytes" {
+	# i32 le, f64 be, 4 bytes: -2, 1.5, abcd; 70000, -0.25, wxyz
+	printf '\376\377\377\377\77\370\0\0\0\0\0\0abcd\160\21\1\0\277\320\0\0\0\0\0\0wxyz' >s
+	"$xindex" build --record-size 16 --key 0:4:i32 -o i s
+	"$xindex" check i
+	run -0 "$xindex" lookup i --offsets -- -2 70000 5
+	[ "$output" = $'0 16\n16 16' ]
+	run -2 "$xindex" lookup i 3000000000
+	[[ $output == *"'3000000000' is not a key"* ]]
+	"$xindex" build --record-size 16 --key 4:8:f64be:r -o i s
+	run -0 "$xindex" lookup i --offsets -- -0.25
+	[ "$output" = "16 16" ]
+	run -0 "$xindex" range i --offsets --hi -0.25
+	[ "$output" = $'0 16\n16 16' ]
+	"$xindex" build --record-size 16 --key 12:4 -o i s
+	"$xindex" lookup i wxyz 0x61626364 | cmp - <(tail -c 16 s; head -c 16 s)
+	run -2 "$xindex" lookup i abc
+	[[ $output == *"'abc' is not a key: 4 bytes are wanted"* ]]
+	run -2 "$xindex" build --record-size 5 -o j s
+	[[ $output == *"length is not a multiple of the record size 5"* ]]
+	[ ! -e j ]
+}
+
+@test "keys come from a file and from a pipe, any number outstanding, by every engine" {
+	numbers 20000
+	"$xindex" build -k1n -o i n
+	seq 3 7 20000 >keys
+	for depth in 1 2 9 1024; do
+		"$xindex" lookup i --keys keys --depth $depth | cmp - keys
+	done
+	for engine in sync libaio io_uring; do
+		"$xindex" lookup i --keys - -S 512K --direct --engine $engine <keys | cmp - keys
+		"$xindex" range i --engine $engine --direct | cmp - <(seq 20000)
+	done
+	printf 'x\0y z\0' >s
+	"$xindex" build -z -o i s
+	printf 'y z\0x' | "$xindex" lookup i --keys=- | cmp - <(printf 'y z\0x\0')
+}
+
+@test "keys are sorted in temporary files within the memory" {
+	numbers 200000
+	"$xindex" build -k1n -S 512K -T . -o i n --stats=stats
+	needs jq
+	[ "$(jq '.spill.write_bytes > 1000000 and .result.levels == 3' stats)" = true ]
+	[ -n "${SP_TEST_VARIANT:-}" ] || [ "$(jq '.memory.peak_bytes < 17300000' stats)" = true ]
+	"$xindex" check i
+	run -0 "$xindex" lookup i 1 100000 200000
+	[ "$output" = $'1\n100000\n200000' ]
+}
+
+@test "on a simulated drive more lookups outstanding take less time, the same each time" {
+	needs jq
+	numbers 100000
+	"$xindex" build -k1n -o i n --volume sim:atlas10k3-like,files=both
+	seq 11 997 100000 >keys
+	for depth in 1 8 64; do
+		"$xindex" lookup i --keys keys --depth $depth --volume sim:atlas10k3-like,files=both \
+			--stats=stats.$depth | cmp - keys
+		"$xindex" lookup i --keys keys --depth $depth --volume sim:atlas10k3-like,files=both \
+			--stats=again >/dev/null
+		diff <(jq .result,.sim stats.$depth) <(jq .result,.sim again)
+	done
+	jq -es '(map(.result.elapsed_s) | .[0] > 1.5 * .[1] and .[1] > 1.5 * .[2])' stats.1 stats.8 stats.64
+	"$xindex" range i --lo 5 --hi 7 --volume sim:atlas10k3-like,files=both | cmp - <(seq 5 7)
+	"$xindex" check i --volume sim:atlas10k3-like,files=both
+}
+
+@test "a source that has changed is refused by every command" {
+	numbers 100
+	"$xindex" build -k1n -o i n
+	touch -d '2001-01-01' n
+	for command in 'lookup i 5' 'range i' 'stat i'; do
+		# shellcheck disable=SC2086 # words
+		run -2 "$xindex" $command
+		[[ $output == *"i: its source $PWD/n has changed since: build the index again" ]]
+	done
+	run -1 "$xindex" check i
+	"$xindex" build -k1n -o i n
+	echo 101 >>n
+	touch -d '2001-01-01' n
+	run -2 "$xindex" lookup i 5
+	"$xindex" build -k1n -o i n
+	sed -i 's/^50$/05/' n
+	touch -d '2001-01-01' n
+	run -0 "$xindex" lookup i 49
+	run -1 "$xindex" check i
+	[[ $output == *"has changed, though not its size or time" ]]
+	rm n
+	run -2 "$xindex" lookup i 5
+	[[ $output == *"$PWD/n: No such file or directory (the source of the index i)" ]]
+}
+
+@test "an index is found its source from anywhere, and moves with it" {
+	mkdir -p a/b d
+	seq 10 >a/s
+	ln -s ../a/s d/link
+	"$xindex" build -o a/b/i d/link
+	run -0 "$xindex" lookup a/b/i 5
+	(cd a/b && "$xindex" lookup i 7)
+	mv a c
+	run -0 "$xindex" lookup c/b/i 5
+	ln -s c/b/i j
+	run -0 "$xindex" lookup j 5
+	run -0 "$xindex" stat j
+	[[ $output == "source: $PWD/c/s"* ]]
+}
+
+@test "what cannot be indexed is refused, and the old index stays" {
+	seq 10 >s
+	"$xindex" build -o i s
+	cp i old
+	run -2 "$xindex" build -o i - <s
+	run -2 "$xindex" build -o i /dev/null
+	[[ $output == *"/dev/null: the source of an index must be a regular file"* ]]
+	run -2 bash -c "cat s | '$xindex' build -o i /dev/stdin"
+	[[ $output == *"must be a regular file"* ]]
+	run -2 "$xindex" build -o i none
+	run -2 "$xindex" build -o i s -k0
+	[[ $output == *"key '0': field number is zero"* ]]
+	run -2 "$xindex" build -o i s -k1R
+	[[ $output == *"keys in random order cannot be looked up"* ]]
+	head -c 3000 /dev/zero | tr '\0' x >long
+	run -2 "$xindex" build -o i long
+	[[ $output == *"long: the record at byte 0 has a key of 3000 bytes, too long for pages of 4096; pages of 16384 would do"* ]]
+	head -c 30000 /dev/zero | tr '\0' x >long
+	run -2 "$xindex" build -o i long
+	[[ $output == *"too long for pages of 4096" ]]
+	cmp i old
+	run -2 "$xindex" build -o s s
+	run -2 "$xindex" build -o /dev/null s
+	[[ $output == *"an index must be a regular file"* ]]
+	[ "$(wc -l <s)" = 10 ]
+}
+
+@test "damage is named with its page" {
+	numbers 3000
+	"$xindex" build -k1n --page-size 512 -o i n
+	printf X | dd of=i bs=1 seek=5300 conv=notrunc status=none
+	run -1 "$xindex" check i
+	[[ $output == "xindex: i: page 10 is damaged: its checksum is wrong" ]]
+	run -2 "$xindex" range i --offsets
+	[[ $output == *"page 10 is damaged"* ]]
+	run -2 "$xindex" stat n
+	[[ $output == "xindex: n: is not an index" ]]
+	truncate -s -512 i
+	run -2 "$xindex" stat i
+	[[ $output == "xindex: i: is not as long as its head says" ]]
+}
+
+@test "an index is refused in a locale in which its keys differ" {
+	[ -d "$LOCPATH/en_US.UTF-8" ] || skip "needs the locale en_US.UTF-8 in build/locale"
+	printf '1,000\n5\n' >s
+	"$xindex" build -k1n -o i s
+	"$xindex" build -k1 -o j s
+	export LC_ALL=en_US.UTF-8
+	run -2 "$xindex" lookup i 5
+	[[ $output == *"was built in another locale, in which its keys differ" ]]
+	run -0 "$xindex" lookup j 5
+}
+
+@test "stat describes an index" {
+	printf 'k:v\na:1\nb:2\na:3\n' >s
+	"$xindex" build -t: -k1,1 --header=1 --page-size=1K -o i s
+	run -0 "$xindex" stat i
+	[[ $output == *"records are: "*", fields separated by ':'"$'\n'"header records: 1"* ]]
+	[[ $output == *"key: 1,1"$'\n'"records: 3"$'\n'"different keys: 2"$'\n'"levels: 1"* ]]
+	[[ $output == *"pages: 2 of 1024 bytes" ]]
+}
+
+@test "empty sources have empty indexes" {
+	: >s
+	"$xindex" build -o i s
+	"$xindex" check i
+	run -1 "$xindex" lookup i ''
+	run -1 "$xindex" range i
+	printf '\n' >s
+	"$xindex" build -o i s
+	run -0 "$xindex" lookup i '' --offsets
+	[ "$output" = "0 0" ]
+}
+
+@test "a wrong command line is refused" {
+	seq 3 >s
+	"$xindex" build -o i s
+	run -2 "$xindex"
+	run -2 "$xindex" frobnicate
+	run -2 "$xindex" build s
+	[[ $output == *"-o INDEX is missing"* ]]
+	run -2 "$xindex" lookup i
+	run -2 "$xindex" lookup i 1 --keys s
+	run -2 "$xindex" build -o j s --page-size 1000
+	[[ $output == *"a power of two from 512 to 65536"* ]]
+	run -2 "$xindex" build -o j s --csv -z
+	run -2 "$xindex" build -o j s --record-size 2 -t,
+	run -2 "$xindex" build -o j s -t ab
+	run -2 "$xindex" build -o j s --stats=j
+	[ ! -e j ]
+}
+
+@test "the report has the keys that are documented" {
+	needs jq
+	seq 100 >s
+	"$xindex" build -o i s
+	"$xindex" lookup i 5 6 700 --volume sim:atlas10k3-like,files=both --stats=stats >/dev/null
+	[ "$(jq -c '[.schema, .result.keys, .result.found, .result.records]' stats)" = '["spindle.index/1",3,2,2]' ]
+	keys stats >keys
+	diff "$BATS_TEST_DIRNAME/../golden/report-index.keys" keys
+}

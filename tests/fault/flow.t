@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# file_tags=slow
+#
+# Memory or the file system refuses once, at one place after the other: a plan of scans, filter,
+# sorts and a merge join says so, or does without and is right.
+
+here=$(cd "$(dirname "$0")" && pwd) || exit 2
+# shellcheck source=scripts/tap.bash
+. "$here/../../scripts/tap.bash"
+
+build=$(realpath "${SP_BUILD:-$here/../../build}")
+xgen=$(realpath "${XGEN:-$build/bin/xgen}")
+program=$build/examples/07-join-two-files
+shim=$build/tests/shim/failcall.so
+[ -e "$shim" ] || { echo '1..0 # SKIP no shim in this build'; exit 0; }
+work=$(mktemp -d "${TMPDIR:-/tmp}/flow-fault.XXXXXX") || exit 2
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+
+"$xgen" --scale=0.005 -o orders orders || exit 2
+"$xgen" --scale=0.005 -o lineitem lineitem || exit 2
+"$program" orders lineitem >want || exit 2
+
+# One run with call number $1 of the kind $2 failing; what is wrong with it.
+judge() # NUMBER CALLS
+{
+	local status
+
+	timeout 60 env FAILCALL_AT="$1" FAILCALL_CALLS="$2" FAILCALL_FD_MIN=3 LD_PRELOAD="$shim" \
+		"$program" orders lineitem >out 2>err
+	status=$?
+	if [ "$status" = 0 ]; then
+		cmp -s out want || echo "call $1: the result is wrong"
+	elif [ "$status" != 1 ] || [ "$(wc -l <err)" != 1 ]; then
+		echo "call $1: status $status, $(cat err)"
+	elif ! cmp -s out <(head -c "$(stat -c %s out)" want); then
+		echo "call $1: rows before the error are wrong"
+	else
+		told=$((told + 1))
+	fi
+}
+
+sweep() # NAME CALLS
+{
+	local n step bad i
+
+	rm -f count wrong
+	FAILCALL_COUNT=$work/count FAILCALL_CALLS=$2 FAILCALL_FD_MIN=3 LD_PRELOAD=$shim \
+		"$program" orders lineitem >out || exit 2
+	n=$(tail -n 1 count) step=$((n / 100 + 1)) told=0
+	for ((i = 1; i <= n; i += step)); do
+		judge "$i" "$2" >>wrong
+	done
+	bad=$(cat wrong)
+	[ "$told" -gt 0 ] || bad+='no fault had any effect'
+	tap_empty "$1" "$bad"
+}
+
+sweep 'memory refused to a plan' alloc
+sweep 'files refused to a plan' io
+tap_done

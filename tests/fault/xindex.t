@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# file_tags=slow
+#
+# Each allocation, each call for a file and each request of xindex fails once in turn: status 0 and
+# the right result, or 2 with one message, and then the old index is there as it was.
+
+# shellcheck source=scripts/tap.bash
+. "$(dirname "$0")/../../scripts/tap.bash"
+
+build=${SP_BUILD:-$PWD/build}
+xindex=$(realpath "${XINDEX:-$build/bin/xindex}")
+shim=$(realpath "$build/tests/shim/failcall.so" 2>/dev/null)
+work=$(mktemp -d "${TMPDIR:-/tmp}/xindex-fault.XXXXXX") || exit 2
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+export LC_ALL=C
+[ -e "$shim" ] || { echo '1..0 # SKIP no shim in this build'; exit 0; }
+
+mkdir tmp
+seq 20000 | awk '{ print ($1 * 7919) % 20011, $1 }' >s
+seq 0 97 20100 >keys
+build=(build -k1n --page-size=512 -S 512K -T tmp s)
+lookup=(lookup i --keys=keys -S 512K)
+range=(range i --lo 500 --hi 700)
+check=(check i)
+"$xindex" "${build[@]}" -o i && cp i good && "$xindex" "${lookup[@]}" >want.lookup &&
+	"$xindex" "${range[@]}" >want.range && "$xindex" "${check[@]}" >want.check || exit 2
+
+# judge COMMAND: what is wrong with the run that ended with status, if anything is.
+judge()
+{
+	case $status in
+	0) [ "$1" = build ] || cmp -s "want.$1" out || echo 'status 0 and a wrong result' ;;
+	2) [ "$(grep -c '^xindex: .' err)" = 1 ] || echo "not one message" ;;
+	*) echo "status $status" ;;
+	esac
+	if [ "$1" = build ]; then
+		cmp -s i good || echo 'the index is neither old nor new'
+		[ "$(find . -name 'i?*')" = '' ] || echo 'a file was left beside it'
+	fi
+	[ -z "$(ls -A tmp)" ] || echo 'left in -T'
+}
+
+# once COMMAND ARGUMENT...: says what is wrong.
+once()
+{
+	local command=$1 what
+	local -n line=$1
+
+	shift
+	if [ "$command" = build ]; then
+		"${wrap[@]}" "$xindex" "${line[@]}" "$@" -o i >out 2>err
+	else
+		"${wrap[@]}" "$xindex" "${line[@]}" "$@" >out 2>err
+	fi
+	status=$?
+	what=$(judge "$command")
+	[ -z "$what" ] || printf '%s: %s\n' "$what" "$(head -c 300 err)"
+}
+
+# sweep COMMAND CALLS STEPS
+sweep()
+{
+	local n i bad='' runs=0 told=0
+
+	rm -f count
+	wrap=(env FAILCALL_COUNT="$work/count" FAILCALL_CALLS="$2" FAILCALL_FD_MIN=3 LD_PRELOAD="$shim")
+	bad=$(once "$1")
+	n=$(tail -n 1 count 2>/dev/null || echo 0)
+	for i in $(awk -v n="$n" -v most="$3" 'BEGIN {
+			for (i = 1; i <= n; i += i < most ? 1 : int(n / most) + 1) print i }'); do
+		wrap=(env FAILCALL_AT="$i" FAILCALL_CALLS="$2" FAILCALL_FD_MIN=3 LD_PRELOAD="$shim")
+		once "$1" >wrong
+		runs=$((runs + 1)) told=$((told + (status == 2)))
+		[ ! -s wrong ] || bad+="$2 $i of $n: $(cat wrong)"$'\n'
+	done
+	wrap=()
+	tap_empty "$1, $2: each fault is reported ($told of $runs), or harmless" "$bad"
+}
+
+# requests COMMAND KIND LEAST ARGUMENT...: requests that fail, one after the other.
+requests()
+{
+	local command=$1 kind=$2 least=$3 i=1 bad=''
+
+	shift 3
+	while [ $i -lt 60 ]; do
+		once "$command" "--engine=fault:SCOPE=PROCESS,KIND=$kind,NTH=$i,ERROR=EIO:$engine" "$@" >wrong
+		[ ! -s wrong ] || bad+="request $i: $(cat wrong)"$'\n'
+		[ $status = 2 ] || break
+		i=$((i + 1))
+	done
+	[ $i -gt "$least" ] || bad+="only $((i - 1)) requests failed"
+	tap_empty "$command: each of $((i - 1)) ${kind,,} requests that fails is reported ($engine)" "$bad"
+}
+
+wrap=()
+for command in build lookup range check; do
+	sweep $command alloc 40
+	for call in open read pread write pwrite close fsync ftruncate rename; do
+		sweep $command $call 6
+	done
+done
+engine=sync
+requests build READ 3
+requests build WRITE 3
+requests lookup READ 50
+requests range READ 50
+requests lookup READ 50 --direct
+engine=sim
+requests build WRITE 3 --volume=sim:atlas10k3-like,files=both
+requests lookup READ 50 --volume=sim:atlas10k3-like,files=both
+requests range READ 3 --volume=sim:atlas10k3-like,files=both
+requests check READ 3 --volume=sim:atlas10k3-like,files=both
+tap_done

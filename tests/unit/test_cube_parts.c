@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Cubes of several parts: random grids that grow along random dimensions, where the first cells
+ * of a part may take over the last ones of older parts.  What a part has is kept cell by cell.
+ * And plans of appends to random cubes: no block is taken twice, nor while an old part has it.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <spindle/geometry.h>
+#include "base/rng.h"
+#include "cube/growth.h"
+#include "cube/plan.h"
+#include "tap.h"
+
+#define CELLS_MAX 20000
+#define GROWTHS 5
+
+static struct sp__rng rng;
+
+static uint64_t below(uint64_t n)
+{
+	return sp__rng_below(&rng, n);
+}
+
+struct grown {
+	struct sp__mapping like;
+	struct sp__parts parts;
+	unsigned n;
+	uint64_t size[SP_CUBE_DIMS_MAX], cells;
+	const struct sp__cubepart **owner; /* of each cell */
+	uint64_t used;			   /* blocks */
+};
+
+static uint64_t number_of(const struct grown *g, const uint64_t *x)
+{
+	uint64_t number = 0;
+
+	for (unsigned i = g->n; i-- > 0;)
+		number = number * g->size[i] + x[i];
+	return number;
+}
+
+static struct sp_cube_box whole(const struct grown *g)
+{
+	struct sp_cube_box all = { 0 };
+
+	for (unsigned i = 0; i < g->n; i++) {
+		all.hi[i] = g->size[i] - 1;
+		all.stride[i] = 1;
+	}
+	return all;
+}
+
+/* The cells of a grid one larger along dim, with their owners; the new part has all from first. */
+static void grow_owners(struct grown *g, const struct sp__cubepart *part, const uint64_t *size)
+{
+	struct grown old = *g;
+	struct sp_cube_box all;
+	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 };
+
+	memcpy(g->size, size, sizeof(g->size));
+	g->cells = 1;
+	for (unsigned i = 0; i < g->n; i++)
+		g->cells *= size[i];
+	g->owner = calloc(g->cells, sizeof(*g->owner));
+	all = whole(g);
+	do {
+		g->owner[number_of(g, x)] =
+			x[part->dim] >= part->first ? part : old.owner[number_of(&old, x)];
+	} while (sp__box_next(&all, 0, g->n, x));
+	free(old.owner);
+}
+
+/* Adds a part, after some blocks for a table; false: it cannot be mapped. */
+static bool add(struct grown *g, unsigned dim, uint64_t first, const uint64_t *size)
+{
+	struct sp__cubepart *part = sp__parts_add(&g->parts);
+	int rc;
+
+	memcpy(part->placed, size, sizeof(part->placed));
+	part->dim = dim;
+	part->first = first;
+	part->placed[dim] -= first;
+	part->table_block = g->used;
+	part->mapping.first_block = g->used + 1 + below(9);
+	rc = sp__cubepart_place(part, &g->like, g->n);
+	if (rc) {
+		g->parts.n--;
+		sp__cubepart_free(part);
+		return false;
+	}
+	g->used = sp__cubepart_end(part);
+	grow_owners(g, part, size);
+	return sp__parts_settle(&g->parts, g->n, size);
+}
+
+static bool grow(struct grown *g)
+{
+	uint64_t size[SP_CUBE_DIMS_MAX], back;
+	unsigned dim = (unsigned)below(g->n);
+
+	memcpy(size, g->size, sizeof(size));
+	back = below(3) ? 0 : 1 + below(2);
+	size[dim] += !back + below(4);
+	if (g->cells / g->size[dim] * size[dim] > CELLS_MAX || back >= g->size[dim])
+		return true;
+	return add(g, dim, g->size[dim] - back, size);
+}
+
+static void shuffle(unsigned *order, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		order[i] = i;
+	for (unsigned i = n; i-- > 1;) {
+		unsigned k = (unsigned)below(i + 1), old = order[i];
+
+		order[i] = order[k];
+		order[k] = old;
+	}
+}
+
+static bool begin(struct grown *g, enum sp_cube_mapping kind, const struct sp_geometry *geometry)
+{
+	uint64_t size[SP_CUBE_DIMS_MAX] = { 0 };
+
+	*g = (struct grown){ .n = 1 + (unsigned)below(4), .used = below(100) };
+	g->like.kind = kind;
+	g->like.cell_blocks = 1 + (uint32_t)below(3);
+	shuffle(g->like.order, g->n);
+	for (unsigned i = 0; i < g->n; i++)
+		size[i] = 1 + below(g->n < 3 ? 30 : 6);
+	if (kind == SP_CUBE_MULTIMAP && sp__multimap_zones(&g->like.multimap, geometry, 0, 0))
+		return false;
+	return add(g, 0, 0, size);
+}
+
+static void end(struct grown *g)
+{
+	sp__parts_free(&g->parts);
+	sp__multimap_free(&g->like.multimap);
+	free(g->owner);
+}
+
+/* Each cell has blocks of its own, in its part, which give it back; no other block has a cell. */
+static bool is_bijection(const struct grown *g)
+{
+	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 }, back[SP_CUBE_DIMS_MAX];
+	struct sp_cube_box all = whole(g);
+	uint8_t *taken = calloc(g->used, 1);
+	bool right = true;
+
+	do {
+		const struct sp__cubepart *part = g->owner[number_of(g, x)];
+		uint64_t block = sp__parts_block(&g->parts, x);
+
+		right = block >= part->mapping.first_block &&
+			block + g->like.cell_blocks <= sp__cubepart_end(part);
+		for (uint32_t b = 0; right && b < g->like.cell_blocks; b++)
+			right = !taken[block + b]++ && sp__parts_cell(&g->parts, block + b, back) &&
+				!memcmp(back, x, g->n * sizeof(*x));
+	} while (right && sp__box_next(&all, 0, g->n, x));
+	for (uint64_t b = 0; right && b < g->used; b++)
+		right = taken[b] || !sp__parts_cell(&g->parts, b, back);
+	free(taken);
+	return right && sp__parts_end(&g->parts) <= g->used;
+}
+
+struct seen {
+	const struct grown *g;
+	const struct sp_cube_box *box;
+	uint8_t *at;
+	uint64_t given, wrong;
+};
+
+static int see(void *arg, uint64_t block, uint64_t cells)
+{
+	struct seen *s = arg;
+	uint64_t x[SP_CUBE_DIMS_MAX];
+
+	for (uint64_t i = 0; i < cells; i++) {
+		bool in = sp__parts_cell(&s->g->parts, block + i * s->g->like.cell_blocks, x);
+
+		for (unsigned d = 0; in && d < s->g->n; d++)
+			in = x[d] >= s->box->lo[d] && x[d] <= s->box->hi[d] &&
+			     (x[d] - s->box->lo[d]) % s->box->stride[d] == 0;
+		s->wrong += !in || s->at[number_of(s->g, x)]++;
+	}
+	s->given += cells;
+	return 0;
+}
+
+/* A walk gives each cell of a random box once, and no other. */
+static bool walk_is_right(const struct grown *g)
+{
+	struct sp_cube_box box = { 0 };
+	struct seen s = { .g = g, .box = &box, .at = calloc(g->cells, 1) };
+	uint64_t cells = 1;
+	int rc;
+
+	for (unsigned i = 0; i < g->n; i++) {
+		box.lo[i] = below(g->size[i]);
+		box.hi[i] = box.lo[i] + below(g->size[i] - box.lo[i]);
+		box.stride[i] = below(3) ? 1 : 1 + below(4);
+		cells *= sp__box_count(&box, i);
+	}
+	rc = sp__parts_walk(&g->parts, &box, see, &s);
+	free(s.at);
+	return !rc && s.given == cells && !s.wrong;
+}
+
+static void test_random(enum sp_cube_mapping kind, const char *model)
+{
+	unsigned wrong = 0, wrong_walks = 0, tried = 0, grown = 0;
+	struct sp_geometry *geometry = NULL;
+
+	if (model && sp_geometry_model(&geometry, model, NULL))
+		ok(false, "%s has a geometry", model);
+	for (unsigned round = 0; round < 200; round++) {
+		struct grown g;
+
+		rng = (struct sp__rng){ sp__mix64(round) };
+		if (begin(&g, kind, geometry)) {
+			for (unsigned i = 0; i < GROWTHS && grow(&g); i++)
+				;
+			tried++;
+			grown += g.parts.n > 2;
+			wrong += !is_bijection(&g);
+			for (unsigned w = 0; w < 5; w++)
+				wrong_walks += !walk_is_right(&g);
+		}
+		end(&g);
+	}
+	ok(tried > 100 && grown > 50 && !wrong, "%s: the cells of %u grids, %u of several parts",
+	   sp_cube_mapping_name((int)kind), tried, grown);
+	ok(!wrong_walks, "%s: walks over parts give each cell once",
+	   sp_cube_mapping_name((int)kind));
+	sp_geometry_free(geometry);
+}
+
+/* Parts that cannot be. */
+static void test_refusals(void)
+{
+	struct grown g = { .n = 2,
+			   .like = { .kind = SP_CUBE_NAIVE, .cell_blocks = 1, .order = { 0, 1 } } };
+	const struct sp__cubepart *second;
+
+	ok(add(&g, 0, 0, (uint64_t[SP_CUBE_DIMS_MAX]){ 4, 4 }) &&
+		   add(&g, 1, 3, (uint64_t[SP_CUBE_DIMS_MAX]){ 4, 6 }),
+	   "a part takes over the last layer of the one before");
+	second = g.parts.list[1];
+	ok(g.parts.list[0]->size[1] == 3 && sp__parts_within(&g.parts, second->table_block,
+							     second->table_block + 1) == second,
+	   "which has less then");
+	g.parts.list[1]->first = 5;
+	ok(!sp__parts_settle(&g.parts, 2, g.size), "a part beyond the end of those before is none");
+	g.parts.list[1]->first = 3;
+	g.parts.list[1]->placed[0] = 3;
+	ok(!sp__parts_settle(&g.parts, 2, g.size), "nor is one that is narrower");
+	g.parts.list[1]->placed[0] = 4;
+	ok(sp__parts_settle(&g.parts, 2, g.size), "as it was, it is one");
+	g.size[1]++;
+	ok(!sp__parts_settle(&g.parts, 2, g.size), "together they have the cells of the dataset");
+	end(&g);
+}
+
+/* A head as creation plans it; false: it cannot be. */
+static bool plan_head(struct sp__cube_plan *p, struct sp_cube_create_opts *o, const char *volume)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
+	*o = (struct sp_cube_create_opts)SP_CUBE_CREATE_OPTS_INIT;
+	o->mapping = (enum sp_cube_mapping)(SP_CUBE_MULTIMAP + below(5));
+	o->run.volume = volume;
+	o->shape = (struct sp_cube_shape){ .ndims = 1 + (unsigned)below(4), .type = SP_CUBE_BYTES };
+	o->shape.element_bytes = 512;
+	for (unsigned i = 0; i < o->shape.ndims; i++) {
+		o->shape.dims[i] = 1 + below(o->shape.ndims < 3 ? 40 : 8);
+		o->shape.tile[i] = 1 + (uint32_t)below(3);
+	}
+	o->ordered = true;
+	shuffle(o->order, o->shape.ndims);
+	return sp__cube_plan(p, o, "cube", &err) == 0 && sp__cube_head_settle(&p->head) == 0;
+}
+
+/* Parts of a list, and the blocks of each, are apart from those of another one. */
+static bool apart(const struct sp__parts *parts, const struct sp__cubepart *part)
+{
+	for (size_t i = 0; i < parts->n; i++)
+		if (parts->list[i] != part &&
+		    parts->list[i]->table_block < sp__cubepart_end(part) &&
+		    part->table_block < sp__cubepart_end(parts->list[i]))
+			return false;
+	return true;
+}
+
+/* Each cell of the head has a block that gives it back. */
+static bool goes_both_ways(const struct sp__cube_head *h)
+{
+	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 }, back[SP_CUBE_DIMS_MAX], cells[SP_CUBE_DIMS_MAX];
+	struct sp_cube_box all = { 0 };
+	bool right = true;
+
+	sp__cube_head_cells(h, cells);
+	for (unsigned i = 0; i < h->shape.ndims; i++) {
+		all.hi[i] = cells[i] - 1;
+		all.stride[i] = 1;
+	}
+	do {
+		right = sp__parts_cell(&h->parts, sp__parts_block(&h->parts, x), back) &&
+			!memcmp(x, back, h->shape.ndims * sizeof(*x));
+	} while (right && sp__box_next(&all, 0, h->shape.ndims, x));
+	return right;
+}
+
+/* The same head after a way through its bytes. */
+static bool is_kept(const struct sp__cube_head *h)
+{
+	struct sp__cube_head again;
+	const char *why;
+	size_t bytes;
+	uint8_t *data = sp__cube_head_encode(h, &bytes);
+	bool same = data && sp__cube_head_decode(&again, data, bytes, &why) == 0;
+
+	if (same) {
+		same = sp__cube_head_settle(&again) == 0 && again.parts.n == h->parts.n &&
+		       sp__parts_end(&again.parts) == sp__parts_end(&h->parts) &&
+		       goes_both_ways(&again);
+		sp__cube_head_free(&again);
+	}
+	free(data);
+	return same;
+}
+
+static bool grow_head(struct sp__cube_head *h, unsigned *grown)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	unsigned dim = (unsigned)below(h->shape.ndims);
+	struct sp__growth g;
+	bool right = true;
+
+	if (sp__growth_plan(&g, h, dim, 1 + below(9), "cube", &err) == 0) {
+		right = apart(&h->parts, g.part);
+		sp__growth_exchange(&g, h);
+		right = right && apart(&h->parts, h->parts.list[h->parts.n - 1]) &&
+			goes_both_ways(h) && is_kept(h);
+		++*grown;
+	}
+	sp__growth_free(&g);
+	return right;
+}
+
+static void test_growth(void)
+{
+	static const char *const volumes[] = { NULL, "sim:atlas10k3-like", "sim:nearline6t-like" };
+	unsigned wrong = 0, grown = 0;
+
+	for (unsigned round = 0; round < 150; round++) {
+		struct sp_cube_create_opts o;
+		struct sp__cube_plan p;
+
+		rng = (struct sp__rng){ sp__mix64(round) };
+		if (plan_head(&p, &o, volumes[below(3)]))
+			for (unsigned i = 0; i < 6; i++)
+				wrong += !grow_head(&p.head, &grown);
+		sp__cube_plan_free(&p);
+	}
+	ok(grown > 400 && !wrong, "%u appends are planned on blocks that no part has", grown);
+}
+
+/* As many parts as there can be, and not one more. */
+static void test_most(void)
+{
+	struct sp_cube_create_opts o = SP_CUBE_CREATE_OPTS_INIT;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__cube_plan p;
+	struct sp__growth g;
+	size_t bytes;
+	int rc;
+
+	o.mapping = SP_CUBE_NAIVE;
+	o.shape = (struct sp_cube_shape){
+		.ndims = 2, .dims = { 2, 2 }, .tile = { 1, 1 }, .element_bytes = 512
+	};
+	rc = sp__cube_plan(&p, &o, "cube", &err);
+	rc = rc ? rc : sp__cube_head_settle(&p.head);
+	while (!rc) {
+		rc = sp__growth_plan(&g, &p.head, 1, 1, "cube", &err);
+		if (!rc)
+			sp__growth_exchange(&g, &p.head);
+		sp__growth_free(&g);
+	}
+	ok(rc == SP_EUNSUP && p.head.parts.n == SP__PARTS_MAX, "a cube has at most %d parts",
+	   SP__PARTS_MAX);
+	free(sp__cube_head_encode(&p.head, &bytes));
+	ok(bytes <= p.head.room_bytes, "for which the head has room: %zu bytes", bytes);
+	sp__cube_plan_free(&p);
+}
+
+int main(void)
+{
+	test_growth();
+	test_most();
+	test_random(SP_CUBE_NAIVE, NULL);
+	test_random(SP_CUBE_ZORDER, NULL);
+	test_random(SP_CUBE_GRAY, NULL);
+	test_random(SP_CUBE_HILBERT, NULL);
+	test_random(SP_CUBE_MULTIMAP, "tiny");
+	test_random(SP_CUBE_MULTIMAP, "atlas10k3-like");
+	test_random(SP_CUBE_MULTIMAP, "nearline6t-like");
+	test_refusals();
+	return done();
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Elements as text: both ways, at the ends of each type, and in a locale with a decimal comma.
+ */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <spindle/cube.h>
+#include "german.h"
+
+static struct sp_cube_shape shape_of(enum sp_cube_type type)
+{
+	return (struct sp_cube_shape){ .type = type,
+				       .element_bytes = type ? sp_cube_type_bytes(type) : 3 };
+}
+
+/* Whether the text is an element, and comes back as another. */
+static bool both_ways(enum sp_cube_type type, const char *text, const char *want)
+{
+	struct sp_cube_shape s = shape_of(type);
+	char got[SP_CUBE_VALUE_MAX + 6];
+	uint8_t element[8];
+
+	if (sp_cube_value_parse(&s, text, element))
+		return !want;
+	if (!want)
+		return false;
+	sp_cube_value_print(&s, element, got);
+	if (strcmp(got, want))
+		diag("%s became %s, not %s", text, got, want);
+	return !strcmp(got, want);
+}
+
+static void integers(void)
+{
+	ok(both_ways(SP_CUBE_I8, "-128", "-128") && both_ways(SP_CUBE_I8, "127", "127") &&
+		   both_ways(SP_CUBE_U64, "18446744073709551615", "18446744073709551615") &&
+		   both_ways(SP_CUBE_I64, "-9223372036854775808", "-9223372036854775808"),
+	   "the ends of integer types come back");
+	ok(both_ways(SP_CUBE_I8, "-129", NULL) && both_ways(SP_CUBE_I8, "128", NULL) &&
+		   both_ways(SP_CUBE_U64, "18446744073709551616", NULL) &&
+		   both_ways(SP_CUBE_U8, "-1", NULL) && both_ways(SP_CUBE_U8, "", NULL) &&
+		   both_ways(SP_CUBE_I32, "5.0", NULL) && both_ways(SP_CUBE_I32, "5 ", NULL),
+	   "what lies beyond, or is more than a number, is refused");
+	ok(both_ways(SP_CUBE_BYTES, "00fF7a", "00ff7a") &&
+		   both_ways(SP_CUBE_BYTES, "00ff7", NULL) &&
+		   both_ways(SP_CUBE_BYTES, "00ff7a1", NULL),
+	   "opaque elements are two digits for each byte");
+}
+
+static void reals(const char *where)
+{
+	ok(both_ways(SP_CUBE_F32, "0.1", "0.100000001") &&
+		   both_ways(SP_CUBE_F64, "0.1", "0.10000000000000001") &&
+		   both_ways(SP_CUBE_F64, "-1.5e300", "-1.5000000000000001e+300") &&
+		   both_ways(SP_CUBE_F64, "-inf", "-inf") && both_ways(SP_CUBE_F32, "nan", "nan"),
+	   "%s: reals have a point", where);
+	ok(both_ways(SP_CUBE_F32, "1,5", NULL) && both_ways(SP_CUBE_F64, "1.000.000", NULL) &&
+		   both_ways(SP_CUBE_F32, "1e39", NULL) && both_ways(SP_CUBE_F64, "1e309", NULL),
+	   "%s: a comma, a second point, and what is too large are refused", where);
+}
+
+static void german(void)
+{
+	char text[8];
+
+	if (!german_set()) {
+		skip("numbers in a locale with a decimal comma", "needs localedef and de_DE");
+		return;
+	}
+	reals("de_DE");
+	snprintf(text, sizeof(text), "%.1f", 0.5);
+	ok(!strcmp(text, "0,5"), "the locale of the program stays");
+}
+
+int main(void)
+{
+	integers();
+	reals("C");
+	german();
+	german_remove();
+	return done();
+}

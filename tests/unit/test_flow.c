@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Operators against naive programs over the same records, on engines that complete late and out
+ * of order.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <spindle/flow.h>
+#include "base/rng.h"
+#include "flow/decimal.h"
+#include "tap.h"
+
+#define ROWS 20000
+
+static const char *const tmpdirs[] = { "/tmp" };
+static char path[] = "/tmp/sp-flow.XXXXXX";
+static const char *const inputs[] = { path };
+static struct sp_errinfo err;
+static const char *engine, *volume;
+static int group_of[ROWS], cents_of[ROWS]; /* group ascending */
+
+/* Lines GROUP|NUMBER|CENTS as a decimal or nothing|a filling of any length. */
+static void make_rows(void)
+{
+	struct sp__rng rng = { 3 };
+	int fd = mkstemp(path);
+	FILE *f = fdopen(fd, "w");
+
+	for (int i = 0, group = 0; f && i < ROWS; i++) {
+		group += sp__rng_below(&rng, 10) == 0;
+		group_of[i] = group;
+		cents_of[i] = (int)sp__rng_below(&rng, 20000) - 10000;
+		fprintf(f, "g%d|%d|", group, i);
+		if (cents_of[i] % 7)
+			fprintf(f, "%s%d.%02d", cents_of[i] < 0 ? "-" : "", abs(cents_of[i]) / 100,
+				abs(cents_of[i]) % 100);
+		fprintf(f, "|%*s\n", (int)sp__rng_below(&rng, 90), "");
+	}
+	if (!f || fclose(f))
+		abort();
+}
+
+static struct sp_flow *open_flow(void)
+{
+	struct sp_run_opts run = SP_RUN_OPTS_INIT;
+	struct sp_flow *flow = NULL;
+
+	run.memory_bytes = 1 << 20;
+	run.tmpdirs = tmpdirs;
+	run.ntmpdirs = 1;
+	run.engine = engine;
+	run.volume = volume;
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	if (sp_flow_open(&flow, &run, &err))
+		abort();
+	return flow;
+}
+
+static struct sp_operator *scan(struct sp_flow *flow)
+{
+	struct sp_flow_scan o = { .inputs = inputs,
+				  .ninputs = 1,
+				  .format = { .kind = SP_REC_LINE, .eol = '\n' },
+				  .separator = "|",
+				  .separator_bytes = 1 };
+	struct sp_operator *op;
+
+	if (sp_flow_scan(&op, flow, &o))
+		abort();
+	return op;
+}
+
+/* All batches of an operator, concatenated; the end must stay the end. */
+static char *drain(struct sp_operator *op, int *rc)
+{
+	char *all = NULL;
+	size_t bytes;
+	FILE *f = open_memstream(&all, &bytes);
+	struct sp_batch b;
+
+	while ((*rc = sp_flow_get(op, &b)) == SP_READY)
+		if (!b.bytes || fwrite(b.data, 1, b.bytes, f) != b.bytes)
+			abort();
+	if (sp_flow_get(op, &b) != *rc)
+		*rc = -EPROTO;
+	fclose(f);
+	return all;
+}
+
+/* Closes the plan; true: it gave this text, and ended. */
+static bool gives(struct sp_flow *flow, struct sp_operator *op, const char *want)
+{
+	int rc;
+	char *got = drain(op, &rc);
+	bool same = rc == SP_END && strcmp(got, want) == 0;
+
+	if (!same)
+		printf("# %s: %s\n# got  %.200s\n# want %.200s\n", sp_strerror(rc), err.text, got,
+		       want);
+	free(got);
+	sp_flow_close(flow);
+	return same;
+}
+
+/* Keeps every row whose number is a multiple of *arg. */
+static int multiple(void *arg, const char *rec, size_t bytes)
+{
+	const char *second = memchr(rec, '|', bytes);
+
+	return atoi(second + 1) % *(int *)arg == 0;
+}
+
+static void check_filter(int of, uint64_t limit)
+{
+	struct sp_flow *flow = open_flow();
+	struct sp_operator *op = scan(flow);
+	static const size_t fields[] = { 1, 7, 0 };
+	char *want = NULL;
+	size_t bytes;
+	FILE *f = open_memstream(&want, &bytes);
+	uint64_t left = limit;
+	int rc = sp_flow_filter(&op, op, multiple, &of);
+
+	for (int i = 0; i < ROWS; i++)
+		if (i % of == 0 && left && left--)
+			fprintf(f, "%d||g%d\n", i, group_of[i]);
+	fclose(f);
+	if (!rc)
+		rc = sp_flow_project(&op, op, fields, 3);
+	if (!rc)
+		rc = sp_flow_limit(&op, op, limit);
+	ok(!rc && gives(flow, op, want), "filter by %d, projection, limit %llu (%s)", of,
+	   (unsigned long long)limit, engine);
+	free(want);
+}
+
+static const struct sp_flow_value values[] = {
+	{ SP_FLOW_COUNT, 0 }, { SP_FLOW_SUM, 2 }, { SP_FLOW_MIN, 2 }, { SP_FLOW_MAX, 2 }
+};
+
+static void put_cents(FILE *f, int cents, bool any)
+{
+	if (any)
+		fprintf(f, "|%s%d.%02d", cents < 0 ? "-" : "", abs(cents) / 100, abs(cents) % 100);
+	else
+		fprintf(f, "|");
+}
+
+static void check_groups(void)
+{
+	struct sp_flow *flow = open_flow();
+	struct sp_operator *op = scan(flow);
+	static const size_t group[] = { 0 };
+	char *want = NULL;
+	size_t bytes;
+	FILE *f = open_memstream(&want, &bytes);
+	int rc = sp_flow_aggregate(&op, op, group, 1, values, 4);
+
+	for (int i = 0, end; i < ROWS; i = end) {
+		int sum = 0, least = INT32_MAX, most = INT32_MIN, any = 0;
+
+		for (end = i; end < ROWS && group_of[end] == group_of[i]; end++) {
+			int c = cents_of[end];
+
+			if (c % 7 == 0)
+				continue;
+			any++;
+			sum += c;
+			least = c < least ? c : least;
+			most = c > most ? c : most;
+		}
+		fprintf(f, "g%d|%d", group_of[i], end - i);
+		put_cents(f, sum, any);
+		put_cents(f, least, any);
+		put_cents(f, most, any);
+		fprintf(f, "\n");
+	}
+	fclose(f);
+	ok(!rc && gives(flow, op, want), "groups of neighbours are counted and added (%s)", engine);
+	free(want);
+}
+
+/* The text of one input, as one aggregate. */
+static bool average_is(const char *text, const char *want)
+{
+	static const struct sp_flow_value all[] = { { SP_FLOW_AVG, 0 }, { SP_FLOW_SUM, 0 } };
+	char name[] = "/tmp/sp-flow.XXXXXX";
+	const char *const input[] = { name };
+	struct sp_flow_scan o = { .inputs = input,
+				  .ninputs = 1,
+				  .format = { .kind = SP_REC_LINE, .eol = '\n' } };
+	struct sp_flow *flow = open_flow();
+	struct sp_operator *op;
+	int fd = mkstemp(name);
+	bool is = write(fd, text, strlen(text)) == (ssize_t)strlen(text) &&
+		  !sp_flow_scan(&op, flow, &o) && !sp_flow_aggregate(&op, op, NULL, 0, all, 2);
+
+	is = is && gives(flow, op, want);
+	close(fd);
+	unlink(name);
+	return is;
+}
+
+static void check_numbers(void)
+{
+	struct sp__decimal d;
+
+	ok(average_is("1\n2\n2\n", "1.666667 5\n"), "an average is rounded");
+	ok(average_is("-0.0000005\n", "-0.0000005 -0.0000005\n") &&
+		   average_is("-0.000001\n0\n", "-0.000001 -0.000001\n"),
+	   "half away from zero, to no fewer places than the numbers have");
+	ok(average_is("", " \n"), "nothing has no average, but is one record");
+	ok(average_is(".5\n+1.\n", "0.750000 1.5\n"), "a point may be first or last");
+	ok(!sp__decimal_parse("", 0, &d) && !sp__decimal_parse(".", 1, &d) &&
+		   !sp__decimal_parse("-", 1, &d) && !sp__decimal_parse("1e5", 3, &d) &&
+		   !sp__decimal_parse("1 ", 2, &d) && !sp__decimal_parse("1.0000000000", 12, &d) &&
+		   !sp__decimal_parse("1000000000000000000000000000", 28, &d) &&
+		   !sp__decimal_parse("9999999999999999999999999999999999999999999", 43, &d),
+	   "what is no number of 9 places below 10^27 is refused");
+	ok(sp__decimal_parse("999999999999999999999999999.999999999", 37, &d) &&
+		   sp__decimal_parse("-0", 2, &d) && d.units == 0,
+	   "the largest is none too large");
+	ok(!average_is("999999999999999999999999999\n1\n", "") && err.code == SP_EFORMAT,
+	   "a sum that is too large is an error");
+	ok(!average_is("1\nx\n", "") && err.code == SP_EFORMAT && strstr(err.text, "'x'"),
+	   "as is a text, which is named");
+}
+
+static int broken(void *arg, const char *rec, size_t bytes)
+{
+	(void)arg;
+	(void)rec;
+	(void)bytes;
+	return -ERANGE;
+}
+
+static void check_errors(void)
+{
+	struct sp_flow *flow = open_flow();
+	struct sp_operator *op = scan(flow), *twice = op, *none;
+	struct sp_batch b;
+
+	ok(sp_flow_filter(&op, op, broken, NULL) == 0 && sp_flow_get(op, &b) == -ERANGE &&
+		   sp_flow_get(op, &b) == -ERANGE && sp_flow_next(op, &b) == -ERANGE,
+	   "an error of a predicate ends the plan and stays");
+	ok(sp_flow_limit(&none, twice, 1) == SP_ESTATE,
+	   "an operator is the input of one other only");
+	sp_flow_close(flow);
+	flow = open_flow();
+	ok(sp_flow_scan(&none, flow, &(struct sp_flow_scan){ 0 }) == -EINVAL,
+	   "a scan without inputs is refused");
+	sp_flow_close(flow);
+}
+
+static void check_memory(void)
+{
+	struct sp_flow *flow = open_flow();
+	struct sp_flow_scan o = { .inputs = inputs, .ninputs = 1 };
+	struct sp_operator *op;
+	int rc = 0, n = 0;
+
+	while (!rc && n++ < 100)
+		rc = sp_flow_scan(&op, flow, &o);
+	ok(rc == SP_EBUDGET && n > 10, "more inputs than the memory holds are refused (%d)", n);
+	sp_flow_close(flow);
+}
+
+/* Virtual seconds of two scans, one after the other; their reads. */
+static double simulated(uint64_t *requests)
+{
+	struct sp_flow *flow = open_flow();
+	struct sp_operator *op[2] = { scan(flow), scan(flow) };
+	struct sp_run_stats stats;
+	int rc, one = 1;
+
+	for (int i = 0; i < 2; i++) {
+		if (sp_flow_filter(&op[i], op[i], multiple, &one))
+			abort();
+		free(drain(op[i], &rc));
+	}
+	sp_flow_stats(flow, &stats);
+	sp_flow_close(flow);
+	*requests = stats.sim_requests;
+	return rc == SP_END && stats.simulated ? stats.elapsed_s : -1;
+}
+
+static void check_simulated(void)
+{
+	uint64_t requests = 0, again = 0;
+	double elapsed;
+
+	volume = "sim:ultrastar36lzx-like,files=in";
+	elapsed = simulated(&requests);
+	ok(elapsed > 0.05 && requests > 100, "inputs may lie on a simulated drive (%.3f s, %d)",
+	   elapsed, (int)requests);
+	ok(simulated(&again) == elapsed && again == requests, "and take the same time again");
+	volume = NULL;
+}
+
+/* Every read fails once: the plan ends with the error, whatever is above. */
+static void check_faults(void)
+{
+	char spec[64];
+	int rc = -EIO, n = 0;
+
+	engine = spec;
+	while (rc == -EIO && n++ < 1000) {
+		struct sp_flow *flow;
+		struct sp_operator *op;
+		int one = 1;
+
+		snprintf(spec, sizeof(spec), "fault:NTH=%d,ERROR=EIO:sync", n);
+		flow = open_flow();
+		op = scan(flow);
+		if (sp_flow_filter(&op, op, multiple, &one) ||
+		    sp_flow_aggregate(&op, op, NULL, 0, values, 4))
+			abort();
+		free(drain(op, &rc));
+		sp_flow_close(flow);
+	}
+	ok(rc == SP_END && n > 20, "any read that fails is the plan's error (%d reads)", n - 1);
+}
+
+int main(void)
+{
+	static const char *const engines[] = { "sync", "auto", "fault:DELAY=300,COUNT=0:auto",
+					       "fault:REORDER=5:auto" };
+
+	make_rows();
+	for (size_t i = 0; i < 4; i++) {
+		engine = engines[i];
+		check_filter(1, UINT64_MAX);
+		check_filter(3, UINT64_MAX);
+		check_filter(997, 5);
+		check_filter(2, 0);
+		check_groups();
+	}
+	engine = NULL;
+	check_numbers();
+	check_errors();
+	check_memory();
+	check_simulated();
+	check_faults();
+	unlink(path);
+	return done();
+}

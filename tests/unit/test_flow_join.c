@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Plans with merge joins and sorts.  First over a scripted device: sources whose batches arrive one
+ * read at a time, in every order that is possible; no order may lose, double or invent a row,
+ * or leave the plan waiting for nothing.  Then over files, against a naive join.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <spindle/join.h>
+#include <spindle/sort.h>
+#include "base/err.h"
+#include "base/rng.h"
+#include "flow/operator.h"
+#include "tap.h"
+
+#define SOURCES 3
+#define BATCHES 3
+
+static const char *const tmpdirs[] = { "/tmp" };
+static struct sp_errinfo err;
+static const char *engine;
+
+static struct sp_flow *open_flow(void)
+{
+	struct sp_run_opts run = SP_RUN_OPTS_INIT;
+	struct sp_flow *flow = NULL;
+
+	run.memory_bytes = 1 << 20;
+	run.tmpdirs = tmpdirs;
+	run.ntmpdirs = 1;
+	run.engine = engine;
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	if (sp_flow_open(&flow, &run, &err))
+		abort();
+	return flow;
+}
+
+/* The scripted device. */
+
+struct source {
+	struct sp_operator op;
+	struct sp__waiter wait;
+	const char *const *batches; /* NULL ends them */
+	int given, arrived;	    /* one more is outstanding, unless all have arrived */
+	int fails;		    /* the read of this batch, from 1; 0: none */
+	char lent[64];		    /* overwritten when its time is over */
+};
+
+/* What completes next, wherever there is a choice; one path through all. */
+static struct {
+	struct source *source[SOURCES];
+	int n;
+	int chosen[64], of[64], depth, at;
+	int favourite; /* instead: always this one, as long as it has anything outstanding */
+	long blocks;
+} script;
+
+static bool outstanding(const struct source *s)
+{
+	return s->batches[s->arrived] && s->arrived <= s->given;
+}
+
+static int choose(int n)
+{
+	if (script.at == script.depth) {
+		script.chosen[script.depth] = 0;
+		script.of[script.depth++] = n;
+	}
+	return script.chosen[script.at++];
+}
+
+static void complete_one(void)
+{
+	struct source *can[SOURCES];
+	int n = 0;
+
+	script.blocks++;
+	for (int i = 0; i < script.n; i++)
+		if (outstanding(script.source[i])) {
+			if (i == script.favourite) {
+				script.source[i]->arrived++;
+				return;
+			}
+			can[n++] = script.source[i];
+		}
+	if (n)
+		can[script.favourite < 0 ? choose(n) : 0]->arrived++;
+}
+
+/* To the next path; false: that was the last. */
+static bool next_path(void)
+{
+	while (script.depth && script.chosen[script.depth - 1] + 1 == script.of[script.depth - 1])
+		script.depth--;
+	if (!script.depth)
+		return false;
+	script.chosen[script.depth - 1]++;
+	return true;
+}
+
+static int until(void *source, int64_t timeout_ns)
+{
+	struct source *s = source;
+
+	if (s->arrived > s->given)
+		return 1;
+	if (!outstanding(s))
+		return SP_ESTATE;
+	if (timeout_ns)
+		complete_one();
+	return s->arrived > s->given;
+}
+
+static int no_fd(void *source)
+{
+	(void)source;
+	return -1;
+}
+
+static int next(void *operator, struct sp_batch * batch)
+{
+	static const struct sp__wait_ops ops = { until, no_fd };
+	struct source *s = operator;
+
+	memset(s->lent, '#', sizeof(s->lent));
+	if (!s->batches[s->given])
+		return SP_END;
+	if (s->arrived == s->given) {
+		s->wait.ops = &ops;
+		s->wait.source = s;
+		sp__waits_add(&s->op.flow->waits, &s->wait);
+		return SP_LATER;
+	}
+	if (++s->given == s->fails)
+		return sp__err(s->op.flow->env.err, -EIO, "read", "source", -1);
+	strcpy(s->lent, s->batches[s->given - 1]);
+	*batch = (struct sp_batch){ s->lent, strlen(s->lent) };
+	return SP_READY;
+}
+
+static struct sp_operator *source(struct sp_flow *flow, const char *const *batches, int fails)
+{
+	int rc;
+	struct source *s = sp__operator_new(flow, sizeof(*s), NULL, 0, &rc);
+
+	if (!s)
+		abort();
+	s->op.next = next;
+	s->op.format = (struct sp_recfmt){ .kind = SP_REC_LINE, .eol = '\n' };
+	sp__cut_init(&s->op.cut, " ", 1, false);
+	s->batches = batches;
+	s->fails = fails;
+	script.source[script.n++] = s;
+	return &s->op;
+}
+
+/* Plans. */
+
+static const struct sp_join_opts *join_opts(bool unpaired)
+{
+	static struct sp_join_opts o = SP_JOIN_OPTS_INIT;
+
+	o.separator = " ";
+	o.separator_bytes = 1;
+	o.unpaired[0] = o.unpaired[1] = unpaired;
+	return &o;
+}
+
+static struct sp_operator *join(struct sp_operator *a, struct sp_operator *b, bool unpaired)
+{
+	struct sp_operator *op;
+
+	if (sp_join_operator(&op, a, b, join_opts(unpaired)))
+		abort();
+	return op;
+}
+
+static struct sp_operator *sort(struct sp_operator *input, struct sp_keyset *keys)
+{
+	struct sp_sort_opts o = SP_SORT_OPTS_INIT;
+	struct sp_operator *op;
+
+	o.keys = keys;
+	o.run.memory_bytes = 1 << 20;
+	o.run.tmpdirs = tmpdirs;
+	o.run.ntmpdirs = 1;
+	o.run.engine = engine;
+	if (sp_sort_operator(&op, input, &o))
+		abort();
+	return op;
+}
+
+static int keep_all(void *arg, const char *rec, size_t bytes)
+{
+	(void)arg;
+	(void)bytes;
+	return memchr(rec, '#', bytes) == NULL;
+}
+
+static struct sp_operator *filter(struct sp_operator *op)
+{
+	if (sp_flow_filter(&op, op, keep_all, NULL))
+		abort();
+	return op;
+}
+
+static const char *const one[] = { "a 1\nb 2\n", "b 3\nb 4\nc 5\n", "e 6\n", NULL };
+static const char *const two[] = { "b 7\n", "b 8\n", "d 9\ne 10\ne 11\n", NULL };
+static const char *const three[] = { "b 12\nc 13\n", "e 14\n", "e 15\nf 16\n", NULL };
+static const char *const none[] = { NULL };
+
+typedef struct sp_operator *plan_fn(struct sp_flow *flow, int fails);
+
+/* fails: the read of which batch, counted through all sources. */
+static struct sp_operator *leaf(struct sp_flow *flow, const char *const *batches, int fails)
+{
+	int before = script.n * BATCHES;
+
+	return source(flow, batches, fails > before ? fails - before : 0);
+}
+
+static struct sp_operator *two_scans(struct sp_flow *flow, int fails)
+{
+	struct sp_operator *a = leaf(flow, one, fails);
+
+	return join(a, leaf(flow, two, fails), true);
+}
+
+static struct sp_operator *two_levels(struct sp_flow *flow, int fails)
+{
+	struct sp_operator *a = filter(leaf(flow, one, fails));
+
+	return filter(join(a, filter(leaf(flow, two, fails)), false));
+}
+
+static struct sp_operator *three_levels(struct sp_flow *flow, int fails)
+{
+	static const size_t fields[] = { 3, 2, 1, 0 };
+	struct sp_operator *a = leaf(flow, one, fails), *b;
+
+	b = filter(leaf(flow, two, fails));
+	a = filter(join(a, b, false));
+	a = join(leaf(flow, three, fails), a, false);
+	if (sp_flow_project(&a, a, fields, 4))
+		abort();
+	return a;
+}
+
+static struct sp_operator *empty_side(struct sp_flow *flow, int fails)
+{
+	struct sp_operator *a = leaf(flow, one, fails);
+
+	return join(a, leaf(flow, none, 0), true);
+}
+
+/* One run along the present path: what it gives, or its error. */
+static char *run(plan_fn *plan, int fails, int *rc)
+{
+	struct sp_flow *flow = open_flow();
+	struct sp_operator *root;
+	struct sp_batch b;
+	char *all = NULL;
+	size_t bytes;
+	FILE *f = open_memstream(&all, &bytes);
+
+	script.n = script.at = 0;
+	script.blocks = 0;
+	root = plan(flow, fails);
+	do {
+		while ((*rc = sp_flow_next(root, &b)) == SP_READY)
+			fwrite(b.data, 1, b.bytes, f);
+		if (*rc == SP_LATER && sp_flow_wait(flow))
+			*rc = SP_ESTATE;
+	} while (*rc == SP_LATER && script.blocks < 1000);
+	fclose(f);
+	sp_flow_close(flow);
+	return all;
+}
+
+static void check_orders(const char *name, plan_fn *plan, const char *want, long least)
+{
+	long paths = 0, wrong = 0;
+	int rc;
+
+	script.depth = 0;
+	script.favourite = -1;
+	do {
+		char *got = run(plan, 0, &rc);
+
+		if ((rc != SP_END || strcmp(got, want)) && !wrong++)
+			printf("# %s: %d, got\n%s", name, rc, got);
+		paths++;
+		free(got);
+	} while (next_path());
+	ok(!wrong && paths >= least, "%s: all %ld orders of completion give the rows, each once",
+	   name, paths);
+}
+
+static void check_failures(const char *name, plan_fn *plan, const char *want, int reads)
+{
+	long wrong = 0;
+	int rc;
+
+	for (int fails = 1; fails <= reads; fails++) {
+		script.depth = 0;
+		do {
+			char *got = run(plan, fails, &rc);
+
+			/* The rows before it are right. */
+			wrong += rc != -EIO || strncmp(got, want, strlen(got)) || err.code != -EIO;
+			free(got);
+		} while (next_path());
+	}
+	ok(!wrong, "%s: any read that fails, in any order, is the plan's error", name);
+}
+
+/* While input 1 has nothing, what has input 2 read? */
+static void check_turning(void)
+{
+	struct sp_flow *flow = open_flow();
+	struct sp_operator *a, *op;
+	struct sp_batch b;
+	int rc;
+
+	script.n = 0;
+	script.favourite = 1;
+	a = source(flow, one, 0);
+	op = join(a, source(flow, two, 0), false);
+	while ((rc = sp_flow_next(op, &b)) == SP_LATER && !script.source[0]->arrived)
+		if (sp_flow_wait(flow))
+			abort();
+	ok(rc == SP_LATER && script.source[1]->given == BATCHES,
+	   "a merge join reads one side ahead while the other has nothing");
+	sp_flow_close(flow);
+	script.favourite = -1;
+}
+
+static void check_disorder(void)
+{
+	static const char *const unsorted[] = { "b 1\n", "a 2\n", NULL };
+	struct sp_flow *flow = open_flow();
+	struct sp_operator *a, *op;
+	struct sp_batch b;
+	int rc;
+
+	script.n = script.depth = script.at = 0;
+	a = source(flow, one, 0);
+	op = join(a, source(flow, unsorted, 0), false);
+	while ((rc = sp_flow_get(op, &b)) == SP_READY)
+		;
+	ok(rc == SP_EFORMAT && strstr(err.text, "input 2 is not sorted at record 2: a 2"),
+	   "an input out of order is an error that names the record");
+	sp_flow_close(flow);
+}
+
+/* Files. */
+
+#define ROWS 6000
+
+static char path[2][32];
+
+static void make_files(struct sp__rng *rng, int keys)
+{
+	for (int i = 0; i < 2; i++) {
+		strcpy(path[i], "/tmp/sp-flow.XXXXXX");
+		FILE *f = fdopen(mkstemp(path[i]), "w");
+
+		for (int k = 0; f && k < ROWS; k++)
+			fprintf(f, "%05d %d%*s\n", (int)sp__rng_below(rng, (uint64_t)keys), k,
+				(int)sp__rng_below(rng, 400), "");
+		if (!f || fclose(f))
+			abort();
+	}
+}
+
+static char *output_of(const char *command)
+{
+	FILE *f = popen(command, "r");
+	char *all = calloc(1, 8 << 20);
+
+	if (!f || !all || fread(all, 1, (8 << 20) - 1, f) == 0 || pclose(f))
+		abort();
+	return all;
+}
+
+static struct sp_operator *scan(struct sp_flow *flow, int i)
+{
+	static const char *inputs[2];
+	struct sp_flow_scan o = { .inputs = &inputs[i],
+				  .ninputs = 1,
+				  .format = { .kind = SP_REC_LINE, .eol = '\n' },
+				  .separator = " ",
+				  .separator_bytes = 1 };
+	struct sp_operator *op;
+
+	inputs[i] = path[i];
+	if (sp_flow_scan(&op, flow, &o))
+		abort();
+	return op;
+}
+
+static void check_files(const struct sp_keyset_opts *ko, const char *want)
+{
+	static const size_t fields[] = { 0, 1 };
+	struct sp_flow *flow = open_flow();
+	struct sp_keyset *keys;
+	struct sp_operator *side[2], *op;
+	struct sp_batch b;
+	char *got = NULL;
+	size_t bytes;
+	FILE *f = open_memstream(&got, &bytes);
+	int rc = sp_keyset_new(&keys, ko, &err);
+
+	for (int i = 0; i < 2 && !rc; i++) {
+		side[i] = sort(filter(scan(flow, i)), keys);
+		rc = sp_flow_project(&side[i], side[i], fields, 2);
+	}
+	if (rc)
+		abort();
+	op = join(side[0], side[1], true);
+	while ((rc = sp_flow_get(op, &b)) == SP_READY)
+		fwrite(b.data, 1, b.bytes, f);
+	fclose(f);
+	ok(rc == SP_END && strcmp(got, want) == 0, "two files sorted and merged are joined (%s)",
+	   engine ? engine : "auto");
+	free(got);
+	sp_flow_close(flow);
+	sp_keyset_free(keys);
+}
+
+static void check_all_files(void)
+{
+	static const char *const engines[] = { NULL, "sync", "fault:DELAY=200,COUNT=0:auto",
+					       "fault:REORDER=3:auto" };
+	struct sp_key key = SP_KEY_INIT;
+	struct sp_keyset_opts ko = { .format = { .kind = SP_REC_LINE, .eol = '\n' },
+				     .keys = &key,
+				     .nkeys = 1,
+				     .separator = ' ',
+				     .stable = true };
+	struct sp__rng rng = { 5 };
+	char command[512], *want;
+
+	key.eword = 0;
+	make_files(&rng, 4000);
+	snprintf(command, sizeof(command),
+		 "for i in %s %s; do sort -s -t' ' -k1,1 $i | cut -d' ' -f1,2 >$i.s || exit 1; "
+		 "done; join -a1 -a2 -t' ' %s.s %s.s; rm %s.s %s.s",
+		 path[0], path[1], path[0], path[1], path[0], path[1]);
+	want = output_of(command);
+	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
+		engine = engines[i];
+		check_files(&ko, want);
+	}
+	free(want);
+	unlink(path[0]);
+	unlink(path[1]);
+}
+
+static void check_refusals(void)
+{
+	struct sp_join_opts o = *join_opts(true);
+	struct sp_flow *flow = open_flow();
+	struct sp_operator *a, *b, *op;
+
+	script.n = 0;
+	a = source(flow, one, 0);
+	b = source(flow, two, 0);
+	o.algorithm = SP_JOIN_HYBRID;
+	ok(sp_join_operator(&op, a, b, &o) == SP_EUNSUP, "only a merge is an operator");
+	o.algorithm = SP_JOIN_MERGE;
+	o.nthen = 1;
+	ok(sp_join_operator(&op, a, b, &o) == SP_EUNSUP, "a merge joins no further files");
+	o.nthen = 0;
+	ok(sp_join_operator(&op, a, a, &o) == SP_ESTATE, "no operator is both inputs of a join");
+	sp_flow_close(flow);
+}
+
+int main(void)
+{
+	static const char pairs[] = "b 2 7\nb 2 8\nb 3 7\nb 3 8\nb 4 7\nb 4 8\ne 6 10\ne 6 11\n";
+
+	setenv("LC_ALL", "C", 1);
+	check_orders("two sources", two_scans,
+		     "a 1\nb 2 7\nb 2 8\nb 3 7\nb 3 8\nb 4 7\nb 4 8\nc 5\nd 9\ne 6 10\ne 6 11\n",
+		     20);
+	check_orders("two levels", two_levels, pairs, 20);
+	check_orders("three levels", three_levels,
+		     "7 2 12 b\n8 2 12 b\n7 3 12 b\n8 3 12 b\n7 4 12 b\n8 4 12 b\n"
+		     "10 6 14 e\n11 6 14 e\n10 6 15 e\n11 6 15 e\n",
+		     1680);
+	check_orders("an empty side", empty_side, "a 1\nb 2\nb 3\nb 4\nc 5\ne 6\n", 1);
+	check_failures("two levels", two_levels, pairs, 2 * BATCHES);
+	check_turning();
+	check_disorder();
+	check_refusals();
+	check_all_files();
+	return done();
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Asynchronous lookups: completions in many orders, any number outstanding, few frames; every
+ * answer once, every page once, and any read that fails.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <spindle/index.h>
+#include "index/fetch.h"
+#include "index/lookup.h"
+#include "tap.h"
+
+/* Keys of three digits, the one divisible by 8 more often. */
+#define KEYS 400
+#define TIMES(key) ((key) % 8 ? 1 : 40)
+
+static char dir[64], source[80], path[80];
+static const char *const tmp[] = { "/tmp" };
+
+static bool build(void)
+{
+	struct sp_index_build_opts o = SP_INDEX_BUILD_OPTS_INIT;
+	FILE *f = fopen(source, "w");
+
+	if (!f)
+		return false;
+	for (int i = 0; i < 40; i++)
+		for (int key = 0; key < KEYS; key++)
+			if (i < TIMES(key))
+				fprintf(f, "%03d %d\n", key, i);
+	if (fclose(f))
+		return false;
+	o.run.tmpdirs = tmp;
+	o.run.ntmpdirs = 1;
+	o.format = (struct sp_recfmt){ .kind = SP_REC_LINE, .eol = '\n' };
+	o.key = "1,1";
+	o.page_bytes = 512;
+	return !sp_index_build(&o, source, path, NULL, NULL);
+}
+
+/* A plan: lookups and the fetch of what they find, on one queue. */
+struct plan {
+	struct sp__env env;
+	struct sp_run_opts run;
+	struct sp_errinfo err;
+	struct sp__index index;
+	struct sp__reads reads;
+	struct sp__waits waits;
+	struct sp__lookup *lookup;
+	struct sp__fetch *fetch;
+	int rc;
+};
+
+static void begin(struct plan *p, const char *engine, unsigned max, uint64_t bytes, bool ordered)
+{
+	struct sp__lookup_opts o = { .index = &p->index,
+				     .reads = &p->reads,
+				     .waits = &p->waits,
+				     .max = max,
+				     .bytes = bytes,
+				     .ordered = ordered };
+	struct sp__queue_opts qo = { .engine = engine, .depth = 2 * max };
+
+	memset(p, 0, sizeof(*p));
+	p->err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	p->run = (struct sp_run_opts)SP_RUN_OPTS_INIT;
+	p->run.tmpdirs = tmp;
+	p->run.ntmpdirs = 1;
+	p->rc = sp__env_open(&p->env, &p->run, &p->err);
+	p->rc = p->rc ?: sp__index_open(&p->index, path, &p->env);
+	p->rc = p->rc ?: sp__reads_open(&p->reads, &qo, &p->err);
+	p->rc = p->rc ?: sp__lookup_open(&p->lookup, &o);
+	p->rc = p->rc ?: sp__fetch_open(&p->fetch, &p->index, &p->reads, &p->waits, max, 1 << 20);
+}
+
+static void end(struct plan *p)
+{
+	sp__reads_close(&p->reads);
+	sp__fetch_close(p->fetch);
+	sp__lookup_close(p->lookup);
+	sp__index_close(&p->index);
+	(void)sp__env_close(&p->env);
+}
+
+/* What has been answered of each key, and whether it is over. */
+static unsigned answered[KEYS + 1];
+static bool over[KEYS + 1];
+
+static bool put_all(struct plan *p, unsigned *next)
+{
+	char key[16];
+
+	while (*next <= KEYS && sp__lookup_room(p->lookup)) {
+		size_t n = (size_t)sprintf(key, "%03u", *next);
+
+		p->rc = sp__lookup_put(p->lookup, key, n, *next);
+		++*next;
+		if (p->rc)
+			return false;
+	}
+	return true;
+}
+
+/* Runs the plan to its end.  True: nothing was answered that should not be, or not again. */
+static bool run(struct plan *p, bool ordered)
+{
+	unsigned next = 0, last = 0;
+	struct sp__found found;
+	bool good = true;
+
+	memset(answered, 0, sizeof(answered));
+	memset(over, 0, sizeof(over));
+	while (!p->rc && put_all(p, &next)) {
+		p->rc = sp__lookup_get(p->lookup, &found);
+		if (p->rc == SP_LATER) {
+			p->rc = sp__waits_block(&p->waits);
+			continue;
+		}
+		if (p->rc != SP_READY && (p->rc != SP_END || next > KEYS))
+			break;
+		if (p->rc == SP_READY) {
+			good &= !over[found.tag] && (!ordered || found.tag >= last);
+			last = (unsigned)found.tag;
+			answered[found.tag] += (unsigned)found.n;
+			over[found.tag] = found.last;
+		}
+		p->rc = 0;
+	}
+	return good;
+}
+
+static bool complete(void)
+{
+	bool good = answered[KEYS] == 0 && over[KEYS];
+
+	for (unsigned i = 0; i < KEYS; i++)
+		good &= over[i] && answered[i] == TIMES(i);
+	return good;
+}
+
+static void orders(void)
+{
+	bool good = true, once = true;
+	char engine[64];
+	struct plan p;
+
+	for (unsigned i = 0; good && i < 120; i++) {
+		static const unsigned max[] = { 1, 2, 3, 7, 64, 500 };
+		bool ordered = i % 2, few = i % 3 == 0;
+		uint64_t hits, misses = 0;
+
+		sprintf(engine, "fault:REORDER=%u:sync", i);
+		begin(&p, engine, max[i % 6], few ? 3000 : 1 << 20, ordered);
+		good = !p.rc && run(&p, ordered) && !p.rc && complete();
+		if (p.lookup)
+			sp__lookup_counts(p.lookup, &hits, &misses);
+		once &= few || misses <= p.index.head.end_page;
+		if (!good)
+			diag("order %u: %d %s", i, p.rc, p.err.text);
+		end(&p);
+	}
+	ok(good, "each key is answered once, whatever the order of completions");
+	ok(once, "a page that several lookups need is read once");
+}
+
+static void faults(void)
+{
+	bool good = true;
+	unsigned failed = 0;
+	char engine[64];
+	struct plan p;
+
+	for (unsigned i = 1; good && (i == 1 || failed == i - 1); i++) {
+		sprintf(engine, "fault:NTH=%u,ERROR=EIO:sync", i);
+		begin(&p, engine, 9, 1 << 20, i % 2);
+		good = p.rc == 0 && run(&p, i % 2);
+		failed += p.rc == -EIO;
+		good &= p.rc == -EIO ? !strcmp(p.err.path, path) : complete();
+		if (p.rc == -EIO) {
+			struct sp__found found;
+
+			good &= sp__lookup_get(p.lookup, &found) == -EIO &&
+				sp__lookup_put(p.lookup, "1", 1, 0) == -EIO;
+		}
+		end(&p);
+	}
+	ok(good && failed > 10, "each read that fails is the end (%u)", failed);
+}
+
+/* The byte that is changed may be one of another page, which nobody reads there. */
+static void flips(void)
+{
+	unsigned found = 0;
+	bool good = true;
+	char engine[64];
+	struct plan p;
+
+	for (unsigned i = 1; good && i < 40; i++) {
+		sprintf(engine, "fault:NTH=%u,ERROR=FLIP:sync", i);
+		begin(&p, engine, 9, 1 << 20, i % 2);
+		good = run(&p, i % 2);
+		found += p.rc != 0;
+		good &= p.rc ? p.rc == SP_ECORRUPT && strstr(p.err.text, "is damaged") : complete();
+		end(&p);
+	}
+	ok(good && found, "a page that is read wrong is named (%u)", found);
+}
+
+static void fetches(void)
+{
+	struct sp__keymatch in = { 4, 1 }, out;
+	const char *record = NULL;
+	struct plan p;
+	int rc;
+
+	begin(&p, "fault:REORDER=3:sync", 3, 1 << 20, true);
+	rc = sp__fetch_get(p.fetch, &out, &record);
+	ok(!p.rc && rc == SP_END, "without a record that was asked for there is none");
+	for (unsigned i = 0; i < 3 && !rc; i++, in.offset += 6)
+		rc = sp__fetch_put(p.fetch, &in);
+	ok(!rc && !sp__fetch_room(p.fetch, &in), "so many records can be asked for");
+	for (unsigned i = 0; i < 3; i++) {
+		while ((rc = sp__fetch_get(p.fetch, &out, &record)) == SP_LATER)
+			if (sp__waits_block(&p.waits))
+				break;
+		ok(rc == SP_READY && out.offset == 4 + 6 * i && *record == '0',
+		   "record %u comes in its turn", i);
+	}
+	in.offset = 1 << 30;
+	rc = sp__fetch_put(p.fetch, &in);
+	while (!rc && (rc = sp__fetch_get(p.fetch, &out, &record)) == SP_LATER)
+		rc = sp__waits_block(&p.waits);
+	ok(rc == SP_ECORRUPT, "a record that the source has not is an error");
+	end(&p);
+}
+
+/* A plan over public functions: a range, of which the records with an even number are counted. */
+static int even(void *arg, const char *record, size_t bytes)
+{
+	(void)arg;
+	return bytes && (record[bytes - 1] - '0') % 2 == 0;
+}
+
+static bool plan_of_range(const char *engine, const char *lo, const char *hi, const char *want)
+{
+	static const struct sp_flow_value count = { .function = SP_FLOW_COUNT };
+	struct sp_run_opts run = SP_RUN_OPTS_INIT;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_operator *op;
+	struct sp_flow *flow;
+	struct sp_batch batch;
+	size_t field = 0;
+	bool good;
+
+	run.tmpdirs = tmp;
+	run.ntmpdirs = 1;
+	run.memory_bytes = 1 << 20;
+	run.engine = engine;
+	if (sp_flow_open(&flow, &run, &err))
+		return false;
+	good = !sp_index_operator(&op, flow, path, lo, hi) &&
+	       !sp_flow_filter(&op, op, even, NULL) &&
+	       !sp_flow_aggregate(&op, op, &field, 1, &count, 1);
+	while (good && sp_flow_get(op, &batch) == SP_READY) {
+		good = strlen(want) >= batch.bytes && !memcmp(want, batch.data, batch.bytes);
+		want += batch.bytes;
+	}
+	good &= !*want && !err.code;
+	if (!good)
+		diag("%s: %s", engine, err.text);
+	return !sp_flow_close(flow) && good;
+}
+
+static void operators(void)
+{
+	char engine[64];
+	struct sp_flow *flow;
+	struct sp_operator *op;
+	struct sp_run_opts run = SP_RUN_OPTS_INIT;
+	bool good = true;
+
+	for (unsigned i = 0; good && i < 20; i++) {
+		sprintf(engine, "fault:REORDER=%u:sync", i);
+		good = plan_of_range(engine, "014", "017", "014 1\n015 1\n016 20\n017 1\n") &&
+		       plan_of_range(engine, "399", NULL, "399 1\n") &&
+		       plan_of_range(engine, "5", NULL, "");
+	}
+	ok(good, "a range is an operator of a plan");
+	run.tmpdirs = tmp;
+	run.ntmpdirs = 1;
+	ok(!sp_flow_open(&flow, &run, NULL) &&
+		   sp_index_operator(&op, flow, "/tmp/no-such-index", NULL, NULL) == -ENOENT &&
+		   !sp_flow_close(flow),
+	   "without its index there is none");
+}
+
+static void misuse(void)
+{
+	struct sp__found found;
+	struct plan p;
+
+	begin(&p, "sync", 1, 1 << 20, false);
+	ok(!p.rc && sp__lookup_get(p.lookup, &found) == SP_END, "nothing was asked: the end");
+	ok(!sp__lookup_put(p.lookup, "000", 3, 0) && !sp__lookup_room(p.lookup) &&
+		   sp__lookup_put(p.lookup, "001", 3, 1) == SP_ESTATE,
+	   "more than max keys are refused");
+	end(&p);
+}
+
+int main(void)
+{
+	char command[80] = "rm -r ";
+
+	strcpy(dir, "/tmp/test_lookup.XXXXXX");
+	if (!mkdtemp(dir))
+		return 1;
+	sprintf(source, "%s/source", dir);
+	sprintf(path, "%s/index", dir);
+	ok(build(), "there is an index");
+	orders();
+	faults();
+	flips();
+	fetches();
+	operators();
+	misuse();
+	strcat(command, dir);
+	return system(command) ? 1 : done();
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "msg.h"
+#include "mmap-cube.h"
+
+static void describe_region(const struct sp_cube *cube, const struct sp_cube_info *info, size_t i)
+{
+	unsigned n = info->shape.ndims;
+	struct sp_cube_region r;
+
+	sp_cube_region(cube, i, &r);
+	printf("region %zu, level %u: %" PRIu64 " points, %.1f %%; blocks %" PRIu64 " to %" PRIu64
+	       "\n",
+	       i, r.level, r.points,
+	       info->npoints ? 100 * (double)r.points / (double)info->npoints : 0, r.first_block,
+	       r.end_block - 1);
+	print_sizes("  from", r.lo, n);
+	print_sizes("  a cell", r.cell, n);
+	print_sizes("  cells", r.cells, n);
+	print_sizes("  basic", r.basic, n);
+}
+
+void points_describe(const struct sp_cube *cube, const struct sp_cube_info *info)
+{
+	printf("%-12s%" PRIu64 ", at most %" PRIu64 " in a cell, %.3g of that when loaded\n",
+	       "points", info->npoints, info->capacity, info->fill_factor);
+	printf("%-12s%" PRIu64 " with points, %" PRIu64 " overflow%s\n", "cells",
+	       info->filled_cells, info->overflow_cells,
+	       info->crowded ? ": reorganise makes queries faster" : "");
+	printf("%-12s%zu, and %zu cells outside of them\n", "regions", info->nregions,
+	       info->nleaves);
+	printf("%-12s%" PRIu64 " to %" PRIu64 "\n", "blocks", info->first_block,
+	       info->end_block - 1);
+	for (size_t i = 0; i < info->nregions; i++)
+		describe_region(cube, info, i);
+}
+
+struct values {
+	const struct sp_cube_info *info;
+	char *text;
+	uint64_t n;
+};
+
+static int print_values(void *arg, const void *data, size_t bytes)
+{
+	struct values *v = arg;
+	const struct sp_cube_shape *s = &v->info->shape;
+	const char *at = data, *end = at + bytes;
+
+	for (; at < end; at += s->element_bytes, v->n++) {
+		at += s->ndims * sizeof(uint64_t);
+		sp_cube_value_print(s, at, v->text);
+		puts(v->text);
+	}
+	return 0;
+}
+
+int points_get(struct config *c, struct sp_cube *cube, const struct sp_cube_info *info,
+	       const uint64_t *x)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct values v = { .info = info };
+	struct sp_cube_stats stats;
+	struct sp_cube_box box;
+	int rc;
+
+	for (unsigned i = 0; i < info->shape.ndims; i++) {
+		box.lo[i] = box.hi[i] = x[i];
+		box.stride[i] = 1;
+	}
+	v.text = must_alloc(NULL, 1, 2 * (size_t)info->shape.element_bytes + SP_CUBE_VALUE_MAX);
+	rc = sp_cube_read(cube, &box, print_values, &v, &stats, &err);
+	if (rc)
+		die_of(rc, &err);
+	if (!v.n)
+		die("%s: there is no point at %s", c->operands[0], c->operands[1]);
+	free(v.text);
+	close_cube(c, cube);
+	return 0;
+}
+
+static void print_coordinate(const uint64_t *x, unsigned n, char end)
+{
+	for (unsigned i = 0; i < n; i++)
+		printf("%s%" PRIu64, i ? "," : "", x[i]);
+	putchar(end);
+}
+
+void points_map_block(const struct config *c, const struct sp_cube *cube, uint64_t block)
+{
+	struct sp_cube_info info;
+	struct sp_cube_box box;
+
+	sp_cube_info(cube, &info);
+	if (sp_cube_node(cube, block, &box))
+		die("%s: block %s has no cell", c->operands[0], c->block);
+	print_coordinate(box.lo, info.shape.ndims, ' ');
+	print_coordinate(box.hi, info.shape.ndims, '\n');
+}
+
+void points_say_crowded(const struct config *c, const struct sp_cube *cube)
+{
+	struct sp_cube_info info;
+
+	sp_cube_info(cube, &info);
+	if (info.points && info.crowded)
+		msg("%s: %" PRIu64 " overflow cells for %" PRIu64
+		    " cells: reorganise makes queries faster",
+		    c->operands[0], info.overflow_cells, info.filled_cells);
+}
+
+int command_reorganise(struct config *c)
+{
+	struct sp_cube *cube = open_cube(c, true);
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_cube_stats stats;
+	int rc = sp_cube_reorganise(cube, &stats, &err);
+
+	if (rc)
+		die_of(rc, &err);
+	report(c, cube, &stats);
+	close_cube(c, cube);
+	return 0;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "msg.h"
+#include "quote.h"
+#include "signals.h"
+#include "stdio_end.h"
+#include "xindex/xindex.h"
+
+/* Negative answers. */
+#define NOTHING_FOUND 1
+#define FOUND_BAD 1
+
+static _Noreturn void die_of(int rc, const struct sp_errinfo *err)
+{
+	const char *reason = err->text[0] ? err->text : sp_strerror(err->code ? err->code : rc);
+
+	if (err->path[0])
+		die("%s: %s", err->path, reason);
+	die("%s", reason);
+}
+
+static void report(struct config *c, const struct sp_index_stats *st)
+{
+	if (c->common.stats)
+		statsfile_finish(&c->stats, sp_report_index(st));
+}
+
+int command_build(struct config *c)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_index_stats st;
+	int rc = sp_index_build(&c->build, c->operands[0], c->output, &st, &err);
+
+	if (rc)
+		die_of(rc, &err);
+	report(c, &st);
+	return 0;
+}
+
+static struct sp_index *open_index(const struct config *c, struct sp_errinfo *err)
+{
+	const struct sp_index_opts o = { .run = c->run, .depth = c->depth };
+	struct sp_index *index;
+	int rc = sp_index_open(&index, c->operands[0], &o, err);
+
+	return rc ? NULL : index;
+}
+
+static void close_index(const struct config *c, struct sp_index *index)
+{
+	int rc = sp_index_close(index);
+
+	if (rc)
+		die("%s: %s", c->run.trace_path, sp_strerror(rc));
+}
+
+struct printing {
+	bool offsets;
+	struct sp_recfmt format;
+};
+
+static int print(void *arg, const struct sp_index_match *m)
+{
+	const struct printing *p = arg;
+
+	if (p->offsets) {
+		printf("%" PRIu64 " %" PRIu64 "\n", m->offset, m->bytes);
+	} else {
+		fwrite(m->record, 1, m->bytes, stdout);
+		if (p->format.kind != SP_REC_FIXED)
+			putchar(p->format.kind == SP_REC_LINE ? p->format.eol : '\n');
+	}
+	return ferror(stdout) ? errno ? -errno : -EIO : 0;
+}
+
+static struct printing printing(const struct config *c, const struct sp_index *index)
+{
+	struct sp_index_info info;
+
+	sp_index_info(index, &info);
+	return (struct printing){ c->offsets, info.format };
+}
+
+/* The keys of the command line, or of a file. */
+struct keys {
+	struct config *c;
+	unsigned next;
+	FILE *file;
+	int end; /* of a key in the file */
+	char *line;
+	size_t room;
+};
+
+static int next_key(void *arg, const char **key, size_t *bytes)
+{
+	struct keys *k = arg;
+	ssize_t n;
+
+	if (!k->file && k->next == k->c->noperands)
+		return 0;
+	if (!k->file) {
+		*key = k->c->operands[k->next++];
+		*bytes = strlen(*key);
+		return 1;
+	}
+	errno = 0;
+	n = getdelim(&k->line, &k->room, k->end, k->file);
+	if (n < 0 && ferror(k->file))
+		die_sys(errno, "%s: read error", quote_file(k->c->keys));
+	if (n < 0 && errno == ENOMEM)
+		die("memory exhausted");
+	if (n <= 0)
+		return 0;
+	*key = k->line;
+	*bytes = (size_t)n - (k->line[n - 1] == k->end);
+	return 1;
+}
+
+static void open_keys(struct keys *k, const struct printing *p)
+{
+	const char *name = k->c->keys;
+
+	k->end = p->format.kind == SP_REC_LINE ? p->format.eol : '\n';
+	if (!name)
+		return;
+	k->file = strcmp(name, "-") ? fopen(name, "re") : stdin;
+	if (!k->file)
+		die_sys(errno, "%s", quote_file(name));
+}
+
+/* The end of a query: a sink that failed could not write. */
+static int finish(struct config *c, struct sp_index *index, int rc, const struct sp_errinfo *err,
+		  const struct sp_index_stats *st)
+{
+	if (ferror(stdout))
+		stdio_finish();
+	if (rc)
+		die_of(rc, err);
+	report(c, st);
+	close_index(c, index);
+	return st->records ? 0 : NOTHING_FOUND;
+}
+
+int command_lookup(struct config *c)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_index *index = open_index(c, &err);
+	struct keys keys = { .c = c, .next = 1 };
+	struct sp_index_stats st;
+	struct printing p;
+	int rc;
+
+	if (!index)
+		die_of(err.code, &err);
+	p = printing(c, index);
+	open_keys(&keys, &p);
+	rc = sp_index_lookup(index, next_key, &keys, !c->offsets, print, &p, &st);
+	if (keys.file && keys.file != stdin)
+		fclose(keys.file);
+	free(keys.line);
+	return finish(c, index, rc, &err, &st);
+}
+
+int command_range(struct config *c)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_index *index = open_index(c, &err);
+	struct sp_index_stats st;
+	struct printing p;
+	int rc;
+
+	if (!index)
+		die_of(err.code, &err);
+	p = printing(c, index);
+	rc = sp_index_range(index, c->lo, c->hi, !c->offsets, print, &p, &st);
+	return finish(c, index, rc, &err, &st);
+}
+
+static void print_time(int64_t ns)
+{
+	time_t seconds = (time_t)(ns / 1000000000);
+	char text[64];
+	struct tm tm;
+
+	if (!gmtime_r(&seconds, &tm) || !strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm))
+		snprintf(text, sizeof(text), "%" PRId64, ns / 1000000000);
+	printf("source modified: %s.%09" PRId64 " UTC\n", text, ns % 1000000000);
+}
+
+static void print_format(const struct sp_index_info *i)
+{
+	printf("records are: %s", sp_recfmt_name((int)i->format.kind));
+	if (i->format.kind == SP_REC_FIXED)
+		printf(" of %zu bytes", i->format.fixed_bytes);
+	if (i->format.kind == SP_REC_LINE && !i->format.eol)
+		printf(" that end with a zero byte");
+	if (i->format.kind != SP_REC_FIXED && i->separator >= 0)
+		printf(", fields separated by '%s'",
+		       i->separator ? (char[]){ (char)i->separator, 0 } : "\\0");
+	putchar('\n');
+}
+
+int command_stat(struct config *c)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_index *index = open_index(c, &err);
+	struct sp_index_info i;
+
+	if (!index)
+		die_of(err.code, &err);
+	sp_index_info(index, &i);
+	printf("source: %s\n", quote_file(i.source));
+	printf("source bytes: %" PRIu64 "\n", i.source_bytes);
+	print_time(i.source_mtime_ns);
+	printf("source checksum: %016" PRIx64 "\n", i.source_checksum);
+	print_format(&i);
+	printf("header records: %" PRIu64 "\n", i.header_records);
+	printf("key: %s\n", i.key[0] ? i.key : "the whole record");
+	printf("records: %" PRIu64 "\n", i.records);
+	printf("different keys: %" PRIu64 "\n", i.keys);
+	printf("levels: %u\n", i.levels);
+	printf("pages: %" PRIu64 " of %" PRIu32 " bytes\n", i.pages, i.page_bytes);
+	close_index(c, index);
+	return 0;
+}
+
+int command_check(struct config *c)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_index *index = open_index(c, &err);
+	struct sp_index_stats st;
+
+	if (index && !sp_index_check(index, &st)) {
+		report(c, &st);
+		close_index(c, index);
+		printf("%" PRIu64 " pages, %" PRIu64 " records, %" PRIu64 " keys: no fault\n",
+		       st.pages, st.records, st.keys);
+		return 0;
+	}
+	if (err.code != SP_ECORRUPT && err.code != -ESTALE)
+		die_of(err.code, &err);
+	msg("%s: %s", err.path, err.text[0] ? err.text : sp_strerror(err.code));
+	if (index)
+		close_index(c, index);
+	return FOUND_BAD;
+}
+
+int main(int argc, char **argv)
+{
+	static struct config c;
+	const struct command *command;
+	int status;
+
+	msg_init(argv);
+	setlocale(LC_ALL, "");
+	stdio_guard();
+	signals_catch();
+	command = options_parse(&c, argc, argv);
+	if (c.common.stats)
+		statsfile_open(&c.stats, c.common.stats);
+	status = command_run(command, &c);
+	statsfile_close(&c.stats);
+	stdio_finish();
+	return status;
+}

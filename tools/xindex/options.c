@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+#include <spindle/version.h>
+#include "args.h"
+#include "msg.h"
+#include "number.h"
+#include "outputs.h"
+#include "quote.h"
+#include "xindex.h"
+
+const char *argp_program_version = "xindex (Spindle) " SP_VERSION;
+
+enum command_bit { BUILD = 1, LOOKUP = 2, RANGE = 4, STAT = 8, CHECK = 16 };
+
+#define QUERIES (LOOKUP | RANGE)
+#define READERS (QUERIES | CHECK)
+#define MOVERS (BUILD | READERS)
+
+static uint64_t page_size(const char *option, const char *text)
+{
+	uint64_t bytes = size_option(option, text);
+
+	if (bytes < 512 || bytes > 65536 || (bytes & (bytes - 1)))
+		number_die(NUMBER_INVALID, option, text, "a power of two from 512 to 65536");
+	return bytes;
+}
+
+static uint64_t record_size(const char *option, const char *text)
+{
+	uint64_t bytes = size_option(option, text);
+
+	if (!bytes || bytes > SIZE_MAX / 2)
+		number_die(NUMBER_INVALID, option, text, "at least a byte");
+	return bytes;
+}
+
+static void set_header(void *to, const char *option, const char *text)
+{
+	uint64_t *records = to;
+
+	*records = text ? number_option(option, text, 0) : 1;
+}
+
+#define TO(member) SETTING_TO(struct config, member)
+
+/* An option, and which commands take it. */
+static const struct {
+	struct setting s;
+	unsigned by;
+} options[] = {
+	{ { .doc = "Records and key:", .group = 1 }, BUILD },
+	{ { "key", "KEYDEF", "The key, as xsort -k (the whole record)", TO(build.key),
+	    .letter = 'k', .once = "keys" },
+	  BUILD },
+	{ { "field-separator", "SEP", "Between fields of lines, as xsort -t", TO(separator),
+	    .letter = 't' },
+	  BUILD },
+	{ { "zero-terminated", NULL, "Lines end with a zero byte", TO(zero), .letter = 'z' },
+	  BUILD },
+	{ { "csv", NULL, "CSV records; -t names their separator", TO(csv) }, BUILD },
+	{ { "record-size", "N", "Records of N bytes; KEYDEF is OFFSET:LENGTH[:TYPE][:r]",
+	    TO(record_bytes), .whole = record_size },
+	  BUILD },
+	{ { "header", "N", "The first N records (1) are not indexed", TO(build.header_records),
+	    .call = set_header, .optional = true },
+	  BUILD },
+	{ { .doc = "The index:", .group = 2 }, BUILD },
+	{ { "output", "INDEX", "Where it goes; appears when it is complete", TO(output),
+	    .letter = 'o', .once = "outputs" },
+	  BUILD },
+	{ { "page-size", "SIZE", "Of its pages, 512 to 64K (4K)", TO(build.page_bytes),
+	    .whole = page_size },
+	  BUILD },
+	{ { .doc = "What to look for:", .group = 3 }, QUERIES },
+	{ { "keys", "FILE", "Keys, one a line; - is standard input", TO(keys) }, LOOKUP },
+	{ { "lo", "KEY", "The first key (that of the index)", TO(lo) }, RANGE },
+	{ { "hi", "KEY", "The last key (that of the index)", TO(hi) }, RANGE },
+	{ { "offsets", NULL, "Print where records are, not the records", TO(offsets) }, QUERIES },
+	{ { .doc = "Resources:", .group = 4 }, MOVERS },
+	{ { "buffer-size", "SIZE", "Memory to use", TO(run.memory_bytes), .whole = size_option,
+	    .letter = 'S' },
+	  MOVERS },
+	{ { "temporary-directory", "DIR", "For temporary data; several", TO(common),
+	    .call = tmpdir_add, .letter = 'T' },
+	  MOVERS },
+	{ { "parallel", "N", "Threads", TO(run.parallel), .count = 1024 }, BUILD },
+	{ { "depth", "N", "Lookups, and reads of records, outstanding (128)", TO(depth),
+	    .count = 1024 },
+	  QUERIES },
+	{ { "engine", "NAME", "io_uring, libaio, sync or auto", TO(run.engine),
+	    .call = engine_set },
+	  MOVERS },
+	{ { "direct", "WHEN", "Bypass the page cache", TO(run.direct), .words = sp_direct_words,
+	    .optional = true, .absent = 1 },
+	  MOVERS },
+	{ { "volume", "WHERE", "sim:MODEL,files=both: times of this simulated device", TO(common),
+	    .call = volume_set },
+	  MOVERS },
+	{ { .doc = "Report:", .group = 5 }, MOVERS },
+	{ { "stats", "FILE", "Write the report as JSON; on standard error if no FILE",
+	    TO(common.stats), .optional = true },
+	  MOVERS },
+	{ { "trace", "FILE", "Write each request to FILE", TO(run.trace_path) }, MOVERS },
+};
+
+#define NOPTIONS (sizeof(options) / sizeof(options[0]))
+
+static const struct command {
+	const char *name, *args, *about;
+	enum command_bit bit;
+	unsigned min, max; /* operands */
+	int (*run)(struct config *c);
+} commands[] = {
+	{ "build", "-o INDEX FILE", "Builds the index of a file.", BUILD, 1, 1, command_build },
+	{ "lookup", "INDEX KEY...\nINDEX --keys=FILE", "Prints the records that have a key.",
+	  LOOKUP, 1, UINT32_MAX, command_lookup },
+	{ "range", "INDEX", "Prints the records between two keys, in their order.", RANGE, 1, 1,
+	  command_range },
+	{ "stat", "INDEX", "Describes an index.", STAT, 1, 1, command_stat },
+	{ "check", "INDEX", "Compares all of an index with all of its source.", CHECK, 1, 1,
+	  command_check },
+};
+
+#define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+int command_run(const struct command *command, struct config *c)
+{
+	return command->run(c);
+}
+
+static void take_operand(struct argp_state *state, void *input, char *arg)
+{
+	struct config *c = input;
+
+	(void)state;
+	if (!arg)
+		return;
+	c->operands = must_alloc(c->operands, c->noperands + 1, sizeof(*c->operands));
+	c->operands[c->noperands++] = arg;
+}
+
+/* What the options say about records, as the library has it. */
+static void set_format(struct config *c)
+{
+	struct sp_recfmt *f = &c->build.format;
+
+	if (c->separator && (!c->separator[0] || (c->separator[1] && strcmp(c->separator, "\\0"))))
+		die("invalid -t argument %s: valid is one character, or \\0", quote(c->separator));
+	if (c->separator)
+		c->build.separator = c->separator[1] ? 0 : (unsigned char)c->separator[0];
+	if (c->record_bytes && (c->csv || c->zero || c->separator))
+		die("--record-size does not go with %s", c->csv ? "--csv" : c->zero ? "-z" : "-t");
+	if (c->csv && c->zero)
+		die("--csv does not go with -z");
+	if (c->record_bytes) {
+		*f = (struct sp_recfmt){ .kind = SP_REC_FIXED, .fixed_bytes = c->record_bytes };
+	} else if (c->csv) {
+		c->build.separator = c->separator ? c->build.separator : ',';
+		*f = (struct sp_recfmt){ .kind = SP_REC_CSV,
+					 .separator = (char)c->build.separator };
+	} else {
+		*f = (struct sp_recfmt){ .kind = SP_REC_LINE, .eol = c->zero ? '\0' : '\n' };
+	}
+}
+
+/* No file that is written may be one that is read. */
+static void check_files(const struct command *command, const struct config *c)
+{
+	struct sp_outset set = { 0 };
+
+	if (command->bit == BUILD)
+		outputs_add(&set, c->output, "--output", false);
+	else
+		outputs_add_stdout(&set);
+	outputs_add_stats(&set, c->common.stats);
+	outputs_add(&set, c->run.trace_path, "--trace", false);
+	outputs_spare(&set, c->operands[0]);
+	outputs_spare(&set, c->keys);
+	outputs_spare_volume(&set, c->run.volume);
+}
+
+static void check(const struct command *command, struct config *c)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
+	if (c->noperands < command->min || c->noperands > command->max) {
+		msg(c->noperands < command->min ? "%s: missing operand" : "%s: extra operand",
+		    command->name);
+		usage_error();
+	}
+	if (command->bit == BUILD && !c->output) {
+		msg("build: -o INDEX is missing");
+		usage_error();
+	}
+	if (command->bit == LOOKUP && (c->noperands > 1) == (c->keys != NULL)) {
+		msg(c->keys ? "lookup: KEY does not go with --keys" : "lookup: missing KEY");
+		usage_error();
+	}
+	common_options_finish(&c->common);
+	check_files(command, c);
+	set_format(c);
+	if (common_options_resources(&c->common, true, &err))
+		die("%s", err.text[0] ? err.text : sp_strerror(err.code));
+	c->build.run = c->run;
+}
+
+static _Noreturn void without_command(int argc, char **argv)
+{
+	static const char notes[] =
+		"Examples:\n"
+		"  xindex build -t, -k3,3n -o orders.idx orders.txt\n"
+		"  xindex lookup orders.idx 4711 4712\n"
+		"  xindex range orders.idx --lo 4700 --hi 4800 --offsets\n"
+		"\n"
+		"Exit status: 0 for success, 1 if nothing is found or check finds a fault, 2 after "
+		"an error.\n";
+	char doc[2048];
+	int n = snprintf(doc, sizeof(doc), "An index over one key of a file.\n\n");
+	struct argp argp = { NULL, NULL, "COMMAND [OPTION...]", doc, 0, 0, 0 };
+
+	for (size_t i = 0; i < NCOMMANDS; i++)
+		n += snprintf(doc + n, sizeof(doc) - (size_t)n, "  %-8s  %s\n", commands[i].name,
+			      commands[i].about);
+	snprintf(doc + n, sizeof(doc) - (size_t)n, "\nCOMMAND --help lists its options.\n\v%s",
+		 notes);
+	if (argc > 1 && argv[1][0] != '-') {
+		msg("unknown command: %s", quote(argv[1]));
+		usage_error();
+	}
+	args_parse(&argp, argc, argv, NULL);
+	msg("missing command");
+	usage_error();
+}
+
+const struct command *options_parse(struct config *c, int argc, char **argv)
+{
+	const struct command *command = NULL;
+	struct setting chosen[NOPTIONS + 1] = { { 0 } };
+	struct args args = { .settings = chosen, .operand = take_operand };
+	static char name[40];
+	size_t n = 0;
+
+	for (size_t i = 0; argc > 1 && i < NCOMMANDS; i++)
+		if (!strcmp(argv[1], commands[i].name))
+			command = &commands[i];
+	if (!command)
+		without_command(argc, argv);
+	for (size_t i = 0; i < NOPTIONS; i++)
+		if (options[i].by & command->bit)
+			chosen[n++] = options[i].s;
+	snprintf(name, sizeof(name), "%s %s", msg_program(), command->name);
+	args.usage = command->args;
+	args.doc = command->about;
+	argv[1] = name;
+	*c = (struct config){ .run = SP_RUN_OPTS_INIT, .build = SP_INDEX_BUILD_OPTS_INIT };
+	c->common.run = &c->run;
+	args_read(&args, argc - 1, argv + 1, c);
+	check(command, c);
+	return command;
+}
