@@ -27,14 +27,6 @@ struct look {
 	unsigned keys;		      /* seen in this file */
 };
 
-/* Can keys of this kind be merged, if the files are sorted? */
-static bool mergeable(const struct sp_join_opts *o)
-{
-	if (o->nkeys != 1 || o->fixed_bytes[0] || o->collated)
-		return false;
-	return !o->types || (o->types[0].type == SP_KEY_TEXT && !o->types[0].fold);
-}
-
 static void look_at_key(struct look *l, const char *line, size_t bytes)
 {
 	struct sp__keyorder order = { SP_JOIN_SORTED_BYTES, l->upper };
@@ -104,7 +96,7 @@ static bool look_at_input(struct look *l, const char *name, bool header)
 
 enum sp_join_sorted sp__join_detect(const struct sp_join_opts *o, const char *const inputs[2])
 {
-	struct look *l = mergeable(o) ? malloc(sizeof(*l)) : NULL;
+	struct look *l = sp__join_mergeable(o) ? malloc(sizeof(*l)) : NULL;
 	unsigned orders;
 
 	if (!l)

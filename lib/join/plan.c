@@ -82,13 +82,20 @@ bool sp__join_sorts(const struct sp_join_opts *o, const struct sp__join_layout *
 	       need_of(o, build_side) > l->table_bytes;
 }
 
+bool sp__join_mergeable(const struct sp_join_opts *o)
+{
+	if (o->nkeys != 1 || o->fixed_bytes[0] || o->collated)
+		return false;
+	return !o->types || (o->types[0].type == SP_KEY_TEXT && !o->types[0].fold);
+}
+
 bool sp__join_merges(const struct sp_join_opts *o, const struct sp__join_layout *l)
 {
 	bool alone = o->semi || o->unpaired[0] || o->unpaired[1];
 
 	/* Records held to the end are bytes, which a limit could not count. */
 	if (o->algorithm != SP_JOIN_AUTO || o->ordered || o->run.volume ||
-	    o->sorted < SP_JOIN_SORTED_BYTES || (alone && o->limited))
+	    o->sorted < SP_JOIN_SORTED_BYTES || !sp__join_mergeable(o) || (alone && o->limited))
 		return false;
 	/* A merge holds unpaired records in temporary space; hashing in memory need not. */
 	return !alone || need_of(o, (int)sp__join_build(o) - 1) > l->table_bytes;

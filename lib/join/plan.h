@@ -55,6 +55,8 @@ unsigned sp__join_ordered(const struct sp_join_opts *opts);
 /* Will an ordered result probably have to be sorted? */
 bool sp__join_sorts(const struct sp_join_opts *opts, const struct sp__join_layout *layout,
 		    int build_side);
+/* Can files be merged on keys of this kind, if they are sorted? */
+bool sp__join_mergeable(const struct sp_join_opts *opts);
 /* Files that seem sorted: is it better to merge them? */
 bool sp__join_merges(const struct sp_join_opts *opts, const struct sp__join_layout *layout);
 /* How records of input 0 or 1 end. */

@@ -61,9 +61,7 @@ static const struct pairs_factor factors[] = {
 };
 
 static const struct pairs_excluded excluded[] = {
-	/* Files in order, or nearly so, are merged on one field, and not into the order of one. */
-	{ "algorithm=sorted", "keys=two" },
-	{ "algorithm=nearly", "keys=two" },
+	/* Files in order, or nearly so, are not merged into the order of one. */
 	{ "algorithm=sorted", "ordered=1" },
 	{ "algorithm=sorted", "ordered=2" },
 	{ "algorithm=nearly", "ordered=1" },

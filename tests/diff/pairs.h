@@ -69,8 +69,12 @@ static unsigned pairs__factor(const struct pairs *p, unsigned id)
 	return f;
 }
 
-static unsigned pairs__id(const struct pairs *p, const char *text)
+/* Which ids have that name?  A value that is in the table twice has two. */
+static void pairs__named(const struct pairs *p, const char *text, bool named[PAIRS_VALUES])
 {
+	bool any = false;
+
+	memset(named, 0, PAIRS_VALUES * sizeof(*named));
 	for (unsigned f = 0; f < p->nfactors; f++) {
 		size_t n = strlen(p->factors[f].name);
 
@@ -78,10 +82,24 @@ static unsigned pairs__id(const struct pairs *p, const char *text)
 			continue;
 		for (unsigned v = 0; v < p->first[f + 1] - p->first[f]; v++)
 			if (!strcmp(text + n + 1, p->factors[f].values[v]))
-				return p->first[f] + v;
+				any = named[p->first[f] + v] = true;
 	}
+	if (any)
+		return;
 	printf("Bail out! no factor has the value %s\n", text);
 	exit(2);
+}
+
+static void pairs__exclude(struct pairs *p, const struct pairs_excluded *e)
+{
+	bool a[PAIRS_VALUES], b[PAIRS_VALUES];
+
+	pairs__named(p, e->a, a);
+	pairs__named(p, e->b, b);
+	for (unsigned i = 0; i < PAIRS_VALUES; i++)
+		for (unsigned k = 0; k < PAIRS_VALUES; k++)
+			if (a[i] && b[k])
+				p->allowed[i][k] = p->allowed[k][i] = false;
 }
 
 /* Factors and exclusions each end with an empty entry. */
@@ -104,11 +122,8 @@ static void pairs_open(struct pairs *p, const struct pairs_factor *factors,
 	for (unsigned a = 0; a < ids; a++)
 		for (unsigned b = 0; b < ids; b++)
 			p->allowed[a][b] = pairs__factor(p, a) != pairs__factor(p, b);
-	for (; excluded->a; excluded++) {
-		unsigned a = pairs__id(p, excluded->a), b = pairs__id(p, excluded->b);
-
-		p->allowed[a][b] = p->allowed[b][a] = false;
-	}
+	for (; excluded->a; excluded++)
+		pairs__exclude(p, excluded);
 }
 
 static void pairs__begin_block(struct pairs *p, uint64_t block)

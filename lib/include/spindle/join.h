@@ -146,7 +146,10 @@ struct sp_join_opts {
 	 * input.
 	 */
 	unsigned ordered;
-	/* SP_JOIN_AUTO: the expected order of the inputs; only regular files are merged. */
+	/*
+	 * SP_JOIN_AUTO: the expected order of the inputs, by which regular files are merged on
+	 * one text key; it need not be true, and with other keys it is ignored.
+	 */
 	enum sp_join_sorted sorted;
 	unsigned build;		  /* file read into memory first: 1 or 2; 0: the smaller */
 	uint64_t input_bytes[2];  /* expected; 0: unknown. */
