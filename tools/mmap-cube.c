@@ -4,15 +4,6 @@
 #include "stdio_end.h"
 #include "mmap-cube/mmap-cube.h"
 
-noreturn void die_of(int rc, const struct sp_errinfo *err)
-{
-	const char *reason = err->text[0] ? err->text : sp_strerror(err->code ? err->code : rc);
-
-	if (err->path[0])
-		die("%s: %s", err->path, reason);
-	die("%s", reason);
-}
-
 struct sp_cube *open_cube(struct config *c, bool write)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -20,7 +11,7 @@ struct sp_cube *open_cube(struct config *c, bool write)
 	int rc;
 
 	c->open.write = write;
-	rc = sp_cube_open(&cube, c->operands[0], &c->open, &err);
+	rc = sp_cube_open(&cube, c->operands.text[0], &c->open, &err);
 	if (rc)
 		die_of(rc, &err);
 	return c->cube = cube;
@@ -31,7 +22,7 @@ void close_cube(const struct config *c, struct sp_cube *cube)
 	int rc = sp_cube_close(cube);
 
 	if (rc)
-		die("%s: %s", c->run.trace_path ? c->run.trace_path : c->operands[0],
+		die("%s: %s", c->run.trace_path ? c->run.trace_path : c->operands.text[0],
 		    sp_strerror(rc));
 }
 
@@ -47,7 +38,7 @@ int main(int argc, char **argv)
 	command = options_parse(&c, argc, argv);
 	if (c.common.stats)
 		statsfile_open(&c.stats, c.common.stats);
-	status = command_run(command, &c);
+	status = command->run(&c);
 	statsfile_close(&c.stats);
 	stdio_finish();
 	return status;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "errinfo.h"
 #include "msg.h"
 #include "quote.h"
 #include "signals.h"
@@ -15,15 +16,6 @@
 /* Negative answers. */
 #define NOTHING_FOUND 1
 #define FOUND_BAD 1
-
-static _Noreturn void die_of(int rc, const struct sp_errinfo *err)
-{
-	const char *reason = err->text[0] ? err->text : sp_strerror(err->code ? err->code : rc);
-
-	if (err->path[0])
-		die("%s: %s", err->path, reason);
-	die("%s", reason);
-}
 
 static void report(struct config *c, const struct sp_index_stats *st)
 {
@@ -35,7 +27,7 @@ int command_build(struct config *c)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_index_stats st;
-	int rc = sp_index_build(&c->build, c->operands[0], c->output, &st, &err);
+	int rc = sp_index_build(&c->build, c->operands.text[0], c->output, &st, &err);
 
 	if (rc)
 		die_of(rc, &err);
@@ -47,7 +39,7 @@ static struct sp_index *open_index(const struct config *c, struct sp_errinfo *er
 {
 	const struct sp_index_opts o = { .run = c->run, .depth = c->depth };
 	struct sp_index *index;
-	int rc = sp_index_open(&index, c->operands[0], &o, err);
+	int rc = sp_index_open(&index, c->operands.text[0], &o, err);
 
 	return rc ? NULL : index;
 }
@@ -102,10 +94,10 @@ static int next_key(void *arg, const char **key, size_t *bytes)
 	struct keys *k = arg;
 	ssize_t n;
 
-	if (!k->file && k->next == k->c->noperands)
+	if (!k->file && k->next == k->c->operands.n)
 		return 0;
 	if (!k->file) {
-		*key = k->c->operands[k->next++];
+		*key = k->c->operands.text[k->next++];
 		*bytes = strlen(*key);
 		return 1;
 	}
@@ -245,7 +237,7 @@ int command_check(struct config *c)
 	}
 	if (err.code != SP_ECORRUPT && err.code != -ESTALE)
 		die_of(err.code, &err);
-	msg("%s: %s", err.path, err.text[0] ? err.text : sp_strerror(err.code));
+	say_error(err.code, &err);
 	if (index)
 		close_index(c, index);
 	return FOUND_BAD;
@@ -264,7 +256,7 @@ int main(int argc, char **argv)
 	command = options_parse(&c, argc, argv);
 	if (c.common.stats)
 		statsfile_open(&c.stats, c.common.stats);
-	status = command_run(command, &c);
+	status = command->run(&c);
 	statsfile_close(&c.stats);
 	stdio_finish();
 	return status;

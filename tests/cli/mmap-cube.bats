@@ -329,6 +329,12 @@ create()
 	[[ $output == *"it is no f32"* ]]
 	run -2 "$cube" nonsense c
 	[[ $output == *"unknown command: 'nonsense'"* ]]
+	run -2 "$cube" info c d
+	[[ $output == *"info: extra operand: 'd'"* ]]
+	run -2 "$cube" get c
+	[[ $output == *"get: missing operand"* ]]
+	run -2 "$cube" info $'no\ncube'
+	[ "$output" = "mmap-cube: 'no'\$'\\n''cube': No such file or directory" ]
 	run -2 "$cube" range c --mapping naive
 }
 

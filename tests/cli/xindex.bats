@@ -278,6 +278,10 @@ numbers()
 	"$xindex" build -o i s
 	run -2 "$xindex"
 	run -2 "$xindex" frobnicate
+	run -2 "$xindex" range i j
+	[[ $output == *"range: extra operand: "?"j"?* ]]
+	run -2 "$xindex" stat $'no\nindex'
+	[ "$output" = "xindex: 'no'\$'\\n''index': No such file or directory" ]
 	run -2 "$xindex" build s
 	[[ $output == *"-o INDEX is missing"* ]]
 	run -2 "$xindex" lookup i

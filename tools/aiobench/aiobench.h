@@ -13,6 +13,7 @@
 #include <spindle/policy.h>
 #include <spindle/report.h>
 #include "args.h"
+#include "errinfo.h"
 #include "signals.h"
 #include "number.h"
 #include "progress.h"
@@ -90,8 +91,6 @@ int close_status(struct load_options *o); /* the status of the program */
 /* output.c */
 /* Dies if an output is another output, or an input. */
 void check_outputs(const struct load_options *o);
-noreturn void die_of(int rc, const struct sp_errinfo *err);
-void say_error(int rc, const struct sp_errinfo *err);
 /*
  * Text on standard output, JSON where --stats says.  Frees both; before, which was printed
  * before the run, can be NULL.

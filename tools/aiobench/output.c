@@ -8,7 +8,6 @@
 #include <stdnoreturn.h>
 #include <string.h>
 #include "msg.h"
-#include "quote.h"
 #include "outputs.h"
 #include "aiobench.h"
 
@@ -24,24 +23,6 @@ void check_outputs(const struct load_options *o)
 	outputs_spare(&set, o->job_path);
 	for (size_t i = 0; i < o->bench.ntargets; i++)
 		outputs_spare_volume(&set, o->bench.targets[i]);
-}
-
-void say_error(int rc, const struct sp_errinfo *err)
-{
-	const char *reason = err->text[0] ? err->text : sp_strerror(rc);
-
-	if (err->path[0] && err->offset >= 0)
-		msg("%s: %s at byte %lld: %s", quote_file(err->path), err->op, err->offset, reason);
-	else if (err->path[0])
-		msg("%s: %s", quote_file(err->path), reason);
-	else
-		msg("%s", reason);
-}
-
-void die_of(int rc, const struct sp_errinfo *err)
-{
-	say_error(rc, err);
-	exit(2);
 }
 
 void write_report(struct load_options *o, struct sp_report *report, struct sp_preflight *before)

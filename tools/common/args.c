@@ -32,7 +32,14 @@ void args_parse(const struct argp *argp, int argc, char **argv, void *input)
 struct reading {
 	const struct args *args;
 	void *input;
+	struct operands *operands; /* NULL: args->operand takes them */
 };
+
+static void keep_operand(struct operands *o, const char *arg)
+{
+	o->text = must_alloc(o->text, o->n + 1, sizeof(*o->text));
+	o->text[o->n++] = arg;
+}
 
 static error_t read_one(int key, char *arg, struct argp_state *state)
 {
@@ -41,7 +48,10 @@ static error_t read_one(int key, char *arg, struct argp_state *state)
 	char option[64];
 
 	if (key == ARGP_KEY_ARG || key == ARGP_KEY_END) {
-		r->args->operand(state, r->input, arg);
+		if (!r->operands)
+			r->args->operand(state, r->input, arg);
+		else if (arg)
+			keep_operand(r->operands, arg);
 		return 0;
 	}
 	s = setting_find(r->args->settings, key);
@@ -74,11 +84,23 @@ static struct argp_option *argp_table(const struct setting *settings)
 	return table;
 }
 
-void args_read(const struct args *args, int argc, char **argv, void *input)
+static void read_all(struct reading *r, int argc, char **argv)
 {
+	const struct args *args = r->args;
 	struct argp_option *options = argp_table(args->settings);
 	struct argp argp = { options, read_one, args->usage, args->doc, 0, 0, 0 };
 
-	args_parse(&argp, argc, argv, &(struct reading){ args, input });
+	args_parse(&argp, argc, argv, r);
 	free(options);
+}
+
+void args_read(const struct args *args, int argc, char **argv, void *input)
+{
+	read_all(&(struct reading){ args, input, NULL }, argc, argv);
+}
+
+void args_read_list(const struct args *args, int argc, char **argv, void *input,
+		    struct operands *operands)
+{
+	read_all(&(struct reading){ args, input, operands }, argc, argv);
 }

@@ -21,4 +21,14 @@ struct args {
 
 void args_read(const struct args *args, int argc, char **argv, void *input);
 
+/* In the sequence of the command line; texts are borrowed. */
+struct operands {
+	const char **text;
+	unsigned n;
+};
+
+/* Operands go to a list instead of args->operand; the caller frees operands->text. */
+void args_read_list(const struct args *args, int argc, char **argv, void *input,
+		    struct operands *operands);
+
 #endif

@@ -114,7 +114,7 @@ int command_info(struct config *c)
 	struct sp_cube_info info;
 
 	sp_cube_info(cube, &info);
-	describe(c->operands[0], cube, &info);
+	describe(c->operands.text[0], cube, &info);
 	(void)sp_cube_close(cube);
 	return 0;
 }
@@ -127,13 +127,13 @@ static void say_choice(struct config *c)
 
 	sp_cube_info(cube, &info);
 	if (!info.device)
-		msg("%s: mapped naive: no geometry, so no tracks are known", c->operands[0]);
+		msg("%s: mapped naive: no geometry, so no tracks are known", c->operands.text[0]);
 	else if (info.mapping != SP_CUBE_MULTIMAP && info.points)
-		msg("%s: mapped naive: the geometry has no tracks", c->operands[0]);
+		msg("%s: mapped naive: the geometry has no tracks", c->operands.text[0]);
 	else if (info.mapping != SP_CUBE_MULTIMAP)
 		msg("%s: mapped %s: MultiMap gains nothing on this geometry for this shape%s, or "
 		    "wastes too much space",
-		    c->operands[0], sp_cube_mapping_name((int)info.mapping),
+		    c->operands.text[0], sp_cube_mapping_name((int)info.mapping),
 		    c->workload_path || c->nqueries ? " and workload" : "");
 	(void)sp_cube_close(cube);
 }
@@ -159,7 +159,7 @@ int command_create(struct config *c)
 	if (load_workload(c, &c->create.shape))
 		c->create.workload = &c->workload;
 	c->create.run.geometry = g;
-	rc = sp_cube_create(c->operands[0], &c->create, &err);
+	rc = sp_cube_create(c->operands.text[0], &c->create, &err);
 	if (rc)
 		die_of(rc, &err);
 	free(fill);
@@ -204,7 +204,7 @@ int command_map(struct config *c)
 	int rc;
 
 	sp_cube_info(cube, &info);
-	if (!c->block == (c->noperands == 1))
+	if (!c->block == (c->operands.n == 1))
 		die("map needs coordinates or --block");
 	if (c->block) {
 		block = parse_block(&info, c->block);
@@ -214,17 +214,17 @@ int command_map(struct config *c)
 			return 0;
 		}
 		if (sp_cube_element(cube, block, x))
-			die("%s: block %s has no cell", c->operands[0], c->block);
+			die("%s: block %s has no cell", c->operands.text[0], c->block);
 		for (unsigned i = 0; i < info.shape.ndims; i++)
 			printf("%s%" PRIu64, i ? "," : "", x[i]);
 		putchar('\n');
 	} else {
-		coordinate("map", c->operands[1], info.shape.ndims, x);
+		coordinate("map", c->operands.text[1], info.shape.ndims, x);
 		rc = sp_cube_block(cube, x, &block);
 		if (rc)
 			die(rc == -ENOENT ? "%s: %s is in no cell yet"
 					  : "%s: %s is outside of the dataset",
-			    c->operands[0], c->operands[1]);
+			    c->operands.text[0], c->operands.text[1]);
 		print_block(&info, block);
 	}
 	(void)sp_cube_close(cube);

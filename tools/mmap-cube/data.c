@@ -38,7 +38,7 @@ static void set_input(struct config *c, const struct sp_cube *cube)
 	struct sp_cube_info info;
 
 	sp_cube_info(cube, &info);
-	c->load.format = format_of(c, c->operands[1]);
+	c->load.format = format_of(c, c->operands.text[1]);
 	if (!c->order)
 		return;
 	coordinate("--order", c->order, info.shape.ndims, order);
@@ -72,7 +72,7 @@ int command_load(struct config *c)
 	int rc;
 
 	set_input(c, cube);
-	rc = sp_cube_load(cube, c->operands[1], &c->load, &stats, &err);
+	rc = sp_cube_load(cube, c->operands.text[1], &c->load, &stats, &err);
 	return finish(c, cube, rc, &stats, &err);
 }
 
@@ -85,11 +85,11 @@ int command_append(struct config *c)
 
 	if (!c->dim_given)
 		die("append needs --dim");
-	if (c->noperands == 1 && !c->count)
+	if (c->operands.n == 1 && !c->count)
 		die("append needs INPUT or --count");
 	cube = open_cube(c, true);
 	set_input(c, cube);
-	rc = sp_cube_append(cube, c->dim, c->count, c->operands[1], &c->load, &stats, &err);
+	rc = sp_cube_append(cube, c->dim, c->count, c->operands.text[1], &c->load, &stats, &err);
 	return finish(c, cube, rc, &stats, &err);
 }
 
@@ -215,7 +215,7 @@ int command_get(struct config *c)
 	int rc;
 
 	sp_cube_info(cube, &info);
-	coordinate("get", c->operands[1], info.shape.ndims, x);
+	coordinate("get", c->operands.text[1], info.shape.ndims, x);
 	if (info.points)
 		return points_get(c, cube, &info, x);
 	element = must_alloc(NULL, 3, info.shape.element_bytes + SP_CUBE_VALUE_MAX);
@@ -240,10 +240,10 @@ int command_put(struct config *c)
 	int rc;
 
 	sp_cube_info(cube, &info);
-	coordinate("put", c->operands[1], info.shape.ndims, x);
+	coordinate("put", c->operands.text[1], info.shape.ndims, x);
 	element = must_alloc(NULL, 1, info.shape.element_bytes + 8);
-	if (sp_cube_value_parse(&info.shape, c->operands[2], element))
-		die("invalid value '%s': it is no %s", c->operands[2],
+	if (sp_cube_value_parse(&info.shape, c->operands.text[2], element))
+		die("invalid value '%s': it is no %s", c->operands.text[2],
 		    sp_cube_type_name(info.shape.type));
 	rc = sp_cube_put(cube, x, element, &err);
 	free(element);

@@ -161,14 +161,14 @@ static int judge(struct config *c, bool measured)
 	c->create.run.geometry = g;
 	if (info.points)
 		die("%s: where points lie depends on them: only grids are predicted",
-		    c->operands[0]);
+		    c->operands.text[0]);
 	if (!load_workload(c, &info.shape))
 		die("%s needs --workload or --query",
 		    measured && !c->measure ? "compare" : "explain");
 	c->create.workload = &c->workload;
 	rc = sp_cube_compare(&c->create, measured, candidates, &err);
 	if (rc) {
-		snprintf(err.path, sizeof(err.path), "%s", c->operands[0]);
+		snprintf(err.path, sizeof(err.path), "%s", c->operands.text[0]);
 		die_of(rc, &err);
 	}
 	describe(what, sizeof(what), &info, &c->workload, candidates);
@@ -178,7 +178,7 @@ static int judge(struct config *c, bool measured)
 		statsfile_finish(&c->stats,
 				 sp_report_cube_comparison(&info, &c->workload, candidates));
 	if (c->plot)
-		plot(c->plot, c->operands[0], what, candidates);
+		plot(c->plot, c->operands.text[0], what, candidates);
 	sp_cube_workload_free(&c->workload);
 	sp_geometry_free(g);
 	close_cube(c, cube);

@@ -5,14 +5,13 @@
 #ifndef MMAP_CUBE_H
 #define MMAP_CUBE_H
 
-#include <argp.h>
 #include <stdbool.h>
-#include <stdnoreturn.h>
 #include <spindle/cube.h>
+#include "commands.h"
 #include "common_options.h"
+#include "errinfo.h"
 #include "statsfile.h"
 
-#define OPERANDS_MAX 3
 #define ATTRIBUTES_MAX 256
 #define QUERIES_MAX 64
 
@@ -27,8 +26,7 @@ struct config {
 	const char *volumes[SP_CUBE_VOLUMES_MAX]; /* names of all but the first */
 	struct statsfile stats;
 	struct sp_cube *cube; /* that open_cube() opened: whoever dies leaves it here */
-	const char *operands[OPERANDS_MAX];
-	unsigned noperands;
+	struct operands operands;
 	const char *order, *fill, *at, *lo, *hi, *stride, *output, *block;
 	const char *workload_path, *plot;
 	const char *queries[QUERIES_MAX];
@@ -41,10 +39,8 @@ struct config {
 	uint64_t request, count, cell;
 };
 
-/* options.c: parses the command line after the command; which names the options that it takes. */
-struct command;
+/* options.c: parses the command line. */
 const struct command *options_parse(struct config *c, int argc, char **argv);
-int command_run(const struct command *command, struct config *c);
 
 /* A list of numbers, one for each dimension at most; dies if it is none.  Returns how many. */
 unsigned list_option(const char *option, const char *text, char separator, uint64_t *values);
@@ -59,7 +55,6 @@ void close_cube(const struct config *c, struct sp_cube *cube);
 bool load_workload(struct config *c, const struct sp_cube_shape *shape);
 /* --geometry, or NULL. */
 struct sp_geometry *load_geometry(const struct config *c);
-noreturn void die_of(int rc, const struct sp_errinfo *err);
 
 int command_create(struct config *c);
 int command_load(struct config *c);

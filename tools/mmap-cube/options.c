@@ -6,7 +6,6 @@
 #include <string.h>
 #include <strings.h>
 #include <spindle/version.h>
-#include "args.h"
 #include "choice.h"
 #include "gnuplot.h"
 #include "msg.h"
@@ -171,11 +170,7 @@ static const struct sp_word coalesce_words[] = { { "auto", 0 }, { "off", 1 }, { 
 
 #define TO(member) SETTING_TO(struct config, member)
 
-/* An option, and which commands take it. */
-static const struct {
-	struct setting s;
-	unsigned by;
-} options[] = {
+static const struct command_option options[] = {
 	{ { .doc = "The dataset:", .group = 1 }, CREATE },
 	{ { "dims", "SxSx...", "Elements along each dimension", TO(create.shape),
 	    .call = set_dims },
@@ -306,17 +301,10 @@ static const struct {
 	    TO(common.stats), .optional = true },
 	  LOADERS | EXPORT | QUERIES | CHECK | REORGANISE | JUDGES },
 	{ { "trace", "FILE", "Write each request to FILE", TO(run.trace_path) }, MOVERS },
+	{ .by = 0 },
 };
 
-#define WORDS_MAX 64 /* of a command line that changes an element */
-#define NOPTIONS (sizeof(options) / sizeof(options[0]))
-
-static const struct command {
-	const char *name, *args, *about;
-	enum command_bit bit;
-	unsigned min, max; /* operands */
-	int (*run)(struct config *c);
-} commands[] = {
+static const struct command commands[] = {
 	{ "create", "FILE", "Makes a cube.", CREATE, 1, 1, command_create },
 	{ "load", "FILE INPUT", "Loads elements from INPUT (- is standard input).", LOAD, 2, 2,
 	  command_load },
@@ -337,25 +325,8 @@ static const struct command {
 	{ "check", "FILE", "Compares all checksums.", CHECK, 1, 1, command_check },
 	{ "reorganise", "FILE", "Packs points into cells anew.", REORGANISE, 1, 1,
 	  command_reorganise },
+	{ 0 },
 };
-
-#define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
-
-int command_run(const struct command *command, struct config *c)
-{
-	return command->run(c);
-}
-
-static void take_operand(struct argp_state *state, void *input, char *arg)
-{
-	struct config *c = input;
-
-	if (!arg)
-		return;
-	if (c->noperands == OPERANDS_MAX)
-		argp_error(state, "extra operand '%s'", arg);
-	c->operands[c->noperands++] = arg;
-}
 
 /* No file that is written may be one that is read, or the cube. */
 static void check_files(const struct command *command, const struct config *c)
@@ -363,7 +334,7 @@ static void check_files(const struct command *command, const struct config *c)
 	struct sp_outset set = { 0 };
 
 	if (command->bit == CREATE)
-		outputs_add(&set, c->operands[0], "FILE", false);
+		outputs_add(&set, c->operands.text[0], "FILE", false);
 	if (c->output)
 		outputs_add(&set, c->output, "--output", false);
 	else
@@ -375,18 +346,13 @@ static void check_files(const struct command *command, const struct config *c)
 	outputs_spare(&set, c->workload_path);
 	outputs_spare_volume(&set, c->run.volume);
 	if (command->bit != CREATE)
-		outputs_spare(&set, c->operands[0]);
-	if (command->bit & LOADERS && c->noperands > 1)
-		outputs_spare(&set, c->operands[1]);
+		outputs_spare(&set, c->operands.text[0]);
+	if (command->bit & LOADERS && c->operands.n > 1)
+		outputs_spare(&set, c->operands.text[1]);
 }
 
 static void check(const struct command *command, struct config *c)
 {
-	if (c->noperands < command->min || c->noperands > command->max) {
-		msg(c->noperands < command->min ? "%s: missing operand" : "%s: extra operand",
-		    command->name);
-		usage_error();
-	}
 	common_options_finish(&c->common);
 	check_files(command, c);
 	c->open.no_coalesce = c->coalesce;
@@ -399,39 +365,19 @@ static void check(const struct command *command, struct config *c)
 	c->create.attributes = c->attributes;
 }
 
-static _Noreturn void without_command(int argc, char **argv)
-{
-	static const char notes[] =
-		"FILE is a plain file or a block device.  With --volume=sim:MODEL, which create "
-		"keeps\n"
-		"in the cube, requests take the time of that simulated device.\n"
-		"\n"
-		"Examples:\n"
-		"  mmap-cube create sea.cube --dims 512x512x128 --volume sim:atlas10k3-like\n"
-		"  mmap-cube load sea.cube sea.npy\n"
-		"  mmap-cube beam sea.cube --dim 2 --at 40,300,0 --format csv\n"
-		"  mmap-cube range sea.cube --lo 0,0,0 --hi 63,63,63 -o corner.npy\n"
-		"\n"
-		"Exit status: 0 for success, 1 if check finds damage, 2 after an error.\n";
-	char doc[2048];
-	int n = snprintf(
-		doc, sizeof(doc),
-		"Multidimensional datasets on disk: lines along every dimension, and boxes.\n\n");
-	struct argp argp = { NULL, NULL, "COMMAND [OPTION...]", doc, 0, 0, 0 };
+static const char notes[] =
+	"FILE is a plain file or a block device.  With --volume=sim:MODEL, which create keeps\n"
+	"in the cube, requests take the time of that simulated device.\n"
+	"\n"
+	"Examples:\n"
+	"  mmap-cube create sea.cube --dims 512x512x128 --volume sim:atlas10k3-like\n"
+	"  mmap-cube load sea.cube sea.npy\n"
+	"  mmap-cube beam sea.cube --dim 2 --at 40,300,0 --format csv\n"
+	"  mmap-cube range sea.cube --lo 0,0,0 --hi 63,63,63 -o corner.npy\n"
+	"\n"
+	"Exit status: 0 for success, 1 if check finds damage, 2 after an error.\n";
 
-	for (size_t i = 0; i < NCOMMANDS; i++)
-		n += snprintf(doc + n, sizeof(doc) - (size_t)n, "  %-10s  %s\n", commands[i].name,
-			      commands[i].about);
-	snprintf(doc + n, sizeof(doc) - (size_t)n, "\nCOMMAND --help lists its options.\n\v%s",
-		 notes);
-	if (argc > 1 && argv[1][0] != '-') {
-		msg("unknown command: '%s'", argv[1]);
-		usage_error();
-	}
-	args_parse(&argp, argc, argv, NULL);
-	msg("missing command");
-	usage_error();
-}
+#define WORDS_MAX 64 /* of a command line that changes an element */
 
 static bool is_negative(const char *text)
 {
@@ -455,31 +401,20 @@ static char **spare_number(char **argv, int *argc, char **words, int room)
 
 const struct command *options_parse(struct config *c, int argc, char **argv)
 {
-	const struct command *command = NULL;
-	struct setting chosen[NOPTIONS + 1] = { { 0 } };
-	struct args args = { .settings = chosen, .operand = take_operand };
-	char name[40], *words[WORDS_MAX];
-	size_t n = 0;
+	static const struct commands all = {
+		"Multidimensional datasets on disk: lines along every dimension, and boxes.", notes,
+		commands, options
+	};
+	const struct command *command;
+	char *words[WORDS_MAX];
 
-	for (size_t i = 0; argc > 1 && i < NCOMMANDS; i++)
-		if (!strcmp(argv[1], commands[i].name))
-			command = &commands[i];
-	if (!command)
-		without_command(argc, argv);
-	for (size_t i = 0; i < NOPTIONS; i++)
-		if (options[i].by & command->bit)
-			chosen[n++] = options[i].s;
-	if (command->bit == PUT)
-		argv = spare_number(argv, &argc, words, WORDS_MAX);
-	snprintf(name, sizeof(name), "%s %s", msg_program(), command->name);
-	args.usage = command->args;
-	args.doc = command->about;
-	argv[1] = name;
 	*c = (struct config){ .run = SP_RUN_OPTS_INIT, .create = SP_CUBE_CREATE_OPTS_INIT };
 	c->create.shape.type = SP_CUBE_F32;
 	c->create.shape.element_bytes = sp_cube_type_bytes(SP_CUBE_F32);
 	c->common.run = &c->run;
-	args_read(&args, argc - 1, argv + 1, c);
+	if (argc > 1 && !strcmp(argv[1], "put"))
+		argv = spare_number(argv, &argc, words, WORDS_MAX);
+	command = commands_read(&all, argc, argv, c, &c->operands);
 	check(command, c);
 	return command;
 }

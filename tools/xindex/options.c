@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdio.h>
 #include <string.h>
 #include <spindle/version.h>
-#include "args.h"
 #include "msg.h"
 #include "number.h"
 #include "outputs.h"
@@ -44,11 +42,7 @@ static void set_header(void *to, const char *option, const char *text)
 
 #define TO(member) SETTING_TO(struct config, member)
 
-/* An option, and which commands take it. */
-static const struct {
-	struct setting s;
-	unsigned by;
-} options[] = {
+static const struct command_option options[] = {
 	{ { .doc = "Records and key:", .group = 1 }, BUILD },
 	{ { "key", "KEYDEF", "The key, as xsort -k (the whole record)", TO(build.key),
 	    .letter = 'k', .once = "keys" },
@@ -102,16 +96,10 @@ static const struct {
 	    TO(common.stats), .optional = true },
 	  MOVERS },
 	{ { "trace", "FILE", "Write each request to FILE", TO(run.trace_path) }, MOVERS },
+	{ .by = 0 },
 };
 
-#define NOPTIONS (sizeof(options) / sizeof(options[0]))
-
-static const struct command {
-	const char *name, *args, *about;
-	enum command_bit bit;
-	unsigned min, max; /* operands */
-	int (*run)(struct config *c);
-} commands[] = {
+static const struct command commands[] = {
 	{ "build", "-o INDEX FILE", "Builds the index of a file.", BUILD, 1, 1, command_build },
 	{ "lookup", "INDEX KEY...\nINDEX --keys=FILE", "Prints the records that have a key.",
 	  LOOKUP, 1, UINT32_MAX, command_lookup },
@@ -120,25 +108,8 @@ static const struct command {
 	{ "stat", "INDEX", "Describes an index.", STAT, 1, 1, command_stat },
 	{ "check", "INDEX", "Compares all of an index with all of its source.", CHECK, 1, 1,
 	  command_check },
+	{ 0 },
 };
-
-#define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
-
-int command_run(const struct command *command, struct config *c)
-{
-	return command->run(c);
-}
-
-static void take_operand(struct argp_state *state, void *input, char *arg)
-{
-	struct config *c = input;
-
-	(void)state;
-	if (!arg)
-		return;
-	c->operands = must_alloc(c->operands, c->noperands + 1, sizeof(*c->operands));
-	c->operands[c->noperands++] = arg;
-}
 
 /* What the options say about records, as the library has it. */
 static void set_format(struct config *c)
@@ -175,7 +146,7 @@ static void check_files(const struct command *command, const struct config *c)
 		outputs_add_stdout(&set);
 	outputs_add_stats(&set, c->common.stats);
 	outputs_add(&set, c->run.trace_path, "--trace", false);
-	outputs_spare(&set, c->operands[0]);
+	outputs_spare(&set, c->operands.text[0]);
 	outputs_spare(&set, c->keys);
 	outputs_spare_volume(&set, c->run.volume);
 }
@@ -184,16 +155,11 @@ static void check(const struct command *command, struct config *c)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
-	if (c->noperands < command->min || c->noperands > command->max) {
-		msg(c->noperands < command->min ? "%s: missing operand" : "%s: extra operand",
-		    command->name);
-		usage_error();
-	}
 	if (command->bit == BUILD && !c->output) {
 		msg("build: -o INDEX is missing");
 		usage_error();
 	}
-	if (command->bit == LOOKUP && (c->noperands > 1) == (c->keys != NULL)) {
+	if (command->bit == LOOKUP && (c->operands.n > 1) == (c->keys != NULL)) {
 		msg(c->keys ? "lookup: KEY does not go with --keys" : "lookup: missing KEY");
 		usage_error();
 	}
@@ -205,57 +171,24 @@ static void check(const struct command *command, struct config *c)
 	c->build.run = c->run;
 }
 
-static _Noreturn void without_command(int argc, char **argv)
-{
-	static const char notes[] =
-		"Examples:\n"
-		"  xindex build -t, -k3,3n -o orders.idx orders.txt\n"
-		"  xindex lookup orders.idx 4711 4712\n"
-		"  xindex range orders.idx --lo 4700 --hi 4800 --offsets\n"
-		"\n"
-		"Exit status: 0 for success, 1 if nothing is found or check finds a fault, 2 after "
-		"an error.\n";
-	char doc[2048];
-	int n = snprintf(doc, sizeof(doc), "An index over one key of a file.\n\n");
-	struct argp argp = { NULL, NULL, "COMMAND [OPTION...]", doc, 0, 0, 0 };
-
-	for (size_t i = 0; i < NCOMMANDS; i++)
-		n += snprintf(doc + n, sizeof(doc) - (size_t)n, "  %-8s  %s\n", commands[i].name,
-			      commands[i].about);
-	snprintf(doc + n, sizeof(doc) - (size_t)n, "\nCOMMAND --help lists its options.\n\v%s",
-		 notes);
-	if (argc > 1 && argv[1][0] != '-') {
-		msg("unknown command: %s", quote(argv[1]));
-		usage_error();
-	}
-	args_parse(&argp, argc, argv, NULL);
-	msg("missing command");
-	usage_error();
-}
+static const char notes[] =
+	"Examples:\n"
+	"  xindex build -t, -k3,3n -o orders.idx orders.txt\n"
+	"  xindex lookup orders.idx 4711 4712\n"
+	"  xindex range orders.idx --lo 4700 --hi 4800 --offsets\n"
+	"\n"
+	"Exit status: 0 for success, 1 if nothing is found or check finds a fault, 2 after "
+	"an error.\n";
 
 const struct command *options_parse(struct config *c, int argc, char **argv)
 {
-	const struct command *command = NULL;
-	struct setting chosen[NOPTIONS + 1] = { { 0 } };
-	struct args args = { .settings = chosen, .operand = take_operand };
-	static char name[40];
-	size_t n = 0;
+	static const struct commands all = { "An index over one key of a file.", notes, commands,
+					     options };
+	const struct command *command;
 
-	for (size_t i = 0; argc > 1 && i < NCOMMANDS; i++)
-		if (!strcmp(argv[1], commands[i].name))
-			command = &commands[i];
-	if (!command)
-		without_command(argc, argv);
-	for (size_t i = 0; i < NOPTIONS; i++)
-		if (options[i].by & command->bit)
-			chosen[n++] = options[i].s;
-	snprintf(name, sizeof(name), "%s %s", msg_program(), command->name);
-	args.usage = command->args;
-	args.doc = command->about;
-	argv[1] = name;
 	*c = (struct config){ .run = SP_RUN_OPTS_INIT, .build = SP_INDEX_BUILD_OPTS_INIT };
 	c->common.run = &c->run;
-	args_read(&args, argc - 1, argv + 1, c);
+	command = commands_read(&all, argc, argv, c, &c->operands);
 	check(command, c);
 	return command;
 }

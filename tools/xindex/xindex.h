@@ -5,9 +5,9 @@
 #ifndef XINDEX_H
 #define XINDEX_H
 
-#include <argp.h>
 #include <stdbool.h>
 #include <spindle/index.h>
+#include "commands.h"
 #include "common_options.h"
 #include "statsfile.h"
 
@@ -18,17 +18,14 @@ struct config {
 	struct sp_index_build_opts build;
 	unsigned depth;
 	struct statsfile stats;
-	const char **operands;
-	unsigned noperands;
+	struct operands operands;
 	const char *separator, *output, *keys, *lo, *hi;
 	uint64_t record_bytes;
 	bool csv, zero, offsets;
 };
 
-/* options.c: parses the command line after the command; which names the options that it takes. */
-struct command;
+/* options.c: parses the command line. */
 const struct command *options_parse(struct config *c, int argc, char **argv);
-int command_run(const struct command *command, struct config *c);
 
 /* Each returns the exit status. */
 int command_build(struct config *c);

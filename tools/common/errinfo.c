@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include "errinfo.h"
+#include "msg.h"
+#include "quote.h"
+
+void say_error(int rc, const struct sp_errinfo *err)
+{
+	const char *reason = err->text[0] ? err->text : sp_strerror(err->code ? err->code : rc);
+
+	if (err->path[0] && err->offset >= 0 && !err->text[0])
+		msg("%s: %s at byte %lld: %s", quote_file(err->path), err->op, err->offset, reason);
+	else if (err->path[0])
+		msg("%s: %s", quote_file(err->path), reason);
+	else
+		msg("%s", reason);
+}
+
+void die_of(int rc, const struct sp_errinfo *err)
+{
+	say_error(rc, err);
+	exit(2);
+}

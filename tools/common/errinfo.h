@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Errors of the library as messages: "program: file: reason", or, where the system gave the
+ * reason, "program: file: operation at byte N: reason".
+ */
+#ifndef ERRINFO_H
+#define ERRINFO_H
+
+#include <stdnoreturn.h>
+#include <spindle/error.h>
+
+/* rc is the reason where err has none. */
+void say_error(int rc, const struct sp_errinfo *err);
+noreturn void die_of(int rc, const struct sp_errinfo *err);
+
+#endif
