@@ -96,7 +96,7 @@ static bool look_at_input(struct look *l, const char *name, bool header)
 
 enum sp_join_sorted sp__join_detect(const struct sp_join_opts *o, const char *const inputs[2])
 {
-	struct look *l = sp__join_mergeable(o) ? malloc(sizeof(*l)) : NULL;
+	struct look *l = o->nkeys && sp__join_mergeable(o) ? malloc(sizeof(*l)) : NULL;
 	unsigned orders;
 
 	if (!l)

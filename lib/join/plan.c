@@ -84,7 +84,7 @@ bool sp__join_sorts(const struct sp_join_opts *o, const struct sp__join_layout *
 
 bool sp__join_mergeable(const struct sp_join_opts *o)
 {
-	if (o->nkeys != 1 || o->fixed_bytes[0] || o->collated)
+	if (o->nkeys > 1 || o->fixed_bytes[0] || o->collated)
 		return false;
 	return !o->types || (o->types[0].type == SP_KEY_TEXT && !o->types[0].fold);
 }

@@ -37,10 +37,10 @@ static const struct pairs_factor factors[] = {
 	{ "source", { "files", "pipe" } },
 	{ "large", { "none", "first", "last", "several", "keys" } }, /* S/32 to S/2 */
 	{ "parallel", { "1", "2", "3", "8" } },
-	/* "sorted" twice: of its cases few have all that a merge to the end takes. */
+	/* "sorted" and "nearly" twice: of their cases few have all that a merge takes. */
 	{ "algorithm",
-	  { "hybrid", "grace", "nested", "shj", "auto", "sorted", "sorted", "nearly", "inl",
-	    "async-inl" } },
+	  { "hybrid", "grace", "nested", "shj", "auto", "sorted", "sorted", "nearly", "nearly",
+	    "inl", "async-inl" } },
 	{ "sorted by", { "bytes", "length" } },
 	{ "type", { "inner", "left", "right", "full", "semi", "anti 1", "anti 2" } },
 	{ "keys", { "one", "two" } },
@@ -119,8 +119,9 @@ static void choose_type(struct sp_join_opts *o)
 static void choose_options(struct trial *c)
 {
 	static const enum sp_join_algorithm algorithms[] = {
-		SP_JOIN_HYBRID, SP_JOIN_GRACE, SP_JOIN_NESTED, SP_JOIN_SHJ, SP_JOIN_AUTO,
-		SP_JOIN_AUTO,	SP_JOIN_AUTO,  SP_JOIN_AUTO,   SP_JOIN_INL, SP_JOIN_ASYNC_INL
+		SP_JOIN_HYBRID, SP_JOIN_GRACE, SP_JOIN_NESTED,	 SP_JOIN_SHJ,
+		SP_JOIN_AUTO,	SP_JOIN_AUTO,  SP_JOIN_AUTO,	 SP_JOIN_AUTO,
+		SP_JOIN_AUTO,	SP_JOIN_INL,   SP_JOIN_ASYNC_INL
 	};
 	struct sp_join_opts *o = &c->opts;
 

@@ -294,11 +294,11 @@ static void all_cases(uint64_t count, struct outcome *o)
 	ok(t.bad == 0, "%llu random joins give what nested loops give", (unsigned long long)count);
 	ok(t.spilled > count / 20, "many of them used temporary space (%llu)",
 	   (unsigned long long)t.spilled);
-	ok(t.by[SP_JOIN_BY_PROBING] > count / 100 && t.by[SP_JOIN_BY_SORTING] > count / 20,
+	ok(t.by[SP_JOIN_BY_PROBING] >= count / 200 && t.by[SP_JOIN_BY_SORTING] > count / 20,
 	   "ordered results came by probing (%llu) and by sorting (%llu)",
 	   (unsigned long long)t.by[SP_JOIN_BY_PROBING],
 	   (unsigned long long)t.by[SP_JOIN_BY_SORTING]);
-	ok(t.merged > count / 200 && t.given_up > count / 200,
+	ok(t.merged >= count / 200 && t.given_up >= count / 200,
 	   "sorted files were merged to the end (%llu), or to some disorder (%llu)",
 	   (unsigned long long)t.merged, (unsigned long long)t.given_up);
 	if (count < PAIRS_BLOCK)
