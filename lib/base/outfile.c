@@ -68,7 +68,7 @@ static int make_unnamed(struct sp_outfile *o, mode_t mode)
 
 	if (!dir)
 		return -ENOMEM;
-	o->fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+	o->fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 	free(dir);
 	if (o->fd < 0)
 		return errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL ? 0 : -errno;
@@ -80,7 +80,7 @@ static int make_unnamed(struct sp_outfile *o, mode_t mode)
 
 static int create(const char *name, void *arg)
 {
-	return open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, *(mode_t *)arg);
+	return open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, *(mode_t *)arg);
 }
 
 static int make_file(struct sp_outfile *o, mode_t mode)

@@ -18,6 +18,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <spindle/outfile.h>
 #include "base/bisect.h"
@@ -40,6 +42,7 @@ struct load {
 	struct sp__pointsort sort;
 	struct sp__volume *sorted;
 	uint64_t given, count; /* points of the input, of all */
+	struct sp_outfile *out;
 };
 
 static int keep(void *arg, sp__zkey key, const uint8_t *record)
@@ -386,15 +389,19 @@ static int plan_cells(struct load *l)
 	return rc ? sp__err(l->err, rc, "load", c->path, -1) : 0;
 }
 
-/* The file of the new dataset, in the place of the old one of the cube. */
-static int open_new(struct load *l, struct sp_outfile *out)
+/*
+ * The file of the new dataset, in the place of the old one of the cube.  It is ours alone, as the
+ * old one is, before it has a name.
+ */
+static int open_new(struct load *l)
 {
 	struct sp_cube *c = l->cube;
 	uint64_t bytes = sp__cube_head_end(&c->head) * c->head.block_bytes;
-	int fd = sp_outfile_begin(out, l->err), own, rc;
+	int fd = sp_outfile_begin(l->out, l->err), own, rc;
 
 	if (fd < 0)
 		return fd;
+	(void)flock(fd, LOCK_EX | LOCK_NB);
 	c->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (c->fd < 0 || own < 0 || ftruncate(fd, (off_t)bytes)) {
@@ -412,20 +419,20 @@ static int open_new(struct load *l, struct sp_outfile *out)
 	return rc;
 }
 
-static int write_new(struct load *l, struct sp_outfile *out)
+static int write_new(struct load *l)
 {
 	struct sp_cube *c = l->cube;
 	int rc = plan_cells(l);
 
 	if (!rc)
-		rc = open_new(l, out);
+		rc = open_new(l);
 	if (!rc)
 		rc = write_cells(l);
 	if (!rc)
 		rc = sp__directory_write(c, l->err);
 	for (int i = 0; !rc && i < 2; i++) /* both places */
 		rc = sp__cube_head_write(&c->head, c->fd, c->path, l->err);
-	return rc ? rc : sp_outfile_commit(out, l->err);
+	return rc ? rc : sp_outfile_commit(l->out, l->err);
 }
 
 static void drop(struct sp_cube *c)
@@ -436,57 +443,20 @@ static void drop(struct sp_cube *c)
 	sp__pointset_free(&c->set);
 }
 
-/* The new file was written through a descriptor that cannot read. */
-static int reopen(struct load *l)
-{
-	struct sp_cube *c = l->cube;
-	int fd = open(c->path, O_RDWR | O_CLOEXEC), own = open(c->path, O_RDWR | O_CLOEXEC), rc = 0;
-	struct sp__volume *v = NULL;
-
-	if (fd < 0 || own < 0)
-		rc = sp__err(l->err, -errno, "open", c->path, -1);
-	if (!rc)
-		rc = sp__volume_adopt(&v, own, true, c->path, l->err);
-	if (rc) {
-		if (fd >= 0)
-			close(fd);
-		if (own >= 0)
-			close(own);
-		return rc;
-	}
-	if (c->env.device)
-		sp__volume_place(v, c->env.device, c->volumes[0]->sim_file);
-	close(c->fd);
-	sp__volume_close(c->volumes[0]);
-	c->fd = fd;
-	c->volumes[0] = v;
-	return 0;
-}
-
 /* The old dataset stays open until the new one has its name. */
 static int replace(struct load *l)
 {
 	struct sp_cube *c = l->cube, old = *c;
-	struct sp_outfile *out = NULL;
 	uint64_t before = c->head.pointset.nleaves, after;
-	int rc = sp_outfile_open(&out, c->path, 0, l->err);
+	int rc;
 
-	if (!rc && sp_outfile_in_place(out))
-		rc = sp__errf(l->err, SP_EUNSUP, "load", c->path, -1,
-			      "points are loaded into a new file that takes the name of the old "
-			      "one, which is not possible here");
-	if (rc) {
-		sp_outfile_close(out, NULL);
-		return rc;
-	}
 	if (c->env.device)
 		sp__volume_discard(c->volumes[0]);
 	c->fd = -1;
 	c->volumes[0] = NULL;
 	c->set = (struct sp__pointset){ 0 };
-	rc = write_new(l, out);
+	rc = write_new(l);
 	after = c->head.pointset.nleaves;
-	sp_outfile_close(out, NULL);
 	if (rc) {
 		drop(c);
 		c->fd = old.fd;
@@ -498,7 +468,24 @@ static int replace(struct load *l)
 	drop(&(struct sp_cube){ .fd = old.fd, .volumes = { old.volumes[0] }, .set = old.set });
 	sp__budget_credit(&c->env.budget, before * sizeof(struct sp__leaf));
 	sp__budget_charge(&c->env.budget, after * sizeof(struct sp__leaf));
-	return reopen(l);
+	return 0;
+}
+
+/* Whether the file can be replaced is known before anything is read. */
+static int open_out(struct load *l)
+{
+	struct sp_cube *c = l->cube;
+	struct stat st;
+	int rc = sp_outfile_open(&l->out, c->path, 0, l->err);
+
+	if (rc || !sp_outfile_in_place(l->out))
+		return rc;
+	return sp__errf(l->err, SP_EUNSUP, "load", c->path, -1,
+			"points are loaded into a new file that takes the name of the old one, "
+			"which %s",
+			!fstat(c->fd, &st) && st.st_nlink > 1
+				? "has other names (hard links)"
+				: "cannot be replaced by this user in this folder");
 }
 
 int sp__points_load(struct sp_cube *c, const char *input, const struct sp_cube_load_opts *opts,
@@ -511,9 +498,12 @@ int sp__points_load(struct sp_cube *c, const char *input, const struct sp_cube_l
 	if (!rc && !c->opts.write)
 		rc = sp__err(err, -EBADF, "load", c->path, -1);
 	if (!rc)
+		rc = open_out(&l);
+	if (!rc)
 		rc = sort_points(&l);
 	if (!rc)
 		rc = replace(&l);
+	sp_outfile_close(l.out, NULL);
 	sp__volume_close(l.sorted);
 	stats->elements = input ? l.given : l.count;
 	sp__env_note(&c->env, &stats->run, false);

@@ -42,8 +42,8 @@ SP_API SP_MUST_CHECK int sp_outfile_open(struct sp_outfile **out, const char *pa
 /* Whether the file is written in place; false: it appears when complete. */
 SP_API bool sp_outfile_in_place(const struct sp_outfile *o);
 /*
- * The descriptor to write to, or a negative code.  A file written in place is truncated.
- * Later calls return the same descriptor.
+ * The descriptor to write to, or a negative code; one of a file that is not written in place
+ * can read, too.  A file written in place is truncated.  Later calls return the same descriptor.
  */
 SP_API SP_MUST_CHECK int sp_outfile_begin(struct sp_outfile *o, struct sp_errinfo *err);
 /* The same with a stream, which the next two functions close. */
