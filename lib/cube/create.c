@@ -65,7 +65,7 @@ static int open_target(const struct creation *c, struct target *t)
 	if (t->fd < 0 || fstat(t->fd, &t->st))
 		return sp__volume_open_err(c->plan->err, -errno, t->name);
 	if (t->there && flock(t->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-		return refuse(c, t, SP_ESTATE, "another program is changing it");
+		return refuse(c, t, SP_ESTATE, "another program is using it");
 	return 0;
 }
 

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -37,20 +36,6 @@ static int check_direct(const struct sp_cube *c, const struct sp__volume *v, str
 	return 0;
 }
 
-/*
- * One program at a time changes a cube.  Between opening and locking another one may have given
- * the name to a new file.
- */
-static int lock_alone(const struct sp_cube *c, const struct stat *own, struct sp_errinfo *err)
-{
-	struct stat st;
-
-	if ((flock(c->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) || stat(c->path, &st) ||
-	    st.st_dev != own->st_dev || st.st_ino != own->st_ino)
-		return refuse(c, SP_ESTATE, err, "another program is changing it");
-	return 0;
-}
-
 /* Opens the file for the head and the table, if it can be a cube: others could block for ever. */
 static int open_head(struct sp_cube *c, int flags, struct sp_errinfo *err)
 {
@@ -62,8 +47,20 @@ static int open_head(struct sp_cube *c, int flags, struct sp_errinfo *err)
 		return sp__volume_open_err(err, -errno, c->path);
 	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
 		return refuse(c, SP_EUNSUP, err, "is neither a plain file nor a block device");
-	rc = c->opts.write ? lock_alone(c, &st, err) : 0;
+	rc = c->opts.write ? sp__cube_lock(c, err) : 0;
 	return rc ? rc : sp__cube_head_read(&c->head, c->fd, c->path, err);
+}
+
+/* The file ends where cells are. */
+static int check_size(const struct sp_cube *c, const struct sp__volume *v, struct sp_errinfo *err)
+{
+	uint64_t need = sp__cube_head_end(&c->head) * c->head.block_bytes;
+
+	if (c->head.no_data || c->fd < 0 || v->size_bytes >= need)
+		return 0;
+	return sp__errf(err, SP_ECORRUPT, "open", v->name, -1,
+			"it is cut short: it has %llu bytes, not %llu",
+			(unsigned long long)v->size_bytes, (unsigned long long)need);
 }
 
 /* A volume of the cells, whose descriptor it takes over. */
@@ -76,6 +73,8 @@ static int adopt(struct sp_cube *c, unsigned i, int fd, const char *name, struct
 	rc = sp__volume_adopt(&c->volumes[i], fd, true, name, err);
 	if (rc)
 		close(fd);
+	else
+		rc = check_size(c, c->volumes[i], err);
 	return rc || !c->volumes[i]->direct ? rc : check_direct(c, c->volumes[i], err);
 }
 
@@ -120,6 +119,8 @@ static int open_cells(struct sp_cube *c, int fd, int flags, struct sp_errinfo *e
 {
 	int rc = adopt(c, 0, fd, c->path, err);
 
+	if (!rc && c->fd >= 0)
+		rc = sp__cube_check_same(c, c->volumes[0]->fd, err);
 	if (!rc && c->head.no_data && !c->env.device)
 		rc = refuse(c, SP_EUNSUP, err, "a cube without data needs --volume=sim:MODEL");
 	for (unsigned i = 1; !rc && i < sp__parts_volumes(&c->head.parts); i++)

@@ -30,6 +30,18 @@ struct sp_cube {
 SP_MUST_CHECK int sp__cube_open_planned(struct sp_cube **cube, struct sp__cube_head *head,
 					const struct sp_cube_opts *opts, struct sp_errinfo *err);
 
+/* For those who change the cube, until it is closed.  SP_ESTATE: others use it. */
+SP_MUST_CHECK int sp__cube_lock(struct sp_cube *c, struct sp_errinfo *err);
+/* SP_ESTATE: the descriptor is not that of the file with the head, which had the same name. */
+SP_MUST_CHECK int sp__cube_check_same(const struct sp_cube *c, int fd, struct sp_errinfo *err);
+/* Around what reads cells.  SP_ESTATE: the cube is being changed, or was since it was opened. */
+SP_MUST_CHECK int sp__cube_begin_reading(const struct sp_cube *c, struct sp_errinfo *err);
+void sp__cube_end_reading(const struct sp_cube *c);
+/* sp_cube_read() between these two. */
+SP_MUST_CHECK int sp__cube_read(struct sp_cube *cube, const struct sp_cube_box *box,
+				sp_cube_sink sink, void *arg, struct sp_cube_stats *stats,
+				struct sp_errinfo *err);
+
 /* Requests of a simulated volume move no bytes. */
 void sp__cube_hollow(struct sp_cube *c, bool hollow);
 /* Waits until the cells that were written are on their devices. */

@@ -174,8 +174,9 @@ static int put_points(void *arg, const void *data, size_t bytes)
 	return 0;
 }
 
-int sp_cube_export(struct sp_cube *cube, const struct sp_cube_box *box, enum sp_cube_format format,
-		   FILE *out, struct sp_cube_stats *stats, struct sp_errinfo *err)
+static int export_box(struct sp_cube *cube, const struct sp_cube_box *box,
+		      enum sp_cube_format format, FILE *out, struct sp_cube_stats *stats,
+		      struct sp_errinfo *err)
 {
 	const struct sp_cube_shape *shape = &cube->head.shape;
 	struct csv csv = { .shape = shape, .box = box, .out = out };
@@ -194,12 +195,24 @@ int sp_cube_export(struct sp_cube *cube, const struct sp_cube_box *box, enum sp_
 	if (format == SP_CUBE_CSV) {
 		csv.text = malloc(SP_CUBE_VALUE_MAX + 2 * (size_t)shape->element_bytes);
 		memcpy(csv.x, box->lo, sizeof(csv.x));
-		rc = csv.text ? sp_cube_read(cube, box, cube->head.points ? put_points : put_lines,
-					     &csv, stats, err)
+		rc = csv.text ? sp__cube_read(cube, box, cube->head.points ? put_points : put_lines,
+					      &csv, stats, err)
 			      : -ENOMEM;
 		free(csv.text);
 	} else if (!rc) {
-		rc = sp_cube_read(cube, box, put_bytes, out, stats, err);
+		rc = sp__cube_read(cube, box, put_bytes, out, stats, err);
 	}
 	return rc < 0 ? sp__err(err, rc, "write", NULL, -1) : rc;
+}
+
+int sp_cube_export(struct sp_cube *cube, const struct sp_cube_box *box, enum sp_cube_format format,
+		   FILE *out, struct sp_cube_stats *stats, struct sp_errinfo *err)
+{
+	int rc = sp__cube_begin_reading(cube, err);
+
+	if (rc)
+		return rc;
+	rc = export_box(cube, box, format, out, stats, err);
+	sp__cube_end_reading(cube);
+	return rc;
 }

@@ -16,8 +16,8 @@
 
 #define MAGIC "SPCUBE\r\n"
 #define ROOM_UNIT 4096
-/* Before the members: magic, version, room, checksum of what follows, its length. */
-#define PREFIX 32
+/* Before the members: magic, version, checksum of what follows, room, its length. */
+#define PREFIX SP__CUBE_PREFIX
 
 struct coder {
 	bool reading, failed, no_memory;
@@ -394,16 +394,19 @@ int sp__cube_head_write(struct sp__cube_head *h, int fd, const char *path, struc
 	return sp__err(err, rc, "write", path, 0);
 }
 
-/* The head at one of the two places; number 0 asks for the first. */
-static int read_place(struct sp__cube_head *h, int fd, uint64_t at, const char **why)
+/* The head at one of the two places, and how it begins: zeroes where the file ends. */
+static int read_place(struct sp__cube_head *h, int fd, uint64_t at, uint8_t *first,
+		      const char **why)
 {
-	uint8_t first[PREFIX], *data;
 	uint32_t room, length;
-	ssize_t n = pread(fd, first, PREFIX, (off_t)at);
+	uint8_t *data;
+	ssize_t n;
 	int rc;
 
 	*why = "is not a cube";
 	*h = (struct sp__cube_head){ 0 };
+	memset(first, 0, PREFIX);
+	n = pread(fd, first, PREFIX, (off_t)at);
 	if (n < PREFIX || memcmp(first, MAGIC, 8) != 0)
 		return n < 0 ? -errno : SP_EFORMAT;
 	memcpy(&room, first + 24, 4);
@@ -449,15 +452,16 @@ static int choose_head(struct sp__cube_head *h, int rc, struct sp__cube_head *ot
 
 int sp__cube_head_read(struct sp__cube_head *h, int fd, const char *path, struct sp_errinfo *err)
 {
+	uint8_t seen[2][PREFIX];
 	struct sp__cube_head other;
 	const char *why, *ignored;
-	int rc = read_place(h, fd, 0, &why), other_rc;
+	int rc = read_place(h, fd, 0, seen[0], &why), other_rc;
 	/* Without a first head the second lies where the smallest room would put it, or further. */
 	uint64_t room = h->room_bytes ? h->room_bytes : ROOM_UNIT;
 	bool alone;
 
-	while ((other_rc = read_place(&other, fd, room, &ignored)) && rc && !is_errno(other_rc) &&
-	       room < SP__CUBE_ROOM_MAX)
+	while ((other_rc = read_place(&other, fd, room, seen[1], &ignored)) && rc &&
+	       !is_errno(other_rc) && room < SP__CUBE_ROOM_MAX)
 		room *= 2;
 	if (!other_rc && (!other.number || other.room_bytes != room)) {
 		sp__cube_head_free(&other);
@@ -467,10 +471,13 @@ int sp__cube_head_read(struct sp__cube_head *h, int fd, const char *path, struct
 	/* Which one is the newer is not known if one cannot be read. */
 	if (is_errno(other_rc) || is_errno(rc)) {
 		sp__cube_head_free(h);
+		sp__cube_head_free(&other);
 		rc = is_errno(rc) ? rc : other_rc;
 	} else {
 		rc = choose_head(h, rc, &other, other_rc);
 		h->alone = alone;
+		h->seen_room = room;
+		memcpy(h->seen, seen, sizeof(seen));
 	}
 	if (rc)
 		return sp__errf(err, rc, "open", path, -1, "%s", is_errno(rc) ? "" : why);
@@ -480,4 +487,13 @@ int sp__cube_head_read(struct sp__cube_head *h, int fd, const char *path, struct
 		return sp__errf(err, SP_ECORRUPT, "open", path, -1, "the superblock is damaged");
 	}
 	return 0;
+}
+
+bool sp__cube_head_current(const struct sp__cube_head *h, int fd)
+{
+	uint8_t now[2][PREFIX] = { 0 };
+
+	return pread(fd, now[0], PREFIX, 0) >= 0 &&
+	       pread(fd, now[1], PREFIX, (off_t)h->seen_room) >= 0 &&
+	       !memcmp(now, h->seen, sizeof(now));
 }

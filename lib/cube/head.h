@@ -14,6 +14,7 @@
 #define SP__CUBE_VERSION 2
 #define SP__PART_BYTES(ndims) (8 * (4 + 2 * (size_t)(ndims)))
 #define SP__CUBE_ATTRIBUTES_MAX 256
+#define SP__CUBE_PREFIX 32 /* bytes of each place before the members, their checksum among them */
 #define SP__CUBE_ROOM_MAX (UINT32_C(64) << 20)
 #define SP__BLOCK_MIN 512
 #define SP__BLOCK_MAX 65536
@@ -44,9 +45,11 @@ struct sp__cube_pointset {
 };
 
 struct sp__cube_head {
-	uint64_t number;     /* of this state of the head */
-	uint32_t room_bytes; /* of each of the two places */
-	bool alone;	     /* not in the file: the other place has no valid head */
+	uint64_t number;		  /* of this state of the head */
+	uint32_t room_bytes;		  /* of each of the two places */
+	bool alone;			  /* not in the file: the other place has no valid head */
+	uint64_t seen_room;		  /* not in the file: where the second place is, ... */
+	uint8_t seen[2][SP__CUBE_PREFIX]; /* ... and how both began when they were read */
 	bool no_data, complete;
 	enum sp__cube_loading loading;
 	struct sp_cube_shape shape;
@@ -112,5 +115,7 @@ SP_MUST_CHECK int sp__cube_head_write(struct sp__cube_head *h, int fd, const cha
 /* Reads the newer valid head, and places its parts. */
 SP_MUST_CHECK int sp__cube_head_read(struct sp__cube_head *h, int fd, const char *path,
 				     struct sp_errinfo *err);
+/* Whether the file still has the heads that were there when this one was read. */
+bool sp__cube_head_current(const struct sp__cube_head *h, int fd);
 
 #endif

@@ -230,8 +230,8 @@ static int run_query(struct query *q, const struct sp_cube_box *box)
 	return rc;
 }
 
-int sp_cube_read(struct sp_cube *cube, const struct sp_cube_box *box, sp_cube_sink sink, void *arg,
-		 struct sp_cube_stats *stats, struct sp_errinfo *err)
+int sp__cube_read(struct sp_cube *cube, const struct sp_cube_box *box, sp_cube_sink sink, void *arg,
+		  struct sp_cube_stats *stats, struct sp_errinfo *err)
 {
 	struct query q = { .cube = cube,
 			   .stats = stats,
@@ -254,6 +254,19 @@ int sp_cube_read(struct sp_cube *cube, const struct sp_cube_box *box, sp_cube_si
 	return run_query(&q, box);
 }
 
+int sp_cube_read(struct sp_cube *cube, const struct sp_cube_box *box, sp_cube_sink sink, void *arg,
+		 struct sp_cube_stats *stats, struct sp_errinfo *err)
+{
+	int rc = sp__cube_begin_reading(cube, err);
+
+	*stats = (struct sp_cube_stats){ 0 };
+	if (rc)
+		return rc;
+	rc = sp__cube_read(cube, box, sink, arg, stats, err);
+	sp__cube_end_reading(cube);
+	return rc;
+}
+
 int sp_cube_verify(struct sp_cube *cube, struct sp_cube_check *check, struct sp_cube_stats *stats,
 		   struct sp_errinfo *err)
 {
@@ -261,17 +274,20 @@ int sp_cube_verify(struct sp_cube *cube, struct sp_cube_check *check, struct sp_
 		.cube = cube, .stats = stats, .err = err, .verify = true, .check = check
 	};
 	struct sp_cube_box all = { 0 };
+	int rc = sp__cube_begin_reading(cube, err);
 
 	*check = (struct sp_cube_check){ .cells = 1, .superblock = cube->head.alone };
-	if (cube->head.points)
-		return sp__points_verify(cube, check, stats, err);
 	*stats = (struct sp_cube_stats){ 0 };
+	if (rc)
+		return rc;
 	for (unsigned i = 0; i < cube->head.shape.ndims; i++) {
 		all.hi[i] = cube->head.shape.dims[i] - 1;
 		all.stride[i] = 1;
 		check->cells *= all.hi[i] / cube->head.shape.tile[i] + 1;
 	}
-	return run_query(&q, &all);
+	rc = cube->head.points ? sp__points_verify(cube, check, stats, err) : run_query(&q, &all);
+	sp__cube_end_reading(cube);
+	return rc;
 }
 
 static int keep(void *arg, const void *data, size_t bytes)

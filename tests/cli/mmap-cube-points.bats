@@ -237,14 +237,48 @@ same()
 	[[ $output == *'fewer points than its head says: run check' ]]
 }
 
-@test "a dataset that another program changes is not changed, so no point is lost" {
+@test "a dataset that another program changes is neither changed nor read, one that it reads not changed" {
 	needs flock
 	create
 	echo 1,2,3,4 > in.csv
-	run -2 flock c "$cube" put c 1,2,3 4
-	[ "$output" = 'mmap-cube: c: another program is changing it' ]
-	run -2 flock c "$cube" load c in.csv
-	[ "$output" = 'mmap-cube: c: another program is changing it' ]
-	flock c "$cube" check c
+	for how in -x -s; do
+		run -2 flock $how c "$cube" put c 1,2,3 4
+		[ "$output" = 'mmap-cube: c: another program is using it' ]
+		run -2 flock $how c "$cube" load c in.csv
+		[ "$output" = 'mmap-cube: c: another program is using it' ]
+		flock $how c "$cube" info c
+	done
+	for command in check export 'get 1,2,3' 'range --discard' 'beam --dim 1 --at 1,1,1'; do
+		# shellcheck disable=SC2086 # words
+		set -- $command
+		run -2 flock c "$cube" "$1" c "${@:2}"
+		[ "$output" = 'mmap-cube: c: another program is changing it' ]
+		[ "$1" = get ] || flock -s c "$cube" "$1" c "${@:2}"
+	done
 	"$cube" load c in.csv
+}
+
+@test "a file that has other names is not replaced, which is said before anything is read" {
+	create
+	ln c other
+	run -2 timeout 20 "$cube" load c /dev/zero
+	[[ $output == *'takes the name of the old one, which has other names (hard links)' ]]
+	run -2 "$cube" reorganise c
+	[[ $output == *'(hard links)' ]]
+}
+
+@test "a file that is cut short is told by its size, whatever is asked" {
+	points 2000
+	create
+	"$cube" load c in.csv
+	size=$(stat -c %s c)
+	for bytes in 8192 $((size / 2)) $((size - 1)); do
+		head -c "$bytes" c > short
+		for command in info check export 'get 1,2,3' 'put 1,2,3 4' reorganise; do
+			# shellcheck disable=SC2086 # words
+			set -- $command
+			run -2 "$cube" "$1" short "${@:2}"
+			[ "$output" = "mmap-cube: short: it is cut short: it has $bytes bytes, not $size" ]
+		done
+	done
 }

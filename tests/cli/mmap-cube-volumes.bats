@@ -202,7 +202,7 @@ seconds()
 	"$cube" create c "${dims[@]}" --volumes=2
 	cp c kept
 	run -2 flock c "$cube" create c "${dims[@]}" --volumes=2 --overwrite
-	[ "$output" = "mmap-cube: c: another program is changing it" ]
+	[ "$output" = "mmap-cube: c: another program is using it" ]
 	cmp c kept
 	"$cube" create c "${dims[@]}" --volumes=2 --overwrite
 }

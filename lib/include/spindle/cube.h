@@ -23,9 +23,12 @@
  * Errors: -ERANGE for coordinates outside of the dataset; SP_ECORRUPT for a checksum that
  * differs; SP_EFORMAT for a file that is no cube, or of another version; -ENOSPC with the size
  * needed for a volume that is too small; SP_ESYNTAX for options that contradict each other;
- * SP_ESTATE for elements of a cube whose load was interrupted, and for opening one to write while
- * another program does.
+ * SP_ESTATE for elements of a cube whose load was interrupted, and for a cube that others use.
  * The reason is in err.
+ *
+ * A cube that is open to write is used by nobody else; each read takes a lock of the file, too, so
+ * that it sees no change.  A cube that another one has changed since it was opened is opened
+ * again.
  *
  * Source: Shao 2008, chapter 5.
  *
