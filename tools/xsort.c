@@ -110,6 +110,7 @@ int main(int argc, char **argv)
 	if (set.check)
 		return check_run(&set);
 	files_check_inputs(&set);
+	split_read(&set);
 	files_check_output(&set);
 	return sort_run(&set);
 }

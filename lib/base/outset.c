@@ -44,7 +44,7 @@ static bool identify_missing(struct sp_outset_file *f, const char *path)
 	return known;
 }
 
-static bool identify(struct sp_outset_file *f, const char *path)
+bool sp__outset_identify(struct sp_outset_file *f, const char *path)
 {
 	struct stat st;
 
@@ -53,12 +53,16 @@ static bool identify(struct sp_outset_file *f, const char *path)
 	return errno == ENOENT && *path && identify_missing(f, path);
 }
 
+bool sp__outset_same(const struct sp_outset_file *a, const struct sp_outset_file *b)
+{
+	return a->dev == b->dev && a->ino == b->ino && !strcmp(a->name, b->name);
+}
+
 static const struct sp_outset_file *find(const struct sp_outset *set,
 					 const struct sp_outset_file *f)
 {
 	for (unsigned i = 0; i < set->n; i++)
-		if (set->files[i].dev == f->dev && set->files[i].ino == f->ino &&
-		    !strcmp(set->files[i].name, f->name))
+		if (sp__outset_same(&set->files[i], f))
 			return &set->files[i];
 	return NULL;
 }
@@ -82,7 +86,7 @@ int sp_outset_add(struct sp_outset *set, const char *path, const char *label, bo
 {
 	struct sp_outset_file f = { .label = label, .input_allowed = input_allowed };
 
-	return path && identify(&f, path) ? add(set, &f, path, err) : 0;
+	return path && sp__outset_identify(&f, path) ? add(set, &f, path, err) : 0;
 }
 
 int sp_outset_add_stdout(struct sp_outset *set, struct sp_errinfo *err)
@@ -104,7 +108,7 @@ int sp_outset_spare(const struct sp_outset *set, const char *path, struct sp_err
 
 	if (!path || !set->n)
 		return 0;
-	known = strcmp(path, "-") ? identify(&f, path)
+	known = strcmp(path, "-") ? sp__outset_identify(&f, path)
 				  : fstat(STDIN_FILENO, &st) == 0 && identify_open(&f, &st);
 	other = known ? find(set, &f) : NULL;
 	if (!other || other->input_allowed)

@@ -27,6 +27,7 @@
 #include <spindle/size.h>
 #include <spindle/sort.h>
 #include <spindle/spill.h>
+#include <spindle/split.h>
 #include <spindle/vdrive.h>
 #include <spindle/version.h>
 #include <spindle/watch.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Named inputs to an output: scan, sort, write as one plan.
+ * Named inputs to an output, or several: scan, sort, write as one plan.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,9 +9,10 @@
 #include "base/clock.h"
 #include "base/outset.h"
 #include "flow/scan.h"
-#include "io/wstream.h"
 #include "obs/progress.h"
 #include "rec/recfmt.h"
+#include "sort/result.h"
+#include "sort/split.h"
 #include "sort/state.h"
 
 #define MERGE_DESCRIPTORS 5
@@ -26,9 +27,8 @@ struct job {
 	struct sp__waits waits;
 	struct sp__scan *scan;
 	struct sp_sort *sort;
-	unsigned sim_file;	/* number of the first input on a simulated machine */
-	struct sp_outfile *out; /* NULL: not begun, or the caller's descriptor */
-	struct sp__wstream *ws;
+	unsigned sim_file; /* number of the first input on a simulated machine */
+	struct sp__result result;
 	struct sp__progress progress;
 	uint64_t total_bytes;
 	uint64_t begin_ns;
@@ -147,25 +147,19 @@ static int next_result(void *operator, struct sp_batch * batch)
 	return rc;
 }
 
-static int prepare_output(struct job *j)
-{
-	if (j->out || !j->io->output)
-		return 0;
-	return sp_outfile_open(&j->out, j->io->output, 0, j->err);
-}
-
-static int open_output(struct job *j)
+static int begin_result(struct job *j)
 {
 	struct sp__wstream_opts o = sp__env_writing(&j->sort->env);
-	const char *name = j->io->output;
-	int fd = prepare_output(j);
+	struct sp_batch header = { 0 };
+	int rc;
 
-	if (fd == 0)
-		fd = name ? sp_outfile_begin(j->out, j->err) : j->io->output_fd;
-	if (fd < 0)
-		return fd;
 	o.expected_bytes = j->total_bytes;
-	return sp__wstream_open(&j->ws, fd, name ? name : "standard output", &o, j->err);
+	rc = sp__result_begin(&j->result, &o);
+	if (rc < 0)
+		return rc;
+	if (j->scan)
+		sp__scan_header(j->scan, &header);
+	return sp__result_put_header(&j->result, &header);
 }
 
 static int give_output(struct job *j)
@@ -175,24 +169,16 @@ static int give_output(struct job *j)
 	uint64_t done = 0, total = j->scan ? sp__scan_bytes(j->scan) : j->total_bytes;
 	/* Get the first batch before touching the output: then all input has been
 	 * read, and run formation has not failed. */
-	int rc = sp__iter_next(&it, &j->waits, &batch), open;
+	int rc = sp__iter_next(&it, &j->waits, &batch), begun;
 
 	if (rc < 0)
 		return rc;
 	sp__progress_tell(&j->progress, SP_PHASE_MERGE, 0, total);
-	open = open_output(j);
-	if (open < 0)
-		return open;
-	if (j->scan) {
-		struct sp_batch header;
-
-		sp__scan_header(j->scan, &header);
-		open = header.bytes ? sp__wstream_put(j->ws, header.data, header.bytes) : 0;
-		if (open < 0)
-			return open;
-	}
+	begun = begin_result(j);
+	if (begun < 0)
+		return begun;
 	for (; rc == SP_READY; rc = sp__iter_next(&it, &j->waits, &batch)) {
-		rc = sp__wstream_put(j->ws, batch.data, batch.bytes);
+		rc = sp__result_put(&j->result, &batch);
 		if (rc < 0)
 			return rc;
 		done += batch.bytes;
@@ -201,10 +187,10 @@ static int give_output(struct job *j)
 	if (rc == SP_END)
 		rc = sp__balance_written(j->sort, done);
 	if (rc == 0)
-		rc = sp__wstream_finish(j->ws);
+		rc = sp__result_finish(&j->result);
 	if (rc == 0)
 		sp__sort_sync(j->sort);
-	return rc < 0 ? rc : sp_outfile_commit(j->out, j->err);
+	return rc < 0 ? rc : sp__result_commit(&j->result);
 }
 
 static void note(struct job *j, struct sp_sort_stats *st)
@@ -220,17 +206,10 @@ static void note(struct job *j, struct sp_sort_stats *st)
 		snprintf(st->run.input_engine, sizeof(st->run.input_engine), "%s",
 			 sp__scan_engine(j->scan));
 	}
-	if (j->ws) {
-		sp__wstream_counters(j->ws, &c);
-		sp__env_note_io(&st->run, &c);
-	}
+	sp__result_counters(&j->result, &c);
+	sp__env_note_io(&st->run, &c);
 	if (!st->run.simulated)
 		st->run.elapsed_s = (double)(sp__now_ns() - j->begin_ns) * 1e-9;
-}
-
-static bool same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
 /*
@@ -242,34 +221,46 @@ static bool same_file(const struct stat *a, const struct stat *b)
  */
 static int must_read_first(struct job *j)
 {
-	struct stat out, in;
+	struct stat in;
 	int rc;
 
 	if (j->io->header_records)
 		return true;
 	if (sp__fds_free(MERGE_DESCRIPTORS) < MERGE_DESCRIPTORS)
 		return true;
-	rc = prepare_output(j);
+	rc = sp__result_prepare(&j->result);
 	if (rc < 0)
 		return rc;
-	if (!j->out || !sp_outfile_in_place(j->out) || stat(j->io->output, &out) < 0)
-		return false;
 	for (size_t i = 0; i < j->io->ninputs; i++) {
 		const char *name = j->io->inputs[i];
 
 		if ((strcmp(name, "-") ? stat(name, &in) : fstat(0, &in)) == 0 &&
-		    same_file(&in, &out))
+		    sp__result_overwrites(&j->result, &in))
 			return true;
 	}
 	return false;
 }
 
+static int check_outputs(struct job *j)
+{
+	const struct sp_sort_io *io = j->io;
+	const char *trace = j->opts.run.trace_path;
+	int rc = 0;
+
+	if (!io->splitters)
+		return sp__outset_check(io->output, trace, io->inputs, io->ninputs, j->err);
+	for (size_t i = 0; !rc && i <= sp_splitters_count(io->splitters); i++)
+		rc = sp__outset_check(io->parts[i], trace, io->inputs, io->ninputs, j->err);
+	return rc;
+}
+
 static int run(struct job *j)
 {
 	bool all;
-	int rc = sp__outset_check(j->io->output, j->opts.run.trace_path, j->io->inputs,
-				  j->io->ninputs, j->err);
+	int rc = check_outputs(j);
 
+	if (!rc && j->io->splitters)
+		rc = sp__result_prepare(&j->result);
 	if (rc < 0)
 		return rc;
 	j->total_bytes = sp__inputs_bytes(j->io->inputs, j->io->ninputs, &all);
@@ -302,16 +293,18 @@ int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 	struct job j = { .opts = *opts,
 			 .io = io,
 			 .err = err ? err : &own,
+			 .result = { .io = io, .counted = opts->count },
 			 .progress = { .tell = io->progress, .arg = io->progress_arg, .phase = -1 },
 			 .begin_ns = sp__now_ns() };
-	int rc = run(&j), closed;
+	int rc, closed;
 
+	j.result.err = j.err;
+	rc = run(&j);
 	if (j.sort)
 		sp__output_stop(j.sort);
 	if (stats)
 		note(&j, stats);
-	sp__wstream_close(j.ws);
-	sp_outfile_close(j.out, j.err);
+	sp__result_close(&j.result);
 	sp__scan_close(j.scan);
 	/* Failing to write a trace is an error, unless there was one before. */
 	closed = sp__sort_free(j.sort);

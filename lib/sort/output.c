@@ -58,6 +58,12 @@ static int give_held(struct sp_sort *s, const char **data, size_t *bytes)
 	return SP_READY;
 }
 
+const char *sp__output_uncounted(const char *rec)
+{
+	rec += strspn(rec, " ");
+	return strchr(rec, ' ') + 1;
+}
+
 /* One output record for each group of equal keys: the first, and their number. */
 static int next_counted(struct sp_sort *s, bool wait, const char **data, size_t *bytes)
 {

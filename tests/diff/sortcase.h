@@ -38,7 +38,7 @@ static const struct pairs_factor sort_factors[] = {
 	{ "reverse", { "no", "key", "all" } },
 	{ "keep", { "all", "stable", "unique", "count", "top" } },
 	{ "ends", { "newline", "nul", "unended" } },
-	{ "result", { "file", "pipe", "output", "input" } },
+	{ "result", { "file", "pipe", "output", "input", "split" } },
 	{ "memory", { "1M", "2M" } },
 	{ "input", { "60%", "150%", "300%" } }, /* of the memory */
 	{ "parallel", { "1", "2", "3", "8" } },
@@ -67,6 +67,9 @@ static const struct pairs_excluded sort_excluded[] = {
 	{ "key=csv", "ends=nul" },
 	/* A pipe is no output. */
 	{ "source=pipe", "result=input" },
+	/* Refused. */
+	{ "result=split", "key=random" },
+	{ "result=split", "keep=top" },
 	/* These take long and show nothing new: two processes for each run, much input. */
 	{ "spill-compression=program", "run-size=64K" },
 	{ 0 },
@@ -93,6 +96,7 @@ static const struct key_kind {
 };
 
 #define PIECES_MAX 5
+#define SPLITTERS 3
 
 struct sort_case {
 	const struct pairs *pairs;
@@ -176,6 +180,10 @@ static void choose_xsort(struct sort_case *c)
 		add(&c->xsort, "-oout");
 	if (is(c, RESULT, "input"))
 		add(&c->xsort, "-oin0");
+	if (is(c, RESULT, "split")) {
+		add(&c->xsort, "--split=splitters");
+		add(&c->xsort, "-opart%%d");
+	}
 	for (unsigned f = PARALLEL; f < FACTORS; f++) {
 		if (is(c, f, "program"))
 			add(&c->xsort, "--compress-program=gzip");

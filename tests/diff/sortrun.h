@@ -157,13 +157,29 @@ static void drain(int fd, pid_t pid, struct text *t)
 	close(fd);
 }
 
+static void read_result(const struct sort_case *c, const char *dir, struct text *got)
+{
+	struct text part = { 0 };
+	char name[16];
+
+	if (!is(c, RESULT, "split"))
+		read_file(dir,
+			  is(c, RESULT, "output")  ? "out"
+			  : is(c, RESULT, "input") ? "in0"
+						   : "stdout",
+			  got);
+	for (unsigned i = 0; is(c, RESULT, "split") && i <= SPLITTERS; i++) {
+		snprintf(name, sizeof(name), "part%u", i);
+		read_file(dir, name, &part);
+		text_put(got, part.data, part.bytes);
+	}
+	free(part.data);
+}
+
 /* Runs xsort; its status. */
 static int run_xsort(struct sort_case *c, const char *dir, const char *const *argv,
 		     struct text *got)
 {
-	const char *output = is(c, RESULT, "output")  ? "out"
-			     : is(c, RESULT, "input") ? "in0"
-						      : "stdout";
 	struct run r = { dir, "stdout", -1, -1 };
 	int ends[2] = { -1, -1 }, status;
 	pid_t feeder = 0, pid;
@@ -186,7 +202,7 @@ static int run_xsort(struct sort_case *c, const char *dir, const char *const *ar
 	if (feeder)
 		status_of(feeder);
 	if (r.out < 0)
-		read_file(dir, output, got);
+		read_result(c, dir, got);
 	return status;
 }
 
@@ -261,6 +277,27 @@ static void write_pieces(struct sort_case *c, const char *const dirs[2], const s
 	free(piece.data);
 }
 
+/* Some of the records, in order. */
+static void write_splitters(struct sort_case *c, const char *const dirs[2], const struct text *t)
+{
+	struct text some = { 0 };
+
+	for (unsigned i = 0; i < SPLITTERS; i++) {
+		size_t begin = piece_begin(t, draw(&c->rng, 1000), 1000, c->eol);
+		const char *end = memchr(t->data + begin, c->eol, t->bytes - begin);
+
+		text_put(&some, t->data + begin, end ? (size_t)(end - t->data) - begin : 0);
+		text_put(&some, &c->eol, 1);
+	}
+	write_file(dirs[0], "splitters", &some);
+	sort_file(c, dirs[0], "splitters");
+	read_file(dirs[0], "splitters", &some);
+	if (c->csv)
+		translate(&some);
+	write_file(dirs[1], "splitters", &some);
+	free(some.data);
+}
+
 static void set_up(struct sort_case *c, const char *const dirs[2])
 {
 	static const struct text salt = { (char *)(uintptr_t) "0123456789abcdef0123", 20, 0 };
@@ -281,6 +318,8 @@ static void set_up(struct sort_case *c, const char *const dirs[2])
 	if (is(c, ENDS, "unended"))
 		t.bytes--;
 	write_pieces(c, dirs, &t);
+	if (is(c, RESULT, "split"))
+		write_splitters(c, dirs, &t);
 	free(t.data);
 }
 

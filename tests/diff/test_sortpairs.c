@@ -19,7 +19,7 @@
 #include <dirent.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include "sortrun.h"
+#include "sortsplit.h"
 #include "tap.h"
 
 #define GROUP 50
@@ -110,9 +110,13 @@ static bool left_behind(const struct sort_case *c, const char *dir)
 
 		while (i < COUNT(known) && strcmp(e->d_name, known[i]))
 			i++;
-		strange = strange || (i == COUNT(known) &&
-				      !(!strncmp(e->d_name, "in", 2) && strlen(e->d_name) == 3) &&
-				      !(is(c, RESULT, "output") && !strcmp(e->d_name, "out")));
+		strange = strange ||
+			  (i == COUNT(known) &&
+			   !(!strncmp(e->d_name, "in", 2) && strlen(e->d_name) == 3) &&
+			   !(is(c, RESULT, "split") &&
+			     (!strcmp(e->d_name, "splitters") ||
+			      (!strncmp(e->d_name, "part", 4) && strlen(e->d_name) == 5))) &&
+			   !(is(c, RESULT, "output") && !strcmp(e->d_name, "out")));
 	}
 	closedir(d);
 	return strange || !empty_dir(dir, "tmp") || !empty_dir(dir, "tmp2");
@@ -191,6 +195,8 @@ static bool compare(uint64_t number, bool keep)
 	must_succeed(gnu);
 	wanted(&c, dir_a, &want);
 	what = difference(&c, dir_b, status, &got, &want);
+	if (!what && is(&c, RESULT, "split") && !c.csv && !parts_fit(&c, dir_a, dir_b))
+		what = "a cut";
 	pairs_met(&pairs, &c.pick);
 	if (what)
 		print_case(&c, number, dir_b, what, argv);

@@ -135,22 +135,34 @@ static int try_output(const char *path)
 }
 
 /* Refuses an output that is another output or an input; only the result may be an input. */
-static void spare_files(const struct settings *set)
+static void spare_files(const struct settings *set, const char *output)
 {
-	struct sp_outset out = { 0 };
+	struct sp_outset out = { 0 }, part = { 0 };
 
-	outputs_common(&out, &set->common, set->output);
+	outputs_common(&out, &set->common, output);
 	outputs_spare(&out, set->files_from);
 	outputs_spare(&out, set->random_source);
 	for (size_t i = 0; i < set->nfiles; i++)
 		outputs_spare(&out, set->files[i]);
+	/* The next sort by these splitters would miss them. */
+	if (set->split)
+		outputs_add(&part, output, "--output", false);
+	outputs_spare(&part, set->split);
+}
+
+static void check_one_output(const struct settings *set, const char *output)
+{
+	int rc = output && !set->common.explain ? try_output(output) : 0;
+
+	if (rc)
+		die_sys(rc, "open failed: %s", quote_file(output));
+	spare_files(set, output);
 }
 
 void files_check_output(const struct settings *set)
 {
-	int rc = set->output && !set->common.explain ? try_output(set->output) : 0;
-
-	if (rc)
-		die_sys(rc, "open failed: %s", quote_file(set->output));
-	spare_files(set);
+	if (!set->split)
+		check_one_output(set, set->output);
+	for (size_t i = 0; i < set->nparts; i++)
+		check_one_output(set, set->parts[i]);
 }

@@ -60,13 +60,14 @@ static void finish_output(const struct settings *set)
 int sort_run(struct settings *set)
 {
 	static struct sp_sort_stats stats;
+	const char *output = set->split ? set->parts[0] : set->output;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct progress progress = {
 		.phases = phase_names,
 		/* A merge has only the merge phase. */
 		.weights = set->merge ? (const double[]){ 0, 1 } : (const double[]){ 1, 1 },
 		.nphases = SP_SORT_PHASES,
-		.result_phase = progress_apart(set->output) ? -1 : SP_PHASE_MERGE,
+		.result_phase = progress_apart(output) ? -1 : SP_PHASE_MERGE,
 	};
 	struct sp_sort_io io = {
 		.inputs = set->files,
@@ -74,6 +75,8 @@ int sort_run(struct settings *set)
 		.merge = set->merge,
 		.output = set->output,
 		.output_fd = STDOUT_FILENO,
+		.splitters = set->cuts,
+		.parts = (const char *const *)set->parts,
 		.header_records = set->header,
 		.header_first = set->header_first,
 		.device_figures = set->common.stats != NULL,

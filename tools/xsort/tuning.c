@@ -70,6 +70,7 @@ const struct setting tuning_settings[] = {
 	{ "bkey", "SPEC", .call = add_bkey },
 	{ "top", "N", TO(opts.top), .number = { 1, UINT64_MAX } },
 	{ "count", TO(opts.count) },
+	{ "split", "FILE", TO(split), .once = "files of splitters" },
 	{ "spill-compression", "HOW", TO(opts.run.compression),
 	  .words = sp_spill_compression_words },
 	{ "run-formation", "HOW", TO(opts.formation), .words = sp_run_formation_words },
@@ -116,4 +117,5 @@ void tuning_check(const struct settings *set)
 	longopt_exclude(set->opts.top, "--top", set->check, c);
 	longopt_exclude(set->common.explain, "--explain", set->check, c);
 	longopt_exclude(set->debug, "--debug", set->common.explain, "--explain");
+	split_check(set);
 }

@@ -7,6 +7,7 @@
  *	order.c     ordering letters, keys, inheritance of the global letters
  *	files.c     --files0-from; checks that inputs are readable and the output writable
  *	warn.c      --debug: warnings about the keys
+ *	split.c     --split: several outputs
  *	annotate.c  --debug: each line with its keys underlined
  *	run.c       sorting, merging, the plan, the report; -c, -C
  *	failure.c   library errors as GNU sort's messages
@@ -58,6 +59,10 @@ struct settings {
 	const char *files_from;
 	const char *output;
 	bool stdin_closed;
+	const char *split; /* the file of splitters; then output is a pattern of names: */
+	struct sp_splitters *cuts;
+	char **parts;
+	size_t nparts;
 
 	/* Passed to the library; keys, format and common options are filled in last. */
 	struct sp_sort_opts opts;
@@ -83,6 +88,10 @@ _Noreturn void incompatible(const char *letters);
 void files_read_list(struct settings *set);
 void files_check_inputs(const struct settings *set);
 void files_check_output(const struct settings *set);
+
+/* split.c */
+void split_check(const struct settings *set);
+void split_read(struct settings *set); /* fills in cuts and parts */
 
 void warn_about_keys(const struct settings *set);
 

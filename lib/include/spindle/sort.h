@@ -148,6 +148,8 @@ struct sp_sort_stats {
 	int compress_error;
 };
 
+struct sp_splitters;
+
 /* Named inputs and an output. */
 struct sp_sort_io {
 	const char *const *inputs; /* paths; "-": standard input */
@@ -155,6 +157,12 @@ struct sp_sort_io {
 	bool merge;	    /* inputs are sorted already: merge them (-m) */
 	const char *output; /* path (-o); NULL: output_fd */
 	int output_fd;
+	/*
+	 * Not NULL: instead, part i of the result goes to the path parts[i], for i from 0 to the
+	 * number of splitters (spindle/split.h), empty parts too.  A header goes to part 0.
+	 */
+	const struct sp_splitters *splitters;
+	const char *const *parts;
 	/*
 	 * Number of records at the beginning of each input that are its header: passed
 	 * through once, before the sorted ones.  Headers that differ are SP_EFORMAT.
@@ -176,7 +184,7 @@ struct sp_sort_io {
  * Sorts (or merges) the inputs into the output.  With a path the output appears
  * whole or not at all wherever the file system allows that (see xsort(1)), and
  * may be one of the inputs.  stats may be NULL; it is filled in as far as the sort
- * got, even on error.
+ * got, even on error.  Parts get their names when all of them are complete.
  */
 SP_API SP_MUST_CHECK int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 				     struct sp_sort_stats *stats, struct sp_errinfo *err);

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The outputs of a sort.
+ *
+ * A single output is opened when its first batch is there; a merge, which reads while it writes,
+ * prepares it before.  Parts are all prepared before anything is read, so that a sort of an
+ * hour does not end at the ninth of ten names, and stay open until they are committed together:
+ * each takes a descriptor.  They are written one behind the other, as the merge gives them.
+ *
+ * While names are given no signal is taken, so a signal leaves all parts or none.  A name that
+ * the system refuses then is an error with the parts before it in place.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/err.h"
+#include "base/outset.h"
+#include "io/volume.h"
+#include "sort/result.h"
+#include "sort/split.h"
+
+/* Descriptors that the sort needs beside those of its parts. */
+#define DESCRIPTORS_LEFT 16
+
+/* NULL: the caller's descriptor. */
+static const char *name_of(const struct sp__result *r, size_t part)
+{
+	return r->io->splitters ? r->io->parts[part] : r->io->output;
+}
+
+/* Two names of one file, however they lead there, would lose a part. */
+static int check_distinct(const struct sp__result *r)
+{
+	struct sp_outset_file *seen = calloc(r->nfiles, sizeof(*seen)), *f = seen;
+	int rc = 0;
+
+	if (!seen)
+		return sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
+	for (size_t i = 0; !rc && i < r->nfiles; i++) {
+		if (!sp__outset_identify(f, r->io->parts[i]))
+			continue;
+		for (const struct sp_outset_file *o = seen; !rc && o < f; o++)
+			if (sp__outset_same(o, f))
+				rc = sp__errf(r->err, SP_EUNSUP, "open", r->io->parts[i], -1,
+					      "another part would write it too");
+		f++;
+	}
+	free(seen);
+	return rc;
+}
+
+int sp__result_prepare(struct sp__result *r)
+{
+	int rc = 0;
+
+	if (r->nfiles)
+		return 0;
+	r->nfiles = r->io->splitters ? sp_splitters_count(r->io->splitters) + 1 : 1;
+	r->files = calloc(r->nfiles, sizeof(struct sp_outfile *));
+	if (!r->files) {
+		r->nfiles = 0;
+		return sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
+	}
+	if (r->io->splitters)
+		rc = check_distinct(r);
+	for (size_t i = 0; !rc && i < r->nfiles && name_of(r, i); i++)
+		rc = sp_outfile_open(&r->files[i], name_of(r, i), 0, r->err);
+	if (!rc && r->io->splitters && sp__fds_free(DESCRIPTORS_LEFT) < DESCRIPTORS_LEFT)
+		rc = sp__err(r->err, -EMFILE, "open", name_of(r, r->nfiles - 1), -1);
+	return rc;
+}
+
+bool sp__result_overwrites(const struct sp__result *r, const struct stat *st)
+{
+	struct stat out;
+
+	for (size_t i = 0; i < r->nfiles; i++)
+		if (r->files[i] && sp_outfile_in_place(r->files[i]) &&
+		    stat(name_of(r, i), &out) == 0 && out.st_dev == st->st_dev &&
+		    out.st_ino == st->st_ino)
+			return true;
+	return false;
+}
+
+static int begin_part(struct sp__result *r)
+{
+	const char *name = name_of(r, r->at);
+	int fd = name ? sp_outfile_begin(r->files[r->at], r->err) : r->io->output_fd;
+
+	if (fd < 0)
+		return fd;
+	return sp__wstream_open(&r->stream, fd, name ? name : "standard output", &r->writing,
+				r->err);
+}
+
+static void close_stream(struct sp__result *r)
+{
+	struct sp__io_counters c;
+
+	if (!r->stream)
+		return;
+	sp__wstream_counters(r->stream, &c);
+	sp__io_add(&r->done, &c);
+	sp__wstream_close(r->stream);
+	r->stream = NULL;
+}
+
+static int next_part(struct sp__result *r)
+{
+	int rc = sp__wstream_finish(r->stream);
+
+	if (rc < 0)
+		return rc;
+	close_stream(r);
+	r->at++;
+	return begin_part(r);
+}
+
+int sp__result_begin(struct sp__result *r, const struct sp__wstream_opts *writing)
+{
+	int rc = sp__result_prepare(r);
+
+	r->writing = *writing;
+	if (!rc)
+		r->writing.expected_bytes /= r->nfiles;
+	return rc < 0 ? rc : begin_part(r);
+}
+
+int sp__result_put_header(struct sp__result *r, const struct sp_batch *header)
+{
+	return header->bytes ? sp__wstream_put(r->stream, header->data, header->bytes) : 0;
+}
+
+int sp__result_put(struct sp__result *r, const struct sp_batch *batch)
+{
+	struct sp_batch rest = *batch;
+	int rc;
+
+	if (!r->io->splitters)
+		return sp__wstream_put(r->stream, batch->data, batch->bytes);
+	for (;;) {
+		size_t bytes = sp__splitters_cut(r->io->splitters, r->at, &rest, r->counted);
+
+		rc = bytes ? sp__wstream_put(r->stream, rest.data, bytes) : 0;
+		rest.data += bytes;
+		rest.bytes -= bytes;
+		if (rc < 0 || !rest.bytes)
+			return rc;
+		rc = next_part(r);
+		if (rc < 0)
+			return rc;
+	}
+}
+
+int sp__result_finish(struct sp__result *r)
+{
+	int rc = 0;
+
+	while (rc == 0 && r->at + 1 < r->nfiles)
+		rc = next_part(r);
+	if (rc == 0)
+		rc = sp__wstream_finish(r->stream);
+	if (rc == 0 && r->io->splitters)
+		rc = sp__splitters_compared(r->io->splitters, r->err);
+	return rc;
+}
+
+int sp__result_commit(struct sp__result *r)
+{
+	sigset_t all, before;
+	int rc = 0;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	for (size_t i = 0; !rc && i < r->nfiles; i++)
+		rc = sp_outfile_commit(r->files[i], r->err);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
+void sp__result_counters(const struct sp__result *r, struct sp__io_counters *c)
+{
+	struct sp__io_counters now = { 0 };
+
+	if (r->stream)
+		sp__wstream_counters(r->stream, &now);
+	*c = r->done;
+	sp__io_add(c, &now);
+}
+
+void sp__result_close(struct sp__result *r)
+{
+	close_stream(r);
+	for (size_t i = 0; i < r->nfiles; i++)
+		sp_outfile_close(r->files[i], r->err);
+	free(r->files);
+}

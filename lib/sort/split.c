@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Splitters, and the places where they cut sorted data.
+ *
+ * The result of a sort is a stream of batches in order.  A batch lies in one part if its last
+ * record does, so one comparison a batch is the rule; the records of a batch are compared one by
+ * one only where a splitter falls into it.  The last record of a batch of lines is found from its
+ * end.  In CSV a newline may be text, so a batch is walked through.
+ *
+ * Keys alone are compared, never the last resort: a splitter stands for all records with its
+ * key, and a group of equal keys is never cut.  That keeps -s, -u and --count the same as
+ * without parts.
+ *
+ * Rejected: a splitter as the pair of key and record, which would balance one key with many
+ * records, but part groups that -u collapses.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/array.h"
+#include "base/err.h"
+#include "flow/scan.h"
+#include "rec/collate.h"
+#include "rec/key.h"
+#include "rec/recfmt.h"
+#include "run/memory.h"
+#include "sort/output.h"
+#include "sort/split.h"
+
+int sp__splitters_new(struct sp_splitters **splitters, const struct sp_sort_opts *opts,
+		      struct sp_errinfo *err)
+{
+	struct sp_splitters *s = calloc(1, sizeof(*s));
+
+	*splitters = s;
+	if (!s)
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	s->keys = opts->keys;
+	s->format = opts->format;
+	sp__budget_init(&s->budget, opts->run.memory_bytes);
+	return 0;
+}
+
+void sp_splitters_free(struct sp_splitters *s)
+{
+	if (!s)
+		return;
+	sp__bytes_release(&s->text, &s->budget);
+	free(s->ends);
+	free(s);
+}
+
+size_t sp_splitters_count(const struct sp_splitters *s)
+{
+	return s->n;
+}
+
+int sp__splitters_add(struct sp_splitters *s, const char *rec, size_t bytes)
+{
+	if (!SP__ARRAY_ROOM(s->ends, s->ends_cap, s->n + 1) ||
+	    sp__bytes_append(&s->text, rec, bytes, &s->budget) < 0)
+		return -ENOMEM;
+	s->ends[s->n++] = s->text.bytes;
+	return 0;
+}
+
+struct sp_batch sp__splitters_at(const struct sp_splitters *s, size_t i)
+{
+	size_t from = i ? s->ends[i - 1] : 0;
+
+	return (struct sp_batch){ s->text.data + from, s->ends[i] - from };
+}
+
+int sp__splitters_compared(const struct sp_splitters *s, struct sp_errinfo *err)
+{
+	if (sp__ks(s->keys)->form == SP__KEY_COLLATED && sp__collate_starved())
+		return sp__err(err, -ENOMEM, "compare", NULL, -1);
+	return 0;
+}
+
+/* The order of a record, with its terminator, and splitter i. */
+static int compare(const struct sp_splitters *s, const char *rec, size_t bytes, size_t i)
+{
+	struct sp_batch at = sp__splitters_at(s, i);
+	size_t term = sp__rec_term(&s->format);
+
+	return sp__key_compare(s->keys, rec, bytes - term, at.data, at.bytes - term);
+}
+
+static int load_batch(struct sp_splitters *s, const struct sp_batch *batch, const char *path,
+		      struct sp_errinfo *err)
+{
+	const char *at = batch->data, *end = at + batch->bytes, *next;
+
+	for (; at < end; at = next) {
+		next = sp__rec_end(&s->format, at, (size_t)(end - at));
+		if (s->n && compare(s, at, (size_t)(next - at), s->n - 1) < 0)
+			return sp__errf(err, SP_EFORMAT, "read", path, -1,
+					"splitter %zu is out of order", s->n + 1);
+		if (sp__splitters_add(s, at, (size_t)(next - at)) < 0)
+			return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	}
+	return 0;
+}
+
+static int load(struct sp_splitters *s, const struct sp_sort_opts *opts, const char *path,
+		struct sp_errinfo *err)
+{
+	struct sp__buffers b = sp__buffers(sp__working_memory(opts->run.memory_bytes));
+	struct sp__waits waits = { 0 };
+	struct sp__scan_opts o = {
+		.format = opts->format,
+		.inputs = &path,
+		.ninputs = 1,
+		.stream = { .direct = SP__DIRECT_NEVER, .chunk_bytes = b.chunk_bytes, .depth = 1 },
+		.waits = &waits,
+		.err = err,
+	};
+	struct sp__scan *scan = NULL;
+	struct sp_batch batch;
+	int rc = sp__scan_open(&scan, &o);
+
+	while (!rc && (rc = sp__iter_next(&(struct sp__iter){ scan, sp__scan_next }, &waits,
+					  &batch)) == SP_READY)
+		rc = load_batch(s, &batch, path, err);
+	sp__scan_close(scan);
+	return rc < 0 ? rc : sp__splitters_compared(s, err);
+}
+
+int sp_splitters_load(struct sp_splitters **splitters, const struct sp_sort_opts *opts,
+		      const char *path, struct sp_errinfo *err)
+{
+	int rc = sp__splitters_new(splitters, opts, err);
+
+	if (!rc)
+		rc = load(*splitters, opts, path, err);
+	if (rc < 0) {
+		sp_splitters_free(*splitters);
+		*splitters = NULL;
+	}
+	return rc;
+}
+
+/* A record of a batch; its number, if it has one, is before it. */
+struct place {
+	const char *rec, *end;
+};
+
+static struct place place_at(const struct sp_splitters *s, const char *at, const char *end,
+			     bool counted)
+{
+	const char *rec = counted ? sp__output_uncounted(at) : at;
+
+	return (struct place){ rec, sp__rec_end(&s->format, rec, (size_t)(end - rec)) };
+}
+
+static struct place last_of(const struct sp_splitters *s, const struct sp_batch *batch,
+			    bool counted)
+{
+	const char *at = batch->data, *end = at + batch->bytes, *before;
+	struct place p;
+
+	if (s->format.kind == SP_REC_FIXED)
+		return (struct place){ end - s->format.fixed_bytes, end };
+	if (s->format.kind == SP_REC_LINE) {
+		before = memrchr(at, s->format.eol, batch->bytes - 1);
+		return place_at(s, before ? before + 1 : at, end, counted);
+	}
+	do {
+		p = place_at(s, at, end, counted);
+		at = p.end;
+	} while (at < end);
+	return p;
+}
+
+size_t sp__splitters_cut(const struct sp_splitters *s, size_t part, const struct sp_batch *batch,
+			 bool counted)
+{
+	const char *at = batch->data, *end = at + batch->bytes;
+	struct place p;
+
+	if (part == s->n)
+		return batch->bytes;
+	p = last_of(s, batch, counted);
+	if (compare(s, p.rec, (size_t)(p.end - p.rec), part) < 0)
+		return batch->bytes;
+	for (;; at = p.end) {
+		p = place_at(s, at, end, counted);
+		if (compare(s, p.rec, (size_t)(p.end - p.rec), part) >= 0)
+			return (size_t)(at - batch->data);
+	}
+}

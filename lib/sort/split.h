@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where a sorted stream is cut (split.c).
+ */
+#ifndef SP__SORT_SPLIT_H
+#define SP__SORT_SPLIT_H
+
+#include <spindle/batch.h>
+#include <spindle/split.h>
+#include "base/mem.h"
+
+struct sp_splitters {
+	const struct sp_keyset *keys; /* borrowed */
+	struct sp_recfmt format;
+	struct sp__budget budget;
+	struct sp__bytes text; /* the records, one after the other */
+	size_t *ends;	       /* offsets in text */
+	size_t n, ends_cap;
+};
+
+SP_MUST_CHECK int sp__splitters_new(struct sp_splitters **splitters,
+				    const struct sp_sort_opts *opts, struct sp_errinfo *err);
+/* Appends a record, with its terminator; 0 or -ENOMEM. */
+SP_MUST_CHECK int sp__splitters_add(struct sp_splitters *s, const char *rec, size_t bytes);
+/* Splitter i, with its terminator. */
+struct sp_batch sp__splitters_at(const struct sp_splitters *s, size_t i);
+/* -ENOMEM if one of the comparisons so far had no memory. */
+SP_MUST_CHECK int sp__splitters_compared(const struct sp_splitters *s, struct sp_errinfo *err);
+
+/*
+ * How many bytes of a batch in order, all of it in part `part` or later, belong to that part.
+ * counted: each record has its number before it (--count).
+ */
+size_t sp__splitters_cut(const struct sp_splitters *s, size_t part, const struct sp_batch *batch,
+			 bool counted);
+
+#endif

@@ -1,0 +1,230 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# xsort --split: parts that are the sort of the whole, all of them or none.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
+	export LC_ALL=C
+	cd "$BATS_TEST_TMPDIR" || return
+	mkdir tmp
+	export TMPDIR=$PWD/tmp
+	seq 20000 | awk '{ print $1 * 7919 % 20011 % 500, $1 % 7, $1 }' >in
+}
+
+# splits SPLITTERS OPTION...: the parts of "in" are the sort of the whole; from file and pipe.
+splits()
+{
+	local s=$1 n
+
+	shift
+	"$xsort" "$@" in >want
+	for n in 1 2 3 8; do
+		rm -f part*
+		"$xsort" "$@" --parallel=$n --split="$s" -o part%02d in
+		[ "$(ls part* | wc -l)" -eq $(($(wc -l <"$s") + 1)) ]
+		cat part* | cmp - want
+	done
+	rm -f part*
+	cat in | "$xsort" "$@" -S 1M --split="$s" -o part%02d
+	cat part* | cmp - want
+	[ -z "$(ls tmp)" ]
+}
+
+refused() # MESSAGE OPTION...
+{
+	local message=$1
+
+	shift
+	run "$xsort" "$@"
+	[ "$status" -eq 2 ] && [ "$output" = "xsort: $message" ] || { echo "$output"; return 1; }
+}
+
+@test "the parts one after the other are the sort of the whole" {
+	printf '%s\n' 5 100 100 250 499 >numbers
+	splits numbers -n
+	splits numbers -k1,1n -s
+	splits numbers -k1,1n -u
+	splits numbers -k1,1n -u --count
+	tac numbers >down
+	splits down -nr
+	splits down -k1,1nr -s
+	LC_ALL=C sort numbers >texts
+	splits texts
+	splits texts -k1,1
+	splits texts -u --count -k1,1
+	: >none
+	splits none -n
+}
+
+@test "equal keys are in one part, which begins at its splitter; parts may be empty" {
+	printf '%s\n' 'b 9' 'b 1' 'd x' >s
+	printf '%s\n' 'b 5' 'a 1' 'b 0' 'c 3' 'b 9' >i
+	"$xsort" -k1,1 -s --split=s -o p%d i
+	[ "$(cat p0)" = 'a 1' ]
+	[ -e p1 ]
+	[ ! -s p1 ]
+	[ "$(cat p2)" = $'b 5\nb 0\nb 9\nc 3' ]
+	[ -e p3 ]
+	[ ! -s p3 ]
+	: >empty
+	"$xsort" -k1,1 --split=s -o q%d empty
+	[ "$(ls q* | wc -l)" -eq 4 ]
+	[ -z "$(cat q*)" ]
+}
+
+@test "one key only: all in one part" {
+	yes same | head -50000 >i
+	echo same >s
+	"$xsort" -S 512K --split=s -o p%d i
+	[ ! -s p0 ]
+	cmp p1 i
+	echo samf >s
+	"$xsort" -S 512K --split=s -o p%d i
+	[ ! -s p1 ]
+	cmp p0 i
+}
+
+@test "CSV, binary records, NUL, locales" {
+	awk 'BEGIN { for (i = 0; i < 5000; i++) printf "\"a,\n\"\"%d\",%d\n", i * 37 % 5000, i * 7919 % 101 }' >c
+	printf '"x\n,y",20\nx,55\n' >s
+	"$xsort" --csv -k2,2n c >want
+	"$xsort" --csv -k2,2n --split=s -o p%d c
+	cat p0 p1 p2 | cmp - want
+	[ "$(grep -o ',[0-9]\+$' p1 | head -1)" = ,20 ]
+	[ "$(grep -o ',[0-9]\+$' p1 | tail -1)" = ,54 ]
+	"$xsort" --csv -k2,2n -u --count c >want
+	"$xsort" --csv -k2,2n -u --count --split=s -o p%d c
+	cat p0 p1 p2 | cmp - want
+	[ "$(grep -c ',[0-9]\+$' p1)" -eq 35 ]
+
+	seq -w 99999 | tr -d '\n' | head -c 400000 >b
+	"$xsort" --record-size=8 --bkey=2:3:bytes:r b >want
+	head -c 8 <(tail -c +200001 want) >s
+	"$xsort" --record-size=8 --bkey=2:3:bytes:r --split=s -o p%d b
+	cat p0 p1 | cmp - want
+	[ "$(head -c 5 p1 | tail -c 3)" = "$(head -c 5 s | tail -c 3)" ]
+
+	tr '\n' '\0' <in >z
+	printf '250\0' >s
+	"$xsort" -zn z >want
+	"$xsort" -zn --split=s -o p%d z
+	cat p0 p1 | cmp - want
+	[ "$(head -zn 1 p1 | tr '\0' ' ')" = "$(tr '\0' '\n' <want | awk '$1 == 250' | head -1) " ]
+}
+
+@test "a header goes to part 0" {
+	printf 'name\nb\na\nc\n' >h
+	echo b >s
+	"$xsort" --header --split=s -o p%d h
+	[ "$(cat p0)" = $'name\na' ]
+	[ "$(cat p1)" = $'b\nc' ]
+}
+
+@test "the name has one number, with a width or zeros" {
+	echo 250 >s
+	"$xsort" -n --split=s -o 'a%%%03d%%' in
+	[ "$(ls a*)" = $'a%000%\na%001%' ]
+	"$xsort" -n --split=s -o 'b%2d' in
+	[ "$(ls b*)" = $'b 0\nb 1' ]
+	for name in x x%% x%d%d x%s x% x%5 x%-3d x%999d; do
+		refused "-o '$name': with --split the name has exactly one %d, %Nd or %0Nd, and %% for a percent sign" \
+			--split=s -o "$name" in
+	done
+	[ -z "$(ls x* 2>/dev/null)" ]
+}
+
+@test "what --split does not go with, and splitters out of order" {
+	printf '3\n2\n' >s
+	refused '--split needs -o' --split=s in
+	refused "options '-c' and '--split' are incompatible" -c --split=s -o p%d in
+	refused "options '-C' and '--split' are incompatible" -C --split=s -o p%d in
+	refused "options '-R' and '--split' are incompatible" -R --split=s -o p%d in
+	refused "options '-R' and '--split' are incompatible" -k1,1R --split=s -o p%d in
+	refused "options '--top' and '--split' are incompatible" --top=3 --split=s -o p%d in
+	refused 's: splitter 2 is out of order' -n --split=s -o p%d in
+	refused 'open failed: no: No such file or directory' --split=no -o p%d in
+	refused 'standard input cannot be the splitters and an input' --split=- -o p%d
+	refused 'cannot read: no: No such file or directory' -nr --split=s -o p%d no
+	printf '12345' >s
+	refused 's: length is not a multiple of the record size 4' --record-size=4 --split=s -o p%d in
+	[ -z "$(ls p* 2>/dev/null)" ]
+}
+
+@test "a part may be an input, but neither the splitters nor another output" {
+	echo 250 >s
+	sort -n in >want
+	cp in p1
+	"$xsort" -n --split=s -o p%d p1
+	cat p0 p1 | cmp - want
+	# Also one that can only be written in place, and read while it is merged.
+	ln p0 other
+	"$xsort" -nm --split=s -o p%d p0 p1
+	cat p0 p1 | cmp - want
+	[ p0 -ef other ]
+	cp s s1
+	refused 's1: --output would overwrite it' -n --split=s1 -o s%d in
+	refused 'p1: --output and --stats would both write it' -n --split=s -o p%d --stats=p1 in
+	cat p0 p1 | cmp - want
+	ln -s q1 q0
+	refused 'q1: another part would write it too' -n --split=s -o q%d in
+	ln p1 r0
+	ln p1 r1
+	refused 'r1: another part would write it too' -n --split=s -o r%d in
+	cmp r0 p1
+}
+
+@test "all parts get their names, or none" {
+	seq 0 50 450 >s
+	for i in {0..10}; do echo "old $i" >p$i; done
+	# A file in the way of the last, no permission, no descriptors, a broken input.
+	rm p10
+	mkdir p10
+	refused 'open failed: p10: Is a directory' -n --split=s -o p%d in
+	rmdir p10
+	run bash -c "ulimit -n 20; '$xsort' -n --split=s -o p%d in"
+	[ "$status" -eq 2 ]
+	[ "$output" = "xsort: open failed: p10: Too many open files" ]
+	mkdir d
+	refused 'read failed: d: Is a directory' -n --split=s -o p%d in d
+	[ "$(cat p?)" = "$(printf 'old %d\n' {0..9})" ]
+	[ ! -e p10 ]
+	[ "$(ls)" = "$(printf '%s\n' d in p{0..9} s tmp)" ]
+}
+
+@test "a signal leaves the old parts" {
+	echo 250 >s
+	echo old >p0
+	mkfifo fifo
+	env --default-signal "$xsort" -S 1M --split=s -o p%d in fifo &
+	pid=$!
+	exec 9>fifo
+	seq 200000 >&9
+	kill -TERM "$pid"
+	status=0
+	wait "$pid" || status=$?
+	exec 9>&-
+	[ "$status" -eq 143 ]
+	[ "$(cat p0)" = old ]
+	[ "$(ls)" = $'fifo\nin\np0\ns\ntmp' ]
+	[ -z "$(ls tmp)" ]
+}
+
+@test "a full device in the middle: status 2, and the other parts keep their contents" {
+	echo old >p0
+	ln -s /dev/full p1
+	echo 250 >s
+	refused 'write failed: p1: No space left on device' -n --split=s -o p%d in
+	[ "$(cat p0)" = old ]
+}
+
+@test "on a simulated machine the parts lie on its device" {
+	echo 250 >s
+	sort -n in >want
+	"$xsort" -n -S 512K --volume=sim:atlas10k3-like,files=both --stats=r --split=s -o p%d in
+	cat p0 p1 | cmp - want
+	grep -q '"output": "p%d"' r
+}
