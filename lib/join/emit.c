@@ -372,6 +372,7 @@ static void put_record(struct sp__emit *e, const struct sp__line *const *of)
 void sp__emit_count(struct sp__emit *e)
 {
 	e->records++;
+	e->whole = e->at;
 	if (e->timeline)
 		sp__timeline_row(e->timeline);
 	if (e->records == e->limit && !e->error)

@@ -489,16 +489,32 @@ static int next(struct sp__inl *l, const struct sp__tuple **row)
 	return rc ? rc : SP_LATER;
 }
 
-int sp__inl_next(void *level, const struct sp__tuple **row)
+/* The row given last is not used any more. */
+static void release(struct sp__inl *l)
 {
-	struct sp__inl *l = level;
-
 	if (l->given)
 		settle(l, l->given);
 	l->given = NULL;
 	sp__gather_release(l->gather);
+}
+
+int sp__inl_next(void *level, const struct sp__tuple **row)
+{
+	struct sp__inl *l = level;
+
+	release(l);
 	if (l->status >= 0)
 		l->status = next(l, row);
+	return l->status;
+}
+
+int sp__inl_more(void *level, const struct sp__tuple **row)
+{
+	struct sp__inl *l = level;
+
+	release(l);
+	if (l->status >= 0)
+		l->status = is_due(l) ? SP_LATER : give(l, row);
 	return l->status;
 }
 

@@ -53,6 +53,12 @@ SP_MUST_CHECK int sp__inl_open(struct sp__inl **level, const struct sp__inl_opts
 /* After the reads have been closed.  Accepts NULL. */
 void sp__inl_close(struct sp__inl *level);
 SP_MUST_CHECK int sp__inl_next(void *level, const struct sp__tuple **row);
+/*
+ * As next, but only a row that has come, if it is not time to ask for more: else SP_LATER, and
+ * nothing is registered.  So an operator gives in one batch what is there, and no limit above it
+ * makes it read more than row by row.
+ */
+SP_MUST_CHECK int sp__inl_more(void *level, const struct sp__tuple **row);
 /* Adds to the figures of the join. */
 void sp__inl_note(const struct sp__inl *level, struct sp_join_stats *stats);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A join by index nested loops, from files to rows of the result: operators of inl.h, one for each
- * index, above a scan of the outer file; the root of the plan, which writes rows, and what there
- * is of them before it waits.
+ * A join of files by index nested loops: the plan above a scan of the outer file, and its root,
+ * which writes rows, and what there is of them before it waits.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "io/cached.h"
-#include "join/inl.h"
+#include "join/inl_plan.h"
 #include "join/inlindex.h"
 #include "join/record.h"
 #include "run/memory.h"
@@ -21,28 +20,10 @@
 /* What costs as much to read as a request, where the device is not known. */
 #define GAP_BYTES (16u << 10)
 
-struct level {
-	struct sp__index index;
-	struct sp__volume *direct; /* the inner file, past the page cache; or NULL */
-	struct sp_join_opts keys;
-	size_t field[2]; /* memory of its keys */
-	struct sp__inl *inl;
-};
-
-struct plan {
-	struct sp__join *j;
-	int outer; /* file 0 or 1 */
-	unsigned nlevels;
-	struct level level[SP_JOIN_FILES_MAX - 1];
-	struct sp__reads reads;
-	struct sp__waits *waits;
-	struct sp__tuple row; /* of the outer file */
-};
-
 /* The scan of the outer file as an operator. */
 static int outer_next(void *plan, const struct sp__tuple **row)
 {
-	struct plan *p = plan;
+	struct sp__inl_plan *p = plan;
 	struct sp__source *src = &p->j->source[p->outer];
 	const char *data;
 	size_t bytes;
@@ -71,7 +52,7 @@ static unsigned most_outstanding(const struct sp_join_opts *o, unsigned nlevels)
 	return o->algorithm == SP_JOIN_INL ? 1 : (unsigned)sp__min(most, QUEUE_MOST / 2 / nlevels);
 }
 
-static uint64_t level_memory(const struct plan *p)
+static uint64_t level_memory(const struct sp__inl_plan *p)
 {
 	const uint64_t working = sp__working_memory(p->j->opts.run.memory_bytes);
 	const struct sp__buffers b = sp__buffers(working);
@@ -90,7 +71,7 @@ static uint64_t gap_bytes(const struct sp_join_opts *o)
 }
 
 /* The inner file as it is read: past the page cache, unless much of it is there. */
-static struct sp__volume *records_of(const struct plan *p, struct level *l)
+static struct sp__volume *records_of(const struct sp__inl_plan *p, struct sp__inl_level *l)
 {
 	struct sp__volume *v = l->index.records;
 
@@ -102,11 +83,12 @@ static struct sp__volume *records_of(const struct plan *p, struct level *l)
 }
 
 /* Which fields of which files are the keys of level i, and its index. */
-static int open_keys(struct plan *p, unsigned i, struct sp__inl_opts *lo)
+static int open_keys(struct sp__inl_plan *p, unsigned i, struct sp__inl_opts *lo)
 {
 	const struct sp_join_opts *o = &p->j->opts;
-	struct level *l = &p->level[i];
+	struct sp__inl_level *l = &p->level[i];
 	const char *path = i ? o->then[i - 1].index : o->index[!p->outer];
+	const char *input = i ? o->then[i - 1].input : p->j->io->inputs[!p->outer];
 	int rc;
 
 	l->keys = *o;
@@ -130,13 +112,12 @@ static int open_keys(struct plan *p, unsigned i, struct sp__inl_opts *lo)
 	rc = sp__index_open(&l->index, path, &p->j->env);
 	return rc ? rc
 		  : sp__inlindex_check(&l->index, &l->keys, !lo->outer_side,
-				       i ? o->then[i - 1].input : p->j->io->inputs[!p->outer],
-				       p->j->env.err);
+				       input ? input : l->index.source, p->j->env.err);
 }
 
-static int open_level(struct plan *p, unsigned i, unsigned most)
+static int open_level(struct sp__inl_plan *p, unsigned i, unsigned most)
 {
-	struct level *l = &p->level[i];
+	struct sp__inl_level *l = &p->level[i];
 	struct sp__inl_opts lo = {
 		.j = p->j,
 		.outer = i ? (struct sp__tuples){ p->level[i - 1].inl, sp__inl_next }
@@ -157,7 +138,7 @@ static int open_level(struct plan *p, unsigned i, unsigned most)
 	return sp__inl_open(&l->inl, &lo);
 }
 
-static int open_plan(struct plan *p)
+int sp__inl_plan_open(struct sp__inl_plan *p)
 {
 	const struct sp_join_opts *o = &p->j->opts;
 	const unsigned most = most_outstanding(o, p->nlevels);
@@ -172,16 +153,19 @@ static int open_plan(struct plan *p)
 	return rc;
 }
 
-static void close_plan(struct plan *p)
+void sp__inl_plan_note(const struct sp__inl_plan *p, struct sp_run_stats *st)
 {
-	if (p->reads.queue) {
-		snprintf(p->j->stats.run.engine, sizeof(p->j->stats.run.engine), "%s",
-			 sp__queue_engine(p->reads.queue));
-		sp__env_note_io(&p->j->stats.run, sp__queue_counters(p->reads.queue));
-	}
+	if (!p->reads.queue)
+		return;
+	snprintf(st->engine, sizeof(st->engine), "%s", sp__queue_engine(p->reads.queue));
+	sp__env_note_io(st, sp__queue_counters(p->reads.queue));
+}
+
+void sp__inl_plan_close(struct sp__inl_plan *p)
+{
 	sp__reads_close(&p->reads);
 	for (unsigned i = p->nlevels; i-- > 0;) {
-		struct level *l = &p->level[i];
+		struct sp__inl_level *l = &p->level[i];
 
 		if (l->inl)
 			sp__inl_note(l->inl, &p->j->stats);
@@ -191,9 +175,7 @@ static void close_plan(struct plan *p)
 	}
 }
 
-/* The root. */
-
-static void write_row(struct plan *p, const struct sp__tuple *row)
+void sp__inl_plan_write(struct sp__inl_plan *p, const struct sp__tuple *row)
 {
 	struct sp__join *j = p->j;
 	struct sp__line line[SP_JOIN_FILES_MAX];
@@ -211,8 +193,10 @@ static void write_row(struct plan *p, const struct sp__tuple *row)
 	sp__charge_work(&j->env, 1, 1, sp__emit_bytes(&j->result.emit) - written);
 }
 
+/* The root. */
+
 /* Shows what there is, and waits. */
-static int wait_all(struct plan *p)
+static int wait_all(struct sp__inl_plan *p)
 {
 	int rc = sp__emit_flush(&p->j->result.emit);
 
@@ -221,18 +205,18 @@ static int wait_all(struct plan *p)
 	return rc ? rc : sp__waits_block(p->waits);
 }
 
-static int run(struct plan *p)
+static int run(struct sp__inl_plan *p)
 {
 	const struct sp__tuple *row;
 	int rc;
 
 	do {
-		rc = sp__inl_next(p->level[p->nlevels - 1].inl, &row);
+		rc = sp__inl_next(sp__inl_plan_top(p), &row);
 		if (rc == SP_LATER) {
 			rc = wait_all(p);
 			rc = rc ? rc : SP_READY;
 		} else if (rc == SP_READY) {
-			write_row(p, row);
+			sp__inl_plan_write(p, row);
 			rc = p->j->result.emit.error ? p->j->result.emit.error : rc;
 		}
 	} while (rc == SP_READY);
@@ -241,19 +225,20 @@ static int run(struct plan *p)
 
 int sp__join_inl(struct sp__join *j)
 {
-	struct plan p = { .j = j,
-			  .outer = sp__inl_outer(&j->opts),
-			  .nlevels = 1 + (unsigned)j->opts.nthen };
+	struct sp__inl_plan p = { .j = j,
+				  .outer = sp__inl_outer(&j->opts),
+				  .nlevels = 1 + (unsigned)j->opts.nthen,
+				  .waits = &j->waits };
 	int rc;
 
-	p.waits = &j->waits;
 	j->stats.algorithm = j->opts.algorithm;
-	rc = open_plan(&p);
+	rc = sp__inl_plan_open(&p);
 	/* Not before: of an index that cannot be used there is no result, not even a header. */
 	if (!rc)
 		rc = sp__join_begin_rows(j);
 	if (!rc)
 		rc = run(&p);
-	close_plan(&p);
+	sp__inl_plan_note(&p, &j->stats.run);
+	sp__inl_plan_close(&p);
 	return rc ? rc : sp__balance_sources(j);
 }

@@ -293,7 +293,7 @@ static int all_pairs(struct sp__merging_join *m)
 		for (; m->with < b->ngroup; m->with++) {
 			if (e->error)
 				return e->error;
-			if (sp__merge_full(m->j))
+			if (sp__result_full(m->j))
 				return 0;
 			sp__emit_sides(e, major, &a->group[m->paired], &b->group[m->with]);
 		}
@@ -321,7 +321,7 @@ static int apart(struct sp__merging_join *m)
 	int rc = 0, diff;
 
 	while (!rc && m->side[0].have && m->side[1].have) {
-		if (sp__merge_full(m->j))
+		if (sp__result_full(m->j))
 			return 0;
 		diff = compare(m, &m->side[0].now.key, &m->side[1].now.key);
 		if (!diff) {
@@ -346,7 +346,7 @@ static int tail(struct sp__merging_join *m, struct side *s)
 	while ((write || look) && s->have && !rc) {
 		if (s->reported && !write)
 			break;
-		if (sp__merge_full(m->j))
+		if (sp__result_full(m->j))
 			return 0;
 		rc = single(m, s, AFTER_PAIR);
 	}
@@ -360,7 +360,7 @@ static int run(struct sp__merging_join *m)
 {
 	int rc = move_on(m);
 
-	while (!rc && m->phase != DONE && !sp__merge_full(m->j)) {
+	while (!rc && m->phase != DONE && !sp__result_full(m->j)) {
 		if (m->phase == APART)
 			rc = apart(m);
 		else if (m->phase == PAIRING)

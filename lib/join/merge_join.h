@@ -7,9 +7,6 @@
 
 #include "join/state.h"
 
-/* Of the buffer of the emit: what an operator hands out at once. */
-#define SP__MERGE_ENOUGH_BYTES (64u << 10)
-
 /* Beside the statuses. */
 enum { SP__MERGE_DISORDER = 3 };
 
@@ -25,13 +22,5 @@ void sp__merge_free(struct sp__merging_join *m); /* accepts NULL */
  * SP__MERGE_DISORDER: the end, and disorder was reported; or an error.
  */
 SP_MUST_CHECK int sp__merge_some(struct sp__merging_join *m);
-
-/* Only a sink is waited for: a stream takes all. */
-static inline bool sp__merge_full(const struct sp__join *j)
-{
-	const struct sp__emit *e = &j->result.emit;
-
-	return e->sink && (size_t)(e->at - e->buf) >= SP__MERGE_ENOUGH_BYTES;
-}
 
 #endif

@@ -258,7 +258,7 @@ static int write_batch(const struct sp__order *o, const struct sp_batch *batch,
 	return emit->error;
 }
 
-/* Writes all records in order, without the numbers, to j->result.emit, which has no sink now. */
+/* Writes all records in order, without the numbers, to j->result.emit, as it was before. */
 static int order_write(struct sp__order *o, struct sp__join *j)
 {
 	struct sp_batch batch;
@@ -301,6 +301,8 @@ int sp__ordered_begin(struct sp__hash *h)
 	if (rc < 0)
 		return rc;
 	h->order.before = j->result.emit.records;
+	h->order.sink = j->result.emit.sink;
+	h->order.sink_arg = j->result.emit.sink_arg;
 	j->result.emit.sink = order_put;
 	j->result.emit.sink_arg = &h->order;
 	j->result.emit.each = h->order.escape;
@@ -386,11 +388,12 @@ static int leave_sort(struct sp__hash *h, int rc)
 {
 	struct sp__emit *e = &h->j->result.emit;
 
-	if (!e->sink)
+	if (!h->order.sort)
 		return rc;
 	if (!rc)
 		rc = sp__emit_flush(e);
-	e->sink = NULL;
+	e->sink = h->order.sink;
+	e->sink_arg = h->order.sink_arg;
 	e->tags_of = 0;
 	e->records = h->order.before;
 	e->each = e->begun = false;

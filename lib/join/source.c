@@ -91,7 +91,7 @@ int sp__source_fill(struct sp__source *s)
 {
 	int rc;
 
-	while ((rc = sp__source_try(s)) == SP_LATER && s->scan) {
+	while ((rc = sp__source_try(s)) == SP_LATER && s->waits) {
 		rc = sp__waits_block(s->waits);
 		if (rc < 0)
 			break;

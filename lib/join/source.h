@@ -19,7 +19,7 @@ struct sp__join;
 struct sp__source {
 	struct sp__scan *scan;	      /* NULL: ... */
 	struct sp_operator *operator; /* ... this one's records */
-	struct sp__waits *waits;      /* of both */
+	struct sp__waits *waits;      /* of both; NULL: the operator's are the plan's */
 	const char *input;	      /* its name */
 	const char *at, *end;	      /* rest of the current batch */
 	struct sp_recfmt format;
@@ -40,7 +40,7 @@ SP_MUST_CHECK int sp__source_open(struct sp__join *j, int side);
 void sp__source_close(struct sp__source *s);
 /* The next batch into at and end: SP_READY, SP_LATER (the wait is in waits), SP_END or an error. */
 SP_MUST_CHECK int sp__source_try(struct sp__source *s);
-/* The same; waits for that of a file, but not of an operator. */
+/* The same; waits if it has waits. */
 SP_MUST_CHECK int sp__source_fill(struct sp__source *s);
 
 /*

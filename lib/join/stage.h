@@ -31,8 +31,11 @@ struct sp__order {
 	struct sp_keyset *keys;
 	struct sp_sort *sort; /* NULL: not open */
 	char eol;
-	uint64_t bytes;	       /* put */
-	uint64_t before;       /* records that are not sorted: a header */
+	uint64_t bytes;	 /* put */
+	uint64_t before; /* records that are not sorted: a header */
+	/* That of the emit before, for the sorted records; or NULL. */
+	int (*sink)(void *arg, const char *data, size_t bytes, bool whole);
+	void *sink_arg;
 	bool escape;	       /* records can contain line terminators */
 	struct sp__bytes part; /* not yet put into the sort: less than a record, if not escape */
 	struct sp_errinfo *err;

@@ -80,6 +80,17 @@ SP_MUST_CHECK int sp__join_merge(struct sp__join *j);
 /* hash_join.c: 0 or an error. */
 SP_MUST_CHECK int sp__join_hash(struct sp__join *j);
 
+/* Of the buffer of the emit: what an operator hands out at once. */
+#define SP__RESULT_ENOUGH_BYTES (64u << 10)
+
+/* Only a sink is waited for: a stream takes all. */
+static inline bool sp__result_full(const struct sp__join *j)
+{
+	const struct sp__emit *e = &j->result.emit;
+
+	return e->sink && (size_t)(e->at - e->buf) >= SP__RESULT_ENOUGH_BYTES;
+}
+
 static inline int sp__join_no_memory(const struct sp__join *j)
 {
 	return sp__err(j->env.err, -ENOMEM, "allocate", NULL, -1);

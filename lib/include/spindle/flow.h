@@ -5,8 +5,9 @@
  * A plan is built from the leaves: each function below opens one operator over those that it
  * reads from.  Asked for a batch, an operator whose input has nothing yet does other work that
  * it has, or else says SP_LATER; only who holds the root waits, on the completions of the whole
- * plan at once (Iyengar et al. 2008, sections 4 and 6).  The sort and the merge join are
- * operators too: sp_sort_operator() of spindle/sort.h and sp_join_operator() of spindle/join.h.
+ * plan at once (Iyengar et al. 2008, sections 4 and 6).  The sort, joins and the
+ * range of an index are operators too: sp_sort_operator() of spindle/sort.h, sp_join_operator() of
+ * spindle/join.h, sp_index_operator() of spindle/index.h.
  *
  * Ownership: operators belong to the plan, which closes them; each is the input of at most one
  * other.  Options are copied, what they point to is borrowed until the plan is closed.
@@ -30,8 +31,8 @@ struct sp_flow;
 struct sp_operator;
 
 /*
- * Opens a plan without operators.  run: memory_bytes is for the buffers of its scans and what
- * its operators keep (sorts have memory of their own), volume a simulated machine or NULL.
+ * Opens a plan without operators.  run: memory_bytes is for the buffers of its scans and what its
+ * operators keep (sorts and joins have memory of their own), volume a simulated machine or NULL.
  * err, which may be NULL, must outlive the plan.
  */
 SP_API SP_MUST_CHECK int sp_flow_open(struct sp_flow **flow, const struct sp_run_opts *run,

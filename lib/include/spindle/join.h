@@ -292,12 +292,19 @@ SP_API SP_MUST_CHECK int sp_join_run(const struct sp_join_opts *opts, const stru
 struct sp_operator;
 
 /*
- * The merge join of two operators of a plan (spindle/flow.h), both sorted by their keys, as an
- * operator: while one input has nothing yet the other is read ahead, as far as the memory of the
- * plan allows for an input.  Lines ending with opts->eol, one key; algorithm, run and what is for
- * files in opts are not used.  Keys and columns are borrowed until the plan is closed.  Inputs
- * out of order end the plan with SP_EFORMAT, unless order is SP_JOIN_NOCHECK.  SP_EUNSUP: options
- * that a merge does not have.
+ * A join as an operator of a plan (spindle/flow.h), of lines or CSV records.  Keys, columns and
+ * names in opts are borrowed until the plan is closed; what is for files in opts is not used, and a
+ * header, a limit and further files are SP_EUNSUP.  opts->algorithm says which:
+ *
+ * SP_JOIN_MERGE, SP_JOIN_AUTO: of two operators that are sorted by one key of bytes.  While one
+ * has nothing yet the other is read ahead, as far as the memory of the plan allows for an input.
+ * Inputs out of order end the plan with SP_EFORMAT, unless order is SP_JOIN_NOCHECK.
+ *
+ * A hash join: of two operators, by a task of its own, with opts->run; no simulated volume.
+ *
+ * SP_JOIN_INL, SP_JOIN_ASYNC_INL: of left, the outer rows, with the source of opts->index[1]; right
+ * is NULL.  Of opts->run it uses memory_bytes, engine, direct and geometry.  While left has nothing
+ * yet, the rows that there are go on; without `ordered` they overtake each other.
  */
 SP_API SP_MUST_CHECK int sp_join_operator(struct sp_operator **op, struct sp_operator *left,
 					  struct sp_operator *right,

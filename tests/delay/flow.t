@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# Hash joins in plans, which are tasks that meet the plan's thread: the unit tests, which do not use
+# the time.
+
+# shellcheck source=tests/delay/lib.bash
+. "$(dirname "$0")/lib.bash"
+
+unit=$(realpath "$top/${build#"$top/"}/tests/unit/test_flow_hash")
+
+a_hash_join_in_a_plan() { TMPDIR=$work "$unit" | grep -A3 '^not ok'; }
+
+seeds a_hash_join_in_a_plan
+tap_done
