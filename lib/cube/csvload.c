@@ -3,6 +3,9 @@
  * Loading from CSV: points are collected until the memory for them is full, and merged into the
  * cube.  The result does not depend on how many that are.  A load ends with writing the extents
  * that no line has named, so that the cube is complete.
+ *
+ * A load that was interrupted anywhere is done again with the same input, since it sets the same
+ * elements; sums would be added twice.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -110,6 +113,8 @@ static int check_opts(struct lines *l)
 	if (h->no_data)
 		return sp__errf(l->err, SP_EUNSUP, "load", l->cube->path, -1,
 				"the cube was made without data");
+	l->change.repeatable = !l->change.sum;
+	l->change.again = h->loading == SP__LOADING_POINTS;
 	/* Points alone complete nothing else. */
 	return h->loading == SP__LOADING_POINTS && !l->change.sum
 		       ? 0

@@ -182,12 +182,15 @@ int sp__extents_read(struct sp__extents *e, struct sp_errinfo *err)
 	return move_entries(e, false, err);
 }
 
-/* What the table keeps of a sum: 32 bits, and never 0. */
+/* Of an extent whose cells are being written: what is there is neither the old nor the new. */
+#define CHANGING UINT32_MAX
+
+/* What the table keeps of a sum: 32 bits, and never 0 or CHANGING. */
 static uint32_t folded(uint64_t sum)
 {
 	uint32_t word = (uint32_t)(sum ^ sum >> 32);
 
-	return word ? word : 1;
+	return !word ? 1 : word == CHANGING ? CHANGING - 1 : word;
 }
 
 int sp__extents_write(struct sp__extents *e, struct sp_errinfo *err)
@@ -195,6 +198,18 @@ int sp__extents_write(struct sp__extents *e, struct sp_errinfo *err)
 	for (uint64_t i = 0; i < e->n; i++)
 		e->known[i] = folded(e->sums[i]);
 	return move_entries(e, true, err);
+}
+
+int sp__extents_mark(struct sp__extents *e, struct sp_errinfo *err)
+{
+	for (uint64_t i = 0; i < e->n; i++)
+		e->known[i] = e->known[i] ? CHANGING : 0;
+	return move_entries(e, true, err);
+}
+
+bool sp__extents_changing(const struct sp__extents *e)
+{
+	return e->n && e->known[0] == CHANGING;
 }
 
 bool sp__extents_absent(const struct sp__extents *e, const uint64_t *x)
@@ -220,12 +235,14 @@ uint64_t sp__extents_absent_count(const struct sp__extents *e)
 
 uint64_t sp__extents_damaged(const struct sp__extents *e, uint64_t *first)
 {
+	bool interrupted = e->cube->head.loading == SP__LOADING_POINTS;
 	uint64_t damaged = 0;
 
 	for (uint64_t i = 0; i < e->n; i++) {
 		uint64_t rest = i;
 
-		if (!e->known[i] || e->known[i] == folded(e->sums[i]) || damaged++)
+		if (!e->known[i] || (interrupted && e->known[i] == CHANGING) ||
+		    e->known[i] == folded(e->sums[i]) || damaged++)
 			continue;
 		for (unsigned d = 0; d < e->cube->head.shape.ndims; d++) {
 			first[d] =

@@ -4,6 +4,10 @@
  * 4096 bytes if cells are smaller, which has a checksum in the table of its part; 0 means that
  * it was never written.  The checksum is a sum over cells, so they may come in any order.
  *
+ * A load of points marks the extents that it is going to change.  After an interruption each of
+ * their elements that it names is the old one, the new one, or something between, and all others
+ * are what they were; so the same load, done again, sets it right.
+ *
  * An object of this kind holds the entries of the extents of a box, which are charged to the
  * budget.
  */
@@ -44,10 +48,18 @@ SP_MUST_CHECK int sp__extents_read(struct sp__extents *e, struct sp_errinfo *err
 /* Writes the checksums of the cells that were added. */
 SP_MUST_CHECK int sp__extents_write(struct sp__extents *e, struct sp_errinfo *err);
 
+/* Writes into the table that the extents are being changed, but not of those never written. */
+SP_MUST_CHECK int sp__extents_mark(struct sp__extents *e, struct sp_errinfo *err);
+/* Whether a load that was interrupted was changing the first extent. */
+bool sp__extents_changing(const struct sp__extents *e);
+
 /* Whether the cell was never written. */
 bool sp__extents_absent(const struct sp__extents *e, const uint64_t *x);
 void sp__extents_add(struct sp__extents *e, const uint64_t *x, const uint8_t *cell);
-/* After all cells were added: the damaged extents; first: a cell of the first of them. */
+/*
+ * After all cells were added: the damaged extents; first: a cell of the first of them.  Those that
+ * a load was changing, which is to be done again, do not count.
+ */
 uint64_t sp__extents_damaged(const struct sp__extents *e, uint64_t *first);
 uint64_t sp__extents_absent_count(const struct sp__extents *e);
 

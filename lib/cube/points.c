@@ -172,7 +172,8 @@ static int prepare_extents(struct sp__change *ch)
 
 		for (uint32_t k = 0; e->absent && k < h->extent_cells; k++)
 			sp__tile_fill(&h->shape, e->data + k * ch->cube->cell_bytes, h->fill);
-		if (!e->absent && sp__extents_damaged(&e->sums, at))
+		if (!e->absent && !(ch->again && sp__extents_changing(&e->sums)) &&
+		    sp__extents_damaged(&e->sums, at))
 			return sp__errf(ch->err, SP_ECORRUPT, "read", ch->cube->path,
 					(long long)(e->block * h->block_bytes),
 					"a checksum differs: run check");
@@ -275,6 +276,16 @@ static int apply_points(struct sp__change *ch)
 	return 0;
 }
 
+/* Marks the extents of the group that hold elements, before any of their cells is written. */
+static int mark_extents(struct sp__change *ch)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < ch->n; i++)
+		rc = sp__extents_mark(&ch->extents[i].sums, ch->err);
+	return rc ? rc : sp__cube_sync(ch->cube, ch->err);
+}
+
 static int change_extents(struct sp__change *ch)
 {
 	int rc = move_extents(ch, SP__OP_READ);
@@ -283,8 +294,12 @@ static int change_extents(struct sp__change *ch)
 		rc = prepare_extents(ch);
 	if (!rc)
 		rc = apply_points(ch);
+	if (!rc && ch->repeatable)
+		rc = mark_extents(ch);
 	if (!rc)
 		rc = move_extents(ch, SP__OP_WRITE);
+	if (!rc && ch->repeatable)
+		rc = sp__cube_sync(ch->cube, ch->err);
 	for (size_t i = 0; !rc && i < ch->n; i++)
 		rc = sp__extents_write(&ch->extents[i].sums, ch->err);
 	return rc;
@@ -330,6 +345,17 @@ int sp__change_points(struct sp__change *ch, struct sp__point *points, size_t n,
 	return rc;
 }
 
+/* What a load that was interrupted was changing, this one has changed. */
+static int check_changed(const struct sp__change *ch)
+{
+	for (size_t i = 0; ch->again && i < ch->n; i++)
+		if (sp__extents_changing(&ch->extents[i].sums))
+			return sp__errf(ch->err, SP_ESTATE, "load", ch->cube->path, -1,
+					"the load from CSV that was interrupted was changing "
+					"elements that this one does not name: load its input");
+	return 0;
+}
+
 /* Fills the extents of the group that are absent. */
 static int fill_group(struct sp__change *ch)
 {
@@ -338,6 +364,8 @@ static int fill_group(struct sp__change *ch)
 
 	qsort(ch->extents, ch->n, sizeof(*ch->extents), by_block);
 	rc = open_sums(ch);
+	if (!rc)
+		rc = check_changed(ch);
 	for (size_t i = 0; !rc && i < ch->n; i++) {
 		if (ch->extents[i].absent)
 			ch->extents[absent++] = ch->extents[i];

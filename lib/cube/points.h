@@ -29,7 +29,9 @@ struct sp__pointextent {
 struct sp__change {
 	struct sp_cube *cube;
 	struct sp_errinfo *err;
-	bool sum; /* add values to their elements */
+	bool sum;	 /* add values to their elements */
+	bool repeatable; /* after an interruption all that is changed will be set again ... */
+	bool again;	 /* ... as it was one before */
 	struct sp__transfer transfer;
 	uint64_t extent_bytes;
 	uint64_t charged; /* bytes of memory */
@@ -45,7 +47,7 @@ struct sp__change {
 void sp__point_locate(const struct sp_cube *c, const uint64_t *x, struct sp__point *p);
 
 /*
- * cube, err and sum are set, the rest is 0.  bytes: memory for extents, beside the requests; at
+ * What is above transfer is set, the rest is 0.  bytes: memory for extents, beside the requests; at
  * least one extent.
  */
 SP_MUST_CHECK int sp__change_open(struct sp__change *ch, uint64_t bytes,
@@ -57,7 +59,7 @@ void sp__change_close(struct sp__change *ch);
  */
 SP_MUST_CHECK int sp__change_points(struct sp__change *ch, struct sp__point *points, size_t n,
 				    const uint8_t *values);
-/* Writes the extents that were never written. */
+/* Writes the extents that were never written.  SP_ESTATE: some are not set again. */
 SP_MUST_CHECK int sp__change_absent(struct sp__change *ch);
 
 #endif

@@ -273,6 +273,36 @@ create()
 	"$cube" export c --verify | cmp - in
 }
 
+@test "a load of points that was interrupted while it wrote is done again, with the same input" {
+	data $((19 * 13 * 7 * 4))
+	awk 'BEGIN { for (i = 0; i < 999; i++) print i % 19 "," i % 13 "," i % 7 "," i }' > points.csv
+	create --dtype u32
+	"$cube" load c in
+	cp c whole
+	"$cube" load c points.csv
+	"$cube" export c > want
+	for request in 1 2 3; do
+		cp whole c
+		run -2 "$cube" load c points.csv --depth 1 --request-size 4K \
+			--engine=fault:SCOPE=PROCESS,KIND=WRITE,NTH=$request,ERROR=EIO:sim
+		run -2 "$cube" export c
+		[[ $output == *"a load from CSV was interrupted: load it again" ]]
+		run -0 "$cube" check c
+		[[ $output == *" 0 damaged"*"load it again" ]]
+		run -2 "$cube" load c - --format csv <<< 0,0,0,5
+		[[ $output == *"was changing elements that this one does not name: load its input" ]]
+		"$cube" load c points.csv
+		"$cube" export c --verify | cmp - want
+	done
+	# Damage of another kind is found as ever.
+	cp whole c
+	run -2 "$cube" load c points.csv --engine=fault:SCOPE=PROCESS,KIND=READ,NTH=1,ERROR=EIO:sim
+	printf x | dd of=c bs=512 seek="$("$cube" map c 4,8,0)" conv=notrunc status=none
+	run -1 "$cube" check c
+	run -2 "$cube" load c points.csv
+	[[ $output == *"a checksum differs: run check" ]]
+}
+
 @test "points go on where a load of points was interrupted, sums do not" {
 	awk 'BEGIN { for (i = 0; i < 20000; i++) print i % 19 "," i % 13 "," i % 7 ",1"; print "x" }' > p
 	sed '$d' p > points

@@ -56,6 +56,20 @@ do_reload() { do_load; }
 judge_reload() { judge_load; }
 broken_reload() { broken_load; }
 
+# Elements of all parts, over those that are there.
+prepare_merge() { cp full c; }
+do_merge() { "${wrap[@]}" "$cube" load c some.csv -S 512K "${moving[@]}"; }
+judge_merge() { "$cube" export c --verify | cmp -s - merged || echo 'status 0 and wrong data'; }
+# The cube is what it was, or says that the load is to be done again, which sets it right.
+broken_merge()
+{
+	"$cube" check c >out || echo "check: $(cat out)"
+	if "$cube" export c --verify >out 2>/dev/null; then
+		cmp -s out in || cmp -s out merged || echo 'a cube that looks whole'
+	fi
+	"$cube" load c some.csv && judge_merge
+}
+
 prepare_range() { cp full c; printf 'old\n' >out; }
 do_range() { "${wrap[@]}" "$cube" range c --lo 1,2,3 -o out -S 512K --verify "${moving[@]}"; }
 judge_range() { cmp -s out range || echo 'status 0 and a wrong result'; }
@@ -158,7 +172,9 @@ all()
 	options=("$@")
 	made "$@" || exit 2
 	"$cube" range full --lo 1,2,3 -o range || exit 2
-	for command in create load reload append range put check; do
+	awk 'BEGIN { for (i = 0; i < 999; i++) print i % 60 "," i % 47 "," i % 40 "," i }' >some.csv
+	cp full c && "$cube" load c some.csv && "$cube" export c >merged || exit 2
+	for command in create load reload merge append range put check; do
 		sweep "$command" alloc 16 "$name"
 		for call in open read pread write pwrite close fsync ftruncate rename; do
 			sweep "$command" "$call" 4 "$name"
@@ -209,6 +225,8 @@ all 'in rows' --mapping naive
 engine=sync
 requests load WRITE
 requests reload WRITE
+requests merge READ
+requests merge WRITE
 requests append READ
 requests append WRITE
 requests range READ
@@ -218,6 +236,7 @@ requests put WRITE
 all 'on tracks' --mapping multimap --volume sim:atlas10k3-like
 engine=sim
 requests load WRITE
+requests merge WRITE
 requests append WRITE
 requests range READ
 all_points
