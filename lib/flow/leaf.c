@@ -45,15 +45,12 @@ static void close_leaf(void *operator)
 /* The buffers are charged before anything is read. */
 static int charge(struct leaf *l, const struct sp__rstream_opts *o)
 {
-	struct sp__budget *b = &l->op.flow->env.budget;
+	uint64_t bytes = (uint64_t)o->depth * o->chunk_bytes;
+	int rc = sp__flow_charge(l->op.flow, bytes);
 
-	l->buffer_bytes = (uint64_t)o->depth * o->chunk_bytes;
-	sp__budget_charge(b, l->buffer_bytes);
-	if (b->used_bytes <= b->limit_bytes)
-		return 0;
-	return sp__errf(l->op.flow->env.err, SP_EBUDGET, "plan", NULL, -1,
-			"the inputs of the plan need at least %llu bytes of memory",
-			(unsigned long long)b->used_bytes);
+	if (!rc)
+		l->buffer_bytes = bytes;
+	return rc;
 }
 
 static int check(const struct sp_flow *flow, const struct sp_flow_scan *scan)

@@ -99,6 +99,19 @@ int sp__operator_fields(const struct sp_operator *input)
 			"fixed-length records have no fields");
 }
 
+int sp__flow_charge(struct sp_flow *flow, uint64_t bytes)
+{
+	struct sp__budget *b = &flow->env.budget;
+	uint64_t need = b->used_bytes + bytes;
+
+	if (need > b->limit_bytes)
+		return sp__errf(flow->env.err, SP_EBUDGET, "plan", NULL, -1,
+				"the operators of the plan need at least %llu bytes of memory",
+				(unsigned long long)need);
+	sp__budget_charge(b, bytes);
+	return 0;
+}
+
 int sp__flow_append(struct sp_flow *flow, struct sp__bytes *b, const char *data, size_t bytes)
 {
 	if (!bytes || sp__bytes_append(b, data, bytes, &flow->env.budget) == 0)

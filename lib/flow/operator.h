@@ -54,6 +54,8 @@ static inline char sp__operator_eol(const struct sp_operator *op)
 
 /* SP_EUNSUP for records without fields. */
 SP_MUST_CHECK int sp__operator_fields(const struct sp_operator *input);
+/* Charges what an operator needs from the beginning.  SP_EBUDGET, recorded: more than there is. */
+SP_MUST_CHECK int sp__flow_charge(struct sp_flow *flow, uint64_t bytes);
 /* Appends to b, charged to the plan.  0 or -ENOMEM, recorded. */
 SP_MUST_CHECK int sp__flow_append(struct sp_flow *flow, struct sp__bytes *b, const char *data,
 				  size_t bytes);

@@ -14,8 +14,6 @@
 #include "join/record.h"
 #include "join/timeline.h"
 
-#define BUFFER_BYTES (128u << 10)
-
 /* The replacement of empty fields; in CSV it is quoted like a field. */
 static int set_filler(struct sp__emit *e, const char *text)
 {
@@ -65,10 +63,10 @@ int sp__emit_init(struct sp__emit *e, const struct sp_join_opts *opts, struct sp
 	e->padded = !opts->ncolumns && (opts->auto_columns || (opts->csv && opts->header));
 	e->simple = !opts->ncolumns && !e->padded && !e->filler_bytes && opts->nkeys == 1 &&
 		    !opts->nthen && e->cut.kind != SP__CUT_BLANKS && e->cut.kind != SP__CUT_FIXED;
-	e->buf = e->at = e->whole = malloc(BUFFER_BYTES);
+	e->buf = e->at = e->whole = malloc(SP__EMIT_BYTES);
 	if (!e->buf)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
-	e->end = e->buf + BUFFER_BYTES;
+	e->end = e->buf + SP__EMIT_BYTES;
 	return 0;
 }
 
@@ -139,7 +137,7 @@ static void ended(struct sp__emit *e)
 static void put_slow(struct sp__emit *e, const char *p, size_t n)
 {
 	(void)!sp__emit_flush(e);
-	if (n > BUFFER_BYTES / 2) {
+	if (n > SP__EMIT_BYTES / 2) {
 		if (e->sink)
 			to_sink(e, p, n, false);
 		else

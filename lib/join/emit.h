@@ -23,6 +23,9 @@ struct sp__line {
 
 struct sp__timeline;
 
+/* Of the buffer in which records are collected. */
+#define SP__EMIT_BYTES (128u << 10)
+
 struct sp__emit {
 	const struct sp_join_opts *opts;
 	struct sp__cut cut;

@@ -29,6 +29,7 @@ void sp__joining_release(struct sp__joining *g)
 		sp__source_close(&g->j.source[i]);
 	sp__emit_release(&g->j.result.emit);
 	sp__bytes_release(&g->out, &g->op.flow->env.budget);
+	sp__budget_credit(&g->op.flow->env.budget, g->buffer_bytes);
 }
 
 struct sp__joining *sp__joining_new(struct sp_operator *const inputs[2],
@@ -56,6 +57,10 @@ struct sp__joining *sp__joining_new(struct sp_operator *const inputs[2],
 		j->source[i] = (struct sp__source){ .join = j,
 						    .operator= inputs[i],
 						    .format = inputs[i]->format };
+	*rc = sp__flow_charge(flow, SP__EMIT_BYTES);
+	if (*rc)
+		return g;
+	g->buffer_bytes = SP__EMIT_BYTES;
 	*rc = sp__emit_init(&j->result.emit, &j->opts, flow->env.err);
 	j->result.emit.sink = collect;
 	j->result.emit.sink_arg = g;

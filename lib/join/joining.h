@@ -15,11 +15,12 @@ struct sp__joining {
 	struct sp__join j; /* its env is that of the plan, with a budget of its own */
 	struct sp_join_io io;
 	struct sp__bytes out;
+	uint64_t buffer_bytes; /* charged to the plan, as is out */
 };
 
 /*
  * Makes an operator of so many bytes, whose next and close are to be set; nothing is opened.
- * NULL: *rc is the error, recorded.
+ * *rc: 0 or an error, recorded, such as SP_EBUDGET; then it may be NULL.
  */
 struct sp__joining *sp__joining_new(struct sp_operator *const inputs[2],
 				    const struct sp_join_opts *opts, size_t bytes, int *rc);

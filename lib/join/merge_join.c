@@ -28,6 +28,7 @@
 
 struct copies {
 	struct copies *next;
+	size_t bytes; /* charged */
 	char data[];
 };
 
@@ -59,6 +60,7 @@ struct sp__merging_join {
 	enum phase phase;
 	size_t paired, with; /* PAIRING: lines of the groups, that of the major order first */
 	struct side side[2];
+	struct sp__budget *budget;
 	bool collate;
 	struct sp__keyorder order; /* otherwise */
 	bool unpairable;	   /* some line found no partner */
@@ -117,7 +119,7 @@ static int keep(struct sp__merging_join *m, struct side *s)
 	size_t bytes = 0, at = 0;
 
 	if (s->last && s->last_key.p != sp__no_field && s->last_key.p != s->last_copy.data) {
-		if (sp__bytes_set(&s->last_copy, s->last_key.p, s->last_key.n, NULL) < 0)
+		if (sp__bytes_set(&s->last_copy, s->last_key.p, s->last_key.n, m->budget) < 0)
 			return sp__join_no_memory(m->j);
 		s->last_key.p = s->last_copy.data;
 	}
@@ -128,6 +130,8 @@ static int keep(struct sp__merging_join *m, struct side *s)
 	c = malloc(sizeof(*c) + bytes);
 	if (!c)
 		return sp__join_no_memory(m->j);
+	c->bytes = sizeof(*c) + bytes;
+	sp__budget_charge(m->budget, c->bytes);
 	for (; s->copied < s->ngroup; s->copied++) {
 		struct sp__line *l = &s->group[s->copied];
 
@@ -172,7 +176,7 @@ static int put_aside(struct sp__merging_join *m, struct side *s)
 
 	if (!rc && s->have && from != s->now_copy.data) {
 		/* With its terminator, so that it is never nothing. */
-		if (sp__bytes_set(&s->now_copy, from, s->now.bytes + 1, NULL) < 0)
+		if (sp__bytes_set(&s->now_copy, from, s->now.bytes + 1, m->budget) < 0)
 			return sp__join_no_memory(m->j);
 		s->now.key = moved(&s->now.key, from, s->now_copy.data);
 		s->now.data = s->now_copy.data;
@@ -254,9 +258,20 @@ static void empty_group(struct side *s)
 		struct copies *c = s->copies;
 
 		s->copies = c->next;
+		sp__budget_credit(s->source->budget, c->bytes);
 		free(c);
 	}
 	s->ngroup = s->copied = 0;
+}
+
+static int grow_group(struct sp__merging_join *m, struct side *s)
+{
+	size_t before = s->group_room;
+
+	if (!SP__ARRAY_ROOM(s->group, s->group_room, before + 1))
+		return sp__join_no_memory(m->j);
+	sp__budget_charge(m->budget, (s->group_room - before) * sizeof(*s->group));
+	return 0;
 }
 
 /* The current line, and those after it as long as they match the other file's. */
@@ -271,8 +286,9 @@ static int gather(struct sp__merging_join *m, struct side *s, const struct side 
 		if (s->ngroup &&
 		    (s->number ? compare(m, key, &s->now.key) : compare(m, &s->now.key, key)))
 			break;
-		if (!SP__ARRAY_ROOM(s->group, s->group_room, s->ngroup + 1))
-			return sp__join_no_memory(m->j);
+		rc = s->ngroup == s->group_room ? grow_group(m, s) : 0;
+		if (rc)
+			return rc;
 		s->group[s->ngroup++] = s->now;
 		rc = leave(m, s, AFTER_PAIR);
 		if (rc)
@@ -388,7 +404,7 @@ static int end(struct sp__merging_join *m, int rc)
 	return m->side[0].reported || m->side[1].reported ? 1 : rc;
 }
 
-struct sp__merging_join *sp__merge_new(struct sp__join *j)
+struct sp__merging_join *sp__merge_new(struct sp__join *j, bool collate, struct sp__budget *budget)
 {
 	struct sp__merging_join *m = calloc(1, sizeof(*m));
 
@@ -397,13 +413,16 @@ struct sp__merging_join *sp__merge_new(struct sp__join *j)
 		return NULL;
 	}
 	m->j = j;
-	m->collate = !j->opts.ignore_case && sp__collate_hard();
+	m->collate = collate;
+	m->budget = budget;
 	m->order.by = SP_JOIN_SORTED_BYTES;
 	if (j->opts.ignore_case)
 		m->order.upper = j->result.emit.cut.upper;
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
+		j->source[i].budget = budget;
 		m->side[i] =
 			(struct side){ .source = &j->source[i], .number = i, .due = AFTER_PAIR };
+	}
 	return m;
 }
 
@@ -424,10 +443,13 @@ int sp__merge_some(struct sp__merging_join *m)
 void sp__merge_free(struct sp__merging_join *m)
 {
 	for (int i = 0; m && i < 2; i++) {
-		empty_group(&m->side[i]);
-		free(m->side[i].group);
-		sp__bytes_release(&m->side[i].last_copy, NULL);
-		sp__bytes_release(&m->side[i].now_copy, NULL);
+		struct side *s = &m->side[i];
+
+		empty_group(s);
+		sp__budget_credit(m->budget, s->group_room * sizeof(*s->group));
+		free(s->group);
+		sp__bytes_release(&s->last_copy, m->budget);
+		sp__bytes_release(&s->now_copy, m->budget);
 	}
 	free(m);
 }
@@ -445,7 +467,8 @@ int sp__merge_check(const struct sp__join *j)
 
 int sp__join_merge(struct sp__join *j)
 {
-	struct sp__merging_join *m = sp__merge_new(j);
+	bool collate = !j->opts.ignore_case && sp__collate_hard();
+	struct sp__merging_join *m = sp__merge_new(j, collate, &j->env.budget);
 	int rc = m ? sp__merge_some(m) : -ENOMEM;
 
 	sp__merge_free(m);

@@ -14,8 +14,11 @@ struct sp__merging_join;
 
 /* SP_EUNSUP: the options ask for an order that a merge does not have. */
 SP_MUST_CHECK int sp__merge_check(const struct sp__join *j);
-/* Of the sources of j, which are open, into its emit.  NULL: no memory, recorded. */
-struct sp__merging_join *sp__merge_new(struct sp__join *j);
+/*
+ * Of the sources of j, which are open, into its emit.  collate: keys compare as in the locale, else
+ * as bytes.  What is kept is charged to budget.  NULL: no memory, recorded.
+ */
+struct sp__merging_join *sp__merge_new(struct sp__join *j, bool collate, struct sp__budget *budget);
 void sp__merge_free(struct sp__merging_join *m); /* accepts NULL */
 /*
  * Goes on: SP_END; SP_READY (the emit, with a sink, holds enough), SP_LATER (a source said so);

@@ -72,6 +72,6 @@ int sp__merge_operator(struct sp_operator **op, struct sp_operator *const inputs
 		rc = sp__merge_check(&g->j);
 	if (rc)
 		return rc;
-	m->merge = sp__merge_new(&g->j);
+	m->merge = sp__merge_new(&g->j, false, &flow->env.budget);
 	return m->merge ? 0 : -ENOMEM;
 }

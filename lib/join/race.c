@@ -26,6 +26,8 @@ static int keep(struct sp__source *s, const char *data, size_t bytes, struct sp_
 		a = malloc(sizeof(*a) + room);
 		if (!a)
 			return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+		if (s->budget)
+			sp__budget_charge(s->budget, sizeof(*a) + room);
 		*a = (struct sp__ahead){ .room = room };
 		if (s->ahead)
 			s->ahead_last->next = a;
@@ -104,6 +106,8 @@ bool sp__source_ahead(struct sp__source *s)
 	if (a && s->ahead_lent) {
 		s->ahead = a->next;
 		s->ahead_bytes -= sizeof(*a) + a->room;
+		if (s->budget)
+			sp__budget_credit(s->budget, sizeof(*a) + a->room);
 		free(a);
 		a = s->ahead;
 	}

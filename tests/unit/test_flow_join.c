@@ -10,7 +10,9 @@
 #include <unistd.h>
 #include <spindle/join.h>
 #include <spindle/sort.h>
+#include "german.h"
 #include "lines.h"
+#include "rec/collate.h"
 #include "script.h"
 #include "tap.h"
 
@@ -140,6 +142,16 @@ static struct sp_operator *empty_side(struct sp_flow *flow, int fails)
 	struct sp_operator *a = leaf(flow, one, fails);
 
 	return join(a, leaf(flow, none, 0), true);
+}
+
+/* The same source, joined with itself. */
+static const char *const *merged;
+
+static struct sp_operator *twice(struct sp_flow *flow, int fails)
+{
+	struct sp_operator *a = leaf(flow, merged, fails);
+
+	return join(a, leaf(flow, merged, fails), false);
 }
 
 /* One run along the present path: what it gives, or its error. */
@@ -353,6 +365,62 @@ static void check_all_files(void)
 	unlink(path[1]);
 }
 
+/* What is kept for a group, and the buffer of the result. */
+static void check_memory(void)
+{
+	static const char *const group[] = { "k 11111111111111111111111111111111111111\n",
+					     "k 22222222222222222222222222222222222222\n",
+					     "k 33333333333333333333333333333333333333\n", NULL };
+	struct sp_flow *flow = open_flow();
+	struct sp_operator *a, *b, *op;
+	struct sp_run_stats stats;
+	struct sp_batch batch;
+	uint64_t buffer;
+	int rc, n = 0;
+
+	script_begin();
+	a = source(flow, group, 0);
+	op = join(a, source(flow, two, 0), true);
+	buffer = flow->env.budget.used_bytes;
+	while ((rc = sp_flow_get(op, &batch)) == SP_READY)
+		;
+	sp_flow_stats(flow, &stats);
+	ok(rc == SP_END && buffer >= 100000 && stats.memory_charged_peak_bytes > buffer + 120,
+	   "what a merge join keeps is charged to the plan");
+	sp_flow_close(flow);
+	flow = open_flow();
+	do {
+		script_begin();
+		a = source(flow, one, 0);
+		b = source(flow, two, 0);
+		rc = sp_join_operator(&op, a, b, join_opts(false));
+	} while (!rc && n++ < 100);
+	ok(rc == SP_EBUDGET && n > 2, "more joins than the memory holds are refused (%d)", n);
+	sp_flow_close(flow);
+}
+
+/* In German "a" comes before "B". */
+static void check_locale(void)
+{
+	static const char *const bytes[] = { "B 1\n", "a 2\n", NULL };
+	int rc;
+	char *got;
+
+	if (!german_set() || !sp__collate_hard()) {
+		german_remove();
+		skip("keys are bytes in a German locale",
+		     "needs localedef and the source of de_DE");
+		return;
+	}
+	merged = bytes;
+	script.depth = 0;
+	got = run(twice, 0, &rc);
+	ok(rc == SP_END && !strcmp(got, "B 1 1\na 2 2\n"), "keys are bytes in a German locale");
+	free(got);
+	setlocale(LC_ALL, "C");
+	german_remove();
+}
+
 static void check_refusals(void)
 {
 	struct sp_join_opts o = *join_opts(true);
@@ -403,6 +471,8 @@ int main(void)
 	check_turning();
 	check_disorder();
 	check_refusals();
+	check_memory();
+	check_locale();
 	check_all_files();
 	engine = NULL;
 	algorithm = SP_JOIN_HYBRID;

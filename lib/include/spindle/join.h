@@ -294,11 +294,13 @@ struct sp_operator;
 /*
  * A join as an operator of a plan (spindle/flow.h), of lines or CSV records.  Keys, columns and
  * names in opts are borrowed until the plan is closed; what is for files in opts is not used, and a
- * header, a limit and further files are SP_EUNSUP.  opts->algorithm says which:
+ * header, a limit and further files are SP_EUNSUP.  Its buffer is charged to the plan: SP_EBUDGET.
+ * opts->algorithm says which:
  *
- * SP_JOIN_MERGE, SP_JOIN_AUTO: of two operators that are sorted by one key of bytes.  While one
- * has nothing yet the other is read ahead, as far as the memory of the plan allows for an input.
- * Inputs out of order end the plan with SP_EFORMAT, unless order is SP_JOIN_NOCHECK.
+ * SP_JOIN_MERGE, SP_JOIN_AUTO: of two operators that are sorted by one key of bytes, whatever the
+ * locale.  While one has nothing yet the other is read ahead, as far as the memory of the plan
+ * allows for an input; what is kept is charged to the plan.  Inputs out of order end the plan with
+ * SP_EFORMAT, unless order is SP_JOIN_NOCHECK.
  *
  * A hash join: of two operators, by a task of its own, with opts->run; no simulated volume.
  *
