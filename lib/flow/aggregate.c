@@ -115,6 +115,12 @@ static int bad_number(const struct aggregate *a, const struct sp__slice *s, cons
 			(int)sp__min(s->n, 40), s->p, why);
 }
 
+/* The same number with more places: so the result does not depend on the order of the records. */
+static bool is_longer(const struct sp__decimal *d, const struct sp__decimal *than)
+{
+	return d->units == than->units && d->places > than->places;
+}
+
 static int add(struct aggregate *a, struct total *t)
 {
 	const struct sp__slice *s = &a->fields.at[t->value.field];
@@ -126,9 +132,9 @@ static int add(struct aggregate *a, struct total *t)
 		return bad_number(a, s, "not a number of at most 9 decimal places");
 	if (!sp__decimal_add(&t->sum, &d))
 		return bad_number(a, s, "the sum up to here is too large");
-	if (!t->numbers || d.units < t->least.units)
+	if (!t->numbers || d.units < t->least.units || is_longer(&d, &t->least))
 		t->least = d;
-	if (!t->numbers || d.units > t->most.units)
+	if (!t->numbers || d.units > t->most.units || is_longer(&d, &t->most))
 		t->most = d;
 	t->numbers++;
 	return 0;
@@ -236,6 +242,8 @@ int sp_flow_aggregate(struct sp_operator **op, struct sp_operator *input, const 
 	struct aggregate *a;
 	int rc = sp__operator_fields(input);
 
+	if (!rc && ngroups)
+		rc = sp__operator_ordered(input, "an aggregation of neighbours");
 	a = rc ? NULL : sp__operator_new(input->flow, sizeof(*a), &input, 1, &rc);
 	if (!a)
 		return rc;
@@ -243,6 +251,7 @@ int sp_flow_aggregate(struct sp_operator **op, struct sp_operator *input, const 
 	a->op.close = close_aggregate;
 	a->input = input;
 	*op = &a->op;
+	a->op.any_order = false;
 	rc = copy_opts(a, groups, ngroups, values, nvalues);
 	if (!rc && !ngroups)
 		begin_group(a);

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include "base/err.h"
 #include "flow/operator.h"
 #include "flow/scan.h"
@@ -12,6 +13,10 @@ struct leaf {
 	struct sp_operator op;
 	struct sp__scan *scan;
 	uint64_t buffer_bytes; /* charged */
+	/* On a simulated machine: what lies where. */
+	const char *const *inputs;
+	size_t ninputs;
+	unsigned sim_file;
 };
 
 static void note(const void *operator, struct sp_run_stats * st)
@@ -43,9 +48,10 @@ static void close_leaf(void *operator)
 }
 
 /* The buffers are charged before anything is read. */
-static int charge(struct leaf *l, const struct sp__rstream_opts *o)
+static int charge(struct leaf *l, const struct sp__scan_opts *o)
 {
-	uint64_t bytes = (uint64_t)o->depth * o->chunk_bytes;
+	uint64_t chunks = o->stream.depth + (o->any_order ? SP__SCAN_ANY_CHUNKS : 0);
+	uint64_t bytes = chunks * o->stream.chunk_bytes;
 	int rc = sp__flow_charge(l->op.flow, bytes);
 
 	if (!rc)
@@ -63,16 +69,40 @@ static int check(const struct sp_flow *flow, const struct sp_flow_scan *scan)
 	return 0;
 }
 
+static bool same_inputs(const struct leaf *a, const struct leaf *b)
+{
+	bool same = a->ninputs == b->ninputs;
+
+	for (size_t i = 0; same && i < a->ninputs; i++)
+		same = !strcmp(a->inputs[i], b->inputs[i]);
+	return same;
+}
+
+/* Files that an earlier scan of the plan reads lie on the machine already. */
+static int lay(struct leaf *l, const struct sp__volume *device)
+{
+	for (const struct sp_operator *op = l->op.before; op; op = op->before) {
+		const struct leaf *other = (const struct leaf *)op;
+
+		if (op->next == next && same_inputs(l, other)) {
+			l->sim_file = other->sim_file;
+			return 0;
+		}
+	}
+	return sp__inputs_lay(device, l->inputs, l->ninputs, &l->sim_file, l->op.flow->env.err);
+}
+
 int sp_flow_scan(struct sp_operator **op, struct sp_flow *flow, const struct sp_flow_scan *scan)
 {
+	bool csv = scan->format.kind == SP_REC_CSV;
 	struct sp__scan_opts o = { .format = scan->format,
 				   .inputs = scan->inputs,
 				   .ninputs = scan->ninputs,
 				   .header_records = scan->header_records,
+				   .any_order = scan->any_order && !csv,
 				   .stream = sp__env_reading(&flow->env),
 				   .waits = &flow->waits,
 				   .err = flow->env.err };
-	bool csv = scan->format.kind == SP_REC_CSV;
 	struct leaf *l;
 	int rc = check(flow, scan);
 
@@ -88,10 +118,13 @@ int sp_flow_scan(struct sp_operator **op, struct sp_flow *flow, const struct sp_
 		     : scan->separator_bytes ? scan->separator
 					     : NULL,
 		     csv ? 1 : scan->separator_bytes, csv);
-	rc = charge(l, &o.stream);
+	l->op.any_order = o.any_order;
+	rc = charge(l, &o);
+	l->inputs = o.inputs;
+	l->ninputs = o.ninputs;
 	if (!rc)
-		rc = sp__inputs_lay(o.stream.device, o.inputs, o.ninputs, &o.stream.sim_file,
-				    flow->env.err);
+		rc = lay(l, o.stream.device);
+	o.stream.sim_file = l->sim_file;
 	if (!rc)
 		rc = sp__scan_open(&l->scan, &o);
 	*op = &l->op;

@@ -71,6 +71,8 @@ void *sp__operator_new(struct sp_flow *flow, size_t bytes, struct sp_operator *c
 		op->format = inputs[0]->format;
 		op->cut = inputs[0]->cut;
 	}
+	for (size_t i = 0; i < ninputs; i++)
+		op->any_order |= inputs[i]->any_order;
 	op->before = flow->last;
 	flow->last = op;
 	return op;
@@ -89,6 +91,14 @@ int sp__operator_next(void *operator, struct sp_batch * batch)
 		op->status = rc;
 	}
 	return rc;
+}
+
+int sp__operator_ordered(const struct sp_operator *input, const char *what)
+{
+	if (!input->any_order)
+		return 0;
+	return sp__errf(input->flow->env.err, SP_EUNSUP, "plan", NULL, -1,
+			"%s needs its input in order, not from a scan in any order", what);
 }
 
 int sp__operator_fields(const struct sp_operator *input)

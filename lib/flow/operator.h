@@ -31,6 +31,7 @@ struct sp_operator {
 	void (*close)(void *operator);
 	/* Adds what it has used; or NULL. */
 	void (*note)(const void *operator, struct sp_run_stats * stats);
+	bool any_order;		    /* its records have none that can be relied on */
 	struct sp_operator *before; /* opened before it */
 	bool taken;		    /* is the input of another */
 	bool over;		    /* the end or an error was returned: */
@@ -52,6 +53,8 @@ static inline char sp__operator_eol(const struct sp_operator *op)
 	return op->format.kind == SP_REC_LINE ? op->format.eol : '\n';
 }
 
+/* SP_EUNSUP for an input in any order, if `what` needs one. */
+SP_MUST_CHECK int sp__operator_ordered(const struct sp_operator *input, const char *what);
 /* SP_EUNSUP for records without fields. */
 SP_MUST_CHECK int sp__operator_fields(const struct sp_operator *input);
 /* Charges what an operator needs from the beginning.  SP_EBUDGET, recorded: more than there is. */

@@ -9,16 +9,18 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "flow/scan.h"
-#include "rec/recfmt.h"
+#include "flow/seams.h"
 
 struct sp__scan {
 	struct sp__scan_opts opts;
 	size_t input; /* the current one, or the next */
 	int fd;
-	struct sp__rstream *stream; /* NULL: none is open */
-	struct sp__waiter wait;	    /* for the stream */
+	struct sp__rstream *stream; /* of an input that is read in order; else NULL */
 	struct sp__splitter splitter;
-	size_t from; /* the input of the batch */
+	struct sp__chunks *chunks; /* of one in any order; else NULL */
+	struct sp__seams *seams;
+	struct sp__waiter wait; /* for the stream or the chunks */
+	size_t from;		/* the input of the batch */
 	struct sp__bytes header;
 	size_t header_from;	     /* the input whose header it is */
 	uint64_t header_left;	     /* records of the batch's input that belong to its header */
@@ -88,12 +90,17 @@ void sp__input_close(const char *name, int fd)
 
 static int stream_until(void *scan, int64_t timeout_ns)
 {
-	return sp__rstream_wait(((struct sp__scan *)scan)->stream, timeout_ns);
+	struct sp__scan *s = scan;
+
+	return s->chunks ? sp__chunks_wait(s->chunks, timeout_ns)
+			 : sp__rstream_wait(s->stream, timeout_ns);
 }
 
 static int stream_fd(void *scan)
 {
-	return sp__rstream_fd(((struct sp__scan *)scan)->stream);
+	struct sp__scan *s = scan;
+
+	return s->chunks ? sp__chunks_fd(s->chunks) : sp__rstream_fd(s->stream);
 }
 
 static const struct sp__wait_ops wait_on_stream = { stream_until, stream_fd };
@@ -116,18 +123,35 @@ int sp__scan_open(struct sp__scan **scan, const struct sp__scan_opts *opts)
 	return 0;
 }
 
+/* Of the input that is being read. */
+static void count_reads(const struct sp__scan *s, struct sp__io_counters *c)
+{
+	*c = (struct sp__io_counters){ 0 };
+	if (s->chunks)
+		sp__chunks_counters(s->chunks, c);
+	else if (s->stream)
+		sp__rstream_counters(s->stream, c);
+}
+
 static void close_input(struct sp__scan *s)
 {
 	struct sp__io_counters c;
+	const char *engine = NULL;
 
-	if (s->stream) {
-		sp__rstream_counters(s->stream, &c);
-		sp__io_add(&s->done, &c);
-		if (strlen(sp__rstream_engine(s->stream)) < sizeof(s->engine))
-			strcpy(s->engine, sp__rstream_engine(s->stream));
-		sp__rstream_close(s->stream);
-		s->stream = NULL;
-	}
+	count_reads(s, &c);
+	sp__io_add(&s->done, &c);
+	if (s->chunks)
+		engine = sp__chunks_engine(s->chunks);
+	else if (s->stream)
+		engine = sp__rstream_engine(s->stream);
+	if (engine && strlen(engine) < sizeof(s->engine))
+		strcpy(s->engine, engine);
+	sp__rstream_close(s->stream);
+	sp__chunks_close(s->chunks);
+	sp__seams_close(s->seams);
+	s->stream = NULL;
+	s->chunks = NULL;
+	s->seams = NULL;
 	if (s->fd >= 0)
 		sp__input_close(s->opts.inputs[s->input++], s->fd);
 	s->fd = -1;
@@ -159,6 +183,21 @@ int sp__scan_fd(const struct sp__scan *s)
 	return s->fd;
 }
 
+/* SP_EUNSUP: the input is to be read in order. */
+static int open_chunks(struct sp__scan *s, const struct sp__rstream_opts *o)
+{
+	int rc;
+
+	if (!s->opts.any_order || s->opts.format.kind == SP_REC_CSV)
+		return SP_EUNSUP;
+	rc = sp__chunks_open(&s->chunks, s->fd, s->opts.inputs[s->input], o, s->opts.err);
+	if (rc < 0)
+		return rc;
+	rc = sp__seams_open(&s->seams, &s->opts.format, o->chunk_bytes,
+			    sp__chunks_window(s->chunks));
+	return rc < 0 ? no_memory(s) : 0;
+}
+
 static int open_input(struct sp__scan *s)
 {
 	struct sp__rstream_opts o = s->opts.stream;
@@ -167,7 +206,9 @@ static int open_input(struct sp__scan *s)
 	if (rc < 0)
 		return rc;
 	o.sim_file += (unsigned)s->input;
-	rc = sp__rstream_open(&s->stream, s->fd, s->opts.inputs[s->input], &o, s->opts.err);
+	rc = open_chunks(s, &o);
+	if (rc == SP_EUNSUP)
+		rc = sp__rstream_open(&s->stream, s->fd, s->opts.inputs[s->input], &o, s->opts.err);
 	if (rc < 0)
 		return rc;
 	sp__splitter_release(&s->splitter);
@@ -187,6 +228,8 @@ static int end_input(struct sp__scan *s, struct sp_batch *batch)
 	const char *name = s->opts.inputs[s->input];
 	char eol = f->kind == SP_REC_LINE ? f->eol : '\n';
 
+	if (s->seams)
+		sp__seams_rest(s->seams, sp__chunks_count(s->chunks), last);
 	if (!last->bytes) {
 		close_input(s);
 		return SP_END;
@@ -204,12 +247,21 @@ static int end_input(struct sp__scan *s, struct sp_batch *batch)
 	return sp__splitter_give_carry(&s->splitter, batch);
 }
 
+/* In order until the header is complete, and while too much is kept of records. */
+static int next_chunk(struct sp__scan *s, struct sp__file_chunk *chunk)
+{
+	return sp__chunks_next(s->chunks,
+			       s->header_left ||
+				       sp__seams_kept_bytes(s->seams) > s->opts.stream.chunk_bytes,
+			       chunk);
+}
+
 /* The next span.  SP_READY: data was read; SP_END: the end of this input. */
 static int read_span(struct sp__scan *s)
 {
-	const char *data;
-	size_t bytes;
-	int rc = sp__rstream_next(s->stream, &data, &bytes, false);
+	struct sp__file_chunk c;
+	int rc = s->chunks ? next_chunk(s, &c)
+			   : sp__rstream_next(s->stream, &c.data, &c.bytes, false);
 
 	if (rc == SP_LATER)
 		sp__waits_add(s->opts.waits, &s->wait);
@@ -217,10 +269,12 @@ static int read_span(struct sp__scan *s)
 		sp__waits_withdraw(&s->wait);
 	if (rc != SP_READY)
 		return rc;
-	s->bytes += bytes;
+	s->bytes += c.bytes;
+	if (s->seams)
+		return sp__seams_put(s->seams, &c) < 0 ? no_memory(s) : rc;
 	if (s->opts.format.kind == SP_REC_CSV)
-		s->newlines += sp__count_lines(data, bytes);
-	(void)sp__splitter_feed(&s->splitter, data, bytes);
+		s->newlines += sp__count_lines(c.data, c.bytes);
+	(void)sp__splitter_feed(&s->splitter, c.data, c.bytes);
 	return rc;
 }
 
@@ -230,10 +284,11 @@ static int next_batch(struct sp__scan *s, struct sp_batch *batch)
 	int rc;
 
 	for (;;) {
-		rc = sp__splitter_next(&s->splitter, batch);
+		rc = s->seams ? sp__seams_next(s->seams, batch)
+			      : sp__splitter_next(&s->splitter, batch);
 		if (rc != SP_END)
 			return rc < 0 ? no_memory(s) : rc;
-		if (!s->stream) {
+		if (!s->stream && !s->chunks) {
 			if (s->input == s->opts.ninputs)
 				return SP_END;
 			rc = open_input(s);
@@ -321,10 +376,9 @@ uint64_t sp__scan_owed(const struct sp__scan *s)
 
 void sp__scan_counters(const struct sp__scan *s, struct sp__io_counters *c)
 {
-	struct sp__io_counters now = { 0 };
+	struct sp__io_counters now;
 
-	if (s->stream)
-		sp__rstream_counters(s->stream, &now);
+	count_reads(s, &now);
 	*c = s->done;
 	sp__io_add(c, &now);
 }

@@ -14,6 +14,9 @@
 #include "flow/iter.h"
 #include "io/rstream.h"
 
+/* In any order: memory beside the stream's, in chunks: of tables, and of pieces of records. */
+#define SP__SCAN_ANY_CHUNKS 2
+
 struct sp__scan_opts {
 	struct sp_recfmt format;
 	const char *const *inputs; /* paths; "-": standard input */
@@ -25,6 +28,11 @@ struct sp__scan_opts {
 	 */
 	uint64_t header_records;
 	bool header_first;
+	/*
+	 * The records of an input may come in any order, after its header: those that are in memory
+	 * first.  Of pipes, small files and CSV they come in order.
+	 */
+	bool any_order;
 	struct sp__rstream_opts stream; /* sim_file: of the first input; the others follow it */
 	struct sp__waits *waits;
 	struct sp_errinfo *err;

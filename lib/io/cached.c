@@ -9,7 +9,9 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#include "base/minmax.h"
 #include "io/cached.h"
+#include "sim/machine.h"
 
 #define SAMPLES 16
 #define SAMPLE_BYTES 65536
@@ -27,10 +29,10 @@ struct pages {
 	uint64_t cached, dirty, writeback, evicted, recently_evicted;
 };
 
-/* Pages of the sample that are cached, of *of; or an error. */
-static long count_pages(int fd, uint64_t offset, uint64_t end, long *of)
+/* Pages of these bytes that are cached, of *of; or an error. */
+static long count_pages(int fd, uint64_t offset, uint64_t bytes, long *of)
 {
-	struct range r = { offset, end - offset < SAMPLE_BYTES ? end - offset : SAMPLE_BYTES };
+	struct range r = { offset, bytes };
 	struct pages p;
 
 	if (syscall(SYS_cachestat, fd, &r, &p, 0))
@@ -58,7 +60,7 @@ bool sp__file_cached(int fd, uint64_t begin, uint64_t end)
 		return true;
 	for (int i = 0; i < SAMPLES; i++) {
 		uint64_t at = (begin + (uint64_t)i * step) / PAGE_BYTES * PAGE_BYTES;
-		long of = 1, n = count_pages(fd, at, end, &of);
+		long of = 1, n = count_pages(fd, at, sp__min(end - at, SAMPLE_BYTES), &of);
 
 		if (n < 0)
 			n = try_byte(fd, at, &of);
@@ -66,4 +68,16 @@ bool sp__file_cached(int fd, uint64_t begin, uint64_t end)
 		asked += of;
 	}
 	return 2 * cached > asked;
+}
+
+bool sp__volume_cached(const struct sp__volume *v, uint64_t offset, uint64_t bytes)
+{
+	long of = 1, n;
+
+	if (v->machine)
+		return sp__machine_cached(v->machine, v->sim_file, v->sim_begin + offset, bytes);
+	n = count_pages(v->fd, offset, bytes, &of);
+	if (n >= 0)
+		return n >= of;
+	return try_byte(v->fd, offset, &of) > 0 && try_byte(v->fd, offset + bytes - 1, &of) > 0;
 }

@@ -52,8 +52,12 @@ int sp__merge_operator(struct sp_operator **op, struct sp_operator *const inputs
 	struct sp_join_opts opts = *o;
 	struct sp__joining *g;
 	struct merging *m;
-	int rc;
+	int rc = 0;
 
+	for (int i = 0; i < 2 && !rc; i++)
+		rc = sp__operator_ordered(inputs[i], "a merge join");
+	if (rc)
+		return rc;
 	if (o->nkeys > 1 || o->types || o->collated || o->csv || o->semi)
 		return sp__errf(flow->env.err, SP_EUNSUP, "plan", NULL, -1,
 				"only lines are merged, by one key that compares as bytes");

@@ -174,6 +174,26 @@ int sp__machine_locate(struct sp__machine *m, unsigned file, uint64_t offset, ui
 	return 0;
 }
 
+bool sp__machine_cached(struct sp__machine *m, unsigned file, uint64_t offset, uint64_t bytes)
+{
+	uint64_t page = offset / m->spec.page_bytes;
+	uint64_t last = (offset + bytes - 1) / m->spec.page_bytes, device;
+	void **tag;
+
+	if (!m->pc || !bytes)
+		return false;
+	sp__machine_catch_up(m);
+	for (; page <= last; page++) {
+		if (!sp__fsmap_find(m->fs, file, page, &device))
+			return false;
+		tag = sp__pcache_tag(m->pc, device);
+		/* One with a transfer is still being read. */
+		if (!tag || *tag)
+			return false;
+	}
+	return true;
+}
+
 static void count_regions(const struct sp__machine *m, struct sp__machine_stats *s)
 {
 	double pages = 0;

@@ -154,6 +154,9 @@ void sp__machine_punch(struct sp__machine *m, unsigned file, uint64_t offset, ui
 SP_MUST_CHECK int sp__machine_locate(struct sp__machine *m, unsigned file, uint64_t offset,
 				     uint64_t *lbn);
 
+/* Are all pages of these bytes in the page cache by now?  Asking takes no time. */
+bool sp__machine_cached(struct sp__machine *m, unsigned file, uint64_t offset, uint64_t bytes);
+
 /*
  * Charges what issuing costs, and submits.  indivisible: what of it goes to the
  * device at once is one batch there.  0; -ENOSPC or -ENOMEM: none of them is

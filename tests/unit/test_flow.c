@@ -19,6 +19,7 @@ static char path[] = "/tmp/sp-flow.XXXXXX";
 static const char *const inputs[] = { path };
 static struct sp_errinfo err;
 static const char *engine, *volume;
+static bool shuffled;			   /* scans give rows in any order */
 static int group_of[ROWS], cents_of[ROWS]; /* group ascending */
 
 /* Lines GROUP|NUMBER|CENTS as a decimal or nothing|a filling of any length. */
@@ -64,7 +65,8 @@ static struct sp_operator *scan(struct sp_flow *flow)
 				  .ninputs = 1,
 				  .format = { .kind = SP_REC_LINE, .eol = '\n' },
 				  .separator = "|",
-				  .separator_bytes = 1 };
+				  .separator_bytes = 1,
+				  .any_order = shuffled };
 	struct sp_operator *op;
 
 	if (sp_flow_scan(&op, flow, &o))
@@ -183,9 +185,8 @@ static void check_groups(void)
 }
 
 /* The text of one input, as one aggregate. */
-static bool average_is(const char *text, const char *want)
+static bool two_values_are(const struct sp_flow_value all[2], const char *text, const char *want)
 {
-	static const struct sp_flow_value all[] = { { SP_FLOW_AVG, 0 }, { SP_FLOW_SUM, 0 } };
 	char name[] = "/tmp/sp-flow.XXXXXX";
 	const char *const input[] = { name };
 	struct sp_flow_scan o = { .inputs = input,
@@ -203,6 +204,20 @@ static bool average_is(const char *text, const char *want)
 	return is;
 }
 
+static bool average_is(const char *text, const char *want)
+{
+	static const struct sp_flow_value all[] = { { SP_FLOW_AVG, 0 }, { SP_FLOW_SUM, 0 } };
+
+	return two_values_are(all, text, want);
+}
+
+static bool extremes_are(const char *text, const char *want)
+{
+	static const struct sp_flow_value all[] = { { SP_FLOW_MIN, 0 }, { SP_FLOW_MAX, 0 } };
+
+	return two_values_are(all, text, want);
+}
+
 static void check_numbers(void)
 {
 	struct sp__decimal d;
@@ -211,6 +226,8 @@ static void check_numbers(void)
 	ok(average_is("-0.0000005\n", "-0.0000005 -0.0000005\n") &&
 		   average_is("-0.000001\n0\n", "-0.000001 -0.000001\n"),
 	   "half away from zero, to no fewer places than the numbers have");
+	ok(extremes_are("1\n1.00\n1.0\n", "1.00 1.00\n"),
+	   "of equal numbers the least and the most have the places of the longest");
 	ok(average_is("", " \n"), "nothing has no average, but is one record");
 	ok(average_is(".5\n+1.\n", "0.750000 1.5\n"), "a point may be first or last");
 	ok(!sp__decimal_parse("", 0, &d) && !sp__decimal_parse(".", 1, &d) &&
@@ -299,6 +316,99 @@ static void check_simulated(void)
 	volume = NULL;
 }
 
+/* In any order. */
+
+/* Count, sum, least and most of all rows. */
+static char *totals(bool in_any_order, int *rc)
+{
+	struct sp_flow *flow;
+	struct sp_operator *op;
+	char *all;
+
+	shuffled = in_any_order;
+	flow = open_flow();
+	op = scan(flow);
+	if (sp_flow_aggregate(&op, op, NULL, 0, values, 4))
+		abort();
+	all = drain(op, rc);
+	sp_flow_close(flow);
+	shuffled = false;
+	return all;
+}
+
+static void check_any_order(void)
+{
+	int rc[2];
+	char *a = totals(false, &rc[0]), *b = totals(true, &rc[1]);
+
+	ok(rc[0] == SP_END && rc[1] == SP_END && !strcmp(a, b),
+	   "an aggregate of all rows is the same in any order (%s)", engine);
+	free(a);
+	free(b);
+}
+
+static void check_order_needed(void)
+{
+	static const size_t group[] = { 0 };
+	struct sp_flow *flow;
+	struct sp_operator *op, *none;
+	int one = 1;
+
+	shuffled = true;
+	flow = open_flow();
+	op = scan(flow);
+	shuffled = false;
+	ok(!sp_flow_filter(&op, op, multiple, &one) &&
+		   sp_flow_aggregate(&none, op, group, 1, values, 4) == SP_EUNSUP &&
+		   strstr(err.text, "order"),
+	   "groups of neighbours are refused above a scan in any order");
+	sp_flow_close(flow);
+}
+
+/*
+ * The rows are read twice on a machine whose page cache holds a part of them: pages read from the
+ * device the second time.
+ */
+static uint64_t second_reads(bool in_any_order, bool *same)
+{
+	struct sp_flow *flow = open_flow();
+	struct sp_operator *op[2];
+	struct sp_run_stats stats[2];
+	int rc[2] = { 0 };
+	char *all[2];
+
+	for (int i = 0; i < 2; i++) {
+		shuffled = i && in_any_order;
+		op[i] = scan(flow);
+		shuffled = false;
+		if (sp_flow_aggregate(&op[i], op[i], NULL, 0, values, 4))
+			abort();
+	}
+	for (int i = 0; i < 2; i++) {
+		all[i] = drain(op[i], &rc[i]);
+		sp_flow_stats(flow, &stats[i]);
+	}
+	*same = rc[0] == SP_END && rc[1] == SP_END && !strcmp(all[0], all[1]);
+	free(all[0]);
+	free(all[1]);
+	sp_flow_close(flow);
+	return stats[1].sim_transfers - stats[0].sim_transfers;
+}
+
+static void check_simulated_cache(void)
+{
+	bool same[2];
+	uint64_t in_order, in_any;
+
+	volume = "sim:ultrastar36lzx-like,files=in,cache=512K";
+	in_order = second_reads(false, &same[0]);
+	in_any = second_reads(true, &same[1]);
+	ok(same[0] && same[1] && in_any * 4 < in_order * 3,
+	   "the part that a simulated page cache holds is read first (%d pages instead of %d)",
+	   (int)in_any, (int)in_order);
+	volume = NULL;
+}
+
 /* Every read fails once: the plan ends with the error, whatever is above. */
 static void check_faults(void)
 {
@@ -336,12 +446,15 @@ int main(void)
 		check_filter(997, 5);
 		check_filter(2, 0);
 		check_groups();
+		check_any_order();
 	}
 	engine = NULL;
+	check_order_needed();
 	check_numbers();
 	check_errors();
 	check_memory();
 	check_simulated();
+	check_simulated_cache();
 	check_faults();
 	unlink(path);
 	return done();

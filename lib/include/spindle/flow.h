@@ -40,7 +40,7 @@ SP_API SP_MUST_CHECK int sp_flow_open(struct sp_flow **flow, const struct sp_run
 /* Closes all operators and the plan.  0, or the error of writing the trace.  Accepts NULL. */
 SP_API int sp_flow_close(struct sp_flow *flow);
 
-/* The records of files, one after the other, in their order. */
+/* The records of files, one after the other, in their order; or, of each file, in any. */
 struct sp_flow_scan {
 	const char *const *inputs; /* paths; "-": standard input */
 	size_t ninputs;
@@ -49,6 +49,16 @@ struct sp_flow_scan {
 	const char *separator;
 	size_t separator_bytes;	 /* at most 16 */
 	uint64_t header_records; /* at the beginning of each input: left out */
+	/*
+	 * For what needs no order (a filter, an aggregation without groups, the build side of a
+	 * hash join): the parts of a large file that the page cache has come first,
+	 * while the others are read, and these as they arrive.  Then the order differs from one
+	 * run to the next.  Pipes, small files and CSV, which can be cut only from its beginning,
+	 * keep theirs, as do headers.  A file that shrinks meanwhile is SP_EFORMAT; what is
+	 * appended is not read.  What needs an order is SP_EUNSUP above it: a merge join, groups of
+	 * neighbours; a sort makes one.  A limit takes any records.
+	 */
+	bool any_order;
 };
 
 /* -EINVAL: no inputs; SP_EBUDGET: the memory of the plan does not hold its buffers. */

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Each chunk of a window is, in this order, not looked at; cached or missing; taken (requested);
+ * given.  The window begins with the first that is not given.
+ *
+ * A call gives what has been read.  If nothing has, it requests a cached chunk, which is complete
+ * at once, or nearly: so the processor has work while missing chunks are read, and the device has
+ * some while cached ones are used, since missing ones are requested first, `ahead` of them.  Ahead
+ * begins at 1 and doubles at each stall, up to one slot less than there are: that one is for the
+ * chunk that is given, and then for a cached one.
+ *
+ * Missing chunks are read past the page cache, if that can be: what it has it keeps, so the same
+ * part is cached for the next scan.  Cached ones are requested from a second volume, which is not
+ * direct.  If one has been evicted meanwhile, its request is a read like any other.  The queue
+ * serves both, and so does a simulated machine, whose page cache knows.
+ *
+ * Looking is one system call for each chunk, at most once.  Rejected: to look for all at opening
+ * (what is cached changes while a large file is read), and to try each chunk with RWF_NOWAIT (the
+ * kernel then begins to read what is missing, in pieces of its own).
+ *
+ * A read that is shorter than the file was is an error: nobody could say which records are gone.
+ * What is appended meanwhile is not read.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/minmax.h"
+#include "io/cached.h"
+#include "io/chunks.h"
+#include "io/engine.h"
+
+#define DEPTH_MAX 64
+/* Of fewer chunks the order does not matter. */
+#define CHUNKS_LEAST 4
+
+enum state { CACHED, MISSING, TAKEN, GIVEN };
+
+struct slot {
+	struct sp__request req; /* first; its tag is the number of the chunk */
+	enum { FREE, BUSY, DONE, LENT } use;
+	uint64_t arrival; /* DONE: they are counted */
+};
+
+struct sp__chunks {
+	int fd;
+	char *name;
+	struct sp_errinfo *err;
+	int status;			    /* SP_READY until the end or an error, which stay */
+	struct sp__volume *cached, *direct; /* direct may be NULL: there is none */
+	bool refused;			    /* the file system refuses direct reads after all */
+	bool bypass;			    /* the page cache is not asked */
+	struct sp__queue *q;
+	struct slot *slots;
+	unsigned depth, ahead;
+	bool stalled;
+	uint64_t arrivals;
+	char *buf;
+	size_t buf_bytes, chunk_bytes;
+	uint64_t known; /* size at opening */
+	uint64_t count;
+	unsigned window;
+	unsigned char *state; /* of the chunks of the window, at their number modulo its size */
+	uint64_t lowest;      /* that is not given */
+	uint64_t looked;      /* the states of those before are known */
+	uint64_t cached_from, missing_from; /* before these no chunk has that state */
+};
+
+static int fail(struct sp__chunks *c, int code, uint64_t offset)
+{
+	c->status = sp__err(c->err, code, "read", c->name, (long long)offset);
+	return c->status;
+}
+
+/* States. */
+
+static unsigned char *state_of(struct sp__chunks *c, uint64_t chunk)
+{
+	return &c->state[chunk % c->window];
+}
+
+static uint64_t bytes_of(const struct sp__chunks *c, uint64_t chunk)
+{
+	return sp__min(c->known - chunk * c->chunk_bytes, c->chunk_bytes);
+}
+
+/* At one more chunk; false: the window has no more. */
+static bool look(struct sp__chunks *c)
+{
+	uint64_t at = c->looked;
+
+	if (at == sp__min(c->count, c->lowest + c->window))
+		return false;
+	*state_of(c, at) =
+		!c->bypass && sp__volume_cached(c->cached, at * c->chunk_bytes, bytes_of(c, at))
+			? CACHED
+			: MISSING;
+	c->looked++;
+	return true;
+}
+
+/* The first chunk from *at on that is cached, or missing, or either; false: there is none. */
+static bool find(struct sp__chunks *c, bool cached, bool missing, uint64_t *at)
+{
+	for (*at = sp__max(*at, c->lowest); *at < c->looked || look(c); ++*at) {
+		unsigned char state = *state_of(c, *at);
+
+		if ((cached && state == CACHED) || (missing && state == MISSING))
+			return true;
+	}
+	return false;
+}
+
+/* Requests. */
+
+static struct slot *free_slot(struct sp__chunks *c, unsigned *used)
+{
+	struct slot *found = NULL;
+
+	*used = 0;
+	for (unsigned i = 0; i < c->depth; i++) {
+		if (c->slots[i].use == FREE)
+			found = &c->slots[i];
+		else
+			++*used;
+	}
+	return found;
+}
+
+static int request(struct sp__chunks *c, struct slot *s, uint64_t chunk)
+{
+	bool past = *state_of(c, chunk) == MISSING && c->direct && !c->refused;
+	struct sp__request *r = &s->req;
+	uint64_t align;
+	int rc;
+
+	*r = (struct sp__request){ .op = SP__OP_READ,
+				   .volume = past ? c->direct : c->cached,
+				   .offset = chunk * c->chunk_bytes,
+				   .data = c->buf + (size_t)(s - c->slots) * c->chunk_bytes,
+				   .tag = chunk };
+	align = r->volume->align_bytes;
+	r->bytes = (uint32_t)((bytes_of(c, chunk) + align - 1) / align * align);
+	rc = sp__queue_submit(c->q, &r, 1);
+	if (rc)
+		return fail(c, rc, r->offset);
+	s->use = BUSY;
+	*state_of(c, chunk) = TAKEN;
+	return 0;
+}
+
+/* Keeps `ahead` requests busy or done; 0 or an error. */
+static int read_ahead(struct sp__chunks *c, bool in_order)
+{
+	uint64_t first = 0, *from = in_order ? &first : &c->missing_from;
+	struct slot *s;
+	unsigned used;
+	int rc = 0;
+
+	while (!rc && (s = free_slot(c, &used)) && used < c->ahead && find(c, in_order, true, from))
+		rc = request(c, s, *from);
+	return rc;
+}
+
+/* What has completed until now. */
+static int collect(struct sp__chunks *c)
+{
+	struct sp__request *done[DEPTH_MAX];
+	int n = sp__queue_reap(c->q, done, c->depth, 0, 0);
+
+	for (int i = 0; i < n; i++) {
+		struct slot *s = (struct slot *)done[i];
+
+		s->use = DONE;
+		s->arrival = c->arrivals++;
+	}
+	return n < 0 ? fail(c, n, 0) : 0;
+}
+
+/* A cached chunk, if there is one and a slot. */
+static int request_cached(struct sp__chunks *c)
+{
+	unsigned used;
+	struct slot *s = free_slot(c, &used);
+	int rc;
+
+	if (!s || !find(c, true, false, &c->cached_from))
+		return 0;
+	rc = request(c, s, c->cached_from);
+	return rc ? rc : collect(c);
+}
+
+/* The first to arrive, or in order the first chunk, of those that are read; or NULL. */
+static struct slot *pick(struct sp__chunks *c, bool in_order)
+{
+	struct slot *first = NULL;
+
+	for (unsigned i = 0; i < c->depth; i++) {
+		struct slot *s = &c->slots[i];
+
+		if (s->use == BUSY && in_order && s->req.tag == c->lowest)
+			return NULL;
+		if (s->use != DONE)
+			continue;
+		if (!first ||
+		    (in_order ? s->req.tag < first->req.tag : s->arrival < first->arrival))
+			first = s;
+	}
+	return first;
+}
+
+/* SP_LATER: the file system refuses direct reads late, so it is to be read again. */
+static int give(struct sp__chunks *c, struct slot *s, struct sp__file_chunk *chunk)
+{
+	const struct sp__request *r = &s->req;
+	uint64_t want = bytes_of(c, r->tag);
+
+	if (r->result == -EINVAL && r->volume->direct) {
+		c->refused = true;
+		s->use = FREE;
+		*state_of(c, r->tag) = MISSING;
+		c->missing_from = sp__min(c->missing_from, r->tag);
+		return SP_LATER;
+	}
+	if (r->result < 0)
+		return fail(c, r->result, r->offset);
+	if ((uint64_t)r->result < want) {
+		c->status = sp__errf(c->err, SP_EFORMAT, "read", c->name, (long long)r->offset,
+				     "has become shorter while it was read");
+		return c->status;
+	}
+	s->use = LENT;
+	c->stalled = false;
+	*state_of(c, r->tag) = GIVEN;
+	while (c->lowest < c->looked && *state_of(c, c->lowest) == GIVEN)
+		c->lowest++;
+	*chunk = (struct sp__file_chunk){ r->tag, r->data, want };
+	return SP_READY;
+}
+
+/* The caller is done with what he was given. */
+static void take_back(struct sp__chunks *c)
+{
+	for (unsigned i = 0; i < c->depth; i++)
+		if (c->slots[i].use == LENT)
+			c->slots[i].use = FREE;
+}
+
+static int end(struct sp__chunks *c)
+{
+	if (lseek(c->fd, (off_t)c->known, SEEK_SET) < 0)
+		return fail(c, -errno, c->known);
+	return c->status = SP_END;
+}
+
+static int stall(struct sp__chunks *c, bool in_order)
+{
+	int rc = 0;
+
+	if (!c->stalled) {
+		c->stalled = true;
+		c->ahead = sp__min(2 * c->ahead, c->depth - 1);
+		rc = read_ahead(c, in_order);
+	}
+	return rc ? rc : SP_LATER;
+}
+
+int sp__chunks_next(struct sp__chunks *c, bool in_order, struct sp__file_chunk *chunk)
+{
+	struct slot *s;
+	int rc = SP_LATER;
+
+	if (c->status != SP_READY)
+		return c->status;
+	take_back(c);
+	while (rc == SP_LATER) {
+		if (c->lowest == c->count)
+			return end(c);
+		rc = read_ahead(c, in_order);
+		if (!rc)
+			rc = collect(c);
+		s = rc ? NULL : pick(c, in_order);
+		if (!rc && !s && !in_order) {
+			rc = request_cached(c);
+			s = rc ? NULL : pick(c, in_order);
+		}
+		if (!s)
+			return rc ? rc : stall(c, in_order);
+		rc = give(c, s, chunk);
+	}
+	return rc;
+}
+
+int sp__chunks_wait(struct sp__chunks *c, int64_t timeout_ns)
+{
+	int rc = sp__queue_wait(c->q, timeout_ns);
+
+	return rc < 0 ? fail(c, rc, 0) : rc;
+}
+
+int sp__chunks_fd(const struct sp__chunks *c)
+{
+	return sp__queue_fd(c->q);
+}
+
+/* Opening. */
+
+static int open_volumes(struct sp__chunks *c, const struct sp__rstream_opts *opts)
+{
+	int rc = sp__volume_adopt(&c->cached, c->fd, false, c->name, NULL);
+
+	if (rc < 0)
+		return rc;
+	if (opts->device) {
+		sp__volume_place(c->cached, opts->device, opts->sim_file);
+		return 0;
+	}
+	if (sp__engine_is_auto(opts->engine) && !c->bypass &&
+	    sp__volume_cached(c->cached, 0, c->known))
+		return SP_EUNSUP;
+	if (opts->direct == SP__DIRECT_NEVER)
+		return 0;
+	if (sp__volume_reopen_direct(&c->direct, c->fd, false, c->name, NULL) < 0)
+		return 0;
+	if (c->chunk_bytes % c->direct->align_bytes) {
+		sp__volume_close(c->direct);
+		c->direct = NULL;
+	}
+	return 0;
+}
+
+static int open_queue(struct sp__chunks *c, const struct sp__rstream_opts *opts,
+		      struct sp_errinfo *err)
+{
+	struct sp__queue_opts qo = { .engine = opts->engine,
+				     .depth = c->depth,
+				     .trace = opts->trace,
+				     .device = opts->device };
+	int rc = sp__queue_open(&c->q, &qo, err);
+
+	if (rc < 0)
+		return rc;
+	c->slots = calloc(c->depth, sizeof(*c->slots));
+	c->state = malloc(c->window);
+	c->buf_bytes = c->depth * c->chunk_bytes;
+	c->buf = sp__pages_alloc(c->buf_bytes, true);
+	return c->slots && c->state && c->buf ? 0 : -ENOMEM;
+}
+
+static bool is_worth(struct sp__chunks *c, const struct sp__rstream_opts *opts)
+{
+	struct stat st;
+
+	if (fstat(c->fd, &st) || !S_ISREG(st.st_mode) || lseek(c->fd, 0, SEEK_CUR) != 0 ||
+	    opts->depth < 2 || (!opts->device && sp__fds_scarce()))
+		return false;
+	c->known = (uint64_t)st.st_size;
+	c->count = (c->known + c->chunk_bytes - 1) / c->chunk_bytes;
+	return c->count >= CHUNKS_LEAST;
+}
+
+int sp__chunks_open(struct sp__chunks **out, int fd, const char *name,
+		    const struct sp__rstream_opts *opts, struct sp_errinfo *err)
+{
+	struct sp__chunks *c = calloc(1, sizeof(*c));
+	int rc = SP_EUNSUP;
+
+	if (!c)
+		return sp__err(err, -ENOMEM, "open", name, -1);
+	c->fd = fd;
+	c->err = err;
+	c->status = SP_READY;
+	c->chunk_bytes = opts->chunk_bytes;
+	c->bypass = opts->direct == SP__DIRECT_ALWAYS && !opts->device;
+	c->depth = sp__min(opts->depth, DEPTH_MAX);
+	c->ahead = 1;
+	c->stalled = true; /* to wait for the first chunk is nobody's fault */
+	if (is_worth(c, opts)) {
+		c->window = (unsigned)sp__min(c->count, c->chunk_bytes / SP__CHUNKS_TABLE_BYTES);
+		c->name = strdup(name);
+		rc = c->name ? open_volumes(c, opts) : -ENOMEM;
+		if (!rc)
+			rc = open_queue(c, opts, err);
+	}
+	if (rc) {
+		sp__chunks_close(c);
+		return rc == SP_EUNSUP ? rc : sp__err(err, rc, "read", name, -1);
+	}
+	*out = c;
+	return 0;
+}
+
+void sp__chunks_close(struct sp__chunks *c)
+{
+	if (!c)
+		return;
+	sp__queue_close(c->q);
+	sp__volume_close(c->cached);
+	sp__volume_close(c->direct);
+	sp__pages_free(c->buf, c->buf ? c->buf_bytes : 0);
+	free(c->slots);
+	free(c->state);
+	free(c->name);
+	free(c);
+}
+
+uint64_t sp__chunks_count(const struct sp__chunks *c)
+{
+	return c->count;
+}
+
+unsigned sp__chunks_window(const struct sp__chunks *c)
+{
+	return c->window;
+}
+
+void sp__chunks_counters(const struct sp__chunks *c, struct sp__io_counters *counters)
+{
+	*counters = *sp__queue_counters(c->q);
+}
+
+const char *sp__chunks_engine(const struct sp__chunks *c)
+{
+	return sp__queue_engine(c->q);
+}
