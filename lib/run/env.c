@@ -31,8 +31,23 @@ int sp__env_open(struct sp__env *e, const struct sp_run_opts *opts, struct sp_er
 	return rc;
 }
 
+int sp__env_share(struct sp__env *e, const struct sp_run_opts *opts, const struct sp__env *plan)
+{
+	*e = (struct sp__env){ .opts = opts,
+			       .err = plan->err,
+			       .device = plan->device,
+			       .trace = plan->trace,
+			       .shared = true };
+	sp__budget_init(&e->budget, sp__working_memory(opts->memory_bytes));
+	e->begin_ns = sp__env_now_ns(e);
+	e->cpu_begin_ns = sp__env_cpu_ns(e);
+	return sp__where_check(opts, e->err);
+}
+
 int sp__env_close(struct sp__env *e)
 {
+	if (e->shared)
+		return 0;
 	/* Requests still outstanding are added to the trace. */
 	sp__volume_close(e->device);
 	return sp__trace_close(e->trace, e->err);

@@ -21,6 +21,7 @@ struct sp__env {
 	struct sp_errinfo own_err, *err;
 	struct sp__volume *device; /* simulated; NULL: real files and devices */
 	struct sp__trace *trace;   /* NULL: none */
+	bool shared;		   /* device and trace are another's */
 	struct sp__budget budget;
 	uint64_t begin_ns, cpu_begin_ns;
 };
@@ -28,6 +29,12 @@ struct sp__env {
 /* err: records errors while it is open; or NULL.  After an error it must be closed. */
 SP_MUST_CHECK int sp__env_open(struct sp__env *e, const struct sp_run_opts *opts,
 			       struct sp_errinfo *err);
+/*
+ * That of an operator of a plan that runs on a simulated device: device, virtual time, trace and
+ * errors are the plan's, which closes them; options and budget are its own.
+ */
+SP_MUST_CHECK int sp__env_share(struct sp__env *e, const struct sp_run_opts *opts,
+				const struct sp__env *plan);
 /* 0, or the error of writing the trace. */
 int sp__env_close(struct sp__env *e);
 

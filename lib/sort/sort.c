@@ -48,7 +48,8 @@ static int open_parts(struct sp_sort *s)
 	return sp__form_open(s);
 }
 
-int sp_sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts, struct sp_errinfo *err)
+int sp__sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts, const struct sp__env *plan,
+		 struct sp_errinfo *err)
 {
 	struct sp_sort *s = calloc(1, sizeof(*s));
 	int rc;
@@ -60,7 +61,8 @@ int sp_sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts, struct s
 	pthread_mutex_init(&s->output.busy, NULL);
 	rc = sp_sort_plan(&s->opts, &s->plan, err);
 	if (!rc)
-		rc = sp__env_open(&s->env, &s->opts.run, err);
+		rc = plan ? sp__env_share(&s->env, &s->opts.run, plan)
+			  : sp__env_open(&s->env, &s->opts.run, err);
 	if (!rc)
 		rc = open_parts(s);
 	if (rc < 0) {
@@ -69,6 +71,11 @@ int sp_sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts, struct s
 	}
 	*sort = s;
 	return 0;
+}
+
+int sp_sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts, struct sp_errinfo *err)
+{
+	return sp__sort_new(sort, opts, NULL, err);
 }
 
 int sp_sort_put(struct sp_sort *s, const struct sp_batch *batch)

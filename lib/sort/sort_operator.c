@@ -2,6 +2,7 @@
 /*
  * The sort as an operator of a plan.
  */
+#include <string.h>
 #include "base/clock.h"
 #include "base/err.h"
 #include "flow/operator.h"
@@ -122,25 +123,40 @@ static void close_sorting(void *operator)
 	sp_sort_free(((struct sorting *)operator)->sort);
 }
 
+/* One machine for a plan: that of the plan. */
+static int choose_volume(const struct sp_flow *flow, struct sp_run_opts *run)
+{
+	const char *volume = flow->run.volume;
+
+	if (flow->env.device && (!run->volume || !strcmp(run->volume, volume))) {
+		run->volume = volume;
+		if (!run->geometry)
+			run->geometry = flow->run.geometry;
+		return 0;
+	}
+	if (!flow->env.device && !sp__where_simulated(run))
+		return 0;
+	return sp__errf(flow->env.err, SP_EUNSUP, "plan", run->volume, -1,
+			"a sort within a plan uses the simulated volume of the plan, or none");
+}
+
 int sp_sort_operator(struct sp_operator **op, struct sp_operator *input,
 		     const struct sp_sort_opts *opts)
 {
 	struct sp_flow *flow = input->flow;
 	struct sp_sort_opts o = *opts;
 	struct sorting *n;
-	int rc;
+	int rc = choose_volume(flow, &o.run);
 
-	if (flow->env.device || sp__where_simulated(&o.run))
-		return sp__errf(flow->env.err, SP_EUNSUP, "plan", o.run.volume, -1,
-				"a sort within a plan uses no simulated volume");
-	n = sp__operator_new(flow, sizeof(*n), &input, 1, &rc);
+	n = rc ? NULL : sp__operator_new(flow, sizeof(*n), &input, 1, &rc);
 	if (!n)
 		return rc;
 	n->op.next = next;
+	n->op.any_order = false;
 	n->op.close = close_sorting;
 	n->input = input;
 	o.format = input->format;
-	rc = sp_sort_new(&n->sort, &o, flow->env.err);
+	rc = sp__sort_new(&n->sort, &o, flow->env.device ? &flow->env : NULL, flow->env.err);
 	*op = &n->op;
 	return rc;
 }

@@ -50,6 +50,9 @@ struct sp_sort {
 	struct sp_sort_stats stats;
 };
 
+/* sp_sort_new(); plan: the environment of a plan whose simulated device is used, or NULL. */
+SP_MUST_CHECK int sp__sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts,
+			       const struct sp__env *plan, struct sp_errinfo *err);
 /* sp_sort_stats(), with or without the figures that the system must supply. */
 void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool device_figures);
 /* The result has been written: on a simulated machine, waits for its device. */

@@ -236,8 +236,9 @@ struct sp_operator;
 
 /*
  * The sort as an operator of a plan (spindle/flow.h): the records of input in order.  opts: as for
- * a new sort, with memory of its own; the format is that of the input.  SP_EUNSUP: a simulated
- * volume, of the plan or of the sort.
+ * a new sort, with memory of its own; the format is that of the input.  In a plan on a simulated
+ * volume its runs lie on that machine, in the same virtual time: run.volume is that of the plan, or
+ * NULL.  SP_EUNSUP: another simulated volume, or one where the plan has none.
  */
 SP_API SP_MUST_CHECK int sp_sort_operator(struct sp_operator **op, struct sp_operator *input,
 					  const struct sp_sort_opts *opts);
