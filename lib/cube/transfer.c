@@ -21,6 +21,8 @@
 #define REQUEST_MAX (UINT64_C(1) << 30) /* a result is an int32_t */
 #define REQUESTS_MAX 4096		/* of a queue */
 #define GAP_BYTES (UINT64_C(64) << 10)
+/* Memory of a request beside its cells. */
+#define REQUEST_MEMORY (sizeof(struct sp__cellrequest) + sizeof(struct sp__cellrequest *))
 
 uint64_t sp__transfer_gap(const struct sp__cube_head *h, bool no_coalesce)
 {
@@ -43,10 +45,11 @@ static void set_sizes(struct sp__transfer *t)
 	t->depth = c->opts.depth ? c->opts.depth : c->env.device ? 1 : DEPTH;
 	t->depth = (unsigned)sp__min(t->depth, REQUESTS_MAX / t->nlanes);
 	/* A quarter of the memory is for requests. */
-	while (t->depth > 1 && t->depth * t->nlanes * c->cell_bytes > limit)
+	while (t->depth > 1 && t->depth * t->nlanes * (c->cell_bytes + REQUEST_MEMORY) > limit)
 		t->depth--;
 	t->nrequests = t->depth * t->nlanes;
-	most = sp__min(most, limit / t->nrequests);
+	limit /= t->nrequests;
+	most = sp__min(most, limit - sp__min(limit, REQUEST_MEMORY));
 	t->rules.cell_blocks = c->head.cell_blocks;
 	t->rules.request_blocks = sp__max(most / c->cell_bytes, 1) * c->head.cell_blocks;
 	t->pool_bytes = t->nrequests * t->rules.request_blocks * c->head.block_bytes;
@@ -68,7 +71,8 @@ int sp__transfer_open(struct sp__transfer *t, struct sp_cube *cube, enum sp__op 
 	t->lanes = calloc(t->nlanes, sizeof(*t->lanes));
 	if (!t->pool || !t->requests || !t->free || !t->lanes)
 		return sp__err(err, -ENOMEM, "malloc", NULL, -1);
-	t->charged_bytes = t->pool_bytes + t->nlanes * sizeof(*t->lanes);
+	t->charged_bytes =
+		t->pool_bytes + t->nlanes * sizeof(*t->lanes) + t->nrequests * REQUEST_MEMORY;
 	sp__budget_charge(&cube->env.budget, t->charged_bytes);
 	for (unsigned v = 0; v < t->nlanes; v++)
 		t->lanes[v].last_end = UINT64_MAX;

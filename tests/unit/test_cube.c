@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "cube/cube_impl.h"
+#include "cube/transfer.h"
 #include "cubemodel.h"
 
 static char dir[64];
@@ -500,6 +500,28 @@ static unsigned long setting(const char *name, unsigned long otherwise)
 	return text ? strtoul(text, NULL, 10) : otherwise;
 }
 
+/* Many requests of small cells: what is kept of each is memory, too. */
+static void test_requests(void)
+{
+	struct sp_cube_create_opts o = SP_CUBE_CREATE_OPTS_INIT;
+	struct sp_cube_opts opts = { .run = SP_RUN_OPTS_INIT, .depth = 4096 };
+	struct sp_cube_stats stats = { 0 };
+	struct sp__transfer t;
+	struct sp_cube *c;
+
+	o.shape = (struct sp_cube_shape){ 1, { 512 }, { 512 }, SP_CUBE_U8, 1 };
+	o.mapping = SP_CUBE_NAIVE;
+	o.run.overwrite = true;
+	if (sp_cube_create(path, &o, NULL) || sp_cube_open(&c, path, &opts, NULL))
+		abort();
+	c->env.budget.limit_bytes = 1 << 20;
+	ok(!sp__transfer_open(&t, c, SP__OP_READ, &stats, NULL) && t.nrequests > 100 &&
+		   t.pool_bytes + t.nrequests * sizeof(*t.requests) <= 1 << 18,
+	   "requests take a quarter of the memory");
+	sp__transfer_close(&t);
+	(void)sp_cube_close(c);
+}
+
 int main(void)
 {
 	unsigned long cases = setting("SP_CUBE_CASES", 40), first = setting("SP_TEST_SEED", 1);
@@ -522,6 +544,7 @@ int main(void)
 	ok(good[GROWN] == cases, "what is appended is read, beside what was there");
 	ok(good[CHANGED] == cases, "what is put is read");
 	ok(good[DAMAGED] == cases, "a flipped bit is found, and refused with --verify");
+	test_requests();
 	unlink(path);
 	unlink(input);
 	rmdir(dir);
