@@ -16,7 +16,7 @@
 
 static const char *const tmpdirs[] = { "/tmp" };
 static char path[] = "/tmp/sp-flow.XXXXXX";
-static const char *const inputs[] = { path };
+static const char *inputs[] = { path };
 static struct sp_errinfo err;
 static const char *engine, *volume;
 static bool shuffled;			   /* scans give rows in any order */
@@ -409,6 +409,130 @@ static void check_simulated_cache(void)
 	volume = NULL;
 }
 
+/* Groups by hash. */
+
+/* Count, sum, least and most of the rows whose number has this rest, in any order of rows. */
+static void put_group(FILE *f, int rest, int of)
+{
+	int n = 0, numbers = 0, sum = 0, least = INT32_MAX, most = INT32_MIN;
+
+	for (int i = rest; i < ROWS; i += of) {
+		int c = cents_of[i];
+
+		n++;
+		if (c % 7 == 0)
+			continue;
+		numbers++;
+		sum += c;
+		least = c < least ? c : least;
+		most = c > most ? c : most;
+	}
+	fprintf(f, "r%d|%d", rest, n);
+	put_cents(f, sum, numbers);
+	put_cents(f, least, numbers);
+	put_cents(f, most, numbers);
+	fprintf(f, "\n");
+}
+
+/* Rows r(NUMBER mod of)||CENTS in place of the usual ones. */
+static void make_spread(const char *name, int of)
+{
+	FILE *f = fopen(name, "w");
+
+	for (int i = 0; f && i < ROWS; i++) {
+		fprintf(f, "r%d||", i % of);
+		if (cents_of[i] % 7)
+			fprintf(f, "%s%d.%02d", cents_of[i] < 0 ? "-" : "", abs(cents_of[i]) / 100,
+				abs(cents_of[i]) % 100);
+		fprintf(f, "\n");
+	}
+	if (!f || fclose(f))
+		abort();
+}
+
+static int by_line(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The lines of a text sorted, in its place. */
+static void sort_lines(char *text)
+{
+	size_t bytes = strlen(text), n = 0, at = 0;
+	char *copy = strdup(text), **lines = calloc(bytes + 1, sizeof(*lines));
+
+	for (char *l = strtok(copy, "\n"); l; l = strtok(NULL, "\n"))
+		lines[n++] = l;
+	qsort(lines, n, sizeof(*lines), by_line);
+	for (size_t i = 0; i < n; i++)
+		at += (size_t)sprintf(text + at, "%s\n", lines[i]);
+	free(lines);
+	free(copy);
+}
+
+/* As many groups; in the order of their first rows, or, of a scan in any order, in any. */
+static void check_hash(int of, bool in_any_order)
+{
+	static const size_t group[] = { 0 };
+	char name[] = "/tmp/sp-flow.XXXXXX", *want = NULL, *got;
+	const char *before = inputs[0];
+	struct sp_flow *flow;
+	struct sp_operator *op;
+	size_t bytes;
+	FILE *f = open_memstream(&want, &bytes);
+	int rc;
+
+	close(mkstemp(name));
+	make_spread(name, of);
+	inputs[0] = name;
+	for (int rest = 0; rest < of; rest++)
+		put_group(f, rest, of);
+	fclose(f);
+	shuffled = in_any_order;
+	flow = open_flow();
+	op = scan(flow);
+	shuffled = false;
+	if (sp_flow_group(&op, op, group, 1, values, 4))
+		abort();
+	got = drain(op, &rc);
+	if (in_any_order) {
+		sort_lines(got);
+		sort_lines(want);
+	}
+	ok(rc == SP_END && !strcmp(got, want), "%d groups by hash%s (%s)", of,
+	   in_any_order ? ", in any order" : "", engine);
+	free(got);
+	free(want);
+	sp_flow_close(flow);
+	unlink(name);
+	inputs[0] = before;
+}
+
+static void check_hash_memory(void)
+{
+	static const size_t field[] = { 1 };
+	struct sp_flow *flow = open_flow();
+	struct sp_operator *op = scan(flow);
+	int rc;
+
+	if (sp_flow_group(&op, op, field, 1, values, 4))
+		abort();
+	free(drain(op, &rc));
+	ok(rc == SP_EBUDGET && strstr(err.text, "sort the input"),
+	   "more groups than the memory holds are refused, with what to do (%s)", err.text);
+	sp_flow_close(flow);
+	flow = open_flow();
+	op = scan(flow);
+	ok(!sp_flow_limit(&op, op, 0) && !sp_flow_group(&op, op, field, 1, values, 4) &&
+		   gives(flow, op, ""),
+	   "of no records there is no group");
+	flow = open_flow();
+	op = scan(flow);
+	ok(!sp_flow_limit(&op, op, 0) && !sp_flow_group(&op, op, NULL, 0, values, 1) &&
+		   gives(flow, op, "0\n"),
+	   "but without group fields one record of them");
+}
+
 /* Every read fails once: the plan ends with the error, whatever is above. */
 static void check_faults(void)
 {
@@ -447,8 +571,12 @@ int main(void)
 		check_filter(2, 0);
 		check_groups();
 		check_any_order();
+		check_hash(1, false);
+		check_hash(1500, false);
+		check_hash(97, true);
 	}
 	engine = NULL;
+	check_hash_memory();
 	check_order_needed();
 	check_numbers();
 	check_errors();

@@ -50,8 +50,8 @@ struct sp_flow_scan {
 	size_t separator_bytes;	 /* at most 16 */
 	uint64_t header_records; /* at the beginning of each input: left out */
 	/*
-	 * For what needs no order (a filter, an aggregation without groups, the build side of a
-	 * hash join): the parts of a large file that the page cache has come first,
+	 * For what needs no order (a filter, an aggregation without groups, sp_flow_group(), the
+	 * build side of a hash join): the parts of a large file that the page cache has come first,
 	 * while the others are read, and these as they arrive.  Then the order differs from one
 	 * run to the next.  Pipes, small files and CSV, which can be cut only from its beginning,
 	 * keep theirs, as do headers.  A file that shrinks meanwhile is SP_EFORMAT; what is
@@ -107,6 +107,15 @@ struct sp_flow_value {
 SP_API SP_MUST_CHECK int sp_flow_aggregate(struct sp_operator **op, struct sp_operator *input,
 					   const size_t *groups, size_t ngroups,
 					   const struct sp_flow_value *values, size_t nvalues);
+
+/*
+ * The same of an input in any order: one record for each group, in the order of their first
+ * records.  All groups are kept until the input ends.  SP_EBUDGET: they do not fit into the memory
+ * of the plan; a sort below sp_flow_aggregate() needs no more than one of them.
+ */
+SP_API SP_MUST_CHECK int sp_flow_group(struct sp_operator **op, struct sp_operator *input,
+				       const size_t *groups, size_t ngroups,
+				       const struct sp_flow_value *values, size_t nvalues);
 
 /*
  * Field k, counted from 0, of a record (without its terminator) of the operator; false if it has

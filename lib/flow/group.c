@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Aggregation of all records of a group, wherever they are: by a hash table of groups.
+ *
+ * Groups are in one array, in the order of their first records, each with its totals and its key in
+ * memory of its own.  Slots with open addressing, at most half of them used, lead to them.  When
+ * the input has ended the groups are handed out, a batch at a time, and freed.
+ *
+ * Memory: a group costs a struct, 112 bytes for each value, its key, and 2 to 4 slots of 8 bytes.
+ * All is charged to the plan, and it is an error if that is not enough.  Rejected: to spill groups.
+ * Who has so many of them sorts the input by their fields and aggregates neighbours, with the
+ * memory of one group; a second way to use temporary space would do no better.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/err.h"
+#include "base/hash.h"
+#include "flow/grouping.h"
+
+#define BATCH_BYTES (64u << 10)
+#define SLOTS_LEAST 64
+
+struct group {
+	uint64_t hash, records;
+	struct sp__slice key;	   /* behind the totals */
+	struct sp__total totals[]; /* one for each value */
+};
+
+struct grouped {
+	struct sp_operator op, *input;
+	struct sp__grouping grouping;
+	struct group **groups; /* as many as half of the slots */
+	size_t n, given;
+	uint64_t *slots; /* number of a group, from 1; 0: free */
+	size_t nslots;	 /* a power of 2 */
+	uint64_t charged_bytes;
+	bool ended;
+	struct sp__bytes out;
+};
+
+/* SP_EBUDGET: too many groups. */
+static int charge(struct grouped *g, uint64_t bytes)
+{
+	struct sp__budget *b = &g->op.flow->env.budget;
+
+	if (b->used_bytes + bytes > b->limit_bytes)
+		return sp__errf(g->op.flow->env.err, SP_EBUDGET, "aggregate", NULL, -1,
+				"%zu groups fill the memory of the plan: sort the input by their "
+				"fields, and aggregate neighbours",
+				g->n);
+	sp__budget_charge(b, bytes);
+	g->charged_bytes += bytes;
+	return 0;
+}
+
+static int no_memory(const struct grouped *g)
+{
+	return sp__err(g->op.flow->env.err, -ENOMEM, "allocate", NULL, -1);
+}
+
+static size_t group_bytes(const struct grouped *g, size_t key_bytes)
+{
+	return sizeof(struct group) + g->grouping.nvalues * sizeof(struct sp__total) + key_bytes;
+}
+
+/* The slot of that key, or the free one where it belongs. */
+static uint64_t *find(const struct grouped *g, uint64_t hash, const struct sp__bytes *key)
+{
+	size_t at = hash & (g->nslots - 1);
+
+	for (; g->slots[at]; at = (at + 1) & (g->nslots - 1)) {
+		const struct group *have = g->groups[g->slots[at] - 1];
+
+		if (have->hash == hash && have->key.n == key->bytes &&
+		    (!key->bytes || !memcmp(have->key.p, key->data, key->bytes)))
+			break;
+	}
+	return &g->slots[at];
+}
+
+static uint64_t *find_free(const struct grouped *g, uint64_t hash)
+{
+	size_t at = hash & (g->nslots - 1);
+
+	while (g->slots[at])
+		at = (at + 1) & (g->nslots - 1);
+	return &g->slots[at];
+}
+
+/* Twice the slots, and as many groups as half of them. */
+static int grow(struct grouped *g)
+{
+	size_t n = g->nslots ? 2 * g->nslots : SLOTS_LEAST;
+	uint64_t each = sizeof(*g->slots) + sizeof(*g->groups) / 2;
+	struct group **groups;
+	int rc = charge(g, n * each);
+
+	if (rc)
+		return rc;
+	groups = reallocarray(g->groups, n / 2, sizeof(*groups));
+	if (groups)
+		g->groups = groups;
+	free(g->slots);
+	g->slots = calloc(n, sizeof(*g->slots));
+	sp__budget_credit(&g->op.flow->env.budget, g->nslots * each);
+	g->charged_bytes -= g->nslots * each;
+	g->nslots = n;
+	if (!groups || !g->slots)
+		return no_memory(g);
+	for (size_t i = 0; i < g->n; i++)
+		*find_free(g, g->groups[i]->hash) = i + 1;
+	return 0;
+}
+
+/* A group with the key of the record that was split. */
+static int begin_group(struct grouped *g, uint64_t hash, uint64_t *slot)
+{
+	const struct sp__bytes *key = &g->grouping.key;
+	size_t bytes = group_bytes(g, key->bytes);
+	struct group *group;
+	char *text;
+	int rc = charge(g, bytes);
+
+	if (rc)
+		return rc;
+	group = calloc(1, bytes);
+	if (!group)
+		return no_memory(g);
+	text = (char *)&group->totals[g->grouping.nvalues];
+	if (key->bytes)
+		memcpy(text, key->data, key->bytes);
+	group->hash = hash;
+	group->key = (struct sp__slice){ text, key->bytes };
+	g->groups[g->n++] = group;
+	*slot = g->n;
+	return 0;
+}
+
+static int take_record(struct grouped *g, const char *rec, size_t bytes)
+{
+	const struct sp__bytes *key = &g->grouping.key;
+	int rc = sp__grouping_split(&g->grouping, &g->op, rec, bytes);
+	struct group *group;
+	uint64_t hash, *slot;
+
+	if (!rc && 2 * g->n == g->nslots)
+		rc = grow(g);
+	if (rc)
+		return rc;
+	hash = sp__checksum(key->bytes ? key->data : "", key->bytes);
+	slot = find(g, hash, key);
+	if (!*slot)
+		rc = begin_group(g, hash, slot);
+	if (rc)
+		return rc;
+	group = g->groups[*slot - 1];
+	group->records++;
+	return sp__grouping_add(&g->grouping, &g->op, group->totals);
+}
+
+static int take_batch(struct grouped *g, const struct sp_batch *batch)
+{
+	const char *end = batch->data + batch->bytes;
+	uint64_t records = 0;
+	int rc = 0;
+
+	for (const char *rec = batch->data, *after; rec < end && !rc; rec = after, records++) {
+		size_t bytes;
+
+		after = sp__record_next(&g->op.format, rec, end, &bytes);
+		rc = take_record(g, rec, bytes);
+	}
+	sp__charge_work(&g->op.flow->env, records, 1, 0);
+	return rc;
+}
+
+/* The groups are complete: some of them. */
+static int give(struct grouped *g, struct sp_batch *batch)
+{
+	int rc = 0;
+
+	g->out.bytes = 0;
+	for (; !rc && g->given < g->n && g->out.bytes < BATCH_BYTES; g->given++) {
+		struct group *group = g->groups[g->given];
+		size_t bytes = group_bytes(g, group->key.n);
+
+		rc = sp__grouping_put(&g->grouping, &g->op, &group->key, group->totals,
+				      group->records, &g->out);
+		free(group);
+		g->groups[g->given] = NULL;
+		sp__budget_credit(&g->op.flow->env.budget, bytes);
+		g->charged_bytes -= bytes;
+	}
+	*batch = (struct sp_batch){ g->out.data, g->out.bytes };
+	return rc ? rc : batch->bytes ? SP_READY : SP_END;
+}
+
+static int next(void *operator, struct sp_batch * batch)
+{
+	struct grouped *g = operator;
+	int rc = SP_READY;
+
+	while (!g->ended && rc == SP_READY) {
+		struct sp_batch in;
+
+		rc = sp__operator_next(g->input, &in);
+		g->ended = rc == SP_END;
+		if (rc == SP_READY) {
+			rc = take_batch(g, &in);
+			rc = rc ? rc : SP_READY;
+		}
+	}
+	return g->ended ? give(g, batch) : rc;
+}
+
+static void close_grouped(void *operator)
+{
+	struct grouped *g = operator;
+	struct sp__budget *b = &g->op.flow->env.budget;
+
+	for (size_t i = g->given; i < g->n; i++)
+		free(g->groups[i]);
+	free(g->groups);
+	free(g->slots);
+	sp__budget_credit(b, g->charged_bytes);
+	sp__grouping_close(&g->grouping, g->op.flow);
+	sp__bytes_release(&g->out, b);
+}
+
+int sp_flow_group(struct sp_operator **op, struct sp_operator *input, const size_t *groups,
+		  size_t ngroups, const struct sp_flow_value *values, size_t nvalues)
+{
+	struct grouped *g;
+	int rc;
+
+	if (!ngroups)
+		return sp_flow_aggregate(op, input, groups, ngroups, values, nvalues);
+	rc = sp__operator_fields(input);
+	g = rc ? NULL : sp__operator_new(input->flow, sizeof(*g), &input, 1, &rc);
+	if (!g)
+		return rc;
+	g->op.next = next;
+	g->op.close = close_grouped;
+	g->input = input;
+	*op = &g->op;
+	return sp__grouping_open(&g->grouping, input->flow, groups, ngroups, values, nvalues);
+}

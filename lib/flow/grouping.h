@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What aggregations have in common: the key of a record's group, and the values of a group.
+ */
+#ifndef SP__FLOW_GROUPING_H
+#define SP__FLOW_GROUPING_H
+
+#include "flow/decimal.h"
+#include "flow/operator.h"
+
+/* Of the numbers in one field of the records of a group; begins as zero. */
+struct sp__total {
+	uint64_t numbers;
+	struct sp__decimal sum, least, most;
+};
+
+/* Part of an operator; zero to begin. */
+struct sp__grouping {
+	size_t *groups, ngroups;
+	struct sp_flow_value *values;
+	size_t nvalues;
+	struct sp__fields fields; /* of a record */
+	struct sp__bytes key;	  /* its group fields, as they will be written */
+};
+
+SP_MUST_CHECK int sp__grouping_open(struct sp__grouping *g, struct sp_flow *flow,
+				    const size_t *groups, size_t ngroups,
+				    const struct sp_flow_value *values, size_t nvalues);
+void sp__grouping_close(struct sp__grouping *g, struct sp_flow *flow);
+/* Finds fields and key of a record of op.  0 or -ENOMEM. */
+SP_MUST_CHECK int sp__grouping_split(struct sp__grouping *g, struct sp_operator *op,
+				     const char *record, size_t bytes);
+/* Adds the record that was split to the totals, one for each value.  0 or SP_EFORMAT. */
+SP_MUST_CHECK int sp__grouping_add(const struct sp__grouping *g, const struct sp_operator *op,
+				   struct sp__total *totals);
+/* Appends the record of a group of so many records.  0 or -ENOMEM. */
+SP_MUST_CHECK int sp__grouping_put(const struct sp__grouping *g, const struct sp_operator *op,
+				   const struct sp__slice *key, const struct sp__total *totals,
+				   uint64_t records, struct sp__bytes *out);
+
+#endif
