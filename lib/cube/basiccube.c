@@ -25,6 +25,8 @@
 
 /* What passes at least while the host makes the next request. */
 #define HOST_DEG 1
+/* The margin of moves, as a part of the conservatism: 1/SPARE. */
+#define SPARE 8
 /* What a jump to another cube costs, in hops. */
 #define JUMP_HOPS 4
 
@@ -124,6 +126,23 @@ static int add_tracks(struct sp__multimap *m, const struct sp_geometry *g,
 	return rc ? rc : add_zone(m, from, first, end, aims);
 }
 
+/* With a margin, as rows are chosen by their angle, and some of them are reached just in time. */
+static void set_hops(struct sp__multimap *m, const struct sp_geometry *g, double host_deg,
+		     double extra_deg)
+{
+	const struct sp__hops *h = &g->hops[SP_GEOMETRY_READ];
+	double more_ns = (host_deg + extra_deg / SPARE) / 360 * g->period_ns +
+			 g->overhead_ns[SP_GEOMETRY_READ];
+
+	for (unsigned i = 0; i < SP__CUBE_HOPS; i++) {
+		uint64_t tracks = sp__cubehop_tracks(i);
+		double turns = (more_ns + sp__geometry_hop_ns(g, tracks)) / g->period_ns;
+
+		if (g->nseeks || tracks <= h->steps[h->nsteps - 1].tracks)
+			m->hops[i] = (uint32_t)ceil(turns * SP__CUBE_TURN);
+	}
+}
+
 int sp__multimap_zones(struct sp__multimap *m, const struct sp_geometry *g, uint64_t first_block,
 		       double extra_deg)
 {
@@ -138,6 +157,8 @@ int sp__multimap_zones(struct sp__multimap *m, const struct sp_geometry *g, uint
 	aims.need_deg += host_deg;
 	if (!rc)
 		rc = sp_geometry_reach(g, SP_GEOMETRY_READ, near_deg, &m->reach);
+	if (!rc)
+		set_hops(m, g, host_deg, extra_deg);
 	for (size_t i = 0; !rc && i < g->nzones; i++)
 		rc = add_tracks(m, g, &g->zones[i], first_block, &aims);
 	return rc ? rc : m->nzones ? 0 : SP_EUNSUP;

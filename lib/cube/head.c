@@ -245,6 +245,8 @@ static void members(struct coder *c, struct sp__cube_head *h)
 	length(c, &mm->nzones, &mm->zones, sizeof(*mm->zones), 64);
 	for (size_t i = 0; !c->failed && i < mm->nzones; i++)
 		zone(c, &mm->zones[i]);
+	for (unsigned i = 0; mm->nzones && i < SP__CUBE_HOPS; i++)
+		small(c, &mm->hops[i], UINT32_MAX);
 	parts(c, h);
 	if (c->reading && !c->failed) {
 		h->fill = calloc(1, h->shape.element_bytes + 1);

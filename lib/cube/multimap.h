@@ -47,6 +47,19 @@ struct sp__cubezone {
 	uint64_t first_cube;
 };
 
+/*
+ * Moves of any length, for the order of rows: the table has four entries for each doubling, with
+ * what moves of at most 4, 5, 6, 7, 8, 10, 12, ... tracks need, in millionths of a revolution.
+ * The host's part is included.
+ */
+#define SP__CUBE_HOPS 56
+#define SP__CUBE_TURN 1000000 /* a revolution */
+
+static inline uint64_t sp__cubehop_tracks(unsigned i)
+{
+	return (UINT64_C(4) + i % 4) << i / 4;
+}
+
 struct sp__multimap {
 	const struct sp__grid *grid;
 	struct sp__basicgrid *basic;
@@ -54,6 +67,8 @@ struct sp__multimap {
 	uint64_t step[SP_CUBE_DIMS_MAX]; /* tracks from a cell to its neighbour; [0]: none */
 	uint64_t cube_tracks;		 /* tracks of a basic cube */
 	uint64_t reach;			 /* D: most tracks of one hop */
+	/* What a move of at most sp__cubehop_tracks() tracks needs; see there.  0: not known. */
+	uint32_t hops[SP__CUBE_HOPS];
 	double host_ns; /* the host's own time between two requests, beyond what hops include */
 	struct sp__cubezone *zones;
 	size_t nzones;
@@ -98,6 +113,14 @@ uint64_t sp__multimap_begin(const struct sp__multimap *m);
 /* One beyond the last block that the cubes of the first volume take; no volume has more. */
 uint64_t sp__multimap_end(const struct sp__multimap *m);
 
+/* Cells of a row that lie on one track, without passing its end. */
+struct sp__rowpiece {
+	uint64_t track, slot, cells;
+	uint32_t begin, end; /* angles, in blocks of the longest track */
+};
+
+#define SP__ROWPIECES 64
+
 /* Cubes that are neighbours along dimension 0 in one group, and the part of a box in them. */
 struct sp__segment {
 	const struct sp__multimap *m;
@@ -107,12 +130,13 @@ struct sp__segment {
 	uint64_t slot;	       /* of the first cell of the first cube, in a row's slots */
 	uint64_t origin[SP_CUBE_DIMS_MAX];
 	struct sp_cube_box box;
-	/* What comes next: */
+	/* Rows from x on, if there are more, are in no piece yet. */
 	uint64_t x[SP_CUBE_DIMS_MAX];
-	unsigned dim;		/* rows follow each other along this one */
-	uint64_t stride, first; /* from a row to the next, and of those that follow by it */
-	bool wrapped; /* of a run that passes the end of its track the second part was given */
-	bool ended;
+	bool more;
+	unsigned npieces;
+	struct sp__rowpiece pieces[SP__ROWPIECES + 1]; /* that wait, in the order of rows */
+	struct sp__rowpiece at; /* what is left of the one that is being given */
+	bool begun, ended;
 };
 
 /*
@@ -121,6 +145,9 @@ struct sp__segment {
  */
 bool sp__segment_open(struct sp__segment *s, const struct sp__multimap *m,
 		      const struct sp_cube_box *box, unsigned volume, uint64_t *at);
-/* Gives the cells a row at a time; first is a block.  After a stop it can go on. */
+/*
+ * Gives the cells, a row or a part of it at a time; first is a block.  After a stop it can go
+ * on.
+ */
 int sp__segment_walk(struct sp__segment *s, sp__cells_fn fn, void *arg);
 #endif

@@ -85,38 +85,6 @@ struct predictor {
 	struct drive drives[3];
 };
 
-/* Of the seek curve, which has points; the distance is in its unit. */
-static double seek_ns(const struct sp_geometry *g, double distance)
-{
-	const struct sp__geoseek *s = g->seeks;
-	size_t upto = SP__BISECT(g->nseeks, i, (double)s[i].distance <= distance);
-
-	if (!upto || upto == g->nseeks)
-		return s[upto ? upto - 1 : 0].ns;
-	s += upto;
-	return s[-1].ns + (s->ns - s[-1].ns) * (distance - (double)s[-1].distance) /
-				  (double)(s->distance - s[-1].distance);
-}
-
-/* What a hop of this many tracks takes at most, beyond the overhead. */
-static double hop_ns(const struct sp_geometry *g, uint64_t tracks)
-{
-	const struct sp__hops *h = &g->hops[SP_GEOMETRY_READ];
-	size_t step = SP__BISECT(h->nsteps, i, h->steps[i].tracks < tracks);
-	double most = 0;
-
-	if (!tracks)
-		return 0;
-	if (h->nsteps)
-		most = h->steps[sp__min(step, h->nsteps - 1)].w_deg / 360 * g->period_ns -
-		       g->overhead_ns[SP_GEOMETRY_READ];
-	if (step == h->nsteps && g->nseeks)
-		most = fmax(most, seek_ns(g, g->seek_in_tracks || !g->surfaces
-						     ? (double)tracks
-						     : (double)tracks / g->surfaces));
-	return fmax(most, 0);
-}
-
 /*
  * Cylinder and surface of a track, where the layout tells them and the seek curve has the time
  * between two surfaces.  A zone begins with a cylinder.  Of serpentines it is not known in
@@ -160,9 +128,9 @@ static double move_ns(const struct sp_geometry *g, const struct spot *from, cons
 	double ns = 0;
 
 	if (!from->exact || !to->exact)
-		return hop_ns(g, apart(from->track, to->track));
+		return sp__geometry_hop_ns(g, apart(from->track, to->track));
 	if (from->cylinder != to->cylinder)
-		ns = seek_ns(g, (double)apart(from->cylinder, to->cylinder));
+		ns = sp__geometry_seek_ns(g, (double)apart(from->cylinder, to->cylinder));
 	return from->surface != to->surface ? fmax(ns, g->seeks[0].ns) : ns;
 }
 
@@ -390,7 +358,8 @@ static double mean_position(const struct sp_geometry *g, const struct sp__mappin
 	for (unsigned i = 0; i < STEPS; i++) {
 		double part = (i + 0.5) / STEPS;
 
-		ns += 2 * (1 - part) / STEPS * hop_ns(g, (uint64_t)(part * span + 0.5));
+		ns += 2 * (1 - part) / STEPS *
+		      sp__geometry_hop_ns(g, (uint64_t)(part * span + 0.5));
 	}
 	return ns + g->period_ns / 2;
 }

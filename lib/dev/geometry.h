@@ -99,6 +99,13 @@ SP_MUST_CHECK int sp__geometry_fact(struct sp_geometry *g, const char *name, dou
 SP_MUST_CHECK int sp__hops_add(struct sp__hops *h, uint64_t tracks, double w_deg);
 /* Where the plateau ends: see sp_geometry_aim. The curve is not empty. */
 double sp__hops_knee(const struct sp__hops *h);
+/* Of the seek curve, which has points; the distance is in its unit. */
+double sp__geometry_seek_ns(const struct sp_geometry *g, double distance);
+/*
+ * What a hop of this many tracks takes at most, beyond the overhead of a read: of the curve of
+ * hops, and beyond its end of the seek curve, if there are any.
+ */
+double sp__geometry_hop_ns(const struct sp_geometry *g, uint64_t tracks);
 
 /*
  * Checks that the members agree with each other (SP_EFORMAT with field and

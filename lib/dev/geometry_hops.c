@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <math.h>
 #include "base/bisect.h"
+#include "base/minmax.h"
 #include "dev/geometry.h"
 
 #define ALLOW_DEG 1e-6
@@ -96,6 +97,36 @@ int sp_geometry_hop(const struct sp_geometry *g, enum sp_geometry_op op, uint64_
 		return -ERANGE;
 	*w_deg = h->steps[step].w_deg;
 	return 0;
+}
+
+double sp__geometry_seek_ns(const struct sp_geometry *g, double distance)
+{
+	const struct sp__geoseek *s = g->seeks;
+	size_t upto = SP__BISECT(g->nseeks, i, (double)s[i].distance <= distance);
+
+	if (!upto || upto == g->nseeks)
+		return s[upto ? upto - 1 : 0].ns;
+	s += upto;
+	return s[-1].ns + (s->ns - s[-1].ns) * (distance - (double)s[-1].distance) /
+				  (double)(s->distance - s[-1].distance);
+}
+
+double sp__geometry_hop_ns(const struct sp_geometry *g, uint64_t tracks)
+{
+	const struct sp__hops *h = &g->hops[SP_GEOMETRY_READ];
+	size_t step = SP__BISECT(h->nsteps, i, h->steps[i].tracks < tracks);
+	double most = 0;
+
+	if (!tracks)
+		return 0;
+	if (h->nsteps)
+		most = h->steps[sp__min(step, h->nsteps - 1)].w_deg / 360 * g->period_ns -
+		       g->overhead_ns[SP_GEOMETRY_READ];
+	if (step == h->nsteps && g->nseeks)
+		most = fmax(most, sp__geometry_seek_ns(g, g->seek_in_tracks || !g->surfaces
+								  ? (double)tracks
+								  : (double)tracks / g->surfaces));
+	return fmax(most, 0);
 }
 
 static sp__angle angle_of_deg(double deg)

@@ -387,7 +387,7 @@ create()
 	[[ $output == *"made without data"* ]]
 }
 
-@test "on a drive, MultiMap costs one hop for each cell of a beam across the rows" {
+@test "on a drive, MultiMap costs at most a hop for each cell of a beam across the rows" {
 	for mapping in multimap naive; do
 		"$cube" create $mapping --dims 259x120x60 --dtype bytes:512 --tile 1x1x1 \
 			--mapping $mapping --volume sim:atlas10k3-like --no-data
@@ -396,8 +396,9 @@ create()
 				awk -v d=$dim '{ printf "%d %.2f\n", d, $6 }'
 		done > $mapping.ms
 	done
-	# A hop of 66 degrees and 20 of conservatism takes 1.44 ms; rows on 0.4 of a track 2.5 ms.
-	awk '$1 && ($2 < 1.42 || $2 > 1.6) { exit 1 }' multimap.ms
+	# A hop of 66 degrees and 20 of conservatism takes 1.44 ms, but rows that are reached earlier
+	# are read earlier, after the 0.85 ms of a switch of surfaces; rows on 0.4 of a track 2.5 ms.
+	awk '$1 && ($2 < 0.85 || $2 > 1.6) { exit 1 }' multimap.ms
 	awk '$1 && $2 < 2.3 { exit 1 }' naive.ms
 }
 

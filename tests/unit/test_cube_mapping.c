@@ -11,6 +11,7 @@
 #include <spindle/geometry.h>
 #include "base/rng.h"
 #include "cube/mapping.h"
+#include "dev/geometry.h"
 #include "tap.h"
 
 /* Tracks of 5 blocks without skew on which each adjacent block is one row further. */
@@ -100,6 +101,36 @@ static void test_adjacent(const char *model)
 	ok(hops && equal == hops, "%s: %" PRIu64 " of %" PRIu64 " hops are those of GETADJACENT",
 	   model, equal, hops);
 	sp__multimap_free(&m.multimap);
+	sp_geometry_free(g);
+}
+
+/* The table of moves: at least what the curves say, and little more; D is in it. */
+static void test_moves(const char *model)
+{
+	struct sp__multimap m = { .host_ns = 100000 };
+	double w, host_deg = 0, before = 0;
+	unsigned compared = 0, wrong = 0;
+	struct sp_geometry *g = NULL;
+
+	if (!ok(!sp_geometry_model(&g, model, NULL) && !sp__multimap_zones(&m, g, 0, 16),
+		"%s has moves", model))
+		return;
+	host_deg = 360 * m.host_ns / g->period_ns;
+	for (unsigned i = 0; i < SP__CUBE_HOPS; i++) {
+		double deg = m.hops[i] * 360.0 / SP__CUBE_TURN;
+
+		wrong += deg < before || !m.hops[i];
+		before = deg;
+		if (sp_geometry_hop(g, SP_GEOMETRY_READ, sp__cubehop_tracks(i), &w))
+			continue;
+		wrong += deg < w + host_deg || deg > w + host_deg + 2.01;
+		compared++;
+	}
+	ok(compared > 20 && !wrong,
+	   "%s: moves need what hops need, the host's part, and an eighth of "
+	   "the conservatism; longer ones never less",
+	   model);
+	sp__multimap_free(&m);
 	sp_geometry_free(g);
 }
 
@@ -383,6 +414,8 @@ int main(void)
 	test_adjacent("atlas10k3-like");
 	test_adjacent("cheetah36es-like");
 	test_adjacent("ultrastar36lzx-like");
+	test_moves("atlas10k3-like");
+	test_moves("nearline6t-like");
 	test_unequal("nearline6t-like", 1);
 	test_unequal("nearline6t-like", 7);
 	test_unequal("atlas10k3-like", 60);
