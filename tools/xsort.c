@@ -112,5 +112,7 @@ int main(int argc, char **argv)
 	files_check_inputs(&set);
 	split_read(&set);
 	files_check_output(&set);
+	if (set.splitters)
+		return splitters_run(&set);
 	return sort_run(&set);
 }

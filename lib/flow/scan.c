@@ -235,8 +235,7 @@ static int end_input(struct sp__scan *s, struct sp_batch *batch)
 		return SP_END;
 	}
 	if (f->kind == SP_REC_FIXED)
-		return sp__errf(s->opts.err, SP_EFORMAT, "read", name, -1,
-				"length is not a multiple of the record size %zu", f->fixed_bytes);
+		return sp__rec_partial(f, name, s->opts.err);
 	if (sp__bytes_append(last, &eol, 1, NULL) < 0)
 		return no_memory(s);
 	s->terminators++;

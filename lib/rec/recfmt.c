@@ -156,6 +156,70 @@ int sp__rec_unclosed(const struct sp_recfmt *f, const char *rec, size_t bytes, c
 			"line %" PRIu64 ": a quoted field is not closed", line);
 }
 
+int sp__rec_partial(const struct sp_recfmt *f, const char *name, struct sp_errinfo *err)
+{
+	return sp__errf(err, SP_EFORMAT, "read", name, -1,
+			"length is not a multiple of the record size %zu", f->fixed_bytes);
+}
+
+/* Quotes that a writer would not have put there, if the machine begins in this state. */
+static size_t odd_quotes(const struct sp__file_piece *p, char separator, unsigned state)
+{
+	size_t at = 0, stop, odd = 0;
+	const char *q;
+
+	while (at < p->bytes) {
+		if (state == QUOTED) {
+			at = skip_quoted(p->data, at, p->bytes, &state);
+			odd += at < p->bytes && p->data[at] != separator && p->data[at] != '\n' &&
+			       p->data[at] != '\r';
+			continue;
+		}
+		q = memchr(p->data + at, '"', p->bytes - at);
+		if (!q)
+			break;
+		stop = (size_t)(q - p->data);
+		state = starts_field(p->data, at, stop, separator, state) ? QUOTED : PLAIN;
+		odd += state == PLAIN;
+		at = stop + 1;
+	}
+	return odd;
+}
+
+static bool around_csv(char separator, const struct sp__file_piece *p, size_t at, size_t *begin,
+		       size_t *end)
+{
+	uint64_t scanned = FIELD_START;
+	bool known = p->first;
+	const char *e;
+
+	if (!known)
+		scanned = odd_quotes(p, separator, QUOTED) < odd_quotes(p, separator, PLAIN)
+				  ? QUOTED
+				  : PLAIN;
+	for (*begin = 0;; *begin = *end, known = true, scanned = FIELD_START) {
+		e = sp__rec_end_csv(p->data + *begin, p->bytes - *begin, separator, &scanned);
+		*end = e ? (size_t)(e - p->data) : p->bytes;
+		if (!e || *end > at)
+			break;
+	}
+	return known && (e || p->last);
+}
+
+bool sp__rec_around(const struct sp_recfmt *f, const struct sp__file_piece *p, size_t at,
+		    size_t *begin, size_t *end)
+{
+	const char *before, *after;
+
+	if (f->kind == SP_REC_CSV)
+		return around_csv(f->separator, p, at, begin, end);
+	before = memrchr(p->data, f->eol, at);
+	after = memchr(p->data + at, f->eol, p->bytes - at);
+	*begin = before ? (size_t)(before - p->data) + 1 : 0;
+	*end = after ? (size_t)(after - p->data) + 1 : p->bytes;
+	return (before || p->first) && (after || p->last);
+}
+
 void sp__splitter_init(struct sp__splitter *s, const struct sp_recfmt *f)
 {
 	*s = (struct sp__splitter){ .format = *f };

@@ -56,6 +56,25 @@ uint64_t sp__count_lines(const char *data, size_t bytes);
 int sp__rec_unclosed(const struct sp_recfmt *f, const char *rec, size_t bytes, const char *name,
 		     uint64_t newlines, struct sp_errinfo *err);
 
+/* The error of a file that ends within a fixed-length record. */
+int sp__rec_partial(const struct sp_recfmt *f, const char *name, struct sp_errinfo *err);
+
+/* A piece of a file. */
+struct sp__file_piece {
+	const char *data;
+	size_t bytes;
+	bool first, last; /* a record begins with it; the file ends with it */
+};
+
+/*
+ * Lines and CSV: the record, with its terminator, to which the byte at this offset belongs.  False:
+ * a part of it lies outside the piece.  Nothing in a piece of CSV says for certain whether it
+ * begins inside quotes; unless it is the first, what fits the quotes in it better is taken for
+ * true, and what is found need be no record.
+ */
+bool sp__rec_around(const struct sp_recfmt *f, const struct sp__file_piece *piece, size_t at,
+		    size_t *begin, size_t *end);
+
 /*
  * Splits a stream into batches of whole records.  Feed chunk after chunk, and take all batches
  * of each.  They lie in the chunk; only a record that crosses two chunks is copied, into a

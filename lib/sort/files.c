@@ -12,7 +12,7 @@
 #include "obs/progress.h"
 #include "rec/recfmt.h"
 #include "sort/result.h"
-#include "sort/split.h"
+#include "sort/splitters.h"
 #include "sort/state.h"
 
 #define MERGE_DESCRIPTORS 5
@@ -28,7 +28,7 @@ struct job {
 	struct sp__scan *scan;
 	struct sp_sort *sort;
 	unsigned sim_file; /* number of the first input on a simulated machine */
-	struct sp__result result;
+	struct sp__sort_result result;
 	struct sp__progress progress;
 	uint64_t total_bytes;
 	uint64_t begin_ns;
@@ -89,18 +89,6 @@ void sp_sort_expect(struct sp_sort_opts *opts, const char *const *inputs, size_t
 		opts->record_bytes = mean_bytes(&opts->format, sample, bytes);
 }
 
-static int put(struct job *j, const struct sp_batch *batch)
-{
-	int rc;
-
-	while ((rc = sp_sort_put(j->sort, batch)) == SP_LATER) {
-		rc = sp_sort_wait(j->sort);
-		if (rc < 0)
-			return rc;
-	}
-	return rc;
-}
-
 static int open_scan(struct job *j)
 {
 	struct sp__scan_opts o = {
@@ -126,7 +114,7 @@ static int take_input(struct job *j)
 	int rc;
 
 	while ((rc = sp__iter_next(&it, &j->waits, &batch)) == SP_READY) {
-		rc = put(j, &batch);
+		rc = sp__sort_put_all(j->sort, &batch);
 		if (rc < 0)
 			return rc;
 		sp__progress_tell(&j->progress, SP_PHASE_RUN_FORMATION, sp__scan_bytes(j->scan),

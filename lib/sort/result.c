@@ -18,19 +18,19 @@
 #include "base/outset.h"
 #include "io/volume.h"
 #include "sort/result.h"
-#include "sort/split.h"
+#include "sort/splitters.h"
 
 /* Descriptors that the sort needs beside those of its parts. */
 #define DESCRIPTORS_LEFT 16
 
 /* NULL: the caller's descriptor. */
-static const char *name_of(const struct sp__result *r, size_t part)
+static const char *name_of(const struct sp__sort_result *r, size_t part)
 {
 	return r->io->splitters ? r->io->parts[part] : r->io->output;
 }
 
 /* Two names of one file, however they lead there, would lose a part. */
-static int check_distinct(const struct sp__result *r)
+static int check_distinct(const struct sp__sort_result *r)
 {
 	struct sp_outset_file *seen = calloc(r->nfiles, sizeof(*seen)), *f = seen;
 	int rc = 0;
@@ -50,7 +50,7 @@ static int check_distinct(const struct sp__result *r)
 	return rc;
 }
 
-int sp__result_prepare(struct sp__result *r)
+int sp__result_prepare(struct sp__sort_result *r)
 {
 	int rc = 0;
 
@@ -71,7 +71,7 @@ int sp__result_prepare(struct sp__result *r)
 	return rc;
 }
 
-bool sp__result_overwrites(const struct sp__result *r, const struct stat *st)
+bool sp__result_overwrites(const struct sp__sort_result *r, const struct stat *st)
 {
 	struct stat out;
 
@@ -83,7 +83,7 @@ bool sp__result_overwrites(const struct sp__result *r, const struct stat *st)
 	return false;
 }
 
-static int begin_part(struct sp__result *r)
+static int begin_part(struct sp__sort_result *r)
 {
 	const char *name = name_of(r, r->at);
 	int fd = name ? sp_outfile_begin(r->files[r->at], r->err) : r->io->output_fd;
@@ -94,7 +94,7 @@ static int begin_part(struct sp__result *r)
 				r->err);
 }
 
-static void close_stream(struct sp__result *r)
+static void close_stream(struct sp__sort_result *r)
 {
 	struct sp__io_counters c;
 
@@ -106,7 +106,7 @@ static void close_stream(struct sp__result *r)
 	r->stream = NULL;
 }
 
-static int next_part(struct sp__result *r)
+static int next_part(struct sp__sort_result *r)
 {
 	int rc = sp__wstream_finish(r->stream);
 
@@ -117,7 +117,7 @@ static int next_part(struct sp__result *r)
 	return begin_part(r);
 }
 
-int sp__result_begin(struct sp__result *r, const struct sp__wstream_opts *writing)
+int sp__result_begin(struct sp__sort_result *r, const struct sp__wstream_opts *writing)
 {
 	int rc = sp__result_prepare(r);
 
@@ -127,12 +127,12 @@ int sp__result_begin(struct sp__result *r, const struct sp__wstream_opts *writin
 	return rc < 0 ? rc : begin_part(r);
 }
 
-int sp__result_put_header(struct sp__result *r, const struct sp_batch *header)
+int sp__result_put_header(struct sp__sort_result *r, const struct sp_batch *header)
 {
 	return header->bytes ? sp__wstream_put(r->stream, header->data, header->bytes) : 0;
 }
 
-int sp__result_put(struct sp__result *r, const struct sp_batch *batch)
+int sp__result_put(struct sp__sort_result *r, const struct sp_batch *batch)
 {
 	struct sp_batch rest = *batch;
 	int rc;
@@ -153,7 +153,7 @@ int sp__result_put(struct sp__result *r, const struct sp_batch *batch)
 	}
 }
 
-int sp__result_finish(struct sp__result *r)
+int sp__result_finish(struct sp__sort_result *r)
 {
 	int rc = 0;
 
@@ -166,7 +166,7 @@ int sp__result_finish(struct sp__result *r)
 	return rc;
 }
 
-int sp__result_commit(struct sp__result *r)
+int sp__result_commit(struct sp__sort_result *r)
 {
 	sigset_t all, before;
 	int rc = 0;
@@ -179,7 +179,7 @@ int sp__result_commit(struct sp__result *r)
 	return rc;
 }
 
-void sp__result_counters(const struct sp__result *r, struct sp__io_counters *c)
+void sp__result_counters(const struct sp__sort_result *r, struct sp__io_counters *c)
 {
 	struct sp__io_counters now = { 0 };
 
@@ -189,7 +189,7 @@ void sp__result_counters(const struct sp__result *r, struct sp__io_counters *c)
 	sp__io_add(c, &now);
 }
 
-void sp__result_close(struct sp__result *r)
+void sp__result_close(struct sp__sort_result *r)
 {
 	close_stream(r);
 	for (size_t i = 0; i < r->nfiles; i++)

@@ -12,7 +12,7 @@
 #include <spindle/sort.h>
 #include "io/wstream.h"
 
-struct sp__result {
+struct sp__sort_result {
 	const struct sp_sort_io *io; /* borrowed */
 	struct sp_errinfo *err;
 	bool counted; /* each record has its number before it */
@@ -29,20 +29,21 @@ struct sp__result {
  * Looks at all outputs and makes those that are new files, without a name.  Changes no old
  * contents.  Later calls do nothing.
  */
-SP_MUST_CHECK int sp__result_prepare(struct sp__result *r);
+SP_MUST_CHECK int sp__result_prepare(struct sp__sort_result *r);
 /* After prepare(): whether an output is this file, and will be written in place. */
-bool sp__result_overwrites(const struct sp__result *r, const struct stat *st);
+bool sp__result_overwrites(const struct sp__sort_result *r, const struct stat *st);
 /* Begins with the first part, after prepare() if that has not been called. */
-SP_MUST_CHECK int sp__result_begin(struct sp__result *r, const struct sp__wstream_opts *writing);
+SP_MUST_CHECK int sp__result_begin(struct sp__sort_result *r,
+				   const struct sp__wstream_opts *writing);
 /* Bytes that belong to no record: the header. */
-SP_MUST_CHECK int sp__result_put_header(struct sp__result *r, const struct sp_batch *header);
-SP_MUST_CHECK int sp__result_put(struct sp__result *r, const struct sp_batch *batch);
+SP_MUST_CHECK int sp__result_put_header(struct sp__sort_result *r, const struct sp_batch *header);
+SP_MUST_CHECK int sp__result_put(struct sp__sort_result *r, const struct sp_batch *batch);
 /* Writes all that has been put, and the parts that are empty. */
-SP_MUST_CHECK int sp__result_finish(struct sp__result *r);
+SP_MUST_CHECK int sp__result_finish(struct sp__sort_result *r);
 /* Gives all files their names. */
-SP_MUST_CHECK int sp__result_commit(struct sp__result *r);
-void sp__result_counters(const struct sp__result *r, struct sp__io_counters *c);
+SP_MUST_CHECK int sp__result_commit(struct sp__sort_result *r);
+void sp__result_counters(const struct sp__sort_result *r, struct sp__io_counters *c);
 /* Discards what has not been committed. */
-void sp__result_close(struct sp__result *r);
+void sp__result_close(struct sp__sort_result *r);
 
 #endif

@@ -165,6 +165,30 @@ int sp_sort_wait(struct sp_sort *s)
 	return fail(s, sp__form_join(s));
 }
 
+int sp__sort_put_all(struct sp_sort *s, const struct sp_batch *batch)
+{
+	int rc;
+
+	while ((rc = sp_sort_put(s, batch)) == SP_LATER) {
+		rc = sp_sort_wait(s);
+		if (rc < 0)
+			return rc;
+	}
+	return rc;
+}
+
+int sp__sort_get_next(struct sp_sort *s, struct sp_batch *batch)
+{
+	int rc;
+
+	while ((rc = sp_sort_get(s, batch)) == SP_LATER) {
+		rc = sp_sort_wait(s);
+		if (rc < 0)
+			return rc;
+	}
+	return rc;
+}
+
 static void note_spill(const struct sp_sort *s, struct sp_sort_stats *st, bool regions)
 {
 	struct sp__io_counters c;

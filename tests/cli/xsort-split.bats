@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# xsort --split: parts that are the sort of the whole, all of them or none.
+# xsort --split: parts that are the sort of the whole, all of them or none; --splitters: even ones.
 
 bats_require_minimum_version 1.5.0
 
@@ -227,4 +227,94 @@ refused() # MESSAGE OPTION...
 	"$xsort" -n -S 512K --volume=sim:atlas10k3-like,files=both --stats=r --split=s -o p%d in
 	cat p0 p1 | cmp - want
 	grep -q '"output": "p%d"' r
+}
+
+# even P FILE OPTION...: the splitters are records in order, and each part has its share of the
+# bytes within 10 %.
+even()
+{
+	local parts=$1 file=$2 share i
+
+	shift 2
+	"$xsort" "$@" --seed=5 --splitters="$parts" "$file" >s
+	rm -f part*
+	"$xsort" "$@" --split=s -o part%d "$file"
+	share=$(($(stat -c %s "$file") / parts))
+	for ((i = 0; i < parts; i++)); do
+		[ $((10 * $(stat -c %s part$i))) -ge $((9 * share)) ] || { stat -c %s part*; return 1; }
+		[ $((10 * $(stat -c %s part$i))) -le $((11 * share)) ] || { stat -c %s part*; return 1; }
+	done
+	[ ! -e part"$parts" ]
+}
+
+@test "--splitters: parts are within 10 % of each other, whatever the order and the lengths" {
+	seq 200000 | awk '{ s = $1 * 7919 % 200003; for (i = $1 % 37; i; i--) s = s "x"; print s }' >i
+	even 4 i
+	even 4 i -n
+	even 4 i -nr -u
+	[ "$(wc -l <s)" -eq 3 ]
+	LC_ALL=C.UTF-8 even 4 i -k1,1
+	sort i >sorted
+	even 8 sorted
+	# A few records have most of the bytes.
+	awk 'NR % 1000 == 0 { printf "%d", NR * 31 % 200009; for (i = 0; i < 9000; i++) printf " wide"; print "" } 1' i >w
+	even 4 w -n
+	head -c 3000000 /dev/urandom >b
+	even 5 b --record-size=40 --bkey=3:4:i32le:r
+	tr '\n' '\0' <i >z
+	even 3 z -z
+}
+
+@test "--splitters: CSV with newlines in quotes, a header, an unended last record" {
+	awk 'BEGIN { for (i = 0; i < 60000; i++) printf "\"text,\n%d\n\"\"x\"\"\",%d\n", i * 7919 % 60000, i * 37 % 60013 }' >c
+	even 4 c --csv -k2,2n
+	[ "$(tail -c 3 s | wc -l)" -eq 1 ]
+	grep -q '^""x""",' s
+	[ "$(grep -cvE '^"text,$|^[0-9]+$|^""x""",[0-9]+$' s)" -eq 0 ]
+	{ echo a header that would be last; seq 50000; } >h
+	"$xsort" --header --splitters=400 h >s
+	[ "$(wc -l <s)" -eq 399 ]
+	[ "$(grep -c header s)" -eq 0 ]
+	printf 'b\na' >h
+	"$xsort" --header --splitters=2 h >s
+	[ "$(cat s)" = a ]
+	"$xsort" --header=1,first --splitters=3 h h >s
+	[ "$(sort -u s)" = $'a\nb' ]
+}
+
+@test "--splitters: records that are repeated, one, none" {
+	yes same | head -5000 >i
+	"$xsort" --splitters=4 i >s
+	[ "$(cat s)" = $'same\nsame\nsame' ]
+	"$xsort" --split=s -o p%d i
+	cmp p3 i
+	[ "$(cat p0 p1 p2 | wc -c)" -eq 0 ]
+	echo one >i
+	[ "$("$xsort" --splitters=3 i)" = $'one\none' ]
+	[ "$("$xsort" --splitters=3 - <i)" = $'one\none' ]
+	[ -z "$("$xsort" --splitters=1 i)" ]
+	: >none
+	[ "$("$xsort" --splitters=2 none i none)" = one ]
+	refused 'none: there is no record to choose splitters from' --splitters=2 none
+}
+
+@test "--splitters: more samples than fit into memory; the same seed gives the same" {
+	seq 400000 | awk '{ printf "%d some more text to fill the line with\n", $1 * 7919 % 400009 }' >i
+	"$xsort" -n -S 512K --seed=7 --splitters=200 -o s i
+	[ "$(wc -l <s)" -eq 199 ]
+	"$xsort" -nc s
+	"$xsort" -n -S 64M --parallel=1 --seed=7 --splitters=200 i | cmp - s
+	[ -z "$(ls tmp)" ]
+}
+
+@test "--splitters: what it is refused with" {
+	for option in -c -C --top=1 -R --explain --stats --trace=t --split=in; do
+		refused "options '${option%=*}' and '--splitters' are incompatible" $option --splitters=2 in
+	done
+	refused 'read failed: tmp: Is a directory' --splitters=2 in tmp
+	mkfifo fifo
+	exec 9<>fifo
+	refused 'fifo: not a regular file, so it cannot be sampled' --splitters=2 fifo
+	refused 'in: length is not a multiple of the record size 1000003' --record-size=1000003 --splitters=2 in
+	[ ! -e t ]
 }

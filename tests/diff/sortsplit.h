@@ -32,7 +32,9 @@ static void uncount(const struct sort_case *c, struct text *t)
 	for (size_t at = 0, end; is(c, KEEP, "count") && at < t->bytes; at = end) {
 		const char *p = t->data + at + strspn(t->data + at, " ");
 
-		end = (size_t)((char *)memchr(p, c->eol, (size_t)(t->data + t->bytes - p)) - t->data) + 1;
+		end = (size_t)((char *)memchr(p, c->eol, (size_t)(t->data + t->bytes - p)) -
+			       t->data) +
+		      1;
 		p += strspn(p, "0123456789") + 1;
 		memmove(t->data + to_at, p, (size_t)(t->data + end - p));
 		to_at += (size_t)(t->data + end - p);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <stdlib.h>
 #include "base/rng.h"
 #include "rec/recfmt.h"
@@ -157,6 +158,54 @@ static void lines(void)
 	ok(sp__splitter_feed(&split, "\"a\nb\0c\nd", 8) == 7, "quotes mean nothing in lines");
 }
 
+/* The record at a byte of pieces of a text, at least so long, against the records there. */
+static void around(const struct sp_recfmt *f, const char *s, size_t n, size_t least,
+		   const char *name)
+{
+	struct sp__rng rng = { 3 };
+	bool good = true, all = true, cut = true;
+	size_t begin, end;
+
+	for (int i = 0; i < 3000; i++) {
+		size_t from = sp__rng_below(&rng, n / 2),
+		       to = from + least + sp__rng_below(&rng, n - from - least);
+		struct sp__file_piece p = { s + from, to - from, from == 0, to == n };
+		size_t at = sp__rng_below(&rng, p.bytes), left = 0, right = 0;
+
+		for (; right <= from + at;
+		     right = (size_t)(sp__rec_end(f, s + right, n - right) - s))
+			left = right;
+		if (sp__rec_around(f, &p, at, &begin, &end))
+			good &= from + begin == left && from + end == right;
+		else
+			cut &= left <= from || right > to;
+		p = (struct sp__file_piece){ s, n, true, true };
+		all &= sp__rec_around(f, &p, from + at, &begin, &end) && begin == left &&
+		       end == right;
+	}
+	ok(good, "%s: a record found in a piece of a file is the one at that byte", name);
+	ok(cut, "%s: one that is not found is cut by the end of the piece", name);
+	ok(all, "%s: in the whole file each is found", name);
+}
+
+static void around_a_byte(void)
+{
+	struct sp_recfmt line = { .kind = SP_REC_LINE, .eol = '\n' };
+	static const char format[] = "%u,\"text,\n\"\"%.*s\"\"\n\",\"%u\"\n";
+	static char s[40000];
+	struct sp__file_piece p = { "a\nbc", 4, true, true };
+	size_t n = 0, begin, end;
+
+	for (unsigned i = 0; n < sizeof(s) - 100; i++)
+		n += (size_t)sprintf(s + n, format, i, (int)(i % 20), "xxxxxxxxxxxxxxxxxxxx", i);
+	around(&line, s, n, 1, "lines");
+	around(&csv, s, n, 300, "CSV with quotes in each record");
+	ok(sp__rec_around(&line, &p, 3, &begin, &end) && begin == 2 && end == 4,
+	   "the end of the file ends a record");
+	p.last = false;
+	ok(!sp__rec_around(&line, &p, 3, &begin, &end), "the end of a piece does not");
+}
+
 int main(void)
 {
 	csv_end("a,b\nc\n", 4);
@@ -171,5 +220,6 @@ int main(void)
 	random_csv();
 	fixed();
 	lines();
+	around_a_byte();
 	return done();
 }

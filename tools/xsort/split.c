@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --split: the names of the parts, and what does not go with them.
+ * --splitters, and --split: the names of the parts, and what does not go with them.
  */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <spindle/outfile.h>
 #include <spindle/split.h>
 #include "longopt.h"
 #include "msg.h"
 #include "quote.h"
+#include "stdio_end.h"
 #include "xsort.h"
 
 #define WIDTH_MAX 255 /* no name is longer */
@@ -43,20 +45,42 @@ static char *part_name(const char *pattern, size_t part)
 	return NULL;
 }
 
-void split_check(const struct settings *set)
+/* What goes with neither. */
+static void check_common(const struct settings *set, const char *option)
 {
 	static const char check[3][3] = { "", "-c", "-C" };
 	const char *c = check[set->check == 'c' ? 1 : set->check == 'C' ? 2 : 0];
 	bool random = false;
-	char *name;
 
-	if (!set->split)
-		return;
 	for (size_t i = 0; i < set->nkeys; i++)
 		random |= sp_key_has_letter(&set->keys[i].spec, 'R');
-	longopt_exclude(set->check, c, true, "--split");
-	longopt_exclude(random, "-R", true, "--split");
-	longopt_exclude(set->opts.top, "--top", true, "--split");
+	longopt_exclude(set->check, c, true, option);
+	longopt_exclude(random, "-R", true, option);
+	longopt_exclude(set->opts.top, "--top", true, option);
+}
+
+/* Nothing is sorted, so there is nothing to tell. */
+static void check_splitters(const struct settings *set)
+{
+	static const char option[] = "--splitters";
+
+	check_common(set, option);
+	longopt_exclude(set->split, "--split", true, option);
+	longopt_exclude(set->debug, "--debug", true, option);
+	longopt_exclude(set->common.explain, "--explain", true, option);
+	longopt_exclude(set->common.stats, "--stats", true, option);
+	longopt_exclude(set->opts.run.trace_path, "--trace", true, option);
+}
+
+void split_check(const struct settings *set)
+{
+	char *name;
+
+	if (set->splitters)
+		check_splitters(set);
+	if (!set->split)
+		return;
+	check_common(set, "--split");
 	if (!set->output)
 		die("--split needs -o");
 	name = part_name(set->output, 0);
@@ -91,4 +115,42 @@ void split_read(struct settings *set)
 	set->parts = must_alloc(NULL, set->nparts, sizeof(*set->parts));
 	for (size_t i = 0; i < set->nparts; i++)
 		set->parts[i] = part_name(set->output, i);
+}
+
+static void write_splitters(const struct sp_splitters *cuts, FILE *f)
+{
+	for (size_t i = 0; i < sp_splitters_count(cuts); i++) {
+		struct sp_batch rec = sp_splitters_get(cuts, i);
+
+		fwrite(rec.data, 1, rec.bytes, f);
+	}
+}
+
+int splitters_run(const struct settings *set)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_sort_io io = {
+		.inputs = set->files,
+		.ninputs = set->nfiles,
+		.header_records = set->header,
+		.header_first = set->header_first,
+	};
+	struct sp_splitters *cuts;
+	struct sp_outfile *out;
+	FILE *f;
+
+	if (sp_splitters_sample(&cuts, &set->opts, &io, set->splitters, &err) < 0)
+		failure(set, &err, 0);
+	if (!set->output) {
+		write_splitters(cuts, stdout);
+		stdio_leave();
+	}
+	if (sp_outfile_open(&out, set->output, 0, &err) < 0 || sp_outfile_stream(out, &f, &err) < 0)
+		failure(set, &err, 0);
+	write_splitters(cuts, f);
+	if (sp_outfile_commit(out, &err) < 0)
+		failure(set, &err, 0);
+	sp_outfile_close(out, NULL);
+	sp_splitters_free(cuts);
+	return 0;
 }

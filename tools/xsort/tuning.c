@@ -70,6 +70,7 @@ const struct setting tuning_settings[] = {
 	{ "bkey", "SPEC", .call = add_bkey },
 	{ "top", "N", TO(opts.top), .number = { 1, UINT64_MAX } },
 	{ "count", TO(opts.count) },
+	{ "splitters", "P", TO(splitters), .number = { 1, 1000000 } },
 	{ "split", "FILE", TO(split), .once = "files of splitters" },
 	{ "spill-compression", "HOW", TO(opts.run.compression),
 	  .words = sp_spill_compression_words },

@@ -7,7 +7,7 @@
  *	order.c     ordering letters, keys, inheritance of the global letters
  *	files.c     --files0-from; checks that inputs are readable and the output writable
  *	warn.c      --debug: warnings about the keys
- *	split.c     --split: several outputs
+ *	split.c     --split: several outputs; --splitters
  *	annotate.c  --debug: each line with its keys underlined
  *	run.c       sorting, merging, the plan, the report; -c, -C
  *	failure.c   library errors as GNU sort's messages
@@ -59,7 +59,8 @@ struct settings {
 	const char *files_from;
 	const char *output;
 	bool stdin_closed;
-	const char *split; /* the file of splitters; then output is a pattern of names: */
+	uint64_t splitters; /* 0, or for as many parts */
+	const char *split;  /* the file of splitters; then output is a pattern of names: */
 	struct sp_splitters *cuts;
 	char **parts;
 	size_t nparts;
@@ -92,6 +93,7 @@ void files_check_output(const struct settings *set);
 /* split.c */
 void split_check(const struct settings *set);
 void split_read(struct settings *set); /* fills in cuts and parts */
+int splitters_run(const struct settings *set);
 
 void warn_about_keys(const struct settings *set);
 

@@ -24,7 +24,23 @@ struct sp_splitters;
 SP_API SP_MUST_CHECK int sp_splitters_load(struct sp_splitters **splitters,
 					   const struct sp_sort_opts *opts, const char *path,
 					   struct sp_errinfo *err);
+/*
+ * Chooses parts - 1 splitters, so that parts of the inputs of io (and their header) will have about
+ * equal numbers of bytes.  The inputs are not read as a whole, but sampled at 1000 random places
+ * for each part, drawn by opts->run.seed; with different keys a part then has its share of the
+ * bytes within 10 % (three standard deviations), apart from a record or a group of equal keys that
+ * is larger.  Splitters are the same record where such a group has the share of several parts.
+ * The samples are sorted in the memory of opts->run.
+ *
+ * Inputs that are no regular files are SP_EUNSUP, inputs without a record SP_EFORMAT.
+ */
+SP_API SP_MUST_CHECK int sp_splitters_sample(struct sp_splitters **splitters,
+					     const struct sp_sort_opts *opts,
+					     const struct sp_sort_io *io, size_t parts,
+					     struct sp_errinfo *err);
 SP_API size_t sp_splitters_count(const struct sp_splitters *splitters);
+/* Splitter i, counted from 0 here, with its terminator. */
+SP_API struct sp_batch sp_splitters_get(const struct sp_splitters *splitters, size_t i);
 SP_API void sp_splitters_free(struct sp_splitters *splitters); /* accepts NULL */
 
 #endif

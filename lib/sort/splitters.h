@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a sorted stream is cut (split.c).
+ * Where a sorted stream is cut (splitters.c).
  */
-#ifndef SP__SORT_SPLIT_H
-#define SP__SORT_SPLIT_H
+#ifndef SP__SORT_SPLITTERS_H
+#define SP__SORT_SPLITTERS_H
 
 #include <spindle/batch.h>
 #include <spindle/split.h>
@@ -22,8 +22,6 @@ SP_MUST_CHECK int sp__splitters_new(struct sp_splitters **splitters,
 				    const struct sp_sort_opts *opts, struct sp_errinfo *err);
 /* Appends a record, with its terminator; 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__splitters_add(struct sp_splitters *s, const char *rec, size_t bytes);
-/* Splitter i, with its terminator. */
-struct sp_batch sp__splitters_at(const struct sp_splitters *s, size_t i);
 /* -ENOMEM if one of the comparisons so far had no memory. */
 SP_MUST_CHECK int sp__splitters_compared(const struct sp_splitters *s, struct sp_errinfo *err);
 

@@ -25,7 +25,7 @@
 #include "rec/recfmt.h"
 #include "run/memory.h"
 #include "sort/output.h"
-#include "sort/split.h"
+#include "sort/splitters.h"
 
 int sp__splitters_new(struct sp_splitters **splitters, const struct sp_sort_opts *opts,
 		      struct sp_errinfo *err)
@@ -64,7 +64,7 @@ int sp__splitters_add(struct sp_splitters *s, const char *rec, size_t bytes)
 	return 0;
 }
 
-struct sp_batch sp__splitters_at(const struct sp_splitters *s, size_t i)
+struct sp_batch sp_splitters_get(const struct sp_splitters *s, size_t i)
 {
 	size_t from = i ? s->ends[i - 1] : 0;
 
@@ -81,7 +81,7 @@ int sp__splitters_compared(const struct sp_splitters *s, struct sp_errinfo *err)
 /* The order of a record, with its terminator, and splitter i. */
 static int compare(const struct sp_splitters *s, const char *rec, size_t bytes, size_t i)
 {
-	struct sp_batch at = sp__splitters_at(s, i);
+	struct sp_batch at = sp_splitters_get(s, i);
 	size_t term = sp__rec_term(&s->format);
 
 	return sp__key_compare(s->keys, rec, bytes - term, at.data, at.bytes - term);

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Splitters by sampling.
+ *
+ * The bytes of all inputs are divided into strata of equal length, 1000 for each part.  In each a
+ * byte is drawn, and the record that it belongs to is read, with positioned reads around it, and
+ * put into a sort of its own, whose memory, threads and temporary space bound the samples
+ * whatever their number.  Records in order pass by with their weights; where the sum of the
+ * weights passes i / P of the whole, the record is splitter i.
+ *
+ * Weights.  A record is put once, however many strata draw from it.  If it is shorter than a
+ * stratum, it is drawn with a probability of its length / stratum and stands for a stratum;
+ * if it is longer, it is drawn for certain, or nearly, and stands for its own bytes.
+ * The weight of a record is thus the larger of the two lengths, and need not be kept with it.
+ *
+ * Precision.  The number of samples below a given key has a variance of at most that of
+ * independent draws; between two splitters lie 1000, give or take their square root, so
+ * one standard deviation is about 3.2 % of a part.
+ *
+ * A record of CSV is found only probably (rec/recfmt.h).  What is not one is left out, and a
+ * wrong one makes parts uneven, never wrong.
+ *
+ * Rejected: the record that begins after a random byte, which prefers records behind long
+ * ones; one offset for all strata, which resonates with periodic files.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/array.h"
+#include "base/err.h"
+#include "base/minmax.h"
+#include "base/rng.h"
+#include "flow/scan.h"
+#include "rec/recfmt.h"
+#include "sort/splitters.h"
+#include "sort/state.h"
+
+#define SAMPLES_PER_PART 1000
+/* Read at first on each side of a byte; CSV needs some quotes to see where it is. */
+#define REACH_LINE 2048u
+#define REACH_CSV 8192u
+
+struct range {
+	uint64_t from, to; /* of the records of an input */
+};
+
+struct sampler {
+	struct sp_sort_opts opts;
+	const struct sp_sort_io *io;
+	struct sp_errinfo *err;
+	struct sp__budget *budget; /* of the splitters */
+	struct range *ranges;
+	uint64_t total;	  /* bytes in all ranges */
+	uint64_t strata;  /* their number */
+	uint64_t stratum; /* bytes of one, at least 1 */
+	struct sp_sort *sort;
+	uint64_t weights; /* of the records put */
+
+	/* The current input. */
+	const char *name;
+	int fd; /* -1: none */
+	struct range range;
+	uint64_t taken; /* where the last record put ends */
+	uint64_t at;	/* the window: where it lies, its bytes, and room for a terminator */
+	size_t bytes, room;
+	char *window;
+};
+
+static uint64_t weight(const struct sampler *s, size_t bytes)
+{
+	return sp__max(bytes, s->stratum);
+}
+
+static int no_memory(const struct sampler *s)
+{
+	return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
+}
+
+static void close_input(struct sampler *s)
+{
+	if (s->fd >= 0)
+		sp__input_close(s->name, s->fd);
+	s->fd = -1;
+	s->bytes = 0;
+}
+
+static int open_input(struct sampler *s, size_t i)
+{
+	close_input(s);
+	s->name = s->io->inputs[i];
+	s->fd = sp__input_open(s->name, s->err);
+	if (s->fd < 0)
+		return s->fd;
+	if (s->fd != STDIN_FILENO)
+		(void)posix_fadvise(s->fd, 0, 0, POSIX_FADV_RANDOM);
+	s->range = s->ranges[i];
+	s->taken = s->range.from;
+	return 0;
+}
+
+/* Moves the window to [from, to) of the file, or to its end, if that comes before. */
+static int fill(struct sampler *s, uint64_t from, uint64_t to)
+{
+	size_t want = (size_t)(to - from), had = s->room;
+	ssize_t n = 1;
+
+	if (!SP__ARRAY_ROOM(s->window, s->room, want + 1))
+		return no_memory(s);
+	sp__budget_charge(s->budget, s->room - had);
+	s->at = from;
+	for (s->bytes = 0; n > 0 && s->bytes < want; s->bytes += (size_t)n) {
+		n = pread(s->fd, s->window + s->bytes, want - s->bytes, (off_t)(from + s->bytes));
+		if (n < 0)
+			return sp__err(s->err, -errno, "read", s->name, -1);
+	}
+	if (s->bytes < want)
+		s->range.to = from + s->bytes;
+	return 0;
+}
+
+/* The end of the header, which begins the range. */
+static int skip_header(struct sampler *s, uint64_t records)
+{
+	const struct sp_recfmt *f = &s->opts.format;
+	const char *p, *next;
+	uint64_t reach = REACH_LINE, left;
+	int rc;
+
+	do {
+		rc = fill(s, s->range.from, sp__min(s->range.to, s->range.from + reach));
+		if (rc < 0)
+			return rc;
+		p = s->window;
+		for (left = records; left; left--, p = next) {
+			next = sp__rec_end(f, p, (size_t)(s->window + s->bytes - p));
+			if (!next)
+				break;
+		}
+		reach *= 2;
+	} while (left && s->at + s->bytes < s->range.to);
+	s->range.from = left ? s->range.to : s->range.from + (uint64_t)(p - s->window);
+	return 0;
+}
+
+/* Finds out where the records of an input lie. */
+static int measure(struct sampler *s, size_t i)
+{
+	const struct sp_recfmt *f = &s->opts.format;
+	struct stat st;
+	off_t from;
+	int rc = open_input(s, i);
+
+	if (rc < 0)
+		return rc;
+	if (fstat(s->fd, &st) < 0)
+		return sp__err(s->err, -errno, "stat", s->name, -1);
+	if (S_ISDIR(st.st_mode))
+		return sp__err(s->err, -EISDIR, "read", s->name, -1);
+	from = S_ISREG(st.st_mode) ? lseek(s->fd, 0, SEEK_CUR) : -1;
+	if (from < 0)
+		return sp__errf(s->err, SP_EUNSUP, "read", s->name, -1,
+				"not a regular file, so it cannot be sampled");
+	s->range.from = (uint64_t)from;
+	s->range.to = sp__max((uint64_t)from, (uint64_t)st.st_size);
+	if (s->io->header_records && (i == 0 || !s->io->header_first))
+		rc = skip_header(s, s->io->header_records);
+	if (!rc && f->kind == SP_REC_FIXED && (s->range.to - s->range.from) % f->fixed_bytes)
+		rc = sp__rec_partial(f, s->name, s->err);
+	s->ranges[i] = s->range;
+	s->total += s->range.to - s->range.from;
+	return rc;
+}
+
+/* Brings the record at a byte of the file into the window; SP_END: the file has become shorter. */
+static int find(struct sampler *s, uint64_t p, size_t *begin, size_t *end)
+{
+	const struct sp_recfmt *f = &s->opts.format;
+	uint64_t reach = f->kind == SP_REC_CSV ? REACH_CSV : REACH_LINE, before;
+	int rc = 0;
+
+	for (;; reach *= 2) {
+		struct sp__file_piece piece = { s->window, s->bytes, s->at == s->range.from,
+					   s->at + s->bytes == s->range.to };
+
+		if (p >= s->range.to)
+			return SP_END;
+		if (p >= s->at && p - s->at < s->bytes &&
+		    sp__rec_around(f, &piece, (size_t)(p - s->at), begin, end))
+			return SP_READY;
+		before = sp__min(reach, p - s->range.from);
+		rc = fill(s, p - before, p + sp__min(reach, s->range.to - p));
+		if (rc < 0)
+			return rc;
+	}
+}
+
+static int find_fixed(struct sampler *s, uint64_t p, size_t *begin, size_t *end)
+{
+	size_t length = s->opts.format.fixed_bytes;
+	uint64_t first = p - (p - s->range.from) % length;
+	int rc = fill(s, first, first + length);
+
+	*begin = 0;
+	*end = length;
+	if (rc < 0)
+		return rc;
+	return s->bytes == length ? SP_READY : SP_END;
+}
+
+/* Puts the record at a byte of the current input into the sort. */
+static int take(struct sampler *s, uint64_t p)
+{
+	const struct sp_recfmt *f = &s->opts.format;
+	size_t begin, end;
+	struct sp_batch rec;
+	int rc;
+
+	if (p < s->taken)
+		return 0;
+	rc = f->kind == SP_REC_FIXED ? find_fixed(s, p, &begin, &end) : find(s, p, &begin, &end);
+	if (rc != SP_READY)
+		return rc;
+	s->taken = s->at + end;
+	rec = (struct sp_batch){ s->window + begin, end - begin };
+	if (s->taken == s->range.to && !sp__rec_end(f, rec.data, rec.bytes))
+		s->window[begin + rec.bytes++] = f->kind == SP_REC_LINE ? f->eol : '\n';
+	if (sp__rec_end(f, rec.data, rec.bytes) != rec.data + rec.bytes)
+		return 0;
+	s->weights += weight(s, rec.bytes);
+	rc = sp__sort_put_all(s->sort, &rec);
+	return rc < 0 ? rc : 0;
+}
+
+static uint64_t stratum_begin(const struct sampler *s, uint64_t k)
+{
+	return (uint64_t)((unsigned __int128)s->total * k / s->strata);
+}
+
+static int draw_samples(struct sampler *s)
+{
+	struct sp__rng rng = { sp__mix64(s->opts.run.seed) };
+	uint64_t before = 0; /* bytes of the inputs before this one */
+	size_t input = 0;
+	int rc = open_input(s, 0);
+
+	for (uint64_t k = 0; !rc && k < s->strata; k++) {
+		uint64_t from = stratum_begin(s, k), to = stratum_begin(s, k + 1), p;
+		struct range r = s->ranges[input];
+
+		if (from == to)
+			continue;
+		p = from + sp__rng_below(&rng, to - from);
+		for (; !rc && p - before >= r.to - r.from; r = s->ranges[input]) {
+			before += r.to - r.from;
+			rc = open_input(s, ++input);
+		}
+		if (!rc)
+			rc = take(s, r.from + (p - before));
+	}
+	return rc;
+}
+
+/* Passes through the samples in order. */
+static int choose(struct sampler *s, struct sp_splitters *to, size_t parts)
+{
+	unsigned __int128 sum = 0; /* of the weights so far, times parts */
+	struct sp_batch batch;
+	const char *next;
+	int rc = sp_sort_finish(s->sort);
+
+	while (!rc && (rc = sp__sort_get_next(s->sort, &batch)) == SP_READY) {
+		rc = 0;
+		for (const char *at = batch.data, *end = at + batch.bytes; !rc && at < end;
+		     at = next) {
+			next = sp__rec_end(&s->opts.format, at, (size_t)(end - at));
+			sum += (unsigned __int128)weight(s, (size_t)(next - at)) * parts;
+			while (!rc && to->n + 1 < parts &&
+			       sum > (unsigned __int128)s->weights * (to->n + 1))
+				rc = sp__splitters_add(to, at, (size_t)(next - at));
+		}
+		if (rc < 0)
+			return no_memory(s);
+	}
+	return rc;
+}
+
+/* What the sort of the samples will get. */
+static void expect(struct sampler *s)
+{
+	uint64_t record = s->opts.format.fixed_bytes;
+
+	sp_sort_expect(&s->opts, s->io->inputs, s->io->ninputs);
+	if (s->opts.format.kind != SP_REC_FIXED)
+		record = s->opts.record_bytes;
+	s->opts.input_bytes = record ? sp__min(s->total, s->strata * record) : s->total;
+}
+
+static int sample(struct sampler *s, struct sp_splitters *to, size_t parts)
+{
+	size_t n = s->io->ninputs;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = measure(s, i);
+	if (rc < 0 || parts == 1)
+		return rc;
+	s->strata = (uint64_t)parts * SAMPLES_PER_PART;
+	s->stratum = sp__max(s->total / s->strata, (uint64_t)1);
+	expect(s);
+	rc = sp_sort_new(&s->sort, &s->opts, s->err);
+	if (!rc && s->total)
+		rc = draw_samples(s);
+	if (!rc)
+		rc = choose(s, to, parts);
+	if (!rc && !to->n)
+		rc = sp__errf(s->err, SP_EFORMAT, "read", n == 1 ? s->io->inputs[0] : NULL, -1,
+			      "there is no record to choose splitters from");
+	return rc;
+}
+
+int sp_splitters_sample(struct sp_splitters **splitters, const struct sp_sort_opts *opts,
+			const struct sp_sort_io *io, size_t parts, struct sp_errinfo *err)
+{
+	struct sampler s = { .opts = *opts, .io = io, .err = err, .fd = -1 };
+	int rc = sp__splitters_new(splitters, opts, err);
+
+	s.opts.unique = s.opts.count = false;
+	s.opts.top = 0;
+	s.opts.run.trace_path = NULL;
+	s.ranges = calloc(io->ninputs + 1, sizeof(*s.ranges));
+	if (!s.ranges)
+		rc = no_memory(&s);
+	if (!rc) {
+		s.budget = &(*splitters)->budget;
+		rc = sample(&s, *splitters, parts);
+		sp__budget_credit(s.budget, s.room);
+	}
+	close_input(&s);
+	sp_sort_free(s.sort);
+	free(s.window);
+	free(s.ranges);
+	if (rc < 0) {
+		sp_splitters_free(*splitters);
+		*splitters = NULL;
+	}
+	return rc;
+}
