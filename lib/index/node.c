@@ -20,6 +20,7 @@
  * node is filled the prefix only becomes shorter; the entries are then written anew.  They grow by
  * what the prefix loses, so whether they still fit is known before.
  */
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,13 +39,20 @@ static void put_fixed(uint8_t *to, uint64_t v, unsigned bytes)
 		to[i] = (uint8_t)(v >> 8 * i);
 }
 
-static uint64_t get_fixed(const uint8_t *from, unsigned bytes)
+static uint64_t get_64(const uint8_t *from)
 {
-	uint64_t v = 0;
+	uint64_t v;
 
-	for (unsigned i = bytes; i-- > 0;)
-		v = v << 8 | from[i];
-	return v;
+	memcpy(&v, from, sizeof(v));
+	return le64toh(v);
+}
+
+static unsigned get_16(const uint8_t *from)
+{
+	uint16_t v;
+
+	memcpy(&v, from, sizeof(v));
+	return le16toh(v);
 }
 
 static size_t number_bytes(uint64_t v)
@@ -74,85 +82,130 @@ static const uint8_t *get_number(const uint8_t *at, uint64_t *v)
 	}
 }
 
-/* The same where nothing is known of the bytes; NULL: this is no number. */
-static const uint8_t *check_number(const uint8_t *at, const uint8_t *end, uint64_t *v)
+/* Passes over a number where nothing is known of the bytes; NULL: this is none. */
+static const uint8_t *check_number(const uint8_t *at, const uint8_t *end)
 {
 	for (const uint8_t *p = at; p < end && p < at + NUMBER_MOST; p++)
 		if (*p < 128)
-			return p == at + NUMBER_MOST - 1 && *p > 1 ? NULL : get_number(at, v);
+			return p == at + NUMBER_MOST - 1 && *p > 1 ? NULL : p + 1;
 	return NULL;
+}
+
+/*
+ * The same for two numbers, of an offset and a length mostly: their ends are among the bytes of one
+ * word, without a branch for each byte, which no processor foresees.
+ */
+static const uint8_t *check_two(const uint8_t *at, const uint8_t *end)
+{
+	uint64_t ends;
+
+	if (end - at >= 8) {
+		ends = ~get_64(at) & UINT64_C(0x8080808080808080);
+		ends &= ends - 1;
+		if (ends)
+			return at + __builtin_ctzll(ends) / 8 + 1;
+	}
+	at = check_number(at, end);
+	return at ? check_number(at, end) : NULL;
 }
 
 static const uint8_t *check_entry(const uint8_t *at, const uint8_t *end)
 {
-	uint64_t v;
+	const uint8_t *key = *at < 128 ? at + 1 : check_number(at, end);
+	uint64_t bytes;
 
-	at = check_number(at, end, &v);
-	if (!at || v > (uint64_t)(end - at))
+	if (!key)
 		return NULL;
-	at = check_number(at + v, end, &v);
-	return at ? check_number(at, end, &v) : NULL;
+	(void)get_number(at, &bytes);
+	return bytes > (uint64_t)(end - key) ? NULL : check_two(key + bytes, end);
 }
 
 const char *sp__node_open(struct sp__node *n, const uint8_t *data, uint32_t page_bytes,
 			  uint64_t number)
 {
 	const uint8_t *at, *end = data + page_bytes;
+	bool apart = false;
 
-	if (get_fixed(data, 8) != sp__checksum(data + 8, page_bytes - 8))
+	if (get_64(data) != sp__checksum(data + 8, page_bytes - 8))
 		return "its checksum is wrong";
-	if (get_fixed(data + 8, 8) != number)
+	if (get_64(data + 8) != number)
 		return "it is another page";
 	n->data = data;
-	n->level = (unsigned)get_fixed(data + 16, 2);
-	n->count = (unsigned)get_fixed(data + 18, 2);
-	n->prefix_bytes = (size_t)get_fixed(data + 20, 2);
+	n->level = get_16(data + 16);
+	n->count = get_16(data + 18);
+	n->prefix_bytes = get_16(data + 20);
 	n->prefix = data + HEAD_BYTES + 2 * (size_t)n->count;
 	if (n->level >= SP__NODE_LEVELS || (n->level && !n->count) ||
 	    HEAD_BYTES + 2 * (size_t)n->count + n->prefix_bytes > page_bytes)
 		return "its head is wrong";
 	at = n->prefix + n->prefix_bytes;
 	for (unsigned i = 0; i < n->count; i++) {
-		if (get_fixed(data + HEAD_BYTES + 2 * (size_t)i, 2) != (uint64_t)(at - data))
-			return "an entry is not where it should be";
-		at = check_entry(at, end);
+		/* Not at: so the processor does not wait for the end of the one before. */
+		const uint8_t *entry = data + get_16(data + HEAD_BYTES + 2 * (size_t)i);
+
+		apart |= entry != at;
+		at = entry < end ? check_entry(entry, end) : NULL;
 		if (!at)
 			return "an entry is wrong";
 	}
+	if (apart)
+		return "an entry is not where it should be";
 	for (; at < end; at++)
 		if (*at)
 			return "there is more than its entries";
 	return NULL;
 }
 
+/* Of entry i the key alone. */
+static const uint8_t *entry_key(const struct sp__node *n, unsigned i, size_t *bytes)
+{
+	uint64_t rest;
+	const uint8_t *at = n->data + get_16(n->data + HEAD_BYTES + 2 * (size_t)i);
+	const uint8_t *key = get_number(at, &rest);
+
+	*bytes = (size_t)rest;
+	return key;
+}
+
 struct sp__nodeentry sp__node_entry(const struct sp__node *n, unsigned i)
 {
-	const uint8_t *at = n->data + get_fixed(n->data + HEAD_BYTES + 2 * (size_t)i, 2);
 	struct sp__nodeentry e;
-	uint64_t bytes;
 
-	e.rest = get_number(at, &bytes);
-	e.rest_bytes = (size_t)bytes;
-	(void)get_number(get_number(e.rest + bytes, &e.a), &e.b);
+	e.rest = entry_key(n, i, &e.rest_bytes);
+	(void)get_number(get_number(e.rest + e.rest_bytes, &e.a), &e.b);
 	return e;
+}
+
+/* The order of the prefix and as much of the key; 0: the key begins with it. */
+static int compare_prefix(const struct sp__node *n, const uint8_t *key, size_t bytes)
+{
+	size_t common = sp__min(bytes, n->prefix_bytes);
+	int order = common ? memcmp(n->prefix, key, common) : 0;
+
+	return order || common == n->prefix_bytes ? order : 1;
+}
+
+static int compare_rest(const struct sp__node *n, unsigned i, const uint8_t *key, size_t bytes)
+{
+	size_t rest_bytes;
+	const uint8_t *rest = entry_key(n, i, &rest_bytes);
+
+	return sp__order_bytes(rest, rest_bytes, key + n->prefix_bytes, bytes - n->prefix_bytes);
 }
 
 int sp__node_compare(const struct sp__node *n, unsigned i, const uint8_t *key, size_t bytes)
 {
-	size_t common = sp__min(bytes, n->prefix_bytes);
-	int order = common ? memcmp(n->prefix, key, common) : 0;
-	struct sp__nodeentry e;
-
-	if (order || common < n->prefix_bytes)
-		return order ? order : 1;
-	e = sp__node_entry(n, i);
-	return sp__order_bytes(e.rest, e.rest_bytes, key + common, bytes - common);
+	return compare_prefix(n, key, bytes) ?: compare_rest(n, i, key, bytes);
 }
 
 unsigned sp__node_below(const struct sp__node *n, const uint8_t *key, size_t bytes, bool equal)
 {
+	int order = compare_prefix(n, key, bytes);
+
+	if (order)
+		return order < 0 ? n->count : 0;
 	return (unsigned)SP__BISECT(n->count, i,
-				    sp__node_compare(n, (unsigned)i, key, bytes) < (equal ? 1 : 0));
+				    compare_rest(n, (unsigned)i, key, bytes) < (equal ? 1 : 0));
 }
 
 uint64_t sp__node_child(const struct sp__node *n, const uint8_t *key, size_t bytes)
