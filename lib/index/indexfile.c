@@ -11,6 +11,7 @@
 #include "base/minmax.h"
 #include "base/outfile_impl.h"
 #include "index/indexfile.h"
+#include "io/cached.h"
 
 /* The directory in which a file is once symbolic links are resolved; to be freed. */
 static char *directory_of(const char *path, int *rc)
@@ -133,6 +134,23 @@ static int make_volume(struct sp__index *ix, struct sp__volume **v, int fd, cons
 		rc = sp__volume_simulate(*v, reading.device, SP__SIM_INPUT, (*v)->size_bytes,
 					 ix->env->err);
 	return rc;
+}
+
+static void bypass_cache(struct sp__volume **v)
+{
+	struct sp__volume *direct;
+
+	if ((*v)->machine || (*v)->direct || sp__file_cached((*v)->fd, 0, (*v)->size_bytes) ||
+	    sp__volume_reopen_direct(&direct, (*v)->fd, false, (*v)->name, NULL) < 0)
+		return;
+	sp__volume_close(*v);
+	*v = direct;
+}
+
+void sp__index_bypass(struct sp__index *ix)
+{
+	bypass_cache(&ix->nodes);
+	bypass_cache(&ix->records);
 }
 
 /* The path of the source: from the directory of the index, then without what need not be in it. */

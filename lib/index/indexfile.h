@@ -31,6 +31,11 @@ struct sp__index {
  */
 SP_MUST_CHECK int sp__index_open(struct sp__index *ix, const char *path, struct sp__env *env);
 void sp__index_close(struct sp__index *ix); /* accepts one all zero */
+/*
+ * For random reads of both files: from now on each is read past the page cache, if it can be and
+ * is not largely there.
+ */
+void sp__index_bypass(struct sp__index *ix);
 
 /* The error of a page that cannot be used: why, or, if that is NULL, code. */
 int sp__index_page_err(const struct sp__index *ix, int code, uint64_t page, const char *why);

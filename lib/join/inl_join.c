@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "io/cached.h"
 #include "join/inl_plan.h"
 #include "join/inlindex.h"
 #include "join/record.h"
@@ -70,18 +69,6 @@ static uint64_t gap_bytes(const struct sp_join_opts *o)
 	return o->run.geometry ? (uint64_t)(d.seek_s / d.transfer_s_per_mb * (1 << 20)) : GAP_BYTES;
 }
 
-/* The inner file as it is read: past the page cache, unless much of it is there. */
-static struct sp__volume *records_of(const struct sp__inl_plan *p, struct sp__inl_level *l)
-{
-	struct sp__volume *v = l->index.records;
-
-	if (v->machine || v->direct || p->j->opts.run.direct >= 0 ||
-	    sp__file_cached(v->fd, 0, v->size_bytes) ||
-	    sp__volume_reopen_direct(&l->direct, v->fd, false, v->name, NULL) < 0)
-		return v;
-	return l->direct;
-}
-
 /* Which fields of which files are the keys of level i, and its index. */
 static int open_keys(struct sp__inl_plan *p, unsigned i, struct sp__inl_opts *lo)
 {
@@ -134,7 +121,9 @@ static int open_level(struct sp__inl_plan *p, unsigned i, unsigned most)
 
 	if (rc < 0)
 		return rc;
-	lo.volume = records_of(p, l);
+	if (p->j->opts.run.direct < 0)
+		sp__index_bypass(&l->index);
+	lo.volume = l->index.records;
 	return sp__inl_open(&l->inl, &lo);
 }
 
@@ -145,7 +134,8 @@ int sp__inl_plan_open(struct sp__inl_plan *p)
 	const struct sp__queue_opts qo = { .engine = o->run.engine,
 					   .depth = 2 * most * p->nlevels,
 					   .trace = p->j->env.trace,
-					   .device = p->j->read.device };
+					   .device = p->j->read.device,
+					   .bound = p->bound };
 	int rc = sp__reads_open(&p->reads, &qo, p->j->env.err);
 
 	for (unsigned i = 0; i < p->nlevels && !rc; i++)
@@ -170,7 +160,6 @@ void sp__inl_plan_close(struct sp__inl_plan *p)
 		if (l->inl)
 			sp__inl_note(l->inl, &p->j->stats);
 		sp__inl_close(l->inl);
-		sp__volume_close(l->direct);
 		sp__index_close(&l->index);
 	}
 }
@@ -228,7 +217,8 @@ int sp__join_inl(struct sp__join *j)
 	struct sp__inl_plan p = { .j = j,
 				  .outer = sp__inl_outer(&j->opts),
 				  .nlevels = 1 + (unsigned)j->opts.nthen,
-				  .waits = &j->waits };
+				  .waits = &j->waits,
+				  .bound = true };
 	int rc;
 
 	j->stats.algorithm = j->opts.algorithm;

@@ -11,17 +11,17 @@
 
 struct sp__inl_level {
 	struct sp__index index;
-	struct sp__volume *direct; /* the inner file, past the page cache; or NULL */
 	struct sp_join_opts keys;
 	size_t field[2]; /* memory of its keys */
 	struct sp__inl *inl;
 };
 
 struct sp__inl_plan {
-	struct sp__join *j; /* the first four are set by the owner */
+	struct sp__join *j; /* the first five are set by the owner */
 	int outer;	    /* file 0 or 1 */
 	unsigned nlevels;
 	struct sp__waits *waits;
+	bool bound; /* stays with the thread that opens it */
 	struct sp__inl_level level[SP_JOIN_FILES_MAX - 1];
 	struct sp__reads reads;
 	struct sp__tuple row; /* of the outer file */

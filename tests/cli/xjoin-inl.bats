@@ -84,6 +84,10 @@ number() # FILE KEY
 		same --type=left
 		same --type=left --direct=always
 		same --type=left --direct=never
+		for file in b b.index; do
+			dd "of=$file" oflag=nocache conv=notrunc,fdatasync count=0 status=none
+		done
+		same --type=left
 	done
 }
 
