@@ -168,7 +168,7 @@ int sp__lookup_open(struct sp__lookup **lookup, const struct sp__lookup_opts *op
 	if (!l)
 		return sp__err(opts->index->env->err, -ENOMEM, "allocate", NULL, -1);
 	l->opts = *opts;
-	rc = sp__nodecache_open(&l->cache, opts->index, opts->reads, opts->bytes);
+	rc = sp__nodecache_open(&l->cache, opts->index, opts->reads, opts->bytes, opts->gap_bytes);
 	if (rc)
 		return rc;
 	l->cache.arrived = arrived;
@@ -201,6 +201,11 @@ void sp__lookup_close(struct sp__lookup *l)
 	free(l->slots);
 	free(l->matches);
 	free(l);
+}
+
+void sp__lookup_expect(struct sp__lookup *l, uint64_t keys)
+{
+	sp__nodecache_expect(&l->cache, keys);
 }
 
 bool sp__lookup_room(const struct sp__lookup *l)

@@ -22,8 +22,9 @@ struct sp__lookup_opts {
 	const struct sp__index *index;
 	struct sp__reads *reads; /* max of its depth are for this */
 	struct sp__waits *waits;
-	unsigned max;	/* keys outstanding; fewer if the memory has fewer pages */
-	uint64_t bytes; /* of memory for nodes */
+	unsigned max;	    /* keys outstanding; fewer if the memory has fewer pages */
+	uint64_t bytes;	    /* of memory for nodes */
+	uint64_t gap_bytes; /* what costs as much to read as a request; 0: nodes are read alone */
 	bool ordered;
 };
 
@@ -48,6 +49,8 @@ SP_MUST_CHECK int sp__lookup_open(struct sp__lookup **lookup, const struct sp__l
 /* The reads must have been closed, so that none is outstanding.  Accepts NULL. */
 void sp__lookup_close(struct sp__lookup *l);
 
+/* So many keys will be put from now on, at a guess. */
+void sp__lookup_expect(struct sp__lookup *l, uint64_t keys);
 /* May another key be put? */
 bool sp__lookup_room(const struct sp__lookup *l);
 /*
@@ -61,7 +64,7 @@ SP_MUST_CHECK int sp__lookup_put(struct sp__lookup *l, const void *key, size_t b
  */
 SP_MUST_CHECK int sp__lookup_get(struct sp__lookup *l, struct sp__found *found);
 
-/* Pages that were in memory, or on the way there, and that had to be read. */
+/* Pages that were in memory, or on the way there; requests for the others. */
 void sp__lookup_counts(const struct sp__lookup *l, uint64_t *hits, uint64_t *misses);
 
 #endif

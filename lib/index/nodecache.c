@@ -6,20 +6,27 @@
 #include "base/minmax.h"
 #include "index/nodecache.h"
 
-int sp__nodecache_open(struct sp__nodecache *c, const struct sp__index *ix, struct sp__reads *reads,
-		       uint64_t bytes)
-{
-	uint64_t pages = ix->head.end_page - ix->head.head_bytes / ix->head.page_bytes;
+/* A larger piece would make the first one late. */
+#define PIECE_MOST (32u << 10)
 
-	*c = (struct sp__nodecache){ .index = ix, .reads = reads };
+int sp__nodecache_open(struct sp__nodecache *c, const struct sp__index *ix, struct sp__reads *reads,
+		       uint64_t bytes, uint64_t gap_bytes)
+{
+	uint64_t first = ix->head.head_bytes / ix->head.page_bytes;
+	uint64_t pages = ix->head.end_page - first;
+
+	*c = (struct sp__nodecache){
+		.index = ix, .reads = reads, .first = first, .around = 1, .gap_bytes = gap_bytes
+	};
 	c->frame_bytes = sp__max(ix->head.page_bytes, ix->nodes->align_bytes);
 	c->nframes = sp__max(sp__min(bytes / (c->frame_bytes + sizeof(*c->frames)), pages), 2);
+	c->whole = c->nframes >= pages && c->frame_bytes == ix->head.page_bytes;
 	c->nheads = 1;
 	while (c->nheads < c->nframes)
 		c->nheads *= 2;
-	c->frames = calloc(c->nframes, sizeof(*c->frames));
+	c->frames = sp__pages_alloc(c->nframes * sizeof(*c->frames), true);
 	c->heads = calloc(c->nheads, sizeof(struct sp__nodeframe *));
-	c->memory = sp__pages_alloc(c->nframes * c->frame_bytes, false);
+	c->memory = sp__pages_alloc(c->nframes * c->frame_bytes, !c->whole);
 	if (!c->frames || !c->heads || !c->memory)
 		return sp__err(ix->env->err, -ENOMEM, "allocate", NULL, -1);
 	c->charged = c->nframes * (c->frame_bytes + sizeof(*c->frames)) +
@@ -34,7 +41,8 @@ void sp__nodecache_close(struct sp__nodecache *c)
 		sp__pages_free(c->memory, c->nframes * c->frame_bytes);
 	if (c->charged)
 		sp__budget_credit(&c->index->env->budget, c->charged);
-	free(c->frames);
+	if (c->frames)
+		sp__pages_free(c->frames, c->nframes * sizeof(*c->frames));
 	free(c->heads);
 	*c = (struct sp__nodecache){ 0 };
 }
@@ -84,19 +92,26 @@ static struct sp__nodeframe *take_frame(struct sp__nodecache *c)
 	return f;
 }
 
+/* A page has been read, with this result. */
+static int check(struct sp__nodecache *c, struct sp__nodeframe *f, int rc)
+{
+	const char *why = NULL;
+
+	f->unchecked = false;
+	if (!rc)
+		why = sp__node_open(&f->node, f->page, c->index->head.page_bytes, f->number);
+	if ((rc || why) && !c->error)
+		c->error = sp__index_page_err(c->index, rc, f->number, why);
+	return c->error;
+}
+
 static void note_read(struct sp__read *read)
 {
 	struct sp__nodeframe *f = (struct sp__nodeframe *)(void *)read;
 	struct sp__nodecache *c = read->owner;
-	uint32_t bytes = c->index->head.page_bytes;
-	int rc = sp__read_result(read, (const char *)f->page, bytes);
-	const char *why = NULL;
 
 	f->reading = false;
-	if (!rc)
-		why = sp__node_open(&f->node, f->page, bytes, f->number);
-	if ((rc || why) && !c->error)
-		c->error = sp__index_page_err(c->index, rc, f->number, why);
+	(void)check(c, f, sp__read_result(read, (const char *)f->page, c->index->head.page_bytes));
 	c->arrived(c->owner, f);
 }
 
@@ -122,10 +137,127 @@ static int begin_read(struct sp__nodecache *c, uint64_t page, struct sp__nodefra
 	return sp__reads_add(c->reads, &f->read) ?: SP_LATER;
 }
 
+/* The index in memory. */
+
+/* Do all pieces cost less than what is to be read page by page? */
+static bool pieces_pay(const struct sp__nodecache *c, uint64_t pages)
+{
+	const uint64_t page_bytes = c->frame_bytes, n = (c->nframes + pages - 1) / pages;
+	const uint64_t single = sp__max(c->expected, c->misses);
+
+	return single * (c->gap_bytes + page_bytes) > n * (c->gap_bytes + pages * page_bytes);
+}
+
+static void choose_around(struct sp__nodecache *c)
+{
+	uint64_t pages = sp__min(2 * c->gap_bytes, PIECE_MOST) / c->frame_bytes;
+
+	if (c->around > 1 || pages < 2 || !pieces_pay(c, pages))
+		return;
+	c->around = (unsigned)pages;
+	sp__pages_huge(c->memory, c->nframes * c->frame_bytes);
+}
+
+static void note_piece(struct sp__read *read);
+
+/* Reads pages that nobody has read. */
+static int read_piece(struct sp__nodecache *c, struct sp__nodeframe *f, unsigned length)
+{
+	const size_t bytes = c->frame_bytes, i = (size_t)(f - c->frames);
+
+	for (unsigned k = 0; k < length; k++) {
+		f[k].number = c->first + i + k;
+		f[k].page = c->memory + (i + k) * bytes;
+		f[k].reading = f[k].unchecked = true;
+	}
+	f->length = length;
+	f->read.done = note_piece;
+	f->read.owner = c;
+	(void)sp__read_aim(&f->read, c->index->nodes, f->number * bytes, length * bytes,
+			   c->memory + i * bytes);
+	c->misses++;
+	return sp__reads_add(c->reads, &f->read);
+}
+
+/* A piece could not be read: who waits for a page of it is given that one alone. */
+static void give_up(struct sp__nodecache *c, struct sp__nodeframe *f, unsigned length)
+{
+	int rc = 0;
+
+	c->gap_bytes = 0;
+	c->around = 1;
+	for (unsigned k = 0; k < length; k++) {
+		f[k].page = NULL;
+		f[k].reading = f[k].unchecked = false;
+	}
+	for (unsigned k = 0; k < length && !rc; k++)
+		if (f[k].pins)
+			rc = read_piece(c, &f[k], 1);
+	if (!rc)
+		return;
+	c->error = c->error ? c->error : rc;
+	c->arrived(c->owner, f);
+}
+
+static void note_piece(struct sp__read *read)
+{
+	struct sp__nodeframe *f = (struct sp__nodeframe *)(void *)read;
+	struct sp__nodecache *c = read->owner;
+	const unsigned length = f->length;
+	const char *data = read->req.data;
+	int rc = sp__read_result(read, data, length * c->frame_bytes);
+
+	if (rc && length > 1) {
+		give_up(c, f, length);
+		return;
+	}
+	for (unsigned k = 0; k < length; k++)
+		f[k].reading = false;
+	for (unsigned k = 0; k < length; k++) {
+		if (!f[k].pins)
+			continue;
+		(void)check(c, &f[k], rc);
+		c->arrived(c->owner, &f[k]);
+	}
+}
+
+/* Reads the page, and of its piece what lies beside it and is not there. */
+static int begin_piece(struct sp__nodecache *c, struct sp__nodeframe *f)
+{
+	size_t i = (size_t)(f - c->frames), begin = i, end = i + 1;
+
+	choose_around(c);
+	while (begin % c->around && !c->frames[begin - 1].page)
+		begin--;
+	while (end % c->around && end < c->nframes && !c->frames[end].page)
+		end++;
+	return read_piece(c, &c->frames[begin], (unsigned)(end - begin)) ?: SP_LATER;
+}
+
+static int pin_own(struct sp__nodecache *c, struct sp__nodeframe *f)
+{
+	f->pins++;
+	if (!f->page)
+		return begin_piece(c, f);
+	c->hits++;
+	if (f->reading)
+		return SP_LATER;
+	return f->unchecked ? check(c, f, 0) ?: SP_READY : SP_READY;
+}
+
+void sp__nodecache_expect(struct sp__nodecache *c, uint64_t keys)
+{
+	c->expected = keys;
+}
+
 int sp__nodecache_pin(struct sp__nodecache *c, uint64_t page, struct sp__nodeframe **out)
 {
 	struct sp__nodeframe *f = *head_of(c, page);
 
+	if (c->whole) {
+		*out = &c->frames[page - c->first];
+		return pin_own(c, *out);
+	}
 	while (f && f->number != page)
 		f = f->same;
 	if (!f)
@@ -141,7 +273,7 @@ void sp__nodecache_unpin(struct sp__nodecache *c, struct sp__nodeframe *f)
 {
 	struct sp__unpinned *l;
 
-	if (--f->pins)
+	if (--f->pins || c->whole)
 		return;
 	l = list_of(c, f);
 	f->newer = NULL;

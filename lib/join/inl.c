@@ -88,6 +88,7 @@ int sp__inl_open(struct sp__inl **level, const struct sp__inl_opts *opts)
 				      .waits = opts->waits,
 				      .max = opts->most,
 				      .bytes = opts->memory_bytes * 7 / 16,
+				      .gap_bytes = opts->gap_bytes,
 				      .ordered = opts->ordered };
 	struct sp__gather_opts fo = { .volume = opts->volume,
 				      .reads = opts->reads,
@@ -141,6 +142,11 @@ void sp__inl_close(struct sp__inl *l)
 }
 
 /* Outer rows. */
+
+void sp__inl_expect(struct sp__inl *l, uint64_t rows)
+{
+	sp__lookup_expect(l->lookup, rows);
+}
 
 /* Copies the records of a row. */
 static int copy_row(struct sp__inl *l, struct outer *o, const struct sp__tuple *row)

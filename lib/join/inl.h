@@ -52,6 +52,8 @@ struct sp__inl;
 SP_MUST_CHECK int sp__inl_open(struct sp__inl **level, const struct sp__inl_opts *opts);
 /* After the reads have been closed.  Accepts NULL. */
 void sp__inl_close(struct sp__inl *level);
+/* So many outer rows are to come, at a guess. */
+void sp__inl_expect(struct sp__inl *level, uint64_t rows);
 SP_MUST_CHECK int sp__inl_next(void *level, const struct sp__tuple **row);
 /*
  * As next, but only a row that has come, if it is not time to ask for more: else SP_LATER, and

@@ -18,6 +18,24 @@
 #define QUEUE_MOST 4096
 /* What costs as much to read as a request, where the device is not known. */
 #define GAP_BYTES (16u << 10)
+#define EXPECT_LEAST 16
+
+/*
+ * How many rows are still to come, by the length of those that have: now and then, and not before
+ * there are a few.
+ */
+static void expect_rows(struct sp__inl_plan *p, const struct sp__source *src)
+{
+	const struct sp_join_opts *o = &p->j->opts;
+	const uint64_t all = o->input_bytes[p->outer];
+	const uint64_t done = src->bytes - (uint64_t)(src->end - src->at);
+	uint64_t rows;
+
+	if (src->lines < EXPECT_LEAST || (src->lines & (src->lines - 1)) || all <= done)
+		return;
+	rows = (uint64_t)((double)(all - done) / (double)done * (double)src->lines);
+	sp__inl_expect(p->level[0].inl, o->limited ? sp__min(rows, o->limit) : rows);
+}
 
 /* The scan of the outer file as an operator. */
 static int outer_next(void *plan, const struct sp__tuple **row)
@@ -39,6 +57,7 @@ static int outer_next(void *plan, const struct sp__tuple **row)
 	sp__tally_count(&src->done, (uint64_t)(src->at - data));
 	sp__line_set(p->j, p->outer, data, bytes, &p->row.of[p->outer]);
 	*row = &p->row;
+	expect_rows(p, src);
 	return SP_READY;
 }
 

@@ -91,6 +91,21 @@ number() # FILE KEY
 	done
 }
 
+@test "index nested loops: pages of an index are read in pieces if many keys are expected" {
+	seq -f '%.0f|b' 100000 >b
+	"$xindex" build -t'|' -k1,1 -o b.index b
+	seq -f '%.0f|a' 3 7 60000 | shuf --random-source=b >a
+	for algorithm in inl async-inl; do
+		"$xjoin" -t'|' --index2=b.index --algorithm=$algorithm --stats=$algorithm a b | sort >$algorithm.out
+		grep -o '"index_reads": [0-9]*' $algorithm | grep -o '[0-9]*$' >$algorithm.reads
+	done
+	cat a | "$xjoin" -t'|' --index2=b.index --algorithm=async-inl - b | sort >pipe.out
+	sed 's/$/|b/' a | sort | tee inl.expected | cmp - inl.out
+	cmp inl.expected async-inl.out
+	cmp inl.expected pipe.out
+	[ $(($(<async-inl.reads) * 4)) -lt "$(<inl.reads)" ]
+}
+
 @test "index nested loops: empty files, and a last line without newline" {
 	inputs 6 40 200 20
 	inl=(--index2=b.index --algorithm=async-inl)

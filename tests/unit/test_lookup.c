@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Asynchronous lookups: completions in many orders, any number outstanding, few frames; every
- * answer once, every page once, and any read that fails.
+ * answer once, every page once, and any read that fails.  All of it page by page and in pieces.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,19 +15,21 @@
 
 /* Keys of three digits, the one divisible by 8 more often. */
 #define KEYS 400
-#define TIMES(key) ((key) % 8 ? 1 : 40)
+#define TIMES(key) ((key) % 8 ? 1 : times)
 
 static char dir[64], source[80], path[80];
 static const char *const tmp[] = { "/tmp" };
+static int times;
+static uint64_t gap_bytes; /* of all plans */
 
-static bool build(void)
+static bool build(unsigned page_bytes)
 {
 	struct sp_index_build_opts o = SP_INDEX_BUILD_OPTS_INIT;
 	FILE *f = fopen(source, "w");
 
 	if (!f)
 		return false;
-	for (int i = 0; i < 40; i++)
+	for (int i = 0; i < times; i++)
 		for (int key = 0; key < KEYS; key++)
 			if (i < TIMES(key))
 				fprintf(f, "%03d %d\n", key, i);
@@ -37,7 +39,7 @@ static bool build(void)
 	o.run.ntmpdirs = 1;
 	o.format = (struct sp_recfmt){ .kind = SP_REC_LINE, .eol = '\n' };
 	o.key = "1,1";
-	o.page_bytes = 512;
+	o.page_bytes = page_bytes;
 	return !sp_index_build(&o, source, path, NULL, NULL);
 }
 
@@ -61,6 +63,7 @@ static void begin(struct plan *p, const char *engine, unsigned max, uint64_t byt
 				     .waits = &p->waits,
 				     .max = max,
 				     .bytes = bytes,
+				     .gap_bytes = gap_bytes,
 				     .ordered = ordered };
 	struct sp__queue_opts qo = { .engine = engine, .depth = 2 * max };
 
@@ -73,6 +76,8 @@ static void begin(struct plan *p, const char *engine, unsigned max, uint64_t byt
 	p->rc = p->rc ?: sp__index_open(&p->index, path, &p->env);
 	p->rc = p->rc ?: sp__reads_open(&p->reads, &qo, &p->err);
 	p->rc = p->rc ?: sp__lookup_open(&p->lookup, &o);
+	if (!p->rc && gap_bytes)
+		sp__lookup_expect(p->lookup, KEYS);
 	p->rc = p->rc ?: sp__fetch_open(&p->fetch, &p->index, &p->reads, &p->waits, max, 1 << 20);
 }
 
@@ -137,7 +142,7 @@ static bool complete(void)
 	bool good = answered[KEYS] == 0 && over[KEYS];
 
 	for (unsigned i = 0; i < KEYS; i++)
-		good &= over[i] && answered[i] == TIMES(i);
+		good &= over[i] && answered[i] == (unsigned)TIMES(i);
 	return good;
 }
 
@@ -162,8 +167,59 @@ static void orders(void)
 			diag("order %u: %d %s", i, p.rc, p.err.text);
 		end(&p);
 	}
-	ok(good, "each key is answered once, whatever the order of completions");
+	ok(good, "each key is answered once, whatever the order of completions (gap %u)",
+	   (unsigned)gap_bytes);
 	ok(once, "a page that several lookups need is read once");
+}
+
+/* Requests for the index, all keys being looked up, of which so many were expected; 0: an error. */
+static uint64_t requests(const char *engine, uint64_t expected, unsigned max)
+{
+	uint64_t hits, misses = 0;
+	struct plan p;
+	bool good;
+
+	begin(&p, engine, max, 1 << 20, false);
+	if (!p.rc)
+		sp__lookup_expect(p.lookup, expected);
+	good = !p.rc && run(&p, false) && !p.rc && complete();
+	if (good)
+		sp__lookup_counts(p.lookup, &hits, &misses);
+	if (!good)
+		diag("%s: %d %s", engine, p.rc, p.err.text);
+	end(&p);
+	return misses;
+}
+
+/* Pages as large as blocks; a gap of 8192 bytes makes pieces of four of them. */
+static void pieces(void)
+{
+	uint64_t single, expected, seen;
+	bool good = true;
+	char engine[64];
+	struct plan p;
+
+	times = 400;
+	ok(build(4096), "there is an index with larger pages");
+	single = requests("sync", 0, 7);
+	gap_bytes = 8192;
+	expected = requests("sync", KEYS, 7);
+	seen = requests("sync", 0, 7);
+	ok(single && expected && expected <= single / 4 + 1,
+	   "many keys are expected: pieces (%u requests instead of %u)", (unsigned)expected,
+	   (unsigned)single);
+	ok(seen > expected && seen < single, "many pages have been read: pieces (%u requests)",
+	   (unsigned)seen);
+	/* The first is the root, which may be alone in the last piece. */
+	for (unsigned i = 2; good && i <= expected; i++) {
+		sprintf(engine, "fault:NTH=%u,ERROR=EIO:sync", i);
+		good = requests(engine, KEYS, 7 * i) > expected;
+	}
+	ok(good, "a piece that cannot be read is read page by page");
+	begin(&p, "fault:NTH=3,COUNT=0,ERROR=EIO:sync", 9, 1 << 20, false);
+	ok(run(&p, false) && p.rc == -EIO && !strcmp(p.err.path, path),
+	   "pages that cannot be read alone either are the end");
+	end(&p);
 }
 
 static void faults(void)
@@ -319,13 +375,17 @@ int main(void)
 		return 1;
 	sprintf(source, "%s/source", dir);
 	sprintf(path, "%s/index", dir);
-	ok(build(), "there is an index");
+	times = 40;
+	ok(build(512), "there is an index");
 	orders();
 	faults();
 	flips();
 	fetches();
 	operators();
 	misuse();
+	pieces();
+	orders();
+	flips();
 	strcat(command, dir);
 	return system(command) ? 1 : done();
 }

@@ -269,7 +269,7 @@ struct sp_join_stats {
 	uint64_t filter_drops;	     /* ... that the filter dropped instead of spilling */
 	/* Index nested loops, of all indexes: */
 	uint64_t probes;	    /* keys looked up */
-	uint64_t index_reads;	    /* of pages of indexes */
+	uint64_t index_reads;	    /* requests for pages of indexes */
 	uint64_t inner_records;	    /* wanted */
 	uint64_t inner_reads;	    /* requests for them */
 	uint64_t inner_bytes;	    /* read */
