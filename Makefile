@@ -313,7 +313,7 @@ run-fuzz: $(FUZZ)
 			$$f -t $(FUZZ_SECONDS) -s random $$(ls -d tests/fuzz/corpus/$$name 2>/dev/null); \
 		fi; done
 
-.PHONY: demo bench bench-aio bench-cube experiments lint format
+.PHONY: demo bench bench-aio bench-cube bench-inl experiments lint format
 demo: ## sorts real data beside GNU sort, and draws a picture
 	$(Q)scripts/setup demo
 	$(Q)+$(MAKE) --no-print-directory all
@@ -329,6 +329,10 @@ bench-aio: ## aiobench beside fio; ROWS='depths cpu null knee', PAIRS=15
 bench-cube: ## mmap-cube beside HDF5, Zarr and TileDB; EDGE=512
 	$(Q)+$(MAKE) --no-print-directory all
 	$(Q)scripts/bench/cube
+bench-inl: ## index nested loops beside the bare reads and SQLite; PROBES=20000
+	$(Q)scripts/setup bench-inl
+	$(Q)+$(MAKE) --no-print-directory all $(BENCHES)
+	$(Q)python3 scripts/bench/inl.py
 # Test programs that the experiments run.
 EXPERIMENT_PROGRAMS := $(addprefix $(B)/tests/,unit/test_join_plan unit/test_sequence_papers unit/test_readplan \
 	unit/test_cube_mapping unit/test_cube_formula sim/rivals)
