@@ -118,7 +118,7 @@ static int open_keys(struct sp__inl_plan *p, unsigned i, struct sp__inl_opts *lo
 	rc = sp__index_open(&l->index, path, &p->j->env);
 	return rc ? rc
 		  : sp__inlindex_check(&l->index, &l->keys, !lo->outer_side,
-				       input ? input : l->index.source, p->j->env.err);
+				       input ? input : l->index.source, p->j->io, p->j->env.err);
 }
 
 static int open_level(struct sp__inl_plan *p, unsigned i, unsigned most)

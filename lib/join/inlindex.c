@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include "base/err.h"
 #include "join/inlindex.h"
@@ -18,40 +16,6 @@ int sp__inl_outer(const struct sp_join_opts *o)
 	if (!is_inner(o, 1) || !is_inner(o, 0))
 		return is_inner(o, 1) ? 0 : 1;
 	return o->input_bytes[1] && o->input_bytes[1] < o->input_bytes[0] ? 1 : 0;
-}
-
-/* The letter of -k for the type of a key field. */
-static const char *letter(const struct sp_join_opts *o)
-{
-	static const char *const letters[] = {
-		[SP_KEY_TEXT] = "",   [SP_KEY_NUMERIC] = "n", [SP_KEY_GENERAL] = "g",
-		[SP_KEY_HUMAN] = "h", [SP_KEY_MONTH] = "M",   [SP_KEY_VERSION] = "V"
-	};
-
-	return o->types ? letters[o->types[0].type] : "";
-}
-
-/* How to make the index of an input that is needed. */
-static void build_line(const struct sp_join_opts *o, int side, const char *input, char *text,
-		       size_t bytes)
-{
-	const size_t k = o->keys[side][0];
-	char form[64] = "", key[64];
-
-	if (o->fixed_bytes[side])
-		snprintf(form, sizeof(form), " --record-size=%zu", o->fixed_bytes[side]);
-	else if (o->csv)
-		snprintf(form, sizeof(form), " --csv");
-	if (!o->fixed_bytes[side] && o->separator && (!o->csv || *o->separator != ','))
-		snprintf(form + strlen(form), sizeof(form) - strlen(form), " -t '%.*s'",
-			 (int)o->separator_bytes, o->separator);
-	if (o->fixed_bytes[side])
-		snprintf(key, sizeof(key), "%zu:%zu", o->fields[k].offset, o->fields[k].length);
-	else
-		snprintf(key, sizeof(key), "%zu%s,%zu%s%s", k + 1, o->separator ? "" : "b", k + 1,
-			 letter(o), o->ignore_case || (o->types && o->types[0].fold) ? "f" : "");
-	snprintf(text, bytes, "xindex build%s%s%s -k %s -o %.80s.index %.80s", form,
-		 o->eol ? "" : " -z", o->header ? " --header" : "", key, input, input);
 }
 
 static int refuse(struct sp_errinfo *err, const char *path, const char *why)
@@ -115,7 +79,8 @@ bool sp__inl_pays(const struct sp_join_opts *o, double *index_s, double *hash_s)
 	return *index_s < *hash_s;
 }
 
-static int check_then(const struct sp_join_opts *o, size_t i, struct sp_errinfo *err)
+static int check_then(const struct sp_join_opts *o, size_t i, const struct sp_join_io *io,
+		      struct sp_errinfo *err)
 {
 	const struct sp_join_then *t = &o->then[i];
 	const struct sp_join_opts keys = { .eol = o->eol,
@@ -125,29 +90,26 @@ static int check_then(const struct sp_join_opts *o, size_t i, struct sp_errinfo 
 					   .header = o->header,
 					   .ignore_case = o->ignore_case,
 					   .keys = { NULL, &t->key } };
-	char line[320];
 
 	if (!t->left || t->left > i + 2)
 		return refuse(err, t->input, "is joined to a file that does not come before it");
 	if (t->index)
 		return 0;
-	build_line(&keys, 1, t->input, line, sizeof(line));
-	return sp__errf(err, SP_EUNSUP, "plan", t->input, -1, "has no index; %s", line);
+	sp__want_index(io, &keys, 1, t->input);
+	return refuse(err, t->input, "has no index");
 }
 
 int sp__inl_check(const struct sp_join_opts *o, const struct sp_join_io *io, struct sp_errinfo *err)
 {
-	char line[320];
 	int rc;
 
 	if (!o->index[0] && !o->index[1]) {
-		build_line(o, 1, io->inputs[1], line, sizeof(line));
-		return sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
-				"index nested loops need --index1 or --index2: %s", line);
+		sp__want_index(io, o, 1, io->inputs[1]);
+		return refuse(err, NULL, "index nested loops need --index1 or --index2");
 	}
 	rc = check_type(o, err);
 	for (size_t i = 0; i < o->nthen && !rc; i++)
-		rc = check_then(o, i, err);
+		rc = check_then(o, i, io, err);
 	return rc;
 }
 
@@ -169,6 +131,13 @@ static bool same_format(const struct sp__index *ix, const struct sp_join_opts *o
 	       h->separator == (unsigned char)*o->separator;
 }
 
+bool sp__keys_alike(const struct sp_join_opts *o)
+{
+	const struct sp_key *a = &o->fields[o->keys[0][0]], *b = &o->fields[o->keys[1][0]];
+
+	return a->type == b->type && a->length == b->length && a->big_endian == b->big_endian;
+}
+
 /* Are index keys equal where those of the join are?  They may be equal elsewhere, too. */
 static bool same_key(const struct sp__index *ix, const struct sp_join_opts *o, int side)
 {
@@ -179,10 +148,7 @@ static bool same_key(const struct sp__index *ix, const struct sp_join_opts *o, i
 	if (o->fixed_bytes[side]) {
 		f = &o->fields[field];
 		return k->offset == f->offset && k->length == f->length && k->type == f->type &&
-		       k->big_endian == f->big_endian &&
-		       o->fields[o->keys[!side][0]].type == k->type &&
-		       o->fields[o->keys[!side][0]].length == k->length &&
-		       o->fields[o->keys[!side][0]].big_endian == k->big_endian;
+		       k->big_endian == f->big_endian && sp__keys_alike(o);
 	}
 	if (k->sword != field || k->eword != field || k->schar || k->echar)
 		return false;
@@ -196,10 +162,9 @@ static bool same_key(const struct sp__index *ix, const struct sp_join_opts *o, i
 }
 
 int sp__inlindex_check(const struct sp__index *ix, const struct sp_join_opts *o, int side,
-		       const char *input, struct sp_errinfo *err)
+		       const char *input, const struct sp_join_io *io, struct sp_errinfo *err)
 {
 	struct stat a, b;
-	char line[320];
 
 	if (fstat(ix->records->fd, &a) || stat(input, &b))
 		return sp__err(err, -errno, "open", input, -1);
@@ -208,7 +173,6 @@ int sp__inlindex_check(const struct sp__index *ix, const struct sp_join_opts *o,
 				"is an index of %.100s, not of %.100s", ix->source, input);
 	if (same_format(ix, o, side) && same_key(ix, o, side))
 		return 0;
-	build_line(o, side, input, line, sizeof(line));
-	return sp__errf(err, SP_EUNSUP, "open", ix->path, -1,
-			"is an index of other keys than those of the join; %.200s", line);
+	sp__want_index(io, o, side, input);
+	return refuse(err, ix->path, "is an index of other keys than those of the join");
 }

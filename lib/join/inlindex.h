@@ -23,6 +23,12 @@ SP_MUST_CHECK int sp__inl_check(const struct sp_join_opts *o, const struct sp_jo
  * opts?  0, SP_EUNSUP or an error of the system, with err.
  */
 SP_MUST_CHECK int sp__inlindex_check(const struct sp__index *index, const struct sp_join_opts *o,
-				     int side, const char *input, struct sp_errinfo *err);
+				     int side, const char *input, const struct sp_join_io *io,
+				     struct sp_errinfo *err);
+/* Of binary records: have the first keys of both files one type? */
+bool sp__keys_alike(const struct sp_join_opts *o);
+/* indexwanted.c: tells io->index_wanted how to make the index of an input. */
+void sp__want_index(const struct sp_join_io *io, const struct sp_join_opts *o, int side,
+		    const char *input);
 
 #endif

@@ -207,6 +207,16 @@ static int parse_type(const char *s, struct sp_key *key, struct sp_errinfo *err)
 	return 0;
 }
 
+const char *sp__bkey_type(const struct sp_key *k)
+{
+	size_t i = 0;
+
+	while (types[i].type != k->type || types[i].big_endian != k->big_endian ||
+	       (types[i].bytes && types[i].bytes != k->length))
+		i++;
+	return types[i].name;
+}
+
 int sp_bkey_parse(const char *text, struct sp_key *key, struct sp_errinfo *err)
 {
 	struct sp_key k = SP_KEY_INIT;

@@ -183,6 +183,8 @@ bool sp__csv_slice(const struct sp_key *k, char sep, const char *rec, size_t byt
 int sp__bkey_encode(const struct sp_key *k, const char *rec, struct sp__keybuf *out);
 /* The same order by loading and comparing the values, reversal included. */
 int sp__bkey_compare(const struct sp_key *k, const char *a, const char *b);
+/* The word for the type of a key that was parsed. */
+const char *sp__bkey_type(const struct sp_key *k);
 
 /* random.c */
 

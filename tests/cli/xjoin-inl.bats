@@ -51,6 +51,19 @@ same() # ARGUMENT...
 	cmp want got
 }
 
+# An error of this join shows the command that makes the index of b; with it results are a hash
+# join's.
+made() # b ARGUMENT...
+{
+	local b=$1
+
+	shift
+	run -1 --separate-stderr "$xjoin" "$@" a "$b" || return
+	eval "\"$xindex\" ${stderr#*; xindex }" || return
+	"$xjoin" "$@" --index2="$b.index" a "$b" >got && "$xjoin" "${@/%--algorithm=inl/--algorithm=hybrid}" a "$b" >want &&
+		[ -s want ] && cmp want got
+}
+
 number() # FILE KEY
 {
 	sed -n "s/^ *\"$2\": \([^,]*\),*\$/\1/p" "$1" | head -n 1
@@ -68,7 +81,8 @@ number() # FILE KEY
 			same --type=$type
 			same --type=$type --ordered=1
 			same --type=$type -S 512K
-			same --type=$type --max-outstanding=3 --ordered=1
+			inl+=(--max-outstanding=3)
+			same --type=$type --ordered=1
 		done
 		inl=(--index1=a.index --algorithm=async-inl)
 		same --type=inner
@@ -248,6 +262,80 @@ number() # FILE KEY
 	[[ $stderr == *'invalid file number'* ]]
 }
 
+@test "index nested loops: the command that is shown makes the index, whatever names and types are" {
+	local long name
+
+	long=$(printf 'n%.0s' {1..60})
+	mkdir -p "$long/$long/it's a dir"
+	for name in "$long/$long/it's a dir/b" $'new\nline' -b; do
+		printf 'x|7\ny|8\n' >"./$name"
+		printf 'z|8\n' >a
+		run -1 --separate-stderr "$xjoin" -t'|' -j2 --algorithm=inl -- a "$name"
+		[[ $stderr == "xjoin: index nested loops need --index1 or --index2; xindex build "* ]]
+		eval "\"$xindex\" ${stderr#*; xindex }"
+		"$xjoin" -t'|' -j2 --algorithm=inl --index2="$name.index" -- a "$name" >out
+		[ "$(<out)" = '8|z|y' ]
+	done
+	# Keys of each form: the same join with the index that the command made.
+	printf 'x\0\1y\0\2' >b
+	printf '\0\2' >a
+	made b --record-size=2,3 --bkey=0:2:u16be,1:2:u16be --algorithm=inl
+	printf '1\0A;1\0' >a
+	printf 'q\0001\0a;1.0\0' >b
+	made b -z -t';' -2 2n -1 2n --algorithm=inl
+	printf 'x\0001\n' >a
+	printf '1\0003\n' >b
+	made b -t '\0' -1 2 --algorithm=inl
+	printf 'k;a\n1;2\n' >a
+	printf 'a;k\n2;"1"\n' >b
+	made b --csv -t';' --header -2 2 --algorithm=inl
+	printf ' 1 x\n' >a
+	printf 'A 1\n' >b
+	made b -i -2 2 --algorithm=inl
+	# No command makes an index of these.
+	run -1 --separate-stderr "$xjoin" --algorithm=inl a - <b
+	[[ $stderr == *"need --index1 or --index2" ]]
+	for more in "-t ''" '--record-size=2 --bkey=0:2:u16be,0:2:u16le'; do
+		eval "run -1 --separate-stderr \"$xjoin\" $more --algorithm=inl a b"
+		[[ $stderr == *"need --index1 or --index2" ]]
+	done
+}
+
+@test "index options: refused with an algorithm that does not use them" {
+	inputs 14 20 20 10
+	for algorithm in hybrid grace shj nested merge; do
+		for option in --index1=a.index --index2=b.index --max-outstanding=9 \
+			--then=a,left=1.1,key=2,index=a.index; do
+			run -1 "$xjoin" -t'|' -j2 --algorithm=$algorithm $option a b
+			[ "$output" = "xjoin: options '${option%%=*}' and '--algorithm=$algorithm' are incompatible" ]
+		done
+	done
+	run -1 "$xjoin" -t'|' -j2 --check-order --index2=b.index a b
+	[ "$output" = "xjoin: options '--index2' and '--check-order' are incompatible" ]
+	run -1 "$xjoin" -t'|' -j2 --algorithm=inl --index2=b.index --max-outstanding=9 a b
+	[ "$output" = "xjoin: options '--max-outstanding' and '--algorithm=inl' are incompatible" ]
+	"$xjoin" -t'|' -j2 --index2=b.index --max-outstanding=9 a b | sort |
+		cmp - <("$xjoin" -t'|' -j2 a b | sort)
+}
+
+@test "auto: opens an index only to join through it, and then refuses one that cannot be used" {
+	seq -f '%g|inner' 200000 >b
+	seq -f '%g|other' 200000 >c
+	printf '17|\n' >few
+	"$xindex" build -t'|' -k1,1 -o b.index b
+	"$xindex" build -t'|' -k1,1 -o c.index c
+	"$xindex" build -t'|' -k2,2 -o b2.index b
+	echo '200001|inner' >>b
+	for index in b.index c.index b2.index none; do
+		run -1 --separate-stderr "$xjoin" -t'|' --index2=$index few b
+		[[ $stderr == "xjoin: $index: "* ]]
+		[ "$(wc -l <<<"$stderr")" -eq 1 ]
+		[ -z "$output" ]
+		"$xjoin" -t'|' --index2=$index b b >out # reads both files
+		[ "$(wc -l <out)" -eq 200001 ]
+	done
+}
+
 @test "index nested loops: no report overwrites an index or a further file" {
 	inputs 13 20 20 10
 	for file in b.index c; do
@@ -318,7 +406,9 @@ number() # FILE KEY
 	"$xindex" build -t'|' -k1,1 -o b.index b
 	"$xjoin" -t'|' a b | sort >want
 	for run in inl async-inl again; do
-		"$xjoin" -t'|' --algorithm="${run/again/async-inl}" --max-outstanding=64 --index2=b.index \
+		more=$([ $run = inl ] || echo --max-outstanding=64)
+		# shellcheck disable=SC2086
+		"$xjoin" -t'|' --algorithm="${run/again/async-inl}" $more --index2=b.index \
 			--volume=sim:cheetah36es-like,files=both --timeline=t.$run --stats=s.$run a b |
 			sort | cmp - want
 	done

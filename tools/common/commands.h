@@ -13,7 +13,7 @@ struct config; /* the tool's own: what the command line says */
 struct command {
 	const char *name, *args, *about; /* args as argp's */
 	unsigned bit;
-	unsigned min, max; /* operands */
+	unsigned min, max;	      /* operands */
 	int (*run)(struct config *c); /* returns the exit status */
 };
 

@@ -22,6 +22,21 @@ static void tell_disorder(void *arg, unsigned file, uint64_t line, const char *d
 	    bytes < INT_MAX ? (int)bytes : INT_MAX, data);
 }
 
+/* Keeps the command for the message that follows. */
+static void keep_command(void *arg, const char *const *words)
+{
+	struct settings *set = arg;
+	size_t bytes;
+	FILE *f = open_memstream(&set->index_command, &bytes);
+
+	if (!f)
+		die("memory exhausted");
+	for (; *words; words++)
+		fprintf(f, "%s%s", quote_file(*words), words[1] ? " " : "");
+	if (fclose(f))
+		die("memory exhausted");
+}
+
 static bool is(const struct sp_errinfo *err, const char *op)
 {
 	return err->op && !strcmp(err->op, op);
@@ -46,17 +61,25 @@ static _Noreturn void output_failed(const struct settings *set, const struct sp_
 	die("write error");
 }
 
+/* Errors that the library itself detected. */
+static _Noreturn void refused(const struct settings *set, const struct sp_errinfo *err)
+{
+	const char *reason = err->text[0] ? err->text : sp_strerror(err->code);
+	const char *name = err->path[0] ? quote_file(err->path) : "", *colon = *name ? ": " : "";
+
+	if (err->offset >= 0)
+		die("%s: offset %lld: %s", name, err->offset, reason);
+	if (set->index_command)
+		die("%s%s%s; %s", name, colon, reason, set->index_command);
+	die("%s%s%s", name, colon, reason);
+}
+
 static _Noreturn void failure(const struct settings *set, const struct sp_errinfo *err)
 {
 	if (err->code == -ENOMEM && !err->text[0])
 		die("memory exhausted");
-	if (err->code <= SP_EFORMAT || err->text[0]) {
-		const char *reason = err->text[0] ? err->text : sp_strerror(err->code);
-
-		if (err->offset >= 0)
-			die("%s: offset %lld: %s", err->path, err->offset, reason);
-		die("%s%s%s", err->path, err->path[0] ? ": " : "", reason);
-	}
+	if (err->code <= SP_EFORMAT || err->text[0])
+		refused(set, err);
 	if (is(err, "create"))
 		die_sys(-err->code, "cannot create temporary file in %s",
 			quote_file_always(err->path));
@@ -149,6 +172,8 @@ int join_run(struct settings *set)
 		.output_fd = STDOUT_FILENO,
 		.disorder = tell_disorder,
 		.disorder_arg = set,
+		.index_wanted = keep_command,
+		.index_wanted_arg = set,
 	};
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_join_stats stats;

@@ -112,13 +112,33 @@ static void check_columns(const struct settings *set)
 	}
 }
 
+/* What an algorithm would not use is refused; auto may come to use an index. */
+static void check_index_options(const struct settings *set)
+{
+	const struct sp_join_opts *o = &set->opts;
+	const char *name = sp_join_algorithm_name(o->algorithm);
+	bool unused = o->algorithm != SP_JOIN_AUTO && o->algorithm != SP_JOIN_INL &&
+		      o->algorithm != SP_JOIN_ASYNC_INL;
+	char by[40] = "--check-order";
+
+	if (o->order != SP_JOIN_CHECK)
+		snprintf(by, sizeof(by), "--algorithm=%s", name);
+	else
+		unused = true;
+	longopt_exclude(o->index[0], "--index1", unused, by);
+	longopt_exclude(o->index[1], "--index2", unused, by);
+	longopt_exclude(o->nthen, "--then", unused, by);
+	longopt_exclude(o->max_outstanding, "--max-outstanding",
+			unused || o->algorithm == SP_JOIN_INL, by);
+}
+
 void tuning_finish(struct settings *set)
 {
 	struct sp_join_opts *o = &set->opts;
 	bool check = o->order == SP_JOIN_CHECK;
 
 	check_columns(set);
-
+	check_index_options(set);
 	match_types(set);
 	if (o->algorithm == SP_JOIN_AUTO && (set->plain_join || check))
 		o->algorithm = SP_JOIN_MERGE;

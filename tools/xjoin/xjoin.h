@@ -59,7 +59,8 @@ struct settings {
 	char fill[2];
 	bool typed; /* a field of the key has letters */
 	bool *collated;
-	bool disorder; /* has been reported */
+	bool disorder;	     /* has been reported */
+	char *index_command; /* that makes the index that is missing; NULL: none is */
 	const char *output, *timeline;
 	struct common_options common;
 	struct sp_join_opts opts;

@@ -201,6 +201,13 @@ struct sp_join_io {
 	 */
 	void (*row)(void *arg, uint64_t number, double elapsed_s);
 	void *row_arg;
+	/*
+	 * Called before a join fails for want of an index, of an input or of its keys: the words of
+	 * the command that makes it, up to NULL, valid during the call.  Not called where no index
+	 * would do.  NULL: not wanted.
+	 */
+	void (*index_wanted)(void *arg, const char *const *words);
+	void *index_wanted_arg;
 };
 
 /* ORDER: writing the result from its sort. */
