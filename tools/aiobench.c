@@ -16,8 +16,8 @@ const char *argp_program_version = "aiobench (Spindle) " SP_VERSION;
 
 static const char notes[] =
 	"TARGET is a file, a block device, or sim:MODEL[,KEY=VALUE...] (simulated).\n"
-	"SIZE may have a suffix K, M, G or T (powers of 1024), TIME one of us, ms, s, m, h\n"
-	"(default: s).  Options that fio has too have its names and meaning.\n"
+	"SIZE may have a suffix K, M, G or T (powers of 1024), TIME one of us, ms, s, m,\n"
+	"h (default: s).  Options that fio has too have its names and meaning.\n"
 	"\n"
 	"Exit status: 0 for success, 2 after an error.\n";
 

@@ -120,7 +120,7 @@ static struct sp_sequence *load(const char *path, enum sp_sequence_order order)
 	int rc = sp_sequence_load(&seq, path, order, &err);
 
 	if (rc < 0)
-		die("%s: %s", strcmp(path, "-") ? path : "standard input",
+		die("%s: %s", strcmp(path, "-") ? quote_file(path) : "standard input",
 		    err.text[0] ? err.text : sp_strerror(rc));
 	return seq;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "msg.h"
 #include "outputs.h"
+#include "quote.h"
 #include "signals.h"
 #include "statsfile.h"
 #include "stdio_end.h"
@@ -14,7 +15,7 @@
 
 _Noreturn void fail(const char *subject, int rc, const struct sp_errinfo *err)
 {
-	die("%s: %s", err->path[0] ? err->path : subject,
+	die("%s: %s", quote_file(err->path[0] ? err->path : subject),
 	    err->text[0] ? err->text : sp_strerror(rc));
 }
 

@@ -126,12 +126,12 @@ static void open_keys(struct keys *k, const struct printing *p)
 		die_sys(errno, "%s", quote_file(name));
 }
 
-/* The end of a query: a sink that failed could not write. */
+/* The end of a query: a sink that failed could not write, and rc says why. */
 static int finish(struct config *c, struct sp_index *index, int rc, const struct sp_errinfo *err,
 		  const struct sp_index_stats *st)
 {
 	if (ferror(stdout))
-		stdio_finish();
+		die_sys(-rc, "write error");
 	if (rc)
 		die_of(rc, err);
 	report(c, st);

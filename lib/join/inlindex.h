@@ -8,6 +8,11 @@
 #include <spindle/join.h>
 #include "index/indexfile.h"
 
+static inline bool sp__is_inl(enum sp_join_algorithm a)
+{
+	return a == SP_JOIN_INL || a == SP_JOIN_ASYNC_INL;
+}
+
 /*
  * SP_JOIN_AUTO: are index nested loops predicted to be faster than reading both files?  Seconds of
  * each; 0: unknown.

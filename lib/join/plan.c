@@ -265,7 +265,10 @@ int sp_join_plan(const struct sp_join_opts *opts, struct sp_join_plan *plan, str
 	if (rc < 0)
 		return rc;
 	own.ordered = sp__join_ordered(opts);
-	*plan = (struct sp_join_plan){ .algorithm = SP_JOIN_ASYNC_INL };
+	*plan = (struct sp_join_plan){ .algorithm = o->algorithm };
+	if (sp__is_inl(o->algorithm))
+		return 0;
+	plan->algorithm = SP_JOIN_ASYNC_INL;
 	if (sp__inl_pays(o, &plan->index_s, &plan->hash_s))
 		return 0;
 	plan->algorithm = SP_JOIN_MERGE;

@@ -69,11 +69,6 @@ SP_MUST_CHECK int sp__join_inl(struct sp__join *j);
 /* Writes the first lines; the records after them are those that a limit or a timeline is about. */
 SP_MUST_CHECK int sp__join_begin_rows(struct sp__join *j);
 
-static inline bool sp__is_inl(enum sp_join_algorithm a)
-{
-	return a == SP_JOIN_INL || a == SP_JOIN_ASYNC_INL;
-}
-
 /* merge_join.c: 0, 1 (disorder) or an error. */
 SP_MUST_CHECK int sp__join_merge(struct sp__join *j);
 

@@ -149,7 +149,8 @@ struct sp_report *sp_report_join_plan(const struct sp_join_plan *plan)
 	struct sp__doc p = sp__doc_object(doc, "plan");
 
 	/* The plan of these is their name alone. */
-	if (plan->algorithm == SP_JOIN_MERGE || plan->algorithm == SP_JOIN_ASYNC_INL)
+	if (plan->algorithm == SP_JOIN_MERGE || plan->algorithm == SP_JOIN_INL ||
+	    plan->algorithm == SP_JOIN_ASYNC_INL)
 		sp__doc_text(p, "algorithm", sp_join_algorithm_name(plan->algorithm));
 	else
 		sp__doc_fields(p, plan_fields, plan);

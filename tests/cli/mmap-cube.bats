@@ -363,6 +363,8 @@ create()
 	[[ $output == *"info: extra operand: 'd'"* ]]
 	run -2 "$cube" get c
 	[[ $output == *"get: missing operand"* ]]
+	run -2 "$cube" export c --engine=null
+	[[ $output == *"it moves no bytes"* ]]
 	run -2 "$cube" info $'no\ncube'
 	[ "$output" = "mmap-cube: 'no'\$'\\n''cube': No such file or directory" ]
 	run -2 "$cube" range c --mapping naive

@@ -37,9 +37,26 @@ setup()
 	done
 }
 
+@test "--help: lines of its notes that end within a sentence need not be broken" {
+	for tool in "$bin"/*; do
+		case ${tool##*/} in xsort | xjoin) continue ;; esac # not argp's, which breaks lines
+		ARGP_HELP_FMT=rmargin=500 "$tool" --help >"$BATS_TEST_TMPDIR/help"
+		run -0 awk '/--version/ { notes = 1; next } notes && length > 79 && !/[.]$/' "$BATS_TEST_TMPDIR/help"
+		[ -z "$output" ]
+	done
+}
+
 @test "names and reasons: an empty name is quoted, and none is made up" {
 	run -2 "$bin/xsort" -c ''
 	[ "$output" = "xsort: open failed: '': No such file or directory" ]
+	run -2 "$bin/xindex" stat ''
+	[ "$output" = "xindex: '': No such file or directory" ]
+	run -2 "$bin/mmap-cube" info ''
+	[ "$output" = "mmap-cube: '': No such file or directory" ]
+	run -2 "$bin/blockseq" ''
+	[ "$output" = "blockseq: '': No such file or directory" ]
+	run -2 "$bin/diskprobe" ''
+	[ "$output" = "diskprobe: '': No such file or directory" ]
 	LC_ALL=C.UTF-8 run -1 "$bin/xjoin" - -
 	[ "$output" = 'xjoin: both files cannot be standard input' ]
 }

@@ -273,6 +273,19 @@ numbers()
 	[ "$output" = "0 0" ]
 }
 
+@test "a full device is an error with its reason, however late it is found" {
+	[ -e /dev/full ] || skip 'no /dev/full'
+	seq 3000 >s
+	"$xindex" build -o i s
+	for command in 'range i' 'lookup i --keys=s' 'lookup i 7' 'stat i' 'check i'; do
+		got=0
+		# shellcheck disable=SC2086
+		"$xindex" $command >/dev/full 2>err || got=$?
+		[ $got -eq 2 ]
+		[ "$(<err)" = 'xindex: write error: No space left on device' ]
+	done
+}
+
 @test "a wrong command line is refused" {
 	seq 3 >s
 	"$xindex" build -o i s
@@ -282,6 +295,10 @@ numbers()
 	[[ $output == *"range: extra operand: "?"j"?* ]]
 	run -2 "$xindex" stat $'no\nindex'
 	[ "$output" = "xindex: 'no'\$'\\n''index': No such file or directory" ]
+	run -2 "$xindex" check i --volume=sim:nope,files=both
+	[[ $output == "xindex: nope: no such model"* ]]
+	run -2 "$xindex" range i --engine=null
+	[[ $output == *"it moves no bytes"* ]]
 	run -2 "$xindex" build s
 	[[ $output == *"-o INDEX is missing"* ]]
 	run -2 "$xindex" lookup i

@@ -393,6 +393,10 @@ number() # FILE KEY
 	run -0 --separate-stderr "$xjoin" -t'|' --index2=b.index --explain b b
 	[[ $stderr != *async-inl* ]]
 	[[ $stderr == *index*hash* ]]
+	for algorithm in inl async-inl; do
+		run -0 --separate-stderr "$xjoin" -t'|' --index2=b.index --algorithm=$algorithm --explain few b
+		[[ $stderr == *"algorithm"*" $algorithm" ]] # and nothing of a hash join
+	done
 	"$xjoin" -t'|' --index2=b.index --stats=s few b >out
 	grep -q '"algorithm": "async-inl"' s
 	[ "$(<out)" = '17||inner' ]

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,23 +19,29 @@ static int name_columns(const struct command *list)
 	return (int)most;
 }
 
-/* The text above and below argp's list of options; the caller frees. */
-static char *describe(const struct commands *all)
+static void write_doc(FILE *f, const struct commands *all)
 {
 	int columns = name_columns(all->list);
-	size_t bytes;
-	char *text;
-	FILE *f = open_memstream(&text, &bytes);
 
-	if (!f)
-		die("memory exhausted");
 	fprintf(f, "%s\n\n", all->about);
 	for (const struct command *c = all->list; c->name; c++)
 		fprintf(f, "  %-*s  %s\n", columns, c->name, c->about);
 	fprintf(f, "\nCOMMAND --help lists its options.\n\v%s", all->notes);
-	if (fclose(f))
-		die("memory exhausted");
-	return text;
+}
+
+/* The text above and below argp's list of options; the caller frees. */
+static char *describe(const struct commands *all)
+{
+	size_t bytes;
+	char *text;
+	FILE *f = open_memstream(&text, &bytes);
+
+	if (f) {
+		write_doc(f, all);
+		if (!fclose(f))
+			return text;
+	}
+	die("memory exhausted");
 }
 
 static _Noreturn void without_command(const struct commands *all, int argc, char **argv)
@@ -70,8 +77,11 @@ static struct setting *choose(const struct command_option *options, unsigned bit
 	return chosen;
 }
 
+/* The first one is a file. */
 static void check_operands(const struct command *command, const struct operands *operands)
 {
+	if (operands->n && !*operands->text[0])
+		die_sys(ENOENT, "''");
 	if (operands->n >= command->min && operands->n <= command->max)
 		return;
 	if (operands->n < command->min)

@@ -46,6 +46,15 @@ void engine_set(void *to, const char *option, const char *text)
 		*engine = NULL;
 }
 
+void data_engine_set(void *to, const char *option, const char *text)
+{
+	const char **engine = to;
+
+	engine_set(to, option, text);
+	if (*engine && !strcmp(*engine, "null"))
+		number_die(NUMBER_INVALID, option, text, "it moves no bytes");
+}
+
 void volume_set(void *to, const char *option, const char *text)
 {
 	static const char *const kinds[] = { DIR, "block:", SIM };

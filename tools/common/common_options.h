@@ -61,6 +61,8 @@ struct common_options {
 
 /* An I/O engine, NULL for auto. */
 void engine_set(void *to, const char *option, const char *text);
+/* The same for tools whose result is what they read. */
+void data_engine_set(void *to, const char *option, const char *text);
 uint64_t page_option(const char *option, const char *text);
 /* to is the struct common_options; a directory for temporary data, and what may be one. */
 void tmpdir_add(void *to, const char *option, const char *dir);

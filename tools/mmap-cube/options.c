@@ -279,7 +279,7 @@ static const struct command_option options[] = {
 	{ { "request-size", "SIZE", "The largest request (1M)", TO(request), .whole = size_option },
 	  MOVERS },
 	{ { "engine", "NAME", "io_uring, libaio, sync or auto", TO(run.engine),
-	    .call = engine_set },
+	    .call = data_engine_set },
 	  MOVERS },
 	{ { "direct", "WHEN", "Bypass the page cache", TO(run.direct), .words = sp_direct_words,
 	    .optional = true, .absent = 1 },
@@ -366,8 +366,8 @@ static void check(const struct command *command, struct config *c)
 }
 
 static const char notes[] =
-	"FILE is a plain file or a block device.  With --volume=sim:MODEL, which create keeps\n"
-	"in the cube, requests take the time of that simulated device.\n"
+	"FILE is a plain file or a block device.  With --volume=sim:MODEL, which create\n"
+	"keeps in the cube, requests take the time of that simulated device.\n"
 	"\n"
 	"Examples:\n"
 	"  mmap-cube create sea.cube --dims 512x512x128 --volume sim:atlas10k3-like\n"

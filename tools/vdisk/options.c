@@ -19,7 +19,8 @@ static const char doc[] =
 	"SIGINT or SIGTERM.\n"
 	"\n"
 	"Examples:\n"
-	"  vdisk atlas10k3-like /mnt/v & fio --filename=/mnt/v/disk --direct=1 --rw=randread ...\n"
+	"  vdisk atlas10k3-like /mnt/v &\n"
+	"  fio --filename=/mnt/v/disk --direct=1 --rw=randread ...\n"
 	"  vdisk --loop --backing=image --size=8G nearline6t-like,sched=clook /mnt/v\n"
 	"  cat /mnt/v/status\n";
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include <spindle/version.h>
+#include "errinfo.h"
 #include "msg.h"
 #include "number.h"
 #include "outputs.h"
@@ -83,7 +84,7 @@ static const struct command_option options[] = {
 	    .count = 1024 },
 	  QUERIES },
 	{ { "engine", "NAME", "io_uring, libaio, sync or auto", TO(run.engine),
-	    .call = engine_set },
+	    .call = data_engine_set },
 	  MOVERS },
 	{ { "direct", "WHEN", "Bypass the page cache", TO(run.direct), .words = sp_direct_words,
 	    .optional = true, .absent = 1 },
@@ -167,7 +168,7 @@ static void check(const struct command *command, struct config *c)
 	check_files(command, c);
 	set_format(c);
 	if (common_options_resources(&c->common, true, &err))
-		die("%s", err.text[0] ? err.text : sp_strerror(err.code));
+		die_of(err.code, &err);
 	c->build.run = c->run;
 }
 

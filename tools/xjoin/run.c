@@ -29,11 +29,9 @@ static void keep_command(void *arg, const char *const *words)
 	size_t bytes;
 	FILE *f = open_memstream(&set->index_command, &bytes);
 
-	if (!f)
-		die("memory exhausted");
-	for (; *words; words++)
+	for (; f && *words; words++)
 		fprintf(f, "%s%s", quote_file(*words), words[1] ? " " : "");
-	if (fclose(f))
+	if (!f || fclose(f))
 		die("memory exhausted");
 }
 

@@ -219,7 +219,7 @@ enum {
 	SP_JOIN_PHASES
 };
 
-/* The plan of a join; SP_JOIN_MERGE, SP_JOIN_ASYNC_INL: the numbers that follow are 0. */
+/* The plan of a join; SP_JOIN_MERGE, index nested loops: the numbers that follow are 0. */
 struct sp_join_plan {
 	enum sp_join_algorithm algorithm;
 	/* SP_JOIN_AUTO with an index: predicted times through it and of a hash join; 0: unknown. */
