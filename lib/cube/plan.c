@@ -72,12 +72,11 @@ static void choose_tile(const struct sp_cube_shape *s, uint64_t block_bytes, uin
 	}
 }
 
+/* Of grids and of points. */
 static int check_shape(struct sp__cube_plan *p)
 {
 	struct sp_cube_shape *s = &p->head.shape;
 	uint32_t type_bytes = sp_cube_type_bytes(s->type);
-	uint64_t bytes, cells = 1;
-	bool tiled = false;
 
 	if (!s->ndims || s->ndims > SP_CUBE_DIMS_MAX)
 		return refuse(p, SP_ESYNTAX, "a cube has 1 to 16 dimensions");
@@ -85,10 +84,20 @@ static int check_shape(struct sp__cube_plan *p)
 		s->element_bytes = type_bytes;
 	if (!s->element_bytes || s->element_bytes > SP_CUBE_ELEMENT_MAX)
 		return refuse(p, SP_ESYNTAX, "an element has 1 to 65536 bytes");
-	for (unsigned i = 0; i < s->ndims; i++) {
-		tiled |= s->tile[i];
+	for (unsigned i = 0; i < s->ndims; i++)
 		if (!s->dims[i])
 			return refuse(p, SP_ESYNTAX, "a dimension has no elements");
+	return 0;
+}
+
+static int check_grid(struct sp__cube_plan *p)
+{
+	struct sp_cube_shape *s = &p->head.shape;
+	uint64_t bytes, cells = 1;
+	bool tiled = false;
+
+	for (unsigned i = 0; i < s->ndims; i++) {
+		tiled |= s->tile[i];
 		if (__builtin_mul_overflow(cells, s->dims[i], &cells) ||
 		    cells > (UINT64_C(1) << 62) / s->element_bytes)
 			return refuse(p, SP_ESYNTAX, "the dimensions make more than 2^62 bytes");
@@ -361,7 +370,9 @@ int sp__cube_plan(struct sp__cube_plan *p, const struct sp_cube_create_opts *opt
 	if (!rc)
 		rc = find_geometry(p);
 	if (!rc)
-		rc = opts->points ? sp__pointplan_check(p) : check_shape(p);
+		rc = check_shape(p);
+	if (!rc)
+		rc = opts->points ? sp__pointplan_check(p) : check_grid(p);
 	if (!rc)
 		rc = set_order(p);
 	if (!rc)

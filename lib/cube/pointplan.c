@@ -63,23 +63,13 @@ int sp__pointplan_check(struct sp__cube_plan *p)
 {
 	struct sp__cube_head *h = &p->head;
 	struct sp_cube_shape *s = &h->shape;
-	uint32_t type_bytes = sp_cube_type_bytes(s->type);
 	struct sp__zspace z;
 	int rc = check_opts(p);
 
 	if (rc)
 		return rc;
-	if (!s->ndims || s->ndims > SP_CUBE_DIMS_MAX)
-		return refuse(p, SP_ESYNTAX, "a cube has 1 to 16 dimensions");
-	if (type_bytes)
-		s->element_bytes = type_bytes;
-	if (!s->element_bytes || s->element_bytes > SP_CUBE_ELEMENT_MAX)
-		return refuse(p, SP_ESYNTAX, "an element has 1 to 65536 bytes");
-	for (unsigned i = 0; i < s->ndims; i++) {
+	for (unsigned i = 0; i < s->ndims; i++)
 		s->tile[i] = 1;
-		if (!s->dims[i])
-			return refuse(p, SP_ESYNTAX, "a dimension has no elements");
-	}
 	if (sp__zspace_init(&z, s->ndims, s->dims))
 		return refuse(p, SP_EUNSUP, "the coordinates have more than 128 bits together");
 	if ((p->opts->mapping == SP_CUBE_HILBERT || p->opts->mapping == SP_CUBE_GRAY) &&
