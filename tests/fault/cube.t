@@ -8,6 +8,8 @@
 # shellcheck disable=SC2317 # functions by the name of a command
 # shellcheck source=scripts/tap.bash
 . "$(dirname "$0")/../../scripts/tap.bash"
+# shellcheck source=tests/fault/sweep.bash
+. "$(dirname "$0")/sweep.bash"
 
 build=${SP_BUILD:-$PWD/build}
 cube=$(realpath "${MMAP_CUBE:-$build/bin/mmap-cube}")
@@ -140,27 +142,6 @@ once()
 	esac
 	[ -z "$(ls -A tmp)" ] || bad+=" left in -T"
 	[ -z "$bad" ] || printf '%s: %s\n' "$bad" "$(head -c 300 err)"
-}
-
-# sweep COMMAND CALLS STEPS ARGUMENT...
-sweep()
-{
-	local command=$1 calls=$2 n i what bad='' runs=0 told=0
-
-	rm -f count
-	wrap=(env FAILCALL_COUNT="$work/count" FAILCALL_CALLS="$calls" FAILCALL_FD_MIN=3 LD_PRELOAD="$shim")
-	what=$(once "$command")
-	[ -z "$what" ] || bad="without a fault: $what"$'\n'
-	n=$(tail -n 1 count 2>/dev/null || echo 0)
-	for i in $(awk -v n="$n" -v most="$3" 'BEGIN {
-			for (i = 1; i <= n; i += i < most ? 1 : int(n / most) + 1) print i }'); do
-		wrap=(env FAILCALL_AT="$i" FAILCALL_CALLS="$calls" FAILCALL_FD_MIN=3 LD_PRELOAD="$shim")
-		once "$command" >wrong
-		runs=$((runs + 1)) told=$((told + (status == 2)))
-		[ ! -s wrong ] || bad+="$calls $i of $n: $(cat wrong)"$'\n'
-	done
-	wrap=()
-	tap_empty "$command, $calls, $4: each fault is reported ($told of $runs), or harmless" "$bad"
 }
 
 # all NAME OPTION...: every command on a cube created with these.

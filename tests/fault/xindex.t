@@ -7,6 +7,8 @@
 
 # shellcheck source=scripts/tap.bash
 . "$(dirname "$0")/../../scripts/tap.bash"
+# shellcheck source=tests/fault/sweep.bash
+. "$(dirname "$0")/sweep.bash"
 
 build=${SP_BUILD:-$PWD/build}
 xindex=$(realpath "${XINDEX:-$build/bin/xindex}")
@@ -57,26 +59,6 @@ once()
 	status=$?
 	what=$(judge "$command")
 	[ -z "$what" ] || printf '%s: %s\n' "$what" "$(head -c 300 err)"
-}
-
-# sweep COMMAND CALLS STEPS
-sweep()
-{
-	local n i bad='' runs=0 told=0
-
-	rm -f count
-	wrap=(env FAILCALL_COUNT="$work/count" FAILCALL_CALLS="$2" FAILCALL_FD_MIN=3 LD_PRELOAD="$shim")
-	bad=$(once "$1")
-	n=$(tail -n 1 count 2>/dev/null || echo 0)
-	for i in $(awk -v n="$n" -v most="$3" 'BEGIN {
-			for (i = 1; i <= n; i += i < most ? 1 : int(n / most) + 1) print i }'); do
-		wrap=(env FAILCALL_AT="$i" FAILCALL_CALLS="$2" FAILCALL_FD_MIN=3 LD_PRELOAD="$shim")
-		once "$1" >wrong
-		runs=$((runs + 1)) told=$((told + (status == 2)))
-		[ ! -s wrong ] || bad+="$2 $i of $n: $(cat wrong)"$'\n'
-	done
-	wrap=()
-	tap_empty "$1, $2: each fault is reported ($told of $runs), or harmless" "$bad"
 }
 
 # requests COMMAND KIND LEAST ARGUMENT...: requests that fail, one after the other.

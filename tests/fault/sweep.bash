@@ -1,0 +1,27 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+#
+# Each call of a kind fails once in turn.  The test has work (its folder), shim, and
+# "once COMMAND", which runs a command behind the words of wrap, sets status, and says what is
+# wrong.
+
+# sweep COMMAND CALLS STEPS [NAME]: about so many of the calls, spread evenly.
+sweep()
+{
+	local command=$1 calls=$2 name=${4:+, $4} n i what bad='' runs=0 told=0
+
+	rm -f count
+	wrap=(env FAILCALL_COUNT="$work/count" FAILCALL_CALLS="$calls" FAILCALL_FD_MIN=3 LD_PRELOAD="$shim")
+	what=$(once "$command")
+	[ -z "$what" ] || bad="without a fault: $what"$'\n'
+	n=$(tail -n 1 count 2>/dev/null || echo 0)
+	for i in $(awk -v n="$n" -v most="$3" 'BEGIN {
+			for (i = 1; i <= n; i += i < most ? 1 : int(n / most) + 1) print i }'); do
+		wrap=(env FAILCALL_AT="$i" FAILCALL_CALLS="$calls" FAILCALL_FD_MIN=3 LD_PRELOAD="$shim")
+		once "$command" >wrong
+		runs=$((runs + 1)) told=$((told + (status == 2)))
+		[ ! -s wrong ] || bad+="$calls $i of $n: $(cat wrong)"$'\n'
+	done
+	wrap=()
+	tap_empty "$command, $calls$name: each fault is reported ($told of $runs), or harmless" "$bad"
+}
