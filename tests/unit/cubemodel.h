@@ -8,19 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/cube.h>
-#include "base/rng.h"
+#include "below.h"
 #include "tap.h"
 
 #define ELEMENTS_MAX 6000
 #define FILE_MAX (8 << 20)
 
-static struct sp__rng rng;
 static unsigned long seed;
-
-static uint64_t below(uint64_t n)
-{
-	return sp__rng_below(&rng, n);
-}
 
 /* What the cube must hold, in rows along dimension 0, and how it was made. */
 struct model {
@@ -34,18 +28,6 @@ static bool failed(const char *what, int rc, const struct sp_errinfo *err)
 {
 	diag("seed %lu: %s: %d %s %s", seed, what, rc, err ? err->op : "", err ? err->text : "");
 	return false;
-}
-
-static void shuffle(unsigned *order, unsigned n)
-{
-	for (unsigned i = 0; i < n; i++)
-		order[i] = i;
-	for (unsigned i = n; i-- > 1;) {
-		unsigned k = (unsigned)below(i + 1), old = order[i];
-
-		order[i] = order[k];
-		order[k] = old;
-	}
 }
 
 /* Doubles tiles at random until they fill blocks; false: the file would be too large. */

@@ -7,20 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/geometry.h>
-#include "base/rng.h"
 #include "cube/growth.h"
 #include "cube/plan.h"
+#include "below.h"
 #include "tap.h"
 
 #define CELLS_MAX 20000
 #define GROWTHS 5
-
-static struct sp__rng rng;
-
-static uint64_t below(uint64_t n)
-{
-	return sp__rng_below(&rng, n);
-}
 
 struct grown {
 	struct sp__mapping like;
@@ -105,18 +98,6 @@ static bool grow(struct grown *g)
 	if (g->cells / g->size[dim] * size[dim] > CELLS_MAX || back >= g->size[dim])
 		return true;
 	return add(g, dim, g->size[dim] - back, size);
-}
-
-static void shuffle(unsigned *order, unsigned n)
-{
-	for (unsigned i = 0; i < n; i++)
-		order[i] = i;
-	for (unsigned i = n; i-- > 1;) {
-		unsigned k = (unsigned)below(i + 1), old = order[i];
-
-		order[i] = order[k];
-		order[k] = old;
-	}
 }
 
 static bool begin(struct grown *g, enum sp_cube_mapping kind, const struct sp_geometry *geometry)

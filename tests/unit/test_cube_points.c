@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/minmax.h"
-#include "base/rng.h"
 #include "cube/cube_impl.h"
+#include "below.h"
 #include "tap.h"
 
 #define POINTS_MAX 6000
@@ -21,14 +21,8 @@
 static char dir[64];
 static char path[80], input[80];
 static const char *tmpdirs[] = { dir };
-static struct sp__rng rng;
 static unsigned long seed;
 static size_t regions_seen, overflow_seen, outside_seen;
-
-static uint64_t below(uint64_t n)
-{
-	return sp__rng_below(&rng, n);
-}
 
 /* Points as they are loaded: coordinates, and the value. */
 struct model {

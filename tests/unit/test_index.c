@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <spindle/index.h>
-#include "base/rng.h"
+#include "below.h"
 #include "tap.h"
 
 #define RECORDS_MAX 3000
@@ -22,7 +22,6 @@
 
 static char dir[64], source[80], path[80];
 static const char *const tmp[] = { "/tmp" };
-static struct sp__rng rng;
 static unsigned long seed;
 
 struct record {
@@ -33,11 +32,6 @@ struct record {
 static struct record records[RECORDS_MAX];
 static size_t nrecords;
 static char *text; /* of the source */
-
-static uint64_t below(uint64_t n)
-{
-	return sp__rng_below(&rng, n);
-}
 
 static bool failed(const char *what, int rc, const struct sp_errinfo *err)
 {
