@@ -183,7 +183,7 @@ static int find(struct sampler *s, uint64_t p, size_t *begin, size_t *end)
 
 	for (;; reach *= 2) {
 		struct sp__file_piece piece = { s->window, s->bytes, s->at == s->range.from,
-					   s->at + s->bytes == s->range.to };
+						s->at + s->bytes == s->range.to };
 
 		if (p >= s->range.to)
 			return SP_END;

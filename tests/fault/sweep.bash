@@ -4,6 +4,7 @@
 # Each call of a kind fails once in turn.  The test has work (its folder), shim, and
 # "once COMMAND", which runs a command behind the words of wrap, sets status, and says what is
 # wrong.
+# shellcheck disable=SC2154 # status, work, shim: as above
 
 # sweep COMMAND CALLS STEPS [NAME]: about so many of the calls, spread evenly.
 sweep()
