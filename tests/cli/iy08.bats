@@ -39,7 +39,10 @@ setup()
 # loops ALGORITHM VOLUME TIMELINE ARGUMENT...
 loops()
 {
-	"$XJOIN" -t'|' -S 12M --algorithm="$1" --max-outstanding=200 --index2=lineitem.index --volume="$2" \
+	local most=()
+
+	[ "$1" = inl ] || most=(--max-outstanding=200)
+	"$XJOIN" -t'|' -S 12M --algorithm="$1" "${most[@]}" --index2=lineitem.index --volume="$2" \
 		--timeline="$3" "${@:4}"
 }
 
