@@ -84,12 +84,20 @@ static const struct sp__volume *device_for(const struct sp__env *e, enum sp__sim
 	return on == kind || on == SP__SIM_FILES_BOTH ? e->device : NULL;
 }
 
+/* What the real page cache holds of a file must not show in virtual time. */
+static enum sp__direct direct_of(const struct sp__env *e)
+{
+	enum sp__direct direct = sp__direct_of(e->opts->direct);
+
+	return e->device && direct == SP__DIRECT_AUTO ? SP__DIRECT_NEVER : direct;
+}
+
 struct sp__rstream_opts sp__env_reading(const struct sp__env *e)
 {
 	struct sp__buffers b = sp__buffers(sp__working_memory(e->opts->memory_bytes));
 
 	return (struct sp__rstream_opts){ .engine = e->opts->engine,
-					  .direct = sp__direct_of(e->opts->direct),
+					  .direct = direct_of(e),
 					  .chunk_bytes = b.chunk_bytes,
 					  .depth = b.reads,
 					  .trace = e->trace,

@@ -318,7 +318,7 @@ static void cached_first(void)
 	struct sp__rng rng = { 4 };
 	size_t n = numbered(text, sizeof(text), false, &rng), first;
 
-	reading = (struct sp__rstream_opts){ .engine = "fault:DELAY=200000,NTH=1,COUNT=1:auto",
+	reading = (struct sp__rstream_opts){ .engine = "fault:DELAY=1000000,NTH=1,COUNT=1:auto",
 					     .direct = SP__DIRECT_AUTO,
 					     .chunk_bytes = 4096,
 					     .depth = 3 };
