@@ -73,3 +73,34 @@ setup()
 	run -1 "$program" orders missing
 	[[ $output == *'missing: No such file'* ]]
 }
+
+@test "08 joins through indexes" {
+	program=${SP_BUILD:-$BATS_TEST_DIRNAME/../../build}/examples/08-through-an-index
+	cd "$BATS_TEST_TMPDIR"
+	for t in lineitem orders customer; do
+		"$XGEN" --scale=0.002 -o $t $t
+		"$XINDEX" build -t'|' -k1,1 -o $t.index $t
+	done
+	awk -F'|' '$1 % 100 == 2 && $10 == "F" { print $1 "|" $5 }' lineitem | sort > want.1a
+	# Each order has a customer.
+	cp want.1a want.2a
+	awk -F'|' 'NR == FNR { priority[$1] = $6; next }
+		($15 == "MAIL" || $15 == "SHIP") && $12 < $13 && $11 < $12 && $13 ~ /^1994-/ {
+			n[$15 "|" priority[$1]]++ }
+		END { for (g in n) print g "|" n[g] }' orders lineitem | sort > want.12
+	[ -s want.1a ] && [ -s want.12 ]
+	for query in 1a 2a 12; do
+		for algorithm in inl async-inl merge; do
+			for volume in '' sim:cheetah36es-like,files=in; do
+				"$program" $query $algorithm "$volume" times | sort | cmp - want.$query
+				head -n 1 times | grep -qx row,elapsed_s
+				[ "$(tail -n 1 times | cut -d, -f1)" -gt 0 ]
+			done
+		done
+	done
+	run -1 "$program" 13 inl
+	[[ $output == usage:* ]]
+	rm lineitem.index
+	run -1 "$program" 1a inl
+	[[ $output == *"lineitem.index: No such file"* ]]
+}
