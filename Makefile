@@ -335,7 +335,7 @@ bench-inl: ## index nested loops beside the bare reads and SQLite; PROBES=20000
 	$(Q)python3 scripts/bench/inl.py
 # Test programs that the experiments run.
 EXPERIMENT_PROGRAMS := $(addprefix $(B)/tests/,unit/test_join_plan unit/test_sequence_papers unit/test_readplan \
-	unit/test_cube_mapping unit/test_cube_formula sim/rivals bench/completion_speed)
+	unit/test_cube_mapping unit/test_cube_formula sim/rivals bench/completion_speed) $(B)/examples/08-through-an-index
 experiments: ## the figures of the papers on simulated drives; SCALE=1: at their sizes
 	$(Q)scripts/setup experiments
 	$(Q)+$(MAKE) --no-print-directory all \
