@@ -37,8 +37,9 @@ struct reading {
 
 static void keep_operand(struct operands *o, const char *arg)
 {
-	o->text = must_alloc(o->text, o->n + 1, sizeof(*o->text));
+	o->text = must_alloc(o->text, o->n + 2, sizeof(*o->text));
 	o->text[o->n++] = arg;
+	o->text[o->n] = NULL;
 }
 
 static error_t read_one(int key, char *arg, struct argp_state *state)

@@ -21,7 +21,7 @@ struct args {
 
 void args_read(const struct args *args, int argc, char **argv, void *input);
 
-/* In the sequence of the command line; texts are borrowed. */
+/* In the sequence of the command line, then NULL if there is any; texts are borrowed. */
 struct operands {
 	const char **text;
 	unsigned n;
