@@ -68,7 +68,7 @@ static int before(struct text a, struct text b)
 	return memcmp(a.p, b.p, a.bytes < b.bytes ? a.bytes : b.bytes) < 0;
 }
 
-/* The key is the first field of both orders and lineitem; it ends with its separator, for strtol(). */
+/* Orders and lineitem begin with the key, which ends with its separator, for strtol(). */
 static int one_in_a_hundred(void *scan, const char *record, size_t bytes)
 {
 	return strtol(field(scan, record, bytes, 0).p, NULL, 10) % 100 == 2;
