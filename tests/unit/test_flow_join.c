@@ -14,6 +14,7 @@
 #include "lines.h"
 #include "rec/collate.h"
 #include "script.h"
+#include "flowfiles.h"
 #include "tap.h"
 
 #define BATCHES 3
@@ -262,50 +263,6 @@ static void check_disorder(void)
 }
 
 /* Files. */
-
-#define ROWS 6000
-
-static char path[2][32];
-
-static void make_files(struct sp__rng *rng, int keys)
-{
-	for (int i = 0; i < 2; i++) {
-		strcpy(path[i], "/tmp/sp-flow.XXXXXX");
-		FILE *f = fdopen(mkstemp(path[i]), "w");
-
-		for (int k = 0; f && k < ROWS; k++)
-			fprintf(f, "%05d %d%*s\n", (int)sp__rng_below(rng, (uint64_t)keys), k,
-				(int)sp__rng_below(rng, 400), "");
-		if (!f || fclose(f))
-			abort();
-	}
-}
-
-static char *output_of(const char *command)
-{
-	FILE *f = popen(command, "r");
-	char *all = calloc(1, 8 << 20);
-
-	if (!f || !all || fread(all, 1, (8 << 20) - 1, f) == 0 || pclose(f))
-		abort();
-	return all;
-}
-
-static struct sp_operator *scan(struct sp_flow *flow, int i)
-{
-	static const char *inputs[2];
-	struct sp_flow_scan o = { .inputs = &inputs[i],
-				  .ninputs = 1,
-				  .format = { .kind = SP_REC_LINE, .eol = '\n' },
-				  .separator = " ",
-				  .separator_bytes = 1 };
-	struct sp_operator *op;
-
-	inputs[i] = path[i];
-	if (sp_flow_scan(&op, flow, &o))
-		abort();
-	return op;
-}
 
 static void check_files(const struct sp_keyset_opts *ko, const char *want)
 {

@@ -8,7 +8,7 @@
 #include <spindle/flow.h>
 #include <spindle/join.h>
 #include <spindle/sort.h>
-#include "base/rng.h"
+#include "flowfiles.h"
 #include "tap.h"
 
 static const char *const tmpdirs[] = { "/tmp" };
@@ -68,50 +68,6 @@ static int keep_all(void *arg, const char *rec, size_t bytes)
 static struct sp_operator *filter(struct sp_operator *op)
 {
 	if (sp_flow_filter(&op, op, keep_all, NULL))
-		abort();
-	return op;
-}
-
-#define ROWS 6000
-
-static char path[2][32];
-
-static void make_files(struct sp__rng *rng, int keys)
-{
-	for (int i = 0; i < 2; i++) {
-		strcpy(path[i], "/tmp/sp-flow.XXXXXX");
-		FILE *f = fdopen(mkstemp(path[i]), "w");
-
-		for (int k = 0; f && k < ROWS; k++)
-			fprintf(f, "%05d %d%*s\n", (int)sp__rng_below(rng, (uint64_t)keys), k,
-				(int)sp__rng_below(rng, 400), "");
-		if (!f || fclose(f))
-			abort();
-	}
-}
-
-static char *output_of(const char *command)
-{
-	FILE *f = popen(command, "r");
-	char *all = calloc(1, 8 << 20);
-
-	if (!f || !all || fread(all, 1, (8 << 20) - 1, f) == 0 || pclose(f))
-		abort();
-	return all;
-}
-
-static struct sp_operator *scan(struct sp_flow *flow, int i)
-{
-	static const char *inputs[2];
-	struct sp_flow_scan o = { .inputs = &inputs[i],
-				  .ninputs = 1,
-				  .format = { .kind = SP_REC_LINE, .eol = '\n' },
-				  .separator = " ",
-				  .separator_bytes = 1 };
-	struct sp_operator *op;
-
-	inputs[i] = path[i];
-	if (sp_flow_scan(&op, flow, &o))
 		abort();
 	return op;
 }
