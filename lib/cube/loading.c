@@ -18,7 +18,7 @@
 #include "run/charge.h"
 
 /* A part of several layers is not larger: memory that is touched for the first time is slow. */
-#define PART_BYTES (UINT64_C(128) << 20)
+#define PART_BYTES (UINT64_C(8) << 20)
 
 static void fill_cell(void *arg, const uint64_t *x, uint8_t *cell)
 {
