@@ -40,6 +40,7 @@ static struct sp__env *env_of(struct build *b)
 /* The index may be neither the source nor another output, nor anything but a file. */
 static int check_files(struct build *b)
 {
+	const bool unnamed = strcmp(b->source, "-") == 0; /* standard input, as elsewhere */
 	struct sp_outset set = { 0 };
 	struct stat st;
 	int rc = sp_outset_add(&set, b->path, "the index", false, b->err);
@@ -53,9 +54,9 @@ static int check_files(struct build *b)
 			      "an index must be a regular file");
 	if (rc)
 		return rc;
-	if (stat(b->source, &b->st))
+	if (!unnamed && stat(b->source, &b->st))
 		return sp__err(b->err, -errno, "open", b->source, -1);
-	if (!S_ISREG(b->st.st_mode))
+	if (unnamed || !S_ISREG(b->st.st_mode))
 		return sp__errf(b->err, SP_EUNSUP, "open", b->source, -1,
 				"the source of an index must be a regular file: lookups read it");
 	return 0;

@@ -204,6 +204,7 @@ numbers()
 	"$xindex" build -o i s
 	cp i old
 	run -2 "$xindex" build -o i - <s
+	[[ $output == *"-: the source of an index must be a regular file"* ]]
 	run -2 "$xindex" build -o i /dev/null
 	[[ $output == *"/dev/null: the source of an index must be a regular file"* ]]
 	run -2 bash -c "cat s | '$xindex' build -o i /dev/stdin"
