@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "cube/loading.h"
+#include "cube/volumes.h"
 
 static int refuse(const struct sp__loading *l, int code, const char *text)
 {
@@ -95,7 +96,9 @@ static uint64_t volume_bytes(const struct sp_cube *c, const struct sp__volume *v
 	off_t end = 0;
 
 	if (c->env.device)
-		return c->env.device->size_bytes / sp__parts_volumes(&c->head.parts);
+		return sp__cube_drive_bytes(c->env.device->size_bytes,
+					    sp__parts_volumes(&c->head.parts),
+					    c->env.device->align_bytes);
 	if (!v->regular)
 		end = lseek(v->fd, 0, SEEK_END);
 	return end > 0 ? (uint64_t)end : 0;

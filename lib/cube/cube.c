@@ -88,7 +88,9 @@ static int simulate(struct sp_cube *c, struct sp_errinfo *err)
 	if (n == 1)
 		return sp__volume_simulate(c->volumes[0], device, SP__SIM_INPUT,
 					   sp__cube_head_end(&c->head) * c->head.block_bytes, err);
-	rc = sp__volume_simulate(c->volumes[0], device, SP__SIM_INPUT, device->size_bytes, err);
+	rc = sp__volume_simulate(c->volumes[0], device, SP__SIM_INPUT,
+				 device->size_bytes - device->size_bytes % device->align_bytes,
+				 err);
 	for (unsigned i = 1; !rc && i < n; i++) {
 		sp__volume_place(c->volumes[i], device, c->volumes[0]->sim_file);
 		c->volumes[i]->sim_begin = device->size_bytes / n * i;

@@ -178,7 +178,8 @@ static int read_model(struct sp__cube_plan *p, const char *text)
 		rc = sp__machine_spec_model(&m, &spec, p->err);
 	if (rc)
 		return rc;
-	p->device_bytes = m->blocks / volumes * m->block_bytes;
+	p->device_bytes =
+		sp__cube_drive_bytes(m->blocks * m->block_bytes, volumes, spec.page_bytes);
 	p->host_ns = m->cpu_request_ns;
 	rc = volumes > 1 ? sp_geometry_model(&p->own, spec.model, p->err)
 			 : sp__geometry_of(&p->own, m, p->err);

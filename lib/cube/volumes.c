@@ -114,3 +114,8 @@ int sp__cube_drives(struct sp__machine_spec *spec, const char *text, unsigned vo
 		spec->array = (struct sp__raid_spec){ .level = SP__RAID_LINEAR, .drives = volumes };
 	return rc;
 }
+
+uint64_t sp__cube_drive_bytes(uint64_t device_bytes, unsigned volumes, uint32_t page_bytes)
+{
+	return device_bytes / volumes - device_bytes % page_bytes;
+}

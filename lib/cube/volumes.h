@@ -25,5 +25,7 @@ SP_MUST_CHECK int sp__cube_volume_check(const struct sp__cube_head *h, unsigned 
  */
 SP_MUST_CHECK int sp__cube_drives(struct sp__machine_spec *spec, const char *text, unsigned volumes,
 				  const char *path, struct sp_errinfo *err);
+/* What a cube can use of each drive: the simulator has no page that is not whole. */
+uint64_t sp__cube_drive_bytes(uint64_t device_bytes, unsigned volumes, uint32_t page_bytes);
 
 #endif

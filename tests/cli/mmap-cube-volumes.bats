@@ -244,3 +244,22 @@ seconds()
 	"$cube" create a "${dims[@]}" --volume sim:atlas10k3-like,array=raid0:2 2>&1
 	"$cube" range a --discard
 }
+
+@test "a simulated drive may end within a page, and its last bytes are not used" {
+	for volumes in 1 2 3; do
+		"$cube" create c --dims 64x64x8 --volume sim:ide300-like --volumes=$volumes --mapping naive --overwrite
+		head -c $((64 * 64 * 8 * 4)) /dev/urandom > in
+		"$cube" load c in
+		"$cube" export c | cmp - in
+	done
+	# Of 709632 bytes 173 pages are used, up to the last block of them.
+	cells=(--dtype bytes:512 --tile 1x1 --mapping naive --volume sim:tiny --overwrite)
+	for ((n = 800; n < 900; n++)); do
+		"$cube" create c "${cells[@]}" --dims $((n + 1))x1 2> err || break
+	done
+	[[ $(cat err) == "mmap-cube: c: the cube needs 709120 bytes, the volume has 708608" ]]
+	"$cube" create c "${cells[@]}" --dims ${n}x1
+	head -c $((n * 512)) /dev/urandom > in
+	"$cube" load c in
+	"$cube" export c | cmp - in
+}
