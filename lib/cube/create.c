@@ -22,7 +22,7 @@
 struct target {
 	char *name;
 	int fd; /* negative: not opened, or nothing is to be undone */
-	bool there, device;
+	bool there, device, lengthened;
 	struct stat st;
 };
 
@@ -69,17 +69,35 @@ static int open_target(const struct creation *c, struct target *t)
 	return 0;
 }
 
-static int check_room(const struct creation *c, const struct target *t, uint64_t need)
+static int set_length(const struct creation *c, const struct target *t, uint64_t bytes)
 {
+	return ftruncate(t->fd, (off_t)bytes)
+		       ? sp__errf(c->plan->err, -errno, "truncate", t->name, -1,
+				  "the cube needs %llu bytes: %s", (unsigned long long)bytes,
+				  sp_strerror(-errno))
+		       : 0;
+}
+
+static uint64_t file_bytes(const struct sp__cube_head *h, uint64_t need)
+{
+	return h->no_data ? 2 * (uint64_t)h->room_bytes : need;
+}
+
+/* A file that is too short is lengthened, as only that shows whether it may be so long. */
+static int check_room(const struct creation *c, struct target *t, uint64_t need)
+{
+	uint64_t bytes = file_bytes(&c->plan->head, need);
 	off_t size = t->device ? lseek(t->fd, 0, SEEK_END) : 0;
 	uint64_t most = c->plan->device_bytes;
 
 	if (t->device && (uint64_t)size < need)
 		most = (uint64_t)size;
-	return most && most < need ? sp__errf(c->plan->err, -ENOSPC, "create", t->name, -1,
-					      "the cube needs %llu bytes, the volume has %llu",
-					      (unsigned long long)need, (unsigned long long)most)
-				   : 0;
+	if (most && most < need)
+		return sp__errf(c->plan->err, -ENOSPC, "create", t->name, -1,
+				"the cube needs %llu bytes, the volume has %llu",
+				(unsigned long long)need, (unsigned long long)most);
+	t->lengthened = !t->device && (uint64_t)t->st.st_size < bytes;
+	return t->lengthened ? set_length(c, t, bytes) : 0;
 }
 
 /* Room for table and cells; the table of a device is zeroed. */
@@ -91,10 +109,8 @@ static int make_room(const struct creation *c, const struct target *t, uint64_t 
 		return sp__extents_clear(
 			t->fd, 0, sp__extents_table_end(h, h->parts.list[0]) * h->block_bytes,
 			t->name, c->plan->err);
-	return ftruncate(t->fd, 0) ||
-			       ftruncate(t->fd, h->no_data ? 2 * (off_t)h->room_bytes : (off_t)need)
-		       ? sp__err(c->plan->err, -errno, "truncate", t->name, -1)
-		       : 0;
+	return ftruncate(t->fd, 0) ? sp__err(c->plan->err, -errno, "truncate", t->name, -1)
+				   : set_length(c, t, file_bytes(h, need));
 }
 
 static int name_targets(struct creation *c, const char *path)
@@ -118,8 +134,8 @@ static void undo(const struct creation *c, bool changed)
 	for (const struct target *t = c->targets; t < c->targets + c->n && t->fd >= 0; t++) {
 		if (!t->there)
 			unlink(t->name);
-		else if (changed && !t->device)
-			(void)!truncate(t->name, 0);
+		else if ((changed && !t->device) || t->lengthened)
+			(void)!truncate(t->name, changed ? 0 : t->st.st_size);
 	}
 }
 
