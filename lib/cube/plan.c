@@ -110,11 +110,12 @@ static int check_grid(struct sp__cube_plan *p)
 	if (!tiled)
 		choose_tile(s, p->head.block_bytes, s->tile);
 	bytes = s->element_bytes;
-	for (unsigned i = 0; i < s->ndims; i++)
-		if (!s->tile[i] || s->tile[i] > UINT32_C(1) << 24 ||
-		    (bytes *= s->tile[i]) > SP__CELL_MAX)
-			return refuse(p, SP_ESYNTAX,
-				      "a tile has no elements, or more than 256 MiB");
+	for (unsigned i = 0; i < s->ndims; i++) {
+		if (!s->tile[i])
+			return refuse(p, SP_ESYNTAX, "the tile needs a size for each dimension");
+		if (s->tile[i] > UINT32_C(1) << 24 || (bytes *= s->tile[i]) > SP__CELL_MAX)
+			return refuse(p, SP_ESYNTAX, "a tile has more than 256 MiB");
+	}
 	if (bytes % p->head.block_bytes)
 		return sp__errf(p->err, SP_ESYNTAX, "create", p->path, -1,
 				"a tile of %llu bytes does not fill blocks of %u",
@@ -129,10 +130,12 @@ static int set_order(struct sp__cube_plan *p)
 	const struct sp_cube_shape *s = &p->head.shape;
 	struct sp__mapping *m = &p->head.mapping;
 	unsigned seen = 0;
+	bool chosen = false;
 
 	for (unsigned i = 0; i < p->head.shape.ndims; i++) {
 		m->order[i] = p->opts->ordered ? p->opts->order[i] : i;
 		m->basic.k[i] = p->opts->basic[i];
+		chosen |= m->basic.k[i];
 		p->head.load_order[i] = i;
 		if (m->order[i] < SP_CUBE_DIMS_MAX)
 			seen |= 1u << m->order[i];
@@ -140,11 +143,14 @@ static int set_order(struct sp__cube_plan *p)
 	if (seen != (1u << p->head.shape.ndims) - 1)
 		return refuse(p, SP_ESYNTAX,
 			      "the order of dimensions does not name each of them once");
-	for (unsigned i = 0; m->basic.k[0] && i < s->ndims; i++)
-		if (!m->basic.k[i] ||
-		    m->basic.k[i] > (s->dims[m->order[i]] - 1) / s->tile[m->order[i]] + 1)
+	for (unsigned i = 0; chosen && i < s->ndims; i++) {
+		if (!m->basic.k[i])
+			return refuse(p, SP_ESYNTAX,
+				      "the basic cube needs a size for each dimension");
+		if (m->basic.k[i] > (s->dims[m->order[i]] - 1) / s->tile[m->order[i]] + 1)
 			return refuse(p, SP_ESYNTAX,
 				      "the sizes of the basic cube exceed the dataset");
+	}
 	return 0;
 }
 

@@ -68,6 +68,9 @@ create()
 	"$cube" put c 18,12,6 -1.25
 	[ "$("$cube" get c --verify 18,12,6)" = -1.25 ]
 	[ "$("$cube" get c 17,12,6)" = 2.5 ]
+	"$cube" put c -- 0,0,0 -3.5
+	"$cube" put c 1,0,0 -- -4.5
+	[ "$("$cube" get c 0,0,0),$("$cube" get c 1,0,0)" = -3.5,-4.5 ]
 	"$cube" check c
 }
 
@@ -333,6 +336,12 @@ create()
 	[[ $output == *"more than 2^62 bytes"* ]]
 	run -2 "$cube" create c --dims 10x10 --tile 3x3
 	[[ $output == *"a tile of 36 bytes does not fill blocks of 512"* ]]
+	run -2 "$cube" create c --dims 10x10 --tile 1024
+	[[ $output == *"the tile needs a size for each dimension"* ]]
+	for sizes in 2 0x2; do
+		run -2 "$cube" create c --dims 100x100 --basic-cube $sizes
+		[[ $output == *"the basic cube needs a size for each dimension"* ]]
+	done
 	run -2 "$cube" create c --dims 10x10 --mapping multimap
 	[[ $output == *"needs a geometry"* ]]
 	run -2 "$cube" create c --dims 16x8 --mapping multimap --volume sim:atlas10k3-like,array=raid0:4

@@ -385,13 +385,16 @@ static bool is_negative(const char *text)
 				  !strcasecmp(text + 1, "inf") || !strcasecmp(text + 1, "nan"));
 }
 
-/* A negative number at the end is an operand: "--" goes before it, where words has room. */
+/* A negative number at the end is an operand: "--" goes before it, unless it is there. */
 static char **spare_number(char **argv, int *argc, char **words, int room)
 {
 	static char dashes[] = "--";
 
 	if (!is_negative(argv[*argc - 1]) || *argc + 2 > room)
 		return argv;
+	for (int i = 1; i < *argc; i++)
+		if (!strcmp(argv[i], dashes))
+			return argv;
 	memcpy(words, argv, (size_t)*argc * sizeof(*words));
 	words[*argc] = words[*argc - 1];
 	words[*argc - 1] = dashes;
