@@ -185,8 +185,16 @@ int sp__form_settled(struct sp_sort *s)
 	return rc < 0 ? rc : SP_READY;
 }
 
+/* Is the slot full enough, and another one free? */
+static bool has_enough(struct sp_sort *s, const struct sp__slot *slot)
+{
+	return s->forming.patient && slot->buf.record_bytes >= s->forming.enough_bytes &&
+	       sp__slot_oldest(s, SP__SLOT_EMPTY);
+}
+
 /*
- * The slot being filled is full, or there is none: hands it over and finds another.
+ * The slot being filled is full, or there is none: hands it over and finds another, unless it
+ * gets more memory.
  * While the input may still fit (s->forming.patient) nothing is stored before the last
  * slot is full; later whenever no slot would be left.
  */
@@ -200,6 +208,8 @@ static int rotate(struct sp_sort *s)
 	if (rc != SP_READY)
 		return rc;
 	if (full->state == SP__SLOT_FILLING) {
+		if (!has_enough(s, full) && sp__slot_annex(s, full))
+			return SP_READY;
 		if (!s->forming.next_age && s->plan.input_bytes < HUGE_BYTES)
 			sp__pages_huge(s->forming.arena, s->forming.arena_bytes);
 		full->age = s->forming.next_age++;
@@ -207,6 +217,7 @@ static int rotate(struct sp_sort *s)
 	} else {
 		full = NULL;
 	}
+	sp__slots_divide(s);
 	if (s->spilled.store)
 		sp__slots_coalesce(s);
 	next = sp__slot_fill(s);
@@ -248,11 +259,22 @@ static int make_giant(struct sp_sort *s, struct sp__slot *slot, const char *data
 	return 0;
 }
 
-/* Is the slot full enough, and another one free? */
-static bool has_enough(struct sp_sort *s, const struct sp__slot *slot)
+static int take(struct sp_sort *s, struct sp__slot *slot, const char *data, size_t bytes)
 {
-	return s->forming.patient && slot->buf.record_bytes >= s->forming.enough_bytes &&
-	       sp__slot_oldest(s, SP__SLOT_EMPTY);
+	uint64_t before = slot->buf.added.records, records;
+	uint64_t dropped = slot->buf.dropped.bytes;
+	size_t took = 0;
+	int rc = sp__runbuf_add(&slot->buf, data, bytes, &took);
+
+	if (rc < 0)
+		return sp__err(s->env.err, rc, "allocate", NULL, -1);
+	records = slot->buf.added.records - before;
+	s->forming.taken += took;
+	s->stats.records += records;
+	s->stats.input_bytes += took;
+	sp__charge_work(&s->env, records, sp__runbuf_collapses(&slot->buf),
+			took - (slot->buf.dropped.bytes - dropped));
+	return 0;
 }
 
 int sp__form_put(struct sp_sort *s, const struct sp_batch *batch)
@@ -260,18 +282,14 @@ int sp__form_put(struct sp_sort *s, const struct sp_batch *batch)
 	while (s->forming.taken < batch->bytes) {
 		struct sp__slot *slot = &s->forming.slots[s->forming.filling];
 		const char *data = batch->data + s->forming.taken;
-		size_t left = batch->bytes - s->forming.taken, took = 0, before = slot->buf.n;
+		size_t left = batch->bytes - s->forming.taken;
 		int rc;
 
 		if (slot->state == SP__SLOT_FILLING && !(slot->giant && slot->buf.n) &&
 		    !has_enough(s, slot)) {
-			rc = sp__runbuf_add(&slot->buf, data, left, &took);
+			rc = take(s, slot, data, left);
 			if (rc < 0)
-				return sp__err(s->env.err, rc, "allocate", NULL, -1);
-			s->forming.taken += took;
-			s->stats.records += slot->buf.n - before;
-			s->stats.input_bytes += took;
-			sp__charge_work(&s->env, slot->buf.n - before, 0, took);
+				return rc;
 			if (s->forming.taken == batch->bytes)
 				break;
 			if (!slot->buf.n) {

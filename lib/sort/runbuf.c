@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include "sort/runbuf.h"
+#include "sort/runbuf_impl.h"
 
 void sp__runbuf_init(struct sp__runbuf *rb, const struct sp_keyset *keys)
 {
@@ -21,6 +21,8 @@ void sp__runbuf_use(struct sp__runbuf *rb, void *base, size_t capacity)
 	rb->entries = (void *)(rb->base + rb->capacity);
 	rb->n = 0;
 	rb->ordered = true;
+	rb->distinct.due = false;
+	rb->distinct.nslots = 0;
 }
 
 size_t sp__runbuf_need(const struct sp__runbuf *rb, size_t record_bytes)
@@ -28,11 +30,6 @@ size_t sp__runbuf_need(const struct sp__runbuf *rb, size_t record_bytes)
 	size_t need = record_bytes + SP__ENTRY_COST + 64;
 
 	return sp__ks(rb->keys)->form == SP__KEY_INPLACE ? need : need + rb->keybuf.bytes;
-}
-
-static bool fits(const struct sp__runbuf *rb, size_t bytes)
-{
-	return bytes + (rb->n + 1) * SP__ENTRY_COST <= rb->capacity - rb->used;
 }
 
 /* Is the new entry (already at entries[0]) not before its predecessor? */
@@ -72,7 +69,7 @@ static size_t add_inplace(struct sp__runbuf *rb, const char *data, size_t bytes)
 		const char *next = sp__rec_end(&ks->format, p, (size_t)(end - p)), *key = p;
 		size_t len = (size_t)(next - p), klen = len - term;
 
-		if (!fits(rb, (size_t)(next - data)))
+		if (!sp__runbuf_fits(rb, (size_t)(next - data)))
 			break;
 		if (!ks->whole)
 			sp__key_slice(rb->keys, p, len - term, &key, &klen);
@@ -96,36 +93,67 @@ static size_t add_inplace(struct sp__runbuf *rb, const char *data, size_t bytes)
 	return bytes;
 }
 
-static int add_encoded(struct sp__runbuf *rb, const char *data, size_t bytes, size_t *taken)
+int sp__runbuf_look(struct sp__runbuf *rb, const char *p, const char *end, struct sp__arrival *a)
 {
 	const struct sp__keyset *ks = sp__ks(rb->keys);
-	const size_t term = sp__rec_term(&ks->format);
-	const char *p = data, *end = data + bytes;
-	struct sp__keybuf *kb = &rb->keybuf;
+	size_t content;
+	const char *key = p;
+	int rc;
 
-	while (p < end) {
-		const char *next = sp__rec_end(&ks->format, p, (size_t)(end - p));
-		size_t len = (size_t)(next - p);
-		int rc = sp__key_encode(rb->keys, p, len - term, kb);
-		uint32_t klen = rc == 1 ? SP__NOKEY : (uint32_t)kb->bytes;
-		size_t stored = rc == 1 ? 0 : kb->bytes;
-		char *to = rb->base + rb->used;
+	a->rec = p;
+	a->bytes = (size_t)(sp__rec_end(&ks->format, p, (size_t)(end - p)) - p);
+	a->key_bytes = content = a->bytes - sp__rec_term(&ks->format);
+	if (ks->form == SP__KEY_INPLACE) {
+		if (!ks->whole)
+			sp__key_slice(rb->keys, p, content, &key, &a->key_bytes);
+		a->key = (const unsigned char *)key;
+		return 0;
+	}
+	rc = sp__key_encode(rb->keys, p, content, &rb->keybuf);
+	/* Even if it is empty and has no address. */
+	a->key = rc == 1 ? NULL : rb->keybuf.bytes ? rb->keybuf.data : (const unsigned char *)"";
+	a->key_bytes = rc == 1 ? 0 : rb->keybuf.bytes;
+	return rc < 0 ? rc : 0;
+}
+
+bool sp__runbuf_append(struct sp__runbuf *rb, const struct sp__arrival *a)
+{
+	const struct sp__keyset *ks = sp__ks(rb->keys);
+	uint32_t klen = a->key ? (uint32_t)a->key_bytes : SP__NOKEY;
+	size_t before = ks->form == SP__KEY_INPLACE ? 0 : a->key_bytes + sizeof(klen);
+	char *to = rb->base + rb->used;
+	uint64_t prefix = 0;
+
+	if (!sp__runbuf_fits(rb, before + a->bytes))
+		return false;
+	if (a->key)
+		prefix = sp__key_prefix(a->key, a->key_bytes) ^ (ks->descending ? UINT64_MAX : 0);
+	if (before) {
+		if (a->key_bytes)
+			memcpy(to, a->key, a->key_bytes);
+		memcpy(to + a->key_bytes, &klen, sizeof(klen));
+	}
+	memcpy(to + before, a->rec, a->bytes);
+	push(rb, prefix, rb->used + before, a->bytes);
+	rb->used += before + a->bytes;
+	if (rb->ordered && rb->n > 1)
+		rb->ordered = still_ordered(rb);
+	return true;
+}
+
+static int add_each(struct sp__runbuf *rb, const char *data, size_t bytes, size_t *taken)
+{
+	const char *p = data, *end = data + bytes;
+	struct sp__arrival a;
+
+	for (; p < end; p += a.bytes) {
+		int rc = sp__runbuf_look(rb, p, end, &a);
 
 		if (rc < 0)
 			return rc;
-		if (!fits(rb, len + sizeof(klen) + stored))
+		if (!sp__runbuf_append(rb, &a))
 			break;
-		if (stored)
-			memcpy(to, kb->data, stored);
-		memcpy(to + stored, &klen, sizeof(klen));
-		memcpy(to + stored + sizeof(klen), p, len);
-		push(rb, rc == 1 ? 0 : sp__key_prefix(kb->data, stored),
-		     rb->used + stored + sizeof(klen), len);
-		rb->used += stored + sizeof(klen) + len;
-		sp__tally_add(&rb->added, p, len);
-		if (rb->ordered && rb->n > 1)
-			rb->ordered = still_ordered(rb);
-		p = next;
+		sp__tally_add(&rb->added, p, a.bytes);
 	}
 	*taken = (size_t)(p - data);
 	return 0;
@@ -133,12 +161,38 @@ static int add_encoded(struct sp__runbuf *rb, const char *data, size_t bytes, si
 
 int sp__runbuf_add(struct sp__runbuf *rb, const char *data, size_t bytes, size_t *taken)
 {
-	if (sp__ks(rb->keys)->form != SP__KEY_INPLACE) {
+	size_t before = 0;
+	int rc = 0;
+
+	if (sp__ks(rb->keys)->form != SP__KEY_INPLACE)
 		sp__key_expect(rb->keys, bytes);
-		return add_encoded(rb, data, bytes, taken);
+	if (rb->distinct.due)
+		sp__distinct_begin(rb);
+	if (sp__runbuf_collapses(rb)) {
+		rc = sp__distinct_add(rb, data, bytes, &before);
+		*taken = before;
+		if (rc < 0 || sp__runbuf_collapses(rb))
+			return rc;
 	}
-	*taken = add_inplace(rb, data, bytes);
-	return 0;
+	if (sp__ks(rb->keys)->form != SP__KEY_INPLACE)
+		rc = add_each(rb, data + before, bytes - before, taken);
+	else
+		*taken = add_inplace(rb, data + before, bytes - before);
+	*taken += before;
+	return rc;
+}
+
+void sp__runbuf_collapse(struct sp__runbuf *rb)
+{
+	rb->distinct.due = true;
+}
+
+bool sp__runbuf_extend(struct sp__runbuf *rb, size_t more)
+{
+	if (!sp__runbuf_collapses(rb))
+		return false;
+	sp__distinct_extend(rb, more);
+	return true;
 }
 
 static void reverse(struct sp__entry *a, size_t n)

@@ -9,9 +9,11 @@
  *	| record, record, ...   ->  | scratch (n entries) | <- entries (n) |
  *
  * so a buffer is full when used + 32 n would exceed its capacity, whatever the length
- * of the records.  INPLACE keys are slices of the records, which are stored
- * unchanged.  ENCODED and COLLATED keys are stored before their records: key bytes
- * (only if more than the eight in the entry's prefix), a 32-bit length, the record.
+ * of the records.  A table of keys, if there is one, lies behind the entries (distinct.c).
+ *
+ * INPLACE keys are slices of the records, which are stored unchanged.  ENCODED and
+ * COLLATED keys are stored before their records: key bytes (only if more than the eight
+ * in the entry's prefix), a 32-bit length, the record.
  */
 #ifndef SP__SORT_RUNBUF_H
 #define SP__SORT_RUNBUF_H
@@ -20,6 +22,7 @@
 #include "base/tally.h"
 #include "rec/key.h"
 #include "rec/recfmt.h"
+#include "sort/distinct.h"
 
 #define SP__NOKEY UINT32_MAX /* stored key length: COLLATED, not encodable */
 
@@ -67,14 +70,28 @@ struct sp__runbuf {
 	bool ordered; /* so far every record was >= the one before */
 	/* All records since init(), over every use: */
 	struct sp__tally added;	  /* taken by add() */
-	struct sp__tally dropped; /* by unique() and cut() */
+	struct sp__tally dropped; /* by add(), unique() and cut() */
 	struct sp__keybuf keybuf;
+	struct sp__distinct distinct;
 };
 
 void sp__runbuf_init(struct sp__runbuf *rb, const struct sp_keyset *keys);
 void sp__runbuf_release(struct sp__runbuf *rb);
 /* Empties the buffer and gives it memory, aligned to 16 bytes at both ends. */
 void sp__runbuf_use(struct sp__runbuf *rb, void *base, size_t capacity);
+
+/*
+ * For an empty buffer: of equal keys only the first is kept from now on (distinct.c), as long
+ * as that pays.  It holds until the next use().
+ */
+void sp__runbuf_collapse(struct sp__runbuf *rb);
+static inline bool sp__runbuf_collapses(const struct sp__runbuf *rb)
+{
+	return rb->distinct.nslots != 0;
+}
+
+/* If keys still collapse: the buffer gets more memory, right behind its own; false: they do not. */
+bool sp__runbuf_extend(struct sp__runbuf *rb, size_t more);
 
 /*
  * Copies whole records from a span as long as they fit.  *taken is their size; less
@@ -129,6 +146,20 @@ static inline void sp__runbuf_prefetch(const struct sp__runbuf *rb, const struct
 	__builtin_prefetch(rec + 64);
 }
 
+/* ENCODED, COLLATED: the key of the record at an offset; NULL: it has no byte key. */
+static inline const unsigned char *sp__runbuf_stored_key(const struct sp__runbuf *rb,
+							 uint64_t offset, size_t *bytes)
+{
+	const char *rec = rb->base + offset;
+	uint32_t klen;
+
+	memcpy(&klen, rec - sizeof(klen), sizeof(klen));
+	if (klen == SP__NOKEY)
+		return NULL;
+	*bytes = klen;
+	return (const unsigned char *)rec - sizeof(klen) - klen;
+}
+
 /* The key of an entry; NULL: COLLATED without byte key. */
 static inline const unsigned char *sp__runbuf_key(const struct sp__runbuf *rb,
 						  const struct sp__entry *e, size_t *bytes)
@@ -136,7 +167,6 @@ static inline const unsigned char *sp__runbuf_key(const struct sp__runbuf *rb,
 	const struct sp__keyset *ks = sp__ks(rb->keys);
 	const char *rec, *key;
 	size_t len;
-	uint32_t klen;
 
 	if (ks->form == SP__KEY_INPLACE) {
 		rec = sp__runbuf_record(rb, e, &len);
@@ -148,12 +178,7 @@ static inline const unsigned char *sp__runbuf_key(const struct sp__runbuf *rb,
 		sp__key_slice(rb->keys, rec, len, &key, bytes);
 		return (const unsigned char *)key;
 	}
-	rec = rb->base + sp__ref_offset(e->ref);
-	memcpy(&klen, rec - sizeof(klen), sizeof(klen));
-	if (klen == SP__NOKEY)
-		return NULL;
-	*bytes = klen;
-	return (const unsigned char *)rec - sizeof(klen) - klen;
+	return sp__runbuf_stored_key(rb, sp__ref_offset(e->ref), bytes);
 }
 
 #endif

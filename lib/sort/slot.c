@@ -15,13 +15,28 @@ struct sp__slot *sp__slot_from(const struct sp_sort *s, enum sp__slot_state stat
 	return best;
 }
 
+/* Runs of replacement selection are made of batches, too small to collapse much. */
+static bool collapses(const struct sp_sort *s)
+{
+	return s->opts.unique && !s->opts.count &&
+	       (s->plan.formation == SP_FORM_LOAD || s->plan.in_memory);
+}
+
+/* Gives an empty slot's buffer all its memory. */
+static void begin(struct sp_sort *s, struct sp__slot *slot)
+{
+	sp__runbuf_use(&slot->buf, slot->mem, slot->bytes);
+	if (collapses(s))
+		sp__runbuf_collapse(&slot->buf);
+}
+
 void sp__slot_make(struct sp_sort *s, struct sp__slot *slot, char *mem, size_t bytes)
 {
 	slot->mem = mem;
 	slot->bytes = bytes;
 	slot->state = SP__SLOT_EMPTY;
 	sp__runbuf_init(&slot->buf, s->opts.keys);
-	sp__runbuf_use(&slot->buf, mem, bytes);
+	begin(s, slot);
 }
 
 void sp__slot_empty(struct sp_sort *s, struct sp__slot *slot)
@@ -33,7 +48,38 @@ void sp__slot_empty(struct sp_sort *s, struct sp__slot *slot)
 	}
 	slot->state = SP__SLOT_EMPTY;
 	atomic_store(&slot->sorted, false);
-	sp__runbuf_use(&slot->buf, slot->mem, slot->bytes);
+	begin(s, slot);
+}
+
+bool sp__slot_annex(struct sp_sort *s, struct sp__slot *full)
+{
+	struct sp__slot *next = full + 1, *end = s->forming.slots + s->forming.nslots;
+
+	while (next < end && next->state == SP__SLOT_LENT)
+		next++;
+	if (full->giant || next == end || next->state != SP__SLOT_EMPTY ||
+	    next->mem != full->mem + full->bytes || !sp__runbuf_extend(&full->buf, next->bytes))
+		return false;
+	full->bytes += next->bytes;
+	next->state = SP__SLOT_LENT;
+	next->touched = true;
+	return true;
+}
+
+void sp__slots_divide(struct sp_sort *s)
+{
+	struct sp__slot *end = s->forming.slots + s->forming.nslots;
+
+	for (struct sp__slot *slot = s->forming.slots; slot < end; slot++) {
+		if (slot->state != SP__SLOT_EMPTY)
+			continue;
+		for (struct sp__slot *lent = slot + 1; lent < end && lent->state == SP__SLOT_LENT;
+		     lent++) {
+			slot->bytes -= lent->bytes;
+			sp__slot_empty(s, lent);
+		}
+		begin(s, slot);
+	}
 }
 
 /* Is this half empty, or does it only hold slots being stored? */
@@ -102,7 +148,7 @@ void sp__slots_coalesce(struct sp_sort *s)
 			first[i].bytes = 0;
 			first[i].state = SP__SLOT_GONE;
 		}
-		sp__runbuf_use(&first->buf, first->mem, first->bytes);
+		begin(s, first);
 	}
 }
 

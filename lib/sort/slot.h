@@ -12,6 +12,8 @@
  *	state    EMPTY, FILLING, SORTED    SORTING             STORING
  *	owner    the caller                the sorting task    the storing task
  *
+ * Under -u a full slot may take over the next ones, which are LENT then, until it has been emptied.
+ *
  * Only the caller changes a state, while no task runs, with two exceptions: the storing
  * task empties each of its slots after storing it, and the last task of replacement
  * selection, after which nothing is put, makes one free region of them all.  So the
@@ -30,7 +32,7 @@
 
 struct sp_sort;
 
-/* GONE: its memory now belongs to another slot. */
+/* GONE: its memory now belongs to another slot.  LENT: until that one is emptied. */
 enum sp__slot_state {
 	SP__SLOT_EMPTY,
 	SP__SLOT_FILLING,
@@ -38,6 +40,7 @@ enum sp__slot_state {
 	SP__SLOT_SORTED,
 	SP__SLOT_STORING,
 	SP__SLOT_GONE,
+	SP__SLOT_LENT,
 };
 
 struct sp__slot {
@@ -88,6 +91,13 @@ void sp__slots_take_back(struct sp_sort *s);
  * fit, long runs matter: the slots of an empty half become one.
  */
 void sp__slots_coalesce(struct sp_sort *s);
+/*
+ * A full slot whose keys still collapse (distinct.c) takes the memory of the EMPTY one behind it:
+ * the more groups are in one table, the more repetitions it finds.  False: it does not.
+ */
+bool sp__slot_annex(struct sp_sort *s, struct sp__slot *full);
+/* EMPTY slots give annexed memory back. */
+void sp__slots_divide(struct sp_sort *s);
 /* Does a SORTED slot have separate memory? */
 bool sp__slots_giant(const struct sp_sort *s);
 

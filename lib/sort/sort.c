@@ -219,6 +219,8 @@ void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool device_
 	stats->plan = s->plan;
 	stats->replan = s->merging.replan;
 	stats->output_records = s->balance.given.records;
+	for (unsigned i = 0; i < s->forming.nslots; i++)
+		stats->collapsed += s->forming.slots[i].buf.distinct.collapsed;
 	sp__env_note(&s->env, &stats->run, device_figures);
 	note_spill(s, stats, device_figures);
 	if (s->merging.inputs.n) {

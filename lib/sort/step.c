@@ -22,7 +22,7 @@ struct sp__freemem sp__free_region(const struct sp_sort *s, bool with_write)
 			if (!now.bytes)
 				now.mem = slot->mem;
 			now.bytes += slot->bytes;
-		} else if (slot->state != SP__SLOT_GONE) {
+		} else if (slot->state != SP__SLOT_GONE && slot->state != SP__SLOT_LENT) {
 			now.bytes = 0;
 		}
 		if (now.bytes > best.bytes)

@@ -134,6 +134,7 @@ struct sp_sort_stats {
 	struct sp_sort_replan replan; /* of the last merge of spilled runs */
 	uint64_t records, output_records;
 	uint64_t input_bytes, output_bytes;
+	uint64_t collapsed;	 /* records whose key was there already as runs were formed */
 	uint64_t runs;		 /* initial runs formed, in memory or spilled */
 	uint64_t spilled_runs;	 /* written to temporary space, all levels */
 	uint64_t merges;	 /* merge steps, the final one included */
