@@ -7,6 +7,7 @@
 struct sp_cube *open_cube(struct config *c, bool write)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_cube_info info;
 	struct sp_cube *cube;
 	int rc;
 
@@ -14,6 +15,10 @@ struct sp_cube *open_cube(struct config *c, bool write)
 	rc = sp_cube_open(&cube, c->operands.text[0], &c->open, &err);
 	if (rc)
 		die_of(rc, &err);
+	sp_cube_info(cube, &info);
+	if (info.alone)
+		msg("%s: one of the two superblocks is not valid: the last change may be missing",
+		    c->operands.text[0]);
 	return c->cube = cube;
 }
 

@@ -48,7 +48,13 @@ static int open_head(struct sp_cube *c, int flags, struct sp_errinfo *err)
 	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
 		return refuse(c, SP_EUNSUP, err, "is neither a plain file nor a block device");
 	rc = c->opts.write ? sp__cube_lock(c, err) : 0;
-	return rc ? rc : sp__cube_head_read(&c->head, c->fd, c->path, err);
+	if (!rc)
+		rc = sp__cube_head_read(&c->head, c->fd, c->path, err);
+	if (!rc && c->opts.verify && c->head.alone)
+		rc = refuse(c, SP_ECORRUPT, err,
+			    "one of the two superblocks is not valid: the last change may be "
+			    "missing");
+	return rc;
 }
 
 /* The file ends where cells are. */
@@ -321,6 +327,7 @@ void sp_cube_info(const struct sp_cube *c, struct sp_cube_info *info)
 		.loaded = h->loaded,
 		.complete = h->complete,
 		.unfinished = unfinished(h),
+		.alone = h->alone,
 		.no_data = h->no_data,
 		.volume = c->drive,
 		.device = h->device,

@@ -239,5 +239,10 @@ small()
 		printf '\377' | dd of=d bs=1 seek=$((place + 60)) conv=notrunc status=none
 		run -1 "$cube" check d
 		[[ $output == *"one of the two superblocks is not valid: the last change may be missing"* ]]
+		run -2 "$cube" export d --verify
+		[[ $output == *"one of the two superblocks is not valid: the last change may be missing"* ]]
+		run -0 --separate-stderr "$cube" get d 0,0,0
+		# shellcheck disable=SC2154 # bats sets it
+		[[ $stderr == *"one of the two superblocks is not valid: the last change may be missing"* ]]
 	done
 }

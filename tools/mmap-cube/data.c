@@ -292,8 +292,6 @@ int command_check(struct config *c)
 			printf("%s%" PRIu64, i ? "," : "", check.first_damaged[i]);
 		putchar('\n');
 	}
-	if (check.superblock)
-		puts("one of the two superblocks is not valid: the last change may be missing");
 	report(c, cube, &stats);
 	close_cube(c, cube);
 	return check.damaged || lost || check.superblock ? 1 : 0;

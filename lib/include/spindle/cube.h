@@ -163,7 +163,7 @@ struct sp_cube_opts {
 	unsigned depth;		/* outstanding requests of a volume; 0: 1 if simulated, else 16 */
 	uint32_t request_bytes; /* the largest; 0: 1 MiB */
 	bool no_coalesce;	/* never read blocks that no cell of a query needs */
-	bool verify;		/* check checksums of what queries read */
+	bool verify; /* check checksums of what queries read, both superblocks among it */
 	/*
 	 * After a load that was interrupted, too, elements are read and changed: each is what
 	 * the load made of it, what was there before, or fill.
@@ -195,6 +195,11 @@ struct sp_cube_info {
 	uint64_t waste_bytes;		 /* of them: not in any cell */
 	uint64_t loaded; /* layers of elements along the slowest dimension of the load */
 	bool complete, no_data;
+	/*
+	 * One of the two superblocks is not valid: it is damaged, or was being written when its
+	 * writer was killed.  If it was the newer one, the last change is missing.
+	 */
+	bool alone;
 	const char *unfinished; /* NULL, or what a load that was interrupted asks for */
 	const char *volume;	/* the simulated one, or NULL */
 	const char *device;	/* of the geometry, or NULL */
@@ -426,11 +431,7 @@ struct sp_cube_check {
 	uint64_t points;			  /* in cells that are not damaged */
 	uint64_t damaged;			  /* extents whose checksum differs */
 	uint64_t first_damaged[SP_CUBE_DIMS_MAX]; /* an element of the first of them */
-	/*
-	 * One of the two superblocks is not valid: it is damaged, or was being written when its
-	 * writer was killed.  If it was the newer one, the last change is missing.
-	 */
-	bool superblock;
+	bool superblock; /* one of the two is not valid, as sp_cube_info says */
 };
 /* Verifies all checksums.  0, also if something is damaged. */
 SP_API SP_MUST_CHECK int sp_cube_verify(struct sp_cube *cube, struct sp_cube_check *check,
