@@ -76,12 +76,13 @@ static bool possible(const struct sp_join_opts *o, const char *input)
 }
 
 void sp__want_index(const struct sp_join_io *io, const struct sp_join_opts *o, int side,
-		    const char *input)
+		    const char *input, const char *name)
 {
 	struct command c = { .n = 0 };
 	char *index;
 
-	if (!io->index_wanted || !possible(o, input) || asprintf(&index, "%s.index", input) < 0)
+	if (!io->index_wanted || !possible(o, input) ||
+	    asprintf(&index, "%s%s", name ? name : input, name ? "" : ".index") < 0)
 		return;
 	add(&c, "xindex");
 	add(&c, "build");

@@ -3,6 +3,7 @@
  * A join of files by index nested loops: the plan above a scan of the outer file, and its root,
  * which writes rows, and what there is of them before it waits.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -88,6 +89,20 @@ static uint64_t gap_bytes(const struct sp_join_opts *o)
 	return o->run.geometry ? (uint64_t)(d.seek_s / d.transfer_s_per_mb * (1 << 20)) : GAP_BYTES;
 }
 
+/* input: NULL for an operator, which takes the source of the index. */
+static int open_index(struct sp__inl_plan *p, struct sp__inl_level *l, int side, const char *path,
+		      const char *input)
+{
+	struct sp__join *j = p->j;
+	int rc = sp__index_open(&l->index, path, &j->env);
+
+	if (rc == -ENOENT && l->index.fd < 0)
+		sp__want_index(j->io, &l->keys, side, input, path);
+	return rc ? rc
+		  : sp__inlindex_check(&l->index, &l->keys, side, input ? input : l->index.source,
+				       j->io, j->env.err);
+}
+
 /* Which fields of which files are the keys of level i, and its index. */
 static int open_keys(struct sp__inl_plan *p, unsigned i, struct sp__inl_opts *lo)
 {
@@ -95,7 +110,6 @@ static int open_keys(struct sp__inl_plan *p, unsigned i, struct sp__inl_opts *lo
 	struct sp__inl_level *l = &p->level[i];
 	const char *path = i ? o->then[i - 1].index : o->index[!p->outer];
 	const char *input = i ? o->then[i - 1].input : p->j->io->inputs[!p->outer];
-	int rc;
 
 	l->keys = *o;
 	lo->outer_side = i ? 0 : p->outer;
@@ -115,10 +129,7 @@ static int open_keys(struct sp__inl_plan *p, unsigned i, struct sp__inl_opts *lo
 		l->keys.types = NULL;
 		l->keys.collated = NULL;
 	}
-	rc = sp__index_open(&l->index, path, &p->j->env);
-	return rc ? rc
-		  : sp__inlindex_check(&l->index, &l->keys, !lo->outer_side,
-				       input ? input : l->index.source, p->j->io, p->j->env.err);
+	return open_index(p, l, !lo->outer_side, path, input);
 }
 
 static int open_level(struct sp__inl_plan *p, unsigned i, unsigned most)

@@ -95,7 +95,7 @@ static int check_then(const struct sp_join_opts *o, size_t i, const struct sp_jo
 		return refuse(err, t->input, "is joined to a file that does not come before it");
 	if (t->index)
 		return 0;
-	sp__want_index(io, &keys, 1, t->input);
+	sp__want_index(io, &keys, 1, t->input, NULL);
 	return refuse(err, t->input, "has no index");
 }
 
@@ -104,7 +104,7 @@ int sp__inl_check(const struct sp_join_opts *o, const struct sp_join_io *io, str
 	int rc;
 
 	if (!o->index[0] && !o->index[1]) {
-		sp__want_index(io, o, 1, io->inputs[1]);
+		sp__want_index(io, o, 1, io->inputs[1], NULL);
 		return refuse(err, NULL, "index nested loops need --index1 or --index2");
 	}
 	rc = check_type(o, err);
@@ -173,6 +173,6 @@ int sp__inlindex_check(const struct sp__index *ix, const struct sp_join_opts *o,
 				"is an index of %.100s, not of %.100s", ix->source, input);
 	if (same_format(ix, o, side) && same_key(ix, o, side))
 		return 0;
-	sp__want_index(io, o, side, input);
+	sp__want_index(io, o, side, input, NULL);
 	return refuse(err, ix->path, "is an index of other keys than those of the join");
 }

@@ -32,8 +32,8 @@ SP_MUST_CHECK int sp__inlindex_check(const struct sp__index *index, const struct
 				     struct sp_errinfo *err);
 /* Of binary records: have the first keys of both files one type? */
 bool sp__keys_alike(const struct sp_join_opts *o);
-/* indexwanted.c: tells io->index_wanted how to make the index of an input. */
+/* indexwanted.c: tells io->index_wanted how to make the index of an input; name may be NULL. */
 void sp__want_index(const struct sp_join_io *io, const struct sp_join_opts *o, int side,
-		    const char *input);
+		    const char *input, const char *name);
 
 #endif

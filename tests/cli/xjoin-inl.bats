@@ -238,7 +238,10 @@ number() # FILE KEY
 	run -1 --separate-stderr "$xjoin" -t'|' -j2 --algorithm=inl --index2=a.index a b
 	[[ $stderr == *"a.index: is an index of "*"/a, not of b" ]]
 	run -1 --separate-stderr "$xjoin" -t'|' -j2 --algorithm=inl --index2=none a b
-	[[ $stderr == *none* ]]
+	[[ $stderr == *"none: No such file or directory; xindex build -t '|' -k 2,2 -o none b" ]]
+	run -1 --separate-stderr "$xjoin" -t'|' -j2 --index2=b.index \
+		--then=a,left=2.1,key=3,index=none a b
+	[[ $stderr == *"none: No such file or directory; xindex build -t '|' -k 3,3 -o none a" ]]
 	run -1 --separate-stderr "$xjoin" -t'|' -j2 --index2=b.index --then=a,left=2.1,key=3 a b
 	[[ $stderr == *"a: has no index; xindex build -t '|' -k 3,3 -o a.index a" ]]
 	"$xindex" build -t'|' -k2,2f -o folded b

@@ -76,7 +76,7 @@ static _Noreturn void failure(const struct settings *set, const struct sp_errinf
 {
 	if (err->code == -ENOMEM && !err->text[0])
 		die("memory exhausted");
-	if (err->code <= SP_EFORMAT || err->text[0])
+	if (err->code <= SP_EFORMAT || err->text[0] || set->index_command)
 		refused(set, err);
 	if (is(err, "create"))
 		die_sys(-err->code, "cannot create temporary file in %s",
