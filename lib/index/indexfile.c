@@ -176,26 +176,37 @@ static int find_source(struct sp__index *ix)
 	return 0;
 }
 
+/* Is the source as it was?  fd -1: not open yet, because a pipe in its place would wait there. */
+static int compare_source(struct sp__index *ix, int fd)
+{
+	struct sp_errinfo *err = ix->env->err;
+	struct stat st;
+
+	if (fd < 0 ? stat(ix->source, &st) : fstat(fd, &st))
+		return sp__errf(err, -errno, "open", ix->source, -1,
+				"%s (the source of the index %.100s)", strerror(errno), ix->path);
+	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != ix->head.source_bytes ||
+	    sp__index_mtime_ns(&st) != ix->head.source_mtime_ns)
+		return sp__errf(err, -ESTALE, "open", ix->path, -1,
+				"its source %.150s has changed since: build the index again",
+				ix->source);
+	return 0;
+}
+
 static int open_source(struct sp__index *ix)
 {
-	const struct sp__index_head *h = &ix->head;
-	struct stat st;
 	int rc = find_source(ix);
 
 	if (rc)
 		return sp__err(ix->env->err, rc, "open", ix->path, -1);
+	rc = compare_source(ix, -1);
+	if (rc)
+		return rc;
 	ix->source_fd = open(ix->source, O_RDONLY | O_CLOEXEC);
 	if (ix->source_fd < 0)
-		return sp__errf(ix->env->err, -errno, "open", ix->source, -1,
-				"%s (the source of the index %.100s)", strerror(errno), ix->path);
-	if (fstat(ix->source_fd, &st))
 		return sp__err(ix->env->err, -errno, "open", ix->source, -1);
-	if ((uint64_t)st.st_size != h->source_bytes ||
-	    sp__index_mtime_ns(&st) != h->source_mtime_ns)
-		return sp__errf(ix->env->err, -ESTALE, "open", ix->path, -1,
-				"its source %.150s has changed since: build the index again",
-				ix->source);
-	return make_volume(ix, &ix->records, ix->source_fd, ix->source);
+	rc = compare_source(ix, ix->source_fd);
+	return rc ? rc : make_volume(ix, &ix->records, ix->source_fd, ix->source);
 }
 
 static int open_key(struct sp__index *ix)

@@ -182,6 +182,9 @@ numbers()
 	rm n
 	run -2 "$xindex" lookup i 5
 	[[ $output == *"$PWD/n: No such file or directory (the source of the index i)" ]]
+	mkfifo n
+	run -2 timeout 20 "$xindex" lookup i 5
+	[[ $output == *"i: its source $PWD/n has changed since: build the index again" ]]
 }
 
 @test "an index is found its source from anywhere, and moves with it" {
