@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Waiting for several sources at once.  A single one waits for itself.  If all have a descriptor
- * to poll, poll(2) waits.  Otherwise (worker threads, simulated devices) they wait in turn, each
- * for a short time; before each turn all are looked at, so that in virtual time, where a turn
- * lasts until the next completion of any of them, none is passed over.
+ * to poll, poll(2) waits.  Otherwise (worker threads, simulated devices, queues bound to a thread)
+ * they wait in turn, each for a short time; before each turn all are looked at, so that in virtual
+ * time, where a turn lasts until the next completion of any of them, none is passed over.
  */
 #include <errno.h>
 #include <poll.h>

@@ -53,7 +53,7 @@ struct sp__queue_opts {
 	struct sp__trace *trace; /* or NULL */
 	const struct sp__volume *device; /* of the volumes, if they are simulated; or NULL */
 	enum sp__completion completion;	 /* SP_EUNSUP: an engine that cannot signal */
-	bool bound;	/* stays with the thread that opens it: cheaper to the kernel */
+	bool bound;	/* stays with the thread that opens it: cheaper to the kernel, not polled */
 	const int *fds; /* of volumes: registered with the kernel if they may; or NULL */
 	unsigned nfds;
 };

@@ -258,12 +258,15 @@ static int uring_reap(void *engine, struct sp__request **done, size_t max, size_
 	return rc;
 }
 
-/* With requests left in the ring the next reap has to submit them first. */
+/*
+ * With requests left in the ring the next reap has to submit them first.  Of a deferred ring poll(2)
+ * sees completions that are there when it begins, but does not wake for those that come later.
+ */
 static int uring_fd(void *engine)
 {
 	struct uring *u = engine;
 
-	return io_uring_sq_ready(&u->ring) ? -1 : u->ring.ring_fd;
+	return u->deferred || io_uring_sq_ready(&u->ring) ? -1 : u->ring.ring_fd;
 }
 
 static int uring_signal(void *engine, int event)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "flow/iter.h"
 #include "io/queue.h"
 #include "tap.h"
 
+#define BLOCKS 200
+#define BLOCK_BYTES 4096
 #define SPEC "ultrastar36lzx-like,files=in"
 
 /* A source that has progress once it has been looked at so many times, or its pipe has a byte. */
@@ -120,7 +123,7 @@ struct disk {
 	struct sp__volume *device, *volume;
 	struct sp__queue *q[2];
 	struct sp__request req[2];
-	char data[2][1 << 20];
+	_Alignas(4096) char data[2][1 << 20];
 };
 
 static struct disk disk;
@@ -215,6 +218,53 @@ static void check_real(const char *engine)
 	close_disk();
 }
 
+/* Blocks that no cache has, so that reading them takes time. */
+static struct sp__volume *direct_blocks(void)
+{
+	struct sp__volume *v;
+
+	if (sp__volume_temp(&v, ".", SP__DIRECT_AUTO, NULL))
+		abort();
+	for (int i = 0; i < BLOCKS; i++)
+		if (pwrite(v->fd, disk.data[0], BLOCK_BYTES, (off_t)i * BLOCK_BYTES) != BLOCK_BYTES)
+			abort();
+	return v;
+}
+
+/* The other source is a pipe into which nobody writes: a completion passed over would be the end. */
+static void check_beside_silence(const char *engine)
+{
+	struct sp__queue_opts o = { .engine = engine, .depth = 1, .bound = true };
+	struct source silence = source(INT_MAX);
+	struct sp__request *r = &disk.req[0];
+	struct sp__waiter w;
+	struct sp__queue *q;
+	int n = 0;
+
+	disk.volume = direct_blocks();
+	if (pipe(silence.pipe) || sp__queue_open(&q, &o, NULL))
+		abort();
+	w = (struct sp__waiter){ .ops = &sp__wait_on_queue, .source = q };
+	for (int i = 0; i < BLOCKS; i++) {
+		*r = (struct sp__request){ .volume = disk.volume,
+					   .data = disk.data[0],
+					   .offset = (uint64_t)i * BLOCK_BYTES,
+					   .bytes = BLOCK_BYTES };
+		if (sp__queue_submit(q, &r, 1))
+			abort();
+		add(&silence);
+		sp__waits_add(&waits, &w);
+		n += sp__waits_block(&waits) == 0 && sp__queue_reap(q, &r, 1, 0, 0) == 1;
+	}
+	ok(n == BLOCKS, "a queue bound to its thread is waited for beside a silent pipe (%s)",
+	   engine);
+	sp__queue_close(q);
+	sp__volume_close(disk.volume);
+	disk.volume = NULL;
+	for (int i = 0; i < 2; i++)
+		close(silence.pipe[i]);
+}
+
 int main(void)
 {
 	check_helper();
@@ -224,5 +274,7 @@ int main(void)
 	check_real("auto");
 	check_real("sync");
 	check_real("fault:DELAY=2000,COUNT=0:auto");
+	check_beside_silence("auto");
+	check_beside_silence("sync");
 	return done();
 }
