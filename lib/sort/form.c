@@ -207,6 +207,7 @@ static int rotate(struct sp_sort *s)
 	rc = sp__form_settled(s);
 	if (rc != SP_READY)
 		return rc;
+	sp__slots_divide(s);
 	if (full->state == SP__SLOT_FILLING) {
 		if (!has_enough(s, full) && sp__slot_annex(s, full))
 			return SP_READY;
@@ -217,7 +218,6 @@ static int rotate(struct sp_sort *s)
 	} else {
 		full = NULL;
 	}
-	sp__slots_divide(s);
 	if (s->spilled.store)
 		sp__slots_coalesce(s);
 	next = sp__slot_fill(s);
