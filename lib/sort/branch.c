@@ -45,8 +45,12 @@ static int next_of_branch(void *branch, bool wait, const char **data, size_t *by
 	struct sp__branch *b = branch;
 	int rc = sp__merge_next(&b->merge, wait);
 
-	*data = b->merge.rec;
-	*bytes = b->merge.bytes;
+	if (rc == SP_READY) {
+		size_t head = sp__merge_current(&b->merge)->head;
+
+		*data = b->merge.rec - head;
+		*bytes = b->merge.bytes + head;
+	}
 	return rc;
 }
 
@@ -200,6 +204,7 @@ void sp__branches_cursors(struct sp_sort *s, struct sp__cursor *cursors)
 {
 	for (unsigned i = 0; i < s->merging.nbranches; i++)
 		cursors[i].feed = (struct sp__feed){ .ctx = s->merging.branches[i],
+						     .counted = s->opts.count,
 						     .get = branch_get,
 						     .release = branch_release };
 }

@@ -38,6 +38,7 @@ static int next_in_memory(struct sp__cursor *c)
 	if (e + 6 < c->entry_end)
 		sp__runbuf_prefetch(c->buf, e + 6);
 	c->rec = sp__runbuf_record(c->buf, e, &c->bytes);
+	c->more = sp__runbuf_number(c->buf, e) - 1;
 	c->key = NULL;
 	return SP_READY;
 }
@@ -85,6 +86,52 @@ static inline int find_key(struct sp__cursor *c, const struct sp__cursor_env *en
 	return SP_READY;
 }
 
+/* The end of the record at data, after finding its number; NULL: it does not end there. */
+static inline const char *find_end(struct sp__cursor *c, const struct sp_recfmt *f,
+				   const char *data, size_t bytes)
+{
+	uint64_t number;
+
+	if (__builtin_expect(!c->feed.counted, 1))
+		return sp__rec_end(f, data, bytes);
+	c->head = sp__count_get(data, bytes, &number);
+	if (!c->head)
+		return NULL;
+	c->more = number - 1;
+	return sp__rec_end(f, data + c->head, bytes - c->head);
+}
+
+/* The bytes of the number of which some are in the carry, the others in the new span. */
+static size_t carried_head(const struct sp__cursor *c)
+{
+	const char *at = c->at;
+	size_t n = 0;
+	char last = 0;
+
+	if (!c->feed.counted)
+		return 0;
+	do {
+		if (n >= c->carry.bytes && at == c->end)
+			return n + 1;
+		last = n < c->carry.bytes ? c->carry.data[n] : *at++;
+		n++;
+	} while (last & SP__COUNT_MORE);
+	return n;
+}
+
+/* The record in the carry is whole. */
+static int take_carried(struct sp__cursor *c, const struct sp__cursor_env *env)
+{
+	uint64_t number = 1;
+
+	c->partial = false;
+	c->head = c->feed.counted ? sp__count_get(c->carry.data, c->carry.bytes, &number) : 0;
+	c->more = number - 1;
+	c->rec = c->carry.data + c->head;
+	c->bytes = c->carry.bytes - c->head;
+	return find_key(c, env);
+}
+
 /*
  * Appends the rest of the record in the carry from the new span; *whole: it ends there.
  * For CSV the whole span is appended and searched together.
@@ -93,13 +140,14 @@ static int take_tail(struct sp__cursor *c, const struct sp__cursor_env *env, boo
 {
 	const struct sp_recfmt *f = &sp__ks(env->keys)->format;
 	size_t have = (size_t)(c->end - c->at), part = have, before = c->carry.bytes;
+	size_t head = carried_head(c), want = head + f->fixed_bytes;
 	const char *end;
 
 	*whole = false;
 	if (f->kind == SP_REC_FIXED) {
-		if (part > f->fixed_bytes - before)
-			part = f->fixed_bytes - before;
-		*whole = before + part == f->fixed_bytes;
+		if (part > want - before)
+			part = want - before;
+		*whole = before + part == want;
 	} else if (f->kind == SP_REC_LINE) {
 		end = memchr(c->at, f->eol, have);
 		if (end)
@@ -108,8 +156,9 @@ static int take_tail(struct sp__cursor *c, const struct sp__cursor_env *env, boo
 	}
 	if (sp__bytes_append(&c->carry, c->at, part, env->budget) < 0)
 		return -ENOMEM;
-	if (f->kind == SP_REC_CSV) {
-		end = sp__rec_end_csv(c->carry.data, c->carry.bytes, f->separator, &c->scanned);
+	if (f->kind == SP_REC_CSV && c->carry.bytes > head) {
+		end = sp__rec_end_csv(c->carry.data + head, c->carry.bytes - head, f->separator,
+				      &c->scanned);
 		if (end) {
 			part = (size_t)(end - c->carry.data) - before;
 			c->carry.bytes = before + part;
@@ -209,12 +258,8 @@ static int cross(struct sp__cursor *c, const struct sp__cursor_env *env, bool wa
 		rc = take_tail(c, env, &whole);
 		if (rc < 0)
 			return rc;
-		if (whole) {
-			c->partial = false;
-			c->rec = c->carry.data;
-			c->bytes = c->carry.bytes;
-			return find_key(c, env);
-		}
+		if (whole)
+			return take_carried(c, env);
 	} while (true);
 	c->partial = false;
 	return LOOK_AGAIN;
@@ -235,10 +280,10 @@ int sp__cursor_next(struct sp__cursor *c, const struct sp__cursor_env *env, bool
 	}
 	for (;;) {
 		if (!c->partial && c->at < c->end) {
-			next = sp__rec_end(f, c->at, (size_t)(c->end - c->at));
+			next = find_end(c, f, c->at, (size_t)(c->end - c->at));
 			if (next) {
-				c->rec = c->at;
-				c->bytes = (size_t)(next - c->at);
+				c->rec = c->at + c->head;
+				c->bytes = (size_t)(next - c->rec);
 				c->at = next;
 				prefetch_next(c);
 				return find_key(c, env);

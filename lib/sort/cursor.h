@@ -21,12 +21,15 @@ struct sp__feed {
 	int (*get)(void *ctx, size_t index, bool wait, const char **data, size_t *bytes);
 	int (*release)(void *ctx, size_t index); /* NULL: a span ends with the next get */
 	const char *name;			 /* for messages; NULL: none */
-	struct sp__tally *read;			 /* records as they are read; NULL: not counted */
+	struct sp__tally *read;			 /* records as they are read; NULL: not tallied */
+	bool counted;				 /* records have numbers before them (counted.h) */
 };
 
 struct sp__cursor {
 	const char *rec; /* the current record, terminator included */
 	size_t bytes;
+	uint64_t more;		  /* --count: the number of records that it stands for, less one */
+	size_t head;		  /* ... and how many bytes right before it that takes in a feed */
 	const unsigned char *key; /* NULL: none yet (memory), or no byte key */
 	size_t key_bytes;
 

@@ -169,6 +169,14 @@ static uint64_t *find(const struct sp__runbuf *rb, uint64_t hash, const struct s
 	return &d->slots[at];
 }
 
+/* One more record of the group. */
+static void count(struct sp__runbuf *rb, uint64_t offset)
+{
+	char *rec = rb->base + offset;
+
+	sp__count_store(rec, sp__count_load(rec) + 1);
+}
+
 /* Takes a record; false: the buffer is full. */
 static bool take(struct sp__runbuf *rb, uint64_t hash, const struct sp__arrival *a)
 {
@@ -179,6 +187,8 @@ static bool take(struct sp__runbuf *rb, uint64_t hash, const struct sp__arrival 
 	if (slot && *slot) {
 		d->found++;
 		d->collapsed++;
+		if (rb->head)
+			count(rb, (*slot & OFFSET_MASK) - 1);
 		sp__tally_join(&rb->dropped, &one);
 	} else {
 		if (2 * (rb->n + 1) > d->nslots) {

@@ -41,7 +41,7 @@ void sp__form_sort_slot(struct sp_sort *s, struct sp__slot *slot)
 
 	sp__runbuf_sort(rb);
 	sp__charge_sorting(&s->env, rb->n);
-	if (s->opts.unique && !s->opts.count)
+	if (s->opts.unique && (!s->opts.count || rb->head))
 		sp__runbuf_unique(rb);
 	if (s->opts.top && !s->opts.count)
 		sp__runbuf_cut(rb, s->opts.top);

@@ -49,8 +49,11 @@ int sp__inputs_open(struct sp_sort *s, unsigned n, struct sp__cursor *cursors)
 			sp__input_close(input->name, input->fd);
 			return rc;
 		}
-		cursors[i].feed =
-			(struct sp__feed){ in, in->next++, get, NULL, input->name, &in->read };
+		cursors[i].feed = (struct sp__feed){ .ctx = in,
+						     .index = in->next++,
+						     .get = get,
+						     .name = input->name,
+						     .read = &in->read };
 	}
 	return 0;
 }

@@ -384,6 +384,11 @@ static bool equals_prev(struct sp__merge *m)
 				content(m, m->bytes));
 }
 
+const struct sp__cursor *sp__merge_current(const struct sp__merge *m)
+{
+	return &m->cursors[m->tree[0].cursor];
+}
+
 int sp__merge_next(struct sp__merge *m, bool wait)
 {
 	int rc = 0;

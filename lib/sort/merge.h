@@ -53,6 +53,9 @@ void sp__merge_release(struct sp__merge *m);
  */
 SP_MUST_CHECK int sp__merge_next(struct sp__merge *m, bool wait);
 
+/* The cursor of the current winner, with what it stands for under --count. */
+const struct sp__cursor *sp__merge_current(const struct sp__merge *m);
+
 /*
  * Adds n cursors: passes the record returned last, drops the cursors that have ended, and
  * appends the new ones, zeroed, for the caller to fill in.  None of their records may be

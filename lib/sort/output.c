@@ -35,7 +35,7 @@ static int hold(struct sp_sort *s)
 	static const char room[COUNT_ROOM];
 
 	s->output.held_due = false;
-	s->output.held_count = 1;
+	s->output.held_count = 1 + sp__merge_current(&s->merging.merge)->more;
 	if (sp__bytes_set(&s->output.held, room, sizeof(room), &s->env.budget) < 0)
 		return -ENOMEM;
 	return sp__bytes_append(&s->output.held, s->merging.merge.rec, s->merging.merge.bytes,
@@ -73,7 +73,7 @@ static int next_counted(struct sp_sort *s, bool wait, const char **data, size_t 
 		return rc;
 	while ((rc = step(s, wait)) == SP_READY && s->merging.merge.equal) {
 		sp__tally_add(&s->balance.dropped, s->merging.merge.rec, s->merging.merge.bytes);
-		s->output.held_count++;
+		s->output.held_count += 1 + sp__merge_current(&s->merging.merge)->more;
 	}
 	if (rc < 0 || rc == SP_LATER)
 		return rc;

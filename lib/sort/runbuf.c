@@ -27,7 +27,7 @@ void sp__runbuf_use(struct sp__runbuf *rb, void *base, size_t capacity)
 
 size_t sp__runbuf_need(const struct sp__runbuf *rb, size_t record_bytes)
 {
-	size_t need = record_bytes + SP__ENTRY_COST + 64;
+	size_t need = record_bytes + rb->head + SP__ENTRY_COST + 64;
 
 	return sp__ks(rb->keys)->form == SP__KEY_INPLACE ? need : need + rb->keybuf.bytes;
 }
@@ -120,7 +120,8 @@ bool sp__runbuf_append(struct sp__runbuf *rb, const struct sp__arrival *a)
 {
 	const struct sp__keyset *ks = sp__ks(rb->keys);
 	uint32_t klen = a->key ? (uint32_t)a->key_bytes : SP__NOKEY;
-	size_t before = ks->form == SP__KEY_INPLACE ? 0 : a->key_bytes + sizeof(klen);
+	size_t stored = ks->form == SP__KEY_INPLACE ? 0 : a->key_bytes + sizeof(klen);
+	size_t before = stored + rb->head;
 	char *to = rb->base + rb->used;
 	uint64_t prefix = 0;
 
@@ -128,11 +129,13 @@ bool sp__runbuf_append(struct sp__runbuf *rb, const struct sp__arrival *a)
 		return false;
 	if (a->key)
 		prefix = sp__key_prefix(a->key, a->key_bytes) ^ (ks->descending ? UINT64_MAX : 0);
-	if (before) {
+	if (stored) {
 		if (a->key_bytes)
 			memcpy(to, a->key, a->key_bytes);
 		memcpy(to + a->key_bytes, &klen, sizeof(klen));
 	}
+	if (rb->head)
+		sp__count_store(to + before, 1);
 	memcpy(to + before, a->rec, a->bytes);
 	push(rb, prefix, rb->used + before, a->bytes);
 	rb->used += before + a->bytes;
@@ -174,7 +177,7 @@ int sp__runbuf_add(struct sp__runbuf *rb, const char *data, size_t bytes, size_t
 		if (rc < 0 || sp__runbuf_collapses(rb))
 			return rc;
 	}
-	if (sp__ks(rb->keys)->form != SP__KEY_INPLACE)
+	if (sp__ks(rb->keys)->form != SP__KEY_INPLACE || rb->head)
 		rc = add_each(rb, data + before, bytes - before, taken);
 	else
 		*taken = add_inplace(rb, data + before, bytes - before);
@@ -243,15 +246,25 @@ static void drop(struct sp__runbuf *rb, const struct sp__entry *e)
 	sp__tally_add(&rb->dropped, rec, bytes);
 }
 
+static void add_number(struct sp__runbuf *rb, const struct sp__entry *to, uint64_t n)
+{
+	sp__count_store(rb->base + sp__ref_offset(to->ref), sp__runbuf_number(rb, to) + n);
+}
+
 void sp__runbuf_unique(struct sp__runbuf *rb)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < rb->n; i++) {
-		if (kept && same_key(rb, &rb->entries[kept - 1], &rb->entries[i]))
-			drop(rb, &rb->entries[i]);
-		else
-			rb->entries[kept++] = rb->entries[i];
+		const struct sp__entry *now = &rb->entries[i];
+
+		if (!kept || !same_key(rb, &rb->entries[kept - 1], now)) {
+			rb->entries[kept++] = *now;
+			continue;
+		}
+		if (rb->head)
+			add_number(rb, &rb->entries[kept - 1], sp__runbuf_number(rb, now));
+		drop(rb, now);
 	}
 	rb->n = kept;
 }

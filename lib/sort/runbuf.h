@@ -13,7 +13,8 @@
  *
  * INPLACE keys are slices of the records, which are stored unchanged.  ENCODED and
  * COLLATED keys are stored before their records: key bytes (only if more than the eight
- * in the entry's prefix), a 32-bit length, the record.
+ * in the entry's prefix), a 32-bit length, the record.  With --count its number is right
+ * before each record (counted.h).
  */
 #ifndef SP__SORT_RUNBUF_H
 #define SP__SORT_RUNBUF_H
@@ -22,6 +23,7 @@
 #include "base/tally.h"
 #include "rec/key.h"
 #include "rec/recfmt.h"
+#include "sort/counted.h"
 #include "sort/distinct.h"
 
 #define SP__NOKEY UINT32_MAX /* stored key length: COLLATED, not encodable */
@@ -63,6 +65,7 @@ struct sp__runbuf {
 	const struct sp_keyset *keys;
 	char *base; /* borrowed memory */
 	size_t capacity;
+	size_t head;		   /* --count: bytes before each record, for its number; or 0 */
 	size_t used;		   /* bytes stored, keys included */
 	uint64_t record_bytes;	   /* of the records only */
 	struct sp__entry *entries; /* in reverse input order; after sorting: in order */
@@ -116,7 +119,7 @@ void sp__order(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entr
 
 /* Sorts; afterwards entries[0..n) are in order. */
 void sp__runbuf_sort(struct sp__runbuf *rb);
-/* Keeps the first of each group of equal keys (-u); after sorting. */
+/* Keeps the first of each group of equal keys (-u), and adds up numbers; after sorting. */
 void sp__runbuf_unique(struct sp__runbuf *rb);
 /* Keeps the first n records; after sorting. */
 void sp__runbuf_cut(struct sp__runbuf *rb, size_t n);
@@ -137,6 +140,12 @@ static inline const char *sp__runbuf_record(const struct sp__runbuf *rb, const s
 	return rec;
 }
 
+/* --count: how many records it stands for. */
+static inline uint64_t sp__runbuf_number(const struct sp__runbuf *rb, const struct sp__entry *e)
+{
+	return rb->head ? sp__count_load(rb->base + sp__ref_offset(e->ref)) : 1;
+}
+
 /* Its beginning will be needed soon. */
 static inline void sp__runbuf_prefetch(const struct sp__runbuf *rb, const struct sp__entry *e)
 {
@@ -150,7 +159,7 @@ static inline void sp__runbuf_prefetch(const struct sp__runbuf *rb, const struct
 static inline const unsigned char *sp__runbuf_stored_key(const struct sp__runbuf *rb,
 							 uint64_t offset, size_t *bytes)
 {
-	const char *rec = rb->base + offset;
+	const char *rec = rb->base + offset - rb->head;
 	uint32_t klen;
 
 	memcpy(&klen, rec - sizeof(klen), sizeof(klen));

@@ -17,6 +17,16 @@
 #define DESCRIBED_SHARE 32
 #define MOST_GROUP_SHIFT 12
 
+/* A record as it is in a run. */
+static void skip_number(const struct sp_sort *s, const char **rec, size_t *bytes)
+{
+	uint64_t number;
+	size_t head = s->opts.count ? sp__count_get(*rec, *bytes, &number) : 0;
+
+	*rec += head;
+	*bytes -= head;
+}
+
 /* The last key of a page: key bytes, then the record if it is a last resort. */
 static int lastkey(void *ctx, const char *rec, size_t bytes, const void **key, size_t *key_bytes)
 {
@@ -24,6 +34,7 @@ static int lastkey(void *ctx, const char *rec, size_t bytes, const void **key, s
 	const struct sp__keyset *ks = sp__ks(s->opts.keys);
 	const char *slice;
 
+	skip_number(s, &rec, &bytes);
 	bytes -= sp__rec_term(&ks->format);
 	if (ks->form == SP__KEY_INPLACE) {
 		sp__key_slice(s->opts.keys, rec, bytes, &slice, key_bytes);
@@ -190,14 +201,20 @@ int sp__runs_end(struct sp_sort *s)
 bool sp__runs_continues(const struct sp_sort *s, const struct sp__slot *slot)
 {
 	const size_t term = sp__rec_term(&s->opts.format);
-	const char *first;
-	size_t bytes;
+	const char *first, *last = s->spilled.last_record.data;
+	size_t bytes, last_bytes = s->spilled.last_record.bytes;
 
 	if (!s->spilled.writing)
 		return false;
+	skip_number(s, &last, &last_bytes);
 	first = sp__runbuf_record(&slot->buf, &slot->buf.entries[0], &bytes);
-	return sp_keyset_compare(s->opts.keys, s->spilled.last_record.data,
-				 s->spilled.last_record.bytes - term, first, bytes - term) <= 0;
+	return sp_keyset_compare(s->opts.keys, last, last_bytes - term, first, bytes - term) <= 0;
+}
+
+/* The number before a record takes the form that it has in a run; returns its bytes. */
+static size_t number_record(const struct sp__runbuf *rb, const struct sp__entry *e)
+{
+	return sp__count_put(rb->base + sp__ref_offset(e->ref), sp__runbuf_number(rb, e));
 }
 
 static int put_all(struct sp_sort *s, const struct sp__runbuf *rb)
@@ -211,6 +228,12 @@ static int put_all(struct sp_sort *s, const struct sp__runbuf *rb)
 		if (i + PREFETCH < rb->n)
 			sp__runbuf_prefetch(rb, &rb->entries[i + PREFETCH]);
 		rec = sp__runbuf_record(rb, &rb->entries[i], &bytes);
+		if (rb->head) {
+			size_t head = number_record(rb, &rb->entries[i]);
+
+			rec -= head;
+			bytes += head;
+		}
 		rc = sp__runwriter_put(&s->spilled.writer, rec, bytes);
 		if (rc < 0)
 			return rc;
@@ -219,6 +242,33 @@ static int put_all(struct sp_sort *s, const struct sp__runbuf *rb)
 		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
 	s->spilled.writer.prev = s->spilled.last_record.data;
 	return 0;
+}
+
+int sp__counting_hold(struct sp__counting *c, const char *rec, size_t bytes, uint64_t number,
+		      struct sp__budget *budget)
+{
+	static const char room[SP__COUNT_MOST];
+	struct sp__bytes *b = &c->held[c->now];
+
+	c->number = number;
+	if (sp__bytes_set(b, room, sizeof(room), budget) < 0 ||
+	    sp__bytes_append(b, rec, bytes, budget) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+int sp__counting_put(struct sp__counting *c, struct sp__runwriter *w)
+{
+	const struct sp__bytes *b = &c->held[c->now];
+	size_t head;
+
+	if (!c->number)
+		return 0;
+	head = sp__count_put(b->data + SP__COUNT_MOST, c->number);
+	c->number = 0;
+	c->now ^= 1;
+	return sp__runwriter_put(w, b->data + SP__COUNT_MOST - head,
+				 b->bytes - SP__COUNT_MOST + head);
 }
 
 int sp__runs_store(struct sp_sort *s, struct sp__slot *slot)
@@ -252,4 +302,6 @@ void sp__runs_close(struct sp_sort *s)
 		sp__runs_discard(&s->spilled.writer);
 	sp__bytes_release(&s->spilled.last_record, &s->env.budget);
 	sp__keybuf_release(&s->spilled.lastkey);
+	for (unsigned i = 0; i < 2; i++)
+		sp__bytes_release(&s->spilled.counting.held[i], &s->env.budget);
 }

@@ -28,14 +28,19 @@ static int begin(void *ctx)
 static int put(void *ctx, const char *rec, size_t bytes, const char *prev, size_t prev_bytes)
 {
 	struct sp_sort *s = ctx;
+	int rc;
 
+	if (s->env.device)
+		sp__keep_pace(&s->env, bytes, &s->merging.pace,
+			      sp__replace_strips(&s->forming.replace));
+	if (s->opts.count) {
+		rc = sp__counting_hold(&s->spilled.counting, rec, bytes, 1, &s->env.budget);
+		return rc < 0 ? rc : sp__counting_put(&s->spilled.counting, &s->spilled.writer);
+	}
 	if (prev) {
 		s->spilled.writer.prev = prev;
 		s->spilled.writer.prev_bytes = prev_bytes;
 	}
-	if (s->env.device)
-		sp__keep_pace(&s->env, bytes, &s->merging.pace,
-			      sp__replace_strips(&s->forming.replace));
 	return sp__runwriter_put(&s->spilled.writer, rec, bytes);
 }
 
@@ -44,8 +49,10 @@ static int end(void *ctx, const char *prev, size_t prev_bytes)
 	struct sp_sort *s = ctx;
 	int rc;
 
-	s->spilled.writer.prev = prev;
-	s->spilled.writer.prev_bytes = prev_bytes;
+	if (!s->opts.count) {
+		s->spilled.writer.prev = prev;
+		s->spilled.writer.prev_bytes = prev_bytes;
+	}
 	sp__charge_merge(&s->env, &s->merging.pace, sp__replace_strips(&s->forming.replace));
 	rc = sp__runs_end(s);
 	return rc < 0 ? rc : sp__finish_due(s);

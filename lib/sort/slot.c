@@ -18,8 +18,7 @@ struct sp__slot *sp__slot_from(const struct sp_sort *s, enum sp__slot_state stat
 /* Runs of replacement selection are made of batches, too small to collapse much. */
 static bool collapses(const struct sp_sort *s)
 {
-	return s->opts.unique && !s->opts.count &&
-	       (s->plan.formation == SP_FORM_LOAD || s->plan.in_memory);
+	return s->opts.unique && (s->plan.formation == SP_FORM_LOAD || s->plan.in_memory);
 }
 
 /* Gives an empty slot's buffer all its memory. */
@@ -36,6 +35,7 @@ void sp__slot_make(struct sp_sort *s, struct sp__slot *slot, char *mem, size_t b
 	slot->bytes = bytes;
 	slot->state = SP__SLOT_EMPTY;
 	sp__runbuf_init(&slot->buf, s->opts.keys);
+	slot->buf.head = collapses(s) && s->opts.count ? SP__COUNT_HEAD : 0;
 	begin(s, slot);
 }
 

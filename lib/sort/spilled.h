@@ -14,6 +14,16 @@
 #include "sort/slot.h"
 #include "spill/writer.h"
 
+/*
+ * --count: the record that is put into a run next.  Two take turns, for the writer may look at the
+ * one before.
+ */
+struct sp__counting {
+	struct sp__bytes held[2]; /* each with room for its number in front */
+	unsigned now;
+	uint64_t number; /* 0: none is held */
+};
+
 struct sp__spilled {
 	struct sp__spill *store; /* NULL until the first run is stored */
 	struct sp__policy *policy;
@@ -27,6 +37,7 @@ struct sp__spilled {
 	struct sp__bytes last_record; /* of the run being stored */
 	struct sp__keybuf lastkey;
 	sp__lastkey_fn *lastkey_fn;
+	struct sp__counting counting;
 };
 
 /* runs.c */
@@ -46,6 +57,11 @@ void sp__runs_discard(struct sp__runwriter *w);
 SP_MUST_CHECK int sp__runs_begin(struct sp_sort *s);
 /* No more runs follow: ends the run being written. */
 SP_MUST_CHECK int sp__runs_end(struct sp_sort *s);
+/* Holds a copy of a record; the one before has been put.  0 or -ENOMEM. */
+SP_MUST_CHECK int sp__counting_hold(struct sp__counting *c, const char *rec, size_t bytes,
+				    uint64_t number, struct sp__budget *budget);
+/* Puts the record that is held, if there is one. */
+SP_MUST_CHECK int sp__counting_put(struct sp__counting *c, struct sp__runwriter *w);
 /* Does the slot's first record follow the last one of the run being written? */
 bool sp__runs_continues(const struct sp_sort *s, const struct sp__slot *slot);
 

@@ -153,8 +153,10 @@ static int open_unpackers(struct sp_sort *s, struct sp__step_inputs *in, struct 
 		return rc;
 	in->buffers = in->n;
 	for (unsigned i = 0; i < in->n; i++)
-		cursors[i].feed =
-			(struct sp__feed){ .ctx = in->unpackers, .index = i, .get = unpackers_get };
+		cursors[i].feed = (struct sp__feed){ .ctx = in->unpackers,
+						     .index = i,
+						     .counted = s->opts.count,
+						     .get = unpackers_get };
 	return 0;
 }
 
@@ -189,9 +191,11 @@ int sp__step_open(struct sp_sort *s, struct sp__spill *spill, struct sp__step_in
 	if (rc < 0)
 		return rc;
 	for (unsigned i = 0; i < n; i++)
-		cursors[i].feed = (struct sp__feed){
-			.ctx = in->pool, .index = i, .get = pool_get, .release = pool_release
-		};
+		cursors[i].feed = (struct sp__feed){ .ctx = in->pool,
+						     .index = i,
+						     .counted = s->opts.count,
+						     .get = pool_get,
+						     .release = pool_release };
 	return 0;
 }
 
@@ -208,38 +212,61 @@ void sp__step_replan(struct sp_sort *s, const unsigned *ids, unsigned n, unsigne
 		r->readahead = SP_READ_NONE;
 }
 
-static int pour(struct sp_sort *s, struct sp__merge *m, struct sp__runwriter *w)
+/* --count: one record for each group of equal keys, with the sum of their numbers. */
+static int pour_counted(struct sp_sort *s, struct sp__merge *m, struct sp__pace *pace,
+			struct sp__runwriter *w)
 {
-	struct sp__pace pace = { 0 };
+	struct sp__counting *c = &s->spilled.counting;
 	int rc;
 
 	while ((rc = sp__merge_next(m, true)) == SP_READY) {
 		if (s->env.device)
-			sp__keep_pace(&s->env, m->bytes, &pace, m->n);
+			sp__keep_pace(&s->env, m->bytes, pace, m->n);
+		if (m->equal) {
+			sp__tally_add(&s->balance.dropped, m->rec, m->bytes);
+			c->number += 1 + sp__merge_current(m)->more;
+			continue;
+		}
+		rc = sp__counting_put(c, w);
+		if (!rc)
+			rc = sp__counting_hold(c, m->rec, m->bytes, 1 + sp__merge_current(m)->more,
+					       &s->env.budget);
+		if (rc < 0)
+			return rc;
+	}
+	return rc < 0 ? rc : sp__counting_put(c, w);
+}
+
+static int pour(struct sp_sort *s, struct sp__merge *m, struct sp__pace *pace,
+		struct sp__runwriter *w)
+{
+	int rc;
+
+	while ((rc = sp__merge_next(m, true)) == SP_READY) {
+		if (s->env.device)
+			sp__keep_pace(&s->env, m->bytes, pace, m->n);
 		if (m->prev) {
 			w->prev = m->prev;
 			w->prev_bytes = m->prev_bytes;
 		}
-		if (m->equal && s->opts.unique && !s->opts.count) {
+		if (m->equal && s->opts.unique) {
 			sp__tally_add(&s->balance.dropped, m->rec, m->bytes);
 			continue;
 		}
-		if (s->opts.top && !s->opts.count && w->records >= s->opts.top)
+		if (s->opts.top && w->records >= s->opts.top)
 			break;
 		rc = sp__runwriter_put(w, m->rec, m->bytes);
 		if (rc < 0)
 			return rc;
 	}
-	sp__charge_merge(&s->env, &pace, m->n);
-	if (rc < 0)
-		return sp__err(s->env.err, rc, "merge", NULL, -1);
 	w->prev = m->prev;
 	w->prev_bytes = m->prev_bytes;
-	return sp__runwriter_finish(w);
+	return rc < 0 ? rc : 0;
 }
 
 int sp__merge_into(struct sp_sort *s, struct sp__merge *m, unsigned level, struct sp__run **run)
 {
+	struct sp__pace pace = { 0 };
 	struct sp__runwriter w;
 	int rc;
 
@@ -248,8 +275,13 @@ int sp__merge_into(struct sp_sort *s, struct sp__merge *m, unsigned level, struc
 	rc = sp__runs_new(s, &w, level);
 	if (rc < 0)
 		return rc;
-	m->plain = !s->opts.unique || s->opts.count;
-	rc = pour(s, m, &w);
+	m->plain = !s->opts.unique;
+	rc = s->opts.count ? pour_counted(s, m, &pace, &w) : pour(s, m, &pace, &w);
+	sp__charge_merge(&s->env, &pace, m->n);
+	if (rc < 0)
+		sp__err(s->env.err, rc, "merge", NULL, -1);
+	else
+		rc = sp__runwriter_finish(&w);
 	if (rc < 0) {
 		sp__runs_discard(&w);
 		return rc;

@@ -12,7 +12,7 @@
 #include "sortcase.h"
 
 #define LARGE_MAX 6
-#define POOL 40
+#define POOL 4000
 #define NEWLINE '\1'
 
 struct large {
@@ -95,8 +95,10 @@ static void make_input(struct sort_case *c, struct text *t)
 	size_t starts[POOL + 1] = { 0 };
 	struct large large[LARGE_MAX];
 	unsigned nlarge = place_large(c, large), next = 0;
+	/* All in one table, in some, or in none. */
+	unsigned kinds = POOL / (draw(&c->rng, 2) ? 100 : 1 + 9 * draw(&c->rng, 2));
 
-	for (unsigned i = 0; duplicates && i < POOL; i++) {
+	for (unsigned i = 0; duplicates && i < kinds; i++) {
 		put_keys(&pool, c, 0);
 		starts[i + 1] = pool.bytes;
 	}
@@ -105,7 +107,7 @@ static void make_input(struct sort_case *c, struct text *t)
 		bool now = next < nlarge && t->bytes >= large[next].at;
 		size_t bytes = now ? large[next++].bytes : 0;
 		bool in_key = draw(&c->rng, 2);
-		unsigned i = draw(&c->rng, POOL);
+		unsigned i = draw(&c->rng, kinds);
 
 		if (duplicates && !now)
 			text_put(t, pool.data + starts[i], starts[i + 1] - starts[i]);

@@ -158,7 +158,7 @@ static bool merges(const struct sp_keyset *ks, unsigned k, enum line_shape shape
 	if (sp__merge_init(&m, ks, k, &budget, NULL))
 		abort();
 	for (unsigned i = 0; i < k; i++) {
-		struct sp__feed feed = { inputs, i, give, take_back, NULL, NULL };
+		struct sp__feed feed = { inputs, i, give, take_back, NULL, NULL, false };
 
 		make_input(ks, i, shape, sorted || i < in_memory);
 		want += sum_lines(inputs[i].text, inputs[i].bytes);
@@ -213,7 +213,7 @@ static void one_order(const struct order *o)
 static void last_line(void)
 {
 	struct sp_keyset *ks = order_open(&orders[0]);
-	struct sp__feed feed = { inputs, 0, give, take_back, NULL, NULL };
+	struct sp__feed feed = { inputs, 0, give, take_back, NULL, NULL, false };
 	struct sp__budget budget;
 	struct sp__merge m;
 

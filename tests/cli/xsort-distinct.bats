@@ -1,0 +1,103 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# -u and --count where keys are repeated: groups collapse while runs are formed.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
+	export LC_ALL=C
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# repeats RECORDS GROUPS: lines, in an order that repeats after many.
+repeats()
+{
+	awk -v n="$1" -v g="$2" 'BEGIN { srand(3); for (i = 0; i < n; i++) {
+		k = int(rand() * g); printf "%06d the group of these lines, %s\n", k, k % 7 } }'
+}
+
+figure() { sed -n "/\"result\"/,/}/s/.*\"$1\": *\([0-9]*\).*/\1/p" stats; }
+
+@test "groups that fit the memory never reach temporary space" {
+	repeats 60000 3000 >in
+	sort in | uniq -c >counts
+	sort -u in >once
+	for parallel in 1 2 3 8; do
+		"$xsort" -u -S 1M --parallel=$parallel --stats=stats in | cmp - once
+		[ "$(figure spilled_runs)" = 0 ]
+		[ "$(figure collapsed)" = 57000 ]
+		"$xsort" -u --count -S 1M --parallel=$parallel --stats=stats <in | cmp - counts
+		[ "$(figure spilled_runs)" = 0 ]
+	done
+}
+
+@test "where no key is repeated nothing collapses" {
+	seq 1000000 1100000 | awk '{ print $1 * 7919 % 1000003 }' >in
+	"$xsort" -u -S 1M --stats=stats in | cmp - <(sort in)
+	[ "$(figure collapsed)" = 0 ]
+	[ "$(figure spilled_runs)" != 0 ]
+}
+
+@test "of groups that do not fit, the first record and the whole number survive many merges" {
+	repeats 60000 20000 >in
+	sort in | uniq -c >counts
+	sort -s -k7,7nr -k1.6,1 -u in >firsts
+	for parallel in 1 2 3; do
+		for options in --fan-in=2 --merge-policy=eager --run-formation=replacement \
+			--spill-compression=lz4 "--page-size=4K --fan-in=3" --compress-program=gzip; do
+			# shellcheck disable=SC2086 # several options
+			"$xsort" -u --count -S 600K --parallel=$parallel $options in | cmp - counts
+			# shellcheck disable=SC2086
+			"$xsort" -k7,7nr -k1.6,1 -u -S 600K --parallel=$parallel $options in |
+				cmp - firsts
+		done
+	done
+}
+
+@test "every kind of record collapses, and its number survives" {
+	repeats 60000 20000 >in
+	awk '{ printf "%s,\"%s\n\"\n", $7, $1 }' in >csv
+	awk '{ n[$0]++ } END { for (l in n) printf "%d %s\n", n[l], l }' in | sort -k2 >want
+	squeeze() { sed 's/^ *//'; }
+	tr '\n' '\0' <in | "$xsort" -zu --count -S 600K --fan-in=3 | tr '\0' '\n' | squeeze | cmp - want
+	"$xsort" --csv -u --count -S 600K --fan-in=3 csv | squeeze | paste - - |
+		awk '{ print $1 }' >numbers
+	awk '{ print $7 "," $1 }' in | sort | uniq -c | awk '{ print $1 }' | cmp - numbers
+	cut -c1-6 in | tr -d '\n' >fixed
+	"$xsort" --record-size=6 -u -S 600K --fan-in=3 fixed | cmp - <(cut -c1-6 in | sort -u | tr -d '\n')
+}
+
+@test "--top with -u keeps the first records of the first groups" {
+	repeats 60000 20000 >in
+	sort -k7,7n -k1,1 -u in | head -n 50 >want
+	for parallel in 1 2; do
+		"$xsort" -k7,7n -k1,1 -u --top=50 -S 600K --parallel=$parallel in | cmp - want
+		"$xsort" -u --count --top=50 -S 600K --parallel=$parallel in |
+			cmp - <(sort in | uniq -c | head -n 50)
+	done
+}
+
+@test "files of -m are counted, and runs made of them" {
+	repeats 20000 3000 | sort >a
+	repeats 30000 5000 | sort >b
+	sort a b a | uniq -c >counts
+	"$xsort" -m -u --count a b a | cmp - counts
+	"$xsort" -m -u --count --batch-size=2 a b a | cmp - counts
+}
+
+@test "memory that a slot has taken over is given back" {
+	for i in 1 2 3 4 5 6; do
+		repeats 20000 $((i * 300))
+		seq "$i"00000 "$i"03000
+		awk -v n=90000 'BEGIN { printf "%06d", n; while (n--) printf "x"; print "" }'
+	done >in
+	for parallel in 1 2 3 8; do
+		for size in 64K 128K 256K; do
+			"$xsort" -n -u -S 2M --run-size=$size --parallel=$parallel in |
+				cmp - <(sort -n -u in)
+		done
+	done
+}
