@@ -80,10 +80,10 @@ static int parse_point(struct sp__csvlines *l, uint64_t *x, uint8_t *value)
 	return 0;
 }
 
-/* Whether the first line says what the fields are. */
+/* Whether the first line says what the fields are; numbers in quotes are an error, not names. */
 static bool is_header(const char *text)
 {
-	return !strchr("0123456789+-.", text[strspn(text, " \t")]);
+	return !strchr("0123456789+-.", text[strspn(text, " \t\"")]);
 }
 
 int sp__csvlines_next(struct sp__csvlines *l, uint64_t *x, uint8_t *value)

@@ -4,7 +4,6 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "cube/cube_impl.h"
 
 #define LINE_MAX_BYTES 4096
+#define WEIGHT_END 1e100 /* sums of weights and of weighted times stay finite */
 
 /* A list of n numbers with a separator; false: text is none. */
 static bool numbers(const char *text, char separator, unsigned n, uint64_t *values)
@@ -62,7 +62,7 @@ static bool take_weight(struct sp_cube_query *q, const char **kind, char **rest)
 		return true;
 	parsed = !sp_cube_value_parse(&number, *kind, &q->weight);
 	*kind = strtok_r(NULL, " \t\r\n", rest);
-	return parsed && q->weight > 0 && isfinite(q->weight) && *kind;
+	return parsed && q->weight > 0 && q->weight < WEIGHT_END && *kind;
 }
 
 /* NULL, or what is wrong with the line, which is not empty. */
@@ -72,7 +72,7 @@ static const char *parse(struct sp_cube_query *q, char *line, const struct sp_cu
 	const char *kind = strtok_r(line, " \t\r\n", &rest), *what, *at, *why;
 
 	if (!take_weight(q, &kind, &rest))
-		return "a line is a weight above 0, beam or range, and its size";
+		return "a line is a weight above 0 and below 1e100, beam or range, and its size";
 	what = strtok_r(NULL, " \t\r\n", &rest);
 	at = strtok_r(NULL, " \t\r\n", &rest);
 	why = parse_kind(q, kind, what, s);

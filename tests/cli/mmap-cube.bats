@@ -198,6 +198,9 @@ create()
 	bad 0,0 "it has too few fields"
 	bad 0,0,0, "its value is no u8"
 	bad 0,0,0,1,2 "its value is no u8"
+	echo '"0","0","0","1"' > points.csv # no header
+	run -2 "$cube" load c points.csv
+	[[ $output == *"line 1: coordinate 0 is no number" ]]
 	bad 0,0,0,256 "its value is no u8"
 	bad 0,13,0,1 "coordinate 13 of dimension 1 is not below 13"
 	bad 18446744073709551616,0,0,1 "coordinate 18446744073709551616 of dimension 0 is not below 19"
@@ -474,7 +477,7 @@ create()
 @test "a workload that cannot be is refused with its line" {
 	create
 	for bad in '1 beam 3' '0 beam 1' 'x' '1 range 4x4' '1 range 20x1x1' '1 range 0x1x1' \
-		'1 range 4x4x4 18,0,0' '1 ray 2' '1 beam 1 0,0'; do
+		'1 range 4x4x4 18,0,0' '1e300 beam 1' '1 ray 2' '1 beam 1 0,0'; do
 		printf '1 beam 0\n%s\n' "$bad" > w
 		run -2 "$cube" explain c --workload w
 		[[ $output == "mmap-cube: w: line 2: "* ]]
