@@ -13,16 +13,23 @@ unsigned char *sp__text_filter(const struct sp__comp *c, const char *s, size_t n
 			       unsigned char *out)
 {
 	const unsigned char *p = (const unsigned char *)s, *lim = p + n;
+	/* In variables: what is written to out might be a part of c. */
+	const unsigned char *fold = c->fold;
+	const bool *drop = c->drop;
 
-	if (!c->fold && !c->drop) {
+	if (!fold && !drop) {
 		if (n)
 			memcpy(out, s, n);
 		return out + n;
 	}
-	for (; p < lim; p++) {
-		*out = c->fold ? c->fold[*p] : *p;
-		out += !c->drop || !c->drop[*p];
-	}
+	if (!drop)
+		for (; p < lim; p++)
+			*out++ = fold[*p];
+	else
+		for (; p < lim; p++) {
+			*out = fold ? fold[*p] : *p;
+			out += !drop[*p];
+		}
 	return out;
 }
 
