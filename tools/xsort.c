@@ -100,12 +100,13 @@ int main(int argc, char **argv)
 	signals_catch();
 	options_parse(&set, argc, argv);
 	files_read_list(&set);
+	if (!set.nfiles)
+		set.files[set.nfiles++] = "-";
+	names_resolve(&set);
 	order_finish(&set);
 	warn_about_keys(&set);
 	tuning_check(&set);
 	order_read_salt(&set);
-	if (!set.nfiles)
-		set.files[set.nfiles++] = "-";
 	fill_options(&set);
 	if (set.check)
 		return check_run(&set);

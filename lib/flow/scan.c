@@ -198,6 +198,17 @@ static int open_chunks(struct sp__scan *s, const struct sp__rstream_opts *o)
 	return rc < 0 ? no_memory(s) : 0;
 }
 
+/* The header of the first input, if the caller has read it. */
+static int take_given_header(struct sp__scan *s)
+{
+	const struct sp_batch *h = &s->opts.header;
+
+	if (!h->bytes)
+		return 0;
+	s->header_left = 0;
+	return sp__bytes_append(&s->header, h->data, h->bytes, NULL) < 0 ? no_memory(s) : 0;
+}
+
 static int open_input(struct sp__scan *s)
 {
 	struct sp__rstream_opts o = s->opts.stream;
@@ -217,7 +228,7 @@ static int open_input(struct sp__scan *s)
 	s->from = s->input;
 	s->header_left = s->opts.header_first && s->from ? 0 : s->opts.header_records;
 	s->repeated = 0;
-	return 0;
+	return s->from ? 0 : take_given_header(s);
 }
 
 /* At the end of an input: a record without terminator may remain. */

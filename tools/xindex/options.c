@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include <spindle/version.h>
+#include "columns.h"
 #include "errinfo.h"
 #include "msg.h"
 #include "number.h"
@@ -45,8 +46,8 @@ static void set_header(void *to, const char *option, const char *text)
 
 static const struct command_option options[] = {
 	{ { .doc = "Records and key:", .group = 1 }, BUILD },
-	{ { "key", "KEYDEF", "The key, as xsort -k (the whole record)", TO(build.key),
-	    .letter = 'k', .once = "keys" },
+	{ { "key", "KEYDEF", "The key, as xsort -k (the whole record); NAME[:OPTS] with --header",
+	    TO(build.key), .letter = 'k', .once = "keys" },
 	  BUILD },
 	{ { "field-separator", "SEP", "Between fields of lines, as xsort -t", TO(separator),
 	    .letter = 't' },
@@ -136,6 +137,27 @@ static void set_format(struct config *c)
 	}
 }
 
+/* A key that names a column of the header becomes one with its number. */
+static void resolve_name(struct config *c)
+{
+	struct columns columns = {
+		.input = c->operands.text[0],
+		.csv = c->csv,
+		.separator = c->build.separator,
+		.eol = c->build.format.eol,
+		.header_records = c->build.header_records,
+	};
+
+	if (c->csv)
+		columns.eol = '\n';
+	if (!c->build.key || !c->build.header_records || c->record_bytes ||
+	    !columns_is_name(c->build.key) || !strcmp(columns.input, "-"))
+		return;
+	columns_read(&columns);
+	c->build.key = columns_key(&columns, c->build.key);
+	columns_close(&columns);
+}
+
 /* No file that is written may be one that is read. */
 static void check_files(const struct command *command, const struct config *c)
 {
@@ -167,6 +189,8 @@ static void check(const struct command *command, struct config *c)
 	common_options_finish(&c->common);
 	check_files(command, c);
 	set_format(c);
+	if (command->bit == BUILD)
+		resolve_name(c);
 	if (common_options_resources(&c->common, true, &err))
 		die_of(err.code, &err);
 	c->build.run = c->run;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
+#include "columns.h"
 #include "msg.h"
 #include "quote.h"
 #include "xsort.h"
@@ -39,17 +40,29 @@ static _Noreturn void bad_key(const struct sp_errinfo *err, const char *where)
 	die("%s %s", err->text, quote(where));
 }
 
-void order_add_key(void *settings, const char *option, const char *text)
+void order_set_key(struct key *key, const char *text, const char *named)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	const char *where = text;
-	struct sp_key key;
 	bool inherits;
 
+	if (sp_key_parse(text, &key->spec, &inherits, &where, &err))
+		bad_key(&err, named ? named : where);
+	key->name = NULL;
+}
+
+/* What is no number may be the name of a column; the header tells. */
+void order_add_key(void *settings, const char *option, const char *text)
+{
+	struct settings *set = settings;
+	struct sp_key key = SP_KEY_INIT;
+
 	(void)option;
-	if (sp_key_parse(text, &key, &inherits, &where, &err))
-		bad_key(&err, where);
-	add(settings, &key, false);
+	add(set, &key, false);
+	if (columns_is_name(text) && strcmp(msg_program(), "sort") != 0)
+		set->keys[set->nkeys - 1].name = text;
+	else
+		order_set_key(&set->keys[set->nkeys - 1], text, NULL);
 }
 
 bool order_add_obsolescent(struct settings *set, const char *begin, const char *end)

@@ -79,6 +79,7 @@ int sort_run(struct settings *set)
 		.parts = (const char *const *)set->parts,
 		.header_records = set->header,
 		.header_first = set->header_first,
+		.header = set->header_taken,
 		.device_figures = set->common.stats != NULL,
 	};
 	struct statsfile file;
@@ -105,6 +106,16 @@ int sort_run(struct settings *set)
 	return 0;
 }
 
+/* Before the first line that a check sees. */
+static uint64_t lines_taken(const struct settings *set)
+{
+	uint64_t lines = 0;
+
+	for (size_t i = 0; i < set->header_taken.bytes; i++)
+		lines += set->header_taken.data[i] == set->eol;
+	return lines;
+}
+
 /* -c, -C. */
 int check_run(const struct settings *set)
 {
@@ -120,14 +131,15 @@ int check_run(const struct settings *set)
 
 		incompatible(letters);
 	}
-	rc = sp_sort_check(&set->opts, set->files[0], set->header, &where, &err);
+	rc = sp_sort_check(&set->opts, set->files[0], set->header_taken.bytes ? 0 : set->header,
+			   &where, &err);
 	if (rc < 0)
 		failure(set, &err, 0);
 	if (rc == 0)
 		return 0;
 	if (set->check == 'c') {
 		fprintf(stderr, "%s: %s:%llu: disorder: ", msg_program(), set->files[0],
-			(unsigned long long)where.line);
+			(unsigned long long)(where.line + lines_taken(set)));
 		fwrite(where.record, 1, where.bytes, stderr);
 		putc(set->opts.format.kind == SP_REC_LINE ? set->eol : '\n', stderr);
 	}

@@ -5,6 +5,7 @@
  *	options.c   parsing: GNU sort's options and Spindle's own
  *	tuning.c    Spindle's own options
  *	order.c     ordering letters, keys, inheritance of the global letters
+ *	names.c     keys that name columns of the header
  *	files.c     --files0-from; checks that inputs are readable and the output writable
  *	warn.c      --debug: warnings about the keys
  *	split.c     --split: several outputs; --splitters
@@ -28,6 +29,7 @@ enum { XSORT_DISORDER = 1, XSORT_FAILURE = 2 };
 
 struct key {
 	struct sp_key spec;
+	const char *name; /* NAME[:OPTS] of a column, until the header is read */
 	bool obsolescent; /* given as +POS1 */
 };
 
@@ -51,6 +53,7 @@ struct settings {
 	uint64_t record_bytes; /* 0: lines */
 	uint64_t header;
 	bool header_first;
+	struct sp_batch header_taken; /* read from the first input, for the names of its columns */
 	struct common_options common;
 
 	/* Files. */
@@ -77,6 +80,10 @@ void tuning_check(const struct settings *set);
 
 bool order_is_default(const struct sp_key *key); /* no letters, or only -r */
 void order_add_key(void *settings, const char *option, const char *text);
+/* named: what an error shows instead of the place in the text; or NULL. */
+void order_set_key(struct key *key, const char *text, const char *named);
+/* names.c: keys that name columns, by the header of the first input. */
+void names_resolve(struct settings *set);
 /* False: not a +POS1.  end: the -POS2 that follows it, or NULL. */
 bool order_add_obsolescent(struct settings *set, const char *begin, const char *end);
 /* Keys without letters inherit the global ones; incompatible letters end the program. */

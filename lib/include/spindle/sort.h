@@ -171,7 +171,8 @@ struct sp_sort_io {
 	 */
 	uint64_t header_records;
 	bool header_first;
-	bool device_figures; /* stats: also the figures that the system must supply:
+	struct sp_batch header; /* of the first input, if it was read from it before */
+	bool device_figures;	/* stats: also the figures that the system must supply:
 			      * device_* and spill_regions */
 	/*
 	 * Called at the beginning of a phase (SP_PHASE_MERGE: before any of the result is

@@ -1,0 +1,91 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Keys that name columns of a header.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
+	xindex=${XINDEX:-$BATS_TEST_DIRNAME/../../build/bin/xindex}
+	export LC_ALL=C
+	cd "$BATS_TEST_TMPDIR" || return
+	printf 'name,price,"a ""q"", x"\nbob,3,z\nann,10,y\n"carl\nII",2,x\n' >c.csv
+}
+
+@test "a column's name is a key, from a file, a pipe and a process" {
+	"$xsort" --csv --header -k2,2n c.csv >want
+	"$xsort" --csv --header -k price:n c.csv | cmp - want
+	"$xsort" --csv --header -k price:n <c.csv | cmp - want
+	cat c.csv | "$xsort" --csv --header -k price:n | cmp - want
+	"$xsort" --csv --header -k price:n <(cat c.csv) | cmp - want
+	"$xsort" --csv --header -k3,3r c.csv | cmp - <("$xsort" --csv --header -k '"a ""q"", x":r' c.csv)
+	"$xsort" --csv --header -k price:n -k1 c.csv | cmp - want
+}
+
+@test "names in lines, with and without a separator, a zero byte and several header records" {
+	printf 'id  total\n2 1\n1 2\n' >l
+	"$xsort" --header -k total:nr l | cmp - <(printf 'id  total\n1 2\n2 1\n')
+	printf 'a:b\nnote\n2:1\n1:2' | "$xsort" --header=2 -t: -k '"b":nr' | cmp - <(printf 'a:b\nnote\n1:2\n2:1\n')
+	printf 'a b\0002 1\0001 2\000' | "$xsort" -z --header -k b:nr | cmp - <(printf 'a b\0001 2\0002 1\000')
+}
+
+@test "the header of the first input counts, and all are compared" {
+	printf 'name,price\nx,1\n' >d.csv
+	printf 'name,price\ny,2\n' | "$xsort" --csv --header -k price:nr - d.csv | cmp - <(printf 'name,price\ny,2\nx,1\n')
+	printf 'name,price\ny,2\n' | "$xsort" --csv --header=1,first -k price:nr - <(echo z,3) |
+		cmp - <(printf 'name,price\nz,3\ny,2\n')
+	printf 'price,name\ny,2\n' >e.csv
+	run -2 bash -c "cat d.csv | '$xsort' --csv --header -k price - e.csv"
+	[[ $output == *"header differs"* ]]
+}
+
+@test "-c counts the lines of a header that it has read" {
+	run -1 "$xsort" --csv --header -c -k name c.csv
+	[[ $output == "xsort: c.csv:3: disorder: ann,10,y" ]]
+	run -1 "$xsort" --csv --header -c -k name <c.csv
+	[[ $output == "xsort: -:3: disorder: ann,10,y" ]]
+	cat c.csv | "$xsort" --csv --header -c -k '"a ""q"", x":r'
+}
+
+@test "what is no column is an error" {
+	run -2 "$xsort" --csv --header -k prise:n c.csv
+	[[ $output == "xsort: c.csv: the header has no column 'prise'; the nearest is 'price'" ]]
+	run -2 "$xsort" --csv --header -k weight c.csv
+	[[ $output == "xsort: c.csv: the header has no column 'weight'" ]]
+	run -2 "$xsort" --csv --header -k name -k 4 c.csv
+	[[ $output == "xsort: c.csv: the header has 3 columns, not 4" ]]
+	run -2 "$xsort" --csv --header -k '"name' c.csv
+	[[ $output == *"do not end"* ]]
+	run -2 "$xsort" --csv --header -k name:q c.csv
+	[[ $output == *"stray character in field spec"*"'name:q'" ]]
+	printf 'a,a\n1,2\n' >twice
+	run -2 "$xsort" --csv --header -k a twice
+	[[ $output == *"the header has two columns 'a'" ]]
+	run -2 "$xsort" --csv --header -k a /dev/null
+	[[ $output == *"/dev/null: there is no header"* ]]
+	printf 'a,"b\n1,2\n' >open
+	run -2 "$xsort" --csv --header -k a open
+	[[ $output == *"open: the quotes of the header do not end" ]]
+	run -2 "$xsort" --csv --header -k a missing
+	[[ $output == *"cannot read: missing: No such file or directory" ]]
+}
+
+@test "without a header, and as sort, GNU's message stays" {
+	run -2 "$xsort" -k name c.csv
+	[[ $output == "xsort: invalid number at field start: invalid count at start of 'name'" ]]
+	ln -s "$(readlink -f "$xsort")" sort
+	run -2 ./sort --csv --header -k name c.csv
+	[[ $output == *"invalid number at field start: invalid count at start of 'name'" ]]
+}
+
+@test "xindex: a key by name" {
+	"$xindex" build --csv --header -k price:n -o i c.csv
+	"$xindex" build --csv --header -k2,2n -o j c.csv
+	cmp i j
+	"$xindex" lookup i 10 | cmp - <(echo ann,10,y)
+	run -2 "$xindex" build --csv --header -k prise -o i c.csv
+	[[ $output == *"the nearest is"*"price"* ]]
+	run -2 "$xindex" build --csv -k price -o i c.csv
+	[[ $output == *"price"* ]]
+}
