@@ -125,16 +125,14 @@ static void fetch(struct sp__stage *s, const struct probed *group, size_t n)
 	const struct sp__table *t = &s->h->table;
 
 	for (size_t i = 0; i < n; i++) {
-		uint64_t slot;
+		const struct sp__rec *r;
 
 		if (group[i].part->spilled)
 			continue;
-		slot = *sp__table_slot(t, group[i].hash);
-		if (slot >> 32 == (uint32_t)group[i].hash) {
-			const char *r = (const char *)sp__table_rec(t, (uint32_t)slot);
-
+		r = sp__table_likely(t, group[i].hash);
+		if (r) {
 			__builtin_prefetch(r);
-			__builtin_prefetch(r + 64);
+			__builtin_prefetch((const char *)r + 64);
 		}
 	}
 }

@@ -160,6 +160,17 @@ static inline uint64_t *sp__table_slot(const struct sp__table *t, uint64_t hash)
 	return &t->slots[(uint64_t)(((unsigned __int128)hash * t->nslots) >> 64)];
 }
 
+/* The first record that a search compares; NULL: none has that hash. */
+static inline const struct sp__rec *sp__table_likely(const struct sp__table *t, uint64_t hash)
+{
+	const uint64_t *s = sp__table_slot(t, hash), *end = t->slots + t->nslots;
+
+	for (; *s; s = s + 1 == end ? t->slots : s + 1)
+		if (*s >> 32 == (uint32_t)hash)
+			return sp__table_rec(t, (uint32_t)*s);
+	return NULL;
+}
+
 /* The last record with that key, or NULL. */
 static inline struct sp__rec *sp__table_find(const struct sp__table *t, uint64_t hash,
 					     const struct sp__slice *key)
