@@ -28,8 +28,8 @@
  * of the probe side, looked_up and filtered by probing.c; kept is what table.c has made slots
  * for; of spilled stage_spill.c sums the hashes and the writer counts the records.  (Nested
  * loops have nothing but blocks: read is kept there, and compared with the partition.)
- * Those of the join are added up by balance.c.  All belong to the thread of the join: the
- * threads of engines and of the sort touch pages, not these.
+ * Those of the join are added up by balance.c.  All belong to the thread of the join, which
+ * adds those of the bundles that other threads have probed (crew.c).
  *
  * A join that has failed, as when the reader of its output has gone, is not checked.
  */

@@ -79,6 +79,25 @@ void sp__emit_release(struct sp__emit *e)
 	*e = (struct sp__emit){ 0 };
 }
 
+void sp__emit_share(struct sp__emit *share, const struct sp__emit *e, char *buf, size_t bytes)
+{
+	*share = *e;
+	share->own_filler = NULL;
+	memset(share->fields, 0, sizeof(share->fields));
+	share->ws = NULL;
+	share->timeline = NULL;
+	share->each = share->begun = false;
+	share->bytes = share->records = 0;
+	share->buf = share->at = share->whole = buf;
+	share->end = buf + bytes;
+}
+
+void sp__emit_share_release(struct sp__emit *share)
+{
+	for (unsigned i = 0; i < SP_JOIN_FILES_MAX; i++)
+		free(share->fields[i].at);
+}
+
 int sp__emit_auto(struct sp__emit *e, unsigned file, const struct sp__line *first)
 {
 	if (!e->padded)
@@ -137,7 +156,7 @@ static void ended(struct sp__emit *e)
 static void put_slow(struct sp__emit *e, const char *p, size_t n)
 {
 	(void)!sp__emit_flush(e);
-	if (n > SP__EMIT_BYTES / 2) {
+	if (n > (size_t)(e->end - e->buf) / 2) {
 		if (e->sink)
 			to_sink(e, p, n, false);
 		else
@@ -146,6 +165,18 @@ static void put_slow(struct sp__emit *e, const char *p, size_t n)
 	}
 	memcpy(e->at, p, n);
 	e->at += n;
+}
+
+void sp__emit_append(struct sp__emit *e, const char *data, size_t bytes, bool whole,
+		     uint64_t records)
+{
+	if (sp__emit_flush(e))
+		return;
+	if (!e->sink)
+		to_stream(e, data, bytes);
+	else if (bytes)
+		to_sink(e, data, bytes, whole);
+	e->records += records;
 }
 
 static inline void put(struct sp__emit *e, const char *p, size_t n)

@@ -70,6 +70,16 @@ struct sp__emit {
 int sp__emit_init(struct sp__emit *e, const struct sp_join_opts *opts, struct sp_errinfo *err);
 void sp__emit_release(struct sp__emit *e);
 
+/*
+ * The same, with a buffer of the caller's, for another thread: what comes goes to the sink.
+ * Nothing of *e is copied but what a record of the result depends on.
+ */
+void sp__emit_share(struct sp__emit *share, const struct sp__emit *e, char *buf, size_t bytes);
+void sp__emit_share_release(struct sp__emit *share);
+/* Appends records that another has assembled; whole: the last of them ends here. */
+void sp__emit_append(struct sp__emit *e, const char *data, size_t bytes, bool whole,
+		     uint64_t records);
+
 /* As many columns of a file, from 0, as its first line has, if padded. */
 int sp__emit_auto(struct sp__emit *e, unsigned file, const struct sp__line *first);
 /* One record of the result; a or b may be NULL. */

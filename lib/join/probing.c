@@ -7,6 +7,7 @@
 #include <errno.h>
 #include "base/bits.h"
 #include "base/err.h"
+#include "join/crew.h"
 #include "join/stage.h"
 
 #define GROUP 32
@@ -27,7 +28,7 @@ static bool needs_field(const struct sp__hash *h)
 void sp__hash_line(const struct sp__hash *h, int side, struct sp__rec *r, struct sp__line *l)
 {
 	l->data = sp__rec_line(r);
-	l->bytes = (r->bytes & ~SP__REC_MATCHED) - h->tag[side];
+	l->bytes = (sp__rec_bytes(r) & ~SP__REC_MATCHED) - h->tag[side];
 	if (h->keying.plain)
 		l->key = sp__rec_key(r);
 	else if (h->j->result.emit.simple)
@@ -35,8 +36,9 @@ void sp__hash_line(const struct sp__hash *h, int side, struct sp__rec *r, struct
 			       &l->key);
 }
 
-static void emit_pairs(struct sp__stage *s, const struct sp__line *l, struct sp__rec *last)
+static void emit_pairs(const struct sp__prober *p, const struct sp__line *l, struct sp__rec *last)
 {
+	const struct sp__stage *s = p->stage;
 	struct sp__hash *h = s->h;
 	int side = s->side[SP__BUILD];
 	bool old = h->j->resumed && sp__hash_old(h, !side, l);
@@ -47,18 +49,19 @@ static void emit_pairs(struct sp__stage *s, const struct sp__line *l, struct sp_
 		sp__hash_line(h, side, r, &other);
 		if (old && sp__hash_old(h, side, &other))
 			continue;
-		sp__emit_sides(&h->j->result.emit, side, &other, l);
+		sp__emit_sides(p->emit, side, &other, l);
 	}
 }
 
 /* Block nested loops: did it have a partner in an earlier block?  Records a match now. */
 static bool had_before(struct sp__stage *s, bool match)
 {
-	uint64_t n = s->probed++;
+	uint64_t n;
 	bool had;
 
 	if (!s->had)
 		return false;
+	n = s->probed++;
 	had = sp__bits_has(s->had, n);
 	if (match)
 		sp__bits_add(s->had, n);
@@ -66,31 +69,34 @@ static bool had_before(struct sp__stage *s, bool match)
 }
 
 /* A probe record has been joined with the table: r is its last partner, or NULL. */
-static inline void met(struct sp__stage *s, const struct sp__line *l, struct sp__rec *r)
+static inline void met(const struct sp__prober *p, const struct sp__line *l, struct sp__rec *r)
 {
+	struct sp__stage *s = p->stage;
 	const struct sp_join_opts *o = &s->h->j->opts;
 	bool had = had_before(s, r != NULL);
 
 	if (!r) {
 		if (o->unpaired[s->side[SP__PROBE]] && s->last_block && !had)
-			sp__emit_sides(&s->h->j->result.emit, s->side[SP__PROBE], l, NULL);
+			sp__emit_sides(p->emit, s->side[SP__PROBE], l, NULL);
 		return;
 	}
 	if (s->h->mark)
-		r->bytes |= SP__REC_MATCHED;
+		sp__rec_mark(r);
 	if (o->semi && s->side[SP__PROBE] == 0 && !had)
-		sp__emit_sides(&s->h->j->result.emit, 0, l, NULL);
+		sp__emit_sides(p->emit, 0, l, NULL);
 	if (o->pairs)
-		emit_pairs(s, l, r);
+		emit_pairs(p, l, r);
 }
 
 /* Keys, hashes and slots of a group. */
-static int look(struct sp__stage *s, struct probed *group, size_t n)
+static int look(const struct sp__prober *by, struct probed *group, size_t n)
 {
-	struct sp__hash *h = s->h;
+	struct sp__stage *s = by->stage;
+	const struct sp__hash *h = s->h;
+	struct sp__keymem *keymem = by->keymem;
 	int side = s->side[SP__PROBE];
 
-	h->keymem.bytes = 0;
+	keymem->bytes = 0;
 	for (size_t i = 0; i < n; i++) {
 		struct probed *p = &group[i];
 
@@ -99,17 +105,17 @@ static int look(struct sp__stage *s, struct probed *group, size_t n)
 				       h->keying.opts->keys[side][0], &p->line.key);
 		p->key = p->line.key;
 		if (!h->keying.plain && sp__key_make(&h->keying, side, p->line.data, p->line.bytes,
-						     &h->keymem, &p->key_begin) < 0)
-			return sp__join_no_memory(h->j);
-		p->key.n = h->keying.plain ? p->key.n : h->keymem.bytes - p->key_begin;
+						     keymem, &p->key_begin) < 0)
+			return sp__err(by->err, -ENOMEM, "allocate", NULL, -1);
+		p->key.n = h->keying.plain ? p->key.n : keymem->bytes - p->key_begin;
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct probed *p = &group[i];
 
 		if (!h->keying.plain)
-			p->key.p = p->key.n ? h->keymem.data + p->key_begin : sp__no_field;
+			p->key.p = p->key.n ? keymem->data + p->key_begin : sp__no_field;
 		p->key_hash = sp__key_hash(p->key.p, p->key.n, h->seed);
-		sp__tally_count(&s->balance[SP__PROBE].read, p->key_hash);
+		sp__tally_count(&by->balance->read, p->key_hash);
 		p->hash = sp__key_rehash(p->key_hash, s->depth);
 		p->part = sp__stage_part(s, p->hash);
 		if (!p->part->spilled)
@@ -138,21 +144,26 @@ static void fetch(struct sp__stage *s, const struct probed *group, size_t n)
 }
 
 /* A probe record whose partition is not in memory. */
-static int defer(struct sp__stage *s, const struct probed *p)
+static int defer(const struct sp__prober *by, const struct probed *p)
 {
-	struct sp__hash *h = s->h;
+	struct sp__stage *s = by->stage;
+	const struct sp__hash *h = s->h;
+	const struct sp__deferred record = { p->line.data,
+					     p->line.bytes + h->tag[s->side[SP__PROBE]], p->part,
+					     p->key_hash };
 
 	if (p->part->run[SP__BUILD] && sp__bloom_has(&h->bloom, p->hash))
-		return sp__stage_spill(s, p->part, SP__PROBE, p->line.data,
-				       p->line.bytes + h->tag[s->side[SP__PROBE]], p->key_hash);
-	sp__tally_count(&s->balance[SP__PROBE].filtered, p->key_hash);
-	met(s, &p->line, NULL);
+		return by->bundle ? sp__bundle_defer(by->bundle, &record)
+				  : sp__stage_spill_deferred(s, &record);
+	sp__tally_count(&by->balance->filtered, p->key_hash);
+	met(by, &p->line, NULL);
 	return 0;
 }
 
-static int resolve(struct sp__stage *s, const struct probed *group, size_t n)
+static int resolve(const struct sp__prober *by, const struct probed *group, size_t n)
 {
-	struct sp__emit *e = &s->h->j->result.emit;
+	struct sp__stage *s = by->stage;
+	struct sp__emit *e = by->emit;
 	uint64_t written = sp__emit_bytes(e);
 	int rc = 0;
 
@@ -160,10 +171,10 @@ static int resolve(struct sp__stage *s, const struct probed *group, size_t n)
 		const struct probed *p = &group[i];
 
 		if (p->part->spilled) {
-			rc = defer(s, p);
+			rc = defer(by, p);
 		} else {
-			met(s, &p->line, sp__table_find(&s->h->table, p->hash, &p->key));
-			sp__tally_count(&s->balance[SP__PROBE].looked_up, p->key_hash);
+			met(by, &p->line, sp__table_find(&s->h->table, p->hash, &p->key));
+			sp__tally_count(&by->balance->looked_up, p->key_hash);
 		}
 		sp__charge_work(&s->h->j->env, 1, 1,
 				p->line.bytes + 1 + sp__emit_bytes(e) - written);
@@ -172,8 +183,9 @@ static int resolve(struct sp__stage *s, const struct probed *group, size_t n)
 	return rc ? rc : e->error;
 }
 
-static int probe_batch(struct sp__stage *s, const struct sp_batch *batch)
+int sp__probe(const struct sp__prober *by, const struct sp_batch *batch)
 {
+	struct sp__stage *s = by->stage;
 	const struct sp_recfmt *format = &s->h->format[s->side[SP__PROBE]];
 	const size_t tag = s->h->tag[s->side[SP__PROBE]];
 	const char *at = batch->data, *end = at + batch->bytes;
@@ -188,27 +200,35 @@ static int probe_batch(struct sp__stage *s, const struct sp_batch *batch)
 			at = sp__record_next(format, at, end, &group[n].line.bytes);
 			group[n].line.bytes -= tag;
 		}
-		rc = look(s, group, n);
+		rc = look(by, group, n);
 		if (rc)
 			break;
 		fetch(s, group, n);
-		rc = resolve(s, group, n);
+		rc = resolve(by, group, n);
 	}
-	s->bytes[SP__PROBE] += batch->bytes;
+	*by->bytes += batch->bytes;
 	return rc;
 }
 
 int sp__stage_probe(struct sp__stage *s, struct sp__iter *input)
 {
+	const struct sp__prober alone = { .stage = s,
+					  .emit = &s->h->j->result.emit,
+					  .keymem = &s->h->keymem,
+					  .balance = &s->balance[SP__PROBE],
+					  .bytes = &s->bytes[SP__PROBE],
+					  .err = s->h->j->env.err };
 	struct sp_batch batch;
 	int rc;
 
 	while ((rc = input->next(input->operator, & batch)) == SP_READY) {
-		rc = probe_batch(s, &batch);
+		rc = sp__crew_begin(s, batch.bytes) ? sp__crew_probe(s->h->crew, &alone, &batch)
+						    : sp__probe(&alone, &batch);
 		if (rc < 0)
-			return rc;
+			break;
 		sp__stage_bound(s);
 	}
+	rc = sp__crew_end(s->h->crew, rc);
 	return rc < 0 ? rc : sp__stage_end_writing(s);
 }
 

@@ -50,11 +50,14 @@ struct sp__hash {
 	struct sp__table table;
 	struct sp__spill *spill; /* NULL until something is spilled */
 	char *read_mem;		 /* a partition being read */
-	char *write_mem;	 /* buffers of the writers of a stage, or a second partition */
+	/* Buffers of the writers of a stage, or a second partition; and the crew's (crew.h). */
+	char *write_mem;
 	struct sp__bloom bloom;
 	bool bloom_used;
-	uint64_t seed; /* of the hashes of keys */
-	bool mark;     /* record which records of the build side had partners */
+	struct sp__crew *crew; /* NULL: one thread probes */
+	uint64_t crew_bytes;   /* its memory, the last of write_mem */
+	uint64_t seed;	       /* of the hashes of keys */
+	bool mark;	       /* record which records of the build side had partners */
 	/* Records of each file in the stages: how they end; bytes of tag (record.h) in them. */
 	struct sp_recfmt format[2];
 	size_t tag[2];
@@ -99,6 +102,27 @@ struct sp__stage {
 	uint16_t part_of[SP__BUCKETS];
 };
 
+/* A probe record that goes to temporary space; bytes: with its tag. */
+struct sp__deferred {
+	const char *line;
+	size_t bytes;
+	struct sp__part *part;
+	uint64_t key_hash;
+};
+
+struct sp__bundle;
+
+/* What a thread needs to probe for itself; stage and table are shared, and do not change. */
+struct sp__prober {
+	struct sp__stage *stage;
+	struct sp__emit *emit;
+	struct sp__keymem *keymem;
+	struct sp__join_balance *balance; /* of the probe side */
+	uint64_t *bytes;		  /* probed */
+	struct sp_errinfo *err;
+	struct sp__bundle *bundle; /* keeps deferred records; NULL: they are spilled at once */
+};
+
 /* stage.c */
 /* bytes of each role, and build_records: expected; 0: unknown.  0 or an error. */
 SP_MUST_CHECK int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth,
@@ -134,12 +158,17 @@ SP_MUST_CHECK int sp__hash_open_spill(struct sp__hash *h, uint64_t runs, bool bu
  */
 SP_MUST_CHECK int sp__stage_spill(struct sp__stage *s, struct sp__part *p, int role,
 				  const char *line, size_t bytes, uint64_t key_hash);
+static inline int sp__stage_spill_deferred(struct sp__stage *s, const struct sp__deferred *d)
+{
+	return sp__stage_spill(s, d->part, SP__PROBE, d->line, d->bytes, d->key_hash);
+}
 /* Ends writing partitions of one role. */
 SP_MUST_CHECK int sp__stage_end_writing(struct sp__stage *s);
 /* After some input: keeps the descriptors of spilled pages within bounds, tells progress. */
 void sp__stage_bound(struct sp__stage *s);
 
 /* probing.c */
+SP_MUST_CHECK int sp__probe(const struct sp__prober *by, const struct sp_batch *batch);
 SP_MUST_CHECK int sp__stage_probe(struct sp__stage *s, struct sp__iter *input);
 /* A record of the table as a line. */
 void sp__hash_line(const struct sp__hash *h, int side, struct sp__rec *r, struct sp__line *l);

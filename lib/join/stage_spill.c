@@ -62,7 +62,7 @@ static uint64_t table_memory(const struct sp__stage *s)
 static char *writers_memory(const struct sp__stage *s, uint64_t *each)
 {
 	const struct sp__hash *h = s->h;
-	uint64_t bytes = h->layout.write_bytes, table = table_memory(s);
+	uint64_t bytes = h->layout.write_bytes - h->crew_bytes, table = table_memory(s);
 	char *mem = h->write_mem;
 
 	if (s->sorted && bytes / s->nparts < h->layout.page_bytes) {

@@ -33,6 +33,18 @@ struct sp__rec {
 	uint32_t key_bytes;
 };
 
+/* With its mark: several threads may mark a record while others read it. */
+static inline uint32_t sp__rec_bytes(const struct sp__rec *r)
+{
+	return __atomic_load_n(&r->bytes, __ATOMIC_RELAXED);
+}
+
+static inline void sp__rec_mark(struct sp__rec *r)
+{
+	if (!(sp__rec_bytes(r) & SP__REC_MATCHED))
+		__atomic_fetch_or(&r->bytes, SP__REC_MATCHED, __ATOMIC_RELAXED);
+}
+
 #define SP__NO_PAGE UINT32_MAX
 
 /* The records of one partition. */

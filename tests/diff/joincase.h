@@ -49,7 +49,7 @@ static const struct pairs_factor factors[] = {
 	{ "columns", { "default", "some" } },
 	{ "ordered", { "no", "1", "2" } },
 	{ "build", { "auto", "1", "2" } },
-	{ "memory", { "512K", "600K", "1M", "64M" } },
+	{ "memory", { "512K", "1M", "12M", "64M" } },
 	{ "join-memory", { "default", "256K" } },
 	{ "page", { "default", "4K" } },
 	{ "engine", { "default", "io_uring", "libaio", "sync" } },

@@ -68,6 +68,9 @@ arrange='sort'
 spilling=(-S 512K --algorithm=hybrid --direct=never --engine=sync -a1 a b)
 sweep 'memory refused to a hash join' alloc "${spilling[@]}"
 sweep 'files refused to a hash join' io "${spilling[@]}"
+threads=(-S 12M --parallel=3 --join-memory=256K --page-size=4K --algorithm=hybrid --direct=never --engine=sync -a1 a b)
+sweep 'memory refused to a hash join by three threads' alloc "${threads[@]}"
+sweep 'files refused to a hash join by three threads' io "${threads[@]}"
 # Keys made up, records through several pages, a key of which there is too much.
 # shellcheck disable=SC2054 # the commas are meant
 csv=(-S 512K --algorithm=hybrid --page-size=4K --join-memory=256K --direct=never --engine=sync --build=2 --csv
@@ -79,12 +82,13 @@ sweep 'files refused to a merge join' io --algorithm=merge --nocheck-order -a1 a
 
 # Requests of the engine: reported if there is no other way.
 requested=("${spilling[@]}")
+numbers='1 2 3 5 8 13 21 34 55 89'
 requests() # NAME FAULT STATUS: %d in the fault is the request's number
 {
 	local bad='' i
 
 	"$xjoin" "${requested[@]}" | sort >want || exit 2
-	for i in 1 2 3 5 8 13 21 34 55 89; do
+	for i in $numbers; do
 		rm -f out
 		# shellcheck disable=SC2059 # it is a format
 		timeout 60 "$xjoin" --output=out -T tmp "${requested[@]}" \
@@ -102,6 +106,13 @@ requests() # NAME FAULT STATUS: %d in the fault is the request's number
 requests 'a request that fails to read ends the join with a message' KIND=READ,NTH=%d,ERROR=EIO 1
 requests 'so does one that fails to write' KIND=WRITE,NTH=%d,ERROR=EIO 1
 requests 'so does a full device' KIND=WRITE,NTH=%d,ERROR=ENOSPC 1
+
+requested=("${threads[@]}")
+numbers='1 2 3 5 8 13'
+requests 'a failing read stops all threads' KIND=READ,NTH=%d,ERROR=EIO 1
+requests 'so does a failing write' KIND=WRITE,NTH=%d,ERROR=ENOSPC 1
+requested=("${spilling[@]}")
+numbers='1 2 3 5 8 13 21 34 55 89'
 
 # Inputs are not checked, spilled pages are.
 noticed=0 bad=''

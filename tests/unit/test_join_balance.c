@@ -28,6 +28,7 @@ struct way {
 	enum sp_join_algorithm algorithm;
 	unsigned seams; /* that it goes through */
 	uint64_t join_bytes, input_bytes;
+	unsigned threads; /* 0: one; more need some megabytes of memory */
 	size_t lines, line_bytes;
 	unsigned ordered;
 	bool unpaired[2], no_pairs, semi, sorted, header, csv, fixed, pipes;
@@ -90,6 +91,10 @@ static const struct way ways[] = {
 	{ "hash join in memory", SP_JOIN_HYBRID, EVERY | BIT(ADD), .lines = 1000,
 	  .was = in_memory },
 	{ "hybrid hash join", SP_JOIN_HYBRID, SPILLS | BIT(ADD), SPILLED, .was = spilled },
+	{ "hybrid hash join by three threads", SP_JOIN_HYBRID, SPILLS | BIT(ADD), SPILLED,
+	  .threads = 3, .unpaired = { true, true }, .was = spilled },
+	{ "hash join ordered by probing by three threads", SP_JOIN_HYBRID, EVERY | BIT(ADD),
+	  .lines = 5000, .threads = 3, .ordered = 1, .was = by_probing },
 	{ "hybrid hash join with a filter", SP_JOIN_HYBRID, SPILLS | BIT(ADD), SPILLED,
 	  .unpaired = { true, true }, .was = filtered },
 	{ "hybrid hash join of more than expected", SP_JOIN_HYBRID, SPILLS | BIT(ADD) | BIT(WALK),
@@ -194,7 +199,8 @@ static int run_into(const struct way *w, int fd, struct sp_join_stats *st, struc
 	o.header = w->header;
 	o.csv = w->csv;
 	o.sorted = w->sorted ? SP_JOIN_SORTED_BYTES : SP_JOIN_UNSORTED;
-	o.run.memory_bytes = w->join_bytes ? 1 << 20 : 4 << 20;
+	o.run.memory_bytes = w->threads ? 12 << 20 : w->join_bytes ? 1 << 20 : 4 << 20;
+	o.run.parallel = w->threads ? w->threads : 1;
 	o.join_bytes = w->join_bytes;
 	o.run.engine = "sync";
 	o.run.direct = 0;

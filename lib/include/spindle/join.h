@@ -91,7 +91,10 @@ struct sp_join_column {
 };
 
 struct sp_join_opts {
-	/* parallel: threads that sort the result; compression: only SP_SPILL_RAW. */
+	/*
+	 * parallel: threads that look up the records of a hash join together, and that sort the
+	 * result, which does not depend on their number; compression: only SP_SPILL_RAW.
+	 */
 	struct sp_run_opts run;
 	char eol;		/* what ends a record: '\n' or '\0' */
 	const char *separator;	/* between fields; NULL: runs of blanks */

@@ -1,0 +1,118 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# The result of a hash join is the same, byte for byte, for any number of threads.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	xjoin=$(realpath "${XJOIN:-$BATS_TEST_DIRNAME/../../build/bin/xjoin}")
+	cd "$BATS_TEST_TMPDIR" && mkdir tmp || return 1
+	export LC_ALL=C TMPDIR=$BATS_TEST_TMPDIR/tmp
+}
+
+# Keys 1 to $2, $1 lines of file $3.
+lines()
+{
+	awk -v n="$1" -v keys="$2" -v name="$3" 'BEGIN {
+		srand(n)
+		for (i = 1; i <= n; i++)
+			printf "%d|%s%d|%s\n", 1 + int(rand() * keys), name, i, substr("abcdefghijklmnopqrstuvwxyz", 1 + i % 20)
+	}' >"$3"
+}
+
+# Makes every line of file $2 long whose number $1 divides.
+longer()
+{
+	head -c 700000 /dev/zero | tr '\0' x >long
+	awk -v at="$1" 'BEGIN { getline long <"long" } { print $0 (NR % at ? "" : long) }' "$2" >q
+	mv q "$2"
+}
+
+# The arguments give one result with 1, 2, 3 and 8 threads, from files and from a pipe.
+same()
+{
+	local n
+
+	"$xjoin" --parallel=1 "$@" l r >want
+	[ -s want ]
+	for n in 2 3 8; do
+		"$xjoin" --parallel=$n "$@" l r | cmp - want
+		"$xjoin" --parallel=$n --output=out "$@" l r
+		cmp out want
+	done
+	"$xjoin" --parallel=1 "$@" - r <l >want
+	sort want >sorted
+	for n in 2 8; do
+		cat l | "$xjoin" --parallel=$n "$@" - r | sort | cmp - sorted
+	done
+}
+
+@test "in memory and in temporary space" {
+	lines 40000 9000 l
+	lines 8000 10000 r
+	for type in inner left full semi anti; do
+		same -S 64M --algorithm=hybrid --build=2 -t'|' --type=$type
+		same -S 12M --join-memory=256K --algorithm=grace -t'|' --type=$type
+	done
+	same -S 12M --join-memory=256K --algorithm=nested -t'|'
+	same -S 12M --join-memory=256K --algorithm=nested -t'|' --type=full
+	same -S 12M --join-memory=512K --algorithm=hybrid --build=1 -t'|' --type=full
+}
+
+@test "in the order of an input" {
+	lines 40000 9000 l
+	lines 8000 10000 r
+	for order in 1 2; do
+		same -S 64M --ordered=$order -t'|' --type=left
+		same -S 12M --join-memory=256K --ordered=$order -t'|' --type=inner
+		same -S 12M --join-memory=256K --ordered=$order -t'|' -e "$(printf 'a\nb')" -o 0,1.2,2.9
+	done
+}
+
+@test "with keys that are made up, and CSV" {
+	lines 20000 9000 l
+	lines 8000 10000 r
+	same -S 64M -t'|' -i -o 1.2,2.2,0
+	same -S 12M --join-memory=256K -t'|' -1 1,1 -2 1,1
+	sed -i 's/|/,"/; s/|/\n/; s/$/"/' l
+	awk '{ print }' RS='\n' l | sed 'N; s/"\n/\n/' >q && mv q l
+	tr '|' , <r >q && mv q r
+	same -S 64M --csv --build=2 -o 0,1.2,2.2,2.3
+	same -S 12M --join-memory=256K --csv -o 0,1.2,2.2,2.3
+}
+
+@test "if records have many partners, or are larger than a bundle" {
+	lines 4000 3 l
+	lines 500 3 r
+	same -S 64M --algorithm=hybrid --build=2 -t'|'
+	same -S 64M --ordered=1 -t'|'
+	lines 30000 3000 l
+	lines 4000 3000 r
+	longer 9000 l
+	longer 3000 r
+	same -S 64M --algorithm=hybrid --build=2 -t'|'
+	same -S 12M --join-memory=512K --algorithm=hybrid -t'|'
+	same -S 64M --ordered=1 -t'|'
+}
+
+@test "binary records" {
+	head -c 1600000 /dev/urandom >l
+	head -c 400000 /dev/urandom >r
+	same -S 64M --record-size=16 --bkey=0:2
+	same -S 12M --join-memory=256K --record-size=16,8 --bkey=0:2,2:2
+}
+
+@test "who reads the result may go" {
+	lines 200000 50000 l
+	lines 50000 50000 r
+	for n in 2 8; do
+		run -0 bash -c "'$xjoin' -S 64M --build=2 --algorithm=hybrid --parallel=$n -t'|' l r | head -n 3 | wc -l"
+		[ "$output" = 3 ]
+		run -0 --separate-stderr bash -c \
+			"'$xjoin' -S 12M --join-memory=512K --algorithm=hybrid --parallel=$n -t'|' l r | head -n 3 | wc -l"
+		[ -z "$stderr" ]
+	done
+	[ -z "$(ls tmp)" ]
+}
