@@ -189,6 +189,9 @@ static int read_model(struct sp__cube_plan *p, const char *text)
 	p->host_ns = m->cpu_request_ns;
 	rc = volumes > 1 ? sp_geometry_model(&p->own, spec.model, p->err)
 			 : sp__geometry_of(&p->own, m, p->err);
+	if (!rc)
+		rc = sp__where_check_geometry(p->geometry, m->blocks / volumes, m->block_bytes,
+					      p->err);
 	sp__model_free(m);
 	if (!p->geometry)
 		p->geometry = p->own;

@@ -33,22 +33,20 @@ const char *sp__where_block(const struct sp_run_opts *o)
 	return after(o->volume, BLOCK);
 }
 
-/* A real device may be used in part; a simulated one is known completely. */
-static int check_geometry(const struct sp__volume *device, const struct sp_geometry *geometry,
-			  struct sp_errinfo *err)
+int sp__where_check_geometry(const struct sp_geometry *geometry, uint64_t blocks,
+			     uint32_t block_bytes, struct sp_errinfo *err)
 {
 	struct sp_geometry_info info;
-	uint64_t blocks = device->size_bytes / device->block_bytes;
 
 	if (!geometry)
 		return 0;
 	sp_geometry_info(geometry, &info);
-	if (info.blocks == blocks && info.block_bytes == device->block_bytes)
+	if (info.blocks == blocks && info.block_bytes == block_bytes)
 		return 0;
-	return sp__errf(err, SP_EUNSUP, "plan", info.device, -1,
+	return sp__errf(err, SP_ESYNTAX, "plan", info.device, -1,
 			"the geometry has %llu blocks of %u bytes, the simulated device %llu of %u",
 			(unsigned long long)info.blocks, info.block_bytes,
-			(unsigned long long)blocks, device->block_bytes);
+			(unsigned long long)blocks, block_bytes);
 }
 
 int sp__where_device(const struct sp_run_opts *o, struct sp__volume **device,
@@ -57,7 +55,11 @@ int sp__where_device(const struct sp_run_opts *o, struct sp__volume **device,
 	const char *text = sp__where_machine_spec(o);
 	int rc = text ? sp__volume_device(device, text, err) : 0;
 
-	return rc || !text ? rc : check_geometry(*device, o->geometry, err);
+	return rc || !text
+		       ? rc
+		       : sp__where_check_geometry(o->geometry,
+						  (*device)->size_bytes / (*device)->block_bytes,
+						  (*device)->block_bytes, err);
 }
 
 int sp_run_geometry(struct sp_geometry **g, const char *volume, struct sp_errinfo *err)
@@ -115,7 +117,7 @@ int sp__where_check(const struct sp_run_opts *o, struct sp_errinfo *err)
 				"runs can be placed on a device of known geometry alone");
 	sp_geometry_info(o->geometry, &info);
 	if (!info.tracks)
-		return sp__errf(err, SP_EUNSUP, "plan", info.device, -1,
+		return sp__errf(err, SP_ESYNTAX, "plan", info.device, -1,
 				"the device has no tracks to place runs on");
 	return 0;
 }

@@ -19,10 +19,16 @@ bool sp__where_simulated(const struct sp_run_opts *o);
 const char *sp__where_machine_spec(const struct sp_run_opts *o);
 /*
  * Opens a simulated device; leaves *device unchanged for other volumes.
- * SP_EUNSUP: the geometry is that of another device.
+ * SP_ESYNTAX: the geometry is that of another device.
  */
 SP_MUST_CHECK int sp__where_device(const struct sp_run_opts *o, struct sp__volume **device,
 				   struct sp_errinfo *err);
+/*
+ * A geometry, or NULL, against a simulated device, which is known completely; a real one may be
+ * used in part.  SP_ESYNTAX: it is that of another device.
+ */
+SP_MUST_CHECK int sp__where_check_geometry(const struct sp_geometry *geometry, uint64_t blocks,
+					   uint32_t block_bytes, struct sp_errinfo *err);
 /* The device of "block:DEVICE"; NULL: the volume is none. */
 const char *sp__where_block(const struct sp_run_opts *o);
 

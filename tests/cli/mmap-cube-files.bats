@@ -8,6 +8,7 @@ bats_require_minimum_version 1.5.0
 setup()
 {
 	cube=${MMAP_CUBE:-$BATS_TEST_DIRNAME/../../build/bin/mmap-cube}
+	diskprobe=${DISKPROBE:-$BATS_TEST_DIRNAME/../../build/bin/diskprobe}
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
@@ -175,4 +176,15 @@ small()
 	[ "$("$cube" get c 1,1,1 -S 1M)" = 104 ]
 	run -2 "$cube" create d --dims 2x2x2 --tile 16384x8192x3 --dtype u8 --mapping naive
 	[[ $output == *"more than 256 MiB"* && ! -e d ]]
+}
+
+@test "a geometry of another device is refused" {
+	"$diskprobe" sim:tiny -o tiny.json > probe.out 2>&1
+	shape=(--dims 8x8 --mapping naive --geometry=tiny.json)
+	run -2 "$cube" create c "${shape[@]}" --volume sim:atlas10k3-like
+	[[ $output == *tiny*"1386 blocks of 512 bytes"* && ! -e c ]]
+	"$cube" create d "${shape[@]}" --volume sim:tiny --volumes=2
+	"$cube" create c --dims 8x8 --mapping naive --volume sim:atlas10k3-like
+	run -2 "$cube" explain c -q 'beam 1' --geometry=tiny.json
+	[[ $output == *"the geometry has 1386 blocks of 512 bytes"* ]]
 }
