@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
+# bats file_tags=slow
 #
 # The result of a hash join is the same, byte for byte, for any number of threads.
 
