@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <string.h>
 #include <sys/stat.h>
 #include "base/err.h"
 #include "join/inlindex.h"
@@ -164,13 +165,15 @@ static bool same_key(const struct sp__index *ix, const struct sp_join_opts *o, i
 int sp__inlindex_check(const struct sp__index *ix, const struct sp_join_opts *o, int side,
 		       const char *input, const struct sp_join_io *io, struct sp_errinfo *err)
 {
+	const bool unnamed = strcmp(input, "-") == 0; /* standard input */
 	struct stat a, b;
 
-	if (fstat(ix->records->fd, &a) || stat(input, &b))
+	if (fstat(ix->records->fd, &a) || (!unnamed && stat(input, &b)))
 		return sp__err(err, -errno, "open", input, -1);
-	if (a.st_dev != b.st_dev || a.st_ino != b.st_ino)
+	if (unnamed || a.st_dev != b.st_dev || a.st_ino != b.st_ino)
 		return sp__errf(err, SP_EUNSUP, "open", ix->path, -1,
-				"is an index of %.100s, not of %.100s", ix->source, input);
+				"is an index of %.100s, not of %.100s", ix->source,
+				unnamed ? "standard input" : input);
 	if (same_format(ix, o, side) && same_key(ix, o, side))
 		return 0;
 	sp__want_index(io, o, side, input, NULL);
