@@ -41,27 +41,48 @@ static int open_stream(struct sp__join *j)
 	return rc;
 }
 
-/* Is an input the regular file of that name? */
-static bool is_file(const struct sp__source *s, const char *path)
+static bool same_file(const struct stat *a, const struct stat *b)
 {
-	struct stat a, b;
+	return S_ISREG(a->st_mode) && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
 
-	return !fstat(sp__scan_fd(s->scan), &a) && !stat(path, &b) && S_ISREG(a.st_mode) &&
-	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+/* NULL: there is none. */
+static bool is_file(const char *path, const struct stat *file)
+{
+	struct stat st;
+
+	return path && !stat(path, &st) && same_file(&st, file);
+}
+
+/* Is it an input, or the index of one? */
+static bool is_read(const struct sp__join *j, const struct stat *file)
+{
+	const struct sp_join_opts *o = &j->opts;
+	bool is = false;
+	struct stat st;
+
+	for (int i = 0; i < 2; i++) {
+		const struct sp__scan *scan = j->source[i].scan;
+
+		is |= scan ? !fstat(sp__scan_fd(scan), &st) && same_file(&st, file)
+			   : is_file(j->io->inputs[i], file);
+		is |= is_file(o->index[i], file);
+	}
+	for (size_t i = 0; i < o->nthen; i++)
+		is |= is_file(o->then[i].input, file) || is_file(o->then[i].index, file);
+	return is;
 }
 
 /* An output written in place is truncated before anything is read: refuses inputs. */
 static int spare_inputs(struct sp__join *j)
 {
 	const char *path = j->io->output;
+	struct stat st;
 
-	if (!path || !sp_outfile_in_place(j->result.file))
+	if (!path || !sp_outfile_in_place(j->result.file) || stat(path, &st) || !is_read(j, &st))
 		return 0;
-	for (int i = 0; i < 2; i++)
-		if (j->source[i].scan && is_file(&j->source[i], path))
-			return sp__errf(j->env.err, SP_EUNSUP, "write", path, -1,
-					"an input cannot be written in place");
-	return 0;
+	return sp__errf(j->env.err, SP_EUNSUP, "write", path, -1,
+			"an input cannot be written in place");
 }
 
 static int open_file(struct sp__join *j)

@@ -339,6 +339,21 @@ number() # FILE KEY
 	done
 }
 
+@test "index nested loops: nothing that is read is written in place" {
+	inputs 13 20 20 10
+	cp b c
+	"$xindex" build -t'|' -k2,2 -o c.index c
+	for file in b b.index c c.index; do
+		cp $file want
+		ln $file other
+		run -1 "$xjoin" -t'|' -j2 --index2=b.index --then=c,left=1.1,key=2,index=c.index \
+			--algorithm=async-inl --output=$file a b
+		[ "$output" = "xjoin: $file: an input cannot be written in place" ]
+		cmp other want
+		rm other
+	done
+}
+
 @test "index nested loops: no report overwrites an index or a further file" {
 	inputs 13 20 20 10
 	for file in b.index c; do
