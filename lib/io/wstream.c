@@ -285,6 +285,14 @@ static int open_volume(struct sp__wstream *ws)
 		  : sp__volume_simulate(ws->volume, ws->opts.device, SP__SIM_OUTPUT, 0, ws->err);
 }
 
+/* Of direct writes.  A page that two pieces share has to be written through the cache by both. */
+static size_t alignment(const struct sp__wstream *ws)
+{
+	size_t align = ws->volume->align_bytes;
+
+	return ws->opts.piece ? sp__max(align, (size_t)sysconf(_SC_PAGESIZE)) : align;
+}
+
 static int open_queue(struct sp__wstream *ws)
 {
 	struct sp__queue_opts qo = { .engine = ws->opts.engine,
@@ -294,7 +302,7 @@ static int open_queue(struct sp__wstream *ws)
 
 	if (rc)
 		return ws->opts.device ? fail(ws, rc, -1) : rc;
-	if (ws->opts.chunk_bytes % ws->volume->align_bytes)
+	if (ws->opts.chunk_bytes % alignment(ws))
 		return SP_EUNSUP;
 	ws->depth = ws->opts.depth < 1 ? 1 : ws->opts.depth;
 	if (ws->depth > DEPTH_MAX)
@@ -339,13 +347,13 @@ static int go_queued(struct sp__wstream *ws)
 
 	if (!suitable(ws, &at, &size) || open_queue(ws))
 		goto never;
-	align = ws->volume->direct ? ws->volume->align_bytes : 1;
+	align = ws->volume->direct ? alignment(ws) : 1;
 	head = (size_t)((align - at % align) % align);
 	if (change_buffer(ws, head))
 		goto never;
 	ws->offset = ws->reserved = at + head;
 	ws->bad_from = UINT64_MAX;
-	ws->ours = size <= ws->offset;
+	ws->ours = size <= ws->offset && !ws->opts.piece;
 	ws->no_reserve = !ws->ours;
 	ws->expected_end = UINT64_MAX;
 	if (ws->opts.expected_bytes > ws->put_bytes)

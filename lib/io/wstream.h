@@ -22,6 +22,11 @@ struct sp__wstream_opts {
 	uint64_t expected_bytes; /* in all; 0: unknown.  Sizes what is reserved ahead */
 	struct sp__trace *trace;
 	const struct sp__volume *device; /* simulated: a regular file lies on it; or NULL */
+	/*
+	 * Others write the file before and after this piece: it is neither reserved nor truncated,
+	 * and no page of the cache is written by both ways.
+	 */
+	bool piece;
 };
 
 struct sp__wstream;

@@ -60,7 +60,8 @@ static void branch_main(void *arg)
 	struct sp__branch *b = arg;
 	struct sp__step_inputs in;
 	struct sp__outbuf *out;
-	int rc = sp__step_open(b->sort, b->reader, &in, b->ids, b->n, b->where, b->merge.cursors);
+	int rc = sp__step_open(b->sort, b->reader, &in, b->ids, NULL, b->n, b->where,
+			       b->merge.cursors);
 	bool going = rc == 0;
 
 	if (rc < 0)

@@ -238,7 +238,7 @@ static int set_up_final(struct sp_sort *s, unsigned n, bool threaded)
 		sp__replace_cursors(&s->forming.replace, m->cursors + spilled + memory);
 	if (rc == 0 && n > branched)
 		rc = sp__step_open(s, s->spilled.store, &s->merging.final,
-				   s->spilled.ids + branched, n - branched, where,
+				   s->spilled.ids + branched, NULL, n - branched, where,
 				   m->cursors + s->merging.nbranches);
 	if (rc == 0 && n)
 		sp__step_replan(s, s->spilled.ids, n, branched ? pages : s->merging.final.buffers);
@@ -251,10 +251,12 @@ static int set_up_final(struct sp_sort *s, unsigned n, bool threaded)
 	return 0;
 }
 
-int sp__finish_prepare(struct sp_sort *s, bool threaded)
+int sp__finish_reduce(struct sp_sort *s)
 {
 	int rc, n = 0;
 
+	if (s->merging.reduced)
+		return 0;
 	s->merging.begin_ns = sp__env_now_ns(&s->env);
 	s->merging.cpu_begin_ns = sp__env_cpu_ns(&s->env);
 	rc = reduce_files(s);
@@ -265,8 +267,16 @@ int sp__finish_prepare(struct sp_sort *s, bool threaded)
 	}
 	if (rc < 0 || n < 0)
 		return rc < 0 ? rc : n;
-	rc = sp__balance_formed(s);
-	return rc < 0 ? rc : set_up_final(s, (unsigned)n, threaded);
+	s->merging.runs_left = (unsigned)n;
+	s->merging.reduced = true;
+	return sp__balance_formed(s);
+}
+
+int sp__finish_prepare(struct sp_sort *s, bool threaded)
+{
+	int rc = sp__finish_reduce(s);
+
+	return rc < 0 ? rc : set_up_final(s, s->merging.runs_left, threaded);
 }
 
 void sp__finish_close(struct sp_sort *s)

@@ -33,6 +33,7 @@ struct sp__step_inputs {
 	struct sp__pool *pool;
 	struct sp__unpackers *unpackers; /* instead of these two, for runs of a program */
 	struct sp__run **runs;
+	const struct sp__run_span *spans; /* of them; NULL: they are merged whole */
 	unsigned n;
 	uint64_t charged;
 };
@@ -58,6 +59,8 @@ struct sp__inputs {
 
 struct sp__merging {
 	struct sp__inputs inputs;
+	bool reduced;		/* all merges but the final one are done, */
+	unsigned runs_left;	/* which has these spilled runs: spilled.ids */
 	struct sp__merge merge; /* the final one */
 	struct sp__step_inputs final;
 	struct sp_sort_replan replan; /* of the merge opened last */
@@ -68,7 +71,9 @@ struct sp__merging {
 };
 
 /* finish.c */
-/* Does all merges but the last, and sets up the last one; threaded: it may have branches. */
+/* Does all merges but the last, once. */
+SP_MUST_CHECK int sp__finish_reduce(struct sp_sort *s);
+/* The same, and sets up the last one; threaded: it may have branches. */
 SP_MUST_CHECK int sp__finish_prepare(struct sp_sort *s, bool threaded);
 /* EAGER: does the merges that are due while runs are still being formed. */
 SP_MUST_CHECK int sp__finish_due(struct sp_sort *s);
@@ -95,11 +100,12 @@ void sp__inputs_close(struct sp__inputs *in);
 struct sp__freemem sp__free_region(const struct sp_sort *s, bool with_write);
 
 /*
- * Opens runs ids[0..n) as cursors of a merge, with pages in where.  Errors are recorded in
- * the spill store's err.  in must be closed in any case.
+ * Opens runs ids[0..n), or the spans of them (NULL: all), as cursors of a merge, with pages in
+ * where.  Errors are recorded in the spill store's err.  in must be closed in any case.
  */
 SP_MUST_CHECK int sp__step_open(struct sp_sort *s, struct sp__spill *spill,
-				struct sp__step_inputs *in, const unsigned *ids, unsigned n,
+				struct sp__step_inputs *in, const unsigned *ids,
+				const struct sp__run_span *spans, unsigned n,
 				struct sp__freemem where, struct sp__cursor *cursors);
 /*
  * For the report: plans a merge of runs ids[0..n) in buffers pages again, as sp__step_open() does;

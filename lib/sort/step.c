@@ -40,15 +40,31 @@ struct sp__freemem sp__free_region(const struct sp_sort *s, bool with_write)
 
 struct keys_ctx {
 	const struct sp_sort *sort;
-	struct sp__run *const *runs;
+	const struct sp__step_inputs *in;
 };
+
+static uint64_t first_page(const struct sp_sort *s, const struct sp__step_inputs *in, unsigned run)
+{
+	return in->spans ? in->spans[run].from / s->plan.page_bytes : 0;
+}
+
+static uint64_t pages_of(const struct sp_sort *s, const struct sp__step_inputs *in, unsigned run)
+{
+	return in->spans ? sp__run_span_pages(&in->spans[run], s->plan.page_bytes)
+			 : in->runs[run]->npages;
+}
+
+static const struct sp__lastkey *last_key(const struct keys_ctx *k, unsigned run, uint64_t page)
+{
+	return &k->in->runs[run]->lastkeys[first_page(k->sort, k->in, run) + page];
+}
 
 static int compare_last_keys(void *ctx, unsigned ra, uint64_t pa, unsigned rb, uint64_t pb)
 {
 	const struct keys_ctx *k = ctx;
 	const struct sp__keyset *ks = sp__ks(k->sort->opts.keys);
-	const struct sp__lastkey *a = &k->runs[ra]->lastkeys[pa], *b = &k->runs[rb]->lastkeys[pb];
-	const void *ka = k->runs[ra]->keys + a->offset, *kb = k->runs[rb]->keys + b->offset;
+	const struct sp__lastkey *a = last_key(k, ra, pa), *b = last_key(k, rb, pb);
+	const void *ka = k->in->runs[ra]->keys + a->offset, *kb = k->in->runs[rb]->keys + b->offset;
 	int c;
 
 	if (ks->form == SP__KEY_COLLATED)
@@ -103,13 +119,13 @@ static int open_plan(struct sp_sort *s, struct sp__step_inputs *in)
 	struct sp_errinfo *err = in->spill->opts.err;
 	uint64_t *run_pages = calloc(in->n, sizeof(*run_pages));
 	uint32_t *sequence = NULL;
-	struct keys_ctx ctx = { s, in->runs };
+	struct keys_ctx ctx = { s, in };
 	int rc = -ENOMEM;
 
 	if (!run_pages)
 		goto out;
 	for (unsigned i = 0; i < in->n; i++)
-		o.pages += run_pages[i] = in->runs[i]->npages;
+		o.pages += run_pages[i] = pages_of(s, in, i);
 	o.run_pages = run_pages;
 	o.strategy = strategy_for(s, in->n, o.pages, in->buffers, NULL);
 	if (sp__readplan_needs_sequence(o.strategy)) {
@@ -161,22 +177,22 @@ static int open_unpackers(struct sp_sort *s, struct sp__step_inputs *in, struct 
 }
 
 int sp__step_open(struct sp_sort *s, struct sp__spill *spill, struct sp__step_inputs *in,
-		  const unsigned *ids, unsigned n, struct sp__freemem where,
-		  struct sp__cursor *cursors)
+		  const unsigned *ids, const struct sp__run_span *spans, unsigned n,
+		  struct sp__freemem where, struct sp__cursor *cursors)
 {
 	unsigned least = sp__readplan_least(s->opts.readahead, n);
 	struct sp__poolplan pp;
 	uint64_t pages = 0;
 	int rc;
 
-	*in = (struct sp__step_inputs){ .spill = spill, .n = n };
+	*in = (struct sp__step_inputs){ .spill = spill, .spans = spans, .n = n };
 	in->buffers = (unsigned)(where.bytes / s->plan.page_bytes);
 	in->runs = calloc(n, sizeof(struct sp__run *));
 	if (!in->runs)
 		return sp__err(spill->opts.err, -ENOMEM, "allocate", NULL, -1);
 	for (unsigned i = 0; i < n; i++) {
 		in->runs[i] = s->spilled.runs[ids[i]];
-		pages += in->runs[i]->npages;
+		pages += pages_of(s, in, i);
 	}
 	if (spill->opts.program)
 		return open_unpackers(s, in, where, cursors);
@@ -187,7 +203,7 @@ int sp__step_open(struct sp_sort *s, struct sp__spill *spill, struct sp__step_in
 		return rc;
 	pp = (struct sp__poolplan){ in->plan, sp__readplan_next, sp__readplan_consumed,
 				    sp__readplan_largest(in->plan) };
-	rc = sp__pool_open(&in->pool, spill, in->runs, n, where.mem, in->buffers, &pp);
+	rc = sp__pool_open(&in->pool, spill, in->runs, spans, n, where.mem, in->buffers, &pp);
 	if (rc < 0)
 		return rc;
 	for (unsigned i = 0; i < n; i++)
@@ -305,7 +321,7 @@ int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned 
 
 	if (rc < 0)
 		return rc;
-	rc = sp__step_open(s, s->spilled.store, &in, ids, n, where, m.cursors);
+	rc = sp__step_open(s, s->spilled.store, &in, ids, NULL, n, where, m.cursors);
 	sp__step_replan(s, ids, n, in.buffers);
 	if (rc == 0)
 		rc = sp__merge_into(s, &m, level, &run);

@@ -24,11 +24,13 @@ struct slot {
 
 struct source {
 	struct sp__run *run;
-	uint64_t sum;	      /* of the current group, for verification */
-	size_t asked, given;  /* pages requested, pages lent */
-	uint64_t unit;	      /* of the next page to request */
-	uint32_t first, last; /* slots requested and not released, in order */
-	bool out;	      /* the merge has the first slot */
+	struct sp__run_span span; /* to be read */
+	size_t end;		  /* the page after its last one */
+	uint64_t sum;		  /* of the current group, for verification */
+	size_t asked, given;	  /* the next pages to request, to lend */
+	uint64_t unit;		  /* of the next page to request */
+	uint32_t first, last;	  /* slots requested and not released, in order */
+	bool out;		  /* the merge has the first slot */
 };
 
 struct sp__pool {
@@ -177,7 +179,25 @@ static size_t batch_cap(const struct sp__pool *p)
 	return p->plan.largest ? p->plan.largest : 1;
 }
 
-static int setup(struct sp__pool *p, struct sp__run *const *runs, void *mem)
+static void open_source(struct sp__pool *p, struct source *src, struct sp__run *run,
+			struct sp__run_span span)
+{
+	const uint32_t page = p->spill->opts.page_bytes;
+	size_t first = span.from == span.to ? 0 : (size_t)(span.from / page);
+
+	*src = (struct source){ .run = run,
+				.span = span,
+				.end = first + sp__run_span_pages(&span, page),
+				.asked = first,
+				.given = first,
+				.first = NONE,
+				.last = NONE };
+	for (size_t i = 0; i < first; i++)
+		src->unit += sp__spill_page_units(p->spill, run, i);
+}
+
+static int setup(struct sp__pool *p, struct sp__run *const *runs, const struct sp__run_span *spans,
+		 void *mem)
 {
 	const uint32_t page = p->spill->opts.page_bytes;
 
@@ -203,12 +223,14 @@ static int setup(struct sp__pool *p, struct sp__run *const *runs, void *mem)
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < p->nsources; i++)
-		p->sources[i] = (struct source){ .run = runs[i], .first = NONE, .last = NONE };
+		open_source(p, &p->sources[i], runs[i],
+			    spans ? spans[i] : (struct sp__run_span){ 0, runs[i]->bytes });
 	return 0;
 }
 
 int sp__pool_open(struct sp__pool **pool, struct sp__spill *spill, struct sp__run *const *runs,
-		  size_t nruns, void *mem, unsigned npages, const struct sp__poolplan *plan)
+		  const struct sp__run_span *spans, size_t nruns, void *mem, unsigned npages,
+		  const struct sp__poolplan *plan)
 {
 	struct sp__pool *p = calloc(1, sizeof(*p));
 	int rc;
@@ -221,7 +243,7 @@ int sp__pool_open(struct sp__pool **pool, struct sp__spill *spill, struct sp__ru
 	p->nsources = nruns;
 	p->npages = npages;
 	p->last_run = SIZE_MAX;
-	rc = setup(p, runs, mem);
+	rc = setup(p, runs, spans, mem);
 	if (rc < 0)
 		sp__err(spill->opts.err, rc, "allocate", NULL, -1);
 	else
@@ -260,6 +282,17 @@ static int unpack(struct sp__pool *p, struct slot *slot, uint32_t payload, uint3
 	return sp__codec_unpack(p->codec, slot->data, payload, packed, stored);
 }
 
+/* The part of a page that lies in the span. */
+static void trim(const struct source *src, uint64_t page_begin, const char **data, size_t *bytes)
+{
+	if (page_begin + *bytes > src->span.to)
+		*bytes = (size_t)(src->span.to - page_begin);
+	if (page_begin < src->span.from) {
+		*data += src->span.from - page_begin;
+		*bytes -= (size_t)(src->span.from - page_begin);
+	}
+}
+
 /* Verifies the page that is now first of its run, and unpacks it. */
 static int verify(struct sp__pool *p, struct source *src, const char **data, size_t *bytes)
 {
@@ -275,6 +308,7 @@ static int verify(struct sp__pool *p, struct source *src, const char **data, siz
 	sp__spill_give_page(p->spill, src->run, src->given);
 	*data = slot->data;
 	*bytes = payload;
+	trim(src, (uint64_t)src->given * p->spill->opts.page_bytes, data, bytes);
 	return SP_READY;
 corrupt:
 	return p->error = sp__errf(p->spill->opts.err, SP_ECORRUPT, "read", slot->req.volume->name,
@@ -289,7 +323,7 @@ int sp__pool_get(struct sp__pool *p, size_t run, bool wait, const char **data, s
 
 	if (src->out)
 		return SP_ESTATE;
-	if (src->given == src->run->npages)
+	if (src->given == src->end)
 		return SP_END;
 	if (src->first == NONE) {
 		rc = pump(p);

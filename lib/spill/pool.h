@@ -36,15 +36,17 @@ size_t sp__pool_memory(const struct sp__spill *spill, size_t nruns, unsigned npa
 
 /*
  * mem: npages pages, page-aligned.  The caller keeps the runs and the plan.  Reading
- * begins at once.
+ * begins at once.  spans: what is to be read of each run, where checksums cover a single page
+ * and the store keeps the space; the plan counts the pages of the spans.  NULL: all.
  */
 SP_MUST_CHECK int sp__pool_open(struct sp__pool **pool, struct sp__spill *spill,
-				struct sp__run *const *runs, size_t nruns, void *mem,
-				unsigned npages, const struct sp__poolplan *plan);
+				struct sp__run *const *runs, const struct sp__run_span *spans,
+				size_t nruns, void *mem, unsigned npages,
+				const struct sp__poolplan *plan);
 void sp__pool_close(struct sp__pool *pool); /* waits for reads; accepts NULL */
 
 /*
- * The run's next page: SP_READY with its payload, valid until released; SP_END;
+ * The run's next page: SP_READY with its payload within the span, valid until released; SP_END;
  * SP_LATER if !wait and it has not arrived yet; or an error.  At most one page of a
  * run is lent at a time.
  */

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SP__LASTKEY_MAX 128
+#define SP__LASTKEY_MAX 127 /* all that struct sp__lastkey can tell */
 
 struct sp__budget;
 
@@ -28,10 +28,16 @@ struct sp__extent {
 	uint32_t units;
 };
 
-/* A last key: bytes of the run's keys. */
+/* A last key: bytes of the run's keys; and how much of its page follows its record. */
 struct sp__lastkey {
 	uint32_t offset;
-	uint32_t bytes;
+	uint32_t bytes : 7;
+	uint32_t tail  : 25; /* of a record that ends later; the whole page: none ends in it */
+};
+
+/* The bytes of a run from one offset up to another. */
+struct sp__run_span {
+	uint64_t from, to;
 };
 
 struct sp__run {
@@ -79,8 +85,16 @@ void sp__run_trim(struct sp__run *run);
 void sp__run_coarsen(struct sp__run *run);
 /* the last keys. */
 void sp__run_drop_keys(struct sp__run *run);
-/* The last key of the page added next; NULL: that of the page before. */
-int sp__run_add_key(struct sp__run *run, const void *key, size_t bytes);
+/* The last key of the page added next, NULL: that of the page before; and the page's tail. */
+int sp__run_add_key(struct sp__run *run, const void *key, size_t bytes, size_t tail);
+
+/* Pages of page_bytes that have a part of the span. */
+static inline size_t sp__run_span_pages(const struct sp__run_span *span, uint32_t page_bytes)
+{
+	return span->from == span->to
+		       ? 0
+		       : (size_t)((span->to - 1) / page_bytes - span->from / page_bytes + 1);
+}
 
 /* The extent that holds a unit of the run. */
 const struct sp__extent *sp__run_extent(const struct sp__run *run, uint64_t unit);

@@ -152,19 +152,22 @@ size_t sp__runwriter_chunk(const struct sp__runwriter *w)
 	return w->chunks[0].pages;
 }
 
-/* Describes the page that ends at page_end (the last one: at w->at). */
-static int end_page(struct sp__runwriter *w, const char *rec, size_t bytes, bool ends_here)
+/*
+ * Describes the page that ends at page_end (the last one: at w->at), with tail bytes of rec, which
+ * is the record put now; 0: it, or the one before, ends there.
+ */
+static int end_page(struct sp__runwriter *w, const char *rec, size_t bytes, size_t tail)
 {
 	const void *key = NULL;
 	size_t key_bytes = 0;
 	int rc = 0;
 
-	if (w->lastkey && ends_here)
+	if (w->lastkey && rec && !tail)
 		rc = w->lastkey(w->lastkey_ctx, rec, bytes, &key, &key_bytes);
 	else if (w->lastkey && w->prev_here)
 		rc = w->lastkey(w->lastkey_ctx, w->prev, w->prev_bytes, &key, &key_bytes);
 	if (rc >= 0 && w->lastkey)
-		rc = sp__run_add_key(w->run, key, key_bytes);
+		rc = sp__run_add_key(w->run, key, key_bytes, tail);
 	if (rc >= 0)
 		rc = sp__run_add_page(w->run, w->codec != NULL);
 	w->prev_here = false;
@@ -397,7 +400,7 @@ int sp__runwriter_put_slow(struct sp__runwriter *w, const char *rec, size_t byte
 		w->at += part;
 		p += part;
 		left -= part;
-		rc = end_page(w, rec, bytes, left == 0);
+		rc = end_page(w, rec, bytes, left ? part : 0);
 		if (rc < 0)
 			return rc;
 		if (w->page_end == w->chunk_end) {
@@ -434,7 +437,7 @@ int sp__runwriter_end(struct sp__runwriter *w)
 		return w->error;
 	w->ended = true;
 	if (w->at > w->page_end - w->spill->opts.page_bytes)
-		rc = end_page(w, NULL, 0, false);
+		rc = end_page(w, NULL, 0, 0);
 	if (!rc)
 		rc = send(w);
 	if (!rc && sink_of(w)->end)

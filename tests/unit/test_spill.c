@@ -140,7 +140,7 @@ static int read_runs(struct sp__spill *s, struct sp__run **runs, bool *same)
 	bool ended[RUNS] = { false };
 	struct sp__pool *pool;
 	const char *data;
-	int rc = sp__pool_open(&pool, s, runs, RUNS, pool_mem, POOL_PAGES, &pp);
+	int rc = sp__pool_open(&pool, s, runs, NULL, RUNS, pool_mem, POOL_PAGES, &pp);
 
 	if (rc)
 		return rc;
@@ -166,11 +166,11 @@ static int read_runs(struct sp__spill *s, struct sp__run **runs, bool *same)
 	return rc < 0 ? rc : 0;
 }
 
-/* definitions: the key of the last record that ends in the page, else inherited. */
+/* definitions: the key of the last record that ends in the page, else inherited; what follows. */
 static bool keys_right(const struct sp__run *run, int r)
 {
 	const char *key = NULL;
-	size_t begin = 0, key_bytes = 0, at = 0;
+	size_t begin = 0, key_bytes = 0, at = 0, tail;
 
 	for (size_t p = 0; p < run->npages; p++) {
 		size_t end = (p + 1) * PAGE < text_bytes[r] ? (p + 1) * PAGE : text_bytes[r];
@@ -182,6 +182,9 @@ static bool keys_right(const struct sp__run *run, int r)
 			key_bytes = at - begin;
 			begin = at + 1;
 		}
+		tail = end - begin < end - p * PAGE ? end - begin : end - p * PAGE;
+		if (run->lastkeys[p].tail != tail)
+			return false;
 		if (key_bytes > SP__LASTKEY_MAX)
 			key_bytes = SP__LASTKEY_MAX;
 		if (run->lastkeys[p].bytes != key_bytes ||
