@@ -116,6 +116,7 @@ static const struct sp_report_field result_fields[] = {
 	FIELD(sort_stats, "result.merges", COUNT, merges),
 	FIELD(sort_stats, "result.merge_passes", COUNT, merge_passes),
 	FIELD(sort_stats, "result.merge_branches", COUNT, merge_branches),
+	FIELD(sort_stats, "result.merge_parts", COUNT, merge_parts),
 	FIELD(sort_stats, "result.elapsed_s", REAL, run.elapsed_s),
 	FIELD(sort_stats, "comparison.runs.predicted", KNOWN, plan.runs),
 	FIELD(sort_stats, "comparison.runs.measured", COUNT, runs),

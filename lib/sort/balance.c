@@ -22,6 +22,11 @@ int sp__balance_written(const struct sp_sort *s, uint64_t bytes)
 	return compare(s, "bytes written", s->stats.output_bytes, bytes);
 }
 
+int sp__balance_part(const struct sp_sort *s, uint64_t bytes, uint64_t given)
+{
+	return compare(s, "bytes of a part", bytes, given);
+}
+
 static struct sp__tally records_read(const struct sp_sort *s)
 {
 	struct sp__tally t = { 0 };

@@ -46,6 +46,8 @@ SP_MUST_CHECK int sp__balance_merged(struct sp_sort *s, uint64_t records, const 
 				     uint64_t dropped_before);
 /* After the last run: checks that all records are in runs, slots or strips. */
 SP_MUST_CHECK int sp__balance_formed(const struct sp_sort *s);
+/* A part of the final merge has given so many bytes. */
+SP_MUST_CHECK int sp__balance_part(const struct sp_sort *s, uint64_t bytes, uint64_t given);
 /* At the end: checks that no record is missing or duplicated. */
 SP_MUST_CHECK int sp__balance_ended(const struct sp_sort *s);
 

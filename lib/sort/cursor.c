@@ -15,11 +15,16 @@
 /* In addition to enum sp_status: there is a new span and no carry. */
 #define LOOK_AGAIN 100
 
-void sp__cursor_memory(struct sp__cursor *c, const struct sp__runbuf *buf)
+void sp__cursor_part(struct sp__cursor *c, const struct sp__runbuf *buf, size_t from, size_t to)
 {
 	c->buf = buf;
-	c->entry = buf->entries - 1;
-	c->entry_end = buf->entries + buf->n;
+	c->entry = buf->entries + from - 1;
+	c->entry_end = buf->entries + to;
+}
+
+void sp__cursor_memory(struct sp__cursor *c, const struct sp__runbuf *buf)
+{
+	sp__cursor_part(c, buf, 0, buf->n);
 }
 
 void sp__cursor_release(struct sp__cursor *c, struct sp__budget *budget)

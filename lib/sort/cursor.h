@@ -60,6 +60,8 @@ struct sp__cursor_env {
 
 /* Makes a cursor, zeroed before, read a sorted buffer; for a feed the caller sets c->feed. */
 void sp__cursor_memory(struct sp__cursor *c, const struct sp__runbuf *buf);
+/* The same for its entries from one up to another. */
+void sp__cursor_part(struct sp__cursor *c, const struct sp__runbuf *buf, size_t from, size_t to);
 void sp__cursor_release(struct sp__cursor *c, struct sp__budget *budget);
 
 /*

@@ -136,6 +136,12 @@ static int next_result(void *operator, struct sp_batch * batch)
 	return rc;
 }
 
+/* Bytes that the final merge gives out, as far as known. */
+static uint64_t to_merge(const struct job *j)
+{
+	return j->scan ? sp__scan_bytes(j->scan) : j->total_bytes;
+}
+
 static int begin_result(struct job *j)
 {
 	struct sp__wstream_opts o = sp__env_writing(&j->sort->env);
@@ -151,21 +157,64 @@ static int begin_result(struct job *j)
 	return sp__result_put_header(&j->result, &header);
 }
 
-static int give_output(struct job *j)
+static void tell_merged(void *job, uint64_t done)
+{
+	struct job *j = job;
+
+	sp__progress_tell(&j->progress, SP_PHASE_MERGE, done, to_merge(j));
+}
+
+/* Lets all parts of the result be written at once.  1; 0: that is not possible; or an error. */
+static int give_in_parts(struct job *j)
+{
+	struct sp__parts_out out;
+	int rc;
+
+	if (j->io->splitters || !sp__parts_possible(j->sort))
+		return 0;
+	rc = sp__sort_reduce(j->sort);
+	if (rc < 0)
+		return rc;
+	tell_merged(j, 0);
+	rc = begin_result(j);
+	if (rc < 0 || !sp__result_place(&j->result, &out))
+		return rc;
+	out.tell = tell_merged;
+	out.arg = j;
+	rc = sp__parts_write(j->sort, &out);
+	if (rc <= 0)
+		return rc;
+	rc = sp__sort_given(j->sort);
+	return rc < 0 ? rc : 1;
+}
+
+/* Ends a result of which all has been written. */
+static int complete(struct job *j)
+{
+	int rc = sp__result_finish(&j->result);
+
+	if (rc == 0)
+		sp__sort_sync(j->sort);
+	return rc < 0 ? rc : sp__result_commit(&j->result);
+}
+
+static int give_batches(struct job *j)
 {
 	struct sp__iter it = { j, next_result };
 	struct sp_batch batch;
-	uint64_t done = 0, total = j->scan ? sp__scan_bytes(j->scan) : j->total_bytes;
+	uint64_t done = 0, total = to_merge(j);
 	/* Get the first batch before touching the output: then all input has been
 	 * read, and run formation has not failed. */
 	int rc = sp__iter_next(&it, &j->waits, &batch), begun;
 
 	if (rc < 0)
 		return rc;
-	sp__progress_tell(&j->progress, SP_PHASE_MERGE, 0, total);
-	begun = begin_result(j);
-	if (begun < 0)
-		return begun;
+	if (!j->result.stream) {
+		sp__progress_tell(&j->progress, SP_PHASE_MERGE, 0, total);
+		begun = begin_result(j);
+		if (begun < 0)
+			return begun;
+	}
 	for (; rc == SP_READY; rc = sp__iter_next(&it, &j->waits, &batch)) {
 		rc = sp__result_put(&j->result, &batch);
 		if (rc < 0)
@@ -175,11 +224,14 @@ static int give_output(struct job *j)
 	}
 	if (rc == SP_END)
 		rc = sp__balance_written(j->sort, done);
-	if (rc == 0)
-		rc = sp__result_finish(&j->result);
-	if (rc == 0)
-		sp__sort_sync(j->sort);
-	return rc < 0 ? rc : sp__result_commit(&j->result);
+	return rc < 0 ? rc : complete(j);
+}
+
+static int give_output(struct job *j)
+{
+	int rc = give_in_parts(j);
+
+	return rc < 0 ? rc : rc ? complete(j) : give_batches(j);
 }
 
 static void note(struct job *j, struct sp_sort_stats *st)

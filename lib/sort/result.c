@@ -11,9 +11,11 @@
  * the system refuses then is an error with the parts before it in place.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/err.h"
 #include "base/outset.h"
 #include "io/volume.h"
@@ -129,7 +131,30 @@ int sp__result_begin(struct sp__sort_result *r, const struct sp__wstream_opts *w
 
 int sp__result_put_header(struct sp__sort_result *r, const struct sp_batch *header)
 {
+	r->header_bytes = header->bytes;
 	return header->bytes ? sp__wstream_put(r->stream, header->data, header->bytes) : 0;
+}
+
+bool sp__result_place(struct sp__sort_result *r, struct sp__parts_out *out)
+{
+	int fd = r->io->output ? sp_outfile_begin(r->files[0], r->err) : r->io->output_fd, flags;
+	struct stat st;
+	off_t at;
+
+	/* A longer one may be on its way through a queue. */
+	if (r->io->splitters || r->header_bytes > r->writing.chunk_bytes ||
+	    sp__wstream_flush(r->stream) < 0)
+		return false;
+	flags = fcntl(fd, F_GETFL);
+	if (flags < 0 || flags & O_APPEND || (flags & O_ACCMODE) == O_RDONLY ||
+	    fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (at = lseek(fd, 0, SEEK_CUR)) < 0)
+		return false;
+	*out = (struct sp__parts_out){ .fd = fd,
+				       .name = r->io->output ? r->io->output : "standard output",
+				       .at = (uint64_t)at,
+				       .writing = r->writing,
+				       .io = &r->done };
+	return true;
 }
 
 int sp__result_put(struct sp__sort_result *r, const struct sp_batch *batch)

@@ -11,6 +11,7 @@
 #include <spindle/outfile.h>
 #include <spindle/sort.h>
 #include "io/wstream.h"
+#include "sort/merge_parts.h"
 
 struct sp__sort_result {
 	const struct sp_sort_io *io; /* borrowed */
@@ -20,6 +21,7 @@ struct sp__sort_result {
 	struct sp_outfile **files; /* for each part; NULL: the caller's descriptor */
 	size_t nfiles;		   /* 0: not prepared */
 	size_t at;		   /* the part being written */
+	size_t header_bytes;
 	struct sp__wstream_opts writing;
 	struct sp__wstream *stream;  /* of that part */
 	struct sp__io_counters done; /* of the streams closed */
@@ -38,6 +40,11 @@ SP_MUST_CHECK int sp__result_begin(struct sp__sort_result *r,
 /* Bytes that belong to no record: the header. */
 SP_MUST_CHECK int sp__result_put_header(struct sp__sort_result *r, const struct sp_batch *header);
 SP_MUST_CHECK int sp__result_put(struct sp__sort_result *r, const struct sp_batch *batch);
+/*
+ * After the header: where the rest can be written in parts, if the output is a single regular file.
+ * They must all be written before finish().  False: it is not.
+ */
+bool sp__result_place(struct sp__sort_result *r, struct sp__parts_out *out);
 /* Writes all that has been put, and the parts that are empty. */
 SP_MUST_CHECK int sp__result_finish(struct sp__sort_result *r);
 /* Gives all files their names. */

@@ -124,6 +124,30 @@ static int check_comparisons(struct sp_sort *s)
 	return 0;
 }
 
+int sp__sort_reduce(struct sp_sort *s)
+{
+	int rc = sp__form_join(s);
+
+	if (!rc)
+		rc = check_comparisons(s);
+	return fail(s, rc < 0 ? rc : sp__finish_reduce(s));
+}
+
+/* The end of the result: nothing may be missing. */
+static int ended(struct sp_sort *s)
+{
+	int rc;
+
+	s->state = SP__SORT_DONE;
+	rc = check_comparisons(s);
+	return rc < 0 ? rc : sp__balance_ended(s);
+}
+
+int sp__sort_given(struct sp_sort *s)
+{
+	return fail(s, ended(s));
+}
+
 int sp_sort_get(struct sp_sort *s, struct sp_batch *batch)
 {
 	int rc;
@@ -145,10 +169,7 @@ int sp_sort_get(struct sp_sort *s, struct sp_batch *batch)
 	}
 	rc = sp__output_get(s, batch);
 	if (rc == SP_END) {
-		s->state = SP__SORT_DONE;
-		rc = check_comparisons(s);
-		if (!rc)
-			rc = sp__balance_ended(s);
+		rc = ended(s);
 		if (!rc)
 			rc = SP_END;
 	}

@@ -55,6 +55,10 @@ SP_MUST_CHECK int sp__sort_new(struct sp_sort **sort, const struct sp_sort_opts 
 			       const struct sp__env *plan, struct sp_errinfo *err);
 /* sp_sort_stats(), with or without the figures that the system must supply. */
 void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool device_figures);
+/* After finish(): waits until runs are formed, and does all merges but the last. */
+SP_MUST_CHECK int sp__sort_reduce(struct sp_sort *s);
+/* All of the result has been given otherwise than by get(): the checks at the end. */
+SP_MUST_CHECK int sp__sort_given(struct sp_sort *s);
 /* sp_sort_put(), and sp_sort_get(), that wait where they have to. */
 SP_MUST_CHECK int sp__sort_put_all(struct sp_sort *s, const struct sp_batch *batch);
 SP_MUST_CHECK int sp__sort_get_next(struct sp_sort *s, struct sp_batch *batch);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# The final merge divided among threads: that it is, and that nobody can tell.
+# The final merge for a pipe divided among threads: that it is, and that nobody can tell.
 
 bats_require_minimum_version 1.5.0
 
@@ -15,7 +15,11 @@ setup()
 }
 
 # Runs of half a megabyte, so that there are enough of them.
-branched() { "$xsort" -S 16M --run-size=512K -T tmp --stats=stats "$@"; }
+branched()
+{
+	"$xsort" -S 16M --run-size=512K -T tmp --stats=stats "$@" | cat
+	return "${PIPESTATUS[0]}"
+}
 branches() { sed -n 's/.*"merge_branches": *\([0-9]*\).*/\1/p' stats; }
 
 # Keys of which there are many equal ones.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The branches of a final merge.
+# The branches of a final merge, for a pipe, and its parts, for a file.
 
 # shellcheck source=tests/delay/lib.bash
 . "$(dirname "$0")/lib.bash"
@@ -9,11 +9,18 @@
 "$xgen" records --seed=7 --bytes=9M >many
 sort many >want
 
-a_merge()
+branches()
+{
+	merged "$1" many | cat >out
+	same want "${PIPESTATUS[0]}"
+}
+
+parts()
 {
 	merged "$1" many >out
 	same want $?
 }
 
-seeds a_merge
+seeds branches
+seeds parts
 tap_done

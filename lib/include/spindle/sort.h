@@ -139,7 +139,8 @@ struct sp_sort_stats {
 	uint64_t spilled_runs;	 /* written to temporary space, all levels */
 	uint64_t merges;	 /* merge steps, the final one included */
 	unsigned merge_passes;	 /* the most merges that any record went through */
-	unsigned merge_branches; /* parts of the final merge with their own thread */
+	unsigned merge_branches; /* sets of runs that the final merge has from other threads */
+	unsigned merge_parts;	 /* parts of the result merged and written at once; 0: one */
 	double phase_elapsed_s[SP_SORT_PHASES];
 	double phase_cpu_s[SP_SORT_PHASES];
 	uint64_t cluster_reads; /* of spilled runs, in merges */

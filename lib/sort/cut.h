@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Exact cuts of the sorted data of a sort: spilled runs and slots in memory.
+ *
+ * A cut is the place in each of them where the first record lies whose key does not precede a
+ * given key.  Keys alone are compared, never the last resort, so equal keys are never parted.
+ *
+ * Owner: the thread that works on the sort, before its final merge.
+ */
+#ifndef SP__SORT_CUT_H
+#define SP__SORT_CUT_H
+
+#include <spindle/sort.h>
+#include "sort/merging.h"
+
+struct sp__cuts {
+	struct sp_sort *sort;
+	const unsigned *ids; /* spilled runs ... */
+	unsigned n;
+	const struct sp__runbuf **bufs; /* ... and sorted buffers after them, oldest first */
+	unsigned nbufs;
+	unsigned parts;
+	/*
+	 * Places of cut i from at + i * (n + nbufs) on, for i from 0 (the beginning) to parts (the
+	 * end): of runs bytes, of buffers entries.
+	 */
+	uint64_t *at;
+};
+
+/* Can all the runs be cut: are the last keys of their pages, and checksums of single pages, kept? */
+bool sp__cuts_possible(const struct sp_sort *s, const unsigned *ids, unsigned n);
+/*
+ * Cuts the spilled runs ids[0..n) and all sorted slots into parts of about equal length.  reader: a
+ * reader of the store, if there are runs; where: memory for two pages of each.  0, an error, or
+ * SP_EUNSUP: some cut cannot be found.
+ */
+SP_MUST_CHECK int sp__cuts_find(struct sp__cuts *c, struct sp_sort *s, struct sp__spill *reader,
+				const unsigned *ids, unsigned n, unsigned parts,
+				struct sp__freemem where);
+void sp__cuts_release(struct sp__cuts *c);
+
+/* The place of cut i in input j. */
+static inline uint64_t sp__cuts_at(const struct sp__cuts *c, unsigned i, unsigned j)
+{
+	return c->at[(size_t)i * (c->n + c->nbufs) + j];
+}
+/* Bytes of records in a part. */
+uint64_t sp__cuts_bytes(const struct sp__cuts *c, unsigned part);
+
+#endif

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The final merge in parts.
+ *
+ * One loser tree keeps one processor busy, and one stream writes its result.  If the result is a
+ * file and the bytes of the result are those of the runs, all of them are cut at the same keys
+ * (cut.h) into a part for each thread.  The lengths of the parts are known exactly before
+ * anything is written, so each part merges its own spans of the runs and writes them at its own
+ * place, with its own pages, read plan, reader of the store, and write stream.  The parts share
+ * nothing but the file.
+ *
+ * The end of the last part is written when all others have been written, so a file that was
+ * abandoned is not of full length, but for luck.  After an error it gets its old length back.
+ *
+ * Memory.  Pages are taken from the free part of the arena, the same number for each part.  Write
+ * streams divide what the output buffers and the one stream would have.
+ *
+ * There is one part, merged as before, if records are dropped or counted, if no run is spilled (it
+ * takes as long), if figures must be deterministic (simulated machines), if reading was set by
+ * hand, if the last keys of pages are not kept or keys have no bytes, if there is less than two
+ * pages for each run and part, or if one group of equal keys is so large that a part would have
+ * more than half as much again as its share.
+ *
+ * Rejected: giving the file its length and space before.  Writing was slower then.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "sort/cut.h"
+#include "sort/merge_parts.h"
+#include "sort/state.h"
+
+/* Less takes less time than the preparations. */
+#define LEAST_BYTES (UINT64_C(1) << 20)
+#define PARTS_MAX 16
+/* Pages of the pool for each run; and pages of each run, so that those at the cuts do not count. */
+#define PAGES_EACH 2
+#define RUN_PAGES_EACH 4
+#define LEAST_CHUNK (8u << 10)
+/* Between two looks at whether the others have failed. */
+#define STRIDE_BYTES (64u << 10)
+
+struct part {
+	struct parts *all;
+	unsigned number;
+	uint64_t bytes; /* its length */
+	struct sp__spill *reader;
+	struct sp__run_span *spans;
+	struct sp__freemem where;
+	struct sp__merge merge;
+	int fd;
+	struct sp__wstream *stream;
+	struct sp__tally given;
+	struct sp__task task;
+	struct sp_errinfo err;
+	int rc;
+	_Atomic uint64_t done_bytes;
+};
+
+struct parts {
+	struct sp_sort *sort;
+	const struct sp__parts_out *out;
+	struct sp__cuts cuts;
+	unsigned n;
+	struct part *part;
+	struct sp__run_span *spans;
+	uint64_t bytes, old_bytes; /* of the result; of the file before */
+	_Atomic bool failed;
+};
+
+bool sp__parts_possible(const struct sp_sort *s)
+{
+	const struct sp_sort_opts *o = &s->opts;
+
+	return s->threads > 1 && !s->env.device && !o->unique && !o->count && !o->top &&
+	       !o->compress_program && o->readahead == SP_READ_AUTO && !o->merge_bytes &&
+	       !s->forming.replacing && !s->merging.inputs.n;
+}
+
+/* Pages for each part, from the free memory; less what unpacking takes beside them. */
+static unsigned pages_each(const struct sp_sort *s, struct sp__freemem where, unsigned parts)
+{
+	size_t beside =
+		parts * sp__pool_unpacking(s->spilled.store->opts.codec, s->plan.page_bytes);
+
+	return where.bytes < beside
+		       ? 0
+		       : (unsigned)((where.bytes - beside) / s->plan.page_bytes / parts);
+}
+
+/* A chunk of one of k streams that divide the output buffers and one stream's memory. */
+static size_t chunk_for(const struct sp__wstream_opts *w, unsigned k)
+{
+	size_t all = w->chunk_bytes * (SP__RING_BUFFERS + w->depth);
+
+	return sp__min(w->chunk_bytes, all / (k * w->depth)) & ~(size_t)4095;
+}
+
+/* How many parts there is memory and work for; less than 2: none. */
+static unsigned parts_for(const struct sp_sort *s, unsigned n, uint64_t bytes,
+			  struct sp__freemem where, const struct sp__wstream_opts *w)
+{
+	unsigned k = s->threads < PARTS_MAX ? s->threads : PARTS_MAX;
+
+	if (bytes < LEAST_BYTES)
+		return 0;
+	while (k > 1 &&
+	       (chunk_for(w, k) < LEAST_CHUNK || pages_each(s, where, k) < PAGES_EACH * n ||
+		bytes / s->plan.page_bytes < (uint64_t)RUN_PAGES_EACH * n * k))
+		k--;
+	return k;
+}
+
+static uint64_t result_bytes(const struct sp_sort *s, unsigned n)
+{
+	const struct sp__slot *slot;
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		bytes += s->spilled.runs[s->spilled.ids[i]]->bytes;
+	for (uint64_t from = 0; (slot = sp__slot_from(s, SP__SLOT_SORTED, from));
+	     from = slot->age + 1)
+		bytes += slot->buf.record_bytes;
+	return bytes;
+}
+
+/* Opens what a part needs; 0: there is not enough of something. */
+static int open_part(struct parts *p, struct part *part, uint64_t at)
+{
+	struct sp_sort *s = p->sort;
+	const struct sp__cuts *c = &p->cuts;
+	unsigned inputs = c->n + c->nbufs;
+	struct sp__wstream_opts writing = p->out->writing;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", p->out->fd);
+	part->fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (part->fd < 0 || lseek(part->fd, (off_t)at, SEEK_SET) < 0)
+		return 0;
+	writing.chunk_bytes = chunk_for(&writing, p->n);
+	writing.expected_bytes = part->bytes;
+	writing.piece = true;
+	if (sp__wstream_open(&part->stream, part->fd, p->out->name, &writing, &part->err) < 0 ||
+	    sp__merge_init(&part->merge, s->opts.keys, inputs, &s->env.budget, &part->err) < 0)
+		return 0;
+	part->merge.plain = true;
+	for (unsigned j = 0; j < inputs; j++) {
+		uint64_t from = sp__cuts_at(c, part->number, j);
+		uint64_t to = sp__cuts_at(c, part->number + 1, j);
+
+		if (j < c->n)
+			part->spans[j] = (struct sp__run_span){ from, to };
+		else
+			sp__cursor_part(&part->merge.cursors[j], c->bufs[j - c->n], from, to);
+	}
+	return sp__spill_reader_open(&part->reader, s->spilled.store, &part->err) == 0;
+}
+
+static void close_part(struct parts *p, struct part *part)
+{
+	struct sp__io_counters c;
+
+	if (part->stream) {
+		sp__wstream_counters(part->stream, &c);
+		sp__io_add(p->out->io, &c);
+	}
+	sp__wstream_close(part->stream);
+	if (part->fd >= 0)
+		close(part->fd);
+	if (part->reader)
+		sp__spill_reader_close(part->reader, p->sort->spilled.store);
+	sp__merge_release(&part->merge);
+}
+
+/* Divides the free memory; opens all parts or, with 0, not. */
+static int open_parts(struct parts *p, struct sp__freemem where)
+{
+	size_t each = (size_t)pages_each(p->sort, where, p->n) * p->sort->plan.page_bytes;
+	uint64_t at = p->out->at;
+	int rc = 1;
+
+	p->part = calloc(p->n, sizeof(*p->part));
+	p->spans = calloc((size_t)p->n * p->cuts.n + 1, sizeof(*p->spans));
+	if (!p->part || !p->spans)
+		return sp__err(p->sort->env.err, -ENOMEM, "allocate", NULL, -1);
+	for (unsigned i = 0; i < p->n; i++)
+		p->part[i].fd = -1;
+	for (unsigned i = 0; i < p->n && rc > 0; i++) {
+		struct part *part = &p->part[i];
+
+		part->all = p;
+		part->number = i;
+		part->bytes = sp__cuts_bytes(&p->cuts, i);
+		part->spans = p->spans + (size_t)i * p->cuts.n;
+		part->where = (struct sp__freemem){ where.mem + i * each, each };
+		part->err = (struct sp_errinfo)SP_ERRINFO_INIT;
+		rc = open_part(p, part, at);
+		at += part->bytes;
+	}
+	return rc;
+}
+
+static void tell(const struct parts *p)
+{
+	uint64_t done = 0;
+
+	for (unsigned i = 0; i < p->n; i++)
+		done += atomic_load_explicit(&p->part[i].done_bytes, memory_order_relaxed);
+	p->out->tell(p->out->arg, done);
+}
+
+/* Its records, as far as no other part fails. */
+static int merge_part(struct part *part)
+{
+	struct sp__merge *m = &part->merge;
+	uint64_t look = 0;
+	int rc;
+
+	while ((rc = sp__merge_next(m, true)) == SP_READY) {
+		sp__tally_add(&part->given, m->rec, m->bytes);
+		rc = sp__wstream_put(part->stream, m->rec, m->bytes);
+		if (rc < 0)
+			return rc;
+		if (part->given.bytes < look)
+			continue;
+		look = part->given.bytes + STRIDE_BYTES;
+		atomic_store_explicit(&part->done_bytes, part->given.bytes, memory_order_relaxed);
+		if (atomic_load_explicit(&part->all->failed, memory_order_relaxed))
+			return -ECANCELED;
+		if (!part->number)
+			tell(part->all);
+	}
+	return rc < 0 ? sp__err(&part->err, rc, "merge", NULL, -1) : 0;
+}
+
+/* The task of a part.  It must reap all its own reads. */
+static void run_part(void *arg)
+{
+	struct part *part = arg;
+	struct sp_sort *s = part->all->sort;
+	struct sp__step_inputs in;
+
+	part->rc = sp__step_open(s, part->reader, &in, part->all->cuts.ids, part->spans,
+				 part->all->cuts.n, part->where, part->merge.cursors);
+	if (!part->rc)
+		part->rc = merge_part(part);
+	sp__step_close(s, &in);
+	if (part->rc < 0)
+		atomic_store(&part->all->failed, true);
+}
+
+/* Nothing of the result remains, as far as it extended the file. */
+static void restore_file(const struct parts *p)
+{
+	if (ftruncate(p->out->fd, (off_t)p->old_bytes) < 0)
+		return; /* it is no worse than a file whose writing failed */
+}
+
+/* Runs all parts, the first in this thread; the first error. */
+static int run_parts(struct parts *p)
+{
+	const struct part *bad = NULL;
+	int rc;
+
+	for (unsigned i = 1; i < p->n; i++)
+		sp__task_start(&p->part[i].task, run_part, &p->part[i]);
+	run_part(&p->part[0]);
+	for (unsigned i = 0; i < p->n; i++) {
+		struct part *part = &p->part[i];
+
+		sp__task_join(&part->task);
+		sp__tally_join(&p->sort->balance.given, &part->given);
+		if (part->rc < 0 && (!bad || bad->rc == -ECANCELED))
+			bad = part;
+	}
+	for (unsigned i = 0; !bad && i < p->n; i++) {
+		struct part *part = &p->part[i];
+
+		rc = sp__balance_part(p->sort, part->bytes, part->given.bytes);
+		if (rc < 0)
+			return rc;
+		part->rc = sp__wstream_finish(part->stream);
+		if (part->rc < 0)
+			bad = part;
+	}
+	if (bad)
+		*p->sort->env.err = bad->err;
+	return bad ? bad->rc : 0;
+}
+
+static bool uneven(const struct parts *p)
+{
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < p->n; i++)
+		most = sp__max(most, p->part[i].bytes);
+	return most > p->bytes / p->n / 2 * 3;
+}
+
+static void note(struct parts *p)
+{
+	struct sp_sort *s = p->sort;
+
+	s->stats.merge_parts = p->n;
+	s->stats.merges++;
+	s->stats.merge_passes++;
+	sp__step_replan(s, p->cuts.ids, p->cuts.n,
+			p->n * (unsigned)(p->part[0].where.bytes / s->plan.page_bytes));
+}
+
+/* Cuts all runs; 1, 0: not possible, or an error. */
+static int find_cuts(struct parts *p, unsigned n, struct sp__freemem where)
+{
+	struct sp_sort *s = p->sort;
+	struct sp__spill *reader = NULL;
+	int rc;
+
+	if (sp__spill_reader_open(&reader, s->spilled.store, NULL) < 0)
+		return 0;
+	reader->opts.err = s->env.err;
+	rc = sp__cuts_find(&p->cuts, s, reader, s->spilled.ids, n, p->n, where);
+	sp__spill_reader_close(reader, s->spilled.store);
+	return rc == SP_EUNSUP ? 0 : rc < 0 ? rc : 1;
+}
+
+static int write_parts(struct parts *p, struct sp__freemem where)
+{
+	struct stat st;
+	int rc = open_parts(p, where);
+
+	if (rc <= 0 || uneven(p) || fstat(p->out->fd, &st) < 0)
+		return rc < 0 ? rc : 0;
+	p->old_bytes = (uint64_t)st.st_size;
+	note(p);
+	rc = run_parts(p);
+	if (rc < 0)
+		restore_file(p);
+	else if (lseek(p->out->fd, (off_t)(p->out->at + p->bytes), SEEK_SET) < 0)
+		rc = sp__err(p->sort->env.err, -errno, "write", p->out->name, -1);
+	p->sort->stats.output_bytes = p->sort->balance.given.bytes;
+	return rc < 0 ? rc : 1;
+}
+
+int sp__parts_write(struct sp_sort *s, const struct sp__parts_out *out)
+{
+	struct sp__freemem where = sp__free_region(s, true);
+	const unsigned n = s->merging.runs_left;
+	struct parts p = { .sort = s, .out = out, .bytes = result_bytes(s, n) };
+	int rc;
+
+	if (!n)
+		return 0;
+	p.n = parts_for(s, n, p.bytes, where, &out->writing);
+	if (p.n < 2 || s->spilled.store->place || !sp__cuts_possible(s, s->spilled.ids, n))
+		return 0;
+	rc = find_cuts(&p, n, where);
+	if (rc > 0)
+		rc = write_parts(&p, where);
+	for (unsigned i = 0; p.part && i < p.n; i++)
+		close_part(&p, &p.part[i]);
+	free(p.part);
+	free(p.spans);
+	sp__cuts_release(&p.cuts);
+	return rc;
+}

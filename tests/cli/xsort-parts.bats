@@ -1,0 +1,170 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# A result that is a file, merged and written in parts: when it is, and that nobody can tell.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
+	xgen=${XGEN:-$BATS_TEST_DIRNAME/../../build/bin/xgen}
+	export LC_ALL=C
+	cd "$BATS_TEST_TMPDIR" || return
+	mkdir tmp
+}
+
+sorted() { "$xsort" -S 4M --run-size=256K --page-size=8K -T tmp --stats=stats "$@"; }
+parts() { sed -n 's/.*"merge_parts": *\([0-9]*\).*/\1/p' stats; }
+
+# Keys of which there are many equal ones.
+keyed() { "$xgen" records --seed=7 --bytes="${1:-5M}" | tr ' ' _ | sed 's/^..\(.\)\(.\)/\1 \2/'; }
+
+@test "parts by the number of threads, and the same result" {
+	keyed >in
+	sort in >want
+	for threads in 1 2 3 8; do
+		sorted --parallel=$threads -o out in
+		cmp out want
+		[ $threads = 8 ] || [ "$(parts)" = $((threads > 1 ? threads : 0)) ]
+	done
+	[ "$(ls -A tmp)" = '' ]
+}
+
+@test "-o and standard output, at its place; not behind a pipe or where it appends" {
+	keyed >in
+	sort in >want
+	sorted --parallel=2 in >out
+	cmp out want
+	[ "$(parts)" = 2 ]
+	{ echo before && sorted --parallel=3 in && echo after; } >out
+	{ echo before && cat want && echo after; } | cmp - out
+	[ "$(parts)" = 3 ]
+	# A file that is longer stays so.
+	cat want want want >out
+	{ sorted --parallel=2 in && echo after; } 1<>out
+	[ "$(parts)" = 2 ]
+	{ cat want && echo after; } >start
+	cmp -n "$(wc -c <start)" start out
+	[ "$(wc -c <out)" = $((3 * $(wc -c <want))) ]
+	echo before >out
+	sorted --parallel=2 in >>out
+	{ echo before && cat want; } | cmp - out
+	[ "$(parts)" = 0 ]
+	sorted --parallel=2 in | cmp - want
+	[ "$(parts)" = 0 ]
+	# The output is the input.
+	sorted --parallel=2 -o in in
+	cmp in want
+	[ "$(parts)" = 2 ]
+}
+
+@test "equal keys keep their order, and no group is in two parts" {
+	keyed >in
+	for order in '-s -k1,1' '-s -r -k1,1' '-k2,2' '-k1,1r -k2,2'; do
+		# shellcheck disable=SC2086
+		sort $order in >want
+		for threads in 2 3 8; do
+			# shellcheck disable=SC2086
+			sorted --parallel=$threads $order -o out in
+			cmp out want
+		done
+	done
+}
+
+@test "one key only, few keys: one part, and the result is right" {
+	yes 'same key' | head -c 3M | sed 'n;s/$/ /' >in
+	sort -s -k1,1 in >want
+	sorted --parallel=3 -s -k1,1 -o out in
+	cmp out want
+	[ "$(parts)" = 0 ]
+}
+
+@test "-u, --count and --top are merged in one part" {
+	keyed 2M >in
+	sorted --parallel=2 -u -k1,1 -o out in
+	sort -u -k1,1 in | cmp - out
+	[ "$(parts)" = 0 ]
+	sorted --parallel=2 --top=10000 -o out in
+	sort in | head -n 10000 | cmp - out
+	[ "$(parts)" = 0 ]
+	sorted --parallel=2 -u --count -k1,1 -o out in
+	[ "$(parts)" = 0 ]
+}
+
+@test "packed pages, all engines, direct or not" {
+	keyed >in
+	sort in >want
+	for option in --spill-compression=lz4 --spill-compression=zstd --engine=sync --engine=libaio \
+		--direct=always --direct=never; do
+		sorted --parallel=3 $option -o out in
+		cmp out want
+		[ "$(parts)" = 3 ]
+	done
+}
+
+@test "all in memory" {
+	keyed >in
+	sort in >want
+	"$xsort" -S 100M --stats=stats --parallel=2 -o out in
+	cmp out want
+	[ "$(parts)" = 0 ]
+}
+
+@test "lines without end, ended by NUL, CSV, binary records, a header" {
+	keyed >in
+	head -c -1 in >unended
+	sort unended >want
+	sorted --parallel=2 -o out unended
+	cmp out want
+	tr '\n' '\0' <in >nul
+	sort -z nul >want
+	sorted -z --parallel=2 -o out nul
+	cmp out want
+	[ "$(parts)" = 2 ]
+	{ echo head && cat in; } >headed
+	{ echo head && sort in; } >want
+	sorted --header --parallel=2 -o out headed
+	cmp out want
+	[ "$(parts)" = 2 ]
+	sed 's/^\(.\) \(.*\)/"\1\n,""",\2/' in >csv
+	sorted --csv -k2,2 --parallel=1 -o want csv
+	sorted --csv -k2,2 --parallel=3 -o out csv
+	cmp out want
+	[ "$(parts)" = 3 ]
+	"$xgen" records --binary --bytes=5M >bin
+	sorted --record-size=100 --bkey=0:10 --parallel=1 -o want bin
+	sorted --record-size=100 --bkey=0:10 --parallel=3 -o out bin
+	cmp out want
+	[ "$(parts)" = 3 ]
+}
+
+@test "records larger than pages" {
+	{ keyed && for i in 9 z 3 1 5; do echo "$i$(head -c 100000 /dev/zero | tr '\0' m)"; done; } >in
+	sort in >want
+	sorted --parallel=3 -o out in
+	cmp out want
+	[ "$(parts)" = 3 ]
+}
+
+@test "sizes set by hand, a simulated machine and a program keep one part" {
+	keyed 2M >in
+	for option in --readahead=double --merge-buffer=2M --volume=sim:linear --compress-program=gzip; do
+		sorted --parallel=4 $option -o out in
+		[ "$(parts)" = 0 ]
+	done
+}
+
+@test "few descriptors, a full device, a file that may not grow" {
+	keyed >in
+	sort in >want
+	(ulimit -n 9 && sorted --parallel=4 -o out in)
+	cmp out want
+	(ulimit -n 14 && sorted --parallel=4 -o out in)
+	cmp out want
+	echo old >out
+	(trap '' XFSZ && ulimit -f 1000 && ! sorted --parallel=4 --direct=never -S 100M -o out in)
+	[ "$(cat out)" = old ]
+	(trap '' XFSZ && ulimit -f 1000 && ! sorted --parallel=4 -S 100M in >part)
+	[ "$(wc -c <part)" -le 1024000 ]
+}
