@@ -188,7 +188,7 @@ static int open_chunks(struct sp__scan *s, const struct sp__rstream_opts *o)
 {
 	int rc;
 
-	if (!s->opts.any_order || s->opts.format.kind == SP_REC_CSV)
+	if (!s->opts.any_order || s->opts.format.kind == SP_REC_CSV || s->opts.ahead.bytes)
 		return SP_EUNSUP;
 	rc = sp__chunks_open(&s->chunks, s->fd, s->opts.inputs[s->input], o, s->opts.err);
 	if (rc < 0)
@@ -198,15 +198,12 @@ static int open_chunks(struct sp__scan *s, const struct sp__rstream_opts *o)
 	return rc < 0 ? no_memory(s) : 0;
 }
 
-/* The header of the first input, if the caller has read it. */
-static int take_given_header(struct sp__scan *s)
+static void take_span(struct sp__scan *s, const char *data, size_t bytes)
 {
-	const struct sp_batch *h = &s->opts.header;
-
-	if (!h->bytes)
-		return 0;
-	s->header_left = 0;
-	return sp__bytes_append(&s->header, h->data, h->bytes, NULL) < 0 ? no_memory(s) : 0;
+	s->bytes += bytes;
+	if (s->opts.format.kind == SP_REC_CSV)
+		s->newlines += sp__count_lines(data, bytes);
+	(void)sp__splitter_feed(&s->splitter, data, bytes);
 }
 
 static int open_input(struct sp__scan *s)
@@ -228,7 +225,9 @@ static int open_input(struct sp__scan *s)
 	s->from = s->input;
 	s->header_left = s->opts.header_first && s->from ? 0 : s->opts.header_records;
 	s->repeated = 0;
-	return s->from ? 0 : take_given_header(s);
+	if (!s->from && s->opts.ahead.bytes)
+		take_span(s, s->opts.ahead.data, s->opts.ahead.bytes);
+	return 0;
 }
 
 /* At the end of an input: a record without terminator may remain. */
@@ -279,13 +278,12 @@ static int read_span(struct sp__scan *s)
 		sp__waits_withdraw(&s->wait);
 	if (rc != SP_READY)
 		return rc;
+	if (!s->seams) {
+		take_span(s, c.data, c.bytes);
+		return rc;
+	}
 	s->bytes += c.bytes;
-	if (s->seams)
-		return sp__seams_put(s->seams, &c) < 0 ? no_memory(s) : rc;
-	if (s->opts.format.kind == SP_REC_CSV)
-		s->newlines += sp__count_lines(c.data, c.bytes);
-	(void)sp__splitter_feed(&s->splitter, c.data, c.bytes);
-	return rc;
+	return sp__seams_put(s->seams, &c) < 0 ? no_memory(s) : rc;
 }
 
 /* The next batch of the list of inputs, headers included. */
@@ -304,6 +302,7 @@ static int next_batch(struct sp__scan *s, struct sp_batch *batch)
 			rc = open_input(s);
 			if (rc < 0)
 				return rc;
+			continue; /* what was read before may be there */
 		}
 		rc = read_span(s);
 		if (rc == SP_END) {

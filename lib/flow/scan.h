@@ -28,7 +28,8 @@ struct sp__scan_opts {
 	 */
 	uint64_t header_records;
 	bool header_first;
-	struct sp_batch header; /* of the first input, if it was read from it before */
+	/* What was read from the first input before, such as its header: it comes first. */
+	struct sp_batch ahead;
 	/*
 	 * The records of an input may come in any order, after its header: those that are in memory
 	 * first.  Of pipes, small files and CSV they come in order.

@@ -27,6 +27,7 @@ int sp__source_open(struct sp__join *j, int side)
 	struct sp__scan_opts o = { .format = sp__join_format(&j->opts, side),
 				   .inputs = &s->input,
 				   .ninputs = 1,
+				   .ahead = j->io->ahead[side],
 				   .stream = j->read,
 				   .waits = &j->waits,
 				   .err = j->env.err };

@@ -97,7 +97,7 @@ static int open_scan(struct job *j)
 		.ninputs = j->io->ninputs,
 		.header_records = j->io->header_records,
 		.header_first = j->io->header_first,
-		.header = j->io->header,
+		.ahead = j->io->ahead,
 		.stream = sp__env_reading(&j->sort->env),
 		.waits = &j->waits,
 		.err = j->err,

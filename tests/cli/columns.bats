@@ -7,6 +7,7 @@ bats_require_minimum_version 1.5.0
 setup()
 {
 	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
+	xjoin=${XJOIN:-$BATS_TEST_DIRNAME/../../build/bin/xjoin}
 	xindex=${XINDEX:-$BATS_TEST_DIRNAME/../../build/bin/xindex}
 	export LC_ALL=C
 	cd "$BATS_TEST_TMPDIR" || return
@@ -88,4 +89,43 @@ setup()
 	[[ $output == *"the nearest is"*"price"* ]]
 	run -2 "$xindex" build --csv -k price -o i c.csv
 	[[ $output == *"price"* ]]
+}
+
+@test "xjoin: keys and columns by name, from files and pipes" {
+	printf 'id,day,name\n1,mo,bob\n2,tu,ann\n3,we,carl\n' >l
+	printf 'total,key,"a, b"\n10,2,x\n20,1,y\n7,9,z\n' >r
+	"$xjoin" --csv --header -1 1 -2 2 --ordered=1 l r >want
+	for a in hybrid auto nested; do
+		"$xjoin" --csv --header --algorithm=$a -1 id -2 key --ordered=1 l r | cmp - want
+		cat r | "$xjoin" --csv --header --algorithm=$a -1 id -2 key --ordered=1 l - | cmp - want
+		"$xjoin" --csv --header --algorithm=$a -1 id -2 key --ordered=1 - <(cat r) <l | cmp - want
+	done
+	"$xjoin" --csv --header -1 id:n -2 key:n -o '1.name,2.total,2."a, b",0' --ordered=1 l r |
+		cmp - <(printf 'name,total,"a, b",id\nbob,20,y,1\nann,10,x,2\n')
+	"$xjoin" --csv --header -j id,day -o 1.name l l | sort | cmp - <(printf 'ann\nbob\ncarl\nname\n')
+	printf 'k v\n1 a\n' >m
+	"$xjoin" --header -j k m m | cmp - <(printf 'k v v\n1 a a\n')
+	"$xindex" build --csv --header -k key -o i r
+	"$xjoin" --csv --header -1 id -2 key --algorithm=async-inl --index2=i --ordered=1 l r | cmp - want
+	cat l | "$xjoin" --csv --header -1 id -2 key --algorithm=async-inl --index2=i --ordered=1 - r | cmp - want
+}
+
+@test "xjoin: what is no column is an error, and GNU's message stays" {
+	printf 'id,name\n1,bob\n' >l
+	run -1 "$xjoin" --csv --header -j id -o 1.nme l l
+	[[ $output == "xjoin: l: the header has no column 'nme'; the nearest is 'name'" ]]
+	run -1 "$xjoin" --csv --header -j id -1 name l l
+	[[ $output == "xjoin: incompatible join fields id, name" ]]
+	run -1 "$xjoin" --csv --header -1 id:q -2 id l l
+	[[ $output == *"invalid field number"* ]]
+	run -1 "$xjoin" --csv --header -1 id -2 id missing l
+	[[ $output == "xjoin: missing: No such file or directory" ]]
+	for o in "-1 id" "-j id" "-o 1.id"; do
+		# shellcheck disable=SC2086
+		run -1 "$xjoin" --csv $o l l
+		[[ $output == "xjoin: invalid field number: 'id'" ]]
+	done
+	ln -s "$(readlink -f "$xjoin")" join
+	run -1 ./join --header -1 id l l
+	[[ $output == "join: invalid field number: 'id'" ]]
 }

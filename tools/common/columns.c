@@ -128,7 +128,7 @@ void columns_read(struct columns *c)
 	size_t bytes;
 
 	if (fd < 0)
-		die_sys(errno, "cannot read: %s", quote_file(c->input));
+		die_sys(errno, "%s", quote_file(c->input));
 	read_records(c, fd, &t);
 	if (!t.bytes)
 		die("%s: there is no header to name columns", quote_file(c->input));

@@ -3,12 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
+#include "columns.h"
 #include "msg.h"
 #include "number.h"
 #include "quote.h"
 #include "xjoin.h"
 
-static _Noreturn void bad_number(const char *text)
+_Noreturn void field_bad_number(const char *text)
 {
 	die("invalid field number: %s", quote(text));
 }
@@ -20,7 +21,7 @@ size_t field_number(const char *text)
 	uintmax_t n = 0;
 
 	if (!number_prefix(text, &rest, &n) || *rest || !n)
-		bad_number(text);
+		field_bad_number(text);
 	return (size_t)(n - 1);
 }
 
@@ -35,7 +36,7 @@ static void key_add(struct settings *set, struct key *key, char *item)
 		if (*c == 'l')
 			type.letters |= LETTER_COLLATED;
 		else if (!strchr("nghMVf", *c) || !sp_key_letter(&type, *c, SP_KEY_BOTH))
-			bad_number(item);
+			field_bad_number(item);
 		set->typed = true;
 	}
 	if (sp_key_check(&type, &err))
@@ -72,6 +73,12 @@ void key_set(struct settings *set, int side, const char *text)
 	size_t first = old.n ? old.field[0] : 0;
 	bool same;
 
+	if (!set->plain_join && names_in_key(text)) {
+		if (set->named_key[side] && strcmp(set->named_key[side], text) != 0)
+			die("incompatible join fields %s, %s", set->named_key[side], text);
+		set->named_key[side] = text;
+		return;
+	}
 	*key = key_parse(set, text);
 	same = !old.n ||
 	       (old.n == key->n && !memcmp(old.field, key->field, old.n * sizeof(*old.field)));
@@ -92,6 +99,8 @@ static struct sp_join_column column(struct settings *set, const char *text)
 	c.file = (unsigned)(text[0] - '0');
 	if (text[1] != (c.file ? '.' : '\0'))
 		die("invalid field specifier: %s", quote(text));
+	if (c.file && !set->plain_join && columns_is_name(text + 2))
+		return c;
 	if (c.file && !set->plain_join && strchr(text, ':')) {
 		set->binary_column = text;
 		c.field = part_add(set, text + 2);
@@ -107,10 +116,13 @@ void columns_add(struct settings *set, char *text)
 	size_t n = set->opts.ncolumns;
 	char *item;
 
-	while ((item = strsep(&text, ", \t"))) {
+	while ((item = names_next_item(&text))) {
 		struct sp_join_column c = column(set, item);
+		bool named = c.file && columns_is_name(item + 2);
 
 		set->columns = must_alloc(set->columns, n + 1, sizeof(c));
+		set->column_names = must_alloc(set->column_names, n + 1, sizeof(item));
+		set->column_names[n] = named ? item + 2 : NULL;
 		set->columns[n++] = c;
 	}
 	set->opts.columns = set->columns;

@@ -166,6 +166,7 @@ int join_run(struct settings *set)
 {
 	struct sp_join_io io = {
 		.inputs = { set->inputs[0], set->inputs[1] },
+		.ahead = { set->ahead[0], set->ahead[1] },
 		.output = set->output,
 		.output_fd = STDOUT_FILENO,
 		.disorder = tell_disorder,

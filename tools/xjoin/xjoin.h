@@ -6,6 +6,7 @@
  *	tuning.c    Spindle's own options
  *	operands.c  files, and the obsolescent arguments among them
  *	fields.c    numbers of fields, lists of them, separators
+ *	names.c     names of columns in their place
  *	binary.c    --record-size and the options for it
  *	further.c   --then, files 3 and up
  *	timeline.c  the file of --timeline
@@ -48,6 +49,9 @@ struct settings {
 	int separator; /* -1: not given; else its first byte */
 	char separator_text[16];
 	struct sp_join_column *columns;
+	/* Names of columns, until the headers are read: of the key of each file, and of -o. */
+	const char *named_key[2], **column_names;
+	struct sp_batch ahead[2]; /* what was read for them */
 	/* First column of -o that suits only lines, only binary records; NULL: none. */
 	const char *line_column, *binary_column;
 	bool key_given;	      /* by -1, -2 or -j */
@@ -71,15 +75,22 @@ void options_parse(struct settings *set, int argc, char **argv);
 
 /* doubt: what the argument before it makes of it; returns what it makes of the next. */
 enum doubt operand_add(struct settings *set, char *text, enum doubt doubt);
-/* Checks that both files were given. */
+/* Checks that both files were given, and completes the keys. */
 void operands_finish(struct settings *set, int argc, char **argv);
 
 /* Parses a field number and returns it counted from 0; ends the program on error. */
 size_t field_number(const char *text);
+_Noreturn void field_bad_number(const char *text);
 void key_set(struct settings *set, int side, const char *text);
 /* Splits text into its items, in place. */
 void columns_add(struct settings *set, char *text);
 void separator_set(struct settings *set, const char *text);
+
+/* names.c: fields that are named as columns of a header. */
+bool names_in_key(const char *text);
+/* The next item of a list between commas or blanks, as strsep(), but not in quotes. */
+char *names_next_item(char **rest);
+void names_resolve(struct settings *set);
 
 /* further.c: --then; settings: the struct settings, which gets another file. */
 void then_add(void *settings, const char *name, const char *text);

@@ -79,7 +79,7 @@ int sort_run(struct settings *set)
 		.parts = (const char *const *)set->parts,
 		.header_records = set->header,
 		.header_first = set->header_first,
-		.header = set->header_taken,
+		.ahead = set->header_taken,
 		.device_figures = set->common.stats != NULL,
 	};
 	struct statsfile file;

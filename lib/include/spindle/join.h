@@ -28,6 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <spindle/api.h>
+#include <spindle/batch.h>
 #include <spindle/error.h>
 #include <spindle/rec.h>
 #include <spindle/run.h>
@@ -181,6 +182,8 @@ struct sp_join_opts {
 /* Named inputs and an output. */
 struct sp_join_io {
 	const char *inputs[2]; /* paths; "-": standard input, for one of them */
+	/* What was read from each before, such as its header: it comes first. */
+	struct sp_batch ahead[2];
 	const char *output;    /* path; NULL: output_fd */
 	int output_fd;
 	/*

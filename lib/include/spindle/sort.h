@@ -172,7 +172,8 @@ struct sp_sort_io {
 	 */
 	uint64_t header_records;
 	bool header_first;
-	struct sp_batch header; /* of the first input, if it was read from it before */
+	/* What was read from the first input before, such as its header: it comes first. */
+	struct sp_batch ahead;
 	bool device_figures;	/* stats: also the figures that the system must supply:
 			      * device_* and spill_regions */
 	/*
