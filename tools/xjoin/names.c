@@ -11,6 +11,8 @@
 #include "quote.h"
 #include "xjoin.h"
 
+#define DIGITS 21 /* of the largest number, and a byte */
+
 /* The end of an item, a separator outside quotes. */
 static const char *item_end(const char *p, const char *separators)
 {
@@ -44,27 +46,23 @@ char *names_next_item(char **rest)
 	return item;
 }
 
-/* The list with numbers, to be freed. */
+/* The list with numbers. */
 static char *numbered(const struct columns *c, const char *text)
 {
-	char *list = NULL;
-	size_t bytes;
-	FILE *f = open_memstream(&list, &bytes);
+	/* Each name has a byte at least, and is followed by one. */
+	char *list = must_alloc(NULL, strlen(text) + 1, DIGITS), *to = list;
 
-	for (const char *p = text, *end; f; p = end + 1) {
+	for (const char *p = text, *end;; p = end + 1) {
 		if (columns_is_name(p)) {
-			fprintf(f, "%zu", columns_find(c, p, ":,", &p));
+			to += sprintf(to, "%zu", columns_find(c, p, ":,", &p));
 			p += *p == ':';
 		}
 		end = item_end(p, ",");
-		fprintf(f, "%.*s", (int)(end - p), p);
+		to += sprintf(to, "%.*s", (int)(end - p), p);
 		if (!*end)
-			break;
-		putc(',', f);
+			return list;
+		*to++ = ',';
 	}
-	if (!f || fclose(f))
-		die("memory exhausted");
-	return list;
 }
 
 static bool is_wanted(const struct settings *set, unsigned file)
