@@ -259,8 +259,9 @@ static int uring_reap(void *engine, struct sp__request **done, size_t max, size_
 }
 
 /*
- * With requests left in the ring the next reap has to submit them first.  Of a deferred ring poll(2)
- * sees completions that are there when it begins, but does not wake for those that come later.
+ * With requests left in the ring the next reap has to submit them first.  Of a deferred ring
+ * poll(2) sees completions that are there when it begins, but does not wake for those that come
+ * later.
  */
 static int uring_fd(void *engine)
 {

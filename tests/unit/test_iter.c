@@ -231,7 +231,7 @@ static struct sp__volume *direct_blocks(void)
 	return v;
 }
 
-/* The other source is a pipe into which nobody writes: a completion passed over would be the end. */
+/* The other source is a pipe into which nobody writes: a completion passed over is the end. */
 static void check_beside_silence(const char *engine)
 {
 	struct sp__queue_opts o = { .engine = engine, .depth = 1, .bound = true };

@@ -184,7 +184,7 @@ struct sp_join_io {
 	const char *inputs[2]; /* paths; "-": standard input, for one of them */
 	/* What was read from each before, such as its header: it comes first. */
 	struct sp_batch ahead[2];
-	const char *output;    /* path; NULL: output_fd */
+	const char *output; /* path; NULL: output_fd */
 	int output_fd;
 	/*
 	 * Called once for each file found out of order, after all output so far has been

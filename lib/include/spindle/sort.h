@@ -174,7 +174,7 @@ struct sp_sort_io {
 	bool header_first;
 	/* What was read from the first input before, such as its header: it comes first. */
 	struct sp_batch ahead;
-	bool device_figures;	/* stats: also the figures that the system must supply:
+	bool device_figures; /* stats: also the figures that the system must supply:
 			      * device_* and spill_regions */
 	/*
 	 * Called at the beginning of a phase (SP_PHASE_MERGE: before any of the result is
