@@ -155,7 +155,7 @@ static void try(const struct sp__cuts *c, struct search *s, unsigned j, uint64_t
 		for (unsigned i = 0; i < c->n + c->nbufs; i++)
 			if (s->rank[i] < s->high[i])
 				s->high[i] = s->rank[i];
-		/* In descending order the candidate may be after the key of which it is a beginning. */
+		/* In descending order the candidate may be after the key that it begins. */
 		if (s->high[j] > middle)
 			s->high[j] = middle;
 	}

@@ -27,7 +27,7 @@ struct sp__cuts {
 	uint64_t *at;
 };
 
-/* Can all the runs be cut: are the last keys of their pages, and checksums of single pages, kept? */
+/* Can all runs be cut: are the last keys of their pages, and checksums of single pages, kept? */
 bool sp__cuts_possible(const struct sp_sort *s, const unsigned *ids, unsigned n);
 /*
  * Cuts the spilled runs ids[0..n) and all sorted slots into parts of about equal length.  reader: a
