@@ -7,6 +7,10 @@
  * sorting and writing overlap.  An input that fits, or may fit, gets more slots, so
  * that runs are sorted while it is read; storing then begins only when memory is short.
  *
+ * Memory that is touched for the first time can cost more than temporary space, on a virtual
+ * machine ten times as much, and not from the first slot on.  Both are measured as they are
+ * used: slots that would be dearer than storing are given up, until storing proves dearer.
+ *
  * Natural order: a slot that is already in order is not sorted, and a run whose first
  * record does not precede the last one stored continues the run being written: sorted
  * input makes one run.
@@ -15,11 +19,14 @@
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "sort/plan.h"
 #include "sort/state.h"
 
-/* Input that fits in memory is sorted in this many parts, all but the last while reading. */
-#define IN_MEMORY_RUNS 6
+/* Of the slots for input that fits in memory these stay free if records are as long as expected. */
+#define SLOTS_LEFT 2
 #define TOUCH_BYTES (8u << 20)
+#define WEIGHED_BYTES (16u << 20) /* less says little of what follows */
+#define TOUCHED_EACH 1.33	  /* bytes for each of a record, with its entry */
 /* From this size huge pages pay: random access to records causes fewer TLB misses. */
 #define HUGE_BYTES (16u << 20)
 
@@ -67,22 +74,30 @@ static struct sp__slot *slot_ahead(struct sp_sort *s)
 }
 
 /* Records will lie in the lower part of a slot, entries at its end. */
-static void touch(const struct sp_sort *s, struct sp__slot *slot)
+static void touch(struct sp_sort *s, struct sp__slot *slot)
 {
 	size_t used = sp__min(slot->bytes / 4 * 3, s->forming.enough_bytes);
 	size_t half = used / 2 & ~(size_t)4095;
+	uint64_t begin = sp__env_now_ns(&s->env);
 
 	sp__pages_touch(slot->mem + half, half);
+	s->forming.touching = (struct sp__cost){ sp__env_now_ns(&s->env) - begin, half };
 }
 
 /* Stores all slots that the task owns for storing. */
 static int store_handed(struct sp_sort *s)
 {
+	struct sp__cost cost = { sp__env_now_ns(&s->env), 0 };
 	struct sp__slot *slot;
 	int rc = 0;
 
-	while (!rc && (slot = sp__slot_oldest(s, SP__SLOT_STORING)))
+	while (!rc && (slot = sp__slot_oldest(s, SP__SLOT_STORING))) {
+		cost.bytes += slot->buf.record_bytes;
 		rc = sp__runs_store(s, slot);
+	}
+	cost.ns = sp__env_now_ns(&s->env) - cost.ns;
+	if (cost.bytes)
+		s->forming.storing = cost;
 	return rc;
 }
 
@@ -139,7 +154,7 @@ int sp__form_open(struct sp_sort *s)
 	f->nslots = s->plan.run_buffers;
 	f->patient = s->plan.in_memory || (!s->plan.input_bytes && !s->opts.run_bytes);
 	f->enough_bytes = s->plan.in_memory && s->plan.input_bytes >= HUGE_BYTES
-				  ? s->plan.input_bytes / IN_MEMORY_RUNS
+				  ? s->plan.input_bytes / (f->nslots - SLOTS_LEFT)
 				  : SIZE_MAX;
 	f->slots = calloc(f->nslots + SP__SELECT_SLOTS, sizeof(*f->slots));
 	if (s->plan.policy == SP_MERGE_EAGER)
@@ -192,6 +207,28 @@ static bool has_enough(struct sp_sort *s, const struct sp__slot *slot)
 	       sp__slot_oldest(s, SP__SLOT_EMPTY);
 }
 
+static double seconds_per_mb(const struct sp__cost *c)
+{
+	return (double)c->ns * 1e-9 / ((double)c->bytes / (1 << 20));
+}
+
+/* Is keeping a record dearer than storing and reading it?  No task is running. */
+static void weigh_memory(struct sp_sort *s)
+{
+	const struct sp__forming *f = &s->forming;
+	double touching, storing;
+
+	if (f->touching.bytes < WEIGHED_BYTES)
+		return;
+	touching = seconds_per_mb(&f->touching) * TOUCHED_EACH;
+	storing = f->storing.bytes ? seconds_per_mb(&f->storing) : SP__PLAN_TRANSFER_S_PER_MB;
+	storing = 2 * storing + SP__PLAN_MERGE_S_PER_MB;
+	if (f->patient && touching > storing)
+		sp__slots_give_up(s);
+	else if (f->given_up && touching < storing)
+		sp__slots_reclaim(s);
+}
+
 /*
  * The slot being filled is full, or there is none: hands it over and finds another, unless it
  * gets more memory.
@@ -218,6 +255,7 @@ static int rotate(struct sp_sort *s)
 	} else {
 		full = NULL;
 	}
+	weigh_memory(s);
 	if (s->spilled.store)
 		sp__slots_coalesce(s);
 	next = sp__slot_fill(s);

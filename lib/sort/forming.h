@@ -26,15 +26,22 @@
 /* Slots of replacement selection: the record memory and two batches. */
 #define SP__SELECT_SLOTS 3
 
+struct sp__cost {
+	uint64_t ns, bytes;
+};
+
 struct sp__forming {
 	char *arena;
 	size_t arena_bytes;
 	struct sp__slot *slots;
 	unsigned nslots, filling;
+	unsigned given_up;   /* slots after those */
 	size_t enough_bytes; /* records in a slot, even if more would fit */
 	bool patient;	     /* all may fit: store only when memory is short */
 	char *spare_mem;     /* page pool while runs are being formed (EAGER), or memory */
 	size_t spare_bytes;  /* for merging in addition to small run slots */
+	/* What they needed last, by which memory is dear or not; the first task's. */
+	struct sp__cost touching, storing;
 	uint64_t next_age;
 	size_t taken; /* of the batch being put */
 	struct sp__orders orders;

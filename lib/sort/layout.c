@@ -41,6 +41,8 @@
 #define UNKNOWN_TIMES 64
 /* Small run buffers for input that may stay in memory; two halves of them if it does not. */
 #define MANY_BUFFERS 8
+#define MOST_BUFFERS 64
+#define BUFFER_BYTES (UINT64_C(64) << 20) /* more of them for more input: fewer go unused */
 /* One is filled, one sorted, one stored. */
 #define PIPELINE_BUFFERS 3
 #define ENOUGH_SHARE 16
@@ -87,6 +89,9 @@ static void share_out(const struct sp_sort_opts *o, const struct sp__choice *c, 
 	l->run_buffers = 1;
 	if (c->threads > 1 && c->formation == SP_FORM_LOAD)
 		l->run_buffers = l->in_memory || may_fit(o) ? MANY_BUFFERS : most_buffers;
+	if (l->run_buffers == MANY_BUFFERS && l->in_memory)
+		l->run_buffers = (unsigned)sp__min(MANY_BUFFERS + l->nominal_bytes / BUFFER_BYTES,
+						   MOST_BUFFERS);
 	l->merge_bytes = o->merge_bytes ? o->merge_bytes : eager ? room / 2 : room;
 	if (l->merge_bytes > room) {
 		l->misfit = SP__MISFIT_MERGE;

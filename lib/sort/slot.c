@@ -152,6 +152,25 @@ void sp__slots_coalesce(struct sp_sort *s)
 	}
 }
 
+void sp__slots_give_up(struct sp_sort *s)
+{
+	struct sp__forming *f = &s->forming;
+
+	for (; f->nslots > FEW_SLOTS; f->nslots--, f->given_up++) {
+		const struct sp__slot *last = &f->slots[f->nslots - 1];
+
+		if (last->state != SP__SLOT_EMPTY || last->touched)
+			break;
+	}
+}
+
+void sp__slots_reclaim(struct sp_sort *s)
+{
+	s->forming.nslots += s->forming.given_up;
+	s->forming.given_up = 0;
+	s->forming.patient = true;
+}
+
 struct sp__slot *sp__slot_fill(struct sp_sort *s)
 {
 	struct sp__slot *next = sp__slot_oldest(s, SP__SLOT_EMPTY);

@@ -98,6 +98,12 @@ void sp__slots_coalesce(struct sp_sort *s);
 bool sp__slot_annex(struct sp_sort *s, struct sp__slot *full);
 /* EMPTY slots give annexed memory back. */
 void sp__slots_divide(struct sp_sort *s);
+/*
+ * The last slots, never used yet, are given up, because touching memory is dear; storing begins
+ * when the others are full.  Or all are there again.
+ */
+void sp__slots_give_up(struct sp_sort *s);
+void sp__slots_reclaim(struct sp_sort *s);
 /* Does a SORTED slot have separate memory? */
 bool sp__slots_giant(const struct sp_sort *s);
 

@@ -28,8 +28,9 @@ struct sp__freemem sp__free_region(const struct sp_sort *s, bool with_write)
 		if (now.bytes > best.bytes)
 			best = now;
 	}
-	if (!now.bytes)
-		now.mem = s->forming.spare_mem;
+	/* Slots that were given up lie between. */
+	if (!now.bytes || now.mem + now.bytes != s->forming.spare_mem)
+		now = (struct sp__freemem){ s->forming.spare_mem, 0 };
 	now.bytes += s->forming.spare_bytes + (with_write ? s->spilled.write_bytes : 0);
 	if (now.bytes > best.bytes)
 		best = now;
