@@ -12,40 +12,6 @@
 #include "cube/cube_impl.h"
 #include "run/where.h"
 
-static int measure(struct sp__cube_plan *plan, double *seconds, struct sp_errinfo *err)
-{
-	const struct sp_cube_workload *w = plan->opts->workload;
-	struct sp_cube_opts o = { .run = plan->opts->run,
-				  .depth = w->depth ? w->depth : 1,
-				  .no_coalesce = w->no_coalesce };
-	struct sp_cube_stats stats;
-	struct sp_cube *cube;
-	double weights = 0;
-	int rc;
-
-	plan->head.no_data = true;
-	rc = sp__cube_open_planned(&cube, &plan->head, &o, err);
-	if (rc)
-		return rc;
-	*seconds = 0;
-	for (size_t i = 0; !rc && i < w->n; i++) {
-		const struct sp_cube_query *q = &w->queries[i];
-		unsigned n = sp__cube_query_places(w, q, 0);
-
-		weights += q->weight;
-		for (unsigned k = 0; !rc && k < n; k++) {
-			struct sp_cube_box box =
-				sp__cube_query_box(q, &plan->opts->shape, w->seed + i * 1000, k);
-
-			rc = sp_cube_read(cube, &box, NULL, NULL, &stats, err);
-			*seconds += stats.transfer_s * q->weight / n;
-		}
-	}
-	*seconds /= weights;
-	(void)sp_cube_close(cube);
-	return rc;
-}
-
 static void describe(struct sp_cube_candidate *c, const struct sp__cube_plan *plan)
 {
 	const struct sp__mapping *m = &plan->head.mapping;
@@ -95,7 +61,7 @@ static int look(struct sp_cube_candidate *c, const struct sp_cube_create_opts *o
 	}
 	rc = rc == -ENODATA ? 0 : rc;
 	if (!rc && run)
-		rc = measure(&plan, &c->measured_s, err);
+		rc = sp__cube_measure(&plan, 0, &c->measured_s, err);
 	sp__cube_plan_free(&plan);
 	return rc;
 }

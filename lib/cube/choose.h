@@ -15,9 +15,15 @@
 SP_MUST_CHECK int sp__cube_predict(const struct sp__cube_plan *plan, unsigned places, uint64_t runs,
 				   struct sp__prediction *mean);
 
+/* The same measured on the simulated volume, in seconds; the plan is only to be freed then. */
+SP_MUST_CHECK int sp__cube_measure(struct sp__cube_plan *plan, unsigned places, double *seconds,
+				   struct sp_errinfo *err);
+
 /*
  * Sets mapping, order, basic cube and conservatism of opts, which have a workload, to those
- * with the least predicted time; MultiMap or Naive if nothing is known of the device.
+ * with the least time: predicted, or, on a simulated drive with a cache, of which predictions
+ * know nothing, measured, if the queries are small enough.  MultiMap or Naive if nothing is
+ * known of the device.
  */
 SP_MUST_CHECK int sp__cube_choose(struct sp_cube_create_opts *opts, struct sp_errinfo *err);
 

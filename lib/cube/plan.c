@@ -18,6 +18,7 @@
 #include "cube/pointio.h"
 #include "cube/volumes.h"
 #include "dev/geometry.h"
+#include "dev/drive.h"
 #include "dev/model.h"
 #include "run/where.h"
 #include "sim/machine.h"
@@ -187,6 +188,7 @@ static int read_model(struct sp__cube_plan *p, const char *text)
 	p->device_bytes =
 		sp__cube_drive_bytes(m->blocks * m->block_bytes, volumes, spec.page_bytes);
 	p->host_ns = m->cpu_request_ns;
+	p->caches = sp__model_drive(m) && sp__model_drive(m)->cache.segments;
 	rc = volumes > 1 ? sp_geometry_model(&p->own, spec.model, p->err)
 			 : sp__geometry_of(&p->own, m, p->err);
 	if (!rc)

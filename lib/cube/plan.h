@@ -15,6 +15,7 @@ struct sp__cube_plan {
 	const struct sp_geometry *geometry; /* of the volume; NULL: unknown */
 	struct sp_geometry *own;	    /* the same, if it is the plan's */
 	double host_ns;			    /* of a simulated host, for each request */
+	bool caches;			    /* a simulated drive that keeps what it has read */
 	uint64_t device_bytes;		    /* 0: unlimited */
 };
 

@@ -525,3 +525,14 @@ create()
 	"$cube" explain c --workload one -q '2 range 8x8x8' | diff file -
 	! "$cube" explain c --workload one | diff -q file -
 }
+
+@test "auto is not behind any mapping on a drive with a cache" {
+	"$cube" create c.cube --no-data --volume=sim:ultrastar36lzx-like --dims 128x128x64 \
+		--dtype bytes:512 --tile 1x1x1 --mapping naive
+	for query in "beam 0" "beam 2" "range 10x10x10"; do
+		"$cube" compare c.cube --query "$query" --places 20 --coalesce=off >out
+		awk '$1 == "auto" { auto = $4 } $1 ~ /^(multimap|naive|zorder|hilbert|gray)$/ && $3 > 0 && (!n++ || $3 < best) { best = $3 }
+			END { exit !(n == 5 && auto > 0 && auto <= 1.001 * best) }' out || { cat out; false; }
+	done
+	[[ $(<out) == *"auto hilbert"* ]]
+}

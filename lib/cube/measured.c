@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A workload on the simulated volume of a plan, with a cube that has no file.
+ */
+#include "cube/choose.h"
+#include "cube/cube_impl.h"
+
+int sp__cube_measure(struct sp__cube_plan *plan, unsigned places, double *seconds,
+		     struct sp_errinfo *err)
+{
+	const struct sp_cube_workload *w = plan->opts->workload;
+	struct sp_cube_opts o = { .run = plan->opts->run,
+				  .depth = w->depth ? w->depth : 1,
+				  .no_coalesce = w->no_coalesce };
+	struct sp_cube_stats stats;
+	struct sp_cube *cube;
+	double weights = 0;
+	int rc;
+
+	plan->head.no_data = true;
+	rc = sp__cube_open_planned(&cube, &plan->head, &o, err);
+	if (rc)
+		return rc;
+	*seconds = 0;
+	for (size_t i = 0; !rc && i < w->n; i++) {
+		const struct sp_cube_query *q = &w->queries[i];
+		unsigned n = sp__cube_query_places(w, q, places);
+
+		weights += q->weight;
+		for (unsigned k = 0; !rc && k < n; k++) {
+			struct sp_cube_box box =
+				sp__cube_query_box(q, &plan->opts->shape, w->seed + i * 1000, k);
+
+			rc = sp_cube_read(cube, &box, NULL, NULL, &stats, err);
+			*seconds += stats.transfer_s * q->weight / n;
+		}
+	}
+	*seconds /= weights;
+	(void)sp_cube_close(cube);
+	return rc;
+}
