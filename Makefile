@@ -46,7 +46,8 @@ B := build$(if $(VARIANT),/$(VARIANT))
 
 SP_WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 \
 	-Wwrite-strings -Wcast-qual -Wundef $(if $(WERROR),-Werror)
-SP_CFLAGS := -std=gnu17 -pthread $(SP_WARN) $(SP_SAN)
+# The folder of the build leaves no trace in what is built: scripts/distcheck compares.
+SP_CFLAGS := -std=gnu17 -pthread -ffile-prefix-map="$$PWD"=. $(SP_WARN) $(SP_SAN)
 SP_CPPFLAGS := -D_GNU_SOURCE -Ilib/include $(SP_DELAYS)
 SP_LDFLAGS := -pthread $(SP_SAN)
 SP_LIBS := -luring -laio -ljansson -lxxhash -llz4 -lzstd -lmd -lm
@@ -134,7 +135,7 @@ endif
 $(STATIC): $(LIB_OBJ) $(B)/objects
 	$(call say,AR,$@)
 	@mkdir -p $(@D); rm -f $@
-	$(Q)$(AR) rcs $@ $(LIB_OBJ)
+	$(Q)$(AR) rcsD $@ $(LIB_OBJ)
 
 $(SO): $(LIB_OBJ) $(B)/objects lib/libspindle.map
 	$(call say,LD,$@)
@@ -399,8 +400,9 @@ dist: ## the tarball of the last commit, in build/dist
 	$(Q)mkdir -p build/dist
 	$(Q)git -c safe.directory='$(CURDIR)' archive --prefix=$(DIST)/ HEAD | gzip -9n > build/dist/$(DIST).tar.gz
 	@echo build/dist/$(DIST).tar.gz
-distcheck: dist ## builds, installs, tests and uninstalls the tarball
-	$(Q)+scripts/distcheck build/dist/$(DIST).tar.gz
+distcheck: dist ## builds, compares, installs, tests and uninstalls the tarball
+	$(Q)+$(MAKE) --no-print-directory all
+	$(Q)+scripts/distcheck build/dist/$(DIST).tar.gz $(B)
 
 clean: ## removes build/
 	rm -rf build
