@@ -141,6 +141,14 @@ seldom()
 	[ "$(tail -c 3 log)" = "   " ]
 }
 
+@test "NO_COLOR: no tool writes colours, only what wipes a line" {
+	export TERM=xterm-256color NO_COLOR=1
+	on_terminal "./slow | $XSORT -o out; $XSORT --help; $XSORT --no-such-option" || [ $? -eq 2 ]
+	sed "s/$(printf '\033')\[K//g" log >rest
+	run ! grep "$(printf '\033')" rest
+	grep -q "unrecognized option" rest
+}
+
 @test "signals and errors leave no partial line" {
 	local until_drawn="bash ./until_drawn"
 
