@@ -132,6 +132,8 @@ $(B)/obj/tools/vdisk.o $(B)/obj/tools/vdisk/%.o: TOOL_CPPFLAGS := $(shell pkg-co
 $(B)/bin/vdisk: TOOL_LIBS := $(shell pkg-config --libs fuse3)
 endif
 
+$(B)/obj/tools/common/version.o: TOOL_CPPFLAGS := $(if $(FUSE),-DWITH_FUSE)
+
 $(STATIC): $(LIB_OBJ) $(B)/objects
 	$(call say,AR,$@)
 	@mkdir -p $(@D); rm -f $@

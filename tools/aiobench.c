@@ -4,15 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <stdnoreturn.h>
-#include <spindle/version.h>
 #include "msg.h"
 #include "stdio_end.h"
 #include "aiobench/aiobench.h"
 
 #define SCANS_DEPTH 64 /* of each reader */
 #define OPTIONS_MAX 96
-
-const char *argp_program_version = "aiobench (Spindle) " SP_VERSION;
 
 static const char notes[] =
 	"TARGET is a file, a block device, or sim:MODEL[,KEY=VALUE...] (simulated).\n"

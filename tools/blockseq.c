@@ -6,7 +6,6 @@
 #include <string.h>
 #include <spindle/report.h>
 #include <spindle/sequence.h>
-#include <spindle/version.h>
 #include "args.h"
 #include "msg.h"
 #include "number.h"
@@ -15,8 +14,6 @@
 #include "signals.h"
 #include "statsfile.h"
 #include "stdio_end.h"
-
-const char *argp_program_version = "blockseq (Spindle) " SP_VERSION;
 
 static const char doc[] =
 	"Says what a sequence of block requests costs, or whether one is a legal permutation of "

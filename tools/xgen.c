@@ -6,7 +6,6 @@
 #include <unistd.h>
 #include <spindle/gen.h>
 #include <spindle/outfile.h>
-#include <spindle/version.h>
 #include "args.h"
 #include "choice.h"
 #include "msg.h"
@@ -17,8 +16,6 @@
 
 #define BLOCK ((size_t)1 << 20)
 #define RECORD_ROOM ((size_t)1 << 16)
-
-const char *argp_program_version = "xgen (Spindle) " SP_VERSION;
 
 static const char doc[] =
 	"Writes deterministic data: the same options give the same bytes on every machine.\n"

@@ -29,6 +29,18 @@ setup()
 	done
 }
 
+@test "--version names the tool and what was built in" {
+	local with=FUSE
+
+	[ -x "$bin/vdisk" ] || with=
+	for tool in "$bin"/*; do
+		run -0 "$tool" --version
+		[[ ${lines[0]} =~ ^"${tool##*/}"\ \(Spindle\)\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+		[[ ${lines[1]} == 'Built in: '*io_uring*lz4*zstd*"$with"*locales* ]]
+	done
+	[ -n "$with" ] || [[ ${lines[1]} != *FUSE* ]]
+}
+
 @test "a bad option is the tool's error status" {
 	for tool in "$bin"/*; do
 		status=2

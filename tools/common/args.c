@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "args.h"
 #include "msg.h"
+#include "version.h"
 
 #define FAILURE 2
 
@@ -23,6 +24,7 @@ static void close_output(void)
 void args_parse(const struct argp *argp, int argc, char **argv, void *input)
 {
 	argp_err_exit_status = FAILURE;
+	argp_program_version_hook = version_print;
 	parsing = true;
 	atexit(close_output);
 	argp_parse(argp, argc, argv, 0, 0, input);

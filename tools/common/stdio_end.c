@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <spindle/version.h>
 #include "msg.h"
 #include "stdio_end.h"
 
@@ -35,11 +34,4 @@ void stdio_leave(void)
 {
 	stdio_finish();
 	exit(0);
-}
-
-void version_leave(void)
-{
-	printf("%s (Spindle) %s\n", msg_program(), SP_VERSION);
-	puts("MIT licence: free to use, change and pass on, without any warranty.");
-	stdio_leave();
 }

@@ -14,8 +14,7 @@ bool stdio_guard(void);
 /* Pushes out standard output; a failure is "write error" and ends the program. */
 void stdio_finish(void);
 
-/* The program's end after --help and the like, and that after the text of --version. */
+/* The program's end after --help and the like. */
 _Noreturn void stdio_leave(void);
-_Noreturn void version_leave(void);
 
 #endif

@@ -2,14 +2,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <spindle/version.h>
 #include "args.h"
 #include "gnuplot.h"
 #include "msg.h"
 #include "number.h"
 #include "diskprobe.h"
-
-const char *argp_program_version = "diskprobe (Spindle) " SP_VERSION;
 
 static const char doc[] =
 	"Finds out by timing alone what a storage device is: rotation period, zones, track "

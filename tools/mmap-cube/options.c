@@ -5,15 +5,12 @@
 #include <limits.h>
 #include <string.h>
 #include <strings.h>
-#include <spindle/version.h>
 #include "choice.h"
 #include "gnuplot.h"
 #include "msg.h"
 #include "number.h"
 #include "outputs.h"
 #include "mmap-cube.h"
-
-const char *argp_program_version = "mmap-cube (Spindle) " SP_VERSION;
 
 enum command_bit {
 	CREATE = 1,

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
-#include <spindle/version.h>
 #include "args.h"
 #include "number.h"
 #include "vdisk.h"
-
-const char *argp_program_version = "vdisk (Spindle) " SP_VERSION;
 
 static const char doc[] =
 	"A simulated drive as a real device: MOUNT/disk takes the time that the model says.\n"

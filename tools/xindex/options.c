@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
-#include <spindle/version.h>
 #include "columns.h"
 #include "errinfo.h"
 #include "msg.h"
@@ -8,8 +7,6 @@
 #include "outputs.h"
 #include "quote.h"
 #include "xindex.h"
-
-const char *argp_program_version = "xindex (Spindle) " SP_VERSION;
 
 enum command_bit { BUILD = 1, LOOKUP = 2, RANGE = 4, STAT = 8, CHECK = 16 };
 

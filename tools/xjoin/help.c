@@ -18,7 +18,7 @@ static const char options[] =
 	"      --header           join the first lines of the files regardless of keys\n"
 	"  -z, --zero-terminated  lines end with NUL, not newline\n"
 	"      --help             print this and exit\n"
-	"      --version          print the version and exit\n"
+	"      --version          print the version and what was built in\n"
 	"\n";
 
 static const char own[] =

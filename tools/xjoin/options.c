@@ -14,6 +14,7 @@
 #include "number.h"
 #include "quote.h"
 #include "stdio_end.h"
+#include "version.h"
 #include "xjoin.h"
 
 static const char short_options[] = "-a:e:i1:2:j:o:t:v:z";

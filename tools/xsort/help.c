@@ -44,7 +44,7 @@ static const char other[] =
 	"                            treat equal keys as disorder\n"
 	"  -z, --zero-terminated     records end with NUL, not newline\n"
 	"      --help                print this and exit\n"
-	"      --version             print the version and exit\n"
+	"      --version             print the version and what was built in\n"
 	"\n";
 
 static const char records[] =

@@ -19,6 +19,7 @@
 #include "number.h"
 #include "quote.h"
 #include "stdio_end.h"
+#include "version.h"
 #include "xsort.h"
 
 static const char short_options[] = "-bcCdfghik:mMno:rRsS:t:T:uVy:z";
