@@ -5,6 +5,7 @@
 #include <string.h>
 #include <stdnoreturn.h>
 #include "msg.h"
+#include "quote.h"
 #include "stdio_end.h"
 #include "aiobench/aiobench.h"
 
@@ -109,7 +110,7 @@ static int find_command(int argc, char **argv, const struct command **command)
 static error_t parse_no_command(int key, char *arg, struct argp_state *state)
 {
 	if (key == ARGP_KEY_ARG)
-		argp_error(state, "unknown command: '%s'", arg);
+		argp_error(state, "unknown command: %s", quote(arg));
 	else if (key == ARGP_KEY_END)
 		argp_error(state, "missing command");
 	return ARGP_ERR_UNKNOWN;

@@ -43,7 +43,7 @@ static uint64_t page_value(const char *option, const char *text)
 	uint64_t v = size_option(option, text);
 
 	if (!v || v > UINT32_MAX)
-		die("%s argument '%s' is no size of a page", option, text);
+		die("%s argument %s is no size of a page", option, quote(text));
 	return v;
 }
 
@@ -78,7 +78,7 @@ static uint64_t cache_pages(const char *text, uint32_t page_bytes)
 		return number_option("--cache", text, 1);
 	v = size_option("--cache", text) / page_bytes;
 	if (!v)
-		die("--cache argument '%s' is less than a page", text);
+		die("--cache argument %s is less than a page", quote(text));
 	return v;
 }
 
@@ -89,7 +89,7 @@ static void check(struct argp_state *state, struct config *c)
 	if (c->traces < want)
 		argp_error(state, "missing trace");
 	if (c->traces > want)
-		argp_error(state, "extra operand: '%s'", c->trace[want]);
+		argp_error(state, "extra operand: %s", quote(c->trace[want]));
 	if (c->compare && (c->cache_text || c->cache_option))
 		argp_error(state, "--compare knows no cache");
 	if (c->cache_option && !c->cache_text)
@@ -105,7 +105,7 @@ static void operand(struct argp_state *state, void *config, char *arg)
 	if (!arg)
 		check(state, c);
 	else if (c->traces == 2)
-		argp_error(state, "extra operand: '%s'", arg);
+		argp_error(state, "extra operand: %s", quote(arg));
 	else
 		c->trace[c->traces++] = arg;
 }

@@ -137,12 +137,12 @@ static void operand(struct argp_state *state, void *config, char *arg)
 		return;
 	}
 	if (c->kind_given)
-		argp_error(state, "extra operand: '%s'", arg);
+		argp_error(state, "extra operand: %s", quote(arg));
 	c->kind_given = true;
 	c->gen.kind = (enum sp_gen_kind)choice_option("KIND", arg, sp_gen_kind_words());
 	if (strcmp(arg, sp_gen_kind_name(c->gen.kind)) != 0)
-		argp_error(state, "a kind of data is written in full: '%s'",
-			   sp_gen_kind_name(c->gen.kind));
+		argp_error(state, "a kind of data is written in full: %s",
+			   quote(sp_gen_kind_name(c->gen.kind)));
 }
 
 static int write_all(int fd, const char *buf, size_t bytes)

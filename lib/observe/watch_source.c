@@ -187,7 +187,7 @@ int sp__watched_open(struct sp__watched *w, const struct sp_watch_opts *o, struc
 	*w = (struct sp__watched){ .fd = -1 };
 	if (o->source != SP_WATCH_AUTO && o->source != SP_WATCH_TRACE &&
 	    (o->source == SP_WATCH_FDINFO) != process)
-		return sp__errf(err, SP_EUNSUP, "open", o->target, -1, "has no source \"%s\"",
+		return sp__errf(err, SP_EUNSUP, "open", o->target, -1, "has no source '%s'",
 				sp_watch_source_name(o->source));
 	if (process)
 		return open_process(w, o, err);

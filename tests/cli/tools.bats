@@ -58,6 +58,36 @@ setup()
 	done
 }
 
+@test "all tools quote by the encoding of the locale" {
+	local open close encoding
+
+	for encoding in C "' '" C.UTF-8 '‘ ’'; do
+		case $encoding in C*) export LC_ALL=$encoding && continue ;; esac
+		read -r open close <<<"$encoding"
+		while IFS='|' read -r command message; do
+			# shellcheck disable=SC2086 # words are wanted
+			run "$bin"/$command </dev/null
+			message=${message//</$open} message=${message//>/$close}
+			[[ ${lines[0]} == *": $message"* ]] || { echo "$command: ${lines[0]}, not $message"; return 1; }
+		done <<-'T'
+			xsort --fan-in=1x|invalid suffix in --fan-in argument <1x>
+			xsort --sort=x|invalid argument <x> for <--sort>
+			xsort --csv --record-size=8|options <--csv> and <--record-size> are incompatible
+			xjoin -a3 - -|invalid field number: <3>
+			xindex x|unknown command: <x>
+			xsort --top=0|minimum --top argument is <1>
+			mmap-cube create --dtype=x c|invalid argument <x> for <--dtype>
+			mmap-cube create --dims=x c|invalid --dims argument <x>
+			aiobench x|unknown command: <x>
+			aiobench run --bs=2G f|--bs argument <2G> is not within
+			diskprobe --plot=x d|--plot argument <x> ends neither
+			diskprobe a b|extra operand: <b>
+			blockseq a b|extra operand: <b>
+			xgen lines x|extra operand: <x>
+		T
+	done
+}
+
 @test "names and reasons: an empty name is quoted, and none is made up" {
 	run -2 "$bin/xsort" -c ''
 	[ "$output" = "xsort: open failed: '': No such file or directory" ]

@@ -21,6 +21,7 @@
 #include "msg.h"
 #include "quote.h"
 #include "stdio_end.h"
+#include "version.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 void __real_free(void *p);

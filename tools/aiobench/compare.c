@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "msg.h"
+#include "quote.h"
 #include "aiobench.h"
 
 #define WORDS_MAX 256
@@ -13,7 +14,7 @@ static int split(char *text, char **words, int max)
 	int n = 0;
 
 	while (*text) {
-		char quote = 0, *to;
+		char closing = 0, *to;
 
 		while (isspace((unsigned char)*text))
 			text++;
@@ -22,16 +23,16 @@ static int split(char *text, char **words, int max)
 		if (n == max)
 			die("more than %d words of options", max);
 		words[n++] = to = text;
-		for (; *text && (quote || !isspace((unsigned char)*text)); text++) {
-			if (*text == quote)
-				quote = 0;
-			else if (!quote && (*text == '\'' || *text == '"'))
-				quote = *text;
+		for (; *text && (closing || !isspace((unsigned char)*text)); text++) {
+			if (*text == closing)
+				closing = 0;
+			else if (!closing && (*text == '\'' || *text == '"'))
+				closing = *text;
 			else
 				*to++ = *text;
 		}
-		if (quote)
-			die("a quote is not closed in the options '%s'", words[n - 1]);
+		if (closing)
+			die("a quote is not closed in the options %s", quote(words[n - 1]));
 		if (*text)
 			text++;
 		*to = 0;

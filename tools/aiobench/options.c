@@ -11,6 +11,7 @@
 #include "common_options.h"
 #include "gnuplot.h"
 #include "msg.h"
+#include "quote.h"
 #include "aiobench.h"
 
 static void set_rw(void *class, const char *option, const char *text)
@@ -23,7 +24,7 @@ static uint64_t request_value(const char *option, const char *text)
 	uint64_t v = size_option(option, text);
 
 	if (!v || v > 1u << 30)
-		die("%s argument '%s' is not within 1 and 1G", option, text);
+		die("%s argument %s is not within 1 and 1G", option, quote(text));
 	return v;
 }
 
@@ -32,9 +33,9 @@ static uint64_t prio_value(const char *option, const char *text)
 	uint16_t prio;
 
 	if (sp_bench_prio_parse(text, &prio))
-		die("invalid %s argument '%s': rt or be (optionally with /0 to /7), idle or "
+		die("invalid %s argument %s: rt or be (optionally with /0 to /7), idle or "
 		    "default",
-		    option, text);
+		    option, quote(text));
 	return prio;
 }
 
@@ -72,8 +73,8 @@ static void add_shares(void *set, const char *option, const char *text)
 		char word[32];
 
 		if (!n || n >= sizeof(word))
-			die("invalid %s argument '%s': valid is a list such as 0,10,50", option,
-			    text);
+			die("invalid %s argument %s: valid is a list such as 0,10,50", option,
+			    quote(text));
 		if (s->mix.nshares == SP_BENCHSET_SHARES_MAX)
 			die("more than %d %s", SP_BENCHSET_SHARES_MAX, option);
 		memcpy(word, text, n);
@@ -313,8 +314,8 @@ static void finish_plain(struct load_options *o)
 	if (o->distribution &&
 	    (sp_bench_class_pattern(c, o->distribution) || c->pattern == SP_BENCH_SEQUENTIAL ||
 	     c->pattern == SP_BENCH_STRIDED))
-		die("invalid --random_distribution argument '%s': random or zipf:THETA",
-		    o->distribution);
+		die("invalid --random_distribution argument %s: random or zipf:THETA",
+		    quote(o->distribution));
 }
 
 /* Classes without a share divide the rest equally. */
@@ -356,7 +357,7 @@ static void finish_classes(struct load_options *o)
 			die("--class %s", err.text);
 		for (size_t k = 0; k < i; k++)
 			if (!strcmp(o->classes[k].name, o->classes[i].name))
-				die("two classes are named '%s'", o->classes[i].name);
+				die("two classes are named %s", quote(o->classes[i].name));
 	}
 	finish_shares(o);
 }

@@ -9,6 +9,7 @@
 #include "gnuplot.h"
 #include "msg.h"
 #include "outputs.h"
+#include "quote.h"
 
 extern char **environ;
 
@@ -59,7 +60,7 @@ void gnuplot_set(void *to, const char *option, const char *file)
 	size_t n = strlen(file);
 
 	if (n < 5 || (strcmp(file + n - 4, ".png") != 0 && strcmp(file + n - 4, ".svg") != 0))
-		die("%s argument '%s' ends neither in .png nor in .svg", option, file);
+		die("%s argument %s ends neither in .png nor in .svg", option, quote(file));
 	try_it(option);
 	*(const char **)to = file;
 }

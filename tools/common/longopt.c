@@ -4,6 +4,7 @@
 #include <string.h>
 #include "longopt.h"
 #include "msg.h"
+#include "quote.h"
 
 /* Does a name of the table begin with the long option in word? */
 static bool names(const struct option *table, const char *word)
@@ -57,5 +58,5 @@ bool longopt_own(const struct longopt *l, int argc, char **argv, void *input)
 void longopt_exclude(bool a, const char *name_a, bool b, const char *name_b)
 {
 	if (a && b)
-		die("options '%s' and '%s' are incompatible", name_a, name_b);
+		die("options %s and %s are incompatible", quote(name_a), quote(name_b));
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "msg.h"
 #include "progress.h"
+#include "quote.h"
 
 static const char *program = "spindle";
 static int failure = 2;
@@ -14,6 +16,7 @@ void msg_init(char **argv)
 {
 	char *slash;
 
+	setlocale(LC_CTYPE, ""); /* for quote() */
 	if (!argv[0])
 		return;
 	slash = strrchr(argv[0], '/');

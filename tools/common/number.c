@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/size.h>
 #include "msg.h"
 #include "number.h"
+#include "quote.h"
 
 bool number_prefix(const char *text, const char **rest, uintmax_t *value)
 {
@@ -42,11 +44,11 @@ void number_die(enum number_status status, const char *option, const char *text,
 	forms = forms ? forms : "";
 	switch (status) {
 	case NUMBER_OVERFLOW:
-		die("%s argument '%s' too large%s%s", option, text, colon, forms);
+		die("%s argument %s too large%s%s", option, quote(text), colon, forms);
 	case NUMBER_BAD_SUFFIX:
-		die("invalid suffix in %s argument '%s'%s%s", option, text, colon, forms);
+		die("invalid suffix in %s argument %s%s%s", option, quote(text), colon, forms);
 	default:
-		die("invalid %s argument '%s'%s%s", option, text, colon, forms);
+		die("invalid %s argument %s%s%s", option, quote(text), colon, forms);
 	}
 }
 
@@ -54,11 +56,14 @@ uint64_t number_option(const char *option, const char *text, uint64_t min)
 {
 	uintmax_t value = 0;
 	enum number_status status = number_parse(text, &value);
+	char least[32];
 
 	if (status != NUMBER_OK)
 		number_die(status, option, text, NUMBER_FORMS);
-	if (value < min)
-		die("minimum %s argument is '%" PRIu64 "'", option, min);
+	if (value < min) {
+		snprintf(least, sizeof(least), "%" PRIu64, min);
+		die("minimum %s argument is %s", option, quote(least));
+	}
 	return value;
 }
 
@@ -82,7 +87,7 @@ static double number_within(const char *option, const char *text, double min, do
 	if (*rest)
 		number_die(NUMBER_BAD_SUFFIX, option, text, forms);
 	if (v < min || v > max)
-		die("%s argument '%s' is not within %.15g and %.15g", option, text, min, max);
+		die("%s argument %s is not within %.15g and %.15g", option, quote(text), min, max);
 	return v;
 }
 
@@ -96,7 +101,7 @@ unsigned count_value(const char *option, const char *text, double max)
 	double v = number_within(option, text, 1, max, NUMBER_FORMS);
 
 	if (v != floor(v))
-		die("%s argument '%s' is not a whole number", option, text);
+		die("%s argument %s is not a whole number", option, quote(text));
 	return (unsigned)v;
 }
 
@@ -109,7 +114,7 @@ double percent_value(const char *option, const char *text)
 	if (*rest && strcmp(rest, "%") != 0)
 		number_die(NUMBER_BAD_SUFFIX, option, text, forms);
 	if (v > 100)
-		die("%s argument '%s' is more than 100%%", option, text);
+		die("%s argument %s is more than 100%%", option, quote(text));
 	return v / 100;
 }
 
@@ -135,7 +140,7 @@ uint64_t span_value(const char *option, const char *text)
 	uint64_t ns = time_value(option, text);
 
 	if (!ns)
-		die("%s argument '%s' is no time at all", option, text);
+		die("%s argument %s is no time at all", option, quote(text));
 	return ns;
 }
 
@@ -144,7 +149,7 @@ uint64_t bool_value(const char *option, const char *text)
 	if (!text || !strcmp(text, "1"))
 		return true;
 	if (strcmp(text, "0") != 0)
-		die("invalid %s argument '%s': 0 or 1", option, text);
+		die("invalid %s argument %s: 0 or 1", option, quote(text));
 	return false;
 }
 

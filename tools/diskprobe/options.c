@@ -6,6 +6,7 @@
 #include "gnuplot.h"
 #include "msg.h"
 #include "number.h"
+#include "quote.h"
 #include "diskprobe.h"
 
 static const char doc[] =
@@ -35,7 +36,7 @@ static void set_degrees(void *to, const char *option, const char *text)
 	double v = strtod(text, &end);
 
 	if (end == text || *end || !isfinite(v))
-		die("invalid %s argument '%s': valid are such as 4 and 0.5", option, text);
+		die("invalid %s argument %s: valid are such as 4 and 0.5", option, quote(text));
 	*(double *)to = v;
 }
 
@@ -46,13 +47,13 @@ static void set_overwrite(void *probe, const char *option, const char *text)
 	char *copy = must_copy(text);
 
 	if (!text[at])
-		die("invalid %s argument '%s': valid is OFFSET:LENGTH, such as 1G:64M", option,
-		    text);
+		die("invalid %s argument %s: valid is OFFSET:LENGTH, such as 1G:64M", option,
+		    quote(text));
 	copy[at] = '\0';
 	p->overwrite_offset = size_option(option, copy);
 	p->overwrite_bytes = size_option(option, copy + at + 1);
 	if (!p->overwrite_bytes)
-		die("invalid %s argument '%s': the length is 0", option, text);
+		die("invalid %s argument %s: the length is 0", option, quote(text));
 	free(copy);
 }
 
@@ -101,7 +102,7 @@ static void operand(struct config *c, char *arg)
 	} else if ((c->probe.device || c->geometry) && !strcmp(arg, "adjacent")) {
 		c->ask = ASK_ADJACENT;
 	} else if (c->probe.device) {
-		die("extra operand '%s'", arg);
+		die("extra operand: %s", quote(arg));
 	} else {
 		c->probe.device = arg;
 	}

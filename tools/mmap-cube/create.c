@@ -7,6 +7,7 @@
 #include <spindle/geometry.h>
 #include "msg.h"
 #include "number.h"
+#include "quote.h"
 #include "mmap-cube.h"
 
 static void *fill_value(struct config *c)
@@ -18,7 +19,7 @@ static void *fill_value(struct config *c)
 		return NULL;
 	fill = must_alloc(NULL, 1, s->element_bytes + sizeof(double));
 	if (sp_cube_value_parse(s, c->fill, fill))
-		die("invalid --fill argument '%s': it is no %s", c->fill,
+		die("invalid --fill argument %s: it is no %s", quote(c->fill),
 		    sp_cube_type_name(s->type));
 	return fill;
 }
@@ -179,12 +180,12 @@ static uint64_t parse_block(const struct sp_cube_info *info, const char *text)
 
 	if (info->volumes > 1 &&
 	    (!number_prefix(text, &local, &volume) || *local++ != ':' || volume >= info->volumes))
-		die("invalid --block argument '%s': valid is VOLUME:BLOCK, with VOLUME from 0 to "
+		die("invalid --block argument %s: valid is VOLUME:BLOCK, with VOLUME from 0 to "
 		    "%u",
-		    text, info->volumes - 1);
+		    quote(text), info->volumes - 1);
 	block = number_option("--block", local, 0);
 	if (info->volumes > 1 && block >= info->volume_blocks)
-		die("invalid --block argument '%s': a volume has %" PRIu64 " blocks", text,
+		die("invalid --block argument %s: a volume has %" PRIu64 " blocks", quote(text),
 		    info->volume_blocks);
 	return volume * info->volume_blocks + block;
 }

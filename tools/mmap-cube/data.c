@@ -6,6 +6,7 @@
 #include <string.h>
 #include "msg.h"
 #include "outputs.h"
+#include "quote.h"
 #include "mmap-cube.h"
 
 void report(struct config *c, const struct sp_cube *cube, const struct sp_cube_stats *s)
@@ -44,8 +45,8 @@ static void set_input(struct config *c, const struct sp_cube *cube)
 	coordinate("--order", c->order, info.shape.ndims, order);
 	for (unsigned i = 0; i < info.shape.ndims; i++) {
 		if (order[i] >= info.shape.ndims)
-			die("invalid --order argument '%s': there is no dimension %" PRIu64,
-			    c->order, order[i]);
+			die("invalid --order argument %s: there is no dimension %" PRIu64,
+			    quote(c->order), order[i]);
 		c->load.order[i] = (unsigned)order[i];
 	}
 	c->load.ordered = true;
@@ -243,7 +244,7 @@ int command_put(struct config *c)
 	coordinate("put", c->operands.text[1], info.shape.ndims, x);
 	element = must_alloc(NULL, 1, info.shape.element_bytes + 8);
 	if (sp_cube_value_parse(&info.shape, c->operands.text[2], element))
-		die("invalid value '%s': it is no %s", c->operands.text[2],
+		die("invalid value %s: it is no %s", quote(c->operands.text[2]),
 		    sp_cube_type_name(info.shape.type));
 	rc = sp_cube_put(cube, x, element, &err);
 	free(element);

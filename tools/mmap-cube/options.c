@@ -10,6 +10,7 @@
 #include "msg.h"
 #include "number.h"
 #include "outputs.h"
+#include "quote.h"
 #include "mmap-cube.h"
 
 enum command_bit {
@@ -47,14 +48,14 @@ unsigned list_option(const char *option, const char *text, char separator, uint6
 		values[n] = strtoull(at, &end, 10);
 		if (end == at || *at < '0' || *at > '9' || values[n] == UINT64_MAX ||
 		    (*end && *end != separator))
-			die("invalid %s argument '%s': valid is a list of numbers such as 8%c4%c4",
-			    option, text, separator, separator);
+			die("invalid %s argument %s: valid is a list of numbers such as 8%c4%c4",
+			    option, quote(text), separator, separator);
 		n++;
 		if (!*end)
 			return n;
 		if (n == SP_CUBE_DIMS_MAX)
-			die("invalid %s argument '%s': there are at most %u dimensions", option,
-			    text, SP_CUBE_DIMS_MAX);
+			die("invalid %s argument %s: there are at most %u dimensions", option,
+			    quote(text), SP_CUBE_DIMS_MAX);
 	}
 }
 
@@ -63,7 +64,8 @@ void coordinate(const char *option, const char *text, unsigned ndims, uint64_t *
 	unsigned n = list_option(option, text, ',', x);
 
 	if (n != ndims)
-		die("invalid %s argument '%s': the cube has %u dimensions", option, text, ndims);
+		die("invalid %s argument %s: the cube has %u dimensions", option, quote(text),
+		    ndims);
 }
 
 static void set_dims(void *to, const char *option, const char *text)
@@ -102,7 +104,7 @@ static void set_type(void *to, const char *option, const char *text)
 	s->type = (enum sp_cube_type)choice_option(option, text, sp_cube_type_words());
 	s->element_bytes = sp_cube_type_bytes(s->type);
 	if (s->type == SP_CUBE_BYTES)
-		die("invalid %s argument '%s': say how many, such as bytes:512", option, text);
+		die("invalid %s argument %s: say how many, such as bytes:512", option, quote(text));
 }
 
 static void add_rollup(void *to, const char *option, const char *text)
@@ -111,7 +113,7 @@ static void add_rollup(void *to, const char *option, const char *text)
 
 	if (list_option(option, text, ':', values) != 2 || values[0] >= SP_CUBE_DIMS_MAX ||
 	    !values[1])
-		die("invalid %s argument '%s': valid is DIM:N", option, text);
+		die("invalid %s argument %s: valid is DIM:N", option, quote(text));
 	by[values[0]] = values[1];
 }
 
@@ -121,7 +123,7 @@ static void add_attribute(void *to, const char *option, const char *text)
 	char *key = must_copy(text), *equals = strchr(key, '=');
 
 	if (!equals || equals == key)
-		die("invalid %s argument '%s': valid is KEY=VALUE", option, text);
+		die("invalid %s argument %s: valid is KEY=VALUE", option, quote(text));
 	if (c->create.nattributes == ATTRIBUTES_MAX)
 		die("more than %u attributes", ATTRIBUTES_MAX);
 	*equals = '\0';
@@ -146,9 +148,9 @@ static void set_volumes(void *to, const char *option, const char *text)
 	c->create.volume_names = c->volumes;
 	while ((name = strsep(&names, ","))) {
 		if (!*name || c->create.volumes == SP_CUBE_VOLUMES_MAX)
-			die("invalid %s argument '%s': valid is a number, or names of 1 to %d "
+			die("invalid %s argument %s: valid is a number, or names of 1 to %d "
 			    "volumes",
-			    option, text, SP_CUBE_VOLUMES_MAX - 1);
+			    option, quote(text), SP_CUBE_VOLUMES_MAX - 1);
 		c->volumes[c->create.volumes++ - 1] = name;
 	}
 }

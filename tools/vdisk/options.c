@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include "args.h"
 #include "number.h"
+#include "quote.h"
 #include "vdisk.h"
 
 static const char doc[] =
@@ -50,7 +51,7 @@ static void operand(struct argp_state *state, void *options, char *arg)
 	else if (!o->mount)
 		o->mount = arg;
 	else if (arg)
-		argp_error(state, "extra operand: '%s'", arg);
+		argp_error(state, "extra operand: %s", quote(arg));
 }
 
 void parse_options(int argc, char **argv, struct options *o)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "longopt.h"
 #include "msg.h"
 #include "number.h"
 #include "quote.h"
@@ -76,8 +77,7 @@ void bkey_add(void *settings, const char *name, const char *text)
 
 static void exclude(bool given, const char *option)
 {
-	if (given)
-		die("options '%s' and '%s' are incompatible", option, "--record-size");
+	longopt_exclude(given, option, true, "--record-size");
 }
 
 /* -e: a byte by its number. */
