@@ -6,6 +6,7 @@ load ../../scripts/needs
 
 setup()
 {
+	export LC_ALL=C
 	aiobench=${AIOBENCH:-$BATS_TEST_DIRNAME/../../build/bin/aiobench}
 	cd "$BATS_TEST_TMPDIR" || return
 }

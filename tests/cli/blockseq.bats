@@ -6,6 +6,7 @@ load keys
 
 setup()
 {
+	export LC_ALL=C
 	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
 	blockseq=${BLOCKSEQ:-$BATS_TEST_DIRNAME/../../build/bin/blockseq}
 	cd "$BATS_TEST_TMPDIR" || return

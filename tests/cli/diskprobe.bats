@@ -6,6 +6,7 @@ load keys
 
 setup()
 {
+	export LC_ALL=C
 	diskprobe=${DISKPROBE:-$BATS_TEST_DIRNAME/../../build/bin/diskprobe}
 	cd "$BATS_TEST_TMPDIR" || return
 }

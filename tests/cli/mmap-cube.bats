@@ -6,6 +6,7 @@ load keys
 
 setup()
 {
+	export LC_ALL=C
 	cube=${MMAP_CUBE:-$BATS_TEST_DIRNAME/../../build/bin/mmap-cube}
 	xgen=${XGEN:-$BATS_TEST_DIRNAME/../../build/bin/xgen}
 	cd "$BATS_TEST_TMPDIR" || return

@@ -9,6 +9,7 @@ load ../../scripts/needs
 
 setup()
 {
+	export LC_ALL=C
 	vdisk=${VDISK:-$BATS_TEST_DIRNAME/../../build/bin/vdisk}
 	[ -x "$vdisk" ] || skip "needs libfuse3, without which vdisk is not built"
 	cd "$BATS_TEST_TMPDIR" || return

@@ -5,6 +5,7 @@ bats_require_minimum_version 1.5.0
 
 setup()
 {
+	export LC_ALL=C
 	xgen=${XGEN:-$BATS_TEST_DIRNAME/../../build/bin/xgen}
 	cd "$BATS_TEST_TMPDIR" || return
 }

@@ -39,16 +39,18 @@ enum number_status number_parse(const char *text, uintmax_t *value)
 
 void number_die(enum number_status status, const char *option, const char *text, const char *forms)
 {
-	const char *colon = forms ? ": " : "";
+	const char *mark = forms ? "" : "'", *colon = forms ? ": " : "";
 
+	text = forms ? quote(text) : text;
 	forms = forms ? forms : "";
 	switch (status) {
 	case NUMBER_OVERFLOW:
-		die("%s argument %s too large%s%s", option, quote(text), colon, forms);
+		die("%s argument %s%s%s too large%s%s", option, mark, text, mark, colon, forms);
 	case NUMBER_BAD_SUFFIX:
-		die("invalid suffix in %s argument %s%s%s", option, quote(text), colon, forms);
+		die("invalid suffix in %s argument %s%s%s%s%s", option, mark, text, mark, colon,
+		    forms);
 	default:
-		die("invalid %s argument %s%s%s", option, quote(text), colon, forms);
+		die("invalid %s argument %s%s%s%s%s", option, mark, text, mark, colon, forms);
 	}
 }
 

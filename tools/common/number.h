@@ -25,8 +25,8 @@ enum number_status number_parse(const char *text, uintmax_t *value);
 bool number_prefix(const char *text, const char **rest, uintmax_t *value);
 
 /*
- * Says why text is no use for option, and what would be: forms, or NULL where GNU's tools
- * do not say it.  Ends the program.
+ * Says why text is no use for option, and what would be: forms.  NULL where GNU's tools do not
+ * say it; then the quotation marks are GNU's too, the same in every locale.  Ends the program.
  */
 _Noreturn void number_die(enum number_status status, const char *option, const char *text,
 			  const char *forms);
