@@ -8,17 +8,19 @@
  * they are then several pieces, so the input must allow seeking: a pipe is copied to a
  * temporary file.
  *
- * Cells are written in the order of the mapping, and the checksums of a part after them.
+ * Cells are written in the order of the mapping, while the next part is read; the checksums of a
+ * part follow as soon as its last cell has been filled.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
+#include "base/mem.h"
 #include "cube/loading.h"
 #include "run/charge.h"
 
 /* A part of several layers is not larger: memory that is touched for the first time is slow. */
-#define PART_BYTES (UINT64_C(8) << 20)
+#define PART_BYTES (UINT64_C(16) << 20)
 
 static void fill_cell(void *arg, const uint64_t *x, uint8_t *cell)
 {
@@ -54,7 +56,7 @@ static int write_cells(struct sp__loading *l, const struct sp_cube_box *cells)
 
 	sp__transfer_begin(&l->transfer, SP__OP_WRITE, fill_cell, l);
 	rc = sp__transfer_cells(&l->transfer, cells);
-	return rc ? rc : sp__transfer_end(&l->transfer);
+	return rc ? rc : sp__transfer_flush(&l->transfer);
 }
 
 static int load_part(struct sp__loading *l, const struct sp_cube_box *part)
@@ -126,7 +128,7 @@ static int set_lengths(struct sp__loading *l)
 		least = least / unit[dim] * l->length[dim];
 	}
 	l->room = least;
-	l->tiles.buffer = malloc(l->room);
+	l->tiles.buffer = sp__pages_alloc(l->room, true);
 	if (!l->tiles.buffer)
 		return sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
 	sp__budget_charge(&l->cube->env.budget, l->room);
@@ -182,13 +184,13 @@ int sp__loading_parts(struct sp__loading *l, uint64_t first)
 		if (!rc)
 			rc = load_part(l, &part);
 	} while (!rc && sp__box_next(&parts, 0, s->ndims, at));
-	return rc;
+	return rc ? rc : sp__transfer_end(&l->transfer);
 }
 
 void sp__loading_close(struct sp__loading *l)
 {
 	if (l->transfer.cube)
 		sp__transfer_close(&l->transfer);
-	free(l->tiles.buffer);
+	sp__pages_free(l->tiles.buffer, l->room);
 	sp__budget_credit(&l->cube->env.budget, l->room);
 }

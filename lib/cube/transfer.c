@@ -129,8 +129,8 @@ static int reap(struct sp__transfer *t, unsigned min)
 		if (r->result != (int32_t)r->bytes)
 			rc = sp__volume_err(
 				t->err, r->volume, r->result < 0 ? r->result : SP_ECORRUPT,
-				t->op == SP__OP_READ ? "read" : "write", (long long)r->offset);
-		else if (t->op == SP__OP_READ)
+				r->op == SP__OP_READ ? "read" : "write", (long long)r->offset);
+		else if (r->op == SP__OP_READ)
 			each_cell(t, q);
 	}
 	return n < 0 ? sp__err(t->err, n, "wait", t->cube->path, -1) : rc;
@@ -239,13 +239,17 @@ int sp__transfer_run(struct sp__transfer *t, uint64_t block, uint64_t cells)
 	return feed_all(t);
 }
 
-int sp__transfer_end(struct sp__transfer *t)
+int sp__transfer_flush(struct sp__transfer *t)
 {
-	int rc;
-
 	for (unsigned v = 0; v < t->nlanes; v++)
 		t->lanes[v].ending = true;
-	rc = feed_all(t);
+	return feed_all(t);
+}
+
+int sp__transfer_end(struct sp__transfer *t)
+{
+	int rc = sp__transfer_flush(t);
+
 	while (!rc && t->nfree < t->nrequests)
 		rc = reap(t, t->nrequests - t->nfree);
 	return rc;
