@@ -15,6 +15,9 @@ LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
 MODELDIR ?= $(PREFIX)/share/spindle/models
+BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHCOMPDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 DESTDIR ?=
 V ?= 0
 
@@ -85,8 +88,8 @@ EXAMPLES := $(patsubst %.c,$(B)/%,$(sort $(wildcard examples/*.c)))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all lib tools
-all: lib tools ## library and tools, in build/lib and build/bin
+.PHONY: all lib tools completions
+all: lib tools $(if $(VARIANT),,completions) ## library and tools, in build/lib and build/bin
 lib: $(SO) $(STATIC)
 tools: $(TOOLS:%=$(B)/bin/%)
 	$(if $(FUSE),,@echo '  vdisk is not built: there is no libfuse3')
@@ -155,6 +158,13 @@ $(B)/bin/%: $(B)/obj/tools/%.o $$(call tool_obj,$$*) $(TOOL_COMMON_OBJ) $(SO)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(SP_LDFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(B)/lib -lspindle $(TOOL_LIBS) $(SP_RPATH)
+
+# For shells, from what each tool says about itself.
+COMPLETED := $(TOOLS:%=$(B)/completions/%.done)
+completions: $(COMPLETED)
+$(COMPLETED): $(B)/completions/%.done: $(B)/bin/% scripts/completions $(wildcard scripts/completions.d/*)
+	$(call say,COMPLETE,$*)
+	$(Q)scripts/completions $< $(@D) && touch $@
 
 # Tests are linked with the static library, so that they reach internal functions.
 test_cc = $(Q)$(CC) $(SP_CPPFLAGS) -Ilib -Itests $(CPPFLAGS) $(SP_CFLAGS) $(CFLAGS) -MMD -MP \
@@ -364,7 +374,8 @@ INSTALLED = $(TOOLS:%=$(BINDIR)/%) $(HEADERS:%=$(INCLUDEDIR)/%) \
 	$(LIBDIR)/$(notdir $(SO)) $(LIBDIR)/$(SONAME) $(LIBDIR)/libspindle.so $(LIBDIR)/libspindle.a \
 	$(LIBDIR)/pkgconfig/libspindle.pc \
 	$(foreach m,$(notdir $(MANPAGES)),$(MANDIR)/man$(patsubst .%,%,$(suffix $(m)))/$(m)) \
-	$(MODELS:lib/dev/models/%=$(MODELDIR)/%)
+	$(MODELS:lib/dev/models/%=$(MODELDIR)/%) $(TOOLS:%=$(BASHCOMPDIR)/%) $(TOOLS:%=$(ZSHCOMPDIR)/_%) \
+	$(TOOLS:%=$(FISHCOMPDIR)/%.fish)
 # Programs linked with the library find it through the loader's cache, which only root can
 # write and which covers only system folders.  (ldconfig is not in a user's PATH.)
 loader_knows = PATH=$$PATH:/usr/sbin:/sbin; test "$$(id -u)" != 0 || ldconfig; \
@@ -374,7 +385,7 @@ loader_knows = PATH=$$PATH:/usr/sbin:/sbin; test "$$(id -u)" != 0 || ldconfig; \
 put = install -D -m $(1) $(2) "$(DESTDIR)$(3)"
 
 .PHONY: install uninstall
-install: all ## into DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR, MODELDIR
+install: all ## into DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR, MODELDIR, ...COMPDIR
 	$(Q)set -e; for t in $(TOOLS); do $(call put,755,$(B)/bin/$$t,$(BINDIR)/$$t); done
 	$(Q)set -e; for h in $(HEADERS); do $(call put,644,lib/include/$$h,$(INCLUDEDIR)/$$h); done
 	$(Q)$(call put,755,$(SO),$(LIBDIR)/$(notdir $(SO)))
@@ -389,6 +400,10 @@ install: all ## into DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR, MODELD
 		$(call put,644,$(B)/$$m,$(MANDIR)/man$${m##*.}/$$m); rm $(B)/$$m; done
 	$(Q)set -e; for m in $(notdir $(MODELS)); do \
 		$(call put,644,lib/dev/models/$$m,$(MODELDIR)/$$m); done
+	$(Q)set -e; for t in $(TOOLS); do \
+		$(call put,644,$(B)/completions/bash/$$t,$(BASHCOMPDIR)/$$t); \
+		$(call put,644,$(B)/completions/zsh/_$$t,$(ZSHCOMPDIR)/_$$t); \
+		$(call put,644,$(B)/completions/fish/$$t.fish,$(FISHCOMPDIR)/$$t.fish); done
 	$(if $(DESTDIR),,$(Q)$(loader_knows))
 uninstall: ## removes what install installed
 	$(Q)rm -f $(foreach f,$(INSTALLED),'$(DESTDIR)$(f)')

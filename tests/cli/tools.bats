@@ -61,7 +61,7 @@ setup()
 @test "all tools quote by the encoding of the locale" {
 	local open close encoding
 
-	for encoding in C "' '" C.UTF-8 '‘ ’'; do
+	for encoding in C "' '" C.UTF-8 $'\342\200\230 \342\200\231'; do
 		case $encoding in C*) export LC_ALL=$encoding && continue ;; esac
 		read -r open close <<<"$encoding"
 		while IFS='|' read -r command message; do

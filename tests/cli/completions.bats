@@ -1,0 +1,114 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# What a TAB completes: in bash on a terminal, and by zsh's and fish's own means of asking.
+
+bats_require_minimum_version 1.5.0
+load ../../scripts/needs
+
+setup()
+{
+	top=$(realpath "$BATS_TEST_DIRNAME/../..")
+	bin=$(realpath "${SP_BUILD:-$top/build}/bin")
+	made=$BATS_FILE_TMPDIR/made
+	cd "$BATS_TEST_TMPDIR" || return
+	touch input-of-one
+}
+
+setup_file()
+{
+	local bin tool
+
+	bin=$(realpath "${SP_BUILD:-$BATS_TEST_DIRNAME/../../build}/bin")
+	for tool in "$bin"/*; do
+		"$BATS_TEST_DIRNAME/../../scripts/completions" "$tool" "$BATS_FILE_TMPDIR/made"
+	done
+}
+
+# typed KEYS: the words of the command when TAB has done its part.
+typed()
+{
+	local tool=${1%% *}
+
+	cat >rc <<-T
+		PS1='ready> '
+		. '$made/bash/$tool'
+		$tool() { printf '<%s>' "\$@"; printf '|\n'; }
+	T
+	python3 "$BATS_TEST_DIRNAME/type_at_shell.py" bash --noprofile --rcfile rc -i -- "$1" >typed
+	words=$(sed -n 's/^\(<.*>\)|$/\1/p' typed)
+}
+
+completes() # KEYS WORDS
+{
+	typed "$1"
+	[ "$words" = "$2" ] || { echo "$1: $words, not $2"; cat typed; return 1; }
+}
+
+@test "bash: TAB completes options, words of options, commands and files" {
+	needs python3
+	completes 'xsort --merge-p\t' '<--merge-policy=>'
+	completes 'xsort --merge-policy=po\t' '<--merge-policy=polyphase>'
+	completes 'xsort --merge-policy po\t' '<--merge-policy><polyphase>'
+	completes 'xsort --progress=al\t' '<--progress=always>'
+	completes 'xsort -o inp\t' '<-o><input-of-one>'
+	completes 'xsort --output=inp\t' '<--output=input-of-one>'
+	completes 'xsort --check=sil\tinp\t' '<--check=silent><input-of-one>'
+	completes 'aiobench rep\t--runt\t3 inp\t' '<replay><--runtime=3><input-of-one>'
+	completes 'xindex look\t--key\tinp\t' '<lookup><--keys=input-of-one>'
+	completes 'xgen linei\t--records=7' '<lineitem><--records=7>'
+	completes 'mmap-cube create --map\thil\t' '<create><--mapping=hilbert>'
+	completes 'diskprobe --seed=inp\t' '<--seed=inp>'
+}
+
+@test "every option of every tool is completed by every shell" {
+	for tool in "$bin"/*; do
+		name=${tool##*/}
+		"$tool" --help | grep -oE '^ {1,10}(-[^ ], )?--[a-z0-9_-]+' | grep -oE -- '--[a-z0-9_-]+$' | sort -u >options
+		[ "$(wc -l <options)" -ge 3 ]
+		while read -r option; do
+			grep -qE -- "[ ']$option\b" "$made/bash/$name"
+			grep -qF -- "'*$option" "$made/zsh/_$name"
+			grep -qE -- "-l ${option#--} " "$made/fish/$name.fish"
+		done <options
+	done
+}
+
+@test "bash, zsh and fish can read their files" {
+	needs zsh fish
+	for tool in "$bin"/*; do
+		name=${tool##*/}
+		bash -n "$made/bash/$name"
+		zsh -n "$made/zsh/_$name"
+		fish -n "$made/fish/$name.fish"
+	done
+}
+
+@test "fish: options with their words, and commands" {
+	needs fish
+	export HOME=$PWD
+	asked() { fish -c "source '$made/fish/${1%% *}.fish'; complete -C '$1'" | cut -f1; }
+	[ "$(asked 'xsort --merge-policy=po')" = --merge-policy=polyphase ]
+	[ "$(asked 'xsort --merge-po')" = --merge-policy ]
+	[ "$(asked 'aiobench repl')" = replay ]
+	[ "$(asked 'mmap-cube create --mapping=hil')" = --mapping=hilbert ]
+	[ "$(asked 'xgen linei')" = lineitem ]
+}
+
+@test "zsh: TAB completes options, words of options and commands" {
+	needs zsh python3
+	for tool in xsort aiobench; do
+		cat >.zshrc <<-T
+			PS1='ready> '
+			fpath=('$made/zsh' \$fpath)
+			autoload -Uz compinit && compinit -u -D
+			$tool() { printf '<%s>' "\$@"; printf '|\n'; }
+		T
+		case $tool in
+		xsort) keys='xsort --merge-po\tpoly\t' want='<--merge-policy=polyphase>' ;;
+		aiobench) keys='aiobench repl\t--runt\t3' want='<replay><--runtime=3>' ;;
+		esac
+		ZDOTDIR=$PWD python3 "$BATS_TEST_DIRNAME/type_at_shell.py" zsh -i -- "$keys" >typed
+		[ "$(sed -n 's/^\(<.*>\)|$/\1/p' typed)" = "$want" ] || { cat typed; return 1; }
+	done
+}
