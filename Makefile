@@ -47,13 +47,19 @@ endif
 SP_DELAYS := $(if $(filter asan tsan delay,$(VARIANT)),-DSP_TASK_DELAYS)
 B := build$(if $(VARIANT),/$(VARIANT))
 
+# gzip and xz files are read, and gzip files written, if zlib and liblzma are installed; ZLIB= and
+# LZMA= do without.
+ZLIB := $(shell pkg-config --exists zlib 2>/dev/null && echo yes)
+LZMA := $(shell pkg-config --exists liblzma 2>/dev/null && echo yes)
+
 SP_WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 \
 	-Wwrite-strings -Wcast-qual -Wundef $(if $(WERROR),-Werror)
 # The folder of the build leaves no trace in what is built: scripts/distcheck compares.
 SP_CFLAGS := -std=gnu17 -pthread -ffile-prefix-map="$$PWD"=. $(SP_WARN) $(SP_SAN)
-SP_CPPFLAGS := -D_GNU_SOURCE -Ilib/include $(SP_DELAYS)
+SP_CPPFLAGS := -D_GNU_SOURCE -Ilib/include $(SP_DELAYS) $(if $(ZLIB),-DSP_HAVE_ZLIB) \
+	$(if $(LZMA),-DSP_HAVE_LZMA)
 SP_LDFLAGS := -pthread $(SP_SAN)
-SP_LIBS := -luring -laio -ljansson -lxxhash -llz4 -lzstd -lmd -lm
+SP_LIBS := -luring -laio -ljansson -lxxhash -llz4 -lzstd $(if $(ZLIB),-lz) $(if $(LZMA),-llzma) -lmd -lm
 # Tools find the library in the build tree and in the prefix alike.
 RPATH ?= $$ORIGIN/../lib
 SP_RPATH := $(if $(RPATH),-Wl$(comma)-rpath$(comma)'$(RPATH)')
@@ -93,6 +99,8 @@ all: lib tools $(if $(VARIANT),,completions) ## library and tools, in build/lib 
 lib: $(SO) $(STATIC)
 tools: $(TOOLS:%=$(B)/bin/%)
 	$(if $(FUSE),,@echo '  vdisk is not built: there is no libfuse3')
+	$(if $(ZLIB),,@echo '  gzip files are not read or written: there is no zlib')
+	$(if $(LZMA),,@echo '  xz files are not read: there is no liblzma')
 
 # The requirements of the build are checked once, before anything is compiled.
 $(B)/needs: scripts/setup
@@ -393,7 +401,8 @@ install: all ## into DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR, MODELD
 	$(Q)ln -sf $(SONAME) '$(DESTDIR)$(LIBDIR)/libspindle.so'
 	$(Q)$(call put,644,$(STATIC),$(LIBDIR)/libspindle.a)
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
-		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' lib/libspindle.pc.in > $(B)/libspindle.pc
+		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
+		-e 's|@PACKED@|$(if $(ZLIB), zlib)$(if $(LZMA), liblzma)|' lib/libspindle.pc.in > $(B)/libspindle.pc
 	$(Q)$(call put,644,$(B)/libspindle.pc,$(LIBDIR)/pkgconfig/libspindle.pc)
 	$(Q)set -e; for m in $(notdir $(MANPAGES)); do \
 		sed 's/^\.Os Spindle$$/.Os Spindle $(VERSION)/' man/$$m > $(B)/$$m; \

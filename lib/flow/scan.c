@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "flow/scan.h"
 #include "flow/seams.h"
+#include "io/unpacking.h"
 
 struct sp__scan {
 	struct sp__scan_opts opts;
@@ -34,7 +35,23 @@ struct sp__scan {
 	int error; /* the final error */
 };
 
-uint64_t sp__inputs_bytes(const char *const *inputs, size_t n, bool *all)
+/* A regular file: is it to be unpacked? */
+static bool is_packed(const char *name, enum sp_packed unpack)
+{
+	const struct sp__rstream_opts o = { .unpack = unpack };
+	bool packed;
+	int fd;
+
+	if (unpack != SP_PACKED_AUTO)
+		return unpack != SP_PACKED_NONE;
+	fd = sp__input_open(name, NULL);
+	packed = fd >= 0 && sp__unpacking_wanted(fd, &o);
+	if (fd >= 0)
+		sp__input_close(name, fd);
+	return packed;
+}
+
+uint64_t sp__inputs_bytes(const char *const *inputs, size_t n, enum sp_packed unpack, bool *all)
 {
 	uint64_t sum = 0;
 	struct stat st;
@@ -43,7 +60,7 @@ uint64_t sp__inputs_bytes(const char *const *inputs, size_t n, bool *all)
 	for (size_t i = 0; i < n; i++) {
 		int rc = strcmp(inputs[i], "-") ? stat(inputs[i], &st) : fstat(0, &st);
 
-		if (rc == 0 && S_ISREG(st.st_mode))
+		if (rc == 0 && S_ISREG(st.st_mode) && !is_packed(inputs[i], unpack))
 			sum += (uint64_t)st.st_size;
 		else
 			*all = false;
@@ -58,8 +75,9 @@ int sp__inputs_lay(const struct sp__volume *device, const char *const *inputs, s
 	bool regular;
 
 	for (size_t i = 0; device && i < n; i++) {
-		int number = sp__volume_add_file(device, SP__SIM_INPUT,
-						 sp__inputs_bytes(inputs + i, 1, &regular));
+		int number = sp__volume_add_file(
+			device, SP__SIM_INPUT,
+			sp__inputs_bytes(inputs + i, 1, SP_PACKED_NONE, &regular));
 
 		if (number == -ENOSPC)
 			return sp__errf(err, number, "read", inputs[i], -1,
@@ -188,7 +206,8 @@ static int open_chunks(struct sp__scan *s, const struct sp__rstream_opts *o)
 {
 	int rc;
 
-	if (!s->opts.any_order || s->opts.format.kind == SP_REC_CSV || s->opts.ahead.bytes)
+	if (!s->opts.any_order || s->opts.format.kind == SP_REC_CSV || s->opts.ahead.bytes ||
+	    o->unpack)
 		return SP_EUNSUP;
 	rc = sp__chunks_open(&s->chunks, s->fd, s->opts.inputs[s->input], o, s->opts.err);
 	if (rc < 0)
@@ -214,6 +233,8 @@ static int open_input(struct sp__scan *s)
 	if (rc < 0)
 		return rc;
 	o.sim_file += (unsigned)s->input;
+	if (o.unpack && !s->input)
+		o.ahead = s->opts.ahead;
 	rc = open_chunks(s, &o);
 	if (rc == SP_EUNSUP)
 		rc = sp__rstream_open(&s->stream, s->fd, s->opts.inputs[s->input], &o, s->opts.err);
@@ -225,7 +246,7 @@ static int open_input(struct sp__scan *s)
 	s->from = s->input;
 	s->header_left = s->opts.header_first && s->from ? 0 : s->opts.header_records;
 	s->repeated = 0;
-	if (!s->from && s->opts.ahead.bytes)
+	if (!s->from && s->opts.ahead.bytes && !o.unpack)
 		take_span(s, s->opts.ahead.data, s->opts.ahead.bytes);
 	return 0;
 }

@@ -28,7 +28,10 @@ struct sp__scan_opts {
 	 */
 	uint64_t header_records;
 	bool header_first;
-	/* What was read from the first input before, such as its header: it comes first. */
+	/*
+	 * What was read from the first input before, such as its header: it comes first.  Where
+	 * inputs are unpacked these bytes are too.
+	 */
 	struct sp_batch ahead;
 	/*
 	 * The records of an input may come in any order, after its header: those that are in memory
@@ -59,9 +62,10 @@ void sp__scan_counters(const struct sp__scan *scan, struct sp__io_counters *c);
 const char *sp__scan_engine(const struct sp__scan *scan);
 
 /*
- * Total bytes of the inputs that are regular files; *all is false if some are not.
+ * Total bytes of the inputs that are regular files, and are read as they are; *all is false if some
+ * are not.
  */
-uint64_t sp__inputs_bytes(const char *const *inputs, size_t n, bool *all);
+uint64_t sp__inputs_bytes(const char *const *inputs, size_t n, enum sp_packed unpack, bool *all);
 /*
  * Allocates places for inputs on a simulated device, before any other file; *first is
  * the number of the first, the others follow it.  device may be NULL.

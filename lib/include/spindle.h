@@ -17,6 +17,7 @@
 #include <spindle/index.h>
 #include <spindle/join.h>
 #include <spindle/outfile.h>
+#include <spindle/packed.h>
 #include <spindle/policy.h>
 #include <spindle/preflight.h>
 #include <spindle/probe.h>

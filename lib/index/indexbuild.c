@@ -52,6 +52,9 @@ static int check_files(struct build *b)
 	if (!rc && !stat(b->path, &st) && !S_ISREG(st.st_mode))
 		rc = sp__errf(b->err, SP_EUNSUP, "open", b->path, -1,
 			      "an index must be a regular file");
+	if (!rc && (b->opts->run.decompress || b->opts->run.compress_output))
+		rc = sp__errf(b->err, SP_EUNSUP, "plan", b->source, -1,
+			      "an index has places of records, which a compressed file does not");
 	if (rc)
 		return rc;
 	if (!unnamed && stat(b->source, &b->st))

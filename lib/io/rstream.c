@@ -40,6 +40,7 @@
 #include "io/cached.h"
 #include "io/engine.h"
 #include "io/rstream.h"
+#include "io/unpacking.h"
 #include "obs/trace.h"
 
 #define DEPTH_MAX 64
@@ -50,6 +51,7 @@ struct slot {
 };
 
 struct sp__rstream {
+	struct sp__unpacking *unpacking; /* which does all; or NULL */
 	int fd;
 	char *name;
 	struct sp_errinfo *err;
@@ -413,7 +415,12 @@ int sp__rstream_open(struct sp__rstream **out, int fd, const char *name,
 	rs->status = SP_READY;
 	rs->chunk_bytes = opts->chunk_bytes;
 	rs->name = strdup(name);
-	rc = rs->name ? start(rs, opts, err) : -ENOMEM;
+	if (!rs->name)
+		rc = -ENOMEM;
+	else if (sp__unpacking_wanted(fd, opts))
+		rc = sp__unpacking_open(&rs->unpacking, fd, name, opts, err);
+	else
+		rc = start(rs, opts, err);
 	if (rc) {
 		sp__rstream_close(rs);
 		return sp__err(err, rc, "read", name, -1);
@@ -424,6 +431,8 @@ int sp__rstream_open(struct sp__rstream **out, int fd, const char *name,
 
 int sp__rstream_next(struct sp__rstream *rs, const char **data, size_t *bytes, bool wait)
 {
+	if (rs->unpacking)
+		return sp__unpacking_next(rs->unpacking, data, bytes, wait);
 	if (rs->status != SP_READY)
 		return rs->status;
 	return rs->queued ? next_queued(rs, data, bytes, wait) : next_plain(rs, data, bytes, wait);
@@ -431,13 +440,18 @@ int sp__rstream_next(struct sp__rstream *rs, const char **data, size_t *bytes, b
 
 int sp__rstream_wait(struct sp__rstream *rs, int64_t timeout_ns)
 {
-	int rc = rs->queued ? sp__queue_wait(rs->q, timeout_ns) : ready(rs, timeout_ns);
+	int rc;
 
+	if (rs->unpacking)
+		return sp__unpacking_wait(rs->unpacking, timeout_ns);
+	rc = rs->queued ? sp__queue_wait(rs->q, timeout_ns) : ready(rs, timeout_ns);
 	return rc < 0 ? fail(rs, rc, rs->offset) : rc;
 }
 
 int sp__rstream_fd(const struct sp__rstream *rs)
 {
+	if (rs->unpacking)
+		return -1;
 	return rs->queued ? sp__queue_fd(rs->q) : rs->fd;
 }
 
@@ -445,6 +459,7 @@ void sp__rstream_close(struct sp__rstream *rs)
 {
 	if (!rs)
 		return;
+	sp__unpacking_close(rs->unpacking);
 	unqueue(rs);
 	free(rs->name);
 	free(rs);
@@ -453,6 +468,8 @@ void sp__rstream_close(struct sp__rstream *rs)
 void sp__rstream_counters(const struct sp__rstream *rs, struct sp__io_counters *c)
 {
 	*c = rs->plain;
+	if (rs->unpacking)
+		sp__unpacking_counters(rs->unpacking, c);
 	if (rs->q)
 		sp__io_add(c, sp__queue_counters(rs->q));
 }

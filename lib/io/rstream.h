@@ -8,11 +8,14 @@
  * buffer; a named engine is used for every large file.
  * Starts at the descriptor's present offset; a regular file that grows is read
  * to its new end, one that shrinks ends early.
+ *
+ * A compressed input can be unpacked (io/unpacking.h): the bytes are then those it stands for.
  */
 #ifndef SP__IO_RSTREAM_H
 #define SP__IO_RSTREAM_H
 
 #include <spindle/batch.h>
+#include <spindle/packed.h>
 #include "io/queue.h"
 
 struct sp__rstream_opts {
@@ -24,6 +27,9 @@ struct sp__rstream_opts {
 	struct sp__trace *trace;
 	const struct sp__volume *device; /* simulated: a regular file lies on it, ... */
 	unsigned sim_file;		 /* ... with this number; or NULL */
+	enum sp_packed unpack;		 /* the format to be unpacked, by a thread of its own */
+	uint64_t unpack_bytes;		 /* the memory for that, beside the chunks */
+	struct sp_batch ahead; /* read from fd before, to be unpacked too: it comes first */
 };
 
 struct sp__rstream;
@@ -45,7 +51,7 @@ SP_MUST_CHECK int sp__rstream_next(struct sp__rstream *rs, const char **data, si
  * most timeout_ns (-1: no limit), then 0; or an error.
  */
 SP_MUST_CHECK int sp__rstream_wait(struct sp__rstream *rs, int64_t timeout_ns);
-/* A descriptor for poll(2), as sp__queue_fd(). */
+/* A descriptor for poll(2), as sp__queue_fd(); -1: none. */
 int sp__rstream_fd(const struct sp__rstream *rs);
 void sp__rstream_counters(const struct sp__rstream *rs, struct sp__io_counters *c);
 const char *sp__rstream_engine(const struct sp__rstream *rs); /* "read" if none */

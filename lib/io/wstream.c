@@ -36,7 +36,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/minmax.h"
-#include "io/wstream.h"
+#include "io/packing.h"
 #include "obs/trace.h"
 
 #define DEPTH_MAX 64
@@ -47,6 +47,7 @@ struct slot {
 };
 
 struct sp__wstream {
+	struct sp__packing *packing; /* which does all; or NULL */
 	int fd;
 	char *name;
 	struct sp_errinfo *err;
@@ -461,6 +462,8 @@ int sp__wstream_put(struct sp__wstream *ws, const void *data, size_t bytes)
 {
 	const char *at = data, *end = at + bytes;
 
+	if (ws->packing)
+		return sp__packing_put(ws->packing, data, bytes);
 	if (ws->finished)
 		return SP_ESTATE;
 	while (at < end && !ws->error)
@@ -472,13 +475,15 @@ int sp__wstream_put(struct sp__wstream *ws, const void *data, size_t bytes)
 
 int sp__wstream_flush(struct sp__wstream *ws)
 {
-	return ws->error || ws->queued ? ws->error : flush(ws);
+	return ws->error || ws->queued || ws->packing ? ws->error : flush(ws);
 }
 
 int sp__wstream_finish(struct sp__wstream *ws)
 {
 	int rc;
 
+	if (ws->packing)
+		return sp__packing_finish(ws->packing);
 	if (ws->error)
 		return ws->error;
 	/* On a machine even what is smaller than a chunk takes its time. */
@@ -495,6 +500,7 @@ void sp__wstream_close(struct sp__wstream *ws)
 {
 	if (!ws)
 		return;
+	sp__packing_close(ws->packing);
 	if (ws->q && !ws->finished)
 		abandon(ws);
 	if (ws->q)
@@ -510,6 +516,7 @@ int sp__wstream_open(struct sp__wstream **out, int fd, const char *name,
 		     const struct sp__wstream_opts *opts, struct sp_errinfo *err)
 {
 	struct sp__wstream *ws = calloc(1, sizeof(*ws));
+	int rc = 0;
 
 	if (!ws)
 		return sp__err(err, -ENOMEM, "open", name, -1);
@@ -517,9 +524,13 @@ int sp__wstream_open(struct sp__wstream **out, int fd, const char *name,
 	ws->err = err;
 	ws->opts = *opts;
 	ws->name = strdup(name);
-	if (!ws->name) {
+	if (!ws->name)
+		rc = sp__err(err, -ENOMEM, "open", name, -1);
+	else if (opts->pack != SP_PACKED_NONE)
+		rc = sp__packing_open(&ws->packing, fd, name, opts, err);
+	if (rc) {
 		sp__wstream_close(ws);
-		return sp__err(err, -ENOMEM, "open", name, -1);
+		return rc;
 	}
 	*out = ws;
 	return 0;
@@ -528,6 +539,8 @@ int sp__wstream_open(struct sp__wstream **out, int fd, const char *name,
 void sp__wstream_counters(const struct sp__wstream *ws, struct sp__io_counters *c)
 {
 	*c = ws->plain;
+	if (ws->packing)
+		sp__packing_counters(ws->packing, c);
 	if (ws->q)
 		sp__io_add(c, sp__queue_counters(ws->q));
 }

@@ -8,10 +8,13 @@
  * requests from buffers of the stream, the unaligned head and tail buffered.
  * Where that cannot be done it goes on with write(2).  Starts at the descriptor's
  * present offset and leaves it at the end of what was written.
+ *
+ * It can be compressed (io/packing.h): one member, with what is put from opening to finishing.
  */
 #ifndef SP__IO_WSTREAM_H
 #define SP__IO_WSTREAM_H
 
+#include <spindle/packed.h>
 #include "io/queue.h"
 
 struct sp__wstream_opts {
@@ -27,6 +30,8 @@ struct sp__wstream_opts {
 	 * and no page of the cache is written by both ways.
 	 */
 	bool piece;
+	enum sp_packed pack; /* the format in which it is written, by a thread of its own */
+	uint64_t pack_bytes; /* the memory for that, beside the chunks */
 };
 
 struct sp__wstream;
@@ -36,7 +41,10 @@ SP_MUST_CHECK int sp__wstream_open(struct sp__wstream **ws, int fd, const char *
 				   const struct sp__wstream_opts *opts, struct sp_errinfo *err);
 /* Copies the bytes, or writes them; waits while all chunks are in flight. */
 SP_MUST_CHECK int sp__wstream_put(struct sp__wstream *ws, const void *data, size_t bytes);
-/* Writes what has been put, unless it goes through a queue: then it waits for a whole chunk. */
+/*
+ * Writes what has been put, unless it goes through a queue: then it waits for a whole chunk; or is
+ * compressed.
+ */
 SP_MUST_CHECK int sp__wstream_flush(struct sp__wstream *ws);
 /*
  * When this returns 0 the system has everything (the device need not; for that

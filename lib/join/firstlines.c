@@ -49,6 +49,8 @@ static int first_of_file(struct sp__join *j, const char *input, const struct sp_
 
 	/* It takes no simulated time: the file lies there only with its index. */
 	o.stream.device = NULL;
+	/* An index finds its records by their places. */
+	o.stream.unpack = SP_PACKED_NONE;
 	rc = sp__scan_open(&scan, &o);
 	if (!rc)
 		rc = sp__iter_next(&(struct sp__iter){ scan, sp__scan_next }, &waits, &batch);

@@ -73,7 +73,8 @@ static unsigned most_outstanding(const struct sp_join_opts *o, unsigned nlevels)
 
 static uint64_t level_memory(const struct sp__inl_plan *p)
 {
-	const uint64_t working = sp__working_memory(p->j->opts.run.memory_bytes);
+	const struct sp_run_opts *run = &p->j->opts.run;
+	const uint64_t working = sp__working_memory(run, run->memory_bytes);
 	const struct sp__buffers b = sp__buffers(working);
 
 	return (working - (uint64_t)b.chunk_bytes * (b.reads + b.writes)) / p->nlevels;

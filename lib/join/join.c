@@ -131,8 +131,8 @@ static int end_result(struct sp__join *j, int rc)
 	rc = rc == SP__LIMIT_REACHED ? 0 : rc;
 	if (j->result.emit.error == SP__LIMIT_REACHED)
 		j->result.emit.error = 0;
-	/* Pairs found before disorder or an error are written too. */
-	ended = j->result.ws ? write_all(j) : 0;
+	/* Pairs found before disorder or an error are written too; of a damaged file none are. */
+	ended = j->result.ws && !(rc == SP_EFORMAT && j->read.unpack) ? write_all(j) : 0;
 	sp__timeline_end(&j->timeline);
 
 	if (j->result.ws && !ended)
@@ -155,6 +155,7 @@ static int open_all(struct sp__join *j, struct sp_errinfo *err)
 
 	j->read = sp__env_reading(&j->env);
 	j->read.whole = !j->opts.limited;
+	j->read.unpack_bytes /= 2; /* both are open at once */
 	if (!rc)
 		rc = sp__emit_init(&j->result.emit, &j->opts, j->env.err);
 	j->result.emit.inputs = j->io->inputs;

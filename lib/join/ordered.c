@@ -157,6 +157,7 @@ static int order_open(struct sp__order *o, const struct sp_join_opts *opts, uint
 	so.run.page_bytes = 0;
 	so.run.geometry = NULL;
 	so.run.trace_path = NULL;
+	so.run.decompress = so.run.compress_output = SP_PACKED_NONE;
 	return sp_sort_new(&o->sort, &so, err);
 }
 

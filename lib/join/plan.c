@@ -124,6 +124,7 @@ void sp_join_expect(struct sp_join_opts *opts, const char *const inputs[2])
 		struct sp_sort_opts so = SP_SORT_OPTS_INIT;
 
 		so.format = sp__join_format(opts, i);
+		so.run.decompress = opts->run.decompress;
 		sp_sort_expect(&so, &inputs[i], 1);
 		if (!opts->input_bytes[i])
 			opts->input_bytes[i] = so.input_bytes;
@@ -132,7 +133,7 @@ void sp_join_expect(struct sp_join_opts *opts, const char *const inputs[2])
 				opts->fixed_bytes[i] ? opts->fixed_bytes[i] : so.record_bytes;
 	}
 	if (opts->algorithm == SP_JOIN_AUTO && !opts->ordered && !opts->run.volume &&
-	    opts->sorted == SP_JOIN_SORTED_UNKNOWN)
+	    !opts->run.decompress && opts->sorted == SP_JOIN_SORTED_UNKNOWN)
 		opts->sorted = sp__join_detect(opts, inputs);
 }
 
@@ -150,7 +151,7 @@ static uint32_t choose_page(const struct sp_join_opts *o, uint64_t table_bytes)
 
 int sp__join_layout(const struct sp_join_opts *o, struct sp__join_layout *l, struct sp_errinfo *err)
 {
-	uint64_t working = sp__working_memory(o->run.memory_bytes), rest;
+	uint64_t working = sp__working_memory(&o->run, o->run.memory_bytes), rest;
 	struct sp__buffers b = sp__buffers(working);
 
 	/* There would be two temporary spaces. */

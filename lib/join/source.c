@@ -6,18 +6,19 @@
 #include "join/state.h"
 
 /* Reported before anything is written, if the length is known. */
-static int check_length(const char *input, const struct sp_recfmt *format, struct sp_errinfo *err)
+static int check_length(const struct sp__join *j, int side, const struct sp_recfmt *format)
 {
+	const char *input = j->io->inputs[side];
 	bool standard = !strcmp(input, "-");
 	off_t from = standard ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
 	struct stat st;
 
-	if (format->kind != SP_REC_FIXED ||
+	if (format->kind != SP_REC_FIXED || j->read.unpack ||
 	    (standard ? fstat(STDIN_FILENO, &st) : stat(input, &st)) || !S_ISREG(st.st_mode) ||
 	    from < 0 || from >= st.st_size ||
 	    !((uint64_t)(st.st_size - from) % format->fixed_bytes))
 		return 0;
-	return sp__errf(err, SP_EFORMAT, "read", input, -1,
+	return sp__errf(j->env.err, SP_EFORMAT, "read", input, -1,
 			"length is not a multiple of the record size %zu", format->fixed_bytes);
 }
 
@@ -31,7 +32,7 @@ int sp__source_open(struct sp__join *j, int side)
 				   .stream = j->read,
 				   .waits = &j->waits,
 				   .err = j->env.err };
-	int rc = check_length(j->io->inputs[side], &o.format, j->env.err);
+	int rc = check_length(j, side, &o.format);
 
 	*s = (struct sp__source){
 		.join = j, .waits = &j->waits, .input = j->io->inputs[side], .format = o.format

@@ -19,7 +19,7 @@ int sp__env_open(struct sp__env *e, const struct sp_run_opts *opts, struct sp_er
 
 	*e = (struct sp__env){ .opts = opts, .own_err = SP_ERRINFO_INIT };
 	e->err = err ? err : &e->own_err;
-	sp__budget_init(&e->budget, sp__working_memory(opts->memory_bytes));
+	sp__budget_init(&e->budget, sp__working_memory(opts, opts->memory_bytes));
 	rc = sp__where_check(opts, e->err);
 	if (!rc)
 		rc = sp__where_device(opts, &e->device, e->err);
@@ -38,7 +38,7 @@ int sp__env_share(struct sp__env *e, const struct sp_run_opts *opts, const struc
 			       .device = plan->device,
 			       .trace = plan->trace,
 			       .shared = true };
-	sp__budget_init(&e->budget, sp__working_memory(opts->memory_bytes));
+	sp__budget_init(&e->budget, sp__working_memory(opts, opts->memory_bytes));
 	e->begin_ns = sp__env_now_ns(e);
 	e->cpu_begin_ns = sp__env_cpu_ns(e);
 	return sp__where_check(opts, e->err);
@@ -94,26 +94,32 @@ static enum sp__direct direct_of(const struct sp__env *e)
 
 struct sp__rstream_opts sp__env_reading(const struct sp__env *e)
 {
-	struct sp__buffers b = sp__buffers(sp__working_memory(e->opts->memory_bytes));
+	const uint64_t memory = e->opts->memory_bytes;
+	struct sp__buffers b = sp__buffers(sp__working_memory(e->opts, memory));
 
 	return (struct sp__rstream_opts){ .engine = e->opts->engine,
 					  .direct = direct_of(e),
 					  .chunk_bytes = b.chunk_bytes,
 					  .depth = b.reads,
 					  .trace = e->trace,
-					  .device = device_for(e, SP__SIM_FILES_IN) };
+					  .device = device_for(e, SP__SIM_FILES_IN),
+					  .unpack = e->opts->decompress,
+					  .unpack_bytes = sp__unpacking_memory(e->opts, memory) };
 }
 
 struct sp__wstream_opts sp__env_writing(const struct sp__env *e)
 {
-	struct sp__buffers b = sp__buffers(sp__working_memory(e->opts->memory_bytes));
+	const uint64_t memory = e->opts->memory_bytes;
+	struct sp__buffers b = sp__buffers(sp__working_memory(e->opts, memory));
 
 	return (struct sp__wstream_opts){ .engine = e->opts->engine,
 					  .direct = sp__direct_of(e->opts->direct),
 					  .chunk_bytes = b.chunk_bytes,
 					  .depth = b.writes,
 					  .trace = e->trace,
-					  .device = device_for(e, SP__SIM_FILES_OUT) };
+					  .device = device_for(e, SP__SIM_FILES_OUT),
+					  .pack = e->opts->compress_output,
+					  .pack_bytes = sp__packing_memory(e->opts, memory) };
 }
 
 struct sp__spill_opts sp__env_spilling(const struct sp__env *e)

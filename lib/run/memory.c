@@ -2,17 +2,42 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <unistd.h>
+#include "base/minmax.h"
 #include "run/memory.h"
 
 #define FLOOR_BYTES (UINT64_C(512) << 10)
 #define DEFAULT_BYTES (UINT64_C(1) << 30)
 #define MAX_THREADS 8
 
-uint64_t sp__working_memory(uint64_t memory_bytes)
+/*
+ * The shares of compression, and the least: that of small members.  The windows of zstd, of
+ * xz and of LZ4's blocks at the usual levels have 2 to 9 MB.
+ */
+#define UNPACKING_SHARE 4
+#define PACKING_SHARE 16
+#define LEAST_BYTES (UINT64_C(1) << 20)
+
+static uint64_t given(uint64_t memory_bytes)
 {
-	if (!memory_bytes)
-		return DEFAULT_BYTES;
-	return memory_bytes < FLOOR_BYTES ? FLOOR_BYTES : memory_bytes;
+	return memory_bytes ? sp__max(memory_bytes, FLOOR_BYTES) : DEFAULT_BYTES;
+}
+
+uint64_t sp__unpacking_memory(const struct sp_run_opts *o, uint64_t memory_bytes)
+{
+	return o->decompress ? sp__max(given(memory_bytes) / UNPACKING_SHARE, LEAST_BYTES) : 0;
+}
+
+uint64_t sp__packing_memory(const struct sp_run_opts *o, uint64_t memory_bytes)
+{
+	return o->compress_output ? sp__max(given(memory_bytes) / PACKING_SHARE, LEAST_BYTES) : 0;
+}
+
+uint64_t sp__working_memory(const struct sp_run_opts *o, uint64_t memory_bytes)
+{
+	uint64_t all = given(memory_bytes), taken = sp__unpacking_memory(o, memory_bytes) +
+						    sp__packing_memory(o, memory_bytes);
+
+	return sp__max(all - sp__min(all, taken), FLOOR_BYTES);
 }
 
 /* Chunks of W / 64: 16 KB to 1 MB. */

@@ -7,9 +7,17 @@
 #define SP__RUN_MEMORY_H
 
 #include <stdint.h>
+#include <spindle/run.h>
 
-/* Working memory for -S memory_bytes: raised to the minimum; 0: the default. */
-uint64_t sp__working_memory(uint64_t memory_bytes);
+/*
+ * Working memory for -S memory_bytes, raised to the minimum; 0: the default.  What unpacking
+ * inputs and packing the output may take is not part of it.
+ */
+uint64_t sp__working_memory(const struct sp_run_opts *o, uint64_t memory_bytes);
+
+/* For unpacking all inputs that are open at once, and for packing the output; 0: there is none. */
+uint64_t sp__unpacking_memory(const struct sp_run_opts *o, uint64_t memory_bytes);
+uint64_t sp__packing_memory(const struct sp_run_opts *o, uint64_t memory_bytes);
 
 /* Buffers of streams; about W/16 each for input and output if W is 1 MB or more. */
 struct sp__buffers {

@@ -104,6 +104,9 @@ int sp__where_check(const struct sp_run_opts *o, struct sp_errinfo *err)
 	if (after(v, BLOCK) && !o->overwrite)
 		return sp__errf(err, -EPERM, "plan", v, -1,
 				"all that is on the device may be lost: say --overwrite");
+	if (after(v, SIM) && (o->decompress || o->compress_output))
+		return sp__errf(err, SP_EUNSUP, "plan", v, -1,
+				"compressed inputs and outputs take no simulated time");
 	if (after(v, SIM)) {
 		int rc = check_machine(o, err);
 

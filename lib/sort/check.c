@@ -59,8 +59,8 @@ static int check_batch(struct checker *c, const struct sp_batch *batch)
 	return sp__bytes_set(&c->last, prev, prev_bytes, &c->budget);
 }
 
-int sp_sort_check(const struct sp_sort_opts *opts, const char *input, uint64_t header_records,
-		  struct sp_disorder *where, struct sp_errinfo *err)
+int sp_sort_check(const struct sp_sort_opts *opts, const char *input, const struct sp_batch *ahead,
+		  uint64_t header_records, struct sp_disorder *where, struct sp_errinfo *err)
 {
 	struct checker c = { .opts = opts, .header_records = header_records, .where = where };
 	struct sp__waits waits = { 0 };
@@ -74,12 +74,17 @@ int sp_sort_check(const struct sp_sort_opts *opts, const char *input, uint64_t h
 	int rc;
 
 	*where = (struct sp_disorder){ 0 };
+	if (ahead)
+		o.ahead = *ahead;
 	sp__budget_init(&c.budget, opts->run.memory_bytes);
-	b = sp__buffers(sp__working_memory(opts->run.memory_bytes));
+	b = sp__buffers(sp__working_memory(&opts->run, opts->run.memory_bytes));
 	o.stream = (struct sp__rstream_opts){ .engine = opts->run.engine,
 					      .direct = SP__DIRECT_AUTO,
 					      .chunk_bytes = b.chunk_bytes,
-					      .depth = b.reads };
+					      .depth = b.reads,
+					      .unpack = opts->run.decompress,
+					      .unpack_bytes = sp__unpacking_memory(
+						      &opts->run, opts->run.memory_bytes) };
 	rc = sp__scan_open(&scan, &o);
 	if (rc < 0)
 		return rc;

@@ -78,10 +78,11 @@ void sp_sort_expect(struct sp_sort_opts *opts, const char *const *inputs, size_t
 	uint64_t sum;
 	bool all;
 
-	sum = sp__inputs_bytes(inputs, ninputs, &all);
+	sum = sp__inputs_bytes(inputs, ninputs, opts->run.decompress, &all);
 	if (!opts->input_bytes && all)
 		opts->input_bytes = sum;
-	if (opts->record_bytes || opts->format.kind == SP_REC_FIXED || sum < LOOK_FROM_BYTES)
+	if (opts->record_bytes || opts->format.kind == SP_REC_FIXED || sum < LOOK_FROM_BYTES ||
+	    opts->run.decompress)
 		return;
 	for (size_t i = 0; i < ninputs && !bytes; i++)
 		bytes = look(inputs[i], sample);
@@ -170,7 +171,7 @@ static int give_in_parts(struct job *j)
 	struct sp__parts_out out;
 	int rc;
 
-	if (j->io->splitters || !sp__parts_possible(j->sort))
+	if (j->io->splitters || j->opts.run.compress_output || !sp__parts_possible(j->sort))
 		return 0;
 	rc = sp__sort_reduce(j->sort);
 	if (rc < 0)
@@ -256,16 +257,16 @@ static void note(struct job *j, struct sp_sort_stats *st)
 /*
  * A merge reads while it writes, and needs two inputs, the output and the spill
  * store open at once.  Without descriptors for that, or if the output is one of the
- * inputs and can only be written in place, or if inputs have headers, the inputs are
- * sorted instead, which reads them all first.  A negative code: the output cannot be
- * written.
+ * inputs and can only be written in place, or if inputs have headers, or are unpacked and
+ * so may be found to be damaged, the inputs are sorted instead, which reads them all
+ * first.  A negative code: the output cannot be written.
  */
 static int must_read_first(struct job *j)
 {
 	struct stat in;
 	int rc;
 
-	if (j->io->header_records)
+	if (j->io->header_records || j->opts.run.decompress)
 		return true;
 	if (sp__fds_free(MERGE_DESCRIPTORS) < MERGE_DESCRIPTORS)
 		return true;
@@ -304,7 +305,8 @@ static int run(struct job *j)
 		rc = sp__result_prepare(&j->result);
 	if (rc < 0)
 		return rc;
-	j->total_bytes = sp__inputs_bytes(j->io->inputs, j->io->ninputs, &all);
+	j->total_bytes =
+		sp__inputs_bytes(j->io->inputs, j->io->ninputs, j->opts.run.decompress, &all);
 	if (!all)
 		j->total_bytes = 0;
 	sp_sort_expect(&j->opts, j->io->inputs, j->io->ninputs);

@@ -264,7 +264,7 @@ static struct sp__layout best_layout(const struct sp_sort_opts *o, uint64_t memo
 	struct sp__choice other;
 	struct sp__layout load, replacement;
 
-	*c = (struct sp__choice){ .working_bytes = sp__working_memory(memory_bytes),
+	*c = (struct sp__choice){ .working_bytes = sp__working_memory(&o->run, memory_bytes),
 				  .threads = sp__where_simulated(&o->run)
 						     ? 1
 						     : sp__threads(o->run.parallel),
@@ -295,7 +295,7 @@ static struct sp__layout best_layout(const struct sp_sort_opts *o, uint64_t memo
 
 static uint64_t least_memory(const struct sp_sort_opts *o)
 {
-	uint64_t low = sp__working_memory(1), high = low;
+	uint64_t low = sp__working_memory(&o->run, 1), high = low;
 	struct sp__choice c;
 
 	while (best_layout(o, high, &c).misfit) {

@@ -331,7 +331,11 @@ int sp_splitters_sample(struct sp_splitters **splitters, const struct sp_sort_op
 	s.opts.top = 0;
 	s.opts.run.trace_path = NULL;
 	s.ranges = calloc(io->ninputs + 1, sizeof(*s.ranges));
-	if (!s.ranges)
+	if (!rc && opts->run.decompress)
+		rc = sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
+			      "samples are read at many places of the inputs: compressed ones "
+			      "cannot be read so");
+	if (!rc && !s.ranges)
 		rc = no_memory(&s);
 	if (!rc) {
 		s.budget = &(*splitters)->budget;

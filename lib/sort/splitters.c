@@ -106,7 +106,7 @@ static int load_batch(struct sp_splitters *s, const struct sp_batch *batch, cons
 static int load(struct sp_splitters *s, const struct sp_sort_opts *opts, const char *path,
 		struct sp_errinfo *err)
 {
-	struct sp__buffers b = sp__buffers(sp__working_memory(opts->run.memory_bytes));
+	struct sp__buffers b = sp__buffers(sp__working_memory(&opts->run, opts->run.memory_bytes));
 	struct sp__waits waits = { 0 };
 	struct sp__scan_opts o = {
 		.format = opts->format,

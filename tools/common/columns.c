@@ -13,6 +13,8 @@
 
 /* A name that differs from it in more bytes is not what was meant. */
 #define NEAREST_SHARE 2
+/* Of a compressed file that are read at a time. */
+#define PACKED_BYTES 65536
 
 bool columns_is_name(const char *text)
 {
@@ -39,26 +41,85 @@ static void append(struct text *t, char byte)
 	t->data[t->bytes] = '\0';
 }
 
-/* Byte by byte: what follows the header is the sort's. */
-static void read_records(const struct columns *c, int fd, struct text *t)
+/* How much of the header has been seen. */
+struct progress {
+	uint64_t left; /* records */
+	bool quoted;
+};
+
+static void take(const struct columns *c, struct progress *p, struct text *t, char byte)
 {
-	uint64_t left = c->header_records;
-	bool quoted = false;
+	append(t, byte);
+	p->quoted ^= c->csv && byte == '"';
+	p->left -= byte == c->eol && !p->quoted;
+}
+
+/* Bytes read, or 0 at the end. */
+static size_t read_some(const struct columns *c, int fd, char *data, size_t bytes)
+{
 	ssize_t n;
+
+	while ((n = read(fd, data, bytes)) < 0 && errno == EINTR)
+		;
+	if (n < 0)
+		die_sys(errno, "read failed: %s", quote_file(c->input));
+	return (size_t)n;
+}
+
+/* Byte by byte: what follows the header is the sort's. */
+static struct progress read_plain(const struct columns *c, int fd, struct text *t)
+{
+	struct progress p = { .left = c->header_records };
 	char byte;
 
-	while (left && (n = read(fd, &byte, 1)) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			die_sys(errno, "read failed: %s", quote_file(c->input));
-		append(t, byte);
-		quoted ^= c->csv && byte == '"';
-		left -= byte == c->eol && !quoted;
+	while (p.left && read_some(c, fd, &byte, 1))
+		take(c, &p, t, byte);
+	return p;
+}
+
+/* The records with which the file begins as far as it was read; room: for text of that length. */
+static struct progress unpack(const struct columns *c, const struct text *packed, size_t room,
+			      struct text *t)
+{
+	struct progress p = { .left = c->header_records };
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	char *text = must_alloc(NULL, room, 1);
+	size_t n;
+
+	if (sp_packed_beginning(c->decompress, c->input, packed->data, packed->bytes, text, room,
+				&n, &err) < 0)
+		die("%s: %s", quote_file(c->input), err.text[0] ? err.text : sp_strerror(err.code));
+	t->bytes = 0;
+	for (size_t i = 0; p.left && i < n; i++)
+		take(c, &p, t, text[i]);
+	free(text);
+	return p;
+}
+
+/* More and more of a compressed file, until what it begins with has the whole header. */
+static struct progress read_packed(const struct columns *c, int fd, struct text *packed,
+				   struct text *t)
+{
+	struct progress p = { .left = c->header_records };
+	size_t room = PACKED_BYTES, n = 1;
+
+	while (p.left && (n || t->bytes == room)) {
+		room *= 2;
+		packed->data = must_alloc(packed->data, packed->bytes + PACKED_BYTES, 1);
+		n = read_some(c, fd, packed->data + packed->bytes, PACKED_BYTES);
+		packed->bytes += n;
+		p = unpack(c, packed, room, t);
 	}
-	if (quoted)
+	return p;
+}
+
+static void read_records(const struct columns *c, int fd, struct text *packed, struct text *t)
+{
+	struct progress p = c->decompress ? read_packed(c, fd, packed, t) : read_plain(c, fd, t);
+
+	if (p.quoted)
 		die("%s: the quotes of the header do not end", quote_file(c->input));
-	if (left && t->bytes)
+	if (p.left && t->bytes)
 		append(t, c->eol);
 }
 
@@ -123,13 +184,13 @@ void columns_read(struct columns *c)
 {
 	const bool standard = strcmp(c->input, "-") == 0;
 	int fd = standard ? STDIN_FILENO : open(c->input, O_RDONLY | O_CLOEXEC);
-	struct text t = { 0 };
+	struct text t = { 0 }, packed = { 0 };
 	struct stat st;
 	size_t bytes;
 
 	if (fd < 0)
 		die_sys(errno, "%s", quote_file(c->input));
-	read_records(c, fd, &t);
+	read_records(c, fd, &packed, &t);
 	if (!t.bytes)
 		die("%s: there is no header to name columns", quote_file(c->input));
 	bytes = first_record(c, &t);
@@ -146,10 +207,12 @@ void columns_read(struct columns *c)
 	if (!standard && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
 		close(fd);
 		free(t.data);
+		free(packed.data);
 		return;
 	}
-	c->taken = t.data;
-	c->taken_bytes = t.bytes;
+	c->taken = c->decompress ? packed.data : t.data;
+	c->taken_bytes = c->decompress ? packed.bytes : t.bytes;
+	free(c->decompress ? t.data : packed.data);
 }
 
 /* Finding. */

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <spindle/packed.h>
 
 struct columns {
 	const char *input; /* path; "-": standard input */
@@ -19,8 +20,9 @@ struct columns {
 	int separator; /* -1: runs of blanks */
 	char eol;
 	uint64_t header_records; /* the names are in the first of them */
+	enum sp_packed decompress;
 	/* Filled in by columns_read(): */
-	char *taken; /* read from an input that is no regular file, or NULL */
+	char *taken; /* read from an input that is no regular file, as it was, or NULL */
 	size_t taken_bytes;
 	char **names;
 	size_t n;

@@ -7,6 +7,7 @@
 #include "common_options.h"
 #include "msg.h"
 #include "number.h"
+#include "quote.h"
 
 #define PAGE_UNIT 4096u
 #define PAGE_MAX (16u << 20)
@@ -84,6 +85,32 @@ void common_options_finish(struct common_options *c)
 
 	if (!c->run->ntmpdirs)
 		tmpdir_add(c, NULL, dir ? dir : "/tmp");
+}
+
+static void need_format(const char *option, enum sp_packed format)
+{
+	const char *missing = sp_packed_missing(format);
+
+	if (missing)
+		die("%s=%s: this program lacks it: %s", option, sp_packed_name(format), missing);
+}
+
+void common_options_packed(struct common_options *c, const char *output, const char *output_option)
+{
+	static const char option[] = "--compress-output";
+	struct sp_run_opts *run = c->run;
+
+	need_format("--decompress", run->decompress);
+	if (run->compress_output == SP_PACKED_AUTO) {
+		if (!output)
+			die("%s needs a format, or %s with a name that tells it", option,
+			    output_option);
+		run->compress_output = sp_packed_by_suffix(output);
+		if (!sp_packing_name(run->compress_output))
+			die("%s: the suffix of %s is none of .gz, .zst and .lz4", option,
+			    quote(output));
+	}
+	need_format(option, run->compress_output);
 }
 
 static uint64_t memory_asked(uint64_t bytes, bool warn)

@@ -53,6 +53,18 @@ struct common_options {
 		{ "placement", "HOW", SETTING_TO(type, run.placement),                             \
 		  .words = sp_placement_words },                                                   \
 		{ "overwrite", SETTING_TO(type, run.overwrite) },                                  \
+		{ "decompress",                                                                    \
+		  "FORMAT",                                                                        \
+		  SETTING_TO(type, run.decompress),                                                \
+		  .words = sp_packed_words,                                                        \
+		  .optional = true,                                                                \
+		  .absent = SP_PACKED_AUTO },                                                      \
+		{ "compress-output",                                                               \
+		  "FORMAT",                                                                        \
+		  SETTING_TO(type, run.compress_output),                                           \
+		  .words = sp_packing_words,                                                       \
+		  .optional = true,                                                                \
+		  .absent = SP_PACKED_AUTO },                                                      \
 		{ "seed", "N", SETTING_TO(type, run.seed), .number = { 0, UINT64_MAX },            \
 		  .given = offsetof(type, common.seeded) },                                        \
 	{                                                                                          \
@@ -70,6 +82,12 @@ void volume_set(void *to, const char *option, const char *text);
 
 /* When all have been read: temporary data goes to TMPDIR or /tmp if no directory was given. */
 void common_options_finish(struct common_options *c);
+
+/*
+ * What is decompressed and compressed: finds the format that the suffix of the output, a name or
+ * NULL, stands for, and refuses what this build has not.
+ */
+void common_options_packed(struct common_options *c, const char *output, const char *output_option);
 
 /*
  * The memory that was asked for or else the default; can warn if the control group has less.

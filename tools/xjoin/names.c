@@ -82,6 +82,7 @@ static void resolve(struct settings *set, unsigned file)
 		.separator = set->opts.csv && set->separator < 0 ? ',' : set->separator,
 		.eol = set->opts.eol,
 		.header_records = 1,
+		.decompress = set->opts.run.decompress,
 	};
 	const char *rest;
 	char *list;

@@ -161,4 +161,5 @@ void tuning_finish(struct settings *set)
 	}
 	binary_finish(set);
 	common_options_finish(&set->common);
+	common_options_packed(&set->common, set->output, "--output");
 }

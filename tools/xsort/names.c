@@ -23,6 +23,7 @@ void names_resolve(struct settings *set)
 		.separator = set->csv && set->separator == -1 ? ',' : set->separator,
 		.eol = set->eol,
 		.header_records = set->header,
+		.decompress = set->opts.run.decompress,
 	};
 	bool named = false;
 

@@ -309,4 +309,5 @@ void options_parse(struct settings *set, int argc, char **argv)
 	}
 	free(p.gnu);
 	common_options_finish(&set->common);
+	common_options_packed(&set->common, set->output, "-o");
 }

@@ -106,16 +106,6 @@ int sort_run(struct settings *set)
 	return 0;
 }
 
-/* Before the first line that a check sees. */
-static uint64_t lines_taken(const struct settings *set)
-{
-	uint64_t lines = 0;
-
-	for (size_t i = 0; i < set->header_taken.bytes; i++)
-		lines += set->header_taken.data[i] == set->eol;
-	return lines;
-}
-
 /* -c, -C. */
 int check_run(const struct settings *set)
 {
@@ -131,15 +121,15 @@ int check_run(const struct settings *set)
 
 		incompatible(letters);
 	}
-	rc = sp_sort_check(&set->opts, set->files[0], set->header_taken.bytes ? 0 : set->header,
-			   &where, &err);
+	rc = sp_sort_check(&set->opts, set->files[0], &set->header_taken, set->header, &where,
+			   &err);
 	if (rc < 0)
 		failure(set, &err, 0);
 	if (rc == 0)
 		return 0;
 	if (set->check == 'c') {
 		fprintf(stderr, "%s: %s:%llu: disorder: ", msg_program(), set->files[0],
-			(unsigned long long)(where.line + lines_taken(set)));
+			(unsigned long long)where.line);
 		fwrite(where.record, 1, where.bytes, stderr);
 		putc(set->opts.format.kind == SP_REC_LINE ? set->eol : '\n', stderr);
 	}

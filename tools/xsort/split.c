@@ -67,6 +67,8 @@ static void check_splitters(const struct settings *set)
 	check_common(set, option);
 	longopt_exclude(set->split, "--split", true, option);
 	longopt_exclude(set->debug, "--debug", true, option);
+	longopt_exclude(set->opts.run.decompress, "--decompress", true, option);
+	longopt_exclude(set->opts.run.compress_output, "--compress-output", true, option);
 	longopt_exclude(set->common.explain, "--explain", true, option);
 	longopt_exclude(set->common.stats, "--stats", true, option);
 	longopt_exclude(set->opts.run.trace_path, "--trace", true, option);

@@ -118,5 +118,7 @@ void tuning_check(const struct settings *set)
 	longopt_exclude(set->opts.top, "--top", set->check, c);
 	longopt_exclude(set->common.explain, "--explain", set->check, c);
 	longopt_exclude(set->debug, "--debug", set->common.explain, "--explain");
+	longopt_exclude(set->opts.run.compress_output, "--compress-output", set->check, c);
+	longopt_exclude(set->opts.run.compress_output, "--compress-output", set->debug, "--debug");
 	split_check(set);
 }

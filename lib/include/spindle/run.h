@@ -16,6 +16,7 @@
 #include <spindle/api.h>
 #include <spindle/error.h>
 #include <spindle/geometry.h>
+#include <spindle/packed.h>
 #include <spindle/spill.h>
 
 struct sp_run_opts {
@@ -38,6 +39,11 @@ struct sp_run_opts {
 	const char *engine;  /* I/O engine; NULL: the best available */
 	int direct; /* bypass the page cache: -1: depends on its contents; 0: never; 1: always */
 	const char *trace_path; /* block-request trace to write; NULL: none */
+	/*
+	 * Inputs that are read from beginning to end are unpacked: those of that format, which all
+	 * must have, or SP_PACKED_AUTO.  The result is packed: any format but SP_PACKED_XZ.
+	 */
+	enum sp_packed decompress, compress_output;
 };
 
 #define SP_RUN_OPTS_INIT                                                                           \

@@ -172,7 +172,10 @@ struct sp_sort_io {
 	 */
 	uint64_t header_records;
 	bool header_first;
-	/* What was read from the first input before, such as its header: it comes first. */
+	/*
+	 * What was read from the first input before, such as its header: it comes first.  Where
+	 * inputs are decompressed these bytes are too.
+	 */
 	struct sp_batch ahead;
 	bool device_figures; /* stats: also the figures that the system must supply:
 			      * device_* and spill_regions */
@@ -204,11 +207,11 @@ struct sp_disorder {
 /*
  * Returns 0: in order; 1: not, at *where (with opts->unique also if two
  * neighbours have equal keys); negative: error.  The first header_records are a
- * header and are skipped.
+ * header and are skipped.  ahead: as in struct sp_sort_io; NULL: nothing.
  */
 SP_API SP_MUST_CHECK int sp_sort_check(const struct sp_sort_opts *opts, const char *input,
-				       uint64_t header_records, struct sp_disorder *where,
-				       struct sp_errinfo *err);
+				       const struct sp_batch *ahead, uint64_t header_records,
+				       struct sp_disorder *where, struct sp_errinfo *err);
 
 /* The incremental interface. */
 

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A compressed output: a thread of its own packs what is put and writes it, up to three chunks
+ * behind the caller.  Part of the write stream (wstream.h), whose rules apply.
+ */
+#ifndef SP__IO_PACKING_H
+#define SP__IO_PACKING_H
+
+#include "io/wstream.h"
+
+struct sp__packing;
+
+SP_MUST_CHECK int sp__packing_open(struct sp__packing **p, int fd, const char *name,
+				   const struct sp__wstream_opts *opts, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__packing_put(struct sp__packing *p, const void *data, size_t bytes);
+SP_MUST_CHECK int sp__packing_finish(struct sp__packing *p);
+void sp__packing_close(struct sp__packing *p);
+/* Of what has been written. */
+void sp__packing_counters(struct sp__packing *p, struct sp__io_counters *c);
+
+#endif

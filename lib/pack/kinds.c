@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a compressed file looks like from outside: magic numbers and suffixes.
+ */
+#include <stdbool.h>
+#include <string.h>
+#include <spindle/packed.h>
+#include "base/words.h"
+
+#ifdef SP_HAVE_ZLIB
+#define NO_ZLIB NULL
+#else
+#define NO_ZLIB "it was built without zlib"
+#endif
+#ifdef SP_HAVE_LZMA
+#define NO_LZMA NULL
+#else
+#define NO_LZMA "it was built without liblzma"
+#endif
+
+static const struct kind {
+	enum sp_packed format;
+	const char *magic;
+	size_t magic_bytes;
+	const char *suffixes[2];
+	const char *missing;
+} kinds[] = {
+	{ SP_PACKED_GZIP, "\x1f\x8b", 2, { ".gz", NULL }, NO_ZLIB },
+	{ SP_PACKED_ZSTD, "\x28\xb5\x2f\xfd", 4, { ".zst", ".zstd" }, NULL },
+	{ SP_PACKED_LZ4, "\x04\x22\x4d\x18", 4, { ".lz4", NULL }, NULL },
+	{ SP_PACKED_XZ, "\xfd\x37zXZ", SP_PACKED_MAGIC_BYTES, { ".xz", NULL }, NO_LZMA },
+};
+
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+/* A frame to be skipped, with which a file of pzstd begins. */
+static bool is_skippable(const unsigned char *p, size_t bytes)
+{
+	return bytes >= 4 && (p[0] & 0xf0) == 0x50 && !memcmp(p + 1, "\x2a\x4d\x18", 3);
+}
+
+enum sp_packed sp_packed_by_magic(const void *data, size_t bytes)
+{
+	for (size_t i = 0; i < KINDS; i++)
+		if (bytes >= kinds[i].magic_bytes &&
+		    !memcmp(data, kinds[i].magic, kinds[i].magic_bytes))
+			return kinds[i].format;
+	return is_skippable(data, bytes) ? SP_PACKED_ZSTD : SP_PACKED_NONE;
+}
+
+static bool ends_with(const char *name, const char *suffix)
+{
+	size_t bytes = strlen(name), end = strlen(suffix);
+
+	return bytes > end && !strcmp(name + bytes - end, suffix);
+}
+
+enum sp_packed sp_packed_by_suffix(const char *name)
+{
+	for (size_t i = 0; i < KINDS; i++)
+		for (size_t j = 0; j < 2 && kinds[i].suffixes[j]; j++)
+			if (ends_with(name, kinds[i].suffixes[j]))
+				return kinds[i].format;
+	return SP_PACKED_NONE;
+}
+
+const char *sp_packed_missing(enum sp_packed format)
+{
+	for (size_t i = 0; i < KINDS; i++)
+		if (kinds[i].format == format)
+			return kinds[i].missing;
+	return NULL;
+}
+
+SP__WORD_TABLE(sp_packed, { "gzip", SP_PACKED_GZIP }, { "zstd", SP_PACKED_ZSTD },
+	       { "lz4", SP_PACKED_LZ4 }, { "xz", SP_PACKED_XZ })
+SP__WORD_TABLE(sp_packing, { "gzip", SP_PACKED_GZIP }, { "zstd", SP_PACKED_ZSTD },
+	       { "lz4", SP_PACKED_LZ4 })

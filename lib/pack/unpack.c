@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * zlib, libzstd, liblz4 and liblzma behind one function that makes a step.
+ *
+ * Each library is told how much memory it may take: zstd by the size of its window, lzma by a
+ * limit of its own.  zlib's is constant.  An LZ4 frame names the size of its blocks in its sixth
+ * byte, and the library takes two of them, so the beginning of a frame is kept until that byte is
+ * there.
+ *
+ * gzip and xz have checksums of the contents, as have the files that the programs zstd and lz4
+ * write.  Frames without one, which zstd's and lz4's libraries can write, are as good as their
+ * blocks: damage that leaves them valid is not noticed.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <lz4frame.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+#ifdef SP_HAVE_ZLIB
+#define ZLIB_CONST
+#include <zlib.h>
+#endif
+#ifdef SP_HAVE_LZMA
+#include <lzma.h>
+#endif
+#include "base/err.h"
+#include "base/minmax.h"
+#include "pack/unpack.h"
+
+#define ZLIB_GZIP 31 /* windows of any size, in gzip's format alone */
+/* Beside zstd's window, and of an LZ4 frame beside its blocks. */
+#define ZSTD_BESIDE (600u << 10)
+#define LZ4_BESIDE (200u << 10)
+#define ZSTD_WINDOW_LEAST 10
+#define ZSTD_WINDOW_MOST 31
+#define LZ4_HEAD 6
+
+struct sp__decoder {
+	enum sp_packed format;
+	const char *name;
+	struct sp_errinfo *err;
+	uint64_t memory_bytes;
+	bool whole; /* at the end of a member */
+	int (*step)(struct sp__decoder *u, struct sp__packspan *span);
+	ZSTD_DCtx *zstd;
+	LZ4F_dctx *lz4;
+	unsigned char head[LZ4_HEAD]; /* of a frame of LZ4 */
+	size_t head_bytes;
+#ifdef SP_HAVE_ZLIB
+	z_stream gzip;
+#endif
+#ifdef SP_HAVE_LZMA
+	lzma_stream xz;
+#endif
+};
+
+static int damaged(struct sp__decoder *u)
+{
+	return sp__errf(u->err, SP_EFORMAT, "read", u->name, -1,
+			"the %s data is damaged, or is followed by something else",
+			sp_packed_name(u->format));
+}
+
+/* needs: bytes; 0: not known. */
+static int too_large(struct sp__decoder *u, uint64_t needs)
+{
+	if (!needs)
+		return sp__errf(u->err, SP_EBUDGET, "read", u->name, -1,
+				"to be decompressed it needs more than the %llu bytes of -S that "
+				"are for that",
+				(unsigned long long)u->memory_bytes);
+	return sp__errf(u->err, SP_EBUDGET, "read", u->name, -1,
+			"to be decompressed it needs %llu bytes; of -S %llu are for that",
+			(unsigned long long)needs, (unsigned long long)u->memory_bytes);
+}
+
+static int no_memory(struct sp__decoder *u)
+{
+	return sp__err(u->err, -ENOMEM, "allocate", NULL, -1);
+}
+
+/* gzip. */
+
+#ifdef SP_HAVE_ZLIB
+static int step_gzip(struct sp__decoder *u, struct sp__packspan *span)
+{
+	unsigned in = (unsigned)sp__min(span->in_bytes, UINT32_MAX);
+	unsigned room = (unsigned)sp__min(span->room, UINT32_MAX);
+	int rc;
+
+	if (u->whole && span->in_bytes && inflateReset(&u->gzip) != Z_OK)
+		return no_memory(u);
+	u->gzip.next_in = (const unsigned char *)span->in;
+	u->gzip.avail_in = in;
+	u->gzip.next_out = (unsigned char *)span->out;
+	u->gzip.avail_out = room;
+	u->whole &= !span->in_bytes;
+	rc = u->whole ? Z_OK : inflate(&u->gzip, Z_NO_FLUSH);
+	span->in += in - u->gzip.avail_in;
+	span->in_bytes -= in - u->gzip.avail_in;
+	span->out += room - u->gzip.avail_out;
+	span->room -= room - u->gzip.avail_out;
+	u->whole |= rc == Z_STREAM_END;
+	if (rc == Z_MEM_ERROR)
+		return no_memory(u);
+	return rc == Z_OK || rc == Z_STREAM_END || rc == Z_BUF_ERROR ? 0 : damaged(u);
+}
+
+static int open_gzip(struct sp__decoder *u)
+{
+	u->step = step_gzip;
+	return inflateInit2(&u->gzip, ZLIB_GZIP) == Z_OK ? 0 : no_memory(u);
+}
+#endif
+
+/* zstd. */
+
+static int step_zstd(struct sp__decoder *u, struct sp__packspan *span)
+{
+	ZSTD_inBuffer in = { span->in, span->in_bytes, 0 };
+	ZSTD_outBuffer out = { span->out, span->room, 0 };
+	size_t left;
+
+	if (u->whole && !span->in_bytes)
+		return 0;
+	left = ZSTD_decompressStream(u->zstd, &out, &in);
+	if (ZSTD_isError(left)) {
+		if (ZSTD_getErrorCode(left) == ZSTD_error_frameParameter_windowTooLarge)
+			return too_large(u, 0);
+		return ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation ? no_memory(u)
+									       : damaged(u);
+	}
+	span->in += in.pos;
+	span->in_bytes -= in.pos;
+	span->out += out.pos;
+	span->room -= out.pos;
+	u->whole = left == 0;
+	return 0;
+}
+
+static int open_zstd(struct sp__decoder *u)
+{
+	int window = ZSTD_WINDOW_LEAST;
+
+	while (window < ZSTD_WINDOW_MOST &&
+	       (UINT64_C(2) << window) + ZSTD_BESIDE <= u->memory_bytes)
+		window++;
+	u->step = step_zstd;
+	u->zstd = ZSTD_createDCtx();
+	if (!u->zstd || ZSTD_isError(ZSTD_DCtx_setParameter(u->zstd, ZSTD_d_windowLogMax, window)))
+		return no_memory(u);
+	return 0;
+}
+
+/* lz4. */
+
+/* Takes the bytes that tell the size of a frame's blocks; a frame to be skipped has none. */
+static int take_head(struct sp__decoder *u, struct sp__packspan *span)
+{
+	uint64_t needs;
+
+	while (span->in_bytes && u->head_bytes < LZ4_HEAD) {
+		u->head[u->head_bytes++] = (unsigned char)*span->in++;
+		span->in_bytes--;
+		u->whole = false;
+	}
+	if (u->head_bytes < LZ4_HEAD || sp_packed_by_magic(u->head, 4) != SP_PACKED_LZ4)
+		return 0;
+	needs = (UINT64_C(2) << (8 + 2 * (u->head[5] >> 4 & 7))) + LZ4_BESIDE;
+	return needs > u->memory_bytes ? too_large(u, needs) : 0;
+}
+
+/* 1: the frame ends here. */
+static int feed_lz4(struct sp__decoder *u, struct sp__packspan *span)
+{
+	size_t in = span->in_bytes, room = span->room;
+	size_t left = LZ4F_decompress(u->lz4, span->out, &room, span->in, &in, NULL);
+
+	if (LZ4F_isError(left))
+		return damaged(u);
+	span->in += in;
+	span->in_bytes -= in;
+	span->out += room;
+	span->room -= room;
+	return left == 0;
+}
+
+static int step_lz4(struct sp__decoder *u, struct sp__packspan *span)
+{
+	struct sp__packspan head = { (const char *)u->head, LZ4_HEAD, span->out, span->room };
+	int rc;
+
+	if (u->head_bytes < LZ4_HEAD) {
+		rc = take_head(u, span);
+		if (rc || u->head_bytes < LZ4_HEAD)
+			return rc;
+		/* No frame is so short that its beginning gives bytes. */
+		rc = feed_lz4(u, &head);
+		if (rc || head.in_bytes)
+			return rc < 0 ? rc : damaged(u);
+	}
+	rc = feed_lz4(u, span);
+	if (rc == 1) {
+		u->whole = true;
+		u->head_bytes = 0;
+	}
+	return rc < 0 ? rc : 0;
+}
+
+static int open_lz4(struct sp__decoder *u)
+{
+	u->step = step_lz4;
+	return LZ4F_isError(LZ4F_createDecompressionContext(&u->lz4, LZ4F_VERSION)) ? no_memory(u)
+										    : 0;
+}
+
+/* xz. */
+
+#ifdef SP_HAVE_LZMA
+static int run_xz(struct sp__decoder *u, struct sp__packspan *span, lzma_action action)
+{
+	lzma_ret rc;
+
+	u->xz.next_in = (const uint8_t *)span->in;
+	u->xz.avail_in = span->in_bytes;
+	u->xz.next_out = (uint8_t *)span->out;
+	u->xz.avail_out = span->room;
+	rc = lzma_code(&u->xz, action);
+	span->in += span->in_bytes - u->xz.avail_in;
+	span->in_bytes = u->xz.avail_in;
+	span->out += span->room - u->xz.avail_out;
+	span->room = u->xz.avail_out;
+	u->whole = rc == LZMA_STREAM_END;
+	if (rc == LZMA_MEMLIMIT_ERROR)
+		return too_large(u, lzma_memusage(&u->xz));
+	if (rc == LZMA_MEM_ERROR)
+		return no_memory(u);
+	return rc == LZMA_OK || rc == LZMA_STREAM_END || rc == LZMA_BUF_ERROR ? 0 : damaged(u);
+}
+
+static int step_xz(struct sp__decoder *u, struct sp__packspan *span)
+{
+	return run_xz(u, span, LZMA_RUN);
+}
+
+/* Whether a stream is complete the library tells only if it is told that there is no more. */
+static int end_xz(struct sp__decoder *u)
+{
+	struct sp__packspan nothing = { 0 };
+	char byte;
+
+	nothing.in = nothing.out = &byte;
+	return run_xz(u, &nothing, LZMA_FINISH);
+}
+
+static int open_xz(struct sp__decoder *u)
+{
+	u->xz = (lzma_stream)LZMA_STREAM_INIT;
+	u->step = step_xz;
+	return lzma_stream_decoder(&u->xz, u->memory_bytes,
+				   LZMA_CONCATENATED | LZMA_TELL_UNSUPPORTED_CHECK) == LZMA_OK
+		       ? 0
+		       : no_memory(u);
+}
+#endif
+
+/* All. */
+
+static int open_format(struct sp__decoder *u)
+{
+	const char *missing = sp_packed_missing(u->format);
+
+	if (missing)
+		return sp__errf(u->err, SP_EUNSUP, "read", u->name, -1,
+				"this program cannot read %s: %s", sp_packed_name(u->format),
+				missing);
+	switch (u->format) {
+#ifdef SP_HAVE_ZLIB
+	case SP_PACKED_GZIP:
+		return open_gzip(u);
+#endif
+#ifdef SP_HAVE_LZMA
+	case SP_PACKED_XZ:
+		return open_xz(u);
+#endif
+	case SP_PACKED_LZ4:
+		return open_lz4(u);
+	default:
+		return open_zstd(u);
+	}
+}
+
+int sp__decoder_new(struct sp__decoder **decoder, enum sp_packed format, const char *name,
+		    uint64_t memory_bytes, struct sp_errinfo *err)
+{
+	struct sp__decoder *u = calloc(1, sizeof(*u));
+	int rc;
+
+	*decoder = NULL;
+	if (!u)
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	u->format = format;
+	u->name = name;
+	u->memory_bytes = memory_bytes;
+	u->err = err;
+	rc = open_format(u);
+	if (rc) {
+		sp__decoder_free(u);
+		return rc;
+	}
+	*decoder = u;
+	return 0;
+}
+
+void sp__decoder_free(struct sp__decoder *u)
+{
+	if (!u)
+		return;
+#ifdef SP_HAVE_ZLIB
+	if (u->format == SP_PACKED_GZIP)
+		inflateEnd(&u->gzip);
+#endif
+#ifdef SP_HAVE_LZMA
+	if (u->format == SP_PACKED_XZ)
+		lzma_end(&u->xz);
+#endif
+	ZSTD_freeDCtx(u->zstd);
+	LZ4F_freeDecompressionContext(u->lz4);
+	free(u);
+}
+
+/* The last step neither takes nor gives anything: libraries keep what they cannot give. */
+int sp__decoder_run(struct sp__decoder *u, struct sp__packspan *span)
+{
+	size_t in_bytes, room;
+	int rc;
+
+	do {
+		in_bytes = span->in_bytes;
+		room = span->room;
+		rc = room ? u->step(u, span) : 0;
+	} while (!rc && span->room && (span->in_bytes != in_bytes || span->room != room));
+	return !rc && span->room && span->in_bytes ? damaged(u) : rc;
+}
+
+int sp__decoder_end(struct sp__decoder *u)
+{
+	int rc = 0;
+
+#ifdef SP_HAVE_LZMA
+	if (u->format == SP_PACKED_XZ)
+		rc = end_xz(u);
+#endif
+	if (rc || u->whole)
+		return rc;
+	return sp__errf(u->err, SP_EFORMAT, "read", u->name, -1,
+			"the file ends before its %s data does", sp_packed_name(u->format));
+}
+
+/* The most that a beginning may need: what reads the file later keeps to -S. */
+#define BEGINNING_MEMORY (UINT64_C(1) << 30)
+
+int sp_packed_beginning(enum sp_packed format, const char *name, const void *data, size_t bytes,
+			char *out, size_t room, size_t *unpacked, struct sp_errinfo *err)
+{
+	struct sp__packspan span = { data, bytes, out, room };
+	struct sp__decoder *u;
+	int rc;
+
+	*unpacked = 0;
+	if (format == SP_PACKED_AUTO)
+		format = sp_packed_by_magic(data, bytes);
+	if (format == SP_PACKED_NONE) {
+		*unpacked = sp__min(bytes, room);
+		memcpy(out, data, *unpacked);
+		return 0;
+	}
+	rc = sp__decoder_new(&u, format, name, BEGINNING_MEMORY, err);
+	if (!rc)
+		rc = sp__decoder_run(u, &span);
+	*unpacked = (size_t)(span.out - out);
+	sp__decoder_free(u);
+	return rc;
+}

@@ -1,0 +1,284 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Compressed inputs and outputs.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
+	xjoin=${XJOIN:-$BATS_TEST_DIRNAME/../../build/bin/xjoin}
+	export LC_ALL=C
+	. "$BATS_TEST_DIRNAME/../../scripts/needs.bash"
+	needs gzip zstd lz4 xz
+	cd "$BATS_TEST_TMPDIR" || return
+	mkdir tmp
+	export TMPDIR=$PWD/tmp
+	seq 100000 | awk '{ print ($1 * 7919) % 100003, $1 }' >in
+	sort in >sorted
+}
+
+teardown()
+{
+	[ -z "$(ls tmp)" ]
+}
+
+formats='gzip zstd lz4 xz'
+
+pack() # FORMAT < BYTES > PACKED
+{
+	"$1" -c
+}
+
+unpack() # FORMAT < PACKED > BYTES
+{
+	"$1" -dc
+}
+
+@test "each format, as said and by its magic number, from a file, a pipe and standard input" {
+	for f in $formats; do
+		pack "$f" <in >p
+		"$xsort" --decompress p | cmp - sorted
+		"$xsort" --decompress="$f" <p | cmp - sorted
+		cat p | "$xsort" --decompress | cmp - sorted
+		"$xsort" --decompress="$f" <(cat p) | cmp - sorted
+	done
+}
+
+@test "any number of threads, in memory and spilled" {
+	for f in gzip xz; do
+		pack "$f" -1 <in >p."$f"
+		cat in in in in | pack "$f" -0 >q."$f" 2>/dev/null || cat in in in in | pack "$f" >q."$f"
+	done
+	cat in in in in | sort >sorted4
+	for n in 1 2 3 8; do
+		"$xsort" --decompress --parallel=$n p.gzip | cmp - sorted
+		"$xsort" --decompress --parallel=$n -S 1M q.gzip -o out
+		cmp out sorted4
+		cat q.gzip | "$xsort" --decompress --parallel=$n -S 1M | cmp - sorted4
+		"$xsort" --decompress --parallel=$n -S 48M q.xz | cmp - sorted4
+	done
+}
+
+@test "several members are one input, several inputs go each by its own magic number" {
+	for f in $formats; do
+		{ head -n 30000 in | pack "$f"; tail -n +30001 in | pack "$f"; : | pack "$f"; } >p
+		"$xsort" --decompress p | cmp - sorted
+		cat p | "$xsort" --decompress="$f" | cmp - sorted
+	done
+	sed -n '1~5p' in | gzip >a
+	sed -n '2~5p' in | zstd >b
+	sed -n '3~5p' in | lz4 -c >c
+	sed -n '4~5p' in | xz >d
+	sed -n '5~5p' in >e
+	: >f
+	"$xsort" --decompress a b c d e f | cmp - sorted
+	cat e | "$xsort" --decompress a b c - d | cmp - sorted
+	printf 'a\0b\0c\0d\0e' | "$xsort" --decompress --files0-from=- | cmp - sorted
+}
+
+@test "with a format all must be in it; without one nothing is decompressed" {
+	gzip -c in >p
+	run -2 "$xsort" --decompress=zstd p
+	[ "$output" = "xsort: p: it is not in the format zstd" ]
+	run -2 "$xsort" --decompress=gzip p in
+	[ "$output" = "xsort: in: it is not in the format gzip" ]
+	: >empty
+	run -2 "$xsort" --decompress=gzip empty
+	[ "$output" = "xsort: empty: it is not in the format gzip" ]
+	run -2 "$xsort" --decompress=bzip2 p
+	"$xsort" p | cmp - <(sort p)
+	[ "$("$xsort" --decompress empty | wc -c)" = 0 ]
+}
+
+@test "-c, -m, --header, -u and -o onto the input" {
+	gzip -c sorted >s.gz
+	xz -c in >u.xz
+	"$xsort" -c --decompress s.gz
+	run -1 "$xsort" -c --decompress u.xz
+	[[ $output == "xsort: u.xz:"*": disorder: "* ]]
+	"$xsort" -m --decompress s.gz s.gz | cmp - <(sort -m sorted sorted)
+	"$xsort" -u --decompress s.gz s.gz | cmp - sorted
+	"$xsort" --decompress --compress-output -o s.gz -r s.gz
+	gzip -dc s.gz | cmp - <(sort -r in)
+	{ echo head; cat in; } | zstd >h.zst
+	"$xsort" --header --decompress h.zst h.zst | cmp - <(echo head; cat in in | sort)
+}
+
+@test "columns that the header of a compressed file names" {
+	seq 20000 | awk 'BEGIN { print "name,price" } { print "n" $1 "," ($1 * 7919) % 20011 }' >c.csv
+	"$xsort" --csv --header -k price:n c.csv >want
+	for f in $formats; do
+		pack "$f" <c.csv >p
+		"$xsort" --csv --header -k price:n --decompress p | cmp - want
+		"$xsort" --csv --header -k price:n --decompress <p | cmp - want
+		cat p | "$xsort" --csv --header -k price:n --decompress="$f" | cmp - want
+		run -1 "$xsort" -c --csv --header -k price:n --decompress <p
+		[[ $output == "xsort: -:"*": disorder: "* ]]
+		"$xjoin" --csv --header -j name -o 1.name,2.price --decompress p <(cat p) --ordered=1 | cmp - c.csv
+	done
+	cat c.csv | "$xsort" --csv --header -k price:n --decompress | cmp - want
+	pack gzip <want | "$xsort" -c --csv --header -k price:n --decompress
+	# A header longer than what is read at a time.
+	{ printf '%0200000d,b\n' 0; echo 1,2; echo 0,1; } >long.csv
+	gzip <long.csv | "$xsort" --csv --header -k b:n --decompress | cmp - <("$xsort" --csv --header -k2,2n long.csv)
+	zstd -c long.csv >long.zst
+	"$xsort" --csv --header -k b:n --decompress long.zst | cmp - <("$xsort" --csv --header -k2,2n long.csv)
+}
+
+fails() # ARGUMENT...
+{
+	local status=0
+
+	"$xsort" -o out "$@" 2>err || status=$?
+	[ $status = 2 ]
+	[ ! -e out ]
+}
+
+@test "a file that ends early is an error wherever it ends, and nothing is written" {
+	seq 30 | awk '{ print $1 * 17 % 31 }' >small
+	for f in $formats; do
+		pack "$f" <small >p
+		for ((i = 1; i < $(stat -c %s p); i++)); do
+			head -c "$i" p >short
+			fails --decompress="$f" short
+			[[ $(<err) == "xsort: short: "* ]]
+		done
+		head -c -1 p >short
+		run -2 --separate-stderr "$xsort" --decompress <(cat short)
+		[ -z "$output" ]
+		# shellcheck disable=SC2154 # run sets it
+		[[ $stderr == *"ends before its $f data does" ]]
+		run -2 --separate-stderr "$xsort" -m --decompress short p
+		[ -z "$output" ]
+	done
+}
+
+@test "what follows a member is another or an error" {
+	for f in $formats; do
+		{ pack "$f" <in; echo more; } >p
+		run -2 --separate-stderr "$xsort" --decompress p
+		[ -z "$output" ]
+		[[ $stderr == "xsort: p: "* ]]
+	done
+}
+
+# Each byte in turn has another value; never a wrong result that looks like a right one.
+@test "a damaged file is an error, or its damage does not matter" {
+	seq 40 | awk '{ print $1 * 17 % 41 }' >small
+	sort small >want
+	for f in $formats; do
+		pack "$f" <small >p
+		read -ra was <<<"$(od -An -v -tu1 p | tr -s '\n' ' ')"
+		for ((i = 0; i < ${#was[@]}; i++)); do
+			printf -v byte '\\x%x' $(((${was[i]} + 1 + RANDOM % 255) % 256))
+			# shellcheck disable=SC2059 # a byte
+			{ head -c "$i" p; printf "$byte"; tail -c "+$((i + 2))" p; } >bad
+			rm -f out
+			if "$xsort" --decompress="$f" -o out bad 2>err; then
+				cmp out want
+			else
+				[ $? = 2 ]
+				[ ! -e out ]
+				[[ $(<err) == "xsort: bad: "* ]]
+			fi
+		done
+	done
+}
+
+@test "results in each format, onto a file, a pipe and parts" {
+	for f in gzip zstd lz4; do
+		"$xsort" --compress-output=$f in | unpack $f | cmp - sorted
+		for n in 1 2 3 8; do
+			"$xsort" --compress-output=$f --parallel=$n -S 1M -o out in
+			unpack $f <out | cmp - sorted
+		done
+		"$xsort" --compress-output=$f --top=3 in | unpack $f | cmp - <(head -n 3 sorted)
+		: | "$xsort" --compress-output=$f >out
+		[ -s out ]
+		[ -z "$(unpack $f <out)" ]
+	done
+	"$xsort" --compress-output -o a.gz in && gzip -dc a.gz | cmp - sorted
+	"$xsort" --compress-output -o a.zst in && zstd -dc a.zst | cmp - sorted
+	"$xsort" --compress-output -o a.lz4 in && lz4 -dc a.lz4 | cmp - sorted
+	{ echo head; cat in; } | "$xsort" --header --compress-output=gzip | gzip -dc | cmp - <(echo head; cat sorted)
+	sed -n '30000p;60000p' sorted >cuts
+	"$xsort" --split=cuts --compress-output -o part%d.gz in
+	[ "$(gzip -dc part0.gz | wc -l)" = 29999 ]
+	gzip -dc part0.gz part1.gz part2.gz | cmp - sorted
+}
+
+@test "a result without a suffix that tells its format is refused" {
+	run -2 "$xsort" --compress-output in
+	[ "$output" = "xsort: --compress-output needs a format, or -o with a name that tells it" ]
+	run -2 "$xsort" --compress-output -o out.txt in
+	[[ $output == *"the suffix of 'out.txt' is none of .gz, .zst and .lz4" ]]
+	run -2 "$xsort" --compress-output -o out.xz in
+	run -2 "$xsort" --compress-output=xz -o out in
+	[ ! -e out ]
+	run -2 "$xsort" --compress-output=gzip -c in
+	run -2 "$xsort" --decompress --splitters=2 in
+	run -2 "$xsort" --decompress --volume=sim:atlas10k3-like in
+	[[ $output == *"no simulated time" ]]
+}
+
+@test "a result that cannot be written is an error" {
+	[ -w /dev/full ] || skip "needs /dev/full"
+	for f in gzip zstd lz4; do
+		run -2 "$xsort" --compress-output=$f -o /dev/full in
+		[[ $output == *"No space left on device"* ]]
+	done
+}
+
+@test "a reader that goes away ends the program by SIGPIPE" {
+	head -c 3000000 /dev/urandom | od -An -tx1 >noise
+	{ "$xsort" --compress-output=gzip noise || echo $? >status; } 2>err | head -c 1 >/dev/null
+	[ "$(cat status)" = 141 ]
+	[ ! -s err ]
+}
+
+@test "what needs more memory than -S has is refused" {
+	cat in in in in >big
+	xz -9 -c big >big.xz
+	run -2 "$xsort" -S 1M --decompress big.xz
+	[[ $output == "xsort: big.xz: to be decompressed it needs "*" bytes; of -S "*" are for that" ]]
+	zstd --long=27 -q -c <(cat big big) >big.zst
+	run -2 "$xsort" -S 1M --decompress big.zst
+	[[ $output == "xsort: big.zst: to be decompressed it needs more than the "* ]]
+	"$xsort" -S 400M --decompress big.xz | cmp - <(sort big)
+}
+
+@test "joins: all formats, both sides, any number of threads" {
+	awk '{ print $2, "r" $1 }' in >other
+	sort -k1,1 other >other.s
+	"$xjoin" -S 32M in other --ordered=1 >want
+	[ -s want ]
+	for f in $formats; do
+		pack "$f" <in >p
+		pack "$f" <other >q
+		for n in 1 3 8; do
+			"$xjoin" --decompress --parallel=$n -S 100M --ordered=1 p q | cmp - want
+			cat p | "$xjoin" --decompress="$f" --parallel=$n -S 100M --ordered=1 - q | cmp - want
+		done
+	done
+	gzip -c in >p
+	"$xjoin" --decompress --algorithm=grace -S 2M p other | sort | cmp - <(sort want)
+	"$xjoin" --decompress --compress-output --output=out.zst --ordered=1 p other
+	zstd -dc out.zst | cmp - want
+	"$xjoin" --decompress --algorithm=merge <(gzip -c sorted) other.s | cmp - <(join sorted other.s)
+	"$xjoin" --decompress --limit=5 p <(gzip -c other) --ordered=1 | cmp - <(head -n 5 want)
+	run -1 "$xjoin" --compress-output p other
+	[ "$output" = "xjoin: --compress-output needs a format, or --output with a name that tells it" ]
+}
+
+@test "joins of damaged files fail" {
+	gzip -c in >p
+	head -c -1 p >short
+	run -1 "$xjoin" --decompress --output=out short in
+	[ "$output" = "xjoin: short: the file ends before its gzip data does" ]
+	[ ! -e out ]
+	run -1 "$xjoin" --decompress --output=out in short
+	[ ! -e out ]
+	run -1 --separate-stderr "$xjoin" --decompress <(echo 1 2) <(seq 5 | gzip | head -c -1)
+	[ -z "$output" ]
+}
