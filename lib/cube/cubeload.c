@@ -36,15 +36,11 @@ static int note_progress(struct sp__loading *l, uint64_t layer)
 	return rc ? rc : note_layers(l, layer, false);
 }
 
-/*
- * The layer at which to go on, or 0; what was there is incomplete from now on, and was never
- * written if all is loaded again.
- */
-static int begin(struct sp__loading *l, bool resume, uint64_t *first)
+/* The layer at which to go on, or 0. */
+static int find_first(struct sp__loading *l, bool resume, uint64_t *first)
 {
-	struct sp__cube_head *h = &l->cube->head;
+	const struct sp__cube_head *h = &l->cube->head;
 	unsigned slowest = l->order[h->shape.ndims - 1];
-	int rc = 0;
 
 	*first = resume ? h->loaded : 0;
 	if (*first < h->shape.dims[slowest])
@@ -52,16 +48,25 @@ static int begin(struct sp__loading *l, bool resume, uint64_t *first)
 	if (*first && memcmp(h->load_order, l->order, h->shape.ndims * sizeof(*l->order)))
 		return sp__errf(l->err, SP_ESYNTAX, "load", l->cube->path, -1,
 				"the order differs from that of the load to go on with");
-	if (!l->input.seekable)
-		rc = sp__loadinput_skip(&l->input, *first * l->input.pitch[slowest]);
-	if (rc)
-		return rc;
+	return l->input.seekable ? 0
+				 : sp__loadinput_skip(&l->input, *first * l->input.pitch[slowest]);
+}
+
+/*
+ * What was there is incomplete from now on, and was never written if all is loaded again.  An
+ * input whose first elements cannot be read has changed nothing.
+ */
+static int begin(struct sp__loading *l)
+{
+	struct sp__cube_head *h = &l->cube->head;
+	int rc;
+
 	h->complete = false;
 	h->loading = SP__LOADING_ALL;
-	h->loaded = *first;
+	h->loaded = l->layer;
 	memcpy(h->load_order, l->order, sizeof(h->load_order));
 	rc = sp__cube_head_write(h, l->cube->fd, l->cube->path, l->err);
-	for (size_t i = 0; !rc && !*first && i < h->parts.n; i++) {
+	for (size_t i = 0; !rc && !l->layer && i < h->parts.n; i++) {
 		const struct sp__cubepart *p = h->parts.list[i];
 
 		rc = sp__extents_clear(l->cube->fd, p->table_block * h->block_bytes,
@@ -95,7 +100,7 @@ static int run_load(struct sp__loading *l, const char *name, const struct sp_cub
 	if (!rc)
 		rc = sp__loading_open(l);
 	if (!rc)
-		rc = begin(l, opts->resume, &first);
+		rc = find_first(l, opts->resume, &first);
 	if (!rc)
 		rc = sp__loading_parts(l, first);
 	sp__loading_close(l);
@@ -108,9 +113,12 @@ static int run_load(struct sp__loading *l, const char *name, const struct sp_cub
 int sp_cube_load(struct sp_cube *cube, const char *input, const struct sp_cube_load_opts *opts,
 		 struct sp_cube_stats *stats, struct sp_errinfo *err)
 {
-	struct sp__loading l = {
-		.cube = cube, .stats = stats, .err = err, .progress = note_progress, .input.fd = -1
-	};
+	struct sp__loading l = { .cube = cube,
+				 .stats = stats,
+				 .err = err,
+				 .begin = begin,
+				 .progress = note_progress,
+				 .input.fd = -1 };
 	int rc;
 
 	*stats = (struct sp_cube_stats){ 0 };

@@ -50,6 +50,14 @@ static int read_elements(struct sp__loading *l, struct sp_cube_box box, uint64_t
 	return l->input.name ? sp__loadinput_read(&l->input, &box, l->tiles.buffer) : 0;
 }
 
+static int begin(struct sp__loading *l)
+{
+	int (*fn)(struct sp__loading * l) = l->begin;
+
+	l->begin = NULL;
+	return fn ? fn(l) : 0;
+}
+
 static int write_cells(struct sp__loading *l, const struct sp_cube_box *cells)
 {
 	int rc;
@@ -78,6 +86,8 @@ static int load_part(struct sp__loading *l, const struct sp_cube_box *part)
 		rc = sp__extents_open(&l->extents, l->cube, &cells, l->err);
 	if (!rc)
 		rc = read_elements(l, box, bytes);
+	if (!rc)
+		rc = begin(l);
 	sp__charge_work(&l->cube->env, 0, 0, bytes);
 	if (!rc)
 		rc = write_cells(l, &cells);
@@ -169,6 +179,7 @@ int sp__loading_parts(struct sp__loading *l, uint64_t first)
 		parts.hi[i] = s->dims[l->order[i]] - 1;
 		parts.stride[i] = l->length[l->order[i]];
 	}
+	l->layer = first;
 	if (first > parts.hi[last])
 		return 0;
 	do {

@@ -27,6 +27,9 @@ struct sp__loading {
 	struct sp__growth growth;
 	int (*keep)(struct sp__loading *l, const struct sp_cube_box *box);
 	struct sp__tiles kept;
+	uint64_t layer; /* at which parts begin */
+	/* Is called once, when the first part was read; then NULL. */
+	int (*begin)(struct sp__loading *l);
 	/* Is called before each part that begins at a layer of the input's slowest dimension. */
 	int (*progress)(struct sp__loading *l, uint64_t layer);
 	uint64_t noted;			   /* bytes since the last note of progress */

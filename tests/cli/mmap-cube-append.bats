@@ -169,7 +169,7 @@ small()
 	[ "$("$cube" export c --format csv | grep -c ',9$')" = $((10 * 6 * 6 - 1)) ]
 	[ "$("$cube" get c 1,2,3)" = 5 ]
 	printf '0,0,0,1\n1,1\n' > wrong.csv
-	head -c 100 /dev/zero | { run -2 "$cube" load c -; }
+	head -c 2881 /dev/zero | { run -2 "$cube" load c -; }
 	run -2 "$cube" append c --dim=2 --count=1
 	[[ $output == *"load"* ]]
 }

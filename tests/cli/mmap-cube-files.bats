@@ -116,6 +116,15 @@ small()
 	[[ $output == *"goes on after the last element"* ]]
 }
 
+@test "a pipe that ends at once leaves the cube as it was" {
+	small
+	run -2 "$cube" load c - --format=raw < /dev/null
+	[[ $output == *"ends before the last element"* ]]
+	run -2 --separate-stderr bash -c 'head -c 79 in | "$1" load c - --format=raw' _ "$cube"
+	cmp c before
+	"$cube" check c
+}
+
 @test "values that do not fit their type are refused" {
 	"$cube" create u --dims 2x2 --dtype u64 --mapping naive
 	run -2 "$cube" put u 0,0 ' -5'

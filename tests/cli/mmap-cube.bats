@@ -267,7 +267,7 @@ create()
 	"$cube" create c --dims 64x64x64
 	mkfifo pipe
 	exec {keep}<> pipe
-	head -c 30000 in > pipe
+	head -c 600000 in > pipe {keep}>&- 3>&- &
 	"$cube" load c pipe -S 600K {keep}>&- 3>&- & load=$!
 	until [[ $("$cube" info c) == *"a load was interrupted"* ]]; do sleep 0.05; done
 	kill -TERM $load
