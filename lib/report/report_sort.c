@@ -55,6 +55,7 @@ static const struct sp_report_field plan_fields[] = {
 	FIELD(sort_plan, "merge_pages", COUNT, merge_pages),
 	FIELD(sort_plan, "transfer_s_per_mb", REAL, transfer_s_per_mb),
 	FIELD(sort_plan, "seek_s", REAL, seek_s),
+	FIELD(sort_plan, "spill_bytes", KNOWN, spill_bytes),
 	/* Of an input of unknown size nothing can be foretold. */
 	FIELD(sort_plan, "elapsed_s", POSITIVE, seconds),
 	{ 0 },

@@ -376,6 +376,25 @@ static int check_opts(const struct sp_sort_opts *o, struct sp_errinfo *err)
 	return check_volume(o, err);
 }
 
+/*
+ * What is written to temporary space and not used again.  Intermediate merges write where they have
+ * read, unless nothing is recycled.  Of each run --top leaves its first records.
+ */
+static uint64_t spill_bytes(const struct sp_sort_opts *o, const struct sp_sort_plan *plan)
+{
+	uint64_t record = o->format.kind == SP_REC_FIXED ? o->format.fixed_bytes : o->record_bytes;
+	double bytes = (double)plan->input_bytes, left;
+
+	if (plan->in_memory || !plan->input_bytes)
+		return 0;
+	left = (double)plan->runs * (double)o->top * (double)record;
+	if (left > 0 && left < bytes && !o->count)
+		bytes = left;
+	if (plan->recycle == SP_RECYCLE_NONE && plan->passes > 1)
+		bytes *= plan->passes;
+	return (uint64_t)bytes;
+}
+
 static void fill(struct sp_sort_plan *plan, const struct sp_sort_opts *o,
 		 const struct sp__choice *c, const struct sp__layout *l)
 {
@@ -411,6 +430,7 @@ static void fill(struct sp_sort_plan *plan, const struct sp_sort_opts *o,
 		plan->readahead = SP_READ_NONE;
 		plan->recycle = SP_RECYCLE_NONE;
 	}
+	plan->spill_bytes = spill_bytes(o, plan);
 }
 
 int sp_sort_plan(const struct sp_sort_opts *opts, struct sp_sort_plan *plan, struct sp_errinfo *err)

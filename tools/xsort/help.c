@@ -99,6 +99,7 @@ static const char tuning[] =
 	"      --page-size=SIZE      unit of temporary data (32K)\n"
 	"      --recycle=WHICH       reuse space of merged runs: none, all, or of merge\n"
 	"                            levels 0 to WHICH\n"
+	"      --require-space       refuse to sort if -T may lack the space\n"
 	"      --spill-compression=HOW  lz4, zstd, none\n"
 	"\n";
 

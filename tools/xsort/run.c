@@ -12,21 +12,6 @@
 
 static const char *const phase_names[SP_SORT_PHASES] = { "forming runs", "merging" };
 
-/* --explain: the plan as text, or, with --stats, as JSON. */
-static int explain(struct settings *set)
-{
-	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp_sort_plan plan;
-	struct statsfile stats;
-
-	statsfile_open(&stats, set->common.stats);
-	sp_sort_expect(&set->opts, set->files, set->nfiles);
-	if (sp_sort_plan(&set->opts, &plan, &err))
-		failure(set, &err, 0);
-	statsfile_plan(&stats, sp_report_sort_plan(&plan));
-	return 0;
-}
-
 /* With --debug the library writes into the annotator's pipe. */
 static int run(const struct settings *set, struct sp_sort_io *io, struct sp_sort_stats *stats,
 	       struct sp_errinfo *err)
@@ -87,6 +72,7 @@ int sort_run(struct settings *set)
 
 	if (set->common.explain)
 		return explain(set);
+	space_check(set);
 	statsfile_open(&file, set->common.stats);
 	if (common_options_progress(&set->common, progress.result_phase < 0)) {
 		progress_begin(&progress);

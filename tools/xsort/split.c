@@ -68,6 +68,7 @@ static void check_splitters(const struct settings *set)
 	longopt_exclude(set->split, "--split", true, option);
 	longopt_exclude(set->debug, "--debug", true, option);
 	longopt_exclude(set->opts.run.decompress, "--decompress", true, option);
+	longopt_exclude(set->require_space, "--require-space", true, option);
 	longopt_exclude(set->opts.run.compress_output, "--compress-output", true, option);
 	longopt_exclude(set->common.explain, "--explain", true, option);
 	longopt_exclude(set->common.stats, "--stats", true, option);

@@ -81,6 +81,7 @@ const struct setting tuning_settings[] = {
 	{ "merge-buffer", "SIZE", TO(opts.merge_bytes), .whole = size_option },
 	{ "recycle", "WHICH", TO(opts.recycle), .call = set_recycle },
 	{ "readahead", "HOW", TO(opts.readahead), .words = sp_readahead_words },
+	{ "require-space", TO(require_space) },
 	COMMON_SETTINGS(struct settings, opts.run),
 	{ 0 },
 };
@@ -118,6 +119,9 @@ void tuning_check(const struct settings *set)
 	longopt_exclude(set->opts.top, "--top", set->check, c);
 	longopt_exclude(set->common.explain, "--explain", set->check, c);
 	longopt_exclude(set->debug, "--debug", set->common.explain, "--explain");
+	longopt_exclude(set->require_space, "--require-space", set->check, c);
+	longopt_exclude(set->require_space, "--require-space", set->merge, "-m");
+	longopt_exclude(set->require_space, "--require-space", set->opts.run.volume, "--volume");
 	longopt_exclude(set->opts.run.compress_output, "--compress-output", set->check, c);
 	longopt_exclude(set->opts.run.compress_output, "--compress-output", set->debug, "--debug");
 	split_check(set);

@@ -10,7 +10,8 @@
  *	warn.c      --debug: warnings about the keys
  *	split.c     --split: several outputs; --splitters
  *	annotate.c  --debug: each line with its keys underlined
- *	run.c       sorting, merging, the plan, the report; -c, -C
+ *	explain.c   --explain: the plan in words; the temporary space that it needs
+ *	run.c       sorting, merging, the report; -c, -C
  *	failure.c   library errors as GNU sort's messages
  *	help.c      --help, --usage
  */
@@ -62,6 +63,7 @@ struct settings {
 	const char *files_from;
 	const char *output;
 	bool stdin_closed;
+	bool require_space;
 	uint64_t splitters; /* 0, or for as many parts */
 	const char *split;  /* the file of splitters; then output is a pattern of names: */
 	struct sp_splitters *cuts;
@@ -111,6 +113,10 @@ void warn_about_keys(const struct settings *set);
  */
 int annotate_begin(const struct settings *set, const struct sp_keyset *keys);
 int annotate_end(void);
+
+/* explain.c: warns of too little temporary space, or with --require-space ends the program. */
+void space_check(const struct settings *set);
+int explain(struct settings *set);
 
 int check_run(const struct settings *set);
 int sort_run(struct settings *set);

@@ -69,6 +69,19 @@ struct sp_run_stats {
 	uint64_t sim_io_time_ns, sim_cpu_time_ns;
 };
 
+/* Space for temporary files. */
+struct sp_run_space {
+	uint64_t free_bytes;   /* of all file systems together */
+	uint64_t memory_bytes; /* the part of it that is memory (tmpfs), beside that of the run */
+};
+
+/*
+ * What is free in the tmpdirs now, for a user without privileges.  0, or the error of a directory
+ * that cannot be looked at.
+ */
+SP_API SP_MUST_CHECK int sp_run_space(const struct sp_run_opts *opts, struct sp_run_space *space,
+				      struct sp_errinfo *err);
+
 /*
  * The geometry of the device in volume, "sim:SPEC"; *g is NULL for any other.  An array of drives
  * has no tracks.  SP_ESYNTAX for a specification that is wrong, otherwise as sp_geometry_model().

@@ -94,6 +94,7 @@ struct sp_sort_plan {
 	double transfer_s_per_mb; /* t of the device model */
 	double seek_s;		  /* s of the device model */
 	double seconds;		  /* expected for run formation and merges */
+	uint64_t spill_bytes;	  /* of temporary space, at most; 0: none, or unknown input */
 	struct sp_strategy_plan strategy[SP_READ_COUNT_];
 };
 

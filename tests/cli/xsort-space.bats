@@ -1,0 +1,94 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Temporary space: what a sort may need, and what there is.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
+	export LC_ALL=C
+	. "$BATS_TEST_DIRNAME/../../scripts/needs.bash"
+	needs gzip jq
+	cd "$BATS_TEST_TMPDIR" || return
+	seq -w 300000 >in
+	# More than any disk has; nothing of it is stored.
+	truncate -s 4T huge 2>/dev/null || skip "no sparse file of 4 TB here"
+	huge=()
+	for _ in $(seq 2000); do huge+=(huge); done
+}
+
+@test "--require-space ends before anything is written" {
+	run -2 --separate-stderr "$xsort" --require-space -T. -S 1M --record-size=4096 -o out "${huge[@]}"
+	[ -z "$output" ]
+	[ ! -e out ]
+	[[ $stderr == "xsort: the sort may need 7.8 PiB of temporary space, and "*" are free"$'\n'"xsort: nothing was sorted, because of --require-space" ]]
+	"$xsort" --require-space -T. -T. -S 1M -r in | cmp - <(tac in)
+	"$xsort" --require-space -S 64M -T no/such/directory in | cmp - in
+	run -2 "$xsort" --require-space -S 1M -T no/such/directory in
+	[[ $output == *"no/such/directory: No such file or directory" ]]
+}
+
+@test "without it that is a warning, but not under the name sort" {
+	ln -s "$(command -v "$xsort")" sort
+	ulimit -f 100 # so that it soon ends
+	for program in "$xsort" ./sort; do
+		run ! --separate-stderr "$program" -T. -S 1M --record-size=4096 -o out "${huge[@]}"
+		[ ! -e out ]
+		if [ "$program" = ./sort ]; then
+			[[ $stderr != *warning* ]]
+		else
+			[[ $stderr == "xsort: warning: the sort may need 7.8 PiB of temporary space, and "* ]]
+		fi
+	done
+	run -0 --separate-stderr "$xsort" -S 64M -o /dev/null in
+	[ -z "$stderr" ]
+}
+
+@test "of pipes and compressed inputs nothing is known" {
+	cat in | run -0 --separate-stderr "$xsort" -S 1M -T. -o out
+	[ -z "$stderr" ]
+	gzip -c in >in.gz
+	for input in <(cat in) "in.gz --decompress"; do
+		# shellcheck disable=SC2086 # two words
+		run -2 "$xsort" --require-space -S 1M -o out2 $input
+		[[ $output == "xsort: --require-space: the size of the input is not known: "* ]]
+		[ ! -e out2 ]
+	done
+	"$xsort" --require-space --decompress -S 4M -T. in | cmp - in
+	for option in -c -m --volume=sim:tiny --splitters=2; do
+		run -2 "$xsort" --require-space $option in
+	done
+}
+
+@test "--explain tells the space and the plan in words, as estimates" {
+	run -0 --separate-stderr "$xsort" --explain -T. -S 1M in
+	[[ $stderr == "Estimates, made before any data is read:"* ]]
+	[[ $stderr == *"does not fit into 1.0 MiB of memory"*"Temporary space: at most 2.0 MiB needed; "*" free"* ]]
+	run -0 --separate-stderr "$xsort" --explain -T. -S 1M --record-size=4096 "${huge[@]}"
+	[[ $stderr == *"That may not be enough."* ]]
+	awk 'length > 80 { bad = 1 } END { exit bad }' <<<"$stderr"
+	run -0 --separate-stderr "$xsort" --explain -S 64M in
+	[[ $stderr == *"fits into 64.0 MiB of memory: no temporary files."* ]]
+	run -0 --separate-stderr "$xsort" --explain -S 1M <(cat in)
+	[[ $stderr == *"cannot be known"*"not known how much is needed"* ]]
+	gzip -c in >in.gz
+	run -0 --separate-stderr "$xsort" --explain -S 4M --decompress in.gz
+	[[ $stderr == *"cannot be known"* ]]
+	awk 'length > 80 { bad = 1 } END { exit bad }' <<<"$stderr"
+}
+
+@test "only as much of a tmpfs counts as there is memory" {
+	[ "$(stat -f -c %T /dev/shm 2>/dev/null)" = tmpfs ] || skip "/dev/shm is no tmpfs"
+	run -0 --separate-stderr "$xsort" --explain -T /dev/shm -S 1M in
+	[[ $stderr == *" free, "*" of it memory."* ]]
+	run -2 --separate-stderr "$xsort" --require-space -T /dev/shm -S 1M --record-size=4096 -o out "${huge[@]}"
+}
+
+@test "with --top only the first records of each run need space" {
+	"$xsort" --explain --stats=all.json -S 1M in
+	"$xsort" --explain --stats=top.json -S 1M --top=100 in
+	all=$(jq .plan.spill_bytes all.json) top=$(jq .plan.spill_bytes top.json)
+	[ "$top" -gt 0 ]
+	[ "$top" -lt $((all / 10)) ]
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the plan means: --explain, and whether there is the temporary space that it needs.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <spindle/report.h>
+#include "msg.h"
+#include "quote.h"
+#include "statsfile.h"
+#include "xsort.h"
+
+#define LITTLE_SECONDS 0.1
+
+struct size {
+	char text[24];
+};
+
+static struct size size_of(uint64_t bytes)
+{
+	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	double v = (double)bytes;
+	struct size s;
+	size_t u = 0;
+
+	for (; v >= 1023.95 && u + 1 < sizeof(units) / sizeof(units[0]); u++)
+		v /= 1024;
+	snprintf(s.text, sizeof(s.text), "%.*f %s", u ? 1 : 0, v, units[u]);
+	return s;
+}
+
+static void plan(const struct settings *set, struct sp_sort_opts *opts, struct sp_sort_plan *p)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
+	*opts = set->opts;
+	sp_sort_expect(opts, set->files, set->nfiles);
+	if (sp_sort_plan(opts, p, &err))
+		failure(set, &err, 0);
+}
+
+/* Temporary space. */
+
+void space_check(const struct settings *set)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_run_space space;
+	struct sp_sort_opts opts;
+	struct sp_sort_plan p;
+	bool warn = !set->merge && !set->opts.run.volume && strcmp(msg_program(), "sort") != 0;
+
+	if (!set->require_space && !warn)
+		return;
+	plan(set, &opts, &p);
+	if (set->require_space && !opts.input_bytes && !p.in_memory)
+		die("--require-space: the size of the input is not known: not all of it is in "
+		    "regular files that are read as they are");
+	if (!p.spill_bytes)
+		return;
+	if (sp_run_space(&opts.run, &space, &err) < 0) {
+		if (set->require_space)
+			failure(set, &err, 0);
+		return;
+	}
+	if (p.spill_bytes <= space.free_bytes)
+		return;
+	msg("%sthe sort may need %s of temporary space, and %s are free",
+	    set->require_space ? "" : "warning: ", size_of(p.spill_bytes).text,
+	    size_of(space.free_bytes).text);
+	if (set->require_space)
+		die("nothing was sorted, because of --require-space");
+}
+
+/* The plan in words. */
+
+static void tell_input(const struct sp_sort_opts *o, const struct sp_sort_plan *p)
+{
+	const struct size memory = size_of(p->memory_bytes);
+
+	if (!p->input_bytes && !p->in_memory)
+		fprintf(stderr,
+			"  How much input there is cannot be known: not all of it is in regular\n"
+			"  files that are read as they are.  What does not fit into %s of\n"
+			"  memory goes to temporary files, as sorted pieces (runs), and is "
+			"merged.\n",
+			memory.text);
+	else if (p->in_memory)
+		fprintf(stderr, "  The input, %s, fits into %s of memory: no temporary files.\n",
+			size_of(o->input_bytes).text, memory.text);
+	else
+		fprintf(stderr,
+			"  The input, %s, does not fit into %s of memory: it is\n"
+			"  sorted in about %llu pieces (runs), which go to temporary files and\n"
+			"  are merged.\n",
+			size_of(o->input_bytes).text, memory.text, (unsigned long long)p->runs);
+}
+
+static void tell_merges(const struct sp_sort_plan *p)
+{
+	if (p->in_memory || !p->input_bytes)
+		return;
+	if (p->passes > 1)
+		fprintf(stderr,
+			"  At most %u runs can be merged at once, so all data is read from\n"
+			"  temporary files about %u times; with more memory (-S) that is less.\n",
+			p->fan_in, p->passes);
+	else
+		fprintf(stderr, "  All of them are merged at once: at most %u could be.\n",
+			p->fan_in);
+}
+
+static void tell_space(const struct sp_sort_opts *o, const struct sp_sort_plan *p)
+{
+	struct sp_run_space space;
+
+	if (p->in_memory || o->run.volume || sp_run_space(&o->run, &space, NULL) < 0)
+		return;
+	if (p->spill_bytes)
+		fprintf(stderr, "  Temporary space: at most %s needed; ",
+			size_of(p->spill_bytes).text);
+	else
+		fprintf(stderr, "  Temporary space: not known how much is needed; ");
+	fprintf(stderr, "%s free", size_of(space.free_bytes).text);
+	if (space.memory_bytes)
+		fprintf(stderr, ", %s of it memory", size_of(space.memory_bytes).text);
+	fprintf(stderr, ".\n%s",
+		p->spill_bytes > space.free_bytes ? "  That may not be enough.\n" : "");
+}
+
+static void tell_reading(const struct settings *set, const struct sp_sort_plan *p)
+{
+	if (p->in_memory)
+		return;
+	fprintf(stderr, "  While merging, data is read ahead by the strategy %s, ",
+		sp_readahead_name(p->readahead));
+	if (set->opts.readahead != SP_READ_AUTO)
+		fprintf(stderr, "as asked.\n");
+	else
+		fprintf(stderr,
+			"which\n  should take the least time of those that are possible.\n");
+	if (p->seconds > 0 && p->seconds < LITTLE_SECONDS)
+		fprintf(stderr, "  All reading and writing should take less than %.1f s.\n",
+			LITTLE_SECONDS);
+	else if (p->seconds > 0)
+		fprintf(stderr, "  All reading and writing should take about %.*f s.\n",
+			p->seconds < 10 ? 1 : 0, p->seconds);
+}
+
+int explain(struct settings *set)
+{
+	struct statsfile stats;
+	struct sp_sort_opts opts;
+	struct sp_sort_plan p;
+
+	statsfile_open(&stats, set->common.stats);
+	plan(set, &opts, &p);
+	if (!set->common.stats) {
+		fprintf(stderr, "Estimates, made before any data is read:\n");
+		tell_input(&opts, &p);
+		tell_merges(&p);
+		tell_space(&opts, &p);
+		tell_reading(set, &p);
+		putc('\n', stderr);
+	}
+	statsfile_plan(&stats, sp_report_sort_plan(&p));
+	return 0;
+}
