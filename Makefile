@@ -172,7 +172,7 @@ COMPLETED := $(TOOLS:%=$(B)/completions/%.done)
 completions: $(COMPLETED)
 $(COMPLETED): $(B)/completions/%.done: $(B)/bin/% scripts/completions $(wildcard scripts/completions.d/*)
 	$(call say,COMPLETE,$*)
-	$(Q)scripts/completions $< $(@D) && touch $@
+	$(Q)LD_LIBRARY_PATH="$(abspath $(B))/lib$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}" scripts/completions $< $(@D) && touch $@
 
 # Tests are linked with the static library, so that they reach internal functions.
 test_cc = $(Q)$(CC) $(SP_CPPFLAGS) -Ilib -Itests $(CPPFLAGS) $(SP_CFLAGS) $(CFLAGS) -MMD -MP \
@@ -429,6 +429,19 @@ dist: ## the tarball of the last commit, in build/dist
 distcheck: dist ## builds, compares, installs, tests and uninstalls the tarball
 	$(Q)+$(MAKE) --no-print-directory all
 	$(Q)+scripts/distcheck build/dist/$(DIST).tar.gz $(B)
+
+DEB := build/deb
+.PHONY: deb check-deb check-abi
+deb: dist ## Debian packages of the last commit, in build/deb
+	$(Q)scripts/setup deb
+	$(Q)scripts/deb build/dist/$(DIST).tar.gz $(DEB)
+	@ls $(DEB)/*.deb
+check-deb: deb ## lintian; installs, uses and removes them in a bare root
+	$(Q)SP_TEST_STAGE=$${SP_TEST_STAGE-deb} scripts/run-tests scripts/debcheck
+
+check-abi: lib ## no function or type of the last release has gone or changed; abidiff
+	$(Q)scripts/setup abi
+	$(Q)SP_TEST_STAGE=$${SP_TEST_STAGE-abi} scripts/run-tests scripts/abi
 
 clean: ## removes build/
 	rm -rf build
