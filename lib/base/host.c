@@ -125,6 +125,12 @@ uint64_t sp__host_page_cache(void)
 	return sp__min(available(), sp_memory_group());
 }
 
+/* By default writeback starts at a tenth of the available memory. */
+uint64_t sp__host_unwritten(void)
+{
+	return sp__host_page_cache() / 12;
+}
+
 uint64_t sp_memory_default(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);

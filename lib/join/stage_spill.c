@@ -10,6 +10,7 @@
  * each writer is enough.
  */
 #include <limits.h>
+#include "base/host.h"
 #include "base/mem.h"
 #include "base/minmax.h"
 #include "join/stage.h"
@@ -28,13 +29,21 @@ static bool has_files(const struct sp__join *j)
 	return sp__env_file_system(&j->env) && j->opts.run.placement == SP_PLACE_CONTIGUOUS;
 }
 
+/* Will all that may be spilled be read again before the system would write it back? */
+static bool fits_cache(const struct sp_join_opts *o)
+{
+	return o->input_bytes[0] && o->input_bytes[1] &&
+	       o->input_bytes[0] + o->input_bytes[1] <= sp__host_unwritten();
+}
+
 int sp__hash_open_spill(struct sp__hash *h, uint64_t runs, bool buffered)
 {
 	struct sp__join *j = h->j;
 	struct sp__spill_opts o = sp__env_spilling(&j->env);
 
-	o.direct =
-		j->read.direct == SP__DIRECT_AUTO && buffered ? SP__DIRECT_NEVER : j->read.direct;
+	o.direct = j->read.direct;
+	if (o.direct == SP__DIRECT_AUTO && (buffered || fits_cache(&j->opts)))
+		o.direct = SP__DIRECT_NEVER;
 	o.page_bytes = h->layout.page_bytes;
 	o.recycle_level = 1;
 	o.depth = o.placement ? DEPTH_GATHERED : DEPTH;

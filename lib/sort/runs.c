@@ -11,8 +11,6 @@
 #define PREFETCH 8
 /* Requests outstanding in temporary space. */
 #define REQUESTS 256
-/* By default the system starts writeback at a tenth of the available memory. */
-#define CACHE_SHARE 12
 /* Descriptors beyond this share of the memory are reduced. */
 #define DESCRIBED_SHARE 32
 #define MOST_GROUP_SHIFT 12
@@ -53,11 +51,6 @@ static int lastkey(void *ctx, const char *rec, size_t bytes, const void **key, s
 	return 0;
 }
 
-static uint64_t cache_share(void)
-{
-	return sp__host_page_cache() / CACHE_SHARE;
-}
-
 /*
  * Data that will be read again before the system would write it back is best left to the
  * page cache: it never reaches the device.  The rest is written and read directly, which
@@ -66,12 +59,13 @@ static uint64_t cache_share(void)
 static enum sp__direct spill_direct(const struct sp_sort *s)
 {
 	/* Input of unknown length: as long as it stays small. */
-	if (s->opts.run.direct < 0 && !s->plan.input_bytes && s->plan.memory_bytes <= cache_share())
+	if (s->opts.run.direct < 0 && !s->plan.input_bytes &&
+	    s->plan.memory_bytes <= sp__host_unwritten())
 		return SP__DIRECT_NEVER;
 	if (s->opts.run.direct >= 0)
 		return s->opts.run.direct ? SP__DIRECT_AUTO : SP__DIRECT_NEVER;
-	return s->plan.input_bytes && s->plan.input_bytes <= cache_share() ? SP__DIRECT_NEVER
-									   : SP__DIRECT_AUTO;
+	return s->plan.input_bytes && s->plan.input_bytes <= sp__host_unwritten() ? SP__DIRECT_NEVER
+										  : SP__DIRECT_AUTO;
 }
 
 /* More has been spilled than the page cache should hold. */
@@ -79,7 +73,7 @@ static bool outgrows_cache(const struct sp_sort *s)
 {
 	return s->opts.run.direct < 0 && s->spilled.store->opts.direct == SP__DIRECT_NEVER &&
 	       !s->spilled.store->first_file &&
-	       s->spilled.store->write_bytes - s->spilled.store->read_bytes > cache_share();
+	       s->spilled.store->write_bytes - s->spilled.store->read_bytes > sp__host_unwritten();
 }
 
 int sp__runs_open_spill(struct sp_sort *s)

@@ -413,3 +413,33 @@ assert m["peak_bytes"] <= m["limit_bytes"] + (16 << 20), m'
 		END
 	done
 }
+
+# The flags of the temporary file of a join that waits for the reader of its result.
+temporary_flags() # ARGUMENT...
+{
+	local pid fd flags=''
+
+	mkfifo result
+	"$xjoin" -S 16M --join-memory=4M -T . "$@" >result &
+	pid=$!
+	exec 8<result
+	while [ -z "$flags" ] && kill -0 $pid; do
+		for fd in /proc/"$pid"/fd/*; do
+			[[ $(readlink "$fd") != *deleted* ]] || flags=$(grep ^flags "/proc/$pid/fdinfo/${fd##*/}")
+		done
+	done
+	exec 8<&-
+	wait $pid || true
+	rm result
+	echo "$flags"
+}
+
+@test "temporary data that the page cache would hold is left to it" {
+	[ -d /proc/self/fdinfo ] || skip "no /proc"
+	seq -f '%07g some words that make the line a longer one' 1 150000 | shuf --random-source=<(yes) >a
+	run -0 temporary_flags --direct=never a a
+	[[ $output == *flags* ]]
+	never=$output
+	run -0 temporary_flags a a
+	[ "$output" = "$never" ]
+}
