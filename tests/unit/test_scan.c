@@ -357,8 +357,9 @@ static void sizes(void)
 	const char *const files[] = { "a", "b" }, *const odd[] = { "a", "/dev/null" };
 	bool all;
 
-	ok(sp__inputs_bytes(files, 2, &all) == 6 && all, "the bytes of regular files are known");
-	ok(sp__inputs_bytes(odd, 2, &all) == 3 && !all, "those of others are not");
+	ok(sp__inputs_bytes(files, 2, SP_PACKED_NONE, &all) == 6 && all,
+	   "the bytes of regular files are known");
+	ok(sp__inputs_bytes(odd, 2, SP_PACKED_NONE, &all) == 3 && !all, "those of others are not");
 }
 
 int main(void)
