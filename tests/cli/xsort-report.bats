@@ -30,10 +30,10 @@ value()
 	[ "$(value r.json merge_passes)" != "" ]
 }
 
-@test "without a file, or with -, the report goes to standard error" {
+@test "without a file the report is text on standard error, with - it is JSON" {
 	run -0 --separate-stderr "$xsort" --stats abc
 	[ "$output" = $'a\nb\nc' ]
-	[[ $stderr == "{"*"}" ]]
+	[[ $stderr == *$'\n  output records            3\n'* ]]
 	run -0 --separate-stderr "$xsort" --stats=- abc
 	[[ $stderr == "{"*"}" ]]
 }

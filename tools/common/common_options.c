@@ -74,6 +74,15 @@ void volume_set(void *to, const char *option, const char *text)
 		c->run->volume = text;
 }
 
+void stats_set(void *to, const char *option, const char *text)
+{
+	struct common_options *c = to;
+
+	(void)option;
+	c->stats = text;
+	c->stats_text = !text;
+}
+
 bool common_options_progress(const struct common_options *c, bool apart)
 {
 	return (apart || c->progress == PROGRESS_ALWAYS) && progress_wanted(c->progress, 1);

@@ -20,6 +20,7 @@ struct common_options {
 	enum progress_mode progress;
 	bool explain, usage;
 	const char *stats;    /* NULL: none; "-": standard error */
+	bool stats_text;      /* for people, on standard error; stats is NULL */
 	const char **tmpdirs; /* memory of run->tmpdirs */
 	const char *geometry; /* file; NULL: that of a simulated volume's model */
 	bool seeded;
@@ -38,7 +39,8 @@ struct common_options {
 	  .optional = true,                                                                        \
 	  .absent = PROGRESS_ALWAYS },                                                             \
 		{ "explain", SETTING_TO(type, common.explain) },                                   \
-		{ "stats", "FILE", SETTING_TO(type, common.stats), .optional = true },             \
+		{ "stats", "FILE", SETTING_TO(type, common), .call = stats_set,                    \
+		  .optional = true },                                                              \
 		{ "trace", "FILE", SETTING_TO(type, run.trace_path) },                             \
 		{ "page-size", "SIZE", SETTING_TO(type, run.page_bytes), .whole = page_option },   \
 		{ "engine", "NAME", SETTING_TO(type, run.engine), .call = engine_set },            \
@@ -79,6 +81,8 @@ uint64_t page_option(const char *option, const char *text);
 /* to is the struct common_options; a directory for temporary data, and what may be one. */
 void tmpdir_add(void *to, const char *option, const char *dir);
 void volume_set(void *to, const char *option, const char *text);
+/* The same; text: the file, or NULL. */
+void stats_set(void *to, const char *option, const char *text);
 
 /* When all have been read: temporary data goes to TMPDIR or /tmp if no directory was given. */
 void common_options_finish(struct common_options *c);

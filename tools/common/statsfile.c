@@ -65,7 +65,7 @@ void statsfile_finish(struct statsfile *s, struct sp_report *report)
 	sp_report_free(report);
 }
 
-void statsfile_plan(struct statsfile *s, struct sp_report *report)
+void statsfile_tell(struct statsfile *s, struct sp_report *report)
 {
 	int rc;
 

@@ -23,7 +23,7 @@ void statsfile_write(struct statsfile *s, const struct sp_report *report);
 void statsfile_close(struct statsfile *s);
 /* Writes it, closes the file and frees the report. */
 void statsfile_finish(struct statsfile *s, struct sp_report *report);
-/* The same for a plan, which without a file is text on standard error. */
-void statsfile_plan(struct statsfile *s, struct sp_report *report);
+/* The same, but without a file it is text on standard error. */
+void statsfile_tell(struct statsfile *s, struct sp_report *report);
 
 #endif

@@ -106,7 +106,7 @@ static int explain(struct settings *set)
 	sp_join_expect(&set->opts, set->inputs);
 	if (sp_join_plan(&set->opts, &plan, &err))
 		failure(set, &err);
-	statsfile_plan(&stats, sp_report_join_plan(&plan));
+	statsfile_tell(&stats, sp_report_join_plan(&plan));
 	return 0;
 }
 
@@ -196,7 +196,7 @@ int join_run(struct settings *set)
 		msg("input is not in sorted order");
 	if (!set->output)
 		finish_output();
-	if (set->common.stats)
-		statsfile_finish(&file, sp_report_join(&set->opts, &io, &stats));
+	if (set->common.stats || set->common.stats_text)
+		statsfile_tell(&file, sp_report_join(&set->opts, &io, &stats));
 	return rc;
 }

@@ -162,6 +162,6 @@ int explain(struct settings *set)
 		tell_reading(set, &p);
 		putc('\n', stderr);
 	}
-	statsfile_plan(&stats, sp_report_sort_plan(&p));
+	statsfile_tell(&stats, sp_report_sort_plan(&p));
 	return 0;
 }

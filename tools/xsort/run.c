@@ -65,7 +65,7 @@ int sort_run(struct settings *set)
 		.header_records = set->header,
 		.header_first = set->header_first,
 		.ahead = set->header_taken,
-		.device_figures = set->common.stats != NULL,
+		.device_figures = set->common.stats || set->common.stats_text,
 	};
 	struct statsfile file;
 	int rc;
@@ -87,8 +87,8 @@ int sort_run(struct settings *set)
 	if (rc < 0)
 		failure(set, &err, stats.input_bytes);
 	finish_output(set);
-	if (set->common.stats)
-		statsfile_finish(&file, sp_report_sort(&set->opts, &io, &stats));
+	if (set->common.stats || set->common.stats_text)
+		statsfile_tell(&file, sp_report_sort(&set->opts, &io, &stats));
 	return 0;
 }
 

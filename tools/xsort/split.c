@@ -71,7 +71,7 @@ static void check_splitters(const struct settings *set)
 	longopt_exclude(set->require_space, "--require-space", true, option);
 	longopt_exclude(set->opts.run.compress_output, "--compress-output", true, option);
 	longopt_exclude(set->common.explain, "--explain", true, option);
-	longopt_exclude(set->common.stats, "--stats", true, option);
+	longopt_exclude(set->common.stats || set->common.stats_text, "--stats", true, option);
 	longopt_exclude(set->opts.run.trace_path, "--trace", true, option);
 }
 
