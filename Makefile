@@ -15,6 +15,7 @@ LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
 MODELDIR ?= $(PREFIX)/share/spindle/models
+SCHEMADIR ?= $(PREFIX)/share/spindle/schemas
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
 FISHCOMPDIR ?= $(PREFIX)/share/fish/vendor_completions.d
@@ -70,6 +71,7 @@ say = $(if $(filter 1,$(V)),,@echo '  $(1)' '$(2)')
 LIB_SRC := $(sort $(wildcard lib/*/*.c))
 # The shipped device models, the default first, are part of the library.
 MODELS := $(sort $(wildcard lib/dev/models/*.json))
+SCHEMAS := $(sort $(wildcard lib/report/schemas/*.json))
 MODEL_C := $(B)/gen/lib/dev/shipped.c
 MODEL_OBJ := $(B)/obj/lib/dev/shipped.o
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/obj/%.o) $(MODEL_OBJ)
@@ -382,7 +384,8 @@ INSTALLED = $(TOOLS:%=$(BINDIR)/%) $(HEADERS:%=$(INCLUDEDIR)/%) \
 	$(LIBDIR)/$(notdir $(SO)) $(LIBDIR)/$(SONAME) $(LIBDIR)/libspindle.so $(LIBDIR)/libspindle.a \
 	$(LIBDIR)/pkgconfig/libspindle.pc \
 	$(foreach m,$(notdir $(MANPAGES)),$(MANDIR)/man$(patsubst .%,%,$(suffix $(m)))/$(m)) \
-	$(MODELS:lib/dev/models/%=$(MODELDIR)/%) $(TOOLS:%=$(BASHCOMPDIR)/%) $(TOOLS:%=$(ZSHCOMPDIR)/_%) \
+	$(MODELS:lib/dev/models/%=$(MODELDIR)/%) $(SCHEMAS:lib/report/schemas/%=$(SCHEMADIR)/%) \
+	$(TOOLS:%=$(BASHCOMPDIR)/%) $(TOOLS:%=$(ZSHCOMPDIR)/_%) \
 	$(TOOLS:%=$(FISHCOMPDIR)/%.fish)
 # Programs linked with the library find it through the loader's cache, which only root can
 # write and which covers only system folders.  (ldconfig is not in a user's PATH.)
@@ -393,7 +396,7 @@ loader_knows = PATH=$$PATH:/usr/sbin:/sbin; test "$$(id -u)" != 0 || ldconfig; \
 put = install -D -m $(1) $(2) "$(DESTDIR)$(3)"
 
 .PHONY: install uninstall
-install: all ## into DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR, MODELDIR, ...COMPDIR
+install: all ## into DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR, MODELDIR, SCHEMADIR, ...COMPDIR
 	$(Q)set -e; for t in $(TOOLS); do $(call put,755,$(B)/bin/$$t,$(BINDIR)/$$t); done
 	$(Q)set -e; for h in $(HEADERS); do $(call put,644,lib/include/$$h,$(INCLUDEDIR)/$$h); done
 	$(Q)$(call put,755,$(SO),$(LIBDIR)/$(notdir $(SO)))
@@ -409,6 +412,8 @@ install: all ## into DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR, MODELD
 		$(call put,644,$(B)/$$m,$(MANDIR)/man$${m##*.}/$$m); rm $(B)/$$m; done
 	$(Q)set -e; for m in $(notdir $(MODELS)); do \
 		$(call put,644,lib/dev/models/$$m,$(MODELDIR)/$$m); done
+	$(Q)set -e; for s in $(notdir $(SCHEMAS)); do \
+		$(call put,644,lib/report/schemas/$$s,$(SCHEMADIR)/$$s); done
 	$(Q)set -e; for t in $(TOOLS); do \
 		$(call put,644,$(B)/completions/bash/$$t,$(BASHCOMPDIR)/$$t); \
 		$(call put,644,$(B)/completions/zsh/_$$t,$(ZSHCOMPDIR)/_$$t); \
@@ -416,7 +421,7 @@ install: all ## into DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR, MODELD
 	$(if $(DESTDIR),,$(Q)$(loader_knows))
 uninstall: ## removes what install installed
 	$(Q)rm -f $(foreach f,$(INSTALLED),'$(DESTDIR)$(f)')
-	$(Q)rmdir '$(DESTDIR)$(INCLUDEDIR)/spindle' '$(DESTDIR)$(MODELDIR)' \
+	$(Q)rmdir '$(DESTDIR)$(INCLUDEDIR)/spindle' '$(DESTDIR)$(MODELDIR)' '$(DESTDIR)$(SCHEMADIR)' \
 		'$(DESTDIR)$(dir $(MODELDIR))' 2>/dev/null || true
 
 DIST := spindle-$(VERSION)

@@ -338,6 +338,7 @@ assert d["result"]["output_records"] == len(open("out").readlines())
 assert d["spill"]["write_bytes"] > 0 and d["result"]["partitions"] > 1
 P
 	diff keys "$BATS_TEST_DIRNAME/../golden/report-join.keys"
+	fits_schema r.json
 }
 
 @test "--explain prints the plan and does nothing" {

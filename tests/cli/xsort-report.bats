@@ -148,4 +148,5 @@ def walk(prefix, v):
 walk("", json.load(open(sys.argv[1])))
 P
 	diff keys "$BATS_TEST_DIRNAME/../golden/report-sort.keys"
+	fits_schema r.json
 }

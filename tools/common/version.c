@@ -20,6 +20,12 @@ void version_print(FILE *f, struct argp_state *state)
 	fprintf(f, "%s (Spindle) %s\nBuilt in:", msg_program(), SP_VERSION);
 	list(f, sp_engine_words());
 	list(f, sp_spill_compression_words());
+#ifdef SP_HAVE_ZLIB
+	fputs(" gzip", f);
+#endif
+#ifdef SP_HAVE_LZMA
+	fputs(" xz", f);
+#endif
 #ifdef WITH_FUSE
 	fputs(" FUSE", f);
 #endif
