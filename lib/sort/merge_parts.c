@@ -15,11 +15,10 @@
  * Memory.  Pages are taken from the free part of the arena, the same number for each part.  Write
  * streams divide what the output buffers and the one stream would have.
  *
- * There is one part, merged as before, if records are dropped or counted, if no run is spilled (it
- * takes as long), if figures must be deterministic (simulated machines), if reading was set by
- * hand, if the last keys of pages are not kept or keys have no bytes, if there is less than two
- * pages for each run and part, or if one group of equal keys is so large that a part would have
- * more than half as much again as its share.
+ * There is one part, merged as before, if records are dropped or counted, if figures must be
+ * deterministic (simulated machines), if reading was set by hand, if the last keys of pages are not
+ * kept or keys have no bytes, if there is less than two pages for each run and part, or if one
+ * group of equal keys is so large that a part would have more than half as much again as its share.
  *
  * Rejected: giving the file its length and space before.  Writing was slower then.
  */
@@ -110,7 +109,7 @@ static unsigned parts_for(const struct sp_sort *s, unsigned n, uint64_t bytes,
 	if (bytes < LEAST_BYTES)
 		return 0;
 	while (k > 1 &&
-	       (chunk_for(w, k) < LEAST_CHUNK || pages_each(s, where, k) < PAGES_EACH * n ||
+	       (chunk_for(w, k) < LEAST_CHUNK || (n && pages_each(s, where, k) < PAGES_EACH * n) ||
 		bytes / s->plan.page_bytes < (uint64_t)RUN_PAGES_EACH * n * k))
 		k--;
 	return k;
@@ -158,7 +157,7 @@ static int open_part(struct parts *p, struct part *part, uint64_t at)
 		else
 			sp__cursor_part(&part->merge.cursors[j], c->bufs[j - c->n], from, to);
 	}
-	return sp__spill_reader_open(&part->reader, s->spilled.store, &part->err) == 0;
+	return !c->n || sp__spill_reader_open(&part->reader, s->spilled.store, &part->err) == 0;
 }
 
 static void close_part(struct parts *p, struct part *part)
@@ -180,7 +179,8 @@ static void close_part(struct parts *p, struct part *part)
 /* Divides the free memory; opens all parts or, with 0, not. */
 static int open_parts(struct parts *p, struct sp__freemem where)
 {
-	size_t each = (size_t)pages_each(p->sort, where, p->n) * p->sort->plan.page_bytes;
+	unsigned pages = p->cuts.n ? pages_each(p->sort, where, p->n) : 0;
+	size_t each = (size_t)pages * p->sort->plan.page_bytes;
 	uint64_t at = p->out->at;
 	int rc = 1;
 
@@ -243,10 +243,11 @@ static void run_part(void *arg)
 {
 	struct part *part = arg;
 	struct sp_sort *s = part->all->sort;
-	struct sp__step_inputs in;
+	struct sp__step_inputs in = { 0 };
 
-	part->rc = sp__step_open(s, part->reader, &in, part->all->cuts.ids, part->spans,
-				 part->all->cuts.n, part->where, part->merge.cursors);
+	if (part->all->cuts.n)
+		part->rc = sp__step_open(s, part->reader, &in, part->all->cuts.ids, part->spans,
+					 part->all->cuts.n, part->where, part->merge.cursors);
 	if (!part->rc)
 		part->rc = merge_part(part);
 	sp__step_close(s, &in);
@@ -309,22 +310,26 @@ static void note(struct parts *p)
 	s->stats.merge_parts = p->n;
 	s->stats.merges++;
 	s->stats.merge_passes++;
-	sp__step_replan(s, p->cuts.ids, p->cuts.n,
-			p->n * (unsigned)(p->part[0].where.bytes / s->plan.page_bytes));
+	if (p->cuts.n)
+		sp__step_replan(s, p->cuts.ids, p->cuts.n,
+				p->n * (unsigned)(p->part[0].where.bytes / s->plan.page_bytes));
 }
 
-/* Cuts all runs; 1, 0: not possible, or an error. */
+/* Cuts all runs and slots; 1, 0: not possible, or an error. */
 static int find_cuts(struct parts *p, unsigned n, struct sp__freemem where)
 {
 	struct sp_sort *s = p->sort;
 	struct sp__spill *reader = NULL;
 	int rc;
 
-	if (sp__spill_reader_open(&reader, s->spilled.store, NULL) < 0)
-		return 0;
-	reader->opts.err = s->env.err;
+	if (n) {
+		if (sp__spill_reader_open(&reader, s->spilled.store, NULL) < 0)
+			return 0;
+		reader->opts.err = s->env.err;
+	}
 	rc = sp__cuts_find(&p->cuts, s, reader, s->spilled.ids, n, p->n, where);
-	sp__spill_reader_close(reader, s->spilled.store);
+	if (reader)
+		sp__spill_reader_close(reader, s->spilled.store);
 	return rc == SP_EUNSUP ? 0 : rc < 0 ? rc : 1;
 }
 
@@ -353,10 +358,8 @@ int sp__parts_write(struct sp_sort *s, const struct sp__parts_out *out)
 	struct parts p = { .sort = s, .out = out, .bytes = result_bytes(s, n) };
 	int rc;
 
-	if (!n)
-		return 0;
 	p.n = parts_for(s, n, p.bytes, where, &out->writing);
-	if (p.n < 2 || s->spilled.store->place || !sp__cuts_possible(s, s->spilled.ids, n))
+	if (p.n < 2 || (n && s->spilled.store->place) || !sp__cuts_possible(s, s->spilled.ids, n))
 		return 0;
 	rc = find_cuts(&p, n, where);
 	if (rc > 0)
