@@ -81,6 +81,8 @@ void sp_sort_expect(struct sp_sort_opts *opts, const char *const *inputs, size_t
 	sum = sp__inputs_bytes(inputs, ninputs, opts->run.decompress, &all);
 	if (!opts->input_bytes && all)
 		opts->input_bytes = sum;
+	if (!opts->cached_bytes && sum >= LOOK_FROM_BYTES)
+		opts->cached_bytes = sp__runs_cached(opts);
 	if (opts->record_bytes || opts->format.kind == SP_REC_FIXED || sum < LOOK_FROM_BYTES ||
 	    opts->run.decompress)
 		return;

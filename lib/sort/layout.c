@@ -50,6 +50,8 @@
 /* Input of unknown length is kept in memory up to this much, or a part of the memory. */
 #define UNKNOWN_BYTES (UINT64_C(256) << 20)
 #define UNKNOWN_SHARE 4
+/* Input that needs more is stored although it fits, if the page cache holds what is stored. */
+#define KEPT_BYTES (UINT64_C(256) << 20)
 
 static double record_weight(const struct sp_sort_opts *o)
 {
@@ -251,6 +253,24 @@ static bool describe_pages(const struct sp_sort_opts *o, const struct sp__choice
 	return l->descriptor_bytes <= quarter || o->run.page_bytes;
 }
 
+static bool by_hand(const struct sp_sort_opts *o)
+{
+	return o->run_bytes || o->merge_bytes || o->fan_in;
+}
+
+/*
+ * Is input that fits in memory stored all the same?  The page cache needs less memory for it, and
+ * reuses pages that processes used before, which costs less than memory that nobody has touched
+ * yet; storing lays records in order, so that merging reads them one behind the other instead of
+ * from all over the memory.  Repeated keys that are dropped may need much less memory than they
+ * take in the input.
+ */
+static bool better_stored(const struct sp_sort_opts *o, double need)
+{
+	return need > (double)KEPT_BYTES && o->input_bytes <= o->cached_bytes && !o->unique &&
+	       !by_hand(o);
+}
+
 /*
  * The memory that helps a sort which spills anyway.  With a few dozen runs, longer ones
  * hardly make merging cheaper, while the first touch of memory costs as much as
@@ -262,7 +282,7 @@ static uint64_t worth_touching(const struct sp_sort_opts *o, const struct sp__ch
 {
 	uint64_t enough = ENOUGH_BYTES, share = o->input_bytes / ENOUGH_SHARE;
 
-	if (l->in_memory || o->run_bytes || o->merge_bytes || o->fan_in)
+	if (l->in_memory || by_hand(o))
 		return UINT64_MAX;
 	if (!o->input_bytes) {
 		enough = UNKNOWN_BYTES;
@@ -292,13 +312,13 @@ void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice
 		struct sp__layout *layout)
 {
 	uint64_t w = choice->working_bytes, fixed = fixed_bytes(opts, choice), room;
-	double weight = record_weight(opts);
+	double need = (double)opts->input_bytes * record_weight(opts);
 
 	*layout = (struct sp__layout){ 0 };
 	layout->nominal_bytes = opts->input_bytes ? opts->input_bytes : w * UNKNOWN_TIMES;
 	room = w > fixed ? w - fixed : 0;
-	layout->in_memory = opts->input_bytes && !opts->run_bytes &&
-			    (double)opts->input_bytes * weight <= (double)room;
+	layout->in_memory = opts->input_bytes && !opts->run_bytes && need <= (double)room &&
+			    !better_stored(opts, need);
 	if (!layout->in_memory && !describe_pages(opts, choice, layout)) {
 		layout->misfit = SP__MISFIT_PAGES;
 		return;

@@ -4,13 +4,18 @@
  * sorted records continue it.
  */
 #include <errno.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 #include "base/err.h"
 #include "base/host.h"
+#include "base/minmax.h"
 #include "sort/state.h"
 
 #define PREFETCH 8
 /* Requests outstanding in temporary space. */
 #define REQUESTS 256
+/* Of the space in temporary directories: others need some. */
+#define SPACE_SHARE 2
 /* Descriptors beyond this share of the memory are reduced. */
 #define DESCRIBED_SHARE 32
 #define MOST_GROUP_SHIFT 12
@@ -49,6 +54,22 @@ static int lastkey(void *ctx, const char *rec, size_t bytes, const void **key, s
 	*key = s->spilled.lastkey.data;
 	*key_bytes = s->spilled.lastkey.bytes;
 	return 0;
+}
+
+uint64_t sp__runs_cached(const struct sp_sort_opts *o)
+{
+	uint64_t bytes = sp__host_unwritten();
+	struct statvfs fs;
+
+	if (o->run.volume || o->run.direct > 0 || o->run.compression != SP_SPILL_RAW ||
+	    o->compress_program || !o->run.ntmpdirs)
+		return 0;
+	for (size_t i = 0; i < o->run.ntmpdirs; i++) {
+		if (access(o->run.tmpdirs[i], W_OK | X_OK) < 0 || statvfs(o->run.tmpdirs[i], &fs))
+			return 0;
+		bytes = sp__min(bytes, (uint64_t)fs.f_bavail * fs.f_frsize / SPACE_SHARE);
+	}
+	return bytes;
 }
 
 /*

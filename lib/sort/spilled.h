@@ -42,6 +42,8 @@ struct sp__spilled {
 
 /* runs.c */
 void sp__runs_close(struct sp_sort *s);
+/* What sp_sort_expect() promises as cached_bytes. */
+uint64_t sp__runs_cached(const struct sp_sort_opts *o);
 /* Opens the spill store unless it is open. */
 SP_MUST_CHECK int sp__runs_open_spill(struct sp_sort *s);
 /*

@@ -125,6 +125,18 @@ static void choices(void)
 	p = must(&o);
 	ok(p.in_memory && p.run_buffers > 2 && p.passes == 0,
 	   "1 GB in 2 GB is sorted in memory, in parts while it is read");
+	o.cached_bytes = 1 * G;
+	p = must(&o);
+	ok(!p.in_memory && p.run_bytes * p.run_buffers <= 64 * M,
+	   "or stored, in little memory, if the page cache holds it");
+	o.unique = true;
+	ok(must(&o).in_memory, "but not if records may collapse");
+	o.unique = false;
+	o.cached_bytes = 1 * G - 1;
+	ok(must(&o).in_memory, "nor what the page cache does not hold");
+	o.input_bytes = 128 * M;
+	ok(must(&o).in_memory, "nor what takes little memory");
+	o.input_bytes = 1 * G;
 	o.format = (struct sp_recfmt){ .kind = SP_REC_FIXED, .fixed_bytes = 8 };
 	p = must(&o);
 	ok(!p.in_memory, "records of 8 bytes weigh five times as much");

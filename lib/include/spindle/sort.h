@@ -49,6 +49,8 @@ struct sp_sort_opts {
 
 	uint64_t input_bytes;  /* expected; 0: unknown */
 	uint64_t record_bytes; /* mean length of its records; 0: unknown */
+	/* Temporary data that the page cache will hold, and that there is space for; 0: none. */
+	uint64_t cached_bytes;
 
 	enum sp_run_formation formation;
 	enum sp_merge_policy policy;
@@ -106,11 +108,13 @@ SP_API SP_MUST_CHECK int sp_sort_plan(const struct sp_sort_opts *opts, struct sp
 				      struct sp_errinfo *err);
 
 /*
- * Fills in input_bytes and record_bytes where opts leaves them unknown (0), as
+ * Fills in input_bytes, record_bytes and cached_bytes where opts leaves them unknown (0), as
  * sp_sort_run() does for its plan: the total length of the inputs if all are
  * regular files, and the mean length of the records in the first 64 KB of the
  * first regular file, unless the total is below 1 MB.  "-": standard input, of
  * which nothing is consumed.  Values of unreadable inputs stay unknown.
+ * cached_bytes is a share of the available memory, limited by the space in the
+ * temporary directories; 0 if runs are to lie elsewhere, or not in the page cache.
  */
 SP_API void sp_sort_expect(struct sp_sort_opts *opts, const char *const *inputs, size_t ninputs);
 
