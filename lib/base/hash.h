@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The checksum of spilled pages: XXH3, 64 bits.
+ * The checksum of spilled pages: XXH3, 64 bits.  A digest is that of bytes that come in pieces.
  */
 #ifndef SP__BASE_HASH_H
 #define SP__BASE_HASH_H
@@ -12,6 +12,35 @@
 static inline uint64_t sp__checksum(const void *data, size_t bytes)
 {
 	return XXH3_64bits(data, bytes);
+}
+
+/* To be freed by sp__digest_free(); NULL: no memory. */
+static inline XXH3_state_t *sp__digest_new(void)
+{
+	XXH3_state_t *d = XXH3_createState();
+
+	if (d)
+		XXH3_64bits_reset(d);
+	return d;
+}
+
+static inline void sp__digest_free(XXH3_state_t *d)
+{
+	XXH3_freeState(d);
+}
+
+static inline void sp__digest_add(XXH3_state_t *d, const void *data, size_t bytes)
+{
+	XXH3_64bits_update(d, data, bytes);
+}
+
+/* Of all that was added since it was made or taken last. */
+static inline uint64_t sp__digest_take(XXH3_state_t *d)
+{
+	uint64_t sum = XXH3_64bits_digest(d);
+
+	XXH3_64bits_reset(d);
+	return sum;
 }
 
 #endif

@@ -35,6 +35,7 @@ struct sp_outfile {
 	char *path;	  /* to appear under; NULL: written in place */
 	int fd;
 	FILE *stream;
+	const char *staged; /* its name until then; NULL: none, or a temporary one */
 	bool unnamed, replaces;
 	struct sp__outname *temp; /* NULL: no temporary name */
 	bool truncate;		  /* by begin() */
@@ -85,8 +86,13 @@ static int create(const char *name, void *arg)
 
 static int make_file(struct sp_outfile *o, mode_t mode)
 {
-	int rc = make_unnamed(o, mode);
+	int rc;
 
+	if (o->staged) {
+		o->fd = open(o->staged, O_RDWR | O_CREAT | O_CLOEXEC, mode);
+		return o->fd < 0 ? -errno : 0;
+	}
+	rc = make_unnamed(o, mode);
 	if (rc)
 		return rc < 0 ? rc : 0;
 	rc = sp__outname_take(&o->temp, o->path);
@@ -234,12 +240,16 @@ static int open_old(struct sp_outfile *o, const struct stat *st, int flags)
 		return -EISDIR;
 	if (faccessat(AT_FDCWD, o->name, W_OK, AT_EACCESS) < 0)
 		return -errno;
+	if (o->staged && !S_ISREG(st->st_mode))
+		return SP_EUNSUP;
 	if (!S_ISREG(st->st_mode)) {
 		o->fd = open(o->name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
 		return o->fd < 0 ? -errno : 0;
 	}
 	if (st->st_nlink == 1 && !(flags & SP_OUTFILE_LIVE) && standard_descriptor(st) < 0)
 		rc = replace(o, st);
+	if (rc == IN_PLACE && o->staged)
+		return SP_EUNSUP;
 	return rc == IN_PLACE ? open_in_place(o, st) : rc;
 }
 
@@ -264,7 +274,8 @@ static int open_any(struct sp_outfile *o, int flags)
 	return rc;
 }
 
-int sp_outfile_open(struct sp_outfile **out, const char *path, int flags, struct sp_errinfo *err)
+static int open_output(struct sp_outfile **out, const char *path, const char *staged, int flags,
+		       struct sp_errinfo *err)
 {
 	struct sp_outfile *o = calloc(1, sizeof(*o));
 	int rc;
@@ -273,15 +284,28 @@ int sp_outfile_open(struct sp_outfile **out, const char *path, int flags, struct
 	if (!o)
 		return sp__err(err, -ENOMEM, "open", path, -1);
 	o->name = path;
+	o->staged = staged;
 	o->fd = -1;
 	rc = open_any(o, flags);
 	if (rc < 0) {
 		free(o->path);
 		free(o);
-		return sp__err(err, rc, "open", path, -1);
+		return sp__errf(err, rc, "open", path, -1, "%s",
+				rc == SP_EUNSUP ? "can only be written in place" : "");
 	}
 	*out = o;
 	return 0;
+}
+
+int sp_outfile_open(struct sp_outfile **out, const char *path, int flags, struct sp_errinfo *err)
+{
+	return open_output(out, path, NULL, flags, err);
+}
+
+int sp__outfile_staged(struct sp_outfile **out, const char *path, const char *staged,
+		       struct sp_errinfo *err)
+{
+	return open_output(out, path, staged, 0, err);
 }
 
 bool sp_outfile_in_place(const struct sp_outfile *o)
@@ -385,7 +409,7 @@ static int give_name(struct sp_outfile *o, const char **op)
 	*op = "rename";
 	if (o->unnamed)
 		rc = name_unnamed(o);
-	else if (rename(o->temp->name, o->path) < 0)
+	else if (rename(o->staged ? o->staged : o->temp->name, o->path) < 0)
 		rc = -errno;
 	if (rc == 0)
 		sp__outname_forget(&o->temp);

@@ -67,4 +67,13 @@ static inline void sp__tally_join(struct sp__tally *to, const struct sp__tally *
 	to->sum += from->sum;
 }
 
+/* What was added since it was as `then`. */
+static inline struct sp__tally sp__tally_since(struct sp__tally now, const struct sp__tally *then)
+{
+	now.records -= then->records;
+	now.bytes -= then->bytes;
+	now.sum -= then->sum;
+	return now;
+}
+
 #endif

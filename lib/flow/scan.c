@@ -32,7 +32,8 @@ struct sp__scan {
 	uint64_t newlines;	     /* CSV: in the current input so far */
 	struct sp__io_counters done; /* of the streams closed */
 	char engine[32];
-	int error; /* the final error */
+	uint64_t skip_left; /* bytes of records not to be given */
+	int error;	    /* the final error */
 };
 
 /* A regular file: is it to be unpacked? */
@@ -135,6 +136,7 @@ int sp__scan_open(struct sp__scan **scan, const struct sp__scan_opts *opts)
 	if (!s)
 		return sp__err(opts->err, -ENOMEM, "allocate", NULL, -1);
 	s->opts = *opts;
+	s->skip_left = opts->skip_bytes;
 	s->fd = -1;
 	s->wait = (struct sp__waiter){ .ops = &wait_on_stream, .source = s };
 	*scan = s;
@@ -371,6 +373,15 @@ static int take_header(struct sp__scan *s, struct sp_batch *batch)
 	return rc < 0 ? rc : SP_READY;
 }
 
+static void skip(struct sp__scan *s, struct sp_batch *batch)
+{
+	size_t bytes = batch->bytes < s->skip_left ? batch->bytes : (size_t)s->skip_left;
+
+	batch->data += bytes;
+	batch->bytes -= bytes;
+	s->skip_left -= bytes;
+}
+
 int sp__scan_next(void *scan, struct sp_batch *batch)
 {
 	struct sp__scan *s = scan;
@@ -382,6 +393,8 @@ int sp__scan_next(void *scan, struct sp_batch *batch)
 		rc = next_batch(s, batch);
 		if (rc == SP_READY && s->header_left)
 			rc = take_header(s, batch);
+		if (rc == SP_READY && s->skip_left)
+			skip(s, batch);
 	} while (rc == SP_READY && !batch->bytes);
 	if (rc < 0)
 		s->error = rc;

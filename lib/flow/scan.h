@@ -33,6 +33,8 @@ struct sp__scan_opts {
 	 * inputs are unpacked these bytes are too.
 	 */
 	struct sp_batch ahead;
+	/* Of records, that many bytes are left out: the first, which need not be read. */
+	uint64_t skip_bytes;
 	/*
 	 * The records of an input may come in any order, after its header: those that are in memory
 	 * first.  Of pipes, small files and CSV they come in order.

@@ -264,6 +264,24 @@ int sp__volume_temp(struct sp__volume **v, const char *dir, enum sp__direct dire
 	return rc;
 }
 
+int sp__volume_named(struct sp__volume **v, const char *path, enum sp__direct direct,
+		     struct sp_errinfo *err)
+{
+	const int flags = O_RDWR | O_CREAT | O_CLOEXEC;
+	int fd = -1, rc;
+
+	if (direct != SP__DIRECT_NEVER)
+		fd = open(path, flags | O_DIRECT, 0600);
+	if (fd < 0)
+		fd = open(path, flags, 0600);
+	if (fd < 0)
+		return sp__err(err, -errno, "open", path, -1);
+	rc = sp__volume_adopt(v, fd, true, path, err);
+	if (rc < 0)
+		close(fd);
+	return rc;
+}
+
 int sp__volume_reopen_direct(struct sp__volume **v, int fd, bool write, const char *name,
 			     struct sp_errinfo *err)
 {

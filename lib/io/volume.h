@@ -62,6 +62,13 @@ SP_MUST_CHECK int sp__volume_temp(struct sp__volume **v, const char *dir, enum s
 				  struct sp_errinfo *err);
 
 /*
+ * A file that has this name, and stays: made if it is missing.  direct: as above, but
+ * SP__DIRECT_ALWAYS is AUTO.
+ */
+SP_MUST_CHECK int sp__volume_named(struct sp__volume **v, const char *path, enum sp__direct direct,
+				   struct sp_errinfo *err);
+
+/*
  * A whole block device for reading and writing, direct; -EBUSY if it is in
  * use (mounted, part of another), -ENOTBLK if it is none.
  */

@@ -103,6 +103,9 @@ void sp__key_expect(const struct sp_keyset *ks, uint64_t bytes);
  */
 uint64_t sp__keyset_locale(const struct sp_keyset *ks);
 
+/* A checksum of all that decides the order, with the names and the version of the locale. */
+uint64_t sp__keyset_identity(const struct sp_keyset *ks);
+
 /* Was a key of that many bytes cut, so that equal keys prove nothing? */
 static inline bool sp__key_is_cut(const struct sp__keyset *ks, size_t bytes)
 {

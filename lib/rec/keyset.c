@@ -5,6 +5,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <gnu/libc-version.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stdlib.h>
@@ -252,6 +253,67 @@ uint64_t sp__keyset_locale(const struct sp_keyset *ks)
 		sums[2 + i] = sp__checksum(ks->month[i].name, strlen(ks->month[i].name)) +
 			      ks->month[i].number;
 	return sp__checksum(sums, sizeof(sums));
+}
+
+static uint64_t sum_of_key(const struct sp_key *k)
+{
+	const uint64_t all[] = { k->sword,
+				 k->schar,
+				 k->eword,
+				 k->echar,
+				 k->offset,
+				 k->length,
+				 k->type,
+				 k->ignore,
+				 k->fold,
+				 k->reverse,
+				 k->letters,
+				 k->big_endian,
+				 k->skip_start_blanks,
+				 k->skip_end_blanks };
+
+	return sp__checksum(all, sizeof(all));
+}
+
+/* Another table of the same name would be another order. */
+static uint64_t sum_of_locale(void)
+{
+	const char *const parts[] = { setlocale(LC_COLLATE, NULL), setlocale(LC_CTYPE, NULL),
+				      nl_langinfo(_NL_IDENTIFICATION_REVISION),
+				      nl_langinfo(_NL_IDENTIFICATION_DATE),
+				      gnu_get_libc_version() };
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		sum = sum * 31 + (parts[i] ? sp__checksum(parts[i], strlen(parts[i])) : 0);
+	return sum;
+}
+
+uint64_t sp__keyset_identity(const struct sp_keyset *ks)
+{
+	const struct sp__keyset *p = &ks->pub;
+	uint64_t sum = sum_of_locale();
+	const uint64_t all[] = { p->format.kind,
+				 (unsigned char)p->format.eol,
+				 (unsigned char)p->format.separator,
+				 p->format.fixed_bytes,
+				 p->form,
+				 p->descending,
+				 p->last_resort,
+				 p->last_reverse,
+				 p->last_collated,
+				 (uint64_t)ks->separator,
+				 ks->hard,
+				 ks->strcoll,
+				 sp__keyset_locale(ks) };
+
+	sum = sum * 31 + sp__checksum(all, sizeof(all));
+	for (size_t i = 0; i < ks->nkeys; i++) {
+		sum = sum * 31 + sum_of_key(&ks->comp[i].key);
+		if (ks->comp[i].key.type == SP_KEY_RANDOM)
+			sum = sum * 31 + sp__checksum(&ks->salted, sizeof(ks->salted));
+	}
+	return sum;
 }
 
 void sp__key_slice(const struct sp_keyset *ks, const char *rec, size_t bytes, const char **key,

@@ -111,6 +111,7 @@ static const struct sp_report_field result_fields[] = {
 	FIELD(sort_stats, "result.output_records", COUNT, output_records),
 	FIELD(sort_stats, "result.input_bytes", COUNT, input_bytes),
 	FIELD(sort_stats, "result.output_bytes", COUNT, output_bytes),
+	FIELD(sort_stats, "result.resumed_bytes", COUNT, resumed_bytes),
 	FIELD(sort_stats, "result.collapsed", COUNT, collapsed),
 	FIELD(sort_stats, "result.runs", COUNT, runs),
 	FIELD(sort_stats, "result.spilled_runs", COUNT, spilled_runs),

@@ -29,7 +29,7 @@ int sp__balance_part(const struct sp_sort *s, uint64_t bytes, uint64_t given)
 
 static struct sp__tally records_read(const struct sp_sort *s)
 {
-	struct sp__tally t = { 0 };
+	struct sp__tally t = s->resume ? s->resume->read : (struct sp__tally){ 0 };
 
 	for (unsigned i = 0; i < s->forming.nslots; i++)
 		sp__tally_join(&t, &s->forming.slots[i].buf.added);
@@ -44,6 +44,8 @@ static struct sp__tally records_dropped(const struct sp_sort *s)
 	for (unsigned i = 0; i < s->forming.nslots; i++)
 		sp__tally_join(&t, &s->forming.slots[i].buf.dropped);
 	sp__tally_join(&t, &s->forming.replace.dropped);
+	if (s->resume)
+		sp__tally_join(&t, &s->resume->dropped);
 	return t;
 }
 

@@ -27,7 +27,8 @@ struct job {
 	struct sp__waits waits;
 	struct sp__scan *scan;
 	struct sp_sort *sort;
-	unsigned sim_file; /* number of the first input on a simulated machine */
+	struct sp__resume *resume; /* NULL: there are no checkpoints */
+	unsigned sim_file;	   /* number of the first input on a simulated machine */
 	struct sp__sort_result result;
 	struct sp__progress progress;
 	uint64_t total_bytes;
@@ -101,6 +102,7 @@ static int open_scan(struct job *j)
 		.header_records = j->io->header_records,
 		.header_first = j->io->header_first,
 		.ahead = j->io->ahead,
+		.skip_bytes = j->sort->stats.input_bytes,
 		.stream = sp__env_reading(&j->sort->env),
 		.waits = &j->waits,
 		.err = j->err,
@@ -191,6 +193,40 @@ static int give_in_parts(struct job *j)
 	return rc < 0 ? rc : 1;
 }
 
+/* With checkpoints: goes on with what is there of the result. */
+static int give_ranges(struct job *j)
+{
+	struct sp__wstream_opts writing = sp__env_writing(&j->sort->env);
+	struct sp__parts_out out;
+	struct sp_batch header;
+	int rc = sp__sort_reduce(j->sort);
+
+	if (rc < 0)
+		return rc;
+	tell_merged(j, 0);
+	sp__scan_header(j->scan, &header);
+	rc = sp__result_continue(&j->result, &writing, &header, &out);
+	if (rc < 0)
+		return rc;
+	out.tell = tell_merged;
+	out.arg = j;
+	rc = sp__ranges_write(j->sort, &out);
+	return rc < 0 ? rc : sp__sort_given(j->sort);
+}
+
+static int commit(struct job *j)
+{
+	int rc = 0;
+
+	if (j->resume)
+		rc = sp__resume_complete(j->resume, sp_outfile_begin(j->result.files[0], j->err));
+	if (rc == 0)
+		rc = sp__result_commit(&j->result);
+	if (rc == 0 && j->resume)
+		rc = sp__resume_remove(j->resume, j->io->output);
+	return rc;
+}
+
 /* Ends a result of which all has been written. */
 static int complete(struct job *j)
 {
@@ -198,7 +234,7 @@ static int complete(struct job *j)
 
 	if (rc == 0)
 		sp__sort_sync(j->sort);
-	return rc < 0 ? rc : sp__result_commit(&j->result);
+	return rc < 0 ? rc : commit(j);
 }
 
 static int give_batches(struct job *j)
@@ -232,8 +268,14 @@ static int give_batches(struct job *j)
 
 static int give_output(struct job *j)
 {
-	int rc = give_in_parts(j);
+	int rc = 0;
 
+	if (j->resume && j->sort->spilled.store)
+		rc = give_ranges(j);
+	else
+		rc = give_in_parts(j);
+	if (rc == 0 && j->resume && j->sort->spilled.store)
+		return complete(j);
 	return rc < 0 ? rc : rc ? complete(j) : give_batches(j);
 }
 
@@ -298,6 +340,24 @@ static int check_outputs(struct job *j)
 	return rc;
 }
 
+/* 1: the result has its name already. */
+static int open_resume(struct job *j)
+{
+	int rc;
+
+	if (!j->io->resume)
+		return 0;
+	rc = sp__resume_open(&j->resume, &j->opts, j->io, j->err);
+	if (rc < 0)
+		return rc;
+	if (j->resume->committed) {
+		rc = sp__resume_remove(j->resume, j->io->output);
+		return rc < 0 ? rc : 1;
+	}
+	j->result.staged = j->resume->result_path;
+	return sp__result_prepare(&j->result);
+}
+
 static int run(struct job *j)
 {
 	bool all;
@@ -312,7 +372,14 @@ static int run(struct job *j)
 	if (!all)
 		j->total_bytes = 0;
 	sp_sort_expect(&j->opts, j->io->inputs, j->io->ninputs);
+	rc = open_resume(j);
+	if (rc)
+		return rc < 0 ? rc : 0;
 	rc = sp_sort_new(&j->sort, &j->opts, j->err);
+	if (!rc && j->resume) {
+		j->sort->resume = j->resume;
+		rc = sp__resume_adopt(j->sort);
+	}
 	if (!rc)
 		rc = sp__inputs_lay(sp__env_reading(&j->sort->env).device, j->io->inputs,
 				    j->io->ninputs, &j->sim_file, j->err);
@@ -353,5 +420,6 @@ int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 	sp__scan_close(j.scan);
 	/* Failing to write a trace is an error, unless there was one before. */
 	closed = sp__sort_free(j.sort);
+	sp__resume_close(j.resume);
 	return rc < 0 ? rc : closed;
 }

@@ -168,7 +168,8 @@ static bool may_keep(const struct sp_sort *s)
 	uint64_t n = sp__policy_runs(s->spilled.policy);
 	size_t room = sp__free_region(s, true).bytes / s->plan.page_bytes;
 
-	return !s->opts.run_bytes && s->plan.policy == SP_MERGE_LAZY &&
+	/* What is in memory is no checkpoint. */
+	return !s->resume && !s->opts.run_bytes && s->plan.policy == SP_MERGE_LAZY &&
 	       n + slots_in_memory(s) <= s->plan.fan_in && n * PAGES_EACH <= room;
 }
 
@@ -238,7 +239,7 @@ static int set_up_final(struct sp_sort *s, unsigned n, bool threaded)
 		sp__replace_cursors(&s->forming.replace, m->cursors + spilled + memory);
 	if (rc == 0 && n > branched)
 		rc = sp__step_open(s, s->spilled.store, &s->merging.final,
-				   s->spilled.ids + branched, NULL, n - branched, where,
+				   s->spilled.ids + branched, s->merging.spans, n - branched, where,
 				   m->cursors + s->merging.nbranches);
 	if (rc == 0 && n)
 		sp__step_replan(s, s->spilled.ids, n, branched ? pages : s->merging.final.buffers);

@@ -251,6 +251,7 @@ static int rotate(struct sp_sort *s)
 		if (!s->forming.next_age && s->plan.input_bytes < HUGE_BYTES)
 			sp__pages_huge(s->forming.arena, s->forming.arena_bytes);
 		full->age = s->forming.next_age++;
+		full->end_bytes = s->stats.input_bytes;
 		s->stats.runs++;
 	} else {
 		full = NULL;
@@ -360,6 +361,7 @@ void sp__form_end(struct sp_sort *s)
 		return;
 	}
 	last->age = s->forming.next_age++;
+	last->end_bytes = s->stats.input_bytes;
 	s->stats.runs++;
 	start_work(s, last, false);
 }

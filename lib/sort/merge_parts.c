@@ -92,12 +92,18 @@ static unsigned pages_each(const struct sp_sort *s, struct sp__freemem where, un
 		       : (unsigned)((where.bytes - beside) / s->plan.page_bytes / parts);
 }
 
-/* A chunk of one of k streams that divide the output buffers and one stream's memory. */
-static size_t chunk_for(const struct sp__wstream_opts *w, unsigned k)
+size_t sp__parts_chunk(const struct sp__wstream_opts *w, unsigned k)
 {
 	size_t all = w->chunk_bytes * (SP__RING_BUFFERS + w->depth);
 
 	return sp__min(w->chunk_bytes, all / (k * w->depth)) & ~(size_t)4095;
+}
+
+bool sp__parts_fit(const struct sp_sort *s, unsigned n, struct sp__freemem where,
+		   const struct sp__wstream_opts *w, unsigned k)
+{
+	return sp__parts_chunk(w, k) >= LEAST_CHUNK &&
+	       (!n || pages_each(s, where, k) >= PAGES_EACH * n);
 }
 
 /* How many parts there is memory and work for; less than 2: none. */
@@ -108,9 +114,8 @@ static unsigned parts_for(const struct sp_sort *s, unsigned n, uint64_t bytes,
 
 	if (bytes < LEAST_BYTES)
 		return 0;
-	while (k > 1 &&
-	       (chunk_for(w, k) < LEAST_CHUNK || (n && pages_each(s, where, k) < PAGES_EACH * n) ||
-		bytes / s->plan.page_bytes < (uint64_t)RUN_PAGES_EACH * n * k))
+	while (k > 1 && (!sp__parts_fit(s, n, where, w, k) ||
+			 bytes / s->plan.page_bytes < (uint64_t)RUN_PAGES_EACH * n * k))
 		k--;
 	return k;
 }
@@ -141,7 +146,7 @@ static int open_part(struct parts *p, struct part *part, uint64_t at)
 	part->fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (part->fd < 0 || lseek(part->fd, (off_t)at, SEEK_SET) < 0)
 		return 0;
-	writing.chunk_bytes = chunk_for(&writing, p->n);
+	writing.chunk_bytes = sp__parts_chunk(&writing, p->n);
 	writing.expected_bytes = part->bytes;
 	writing.piece = true;
 	if (sp__wstream_open(&part->stream, part->fd, p->out->name, &writing, &part->err) < 0 ||
@@ -294,13 +299,13 @@ static int run_parts(struct parts *p)
 	return bad ? bad->rc : 0;
 }
 
-static bool uneven(const struct parts *p)
+static bool uneven(const struct sp__cuts *c, uint64_t bytes)
 {
 	uint64_t most = 0;
 
-	for (unsigned i = 0; i < p->n; i++)
-		most = sp__max(most, p->part[i].bytes);
-	return most > p->bytes / p->n / 2 * 3;
+	for (unsigned i = 0; i < c->parts; i++)
+		most = sp__max(most, sp__cuts_bytes(c, i));
+	return most > bytes / c->parts / 2 * 3;
 }
 
 static void note(struct parts *p)
@@ -315,22 +320,29 @@ static void note(struct parts *p)
 				p->n * (unsigned)(p->part[0].where.bytes / s->plan.page_bytes));
 }
 
-/* Cuts all runs and slots; 1, 0: not possible, or an error. */
-static int find_cuts(struct parts *p, unsigned n, struct sp__freemem where)
+int sp__parts_cut(struct sp_sort *s, const struct sp__parts_out *out, struct sp__cuts *cuts)
 {
-	struct sp_sort *s = p->sort;
+	struct sp__freemem where = sp__free_region(s, true);
+	const unsigned n = s->merging.runs_left;
 	struct sp__spill *reader = NULL;
+	uint64_t bytes = result_bytes(s, n);
+	unsigned k = parts_for(s, n, bytes, where, &out->writing);
 	int rc;
 
+	if (k < 2 || (n && s->spilled.store->place) || !sp__parts_possible(s) ||
+	    !sp__cuts_possible(s, s->spilled.ids, n))
+		return 0;
 	if (n) {
 		if (sp__spill_reader_open(&reader, s->spilled.store, NULL) < 0)
 			return 0;
 		reader->opts.err = s->env.err;
 	}
-	rc = sp__cuts_find(&p->cuts, s, reader, s->spilled.ids, n, p->n, where);
+	rc = sp__cuts_find(cuts, s, reader, s->spilled.ids, n, k, where);
 	if (reader)
 		sp__spill_reader_close(reader, s->spilled.store);
-	return rc == SP_EUNSUP ? 0 : rc < 0 ? rc : 1;
+	if (rc < 0)
+		return rc == SP_EUNSUP ? 0 : rc;
+	return uneven(cuts, bytes) ? 0 : (int)k;
 }
 
 static int write_parts(struct parts *p, struct sp__freemem where)
@@ -338,7 +350,7 @@ static int write_parts(struct parts *p, struct sp__freemem where)
 	struct stat st;
 	int rc = open_parts(p, where);
 
-	if (rc <= 0 || uneven(p) || fstat(p->out->fd, &st) < 0)
+	if (rc <= 0 || fstat(p->out->fd, &st) < 0)
 		return rc < 0 ? rc : 0;
 	p->old_bytes = (uint64_t)st.st_size;
 	note(p);
@@ -353,17 +365,12 @@ static int write_parts(struct parts *p, struct sp__freemem where)
 
 int sp__parts_write(struct sp_sort *s, const struct sp__parts_out *out)
 {
-	struct sp__freemem where = sp__free_region(s, true);
-	const unsigned n = s->merging.runs_left;
-	struct parts p = { .sort = s, .out = out, .bytes = result_bytes(s, n) };
-	int rc;
+	struct parts p = { .sort = s, .out = out, .bytes = result_bytes(s, s->merging.runs_left) };
+	int rc = sp__parts_cut(s, out, &p.cuts);
 
-	p.n = parts_for(s, n, p.bytes, where, &out->writing);
-	if (p.n < 2 || (n && s->spilled.store->place) || !sp__cuts_possible(s, s->spilled.ids, n))
-		return 0;
-	rc = find_cuts(&p, n, where);
+	p.n = rc > 0 ? (unsigned)rc : 0;
 	if (rc > 0)
-		rc = write_parts(&p, where);
+		rc = write_parts(&p, sp__free_region(s, true));
 	for (unsigned i = 0; p.part && i < p.n; i++)
 		close_part(&p, &p.part[i]);
 	free(p.part);

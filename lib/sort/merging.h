@@ -9,6 +9,7 @@
 #ifndef SP__SORT_MERGING_H
 #define SP__SORT_MERGING_H
 
+#include <spindle/batch.h>
 #include <spindle/sort.h>
 #include "run/charge.h"
 #include "io/rstream.h"
@@ -24,6 +25,28 @@ struct sp__freemem {
 	char *mem;
 	size_t bytes;
 };
+
+/* Of each cursor of a merge, the offset in its run of the record that it is at. */
+struct sp__run_places {
+	uint64_t *at;
+	unsigned last; /* the cursor of the record that the merge is at, */
+	size_t bytes;  /* which is to be passed: its bytes in the run */
+};
+
+/* The merge's next() has returned rc. */
+static inline void sp__run_places_step(struct sp__run_places *p, const struct sp__merge *m, int rc)
+{
+	const struct sp__cursor *c = sp__merge_current(m);
+
+	if (rc != SP_READY && rc != SP_END)
+		return;
+	p->at[p->last] += p->bytes;
+	p->bytes = 0;
+	if (rc == SP_END)
+		return;
+	p->last = (unsigned)(c - m->cursors);
+	p->bytes = m->bytes + c->head;
+}
 
 /* The resources of one merge of spilled runs. */
 struct sp__step_inputs {
@@ -63,7 +86,9 @@ struct sp__merging {
 	unsigned runs_left;	/* which has these spilled runs: spilled.ids */
 	struct sp__merge merge; /* the final one */
 	struct sp__step_inputs final;
-	struct sp_sort_replan replan; /* of the merge opened last */
+	const struct sp__run_span *spans; /* of its runs; NULL: it has them whole */
+	struct sp__run_places *places;	  /* ... and how far it is in them; or NULL */
+	struct sp_sort_replan replan;	  /* of the merge opened last */
 	struct sp__branch *branches[SP__BRANCHES_MAX];
 	unsigned nbranches;
 	struct sp__pace pace; /* of the final merge, or of replacement selection */

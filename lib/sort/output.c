@@ -26,6 +26,8 @@ static int step(struct sp_sort *s, bool wait)
 		s->merging.pace.records++;
 		s->merging.pace.bytes += s->merging.merge.bytes;
 	}
+	if (s->merging.places)
+		sp__run_places_step(s->merging.places, &s->merging.merge, rc);
 	return rc;
 }
 
@@ -84,8 +86,7 @@ static int next_counted(struct sp_sort *s, bool wait, const char **data, size_t 
 	return rc == SP_READY ? next_counted(s, wait, data, bytes) : rc;
 }
 
-/* The next record of the result, as sp__ring_source. */
-static int next_record(void *sort, bool wait, const char **data, size_t *bytes)
+int sp__output_next(void *sort, bool wait, const char **data, size_t *bytes)
 {
 	struct sp_sort *s = sort;
 	int rc;
@@ -110,7 +111,7 @@ static int next_record(void *sort, bool wait, const char **data, size_t *bytes)
 
 static int fill(struct sp_sort *s, struct sp__outbuf *out, bool wait)
 {
-	int rc = sp__ring_pack(&s->output.ring, out, next_record, s, wait);
+	int rc = sp__ring_pack(&s->output.ring, out, sp__output_next, s, wait);
 
 	sp__charge_merge(&s->env, &s->merging.pace, s->merging.merge.n);
 	return rc < 0 ? sp__err(s->env.err, rc, "merge", NULL, -1) : rc;

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/err.h"
+#include "base/outfile_impl.h"
 #include "base/outset.h"
 #include "io/volume.h"
 #include "sort/result.h"
@@ -67,7 +68,8 @@ int sp__result_prepare(struct sp__sort_result *r)
 	if (r->io->splitters)
 		rc = check_distinct(r);
 	for (size_t i = 0; !rc && i < r->nfiles && name_of(r, i); i++)
-		rc = sp_outfile_open(&r->files[i], name_of(r, i), 0, r->err);
+		rc = r->staged ? sp__outfile_staged(&r->files[i], name_of(r, i), r->staged, r->err)
+			       : sp_outfile_open(&r->files[i], name_of(r, i), 0, r->err);
 	if (!rc && r->io->splitters && sp__fds_free(DESCRIPTORS_LEFT) < DESCRIPTORS_LEFT)
 		rc = sp__err(r->err, -EMFILE, "open", name_of(r, r->nfiles - 1), -1);
 	return rc;
@@ -157,6 +159,30 @@ bool sp__result_place(struct sp__sort_result *r, struct sp__parts_out *out)
 	return true;
 }
 
+int sp__result_continue(struct sp__sort_result *r, const struct sp__wstream_opts *writing,
+			const struct sp_batch *header, struct sp__parts_out *out)
+{
+	int rc = sp__result_prepare(r), fd;
+	size_t done = 0;
+
+	if (rc < 0)
+		return rc;
+	fd = sp_outfile_begin(r->files[0], r->err);
+	while (fd >= 0 && done < header->bytes) {
+		ssize_t n = pwrite(fd, header->data + done, header->bytes - done, (off_t)done);
+
+		if (n < 0 && errno != EINTR)
+			return sp__err(r->err, -errno, "write", r->io->output, -1);
+		done += n > 0 ? (size_t)n : 0;
+	}
+	*out = (struct sp__parts_out){ .fd = fd,
+				       .name = r->io->output,
+				       .at = header->bytes,
+				       .writing = *writing,
+				       .io = &r->done };
+	return fd < 0 ? fd : 0;
+}
+
 int sp__result_put(struct sp__sort_result *r, const struct sp_batch *batch)
 {
 	struct sp_batch rest = *batch;
@@ -184,7 +210,7 @@ int sp__result_finish(struct sp__sort_result *r)
 
 	while (rc == 0 && r->at + 1 < r->nfiles)
 		rc = next_part(r);
-	if (rc == 0)
+	if (rc == 0 && r->stream)
 		rc = sp__wstream_finish(r->stream);
 	if (rc == 0 && r->io->splitters)
 		rc = sp__splitters_compared(r->io->splitters, r->err);

@@ -16,7 +16,8 @@
 struct sp__sort_result {
 	const struct sp_sort_io *io; /* borrowed */
 	struct sp_errinfo *err;
-	bool counted; /* each record has its number before it */
+	bool counted;	    /* each record has its number before it */
+	const char *staged; /* name of the one output until it is complete; or NULL */
 
 	struct sp_outfile **files; /* for each part; NULL: the caller's descriptor */
 	size_t nfiles;		   /* 0: not prepared */
@@ -45,6 +46,13 @@ SP_MUST_CHECK int sp__result_put(struct sp__sort_result *r, const struct sp_batc
  * They must all be written before finish().  False: it is not.
  */
 bool sp__result_place(struct sp__sort_result *r, struct sp__parts_out *out);
+/*
+ * Instead of begin(), of one output that is staged: writes the header, and leaves what follows it
+ * as it is, to be written in parts.
+ */
+SP_MUST_CHECK int sp__result_continue(struct sp__sort_result *r,
+				      const struct sp__wstream_opts *writing,
+				      const struct sp_batch *header, struct sp__parts_out *out);
 /* Writes all that has been put, and the parts that are empty. */
 SP_MUST_CHECK int sp__result_finish(struct sp__sort_result *r);
 /* Gives all files their names. */

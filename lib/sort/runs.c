@@ -108,6 +108,8 @@ int sp__runs_open_spill(struct sp_sort *s)
 	o.direct = spill_direct(s);
 	o.page_bytes = s->plan.page_bytes;
 	o.recycle_level = s->plan.recycle;
+	o.kept = s->resume ? s->resume->runs_path : NULL;
+	o.kept_bytes = s->resume ? s->resume->kept_bytes : 0;
 	o.codec = s->opts.compress_program ? SP_SPILL_RAW : s->opts.run.compression;
 	o.pack_beside = s->threads > 1;
 	o.program = s->opts.compress_program;
@@ -305,6 +307,11 @@ int sp__runs_store(struct sp_sort *s, struct sp__slot *slot)
 	}
 	sp__charge_work(&s->env, 0, 0, slot->buf.record_bytes);
 	rc = put_all(s, &slot->buf);
+	/* A run that may be continued is no checkpoint. */
+	if (!rc && s->resume)
+		rc = sp__runs_end(s);
+	if (!rc && s->resume)
+		rc = sp__resume_formed(s, slot);
 	if (rc < 0)
 		return rc;
 	sp__slot_empty(s, slot);

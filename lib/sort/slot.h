@@ -53,6 +53,11 @@ struct sp__slot {
 	size_t giant_bytes;
 	uint64_t age;
 	bool touched; /* resident, as far as possible */
+	/* For checkpoints: */
+	uint64_t end_bytes; /* of the input, where its records end */
+	struct {
+		struct sp__tally read, dropped;
+	} noted; /* of its buffer, as it was emptied last */
 };
 
 /* The slots handed to the tasks of run formation; valid until they are joined. */

@@ -20,6 +20,7 @@
 #include "sort/forming.h"
 #include "sort/merging.h"
 #include "sort/output.h"
+#include "sort/resume.h"
 #include "sort/spilled.h"
 
 enum sp__sort_state {
@@ -45,6 +46,7 @@ struct sp_sort {
 	struct sp__spilled spilled;
 	struct sp__merging merging;
 	struct sp__output output;
+	struct sp__resume *resume; /* borrowed; NULL: no checkpoints */
 
 	struct sp__balance balance;
 	struct sp_sort_stats stats;

@@ -317,7 +317,8 @@ int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned 
 	struct sp__merge m;
 	struct sp__step_inputs in = { 0 };
 	struct sp__run *run;
-	uint64_t records = 0, dropped = s->balance.dropped.records;
+	struct sp__tally dropped = s->balance.dropped;
+	uint64_t records = 0;
 	int rc = sp__merge_init(&m, s->opts.keys, n, &s->env.budget, s->env.err);
 
 	if (rc < 0)
@@ -330,6 +331,9 @@ int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned 
 	sp__merge_release(&m);
 	if (rc < 0)
 		return rc;
+	dropped = sp__tally_since(s->balance.dropped, &dropped);
+	if (s->resume)
+		rc = sp__resume_merged(s, ids, n, run, &dropped);
 	for (unsigned i = 0; i < n; i++) {
 		records += s->spilled.runs[ids[i]]->records;
 		sp__run_free(s->spilled.runs[ids[i]]);
@@ -337,8 +341,10 @@ int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned 
 	}
 	s->spilled.runs[ids[0]] = run;
 	s->stats.spilled_runs++;
+	if (rc < 0)
+		return rc;
 	rc = sp__policy_merged(s->spilled.policy, ids[0], run->bytes);
 	if (rc < 0)
 		return sp__err(s->env.err, rc, "allocate", NULL, -1);
-	return sp__balance_merged(s, records, run, dropped);
+	return sp__balance_merged(s, records, run, s->balance.dropped.records - dropped.records);
 }

@@ -15,9 +15,11 @@
  * under compression, where pages have different lengths, they are only counted as unused.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/array.h"
 #include "base/err.h"
 #include "spill/store.h"
@@ -52,6 +54,11 @@ static int open_file(struct sp__spill *s, size_t file, size_t dir, struct sp_err
 
 	if (o->block)
 		return sp__volume_block(&s->files[file].volume, o->block, err);
+	if (o->kept) {
+		rc = sp__volume_named(&s->files[file].volume, o->kept, direct, err);
+		s->files[file].space.end = (o->kept_bytes + s->unit_bytes - 1) / s->unit_bytes;
+		return rc;
+	}
 	if (o->device)
 		direct = SP__DIRECT_NEVER;
 	rc = sp__volume_temp(&s->files[file].volume, o->dirs[dir], direct, err);
@@ -105,7 +112,7 @@ int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts)
 	s->opts = *opts;
 	s->unit_bytes = opts->codec ? BLOCK : opts->page_bytes;
 	/* There is one device, real or simulated, however many directories there are. */
-	if (opts->device || opts->block)
+	if (opts->device || opts->block || opts->kept)
 		s->opts.ndirs = 1;
 	s->nfiles = 2 * s->opts.ndirs;
 	s->files = calloc(s->nfiles, sizeof(*s->files));
@@ -182,7 +189,7 @@ void sp__spill_counters(const struct sp__spill *s, struct sp__io_counters *c)
 
 void sp__spill_go_direct(struct sp__spill *s)
 {
-	if (!s->opts.program && !s->opts.device && !s->opts.block)
+	if (!s->opts.program && !s->opts.device && !s->opts.block && !s->opts.kept)
 		s->first_file = s->opts.ndirs;
 }
 
@@ -268,6 +275,26 @@ void sp__spill_forget(struct sp__spill *s)
 			sp__volume_discard(s->files[i].volume);
 }
 
+int sp__spill_sync(struct sp__spill *s)
+{
+	const struct sp__volume *v = s->files[0].volume;
+
+	return fdatasync(v->fd) < 0 ? sp__err(s->opts.err, -errno, "fsync", v->name, -1) : 0;
+}
+
+void sp__spill_punch(struct sp__spill *s, const struct sp__run *run)
+{
+	for (size_t i = 0; i < run->nextents; i++) {
+		const struct sp__extent *e = &run->extents[i];
+
+		if (fallocate(s->files[run->file].volume->fd,
+			      FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			      (off_t)(e->unit * s->unit_bytes),
+			      (off_t)((uint64_t)e->units * s->unit_bytes)) < 0)
+			return;
+	}
+}
+
 void sp__spill_end_run(struct sp__spill *s, const struct sp__run *run)
 {
 	struct sp__spill_file *f = &s->files[run->file];
@@ -331,7 +358,7 @@ static int take_units(struct sp__spill *s, const struct sp__run *run, uint32_t w
 
 	if (s->place)
 		return sp__place_take(s->place, run, want, unit);
-	if (b->used_bytes > b->limit_bytes)
+	if (s->opts.kept || b->used_bytes > b->limit_bytes)
 		return (int)sp__space_extend(space, want, unit);
 	return (int)sp__space_take(space, want, unit);
 }

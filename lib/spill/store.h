@@ -46,6 +46,12 @@ struct sp__spill_opts {
 	const struct sp__volume *device; /* simulated: the files lie on it; or NULL */
 	bool apart;			 /* on it: each run is a file of its own, until it ends */
 	const char *block;		 /* a block device instead of files; or NULL */
+	/*
+	 * Not NULL: the one file of the store, which has this name and outlives it.  Runs are
+	 * appended from `kept_bytes` on, and nothing is reused.
+	 */
+	const char *kept;
+	uint64_t kept_bytes;
 	/* Where runs lie on a simulated or a block device: */
 	enum sp_placement placement;
 	const struct sp_geometry *geometry;
@@ -114,6 +120,10 @@ uint64_t sp__spill_recycled_bytes(const struct sp__spill *spill);
 
 /* On a simulated machine: discards the contents of all files. */
 void sp__spill_forget(struct sp__spill *spill);
+/* What was written is on the device, with a store whose file is kept.  0 or an error. */
+SP_MUST_CHECK int sp__spill_sync(struct sp__spill *spill);
+/* Gives the file system back what a run of a kept file has; where it cannot, it stays. */
+void sp__spill_punch(struct sp__spill *spill, const struct sp__run *run);
 /* A run will not be read any more; if runs are apart, removes its file. */
 void sp__spill_end_run(struct sp__spill *spill, const struct sp__run *run);
 

@@ -25,6 +25,8 @@
  *			EIO for the rest.
  *	FAILCALL_SHORT	1: instead of failing, a read or write transfers only
  *			half of what was asked (at least one byte).
+ *	FAILCALL_KILL	1: instead of failing, the call is not made and the process is
+ *			killed, as by kill -9.
  *	FAILCALL_MIN	allocations of fewer bytes are not counted (default 0).
  *	FAILCALL_FD_MIN	reads, writes and closes of lower descriptors are not
  *			counted (default 0).
@@ -55,6 +57,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +96,7 @@ static const char *const names[C_COUNT_] = {
 };
 
 static bool wanted[C_COUNT_];
-static bool ready, halve;
+static bool ready, halve, kills;
 static atomic_ulong counted;
 static unsigned long fail_at, fail_times = 1;
 static size_t least_bytes;
@@ -173,6 +176,7 @@ __attribute__((constructor)) static void begin(void)
 	fail_at = take_number("FAILCALL_AT", 0);
 	fail_times = take_number("FAILCALL_TIMES", 1);
 	halve = take_number("FAILCALL_SHORT", 0) == 1;
+	kills = take_number("FAILCALL_KILL", 0) == 1;
 	least_bytes = take_number("FAILCALL_MIN", 0);
 	least_fd = take_number("FAILCALL_FD_MIN", 0);
 	take("FAILCALL_COUNT", count_path, sizeof(count_path));
@@ -213,6 +217,8 @@ static bool fails(enum call c)
 		return false;
 	if (*hit_path)
 		put_line(hit_path, "failed\n");
+	if (kills)
+		kill(getpid(), SIGKILL);
 	errno = fail_errno ? fail_errno : c <= C_MMAP ? ENOMEM : EIO;
 	return true;
 }

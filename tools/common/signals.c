@@ -2,6 +2,8 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 #include <spindle/outfile.h>
 #include "progress.h"
 #include "signals.h"
@@ -9,12 +11,29 @@
 static const int deadly[] = { SIGALRM, SIGHUP,	SIGINT,	   SIGPIPE, SIGQUIT, SIGTERM,
 			      SIGPOLL, SIGPROF, SIGVTALRM, SIGXCPU, SIGXFSZ };
 
+static const char *_Atomic last_words, *_Atomic of_path;
+
+void signals_say(const char *line, const char *path)
+{
+	of_path = path;
+	last_words = line;
+}
+
+static void say(void)
+{
+	const char *line = last_words, *path = of_path;
+
+	if (line && access(path, F_OK) == 0 && write(STDERR_FILENO, line, strlen(line)) < 0)
+		return; /* there is nobody to tell */
+}
+
 /* Blocked while it runs are all deadly signals: the first decides. */
 static void last_will(int sig)
 {
 	sigset_t one;
 
 	progress_wipe();
+	say();
 	sp_outfile_cleanup_signal();
 	signal(sig, SIG_DFL);
 	raise(sig);

@@ -10,6 +10,12 @@
 /* No incomplete output survives a signal, or exit(), from now on, and no line of progress. */
 void signals_catch(void);
 
+/*
+ * A signal that ends the program writes this line to standard error if `path` exists then.  Both
+ * are kept.  NULL: no more.
+ */
+void signals_say(const char *line, const char *path);
+
 /* The signal that asked for the end, for work that looks at it; 0: none did. */
 extern volatile sig_atomic_t interrupted;
 

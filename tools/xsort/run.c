@@ -7,6 +7,7 @@
 #include <spindle/report.h>
 #include "msg.h"
 #include "quote.h"
+#include "signals.h"
 #include "statsfile.h"
 #include "xsort.h"
 
@@ -28,6 +29,25 @@ static int run(const struct settings *set, struct sp_sort_io *io, struct sp_sort
 		err->op = "write";
 	}
 	return rc;
+}
+
+/* A directory that is left behind by a signal or an error is spoken of. */
+static void speak_of(const char *dir)
+{
+	char *line;
+
+	if (asprintf(&line,
+		     "%s: %s keeps what has been done; the same command goes on from there\n",
+		     msg_program(), quote_file_always(dir)) >= 0)
+		signals_say(line, dir);
+}
+
+static void speak_of_rest(const char *dir, const struct sp_errinfo *err)
+{
+	signals_say(NULL, NULL);
+	if (err->code < 0 && err->code != SP_EUNSUP && access(dir, F_OK) == 0)
+		msg("%s keeps what has been done; the same command goes on from there",
+		    quote_file_always(dir));
 }
 
 static void finish_output(const struct settings *set)
@@ -65,6 +85,7 @@ int sort_run(struct settings *set)
 		.header_records = set->header,
 		.header_first = set->header_first,
 		.ahead = set->header_taken,
+		.resume = set->resume,
 		.device_figures = set->common.stats || set->common.stats_text,
 	};
 	struct statsfile file;
@@ -79,8 +100,12 @@ int sort_run(struct settings *set)
 		io.progress = progress_update;
 		io.progress_arg = &progress;
 	}
+	if (set->resume)
+		speak_of(set->resume);
 	rc = run(set, &io, &stats, &err);
 	progress_wipe();
+	if (set->resume)
+		speak_of_rest(set->resume, &err);
 	if (stats.compress_error)
 		msg_sys(stats.compress_error, "could not run compress program %s",
 			quote_file_always(set->opts.compress_program));

@@ -72,6 +72,7 @@ const struct setting tuning_settings[] = {
 	{ "count", TO(opts.count) },
 	{ "splitters", "P", TO(splitters), .number = { 1, 1000000 } },
 	{ "split", "FILE", TO(split), .once = "files of splitters" },
+	{ "resume", "DIR", TO(resume), .once = "directories of checkpoints" },
 	{ "spill-compression", "HOW", TO(opts.run.compression),
 	  .words = sp_spill_compression_words },
 	{ "run-formation", "HOW", TO(opts.formation), .words = sp_run_formation_words },
@@ -102,6 +103,41 @@ static void check_fixed(const struct settings *set)
 		    fixed);
 }
 
+/* A salt of its own would make another order each time. */
+static bool random_order(const struct settings *set)
+{
+	bool random = sp_key_has_letter(&set->global, 'R');
+
+	for (size_t i = 0; i < set->nkeys; i++)
+		random |= sp_key_has_letter(&set->keys[i].spec, 'R');
+	return random && !set->random_source;
+}
+
+static void check_resume(const struct settings *set, const char *check)
+{
+	static const char resume[] = "--resume";
+
+	longopt_exclude(set->merge, "-m", true, resume);
+	longopt_exclude(set->check, check, true, resume);
+	longopt_exclude(set->debug, "--debug", true, resume);
+	longopt_exclude(set->split, "--split", true, resume);
+	longopt_exclude(set->splitters, "--splitters", true, resume);
+	longopt_exclude(set->opts.run.volume, "--volume", true, resume);
+	/* A place in such an input cannot be found again, nor one in such an output. */
+	longopt_exclude(set->opts.run.decompress, "--decompress", true, resume);
+	longopt_exclude(set->opts.run.compress_output, "--compress-output", true, resume);
+	longopt_exclude(set->opts.compress_program, "--compress-program", true, resume);
+	longopt_exclude(set->opts.formation == SP_FORM_REPLACEMENT, "--run-formation=replacement",
+			true, resume);
+	longopt_exclude(set->opts.policy == SP_MERGE_EAGER, "--merge-policy=eager", true, resume);
+	longopt_exclude(set->opts.policy == SP_MERGE_POLYPHASE, "--merge-policy=polyphase", true,
+			resume);
+	if (!set->output)
+		die("%s needs -o", resume);
+	if (random_order(set))
+		die("%s with -R needs --random-source", resume);
+}
+
 void tuning_check(const struct settings *set)
 {
 	static const char check[3][3] = { "", "-c", "-C" };
@@ -125,4 +161,6 @@ void tuning_check(const struct settings *set)
 	longopt_exclude(set->opts.run.compress_output, "--compress-output", set->check, c);
 	longopt_exclude(set->opts.run.compress_output, "--compress-output", set->debug, "--debug");
 	split_check(set);
+	if (set->resume)
+		check_resume(set, c);
 }

@@ -62,6 +62,7 @@ struct settings {
 	size_t nfiles;
 	const char *files_from;
 	const char *output;
+	const char *resume; /* directory of checkpoints; or NULL */
 	bool stdin_closed;
 	bool require_space;
 	uint64_t splitters; /* 0, or for as many parts */

@@ -139,6 +139,7 @@ struct sp_sort_stats {
 	struct sp_sort_replan replan; /* of the last merge of spilled runs */
 	uint64_t records, output_records;
 	uint64_t input_bytes, output_bytes;
+	uint64_t resumed_bytes;	 /* of input_bytes: in runs that were there */
 	uint64_t collapsed;	 /* records whose key was there already as runs were formed */
 	uint64_t runs;		 /* initial runs formed, in memory or spilled */
 	uint64_t spilled_runs;	 /* written to temporary space, all levels */
@@ -182,6 +183,16 @@ struct sp_sort_io {
 	 * inputs are decompressed these bytes are too.
 	 */
 	struct sp_batch ahead;
+	/*
+	 * Not NULL: the sort leaves checkpoints in this directory, on the file system of output; it
+	 * is made if it is missing, locked, and removed at the end.  After a crash, a signal or an
+	 * error the same sort goes on from them.  It takes the place of run.tmpdirs; memory and
+	 * threads may differ.  SP_EUNSUP: inputs or options are not those of the checkpoints, the
+	 * directory is in use, or such a sort cannot have them: merges, inputs that are not named
+	 * regular files, parts, volumes, and a compress_program.  An input that fits in memory
+	 * leaves none.
+	 */
+	const char *resume;
 	bool device_figures; /* stats: also the figures that the system must supply:
 			      * device_* and spill_regions */
 	/*

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs, and ranges of the result, as records of the journal: noted, and taken up again.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/array.h"
+#include "base/err.h"
+#include "sort/resume_impl.h"
+#include "sort/state.h"
+#include "spill/runimage.h"
+
+struct run_head {
+	struct sp__checkpoint has;
+	uint64_t page_bytes;
+};
+
+struct ranges_head {
+	uint64_t runs, n;
+};
+
+struct mark {
+	uint64_t range;
+	struct sp__written written;
+	struct sp__tally given, dropped;
+	uint64_t counted;
+};
+
+/* A run in the journal. */
+struct sp__kept_run {
+	struct sp__checkpoint has;
+	char *record, *image; /* in the record */
+	size_t bytes;
+};
+
+void sp__checkpoints_free(struct sp__resume *r)
+{
+	for (size_t i = 0; i < r->nfound; i++)
+		free(r->found[i].record);
+	free(r->found);
+	r->found = NULL;
+	r->nfound = 0;
+}
+
+void sp__ranges_forget(struct sp__ranges *r)
+{
+	free(r->list);
+	free(r->spans);
+	free(r->written);
+	*r = (struct sp__ranges){ 0 };
+}
+
+/* A run takes the place of those whose ranges it has; they end the list. */
+static int take_run(struct sp__resume *r, struct sp__journal_record *rec)
+{
+	struct run_head h;
+	size_t at = 0, after;
+
+	if (rec->bytes < sizeof(h))
+		return 0;
+	memcpy(&h, rec->data, sizeof(h));
+	sp__ranges_forget(&r->ranges);
+	while (at < r->nfound && r->found[at].has.from < h.has.from)
+		at++;
+	for (after = at; after < r->nfound && r->found[after].has.to <= h.has.to; after++)
+		free(r->found[after].record);
+	if (!SP__ARRAY_RESIZE(r->found, r->nfound + 1))
+		return sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
+	memmove(&r->found[at + 1], &r->found[after], (r->nfound - after) * sizeof(*r->found));
+	r->nfound -= after - at;
+	r->nfound++;
+	r->found[at] = (struct sp__kept_run){ h.has, rec->data, rec->data + sizeof(h),
+					      rec->bytes - sizeof(h) };
+	r->page_bytes = (uint32_t)h.page_bytes;
+	rec->data = NULL;
+	return 0;
+}
+
+static int take_ranges(struct sp__resume *r, const struct sp__journal_record *rec)
+{
+	struct sp__ranges *g = &r->ranges;
+	struct ranges_head h;
+	const char *from = rec->data + sizeof(h);
+
+	sp__ranges_forget(g);
+	if (rec->bytes < sizeof(h))
+		return 0;
+	memcpy(&h, rec->data, sizeof(h));
+	if (rec->bytes != sizeof(h) + h.n * (sizeof(*g->list) + h.runs * sizeof(*g->spans)))
+		return 0;
+	g->list = calloc(h.n + 1, sizeof(*g->list));
+	g->spans = calloc(h.n * h.runs + 1, sizeof(*g->spans));
+	if (!g->list || !g->spans)
+		return sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
+	g->n = (unsigned)h.n;
+	g->runs = (unsigned)h.runs;
+	memcpy(g->list, from, h.n * sizeof(*g->list));
+	memcpy(g->spans, from + h.n * sizeof(*g->list), h.n * h.runs * sizeof(*g->spans));
+	for (unsigned i = 0; i < g->n; i++)
+		g->list[i].spans = g->spans + (size_t)i * g->runs;
+	return 0;
+}
+
+static int take_mark(struct sp__resume *r, const struct sp__journal_record *rec)
+{
+	struct sp__ranges *g = &r->ranges;
+	const char *places = rec->data + sizeof(struct mark);
+	struct sp__range *range;
+	struct mark m;
+
+	if (!g->list || rec->bytes != sizeof(m) + g->runs * sizeof(uint64_t))
+		return 0;
+	memcpy(&m, rec->data, sizeof(m));
+	if (m.range >= g->n)
+		return 0;
+	if (!SP__ARRAY_ROOM_NEXT(g->written, g->nwritten))
+		return sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
+	g->written[g->nwritten++] = m.written;
+	range = &g->list[m.range];
+	range->at = m.written.to;
+	range->given = m.given;
+	g->dropped = m.dropped;
+	g->counted = m.counted;
+	for (unsigned i = 0; i < g->runs; i++)
+		memcpy(&range->spans[i].from, places + i * sizeof(uint64_t), sizeof(uint64_t));
+	return 0;
+}
+
+int sp__checkpoints_take(struct sp__resume *r, const char *output, struct sp__journal_record *rec)
+{
+	struct sp__file_id id;
+	struct stat st;
+
+	switch (rec->type) {
+	case SP__RECORD_RUN:
+		return take_run(r, rec);
+	case SP__RECORD_RANGES:
+		return take_ranges(r, rec);
+	case SP__RECORD_MARK:
+		return take_mark(r, rec);
+	case SP__RECORD_COMPLETE:
+		memcpy(&id, rec->data, rec->bytes == sizeof(id) ? sizeof(id) : 0);
+		r->committed = rec->bytes == sizeof(id) && access(r->result_path, F_OK) < 0 &&
+			       stat(output, &st) == 0 && st.st_dev == id.dev && st.st_ino == id.ino;
+		return 0;
+	default:
+		return sp__resume_refuse(r, "has a journal that is damaged");
+	}
+}
+
+/* Reads all pages of a run.  1; 0: it is not what was written; or an error. */
+static int verify(struct sp_sort *s, unsigned id)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__freemem where = sp__free_region(s, true);
+	struct sp__step_inputs in = { 0 };
+	struct sp__cursor cursor = { 0 };
+	struct sp__spill *reader;
+	const char *data;
+	size_t bytes;
+	int rc = sp__spill_reader_open(&reader, s->spilled.store, &err);
+
+	if (rc < 0) {
+		*s->env.err = err;
+		return rc;
+	}
+	rc = sp__step_open(s, reader, &in, &id, NULL, 1, where, &cursor);
+	while (!rc && (rc = cursor.feed.get(cursor.feed.ctx, 0, true, &data, &bytes)) == SP_READY)
+		rc = cursor.feed.release(cursor.feed.ctx, 0);
+	sp__step_close(s, &in);
+	sp__spill_reader_close(reader, s->spilled.store);
+	if (!rc || rc == SP_ECORRUPT)
+		return !rc;
+	*s->env.err = err;
+	return rc;
+}
+
+static int add_checkpoint(struct sp__resume *r, size_t id, const struct sp__checkpoint *has)
+{
+	if (!SP__ARRAY_ROOM(r->runs, r->runs_cap, id + 1))
+		return sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
+	r->runs[id] = *has;
+	return 0;
+}
+
+/* 1; 0: the run cannot be used. */
+static int adopt(struct sp_sort *s, const struct sp__kept_run *f)
+{
+	struct sp__resume *r = s->resume;
+	struct sp__run *run;
+	size_t id = s->spilled.nruns;
+	int rc = sp__run_from_image(&run, &s->env.budget, 0, f->image, f->bytes);
+
+	if (rc == -EINVAL)
+		return 0;
+	if (rc < 0)
+		return sp__err(s->env.err, rc, "allocate", NULL, -1);
+	if (!SP__ARRAY_ROOM(s->spilled.runs, s->spilled.runs_cap, id + 1)) {
+		sp__run_free(run);
+		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
+	}
+	s->spilled.runs[id] = run;
+	rc = verify(s, (unsigned)id);
+	if (rc <= 0) {
+		sp__run_free(run);
+		return rc;
+	}
+	rc = add_checkpoint(r, id, &f->has);
+	if (rc < 0) {
+		sp__run_free(run);
+		return rc;
+	}
+	if (!run->lastkeys)
+		s->spilled.lastkey_fn = NULL;
+	rc = sp__finish_add_run(s, run);
+	if (rc < 0)
+		return rc;
+	s->stats.spilled_runs--;
+	sp__tally_join(&r->read, &f->has.read);
+	sp__tally_join(&r->dropped, &f->has.dropped);
+	r->covered_bytes = f->has.to;
+	return 1;
+}
+
+/* Reading by last keys needs those of all runs. */
+static void drop_keys(struct sp_sort *s)
+{
+	for (size_t i = 0; !s->spilled.lastkey_fn && i < s->spilled.nruns; i++)
+		sp__run_drop_keys(s->spilled.runs[i]);
+}
+
+int sp__resume_adopt(struct sp_sort *s)
+{
+	struct sp__resume *r = s->resume;
+	struct stat st;
+	size_t used = 0;
+	int rc = 1;
+
+	/* New runs are behind all that is there, known or not. */
+	r->kept_bytes = stat(r->runs_path, &st) == 0 ? (uint64_t)st.st_size : 0;
+	if (r->nfound) {
+		rc = sp__form_join(s);
+		if (!rc)
+			rc = sp__runs_open_spill(s);
+		if (rc < 0)
+			return rc;
+		for (rc = 1;
+		     rc > 0 && used < r->nfound && r->found[used].has.from == r->covered_bytes;
+		     used += rc > 0)
+			rc = adopt(s, &r->found[used]);
+		drop_keys(s);
+	}
+	if (used < r->nfound)
+		sp__ranges_forget(&r->ranges);
+	sp__checkpoints_free(r);
+	s->stats.input_bytes = r->covered_bytes;
+	s->stats.resumed_bytes = r->covered_bytes;
+	s->stats.records = r->read.records;
+	return rc < 0 ? rc : 0;
+}
+
+static int note_run(struct sp_sort *s, const struct sp__run *run, const struct sp__checkpoint *has)
+{
+	struct sp__resume *r = s->resume;
+	struct run_head h = { *has, s->plan.page_bytes };
+	size_t bytes;
+	char *image = sp__run_image(run, &bytes);
+	struct iovec pieces[] = { { &h, sizeof(h) }, { image, bytes } };
+	int rc;
+
+	sp__ranges_forget(&r->ranges);
+	if (!image)
+		return sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
+	rc = sp__spill_sync(s->spilled.store);
+	if (!rc)
+		rc = sp__journal_append(&r->journal, SP__RECORD_RUN, pieces, 2);
+	free(image);
+	return rc;
+}
+
+int sp__resume_formed(struct sp_sort *s, struct sp__slot *slot)
+{
+	struct sp__resume *r = s->resume;
+	size_t id = s->spilled.nruns - 1;
+	struct sp__checkpoint has = { r->covered_bytes, slot->end_bytes,
+				      sp__tally_since(slot->buf.added, &slot->noted.read),
+				      sp__tally_since(slot->buf.dropped, &slot->noted.dropped) };
+	int rc = add_checkpoint(r, id, &has);
+
+	slot->noted.read = slot->buf.added;
+	slot->noted.dropped = slot->buf.dropped;
+	r->covered_bytes = has.to;
+	return rc < 0 ? rc : note_run(s, s->spilled.runs[id], &has);
+}
+
+int sp__resume_merged(struct sp_sort *s, const unsigned *ids, unsigned n, const struct sp__run *run,
+		      const struct sp__tally *dropped)
+{
+	struct sp__checkpoint *has = &s->resume->runs[ids[0]];
+	int rc;
+
+	sp__tally_join(&has->dropped, dropped);
+	for (unsigned i = 1; i < n; i++) {
+		const struct sp__checkpoint *next = &s->resume->runs[ids[i]];
+
+		if (next->from != has->to)
+			return sp__errf(s->env.err, SP_EBALANCE, "merge", NULL, -1,
+					"runs merged are not neighbours");
+		has->to = next->to;
+		sp__tally_join(&has->read, &next->read);
+		sp__tally_join(&has->dropped, &next->dropped);
+	}
+	rc = note_run(s, run, has);
+	for (unsigned i = 0; !rc && i < n; i++)
+		sp__spill_punch(s->spilled.store, s->spilled.runs[ids[i]]);
+	return rc;
+}
+
+int sp__resume_begin_ranges(struct sp__resume *r)
+{
+	struct sp__ranges *g = &r->ranges;
+	struct ranges_head h = { g->runs, g->n };
+	const struct iovec pieces[] = { { &h, sizeof(h) },
+					{ g->list, g->n * sizeof(*g->list) },
+					{ g->spans, (size_t)g->n * g->runs * sizeof(*g->spans) } };
+	int rc = sp__resume_sync_directory(r, r->dir);
+
+	return rc < 0 ? rc : sp__journal_append(&r->journal, SP__RECORD_RANGES, pieces, 3);
+}
+
+int sp__resume_mark(struct sp__resume *r, unsigned range, const uint64_t *places,
+		    const struct sp__written *written)
+{
+	struct mark m = { .range = range,
+			  .written = *written,
+			  .given = r->ranges.list[range].given,
+			  .dropped = r->ranges.dropped,
+			  .counted = r->ranges.counted };
+	const struct iovec pieces[] = {
+		{ &m, sizeof(m) }, { (void *)(uintptr_t)places, r->ranges.runs * sizeof(*places) }
+	};
+
+	return sp__journal_append(&r->journal, SP__RECORD_MARK, pieces, 2);
+}

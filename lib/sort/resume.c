@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Checkpoints of a sort, in a directory of three files:
+ *
+ *	spindle.journal	what is sorted, and what has been done: locked by who uses it
+ *	spindle.runs	the store's runs, one behind the other
+ *	spindle.result	the result, until it is complete
+ *
+ * A run is formed of consecutive records of the input, and only neighbours are merged, so a run is
+ * known by the range of the input that it has.  It counts once its bytes are on the device and a
+ * record of it, with its description (spill/runimage.h), is in the journal.  One that has the range
+ * of earlier ones takes their place.  Runs count as far as they cover the input from its beginning
+ * without a gap; after a crash they are read and verified, and the rest of the input is read again.
+ * So at most the run being formed or merged is lost, and the slots that were in memory.
+ *
+ * Runs do not depend on the memory and the threads, but for the size of their pages, which is that
+ * of the first.  What does decide the result is written first, and compared.
+ *
+ * Rejected: a file for each run, which needs a descriptor and names; going on at a record within a
+ * run; reusing space within the file of runs, since what is merged is needed until the merge is
+ * done: holes are punched instead.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "base/outfile_impl.h"
+#include "rec/key.h"
+#include "sort/resume_impl.h"
+
+#define FORMAT_VERSION 1
+#define JOURNAL_NAME "spindle.journal"
+
+/* The first record: this, and an `input` for each input. */
+struct identity {
+	uint64_t version;
+	uint64_t order; /* sp__keyset_identity() */
+	uint64_t unique, count, top, header_records, header_first, compression;
+	uint64_t ninputs;
+};
+
+struct input {
+	uint64_t dev, ino, size, mtime_s, mtime_ns;
+};
+
+int sp__resume_refuse(const struct sp__resume *r, const char *what)
+{
+	return sp__errf(r->err, SP_EUNSUP, "resume", r->dir, -1, "%s", what);
+}
+
+static int check_what(const struct sp__resume *r, const struct sp_sort_opts *o,
+		      const struct sp_sort_io *io)
+{
+	if (!io->output || io->splitters)
+		return sp__resume_refuse(r, "only a sort into one named output can be resumed");
+	if (o->run.decompress || o->run.compress_output)
+		return sp__resume_refuse(
+			r, "with compressed inputs or output a sort cannot be resumed");
+	if (io->merge || o->compress_program || o->run.volume)
+		return sp__resume_refuse(
+			r, "a merge, and runs of a program or on a volume, cannot be resumed");
+	if (o->formation == SP_FORM_REPLACEMENT ||
+	    (o->policy != SP_MERGE_AUTO && o->policy != SP_MERGE_LAZY))
+		return sp__resume_refuse(
+			r, "only runs formed by load and merged lazily can be resumed");
+	return 0;
+}
+
+static int identify_inputs(const struct sp__resume *r, const struct sp_sort_io *io,
+			   struct input *list)
+{
+	struct stat st;
+
+	for (size_t i = 0; i < io->ninputs; i++) {
+		const char *name = io->inputs[i];
+
+		if (strcmp(name, "-") ? stat(name, &st) : fstat(STDIN_FILENO, &st))
+			return sp__err(r->err, -errno, "open", name, -1);
+		if (!strcmp(name, "-") || !S_ISREG(st.st_mode))
+			return sp__errf(r->err, SP_EUNSUP, "resume", name, -1,
+					"only a sort of named regular files can be resumed");
+		list[i] =
+			(struct input){ st.st_dev, st.st_ino, (uint64_t)st.st_size,
+					(uint64_t)st.st_mtim.tv_sec, (uint64_t)st.st_mtim.tv_nsec };
+	}
+	return 0;
+}
+
+static struct identity identify(const struct sp_sort_opts *o, const struct sp_sort_io *io)
+{
+	return (struct identity){ .version = FORMAT_VERSION,
+				  .order = sp__keyset_identity(o->keys),
+				  .unique = o->unique,
+				  .count = o->count,
+				  .top = o->top,
+				  .header_records = io->header_records,
+				  .header_first = io->header_first,
+				  .compression = o->run.compression,
+				  .ninputs = io->ninputs };
+}
+
+static int compare_identity(const struct sp__resume *r, const struct sp_sort_io *io,
+			    const struct identity *now, const struct input *inputs,
+			    const struct sp__journal_record *rec)
+{
+	const struct input *then = (const void *)(rec->data + sizeof(*now));
+	struct identity old;
+
+	if (rec->type != SP__RECORD_IDENTITY || rec->bytes < sizeof(old))
+		return sp__resume_refuse(r, "is not a directory of a sort to be resumed");
+	memcpy(&old, rec->data, sizeof(old));
+	if (old.version != now->version)
+		return sp__resume_refuse(r, "was begun by another version");
+	if (old.ninputs != now->ninputs || rec->bytes != sizeof(old) + old.ninputs * sizeof(*then))
+		return sp__resume_refuse(r, "was begun with other inputs");
+	for (size_t i = 0; i < now->ninputs; i++)
+		if (memcmp(&then[i], &inputs[i], sizeof(*then)))
+			return sp__errf(r->err, SP_EUNSUP, "resume", io->inputs[i], -1,
+					"is not the input, or not as it was, when %.150s was begun",
+					r->dir);
+	if (memcmp(&old, now, sizeof(old)))
+		return sp__resume_refuse(r,
+					 "was begun with other keys or options, or another locale");
+	return 0;
+}
+
+/* Nothing but what a sort makes there first. */
+static int check_empty(const struct sp__resume *r)
+{
+	DIR *d = opendir(r->dir);
+	const struct dirent *e;
+	int rc = 0;
+
+	if (!d)
+		return sp__err(r->err, -errno, "open", r->dir, -1);
+	while (!rc && (e = readdir(d)))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
+		    strcmp(e->d_name, JOURNAL_NAME))
+			rc = sp__resume_refuse(r, "is not empty, and has no sort to be resumed");
+	closedir(d);
+	return rc;
+}
+
+/* Reads the journal, or begins it. */
+static int load(struct sp__resume *r, const struct sp_sort_opts *o, const struct sp_sort_io *io,
+		struct input *inputs)
+{
+	const struct identity now = identify(o, io);
+	const struct iovec pieces[] = { { (void *)(uintptr_t)&now, sizeof(now) },
+					{ inputs, io->ninputs * sizeof(*inputs) } };
+	struct sp__journal_record rec, first;
+	int rc = sp__journal_next(&r->journal, &first);
+
+	if (rc < 0)
+		return rc;
+	if (rc == 0) {
+		rc = check_empty(r);
+		if (rc == 0)
+			rc = sp__journal_append(&r->journal, SP__RECORD_IDENTITY, pieces, 2);
+		r->begin_bytes = rc == 0 ? r->journal.end : 0;
+		return rc;
+	}
+	r->begin_bytes = r->journal.end;
+	while ((rc = sp__journal_next(&r->journal, &rec)) > 0) {
+		rc = sp__checkpoints_take(r, io->output, &rec);
+		free(rec.data);
+		if (rc < 0)
+			break;
+	}
+	/* A result that took the place of an input has changed it. */
+	if (rc == 0 && !r->committed)
+		rc = compare_identity(r, io, &now, inputs, &first);
+	free(first.data);
+	return rc;
+}
+
+/* Is the file that was locked still the one of this name? */
+static bool still_there(const struct sp__resume *r)
+{
+	struct stat open, found;
+
+	return fstat(r->journal.fd, &open) == 0 && stat(r->journal_path, &found) == 0 &&
+	       open.st_ino == found.st_ino && open.st_dev == found.st_dev;
+}
+
+static int lock(struct sp__resume *r)
+{
+	do {
+		if (r->journal.fd >= 0)
+			close(r->journal.fd);
+		if (mkdir(r->dir, 0700) == 0)
+			r->made = true;
+		else if (errno != EEXIST)
+			return sp__err(r->err, -errno, "create", r->dir, -1);
+		r->journal.fd = open(r->journal_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+		if (r->journal.fd < 0 && errno != ENOENT)
+			return sp__err(r->err, -errno, "open", r->journal_path, -1);
+		if (r->journal.fd >= 0 && flock(r->journal.fd, LOCK_EX | LOCK_NB) < 0)
+			return errno == EWOULDBLOCK
+				       ? sp__resume_refuse(r, "is in use by another process")
+				       : sp__err(r->err, -errno, "lock", r->journal_path, -1);
+	} while (r->journal.fd < 0 || !still_there(r));
+	r->locked = true;
+	return 0;
+}
+
+int sp__resume_sync_directory(const struct sp__resume *r, const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
+
+	if (fd < 0 || fsync(fd) < 0)
+		rc = sp__err(r->err, -errno, "fsync", dir, -1);
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+/* The directory that the output is in. */
+static int output_directory(const struct sp__resume *r, const char *output, char **dir)
+{
+	struct stat st;
+	char *path = NULL;
+	int rc = lstat(output, &st) == 0 && S_ISLNK(st.st_mode)
+			 ? (path = realpath(output, NULL)) ? 0 : -errno
+			 : 0;
+
+	if (rc == -ENOENT)
+		rc = sp__outname_resolve(output, &path);
+	if (rc < 0)
+		return sp__err(r->err, rc, "open", output, -1);
+	*dir = sp__outname_directory(path ? path : output);
+	free(path);
+	return *dir ? 0 : sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
+}
+
+/* Only within a file system can the result get its name. */
+static int check_place(const struct sp__resume *r, const char *output)
+{
+	struct stat here, there;
+	char *dir = NULL;
+	int rc = output_directory(r, output, &dir);
+
+	if (!rc && (stat(r->dir, &here) < 0 || stat(dir, &there) < 0))
+		rc = sp__err(r->err, -errno, "open", dir, -1);
+	if (!rc && here.st_dev != there.st_dev)
+		rc = sp__errf(r->err, SP_EUNSUP, "resume", r->dir, -1,
+			      "is not on the file system of %.200s", output);
+	if (!rc)
+		rc = sp__resume_sync_directory(r, dir);
+	free(dir);
+	return rc;
+}
+
+static bool name_files(struct sp__resume *r)
+{
+	if (asprintf(&r->journal_path, "%s/" JOURNAL_NAME, r->dir) < 0)
+		r->journal_path = NULL;
+	if (asprintf(&r->runs_path, "%s/spindle.runs", r->dir) < 0)
+		r->runs_path = NULL;
+	if (asprintf(&r->result_path, "%s/spindle.result", r->dir) < 0)
+		r->result_path = NULL;
+	return r->journal_path && r->runs_path && r->result_path;
+}
+
+static void remove_files(const struct sp__resume *r)
+{
+	unlink(r->runs_path);
+	unlink(r->result_path);
+	/* The last: what has a journal can be resumed, or removed. */
+	unlink(r->journal_path);
+}
+
+/* What has been made, if it is of no use. */
+static void take_back(const struct sp__resume *r)
+{
+	struct stat st;
+
+	if (!r->locked || fstat(r->journal.fd, &st) < 0)
+		return;
+	if (st.st_size && r->journal.end == r->begin_bytes)
+		remove_files(r);
+	else if (!st.st_size)
+		unlink(r->journal_path);
+	else
+		return;
+	if (r->made)
+		rmdir(r->dir);
+}
+
+static int open_all(struct sp__resume *r, const struct sp_sort_opts *o, const struct sp_sort_io *io,
+		    struct input *inputs)
+{
+	int rc = check_what(r, o, io);
+
+	if (!rc)
+		rc = identify_inputs(r, io, inputs);
+	if (!rc)
+		rc = name_files(r) ? lock(r) : sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
+	r->journal.name = r->journal_path;
+	if (!rc)
+		rc = check_place(r, io->output);
+	if (!rc)
+		rc = load(r, o, io, inputs);
+	return rc < 0 ? rc : sp__resume_sync_directory(r, r->dir);
+}
+
+int sp__resume_open(struct sp__resume **resume, struct sp_sort_opts *opts,
+		    const struct sp_sort_io *io, struct sp_errinfo *err)
+{
+	struct sp__resume *r = calloc(1, sizeof(*r));
+	struct input *inputs = calloc(io->ninputs + 1, sizeof(*inputs));
+	int rc = -ENOMEM;
+
+	if (!r || !inputs) {
+		sp__err(err, rc, "allocate", NULL, -1);
+	} else {
+		*r = (struct sp__resume){ .dir = io->resume, .err = err };
+		r->journal.fd = -1;
+		r->journal.err = err;
+		rc = open_all(r, opts, io, inputs);
+	}
+	free(inputs);
+	if (rc < 0) {
+		sp__resume_close(r);
+		return rc;
+	}
+	opts->formation = SP_FORM_LOAD;
+	opts->policy = SP_MERGE_LAZY;
+	opts->recycle = SP_RECYCLE_NONE;
+	if (r->page_bytes)
+		opts->run.page_bytes = r->page_bytes;
+	*resume = r;
+	return 0;
+}
+
+void sp__resume_close(struct sp__resume *r)
+{
+	if (!r)
+		return;
+	take_back(r);
+	if (r->journal.fd >= 0)
+		close(r->journal.fd);
+	sp__checkpoints_free(r);
+	sp__ranges_forget(&r->ranges);
+	free(r->runs);
+	free(r->journal_path);
+	free(r->runs_path);
+	free(r->result_path);
+	free(r);
+}
+
+int sp__resume_complete(struct sp__resume *r, int fd)
+{
+	struct sp__file_id id;
+	struct stat st;
+
+	if (fsync(fd) < 0 || fstat(fd, &st) < 0)
+		return sp__err(r->err, -errno, "fsync", r->result_path, -1);
+	id = (struct sp__file_id){ st.st_dev, st.st_ino };
+	return sp__journal_append(&r->journal, SP__RECORD_COMPLETE,
+				  &(struct iovec){ &id, sizeof(id) }, 1);
+}
+
+int sp__resume_remove(struct sp__resume *r, const char *output)
+{
+	char *dir = NULL;
+	int rc = output_directory(r, output, &dir);
+
+	if (!rc)
+		rc = sp__resume_sync_directory(r, dir);
+	free(dir);
+	if (rc < 0)
+		return rc;
+	remove_files(r);
+	rmdir(r->dir);
+	r->locked = false;
+	return 0;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A sort that goes on after a crash: its directory (resume.c), and the checkpoints in it
+ * (checkpoints.c).
+ *
+ * Owner: as of the spilled runs (spilled.h); while the result is written, see ranges.c.
+ */
+#ifndef SP__SORT_RESUME_H
+#define SP__SORT_RESUME_H
+
+#include <spindle/sort.h>
+#include "base/tally.h"
+#include "sort/journal.h"
+#include "spill/run.h"
+
+/* What a run has: these bytes of the records of all inputs, one after the other. */
+struct sp__checkpoint {
+	uint64_t from, to;
+	struct sp__tally read;	  /* of these records, */
+	struct sp__tally dropped; /* and those that are not in the run */
+};
+
+/* A part of the result; the rest of it, if some of it is written. */
+struct sp__range {
+	uint64_t at;		    /* the offset in the file where it goes on, */
+	uint64_t end;		    /* and where it ends; UINT64_MAX: not known */
+	struct sp__run_span *spans; /* what is left of each run */
+	struct sp__tally given;	    /* so far */
+};
+
+/* What has been written of the result: bytes of the file, and their checksum. */
+struct sp__written {
+	uint64_t from, to, checksum;
+};
+
+struct sp__ranges {
+	struct sp__range *list; /* n of them; NULL: the final merge has not begun */
+	unsigned n, runs;
+	struct sp__run_span *spans; /* theirs */
+	struct sp__tally dropped;   /* by the final merge so far */
+	uint64_t counted;
+	struct sp__written *written; /* found */
+	size_t nwritten;
+};
+
+struct sp__resume {
+	const char *dir; /* borrowed */
+	char *runs_path, *result_path, *journal_path;
+	bool made, locked;    /* the directory; the journal */
+	uint64_t begin_bytes; /* of the journal when nothing had been done; 0: not begun */
+	struct sp__journal journal;
+	struct sp_errinfo *err;
+	uint32_t page_bytes;	    /* of runs; 0: there are none */
+	uint64_t kept_bytes;	    /* of the file of runs */
+	struct sp__kept_run *found; /* in the journal, in the order of the input */
+	size_t nfound;
+	bool committed;		     /* the result has its name already */
+	struct sp__checkpoint *runs; /* by number of the run */
+	size_t runs_cap;
+	uint64_t covered_bytes;		/* of the input, by runs */
+	struct sp__tally read, dropped; /* of the runs found */
+	struct sp__ranges ranges;
+};
+
+/*
+ * Makes the directory or takes over what is in it: what is to be sorted must be the same.  In opts
+ * sets what the runs found prescribe.  err receives the errors of later calls too.
+ */
+SP_MUST_CHECK int sp__resume_open(struct sp__resume **resume, struct sp_sort_opts *opts,
+				  const struct sp_sort_io *io, struct sp_errinfo *err);
+/* Closes; what has been done stays, and if nothing has, nothing does.  Accepts NULL. */
+void sp__resume_close(struct sp__resume *r);
+/* The result is complete, and has this file: from now on it need only be given its name. */
+SP_MUST_CHECK int sp__resume_complete(struct sp__resume *r, int fd);
+/* The result has its name: removes all. */
+SP_MUST_CHECK int sp__resume_remove(struct sp__resume *r, const char *output);
+
+/* Gives a new sort the runs found that are as they were written, before records are put. */
+SP_MUST_CHECK int sp__resume_adopt(struct sp_sort *s);
+/* The run added last is that of this slot, which is not emptied yet: a checkpoint. */
+struct sp__slot;
+SP_MUST_CHECK int sp__resume_formed(struct sp_sort *s, struct sp__slot *slot);
+/* Runs ids[0..n) have been merged into run, and are not needed any more: a checkpoint. */
+SP_MUST_CHECK int sp__resume_merged(struct sp_sort *s, const unsigned *ids, unsigned n,
+				    const struct sp__run *run, const struct sp__tally *dropped);
+
+/* The final merge begins with resume->ranges, or one of them has come to `at`. */
+SP_MUST_CHECK int sp__resume_begin_ranges(struct sp__resume *r);
+SP_MUST_CHECK int sp__resume_mark(struct sp__resume *r, unsigned range, const uint64_t *places,
+				  const struct sp__written *written);
+void sp__ranges_forget(struct sp__ranges *r);
+
+/* ranges.c: what sp__parts_write() does, with checkpoints; always possible. */
+struct sp__parts_out;
+SP_MUST_CHECK int sp__ranges_write(struct sp_sort *s, struct sp__parts_out *out);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The records of the journal, shared by resume.c, which opens and identifies, and checkpoints.c.
+ */
+#ifndef SP__SORT_RESUME_IMPL_H
+#define SP__SORT_RESUME_IMPL_H
+
+#include "sort/resume.h"
+
+enum sp__resume_record {
+	SP__RECORD_IDENTITY = 1,
+	SP__RECORD_RUN,
+	SP__RECORD_RANGES,
+	SP__RECORD_MARK,
+	SP__RECORD_COMPLETE,
+};
+
+struct sp__file_id {
+	uint64_t dev, ino;
+};
+
+/* Takes up a record, whose data it may keep (NULL then).  output: the result's name. */
+SP_MUST_CHECK int sp__checkpoints_take(struct sp__resume *r, const char *output,
+				       struct sp__journal_record *rec);
+void sp__checkpoints_free(struct sp__resume *r);
+/* SP_EUNSUP: the directory is, or has, something that is not for this sort. */
+int sp__resume_refuse(const struct sp__resume *r, const char *what);
+/* What was made in a directory has its names there. */
+SP_MUST_CHECK int sp__resume_sync_directory(const struct sp__resume *r, const char *dir);
+
+#endif

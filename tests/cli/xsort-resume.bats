@@ -1,0 +1,189 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# --resume: a sort that goes on where it was killed.  tests/fault/resume.t kills it at each call.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
+	export LOCPATH=$BATS_TEST_DIRNAME/../../build/locale LC_ALL=C
+	cd "$BATS_TEST_TMPDIR" || return
+	seq 250000 | awk '{ print ($1 * 7919) % 20011, $1 }' >in
+}
+
+resume() { "$xsort" -S 600K --resume=d -o out "$@"; }
+
+# checkpoints N ARGUMENT...: kills a sort when its journal has more than N bytes.
+checkpoints()
+{
+	local least=$1 pid
+
+	shift
+	"$xsort" -S 600K --resume=d -o out "$@" &
+	pid=$!
+	until [ "$(stat -c %s d/spindle.journal 2>/dev/null || echo 0)" -gt "$least" ]; do
+		kill -0 $pid 2>/dev/null || break
+	done
+	kill -9 $pid 2>/dev/null || return 0
+	wait $pid || true
+}
+
+@test "without a crash: the result, and nothing is left" {
+	for args in '' '-n --parallel=1' '-u -n' '-u --count -k1,1' '--top=7' '--header=3' '-k2 --fan-in=3' \
+		'--spill-compression=zstd -r' '-S 100M'; do
+		# shellcheck disable=SC2086 # words
+		"$xsort" $args in >want
+		# shellcheck disable=SC2086
+		resume $args in
+		cmp out want
+		[ ! -e d ]
+	done
+}
+
+@test "killed at random, with other memory and threads: the same result" {
+	local kills=0 tries threads
+	for args in '-s -k1,1n' '-u -n' '-u --count -k2' '--fan-in=3' '--header --csv' '-r --parallel=3'; do
+		# shellcheck disable=SC2086 # words
+		"$xsort" $args in >want
+		for ((tries = 0; tries < 20; tries++)); do
+			# shellcheck disable=SC2086
+			timeout --foreground -s KILL 0.0$((RANDOM % 90 + 10)) "$xsort" --resume=d -o out $args \
+				-S $((600 + RANDOM % 1000))K --parallel=$((RANDOM % 3 + 1)) in || kills=$((kills + 1))
+			[ -e d ] || break
+		done
+		for threads in 1 2 8; do
+			# shellcheck disable=SC2086
+			resume $args --parallel=$threads in
+			cmp out want
+			[ ! -e d ]
+		done
+	done
+	[ $kills -gt 0 ]
+}
+
+@test "in a locale with its own order" {
+	[ -d "$LOCPATH/en_US.UTF-8" ] || skip "needs the locale en_US.UTF-8 in build/locale"
+	export LC_ALL=en_US.UTF-8
+	awk '{ printf "%s%c-%s\n", substr("Äbc déf_ghi", $1 % 9 + 1), 65 + $1 % 50, $2 }' in >text
+	"$xsort" text >want
+	checkpoints 3000 text
+	[ -e d ]
+	resume --parallel=2 text
+	cmp out want
+	checkpoints 3000 text
+	LC_ALL=C run -2 resume text
+	[[ $output == *'d: was begun with other keys or options, or another locale' ]]
+}
+
+@test "several inputs, one without a newline at its end, and the output is one of them" {
+	head -n 100000 in | tr -d '\n' | head -c 3000 >one
+	cp in two
+	"$xsort" in one two >want
+	cp two out
+	checkpoints 3000 in one out
+	resume in one out
+	cmp out want
+	[ ! -e d ]
+}
+
+@test "what is not the same sort is refused, and the checkpoints stay" {
+	"$xsort" -n in >want
+	checkpoints 3000 -n in
+	[ -e d ]
+	cp d/spindle.journal before
+	for args in '-r -n in' '-n -s in' '-n -u in' '-n in in' '--header -n in' '-z -n in' \
+		'-n --spill-compression=lz4 in' '-n before'; do
+		# shellcheck disable=SC2086 # words
+		run -2 resume $args
+		[ "$(wc -l <<<"$output")" = 1 ]
+		cmp d/spindle.journal before
+	done
+	touch -d '1 hour ago' in
+	run -2 resume -n in
+	[ "$output" = 'xsort: in: is not the input, or not as it was, when d was begun' ]
+	cmp d/spindle.journal before
+	[ ! -e out ]
+}
+
+@test "options that exclude it, and what cannot be resumed" {
+	for args in -m -c -C --volume=sim:default --compress-program=gzip --run-formation=replacement \
+		--merge-policy=eager --merge-policy=polyphase; do
+		run -2 "$xsort" $args --resume=d in
+		[[ $output == "xsort: options '$args' and '--resume' are incompatible" || $output == *"'${args%%=*}' and '--resume'"* ]]
+	done
+	run -2 "$xsort" --resume=d in
+	[ "$output" = 'xsort: --resume needs -o' ]
+	run -2 resume -R in
+	[ "$output" = 'xsort: --resume with -R needs --random-source' ]
+	run -2 resume - <in
+	[ "$output" = 'xsort: -: only a sort of named regular files can be resumed' ]
+	run -2 "$xsort" --resume=/dev/shm/d.$$ -o out in
+	if [ "$(stat -c %d /dev/shm)" != "$(stat -c %d .)" ]; then
+		[ "$output" = "xsort: /dev/shm/d.$$: is not on the file system of out" ]
+	fi
+	ln in other
+	touch out && ln out out2
+	run -2 resume in
+	[[ $output == *'out: can only be written in place' ]]
+	mkdir full && touch full/file
+	run -2 "$xsort" --resume=full -o out3 in
+	[ "$output" = 'xsort: full: is not empty, and has no sort to be resumed' ]
+	[ "$(ls full)" = file ]
+	[ ! -e d ]
+}
+
+@test "one process at a time" {
+	mkfifo gate
+	checkpoints 3000 in
+	[ -e d ]
+	flock d/spindle.journal cat gate &
+	until ! flock -n d/spindle.journal true; do sleep 0.01; done
+	run -2 resume in
+	[ "$output" = 'xsort: d: is in use by another process' ]
+	echo >gate
+	wait
+	resume in
+	"$xsort" in | cmp - out
+}
+
+@test "Ctrl-C leaves the directory, and says so" {
+	"$xsort" -S 600K --resume=d -o out in 2>err &
+	until [ "$(stat -c %s d/spindle.journal 2>/dev/null || echo 0)" -gt 1000 ]; do
+		kill -0 $! 2>/dev/null || skip 'it was too fast'
+	done
+	kill -TERM $! || skip 'it was too fast'
+	wait $! && skip 'it was too fast'
+	[ "$(cat err)" = "xsort: 'd' keeps what has been done; the same command goes on from there" ]
+	[ -e d ]
+	resume in
+	"$xsort" in | cmp - out
+}
+
+@test "damaged checkpoints are made again" {
+	local file i at
+	"$xsort" -k2 in >want
+	for ((i = 0; i < 12; i++)); do
+		checkpoints $((2000 + i * 900)) -k2 in
+		[ -e d ] || continue
+		for file in d/spindle.runs d/spindle.result d/spindle.journal; do
+			[ -s "$file" ] || continue
+			[ $file != d/spindle.journal ] || [ $((i % 3)) = 0 ] || continue
+			at=$((RANDOM * 7 % $(stat -c %s "$file")))
+			[ $file != d/spindle.journal ] || [ $at -gt 200 ] || at=200
+			printf '\377\376\375' | dd of="$file" bs=1 seek=$at conv=notrunc status=none
+		done
+		resume -k2 in
+		cmp out want
+		[ ! -e d ]
+	done
+}
+
+@test "the report tells what was there" {
+	checkpoints 4000 in
+	[ -e d ]
+	resume --stats=stats in
+	[ "$(sed -n 's/.*"resumed_bytes": *\([0-9]*\).*/\1/p' stats)" -gt 0 ]
+	[ "$(sed -n 's/^ *"input_bytes": *\([0-9]*\).*/\1/p' stats | tail -n 1)" = "$(stat -c %s in)" ]
+}

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# file_tags=slow
+#
+# A sort with --resume is killed at, and fails in, each call that makes something last, in turn; the
+# same command, perhaps with other -S and --parallel, then makes the right result.
+
+# shellcheck source=scripts/tap.bash
+. "$(dirname "$0")/../../scripts/tap.bash"
+
+build=${SP_BUILD:-$PWD/build}
+xsort=$(realpath "${XSORT:-$build/bin/xsort}")
+shim=$(realpath "$build/tests/shim/failcall.so" 2>/dev/null)
+work=$(mktemp -d "${TMPDIR:-/tmp}/xsort-resume.XXXXXX") || exit 2
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+export LC_ALL=C
+[ -e "$shim" ] || { echo '1..0 # SKIP no shim in this build'; exit 0; }
+
+seq 80000 | awk '{ print ($1 * 7919) % 20011, $1 }' >in
+calls='pwrite fsync rename unlink ftruncate'
+
+# again ARGUMENT...: what is wrong with the sort that goes on from d.
+again()
+{
+	"$xsort" --resume=d -o out "$@" in 2>err || echo "status $?: $(head -c 300 err)"
+	cmp -s out want || echo 'a wrong result'
+	[ ! -e d ] || echo 'd is left'
+}
+
+# sweep FIRST SECOND SHIM...: all calls of a sort with the arguments in FIRST; on with SECOND.
+sweep()
+{
+	local -n first=$1 second=$2
+	local n=1 bad=''
+
+	shift 2
+	"$xsort" "${first[@]}" in >want
+	while rm -rf d out hit && {
+		env FAILCALL_HIT=hit FAILCALL_AT=$n FAILCALL_CALLS="$calls" FAILCALL_FD_MIN=3 "$@" \
+			LD_PRELOAD="$shim" "$xsort" "${first[@]}" --resume=d -o out in
+		[ -e hit ]
+	} >/dev/null 2>&1; do
+		bad+=$(again "${second[@]}" | sed "s/^/call $n: /")
+		n=$((n + 1))
+	done
+	tap_empty "${first[*]}, ${1#FAILCALL_}: on with ${second[*]} after each of many calls" \
+		"$bad$([ $n -gt 15 ] || echo "only $n calls")"
+}
+
+# shellcheck disable=SC2034 # by name
+{
+	plain=(-n -S 600K --parallel=1)
+	threads=(-n -S 600K --parallel=2)
+	more=(-n -S 2M --parallel=3)
+	merged=(-s -k1n -S 600K --fan-in=3)
+	merged_more=(-s -k1n -S 1M --parallel=1)
+	counted=(-k1n -u --count -S 600K)
+	packed=(-k1 --spill-compression=lz4 -S 600K)
+}
+sweep plain more FAILCALL_KILL=1
+sweep threads threads FAILCALL_KILL=1
+sweep merged merged_more FAILCALL_KILL=1
+sweep counted counted FAILCALL_KILL=1
+sweep packed packed FAILCALL_KILL=1
+sweep threads plain FAILCALL_ERRNO=ENOSPC
+sweep plain plain FAILCALL_SHORT=1
+tap_done
