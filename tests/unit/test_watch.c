@@ -193,7 +193,7 @@ static void processes(void)
 	ok(try() == -ESRCH, "and one that is not there");
 	reset("4711");
 	opts.source = SP_WATCH_STAT;
-	ok(try() == SP_EUNSUP && strstr(err.text, "no source \"stat\""),
+	ok(try() == SP_EUNSUP && strstr(err.text, "no source 'stat'"),
 	   "and a source that it does not have");
 	reset("sdz");
 	ok(try() == -ENOENT, "as a device that is not there");
