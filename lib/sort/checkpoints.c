@@ -131,7 +131,7 @@ static int take_mark(struct sp__resume *r, const struct sp__journal_record *rec)
 
 int sp__checkpoints_take(struct sp__resume *r, const char *output, struct sp__journal_record *rec)
 {
-	struct sp__file_id id;
+	struct sp__file_id *id = &r->result;
 	struct stat st;
 
 	switch (rec->type) {
@@ -142,9 +142,10 @@ int sp__checkpoints_take(struct sp__resume *r, const char *output, struct sp__jo
 	case SP__RECORD_MARK:
 		return take_mark(r, rec);
 	case SP__RECORD_COMPLETE:
-		memcpy(&id, rec->data, rec->bytes == sizeof(id) ? sizeof(id) : 0);
-		r->committed = rec->bytes == sizeof(id) && access(r->result_path, F_OK) < 0 &&
-			       stat(output, &st) == 0 && st.st_dev == id.dev && st.st_ino == id.ino;
+		memcpy(id, rec->data, rec->bytes == sizeof(*id) ? sizeof(*id) : 0);
+		r->committed = rec->bytes == sizeof(*id) && access(r->result_path, F_OK) < 0 &&
+			       stat(output, &st) == 0 && st.st_dev == id->dev &&
+			       st.st_ino == id->ino;
 		return 0;
 	default:
 		return sp__resume_refuse(r, "has a journal that is damaged");

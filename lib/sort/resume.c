@@ -105,6 +105,12 @@ static struct identity identify(const struct sp_sort_opts *o, const struct sp_so
 				  .ninputs = io->ninputs };
 }
 
+/* A result that took the place of an input has changed it. */
+static bool is_result(const struct sp__resume *r, const struct input *in)
+{
+	return r->committed && in->dev == r->result.dev && in->ino == r->result.ino;
+}
+
 static int compare_identity(const struct sp__resume *r, const struct sp_sort_io *io,
 			    const struct identity *now, const struct input *inputs,
 			    const struct sp__journal_record *rec)
@@ -120,7 +126,7 @@ static int compare_identity(const struct sp__resume *r, const struct sp_sort_io 
 	if (old.ninputs != now->ninputs || rec->bytes != sizeof(old) + old.ninputs * sizeof(*then))
 		return sp__resume_refuse(r, "was begun with other inputs");
 	for (size_t i = 0; i < now->ninputs; i++)
-		if (memcmp(&then[i], &inputs[i], sizeof(*then)))
+		if (memcmp(&then[i], &inputs[i], sizeof(*then)) && !is_result(r, &inputs[i]))
 			return sp__errf(r->err, SP_EUNSUP, "resume", io->inputs[i], -1,
 					"is not the input, or not as it was, when %.150s was begun",
 					r->dir);
@@ -173,8 +179,7 @@ static int load(struct sp__resume *r, const struct sp_sort_opts *o, const struct
 		if (rc < 0)
 			break;
 	}
-	/* A result that took the place of an input has changed it. */
-	if (rc == 0 && !r->committed)
+	if (rc == 0)
 		rc = compare_identity(r, io, &now, inputs, &first);
 	free(first.data);
 	return rc;

@@ -28,6 +28,10 @@ struct sp__range {
 	struct sp__tally given;	    /* so far */
 };
 
+struct sp__file_id {
+	uint64_t dev, ino;
+};
+
 /* What has been written of the result: bytes of the file, and their checksum. */
 struct sp__written {
 	uint64_t from, to, checksum;
@@ -54,7 +58,8 @@ struct sp__resume {
 	uint64_t kept_bytes;	    /* of the file of runs */
 	struct sp__kept_run *found; /* in the journal, in the order of the input */
 	size_t nfound;
-	bool committed;		     /* the result has its name already */
+	bool committed;		     /* the result has its name already, */
+	struct sp__file_id result;   /* and is this file */
 	struct sp__checkpoint *runs; /* by number of the run */
 	size_t runs_cap;
 	uint64_t covered_bytes;		/* of the input, by runs */

@@ -15,10 +15,6 @@ enum sp__resume_record {
 	SP__RECORD_COMPLETE,
 };
 
-struct sp__file_id {
-	uint64_t dev, ino;
-};
-
 /* Takes up a record, whose data it may keep (NULL then).  output: the result's name. */
 SP_MUST_CHECK int sp__checkpoints_take(struct sp__resume *r, const char *output,
 				       struct sp__journal_record *rec);

@@ -65,4 +65,24 @@ sweep counted counted FAILCALL_KILL=1
 sweep packed packed FAILCALL_KILL=1
 sweep threads plain FAILCALL_ERRNO=ENOSPC
 sweep plain plain FAILCALL_SHORT=1
+
+# done_sort ARGUMENT...: a sort that is killed when its result has its name already.
+done_sort()
+{
+	rm -rf d out
+	env FAILCALL_AT=1 FAILCALL_CALLS=unlink FAILCALL_FD_MIN=3 FAILCALL_KILL=1 LD_PRELOAD="$shim" \
+		"$xsort" --resume=d "$@" >/dev/null 2>&1
+	[ -e d/spindle.journal ] || echo 'not killed'
+}
+
+# A result that is complete is that of the same command alone.
+bad=$(done_sort -n -S 600K -o out in)
+"$xsort" -n in | cmp - out >/dev/null 2>&1 || bad+=' not complete'
+"$xsort" -r -S 600K --resume=d -o out in 2>err && bad+=' other keys find it done'
+bad+=$("$xsort" -n in >want && again -n -S 600K)
+cp in both
+bad+=$(done_sort -n -S 600K -o both both)
+"$xsort" -n -S 600K --resume=d -o both both || bad+=' in place: not found done'
+cmp -s both want || bad+=' in place: a wrong result'
+tap_empty 'killed when the result has its name' "$bad"
 tap_done
