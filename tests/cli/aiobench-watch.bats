@@ -94,7 +94,7 @@ device()
 	run -2 "$aiobench" watch $$
 	[[ $output == *"has no io_uring that can be read"* ]]
 	run -2 "$aiobench" watch --source=fdinfo nosuchdevice
-	[[ $output == *'has no source "fdinfo"'* ]]
+	[[ $output == *"has no source 'fdinfo'"* ]]
 	run -2 "$aiobench" watch --source=magic nosuchdevice
 	[[ $output == *"magic"* ]]
 }
