@@ -29,7 +29,7 @@ extract()
 		-c -o longest.o lib/longest/longest.c
 	cc -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -Ilib/include -I"$root/lib/include" -I"$root/tools/common" \
 		-o longest tools/longest.c longest.o "$root"/tools/common/*.c "$build/lib/libspindle.a" \
-		-luring -laio -ljansson -lxxhash -llz4 -lzstd -lmd -lm
+		-luring -laio -ljansson -lxxhash -llz4 -lzstd -lz -llzma -lmd -lm
 	seq 100000 >n
 	run -0 --separate-stderr ./longest --trace=t n
 	[ "$(jq -c '[.result.records, .result.longest_bytes]' <<<"$output")" = "[100000,7]" ]
