@@ -273,12 +273,20 @@ static bool name_files(struct sp__resume *r)
 	return r->journal_path && r->runs_path && r->result_path;
 }
 
-static void remove_files(const struct sp__resume *r)
+static int remove_file(const struct sp__resume *r, const char *path)
 {
-	unlink(r->runs_path);
-	unlink(r->result_path);
+	return unlink(path) < 0 && errno != ENOENT ? sp__err(r->err, -errno, "remove", path, -1)
+						   : 0;
+}
+
+static int remove_files(const struct sp__resume *r)
+{
+	int rc = remove_file(r, r->runs_path);
+
+	if (!rc)
+		rc = remove_file(r, r->result_path);
 	/* The last: what has a journal can be resumed, or removed. */
-	unlink(r->journal_path);
+	return rc ? rc : remove_file(r, r->journal_path);
 }
 
 /* What has been made, if it is of no use. */
@@ -289,7 +297,7 @@ static void take_back(const struct sp__resume *r)
 	if (!r->locked || fstat(r->journal.fd, &st) < 0)
 		return;
 	if (st.st_size && r->journal.end == r->begin_bytes)
-		remove_files(r);
+		(void)remove_files(r);
 	else if (!st.st_size)
 		unlink(r->journal_path);
 	else
@@ -380,9 +388,10 @@ int sp__resume_remove(struct sp__resume *r, const char *output)
 	if (!rc)
 		rc = sp__resume_sync_directory(r, dir);
 	free(dir);
+	if (!rc)
+		rc = remove_files(r);
 	if (rc < 0)
 		return rc;
-	remove_files(r);
 	rmdir(r->dir);
 	r->locked = false;
 	return 0;
