@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/err.h"
+#include "base/minmax.h"
 #include "join/inlindex.h"
 #include "join/record.h"
 #include "join/state.h"
@@ -80,6 +81,39 @@ static int first_line(struct sp__join *j, unsigned file, struct sp__bytes *copy,
 	return rc;
 }
 
+/* The number of the last column of a file that is asked for. */
+static size_t last_column(const struct sp_join_opts *o, unsigned file)
+{
+	size_t last = file < 2 ? 0 : o->then[file - 2].key + 1;
+
+	for (size_t i = 0; file < 2 && i < o->nkeys; i++)
+		last = sp__max(last, o->keys[file][i] + 1);
+	for (unsigned i = 0; i < o->nthen; i++)
+		if (o->then[i].left == file + 1)
+			last = sp__max(last, o->then[i].left_field + 1);
+	for (size_t i = 0; i < o->ncolumns; i++)
+		if (o->columns[i].file == file + 1)
+			last = sp__max(last, o->columns[i].field + 1);
+	return last;
+}
+
+/* The header of CSV names all columns that there are. */
+static int check_header(struct sp__join *j, unsigned file, const struct sp__line *header)
+{
+	struct sp__emit *e = &j->result.emit;
+	size_t last = last_column(&j->opts, file);
+
+	if (!j->opts.header || !j->opts.csv)
+		return 0;
+	if (sp__fields_split(&e->cut, header->data, header->bytes, &e->fields[file]) < 0)
+		return sp__join_no_memory(j);
+	if (last <= e->fields[file].n)
+		return 0;
+	return sp__errf(j->env.err, SP_EFORMAT, "join",
+			file < 2 ? j->io->inputs[file] : j->opts.then[file - 2].input, -1,
+			"the header has %zu columns, not %zu", e->fields[file].n, last);
+}
+
 static int all_first_lines(struct sp__join *j, struct sp__bytes *copies)
 {
 	const struct sp__line *of[SP_JOIN_FILES_MAX] = { 0 };
@@ -93,7 +127,9 @@ static int all_first_lines(struct sp__join *j, struct sp__bytes *copies)
 		if (rc == SP_READY) {
 			of[i] = &first[i];
 			any |= i < 2;
-			rc = sp__emit_auto(e, i, &first[i]);
+			rc = check_header(j, i, &first[i]);
+			if (!rc)
+				rc = sp__emit_auto(e, i, &first[i]);
 		}
 		if (rc < 0)
 			return rc;

@@ -72,6 +72,29 @@ setup()
 	[[ $output == *"cannot read: missing: No such file or directory" ]]
 }
 
+@test "a number beyond the header of CSV is an error, with a name or without" {
+	for how in 'c.csv' '- <c.csv' '<(cat c.csv)'; do
+		run -2 bash -c "'$xsort' --csv --header -k1,1 -k4 $how"
+		[[ $output == *": the header has 3 columns, not 4" ]]
+		bash -c "'$xsort' --csv --header -k2,2n $how" | cmp - <("$xsort" --csv --header -k price:n c.csv)
+		for options in '-1 4 -2 1' '-j1 -o 2.2,1.4' '-j1 -o 2.price,1.4'; do
+			run -1 bash -c "'$xjoin' --csv --header $options $how c.csv"
+			[[ $output == *": the header has 3 columns, not 4" ]]
+		done
+	done
+	"$xindex" build --csv --header -k1,1 -o c.csv.index c.csv
+	run -1 "$xjoin" --csv --header -j1 c.csv c.csv --algorithm=inl --index2=c.csv.index --then=c.csv,left=1.5,key=1,index=c.csv.index
+	[[ $output == *": the header has 3 columns, not 5" ]]
+	[ -z "$("$xsort" --csv --header -k4 </dev/null)" ]
+	printf '# a comment\n3 1\n2 2\n' | "$xsort" --header -k4 -k2,2n >/dev/null
+}
+
+@test "a byte order mark is no part of a name" {
+	{ printf '\xef\xbb\xbf'; cat c.csv; } >marked
+	"$xsort" --csv --header -k name marked | cmp - <("$xsort" --csv --header -k1,1 marked)
+	"$xsort" --csv --header -k name <marked | cmp - <("$xsort" --csv --header -k1,1 marked)
+}
+
 @test "without a header, and as sort, GNU's message stays" {
 	run -2 "$xsort" -k name c.csv
 	[[ $output == "xsort: invalid number at field start: invalid count at start of 'name'" ]]

@@ -108,6 +108,13 @@ size_t columns_find(const struct columns *c, const char *text, const char *ends,
 	return number;
 }
 
+void columns_check(const struct columns *c, size_t number)
+{
+	(void)c;
+	if (number > 3)
+		die("no column %zu", number);
+}
+
 void columns_close(struct columns *c)
 {
 	(void)c;

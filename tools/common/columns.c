@@ -11,6 +11,9 @@
 #include "msg.h"
 #include "quote.h"
 
+/* What some programs put before the first byte of UTF-8. */
+#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
+#define MARK_BYTES 3
 /* A name that differs from it in more bytes is not what was meant. */
 #define NEAREST_SHARE 2
 /* Of a compressed file that are read at a time. */
@@ -186,22 +189,23 @@ void columns_read(struct columns *c)
 	int fd = standard ? STDIN_FILENO : open(c->input, O_RDONLY | O_CLOEXEC);
 	struct text t = { 0 }, packed = { 0 };
 	struct stat st;
-	size_t bytes;
+	size_t bytes, mark;
 
 	if (fd < 0)
 		die_sys(errno, "%s", quote_file(c->input));
 	read_records(c, fd, &packed, &t);
-	if (!t.bytes)
-		die("%s: there is no header to name columns", quote_file(c->input));
+	c->empty = !t.bytes;
 	bytes = first_record(c, &t);
-	if (c->separator >= 0) {
-		split_fields(c, t.data, t.data + bytes);
+	mark = bytes >= MARK_BYTES && !memcmp(t.data, BYTE_ORDER_MARK, MARK_BYTES) ? MARK_BYTES : 0;
+	if (c->separator >= 0 && !c->empty) {
+		split_fields(c, t.data + mark, t.data + bytes);
 	} else {
 		char *record = must_alloc(NULL, bytes + 1, 1);
 
-		memcpy(record, t.data, bytes);
+		if (bytes)
+			memcpy(record, t.data, bytes);
 		record[bytes] = '\0';
-		split_blanks(c, record);
+		split_blanks(c, record + mark);
 		free(record);
 	}
 	if (!standard && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
@@ -267,6 +271,8 @@ static size_t number_of(const struct columns *c, const char *name)
 {
 	size_t found = 0;
 
+	if (c->empty)
+		die("%s: there is no header to name columns", quote_file(c->input));
 	for (size_t i = 0; i < c->n; i++) {
 		if (strcmp(c->names[i], name) != 0)
 			continue;
@@ -317,7 +323,7 @@ char *columns_key(const struct columns *c, const char *text)
 
 void columns_check(const struct columns *c, size_t number)
 {
-	if (number > c->n)
+	if (!c->empty && number > c->n)
 		die("%s: the header has %zu columns, not %zu", quote_file(c->input), c->n, number);
 }
 

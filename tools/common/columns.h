@@ -24,6 +24,7 @@ struct columns {
 	/* Filled in by columns_read(): */
 	char *taken; /* read from an input that is no regular file, as it was, or NULL */
 	size_t taken_bytes;
+	bool empty; /* there is no header */
 	char **names;
 	size_t n;
 };
@@ -39,7 +40,7 @@ void columns_read(struct columns *c);
 size_t columns_find(const struct columns *c, const char *text, const char *ends, const char **rest);
 /* The key NAME[:OPTS], as FIELD,FIELDOPTS; to be freed. */
 char *columns_key(const struct columns *c, const char *text);
-/* The program ends if the header has no column of that number. */
+/* The program ends if there is a header, and it has no column of that number. */
 void columns_check(const struct columns *c, size_t number);
 void columns_close(struct columns *c);
 

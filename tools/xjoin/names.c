@@ -92,10 +92,16 @@ static void resolve(struct settings *set, unsigned file)
 		list = numbered(&c, set->named_key[file]);
 		key_set(set, (int)file, list);
 	}
-	for (size_t i = 0; i < set->opts.ncolumns; i++)
-		if (set->column_names[i] && set->columns[i].file == file + 1)
+	for (size_t i = 0; i < set->key[file].n; i++)
+		columns_check(&c, set->key[file].field[i] + 1);
+	for (size_t i = 0; i < set->opts.ncolumns; i++) {
+		if (set->columns[i].file != file + 1)
+			continue;
+		if (set->column_names[i])
 			set->columns[i].field =
 				columns_find(&c, set->column_names[i], "", &rest) - 1;
+		columns_check(&c, set->columns[i].field + 1);
+	}
 	set->ahead[file] = (struct sp_batch){ .data = c.taken, .bytes = c.taken_bytes };
 	c.taken = NULL;
 	columns_close(&c);

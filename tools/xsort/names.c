@@ -25,11 +25,12 @@ void names_resolve(struct settings *set)
 		.header_records = set->header,
 		.decompress = set->opts.run.decompress,
 	};
-	bool named = false;
+	/* Lines may begin with a comment, the header of CSV has all columns. */
+	bool looked_at = set->csv && set->header;
 
 	for (size_t i = 0; i < set->nkeys; i++)
-		named |= set->keys[i].name != NULL;
-	if (!named)
+		looked_at |= set->keys[i].name != NULL;
+	if (!set->nkeys || !looked_at)
 		return;
 	for (size_t i = 0; !set->header && i < set->nkeys; i++)
 		if (set->keys[i].name)

@@ -126,7 +126,8 @@ struct sp_join_opts {
 	/*
 	 * The first lines are joined regardless of their keys.  With csv, and without columns,
 	 * all records of the result have their fields: missing ones are empty; a record
-	 * with more fields is SP_EFORMAT, unless auto_columns drops them.
+	 * with more fields is SP_EFORMAT, unless auto_columns drops them.  With csv, keys and
+	 * columns beyond them are SP_EFORMAT, too.
 	 */
 	bool header;
 	enum sp_join_order order;
