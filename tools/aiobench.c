@@ -54,6 +54,7 @@ static const struct {
 	{ LOADS | POLICY, " bs ramp_time " },
 	{ LOADS | REPLAY, " iodepth_batch iodepth_batch_complete_min iodepth_batch_complete_max " },
 	{ RUN | PREFLIGHT | REPLAY, " io_size " },
+	{ RUN | PREFLIGHT, " steady " },
 	{ RUN | PREFLIGHT | REPLAY | POLICY, " trace " },
 	{ RUN | REPLAY | WATCH, " status-interval status " },
 	{ RUN | REPLAY | SWEEP | MIX | POLICY, " plot " },

@@ -97,6 +97,17 @@ static int check_targets(const struct sp_bench_opts *o, struct sp_errinfo *err)
 	return 0;
 }
 
+static int check_end(const struct sp_bench_opts *o, struct sp_errinfo *err)
+{
+	if (o->steady_ns && o->runtime_ns && o->runtime_ns / SP_BENCH_STEADY_WINDOW < o->steady_ns)
+		return SP__REFUSE(err,
+				  "a steady state takes %d rounds of %g s, and the run ends after "
+				  "%g s",
+				  SP_BENCH_STEADY_WINDOW, (double)o->steady_ns / 1e9,
+				  (double)o->runtime_ns / 1e9);
+	return 0;
+}
+
 static int check_replay(const struct sp_bench_opts *o, struct sp_errinfo *err)
 {
 	if (o->nclasses || o->rate > 0)
@@ -105,6 +116,8 @@ static int check_replay(const struct sp_bench_opts *o, struct sp_errinfo *err)
 		return SP__REFUSE(
 			err, "a replay has at most %d requests outstanding, and a scale above 0",
 			SP_BENCH_DEPTH_MAX);
+	if (o->steady_ns)
+		return SP__REFUSE(err, "a replay ends with its trace, not at a steady state");
 	if (o->ramp_ns)
 		return SP__REFUSE(err, "a replay measures all requests: it has no ramp");
 	return check_targets(o, err);
@@ -122,5 +135,7 @@ int sp__bench_check(const struct sp_bench_opts *o, struct sp_errinfo *err)
 		rc = check_class(o, &o->classes[i], err);
 	if (rc == 0)
 		rc = check_depths(o, err);
+	if (rc == 0)
+		rc = check_end(o, err);
 	return rc ? rc : check_targets(o, err);
 }

@@ -184,6 +184,7 @@ static uint64_t next_due(const struct sp__load *l, uint64_t now_ns)
 	if (!b->meter.measuring)
 		due = sp__min(due, b->meter.begin_ns + b->opts.ramp_ns);
 	due = sp__min(due, sp__min(b->meter.tick_ns, b->meter.end_ns));
+	due = sp__min(due, b->meter.round_ns);
 	return sp__load_due(l, now_ns, due);
 }
 

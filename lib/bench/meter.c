@@ -5,6 +5,7 @@
  * Counting begins at the end of the ramp.  With a run time it ends when the time is over and
  * nothing more is issued; requests outstanding then are reported separately.  With a number of
  * bytes, also counted from the end of the ramp, it ends when the last request has completed.
+ * A steady state (steady.c) ends it as the time does.
  *
  * A class is passed over by the completions of others since it was last served, or since it
  * began to have requests outstanding.  A mark in the count of all completions gives this
@@ -15,6 +16,7 @@
 #include <sys/resource.h>
 #include "base/minmax.h"
 #include "bench/state.h"
+#include "bench/steady.h"
 
 #define WINDOWS 40
 #define WINDOW_MIN_NS 1000000
@@ -111,6 +113,32 @@ static void end_window(struct sp_bench *b, uint64_t now_ns)
 	b->meter.window_ns = now_ns + b->meter.width_ns;
 }
 
+static uint64_t completed(const struct sp_bench *b)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < b->nclasses; i++)
+		n += b->classes[i]->latency.count;
+	return n;
+}
+
+/* The measurement ends with a round that ends a steady window. */
+static void end_round(struct sp_bench *b, uint64_t now_ns)
+{
+	struct sp__meter *m = &b->meter;
+	double requests = (double)(completed(b) - m->round_requests);
+	double ns = (double)(now_ns - m->round_begin_ns);
+
+	sp__steady_add(&m->steady,
+		       (struct sp_bench_round){ now_ns - m->begin_ns, requests * 1e9 / ns });
+	if (m->steady.reached)
+		m->end_ns = now_ns;
+	m->round_begin_ns = now_ns;
+	m->round_requests = completed(b);
+	while (m->round_ns <= now_ns)
+		m->round_ns += b->opts.steady_ns;
+}
+
 /* Begins counting. */
 static void measure(struct sp_bench *b, uint64_t now_ns)
 {
@@ -119,6 +147,8 @@ static void measure(struct sp_bench *b, uint64_t now_ns)
 	b->meter.begin_ns = b->meter.interval_begin_ns = now_ns;
 	b->meter.end_ns = b->opts.runtime_ns ? now_ns + b->opts.runtime_ns : UINT64_MAX;
 	b->meter.tick_ns = b->opts.interval_ns ? now_ns + b->opts.interval_ns : UINT64_MAX;
+	b->meter.round_ns = b->opts.steady_ns ? now_ns + b->opts.steady_ns : UINT64_MAX;
+	b->meter.round_begin_ns = now_ns;
 	restart_log(&b->meter.depth, now_ns);
 	restart_windows(b, now_ns);
 	for (size_t i = 0; i < b->nclasses; i++) {
@@ -138,7 +168,7 @@ static void measure(struct sp_bench *b, uint64_t now_ns)
 void sp__meter_begin(struct sp_bench *b, uint64_t now_ns)
 {
 	b->meter.begin_ns = now_ns;
-	b->meter.end_ns = b->meter.tick_ns = UINT64_MAX;
+	b->meter.end_ns = b->meter.tick_ns = b->meter.round_ns = UINT64_MAX;
 	b->meter.depth.since_ns = now_ns;
 	for (size_t i = 0; i < b->nclasses; i++)
 		b->classes[i]->depth.since_ns = now_ns;
@@ -246,10 +276,14 @@ static void interval(struct sp_bench *b, uint64_t now_ns)
 
 void sp__meter_clock(struct sp_bench *b, uint64_t now_ns)
 {
+	if (b->meter.finished) /* a thread that comes back late */
+		return;
 	if (!b->meter.measuring && now_ns - b->meter.begin_ns >= b->opts.ramp_ns)
 		measure(b, now_ns);
 	if (b->meter.measuring && now_ns >= b->meter.window_ns)
 		end_window(b, now_ns);
+	if (now_ns >= b->meter.round_ns)
+		end_round(b, now_ns);
 	if (now_ns >= b->meter.tick_ns)
 		interval(b, now_ns);
 }

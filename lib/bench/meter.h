@@ -50,6 +50,9 @@ struct sp__meter {
 	uint64_t window_ns;	    /* the window ends */
 	uint64_t width_ns;	    /* of a window */
 	size_t nwindows;
+	uint64_t round_ns;			 /* the round ends; UINT64_MAX: none */
+	uint64_t round_begin_ns, round_requests; /* when it began, and those completed before it */
+	struct sp_bench_steady steady;
 	uint64_t completions;
 	struct sp__depthlog depth; /* of all classes */
 	struct sp__hist sum, diff; /* scratch */
@@ -64,7 +67,7 @@ void sp__meter_close(struct sp_bench *b);
 void sp__meter_begin(struct sp_bench *b, uint64_t now_ns);
 void sp__meter_submitted(struct sp_bench *b, struct sp__bench_slot *s);
 void sp__meter_done(struct sp_bench *b, struct sp__bench_slot *s);
-/* Does what is due by now: the end of the ramp, of a window, of an interval. */
+/* Does what is due by now: the end of the ramp, of a window, of a round, of an interval. */
 void sp__meter_clock(struct sp_bench *b, uint64_t now_ns);
 /* Ends the counting.  The slots of all loads show what is outstanding. */
 void sp__meter_end(struct sp_bench *b, uint64_t now_ns);

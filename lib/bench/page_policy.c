@@ -164,7 +164,7 @@ int sp_policy_run(struct sp_policy **out, const struct sp_bench_opts *target,
 	bench.poisson = true;
 	bench.batch_submit = bench.batch_max = bench.depth; /* the load makes batches */
 	bench.total_bytes = 0;
-	bench.interval_ns = 0;
+	bench.interval_ns = bench.steady_ns = 0;
 	rc = sp__bench_check(&bench, err);
 	if (rc == 0)
 		rc = sp__bench_run(&p->bench, &bench, plan, p, err);

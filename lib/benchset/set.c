@@ -36,6 +36,8 @@ static int check(const struct sp_bench_opts *o, struct sp_errinfo *err)
 {
 	if (o->total_bytes)
 		return SP__REFUSE(err, "many short measurements end by time, not by bytes");
+	if (o->steady_ns)
+		return SP__REFUSE(err, "many short measurements do not end at a steady state");
 	if (o->trace || o->interval_ns)
 		return SP__REFUSE(err, "many short measurements have neither trace nor intervals");
 	if (o->engine && !strcmp(o->engine, "sync"))

@@ -45,6 +45,7 @@ void sp__report_bench_config(struct sp__doc doc, const char *key, const struct s
 	sp__doc_real(c, "runtime_s", o->runtime_ns ? (double)o->runtime_ns / 1e9 : NAN);
 	sp__doc_real(c, "ramp_s", (double)o->ramp_ns / 1e9);
 	sp__doc_known(c, "total_bytes", o->total_bytes);
+	sp__doc_real(c, "steady_round_s", o->steady_ns ? (double)o->steady_ns / 1e9 : NAN);
 	sp__doc_count(c, "offset_bytes", o->offset_bytes);
 	sp__doc_count(c, "seed", o->seed);
 	classes = sp__doc_array(c, "classes");
@@ -129,6 +130,32 @@ static const struct sp_report_field result_fields[] = {
 	{ 0 },
 };
 
+static const struct sp_report_field round_fields[] = {
+	FIELD(bench_round, "end_s", SECONDS, end_ns),
+	FIELD(bench_round, "iops", REAL, iops),
+	{ 0 },
+};
+
+static const struct sp_report_field steady_fields[] = {
+	FIELD(bench_steady, "result.steady.reached", BOOL, reached),
+	FIELD(bench_steady, "result.steady.rounds", COUNT, rounds),
+	ELEMENTS(bench_steady, "result.steady.window", ARRAY, window, nwindow, round_fields),
+	FIELD(bench_steady, "result.steady.iops", REAL, iops),
+	FIELD(bench_steady, "result.steady.range", REAL, range),
+	FIELD(bench_steady, "result.steady.slope", REAL, slope),
+	{ 0 },
+};
+
+static void put_steady(struct sp__doc doc, const struct sp_bench_steady *s)
+{
+	static const char *const judged[] = { "iops", "range", "slope" };
+	bool full = s->nwindow == SP_BENCH_STEADY_WINDOW;
+
+	sp__doc_fields(doc, steady_fields, s);
+	for (size_t i = 0; i < sizeof(judged) / sizeof(judged[0]) && !full; i++)
+		sp__doc_null(sp__doc_object(doc, "result.steady"), judged[i]);
+}
+
 static void put_result(struct sp__doc doc, const struct sp_bench_result *r)
 {
 	double requests = r->simulated ? NAN : (double)r->total.requests;
@@ -137,6 +164,8 @@ static void put_result(struct sp__doc doc, const struct sp_bench_result *r)
 
 	sp__doc_fields(doc, result_fields, r);
 	put_stats(sp__doc_object(doc, "result"), &r->total);
+	if (r->steady)
+		put_steady(doc, r->steady);
 	sp__doc_real(doc, "result.cpu_us_per_request", cpu_ns / 1e3 / requests);
 	sp__doc_real(doc, "result.cpu_user_us_per_request", user_ns / 1e3 / requests);
 	sp__doc_real(doc, "result.cpu_system_us_per_request", system_ns / 1e3 / requests);

@@ -40,6 +40,24 @@ static void replay(const json_t *r, FILE *out)
 	putc('\n', out);
 }
 
+/* The table is about all rounds. */
+static void steady(const json_t *s, double round_s, FILE *out)
+{
+	if (!s)
+		return;
+	fprintf(out, "steady state: %s %.0f rounds of %g s",
+		truth(s, "reached") ? "reached after" : "not reached in", number(s, "rounds"),
+		round_s);
+	if (known(s, "iops"))
+		fprintf(out, "; the last %zu: %.*f IOPS",
+			json_array_size(json_object_get(s, "window")),
+			number(s, "iops") < 1000 ? 1 : 0, number(s, "iops"));
+	if (known(s, "range"))
+		fprintf(out, ", range %.1f %%, slope %+.1f %%", number(s, "range") * 100,
+			number(s, "slope") * 100);
+	putc('\n', out);
+}
+
 void sp__report_head(const json_t *config, const json_t *result, FILE *out)
 {
 	fprintf(out, ": engine %s, %s, ", word(result, "engine"),
@@ -115,6 +133,7 @@ static void run_text(const json_t *doc, FILE *out)
 			number(r, "cpu_us_per_request"), number(r, "cpu_user_us_per_request"),
 			number(r, "cpu_system_us_per_request"), number(r, "cpu_ms_per_mb"));
 	replay(json_object_get(doc, "replay"), out);
+	steady(json_object_get(r, "steady"), number(config, "steady_round_s"), out);
 	threads(doc, out);
 	remarks(doc, out);
 }

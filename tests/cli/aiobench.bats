@@ -314,3 +314,37 @@ moments()
 	run -2 "$aiobench" run --runtime=1 --stats=/dev/full sim:linear
 	[[ $output == *"/dev/full"* ]]
 }
+
+# filling RUNTIME: while the page cache fills, 200 requests a second are too many for the drive.
+filling()
+{
+	"$aiobench" run --steady --runtime="$1" --rate_iops=200 --direct=0 --size=4M --stats=r.json sim:linear,cache=64M
+}
+
+@test "a run ends at a steady state, and says so" {
+	run -0 filling 60
+	[[ $output == *", 11.00 s of virtual time"* ]]
+	[[ $output == *"steady state: reached after 11 rounds of 1 s; the last 5: 200.0 IOPS, range 0.0 %, slope +0.0 %"* ]]
+	"$BATS_TEST_DIRNAME/../../scripts/report-fields" r.json | grep 'steady' > fields
+	printf '%s\n' 'config.steady_round_s 1.0' 'result.steady.reached true' 'result.steady.rounds 11' \
+		'result.steady.window.'{'0.end_s 7.0','0.iops 200.0','1.end_s 8.0','1.iops 200.0','2.end_s 9.0','2.iops 200.0'} \
+		'result.steady.window.'{'3.end_s 10.0','3.iops 200.0','4.end_s 11.0','4.iops 200.0'} \
+		'result.steady.iops 200.0' 'result.steady.range 0.0' 'result.steady.slope 0.0' | diff - fields
+	run -0 filling 5
+	[[ $output == *"steady state: not reached in 5 rounds of 1 s; the last 5: 171.6 IOPS, range 63.5 %, slope +64.3 %"* ]]
+	[ "$(value reached)" = false ]
+	run -0 "$aiobench" run --steady=3 --io_size=1M --stats=r.json sim:linear
+	[[ $output == *"steady state: not reached in 0 rounds of 3 s" ]]
+	[ "$(value slope)" = null ]
+}
+
+@test "what cannot end at a steady state is refused" {
+	run -2 "$aiobench" run --steady --runtime=4 sim:linear
+	[[ $output == "aiobench: a steady state takes 5 rounds of 1 s, and the run ends after 4 s" ]]
+	run -2 "$aiobench" run --steady=0 sim:linear
+	[[ $output == *"--steady argument '0' is no time at all"* ]]
+	run -2 "$aiobench" sweep --steady sim:linear
+	[[ $output == *"unrecognized option '--steady'"* ]]
+	run -2 "$aiobench" compare --runtime=40 --a=--steady --b= sim:linear
+	[[ $output == *"unrecognized option '--steady'"* ]]
+}

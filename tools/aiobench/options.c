@@ -54,6 +54,11 @@ static void set_percent(void *to, const char *option, const char *text)
 	*(double *)to = percent_value(option, text);
 }
 
+static uint64_t round_value(const char *option, const char *text)
+{
+	return text ? span_value(option, text) : 1000000000;
+}
+
 static void set_direct(void *buffered, const char *option, const char *text)
 {
 	*(bool *)buffered = !bool_value(option, text);
@@ -164,6 +169,9 @@ const struct setting load_settings[] = {
 	  .whole = time_value },
 	{ "io_size", "SIZE", "End after requests for this many bytes", TO(bench.total_bytes),
 	  .whole = size_option },
+	{ "steady", "TIME",
+	  "End earlier if the last 5 rounds of TIME (1) are steady: range at most 20 %, slope 10 %",
+	  TO(bench.steady_ns), .whole = round_value, .optional = true },
 	{ "iodepth_batch", "N", "Submit at most N in one call (1)", TO(bench.batch_submit), DEPTH },
 	{ "iodepth_batch_complete_min", "N", "Wait for N completions (1)", TO(bench.batch_min),
 	  DEPTH },

@@ -16,6 +16,12 @@
  * completed, other classes completed at least 100 requests, and at least ten
  * times as many as are outstanding in total.
  *
+ * A run can end at a steady state, by the rule of SNIA's performance test specification
+ * for solid state storage: of the requests per second in the last 5 rounds, the
+ * difference between the greatest and the least is at most 20 % of the mean, and the
+ * rise or fall of the least-squares line through them at most 10 %.  Rounds are of
+ * equal length; the results remain those of the whole measurement.
+ *
  * Source: Hall & Bonnet 2005, sections 2.2 and 4.3.
  *
  * Thread rule: a run blocks its caller; several may run at once in different
@@ -141,6 +147,7 @@ struct sp_bench_opts {
 	uint64_t runtime_ns;  /* 0: until total_bytes */
 	uint64_t ramp_ns;     /* before the measurement */
 	uint64_t total_bytes; /* of all requests; 0: until runtime_ns */
+	uint64_t steady_ns;   /* a round; ends earlier at a steady state.  0: does not */
 	/* The used part of each target; size 0: to its end. */
 	uint64_t offset_bytes, size_bytes;
 	uint64_t seed;
@@ -168,6 +175,24 @@ struct sp_bench_opts {
 struct sp_bench_window {
 	uint64_t end_ns; /* since the measurement began */
 	uint64_t requests, latency_sum_ns;
+};
+
+#define SP_BENCH_STEADY_WINDOW 5
+
+struct sp_bench_round {
+	uint64_t end_ns; /* since the measurement began */
+	double iops;	 /* of all classes */
+};
+
+/* The rounds that are over.  iops, range and slope: 0 unless the window is full. */
+struct sp_bench_steady {
+	bool reached;	 /* the measurement has ended by it */
+	uint64_t rounds; /* of the measurement; the last ones are the window, oldest first */
+	size_t nwindow;
+	struct sp_bench_round window[SP_BENCH_STEADY_WINDOW];
+	double iops; /* the mean of the window */
+	/* As shares of it; NAN if it is 0.  slope: from the first round to the last. */
+	double range, slope;
 };
 
 struct sp_bench_stats {
@@ -233,6 +258,7 @@ struct sp_bench_result {
 	size_t nerrors;
 	struct sp_bench_error errors[SP_BENCH_ERRORS_MAX];
 	const struct sp_bench_replayed *replay; /* or NULL */
+	const struct sp_bench_steady *steady;	/* or NULL: not asked for */
 	/* Simulated device, since it was opened: requests inside its window. */
 	size_t device_depths;
 	const uint64_t *device_depth_ns;

@@ -131,7 +131,7 @@ struct sp_benchset_opts {
 	/*
 	 * The load.  runtime_ns is the time of the whole set, including what is not
 	 * measured; only the last slice may exceed it.  depth is that of the last
-	 * point of a sweep.  total_bytes, trace, interval and the engine "sync" are
+	 * point of a sweep.  total_bytes, steady_ns, trace, interval and the engine "sync" are
 	 * refused.
 	 */
 	const struct sp_bench_opts *bench;
