@@ -80,15 +80,12 @@ char *sp__run_image(const struct sp__run *run, size_t *bytes)
 static int take_array(struct sp__run *run, const struct array *a, const char *from)
 {
 	size_t bytes = a->n * a->each;
-	void *copy;
+	void *copy = bytes ? malloc(bytes) : NULL;
 
-	if (!bytes)
-		return 0;
-	copy = malloc(bytes);
-	if (!copy)
-		return -ENOMEM;
-	memcpy(copy, from, bytes);
 	memcpy(a->member, &copy, sizeof(copy));
+	if (!copy)
+		return bytes ? -ENOMEM : 0;
+	memcpy(copy, from, bytes);
 	*a->cap = a->n;
 	sp__budget_charge(run->budget, bytes);
 	run->charged += bytes;
