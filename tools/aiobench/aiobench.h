@@ -116,14 +116,20 @@ bool live_wanted(void);
 __attribute__((format(printf, 1, 2))) void show_live(const char *fmt, ...);
 void show_progress(void *arg, double share_done);
 
-/* plot.c: pictures, drawn by gnuplot; dies if that fails. */
-void plot_run(const char *file, const char *target, const struct sp_bench *bench);
-void plot_sweep(const char *file, const char *target, const struct sp_benchset_result *r);
-void plot_mix(const char *file, const char *target, const struct sp_benchset_mix *mix,
-	      const struct sp_benchset_result *r);
+/*
+ * plot.c: pictures of o->plot, drawn by gnuplot; dies if that fails.  The title is the target, what
+ * its requests do (NULL: by their classes), their size, and the engine.
+ */
+struct gnuplot;
+struct gnuplot_layout;
+void plot_open(struct gnuplot *g, const struct load_options *o, const char *what,
+	       const char *engine, struct gnuplot_layout layout);
+void plot_run(const struct load_options *o, const struct sp_bench *bench);
+void plot_sweep(const struct load_options *o, const struct sp_benchset_result *r);
+void plot_mix(const struct load_options *o, const struct sp_benchset_result *r);
 
 /* plot_policy.c */
-void plot_policy(const char *file, const char *target, const struct sp_policy *const *p, size_t n);
+void plot_policy(const struct load_options *o, const struct sp_policy *const *p, size_t n);
 
 int command_run(struct load_options *o);
 int command_preflight(struct load_options *o);

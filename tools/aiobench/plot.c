@@ -5,6 +5,7 @@
  * mix throughput and latency of both classes.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "gnuplot.h"
 #include "msg.h"
@@ -14,6 +15,59 @@
 static const char colours[][8] = { "#2060a0", "#d08020", "#408040", "#a04080",
 				   "#806020", "#208080", "#606060", "#c04040" };
 #define COLOURS (sizeof(colours) / sizeof(colours[0]))
+
+/* fio's word for what requests do; "mixed" if there is none. */
+static const char *word_of(const struct sp_bench_class *c)
+{
+	for (const struct sp_word *w = sp_bench_rw_words(); w->word; w++) {
+		struct sp_bench_class like = *c;
+
+		sp_bench_class_rw(&like, w->value);
+		if (like.reads == c->reads && like.pattern == c->pattern)
+			return w->word;
+	}
+	return "mixed";
+}
+
+/* The classes together. */
+static const char *what_is_done(const struct load_options *o)
+{
+	const char *word = word_of(&o->bench.classes[0]);
+
+	if (o->bench.replay)
+		return "replay";
+	for (size_t i = 1; i < o->bench.nclasses; i++)
+		if (word_of(&o->bench.classes[i]) != word)
+			return "mixed";
+	return word;
+}
+
+/* The size of requests, if they have one. */
+static void write_size(const struct load_options *o, char *text, size_t room)
+{
+	uint32_t bytes = o->bench.classes[0].bytes;
+
+	*text = '\0';
+	for (size_t i = 0; i < o->bench.nclasses; i++)
+		if (o->bench.classes[i].bytes != bytes)
+			return;
+	if (!o->bench.replay)
+		snprintf(text, room, bytes % 1024 ? ", %u bytes" : ", %uK",
+			 bytes % 1024 ? bytes : bytes / 1024);
+}
+
+void plot_open(struct gnuplot *g, const struct load_options *o, const char *what,
+	       const char *engine, struct gnuplot_layout layout)
+{
+	char *title, bytes[32];
+
+	write_size(o, bytes, sizeof(bytes));
+	if (asprintf(&title, "%s: %s%s, %s", o->bench.targets[0], what ? what : what_is_done(o),
+		     bytes, engine) < 0)
+		die("memory exhausted");
+	gnuplot_open(g, o->plot, title, layout);
+	free(title);
+}
 
 static void put_depths(struct gnuplot *g, const struct sp_bench_stats *s)
 {
@@ -49,11 +103,12 @@ static void plot_latencies(struct gnuplot *g, const struct sp_bench_result *r)
 	      "set format y '%.0s %cs'\n"
 	      "set logscale xy\n"
 	      "set yrange [*:*]\n"
-	      "set xtics ('0' 1, '50 %%' 2, '90 %%' 10, '99 %%' 100, '99.9 %%' 1e3, '99.99 %%' "
+	      "set xtics ('50 %%' 2, '90 %%' 10, '99 %%' 100, '99.9 %%' 1e3, '99.99 %%' "
 	      "1e4, "
-	      "'99.999 %%' 1e5, '99.9999 %%' 1e6)\n"
-	      "set key top left\n",
+	      "'99.999 %%' 1e5, '99.9999 %%' 1e6)\n",
 	      g->in);
+	if (r->nclasses > 1)
+		fputs("set key\n", g->in);
 	for (size_t i = 0; i < r->nclasses; i++) {
 		if (!r->classes[i].requests)
 			continue;
@@ -63,22 +118,21 @@ static void plot_latencies(struct gnuplot *g, const struct sp_bench_result *r)
 		before = ", ";
 	}
 	if (r->nclasses > 1)
-		fprintf(g->in, "%s$latency%zu with lines lw 2 dt 2 lc rgb 'black' title 'total'",
-			before, r->nclasses);
+		fprintf(g->in, "%s$latency%zu with lines ls 4 title 'total'", before, r->nclasses);
 	fputc('\n', g->in);
 }
 
-void plot_run(const char *file, const char *target, const struct sp_bench *bench)
+void plot_run(const struct load_options *o, const struct sp_bench *bench)
 {
 	const struct sp_bench_result *r = sp_bench_result(bench);
 	struct gnuplot g;
 	char name[32];
 
 	if (!r->total.requests) {
-		msg("%s: no measurement to draw", file);
+		msg("%s: no measurement to draw", o->plot);
 		return;
 	}
-	gnuplot_open(&g, file, target, (struct gnuplot_layout){ 1, 2, 1200, 450 });
+	plot_open(&g, o, NULL, r->engine, (struct gnuplot_layout){ 1, 2, 1200, 450 });
 	put_depths(&g, &r->total);
 	fprintf(g.in, "most = %zu\n", r->total.depths - 1);
 	for (size_t i = 0; i < r->nclasses; i++) {
@@ -87,8 +141,7 @@ void plot_run(const char *file, const char *target, const struct sp_bench *bench
 		put_latencies(&g, bench, i, r->classes[i].requests);
 	}
 	put_latencies(&g, bench, r->nclasses, r->total.requests);
-	fputs("set rmargin 5\n"
-	      "set title 'Outstanding requests'\n"
+	fputs("set title 'Outstanding requests'\n"
 	      "set xlabel 'outstanding'\n"
 	      "set ylabel '% of the time'\n"
 	      "set xrange [-0.5:most + 0.5]\n"
@@ -98,7 +151,7 @@ void plot_run(const char *file, const char *target, const struct sp_bench *bench
 	      "set xrange [1:*]\n",
 	      g.in);
 	plot_latencies(&g, r);
-	gnuplot_close(&g, file);
+	gnuplot_close(&g, o->plot);
 }
 
 /* A named point on the curve. */
@@ -148,13 +201,13 @@ static const char knee_points[] =
 	"     $knee2 using 1:2 with points pt 6 ps 2.6 lw 2 lc rgb '#c02020' title knee2, \\\n"
 	"     $knee3 using 1:2 with points pt 8 ps 2.2 lw 2 lc rgb '#408040' title knee3";
 
-void plot_sweep(const char *file, const char *target, const struct sp_benchset_result *r)
+void plot_sweep(const struct load_options *o, const struct sp_benchset_result *r)
 {
 	struct gnuplot g;
 
-	if (!any_request(file, r))
+	if (!any_request(o->plot, r))
 		return;
-	gnuplot_open(&g, file, target, (struct gnuplot_layout){ 1, 2, 1200, 500 });
+	plot_open(&g, o, NULL, r->engine, (struct gnuplot_layout){ 1, 2, 1200, 500 });
 	put_sweep(&g, r);
 	if (r->knees) {
 		put_knee(&g, "knee1", "latency knee", &r->latency_knee);
@@ -163,7 +216,6 @@ void plot_sweep(const char *file, const char *target, const struct sp_benchset_r
 	}
 	fputs("set xlabel 'outstanding requests'\n"
 	      "set logscale x 2\n"
-	      "set key bottom right\n"
 	      "set title 'Requests a second'\n"
 	      "set format y '%.0s%c'\n"
 	      "set yrange [0:*]\n"
@@ -176,12 +228,11 @@ void plot_sweep(const char *file, const char *target, const struct sp_benchset_r
 	      "set format y '%.0s %cs'\n"
 	      "set logscale y\n"
 	      "set yrange [*:*]\n"
-	      "set key top left\n"
 	      "plot $points using 1:9 with linespoints ls 2 title 'p99', \\\n"
 	      "     $points using 1:5 with linespoints ls 1 title 'mean', \\\n"
 	      "     $points using 1:8 with linespoints ls 3 title 'p50'\n",
 	      g.in);
-	gnuplot_close(&g, file);
+	gnuplot_close(&g, o->plot);
 }
 
 /* The class of this name, or NULL. */
@@ -224,9 +275,7 @@ static void plot_shares(struct gnuplot *g, const struct sp_benchset_result *r)
 	      "set title 'Throughput'\n"
 	      "set ylabel 'MB/s'\n"
 	      "set yrange [0:*]\n"
-	      "set offsets 0, 0, graph 0.12, 0\n"
-	      "set key top center horizontal\n"
-	      "plot $total using 1:2 with linespoints ls 3 title 'total', \\\n"
+	      "plot $total using 1:2 with linespoints ls 4 title 'total', \\\n"
 	      "     $high using 1:2 with linespoints ls 1 title 'high', \\\n"
 	      "     $low using 1:2 with linespoints ls 2 title 'low'\n"
 	      "set title 'Mean latency, 95 %'\n"
@@ -264,8 +313,6 @@ static void plot_scans(struct gnuplot *g, const struct sp_benchset_result *r)
 	      "set style fill solid 0.8 noborder\n"
 	      "set boxwidth 0.9\n"
 	      "set yrange [0:*]\n"
-	      "set offsets 0, 0, graph 0.12, 0\n"
-	      "set key top center horizontal\n"
 	      "set title 'Mean latency'\n"
 	      "set ylabel 'ms'\n"
 	      "plot $scans using 2:xtic(1) title 'random' lc rgb '#2060a0', \\\n"
@@ -277,17 +324,16 @@ static void plot_scans(struct gnuplot *g, const struct sp_benchset_result *r)
 	      g->in);
 }
 
-void plot_mix(const char *file, const char *target, const struct sp_benchset_mix *mix,
-	      const struct sp_benchset_result *r)
+void plot_mix(const struct load_options *o, const struct sp_benchset_result *r)
 {
 	struct gnuplot g;
 
-	if (!any_request(file, r))
+	if (!any_request(o->plot, r))
 		return;
-	gnuplot_open(&g, file, target, (struct gnuplot_layout){ 1, 2, 1200, 500 });
-	if (mix->kind == SP_BENCHSET_SCANS)
+	plot_open(&g, o, NULL, r->engine, (struct gnuplot_layout){ 1, 2, 1200, 500 });
+	if (o->set.mix.kind == SP_BENCHSET_SCANS)
 		plot_scans(&g, r);
 	else
 		plot_shares(&g, r);
-	gnuplot_close(&g, file);
+	gnuplot_close(&g, o->plot);
 }

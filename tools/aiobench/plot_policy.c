@@ -83,7 +83,7 @@ static void plot_load(struct gnuplot *g, const struct sp_policy *const *p, size_
 		"unset logscale x\n"
 		"set xtics autofreq\n"
 		"set xrange [0:*]\n"
-		"set key outside right top\n",
+		"set key\n",
 		sp_policy_load_name(load));
 	fputs(critical ? "set ylabel 'critical reads, mean latency'\n"
 			 "set logscale y\n"
@@ -98,7 +98,7 @@ static void plot_load(struct gnuplot *g, const struct sp_policy *const *p, size_
 	fputs("unset logscale y\nset offsets\n", g->in);
 }
 
-void plot_policy(const char *file, const char *target, const struct sp_policy *const *p, size_t n)
+void plot_policy(const struct load_options *o, const struct sp_policy *const *p, size_t n)
 {
 	unsigned loads = 0;
 	struct gnuplot g;
@@ -107,12 +107,13 @@ void plot_policy(const char *file, const char *target, const struct sp_policy *c
 	for (size_t i = 0; i < n; i++)
 		loads |= 1u << load_of(p[i]);
 	rows = __builtin_popcount(loads);
-	gnuplot_open(&g, file, target, (struct gnuplot_layout){ rows, 2, 1400, 100 + 350 * rows });
+	plot_open(&g, o, "loads of a database", sp_policy_result(p[0])->bench->engine,
+		  (struct gnuplot_layout){ rows, 2, 1400, 100 + 350 * rows });
 	for (size_t i = 0; i < n; i++)
 		put_run(&g, i, sp_policy_result(p[i]));
 	for (int load = SP_POLICY_SCAN; load <= SP_POLICY_UPDATE; load++)
 		if (loads & 1u << load)
 			plot_load(&g, p, n, (enum sp_policy_load)load,
 				  sp_policy_result(p[0])->opts.critical_rate > 0);
-	gnuplot_close(&g, file);
+	gnuplot_close(&g, o->plot);
 }

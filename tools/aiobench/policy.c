@@ -155,8 +155,7 @@ int command_policy(struct load_options *o)
 	report = sp_report_policy(&o->bench, (const struct sp_policy *const *)r.policies, r.n);
 	write_report(o, report, before);
 	if (o->plot && r.n)
-		plot_policy(o->plot, o->bench.targets[0],
-			    (const struct sp_policy *const *)r.policies, r.n);
+		plot_policy(o, (const struct sp_policy *const *)r.policies, r.n);
 	while (r.n)
 		sp_policy_free(r.policies[--r.n]);
 	if (r.rc < 0)

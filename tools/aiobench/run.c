@@ -112,7 +112,7 @@ int command_run(struct load_options *o)
 	report = sp_report_bench(&o->bench, sp_bench_result(bench));
 	write_report(o, report, preflight);
 	if (o->plot)
-		plot_run(o->plot, o->bench.targets[0], bench);
+		plot_run(o, bench);
 	if (rc < 0)
 		die_of(rc, &err);
 	refuse_failures(sp_bench_result(bench));

@@ -41,7 +41,7 @@ int command_sweep(struct load_options *o)
 		die_of(rc, &err);
 	write_report(o, sp_report_sweep(&o->bench, sp_benchset_result(set)), NULL);
 	if (o->plot)
-		plot_sweep(o->plot, o->bench.targets[0], sp_benchset_result(set));
+		plot_sweep(o, sp_benchset_result(set));
 	sp_benchset_free(set);
 	if (rc < 0)
 		die_of(rc, &err);
@@ -96,7 +96,7 @@ int command_mix(struct load_options *o)
 		die_of(rc, &err);
 	write_report(o, sp_report_mix(&o->bench, &o->set.mix, sp_benchset_result(set)), before);
 	if (o->plot)
-		plot_mix(o->plot, o->bench.targets[0], &o->set.mix, sp_benchset_result(set));
+		plot_mix(o, sp_benchset_result(set));
 	sp_benchset_free(set);
 	if (rc < 0)
 		die_of(rc, &err);

@@ -16,9 +16,12 @@ extern char **environ;
 static const char head[] = "set border 3\n"
 			   "set tics nomirror\n"
 			   "set grid lc rgb '#dddddd'\n"
+			   "set key outside below center horizontal height 1.5\n"
+			   "set rmargin 6\n"
 			   "set style line 1 lc rgb '#2060a0' lw 2 pt 7 ps 0.4\n"
 			   "set style line 2 lc rgb '#d08020' lw 2 pt 5 ps 0.4\n"
-			   "set style line 3 lc rgb '#408040' lw 2 pt 9 ps 0.6\n";
+			   "set style line 3 lc rgb '#408040' lw 2 pt 9 ps 0.6\n"
+			   "set style line 4 lc rgb '#000000' lw 2 dt 2 pt 7 ps 0.4\n";
 
 /* The picture is what it writes to standard output. */
 static void start(struct gnuplot *g, int out)

@@ -28,8 +28,9 @@ struct gnuplot_layout {
 };
 
 /*
- * Starts it for a picture file, "X.png" or "X.svg", with the project's lines 1
- * to 3.  The program ends with a message if that cannot be done.
+ * Starts it for a picture file, "X.png" or "X.svg", with the project's lines 1 to 4 (reads, high
+ * priority, what is measured; writes, low priority; a third thing; the total of all) and the
+ * legend below each plot.  The program ends with a message if that cannot be done.
  */
 void gnuplot_open(struct gnuplot *g, const char *file, const char *title,
 		  struct gnuplot_layout layout);

@@ -136,7 +136,6 @@ static void plot(const char *file, const char *cube, const char *what,
 	      "set xtics scale 0 noenhanced\n"
 	      "set yrange [0:*]\n"
 	      "set grid ytics\n"
-	      "set key top right\n"
 	      "plot $data using 2:xtic(1) title 'predicted' lc rgb '#d08020', "
 	      "$data using 3 title 'measured' lc rgb '#2060a0'\n",
 	      g.in);
