@@ -85,6 +85,7 @@ setup()
 	keys s.json > keys
 	diff "$BATS_TEST_DIRNAME/../golden/report-probe-flash.keys" keys
 	"$diskprobe" sim:tiny -o g.json > /dev/null
+	fits_schema g.json
 	"$diskprobe" --geometry=g.json --verify --stats=s.json sim:tiny > /dev/null
 	keys s.json > keys
 	diff "$BATS_TEST_DIRNAME/../golden/report-probe-verify.keys" keys

@@ -5,7 +5,7 @@
 # test depends on how punctual this computer is.
 
 bats_require_minimum_version 1.5.0
-load ../../scripts/needs
+load keys
 
 setup()
 {
@@ -128,6 +128,8 @@ value()
 	start --floor=0 tiny m
 	[ "$dev" = "$PWD/m/disk" ]
 	[ "$(stat -c %s m/disk)" = 709632 ]
+	cp m/status status
+	fits_schema status
 	head -c 709632 /dev/urandom >data
 	dd if=data of=m/disk bs=64K conv=fsync status=none
 	cmp data m/disk
