@@ -57,7 +57,7 @@ static const struct {
 	{ RUN | PREFLIGHT, " steady " },
 	{ RUN | PREFLIGHT | REPLAY | POLICY, " trace " },
 	{ RUN | REPLAY | WATCH, " status-interval status " },
-	{ RUN | REPLAY | SWEEP | MIX | POLICY, " plot " },
+	{ ALL & ~(COMPARE | PREFLIGHT), " plot " },
 	{ MIX, " shares share-of scans high low " },
 	{ COMPARE, " a b interleave " },
 	{ REPLAY, " replay_no_stall replay_time_scale " },

@@ -3,6 +3,7 @@
 
 bats_require_minimum_version 1.5.0
 load keys
+load ../../scripts/needs
 
 setup()
 {
@@ -62,6 +63,18 @@ device()
 	[ "$status" = 0 ] || skip "no trace here: $output"
 	[ "$(value source)" = '"trace"' ]
 	[ -z "$(find /sys/kernel/tracing/instances -mindepth 1 -maxdepth 1 -name "spindle-*")" ]
+}
+
+@test "a picture shows it over time and by number" {
+	needs gnuplot
+	d=$(device)
+	[ -n "$d" ] || skip "no block device here"
+	run -0 "$aiobench" watch --runtime=1 --status-interval=1ms --status=s.json --plot=w.svg "$d"
+	[[ $output != *warning* ]]
+	grep -q "</svg>" w.svg
+	grep -q "Outstanding requests over time" w.svg
+	run -0 "$aiobench" watch --runtime=250ms --plot=w.png "$d"
+	[ "$(head -c 4 w.png | tail -c 3)" = PNG ]
 }
 
 @test "the keys of its report are those that are promised" {

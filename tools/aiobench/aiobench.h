@@ -127,6 +127,18 @@ void plot_open(struct gnuplot *g, const struct load_options *o, const char *what
 void plot_run(const struct load_options *o, const struct sp_bench *bench);
 void plot_sweep(const struct load_options *o, const struct sp_benchset_result *r);
 void plot_mix(const struct load_options *o, const struct sp_benchset_result *r);
+/* The share of the time with each number outstanding, n > 0 of them: one plot of a picture. */
+void plot_depths(struct gnuplot *g, const uint64_t *ns, size_t n);
+
+/* plot_watch.c */
+#define WATCH_SERIES_MAX 600
+struct watch_series {
+	size_t n, each, last; /* points; intervals in each, and in the last one */
+	struct sp_watch_interval points[WATCH_SERIES_MAX];
+};
+void watch_series_add(struct watch_series *s, const struct sp_watch_interval *i);
+void plot_watch(const struct load_options *o, const struct sp_watch_result *r,
+		const struct watch_series *s);
 
 /* plot_policy.c */
 void plot_policy(const struct load_options *o, const struct sp_policy *const *p, size_t n);

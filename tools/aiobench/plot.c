@@ -69,17 +69,25 @@ void plot_open(struct gnuplot *g, const struct load_options *o, const char *what
 	free(title);
 }
 
-static void put_depths(struct gnuplot *g, const struct sp_bench_stats *s)
+void plot_depths(struct gnuplot *g, const uint64_t *ns, size_t n)
 {
 	double all = 0;
 
-	for (size_t i = 0; i < s->depths; i++)
-		all += (double)s->depth_ns[i];
+	for (size_t i = 0; i < n; i++)
+		all += (double)ns[i];
 	fprintf(g->in, "$depths << EOD\n");
-	for (size_t i = 0; i < s->depths && all > 0; i++)
-		if (s->depth_ns[i])
-			fprintf(g->in, "%zu %.6g\n", i, 100 * (double)s->depth_ns[i] / all);
-	fprintf(g->in, "EOD\n");
+	for (size_t i = 0; i < n && all > 0; i++)
+		if (ns[i])
+			fprintf(g->in, "%zu %.6g\n", i, 100 * (double)ns[i] / all);
+	fprintf(g->in, "EOD\nmost = %zu\n", n - 1);
+	fputs("set title 'Outstanding requests'\n"
+	      "set xlabel 'outstanding'\n"
+	      "set ylabel '% of the time'\n"
+	      "set xrange [-0.5:most + 0.5]\n"
+	      "set yrange [0:*]\n"
+	      "unset key\n"
+	      "plot $depths with impulses lw 3 lc rgb '#2060a0', $depths with points ls 1\n",
+	      g->in);
 }
 
 /* Each decade of the axis has a tenth of the requests of the one before. */
@@ -133,23 +141,14 @@ void plot_run(const struct load_options *o, const struct sp_bench *bench)
 		return;
 	}
 	plot_open(&g, o, NULL, r->engine, (struct gnuplot_layout){ 1, 2, 1200, 450 });
-	put_depths(&g, &r->total);
-	fprintf(g.in, "most = %zu\n", r->total.depths - 1);
+	plot_depths(&g, r->total.depth_ns, r->total.depths);
 	for (size_t i = 0; i < r->nclasses; i++) {
 		snprintf(name, sizeof(name), "class%zu", i);
 		gnuplot_string(&g, name, r->classes[i].name);
 		put_latencies(&g, bench, i, r->classes[i].requests);
 	}
 	put_latencies(&g, bench, r->nclasses, r->total.requests);
-	fputs("set title 'Outstanding requests'\n"
-	      "set xlabel 'outstanding'\n"
-	      "set ylabel '% of the time'\n"
-	      "set xrange [-0.5:most + 0.5]\n"
-	      "set yrange [0:*]\n"
-	      "unset key\n"
-	      "plot $depths with impulses lw 3 lc rgb '#2060a0', $depths with points ls 1\n"
-	      "set xrange [1:*]\n",
-	      g.in);
+	fputs("set xrange [1:*]\n", g.in);
 	plot_latencies(&g, r);
 	gnuplot_close(&g, o->plot);
 }

@@ -9,19 +9,33 @@
 #include "msg.h"
 #include "aiobench.h"
 
-static void show_interval(void *arg, const struct sp_watch_interval *i)
+#define PLOT_NS 100000000 /* default interval of a picture */
+
+static struct watch_series series;
+
+static void show_state(const struct sp_watch_interval *i)
+{
+	show_live("%.1f s, outstanding: mean %.2f, at most %u, now %u", (double)i->end_ns / 1e9,
+		  i->depth_mean, i->depth_max, i->depth_last);
+}
+
+static void take_interval(void *arg, const struct sp_watch_interval *i)
 {
 	struct load_options *o = arg;
 
-	if (!o->status_failed)
+	if (o->plot)
+		watch_series_add(&series, i);
+	if (!o->status_file)
+		show_state(i);
+	else if (!o->status_failed)
 		check_status(o, sp_report_watch_interval(i, o->status_file));
 }
 
-static void show_state(void *arg, const struct sp_watch_interval *i)
+static uint64_t interval_ns(const struct load_options *o)
 {
-	(void)arg;
-	show_live("%.1f s, outstanding: mean %.2f, at most %u, now %u", (double)i->end_ns / 1e9,
-		  i->depth_mean, i->depth_max, i->depth_last);
+	if (o->status_file)
+		return o->bench.interval_ns;
+	return o->plot ? PLOT_NS : live_wanted() ? LIVE_NS : 0;
 }
 
 int command_watch(struct load_options *o)
@@ -38,9 +52,9 @@ int command_watch(struct load_options *o)
 	w->runtime_ns = o->runtime_given ? o->bench.runtime_ns : 0;
 	w->stop = &interrupted;
 	open_status(o);
-	w->interval = o->status_file ? show_interval : show_state;
+	w->interval = take_interval;
 	w->interval_arg = o;
-	w->interval_ns = o->status_file ? o->bench.interval_ns : live_wanted() ? LIVE_NS : 0;
+	w->interval_ns = interval_ns(o);
 	signals_interrupt();
 	rc = sp_watch_run(&watch, w, &err);
 	progress_wipe();
@@ -49,6 +63,8 @@ int command_watch(struct load_options *o)
 	(void)sp_report_watch_text(sp_watch_result(watch), stdout, terminal_columns(STDOUT_FILENO));
 	report = sp_report_watch(w, sp_watch_result(watch));
 	statsfile_finish(&o->stats_file, report);
+	if (o->plot)
+		plot_watch(o, sp_watch_result(watch), &series);
 	sp_watch_free(watch);
 	return close_status(o);
 }
