@@ -128,8 +128,8 @@ print(*rows[:1] + sorted(rows[1:]), sep="\n")'
 	[ ! -e new ]
 	run -0 "$xjoin" --csv --header -o auto l r
 	[ "$output" = $'id,a,b\n1,x,y' ]
-	run -0 "$xjoin" --csv --header -o 0,2.3 l r
-	[ "$output" = $'id,\n1,z' ]
+	run -1 "$xjoin" --csv --header -o 0,2.3 l r
+	[ "$output" = "xjoin: r: the header has 2 columns, not 3" ]
 }
 
 @test "keys that are assembled may all be empty" {
