@@ -257,7 +257,7 @@ agrees()
 	"$aiobench" run --fio-job=job.fio --io_size=4K > /dev/null || skip "no io_uring here"
 	run -0 "$aiobench" sweep --fio-job=job.fio --runtime=500ms
 	[[ $output == *"    8 "* && $output != *"   16 "* ]]
-	run -0 "$aiobench" mix --fio-job=job.fio --runtime=500ms --shares=25
+	run -0 "$aiobench" mix --fio-job=job.fio --runtime=2 --shares=25
 	[[ $output == *" 25%"* ]]
 	run -0 "$aiobench" compare --interleave=3 --runtime=300ms --a=--fio-job=job.fio \
 		--b='--fio-job=job.fio --iodepth=2'
