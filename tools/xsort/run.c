@@ -34,7 +34,7 @@ static int run(const struct settings *set, struct sp_sort_io *io, struct sp_sort
 /* A directory that is left behind by a signal or an error is spoken of. */
 static void speak_of(const char *dir)
 {
-	char *line;
+	static char *line; /* kept: a signal may come at any time */
 
 	if (asprintf(&line,
 		     "%s: %s keeps what has been done; the same command goes on from there\n",
