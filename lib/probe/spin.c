@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Idea: one block, read again and again after waits of random length, passes
- * the head at multiples of the period.  A search over all periods between 2000
- * and 25000 rpm finds the one at which the phases of these moments concentrate;
- * no nominal speed is assumed.  A straight line through turn number and time
+ * the head at multiples of the period.  A search over all periods between 290
+ * and 25000 rpm (emulated drives turn slowly) finds the one at which the phases
+ * of these moments concentrate; no nominal speed is assumed.  A straight line through turn number and time
  * then gives the period to a few parts per million, and a longer baseline to
  * less than one: the number of turns between two looks stays certain as long
  * as period error times turns is well below half a turn.
@@ -24,7 +24,7 @@
 #include "probe/state.h"
 
 #define PERIOD_MIN_NS 2.4e6
-#define PERIOD_MAX_NS 30e6
+#define PERIOD_MAX_NS 207e6
 #define WAIT_MAX_NS 20000000u
 #define SAMPLES_FIRST 100
 #define SAMPLES_MAX (4 * SAMPLES_FIRST)
@@ -33,6 +33,7 @@
 #define GROUP 10
 #define LOOK_READS 7
 #define SECOND 1000000000u
+#define TURNS_LEAST 120	 /* between looks, and of the first extension */
 #define ROTATES 0.8	 /* concentration */
 #define EXACT_REV 0.0006 /* error of an exact angle */
 #define EXACT_MIN 12
@@ -219,16 +220,19 @@ static void scatter(struct sp__probe *p, const struct times *t)
 	p->r->noise_ns = c->sd_ns;
 }
 
+/* On a slow platter a look takes long. */
 static void set_due(struct sp__probe *p)
 {
-	p->spin.due_ns = p->t->ops->now(p->t) + p->spin.interval_ns;
+	double least = TURNS_LEAST * p->spin.period_ns;
+
+	p->spin.due_ns = p->t->ops->now(p->t) + (uint64_t)fmax((double)p->spin.interval_ns, least);
 }
 
 /* A longer baseline: looks after 1, 3 and 9 times what was spanned so far. */
 static int extend(struct sp__probe *p, struct times *t)
 {
 	const struct sp__target_ops *ops = p->t->ops;
-	double span = 0.7e9;
+	double span = fmax(0.7e9, TURNS_LEAST * p->spin.period_ns);
 	int rc = 0;
 
 	for (unsigned e = 0; e < EXTENSIONS && !rc; e++, span *= 3) {

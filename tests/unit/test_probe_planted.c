@@ -121,6 +121,34 @@ static void test_heads(const char *path)
 	sp_probe_free(p);
 }
 
+/* An emulated drive, which turns ten or more times too slowly. */
+static void test_slow(const char *path)
+{
+	static const unsigned rpms[] = { 300, 1900 };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct sp_probe *p;
+		const struct sp_probe_result *r;
+		char rest[400];
+
+		snprintf(rest, sizeof(rest),
+			 "\"rpm\":%u,\"surfaces\":3,\"cylinders\":2000,\"layout\":\"cylinder\","
+			 "\"zones\":[{\"first_cyl\":0,\"last_cyl\":999,\"spt\":500,"
+			 "\"track_skew\":60,\"cyl_skew\":90},{\"first_cyl\":1000,"
+			 "\"last_cyl\":1999,\"spt\":460,\"track_skew\":55,\"cyl_skew\":84}]",
+			 rpms[i]);
+		write_model(path, rest);
+		p = probe_model(path);
+		r = p ? sp_probe_result(p) : NULL;
+		ok(r && fabs(r->period_ns * rpms[i] / 6e10 - 1) < 5e-6,
+		   "%u revolutions a minute are not taken for twice as many", rpms[i]);
+		ok(p && exact(sp_probe_geometry(p), path, 200), "and the tracks are exact");
+		ok(r && r->layout && !strcmp(r->layout, "cylinder") && r->surfaces == 3,
+		   "as is the layout");
+		sp_probe_free(p);
+	}
+}
+
 /* A target that fails in a range of blocks, or that is no disk but looks like one. */
 static const struct sp__target_ops *base;
 static uint64_t bad_first, bad_last;
@@ -203,6 +231,7 @@ int main(void)
 	close(fd);
 	test_surface(path);
 	test_speed(path);
+	test_slow(path);
 	test_heads(path);
 	test_errors();
 	test_layered();
