@@ -3,10 +3,11 @@
  * Idea: one block, read again and again after waits of random length, passes
  * the head at multiples of the period.  A search over all periods between 290
  * and 25000 rpm (emulated drives turn slowly) finds the one at which the phases
- * of these moments concentrate; no nominal speed is assumed.  A straight line through turn number and time
- * then gives the period to a few parts per million, and a longer baseline to
- * less than one: the number of turns between two looks stays certain as long
- * as period error times turns is well below half a turn.
+ * of these moments concentrate; no nominal speed is assumed.  A straight line
+ * through turn number and time then gives the period to a few parts per
+ * million, and a longer baseline to less than one: the number of turns between
+ * two looks stays certain as long as period error times turns is well below
+ * half a turn.
  *
  * The random waits matter: without them any device of constant service time
  * would look like a platter.
