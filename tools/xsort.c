@@ -18,21 +18,6 @@
 #define FLOOR_BYTES (512u << 10)
 #define RUN_UNIT 4096u
 
-static struct sp_recfmt format_of(const struct settings *set)
-{
-	struct sp_recfmt format = { .kind = SP_REC_LINE, .eol = set->eol };
-
-	if (set->csv) {
-		format.kind = SP_REC_CSV;
-		format.separator = (char)set->separator;
-	}
-	if (set->record_bytes) {
-		format.kind = SP_REC_FIXED;
-		format.fixed_bytes = set->record_bytes;
-	}
-	return format;
-}
-
 static void cap(uint64_t *bytes, int resource)
 {
 	struct rlimit limit;
@@ -72,23 +57,19 @@ static void fill_options(struct settings *set)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
-	if (set->csv && set->separator == -1)
-		set->separator = ',';
-	set->opts.format = format_of(set);
+	set->opts.format = sp_order_format(&set->order);
 	if (common_options_resources(&set->common, strcmp(msg_program(), "sort") != 0, &err) < 0)
 		failure(set, &err, 0);
 	cap_memory(&set->opts);
 	compress_small_runs(&set->opts);
-	set->opts.unique = set->unique;
-	set->opts.keys = order_compile(set, set->opts.format);
+	set->opts.unique = set->order.unique;
+	set->opts.keys = order_compile(set);
 }
 
 int main(int argc, char **argv)
 {
 	static struct settings set = {
-		.separator = -1,
-		.eol = '\n',
-		.global = SP_KEY_INIT,
+		.order = SP_ORDER_INIT,
 		.common.run = &set.opts.run,
 		.opts = SP_SORT_OPTS_INIT,
 	};

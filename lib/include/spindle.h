@@ -16,6 +16,7 @@
 #include <spindle/geometry.h>
 #include <spindle/index.h>
 #include <spindle/join.h>
+#include <spindle/order.h>
 #include <spindle/outfile.h>
 #include <spindle/packed.h>
 #include <spindle/policy.h>

@@ -90,9 +90,9 @@ static void show(const char *line, size_t bytes)
 	for (i = 0; i < bytes; i++)
 		putchar(line[i] == '\t' ? '>' : line[i]);
 	putchar('\n');
-	for (i = 0; i < an.set->nkeys; i++)
+	for (i = 0; i < an.set->order.nkeys; i++)
 		underline_key(line, bytes, i);
-	if (!an.set->nkeys || !(an.set->unique || an.set->stable))
+	if (!an.set->order.nkeys || !(an.set->order.unique || an.set->order.stable))
 		underline(0, columns(line, line + bytes));
 }
 
@@ -103,10 +103,10 @@ static void *annotate(void *unused)
 	ssize_t n;
 
 	(void)unused;
-	while ((n = getdelim(&line, &room, an.set->eol, an.in)) > 0) {
+	while ((n = getdelim(&line, &room, an.set->order.eol, an.in)) > 0) {
 		if (an.error)
 			continue; /* keep reading: the sort must not see a closed pipe */
-		show(line, (size_t)n - (line[n - 1] == an.set->eol));
+		show(line, (size_t)n - (line[n - 1] == an.set->order.eol));
 		if (ferror(stdout))
 			an.error = errno;
 	}

@@ -7,7 +7,7 @@
 #include "msg.h"
 #include "xsort.h"
 
-static void set_key(struct key *key, const struct columns *columns)
+static void set_key(struct sp_order_key *key, const struct columns *columns)
 {
 	char *text = columns_key(columns, key->name);
 
@@ -19,31 +19,32 @@ void names_resolve(struct settings *set)
 {
 	struct columns columns = {
 		.input = set->files[0],
-		.csv = set->csv,
-		.separator = set->csv && set->separator == -1 ? ',' : set->separator,
-		.eol = set->eol,
-		.header_records = set->header,
+		.csv = set->order.csv,
+		.separator =
+			set->order.csv && set->order.separator == -1 ? ',' : set->order.separator,
+		.eol = set->order.eol,
+		.header_records = set->order.header_records,
 		.decompress = set->opts.run.decompress,
 	};
 	/* Lines may begin with a comment, the header of CSV has all columns. */
-	bool looked_at = set->csv && set->header;
+	bool looked_at = set->order.csv && set->order.header_records;
 
-	for (size_t i = 0; i < set->nkeys; i++)
-		looked_at |= set->keys[i].name != NULL;
-	if (!set->nkeys || !looked_at)
+	for (size_t i = 0; i < set->order.nkeys; i++)
+		looked_at |= set->order.keys[i].name != NULL;
+	if (!set->order.nkeys || !looked_at)
 		return;
-	for (size_t i = 0; !set->header && i < set->nkeys; i++)
-		if (set->keys[i].name)
-			order_set_key(&set->keys[i], set->keys[i].name, NULL);
-	if (set->record_bytes)
+	for (size_t i = 0; !set->order.header_records && i < set->order.nkeys; i++)
+		if (set->order.keys[i].name)
+			order_set_key(&set->order.keys[i], set->order.keys[i].name, NULL);
+	if (set->order.record_bytes)
 		die("records of a fixed length have no columns with names");
 	files_check_inputs(set);
 	columns_read(&columns);
-	for (size_t i = 0; i < set->nkeys; i++) {
-		if (set->keys[i].name)
-			set_key(&set->keys[i], &columns);
+	for (size_t i = 0; i < set->order.nkeys; i++) {
+		if (set->order.keys[i].name)
+			set_key(&set->order.keys[i], &columns);
 		else
-			columns_check(&columns, set->keys[i].spec.sword + 1);
+			columns_check(&columns, set->order.keys[i].spec.sword + 1);
 	}
 	set->header_taken =
 		(struct sp_batch){ .data = columns.taken, .bytes = columns.taken_bytes };

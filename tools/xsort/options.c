@@ -28,11 +28,6 @@ static const struct sp_word check_words[] = {
 	{ "quiet", 'C' }, { "silent", 'C' }, { "diagnose-first", 'c' }, { NULL, 0 }
 };
 
-static const struct sp_word sort_words[] = {
-	{ "general-numeric", 'g' }, { "human-numeric", 'h' }, { "month", 'M' }, { "numeric", 'n' },
-	{ "random", 'R' },	    { "version", 'V' },	      { NULL, 0 }
-};
-
 /* The POSIX edition whose syntax applies; +POS1 was valid outside 2001-2008. */
 static bool obsolescent_keys_valid(void)
 {
@@ -85,24 +80,8 @@ static void set_sort(void *settings, const char *option, const char *text)
 {
 	struct settings *set = settings;
 
-	sp_key_letter(&set->global, (char)gnu_word(option, text, sort_words), SP_KEY_BOTH);
-}
-
-static void set_separator(void *to, const char *option, const char *text)
-{
-	int c = (unsigned char)text[0], *separator = to;
-
-	(void)option;
-	if (!c)
-		die("empty tab");
-	if (text[1]) {
-		if (strcmp(text, "\\0"))
-			die("multi-character tab %s", quote(text));
-		c = '\0';
-	}
-	if (*separator != -1 && *separator != c)
-		die("incompatible tabs");
-	*separator = c;
+	sp_key_letter(&set->order.global, (char)gnu_word(option, text, sp_order_sort_words()),
+		      SP_KEY_BOTH);
 }
 
 static uint64_t batch_size(const char *option, const char *text)
@@ -210,13 +189,13 @@ static const struct setting gnu_settings[] = {
 	{ "sort", "WORD", .call = set_sort },
 	{ "output", "FILE", TO(output), .once = "output files", .letter = 'o' },
 	{ "reverse", .letter = 'r' },
-	{ "stable", TO(stable), .letter = 's' },
+	{ "stable", TO(order.stable), .letter = 's' },
 	{ "batch-size", "N", TO(opts.batch_size), .whole = batch_size },
 	{ "buffer-size", "SIZE", TO(opts.run.memory_bytes), .call = set_memory, .letter = 'S' },
-	{ "field-separator", "SEP", TO(separator), .call = set_separator, .letter = 't' },
+	{ "field-separator", "SEP", TO(order), .call = order_set_separator, .letter = 't' },
 	{ "temporary-directory", "DIR", TO(common), .call = tmpdir_add, .letter = 'T' },
-	{ "unique", TO(unique), .letter = 'u' },
-	{ "zero-terminated", TO(eol), .clear = true, .letter = 'z' },
+	{ "unique", TO(order.unique), .letter = 'u' },
+	{ "zero-terminated", TO(order.eol), .clear = true, .letter = 'z' },
 	{ "parallel", "N", TO(opts.run.parallel), .whole = threads },
 	{ "help", TO(help) },
 	{ "version", TO(version) },
@@ -238,7 +217,7 @@ static void apply(struct parser *p, int c, int index)
 	else if (c == 'y')
 		ignore_y(p);
 	else if (c < CHAR_MAX && strchr(ORDER_LETTERS, c))
-		sp_key_letter(&p->set->global, (char)c, SP_KEY_BOTH);
+		sp_key_letter(&p->set->order.global, (char)c, SP_KEY_BOTH);
 	else if (s)
 		setting_apply(s, name, optarg, p->set);
 	else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keys from the command line: a key without its own letters inherits all
- * global ones; global letters without a key make one key that spans the record.
+ * Order and format from the command line: the library reads the options (spindle/order.h), errors
+ * end the program.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,81 +19,68 @@ void incompatible(const char *letters)
 	die("options '-%s' are incompatible", letters);
 }
 
-bool order_is_default(const struct sp_key *key)
-{
-	for (const char *c = ORDER_LETTERS; *c; c++)
-		if (*c != 'r' && sp_key_has_letter(key, *c))
-			return false;
-	return true;
-}
-
-static void add(struct settings *set, const struct sp_key *key, bool obsolescent)
-{
-	set->keys = must_alloc(set->keys, set->nkeys + 1, sizeof(*set->keys));
-	set->keys[set->nkeys++] = (struct key){ .spec = *key, .obsolescent = obsolescent };
-}
-
-static _Noreturn void bad_key(const struct sp_errinfo *err, const char *where)
+static _Noreturn void bad(const struct sp_errinfo *err, const char *where)
 {
 	if (err->code == -ENOMEM)
 		die("memory exhausted");
-	die("%s %s", err->text, quote(where));
+	if (where)
+		die("%s %s", err->text, quote(where));
+	die("%s", err->text);
 }
 
-void order_set_key(struct key *key, const char *text, const char *named)
+void order_set_key(struct sp_order_key *key, const char *text, const char *named)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	const char *where = text;
-	bool inherits;
 
-	if (sp_key_parse(text, &key->spec, &inherits, &where, &err))
-		bad_key(&err, named ? named : where);
-	key->name = NULL;
+	if (sp_order_set_key(key, text, &where, &err))
+		bad(&err, named ? named : where);
 }
 
 /* What is no number may be the name of a column; the header tells. */
 void order_add_key(void *settings, const char *option, const char *text)
 {
+	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct settings *set = settings;
-	struct sp_key key = SP_KEY_INIT;
+	const char *where = text;
+	int rc;
 
 	(void)option;
-	add(set, &key, false);
 	if (columns_is_name(text) && strcmp(msg_program(), "sort") != 0)
-		set->keys[set->nkeys - 1].name = text;
+		rc = sp_order_add_name(&set->order, text, &err);
 	else
-		order_set_key(&set->keys[set->nkeys - 1], text, NULL);
+		rc = sp_order_add_key(&set->order, text, &where, &err);
+	if (rc)
+		bad(&err, where);
 }
 
 bool order_add_obsolescent(struct settings *set, const char *begin, const char *end)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	const char *where = end;
-	struct sp_key key;
-	bool inherits;
-	int rc = sp_key_parse_obsolete(begin, end, &key, &inherits, &where, &err);
+	const char *where;
+	int rc = sp_order_add_obsolescent(&set->order, begin, end, &where, &err);
 
 	if (rc < 0)
-		bad_key(&err, where);
-	if (rc == 0)
-		add(set, &key, true);
+		bad(&err, where);
 	return rc == 0;
+}
+
+void order_set_separator(void *order, const char *option, const char *text)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	const char *where;
+
+	(void)option;
+	if (sp_order_set_separator(order, text, &where, &err))
+		bad(&err, where);
 }
 
 void order_finish(struct settings *set)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	size_t i;
 
-	for (i = 0; i < set->nkeys; i++)
-		sp_key_inherit(&set->keys[i].spec, &set->global);
-	if (!set->nkeys && !order_is_default(&set->global)) {
-		set->global_only = true;
-		add(set, &set->global, false);
-	}
-	for (i = 0; i < set->nkeys; i++)
-		if (sp_key_check(&set->keys[i].spec, &err))
-			die("%s", err.text);
+	if (sp_order_finish(&set->order, &err))
+		bad(&err, NULL);
 }
 
 static void read_salt_file(struct settings *set)
@@ -131,11 +118,7 @@ static void salt_from_seed(struct settings *set)
 
 void order_read_salt(struct settings *set)
 {
-	bool needed = false;
-
-	for (size_t i = 0; i < set->nkeys; i++)
-		needed |= sp_key_has_letter(&set->keys[i].spec, 'R');
-	if (!needed)
+	if (!sp_order_has_letter(&set->order, 'R'))
 		return;
 	if (set->random_source)
 		read_salt_file(set);
@@ -145,27 +128,12 @@ void order_read_salt(struct settings *set)
 		die_sys(errno, "getrandom");
 }
 
-struct sp_keyset *order_compile(const struct settings *set, struct sp_recfmt format)
+struct sp_keyset *order_compile(const struct settings *set)
 {
-	struct sp_key *keys = must_alloc(NULL, set->nkeys, sizeof(*keys));
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp_keyset_opts opts = {
-		.format = format,
-		.keys = set->nbkeys ? set->bkeys : keys,
-		.nkeys = set->nbkeys ? set->nbkeys : set->nkeys,
-		.separator = set->separator,
-		.reverse = sp_key_has_letter(&set->global, 'r'),
-		.stable = set->stable,
-		.unique = set->unique,
-		.random_salt = set->salt,
-	};
 	struct sp_keyset *keyset;
-	int rc;
+	int rc = sp_order_keyset(&keyset, &set->order, set->salt, &err);
 
-	for (size_t i = 0; i < set->nkeys; i++)
-		keys[i] = set->keys[i].spec;
-	rc = sp_keyset_new(&keyset, &opts, &err);
-	free(keys);
 	if (rc == -ENOMEM)
 		die("memory exhausted");
 	if (rc)

@@ -82,8 +82,8 @@ int sort_run(struct settings *set)
 		.output_fd = STDOUT_FILENO,
 		.splitters = set->cuts,
 		.parts = (const char *const *)set->parts,
-		.header_records = set->header,
-		.header_first = set->header_first,
+		.header_records = set->order.header_records,
+		.header_first = set->order.header_first,
 		.ahead = set->header_taken,
 		.resume = set->resume,
 		.device_figures = set->common.stats || set->common.stats_text,
@@ -132,8 +132,8 @@ int check_run(const struct settings *set)
 
 		incompatible(letters);
 	}
-	rc = sp_sort_check(&set->opts, set->files[0], &set->header_taken, set->header, &where,
-			   &err);
+	rc = sp_sort_check(&set->opts, set->files[0], &set->header_taken, set->order.header_records,
+			   &where, &err);
 	if (rc < 0)
 		failure(set, &err, 0);
 	if (rc == 0)
@@ -142,7 +142,7 @@ int check_run(const struct settings *set)
 		fprintf(stderr, "%s: %s:%llu: disorder: ", msg_program(), set->files[0],
 			(unsigned long long)where.line);
 		fwrite(where.record, 1, where.bytes, stderr);
-		putc(set->opts.format.kind == SP_REC_LINE ? set->eol : '\n', stderr);
+		putc(set->opts.format.kind == SP_REC_LINE ? set->order.eol : '\n', stderr);
 	}
 	free(where.record);
 	return ferror(stderr) ? XSORT_FAILURE : XSORT_DISORDER;

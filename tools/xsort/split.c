@@ -50,12 +50,8 @@ static void check_common(const struct settings *set, const char *option)
 {
 	static const char check[3][3] = { "", "-c", "-C" };
 	const char *c = check[set->check == 'c' ? 1 : set->check == 'C' ? 2 : 0];
-	bool random = false;
-
-	for (size_t i = 0; i < set->nkeys; i++)
-		random |= sp_key_has_letter(&set->keys[i].spec, 'R');
 	longopt_exclude(set->check, c, true, option);
-	longopt_exclude(random, "-R", true, option);
+	longopt_exclude(sp_order_has_letter(&set->order, 'R'), "-R", true, option);
 	longopt_exclude(set->opts.top, "--top", true, option);
 }
 
@@ -135,8 +131,8 @@ int splitters_run(const struct settings *set)
 	struct sp_sort_io io = {
 		.inputs = set->files,
 		.ninputs = set->nfiles,
-		.header_records = set->header,
-		.header_first = set->header_first,
+		.header_records = set->order.header_records,
+		.header_first = set->order.header_first,
 	};
 	struct sp_splitters *cuts;
 	struct sp_outfile *out;

@@ -24,19 +24,10 @@ static void set_recycle(void *to, const char *name, const char *text)
 			   "valid are none, all, auto and a merge level");
 }
 
-/* N, or N,first. */
-static void set_header(void *to, const char *name, const char *text)
+static void set_header(void *order, const char *name, const char *text)
 {
-	char *copy = must_copy(text ? text : "1"), *rest = copy;
-	const char *number = strsep(&rest, ",");
-	struct settings *set = to;
-	uintmax_t n = 0;
-
-	if (number_parse(number, &n) != NUMBER_OK || (rest && strcmp(rest, "first") != 0))
+	if (sp_order_set_header(order, text))
 		number_die(NUMBER_INVALID, name, text, "valid are N and N,first");
-	set->header = n;
-	set->header_first = rest != NULL;
-	free(copy);
 }
 
 static uint64_t record_size(const char *name, const char *text)
@@ -48,26 +39,22 @@ static uint64_t record_size(const char *name, const char *text)
 	return bytes;
 }
 
-static void add_bkey(void *to, const char *name, const char *text)
+static void add_bkey(void *order, const char *name, const char *text)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp_key key = SP_KEY_INIT;
-	struct settings *set = to;
 
-	if (sp_bkey_parse(text, &key, &err))
+	if (sp_order_add_bkey(order, text, &err))
 		die("%s %s: %s; valid is OFFSET:LENGTH[:TYPE][:r], TYPE one of " BKEY_TYPES, name,
 		    quote(text), err.text);
-	set->bkeys = must_alloc(set->bkeys, set->nbkeys + 1, sizeof(key));
-	set->bkeys[set->nbkeys++] = key;
 }
 
 #define TO(member) SETTING_TO(struct settings, member)
 
 const struct setting tuning_settings[] = {
-	{ "header", "N", .call = set_header, .optional = true },
-	{ "csv", TO(csv) },
-	{ "record-size", "N", TO(record_bytes), .whole = record_size },
-	{ "bkey", "SPEC", .call = add_bkey },
+	{ "header", "N", TO(order), .call = set_header, .optional = true },
+	{ "csv", TO(order.csv) },
+	{ "record-size", "N", TO(order.record_bytes), .whole = record_size },
+	{ "bkey", "SPEC", TO(order), .call = add_bkey },
 	{ "top", "N", TO(opts.top), .number = { 1, UINT64_MAX } },
 	{ "count", TO(opts.count) },
 	{ "splitters", "P", TO(splitters), .number = { 1, 1000000 } },
@@ -91,13 +78,9 @@ static void check_fixed(const struct settings *set)
 {
 	static const char fixed[] = "--record-size";
 
-	longopt_exclude(set->csv, "--csv", true, fixed);
-	longopt_exclude(set->nkeys > 0 && !set->global_only, "-k", true, fixed);
-	longopt_exclude(set->separator != -1, "-t", true, fixed);
-	longopt_exclude(set->eol == '\0', "-z", true, fixed);
 	longopt_exclude(set->debug, "--debug", true, fixed);
 	longopt_exclude(set->opts.count, "--count", true, fixed);
-	if (!order_is_default(&set->global))
+	if (!sp_order_is_default(&set->order.global))
 		die("with %s the order is given by --bkey; of the ordering letters only -r "
 		    "is allowed",
 		    fixed);
@@ -106,11 +89,7 @@ static void check_fixed(const struct settings *set)
 /* A salt of its own would make another order each time. */
 static bool random_order(const struct settings *set)
 {
-	bool random = sp_key_has_letter(&set->global, 'R');
-
-	for (size_t i = 0; i < set->nkeys; i++)
-		random |= sp_key_has_letter(&set->keys[i].spec, 'R');
-	return random && !set->random_source;
+	return sp_order_has_letter(&set->order, 'R') && !set->random_source;
 }
 
 static void check_resume(const struct settings *set, const char *check)
@@ -142,14 +121,16 @@ void tuning_check(const struct settings *set)
 {
 	static const char check[3][3] = { "", "-c", "-C" };
 	const char *c = check[set->check == 'c' ? 1 : set->check == 'C' ? 2 : 0];
+	const char *a, *b;
 
-	if (set->record_bytes)
+	if (sp_order_conflict(&set->order, &a, &b))
+		longopt_exclude(true, a, true, b);
+	if (set->order.record_bytes)
 		check_fixed(set);
-	else if (set->nbkeys)
+	else if (set->order.nbkeys)
 		die("--bkey needs --record-size");
-	longopt_exclude(set->csv, "--csv", set->eol == '\0', "-z");
-	longopt_exclude(set->csv, "--csv", set->debug, "--debug");
-	if (set->opts.count && !set->unique)
+	longopt_exclude(set->order.csv, "--csv", set->debug, "--debug");
+	if (set->opts.count && !set->order.unique)
 		die("--count needs --unique");
 	longopt_exclude(set->opts.count, "--count", set->check, c);
 	longopt_exclude(set->opts.top, "--top", set->check, c);

@@ -83,7 +83,7 @@ static void leading_blanks(const struct settings *set, const struct sp_key *k, s
 	bool within_line = k->eword == 0 && k->echar != 0;
 	bool skips = is_number(k) || k->type == SP_KEY_MONTH;
 
-	if (set->global_only || set->separator != -1 || within_line)
+	if (set->order.global_only || set->order.separator != -1 || within_line)
 		return;
 	if ((!k->skip_start_blanks && (!skips || k->schar)) || (!k->skip_end_blanks && k->echar))
 		msg("leading blanks are significant in key %zu; consider also specifying 'b'",
@@ -99,7 +99,7 @@ static void numeric_span(const struct settings *set, const struct sp_key *k, siz
 		return;
 	f->general |= general;
 	f->basic |= !general;
-	if (set->global_only || (k->eword != SP_KEY_NOEND && k->sword >= k->eword))
+	if (set->order.global_only || (k->eword != SP_KEY_NOEND && k->sword >= k->eword))
 		return;
 	msg("key %zu is numeric and spans multiple fields", number);
 	f->general_span |= general;
@@ -108,9 +108,9 @@ static void numeric_span(const struct settings *set, const struct sp_key *k, siz
 
 static void one_key(const struct settings *set, size_t i, struct findings *f)
 {
-	const struct sp_key *k = &set->keys[i].spec;
+	const struct sp_key *k = &set->order.keys[i].spec;
 
-	if (set->keys[i].obsolescent)
+	if (set->order.keys[i].obsolescent)
 		obsolescent_key(k);
 	if ((k->sword || k->schar) && k->eword < k->sword)
 		msg("key %zu has zero width and will be ignored", i + 1);
@@ -147,11 +147,11 @@ static bool separators(int tab, const struct number_locale *l, const struct find
 /* b applies to both ends: a key may use it at its start only. */
 static bool blanks_unused(const struct settings *set)
 {
-	bool start = set->global.skip_start_blanks, end = set->global.skip_end_blanks;
+	bool start = set->order.global.skip_start_blanks, end = set->order.global.skip_end_blanks;
 
-	for (size_t i = 0; i < set->nkeys; i++) {
-		start &= !set->keys[i].spec.skip_start_blanks;
-		end &= !set->keys[i].spec.skip_end_blanks;
+	for (size_t i = 0; i < set->order.nkeys; i++) {
+		start &= !set->order.keys[i].spec.skip_start_blanks;
+		end &= !set->order.keys[i].spec.skip_end_blanks;
 	}
 	return start || end;
 }
@@ -159,17 +159,17 @@ static bool blanks_unused(const struct settings *set)
 /* A global letter that no key inherits. */
 static bool letter_unused(const struct settings *set, char letter)
 {
-	bool unused = sp_key_has_letter(&set->global, letter);
+	bool unused = sp_key_has_letter(&set->order.global, letter);
 
-	for (size_t i = 0; i < set->nkeys; i++)
-		unused &= !sp_key_has_letter(&set->keys[i].spec, letter);
+	for (size_t i = 0; i < set->order.nkeys; i++)
+		unused &= !sp_key_has_letter(&set->order.keys[i].spec, letter);
 	return unused;
 }
 
 static void unused_letters(const struct settings *set)
 {
-	bool no_last_resort = set->stable || set->unique;
-	bool reverse = set->nkeys && letter_unused(set, 'r');
+	bool no_last_resort = set->order.stable || set->order.unique;
+	bool reverse = set->order.nkeys && letter_unused(set, 'r');
 	char letters[sizeof(ORDER_LETTERS)];
 	size_t n = 0;
 
@@ -199,9 +199,9 @@ void warn_about_keys(const struct settings *set)
 		die("options '-%s --debug' are incompatible", letters);
 	}
 	collation();
-	for (size_t i = 0; i < set->nkeys; i++)
+	for (size_t i = 0; i < set->order.nkeys; i++)
 		one_key(set, i, &f);
-	named = separators(set->separator, &l, &f);
+	named = separators(set->order.separator, &l, &f);
 	if ((f.basic || f.general) && !named)
 		msg("numbers use %s as a decimal point in this locale", quote_byte(l.decimal));
 	if (f.basic && l.group_ignored)

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <spindle/order.h>
 #include <spindle/sort.h>
 #include "common_options.h"
 
@@ -28,32 +29,14 @@ enum { XSORT_DISORDER = 1, XSORT_FAILURE = 2 };
 
 #define ORDER_LETTERS "bdfghiMnRrV" /* in the order in which GNU sort lists them */
 
-struct key {
-	struct sp_key spec;
-	const char *name; /* NAME[:OPTS] of a column, until the header is read */
-	bool obsolescent; /* given as +POS1 */
-};
-
 struct settings {
-	/* Order. */
-	struct sp_key global; /* the ordering options outside keys */
-	struct key *keys;
-	size_t nkeys;
-	bool global_only; /* global letters without -k: one key made of them */
-	int separator;	  /* -1: runs of blanks */
-	struct sp_key *bkeys;
-	size_t nbkeys;
+	struct sp_order order; /* format, keys, -s and -u */
 	const char *random_source;
 	unsigned char salt[16];
 
 	/* What to do. */
-	bool merge, stable, unique, debug, help, version;
-	char check; /* 0, 'c' or 'C' */
-	char eol;
-	bool csv;
-	uint64_t record_bytes; /* 0: lines */
-	uint64_t header;
-	bool header_first;
+	bool merge, debug, help, version;
+	char check;		      /* 0, 'c' or 'C' */
 	struct sp_batch header_taken; /* read from the first input, for the names of its columns */
 	struct common_options common;
 
@@ -81,18 +64,19 @@ void options_parse(struct settings *set, int argc, char **argv);
 extern const struct setting tuning_settings[];
 void tuning_check(const struct settings *set);
 
-bool order_is_default(const struct sp_key *key); /* no letters, or only -r */
+/* -t; order: the struct sp_order. */
+void order_set_separator(void *order, const char *option, const char *text);
 void order_add_key(void *settings, const char *option, const char *text);
 /* named: what an error shows instead of the place in the text; or NULL. */
-void order_set_key(struct key *key, const char *text, const char *named);
+void order_set_key(struct sp_order_key *key, const char *text, const char *named);
 /* names.c: keys that name columns, by the header of the first input. */
 void names_resolve(struct settings *set);
 /* False: not a +POS1.  end: the -POS2 that follows it, or NULL. */
 bool order_add_obsolescent(struct settings *set, const char *begin, const char *end);
-/* Keys without letters inherit the global ones; incompatible letters end the program. */
+/* Incompatible letters end the program, as do those that follow. */
 void order_finish(struct settings *set);
 void order_read_salt(struct settings *set);
-struct sp_keyset *order_compile(const struct settings *set, struct sp_recfmt format);
+struct sp_keyset *order_compile(const struct settings *set);
 
 _Noreturn void incompatible(const char *letters);
 

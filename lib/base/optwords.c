@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include "base/err.h"
+#include "base/optwords.h"
+
+static int wrong(struct sp_errinfo *err, const char **where, const char *word, const char *why)
+{
+	*where = word;
+	return sp__errf(err, -EINVAL, "parse", NULL, -1, "%s", why);
+}
+
+static const struct sp__optname *by_letter(const struct sp__optname *table, char letter)
+{
+	for (; table->code; table++)
+		if (table->code == (unsigned char)letter)
+			return table;
+	return NULL;
+}
+
+/* An exact name, or the only one that begins so; NULL: *count of them do. */
+static const struct sp__optname *by_name(const struct sp__optname *table, const char *name,
+					 size_t bytes, unsigned *count)
+{
+	const struct sp__optname *found = NULL;
+
+	for (*count = 0; table->code; table++) {
+		if (!table->name || strncmp(table->name, name, bytes) != 0)
+			continue;
+		if (!table->name[bytes]) {
+			*count = 1;
+			return table;
+		}
+		*count += !found || found->code != table->code;
+		found = table;
+	}
+	return *count == 1 ? found : NULL;
+}
+
+static const char *next_word(struct sp__optwords *o)
+{
+	return o->next < o->nwords ? o->words[o->next++] : NULL;
+}
+
+static int long_option(struct sp__optwords *o, const char *word, int *code, const char **arg,
+		       const char **where, struct sp_errinfo *err)
+{
+	size_t bytes = strcspn(word + 2, "=");
+	const struct sp__optname *found;
+	unsigned count;
+
+	found = by_name(o->table, word + 2, bytes, &count);
+	if (!found)
+		return wrong(err, where, word,
+			     count ? "ambiguous option" : "not an option that applies here:");
+	*code = found->code;
+	*arg = word[2 + bytes] ? word + 2 + bytes + 1 : NULL;
+	if (*arg && found->arg == SP__OPT_NONE)
+		return wrong(err, where, word, "option takes no argument:");
+	if (!*arg && found->arg == SP__OPT_ARG)
+		*arg = next_word(o);
+	if (!*arg && found->arg == SP__OPT_ARG)
+		return wrong(err, where, word, "option requires an argument:");
+	return 1;
+}
+
+static int short_option(struct sp__optwords *o, int *code, const char **arg, const char **where,
+			struct sp_errinfo *err)
+{
+	const char *word = o->words[o->next - 1];
+	const struct sp__optname *found = by_letter(o->table, *o->letters);
+
+	if (!found)
+		return wrong(err, where, word, "not an option that applies here:");
+	*code = found->code;
+	*arg = NULL;
+	o->letters++;
+	if (found->arg == SP__OPT_ARG) {
+		*arg = *o->letters ? o->letters : next_word(o);
+		o->letters = "";
+		if (!*arg)
+			return wrong(err, where, word, "option requires an argument:");
+	}
+	if (!*o->letters)
+		o->letters = NULL;
+	return 1;
+}
+
+int sp__optwords_next(struct sp__optwords *o, int *code, const char **arg, const char **where,
+		      struct sp_errinfo *err)
+{
+	const char *word;
+
+	if (o->letters)
+		return short_option(o, code, arg, where, err);
+	word = next_word(o);
+	if (!word)
+		return 0;
+	if (word[0] != '-' || !word[1] || !strcmp(word, "--"))
+		return wrong(err, where, word, "not an option:");
+	if (word[1] == '-')
+		return long_option(o, word, code, arg, where, err);
+	o->letters = word + 1;
+	return short_option(o, code, arg, where, err);
+}
