@@ -22,6 +22,7 @@
 #include "probe/state.h"
 
 #define SURFACES_MAX 64
+#define SURE 5	  /* errors of a hop's time */
 #define STAIRS 33 /* hops of less tracks than this are compared */
 
 bool sp__probe_track(const struct sp__probe *p, uint64_t number, uint64_t *lbn, uint32_t *blocks)
@@ -154,13 +155,86 @@ static bool explains(const double *ns, uint32_t n, uint32_t s, double little)
 	return true;
 }
 
+/* What a hop of k tracks from the second track of a cylinder of s surfaces takes. */
+static double from_second(const double *ns, uint32_t s, uint32_t k)
+{
+	uint32_t first = (1 + k) / s * s;
+
+	return ns[k % s ? first + 1 : first];
+}
+
+/*
+ * Hops from the next tracks tell cylinders from a seek curve with steps of its own: these stay
+ * where they are.  same: for one distance, what it is then; moved: what it is on cylinders.
+ */
+static int moves(struct sp__probe *p, uint64_t first, uint32_t k, double same, double moved,
+		 bool *stays, bool *goes)
+{
+	double ns, little = fabs(moved - same) / 3;
+	int rc = sp__hop_time(p, first, first + k, false, &ns);
+
+	*stays &= fabs(ns - same) < little;
+	*goes &= fabs(ns - moved) < little;
+	return rc;
+}
+
+/* Of s surfaces, or is it one? */
+static int decide(struct sp__probe *p, uint64_t first, const double *ns, uint32_t s, double little)
+{
+	bool stays = true, goes = true;
+	uint32_t best = 0;
+	double most = 2 * little;
+	int rc;
+
+	for (uint32_t k = 2; k + 2 + s < STAIRS; k++) {
+		double differs = fabs(from_second(ns, s, k) - ns[k]);
+
+		if (differs > most) {
+			most = differs;
+			best = k;
+		}
+	}
+	if (!best)
+		return 0;
+	rc = moves(p, first + 1, best, ns[best], from_second(ns, s, best), &stays, &goes);
+	if (!rc)
+		rc = moves(p, first + 1 + s, best, ns[best], from_second(ns, s, best), &stays,
+			   &goes);
+	if (stays || goes)
+		p->place = (struct sp__trackorder){ .order = SP__ORDER_CYLINDER,
+						    .surfaces = stays ? 1 : s };
+	return rc;
+}
+
+/* A step of the curve that is where it is from each of three tracks is the arm's alone. */
+static int find_one_surface(struct sp__probe *p, uint64_t first, const double *ns, double little)
+{
+	uint32_t at = 1;
+	bool stays = true, goes = true;
+	int rc = 0;
+
+	for (uint32_t k = 2; k + 1 < STAIRS; k++)
+		if (ns[k + 1] - ns[k] > ns[at + 1] - ns[at])
+			at = k;
+	if (ns[at + 1] - ns[at] < 2 * little)
+		return 0;
+	for (uint64_t from = first + 1; from <= first + 2 && !rc; from++) {
+		rc = moves(p, from, at, ns[at], ns[at + 1], &stays, &goes);
+		if (!rc)
+			rc = moves(p, from, at + 1, ns[at + 1], ns[at], &stays, &goes);
+	}
+	if (!rc && stays)
+		p->place = (struct sp__trackorder){ .order = SP__ORDER_CYLINDER, .surfaces = 1 };
+	return rc;
+}
+
 /*
  * Where track and cylinder skew are nearly the same, cylinders show in the
  * times alone: a step for every cylinder.
  */
 static int find_stairs(struct sp__probe *p, uint64_t first)
 {
-	double ns[STAIRS] = { 0 }, little = p->spin.period_ns / 200;
+	double ns[STAIRS] = { 0 }, little = SURE * sp__hop_error(p) * p->spin.period_ns;
 	uint32_t s;
 	int rc = 0;
 
@@ -170,9 +244,7 @@ static int find_stairs(struct sp__probe *p, uint64_t first)
 		return rc;
 	for (s = STAIRS / 2; s >= 2 && !explains(ns, STAIRS, s, little); s--)
 		;
-	if (s >= 2 && ns[STAIRS - 1] > ns[1] + little)
-		p->place = (struct sp__trackorder){ .order = SP__ORDER_CYLINDER, .surfaces = s };
-	return 0;
+	return s >= 2 ? decide(p, first, ns, s, little) : find_one_surface(p, first, ns, little);
 }
 
 /*
@@ -181,7 +253,8 @@ static int find_stairs(struct sp__probe *p, uint64_t first)
  */
 static int confirm(struct sp__probe *p, uint64_t t, uint32_t run, uint32_t q)
 {
-	double half = 0, last, back = 0, little = p->spin.period_ns / 200;
+	double half = 0, last, back = 0,
+	       little = fmax(1.0 / 200, SURE * sp__hop_error(p)) * p->spin.period_ns;
 	int rc = sp__hop_time(p, t, t + run - 1, false, &last);
 
 	if (!rc && run > 2)
@@ -192,7 +265,8 @@ static int confirm(struct sp__probe *p, uint64_t t, uint32_t run, uint32_t q)
 		return rc;
 	if (run == q && run <= SURFACES_MAX && (run == 2 || fabs(last - half) < little))
 		p->place = (struct sp__trackorder){ .order = SP__ORDER_CYLINDER, .surfaces = q };
-	else if (run > 2 && back < last - little && q / run <= SURFACES_MAX)
+	else if (run > 2 && back < last - little && q / run <= SURFACES_MAX &&
+		 (q > run || q > SURFACES_MAX))
 		p->place = (struct sp__trackorder){ .order = SP__ORDER_BANDS,
 						    .surfaces = q / run,
 						    .band = run };
@@ -201,7 +275,7 @@ static int confirm(struct sp__probe *p, uint64_t t, uint32_t run, uint32_t q)
 
 static int place_line(struct sp__probe *p, uint64_t first, const struct sp__pzone *z)
 {
-	int rc = find_turn(p, first, z);
+	int rc = z->nskew == 1 ? find_turn(p, first, z) : 0;
 
 	if (!rc && p->place.order == SP__ORDER_UNKNOWN && z->tracks > STAIRS)
 		rc = find_stairs(p, first);
@@ -261,7 +335,9 @@ int sp__layout_find(struct sp__probe *p)
 	if (!z)
 		return 0;
 	p->base = first;
-	rc = z->nskew == 1 && z->nlens == 1 ? place_line(p, first, z) : place_pattern(p, first, z);
+	rc = z->nskew == 1 && z->nlens == 1 ? 0 : place_pattern(p, first, z);
+	if (!rc && p->place.order == SP__ORDER_UNKNOWN)
+		rc = place_line(p, first, z);
 	return rc == -EIO || rc == -ENODATA ? 0 : rc;
 }
 

@@ -222,7 +222,7 @@ int sp__edge_fine(struct sp__probe *p, uint64_t lbn, uint32_t length, bool *is)
 {
 	unsigned n = 2 * p->scatter.exact;
 	double before, here, step = 1.0 / length;
-	double least = 8 * SP__EARLY_ERROR * p->scatter.sd_ns / sqrt(n) / p->spin.period_ns;
+	double least = 8 * sp__angle_error(p, n);
 	int rc = sp__angle_exact(p, lbn - 1, n, &before);
 
 	if (!rc)

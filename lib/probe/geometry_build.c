@@ -21,8 +21,10 @@
 #define SKEW_DEN 1000000000u
 #define PATTERN_MAX 65536
 #define HOPS_MAX 2048
-#define KNEE_DEG 2.5
-#define KNEE_STEEPER 2.5
+#define KNEE_DEG 0.2
+#define KNEE_STEEPER 2.0
+#define SAME_DEG 0.6
+#define BEFORE 3 /* steps */
 
 static sp__angle angle_of_rev(double rev)
 {
@@ -174,23 +176,33 @@ static double worst(const struct sp__probe *p, uint64_t k, bool write)
 }
 
 /*
- * Where the plateau of settling ends: the largest rise from one step to the next
- * among those that are more than noise and much steeper than the steps before.
- * Without any, what the shortest hop needs.
+ * Where the plateau of settling ends, by the rule of sp__hops_knee(), as far as errors allow:
+ * steps so close together that they may be one count as one, the slope before a rise is that
+ * of some steps, and the rise must be certain.  Without any, the end of the first plateau.
  */
-static double knee(const struct sp__hops *h)
+static double knee(const struct sp__hops *h, double error_deg)
 {
-	double best = 0, aim = h->nsteps ? h->steps[0].w_deg : 0;
+	const struct sp__hopstep *s = h->steps, *first = s, *last[BEFORE] = { NULL };
+	double best = 0, before = 0, rise, n, aim = h->nsteps ? s->w_deg : 0;
 
-	for (size_t i = 3; i + 1 < h->nsteps; i++) {
-		const struct sp__hopstep *s = &h->steps[i];
-		double rise = s[1].w_deg - s->w_deg, per = rise / (double)(s[1].tracks - s->tracks);
-		double before = (s->w_deg - s[-3].w_deg) / (double)(s->tracks - s[-3].tracks);
-
-		if (rise >= KNEE_DEG && per >= KNEE_STEEPER * before && rise > best) {
-			best = rise;
+	for (; h->nsteps && s + 1 < h->steps + h->nsteps; s++) {
+		if (s[1].w_deg - first->w_deg < fmax(SAME_DEG, 2 * error_deg))
+			continue;
+		n = (double)(s[1].tracks - s->tracks);
+		rise = s[1].w_deg - s->w_deg;
+		for (size_t i = 0; i < BEFORE && last[i]; i++)
+			before =
+				(s->w_deg - last[i]->w_deg) / (double)(s->tracks - last[i]->tracks);
+		if (!last[0])
+			aim = s->w_deg;
+		else if (rise >= KNEE_DEG + KNEE_STEEPER * before * n + 4 * error_deg &&
+			 rise / n - before > best) {
+			best = rise / n - before;
 			aim = s->w_deg;
 		}
+		memmove(last + 1, last, sizeof(last) - sizeof(*last));
+		last[0] = s;
+		first = s + 1;
 	}
 	return aim;
 }
@@ -209,7 +221,7 @@ static int add_hops(struct sp__probe *p, struct sp_geometry *g, enum sp_geometry
 		rc = sp__hops_add(&g->hops[op], k,
 				  (ns + p->r->turnaround_ns) / p->spin.period_ns * 360);
 	}
-	g->hops[op].aim_deg = knee(&g->hops[op]);
+	g->hops[op].aim_deg = knee(&g->hops[op], sp__hop_error(p) * 360);
 	return rc;
 }
 

@@ -22,6 +22,9 @@
 #include "probe/state.h"
 
 #define STEPS_MAX 40
+#define SHOTS 4	      /* until one comes to something */
+#define CHECK 12      /* readings of an angle that was foretold */
+#define AGREES 5      /* standard errors */
 #define GAP_NS 160000 /* from the end of the first read to the issue of the second */
 
 struct hop {
@@ -47,6 +50,12 @@ static int issue(struct hop *h, uint64_t lbn, struct sp__shot *s)
 	p->r->writes += h->write;
 	p->r->reads += !h->write;
 	return p->t->ops->transfer(p->t, lbn, h->write, s);
+}
+
+/* The resolution. */
+static double fine(const struct sp__probe *p)
+{
+	return SP__HOP_FINE * p->spin.period_ns;
 }
 
 /* The last moment, up to ns (since epoch), at which an angle passes. */
@@ -76,6 +85,7 @@ static int shoot(struct hop *h, double u, double *left, bool *caught)
 {
 	struct sp__probe *p = h->p;
 	double period = p->spin.period_ns, gap = GAP_NS + 3 * p->scatter.sd_ns, at, end, rev, sent;
+	double late;
 	struct sp__shot s;
 	uint64_t lbn;
 	int rc = p->r->cache ? sp__probe_flush(p, h->to) : 0;
@@ -99,7 +109,12 @@ static int shoot(struct hop *h, double u, double *left, bool *caught)
 		return -EAGAIN;
 	sent = (double)(s.issue_ns - p->spin.epoch_ns);
 	end = (double)(s.done_ns - p->spin.epoch_ns) - period / h->to_blocks;
+	late = end;
 	end = passing(p, rev, end + period / 8);
+	late -= end;
+	/* So late that it may belong to another passing. */
+	if (late < -4 * p->scatter.sd_ns - fine(p) || late > period / 2)
+		return -EAGAIN;
 	*left = at - sent;
 	*caught = end < at + period / 2;
 	/* How much would not have been enough, given when it came. */
@@ -123,31 +138,41 @@ static int narrow(struct hop *h, double u)
 	return 0;
 }
 
-static int bisect(struct hop *h, double fine)
+static int bisect(struct hop *h)
 {
 	int rc = 0;
 
-	for (unsigned i = 0; i < STEPS_MAX && !rc && h->hi_ns - h->lo_ns > fine; i++)
+	for (unsigned i = 0; i < STEPS_MAX && !rc && h->hi_ns - h->lo_ns > fine(h->p); i++)
 		rc = narrow(h, h->lo_ns + (h->hi_ns - h->lo_ns) / 2);
 	return rc;
 }
 
-/* Both sides once more, a little farther out.  False: one of them was wrong. */
-static int confirm(struct hop *h, double fine, bool *sure)
+/* Is u enough, or not, as is expected? */
+static int shoot_surely(struct hop *h, double u, bool expected, bool *sure)
 {
-	double left, u = h->hi_ns + 2 * fine;
-	bool caught;
-	int rc = shoot(h, u, &left, &caught);
+	double left;
+	bool caught = !expected;
+	int rc = -EAGAIN;
 
-	*sure = rc == -EAGAIN || caught;
-	if (rc && rc != -EAGAIN)
-		return rc;
-	u = h->lo_ns - 2 * fine;
-	if (*sure && u > 0) {
+	for (unsigned i = 0; i < SHOTS && rc == -EAGAIN; i++)
 		rc = shoot(h, u, &left, &caught);
-		*sure = rc == -EAGAIN || !caught;
-	}
+	*sure = !rc && caught == expected;
 	return rc == -EAGAIN ? 0 : rc;
+}
+
+/* Both sides once more, a little farther out.  False: one of them was wrong. */
+static int confirm(struct hop *h, bool *sure)
+{
+	double out = 2 * fine(h->p);
+	int rc;
+
+	*sure = false;
+	if (h->hi_ns < h->lo_ns)
+		return 0;
+	rc = shoot_surely(h, h->hi_ns + out, true, sure);
+	if (!rc && *sure && h->lo_ns > out)
+		rc = shoot_surely(h, h->lo_ns - out, false, sure);
+	return rc;
 }
 
 /* The interval, one revolution wide, that any hop gives. */
@@ -185,11 +210,52 @@ static int angle(struct hop *h, uint64_t lbn, unsigned n, double *rev)
 	return rc;
 }
 
+/* Many hops start from one block. */
+static int angle_from(struct hop *h)
+{
+	struct sp__datum *d = &h->p->datum[h->write];
+	int rc = 0;
+
+	if (!d->known || d->lbn != h->from || d->looks != h->p->spin.looks) {
+		rc = angle(h, h->from, 2 * h->p->scatter.exact, &d->rev);
+		d->lbn = h->from;
+		d->looks = h->p->spin.looks;
+		d->known = !rc;
+	}
+	h->from_rev = d->rev;
+	return rc;
+}
+
+/*
+ * The angle of a block of the other track.  Where the skews foretell it, they are more
+ * exact than many readings; a few must agree.
+ */
+static int angle_to(struct hop *h, uint64_t from, uint64_t to)
+{
+	struct sp__probe *p = h->p;
+	unsigned n = p->scatter.exact / 2 < CHECK ? CHECK : p->scatter.exact / 2;
+	double error = sp__angle_error(p, n), rev;
+	uint64_t block = h->to_blocks / 2;
+	int rc;
+
+	if (!h->write && sp__skew_between(p, from, to, &rev)) {
+		rev += h->from_rev - (h->from - h->first + 1.0) / h->from_blocks +
+		       (block + 1.0) / h->to_blocks;
+		rc = angle(h, h->to + block, n, &h->to_rev);
+		if (rc)
+			return rc;
+		if (fabs(sp__wrap(h->to_rev - rev)) < AGREES * error + 0.0002) {
+			h->to_rev = rev - floor(rev);
+			return 0;
+		}
+	}
+	return angle(h, h->to + block, 2 * p->scatter.exact, &h->to_rev);
+}
+
 /* Both tracks, and the angle of each from one block. */
 static int aim(struct hop *h, uint64_t from, uint64_t to)
 {
 	struct sp__probe *p = h->p;
-	unsigned n = 2 * p->scatter.exact;
 	double floor_rev = p->scatter.floor_ns / p->spin.period_ns;
 	int rc;
 
@@ -197,27 +263,31 @@ static int aim(struct hop *h, uint64_t from, uint64_t to)
 	    !sp__probe_track(p, to, &h->to, &h->to_blocks))
 		return -ENODATA;
 	h->from = h->first + h->from_blocks / 4;
-	rc = angle(h, h->from, n / 2, &h->from_rev);
+	rc = angle_from(h);
 	if (!rc)
-		rc = angle(h, h->to + h->to_blocks / 2, n, &h->to_rev);
+		rc = angle_to(h, from, to);
 	h->from_rev -= floor_rev;
 	h->to_rev -= floor_rev + (h->to_blocks / 2 + 1.0) / h->to_blocks;
 	return rc;
 }
 
+double sp__hop_error(const struct sp__probe *p)
+{
+	return sp__angle_error(p, 2 * p->scatter.exact) + SP__HOP_FINE / 2;
+}
+
 int sp__hop_time(struct sp__probe *p, uint64_t from, uint64_t to, bool write, double *ns)
 {
 	struct hop h = { .p = p, .write = write };
-	double fine = p->spin.period_ns / 2000;
 	bool sure = false;
 	int rc = aim(&h, from, to);
 
 	for (unsigned i = 0; i < 4 && !rc && !sure; i++) {
 		rc = bracket(&h);
 		if (!rc)
-			rc = bisect(&h, fine);
+			rc = bisect(&h);
 		if (!rc)
-			rc = confirm(&h, fine, &sure);
+			rc = confirm(&h, &sure);
 	}
 	*ns = (h.lo_ns + h.hi_ns) / 2;
 	return rc || sure ? rc : -ENODATA;

@@ -99,9 +99,9 @@ static int tell_skews(struct sp__probe *p)
 static void tell_settle(struct sp__probe *p, const struct sp_geometry *g)
 {
 	double aim;
-	uint64_t reach, per = p->place.surfaces ? p->place.surfaces : 1;
+	uint64_t reach, per = p->place.surfaces;
 
-	if (!g || sp_geometry_aim(g, SP_GEOMETRY_READ, &aim) ||
+	if (!g || !per || sp_geometry_aim(g, SP_GEOMETRY_READ, &aim) ||
 	    sp_geometry_reach(g, SP_GEOMETRY_READ, aim, &reach))
 		return;
 	if (p->place.order == SP__ORDER_BANDS)

@@ -15,7 +15,6 @@
 #include "base/doubles.h"
 #include "probe/state.h"
 
-#define AGREE_MAX 15
 #define HIT_TRIES 6
 
 double sp__quantile(double *v, size_t n, double q)
@@ -25,6 +24,14 @@ double sp__quantile(double *v, size_t n, double q)
 
 	sp__doubles_sort(v, n);
 	return i + 1 < n ? v[i] + (at - (double)i) * (v[i + 1] - v[i]) : v[n - 1];
+}
+
+/* The i-th of n sorted samples is, on average, at i / (n + 1) of what they are drawn from. */
+double sp__low_quantile(double *v, size_t n, double q)
+{
+	double at = fmax(q * (double)(n + 1) - 1, 0);
+
+	return sp__quantile(v, n, n > 1 ? at / (double)(n - 1) : 0);
 }
 
 /* A random block far from lbn. */
@@ -127,17 +134,17 @@ double sp__rev_middle(double *revs, size_t n, double q)
 	for (size_t i = 0; i < n; i++)
 		if (revs[i] >= -best)
 			revs[kept++] = revs[i];
-	middle += sp__quantile(revs, kept, q);
+	middle += sp__low_quantile(revs, kept, q);
 	return middle - floor(middle);
 }
 
 int sp__angle_agreed(struct sp__probe *p, uint64_t lbn, double *rev)
 {
-	double revs[AGREE_MAX];
+	double revs[SP__AGREE_MAX];
 	struct sp__shot s;
 	int rc = sp__spin_look(p);
 
-	for (unsigned n = 0; n < AGREE_MAX && !rc; n++) {
+	for (unsigned n = 0; n < SP__AGREE_MAX && !rc; n++) {
 		unsigned together = 1;
 		double sum = 0;
 
@@ -160,7 +167,7 @@ int sp__angle_agreed(struct sp__probe *p, uint64_t lbn, double *rev)
 		}
 	}
 	if (!rc)
-		*rev = sp__rev_middle(revs, AGREE_MAX, 0.5);
+		*rev = sp__rev_middle(revs, SP__AGREE_MAX, 0.5);
 	return rc;
 }
 
@@ -179,6 +186,12 @@ int sp__angle_read(struct sp__probe *p, uint64_t lbn, unsigned n, double *rev, u
 	*rev = sp__rev_middle(revs, n, SP__EARLY);
 	*done_ns = s.done_ns;
 	return 0;
+}
+
+/* Of a half-normal distribution: its quantile SP__EARLY, and the least of few samples. */
+double sp__angle_error(const struct sp__probe *p, unsigned n)
+{
+	return fmax(0.34 / sqrt(n), 1.25 / (n + 1)) * p->scatter.sd_ns / p->spin.period_ns;
 }
 
 int sp__angle_exact(struct sp__probe *p, uint64_t lbn, unsigned n, double *rev)

@@ -108,7 +108,7 @@ static int measure_all(struct sp__probe *p)
 	int rc = measure(p, 0, 0, 0);
 
 	if (!rc && p->place.order != SP__ORDER_UNKNOWN && p->place.order != SP__ORDER_LINE &&
-	    p->place.order != SP__ORDER_SURFACE) {
+	    p->place.order != SP__ORDER_SURFACE && p->place.surfaces > 1) {
 		/* To the other side of the platter, without moving the arm. */
 		t = p->place.order == SP__ORDER_CYLINDER ? p->place.surfaces - 1
 							 : 2 * (uint64_t)p->place.band - 1;

@@ -54,14 +54,12 @@ struct run {
 };
 
 /*
- * Angles further apart are different: 15 standard errors of an exact one.  An extrapolation is 2.5
+ * Angles further apart are different: 12 standard errors of an exact one.  An extrapolation is 2.5
  * times as uncertain.
  */
 static double tolerance(const struct sp__probe *p)
 {
-	double error = SP__EARLY_ERROR * p->scatter.sd_ns / sqrt(p->scatter.exact);
-
-	return fmax(15 * (error / p->spin.period_ns), 0.0004);
+	return fmax(12 * sp__angle_error(p, p->scatter.exact), 0.0004);
 }
 
 /* The angle at which a track of the zone begins. */
@@ -293,7 +291,7 @@ static int stretch(struct sp__probe *p, const struct sp__pzone *z, uint32_t q, d
 
 	for (m = most < 3 ? 1 : 3; m <= most && !bad; m = m < most && 3 * m > most ? most : 3 * m) {
 		/* Only the last one has to be exact. */
-		p->scatter.exact = m < most ? exact / 3 + 1 : exact;
+		p->scatter.exact = m < most ? exact / 2 + 2 : exact;
 		rc = as_foretold(p, z, q, *sum, m * q, &is, &off);
 		p->scatter.exact = exact;
 		if (rc)
@@ -364,6 +362,42 @@ static int zone_skews(struct sp__probe *p, size_t i, struct expect e)
 		q = 0;
 	p->zones[i].nskew = rc ? 0 : q;
 	return rc == -ENODATA ? 0 : rc;
+}
+
+/* From the zone's start. */
+static double angle_in(const struct sp__pzone *z, uint64_t track)
+{
+	double sum = 0, rest = 0;
+
+	for (uint32_t k = 0; k < z->nskew; k++) {
+		rest += k < track % z->nskew ? z->skew[k] : 0;
+		sum += z->skew[k];
+	}
+	return sum * (double)(track / z->nskew) + rest;
+}
+
+/*
+ * Where all skews seem to be one, they may differ by less than the tolerance:
+ * only whole cylinders are then foretold.
+ */
+bool sp__skew_between(const struct sp__probe *p, uint64_t from, uint64_t to, double *rev)
+{
+	uint32_t s = p->place.order == SP__ORDER_CYLINDER ? p->place.surfaces : 0;
+	const struct sp__pzone *z = p->zones;
+
+	while (z < p->zones + p->nzones && from >= z->tracks) {
+		if (to < z->tracks)
+			return false;
+		from -= z->tracks;
+		to -= z->tracks;
+		z++;
+	}
+	if (z == p->zones + p->nzones || to >= z->tracks || !z->nskew)
+		return false;
+	if (z->nskew == 1 && (!s || (to > from ? to - from : from - to) % s))
+		return false;
+	*rev = angle_in(z, to) - angle_in(z, from);
+	return true;
 }
 
 /* How long a run is in a pattern: until the first skew that is not like the first. */

@@ -32,13 +32,16 @@
 #define EXTENSIONS 3
 #define EXTENSION_READS 14
 #define GROUP 10
+#define GROUP_EARLY 0.15
 #define LOOK_READS 7
 #define SECOND 1000000000u
 #define TURNS_LEAST 120	 /* between looks, and of the first extension */
 #define ROTATES 0.8	 /* concentration */
 #define EXACT_REV 0.0006 /* error of an exact angle */
+#define AGREED_ERROR 0.6 /* of the mean of samples that agree */
+#define JUMP_ERRORS 6
 #define EXACT_MIN 12
-#define EXACT_MAX 48
+#define EXACT_MAX 128
 
 struct times {
 	double at_ns[SAMPLES_MAX + EXTENSIONS * EXTENSION_READS];
@@ -171,7 +174,7 @@ static void make_points(struct sp__spin *s, const struct times *t, const double 
 		memcpy(some, rest + i, sizeof(some));
 		s->turn[s->n] = turn;
 		s->at_ns[s->n++] =
-			s->anchor_ns + turn * s->period_ns + sp__quantile(some, GROUP, SP__EARLY);
+			s->anchor_ns + turn * s->period_ns + sp__quantile(some, GROUP, GROUP_EARLY);
 	}
 }
 
@@ -199,25 +202,30 @@ static double fit(struct sp__probe *p, const struct times *t)
 /* How completions scatter around the line. */
 static void scatter(struct sp__probe *p, const struct times *t)
 {
-	double rest[SAMPLES_MAX + EXTENSIONS * EXTENSION_READS], early, low, high, many;
+	double rest[SAMPLES_MAX + EXTENSIONS * EXTENSION_READS], low, high, many;
 	struct sp__scatter *c = &p->scatter;
-	size_t late = 0;
+	size_t late = 0, early = 0;
 
 	residues(&p->spin, t, rest);
 	high = sp__quantile(rest, t->n, 0.75);
 	low = sp__quantile(rest, t->n, 0.25);
-	early = sp__quantile(rest, t->n, 0.02);
 	/* Quartiles of a half-normal distribution lie 0.83 deviations apart. */
 	c->sd_ns = fmax((high - low) / 0.8317, 1000);
-	c->floor_ns = sp__quantile(rest, t->n, SP__EARLY) - early;
+	/* What was late by more than half a turn looks early. */
+	while (early + 1 < t->n && rest[early] < low - 4 * c->sd_ns)
+		early++;
+	c->floor_ns = sp__low_quantile(rest + early, t->n - early, SP__EARLY) - rest[early];
 	for (size_t i = 0; i < t->n; i++)
 		late += rest[i] > low + 4 * c->sd_ns;
 	p->r->noise_tail = (double)late / (double)t->n;
 	c->agree = p->r->noise_tail > 0.035 ? 3 : 2;
-	many = SP__EARLY_ERROR * c->sd_ns / p->spin.period_ns / EXACT_REV;
-	c->exact = (unsigned)fmin(fmax(ceil(many * many), EXACT_MIN), EXACT_MAX);
+	many = sp__angle_error(p, EXACT_MIN) / EXACT_REV;
+	c->exact = (unsigned)fmin(fmax(ceil(EXACT_MIN * many * many), EXACT_MIN), EXACT_MAX);
 	c->tol_rev = 3 * c->sd_ns / p->spin.period_ns;
 	c->jump_rev = fmin(fmax(6 * c->sd_ns / p->spin.period_ns, 0.01), 0.06);
+	/* A jump is at least so many deviations of the difference of two angles. */
+	many = JUMP_ERRORS * AGREED_ERROR * M_SQRT2 * c->sd_ns / p->spin.period_ns / c->jump_rev;
+	c->agree = (unsigned)fmin(fmax(ceil(many * many), c->agree), SP__AGREE_MAX / 2);
 	p->r->noise_ns = c->sd_ns;
 }
 
@@ -323,7 +331,7 @@ static int offset(struct sp__probe *p, unsigned n, double *off_ns, double *at_ns
 /* So much off is no chance. */
 static double allowed(const struct sp__probe *p, unsigned n)
 {
-	return fmax(6 * SP__EARLY_ERROR * p->scatter.sd_ns / sqrt(n), p->spin.period_ns / 500);
+	return fmax(6 * sp__angle_error(p, n) * p->spin.period_ns, p->spin.period_ns / 500);
 }
 
 int sp__spin_look(struct sp__probe *p)
@@ -335,6 +343,7 @@ int sp__spin_look(struct sp__probe *p)
 
 	if (p->t->ops->now(p->t) < s->due_ns)
 		return 0;
+	s->looks++;
 	rc = offset(p, LOOK_READS, &off, &at);
 	/* To forget what was known for nothing does more harm than a second look. */
 	if (!rc && fabs(off) > allowed(p, LOOK_READS)) {

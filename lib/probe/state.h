@@ -31,18 +31,20 @@ struct sp__spin {
 	size_t n; /* observed passings: revolution, time */
 	double turn[SP__SPIN_POINTS], at_ns[SP__SPIN_POINTS];
 	uint64_t due_ns; /* when it is to be looked after */
+	unsigned looks;	 /* how often that was done: the anchor moves a little */
 	uint64_t interval_ns;
 };
 
-/* The quantile of samples that an exact angle is, and its error: times deviation / sqrt(n). */
-#define SP__EARLY 0.15
-#define SP__EARLY_ERROR 0.47
+/* The quantile of samples that an exact angle is: completions are dense where they are early. */
+#define SP__EARLY 0.08
+
+#define SP__AGREE_MAX 32 /* samples */
 
 /* How the host's view of a completion scatters. */
 struct sp__scatter {
 	double sd_ns;	 /* of a half-normal distribution */
 	double floor_ns; /* from the earliest completions to the estimate that sp__angle() makes */
-	unsigned agree;	 /* samples that must agree */
+	unsigned agree;	 /* samples that must agree, at most half of SP__AGREE_MAX */
 	unsigned exact;	 /* samples of an exact angle */
 	double tol_rev;	 /* so far apart may two samples be that agree */
 	double jump_rev; /* more is a jump */
@@ -92,6 +94,14 @@ struct sp__trackorder {
 	bool whole;	   /* one band is all of a zone */
 };
 
+/* The block from which hops start, and its angle. */
+struct sp__datum {
+	bool known;
+	unsigned looks; /* of the spin, at that time */
+	uint64_t lbn;
+	double rev;
+};
+
 struct sp__probe {
 	struct sp__target *t;
 	const struct sp_probe_opts *opts;
@@ -103,6 +113,7 @@ struct sp__probe {
 	struct sp__cachefact cache;
 	struct sp__trackorder place;
 	uint64_t base;			/* track from which hops start */
+	struct sp__datum datum[2];	/* the last one of reads, and of writes */
 	uint64_t last_asked, last_next; /* the last boundary found, and the block it follows */
 	size_t nzones, room;
 	struct sp__pzone *zones;
@@ -128,12 +139,16 @@ static inline double sp__wrap(double rev) /* to [-0.5, 0.5) */
 	return rev - floor(rev + 0.5);
 }
 double sp__quantile(double *v, size_t n, double q); /* sorts v */
+/* A low quantile that does not depend on how many samples there are. */
+double sp__low_quantile(double *v, size_t n, double q); /* sorts v */
 /* One block from the platter, not from the cache. */
 SP_MUST_CHECK int sp__probe_read(struct sp__probe *p, uint64_t lbn, struct sp__shot *s);
 /* Makes the cache forget what it holds. */
 SP_MUST_CHECK int sp__probe_flush(struct sp__probe *p, uint64_t lbn);
 double sp__rev_at(const struct sp__probe *p, uint64_t ns);
-#define SP__ANGLE_MAX 64				 /* samples */
+/* The standard error of an exact angle of n samples, rev. */
+double sp__angle_error(const struct sp__probe *p, unsigned n);
+#define SP__ANGLE_MAX 256				 /* samples */
 double sp__rev_middle(double *revs, size_t n, double q); /* circular quantile */
 /* Angle of a block's end by as many samples as agree; by n samples. */
 SP_MUST_CHECK int sp__angle_agreed(struct sp__probe *p, uint64_t lbn, double *rev);
@@ -205,6 +220,12 @@ bool sp__probe_track(const struct sp__probe *p, uint64_t number, uint64_t *lbn, 
 SP_MUST_CHECK int sp__layout_find(struct sp__probe *p);
 const char *sp__place_words(const struct sp__trackorder *place); /* NULL: unknown */
 
+/* skew.c: the angle from the start of one track to that of another, of one zone; false: unknown. */
+bool sp__skew_between(const struct sp__probe *p, uint64_t from, uint64_t to, double *rev);
+
+#define SP__HOP_FINE 0.0005 /* resolution, rev */
+/* The standard error of a hop's time: of its bisection, and of the angle of its end; rev. */
+double sp__hop_error(const struct sp__probe *p);
 /* hop.c: from one track to another, by their numbers; -ENODATA also: they are not known. */
 /* The least time from issue to the start of a block of the second one that is reached in time. */
 SP_MUST_CHECK int sp__hop_time(struct sp__probe *p, uint64_t from, uint64_t to, bool write,

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Drives that are hard to probe: noisy hosts, one surface, a seek curve without a clear
+ * plateau.  What is said is right, or said to be unknown.
+ */
+#include <unistd.h>
+#include "probecase.h"
+
+#define QUIET "20us/2%/1ms"
+
+static void test_noise(const char *model, const char *noise, unsigned seeds)
+{
+	unsigned honest = 0, reach = 0, doubled = 0;
+
+	for (unsigned seed = 1; seed <= seeds; seed++) {
+		struct probecase c = probecase_run(model, noise, seed);
+
+		honest += probecase_honest(&c);
+		reach += probecase_reach_right(&c);
+		doubled += c.doubled;
+		if (seed == 1)
+			probecase_cost(&c, noise);
+		probecase_free(&c);
+	}
+	ok(honest == seeds, "%s with %s: boundaries are exact or unknown in %u of %u probes", model,
+	   noise, honest, seeds);
+	ok(!doubled, "no two tracks are taken for one");
+	ok(reach == seeds, "D is right in %u", reach);
+}
+
+static void test_one_surface(const char *path)
+{
+	static const char *const noises[] = { "", QUIET, "100us" };
+
+	probecase_write(path, "\"rpm\":7200,\"surfaces\":1,\"layout\":\"cylinder\",\"zones\":["
+			      "{\"first_cyl\":0,\"last_cyl\":2999,\"spt\":500,\"track_skew\":60,"
+			      "\"cyl_skew\":90},{\"first_cyl\":3000,\"last_cyl\":5999,\"spt\":460,"
+			      "\"track_skew\":55,\"cyl_skew\":84}]");
+	for (size_t i = 0; i < sizeof(noises) / sizeof(*noises); i++) {
+		struct probecase c = probecase_run(path, noises[i], 1);
+
+		ok(probecase_exact(&c) && probecase_layout_right(&c) && probecase_reach_right(&c),
+		   "one surface with two zones is no cylinder of three (%s)", noises[i]);
+		probecase_cost(&c, noises[i]);
+		probecase_free(&c);
+	}
+}
+
+/* Head switch and step to the next cylinder are hardly to be told apart. */
+static void test_cheetah(void)
+{
+	static const char *const noises[] = { "", QUIET, "50us/5%/1ms", "100us" };
+
+	for (size_t i = 0; i < sizeof(noises) / sizeof(*noises); i++) {
+		struct probecase c = probecase_run("cheetah36es-like", noises[i], 1);
+
+		ok(probecase_exact(&c) && probecase_layout_right(&c) && c.reach == 48,
+		   "D of cheetah36es-like is 48 (%s)", noises[i]);
+		ok(c.r && c.r->settle_cylinders == 12 && !probecase_says_unknown(&c, "layout"),
+		   "its arm settles within 12 cylinders");
+		probecase_cost(&c, noises[i]);
+		probecase_free(&c);
+	}
+}
+
+int main(void)
+{
+	char path[] = "/tmp/test-probe-XXXXXX.json";
+	int fd = mkstemps(path, 5);
+
+	if (fd < 0)
+		return 2;
+	close(fd);
+	test_noise("atlas10k3-like", "50us/5%/1ms", 20);
+	test_noise("atlas10k3-like", "100us", 20);
+	test_noise("atlas10k3-like", "200us", 20);
+	test_one_surface(path);
+	test_cheetah();
+	unlink(path);
+	return done();
+}
