@@ -176,6 +176,26 @@ $(COMPLETED): $(B)/completions/%.done: $(B)/bin/% scripts/completions $(wildcard
 	$(call say,COMPLETE,$*)
 	$(Q)LD_LIBRARY_PATH="$(abspath $(B))/lib$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}" scripts/completions $< $(@D) && touch $@
 
+# The Python package, with the library in it: a tree to be used in place, and a wheel of it.
+PYTHON ?= python3
+PY_SRC := $(sort $(wildcard python/*.* python/spindle_io/*.py python/spindle_io/*/*.py))
+PY_SO := $(B)/obj/python/$(SONAME)
+PY_TREE := $(B)/python
+# What the tests use of it, where there is a Python.
+PY_READY := $(if $(VARIANT),,$(if $(shell command -v $(PYTHON)),$(PY_TREE)/.done))
+.PHONY: python wheel
+$(PY_SO): $(SO)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(SP_LDFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,-rpath,'$$ORIGIN' \
+		-Wl,--version-script,lib/libspindle.map -o $@ $(LIB_OBJ) $(SP_LIBS)
+$(PY_TREE)/.done: $(PY_SO) $(PY_SRC)
+	$(call say,PYTHON,$(PY_TREE))
+	$(Q)$(PYTHON) python/build.py stage $(PY_TREE) $(PY_SO) && touch $@
+python: $(PY_TREE)/.done
+wheel: python ## the Python package spindle-io, in build/dist
+	$(Q)$(PYTHON) python/build.py wheel $(PY_TREE) $(B)/dist
+
 # Tests are linked with the static library, so that they reach internal functions.
 test_cc = $(Q)$(CC) $(SP_CPPFLAGS) -Ilib -Itests $(CPPFLAGS) $(SP_CFLAGS) $(CFLAGS) -MMD -MP \
 	$(SP_LDFLAGS) $(LDFLAGS) -o $@
@@ -278,7 +298,7 @@ test-programs: $(TEST_PROGRAMS) $(LOCALES)
 check: ## all tests; installs what they need
 	$(Q)scripts/setup check
 	$(Q)+$(MAKE) --no-print-directory check-all
-check-all: all $(TEST_PROGRAMS) $(LOCALES)
+check-all: all $(TEST_PROGRAMS) $(LOCALES) $(PY_READY)
 	$(RUN) $(UNIT) $(TEST_OTHER) $(FUZZ) $(TEST_SCRIPTS)
 check-unit: ## only unit and contract tests
 	$(Q)scripts/setup check

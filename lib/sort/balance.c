@@ -27,7 +27,7 @@ int sp__balance_part(const struct sp_sort *s, uint64_t bytes, uint64_t given)
 	return compare(s, "bytes of a part", bytes, given);
 }
 
-static struct sp__tally records_read(const struct sp_sort *s)
+struct sp__tally sp__balance_read(const struct sp_sort *s)
 {
 	struct sp__tally t = s->resume ? s->resume->read : (struct sp__tally){ 0 };
 
@@ -63,7 +63,7 @@ int sp__balance_merged(struct sp_sort *s, uint64_t records, const struct sp__run
 
 int sp__balance_formed(const struct sp_sort *s)
 {
-	uint64_t read = records_read(s).records, found = records_dropped(s).records;
+	uint64_t read = sp__balance_read(s).records, found = records_dropped(s).records;
 
 	for (size_t i = 0; i < s->spilled.nruns; i++)
 		found += s->spilled.runs[i] ? s->spilled.runs[i]->records : 0;
@@ -76,7 +76,7 @@ int sp__balance_formed(const struct sp_sort *s)
 
 int sp__balance_ended(const struct sp_sort *s)
 {
-	struct sp__tally read = records_read(s), found = records_dropped(s);
+	struct sp__tally read = sp__balance_read(s), found = records_dropped(s);
 	int rc;
 
 	sp__tally_join(&found, &s->balance.given);

@@ -37,6 +37,8 @@ struct sp__balance {
 	uint64_t counted; /* --count: the sum of the numbers output */
 };
 
+/* All records that the sort has read. */
+struct sp__tally sp__balance_read(const struct sp_sort *s);
 /* Checks that the sort has consumed the bytes of records that the caller put. */
 SP_MUST_CHECK int sp__balance_taken(const struct sp_sort *s, uint64_t bytes);
 /* Checks that the caller has written as many bytes of records as were output. */

@@ -87,8 +87,8 @@ static int compare(const struct sp_splitters *s, const char *rec, size_t bytes, 
 	return sp__key_compare(s->keys, rec, bytes - term, at.data, at.bytes - term);
 }
 
-static int load_batch(struct sp_splitters *s, const struct sp_batch *batch, const char *path,
-		      struct sp_errinfo *err)
+int sp__splitters_load_batch(struct sp_splitters *s, const struct sp_batch *batch, const char *path,
+			     struct sp_errinfo *err)
 {
 	const char *at = batch->data, *end = at + batch->bytes, *next;
 
@@ -122,7 +122,7 @@ static int load(struct sp_splitters *s, const struct sp_sort_opts *opts, const c
 
 	while (!rc && (rc = sp__iter_next(&(struct sp__iter){ scan, sp__scan_next }, &waits,
 					  &batch)) == SP_READY)
-		rc = load_batch(s, &batch, path, err);
+		rc = sp__splitters_load_batch(s, &batch, path, err);
 	sp__scan_close(scan);
 	return rc < 0 ? rc : sp__splitters_compared(s, err);
 }
@@ -189,4 +189,41 @@ size_t sp__splitters_cut(const struct sp_splitters *s, size_t part, const struct
 		if (compare(s, p.rec, (size_t)(p.end - p.rec), part) >= 0)
 			return (size_t)(at - batch->data);
 	}
+}
+
+/* The record that the byte at an offset of the buffer belongs to. */
+static struct place around(const struct sp_splitters *s, const struct sp_batch *b, size_t at)
+{
+	const char *data = b->data, *end = data + b->bytes, *before;
+	size_t record = s->format.fixed_bytes;
+
+	if (s->format.kind == SP_REC_FIXED)
+		return (struct place){ data + at / record * record,
+				       data + (at / record + 1) * record };
+	before = at ? memrchr(data, s->format.eol, at) : NULL;
+	return place_at(s, before ? before + 1 : data, end, false);
+}
+
+size_t sp__splitters_search(const struct sp_splitters *s, size_t part,
+			    const struct sp_batch *sorted)
+{
+	size_t from = 0, to = sorted->bytes;
+	struct place p;
+
+	while (from < to) {
+		/* In CSV only a walk from the beginning finds a record. */
+		if (s->format.kind == SP_REC_CSV) {
+			p = place_at(s, sorted->data + from, sorted->data + to, false);
+			if (compare(s, p.rec, (size_t)(p.end - p.rec), part) >= 0)
+				break;
+			from = (size_t)(p.end - sorted->data);
+			continue;
+		}
+		p = around(s, sorted, from + (to - from) / 2);
+		if (compare(s, p.rec, (size_t)(p.end - p.rec), part) < 0)
+			from = (size_t)(p.end - sorted->data);
+		else
+			to = (size_t)(p.rec - sorted->data);
+	}
+	return from;
 }

@@ -22,6 +22,9 @@ SP_MUST_CHECK int sp__splitters_new(struct sp_splitters **splitters,
 				    const struct sp_sort_opts *opts, struct sp_errinfo *err);
 /* Appends a record, with its terminator; 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__splitters_add(struct sp_splitters *s, const char *rec, size_t bytes);
+/* Appends the records of a batch; path: of a file they are from, or NULL. */
+SP_MUST_CHECK int sp__splitters_load_batch(struct sp_splitters *s, const struct sp_batch *batch,
+					   const char *path, struct sp_errinfo *err);
 /* -ENOMEM if one of the comparisons so far had no memory. */
 SP_MUST_CHECK int sp__splitters_compared(const struct sp_splitters *s, struct sp_errinfo *err);
 
@@ -31,5 +34,8 @@ SP_MUST_CHECK int sp__splitters_compared(const struct sp_splitters *s, struct sp
  */
 size_t sp__splitters_cut(const struct sp_splitters *s, size_t part, const struct sp_batch *batch,
 			 bool counted);
+/* Where part + 1 begins in a buffer of any length, which is in memory as a whole. */
+size_t sp__splitters_search(const struct sp_splitters *s, size_t part,
+			    const struct sp_batch *sorted);
 
 #endif

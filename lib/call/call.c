@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <spindle/report.h>
+#include <spindle/size.h>
+#include <spindle/version.h>
+#include "base/array.h"
+#include "base/err.h"
+#include "call/call.h"
+#include "rec/orderwords.h"
+
+const char *sp_version(void)
+{
+	return SP_VERSION;
+}
+
+int sp__call_wrong(struct sp_errinfo *err, const struct sp_errinfo *why, const char *where)
+{
+	const char *reason = why->text[0] ? why->text : sp_strerror(why->code);
+
+	return sp__errf(err, why->code, why->op, NULL, -1, where ? "%s '%.100s'" : "%s", reason,
+			where);
+}
+
+int sp__call_keep(struct sp_call *call, const char *const *words, size_t nwords,
+		  struct sp_errinfo *err)
+{
+	call->words = calloc(nwords + 1, sizeof(*call->words));
+	for (size_t i = 0; call->words && i < nwords; i++)
+		if (!(call->words[i] = strdup(words[i])))
+			return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	return call->words ? 0 : sp__err(err, -ENOMEM, "allocate", NULL, -1);
+}
+
+static int wrong(struct sp_errinfo *err, const char **where, const char *arg, const char *why)
+{
+	*where = arg;
+	return sp__errf(err, -EINVAL, "parse", NULL, -1, "%s", why);
+}
+
+static int add_tmpdir(struct sp_call *call, struct sp_run_opts *run, const char *dir,
+		      struct sp_errinfo *err)
+{
+	if (!SP__ARRAY_ROOM_NEXT(call->tmpdirs, run->ntmpdirs))
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	call->tmpdirs[run->ntmpdirs++] = dir;
+	run->tmpdirs = call->tmpdirs;
+	return 0;
+}
+
+static int set_number(uint64_t *to, const char *arg, uint64_t least, const char **where,
+		      struct sp_errinfo *err)
+{
+	char *end;
+
+	errno = 0;
+	*to = strtoull(arg, &end, 10);
+	if (arg[0] < '0' || arg[0] > '9' || *end || errno || *to < least)
+		return wrong(err, where, arg, "invalid number");
+	return 0;
+}
+
+static int set_format(enum sp_packed *to, const char *arg, const struct sp_word *words,
+		      const char **where, struct sp_errinfo *err)
+{
+	int format = SP_PACKED_AUTO;
+	const char *missing;
+
+	if (arg && sp_word_parse(words, arg, &format))
+		return wrong(err, where, arg, "invalid format of compressed files");
+	missing = sp_packed_missing((enum sp_packed)format);
+	if (missing)
+		return wrong(err, where, arg, missing);
+	*to = (enum sp_packed)format;
+	return 0;
+}
+
+int sp__call_resource(struct sp_call *call, struct sp_run_opts *run, int code, const char *arg,
+		      const char **where, struct sp_errinfo *err)
+{
+	uint64_t n = 0;
+	int rc = 0;
+
+	switch (code) {
+	case 'S':
+		if (sp_size_parse(arg, 1024, &n))
+			return wrong(err, where, arg, "invalid -S argument");
+		run->memory_bytes = n ? n : 1;
+		return 0;
+	case 'T':
+		return add_tmpdir(call, run, arg, err);
+	case SP__CALL_SEED:
+		return set_number(&run->seed, arg, 0, where, err);
+	case SP__CALL_PARALLEL:
+		rc = set_number(&n, arg, 1, where, err);
+		run->parallel = n < UINT_MAX ? (unsigned)n : UINT_MAX;
+		return rc;
+	case SP__CALL_DECOMPRESS:
+		return set_format(&run->decompress, arg, sp_packed_words(), where, err);
+	case SP__CALL_PACK:
+		return set_format(&run->compress_output, arg, sp_packing_words(), where, err);
+	default:
+		return 1;
+	}
+}
+
+int sp__call_complete(struct sp_call *call, struct sp_run_opts *run, struct sp_errinfo *err)
+{
+	const char *dir = getenv("TMPDIR");
+
+	if (!run->memory_bytes)
+		run->memory_bytes = sp_memory_default();
+	return run->ntmpdirs ? 0 : add_tmpdir(call, run, dir ? dir : "/tmp", err);
+}
+
+static int sort_option(struct sp_call *call, int code, const char *arg, const char **where,
+		       struct sp_errinfo *err)
+{
+	int rc, how;
+
+	if (code == SP__CALL_COUNT) {
+		call->sort.count = true;
+		return 0;
+	}
+	if (code == SP__CALL_SPILL) {
+		if (sp_spill_compression_parse(arg, &how))
+			return wrong(err, where, arg, "invalid --spill-compression argument");
+		call->sort.run.compression = (enum sp_spill_compression)how;
+		return 0;
+	}
+	rc = sp__call_resource(call, &call->sort.run, code, arg, where, err);
+	return rc == 1 ? sp__order_option(&call->order, code, arg, where, err) : rc;
+}
+
+static int read_words(struct sp_call *call, size_t nwords, const char **where,
+		      struct sp_errinfo *err)
+{
+	static const struct sp__optname names[] = {
+		SP__ORDER_NAMES,
+		SP__CALL_NAMES,
+		{ "count", SP__CALL_COUNT, SP__OPT_NONE },
+		{ "spill-compression", SP__CALL_SPILL, SP__OPT_ARG },
+		{ 0 },
+	};
+	struct sp__optwords o = { .table = names,
+				  .words = (const char *const *)call->words,
+				  .nwords = nwords };
+	const char *arg;
+	int rc, code;
+
+	*where = NULL;
+	while ((rc = sp__optwords_next(&o, &code, &arg, where, err)) == 1) {
+		rc = sort_option(call, code, arg, where, err);
+		if (rc < 0)
+			return rc;
+	}
+	return rc;
+}
+
+static int finish_sort(struct sp_call *call, const char **where, struct sp_errinfo *err)
+{
+	int rc = sp__order_complete(&call->order, where, err);
+
+	if (!rc && call->sort.count && !call->order.unique)
+		rc = sp__errf(err, -EINVAL, "parse", NULL, -1, "--count needs --unique");
+	if (!rc)
+		rc = sp_order_keyset(&call->keys, &call->order, NULL, err);
+	call->sort.format = sp_order_format(&call->order);
+	call->sort.keys = call->keys;
+	call->sort.unique = call->order.unique;
+	return rc;
+}
+
+int sp_call_sort(struct sp_call **call, const char *const *words, size_t nwords,
+		 struct sp_errinfo *err)
+{
+	static const struct sp_call init = { .order = SP_ORDER_INIT, .sort = SP_SORT_OPTS_INIT };
+	struct sp_errinfo why = SP_ERRINFO_INIT;
+	struct sp_call *c = malloc(sizeof(*c));
+	const char *where = NULL;
+	int rc;
+
+	*call = NULL;
+	if (!c)
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	*c = init;
+	rc = sp__call_keep(c, words, nwords, &why);
+	if (!rc)
+		rc = read_words(c, nwords, &where, &why);
+	if (!rc)
+		rc = finish_sort(c, &where, &why);
+	if (!rc)
+		rc = sp__call_complete(c, &c->sort.run, &why);
+	if (rc < 0) {
+		rc = sp__call_wrong(err, &why, where);
+		sp_call_free(c);
+		return rc;
+	}
+	*call = c;
+	return 0;
+}
+
+void sp_call_free(struct sp_call *call)
+{
+	if (!call)
+		return;
+	sp_keyset_free(call->keys);
+	sp_order_release(&call->order);
+	for (char **w = call->words; w && *w; w++)
+		free(*w);
+	free(call->words);
+	free(call->tmpdirs);
+	free(call);
+}
+
+const struct sp_sort_opts *sp_call_sort_opts(const struct sp_call *call)
+{
+	return &call->sort;
+}
+
+void sp_call_info(const struct sp_call *call, struct sp_call_info *info)
+{
+	const struct sp_order *o = &call->order;
+
+	*info = (struct sp_call_info){
+		.kind = call->sort.format.kind,
+		.eol = call->sort.format.eol,
+		.fixed_bytes = call->sort.format.fixed_bytes,
+		.header_records = o->header_records,
+		.memory_bytes = call->sort.run.memory_bytes,
+		.header_first = o->header_first,
+		.unique = o->unique,
+		.count = call->sort.count,
+		.random = sp_order_has_letter(o, 'R'),
+		.stable = o->stable || o->unique,
+		.keys = call->keys,
+		.format = call->sort.format,
+	};
+}
+
+static int as_json(struct sp_report *report, char **text, struct sp_errinfo *err)
+{
+	size_t bytes;
+	FILE *f = report ? open_memstream(text, &bytes) : NULL;
+	int bad = !f || sp_report_json(report, f);
+
+	if (f)
+		bad |= fclose(f) != 0;
+	sp_report_free(report);
+	return bad ? sp__err(err, -ENOMEM, "report", NULL, -1) : 0;
+}
+
+int sp_call_sort_files(const struct sp_call *call, const char *const *inputs, size_t ninputs,
+		       bool merge, const char *output, char **report, struct sp_errinfo *err)
+{
+	const struct sp_sort_io io = {
+		.inputs = inputs,
+		.ninputs = ninputs,
+		.merge = merge,
+		.output = output,
+		.header_records = call->order.header_records,
+		.header_first = call->order.header_first,
+		.device_figures = report != NULL,
+	};
+	struct sp_sort_stats stats;
+	int rc = sp_sort_run(&call->sort, &io, &stats, err);
+
+	if (!rc && report)
+		rc = as_json(sp_report_sort(&call->sort, &io, &stats), report, err);
+	return rc;
+}
+
+void sp_call_report_free(char *report)
+{
+	free(report);
+}
+
+int sp_call_sample(struct sp_splitters **splitters, const struct sp_call *call,
+		   const char *const *inputs, size_t ninputs, size_t parts, struct sp_errinfo *err)
+{
+	const struct sp_sort_io io = {
+		.inputs = inputs,
+		.ninputs = ninputs,
+		.header_records = call->order.header_records,
+		.header_first = call->order.header_first,
+	};
+
+	return sp_splitters_sample(splitters, &call->sort, &io, parts, err);
+}

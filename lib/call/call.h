@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The state of a call: the options that its words came to, and their memory.
+ */
+#ifndef SP__CALL_CALL_H
+#define SP__CALL_CALL_H
+
+#include <spindle/call.h>
+#include <spindle/order.h>
+
+struct sp_call {
+	struct sp_order order;
+	struct sp_keyset *keys;
+	struct sp_sort_opts sort;
+	char **words; /* copies, which options borrow; NULL ends them */
+	const char **tmpdirs;
+};
+
+/* An error that quotes what it is about, unless that is NULL. */
+int sp__call_wrong(struct sp_errinfo *err, const struct sp_errinfo *why, const char *where);
+
+/* Copies the words; 0 or -ENOMEM. */
+SP_MUST_CHECK int sp__call_keep(struct sp_call *call, const char *const *words, size_t nwords,
+				struct sp_errinfo *err);
+
+/* The options of resources, for a table of names. */
+enum sp__call_code {
+	SP__CALL_SEED = 512,
+	SP__CALL_PARALLEL,
+	SP__CALL_COUNT,
+	SP__CALL_DECOMPRESS,
+	SP__CALL_PACK,
+	SP__CALL_SPILL,
+	SP__CALL_CODES
+};
+
+#define SP__CALL_NAMES                                                                             \
+	{ "buffer-size", 'S', SP__OPT_ARG }, { "temporary-directory", 'T', SP__OPT_ARG },          \
+		{ "seed", SP__CALL_SEED, SP__OPT_ARG },                                            \
+		{ "parallel", SP__CALL_PARALLEL, SP__OPT_ARG },                                    \
+		{ "decompress", SP__CALL_DECOMPRESS, SP__OPT_MAYBE },                              \
+	{                                                                                          \
+		"compress-output", SP__CALL_PACK, SP__OPT_ARG                                      \
+	}
+
+/* Applies one of them to run; 1: it is none. */
+SP_MUST_CHECK int sp__call_resource(struct sp_call *call, struct sp_run_opts *run, int code,
+				    const char *arg, const char **where, struct sp_errinfo *err);
+/* Memory and temporary directories where the words name none. */
+SP_MUST_CHECK int sp__call_complete(struct sp_call *call, struct sp_run_opts *run,
+				    struct sp_errinfo *err);
+
+#endif

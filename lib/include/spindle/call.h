@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sorting by the words of a command: for programs in other languages, which need not know the
+ * structs of the other headers.
+ *
+ * A call has options of xsort(1), as words without files: those of order and format
+ * (spindle/order.h), -S, -T, --parallel, --seed, --count, --decompress, --compress-output and
+ * --spill-compression.  What is said of them there holds here too, but sizes are in the units of
+ * -S.  sp_call_sort_opts() is for the functions on buffers (spindle/buffers.h).
+ *
+ * Errors: 0 or a negative code, with the reason in err, which may be NULL; -EINVAL: a word is
+ * wrong, and the text names it.
+ * Ownership: words are copied; what a function makes is freed by the function named there.
+ * Thread rule: a call does not change once it is made; any number of threads may use it.
+ */
+#ifndef SPINDLE_CALL_H
+#define SPINDLE_CALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <spindle/api.h>
+#include <spindle/error.h>
+#include <spindle/sort.h>
+#include <spindle/split.h>
+
+struct sp_call;
+
+SP_API SP_MUST_CHECK int sp_call_sort(struct sp_call **call, const char *const *words,
+				      size_t nwords, struct sp_errinfo *err);
+SP_API void sp_call_free(struct sp_call *call); /* accepts NULL */
+
+/* What its words came to; valid while the call lives. */
+SP_API const struct sp_sort_opts *sp_call_sort_opts(const struct sp_call *call);
+
+struct sp_call_info {
+	int kind; /* enum sp_recfmt_kind */
+	int eol;  /* of lines */
+	uint64_t fixed_bytes;
+	uint64_t header_records;
+	uint64_t memory_bytes; /* -S, or the default */
+	bool header_first, unique, count, random;
+	bool stable; /* equal records keep the order of their inputs */
+	const struct sp_keyset *keys;
+	struct sp_recfmt format;
+};
+
+SP_API void sp_call_info(const struct sp_call *call, struct sp_call_info *info);
+
+/*
+ * Sorts, or merges, files into output.  *report, unless report is NULL: the JSON document of
+ * schema spindle.sort/1 (spindle-report(5)), for sp_call_report_free().
+ */
+SP_API SP_MUST_CHECK int sp_call_sort_files(const struct sp_call *call, const char *const *inputs,
+					    size_t ninputs, bool merge, const char *output,
+					    char **report, struct sp_errinfo *err);
+SP_API void sp_call_report_free(char *report); /* accepts NULL */
+
+/* As sp_splitters_sample(), of files with the header of the call. */
+SP_API SP_MUST_CHECK int sp_call_sample(struct sp_splitters **splitters, const struct sp_call *call,
+					const char *const *inputs, size_t ninputs, size_t parts,
+					struct sp_errinfo *err);
+
+/* The version of the library, SP_VERSION; static. */
+SP_API const char *sp_version(void);
+
+#endif

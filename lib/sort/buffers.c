@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Data in memory: sorted by the sort itself, cut by binary search, merged by the loser tree of the
+ * final merge, whose cursors take each buffer as one span.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <spindle/buffers.h>
+#include "base/err.h"
+#include "rec/recfmt.h"
+#include "run/memory.h"
+#include "sort/splitters.h"
+#include "sort/state.h"
+
+#define BLOCK_BYTES ((size_t)1 << 20)
+
+static struct sp_tally told(const struct sp__tally *t)
+{
+	return (struct sp_tally){ t->records, t->bytes, t->sum };
+}
+
+static int not_whole(struct sp_errinfo *err)
+{
+	return sp__errf(err, SP_EFORMAT, "read", NULL, -1, "the last record is not whole");
+}
+
+/* Bytes of whole records that a buffer begins with. */
+static size_t whole_bytes(const struct sp_recfmt *f, const struct sp_batch *b)
+{
+	struct sp__splitter s;
+	size_t bytes;
+
+	sp__splitter_init(&s, f);
+	bytes = sp__splitter_feed(&s, b->data, b->bytes);
+	sp__splitter_release(&s);
+	return bytes;
+}
+
+int sp_tally_buffer(struct sp_tally *tally, const struct sp_recfmt *format,
+		    const struct sp_batch *buffer, struct sp_errinfo *err)
+{
+	const char *at = buffer->data, *end = at + buffer->bytes, *next;
+	struct sp__tally t = { 0 };
+
+	for (; at < end; at = next) {
+		next = sp__rec_end(format, at, (size_t)(end - at));
+		if (!next)
+			return not_whole(err);
+		sp__tally_add(&t, at, (size_t)(next - at));
+	}
+	*tally = told(&t);
+	return 0;
+}
+
+size_t sp_head_buffer(const struct sp_recfmt *format, const struct sp_batch *buffer,
+		      uint64_t records)
+{
+	const char *at = buffer->data, *end = at + buffer->bytes;
+
+	for (; records && at && at < end; records--)
+		at = sp__rec_end(format, at, (size_t)(end - at));
+	return at ? (size_t)(at - buffer->data) : buffer->bytes;
+}
+
+static int no_count(const struct sp_sort_opts *opts, struct sp_errinfo *err)
+{
+	return opts->count ? sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
+				      "buffers hold records without their counts")
+			   : 0;
+}
+
+/* Puts a last record that lacks its terminator. */
+static int put_rest(struct sp_sort *s, const char *data, size_t bytes)
+{
+	const struct sp_recfmt *f = &s->opts.format;
+	struct sp_errinfo *err = s->env.err;
+	struct sp__bytes rec = { 0 };
+	char eol = f->kind == SP_REC_LINE ? f->eol : '\n';
+	int rc;
+
+	if (f->kind == SP_REC_FIXED)
+		return sp__rec_partial(f, NULL, err);
+	if (sp__bytes_set(&rec, data, bytes, &s->env.budget) ||
+	    sp__bytes_append(&rec, &eol, 1, &s->env.budget))
+		rc = sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	else if (!sp__rec_end(f, rec.data, rec.bytes))
+		rc = sp__rec_unclosed(f, data, bytes, NULL, 0, err);
+	else
+		rc = sp__sort_put_all(s, &(struct sp_batch){ rec.data, rec.bytes });
+	sp__bytes_release(&rec, &s->env.budget);
+	return rc;
+}
+
+static int put(struct sp_sort *s, const struct sp_batch *buffer)
+{
+	struct sp_batch whole = { buffer->data, whole_bytes(&s->opts.format, buffer) };
+	int rc = whole.bytes ? sp__sort_put_all(s, &whole) : SP_READY;
+
+	if (rc >= 0 && whole.bytes < buffer->bytes)
+		rc = put_rest(s, buffer->data + whole.bytes, buffer->bytes - whole.bytes);
+	return rc < 0 ? rc : 0;
+}
+
+static int give(struct sp_sort *s, char *out, size_t room)
+{
+	struct sp_batch batch;
+	int rc;
+
+	while ((rc = sp__sort_get_next(s, &batch)) == SP_READY) {
+		if (batch.bytes > room)
+			return sp__errf(s->env.err, SP_EBUDGET, "write", NULL, -1,
+					"there is no room for the result");
+		memcpy(out, batch.data, batch.bytes);
+		out += batch.bytes;
+		room -= batch.bytes;
+	}
+	return rc;
+}
+
+int sp_sort_buffer(const struct sp_sort_opts *opts, const struct sp_batch *buffers, size_t n,
+		   char *out, size_t room, struct sp_tally *read, struct sp_tally *given,
+		   struct sp_errinfo *err)
+{
+	struct sp_errinfo own = SP_ERRINFO_INIT;
+	struct sp_sort_opts o = *opts;
+	struct sp_sort *s = NULL;
+	struct sp__tally in;
+	int rc = no_count(opts, err);
+
+	o.input_bytes = 1;
+	for (size_t i = 0; i < n; i++)
+		o.input_bytes += buffers[i].bytes;
+	if (!rc)
+		rc = sp_sort_new(&s, &o, err ? err : &own);
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = put(s, &buffers[i]);
+	if (!rc)
+		rc = sp_sort_finish(s);
+	if (!rc)
+		rc = give(s, out, room);
+	if (!rc && read) {
+		in = sp__balance_read(s);
+		*read = told(&in);
+	}
+	if (!rc && given)
+		*given = told(&s->balance.given);
+	sp_sort_free(s);
+	return rc;
+}
+
+int sp_splitters_read(struct sp_splitters **splitters, const struct sp_sort_opts *opts,
+		      const struct sp_batch *buffer, struct sp_errinfo *err)
+{
+	int rc = sp__splitters_new(splitters, opts, err);
+
+	if (!rc && whole_bytes(&opts->format, buffer) < buffer->bytes)
+		rc = not_whole(err);
+	if (!rc)
+		rc = sp__splitters_load_batch(*splitters, buffer, NULL, err);
+	if (!rc)
+		rc = sp__splitters_compared(*splitters, err);
+	if (rc < 0) {
+		sp_splitters_free(*splitters);
+		*splitters = NULL;
+	}
+	return rc;
+}
+
+int sp_split_buffer(const struct sp_splitters *splitters, const struct sp_batch *sorted,
+		    size_t *offsets, struct sp_errinfo *err)
+{
+	size_t at = 0;
+
+	if (whole_bytes(&splitters->format, sorted) < sorted->bytes)
+		return not_whole(err);
+	for (size_t i = 0; i < splitters->n; i++) {
+		const struct sp_batch rest = { sorted->data + at, sorted->bytes - at };
+
+		at += rest.bytes ? sp__splitters_search(splitters, i, &rest) : 0;
+		offsets[i] = at;
+	}
+	return sp__splitters_compared(splitters, err);
+}
+
+struct sp_merge {
+	struct sp__merge merge;
+	struct sp__budget budget;
+	struct sp_errinfo *err, own;
+	struct sp_batch *buffers; /* empty once their cursors have them */
+	bool unique, coded;
+	struct sp__tally read, given, dropped;
+	char *block;
+	size_t room;
+	bool held; /* the winner did not fit into the block before */
+	int ended;
+};
+
+/* A buffer is one span, given once. */
+static int span(void *merge, size_t index, bool wait, const char **data, size_t *bytes)
+{
+	struct sp_merge *m = merge;
+	struct sp_batch *b = &m->buffers[index];
+
+	(void)wait;
+	if (!b->bytes)
+		return SP_END;
+	*data = b->data;
+	*bytes = b->bytes;
+	b->bytes = 0;
+	return SP_READY;
+}
+
+static int set_up(struct sp_merge *m, const struct sp_sort_opts *opts,
+		  const struct sp_batch *buffers, size_t n)
+{
+	int rc;
+
+	m->buffers = calloc(n + 1, sizeof(*m->buffers));
+	m->block = malloc(m->room = BLOCK_BYTES);
+	if (!m->buffers || !m->block)
+		return sp__err(m->err, -ENOMEM, "allocate", NULL, -1);
+	sp__budget_init(&m->budget, sp__working_memory(&opts->run, opts->run.memory_bytes));
+	rc = sp__merge_init(&m->merge, opts->keys, (unsigned)n, &m->budget, m->err);
+	for (size_t i = 0; !rc && i < n; i++) {
+		m->buffers[i] = buffers[i];
+		if (whole_bytes(&opts->format, &buffers[i]) < buffers[i].bytes)
+			rc = not_whole(m->err);
+		m->merge.cursors[i].feed =
+			(struct sp__feed){ .ctx = m, .index = i, .get = span, .read = &m->read };
+	}
+	m->unique = opts->unique;
+	m->coded = m->merge.coded;
+	return rc;
+}
+
+int sp_merge_open(struct sp_merge **merge, const struct sp_sort_opts *opts,
+		  const struct sp_batch *buffers, size_t n, struct sp_errinfo *err)
+{
+	struct sp_merge *m = calloc(1, sizeof(*m));
+	int rc = no_count(opts, err);
+
+	*merge = NULL;
+	if (!m)
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	m->own = (struct sp_errinfo)SP_ERRINFO_INIT;
+	m->err = err ? err : &m->own;
+	if (!rc)
+		rc = set_up(m, opts, buffers, n);
+	if (rc < 0)
+		sp_merge_close(m);
+	else
+		*merge = m;
+	return rc;
+}
+
+void sp_merge_close(struct sp_merge *m)
+{
+	if (!m)
+		return;
+	sp__merge_release(&m->merge);
+	free(m->buffers);
+	free(m->block);
+	free(m);
+}
+
+/* The order is known from the codes, or compared. */
+static bool in_order(const struct sp_merge *m)
+{
+	size_t term = sp__rec_term(&sp__ks(m->merge.keys)->format);
+
+	if (m->coded || !m->merge.prev)
+		return m->merge.coded == m->coded;
+	return sp_keyset_compare(m->merge.keys, m->merge.prev, m->merge.prev_bytes - term,
+				 m->merge.rec, m->merge.bytes - term) <= 0;
+}
+
+/* The next record that is not dropped. */
+static int next_record(struct sp_merge *m)
+{
+	int rc;
+
+	while ((rc = sp__merge_next(&m->merge, true)) == SP_READY) {
+		if (!in_order(m))
+			return sp__errf(m->err, SP_EFORMAT, "merge", NULL, -1,
+					"the buffers are not in order");
+		if (!m->unique || !m->merge.equal)
+			return rc;
+		sp__tally_add(&m->dropped, m->merge.rec, m->merge.bytes);
+	}
+	return rc;
+}
+
+static int fits(struct sp_merge *m, size_t bytes)
+{
+	char *more;
+
+	if (bytes <= m->room)
+		return 0;
+	more = realloc(m->block, bytes);
+	if (!more)
+		return sp__err(m->err, -ENOMEM, "allocate", NULL, -1);
+	m->block = more;
+	m->room = bytes;
+	return 0;
+}
+
+static int ended(struct sp_merge *m)
+{
+	struct sp__tally all = m->given;
+
+	sp__tally_join(&all, &m->dropped);
+	if (all.records != m->read.records || all.bytes != m->read.bytes || all.sum != m->read.sum)
+		return sp__err(m->err, SP_EBALANCE, "merge", NULL, -1);
+	return SP_END;
+}
+
+int sp_merge_next(struct sp_merge *m, struct sp_batch *block)
+{
+	size_t used = 0;
+	int rc = m->ended ? SP_END : SP_READY;
+
+	if (m->ended)
+		return m->ended < 0 ? m->ended : SP_END;
+	while (rc == SP_READY) {
+		if (!m->held)
+			rc = next_record(m);
+		if (rc == SP_READY && !used)
+			rc = fits(m, m->merge.bytes) ? -ENOMEM : rc;
+		m->held = rc == SP_READY && used + m->merge.bytes > m->room;
+		if (rc != SP_READY || m->held)
+			break;
+		memcpy(m->block + used, m->merge.rec, m->merge.bytes);
+		used += m->merge.bytes;
+		sp__tally_add(&m->given, m->merge.rec, m->merge.bytes);
+	}
+	if (rc == SP_END)
+		rc = ended(m);
+	if (rc < 0) {
+		m->ended = sp__err(m->err, rc, "merge", NULL, -1);
+		return rc;
+	}
+	m->ended = rc == SP_END;
+	*block = (struct sp_batch){ m->block, used };
+	return used ? SP_READY : SP_END;
+}
+
+void sp_merge_tally(const struct sp_merge *m, struct sp_tally *read, struct sp_tally *given)
+{
+	*read = told(&m->read);
+	*given = told(&m->given);
+}

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: MIT
+"""External sorting and joining of records, by the library of xsort and xjoin.
+
+Options are those of xsort(1), as a list of words or one string in the syntax of a shell:
+``"-t'|' -k2,2n -S 256M"``.  What decides order and format is understood, and -S, -T, --parallel,
+--seed, --count, --decompress, --compress-output and --spill-compression.
+
+Data is anything with contiguous bytes: bytes, bytearray, memoryview, mmap, numpy and Arrow
+buffers.  It is not copied, must not change during a call, and other threads run meanwhile.
+Sizes are bytes.  Every function raises SpindleError, and ValueError for options that are wrong.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import json
+import mmap
+import os
+import shlex
+from ctypes import byref, c_size_t, c_void_p
+from typing import Any, BinaryIO, Iterable, Iterator, NamedTuple, Optional, Sequence, Union
+
+from ._lib import READY, Batch, CallInfo, CTally, SpindleError, Views, __version__
+from ._lib import check, lib, no_error, words
+
+__all__ = [
+    "Merge",
+    "Options",
+    "SortedBuffer",
+    "SpindleError",
+    "Tally",
+    "__version__",
+    "merge",
+    "sort_buffer",
+    "sort_file",
+    "split",
+    "splitters",
+    "tally",
+]
+
+Words = Union[str, Sequence[str]]
+PathLike = Union[str, bytes, "os.PathLike[str]"]
+Paths = Union[PathLike, Sequence[PathLike]]
+
+
+class Tally(NamedTuple):
+    """Records, counted: their number, their bytes with terminators, and the sum of their hashes,
+    modulo 2**64, which does not depend on their order."""
+
+    records: int = 0
+    bytes: int = 0
+    sum: int = 0
+
+    def __add__(self, other: "Tally") -> "Tally":  # type: ignore[override]
+        return Tally(
+            self.records + other.records, self.bytes + other.bytes, (self.sum + other.sum) % 2**64
+        )
+
+
+def _tally(t: CTally) -> Tally:
+    return Tally(t.records, t.bytes, t.sum)
+
+
+class Options:
+    """Options of xsort, understood: pass one to several calls to read its words only once."""
+
+    def __init__(self, options: Words = ()):
+        self.words = tuple(shlex.split(options) if isinstance(options, str) else options)
+        self._call, err = c_void_p(), no_error()
+        try:
+            check(lib.sp_call_sort(byref(self._call), *words(self.words), byref(err)), err)
+        except SpindleError as e:
+            raise ValueError(e.text) if e.code == -errno.EINVAL else e
+        self.info = CallInfo()
+        lib.sp_call_info(self._call, byref(self.info))
+
+    def __del__(self) -> None:
+        lib.sp_call_free(getattr(self, "_call", None))
+
+    def __reduce__(self) -> Any:
+        return Options, (self.words,)
+
+    @property
+    def _opts(self) -> int:
+        return lib.sp_call_sort_opts(self._call)
+
+    def compare(self, a: bytes, b: bytes) -> int:
+        """Negative, 0 or positive: the order of two records with their terminators."""
+        term = self.info.fixed_bytes == 0
+        return lib.sp_keyset_compare(self.info.keys, a, len(a) - term, b, len(b) - term)
+
+    def head(self, data: Any, records: int) -> int:
+        """How many bytes the first records of data take; all, if there are fewer."""
+        with Views([data]) as v:
+            return lib.sp_head_buffer(byref(self.info.format), v.batches, records)
+
+
+def _options(options: Union[Options, Words]) -> Options:
+    return options if isinstance(options, Options) else Options(options)
+
+
+def _paths(paths: Paths) -> list[PathLike]:
+    return [paths] if isinstance(paths, (str, bytes, os.PathLike)) else list(paths)
+
+
+def sort_file(
+    inputs: Paths, output: PathLike, options: Union[Options, Words] = (), *, merge: bool = False
+) -> dict[str, Any]:
+    """Sorts one or several files into output, which appears when it is complete.
+
+    merge: the inputs are sorted already.  Returns the report, a document of schema spindle.sort/1
+    (spindle-report(5)).
+    """
+    o, err, report = _options(options), no_error(), c_void_p()
+    rc = lib.sp_call_sort_files(
+        o._call, *words(_paths(inputs)), merge, os.fsencode(output), byref(report), byref(err)
+    )
+    check(rc, err)
+    try:
+        return json.loads(ctypes.string_at(report.value))
+    finally:
+        lib.sp_call_report_free(report)
+
+
+class SortedBuffer(NamedTuple):
+    """The result of sort_buffer()."""
+
+    data: memoryview  #: sorted records, each with its terminator
+    read: Tally  #: of what was sorted
+    given: Tally  #: of data; less under -u
+
+
+def _room(size: int) -> Any:
+    """Memory that costs nothing until it is touched."""
+    return mmap.mmap(-1, size) if size else bytearray(1)
+
+
+def sort_buffer(data: Any, options: Union[Options, Words] = ()) -> SortedBuffer:
+    """Sorts the records of data, or of a list of buffers one after the other.
+
+    A last record without terminator gets one.  What does not fit into -S is spilled to -T.
+    """
+    buffers = data if isinstance(data, (list, tuple)) else [data]
+    o, err, read, given = _options(options), no_error(), CTally(), CTally()
+    with Views(buffers) as v:
+        room = v.bytes + len(buffers)
+        out = _room(room)
+        with Views([out]) as to:
+            rc = lib.sp_sort_buffer(
+                o._opts, v.batches, len(buffers), to.batches[0].data, room,
+                byref(read), byref(given), byref(err),
+            )  # fmt: skip
+    check(rc, err)
+    return SortedBuffer(memoryview(out)[: given.bytes], _tally(read), _tally(given))
+
+
+def tally(data: Any, options: Union[Options, Words] = ()) -> Tally:
+    """The tally of data, whose records are all whole."""
+    o, err, t = _options(options), no_error(), CTally()
+    with Views([data]) as v:
+        check(lib.sp_tally_buffer(byref(t), byref(o.info.format), v.batches, byref(err)), err)
+    return _tally(t)
+
+
+def _records(handle: c_void_p) -> list[bytes]:
+    batches = (lib.sp_splitters_get(handle, i) for i in range(lib.sp_splitters_count(handle)))
+    return [ctypes.string_at(b.data, b.bytes) for b in batches]
+
+
+def splitters(files: Paths, parts: int, options: Union[Options, Words] = ()) -> list[bytes]:
+    """Chooses parts - 1 records, with terminators, in order, that cut the records of files into
+    parts of about equal bytes.  Reads samples of regular files, 1000 for each part."""
+    o, err, handle = _options(options), no_error(), c_void_p()
+    rc = lib.sp_call_sample(byref(handle), o._call, *words(_paths(files)), parts, byref(err))
+    check(rc, err)
+    try:
+        return _records(handle)
+    finally:
+        lib.sp_splitters_free(handle)
+
+
+def split(
+    sorted_buffer: Any, options: Union[Options, Words], splitters: Sequence[bytes]
+) -> list[int]:
+    """Where splitters cut sorted, whole records: len(splitters) offsets in bytes.
+
+    Part i, of len(splitters) + 1, begins at offset i - 1 (part 0 at 0) and ends where the next
+    one begins; it has the records with splitter i - 1 <= key < splitter i.
+    """
+    o, err, handle = _options(options), no_error(), c_void_p()
+    offsets = (c_size_t * (len(splitters) + 1))()
+    with Views([b"".join(splitters), sorted_buffer]) as v:
+        rc = lib.sp_splitters_read(byref(handle), o._opts, v.batches, byref(err))
+        if rc >= 0:
+            rc = lib.sp_split_buffer(handle, byref(v.batches[1]), offsets, byref(err))
+        lib.sp_splitters_free(handle)
+    check(rc, err)
+    return list(offsets[: len(splitters)])
+
+
+class Merge:
+    """A merge of sorted buffers: an iterator of blocks of whole records, about a megabyte each.
+
+    Of equal records those of the first buffer come first.  The buffers are used until close().
+    """
+
+    def __init__(self, buffers: Sequence[Any], options: Union[Options, Words] = ()):
+        self._merge, self._options, self._err = c_void_p(), _options(options), no_error()
+        self._views = Views(buffers)
+        rc = lib.sp_merge_open(
+            byref(self._merge), self._options._opts, self._views.batches, len(buffers),
+            byref(self._err),
+        )  # fmt: skip
+        if rc < 0:
+            self.close()
+        check(rc, self._err)
+
+    def _next(self) -> Optional[Batch]:
+        block = Batch()
+        if not self._merge:
+            raise ValueError("the merge is closed")
+        rc = check(lib.sp_merge_next(self._merge, byref(block)), self._err)
+        return block if rc == READY else None
+
+    def __iter__(self) -> Iterator[bytes]:
+        while (block := self._next()) is not None:
+            yield ctypes.string_at(block.data, block.bytes)
+
+    def write_to(self, file: BinaryIO) -> int:
+        """Writes all blocks, without a copy, and returns their bytes."""
+        written = 0
+        while (block := self._next()) is not None:
+            file.write((ctypes.c_char * block.bytes).from_address(block.data))
+            written += block.bytes
+        return written
+
+    def tallies(self) -> tuple[Tally, Tally]:
+        """What has been taken in, and what given out: less under -u."""
+        read, given = CTally(), CTally()
+        if self._merge:
+            lib.sp_merge_tally(self._merge, byref(read), byref(given))
+        return _tally(read), _tally(given)
+
+    def close(self) -> None:
+        lib.sp_merge_close(self._merge)
+        self._merge = c_void_p()
+        self._views.release()
+
+    def __enter__(self) -> "Merge":
+        return self
+
+    def __exit__(self, *unused: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_views"):
+            self.close()
+
+
+def merge(buffers: Iterable[Any], options: Union[Options, Words] = ()) -> Iterator[bytes]:
+    """The blocks of a Merge, which is closed at the end."""
+    with Merge(list(buffers), options) as m:
+        yield from m

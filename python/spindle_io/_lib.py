@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: MIT
+"""The shared library: where it is, its functions and structs, its errors."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_int, c_longlong, c_size_t
+from ctypes import c_bool, c_uint64, c_void_p
+from pathlib import Path
+from typing import Any, Iterable, Optional, Sequence
+
+from ._version import __version__
+
+PATH = Path(__file__).parent / "lib" / "libspindle.so.0"
+READY = 1
+
+
+class SpindleError(Exception):
+    """What the library refused or could not do.
+
+    code: negative, -errno or one of SP_E... of spindle_error(3); path: the file, or None;
+    offset: bytes into it, or None; text: the reason alone.
+    """
+
+    def __init__(self, code: int, text: str, path: Optional[str] = None, offset: Optional[int] = None):
+        super().__init__(code, text, path, offset)
+        self.code, self.text, self.path, self.offset = code, text, path, offset
+
+    def __str__(self) -> str:
+        place = f"{self.path}: " if self.path else ""
+        place += f"offset {self.offset}: " if self.offset is not None else ""
+        return place + self.text
+
+
+class ErrInfo(Structure):
+    """struct sp_errinfo."""
+
+    _fields_ = [
+        ("code", c_int),
+        ("op", c_char_p),
+        ("offset", c_longlong),
+        ("path", c_char * 4096),
+        ("text", c_char * 256),
+    ]
+
+
+class Batch(Structure):
+    """struct sp_batch."""
+
+    _fields_ = [("data", c_void_p), ("bytes", c_size_t)]
+
+
+class CTally(Structure):
+    """struct sp_tally."""
+
+    _fields_ = [("records", c_uint64), ("bytes", c_uint64), ("sum", c_uint64)]
+
+
+class RecFmt(Structure):
+    """struct sp_recfmt."""
+
+    _fields_ = [("kind", c_int), ("eol", c_char), ("separator", c_char), ("fixed_bytes", c_size_t)]
+
+
+class CallInfo(Structure):
+    """struct sp_call_info."""
+
+    _fields_ = [
+        ("kind", c_int),
+        ("eol", c_int),
+        ("fixed_bytes", c_uint64),
+        ("header_records", c_uint64),
+        ("memory_bytes", c_uint64),
+        ("header_first", c_bool),
+        ("unique", c_bool),
+        ("count", c_bool),
+        ("random", c_bool),
+        ("stable", c_bool),
+        ("keys", c_void_p),
+        ("format", RecFmt),
+    ]
+
+
+_ERR = POINTER(ErrInfo)
+_BATCH = POINTER(Batch)
+_TALLY = POINTER(CTally)
+_WORDS = POINTER(c_char_p)
+_HANDLE = POINTER(c_void_p)
+
+# name: (result, arguments)
+_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
+    "sp_version": (c_char_p, []),
+    "sp_strerror": (c_char_p, [c_int]),
+    "sp_call_sort": (c_int, [_HANDLE, _WORDS, c_size_t, _ERR]),
+    "sp_call_free": (None, [c_void_p]),
+    "sp_call_sort_opts": (c_void_p, [c_void_p]),
+    "sp_call_info": (None, [c_void_p, POINTER(CallInfo)]),
+    "sp_call_sort_files": (
+        c_int,
+        [c_void_p, _WORDS, c_size_t, c_bool, c_char_p, POINTER(c_void_p), _ERR],
+    ),
+    "sp_call_report_free": (None, [c_void_p]),
+    "sp_call_sample": (c_int, [_HANDLE, c_void_p, _WORDS, c_size_t, c_size_t, _ERR]),
+    "sp_keyset_compare": (c_int, [c_void_p, c_char_p, c_size_t, c_char_p, c_size_t]),
+    "sp_splitters_read": (c_int, [_HANDLE, c_void_p, _BATCH, _ERR]),
+    "sp_splitters_count": (c_size_t, [c_void_p]),
+    "sp_splitters_get": (Batch, [c_void_p, c_size_t]),
+    "sp_splitters_free": (None, [c_void_p]),
+    "sp_tally_buffer": (c_int, [_TALLY, POINTER(RecFmt), _BATCH, _ERR]),
+    "sp_head_buffer": (c_size_t, [POINTER(RecFmt), _BATCH, c_uint64]),
+    "sp_sort_buffer": (
+        c_int,
+        [c_void_p, _BATCH, c_size_t, c_void_p, c_size_t, _TALLY, _TALLY, _ERR],
+    ),
+    "sp_split_buffer": (c_int, [c_void_p, _BATCH, POINTER(c_size_t), _ERR]),
+    "sp_merge_open": (c_int, [_HANDLE, c_void_p, _BATCH, c_size_t, _ERR]),
+    "sp_merge_next": (c_int, [c_void_p, _BATCH]),
+    "sp_merge_tally": (None, [c_void_p, _TALLY, _TALLY]),
+    "sp_merge_close": (None, [c_void_p]),
+}
+
+
+def _load() -> ctypes.CDLL:
+    try:
+        lib = ctypes.CDLL(str(PATH))
+        for name, (result, arguments) in _FUNCTIONS.items():
+            function = getattr(lib, name)
+            function.restype, function.argtypes = result, arguments
+    except (OSError, AttributeError) as e:
+        raise ImportError(f"spindle_io: the library cannot be used: {e}") from e
+    found = lib.sp_version().decode()
+    if found != __version__:
+        raise ImportError(
+            f"spindle_io: this is version {__version__}, but {PATH} is version {found}"
+        )
+    return lib
+
+
+lib = _load()
+
+
+def words(texts: Iterable[Any]) -> tuple[Any, int]:
+    """An array of char pointers, and its length."""
+    encoded = [os.fsencode(t) for t in texts]
+    return (c_char_p * (len(encoded) + 1))(*encoded), len(encoded)
+
+
+def check(rc: int, err: ErrInfo) -> int:
+    """Raises what err says if rc is an error."""
+    if rc >= 0:
+        return rc
+    text = err.text.decode(errors="replace") or lib.sp_strerror(rc).decode(errors="replace")
+    path = os.fsdecode(err.path) if err.path else None
+    raise SpindleError(rc, text, path, err.offset if err.offset >= 0 else None)
+
+
+def no_error() -> ErrInfo:
+    return ErrInfo(offset=-1)
+
+
+class _PyBuffer(Structure):
+    """Py_buffer, of the stable interface since Python 3.11 and the same before."""
+
+    _fields_ = [
+        ("buf", c_void_p),
+        ("obj", ctypes.py_object),
+        ("len", ctypes.c_ssize_t),
+        ("itemsize", ctypes.c_ssize_t),
+        ("readonly", c_int),
+        ("ndim", c_int),
+        ("format", c_char_p),
+        ("shape", c_void_p),
+        ("strides", c_void_p),
+        ("suboffsets", c_void_p),
+        ("internal", c_void_p),
+    ]
+
+
+_get_buffer = ctypes.pythonapi.PyObject_GetBuffer
+_get_buffer.argtypes = [ctypes.py_object, POINTER(_PyBuffer), c_int]
+_release_buffer = ctypes.pythonapi.PyBuffer_Release
+_release_buffer.argtypes = [POINTER(_PyBuffer)]
+
+
+class Views:
+    """Addresses of objects with contiguous bytes, which stay where they are until release()."""
+
+    def __init__(self, objects: Sequence[Any]):
+        self.batches = (Batch * (len(objects) + 1))()
+        self._views: list[_PyBuffer] = []
+        try:
+            for i, o in enumerate(objects):
+                view = _PyBuffer()
+                _get_buffer(o, byref(view), 0)
+                self._views.append(view)
+                self.batches[i] = Batch(view.buf, view.len)
+        except BaseException:
+            self.release()
+            raise
+
+    @property
+    def bytes(self) -> int:
+        return sum(view.len for view in self._views)
+
+    def release(self) -> None:
+        while self._views:
+            _release_buffer(byref(self._views.pop()))
+
+    def __enter__(self) -> "Views":
+        return self
+
+    def __exit__(self, *unused: Any) -> None:
+        self.release()

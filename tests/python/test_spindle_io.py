@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: MIT
+"""The package spindle_io without Ray; only the standard library."""
+
+import array
+import mmap
+import os
+import pickle
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+
+import spindle_io as sp
+
+
+def lines(n: int, seed: int = 1) -> bytes:
+    r = random.Random(seed)
+    return b"".join(b"%d|%d\n" % (r.randrange(n // 2), r.randrange(99)) for _ in range(n))
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def file(self, name: str, data: bytes) -> Path:
+        path = self.folder / name
+        path.write_bytes(data)
+        return path
+
+
+class Sorting(Folder):
+    def test_a_buffer_is_sorted(self):
+        data, read, given = sp.sort_buffer(b"b 2\na 1\nc")
+        self.assertEqual(bytes(data), b"a 1\nb 2\nc\n")
+        self.assertEqual((read.records, read.bytes), (3, 10))
+        self.assertEqual(read, given)
+
+    def test_any_buffer_will_do(self):
+        with mmap.mmap(-1, 4) as m:
+            m[:] = b"b\na\n"
+            for data in (
+                b"b\na\n",
+                bytearray(b"b\na\n"),
+                memoryview(b"xb\na\n")[1:],
+                m,
+                array.array("B", b"b\na\n"),
+                pickle.PickleBuffer(b"b\na\n"),
+            ):
+                with self.subTest(type(data)):
+                    self.assertEqual(bytes(sp.sort_buffer(data).data), b"a\nb\n")
+
+    def test_what_has_no_contiguous_bytes_is_refused(self):
+        for data in ("text", memoryview(b"abcd")[::2], None):
+            with self.subTest(data), self.assertRaises((TypeError, BufferError)):
+                sp.sort_buffer(data)
+
+    def test_buffers_one_after_the_other(self):
+        data = sp.sort_buffer([b"b\nd", b"", b"c\na"]).data
+        self.assertEqual(bytes(data), b"a\nb\nc\nd\n")
+
+    def test_nothing_is_sorted(self):
+        self.assertEqual(bytes(sp.sort_buffer(b"").data), b"")
+        self.assertEqual(bytes(sp.sort_buffer([]).data), b"")
+
+    def test_options_decide(self):
+        data = b"2|b\n10|a\n2|b\n"
+        for options, want in (
+            ("-t'|' -k1,1n", b"2|b\n2|b\n10|a\n"),
+            (["-t|", "-k2,2"], b"10|a\n2|b\n2|b\n"),
+            ("-u", b"10|a\n2|b\n"),
+            ("-r -n", b"10|a\n2|b\n2|b\n"),
+        ):
+            with self.subTest(options):
+                self.assertEqual(bytes(sp.sort_buffer(data, options).data), want)
+
+    def test_binary_records(self):
+        data = struct.pack("<4I", 3, 1, 2, 256)
+        got = sp.sort_buffer(data, "--record-size=4 --bkey=0:4:u32le").data
+        self.assertEqual(struct.unpack("<4I", got), (1, 2, 3, 256))
+
+    def test_csv_with_quoted_newlines(self):
+        got = sp.sort_buffer(b'b,1\n"a\nx",2\n', "--csv -k1,1").data
+        self.assertEqual(bytes(got), b'"a\nx",2\nb,1\n')
+
+    def test_what_does_not_fit_is_spilled(self):
+        data = lines(200000)
+        options = ["-S1M", "-T", str(self.folder), "--parallel=2"]
+        want = b"".join(sorted(data.splitlines(True)))
+        self.assertEqual(bytes(sp.sort_buffer(data, options).data), want)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_files_and_their_report(self):
+        a, b = self.file("a", b"h\n3\n1\n"), self.file("b", b"h\n2")
+        report = sp.sort_file([a, b], self.folder / "out", "-n --header")
+        self.assertEqual((self.folder / "out").read_bytes(), b"h\n1\n2\n3\n")
+        self.assertEqual(report["schema"], "spindle.sort/1")
+        self.assertEqual(report["result"]["records"], 3)
+        sp.sort_file(self.folder / "out", a, "-n --header", merge=True)
+        self.assertEqual(a.read_bytes(), b"h\n1\n2\n3\n")
+
+    def test_other_threads_run_meanwhile(self):
+        data, turns, stop = lines(1000000), [0], threading.Event()
+
+        def count():
+            while not stop.is_set():
+                turns[0] += 1
+                time.sleep(0.001)
+
+        thread = threading.Thread(target=count)
+        thread.start()
+        before = turns[0]
+        sp.sort_buffer(data, "--parallel=1")
+        after = turns[0]
+        stop.set()
+        thread.join()
+        self.assertGreater(after - before, 5)
+
+    def test_options_can_be_sent(self):
+        o = pickle.loads(pickle.dumps(sp.Options("-k1,1 -r")))
+        self.assertEqual(o.words, ("-k1,1", "-r"))
+        self.assertGreater(0, o.compare(b"b\n", b"a\n"))
+
+
+class Parts(Folder):
+    def test_split_and_merge_make_the_whole(self):
+        pieces = [lines(5000, seed) for seed in range(4)]
+        options = sp.Options("-t'|' -k1,1n")
+        whole = bytes(sp.sort_buffer(pieces, options).data)
+        cuts = sp.splitters([self.file("in", whole)], 5, options)
+        self.assertEqual(len(cuts), 4)
+        pieces = [sp.sort_buffer(p, options).data for p in pieces]
+        ends = [[0, *sp.split(p, options, cuts), len(p)] for p in pieces]
+        out, total = b"", sp.Tally()
+        for i in range(5):
+            blocks = [p[e[i] : e[i + 1]] for p, e in zip(pieces, ends)]
+            with sp.Merge(blocks, options) as m:
+                out += b"".join(m)
+                read, given = m.tallies()
+            self.assertEqual(read, given)
+            total += given
+        self.assertEqual(out, whole)
+        self.assertEqual(total, sp.tally(whole, options))
+
+    def test_a_merge_is_written(self):
+        with open(self.folder / "out", "wb") as f, sp.Merge([b"a\nc\n", b"b\nc\n"], "-u") as m:
+            self.assertEqual(m.write_to(f), 6)
+            read, given = m.tallies()
+        self.assertEqual((self.folder / "out").read_bytes(), b"a\nb\nc\n")
+        self.assertEqual((read.records, given.records), (4, 3))
+
+    def test_huge_records_are_merged(self):
+        big = b"x" * 3_000_000 + b"\n"
+        got = b"".join(sp.merge([b"a\n" + big, b"b\ny\n"]))
+        self.assertEqual(got, b"a\nb\n" + big + b"y\n")
+
+    def test_offsets(self):
+        self.assertEqual(sp.split(b"a\nb\nc\n", "", [b"b\n", b"b\n", b"d\n"]), [2, 2, 6])
+        self.assertEqual(sp.split(b"", "", [b"b\n"]), [0])
+        self.assertEqual(sp.split(b"a\n", "", []), [])
+
+    def test_the_first_records(self):
+        self.assertEqual(sp.Options("--csv").head(b'"a\nb"\nc\n', 1), 6)
+
+
+class Errors(Folder):
+    def test_they_carry_code_path_and_offset(self):
+        with self.assertRaises(sp.SpindleError) as e:
+            sp.sort_file(self.folder / "none", self.folder / "out")
+        self.assertEqual(e.exception.code, -2)
+        self.assertEqual(e.exception.path, str(self.folder / "none"))
+        self.assertIsNone(e.exception.offset)
+        self.assertIn("No such file", str(e.exception))
+        self.assertEqual(pickle.loads(pickle.dumps(e.exception)).path, e.exception.path)
+
+    def test_wrong_options_are_value_errors(self):
+        for options, text in (
+            ("-k0", "field number is zero"),
+            ("-t ab", "multi-character tab 'ab'"),
+            ("-c", "not an option that applies here: '-c'"),
+            ("file", "not an option: 'file'"),
+            ("--csv -z", "'--csv' and '-z' are incompatible"),
+            ("--bkey=0:1", "--bkey needs --record-size"),
+            ("--count", "--count needs --unique"),
+            ("-S x", "invalid -S argument 'x'"),
+        ):
+            with self.subTest(options), self.assertRaises(ValueError) as e:
+                sp.Options(options)
+            self.assertIn(text, str(e.exception))
+
+    def test_data_that_is_wrong(self):
+        for call in (
+            lambda: list(sp.merge([b"b\na\nc\n", b"b\n"])),
+            lambda: list(sp.merge([b"a"])),
+            lambda: sp.split(b"a", "", [b"b\n"]),
+            lambda: sp.split(b"a\n", "", [b"b\n", b"a\n"]),
+            lambda: sp.tally(b"a\nb"),
+            lambda: sp.sort_buffer(b"12345", "--record-size=4"),
+            lambda: sp.sort_buffer(b'"a\n', "--csv"),
+        ):
+            with self.assertRaises(sp.SpindleError):
+                call()
+
+    def test_a_closed_merge_is_not_used(self):
+        m = sp.Merge([b"a\n"])
+        m.close()
+        with self.assertRaises(ValueError):
+            list(m)
+
+
+class Installed(unittest.TestCase):
+    def run_python(self, *args, **env):
+        return subprocess.run(
+            [sys.executable, *args], capture_output=True, text=True, env={**os.environ, **env}
+        )
+
+    def test_version(self):
+        done = self.run_python("-m", "spindle_io", "--version")
+        self.assertEqual(done.stdout, f"spindle_io {sp.__version__}\n")
+        self.assertEqual(self.run_python("-m", "spindle_io").returncode, 2)
+
+    def test_another_version_of_the_library_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            package = Path(folder) / "spindle_io"
+            package.mkdir()
+            for path in Path(sp.__file__).parent.iterdir():
+                if path.name not in ("_version.py", "__pycache__"):
+                    (package / path.name).symlink_to(path)
+            (package / "_version.py").write_text('__version__ = "9.9"\n')
+            done = self.run_python("-c", "import spindle_io", PYTHONPATH=folder)
+            self.assertIn("this is version 9.9, but", done.stderr)
+            (package / "lib").unlink()
+            done = self.run_python("-c", "import spindle_io", PYTHONPATH=folder)
+            self.assertIn("the library cannot be used", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
