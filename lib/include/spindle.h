@@ -9,6 +9,8 @@
 #include <spindle/batch.h>
 #include <spindle/bench.h>
 #include <spindle/benchset.h>
+#include <spindle/buffers.h>
+#include <spindle/call.h>
 #include <spindle/error.h>
 #include <spindle/fiojob.h>
 #include <spindle/flow.h>
