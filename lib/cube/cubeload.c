@@ -28,12 +28,7 @@ static int note_layers(struct sp__loading *l, uint64_t layers, bool end)
 
 static int note_progress(struct sp__loading *l, uint64_t layer)
 {
-	int rc;
-
-	if (l->noted < l->cube->progress_bytes)
-		return 0;
-	rc = sp__transfer_end(&l->transfer);
-	return rc ? rc : note_layers(l, layer, false);
+	return l->noted < l->cube->progress_bytes ? 0 : note_layers(l, layer, false);
 }
 
 /* The layer at which to go on, or 0. */

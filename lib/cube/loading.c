@@ -8,8 +8,10 @@
  * they are then several pieces, so the input must allow seeking: a pipe is copied to a
  * temporary file.
  *
- * Cells are written in the order of the mapping, while the next part is read; the checksums of a
- * part follow as soon as its last cell has been filled.
+ * Cells are written in the order of the mapping.  While those of a part are written, a task reads
+ * the next part of an input that allows seeking, into a second buffer; of a pipe nothing is read
+ * ahead, since an error would have to wait for what may never come.  The checksums of a part
+ * follow when its last cell has been written.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,20 +36,37 @@ static void fill_cell(void *arg, const uint64_t *x, uint8_t *cell)
 		sp__tile_fill(&h->shape, cell, h->fill);
 	if (l->kept.buffer)
 		sp__tiles_to_cell(&l->kept, x, cell);
-	sp__tiles_to_cell(&l->tiles, x, cell);
+	sp__tiles_to_cell(&l->part->tiles, x, cell);
 	sp__extents_add(&l->extents, x, cell);
 }
 
-/* The elements of the input in a box; fill if there is none. */
-static int read_elements(struct sp__loading *l, struct sp_cube_box box, uint64_t bytes)
+/* The task: the elements of the input in a part; fill if there is no input. */
+static void read_elements(void *arg)
 {
+	struct sp__loading *l = arg;
 	const struct sp__cube_head *h = &l->cube->head;
+	struct sp_cube_box box = l->read->tiles.box;
+	uint8_t *to = l->read->tiles.buffer;
 
-	for (uint64_t at = 0; !l->input.name && at < bytes; at += h->shape.element_bytes)
-		memcpy(l->tiles.buffer + at, h->fill, h->shape.element_bytes);
+	for (uint64_t at = 0; !l->input.name && at < l->read->bytes; at += h->shape.element_bytes)
+		memcpy(to + at, h->fill, h->shape.element_bytes);
 	box.lo[l->dim] -= l->first;
 	box.hi[l->dim] -= l->first;
-	return l->input.name ? sp__loadinput_read(&l->input, &box, l->tiles.buffer) : 0;
+	l->read_rc = l->input.name ? sp__loadinput_read(&l->input, &box, to) : 0;
+}
+
+static void begin_reading(struct sp__loading *l, const struct sp__loadpart *part)
+{
+	l->read = part;
+	sp__task_start(&l->reading, read_elements, l);
+}
+
+static int end_reading(struct sp__loading *l)
+{
+	sp__task_join(&l->reading);
+	if (l->read_rc < 0)
+		*l->err = l->read_err;
+	return l->read_rc;
 }
 
 static int begin(struct sp__loading *l)
@@ -64,38 +83,49 @@ static int write_cells(struct sp__loading *l, const struct sp_cube_box *cells)
 
 	sp__transfer_begin(&l->transfer, SP__OP_WRITE, fill_cell, l);
 	rc = sp__transfer_cells(&l->transfer, cells);
-	return rc ? rc : sp__transfer_flush(&l->transfer);
+	return rc ? rc : sp__transfer_end(&l->transfer);
 }
 
-static int load_part(struct sp__loading *l, const struct sp_cube_box *part)
+/* Old elements that share cells with those of the part. */
+static int read_kept(struct sp__loading *l)
+{
+	const struct sp__loadpart *p = l->part;
+	struct sp_cube_box old = p->box;
+
+	old.hi[l->dim] = p->tiles.box.lo[l->dim] - 1;
+	l->kept.buffer = NULL;
+	if (p->box.lo[l->dim] >= l->first)
+		return 0;
+	l->kept.buffer = p->tiles.buffer + p->bytes;
+	return l->keep(l, &old);
+}
+
+/* Writes a part that was read, and has the next one read, if there is one. */
+static int load_part(struct sp__loading *l, const struct sp__loadpart *part,
+		     const struct sp__loadpart *next)
 {
 	const struct sp_cube_shape *s = &l->cube->head.shape;
-	struct sp_cube_box cells = sp__cube_cells(s, part), box = *part, old = *part;
-	uint64_t bytes;
-	int rc = 0;
+	struct sp_cube_box cells = sp__cube_cells(s, &part->box);
+	int rc;
 
-	box.lo[l->dim] = sp__max(box.lo[l->dim], l->first);
-	old.hi[l->dim] = box.lo[l->dim] - 1;
-	bytes = sp__tiles_init(&l->tiles, s, &box, l->order);
-	l->kept.buffer = NULL;
-	if (part->lo[l->dim] < l->first) {
-		l->kept.buffer = l->tiles.buffer + bytes;
-		rc = l->keep(l, &old);
-	}
+	l->part = part;
+	rc = read_kept(l);
 	if (!rc)
 		rc = sp__extents_open(&l->extents, l->cube, &cells, l->err);
 	if (!rc)
-		rc = read_elements(l, box, bytes);
-	if (!rc)
 		rc = begin(l);
-	sp__charge_work(&l->cube->env, 0, 0, bytes);
+	if (!rc && next && part->tiles.buffer != next->tiles.buffer)
+		begin_reading(l, next);
+	sp__charge_work(&l->cube->env, 0, 0, part->bytes);
 	if (!rc)
 		rc = write_cells(l, &cells);
 	if (!rc)
 		rc = sp__extents_write(&l->extents, l->err);
 	sp__extents_close(&l->extents);
-	l->stats->elements += bytes / s->element_bytes;
-	l->noted += bytes;
+	l->stats->elements += part->bytes / s->element_bytes;
+	l->noted += part->bytes;
+	if (!rc && next && part->tiles.buffer == next->tiles.buffer)
+		begin_reading(l, next);
 	return rc;
 }
 
@@ -110,15 +140,21 @@ static uint64_t span_of(const struct sp__loading *l, unsigned dim)
 	return l->cube->head.shape.dims[dim] - begin_of(l, dim);
 }
 
+static bool may_read_ahead(const struct sp__loading *l)
+{
+	return l->input.name && l->input.seekable;
+}
+
 /*
  * Lengths of parts: all of a dimension, from the fastest of the input on, as long as a layer of
- * tiles of the slower ones fits as well.
+ * tiles of the slower ones fits as well.  Returns how many parts there is memory for: 1 or 2.
  */
-static int set_lengths(struct sp__loading *l)
+static unsigned set_lengths(struct sp__loading *l)
 {
 	const struct sp_cube_shape *s = &l->cube->head.shape;
 	uint64_t most = sp__cube_part_bytes(l->cube), least = s->element_bytes, layer = least,
-		 unit[SP_CUBE_DIMS_MAX];
+		 all = least, unit[SP_CUBE_DIMS_MAX];
+	unsigned buffers = 2;
 
 	for (unsigned i = 0; i < s->ndims; i++) {
 		unsigned dim = l->order[i];
@@ -126,7 +162,13 @@ static int set_lengths(struct sp__loading *l)
 		unit[dim] = sp__min(sp__cube_head_unit(&l->cube->head, dim), span_of(l, dim));
 		least *= unit[dim];
 		layer *= i + 1 < s->ndims ? span_of(l, dim) : unit[dim];
+		all *= span_of(l, dim);
 	}
+	if (may_read_ahead(l) && all > sp__min(most, sp__max(layer, PART_BYTES)) &&
+	    most / 2 >= least + SP__EXTENT_MEMORY)
+		most /= 2;
+	else
+		buffers = 1;
 	/* The checksums of a part, too: tiles at edges can have fewer elements than they take. */
 	most = most / (least + SP__EXTENT_MEMORY) * least;
 	most = sp__min(most, sp__max(layer, PART_BYTES));
@@ -137,11 +179,20 @@ static int set_lengths(struct sp__loading *l)
 		l->length[dim] = sp__min(units * unit[dim], span_of(l, dim));
 		least = least / unit[dim] * l->length[dim];
 	}
-	l->room = least;
-	l->tiles.buffer = sp__pages_alloc(l->room, true);
-	if (!l->tiles.buffer)
+	l->part_bytes = least;
+	return buffers;
+}
+
+static int open_buffers(struct sp__loading *l, unsigned n)
+{
+	uint64_t bytes = n * l->part_bytes;
+
+	l->buffer[0] = sp__pages_alloc(bytes, true);
+	if (!l->buffer[0])
 		return sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
-	sp__budget_charge(&l->cube->env.budget, l->room);
+	l->buffer_bytes = bytes;
+	l->buffer[1] = l->buffer[0] + (n - 1) * l->part_bytes;
+	sp__budget_charge(&l->cube->env.budget, bytes);
 	return 0;
 }
 
@@ -158,50 +209,86 @@ static bool in_sequence(const struct sp__loading *l)
 
 int sp__loading_open(struct sp__loading *l)
 {
-	int rc = set_lengths(l);
+	int rc = open_buffers(l, set_lengths(l));
 
 	if (!rc && l->input.name)
 		rc = sp__loadinput_begin(&l->input, in_sequence(l));
+	l->read_err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	l->input.err = &l->read_err;
 	return rc ? rc : sp__transfer_open(&l->transfer, l->cube, SP__OP_WRITE, l->stats, l->err);
+}
+
+/* The part that begins at `at`, in the order of the input, with the buffer for it. */
+static void set_part(const struct sp__loading *l, const uint64_t *at, uint8_t *buffer,
+		     struct sp__loadpart *p)
+{
+	const struct sp_cube_shape *s = &l->cube->head.shape;
+	struct sp_cube_box box;
+
+	for (unsigned i = 0; i < s->ndims; i++) {
+		unsigned dim = l->order[i];
+
+		box.lo[dim] = at[i];
+		box.hi[dim] = sp__min(at[i] + l->length[dim], s->dims[dim]) - 1;
+		box.stride[dim] = 1;
+	}
+	p->box = box;
+	p->layer = at[s->ndims - 1];
+	box.lo[l->dim] = sp__max(box.lo[l->dim], l->first);
+	p->bytes = sp__tiles_init(&p->tiles, s, &box, l->order);
+	p->tiles.buffer = buffer;
+}
+
+/* Where parts begin, in the order of the input; false: there are none. */
+static bool all_parts(const struct sp__loading *l, uint64_t first, struct sp_cube_box *parts)
+{
+	const struct sp_cube_shape *s = &l->cube->head.shape;
+	unsigned last = s->ndims - 1;
+
+	for (unsigned i = 0; i <= last; i++) {
+		parts->lo[i] = sp__max(begin_of(l, l->order[i]), i == last ? first : 0);
+		parts->hi[i] = s->dims[l->order[i]] - 1;
+		parts->stride[i] = l->length[l->order[i]];
+	}
+	return first <= parts->hi[last];
 }
 
 /* All parts, those along the input's fastest dimension first. */
 int sp__loading_parts(struct sp__loading *l, uint64_t first)
 {
-	const struct sp_cube_shape *s = &l->cube->head.shape;
-	unsigned last = s->ndims - 1;
-	uint64_t at[SP_CUBE_DIMS_MAX] = { 0 };
-	struct sp_cube_box parts, part;
+	const unsigned n = l->cube->head.shape.ndims;
+	struct sp__loadpart part[2];
+	uint64_t at[SP_CUBE_DIMS_MAX];
+	struct sp_cube_box parts;
+	bool more = all_parts(l, first, &parts);
 	int rc = 0;
 
-	for (unsigned i = 0; i <= last; i++) { /* in the order of the input */
-		parts.lo[i] = at[i] = sp__max(begin_of(l, l->order[i]), i == last ? first : 0);
-		parts.hi[i] = s->dims[l->order[i]] - 1;
-		parts.stride[i] = l->length[l->order[i]];
-	}
 	l->layer = first;
-	if (first > parts.hi[last])
+	if (!more)
 		return 0;
-	do {
-		for (unsigned i = 0; i <= last; i++) {
-			unsigned dim = l->order[i];
-
-			part.lo[dim] = at[i];
-			part.hi[dim] = sp__min(at[i] + l->length[dim], s->dims[dim]) - 1;
-			part.stride[dim] = 1;
-		}
-		if (l->progress && at[last] != parts.lo[last])
-			rc = l->progress(l, at[last]);
+	memcpy(at, parts.lo, sizeof(at));
+	set_part(l, at, l->buffer[0], &part[0]);
+	begin_reading(l, &part[0]);
+	for (unsigned i = 0; !rc && more; i = 1 - i) {
+		if (l->progress && part[i].layer != parts.lo[n - 1])
+			rc = l->progress(l, part[i].layer);
 		if (!rc)
-			rc = load_part(l, &part);
-	} while (!rc && sp__box_next(&parts, 0, s->ndims, at));
-	return rc ? rc : sp__transfer_end(&l->transfer);
+			rc = end_reading(l);
+		more = sp__box_next(&parts, 0, n, at);
+		if (more)
+			set_part(l, at, l->buffer[1 - i], &part[1 - i]);
+		if (!rc)
+			rc = load_part(l, &part[i], more ? &part[1 - i] : NULL);
+	}
+	sp__task_join(&l->reading);
+	return rc;
 }
 
 void sp__loading_close(struct sp__loading *l)
 {
 	if (l->transfer.cube)
 		sp__transfer_close(&l->transfer);
-	sp__pages_free(l->tiles.buffer, l->room);
-	sp__budget_credit(&l->cube->env.budget, l->room);
+	l->input.err = l->err;
+	sp__pages_free(l->buffer[0], l->buffer_bytes);
+	sp__budget_credit(&l->cube->env.budget, l->buffer_bytes);
 }

@@ -6,11 +6,20 @@
 #ifndef SP__CUBE_LOADING_H
 #define SP__CUBE_LOADING_H
 
+#include "base/task.h"
 #include "cube/extents.h"
 #include "cube/growth.h"
 #include "cube/loadinput.h"
 #include "cube/tiles.h"
 #include "cube/transfer.h"
+
+/* Elements that are loaded together. */
+struct sp__loadpart {
+	struct sp_cube_box box;
+	uint64_t layer; /* where it begins along the input's slowest dimension */
+	struct sp__tiles tiles;
+	uint64_t bytes;
+};
 
 struct sp__loading {
 	struct sp_cube *cube;
@@ -34,10 +43,17 @@ struct sp__loading {
 	int (*progress)(struct sp__loading *l, uint64_t layer);
 	uint64_t noted;			   /* bytes since the last note of progress */
 	uint64_t length[SP_CUBE_DIMS_MAX]; /* elements of a part along each dimension */
-	uint64_t room;			   /* bytes of a part */
+	uint64_t part_bytes;
+	uint8_t *buffer[2];		 /* of a part each; both the same: nothing is read ahead */
+	uint64_t buffer_bytes;		 /* in all */
+	const struct sp__loadpart *part; /* is written */
 	struct sp__transfer transfer;
-	struct sp__tiles tiles;
 	struct sp__extents extents;
+	/* The task that reads owns the input, and the part that it reads, until it is joined. */
+	struct sp__task reading;
+	const struct sp__loadpart *read;
+	struct sp_errinfo read_err;
+	int read_rc;
 };
 
 /* Takes memory, and brings the input to its first element. */

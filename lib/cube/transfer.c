@@ -239,17 +239,13 @@ int sp__transfer_run(struct sp__transfer *t, uint64_t block, uint64_t cells)
 	return feed_all(t);
 }
 
-int sp__transfer_flush(struct sp__transfer *t)
-{
-	for (unsigned v = 0; v < t->nlanes; v++)
-		t->lanes[v].ending = true;
-	return feed_all(t);
-}
-
 int sp__transfer_end(struct sp__transfer *t)
 {
-	int rc = sp__transfer_flush(t);
+	int rc;
 
+	for (unsigned v = 0; v < t->nlanes; v++)
+		t->lanes[v].ending = true;
+	rc = feed_all(t);
 	while (!rc && t->nfree < t->nrequests)
 		rc = reap(t, t->nrequests - t->nfree);
 	return rc;

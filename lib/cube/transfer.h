@@ -58,8 +58,6 @@ void sp__transfer_begin(struct sp__transfer *t, enum sp__op op, sp__cell_fn fn, 
 SP_MUST_CHECK int sp__transfer_cells(struct sp__transfer *t, const struct sp_cube_box *cells);
 /* The same with cells that follow each other, by their first block. */
 SP_MUST_CHECK int sp__transfer_run(struct sp__transfer *t, uint64_t block, uint64_t cells);
-/* Submits what is left of the cells; only the end waits for them. */
-SP_MUST_CHECK int sp__transfer_flush(struct sp__transfer *t);
 SP_MUST_CHECK int sp__transfer_end(struct sp__transfer *t);
 /* Moves the cells of a box, with the op given on opening. */
 SP_MUST_CHECK int sp__transfer_box(struct sp__transfer *t, const struct sp_cube_box *cells,
