@@ -197,3 +197,9 @@ small()
 	run -2 "$cube" explain c -q 'beam 1' --geometry=tiny.json
 	[[ $output == *"the geometry has 1386 blocks of 512 bytes"* ]]
 }
+
+@test "info shows what cannot be printed as escapes" {
+	"$cube" create c --dims 4x4 --dtype f32 --attribute "$(printf 'unit=\033[31mK\nstate  complete')"
+	run -0 "$cube" info c
+	[[ $output == *'unit = \033[31mK\nstate  complete'* ]]
+}

@@ -99,10 +99,9 @@ static bool utf8_locale(void)
 	return strcasecmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
-const char *quote(const char *text)
+/* Between marks; a closing mark in the text is escaped. */
+static const char *escaped(const char *text, const char *open, const char *close)
 {
-	const char *open = utf8_locale() ? "\342\200\230" : "'";
-	const char *close = utf8_locale() ? "\342\200\231" : "'";
 	size_t left = strlen(text), close_len = strlen(close), n;
 	struct out out = new_out((left + 2) * WORST);
 	mbstate_t state = { 0 };
@@ -122,6 +121,17 @@ const char *quote(const char *text)
 	puts_out(&out, close);
 	out.text[out.len] = '\0';
 	return out.text;
+}
+
+const char *quote(const char *text)
+{
+	return utf8_locale() ? escaped(text, "\342\200\230", "\342\200\231")
+			     : escaped(text, "'", "'");
+}
+
+const char *quote_bare(const char *text)
+{
+	return escaped(text, "", "");
 }
 
 struct shell_needs {

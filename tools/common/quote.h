@@ -10,6 +10,9 @@
 /* Between the quotation marks of the locale: U+2018 and U+2019, or ''. */
 const char *quote(const char *text);
 
+/* The same without quotation marks: for text that stands alone. */
+const char *quote_bare(const char *text);
+
 /* As a shell would have to read it; bare where that is the same. */
 const char *quote_file(const char *name);
 

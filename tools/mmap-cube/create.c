@@ -81,7 +81,7 @@ static void describe(const char *path, const struct sp_cube *cube, const struct 
 	unsigned n = i->shape.ndims;
 	uint64_t bytes = (uint64_t)i->cell_blocks * i->block_bytes;
 
-	printf("%-12s%s\n", "cube", path);
+	printf("%-12s%s\n", "cube", quote_bare(path));
 	print_sizes("dimensions", i->shape.dims, n);
 	printf("%-12s%s", "element", sp_cube_type_name(i->shape.type));
 	printf(i->shape.type == SP_CUBE_BYTES ? ":%u\n" : ", %u bytes\n", i->shape.element_bytes);
@@ -96,17 +96,17 @@ static void describe(const char *path, const struct sp_cube *cube, const struct 
 	else
 		describe_grid(cube, i);
 	if (i->device)
-		printf("%-12s%s\n", "geometry", i->device);
+		printf("%-12s%s\n", "geometry", quote_bare(i->device));
 	if (i->volume)
-		printf("%-12s%s\n", "volume", i->volume);
+		printf("%-12s%s\n", "volume", quote_bare(i->volume));
 	printf("%-12s%s\n", "state",
 	       i->no_data      ? "without data"
 	       : i->complete   ? "complete"
 	       : i->unfinished ? i->unfinished
 			       : "not loaded");
 	for (size_t k = 0; k < i->nattributes; k++)
-		printf("%-12s%s = %s\n", k ? "" : "attributes", i->attributes[k].key,
-		       i->attributes[k].value);
+		printf("%-12s%s = %s\n", k ? "" : "attributes",
+		       quote_bare(i->attributes[k].key), quote_bare(i->attributes[k].value));
 }
 
 int command_info(struct config *c)
