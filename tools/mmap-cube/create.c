@@ -105,8 +105,8 @@ static void describe(const char *path, const struct sp_cube *cube, const struct 
 	       : i->unfinished ? i->unfinished
 			       : "not loaded");
 	for (size_t k = 0; k < i->nattributes; k++)
-		printf("%-12s%s = %s\n", k ? "" : "attributes",
-		       quote_bare(i->attributes[k].key), quote_bare(i->attributes[k].value));
+		printf("%-12s%s = %s\n", k ? "" : "attributes", quote_bare(i->attributes[k].key),
+		       quote_bare(i->attributes[k].value));
 }
 
 int command_info(struct config *c)
