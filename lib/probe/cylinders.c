@@ -13,8 +13,8 @@
  * cut in two by its angles and hops across the cut are short, it is a
  * serpentine that turns at the end of a surface.
  *
- * Whether the heads go backwards on every other cylinder cannot be found by
- * timing where a head switch costs no more than a step of one cylinder.
+ * Whether the heads go backwards on every other cylinder shows only where they have
+ * lengths of their own.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -155,76 +155,47 @@ static bool explains(const double *ns, uint32_t n, uint32_t s, double little)
 	return true;
 }
 
-/* What a hop of k tracks from the second track of a cylinder of s surfaces takes. */
-static double from_second(const double *ns, uint32_t s, uint32_t k)
+/* Is what a hop of k tracks takes nearer to the first time than to the other? */
+static int nearer(struct sp__probe *p, uint64_t first, uint64_t k, double to, double than,
+		  bool *yes)
 {
-	uint32_t first = (1 + k) / s * s;
+	double ns = 0;
+	int rc = *yes ? sp__hop_time(p, first, first + k, false, &ns) : 0;
 
-	return ns[k % s ? first + 1 : first];
+	*yes &= fabs(ns - to) < fabs(than - to) / 3;
+	return rc;
 }
 
 /*
- * Hops from the next tracks tell cylinders from a seek curve with steps of its own: these stay
- * where they are.  same: for one distance, what it is then; moved: what it is on cylinders.
+ * Hops from other tracks tell cylinders of s surfaces from those of more, and from a
+ * step of the seek curve: a step is where it was from a track s or 2s on, and elsewhere from the
+ * next one.
  */
-static int moves(struct sp__probe *p, uint64_t first, uint32_t k, double same, double moved,
-		 bool *stays, bool *goes)
+static int verify(struct sp__probe *p, uint64_t first, const double *ns, uint32_t s, double little,
+		  bool *yes)
 {
-	double ns, little = fabs(moved - same) / 3;
-	int rc = sp__hop_time(p, first, first + k, false, &ns);
-
-	*stays &= fabs(ns - same) < little;
-	*goes &= fabs(ns - moved) < little;
-	return rc;
-}
-
-/* Of s surfaces, or is it one? */
-static int decide(struct sp__probe *p, uint64_t first, const double *ns, uint32_t s, double little)
-{
-	bool stays = true, goes = true;
-	uint32_t best = 0;
-	double most = 2 * little;
-	int rc;
-
-	for (uint32_t k = 2; k + 2 + s < STAIRS; k++) {
-		double differs = fabs(from_second(ns, s, k) - ns[k]);
-
-		if (differs > most) {
-			most = differs;
-			best = k;
-		}
-	}
-	if (!best)
-		return 0;
-	rc = moves(p, first + 1, best, ns[best], from_second(ns, s, best), &stays, &goes);
-	if (!rc)
-		rc = moves(p, first + 1 + s, best, ns[best], from_second(ns, s, best), &stays,
-			   &goes);
-	if (stays || goes)
-		p->place = (struct sp__trackorder){ .order = SP__ORDER_CYLINDER,
-						    .surfaces = stays ? 1 : s };
-	return rc;
-}
-
-/* A step of the curve that is where it is from each of three tracks is the arm's alone. */
-static int find_one_surface(struct sp__probe *p, uint64_t first, const double *ns, double little)
-{
-	uint32_t at = 1;
-	bool stays = true, goes = true;
+	double most = 0, rise = 1.4 * little;
+	uint32_t at = 0;
 	int rc = 0;
 
-	for (uint32_t k = 2; k + 1 < STAIRS; k++)
-		if (ns[k + 1] - ns[k] > ns[at + 1] - ns[at])
+	/* The same head may be nearer than others anywhere: only what lasts is a step. */
+	for (uint32_t k = 1; k + 1 < STAIRS; k++) {
+		if (k > 1 && k % s == 0 && fmin(ns[k], ns[k + 1]) - most > rise) {
+			rise = fmin(ns[k], ns[k + 1]) - most;
 			at = k;
-	if (ns[at + 1] - ns[at] < 2 * little)
-		return 0;
-	for (uint64_t from = first + 1; from <= first + 2 && !rc; from++) {
-		rc = moves(p, from, at, ns[at], ns[at + 1], &stays, &goes);
-		if (!rc)
-			rc = moves(p, from, at + 1, ns[at + 1], ns[at], &stays, &goes);
+		}
+		most = fmax(most, ns[k]);
 	}
-	if (!rc && stays)
-		p->place = (struct sp__trackorder){ .order = SP__ORDER_CYLINDER, .surfaces = 1 };
+	*yes = at > 0;
+	if (!at)
+		return 0;
+	for (uint64_t from = first + s; from <= first + 2 * s && *yes && !rc; from += s) {
+		rc = nearer(p, from, at - 1, ns[at - 1], ns[at], yes);
+		if (!rc)
+			rc = nearer(p, from, at, ns[at], ns[at - 1], yes);
+	}
+	if (!rc && s > 1)
+		rc = nearer(p, first + 1, at - 1, ns[at], ns[at - 1], yes);
 	return rc;
 }
 
@@ -235,16 +206,19 @@ static int find_one_surface(struct sp__probe *p, uint64_t first, const double *n
 static int find_stairs(struct sp__probe *p, uint64_t first)
 {
 	double ns[STAIRS] = { 0 }, little = SURE * sp__hop_error(p) * p->spin.period_ns;
+	bool yes = false;
 	uint32_t s;
 	int rc = 0;
 
 	for (uint32_t k = 1; k < STAIRS && !rc; k++)
 		rc = sp__hop_time(p, first, first + k, false, &ns[k]);
-	if (rc)
-		return rc;
-	for (s = STAIRS / 2; s >= 2 && !explains(ns, STAIRS, s, little); s--)
-		;
-	return s >= 2 ? decide(p, first, ns, s, little) : find_one_surface(p, first, ns, little);
+	for (s = STAIRS / 2; s >= 1 && !rc && !yes; s--)
+		if (s == 1 || explains(ns, STAIRS, s, little))
+			rc = verify(p, first, ns, s, little, &yes);
+	if (!rc && yes)
+		p->place =
+			(struct sp__trackorder){ .order = SP__ORDER_CYLINDER, .surfaces = s + 1 };
+	return rc;
 }
 
 /*
@@ -325,6 +299,17 @@ static int place_pattern(struct sp__probe *p, uint64_t first, const struct sp__p
 	return rc;
 }
 
+/* Heads with lengths of their own show it if they are gone through forwards and backwards. */
+static bool heads_turn(const struct sp__pzone *z, uint64_t from, uint32_t s)
+{
+	if (s < 2 || z->nlens != 2 * s)
+		return false;
+	for (uint32_t i = 0; i < s; i++)
+		if (sp__pzone_length(z, from + i) != sp__pzone_length(z, from + 2 * s - 1 - i))
+			return false;
+	return true;
+}
+
 int sp__layout_find(struct sp__probe *p)
 {
 	uint64_t first = 0;
@@ -338,6 +323,8 @@ int sp__layout_find(struct sp__probe *p)
 	rc = z->nskew == 1 && z->nlens == 1 ? 0 : place_pattern(p, first, z);
 	if (!rc && p->place.order == SP__ORDER_UNKNOWN)
 		rc = place_line(p, first, z);
+	if (p->place.order == SP__ORDER_CYLINDER)
+		p->place.turns = heads_turn(z, p->base - first, p->place.surfaces);
 	return rc == -EIO || rc == -ENODATA ? 0 : rc;
 }
 
@@ -345,7 +332,8 @@ const char *sp__place_words(const struct sp__trackorder *place)
 {
 	switch (place->order) {
 	case SP__ORDER_CYLINDER:
-		return sp__layout_words[SP__LAYOUT_CYLINDER];
+		return sp__layout_words[place->turns ? SP__LAYOUT_CYLINDER_SERPENTINE
+						     : SP__LAYOUT_CYLINDER];
 	case SP__ORDER_BANDS:
 		return sp__layout_words[place->whole ? SP__LAYOUT_SURFACE_SERPENTINE
 						     : SP__LAYOUT_HYBRID_SERPENTINE];

@@ -18,6 +18,7 @@
 #include "probe/state.h"
 
 #define TRIES 3
+#define UNSURE 4 /* deviations of an angle by samples that agree, rather more than errors */
 #define SHORT_STEP 0.0125 /* blocks of shorter tracks are longer */
 
 /* A line of angles from a track's start. */
@@ -37,22 +38,43 @@ static double least_jump(const struct sp__probe *p, double block_rev)
 	return fmax(p->scatter.jump_rev, 1.5 * block_rev);
 }
 
-int sp__edge_at(struct sp__probe *p, uint64_t lbn, uint32_t length, bool *is)
+static int ask(struct sp__probe *p, uint64_t lbn, bool exact, double *rev)
+{
+	return exact ? sp__angle_exact(p, lbn, p->scatter.exact, rev)
+		     : sp__angle_agreed(p, lbn, rev);
+}
+
+/*
+ * How much larger than the least jump is what happens at lbn?  If the length is not what is
+ * believed, a step on a short track may look like a jump: there two are compared.
+ */
+static int excess(struct sp__probe *p, uint64_t lbn, uint32_t length, bool exact, double *over)
 {
 	double before, here, more, step = 1.0 / length;
-	int rc = sp__angle_agreed(p, lbn - 1, &before);
+	int rc = ask(p, lbn - 1, exact, &before);
 
 	if (!rc)
-		rc = sp__angle_agreed(p, lbn, &here);
+		rc = ask(p, lbn, exact, &here);
 	if (rc)
 		return rc;
-	*is = fabs(sp__wrap(here - before - step)) > least_jump(p, step);
-	if (!*is || lbn < 2 || step < SHORT_STEP)
+	*over = fabs(sp__wrap(here - before - step)) - least_jump(p, step);
+	if (*over <= 0 || lbn < 2 || step < SHORT_STEP)
 		return 0;
-	/* If the length is not what is believed, a step may look like a jump: compare two. */
-	rc = sp__angle_agreed(p, lbn - 2, &more);
+	rc = ask(p, lbn - 2, exact, &more);
 	step = fmax(step, fabs(sp__wrap(before - more)));
-	*is = fabs(sp__wrap(here - before - (before - more))) > least_jump(p, step);
+	*over = fabs(sp__wrap(here - before - (before - more))) - least_jump(p, step);
+	return rc;
+}
+
+int sp__edge_at(struct sp__probe *p, uint64_t lbn, uint32_t length, bool *is)
+{
+	double over,
+		unsure = UNSURE * p->scatter.sd_ns / p->spin.period_ns / sqrt(p->scatter.agree);
+	int rc = excess(p, lbn, length, false, &over);
+
+	if (!rc && fabs(over) < unsure)
+		rc = excess(p, lbn, length, true, &over);
+	*is = !rc && over > 0;
 	return rc;
 }
 

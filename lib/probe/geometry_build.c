@@ -146,6 +146,8 @@ static void where(const struct sp__trackorder *l, uint64_t track, uint64_t *cyl,
 	if (l->order == SP__ORDER_CYLINDER) {
 		*cyl = track / l->surfaces;
 		*head = track % l->surfaces;
+		if (l->turns && *cyl % 2)
+			*head = l->surfaces - 1 - *head;
 	} else if (l->order == SP__ORDER_BANDS) {
 		*head = track % round / l->band;
 		at = track % l->band;
@@ -157,7 +159,7 @@ static void where(const struct sp__trackorder *l, uint64_t track, uint64_t *cyl,
 static double worst(const struct sp__probe *p, uint64_t k, bool write)
 {
 	const struct sp__trackorder *l = &p->place;
-	uint64_t starts = l->order == SP__ORDER_CYLINDER ? l->surfaces
+	uint64_t starts = l->order == SP__ORDER_CYLINDER ? (1 + l->turns) * (uint64_t)l->surfaces
 			  : l->order == SP__ORDER_BANDS	 ? (uint64_t)l->band * l->surfaces
 							 : 1;
 	uint64_t far = 0, c, h, c2, h2;

@@ -364,39 +364,29 @@ static int zone_skews(struct sp__probe *p, size_t i, struct expect e)
 	return rc == -ENODATA ? 0 : rc;
 }
 
-/* From the zone's start. */
-static double angle_in(const struct sp__pzone *z, uint64_t track)
-{
-	double sum = 0, rest = 0;
-
-	for (uint32_t k = 0; k < z->nskew; k++) {
-		rest += k < track % z->nskew ? z->skew[k] : 0;
-		sum += z->skew[k];
-	}
-	return sum * (double)(track / z->nskew) + rest;
-}
-
 /*
- * Where all skews seem to be one, they may differ by less than the tolerance:
- * only whole cylinders are then foretold.
+ * The sum of a pattern is known from far, single skews are not; and where all seem to be one, they
+ * may differ by less than the tolerance.  So only whole patterns, or cylinders, are foretold.
  */
 bool sp__skew_between(const struct sp__probe *p, uint64_t from, uint64_t to, double *rev)
 {
-	uint32_t s = p->place.order == SP__ORDER_CYLINDER ? p->place.surfaces : 0;
+	uint32_t q = p->place.order == SP__ORDER_CYLINDER ? p->place.surfaces : 0;
 	const struct sp__pzone *z = p->zones;
+	double sum = 0;
 
-	while (z < p->zones + p->nzones && from >= z->tracks) {
-		if (to < z->tracks)
-			return false;
+	while (z < p->zones + p->nzones && from >= z->tracks && to >= z->tracks) {
 		from -= z->tracks;
 		to -= z->tracks;
 		z++;
 	}
-	if (z == p->zones + p->nzones || to >= z->tracks || !z->nskew)
+	if (z == p->zones + p->nzones || from >= z->tracks || to >= z->tracks || !z->nskew)
 		return false;
-	if (z->nskew == 1 && (!s || (to > from ? to - from : from - to) % s))
+	q = z->nskew > 1 ? z->nskew : q;
+	if (!q || (to > from ? to - from : from - to) % q)
 		return false;
-	*rev = angle_in(z, to) - angle_in(z, from);
+	for (uint32_t k = 0; k < z->nskew; k++)
+		sum += z->skew[k];
+	*rev = sum / z->nskew * ((double)to - (double)from);
 	return true;
 }
 

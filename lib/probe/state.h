@@ -92,6 +92,7 @@ struct sp__trackorder {
 	uint32_t surfaces; /* 0: unknown */
 	uint32_t band;	   /* tracks of a run on one surface */
 	bool whole;	   /* one band is all of a zone */
+	bool turns;	   /* heads go back on every other cylinder; false also: not known */
 };
 
 /* The block from which hops start, and its angle. */
@@ -114,6 +115,7 @@ struct sp__probe {
 	struct sp__trackorder place;
 	uint64_t base;			/* track from which hops start */
 	struct sp__datum datum[2];	/* the last one of reads, and of writes */
+	uint64_t learnt;		/* up to here no pattern of lengths was seen */
 	uint64_t last_asked, last_next; /* the last boundary found, and the block it follows */
 	size_t nzones, room;
 	struct sp__pzone *zones;
@@ -195,6 +197,12 @@ void sp__pzone_clear(struct sp__pzone *z);
 SP_MUST_CHECK int sp__pzone_find(struct sp__probe *p, uint64_t lbn, const struct sp__pzone *hint,
 				 struct sp__pzone *z);
 
+/*
+ * learn.c: the lengths of its first tracks, at least so many.  *known: there is a pattern, if only
+ * of one length; else z is one track.  before: the zone before it, or NULL.
+ */
+SP_MUST_CHECK int sp__pzone_learn(struct sp__probe *p, struct sp__pzone *z,
+				  const struct sp__pzone *before, uint64_t least, bool *known);
 /* Goes on where z ends; hint: its probable number of tracks, or 0. */
 SP_MUST_CHECK int sp__pzone_extend(struct sp__probe *p, struct sp__pzone *z, uint64_t hint);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Idea: once two consecutive tracks are equally long (or a pattern of lengths,
- * zones.c, has repeated), every later boundary is foretold; whether the forecast still
+ * Idea: once two consecutive tracks are equally long, or a pattern of lengths has
+ * repeated (learn.c), every later boundary is foretold; whether the forecast still
  * holds k tracks on is asked at distances that double, and where it fails is
  * found by bisection.  So a zone of thousands of tracks costs some dozens of
  * questions.
@@ -31,7 +31,7 @@
 #define EIO_SKIP 8
 #define FEW 4
 #define SHORT 80 /* blocks of a short track */
-#define LEARN 4
+#define FEW_TRACKS 8
 
 static uint64_t pattern_blocks(const struct sp__pzone *z, uint32_t n)
 {
@@ -297,42 +297,6 @@ static int look_closer(struct sp__probe *p, struct sp__pzone *z, bool *ended)
 	return rc == -ENODATA ? 0 : rc;
 }
 
-/*
- * The length of a track, by the first ones: two neighbours that agree; those
- * before them may be short of a few slipped blocks.  Else the first track stands
- * alone.
- */
-static int learn(struct sp__probe *p, struct sp__pzone *z, uint32_t hint)
-{
-	uint64_t at[LEARN + 1] = { z->first_lbn };
-	uint32_t len[LEARN] = { 0 }, n = 0;
-	bool agree = false;
-	int rc = 0;
-
-	for (; n < LEARN && at[n] < p->t->blocks && !agree && !rc; n += !rc) {
-		rc = sp__edge_next(p, at[n], hint, &at[n + 1]);
-		if (rc)
-			break;
-		hint = len[n] = (uint32_t)(at[n + 1] - at[n]);
-		agree = n && len[n] == len[n - 1];
-	}
-	if (rc && (!n || (rc != -EIO && rc != -ENODATA)))
-		return rc;
-	for (uint32_t i = 0; agree && i + 2 < n; i++)
-		agree = len[i] <= hint && hint - len[i] <= hint / 8 + 1;
-	z->lens = malloc(sizeof(*z->lens));
-	if (!z->lens)
-		return -ENOMEM;
-	z->nlens = 1;
-	z->lens[0] = agree ? hint : len[0];
-	z->tracks = agree ? n : 1;
-	rc = 0;
-	for (uint32_t i = 0; agree && i + 2 < n && !rc; i++)
-		if (len[i] < hint)
-			rc = sp__pzone_add_odd(z, z->nodd, i, hint - len[i]);
-	return rc;
-}
-
 int sp__pzone_extend(struct sp__probe *p, struct sp__pzone *z, uint64_t hint)
 {
 	uint64_t before = p->r->reads;
@@ -355,14 +319,40 @@ int sp__pzone_extend(struct sp__probe *p, struct sp__pzone *z, uint64_t hint)
 	return rc;
 }
 
+/* A few equal tracks may be the beginning of a longer pattern. */
+static int find_longer(struct sp__probe *p, const struct sp__pzone *hint, struct sp__pzone *z)
+{
+	struct sp__pzone longer = { .first_lbn = z->first_lbn };
+	bool known = false;
+	int rc;
+
+	if (z->tracks >= FEW_TRACKS || sp__pzone_end(z) == p->t->blocks)
+		return 0;
+	rc = sp__pzone_learn(p, &longer, hint, z->tracks + 1, &known);
+	if (!rc && known)
+		rc = sp__pzone_extend(p, &longer, 0);
+	if (rc || !known || longer.tracks <= z->tracks) {
+		sp__pzone_clear(&longer);
+		return rc == -EIO || rc == -ENODATA ? 0 : rc;
+	}
+	sp__pzone_clear(z);
+	*z = longer;
+	return 0;
+}
+
 int sp__pzone_find(struct sp__probe *p, uint64_t lbn, const struct sp__pzone *hint,
 		   struct sp__pzone *z)
 {
 	uint64_t before = p->r->reads;
+	bool known;
 	int rc;
 
 	*z = (struct sp__pzone){ .first_lbn = lbn };
-	rc = learn(p, z, hint ? hint->lens[0] : 0);
+	rc = sp__pzone_learn(p, z, hint, 0, &known);
+	if (!rc)
+		rc = sp__pzone_extend(p, z, hint ? hint->tracks : 0);
+	if (!rc)
+		rc = find_longer(p, hint, z);
 	z->reads = p->r->reads - before;
-	return rc ? rc : sp__pzone_extend(p, z, hint ? hint->tracks : 0);
+	return rc;
 }

@@ -72,8 +72,9 @@ static int absorb(struct sp__probe *p, bool *done)
 		missing = length - b->lens[0];
 	else if (a->nlens != 1 || b->lens[0] != length)
 		return 0;
-	/* Even on a short track slips are few; else it is the beginning of something new. */
-	if (missing > length / 8 + 1 && sp__pzone_end(b) != p->t->blocks)
+	/* Slips are few; else it is the beginning of something new. */
+	if (missing > (length < 64 ? length / 8 + 1 : 4 + length / 64) &&
+	    sp__pzone_end(b) != p->t->blocks)
 		return 0;
 	rc = append(a, b, missing);
 	sp__pzone_clear(b);
