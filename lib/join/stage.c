@@ -15,8 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
+#include "base/minmax.h"
 #include "join/plan.h"
 #include "join/stage.h"
+#include "join/touch.h"
 
 /* The last planned parts divide the hash's range after the resident share. */
 static void deal_buckets(struct sp__stage *s, double share)
@@ -30,6 +32,14 @@ static void deal_buckets(struct sp__stage *s, double share)
 		s->part_of[b] =
 			(uint16_t)(b < in ? b * resident / in
 					  : resident + (b - in) * s->planned / (SP__BUCKETS - in));
+}
+
+/* Of the records in memory, without their slots. */
+static uint64_t resident_bytes(double share, uint64_t bytes, uint64_t records)
+{
+	uint64_t all = sp__join_need(bytes, records), slots = sp__table_slots_bytes(records);
+
+	return (uint64_t)(share * (double)(all - sp__min(all, slots)));
 }
 
 int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth, int build_side,
@@ -60,6 +70,7 @@ int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth, 
 		sp__reclist_init(&s->parts[i].list);
 		s->parts[i].spilled = i >= split.resident;
 	}
+	s->resident_bytes = resident_bytes(split.share, bytes[SP__BUILD], build_records);
 	s->sorted = !depth && h->j->opts.algorithm == SP_JOIN_SHJ;
 	deal_buckets(s, split.share);
 	s->last_block = true;
@@ -181,7 +192,7 @@ static int leave_room(struct sp__stage *s)
 	return rc;
 }
 
-int sp__stage_build(struct sp__stage *s, struct sp__iter *input)
+static int take_all(struct sp__stage *s, struct sp__iter *input)
 {
 	const struct sp_recfmt *format = &s->h->format[s->side[SP__BUILD]];
 	struct sp_batch batch;
@@ -203,9 +214,20 @@ int sp__stage_build(struct sp__stage *s, struct sp__iter *input)
 		s->bytes[SP__BUILD] += batch.bytes;
 		sp__stage_bound(s);
 	}
+	return rc < 0 ? rc : 0;
+}
+
+int sp__stage_build(struct sp__stage *s, struct sp__iter *input)
+{
+	struct sp__touching touching;
+	int rc;
+
+	sp__touching_begin(&touching, s);
+	rc = take_all(s, input);
+	sp__touching_end(&touching);
 	if (!rc && !s->depth)
 		rc = leave_room(s);
-	return rc < 0 ? rc : sp__stage_end_writing(s);
+	return rc ? rc : sp__stage_end_writing(s);
 }
 
 int sp__stage_make_table(struct sp__stage *s)

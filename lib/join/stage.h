@@ -90,7 +90,8 @@ struct sp__stage {
 	int side[2];		  /* of each role: the file, 0 or 1 */
 	unsigned nparts, planned; /* planned: number, at the end, spilled from the start */
 	struct sp__part *parts;
-	uint64_t bytes[2];		    /* received */
+	uint64_t resident_bytes; /* expected of records that stay in memory; 0: unknown */
+	uint64_t bytes[2];	 /* received */
 	struct sp__join_balance balance[2]; /* of each role */
 	/* Block nested loops: which probe records had a partner in an earlier block. */
 	uint64_t *had;

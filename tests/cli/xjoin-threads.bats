@@ -62,6 +62,15 @@ same()
 	same -S 12M --join-memory=512K --algorithm=hybrid --build=1 -t'|' --type=full
 }
 
+# More than 16 MB, so that a task touches memory ahead of them.
+@test "a large table" {
+	lines 20000 400000 l
+	awk 'BEGIN { for (i = 1; i <= 300000; i++) printf "%d|%d|the rest of a record of the input that builds\n", i, -i }' >r
+	same -S 64M --algorithm=hybrid --build=2 -t'|'
+	same -S 64M --ordered=1 -t'|' --type=right
+	same -S 24M --algorithm=hybrid --build=2 -t'|' --type=full
+}
+
 @test "in the order of an input" {
 	lines 40000 9000 l
 	lines 8000 10000 r

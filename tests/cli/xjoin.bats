@@ -386,7 +386,7 @@ P
 	seq -f '%g some text behind the key' 400000 >l
 	{ seq -f '%g other' 0 2 600000; yes 'k the same key' | head -n 200000; } >r
 	yes 'k' | head -n 3 >>l
-	for options in "-S 512K" "-S 4M" "-S 4M --build=2" "-S 8M --algorithm=grace" "-S 8M --algorithm=shj" "-S 24M"; do
+	for options in "-S 512K" "-S 4M" "-S 4M --build=2" "-S 8M --algorithm=grace" "-S 8M --algorithm=shj" "-S 24M" "-S 64M --build=2"; do
 		# shellcheck disable=SC2086
 		"$xjoin" $options -a1 -o 0 --stats=r.json l r | wc -l >lines
 		[ "$(cat lines)" = "$((400000 + 600000))" ]
