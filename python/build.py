@@ -93,8 +93,11 @@ def wheel(tree: Path, folder: Path) -> Path:
     tag = re.search("Tag: (.*)", meta["WHEEL"])[1]
     path = folder / f"{NAME}-{version()}-{tag}.whl"
     info = f"{NAME}-{version()}.dist-info"
-    files = {p.relative_to(tree).as_posix(): p.read_bytes() for p in sorted((tree / NAME).rglob("*"))
-             if p.is_file() and p.suffix != ".pyc"}  # fmt: skip
+    files = {
+        p.relative_to(tree).as_posix(): p.read_bytes()
+        for p in sorted((tree / NAME).rglob("*"))
+        if p.is_file() and p.suffix != ".pyc"
+    }
     files |= {f"{info}/{n}": t.encode() for n, t in {**meta, **licences(tree)}.items()}
     record = ""
     for name, data in files.items():

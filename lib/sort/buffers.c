@@ -71,8 +71,10 @@ static int no_count(const struct sp_sort_opts *opts, struct sp_errinfo *err)
 }
 
 /* Puts a last record that lacks its terminator. */
-static int put_rest(struct sp_sort *s, const char *data, size_t bytes)
+static int put_rest(struct sp_sort *s, const struct sp_batch *buffer, size_t whole)
 {
+	const char *data = buffer->data + whole;
+	size_t bytes = buffer->bytes - whole;
 	const struct sp_recfmt *f = &s->opts.format;
 	struct sp_errinfo *err = s->env.err;
 	struct sp__bytes rec = { 0 };
@@ -85,7 +87,8 @@ static int put_rest(struct sp_sort *s, const char *data, size_t bytes)
 	    sp__bytes_append(&rec, &eol, 1, &s->env.budget))
 		rc = sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	else if (!sp__rec_end(f, rec.data, rec.bytes))
-		rc = sp__rec_unclosed(f, data, bytes, NULL, 0, err);
+		rc = sp__rec_unclosed(f, data, bytes, NULL,
+				      sp__count_lines(buffer->data, buffer->bytes), err);
 	else
 		rc = sp__sort_put_all(s, &(struct sp_batch){ rec.data, rec.bytes });
 	sp__bytes_release(&rec, &s->env.budget);
@@ -98,7 +101,7 @@ static int put(struct sp_sort *s, const struct sp_batch *buffer)
 	int rc = whole.bytes ? sp__sort_put_all(s, &whole) : SP_READY;
 
 	if (rc >= 0 && whole.bytes < buffer->bytes)
-		rc = put_rest(s, buffer->data + whole.bytes, buffer->bytes - whole.bytes);
+		rc = put_rest(s, buffer, whole.bytes);
 	return rc < 0 ? rc : 0;
 }
 

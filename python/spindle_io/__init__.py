@@ -18,11 +18,23 @@ import json
 import mmap
 import os
 import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from ctypes import byref, c_size_t, c_void_p
-from typing import Any, BinaryIO, Iterable, Iterator, NamedTuple, Optional, Sequence, Union
+from typing import Any, NamedTuple, Union
 
-from ._lib import READY, Batch, CallInfo, CTally, SpindleError, Views, __version__
-from ._lib import check, lib, no_error, words
+from ._lib import (
+    READY,
+    Batch,
+    CallInfo,
+    CTally,
+    SpindleError,
+    Views,
+    __version__,
+    check,
+    lib,
+    no_error,
+    words,
+)
 
 __all__ = [
     "Merge",
@@ -52,7 +64,7 @@ class Tally(NamedTuple):
     bytes: int = 0
     sum: int = 0
 
-    def __add__(self, other: "Tally") -> "Tally":  # type: ignore[override]
+    def __add__(self, other: Tally) -> Tally:  # type: ignore[override]
         return Tally(
             self.records + other.records, self.bytes + other.bytes, (self.sum + other.sum) % 2**64
         )
@@ -71,7 +83,9 @@ class Options:
         try:
             check(lib.sp_call_sort(byref(self._call), *words(self.words), byref(err)), err)
         except SpindleError as e:
-            raise ValueError(e.text) if e.code == -errno.EINVAL else e
+            if e.code == -errno.EINVAL:
+                raise ValueError(e.text) from None
+            raise
         self.info = CallInfo()
         lib.sp_call_info(self._call, byref(self.info))
 
@@ -96,7 +110,7 @@ class Options:
             return lib.sp_head_buffer(byref(self.info.format), v.batches, records)
 
 
-def _options(options: Union[Options, Words]) -> Options:
+def _options(options: Options | Words) -> Options:
     return options if isinstance(options, Options) else Options(options)
 
 
@@ -105,7 +119,7 @@ def _paths(paths: Paths) -> list[PathLike]:
 
 
 def sort_file(
-    inputs: Paths, output: PathLike, options: Union[Options, Words] = (), *, merge: bool = False
+    inputs: Paths, output: PathLike, options: Options | Words = (), *, merge: bool = False
 ) -> dict[str, Any]:
     """Sorts one or several files into output, which appears when it is complete.
 
@@ -136,7 +150,7 @@ def _room(size: int) -> Any:
     return mmap.mmap(-1, size) if size else bytearray(1)
 
 
-def sort_buffer(data: Any, options: Union[Options, Words] = ()) -> SortedBuffer:
+def sort_buffer(data: Any, options: Options | Words = ()) -> SortedBuffer:
     """Sorts the records of data, or of a list of buffers one after the other.
 
     A last record without terminator gets one.  What does not fit into -S is spilled to -T.
@@ -148,14 +162,20 @@ def sort_buffer(data: Any, options: Union[Options, Words] = ()) -> SortedBuffer:
         out = _room(room)
         with Views([out]) as to:
             rc = lib.sp_sort_buffer(
-                o._opts, v.batches, len(buffers), to.batches[0].data, room,
-                byref(read), byref(given), byref(err),
-            )  # fmt: skip
+                o._opts,
+                v.batches,
+                len(buffers),
+                to.batches[0].data,
+                room,
+                byref(read),
+                byref(given),
+                byref(err),
+            )
     check(rc, err)
     return SortedBuffer(memoryview(out)[: given.bytes], _tally(read), _tally(given))
 
 
-def tally(data: Any, options: Union[Options, Words] = ()) -> Tally:
+def tally(data: Any, options: Options | Words = ()) -> Tally:
     """The tally of data, whose records are all whole."""
     o, err, t = _options(options), no_error(), CTally()
     with Views([data]) as v:
@@ -168,7 +188,7 @@ def _records(handle: c_void_p) -> list[bytes]:
     return [ctypes.string_at(b.data, b.bytes) for b in batches]
 
 
-def splitters(files: Paths, parts: int, options: Union[Options, Words] = ()) -> list[bytes]:
+def splitters(files: Paths, parts: int, options: Options | Words = ()) -> list[bytes]:
     """Chooses parts - 1 records, with terminators, in order, that cut the records of files into
     parts of about equal bytes.  Reads samples of regular files, 1000 for each part."""
     o, err, handle = _options(options), no_error(), c_void_p()
@@ -180,9 +200,7 @@ def splitters(files: Paths, parts: int, options: Union[Options, Words] = ()) -> 
         lib.sp_splitters_free(handle)
 
 
-def split(
-    sorted_buffer: Any, options: Union[Options, Words], splitters: Sequence[bytes]
-) -> list[int]:
+def split(sorted_buffer: Any, options: Options | Words, splitters: Sequence[bytes]) -> list[int]:
     """Where splitters cut sorted, whole records: len(splitters) offsets in bytes.
 
     Part i, of len(splitters) + 1, begins at offset i - 1 (part 0 at 0) and ends where the next
@@ -205,18 +223,21 @@ class Merge:
     Of equal records those of the first buffer come first.  The buffers are used until close().
     """
 
-    def __init__(self, buffers: Sequence[Any], options: Union[Options, Words] = ()):
+    def __init__(self, buffers: Sequence[Any], options: Options | Words = ()):
         self._merge, self._options, self._err = c_void_p(), _options(options), no_error()
         self._views = Views(buffers)
         rc = lib.sp_merge_open(
-            byref(self._merge), self._options._opts, self._views.batches, len(buffers),
+            byref(self._merge),
+            self._options._opts,
+            self._views.batches,
+            len(buffers),
             byref(self._err),
-        )  # fmt: skip
+        )
         if rc < 0:
             self.close()
         check(rc, self._err)
 
-    def _next(self) -> Optional[Batch]:
+    def _next(self) -> Batch | None:
         block = Batch()
         if not self._merge:
             raise ValueError("the merge is closed")
@@ -226,14 +247,6 @@ class Merge:
     def __iter__(self) -> Iterator[bytes]:
         while (block := self._next()) is not None:
             yield ctypes.string_at(block.data, block.bytes)
-
-    def write_to(self, file: BinaryIO) -> int:
-        """Writes all blocks, without a copy, and returns their bytes."""
-        written = 0
-        while (block := self._next()) is not None:
-            file.write((ctypes.c_char * block.bytes).from_address(block.data))
-            written += block.bytes
-        return written
 
     def tallies(self) -> tuple[Tally, Tally]:
         """What has been taken in, and what given out: less under -u."""
@@ -247,7 +260,7 @@ class Merge:
         self._merge = c_void_p()
         self._views.release()
 
-    def __enter__(self) -> "Merge":
+    def __enter__(self) -> Merge:
         return self
 
     def __exit__(self, *unused: Any) -> None:
@@ -258,7 +271,7 @@ class Merge:
             self.close()
 
 
-def merge(buffers: Iterable[Any], options: Union[Options, Words] = ()) -> Iterator[bytes]:
+def merge(buffers: Iterable[Any], options: Options | Words = ()) -> Iterator[bytes]:
     """The blocks of a Merge, which is closed at the end."""
     with Merge(list(buffers), options) as m:
         yield from m

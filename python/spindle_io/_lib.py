@@ -5,15 +5,28 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_int, c_longlong, c_size_t
-from ctypes import c_bool, c_uint64, c_void_p
+from collections.abc import Iterable, Sequence
+from ctypes import (
+    POINTER,
+    Structure,
+    byref,
+    c_bool,
+    c_char,
+    c_char_p,
+    c_int,
+    c_longlong,
+    c_size_t,
+    c_uint64,
+    c_void_p,
+)
 from pathlib import Path
-from typing import Any, Iterable, Optional, Sequence
+from typing import Any
 
 from ._version import __version__
 
 PATH = Path(__file__).parent / "lib" / "libspindle.so.0"
 READY = 1
+EFORMAT, EBALANCE = -4096, -4103
 
 
 class SpindleError(Exception):
@@ -23,7 +36,7 @@ class SpindleError(Exception):
     offset: bytes into it, or None; text: the reason alone.
     """
 
-    def __init__(self, code: int, text: str, path: Optional[str] = None, offset: Optional[int] = None):
+    def __init__(self, code: int, text: str, path: str | None = None, offset: int | None = None):
         super().__init__(code, text, path, offset)
         self.code, self.text, self.path, self.offset = code, text, path, offset
 
@@ -207,7 +220,7 @@ class Views:
         while self._views:
             _release_buffer(byref(self._views.pop()))
 
-    def __enter__(self) -> "Views":
+    def __enter__(self) -> Views:
         return self
 
     def __exit__(self, *unused: Any) -> None:

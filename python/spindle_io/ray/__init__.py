@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+"""Sorting and joining on more than one machine, by Ray: the command spindle-ray(1).
+
+Ray places tasks, moves and spills what they return, and runs again what is lost; here is the order.
+
+    cli.py     the command line, messages, status
+    plan.py    what is to be done: pieces of inputs, ranges of the result, memory
+    tasks.py   what runs on the machines: sample, map, merge, reduce, join
+    job.py     the driver: stages one after the other, the proof, the report
+    output.py  the folder of the result, which appears as a whole
+"""

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: MIT
+"""What runs on the machines.  Each function depends on its arguments alone, and what it writes has
+a name of its own until it is complete: Ray may run it again, elsewhere, at any time."""
+
+from __future__ import annotations
+
+import contextlib
+import locale
+import mmap
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pickle import PickleBuffer
+from typing import Any, NamedTuple
+
+import ray
+
+import spindle_io
+from spindle_io import Merge, Options, SpindleError, Tally
+from spindle_io._lib import EBALANCE, EFORMAT
+
+from .plan import CSV, FIXED, Piece
+
+
+class Mapped(NamedTuple):
+    """What map has done: its input, what it gave, and the bytes of each block."""
+
+    read: Tally
+    given: Tally
+    sizes: tuple[int, ...]
+
+
+class Reduced(NamedTuple):
+    read: Tally
+    given: Tally
+    bytes: int  #: of the part's file
+    external: bool
+
+
+@dataclass(frozen=True)
+class Work:
+    """What all tasks of a run share."""
+
+    piece_words: tuple[str, ...]  #: options of map and merge, which keep all records of a group
+    result_words: tuple[str, ...]  #: options of the result
+    splitters: tuple[bytes, ...]
+    memory_bytes: int
+    folder: str
+    header: bytes
+    tmpdir: str | None
+    locales: tuple[tuple[int, str], ...]  #: categories and names, those of the driver
+
+    def options(self, words: Sequence[str], share: int = 1) -> Options:
+        """With a share of the task's memory, one thread, and the driver's locale."""
+        for category, name in self.locales:
+            if locale.setlocale(category) != name:
+                locale.setlocale(category, name)
+        own = ["-S", f"{self.memory_bytes // share}b", "--parallel", "1"]
+        return Options([*words, *own])
+
+
+def sample(inputs: Sequence[str], parts: int, words: Sequence[str]) -> list[bytes]:
+    return spindle_io.splitters(inputs, parts, words) if parts > 1 else []
+
+
+def _read(fd: int, begin: int, end: int, path: str) -> bytearray:
+    data = bytearray(end - begin)
+    view, at = memoryview(data), begin
+    while at < end:
+        n = os.preadv(fd, [view[at - begin :]], at)
+        if not n:
+            raise SpindleError(EFORMAT, "became shorter while it was read", path, at)
+        at += n
+    return data
+
+
+def read_piece(piece: Piece, options: Options) -> bytearray:
+    """The records that begin in the piece."""
+    with open(piece.path, "rb") as f:
+        fd = f.fileno()
+        if os.fstat(fd).st_size != piece.size:
+            raise SpindleError(EFORMAT, "has changed since the run began", piece.path)
+        if options.info.kind == FIXED or (piece.lo, piece.hi) == (piece.base, piece.size):
+            return _read(fd, piece.lo, piece.hi, piece.path)
+        eol = bytes([options.info.eol])
+        before = piece.lo > piece.base
+        data = _read(fd, piece.lo - before, piece.hi, piece.path)
+        if before:
+            first = data.find(eol) + 1
+            if not first:
+                return bytearray()
+            del data[:first]
+        while data and not data.endswith(eol) and piece.hi < piece.size:
+            at = piece.lo - before + (first if before else 0) + len(data)
+            if at >= piece.size:
+                break
+            more = _read(fd, at, min(at + (1 << 16), piece.size), piece.path)
+            end = more.find(eol) + 1
+            data += more[:end] if end else more
+        return data
+
+
+def _spilled(piece: Piece, work: Work, options: Options) -> Iterator[memoryview]:
+    """A piece that does not fit, such as a file of CSV, sorted in a file that is mapped."""
+    with tempfile.TemporaryDirectory(prefix="spindle-ray-", dir=work.tmpdir) as folder:
+        path, out = os.path.join(folder, "piece"), os.path.join(folder, "sorted")
+        with open(piece.path, "rb") as f, open(path, "wb") as to:
+            f.seek(piece.lo)
+            while block := f.read(1 << 20):
+                to.write(block)
+        spindle_io.sort_file(path, out, options)
+        os.unlink(path)
+        with open(out, "rb") as f, mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as m:
+            view = memoryview(m)
+            yield view
+            view.release()
+
+
+def map_piece(piece: Piece, work: Work) -> Any:
+    """Sorts a piece and cuts it: a block for each range, then Mapped."""
+    options = work.options(work.piece_words, 2)
+    whole_file = options.info.kind == CSV and piece.hi - piece.lo > work.memory_bytes // 3
+    if whole_file:
+        with contextlib.contextmanager(_spilled)(piece, work, options) as data:
+            t = spindle_io.tally(data, options)
+            return _blocks(bytearray(data), work, options, t, t)
+    data = read_piece(piece, options)
+    try:
+        done = spindle_io.sort_buffer(data, options)
+    except SpindleError as e:
+        raise SpindleError(e.code, e.text, e.path or piece.path, e.offset) from None
+    if done.read.bytes - len(data) not in (0, 1):
+        raise SpindleError(EBALANCE, "records were lost or duplicated in map", piece.path, piece.lo)
+    return _blocks(done.data, work, options, done.read, done.given)
+
+
+def _blocks(data: Any, work: Work, options: Options, read: Tally, given: Tally) -> Any:
+    view = memoryview(data)
+    cuts = [0, *spindle_io.split(view, options, work.splitters), len(view)]
+    sizes = tuple(b - a for a, b in zip(cuts, cuts[1:]))
+    blocks = [PickleBuffer(view[a:b]) for a, b in zip(cuts, cuts[1:])]
+    return (*blocks, Mapped(read, given, sizes))
+
+
+def merge_blocks(work: Work, ranges: int, *blocks: Any) -> Any:
+    """Merges the blocks of some ranges, those of one range after those of another: a block for
+    each, then the tallies of what was read and given."""
+    options, out, read, given = work.options(work.piece_words), [], Tally(), Tally()
+    each = len(blocks) // ranges
+    for i in range(ranges):
+        with Merge(blocks[i * each : (i + 1) * each], options) as m:
+            out.append(PickleBuffer(b"".join(m)))
+            r, g = m.tallies()
+        read, given = read + r, given + g
+    return (*out, (read, given))
+
+
+class Part:
+    """The file of a range: written under another name, checked against the splitters."""
+
+    def __init__(self, work: Work, number: int, options: Options):
+        self.path = os.path.join(work.folder, f"part-{number:05d}")
+        self.temporary = f"{self.path}.{uuid.uuid4().hex}"
+        self._options = options
+        self._first = [work.splitters[number - 1]] if number else []
+        self._last = [work.splitters[number]] if number < len(work.splitters) else []
+        self._header = b"" if number else work.header
+
+    def check(self, first: Any, last: Any) -> None:
+        """All records of the first and last block lie between the range's splitters."""
+        for block, splitter, want in ((first, self._first, 0), (last, self._last, len(last))):
+            if splitter and spindle_io.split(block, self._options, splitter) != [want]:
+                raise SpindleError(
+                    EBALANCE, "records lie beyond the borders of the range", self.path
+                )
+
+    def write(self, blocks: Iterator[bytes], f: Any) -> None:
+        first, last = None, b""
+        for last in blocks:
+            first = last if first is None else first
+            f.write(last)
+        self.check(first or b"", last)
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[Any]:
+        try:
+            with open(self.temporary, "xb") as f:
+                f.write(self._header)
+                yield f
+            os.rename(self.temporary, self.path)
+        except OSError as e:
+            raise SpindleError(-(e.errno or 5), e.strerror or str(e), self.path) from None
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.temporary)
+
+
+def reduce_range(number: int, work: Work, *blocks: Any) -> Reduced:
+    """Merges the blocks of a range into its part of the result."""
+    options = work.options(work.result_words)
+    part = Part(work, number, options)
+    with part.open() as f, Merge(blocks, options) as m:
+        part.write(iter(m), f)
+        read, given = m.tallies()
+    return Reduced(read, given, os.stat(part.path).st_size, False)
+
+
+def _runs(refs: Sequence[Any], sizes: Sequence[int], limit: int) -> Iterator[list[Any]]:
+    """Neighbouring blocks that fit into the limit together, fetched."""
+    some, bytes_ = [], 0
+    for ref, n in zip(refs, sizes):
+        if some and bytes_ + n > limit:
+            yield ray.get(some)
+            some, bytes_ = [], 0
+        some.append(ref)
+        bytes_ += n
+    if some:
+        yield ray.get(some)
+
+
+def merge_in_files(
+    refs: Sequence[Any], sizes: Sequence[int], work: Work, limit: int, folder: str
+) -> tuple[list[str], Tally]:
+    """Blocks, a few at a time, merged into files of the folder, in their order."""
+    paths, total, options = [], Tally(), work.options(work.piece_words)
+    for blocks in _runs(refs, sizes, limit):
+        paths.append(os.path.join(folder, str(len(paths))))
+        with open(paths[-1], "wb") as f, Merge(blocks, options) as m:
+            for block in m:
+                f.write(block)
+            total += m.tallies()[0]
+    return paths, total
+
+
+def reduce_in_files(
+    number: int, work: Work, refs: Sequence[Any], sizes: Sequence[int], limit: int
+) -> Reduced:
+    """The same of a range that is too large for the object store, or whose groups are counted."""
+    options = work.options(work.result_words)
+    part = Part(work, number, options)
+    with (
+        tempfile.TemporaryDirectory(prefix="spindle-ray-", dir=work.tmpdir) as folder,
+        part.open() as f,
+    ):
+        paths, read = merge_in_files(refs, sizes, work, limit, folder)
+        if not paths:
+            return Reduced(read, read, 0, True)
+        result = os.path.join(folder, "result")
+        spindle_io.sort_file(paths, result, options, merge=True)
+        for path in paths:
+            os.unlink(path)
+        given = read if options.info.count else _checked(result, part, options)
+        with open(result, "rb") as made:
+            shutil.copyfileobj(made, f, 1 << 20)
+    return Reduced(read, given, os.stat(part.path).st_size, True)
+
+
+def _checked(path: str, part: Part, options: Options) -> Tally:
+    """The tally of a file that is the result of a range, whose borders are checked."""
+    with (
+        open(path, "rb") as f,
+        mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as m,
+        memoryview(m) as view,
+    ):
+        part.check(view, view)
+        return spindle_io.tally(view, options)

@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: MIT
+"""spindle-ray on three raylets of one machine, on the loopback interface.
+
+One cluster serves all tests but those that take a node away.  Faults are put in place of the
+functions that run on the machines (faults.py).
+"""
+
+import contextlib
+import io
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import faults
+import ray
+from ray.cluster_utils import Cluster
+from spindle_io.ray import cli, job, plan, tasks
+
+XSORT = os.environ["XSORT"]
+STORE = 80 << 20
+cluster = None
+
+
+def setUpModule():
+    global cluster
+    head = {"num_cpus": 1, "object_store_memory": STORE, "node_ip_address": "127.0.0.1"}
+    cluster = Cluster(initialize_head=True, head_node_args={**head, "include_dashboard": False})
+    for _ in range(2):
+        cluster.add_node(**head)
+    ray.init(address=cluster.address, log_to_driver=False, logging_level="error")
+
+
+def tearDownModule():
+    ray.shutdown()
+    cluster.shutdown()
+
+
+def lines(n: int, seed: int = 1) -> bytes:
+    r = random.Random(seed)
+    return b"".join(b"%d|%s\n" % (r.randrange(n), b"x" * r.randrange(60)) for _ in range(n))
+
+
+class Base(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.out = self.folder / "out"
+
+    def file(self, name: str, data: bytes) -> str:
+        (self.folder / name).write_bytes(data)
+        return str(self.folder / name)
+
+    def command(self, *words):
+        """Runs a command; its status, and what it said."""
+        said = io.StringIO()
+        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+            status = cli.main([str(w) for w in words])
+        return status, said.getvalue()
+
+    def result(self) -> bytes:
+        return b"".join(p.read_bytes() for p in sorted(self.out.iterdir()))
+
+    def nothing_is_left(self):
+        left = {p.name for p in self.folder.iterdir()} - self.inputs
+        self.assertEqual(left, set())
+
+    def sort(self, inputs, *options, own=("-S1M", "--ranges=5")):
+        """Sorts and compares with xsort; returns the report."""
+        stats = self.folder / "stats"
+        status, said = self.command(
+            "sort", *own, *options, "--overwrite", "-o", self.out, f"--stats={stats}", *inputs
+        )
+        self.assertEqual((status, said.count("spindle-ray:")), (0, 0), said)
+        want = subprocess.run([XSORT, *options, *inputs], check=True, capture_output=True).stdout
+        self.assertTrue(self.result() == want, f"{options}: not the bytes of xsort")
+        return json.loads(stats.read_text())
+
+
+class Sort(Base):
+    def test_formats_and_orders(self):
+        three = [self.file(f"in{i}", lines(20000, i)) for i in range(3)]
+        open_end = [self.file("open", lines(9000)[:-1]), self.file("none", b"")]
+        for options in (
+            [],
+            ["-t|", "-k1,1n"],
+            ["-t|", "-k1,1nr", "-s"],
+            ["-u"],
+            ["-t|", "-k1,1n", "-u"],
+            ["-t|", "-k2,2", "-u", "--count"],
+            ["-r"],
+        ):
+            with self.subTest(options):
+                self.sort(three + open_end, *options)
+
+    def test_headers_go_to_the_first_part(self):
+        a, b = (
+            self.file("a", b"name|n\n" + lines(9000)),
+            self.file("b", b"name|n\n" + lines(500, 2)),
+        )
+        self.sort([a, b], "--header", "-t|", "-k1,1n")
+        self.assertTrue((self.out / "part-00000").read_bytes().startswith(b"name|n\n"))
+        self.sort([a, self.file("c", lines(500))], "--header=1,first", "-n")
+        self.sort([a, b], "--header", "-t|", "-k2,2", "-u", "--count")
+
+    def test_csv_with_quoted_newlines(self):
+        r = random.Random(3)
+        rows = [b'%d,"a\n""b%d"\r\n' % (r.randrange(999), i) for i in range(60000)]
+        self.sort(
+            [self.file("a.csv", b"h,x\n" + b"".join(rows)), self.file("b.csv", b"h,x\n3,4")],
+            "--csv",
+            "--header",
+            "-k1,1n",
+        )
+
+    def test_binary_and_zero_terminated_records(self):
+        data = random.Random(4).randbytes(16 * 90000)
+        self.sort([self.file("a", data)], "--record-size=16", "--bkey=3:4:u32le")
+        self.sort([self.file("z", lines(60000).replace(b"\n", b"\0"))], "-z", "-n")
+
+    def test_records_longer_than_a_piece(self):
+        data = lines(3000) + b"y" * 900_000 + b"\n" + lines(3000, 2) + b"z" * 700_000
+        self.sort([self.file("a", data)])
+
+    def test_blocks_are_merged_on_their_nodes(self):
+        files = [self.file(f"in{i}", lines(40000, i)) for i in range(2)]
+        for options in (["-t|", "-k1,1n", "-s"], ["-u"]):
+            report = self.sort(files, *options, own=("-S1M", "--ranges=7", "--group=4"))
+            self.assertEqual(
+                [s["stage"] for s in report["stages"]], ["sample", "map", "merge", "reduce"]
+            )
+
+    def test_a_huge_group_is_merged_in_files(self):
+        data = b"".join(b"same|%d\n" % i for i in range(900000)) + lines(9000)
+        with mock.patch.object(plan, "STORE_SHARE", 64):
+            report = self.sort(
+                [self.file("a", data)], "-t|", "-k1,1", "-s", own=("-S1M", "--ranges=64")
+            )
+        self.assertGreater(report["result"]["ranges_in_files"], 0)
+        self.assertEqual(len(list(self.out.iterdir())), 64)
+
+    def test_the_report_adds_up(self):
+        report = self.sort([self.file("a", lines(30000))])
+        self.assertEqual(report["schema"], "spindle.ray/1")
+        self.assertEqual(report["config"]["nodes"], 3)
+        self.assertEqual(report["result"]["records"], 30000)
+        self.assertEqual(report["result"]["input_bytes"], report["moved_bytes"])
+
+    def test_a_dry_run_prints_the_plan(self):
+        status, said = self.command(
+            "sort", "-S64M", "-o", self.out, "--dry-run", self.file("a", lines(99))
+        )
+        self.assertEqual(status, 0)
+        self.assertIn("tasks at once 3, memory 3 x 64.0 MiB + object store", said)
+        self.assertFalse(self.out.exists())
+
+
+class Refusals(Base):
+    def refused(self, *words, because):
+        status, said = self.command(*words)
+        self.assertEqual(status, 2, said)
+        self.assertEqual(said.count("\n"), 1, said)
+        self.assertIn(because, said)
+        self.assertEqual([p for p in self.folder.iterdir() if "spindle-ray" in p.name], [])
+
+    def test_options_that_cannot_be(self):
+        a = self.file("a", b"1\n")
+        for option in (
+            "-c",
+            "-C",
+            "-m",
+            "--top=3",
+            "--split=f",
+            "--resume=d",
+            "--volume=sim:tiny",
+            "-R",
+        ):
+            with self.subTest(option):
+                self.refused(
+                    "sort",
+                    "-o",
+                    self.out,
+                    option,
+                    a,
+                    because="not possible on more than one machine: ",
+                )
+        self.refused("sort", "-o", self.out, "-k0", a, because="field number is zero")
+        self.refused("sort", a, because="-o/--output")
+        self.refused("sort", "-o", self.out, because="no files")
+        self.refused("sort", "-o", self.out, "--count", a, because="--count needs --unique")
+        self.assertFalse(self.out.exists())
+
+    def test_a_folder_that_is_not_empty(self):
+        a = self.file("a", b"2\n1\n")
+        self.out.mkdir()
+        (self.out / "mine").write_text("kept")
+        self.refused("sort", "-o", self.out, a, because="not empty; --overwrite replaces it")
+        self.refused("sort", "-o", a, a, because="not a folder")
+        self.assertEqual((self.out / "mine").read_text(), "kept")
+        self.sort([a], own=("-S1M",))
+        self.assertFalse((self.out / "mine").exists())
+
+    def test_files_that_are_wrong(self):
+        a = self.file("a", b"12345")
+        self.refused("sort", "-o", self.out, self.folder / "none", because="No such file")
+        self.refused("sort", "-o", self.out, self.folder, because="not a regular file")
+        self.refused(
+            "sort", "-o", self.out, "--record-size=4", a, because=f"{a}: length is not a multiple"
+        )
+        self.refused(
+            "sort",
+            "-o",
+            self.out,
+            "--csv",
+            self.file("q", b'1\n"a\n'),
+            because="q: line 2: a quoted field",
+        )
+        self.refused(
+            "sort", "-o", self.out, "--header", a, self.file("h", b"x\n"), because="header differs"
+        )
+        self.assertFalse(self.out.exists())
+
+    def test_a_machine_that_cannot_take_part(self):
+        a = self.file("a", b"1\n")
+        with faults.other_version():
+            self.refused("sort", "-o", self.out, a, because="not 9.9")
+        with faults.no_library(cluster, STORE):
+            self.refused("sort", "-o", self.out, a, because="no spindle-io there")
+
+    def test_a_disk_that_is_full(self):
+        a = self.file("a", lines(2000))
+        with self.assertRaises(Exception) as e:
+            self.faulty([a], faults.Full)
+        self.assertIn("No space left on device", cli.reason_of(e.exception))
+        self.assertFalse(self.out.exists())
+        self.assertEqual([p for p in self.folder.iterdir() if "spindle-ray" in p.name], [])
+
+    def faulty(self, inputs, stages, *options):
+        args = cli.parser().parse_args(
+            ["sort", "-S1M", "--ranges=5", *options, "-o", str(self.out), *inputs]
+        )
+        return job.Job(cli.sort_settings(args), stages).run()
+
+
+class Faults(Base):
+    def setUp(self):
+        super().setUp()
+        self.files = [self.file(f"in{i}", lines(20000, i)) for i in range(3)]
+        self.want = subprocess.run([XSORT, *self.files], check=True, capture_output=True).stdout
+
+    def run_with(self, stages, *options):
+        Refusals.faulty(self, self.files, stages, *options)
+        self.assertTrue(self.result() == self.want)
+
+    def test_a_task_fails_once_in_each_stage(self):
+        self.run_with(faults.once(self.folder, RuntimeError("once")), "--group=4")
+        self.assertEqual(len(list(self.folder.glob("failed-*"))), 4)
+
+    def test_a_worker_is_killed_in_each_stage(self):
+        self.run_with(faults.once(self.folder, None), "--group=4")
+        self.assertEqual(len(list(self.folder.glob("failed-*"))), 4)
+
+    def test_lost_and_doubled_records_are_errors(self):
+        for fault in (faults.Losing, faults.Doubling):
+            with self.assertRaises(Exception) as e:
+                self.run_with(fault)
+            self.assertIn("lost or duplicated", cli.reason_of(e.exception))
+            self.assertFalse(self.out.exists())
+
+    def test_a_node_is_removed_in_reduce(self):
+        node = cluster.add_node(num_cpus=2, object_store_memory=STORE, node_ip_address="127.0.0.1")
+        cluster.wait_for_nodes()
+        gone = threading.Event()
+
+        def remove():
+            while not list(self.folder.glob("reducing-*")):
+                time.sleep(0.02)
+            cluster.remove_node(node, allow_graceful=False)
+            gone.set()
+
+        thread = threading.Thread(target=remove)
+        thread.start()
+        self.run_with(faults.slow_reduce(self.folder))
+        thread.join()
+        self.assertTrue(gone.is_set())
+
+
+class Planning(unittest.TestCase):
+    machine = plan.Machine(tuple(f"n{i}" for i in range(10)), 40, 10 << 30)
+
+    def test_pieces_cover_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "a"
+            for n in (0, 1, 999, 1000, 1001):
+                path.write_bytes(b"x" * n)
+                made = plan.make([([str(path)], plan.Options())], 0, 4000, self.machine)
+                self.assertEqual(sum(p.hi - p.lo for p in made.pieces), n)
+
+    def test_records_are_read_once_wherever_pieces_end(self):
+        data = b"a\n\nbb\nccc\nd"
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "a"
+            path.write_bytes(data)
+            for step in range(1, 12):
+                cut = [
+                    plan.Piece(str(path), 0, lo, min(lo + step, len(data)), len(data))
+                    for lo in range(0, len(data), step)
+                ]
+                got = [bytes(tasks.read_piece(p, plan.Options())) for p in cut]
+                self.assertEqual(b"".join(got), data)
+                self.assertTrue(all(g.endswith(b"\n") for g in got[:-1] if g and g != b"d"))
+
+    def test_many_small_blocks_are_merged(self):
+        self.assertEqual(plan.group_of(64, 1000, 64 << 20), 1)
+        self.assertEqual(plan.group_of(1000, 64, 64 << 20), 1)
+        self.assertEqual(plan.group_of(16384, 4096, 64 << 20), 64)
+
+    def test_the_borders_of_a_range_are_checked(self):
+        work = tasks.Work((), (), (b"b\n", b"d\n"), 1 << 20, "/tmp", b"", None, ())
+        part = tasks.Part(work, 1, plan.Options())
+        part.check(b"b\nc\n", b"b\nc\n")
+        for first, last in ((b"a\n", b"c\n"), (b"b\n", b"c\nd\n")):
+            with self.assertRaises(tasks.SpindleError):
+                part.check(first, last)
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())
