@@ -299,6 +299,33 @@ static int place_pattern(struct sp__probe *p, uint64_t first, const struct sp__p
 	return rc;
 }
 
+/*
+ * Bands of all heads are one round; from it to the next the arm moves on by a band, which shows
+ * in the hop of one track there.  The base becomes the start of a round.
+ */
+static int find_round(struct sp__probe *p)
+{
+	double ns, most = 0, next = 0;
+	uint64_t at = 0;
+	int rc = 0;
+
+	for (uint32_t i = 1; i <= p->place.surfaces && !rc; i++) {
+		uint64_t turn = p->base + (uint64_t)i * p->place.band;
+
+		rc = sp__hop_time(p, turn - 1, turn, false, &ns);
+		if (rc)
+			break;
+		next = fmax(next, fmin(ns, most));
+		if (ns > most) {
+			most = ns;
+			at = turn;
+		}
+	}
+	if (!rc && most > next + SURE * sp__hop_error(p) * p->spin.period_ns)
+		p->base = at;
+	return rc;
+}
+
 /* Heads with lengths of their own show it if they are gone through forwards and backwards. */
 static bool heads_turn(const struct sp__pzone *z, uint64_t from, uint32_t s)
 {
@@ -323,6 +350,8 @@ int sp__layout_find(struct sp__probe *p)
 	rc = z->nskew == 1 && z->nlens == 1 ? 0 : place_pattern(p, first, z);
 	if (!rc && p->place.order == SP__ORDER_UNKNOWN)
 		rc = place_line(p, first, z);
+	if (!rc && p->place.order == SP__ORDER_BANDS && !p->place.whole && p->place.surfaces > 1)
+		rc = find_round(p);
 	if (p->place.order == SP__ORDER_CYLINDER)
 		p->place.turns = heads_turn(z, p->base - first, p->place.surfaces);
 	return rc == -EIO || rc == -ENODATA ? 0 : rc;

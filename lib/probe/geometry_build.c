@@ -97,12 +97,9 @@ static int add_zones(struct sp__probe *p, struct sp_geometry *g)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < p->nzones && !rc; i++) {
+	for (size_t i = 0; i < p->nzones && !rc; i++)
 		if (p->zones[i].nskew || !p->r->nseeks)
 			rc = add_zone(p, g, &p->zones[i]);
-		else
-			rc = sp__geometry_add_unknown(g, "angles");
-	}
 	return rc;
 }
 
@@ -155,15 +152,28 @@ static void where(const struct sp__trackorder *l, uint64_t track, uint64_t *cyl,
 	}
 }
 
+static double hop_of(const struct sp__probe *p, uint64_t cylinders, bool switches, bool write)
+{
+	double ns = cylinders ? seek_of(p, cylinders, write) : 0;
+
+	return ns < 0 ? ns : fmax(ns, switches ? switch_of(p, write) : 0);
+}
+
+double sp__hop_foretold(const struct sp__probe *p, uint64_t from, uint64_t to)
+{
+	uint64_t c, h, c2, h2;
+
+	where(&p->place, from, &c, &h);
+	where(&p->place, to, &c2, &h2);
+	return hop_of(p, c > c2 ? c - c2 : c2 - c, h != h2, false);
+}
+
 /* The worst hop of k tracks; negative: farther than is known. */
 static double worst(const struct sp__probe *p, uint64_t k, bool write)
 {
 	const struct sp__trackorder *l = &p->place;
-	uint64_t starts = l->order == SP__ORDER_CYLINDER ? (1 + l->turns) * (uint64_t)l->surfaces
-			  : l->order == SP__ORDER_BANDS	 ? (uint64_t)l->band * l->surfaces
-							 : 1;
+	uint64_t starts = sp__place_round(l);
 	uint64_t far = 0, c, h, c2, h2;
-	double ns;
 	bool switches = false;
 
 	for (uint64_t i = 0; i < starts; i++) {
@@ -173,8 +183,7 @@ static double worst(const struct sp__probe *p, uint64_t k, bool write)
 		far = c > far ? c : far;
 		switches |= h != h2;
 	}
-	ns = far ? seek_of(p, far, write) : 0;
-	return ns < 0 ? ns : fmax(ns, switches ? switch_of(p, write) : 0);
+	return hop_of(p, far, switches, write);
 }
 
 /*
@@ -215,7 +224,7 @@ static int add_hops(struct sp__probe *p, struct sp_geometry *g, enum sp_geometry
 	int rc = 0;
 
 	g->hops[op].estimated = write && p->r->write_estimated;
-	for (uint64_t k = 1; k <= HOPS_MAX && !rc; k++) {
+	for (uint64_t k = 1; k <= HOPS_MAX && !rc && !p->no_reach; k++) {
 		double ns = worst(p, k, write);
 
 		if (ns <= 0)
@@ -227,15 +236,16 @@ static int add_hops(struct sp__probe *p, struct sp_geometry *g, enum sp_geometry
 	return rc;
 }
 
-/* Seeks alone: what a hop within a track takes is the overhead. */
+/* Seeks alone: what a hop within a track takes is overhead and bus. */
 static int add_seeks(struct sp__probe *p, struct sp_geometry *g)
 {
 	const struct sp_probe_seek *s = p->r->seeks;
-	double overhead = p->r->nseeks && !s[0].tracks && !p->r->cache ? s[0].read_ns : 0;
+	double overhead = p->r->nseeks && !s[0].tracks ? s[0].read_ns : 0;
 	int rc = 0;
 
-	g->overhead_ns[SP_GEOMETRY_READ] = overhead;
-	g->overhead_ns[SP_GEOMETRY_WRITE] = overhead;
+	p->r->overhead_ns = fmax(overhead - p->r->bus_ns, 0);
+	g->overhead_ns[SP_GEOMETRY_READ] = p->r->overhead_ns;
+	g->overhead_ns[SP_GEOMETRY_WRITE] = p->r->overhead_ns;
 	g->seek_in_tracks = p->place.order == SP__ORDER_UNKNOWN || p->place.order == SP__ORDER_LINE;
 	for (size_t i = 0; i < p->r->nseeks && !rc; i++)
 		if (s[i].cylinders || (s[i].tracks && !g->seek_in_tracks))
@@ -264,6 +274,7 @@ static int add_facts(struct sp__probe *p, struct sp_geometry *g)
 		{ "noise_tail", p->r->noise_tail },
 		{ "turnaround_ns", p->r->turnaround_ns },
 		{ "period_ppm", p->r->period_ppm },
+		{ "bus_ns", p->r->bus_ns },
 		{ "conservatism_deg", p->r->conservatism_deg },
 	};
 	int rc = 0;

@@ -15,6 +15,10 @@
  * Each answer, whatever u, bounds the time to one revolution: so
  * seeks that last longer than a revolution need no special case.
  *
+ * A drive with a cache reads ahead, and answers when it has come to the block by
+ * itself.  It never reads backwards: so hops are made from the farther track, and on
+ * one track to its first block.
+ *
  * Queued pairs cannot be timed so; there the block is chosen instead of the
  * moment, and the resolution is one block.
  */
@@ -35,8 +39,9 @@ struct hop {
 	double to_rev;	 /* angle at which `to` begins */
 	uint64_t first;	 /* of the first track, the first block */
 	uint32_t from_blocks;
-	double first_rev; /* queued pairs: the angle at which it begins */
+	double first_rev; /* the angle at which it begins */
 	bool write;
+	bool behind;	     /* the drive may read ahead */
 	double lo_ns, hi_ns; /* between these lies the time */
 };
 
@@ -98,14 +103,21 @@ static int shoot(struct hop *h, double u, double *left, bool *caught)
 		return rc;
 	/* Where the first block really ended; completions are late, hardly ever early. */
 	end = passing(p, h->from_rev, (double)(s.done_ns - p->spin.epoch_ns) + period / 8);
-	lbn = soonest(h, end + gap + u, &at, &rev);
+	if (h->behind && h->to == h->first) {
+		lbn = h->to;
+		rev = h->to_rev;
+		at = passing(p, rev, end + gap + u) + period;
+	} else {
+		lbn = soonest(h, end + gap + u, &at, &rev);
+	}
 	if ((double)(p->t->ops->now(p->t) - p->spin.epoch_ns) > at - u)
 		return -EAGAIN;
 	p->t->ops->wait(p->t, p->spin.epoch_ns + (uint64_t)(at - u));
 	rc = issue(h, lbn, &s);
 	if (rc)
 		return rc;
-	if (p->r->cache && s.done_ns - s.issue_ns < p->cache.hit_ns)
+	/* On one track a block may come as soon as from memory, but is not there. */
+	if (p->r->cache && h->to != h->first && s.done_ns - s.issue_ns < p->cache.hit_ns)
 		return -EAGAIN;
 	sent = (double)(s.issue_ns - p->spin.epoch_ns);
 	end = (double)(s.done_ns - p->spin.epoch_ns) - period / h->to_blocks;
@@ -210,49 +222,58 @@ static int angle(struct hop *h, uint64_t lbn, unsigned n, double *rev)
 	return rc;
 }
 
-/* Many hops start from one block. */
-static int angle_from(struct hop *h)
+/* The angle at which a track begins, by one block of it. */
+static int start_of(struct hop *h, uint64_t first, uint32_t blocks, unsigned n, double *rev)
+{
+	int rc = angle(h, first + blocks / 2, n, rev);
+
+	*rev -= (blocks / 2 + 1.0) / blocks;
+	return rc;
+}
+
+/* Of the track that many hops have in common. */
+static int start_of_datum(struct hop *h, uint64_t track, uint64_t first, uint32_t blocks,
+			  double *rev)
 {
 	struct sp__datum *d = &h->p->datum[h->write];
 	int rc = 0;
 
-	if (!d->known || d->lbn != h->from || d->looks != h->p->spin.looks) {
-		rc = angle(h, h->from, 2 * h->p->scatter.exact, &d->rev);
-		d->lbn = h->from;
+	if (!d->known || d->track != track || d->looks != h->p->spin.looks) {
+		rc = start_of(h, first, blocks, 2 * h->p->scatter.exact, &d->rev);
+		d->track = track;
 		d->looks = h->p->spin.looks;
 		d->known = !rc;
 	}
-	h->from_rev = d->rev;
+	*rev = d->rev;
 	return rc;
 }
 
 /*
- * The angle of a block of the other track.  Where the skews foretell it, they are more
- * exact than many readings; a few must agree.
+ * Of the other one.  Where the skews foretell it, they are more exact than many
+ * readings; a few must agree.
  */
-static int angle_to(struct hop *h, uint64_t from, uint64_t to)
+static int start_of_other(struct hop *h, uint64_t datum, double datum_rev, uint64_t track,
+			  uint64_t first, uint32_t blocks, double *rev)
 {
 	struct sp__probe *p = h->p;
 	unsigned n = p->scatter.exact / 2 < CHECK ? CHECK : p->scatter.exact / 2;
-	double error = sp__angle_error(p, n), rev;
-	uint64_t block = h->to_blocks / 2;
+	double skew;
 	int rc;
 
-	if (!h->write && sp__skew_between(p, from, to, &rev)) {
-		rev += h->from_rev - (h->from - h->first + 1.0) / h->from_blocks +
-		       (block + 1.0) / h->to_blocks;
-		rc = angle(h, h->to + block, n, &h->to_rev);
+	if (!h->write && sp__skew_between(p, datum, track, &skew)) {
+		rc = start_of(h, first, blocks, n, rev);
 		if (rc)
 			return rc;
-		if (fabs(sp__wrap(h->to_rev - rev)) < AGREES * error + 0.0002) {
-			h->to_rev = rev - floor(rev);
+		skew += datum_rev;
+		if (fabs(sp__wrap(*rev - skew)) < AGREES * sp__angle_error(p, n) + 0.0002) {
+			*rev = skew;
 			return 0;
 		}
 	}
-	return angle(h, h->to + block, 2 * p->scatter.exact, &h->to_rev);
+	return start_of(h, first, blocks, 2 * p->scatter.exact, rev);
 }
 
-/* Both tracks, and the angle of each from one block. */
+/* Both tracks, and where the hop begins and may end. */
 static int aim(struct hop *h, uint64_t from, uint64_t to)
 {
 	struct sp__probe *p = h->p;
@@ -262,12 +283,21 @@ static int aim(struct hop *h, uint64_t from, uint64_t to)
 	if (!sp__probe_track(p, from, &h->first, &h->from_blocks) ||
 	    !sp__probe_track(p, to, &h->to, &h->to_blocks))
 		return -ENODATA;
+	if (to == p->base) {
+		rc = start_of_datum(h, to, h->to, h->to_blocks, &h->to_rev);
+		if (!rc)
+			rc = start_of_other(h, to, h->to_rev, from, h->first, h->from_blocks,
+					    &h->first_rev);
+	} else {
+		rc = start_of_datum(h, from, h->first, h->from_blocks, &h->first_rev);
+		if (!rc)
+			rc = start_of_other(h, from, h->first_rev, to, h->to, h->to_blocks,
+					    &h->to_rev);
+	}
+	h->first_rev -= floor_rev;
+	h->to_rev -= floor_rev;
 	h->from = h->first + h->from_blocks / 4;
-	rc = angle_from(h);
-	if (!rc)
-		rc = angle_to(h, from, to);
-	h->from_rev -= floor_rev;
-	h->to_rev -= floor_rev + (h->to_blocks / 2 + 1.0) / h->to_blocks;
+	h->from_rev = h->first_rev + (h->from_blocks / 4 + 1.0) / h->from_blocks;
 	return rc;
 }
 
@@ -278,9 +308,9 @@ double sp__hop_error(const struct sp__probe *p)
 
 int sp__hop_time(struct sp__probe *p, uint64_t from, uint64_t to, bool write, double *ns)
 {
-	struct hop h = { .p = p, .write = write };
+	struct hop h = { .p = p, .write = write, .behind = p->r->cache && !write };
 	bool sure = false;
-	int rc = aim(&h, from, to);
+	int rc = h.behind && to > from ? aim(&h, to, from) : aim(&h, from, to);
 
 	for (unsigned i = 0; i < 4 && !rc && !sure; i++) {
 		rc = bracket(&h);
@@ -340,7 +370,6 @@ int sp__hop_queued(struct sp__probe *p, uint64_t from, uint64_t to, double reach
 	if (rc)
 		return rc;
 	block = period / h.to_blocks;
-	h.first_rev = h.from_rev - (h.from_blocks / 4 + 1.0) / h.from_blocks;
 	for (unsigned i = 0; i < STEPS_MAX && !rc && hi - lo > 1.5 * block; i++) {
 		double want = isinf(hi) ? sp__rng_real(&p->rng) : (lo + hi) / 2 / period;
 

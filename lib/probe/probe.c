@@ -129,8 +129,10 @@ static int find_tracks(struct sp__probe *p)
 
 static int finish(struct sp__probe *p, struct sp_geometry **g)
 {
-	int rc = sp__made_geometry(p, g);
+	int rc;
 
+	sp__made_unknown(p);
+	rc = sp__made_geometry(p, g);
 	if (!rc && p->r->verdict == SP_PROBE_ROTATING && !p->r->stopped) {
 		rc = sp__checks(p, *g);
 		if (rc == -EINTR) {
@@ -141,6 +143,7 @@ static int finish(struct sp__probe *p, struct sp_geometry **g)
 		if (!rc) {
 			sp_geometry_free(*g);
 			*g = NULL;
+			sp__made_unknown(p);
 			rc = sp__made_geometry(p, g);
 		}
 	}

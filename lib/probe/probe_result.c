@@ -23,6 +23,30 @@ static void unknown(struct sp__probe *p, const char *what)
 		r->unknown[r->nunknown++] = what;
 }
 
+void sp__made_unknown(struct sp__probe *p)
+{
+	uint64_t end = 0;
+	bool covers = true;
+
+	p->r->nunknown = 0;
+	if (p->r->verdict != SP_PROBE_ROTATING || !p->nzones)
+		return;
+	for (size_t i = 0; i < p->nzones; i++) {
+		covers &= p->zones[i].first_lbn == end;
+		end = sp__pzone_end(&p->zones[i]);
+		if (!p->zones[i].nskew)
+			unknown(p, "angles");
+	}
+	if (!covers || end != p->t->blocks)
+		unknown(p, "part of the tracks");
+	if (!sp__place_words(&p->place))
+		unknown(p, "layout");
+	if (p->no_reach)
+		unknown(p, "adjacency");
+	if (p->r->write_estimated)
+		unknown(p, "writes (estimated from reads)");
+}
+
 static double sum_skew(const struct sp__pzone *z)
 {
 	double sum = 0;
@@ -45,10 +69,8 @@ static void tell_zone(struct sp__probe *p, const struct sp__pzone *z, struct sp_
 				       .reads = z->reads,
 				       .start_deg = NAN,
 				       .skew_deg = NAN };
-	if (!z->nskew) {
-		unknown(p, "angles");
+	if (!z->nskew)
 		return;
-	}
 	out->mb_s = mean * p->t->block_bytes / (turns * p->spin.period_ns) * 1e3;
 	out->start_deg = (z->start - p->zones[0].start) * 360;
 	out->start_deg -= floor(out->start_deg / 360) * 360;
@@ -76,8 +98,6 @@ static int tell_zones(struct sp__probe *p)
 			r->descending = false;
 	}
 	r->covers &= end == p->t->blocks;
-	if (!r->covers)
-		unknown(p, "part of the tracks");
 	return 0;
 }
 
@@ -122,10 +142,6 @@ int sp__made_result(struct sp__probe *p, const struct sp_geometry *g)
 	p->r->layout = sp__place_words(&p->place);
 	p->r->surfaces = p->place.surfaces;
 	p->r->band = p->place.band;
-	if (!p->r->layout)
-		unknown(p, "layout");
-	if (p->r->write_estimated)
-		unknown(p, "writes (estimated from reads)");
 	tell_settle(p, g);
 	return rc;
 }

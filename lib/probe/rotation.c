@@ -105,52 +105,6 @@ static int choose_reference(struct sp__probe *p)
 	return rc;
 }
 
-/* How many reads elsewhere make the cache forget a block? */
-static int find_flush(struct sp__probe *p, double hit_ns)
-{
-	static const unsigned counts[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128 };
-	double took = 0, between;
-	int rc = 0;
-
-	for (unsigned i = 0; i < sizeof(counts) / sizeof(counts[0]) && !rc; i++) {
-		unsigned hits = 0;
-
-		p->r->cache_flush = counts[i];
-		for (unsigned j = 0; j < 4 && !rc; j++) {
-			rc = sp__probe_flush(p, p->spin.ref_lbn);
-			if (!rc)
-				rc = same_reads(p, &took, &between, 1);
-			hits += took < hit_ns;
-		}
-		if (!hits)
-			break;
-	}
-	return rc;
-}
-
-/* A block that comes at once the second time, on a device that is slow elsewhere. */
-static int find_cache(struct sp__probe *p, double *same, size_t n)
-{
-	struct sp_probe_evidence *e = &p->r->evidence;
-	double low, high, hit;
-	int rc;
-
-	low = sp__quantile(same, n, 0.25);
-	high = sp__quantile(same, n, 0.75);
-	if (e->same_ns > 0.4 * e->other_ns || e->other_ns < 2 * FAST_NS)
-		return 0;
-	hit = high + 4 * (high - low) + 50000;
-	rc = find_flush(p, hit);
-	if (rc) {
-		p->r->cache_flush = 0;
-		return rc;
-	}
-	p->cache.hit_ns = (uint64_t)hit;
-	p->r->cache = true;
-	p->r->cache_hit_ns = e->same_ns;
-	return 0;
-}
-
 static int gather(struct sp__probe *p)
 {
 	struct sp_probe_evidence *e = &p->r->evidence;
@@ -177,7 +131,7 @@ static int gather(struct sp__probe *p)
 	e->far_ns = r.nfar ? sp__quantile(r.far, r.nfar, 0.5) : 0;
 	e->same_ns = sp__quantile(same, REPEATS, 0.5);
 	p->r->turnaround_ns = sp__quantile(between + 1, REPEATS - 1, 0.5);
-	return find_cache(p, same, REPEATS);
+	return sp__cache_find(p, same, REPEATS);
 }
 
 int sp__rotation_find(struct sp__probe *p)

@@ -95,11 +95,11 @@ struct sp__trackorder {
 	bool turns;	   /* heads go back on every other cylinder; false also: not known */
 };
 
-/* The block from which hops start, and its angle. */
+/* A track that one end of many hops is on, and the angle at which it begins. */
 struct sp__datum {
 	bool known;
 	unsigned looks; /* of the spin, at that time */
-	uint64_t lbn;
+	uint64_t track;
 	double rev;
 };
 
@@ -113,6 +113,7 @@ struct sp__probe {
 	struct sp__scatter scatter;
 	struct sp__cachefact cache;
 	struct sp__trackorder place;
+	bool no_reach;			/* hops as far as they should reach fail */
 	uint64_t base;			/* track from which hops start */
 	struct sp__datum datum[2];	/* the last one of reads, and of writes */
 	uint64_t learnt;		/* up to here no pattern of lengths was seen */
@@ -158,6 +159,9 @@ SP_MUST_CHECK int sp__angle_exact(struct sp__probe *p, uint64_t lbn, unsigned n,
 /* The latter without a look at the reference block, and when the last sample was complete. */
 SP_MUST_CHECK int sp__angle_read(struct sp__probe *p, uint64_t lbn, unsigned n, double *rev,
 				 uint64_t *done_ns);
+
+/* cache.c: given what n reads of the reference block took. */
+SP_MUST_CHECK int sp__cache_find(struct sp__probe *p, double *same, size_t n);
 
 /* spin.c: rotation. */
 SP_MUST_CHECK int sp__spin_find(struct sp__probe *p);
@@ -253,10 +257,24 @@ SP_MUST_CHECK int sp__rotation_find(struct sp__probe *p);
 
 /* geometry_build.c, probe_result.c: geometry and result, from what is known. */
 SP_MUST_CHECK int sp__made_geometry(struct sp__probe *p, struct sp_geometry **g);
+void sp__made_unknown(struct sp__probe *p); /* what is not known; before the geometry */
 SP_MUST_CHECK int sp__made_result(struct sp__probe *p, const struct sp_geometry *g);
 SP_MUST_CHECK int sp__made_resume(struct sp__probe *p, const struct sp_geometry *g);
 
-/* checks.c */
+/* Tracks after which cylinders and heads repeat. */
+static inline uint64_t sp__place_round(const struct sp__trackorder *l)
+{
+	return l->order == SP__ORDER_CYLINDER ? (1 + l->turns) * (uint64_t)l->surfaces
+	       : l->order == SP__ORDER_BANDS  ? (uint64_t)l->band * l->surfaces
+					      : 1;
+}
+/*
+ * What the layout and the seek curve say of a hop between tracks counted from the start of a round;
+ * negative: nothing.
+ */
+double sp__hop_foretold(const struct sp__probe *p, uint64_t from, uint64_t to);
+
+/* checks.c: what is found to be wrong is no longer known. */
 SP_MUST_CHECK int sp__checks(struct sp__probe *p, const struct sp_geometry *g);
 
 /* depths.c: what is true of every device. */

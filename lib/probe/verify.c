@@ -59,7 +59,8 @@ static int foretell(const struct forecast *f, uint64_t from, uint64_t to, uint64
 		rc = sp_geometry_track(f->g, to, &b);
 	if (rc)
 		return rc;
-	need = f->g->overhead_ns[SP_GEOMETRY_READ] +
+	/* Passings are seen when the bus has carried the block. */
+	need = f->g->overhead_ns[SP_GEOMETRY_READ] + f->p->r->bus_ns +
 	       arm_ns(f->g, a.number > b.number ? a.number - b.number : b.number - a.number);
 	rev = f->zero_rev + b.angle_deg / 360 + (double)(to - b.first) / b.blocks;
 	first = s->anchor_ns + rev * s->period_ns;

@@ -104,6 +104,50 @@ static void test_heads(const char *path)
 	}
 }
 
+/* A bus of 5 MB/s, and read-ahead over several tracks. */
+static void test_cache(const char *path)
+{
+	static const unsigned ahead[] = { 256, 1024, 2048 };
+
+	for (size_t i = 0; i < sizeof(ahead) / sizeof(*ahead); i++) {
+		struct probecase c;
+		char rest[700];
+
+		snprintf(rest, sizeof(rest),
+			 "\"rpm\":10000,\"surfaces\":4,\"layout\":\"cylinder\",\"bus_mb_s\":5,"
+			 "\"cache\":{\"segments\":8,\"segment_blocks\":%u,"
+			 "\"readahead_blocks\":%u,\"read_hit_ms\":0.1},\"zones\":["
+			 "{\"first_cyl\":0,\"last_cyl\":2999,\"spt\":686,\"track_skew\":81,"
+			 "\"cyl_skew\":92},{\"first_cyl\":3000,\"last_cyl\":5999,\"spt\":622,"
+			 "\"track_skew\":73,\"cyl_skew\":83}]",
+			 2 * ahead[i], ahead[i]);
+		probecase_write(path, rest);
+		c = probecase_run(path, "20us", 1);
+		ok(probecase_exact(&c) && probecase_layout_right(&c) && probecase_reach_right(&c),
+		   "a drive that reads %u blocks ahead is exact", ahead[i]);
+		ok(c.r && fabs(c.r->overhead_ns / 200e3 - 1) < 0.05 &&
+			   fabs(c.r->bus_ns / 102.4e3 - 1) < 0.05,
+		   "overhead (%.4f ms) and bus (%.4f ms) are told apart within 5 %%",
+		   c.r ? c.r->overhead_ns / 1e6 : 0, c.r ? c.r->bus_ns / 1e6 : 0);
+		probecase_cost(&c, "cache");
+		probecase_free(&c);
+	}
+}
+
+/* What is affirmed was verified; where that fails, it is not. */
+static void test_verified(void)
+{
+	struct probecase c = probecase_run("atlas10k3-like", QUIET, 1);
+
+	ok(c.r && c.r->rechecked >= 3 * c.r->nzones && !c.r->recheck_misses,
+	   "tracks of every zone are looked at again (%u)", c.r ? c.r->rechecked : 0);
+	ok(c.r && c.r->layout_hops >= 8 && !c.r->layout_hop_misses,
+	   "the layout foretells hops that had no part in finding it");
+	ok(c.r && c.r->far_hops >= 20 && 10 * c.r->far_hop_misses <= c.r->far_hops,
+	   "the farthest tracks in reach are reached");
+	probecase_free(&c);
+}
+
 int main(void)
 {
 	char path[] = "/tmp/test-probe-XXXXXX.json";
@@ -118,6 +162,8 @@ int main(void)
 	test_one_surface(path);
 	test_heads(path);
 	test_cheetah();
+	test_cache(path);
+	test_verified();
 	unlink(path);
 	return done();
 }

@@ -127,6 +127,8 @@ struct sp_probe_result {
 	bool cache;	      /* the drive answers repeated reads from memory; */
 	double cache_hit_ns;
 	unsigned cache_flush; /* reads elsewhere after which it has forgotten a block */
+	double bus_ns;	      /* of one block, by answers from memory; 0: unknown */
+	double overhead_ns;   /* of a read, before the arm moves; with the bus if that is unknown */
 
 	size_t nzones;
 	struct sp_probe_zone *zones;
@@ -145,7 +147,10 @@ struct sp_probe_result {
 	unsigned hops, hop_misses;		   /* of GETADJACENT at W */
 	unsigned guarded_hops, guarded_hop_misses; /* at W and the conservatism advised: */
 	double conservatism_deg;
-	unsigned rechecked, recheck_misses; /* boundaries looked at again */
+	unsigned far_hops, far_hop_misses; /* the same, to the farthest tracks in reach */
+	unsigned layout_hops,
+		layout_hop_misses;	    /* between random tracks: as the layout foretells */
+	unsigned rechecked, recheck_misses; /* tracks looked at again */
 	bool covers;			    /* the tracks add up to the device */
 	bool descending;		    /* tracks never get longer inwards */
 

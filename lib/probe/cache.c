@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Does the drive answer repeated reads from its memory?  Then reads elsewhere make it forget;
+ * how many are needed is found by trying.
+ *
+ * Such answers show the bus, too: they take longer by the same time for each block more.
+ */
+#include <errno.h>
+#include "probe/state.h"
+
+#define SLOW_NS 2e6   /* reads elsewhere, of a disk */
+#define BUS_BLOCKS 64 /* in a long read */
+#define BUS_READS 24
+#define BUS_WARM 8 /* of these, until the drive has them all */
+#define BUS_ERRORS 10
+
+/* How many reads elsewhere make the cache forget a block? */
+static int find_flush(struct sp__probe *p, double hit_ns)
+{
+	static const unsigned counts[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128 };
+	struct sp__shot s;
+	int rc = 0;
+
+	for (unsigned i = 0; i < sizeof(counts) / sizeof(counts[0]) && !rc; i++) {
+		unsigned hits = 0;
+
+		p->r->cache_flush = counts[i];
+		for (unsigned j = 0; j < 4 && !rc; j++) {
+			rc = sp__probe_flush(p, p->spin.ref_lbn);
+			if (!rc)
+				rc = sp__probe_read(p, p->spin.ref_lbn, &s);
+			hits += !rc && (double)(s.done_ns - s.issue_ns) < hit_ns;
+		}
+		if (!hits)
+			break;
+	}
+	return rc;
+}
+
+/* What reads of n blocks from the cache take. */
+static int hits_of(struct sp__probe *p, uint32_t n, double *ns)
+{
+	uint64_t lbns[BUS_READS], elapsed;
+	struct sp__shot s[BUS_READS];
+	double took[BUS_READS];
+	int rc;
+
+	for (unsigned i = 0; i < BUS_READS; i++)
+		lbns[i] = p->spin.ref_lbn;
+	rc = p->t->ops->stream(p->t, lbns, BUS_READS, n, 1, s, &elapsed);
+	p->r->reads += BUS_READS;
+	for (unsigned i = BUS_WARM; i < BUS_READS && !rc; i++)
+		took[i - BUS_WARM] = (double)(s[i].done_ns - s[i].issue_ns);
+	if (!rc)
+		*ns = sp__low_quantile(took, BUS_READS - BUS_WARM, SP__EARLY);
+	return rc;
+}
+
+/* Half as many blocks must take half as much more: all came from the cache. */
+static int find_bus(struct sp__probe *p)
+{
+	uint32_t most = p->t->blocks - p->spin.ref_lbn > BUS_BLOCKS ? BUS_BLOCKS : 0;
+	double one, half, all, each;
+	int rc = most ? hits_of(p, 1, &one) : -EIO;
+
+	if (!rc)
+		rc = hits_of(p, most / 2, &half);
+	if (!rc)
+		rc = hits_of(p, most, &all);
+	if (rc)
+		return rc == -EIO ? 0 : rc;
+	each = (all - one) / (most - 1);
+	if (each > 0 && fabs(half - one - each * (most / 2 - 1)) < (all - one) / BUS_ERRORS)
+		p->r->bus_ns = each;
+	return 0;
+}
+
+/* A block that comes at once the second time, on a device that is slow elsewhere. */
+int sp__cache_find(struct sp__probe *p, double *same, size_t n)
+{
+	struct sp_probe_evidence *e = &p->r->evidence;
+	double low, high, hit;
+	int rc;
+
+	low = sp__quantile(same, n, 0.25);
+	high = sp__quantile(same, n, 0.75);
+	if (e->same_ns > 0.4 * e->other_ns || e->other_ns < SLOW_NS)
+		return 0;
+	hit = high + 4 * (high - low) + 50000;
+	rc = find_flush(p, hit);
+	if (rc) {
+		p->r->cache_flush = 0;
+		return rc;
+	}
+	p->cache.hit_ns = (uint64_t)hit;
+	p->r->cache = true;
+	p->r->cache_hit_ns = e->same_ns;
+	return find_bus(p);
+}
