@@ -356,7 +356,7 @@ run-fuzz: $(FUZZ)
 			$$f -t $(FUZZ_SECONDS) -s random $$(ls -d tests/fuzz/corpus/$$name 2>/dev/null); \
 		fi; done
 
-.PHONY: demo bench bench-aio bench-cube bench-inl experiments lint format
+.PHONY: demo bench bench-aio bench-cube bench-inl bench-peers experiments lint format
 demo: ## sorts real data beside GNU sort, and draws a picture
 	$(Q)scripts/setup demo
 	$(Q)+$(MAKE) --no-print-directory all
@@ -376,6 +376,9 @@ bench-inl: ## index nested loops beside the bare reads and SQLite; PROBES=20000
 	$(Q)scripts/setup bench-inl
 	$(Q)+$(MAKE) --no-print-directory all $(BENCHES)
 	$(Q)python3 scripts/bench/inl.py
+bench-peers: ## xsort and xjoin beside databases and other sorts; ROWS='records join', RUNS=3
+	$(Q)+$(MAKE) --no-print-directory all
+	$(Q)ROWS='$(ROWS)' RUNS='$(RUNS)' scripts/bench/peers
 # Test programs that the experiments run.
 EXPERIMENT_PROGRAMS := $(addprefix $(B)/tests/,unit/test_join_plan unit/test_sequence_papers unit/test_readplan \
 	unit/test_cube_mapping unit/test_cube_formula sim/rivals bench/completion_speed) $(B)/examples/08-through-an-index
