@@ -145,13 +145,14 @@ plot()
 	} | gnuplot || die "gnuplot failed for $paper-$1"
 }
 
-# verdict ID PAPER HERE yes|partly|no|shown [REASON]: a line of the table of results.
-# yes: within the stated tolerance; shown: there is no expectation.  Text is Markdown
-# without "|".
+# verdict ID PAPER HERE VERDICT [REASON]: a line of the table of results.  Text is Markdown without
+# "|".  VERDICT is yes: within the stated tolerance, and nothing was chosen for this row; fitted:
+# as yes, with a parameter of model or load that was chosen at this point, which REASON names; by
+# construction: it could not have come out otherwise; partly; no; or shown: there is no expectation.
 verdict()
 {
 	case $4 in
-	yes | partly | no | shown) ;;
+	yes | fitted | 'by construction' | partly | no | shown) ;;
 	*) die "verdict of $1: '$4'" ;;
 	esac
 	printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" "${5:-}" >>"$out/$paper.rows"
@@ -161,6 +162,9 @@ verdict()
 note() { { echo; cat; } >>"$out/$paper.notes"; }
 # outcome CONDITION: yes or no, for verdict.
 outcome() { if holds "$1"; then echo yes; else echo no; fi; }
+# fitted OUTCOME, constructed OUTCOME: what a yes is worth; others stay.
+fitted() { if [ "$1" = yes ]; then echo fitted; else echo "$1"; fi; }
+constructed() { if [ "$1" = yes ]; then echo 'by construction'; else echo "$1"; fi; }
 
 # checked ID PAPER TEST PATTERN: a row that a unit test of make check covers: runs it,
 # and counts the checks whose names the pattern takes.
