@@ -176,7 +176,7 @@ def command(peer, job, row):
     if peer == "awk" and job == "distinct":
         return shell(f"awk '!seen[$0]++' {files[0]} > {OUT}")
     if peer == "xan" and job == "sort":
-        return shell(f"{BIN}/xan sort -n -d '\\x01' --external -m {memory // 2 // MB} --tmp-dir {TEMP} {files[0]} -o {OUT}")
+        return shell(f"{BIN}/xan sort -n -d '|' --external -m {memory // 2 // MB} --tmp-dir {TEMP} {files[0]} -o {OUT}")
     if peer == "copy":
         return shell(f"cat {' '.join(files)} > {OUT}")
     if peer == "copy twice" and job == "sort":
