@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/array.h"
+#include "base/minmax.h"
 #include "join/table.h"
 
 #define GROUP 16
@@ -228,6 +229,7 @@ void sp__table_empty(struct sp__table *t)
 	}
 	t->ngiants = t->gone = 0;
 	t->giant_bytes = 0;
+	t->touched = sp__max(t->touched, t->used);
 	t->used = t->nfree = 0;
 	t->free_list = SP__NO_PAGE;
 	t->records = 0;
@@ -285,6 +287,22 @@ static void insert_list(struct sp__table *t, const struct sp__reclist *l, uint64
 	} while (r);
 }
 
+/* Releases pages that are resident for nothing, as many as the slots need. */
+static void make_room(struct sp__table *t)
+{
+	uint32_t touched = sp__max(t->touched, t->used);
+	uint64_t all =
+		(uint64_t)(touched - t->nfree) * t->page_bytes + t->giant_bytes + t->slots_bytes;
+	uint64_t over = all > t->limit_bytes ? all - t->limit_bytes : 0;
+	uint32_t n = (uint32_t)sp__min((over + t->page_bytes - 1) / t->page_bytes,
+				       (uint64_t)(touched - t->used));
+
+	for (uint32_t p = t->free_list; p != SP__NO_PAGE; p = t->next[p])
+		sp__pages_drop(t->mem + (uint64_t)p * t->page_bytes, t->page_bytes);
+	t->touched = touched - n;
+	sp__pages_drop(t->mem + (uint64_t)t->touched * t->page_bytes, (uint64_t)n * t->page_bytes);
+}
+
 int sp__table_make(struct sp__table *t, struct sp__reclist *const *lists, size_t n, uint64_t seed,
 		   unsigned depth)
 {
@@ -294,9 +312,7 @@ int sp__table_make(struct sp__table *t, struct sp__reclist *const *lists, size_t
 	t->slots = sp__pages_alloc(t->slots_bytes, true);
 	if (!t->slots)
 		return -ENOMEM;
-	/* The free pages were resident; release them for the slots. */
-	for (uint32_t p = t->free_list; p != SP__NO_PAGE; p = t->next[p])
-		sp__pages_drop(t->mem + (uint64_t)p * t->page_bytes, t->page_bytes);
+	make_room(t);
 	for (size_t i = 0; i < n; i++)
 		insert_list(t, lists[i], seed, depth);
 	return 0;

@@ -70,6 +70,7 @@ struct sp__table {
 	uint64_t mem_bytes; /* reserved */
 	uint32_t page_bytes;
 	uint32_t npages, used; /* available; used so far */
+	uint32_t touched;      /* those before it may be resident, or are used */
 	uint32_t free_list, nfree;
 	uint32_t *next; /* page after a page */
 	uint32_t *fill; /* bytes of records in a page, once it is not the last */

@@ -19,15 +19,15 @@ static void touch(void *touching)
 void sp__touching_begin(struct sp__touching *t, const struct sp__stage *s)
 {
 	const struct sp__join *j = s->h->j;
-	const struct sp__table *table = &s->h->table;
+	struct sp__table *table = &s->h->table;
 
 	*t = (struct sp__touching){ .at = table->mem };
 	t->bytes = sp__min(s->resident_bytes, sp__min(table->mem_bytes, table->limit_bytes));
 	t->bytes -= t->bytes % table->page_bytes;
 	/* Partitions that are read back come into the memory of those before them. */
 	if (!s->depth && !j->env.device && t->bytes >= ENOUGH_BYTES &&
-	    sp__threads(j->opts.run.parallel) > 1)
-		(void)sp__task_try_start(&t->task, touch, t);
+	    sp__threads(j->opts.run.parallel) > 1 && sp__task_try_start(&t->task, touch, t))
+		table->touched = (uint32_t)(t->bytes / table->page_bytes);
 }
 
 void sp__touching_end(struct sp__touching *t)

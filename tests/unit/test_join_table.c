@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include "join/table.h"
 #include "tap.h"
 
@@ -96,6 +97,45 @@ static void test_room(void)
 	sp__table_release(&t);
 }
 
+static uint64_t resident_bytes(void *mem, uint64_t bytes)
+{
+	size_t pages = (size_t)(bytes + PAGE - 1) / PAGE, n = 0;
+	unsigned char *in = calloc(pages, 1);
+
+	if (in && mincore(mem, (size_t)bytes, in) != 0)
+		pages = 0;
+	for (size_t i = 0; in && i < pages; i++)
+		n += in[i] & 1;
+	free(in);
+	return (uint64_t)n * PAGE;
+}
+
+/* Long records, of which few fill the pages; then short ones, whose slots take more. */
+static void test_resident(void)
+{
+	const uint64_t limit = 4096 * PAGE, huge = 512 * PAGE;
+	struct sp__reclist l, *lists[] = { &l };
+	struct sp__table t;
+	uint64_t before, with_slots;
+
+	if (sp__table_init(&t, limit, PAGE, 1, &budget))
+		return;
+	sp__reclist_init(&l);
+	while (add(&t, &l, "k", 1000) == 0)
+		;
+	before = resident_bytes(t.mem, t.mem_bytes);
+	sp__table_empty(&t);
+	sp__reclist_init(&l);
+	while (add(&t, &l, "k", 1) == 0)
+		;
+	ok(sp__table_make(&t, lists, 1, 5, 0) == 0, "slots of short records are made");
+	with_slots = resident_bytes(t.mem, t.mem_bytes) + t.slots_bytes;
+	ok(before > limit / 4 * 3 && with_slots <= limit + huge,
+	   "pages that were full of long ones make room for them (%llu, %llu)",
+	   (unsigned long long)before, (unsigned long long)with_slots);
+	sp__table_release(&t);
+}
+
 /* Partitions given up leave nothing that grows with what has come. */
 static void test_giants_gone(void)
 {
@@ -125,6 +165,7 @@ int main(void)
 	sp__budget_init(&budget, UINT64_MAX);
 	test_find();
 	test_room();
+	test_resident();
 	test_giants_gone();
 	return done();
 }
