@@ -203,16 +203,21 @@ int sp_call_sort(struct sp_call **call, const char *const *words, size_t nwords,
 	return 0;
 }
 
+void sp__call_release(struct sp_call *call)
+{
+	for (char **w = call->words; w && *w; w++)
+		free(*w);
+	free(call->words);
+	free(call->tmpdirs);
+}
+
 void sp_call_free(struct sp_call *call)
 {
 	if (!call)
 		return;
 	sp_keyset_free(call->keys);
 	sp_order_release(&call->order);
-	for (char **w = call->words; w && *w; w++)
-		free(*w);
-	free(call->words);
-	free(call->tmpdirs);
+	sp__call_release(call);
 	free(call);
 }
 
@@ -241,7 +246,7 @@ void sp_call_info(const struct sp_call *call, struct sp_call_info *info)
 	};
 }
 
-static int as_json(struct sp_report *report, char **text, struct sp_errinfo *err)
+int sp__call_json(struct sp_report *report, char **text, struct sp_errinfo *err)
 {
 	size_t bytes;
 	FILE *f = report ? open_memstream(text, &bytes) : NULL;
@@ -269,7 +274,7 @@ int sp_call_sort_files(const struct sp_call *call, const char *const *inputs, si
 	int rc = sp_sort_run(&call->sort, &io, &stats, err);
 
 	if (!rc && report)
-		rc = as_json(sp_report_sort(&call->sort, &io, &stats), report, err);
+		rc = sp__call_json(sp_report_sort(&call->sort, &io, &stats), report, err);
 	return rc;
 }
 

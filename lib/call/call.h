@@ -23,6 +23,14 @@ int sp__call_wrong(struct sp_errinfo *err, const struct sp_errinfo *why, const c
 SP_MUST_CHECK int sp__call_keep(struct sp_call *call, const char *const *words, size_t nwords,
 				struct sp_errinfo *err);
 
+/* Frees words and directories. */
+void sp__call_release(struct sp_call *call);
+
+struct sp_report;
+
+/* The document of a report, which is freed; NULL is short memory. */
+SP_MUST_CHECK int sp__call_json(struct sp_report *report, char **text, struct sp_errinfo *err);
+
 /* The options of resources, for a table of names. */
 enum sp__call_code {
 	SP__CALL_SEED = 512,

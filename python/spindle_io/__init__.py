@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """External sorting and joining of records, by the library of xsort and xjoin.
 
-Options are those of xsort(1), as a list of words or one string in the syntax of a shell:
+Options of a sort are those of xsort(1), as a list of words or one string in the syntax of a shell:
 ``"-t'|' -k2,2n -S 256M"``.  What decides order and format is understood, and -S, -T, --parallel,
 --seed, --count, --decompress, --compress-output and --spill-compression.
 
@@ -37,12 +37,14 @@ from ._lib import (
 )
 
 __all__ = [
+    "JoinOptions",
     "Merge",
     "Options",
     "SortedBuffer",
     "SpindleError",
     "Tally",
     "__version__",
+    "join_files",
     "merge",
     "sort_buffer",
     "sort_file",
@@ -74,26 +76,44 @@ def _tally(t: CTally) -> Tally:
     return Tally(t.records, t.bytes, t.sum)
 
 
-class Options:
-    """Options of xsort, understood: pass one to several calls to read its words only once."""
+class _Words:
+    """Words of a command, understood once and for all."""
+
+    _make: Any
+    _free: Any
 
     def __init__(self, options: Words = ()):
         self.words = tuple(shlex.split(options) if isinstance(options, str) else options)
         self._call, err = c_void_p(), no_error()
         try:
-            check(lib.sp_call_sort(byref(self._call), *words(self.words), byref(err)), err)
+            check(self._make(byref(self._call), *words(self.words), byref(err)), err)
         except SpindleError as e:
             if e.code == -errno.EINVAL:
                 raise ValueError(e.text) from None
             raise
-        self.info = CallInfo()
-        lib.sp_call_info(self._call, byref(self.info))
 
     def __del__(self) -> None:
-        lib.sp_call_free(getattr(self, "_call", None))
+        self._free(getattr(self, "_call", None))
 
     def __reduce__(self) -> Any:
-        return Options, (self.words,)
+        return type(self), (self.words,)
+
+
+class JoinOptions(_Words):
+    """Options of xjoin, understood."""
+
+    _make, _free = lib.sp_call_join, lib.sp_call_join_free
+
+
+class Options(_Words):
+    """Options of xsort, understood: pass one to several calls to read its words only once."""
+
+    _make, _free = lib.sp_call_sort, lib.sp_call_free
+
+    def __init__(self, options: Words = ()):
+        super().__init__(options)
+        self.info = CallInfo()
+        lib.sp_call_info(self._call, byref(self.info))
 
     @property
     def _opts(self) -> int:
@@ -131,6 +151,26 @@ def sort_file(
         o._call, *words(_paths(inputs)), merge, os.fsencode(output), byref(report), byref(err)
     )
     check(rc, err)
+    return _document(report)
+
+
+def join_files(
+    left: PathLike, right: PathLike, output: PathLike, options: JoinOptions | Words = ()
+) -> dict[str, Any]:
+    """Joins two files into output, which appears when it is complete.
+
+    Options are those of xjoin(1): -1, -2, -j, -t, -i, -z, -a, -v, -e, -o, --type, --csv, --header,
+    --record-size, --bkey, and those of resources above; fields go by number.  Returns the report,
+    a document of schema spindle.join/1 (spindle-report(5)).
+    """
+    o = options if isinstance(options, JoinOptions) else JoinOptions(options)
+    err, report = no_error(), c_void_p()
+    names = (os.fsencode(path) for path in (left, right, output))
+    check(lib.sp_call_join_files(o._call, *names, byref(report), byref(err)), err)
+    return _document(report)
+
+
+def _document(report: c_void_p) -> dict[str, Any]:
     try:
         return json.loads(ctypes.string_at(report.value))
     finally:

@@ -113,6 +113,12 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         c_int,
         [c_void_p, _WORDS, c_size_t, c_bool, c_char_p, POINTER(c_void_p), _ERR],
     ),
+    "sp_call_join": (c_int, [_HANDLE, _WORDS, c_size_t, _ERR]),
+    "sp_call_join_free": (None, [c_void_p]),
+    "sp_call_join_files": (
+        c_int,
+        [c_void_p, c_char_p, c_char_p, c_char_p, POINTER(c_void_p), _ERR],
+    ),
     "sp_call_report_free": (None, [c_void_p]),
     "sp_call_sample": (c_int, [_HANDLE, c_void_p, _WORDS, c_size_t, c_size_t, _ERR]),
     "sp_keyset_compare": (c_int, [c_void_p, c_char_p, c_size_t, c_char_p, c_size_t]),

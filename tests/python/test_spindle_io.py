@@ -169,6 +169,58 @@ class Parts(Folder):
         self.assertEqual(sp.Options("--csv").head(b'"a\nb"\nc\n', 1), 6)
 
 
+class Joining(Folder):
+    def joined(self, left, right, *options):
+        report = sp.join_files(
+            self.file("l", left), self.file("r", right), self.folder / "out", options
+        )
+        self.assertEqual(report["schema"], "spindle.join/1")
+        return (self.folder / "out").read_bytes()
+
+    def test_lines(self):
+        left, right = b"1|a\n2|b\n2|c\n", b"x|2\ny|3\n"
+        for options, want in (
+            ("-t| -2 2", b"2|b|x\n2|c|x\n"),
+            ("-t| -2 2 -a 1", b"1|a\n2|b|x\n2|c|x\n"),
+            ("-t| -2 2 -v 2", b"3|y\n"),
+            ("-t| -12n -j1 ", None),
+            ("-t| -2 2 --type=full -e - -o 0,1.2,2.1", b"1|a|-\n2|b|x\n2|c|x\n3|-|y\n"),
+            ("-t| -1 1n -2 2 --type=semi", b"2|b\n2|c\n"),
+        ):
+            with self.subTest(options):
+                if want is None:
+                    self.assertRaises(ValueError, self.joined, left, right, *options.split())
+                else:
+                    got = self.joined(left, right, *options.split())
+                    self.assertEqual(sorted(got.splitlines()), sorted(want.splitlines()))
+
+    def test_csv_and_binary(self):
+        got = self.joined(b'k,a\n"1\n",x\n', b'k,b\n"1\n",y\n', "--csv", "--header")
+        self.assertEqual(got, b'k,a,b\n"1\n",x,y\n')
+        left, right = struct.pack("<2I", 1, 10), struct.pack("<2I", 20, 1)
+        words = ("--record-size=8", "--bkey=0:4:u32le,4:4:u32le")
+        self.assertEqual(self.joined(left, right, *words), left + right)
+        got = self.joined(left, right, *words, "-o", "1.4:4,2.0:4")
+        self.assertEqual(struct.unpack("<2I", got), (10, 20))
+
+    def test_wrong_options_are_value_errors(self):
+        for options, text in (
+            ("-1 0", "invalid field number: '0'"),
+            ("-1 1,2 -2 1", "different numbers of fields"),
+            ("-1 1n -2 1g", "different types"),
+            ("-a 3", "invalid field number: '3'"),
+            ("-o 1", "invalid field specifier: '1'"),
+            ("-t ab", "multi-character tab 'ab'"),
+            ("--bkey=0:1", "--bkey needs --record-size"),
+            ("--record-size=4 -j 1", "--bkey alone"),
+            ("--type=cross", "invalid --type argument 'cross'"),
+            ("file", "not an option: 'file'"),
+        ):
+            with self.subTest(options), self.assertRaises(ValueError) as e:
+                sp.JoinOptions(options)
+            self.assertIn(text, str(e.exception))
+
+
 class Errors(Folder):
     def test_they_carry_code_path_and_offset(self):
         with self.assertRaises(sp.SpindleError) as e:

@@ -35,7 +35,7 @@ def once(folder, error):
 
         return staticmethod(function)
 
-    names = ("sample", "map_piece", "merge_blocks", "reduce_range")
+    names = ("sample", "map_piece", "merge_blocks", "reduce_range", "join_range")
     return type("Once", (Stages,), {name: faulty(name) for name in names})
 
 

@@ -10,6 +10,7 @@ import io
 import json
 import os
 import random
+import struct
 import subprocess
 import sys
 import tempfile
@@ -24,7 +25,7 @@ import ray
 from ray.cluster_utils import Cluster
 from spindle_io.ray import cli, job, plan, tasks
 
-XSORT = os.environ["XSORT"]
+XSORT, XJOIN = os.environ["XSORT"], os.environ["XJOIN"]
 STORE = 80 << 20
 cluster = None
 
@@ -101,6 +102,9 @@ class Sort(Base):
             with self.subTest(options):
                 self.sort(three + open_end, *options)
 
+    def test_nothing_is_sorted(self):
+        self.sort([self.file("a", b""), self.file("b", b"")])
+
     def test_headers_go_to_the_first_part(self):
         a, b = (
             self.file("a", b"name|n\n" + lines(9000)),
@@ -161,6 +165,107 @@ class Sort(Base):
         self.assertEqual(status, 0)
         self.assertIn("tasks at once 3, memory 3 x 64.0 MiB + object store", said)
         self.assertFalse(self.out.exists())
+
+
+class Join(Base):
+    """The records of the result are those of xjoin, in the order of the ranges."""
+
+    def setUp(self):
+        super().setUp()
+        r = random.Random(5)
+
+        def side(n, seed, form):
+            r.seed(seed)
+            return b"".join(form % (r.randrange(3000), r.randrange(999)) for _ in range(n))
+
+        self.side = side
+
+    def join(self, left, right, *options, header=False):
+        words = ("join", "-S1M", "--ranges=6", *options, "--overwrite", "-o", self.out)
+        status, said = self.command(*words, *left, "--", *right)
+        self.assertEqual(status, 0, said)
+        whole = []
+        for name, files in (("l", left), ("r", right)):
+            data = b"".join(
+                Path(f).read_bytes().split(b"\n", 1)[-1] if header and i else Path(f).read_bytes()
+                for i, f in enumerate(files)
+            )
+            whole.append(self.file(name, data))
+        options = [o.replace("--columns=", "-o") for o in options]
+        want = subprocess.run([XJOIN, *options, *whole], check=True, capture_output=True).stdout
+        got = self.result()
+        if header:
+            self.assertEqual(got.split(b"\n", 1)[0], want.split(b"\n", 1)[0])
+        self.assertTrue(got, "no pairs: nothing is tested")
+        self.assertEqual(sorted(got.splitlines()), sorted(want.splitlines()), options)
+
+    def test_lines(self):
+        left = [self.file(f"l{i}", self.side(9000, i, b"%d|a%d\n")) for i in range(2)]
+        right = [self.file("r0", self.side(4000, 7, b"%03d|b%d\n")), self.file("r1", b"")]
+        swapped = [self.file("s0", self.side(4000, 8, b"x|%d|b%d\n"))]
+        for files, options in (
+            (right, ["-t|"]),
+            (swapped, ["-t|", "-1", "1", "-2", "2"]),
+            (right, ["-t|", "-j", "1n"]),
+            (right, ["-t|", "--type=full", "-e-", "--columns=0,1.2,2.2"]),
+            (right, ["-t|", "-v", "1"]),
+            (swapped, ["-t|", "-2", "2", "--type=semi"]),
+        ):
+            with self.subTest(options):
+                self.join(left, files, *options)
+
+    def test_blanks_and_case(self):
+        left = self.file("a", self.side(5000, 1, b"  K%d  %d\n"))
+        right = self.file("b", self.side(5000, 2, b"x  k%d %d\n"))
+        self.join([left], [right], "-1", "1", "-2", "2", "-i")
+
+    def test_several_fields(self):
+        left = self.file("a", self.side(9000, 1, b"%d|%d|a\n"))
+        right = self.file("b", self.side(200000, 2, b"%d|z|%d\n"))
+        self.join([left], [right], "-t|", "-1", "1n,2", "-2", "1n,3")
+
+    def test_csv_with_headers(self):
+        row = b'"k""%d",%d\n'
+        left = [self.file(f"a{i}", b"k,a\n" + self.side(5000, i, row)) for i in range(2)]
+        right = [self.file("b", b"v,k\n" + self.side(5000, 9, b'x,"k""%d"\n#%d,z\n'))]
+        self.join(left, right, "--csv", "--header", "-1", "1", "-2", "2", header=True)
+
+    def test_binary_records(self):
+        r = random.Random(3)
+        left = b"".join(struct.pack("<IQ", r.randrange(9999), i) for i in range(40000))
+        right = b"".join(struct.pack("<QI", i, r.randrange(9999)) for i in range(9000))
+        a, b = self.file("a", left), self.file("b", right)
+        options = ["--record-size=12", "--bkey=0:4:u32le,8:4:u32le"]
+        words = ["join", "-S1M", "--ranges=5", *options, "-o", str(self.out), a, "--", b]
+        self.assertEqual(self.command(*words)[0], 0)
+        want = subprocess.run([XJOIN, *options, a, b], check=True, capture_output=True).stdout
+
+        def records(data):
+            return sorted(data[i : i + 24] for i in range(0, len(data), 24))
+
+        self.assertEqual(records(self.result()), records(want))
+
+    def test_what_cannot_be(self):
+        a = self.file("a", b"1\n")
+        for words, because in (
+            ([a], "files of both sides"),
+            (["-1", "name", a, "--", a], "invalid field number: 'name'"),
+            (["-1", "1,2", "-2", "1", a, "--", a], "different numbers of fields"),
+            (["--record-size=8", "--bkey=0:4,0:8", a, "--", a], "keys of one type"),
+            (["--volume=sim:tiny", a, "--", a], "not possible on more than one machine"),
+        ):
+            status, said = self.command("join", "-o", self.out, *words)
+            self.assertEqual((status, said.count("\n")), (2, 1), said)
+            self.assertIn(because, said)
+
+    def test_a_worker_is_killed(self):
+        a = self.file("a", self.side(9000, 1, b"%d|%d\n"))
+        words = ["join", "-S1M", "--ranges=4", "-t|", "-o", str(self.out), a, "--", a]
+        args = cli.parsed(words)
+        job.Job(cli.join_settings(args), faults.once(self.folder, None)).run()
+        want = subprocess.run([XJOIN, "-t|", a, a], check=True, capture_output=True).stdout
+        self.assertEqual(sorted(self.result().splitlines()), sorted(want.splitlines()))
+        self.assertTrue((self.folder / "failed-join_range").exists())
 
 
 class Refusals(Base):
@@ -294,7 +399,7 @@ class Faults(Base):
 
 
 class Planning(unittest.TestCase):
-    machine = plan.Machine(tuple(f"n{i}" for i in range(10)), 40, 10 << 30)
+    machine = plan.Machine(tuple(f"n{i}" for i in range(10)), 40, 10 << 30, 1 << 30)
 
     def test_pieces_cover_files(self):
         with tempfile.TemporaryDirectory() as folder:

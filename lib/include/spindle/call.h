@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorting by the words of a command: for programs in other languages, which need not know the
- * structs of the other headers.
+ * Sorting and joining by the words of a command: for programs in other languages, which need not
+ * know the structs of the other headers.
  *
  * A call has options of xsort(1), as words without files: those of order and format
  * (spindle/order.h), -S, -T, --parallel, --seed, --count, --decompress, --compress-output and
@@ -60,6 +60,20 @@ SP_API void sp_call_report_free(char *report); /* accepts NULL */
 SP_API SP_MUST_CHECK int sp_call_sample(struct sp_splitters **splitters, const struct sp_call *call,
 					const char *const *inputs, size_t ninputs, size_t parts,
 					struct sp_errinfo *err);
+
+struct sp_call_join;
+
+/*
+ * The same of xjoin(1): -1, -2, -j, -t, -i, -z, -a, -v, -e, -o, --type, --csv, --header,
+ * --record-size, --bkey, and the resources above.  Fields go by number.
+ */
+SP_API SP_MUST_CHECK int sp_call_join(struct sp_call_join **call, const char *const *words,
+				      size_t nwords, struct sp_errinfo *err);
+SP_API void sp_call_join_free(struct sp_call_join *call); /* accepts NULL */
+/* Joins two files into output; *report: of schema spindle.join/1. */
+SP_API SP_MUST_CHECK int sp_call_join_files(const struct sp_call_join *call, const char *left,
+					    const char *right, const char *output, char **report,
+					    struct sp_errinfo *err);
 
 /* The version of the library, SP_VERSION; static. */
 SP_API const char *sp_version(void);

@@ -66,7 +66,16 @@ SORT = [
         )
     ),
 ]
-JOIN: list[tuple[tuple[str, ...], bool]] = []
+JOIN = [
+    *(
+        ((name,), True)
+        for name in ("-1", "-2", "-j", "-t", "-a", "-v", "-e", "--columns", "--type")
+    ),
+    *(((name,), True) for name in ("--record-size", "--bkey")),
+    (("-i", "--ignore-case"), False),
+    (("-z", "--zero-terminated"), False),
+    (("--csv",), False),
+]
 
 
 class Keep(argparse.Action):
@@ -186,7 +195,16 @@ def parser() -> argparse.ArgumentParser:
     _add_own(sort)
     _add_passed(sort, SORT)
     sort.add_argument("inputs", nargs="*", metavar="FILE")
-    sort.set_defaults(words=[])
+    sort.set_defaults(words=[], settings=sort_settings)
+    join = commands.add_parser(
+        "join",
+        add_help=False,
+        usage="spindle-ray join [option]... -o FOLDER FILE1... -- FILE2...",
+    )
+    _add_own(join)
+    _add_passed(join, JOIN)
+    join.add_argument("inputs", nargs="*", metavar="FILE")
+    join.set_defaults(words=[], settings=join_settings, right=[])
     return p
 
 
@@ -231,6 +249,34 @@ def sort_settings(args: Any) -> Any:
         result_words=words_of(args.words, ["--header"]),
         memory_bytes=memory_of(args.memory),
         external=counted,
+        **own_settings(args),
+    )
+
+
+def join_settings(args: Any) -> Any:
+    from . import keys
+    from .job import Settings
+
+    if not args.inputs or not args.right:
+        raise ValueError("the files of both sides are needed, with -- between them")
+    header = [words for name, words in args.words if name == "--header"]
+    pairs = [
+        ("-o", ["-o", words[1]]) if name == "--columns" else (name, words)
+        for name, words in args.words
+        if name != "--header"
+    ]
+    result_words = words_of(pairs) + ["--header"] * bool(header)
+    spindle_io.JoinOptions(result_words)
+    own = keys.of(pairs)
+    return Settings(
+        command="join",
+        inputs=[args.inputs, args.right],
+        output=args.output,
+        piece_words=[own.words(0), own.words(1)],
+        header_words=["--header"] * bool(header),
+        result_words=result_words,
+        memory_bytes=memory_of(args.memory),
+        keys=own,
         **own_settings(args),
     )
 
@@ -280,12 +326,24 @@ def write_report(report: dict[str, Any], to: str) -> None:
     os.replace(f"{to}.part", to)
 
 
+def parsed(argv: Sequence[str]) -> argparse.Namespace:
+    """What follows -- are the files of the second side of a join."""
+    words, right = joined(argv), []
+    if "--" in words and words[0] == "join":
+        right = words[words.index("--") + 1 :]
+        words = words[: words.index("--")]
+    args = parser().parse_args(words)
+    if right:
+        args.right = right
+    return args
+
+
 def execute(args: Any) -> None:
     try:
         from .job import Job
     except ImportError as e:
         raise ValueError(f"{e}; pip install 'spindle-io[ray]'") from e
-    settings = sort_settings(args)
+    settings = args.settings(args)
     settings.check()
     began = time.monotonic()
     start_ray(args.address, args.object_store_memory)
@@ -317,7 +375,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     locale.setlocale(locale.LC_ALL, "")
     os.environ.setdefault("RAY_IGNORE_UNHANDLED_ERRORS", "1")  # one message is enough
     try:
-        execute(parser().parse_args(joined(sys.argv[1:] if argv is None else argv)))
+        execute(parsed(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:
         return 130
     except Exception as e:

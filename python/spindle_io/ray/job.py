@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import locale
 import os
 import stat
@@ -17,11 +19,12 @@ import ray.exceptions
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 import spindle_io
-from spindle_io import Options, SpindleError, Tally
+from spindle_io import JoinOptions, Options, SpindleError, Tally
 from spindle_io._lib import EBALANCE
 
 from . import plan as planning
 from . import tasks
+from .keys import Keys
 from .output import Folder
 from .plan import Machine
 from .tasks import Mapped, Reduced, Work
@@ -47,6 +50,7 @@ class Settings:
     tmpdir: str | None = None
     overwrite: bool = False
     external: bool = False  #: all ranges are merged in files
+    keys: Keys | None = None  #: of a join
     progress: Callable[[str, int, int], None] = lambda stage, done, total: None
 
     def options(self) -> list[Options]:
@@ -56,7 +60,7 @@ class Settings:
     def check(self) -> None:
         """What can be refused before there is a cluster."""
         self.options()
-        Options(self.result_words)
+        (JoinOptions if self.keys else Options)(self.result_words)
         for path in (path for side in self.inputs for path in side):
             if not stat.S_ISREG(os.stat(path).st_mode):
                 raise ValueError(f"{path}: not a regular file")
@@ -72,21 +76,31 @@ class Stages:
     merge_blocks = staticmethod(tasks.merge_blocks)
     reduce_range = staticmethod(tasks.reduce_range)
     reduce_in_files = staticmethod(tasks.reduce_in_files)
+    join_range = staticmethod(tasks.join_range)
 
 
 def machine() -> Machine:
     """What the cluster has now."""
     alive = [n for n in ray.nodes() if n["Alive"]]
-    total = ray.cluster_resources()
+    working = [n for n in alive if n["Resources"].get("CPU")]
+    if not working:
+        raise ValueError("the cluster has no node with a processor")
+    stores = {n["NodeID"]: int(n["Resources"].get("object_store_memory", 0)) for n in alive}
     return Machine(
-        nodes=tuple(n["NodeID"] for n in alive if n["Resources"].get("CPU")),
-        cpus=max(1, int(total.get("CPU", 1))),
-        store_bytes=int(total.get("object_store_memory", 0)),
+        nodes=tuple(n["NodeID"] for n in working),
+        cpus=max(1, int(sum(n["Resources"]["CPU"] for n in working))),
+        store_bytes=sum(stores.values()),
+        store_of_node=min(stores[n["NodeID"]] for n in working),
     )
 
 
-def locales() -> tuple[tuple[int, str], ...]:
-    return tuple((c, locale.setlocale(c)) for c in (locale.LC_CTYPE, locale.LC_COLLATE))
+def locales(keys: Keys | None) -> tuple[tuple[int, str], ...]:
+    """Categories and names for the tasks.  Keys of a join that are no text to be collated are
+    bytes."""
+    found = {c: locale.setlocale(c) for c in (locale.LC_CTYPE, locale.LC_COLLATE)}
+    if keys and not keys.collated:
+        found[locale.LC_COLLATE] = "C"
+    return tuple(found.items())
 
 
 def _on(node: str, soft: bool) -> NodeAffinitySchedulingStrategy:
@@ -194,13 +208,15 @@ class Job:
             splitters=tuple(splitters),
             memory_bytes=s.memory_bytes,
             folder=folder.path,
-            header=self.plan.header,
+            header=self.plan.headers[0],
             tmpdir=s.tmpdir,
-            locales=locales(),
+            locales=locales(self.settings.keys),
         )
 
     def _sample(self, side: int, parts: int) -> list[bytes]:
         s = self.settings
+        if parts < 2 or not any(p.side == side for p in self.plan.pieces):
+            return []
         words = [*s.piece_words[side], *s.header_words]
         ref = self._task(self.stages.sample).remote(list(s.inputs[side]), parts, words)
         return self._await("sample", [ref], lambda s: sum(map(len, s)))[0]
@@ -253,8 +269,9 @@ class Job:
         return self._await("reduce", [ref for _, ref in refs], lambda r: r.given.bytes)
 
     def _sort(self, folder: Folder) -> None:
-        work_ = self._work(folder, self._sample(0, self.plan.ranges))
-        work = ray.put(work_)
+        splitters = self._sample(0, self.plan.ranges)
+        self.plan = dataclasses.replace(self.plan, ranges=len(splitters) + 1)
+        work = ray.put(self._work(folder, splitters))
         blocks, mapped = self._map([work])
         sizes = [m.sizes for m in mapped]
         merged: list[Any] = []
@@ -264,6 +281,49 @@ class Job:
             sizes = [[sum(c) for c in zip(*sizes[i : i + g])] for i in range(0, len(sizes), g)]
         reduced = self._reduce(blocks, sizes, work)
         self._prove(mapped, merged, reduced)
+
+    def _splitters_of_both(self) -> list[list[bytes]]:
+        """Splitters of each side, each of which has its share of them; all in both forms."""
+        keys, parts = self.settings.keys, self.plan.ranges
+        share = [sum(p.hi - p.lo for p in self.plan.pieces if p.side == side) for side in (0, 1)]
+        left = round(parts * share[0] / max(1, sum(share)))
+        own = [self._sample(0, left), self._sample(1, parts - left)]
+        both = own[0] + [keys.carried(r, 1, 0) for r in own[1]]
+        both.sort(key=functools.cmp_to_key(self.options[0].compare))
+        return [both, [keys.carried(r, 0, 1) for r in both]]
+
+    def _join(self, folder: Folder) -> None:
+        splitters = self._splitters_of_both()
+        self.plan = dataclasses.replace(self.plan, ranges=len(splitters[0]) + 1)
+        work = [self._work(folder, splitters[side], side) for side in (0, 1)]
+        blocks, mapped = self._map([ray.put(w) for w in work])
+        side_of = [[i for i, p in enumerate(self.plan.pieces) if p.side == s] for s in (0, 1)]
+        task = self._task(self.stages.join_range)
+        limit = max(1, min(self.plan.memory_bytes // 2, self.plan.range_bytes // 4))
+        refs = []
+        for r in range(self.plan.ranges):
+            sides = [
+                (
+                    self.settings.piece_words[side],
+                    self.plan.headers[side],
+                    [blocks[i][r] for i in side_of[side]],
+                    [mapped[i].sizes[r] for i in side_of[side]],
+                )
+                for side in (0, 1)
+            ]
+            refs.append(task.remote(r, work[0], sides, limit))
+        blocks.clear()
+        joined = self._await("join", refs, lambda j: j.given.bytes)
+        for side in (0, 1):
+            given = total(mapped[i].given for i in side_of[side])
+            _same(f"join, file {side + 1}", given, total(j.read[side] for j in joined))
+        read = total(m.read for m in mapped)
+        self.report["result"] = {
+            "input_records": read.records,
+            "input_bytes": self.plan.input_bytes,
+            "records": sum(j.records for j in joined),
+            "output_bytes": sum(j.bytes for j in joined),
+        }
 
     def _prove(
         self, mapped: Sequence[Mapped], merged: Sequence[Any], reduced: Sequence[Reduced]

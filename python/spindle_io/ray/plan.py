@@ -45,10 +45,7 @@ class Machine:
     nodes: tuple[str, ...]
     cpus: int
     store_bytes: int  #: the object stores of all nodes
-
-    @property
-    def store_of_node(self) -> int:
-        return self.store_bytes // max(1, len(self.nodes))
+    store_of_node: int  #: the smallest where tasks run
 
     @property
     def tasks_of_node(self) -> int:
@@ -63,7 +60,7 @@ class Plan:
     memory_bytes: int  #: of one task
     range_bytes: int  #: a range with more is merged in files
     machine: Machine
-    header: bytes = b""
+    headers: tuple[bytes, ...] = ()  #: of each side
     input_bytes: int = field(default=0)
 
     @property
@@ -83,7 +80,8 @@ class Plan:
         merged = len(self.groups) * self.ranges
         return [
             f"nodes {len(m.nodes)}, tasks at once {m.cpus}, memory {m.cpus} x "
-            f"{size(self.memory_bytes)} + object store {size(m.store_bytes)} = {size(self.total_memory_bytes)}",
+            f"{size(self.memory_bytes)} + object store {size(m.store_bytes)} = "
+            f"{size(self.total_memory_bytes)}",
             f"input {size(self.input_bytes)} in {len(self.pieces)} pieces, {self.ranges} ranges of"
             f" about {size(self.input_bytes // self.ranges)}",
             f"blocks {blocks} of about {size(block)}"
@@ -150,10 +148,11 @@ def make(
     group: int | None = None,
 ) -> Plan:
     """The plan for the inputs of one sort, or of both sides of a join."""
-    piece_bytes, pieces, header = max(memory // PIECE_SHARE, 1), [], b""
+    piece_bytes, pieces, headers = max(memory // PIECE_SHARE, 1), [], []
     for side, (inputs, options) in enumerate(sides):
-        more, head = pieces_of(inputs, options, piece_bytes, side)
-        pieces, header = pieces + more, header or head
+        more, header = pieces_of(inputs, options, piece_bytes, side)
+        pieces += more
+        headers.append(header)
     total = sum(p.hi - p.lo for p in pieces)
     most = max(machine.store_of_node // STORE_SHARE // machine.tasks_of_node, 1)
     if not ranges:
@@ -165,7 +164,7 @@ def make(
         memory_bytes=memory,
         range_bytes=max(2 * most, 1),
         machine=machine,
-        header=header,
+        headers=tuple(headers),
         input_bytes=total,
     )
 

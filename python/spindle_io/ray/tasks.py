@@ -12,14 +12,14 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pickle import PickleBuffer
 from typing import Any, NamedTuple
 
 import ray
 
 import spindle_io
-from spindle_io import Merge, Options, SpindleError, Tally
+from spindle_io import JoinOptions, Merge, Options, SpindleError, Tally
 from spindle_io._lib import EBALANCE, EFORMAT
 
 from .plan import CSV, FIXED, Piece
@@ -61,9 +61,14 @@ class Work:
         own = ["-S", f"{self.memory_bytes // share}b", "--parallel", "1"]
         return Options([*words, *own])
 
+    def join_options(self) -> JoinOptions:
+        self.options(())
+        own = ["-S", f"{self.memory_bytes}b", "--parallel", "1"]
+        return JoinOptions([*self.result_words, *own])
+
 
 def sample(inputs: Sequence[str], parts: int, words: Sequence[str]) -> list[bytes]:
-    return spindle_io.splitters(inputs, parts, words) if parts > 1 else []
+    return spindle_io.splitters(inputs, parts, words)
 
 
 def _read(fd: int, begin: int, end: int, path: str) -> bytearray:
@@ -161,13 +166,13 @@ def merge_blocks(work: Work, ranges: int, *blocks: Any) -> Any:
 class Part:
     """The file of a range: written under another name, checked against the splitters."""
 
-    def __init__(self, work: Work, number: int, options: Options):
+    def __init__(self, work: Work, number: int, options: Options | None):
         self.path = os.path.join(work.folder, f"part-{number:05d}")
         self.temporary = f"{self.path}.{uuid.uuid4().hex}"
         self._options = options
         self._first = [work.splitters[number - 1]] if number else []
         self._last = [work.splitters[number]] if number < len(work.splitters) else []
-        self._header = b"" if number else work.header
+        self._header = b"" if number or options is None else work.header
 
     def check(self, first: Any, last: Any) -> None:
         """All records of the first and last block lie between the range's splitters."""
@@ -267,3 +272,79 @@ def _checked(path: str, part: Part, options: Options) -> Tally:
     ):
         part.check(view, view)
         return spindle_io.tally(view, options)
+
+
+class Joined(NamedTuple):
+    read: tuple[Tally, Tally]  #: of both sides
+    records: int  #: of the result
+    bytes: int
+
+    @property
+    def given(self) -> Tally:
+        """As much as was read: what a stage's figures count."""
+        return self.read[0] + self.read[1]
+
+
+def join_range(
+    number: int,
+    work: Work,
+    sides: Sequence[tuple[Sequence[str], bytes, Sequence[Any], Sequence[int]]],
+    limit: int,
+) -> Joined:
+    """Merges the blocks of a range of both sides, and joins them.
+
+    sides: options of the sort, header, blocks and their bytes.
+    """
+    part = Part(work, number, None)
+    with tempfile.TemporaryDirectory(prefix="spindle-ray-", dir=work.tmpdir) as folder:
+        names, read = [], []
+        for side, (words, header, refs, sizes) in enumerate(sides):
+            names.append(os.path.join(folder, f"side-{side}"))
+            read.append(_merge_side(names[-1], words, header, refs, sizes, work, limit))
+        result = os.path.join(folder, "result")
+        report = spindle_io.join_files(*names, result, work.join_options())["result"]
+        with part.open() as f, open(result, "rb") as made:
+            _skip_header(made, number, work)
+            shutil.copyfileobj(made, f, 1 << 20)
+    return Joined((read[0], read[1]), report["output_records"], os.stat(part.path).st_size)
+
+
+def _merge_side(
+    path: str,
+    words: Sequence[str],
+    header: bytes,
+    refs: Sequence[Any],
+    sizes: Sequence[int],
+    work: Work,
+    limit: int,
+) -> Tally:
+    """Writes the records of a side in order."""
+    folder = f"{path}.runs"
+    os.mkdir(folder)
+    own = replace(work, piece_words=tuple(words))
+    paths, total = merge_in_files(refs, sizes, own, limit, folder)
+    if len(paths) > 1:
+        whole = os.path.join(folder, "whole")
+        spindle_io.sort_file(paths, whole, own.options(words), merge=True)
+        paths = [whole]
+    with open(path, "wb") as f:
+        f.write(header)
+        for name in paths:
+            with open(name, "rb") as run:
+                shutil.copyfileobj(run, f, 1 << 20)
+    shutil.rmtree(folder)
+    return total
+
+
+def _skip_header(made: Any, number: int, work: Work) -> None:
+    """Only the first part keeps the header of the result."""
+    if not number or not work.header:
+        return
+    options, data = Options([*work.piece_words]), b""
+    while True:
+        more = made.read(1 << 16)
+        data += more
+        n = options.head(data, 1)
+        if n < len(data) or not more:
+            made.seek(n)
+            return
