@@ -3,8 +3,8 @@
  * Is it true?  Each thing that the result affirms is looked at again on the device,
  * by probes that had no part in finding it:
  *
- *  - tracks: in every zone boundaries of random tracks, and whether a quarter of a track is a
- *    quarter of a turn (of two tracks taken for one it is more);
+ *  - tracks: in every zone boundaries of random tracks, and whether parts of a track are
+ *    these parts of a turn (of two tracks taken for one they are more);
  *  - the layout: hops between random tracks take what distance and heads foretell;
  *  - D: adjacent blocks, as the finished geometry names them, are hopped to: a hop
  *    that takes about W has caught its block, one that takes a revolution more has
@@ -19,8 +19,8 @@
 
 #define RECHECKS 60
 #define ZONE_RECHECKS 3
-#define QUARTER_OFF 0.1
-#define LAYOUT_HOPS 12
+#define PART_OFF 0.1
+#define LAYOUT_HOPS 16
 #define HOPS 100
 #define FAR_HOPS 40
 
@@ -35,20 +35,26 @@ static int boundary(struct sp__probe *p, const struct sp__pzone *z, uint64_t t, 
 	return rc;
 }
 
-static int quarter(struct sp__probe *p, const struct sp__pzone *z, uint64_t t, bool *is)
+/* Is a part of a track that part of a turn?  Of several tracks taken for one some part is not. */
+static int whole(struct sp__probe *p, const struct sp__pzone *z, uint64_t t, bool *is)
 {
-	uint32_t blocks = sp__pzone_length(z, t), some = blocks / 4;
+	uint32_t blocks = sp__pzone_length(z, t);
 	uint64_t lbn = sp__pzone_start(z, t) + blocks / 4;
 	double a, b;
 	int rc = 0;
 
-	*is = !some;
-	for (unsigned i = 0; i < 2 && !*is && !rc; i++) {
-		rc = sp__angle_agreed(p, lbn, &a);
-		if (!rc)
-			rc = sp__angle_agreed(p, lbn + some, &b);
-		if (!rc)
-			*is = fabs(sp__wrap(b - a - (double)some / blocks)) < QUARTER_OFF;
+	*is = true;
+	for (uint32_t part = 4; part <= 16 && *is && !rc; part *= 2) {
+		uint32_t some = blocks / part;
+
+		*is = !some;
+		for (unsigned i = 0; i < 2 && !*is && !rc; i++) {
+			rc = sp__angle_agreed(p, lbn, &a);
+			if (!rc)
+				rc = sp__angle_agreed(p, lbn + some, &b);
+			if (!rc)
+				*is = fabs(sp__wrap(b - a - (double)some / blocks)) < PART_OFF;
+		}
 	}
 	return rc;
 }
@@ -59,17 +65,17 @@ static int recheck_zone(struct sp__probe *p, const struct sp__pzone *z, unsigned
 	unsigned misses = 0, asked = 0;
 	int rc = 0;
 
-	*right = true;
-	for (unsigned i = 0; i < n && z->tracks >= 3 && !rc; i++) {
-		uint64_t t = 1 + sp__rng_below(&p->rng, z->tracks - 2);
-		bool is, whole;
+	for (unsigned i = 0; i < n && !rc; i++) {
+		uint64_t t = z->tracks < 3 ? 0 : 1 + sp__rng_below(&p->rng, z->tracks - 2);
+		bool is = true, one = true;
 
-		rc = boundary(p, z, t, &is);
+		if (t)
+			rc = boundary(p, z, t, &is);
 		if (!rc)
-			rc = quarter(p, z, t, &whole);
+			rc = whole(p, z, t, &one);
 		if (!rc) {
 			asked++;
-			misses += !is || !whole;
+			misses += !is || !one;
 		}
 		rc = rc == -EIO ? 0 : rc;
 	}
@@ -96,30 +102,47 @@ static int recheck(struct sp__probe *p)
 	return rc;
 }
 
-/* A hop of up to a few hundred tracks from a random place of the base's zone. */
+/*
+ * A hop of up to a few hundred tracks from a random one, counted from the start of a round.  Or
+ * from the start of a band to the end of the next, where in another layout the arm would move.
+ */
+static uint64_t layout_hop(struct sp__probe *p, uint64_t tracks, bool turn, uint64_t *at)
+{
+	uint64_t band = p->place.band, far;
+
+	*at = sp__rng_below(&p->rng, tracks);
+	if (turn && p->place.order == SP__ORDER_BANDS && p->place.surfaces > 1) {
+		*at -= *at % sp__place_round(&p->place);
+		*at += sp__rng_below(&p->rng, p->place.surfaces - 1) * band;
+		return 2 * band - 1;
+	}
+	far = *at < tracks ? tracks - *at : 1;
+	return 1 + sp__rng_below(&p->rng, far < 300 ? far : 300);
+}
+
+/* Hops in the base's zone take what the layout foretells. */
 static int check_layout(struct sp__probe *p)
 {
 	const struct sp__pzone *z = p->zones;
-	uint64_t first = 0, round = sp__place_round(&p->place), begin;
+	uint64_t first = 0, round = sp__place_round(&p->place), at, k;
 	unsigned misses = 0, n = 0;
 	int rc = 0;
 
 	while (z < p->zones + p->nzones && p->base >= first + z->tracks)
 		first += z++->tracks;
-	if (!sp__place_words(&p->place) || z == p->zones + p->nzones)
+	if (!sp__place_words(&p->place) || z == p->zones + p->nzones || z->tracks <= round)
 		return 0;
 	/* At the base a round begins. */
-	begin = round - (p->base - first) % round;
+	first += (p->base - first) % round;
 	for (unsigned i = 0; i < 16 * LAYOUT_HOPS && n < LAYOUT_HOPS && !rc; i++) {
-		uint64_t at = sp__rng_below(&p->rng, z->tracks), far = z->tracks - at;
-		uint64_t k = 1 + sp__rng_below(&p->rng, far < 300 ? far : 300);
-		double ns, want = sp__hop_foretold(p, begin + at, begin + at + k);
+		double ns, want;
 
-		if (want <= 0 || at + k >= z->tracks)
+		k = layout_hop(p, z->tracks - round, i % 2, &at);
+		want = sp__hop_foretold(p, at, at + k);
+		if (want <= 0 || at + k + round > z->tracks)
 			continue;
-		/* Whether bands begin at the outer or the inner end shows only from round to round. */
-		if (p->place.order == SP__ORDER_BANDS &&
-		    (begin + at) / round != (begin + at + k) / round)
+		/* At which end bands begin shows only from round to round. */
+		if (p->place.order == SP__ORDER_BANDS && at / round != (at + k) / round)
 			continue;
 		rc = sp__hop_time(p, first + at, first + at + k, false, &ns);
 		if (!rc) {
@@ -132,7 +155,7 @@ static int check_layout(struct sp__probe *p)
 	}
 	p->r->layout_hops = n;
 	p->r->layout_hop_misses = misses;
-	if (4 * misses > n)
+	if (misses > 1)
 		p->place = (struct sp__trackorder){ .order = SP__ORDER_UNKNOWN };
 	return rc;
 }
@@ -201,9 +224,11 @@ static int check_reach(struct sp__probe *p, const struct sp_geometry *g)
 		rc = hops(p, g, r->conservatism_deg, HOPS, false, &r->guarded_hops,
 			  &r->guarded_hop_misses);
 	if (!rc)
-		rc = hops(p, g, r->conservatism_deg, FAR_HOPS, true, &r->far_hops,
+		rc = hops(p, g, r->conservatism_deg,
+			  sp__place_words(&p->place) ? FAR_HOPS : 3 * FAR_HOPS, true, &r->far_hops,
 			  &r->far_hop_misses);
-	p->no_reach = 5 * r->far_hop_misses > r->far_hops;
+	/* Without a layout a rare hop may be far. */
+	p->no_reach = (sp__place_words(&p->place) ? 5 : 20) * r->far_hop_misses > r->far_hops;
 	return rc;
 }
 

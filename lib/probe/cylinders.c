@@ -68,29 +68,40 @@ struct breaks {
 	uint32_t align; /* track of the pattern at which a run begins */
 };
 
-/* Where skews differ from the most frequent one. */
+/* The next track of the pattern, from i on, after which the skew is not the usual one. */
+static uint32_t next_break(const struct sp__pzone *z, double usual, uint32_t i)
+{
+	uint32_t end = i + z->nskew;
+
+	while (i < end && sp__skew_alike(z->skew[i % z->nskew], usual))
+		i++;
+	return i;
+}
+
+/*
+ * Where skews differ from the most frequent one.  Where one round of bands ends the skew
+ * may happen to be the usual one: a run then seems to be twice as long.
+ */
 static struct breaks breaks_of(const struct sp__pzone *z)
 {
-	struct breaks b = { 0 };
-	double usual = sp__pzone_usual_skew(z), last = -1;
-	uint32_t first = 0, n = 0;
+	struct breaks b = { .run = z->nskew };
+	double usual = sp__pzone_usual_skew(z);
+	uint32_t first = next_break(z, usual, 0), at, next;
 
-	for (uint32_t i = 0; i < z->nskew; i++) {
-		if (sp__skew_alike(z->skew[i], usual))
-			continue;
-		if (n++ == 0)
-			first = i;
-		else if (n == 2)
-			b.run = (uint32_t)(i - last);
-		else if (i - last != b.run)
-			return (struct breaks){ 0 };
-		last = i;
-	}
-	if (n == 1)
-		b.run = z->nskew;
-	if (!n || (n > 1 && z->nskew % b.run))
+	if (first >= z->nskew)
 		return (struct breaks){ 0 };
-	b.align = (first + 1) % z->nskew;
+	for (at = first; at < first + z->nskew; at = next) {
+		next = next_break(z, usual, at + 1);
+		if (next - at <= b.run) {
+			b.run = next - at;
+			b.align = (at + 1) % z->nskew;
+		}
+	}
+	for (at = first; at < first + z->nskew; at = next) {
+		next = next_break(z, usual, at + 1);
+		if ((next - at) % b.run || next - at > 2 * b.run)
+			return (struct breaks){ 0 };
+	}
 	return b;
 }
 
@@ -275,17 +286,39 @@ static uint64_t clean(const struct sp__pzone *z, uint64_t from, uint32_t q, uint
 	return at + tracks <= z->tracks ? at : from;
 }
 
+/* Two bands are a round only if the arm moves on after them, and no band is twice as long. */
+static int confirm_two(struct sp__probe *p, uint32_t run)
+{
+	double one, last, jump, little = SURE * sp__hop_error(p) * p->spin.period_ns;
+	uint64_t end = p->base + 2 * (uint64_t)run;
+	int rc = sp__hop_time(p, p->base, p->base + 1, false, &one);
+
+	if (!rc)
+		rc = sp__hop_time(p, p->base, p->base + run - 1, false, &last);
+	if (!rc)
+		rc = sp__hop_time(p, end - 1, end, false, &jump);
+	if (rc || jump < last - little || last < one + little)
+		p->place.order = SP__ORDER_UNKNOWN;
+	return rc;
+}
+
 static int place_pattern(struct sp__probe *p, uint64_t first, const struct sp__pzone *z)
 {
-	struct breaks b[3] = { breaks_of(z), length_breaks(z), { z->nlens, 0 } };
-	uint32_t q[3] = { z->nskew, z->nlens, z->nlens };
+	struct breaks skews = breaks_of(z);
+	struct breaks b[4] = { skews, { 0 }, length_breaks(z), { z->nlens, 0 } };
+	uint32_t q[4] = { z->nskew, z->nskew, z->nlens, z->nlens };
 	int rc = 0;
 
-	for (unsigned i = 0; i < 3 && !rc && p->place.order == SP__ORDER_UNKNOWN; i++) {
+	/* Two bands of which one begins unseen. */
+	b[1].run = skews.run == z->nskew && skews.run % 2 == 0 ? skews.run / 2 : 0;
+	b[1].align = (skews.align + b[1].run) % (z->nskew ? z->nskew : 1);
+	for (unsigned i = 0; i < 4 && !rc && p->place.order == SP__ORDER_UNKNOWN; i++) {
 		if (b[i].run < 2 || z->tracks < b[i].align + 2 * (uint64_t)b[i].run)
 			continue;
 		p->base = first + clean(z, b[i].align, q[i], 2 * (uint64_t)b[i].run + 1);
 		rc = confirm(p, p->base, b[i].run, q[i]);
+		if (!rc && i == 1 && p->place.order == SP__ORDER_BANDS)
+			rc = confirm_two(p, b[i].run);
 	}
 	/* Bands that do not repeat: each is a surface of the zone. */
 	if (p->place.order == SP__ORDER_BANDS &&
@@ -300,8 +333,8 @@ static int place_pattern(struct sp__probe *p, uint64_t first, const struct sp__p
 }
 
 /*
- * Bands of all heads are one round; from it to the next the arm moves on by a band, which shows
- * in the hop of one track there.  The base becomes the start of a round.
+ * Bands of all heads are one round.  Inside it tracks as far before a turn as behind it are on one
+ * cylinder; from it to the next they are not.  The base becomes the start of a round.
  */
 static int find_round(struct sp__probe *p)
 {
@@ -310,9 +343,9 @@ static int find_round(struct sp__probe *p)
 	int rc = 0;
 
 	for (uint32_t i = 1; i <= p->place.surfaces && !rc; i++) {
-		uint64_t turn = p->base + (uint64_t)i * p->place.band;
+		uint64_t turn = p->base + (uint64_t)i * p->place.band, some = p->place.band / 3;
 
-		rc = sp__hop_time(p, turn - 1, turn, false, &ns);
+		rc = sp__hop_time(p, turn - 1 - some, turn + some, false, &ns);
 		if (rc)
 			break;
 		next = fmax(next, fmin(ns, most));

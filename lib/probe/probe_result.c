@@ -29,7 +29,7 @@ void sp__made_unknown(struct sp__probe *p)
 	bool covers = true;
 
 	p->r->nunknown = 0;
-	if (p->r->verdict != SP_PROBE_ROTATING || !p->nzones)
+	if (p->r->verdict != SP_PROBE_ROTATING)
 		return;
 	for (size_t i = 0; i < p->nzones; i++) {
 		covers &= p->zones[i].first_lbn == end;

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Random drives: speed, surfaces, layout, zones, lengths by head, skews, slipped blocks and seek
+ * curves as drives have them.  Without noise all are exact; through noise most are, and
+ * the rest is honest.  Arguments: the number of models, and the first one's seed.
+ */
+#include <stdarg.h>
+#include <unistd.h>
+#include "probecase.h"
+
+#define MODELS 12
+#define ROOM 6000
+
+struct text {
+	char s[ROOM];
+	size_t n;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(struct text *t, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	t->n += (size_t)vsnprintf(t->s + t->n, ROOM - t->n, format, args);
+	va_end(args);
+}
+
+static double between(struct sp__rng *rng, double lo, double hi)
+{
+	return lo + (hi - lo) * sp__rng_real(rng);
+}
+
+struct drive {
+	struct sp__rng rng;
+	unsigned surfaces, zones, cylinders; /* of each zone */
+	const char *layout;
+	bool own_lengths; /* of each head */
+	double period_ms, switch_ms, step_ms;
+};
+
+/* A plateau of settling, a step at its end, and then the long way. */
+static void put_seeks(struct text *t, struct drive *d)
+{
+	unsigned end = 4 + (unsigned)sp__rng_below(&d->rng, 14);
+	unsigned last = d->zones * d->cylinders - 1;
+	double flat = d->step_ms + between(&d->rng, 0.05, 0.2);
+	double after = flat + between(&d->rng, 0.15, 0.4);
+
+	put(t, "\"seek_ms\":[[1,%.3f],[%u,%.3f],[%u,%.3f],[%u,%.3f],[%u,%.3f]]", d->step_ms, end,
+	    flat, end + 1, after, 10 * end, after + 0.6, last, after + between(&d->rng, 3, 8));
+}
+
+static void put_lengths(struct text *t, struct drive *d, unsigned spt)
+{
+	put(t, "\"spt\":");
+	if (!d->own_lengths) {
+		put(t, "%u", spt);
+		return;
+	}
+	for (unsigned h = 0; h < d->surfaces; h++)
+		put(t, "%s%u", h ? "," : "[", spt + h * 2 + (unsigned)sp__rng_below(&d->rng, 2));
+	put(t, "]");
+}
+
+static void put_zones(struct text *t, struct drive *d)
+{
+	unsigned spt = 500 + (unsigned)sp__rng_below(&d->rng, 700);
+	double slack = between(&d->rng, 0.1, 0.3);
+	double head = (d->switch_ms + slack) / d->period_ms;
+	double cylinder = (fmax(d->switch_ms, d->step_ms) + slack + 0.15) / d->period_ms;
+
+	put(t, ",\"zones\":[");
+	for (unsigned z = 0; z < d->zones; z++) {
+		put(t, "%s{\"first_cyl\":%u,\"last_cyl\":%u,", z ? "," : "", z * d->cylinders,
+		    (z + 1) * d->cylinders - 1);
+		put_lengths(t, d, spt);
+		put(t, ",\"track_skew\":%u,\"cyl_skew\":%u}", (unsigned)(head * spt) + 1,
+		    (unsigned)(cylinder * spt) + 1);
+		spt -= 12 + (unsigned)sp__rng_below(&d->rng, spt / 20);
+	}
+	put(t, "]");
+}
+
+static void put_slips(struct text *t, struct drive *d)
+{
+	unsigned n = (unsigned)sp__rng_below(&d->rng, 6), all = d->zones * d->cylinders;
+
+	put(t, ",\"slips\":[");
+	for (unsigned i = 0; i < n; i++)
+		put(t, "%s[%u,%u,%u]", i ? "," : "",
+		    i * (all / n) + (unsigned)sp__rng_below(&d->rng, all / n),
+		    (unsigned)sp__rng_below(&d->rng, d->surfaces),
+		    (unsigned)sp__rng_below(&d->rng, 200));
+	put(t, "]");
+}
+
+static void make_model(const char *path, uint64_t seed)
+{
+	static const unsigned rpms[] = { 4200, 5400, 5900, 7200, 10000, 15000 };
+	static const char *const layouts[] = { "cylinder", "cylinder", "cylinder",
+					       "hybrid-serpentine" };
+	struct drive d = { .rng = { sp__mix64(seed) } };
+	unsigned rpm = rpms[sp__rng_below(&d.rng, 6)];
+	struct text t = { .n = 0 };
+	FILE *f = fopen(path, "w");
+
+	if (!f)
+		exit(2);
+	d.layout = layouts[sp__rng_below(&d.rng, 4)];
+	d.surfaces = 1 + (unsigned)sp__rng_below(&d.rng, 8);
+	if (d.surfaces == 1)
+		d.layout = "cylinder";
+	d.zones = 1 + (unsigned)sp__rng_below(&d.rng, 8);
+	d.cylinders = 1000 + (unsigned)sp__rng_below(&d.rng, 2000);
+	d.own_lengths = d.surfaces > 1 && d.layout == layouts[0] && !sp__rng_below(&d.rng, 3);
+	d.period_ms = 6e4 / rpm;
+	d.switch_ms = between(&d.rng, 0.4, 0.9);
+	d.step_ms = between(&d.rng, 0.4, 0.9);
+	put(&t,
+	    "{\"name\":\"random\",\"rpm\":%u,\"surfaces\":%u,\"layout\":\"%s\",\"head_switch_ms\":%"
+	    ".3f,"
+	    "\"write_settle_ms\":0.3,\"read_overhead_ms\":%.3f,\"write_overhead_ms\":0.2,",
+	    rpm, d.surfaces, d.layout, d.switch_ms, between(&d.rng, 0.1, 0.4));
+	if (d.layout == layouts[3])
+		put(&t, "\"band_tracks\":%u,", 16 + (unsigned)sp__rng_below(&d.rng, 48));
+	put_seeks(&t, &d);
+	put_zones(&t, &d);
+	put_slips(&t, &d);
+	fprintf(f, "%s}\n", t.s);
+	fclose(f);
+}
+
+/* What D says holds: no hop so far needs more than the aim, but for an error that noise makes. */
+static bool reach_holds(const struct probecase *c)
+{
+	double aim, need, turnaround = c->r->turnaround_ns / c->info.period_ns * 360;
+	double error = 1 + 0.25 * c->r->noise_ns / c->info.period_ns * 360;
+
+	if (!c->reach || sp_geometry_aim(sp_probe_geometry(c->probe), SP_GEOMETRY_READ, &aim) ||
+	    sp_geometry_hop(c->truth, SP_GEOMETRY_READ, c->reach, &need))
+		return true;
+	return need + turnaround <= aim + error;
+}
+
+struct counts {
+	unsigned exact, honest, inconclusive, reach;
+};
+
+static struct counts probe_all(const char *path, const char *noise, unsigned models, uint64_t first)
+{
+	struct counts n = { 0 };
+
+	for (unsigned i = 0; i < models; i++) {
+		struct probecase c;
+		bool exact, honest;
+
+		make_model(path, first + i);
+		c = probecase_run(path, noise, i + 1);
+		exact = probecase_exact(&c) && probecase_layout_right(&c);
+		honest = probecase_honest(&c) && (!c.r->layout || probecase_layout_right(&c));
+		n.exact += exact;
+		n.honest += honest;
+		n.reach += c.r && reach_holds(&c);
+		n.inconclusive += c.r && (c.unknown || !c.r->layout);
+		if (c.r && (!exact || !honest || !reach_holds(&c)))
+			diag("model %u, noise %s: wrong %u, unknown %u, layout %s (%s), %u "
+			     "surfaces (%u), "
+			     "D %u (%u)",
+			     (unsigned)(first + i), noise, c.wrong, c.unknown,
+			     c.r->layout ? c.r->layout : "unknown", c.info.layout, c.r->surfaces,
+			     c.info.surfaces, (unsigned)c.reach, (unsigned)c.true_reach);
+		probecase_free(&c);
+	}
+	return n;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned models = argc > 1 ? (unsigned)atoi(argv[1]) : MODELS;
+	uint64_t first = argc > 2 ? (uint64_t)atoi(argv[2]) : 1;
+	char path[] = "/tmp/test-probe-XXXXXX.json";
+	int fd = mkstemps(path, 5);
+	struct counts n;
+
+	if (fd < 0)
+		return 2;
+	close(fd);
+	n = probe_all(path, "", models, first);
+	ok(n.exact == models, "%u of %u random drives are exact without noise", n.exact, models);
+	ok(n.reach == models, "D holds for %u", n.reach);
+	n = probe_all(path, "50us/2%/1ms", models, first);
+	ok(n.exact >= models - (models + 11) / 12, "%u are through 50 us with 2 %% late", n.exact);
+	ok(n.honest == models, "and %u honest", n.honest);
+	ok(n.reach == models, "D holds for %u", n.reach);
+	n = probe_all(path, "200us", models, first);
+	ok(n.honest == models, "through 200 us %u are honest", n.honest);
+	ok(2 * n.inconclusive <= models, "and %u do not know all", n.inconclusive);
+	ok(n.reach == models, "D holds for %u", n.reach);
+	unlink(path);
+	return done();
+}
