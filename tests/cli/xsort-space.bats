@@ -70,6 +70,10 @@ setup()
 	awk 'length > 80 { bad = 1 } END { exit bad }' <<<"$stderr"
 	run -0 --separate-stderr "$xsort" --explain -S 64M in
 	[[ $stderr == *"fits into 64.0 MiB of memory: no temporary files."* ]]
+	truncate -s 400M sparse
+	run -0 --separate-stderr "$xsort" --explain -T. -S 2G sparse
+	[[ $stderr == *"The input, 400.0 MiB, fits into 2.0 GiB of memory"* ]]
+	[[ $stderr != *"does not fit"* ]]
 	run -0 --separate-stderr "$xsort" --explain -S 1M <(cat in)
 	[[ $stderr == *"cannot be known"*"not known how much is needed"* ]]
 	gzip -c in >in.gz

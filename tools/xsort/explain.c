@@ -73,6 +73,16 @@ void space_check(const struct settings *set)
 
 /* The plan in words. */
 
+/* Would the input fit into the memory, did the page cache not hold what is stored? */
+static bool fits(const struct sp_sort_opts *o)
+{
+	struct sp_sort_opts uncached = *o;
+	struct sp_sort_plan p;
+
+	uncached.cached_bytes = 0;
+	return sp_sort_plan(&uncached, &p, NULL) == 0 && p.in_memory;
+}
+
 static void tell_input(const struct sp_sort_opts *o, const struct sp_sort_plan *p)
 {
 	const struct size memory = size_of(p->memory_bytes);
@@ -89,10 +99,13 @@ static void tell_input(const struct sp_sort_opts *o, const struct sp_sort_plan *
 			size_of(o->input_bytes).text, memory.text);
 	else
 		fprintf(stderr,
-			"  The input, %s, does not fit into %s of memory: it is\n"
+			"  The input, %s, %s into %s of memory%s: it is\n"
 			"  sorted in about %llu pieces (runs), which go to temporary files and\n"
 			"  are merged.\n",
-			size_of(o->input_bytes).text, memory.text, (unsigned long long)p->runs);
+			size_of(o->input_bytes).text, fits(o) ? "fits" : "does not fit",
+			memory.text,
+			fits(o) ? ", but\n  temporary files in the page cache are faster" : "",
+			(unsigned long long)p->runs);
 }
 
 static void tell_merges(const struct sp_sort_plan *p)
