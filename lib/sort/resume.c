@@ -273,20 +273,16 @@ static bool name_files(struct sp__resume *r)
 	return r->journal_path && r->runs_path && r->result_path;
 }
 
-static int remove_file(const struct sp__resume *r, const char *path)
+/* NULL, or the file that cannot be removed: see errno. */
+static const char *remove_files(const struct sp__resume *r)
 {
-	return unlink(path) < 0 && errno != ENOENT ? sp__err(r->err, -errno, "remove", path, -1)
-						   : 0;
-}
+	/* The journal is the last: what has one can be resumed, or removed. */
+	const char *const paths[] = { r->runs_path, r->result_path, r->journal_path };
 
-static int remove_files(const struct sp__resume *r)
-{
-	int rc = remove_file(r, r->runs_path);
-
-	if (!rc)
-		rc = remove_file(r, r->result_path);
-	/* The last: what has a journal can be resumed, or removed. */
-	return rc ? rc : remove_file(r, r->journal_path);
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		if (unlink(paths[i]) < 0 && errno != ENOENT)
+			return paths[i];
+	return NULL;
 }
 
 /* What has been made, if it is of no use. */
@@ -384,14 +380,16 @@ int sp__resume_remove(struct sp__resume *r, const char *output)
 {
 	char *dir = NULL;
 	int rc = output_directory(r, output, &dir);
+	const char *left;
 
 	if (!rc)
 		rc = sp__resume_sync_directory(r, dir);
 	free(dir);
-	if (!rc)
-		rc = remove_files(r);
 	if (rc < 0)
 		return rc;
+	left = remove_files(r);
+	if (left)
+		return sp__err(r->err, -errno, "remove", left, -1);
 	rmdir(r->dir);
 	r->locked = false;
 	return 0;
