@@ -56,6 +56,7 @@ static void put_config(struct sp__doc doc, const struct sp_join_opts *o,
 	sp__doc_text(c, "volume", o->run.volume);
 	sp__doc_text(c, "placement", sp_placement_name(o->run.placement));
 	sp__report_engine(c, o->run.engine, o->run.direct);
+	sp__report_packing(c, &o->run);
 	sp__doc_count(c, "seed", o->run.seed);
 }
 

@@ -66,3 +66,10 @@ void sp__report_engine(struct sp__doc config, const char *engine, int direct)
 	sp__doc_text(config, "engine", engine ? engine : "auto");
 	sp__doc_text(config, "direct", sp_direct_name(direct));
 }
+
+void sp__report_packing(struct sp__doc config, const struct sp_run_opts *run)
+{
+	sp__doc_text(config, "decompress",
+		     run->decompress == SP_PACKED_AUTO ? "auto" : sp_packed_name(run->decompress));
+	sp__doc_text(config, "compress_output", sp_packing_name(run->compress_output));
+}

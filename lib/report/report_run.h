@@ -17,5 +17,7 @@ void sp__report_phases(struct sp__doc doc, const char *const *names, int n, cons
 
 /* Members of a configuration. */
 void sp__report_engine(struct sp__doc config, const char *engine, int direct);
+/* The formats of compressed inputs and output. */
+void sp__report_packing(struct sp__doc config, const struct sp_run_opts *run);
 
 #endif

@@ -100,6 +100,7 @@ static void put_config(struct sp__doc doc, const struct sp_sort_opts *opts,
 	sp__doc_text(c, "volume", opts->run.volume);
 	sp__doc_known(c, "parallel", opts->run.parallel);
 	sp__report_engine(c, opts->run.engine, opts->run.direct);
+	sp__report_packing(c, &opts->run);
 	sp__doc_text(c, "spill_compression", sp_spill_compression_name(opts->run.compression));
 	sp__doc_text(c, "compress_program", opts->compress_program);
 	sp__doc_count(c, "seed", opts->run.seed);

@@ -190,3 +190,12 @@ squeeze() # ARGUMENT...
 	(ulimit -n 40 && "$xsort" -m --batch-size=2 -o out --compress-program=./prog part*)
 	cmp out sorted
 }
+
+@test "a report tells the formats" {
+	. "$BATS_TEST_DIRNAME/../../scripts/needs.bash"
+	needs jq
+	"$xsort" --decompress --compress-output=zstd -o out.zst --stats=stats in
+	jq -e '.config | .decompress == "auto" and .compress_output == "zstd"' stats
+	"$xsort" --stats=stats -o out in
+	jq -e '.config | has("decompress") and .decompress == null and .compress_output == null' stats
+}
