@@ -135,12 +135,26 @@ static int write_all(struct sp__wstream *ws, const char *data, size_t bytes, lon
 	return 0;
 }
 
+/* Bytes are about to be written, in the order in which they were put. */
+static void digest(const struct sp__wstream *ws, const char *data, size_t bytes)
+{
+	if (ws->opts.digest)
+		sp__digest_add(ws->opts.digest, data, bytes);
+}
+
+/* Writes bytes that were put after all others, where the descriptor is. */
+static int write_next(struct sp__wstream *ws, const char *data, size_t bytes)
+{
+	digest(ws, data, bytes);
+	return write_all(ws, data, bytes, -1);
+}
+
 static int flush(struct sp__wstream *ws)
 {
 	size_t bytes = ws->filled;
 
 	ws->filled = 0;
-	return write_all(ws, ws->buf, bytes, -1);
+	return write_next(ws, ws->buf, bytes);
 }
 
 /* Queued. */
@@ -219,6 +233,7 @@ static int submit(struct sp__wstream *ws)
 				   .data = ws->buf + ws->fill * ws->opts.chunk_bytes,
 				   .bytes = (uint32_t)ws->filled,
 				   .tag = ws->fill };
+	digest(ws, r->data, r->bytes);
 	reserve(ws, ws->offset + r->bytes);
 	rc = sp__queue_submit(ws->q, &r, 1);
 	if (rc)
@@ -402,7 +417,7 @@ static size_t put_plain(struct sp__wstream *ws, const char *data, size_t bytes)
 		if (flush(ws))
 			return 0;
 		if (bytes >= ws->buf_bytes) {
-			write_all(ws, data, bytes, -1);
+			write_next(ws, data, bytes);
 			return bytes;
 		}
 	}
@@ -437,7 +452,7 @@ static int finish_queued(struct sp__wstream *ws)
 	if (go_plain(ws))
 		return ws->error;
 	ws->filled = 0;
-	return write_all(ws, tail, bytes, -1);
+	return write_next(ws, tail, bytes);
 }
 
 /* Truncates to the longest prefix without a gap; no reserved space remains. */

@@ -15,6 +15,7 @@
 #define SP__IO_WSTREAM_H
 
 #include <spindle/packed.h>
+#include "base/hash.h"
 #include "io/queue.h"
 
 struct sp__wstream_opts {
@@ -30,8 +31,9 @@ struct sp__wstream_opts {
 	 * and no page of the cache is written by both ways.
 	 */
 	bool piece;
-	enum sp_packed pack; /* the format in which it is written, by a thread of its own */
-	uint64_t pack_bytes; /* the memory for that, beside the chunks */
+	enum sp_packed pack;  /* the format in which it is written, by a thread of its own */
+	uint64_t pack_bytes;  /* the memory for that, beside the chunks */
+	XXH3_state_t *digest; /* of what is put, complete when finished; not with pack; or NULL */
 };
 
 struct sp__wstream;

@@ -34,7 +34,11 @@ struct sp__branch {
 	const unsigned *ids; /* its runs, and the memory for their pages */
 	unsigned n;
 	struct sp__freemem where;
+	const struct sp__run_span *spans; /* of its runs; NULL: whole */
 	struct sp__merge merge;
+	struct sp__run_places places; /* if the sort's are kept: its own, */
+	uint64_t *begin;	      /* those where each ring buffer begins, */
+	const char *lent;	      /* and the span that the trunk has */
 	struct sp__ring ring;
 	struct sp__task task;
 	struct sp_errinfo err;
@@ -45,6 +49,8 @@ static int next_of_branch(void *branch, bool wait, const char **data, size_t *by
 	struct sp__branch *b = branch;
 	int rc = sp__merge_next(&b->merge, wait);
 
+	if (b->begin)
+		sp__run_places_step(&b->places, &b->merge, rc);
 	if (rc == SP_READY) {
 		size_t head = sp__merge_current(&b->merge)->head;
 
@@ -54,19 +60,35 @@ static int next_of_branch(void *branch, bool wait, const char **data, size_t *by
 	return rc;
 }
 
+static uint64_t *begin_of(struct sp__branch *b, const struct sp__outbuf *out)
+{
+	return b->begin + (size_t)(out - b->ring.buf) * b->n;
+}
+
+/* Notes where in the runs a ring buffer begins: at the record for which the last one was full. */
+static void note_begin(struct sp__branch *b, const struct sp__outbuf *out)
+{
+	if (!b->begin)
+		return;
+	if (!b->ring.pending)
+		sp__run_places_pass(&b->places);
+	memcpy(begin_of(b, out), b->places.at, b->n * sizeof(*b->begin));
+}
+
 /* The branch's thread.  It must reap all its own requests. */
 static void branch_main(void *arg)
 {
 	struct sp__branch *b = arg;
 	struct sp__step_inputs in;
 	struct sp__outbuf *out;
-	int rc = sp__step_open(b->sort, b->reader, &in, b->ids, NULL, b->n, b->where,
+	int rc = sp__step_open(b->sort, b->reader, &in, b->ids, b->spans, b->n, b->where,
 			       b->merge.cursors);
 	bool going = rc == 0;
 
 	if (rc < 0)
 		sp__ring_publish(&b->ring, rc);
 	while (going && (out = sp__ring_room(&b->ring))) {
+		note_begin(b, out);
 		rc = sp__ring_pack(&b->ring, out, next_of_branch, b, true);
 		if (rc < 0)
 			sp__err(&b->err, rc, "merge", NULL, -1);
@@ -82,6 +104,8 @@ static void branch_free(struct sp__branch *b)
 		sp__spill_reader_close(b->reader, b->sort->spilled.store);
 	sp__merge_release(&b->merge);
 	sp__ring_destroy(&b->ring);
+	free(b->places.at);
+	free(b->begin);
 	free(b);
 }
 
@@ -90,10 +114,21 @@ static size_t span_bytes(const struct sp_sort *s)
 	return s->output.buffer_bytes / SPAN_SHARE & ~(size_t)4095;
 }
 
+static bool keep_places(struct sp__branch *b)
+{
+	b->places.at = calloc(b->n, sizeof(*b->places.at));
+	b->begin = calloc((size_t)b->n * SP__RING_BUFFERS, sizeof(*b->begin));
+	for (unsigned i = 0; b->places.at && b->spans && i < b->n; i++)
+		b->places.at[i] = b->spans[i].from;
+	return b->places.at && b->begin;
+}
+
 static bool branch_start(struct sp__branch *b, char *spans)
 {
 	struct sp_sort *s = b->sort;
 
+	if (s->merging.places && !keep_places(b))
+		return false;
 	if (sp__merge_init(&b->merge, s->opts.keys, b->n, &s->env.budget, &b->err) < 0)
 		return false;
 	b->merge.plain = true;
@@ -125,7 +160,8 @@ static unsigned runs_of(const struct sp_sort *s, const unsigned *ids, unsigned n
 static unsigned branches_for(const struct sp_sort *s, unsigned n, uint64_t bytes, size_t room)
 {
 	const struct sp_sort_opts *o = &s->opts;
-	unsigned k = s->threads - 1 < SP__BRANCHES_MAX ? s->threads - 1 : SP__BRANCHES_MAX;
+	unsigned most = s->merging.places ? 1 : SP__BRANCHES_MAX;
+	unsigned k = s->threads - 1 < most ? s->threads - 1 : most;
 	size_t beside = k * branch_bytes(s);
 
 	if (s->spilled.store->opts.program || s->spilled.store->place ||
@@ -145,6 +181,8 @@ static bool branch_open(struct sp_sort *s, const unsigned *ids, unsigned n,
 		return false;
 	*b = (struct sp__branch){ .sort = s, .ids = ids, .n = n, .where = where };
 	b->err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	if (s->merging.spans)
+		b->spans = s->merging.spans + (ids - s->spilled.ids);
 	sp__ring_init(&b->ring);
 	if (!branch_start(b, spans)) {
 		branch_free(b);
@@ -189,7 +227,19 @@ static int branch_get(void *branch, size_t index, bool wait, const char **data, 
 	(void)index;
 	if (rc < 0)
 		*b->sort->env.err = b->err;
+	b->lent = rc == SP_READY ? *data : NULL;
 	return rc;
+}
+
+const uint64_t *sp__branch_places(const struct sp_sort *s)
+{
+	const struct sp__cursor *c = s->merging.merge.cursors;
+	struct sp__branch *b = s->merging.branches[0];
+
+	/* It has ended, and its thread has nothing more to do with them. */
+	if (!c->rec)
+		return b->places.at;
+	return c->rec - c->head == b->lent ? begin_of(b, &b->ring.buf[b->ring.get]) : NULL;
 }
 
 static int branch_release(void *branch, size_t index)

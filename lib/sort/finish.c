@@ -233,14 +233,16 @@ static int set_up_final(struct sp_sort *s, unsigned n, bool threaded)
 	if (rc < 0)
 		return rc;
 	m->plain = !s->opts.unique && !s->opts.count;
+	s->merging.branched = branched;
 	sp__branches_cursors(s, m->cursors);
 	rc = memory_cursors(s, m->cursors + spilled, memory);
 	if (strips)
 		sp__replace_cursors(&s->forming.replace, m->cursors + spilled + memory);
 	if (rc == 0 && n > branched)
 		rc = sp__step_open(s, s->spilled.store, &s->merging.final,
-				   s->spilled.ids + branched, s->merging.spans, n - branched, where,
-				   m->cursors + s->merging.nbranches);
+				   s->spilled.ids + branched,
+				   s->merging.spans ? s->merging.spans + branched : NULL,
+				   n - branched, where, m->cursors + s->merging.nbranches);
 	if (rc == 0 && n)
 		sp__step_replan(s, s->spilled.ids, n, branched ? pages : s->merging.final.buffers);
 	if (rc == 0 && files)

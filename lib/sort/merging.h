@@ -33,6 +33,13 @@ struct sp__run_places {
 	size_t bytes;  /* which is to be passed: its bytes in the run */
 };
 
+/* The record that the merge is at has been passed. */
+static inline void sp__run_places_pass(struct sp__run_places *p)
+{
+	p->at[p->last] += p->bytes;
+	p->bytes = 0;
+}
+
 /* The merge's next() has returned rc. */
 static inline void sp__run_places_step(struct sp__run_places *p, const struct sp__merge *m, int rc)
 {
@@ -40,8 +47,7 @@ static inline void sp__run_places_step(struct sp__run_places *p, const struct sp
 
 	if (rc != SP_READY && rc != SP_END)
 		return;
-	p->at[p->last] += p->bytes;
-	p->bytes = 0;
+	sp__run_places_pass(p);
 	if (rc == SP_END)
 		return;
 	p->last = (unsigned)(c - m->cursors);
@@ -87,11 +93,11 @@ struct sp__merging {
 	struct sp__merge merge; /* the final one */
 	struct sp__step_inputs final;
 	const struct sp__run_span *spans; /* of its runs; NULL: it has them whole */
-	struct sp__run_places *places;	  /* ... and how far it is in them; or NULL */
+	struct sp__run_places *places;	  /* ... and how far it is in its cursors; or NULL */
 	struct sp_sort_replan replan;	  /* of the merge opened last */
 	struct sp__branch *branches[SP__BRANCHES_MAX];
-	unsigned nbranches;
-	struct sp__pace pace; /* of the final merge, or of replacement selection */
+	unsigned nbranches, branched; /* ... and how many runs they have */
+	struct sp__pace pace;	      /* of the final merge, or of replacement selection */
 	uint64_t begin_ns, cpu_begin_ns;
 };
 
@@ -154,6 +160,12 @@ SP_MUST_CHECK int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigne
  */
 unsigned sp__branches_open(struct sp_sort *s, const unsigned *ids, unsigned n,
 			   struct sp__freemem *where);
+/*
+ * With s->merging.places there is one branch at most.  Of it, while the first cursor of the trunk
+ * is at a record that begins a span, or has ended: the places in its runs of what follows.
+ * Otherwise NULL.
+ */
+const uint64_t *sp__branch_places(const struct sp_sort *s);
 /* Sets the first s->merging.nbranches cursors of the trunk to the branches. */
 void sp__branches_cursors(struct sp_sort *s, struct sp__cursor *cursors);
 /* Ends the branches at any point, and adds their reads to the counts. */

@@ -3,10 +3,12 @@
  * The final merge of a sort that can be resumed.
  *
  * The result is written in ranges, each at its own place of the file: those between the cuts of
- * merge_parts.c, or one.  Threads take range after range.  From time to time a range is marked:
- * what was written of it is on the device, and the journal has its checksum and the place in each
- * run where the rest begins.  The places are exact, so that any order of records and any key will
- * do; records that are dropped belong to the group before, so there a mark comes between groups.
+ * merge_parts.c, or one.  Threads take range after range; of one range the records come from the
+ * sort's own final merge, with a branch if there are threads (branch.c).  From time to time a range
+ * is marked: what was written of it is on the device, and the journal has its checksum and the
+ * place in each run where the rest begins.  The places are exact, so that any order of records and
+ * any key will do; in a branch they are known where the trunk comes to a new span of it.  Records
+ * that are dropped belong to the group before, so there a mark comes between groups.
  *
  * After a crash the same runs are merged from the places of the last marks on, in ranges that stay
  * what they were, whatever the number of threads is.  What was written before is read and verified;
@@ -26,8 +28,9 @@
 #include "sort/state.h"
 
 #define WORKERS_MAX 16
-/* Between two marks of a range: the memory, but at least this. */
-#define LEAST_MARKED (UINT64_C(1) << 20)
+/* Between two marks of a range: the memory, but at least this, or this part of the input. */
+#define MARKED_BYTES (UINT64_C(256) << 20)
+#define MARKED_SHARE 16
 #define STRIDE_BYTES (64u << 10)
 #define VERIFY_BYTES (1u << 20)
 
@@ -36,7 +39,7 @@ struct writing {
 	struct sp__parts_out *out;
 	struct sp__ranges *ranges;
 	unsigned workers;
-	bool plain;		  /* every record is given: there may be several workers */
+	bool parts;		  /* several ranges, each merged by readers of its own */
 	uint64_t marked_bytes;	  /* between marks */
 	struct sp__tally dropped; /* before the final merge */
 	_Atomic unsigned next;	  /* range to be taken */
@@ -51,7 +54,8 @@ struct worker {
 	struct sp__freemem where;
 	struct sp__spill *reader;
 	struct sp__merge merge;
-	struct sp__run_places places;
+	struct sp__run_places places; /* of the cursors of its merge */
+	uint64_t *marked;	      /* for each run, as the journal gets them */
 	int fd;
 	struct sp__wstream *stream;
 	XXH3_state_t *digest;
@@ -75,7 +79,8 @@ static int open_stream(struct worker *k, uint64_t at)
 
 	o.chunk_bytes = sp__parts_chunk(&o, w->workers);
 	o.expected_bytes = w->marked_bytes;
-	o.piece = true;
+	o.piece = w->parts;
+	o.digest = k->digest;
 	if (lseek(k->fd, (off_t)at, SEEK_SET) < 0)
 		return sp__err(&k->err, -errno, "write", w->out->name, -1);
 	return sp__wstream_open(&k->stream, k->fd, w->out->name, &o, &k->err);
@@ -95,13 +100,28 @@ static void close_stream(struct worker *k)
 	k->stream = NULL;
 }
 
-/* A checkpoint: of the range is written what it has given up to its offset `to`. */
+/* Notes where in the runs the records begin that are to be given; false: that is not known here. */
+static bool note_places(struct worker *k)
+{
+	const struct sp_sort *s = k->all->sort;
+	unsigned branched = k->all->parts ? 0 : s->merging.branched;
+	const uint64_t *branch = branched ? sp__branch_places(s) : k->marked;
+
+	if (!branch)
+		return false;
+	memmove(k->marked, branch, branched * sizeof(*branch));
+	memcpy(k->marked + branched, k->places.at + (branched > 0),
+	       (k->all->ranges->runs - branched) * sizeof(*k->marked));
+	return true;
+}
+
+/* A checkpoint, at the places noted: of the range all that is before offset `to` is written. */
 static int mark(struct worker *k, unsigned range, uint64_t to, const struct sp__tally *given)
 {
 	struct writing *w = k->all;
 	struct sp__range *r = &w->ranges->list[range];
-	struct sp__written written = { r->at, to, sp__digest_take(k->digest) };
 	int rc = sp__wstream_finish(k->stream);
+	struct sp__written written = { r->at, to, sp__digest_take(k->digest) };
 
 	close_stream(k);
 	if (!rc && fdatasync(k->fd) < 0)
@@ -111,11 +131,11 @@ static int mark(struct worker *k, unsigned range, uint64_t to, const struct sp__
 	r->at = to;
 	r->given = *given;
 	pthread_mutex_lock(&w->journal);
-	if (!w->plain) {
+	if (!w->parts) {
 		w->ranges->dropped = sp__tally_since(w->sort->balance.dropped, &w->dropped);
 		w->ranges->counted = w->sort->balance.counted;
 	}
-	rc = sp__resume_mark(w->sort->resume, range, k->places.at, &written);
+	rc = sp__resume_mark(w->sort->resume, range, k->marked, &written);
 	if (rc < 0)
 		k->err = *w->sort->env.err;
 	pthread_mutex_unlock(&w->journal);
@@ -128,7 +148,7 @@ static int next_record(struct worker *k, struct sp__tally *given, const char **d
 	struct sp__merge *m = &k->merge;
 	int rc;
 
-	if (!k->all->plain) {
+	if (!k->all->parts) {
 		rc = sp__output_next(s, true, data, bytes);
 		*given = s->balance.given;
 		return rc;
@@ -156,12 +176,6 @@ static int look_round(struct worker *k, uint64_t bytes)
 	return 0;
 }
 
-static int put(struct worker *k, const char *data, size_t bytes)
-{
-	sp__digest_add(k->digest, data, bytes);
-	return sp__wstream_put(k->stream, data, bytes);
-}
-
 /* All records of a range, with marks. */
 static int put_range(struct worker *k, unsigned range)
 {
@@ -177,16 +191,16 @@ static int put_range(struct worker *k, unsigned range)
 	for (before = given; (rc = next_record(k, &given, &data, &bytes)) == SP_READY;
 	     before = given) {
 		/* A number is given with the group before the record that the merge is at. */
-		bool due = at - r->at >= w->marked_bytes;
+		bool due = at - r->at >= w->marked_bytes && note_places(k);
 
-		put_rc = counted ? put(k, data, bytes) : 0;
+		put_rc = counted ? sp__wstream_put(k->stream, data, bytes) : 0;
 		at += counted ? bytes : 0;
 		if (!put_rc && due)
 			put_rc = mark(k, range, at, counted ? &given : &before);
 		if (!put_rc && due)
 			put_rc = open_stream(k, at);
 		if (!put_rc && !counted)
-			put_rc = put(k, data, bytes);
+			put_rc = sp__wstream_put(k->stream, data, bytes);
 		at += counted ? 0 : bytes;
 		if (!put_rc && at - looked >= STRIDE_BYTES) {
 			put_rc = look_round(k, at - looked);
@@ -197,6 +211,7 @@ static int put_range(struct worker *k, unsigned range)
 	}
 	if (rc < 0)
 		return sp__err(&k->err, rc, "merge", NULL, -1);
+	(void)note_places(k);
 	rc = mark(k, range, at, &given);
 	if (!rc && r->end != UINT64_MAX && r->end != at) {
 		rc = sp__balance_part(w->sort, r->end, at);
@@ -205,16 +220,18 @@ static int put_range(struct worker *k, unsigned range)
 	return rc;
 }
 
-static void begin_places(struct worker *k, const struct sp__range *r)
+/* The first `branched` runs are behind one cursor. */
+static void begin_places(struct worker *k, unsigned range, unsigned branched)
 {
 	k->places.last = 0;
 	k->places.bytes = 0;
-	for (unsigned i = 0; i < k->all->ranges->runs; i++)
-		k->places.at[i] = r->spans[i].from;
+	for (unsigned i = branched; i < k->all->ranges->runs; i++)
+		k->places.at[i - branched + (branched > 0)] =
+			k->all->ranges->list[range].spans[i].from;
 }
 
 /* The merge of all records of a range, by readers of its own. */
-static int merge_plain(struct worker *k, unsigned range)
+static int merge_part(struct worker *k, unsigned range)
 {
 	struct sp_sort *s = k->all->sort;
 	struct sp__step_inputs in = { 0 };
@@ -226,6 +243,7 @@ static int merge_plain(struct worker *k, unsigned range)
 	k->merge.plain = true;
 	rc = sp__step_open(s, k->reader, &in, s->spilled.ids, k->all->ranges->list[range].spans,
 			   k->all->ranges->runs, k->where, k->merge.cursors);
+	begin_places(k, range, 0);
 	if (!rc)
 		rc = put_range(k, range);
 	sp__step_close(s, &in);
@@ -233,18 +251,20 @@ static int merge_plain(struct worker *k, unsigned range)
 	return rc;
 }
 
-/* The sort's own final merge, which drops and counts. */
-static int merge_dropping(struct worker *k)
+/* The sort's own final merge, which drops and counts; --top may end it amid a branch's span. */
+static int merge_all(struct worker *k)
 {
 	struct sp_sort *s = k->all->sort;
 	int rc;
 
 	s->merging.spans = k->all->ranges->list[0].spans;
 	s->merging.places = &k->places;
-	rc = sp__finish_prepare(s, false);
+	rc = sp__finish_prepare(s, s->threads > 1 && !s->opts.top);
+	begin_places(k, 0, s->merging.branched);
 	if (!rc)
 		rc = put_range(k, 0);
-	else
+	sp__branches_close(s);
+	if (s->env.err->code)
 		k->err = *s->env.err;
 	s->merging.places = NULL;
 	return rc;
@@ -255,9 +275,8 @@ static int write_range(struct worker *k, unsigned range)
 	const struct sp__range *r = &k->all->ranges->list[range];
 	int rc = open_stream(k, r->at);
 
-	begin_places(k, r);
 	if (!rc)
-		rc = k->all->plain ? merge_plain(k, range) : merge_dropping(k);
+		rc = k->all->parts ? merge_part(k, range) : merge_all(k);
 	close_stream(k);
 	return rc;
 }
@@ -284,7 +303,8 @@ static int open_worker(struct worker *k, struct writing *w, unsigned number,
 	k->err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	k->digest = sp__digest_new();
 	k->places.at = calloc(w->ranges->runs + 1, sizeof(*k->places.at));
-	if (!k->digest || !k->places.at)
+	k->marked = calloc(w->ranges->runs + 1, sizeof(*k->marked));
+	if (!k->digest || !k->places.at || !k->marked)
 		return sp__err(&k->err, -ENOMEM, "allocate", NULL, -1);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", w->out->fd);
 	k->fd = open(path, O_RDWR | O_CLOEXEC);
@@ -303,6 +323,7 @@ static void close_worker(struct worker *k)
 	if (k->fd >= 0)
 		close(k->fd);
 	free(k->places.at);
+	free(k->marked);
 	sp__digest_free(k->digest);
 }
 
@@ -398,7 +419,7 @@ static int continues(struct writing *w)
 }
 
 /* The ranges between the cuts, or one of all. */
-static int make_ranges(struct writing *w, const struct sp__cuts *c, unsigned n)
+static int make_ranges(struct writing *w, const struct sp__cuts *c, unsigned n, bool all)
 {
 	struct sp_sort *s = w->sort;
 	struct sp__ranges *g = w->ranges;
@@ -425,18 +446,19 @@ static int make_ranges(struct writing *w, const struct sp__cuts *c, unsigned n)
 								      sp__cuts_at(c, i + 1, j) };
 			at += r->spans[j].to - r->spans[j].from;
 		}
-		r->end = w->plain ? at : UINT64_MAX;
+		r->end = all ? at : UINT64_MAX;
 	}
 	return sp__resume_begin_ranges(s->resume);
 }
 
 static int begin(struct writing *w)
 {
+	const bool all = !w->sort->opts.unique && !w->sort->opts.top;
 	struct sp__cuts cuts = { 0 };
-	int rc = w->plain ? sp__parts_cut(w->sort, w->out, &cuts) : 0;
+	int rc = all ? sp__parts_cut(w->sort, w->out, &cuts) : 0;
 
 	if (rc >= 0)
-		rc = make_ranges(w, &cuts, rc > 1 ? (unsigned)rc : 1);
+		rc = make_ranges(w, &cuts, rc > 1 ? (unsigned)rc : 1, all);
 	sp__cuts_release(&cuts);
 	return rc;
 }
@@ -449,7 +471,7 @@ static void take_up(struct writing *w)
 	w->dropped = b->dropped;
 	sp__tally_join(&b->dropped, &w->ranges->dropped);
 	b->counted = w->ranges->counted;
-	if (!w->plain)
+	if (!w->parts)
 		b->given = w->ranges->list[0].given;
 	for (unsigned i = 0; i < w->ranges->n; i++)
 		w->done_bytes += w->ranges->list[i].at;
@@ -460,8 +482,8 @@ static void note(struct writing *w)
 {
 	struct sp_sort *s = w->sort;
 
-	s->stats.merge_parts = w->ranges->n > 1 ? w->ranges->n : 0;
-	if (w->plain) {
+	s->stats.merge_parts = w->parts ? w->ranges->n : 0;
+	if (w->parts) {
 		s->stats.merges++;
 		s->stats.merge_passes++;
 		sp__step_replan(s, s->spilled.ids, w->ranges->runs,
@@ -476,7 +498,7 @@ static int end(struct writing *w)
 
 	for (unsigned i = 0; i < w->ranges->n; i++) {
 		at = sp__max(at, w->ranges->list[i].at);
-		if (w->plain)
+		if (w->parts)
 			sp__tally_join(&s->balance.given, &w->ranges->list[i].given);
 	}
 	s->stats.output_bytes = at - w->out->at;
@@ -487,17 +509,18 @@ static int end(struct writing *w)
 
 int sp__ranges_write(struct sp_sort *s, struct sp__parts_out *out)
 {
+	const uint64_t least = sp__min(s->stats.input_bytes / MARKED_SHARE, MARKED_BYTES);
 	struct writing w = { .sort = s,
 			     .out = out,
 			     .ranges = &s->resume->ranges,
-			     .plain = !s->opts.unique && !s->opts.top,
-			     .marked_bytes = sp__max(s->plan.memory_bytes, LEAST_MARKED) };
+			     .marked_bytes = sp__max(s->plan.memory_bytes, least) };
 	int rc = continues(&w);
 
 	if (rc == 0)
 		rc = begin(&w);
 	if (rc < 0)
 		return rc;
+	w.parts = w.ranges->n > 1;
 	take_up(&w);
 	note(&w);
 	pthread_mutex_init(&w.journal, NULL);

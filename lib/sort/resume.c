@@ -16,6 +16,10 @@
  * Runs do not depend on the memory and the threads, but for the size of their pages, which is that
  * of the first.  What does decide the result is written first, and compared.
  *
+ * Without checkpoints the page cache may keep all temporary data, and it never gets to the device.
+ * Here it must, so such a sort takes longer by the time that the device needs; where the data does
+ * not stay in the cache anyway, checkpoints cost little.
+ *
  * Rejected: a file for each run, which needs a descriptor and names; going on at a record within a
  * run; reusing space within the file of runs, since what is merged is needed until the merge is
  * done: holes are punched instead.

@@ -63,6 +63,33 @@ checkpoints()
 	[ $kills -gt 0 ]
 }
 
+@test "killed while a branch merges: goes on from a mark" {
+	. "$BATS_TEST_DIRNAME/../../scripts/needs.bash"
+	needs jq
+	local args pid
+	seq 3000000 | awk '{ print ($1 * 7919) % 1000003, $1 }' >many
+	for args in '-s -k1,1n' '-u -k2,2' '-u --count -k2,2'; do
+		local sort=("$xsort" -S 16M --run-size=1M --parallel=2 --resume=d -o out)
+		# shellcheck disable=SC2086 # words
+		"$xsort" $args -S 1G many >want
+		# shellcheck disable=SC2086
+		"${sort[@]}" $args many &
+		pid=$!
+		until [ "$(stat -c %s d/spindle.result 2>/dev/null || echo 0)" -gt 25000000 ]; do
+			kill -0 $pid || break
+		done
+		kill -9 $pid && wait $pid || true
+		[ -e d ]
+		# shellcheck disable=SC2086
+		"${sort[@]}" $args --stats=stats many
+		cmp out want
+		[ ! -e d ]
+		jq -e '.result | .merge_branches == 1 and .merge_parts == 0' stats
+		jq -e '.result.resumed_bytes == .result.input_bytes' stats
+		jq -e '.io.write_bytes < .result.output_bytes' stats
+	done
+}
+
 @test "in a locale with its own order" {
 	[ -d "$LOCPATH/en_US.UTF-8" ] || skip "needs the locale en_US.UTF-8 in build/locale"
 	export LC_ALL=en_US.UTF-8
