@@ -289,7 +289,7 @@ static uint64_t clean(const struct sp__pzone *z, uint64_t from, uint32_t q, uint
 /* Two bands are a round only if the arm moves on after them, and no band is twice as long. */
 static int confirm_two(struct sp__probe *p, uint32_t run)
 {
-	double one, last, jump, little = SURE * sp__hop_error(p) * p->spin.period_ns;
+	double one = 0, last = 0, jump = 0, little = SURE * sp__hop_error(p) * p->spin.period_ns;
 	uint64_t end = p->base + 2 * (uint64_t)run;
 	int rc = sp__hop_time(p, p->base, p->base + 1, false, &one);
 
