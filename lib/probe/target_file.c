@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
+#include <linux/magic.h>
 #include <time.h>
 #include <unistd.h>
 #include "base/clock.h"
@@ -29,6 +31,7 @@
 #define SPIN_NS 120000
 #define LOOK_EVERY 512 /* requests */
 #define BLOCK_FILE 4096
+#define BLOCK_SECTOR 512
 
 struct file {
 	struct sp__target target;
@@ -198,6 +201,21 @@ static const struct sp__target_ops file_ops = {
 	.close = file_close,
 };
 
+/*
+ * What the LBNs of a file count: pages.  A file of FUSE may be a drive (vdisk(1)), whose
+ * tracks hold any number of sectors; if these can be read one by one, they count.
+ */
+static uint32_t file_block(const struct file *f)
+{
+	struct statfs fs;
+	uint32_t bytes = (uint32_t)sp__max(f->volume->align_bytes, BLOCK_FILE);
+
+	if (!fstatfs(f->volume->fd, &fs) && fs.f_type == FUSE_SUPER_MAGIC &&
+	    pread(f->volume->fd, f->buffer, BLOCK_SECTOR, BLOCK_SECTOR) == BLOCK_SECTOR)
+		bytes = BLOCK_SECTOR;
+	return bytes;
+}
+
 static int open_file(struct file *f, const char *path, bool writable, struct sp_errinfo *err)
 {
 	int flags = (writable ? O_RDWR : O_RDONLY) | O_DIRECT | O_CLOEXEC;
@@ -223,14 +241,13 @@ static int open_file(struct file *f, const char *path, bool writable, struct sp_
 		close(fd);
 		return rc;
 	}
-	/* What LBNs count: the sector of a device, the page of a file. */
-	f->target.block_bytes = f->volume->block_bytes;
-	if (f->volume->regular)
-		f->target.block_bytes = (uint32_t)sp__max(f->volume->align_bytes, BLOCK_FILE);
-	f->target.blocks = f->volume->size_bytes / f->target.block_bytes;
 	f->target.name = strdup(path);
 	f->buffer = sp__pages_alloc(BUFFER_BYTES, false);
-	return f->target.name && f->buffer ? 0 : sp__err(err, -ENOMEM, "open", path, -1);
+	if (!f->target.name || !f->buffer)
+		return sp__err(err, -ENOMEM, "open", path, -1);
+	f->target.block_bytes = f->volume->regular ? file_block(f) : f->volume->block_bytes;
+	f->target.blocks = f->volume->size_bytes / f->target.block_bytes;
+	return 0;
 }
 
 int sp__target_file(struct sp__target **t, const char *path, bool writable, struct sp_errinfo *err)

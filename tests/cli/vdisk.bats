@@ -247,3 +247,11 @@ value()
 	stop
 	[ ! -e "/sys/block/${dev#/dev/}/loop/backing_file" ]
 }
+
+@test "diskprobe reads the file of a drive by sectors" {
+	needs jq
+	fuse_needed
+	start --floor=0 tiny m
+	timeout -s TERM 3 "${DISKPROBE:-$BATS_TEST_DIRNAME/../../build/bin/diskprobe}" "$dev" -o g.json >/dev/null 2>&1 || true
+	[ "$(jq -r '.block_bytes, .blocks' g.json | tr '\n' ' ')" = "512 1386 " ]
+}
