@@ -26,6 +26,8 @@ done <"$work/log"
 tap "all unit tests pass" grep -qx OK "$work/log"
 grep -qx OK "$work/log" || sed 's/^/# /' "$work/log"
 
+tap_empty "the page on scaling has the tables of the simulation" \
+	"$(python3 "$top/python/docs/twostage.py" | grep '^|' | grep -vxFf "$top/python/docs/scaling.md")"
 wheel=$(python3 "$top/python/build.py" wheel "$build/python" "$work")
 tap "the wheel is named after the version and the machine" \
 	grep -qE '/spindle_io-[0-9.]+-py3-none-linux_[a-z0-9_]+\.whl$' <<<"$wheel"

@@ -424,9 +424,20 @@ class Planning(unittest.TestCase):
                 self.assertTrue(all(g.endswith(b"\n") for g in got[:-1] if g and g != b"d"))
 
     def test_many_small_blocks_are_merged(self):
-        self.assertEqual(plan.group_of(64, 1000, 64 << 20), 1)
-        self.assertEqual(plan.group_of(1000, 64, 64 << 20), 1)
-        self.assertEqual(plan.group_of(16384, 4096, 64 << 20), 64)
+        for want, case in (
+            (1, (64, 1000, 64 << 20)),  # few pieces
+            (1, (1000, 64, 64 << 20)),  # large blocks
+            (64, (16384, 4096, 64 << 20)),
+            (223, (50000, 50000, 2 << 30)),  # large enough, but many
+        ):
+            self.assertEqual(plan.group_of(*case), want)
+
+    def test_slices_cover_all_ranges(self):
+        for ranges in (1, 5, 64):
+            for group in (1, 2, 7, 100):
+                made = plan.Plan((), ranges, group, 1, 1, self.machine).slices
+                self.assertEqual([r for a, b in made for r in range(a, b)], list(range(ranges)))
+                self.assertLessEqual(len(made), ranges)
 
     def test_the_borders_of_a_range_are_checked(self):
         work = tasks.Work((), (), (b"b\n", b"d\n"), 1 << 20, "/tmp", b"", None, ())

@@ -301,6 +301,11 @@ def memory_of(text: str) -> int:
     return max(1 << 20, Options(["-S", text]).info.memory_bytes)
 
 
+#: Spilling begins early and in small files: then it overlaps with the tasks.  The object stores of
+#: a sort are full all the time, and Ray's own values (0.8, 100 MB) make tasks wait.
+SPILLING = {"object_spilling_threshold": 0.3, "min_spilling_size": 32 << 20}
+
+
 def start_ray(address: str | None, store: str | None) -> None:
     """Connects to a cluster, or starts one for this command, on the loopback interface."""
     import ray
@@ -313,7 +318,12 @@ def start_ray(address: str | None, store: str | None) -> None:
     else:
         if store:
             common["object_store_memory"] = memory_of(store)
-        ray.init(include_dashboard=False, _node_ip_address="127.0.0.1", **common)
+        ray.init(
+            include_dashboard=False,
+            _node_ip_address="127.0.0.1",
+            _system_config=SPILLING,
+            **common,
+        )
 
 
 def write_report(report: dict[str, Any], to: str) -> None:

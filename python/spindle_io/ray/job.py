@@ -27,7 +27,7 @@ from . import tasks
 from .keys import Keys
 from .output import Folder
 from .plan import Machine
-from .tasks import Mapped, Reduced, Work
+from .tasks import Mapped, Merged, Reduced, Work
 
 #: What a machine may have failed at; what the data or the options are to blame for, it did not.
 TRANSIENT = [RuntimeError, MemoryError, ConnectionError]
@@ -223,7 +223,7 @@ class Job:
 
     def _map(self, work: Sequence[Any]) -> tuple[list[list[Any]], list[Mapped]]:
         """work: of each side.  Blocks of each piece, and what map did."""
-        parts, nodes = self.plan.ranges, self.plan.machine.nodes
+        parts, nodes = len(self.plan.slices), self.plan.machine.nodes
         blocks, done = [], []
         for number, group in enumerate(self.plan.groups):
             node = nodes[number % len(nodes)] if self.plan.group > 1 else None
@@ -234,23 +234,28 @@ class Job:
                 done.append(told)
         return blocks, self._await("map", done, lambda m: m.given.bytes)
 
-    def _merge(self, blocks: list[list[Any]], work: Any) -> tuple[list[list[Any]], list[Any]]:
-        """Merges the blocks of each group on its node: one block for each range remains."""
-        groups, told = [], []
-        nodes, ranges, size = self.plan.machine.nodes, self.plan.ranges, self.plan.group
+    def _merge(
+        self, blocks: list[list[Any]], work: Any
+    ) -> tuple[list[list[Any]], list[Merged], list[list[int]]]:
+        """Merges the slices of each group on its node: blocks and sizes for each range."""
+        groups, told, size = [], [], self.plan.group
+        nodes, slices = self.plan.machine.nodes, self.plan.slices
         for number in range(0, len(blocks), size):
-            some, made = blocks[number : number + size], []
-            node = nodes[number // size % len(nodes)]
-            for first in range(0, ranges, -(-ranges // len(some))):
-                those = range(first, min(first + -(-ranges // len(some)), ranges))
-                task = self._task(self.stages.merge_blocks, node, num_returns=len(those) + 1)
-                args = [b[r] for r in those for b in some]
-                *out, tally = task.remote(work, len(those), *args)
+            made, node = [], nodes[number // size % len(nodes)]
+            for i, (first, last) in enumerate(slices):
+                task = self._task(self.stages.merge_blocks, node, num_returns=last - first + 1)
+                own = [b[i] for b in blocks[number : number + size]]
+                *out, tally = task.remote(work, first, last, *own)
                 made += out
                 told.append(tally)
             groups.append(made)
         blocks.clear()
-        return groups, self._await("merge", told, lambda t: t[0].bytes)
+        merged = self._await("merge", told, lambda t: t.given.bytes)
+        each = len(slices)
+        sizes = [
+            [n for m in merged[i : i + each] for n in m.sizes] for i in range(0, len(merged), each)
+        ]
+        return groups, merged, sizes
 
     def _reduce(
         self, blocks: list[list[Any]], sizes: Sequence[Sequence[int]], work: Any
@@ -271,15 +276,15 @@ class Job:
     def _sort(self, folder: Folder) -> None:
         splitters = self._sample(0, self.plan.ranges)
         self.plan = dataclasses.replace(self.plan, ranges=len(splitters) + 1)
-        work = ray.put(self._work(folder, splitters))
-        blocks, mapped = self._map([work])
-        sizes = [m.sizes for m in mapped]
-        merged: list[Any] = []
+        work = self._work(folder, splitters)
+        coarse = [splitters[first - 1] for first, _ in self.plan.slices[1:]]
+        shared = ray.put(work)
+        blocks, mapped = self._map([ray.put(dataclasses.replace(work, splitters=tuple(coarse)))])
+        sizes: Sequence[Sequence[int]] = [m.sizes for m in mapped]
+        merged: list[Merged] = []
         if self.plan.group > 1:
-            blocks, merged = self._merge(blocks, work)
-            g = self.plan.group
-            sizes = [[sum(c) for c in zip(*sizes[i : i + g])] for i in range(0, len(sizes), g)]
-        reduced = self._reduce(blocks, sizes, work)
+            blocks, merged, sizes = self._merge(blocks, shared)
+        reduced = self._reduce(blocks, sizes, shared)
         self._prove(mapped, merged, reduced)
 
     def _splitters_of_both(self) -> list[list[bytes]]:
@@ -326,13 +331,13 @@ class Job:
         }
 
     def _prove(
-        self, mapped: Sequence[Mapped], merged: Sequence[Any], reduced: Sequence[Reduced]
+        self, mapped: Sequence[Mapped], merged: Sequence[Merged], reduced: Sequence[Reduced]
     ) -> None:
         """What each stage gave, the next one read; what was not given on, -u dropped."""
         given = total(m.given for m in mapped)
         if merged:
-            _same("merge", given, total(m[0] for m in merged))
-            given = total(m[1] for m in merged)
+            _same("merge", given, total(m.read for m in merged))
+            given = total(m.given for m in merged)
         _same("reduce", given, total(r.read for r in reduced))
         result = total(r.given for r in reduced)
         if not self.options[0].info.unique and not self.settings.external:

@@ -3,7 +3,8 @@
 
 The inputs are cut into M pieces that one task can sort in its memory, and the result into R
 ranges, by splitters.  Map gives M x R blocks.  Where these would be many and small, the maps of a
-group, which run on one node, are merged there into one block for each range.
+group of G, which run on one node, cut their pieces into G slices only; the slices of a group are
+merged there, and then cut into ranges.  That makes M x G slices and M / G x R larger blocks.
 """
 
 from __future__ import annotations
@@ -19,10 +20,15 @@ from spindle_io import Options
 PIECE_SHARE = 4
 #: A smaller block costs more to keep account of than to move.
 BLOCK_BYTES = 1 << 20
-#: So many blocks for one range are merged at once without any loss.
-FAN_IN = 64
-#: The share of a node's object store that the blocks of one reduce may take.
-STORE_SHARE = 4
+#: So many blocks for one range are merged at once without any loss, ...
+FAN_IN = 256
+#: ... and so many in all are kept account of.
+BLOCKS = 1_000_000
+#: Of a node's object store: what the blocks of the reduces that run at once should take.  Fewer
+#: and larger blocks are spilled and restored faster than many small ones.
+STORE_SHARE = 1.5
+#: A range with so much more is merged in files.
+UNEVEN = 1.25
 LINE, CSV, FIXED = range(3)
 
 
@@ -72,6 +78,13 @@ class Plan:
     def total_memory_bytes(self) -> int:
         """Tasks x -S and the object stores."""
         return self.machine.cpus * self.memory_bytes + self.machine.store_bytes
+
+    @property
+    def slices(self) -> list[tuple[int, int]]:
+        """The ranges that a map's blocks cover: each its own, or, to be merged, several."""
+        n = min(self.group, self.ranges) if self.group > 1 else self.ranges
+        ends = [i * self.ranges // n for i in range(n + 1)]
+        return list(zip(ends, ends[1:]))
 
     def lines(self) -> list[str]:
         m = self.machine
@@ -154,15 +167,15 @@ def make(
         pieces += more
         headers.append(header)
     total = sum(p.hi - p.lo for p in pieces)
-    most = max(machine.store_of_node // STORE_SHARE // machine.tasks_of_node, 1)
+    most = max(machine.store_of_node / STORE_SHARE / machine.tasks_of_node, 1)
     if not ranges:
-        ranges = max(2 * machine.cpus, math.ceil(1.5 * total / most))
+        ranges = max(2 * machine.cpus, math.ceil(total / most))
     return Plan(
         pieces=tuple(pieces),
         ranges=ranges,
         group=group if group else group_of(len(pieces), ranges, piece_bytes, len(sides)),
         memory_bytes=memory,
-        range_bytes=max(2 * most, 1),
+        range_bytes=math.ceil(UNEVEN * most),
         machine=machine,
         headers=tuple(headers),
         input_bytes=total,
@@ -171,6 +184,8 @@ def make(
 
 def group_of(pieces: int, ranges: int, piece_bytes: int, sides: int = 1) -> int:
     """Maps to merge on a node, so that blocks are large enough; 1 where that does not pay."""
-    if sides > 1 or pieces <= FAN_IN or piece_bytes // ranges >= BLOCK_BYTES:
+    few = pieces <= FAN_IN or (piece_bytes // ranges >= BLOCK_BYTES and pieces * ranges <= BLOCKS)
+    if sides > 1 or few:
         return 1
-    return max(2, min(math.ceil(BLOCK_BYTES * ranges / piece_bytes), ranges, pieces // 2))
+    large = math.ceil(BLOCK_BYTES * ranges / piece_bytes)
+    return max(2, min(max(large, math.isqrt(ranges)), ranges, pieces // 2))

@@ -142,25 +142,31 @@ def map_piece(piece: Piece, work: Work) -> Any:
     return _blocks(done.data, work, options, done.read, done.given)
 
 
-def _blocks(data: Any, work: Work, options: Options, read: Tally, given: Tally) -> Any:
+def _cut(data: Any, options: Options, splitters: Sequence[bytes]) -> list[memoryview]:
     view = memoryview(data)
-    cuts = [0, *spindle_io.split(view, options, work.splitters), len(view)]
-    sizes = tuple(b - a for a, b in zip(cuts, cuts[1:]))
-    blocks = [PickleBuffer(view[a:b]) for a, b in zip(cuts, cuts[1:])]
-    return (*blocks, Mapped(read, given, sizes))
+    cuts = [0, *spindle_io.split(view, options, splitters), len(view)]
+    return [view[a:b] for a, b in zip(cuts, cuts[1:])]
 
 
-def merge_blocks(work: Work, ranges: int, *blocks: Any) -> Any:
-    """Merges the blocks of some ranges, those of one range after those of another: a block for
-    each, then the tallies of what was read and given."""
-    options, out, read, given = work.options(work.piece_words), [], Tally(), Tally()
-    each = len(blocks) // ranges
-    for i in range(ranges):
-        with Merge(blocks[i * each : (i + 1) * each], options) as m:
-            out.append(PickleBuffer(b"".join(m)))
-            r, g = m.tallies()
-        read, given = read + r, given + g
-    return (*out, (read, given))
+def _blocks(data: Any, work: Work, options: Options, read: Tally, given: Tally) -> Any:
+    blocks = _cut(data, options, work.splitters)
+    return (*map(PickleBuffer, blocks), Mapped(read, given, tuple(map(len, blocks))))
+
+
+class Merged(NamedTuple):
+    read: Tally
+    given: Tally
+    sizes: tuple[int, ...]  #: of each block
+
+
+def merge_blocks(work: Work, first: int, last: int, *slices: Any) -> Any:
+    """Merges slices with the ranges from first up to last: a block for each, then Merged."""
+    options = work.options(work.piece_words)
+    with Merge(slices, options) as m:
+        data = memoryview(b"".join(m))
+        read, given = m.tallies()
+    blocks = _cut(data, options, work.splitters[first : last - 1])
+    return (*map(PickleBuffer, blocks), Merged(read, given, tuple(map(len, blocks))))
 
 
 class Part:
