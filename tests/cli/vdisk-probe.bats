@@ -1,0 +1,53 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# diskprobe finds a drive that vdisk emulates in real time, slowed down so that
+# this computer's lateness is small beside a turn.
+# bats file_tags=slow
+
+bats_require_minimum_version 1.5.0
+load keys
+
+setup()
+{
+	export LC_ALL=C
+	vdisk=${VDISK:-$BATS_TEST_DIRNAME/../../build/bin/vdisk}
+	diskprobe=${DISKPROBE:-$BATS_TEST_DIRNAME/../../build/bin/diskprobe}
+	[ -x "$vdisk" ] || skip "needs libfuse3, without which vdisk is not built"
+	[ -r /dev/fuse ] && [ -w /dev/fuse ] || skip "/dev/fuse cannot be used here"
+	[ "$(id -u)" -eq 0 ] || needs fusermount3
+	cd "$BATS_TEST_TMPDIR" || return
+	mkdir m
+	pid=
+}
+
+teardown()
+{
+	[ -z "$pid" ] || kill "$pid" || true
+}
+
+# The track of every block, without its angle.
+tracks()
+{
+	seq 0 1385 | xargs "$diskprobe" --geometry="$1" tracks | sed 's/ angle .*//'
+}
+
+@test "tiny through vdisk is what it is in virtual time, in less than ten minutes" {
+	needs jq
+	"$vdisk" --dilation=4 tiny m >out 2>err 3>&- &
+	pid=$!
+	for ((i = 0; i < 200; i++)); do
+		[ -s out ] && break
+		kill -0 "$pid" 2>/dev/null || break
+		sleep 0.05
+	done
+	[ -s out ] || skip "FUSE may not be used here: $(head -n 1 err)"
+	"$diskprobe" sim:tiny,noise=20us -o sim.json >/dev/null
+	run -0 timeout 600 "$diskprobe" "$(<out)" -o real.json
+	[[ $output == *": rotating: "* ]]
+	late=$(jq '.late_us.p99 | floor' m/status)
+	tracks sim.json >sim.txt
+	tracks real.json >real.txt || true
+	cmp sim.txt real.txt || [ "$late" -gt 1000 ] || return 1
+	cmp -s sim.txt real.txt || skip "this computer is late by $late us"
+}
