@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # diskprobe finds a drive that vdisk emulates in real time, slowed down so that
-# this computer's lateness is small beside a turn.
+# this computer's lateness is small beside a turn.  That takes five minutes of a quiet machine:
+# SP_TEST_LONG=1 scripts/run-tests tests/cli/vdisk-probe.bats
 # bats file_tags=slow
 
 bats_require_minimum_version 1.5.0
@@ -11,6 +12,7 @@ load keys
 setup()
 {
 	export LC_ALL=C
+	[ -n "${SP_TEST_LONG:-}" ] || skip "takes five minutes, and a quiet machine: SP_TEST_LONG=1"
 	vdisk=${VDISK:-$BATS_TEST_DIRNAME/../../build/bin/vdisk}
 	diskprobe=${DISKPROBE:-$BATS_TEST_DIRNAME/../../build/bin/diskprobe}
 	[ -x "$vdisk" ] || skip "needs libfuse3, without which vdisk is not built"
