@@ -402,7 +402,8 @@ format: ## applies .clang-format to the C code
 
 # Installing.  Both targets walk the same lists.
 HEADERS := $(patsubst lib/include/%,%,$(sort $(wildcard lib/include/*.h lib/include/*/*.h)))
-MANPAGES := $(filter-out $(if $(FUSE),,man/vdisk.1),$(sort $(wildcard man/*.[1-9])))
+# That of spindle-ray comes with the wheel.
+MANPAGES := $(filter-out man/spindle-ray.1 $(if $(FUSE),,man/vdisk.1),$(sort $(wildcard man/*.[1-9])))
 INSTALLED = $(TOOLS:%=$(BINDIR)/%) $(HEADERS:%=$(INCLUDEDIR)/%) \
 	$(LIBDIR)/$(notdir $(SO)) $(LIBDIR)/$(SONAME) $(LIBDIR)/libspindle.so $(LIBDIR)/libspindle.a \
 	$(LIBDIR)/pkgconfig/libspindle.pc \
@@ -475,6 +476,11 @@ check-abi: lib ## no function or type of the last release has gone or changed; a
 check-ray: all python ## spindle-ray on three nodes of this machine; Ray goes to build/ray
 	$(Q)scripts/setup ray
 	$(RUN) scripts/raycheck
+
+.PHONY: bench-ray
+bench-ray: all python ## spindle-ray beside xsort, ray.data and Spark; ROWS='sort skew join raydata spark', GB=4
+	$(Q)scripts/setup ray
+	$(Q)scripts/bench/ray '$(ROWS)'
 
 clean: ## removes build/
 	rm -rf build

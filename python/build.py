@@ -99,6 +99,8 @@ def wheel(tree: Path, folder: Path) -> Path:
         if p.is_file() and p.suffix != ".pyc"
     }
     files |= {f"{info}/{n}": t.encode() for n, t in {**meta, **licences(tree)}.items()}
+    manual = f"{NAME}-{version()}.data/data/share/man/man1/spindle-ray.1"
+    files[manual] = (TOP / "man/spindle-ray.1").read_bytes()
     record = ""
     for name, data in files.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()

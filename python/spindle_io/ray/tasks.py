@@ -307,11 +307,15 @@ def join_range(
         for side, (words, header, refs, sizes) in enumerate(sides):
             names.append(os.path.join(folder, f"side-{side}"))
             read.append(_merge_side(names[-1], words, header, refs, sizes, work, limit))
-        result = os.path.join(folder, "result")
+        whole = not number or not work.header
+        result = part.temporary if whole else os.path.join(folder, "result")
         report = spindle_io.join_files(*names, result, work.join_options())["result"]
-        with part.open() as f, open(result, "rb") as made:
-            _skip_header(made, number, work)
-            shutil.copyfileobj(made, f, 1 << 20)
+        if whole:
+            os.rename(result, part.path)
+        else:
+            with part.open() as f, open(result, "rb") as made:
+                _skip_header(made, work)
+                shutil.copyfileobj(made, f, 1 << 20)
     return Joined((read[0], read[1]), report["output_records"], os.stat(part.path).st_size)
 
 
@@ -333,19 +337,20 @@ def _merge_side(
         whole = os.path.join(folder, "whole")
         spindle_io.sort_file(paths, whole, own.options(words), merge=True)
         paths = [whole]
-    with open(path, "wb") as f:
-        f.write(header)
-        for name in paths:
-            with open(name, "rb") as run:
-                shutil.copyfileobj(run, f, 1 << 20)
+    if len(paths) == 1 and not header:
+        os.rename(paths[0], path)
+    else:
+        with open(path, "wb") as f:
+            f.write(header)
+            for name in paths:
+                with open(name, "rb") as run:
+                    shutil.copyfileobj(run, f, 1 << 20)
     shutil.rmtree(folder)
     return total
 
 
-def _skip_header(made: Any, number: int, work: Work) -> None:
+def _skip_header(made: Any, work: Work) -> None:
     """Only the first part keeps the header of the result."""
-    if not number or not work.header:
-        return
     options, data = Options([*work.piece_words]), b""
     while True:
         more = made.read(1 << 16)
