@@ -26,6 +26,7 @@ from ray.cluster_utils import Cluster
 from spindle_io.ray import cli, job, plan, tasks
 
 XSORT, XJOIN = os.environ["XSORT"], os.environ["XJOIN"]
+FITS_SCHEMA = Path(__file__).resolve().parents[2] / "scripts/fits-schema"
 STORE = 80 << 20
 cluster = None
 
@@ -157,6 +158,14 @@ class Sort(Base):
         self.assertEqual(report["config"]["nodes"], 3)
         self.assertEqual(report["result"]["records"], 30000)
         self.assertEqual(report["result"]["input_bytes"], report["moved_bytes"])
+
+    def test_reports_fit_their_schema(self):
+        if subprocess.run(["python3", "-c", "import jsonschema"], capture_output=True).returncode:
+            self.skipTest("needs jsonschema")
+        data = [self.file("a", lines(9000))]
+        for own in (("-S1M", "--ranges=5"), ("-S1M", "--ranges=7", "--group=4")):
+            name = self.file("report", json.dumps(self.sort(data, own=own)).encode())
+            subprocess.run(["python3", FITS_SCHEMA, name], check=True)
 
     def test_a_dry_run_prints_the_plan(self):
         status, said = self.command(
