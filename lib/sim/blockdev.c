@@ -29,16 +29,16 @@ static int open_queue(struct sp__bdqueue *q, const struct sp__model *m,
 		      const struct sp__blockdev_opts *opts, struct sp_errinfo *err)
 {
 	int rc = sp__sched_open(&q->sched, opts->sched ? opts->sched : "noop", err);
-	unsigned limit, i;
+	unsigned i;
 
 	if (rc)
 		return rc;
 	q->sched.sorted |= opts->merge;
 	q->sched.merge_blocks_max =
 		opts->merge_blocks_max ? opts->merge_blocks_max : (1u << 20) / m->block_bytes;
-	limit = q->sched.ops->group ? q->sched.ops->group(&q->sched) : opts->requests_max;
 	for (i = 0; i < SP__SCHED_FIFOS_MAX; i++)
-		q->slots[i].limit = limit;
+		q->slots[i].limit = q->sched.ops->limit ? q->sched.ops->limit(&q->sched, i)
+							: opts->requests_max;
 	return 0;
 }
 

@@ -69,12 +69,14 @@ struct sp__blockreq {
 /* Parameters of schedulers (see sched.h). */
 struct sp__sched_params {
 	uint64_t read_expire_ns, write_expire_ns;
-	uint64_t aging_ns;	 /* strict: a lower class that has waited this long goes first */
+	uint64_t aging_ns;	 /* a lower class, or level, that has waited this long goes first */
 	unsigned batch;		 /* requests in sector order before deadlines are looked at */
 	unsigned writes_starved; /* times that reads go before writes that wait */
 	unsigned levels;
 	uint64_t level_expire_ns[SP__SCHED_LEVELS_MAX];
 	unsigned group; /* requests that one level can have */
+	/* Or all levels together have one pool: where each stops; npool 0: they have groups. */
+	unsigned npool, pool[SP__SCHED_LEVELS_MAX];
 };
 
 struct sp__blockdev_opts {

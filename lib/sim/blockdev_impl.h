@@ -42,6 +42,7 @@ struct sp__slots {
 struct sp__bdqueue {
 	struct sp__sched sched;
 	struct sp__slots slots[SP__SCHED_FIFOS_MAX];
+	unsigned held;			   /* in all slots */
 	struct sp__blockreq *rest;	   /* of the batch that is being dispatched */
 	struct sp__blockreq *batch, *tail; /* of the batch that is being made */
 	unsigned inside;		   /* the window: dispatched and not done */

@@ -41,35 +41,66 @@ static void admit(struct sp__bdqueue *q, struct sp__blockreq *r, uint8_t slot, u
 	for (part = r; part; part = part->part) {
 		part->slot = slot;
 		q->slots[slot].held++;
+		q->held++;
 	}
 	sp__sched_add(&q->sched, r, now_ns);
 }
 
 /* A batch larger than all there is goes in alone. */
-static bool fits(const struct sp__slots *s, const struct sp__blockreq *r)
+static bool fits(const struct sp__bdqueue *q, unsigned slot, unsigned limit,
+		 const struct sp__blockreq *r)
 {
-	unsigned n = s->held;
+	unsigned n = q->sched.params.npool ? q->held : q->slots[slot].held;
 
-	if (!s->limit || !n)
+	if (!limit || !n)
 		return true;
-	for (; r && n <= s->limit; r = r->part)
+	for (; r && n <= limit; r = r->part)
 		n++;
-	return n <= s->limit;
+	return n <= limit;
 }
 
-static void release(struct sp__bdqueue *q, uint8_t slot, uint64_t now_ns)
+/* Whose waiting request is next in a pool: the oldest that has aged; else the highest level. */
+static unsigned next_level(const struct sp__bdqueue *q, uint64_t now_ns, bool *aged)
 {
-	struct sp__slots *s = &q->slots[slot];
+	uint64_t oldest_ns = SP__NEVER;
+	unsigned i, first = SP__SCHED_FIFOS_MAX, old = first;
 
-	s->held--;
-	while (s->waiting.head && fits(s, s->waiting.head))
-		admit(q, sp__reqlist_pop(&s->waiting), slot, now_ns);
+	for (i = 0; i < SP__SCHED_FIFOS_MAX; i++) {
+		const struct sp__blockreq *r = q->slots[i].waiting.head;
+
+		if (r && first == SP__SCHED_FIFOS_MAX)
+			first = i;
+		if (r && r->ready_ns < oldest_ns) {
+			oldest_ns = r->ready_ns;
+			old = i;
+		}
+	}
+	*aged = oldest_ns <= now_ns && now_ns - oldest_ns >= q->sched.params.aging_ns;
+	return *aged ? old : first;
+}
+
+static void release(struct sp__bdqueue *q, unsigned slot, uint64_t now_ns)
+{
+	bool aged = false;
+	struct sp__slots *s;
+
+	q->slots[slot].held--;
+	q->held--;
+	for (;;) {
+		if (q->sched.params.npool)
+			slot = next_level(q, now_ns, &aged);
+		s = &q->slots[slot];
+		if (slot == SP__SCHED_FIFOS_MAX || !s->waiting.head ||
+		    !fits(q, slot, q->slots[aged ? 0 : slot].limit, s->waiting.head))
+			return;
+		admit(q, sp__reqlist_pop(&s->waiting), (uint8_t)slot, now_ns);
+	}
 }
 
 void sp__blockdev_arrive(struct sp__blockdev *bd, struct sp__blockreq *r)
 {
 	struct sp__bdqueue *q = &bd->queues[r->queue];
-	uint8_t slot = q->sched.ops->group ? (uint8_t)sp__sched_fifo(&q->sched, r) : 0;
+	uint8_t slot = q->sched.ops->limit ? (uint8_t)sp__sched_fifo(&q->sched, r) : 0;
 	struct sp__slots *s = &q->slots[slot];
 	struct sp__blockreq *absorbed;
 
@@ -79,7 +110,7 @@ void sp__blockdev_arrive(struct sp__blockdev *bd, struct sp__blockreq *r)
 			release(q, absorbed->slot, bd->now_ns);
 		return;
 	}
-	if (!s->waiting.head && fits(s, r))
+	if (!s->waiting.head && fits(q, slot, s->limit, r))
 		admit(q, r, slot, bd->now_ns);
 	else
 		sp__reqlist_push(&s->waiting, r);

@@ -12,8 +12,8 @@
  *   sstf           nearest to the end of the last request, as LBNs count
  *   deadline       Linux 2.6: sector order in batches, reads before writes,
  *                  unless the oldest of the direction has expired
- *   deadline-prio  Hall & Bonnet 2005, 4.1: a deadline and a group of
- *                  requests for each priority level
+ *   deadline-prio  Hall & Bonnet 2005, 4.1: a deadline for each priority
+ *                  level, and a group of requests for each or a pool for all
  *   strict         mq-deadline: classes RT, BE, IDLE, one after the other,
  *                  each like deadline
  *
@@ -72,8 +72,11 @@ struct sp__sched_ops {
 	 * before another one is done.
 	 */
 	struct sp__blockreq *(*pick)(struct sp__sched *s, uint64_t now_ns);
-	/* Optional: how many requests one FIFO's kind can have; 0: no limit. */
-	unsigned (*group)(const struct sp__sched *s);
+	/*
+	 * Optional: how many requests the level of a FIFO may find admitted and still be: of
+	 * all levels with params.npool, else of its own.
+	 */
+	unsigned (*limit)(const struct sp__sched *s, unsigned fifo);
 };
 
 /*
@@ -83,6 +86,7 @@ struct sp__sched_ops {
  *
  *   deadline       read=1s write=5s batch=16 starved=2
  *   deadline-prio  levels=0.25/1/3/9/12 group=(256 / levels) batch starved
+ *                  pool=(one for each level; the last for those below) aging=10s
  *   strict         read=500ms write=5s aging=10s batch starved
  *
  * SP_ESYNTAX, with what would be right in err.

@@ -11,6 +11,7 @@
 #include "sim/sched.h"
 
 #define DAY_NS (UINT64_C(86400) * 1000000000)
+#define COUNT_MAX 1000000
 #define SEPARATORS "/,"
 
 static bool set_levels(void *params, const char *value)
@@ -30,6 +31,24 @@ static bool set_levels(void *params, const char *value)
 	return false;
 }
 
+static bool set_pool(void *params, const char *value)
+{
+	struct sp__sched_params *p = params;
+
+	for (p->npool = 0; p->npool < SP__SCHED_LEVELS_MAX; value++) {
+		uint64_t n;
+
+		if (!sp__number_take(&value, sp__unit_none, &n) || !n || n > COUNT_MAX)
+			return false;
+		p->pool[p->npool++] = (unsigned)n;
+		if (!*value)
+			return true;
+		if (!strchr(SEPARATORS, *value))
+			return false;
+	}
+	return false;
+}
+
 static const char time_form[] = "a time above 0, such as 0.25, 500ms or 3s";
 static const char count_form[] = "a number from 1 to 1000000";
 
@@ -40,12 +59,16 @@ static const struct sp__setting keys[] = {
 	{ .name = "read", TIME, AT(read_expire_ns), 1, DAY_NS, sp__unit_time },
 	{ .name = "write", TIME, AT(write_expire_ns), 1, DAY_NS, sp__unit_time },
 	{ .name = "aging", TIME, AT(aging_ns), 1, DAY_NS, sp__unit_time },
-	{ .name = "batch", COUNT, AT(batch), 1, 1000000 },
-	{ .name = "starved", COUNT, AT(writes_starved), 1, 1000000 },
-	{ .name = "group", COUNT, AT(group), 1, 1000000 },
+	{ .name = "batch", COUNT, AT(batch), 1, COUNT_MAX },
+	{ .name = "starved", COUNT, AT(writes_starved), 1, COUNT_MAX },
+	{ .name = "group", COUNT, AT(group), 1, COUNT_MAX },
 	{ .name = "levels",
 	  "1 to 8 times above 0, such as 0.25/3/12",
 	  .set = set_levels,
+	  .list = true },
+	{ .name = "pool",
+	  "1 to 8 numbers from 1 to 1000000, such as 85/71",
+	  .set = set_pool,
 	  .list = true },
 	{ NULL },
 };

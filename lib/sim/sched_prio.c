@@ -4,14 +4,21 @@
  *
  * Reads and writes have trees by place as in deadline, but each priority level has a queue by age
  * with its own deadline.  When a batch ends, the request whose deadline passed first goes next,
- * whatever its level; if none has expired, the trees go on.  Each level has its own group of
- * requests, so that no level can starve another at admission; requests of a level whose group is
- * full wait in order.
+ * whatever its level; if none has expired, the trees go on.
+ *
+ * Each level has its own group of requests, so that no level can starve another at admission;
+ * requests of a level whose group is full wait in order.  Or all levels have one pool, in which
+ * the lower ones stop earlier: a level is admitted while less than its number are, of all levels.
+ * Of those that wait the highest level is next, unless the oldest has waited for the aging time:
+ * that one goes first, and up to where the highest level stops.
  *
  * Of the five deadlines the paper names the shortest and the longest, 0.25 s and 12 s, and uses
  * 1 s, 3 s and 9 s in its measurements.  It gives no size for the groups; assumed is a fifth of
- * the 256 requests that some drivers of the time had.
+ * the 256 requests that some drivers of the time had.  The pool is not in the paper: its latencies
+ * of figure 7 by Little's law have more low requests in the scheduler the fewer high ones there
+ * are, which groups cannot have.
  */
+#include "base/minmax.h"
 #include "sim/sched.h"
 
 #define MS 1000000ull
@@ -77,15 +84,18 @@ static struct sp__blockreq *pick(struct sp__sched *s, uint64_t now_ns)
 	return r;
 }
 
-static unsigned group(const struct sp__sched *s)
+static unsigned limit(const struct sp__sched *s, unsigned level)
 {
-	return s->params.group;
+	const struct sp__sched_params *p = &s->params;
+
+	return p->npool ? p->pool[sp__min(level, p->npool - 1)] : p->group;
 }
 
 const struct sp__sched_ops sp__sched_deadline_prio = {
 	.name = "deadline-prio",
-	.params = "levels group batch starved",
-	.defaults = { .batch = 16,
+	.params = "levels group pool aging batch starved",
+	.defaults = { .aging_ns = 10000 * MS,
+		      .batch = 16,
 		      .writes_starved = 2,
 		      .levels = 5,
 		      .level_expire_ns = { 250 * MS, 1000 * MS, 3000 * MS, 9000 * MS,
@@ -96,5 +106,5 @@ const struct sp__sched_ops sp__sched_deadline_prio = {
 	.fifo = level_of,
 	.expire = expire,
 	.pick = pick,
-	.group = group,
+	.limit = limit,
 };

@@ -39,7 +39,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 			require(s.params.level_expire_ns[i] > 0 &&
 				s.params.level_expire_ns[i] <= day);
 		require(s.params.read_expire_ns <= day && s.params.aging_ns <= day);
-		require(!s.ops->group || (s.params.group > 0 && s.params.levels > 0));
+		require(!s.ops->limit || (s.params.group > 0 && s.params.levels > 0));
+		require(s.params.npool <= SP__SCHED_LEVELS_MAX);
+		for (i = 0; i < s.params.npool; i++)
+			require(s.ops->limit(&s, i) == s.params.pool[i] && s.params.pool[i] > 0);
 	}
 	free(text);
 	return 0;

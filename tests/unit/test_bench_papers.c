@@ -87,6 +87,36 @@ static void depths(void)
 	ok(within(mb_s(&r->total), 6.5, 0.15), "buffered writes");
 }
 
+/* Writes of two levels in one pool: percent of 200 outstanding are high ones. */
+static const struct sp_bench_result *pooled(unsigned percent)
+{
+	reset();
+	classes[0].reads = classes[1].reads = 0;
+	classes[0].depth = 2 * percent;
+	classes[0].prio = SP_BENCH_PRIO(SP_BENCH_BE, 2);
+	classes[1].depth = 200 - 2 * percent;
+	classes[1].prio = SP_BENCH_PRIO(SP_BENCH_BE, 3);
+	return run("deadline-prio:pool=85/85/85/71/aging=1.65", 2, 1, 10 * GB);
+}
+
+static void pool(void)
+{
+	const struct sp_bench_result *r = pooled(10);
+
+	ok(within(r->classes[0].latency_mean_ns / 1e6, 280, 0.15) &&
+		   within(r->classes[1].latency_mean_ns / 1e6, 1000, 0.25),
+	   "figure 7, one pool: a tenth of high priority");
+	r = pooled(30);
+	ok(r->classes[0].latency_mean_ns < 350e6 * 1.15 &&
+		   within(r->classes[1].latency_mean_ns / 1e6, 2000, 0.25),
+	   "three tenths");
+	r = pooled(90);
+	ok(within(r->classes[1].latency_mean_ns / 1e6, 2000, 0.25) &&
+		   r->classes[0].latency_mean_ns < r->classes[1].latency_mean_ns &&
+		   within(mb_s(&r->total), 4.0, 0.15),
+	   "nine tenths: the low level is served, and still after the high one");
+}
+
 static void mix(void)
 {
 	const struct sp_bench_result *r;
@@ -200,6 +230,7 @@ int main(void)
 {
 	depths();
 	mix();
+	pool();
 	sequential();
 	policies();
 	sp_policy_free(policy);

@@ -293,6 +293,9 @@ static void test_parse(void)
 		"deadline-prio:levels=",
 		"deadline:read=1/2",
 		"deadline-prio:levels=1/2/3/4/5/6/7/8/9",
+		"deadline-prio:pool=1/2/3/4/5/6/7/8/9",
+		"deadline-prio:pool=8/0",
+		"deadline-prio:pool=8/4s",
 		"deadline:read=0.0000000001",
 		"deadline:read=99999999999999999999.5s",
 	};
@@ -308,6 +311,9 @@ static void test_parse(void)
 		   p.levels == 3 && p.level_expire_ns[0] == 250 * MS &&
 		   p.level_expire_ns[2] == 12000 * MS && p.group == 51,
 	   "a list goes on until the next parameter; commas and slashes are alike");
+	ok(!sp__sched_parse("deadline-prio:pool=85/71/aging=2s", &ops, &p, NULL) && p.npool == 2 &&
+		   p.pool[0] == 85 && p.pool[1] == 71 && p.aging_ns == 2000 * MS,
+	   "a pool is a list too");
 	ok(!sp__sched_parse("strict:aging=1.5ms/read=250us", &ops, &p, NULL) &&
 		   p.aging_ns == 1500000 && p.read_expire_ns == 250000,
 	   "times can have fractions and units");

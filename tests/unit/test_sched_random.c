@@ -319,13 +319,14 @@ static bool setting_holds(const struct setting *t, uint64_t seed, uint64_t *merg
 static void test_laws(void)
 {
 	static const unsigned windows[] = { 1, 4, 32 };
+	static const char *const shares[] = { ":group=3", ":pool=6/4/2", ":pool=4/3/aging=1ms" };
 	unsigned i, k, wrong;
 	uint64_t merges = 0;
 	char text[64];
 
 	for (i = 0; sp__sched_list(i); i++) {
 		const char *name = sp__sched_list(i)->name;
-		bool prio = sp__sched_list(i)->group != NULL;
+		bool prio = sp__sched_list(i)->limit != NULL;
 
 		for (k = 0, wrong = 0; k < 48; k++) {
 			struct setting t = {
@@ -338,7 +339,8 @@ static void test_laws(void)
 				.divide = (k & 12) == 12,
 			};
 
-			snprintf(text, sizeof(text), "%s%s", name, prio && k % 4 ? ":group=3" : "");
+			snprintf(text, sizeof(text), "%s%s", name,
+				 prio && k % 4 ? shares[k % 3] : "");
 			t.sched = text;
 			if (!setting_holds(&t, k, &merges)) {
 				diag("%s, setting %u", text, k);
@@ -482,6 +484,11 @@ static void test_groups(void)
 	diag("last of the high ones: %u. with groups of 6, %u. of 104 without", small, large);
 	ok(small < 30 && small * 3 < large,
 	   "deadline-prio: groups keep the low level from filling the queue");
+	small = last_high("deadline-prio:levels=100/200/pool=60/8");
+	large = last_high("deadline-prio:levels=100/200/pool=60");
+	diag("in a pool of 60: %u. if the low level stops at 8, else %u.", small, large);
+	ok(small < 20 && small * 3 < large,
+	   "a pool in which the low level stops earlier keeps places for the high one");
 }
 
 int main(void)
