@@ -12,6 +12,7 @@ Sizes are bytes.  Every function raises SpindleError, and ValueError for options
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import json
@@ -185,9 +186,12 @@ class SortedBuffer(NamedTuple):
     given: Tally  #: of data; less under -u
 
 
-def _room(size: int) -> Any:
-    """Memory that costs nothing until it is touched."""
-    return mmap.mmap(-1, size) if size else bytearray(1)
+def room(size: int) -> Any:
+    """Memory that costs nothing until it is touched, and then little: an mmap of huge pages."""
+    memory = mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    with contextlib.suppress(OSError, AttributeError):  # a kernel without them
+        memory.madvise(mmap.MADV_HUGEPAGE)
+    return memory
 
 
 def sort_buffer(data: Any, options: Options | Words = ()) -> SortedBuffer:
@@ -198,15 +202,15 @@ def sort_buffer(data: Any, options: Options | Words = ()) -> SortedBuffer:
     buffers = data if isinstance(data, (list, tuple)) else [data]
     o, err, read, given = _options(options), no_error(), CTally(), CTally()
     with Views(buffers) as v:
-        room = v.bytes + len(buffers)
-        out = _room(room)
+        bytes_ = v.bytes + len(buffers)
+        out = room(bytes_)
         with Views([out]) as to:
             rc = lib.sp_sort_buffer(
                 o._opts,
                 v.batches,
                 len(buffers),
                 to.batches[0].data,
-                room,
+                bytes_,
                 byref(read),
                 byref(given),
                 byref(err),

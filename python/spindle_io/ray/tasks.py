@@ -22,7 +22,11 @@ import spindle_io
 from spindle_io import JoinOptions, Merge, Options, SpindleError, Tally
 from spindle_io._lib import EBALANCE, EFORMAT
 
+from . import files
 from .plan import CSV, FIXED, Piece
+
+#: Beyond the end of a piece its last record is looked for within so much at first.
+REACH = 1 << 16
 
 
 class Mapped(NamedTuple):
@@ -71,41 +75,28 @@ def sample(inputs: Sequence[str], parts: int, words: Sequence[str]) -> list[byte
     return spindle_io.splitters(inputs, parts, words)
 
 
-def _read(fd: int, begin: int, end: int, path: str) -> bytearray:
-    data = bytearray(end - begin)
-    view, at = memoryview(data), begin
-    while at < end:
-        n = os.preadv(fd, [view[at - begin :]], at)
-        if not n:
-            raise SpindleError(EFORMAT, "became shorter while it was read", path, at)
-        at += n
-    return data
-
-
-def read_piece(piece: Piece, options: Options) -> bytearray:
+def read_piece(piece: Piece, options: Options) -> memoryview:
     """The records that begin in the piece."""
-    with open(piece.path, "rb") as f:
-        fd = f.fileno()
-        if os.fstat(fd).st_size != piece.size:
+    whole = options.info.kind == FIXED or (piece.lo, piece.hi) == (piece.base, piece.size)
+    lo = piece.lo - (not whole and piece.lo > piece.base)
+    eol, reach = bytes([options.info.eol]), 0 if whole else REACH
+    with open(piece.path, "rb", buffering=0) as f:
+        if os.fstat(f.fileno()).st_size != piece.size:
             raise SpindleError(EFORMAT, "has changed since the run began", piece.path)
-        if options.info.kind == FIXED or (piece.lo, piece.hi) == (piece.base, piece.size):
-            return _read(fd, piece.lo, piece.hi, piece.path)
-        eol = bytes([options.info.eol])
-        before = piece.lo > piece.base
-        data = _read(fd, piece.lo - before, piece.hi, piece.path)
-        if before:
-            first = data.find(eol) + 1
-            if not first:
-                return bytearray()
-            del data[:first]
-        while data and not data.endswith(eol) and piece.hi < piece.size:
-            at = piece.lo - before + (first if before else 0) + len(data)
-            if at >= piece.size:
-                break
-            more = _read(fd, at, min(at + (1 << 16), piece.size), piece.path)
-            end = more.find(eol) + 1
-            data += more[:end] if end else more
-        return data
+        while True:
+            end = min(piece.hi + reach, piece.size)
+            memory, first, last = files.read(f.fileno(), lo, end)
+            if last - first < end - lo:
+                raise SpindleError(EFORMAT, "became shorter while it was read", piece.path)
+            at = first + piece.hi - 1 - lo  # the piece's last byte
+            if lo < piece.lo:
+                first = memory.find(eol, first, at) + 1
+                if not first:
+                    return memoryview(b"")
+            found = memory.find(eol, at, last) + 1
+            if whole or found or end == piece.size:
+                return memoryview(memory)[first : last if whole else found or last]
+            reach *= 16
 
 
 def _spilled(piece: Piece, work: Work, options: Options) -> Iterator[memoryview]:
@@ -198,7 +189,7 @@ class Part:
     @contextlib.contextmanager
     def open(self) -> Iterator[Any]:
         try:
-            with open(self.temporary, "xb") as f:
+            with files.create(self.temporary) as f:
                 f.write(self._header)
                 yield f
             os.rename(self.temporary, self.path)
