@@ -42,6 +42,8 @@
 /* Read at first on each side of a byte; CSV needs some quotes to see where it is. */
 #define REACH_LINE 2048u
 #define REACH_CSV 8192u
+/* So many samples before it is needed the page cache is asked for one. */
+#define READS_AHEAD 128
 
 struct range {
 	uint64_t from, to; /* of the records of an input */
@@ -239,26 +241,58 @@ static uint64_t stratum_begin(const struct sampler *s, uint64_t k)
 	return (uint64_t)((unsigned __int128)s->total * k / s->strata);
 }
 
-static int draw_samples(struct sampler *s)
-{
-	struct sp__rng rng = { sp__mix64(s->opts.run.seed) };
-	uint64_t before = 0; /* bytes of the inputs before this one */
-	size_t input = 0;
-	int rc = open_input(s, 0);
+/* Bytes drawn, one in each stratum that has any, counted from the beginning of all ranges. */
+struct draws {
+	struct sp__rng rng;
+	uint64_t k; /* the next stratum */
+};
 
-	for (uint64_t k = 0; !rc && k < s->strata; k++) {
-		uint64_t from = stratum_begin(s, k), to = stratum_begin(s, k + 1), p;
-		struct range r = s->ranges[input];
+static bool draw(const struct sampler *s, struct draws *d, uint64_t *p)
+{
+	while (d->k < s->strata) {
+		uint64_t from = stratum_begin(s, d->k), to = stratum_begin(s, ++d->k);
 
 		if (from == to)
 			continue;
-		p = from + sp__rng_below(&rng, to - from);
+		*p = from + sp__rng_below(&d->rng, to - from);
+		return true;
+	}
+	return false;
+}
+
+/* Has a part of the current input read while others are worked on; without that it comes later. */
+static void read_ahead(const struct sampler *s, uint64_t before, struct draws *ahead)
+{
+	uint64_t p;
+
+	if (!draw(s, ahead, &p) || p < before || p - before >= s->range.to - s->range.from)
+		return;
+	p = s->range.from + (p - before);
+	p -= sp__min(p, (uint64_t)REACH_LINE);
+	(void)posix_fadvise(s->fd, (off_t)p, 2 * REACH_LINE, POSIX_FADV_WILLNEED);
+}
+
+static int draw_samples(struct sampler *s)
+{
+	struct draws draws = { { sp__mix64(s->opts.run.seed) }, 0 }, ahead = draws;
+	uint64_t before = 0; /* bytes of the inputs before this one */
+	size_t input = 0;
+	uint64_t p;
+	int rc = open_input(s, 0);
+
+	for (int i = 0; !rc && i < READS_AHEAD; i++)
+		read_ahead(s, 0, &ahead);
+	while (!rc && draw(s, &draws, &p)) {
+		struct range r = s->ranges[input];
+
 		for (; !rc && p - before >= r.to - r.from; r = s->ranges[input]) {
 			before += r.to - r.from;
 			rc = open_input(s, ++input);
 		}
-		if (!rc)
-			rc = take(s, r.from + (p - before));
+		if (rc)
+			break;
+		read_ahead(s, before, &ahead);
+		rc = take(s, r.from + (p - before));
 	}
 	return rc;
 }
