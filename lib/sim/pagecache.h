@@ -9,8 +9,8 @@
  *
  * OPT goes by position: the i-th page access of the program is taken for the
  * i-th of the recorded sequence, whatever its page number, and what matters is
- * when that page is accessed again.  The sequence may number pages in any way
- * as long as it is unique.  Under OPT nothing is read ahead.
+ * when that page is accessed again, and whether it is read then.  The sequence may
+ * number pages in any way as long as it is unique.  Under OPT nothing is read ahead.
  *
  * Read-ahead follows streams of device pages: a read that begins where an
  * earlier one ended brings in the window that follows, of twice its size; reaching
@@ -47,7 +47,7 @@ struct sp__pcache_opts {
 	uint64_t age_ns;	/* dirty for longer: written in the background (3 s) */
 	bool sweep; /* pages are written in the order of their places, not oldest first */
 	uint32_t readahead_pages; /* most read ahead of a sequential reader; 0: none */
-	/* OPT: for each access in order, all its pages in order (from a recorded sequence). */
+	/* OPT: for each access in order, all its pages in order, as in trace/sequence.h. */
 	const uint64_t *future;
 	size_t nfuture;
 	/*

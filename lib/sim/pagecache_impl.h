@@ -23,7 +23,7 @@ struct sp__framelink {
 
 struct sp__frame {
 	uint64_t page;
-	uint64_t next_use;    /* OPT: position of the next access; UINT64_MAX: none */
+	uint64_t next_use;    /* OPT: position of the next access, or why none counts */
 	uint64_t dirty_since; /* ns */
 	void *tag;	      /* the caller's */
 	struct sp__framelink link[SP__FRAMELISTS]; /* the free frames are linked by older of LRU */

@@ -5,16 +5,21 @@
  * The future is scanned once, from its end, to find for each position the position of the next
  * access to the same page.  Cached pages are in a heap by it, the latest on top.  Pages that are
  * never accessed again go first: those that can be dropped before those that must be written;
- * among equal ones the lowest page number, so that the result is determined.
+ * among equal ones the lowest page number, so that the result is determined.  A page that is
+ * overwritten before it is read is like one that is never accessed again and that can be dropped:
+ * to bring it back costs nothing.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/rng.h"
 #include "sim/pagecache_impl.h"
+#include "trace/sequence.h"
 
+/* No position: never accessed again; overwritten at the next access. */
 #define NEVER UINT64_MAX
+#define OVERWRITTEN (NEVER - 1)
 
-/* next_use[i] = the position after i at which future[i] stands again. */
+/* next_use[i] = the position after i at which the page of future[i] stands again. */
 int sp__pcache_opt_open(struct sp__pcache *pc)
 {
 	size_t n = pc->opts.nfuture, nslots = 1;
@@ -30,11 +35,17 @@ int sp__pcache_opt_open(struct sp__pcache *pc)
 		return -ENOMEM;
 	}
 	for (size_t i = n; i-- > 0;) {
-		size_t s = sp__mix64(future[i]) & (nslots - 1);
+		uint64_t page = future[i] & ~SP__SEQPAGE_WRITE;
+		size_t s = sp__mix64(page) & (nslots - 1);
 
-		while (last[s] && future[last[s] - 1] != future[i])
+		while (last[s] && (future[last[s] - 1] & ~SP__SEQPAGE_WRITE) != page)
 			s = (s + 1) & (nslots - 1);
-		pc->next_use[i] = last[s] ? last[s] - 1 : NEVER;
+		if (!last[s])
+			pc->next_use[i] = NEVER;
+		else if (future[last[s] - 1] & SP__SEQPAGE_WRITE)
+			pc->next_use[i] = OVERWRITTEN;
+		else
+			pc->next_use[i] = last[s] - 1;
 		last[s] = i + 1;
 	}
 	free(last);
@@ -50,13 +61,14 @@ uint64_t sp__pcache_opt_step(struct sp__pcache *pc)
 
 bool sp__pcache_opt_dead(const struct sp__pcache *pc, const struct sp__frame *f)
 {
-	return pc->opts.policy == SP__PCACHE_OPT && f->next_use == NEVER &&
-	       !(pc->opts.keep_written && f->written);
+	if (pc->opts.policy != SP__PCACHE_OPT || f->next_use < OVERWRITTEN)
+		return false;
+	return f->next_use == OVERWRITTEN || !(pc->opts.keep_written && f->written);
 }
 
 static uint64_t key(const struct sp__pcache *pc, const struct sp__frame *f)
 {
-	if (f->next_use != NEVER)
+	if (f->next_use < OVERWRITTEN)
 		return f->next_use;
 	return !f->dirty || sp__pcache_opt_dead(pc, f) ? NEVER : NEVER - 1;
 }

@@ -246,10 +246,11 @@ int sp__sequence_pages(const struct sp_sequence *seq, uint32_t page_bytes, struc
 	for (size_t i = 0; i < seq->n; i++) {
 		const struct sp__seqreq *r = &seq->req[i];
 		uint64_t first = out->base[r->volume] + sp__seqreq_page(r, page_bytes);
+		uint64_t write = r->write ? SP__SEQPAGE_WRITE : 0;
 
 		n = sp__seqreq_pages(r, page_bytes);
 		for (size_t k = 0; k < n; k++)
-			out->pages[out->n++] = first + k;
+			out->pages[out->n++] = (first + k) | write;
 	}
 	return 0;
 }

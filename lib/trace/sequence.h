@@ -53,8 +53,10 @@ static inline size_t sp__seqreq_pages(const struct sp__seqreq *r, uint32_t page_
 /*
  * The page accesses in order, those of a request ascending, as one list in which volumes lie one
  * after the other with a page between them: the page of byte x of volume v is
- * base[v] + x / page_bytes.  The caller frees pages and base.  0 or -ENOMEM.
+ * base[v] + x / page_bytes, with SP__SEQPAGE_WRITE in the list if it is written.  A write is
+ * taken to fill its pages.  The caller frees pages and base.  0 or -ENOMEM.
  */
+#define SP__SEQPAGE_WRITE (UINT64_C(1) << 63)
 struct sp__seqpages {
 	uint64_t *pages, *base;
 	size_t n;

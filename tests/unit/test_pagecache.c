@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "sim/pagecache.h"
+#include "trace/sequence.h"
 #include "tap.h"
 
 static struct sp__pcache *make(const struct sp__pcache_opts *opts)
@@ -63,7 +64,7 @@ static uint64_t transfers(const struct access *a, enum sp__pcache_policy policy)
 	int rc = 0;
 
 	for (int i = 0; i < EXAMPLE; i++)
-		future[i] = a[i].page;
+		future[i] = a[i].page | (a[i].op == 'W' ? SP__SEQPAGE_WRITE : 0);
 	pc = make(&opts);
 	for (int i = 0; i < EXAMPLE; i++)
 		rc |= a[i].op == 'W' ? sp__pcache_write(pc, 0, a[i].page, 1, &write)
@@ -130,6 +131,31 @@ static void test_thresholds(void)
 	rc |= sp__pcache_write(pc, 31, 41, 1, &w);
 	ok(!rc && !w.n, "but not when that is done");
 	sp__pcache_work_release(&w);
+	sp__pcache_free(pc);
+}
+
+static void test_opt_overwritten(void)
+{
+	static const uint64_t future[] = { 1 | SP__SEQPAGE_WRITE, 2, 3, 1 | SP__SEQPAGE_WRITE, 2 };
+	struct sp__pcache_opts opts = { .pages = 2,
+					.policy = SP__PCACHE_OPT,
+					.flush_on_evict = true,
+					.future = future,
+					.nfuture = 5,
+					.keep_written = true };
+	struct sp__pcache *pc = make(&opts);
+	struct sp__pcache_work r = { 0 }, a = { 0 }, w = { 0 };
+	struct sp__pcache_stats s;
+	int rc = 0;
+
+	rc |= sp__pcache_write(pc, 0, 1, 1, &w);
+	rc |= sp__pcache_read(pc, 2, 2, &r, &a, &w);
+	sp__pcache_stats(pc, &s);
+	ok(!rc && !w.n && s.dropped == 1, "a page about to be overwritten is dropped unwritten");
+	rc |= sp__pcache_write(pc, 0, 1, 1, &w);
+	rc |= sp__pcache_read(pc, 2, 1, &r, &a, &w);
+	ok(!rc && IS(&r, 2, 3), "and goes before a page that is read later");
+	sp__pcache_work_release(&r);
 	sp__pcache_free(pc);
 }
 
@@ -234,18 +260,26 @@ static void note(struct sp__pcache_work *w, uint64_t page)
 	w->pages[w->n++] = page;
 }
 
-static uint64_t naive_next(const struct naive *c, uint64_t page)
+/* UINT64_MAX: none, or the next access overwrites the page. */
+static uint64_t naive_next(const struct naive *c, uint64_t page, bool *overwritten)
 {
-	for (uint64_t i = c->position; i < c->opts.nfuture; i++)
+	*overwritten = false;
+	for (uint64_t i = c->position; i < c->opts.nfuture; i++) {
+		*overwritten = c->opts.future[i] == (page | SP__SEQPAGE_WRITE);
+		if (*overwritten)
+			return UINT64_MAX;
 		if (c->opts.future[i] == page)
 			return i;
+	}
 	return UINT64_MAX;
 }
 
 static bool naive_dead(const struct naive *c, uint64_t p)
 {
-	return c->opts.policy == SP__PCACHE_OPT && naive_next(c, p) == UINT64_MAX &&
-	       !(c->opts.keep_written && c->page[p].written);
+	bool overwritten;
+
+	return c->opts.policy == SP__PCACHE_OPT && naive_next(c, p, &overwritten) == UINT64_MAX &&
+	       (overwritten || !(c->opts.keep_written && c->page[p].written));
 }
 
 static void naive_clean(struct naive *c, uint64_t p)
@@ -263,10 +297,11 @@ static void naive_clean(struct naive *c, uint64_t p)
 static uint64_t naive_rank(const struct naive *c, uint64_t p)
 {
 	uint64_t next;
+	bool overwritten;
 
 	if (c->opts.policy == SP__PCACHE_LRU)
 		return UINT64_MAX - c->page[p].used;
-	next = naive_next(c, p);
+	next = naive_next(c, p, &overwritten);
 	return next == UINT64_MAX && c->page[p].dirty && !naive_dead(c, p) ? next - 1 : next;
 }
 
@@ -460,7 +495,8 @@ static bool differential(enum sp__pcache_policy policy, uint64_t seed, uint64_t 
 	random_steps(&rng, steps, STEPS);
 	for (size_t i = 0; i < STEPS; i++)
 		for (uint64_t k = 0; steps[i].what < 9 && k < steps[i].n; k++)
-			future[opts.nfuture++] = steps[i].page + k;
+			future[opts.nfuture++] =
+				(steps[i].page + k) | (steps[i].what < 5 ? 0 : SP__SEQPAGE_WRITE);
 	random_opts(&rng, &opts);
 	c.opts = opts;
 	pc = make(&opts);
@@ -533,6 +569,7 @@ int main(void)
 	test_examples();
 	test_thresholds();
 	test_opt_dead();
+	test_opt_overwritten();
 	test_read_ahead();
 	test_differential();
 	test_large();

@@ -124,7 +124,9 @@ static void check_counts(void)
 static void check_pages(void)
 {
 	static const char *const requests[] = { "R a 4095 2", "W b 8192 8193", "R a 0 1", NULL };
-	static const uint64_t want[] = { 0, 1, 5, 6, 7, 0 };
+	static const uint64_t want[] = {
+		0, 1, 5 | SP__SEQPAGE_WRITE, 6 | SP__SEQPAGE_WRITE, 7 | SP__SEQPAGE_WRITE, 0
+	};
 	struct sp_sequence *seq = seqtrace(requests);
 	struct sp__seqpages p;
 
