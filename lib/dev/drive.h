@@ -57,11 +57,20 @@ struct sp__span {
 	uint32_t heads; /* that take part */
 };
 
+/* What reading ahead does when the medium is wanted for something else. */
+enum sp__readahead_until {
+	SP__UNTIL_REQUEST, /* it stops */
+	SP__UNTIL_TRACK,   /* it goes on to the end of the track that is under the head */
+	SP__UNTIL_END,	   /* it goes on to its end */
+};
+
 struct sp__cache_config {
 	unsigned segments; /* 0: the drive keeps no data */
 	uint32_t segment_blocks;
 	uint32_t readahead_blocks;
-	uint32_t write_blocks; /* write-behind buffer; 0: writes go to the medium */
+	enum sp__readahead_until readahead_until;
+	bool readahead_streams; /* only after a read that goes on where a segment ends */
+	uint32_t write_blocks;	/* write-behind buffer; 0: writes go to the medium */
 	uint64_t read_hit_ns, write_hit_ns;
 };
 

@@ -42,6 +42,7 @@ void sp__buffer_destage(struct sp__drive_cache *c, struct sp__arm *arm)
 
 	p.blocks = (uint32_t)sp__min(w->blocks, c->cfg->write_blocks / 4 + 1);
 	sp__ahead_stop(c, arm, start);
+	start = sp__max(start, arm->free_ns);
 	sp__drive_media(c->d, arm, start, &p, false, &s);
 	arm->free_ns = s.done_ns;
 	c->blocks_waiting -= p.blocks;

@@ -9,7 +9,8 @@
  * - Read-ahead begins where a read ended and goes on track by track; ahead
  *   keeps the last track border that it has passed, and ahead_progress()
  *   computes how far the head is beyond it at a given time.  The next use of the
- *   medium stops it; a segment holds what had been read by then.
+ *   medium stops it, or waits until it has gone on to the end of a track or to its own; a
+ *   segment holds what had been read by then.
  * - A write from the buffer begins as soon as the medium is free, and is not
  *   broken off.  sp__buffer_catch_up() carries out those that began before now.
  *   What is adjacent is written in one go, but by quarters of the buffer, so
@@ -120,15 +121,58 @@ static uint64_t ahead_progress(struct sp__drive_cache *c, struct sp__arm *arm, u
 	return a->lbn;
 }
 
+/* Need the head not move for it? */
+static bool on_track(const struct leg *l)
+{
+	return l->from.cyl == l->to.cyl && l->from.head == l->to.head;
+}
+
+/*
+ * How far it gets if the medium is wanted at a time, and when and where the arm is free then:
+ * at once, or when it has gone on as it must.
+ */
+static uint64_t ahead_leave(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
+			    struct sp__arm *now, uint64_t *free_ns)
+{
+	const struct ahead *a = &c->ahead;
+	uint64_t lbn = ahead_progress(c, arm, now_ns, now);
+	bool all = c->cfg->readahead_until == SP__UNTIL_END;
+
+	*free_ns = now_ns;
+	if (c->cfg->readahead_until == SP__UNTIL_REQUEST || lbn == a->end ||
+	    (!all && lbn == a->lbn && !on_track(&c->leg)))
+		return lbn;
+	*now = *arm;
+	*free_ns = a->at_ns;
+	for (lbn = a->lbn; lbn == a->lbn || (all && lbn < a->end);) {
+		struct sp__piece next = { .lbn = lbn };
+		struct sp__service pass = { 0 };
+
+		sp__drive_place(c->d, lbn, (uint32_t)(a->end - lbn), &next.place);
+		next.blocks = next.place.blocks;
+		sp__drive_media(c->d, now, *free_ns, &next, false, &pass);
+		lbn += next.blocks;
+		*free_ns = pass.done_ns;
+	}
+	return lbn;
+}
+
 void sp__ahead_stop(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns)
 {
+	struct segment *s = &c->segments[c->ahead.segment];
+	uint64_t free_ns;
 	struct sp__arm now;
 
 	if (!c->ahead.active)
 		return;
-	segment_grow(c, &c->segments[c->ahead.segment], ahead_progress(c, arm, now_ns, &now));
+	segment_grow(c, s, ahead_progress(c, arm, now_ns, &now));
+	s->late = s->hi;
+	segment_grow(c, s, ahead_leave(c, arm, now_ns, &now, &free_ns));
+	s->late_ns = free_ns;
 	arm->cyl = now.cyl;
 	arm->head = now.head;
+	if (free_ns > now_ns)
+		arm->free_ns = sp__max(arm->free_ns, free_ns);
 	c->ahead.active = false;
 }
 
@@ -197,6 +241,9 @@ static void read_hit(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t st
 	s->done_ns = start_ns + c->cfg->read_hit_ns + sp__drive_bus_ns(c->d, p->blocks);
 	if (segment == c->cfg->segments)
 		return;
+	if (p->lbn + p->blocks > c->segments[segment].late)
+		s->done_ns = sp__max(s->done_ns,
+				     c->segments[segment].late_ns + sp__drive_bus_ns(c->d, 1));
 	c->segments[segment].used = c->count;
 	if (!a->active || a->segment != segment || end <= a->end)
 		return;
@@ -253,6 +300,7 @@ static void read_miss(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t s
 		      const struct sp__piece *p, struct sp__service *s)
 {
 	struct segment *seg;
+	bool goes_on;
 	unsigned i;
 
 	sp__ahead_stop(c, arm, start_ns);
@@ -262,11 +310,13 @@ static void read_miss(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t s
 		return;
 	i = victim(c, p);
 	seg = &c->segments[i];
-	if (!(seg->lo < seg->hi && seg->lo <= p->lbn && p->lbn <= seg->hi))
+	goes_on = seg->lo < seg->hi && seg->lo <= p->lbn && p->lbn <= seg->hi;
+	if (!goes_on)
 		*seg = (struct segment){ .lo = p->lbn, .hi = p->lbn };
 	segment_grow(c, seg, p->lbn + p->blocks);
 	seg->used = c->count;
-	if (!c->nwaiting && seg->hi == p->lbn + p->blocks)
+	if (!c->nwaiting && seg->hi == p->lbn + p->blocks &&
+	    (goes_on || !c->cfg->readahead_streams))
 		ahead_start(c, i, seg->hi, arm->free_ns);
 }
 
@@ -343,9 +393,15 @@ void sp__drive_cache_serve(struct sp__drive_cache *c, struct sp__arm *arm, uint6
 /* All that happens up to now_ns without a request. */
 static void settle(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns)
 {
+	uint64_t free_ns;
+
 	sp__buffer_catch_up(c, arm, now_ns);
 	ahead_update(c, arm, now_ns, &c->now);
 	c->start_ns = sp__max(now_ns, arm->free_ns);
+	if (c->ahead.active) {
+		ahead_leave(c, arm, now_ns, &c->now, &free_ns);
+		c->start_ns = sp__max(c->start_ns, free_ns);
+	}
 	c->settled_ns = now_ns;
 	c->settled = true;
 }

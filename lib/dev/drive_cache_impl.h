@@ -14,6 +14,8 @@
 struct segment {
 	uint64_t lo, hi; /* equal: empty */
 	uint64_t used;	 /* when, by count of requests */
+	/* Blocks from here on are there at this time: reading ahead had to go on. */
+	uint64_t late, late_ns;
 };
 
 struct ahead {

@@ -229,6 +229,7 @@ static void bus(struct sp__jobj *o, const struct sp__model *m, struct sp__drive 
 
 static void cache(struct sp__jobj *top, struct sp__drive *d)
 {
+	static const char *const until[] = { "request", "track", "end", NULL };
 	const json_t *v = sp__jget(top, "cache");
 	const char *word = json_string_value(v);
 	struct sp__cache_config *c = &d->cache;
@@ -250,6 +251,8 @@ static void cache(struct sp__jobj *top, struct sp__drive *d)
 	if (!o.rc && c->readahead_blocks > (c->segments ? c->segment_blocks : 0))
 		sp__jfail(&o, "readahead_blocks", "%u do not fit into a segment",
 			  c->readahead_blocks);
+	c->readahead_until = (enum sp__readahead_until)sp__jword(&o, "readahead_until", until, 0);
+	c->readahead_streams = sp__jbool(&o, "readahead_streams", false);
 	behind = sp__jbool(&o, "write_behind", false);
 	c->write_blocks = (uint32_t)sp__jint(&o, "write_blocks", 1, 1 << 24,
 					     c->segments ? c->segment_blocks : 256);

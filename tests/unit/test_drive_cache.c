@@ -107,6 +107,67 @@ static void streams(void)
 	end();
 }
 
+/* After a read of the first 100 blocks of a track of 600, and one elsewhere at once. */
+static void left(const char *until)
+{
+	char cache[200];
+
+	snprintf(cache, sizeof(cache),
+		 "\"segments\": 2, \"segment_blocks\": 1000, \"readahead_blocks\": 800,"
+		 "\"readahead_until\": \"%s\", \"write_behind\": true",
+		 until);
+	begin(cache);
+	serve(0, false, 0, 100);
+	serve(last.done_ns, false, 100000, 10);
+}
+
+static void until(void)
+{
+	uint64_t waits[3];
+
+	left("request");
+	waits[0] = last.done_ns;
+	serve(last.done_ns + 1, false, 100, 10);
+	ok(!last.hit, "another request stops reading ahead");
+	end();
+
+	left("track");
+	waits[1] = last.done_ns;
+	serve(last.done_ns + 1, false, 100, 500);
+	ok(last.hit, "or waits for the end of the track");
+	serve(last.done_ns + 1, false, 600, 10);
+	ok(!last.hit, "and not for more");
+	end();
+
+	left("end");
+	waits[2] = last.done_ns;
+	serve(last.done_ns + 1, false, 100, 800);
+	ok(last.hit, "or for all that is read ahead");
+	end();
+	ok(waits[1] == waits[0] + TURN && waits[2] == waits[1], "it waits a revolution longer");
+
+	begin("\"segments\": 2, \"segment_blocks\": 1000, \"readahead_blocks\": 400,"
+	      "\"readahead_until\": \"end\", \"write_behind\": true");
+	serve(0, false, 0, 100);
+	serve(200 * BLOCK, true, 100000, 10);
+	ok(last.hit && last.done_ns == 200 * BLOCK, "a write does not wait for the medium");
+	serve(200 * BLOCK, false, 100, 400);
+	ok(last.hit && last.done_ns == 500 * BLOCK, "what is still to be read comes when it is");
+	end();
+}
+
+static void second(void)
+{
+	begin("\"segments\": 2, \"segment_blocks\": 1000, \"readahead_blocks\": 400,"
+	      "\"readahead_streams\": true");
+	serve(0, false, 0, 100);
+	serve(last.done_ns + 5 * TURN, false, 100, 100);
+	ok(!last.hit, "after a single read the drive does not read ahead");
+	serve(last.done_ns + 5 * TURN, false, 200, 100);
+	ok(last.hit, "but after one that goes on where another ended");
+	end();
+}
+
 static void zero_latency(void)
 {
 	uint64_t worst = 0, now = 0;
@@ -179,7 +240,7 @@ static void write_stream(void)
 }
 
 /* The same calls with and without questions between them. */
-static void pure(void)
+static void pure(const char *words)
 {
 	static uint64_t took[2][3000];
 	size_t same = 0;
@@ -188,8 +249,7 @@ static void pure(void)
 		struct sp__rng rng = { 3 };
 		uint64_t now = 0;
 
-		begin("\"segments\": 4, \"segment_blocks\": 200, \"readahead_blocks\": 150,"
-		      "\"zero_latency\": true, \"write_behind\": true, \"write_blocks\": 128");
+		begin(words);
 		for (int i = 0; i < 3000; i++) {
 			uint64_t lbn = sp__rng_below(&rng, 20) * 8000 + sp__rng_below(&rng, 500);
 			bool write = !sp__rng_below(&rng, 3);
@@ -215,6 +275,13 @@ int main(void)
 	zero_latency();
 	write_behind();
 	write_stream();
-	pure();
+	until();
+	second();
+	pure("\"segments\": 4, \"segment_blocks\": 200, \"readahead_blocks\": 150,"
+	     "\"zero_latency\": true, \"write_behind\": true, \"write_blocks\": 128");
+	pure("\"segments\": 4, \"segment_blocks\": 900, \"readahead_blocks\": 800,"
+	     "\"readahead_until\": \"track\", \"write_behind\": true, \"write_blocks\": 128");
+	pure("\"segments\": 4, \"segment_blocks\": 900, \"readahead_blocks\": 800,"
+	     "\"readahead_until\": \"end\", \"readahead_streams\": true, \"write_behind\": true");
 	return done();
 }
