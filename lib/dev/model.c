@@ -65,6 +65,7 @@ static void queue(struct sp__jobj *top, struct sp__model *m)
 		return;
 	m->window = (unsigned)sp__jint(&o, "depth", 1, 65536, 1);
 	m->window_policy = (enum sp__window_policy)sp__jword(&o, "policy", policies, 0);
+	m->window_age_ns = sp__jms(&o, "age_ms", 0);
 	top->rc = sp__jclose(&o);
 }
 

@@ -37,6 +37,7 @@ struct sp__model {
 	uint64_t overhead_ns[2]; /* read, write: from submission until it may be chosen */
 	unsigned window;	 /* requests a drive holds at once, >= 1 */
 	enum sp__window_policy window_policy;
+	uint64_t window_age_ns; /* what has been in the drive this long goes first; 0: no limit */
 	/* The host that goes with it: constants by which computation is charged. */
 	uint32_t cpu_compare_ns; /* one comparison of keys */
 	uint32_t cpu_record_ns;	 /* handling one record in a merge or scan, beside comparisons */

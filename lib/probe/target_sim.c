@@ -147,6 +147,7 @@ static int open_device(struct sim *s, const char *text, struct sp_errinfo *err)
 	opts.sched = s->spec.sched;
 	opts.window = s->spec.window;
 	opts.policy = s->spec.window_policy;
+	opts.age_ns = s->spec.window_age_ns;
 	rc = sp__machine_spec_model(&s->model, &s->spec, err);
 	return rc ? rc : sp__blockdev_open(&s->dev, s->model, &opts, err);
 }

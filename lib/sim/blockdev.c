@@ -60,6 +60,9 @@ static int setup(struct sp__blockdev *bd, const struct sp__model *m,
 	bd->held = m->drives > 1 ? held : UINT_MAX;
 	bd->window = held * (m->drives / m->queues);
 	bd->policy = opts->policy < 0 ? m->window_policy : (enum sp__window_policy)opts->policy;
+	bd->age_ns = opts->age_ns ? opts->age_ns : m->window_age_ns;
+	if (!bd->age_ns)
+		bd->age_ns = SP__NEVER;
 	rc = sp__device_open(&bd->dev, m);
 	return rc ? rc : sp__lanes_open(bd);
 }

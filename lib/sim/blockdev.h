@@ -83,6 +83,7 @@ struct sp__blockdev_opts {
 	const char *sched;	   /* NAME[:PARAMETERS], see sp__sched_parse(); NULL: "noop" */
 	unsigned window;	   /* of each drive; 0: the model's */
 	int policy;		   /* enum sp__window_policy; -1: the model's */
+	uint64_t age_ns;	   /* in the window, after which one goes first; 0: the model's */
 	bool merge;		   /* merge adjacent requests */
 	uint32_t merge_blocks_max; /* of one merged request; 0: 1024 KB worth */
 	bool divide;		   /* take indivisible batches as single requests */

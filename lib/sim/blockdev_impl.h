@@ -60,6 +60,7 @@ struct sp__blockdev {
 	unsigned window;	    /* of each queue */
 	unsigned held;		    /* pieces that one lane chooses from; the others wait */
 	enum sp__window_policy policy;
+	uint64_t age_ns; /* after which the oldest piece of a lane goes first */
 	bool merge, divide;
 
 	uint64_t now_ns;

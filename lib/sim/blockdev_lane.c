@@ -4,7 +4,8 @@
  *
  * A dispatched request is split into pieces, and each goes to the end of the list of its lane.  A
  * lane that has something and is idle is awake; at a decision each lane that is awake chooses a
- * piece, the first or the one with the shortest positioning time, and serves it to its end.
+ * piece, the first or the one with the shortest positioning time, and serves it to its end.  If
+ * the first has been there for the age limit it goes first in any case.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -122,7 +123,8 @@ static struct sp__lanepiece *choose(struct sp__blockdev *bd, struct sp__lane *la
 {
 	struct sp__lanepiece *before = NULL, *p;
 
-	if (bd->policy == SP__WINDOW_SPTF && lane->head->next)
+	if (bd->policy == SP__WINDOW_SPTF && lane->head->next &&
+	    bd->now_ns - lane->head->req->dispatch_ns < bd->age_ns)
 		before = before_nearest(bd, lane);
 	p = before ? before->next : lane->head;
 	if (before)

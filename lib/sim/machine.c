@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/err.h"
+#include "base/minmax.h"
 #include "sim/machine_impl.h"
 
 static int open_cache(struct sp__machine *m, struct sp_errinfo *err)
@@ -43,6 +44,7 @@ static int open_device(struct sp__machine *m, struct sp_errinfo *err)
 		.sched = s->sched,
 		.window = s->window,
 		.policy = s->window_policy,
+		.age_ns = s->window_age_ns,
 		.merge = s->merge,
 		.requests_max = s->requests_max,
 	};
@@ -60,6 +62,7 @@ static int open_device(struct sp__machine *m, struct sp_errinfo *err)
 				"page: %u bytes are not a multiple of the model's blocks of %u",
 				s->page_bytes, m->model->block_bytes);
 	m->page_blocks = s->page_bytes / m->model->block_bytes;
+	opts.merge_blocks_max = s->merge_bytes / m->model->block_bytes;
 	fs.device_pages = m->model->blocks / m->page_blocks;
 	rc = sp__fsmap_new(&m->fs, &fs);
 	if (rc < 0)
@@ -80,7 +83,7 @@ int sp__machine_open(struct sp__machine **out, const struct sp__machine_spec *sp
 	m->xfers.bytes = sizeof(struct sp__xfer);
 	m->waits.bytes = sizeof(struct sp__wait);
 	m->gates.bytes = sizeof(struct sp__gate);
-	m->write_pages_max = spec->page_bytes < 1 << 20 ? (1 << 20) / spec->page_bytes : 1;
+	m->write_pages_max = sp__max(spec->merge_bytes / spec->page_bytes, 1u);
 	rc = open_device(m, err);
 	if (rc == 0)
 		rc = open_cache(m, err);

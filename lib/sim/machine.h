@@ -6,14 +6,15 @@
  *   MODEL[,fs=none|group[:N]|extent[:N]][,cache=SIZE][,policy=lru|opt]
  *        [,future=FILE][,page=SIZE][,flush=evict|A/B/C/AGE[/sweep]][,readahead=SIZE]
  *        [,array=linear:N|raid0:N[/STRIPE]|raid10:N[/STRIPE]]
- *        [,sched=NAME[:PARAMETERS]][,requests=N][,window=N[/fifo|/sptf]][,merge=yes|no]
+ *        [,sched=NAME[:PARAMETERS]][,requests=N][,window=N[/fifo|/sptf[/AGE]]]
+ *        [,merge=yes|no|SIZE][,writeback=PAGES]
  *        [,files=none|in|out|both][,noise=SD[/TAIL%[/MEAN]]][,seed=N]
  *
  * Sizes are those of sp_size_parse() without "%", bytes if they have no suffix;
  * times are numbers with s, ms, us or ns, seconds without.  Left out:
  * one drive, fs=none, no page cache, policy=lru, page=4K, flush=30/60/20/3s,
- * readahead=128K, sched=noop, the model's window, merge=yes, files=none, no
- * noise, seed=0.  policy=opt needs future, a trace (spindle-trace(5)) of an
+ * readahead=128K, sched=noop, the model's window, merge=1M, writeback=1024, files=none,
+ * no noise, seed=0.  policy=opt needs future, a trace (spindle-trace(5)) of an
  * earlier run that made the same requests in the same order.  If a word is given
  * twice the last one counts.
  *
@@ -75,10 +76,13 @@ struct sp__machine_spec {
 	uint64_t age_ns;
 	bool sweep;
 	uint64_t readahead_bytes;
-	unsigned requests_max; /* in the scheduler and the device; 0: any number */
-	unsigned window;       /* of each drive; 0: the model's */
-	int window_policy;     /* enum sp__window_policy; -1: the model's */
+	unsigned requests_max;	/* in the scheduler and the device; 0: any number */
+	unsigned window;	/* of each drive; 0: the model's */
+	int window_policy;	/* enum sp__window_policy; -1: the model's */
+	uint64_t window_age_ns; /* see struct sp__blockdev_opts; 0: the model's */
 	bool merge;
+	uint32_t merge_bytes; /* most of one request that was merged, or that the cache writes */
+	unsigned writeback_pages; /* of one batch of the background */
 	enum sp__sim_files files;
 	struct sp__noise noise;
 	uint64_t seed;

@@ -14,7 +14,6 @@
 #include "base/minmax.h"
 #include "sim/machine_impl.h"
 
-#define BACKGROUND_PAGES 1024 /* of one batch */
 #define PS_PER_NS 1000
 
 /* Is request a reaped before b? */
@@ -76,7 +75,7 @@ void sp__machine_background(struct sp__machine *m, uint64_t now_ns)
 	if (!m->pc || m->background || m->rc || sp__pcache_due_ns(m->pc) > now_ns)
 		return;
 	m->write.n = 0;
-	m->rc = sp__pcache_background(m->pc, now_ns, BACKGROUND_PAGES, &m->write);
+	m->rc = sp__pcache_background(m->pc, now_ns, m->spec.writeback_pages, &m->write);
 	if (m->rc == 0)
 		m->rc = sp__xfers_make(m, &m->write, m->write_pages_max, &use);
 	sp__xfers_submit(m, now_ns, false);

@@ -4,6 +4,7 @@
  * others KEY=VALUE.  The table has a line for each key, with the values it takes.
  */
 #include <string.h>
+#include <spindle/size.h>
 #include "base/err.h"
 #include "base/keyval.h"
 #include "dev/model.h"
@@ -12,6 +13,7 @@
 #include "sim/sched.h"
 
 #define DAY_NS (UINT64_C(86400) * 1000000000)
+#define MERGE_BYTES (1u << 20)
 
 static const struct sp__unit tail_share[] = { { "%", 10000000 }, { NULL, 0 } };
 static const struct sp_word file_systems[] = {
@@ -20,9 +22,9 @@ static const struct sp_word file_systems[] = {
 static const struct sp_word policies[] = { { "lru", SP__PCACHE_LRU },
 					   { "opt", SP__PCACHE_OPT },
 					   { NULL, 0 } };
-static const struct sp_word windows[] = {
-	{ "", -1 }, { "/fifo", SP__WINDOW_FIFO }, { "/sptf", SP__WINDOW_SPTF }, { NULL, 0 }
-};
+static const struct sp_word windows[] = { { "fifo", SP__WINDOW_FIFO },
+					  { "sptf", SP__WINDOW_SPTF },
+					  { NULL, 0 } };
 static const struct sp_word answers[] = { { "no", false }, { "yes", true }, { NULL, 0 } };
 static const struct sp_word files[] = { { "none", SP__SIM_FILES_NONE },
 					{ "in", SP__SIM_FILES_IN },
@@ -87,7 +89,32 @@ static bool set_window(void *machine, const char *value)
 	if (!sp__number_take(&value, sp__unit_none, &n) || !n || n > 65536)
 		return false;
 	spec->window = (unsigned)n;
-	return sp__word_take(&value, "", windows, &spec->window_policy);
+	spec->window_policy = -1;
+	spec->window_age_ns = 0;
+	if (!*value)
+		return true;
+	if (*value++ != '/' || !sp__word_take(&value, "/", windows, &spec->window_policy))
+		return false;
+	if (!*value)
+		return true;
+	value++;
+	return spec->window_policy == SP__WINDOW_SPTF && take_time(&value, &spec->window_age_ns) &&
+	       spec->window_age_ns && !*value;
+}
+
+static bool set_merge(void *machine, const char *value)
+{
+	struct sp__machine_spec *spec = machine;
+	uint64_t bytes = MERGE_BYTES;
+	int merge = true;
+
+	if (!sp__word_take(&value, "", answers, &merge) &&
+	    (strchr(value, '%') || sp_size_parse(value, 1, &bytes) || bytes < 512 ||
+	     bytes > 1 << 30))
+		return false;
+	spec->merge = merge;
+	spec->merge_bytes = (uint32_t)bytes;
+	return true;
 }
 
 static bool set_noise(void *machine, const char *value)
@@ -156,8 +183,16 @@ static const struct sp__setting keys[] = {
 	  0,
 	  65536 },
 	{ .name = "array", sp__raid_form, .set = set_array },
-	{ .name = "window", "N, N/fifo, or N/sptf, with N from 1 to 65536", .set = set_window },
-	{ .name = "merge", "yes or no", SP__KEY_WORD, AT(merge), .words = answers },
+	{ .name = "window",
+	  "N, N/fifo, N/sptf, or N/sptf/AGE, with N from 1 to 65536 and an age such as 100ms",
+	  .set = set_window },
+	{ .name = "merge", "yes, no, or a size from 512 to 1G", .set = set_merge },
+	{ .name = "writeback",
+	  "a number of pages, at most 1048576",
+	  SP__KEY_NUMBER,
+	  AT(writeback_pages),
+	  1,
+	  1 << 20 },
 	{ .name = "files", "none, in, out, or both", SP__KEY_WORD, AT(files), .words = files },
 	{ .name = "noise",
 	  "SD, SD/TAIL%, or SD/TAIL%/MEAN, such as 20us/2%/1ms",
@@ -205,6 +240,8 @@ int sp__machine_words_parse(struct sp__machine_spec *spec, const char *text, con
 		.readahead_bytes = 128 << 10,
 		.window_policy = -1,
 		.merge = true,
+		.merge_bytes = MERGE_BYTES,
+		.writeback_pages = 1024,
 	};
 	size_t len = strcspn(text, ",");
 	int rc = 0;

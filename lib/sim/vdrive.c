@@ -63,7 +63,9 @@ static int open_device(struct sp_vdrive *v, const char *spec, struct sp_errinfo 
 	opts.sched = v->spec.sched;
 	opts.window = v->spec.window;
 	opts.policy = v->spec.window_policy;
+	opts.age_ns = v->spec.window_age_ns;
 	opts.merge = v->spec.merge;
+	opts.merge_blocks_max = v->spec.merge_bytes / v->model->block_bytes;
 	return sp__blockdev_open(&v->bd, v->model, &opts, err);
 }
 

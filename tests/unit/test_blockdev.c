@@ -154,6 +154,41 @@ static void test_window_sptf(void)
 	free(f);
 }
 
+/* How long a far request waits beside near ones that never end, in the drive's window. */
+static uint64_t far_wait(uint64_t age_ns)
+{
+	struct fake *f = fake_new(1, 1);
+	struct sp__blockreq far = req(900000, 1, false), near[4], *r, *next;
+	struct sp__blockdev *bd;
+
+	f->model.window_age_ns = age_ns;
+	bd = fake_dev(f, "noop", 5, SP__WINDOW_SPTF, false);
+	for (unsigned i = 0; i < 4; i++) {
+		near[i] = req(100 * i, 80, false);
+		submit1(bd, 0, &near[i]);
+	}
+	submit1(bd, 0, &far);
+	while (!far.done_ns && sp__blockdev_next_ns(bd) < UINT64_C(1000000000))
+		for (r = sp__blockdev_advance(bd, sp__blockdev_next_ns(bd)); r; r = next) {
+			next = r->next;
+			if (r != &far)
+				submit1(bd, r->done_ns, r);
+		}
+	sp__blockdev_close(bd);
+	free(f);
+	return far.done_ns ? far.done_ns : UINT64_MAX;
+}
+
+static void test_window_age(void)
+{
+	uint64_t wait = far_wait(50000000);
+
+	ok(far_wait(0) == UINT64_MAX, "without an age limit the nearest comes first for ever");
+	diag("waited %llu us", (unsigned long long)wait / 1000);
+	ok(wait >= 50000000 && wait < 70000000,
+	   "what has been in the window for that long is next");
+}
+
 static void test_lanes(void)
 {
 	struct fake *f = fake_new(4, 16);
@@ -432,6 +467,7 @@ int main(void)
 	test_elevators();
 	test_same_moment();
 	test_window_sptf();
+	test_window_age();
 	test_lanes();
 	test_merging();
 	test_gap();

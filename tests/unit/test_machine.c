@@ -251,6 +251,34 @@ static void test_flush(void)
 	sp__machine_close(m);
 }
 
+/* Requests that a sync of 64 KB makes. */
+static uint64_t synced(const char *text)
+{
+	struct sp__machine *m = boot(text);
+	int f = file(m, SP__SIM_SPILL, 0);
+	uint64_t n;
+
+	pages(m, f, 'W', 0, 16);
+	sp__machine_sync(m);
+	n = stats(m).dispatched;
+	sp__machine_close(m);
+	return n;
+}
+
+static void test_limits(void)
+{
+	struct sp__machine *m = boot("linear,cache=40K,readahead=0,writeback=1");
+	int f = file(m, SP__SIM_SPILL, 0);
+
+	ok(synced("linear,cache=1M") == 1 && synced("linear,cache=1M,merge=16K") == 4,
+	   "neither the cache nor merging makes a request larger than the limit of merge");
+	pages(m, f, 'W', 0, 6);
+	sp__machine_charge(m, 2500000000);
+	ok(stats(m).device_write_bytes == 3 * 4096 && stats(m).dispatched == 3,
+	   "the background writes as many pages at a time as writeback says");
+	sp__machine_close(m);
+}
+
 static void test_eviction(void)
 {
 	struct sp__machine *m = boot("linear,cache=8K,flush=evict,readahead=0");
@@ -514,6 +542,7 @@ int main(void)
 	test_read_ahead_regions();
 	test_flush();
 	test_eviction();
+	test_limits();
 	test_groups();
 	test_space();
 	test_costs();

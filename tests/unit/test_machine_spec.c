@@ -28,8 +28,9 @@ static void test_spec(void)
 		   s.fs == 0 && s.cache_bytes == 0 && s.page_bytes == 4096 && !s.flush_on_evict &&
 		   s.async_percent == 30 && s.sync_percent == 60 && s.down_percent == 20 &&
 		   s.age_ns == 3000000000 && s.readahead_bytes == 131072 && s.window == 0 &&
-		   s.window_policy == -1 && s.merge && s.files == SP__SIM_FILES_NONE && !s.sweep &&
-		   !s.requests_max && !strcmp(s.sched, "noop") && s.noise.sd_ns == 0 &&
+		   s.window_policy == -1 && s.merge && s.merge_bytes == 1 << 20 &&
+		   s.writeback_pages == 1024 && !s.window_age_ns && s.files == SP__SIM_FILES_NONE &&
+		   !s.sweep && !s.requests_max && !strcmp(s.sched, "noop") && s.noise.sd_ns == 0 &&
 		   s.noise.tail == 0,
 	   "a model alone has the values that are documented");
 	ok(sp__machine_spec_parse(
@@ -49,6 +50,12 @@ static void test_spec(void)
 		   s.noise.sd_ns == 20000 && s.noise.tail > 0.02499 && s.noise.tail < 0.02501 &&
 		   s.noise.tail_mean_ns == 1000000 && s.seed == UINT64_MAX,
 	   "every word is understood");
+	ok(sp__machine_spec_parse(&s, "linear,window=9/sptf/20ms,merge=64K,writeback=5", NULL) ==
+			   0 &&
+		   s.window == 9 && s.window_policy == SP__WINDOW_SPTF &&
+		   s.window_age_ns == 20000000 && s.merge && s.merge_bytes == 65536 &&
+		   s.writeback_pages == 5,
+	   "so are an age in the window, a limit of merging and a batch of the background");
 	ok(refused("", "model") && refused(",cache=1M", "model"), "a model is asked for");
 	ok(refused("linear,cash=1M", "'cash=1M' is not known; known are fs, cache,") &&
 		   refused("linear,", "known are"),
@@ -65,7 +72,11 @@ static void test_spec(void)
 		   refused("linear,flush=30/60/20/3s/swept", "/sweep") &&
 		   refused("linear,requests=many", "a number") &&
 		   refused("linear,page=5000", "power of 2") &&
-		   refused("linear,merge=1", "yes or no") &&
+		   refused("linear,merge=1", "yes, no, or a size") &&
+		   refused("linear,merge=2G", "yes, no, or a size") &&
+		   refused("linear,writeback=0", "a number of pages") &&
+		   refused("linear,window=4/fifo/1s", "N/sptf/AGE") &&
+		   refused("linear,window=4/sptf/0", "N/sptf/AGE") &&
 		   refused("linear,files=all", "none, in, out") &&
 		   refused("linear,array=raid0", "array is linear:N, raid0:N") &&
 		   refused("linear,window=0", "from 1") &&

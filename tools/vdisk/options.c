@@ -8,7 +8,8 @@
 static const char doc[] =
 	"A simulated drive as a real device: MOUNT/disk takes the time that the model says.\n"
 	"\v"
-	"SPEC is MODEL[,sched=NAME[:PARAMETERS]][,window=N[/fifo|/sptf]][,merge=yes|no], with a "
+	"SPEC is MODEL[,sched=NAME[:PARAMETERS]][,window=N[/fifo|/sptf]][,merge=yes|no|SIZE], with "
+	"a "
 	"model "
 	"that is shipped or a file. MOUNT is an empty folder.\n"
 	"SIZE may have a suffix of K, M, G, T (powers of 1024).\n"
