@@ -50,13 +50,16 @@ void sp_call_join_free(struct sp_call_join *call)
 }
 
 int sp_call_join_files(const struct sp_call_join *call, const char *left, const char *right,
-		       const char *output, char **report, struct sp_errinfo *err)
+		       const uint64_t bytes[2], const char *output, char **report,
+		       struct sp_errinfo *err)
 {
 	const struct sp_join_io io = { .inputs = { left, right }, .output = output };
 	struct sp_join_opts opts = call->opts;
 	struct sp_join_stats stats;
 	int rc;
 
+	for (int i = 0; bytes && i < 2; i++)
+		opts.input_bytes[i] = bytes[i];
 	sp_join_expect(&opts, io.inputs);
 	rc = sp_join_run(&opts, &io, &stats, err);
 	if (rc > 0)

@@ -41,12 +41,14 @@ __all__ = [
     "JoinOptions",
     "Merge",
     "Options",
+    "Partitioned",
     "SortedBuffer",
     "SpindleError",
     "Tally",
     "__version__",
     "join_files",
     "merge",
+    "partition",
     "sort_buffer",
     "sort_file",
     "split",
@@ -156,18 +158,27 @@ def sort_file(
 
 
 def join_files(
-    left: PathLike, right: PathLike, output: PathLike, options: JoinOptions | Words = ()
+    left: PathLike,
+    right: PathLike,
+    output: PathLike,
+    options: JoinOptions | Words = (),
+    *,
+    sizes: tuple[int, int] = (0, 0),
 ) -> dict[str, Any]:
     """Joins two files into output, which appears when it is complete.
 
     Options are those of xjoin(1): -1, -2, -j, -t, -i, -z, -a, -v, -e, -o, --type, --csv, --header,
-    --record-size, --bkey, and those of resources above; fields go by number.  Returns the report,
-    a document of schema spindle.join/1 (spindle-report(5)).
+    --record-size, --bkey, and those of resources above; fields go by number.  sizes: bytes expected
+    in each, for pipes; 0: unknown.  Returns the report, a document of schema spindle.join/1
+    (spindle-report(5)).
     """
     o = options if isinstance(options, JoinOptions) else JoinOptions(options)
     err, report = no_error(), c_void_p()
-    names = (os.fsencode(path) for path in (left, right, output))
-    check(lib.sp_call_join_files(o._call, *names, byref(report), byref(err)), err)
+    inputs, expected = map(os.fsencode, (left, right)), (ctypes.c_uint64 * 2)(*sizes)
+    rc = lib.sp_call_join_files(
+        o._call, *inputs, expected, os.fsencode(output), byref(report), byref(err)
+    )
+    check(rc, err)
     return _document(report)
 
 
@@ -259,6 +270,33 @@ def split(sorted_buffer: Any, options: Options | Words, splitters: Sequence[byte
         lib.sp_splitters_free(handle)
     check(rc, err)
     return list(offsets[: len(splitters)])
+
+
+class Partitioned(NamedTuple):
+    """The result of partition()."""
+
+    data: memoryview  #: the records of part 0, then those of part 1, ...
+    offsets: list[int]  #: where the parts after the first begin, in bytes
+    tally: Tally  #: of all
+
+
+def partition(data: Any, options: Options | Words, splitters: Sequence[bytes]) -> Partitioned:
+    """Distributes whole records over the parts that split() would make of them once sorted,
+    without sorting them: in each part they keep their order."""
+    o, err, handle, t = _options(options), no_error(), c_void_p(), CTally()
+    offsets = (c_size_t * (len(splitters) + 1))()
+    with Views([b"".join(splitters), data]) as v:
+        out = room(v.batches[1].bytes)
+        rc = lib.sp_splitters_read(byref(handle), o._opts, v.batches, byref(err))
+        with Views([out]) as to:
+            if rc >= 0:
+                to_data = to.batches[0].data
+                rc = lib.sp_partition_buffer(
+                    handle, byref(v.batches[1]), to_data, offsets, byref(t), byref(err)
+                )
+        lib.sp_splitters_free(handle)
+    check(rc, err)
+    return Partitioned(memoryview(out)[: t.bytes], list(offsets[: len(splitters)]), _tally(t))
 
 
 class Merge:

@@ -117,7 +117,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "sp_call_join_free": (None, [c_void_p]),
     "sp_call_join_files": (
         c_int,
-        [c_void_p, c_char_p, c_char_p, c_char_p, POINTER(c_void_p), _ERR],
+        [c_void_p, c_char_p, c_char_p, POINTER(c_uint64), c_char_p, POINTER(c_void_p), _ERR],
     ),
     "sp_call_report_free": (None, [c_void_p]),
     "sp_call_sample": (c_int, [_HANDLE, c_void_p, _WORDS, c_size_t, c_size_t, _ERR]),
@@ -133,6 +133,10 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         [c_void_p, _BATCH, c_size_t, c_void_p, c_size_t, _TALLY, _TALLY, _ERR],
     ),
     "sp_split_buffer": (c_int, [c_void_p, _BATCH, POINTER(c_size_t), _ERR]),
+    "sp_partition_buffer": (
+        c_int,
+        [c_void_p, _BATCH, c_void_p, POINTER(c_size_t), _TALLY, _ERR],
+    ),
     "sp_merge_open": (c_int, [_HANDLE, c_void_p, _BATCH, c_size_t, _ERR]),
     "sp_merge_next": (c_int, [c_void_p, _BATCH]),
     "sp_merge_tally": (None, [c_void_p, _TALLY, _TALLY]),

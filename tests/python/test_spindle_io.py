@@ -165,6 +165,17 @@ class Parts(Folder):
         self.assertEqual(sp.split(b"", "", [b"b\n"]), [0])
         self.assertEqual(sp.split(b"a\n", "", []), [])
 
+    def test_what_is_not_sorted_is_partitioned(self):
+        data, options = lines(5000, 3), sp.Options("-s -t'|' -k1,1n")
+        cuts = [b"7\n", b"100|\n", b"2000|x\n"]
+        got = sp.partition(data, options, cuts)
+        order = sp.sort_buffer(data, options)
+        self.assertEqual(got.offsets, sp.split(order.data, options, cuts))
+        self.assertEqual(got.tally, order.read)
+        self.assertEqual(sp.sort_buffer(got.data, options).data, order.data)
+        self.assertNotEqual(got.data, order.data)
+        self.assertEqual(bytes(sp.partition(b"", "", cuts[:1]).data), b"")
+
     def test_the_first_records(self):
         self.assertEqual(sp.Options("--csv").head(b'"a\nb"\nc\n', 1), 6)
 
@@ -193,6 +204,18 @@ class Joining(Folder):
                 else:
                     got = self.joined(left, right, *options.split())
                     self.assertEqual(sorted(got.splitlines()), sorted(want.splitlines()))
+
+    def test_pipes(self):
+        pipes = [os.pipe() for _ in range(2)]
+        for (_, to), data in zip(pipes, (b"1|a\n2|b\n", b"2|x\n")):
+            os.write(to, data)
+            os.close(to)
+        paths = [f"/proc/self/fd/{pipe}" for pipe, _ in pipes]
+        report = sp.join_files(*paths, self.folder / "out", "-t'|'", sizes=(8, 4))
+        for pipe, _ in pipes:
+            os.close(pipe)
+        self.assertEqual((self.folder / "out").read_bytes(), b"2|b|x\n")
+        self.assertEqual(report["result"]["build_input"], 2)
 
     def test_csv_and_binary(self):
         got = self.joined(b'k,a\n"1\n",x\n', b'k,b\n"1\n",y\n', "--csv", "--header")
@@ -251,6 +274,7 @@ class Errors(Folder):
             lambda: list(sp.merge([b"b\na\nc\n", b"b\n"])),
             lambda: list(sp.merge([b"a"])),
             lambda: sp.split(b"a", "", [b"b\n"]),
+            lambda: sp.partition(b"a", "", [b"b\n"]),
             lambda: sp.split(b"a\n", "", [b"b\n", b"a\n"]),
             lambda: sp.tally(b"a\nb"),
             lambda: sp.sort_buffer(b"12345", "--record-size=4"),

@@ -87,6 +87,25 @@ static void merge_part(const struct sp_sort_opts *o, const struct sp_batch *piec
 	ok(rc == SP_END, "part %u is merged", part);
 }
 
+/* Partitioned as the sorted piece is cut; in is without its last newline. */
+static bool partitioned(const struct sp_sort_opts *o, const struct sp_splitters *s,
+			const struct sp_batch *in, const struct sp_batch *piece, const size_t *cuts)
+{
+	const struct sp_batch whole = { in->data, in->bytes + 1 };
+	struct sp_tally all, given;
+	char *out = malloc(whole.bytes);
+	size_t at[3];
+	bool found = !sp_partition_buffer(s, &whole, out, at, &all, &err) &&
+		     !memcmp(at, cuts, sizeof(at)) && memcmp(out, piece->data, piece->bytes) != 0;
+	struct sp_batch again = sorted(o, &(struct sp_batch){ out, whole.bytes }, 1, &given);
+
+	found = found && same(&given, &all) && again.bytes == piece->bytes &&
+		!memcmp(again.data, piece->data, piece->bytes);
+	free((void *)(uintptr_t)again.data);
+	free(out);
+	return found;
+}
+
 /* Sorted in pieces, cut and merged: the same bytes as sorted at once. */
 static void pieces_make_the_whole(const char *name, struct sp_call *call)
 {
@@ -110,6 +129,9 @@ static void pieces_make_the_whole(const char *name, struct sp_call *call)
 			diag("%s", err.text);
 		cuts[i][3] = pieces[i].bytes;
 	}
+	if (!o->unique)
+		ok(partitioned(o, s, &in[0], &pieces[0], cuts[0]),
+		   "%s: parts of what is not sorted have the same records in their order", name);
 	for (unsigned part = 0; part < 4; part++)
 		merge_part(o, pieces, cuts, part, out, &bytes);
 	ok(bytes == whole.bytes && !memcmp(out, whole.data, bytes),

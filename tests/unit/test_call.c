@@ -64,7 +64,7 @@ static void files_are_joined(const char *options, const char *want)
 	rc = sp_call_join(&call, words, n, &err);
 	if (!rc)
 		rc = sp_call_join_files(call, file(left, "1 a\n2 b\n"), file(right, "x 2\ny 3\n"),
-					out, &report, &err);
+					NULL, out, &report, &err);
 	f = fopen(out, "r");
 	if (f && fread(got, 1, sizeof(got) - 1, f))
 		fclose(f);

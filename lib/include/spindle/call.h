@@ -70,9 +70,13 @@ struct sp_call_join;
 SP_API SP_MUST_CHECK int sp_call_join(struct sp_call_join **call, const char *const *words,
 				      size_t nwords, struct sp_errinfo *err);
 SP_API void sp_call_join_free(struct sp_call_join *call); /* accepts NULL */
-/* Joins two files into output; *report: of schema spindle.join/1. */
+/*
+ * Joins two files into output; *report: of schema spindle.join/1.  bytes: expected in each, for
+ * pipes; 0, or bytes NULL: unknown.
+ */
 SP_API SP_MUST_CHECK int sp_call_join_files(const struct sp_call_join *call, const char *left,
-					    const char *right, const char *output, char **report,
+					    const char *right, const uint64_t bytes[2],
+					    const char *output, char **report,
 					    struct sp_errinfo *err);
 
 /* The version of the library, SP_VERSION; static. */
