@@ -302,8 +302,13 @@ def memory_of(text: str) -> int:
 
 
 #: Spilling begins early and in small files: then it overlaps with the tasks.  The object stores of
-#: a sort are full all the time, and Ray's own values (0.8, 100 MB) make tasks wait.
-SPILLING = {"object_spilling_threshold": 0.3, "min_spilling_size": 32 << 20}
+#: a sort are full all the time, and Ray's own values (0.8, 100 MB) make tasks wait.  One process
+#: that restores keeps up with a device; Ray's four, of Python, take the time of tasks to start.
+SPILLING = {
+    "object_spilling_threshold": 0.3,
+    "min_spilling_size": 32 << 20,
+    "max_io_workers": 1,
+}
 
 
 def start_ray(address: str | None, store: str | None) -> None:

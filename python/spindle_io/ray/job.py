@@ -27,7 +27,7 @@ from . import tasks
 from .keys import Keys
 from .output import Folder
 from .plan import Machine
-from .tasks import Mapped, Merged, Reduced, Work
+from .tasks import Mapped, Merged, Reduced, Side, Work
 
 #: What a machine may have failed at; what the data or the options are to blame for, it did not.
 TRANSIENT = [RuntimeError, MemoryError, ConnectionError]
@@ -211,6 +211,7 @@ class Job:
             header=self.plan.headers[0],
             tmpdir=s.tmpdir,
             locales=locales(self.settings.keys),
+            ordered=not self.settings.keys,
         )
 
     def _sample(self, side: int, parts: int) -> list[bytes]:
@@ -289,10 +290,10 @@ class Job:
 
     def _splitters_of_both(self) -> list[list[bytes]]:
         """Splitters of each side, each of which has its share of them; all in both forms."""
-        keys, parts = self.settings.keys, self.plan.ranges
+        keys, wanted = self.settings.keys, self.plan.ranges - 1
         share = [sum(p.hi - p.lo for p in self.plan.pieces if p.side == side) for side in (0, 1)]
-        left = round(parts * share[0] / max(1, sum(share)))
-        own = [self._sample(0, left), self._sample(1, parts - left)]
+        left = round(wanted * share[0] / max(1, sum(share)))
+        own = [self._sample(0, left + 1), self._sample(1, wanted - left + 1)]
         both = own[0] + [keys.carried(r, 1, 0) for r in own[1]]
         both.sort(key=functools.cmp_to_key(self.options[0].compare))
         return [both, [keys.carried(r, 0, 1) for r in both]]
@@ -304,19 +305,15 @@ class Job:
         blocks, mapped = self._map([ray.put(w) for w in work])
         side_of = [[i for i, p in enumerate(self.plan.pieces) if p.side == s] for s in (0, 1)]
         task = self._task(self.stages.join_range)
-        limit = max(1, min(self.plan.memory_bytes // 2, self.plan.range_bytes // 4))
+        words = [tuple(w) for w in self.settings.piece_words]
         refs = []
         for r in range(self.plan.ranges):
-            sides = [
-                (
-                    self.settings.piece_words[side],
-                    self.plan.headers[side],
-                    [blocks[i][r] for i in side_of[side]],
-                    [mapped[i].sizes[r] for i in side_of[side]],
-                )
-                for side in (0, 1)
-            ]
-            refs.append(task.remote(r, work[0], sides, limit))
+            sizes = [sum(mapped[i].sizes[r] for i in pieces) for pieces in side_of]
+            sides = list(map(Side, words, self.plan.headers, map(len, side_of), sizes))
+            own = [blocks[i][r] for pieces in side_of for i in pieces]
+            if sum(sizes) > self.plan.range_bytes:
+                own = [[ref] for ref in own]
+            refs.append(task.remote(r, work[0], sides, *own))
         blocks.clear()
         joined = self._await("join", refs, lambda j: j.given.bytes)
         for side in (0, 1):

@@ -169,7 +169,8 @@ def make(
     total = sum(p.hi - p.lo for p in pieces)
     most = max(machine.store_of_node / STORE_SHARE / machine.tasks_of_node, 1)
     if not ranges:
-        ranges = max(2 * machine.cpus, math.ceil(total / most))
+        rounds = max(2, math.ceil(total / most / machine.cpus))
+        ranges = rounds * machine.cpus
     return Plan(
         pieces=tuple(pieces),
         ranges=ranges,

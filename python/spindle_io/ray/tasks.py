@@ -5,6 +5,7 @@ a name of its own until it is complete: Ray may run it again, elsewhere, at any 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import locale
 import mmap
 import os
@@ -12,7 +13,8 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pickle import PickleBuffer
 from typing import Any, NamedTuple
 
@@ -27,6 +29,7 @@ from .plan import CSV, FIXED, Piece
 
 #: Beyond the end of a piece its last record is looked for within so much at first.
 REACH = 1 << 16
+PIPE = 1 << 20
 
 
 class Mapped(NamedTuple):
@@ -56,6 +59,7 @@ class Work:
     header: bytes
     tmpdir: str | None
     locales: tuple[tuple[int, str], ...]  #: categories and names, those of the driver
+    ordered: bool = True  #: map sorts; else it only partitions
 
     def options(self, words: Sequence[str], share: int = 1) -> Options:
         """With a share of the task's memory, one thread, and the driver's locale."""
@@ -116,7 +120,7 @@ def _spilled(piece: Piece, work: Work, options: Options) -> Iterator[memoryview]
 
 
 def map_piece(piece: Piece, work: Work) -> Any:
-    """Sorts a piece and cuts it: a block for each range, then Mapped."""
+    """Sorts a piece, or not, and cuts it: a block for each range, then Mapped."""
     options = work.options(work.piece_words, 2)
     whole_file = options.info.kind == CSV and piece.hi - piece.lo > work.memory_bytes // 3
     if whole_file:
@@ -125,12 +129,24 @@ def map_piece(piece: Piece, work: Work) -> Any:
             return _blocks(bytearray(data), work, options, t, t)
     data = read_piece(piece, options)
     try:
+        if not work.ordered:
+            return _partitioned(data, work, options)
         done = spindle_io.sort_buffer(data, options)
     except SpindleError as e:
         raise SpindleError(e.code, e.text, e.path or piece.path, e.offset) from None
     if done.read.bytes - len(data) not in (0, 1):
         raise SpindleError(EBALANCE, "records were lost or duplicated in map", piece.path, piece.lo)
     return _blocks(done.data, work, options, done.read, done.given)
+
+
+def _partitioned(data: Any, work: Work, options: Options) -> Any:
+    """The same without sorting."""
+    if options.info.kind != FIXED and data and data[-1] != options.info.eol:
+        data = bytes(data) + bytes([options.info.eol])
+    done = spindle_io.partition(data, options, work.splitters)
+    cuts = [0, *done.offsets, len(done.data)]
+    blocks = [done.data[a:b] for a, b in zip(cuts, cuts[1:])]
+    return _given(blocks, done.tally, done.tally)
 
 
 def _cut(data: Any, options: Options, splitters: Sequence[bytes]) -> list[memoryview]:
@@ -140,7 +156,10 @@ def _cut(data: Any, options: Options, splitters: Sequence[bytes]) -> list[memory
 
 
 def _blocks(data: Any, work: Work, options: Options, read: Tally, given: Tally) -> Any:
-    blocks = _cut(data, options, work.splitters)
+    return _given(_cut(data, options, work.splitters), read, given)
+
+
+def _given(blocks: Sequence[memoryview], read: Tally, given: Tally) -> Any:
     return (*map(PickleBuffer, blocks), Mapped(read, given, tuple(map(len, blocks))))
 
 
@@ -271,6 +290,15 @@ def _checked(path: str, part: Part, options: Options) -> Tally:
         return spindle_io.tally(view, options)
 
 
+class Side(NamedTuple):
+    """One side of a range of a join."""
+
+    words: tuple[str, ...]  #: options of the format
+    header: bytes
+    blocks: int
+    bytes: int  #: of the blocks
+
+
 class Joined(NamedTuple):
     read: tuple[Tally, Tally]  #: of both sides
     records: int  #: of the result
@@ -282,62 +310,63 @@ class Joined(NamedTuple):
         return self.read[0] + self.read[1]
 
 
-def join_range(
-    number: int,
-    work: Work,
-    sides: Sequence[tuple[Sequence[str], bytes, Sequence[Any], Sequence[int]]],
-    limit: int,
-) -> Joined:
-    """Merges the blocks of a range of both sides, and joins them.
+def join_range(number: int, work: Work, sides: Sequence[Side], *blocks: Any) -> Joined:
+    """Joins the blocks of a range, first those of the left side.
 
-    sides: options of the sort, header, blocks and their bytes.
+    A block in a list is a reference, and is fetched when its turn comes.
     """
-    part = Part(work, number, None)
-    with tempfile.TemporaryDirectory(prefix="spindle-ray-", dir=work.tmpdir) as folder:
-        names, read = [], []
-        for side, (words, header, refs, sizes) in enumerate(sides):
-            names.append(os.path.join(folder, f"side-{side}"))
-            read.append(_merge_side(names[-1], words, header, refs, sizes, work, limit))
-        whole = not number or not work.header
+    part, options = Part(work, number, None), work.join_options()
+    whole, left = not number or not work.header, sides[0].blocks
+    with (
+        tempfile.TemporaryDirectory(prefix="spindle-ray-", dir=work.tmpdir) as folder,
+        ThreadPoolExecutor(2) as pool,
+    ):
         result = part.temporary if whole else os.path.join(folder, "result")
-        report = spindle_io.join_files(*names, result, work.join_options())["result"]
+        pipes = [os.pipe() for _ in sides]
+        fed = [
+            pool.submit(_feed, to, *side)
+            for (_, to), *side in zip(pipes, sides, (blocks[:left], blocks[left:]))
+        ]
+        try:
+            report = spindle_io.join_files(
+                *(f"/proc/self/fd/{pipe}" for pipe, _ in pipes),
+                result,
+                options,
+                sizes=[len(side.header) + side.bytes for side in sides],
+            )["result"]
+        finally:
+            for pipe, _ in pipes:
+                os.close(pipe)
+        read = (fed[0].result(), fed[1].result())
         if whole:
             os.rename(result, part.path)
         else:
             with part.open() as f, open(result, "rb") as made:
                 _skip_header(made, work)
                 shutil.copyfileobj(made, f, 1 << 20)
-    return Joined((read[0], read[1]), report["output_records"], os.stat(part.path).st_size)
+    return Joined(read, report["output_records"], os.stat(part.path).st_size)
 
 
-def _merge_side(
-    path: str,
-    words: Sequence[str],
-    header: bytes,
-    refs: Sequence[Any],
-    sizes: Sequence[int],
-    work: Work,
-    limit: int,
-) -> Tally:
-    """Writes the records of a side in order."""
-    folder = f"{path}.runs"
-    os.mkdir(folder)
-    own = replace(work, piece_words=tuple(words))
-    paths, total = merge_in_files(refs, sizes, own, limit, folder)
-    if len(paths) > 1:
-        whole = os.path.join(folder, "whole")
-        spindle_io.sort_file(paths, whole, own.options(words), merge=True)
-        paths = [whole]
-    if len(paths) == 1 and not header:
-        os.rename(paths[0], path)
-    else:
-        with open(path, "wb") as f:
-            f.write(header)
-            for name in paths:
-                with open(name, "rb") as run:
-                    shutil.copyfileobj(run, f, 1 << 20)
-    shutil.rmtree(folder)
-    return total
+def _feed(to: int, side: Side, blocks: Sequence[Any]) -> Tally:
+    """Writes the header and the blocks of a side to a pipe, and counts their records."""
+    read, options = Tally(), Options(side.words)
+    with open(to, "wb", buffering=0) as f:
+        fcntl.fcntl(f, fcntl.F_SETPIPE_SZ, PIPE)
+        wanted = _put(f, side.header)
+        for block in blocks:
+            data = ray.get(block[0]) if isinstance(block, list) else block
+            read += spindle_io.tally(data, options)
+            wanted = wanted and _put(f, data)
+    return read
+
+
+def _put(f: Any, data: Any) -> bool:
+    """False: nobody reads any more."""
+    left = memoryview(data)
+    with contextlib.suppress(BrokenPipeError):
+        while left:
+            left = left[f.write(left) :]
+    return not left
 
 
 def _skip_header(made: Any, work: Work) -> None:
