@@ -101,9 +101,13 @@ def warm_up(ray):
         time.sleep(0.2)
         return bytes(20 << 20)
 
+    @ray.remote(scheduling_strategy="SPREAD")
+    def take(refs):
+        time.sleep(0.2)
+        return sum(len(ray.get(ref)) for ref in refs)
+
     refs = [give.remote() for _ in range(40)]
-    for ref in refs:
-        ray.get(ref)
+    ray.get([take.remote(refs[i::8]) for i in range(8)])
 
 
 def spindle_ray(*words):
