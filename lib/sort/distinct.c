@@ -26,7 +26,10 @@
  * are hashed and their slots fetched, then the records found there, then keys are compared.
  *
  * Rejected: the hash aggregation of flow/group.c, which keeps each group in memory of its own
- * and needs 150 bytes for it; a table of entries, which costs one more cache miss.
+ * and needs 150 bytes for it; a table of entries, which costs one more cache miss; two threads
+ * that look up halves of a batch, while nothing changes the table: a thread starts 50 us late on a
+ * virtual machine, reading 1 GB of repeated lines took no less time (0.53 and 0.56 s, in the page
+ * cache too) and a third more of the processors.
  */
 #include <string.h>
 #include "base/hash.h"
