@@ -16,12 +16,16 @@
  * There are no branches if figures must be deterministic (simulated machines), if
  * reading was set by hand, or below 16 MB of memory.  If a branch cannot be created, its
  * runs stay with the trunk.
+ *
+ * Sorted files (-m) are divided likewise if they are regular.  Each record that the merge gives
+ * is the least of those that the files are at, in order or not, so dividing changes nothing.
  */
 #include <stdlib.h>
 #include "base/err.h"
 #include "sort/state.h"
 
 #define LEAST_RUNS 8
+#define LEAST_FILES 4
 #define LEAST_BYTES (UINT64_C(8) << 20)
 /* Ring buffers are this much smaller than those of the output; less is not worth passing on. */
 #define SPAN_SHARE 8
@@ -31,8 +35,9 @@
 struct sp__branch {
 	struct sp_sort *sort;
 	struct sp__spill *reader;
-	const unsigned *ids; /* its runs, and the memory for their pages */
-	unsigned n;
+	struct sp__inputs files; /* n 0: it has runs */
+	const unsigned *ids;	 /* its runs, and the memory for their pages */
+	unsigned n;		 /* of either */
 	struct sp__freemem where;
 	const struct sp__run_span *spans; /* of its runs; NULL: whole */
 	struct sp__merge merge;
@@ -75,14 +80,21 @@ static void note_begin(struct sp__branch *b, const struct sp__outbuf *out)
 	memcpy(begin_of(b, out), b->places.at, b->n * sizeof(*b->begin));
 }
 
+static int open_cursors(struct sp__branch *b, struct sp__step_inputs *in)
+{
+	if (b->files.n)
+		return sp__inputs_open(b->sort, &b->files, b->n, b->merge.cursors, &b->err);
+	return sp__step_open(b->sort, b->reader, in, b->ids, b->spans, b->n, b->where,
+			     b->merge.cursors);
+}
+
 /* The branch's thread.  It must reap all its own requests. */
 static void branch_main(void *arg)
 {
 	struct sp__branch *b = arg;
-	struct sp__step_inputs in;
+	struct sp__step_inputs in = { 0 };
 	struct sp__outbuf *out;
-	int rc = sp__step_open(b->sort, b->reader, &in, b->ids, b->spans, b->n, b->where,
-			       b->merge.cursors);
+	int rc = open_cursors(b, &in);
 	bool going = rc == 0;
 
 	if (rc < 0)
@@ -133,7 +145,7 @@ static bool branch_start(struct sp__branch *b, char *spans)
 		return false;
 	b->merge.plain = true;
 	sp__ring_use(&b->ring, spans, span_bytes(s));
-	return sp__spill_reader_open(&b->reader, s->spilled.store, &b->err) == 0 &&
+	return (b->files.n || sp__spill_reader_open(&b->reader, s->spilled.store, &b->err) == 0) &&
 	       sp__task_try_start(&b->task, branch_main, b);
 }
 
@@ -172,24 +184,45 @@ static unsigned branches_for(const struct sp_sort *s, unsigned n, uint64_t bytes
 	return (room - beside) / s->plan.page_bytes < PAGES_EACH * (uint64_t)n ? 0 : k;
 }
 
-static bool branch_open(struct sp_sort *s, const unsigned *ids, unsigned n,
-			struct sp__freemem where, char *spans)
+static struct sp__branch *branch_new(struct sp_sort *s, unsigned n)
 {
 	struct sp__branch *b = calloc(1, sizeof(*b));
 
 	if (!b)
-		return false;
-	*b = (struct sp__branch){ .sort = s, .ids = ids, .n = n, .where = where };
+		return NULL;
+	b->sort = s;
+	b->n = n;
 	b->err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	sp__ring_init(&b->ring);
+	return b;
+}
+
+static bool branch_open(struct sp__branch *b, char *spans)
+{
+	struct sp_sort *s = b->sort;
+
+	if (!branch_start(b, spans))
+		return false;
+	s->merging.branches[s->merging.nbranches++] = b;
+	s->stats.merge_branches = s->merging.nbranches;
+	return true;
+}
+
+static bool open_runs(struct sp_sort *s, const unsigned *ids, unsigned n, struct sp__freemem where,
+		      char *spans)
+{
+	struct sp__branch *b = branch_new(s, n);
+
+	if (!b)
+		return false;
+	b->ids = ids;
+	b->where = where;
 	if (s->merging.spans)
 		b->spans = s->merging.spans + (ids - s->spilled.ids);
-	sp__ring_init(&b->ring);
-	if (!branch_start(b, spans)) {
+	if (!branch_open(b, spans)) {
 		branch_free(b);
 		return false;
 	}
-	s->merging.branches[s->merging.nbranches++] = b;
-	s->stats.merge_branches = s->merging.nbranches;
 	return true;
 }
 
@@ -210,13 +243,58 @@ unsigned sp__branches_open(struct sp_sort *s, const unsigned *ids, unsigned n,
 
 		runs = runs_of(s, ids + taken, n - taken, 3 * bytes / (3 + 2 * k));
 		part.bytes = pages * runs / n * s->plan.page_bytes;
-		if (!runs || !branch_open(s, ids + taken, runs, part, spans))
+		if (!runs || !open_runs(s, ids + taken, runs, part, spans))
 			break;
 		taken += runs;
 		where->mem += part.bytes;
 		where->bytes -= part.bytes;
 	}
 	return taken;
+}
+
+/* How many of the next files hold about the given bytes; not all of them. */
+static unsigned files_of(const struct sp__inputs *in, uint64_t bytes)
+{
+	uint64_t have = 0;
+	unsigned n = in->next;
+
+	while (n + 1 < in->n && have + in->list[n].file_bytes / 2 <= bytes)
+		have += in->list[n++].file_bytes;
+	return n - in->next;
+}
+
+static bool open_files(struct sp_sort *s, unsigned n, char *spans)
+{
+	struct sp__inputs *in = &s->merging.inputs;
+	struct sp__branch *b = branch_new(s, n);
+
+	if (!b)
+		return false;
+	sp__inputs_part(in, n, &b->files);
+	if (branch_open(b, spans))
+		return true;
+	sp__inputs_unpart(in, &b->files);
+	branch_free(b);
+	return false;
+}
+
+void sp__branches_open_files(struct sp_sort *s)
+{
+	const struct sp__inputs *in = &s->merging.inputs;
+	unsigned most = s->threads - 1 < SP__BRANCHES_MAX ? s->threads - 1 : SP__BRANCHES_MAX, n;
+	struct sp__freemem where = sp__free_region(s, true);
+	uint64_t bytes = 0;
+
+	for (unsigned i = in->next; i < in->n; i++)
+		bytes += in->list[i].file_bytes;
+	if (!in->files || span_bytes(s) < LEAST_SPAN || in->n - in->next < LEAST_FILES ||
+	    bytes < LEAST_BYTES || where.bytes < most * SP__RING_BUFFERS * span_bytes(s))
+		return;
+	for (unsigned k = 0; k < most; k++, where.mem += SP__RING_BUFFERS * span_bytes(s)) {
+		n = files_of(in, 3 * bytes / (3 + 2 * most));
+		if (!n || !open_files(s, n, where.mem))
+			return;
+	}
 }
 
 static int branch_get(void *branch, size_t index, bool wait, const char **data, size_t *bytes)
@@ -266,6 +344,7 @@ void sp__branches_close(struct sp_sort *s)
 		sp__ring_abandon(&s->merging.branches[i]->ring);
 	for (unsigned i = 0; i < s->merging.nbranches; i++) {
 		sp__task_join(&s->merging.branches[i]->task);
+		sp__inputs_rejoin(&s->merging.inputs, &s->merging.branches[i]->files);
 		branch_free(s->merging.branches[i]);
 	}
 	s->merging.nbranches = 0;

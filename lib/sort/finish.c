@@ -85,7 +85,7 @@ static int merge_files(struct sp_sort *s, unsigned n)
 	rc = sp__merge_init(&m, s->opts.keys, n, &s->env.budget, s->env.err);
 	if (rc < 0)
 		return rc;
-	rc = sp__inputs_open(s, n, m.cursors);
+	rc = sp__inputs_open(s, &s->merging.inputs, n, m.cursors, s->env.err);
 	if (rc == 0)
 		rc = sp__merge_into(s, &m, 0, &run);
 	sp__inputs_close(&s->merging.inputs);
@@ -225,11 +225,16 @@ static int set_up_final(struct sp_sort *s, unsigned n, bool threaded)
 	struct sp__freemem where = pages_for(s, n, files);
 	unsigned pages = (unsigned)(where.bytes / s->plan.page_bytes);
 	unsigned branched = n && threaded ? sp__branches_open(s, s->spilled.ids, n, &where) : 0;
-	unsigned spilled = s->merging.nbranches + n - branched;
 	struct sp__merge *m = &s->merging.merge;
-	int rc = sp__merge_init(m, s->opts.keys, spilled + memory + strips + files, &s->env.budget,
-				s->env.err);
+	unsigned spilled, left;
+	int rc;
 
+	if (files && !n && threaded)
+		sp__branches_open_files(s);
+	left = s->merging.inputs.n - s->merging.inputs.next;
+	spilled = s->merging.nbranches + n - branched;
+	rc = sp__merge_init(m, s->opts.keys, spilled + memory + strips + left, &s->env.budget,
+			    s->env.err);
 	if (rc < 0)
 		return rc;
 	m->plain = !s->opts.unique && !s->opts.count;
@@ -245,8 +250,9 @@ static int set_up_final(struct sp_sort *s, unsigned n, bool threaded)
 				   n - branched, where, m->cursors + s->merging.nbranches);
 	if (rc == 0 && n)
 		sp__step_replan(s, s->spilled.ids, n, branched ? pages : s->merging.final.buffers);
-	if (rc == 0 && files)
-		rc = sp__inputs_open(s, files, m->cursors + spilled + memory);
+	if (rc == 0 && left)
+		rc = sp__inputs_open(s, &s->merging.inputs, left, m->cursors + spilled + memory,
+				     s->env.err);
 	if (rc < 0)
 		return rc;
 	s->stats.merges += n + memory + files > 1;

@@ -7,7 +7,10 @@
 
 /* Descriptors that merging needs besides the inputs and the output: the spill store's. */
 #define OTHER_DESCRIPTORS 2
-#define FAN_IN_DEFAULT 128
+/* Unless --batch-size says it: as many as have that much memory each. */
+#define FAN_IN_BYTES (16u << 10)
+#define FAN_IN_LEAST 16
+#define FAN_IN_MOST 1000
 /* Up to this many inputs each get their own queue, and so a descriptor or two. */
 #define QUEUES_MAX 4
 
@@ -23,28 +26,31 @@ static int get(void *ctx, size_t index, bool wait, const char **data, size_t *by
 	return rc;
 }
 
-int sp__inputs_open(struct sp_sort *s, unsigned n, struct sp__cursor *cursors)
+int sp__inputs_open(const struct sp_sort *s, struct sp__inputs *in, unsigned n,
+		    struct sp__cursor *cursors, struct sp_errinfo *err)
 {
-	struct sp__inputs *in = &s->merging.inputs;
-	size_t chunk = in->memory_bytes / (2 * n) & ~(size_t)4095;
 	struct sp__rstream_opts o = { .engine = s->opts.run.engine,
 				      .direct = SP__DIRECT_AUTO,
 				      .depth = 2,
 				      .whole = true,
 				      .device = sp__env_reading(&s->env).device };
+	size_t chunk;
 
-	if (n > QUEUES_MAX && !o.device)
+	if (n > QUEUES_MAX && !o.device) {
 		o.engine = "sync";
+		o.depth = 1;
+	}
+	chunk = in->memory_bytes / (o.depth * n) & ~(size_t)4095;
 	o.chunk_bytes = chunk < 4096 ? 4096 : chunk > 1u << 20 ? 1u << 20 : chunk;
 	for (unsigned i = 0; i < n; i++) {
 		struct sp__input *input = &in->list[in->next];
 		int rc;
 
 		o.sim_file = in->sim_file + in->next;
-		input->fd = sp__input_open(input->name, s->env.err);
+		input->fd = sp__input_open(input->name, err);
 		if (input->fd < 0)
 			return input->fd;
-		rc = sp__rstream_open(&input->stream, input->fd, input->name, &o, s->env.err);
+		rc = sp__rstream_open(&input->stream, input->fd, input->name, &o, err);
 		if (rc < 0) {
 			sp__input_close(input->name, input->fd);
 			return rc;
@@ -75,10 +81,41 @@ void sp__inputs_close(struct sp__inputs *in)
 	}
 }
 
+void sp__inputs_part(struct sp__inputs *in, unsigned n, struct sp__inputs *part)
+{
+	const unsigned left = in->n - in->next;
+
+	*part = (struct sp__inputs){ .list = in->list + in->next,
+				     .n = n,
+				     .memory_bytes = in->memory_bytes / left * n,
+				     .files = in->files };
+	in->memory_bytes -= part->memory_bytes;
+	in->next += n;
+}
+
+void sp__inputs_unpart(struct sp__inputs *in, const struct sp__inputs *part)
+{
+	in->memory_bytes += part->memory_bytes;
+	in->next -= part->n;
+}
+
+void sp__inputs_rejoin(struct sp__inputs *in, struct sp__inputs *part)
+{
+	sp__inputs_close(part);
+	sp__io_add(&in->done, &part->done);
+	sp__tally_join(&in->read, &part->read);
+	in->bytes += part->bytes;
+}
+
 static unsigned fan_in(const struct sp_sort *s)
 {
-	unsigned most = s->opts.batch_size ? s->opts.batch_size : FAN_IN_DEFAULT;
-	unsigned free_fds;
+	size_t some = s->merging.inputs.memory_bytes / FAN_IN_BYTES;
+	unsigned most = s->opts.batch_size, free_fds;
+
+	if (!most)
+		most = some < FAN_IN_LEAST  ? FAN_IN_LEAST
+		       : some > FAN_IN_MOST ? FAN_IN_MOST
+					    : (unsigned)some;
 
 	if (s->opts.fan_in && s->opts.fan_in < most)
 		most = s->opts.fan_in;
@@ -93,14 +130,22 @@ int sp__sort_merge_inputs(struct sp_sort *s, const struct sp_sort_io *io, unsign
 	struct sp__inputs *in = &s->merging.inputs;
 
 	in->n = (unsigned)io->ninputs;
-	in->fan_in = fan_in(s);
 	in->memory_bytes = s->plan.memory_bytes / 3;
+	in->fan_in = fan_in(s);
 	in->sim_file = sim_file;
 	in->list = calloc(in->n ? in->n : 1, sizeof(*in->list));
 	if (!in->list)
 		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
-	for (unsigned i = 0; i < in->n; i++)
-		in->list[i].name = io->inputs[i];
+	in->files = true;
+	for (unsigned i = 0; i < in->n; i++) {
+		struct sp__input *input = &in->list[i];
+		bool file;
+
+		input->name = io->inputs[i];
+		input->file_bytes = sp__inputs_bytes(&input->name, 1, SP_PACKED_NONE, &file);
+		in->total_bytes += input->file_bytes;
+		in->files = in->files && file;
+	}
 	s->forming.slots[0].state = SP__SLOT_EMPTY;
 	s->state = SP__SORT_FINISHING;
 	return 0;

@@ -69,6 +69,7 @@ struct sp__step_inputs {
 
 struct sp__input {
 	const char *name;
+	uint64_t file_bytes; /* if it is a regular file */
 	int fd;
 	struct sp__rstream *stream; /* NULL: not open */
 };
@@ -77,10 +78,12 @@ struct sp__input {
 struct sp__inputs {
 	struct sp__input *list;
 	unsigned n;
-	unsigned next;	     /* the first not merged yet */
-	unsigned fan_in;     /* the most open at a time */
-	size_t memory_bytes; /* for the streams of all that are open */
-	unsigned sim_file;   /* number of the first one on a simulated machine */
+	unsigned next;	      /* the first not merged yet */
+	unsigned fan_in;      /* the most open at a time */
+	size_t memory_bytes;  /* for the streams of all that are open */
+	unsigned sim_file;    /* number of the first one on a simulated machine */
+	bool files;	      /* all are regular files, so reading them never waits for others, */
+	uint64_t total_bytes; /* ... of that size */
 	struct sp__io_counters done;
 	uint64_t bytes;	       /* read so far */
 	struct sp__tally read; /* records of all inputs; owned by the merging thread */
@@ -120,9 +123,16 @@ SP_MUST_CHECK int sp__sort_merge_inputs(struct sp_sort *s, const struct sp_sort_
 					unsigned sim_file);
 /*
  * Opens the next n as cursors.  After a failure sp__inputs_close() closes those that were
- * opened.
+ * opened.  Errors, later ones too, are recorded in err.
  */
-SP_MUST_CHECK int sp__inputs_open(struct sp_sort *s, unsigned n, struct sp__cursor *cursors);
+SP_MUST_CHECK int sp__inputs_open(const struct sp_sort *s, struct sp__inputs *in, unsigned n,
+				  struct sp__cursor *cursors, struct sp_errinfo *err);
+/* For another thread: the next n, with their share of memory, as inputs of their own. */
+void sp__inputs_part(struct sp__inputs *in, unsigned n, struct sp__inputs *part);
+/* The last part was not needed. */
+void sp__inputs_unpart(struct sp__inputs *in, const struct sp__inputs *part);
+/* Closes a part, and counts what it has read. */
+void sp__inputs_rejoin(struct sp__inputs *in, struct sp__inputs *part);
 /* Closes all open inputs. */
 void sp__inputs_close(struct sp__inputs *in);
 
@@ -160,6 +170,8 @@ SP_MUST_CHECK int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigne
  */
 unsigned sp__branches_open(struct sp_sort *s, const unsigned *ids, unsigned n,
 			   struct sp__freemem *where);
+/* The same for the next input files; the trunk opens those that are left. */
+void sp__branches_open_files(struct sp_sort *s);
 /*
  * With s->merging.places there is one branch at most.  Of it, while the first cursor of the trunk
  * is at a record that begins a span, or has ended: the places in its runs of what follows.

@@ -146,10 +146,17 @@ static void run_ahead(void *arg)
 	} while (rc == SP_READY && sp__ring_settled(ring, out));
 }
 
+/* Is it worth while?  A thread that waits for a pipe could not be stopped. */
+static bool run_beside(const struct sp_sort *s)
+{
+	if (s->merging.inputs.n)
+		return s->merging.inputs.files && s->merging.inputs.total_bytes > INLINE_BYTES;
+	return s->spilled.store || s->stats.input_bytes > INLINE_BYTES;
+}
+
 int sp__output_start(struct sp_sort *s)
 {
-	s->output.threaded =
-		s->threads > 1 && (s->spilled.store || s->stats.input_bytes > INLINE_BYTES);
+	s->output.threaded = s->threads > 1 && run_beside(s);
 	s->state = SP__SORT_OUTPUT;
 	s->output.threaded = s->output.threaded && sp__task_try_start(&s->task, run_ahead, s);
 	/* If threaded, get() returns its errors. */
@@ -189,11 +196,11 @@ void sp__output_stop(struct sp_sort *s)
 	sp__ring_abandon(&s->output.ring);
 	sp__task_join(&s->forming.sorting);
 	sp__task_join(&s->task);
+	sp__branches_close(s);
 }
 
 void sp__output_close(struct sp_sort *s)
 {
 	sp__output_stop(s);
-	sp__branches_close(s);
 	sp__bytes_release(&s->output.held, &s->env.budget);
 }

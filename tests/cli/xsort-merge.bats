@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# -m: sorted files as they come.
+# -m: sorted files as they come, divided among threads where they are large.
 
 bats_require_minimum_version 1.5.0
 
@@ -9,12 +9,71 @@ setup()
 {
 	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
 	export LC_ALL=C
+	xgen=${XGEN:-$BATS_TEST_DIRNAME/../../build/bin/xgen}
 	cd "$BATS_TEST_TMPDIR" || return
 }
+
+# files N: N files, 10 MB in all, in order by their first byte only.
+files()
+{
+	"$xgen" records --seed=5 --bytes=10M | tr ' ' _ | sed 's/^..\(.\)\(.\)/\1 \2/' >all
+	split -a 2 -n "l/$1" all part.
+	for file in part.*; do sort -s -k1,1 -o "$file" "$file"; done
+}
+branches() { sed -n 's/.*"merge_branches": *\([0-9]*\).*/\1/p' stats; }
 
 @test "merging waits for inputs that are slow" {
 	for options in --parallel=1 --parallel=2; do
 		run -0 "$xsort" $options -m <(sleep 0.2; echo b; sleep 0.2; echo d) <(echo a; echo c)
 		[ "$output" = $'a\nb\nc\nd' ]
 	done
+}
+
+@test "large files are merged by several threads, and nobody can tell" {
+	files 11
+	# Whole lines are out of order in each: what comes next is the least of all there are.
+	for options in '' -s -u -r '-s -k1,1' '-u -k1,1' '-s -k1,1 -r' '-n -k2'; do
+		sort -m $options part.* >want
+		for threads in 1 2 3 8; do
+			"$xsort" -S 16M --parallel=$threads --stats=stats -m $options -o out part.*
+			cmp out want
+			"$xsort" -S 16M --parallel=$threads -m $options part.* | cmp - want
+			[ "$(branches)" = $((threads > 4 ? 3 : threads - 1)) ]
+			[ "$(sed -n '/"result"/,/}/s/.*"input_bytes": *\([0-9]*\).*/\1/p' stats)" = "$(cat part.* | wc -c)" ]
+		done
+	done
+	"$xsort" -S 16M --parallel=4 -m --top=1000 -k1,1 -s part.* | cmp - <(sort -s -m -k1,1 part.* | head -n 1000)
+}
+
+@test "a reader that goes away ends them; a file may be an input twice, or the output" {
+	files 11
+	"$xsort" -S 16M --parallel=4 -m part.* | head -n 5 | cmp - <(sort -m part.* | head -n 5)
+	sort -m part.* part.aa part.ab >want
+	"$xsort" -S 16M --parallel=4 -m part.* part.aa part.ab | cmp - want
+	sort -s -k1,1 all >want
+	"$xsort" -S 16M --parallel=4 -s -k1,1 -m -o part.ab part.*
+	cmp part.ab want
+}
+
+@test "a file that is not there, or no disk, is told" {
+	files 11
+	rm part.ac
+	for threads in 1 2 4; do
+		run -2 "$xsort" -S 16M --parallel=$threads -m -o out part.aa part.ab part.ac part.a[d-z]
+		[ "$output" = "xsort: cannot read: part.ac: No such file or directory" ]
+		[ ! -e out ]
+		run -2 "$xsort" -S 16M --parallel=$threads -m --stats=stats -o /dev/full part.*
+		[[ $output = *'No space left on device'* ]]
+	done
+}
+
+@test "many files: one merge of as many as memory allows" {
+	files 300
+	sort -m part.* >want
+	"$xsort" -S 16M --stats=stats -m -o out part.*
+	cmp out want
+	[ "$(sed -n 's/.*"merges": *\([0-9]*\),.*/\1/p' stats)" = 1 ]
+	"$xsort" -S 1M --stats=stats -m -o out part.*
+	cmp out want
+	[ "$(sed -n 's/.*"merges": *\([0-9]*\),.*/\1/p' stats)" -gt 1 ]
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The branches of a final merge, for a pipe, and its parts, for a file.
+# The branches of a final merge, for a pipe, and its parts, for a file; those of sorted files.
 
 # shellcheck source=tests/delay/lib.bash
 . "$(dirname "$0")/lib.bash"
@@ -21,6 +21,16 @@ parts()
 	same want $?
 }
 
+split -a 1 -n l/7 many sorted.
+for file in sorted.?; do sort -o "$file" "$file"; done
+
+files()
+{
+	"$xsort" -m -S 16M --parallel="${threads[$1 % 3]}" -o out sorted.? 2>err
+	same want $?
+}
+
 seeds branches
 seeds parts
+seeds files
 tap_done
