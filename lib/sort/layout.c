@@ -170,15 +170,16 @@ static void choose_fan_in(const struct sp_sort_opts *o, const struct sp__choice 
 	l->need_merge_bytes = (uint64_t)at_least * c->page_bytes;
 }
 
+/* given: the strategy, or SP_READ_AUTO. */
 static double read_seconds(const struct sp__layout *l, uint32_t page_bytes, unsigned runs,
-			   struct sp__plan_device device)
+			   enum sp_readahead given, struct sp__plan_device device)
 {
 	struct sp_strategy_plan table[SP_READ_COUNT_];
 	uint64_t pages = l->nominal_bytes / page_bytes + 1;
+	enum sp_readahead best =
+		sp__plan_readahead(pages, page_bytes, runs, l->merge_pages, l->keys, device, table);
 
-	return table[sp__plan_readahead(pages, page_bytes, runs, l->merge_pages, l->keys, device,
-					table)]
-		.seconds;
+	return table[given ? given : best].seconds;
 }
 
 /* Processor time for merging all bytes once. */
@@ -209,7 +210,7 @@ static double merged_before(const struct sp__layout *l)
  * alternately.  Each write takes the arm away from the path; without a path s is the
  * mean over the whole device, which is larger.
  */
-static void estimate(struct sp__layout *l, const struct sp__choice *c,
+static void estimate(struct sp__layout *l, const struct sp__choice *c, enum sp_readahead given,
 		     struct sp__plan_device device)
 {
 	const uint32_t page_bytes = c->page_bytes;
@@ -222,13 +223,14 @@ static void estimate(struct sp__layout *l, const struct sp__choice *c,
 	l->passes = passes_for(l->runs, l->fan_in);
 	l->final_runs = (unsigned)(l->runs < l->fan_in ? l->runs : l->fan_in);
 	l->seconds += pass; /* spilling */
-	l->seconds += fmax(work, read_seconds(l, page_bytes, l->final_runs, device));
+	l->seconds += fmax(work, read_seconds(l, page_bytes, l->final_runs, given, device));
 	before = merged_before(l);
 	if (before <= 0)
 		return;
-	l->seconds += before * (pass + work + read_seconds(l, page_bytes, l->fan_in, device) +
-				device.away_s * (double)l->nominal_bytes /
-					sp__buffers(c->working_bytes).chunk_bytes);
+	l->seconds +=
+		before * (pass + work + read_seconds(l, page_bytes, l->fan_in, given, device) +
+			  device.away_s * (double)l->nominal_bytes /
+				  sp__buffers(c->working_bytes).chunk_bytes);
 }
 
 /*
@@ -332,7 +334,7 @@ void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice
 			break;
 	}
 	if (!layout->misfit)
-		estimate(layout, choice, sp__plan_device(opts));
+		estimate(layout, choice, opts->readahead, sp__plan_device(opts));
 	if (choice->formation == SP_FORM_REPLACEMENT)
 		layout->seconds +=
 			SP__PLAN_REPLACEMENT_S_PER_MB * (double)layout->nominal_bytes / MB;
