@@ -55,6 +55,7 @@ static const struct sp_report_field plan_fields[] = {
 	FIELD(sort_plan, "merge_pages", COUNT, merge_pages),
 	FIELD(sort_plan, "transfer_s_per_mb", REAL, transfer_s_per_mb),
 	FIELD(sort_plan, "seek_s", REAL, seek_s),
+	FIELD(sort_plan, "cluster_reads", POSITIVE, cluster_reads),
 	FIELD(sort_plan, "spill_bytes", KNOWN, spill_bytes),
 	/* Of an input of unknown size nothing can be foretold. */
 	FIELD(sort_plan, "elapsed_s", POSITIVE, seconds),
@@ -164,8 +165,10 @@ static void put_result(struct sp__doc doc, const struct sp_sort_stats *s)
 							: &s->plan.strategy[s->plan.readahead];
 
 	sp__doc_fields(doc, result_fields, s);
-	/* They are predicted for one merge of all runs that are left at last. */
-	if (s->spilled_runs > 0 && chosen->feasible)
+	/* A single merge was planned again when it began. */
+	if (s->spilled_runs > 0 && s->merges > 1 && s->plan.cluster_reads > 0)
+		sp__doc_real(doc, "comparison.cluster_reads.predicted", s->plan.cluster_reads);
+	else if (s->spilled_runs > 0 && chosen->feasible)
 		sp__doc_real(doc, "comparison.cluster_reads.predicted", chosen->cluster_reads);
 }
 

@@ -24,6 +24,7 @@
 #include "base/minmax.h"
 #include "run/memory.h"
 #include "run/where.h"
+#include "sort/foretell.h"
 #include "sort/plan_impl.h"
 #include "sort/readplan.h"
 #include "spill/writer.h"
@@ -445,5 +446,5 @@ int sp_sort_plan(const struct sp_sort_opts *opts, struct sp_sort_plan *plan, str
 	if (layout.misfit)
 		return refuse(opts, &layout, choice.page_bytes, err);
 	fill(plan, opts, &choice, &layout);
-	return 0;
+	return sp__foretell(opts, layout.keys, plan, err);
 }

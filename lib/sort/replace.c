@@ -11,6 +11,7 @@
 #define SPANS_PER_BATCH 32
 #define LEAST_SPAN 512u
 #define LARGEST_SPAN 4096u
+#define STRIPS_BYTES 800 /* of two strips, besides spans */
 
 /* Precedes the records of a span. */
 struct span {
@@ -26,17 +27,32 @@ size_t sp__replace_batch_bytes(size_t memory_bytes)
 	return b < memory_bytes / 8 ? b : memory_bytes / 8 & ~(size_t)15;
 }
 
+static size_t span_bytes(size_t batch_bytes)
+{
+	size_t span = batch_bytes / SPANS_PER_BATCH;
+
+	return span < LEAST_SPAN ? LEAST_SPAN : span > LARGEST_SPAN ? LARGEST_SPAN : span;
+}
+
+double sp__replace_run_bytes(size_t memory_bytes)
+{
+	size_t batch = sp__replace_batch_bytes(memory_bytes);
+	double memory = (double)memory_bytes, b = (double)batch;
+
+	memory -= b + memory / b * ((double)span_bytes(batch) + STRIPS_BYTES);
+	return 2 * fmax(memory, (double)memory_bytes / 4);
+}
+
 int sp__replace_open(struct sp__replace *r, const struct sp_keyset *keys, void *mem, size_t bytes,
 		     struct sp__budget *budget, const struct sp__replace_sink *sink,
 		     bool drop_equal)
 {
-	size_t span = sp__replace_batch_bytes(bytes) / SPANS_PER_BATCH;
 	int rc;
 
 	*r = (struct sp__replace){
 		.keys = keys, .budget = budget, .sink = *sink, .drop_equal = drop_equal
 	};
-	r->span_bytes = span < LEAST_SPAN ? LEAST_SPAN : span > LARGEST_SPAN ? LARGEST_SPAN : span;
+	r->span_bytes = span_bytes(sp__replace_batch_bytes(bytes));
 	sp__recmem_init(&r->mem, mem, bytes);
 	rc = sp__merge_init(&r->merge, keys, 0, budget, NULL);
 	return rc < 0 ? rc : sp__merge_init(&r->next, keys, 0, budget, NULL);

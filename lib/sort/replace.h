@@ -77,6 +77,8 @@ struct sp__replace {
 
 /* Bytes for one batch, given the memory. */
 size_t sp__replace_batch_bytes(size_t memory_bytes);
+/* The length of a run of random input: twice what the memory holds, see above. */
+double sp__replace_run_bytes(size_t memory_bytes);
 
 /* mem: aligned to 16 bytes.  0 or -ENOMEM. */
 SP_MUST_CHECK int sp__replace_open(struct sp__replace *r, const struct sp_keyset *keys, void *mem,

@@ -20,6 +20,12 @@ number()
 	sed -n "s/.*\"$1\": \\([0-9.e+-]*\\).*/\\1/p" r.json | head -n 1
 }
 
+# took: the virtual seconds in r.json, not those of the plan before it.
+took()
+{
+	sed -n '/"result": {/,/}/s/.*"elapsed_s": \([0-9.e+-]*\).*/\1/p' r.json
+}
+
 on()
 {
 	"$xsort" -S 1M --volume="sim:$1" "${@:2}" --stats=r.json -o out in && cmp out want
@@ -37,11 +43,11 @@ on()
 
 @test "striped drives take less time than one, drives in a row as much" {
 	on ultrastar36lzx-like,files=both
-	one=$(number elapsed_s)
+	one=$(took)
 	on ultrastar36lzx-like,array=linear:4,files=both
-	[[ $(number elapsed_s) == "$one" ]]
+	[[ $(took) == "$one" ]]
 	on ultrastar36lzx-like,array=raid0:4,files=both
-	awk -v one="$one" -v four="$(number elapsed_s)" 'BEGIN { exit four > 0.6 * one }'
+	awk -v one="$one" -v four="$(took)" 'BEGIN { exit four > 0.6 * one }'
 }
 
 @test "virtual time and every count are the same each time" {

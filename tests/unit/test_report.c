@@ -108,7 +108,7 @@ static void document(void)
 {
 	struct sp_sort_opts opts = SP_SORT_OPTS_INIT;
 	struct sp_sort_stats stats = some_stats();
-	struct sp_report *report;
+	struct sp_report *report, *several;
 	char *json, *keys, *golden, *text;
 	json_t *doc, *pair;
 
@@ -132,6 +132,13 @@ static void document(void)
 	ok(json_real_value(json_object_get(pair, "predicted")) == 7.5 &&
 		   json_integer_value(json_object_get(pair, "measured")) == 9,
 	   "predicted cluster reads stand beside the measured ones");
+	stats.merges = 3;
+	stats.plan.cluster_reads = 21;
+	several = sp_report_sort(&opts, &io, &stats);
+	text = render(several, as_text);
+	ok(strstr(text, "9 (predicted 21") != NULL, "those of several merges are the plan's");
+	free(text);
+	sp_report_free(several);
 	text = render(report, as_text);
 	ok(strstr(text, "9 (predicted 7.5") != NULL, "the text form says the same");
 	json_decref(doc);

@@ -96,13 +96,15 @@ struct sp_sort_plan {
 	double transfer_s_per_mb; /* t of the device model */
 	double seek_s;		  /* s of the device model */
 	double seconds;		  /* expected for run formation and merges */
+	double cluster_reads;	  /* expected in all merges; 0: none, or unknown */
 	uint64_t spill_bytes;	  /* of temporary space, at most; 0: none, or unknown input */
 	struct sp_strategy_plan strategy[SP_READ_COUNT_];
 };
 
 /*
- * Pure: fills plan from opts.  Returns 0; SP_EBUDGET if hand-set sizes contradict
- * each other or the memory, with the minimum in err->text.
+ * Pure: fills plan from opts, with the model of a simulated volume.  Returns 0; SP_EBUDGET if
+ * hand-set sizes contradict each other or the memory, with the minimum in err->text; the error of
+ * a volume that cannot be.
  */
 SP_API SP_MUST_CHECK int sp_sort_plan(const struct sp_sort_opts *opts, struct sp_sort_plan *plan,
 				      struct sp_errinfo *err);

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "dev/drive.h"
+#include "dev/geometry.h"
+#include "run/costs.h"
+#include "run/where.h"
+#include "sim/machine.h"
+
+#define LOOKED_AT 64 /* tracks, whose mean is taken */
+#define ALLOW_S 1e-7 /* angles are rounded */
+/* Pairs of places: spread evenly over a run, up to so many pieces apart. */
+#define SAMPLES 210
+#define GOLDEN 0.6180339887498949
+#define DRIFTS 5
+
+/* How much longer the hop of a write takes than that of a read, besides its overhead. */
+static double settle_s(const struct sp__costs *c)
+{
+	double read, write;
+
+	if (sp_geometry_hop(c->geometry, SP_GEOMETRY_READ, 1, &read) < 0 ||
+	    sp_geometry_hop(c->geometry, SP_GEOMETRY_WRITE, 1, &write) < 0)
+		return 0;
+	return fmax((write - read) / 360 * c->turn_s - c->overhead_s[1] + c->overhead_s[0], 0);
+}
+
+/* From a track to the next one: another head of the cylinder, or one cylinder on. */
+static double change_s(const struct sp__costs *c, uint64_t track)
+{
+	const struct sp_geometry *g = c->geometry;
+	bool heads = g->layout && !strncmp(g->layout, "cylinder", 8) && g->surfaces &&
+		     (track + 1) % g->surfaces;
+
+	return g->nseeks ? sp__geometry_seek_ns(g, heads ? 0 : 1) * 1e-9 : 0;
+}
+
+/*
+ * Time and bytes of consecutive tracks.  The next track begins at an angle behind the one before;
+ * if the arm needs longer, a revolution is lost.
+ */
+static int pass_tracks(struct sp__costs *c, uint64_t block, uint32_t block_bytes)
+{
+	double pass[2] = { 0, 0 }, bytes = 0;
+	struct sp_track t, next;
+	unsigned n = 0;
+
+	c->settle_s = settle_s(c);
+	if (sp_geometry_track(c->geometry, block, &t) < 0)
+		return -1;
+	for (; n < LOOKED_AT && !sp_geometry_track_number(c->geometry, t.number + 1, &next); n++) {
+		double skew = fmod(next.angle_deg - t.angle_deg + 720, 360) / 360 * c->turn_s;
+
+		for (unsigned op = 0; op < 2; op++) {
+			double need = change_s(c, t.number) + (op ? c->settle_s : 0);
+
+			pass[op] += c->turn_s + skew + (need > skew + ALLOW_S ? c->turn_s : 0);
+		}
+		bytes += (double)t.blocks * block_bytes;
+		t = next;
+	}
+	if (!n)
+		return -1;
+	c->bytes_on_track = bytes / n;
+	c->byte_s = pass[0] / bytes;
+	c->write_byte_s = pass[1] / bytes;
+	return 0;
+}
+
+static void from_geometry(struct sp__costs *c, uint64_t at)
+{
+	struct sp_geometry_info info;
+
+	sp_geometry_info(c->geometry, &info);
+	if (info.transfer_s_per_mb > 0) {
+		c->byte_s = c->write_byte_s = info.transfer_s_per_mb / (1 << 20);
+		c->seek_s = info.seek_s;
+	}
+	if (!info.tracks || !(info.period_ns > 0))
+		return;
+	c->turn_s = info.period_ns * 1e-9;
+	c->overhead_s[0] = info.read_overhead_ns * 1e-9;
+	c->overhead_s[1] = info.write_overhead_ns * 1e-9;
+	c->tracks = pass_tracks(c, at / info.block_bytes, info.block_bytes) == 0;
+	if (!c->tracks)
+		c->turn_s = 0;
+}
+
+static void from_machine(struct sp__costs *c, const struct sp__machine_spec *spec,
+			 const struct sp__model *m)
+{
+	const struct sp__drive *d = sp__model_drive(m);
+
+	c->simulated = true;
+	c->in = spec->files == SP__SIM_FILES_IN || spec->files == SP__SIM_FILES_BOTH;
+	c->out = spec->files == SP__SIM_FILES_OUT || spec->files == SP__SIM_FILES_BOTH;
+	c->compare_s = m->cpu_compare_ns * 1e-9;
+	c->record_s = m->cpu_record_ns * 1e-9;
+	c->copy_s = m->cpu_copy_ps * 1e-12;
+	c->request_s = m->cpu_request_ns * 1e-9;
+	c->sorts = (spec->window_policy >= 0 ? spec->window_policy : (int)m->window_policy) ==
+		   SP__WINDOW_SPTF;
+	c->segments = d ? d->cache.segments : 0;
+	c->behind_bytes = d ? (double)d->cache.write_blocks * m->block_bytes : 0;
+	c->misses = d && !c->segments && d->bus_ps;
+}
+
+int sp__costs(struct sp__costs *c, const struct sp_run_opts *o, uint64_t at, struct sp_errinfo *err)
+{
+	const char *text = sp__where_machine_spec(o);
+	struct sp__machine_spec spec;
+	struct sp__model *m;
+	int rc;
+
+	*c = (struct sp__costs){ .geometry = o->geometry };
+	if (text) {
+		rc = sp__machine_spec_parse(&spec, text, err);
+		if (!rc)
+			rc = sp__machine_spec_model(&m, &spec, err);
+		if (rc)
+			return rc;
+		from_machine(c, &spec, m);
+		sp__model_free(m);
+	}
+	c->begin = c->in ? (double)at : 0;
+	if (c->geometry)
+		from_geometry(c, (uint64_t)c->begin);
+	return 0;
+}
+
+double sp__costs_hop(const struct sp__costs *c, double bytes, bool write)
+{
+	const struct sp_geometry *g = c->geometry;
+	double tracks, distance;
+
+	if (!c->tracks)
+		return c->seek_s;
+	tracks = bytes / c->bytes_on_track;
+	distance = g->seek_in_tracks || !g->surfaces ? tracks : tracks / g->surfaces;
+	return sp__geometry_seek_ns(g, distance) * 1e-9 + (write ? c->settle_s : 0) + c->turn_s / 2;
+}
+
+struct place {
+	uint64_t track;
+	double angle; /* in turns */
+};
+
+static bool place_of(const struct sp__costs *c, double byte, struct place *p)
+{
+	struct sp_track t;
+	uint64_t block = (uint64_t)((c->begin + byte) / c->geometry->block_bytes);
+
+	if (sp_geometry_track(c->geometry, block, &t) < 0)
+		return false;
+	p->track = t.number;
+	p->angle = t.angle_deg / 360 + (double)(block - t.first) / t.blocks;
+	return true;
+}
+
+/* From one place to another, whose angle then has to come. */
+static double position_s(const struct sp__costs *c, const struct place *from,
+			 const struct place *to, bool write)
+{
+	const struct sp_geometry *g = c->geometry;
+	uint64_t tracks =
+		to->track > from->track ? to->track - from->track : from->track - to->track;
+	bool cylinders = !g->seek_in_tracks && g->surfaces;
+	uint64_t surfaces = g->surfaces ? g->surfaces : 1;
+	uint64_t a = from->track / surfaces, b = to->track / surfaces;
+	uint64_t distance = !cylinders ? tracks : a > b ? a - b : b - a;
+	double go = write ? c->settle_s : 0, turns;
+
+	if (tracks)
+		go += sp__geometry_seek_ns(g, (double)distance) * 1e-9;
+	turns = to->angle - from->angle - go / c->turn_s;
+	return go + (turns - floor(turns)) * c->turn_s;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The expected least of n of them, each drawn anew. */
+static double least_of(double *s, unsigned count, double n)
+{
+	double sum = 0;
+
+	qsort(s, count, sizeof(*s), ascending);
+	for (unsigned i = 0; i < count; i++)
+		sum += s[i] * (pow(1 - (double)i / count, n) - pow(1 - (double)(i + 1) / count, n));
+	return sum;
+}
+
+double sp__costs_jump(const struct sp__costs *c, const struct sp__sites *p, bool write,
+		      double among)
+{
+	double s[SAMPLES];
+	unsigned n = 0, runs = p->runs < 2 ? 2 : p->runs;
+
+	for (unsigned k = 0; c->tracks && k < SAMPLES; k++) {
+		unsigned i = k % runs, j = (i + 1 + k / runs % (runs - 1)) % runs;
+		double at = fmod(k * GOLDEN, 1) * p->run_bytes;
+		double drift = ((int)(k % DRIFTS) - DRIFTS / 2) * p->piece_bytes;
+		struct place from, to;
+
+		if (place_of(c, i * p->run_bytes + at + p->piece_bytes, &from) &&
+		    place_of(c, fmax(j * p->run_bytes + at + drift, 0), &to))
+			s[n++] = position_s(c, &from, &to, write);
+	}
+	if (!n)
+		return sp__costs_hop(c, p->run_bytes * p->runs / 3, write);
+	return least_of(s, n, c->sorts || (write && c->behind_bytes > 0) ? among : 1);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a run costs where it will take place, as far as that is known before it begins: the
+ * mechanics of the device at the place of its data, and on a simulated machine the computation
+ * and the files that lie on it.  Pure: nothing is opened or measured.
+ */
+#ifndef SP__RUN_COSTS_H
+#define SP__RUN_COSTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <spindle/run.h>
+
+struct sp__costs {
+	const struct sp_geometry *geometry; /* NULL: unknown */
+	bool tracks;			    /* it has some: positioning depends on the places */
+	double begin;			    /* first byte of the data */
+	double byte_s;			    /* transfer in sequence, with changes of tracks */
+	double write_byte_s;		    /* the same of a write */
+	double seek_s;			    /* without tracks: of each request not in sequence */
+	double turn_s;			    /* a revolution; 0 without tracks */
+	double overhead_s[2];		    /* of a request issued by itself: read, write */
+	double settle_s;		    /* of a write, more than of a read */
+	double bytes_on_track;
+	/* Of the simulated drive: */
+	bool sorts;	     /* it takes the nearest of the requests that wait */
+	unsigned segments;   /* of its cache: streams that it reads ahead */
+	double behind_bytes; /* of writes that it keeps and brings to the medium in its own order */
+	bool misses;	     /* a read ends after the block behind it has passed the head */
+	/* Of a simulated machine; else false and 0. */
+	bool simulated, in, out; /* in, out: the tool's own files lie on it */
+	double compare_s, record_s, copy_s, request_s;
+};
+
+/* at, bytes: where the data lies.  0, or the error of a specification that is wrong. */
+SP_MUST_CHECK int sp__costs(struct sp__costs *c, const struct sp_run_opts *o, uint64_t at,
+			    struct sp_errinfo *err);
+
+/* Of going this far, if nothing is known of the angles: half a turn to wait. */
+double sp__costs_hop(const struct sp__costs *c, double bytes, bool write);
+
+/* Places between which the arm goes: about as far from the begin of any two of some runs. */
+struct sp__sites {
+	double run_bytes; /* of each, one behind the other */
+	unsigned runs;
+	double piece_bytes; /* what is read or written at a place */
+};
+
+/*
+ * Mean time from the end of a piece to the begin of one in another run, to the nearest of among
+ * (>= 1) such pieces if the drive sorts them.
+ */
+double sp__costs_jump(const struct sp__costs *c, const struct sp__sites *p, bool write,
+		      double among);
+
+#endif
