@@ -63,6 +63,7 @@ setup()
 
 @test "--explain tells the space and the plan in words, as estimates" {
 	run -0 --separate-stderr "$xsort" --explain -T. -S 1M in
+	[[ $stderr == *"The device is not known"*"is assumed"* ]]
 	[[ $stderr == "Estimates, made before any data is read:"* ]]
 	[[ $stderr == *"does not fit into 1.0 MiB of memory"*"Temporary space: at most 2.0 MiB needed; "*" free"* ]]
 	run -0 --separate-stderr "$xsort" --explain -T. -S 1M --record-size=4096 "${huge[@]}"

@@ -159,6 +159,17 @@ static void tell_reading(const struct settings *set, const struct sp_sort_plan *
 			p->seconds < 10 ? 1 : 0, p->seconds);
 }
 
+/* Whence the times come. */
+static void tell_device(const struct sp_sort_opts *o, const struct sp_sort_plan *p)
+{
+	if (o->run.geometry || !(p->seconds > 0))
+		return;
+	fprintf(stderr,
+		"  The device is not known: that it moves %.0f MB a second, and begins a cluster\n"
+		"  in %.2f ms, is assumed.\n",
+		1.048576 / p->transfer_s_per_mb, p->seek_s * 1000);
+}
+
 int explain(struct settings *set)
 {
 	struct statsfile stats;
@@ -173,6 +184,7 @@ int explain(struct settings *set)
 		tell_merges(&p);
 		tell_space(&opts, &p);
 		tell_reading(set, &p);
+		tell_device(&opts, &p);
 		putc('\n', stderr);
 	}
 	statsfile_tell(&stats, sp_report_sort_plan(&p));
