@@ -7,7 +7,8 @@
 #	tests/cli/xsort-foretell.t [MODEL]...
 #
 # The ratios are printed as comments.  These settings and drives are those on which the prediction
-# was developed; the last check has others.  Under eager merging with replacement selection pages of
+# was developed.  The last check has others: serpentine and nearline6t-like had no part in that, the two
+# drives with write-behind only in that.  Under eager merging with replacement selection pages of
 # different runs are written along the way of the platter, which takes half of what is foretold
 # on drives that sort: that setting alone may be more than 30 % off.
 set -u
