@@ -155,6 +155,10 @@ static void put_replan(struct sp__doc doc, const struct sp_sort_replan *p)
 	sp__doc_count(doc, "replan.runs", p->runs);
 	sp__doc_text(doc, "replan.readahead", sp_readahead_name(p->readahead));
 	sp__doc_count(doc, "replan.merge_pages", p->merge_pages);
+	if (p->seconds > 0)
+		sp__doc_real(doc, "replan.elapsed_s", p->seconds);
+	else
+		sp__doc_null(doc, "replan.elapsed_s");
 	put_strategies(sp__doc_object(doc, "replan"), p->strategy, p->readahead);
 }
 

@@ -216,6 +216,15 @@ int sp__step_open(struct sp_sort *s, struct sp__spill *spill, struct sp__step_in
 	return 0;
 }
 
+/* How long all will have taken when bytes more have been moved, at the pace until now. */
+static double foretold(const struct sp_sort *s, double bytes)
+{
+	const struct sp__spill *spill = s->spilled.store;
+	double moved = (double)(s->stats.input_bytes + spill->write_bytes + spill->read_bytes);
+
+	return (double)(sp__env_now_ns(&s->env) - s->env.begin_ns) * 1e-9 * (1 + bytes / moved);
+}
+
 void sp__step_replan(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned buffers)
 {
 	struct sp_sort_replan *r = &s->merging.replan;
@@ -227,6 +236,8 @@ void sp__step_replan(struct sp_sort *s, const unsigned *ids, unsigned n, unsigne
 	r->readahead = strategy_for(s, n, pages, buffers, r->strategy);
 	if (s->opts.compress_program)
 		r->readahead = SP_READ_NONE;
+	if (!s->env.device && s->spilled.store)
+		r->seconds = foretold(s, 2.0 * (double)pages * s->plan.page_bytes);
 }
 
 /* --count: one record for each group of equal keys, with the sum of their numbers. */

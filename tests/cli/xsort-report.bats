@@ -150,3 +150,12 @@ P
 	diff keys "$BATS_TEST_DIRNAME/../golden/report-sort.keys"
 	fits_schema r.json
 }
+
+@test "when the last merge begins, the sort foretells its end from its own pace" {
+	needs jq
+	seq 100000 >n
+	"$xsort" -S 512K --stats=r.json n >out
+	jq -e '.replan.elapsed_s > .phases[0].elapsed_s / 2 and .replan.elapsed_s < 60' r.json
+	"$xsort" -S 512K --volume=sim:linear --stats=r.json n >out
+	jq -e '.replan | has("elapsed_s") and .elapsed_s == null' r.json
+}

@@ -128,6 +128,11 @@ struct sp_sort_replan {
 	unsigned runs; /* that it merges; 0: there was no such merge */
 	enum sp_readahead readahead;
 	unsigned merge_pages;
+	/*
+	 * Of the whole sort, if this merge moves its bytes at the pace at which all were moved
+	 * until it began; 0: unknown, or the volume is simulated.
+	 */
+	double seconds;
 	struct sp_strategy_plan strategy[SP_READ_COUNT_];
 };
 
