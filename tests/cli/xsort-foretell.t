@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
+# file_tags=slow
 #
 # What xsort --explain foretells for simulated machines beside the time that the sort then takes
 # there: 20 settings on three drives and on the linear device.
