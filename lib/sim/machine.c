@@ -62,7 +62,7 @@ static int open_device(struct sp__machine *m, struct sp_errinfo *err)
 				"page: %u bytes are not a multiple of the model's blocks of %u",
 				s->page_bytes, m->model->block_bytes);
 	m->page_blocks = s->page_bytes / m->model->block_bytes;
-	opts.merge_blocks_max = s->merge_bytes / m->model->block_bytes;
+	opts.merge_blocks_max = sp__max(s->merge_bytes / m->model->block_bytes, 1u);
 	fs.device_pages = m->model->blocks / m->page_blocks;
 	rc = sp__fsmap_new(&m->fs, &fs);
 	if (rc < 0)

@@ -65,7 +65,7 @@ static int open_device(struct sp_vdrive *v, const char *spec, struct sp_errinfo 
 	opts.policy = v->spec.window_policy;
 	opts.age_ns = v->spec.window_age_ns;
 	opts.merge = v->spec.merge;
-	opts.merge_blocks_max = v->spec.merge_bytes / v->model->block_bytes;
+	opts.merge_blocks_max = sp__max(v->spec.merge_bytes / v->model->block_bytes, 1u);
 	return sp__blockdev_open(&v->bd, v->model, &opts, err);
 }
 

@@ -35,6 +35,8 @@ static void in_limits(const struct sp__machine_spec *s)
 	require(s->async_percent <= 100 && s->sync_percent <= 100);
 	require(s->down_percent <= s->sync_percent);
 	require(s->window <= 65536 && s->window_policy >= -1 && s->window_policy <= 1);
+	require(s->merge_bytes >= 512 && s->merge_bytes <= 1 << 30 && s->writeback_pages);
+	require(!s->window_age_ns || s->window_policy == SP__WINDOW_SPTF);
 	require(s->array.level == SP__RAID_NONE ||
 		(s->array.drives && s->array.drives <= SP__RAID_DRIVES_MAX &&
 		 s->array.stripe_bytes && s->array.stripe_bytes <= 1 << 30));

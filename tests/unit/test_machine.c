@@ -272,6 +272,8 @@ static void test_limits(void)
 
 	ok(synced("linear,cache=1M") == 1 && synced("linear,cache=1M,merge=16K") == 4,
 	   "neither the cache nor merging makes a request larger than the limit of merge");
+	ok(synced("nearline6t-like,cache=1M,merge=512") == 16,
+	   "nor than a block, if that is larger");
 	pages(m, f, 'W', 0, 6);
 	sp__machine_charge(m, 2500000000);
 	ok(stats(m).device_write_bytes == 3 * 4096 && stats(m).dispatched == 3,
