@@ -19,7 +19,7 @@ import json
 import mmap
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from ctypes import byref, c_size_t, c_void_p
 from typing import Any, NamedTuple, Union
 
@@ -205,16 +205,19 @@ def room(size: int) -> Any:
     return memory
 
 
-def sort_buffer(data: Any, options: Options | Words = ()) -> SortedBuffer:
+def sort_buffer(
+    data: Any, options: Options | Words = (), *, into: Callable[[int], Any] = room
+) -> SortedBuffer:
     """Sorts the records of data, or of a list of buffers one after the other.
 
     A last record without terminator gets one.  What does not fit into -S is spilled to -T.
+    into: gives writable memory of that many bytes, or more, for the result.
     """
     buffers = data if isinstance(data, (list, tuple)) else [data]
     o, err, read, given = _options(options), no_error(), CTally(), CTally()
     with Views(buffers) as v:
         bytes_ = v.bytes + len(buffers)
-        out = room(bytes_)
+        out = into(bytes_)
         with Views([out]) as to:
             rc = lib.sp_sort_buffer(
                 o._opts,
@@ -280,13 +283,19 @@ class Partitioned(NamedTuple):
     tally: Tally  #: of all
 
 
-def partition(data: Any, options: Options | Words, splitters: Sequence[bytes]) -> Partitioned:
+def partition(
+    data: Any,
+    options: Options | Words,
+    splitters: Sequence[bytes],
+    *,
+    into: Callable[[int], Any] = room,
+) -> Partitioned:
     """Distributes whole records over the parts that split() would make of them once sorted,
-    without sorting them: in each part they keep their order."""
+    without sorting them: in each part they keep their order.  into: as for sort_buffer()."""
     o, err, handle, t = _options(options), no_error(), c_void_p(), CTally()
     offsets = (c_size_t * (len(splitters) + 1))()
     with Views([b"".join(splitters), data]) as v:
-        out = room(v.batches[1].bytes)
+        out = into(v.batches[1].bytes)
         rc = lib.sp_splitters_read(byref(handle), o._opts, v.batches, byref(err))
         with Views([out]) as to:
             if rc >= 0:

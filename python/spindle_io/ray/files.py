@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from spindle_io import room
@@ -22,15 +22,35 @@ def _direct(fd: int, on: bool) -> None:
         fcntl.fcntl(fd, fcntl.F_SETFL, flags | (os.O_DIRECT if on else 0))
 
 
+_kept: dict[str, Any] = {}
+
+
+def kept(name: str) -> Callable[[int], Any]:
+    """What gives memory that this process uses again, each time with the same name: fresh pages
+    cost as much as sorting.  The one before must be done with."""
+
+    def give(size: int) -> Any:
+        if len(_kept.get(name, b"")) < size:
+            _kept[name] = room(size)
+        return _kept[name]
+
+    return give
+
+
+def forget() -> None:
+    """Gives that memory back."""
+    _kept.clear()
+
+
 def read(fd: int, begin: int, end: int) -> tuple[Any, int, int]:
     """An mmap with bytes begin to end of a file, or to its end: where they begin and end in it."""
     before = begin % BLOCK
     want = -(-(before + end - begin) // BLOCK) * BLOCK
-    memory, at, n = room(want), 0, BLOCK
+    memory, at, n = kept("input")(want), 0, BLOCK
     _direct(fd, True)
     with memoryview(memory) as view:
         while at < want and n and n % BLOCK == 0:
-            n = os.preadv(fd, [view[at : at + CHUNK]], begin - before + at)
+            n = os.preadv(fd, [view[at : min(at + CHUNK, want)]], begin - before + at)
             at += n
     return memory, before, min(at, before + end - begin)
 

@@ -131,7 +131,7 @@ def map_piece(piece: Piece, work: Work) -> Any:
     try:
         if not work.ordered:
             return _partitioned(data, work, options)
-        done = spindle_io.sort_buffer(data, options)
+        done = spindle_io.sort_buffer(data, options, into=files.kept("output"))
     except SpindleError as e:
         raise SpindleError(e.code, e.text, e.path or piece.path, e.offset) from None
     if done.read.bytes - len(data) not in (0, 1):
@@ -143,7 +143,7 @@ def _partitioned(data: Any, work: Work, options: Options) -> Any:
     """The same without sorting."""
     if options.info.kind != FIXED and data and data[-1] != options.info.eol:
         data = bytes(data) + bytes([options.info.eol])
-    done = spindle_io.partition(data, options, work.splitters)
+    done = spindle_io.partition(data, options, work.splitters, into=files.kept("output"))
     cuts = [0, *done.offsets, len(done.data)]
     blocks = [done.data[a:b] for a, b in zip(cuts, cuts[1:])]
     return _given(blocks, done.tally, done.tally)
@@ -183,6 +183,7 @@ class Part:
     """The file of a range: written under another name, checked against the splitters."""
 
     def __init__(self, work: Work, number: int, options: Options | None):
+        files.forget()  # of map: -S is for the part now
         self.path = os.path.join(work.folder, f"part-{number:05d}")
         self.temporary = f"{self.path}.{uuid.uuid4().hex}"
         self._options = options
