@@ -55,6 +55,16 @@ struct sp__piece {
 	struct sp__trackpos place;
 };
 
+/*
+ * What is known of some pieces that wait and begin at neighbouring blocks: enough for a bound of
+ * their positions.
+ */
+struct sp__shelf {
+	unsigned reads, writes;	      /* so many of them */
+	unsigned unplaced;	      /* of both: without a place */
+	uint32_t first_cyl, last_cyl; /* the places of the others lie between */
+};
+
 struct sp__service {
 	uint64_t done_ns;
 	/* Of the mechanics, over all tracks that the piece touches; 0 for a cache hit. */
@@ -92,6 +102,13 @@ struct sp__device_ops {
 	 */
 	uint64_t (*position)(const struct sp__model *m, void *state, uint64_t now_ns,
 			     const struct sp__piece *p, uint64_t limit_ns);
+	/*
+	 * Optional: bound[i] is to be no more than the position of any piece on shelf i, which has
+	 * those that begin in blocks i << shift and on; n shelves cover the device.  Like
+	 * position() it may bring the state up to now_ns.
+	 */
+	void (*bounds)(const struct sp__model *m, void *state, uint64_t now_ns,
+		       const struct sp__shelf *shelf, unsigned n, unsigned shift, uint64_t *bound);
 	/* Serves the piece from start_ns on, and changes the state accordingly. */
 	void (*serve)(const struct sp__model *m, void *state, uint64_t start_ns,
 		      const struct sp__piece *p, struct sp__service *s);

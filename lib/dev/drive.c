@@ -93,8 +93,17 @@ uint64_t sp__drive_seek_ns(const struct sp__drive *d, uint32_t cylinders)
 	return seek_ns(d, cylinders);
 }
 
+static bool is_monotone(const struct sp__drive *d)
+{
+	for (size_t i = 1; i < d->nseek; i++)
+		if (d->seek[i].ns < d->seek[i - 1].ns)
+			return false;
+	return true;
+}
+
 int sp__drive_prepare(struct sp__drive *d)
 {
+	d->monotone = is_monotone(d);
 	d->per_unit = ~(u128)0 / d->period_den;
 	d->ntable = d->cylinders < TABLE_MAX ? d->cylinders : TABLE_MAX;
 	d->seek_table = malloc(d->ntable * sizeof(*d->seek_table));

@@ -90,6 +90,7 @@ struct sp__drive {
 	struct sp__seekpoint *seek;
 	uint32_t ntable;
 	uint32_t *seek_table; /* times over 0, 1, ... cylinders; UINT32_MAX: at least that */
+	bool monotone;	      /* a longer seek never takes less time */
 	size_t nzones;
 	struct sp__zone *zones;
 	size_t nspans;

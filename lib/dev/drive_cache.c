@@ -390,11 +390,12 @@ void sp__drive_cache_serve(struct sp__drive_cache *c, struct sp__arm *arm, uint6
 		serve_read(c, arm, start_ns, p, s);
 }
 
-/* All that happens up to now_ns without a request. */
-static void settle(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns)
+void sp__cache_settle(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns)
 {
 	uint64_t free_ns;
 
+	if (c->settled && c->settled_ns == now_ns)
+		return;
 	sp__buffer_catch_up(c, arm, now_ns);
 	ahead_update(c, arm, now_ns, &c->now);
 	c->start_ns = sp__max(now_ns, arm->free_ns);
@@ -420,8 +421,7 @@ uint64_t sp__drive_cache_position(struct sp__drive_cache *c, struct sp__arm *arm
 {
 	uint64_t wait;
 
-	if (!c->settled || c->settled_ns != now_ns)
-		settle(c, arm, now_ns);
+	sp__cache_settle(c, arm, now_ns);
 	if (at_hand(c, arm, p))
 		return 0;
 	wait = c->start_ns - now_ns;

@@ -64,6 +64,8 @@ struct sp__drive_cache {
 	struct segment segments[];
 };
 
+/* All that happens up to now_ns without a request, for the moment below. */
+void sp__cache_settle(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns);
 /* The medium is wanted for something else at now_ns. */
 void sp__ahead_stop(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns);
 

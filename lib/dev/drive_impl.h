@@ -39,6 +39,10 @@ void sp__drive_cache_serve(struct sp__drive_cache *c, struct sp__arm *arm, uint6
 			   const struct sp__piece *piece, struct sp__service *s);
 uint64_t sp__drive_cache_position(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
 				  const struct sp__piece *piece, uint64_t limit_ns);
+/* drive_bounds.c: of the hook; c NULL: there is no cache. */
+void sp__drive_bounds(const struct sp__drive *d, struct sp__drive_cache *c, struct sp__arm *arm,
+		      uint64_t now_ns, const struct sp__shelf *shelf, unsigned n, unsigned shift,
+		      uint64_t *bound);
 /* Does lbn go on where a segment or its read-ahead may have got by then? */
 bool sp__drive_cache_expects(const struct sp__drive_cache *c, uint64_t lbn);
 /* When all that was written is on the medium. */

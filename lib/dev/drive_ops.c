@@ -72,6 +72,14 @@ static uint64_t drive_position(const struct sp__model *m, void *state, uint64_t 
 	return sp__drive_reach_ns(m->impl, &s->arm, now_ns, p, limit_ns);
 }
 
+static void drive_bounds(const struct sp__model *m, void *state, uint64_t now_ns,
+			 const struct sp__shelf *shelf, unsigned n, unsigned shift, uint64_t *bound)
+{
+	struct state *s = state;
+
+	sp__drive_bounds(m->impl, s->cache, &s->arm, now_ns, shelf, n, shift, bound);
+}
+
 static void drive_serve(const struct sp__model *m, void *state, uint64_t start_ns,
 			const struct sp__piece *p, struct sp__service *out)
 {
@@ -99,6 +107,7 @@ const struct sp__device_ops sp__drive_ops = {
 	.close = drive_close,
 	.split = drive_split,
 	.position = drive_position,
+	.bounds = drive_bounds,
 	.serve = drive_serve,
 	.drain = drive_drain,
 };

@@ -18,11 +18,23 @@
 struct sp__lanepiece {
 	struct sp__piece piece;
 	struct sp__blockreq *req;
-	struct sp__lanepiece *next;
+	struct sp__lanepiece *next, *prev;     /* in the order of dispatch */
+	struct sp__lanepiece *beside, *before; /* on the shelf */
+};
+
+/* The pieces of a lane by their blocks. */
+#define SP__SHELVES 512
+
+struct sp__shelves {
+	unsigned shift; /* shelf i has pieces that begin in blocks i << shift and on */
+	struct sp__shelf shelf[SP__SHELVES];
+	struct sp__lanepiece *first[SP__SHELVES];
 };
 
 struct sp__lane {
 	struct sp__lanepiece *head, *tail; /* in the order of dispatch */
+	unsigned n;
+	struct sp__shelves *shelves; /* NULL: none */
 	struct sp__lanepiece *active;
 	struct sp__service service; /* of the active one */
 	uint64_t end;		    /* of what was served last */
@@ -96,6 +108,19 @@ void sp__blockdev_complete(struct sp__blockdev *bd, struct sp__blockreq *r);
 
 SP_MUST_CHECK int sp__lanes_open(struct sp__blockdev *bd); /* 0 or -ENOMEM */
 void sp__lanes_close(struct sp__blockdev *bd);
+/* blockdev_shelf.c: pieces come, and go; of a lane with shelves. */
+void sp__shelves_put(struct sp__shelves *s, struct sp__lanepiece *p);
+void sp__shelves_take(struct sp__shelves *s, struct sp__lanepiece *p);
+SP_MUST_CHECK struct sp__shelves *sp__shelves_new(uint64_t blocks); /* NULL: no memory */
+/* The piece with the shortest positioning time, the one submitted first of several. */
+struct sp__lanepiece *sp__shelves_nearest(struct sp__blockdev *bd, struct sp__lane *lane);
+/* The best of the pieces looked at. */
+struct sp__nearest {
+	struct sp__lanepiece *piece; /* NULL: none yet */
+	uint64_t ns;
+};
+/* One more. */
+void sp__lane_look(struct sp__blockdev *bd, struct sp__lanepiece *p, struct sp__nearest *best);
 /* Is there anything that lanes could start now? */
 bool sp__lanes_ready(const struct sp__blockdev *bd);
 /* Lanes that are idle choose and start; at now_ns. */

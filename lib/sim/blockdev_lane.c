@@ -4,17 +4,21 @@
  *
  * A dispatched request is split into pieces, and each goes to the end of the list of its lane.  A
  * lane that has something and is idle is awake; at a decision each lane that is awake chooses a
- * piece, the first or the one with the shortest positioning time, and serves it to its end.  If
- * the first has been there for the age limit it goes first in any case.
+ * piece, the first or the one with the shortest positioning time (of many: blockdev_shelf.c), and
+ * serves it to its end.  If the first has been there for the age limit it goes first in any case.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/minmax.h"
 #include "sim/blockdev_impl.h"
 
+/* From so many pieces on shelves cost less than looking at all. */
+#define SHELVED 128
+
 int sp__lanes_open(struct sp__blockdev *bd)
 {
 	const struct sp__model *m = bd->dev.model;
+	bool shelved = m->ops->bounds && bd->policy == SP__WINDOW_SPTF && bd->window >= SHELVED;
 	unsigned per, n, i;
 
 	bd->nlanes = m->lanes;
@@ -25,8 +29,14 @@ int sp__lanes_open(struct sp__blockdev *bd)
 	bd->pool = calloc(n, sizeof(*bd->pool));
 	if (!bd->lanes || !bd->awake || !bd->pool)
 		return -ENOMEM;
-	for (i = 0; i < bd->nlanes; i++)
+	for (i = 0; i < bd->nlanes; i++) {
 		bd->lanes[i].end = SP__NEVER;
+		if (!shelved)
+			continue;
+		bd->lanes[i].shelves = sp__shelves_new(m->blocks);
+		if (!bd->lanes[i].shelves)
+			return -ENOMEM;
+	}
 	/* Untouched until it is used: a window may be far deeper than it is ever filled. */
 	bd->fresh = bd->pool;
 	bd->nfree = n;
@@ -36,6 +46,8 @@ int sp__lanes_open(struct sp__blockdev *bd)
 
 void sp__lanes_close(struct sp__blockdev *bd)
 {
+	for (unsigned i = 0; bd->lanes && i < bd->nlanes; i++)
+		free(bd->lanes[i].shelves);
 	free(bd->lanes);
 	free(bd->awake);
 	free(bd->pool);
@@ -65,11 +77,12 @@ static void enqueue(struct sp__blockdev *bd, struct sp__blockreq *r, const struc
 	p->piece = *piece;
 	p->req = r;
 	p->next = NULL;
-	if (lane->head)
-		lane->tail->next = p;
-	else
-		lane->head = p;
+	p->prev = lane->tail;
+	*(lane->tail ? &lane->tail->next : &lane->head) = p;
 	lane->tail = p;
+	lane->n++;
+	if (lane->shelves)
+		sp__shelves_put(lane->shelves, p);
 	wake(bd, lane);
 }
 
@@ -95,44 +108,47 @@ static void split(struct sp__blockdev *bd)
 }
 
 /*
- * The piece before the one that comes under the head first; NULL: it is at the
- * front.  Most candidates of a deep window are so far away that the platter
- * need not be asked, and nothing is sooner than what takes no time.
+ * Most candidates of a deep window are so far away that the platter need not be asked, and nothing
+ * is sooner than what takes no time.
  */
-static struct sp__lanepiece *before_nearest(struct sp__blockdev *bd, struct sp__lane *lane)
+void sp__lane_look(struct sp__blockdev *bd, struct sp__lanepiece *p, struct sp__nearest *best)
 {
 	const struct sp__model *m = bd->dev.model;
-	struct sp__lanepiece *p, *prev = NULL, *before = NULL, *best = NULL;
-	uint64_t least = SP__NEVER, t;
+	uint64_t t;
+
+	if (!best->ns && p->req->seq > best->piece->req->seq)
+		return;
+	t = m->ops->position(m, bd->dev.state, bd->now_ns, &p->piece, best->ns);
+	if (!best->piece || t < best->ns || (t == best->ns && p->req->seq < best->piece->req->seq))
+		*best = (struct sp__nearest){ p, t };
+}
+
+/* The piece that comes under the head first. */
+static struct sp__lanepiece *nearest(struct sp__blockdev *bd, struct sp__lane *lane)
+{
+	struct sp__nearest best = { NULL, SP__NEVER };
+	struct sp__lanepiece *p;
 	unsigned n = 0;
 
-	for (p = lane->head; p && n < bd->held; prev = p, p = p->next, n++) {
-		if (!least && p->req->seq > best->req->seq)
-			continue;
-		t = m->ops->position(m, bd->dev.state, bd->now_ns, &p->piece, least);
-		if (!best || t < least || (t == least && p->req->seq < best->req->seq)) {
-			least = t;
-			best = p;
-			before = prev;
-		}
-	}
-	return before;
+	if (lane->shelves && lane->n >= SHELVED)
+		return sp__shelves_nearest(bd, lane);
+	for (p = lane->head; p && n < bd->held; p = p->next, n++)
+		sp__lane_look(bd, p, &best);
+	return best.piece;
 }
 
 static struct sp__lanepiece *choose(struct sp__blockdev *bd, struct sp__lane *lane)
 {
-	struct sp__lanepiece *before = NULL, *p;
+	struct sp__lanepiece *p = lane->head;
 
-	if (bd->policy == SP__WINDOW_SPTF && lane->head->next &&
-	    bd->now_ns - lane->head->req->dispatch_ns < bd->age_ns)
-		before = before_nearest(bd, lane);
-	p = before ? before->next : lane->head;
-	if (before)
-		before->next = p->next;
-	else
-		lane->head = p->next;
-	if (lane->tail == p)
-		lane->tail = before;
+	if (bd->policy == SP__WINDOW_SPTF && p->next &&
+	    bd->now_ns - p->req->dispatch_ns < bd->age_ns)
+		p = nearest(bd, lane);
+	*(p->prev ? &p->prev->next : &lane->head) = p->next;
+	*(p->next ? &p->next->prev : &lane->tail) = p->prev;
+	lane->n--;
+	if (lane->shelves)
+		sp__shelves_take(lane->shelves, p);
 	return p;
 }
 

@@ -15,6 +15,7 @@
  *	blockdev	the same as machine, without files
  *	cache		one stream of 4 KB on ultrastar36lzx-like, whose cache reads ahead
  *	cache-random	random reads and writes there, at the model's window
+ *	cache-deep	the same in a window of 4096
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@
 #include "sim/blockdev.h"
 #include "sim/machine.h"
 
-#define DEPTH_MAX 64
+#define DEPTH_MAX 4096
 #define PAGE 4096u
 
 struct setting {
@@ -73,7 +74,8 @@ static void report(const struct setting *s, size_t n, const struct begin *b, uin
 static void machine(const struct setting *s, size_t total)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp__simreq reqs[DEPTH_MAX], *list[DEPTH_MAX], *r;
+	static struct sp__simreq reqs[DEPTH_MAX], *list[DEPTH_MAX];
+	struct sp__simreq *r;
 	struct sp__rng rng = { 1 };
 	struct sp__machine_spec spec;
 	struct sp__machine *m;
@@ -125,7 +127,7 @@ static void next(const struct setting *s, const struct sp__model *m, struct sp__
 
 	if (strcmp(s->part, "cache") != 0)
 		place = sp__rng_below(rng, places);
-	if (!strcmp(s->part, "cache-random"))
+	if (!strncmp(s->part, "cache-", 6))
 		write = sp__rng_below(rng, 4) == 0;
 	*r = (struct sp__blockreq){ .lbn = place * blocks, .blocks = blocks, .write = write };
 }
@@ -134,7 +136,8 @@ static void blockdev(const struct setting *s, const char *model, size_t total)
 {
 	struct sp__blockdev_opts opts = { .sched = s->sched, .window = s->window, .policy = -1 };
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp__blockreq reqs[DEPTH_MAX], *r, *rest;
+	static struct sp__blockreq reqs[DEPTH_MAX];
+	struct sp__blockreq *r, *rest;
 	struct sp__rng rng = { 1 };
 	struct sp__blockdev *bd;
 	struct sp__model *m;
@@ -185,7 +188,8 @@ int main(int argc, char **argv)
 						{ "window64", NULL, 0, 64 },
 						{ "blockdev", NULL, 0, 16 } };
 	static const struct setting cached[] = { { "cache", "noop", 1, 0 },
-						 { "cache-random", "noop", 64, 0 } };
+						 { "cache-random", "noop", 64, 0 },
+						 { "cache-deep", "noop", 4096, 4096 } };
 	size_t total = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000;
 
 	for (size_t p = 0; p < 3; p++) {
@@ -198,7 +202,7 @@ int main(int argc, char **argv)
 				run(&s, total);
 		}
 	}
-	for (size_t p = 0; p < 2; p++)
+	for (size_t p = 0; p < 3; p++)
 		if (argc < 3 || !strcmp(argv[2], cached[p].part))
 			run(&cached[p], total);
 	return 0;

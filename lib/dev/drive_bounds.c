@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How near the pieces of a shelf can be at best, so that SPTF need not look at each of thousands.
+ *
+ * No piece is reached before the arm has moved to its cylinder.  What the cache has, or will soon
+ * have read, and writes that go to its buffer need no arm: shelves with such places have no bound,
+ * which costs time at most.
+ */
+#include "base/minmax.h"
+#include "dev/drive_cache_impl.h"
+
+/* Of the way to the nearest cylinder of a shelf. */
+static uint64_t way_ns(const struct sp__drive *d, const struct sp__arm *arm,
+		       const struct sp__shelf *s)
+{
+	uint32_t way = 0;
+
+	if (s->unplaced || !d->monotone)
+		return 0;
+	if (arm->cyl < s->first_cyl)
+		way = s->first_cyl - arm->cyl;
+	else if (arm->cyl > s->last_cyl)
+		way = arm->cyl - s->last_cyl;
+	return sp__drive_seek_ns(d, way);
+}
+
+/* Pieces that begin in [lo, hi] may be at hand. */
+static void clear(uint64_t lo, uint64_t hi, unsigned n, unsigned shift, uint64_t *bound)
+{
+	for (uint64_t i = lo >> shift; i <= hi >> shift && i < n; i++)
+		bound[i] = 0;
+}
+
+static void clear_kept(const struct sp__drive_cache *c, unsigned n, unsigned shift, uint64_t *bound)
+{
+	for (unsigned i = 0; i < c->cfg->segments; i++) {
+		const struct segment *s = &c->segments[i];
+
+		if (s->lo < s->hi)
+			clear(s->lo, s->hi, n, shift, bound);
+	}
+	if (c->ahead.active)
+		clear(c->segments[c->ahead.segment].lo,
+		      sp__max(c->ahead.end, c->segments[c->ahead.segment].hi), n, shift, bound);
+	for (unsigned i = 0; i < c->nwaiting; i++)
+		clear(c->waiting[i].lbn, c->waiting[i].lbn + c->waiting[i].blocks, n, shift, bound);
+}
+
+void sp__drive_bounds(const struct sp__drive *d, struct sp__drive_cache *c, struct sp__arm *arm,
+		      uint64_t now_ns, const struct sp__shelf *shelf, unsigned n, unsigned shift,
+		      uint64_t *bound)
+{
+	const struct sp__piece least = { .blocks = 1, .write = true };
+	bool room = false;
+	uint64_t wait = 0;
+
+	if (c) {
+		sp__cache_settle(c, arm, now_ns);
+		arm = &c->now;
+		wait = c->start_ns - now_ns;
+		room = sp__buffer_room(c, arm, now_ns, &least);
+	}
+	for (unsigned i = 0; i < n; i++)
+		bound[i] = shelf[i].unplaced || (room && shelf[i].writes)
+				   ? 0
+				   : wait + way_ns(d, arm, &shelf[i]);
+	if (c)
+		clear_kept(c, n, shift, bound);
+}

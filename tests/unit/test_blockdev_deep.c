@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Thousands of requests in a window, of which the nearest is chosen: as by a program that looks at
+ * all of them each time.
+ */
+#include <stdlib.h>
+#include "base/rng.h"
+#include "dev/device.h"
+#include "sim/blockdev.h"
+#include "tap.h"
+
+#define REQUESTS 1000u
+#define PAGE 4096u
+
+enum mix { READS, MIXED, WRITES, NEAR, STREAMS, AGAIN };
+
+static const char *const mixes[] = { "reads",	"reads and writes",
+				     "writes",	"requests close together",
+				     "streams", "writes, read again" };
+
+static _Noreturn void fail(const char *why)
+{
+	fprintf(stderr, "%s\n", why);
+	exit(1);
+}
+
+/* Number i of a mix; earlier: those before. */
+static struct sp__blockreq request(enum mix mix, struct sp__rng *rng, const struct sp__model *m,
+				   const struct sp__blockreq *earlier, unsigned i)
+{
+	uint32_t blocks = PAGE / m->block_bytes;
+	uint64_t places = m->blocks / blocks, place = sp__rng_below(rng, places);
+
+	if (mix == NEAR)
+		place = places / 3 + place % 4000;
+	if (mix == STREAMS)
+		place = places / 8 * (i % 8) + i / 8;
+	if (mix == AGAIN && i % 2)
+		place = earlier[i - 1].lbn / blocks;
+	return (struct sp__blockreq){ .lbn = place * blocks,
+				      .blocks = blocks,
+				      .write = mix == WRITES || (mix == AGAIN && i % 2 == 0) ||
+					       (mix != READS && mix != AGAIN &&
+						sp__rng_below(rng, 3) == 0) };
+}
+
+static void simulate(const struct sp__model *m, struct sp__blockreq *r)
+{
+	struct sp__blockdev_opts opts = { .window = REQUESTS, .policy = SP__WINDOW_SPTF };
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__blockdev *bd;
+
+	if (sp__blockdev_open(&bd, m, &opts, &err))
+		fail(err.text);
+	for (unsigned i = 0; i < REQUESTS; i++) {
+		struct sp__blockreq *one = &r[i];
+
+		sp__blockdev_submit(bd, 0, &one, 1, false);
+	}
+	(void)sp__blockdev_advance(bd, SP__NEVER);
+	sp__blockdev_close(bd);
+}
+
+/* The piece that is chosen at now_ns; REQUESTS: there is none yet. */
+static unsigned choose(const struct sp__device *d, uint64_t now_ns, const struct sp__piece *pieces,
+		       const uint64_t *done_ns)
+{
+	const struct sp__model *m = d->model;
+	uint64_t least = UINT64_MAX;
+	unsigned best = REQUESTS;
+
+	for (unsigned i = 0; i < REQUESTS; i++) {
+		uint64_t ns;
+
+		if (done_ns[i] || m->overhead_ns[pieces[i].write] > now_ns)
+			continue;
+		ns = m->ops->position(m, d->state, now_ns, &pieces[i], UINT64_MAX);
+		if (ns < least) {
+			least = ns;
+			best = i;
+		}
+	}
+	return best;
+}
+
+/* done_ns of each, found by looking at all pieces each time. */
+static void look_at_all(const struct sp__model *m, const struct sp__blockreq *r, uint64_t *done_ns)
+{
+	struct sp__piece pieces[REQUESTS];
+	struct sp__device d;
+	uint64_t now_ns =
+		m->overhead_ns[0] < m->overhead_ns[1] ? m->overhead_ns[0] : m->overhead_ns[1];
+
+	if (sp__device_open(&d, m))
+		fail("no memory");
+	for (unsigned i = 0; i < REQUESTS; i++)
+		pieces[i] = (struct sp__piece){ .lbn = r[i].lbn,
+						.blocks = r[i].blocks,
+						.write = r[i].write };
+	for (unsigned left = REQUESTS; left > 0;) {
+		unsigned i = choose(&d, now_ns, pieces, done_ns);
+		struct sp__service s;
+
+		if (i == REQUESTS) {
+			now_ns = m->overhead_ns[0] < m->overhead_ns[1] ? m->overhead_ns[1]
+								       : m->overhead_ns[0];
+			continue;
+		}
+		m->ops->serve(m, d.state, now_ns, &pieces[i], &s);
+		now_ns = done_ns[i] = s.done_ns;
+		left--;
+	}
+	sp__device_close(&d);
+}
+
+static void compare(const char *model, enum mix mix)
+{
+	static struct sp__blockreq r[REQUESTS];
+	uint64_t done_ns[REQUESTS] = { 0 };
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__rng rng = { (uint64_t)mix + 1 };
+	struct sp__model *m;
+	unsigned same = 0;
+
+	if (sp__model_load(&m, model, &err))
+		fail(err.text);
+	for (unsigned i = 0; i < REQUESTS; i++)
+		r[i] = request(mix, &rng, m, r, i);
+	look_at_all(m, r, done_ns);
+	simulate(m, r);
+	for (unsigned i = 0; i < REQUESTS; i++)
+		same += r[i].done_ns == done_ns[i];
+	ok(same == REQUESTS, "%s, %s: %u of %u as by looking at all", model, mixes[mix], same,
+	   REQUESTS);
+	sp__model_free(m);
+}
+
+int main(void)
+{
+	static const char *const models[] = { "atlas10k3-like",	  "ultrastar36lzx-like",
+					      "cheetah36es-like", "ide300-like",
+					      "serpentine",	  "nearline6t-like" };
+
+	for (size_t i = 0; i < sizeof(models) / sizeof(*models); i++)
+		for (int mix = READS; mix <= AGAIN; mix++)
+			compare(models[i], (enum mix)mix);
+	return done();
+}
