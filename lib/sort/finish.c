@@ -249,7 +249,8 @@ static int set_up_final(struct sp_sort *s, unsigned n, bool threaded)
 				   s->merging.spans ? s->merging.spans + branched : NULL,
 				   n - branched, where, m->cursors + s->merging.nbranches);
 	if (rc == 0 && n)
-		sp__step_replan(s, s->spilled.ids, n, branched ? pages : s->merging.final.buffers);
+		sp__step_replan_last(s, s->spilled.ids, n,
+				     branched ? pages : s->merging.final.buffers);
 	if (rc == 0 && left)
 		rc = sp__inputs_open(s, &s->merging.inputs, left, m->cursors + spilled + memory,
 				     s->env.err);

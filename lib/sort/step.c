@@ -216,6 +216,25 @@ int sp__step_open(struct sp_sort *s, struct sp__spill *spill, struct sp__step_in
 	return 0;
 }
 
+static uint64_t pages_of_runs(const struct sp_sort *s, const unsigned *ids, unsigned n)
+{
+	uint64_t pages = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		pages += s->spilled.runs[ids[i]]->npages;
+	return pages;
+}
+
+static void replan(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned buffers)
+{
+	struct sp_sort_replan *r = &s->merging.replan;
+
+	*r = (struct sp_sort_replan){ .runs = n, .merge_pages = buffers };
+	r->readahead = strategy_for(s, n, pages_of_runs(s, ids, n), buffers, r->strategy);
+	if (s->opts.compress_program)
+		r->readahead = SP_READ_NONE;
+}
+
 /* How long all will have taken when bytes more have been moved, at the pace until now. */
 static double foretold(const struct sp_sort *s, double bytes)
 {
@@ -225,19 +244,13 @@ static double foretold(const struct sp_sort *s, double bytes)
 	return (double)(sp__env_now_ns(&s->env) - s->env.begin_ns) * 1e-9 * (1 + bytes / moved);
 }
 
-void sp__step_replan(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned buffers)
+void sp__step_replan_last(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned buffers)
 {
-	struct sp_sort_replan *r = &s->merging.replan;
-	uint64_t pages = 0;
+	double bytes = (double)pages_of_runs(s, ids, n) * s->plan.page_bytes;
 
-	for (unsigned i = 0; i < n; i++)
-		pages += s->spilled.runs[ids[i]]->npages;
-	*r = (struct sp_sort_replan){ .runs = n, .merge_pages = buffers };
-	r->readahead = strategy_for(s, n, pages, buffers, r->strategy);
-	if (s->opts.compress_program)
-		r->readahead = SP_READ_NONE;
+	replan(s, ids, n, buffers);
 	if (!s->env.device && s->spilled.store)
-		r->seconds = foretold(s, 2.0 * (double)pages * s->plan.page_bytes);
+		s->merging.replan.seconds = foretold(s, 2 * bytes);
 }
 
 /* --count: one record for each group of equal keys, with the sum of their numbers. */
@@ -335,7 +348,8 @@ int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned 
 	if (rc < 0)
 		return rc;
 	rc = sp__step_open(s, s->spilled.store, &in, ids, NULL, n, where, m.cursors);
-	sp__step_replan(s, ids, n, in.buffers);
+	/* The input may still be coming, so its end is not foretold. */
+	replan(s, ids, n, in.buffers);
 	if (rc == 0)
 		rc = sp__merge_into(s, &m, level, &run);
 	sp__step_close(s, &in);
