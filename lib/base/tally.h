@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
+#include "base/few.h"
 
 struct sp__tally {
 	uint64_t records;
@@ -22,26 +22,12 @@ struct sp__tally {
 	uint64_t bytes;
 };
 
-static inline uint64_t sp__tally_word(const char *p, size_t bytes)
-{
-	uint64_t word = 0;
-
-	memcpy(&word, p, bytes);
-	return word;
-}
-
 static inline uint64_t sp__record_hash(const char *rec, size_t bytes)
 {
-	uint64_t head, tail;
+	uint64_t head = sp__load_few(rec, bytes);
+	uint64_t tail = bytes >= 8 ? sp__load_few(rec + bytes - 8, 8) : 0;
 	unsigned __int128 product;
 
-	if (__builtin_expect(bytes >= 8, 1)) {
-		head = sp__tally_word(rec, 8);
-		tail = sp__tally_word(rec + bytes - 8, 8);
-	} else {
-		head = sp__tally_word(rec, bytes);
-		tail = 0;
-	}
 	product = (unsigned __int128)(head ^ (UINT64_C(0x9E3779B97F4A7C15) + bytes)) *
 		  (tail ^ UINT64_C(0xD6E8FEB86659FD93));
 	return (uint64_t)product ^ (uint64_t)(product >> 64);

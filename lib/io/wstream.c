@@ -34,6 +34,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"
+#include "base/few.h"
 #include "base/mem.h"
 #include "base/minmax.h"
 #include "io/packing.h"
@@ -421,7 +422,7 @@ static size_t put_plain(struct sp__wstream *ws, const char *data, size_t bytes)
 			return bytes;
 		}
 	}
-	memcpy(ws->buf + ws->filled, data, bytes);
+	sp__copy_record(ws->buf + ws->filled, data, bytes);
 	ws->filled += bytes;
 	return bytes;
 }
@@ -430,7 +431,7 @@ static size_t put_queued(struct sp__wstream *ws, const char *data, size_t bytes)
 {
 	size_t n = sp__min(bytes, ws->opts.chunk_bytes - ws->filled);
 
-	memcpy(ws->buf + ws->fill * ws->opts.chunk_bytes + ws->filled, data, n);
+	sp__copy_record(ws->buf + ws->fill * ws->opts.chunk_bytes + ws->filled, data, n);
 	ws->filled += n;
 	if (ws->filled == ws->opts.chunk_bytes && submit(ws))
 		return n;

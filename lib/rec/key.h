@@ -29,6 +29,7 @@
 
 #include <string.h>
 #include <spindle/rec.h>
+#include "base/few.h"
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -132,15 +133,7 @@ static inline int sp__order_bytes(const void *a, size_t an, const void *b, size_
 /* The first eight bytes as a number that orders as they do, zero padded. */
 static inline uint64_t sp__key_prefix(const void *key, size_t bytes)
 {
-	uint64_t v = 0;
-
-	if (__builtin_expect(bytes >= 8, 1)) {
-		memcpy(&v, key, 8);
-		return __builtin_bswap64(v);
-	}
-	for (size_t i = 0; i < bytes; i++)
-		v |= (uint64_t)((const unsigned char *)key)[i] << (56 - 8 * i);
-	return v;
+	return __builtin_bswap64(sp__load_few(key, bytes));
 }
 
 /*

@@ -145,21 +145,7 @@ static unsigned char *encode_general(const struct sp__numfmt *f, const char *s, 
 /* Eight bytes, zeros for those past lim. */
 static inline uint64_t load8(const char *s, const char *lim)
 {
-	size_t n = (size_t)(lim - s);
-	uint64_t v = 0;
-	uint32_t lo, hi;
-
-	if (n >= 8) {
-		memcpy(&v, s, 8);
-	} else if (n >= 4) {
-		memcpy(&lo, s, 4);
-		memcpy(&hi, lim - 4, 4);
-		v = lo | (uint64_t)hi << (8 * (n - 4));
-	} else {
-		for (size_t i = 0; i < n; i++)
-			v |= (uint64_t)(unsigned char)s[i] << (8 * i);
-	}
-	return v;
+	return sp__load_few(s, (size_t)(lim - s));
 }
 
 /* How many of the eight bytes, xored with '0', are digits before one is not. */

@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include "base/few.h"
 
 #define SP__OVC_ENDED UINT64_MAX /* no record: after everything */
 #define SP__OVC_UNIT_BYTES 6u
@@ -33,15 +34,10 @@
 static inline uint64_t sp__ovc_value(const unsigned char *key, size_t bytes, size_t unit)
 {
 	size_t from = unit * SP__OVC_UNIT_BYTES;
-	uint64_t v = 0;
 
-	if (from + 8 <= bytes) {
-		memcpy(&v, key + from, 8);
-		return __builtin_bswap64(v) >> 16;
-	}
-	for (size_t i = 0; i < SP__OVC_UNIT_BYTES; i++)
-		v = v << 8 | (from + i < bytes ? key[from + i] : 0);
-	return v;
+	if (from >= bytes)
+		return 0;
+	return __builtin_bswap64(sp__load_few(key + from, bytes - from)) >> 16;
 }
 
 /* The code of a key whose first different unit is known. */

@@ -9,6 +9,7 @@
 #define SP__SPILL_WRITER_H
 
 #include <string.h>
+#include "base/few.h"
 #include "base/task.h"
 #include "spill/filterrun.h"
 #include "spill/store.h"
@@ -70,7 +71,7 @@ static inline int sp__runwriter_put(struct sp__runwriter *w, const char *rec, si
 {
 	if (__builtin_expect(bytes >= (size_t)(w->page_end - w->at), 0))
 		return sp__runwriter_put_slow(w, rec, bytes);
-	memcpy(w->at, rec, bytes);
+	sp__copy_record(w->at, rec, bytes);
 	w->at += bytes;
 	w->records++;
 	w->prev = rec;

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A few bytes as a number, and copies of a few bytes: in line, by loads that overlap.  Fields and
+ * many records are shorter than the call of memcpy() for a length that is not known is worth.
+ */
+#ifndef SP__BASE_FEW_H
+#define SP__BASE_FEW_H
+
+#include <endian.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define SP__COPY_SHORT 16
+
+/* The first eight bytes, or as many as there are, as a little-endian number. */
+static inline uint64_t sp__load_few(const void *data, size_t bytes)
+{
+	const unsigned char *p = data;
+	uint64_t word;
+	uint32_t low, high;
+
+	if (__builtin_expect(bytes >= 8, 1)) {
+		memcpy(&word, p, 8);
+		return le64toh(word);
+	}
+	if (bytes >= 4) {
+		memcpy(&low, p, 4);
+		memcpy(&high, p + bytes - 4, 4);
+		return le32toh(low) | (uint64_t)le32toh(high) << 8 * (bytes - 4);
+	}
+	if (!bytes)
+		return 0;
+	return p[0] | (uint64_t)p[bytes / 2] << 8 * (bytes / 2) |
+	       (uint64_t)p[bytes - 1] << 8 * (bytes - 1);
+}
+
+/* memcpy(), fast for a record of few bytes. */
+static inline void sp__copy_record(char *to, const char *from, size_t bytes)
+{
+	uint64_t head, tail;
+	uint32_t low, high;
+
+	if (bytes > SP__COPY_SHORT || bytes < 4) {
+		if (bytes >= 4)
+			memcpy(to, from, bytes);
+		else
+			for (size_t i = 0; i < bytes; i++)
+				to[i] = from[i];
+		return;
+	}
+	if (bytes >= 8) {
+		memcpy(&head, from, 8);
+		memcpy(&tail, from + bytes - 8, 8);
+		memcpy(to, &head, 8);
+		memcpy(to + bytes - 8, &tail, 8);
+		return;
+	}
+	memcpy(&low, from, 4);
+	memcpy(&high, from + bytes - 4, 4);
+	memcpy(to, &low, 4);
+	memcpy(to + bytes - 4, &high, 4);
+}
+
+#endif
