@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <spindle/batch.h>
 #include "base/err.h"
+#include "base/few.h"
 #include "sort/cursor.h"
 
 /* In addition to enum sp_status: there is a new span and no carry. */
@@ -70,7 +71,7 @@ static inline int find_key(struct sp__cursor *c, const struct sp__cursor_env *en
 
 	if (c->feed.read)
 		sp__tally_add(c->feed.read, c->rec, c->bytes);
-	if (env->keyless)
+	if (env->keyless || c->same) /* same: the key is there */
 		return SP_READY;
 	if (ks->form == SP__KEY_INPLACE) {
 		if (ks->whole) {
@@ -270,6 +271,26 @@ static int cross(struct sp__cursor *c, const struct sp__cursor_env *env, bool wa
 	return LOOK_AGAIN;
 }
 
+/* Is the record that follows in the span identical with the current one? */
+static inline bool repeats(const struct sp__cursor *c, const char *rec, size_t bytes)
+{
+	return c->rec && !c->moved && c->bytes == bytes &&
+	       sp__load_few(c->rec, bytes) == sp__load_few(rec, bytes) &&
+	       !memcmp(c->rec, rec, bytes);
+}
+
+static inline void take_record(struct sp__cursor *c, const struct sp__cursor_env *env,
+			       const char *next)
+{
+	const char *rec = c->at + c->head;
+	size_t bytes = (size_t)(next - rec);
+
+	c->same = sp__ks(env->keys)->form != SP__KEY_INPLACE && repeats(c, rec, bytes);
+	c->rec = rec;
+	c->bytes = bytes;
+	c->at = next;
+}
+
 int sp__cursor_next(struct sp__cursor *c, const struct sp__cursor_env *env, bool wait)
 {
 	const struct sp_recfmt *f = &sp__ks(env->keys)->format;
@@ -280,6 +301,7 @@ int sp__cursor_next(struct sp__cursor *c, const struct sp__cursor_env *env, bool
 		return next_in_memory(c);
 	if (!c->partial) {
 		c->moved = false;
+		c->same = false;
 		c->prev_key = c->key;
 		c->prev_key_bytes = c->key_bytes;
 	}
@@ -287,9 +309,7 @@ int sp__cursor_next(struct sp__cursor *c, const struct sp__cursor_env *env, bool
 		if (!c->partial && c->at < c->end) {
 			next = find_end(c, f, c->at, (size_t)(c->end - c->at));
 			if (next) {
-				c->rec = c->at + c->head;
-				c->bytes = (size_t)(next - c->rec);
-				c->at = next;
+				take_record(c, env, next);
 				prefetch_next(c);
 				return find_key(c, env);
 			}

@@ -48,6 +48,7 @@ struct sp__cursor {
 	const unsigned char *prev_key; /* of the record before; only for feeds */
 	size_t prev_key_bytes;
 	bool moved; /* the record before lies in saved, see cursor.c */
+	bool same;  /* it is known to be identical, so its encoded key is this one's */
 };
 
 struct sp__cursor_env {

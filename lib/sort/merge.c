@@ -290,6 +290,16 @@ static uint64_t code_after(struct sp__merge *m, struct sp__cursor *c)
 	return sp__ovc_make(key, bytes, at / SP__OVC_UNIT_BYTES, down);
 }
 
+/*
+ * The winner's cursor goes on with an equal key.  It wins again: all that were equal to its last
+ * record lost by their place, or by a last resort to which this one is the same.
+ */
+static bool wins_again(const struct sp__merge *m, const struct sp__cursor *c)
+{
+	return !sp__ks(m->keys)->last_resort || c->same ||
+	       (m->prev_bytes == c->bytes && !memcmp(m->prev, c->rec, c->bytes));
+}
+
 /* Moves the cursor of the record returned last, and plays its matches. */
 static int advance(struct sp__merge *m, bool wait)
 {
@@ -312,7 +322,7 @@ static int advance(struct sp__merge *m, bool wait)
 		if (now.code == SP__OVC_ENDED)
 			return drop_codes(m);
 	}
-	if (m->n > 1)
+	if (m->n > 1 && (now.code || !wins_again(m, c)))
 		replay(m, now);
 	else
 		m->tree[0] = now;

@@ -6,9 +6,9 @@
  * The tree has a leaf for each cursor and keeps at each inner node the loser of the
  * match played there; the overall winner is the next record.  When it has been
  * consumed its cursor advances and only the matches on the path of its leaf are
- * replayed.  Matches compare codes (ovc.h); only if codes are equal are keys
- * compared, and the loser's code is recomputed.  Of equal records that of the lower
- * cursor wins: cursors are given oldest first.
+ * replayed, unless it goes on with an equal record.  Matches compare codes (ovc.h); only
+ * if codes are equal are keys compared, and the loser's code is recomputed.  Of equal
+ * records that of the lower cursor wins: cursors are given oldest first.
  *
  * Under COLLATED keys, and once an input proves to be unsorted (possible with -m),
  * there are no codes: every match is a full comparison.

@@ -3,24 +3,31 @@
  * Sorting entries.
  *
  * Idea: radix sort on the eight prefix bytes, most significant first, out of place and
- * stable, with insertion sort for small buckets.  If all eight bytes are equal, the
- * next eight bytes of the key replace the prefix and the sort continues one level
- * deeper (a caching string radix sort); at the end of the keys, the record itself
- * follows as a second key if the key set has a last resort by bytes.  Long common
- * prefixes, deep recursion, and keys of different lengths that are equal but for
- * padding, are sorted by a stable merge sort with full comparison, so that neither long
- * common prefixes nor NUL bytes cost more than in a comparison sort.
+ * stable, with insertion sort for small buckets.  Its digits are made of the bits in which the
+ * prefixes of a bucket differ, from one byte or two: eight bits are then two decimal digits or
+ * a letter and a half.  Of a group whose prefixes are equal, the bytes that all keys share are
+ * skipped at once: the eight bytes after them replace the prefix, and the sort continues one
+ * level deeper (a caching string radix sort).  At the end of the keys, the record itself follows
+ * as a second key if the key set has a last resort by bytes.  Small groups, deep recursion, and
+ * keys of different lengths that are equal but for padding, are sorted by a stable merge
+ * sort with full comparison.
  *
  * Rejected: a comparison sort of (prefix, reference) throughout (a third of the speed on
  * random keys); LSD radix (touches all bytes of all prefixes, most of which decide
- * nothing); in-place American flag (not stable).
+ * nothing); in-place American flag (not stable); whole bytes as digits (text has ten or thirty
+ * values in each, so that there were twice as many passes).
  */
+#include "sort/ovc.h"
 #include "sort/runbuf.h"
 
 #define INSERTION_MAX 24
-/* Recursion is bounded for the stacks of threads; common prefixes alone are a loop. */
+/* Equal prefixes of so few are not worth a level. */
+#define FEW_MAX 4
+/* Recursion is bounded for the stacks of threads. */
 #define LEVELS_MAX 4
-#define COMMON_MAX 512
+#define PREFETCH 8
+#define DIGIT_BITS 8u
+#define DIGITS (1u << DIGIT_BITS)
 
 /* The bytes that the prefixes of a group now hold. */
 struct depth {
@@ -114,64 +121,96 @@ static void reload(const struct sp__runbuf *rb, struct sp__entry *a, size_t n,
 	}
 }
 
-enum ends { ALL_GO_ON, ALL_END_TOGETHER, MIXED };
-
-/* Where the strings of a group end relative to the eight bytes on which they agree. */
-static enum ends look_at_ends(const struct sp__runbuf *rb, const struct sp__entry *a, size_t n,
-			      const struct depth *d)
+/* Their records will be looked at in this order. */
+static inline void prefetch(const struct sp__runbuf *rb, const struct sp__entry *a, size_t i,
+			    size_t n)
 {
-	size_t len, first = 0, ended = 0;
-	bool same = true;
-
-	for (size_t i = 0; i < n; i++) {
-		bytes_at(rb, &a[i], d->in_record, &len);
-		if (len <= d->offset + 8)
-			ended++;
-		if (i == 0)
-			first = len;
-		same &= len == first;
-	}
-	if (ended == 0)
-		return ALL_GO_ON;
-	return ended == n && same ? ALL_END_TOGETHER : MIXED;
+	if (i + PREFETCH < n)
+		sp__runbuf_prefetch(rb, &a[i + PREFETCH]);
 }
 
 /*
- * All prefixes of the group are equal: decides by the following bytes.  The loop
- * handles a group that stays together; by_prefix() recurses into the parts of one that
- * splits.
+ * How many bytes all strings of a group share, of which the first `known` are known to be shared
+ * where there are as many; *same: they are all identical.
  */
+static size_t common(const struct sp__runbuf *rb, const struct sp__entry *a, size_t n,
+		     bool in_record, size_t known, bool *same)
+{
+	size_t len = 0, shared, first_len = 0;
+	const unsigned char *first = bytes_at(rb, &a[0], in_record, &first_len);
+
+	shared = first_len;
+	*same = true;
+	for (size_t i = 1; i < n; i++) {
+		const unsigned char *p;
+
+		if (first_len > known)
+			prefetch(rb, a, i, n);
+		p = bytes_at(rb, &a[i], in_record, &len);
+		*same &= len == first_len;
+		if (shared > len)
+			shared = len;
+		if (shared > known)
+			shared = sp__mismatch(first, shared, p, shared, known);
+	}
+	*same &= shared == first_len;
+	return shared;
+}
+
+/* Are the records of a group identical?  So are their keys, then: one look at each is enough. */
+static bool identical(const struct sp__runbuf *rb, const struct sp__entry *a, size_t n)
+{
+	size_t bytes, len;
+	const char *first = sp__runbuf_record(rb, &a[0], &bytes), *p;
+
+	for (size_t i = 1; i < n; i++) {
+		prefetch(rb, a, i, n);
+		p = sp__runbuf_record(rb, &a[i], &len);
+		if (len != bytes || memcmp(p, first, len))
+			return false;
+	}
+	return true;
+}
+
+static bool same_prefixes(const struct sp__entry *a, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (a[i].prefix != a[0].prefix)
+			return false;
+	return true;
+}
+
+/* All prefixes of the group are equal: decides by the following bytes. */
 static void refine(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
 		   size_t n, struct depth d)
 {
-	for (;;) {
-		enum ends ends = look_at_ends(rb, a, n, &d);
+	bool same =
+		sp__ks(rb->keys)->form != SP__KEY_INPLACE && !d.in_record && identical(rb, a, n);
+	size_t shared;
 
-		if (ends == MIXED || d.level >= LEVELS_MAX || d.offset >= COMMON_MAX) {
+	if (same)
+		return;
+	shared = common(rb, a, n, d.in_record, d.offset + 8, &same);
+	if (same && !d.in_record && sp__ks(rb->keys)->last_resort) {
+		if (sp__ks(rb->keys)->last_collated) {
 			merge_sort(rb, a, tmp, n);
 			return;
 		}
-		if (ends == ALL_GO_ON) {
-			d.offset += 8;
-		} else {
-			if (d.in_record || !sp__ks(rb->keys)->last_resort)
-				return;
-			if (sp__ks(rb->keys)->last_collated) {
-				merge_sort(rb, a, tmp, n);
-				return;
-			}
-			d.in_record = true;
-			d.offset = 0;
-		}
+		d.in_record = true;
+		shared = common(rb, a, n, true, 0, &same);
+	}
+	if (same)
+		return;
+	d.offset = shared;
+	if (n > FEW_MAX && d.level++ < LEVELS_MAX) {
 		reload(rb, a, n, &d);
-		for (size_t i = 1; i < n; i++) {
-			if (a[i].prefix != a[0].prefix) {
-				d.level++;
-				by_prefix(rb, a, tmp, n, &d);
-				return;
-			}
+		/* They are equal again if NUL bytes look like padding. */
+		if (!same_prefixes(a, n)) {
+			by_prefix(rb, a, tmp, n, &d);
+			return;
 		}
 	}
+	merge_sort(rb, a, tmp, n);
 }
 
 /* A group of equal prefixes; restores them afterwards. */
@@ -208,60 +247,100 @@ static void insertion(struct sp__entry *a, size_t n)
 	}
 }
 
-/*
- * Where the bucket of each byte value begins; false if there is only one.  Not
- * inlined: its counts must not stay on the stack while radix() recurses.
- */
-static bool __attribute__((noinline))
-count_buckets(const struct sp__entry *src, size_t n, int shift, size_t *start)
+/* The bits in which prefixes differ. */
+static uint64_t differences(const struct sp__entry *src, size_t n)
 {
-	size_t count[256] = { 0 };
+	uint64_t bits = 0;
 
-	for (size_t i = 0; i < n; i++)
-		count[src[i].prefix >> shift & 255]++;
-	if (count[src[0].prefix >> shift & 255] == n)
-		return false;
-	for (size_t b = 0, sum = 0; b < 256; b++) {
-		start[b] = sum;
-		sum += count[b];
-	}
-	return true;
+	for (size_t i = 1; i < n; i++)
+		bits |= src[i].prefix ^ src[0].prefix;
+	return bits;
+}
+
+/* Bits of a prefix, from two places, one behind the other as one number. */
+struct digit {
+	unsigned high_shift, low_shift, low_bits; /* low_bits 0: from one place */
+	uint64_t high_mask, low_mask;
+};
+
+static inline size_t digit_of(const struct digit *d, uint64_t prefix)
+{
+	size_t high = prefix >> d->high_shift & d->high_mask;
+
+	return d->low_bits ? high << d->low_bits | (prefix >> d->low_shift & d->low_mask) : high;
+}
+
+/* The first bits of all that differ: those of one byte, and as many of the next as fit. */
+static struct digit first_digit(uint64_t differ)
+{
+	unsigned top = 63 - (unsigned)__builtin_clzll(differ), byte = top & ~7u;
+	unsigned bits = top - byte + 1, last;
+	struct digit d = { .high_shift = byte, .high_mask = (1u << bits) - 1 };
+	uint64_t next = byte ? differ >> (byte - 8) & 0xFF : 0;
+
+	if (!next || bits == DIGIT_BITS)
+		return d;
+	last = 64 - (unsigned)__builtin_clzll(next);
+	d.low_bits = last < DIGIT_BITS - bits ? last : DIGIT_BITS - bits;
+	d.low_shift = byte - 8 + last - d.low_bits;
+	d.low_mask = (1u << d.low_bits) - 1;
+	return d;
 }
 
 /*
- * Sorts src[0..n) on prefix bytes shift/8 and below; the result goes to final,
- * which is src or other.
+ * Where the bucket of each digit begins.  Not inlined: its counts must not stay on the stack
+ * while radix() recurses.
  */
-static void radix(const struct sp__runbuf *rb, struct sp__entry *src, struct sp__entry *other,
-		  bool to_other, size_t n, int shift, const struct depth *d)
+static void __attribute__((noinline))
+count_buckets(const struct sp__entry *src, size_t n, struct digit d, size_t *start)
 {
-	size_t start[256];
+	size_t count[DIGITS] = { 0 };
 
-	for (;; shift -= 8) {
-		if (n <= INSERTION_MAX || shift < 0) {
-			struct sp__entry *fin = to_other ? other : src;
-
-			if (shift >= 0)
-				insertion(src, n);
-			if (to_other)
-				memcpy(other, src, n * sizeof(*src));
-			groups(rb, fin, to_other ? src : other, n, d);
-			return;
-		}
-		if (count_buckets(src, n, shift, start))
-			break;
-	}
 	for (size_t i = 0; i < n; i++)
-		other[start[src[i].prefix >> shift & 255]++] = src[i];
-	for (size_t b = 0, lo = 0; b < 256; lo = start[b++])
+		count[digit_of(&d, src[i].prefix)]++;
+	for (size_t b = 0, sum = 0; b < DIGITS; b++) {
+		start[b] = sum;
+		sum += count[b];
+	}
+}
+
+static inline void distribute(const struct sp__entry *src, struct sp__entry *to, size_t n,
+			      struct digit d, size_t *start)
+{
+	for (size_t i = 0; i < n; i++)
+		to[start[digit_of(&d, src[i].prefix)]++] = src[i];
+}
+
+/* Sorts src[0..n) on prefixes; the result goes to final, which is src or other. */
+static void radix(const struct sp__runbuf *rb, struct sp__entry *src, struct sp__entry *other,
+		  bool to_other, size_t n, const struct depth *d)
+{
+	uint64_t differ = n > INSERTION_MAX ? differences(src, n) : 0;
+	size_t start[DIGITS];
+	struct digit digit;
+
+	if (!differ) {
+		struct sp__entry *fin = to_other ? other : src;
+
+		if (n <= INSERTION_MAX)
+			insertion(src, n);
+		if (to_other)
+			memcpy(other, src, n * sizeof(*src));
+		groups(rb, fin, to_other ? src : other, n, d);
+		return;
+	}
+	digit = first_digit(differ);
+	count_buckets(src, n, digit, start);
+	distribute(src, other, n, digit, start);
+	for (size_t b = 0, lo = 0; b < DIGITS; lo = start[b++])
 		if (start[b] > lo)
-			radix(rb, other + lo, src + lo, !to_other, start[b] - lo, shift - 8, d);
+			radix(rb, other + lo, src + lo, !to_other, start[b] - lo, d);
 }
 
 static void by_prefix(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
 		      size_t n, const struct depth *d)
 {
-	radix(rb, a, tmp, false, n, 56, d);
+	radix(rb, a, tmp, false, n, d);
 }
 
 /* Equal in every respect: the earlier one in the input first. */

@@ -69,9 +69,20 @@ __attribute__((unused)) static void locales_here(void)
 		setenv("LOCPATH", path, 0);
 }
 
-enum line_shape { LINE_FEW, LINE_RANDOM, LINE_NULS, LINE_PREFIX, LINE_ASCENDING, LINE_SHAPES };
-static const char *const line_shapes[] = { "few distinct", "random", "NUL bytes", "long prefixes",
-					   "ascending" };
+enum line_shape {
+	LINE_FEW,
+	LINE_RANDOM,
+	LINE_NULS,
+	LINE_PREFIX,
+	LINE_DIGITS,
+	LINE_PATHS,
+	LINE_ASCENDING,
+	LINE_SHAPES
+};
+static const char *const line_shapes[] = {
+	"few distinct",	 "random", "NUL bytes", "long prefixes",
+	"short numbers", "paths",  "ascending",
+};
 
 /* A line with its terminator; room for 1400 bytes. */
 __attribute__((unused)) static size_t line_make(char *to, enum line_shape shape,
@@ -100,6 +111,15 @@ __attribute__((unused)) static size_t line_make(char *to, enum line_shape shape,
 		p += sprintf(p, "%u", (unsigned)sp__rng_below(rng, 20));
 		break;
 	}
+	case LINE_DIGITS:
+		for (uint64_t n = 1 + sp__rng_below(rng, 3); n; n--)
+			*p++ = (char)('0' + sp__rng_below(rng, 10));
+		break;
+	case LINE_PATHS:
+		for (uint64_t n = sp__rng_below(rng, 12); n; n--)
+			p += sprintf(p, "/%.*s%u", (int)sp__rng_below(rng, 2) * 9, "directory",
+				     (unsigned)sp__rng_below(rng, 2));
+		break;
 	default:
 		p += sprintf(p, "%08u %08u", number / 3, number / 5);
 	}
