@@ -246,6 +246,18 @@ static int encode_number(const struct sp_keyset *ks, const char *rec, size_t byt
 	return 0;
 }
 
+/* The one key of a set, whole lines as text, folded or filtered: there is no field to find. */
+static int encode_filtered(const struct sp_keyset *ks, const char *rec, size_t bytes,
+			   struct sp__keybuf *buf)
+{
+	if (__builtin_expect(bytes > SP__KEY_MOST, 0))
+		return encode_all(ks, rec, bytes, buf);
+	if (sp__keybuf_reserve(buf, SP__TEXT_MAX(bytes)))
+		return -ENOMEM;
+	buf->bytes = (size_t)(sp__text_filter(&ks->comp[0], rec, bytes, buf->data) - buf->data);
+	return 0;
+}
+
 int sp__key_encode(const struct sp_keyset *ks, const char *rec, size_t bytes,
 		   struct sp__keybuf *buf)
 {
@@ -266,6 +278,8 @@ void sp__encode_choose(struct sp_keyset *ks)
 		ks->encode = encode_fixed;
 	else if (ks->nkeys == 1 && ks->comp[0].self_ending)
 		ks->encode = encode_number;
+	else if (ks->nkeys == 1 && ks->comp[0].filtered_line)
+		ks->encode = encode_filtered;
 	else
 		ks->encode = encode_all;
 }

@@ -99,6 +99,17 @@ static bool ends_itself(const struct sp_keyset *ks, const struct sp__comp *c)
 	       sep != f->decimal && sep != f->thousands;
 }
 
+static bool is_whole(const struct sp_keyset *ks, const struct sp__comp *c)
+{
+	const struct sp_key *k = &c->key;
+
+	if (ks->pub.format.kind == SP_REC_FIXED)
+		return k->length == ks->pub.format.fixed_bytes;
+	if (ks->pub.format.kind == SP_REC_CSV)
+		return c->whole;
+	return !k->sword && !k->schar && !k->skip_start_blanks && k->eword == SP_KEY_NOEND;
+}
+
 static void compile_key(struct sp_keyset *ks, struct sp__comp *c, const struct sp_key *k)
 {
 	c->key = *k;
@@ -111,6 +122,8 @@ static void compile_key(struct sp_keyset *ks, struct sp__comp *c, const struct s
 	c->collated = k->type == SP_KEY_TEXT && ks->strcoll;
 	c->rewritten = (c->fold || c->drop) && (c->collated || k->type != SP_KEY_TEXT);
 	c->self_ending = ends_itself(ks, c);
+	c->filtered_line = k->type == SP_KEY_TEXT && (c->fold || c->drop) && !c->collated &&
+			   !k->reverse && ks->pub.format.kind == SP_REC_LINE && is_whole(ks, c);
 }
 
 static void whole_record_key(struct sp_keyset *ks, bool reverse)
@@ -133,17 +146,6 @@ static bool is_slice(const struct sp_keyset *ks, const struct sp__comp *c)
 		return c->key.type == SP_KEY_BYTES;
 	return c->key.type == SP_KEY_TEXT && !c->collated && !c->fold && !c->drop &&
 	       (ks->pub.format.kind == SP_REC_LINE || c->whole);
-}
-
-static bool is_whole(const struct sp_keyset *ks, const struct sp__comp *c)
-{
-	const struct sp_key *k = &c->key;
-
-	if (ks->pub.format.kind == SP_REC_FIXED)
-		return k->length == ks->pub.format.fixed_bytes;
-	if (ks->pub.format.kind == SP_REC_CSV)
-		return c->whole;
-	return !k->sword && !k->schar && !k->skip_start_blanks && k->eword == SP_KEY_NOEND;
 }
 
 static void choose_form(struct sp_keyset *ks)

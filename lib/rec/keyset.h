@@ -41,6 +41,7 @@ struct sp__comp {
 	bool whole;		   /* the record itself, even if it is CSV */
 	bool last;		   /* nothing follows, so it need not be self-delimiting */
 	bool self_ending;	   /* a number that the field separator ends */
+	bool filtered_line;	   /* a whole line as text, folded or filtered, in its order */
 };
 
 struct sp_keyset {
