@@ -50,22 +50,28 @@ static size_t prefix_of(const char *s, size_t n)
 				i++;
 		if (i == n)
 			return prefix;
-		prefix = ++i;
+		do
+			i++;
+		while (i < n && s[i] != '.');
+		prefix = i;
 	}
 }
 
-/* Rank of a byte that is no digit. */
-static unsigned char rank(unsigned char c)
-{
-	unsigned before; /* digits, letters and tilde that precede c */
+/* How many digits, letters and tildes precede a byte. */
+#define BEFORE(c) ((c) < '0' ? 0 : (c) < 'A' ? 10 : (c) < 'a' ? 36 : (c) < '~' ? 62 : 63)
+#define LETTER(c) ((unsigned)((c) | 0x20) - 'a' < 26)
+#define DIGIT(c) ((unsigned)(c) - '0' < 10)
+#define RANK(c)                                                                                    \
+	((c) == '~'  ? RANK_TILDE                                                                  \
+	 : DIGIT(c)  ? 0                                                                           \
+	 : LETTER(c) ? RANK_LETTERS + ((c) >= 'a' ? (c) - 'a' + 26 : (c) - 'A')                    \
+		     : RANK_OTHERS + (c)-BEFORE(c))
+#define RANKS4(c) RANK(c), RANK((c) + 1), RANK((c) + 2), RANK((c) + 3)
+#define RANKS16(c) RANKS4(c), RANKS4((c) + 4), RANKS4((c) + 8), RANKS4((c) + 12)
+#define RANKS64(c) RANKS16(c), RANKS16((c) + 16), RANKS16((c) + 32), RANKS16((c) + 48)
 
-	if (c == '~')
-		return RANK_TILDE;
-	if (letter((char)c))
-		return (unsigned char)(RANK_LETTERS + (c >= 'a' ? c - 'a' + 26 : c - 'A'));
-	before = c < '0' ? 0 : c < 'A' ? 10 : c < 'a' ? 36 : c < '~' ? 62 : 63;
-	return (unsigned char)(RANK_OTHERS + c - before);
-}
+/* Ranks of bytes; 0: a digit. */
+static const unsigned char ranks[256] = { RANKS64(0), RANKS64(64), RANKS64(128), RANKS64(192) };
 
 /* One byte for every two digits, as far as end, and room for what counts them. */
 static unsigned char *put_run(const char *s, const char *lim, unsigned char *out,
@@ -90,23 +96,30 @@ static unsigned char *put_run(const char *s, const char *lim, unsigned char *out
 	return out;
 }
 
-/* Out is before end. */
+/*
+ * Out is before end.  *open: where what follows the name, if it is not a digit, would be encoded
+ * for the longer name.
+ */
 static unsigned char *encode_name(const char *s, const char *lim, unsigned char *out,
-				  const unsigned char *end)
+				  const unsigned char *end, unsigned char **open)
 {
-	const char *run, *stop;
+	const char *digits, *run, *stop;
+	unsigned char r;
 
 	do {
 		stop = lim - s > end - out ? s + (end - out) : lim;
-		for (; s < stop && !sp__digit(*s); s++)
-			*out++ = rank((unsigned char)*s);
+		for (; s < stop && (r = ranks[(unsigned char)*s]); s++)
+			*out++ = r;
+		*open = out;
 		if (out >= end)
 			return out;
-		while (s < lim && *s == '0')
+		for (digits = s; s < lim && *s == '0';)
 			s++;
 		for (run = s; s < lim && sp__digit(*s);)
 			s++;
 		out = put_run(run, s, out, end);
+		if (s > digits)
+			*open = out;
 	} while (s < lim && out < end);
 	*out++ = RANK_END;
 	return out;
@@ -116,22 +129,22 @@ unsigned char *sp__version_encode(const char *s, size_t n, unsigned char *out, s
 {
 	const unsigned char *end = out + room;
 	int class = class_of(s, n);
+	unsigned char *first, *open;
 	size_t prefix, bytes;
-	unsigned char *first;
 
 	*out++ = (unsigned char)class;
 	if (class < DOTNAME)
 		return out;
 	prefix = prefix_of(s, n);
 	first = out;
-	out = encode_name(s, s + prefix, out, end);
+	out = encode_name(s, s + prefix, out, end, &open);
 	if (out >= end)
 		return out;
-	if (prefix < n)
-		return encode_name(s, s + n, out, end);
-	bytes = (size_t)(out - first);
+	/* The whole name: as before, up to the suffix. */
+	bytes = (size_t)((prefix < n ? open : out) - first);
 	memcpy(out, first, bytes);
-	return out + bytes;
+	out += bytes;
+	return prefix < n && out < end ? encode_name(s + prefix, s + n, out, end, &open) : out;
 }
 
 /* The direct comparison. */
