@@ -49,6 +49,11 @@ static struct sp__tally records_dropped(const struct sp_sort *s)
 	return t;
 }
 
+bool sp__balance_none_dropped(const struct sp_sort *s)
+{
+	return !records_dropped(s).records;
+}
+
 int sp__balance_merged(struct sp_sort *s, uint64_t records, const struct sp__run *run,
 		       uint64_t dropped_before)
 {

@@ -25,6 +25,7 @@
 #ifndef SP__SORT_BALANCE_H
 #define SP__SORT_BALANCE_H
 
+#include <stdbool.h>
 #include <spindle/api.h>
 #include "base/tally.h"
 #include "spill/run.h"
@@ -37,6 +38,8 @@ struct sp__balance {
 	uint64_t counted; /* --count: the sum of the numbers output */
 };
 
+/* Has no record been dropped until now?  When no task runs. */
+bool sp__balance_none_dropped(const struct sp_sort *s);
 /* All records that the sort has read. */
 struct sp__tally sp__balance_read(const struct sp_sort *s);
 /* Checks that the sort has consumed the bytes of records that the caller put. */

@@ -3,11 +3,15 @@
  * The final merge in parts.
  *
  * One loser tree keeps one processor busy, and one stream writes its result.  If the result is a
- * file and the bytes of the result are those of the runs, all of them are cut at the same keys
+ * file and its bytes are those of the runs, all of them are cut at the same keys
  * (cut.h) into a part for each thread.  The lengths of the parts are known exactly before
  * anything is written, so each part merges its own spans of the runs and writes them at its own
  * place, with its own pages, read plan, reader of the store, and write stream.  The parts share
  * nothing but the file.
+ *
+ * Under -u parts pay if hardly any record is dropped, which is taken for likely if none was until
+ * then.  Each part is written where it would lie if none were; afterwards those behind one that
+ * dropped some are moved up.
  *
  * The end of the last part is written when all others have been written, so a file that was
  * abandoned is not of full length, but for luck.  After an error it gets its old length back.
@@ -15,10 +19,11 @@
  * Memory.  Pages are taken from the free part of the arena, the same number for each part.  Write
  * streams divide what the output buffers and the one stream would have.
  *
- * There is one part, merged as before, if records are dropped or counted, if figures must be
- * deterministic (simulated machines), if reading was set by hand, if the last keys of pages are not
- * kept or keys have no bytes, if there is less than two pages for each run and part, or if one
- * group of equal keys is so large that a part would have more than half as much again as its share.
+ * There is one part, merged as before, if keys have been repeated or records are counted, if
+ * figures must be deterministic (simulated machines), if reading was set by hand, if the last keys
+ * of pages are not kept or keys have no bytes, if there is less than two pages for each run and
+ * part, or if one group of equal keys is so large that a part would have more than half as much
+ * again as its share.
  *
  * Rejected: giving the file its length and space before.  Writing was slower then.
  */
@@ -41,6 +46,7 @@
 #define PAGES_EACH 2
 #define RUN_PAGES_EACH 4
 #define LEAST_CHUNK (8u << 10)
+#define MOVE_BYTES ((uint64_t)256 << 10)
 /* Between two looks at whether the others have failed. */
 #define STRIDE_BYTES (64u << 10)
 
@@ -54,7 +60,7 @@ struct part {
 	struct sp__merge merge;
 	int fd;
 	struct sp__wstream *stream;
-	struct sp__tally given;
+	struct sp__tally given, dropped;
 	struct sp__task task;
 	struct sp_errinfo err;
 	int rc;
@@ -68,7 +74,7 @@ struct parts {
 	unsigned n;
 	struct part *part;
 	struct sp__run_span *spans;
-	uint64_t bytes, old_bytes; /* of the result; of the file before */
+	uint64_t bytes, old_bytes; /* of all records; of the file before */
 	_Atomic bool failed;
 };
 
@@ -76,9 +82,9 @@ bool sp__parts_possible(const struct sp_sort *s)
 {
 	const struct sp_sort_opts *o = &s->opts;
 
-	return s->threads > 1 && !s->env.device && !o->unique && !o->count && !o->top &&
-	       !o->compress_program && o->readahead == SP_READ_AUTO && !o->merge_bytes &&
-	       !s->forming.replacing && !s->merging.inputs.n;
+	return s->threads > 1 && !s->env.device && !o->count && !o->top && !o->compress_program &&
+	       o->readahead == SP_READ_AUTO && !o->merge_bytes && !s->forming.replacing &&
+	       !s->merging.inputs.n;
 }
 
 /* Pages for each part, from the free memory; less what unpacking takes beside them. */
@@ -143,7 +149,7 @@ static int open_part(struct parts *p, struct part *part, uint64_t at)
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", p->out->fd);
-	part->fd = open(path, O_WRONLY | O_CLOEXEC);
+	part->fd = open(path, (s->opts.unique ? O_RDWR : O_WRONLY) | O_CLOEXEC);
 	if (part->fd < 0 || lseek(part->fd, (off_t)at, SEEK_SET) < 0)
 		return 0;
 	writing.chunk_bytes = sp__parts_chunk(&writing, p->n);
@@ -152,7 +158,7 @@ static int open_part(struct parts *p, struct part *part, uint64_t at)
 	if (sp__wstream_open(&part->stream, part->fd, p->out->name, &writing, &part->err) < 0 ||
 	    sp__merge_init(&part->merge, s->opts.keys, inputs, &s->env.budget, &part->err) < 0)
 		return 0;
-	part->merge.plain = true;
+	part->merge.plain = !s->opts.unique;
 	for (unsigned j = 0; j < inputs; j++) {
 		uint64_t from = sp__cuts_at(c, part->number, j);
 		uint64_t to = sp__cuts_at(c, part->number + 1, j);
@@ -227,6 +233,10 @@ static int merge_part(struct part *part)
 	int rc;
 
 	while ((rc = sp__merge_next(m, true)) == SP_READY) {
+		if (m->equal) {
+			sp__tally_add(&part->dropped, m->rec, m->bytes);
+			continue;
+		}
 		sp__tally_add(&part->given, m->rec, m->bytes);
 		rc = sp__wstream_put(part->stream, m->rec, m->bytes);
 		if (rc < 0)
@@ -281,13 +291,15 @@ static int run_parts(struct parts *p)
 
 		sp__task_join(&part->task);
 		sp__tally_join(&p->sort->balance.given, &part->given);
+		sp__tally_join(&p->sort->balance.dropped, &part->dropped);
 		if (part->rc < 0 && (!bad || bad->rc == -ECANCELED))
 			bad = part;
 	}
 	for (unsigned i = 0; !bad && i < p->n; i++) {
 		struct part *part = &p->part[i];
 
-		rc = sp__balance_part(p->sort, part->bytes, part->given.bytes);
+		rc = sp__balance_part(p->sort, part->bytes,
+				      part->given.bytes + part->dropped.bytes);
 		if (rc < 0)
 			return rc;
 		part->rc = sp__wstream_finish(part->stream);
@@ -297,6 +309,61 @@ static int run_parts(struct parts *p)
 	if (bad)
 		*p->sort->env.err = bad->err;
 	return bad ? bad->rc : 0;
+}
+
+static int move_piece(int fd, char *buf, size_t bytes, uint64_t from, uint64_t to)
+{
+	size_t got = 0, put = 0;
+	ssize_t n = 1;
+
+	while (got < bytes && n) {
+		n = pread(fd, buf + got, bytes - got, (off_t)(from + got));
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		got += n > 0 ? (size_t)n : 0;
+	}
+	if (got < bytes)
+		return -EIO;
+	while (put < bytes) {
+		n = pwrite(fd, buf + put, bytes - put, (off_t)(to + put));
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		put += n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
+
+/* Moves bytes of the file up, from one offset to a lower one. */
+static int move(const struct parts *p, int fd, uint64_t from, uint64_t to, uint64_t bytes)
+{
+	char *buf = malloc(MOVE_BYTES);
+	int rc = buf ? 0 : -ENOMEM;
+
+	for (uint64_t done = 0, n; done < bytes && !rc; done += n) {
+		n = sp__min(bytes - done, MOVE_BYTES);
+		rc = move_piece(fd, buf, n, from + done, to + done);
+	}
+	free(buf);
+	return rc < 0 ? sp__err(p->sort->env.err, rc, "write", p->out->name, -1) : 0;
+}
+
+/* Moves parts up behind those from which records were dropped. */
+static int close_up(const struct parts *p)
+{
+	uint64_t from = p->out->at, to = from;
+	int rc = 0;
+
+	for (unsigned i = 0; i < p->n && !rc; i++) {
+		const struct part *part = &p->part[i];
+
+		if (from > to)
+			rc = move(p, part->fd, from, to, part->given.bytes);
+		from += part->bytes;
+		to += part->given.bytes;
+	}
+	if (!rc && from > to && ftruncate(p->out->fd, (off_t)to) < 0)
+		rc = sp__err(p->sort->env.err, -errno, "write", p->out->name, -1);
+	return rc;
 }
 
 static bool uneven(const struct sp__cuts *c, uint64_t bytes)
@@ -331,6 +398,7 @@ int sp__parts_cut(struct sp_sort *s, const struct sp__parts_out *out, struct sp_
 	int rc;
 
 	if (k < 2 || (n && s->spilled.store->place) || !sp__parts_possible(s) ||
+	    (s->opts.unique && !sp__balance_none_dropped(s)) ||
 	    !sp__cuts_possible(s, s->spilled.ids, n))
 		return 0;
 	if (n) {
@@ -354,13 +422,18 @@ static int write_parts(struct parts *p, struct sp__freemem where)
 	if (rc <= 0 || fstat(p->out->fd, &st) < 0)
 		return rc < 0 ? rc : 0;
 	p->old_bytes = (uint64_t)st.st_size;
+	/* What is to stay behind the result must not be written over. */
+	if (p->sort->opts.unique && p->old_bytes > p->out->at)
+		return 0;
 	note(p);
 	rc = run_parts(p);
+	if (rc == 0)
+		rc = close_up(p);
+	p->sort->stats.output_bytes = p->sort->balance.given.bytes;
 	if (rc < 0)
 		restore_file(p);
-	else if (lseek(p->out->fd, (off_t)(p->out->at + p->bytes), SEEK_SET) < 0)
+	else if (lseek(p->out->fd, (off_t)(p->out->at + p->sort->stats.output_bytes), SEEK_SET) < 0)
 		rc = sp__err(p->sort->env.err, -errno, "write", p->out->name, -1);
-	p->sort->stats.output_bytes = p->sort->balance.given.bytes;
 	return rc < 0 ? rc : 1;
 }
 

@@ -80,7 +80,37 @@ keyed() { "$xgen" records --seed=7 --bytes="${1:-5M}" | tr ' ' _ | sed 's/^..\(.
 	[ "$(parts)" = 0 ]
 }
 
-@test "-u, --count and --top are merged in one part" {
+@test "-u in parts as long as nothing was dropped; what repeats later closes up" {
+	"$xgen" records --seed=7 --bytes=5M >distinct
+	sort -u distinct >want
+	# Again, but not in the same run: of the first part, of all, of the last.
+	head -n 25000 distinct | sort | head -n 300 >low
+	head -n 25000 distinct | awk 'NR % 100 == 1' >all
+	head -n 25000 distinct | sort -r | head -n 300 >high
+	for more in /dev/null low all high distinct; do
+		cat distinct $more >in
+		for threads in 2 3 8; do
+			sorted --parallel=$threads -u -o out in
+			cmp out want
+			[ $threads = 8 ] || [ "$(parts)" = $threads ]
+			{ echo before && sorted --parallel=$threads -u <in && echo after; } >out
+			{ echo before && cat want && echo after; } | cmp - out
+		done
+	done
+	# By key; the first of equals is kept.
+	sed 's/^\(..........\)./\1A/' distinct | cat distinct - >in
+	sort -s -u -k1.1,1.10 in >want
+	sorted --parallel=3 -u -k1.1,1.10 -o out in
+	cmp out want
+	[ "$(parts)" = 3 ]
+	# What is behind the result stays.
+	cat want want >out
+	sorted --parallel=2 -u -k1.1,1.10 in 1<>out
+	[ "$(parts)" = 0 ]
+	cat want want | cmp - out
+}
+
+@test "-u of keys that repeat, --count and --top are merged in one part" {
 	keyed 2M >in
 	sorted --parallel=2 -u -k1,1 -o out in
 	sort -u -k1,1 in | cmp - out

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The branches of a final merge, for a pipe, and its parts, for a file; those of sorted files.
+# The branches of a final merge, for a pipe, and its parts, for a file, under -u too; those of sorted files.
 
 # shellcheck source=tests/delay/lib.bash
 . "$(dirname "$0")/lib.bash"
@@ -21,6 +21,16 @@ parts()
 	same want $?
 }
 
+# The first quarter comes again, in other runs.
+{ cat many && head -c 2250000 many; } >again
+sort -u again >want-unique
+
+unique()
+{
+	"$xsort" -u -S 16M --run-size=512K -T tmp --parallel="${threads[$1 % 3]}" again >out 2>err
+	same want-unique $?
+}
+
 split -a 1 -n l/7 many sorted.
 for file in sorted.?; do sort -o "$file" "$file"; done
 
@@ -32,5 +42,6 @@ files()
 
 seeds branches
 seeds parts
+seeds unique
 seeds files
 tap_done

@@ -129,6 +129,10 @@ if [ -e "$shim" ]; then
 	split -a 1 -n l/5 large piece.
 	for file in piece.?; do "$xsort" "$file" -o "$file"; done
 	wanted=large-want which='open read' calls 'merging in branches' -m -S 16M --parallel=3 piece.?
+	{ cat large && head -n 30000 large; } >again
+	sort -u large >unique-want
+	wanted=unique-want which='open read write pread pwrite close ftruncate' \
+		calls '-u in parts that close up' -u -S 16M --run-size=512K --parallel=3 again
 	calls 'with compression' -S 1M --engine=sync --spill-compression=lz4 in
 else
 	tap_skip 'failing calls' 'no shim in this build'
