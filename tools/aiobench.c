@@ -63,7 +63,8 @@ static const struct {
 	{ REPLAY, " replay_no_stall replay_time_scale " },
 	{ WATCH, " source sample_rate " },
 	{ POLICY, " load submission priorities urgent background extent ahead clients query batch "
-		  "buffer steal flow preflush compute critical passes " },
+		  "buffer steal flow preflush victims room threads crowd table log compute "
+		  "critical passes " },
 };
 
 static const struct command {

@@ -26,6 +26,7 @@ struct sp__bench_slot {
 struct sp__bench_feed {
 	struct sp__pageload load;
 	struct sp__benchclass *classes[SP__PAGE_CLASSES];
+	uint64_t log_offset; /* in the target */
 	bool counting;
 	uint64_t accessed, queries; /* before the measurement began */
 };

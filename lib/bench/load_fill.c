@@ -88,6 +88,16 @@ static size_t fill_replay(struct sp__load *l, uint64_t now_ns)
 	return n;
 }
 
+/* Sets the place of a request of a page load; begin: of the used part of the target. */
+static void place(const struct sp__bench_feed *f, uint64_t begin, struct sp__bench_slot *s)
+{
+	bool log = s->page_class == SP__PAGE_LOG;
+	uint32_t unit = log ? SP__PAGELOG_BLOCK_BYTES : f->load.opts.page_bytes;
+
+	s->req.bytes = s->page.n * unit;
+	s->req.offset = (log ? f->log_offset : begin) + (uint64_t)s->page.page * unit;
+}
+
 /* Puts what the page load wants into the batch while there are slots; how many. */
 static size_t fill_feed(struct sp_bench *b, struct sp__bench_group *g, struct sp__request **batch,
 			uint64_t now_ns)
@@ -110,8 +120,7 @@ static size_t fill_feed(struct sp_bench *b, struct sp__bench_group *g, struct sp
 		s->req.op = s->page_class == SP__PAGE_READ ? SP__OP_READ : SP__OP_WRITE;
 		s->req.prio = s->class->spec.prio;
 		s->req.volume = b->files[0].volume;
-		s->req.bytes = s->class->spec.bytes;
-		s->req.offset = b->files[0].begin + (uint64_t)s->page.page * s->req.bytes;
+		place(f, b->files[0].begin, s);
 		b->issued_bytes += s->req.bytes;
 		batch[n++] = &s->req;
 	}

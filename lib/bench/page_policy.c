@@ -14,6 +14,7 @@
 #include "bench/state.h"
 
 #define CRITICAL_DEPTH 64
+#define THREAD_BYTES_MAX (16u << 20)
 
 struct sp_policy {
 	struct sp_bench_class classes[SP__PAGE_CLASSES + 1];
@@ -46,6 +47,12 @@ void sp_policy_defaults(struct sp_policy_opts *o)
 SP__WORD_TABLE(sp_policy_load, { "scan", SP_POLICY_SCAN }, { "range", SP_POLICY_RANGE },
 	       { "update", SP_POLICY_UPDATE })
 
+SP__WORD_TABLE(sp_policy_victims, { "random", SP_POLICY_VICTIMS_RANDOM },
+	       { "oldest", SP_POLICY_VICTIMS_OLDEST })
+
+SP__WORD_TABLE(sp_policy_room, { "usual", SP_POLICY_ROOM_USUAL }, { "page", SP_POLICY_ROOM_PAGE },
+	       { "extent", SP_POLICY_ROOM_EXTENT })
+
 SP__WORD_TABLE(sp_policy_submission, { "conservative", SP_POLICY_CONSERVATIVE },
 	       { "aggressive", SP_POLICY_AGGRESSIVE }, { "adaptive", SP_POLICY_ADAPTIVE })
 
@@ -58,6 +65,8 @@ static int check(const struct sp_bench_opts *t, const struct sp_policy_opts *o,
 		return SP__REFUSE(err, "the engine \"sync\" cannot keep requests outstanding");
 	if (!t->runtime_ns && !o->passes)
 		return SP__REFUSE(err, "a policy needs a duration or a number of passes");
+	if (o->threads && (uint64_t)o->extent_pages * o->page_bytes > THREAD_BYTES_MAX)
+		return SP__REFUSE(err, "an extent is too large for one request of a thread");
 	if (!(o->critical_rate >= 0) || !(o->critical_rate <= 1e9))
 		return SP__REFUSE(err, "a rate is not negative");
 	if (t->depth > SP_BENCH_DEPTH_MAX - CRITICAL_DEPTH)
@@ -85,18 +94,39 @@ static void make_classes(struct sp_policy *p)
 {
 	const struct sp_policy_opts *o = &p->result.opts;
 	bool single = o->load == SP_POLICY_RANGE && o->submission != SP_POLICY_AGGRESSIVE;
+	struct sp_bench_class *c;
 
 	if (o->critical_rate > 0) {
-		struct sp_bench_class *c = add_class(p, "critical", true);
-
+		c = add_class(p, "critical", true);
 		c->rate = o->critical_rate;
 		c->depth = CRITICAL_DEPTH;
 	}
-	add_class(p, "read", single);
-	if (o->load == SP_POLICY_UPDATE) {
-		add_class(p, "write", false)->reads = 0;
-		add_class(p, "urgent", true)->reads = 0;
+	add_class(p, "read", single)->bytes *= sp__pageload_most(o, SP__PAGE_READ);
+	if (o->load != SP_POLICY_UPDATE)
+		return;
+	c = add_class(p, "write", false);
+	c->reads = 0;
+	c->bytes *= sp__pageload_most(o, SP__PAGE_WRITE);
+	add_class(p, "urgent", true)->reads = 0;
+	if (o->log_bytes) {
+		c = add_class(p, "log", true);
+		c->reads = 0;
+		c->bytes = SP__PAGELOG_MOST_BYTES;
 	}
+}
+
+/* The part of the target that has the table, and where the log is; why there is none, or NULL. */
+static const char *divide(struct sp_policy *p, uint64_t begin, uint64_t bytes, uint64_t *table)
+{
+	const struct sp_policy_opts *o = &p->result.opts;
+	uint64_t log = o->load == SP_POLICY_UPDATE && o->log_bytes ? SP__PAGELOG_BYTES : 0;
+
+	if (bytes < log || (o->table_bytes && o->table_bytes > bytes - log))
+		return "the target has no room for table and log";
+	*table = o->table_bytes ? o->table_bytes : bytes - log;
+	p->feed.log_offset =
+		(begin + bytes - log) / SP__PAGELOG_BLOCK_BYTES * SP__PAGELOG_BLOCK_BYTES;
+	return NULL;
 }
 
 /* The targets are open. */
@@ -104,11 +134,14 @@ static int plan(struct sp_bench *b, void *arg, struct sp_errinfo *err)
 {
 	struct sp_policy *p = arg;
 	const struct sp_policy_opts *o = &p->result.opts;
-	uint64_t pages = b->files[0].bytes / o->page_bytes;
 	struct sp__load *l = sp__bench_load(b);
-	const char *why = sp__pageload_check(o, pages);
+	uint64_t bytes = 0, pages;
+	const char *why = divide(p, b->files[0].begin, b->files[0].bytes, &bytes);
 	size_t first = o->critical_rate > 0;
 
+	pages = bytes / o->page_bytes;
+	if (!why)
+		why = sp__pageload_check(o, pages);
 	if (why)
 		return sp__errf(err, -EINVAL, "check", b->opts.targets[0], -1, "%s", why);
 	if (sp__pageload_open(&p->feed.load, o, pages, b->opts.depth, b->opts.seed))
@@ -120,9 +153,14 @@ static int plan(struct sp_bench *b, void *arg, struct sp_errinfo *err)
 	if (o->load == SP_POLICY_UPDATE) {
 		p->feed.classes[SP__PAGE_WRITE] = b->classes[first + 1];
 		p->feed.classes[SP__PAGE_URGENT] = b->classes[first + 2];
+		if (o->log_bytes)
+			p->feed.classes[SP__PAGE_LOG] = b->classes[first + 3];
 	}
-	if (first)
+	if (first) {
+		sp__walk_init(&b->classes[0]->walks[0], &b->classes[0]->spec, b->files[0].begin,
+			      p->result.table_bytes);
 		sp__bench_add_group(l, 0, 1, CRITICAL_DEPTH, o->critical_rate);
+	}
 	sp__bench_add_group(l, first, b->nclasses - first, b->opts.depth, 0)->feed = &p->feed;
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All loads but the update: checks, the queues of their requests, a scan, range queries.
+ * Checks, the queues of requests, a scan, range queries.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,6 +21,20 @@ static const char *check_update(const struct sp_policy_opts *o, uint64_t pages)
 		return "the buffer cannot hold the pages read ahead and one extent more";
 	if (!o->steal || !o->flow || !o->preflush_ns)
 		return "steal, flow and the interval of the preflush must not be 0";
+	if (o->log_bytes > SP__PAGELOG_MOST_BYTES)
+		return "a page adds at most 512 KiB to the log";
+	return NULL;
+}
+
+static const char *check_crowd(const struct sp_policy_opts *o, uint64_t pages)
+{
+	if (o->load != SP_POLICY_RANGE || o->submission == SP_POLICY_AGGRESSIVE)
+		return "crowds are of queries that read one page at a time";
+	if (o->crowd >= o->extent_pages)
+		return "a crowd is smaller than an extent";
+	if (!(o->buffer > 0 && o->buffer < 1) ||
+	    o->buffer * (double)pages < 2.0 * (o->extent_pages + o->clients))
+		return "the buffer cannot hold the extents that are read";
 	return NULL;
 }
 
@@ -37,6 +51,10 @@ const char *sp__pageload_check(const struct sp_policy_opts *o, uint64_t pages)
 		return "a table has at most 4294967295 pages";
 	if (pages / o->extent_pages <= o->ahead)
 		return "the table has no more extents than are requested ahead";
+	if (o->crowd && check_crowd(o, pages))
+		return check_crowd(o, pages);
+	if (o->threads && o->load == SP_POLICY_RANGE)
+		return "threads are for scans and updates: queries read for themselves";
 	return o->load == SP_POLICY_UPDATE ? check_update(o, pages) : NULL;
 }
 
@@ -55,7 +73,7 @@ void sp__pageload_ask(struct sp__pageload *l, enum sp__pageclass class, uint32_t
 	struct sp__pagequeue *q = &l->queues[class];
 
 	q->reqs[(q->head + q->n++) % q->size] =
-		(struct sp__pagereq){ .page = page, .cookie = cookie };
+		(struct sp__pagereq){ .page = page, .n = 1, .cookie = cookie };
 	l->pending[class]++;
 }
 
@@ -65,11 +83,9 @@ void sp__pageload_due(struct sp__pageload *l, uint64_t due_ns)
 		l->due_ns = due_ns;
 }
 
-/* A query works on a page that has arrived, once it is done with the one before. */
-static void work(struct sp__pageload *l, uint64_t *busy_ns, uint64_t *arrived_ns)
+void sp__pageload_work(struct sp__pageload *l, uint64_t *busy_ns, uint64_t arrived_ns)
 {
-	*busy_ns = sp__max(*arrived_ns, *busy_ns) + l->opts.compute_ns;
-	*arrived_ns = 0;
+	*busy_ns = sp__max(arrived_ns, *busy_ns) + l->opts.compute_ns;
 	l->accessed++;
 }
 
@@ -108,7 +124,8 @@ bool sp__pagescan_step(struct sp__pageload *l, uint64_t now_ns)
 	l->over = s->at == s->end;
 	if (l->over || !*arrived)
 		return false;
-	work(l, &s->busy_ns, arrived);
+	sp__pageload_work(l, &s->busy_ns, *arrived);
+	*arrived = 0;
 	s->at++;
 	if (s->at % l->opts.extent_pages == 0)
 		s->wanted = sp__min(s->at + s->ahead, s->end);
@@ -183,8 +200,7 @@ static void ask_batch(struct sp__pageload *l, struct sp__pageclient *c)
 				 first + i);
 }
 
-/* Ends the query of the client and begins another one. */
-static void finish_query(struct sp__pageload *l, struct sp__pageclient *c)
+void sp__pageclient_finish(struct sp__pageload *l, struct sp__pageclient *c)
 {
 	l->queries++;
 	l->over = l->queries == l->opts.passes;
@@ -203,12 +219,13 @@ static void run_client(struct sp__pageload *l, struct sp__pageclient *c, uint64_
 		if (c->at < c->n && !*arrived)
 			return;
 		if (c->at < c->n) {
-			work(l, &c->busy_ns, arrived);
+			sp__pageload_work(l, &c->busy_ns, *arrived);
+			*arrived = 0;
 			c->at++;
 		} else if (c->left) {
 			ask_batch(l, c);
 		} else {
-			finish_query(l, c);
+			sp__pageclient_finish(l, c);
 		}
 	}
 }
@@ -232,17 +249,23 @@ static const struct sp__pageload_ops range_ops = {
 	.done = client_done,
 };
 
-static const struct sp__pageload_ops *const loads[] = {
-	[SP_POLICY_SCAN] = &scan_ops,
-	[SP_POLICY_RANGE] = &range_ops,
-	[SP_POLICY_UPDATE] = &sp__pageload_update,
-};
+static const struct sp__pageload_ops *ops_of(const struct sp_policy_opts *o)
+{
+	switch (o->load) {
+	case SP_POLICY_SCAN:
+		return &scan_ops;
+	case SP_POLICY_RANGE:
+		return o->crowd ? &sp__pageload_crowd : &range_ops;
+	default:
+		return &sp__pageload_update;
+	}
+}
 
 int sp__pageload_open(struct sp__pageload *l, const struct sp_policy_opts *opts, uint64_t pages,
 		      unsigned depth, uint64_t seed)
 {
 	*l = (struct sp__pageload){ .opts = *opts,
-				    .ops = loads[opts->load],
+				    .ops = ops_of(opts),
 				    .pages = (uint32_t)(pages - pages % opts->extent_pages),
 				    .depth = depth,
 				    .rng = { sp__mix64(seed + 4711) } };
@@ -260,6 +283,9 @@ void sp__pageload_close(struct sp__pageload *l)
 	free(l->buffer.dirty.pages);
 	free(l->buffer.clean.pages);
 	free(l->buffer.where);
+	free(l->crowd.state);
+	free(l->crowd.here);
+	free(l->crowd.worked);
 }
 
 void sp__pageload_run(struct sp__pageload *l, uint64_t now_ns)
@@ -269,17 +295,56 @@ void sp__pageload_run(struct sp__pageload *l, uint64_t now_ns)
 		l->ops->run(l, now_ns);
 }
 
+uint32_t sp__pageload_most(const struct sp_policy_opts *o, enum sp__pageclass class)
+{
+	if (class == SP__PAGE_LOG)
+		return SP__PAGELOG_MOST_BYTES / SP__PAGELOG_BLOCK_BYTES;
+	return o->threads && class != SP__PAGE_URGENT ? o->extent_pages : 1;
+}
+
+static struct sp__pagereq take(struct sp__pagequeue *q)
+{
+	struct sp__pagereq r = q->reqs[q->head];
+
+	q->head = (q->head + 1) % q->size;
+	q->n--;
+	return r;
+}
+
+/* A thread takes the pages that follow, too. */
+static void take_following(const struct sp__pageload *l, enum sp__pageclass class,
+			   struct sp__pagequeue *q, struct sp__pagereq *r)
+{
+	uint32_t most = sp__pageload_most(&l->opts, class);
+
+	for (; q->n && r->n < most; r->n++) {
+		const struct sp__pagereq *next = &q->reqs[q->head];
+
+		if (next->page != r->page + r->n ||
+		    (class == SP__PAGE_READ && next->cookie != r->cookie + r->n))
+			break;
+		take(q);
+	}
+}
+
 bool sp__pageload_next(struct sp__pageload *l, enum sp__pageclass *class, struct sp__pagereq *r)
 {
-	for (unsigned i = 0; i < SP__PAGE_CLASSES; i++) {
+	if (sp__pagelog_next(l, r)) {
+		*class = SP__PAGE_LOG;
+		l->taken[SP__PAGE_LOG]++;
+		return true;
+	}
+	for (unsigned i = SP__PAGE_URGENT; i < SP__PAGE_CLASSES; i++) {
 		struct sp__pagequeue *q = &l->queues[i];
+		bool threads = l->opts.threads && i != SP__PAGE_URGENT;
 
-		if (!q->n)
+		if (!q->n || (threads && l->taken[i] >= l->opts.threads))
 			continue;
 		*class = (enum sp__pageclass)i;
-		*r = q->reqs[q->head];
-		q->head = (q->head + 1) % q->size;
-		q->n--;
+		*r = take(q);
+		if (threads)
+			take_following(l, *class, q, r);
+		l->taken[i]++;
 		return true;
 	}
 	return false;
@@ -288,6 +353,13 @@ bool sp__pageload_next(struct sp__pageload *l, enum sp__pageclass *class, struct
 void sp__pageload_done(struct sp__pageload *l, enum sp__pageclass class,
 		       const struct sp__pagereq *r, uint64_t now_ns)
 {
-	l->pending[class]--;
-	l->ops->done(l, class, r, now_ns);
+	l->taken[class]--;
+	if (class == SP__PAGE_LOG)
+		return;
+	for (uint32_t i = 0; i < r->n; i++) {
+		struct sp__pagereq page = { r->page + i, 1, r->cookie + i };
+
+		l->pending[class]--;
+		l->ops->done(l, class, &page, now_ns);
+	}
 }

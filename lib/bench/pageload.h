@@ -16,12 +16,23 @@
 #include "base/rng.h"
 
 /* In the order of preference when not all can be submitted. */
-enum sp__pageclass { SP__PAGE_URGENT, SP__PAGE_READ, SP__PAGE_WRITE, SP__PAGE_CLASSES };
+enum sp__pageclass {
+	SP__PAGE_LOG,
+	SP__PAGE_URGENT,
+	SP__PAGE_READ,
+	SP__PAGE_WRITE,
+	SP__PAGE_CLASSES
+};
 
 struct sp__pagereq {
-	uint32_t page;
-	uint32_t cookie; /* private to the load */
+	uint32_t page;	 /* the first; of the log: block */
+	uint32_t n;	 /* how many pages or blocks follow each other */
+	uint32_t cookie; /* of the first; private to the load */
 };
+
+#define SP__PAGELOG_BLOCK_BYTES 4096u
+#define SP__PAGELOG_BYTES (64u << 20)	    /* at the end of the target */
+#define SP__PAGELOG_MOST_BYTES (512u << 10) /* of one write */
 
 /* First in, first out. */
 struct sp__pagequeue {
@@ -45,6 +56,7 @@ struct sp__pageclient {
 	uint64_t busy_ns;
 	unsigned left;	      /* pages of the query that no batch has had yet */
 	unsigned n, at;	      /* pages of the batch, and the next one */
+	uint32_t page;	      /* with crowds: the one that the query is at, if n is 1 */
 	uint64_t *arrived_ns; /* of the batch; 0: not yet */
 };
 
@@ -70,6 +82,23 @@ struct sp__pagebuffer {
 	struct sp__pageset dirty, clean;
 	uint32_t *where;  /* of each page of the table: its index in one of the two sets */
 	uint64_t look_ns; /* the next inspection of the preflush */
+	/* Where the search for the oldest page goes on. */
+	uint32_t dirty_hand, clean_hand;
+};
+
+/* The buffer of queries whose crowded extents are read as a whole. */
+struct sp__pagecrowd {
+	uint8_t *state; /* of each page */
+	uint32_t *here; /* those that are no longer out, first in, first out */
+	size_t frames, head, n;
+	uint32_t *worked; /* of each extent: pages that queries have worked on */
+};
+
+struct sp__pagelog {
+	uint64_t bytes;	   /* since the last write */
+	uint32_t block;	   /* where the next one goes */
+	uint64_t write_ns; /* when it is due; 0: there is nothing to write */
+	bool due;
 };
 
 struct sp__pageload {
@@ -82,7 +111,8 @@ struct sp__pageload {
 	uint64_t due_ns; /* call again then; UINT64_MAX: after a completion */
 	bool over;
 	uint64_t accessed, queries;
-	size_t pending[SP__PAGE_CLASSES]; /* requested and not completed */
+	size_t pending[SP__PAGE_CLASSES]; /* pages requested and not completed */
+	size_t taken[SP__PAGE_CLASSES];	  /* requests submitted and not completed */
 	struct sp__pagequeue queues[SP__PAGE_CLASSES];
 
 	struct sp__pagescan scan;
@@ -90,11 +120,14 @@ struct sp__pageload {
 	unsigned batch;	      /* of a client */
 	uint64_t *arrived_ns; /* of all clients */
 	struct sp__pagebuffer buffer;
+	struct sp__pagecrowd crowd;
+	struct sp__pagelog log;
 };
 
 struct sp__pageload_ops {
 	SP_MUST_CHECK int (*open)(struct sp__pageload *l);
 	void (*run)(struct sp__pageload *l, uint64_t now_ns);
+	/* Of each page. */
 	void (*done)(struct sp__pageload *l, enum sp__pageclass class, const struct sp__pagereq *r,
 		     uint64_t now_ns);
 };
@@ -111,6 +144,8 @@ void sp__pageload_close(struct sp__pageload *l);
 
 /* Advances the load to now_ns. */
 void sp__pageload_run(struct sp__pageload *l, uint64_t now_ns);
+/* Pages or blocks of the largest request of a class. */
+uint32_t sp__pageload_most(const struct sp_policy_opts *opts, enum sp__pageclass class);
 /* The next request to submit; false: none for now. */
 bool sp__pageload_next(struct sp__pageload *l, enum sp__pageclass *class, struct sp__pagereq *r);
 void sp__pageload_done(struct sp__pageload *l, enum sp__pageclass class,
@@ -137,6 +172,16 @@ void sp__pagescan_arrived(struct sp__pageload *l, uint64_t page, uint64_t now_ns
  */
 bool sp__pagescan_step(struct sp__pageload *l, uint64_t now_ns);
 
-extern const struct sp__pageload_ops sp__pageload_update;
+/* A query works on a page that has arrived, once it is done with the one before. */
+void sp__pageload_work(struct sp__pageload *l, uint64_t *busy_ns, uint64_t arrived_ns);
+/* Ends the query of the client and begins another one. */
+void sp__pageclient_finish(struct sp__pageload *l, struct sp__pageclient *c);
+
+/* The log of an update: a page has been changed; what is due; the next write, if there is one. */
+void sp__pagelog_changed(struct sp__pageload *l, uint64_t now_ns);
+void sp__pagelog_run(struct sp__pageload *l, uint64_t now_ns);
+bool sp__pagelog_next(struct sp__pageload *l, struct sp__pagereq *r);
+
+extern const struct sp__pageload_ops sp__pageload_update, sp__pageload_crowd;
 
 #endif

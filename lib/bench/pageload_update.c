@@ -18,9 +18,9 @@
  * one extent more always has a page that can be written or is being written, even
  * when a whole extent must have room.
  *
- * Pages to write are chosen at random, since section 3.1 has "random writes of
- * dirty pages": in the order of the scan they would be sequential.  So are pages to
- * replace.
+ * Victims, pages to write and pages to replace, are chosen at random, since section 3.1 has
+ * "random writes of dirty pages"; or they are the oldest.  A scan goes round the table, so the
+ * oldest lie in order of address after its position, and a hand that goes round finds them.
  */
 #include <errno.h>
 #include <math.h>
@@ -41,11 +41,21 @@ static void take(struct sp__pagebuffer *b, struct sp__pageset *set, uint32_t pag
 	b->where[last] = b->where[page];
 }
 
-static uint32_t take_any(struct sp__pageload *l, struct sp__pageset *set)
+static uint32_t take_victim(struct sp__pageload *l, enum sp__pagestate state)
 {
-	uint32_t page = set->pages[sp__rng_below(&l->rng, set->n)];
+	struct sp__pagebuffer *b = &l->buffer;
+	struct sp__pageset *set = state == SP__PAGE_DIRTY ? &b->dirty : &b->clean;
+	uint32_t *hand = state == SP__PAGE_DIRTY ? &b->dirty_hand : &b->clean_hand;
+	uint32_t page;
 
-	take(&l->buffer, set, page);
+	if (l->opts.victims == SP_POLICY_VICTIMS_OLDEST) {
+		while (b->state[*hand] != state)
+			*hand = (*hand + 1) % l->pages;
+		page = *hand;
+	} else {
+		page = set->pages[sp__rng_below(&l->rng, set->n)];
+	}
+	take(b, set, page);
 	return page;
 }
 
@@ -68,7 +78,7 @@ static size_t free_frames(const struct sp__pagebuffer *b)
  *	h = exp(-(1 - h) * pages / frames)
  *
  * and a page visited a part of a pass ago is there with a probability between that
- * and 1.
+ * and 1.  If the oldest are replaced, the last ones visited are there.
  */
 static void fill_buffer(struct sp__pageload *l)
 {
@@ -78,7 +88,8 @@ static void fill_buffer(struct sp__pageload *l)
 	for (int i = 0; i < 100; i++)
 		h = exp(-(1 - h) * times);
 	for (uint32_t ago = 0; ago < l->pages && b->empty; ago++) {
-		if (sp__rng_real(&l->rng) >= exp(-(1 - h) * ago / (double)b->frames))
+		if (l->opts.victims == SP_POLICY_VICTIMS_RANDOM &&
+		    sp__rng_real(&l->rng) >= exp(-(1 - h) * ago / (double)b->frames))
 			continue;
 		b->empty--;
 		make_dirty(b, l->pages - 1 - ago);
@@ -103,11 +114,15 @@ static int open_buffer(struct sp__pageload *l)
 	return rc ? rc : sp__pagequeue_open(l, SP__PAGE_WRITE, b->frames);
 }
 
-/* A constant flow reads ahead in whole extents. */
+/* A constant flow usually reads ahead in whole extents. */
 static bool has_room(const struct sp__pageload *l)
 {
-	return l->opts.submission != SP_POLICY_AGGRESSIVE ||
-	       l->scan.asked % l->opts.extent_pages != 0 ||
+	enum sp_policy_room room = l->opts.room;
+
+	if (room == SP_POLICY_ROOM_USUAL)
+		room = l->opts.submission == SP_POLICY_AGGRESSIVE ? SP_POLICY_ROOM_EXTENT
+								  : SP_POLICY_ROOM_PAGE;
+	return room == SP_POLICY_ROOM_PAGE || l->scan.asked % l->opts.extent_pages != 0 ||
 	       free_frames(&l->buffer) >= l->opts.extent_pages;
 }
 
@@ -119,7 +134,7 @@ static bool take_frame(struct sp__pageload *l)
 	if (b->empty)
 		b->empty--;
 	else if (b->clean.n)
-		b->state[take_any(l, &b->clean)] = SP__PAGE_OUT;
+		b->state[take_victim(l, SP__PAGE_CLEAN)] = SP__PAGE_OUT;
 	else
 		return false;
 	return true;
@@ -154,7 +169,7 @@ static void write_some(struct sp__pageload *l, enum sp__pageclass class, size_t 
 	struct sp__pagebuffer *b = &l->buffer;
 
 	for (; n && b->dirty.n; n--) {
-		uint32_t page = take_any(l, &b->dirty);
+		uint32_t page = take_victim(l, SP__PAGE_DIRTY);
 
 		b->state[page] = SP__PAGE_LEAVING;
 		sp__pageload_ask(l, class, page, 0);
@@ -223,7 +238,11 @@ static void run(struct sp__pageload *l, uint64_t now_ns)
 		if (!sp__pagescan_step(l, now_ns))
 			break;
 		make_dirty(&l->buffer, page);
+		if (l->opts.log_bytes)
+			sp__pagelog_changed(l, now_ns);
 	}
+	if (l->opts.log_bytes)
+		sp__pagelog_run(l, now_ns);
 	if (!stops)
 		flow(l);
 	else if (s->asked < s->wanted && !l->pending[SP__PAGE_URGENT])

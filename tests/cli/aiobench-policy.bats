@@ -51,6 +51,39 @@ values() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" r.json | xargs; }
 	[[ $(value idle_share) == 0.531* ]]
 }
 
+@test "an update has a log on a drive of its own" {
+	"$aiobench" policy --table=64M --load=update --submission=con --passes=1 --critical=0 --compute=1ms \
+		--log=2K --victims=oldest --room=extent --stats=r.json sim:ultrastar36lzx-like,array=linear:2
+	[ "$(values name)" = "read write urgent log" ]
+	grep -q '"log_bytes": 2048' r.json
+	grep -q '"victims": "oldest"' r.json
+	grep -q '"room": "extent"' r.json
+	run -2 "$aiobench" policy --table=4T --load=update --log=2K sim:linear
+	[[ $output == *"no room for table and log"* ]]
+}
+
+@test "a thread reads an extent with one request" {
+	"$aiobench" policy --size=64M --load=scan --submission=con --passes=1 --critical=0 --threads=1 \
+		--stats=r.json sim:linear
+	[ "$(value requests)" = 64 ]
+	[ "$(value pages)" = 4096 ]
+	run -2 "$aiobench" policy --load=range --threads=1 --size=64M sim:linear
+	[[ $output == *"queries read for themselves"* ]]
+	run -2 "$aiobench" policy --load=scan --threads=1 --extent=65536 --bs=1M sim:linear
+	[[ $output == *"too large for one request of a thread"* ]]
+	run -0 "$aiobench" policy --direct=0 --create=reserved --remove --size=72M --table=8M --runtime=20ms --threads=1 \
+		--load=scan,update --log=1K --buffer=60 --extent=16 f
+	[[ $output != *"requests failed"* ]]
+}
+
+@test "a crowded extent is read as a whole" {
+	"$aiobench" policy --size=64M --load=range --submission=con --passes=20 --critical=0 --crowd=13 \
+		--stats=r.json sim:linear
+	[ "$(value crowd)" = 13 ]
+	run -2 "$aiobench" policy --size=64M --load=range --submission=agg --crowd=13 sim:linear
+	[[ $output == *"one page at a time"* ]]
+}
+
 @test "a file is made, used by all runs and removed" {
 	run -0 "$aiobench" policy --direct=0 --create=reserved --remove --size=8M --runtime=50ms \
 		--stats=r.json t

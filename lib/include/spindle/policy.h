@@ -12,8 +12,6 @@
  *   update  a scan that changes every page, of a table larger than the
  *           buffer: a page is read into a free frame of the buffer, which
  *           is empty or has a page that was written since it was changed.
- *           Pages to write are chosen at random among the changed ones, as are
- *           pages to replace.
  *
  *   conservative   batches, with pauses.  scan, update: when the last page of
  *                  an extent is worked on, the next extent is requested.
@@ -36,7 +34,7 @@
  *
  * In addition, critical reads arrive at random moments and places: reads that a
  * user waits for, which the load should not delay.  With priorities they have the
- * high one, as have single-page reads and writes for want of a frame; read-ahead
+ * high one, as have single-page reads, writes for want of a frame, and the log; read-ahead
  * and all other writes have the low one.
  *
  * Source: Hall & Bonnet 2005, sections 3.2, 3.3 and 4.4.
@@ -57,6 +55,12 @@ enum sp_policy_load { SP_POLICY_SCAN, SP_POLICY_RANGE, SP_POLICY_UPDATE };
 
 enum sp_policy_submission { SP_POLICY_CONSERVATIVE, SP_POLICY_AGGRESSIVE, SP_POLICY_ADAPTIVE };
 
+/* Pages that an update writes and replaces; those longest in the buffer are in order of address. */
+enum sp_policy_victims { SP_POLICY_VICTIMS_RANDOM, SP_POLICY_VICTIMS_OLDEST };
+
+/* An update reads when there is a frame for the page, or frames for an extent. */
+enum sp_policy_room { SP_POLICY_ROOM_USUAL, SP_POLICY_ROOM_PAGE, SP_POLICY_ROOM_EXTENT };
+
 struct sp_policy_opts {
 	enum sp_policy_load load;
 	enum sp_policy_submission submission;
@@ -72,6 +76,25 @@ struct sp_policy_opts {
 	unsigned steal;	      /* update: pages written when no frame is free */
 	unsigned flow;	      /* aggressive update: writes outstanding */
 	uint64_t preflush_ns; /* adaptive: interval of inspection */
+	enum sp_policy_victims victims;
+	enum sp_policy_room room; /* usual: for an extent if aggressive */
+	/*
+	 * scan and update: threads of each kind of request that stand for asynchronous I/O: each
+	 * takes requests of consecutive pages as one, up to an extent, and waits for it.  Writes
+	 * for want of a frame do without.  0: requests are asynchronous.
+	 */
+	unsigned threads;
+	/*
+	 * range, one page at a time: an extent is requested as a whole when queries have worked on
+	 * more than so many of its pages; queries then have the buffer of an update.  0: never.
+	 */
+	unsigned crowd;
+	uint64_t table_bytes; /* 0: all of the target */
+	/*
+	 * update: what a changed page adds to the log, which is written each second, or when 512 KB
+	 * are there, to the last 64 MiB of the target, one write at a time; 0: no log.
+	 */
+	unsigned log_bytes;
 	uint64_t compute_ns;  /* elapsed time that a query works on a page */
 	double critical_rate; /* reads per second; 0: none */
 	/*
@@ -86,8 +109,8 @@ struct sp_policy_result {
 	struct sp_policy_opts opts;
 	/*
 	 * Requests: classes "critical" (if there are any), "read", and of an
-	 * update "write" and "urgent": writes for want of a frame, and those of a
-	 * preflush with high priority.
+	 * update "write", "urgent": writes for want of a frame, and those of a
+	 * preflush with high priority, and "log" if it has one.
 	 */
 	const struct sp_bench_result *bench;
 	uint64_t table_bytes;
@@ -119,5 +142,7 @@ SP_API void sp_policy_free(struct sp_policy *policy); /* accepts NULL */
 
 SP_WORDS(sp_policy_load)
 SP_WORDS(sp_policy_submission)
+SP_WORDS(sp_policy_victims)
+SP_WORDS(sp_policy_room)
 
 #endif
