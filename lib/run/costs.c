@@ -68,6 +68,48 @@ static int pass_tracks(struct sp__costs *c, uint64_t block, uint32_t block_bytes
 	return 0;
 }
 
+/*
+ * Of whole pages on each track.  What is left behind them is time for the arm.  Side by side, a run
+ * goes on in the next band where the head is when it arrives.
+ */
+void sp__costs_place(struct sp__costs *c, uint32_t page_bytes, unsigned step)
+{
+	double pass[2] = { 0, 0 }, bytes = 0, hop;
+	struct sp_geometry_info info;
+	struct sp_track t, next;
+
+	sp_geometry_info(c->geometry, &info);
+	if (!c->tracks || sp_geometry_track(c->geometry, (uint64_t)c->begin / info.block_bytes, &t))
+		return;
+	for (unsigned n = 0; n < LOOKED_AT; n++) {
+		double all = (double)t.blocks * info.block_bytes;
+		double used = floor(all / page_bytes) * page_bytes, on_s = used / all * c->turn_s;
+
+		if (sp_geometry_track_number(c->geometry, t.number + 1, &next))
+			break;
+		for (unsigned op = 0; op < 2; op++) {
+			double skew =
+				fmod(next.angle_deg - t.angle_deg + 720, 360) / 360 * c->turn_s;
+			double gap = skew + c->turn_s - on_s;
+			double need = change_s(c, t.number) + (op ? c->settle_s : 0);
+
+			if (step == 1)
+				pass[op] += on_s + gap + (need > gap + ALLOW_S ? c->turn_s : 0);
+			else if (sp_geometry_hop(c->geometry, (enum sp_geometry_op)op, step,
+						 &hop) == 0)
+				pass[op] += on_s + hop / 360 * c->turn_s;
+			else
+				pass[op] += on_s + c->turn_s;
+		}
+		bytes += used;
+		t = next;
+	}
+	if (!(bytes > 0))
+		return;
+	c->run_byte_s = pass[0] / bytes;
+	c->run_write_byte_s = pass[1] / bytes;
+}
+
 static void from_geometry(struct sp__costs *c, uint64_t at)
 {
 	struct sp_geometry_info info;
@@ -126,6 +168,8 @@ int sp__costs(struct sp__costs *c, const struct sp_run_opts *o, uint64_t at, str
 	c->begin = c->in ? (double)at : 0;
 	if (c->geometry)
 		from_geometry(c, (uint64_t)c->begin);
+	c->run_byte_s = c->byte_s;
+	c->run_write_byte_s = c->write_byte_s;
 	return 0;
 }
 

@@ -12,15 +12,16 @@
 #include <spindle/run.h>
 
 struct sp__costs {
-	const struct sp_geometry *geometry; /* NULL: unknown */
-	bool tracks;			    /* it has some: positioning depends on the places */
-	double begin;			    /* first byte of the data */
-	double byte_s;			    /* transfer in sequence, with changes of tracks */
-	double write_byte_s;		    /* the same of a write */
-	double seek_s;			    /* without tracks: of each request not in sequence */
-	double turn_s;			    /* a revolution; 0 without tracks */
-	double overhead_s[2];		    /* of a request issued by itself: read, write */
-	double settle_s;		    /* of a write, more than of a read */
+	const struct sp_geometry *geometry;  /* NULL: unknown */
+	bool tracks;			     /* it has some: positioning depends on the places */
+	double begin;			     /* first byte of the data */
+	double byte_s;			     /* transfer in sequence, with changes of tracks */
+	double write_byte_s;		     /* the same of a write */
+	double run_byte_s, run_write_byte_s; /* the same of runs, which may be placed */
+	double seek_s;			     /* without tracks: of each request not in sequence */
+	double turn_s;			     /* a revolution; 0 without tracks */
+	double overhead_s[2];		     /* of a request issued by itself: read, write */
+	double settle_s;		     /* of a write, more than of a read */
 	double bytes_on_track;
 	/* Of the simulated drive: */
 	bool sorts;	     /* it takes the nearest of the requests that wait */
@@ -35,6 +36,11 @@ struct sp__costs {
 /* at, bytes: where the data lies.  0, or the error of a specification that is wrong. */
 SP_MUST_CHECK int sp__costs(struct sp__costs *c, const struct sp_run_opts *o, uint64_t at,
 			    struct sp_errinfo *err);
+
+/*
+ * Each run has as many whole pages as fit on each step-th track; step is at least 1.
+ */
+void sp__costs_place(struct sp__costs *c, uint32_t page_bytes, unsigned step);
 
 /* Of going this far, if nothing is known of the angles: half a turn to wait. */
 double sp__costs_hop(const struct sp__costs *c, double bytes, bool write);

@@ -38,6 +38,11 @@
 #include "sort/replace.h"
 #include "spill/writer.h"
 
+/*
+ * Runs that are read together are at pages of two neighbouring offsets, each of which is a sweep
+ * along the path that begins anywhere.
+ */
+#define PATH_SWEEPS 2
 /* Steps of more runs are not followed one by one. */
 #define MOST_RUNS 4096
 
@@ -144,11 +149,12 @@ static double reading_s(const struct told *t, const struct reading *r, bool resu
 
 	if (t->device.path && result)
 		return r->bytes * c->byte_s +
+		       PATH_SWEEPS * t->device.away_s * r->clusters / r->waits +
 		       t->device.seek_s * (c->sorts ? r->clusters : r->pages * (1 - 1.0 / r->runs));
 	if (r->waits <= 1)
 		hop += c->overhead_s[0];
 	at.piece_bytes = t->plan->page_bytes;
-	return r->bytes * c->byte_s + r->clusters * hop +
+	return r->bytes * c->run_byte_s + r->clusters * hop +
 	       (r->jumps > 0 ? r->jumps * sp__costs_jump(c, &at, false, r->nearest) : 0);
 }
 
@@ -169,7 +175,7 @@ static double writing_s(const struct told *t, const struct reading *r, unsigned 
 		hops = r->pages * pieces_of(kept, n) / kept;
 		waits *= pieces_of(kept, n);
 	}
-	return r->bytes * t->at.write_byte_s +
+	return r->bytes * t->at.run_write_byte_s +
 	       hops * sp__costs_jump(&t->at, &at, true, fmax(waits, 1));
 }
 
@@ -237,7 +243,7 @@ static double formation_s(const struct told *t)
 	double bytes = t->run_bytes, records = bytes / t->record_bytes;
 	double fill = records * c->record_s + bytes * c->copy_s;
 	double sort = records * log2(fmax(records, 2)) * c->compare_s;
-	double write = bytes * c->write_byte_s, waits = 1.5 * c->turn_s + c->overhead_s[1];
+	double write = bytes * c->run_write_byte_s, waits = 1.5 * c->turn_s + c->overhead_s[1];
 	double store = bytes * c->copy_s + requests_s(t, bytes, t->chunk_bytes);
 
 	/* Reading the input takes the arm away and back. */
@@ -248,7 +254,8 @@ static double formation_s(const struct told *t)
 	}
 	if (c->behind_bytes > 0)
 		waits = c->in ? sp__costs_hop(c, t->bytes, true) : 0;
-	store += write - fmin(SP__WRITER_CHUNKS * t->chunk_bytes * c->write_byte_s, fill + sort);
+	store +=
+		write - fmin(SP__WRITER_CHUNKS * t->chunk_bytes * c->run_write_byte_s, fill + sort);
 	return (fill + sort + store + waits) * t->bytes / bytes;
 }
 
@@ -265,7 +272,7 @@ static double replacement_s(const struct told *t, double memory)
 
 	cpu = records * (2 * c->record_s + comparisons * c->compare_s) + 2 * t->bytes * c->copy_s +
 	      requests_s(t, t->bytes, t->chunk_bytes);
-	device = t->bytes * c->write_byte_s;
+	device = t->bytes * c->run_write_byte_s;
 	if (!(c->behind_bytes > 0))
 		device += t->bytes / t->chunk_bytes / (SP__WRITER_CHUNKS + 1) * c->turn_s;
 	if (c->in)
@@ -385,6 +392,9 @@ int sp__foretell(const struct sp_sort_opts *o, bool keys, struct sp_sort_plan *p
 	if (rc < 0 || !plan->input_bytes || runs > MOST_RUNS || o->compress_program)
 		return rc;
 	t.run_bytes = t.bytes / (double)(runs ? runs : 1);
+	if (plan->placement != SP_PLACE_CONTIGUOUS)
+		sp__costs_place(&t.at, plan->page_bytes,
+				plan->placement == SP_PLACE_SEMISEQ ? (unsigned)runs : 1);
 	t.seconds = plan->in_memory ? in_memory_s(&t) : in_runs_s(&t);
 	rc = plan->in_memory ? 0 : merges(&t, runs);
 	if (rc < 0)
