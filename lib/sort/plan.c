@@ -434,7 +434,8 @@ static void fill(struct sp_sort_plan *plan, const struct sp_sort_opts *o,
 	plan->spill_bytes = spill_bytes(o, plan);
 }
 
-int sp_sort_plan(const struct sp_sort_opts *opts, struct sp_sort_plan *plan, struct sp_errinfo *err)
+int sp__plan_placed(const struct sp_sort_opts *opts, struct sp_sort_plan *plan,
+		    struct sp_errinfo *err)
 {
 	struct sp__layout layout;
 	struct sp__choice choice;

@@ -50,4 +50,8 @@ static inline enum sp_merge_policy sp__plan_policy(const struct sp_sort_opts *o)
 void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice,
 		struct sp__layout *layout);
 
+/* plan.c: the plan for a placement that is not SP_PLACE_AUTO. */
+SP_MUST_CHECK int sp__plan_placed(const struct sp_sort_opts *opts, struct sp_sort_plan *plan,
+				  struct sp_errinfo *err);
+
 #endif

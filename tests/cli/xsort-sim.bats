@@ -128,6 +128,32 @@ on()
 	[ "$(number transfers)" -gt 0 ]
 }
 
+@test "auto places runs where that is predicted to take least time" {
+	local machine auto
+
+	"$XGEN" records -n 100000 -o in
+	sort in >want
+	for machine in atlas10k3-like,window=1 cheetah36es-like atlas10k3-like,fs=extent linear; do
+		on "$machine" -S 2M --run-formation=load --placement=auto
+		auto="$(took) $(grep -m 1 -o '"placement": "[a-z]*"' r.json)"
+		on "$machine" -S 2M --run-formation=load
+		echo "$machine $auto $(took)"
+		awk -v a="${auto%% *}" -v c="$(took)" 'BEGIN { exit !(a <= c) }'
+		case $machine in
+		atlas10k3-like,window=1)
+			[[ $auto == *track* ]]
+			awk -v a="${auto%% *}" -v c="$(took)" 'BEGIN { exit !(a < 0.9 * c) }'
+			;;
+		*fs=* | linear) [[ $auto == *contiguous* ]] ;;
+		esac
+	done
+	# Nothing is known of a pipe, and directories have no tracks.
+	"$xsort" -S 2M --volume=sim:atlas10k3-like,window=1 --placement=auto --stats=r.json <in | cmp - want
+	"$xsort" -S 2M --volume=sim:atlas10k3-like,window=1 --placement=auto --stats=p.json < <(cat in) | cmp - want
+	grep -q '"placement": "contiguous"' p.json
+	"$xsort" -S 2M --placement=auto in | cmp - want
+}
+
 @test "runs can be placed by tracks" {
 	on atlas10k3-like --placement=track
 	grep -q '"placement": "track"' r.json

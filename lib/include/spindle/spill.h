@@ -8,7 +8,12 @@
 #include <spindle/words.h>
 
 /* Where runs and partitions lie on a device with tracks (see xsort(1)). */
-enum sp_placement { SP_PLACE_CONTIGUOUS, SP_PLACE_TRACK, SP_PLACE_SEMISEQ };
+enum sp_placement {
+	SP_PLACE_CONTIGUOUS,
+	SP_PLACE_TRACK,
+	SP_PLACE_SEMISEQ,
+	SP_PLACE_AUTO, /* of sorts: what is predicted to take least time */
+};
 
 enum sp_spill_compression { SP_SPILL_RAW, SP_SPILL_LZ4, SP_SPILL_ZSTD };
 
