@@ -72,13 +72,12 @@ shares()
 # many passes.  One scheduler for all; the log on a second drive.
 update()
 {
-	local how priorities=yes spec=sched=deadline-prio,array=linear:2
+	local priorities=yes load
 
 	[ "$2" = conservative ] && priorities=no
-	for how in once long; do
-		policy "$1-$how" $spec --load=update --submission="$2" --priorities=$priorities --log=1K "${@:3}" \
-			$([ $how = once ] && echo --passes=1 || echo --ramp_time=120 --runtime="$seconds")
-	done
+	load=("sched=deadline-prio,array=linear:2" --load=update --submission="$2" --priorities="$priorities" --log=1K "${@:3}")
+	policy "$1-once" "${load[@]}" --passes=1
+	policy "$1-long" "${load[@]}" --ramp_time=120 --runtime="$seconds"
 }
 
 measure_policies()
@@ -199,8 +198,8 @@ judge_policies()
 		'' crowd-1 crowd-4 crowd-16
 	range=80 shares fig5b submitted "range queries of 1, 4 and 16 clients, and of 4 with batches" \
 		'' range-1 range-4 range-16 range-4-batches
-	range=16 shares fig6 drive "an update larger than the buffer" $'2,40,"2, 3"\n3,40,""\n5,10,"5"' \
+	range=16 shares fig6 drive "an update larger than the buffer" $'2,40,"2, 3"\n3,40," "\n5,10,"5"' \
 		{random-page,random-extent,oldest-page,oldest-extent}-conservative-once
-	range=16 shares fig9 drive "the update, one pass, with and without preflushing" $'2,40,"conservative"\n3,40,""\n5,10,""' \
+	range=16 shares fig9 drive "the update, one pass, with and without preflushing" $'2,40,"conservative"\n3,40," "\n5,10," "' \
 		oldest-page-{conservative,adaptive,aggressive}-once
 }
