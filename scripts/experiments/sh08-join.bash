@@ -88,24 +88,8 @@ for m in 5 20; do
 done
 verdict sh08.fig6.4a-skew "no loss on skewed data" "time of the whole join with its inputs, new against old: $loss" "$(outcome "$good")"
 
-size=1200,600; plot fig6.4a <<'GNUPLOT'
-set title "Hash join: time of the drive, old layout (left bars) and new (right)"
-set style data histograms
-set style histogram rowstacked
-set style fill solid 0.8 border -1
-set boxwidth 0.8
-set ylabel "seconds"
-set xlabel "memory, MB (times the square root of the scale)" offset 0,-1
-set key outside right top
-file = out . "/sh08-fig6.4a.csv"
-parts = "partition_read partition_write join_read"
-set xtics scale 0 noenhanced
-set key noenhanced
-plot newhistogram "old" at 0, for [i=1:3] file using "old_" . word(parts, i):xtic(1) lc rgb word("#606060 #b03030 #e0a0a0", i) \
-	title "old: " . word(parts, i), \
-	newhistogram "new" at 7, for [i=1:3] file using "new_" . word(parts, i):xtic(1) lc rgb word("#606060 #2060a0 #90b0d0", i) \
-	title "new: " . word(parts, i)
-GNUPLOT
+bars fig6.4a "Figure 6.4(a): hash join of $(scaled 1000) and $(scaled 2000) MB; for each memory the old layout (left) and the new (right)" sh08-fig6.4a 4 \
+	partition-read partition-write join-read
 note <<'NOTE'
 Figure 6.4(a): old is `--placement=track`, new is `--placement=semiseq`, GRACE in both; the result is not on the drive. Partition
 write and join read are measured with neither input there, partition read is what the inputs add.
