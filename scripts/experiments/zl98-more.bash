@@ -1,0 +1,118 @@
+# shellcheck shell=bash disable=SC2154 # variables of the script that reads this, and of lib.bash
+# SPDX-License-Identifier: MIT
+#
+# Zhang and Larson 1998: other sizes of data ("5M to 100M ... similar results"), and the striping
+# that their section 6 leaves open; part of zl98.
+
+strategies=(double equal extended cluster)
+
+# 2 MB of memory, 15 runs; the same number of pages each, about D * 32 / 15.
+measure_sizes()
+{
+	local mb pages model strategy
+
+	for mb in 5 10 25 50 100; do
+		pages=$(calc "$mb * 32 / $n" %.0f)
+		generate "size$mb" runs -n $((n * pages * 512)) --runs=$n --record-size=64 --seed="$mb"
+		for model in linear $drive; do
+			for strategy in "${strategies[@]}"; do
+				merge $model "size$mb" "$pages" $page 64 "$strategy"
+				row sizes model=$model data_mb="$mb" series="$strategy" reads="$reads" \
+					formula="$(formula "$strategy" 64 $((n * pages)))" seconds="$seconds" \
+					predicted="$(calc "$t * $n * $pages / 32 + $s * $(formula "$strategy" 64 $((n * pages)))")"
+			done
+		done
+	done
+}
+
+# sized MODEL MB SERIES KEY
+sized() { column sizes "$4" "v[\"model\"] == \"$1\" && v[\"data_mb\"] == $2 && v[\"series\"] == \"$3\""; }
+
+judge_sizes()
+{
+	local mb here='' ratios='' worst over=0 gains=0
+
+	for mb in 5 10 25 50 100; do
+		worst=$(deviation sizes reads formula "v[\"model\"] == \"linear\" && v[\"data_mb\"] == $mb")
+		holds "$worst <= 10" || over=$((over + 1))
+		here+="${here:+, }$mb MB $(calc "$worst" %.1f) %"
+		ratios+="${ratios:+, }$mb MB $(calc "$(sized $drive $mb cluster seconds) / $(sized $drive $mb double seconds)" %.2f)"
+		holds "$(sized $drive $mb cluster seconds) < $(sized $drive $mb double seconds)" && gains=$((gains + 1))
+	done
+	verdict zl98.sizes "other data sizes, 5 to 100 MB, produce similar results" "counts at M = 2 MB, off by at most: $here" \
+		"$(case $over in 0) echo yes ;; 5) echo no ;; *) echo partly ;; esac)" \
+		"limit 10 %; reads at the ends of runs weigh more the shorter runs are: at 5 MB a run has 11 pages"
+	verdict zl98.sizes-drive "clustering is faster than double buffering at all of them" \
+		"$drive: cluster / double $ratios" "$(case $gains in 5) echo yes ;; 0) echo no ;; *) echo partly ;; esac)" \
+		"one length of runs for each size"
+}
+
+# Stripes of 64 KB go round the drives, so a cluster of two pages or more is read by several at once.
+measure_striping()
+{
+	local drives mb strategy set spec
+
+	for drives in 1 2 4 8; do
+		spec=$drive
+		[ $drives = 1 ] || spec=$drive,array=raid0:$drives/64K
+		for mb in 1 3; do
+			for strategy in "${strategies[@]}"; do
+				for set in "${sets[@]}"; do
+					merge "$spec" "in$set" "$set" $page $((mb * 1024 / page)) "$strategy"
+					row stripes drives="$drives" memory_mb="$mb" series="$strategy" set="$set" \
+						seconds="$(calc "$seconds * 50 / ($n * $set * $page / 1024)")"
+				done
+			done
+		done
+	done
+}
+
+# striped DRIVES MB SERIES: the mean over the sets.
+striped() { column stripes seconds "v[\"drives\"] == $1 && v[\"memory_mb\"] == $2 && v[\"series\"] == \"$3\"" | mean; }
+
+judge_striping()
+{
+	local drives mb here=''
+
+	for drives in 1 2 4 8; do
+		here+="${here:+; }$drives drive$([ $drives = 1 ] || echo s)"
+		for mb in 1 3; do
+			here+=" $(calc "$(striped $drives $mb cluster) / $(striped $drives $mb double)" %.2f)"
+		done
+	done
+	verdict zl98.striping "section 6: how the strategies perform with striping is not investigated" \
+		"$drive: cluster / double at 1 and 3 MB: $here" shown \
+		"stripes of 64 KB. Double buffering has reads of half of the runs outstanding, which several drives serve at once; clustering and extended forecasting read one cluster ahead, so small clusters keep one or two drives busy"
+	size=1300,520 plot striping <<-'GNUPLOT'
+	set multiplot layout 1,2 title "Section 6: merge of 50 MB, 15 runs, on stripes over several drives; not in the paper"
+	set xlabel "drives (stripes of 64 KB)"
+	set ylabel "seconds"
+	set xrange [0.9:9]
+	set logscale x 2
+	set yrange [0:*]
+	f = out . "/zl98-stripes.csv"
+	do for [m = 1:3:2] {
+		set title sprintf("barracuda4-like, %d MB for buffers", m)
+		plot for [i = 1:4] sprintf("<awk -F, '$2 == %d && $3 == \"%s\" { s[$1] += $5; n[$1]++ } END { for (d in s) print d \",\" s[d] / n[d] }' %s | sort -n", \
+			m, word("double equal extended cluster", i), f) using 1:2 with linespoints ls i title word("double equal extended cluster", i)
+	}
+	unset multiplot
+	GNUPLOT
+	size=1300,520 plot sizes <<-'GNUPLOT'
+	set multiplot layout 1,2 title "5 to 100 MB of data, 15 runs, 2 MB for buffers; dashes: T = tD + sN"
+	set xlabel "data, MB"
+	set ylabel "seconds for each MB"
+	set yrange [0:*]
+	set key bottom right
+	f = out . "/zl98-sizes.csv"
+	do for [k = 1:2] {
+		model = word("linear barracuda4-like", k)
+		set title model
+		plot for [i = 1:4] "<grep '^" . model . ",[0-9]*," . word("double equal extended cluster", i) . ",' " . f \
+			using 2:($6 / $2) with linespoints ls i title word("double equal extended cluster", i), \
+		     for [i = 1:4] "<grep '^" . model . ",[0-9]*," . word("double equal extended cluster", i) . ",' " . f \
+			using 2:(k == 1 ? $7 / $2 : 1/0) with lines ls i dt 2 notitle
+	}
+	unset multiplot
+	GNUPLOT
+}
