@@ -63,6 +63,7 @@ shares()
 	set ylabel "share of the time (%)"
 	set xrange [-1:${range:-*}]
 	set yrange [0:*]
+	set offsets 0, 0, graph 0.1, 0
 	set key outside right top
 	plot $(IFS=,; echo "${plots[*]}")$overlay
 	GNUPLOT
