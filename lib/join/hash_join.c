@@ -25,9 +25,6 @@
 #include "join/plan.h"
 #include "join/stage.h"
 
-/* A partition with this share of its input is not worth partitioning again. */
-#define STUBBORN 0.9
-
 static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 		     struct sp__iter *probe, int build_side, const uint64_t bytes[2],
 		     uint64_t records, const struct sp__tally came[2]);
@@ -120,7 +117,7 @@ static int pair(struct sp__hash *h, struct sp__part *part, int build_side, unsig
 		return 0;
 	if (!probe || !probe->records)
 		return all_alone(h, build, build_side, &came[SP__BUILD]);
-	stubborn = (double)build->bytes > STUBBORN * (double)parted;
+	stubborn = sp__join_stubborn(build->bytes, parted);
 	if (sp__join_need(probe->bytes, probe->records) <
 	    sp__join_need(build->bytes, build->records)) {
 		build = run[SP__PROBE];
@@ -133,10 +130,7 @@ static int pair(struct sp__hash *h, struct sp__part *part, int build_side, unsig
 	need = sp__join_need(build->bytes, build->records);
 	bytes[SP__BUILD] = build->bytes;
 	bytes[SP__PROBE] = probe->bytes;
-	/* Gaps in pages may keep a partition from fitting: depth still has a bound. */
-	if (h->j->opts.algorithm == SP_JOIN_NESTED || depth >= SP__JOIN_DEPTH_MAX ||
-	    (need > h->layout.table_bytes &&
-	     (stubborn || sp__join_nested_pays(&h->layout, need, build->bytes, probe->bytes))))
+	if (sp__join_nests(&h->layout, h->j->opts.algorithm, depth, stubborn, need, bytes))
 		return sp__hash_nested(h, build, probe, build_side, depth, came);
 	/* The memory of both: the first has ended when the second begins. */
 	open_part(h, &r[SP__BUILD], build, build_side);

@@ -13,6 +13,8 @@
 #define SP__JOIN_MEAN_BYTES 64
 #define SP__JOIN_DEPTH_MAX 16
 #define SP__JOIN_PARTS_MAX 512
+/* Of the hash's range. */
+#define SP__BUCKETS 4096
 /* Of memory for records. */
 #define SP__JOIN_PAGES_LEAST 64u
 
@@ -74,6 +76,19 @@ enum sp_join_algorithm sp__join_choice(const struct sp_join_opts *opts,
 void sp__join_split(const struct sp__join_layout *layout, enum sp_join_algorithm algorithm,
 		    uint64_t bytes, uint64_t records, uint64_t probe_bytes,
 		    struct sp__join_split *split);
+/* The partition of each bucket of the hash: the last ones divide its range after the share. */
+void sp__join_deal(const struct sp__join_split *split, uint16_t part_of[SP__BUCKETS]);
+/*
+ * Bytes for each of a stage's writers, which share write_bytes or, if *of_table, memory of the
+ * table, of which table_bytes are not used.  sorted: in a sort-hash join.
+ */
+uint64_t sp__join_writer(const struct sp__join_layout *layout, uint64_t write_bytes,
+			 uint64_t table_bytes, unsigned nparts, bool sorted, bool *of_table);
+/* Has partitioning an input not made this part of it smaller? */
+bool sp__join_stubborn(uint64_t part_bytes, uint64_t parted_bytes);
+/* Is a pair of partitions, to be joined at this depth, joined by nested loops? */
+bool sp__join_nests(const struct sp__join_layout *layout, enum sp_join_algorithm algorithm,
+		    unsigned depth, bool stubborn, uint64_t need_bytes, const uint64_t bytes[2]);
 /*
  * For a pair of partitions of which the smaller does not fit into memory: does reading the
  * other again for each block of it move less data than partitioning both once more?

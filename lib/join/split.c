@@ -18,6 +18,8 @@
 #define PARTS_RESIDENT 4
 /* Partitions are made somewhat smaller than memory, because the hash divides unevenly. */
 #define FILL 0.85
+/* A partition with this share of its input is not worth partitioning again. */
+#define STUBBORN 0.9
 
 /* Bytes read again if the probe side passes block after block of the build side. */
 static double rereads(double need, double memory, double probe)
@@ -125,4 +127,48 @@ void sp__join_split(const struct sp__join_layout *l, enum sp_join_algorithm algo
 		n++;
 	*split = (struct sp__join_split){ resident, (unsigned)sp__min(n, most), share };
 	weigh(l, need, bytes, probe_bytes, split);
+}
+
+void sp__join_deal(const struct sp__join_split *split, uint16_t part_of[SP__BUCKETS])
+{
+	unsigned in = split->spilled ? (unsigned)(split->share * SP__BUCKETS) : SP__BUCKETS;
+
+	if (!split->resident)
+		in = 0;
+	for (unsigned b = 0; b < SP__BUCKETS; b++)
+		part_of[b] = (uint16_t)(b < in ? b * split->resident / in
+					       : split->resident + (b - in) * split->spilled /
+									   (SP__BUCKETS - in));
+}
+
+uint64_t sp__join_writer(const struct sp__join_layout *l, uint64_t write_bytes,
+			 uint64_t table_bytes, unsigned nparts, bool sorted, bool *of_table)
+{
+	uint64_t bytes = write_bytes;
+
+	*of_table = false;
+	if (sorted && bytes / nparts < l->page_bytes) {
+		bytes = (uint64_t)nparts * l->page_bytes;
+		*of_table = true;
+	} else if (!sorted && table_bytes > bytes) {
+		bytes = table_bytes;
+		*of_table = true;
+	}
+	bytes = sp__min(bytes / nparts, l->writer_max);
+	return bytes - bytes % l->page_bytes;
+}
+
+bool sp__join_stubborn(uint64_t part_bytes, uint64_t parted_bytes)
+{
+	return (double)part_bytes > STUBBORN * (double)parted_bytes;
+}
+
+bool sp__join_nests(const struct sp__join_layout *l, enum sp_join_algorithm algorithm,
+		    unsigned depth, bool stubborn, uint64_t need, const uint64_t bytes[2])
+{
+	/* Gaps in pages may keep a partition from fitting: depth still has a bound. */
+	if (algorithm == SP_JOIN_NESTED || depth >= SP__JOIN_DEPTH_MAX)
+		return true;
+	return need > l->table_bytes &&
+	       (stubborn || sp__join_nested_pays(l, need, bytes[0], bytes[1]));
 }

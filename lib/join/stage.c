@@ -20,20 +20,6 @@
 #include "join/stage.h"
 #include "join/touch.h"
 
-/* The last planned parts divide the hash's range after the resident share. */
-static void deal_buckets(struct sp__stage *s, double share)
-{
-	unsigned resident = s->nparts - s->planned;
-	unsigned in = s->planned ? (unsigned)(share * SP__BUCKETS) : SP__BUCKETS;
-
-	if (!resident)
-		in = 0;
-	for (unsigned b = 0; b < SP__BUCKETS; b++)
-		s->part_of[b] =
-			(uint16_t)(b < in ? b * resident / in
-					  : resident + (b - in) * s->planned / (SP__BUCKETS - in));
-}
-
 /* Of the records in memory, without their slots. */
 static uint64_t resident_bytes(double share, uint64_t bytes, uint64_t records)
 {
@@ -72,7 +58,7 @@ int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth, 
 	}
 	s->resident_bytes = resident_bytes(split.share, bytes[SP__BUILD], build_records);
 	s->sorted = !depth && h->j->opts.algorithm == SP_JOIN_SHJ;
-	deal_buckets(s, split.share);
+	sp__join_deal(&split, s->part_of);
 	s->last_block = true;
 	if (h->bloom_used)
 		memset(h->bloom.words, 0, h->layout.bloom_bytes);

@@ -22,8 +22,6 @@
 #include "join/table.h"
 #include "spill/writer.h"
 
-#define SP__BUCKETS 4096
-
 enum { SP__BUILD, SP__PROBE };
 
 /* Sorting the result into the order of an input (ordered.c). */

@@ -71,19 +71,11 @@ static uint64_t table_memory(const struct sp__stage *s)
 static char *writers_memory(const struct sp__stage *s, uint64_t *each)
 {
 	const struct sp__hash *h = s->h;
-	uint64_t bytes = h->layout.write_bytes - h->crew_bytes, table = table_memory(s);
-	char *mem = h->write_mem;
+	bool of_table;
 
-	if (s->sorted && bytes / s->nparts < h->layout.page_bytes) {
-		bytes = (uint64_t)s->nparts * h->layout.page_bytes;
-		mem = h->table.mem;
-	} else if (!s->sorted && table > bytes) {
-		bytes = table;
-		mem = h->table.mem;
-	}
-	*each = sp__min(bytes / s->nparts, h->layout.writer_max);
-	*each -= *each % h->layout.page_bytes;
-	return mem;
+	*each = sp__join_writer(&h->layout, h->layout.write_bytes - h->crew_bytes, table_memory(s),
+				s->nparts, s->sorted, &of_table);
+	return of_table ? h->table.mem : h->write_mem;
 }
 
 static int open_writer(struct sp__stage *s, struct sp__part *p, int role)

@@ -7,14 +7,19 @@
 #define PS_PER_NS 1000
 #define PACE_RECORDS 32
 
+void sp__charge_machine(struct sp__machine *machine, uint64_t records, unsigned comparisons,
+			uint64_t bytes)
+{
+	const struct sp__model *m = sp__machine_model(machine);
+	uint64_t each_ns = m->cpu_record_ns + (uint64_t)comparisons * m->cpu_compare_ns;
+
+	sp__machine_charge_ps(machine, records * each_ns * PS_PER_NS + bytes * m->cpu_copy_ps);
+}
+
 void sp__charge_work_always(const struct sp__env *e, uint64_t records, unsigned comparisons,
 			    uint64_t bytes)
 {
-	const struct sp__model *m = sp__machine_model(e->device->machine);
-	uint64_t each_ns = m->cpu_record_ns + (uint64_t)comparisons * m->cpu_compare_ns;
-
-	sp__machine_charge_ps(e->device->machine,
-			      records * each_ns * PS_PER_NS + bytes * m->cpu_copy_ps);
+	sp__charge_machine(e->device->machine, records, comparisons, bytes);
 }
 
 void sp__charge_sorting(const struct sp__env *e, uint64_t records)

@@ -11,7 +11,11 @@
 
 #include "run/env.h"
 
+struct sp__machine;
+
 /* Charges work on records, each with a number of comparisons, and copied bytes. */
+void sp__charge_machine(struct sp__machine *machine, uint64_t records, unsigned comparisons,
+			uint64_t bytes);
 void sp__charge_work_always(const struct sp__env *e, uint64_t records, unsigned comparisons,
 			    uint64_t bytes);
 static inline void sp__charge_work(const struct sp__env *e, uint64_t records, unsigned comparisons,
