@@ -7,6 +7,7 @@
 #include "join/plan.h"
 #include "join/presorted.h"
 #include "join/record.h"
+#include "join/rehearse.h"
 #include "run/memory.h"
 #include "run/where.h"
 #include "sim/fsmap.h"
@@ -253,53 +254,65 @@ enum sp_join_algorithm sp__join_choice(const struct sp_join_opts *o,
 	return sorting_pays(o, l) ? SP_JOIN_SHJ : SP_JOIN_HYBRID;
 }
 
-int sp_join_plan(const struct sp_join_opts *opts, struct sp_join_plan *plan, struct sp_errinfo *err)
+/* How both inputs will be partitioned. */
+static void plan_parting(const struct sp_join_opts *o, struct sp__join_layout *l,
+			 struct sp_join_plan *plan)
 {
-	struct sp_join_opts own = *opts, *o = &own;
-	struct sp__join_layout l;
+	const int input = (int)plan->build - 1;
+	uint64_t records = sp__join_records(o, input);
 	struct sp__join_split split;
-	int rc = o->fixed_bytes[0] || o->fixed_bytes[1] ? sp__binary_check(o, err) : 0, input;
-	uint64_t records;
 
-	if (!rc)
-		rc = sp__join_layout(o, &l, err);
-	if (rc < 0)
-		return rc;
-	own.ordered = sp__join_ordered(opts);
-	*plan = (struct sp_join_plan){ .algorithm = o->algorithm };
-	if (sp__is_inl(o->algorithm))
-		return 0;
-	plan->algorithm = SP_JOIN_ASYNC_INL;
-	if (sp__inl_pays(o, &plan->index_s, &plan->hash_s))
-		return 0;
-	plan->algorithm = SP_JOIN_MERGE;
-	if (sp__join_merges(o, &l))
-		return 0;
-	plan->algorithm = sp__join_choice(o, &l);
-	plan->build = sp__join_build(o);
-	own.algorithm = plan->algorithm;
-	input = (int)plan->build - 1;
 	if (o->ordered)
 		plan->ordered_by =
-			sp__join_sorts(o, &l, input) ? SP_JOIN_BY_SORTING : SP_JOIN_BY_PROBING;
+			sp__join_sorts(o, l, input) ? SP_JOIN_BY_SORTING : SP_JOIN_BY_PROBING;
 	if (plan->ordered_by == SP_JOIN_BY_SORTING)
-		l.table_bytes -= l.order_bytes;
-	records = sp__join_records(o, input);
+		l->table_bytes -= l->order_bytes;
 	plan->build_bytes = o->input_bytes[input];
 	plan->need_bytes = sp__join_need(plan->build_bytes, records);
-	plan->memory_bytes = l.table_bytes;
-	plan->page_bytes = l.page_bytes;
-	sp__join_split(&l, plan->algorithm, plan->build_bytes, records, o->input_bytes[!input],
+	plan->memory_bytes = l->table_bytes;
+	plan->page_bytes = l->page_bytes;
+	sp__join_split(l, plan->algorithm, plan->build_bytes, records, o->input_bytes[!input],
 		       &split);
 	plan->resident = split.resident;
 	plan->spilled = split.spilled;
 	plan->resident_share = split.share;
 	if (!plan->build_bytes)
-		return 0;
-	plan->partitions = sp__join_formula1((plan->need_bytes + l.page_bytes - 1) / l.page_bytes,
-					     l.table_bytes / l.page_bytes);
+		return;
+	plan->partitions = sp__join_formula1((plan->need_bytes + l->page_bytes - 1) / l->page_bytes,
+					     l->table_bytes / l->page_bytes);
 	plan->group_pages =
 		sp__join_formula2(plan->algorithm == SP_JOIN_SHJ ? split.spilled : plan->partitions,
-				  l.table_bytes / l.page_bytes);
-	return 0;
+				  l->table_bytes / l->page_bytes);
+}
+
+static enum sp_join_algorithm choose(const struct sp_join_opts *o, const struct sp__join_layout *l,
+				     struct sp_join_plan *plan)
+{
+	if (sp__is_inl(o->algorithm) || o->algorithm == SP_JOIN_MERGE)
+		return o->algorithm;
+	if (sp__inl_pays(o, &plan->index_s, &plan->hash_s))
+		return SP_JOIN_ASYNC_INL;
+	return sp__join_merges(o, l) ? SP_JOIN_MERGE : sp__join_choice(o, l);
+}
+
+int sp_join_plan(const struct sp_join_opts *opts, struct sp_join_plan *plan, struct sp_errinfo *err)
+{
+	struct sp_join_opts o = *opts;
+	struct sp__join_layout l = { 0 };
+	int rc = o.fixed_bytes[0] || o.fixed_bytes[1] ? sp__binary_check(&o, err) : 0;
+
+	if (!rc && o.algorithm != SP_JOIN_MERGE)
+		rc = sp__join_layout(&o, &l, err);
+	if (rc < 0)
+		return rc;
+	o.ordered = sp__join_ordered(opts);
+	*plan = (struct sp_join_plan){ 0 };
+	plan->algorithm = choose(&o, &l, plan);
+	if (sp__is_inl(plan->algorithm))
+		return 0;
+	if (plan->algorithm != SP_JOIN_MERGE) {
+		plan->build = sp__join_build(&o);
+		plan_parting(&o, &l, plan);
+	}
+	return sp__join_foretell(&o, plan, &l, err);
 }

@@ -135,6 +135,7 @@ static const struct sp_report_field plan_fields[] = {
 	FIELD(join_plan, "resident_partitions", COUNT, resident),
 	FIELD(join_plan, "spilled_partitions", COUNT, spilled),
 	FIELD(join_plan, "resident_share", REAL, resident_share),
+	FIELD(join_plan, "elapsed_s", POSITIVE, seconds),
 	{ 0 },
 };
 
@@ -149,12 +150,14 @@ struct sp_report *sp_report_join_plan(const struct sp_join_plan *plan)
 	struct sp__doc doc = sp__report_new("spindle.join-plan/1", "xjoin");
 	struct sp__doc p = sp__doc_object(doc, "plan");
 
-	/* The plan of these is their name alone. */
+	/* The plan of these is their name, and what is foretold. */
 	if (plan->algorithm == SP_JOIN_MERGE || plan->algorithm == SP_JOIN_INL ||
 	    plan->algorithm == SP_JOIN_ASYNC_INL)
 		sp__doc_text(p, "algorithm", sp_join_algorithm_name(plan->algorithm));
 	else
 		sp__doc_fields(p, plan_fields, plan);
+	if (plan->algorithm == SP_JOIN_MERGE && plan->seconds > 0)
+		sp__doc_real(p, "elapsed_s", plan->seconds);
 	if (plan->index_s > 0)
 		sp__doc_fields(p, choice_fields, plan);
 	return sp__report_done(doc);

@@ -350,9 +350,23 @@ P
 	[[ $stderr == *"build input"*1* && $stderr == *"partitions"* ]]
 	run -0 "$xjoin" --explain --algorithm=hybrid --stats=plan.json -S 1M big big
 	grep -q '"schema": "spindle.join-plan/1"' plan.json
-	run -1 "$xjoin" --explain --algorithm=merge big small
 	keys plan.json >keys
 	diff "$BATS_TEST_DIRNAME/../golden/report-join-plan.keys" keys
+	run -0 --separate-stderr "$xjoin" --explain --algorithm=merge --page-size=16M -S 1M big small
+	[[ $stderr == *"algorithm"*merge* && $stderr != *elapsed* ]]
+}
+
+@test "--explain foretells the time on a simulated machine, and what does not fit on it" {
+	seq 300000 | awk '{ print $1, "a line of some length", $1 * 7 }' >big
+	run -0 "$xjoin" --explain --volume=sim:linear,files=both --algorithm=merge --stats=plan.json big big
+	grep -q '"elapsed_s": [1-9]' plan.json
+	run -0 "$xjoin" --explain --volume=sim:linear,files=both -S 1M --stats=plan.json big big
+	grep -q '"elapsed_s": [1-9]' plan.json
+	fits_schema plan.json
+	run -0 "$xjoin" --explain --volume=sim:linear -S 1M --limit=5 --stats=plan.json big big
+	grep -q '"elapsed_s": null' plan.json
+	run -1 --separate-stderr "$xjoin" --explain --volume=sim:tiny,files=both -S 1M big big
+	[[ $stderr == "xjoin: No space left on the simulated device" ]]
 }
 
 @test "keys by value" {

@@ -19,7 +19,7 @@ export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd) || exit 2
 xsort=$(realpath "${XSORT:-$here/../../build/bin/xsort}")
 xgen=$(realpath "${XGEN:-$here/../../build/bin/xgen}")
-fields=$here/../../scripts/report-fields
+. "$here/foretell.bash"
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
@@ -50,41 +50,15 @@ plain=('in -S2M' 'both -S64M')
 others=('both -S3M' 'none -S1500K --fan-in=5' 'in -S2M --readahead=double' 'both -S32M'
 	'none -S1M --run-formation=load --page-size=8K')
 
-# compare MODEL INPUT RECORD SETTING: prints predicted and simulated seconds and their ratio.
+# compare MODEL SETTING, of input and record: see foretell.bash.
 compare()
 {
 	# shellcheck disable=SC2086
-	set -- "$1" "$2" "$3" ${4%% *} "${4#* }"
+	set -- "$1" ${2%% *} "${2#* }"
 	# shellcheck disable=SC2086
-	set -- --volume="sim:$1,files=$4" --record-size="$3" --bkey=0:10 $5 "$2"
+	set -- --volume="sim:$1,files=$2" --record-size="$record" --bkey=0:10 $3 "$input"
 	"$xsort" "$@" --explain --stats=plan && "$xsort" "$@" --stats=report >result || exit 2
-	{ "$fields" plan; "$fields" report; } | awk '
-		$1 == "plan.elapsed_s" { plan = $2 }
-		$1 == "result.elapsed_s" { took = $2 }
-		END { printf "%.3f %.3f %.2f\n", plan, took, plan / took }'
-}
-
-# table FILE MODEL INPUT RECORD SETTING...: a line for each setting, in FILE and as a comment.
-table()
-{
-	local file=$1 model=$2 input=$3 record=$4 setting
-
-	shift 4
-	for setting; do
-		echo "$(compare "$model" "$input" "$record" "$setting") $model $setting"
-	done >"$file"
-	sed 's/^/# /' "$file"
-}
-
-# off FILE PERCENT: the lines that are farther off.
-off() { awk -v p="$2" '$3 > 1 + p / 100 || $3 < 1 - p / 100' "$1"; }
-
-count=0
-# check NAME COMMAND...
-check()
-{
-	count=$((count + 1))
-	if "${@:2}"; then echo "ok $count - $1"; else echo "not ok $count - $1"; fi
+	both_times plan report
 }
 few_off() { [ "$(wc -l <"$1")" -eq 20 ] && [ "$(off "$1" 15 | wc -l)" -le 2 ]; }
 none_far() { [ -s "$1" ] && ! off "$1" 30 | grep -qvF -- "$exception"; }
@@ -92,18 +66,20 @@ none_far() { [ -s "$1" ] && ! off "$1" 30 | grep -qvF -- "$exception"; }
 "$xgen" runs -n 262144 --runs=1 --record-size=64 --seed=1 -o in || exit 2
 "$xgen" runs -n 100000 --runs=1 --record-size=100 --seed=2 -o records || exit 2
 [ $# -gt 0 ] || set -- linear barracuda4-like atlas10k3-like cheetah36es-like
+input=in record=64
 for model; do
 	if [ "$model" = linear ]; then
-		table "$model" "$model" in 64 "${settings[@]}" "${plain[@]}"
+		table "$model" "$model" "${settings[@]}" "${plain[@]}"
 	else
-		table "$model" "$model" in 64 "${settings[@]}" "${placed[@]}"
+		table "$model" "$model" "${settings[@]}" "${placed[@]}"
 	fi
 	check "$model: 18 of 20 settings take as long as foretold, within 15 %" few_off "$model"
 	check "$model: none is more than 30 % off, but for the one above" none_far "$model"
 done
+input=records record=100
 for model in serpentine nearline6t-like ide300-like ultrastar36lzx-like; do
-	table other "$model" records 100 "${others[@]}"
+	table other "$model" "${others[@]}"
 	cat other >>all
 done
 check "others, on other drives: none is more than 30 % off" none_far all
-echo "1..$count"
+ended

@@ -144,7 +144,6 @@ void tuning_finish(struct settings *set)
 		o->algorithm = SP_JOIN_MERGE;
 	if (o->algorithm == SP_JOIN_MERGE) {
 		longopt_exclude(o->csv, "--csv", true, "--algorithm=merge");
-		longopt_exclude(set->common.explain, "--explain", true, "--algorithm=merge");
 		longopt_exclude(o->semi, "--type=semi", true, "--algorithm=merge");
 		for (int i = 0; i < 2; i++)
 			if (set->key[i].n > 1 || set->typed)

@@ -226,7 +226,7 @@ enum {
 	SP_JOIN_PHASES
 };
 
-/* The plan of a join; SP_JOIN_MERGE, index nested loops: the numbers that follow are 0. */
+/* The plan of a join; of SP_JOIN_MERGE, index nested loops, what is about hash joins is 0. */
 struct sp_join_plan {
 	enum sp_join_algorithm algorithm;
 	/* SP_JOIN_AUTO with an index: predicted times through it and of a hash join; 0: unknown. */
@@ -242,6 +242,7 @@ struct sp_join_plan {
 	unsigned spilled;      /* partitions in temporary space from the start */
 	double resident_share; /* of the build input, for those in memory */
 	enum sp_join_ordering ordered_by;
+	double seconds; /* predicted, on a simulated machine; 0: unknown */
 };
 
 /*
@@ -253,7 +254,8 @@ struct sp_join_plan {
 SP_API void sp_join_expect(struct sp_join_opts *opts, const char *const inputs[2]);
 
 /*
- * Pure: fills plan from opts, whose algorithm is a hash join or SP_JOIN_AUTO.  0;
+ * Pure: fills plan from opts, on a simulated machine in the time that some thousands of requests
+ * take to be simulated.  0; an error of the machine's specification;
  * SP_EBUDGET if hand-set sizes contradict the memory, with the minimum in err->text;
  * -EINVAL for keys and columns outside binary records; SP_EUNSUP for an ordered result
  * with a volume.

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How long a join on a simulated machine will take, from sizes, budget and machine alone.
+ *
+ * The join is rehearsed: what reads and writes makes its requests on the machine (rehearsed.h), and
+ * computation is charged as the join charges it; but records are counts, and no byte is read.  What
+ * the drive does with them needs no model here.
+ *
+ * Rejected: a mean cost of positioning, as the sort's prediction has it (sort/foretell.c).  A
+ * chunk of a partition is read beside two others of it, and drives differ in which of them comes
+ * next; and partitions fill in nearly the same order again and again, so that their chunks lie at
+ * nearly one distance, whose angle may suit the drive or not.
+ *
+ * Assumed, as sizes do not tell it: records of a file are equally long and in random order; keys of
+ * the file with fewer records are all different, and each record of the other one has one of them;
+ * a pair is as long as both its records.
+ *
+ * Of large inputs only a part is rehearsed, as if all partitions were so many times smaller, and
+ * the time is multiplied.
+ */
+#include <errno.h>
+#include <math.h>
+#include "base/err.h"
+#include "join/emit.h"
+#include "join/rehearse_impl.h"
+#include "join/inlindex.h"
+#include "run/where.h"
+
+/* Of inputs that are rehearsed whole. */
+#define MOST_CHUNKS 4096
+
+/* Bytes of the result come into the buffer. */
+uint64_t sp__told_emit(struct sp__told *t, double bytes)
+{
+	uint64_t n;
+
+	t->emit_owed += bytes;
+	n = (uint64_t)t->emit_owed;
+	t->emit_owed -= (double)n;
+	if (t->emitted + n > SP__EMIT_BYTES) {
+		sp__rehearsed_put(&t->to, t->emitted);
+		t->emitted = 0;
+	}
+	t->emitted += n;
+	return n;
+}
+
+/* Sorted inputs side by side, and the result as they come; reading charges what has passed. */
+static void merge(struct sp__told *t)
+{
+	struct sp__rehearsed_read read[2];
+	double passed[2] = { 0, 0 }, done = 0;
+	uint64_t bytes[2] = { 0, 0 };
+	bool ended[2] = { false, false };
+	double all = t->emits[0] * (double)t->input[0].records;
+
+	for (int i = 0; i < 2; i++)
+		sp__rehearsed_read_open(&t->r, &read[i], &t->input[i], t->buffers.chunk_bytes,
+					false);
+	while (!(ended[0] && ended[1]) && !t->r.error) {
+		int i = ended[0] || (!ended[1] && passed[1] < passed[0]);
+
+		sp__told_emit(t, all * (passed[i] - done));
+		done = passed[i];
+		sp__told_work(t, (uint64_t)((double)bytes[i] / t->mean[i]), 1, bytes[i]);
+		bytes[i] = sp__rehearsed_next(&read[i]);
+		passed[i] += (double)bytes[i] / (double)t->input[i].bytes;
+		ended[i] = !bytes[i];
+	}
+}
+
+/* Lengths and numbers of records, and what each gives. */
+static void describe(struct sp__told *t)
+{
+	const struct sp_join_opts *o = t->o;
+	double all = (double)o->input_bytes[0] + (double)o->input_bytes[1], most = 0, each;
+
+	t->scale = fmax(all / MOST_CHUNKS / t->buffers.chunk_bytes, 1);
+	for (int i = 0; i < 2; i++) {
+		t->mean[i] =
+			(double)(o->record_bytes[i] ? o->record_bytes[i] : SP__JOIN_MEAN_BYTES);
+		t->input[i].bytes = (uint64_t)((double)o->input_bytes[i] / t->scale);
+		t->input[i].records = (uint64_t)fmax((double)t->input[i].bytes / t->mean[i], 1);
+		most = fmax(most, (double)t->input[i].records);
+	}
+	/* Pairs, or records of the first file that have a partner. */
+	each = o->pairs ? most * (t->mean[0] + t->mean[1])
+			: (o->semi ? (double)t->input[0].records * t->mean[0] : 0);
+	for (int i = 0; i < 2; i++)
+		t->emits[i] = each / (double)t->input[i].records;
+}
+
+static void join(struct sp__told *t, const struct sp_join_plan *plan)
+{
+	const enum sp__sim_files on = sp__machine_spec(t->r.machine)->files;
+	const bool both = on == SP__SIM_FILES_BOTH;
+
+	for (int i = 0; i < 2; i++) {
+		uint64_t records = t->input[i].records;
+
+		sp__rehearsed_input(&t->r, &t->input[i], both || on == SP__SIM_FILES_IN,
+				    t->o->input_bytes[i], t->input[i].bytes);
+		t->input[i].records = records;
+	}
+	sp__rehearsed_result(&t->r, &t->result, both || on == SP__SIM_FILES_OUT);
+	sp__rehearsed_write_open(&t->r, &t->to, &t->result, t->buffers.chunk_bytes,
+				 t->buffers.writes);
+	if (t->algorithm == SP_JOIN_MERGE) {
+		merge(t);
+	} else {
+		sp__told_hash(t, (int)plan->build - 1);
+	}
+	sp__rehearsed_put(&t->to, t->emitted);
+	sp__rehearsed_write_end(&t->to);
+	sp__rehearsed_write_finish(&t->to);
+	if (t->result.file >= 0 && !t->r.error)
+		sp__rehearsal_sync(&t->r);
+	for (int i = 0; i < 2; i++)
+		sp__rehearsed_end(&t->r, &t->input[i]);
+	sp__rehearsed_end(&t->r, &t->result);
+}
+
+/* Can a join be rehearsed so? */
+static bool is_known(const struct sp_join_opts *o, const struct sp_join_plan *plan,
+		     const struct sp__machine_spec *spec)
+{
+	/* OPT knows the requests of another run. */
+	return o->input_bytes[0] && o->input_bytes[1] && !o->limited && !o->ordered &&
+	       o->run.placement == SP_PLACE_CONTIGUOUS && !sp__is_inl(plan->algorithm) &&
+	       !(spec->cache_bytes && spec->policy == SP__PCACHE_OPT);
+}
+
+int sp__join_foretell(const struct sp_join_opts *o, struct sp_join_plan *plan,
+		      const struct sp__join_layout *layout, struct sp_errinfo *err)
+{
+	const char *text = sp__where_machine_spec(&o->run);
+	struct sp__told t = { .o = o,
+			      .l = layout,
+			      .buffers =
+				      sp__buffers(sp__working_memory(&o->run, o->run.memory_bytes)),
+			      .algorithm = plan->algorithm,
+			      .seed = sp__mix64(o->run.seed + 1),
+			      .rng.state = o->run.seed };
+	struct sp__machine_spec spec;
+	int rc;
+
+	if (!text)
+		return 0;
+	rc = sp__machine_spec_parse(&spec, text, err);
+	if (rc < 0 || !is_known(o, plan, &spec))
+		return rc;
+	rc = sp__rehearsal_open(&t.r, &spec, err);
+	if (rc < 0)
+		return rc;
+	describe(&t);
+	join(&t, plan);
+	plan->seconds = (double)sp__machine_now_ns(t.r.machine) * 1e-9 * t.scale;
+	rc = t.r.error;
+	sp__rehearsal_close(&t.r);
+	if (rc == -ENOSPC)
+		return sp__errf(err, rc, "plan", NULL, -1, "No space left on the simulated device");
+	return rc < 0 ? sp__err(err, rc, "allocate", NULL, -1) : 0;
+}

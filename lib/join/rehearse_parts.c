@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A hash join being foretold: stages as hash_join.c has them, pairs, and nested loops.  A partition
+ * is two runs of which lengths and places are known.
+ *
+ * Not looked at: partitions that leave memory because the plan was wrong, and the filter.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include "base/minmax.h"
+#include "join/rehearse_impl.h"
+#include "join/sweep.h"
+#include "join/table.h"
+#include "spill/writer.h"
+
+enum { BUILD, PROBE };
+
+/* Of a cell of a sort-hash join, for records. */
+#define CELL_BYTES (SP__SWEEP_CELL - 8)
+
+struct part {
+	struct sp__rehearsed run[2]; /* of each role */
+	struct sp__rehearsed_write write;
+	uint64_t queued; /* bytes in cells */
+	bool spilled, writing;
+};
+
+struct stage {
+	struct sp__told *t;
+	unsigned depth;
+	int side[2]; /* of each role */
+	unsigned nparts;
+	struct part *parts;
+	uint16_t part_of[SP__BUCKETS];
+	uint64_t chunk_bytes, build_bytes, passed[2];
+	unsigned nchunks;
+	/* Sort-hash join: */
+	bool sorted;
+	uint64_t ncells, cells; /* of memory; in use */
+	unsigned now;		/* the partition being written */
+	int role;
+};
+
+static void run_stage(struct sp__told *t, unsigned depth, int build_side,
+		      struct sp__rehearsed *const from[2]);
+
+/* The length of the next record of a file. */
+static uint64_t next_length(struct sp__told *t, int side)
+{
+	uint64_t bytes;
+
+	t->length_owed[side] += t->mean[side];
+	bytes = (uint64_t)t->length_owed[side];
+	t->length_owed[side] -= (double)bytes;
+	return bytes;
+}
+
+/* Partitioning. */
+
+static void open_part(struct stage *s, struct part *p, int role)
+{
+	struct sp__rehearsal *r = &s->t->r;
+
+	sp__rehearsed_run(r, &p->run[role], s->t->l->page_bytes);
+	sp__rehearsed_write_open(r, &p->write, &p->run[role], s->chunk_bytes, s->nchunks);
+	p->writing = true;
+}
+
+/* Writes a cell of the partition whose turn it is. */
+static void drain(struct stage *s)
+{
+	struct part *p;
+	uint64_t bytes;
+
+	while (!s->parts[s->now].queued)
+		s->now = (s->now + 1) % s->nparts;
+	p = &s->parts[s->now];
+	bytes = sp__min(p->queued, CELL_BYTES);
+	p->queued -= bytes;
+	s->cells--;
+	sp__told_work(s->t, (uint64_t)((double)bytes / s->t->mean[s->side[s->role]]), 0, bytes);
+	sp__rehearsed_put(&p->write, bytes);
+}
+
+static uint64_t cells_of(uint64_t bytes)
+{
+	return (bytes + CELL_BYTES - 1) / CELL_BYTES;
+}
+
+static void sweep(struct stage *s, struct part *p, uint64_t bytes)
+{
+	while (s->cells && s->cells + cells_of(p->queued + bytes) - cells_of(p->queued) > s->ncells)
+		drain(s);
+	s->cells += cells_of(p->queued + bytes) - cells_of(p->queued);
+	p->queued += bytes;
+}
+
+static void spill(struct stage *s, struct part *p, int role, uint64_t bytes)
+{
+	if (!p->writing)
+		open_part(s, p, role);
+	p->run[role].records++;
+	if (s->sorted)
+		sweep(s, p, bytes);
+	else
+		sp__rehearsed_put(&p->write, bytes);
+}
+
+/* The bucket of the next record: of each key there is one in the file that has fewer. */
+static unsigned next_bucket(struct stage *s, int role)
+{
+	struct sp__told *t = s->t;
+	const struct sp__rehearsed *in = t->input;
+	uint64_t key = s->passed[role]++, keys = in[s->side[!role]].records;
+
+	if (keys < in[s->side[role]].records)
+		key = sp__rng_below(&t->rng, keys);
+	return (unsigned)(sp__mix64(key + t->seed + s->depth) % SP__BUCKETS);
+}
+
+static void take(struct stage *s, int role, uint64_t bytes)
+{
+	struct sp__told *t = s->t;
+	struct part *p = &s->parts[s->part_of[next_bucket(s, role)]];
+	uint64_t emitted = 0;
+
+	if (p->spilled)
+		spill(s, p, role, bytes);
+	else if (role == PROBE)
+		emitted = sp__told_emit(t, t->emits[s->side[PROBE]]);
+	sp__told_work(t, 1, 1, bytes + emitted);
+}
+
+static void end_writing(struct stage *s)
+{
+	while (s->cells)
+		drain(s);
+	s->now = 0;
+	for (unsigned i = 0; i < s->nparts; i++)
+		if (s->parts[i].writing)
+			sp__rehearsed_write_end(&s->parts[i].write);
+	for (unsigned i = 0; i < s->nparts; i++)
+		if (s->parts[i].writing)
+			sp__rehearsed_write_finish(&s->parts[i].write);
+	for (unsigned i = 0; i < s->nparts; i++)
+		s->parts[i].writing = false;
+}
+
+/* Reads an input or a run to its end, and parts it. */
+static void pass(struct stage *s, int role, struct sp__rehearsed *from)
+{
+	struct sp__told *t = s->t;
+	struct sp__rehearsed_read read;
+	uint64_t bytes, have = 0, next = next_length(t, s->side[role]);
+
+	s->role = role;
+	sp__rehearsed_read_open(&t->r, &read, from,
+				s->depth ? t->l->read_bytes / SP__REHEARSED_CHUNKS
+					 : t->buffers.chunk_bytes,
+				s->depth);
+	while ((bytes = sp__rehearsed_next(&read))) {
+		for (have += bytes; have >= next && !t->r.error; have -= next) {
+			take(s, role, next);
+			next = next_length(t, s->side[role]);
+		}
+	}
+	if (have && !t->r.error)
+		take(s, role, have);
+	end_writing(s);
+}
+
+/* Block nested loops; side: the file of the build run. */
+static void nested(struct sp__told *t, struct sp__rehearsed *const run[2], int side)
+{
+	struct sp__rehearsed_read build, probe;
+	double block = (double)t->l->table_bytes / t->scale, all = (double)run[BUILD]->bytes;
+	double size = (double)sp__rec_size((size_t)t->mean[side], 0) +
+		      (double)sp__table_slots_bytes(1 << 20) / (1 << 20);
+	double need = all / t->mean[side] * size, blocks = ceil(need / block), share = 1 / blocks;
+	uint64_t chunk = t->l->read_bytes / SP__REHEARSED_CHUNKS, bytes;
+
+	sp__rehearsed_read_open(&t->r, &build, run[BUILD], chunk, true);
+	for (double i = 1, loaded = 0; i <= blocks && !t->r.error; i++) {
+		for (; loaded < all * i * share && (bytes = sp__rehearsed_next(&build));
+		     loaded += (double)bytes)
+			sp__told_work(t, (uint64_t)((double)bytes / t->mean[side]), 1, bytes);
+		sp__rehearsed_read_open(&t->r, &probe, run[PROBE], chunk, i == blocks);
+		while ((bytes = sp__rehearsed_next(&probe))) {
+			double records = (double)bytes / t->mean[!side];
+
+			bytes += sp__told_emit(t, records * t->emits[!side] * share);
+			sp__told_work(t, (uint64_t)records, 1, bytes);
+		}
+	}
+}
+
+static uint64_t scaled(const struct sp__told *t, uint64_t n)
+{
+	return (uint64_t)((double)n * t->scale);
+}
+
+static uint64_t need_of(const struct sp__told *t, const struct sp__rehearsed *run)
+{
+	return sp__join_need(scaled(t, run->bytes), scaled(t, run->records));
+}
+
+static void pair(struct stage *s, struct part *p)
+{
+	struct sp__told *t = s->t;
+	struct sp__rehearsed *run[2] = { &p->run[BUILD], &p->run[PROBE] };
+	bool stubborn = sp__join_stubborn(run[BUILD]->bytes, s->build_bytes);
+	int side = s->side[BUILD];
+	uint64_t bytes[2];
+
+	if (!run[BUILD]->records || !run[PROBE]->records)
+		return;
+	if (need_of(t, run[PROBE]) < need_of(t, run[BUILD])) {
+		run[BUILD] = &p->run[PROBE];
+		run[PROBE] = &p->run[BUILD];
+		side = !side;
+	}
+	bytes[BUILD] = scaled(t, run[BUILD]->bytes);
+	bytes[PROBE] = scaled(t, run[PROBE]->bytes);
+	if (sp__join_nests(t->l, t->algorithm, s->depth + 1, stubborn, need_of(t, run[BUILD]),
+			   bytes))
+		nested(t, run, side);
+	else
+		run_stage(t, s->depth + 1, side, run);
+}
+
+/* Stages. */
+
+static int begin_stage(struct stage *s, struct sp__told *t,
+		       const struct sp__rehearsed *const from[2])
+{
+	const struct sp__join_layout *l = t->l;
+	enum sp_join_algorithm algorithm = s->depth ? SP_JOIN_HYBRID : t->algorithm;
+	struct sp__join_split split;
+	uint64_t table = l->table_bytes - l->table_bytes % l->page_bytes, pages;
+	bool of_table;
+
+	sp__join_split(l, algorithm, scaled(t, from[BUILD]->bytes), scaled(t, from[BUILD]->records),
+		       scaled(t, from[PROBE]->bytes), &split);
+	s->nparts = split.resident + split.spilled;
+	s->sorted = algorithm == SP_JOIN_SHJ;
+	s->build_bytes = from[BUILD]->bytes;
+	s->ncells = (table - (uint64_t)s->nparts * l->page_bytes) / SP__SWEEP_CELL;
+	pages = sp__join_writer(l, l->write_bytes, split.resident ? 0 : table, s->nparts, s->sorted,
+				&of_table) /
+		l->page_bytes;
+	s->nchunks = (unsigned)sp__min(pages, SP__WRITER_CHUNKS);
+	s->chunk_bytes = s->nchunks ? pages / s->nchunks * l->page_bytes : 0;
+	sp__join_deal(&split, s->part_of);
+	s->parts = calloc(s->nparts, sizeof(*s->parts));
+	for (unsigned i = split.resident; s->parts && i < s->nparts; i++)
+		s->parts[i].spilled = true;
+	return s->parts && s->nchunks ? 0 : -ENOMEM;
+}
+
+/* Joins two inputs or runs. */
+static void run_stage(struct sp__told *t, unsigned depth, int build_side,
+		      struct sp__rehearsed *const from[2])
+{
+	const struct sp__rehearsed *const known[2] = { from[BUILD], from[PROBE] };
+	struct stage s = { .t = t, .depth = depth, .side = { build_side, !build_side } };
+	int rc = begin_stage(&s, t, known);
+
+	if (rc)
+		t->r.error = rc;
+	for (int role = 0; role < 2 && !t->r.error; role++)
+		pass(&s, role, from[role]);
+	for (unsigned i = 0; s.parts && i < s.nparts; i++) {
+		if (!t->r.error)
+			pair(&s, &s.parts[i]);
+		for (int role = 0; role < 2; role++)
+			sp__rehearsed_end(&t->r, &s.parts[i].run[role]);
+	}
+	free(s.parts);
+}
+
+void sp__told_hash(struct sp__told *t, int build)
+{
+	struct sp__rehearsed *from[2] = { &t->input[build], &t->input[!build] };
+
+	run_stage(t, 0, build, from);
+}

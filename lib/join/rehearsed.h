@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Streams without bytes on a simulated machine: what is read and written by a join that is only
+ * foretold.  They make the requests that runread.c, spill/writer.c, io/rstream.c and io/wstream.c
+ * would make, in the same rings of chunks, and wait for them at the same places; space is given
+ * out as the store does.
+ *
+ * The first error is kept, and nothing is submitted after it.
+ */
+#ifndef SP__JOIN_REHEARSED_H
+#define SP__JOIN_REHEARSED_H
+
+#include "base/mem.h"
+#include "sim/machine.h"
+#include "spill/run.h"
+#include "spill/space.h"
+
+#define SP__REHEARSED_CHUNKS 3
+
+struct sp__rehearsal {
+	struct sp__machine *machine;
+	struct sp__budget budget; /* counts what describes runs */
+	struct sp__space space;	  /* of temporary data, unless each run is a file */
+	int spill;		  /* its file; -1: none yet */
+	int error;
+};
+
+/* A run, or a file of the tool; its units are known as run->extents. */
+struct sp__rehearsed {
+	struct sp__run *run;
+	struct sp__space *space; /* in which it lies; NULL: its own */
+	struct sp__space own;
+	int file; /* of the machine; -1: it takes no time */
+	uint32_t unit_bytes;
+	uint64_t bytes, records;
+};
+
+struct sp__rehearsed_write {
+	struct sp__rehearsal *r;
+	struct sp__rehearsed *to;
+	uint32_t chunk_units;
+	unsigned nchunks, now;
+	unsigned busy[SP__REHEARSED_CHUNKS]; /* requests of each chunk */
+	struct sp__simreq *requests;	     /* chunk_units of each */
+	uint64_t filled;		     /* bytes of the chunk now */
+};
+
+struct sp__rehearsed_read {
+	struct sp__rehearsal *r;
+	struct sp__rehearsed *from;
+	bool last_time; /* space is free again once it is read */
+	uint32_t chunk_units;
+	unsigned head;
+	bool begun, lent;
+	uint64_t asked; /* units */
+	struct {
+		struct sp__simreq request;
+		unsigned busy;
+		uint64_t first, units; /* of the run; 0: it is at its end */
+	} chunks[SP__REHEARSED_CHUNKS];
+};
+
+SP_MUST_CHECK int sp__rehearsal_open(struct sp__rehearsal *r, const struct sp__machine_spec *spec,
+				     struct sp_errinfo *err);
+void sp__rehearsal_close(struct sp__rehearsal *r);
+/* Discards temporary data, and writes the rest. */
+void sp__rehearsal_sync(struct sp__rehearsal *r);
+
+/* An input of bytes, of which the first read_bytes are read. */
+void sp__rehearsed_input(struct sp__rehearsal *r, struct sp__rehearsed *f, bool on_machine,
+			 uint64_t bytes, uint64_t read_bytes);
+/* The result. */
+void sp__rehearsed_result(struct sp__rehearsal *r, struct sp__rehearsed *f, bool on_machine);
+/* A new run in temporary space. */
+void sp__rehearsed_run(struct sp__rehearsal *r, struct sp__rehearsed *run, uint32_t page_bytes);
+/* It is not needed any more; accepts one that is all 0. */
+void sp__rehearsed_end(struct sp__rehearsal *r, struct sp__rehearsed *run);
+
+void sp__rehearsed_write_open(struct sp__rehearsal *r, struct sp__rehearsed_write *w,
+			      struct sp__rehearsed *to, uint64_t chunk_bytes, unsigned nchunks);
+void sp__rehearsed_put(struct sp__rehearsed_write *w, uint64_t bytes);
+/* Submits the rest; of several end all before finishing the first, which waits. */
+void sp__rehearsed_write_end(struct sp__rehearsed_write *w);
+void sp__rehearsed_write_finish(struct sp__rehearsed_write *w);
+
+void sp__rehearsed_read_open(struct sp__rehearsal *r, struct sp__rehearsed_read *read,
+			     struct sp__rehearsed *from, uint64_t chunk_bytes, bool last_time);
+/* The bytes of the next chunk, once they are there; 0: the end, or an error. */
+uint64_t sp__rehearsed_next(struct sp__rehearsed_read *read);
+
+#endif

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+# For scripts that compare what --explain foretells for simulated machines with the time that then
+# passes there.  They define compare MODEL SETTING, which prints both times, in seconds, and their
+# ratio.
+# shellcheck shell=bash
+
+fields=$(dirname "${BASH_SOURCE[0]}")/../../scripts/report-fields
+fields=$(realpath "$fields")
+
+# both_times PLAN REPORT: what compare prints, from two reports.
+both_times()
+{
+	{ "$fields" "$1"; "$fields" "$2"; } | awk '
+		$1 == "plan.elapsed_s" { plan = $2 }
+		$1 == "result.elapsed_s" { took = $2 }
+		END { printf "%.3f %.3f %.2f\n", plan, took, plan / took }'
+}
+
+# table FILE MODEL SETTING...: a line for each setting, in FILE and as a comment.
+table()
+{
+	local file=$1 model=$2 setting
+
+	shift 2
+	for setting; do
+		echo "$(compare "$model" "$setting") $model $setting"
+	done >"$file"
+	sed 's/^/# /' "$file"
+}
+
+# off FILE PERCENT: the lines that are farther off.
+off() { awk -v p="$2" '$3 > 1 + p / 100 || $3 < 1 - p / 100' "$1"; }
+
+count=0
+# check NAME COMMAND...
+check()
+{
+	count=$((count + 1))
+	if "${@:2}"; then echo "ok $count - $1"; else echo "not ok $count - $1"; fi
+}
+# The TAP plan, last.
+ended() { echo "1..$count"; }
