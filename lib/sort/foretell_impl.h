@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* A sort being foretold: foretell.c, foretell_form.c. */
+#ifndef SP__SORT_FORETELL_IMPL_H
+#define SP__SORT_FORETELL_IMPL_H
+
+#include <math.h>
+#include "run/costs.h"
+#include "sort/plan_impl.h"
+
+struct sp__told_sort {
+	struct sp__costs at;
+	const struct sp_sort_opts *o;
+	struct sp_sort_plan *plan;
+	struct sp__plan_device device;
+	bool keys;
+	double bytes, record_bytes, chunk_bytes, run_bytes;
+	double clusters, seconds; /* so far */
+	double described;	  /* bytes that describe runs */
+};
+
+static inline double sp__told_merging_s(const struct sp__told_sort *t, double bytes, double runs)
+{
+	const struct sp__costs *c = &t->at;
+	double records = bytes / t->record_bytes;
+
+	return records * (c->record_s + c->compare_s * log2(fmax(runs, 2))) + bytes * c->copy_s;
+}
+
+/* Pages or chunks that are dealt with one at a time. */
+static inline double sp__told_requests_s(const struct sp__told_sort *t, double bytes, double each)
+{
+	return bytes / each * t->at.request_s;
+}
+
+/* The writer's chunks are whole pages. */
+static inline double sp__told_chunk_pages(const struct sp__told_sort *t)
+{
+	return fmax(floor(t->chunk_bytes / t->plan->page_bytes), 1);
+}
+
+/* foretell_form.c */
+double sp__told_in_memory_s(const struct sp__told_sort *t);
+/* All runs. */
+double sp__told_in_runs_s(const struct sp__told_sort *t);
+
+#endif
