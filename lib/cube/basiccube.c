@@ -110,18 +110,11 @@ static int add_tracks(struct sp__multimap *m, const struct sp_geometry *g,
 		first = track.number + (track.first_lbn < first_block - from->first_lbn);
 	}
 	for (size_t i = 0; !rc && i < map->nslips; i++) {
-		uint64_t slipped;
-
-		sp__trackmap_find(map,
-				  sp__min(sp__trackmap_lbn(map, map->slips[i]), map->blocks - 1),
-				  &track);
-		slipped = track.number;
-		if (track.first_place > map->slips[i] && slipped)
-			slipped--;
-		if (slipped < first)
+		sp__trackmap_at(map, map->slips[i], &track);
+		if (track.number < first)
 			continue;
-		rc = add_zone(m, from, first, sp__min(slipped, end), aims);
-		first = slipped + 1;
+		rc = add_zone(m, from, first, sp__min(track.number, end), aims);
+		first = track.number + 1;
 	}
 	return rc ? rc : add_zone(m, from, first, end, aims);
 }

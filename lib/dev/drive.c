@@ -164,16 +164,10 @@ static u128 turned(const struct sp__trackpos *at, const struct passage *p, bool 
 	return WHOLE + ((u128)-into * sp__angle_of(1, at->places) >> 64);
 }
 
-/* The piece that begins at lbn, which is on track t. */
-static void place_on(const struct sp__drive *d, const struct sp__track *t, uint64_t lbn,
-		     uint32_t blocks, struct sp__trackpos *place)
+/* The piece that begins at a place, which is on track t: so much of it as is on the track. */
+static void place_on(const struct sp__drive *d, const struct sp__track *t, uint64_t first,
+		     uint32_t blocks, uint64_t n, struct sp__trackpos *place)
 {
-	uint64_t left = t->first_lbn + t->blocks - lbn, first, n;
-
-	if (blocks > left)
-		blocks = (uint32_t)left;
-	first = sp__trackmap_place(d->map, lbn);
-	n = d->map->nslips ? sp__trackmap_place(d->map, lbn + blocks - 1) + 1 - first : blocks;
 	sp__drive_where(d, t, &place->cyl, &place->head);
 	place->blocks = blocks;
 	place->places = t->places;
@@ -183,25 +177,62 @@ static void place_on(const struct sp__drive *d, const struct sp__track *t, uint6
 	place->rest = n < t->places ? -sp__angle_of(n, t->places) : 0;
 }
 
+/* The same for block lbn of a track, if it is where its number says. */
+static void block_on(const struct sp__drive *d, const struct sp__track *t, uint64_t lbn,
+		     uint32_t blocks, struct sp__trackpos *place)
+{
+	uint64_t left = t->first_lbn + t->blocks - lbn, first, n;
+
+	if (blocks > left)
+		blocks = (uint32_t)left;
+	first = sp__trackmap_place(d->map, lbn);
+	n = d->map->nslips ? sp__trackmap_place(d->map, lbn + blocks - 1) + 1 - first : blocks;
+	place_on(d, t, first, blocks, n, place);
+}
+
+/* The first remapped blocks that end after lbn; NULL: there are none. */
+static const struct sp__remap *next_remap(const struct sp__drive *d, uint64_t lbn)
+{
+	size_t i = SP__BISECT(d->nremaps, k, d->remaps[k].lbn + d->remaps[k].blocks <= lbn);
+
+	return i < d->nremaps ? &d->remaps[i] : NULL;
+}
+
 void sp__drive_place(const struct sp__drive *d, uint64_t lbn, uint32_t blocks,
 		     struct sp__trackpos *place)
 {
+	const struct sp__remap *r = next_remap(d, lbn);
 	struct sp__track t;
+	uint64_t first;
 
-	sp__trackmap_find(d->map, lbn, &t);
-	place_on(d, &t, lbn, blocks, place);
+	if (!r || r->lbn > lbn) {
+		if (r && r->lbn - lbn < blocks)
+			blocks = (uint32_t)(r->lbn - lbn);
+		sp__trackmap_find(d->map, lbn, &t);
+		block_on(d, &t, lbn, blocks, place);
+		return;
+	}
+	first = r->place + (lbn - r->lbn);
+	sp__trackmap_at(d->map, first, &t);
+	blocks = (uint32_t)sp__min(
+		blocks, sp__min(r->lbn + r->blocks - lbn, t.first_place + t.places - first));
+	place_on(d, &t, first, blocks, blocks, place);
 }
 
-/* The place that follows the track of this one. */
+/* The place that follows this one. */
 static void next_place(const struct sp__drive *d, uint64_t lbn, uint32_t blocks,
 		       struct sp__trackpos *place)
 {
 	struct sp__track t;
 
+	if (d->nremaps) {
+		sp__drive_place(d, lbn, blocks, place);
+		return;
+	}
 	do
 		sp__trackmap_track(d->map, ++place->track, &t);
 	while (!t.blocks);
-	place_on(d, &t, lbn, blocks, place);
+	block_on(d, &t, lbn, blocks, place);
 }
 
 /* The place of a piece; room is for one that must be looked up. */

@@ -45,8 +45,21 @@ struct sp__zone {
 	uint32_t track_skew; /* to the next head of the same cylinder */
 	uint32_t cyl_skew;   /* to the next cylinder */
 	uint32_t band_skew;  /* to the next band */
+	uint32_t start_skew; /* of the first track, from angle 0 */
 	uint32_t skew_den;
+	/*
+	 * Sectors, counted from the zone's first in the order of block numbers: [first, sectors or
+	 * 0 for one], [first, sectors, every or 0 for once], [first, to, sectors or 0 for one].
+	 */
+	size_t nslips, nspares, nremaps;
+	uint64_t *slips, *spares, *remaps;
 	size_t first_span; /* = region of the track map */
+};
+
+/* Blocks that are at other places than their numbers say. */
+struct sp__remap {
+	uint64_t lbn, place;
+	uint32_t blocks;
 };
 
 struct sp__span {
@@ -96,6 +109,8 @@ struct sp__drive {
 	size_t nspans;
 	struct sp__span *spans;
 	struct sp__trackmap *map;
+	size_t nremaps;
+	struct sp__remap *remaps; /* ascending */
 };
 
 extern const struct sp__device_ops sp__drive_ops;

@@ -15,6 +15,19 @@ struct sp__arm {
 	uint64_t free_ns;  /* until then the medium is in use */
 };
 
+#define SP__CYLINDERS_MAX 10000000
+
+/* Zone i of the model file, after those before it. 0, SP_EFORMAT or -ENOMEM. */
+SP_MUST_CHECK int sp__zone_parse(struct sp__jobj *top, struct sp__drive *d, size_t i,
+				 const json_t *v);
+/*
+ * drive_sectors.c: the places that have no block number, ascending, from slips and from what the
+ * zones say; needs the map without them.  And what is remapped; needs the map with them.
+ */
+SP_MUST_CHECK int sp__drive_unused(const struct sp__drive *d, const struct sp__slip *slips,
+				   size_t nslips, uint64_t **places, size_t *n,
+				   struct sp_errinfo *err);
+SP_MUST_CHECK int sp__drive_remap(struct sp__drive *d, struct sp_errinfo *err);
 /* What is kept for speed: of period, seek points and cylinders. 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__drive_prepare(struct sp__drive *d);
 /* Where a piece begins: what place is to hold. */

@@ -6,7 +6,7 @@
  * what is left over; a surface serpentine is one span for each surface of a
  * zone, so that no pattern of the track map is as long as a surface.
  *
- * Each zone starts at angle 0; spans of a zone follow each other by the skew
+ * Each zone starts at its own angle; spans of a zone follow each other by the skew
  * between their tracks.
  */
 #include <errno.h>
@@ -181,7 +181,7 @@ static int add_zone(struct build *b, struct sp__zone *z)
 	int rc = 0;
 
 	b->zone = z;
-	b->start = 0;
+	b->start = sp__angle_of(z->start_skew, z->skew_den);
 	z->first_span = b->n;
 	if (b->d->layout == SP__LAYOUT_SURFACE_SERPENTINE)
 		return add_surfaces(b);
@@ -195,50 +195,14 @@ static int add_zone(struct build *b, struct sp__zone *z)
 	return rc;
 }
 
-static int by_place(const void *a, const void *b)
+static int unused(struct build *b, const struct sp__slip *slips, size_t nslips,
+		  struct sp_errinfo *err)
 {
-	const uint64_t *x = a, *y = b;
+	uint64_t *places;
+	size_t n;
+	int rc = sp__drive_unused(b->d, slips, nslips, &places, &n, err);
 
-	return SP__ORDER(*x, *y);
-}
-
-/* The places of the slips, ascending; needs the map without them. */
-static int places_of(const struct sp__drive *d, const struct sp__slip *slips, size_t n,
-		     uint64_t *places, struct sp_errinfo *err)
-{
-	struct sp__track t;
-
-	for (size_t i = 0; i < n; i++) {
-		const struct sp__slip *s = &slips[i];
-
-		if (s->cyl >= d->cylinders || s->head >= d->surfaces)
-			return sp__errf(err, SP_EFORMAT, "read", NULL, -1,
-					"slips[%zu]: cylinder %u, head %u is not on the drive", i,
-					s->cyl, s->head);
-		sp__trackmap_track(d->map, sp__drive_track(d, s->cyl, s->head), &t);
-		if (s->sector >= t.places)
-			return sp__errf(err, SP_EFORMAT, "read", NULL, -1,
-					"slips[%zu]: sector %u of a track of %u", i, s->sector,
-					t.places);
-		places[i] = t.first_place + s->sector;
-	}
-	qsort(places, n, sizeof(*places), by_place);
-	for (size_t i = 1; i < n; i++) {
-		if (places[i] == places[i - 1])
-			return sp__errf(err, SP_EFORMAT, "read", NULL, -1,
-					"slips: one sector is given twice");
-	}
-	return 0;
-}
-
-static int slip(struct build *b, const struct sp__slip *slips, size_t n, struct sp_errinfo *err)
-{
-	uint64_t *places = calloc(n, sizeof(*places));
-	int rc = -ENOMEM;
-
-	if (places)
-		rc = places_of(b->d, slips, n, places, err);
-	if (!rc) {
+	if (!rc && n) {
 		sp__trackmap_free(b->d->map);
 		rc = sp__trackmap_new(&b->d->map, b->regions, b->n, places, n, err);
 	}
@@ -262,8 +226,10 @@ int sp__drive_build(struct sp__drive *d, const struct sp__slip *slips, size_t ns
 	d->nspans = b.n;
 	if (!rc)
 		rc = sp__trackmap_new(&d->map, b.regions, b.n, NULL, 0, err);
-	if (!rc && nslips)
-		rc = slip(&b, slips, nslips, err);
+	if (!rc)
+		rc = unused(&b, slips, nslips, err);
+	if (!rc)
+		rc = sp__drive_remap(d, err);
 	if (!rc)
 		rc = sp__drive_prepare(d);
 	for (size_t i = 0; b.regions && i < b.n; i++)
@@ -276,8 +242,13 @@ void sp__drive_free(struct sp__drive *d)
 {
 	if (!d)
 		return;
-	for (size_t i = 0; d->zones && i < d->nzones; i++)
+	for (size_t i = 0; d->zones && i < d->nzones; i++) {
 		free(d->zones[i].spt);
+		free(d->zones[i].slips);
+		free(d->zones[i].spares);
+		free(d->zones[i].remaps);
+	}
+	free(d->remaps);
 	free(d->zones);
 	free(d->seek);
 	free(d->seek_table);

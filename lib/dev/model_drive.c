@@ -13,21 +13,11 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "dev/drive.h"
+#include "dev/drive_impl.h"
 #include "dev/model_json.h"
 
-#define CYLINDERS_MAX 10000000
 #define SURFACES_MAX 255
-#define SPT_MAX 1000000
 #define ZONES_MAX 100000
-#define SLIPS_MAX 10000000
-
-static int no_memory(struct sp__jobj *o)
-{
-	if (!o->rc)
-		o->rc = sp__err(o->err, -ENOMEM, "malloc", o->file, -1);
-	return o->rc;
-}
 
 /* Of two names for one thing not more than one may be given. */
 static bool both(struct sp__jobj *o, const char *a, const char *b)
@@ -62,84 +52,6 @@ static void period(struct sp__jobj *o, struct sp__drive *d)
 	d->slack = (sp__angle)(((unsigned __int128)(2 * d->period_num) << 64) / d->period_den);
 }
 
-/* One number for all heads, or one for each. */
-static void zone_spt(struct sp__jobj *o, const struct sp__drive *d, struct sp__zone *z)
-{
-	const json_t *v = sp__jget(o, "spt");
-	double x;
-
-	z->spt = calloc(d->surfaces, sizeof(*z->spt));
-	if (!z->spt) {
-		no_memory(o);
-		return;
-	}
-	if (!json_is_array(v)) {
-		x = (double)sp__jint(o, "spt", 1, SPT_MAX, SP__JREQUIRED);
-		for (uint32_t h = 0; h < d->surfaces && !o->rc; h++)
-			z->spt[h] = (uint32_t)x;
-		return;
-	}
-	if (json_array_size(v) != d->surfaces) {
-		sp__jfail(o, "spt", "%zu numbers for %u surfaces", json_array_size(v), d->surfaces);
-		return;
-	}
-	for (uint32_t h = 0; h < d->surfaces; h++) {
-		if (!sp__jnumber(o, "spt", h, json_array_get(v, h), 1, SPT_MAX, &x))
-			return;
-		z->spt[h] = (uint32_t)x;
-		if (z->spt[h] != x)
-			sp__jfail(o, "spt", "member %u: %.10g is not a whole number", h, x);
-	}
-}
-
-/* Blocks of head 0; thousandths where a fraction is given. */
-static void zone_skews(struct sp__jobj *o, struct sp__zone *z)
-{
-	static const char *const names[3] = { "track_skew", "cyl_skew", "band_skew" };
-	uint32_t *to[3] = { &z->track_skew, &z->cyl_skew, &z->band_skew };
-	double v[3] = { 0 };
-	bool whole = true;
-
-	for (int i = 0; i < 3; i++) {
-		v[i] = sp__jreal(o, names[i], 0, z->spt[0], i == 2 ? v[1] : SP__JREQUIRED);
-		if (o->rc)
-			return;
-		if (v[i] >= z->spt[0])
-			sp__jfail(o, names[i], "is a revolution or more");
-		whole = whole && v[i] == floor(v[i]);
-	}
-	z->skew_den = z->spt[0] * (whole ? 1 : 1000);
-	for (int i = 0; i < 3; i++)
-		*to[i] = (uint32_t)llround(v[i] * (whole ? 1 : 1000)) % z->skew_den;
-}
-
-static int zone(struct sp__jobj *top, struct sp__drive *d, size_t i, const json_t *v)
-{
-	struct sp__zone *z = &d->zones[i];
-	uint32_t next = i ? d->zones[i - 1].last_cyl + 1 : 0;
-	char where[32];
-	struct sp__jobj o;
-	int64_t first, last;
-
-	snprintf(where, sizeof(where), "zones[%zu]", i);
-	sp__jopen(&o, v, top->file, where, top->err);
-	first = sp__jint(&o, "first_cyl", 0, CYLINDERS_MAX - 1, SP__JREQUIRED);
-	last = sp__jint(&o, "last_cyl", 0, CYLINDERS_MAX - 1, SP__JREQUIRED);
-	if (!o.rc && first != next)
-		sp__jfail(&o, "first_cyl", "%lld, but %s %u: zones %s", (long long)first,
-			  i ? "the zone before ends at" : "the drive begins at", i ? next - 1 : 0,
-			  first > next ? "leave a gap" : "overlap");
-	if (!o.rc && last < first)
-		sp__jfail(&o, "last_cyl", "%lld is less than first_cyl", (long long)last);
-	z->first_cyl = (uint32_t)first;
-	z->last_cyl = (uint32_t)last;
-	if (!o.rc)
-		zone_spt(&o, d, z);
-	if (!o.rc)
-		zone_skews(&o, z);
-	return sp__jclose(&o);
-}
-
 static void zones(struct sp__jobj *o, struct sp__drive *d)
 {
 	const json_t *list = sp__jarray(o, "zones", 1, ZONES_MAX);
@@ -151,13 +63,13 @@ static void zones(struct sp__jobj *o, struct sp__drive *d)
 	d->nzones = json_array_size(list);
 	d->zones = calloc(d->nzones, sizeof(*d->zones));
 	if (!d->zones)
-		no_memory(o);
+		sp__jnomem(o);
 	for (size_t i = 0; i < d->nzones && !o->rc; i++)
-		o->rc = zone(o, d, i, json_array_get(list, i));
+		o->rc = sp__zone_parse(o, d, i, json_array_get(list, i));
 	if (o->rc)
 		return;
 	d->cylinders = d->zones[d->nzones - 1].last_cyl + 1;
-	if (sp__jint(o, "cylinders", 1, CYLINDERS_MAX, d->cylinders) != d->cylinders)
+	if (sp__jint(o, "cylinders", 1, SP__CYLINDERS_MAX, d->cylinders) != d->cylinders)
 		sp__jfail(o, "cylinders", "the zones have %u", d->cylinders);
 }
 
@@ -174,12 +86,13 @@ static void seek(struct sp__jobj *o, struct sp__drive *d)
 	d->nseek = json_array_size(list);
 	d->seek = calloc(d->nseek, sizeof(*d->seek));
 	if (!d->seek)
-		no_memory(o);
+		sp__jnomem(o);
 	for (size_t i = 0; i < d->nseek && !o->rc; i++) {
 		v = json_array_get(list, i);
 		if (json_array_size(v) != 2)
 			sp__jfail(o, name, "member %zu is not a pair of cylinders and ms", i);
-		else if (sp__jnumber(o, name, i, json_array_get(v, 0), 1, CYLINDERS_MAX, &cyl) &&
+		else if (sp__jnumber(o, name, i, json_array_get(v, 0), 1, SP__CYLINDERS_MAX,
+				     &cyl) &&
 			 sp__jnumber(o, name, i, json_array_get(v, 1), 0, 1e4, &ms)) {
 			d->seek[i].cylinders = (uint32_t)cyl;
 			d->seek[i].ns = (uint64_t)llround(ms * 1e6);
@@ -267,29 +180,17 @@ static void cache(struct sp__jobj *top, struct sp__drive *d)
 
 static struct sp__slip *slips(struct sp__jobj *o, size_t *n)
 {
-	static const char name[] = "slips";
-	const json_t *list = sp__jarray(o, name, 0, SLIPS_MAX), *v;
+	uint64_t *rows;
 	struct sp__slip *s;
-	double x[3];
 
-	*n = json_array_size(list);
-	if (!*n)
-		return NULL;
-	s = calloc(*n, sizeof(*s));
-	if (!s)
-		no_memory(o);
-	for (size_t i = 0; i < *n && !o->rc; i++) {
-		v = json_array_get(list, i);
-		if (json_array_size(v) != 3)
-			sp__jfail(o, name, "member %zu is not [cylinder, head, sector]", i);
-		for (size_t k = 0; k < 3 && !o->rc; k++) {
-			sp__jnumber(o, name, i, json_array_get(v, k), 0, CYLINDERS_MAX, &x[k]);
-			if (!o->rc && x[k] != floor(x[k]))
-				sp__jfail(o, name, "member %zu: %.10g is not whole", i, x[k]);
-		}
-		if (!o->rc)
-			s[i] = (struct sp__slip){ (uint32_t)x[0], (uint32_t)x[1], (uint32_t)x[2] };
-	}
+	rows = sp__jrows(o, "slips", 3, 3, "[cylinder, head, sector]", SP__CYLINDERS_MAX, n);
+	s = rows ? calloc(*n, sizeof(*s)) : NULL;
+	if (rows && !s)
+		sp__jnomem(o);
+	for (size_t i = 0; s && i < *n; i++)
+		s[i] = (struct sp__slip){ (uint32_t)rows[3 * i], (uint32_t)rows[3 * i + 1],
+					  (uint32_t)rows[3 * i + 2] };
+	free(rows);
 	return s;
 }
 
@@ -306,7 +207,7 @@ static int build(struct sp__jobj *o, struct sp__model *m, struct sp__drive *d)
 	if (rc == SP_EFORMAT)
 		sp__jfail(o, NULL, "%s", why.text);
 	else if (rc)
-		no_memory(o);
+		sp__jnomem(o);
 	if (o->rc)
 		return o->rc;
 	m->blocks = d->map->blocks;
@@ -323,7 +224,7 @@ int sp__drive_parse(struct sp__jobj *o, struct sp__model *m)
 	m->ops = &sp__drive_ops;
 	m->impl = d;
 	if (!d)
-		return no_memory(o);
+		return sp__jnomem(o);
 	d->surfaces = (uint32_t)sp__jint(o, "surfaces", 1, SURFACES_MAX, SP__JREQUIRED);
 	period(o, d);
 	layout(o, d);

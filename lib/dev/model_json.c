@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
 #include "dev/model_json.h"
@@ -56,6 +57,13 @@ int sp__jfail(struct sp__jobj *o, const char *field, const char *fmt, ...)
 	va_end(ap);
 	o->rc = sp__errf(o->err, SP_EFORMAT, "read", o->file, -1, "%.40s%.40s: %s", o->where,
 			 field ? field : "model", why);
+	return o->rc;
+}
+
+int sp__jnomem(struct sp__jobj *o)
+{
+	if (!o->rc)
+		o->rc = sp__err(o->err, -ENOMEM, "malloc", o->file, -1);
 	return o->rc;
 }
 
@@ -225,4 +233,48 @@ bool sp__jnumber(struct sp__jobj *o, const char *field, size_t i, const json_t *
 		sp__jfail(o, field, "member %zu: %.10g is not between %.10g and %.10g", i, *out,
 			  min, max);
 	return !o->rc;
+}
+
+#define ROWS_MAX 10000000
+
+static void read_row(struct sp__jobj *o, const char *field, size_t i, const json_t *v, size_t n,
+		     double max, uint64_t *row)
+{
+	double x;
+
+	for (size_t k = 0; k < n && !o->rc; k++) {
+		const json_t *member = json_is_array(v) ? json_array_get(v, k) : v;
+
+		if (sp__jnumber(o, field, i, member, 0, max, &x) && x != floor(x))
+			sp__jfail(o, field, "member %zu: %.10g is not whole", i, x);
+		row[k] = o->rc ? 0 : (uint64_t)x;
+	}
+}
+
+uint64_t *sp__jrows(struct sp__jobj *o, const char *field, size_t least, size_t most,
+		    const char *form, double max, size_t *n)
+{
+	const json_t *list = sp__jarray(o, field, 0, ROWS_MAX);
+	uint64_t *rows;
+
+	*n = json_array_size(list);
+	if (!*n)
+		return NULL;
+	rows = calloc(*n, most * sizeof(*rows));
+	if (!rows)
+		sp__jnomem(o);
+	for (size_t i = 0; i < *n && !o->rc; i++) {
+		const json_t *v = json_array_get(list, i);
+		size_t given = json_is_array(v) ? json_array_size(v) : 1;
+
+		if (given < least || given > most || (!json_is_array(v) && !json_is_number(v)))
+			sp__jfail(o, field, "member %zu is not %s", i, form);
+		else
+			read_row(o, field, i, v, given, max, &rows[i * most]);
+	}
+	if (!o->rc)
+		return rows;
+	free(rows);
+	*n = 0;
+	return NULL;
 }

@@ -48,6 +48,8 @@ int sp__jclose(struct sp__jobj *o);
 /* Reports a field, or the whole object if field is NULL. Returns rc. */
 int sp__jfail(struct sp__jobj *o, const char *field, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* Reports that there is no memory. Returns rc. */
+int sp__jnomem(struct sp__jobj *o);
 /* The field, NULL if it is missing; marks it as known. */
 const json_t *sp__jget(struct sp__jobj *o, const char *field);
 bool sp__jhas(const struct sp__jobj *o, const char *field);
@@ -68,6 +70,13 @@ const json_t *sp__jarray(struct sp__jobj *o, const char *field, size_t min, size
 /* Member i of an array field must be such a number: false and reported otherwise. */
 bool sp__jnumber(struct sp__jobj *o, const char *field, size_t i, const json_t *v, double min,
 		 double max, double *out);
+/*
+ * An array of rows of least to most whole numbers up to max, which form describes to the user; a
+ * lone number is a row of one.  Returns rows of most numbers, 0 for those not given, for the caller
+ * to free; NULL with *n = 0 if there are none or a failure was reported.
+ */
+uint64_t *sp__jrows(struct sp__jobj *o, const char *field, size_t least, size_t most,
+		    const char *form, double max, size_t *n);
 
 /* The kinds' own parts of a model file; 0 or SP_EFORMAT, -ENOMEM. Each sets ops, impl, blocks. */
 int sp__drive_parse(struct sp__jobj *o, struct sp__model *m);

@@ -197,16 +197,20 @@ void sp__trackmap_track(const struct sp__trackmap *map, uint64_t number, struct 
 	fill(map, region, number - map->regions[region].first_track, t);
 }
 
-void sp__trackmap_find(const struct sp__trackmap *map, uint64_t lbn, struct sp__track *t)
+void sp__trackmap_at(const struct sp__trackmap *map, uint64_t place, struct sp__track *t)
 {
-	uint64_t place = sp__trackmap_place(map, lbn), turns, rest;
 	size_t region = SP__BISECT(map->nregions, i, map->regions[i].first_place <= place) - 1;
 	const struct sp__region *r = &map->regions[region];
+	uint64_t turns = (place - r->first_place) / r->pattern_blocks;
+	uint64_t rest = (place - r->first_place) % r->pattern_blocks;
 
-	turns = (place - r->first_place) / r->pattern_blocks;
-	rest = (place - r->first_place) % r->pattern_blocks;
 	fill(map, region, turns * r->npattern + count_upto(r->blocks_before, r->npattern, rest) - 1,
 	     t);
+}
+
+void sp__trackmap_find(const struct sp__trackmap *map, uint64_t lbn, struct sp__track *t)
+{
+	sp__trackmap_at(map, sp__trackmap_place(map, lbn), t);
 }
 
 sp__angle sp__track_angle(const struct sp__track *t, uint64_t place)

@@ -91,6 +91,8 @@ uint64_t sp__trackmap_lbn(const struct sp__trackmap *map, uint64_t place);
 /* number < map->tracks; lbn < map->blocks */
 void sp__trackmap_track(const struct sp__trackmap *map, uint64_t number, struct sp__track *t);
 void sp__trackmap_find(const struct sp__trackmap *map, uint64_t lbn, struct sp__track *t);
+/* The track of a place, slipped or not; place < map->places. */
+void sp__trackmap_at(const struct sp__trackmap *map, uint64_t place, struct sp__track *t);
 
 /* Angle at which a place of the track begins, or its last one ends. */
 sp__angle sp__track_angle(const struct sp__track *t, uint64_t place);

@@ -146,17 +146,6 @@ int sp__made_result(struct sp__probe *p, const struct sp_geometry *g)
 	return rc;
 }
 
-static void track_of_place(const struct sp__trackmap *map, uint64_t place, struct sp__track *t)
-{
-	uint64_t lbn = sp__trackmap_lbn(map, place);
-
-	sp__trackmap_find(map, lbn < map->blocks ? lbn : map->blocks - 1, t);
-	while (t->first_place > place)
-		sp__trackmap_track(map, t->number - 1, t);
-	while (t->first_place + t->places <= place)
-		sp__trackmap_track(map, t->number + 1, t);
-}
-
 static int resume_zone(struct sp__probe *p, const struct sp__geozone *from, bool angles)
 {
 	const struct sp__region *r = from->map->regions;
@@ -179,7 +168,7 @@ static int resume_zone(struct sp__probe *p, const struct sp__geozone *from, bool
 	z.nskew = angles ? r->npattern : 0;
 	/* Slips follow one another along the tracks. */
 	for (size_t i = 0; i < from->map->nslips; i++) {
-		track_of_place(from->map, from->map->slips[i], &t);
+		sp__trackmap_at(from->map, from->map->slips[i], &t);
 		if (z.nodd && z.odd[z.nodd - 1].track == t.number)
 			z.odd[z.nodd - 1].missing++;
 		else

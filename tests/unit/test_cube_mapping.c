@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "cube/mapping.h"
 #include "dev/geometry.h"
+#include "dev/model.h"
 #include "tap.h"
 
 /* Tracks of 5 blocks without skew on which each adjacent block is one row further. */
@@ -368,6 +369,38 @@ static void test_random(enum sp_cube_mapping kind, const char *name, const char 
 	sp_geometry_free(g);
 }
 
+/* Basic cubes need whole tracks: none of spares, none with a slipped sector. */
+static void test_spares(void)
+{
+	static const char text[] =
+		"{\"rpm\":6000,\"surfaces\":2,\"head_switch_ms\":0.8,\"seek_ms\":[[1,0.6],[199,5]],"
+		"\"zones\":[{\"first_cyl\":0,\"last_cyl\":199,\"spt\":100,\"track_skew\":20,"
+		"\"cyl_skew\":20,\"slips\":[21505],\"spares\":[[0,1000],[10000,700],[30050,1]]}]}";
+	struct sp__multimap m = { 0 };
+	struct sp_geometry *g = NULL;
+	struct sp__model *model;
+	struct sp_track t;
+	uint64_t tracks = 0, whole = 0;
+
+	if (!sp__model_parse(&model, "text", text, sizeof(text) - 1, NULL)) {
+		if (!sp__geometry_of(&g, model, NULL) && !sp__multimap_zones(&m, g, 0, 0))
+			tracks = 1;
+		sp__model_free(model);
+	}
+	if (!ok(tracks, "a drive with spare areas has zones for cubes"))
+		return;
+	tracks = 0;
+	for (size_t i = 0; i < m.nzones; i++)
+		for (uint64_t k = 0; k < m.zones[i].tracks; k++, tracks++)
+			whole += !sp_geometry_track(g, m.zones[i].first_block + 100 * k, &t) &&
+				 t.first == m.zones[i].first_block + 100 * k && t.blocks == 100;
+	/* The slip has taken the spare sector at 30050, so one track is short, not two. */
+	ok(tracks == 400 - 10 - 7 - 1 && whole == tracks,
+	   "they have all whole tracks and no other (%" PRIu64 " of %" PRIu64 ")", whole, tracks);
+	sp__multimap_free(&m);
+	sp_geometry_free(g);
+}
+
 static void test_unit_steps(void)
 {
 	unsigned wrong = 0;
@@ -426,6 +459,7 @@ int main(void)
 	test_random(SP_CUBE_MULTIMAP, "multimap", "tiny");
 	test_random(SP_CUBE_MULTIMAP, "multimap", "atlas10k3-like");
 	test_random(SP_CUBE_MULTIMAP, "multimap", "nearline6t-like");
+	test_spares();
 	test_unit_steps();
 	test_refusals();
 	return done();

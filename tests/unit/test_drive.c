@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The rotating drive against a naive one: small drives of every layout, with
- * and without heads of unequal length and slips, are laid out block by block
- * with floating point angles, and requests are served block by block.
+ * and without heads of unequal length, slips, spares and remapped blocks, are laid out sector by
+ * sector with floating point angles, and requests are served block by block.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -28,7 +28,11 @@ struct block {
 };
 
 struct naive {
+	struct block sector[BLOCKS_MAX]; /* all, in the order of block numbers */
+	bool unused[BLOCKS_MAX];
+	size_t sectors;
 	struct block block[BLOCKS_MAX];
+	struct block where[BLOCKS_MAX]; /* the same, but where it is if it is remapped */
 	size_t n;
 	uint32_t cyl, head;
 	double at; /* angle of the next track */
@@ -37,15 +41,46 @@ struct naive {
 struct shape {
 	const char *layout;
 	unsigned band;
-	bool descends, unequal, slips;
+	bool descends, unequal, slips, spares;
 };
 
 static const int zones[][4] = { { 0, 6, 20, 3 }, { 7, 7, 18, 2 }, { 8, 16, 13, 4 } };
 static const unsigned slips[][3] = { { 0, 0, 0 }, { 3, 1, 7 }, { 3, 1, 8 }, { 16, 2, 7 } };
 
+/* Of each zone; lists end with a count of 0. */
+static const double start_skew[] = { 0, 2.5, 7 };
+static const unsigned zone_slips[3][4][2] = { { { 45, 1 }, { 100, 2 } },
+					      { { 0 } },
+					      { { 20, 1 }, { 150, 3 } } };
+static const unsigned spares[3][3][3] = { { { 0, 5 }, { 50, 4, 60 } },
+					  { { 40, 2 } },
+					  { { 200, 90 } } };
+/* Of 50 to 53 the slip at 45 has taken the first, of 110 to 113 those at 100 the first two. */
+static const unsigned remaps[3][3][3] = { { { 60, 51, 1 }, { 150, 112, 2 } },
+					  { { 0 } },
+					  { { 21, 230, 20 } } };
+
 static unsigned spt(const struct shape *s, unsigned zone, unsigned head)
 {
 	return (unsigned)zones[zone][2] - (s->unequal ? 2 * head : 0);
+}
+
+static size_t put_sectors(char *text, size_t room, unsigned z)
+{
+	size_t n = (size_t)snprintf(text, room, ",\"start_skew\": %g, \"slips\": [", start_skew[z]);
+
+	for (unsigned i = 0; zone_slips[z][i][1]; i++)
+		n += (size_t)snprintf(text + n, room - n, "%s[%u, %u]", i ? "," : "",
+				      zone_slips[z][i][0], zone_slips[z][i][1]);
+	n += (size_t)snprintf(text + n, room - n, "], \"spares\": [");
+	for (unsigned i = 0; spares[z][i][1]; i++)
+		n += (size_t)snprintf(text + n, room - n, "%s[%u, %u, %u]", i ? "," : "",
+				      spares[z][i][0], spares[z][i][1], spares[z][i][2]);
+	n += (size_t)snprintf(text + n, room - n, "], \"remaps\": [");
+	for (unsigned i = 0; remaps[z][i][2]; i++)
+		n += (size_t)snprintf(text + n, room - n, "%s[%u, %u, %u]", i ? "," : "",
+				      remaps[z][i][0], remaps[z][i][1], remaps[z][i][2]);
+	return n + (size_t)snprintf(text + n, room - n, "]");
 }
 
 static struct sp__model *model(const struct shape *s)
@@ -60,13 +95,17 @@ static struct sp__model *model(const struct shape *s)
 			     "\"first_head_descends\": %s, \"head_switch_ms\": 0.613111,"
 			     "\"write_settle_ms\": 0.4, \"zones\": [",
 			     SURFACES, s->layout, s->descends ? "true" : "false");
-	for (unsigned z = 0; z < 3; z++)
+	for (unsigned z = 0; z < 3; z++) {
 		n += (size_t)snprintf(
 			text + n, sizeof(text) - n,
 			"%s{ \"first_cyl\": %d, \"last_cyl\": %d, \"spt\": [%u, %u, %u],"
-			"\"track_skew\": %d, \"cyl_skew\": %d, \"band_skew\": %d }",
+			"\"track_skew\": %d, \"cyl_skew\": %d, \"band_skew\": %d",
 			z ? "," : "", zones[z][0], zones[z][1], spt(s, z, 0), spt(s, z, 1),
 			spt(s, z, 2), zones[z][3], zones[z][3] + 1, zones[z][3] + 2);
+		if (s->spares)
+			n += put_sectors(text + n, sizeof(text) - n, z);
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "}");
+	}
 	n += (size_t)snprintf(text + n, sizeof(text) - n, "], \"seek_ms\": [");
 	for (unsigned i = 0; i < 4; i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s[%g, %g]", i ? "," : "",
@@ -104,12 +143,12 @@ static void lay_track(struct naive *v, const struct shape *s, unsigned zone, uns
 	unsigned n = spt(s, zone, head);
 
 	for (unsigned i = 0; i < n; i++) {
-		if (!slipped(s, cyl, head, i))
-			v->block[v->n++] = (struct block){ .cyl = cyl,
-							   .head = head,
-							   .sector = i,
-							   .angle = fmod(v->at + (double)i / n, 1),
-							   .width = 1.0 / n };
+		v->unused[v->sectors] = slipped(s, cyl, head, i);
+		v->sector[v->sectors++] = (struct block){ .cyl = cyl,
+							  .head = head,
+							  .sector = i,
+							  .angle = fmod(v->at + (double)i / n, 1),
+							  .width = 1.0 / n };
 	}
 	v->at += skew / zones[zone][2];
 }
@@ -131,11 +170,63 @@ static void lay_band(struct naive *v, const struct shape *s, unsigned zone, unsi
 	}
 }
 
+/* Sector by sector from the zone's first on: slips, and areas of which they take some. */
+static void mark_unused(struct naive *v, unsigned z, size_t zone)
+{
+	unsigned taken = 0;
+
+	for (unsigned i = 0; zone_slips[z][i][1]; i++)
+		for (unsigned k = 0; k < zone_slips[z][i][1]; k++)
+			v->unused[zone + zone_slips[z][i][0] + k] = true;
+	for (unsigned at = 0; at < v->sectors - zone; at++) {
+		bool spare = false, more = false;
+
+		for (unsigned i = 0; spares[z][i][1]; i++) {
+			unsigned first = spares[z][i][0], every = spares[z][i][2];
+			unsigned in = at < first ? UINT32_MAX : at - first;
+
+			if (every && at >= first)
+				in %= every;
+			/* An area that the end of the zone would cut is none. */
+			if (at >= first && in < spares[z][i][1] &&
+			    at - in + spares[z][i][1] <= v->sectors - zone) {
+				spare = true;
+				more = in + 1 < spares[z][i][1];
+			}
+		}
+		if (spare && taken)
+			taken--;
+		else if (spare)
+			v->unused[zone + at] = true;
+		else if (v->unused[zone + at])
+			taken++;
+		if (spare && !more)
+			taken = 0;
+	}
+}
+
+static void number_blocks(struct naive *v, const struct shape *s, unsigned z, size_t zone)
+{
+	static size_t number[BLOCKS_MAX];
+
+	if (s->spares)
+		mark_unused(v, z, zone);
+	for (size_t i = zone; i < v->sectors; i++) {
+		number[i] = v->n;
+		if (!v->unused[i])
+			v->block[v->n] = v->where[v->n] = v->sector[i], v->n++;
+	}
+	for (unsigned i = 0; s->spares && remaps[z][i][2]; i++)
+		for (unsigned k = 0; k < remaps[z][i][2]; k++)
+			v->where[number[zone + remaps[z][i][0] + k]] =
+				v->sector[zone + remaps[z][i][1] + k];
+}
+
 static void lay_zone(struct naive *v, const struct shape *s, unsigned z)
 {
 	unsigned first = (unsigned)zones[z][0], n = (unsigned)(zones[z][1] - zones[z][0] + 1);
 
-	v->at = 0;
+	v->at = s->spares ? start_skew[z] / zones[z][2] : 0;
 	if (strstr(s->layout, "surface")) {
 		lay_band(v, s, z, first, n);
 		return;
@@ -172,7 +263,7 @@ static double naive_seek(unsigned d)
 
 static double naive_serve(struct naive *v, double t, uint64_t lbn, unsigned n, bool write)
 {
-	for (const struct block *b = &v->block[lbn]; n--; b++) {
+	for (const struct block *b = &v->where[lbn]; n--; b++) {
 		unsigned d = b->cyl > v->cyl ? b->cyl - v->cyl : v->cyl - b->cyl;
 		double move = naive_seek(d), wait;
 
@@ -256,11 +347,15 @@ static void check_shape(const struct shape *s)
 	struct naive *v = calloc(1, sizeof(*v));
 	char what[96];
 
-	snprintf(what, sizeof(what), "%s%s%.0u%s%s%s", s->layout, s->band ? " by " : "", s->band,
+	snprintf(what, sizeof(what), "%s%s%.0u%s%s%s%s", s->layout, s->band ? " by " : "", s->band,
 		 s->descends ? " downwards" : "", s->unequal ? ", unequal heads" : "",
-		 s->slips ? ", slips" : "");
-	for (unsigned z = 0; v && z < 3; z++)
+		 s->slips ? ", slips" : "", s->spares ? ", spares" : "");
+	for (unsigned z = 0; v && z < 3; z++) {
+		size_t zone = v->sectors;
+
 		lay_zone(v, s, z);
+		number_blocks(v, s, z, zone);
+	}
 	if (ok(v && m, "%s: loads", what)) {
 		check_layout(v, m, what);
 		check_times(v, m, what);
@@ -383,11 +478,12 @@ int main(void)
 	};
 
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-		for (unsigned k = 0; k < 4; k++) {
+		for (unsigned k = 0; k < 6; k++) {
 			struct shape s = shapes[i];
 
 			s.unequal = k & 1;
 			s.slips = k & 2;
+			s.spares = k & 4;
 			check_shape(&s);
 		}
 	}

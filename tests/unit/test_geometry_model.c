@@ -34,6 +34,15 @@ static const char bands[] =
 	"\"cyl_skew\":60,\"band_skew\":80},{\"first_cyl\":200,\"last_cyl\":500,\"spt\":380,"
 	"\"track_skew\":60,\"cyl_skew\":55}],"
 	"\"slips\":[[3,0,0],[3,0,1],[40,1,419],[40,2,7],[250,0,379],[251,0,0]]}";
+/* Zones at angles of their own, spares on each cylinder, cylinders that have nothing else. */
+static const char spared[] =
+	"{\"kind\":\"rotating\",\"rpm\":6400,\"surfaces\":4,\"head_switch_ms\":0.8,"
+	"\"write_settle_ms\":0.3,\"read_overhead_ms\":0.2,\"write_overhead_ms\":0.2,"
+	"\"seek_ms\":[[1,0.6],[12,0.8],[13,1.4],[900,9]],"
+	"\"zones\":[{\"first_cyl\":0,\"last_cyl\":399,\"spt\":300,\"track_skew\":50,"
+	"\"cyl_skew\":60,\"spares\":[[0,6000],[7198,2,1200]],\"slips\":[9001]},"
+	"{\"first_cyl\":400,\"last_cyl\":900,\"spt\":250,\"track_skew\":40,\"cyl_skew\":50,"
+	"\"start_skew\":77.5,\"spares\":[[200000,40000],[500000,1000]]}]}";
 /* A whole surface of each zone, then back on the next one; the bus takes its time. */
 static const char surfaces[] =
 	"{\"kind\":\"rotating\",\"rpm\":5400,\"surfaces\":4,\"layout\":\"surface-serpentine\","
@@ -366,11 +375,36 @@ static void angles(const char *model, const char *name)
 	rig_close(&r);
 }
 
+/* Tracks of spares are tracks, but nothing is on them, and nothing is adjacent there. */
+static void empty_tracks(void)
+{
+	struct sp_track t;
+	struct rig r;
+	uint64_t to;
+
+	ok(rig_open(&r, spared) && r.m->blocks == 400 * 1200 - 6000 - 395 * 2 + 501 * 1000 - 41000,
+	   "a slipped sector has taken one of the spares behind it");
+	ok(sp_geometry_track(r.g, 0, &t) == 0 && t.number == 20 && t.blocks == 300 &&
+		   t.angle_deg == 0,
+	   "block 0 is behind the spares at the zone's begin, and angles count from it");
+	ok(sp_geometry_track(r.g, 3 * 300 + 297, &t) == 0 && t.number == 23 && t.blocks == 298 &&
+		   sp_geometry_track(r.g, 3 * 300 + 298, &t) == 0 && t.number == 24,
+	   "the last track of a cylinder is short of its spares");
+	ok(sp_geometry_track_number(r.g, 1600 + 800, &t) == 0 && t.blocks == 0 &&
+		   sp_geometry_track(r.g, t.first, &t) == 0 && t.number == 1600 + 960,
+	   "a track of spares has no blocks, the next one follows it");
+	ok(sp_geometry_track_number(r.g, 1600 + 799, &t) == 0 &&
+		   sp_geometry_adjacent(r.g, t.first, 1, SP_GEOMETRY_READ, 0, &to) == -ERANGE,
+	   "and no block is adjacent there");
+	rig_close(&r);
+}
+
 int main(void)
 {
 	table_2_1();
 	hops(snake, "cylinder serpentine with zones of each head");
 	hops(bands, "hybrid serpentine with slips");
+	hops(spared, "cylinder order with spares");
 	hops(surfaces, "surface serpentine with a bus");
 	shipped();
 	one_degree_less();
@@ -380,5 +414,7 @@ int main(void)
 	small();
 	angles(snake, "cylinder serpentine");
 	angles(bands, "hybrid serpentine");
+	angles(spared, "zones at angles of their own");
+	empty_tracks();
 	return done();
 }

@@ -121,6 +121,22 @@ static void test_heads(const char *path)
 	sp_probe_free(p);
 }
 
+/* Spares at the end of each cylinder, and zones that begin at angles of their own. */
+static void test_spares(const char *path)
+{
+	struct sp_probe *p;
+
+	write_model(path, "\"rpm\":7200,\"surfaces\":4,\"cylinders\":2000,\"layout\":\"cylinder\","
+			  "\"zones\":[{\"first_cyl\":0,\"last_cyl\":699,\"spt\":400,"
+			  "\"track_skew\":60,\"cyl_skew\":70,\"spares\":[[1595,5,1600]]},"
+			  "{\"first_cyl\":700,\"last_cyl\":1999,\"spt\":380,\"track_skew\":57,"
+			  "\"cyl_skew\":66,\"start_skew\":133,\"spares\":[[1512,8,1520]]}]");
+	p = probe_model(path);
+	ok(p && exact(sp_probe_geometry(p), path, 400),
+	   "spares on each cylinder make its last track short, and that is found");
+	sp_probe_free(p);
+}
+
 /* An emulated drive, which turns ten or more times too slowly. */
 static void test_slow(const char *path)
 {
@@ -233,6 +249,7 @@ int main(void)
 	test_speed(path);
 	test_slow(path);
 	test_heads(path);
+	test_spares(path);
 	test_errors();
 	test_layered();
 	unlink(path);

@@ -135,6 +135,11 @@ static bool agrees(const struct sp__trackmap *m, const struct naive *v)
 	for (uint64_t p = 0; p < v->nplaces; p++)
 		if (sp__trackmap_lbn(m, p) != v->lbn_at[p])
 			return false;
+	for (uint64_t p = 0; p < v->nplaces; p++) {
+		sp__trackmap_at(m, p, &t);
+		if (!same_track(&t, &v->tracks[v->track_of[p]]))
+			return false;
+	}
 	for (uint64_t b = 0; b < v->nblocks; b++) {
 		sp__trackmap_find(m, b, &t);
 		if (sp__trackmap_place(m, b) != v->place_of[b] ||

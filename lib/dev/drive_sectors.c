@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sectors that have no block number, and blocks that are elsewhere.
+ *
+ * Idea: slips and spares become one list of places for the track map.  A spare area exists for the
+ * slips before it: each takes one of its sectors, from the first on, so that the block numbers
+ * behind the area stay as they would be without slips.  A remapped block keeps its number; the head
+ * goes to one of the spare sectors for it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/array.h"
+#include "base/bisect.h"
+#include "base/err.h"
+#include "base/minmax.h"
+#include "dev/drive_impl.h"
+
+#define PLACES_MAX 10000000 /* 80 MB */
+
+struct places {
+	size_t n;
+	uint64_t *place;
+};
+
+static int no_memory(struct sp_errinfo *err)
+{
+	return sp__err(err, -ENOMEM, "malloc", NULL, -1);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return SP__ORDER(*x, *y);
+}
+
+static int too_many(struct sp_errinfo *err)
+{
+	return sp__errf(err, SP_EFORMAT, "read", NULL, -1, "slips and spares: more than %d sectors",
+			PLACES_MAX);
+}
+
+static int add(struct places *p, uint64_t first, uint64_t n, struct sp_errinfo *err)
+{
+	if (n > PLACES_MAX - p->n)
+		return too_many(err);
+	for (uint64_t i = 0; i < n; i++) {
+		if (!SP__ARRAY_ROOM_NEXT(p->place, p->n))
+			return no_memory(err);
+		p->place[p->n++] = first + i;
+	}
+	return 0;
+}
+
+static uint64_t first_place(const struct sp__drive *d, size_t zone)
+{
+	return zone < d->nzones ? d->map->regions[d->zones[zone].first_span].first_place
+				: d->map->places;
+}
+
+/* Are n sectors of a zone from first on in it? */
+static int inside(const struct sp__drive *d, size_t zone, const char *what, uint64_t first,
+		  uint64_t n, struct sp_errinfo *err)
+{
+	uint64_t all = first_place(d, zone + 1) - first_place(d, zone);
+
+	if (!n)
+		return sp__errf(err, SP_EFORMAT, "read", NULL, -1, "zones[%zu].%s: no sectors", zone,
+				what);
+	if (first < all && n <= all - first)
+		return 0;
+	return sp__errf(err, SP_EFORMAT, "read", NULL, -1,
+			"zones[%zu].%s: sectors %llu to %llu of a zone of %llu", zone, what,
+			(unsigned long long)first, (unsigned long long)(first + n - 1),
+			(unsigned long long)all);
+}
+
+static int add_slip(const struct sp__drive *d, const struct sp__slip *s, size_t i,
+		    struct places *to, struct sp_errinfo *err)
+{
+	struct sp__track t;
+
+	if (s->cyl >= d->cylinders || s->head >= d->surfaces)
+		return sp__errf(err, SP_EFORMAT, "read", NULL, -1,
+				"slips[%zu]: cylinder %u, head %u is not on the drive", i, s->cyl,
+				s->head);
+	sp__trackmap_track(d->map, sp__drive_track(d, s->cyl, s->head), &t);
+	if (s->sector >= t.places)
+		return sp__errf(err, SP_EFORMAT, "read", NULL, -1,
+				"slips[%zu]: sector %u of a track of %u", i, s->sector, t.places);
+	return add(to, t.first_place + s->sector, 1, err);
+}
+
+static int once(struct places *p, struct sp_errinfo *err)
+{
+	if (p->n)
+		qsort(p->place, p->n, sizeof(*p->place), by_place);
+	for (size_t i = 1; i < p->n; i++) {
+		if (p->place[i] == p->place[i - 1])
+			return sp__errf(err, SP_EFORMAT, "read", NULL, -1,
+					"slips: one sector is given twice");
+	}
+	return 0;
+}
+
+static int all_slips(const struct sp__drive *d, const struct sp__slip *slips, size_t n,
+		     struct places *to, struct sp_errinfo *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = add_slip(d, &slips[i], i, to, err);
+	for (size_t z = 0; z < d->nzones; z++) {
+		for (size_t i = 0; i < d->zones[z].nslips && !rc; i++) {
+			const uint64_t *row = &d->zones[z].slips[2 * i];
+			uint64_t count = row[1] ? row[1] : 1;
+
+			rc = inside(d, z, "slips", row[0], count, err);
+			if (!rc)
+				rc = add(to, first_place(d, z) + row[0], count, err);
+		}
+	}
+	return rc ? rc : once(to, err);
+}
+
+struct area {
+	uint64_t first, count;
+};
+
+static int by_first(const void *a, const void *b)
+{
+	const struct area *x = a, *y = b;
+
+	return SP__ORDER(x->first, y->first);
+}
+
+/* The spare areas of a zone, as they repeat to its end, in order. */
+static int areas_of(const struct sp__drive *d, size_t zone, struct area **areas, size_t *n,
+		    struct sp_errinfo *err)
+{
+	const struct sp__zone *z = &d->zones[zone];
+	uint64_t base = first_place(d, zone), all = first_place(d, zone + 1) - base;
+
+	for (size_t i = 0; i < z->nspares; i++) {
+		uint64_t at = z->spares[3 * i], count = z->spares[3 * i + 1];
+		uint64_t every = z->spares[3 * i + 2];
+		int rc = inside(d, zone, "spares", at, count, err);
+
+		if (rc)
+			return rc;
+		for (; at < all && count <= all - at; at += every) {
+			if (*n >= PLACES_MAX)
+				return too_many(err);
+			if (!SP__ARRAY_ROOM_NEXT(*areas, *n))
+				return no_memory(err);
+			(*areas)[(*n)++] = (struct area){ base + at, count };
+			if (!every)
+				break;
+		}
+	}
+	if (*n)
+		qsort(*areas, *n, sizeof(**areas), by_first);
+	return 0;
+}
+
+/* What slips leave of an area that follows the places from after on. */
+static int add_area(const struct places *slips, const struct area *a, uint64_t after, size_t zone,
+		    struct places *to, struct sp_errinfo *err)
+{
+	size_t first = SP__BISECT(slips->n, i, slips->place[i] < after);
+	size_t last = SP__BISECT(slips->n, i, slips->place[i] < a->first);
+	uint64_t taken = sp__min(last - first, a->count);
+
+	if (a->first < after)
+		return sp__errf(err, SP_EFORMAT, "read", NULL, -1,
+				"zones[%zu].spares: areas overlap", zone);
+	if (last < slips->n && slips->place[last] < a->first + a->count)
+		return sp__errf(err, SP_EFORMAT, "read", NULL, -1,
+				"zones[%zu].spares: a slipped sector is in a spare area", zone);
+	return add(to, a->first + taken, a->count - taken, err);
+}
+
+static int zone_spares(const struct sp__drive *d, size_t zone, const struct places *slips,
+		       struct places *to, struct sp_errinfo *err)
+{
+	struct area *areas = NULL;
+	uint64_t after = first_place(d, zone);
+	size_t n = 0;
+	int rc = areas_of(d, zone, &areas, &n, err);
+
+	for (size_t i = 0; i < n && !rc; i++) {
+		rc = add_area(slips, &areas[i], after, zone, to, err);
+		after = areas[i].first + areas[i].count;
+	}
+	free(areas);
+	return rc;
+}
+
+int sp__drive_unused(const struct sp__drive *d, const struct sp__slip *slips, size_t nslips,
+		     uint64_t **places, size_t *n, struct sp_errinfo *err)
+{
+	struct places slipped = { 0 }, spare = { 0 };
+	int rc = all_slips(d, slips, nslips, &slipped, err);
+
+	for (size_t z = 0; z < d->nzones && !rc; z++)
+		rc = zone_spares(d, z, &slipped, &spare, err);
+	for (size_t i = 0; i < slipped.n && !rc; i++)
+		rc = add(&spare, slipped.place[i], 1, err);
+	if (!rc)
+		rc = once(&spare, err);
+	free(slipped.place);
+	*places = spare.place;
+	*n = spare.n;
+	return rc;
+}
+
+static bool has_block(const struct sp__trackmap *map, uint64_t place)
+{
+	size_t n = SP__BISECT(map->nslips, i, map->slips[i] <= place);
+
+	return !n || map->slips[n - 1] != place;
+}
+
+static int add_remap(struct sp__drive *d, size_t zone, const uint64_t *row, struct sp_errinfo *err)
+{
+	uint64_t from = first_place(d, zone) + row[0], to = first_place(d, zone) + row[1];
+	uint64_t count = row[2] ? row[2] : 1;
+	int rc = inside(d, zone, "remaps", row[0], count, err);
+
+	if (!rc)
+		rc = inside(d, zone, "remaps", row[1], count, err);
+	for (uint64_t i = 0; i < count && !rc; i++) {
+		if (!has_block(d->map, from + i))
+			rc = sp__errf(err, SP_EFORMAT, "read", NULL, -1,
+				      "zones[%zu].remaps: sector %llu has no block", zone,
+				      (unsigned long long)(row[0] + i));
+		else if (has_block(d->map, to + i))
+			rc = sp__errf(err, SP_EFORMAT, "read", NULL, -1,
+				      "zones[%zu].remaps: sector %llu is no spare one", zone,
+				      (unsigned long long)(row[1] + i));
+	}
+	if (!rc && !SP__ARRAY_ROOM_NEXT(d->remaps, d->nremaps))
+		rc = no_memory(err);
+	if (!rc)
+		d->remaps[d->nremaps++] =
+			(struct sp__remap){ .lbn = sp__trackmap_lbn(d->map, from),
+					    .place = to,
+					    .blocks = (uint32_t)count };
+	return rc;
+}
+
+static int by_target(const void *a, const void *b)
+{
+	const struct sp__remap *x = a, *y = b;
+
+	return SP__ORDER(x->place, y->place);
+}
+
+static int by_lbn(const void *a, const void *b)
+{
+	const struct sp__remap *x = a, *y = b;
+
+	return SP__ORDER(x->lbn, y->lbn);
+}
+
+int sp__drive_remap(struct sp__drive *d, struct sp_errinfo *err)
+{
+	bool twice = false;
+	int rc = 0;
+
+	for (size_t z = 0; z < d->nzones; z++)
+		for (size_t i = 0; i < d->zones[z].nremaps && !rc; i++)
+			rc = add_remap(d, z, &d->zones[z].remaps[3 * i], err);
+	if (rc || !d->nremaps)
+		return rc;
+	qsort(d->remaps, d->nremaps, sizeof(*d->remaps), by_target);
+	for (size_t i = 1; i < d->nremaps; i++)
+		twice |= d->remaps[i].place - d->remaps[i - 1].place < d->remaps[i - 1].blocks;
+	qsort(d->remaps, d->nremaps, sizeof(*d->remaps), by_lbn);
+	for (size_t i = 1; i < d->nremaps; i++)
+		twice |= d->remaps[i].lbn - d->remaps[i - 1].lbn < d->remaps[i - 1].blocks;
+	return twice ? sp__errf(err, SP_EFORMAT, "read", NULL, -1,
+				"remaps: one sector is given twice")
+		     : 0;
+}
