@@ -65,67 +65,95 @@ static uint64_t turn_ns(const struct sp__drive *d, u128 angle)
 }
 
 /* Between two of the points, or from the last two on. */
-static uint64_t seek_curve(const struct sp__drive *d, uint32_t cylinders)
+static uint64_t interpolate(const struct sp__seekcurve *c, uint32_t cylinders)
 {
-	const struct sp__seekpoint *p = d->seek;
+	const struct sp__seekpoint *p = c->points;
 	int64_t rise, run, ns;
 
 	if (!cylinders)
 		return 0;
-	if (cylinders <= p->cylinders || d->nseek == 1)
+	if (cylinders <= p->cylinders || c->n == 1)
 		return p->ns;
-	p += SP__BISECT(d->nseek - 1, i, d->seek[i].cylinders <= cylinders) - 1;
+	p += SP__BISECT(c->n - 1, i, c->points[i].cylinders <= cylinders) - 1;
 	run = (int64_t)p[1].cylinders - p->cylinders;
 	rise = ((int64_t)p[1].ns - (int64_t)p->ns) * (cylinders - p->cylinders);
 	ns = (int64_t)p->ns + (rise >= 0 ? rise + run / 2 : rise - run / 2) / run;
 	return ns > 0 ? (uint64_t)ns : 0;
 }
 
-static inline uint64_t seek_ns(const struct sp__drive *d, uint32_t cylinders)
+static inline uint64_t seek_ns(const struct sp__drive *d, uint32_t cylinders, bool write)
 {
-	if (cylinders < d->ntable && d->seek_table[cylinders] != UINT32_MAX)
-		return d->seek_table[cylinders];
-	return seek_curve(d, cylinders);
+	const struct sp__seekcurve *c = &d->seek[write && d->seek[1].n];
+
+	if (cylinders < c->ntable && c->table[cylinders] != UINT32_MAX)
+		return c->table[cylinders];
+	return interpolate(c, cylinders);
 }
 
-uint64_t sp__drive_seek_ns(const struct sp__drive *d, uint32_t cylinders)
+uint64_t sp__drive_seek_ns(const struct sp__drive *d, uint32_t cylinders, bool write)
 {
-	return seek_ns(d, cylinders);
+	return seek_ns(d, cylinders, write);
 }
 
-static bool is_monotone(const struct sp__drive *d)
+static bool is_monotone(const struct sp__seekcurve *c)
 {
-	for (size_t i = 1; i < d->nseek; i++)
-		if (d->seek[i].ns < d->seek[i - 1].ns)
+	for (size_t i = 1; i < c->n; i++)
+		if (c->points[i].ns < c->points[i - 1].ns)
 			return false;
 	return true;
 }
 
-int sp__drive_prepare(struct sp__drive *d)
+static int prepare_seek(struct sp__seekcurve *c, uint32_t cylinders)
 {
-	d->monotone = is_monotone(d);
-	d->per_unit = ~(u128)0 / d->period_den;
-	d->ntable = d->cylinders < TABLE_MAX ? d->cylinders : TABLE_MAX;
-	d->seek_table = malloc(d->ntable * sizeof(*d->seek_table));
-	if (!d->seek_table)
+	c->monotone = is_monotone(c);
+	c->ntable = cylinders < TABLE_MAX ? cylinders : TABLE_MAX;
+	c->table = malloc(c->ntable * sizeof(*c->table));
+	if (!c->table)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < d->ntable; i++) {
-		uint64_t ns = seek_curve(d, i);
+	for (uint32_t i = 0; i < c->ntable; i++) {
+		uint64_t ns = interpolate(c, i);
 
-		d->seek_table[i] = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+		c->table[i] = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
 	}
 	return 0;
+}
+
+int sp__drive_prepare(struct sp__drive *d)
+{
+	int rc = prepare_seek(&d->seek[0], d->cylinders);
+
+	d->per_unit = ~(u128)0 / d->period_den;
+	if (!rc && d->seek[1].n)
+		rc = prepare_seek(&d->seek[1], d->cylinders);
+	return rc;
+}
+
+static inline uint64_t move(const struct sp__drive *d, uint32_t cylinders, bool other_head,
+			    bool write)
+{
+	uint64_t ns = seek_ns(d, cylinders, write);
+
+	if (other_head && ns < d->head_switch_ns)
+		ns = d->head_switch_ns;
+	if (!write || !ns)
+		return ns;
+	/* Past the last point a falling curve may come to less. */
+	return d->write_settle_ns >= 0 || ns > (uint64_t)-d->write_settle_ns
+		       ? ns + (uint64_t)d->write_settle_ns
+		       : 0;
+}
+
+uint64_t sp__drive_move_ns(const struct sp__drive *d, uint32_t cylinders, bool other_head,
+			   bool write)
+{
+	return move(d, cylinders, other_head, write);
 }
 
 /* Of seek, head switch and settling, from where the arm is. */
 static inline uint64_t move_ns(const struct sp__drive *d, const struct sp__arm *arm, uint32_t cyl,
 			       uint32_t head, bool write)
 {
-	uint64_t ns = seek_ns(d, cyl > arm->cyl ? cyl - arm->cyl : arm->cyl - cyl);
-
-	if (head != arm->head && ns < d->head_switch_ns)
-		ns = d->head_switch_ns;
-	return write && ns ? ns + d->write_settle_ns : ns;
+	return move(d, cyl > arm->cyl ? cyl - arm->cyl : arm->cyl - cyl, head != arm->head, write);
 }
 
 /* The head above a track when it comes down there. */

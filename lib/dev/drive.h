@@ -38,6 +38,14 @@ struct sp__seekpoint {
 	uint64_t ns;
 };
 
+struct sp__seekcurve {
+	size_t n;
+	struct sp__seekpoint *points;
+	uint32_t ntable;
+	uint32_t *table; /* times over 0, 1, ... cylinders; UINT32_MAX: at least that */
+	bool monotone;	 /* a longer seek never takes less time */
+};
+
 /* Skews are in 1/skew_den of a revolution. */
 struct sp__zone {
 	uint32_t first_cyl, last_cyl;
@@ -95,15 +103,12 @@ struct sp__drive {
 	uint64_t period_num, period_den;
 	unsigned __int128 per_unit; /* 2^128 / period_den; see sp__drive_angle() */
 	sp__angle slack;	    /* a target missed by no more than this is not missed */
-	uint64_t head_switch_ns, write_settle_ns;
-	uint64_t bus_ps; /* per block, in 1e-12 s; 0: no limit */
+	uint64_t head_switch_ns;
+	int64_t write_settle_ns; /* may be negative, but no move for a write is */
+	uint64_t bus_ps;	 /* per block, in 1e-12 s; 0: no limit */
 	bool zero_latency;
 	struct sp__cache_config cache;
-	size_t nseek;
-	struct sp__seekpoint *seek;
-	uint32_t ntable;
-	uint32_t *seek_table; /* times over 0, 1, ... cylinders; UINT32_MAX: at least that */
-	bool monotone;	      /* a longer seek never takes less time */
+	struct sp__seekcurve seek[2]; /* of reads; of writes: without points if it is the same */
 	size_t nzones;
 	struct sp__zone *zones;
 	size_t nspans;
@@ -134,8 +139,11 @@ void sp__drive_where(const struct sp__drive *d, const struct sp__track *t, uint3
 		     uint32_t *head);
 uint64_t sp__drive_track(const struct sp__drive *d, uint32_t cyl, uint32_t head);
 
-/* Time of a seek over this many cylinders. */
-uint64_t sp__drive_seek_ns(const struct sp__drive *d, uint32_t cylinders);
+/* Time of a seek over this many cylinders, for a write without what settling adds. */
+uint64_t sp__drive_seek_ns(const struct sp__drive *d, uint32_t cylinders, bool write);
+/* The same with settling, and a switch of heads if it is one: all before the platter counts. */
+uint64_t sp__drive_move_ns(const struct sp__drive *d, uint32_t cylinders, bool other_head,
+			   bool write);
 /* The angle under the heads. */
 sp__angle sp__drive_angle(const struct sp__drive *d, uint64_t ns);
 

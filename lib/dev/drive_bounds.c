@@ -9,19 +9,29 @@
 #include "base/minmax.h"
 #include "dev/drive_cache_impl.h"
 
-/* Of the way to the nearest cylinder of a shelf. */
+static bool monotone(const struct sp__drive *d)
+{
+	return d->seek[0].monotone && (!d->seek[1].n || d->seek[1].monotone);
+}
+
+/* Of the way to the nearest cylinder of a shelf, for what waits there. */
 static uint64_t way_ns(const struct sp__drive *d, const struct sp__arm *arm,
 		       const struct sp__shelf *s)
 {
+	uint64_t read, write;
 	uint32_t way = 0;
 
-	if (s->unplaced || !d->monotone)
+	if (s->unplaced || !monotone(d))
 		return 0;
 	if (arm->cyl < s->first_cyl)
 		way = s->first_cyl - arm->cyl;
 	else if (arm->cyl > s->last_cyl)
 		way = arm->cyl - s->last_cyl;
-	return sp__drive_seek_ns(d, way);
+	read = sp__drive_move_ns(d, way, false, false);
+	write = sp__drive_move_ns(d, way, false, true);
+	if (s->reads && s->writes)
+		return sp__min(read, write);
+	return s->writes ? write : read;
 }
 
 /* Pieces that begin in [lo, hi] may be at hand. */

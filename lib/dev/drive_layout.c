@@ -250,8 +250,10 @@ void sp__drive_free(struct sp__drive *d)
 	}
 	free(d->remaps);
 	free(d->zones);
-	free(d->seek);
-	free(d->seek_table);
+	for (int i = 0; i < 2; i++) {
+		free(d->seek[i].points);
+		free(d->seek[i].table);
+	}
 	free(d->spans);
 	sp__trackmap_free(d->map);
 	free(d);

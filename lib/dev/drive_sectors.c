@@ -65,8 +65,8 @@ static int inside(const struct sp__drive *d, size_t zone, const char *what, uint
 	uint64_t all = first_place(d, zone + 1) - first_place(d, zone);
 
 	if (!n)
-		return sp__errf(err, SP_EFORMAT, "read", NULL, -1, "zones[%zu].%s: no sectors", zone,
-				what);
+		return sp__errf(err, SP_EFORMAT, "read", NULL, -1, "zones[%zu].%s: no sectors",
+				zone, what);
 	if (first < all && n <= all - first)
 		return 0;
 	return sp__errf(err, SP_EFORMAT, "read", NULL, -1,
@@ -242,10 +242,9 @@ static int add_remap(struct sp__drive *d, size_t zone, const uint64_t *row, stru
 	if (!rc && !SP__ARRAY_ROOM_NEXT(d->remaps, d->nremaps))
 		rc = no_memory(err);
 	if (!rc)
-		d->remaps[d->nremaps++] =
-			(struct sp__remap){ .lbn = sp__trackmap_lbn(d->map, from),
-					    .place = to,
-					    .blocks = (uint32_t)count };
+		d->remaps[d->nremaps++] = (struct sp__remap){ .lbn = sp__trackmap_lbn(d->map, from),
+							      .place = to,
+							      .blocks = (uint32_t)count };
 	return rc;
 }
 

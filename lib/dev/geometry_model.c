@@ -17,7 +17,7 @@
  * heads; that is more than the same hop elsewhere, but less than the aim.)
  *
  * W = (positioning + settling of a write + overhead + what the bus delays the
- * end of a read) / period.  Hops of up to HOPS tracks are tabled; cylinder and
+ * end of a read) / period, for each operation whose seeks are its own.  Hops of up to HOPS tracks are tabled; cylinder and
  * head of the tracks around a place are laid out once, so a hop costs a
  * subtraction and a look into the table of seeks.
  *
@@ -43,6 +43,7 @@ struct at {
 struct curve {
 	const struct sp__drive *d;
 	uint64_t *seek_ns;	 /* by distance in cylinders, below cylinders */
+	bool *apart;		 /* regions into which a hop may need more than inside */
 	struct at *at;		 /* of the tracks looked at */
 	uint64_t first;		 /* the first of them */
 	uint64_t need[HOPS + 1]; /* to hop this many tracks */
@@ -150,15 +151,45 @@ static int crosses_badly(struct curve *c, size_t region, bool *badly)
 static int put_curve(struct sp_geometry *g, const struct curve *c, enum sp_geometry_op op)
 {
 	const struct sp__drive *d = c->d;
-	uint64_t more = op == SP_GEOMETRY_WRITE ? d->write_settle_ns : sp__drive_bus_ns(d, 1);
+	double more = op == SP_GEOMETRY_WRITE ? (double)d->write_settle_ns
+					      : (double)sp__drive_bus_ns(d, 1);
 
 	for (uint64_t k = 1; k <= c->farthest; k++) {
-		double ns = (double)(c->most[k] + more) + g->overhead_ns[op];
+		double ns = (double)c->most[k] + more + g->overhead_ns[op];
 
 		if (sp__hops_add(&g->hops[op], k, ns / g->period_ns * 360))
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+static int mark_apart(struct curve *c, const struct sp__hops *h)
+{
+	double aim = h->nsteps ? sp__hops_knee(h) : 0;
+	int rc = 0;
+
+	c->plateau = 0;
+	for (size_t i = 0; i < h->nsteps; i++)
+		if (h->steps[i].w_deg <= aim)
+			c->plateau = c->most[h->steps[i].tracks];
+	for (size_t i = 1; i < c->d->map->nregions && !rc; i++)
+		if (!c->apart[i])
+			rc = crosses_badly(c, i, &c->apart[i]);
+	return rc;
+}
+
+/* Of an operation with seeks of its own. */
+static int put_hops(struct sp_geometry *g, struct curve *c, enum sp_geometry_op op)
+{
+	int rc;
+
+	for (uint32_t i = 0; i < c->d->cylinders; i++)
+		c->seek_ns[i] = sp__drive_seek_ns(c->d, i, op == SP_GEOMETRY_WRITE);
+	memset(c->need, 0, sizeof(c->need));
+	rc = all_inside(c);
+	if (!rc)
+		rc = put_curve(g, c, op);
+	return rc ? rc : mark_apart(c, &g->hops[op]);
 }
 
 /* The slips of a region, from its first place on. */
@@ -190,35 +221,19 @@ static int add_region(struct sp_geometry *g, const struct sp__trackmap *map, siz
 	return rc;
 }
 
-static int put_tracks(struct sp_geometry *g, struct curve *c, struct sp_errinfo *err)
-{
-	const struct sp__hops *h = &g->hops[SP_GEOMETRY_READ];
-	double aim = h->nsteps ? sp__hops_knee(h) : 0;
-	int rc = 0;
-
-	for (size_t i = 0; i < h->nsteps; i++)
-		if (h->steps[i].w_deg <= aim)
-			c->plateau = c->most[h->steps[i].tracks];
-	for (size_t i = 0; i < c->d->map->nregions && !rc; i++) {
-		bool apart = false;
-
-		if (i && crosses_badly(c, i, &apart))
-			return -ENOMEM;
-		rc = add_region(g, c->d->map, i, apart, err);
-	}
-	return rc;
-}
-
 static int put_seeks(struct sp_geometry *g, const struct sp__drive *d)
 {
-	uint64_t third = sp__drive_seek_ns(d, d->cylinders / 3);
+	uint64_t third = sp__drive_seek_ns(d, d->cylinders / 3, false);
 
 	g->seek_s = ((double)third + g->period_ns / 2) * 1e-9;
 	if (d->surfaces > 1 && sp__geometry_add_seek(g, 0, (double)d->head_switch_ns))
 		return -ENOMEM;
-	for (size_t i = 0; i < d->nseek; i++)
-		if (sp__geometry_add_seek(g, d->seek[i].cylinders, (double)d->seek[i].ns))
+	for (size_t i = 0; i < d->seek[0].n; i++) {
+		const struct sp__seekpoint *p = &d->seek[0].points[i];
+
+		if (sp__geometry_add_seek(g, p->cylinders, (double)p->ns))
 			return -ENOMEM;
+	}
 	return 0;
 }
 
@@ -229,17 +244,15 @@ static int put_mechanics(struct sp_geometry *g, const struct sp__drive *d, struc
 
 	c->d = d;
 	c->seek_ns = calloc(d->cylinders, sizeof(*c->seek_ns));
-	if (!c->seek_ns)
+	c->apart = calloc(d->map->nregions, sizeof(*c->apart));
+	if (!c->seek_ns || !c->apart)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < d->cylinders; i++)
-		c->seek_ns[i] = sp__drive_seek_ns(d, i);
-	rc = all_inside(c);
+	rc = put_hops(g, c, SP_GEOMETRY_READ);
 	if (!rc)
-		rc = put_curve(g, c, SP_GEOMETRY_READ);
-	if (!rc)
-		rc = put_curve(g, c, SP_GEOMETRY_WRITE);
-	if (!rc)
-		rc = put_tracks(g, c, err);
+		rc = d->seek[1].n ? put_hops(g, c, SP_GEOMETRY_WRITE)
+				  : put_curve(g, c, SP_GEOMETRY_WRITE);
+	for (size_t i = 0; i < d->map->nregions && !rc; i++)
+		rc = add_region(g, d->map, i, c->apart[i], err);
 	return rc ? rc : put_seeks(g, d);
 }
 
@@ -259,6 +272,7 @@ static int put_drive(struct sp_geometry *g, const struct sp__model *m, const str
 		rc = put_mechanics(g, d, c, err);
 	if (c) {
 		free(c->seek_ns);
+		free(c->apart);
 		free(c->at);
 	}
 	free(c);

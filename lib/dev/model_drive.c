@@ -73,35 +73,50 @@ static void zones(struct sp__jobj *o, struct sp__drive *d)
 		sp__jfail(o, "cylinders", "the zones have %u", d->cylinders);
 }
 
-static void seek(struct sp__jobj *o, struct sp__drive *d)
+static void seek(struct sp__jobj *o, const char *name, struct sp__seekcurve *c)
 {
-	static const char name[] = "seek_ms";
 	const json_t *list = sp__jarray(o, name, 1, 1000000), *v;
 	double cyl, ms;
 
-	if (!list) {
-		sp__jfail(o, name, "is missing");
+	if (!list)
 		return;
-	}
-	d->nseek = json_array_size(list);
-	d->seek = calloc(d->nseek, sizeof(*d->seek));
-	if (!d->seek)
+	c->n = json_array_size(list);
+	c->points = calloc(c->n, sizeof(*c->points));
+	if (!c->points)
 		sp__jnomem(o);
-	for (size_t i = 0; i < d->nseek && !o->rc; i++) {
+	for (size_t i = 0; i < c->n && !o->rc; i++) {
 		v = json_array_get(list, i);
 		if (json_array_size(v) != 2)
 			sp__jfail(o, name, "member %zu is not a pair of cylinders and ms", i);
 		else if (sp__jnumber(o, name, i, json_array_get(v, 0), 1, SP__CYLINDERS_MAX,
 				     &cyl) &&
 			 sp__jnumber(o, name, i, json_array_get(v, 1), 0, 1e4, &ms)) {
-			d->seek[i].cylinders = (uint32_t)cyl;
-			d->seek[i].ns = (uint64_t)llround(ms * 1e6);
-			if (d->seek[i].cylinders != cyl)
+			c->points[i].cylinders = (uint32_t)cyl;
+			c->points[i].ns = (uint64_t)llround(ms * 1e6);
+			if (c->points[i].cylinders != cyl)
 				sp__jfail(o, name, "member %zu: %.10g cylinders", i, cyl);
-			if (i && cyl <= d->seek[i - 1].cylinders)
+			if (i && cyl <= c->points[i - 1].cylinders)
 				sp__jfail(o, name, "member %zu: distances do not ascend", i);
 		}
 	}
+}
+
+/* Settling may save time on what the arm has to do, but not more. */
+static void settle(struct sp__jobj *o, struct sp__drive *d)
+{
+	static const char name[] = "write_settle_ms";
+	const struct sp__seekcurve *c = &d->seek[d->seek[1].n > 0];
+	int64_t ns;
+
+	ns = d->write_settle_ns = llround(sp__jreal(o, name, -1e4, 3.6e6, 0) * 1e6);
+	if (!o->rc && d->surfaces > 1 && (int64_t)d->head_switch_ns + ns < 0)
+		sp__jfail(o, name, "a head switch for a write would take less than no time");
+	for (size_t i = 0; i < c->n && !o->rc; i++)
+		if ((int64_t)c->points[i].ns + ns < 0)
+			sp__jfail(o, name,
+				  "a seek over %u cylinders for a write would take less "
+				  "than no time",
+				  c->points[i].cylinders);
 }
 
 const char *const sp__layout_words[] = {
@@ -229,7 +244,6 @@ int sp__drive_parse(struct sp__jobj *o, struct sp__model *m)
 	period(o, d);
 	layout(o, d);
 	d->head_switch_ns = sp__jms(o, "head_switch_ms", SP__JREQUIRED);
-	d->write_settle_ns = sp__jms(o, "write_settle_ms", 0);
 	if (!both(o, "read_overhead_ms", "read_miss_overhead_ms"))
 		m->overhead_ns[0] =
 			sp__jms(o,
@@ -239,7 +253,11 @@ int sp__drive_parse(struct sp__jobj *o, struct sp__model *m)
 	m->overhead_ns[1] = sp__jms(o, "write_overhead_ms", 0);
 	bus(o, m, d);
 	cache(o, d);
-	seek(o, d);
+	seek(o, "seek_ms", &d->seek[0]);
+	if (!d->seek[0].n)
+		sp__jfail(o, "seek_ms", "is missing");
+	seek(o, "write_seek_ms", &d->seek[1]);
+	settle(o, d);
 	if (!o->rc)
 		zones(o, d);
 	return o->rc ? o->rc : build(o, m, d);

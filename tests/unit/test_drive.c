@@ -21,6 +21,9 @@
 #define SETTLE 400000.0
 
 static const double seek_ms[][2] = { { 1, 0.71 }, { 2, 0.64 }, { 5, 1.13 }, { 9, 1.81 } };
+/* Of writes that settle sooner than reads. */
+static const double write_seek_ms[][2] = { { 1, 0.92 }, { 3, 0.85 }, { 4, 1.22 }, { 16, 3.1 } };
+#define SETTLE_LESS (-300000.0)
 
 struct block {
 	uint32_t cyl, head, sector;
@@ -36,12 +39,13 @@ struct naive {
 	size_t n;
 	uint32_t cyl, head;
 	double at; /* angle of the next track */
+	bool quick;
 };
 
 struct shape {
 	const char *layout;
 	unsigned band;
-	bool descends, unequal, slips, spares;
+	bool descends, unequal, slips, spares, quick;
 };
 
 static const int zones[][4] = { { 0, 6, 20, 3 }, { 7, 7, 18, 2 }, { 8, 16, 13, 4 } };
@@ -93,8 +97,9 @@ static struct sp__model *model(const struct shape *s)
 	n = (size_t)snprintf(text, sizeof(text),
 			     "{ \"rpm\": 10025, \"surfaces\": %d, \"layout\": \"%s\","
 			     "\"first_head_descends\": %s, \"head_switch_ms\": 0.613111,"
-			     "\"write_settle_ms\": 0.4, \"zones\": [",
-			     SURFACES, s->layout, s->descends ? "true" : "false");
+			     "\"write_settle_ms\": %g, \"zones\": [",
+			     SURFACES, s->layout, s->descends ? "true" : "false",
+			     s->quick ? SETTLE_LESS * 1e-6 : SETTLE * 1e-6);
 	for (unsigned z = 0; z < 3; z++) {
 		n += (size_t)snprintf(
 			text + n, sizeof(text) - n,
@@ -110,7 +115,11 @@ static struct sp__model *model(const struct shape *s)
 	for (unsigned i = 0; i < 4; i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s[%g, %g]", i ? "," : "",
 				      seek_ms[i][0], seek_ms[i][1]);
-	n += (size_t)snprintf(text + n, sizeof(text) - n, "]");
+	n += (size_t)snprintf(text + n, sizeof(text) - n, "]%s",
+			      s->quick ? ", \"write_seek_ms\": [" : "");
+	for (unsigned i = 0; s->quick && i < 4; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "[%g, %g]%s", write_seek_ms[i][0],
+				      write_seek_ms[i][1], i < 3 ? "," : "]");
 	if (s->band)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, ", \"band_tracks\": %u", s->band);
 	if (s->slips) {
@@ -246,31 +255,30 @@ static void lay_zone(struct naive *v, const struct shape *s, unsigned z)
 	}
 }
 
-static double naive_seek(unsigned d)
+static double naive_seek(unsigned d, const double (*curve)[2])
 {
 	unsigned i = 1;
 
 	if (!d)
 		return 0;
 	if (d <= 1)
-		return seek_ms[0][1] * 1e6;
-	while (i < 3 && seek_ms[i][0] < d)
+		return curve[0][1] * 1e6;
+	while (i < 3 && curve[i][0] < d)
 		i++;
-	return 1e6 *
-	       (seek_ms[i - 1][1] + (seek_ms[i][1] - seek_ms[i - 1][1]) * (d - seek_ms[i - 1][0]) /
-					    (seek_ms[i][0] - seek_ms[i - 1][0]));
+	return 1e6 * (curve[i - 1][1] + (curve[i][1] - curve[i - 1][1]) * (d - curve[i - 1][0]) /
+						(curve[i][0] - curve[i - 1][0]));
 }
 
 static double naive_serve(struct naive *v, double t, uint64_t lbn, unsigned n, bool write)
 {
 	for (const struct block *b = &v->where[lbn]; n--; b++) {
 		unsigned d = b->cyl > v->cyl ? b->cyl - v->cyl : v->cyl - b->cyl;
-		double move = naive_seek(d), wait;
+		double move = naive_seek(d, write && v->quick ? write_seek_ms : seek_ms), wait;
 
 		if (b->head != v->head && move < SWITCH)
 			move = SWITCH;
 		if (move > 0 && write)
-			move += SETTLE;
+			move += v->quick ? SETTLE_LESS : SETTLE;
 		t += move;
 		wait = b->angle * T - fmod(t, T);
 		if (wait < -5)
@@ -347,9 +355,12 @@ static void check_shape(const struct shape *s)
 	struct naive *v = calloc(1, sizeof(*v));
 	char what[96];
 
-	snprintf(what, sizeof(what), "%s%s%.0u%s%s%s%s", s->layout, s->band ? " by " : "", s->band,
-		 s->descends ? " downwards" : "", s->unequal ? ", unequal heads" : "",
-		 s->slips ? ", slips" : "", s->spares ? ", spares" : "");
+	snprintf(what, sizeof(what), "%s%s%.0u%s%s%s%s%s", s->layout, s->band ? " by " : "",
+		 s->band, s->descends ? " downwards" : "", s->unequal ? ", unequal heads" : "",
+		 s->slips ? ", slips" : "", s->spares ? ", spares" : "",
+		 s->quick ? ", quick writes" : "");
+	if (v)
+		v->quick = s->quick;
 	for (unsigned z = 0; v && z < 3; z++) {
 		size_t zone = v->sectors;
 
@@ -369,12 +380,12 @@ static void check_seek(void)
 	struct sp__model *m = model(&(struct shape){ .layout = "cylinder" });
 	const struct sp__drive *d = sp__model_drive(m);
 
-	ok(sp__drive_seek_ns(d, 0) == 0, "no seek takes no time");
-	ok(sp__drive_seek_ns(d, 1) == 710000 && sp__drive_seek_ns(d, 2) == 640000 &&
-		   sp__drive_seek_ns(d, 9) == 1810000,
+	ok(sp__drive_seek_ns(d, 0, false) == 0, "no seek takes no time");
+	ok(sp__drive_seek_ns(d, 1, false) == 710000 && sp__drive_seek_ns(d, 2, false) == 640000 &&
+		   sp__drive_seek_ns(d, 9, false) == 1810000,
 	   "seeks over the distances of points take the times of the points");
-	ok(sp__drive_seek_ns(d, 3) == 803333, "between two points a seek is interpolated");
-	ok(sp__drive_seek_ns(d, 16) == 3000000, "past the last point it is extrapolated");
+	ok(sp__drive_seek_ns(d, 3, false) == 803333, "between two points a seek is interpolated");
+	ok(sp__drive_seek_ns(d, 16, false) == 3000000, "past the last point it is extrapolated");
 	sp__model_free(m);
 }
 
@@ -484,6 +495,7 @@ int main(void)
 			s.unequal = k & 1;
 			s.slips = k & 2;
 			s.spares = k & 4;
+			s.quick = k == 1 || k == 4;
 			check_shape(&s);
 		}
 	}

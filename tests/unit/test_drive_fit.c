@@ -93,7 +93,7 @@ static void check_ultrastar(void)
 	stream.write = true;
 	near(m, stream, 30, 0.2, "sequential writes");
 	ok(m->window == 32, "the drive holds 32 requests");
-	ok(sp__drive_seek_ns(sp__model_drive(m), 6000) == 4900000,
+	ok(sp__drive_seek_ns(sp__model_drive(m), 6000, false) == 4900000,
 	   "its average seek is the documented 4.9 ms");
 	sp__model_free(m);
 }
@@ -103,7 +103,7 @@ static uint32_t reach(const struct sp__drive *d, uint64_t ns)
 {
 	uint32_t n = 0;
 
-	while (n < 1000 && sp__drive_seek_ns(d, n + 1) <= ns)
+	while (n < 1000 && sp__drive_seek_ns(d, n + 1, false) <= ns)
 		n++;
 	return n;
 }
@@ -117,13 +117,13 @@ static void check_settle(void)
 	ok(d->surfaces * reach(d, 850000) == 136 && d->surfaces * reach(d, 1016667) == 176 &&
 		   d->surfaces * reach(d, 1183334) == 376,
 	   "atlas10k3-like: 136, 176 and 376 tracks within 51, 61 and 71 degrees");
-	ok(sp__drive_seek_ns(d, d->cylinders / 3) == 5300000,
+	ok(sp__drive_seek_ns(d, d->cylinders / 3, false) == 5300000,
 	   "atlas10k3-like: a third of the stroke takes 5.3 ms");
 	sp__model_free(m);
 	m = load("cheetah36es-like");
 	d = sp__model_drive(m);
 	ok(reach(d, 700000) == 12, "cheetah36es-like: settling within 12 cylinders");
-	ok(sp__drive_seek_ns(d, 1) + m->overhead_ns[0] == 700000,
+	ok(sp__drive_seek_ns(d, 1, false) + m->overhead_ns[0] == 700000,
 	   "cheetah36es-like: the shortest access is 0.7 ms");
 	sp__model_free(m);
 }

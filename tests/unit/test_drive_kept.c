@@ -58,7 +58,7 @@ static void check_angles(const char *rpm)
 			sp__angle_of((uint64_t)(rest % d->period_den), d->period_den);
 	}
 	ok(same == 10000, "at %s rpm angles are those of exact division", rpm);
-	ok(sp__drive_seek_ns(d, 1) == UINT64_C(5000000000),
+	ok(sp__drive_seek_ns(d, 1, false) == UINT64_C(5000000000),
 	   "a seek that no table of 32 bits can hold is as long as the model says");
 	sp__model_free(m);
 }
@@ -79,7 +79,7 @@ static void check_fractions(void)
 
 static uint64_t curve(const struct sp__drive *d, uint32_t cylinders)
 {
-	const struct sp__seekpoint *p = d->seek, *end = d->seek + d->nseek - 1;
+	const struct sp__seekpoint *p = d->seek[0].points, *end = p + d->seek[0].n - 1;
 	double run, rise;
 
 	if (cylinders <= p->cylinders)
@@ -98,7 +98,7 @@ static void check_seeks(const char *name)
 	uint32_t wrong = 0;
 
 	for (uint32_t i = 0; i < d->cylinders; i++) {
-		uint64_t ns = sp__drive_seek_ns(d, i), want = curve(d, i);
+		uint64_t ns = sp__drive_seek_ns(d, i, false), want = curve(d, i);
 
 		wrong += ns > want + 1 || want > ns + 1;
 	}

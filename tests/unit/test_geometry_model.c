@@ -43,6 +43,14 @@ static const char spared[] =
 	"\"cyl_skew\":60,\"spares\":[[0,6000],[7198,2,1200]],\"slips\":[9001]},"
 	"{\"first_cyl\":400,\"last_cyl\":900,\"spt\":250,\"track_skew\":40,\"cyl_skew\":50,"
 	"\"start_skew\":77.5,\"spares\":[[200000,40000],[500000,1000]]}]}";
+/* Writes settle sooner than reads, but seek more slowly, and as far without waiting. */
+static const char quick[] =
+	"{\"kind\":\"rotating\",\"rpm\":6400,\"surfaces\":3,\"head_switch_ms\":0.9,"
+	"\"write_settle_ms\":-0.6,\"read_overhead_ms\":0.2,\"write_overhead_ms\":0.1,"
+	"\"seek_ms\":[[1,0.7],[12,0.9],[13,1.4],[900,9]],"
+	"\"write_seek_ms\":[[1,1],[20,1.4],[21,1.9],[900,9.5]],"
+	"\"zones\":[{\"first_cyl\":0,\"last_cyl\":900,\"spt\":300,\"track_skew\":50,"
+	"\"cyl_skew\":60}]}";
 /* A whole surface of each zone, then back on the next one; the bus takes its time. */
 static const char surfaces[] =
 	"{\"kind\":\"rotating\",\"rpm\":5400,\"surfaces\":4,\"layout\":\"surface-serpentine\","
@@ -399,12 +407,33 @@ static void empty_tracks(void)
 	rig_close(&r);
 }
 
+/* By hand: 0.9 + 0.2 ms of 9.375 for reads, and 1.4 - 0.6 + 0.1 for writes. */
+static void quick_writes(void)
+{
+	uint64_t reads = 0, writes = 0;
+	double read, write;
+	struct rig r;
+
+	ok(rig_open(&r, quick) && sp_geometry_aim(r.g, SP_GEOMETRY_READ, &read) == 0 &&
+		   fabs(read - 1.1 / 9.375 * 360) < 1e-9 &&
+		   sp_geometry_aim(r.g, SP_GEOMETRY_WRITE, &write) == 0 &&
+		   fabs(write - 0.9 / 9.375 * 360) < 1e-9,
+	   "the aim of writes is that of their own seeks and settling");
+	ok(sp_geometry_reach(r.g, SP_GEOMETRY_READ, read, &reads) == 0 && reads == 12 * 3 &&
+		   sp_geometry_reach(r.g, SP_GEOMETRY_WRITE, write, &writes) == 0 &&
+		   writes == 20 * 3,
+	   "and they reach as far as their own plateau");
+	rig_close(&r);
+}
+
 int main(void)
 {
 	table_2_1();
 	hops(snake, "cylinder serpentine with zones of each head");
 	hops(bands, "hybrid serpentine with slips");
 	hops(spared, "cylinder order with spares");
+	hops(quick, "writes with seeks of their own");
+	quick_writes();
 	hops(surfaces, "surface serpentine with a bus");
 	shipped();
 	one_degree_less();
