@@ -23,7 +23,8 @@
  * by which dividing becomes multiplying and one correction, exactly.
  *
  * The bus moves a block when it has been read, one after the other.  For
- * writes all blocks come before the medium can be done with the last.
+ * writes all blocks come before the medium can be done with the last.  A bus
+ * apart moves blocks when all have been read, or before any is written.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -319,19 +320,31 @@ uint64_t sp__drive_bus_ns(const struct sp__drive *d, uint32_t blocks)
 	return (uint64_t)(((u128)d->bus_ps * blocks + 500) / 1000);
 }
 
+uint64_t sp__drive_tail_ns(const struct sp__drive *d, uint32_t blocks)
+{
+	return sp__drive_bus_ns(d, d->bus_apart[0] ? blocks : 1);
+}
+
+uint64_t sp__drive_head_ns(const struct sp__drive *d, uint32_t blocks)
+{
+	return d->bus_apart[1] ? sp__drive_bus_ns(d, blocks) : 0;
+}
+
 void sp__drive_direct(const struct sp__drive *d, struct sp__arm *arm, uint64_t start_ns,
 		      const struct sp__piece *piece, struct sp__service *s)
 {
-	uint64_t last;
+	uint64_t begin = start_ns, last;
 
-	sp__drive_media(d, arm, start_ns, piece, d->zero_latency && !piece->write, s);
+	if (piece->write)
+		begin += sp__drive_head_ns(d, piece->blocks);
+	sp__drive_media(d, arm, begin, piece, d->zero_latency && !piece->write, s);
 	arm->free_ns = s->done_ns;
 	if (!d->bus_ps)
 		return;
 	last = piece->write ? start_ns : arm->begin_ns;
 	last += sp__drive_bus_ns(d, piece->blocks);
 	if (!piece->write)
-		s->done_ns += sp__drive_bus_ns(d, 1);
+		s->done_ns += sp__drive_tail_ns(d, piece->blocks);
 	s->done_ns = sp__max(s->done_ns, last);
 }
 
@@ -352,4 +365,14 @@ uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm
 	if (d->zero_latency && !piece->write && inside(&p))
 		return ns + turn_ns(d, turned(at, &p, true) - p.width);
 	return ns + turn_ns(d, p.wait);
+}
+
+uint64_t sp__drive_near_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
+			   const struct sp__piece *piece, uint64_t limit_ns)
+{
+	uint64_t head = piece->write ? sp__drive_head_ns(d, piece->blocks) : 0;
+
+	if (head > limit_ns)
+		return head;
+	return head + sp__drive_reach_ns(d, arm, now_ns + head, piece, limit_ns - head);
 }

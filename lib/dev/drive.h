@@ -106,6 +106,7 @@ struct sp__drive {
 	uint64_t head_switch_ns;
 	int64_t write_settle_ns; /* may be negative, but no move for a write is */
 	uint64_t bus_ps;	 /* per block, in 1e-12 s; 0: no limit */
+	bool bus_apart[2];	 /* read, write: it moves nothing while the medium does */
 	bool zero_latency;
 	struct sp__cache_config cache;
 	struct sp__seekcurve seek[2]; /* of reads; of writes: without points if it is the same */

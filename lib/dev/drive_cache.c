@@ -242,8 +242,8 @@ static void read_hit(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t st
 	if (segment == c->cfg->segments)
 		return;
 	if (p->lbn + p->blocks > c->segments[segment].late)
-		s->done_ns = sp__max(s->done_ns,
-				     c->segments[segment].late_ns + sp__drive_bus_ns(c->d, 1));
+		s->done_ns = sp__max(s->done_ns, c->segments[segment].late_ns +
+							 sp__drive_tail_ns(c->d, p->blocks));
 	c->segments[segment].used = c->count;
 	if (!a->active || a->segment != segment || end <= a->end)
 		return;
@@ -275,7 +275,7 @@ static void read_on(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t sta
 	arm->free_ns = a->at_ns;
 	c->blocks_writing = 0;
 	s->transfer_ns = a->at_ns > start_ns ? a->at_ns - start_ns : 0;
-	s->done_ns = sp__max(a->at_ns + sp__drive_bus_ns(c->d, 1),
+	s->done_ns = sp__max(a->at_ns + sp__drive_tail_ns(c->d, p->blocks),
 			     start_ns + c->cfg->read_hit_ns + sp__drive_bus_ns(c->d, p->blocks));
 	ahead_start(c, a->segment, end, a->at_ns);
 }
@@ -427,5 +427,5 @@ uint64_t sp__drive_cache_position(struct sp__drive_cache *c, struct sp__arm *arm
 	wait = c->start_ns - now_ns;
 	if (wait > limit_ns)
 		return wait;
-	return wait + sp__drive_reach_ns(c->d, &c->now, c->start_ns, p, limit_ns - wait);
+	return wait + sp__drive_near_ns(c->d, &c->now, c->start_ns, p, limit_ns - wait);
 }

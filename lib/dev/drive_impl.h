@@ -42,7 +42,14 @@ void sp__drive_direct(const struct sp__drive *d, struct sp__arm *arm, uint64_t s
 /* Time on the first track that is not transfer: the key of SPTF; or anything above limit_ns. */
 uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
 			    const struct sp__piece *piece, uint64_t limit_ns);
+/* The same for a request whose blocks must come over the bus first. */
+uint64_t sp__drive_near_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
+			   const struct sp__piece *piece, uint64_t limit_ns);
 uint64_t sp__drive_bus_ns(const struct sp__drive *d, uint32_t blocks);
+/* What the bus needs when the last of so many blocks has been read. */
+uint64_t sp__drive_tail_ns(const struct sp__drive *d, uint32_t blocks);
+/* What it needs before the first of them can be written. */
+uint64_t sp__drive_head_ns(const struct sp__drive *d, uint32_t blocks);
 
 struct sp__drive_cache;
 

@@ -69,7 +69,7 @@ static uint64_t drive_position(const struct sp__model *m, void *state, uint64_t 
 
 	if (s->cache)
 		return sp__drive_cache_position(s->cache, &s->arm, now_ns, p, limit_ns);
-	return sp__drive_reach_ns(m->impl, &s->arm, now_ns, p, limit_ns);
+	return sp__drive_near_ns(m->impl, &s->arm, now_ns, p, limit_ns);
 }
 
 static void drive_bounds(const struct sp__model *m, void *state, uint64_t now_ns,

@@ -17,7 +17,8 @@
  * heads; that is more than the same hop elsewhere, but less than the aim.)
  *
  * W = (positioning + settling of a write + overhead + what the bus delays the
- * end of a read) / period, for each operation whose seeks are its own.  Hops of up to HOPS tracks are tabled; cylinder and
+ * end of a read, or the start of a write, of one block) / period, for each
+ * operation whose seeks are its own.  Hops of up to HOPS tracks are tabled; cylinder and
  * head of the tracks around a place are laid out once, so a hop costs a
  * subtraction and a look into the table of seeks.
  *
@@ -151,8 +152,9 @@ static int crosses_badly(struct curve *c, size_t region, bool *badly)
 static int put_curve(struct sp_geometry *g, const struct curve *c, enum sp_geometry_op op)
 {
 	const struct sp__drive *d = c->d;
-	double more = op == SP_GEOMETRY_WRITE ? (double)d->write_settle_ns
-					      : (double)sp__drive_bus_ns(d, 1);
+	double more = op == SP_GEOMETRY_WRITE
+			      ? (double)d->write_settle_ns + (double)sp__drive_head_ns(d, 1)
+			      : (double)sp__drive_tail_ns(d, 1);
 
 	for (uint64_t k = 1; k <= c->farthest; k++) {
 		double ns = (double)c->most[k] + more + g->overhead_ns[op];

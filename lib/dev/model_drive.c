@@ -146,13 +146,20 @@ static void layout(struct sp__jobj *o, struct sp__drive *d)
 
 static void bus(struct sp__jobj *o, const struct sp__model *m, struct sp__drive *d)
 {
+	static const char *const words[] = { "both", "reads", "writes", "none", NULL };
 	double ms, rate;
+	int overlap;
 
 	if (both(o, "bus_ms_per_block", "bus_mb_s"))
 		return;
 	ms = sp__jreal(o, "bus_ms_per_block", 0, 1000, 0);
 	rate = sp__jreal(o, "bus_mb_s", 0.001, 1e6, 0);
 	d->bus_ps = (uint64_t)llround(rate > 0 ? m->block_bytes / rate * 1e6 : ms * 1e9);
+	overlap = sp__jword(o, "bus_overlap", words, 0);
+	d->bus_apart[0] = overlap & 2;
+	d->bus_apart[1] = overlap & 1;
+	if (sp__jhas(o, "bus_overlap") && !d->bus_ps)
+		sp__jfail(o, "bus_overlap", "without a bus that takes time");
 }
 
 static void cache(struct sp__jobj *top, struct sp__drive *d)

@@ -268,8 +268,22 @@ static void pure(const char *words)
 	ok(same == 3000, "asking for positions changes nothing");
 }
 
+/* A bus of 4 us for a block that moves none while the medium is read. */
+static void bus_apart(void)
+{
+	begin("\"segments\": 2, \"segment_blocks\": 300, \"readahead_blocks\": 200 },"
+	      "\"bus_ms_per_block\": 0.004, \"bus_overlap\": \"writes\", \"host\": {");
+	ok(serve(0, false, 0, 100) == 100 * (BLOCK + 4000), "100 blocks are read, then moved");
+	/* The head is at block 140, and passes 230 at 2.3 ms. */
+	ok(serve(1400000, false, 130, 100) == 900000 + 400000,
+	   "the drive waits for what it is reading ahead, then moves it");
+	ok(serve(2700000, false, 130, 100) == 400000, "what it has is moved at once");
+	end();
+}
+
 int main(void)
 {
+	bus_apart();
 	read_ahead();
 	streams();
 	zero_latency();
