@@ -95,6 +95,13 @@ struct sp__cache_config {
 	uint64_t read_hit_ns, write_hit_ns;
 };
 
+/* What the drive itself needs for a request, when it serves it. */
+struct sp__overheads {
+	/* Before anything moves: of a read, write; a miss, hit; after a read, write. */
+	uint64_t begin_ns[2][2][2];
+	uint64_t end_ns[2]; /* after all else: of a read, write */
+};
+
 struct sp__drive {
 	enum sp__lbn_layout layout;
 	bool descends; /* serpentines: the first head goes from the high cylinder down */
@@ -108,6 +115,7 @@ struct sp__drive {
 	uint64_t bus_ps;	 /* per block, in 1e-12 s; 0: no limit */
 	bool bus_apart[2];	 /* read, write: it moves nothing while the medium does */
 	bool zero_latency;
+	struct sp__overheads overheads;
 	struct sp__cache_config cache;
 	struct sp__seekcurve seek[2]; /* of reads; of writes: without points if it is the same */
 	size_t nzones;

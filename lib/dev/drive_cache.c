@@ -407,25 +407,31 @@ void sp__cache_settle(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t n
 	c->settled = true;
 }
 
-/* The arm need not go anywhere for it. */
-static bool at_hand(const struct sp__drive_cache *c, const struct sp__arm *arm,
-		    const struct sp__piece *p)
+static bool has(const struct sp__drive_cache *c, const struct sp__piece *p)
 {
-	if (p->write)
-		return sp__buffer_room(c, arm, c->settled_ns, p);
 	return find(c, p) < c->cfg->segments || sp__buffer_has(c, p) || on_the_way(c, p);
 }
 
+bool sp__drive_cache_hits(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
+			  const struct sp__piece *p)
+{
+	if (p->write)
+		return p->blocks <= c->cfg->write_blocks;
+	sp__cache_settle(c, arm, now_ns);
+	return has(c, p);
+}
+
 uint64_t sp__drive_cache_position(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
-				  const struct sp__piece *p, uint64_t limit_ns)
+				  uint64_t before_ns, const struct sp__piece *p, uint64_t limit_ns)
 {
 	uint64_t wait;
 
 	sp__cache_settle(c, arm, now_ns);
-	if (at_hand(c, arm, p))
+	/* The arm need not go anywhere for it. */
+	if (p->write ? sp__buffer_room(c, arm, now_ns, p) : has(c, p))
 		return 0;
-	wait = c->start_ns - now_ns;
+	wait = sp__max(c->start_ns - now_ns, before_ns);
 	if (wait > limit_ns)
 		return wait;
-	return wait + sp__drive_near_ns(c->d, &c->now, c->start_ns, p, limit_ns - wait);
+	return wait + sp__drive_near_ns(c->d, &c->now, now_ns + wait, p, limit_ns - wait);
 }

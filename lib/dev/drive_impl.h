@@ -57,8 +57,13 @@ struct sp__drive_cache;
 struct sp__drive_cache *sp__drive_cache_new(const struct sp__model *m);
 void sp__drive_cache_serve(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t start_ns,
 			   const struct sp__piece *piece, struct sp__service *s);
+/* before_ns: how long nothing moves for it. */
 uint64_t sp__drive_cache_position(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
-				  const struct sp__piece *piece, uint64_t limit_ns);
+				  uint64_t before_ns, const struct sp__piece *piece,
+				  uint64_t limit_ns);
+/* Is it a read of what the cache has, or is reading, or a write that goes to its buffer? */
+bool sp__drive_cache_hits(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
+			  const struct sp__piece *piece);
 /* drive_bounds.c: of the hook; c NULL: there is no cache. */
 void sp__drive_bounds(const struct sp__drive *d, struct sp__drive_cache *c, struct sp__arm *arm,
 		      uint64_t now_ns, const struct sp__shelf *shelf, unsigned n, unsigned shift,

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The rotating drive as a device: one lane, pieces are whole requests.
+ *
+ * A request has a case: what it is, whether the cache has to do with it, and what was served
+ * before it.  Its overhead is time in which the drive does nothing for it; it goes on reading
+ * ahead and writing from its buffer.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,6 +14,7 @@
 struct state {
 	struct sp__arm arm;
 	struct sp__drive_cache *cache; /* NULL: none */
+	bool wrote;		       /* what was served last was a write */
 };
 
 const struct sp__drive *sp__model_drive(const struct sp__model *m)
@@ -62,14 +67,29 @@ static unsigned drive_split(const struct sp__model *m, void *state, uint64_t now
 	return 1;
 }
 
+static uint64_t overhead_ns(const struct sp__drive *d, struct state *s, uint64_t now_ns,
+			    const struct sp__piece *p)
+{
+	const uint64_t(*cases)[2] = d->overheads.begin_ns[p->write];
+	bool hit = false;
+
+	if (s->cache && cases[0][s->wrote] != cases[1][s->wrote])
+		hit = sp__drive_cache_hits(s->cache, &s->arm, now_ns, p);
+	return cases[hit][s->wrote];
+}
+
 static uint64_t drive_position(const struct sp__model *m, void *state, uint64_t now_ns,
 			       const struct sp__piece *p, uint64_t limit_ns)
 {
+	const struct sp__drive *d = m->impl;
 	struct state *s = state;
+	uint64_t before = overhead_ns(d, s, now_ns, p);
 
 	if (s->cache)
-		return sp__drive_cache_position(s->cache, &s->arm, now_ns, p, limit_ns);
-	return sp__drive_near_ns(m->impl, &s->arm, now_ns, p, limit_ns);
+		return sp__drive_cache_position(s->cache, &s->arm, now_ns, before, p, limit_ns);
+	if (before > limit_ns)
+		return before;
+	return before + sp__drive_near_ns(d, &s->arm, now_ns + before, p, limit_ns - before);
 }
 
 static void drive_bounds(const struct sp__model *m, void *state, uint64_t now_ns,
@@ -83,13 +103,17 @@ static void drive_bounds(const struct sp__model *m, void *state, uint64_t now_ns
 static void drive_serve(const struct sp__model *m, void *state, uint64_t start_ns,
 			const struct sp__piece *p, struct sp__service *out)
 {
+	const struct sp__drive *d = m->impl;
 	struct state *s = state;
 
 	*out = (struct sp__service){ 0 };
+	start_ns += overhead_ns(d, s, start_ns, p);
 	if (s->cache)
 		sp__drive_cache_serve(s->cache, &s->arm, start_ns, p, out);
 	else
-		sp__drive_direct(m->impl, &s->arm, start_ns, p, out);
+		sp__drive_direct(d, &s->arm, start_ns, p, out);
+	out->done_ns += d->overheads.end_ns[p->write];
+	s->wrote = p->write;
 }
 
 static uint64_t drive_drain(const struct sp__model *m, void *state, uint64_t now_ns)

@@ -265,8 +265,11 @@ static int put_drive(struct sp_geometry *g, const struct sp__model *m, const str
 	int rc = -ENOMEM;
 
 	g->surfaces = d->surfaces;
-	g->overhead_ns[SP_GEOMETRY_READ] = (double)m->overhead_ns[0];
-	g->overhead_ns[SP_GEOMETRY_WRITE] = (double)m->overhead_ns[1];
+	/* Of a miss that follows one of its kind. */
+	for (int op = 0; op < 2; op++)
+		g->overhead_ns[op] =
+			(double)(m->overhead_ns[op] + d->overheads.begin_ns[op][0][op] +
+				 d->overheads.end_ns[op]);
 	g->period_num = d->period_den; /* the drive's is a rate */
 	g->period_den = d->period_num;
 	g->period_ns = (double)g->period_num / (double)g->period_den;

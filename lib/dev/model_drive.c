@@ -200,6 +200,50 @@ static void cache(struct sp__jobj *top, struct sp__drive *d)
 	top->rc = sp__jclose(&o);
 }
 
+/* One time, or [after a read, after a write]. */
+static void overhead(struct sp__jobj *o, const char *name, uint64_t ns[2])
+{
+	const json_t *v = sp__jget(o, name);
+
+	if (!v)
+		return;
+	if (json_is_array(v) && json_array_size(v) != 2)
+		sp__jfail(o, name, "is not a time or [after a read, after a write]");
+	for (size_t i = 0; i < 2 && !o->rc; i++) {
+		double ms;
+
+		if (sp__jnumber(o, name, i, json_is_array(v) ? json_array_get(v, i) : v, 0, 3.6e6,
+				&ms))
+			ns[i] = (uint64_t)llround(ms * 1e6);
+	}
+}
+
+/* Hits need a cache, and have their time in one place. */
+static void overheads(struct sp__jobj *top, struct sp__drive *d)
+{
+	struct sp__overheads *to = &d->overheads;
+	const struct sp__cache_config *c = &d->cache;
+	struct sp__jobj o;
+
+	if (!sp__jchild(&o, top, "overheads"))
+		return;
+	overhead(&o, "read_miss_ms", to->begin_ns[0][0]);
+	overhead(&o, "read_hit_ms", to->begin_ns[0][1]);
+	overhead(&o, "write_miss_ms", to->begin_ns[1][0]);
+	overhead(&o, "write_hit_ms", to->begin_ns[1][1]);
+	to->end_ns[0] = sp__jms(&o, "read_end_ms", 0);
+	to->end_ns[1] = sp__jms(&o, "write_end_ms", 0);
+	if (sp__jhas(&o, "read_hit_ms") && !c->segments && !c->write_blocks)
+		sp__jfail(&o, "read_hit_ms", "without a cache");
+	if (sp__jhas(&o, "write_hit_ms") && !c->write_blocks)
+		sp__jfail(&o, "write_hit_ms", "without write_behind");
+	if (sp__jhas(&o, "read_hit_ms") && c->read_hit_ns)
+		sp__jfail(&o, "read_hit_ms", "contradicts that of the cache: give one of them");
+	if (sp__jhas(&o, "write_hit_ms") && c->write_hit_ns)
+		sp__jfail(&o, "write_hit_ms", "contradicts that of the cache: give one of them");
+	top->rc = sp__jclose(&o);
+}
+
 static struct sp__slip *slips(struct sp__jobj *o, size_t *n)
 {
 	uint64_t *rows;
@@ -260,6 +304,7 @@ int sp__drive_parse(struct sp__jobj *o, struct sp__model *m)
 	m->overhead_ns[1] = sp__jms(o, "write_overhead_ms", 0);
 	bus(o, m, d);
 	cache(o, d);
+	overheads(o, d);
 	seek(o, "seek_ms", &d->seek[0]);
 	if (!d->seek[0].n)
 		sp__jfail(o, "seek_ms", "is missing");

@@ -4,6 +4,7 @@
  * all of them each time.
  */
 #include <stdlib.h>
+#include <string.h>
 #include "base/rng.h"
 #include "dev/device.h"
 #include "sim/blockdev.h"
@@ -113,7 +114,13 @@ static void look_at_all(const struct sp__model *m, const struct sp__blockreq *r,
 	sp__device_close(&d);
 }
 
-static void compare(const char *model, enum mix mix)
+static int load(struct sp__model **m, const char *model, struct sp_errinfo *err)
+{
+	return *model == '{' ? sp__model_parse(m, "text", model, strlen(model), err)
+			     : sp__model_load(m, model, err);
+}
+
+static void compare(const char *model, const char *name, enum mix mix)
 {
 	static struct sp__blockreq r[REQUESTS];
 	uint64_t done_ns[REQUESTS] = { 0 };
@@ -122,7 +129,7 @@ static void compare(const char *model, enum mix mix)
 	struct sp__model *m;
 	unsigned same = 0;
 
-	if (sp__model_load(&m, model, &err))
+	if (load(&m, model, &err))
 		fail(err.text);
 	for (unsigned i = 0; i < REQUESTS; i++)
 		r[i] = request(mix, &rng, m, r, i);
@@ -130,10 +137,19 @@ static void compare(const char *model, enum mix mix)
 	simulate(m, r);
 	for (unsigned i = 0; i < REQUESTS; i++)
 		same += r[i].done_ns == done_ns[i];
-	ok(same == REQUESTS, "%s, %s: %u of %u as by looking at all", model, mixes[mix], same,
+	ok(same == REQUESTS, "%s, %s: %u of %u as by looking at all", name, mixes[mix], same,
 	   REQUESTS);
 	sp__model_free(m);
 }
+
+/* Writes that are nearer than reads, overheads by case, a bus apart, blocks that are elsewhere. */
+#define QUICK(cache)                                                                               \
+	"{\"rpm\":7200,\"surfaces\":3,\"head_switch_ms\":0.9,\"write_settle_ms\":-0.6,"            \
+	"\"seek_ms\":[[1,0.7],[12,1.9],[900,9]],\"write_seek_ms\":[[1,1],[20,1.4],[900,6]],"       \
+	"\"overheads\":{\"read_miss_ms\":[0.05,0.9],\"write_miss_ms\":[1.4,0.07]},"                \
+	"\"bus_mb_s\":10,\"bus_overlap\":\"none\"," cache                                          \
+	"\"zones\":[{\"first_cyl\":0,\"last_cyl\":900,\"spt\":300,\"track_skew\":50,"              \
+	"\"cyl_skew\":60,\"spares\":[[890,10,900]],\"remaps\":[[400,890,9],[70000,799190,3]]}]}"
 
 int main(void)
 {
@@ -143,6 +159,11 @@ int main(void)
 
 	for (size_t i = 0; i < sizeof(models) / sizeof(*models); i++)
 		for (int mix = READS; mix <= AGAIN; mix++)
-			compare(models[i], (enum mix)mix);
+			compare(models[i], models[i], (enum mix)mix);
+	compare(QUICK(""), "quick writes", MIXED);
+	compare(QUICK(""), "quick writes", NEAR);
+	compare(QUICK("\"cache\":{\"segments\":3,\"segment_blocks\":64,"
+		      "\"readahead_blocks\":32,\"write_behind\":true},"),
+		"quick writes, with a cache", AGAIN);
 	return done();
 }

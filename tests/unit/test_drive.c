@@ -508,6 +508,25 @@ static void check_bus_apart(const char *overlap, uint64_t read_ns, uint64_t writ
 	sp__model_free(m);
 }
 
+/* A drive without a cache misses; the head is at block 10 after 0.1 ms. */
+static void check_overheads(void)
+{
+	struct sp__model *m = edge_model("10000", "0.6",
+					 ", \"overheads\": { \"read_miss_ms\": [0.1, 0.2],"
+					 "\"write_miss_ms\": 0.3, \"read_end_ms\": 0.05 }");
+	struct sp__device d;
+
+	if (sp__device_open(&d, m))
+		abort();
+	ok(time_of(&d, 0, 10, 1) == 160000, "without a cache every read misses");
+	ok(time_of_op(&d, 6000000, true, 30, 1) == 310000, "and every write");
+	ok(time_of(&d, 12000000, 20, 1) == 260000, "what was before matters");
+	ok(time_of(&d, 18000000, 9, 1) == 6000000 + 150000,
+	   "a block that passed before the overhead ended is lost for a revolution");
+	sp__device_close(&d);
+	sp__model_free(m);
+}
+
 int main(void)
 {
 	static const struct shape shapes[] = {
@@ -536,6 +555,7 @@ int main(void)
 	check_exact();
 	check_rounding();
 	check_bus();
+	check_overheads();
 	check_bus_apart("both", 1004000, 1000000);
 	check_bus_apart("reads", 1004000, 7000000);
 	check_bus_apart("writes", 1400000, 1000000);

@@ -281,8 +281,38 @@ static void bus_apart(void)
 	end();
 }
 
+#define OVERHEADS                                                                                  \
+	"\"overheads\": { \"read_hit_ms\": [0.01, 0.02], \"read_miss_ms\": [0.3, 0.4],"            \
+	"\"write_hit_ms\": [0.05, 0.06], \"write_miss_ms\": [0.7, 0.8], \"read_end_ms\": 0.001,"   \
+	"\"write_end_ms\": 0.002"
+
+/* In 0.1 ms the head passes ten blocks, so requests are put where it is when overheads end. */
+static void overheads(void)
+{
+	begin("\"segments\": 2, \"segment_blocks\": 300, \"readahead_blocks\": 100,"
+	      "\"write_behind\": true, \"write_blocks\": 100 }," OVERHEADS);
+	ok(position(0, false, 30, 10) == 300000, "the choice knows of the overhead");
+	ok(serve(0, false, 30, 10) == 300000 + 10 * BLOCK + 1000, "a miss, first of all");
+	/* The head is at block 45, and passes 54 at 0.54 ms. */
+	ok(serve(450000, false, 44, 10) == 90000 + 1000, "what is on its way is a hit");
+	ok(serve(1000000, false, 44, 10) == 10000 + 1000, "a hit after a read");
+	ok(serve(2000000, true, 5000, 10) == 50000 + 2000, "a write to the buffer after a read");
+	ok(serve(3000000, true, 6000, 10) == 60000 + 2000, "and after a write");
+	ok(serve(60000000, false, 44, 10) == 20000 + 1000, "a hit after a write");
+	ok(serve(61000000, false, 44, 10) == 10000 + 1000, "and once more after a read");
+	end();
+	begin("\"write_behind\": true, \"write_blocks\": 100 }," OVERHEADS);
+	ok(position(0, true, 70, 200) == 700000, "the choice knows that of a write");
+	ok(serve(0, true, 70, 200) == 700000 + 200 * BLOCK + 2000,
+	   "a write that the buffer cannot hold is a miss, here after a read");
+	ok(serve(12000000, true, 80, 200) == 800000 + 200 * BLOCK + 2000, "and after a write");
+	ok(serve(18000000, false, 40, 1) == 400000 + BLOCK + 1000, "a miss after a write");
+	end();
+}
+
 int main(void)
 {
+	overheads();
 	bus_apart();
 	read_ahead();
 	streams();

@@ -132,6 +132,23 @@ static const char *const refused[][2] = {
 	{ GOOD ", \"cache\": { \"write_blocks\": 9 }", "cache.write_blocks: without write_behind" },
 	{ GOOD ", \"cache\": { \"readahead_until\": \"dawn\" }",
 	  "cache.readahead_until: 'dawn' is none of: request, track, end" },
+	{ GOOD ", \"overheads\": 3", "overheads: must be an object" },
+	{ GOOD ", \"overheads\": { \"read_ms\": 1 }", "overheads.read_ms: is not known" },
+	{ GOOD ", \"overheads\": { \"read_miss_ms\": [1] }",
+	  "overheads.read_miss_ms: is not a time or [after a read, after a write]" },
+	{ GOOD ", \"overheads\": { \"write_miss_ms\": [1, -1] }",
+	  "overheads.write_miss_ms: member 1: -1 is not between 0" },
+	{ GOOD ", \"overheads\": { \"read_hit_ms\": 1 }",
+	  "overheads.read_hit_ms: without a cache" },
+	{ GOOD ", \"cache\": { \"segments\": 1, \"segment_blocks\": 8 }, "
+	       "\"overheads\": { \"write_hit_ms\": 1 }",
+	  "overheads.write_hit_ms: without write_behind" },
+	{ GOOD ", \"cache\": { \"segments\": 1, \"segment_blocks\": 8, \"read_hit_ms\": 0.1 }, "
+	       "\"overheads\": { \"read_hit_ms\": 1 }",
+	  "overheads.read_hit_ms: contradicts that of the cache: give one of them" },
+	{ GOOD ", \"cache\": { \"write_behind\": true, \"write_hit_ms\": 0.1 }, "
+	       "\"overheads\": { \"write_hit_ms\": 1 }",
+	  "overheads.write_hit_ms: contradicts that of the cache: give one of them" },
 	{ GOOD ", \"queue\": { \"depth\": 0 }", "queue.depth: 0 is not between 1" },
 	{ GOOD ", \"queue\": { \"policy\": \"lifo\" }",
 	  "queue.policy: 'lifo' is none of: fifo, sptf" },
