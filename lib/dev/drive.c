@@ -12,8 +12,8 @@
  * as long as the skew).  Therefore a target missed by less than two
  * nanoseconds counts as reached.
  *
- * With zero latency a head that comes down inside the piece to be read begins
- * at once, reads on to the end of the piece and gets the rest when it comes
+ * With zero latency a head that comes down inside the piece begins
+ * at once, goes on to the end of the piece and gets the rest when it comes
  * round.  For the choice among waiting requests that counts as waiting for all
  * of the revolution but the piece: as chosen by the first block such requests
  * would go first and cost most.
@@ -337,7 +337,7 @@ void sp__drive_direct(const struct sp__drive *d, struct sp__arm *arm, uint64_t s
 
 	if (piece->write)
 		begin += sp__drive_head_ns(d, piece->blocks);
-	sp__drive_media(d, arm, begin, piece, d->zero_latency && !piece->write, s);
+	sp__drive_media(d, arm, begin, piece, d->zero_latency[piece->write], s);
 	arm->free_ns = s->done_ns;
 	if (!d->bus_ps)
 		return;
@@ -362,7 +362,7 @@ uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm
 	passage(d, at, now_ns + ns, &p);
 	if (p.late)
 		return ns;
-	if (d->zero_latency && !piece->write && inside(&p))
+	if (d->zero_latency[piece->write] && inside(&p))
 		return ns + turn_ns(d, turned(at, &p, true) - p.width);
 	return ns + turn_ns(d, p.wait);
 }

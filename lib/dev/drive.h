@@ -85,13 +85,18 @@ enum sp__readahead_until {
 	SP__UNTIL_END,	   /* it goes on to its end */
 };
 
+/* Where reading ahead ends in any case. */
+enum sp__readahead_within { SP__WITHIN_DRIVE, SP__WITHIN_CYLINDER, SP__WITHIN_TRACK };
+
 struct sp__cache_config {
 	unsigned segments; /* 0: the drive keeps no data */
 	uint32_t segment_blocks;
 	uint32_t readahead_blocks;
 	enum sp__readahead_until readahead_until;
-	bool readahead_streams; /* only after a read that goes on where a segment ends */
-	uint32_t write_blocks;	/* write-behind buffer; 0: writes go to the medium */
+	enum sp__readahead_within readahead_within;
+	bool readahead_streams;	 /* only after a read that goes on where a segment ends */
+	uint32_t write_blocks;	 /* write-behind buffer; 0: writes go to the medium */
+	unsigned write_segments; /* places in it that are not adjacent; 0: no limit */
 	uint64_t read_hit_ns, write_hit_ns;
 };
 
@@ -114,7 +119,7 @@ struct sp__drive {
 	int64_t write_settle_ns; /* may be negative, but no move for a write is */
 	uint64_t bus_ps;	 /* per block, in 1e-12 s; 0: no limit */
 	bool bus_apart[2];	 /* read, write: it moves nothing while the medium does */
-	bool zero_latency;
+	bool zero_latency[2];	 /* of reads, writes */
 	struct sp__overheads overheads;
 	struct sp__cache_config cache;
 	struct sp__seekcurve seek[2]; /* of reads; of writes: without points if it is the same */

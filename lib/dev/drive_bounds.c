@@ -52,6 +52,8 @@ static void clear_kept(const struct sp__drive_cache *c, unsigned n, unsigned shi
 	if (c->ahead.active)
 		clear(c->segments[c->ahead.segment].lo,
 		      sp__max(c->ahead.end, c->segments[c->ahead.segment].hi), n, shift, bound);
+	if (c->blocks_writing)
+		clear(c->writing_end, c->writing_end, n, shift, bound);
 	for (unsigned i = 0; i < c->nwaiting; i++)
 		clear(c->waiting[i].lbn, c->waiting[i].lbn + c->waiting[i].blocks, n, shift, bound);
 }

@@ -43,10 +43,11 @@ void sp__buffer_destage(struct sp__drive_cache *c, struct sp__arm *arm)
 	p.blocks = (uint32_t)sp__min(w->blocks, c->cfg->write_blocks / 4 + 1);
 	sp__ahead_stop(c, arm, start);
 	start = sp__max(start, arm->free_ns);
-	sp__drive_media(c->d, arm, start, &p, false, &s);
+	sp__drive_media(c->d, arm, start, &p, c->d->zero_latency[1], &s);
 	arm->free_ns = s.done_ns;
 	c->blocks_waiting -= p.blocks;
 	c->blocks_writing = p.blocks;
+	c->writing_end = p.lbn + p.blocks;
 	w->lbn += p.blocks;
 	w->blocks -= p.blocks;
 	w->place.blocks = 0;
@@ -95,12 +96,36 @@ bool sp__buffer_meets(const struct sp__drive_cache *c, const struct sp__piece *p
 	return false;
 }
 
+/* Does it go on where what came last ends, which waits or is being written? */
+static bool goes_on(const struct sp__drive_cache *c, bool writing, const struct sp__piece *p)
+{
+	const struct waiting *last = c->nwaiting ? &c->waiting[c->nwaiting - 1] : NULL;
+
+	return last ? last->lbn + last->blocks == p->lbn : writing && c->writing_end == p->lbn;
+}
+
+bool sp__buffer_writing(const struct sp__drive_cache *c, const struct sp__arm *arm, uint64_t now_ns)
+{
+	return c->blocks_writing && arm->free_ns > now_ns;
+}
+
+bool sp__buffer_full(const struct sp__drive_cache *c, const struct sp__arm *arm, uint64_t now_ns,
+		     const struct sp__piece *p)
+{
+	bool writing = sp__buffer_writing(c, arm, now_ns);
+
+	if (!c->cfg->write_segments)
+		return c->nwaiting == WAITING_MAX;
+	return c->nwaiting + writing >= c->cfg->write_segments && !goes_on(c, writing, p);
+}
+
 bool sp__buffer_room(const struct sp__drive_cache *c, const struct sp__arm *arm, uint64_t now_ns,
 		     const struct sp__piece *p)
 {
-	uint32_t used = c->blocks_waiting + (arm->free_ns > now_ns ? c->blocks_writing : 0);
+	uint32_t used =
+		c->blocks_waiting + (sp__buffer_writing(c, arm, now_ns) ? c->blocks_writing : 0);
 
-	return used + p->blocks <= c->cfg->write_blocks && c->nwaiting < WAITING_MAX;
+	return used + p->blocks <= c->cfg->write_blocks && !sp__buffer_full(c, arm, now_ns, p);
 }
 
 void sp__buffer_put(struct sp__drive_cache *c, const struct sp__piece *p, uint64_t now_ns)

@@ -176,6 +176,24 @@ void sp__ahead_stop(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now
 	c->ahead.active = false;
 }
 
+/* Where reading ahead of what ends at lbn ends. */
+static uint64_t ahead_end(const struct sp__drive_cache *c, uint64_t lbn)
+{
+	uint64_t end = sp__min(lbn + c->cfg->readahead_blocks, c->m->blocks), at = lbn - 1;
+	struct sp__trackpos first, place;
+
+	if (c->cfg->readahead_within == SP__WITHIN_DRIVE)
+		return end;
+	sp__drive_place(c->d, at, (uint32_t)(end - at), &first);
+	for (place = first; at < end; at += place.blocks) {
+		sp__drive_place(c->d, at, (uint32_t)(end - at), &place);
+		if (place.cyl != first.cyl ||
+		    (c->cfg->readahead_within == SP__WITHIN_TRACK && place.track != first.track))
+			return at;
+	}
+	return end;
+}
+
 /* Reads on from lbn, which is under the head at at_ns. */
 static void ahead_start(struct sp__drive_cache *c, unsigned segment, uint64_t lbn, uint64_t at_ns)
 {
@@ -183,7 +201,7 @@ static void ahead_start(struct sp__drive_cache *c, unsigned segment, uint64_t lb
 				   .segment = segment,
 				   .lbn = lbn,
 				   .at_ns = at_ns,
-				   .end = sp__min(lbn + c->cfg->readahead_blocks, c->m->blocks) };
+				   .end = ahead_end(c, lbn) };
 }
 
 /* Brings what has been read ahead into its segment; now as above. */
@@ -235,7 +253,7 @@ static void read_hit(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t st
 		     const struct sp__piece *p, unsigned segment, struct sp__service *s)
 {
 	struct ahead *a = &c->ahead;
-	uint64_t end = sp__min(p->lbn + p->blocks + c->cfg->readahead_blocks, c->m->blocks);
+	uint64_t end;
 
 	s->hit = true;
 	s->done_ns = start_ns + c->cfg->read_hit_ns + sp__drive_bus_ns(c->d, p->blocks);
@@ -245,7 +263,10 @@ static void read_hit(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t st
 		s->done_ns = sp__max(s->done_ns, c->segments[segment].late_ns +
 							 sp__drive_tail_ns(c->d, p->blocks));
 	c->segments[segment].used = c->count;
-	if (!a->active || a->segment != segment || end <= a->end)
+	if (!a->active || a->segment != segment)
+		return;
+	end = ahead_end(c, p->lbn + p->blocks);
+	if (end <= a->end)
 		return;
 	if (a->lbn == a->end)
 		a->at_ns = sp__max(start_ns, arm->free_ns);
@@ -369,8 +390,10 @@ static void serve_write(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t
 		c->blocks_writing = 0;
 		return;
 	}
-	while (c->blocks_waiting + p->blocks > c->cfg->write_blocks || c->nwaiting == WAITING_MAX) {
-		sp__buffer_destage(c, arm);
+	while (c->blocks_waiting + p->blocks > c->cfg->write_blocks ||
+	       sp__buffer_full(c, arm, now, p)) {
+		if (!c->cfg->write_segments || !sp__buffer_writing(c, arm, now))
+			sp__buffer_destage(c, arm);
 		now = sp__max(now, arm->free_ns);
 	}
 	s->hit = now == start_ns;

@@ -9,7 +9,7 @@
 #include "dev/drive.h"
 #include "dev/drive_impl.h"
 
-#define WAITING_MAX 128 /* extents in the write buffer */
+#define WAITING_MAX SP__WRITE_SEGMENTS_MAX /* extents in the write buffer */
 
 struct segment {
 	uint64_t lo, hi; /* equal: empty */
@@ -60,6 +60,7 @@ struct sp__drive_cache {
 	unsigned nwaiting;
 	uint32_t blocks_waiting;
 	uint32_t blocks_writing; /* their room is free when the medium is */
+	uint64_t writing_end;	 /* behind the last of them */
 	struct waiting waiting[WAITING_MAX];
 	struct segment segments[];
 };
@@ -76,6 +77,12 @@ void sp__buffer_catch_up(struct sp__drive_cache *c, struct sp__arm *arm, uint64_
 /* Is all of the piece in one waiting extent?  Is some of it in any? */
 bool sp__buffer_has(const struct sp__drive_cache *c, const struct sp__piece *p);
 bool sp__buffer_meets(const struct sp__drive_cache *c, const struct sp__piece *p);
+/* Is something of it being written at now_ns? */
+bool sp__buffer_writing(const struct sp__drive_cache *c, const struct sp__arm *arm,
+			uint64_t now_ns);
+/* Does the piece need a place of its own at now_ns, and there is none? */
+bool sp__buffer_full(const struct sp__drive_cache *c, const struct sp__arm *arm, uint64_t now_ns,
+		     const struct sp__piece *p);
 /* Does the piece fit at now_ns? */
 bool sp__buffer_room(const struct sp__drive_cache *c, const struct sp__arm *arm, uint64_t now_ns,
 		     const struct sp__piece *p);

@@ -16,6 +16,7 @@ struct sp__arm {
 };
 
 #define SP__CYLINDERS_MAX 10000000
+#define SP__WRITE_SEGMENTS_MAX 128
 
 /* Zone i of the model file, after those before it. 0, SP_EFORMAT or -ENOMEM. */
 SP_MUST_CHECK int sp__zone_parse(struct sp__jobj *top, struct sp__drive *d, size_t i,

@@ -112,7 +112,7 @@ static int all_slips(const struct sp__drive *d, const struct sp__slip *slips, si
 		rc = add_slip(d, &slips[i], i, to, err);
 	for (size_t z = 0; z < d->nzones; z++) {
 		for (size_t i = 0; i < d->zones[z].nslips && !rc; i++) {
-			const uint64_t *row = &d->zones[z].slips[2 * i];
+			const uint64_t *row = d->zones[z].slips + 2 * i;
 			uint64_t count = row[1] ? row[1] : 1;
 
 			rc = inside(d, z, "slips", row[0], count, err);
@@ -269,7 +269,7 @@ int sp__drive_remap(struct sp__drive *d, struct sp_errinfo *err)
 
 	for (size_t z = 0; z < d->nzones; z++)
 		for (size_t i = 0; i < d->zones[z].nremaps && !rc; i++)
-			rc = add_remap(d, z, &d->zones[z].remaps[3 * i], err);
+			rc = add_remap(d, z, d->zones[z].remaps + 3 * i, err);
 	if (rc || !d->nremaps)
 		return rc;
 	qsort(d->remaps, d->nremaps, sizeof(*d->remaps), by_target);

@@ -165,6 +165,7 @@ static void bus(struct sp__jobj *o, const struct sp__model *m, struct sp__drive 
 static void cache(struct sp__jobj *top, struct sp__drive *d)
 {
 	static const char *const until[] = { "request", "track", "end", NULL };
+	static const char *const within[] = { "drive", "cylinder", "track", NULL };
 	const json_t *v = sp__jget(top, "cache");
 	const char *word = json_string_value(v);
 	struct sp__cache_config *c = &d->cache;
@@ -178,7 +179,8 @@ static void cache(struct sp__jobj *top, struct sp__drive *d)
 		return;
 	}
 	sp__jopen(&o, v, top->file, "cache", top->err);
-	d->zero_latency = sp__jbool(&o, "zero_latency", false);
+	d->zero_latency[0] = sp__jbool(&o, "zero_latency", false);
+	d->zero_latency[1] = sp__jbool(&o, "zero_latency_writes", false);
 	c->segments = (unsigned)sp__jint(&o, "segments", 0, 65536, 0);
 	c->segment_blocks =
 		(uint32_t)sp__jint(&o, "segment_blocks", 1, 1 << 24, c->segments ? -1 : 1);
@@ -187,12 +189,17 @@ static void cache(struct sp__jobj *top, struct sp__drive *d)
 		sp__jfail(&o, "readahead_blocks", "%u do not fit into a segment",
 			  c->readahead_blocks);
 	c->readahead_until = (enum sp__readahead_until)sp__jword(&o, "readahead_until", until, 0);
+	c->readahead_within =
+		(enum sp__readahead_within)sp__jword(&o, "readahead_within", within, 0);
 	c->readahead_streams = sp__jbool(&o, "readahead_streams", false);
 	behind = sp__jbool(&o, "write_behind", false);
 	c->write_blocks = (uint32_t)sp__jint(&o, "write_blocks", 1, 1 << 24,
 					     c->segments ? c->segment_blocks : 256);
 	if (!o.rc && !behind && sp__jhas(&o, "write_blocks"))
 		sp__jfail(&o, "write_blocks", "without write_behind");
+	c->write_segments = (unsigned)sp__jint(&o, "write_segments", 1, SP__WRITE_SEGMENTS_MAX, 0);
+	if (!o.rc && !behind && sp__jhas(&o, "write_segments"))
+		sp__jfail(&o, "write_segments", "without write_behind");
 	if (!behind)
 		c->write_blocks = 0;
 	c->read_hit_ns = sp__jms(&o, "read_hit_ms", 0);

@@ -310,8 +310,54 @@ static void overheads(void)
 	end();
 }
 
+/* Block n is under the head at n times 10 us, once in a revolution of 6 ms. */
+static void write_segments(void)
+{
+	begin("\"write_behind\": true, \"write_blocks\": 512, \"write_segments\": 1");
+	ok(serve(0, true, 100, 10) == 0, "a write goes to the only segment at once");
+	ok(serve(500000, true, 300, 10) == 600000, "the next one waits until that is written");
+	ok(serve(1200000, true, 310, 10) == 0, "what goes on where the last write ends does not");
+	ok(position(1300000, true, 320, 10) == 0 && position(1300000, true, 330, 10) > 0,
+	   "the choice knows of it");
+	ok(serve(1300000, true, 330, 10) == 1900000, "and another waits for both");
+	end();
+	begin("\"write_behind\": true, \"write_blocks\": 512, \"write_segments\": 2");
+	serve(0, true, 100, 10);
+	ok(serve(500000, true, 300, 10) == 0, "of two segments one is free");
+	ok(serve(600000, true, 400, 10) == 500000, "and again when the first is written");
+	end();
+}
+
+static void within(void)
+{
+	begin("\"segments\": 1, \"segment_blocks\": 900, \"readahead_blocks\": 900,"
+	      "\"readahead_within\": \"track\"");
+	serve(0, false, 500, 10);
+	ok(serve(60000000, false, 590, 10) == 0 && serve(60000000, false, 600, 1) > 0,
+	   "reading ahead within a track ends with it");
+	end();
+	begin("\"segments\": 1, \"segment_blocks\": 900, \"readahead_blocks\": 900,"
+	      "\"readahead_within\": \"cylinder\"");
+	serve(0, false, 1100, 10);
+	ok(serve(60000000, false, 1790, 10) == 0 && serve(60000000, false, 1800, 1) > 0,
+	   "within a cylinder, with that");
+	end();
+}
+
+static void zero_latency_writes(void)
+{
+	begin("\"zero_latency_writes\": true");
+	ok(serve(1000000, true, 0, 600) == TURN,
+	   "with zero latency a track is written in a revolution, wherever the head is");
+	ok(serve(3 * TURN + 1000000, false, 0, 600) == TURN - 1000000 + TURN, "but not read");
+	end();
+}
+
 int main(void)
 {
+	write_segments();
+	within();
+	zero_latency_writes();
 	overheads();
 	bus_apart();
 	read_ahead();

@@ -409,7 +409,7 @@ static void empty_tracks(void)
 	rig_close(&r);
 }
 
-/* By hand, of 9.375 ms: 0.9 + 0.2 + 0.05 + 0.01 for reads, 1.4 - 0.6 + 0.1 + 0.07 + 0.02 for writes. */
+/* Of 9.375 ms: 0.9 + 0.2 + 0.05 + 0.01 for reads, 1.4 - 0.6 + 0.1 + 0.07 + 0.02 for writes. */
 static void quick_writes(void)
 {
 	uint64_t reads = 0, writes = 0;

@@ -130,6 +130,12 @@ static const char *const refused[][2] = {
 	{ GOOD ", \"cache\": { \"segments\": 2, \"segment_blocks\": 8, \"readahead_blocks\": 9 }",
 	  "cache.readahead_blocks: 9 do not fit into a segment" },
 	{ GOOD ", \"cache\": { \"write_blocks\": 9 }", "cache.write_blocks: without write_behind" },
+	{ GOOD ", \"cache\": { \"write_segments\": 1 }",
+	  "cache.write_segments: without write_behind" },
+	{ GOOD ", \"cache\": { \"write_behind\": true, \"write_segments\": 129 }",
+	  "cache.write_segments: 129 is not between 1 and 128" },
+	{ GOOD ", \"cache\": { \"readahead_within\": \"zone\" }",
+	  "cache.readahead_within: 'zone' is none of: drive, cylinder, track" },
 	{ GOOD ", \"cache\": { \"readahead_until\": \"dawn\" }",
 	  "cache.readahead_until: 'dawn' is none of: request, track, end" },
 	{ GOOD ", \"overheads\": 3", "overheads: must be an object" },
@@ -252,7 +258,7 @@ static void check_defaults(void)
 		   m->window == 1 && m->window_policy == SP__WINDOW_FIFO,
 	   "name from the file, blocks of 512 bytes, one request at a time");
 	ok(d->layout == SP__LAYOUT_CYLINDER && !m->overhead_ns[0] && !d->bus_ps &&
-		   !d->cache.segments && !d->cache.write_blocks && !d->zero_latency,
+		   !d->cache.segments && !d->cache.write_blocks && !d->zero_latency[0],
 	   "cylinder order, no overhead, no bus, no cache");
 	sp__model_free(m);
 	ok(!load(&m, &err,
