@@ -163,21 +163,27 @@ static int areas_of(const struct sp__drive *d, size_t zone, struct area **areas,
 	return 0;
 }
 
-/* What slips leave of an area that follows the places from after on. */
+/* What slips leave of an area that follows the places from after on; those in it are no spares. */
 static int add_area(const struct places *slips, const struct area *a, uint64_t after, size_t zone,
 		    struct places *to, struct sp_errinfo *err)
 {
 	size_t first = SP__BISECT(slips->n, i, slips->place[i] < after);
-	size_t last = SP__BISECT(slips->n, i, slips->place[i] < a->first);
-	uint64_t taken = sp__min(last - first, a->count);
+	size_t next = SP__BISECT(slips->n, i, slips->place[i] < a->first);
+	size_t taken = next - first;
+	int rc = 0;
 
 	if (a->first < after)
 		return sp__errf(err, SP_EFORMAT, "read", NULL, -1,
 				"zones[%zu].spares: areas overlap", zone);
-	if (last < slips->n && slips->place[last] < a->first + a->count)
-		return sp__errf(err, SP_EFORMAT, "read", NULL, -1,
-				"zones[%zu].spares: a slipped sector is in a spare area", zone);
-	return add(to, a->first + taken, a->count - taken, err);
+	for (uint64_t at = a->first; at < a->first + a->count && !rc; at++) {
+		if (next < slips->n && slips->place[next] == at)
+			next++;
+		else if (taken)
+			taken--;
+		else
+			rc = add(to, at, 1, err);
+	}
+	return rc;
 }
 
 static int zone_spares(const struct sp__drive *d, size_t zone, const struct places *slips,

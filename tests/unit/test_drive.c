@@ -53,7 +53,7 @@ static const unsigned slips[][3] = { { 0, 0, 0 }, { 3, 1, 7 }, { 3, 1, 8 }, { 16
 
 /* Of each zone; lists end with a count of 0. */
 static const double start_skew[] = { 0, 2.5, 7 };
-static const unsigned zone_slips[3][4][2] = { { { 45, 1 }, { 100, 2 } },
+static const unsigned zone_slips[3][4][2] = { { { 45, 1 }, { 100, 2 }, { 172, 1 } },
 					      { { 0 } },
 					      { { 20, 1 }, { 150, 3 } } };
 static const unsigned spares[3][3][3] = { { { 0, 5 }, { 50, 4, 60 } },
@@ -203,7 +203,7 @@ static void mark_unused(struct naive *v, unsigned z, size_t zone)
 				more = in + 1 < spares[z][i][1];
 			}
 		}
-		if (spare && taken)
+		if (spare && taken && !v->unused[zone + at])
 			taken--;
 		else if (spare)
 			v->unused[zone + at] = true;

@@ -1,0 +1,131 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# Drives as DiskSim describes them: a small one by hand, and what is refused.
+
+bats_require_minimum_version 1.5.0
+load ../../scripts/needs
+
+setup()
+{
+	needs python3
+	[ -z "${SP_TEST_VARIANT:-}" ] || skip "Python is not built with the sanitizer of the library"
+	cd "$BATS_TEST_TMPDIR" || return
+	export SP_BUILD=${SP_BUILD:-$BATS_TEST_DIRNAME/../../build}
+	tool=$BATS_TEST_DIRNAME/../../scripts/experiments/disksim.py
+	# A revolution of 10 ms, 100 blocks on a track.
+	cat >drive.model <<-'END'
+	dm_disk SMALL_model {
+	   Number of data surfaces = 2,
+	   Layout Model = dm_layout_g1 {
+	      LBN-to-PBN mapping scheme = 0, # cylinders
+	      Sparing scheme used = 8,
+	      Rangesize for sparing = 2,
+	      Zones = [
+	         dm_layout_g1_zone {
+	            First cylinder number = 0, Last cylinder number = 9,
+	            Blocks per track = 100, Offset of first block = 5.0,
+	            Empty space at zone front = 10, Number of spares = 7,
+	            Skew for track switch = 10.0, Skew for cylinder switch = 12.0,
+	            slips = [ 30, 31 ], defects = [ 40, 396 ]
+	         },
+	         dm_layout_g1_zone {
+	            First cylinder number = 11, Last cylinder number = 19,
+	            Blocks per track = 80, Offset of first block = 0,
+	            Empty space at zone front = 0, Number of spares = 0,
+	            Skew for track switch = 8, Skew for cylinder switch = 9,
+	            slips = [], defects = []
+	         }
+	      ]
+	   },
+	   Mechanical Model = dm_mech_g1 {
+	      Seek type = extracted,
+	      Full seek curve = drive.seek,
+	      Add. write settling delay = -0.5,
+	      Head switch time = 0.9,
+	      Rotation speed (in rpms) = 6000
+	   }
+	} # end
+	END
+	printf 'Seek distances measured: 2\n1,\t1.5\n19,\t6.0\n' >drive.seek
+	cat >drive.diskspecs <<-'END'
+	disksim_disk SMALL {
+	   Model = source drive.model,
+	   Bulk sector transfer time = 0.0,
+	   Scheduler = disksim_ioqueue { Scheduling policy = 1 },
+	   Number of buffer segments = 1,
+	   Maximum number of write segments = 1,
+	   Segment size (in blks) = 64,
+	   Use separate write segment = 0,
+	   Low (write) water mark = 1.0,
+	   High (read) water mark = 0.0,
+	   Enable caching in buffer = 1,
+	   Buffer continuous read = 1,
+	   Maximum read-ahead (blks) = 20,
+	   Fast write level = 0,
+	   Immediate buffer read = 0,
+	   Immediate buffer write = 0,
+	   Read hit over. after read = 0.2,
+	   Read hit over. after write = 0.3,
+	   Read miss over. after read = 1.0,
+	   Read miss over. after write = 2.0,
+	   Write hit over. after read = 9.0,
+	   Write hit over. after write = 9.0,
+	   Write miss over. after read = 3.0,
+	   Write miss over. after write = 4.0,
+	   Read completion overhead = 0.1,
+	   Write completion overhead = 0.0
+	}
+	END
+	cat >drive.parv <<-'END'
+	disksim_global Global { Init Seed = 42 }
+	disksim_bus BUS0 { type = 1, Read block transfer time = 0.02, Write block transfer time = 0.02 }
+	source drive.diskspecs
+	instantiate [ disk0 ] as SMALL
+	END
+	# Block 10 is sector 20, at angle 25: 1 ms, 1.5 to come there, 0.1 to read, 0.02 and 0.1.  Then
+	# a hit in 0.2 + 0.02 + 0.1; a write of block 40 (sector 52, angle 57) that begins at 20 ms:
+	# 3 ms and 0.02 later the head is at 30.2; 2.68 to come there and 0.1.
+	cat >trace <<-'END'
+	R Hit 10 1 2720.0 7280.0
+	R Hit 11 1 320.0 9680.0
+	W Hit 40 1 5800.0 14200.0
+	R Hit 15 1 420.0 1000.0
+	END
+}
+
+@test "a drive by hand takes as long as its parameters say" {
+	run -0 python3 "$tool" times drive.parv trace
+	[ "$output" = "2.720 2.720
+0.320 0.320
+5.800 5.800
+0.420 0.420" ]
+	run -0 python3 "$tool" rms drive.parv trace
+	[ "$output" = "requests 4  mean 2.315 2.315 ms  rms 0.000 ms" ]
+}
+
+@test "the distance is that of the sorted times" {
+	sed 's/5800.0/6100.0/; s/ 320.0/ 120.0/' trace >other # differences 0.3 and 0.2 of four
+	run -0 python3 "$tool" rms drive.parv other
+	[ "$output" = "requests 4  mean 2.340 2.315 ms  rms 0.180 ms" ]
+}
+
+@test "spares, slips, remapped sectors and gaps between zones are in the model" {
+	python3 "$tool" model drive.parv >model.json
+	run -0 python3 -c 'import json; z = json.load(open("model.json"))["zones"]
+print(z[0]["last_cyl"], z[0]["spares"], z[0]["slips"], z[0]["remaps"], z[0]["start_skew"])'
+	[ "$output" = "10 [[0, 10], [393, 7, 400], [2000, 200]] [30, 31] [[40, 396]] 5" ]
+}
+
+@test "what cannot be said in a model is refused" {
+	sed -i 's/extracted/linear/' drive.model
+	run -2 python3 "$tool" model drive.parv
+	[ "$output" = "disksim.py: seek type linear" ]
+	sed -i 's/linear/extracted/; s/settling delay = -0.5/settling delay = -1/' drive.model
+	run -2 python3 "$tool" rms drive.parv trace
+	[[ "$output" == *"write_settle_ms: a head switch for a write would take less than no time"* ]]
+	run -2 python3 "$tool" model drive.parv OTHER
+	[ "$output" = "disksim.py: drive.parv: there is no disk OTHER" ]
+	run -2 python3 "$tool" rms model.json
+	[[ "$output" == "disksim.py: usage: "* ]]
+}
