@@ -97,6 +97,7 @@ struct sp__cache_config {
 	bool readahead_streams;	 /* only after a read that goes on where a segment ends */
 	uint32_t write_blocks;	 /* write-behind buffer; 0: writes go to the medium */
 	unsigned write_segments; /* places in it that are not adjacent; 0: no limit */
+	bool keep_writes;	 /* what is written stays in a segment */
 	uint64_t read_hit_ns, write_hit_ns;
 };
 

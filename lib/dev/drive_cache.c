@@ -20,7 +20,8 @@
  *
  * Invariants: ahead is active only while no written data waits; segment
  * ahead.segment ends where ahead has got to; the range of a segment holds at
- * most segment_blocks; no segment holds a block that waits to be written.
+ * most segment_blocks; no segment holds a block that waits to be written,
+ * except as it was written.
  *
  * Rejected: an event queue in the drive (needs a caller that lets time pass),
  * read-ahead in whole tracks only (wrong by up to a revolution for a host that
@@ -317,10 +318,23 @@ static unsigned victim(const struct sp__drive_cache *c, const struct sp__piece *
 	return oldest;
 }
 
+/* The data of a request are in a segment now: which, and whether they go on with what is there. */
+static unsigned keep(struct sp__drive_cache *c, const struct sp__piece *p, bool *goes_on)
+{
+	unsigned i = victim(c, p);
+	struct segment *s = &c->segments[i];
+
+	*goes_on = s->lo < s->hi && s->lo <= p->lbn && p->lbn <= s->hi;
+	if (!*goes_on)
+		*s = (struct segment){ .lo = p->lbn, .hi = p->lbn };
+	segment_grow(c, s, p->lbn + p->blocks);
+	s->used = c->count;
+	return i;
+}
+
 static void read_miss(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t start_ns,
 		      const struct sp__piece *p, struct sp__service *s)
 {
-	struct segment *seg;
 	bool goes_on;
 	unsigned i;
 
@@ -329,16 +343,10 @@ static void read_miss(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t s
 	c->blocks_writing = 0;
 	if (!c->cfg->segments)
 		return;
-	i = victim(c, p);
-	seg = &c->segments[i];
-	goes_on = seg->lo < seg->hi && seg->lo <= p->lbn && p->lbn <= seg->hi;
-	if (!goes_on)
-		*seg = (struct segment){ .lo = p->lbn, .hi = p->lbn };
-	segment_grow(c, seg, p->lbn + p->blocks);
-	seg->used = c->count;
-	if (!c->nwaiting && seg->hi == p->lbn + p->blocks &&
+	i = keep(c, p, &goes_on);
+	if (!c->nwaiting && c->segments[i].hi == p->lbn + p->blocks &&
 	    (goes_on || !c->cfg->readahead_streams))
-		ahead_start(c, i, seg->hi, arm->free_ns);
+		ahead_start(c, i, c->segments[i].hi, arm->free_ns);
 }
 
 static void serve_read(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t start_ns,
@@ -376,6 +384,21 @@ static void forget(struct sp__drive_cache *c, const struct sp__piece *p)
 	}
 }
 
+/* What of a write the segments hold from now on. */
+static void keep_written(struct sp__drive_cache *c, const struct sp__piece *p)
+{
+	unsigned i = c->cfg->keep_writes ? find(c, p) : c->cfg->segments;
+	bool goes_on;
+
+	if (i < c->cfg->segments) {
+		c->segments[i].used = c->count;
+		return;
+	}
+	forget(c, p);
+	if (c->cfg->keep_writes)
+		(void)keep(c, p, &goes_on);
+}
+
 static void serve_write(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t start_ns,
 			const struct sp__piece *p, struct sp__service *s)
 {
@@ -383,7 +406,7 @@ static void serve_write(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t
 
 	/* The answer does not wait for the medium, but read-ahead does not go on. */
 	sp__ahead_stop(c, arm, start_ns);
-	forget(c, p);
+	keep_written(c, p);
 	if (p->blocks > c->cfg->write_blocks) {
 		now = sp__drive_cache_drain(c, arm, start_ns);
 		sp__drive_direct(c->d, arm, now, p, s);

@@ -200,6 +200,9 @@ static void cache(struct sp__jobj *top, struct sp__drive *d)
 	c->write_segments = (unsigned)sp__jint(&o, "write_segments", 1, SP__WRITE_SEGMENTS_MAX, 0);
 	if (!o.rc && !behind && sp__jhas(&o, "write_segments"))
 		sp__jfail(&o, "write_segments", "without write_behind");
+	c->keep_writes = sp__jbool(&o, "keep_writes", false);
+	if (!o.rc && c->keep_writes && !c->segments)
+		sp__jfail(&o, "keep_writes", "without segments");
 	if (!behind)
 		c->write_blocks = 0;
 	c->read_hit_ns = sp__jms(&o, "read_hit_ms", 0);

@@ -200,6 +200,7 @@ def cache_of(disk, cached, behind):
         c["readahead_blocks"] = int(disk["Maximum read-ahead (blks)"]) if ahead else 0
         c["readahead_within"] = {1: "track", 2: "cylinder", 4: "track"}.get(ahead, "drive")
         c["readahead_streams"] = ahead == 4
+        c["keep_writes"] = disk["Allow read hits on write data"] > 0
     if behind:
         c["write_behind"], c["write_blocks"] = True, segment * writers
         c["write_segments"] = writers

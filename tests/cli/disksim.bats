@@ -53,6 +53,7 @@ setup()
 	   Model = source drive.model,
 	   Bulk sector transfer time = 0.0,
 	   Scheduler = disksim_ioqueue { Scheduling policy = 1 },
+	   Allow read hits on write data = 0,
 	   Number of buffer segments = 1,
 	   Maximum number of write segments = 1,
 	   Segment size (in blks) = 64,

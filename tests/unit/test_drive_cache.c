@@ -344,6 +344,20 @@ static void within(void)
 	end();
 }
 
+static void keep_writes(const char *more, bool kept)
+{
+	begin(more);
+	serve(0, false, 100, 10);
+	serve(60000000, true, 5000, 10);
+	serve(120000000, true, 5010, 10);
+	serve(180000000, true, 5004, 2);
+	ok((serve(240000000, false, 5000, 20) == 0) == kept, "what is on the medium is %s",
+	   kept ? "still in the segment" : "not in the cache");
+	ok((serve(300000000, false, 100, 10) == 0) == !kept && last.hit == !kept,
+	   "of which there is one");
+	end();
+}
+
 static void zero_latency_writes(void)
 {
 	begin("\"zero_latency_writes\": true");
@@ -358,6 +372,11 @@ int main(void)
 	write_segments();
 	within();
 	zero_latency_writes();
+	keep_writes("\"segments\": 1, \"segment_blocks\": 300, \"write_behind\": true,"
+		    "\"keep_writes\": true",
+		    true);
+	keep_writes("\"segments\": 1, \"segment_blocks\": 300, \"keep_writes\": true", true);
+	keep_writes("\"segments\": 2, \"segment_blocks\": 300, \"write_behind\": true", false);
 	overheads();
 	bus_apart();
 	read_ahead();
@@ -369,6 +388,9 @@ int main(void)
 	second();
 	pure("\"segments\": 4, \"segment_blocks\": 200, \"readahead_blocks\": 150,"
 	     "\"zero_latency\": true, \"write_behind\": true, \"write_blocks\": 128");
+	pure("\"segments\": 3, \"segment_blocks\": 200, \"readahead_blocks\": 150,"
+	     "\"readahead_within\": \"track\", \"zero_latency_writes\": true,"
+	     "\"write_behind\": true, \"write_segments\": 2, \"keep_writes\": true");
 	pure("\"segments\": 4, \"segment_blocks\": 900, \"readahead_blocks\": 800,"
 	     "\"readahead_until\": \"track\", \"write_behind\": true, \"write_blocks\": 128");
 	pure("\"segments\": 4, \"segment_blocks\": 900, \"readahead_blocks\": 800,"

@@ -132,6 +132,7 @@ static const char *const refused[][2] = {
 	  "cache.write_segments: without write_behind" },
 	{ GOOD ", \"cache\": { \"write_behind\": true, \"write_segments\": 129 }",
 	  "cache.write_segments: 129 is not between 1 and 128" },
+	{ GOOD ", \"cache\": { \"keep_writes\": true }", "cache.keep_writes: without segments" },
 	{ GOOD ", \"cache\": { \"readahead_within\": \"zone\" }",
 	  "cache.readahead_within: 'zone' is none of: drive, cylinder, track" },
 	{ GOOD ", \"cache\": { \"readahead_until\": \"dawn\" }",
