@@ -68,6 +68,12 @@ static int pass_tracks(struct sp__costs *c, uint64_t block, uint32_t block_bytes
 	return 0;
 }
 
+/* A byte that also passes the bus. */
+static double through(const struct sp__costs *c, bool write, double byte_s)
+{
+	return c->bus_apart[write] ? byte_s + c->bus_byte_s : fmax(byte_s, c->bus_byte_s);
+}
+
 /*
  * Of whole pages on each track.  What is left behind them is time for the arm.  Side by side, a run
  * goes on in the next band where the head is when it arrives.
@@ -106,8 +112,8 @@ void sp__costs_place(struct sp__costs *c, uint32_t page_bytes, unsigned step)
 	}
 	if (!(bytes > 0))
 		return;
-	c->run_byte_s = pass[0] / bytes;
-	c->run_write_byte_s = pass[1] / bytes;
+	c->run_byte_s = through(c, false, pass[0] / bytes);
+	c->run_write_byte_s = through(c, true, pass[1] / bytes);
 }
 
 static void from_geometry(struct sp__costs *c, uint64_t at)
@@ -146,6 +152,11 @@ static void from_machine(struct sp__costs *c, const struct sp__machine_spec *spe
 	c->segments = d ? d->cache.segments : 0;
 	c->behind_bytes = d ? (double)d->cache.write_blocks * m->block_bytes : 0;
 	c->misses = d && !c->segments && d->bus_ps;
+	if (!d)
+		return;
+	c->bus_byte_s = (double)d->bus_ps * 1e-12 / m->block_bytes;
+	for (unsigned op = 0; op < 2; op++)
+		c->bus_apart[op] = d->bus_apart[op];
 }
 
 int sp__costs(struct sp__costs *c, const struct sp_run_opts *o, uint64_t at, struct sp_errinfo *err)
@@ -168,6 +179,8 @@ int sp__costs(struct sp__costs *c, const struct sp_run_opts *o, uint64_t at, str
 	c->begin = c->in ? (double)at : 0;
 	if (c->geometry)
 		from_geometry(c, (uint64_t)c->begin);
+	c->byte_s = through(c, false, c->byte_s);
+	c->write_byte_s = through(c, true, c->write_byte_s);
 	c->run_byte_s = c->byte_s;
 	c->run_write_byte_s = c->write_byte_s;
 	return 0;

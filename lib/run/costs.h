@@ -24,6 +24,8 @@ struct sp__costs {
 	double settle_s;		     /* of a write, more than of a read */
 	double bytes_on_track;
 	/* Of the simulated drive: */
+	double bus_byte_s;   /* transfer over its bus; */
+	bool bus_apart[2];   /* for reads and writes: the medium stands meanwhile */
 	bool sorts;	     /* it takes the nearest of the requests that wait */
 	unsigned segments;   /* of its cache: streams that it reads ahead */
 	double behind_bytes; /* of writes that it keeps and brings to the medium in its own order */

@@ -79,4 +79,8 @@ for model in serpentine nearline6t-like ide300-like ultrastar36lzx-like; do
 	cat other >>all
 done
 check "others, on other drives: none is more than 30 % off" none_far all
+# The bus takes three times as long as the medium.
+sed 's/"bus_mb_s": 160/"bus_mb_s": 12/' "$here/../../lib/dev/models/cheetah36es-like.json" >slow.json
+table slow ./slow.json "${others[@]}"
+check "a bus slower than the medium is foretold: none is more than 30 % off" none_far slow
 ended
