@@ -348,8 +348,8 @@ void sp__drive_direct(const struct sp__drive *d, struct sp__arm *arm, uint64_t s
 	s->done_ns = sp__max(s->done_ns, last);
 }
 
-uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
-			    const struct sp__piece *piece, uint64_t limit_ns)
+static inline uint64_t reach_ns(const struct sp__drive *d, const struct sp__arm *arm,
+				uint64_t now_ns, const struct sp__piece *piece, uint64_t limit_ns)
 {
 	struct sp__trackpos room;
 	const struct sp__trackpos *at = place_of(d, piece, &room);
@@ -367,6 +367,12 @@ uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm
 	return ns + turn_ns(d, p.wait);
 }
 
+uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
+			    const struct sp__piece *piece, uint64_t limit_ns)
+{
+	return reach_ns(d, arm, now_ns, piece, limit_ns);
+}
+
 uint64_t sp__drive_near_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
 			   const struct sp__piece *piece, uint64_t limit_ns)
 {
@@ -374,5 +380,5 @@ uint64_t sp__drive_near_ns(const struct sp__drive *d, const struct sp__arm *arm,
 
 	if (head > limit_ns)
 		return head;
-	return head + sp__drive_reach_ns(d, arm, now_ns + head, piece, limit_ns - head);
+	return head + reach_ns(d, arm, now_ns + head, piece, limit_ns - head);
 }

@@ -103,6 +103,7 @@ struct sp__cache_config {
 
 /* What the drive itself needs for a request, when it serves it. */
 struct sp__overheads {
+	bool any; /* before anything moves */
 	/* Before anything moves: of a read, write; a miss, hit; after a read, write. */
 	uint64_t begin_ns[2][2][2];
 	uint64_t end_ns[2]; /* after all else: of a read, write */

@@ -18,20 +18,20 @@ static bool monotone(const struct sp__drive *d)
 static uint64_t way_ns(const struct sp__drive *d, const struct sp__arm *arm,
 		       const struct sp__shelf *s)
 {
-	uint64_t read, write;
+	uint64_t ns = UINT64_MAX;
 	uint32_t way = 0;
 
-	if (s->unplaced || !monotone(d))
+	if (s->unplaced || !(s->reads || s->writes) || !monotone(d))
 		return 0;
 	if (arm->cyl < s->first_cyl)
 		way = s->first_cyl - arm->cyl;
 	else if (arm->cyl > s->last_cyl)
 		way = arm->cyl - s->last_cyl;
-	read = sp__drive_move_ns(d, way, false, false);
-	write = sp__drive_move_ns(d, way, false, true);
-	if (s->reads && s->writes)
-		return sp__min(read, write);
-	return s->writes ? write : read;
+	if (s->reads)
+		ns = sp__drive_move_ns(d, way, false, false);
+	if (s->writes)
+		ns = sp__min(ns, sp__drive_move_ns(d, way, false, true));
+	return ns;
 }
 
 /* Pieces that begin in [lo, hi] may be at hand. */

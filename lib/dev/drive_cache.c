@@ -453,7 +453,7 @@ void sp__cache_settle(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t n
 	c->settled = true;
 }
 
-static bool has(const struct sp__drive_cache *c, const struct sp__piece *p)
+static inline bool has(const struct sp__drive_cache *c, const struct sp__piece *p)
 {
 	return find(c, p) < c->cfg->segments || sp__buffer_has(c, p) || on_the_way(c, p);
 }

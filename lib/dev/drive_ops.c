@@ -73,6 +73,8 @@ static uint64_t overhead_ns(const struct sp__drive *d, struct state *s, uint64_t
 	const uint64_t(*cases)[2] = d->overheads.begin_ns[p->write];
 	bool hit = false;
 
+	if (!d->overheads.any)
+		return 0;
 	if (s->cache && cases[0][s->wrote] != cases[1][s->wrote])
 		hit = sp__drive_cache_hits(s->cache, &s->arm, now_ns, p);
 	return cases[hit][s->wrote];

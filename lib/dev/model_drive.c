@@ -210,13 +210,13 @@ static void cache(struct sp__jobj *top, struct sp__drive *d)
 	top->rc = sp__jclose(&o);
 }
 
-/* One time, or [after a read, after a write]. */
-static void overhead(struct sp__jobj *o, const char *name, uint64_t ns[2])
+/* One time, or [after a read, after a write]. Are they more than 0? */
+static bool overhead(struct sp__jobj *o, const char *name, uint64_t ns[2])
 {
 	const json_t *v = sp__jget(o, name);
 
 	if (!v)
-		return;
+		return false;
 	if (json_is_array(v) && json_array_size(v) != 2)
 		sp__jfail(o, name, "is not a time or [after a read, after a write]");
 	for (size_t i = 0; i < 2 && !o->rc; i++) {
@@ -226,6 +226,7 @@ static void overhead(struct sp__jobj *o, const char *name, uint64_t ns[2])
 				&ms))
 			ns[i] = (uint64_t)llround(ms * 1e6);
 	}
+	return ns[0] || ns[1];
 }
 
 /* Hits need a cache, and have their time in one place. */
@@ -237,10 +238,10 @@ static void overheads(struct sp__jobj *top, struct sp__drive *d)
 
 	if (!sp__jchild(&o, top, "overheads"))
 		return;
-	overhead(&o, "read_miss_ms", to->begin_ns[0][0]);
-	overhead(&o, "read_hit_ms", to->begin_ns[0][1]);
-	overhead(&o, "write_miss_ms", to->begin_ns[1][0]);
-	overhead(&o, "write_hit_ms", to->begin_ns[1][1]);
+	to->any |= overhead(&o, "read_miss_ms", to->begin_ns[0][0]);
+	to->any |= overhead(&o, "read_hit_ms", to->begin_ns[0][1]);
+	to->any |= overhead(&o, "write_miss_ms", to->begin_ns[1][0]);
+	to->any |= overhead(&o, "write_hit_ms", to->begin_ns[1][1]);
 	to->end_ns[0] = sp__jms(&o, "read_end_ms", 0);
 	to->end_ns[1] = sp__jms(&o, "write_end_ms", 0);
 	if (sp__jhas(&o, "read_hit_ms") && !c->segments && !c->write_blocks)
