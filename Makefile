@@ -231,7 +231,7 @@ $(B)/tests/shim/%.so: tests/shim/%.c $(B)/flags
 JOIN_OPTIONS := $(B)/tests/fuzz/fuzz_joinoptions
 JOIN_OPTIONS_OBJ := $(patsubst %,$(B)/obj/tools/%.o,common/common_options common/longopt \
 	common/number common/progress common/setting \
-	$(patsubst %,xjoin/%,binary fields further names operands options tuning))
+	$(patsubst %,xjoin/%,form further operands options tuning))
 $(JOIN_OPTIONS): $(JOIN_OPTIONS_OBJ)
 $(JOIN_OPTIONS): private SP_CPPFLAGS += -Itools/common
 $(JOIN_OPTIONS): private TEST_OBJ := $(JOIN_OPTIONS_OBJ) -Wl$(comma)--wrap=free

@@ -60,7 +60,6 @@ static void files_check(const struct settings *set)
 int main(int argc, char **argv)
 {
 	static struct settings set = {
-		.separator = -1,
 		.common.run = &set.opts.run,
 		.opts = SP_JOIN_OPTS_INIT,
 	};
@@ -70,7 +69,7 @@ int main(int argc, char **argv)
 	setlocale(LC_ALL, "");
 	(void)stdio_guard();
 	signals_catch();
-	set.plain_join = !strcmp(msg_program(), "join");
+	set.form.plain = !strcmp(msg_program(), "join");
 	options_parse(&set, argc, argv);
 	files_check(&set);
 	return join_run(&set);

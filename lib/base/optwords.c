@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include "base/err.h"
 #include "base/optwords.h"
@@ -103,4 +104,18 @@ int sp__optwords_next(struct sp__optwords *o, int *code, const char **arg, const
 		return long_option(o, word, code, arg, where, err);
 	o->letters = word + 1;
 	return short_option(o, code, arg, where, err);
+}
+
+char *sp__optwords_spell(const struct sp__optname *table, int code, const char *arg)
+{
+	char *word = NULL;
+	int n;
+
+	while (table->code != code)
+		table++;
+	if (table->name)
+		n = asprintf(&word, "--%s%s%s", table->name, arg ? "=" : "", arg ? arg : "");
+	else
+		n = asprintf(&word, "-%c%s", code, arg ? arg : "");
+	return n < 0 ? NULL : word;
 }

@@ -33,4 +33,7 @@ struct sp__optwords {
 int sp__optwords_next(struct sp__optwords *o, int *code, const char **arg, const char **where,
 		      struct sp_errinfo *err);
 
+/* The option as one word, for free(); NULL is short memory. */
+char *sp__optwords_spell(const struct sp__optname *table, int code, const char *arg);
+
 #endif

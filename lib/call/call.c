@@ -9,8 +9,8 @@
 #include <spindle/version.h>
 #include "base/array.h"
 #include "base/err.h"
+#include "base/optwords.h"
 #include "call/call.h"
-#include "rec/orderwords.h"
 
 const char *sp_version(void)
 {
@@ -29,13 +29,37 @@ int sp__call_keep(struct sp_call *call, const char *const *words, size_t nwords,
 		  struct sp_errinfo *err)
 {
 	call->words = calloc(nwords + 1, sizeof(*call->words));
+	call->nwords = nwords;
 	for (size_t i = 0; call->words && i < nwords; i++)
 		if (!(call->words[i] = strdup(words[i])))
 			return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	return call->words ? 0 : sp__err(err, -ENOMEM, "allocate", NULL, -1);
 }
 
-static int wrong(struct sp_errinfo *err, const char **where, const char *arg, const char *why)
+char *sp__call_copy(struct sp_call *call, const char *text)
+{
+	char *copy = SP__ARRAY_ROOM_NEXT(call->copies, call->ncopies) ? strdup(text) : NULL;
+
+	if (copy)
+		call->copies[call->ncopies++] = copy;
+	return copy;
+}
+
+int sp__call_add_word(struct sp_call *call, const struct sp__optname *table, int code,
+		      const char *arg, struct sp_errinfo *err)
+{
+	char *word = SP__ARRAY_RESIZE(call->words, call->nwords + 2)
+			     ? sp__optwords_spell(table, code, arg)
+			     : NULL;
+
+	if (!word)
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	call->words[call->nwords++] = word;
+	call->words[call->nwords] = NULL;
+	return 0;
+}
+
+int sp__call_bad(struct sp_errinfo *err, const char **where, const char *arg, const char *why)
 {
 	*where = arg;
 	return sp__errf(err, -EINVAL, "parse", NULL, -1, "%s", why);
@@ -59,7 +83,7 @@ static int set_number(uint64_t *to, const char *arg, uint64_t least, const char 
 	errno = 0;
 	*to = strtoull(arg, &end, 10);
 	if (arg[0] < '0' || arg[0] > '9' || *end || errno || *to < least)
-		return wrong(err, where, arg, "invalid number");
+		return sp__call_bad(err, where, arg, "invalid number");
 	return 0;
 }
 
@@ -70,10 +94,10 @@ static int set_format(enum sp_packed *to, const char *arg, const struct sp_word 
 	const char *missing;
 
 	if (arg && sp_word_parse(words, arg, &format))
-		return wrong(err, where, arg, "invalid format of compressed files");
+		return sp__call_bad(err, where, arg, "invalid format of compressed files");
 	missing = sp_packed_missing((enum sp_packed)format);
 	if (missing)
-		return wrong(err, where, arg, missing);
+		return sp__call_bad(err, where, arg, missing);
 	*to = (enum sp_packed)format;
 	return 0;
 }
@@ -87,7 +111,7 @@ int sp__call_resource(struct sp_call *call, struct sp_run_opts *run, int code, c
 	switch (code) {
 	case 'S':
 		if (sp_size_parse(arg, 1024, &n))
-			return wrong(err, where, arg, "invalid -S argument");
+			return sp__call_bad(err, where, arg, "invalid -S argument");
 		run->memory_bytes = n ? n : 1;
 		return 0;
 	case 'T':
@@ -116,64 +140,6 @@ int sp__call_complete(struct sp_call *call, struct sp_run_opts *run, struct sp_e
 	return run->ntmpdirs ? 0 : add_tmpdir(call, run, dir ? dir : "/tmp", err);
 }
 
-static int sort_option(struct sp_call *call, int code, const char *arg, const char **where,
-		       struct sp_errinfo *err)
-{
-	int rc, how;
-
-	if (code == SP__CALL_COUNT) {
-		call->sort.count = true;
-		return 0;
-	}
-	if (code == SP__CALL_SPILL) {
-		if (sp_spill_compression_parse(arg, &how))
-			return wrong(err, where, arg, "invalid --spill-compression argument");
-		call->sort.run.compression = (enum sp_spill_compression)how;
-		return 0;
-	}
-	rc = sp__call_resource(call, &call->sort.run, code, arg, where, err);
-	return rc == 1 ? sp__order_option(&call->order, code, arg, where, err) : rc;
-}
-
-static int read_words(struct sp_call *call, size_t nwords, const char **where,
-		      struct sp_errinfo *err)
-{
-	static const struct sp__optname names[] = {
-		SP__ORDER_NAMES,
-		SP__CALL_NAMES,
-		{ "count", SP__CALL_COUNT, SP__OPT_NONE },
-		{ "spill-compression", SP__CALL_SPILL, SP__OPT_ARG },
-		{ 0 },
-	};
-	struct sp__optwords o = { .table = names,
-				  .words = (const char *const *)call->words,
-				  .nwords = nwords };
-	const char *arg;
-	int rc, code;
-
-	*where = NULL;
-	while ((rc = sp__optwords_next(&o, &code, &arg, where, err)) == 1) {
-		rc = sort_option(call, code, arg, where, err);
-		if (rc < 0)
-			return rc;
-	}
-	return rc;
-}
-
-static int finish_sort(struct sp_call *call, const char **where, struct sp_errinfo *err)
-{
-	int rc = sp__order_complete(&call->order, where, err);
-
-	if (!rc && call->sort.count && !call->order.unique)
-		rc = sp__errf(err, -EINVAL, "parse", NULL, -1, "--count needs --unique");
-	if (!rc)
-		rc = sp_order_keyset(&call->keys, &call->order, NULL, err);
-	call->sort.format = sp_order_format(&call->order);
-	call->sort.keys = call->keys;
-	call->sort.unique = call->order.unique;
-	return rc;
-}
-
 int sp_call_sort(struct sp_call **call, const char *const *words, size_t nwords,
 		 struct sp_errinfo *err)
 {
@@ -189,9 +155,7 @@ int sp_call_sort(struct sp_call **call, const char *const *words, size_t nwords,
 	*c = init;
 	rc = sp__call_keep(c, words, nwords, &why);
 	if (!rc)
-		rc = read_words(c, nwords, &where, &why);
-	if (!rc)
-		rc = finish_sort(c, &where, &why);
+		rc = sp__call_sort_words(c, &where, &why);
 	if (!rc)
 		rc = sp__call_complete(c, &c->sort.run, &why);
 	if (rc < 0) {
@@ -207,7 +171,10 @@ void sp__call_release(struct sp_call *call)
 {
 	for (char **w = call->words; w && *w; w++)
 		free(*w);
+	for (size_t i = 0; i < call->ncopies; i++)
+		free(call->copies[i]);
 	free(call->words);
+	free(call->copies);
 	free(call->tmpdirs);
 }
 
@@ -223,7 +190,12 @@ void sp_call_free(struct sp_call *call)
 
 const struct sp_sort_opts *sp_call_sort_opts(const struct sp_call *call)
 {
-	return &call->sort;
+	return call->named ? NULL : &call->sort;
+}
+
+const char *const *sp_call_words(const struct sp_call *call)
+{
+	return (const char *const *)call->words;
 }
 
 void sp_call_info(const struct sp_call *call, struct sp_call_info *info)
@@ -241,6 +213,7 @@ void sp_call_info(const struct sp_call *call, struct sp_call_info *info)
 		.count = call->sort.count,
 		.random = sp_order_has_letter(o, 'R'),
 		.stable = o->stable || o->unique,
+		.named = call->named,
 		.keys = call->keys,
 		.format = call->sort.format,
 	};
@@ -258,23 +231,45 @@ int sp__call_json(struct sp_report *report, char **text, struct sp_errinfo *err)
 	return bad ? sp__err(err, -ENOMEM, "report", NULL, -1) : 0;
 }
 
+/* The call itself, or, of names, with their numbers in *made, which is to be freed. */
+static const struct sp_call *numbered(const struct sp_call *call, const char *const *inputs,
+				      size_t ninputs, struct sp_call **made, struct sp_errinfo *err)
+{
+	*made = NULL;
+	if (!call->named)
+		return call;
+	if (sp_call_numbered(made, call, ninputs ? inputs[0] : "-", err))
+		return NULL;
+	return *made;
+}
+
 int sp_call_sort_files(const struct sp_call *call, const char *const *inputs, size_t ninputs,
 		       bool merge, const char *output, char **report, struct sp_errinfo *err)
 {
+	struct sp_errinfo why = SP_ERRINFO_INIT;
+	struct sp_errinfo *to = err ? err : &why;
+	struct sp_call *made;
+	const struct sp_call *c = numbered(call, inputs, ninputs, &made, to);
+	struct sp_sort_stats stats;
+	int rc;
+
+	if (!c)
+		return to->code;
+
 	const struct sp_sort_io io = {
 		.inputs = inputs,
 		.ninputs = ninputs,
 		.merge = merge,
 		.output = output,
-		.header_records = call->order.header_records,
-		.header_first = call->order.header_first,
+		.header_records = c->order.header_records,
+		.header_first = c->order.header_first,
 		.device_figures = report != NULL,
 	};
-	struct sp_sort_stats stats;
-	int rc = sp_sort_run(&call->sort, &io, &stats, err);
 
+	rc = sp_sort_run(&c->sort, &io, &stats, to);
 	if (!rc && report)
-		rc = sp__call_json(sp_report_sort(&call->sort, &io, &stats), report, err);
+		rc = sp__call_json(sp_report_sort(&c->sort, &io, &stats), report, to);
+	sp_call_free(made);
 	return rc;
 }
 
@@ -286,12 +281,23 @@ void sp_call_report_free(char *report)
 int sp_call_sample(struct sp_splitters **splitters, const struct sp_call *call,
 		   const char *const *inputs, size_t ninputs, size_t parts, struct sp_errinfo *err)
 {
+	struct sp_errinfo why = SP_ERRINFO_INIT;
+	struct sp_errinfo *to = err ? err : &why;
+	struct sp_call *made;
+	const struct sp_call *c = numbered(call, inputs, ninputs, &made, to);
+	int rc;
+
+	if (!c)
+		return to->code;
+
 	const struct sp_sort_io io = {
 		.inputs = inputs,
 		.ninputs = ninputs,
-		.header_records = call->order.header_records,
-		.header_first = call->order.header_first,
+		.header_records = c->order.header_records,
+		.header_first = c->order.header_first,
 	};
 
-	return sp_splitters_sample(splitters, &call->sort, &io, parts, err);
+	rc = sp_splitters_sample(splitters, &c->sort, &io, parts, to);
+	sp_call_free(made);
+	return rc;
 }

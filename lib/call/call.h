@@ -13,6 +13,10 @@ struct sp_call {
 	struct sp_keyset *keys;
 	struct sp_sort_opts sort;
 	char **words; /* copies, which options borrow; NULL ends them */
+	size_t nwords;
+	char **copies; /* more of them, that are cut up */
+	size_t ncopies;
+	bool named; /* a key has the name of a column: there are no keys yet */
 	const char **tmpdirs;
 };
 
@@ -22,6 +26,22 @@ int sp__call_wrong(struct sp_errinfo *err, const struct sp_errinfo *why, const c
 /* Copies the words; 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__call_keep(struct sp_call *call, const char *const *words, size_t nwords,
 				struct sp_errinfo *err);
+
+/* -EINVAL, for a word. */
+int sp__call_bad(struct sp_errinfo *err, const char **where, const char *arg, const char *why);
+
+/* Applies the words of a sort; where: as for sp_order_parse(). */
+SP_MUST_CHECK int sp__call_sort_words(struct sp_call *call, const char **where,
+				      struct sp_errinfo *err);
+
+/* A copy of a text that lives as long as the call; NULL is short memory. */
+char *sp__call_copy(struct sp_call *call, const char *text);
+
+struct sp__optname;
+
+/* Adds an option of the table to the words; 0 or -ENOMEM. */
+SP_MUST_CHECK int sp__call_add_word(struct sp_call *call, const struct sp__optname *table, int code,
+				    const char *arg, struct sp_errinfo *err);
 
 /* Frees words and directories. */
 void sp__call_release(struct sp_call *call);

@@ -19,6 +19,7 @@ int sp_call_join(struct sp_call_join **call, const char *const *words, size_t nw
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	*c = init;
 	c->opts.algorithm = SP_JOIN_AUTO;
+	c->form.opts = &c->opts;
 	rc = sp__call_keep(&c->base, words, nwords, &why);
 	if (!rc)
 		rc = sp__call_join_words(c, nwords, &where, &why);
@@ -37,16 +38,61 @@ void sp_call_join_free(struct sp_call_join *call)
 {
 	if (!call)
 		return;
-	for (int i = 0; i < 2; i++) {
-		free(call->key[i].field);
-		free(call->key[i].type);
-		free(call->bkey[i]);
-	}
-	free(call->collated);
-	free(call->columns);
-	free(call->parts);
+	sp_join_form_release(&call->form);
 	sp__call_release(&call->base);
 	free(call);
+}
+
+const char *const *sp_call_join_words(const struct sp_call_join *call)
+{
+	return (const char *const *)call->base.words;
+}
+
+bool sp_call_join_named(const struct sp_call_join *call)
+{
+	return sp_join_form_name(&call->form);
+}
+
+/* Numbers for names in a copy of the call, which has the same words, and then those words. */
+static int number_words(struct sp_call_join *copy, const char *left, const char *right,
+			struct sp_call *words, struct sp_errinfo *err)
+{
+	const char *const inputs[2] = { left, right };
+	struct sp_batch ahead[2] = { 0 };
+	struct sp_errinfo why = SP_ERRINFO_INIT;
+	const char *where = NULL;
+	int rc = sp_join_form_resolve(&copy->form, inputs, NULL, ahead, &where, &why);
+
+	for (int i = 0; i < 2; i++) {
+		if (ahead[i].data && !rc)
+			rc = sp__errf(&why, SP_EUNSUP, "parse", inputs[i], -1,
+				      "columns have names in regular files only");
+		free((void *)(uintptr_t)ahead[i].data);
+	}
+	if (rc && where)
+		return sp__call_wrong(err, &why, where);
+	if (rc)
+		return sp__errf(err, why.code, why.op, why.path[0] ? why.path : NULL, why.offset,
+				"%s", why.text);
+	return sp__call_join_numbered(copy, &copy->form, words, err);
+}
+
+int sp_call_join_numbered(struct sp_call_join **made, const struct sp_call_join *call,
+			  const char *left, const char *right, struct sp_errinfo *err)
+{
+	struct sp_call words = { 0 };
+	struct sp_call_join *copy = NULL;
+	int rc;
+
+	*made = NULL;
+	rc = sp_call_join(&copy, sp_call_join_words(call), call->base.nwords, err);
+	if (!rc)
+		rc = number_words(copy, left, right, &words, err);
+	if (!rc)
+		rc = sp_call_join(made, (const char *const *)words.words, words.nwords, err);
+	sp__call_release(&words);
+	sp_call_join_free(copy);
+	return rc;
 }
 
 int sp_call_join_files(const struct sp_call_join *call, const char *left, const char *right,
@@ -54,17 +100,24 @@ int sp_call_join_files(const struct sp_call_join *call, const char *left, const 
 		       struct sp_errinfo *err)
 {
 	const struct sp_join_io io = { .inputs = { left, right }, .output = output };
-	struct sp_join_opts opts = call->opts;
+	struct sp_call_join *made = NULL;
+	struct sp_join_opts opts;
 	struct sp_join_stats stats;
-	int rc;
+	int rc = 0;
 
+	if (sp_call_join_named(call))
+		rc = sp_call_join_numbered(&made, call, left, right, err);
+	if (rc)
+		return rc;
+	opts = made ? made->opts : call->opts;
 	for (int i = 0; bytes && i < 2; i++)
 		opts.input_bytes[i] = bytes[i];
 	sp_join_expect(&opts, io.inputs);
 	rc = sp_join_run(&opts, &io, &stats, err);
 	if (rc > 0)
-		return sp__errf(err, SP_EFORMAT, "join", NULL, -1, "an input is not sorted");
+		rc = sp__errf(err, SP_EFORMAT, "join", NULL, -1, "an input is not sorted");
 	if (!rc && report)
 		rc = sp__call_json(sp_report_join(&opts, &io, &stats), report, err);
+	sp_call_join_free(made);
 	return rc;
 }

@@ -11,6 +11,7 @@
 #include <spindle/benchset.h>
 #include <spindle/buffers.h>
 #include <spindle/call.h>
+#include <spindle/columns.h>
 #include <spindle/error.h>
 #include <spindle/fiojob.h>
 #include <spindle/flow.h>
@@ -18,6 +19,7 @@
 #include <spindle/geometry.h>
 #include <spindle/index.h>
 #include <spindle/join.h>
+#include <spindle/joinform.h>
 #include <spindle/order.h>
 #include <spindle/outfile.h>
 #include <spindle/packed.h>

@@ -8,6 +8,7 @@
  * Words are parsed by the objects of the tool; free() is wrapped, because what
  * was allocated before a jump is freed here.
  */
+#include <errno.h>
 #include <getopt.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,40 +85,55 @@ char *must_copy(const char *text)
 
 /* Of a header with the columns a, b and c; no file is read. */
 
-bool columns_is_name(const char *text)
+bool sp_columns_is_name(const char *text)
 {
 	return strchr("abcd\"", *text) && *text;
 }
 
-void columns_read(struct columns *c)
+int sp_columns_read(struct sp_columns *c, struct sp_errinfo *err)
 {
+	(void)err;
 	require(c->input && c->header_records == 1);
+	return 0;
 }
 
-size_t columns_find(const struct columns *c, const char *text, const char *ends, const char **rest)
+static int no_column(struct sp_errinfo *err)
+{
+	err->code = -EINVAL;
+	strcpy(err->text, "no such column");
+	return -EINVAL;
+}
+
+int sp_columns_find(const struct sp_columns *c, const char *text, const char *ends, size_t *number,
+		    const char **rest, struct sp_errinfo *err)
 {
 	const char *p = text + (*text == '"');
-	size_t number = *p ? (size_t)(*p - 'a' + 1) : 0;
 
 	(void)c;
+	*number = *p ? (size_t)(*p - 'a' + 1) : 0;
 	p += *p != '\0';
 	p += *text == '"' && *p == '"';
-	if (number < 1 || number > 3 || (*p && !strchr(ends, *p)))
-		die("no column %s", text);
+	if (*number < 1 || *number > 3 || (*p && !strchr(ends, *p)))
+		return no_column(err);
 	*rest = p;
-	return number;
+	return 0;
 }
 
-void columns_check(const struct columns *c, size_t number)
+int sp_columns_check(const struct sp_columns *c, size_t number, struct sp_errinfo *err)
 {
 	(void)c;
-	if (number > 3)
-		die("no column %zu", number);
+	return number > 3 ? no_column(err) : 0;
 }
 
-void columns_close(struct columns *c)
+void sp_columns_close(struct sp_columns *c)
 {
 	(void)c;
+}
+
+void columns_failed(const struct sp_errinfo *err)
+{
+	require(err->code && err->text[0]);
+	longjmp(out, 1);
 }
 
 static void tell(const char *fmt, va_list ap)
@@ -209,10 +225,10 @@ static void binary_makes_sense(const struct settings *set)
 
 	require(o->fixed_bytes[1] && o->fields && !o->csv && !o->separator && !o->types);
 	for (size_t i = 0; i < o->nkeys; i++)
-		require(o->keys[0][i] < set->nparts && o->keys[1][i] < set->nparts);
+		require(o->keys[0][i] < set->form.nparts && o->keys[1][i] < set->form.nparts);
 	for (size_t i = 0; i < o->ncolumns; i++)
-		require(!o->columns[i].file || o->columns[i].field < set->nparts);
-	for (size_t i = 0; i < set->nparts; i++)
+		require(!o->columns[i].file || o->columns[i].field < set->form.nparts);
+	for (size_t i = 0; i < set->form.nparts; i++)
 		require(o->fields[i].length && !o->fields[i].reverse);
 }
 
@@ -231,7 +247,7 @@ static void makes_sense(const struct settings *set)
 	for (size_t i = 0; i < o->ncolumns; i++)
 		require(o->columns[i].file <= 2);
 	require(o->run.ntmpdirs && o->run.tmpdirs);
-	require(!set->plain_join || merge);
+	require(!set->form.plain || merge);
 	if (o->fixed_bytes[0])
 		binary_makes_sense(set);
 }
@@ -256,7 +272,7 @@ static void mean_the_same(const struct settings *a, const struct settings *b)
 			x->columns[i].field == y->columns[i].field);
 	require(same_text(x->filler, y->filler) && x->eol == y->eol && x->pairs == y->pairs);
 	require(!x->separator == !y->separator && x->separator_bytes == y->separator_bytes &&
-		!memcmp(a->separator_text, b->separator_text, sizeof(a->separator_text)));
+		!memcmp(a->form.separator, b->form.separator, sizeof(a->form.separator)));
 	require(x->header == y->header && x->order == y->order && x->ignore_case == y->ignore_case);
 }
 
@@ -276,8 +292,7 @@ static bool parse(struct settings *set, char *text, bool plain_join)
 	char *argv[WORDS_MAX + 2] = { (char[]){ "xjoin" } }, *word;
 	int argc = 1;
 
-	*set = (struct settings){ .plain_join = plain_join,
-				  .separator = -1,
+	*set = (struct settings){ .form.plain = plain_join,
 				  .common.run = &set->opts.run,
 				  .opts = SP_JOIN_OPTS_INIT };
 	while (argc <= WORDS_MAX && (word = strsep(&text, "\n")))
@@ -304,6 +319,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	require(parse(&as_xjoin, text[1], false) || !good);
 	if (good)
 		mean_the_same(&as_join, &as_xjoin);
+	sp_join_form_release(&as_join.form);
+	sp_join_form_release(&as_xjoin.form);
 	while (nkept)
 		__wrap_free(kept[nkept - 1]);
 	free(text[0]);

@@ -235,7 +235,7 @@ class Joining(Folder):
             ("-o 1", "invalid field specifier: '1'"),
             ("-t ab", "multi-character tab 'ab'"),
             ("--bkey=0:1", "--bkey needs --record-size"),
-            ("--record-size=4 -j 1", "--bkey alone"),
+            ("--record-size=4 -j 1", "'-j' and '--record-size' are incompatible"),
             ("--type=cross", "invalid --type argument 'cross'"),
             ("file", "not an option: 'file'"),
         ):

@@ -78,23 +78,93 @@ static void files_are_joined(const char *options, const char *want)
 	unlink(right);
 }
 
+/* What the words of a call are once its columns have numbers. */
+static void names_have_numbers(const char *options, const char *want)
+{
+	char left[] = "/tmp/sp-call-left-XXXXXX", right[] = "/tmp/sp-call-right-XXXXXX";
+	const char *words[WORDS_MAX];
+	char copy[128], got[256] = "";
+	struct sp_call_join *call, *made = NULL;
+	size_t n = words_of(options, copy, words);
+	int rc;
+
+	close(mkstemp(left)), close(mkstemp(right));
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	rc = sp_call_join(&call, words, n, &err);
+	if (!rc && sp_call_join_named(call))
+		rc = sp_call_join_numbered(&made, call, file(left, "id,n\n1,2\n"),
+					   file(right, "\"of,me\",id\n1,2\n"), &err);
+	for (const char *const *w = made ? sp_call_join_words(made) : NULL; w && *w; w++)
+		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s ", *w);
+	if (rc)
+		snprintf(got, sizeof(got), "%s", err.text);
+	ok(!strcmp(got, want) && (rc || !sp_call_join_named(made)), "%s: %s", options, want);
+	if (strcmp(got, want) != 0)
+		diag("said: %s", got);
+	sp_call_join_free(made);
+	sp_call_join_free(call);
+	unlink(left);
+	unlink(right);
+}
+
+static void keys_have_numbers(const char *options, const char *want)
+{
+	char path[] = "/tmp/sp-call-XXXXXX", copy[128], got[256] = "";
+	const char *words[WORDS_MAX];
+	struct sp_call_info info;
+	struct sp_call *call, *made = NULL;
+	size_t n = words_of(options, copy, words);
+	bool waits = false;
+	int rc;
+
+	close(mkstemp(path));
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	rc = sp_call_sort(&call, words, n, &err);
+	if (!rc) {
+		waits = !sp_call_sort_opts(call);
+		rc = sp_call_numbered(&made, call, file(path, "id|n\n1|2\n"), &err);
+	}
+	for (const char *const *w = made ? sp_call_words(made) : NULL; w && *w; w++)
+		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s ", *w);
+	if (made)
+		sp_call_info(made, &info);
+	if (rc)
+		snprintf(got, sizeof(got), "%s", err.text);
+	ok(!strcmp(got, want) && (rc || (waits && !info.named && sp_call_sort_opts(made))),
+	   "%s: %s", options, want);
+	if (strcmp(got, want) != 0)
+		diag("said: %s", got);
+	sp_call_free(made);
+	sp_call_free(call);
+	unlink(path);
+}
+
 int main(void)
 {
+	names_have_numbers("--csv --header -1 id -2 id:n -a1 -o 0,2.\"of,me\",1.2",
+			   "--csv --header -a1 -11 -22n -o0,2.1,1.2 ");
+	keys_have_numbers("-t| --header -k n:nr -k 1,1 -u",
+			  "--field-separator=| --header --key=2,2nr --key=1,1 --unique ");
+	keys_have_numbers("-t| --header -k m", "the header has no column 'm'; the nearest is 'n'");
+	keys_have_numbers("-t| --header -k n -k 3", "the header has 2 columns, not 3");
+	keys_have_numbers("-t| -k n",
+			  "invalid number at field start: invalid count at start of 'n'");
+	join_is_refused("-1 id", "invalid field number: 'id'");
 	files_are_joined("-1 1 -2 2", "2 b x\n");
 	files_are_joined("-1 1n -2 2 -a 1 -e - -o 0,1.2,2.1", "1 a -\n2 b x\n");
 	files_are_joined("-2 2 --type=anti", "1 a\n");
 	files_are_joined("--record-size=4 --bkey=0:1,2:1 -o 1.2:1,2.0:2", "bx ");
 	join_is_refused("-1 0", "invalid field number: '0'");
 	join_is_refused("-1 1x", "invalid field number: '1x'");
-	join_is_refused("-j 1,2 -1 1", "the key of a file is given twice: '1'");
-	join_is_refused("-1 1n -2 1g", "fields of the keys have different types");
-	join_is_refused("-1 1,2", "keys have different numbers of fields");
-	join_is_refused("-o 1.1,3.1", "invalid field specifier: '3.1'");
-	join_is_refused("-o 1.0", "invalid field number: '1.0'");
-	join_is_refused("--csv -z", "invalid separator, or -z, for --csv");
+	join_is_refused("-j 1,2 -1 1", "incompatible join fields 1,2, 1");
+	join_is_refused("-1 1n -2 1g", "fields of the keys have different types: 1n, 1g");
+	join_is_refused("-1 1,2", "keys have different numbers of fields: 2, 1");
+	join_is_refused("-o 1.1,9.1", "invalid file number in field spec: '9.1'");
+	join_is_refused("-o 1.0", "invalid field number: '0'");
+	join_is_refused("--csv -z", "options '--csv' and '-z' are incompatible");
 	join_is_refused("--record-size=4,8", "records of different sizes need --bkey");
 	join_is_refused("--record-size=4 -e x",
-			"binary records are filled with a byte from 0 to 255, not 'x'");
+			"binary records are filled with a byte from 0 to 255 'x'");
 	join_is_refused("--type=semi -a1", "options '--type=semi' and '-a' are incompatible");
 	join_is_refused("-S", "option requires an argument: '-S'");
 	return done();

@@ -137,7 +137,7 @@ static void set_format(struct config *c)
 /* A key that names a column of the header becomes one with its number. */
 static void resolve_name(struct config *c)
 {
-	struct columns columns = {
+	struct sp_columns columns = {
 		.input = c->operands.text[0],
 		.csv = c->csv,
 		.separator = c->build.separator,
@@ -148,11 +148,11 @@ static void resolve_name(struct config *c)
 	if (c->csv)
 		columns.eol = '\n';
 	if (!c->build.key || !c->build.header_records || c->record_bytes ||
-	    !columns_is_name(c->build.key) || !strcmp(columns.input, "-"))
+	    !sp_columns_is_name(c->build.key) || !strcmp(columns.input, "-"))
 		return;
 	columns_read(&columns);
 	c->build.key = columns_key(&columns, c->build.key);
-	columns_close(&columns);
+	sp_columns_close(&columns);
 }
 
 /* No file that is written may be one that is read. */

@@ -60,15 +60,5 @@ void operands_finish(struct settings *set, int argc, char **argv)
 	}
 	for (int i = 0; i < 2; i++)
 		set->inputs[i] = set->operands[i].text;
-	names_resolve(set);
-	set->key_given = set->key[0].n || set->key[1].n;
-	for (int i = 0; i < 2; i++) {
-		if (!set->key[i].n)
-			key_set(set, i, "1");
-		set->opts.keys[i] = set->key[i].field;
-	}
-	if (set->key[0].n != set->key[1].n)
-		die("keys have different numbers of fields: %zu, %zu", set->key[0].n,
-		    set->key[1].n);
-	set->opts.nkeys = set->key[0].n;
+	keys_finish(set);
 }

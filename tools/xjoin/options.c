@@ -11,8 +11,6 @@
 #include <string.h>
 #include "longopt.h"
 #include "msg.h"
-#include "number.h"
-#include "quote.h"
 #include "stdio_end.h"
 #include "version.h"
 #include "xjoin.h"
@@ -34,23 +32,6 @@ static const struct option gnu_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
-static void set_unpaired(struct settings *set, const char *text)
-{
-	const char *rest;
-	uintmax_t n = 0;
-
-	if (!number_prefix(text, &rest, &n) || *rest || (n != 1 && n != 2))
-		die("invalid field number: %s", quote(text));
-	set->opts.unpaired[n - 1] = true;
-}
-
-static void set_filler(struct settings *set, const char *text)
-{
-	if (set->opts.filler && strcmp(set->opts.filler, text) != 0)
-		die("conflicting empty-field replacement strings");
-	set->opts.filler = text;
-}
-
 /* -j FIELD, or the old -j1 and -j2, whose argument may be the next one. */
 static enum doubt set_both_keys(struct settings *set, char **argv)
 {
@@ -68,14 +49,12 @@ static enum doubt set_both_keys(struct settings *set, char **argv)
 static void apply(struct settings *set, int c)
 {
 	switch (c) {
-	case 'v':
-		set->opts.pairs = false;
-		/* fallthrough */
 	case 'a':
-		set_unpaired(set, optarg);
+	case 'v':
+		unpaired_set(set, optarg, c == 'a');
 		break;
 	case 'e':
-		set_filler(set, optarg);
+		filler_set(set, optarg);
 		break;
 	case 'i':
 		set->opts.ignore_case = true;
@@ -105,7 +84,7 @@ static void apply(struct settings *set, int c)
 		set->opts.header = true;
 		break;
 	case OPT_HELP:
-		help_print(set->plain_join);
+		help_print(set->form.plain);
 		stdio_leave();
 	case OPT_VERSION:
 		version_leave();
@@ -137,7 +116,7 @@ static enum doubt step(struct settings *set, int c, char **argv, enum doubt doub
 static bool own_option(struct settings *set, int argc, char **argv)
 {
 	const struct longopt l = { more_short_options, gnu_options, tuning_settings };
-	bool own = !set->plain_join && longopt_own(&l, argc, argv, set);
+	bool own = !set->form.plain && longopt_own(&l, argc, argv, set);
 
 	if (set->common.usage) {
 		usage_print();
@@ -152,12 +131,13 @@ void options_parse(struct settings *set, int argc, char **argv)
 	int c;
 
 	set->opts.algorithm = SP_JOIN_AUTO;
+	set->form.opts = &set->opts;
 	for (;;) {
 		if (own_option(set, argc, argv)) {
 			doubt = SURELY_FILE;
 			continue;
 		}
-		c = getopt_long(argc, argv, set->plain_join ? short_options : more_short_options,
+		c = getopt_long(argc, argv, set->form.plain ? short_options : more_short_options,
 				gnu_options, NULL);
 		if (c == -1)
 			break;

@@ -22,14 +22,9 @@ static const struct sp_word ordered_words[] = { { "1", 1 }, { "2", 2 }, { NULL, 
 
 static void set_type(void *to, const char *name, const char *text)
 {
-	struct sp_join_opts *o = to;
-	int type = choice_option(name, text, sp_join_type_words());
+	struct settings *set = to;
 
-	o->unpaired[0] |= type == SP_JOIN_LEFT || type == SP_JOIN_FULL || type == SP_JOIN_ANTI;
-	o->unpaired[1] |= type == SP_JOIN_RIGHT || type == SP_JOIN_FULL;
-	o->semi = type == SP_JOIN_SEMI;
-	if (type == SP_JOIN_SEMI || type == SP_JOIN_ANTI)
-		o->pairs = false;
+	sp_join_form_set_type(&set->form, choice_option(name, text, sp_join_type_words()));
 }
 
 static uint64_t threads(const char *name, const char *text)
@@ -54,7 +49,7 @@ static uint64_t memory(const char *name, const char *text)
 const struct setting tuning_settings[] = {
 	{ "algorithm", "WORD", TO(opts.algorithm), .words = sp_join_algorithm_words },
 	{ "output", "FILE", TO(output), .once = "output files" },
-	{ "type", "WORD", TO(opts), .call = set_type },
+	{ "type", "WORD", .call = set_type },
 	{ "csv", TO(opts.csv) },
 	{ "record-size", "N[,N]", .call = record_size_set },
 	{ "bkey", "SPEC[,SPEC]", .call = bkey_add },
@@ -75,36 +70,13 @@ const struct setting tuning_settings[] = {
 	{ 0 },
 };
 
-/* Letters on one side apply to both. */
-static void match_types(struct settings *set)
-{
-	struct sp_key *a = set->key[0].type, *b = set->key[1].type;
-
-	for (size_t i = 0; i < set->key[0].n; i++) {
-		if (!b[i].letters)
-			b[i] = a[i];
-		if (!a[i].letters)
-			a[i] = b[i];
-		if (a[i].letters != b[i].letters)
-			die("fields of the keys have different types: %s, %s", set->key[0].text,
-			    set->key[1].text);
-	}
-	set->opts.types = set->typed ? a : NULL;
-	set->collated = must_alloc(NULL, set->key[0].n, sizeof(*set->collated));
-	for (size_t i = 0; i < set->key[0].n; i++) {
-		set->collated[i] = a[i].letters & LETTER_COLLATED;
-		if (set->collated[i])
-			set->opts.collated = set->collated;
-	}
-}
-
 /* Columns of further files are checked when all of these are known. */
 static void check_columns(const struct settings *set)
 {
 	char text[64];
 
 	for (size_t i = 0; i < set->opts.ncolumns; i++) {
-		const struct sp_join_column *c = &set->columns[i];
+		const struct sp_join_column *c = &set->form.columns[i];
 
 		snprintf(text, sizeof(text), "%u.%zu", c->file, c->field + 1);
 		if (c->file > 2 + set->opts.nthen)
@@ -139,26 +111,18 @@ void tuning_finish(struct settings *set)
 
 	check_columns(set);
 	check_index_options(set);
-	match_types(set);
-	if (o->algorithm == SP_JOIN_AUTO && (set->plain_join || check))
+	if (o->algorithm == SP_JOIN_AUTO && (set->form.plain || check))
 		o->algorithm = SP_JOIN_MERGE;
 	if (o->algorithm == SP_JOIN_MERGE) {
 		longopt_exclude(o->csv, "--csv", true, "--algorithm=merge");
 		longopt_exclude(o->semi, "--type=semi", true, "--algorithm=merge");
+		longopt_exclude(true, "--algorithm=merge", o->fixed_bytes[0], "--record-size");
 		for (int i = 0; i < 2; i++)
-			if (set->key[i].n > 1 || set->typed)
-				die("invalid field number: %s", quote(set->key[i].text));
+			if (set->form.key[i].n > 1 || set->form.typed)
+				die("invalid field number: %s", quote(set->form.key[i].text));
 	}
 	longopt_exclude(check, "--check-order", o->algorithm != SP_JOIN_MERGE, "--algorithm");
-	longopt_exclude(o->semi, "--type=semi", o->unpaired[0] || o->unpaired[1], "-a");
-	if (o->csv) {
-		longopt_exclude(true, "--csv", !o->eol, "-z");
-		if (!o->separator)
-			separator_set(set, ",");
-		if (o->separator_bytes != 1 || strchr("\"\n", set->separator_text[0]))
-			die("invalid separator for --csv");
-	}
-	binary_finish(set);
+	form_finish(set);
 	common_options_finish(&set->common);
 	common_options_packed(&set->common, set->output, "--output");
 }

@@ -7,7 +7,7 @@
 #include "msg.h"
 #include "xsort.h"
 
-static void set_key(struct sp_order_key *key, const struct columns *columns)
+static void set_key(struct sp_order_key *key, const struct sp_columns *columns)
 {
 	char *text = columns_key(columns, key->name);
 
@@ -17,7 +17,7 @@ static void set_key(struct sp_order_key *key, const struct columns *columns)
 
 void names_resolve(struct settings *set)
 {
-	struct columns columns = {
+	struct sp_columns columns = {
 		.input = set->files[0],
 		.csv = set->order.csv,
 		.separator =
@@ -26,6 +26,7 @@ void names_resolve(struct settings *set)
 		.header_records = set->order.header_records,
 		.decompress = set->opts.run.decompress,
 	};
+	struct sp_errinfo err = SP_ERRINFO_INIT;
 	/* Lines may begin with a comment, the header of CSV has all columns. */
 	bool looked_at = set->order.csv && set->order.header_records;
 
@@ -43,11 +44,11 @@ void names_resolve(struct settings *set)
 	for (size_t i = 0; i < set->order.nkeys; i++) {
 		if (set->order.keys[i].name)
 			set_key(&set->order.keys[i], &columns);
-		else
-			columns_check(&columns, set->order.keys[i].spec.sword + 1);
+		else if (sp_columns_check(&columns, set->order.keys[i].spec.sword + 1, &err))
+			columns_failed(&err);
 	}
 	set->header_taken =
 		(struct sp_batch){ .data = columns.taken, .bytes = columns.taken_bytes };
 	columns.taken = NULL;
-	columns_close(&columns);
+	sp_columns_close(&columns);
 }

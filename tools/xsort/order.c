@@ -46,7 +46,7 @@ void order_add_key(void *settings, const char *option, const char *text)
 	int rc;
 
 	(void)option;
-	if (columns_is_name(text) && strcmp(msg_program(), "sort") != 0)
+	if (sp_columns_is_name(text) && strcmp(msg_program(), "sort") != 0)
 		rc = sp_order_add_name(&set->order, text, &err);
 	else
 		rc = sp_order_add_key(&set->order, text, &where, &err);

@@ -3,6 +3,9 @@
  * Sorting and joining by the words of a command: for programs in other languages, which need not
  * know the structs of the other headers.
  *
+ * Keys may have the names of columns (spindle/columns.h) where files have headers: functions on
+ * files look for their numbers in the first one, which must be a regular file.
+ *
  * A call has options of xsort(1), as words without files: those of order and format
  * (spindle/order.h), -S, -T, --parallel, --seed, --count, --decompress, --compress-output and
  * --spill-compression.  What is said of them there holds here too, but sizes are in the units of
@@ -30,8 +33,13 @@ SP_API SP_MUST_CHECK int sp_call_sort(struct sp_call **call, const char *const *
 				      size_t nwords, struct sp_errinfo *err);
 SP_API void sp_call_free(struct sp_call *call); /* accepts NULL */
 
-/* What its words came to; valid while the call lives. */
+/* What its words came to; valid while the call lives.  NULL: columns have no numbers yet. */
 SP_API const struct sp_sort_opts *sp_call_sort_opts(const struct sp_call *call);
+/* Its words, up to NULL. */
+SP_API const char *const *sp_call_words(const struct sp_call *call);
+/* The same call with numbers for the columns that it names, from the header of a file. */
+SP_API SP_MUST_CHECK int sp_call_numbered(struct sp_call **made, const struct sp_call *call,
+					  const char *input, struct sp_errinfo *err);
 
 struct sp_call_info {
 	int kind; /* enum sp_recfmt_kind */
@@ -41,6 +49,7 @@ struct sp_call_info {
 	uint64_t memory_bytes; /* -S, or the default */
 	bool header_first, unique, count, random;
 	bool stable; /* equal records keep the order of their inputs */
+	bool named;  /* a key names a column */
 	const struct sp_keyset *keys;
 	struct sp_recfmt format;
 };
@@ -65,11 +74,17 @@ struct sp_call_join;
 
 /*
  * The same of xjoin(1): -1, -2, -j, -t, -i, -z, -a, -v, -e, -o, --type, --csv, --header,
- * --record-size, --bkey, and the resources above.  Fields go by number.
+ * --record-size, --bkey, and the resources above.
  */
 SP_API SP_MUST_CHECK int sp_call_join(struct sp_call_join **call, const char *const *words,
 				      size_t nwords, struct sp_errinfo *err);
 SP_API void sp_call_join_free(struct sp_call_join *call); /* accepts NULL */
+SP_API const char *const *sp_call_join_words(const struct sp_call_join *call);
+/* A key, or a column of the result, has the name of a column. */
+SP_API bool sp_call_join_named(const struct sp_call_join *call);
+SP_API SP_MUST_CHECK int sp_call_join_numbered(struct sp_call_join **made,
+					       const struct sp_call_join *call, const char *left,
+					       const char *right, struct sp_errinfo *err);
 /*
  * Joins two files into output; *report: of schema spindle.join/1.  bytes: expected in each, for
  * pipes; 0, or bytes NULL: unknown.

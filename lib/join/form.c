@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Options of a join, one by one, except keys and columns; what does not go together.  Words and
+ * conditions of errors are those of GNU join where it has the option.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+#include <spindle/size.h>
+#include "base/array.h"
+#include "base/err.h"
+#include "join/form_impl.h"
+
+void sp_join_form_release(struct sp_join_form *form)
+{
+	for (int i = 0; i < 2; i++) {
+		free(form->key[i].field);
+		free(form->key[i].type);
+		free(form->bkey[i]);
+		free(form->list[i]);
+	}
+	free(form->collated);
+	free(form->columns);
+	free(form->column_names);
+	free(form->parts);
+	free(form->item);
+	*form = (struct sp_join_form){ .opts = form->opts, .plain = form->plain };
+}
+
+/* Length in bytes of the separator text: one character, or the notation for NUL or none; 0: no. */
+static size_t separator_bytes(const char *text)
+{
+	mbstate_t state = { 0 };
+	size_t n = strlen(text);
+
+	if (n < 2 || !strcmp(text, "\\0"))
+		return 1;
+	if (mbrtowc(NULL, text, n, &state) != n ||
+	    n > sizeof(((struct sp_join_form *)NULL)->separator))
+		return 0;
+	return n;
+}
+
+int sp_join_form_set_separator(struct sp_join_form *form, const char *text, const char **where,
+			       struct sp_errinfo *err)
+{
+	struct sp_join_opts *o = form->opts;
+	size_t n = separator_bytes(text);
+	char separator[sizeof(form->separator)] = "\n"; /* '': the line is one field */
+
+	if (!n)
+		return sp__form_wrong(err, where, text, "multi-character tab");
+	if (!strcmp(text, "\\0"))
+		separator[0] = '\0';
+	else if (*text)
+		memcpy(separator, text, n);
+	if (o->separator && (o->separator_bytes != n || memcmp(form->separator, separator, n) != 0))
+		return sp__form_wrong(err, where, NULL, "incompatible tabs");
+	memcpy(form->separator, separator, n);
+	o->separator = form->separator;
+	o->separator_bytes = n;
+	return 0;
+}
+
+int sp_join_form_set_unpaired(struct sp_join_form *form, const char *text, bool pairs,
+			      const char **where, struct sp_errinfo *err)
+{
+	size_t side = 0;
+
+	if (sp_join_form_field(text, &side, where, err))
+		return -EINVAL;
+	if (side > 1)
+		return sp__form_wrong(err, where, text, "invalid field number:");
+	form->opts->unpaired[side] = true;
+	form->opts->pairs &= pairs;
+	return 0;
+}
+
+int sp_join_form_set_filler(struct sp_join_form *form, const char *text, struct sp_errinfo *err)
+{
+	if (form->opts->filler && strcmp(form->opts->filler, text) != 0)
+		return sp__errf(err, -EINVAL, "parse", NULL, -1,
+				"conflicting empty-field replacement strings");
+	form->opts->filler = text;
+	return 0;
+}
+
+void sp_join_form_set_type(struct sp_join_form *form, int type)
+{
+	struct sp_join_opts *o = form->opts;
+
+	o->unpaired[0] |= type == SP_JOIN_LEFT || type == SP_JOIN_FULL || type == SP_JOIN_ANTI;
+	o->unpaired[1] |= type == SP_JOIN_RIGHT || type == SP_JOIN_FULL;
+	o->semi = type == SP_JOIN_SEMI;
+	if (type == SP_JOIN_SEMI || type == SP_JOIN_ANTI)
+		o->pairs = false;
+}
+
+int sp_join_form_set_sizes(struct sp_join_form *form, const char *text, const char **where,
+			   struct sp_errinfo *err)
+{
+	static const char why[] = "invalid --record-size argument";
+	const char *p = text;
+
+	for (int i = 0; i < 2; i++) {
+		size_t bytes = strcspn(p, ",");
+		uint64_t n = 0;
+
+		*where = sp__form_keep(form, p, bytes);
+		if (!*where)
+			return sp__form_no_memory(err);
+		if (sp_size_parse(*where, 1, &n) || !n || n > SIZE_MAX / 2)
+			return sp__form_wrong(err, where, *where, why);
+		form->opts->fixed_bytes[i] = (size_t)n;
+		if (p[bytes] && i == 1)
+			return sp__form_wrong(err, where, text, why);
+		if (p[bytes])
+			p += bytes + 1;
+	}
+	return 0;
+}
+
+static int add_part(struct sp_join_form *form, const char *item, size_t bytes, size_t *number,
+		    const char **where, struct sp_errinfo *err)
+{
+	struct sp_key part = SP_KEY_INIT;
+
+	*where = sp__form_keep(form, item, bytes);
+	if (!*where || !SP__ARRAY_RESIZE(form->parts, form->nparts + 1))
+		return sp__form_no_memory(err);
+	if (sp_bkey_parse(*where, &part, err))
+		return -EINVAL;
+	*number = form->nparts;
+	form->parts[form->nparts++] = part;
+	return 0;
+}
+
+int sp_join_form_add_bkey(struct sp_join_form *form, const char *text, const char **where,
+			  struct sp_errinfo *err)
+{
+	const char *p = text;
+
+	for (int i = 0; i < 2; i++) {
+		size_t bytes = strcspn(p, ",");
+		int rc =
+			SP__ARRAY_RESIZE(form->bkey[i], form->nbkeys + 1)
+				? add_part(form, p, bytes, &form->bkey[i][form->nbkeys], where, err)
+				: sp__form_no_memory(err);
+
+		if (rc)
+			return rc;
+		if (form->parts[form->nparts - 1].reverse)
+			return sp__form_wrong(err, where, text, "a join key has no direction");
+		if (p[bytes] && i == 1)
+			return sp__form_wrong(err, where, text,
+					      "a key has one part for each file, not more");
+		if (p[bytes])
+			p += bytes + 1;
+	}
+	form->nbkeys++;
+	return 0;
+}
+
+bool sp_join_form_conflict(const struct sp_join_form *form, const char **a, const char **b)
+{
+	const struct sp_join_opts *o = form->opts;
+	const bool binary = o->fixed_bytes[0];
+	const struct {
+		bool is;
+		const char *a, *b;
+	} pairs[] = {
+		{ o->semi && (o->unpaired[0] || o->unpaired[1]), "--type=semi", "-a" },
+		{ o->csv && !o->eol, "--csv", "-z" },
+		{ binary && form->key_given, "-j", "--record-size" },
+		{ binary && o->csv, "--csv", "--record-size" },
+		{ binary && o->separator, "-t", "--record-size" },
+		{ binary && !o->eol, "-z", "--record-size" },
+		{ binary && o->ignore_case, "-i", "--record-size" },
+		{ binary && o->header, "--header", "--record-size" },
+		{ binary && o->auto_columns, "-o auto", "--record-size" },
+	};
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+		*a = pairs[i].a;
+		*b = pairs[i].b;
+		if (pairs[i].is)
+			return true;
+	}
+	return false;
+}
+
+/* -e of binary records: a byte by its number. */
+static int set_fill(struct sp_join_form *form, const char **where, struct sp_errinfo *err)
+{
+	const char *text = form->opts->filler;
+	bool hex = text && text[0] == '0' && (text[1] | 32) == 'x';
+	char *end;
+	unsigned long byte;
+
+	if (!text)
+		return 0;
+	byte = strtoul(text, &end, hex ? 16 : 10);
+	if (!isdigit((unsigned char)*text) || *end || byte > UINT8_MAX)
+		return sp__form_wrong(err, where, text,
+				      "binary records are filled with a byte from 0 to 255");
+	form->fill[0] = (char)byte;
+	form->opts->filler = form->fill;
+	return 0;
+}
+
+/* Without --bkey the whole record is the key. */
+static int whole_record(struct sp_join_form *form, const char **where, struct sp_errinfo *err)
+{
+	const size_t *bytes = form->opts->fixed_bytes;
+	char text[32];
+	int rc;
+
+	if (bytes[0] != bytes[1])
+		return sp__form_wrong(err, where, NULL, "records of different sizes need --bkey");
+	snprintf(text, sizeof(text), "0:%zu", bytes[0]);
+	rc = sp_join_form_add_bkey(form, text, where, err);
+	*where = NULL;
+	return rc;
+}
+
+static int finish_binary(struct sp_join_form *form, const char **where, struct sp_errinfo *err)
+{
+	struct sp_join_opts *o = form->opts;
+	int rc;
+
+	if (form->line_column)
+		return sp__form_wrong(err, where, form->line_column,
+				      "columns of binary records are FILENUM.OFFSET:LENGTH, not");
+	rc = set_fill(form, where, err);
+	if (!rc && !form->nbkeys)
+		rc = whole_record(form, where, err);
+	o->fields = form->parts;
+	o->nkeys = form->nbkeys;
+	for (int i = 0; i < 2; i++)
+		o->keys[i] = form->bkey[i];
+	return rc;
+}
+
+static int finish_text(struct sp_join_form *form, const char **where, struct sp_errinfo *err)
+{
+	struct sp_join_opts *o = form->opts;
+	int rc = o->csv && !o->separator ? sp_join_form_set_separator(form, ",", where, err) : 0;
+
+	if (rc)
+		return rc;
+	if (o->csv && (o->separator_bytes != 1 || strchr("\"\n", form->separator[0])))
+		return sp__form_wrong(err, where, NULL, "invalid separator for --csv");
+	if (form->nbkeys)
+		return sp__form_wrong(err, where, NULL, "--bkey needs --record-size");
+	if (form->binary_column)
+		return sp__form_wrong(err, where, form->binary_column + 2, "invalid field number:");
+	return 0;
+}
+
+int sp_join_form_finish(struct sp_join_form *form, const char **where, struct sp_errinfo *err)
+{
+	int rc = sp__form_match_types(form, err);
+
+	*where = NULL;
+	if (rc)
+		return rc;
+	return form->opts->fixed_bytes[0] ? finish_binary(form, where, err)
+					  : finish_text(form, where, err);
+}

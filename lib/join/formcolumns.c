@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Columns of the result, and fields that are named as the columns of a header: in keys,
+ * NAME[:LETTERS], and in the result, FILE.NAME.  Names wait for the headers to be read.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/array.h"
+#include "base/err.h"
+#include "join/form_impl.h"
+
+#define DIGITS 21 /* of the largest number, and a byte */
+
+/* The next item of a list, cut off from what is left. */
+static char *next_item(char **rest)
+{
+	char *item = *rest, *end;
+
+	if (!item)
+		return NULL;
+	end = item + (sp__form_item_end(item, ", \t") - item);
+	*rest = *end ? end + 1 : NULL;
+	*end = '\0';
+	return item;
+}
+
+/* OFFSET:LENGTH */
+static int set_part(struct sp_join_form *form, const char *text, struct sp_join_column *c,
+		    const char **where, struct sp_errinfo *err)
+{
+	struct sp_errinfo why = SP_ERRINFO_INIT;
+	struct sp_key part = SP_KEY_INIT;
+
+	*where = text;
+	if (sp_bkey_parse(text, &part, &why))
+		return sp__errf(err, -EINVAL, "parse", NULL, -1,
+				"%s: invalid field specifier:", why.text);
+	if (strchr(strchr(text, ':') + 1, ':'))
+		return sp__form_wrong(err, where, text, "invalid field specifier:");
+	if (!SP__ARRAY_RESIZE(form->parts, form->nparts + 1))
+		return sp__form_no_memory(err);
+	form->parts[form->nparts] = part;
+	c->field = form->nparts++;
+	return 0;
+}
+
+static int read_column(struct sp_join_form *form, const char *item, struct sp_join_column *c,
+		       const char **name, const char **where, struct sp_errinfo *err)
+{
+	*name = NULL;
+	if (item[0] < '0' || item[0] > (form->plain ? '2' : '0' + SP_JOIN_FILES_MAX))
+		return sp__form_wrong(err, where, item, "invalid file number in field spec:");
+	c->file = (unsigned)(item[0] - '0');
+	if (item[1] != (c->file ? '.' : '\0'))
+		return sp__form_wrong(err, where, item, "invalid field specifier:");
+	if (!c->file)
+		return 0;
+	if (!form->plain && sp_columns_is_name(item + 2)) {
+		*name = item + 2;
+		return 0;
+	}
+	if (!form->plain && strchr(item, ':')) {
+		form->binary_column = item;
+		return set_part(form, item + 2, c, where, err);
+	}
+	form->line_column = item;
+	return sp_join_form_field(item + 2, &c->field, where, err);
+}
+
+int sp_join_form_add_columns(struct sp_join_form *form, char *text, const char **where,
+			     struct sp_errinfo *err)
+{
+	struct sp_join_opts *o = form->opts;
+	char *item;
+
+	while ((item = next_item(&text))) {
+		struct sp_join_column c = { 0, 0 };
+		const char *name;
+		int rc = read_column(form, item, &c, &name, where, err);
+
+		if (rc)
+			return rc;
+		if (!SP__ARRAY_RESIZE(form->columns, o->ncolumns + 1) ||
+		    !SP__ARRAY_RESIZE(form->column_names, o->ncolumns + 1))
+			return sp__form_no_memory(err);
+		form->column_names[o->ncolumns] = name;
+		form->columns[o->ncolumns++] = c;
+		o->columns = form->columns;
+	}
+	return 0;
+}
+
+const char *sp_join_form_name(const struct sp_join_form *form)
+{
+	for (int i = 0; i < 2; i++)
+		if (form->key[i].name)
+			return form->key[i].name;
+	for (size_t i = 0; i < form->opts->ncolumns; i++)
+		if (form->column_names[i])
+			return form->column_names[i];
+	return NULL;
+}
+
+/* The list of a key with numbers. */
+static int number_list(const struct sp_columns *c, const char *text, char **list,
+		       struct sp_errinfo *err)
+{
+	/* Each name has a byte at least, and is followed by one. */
+	char *to = *list = calloc(strlen(text) + 1, DIGITS);
+	size_t number;
+
+	if (!to)
+		return sp__form_no_memory(err);
+	for (const char *p = text, *end;; p = end + 1) {
+		if (sp_columns_is_name(p)) {
+			int rc = sp_columns_find(c, p, ":,", &number, &p, err);
+
+			if (rc)
+				return rc;
+			to += sprintf(to, "%zu", number);
+			p += *p == ':';
+		}
+		end = sp__form_item_end(p, ",");
+		to += sprintf(to, "%.*s", (int)(end - p), p);
+		if (!*end)
+			return 0;
+		*to++ = ',';
+	}
+}
+
+static bool is_wanted(const struct sp_join_form *form, unsigned side)
+{
+	bool wanted = form->key[side].name != NULL;
+
+	for (size_t i = 0; i < form->opts->ncolumns; i++)
+		wanted |= form->column_names[i] && form->columns[i].file == side + 1;
+	return wanted;
+}
+
+static int number_key(struct sp_join_form *form, unsigned side, const struct sp_columns *c,
+		      const char **where, struct sp_errinfo *err)
+{
+	struct sp_join_form_key *key = &form->key[side];
+	int rc = 0;
+
+	if (key->name) {
+		rc = number_list(c, key->name, &form->list[side], err);
+		key->name = NULL;
+		if (!rc)
+			rc = sp_join_form_set_key(form, (int)side, form->list[side], where, err);
+	}
+	for (size_t i = 0; !rc && i < key->n; i++)
+		rc = sp_columns_check(c, key->field[i] + 1, err);
+	return rc;
+}
+
+static int number_columns(struct sp_join_form *form, unsigned side, const struct sp_columns *c,
+			  struct sp_errinfo *err)
+{
+	const char *rest;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < form->opts->ncolumns; i++) {
+		size_t number = form->columns[i].field + 1;
+
+		if (form->columns[i].file != side + 1)
+			continue;
+		if (form->column_names[i])
+			rc = sp_columns_find(c, form->column_names[i], "", &number, &rest, err);
+		form->column_names[i] = NULL;
+		form->columns[i].field = number - 1;
+		if (!rc)
+			rc = sp_columns_check(c, number, err);
+	}
+	return rc;
+}
+
+/* What goes with names, before any header is read. */
+static int check_names(const struct sp_join_form *form, const char **where, struct sp_errinfo *err)
+{
+	const struct sp_join_opts *o = form->opts;
+
+	if (!o->header)
+		return sp__form_wrong(err, where, sp_join_form_name(form), "invalid field number:");
+	if (o->fixed_bytes[0] || o->separator_bytes > 1)
+		return sp__form_wrong(err, where, NULL,
+				      "columns have names in lines and CSV with separators of one "
+				      "byte only");
+	*where = NULL;
+	for (size_t i = 0; i < o->ncolumns; i++)
+		if (form->column_names[i] && form->columns[i].file > 2)
+			return sp__errf(err, -EINVAL, "parse", NULL, -1,
+					"columns of files 3 and up go by number: %u.%s",
+					form->columns[i].file, form->column_names[i]);
+	return 0;
+}
+
+int sp_join_form_resolve(struct sp_join_form *form, const char *const inputs[2],
+			 const char *(*quote)(const char *), struct sp_batch ahead[2],
+			 const char **where, struct sp_errinfo *err)
+{
+	const struct sp_join_opts *o = form->opts;
+	int rc = 0;
+
+	if (!sp_join_form_name(form))
+		return 0;
+	rc = check_names(form, where, err);
+	for (unsigned i = 0; !rc && i < 2; i++) {
+		struct sp_columns c = {
+			.input = inputs[i],
+			.csv = o->csv,
+			.separator = o->separator ? (unsigned char)o->separator[0]
+				     : o->csv	  ? ','
+						  : -1,
+			.eol = o->eol,
+			.header_records = 1,
+			.decompress = o->run.decompress,
+			.quote = quote,
+		};
+
+		if (!is_wanted(form, i))
+			continue;
+		rc = sp_columns_read(&c, err);
+		if (!rc)
+			rc = number_key(form, i, &c, where, err);
+		if (!rc)
+			rc = number_columns(form, i, &c, err);
+		if (!rc) {
+			ahead[i] = (struct sp_batch){ .data = c.taken, .bytes = c.taken_bytes };
+			c.taken = NULL;
+		}
+		sp_columns_close(&c);
+	}
+	return rc;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Keys of lines: lists of FIELD[LETTERS].
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/array.h"
+#include "base/err.h"
+#include "join/form_impl.h"
+
+/* The letter of a text that is collated; sp_key_letter() has not got it. */
+#define COLLATED (1u << 31)
+
+int sp__form_wrong(struct sp_errinfo *err, const char **where, const char *text, const char *why)
+{
+	*where = text;
+	return sp__errf(err, -EINVAL, "parse", NULL, -1, "%s", why);
+}
+
+int sp__form_no_memory(struct sp_errinfo *err)
+{
+	return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+}
+
+const char *sp__form_keep(struct sp_join_form *form, const char *item, size_t bytes)
+{
+	free(form->item);
+	form->item = strndup(item, bytes);
+	return form->item;
+}
+
+const char *sp__form_item_end(const char *p, const char *separators)
+{
+	bool quoted = false;
+
+	for (; *p && (quoted || !strchr(separators, *p)); p++)
+		quoted ^= *p == '"';
+	return p;
+}
+
+int sp_join_form_field(const char *text, size_t *field, const char **where, struct sp_errinfo *err)
+{
+	const char *p = text;
+	char *end = NULL;
+	uintmax_t n;
+
+	while (isspace((unsigned char)*p))
+		p++;
+	n = *p == '-' ? 0 : strtoumax(p, &end, 10);
+	if (!n || *end)
+		return sp__form_wrong(err, where, text, "invalid field number:");
+	*field = (size_t)(n - 1);
+	return 0;
+}
+
+static int take_letters(const struct sp_join_form *form, const char *item, size_t digits,
+			struct sp_key *type, const char **where, struct sp_errinfo *err)
+{
+	struct sp_errinfo why = SP_ERRINFO_INIT;
+
+	for (const char *c = item + digits; digits && *c && !form->plain; c++) {
+		if (*c == 'l')
+			type->letters |= COLLATED;
+		else if (!strchr("nghMVf", *c) || !sp_key_letter(type, *c, SP_KEY_BOTH))
+			return sp__form_wrong(err, where, item, "invalid field number:");
+	}
+	*where = NULL;
+	if (sp_key_check(type, &why))
+		return sp__errf(err, -EINVAL, "parse", NULL, -1, "%s: %s", item, why.text);
+	if (type->letters & COLLATED && type->type != SP_KEY_TEXT)
+		return sp__errf(err, -EINVAL, "parse", NULL, -1, "%s: 'l' applies to text only",
+				item);
+	return 0;
+}
+
+/* One item of a key, FIELD[LETTERS]; item is the form's, and is cut. */
+static int add_field(struct sp_join_form *form, struct sp_join_form_key *key, char *item,
+		     const char **where, struct sp_errinfo *err)
+{
+	size_t digits = strspn(item, "0123456789"), field;
+	struct sp_key type = SP_KEY_INIT;
+	int rc = take_letters(form, item, digits, &type, where, err);
+
+	if (rc)
+		return rc;
+	if (digits && !form->plain) {
+		form->typed |= item[digits] != '\0';
+		item[digits] = '\0';
+	}
+	rc = sp_join_form_field(item, &field, where, err);
+	if (rc)
+		return rc;
+	if (!SP__ARRAY_RESIZE(key->field, key->n + 1) || !SP__ARRAY_RESIZE(key->type, key->n + 1))
+		return sp__form_no_memory(err);
+	key->field[key->n] = field;
+	key->type[key->n++] = type;
+	return 0;
+}
+
+/* One field, or, unless only POSIX join's options are known, a list of fields. */
+static int parse_key(struct sp_join_form *form, struct sp_join_form_key *key, const char *text,
+		     const char **where, struct sp_errinfo *err)
+{
+	*key = (struct sp_join_form_key){ .text = text };
+	for (const char *p = text;; p++) {
+		size_t bytes = form->plain ? strlen(p) : strcspn(p, ",");
+		int rc;
+
+		if (!sp__form_keep(form, p, bytes))
+			return sp__form_no_memory(err);
+		rc = add_field(form, key, form->item, where, err);
+		p += bytes;
+		if (rc || !*p)
+			return rc;
+	}
+}
+
+static bool has_names(const char *text)
+{
+	for (const char *p = text;; p++) {
+		if (sp_columns_is_name(p))
+			return true;
+		p = sp__form_item_end(p, ",");
+		if (!*p)
+			return false;
+	}
+}
+
+static int set_name(struct sp_join_form_key *key, const char *text, const char **where,
+		    struct sp_errinfo *err)
+{
+	*where = NULL;
+	if (key->name && strcmp(key->name, text) != 0)
+		return sp__errf(err, -EINVAL, "parse", NULL, -1, "incompatible join fields %s, %s",
+				key->name, text);
+	key->name = text;
+	return 0;
+}
+
+/* A key is not given twice, or is the same. */
+static int compare_keys(const struct sp_join_form_key *old, const struct sp_join_form_key *key,
+			struct sp_errinfo *err)
+{
+	if (!old->n ||
+	    (old->n == key->n && !memcmp(old->field, key->field, old->n * sizeof(*old->field))))
+		return 0;
+	if (old->n == 1 && key->n == 1)
+		return sp__errf(err, -EINVAL, "parse", NULL, -1,
+				"incompatible join fields %zu, %zu", old->field[0] + 1,
+				key->field[0] + 1);
+	return sp__errf(err, -EINVAL, "parse", NULL, -1, "incompatible join fields %s, %s",
+			old->text, key->text);
+}
+
+int sp_join_form_set_key(struct sp_join_form *form, int side, const char *text, const char **where,
+			 struct sp_errinfo *err)
+{
+	struct sp_join_form_key *key = &form->key[side], old = *key;
+	int rc;
+
+	if (!form->plain && has_names(text))
+		return set_name(key, text, where, err);
+	rc = parse_key(form, key, text, where, err);
+	key->name = old.name;
+	if (!rc) {
+		*where = NULL;
+		rc = compare_keys(&old, key, err);
+	}
+	free(old.field);
+	free(old.type);
+	return rc;
+}
+
+int sp_join_form_keys(struct sp_join_form *form, struct sp_errinfo *err)
+{
+	struct sp_join_form_key *key = form->key;
+	const char *where;
+
+	form->key_given = key[0].n || key[1].n;
+	for (int i = 0; i < 2; i++) {
+		int rc = key[i].n ? 0 : sp_join_form_set_key(form, i, "1", &where, err);
+
+		if (rc)
+			return rc;
+		form->opts->keys[i] = key[i].field;
+	}
+	if (key[0].n != key[1].n)
+		return sp__errf(err, -EINVAL, "parse", NULL, -1,
+				"keys have different numbers of fields: %zu, %zu", key[0].n,
+				key[1].n);
+	form->opts->nkeys = key[0].n;
+	return 0;
+}
+
+/* Letters on one side apply to both. */
+int sp__form_match_types(struct sp_join_form *form, struct sp_errinfo *err)
+{
+	struct sp_join_opts *o = form->opts;
+	struct sp_key *a = form->key[0].type, *b = form->key[1].type;
+
+	form->collated = calloc(o->nkeys, sizeof(*form->collated));
+	if (!form->collated)
+		return sp__form_no_memory(err);
+	for (size_t i = 0; i < form->key[0].n; i++) {
+		if (!b[i].letters)
+			b[i] = a[i];
+		if (!a[i].letters)
+			a[i] = b[i];
+		if (a[i].letters != b[i].letters)
+			return sp__errf(err, -EINVAL, "parse", NULL, -1,
+					"fields of the keys have different types: %s, %s",
+					form->key[0].text, form->key[1].text);
+		form->collated[i] = a[i].letters & COLLATED;
+		if (form->collated[i])
+			o->collated = form->collated;
+	}
+	o->types = form->typed ? a : NULL;
+	return 0;
+}

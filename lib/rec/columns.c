@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <spindle/columns.h>
+#include "base/array.h"
+#include "base/err.h"
+
+/* What some programs put before the first byte of UTF-8. */
+#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
+#define MARK_BYTES 3
+/* A name that differs from it in more bytes is not what was meant. */
+#define NEAREST_SHARE 2
+/* Of a compressed file that are read at a time. */
+#define PACKED_BYTES 65536
+
+/* Of a name in a message, without quote(). */
+#define SHOWN_MAX 104
+
+bool sp_columns_is_name(const char *text)
+{
+	/* strtoumax() takes blanks and a sign before a number. */
+	while (isspace((unsigned char)*text) || *text == '+' || *text == '-')
+		text++;
+	return *text && !isdigit((unsigned char)*text) && *text != '.' && *text != ',';
+}
+
+static const char *shown(const struct sp_columns *c, const char *name, char buffer[SHOWN_MAX])
+{
+	if (c->quote)
+		return c->quote(name);
+	snprintf(buffer, SHOWN_MAX, "'%.100s'", name);
+	return buffer;
+}
+
+static int no_memory(struct sp_errinfo *err)
+{
+	return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+}
+
+/* Reading. */
+
+struct text {
+	char *data;
+	size_t bytes, room;
+	bool failed; /* for want of memory; what it has is not all */
+};
+
+static void append(struct text *t, char byte)
+{
+	t->failed |= !SP__ARRAY_ROOM(t->data, t->room, t->bytes + 2);
+	if (t->failed)
+		return;
+	t->data[t->bytes++] = byte;
+	t->data[t->bytes] = '\0';
+}
+
+/* How much of the header has been seen. */
+struct progress {
+	uint64_t left; /* records */
+	bool quoted;
+};
+
+static void take(const struct sp_columns *c, struct progress *p, struct text *t, char byte)
+{
+	append(t, byte);
+	p->quoted ^= c->csv && byte == '"';
+	p->left -= byte == c->eol && !p->quoted;
+}
+
+/* Bytes read, 0 at the end. */
+static ssize_t read_some(const struct sp_columns *c, int fd, char *data, size_t bytes,
+			 struct sp_errinfo *err)
+{
+	ssize_t n;
+
+	while ((n = read(fd, data, bytes)) < 0 && errno == EINTR)
+		;
+	return n < 0 ? sp__err(err, -errno, "read", c->input, -1) : n;
+}
+
+/* Byte by byte: what follows the header is for others. */
+static int read_plain(const struct sp_columns *c, int fd, struct text *t, struct progress *p,
+		      struct sp_errinfo *err)
+{
+	ssize_t n = 1;
+	char byte;
+
+	while (p->left && !t->failed && (n = read_some(c, fd, &byte, 1, err)) > 0)
+		take(c, p, t, byte);
+	return n < 0 ? (int)n : 0;
+}
+
+/* The records with which the file begins as far as it was read; room: for text of that length. */
+static int unpack(const struct sp_columns *c, const struct text *packed, size_t room,
+		  struct text *t, struct progress *p, struct sp_errinfo *err)
+{
+	char *text = malloc(room);
+	size_t n = 0;
+	int rc = text ? sp_packed_beginning(c->decompress, c->input, packed->data, packed->bytes,
+					    text, room, &n, err)
+		      : no_memory(err);
+
+	t->bytes = 0;
+	*p = (struct progress){ .left = c->header_records };
+	for (size_t i = 0; p->left && i < n && rc >= 0; i++)
+		take(c, p, t, text[i]);
+	free(text);
+	return rc < 0 ? rc : 0;
+}
+
+/* More and more of a compressed file, until what it begins with has the whole header. */
+static int read_packed(const struct sp_columns *c, int fd, struct text *packed, struct text *t,
+		       struct progress *p, struct sp_errinfo *err)
+{
+	size_t room = PACKED_BYTES;
+	ssize_t n = 1;
+	int rc = 0;
+
+	while (!rc && p->left && !t->failed && (n || t->bytes == room)) {
+		room *= 2;
+		if (!SP__ARRAY_ROOM(packed->data, packed->room, packed->bytes + PACKED_BYTES))
+			return no_memory(err);
+		n = read_some(c, fd, packed->data + packed->bytes, PACKED_BYTES, err);
+		if (n < 0)
+			return (int)n;
+		packed->bytes += (size_t)n;
+		rc = unpack(c, packed, room, t, p, err);
+	}
+	return rc;
+}
+
+static int read_records(const struct sp_columns *c, int fd, struct text *packed, struct text *t,
+			struct sp_errinfo *err)
+{
+	struct progress p = { .left = c->header_records };
+	int rc = c->decompress ? read_packed(c, fd, packed, t, &p, err)
+			       : read_plain(c, fd, t, &p, err);
+
+	if (rc)
+		return rc;
+	if (p.quoted)
+		return sp__errf(err, -EINVAL, "parse", c->input, -1,
+				"the quotes of the header do not end");
+	if (p.left && t->bytes)
+		append(t, c->eol);
+	return t->failed ? no_memory(err) : 0;
+}
+
+static bool add_name(struct sp_columns *c, const char *name, size_t bytes)
+{
+	char *copy = SP__ARRAY_ROOM_NEXT(c->names, c->n) ? strndup(name, bytes) : NULL;
+
+	if (copy)
+		c->names[c->n++] = copy;
+	return copy;
+}
+
+/* Words between blanks, of a text that ends at a NUL. */
+static bool split_blanks(struct sp_columns *c, const char *p)
+{
+	for (;;) {
+		size_t bytes;
+
+		p += strspn(p, " \t\n");
+		bytes = strcspn(p, " \t\n");
+		if (!bytes)
+			return true;
+		if (!add_name(c, p, bytes))
+			return false;
+		p += bytes;
+	}
+}
+
+static bool split_fields(struct sp_columns *c, const char *p, const char *end)
+{
+	const char separator = (char)c->separator;
+	struct text name = { 0 };
+	bool quoted = false, done = true;
+
+	for (; p <= end && done; p++) {
+		if (p < end && c->csv && *p == '"') {
+			/* Two of them in quotes are one. */
+			if (quoted && p + 1 < end && p[1] == '"')
+				append(&name, *p++);
+			else
+				quoted = !quoted;
+		} else if (p < end && (quoted || *p != separator)) {
+			append(&name, *p);
+		} else {
+			done = !name.failed && add_name(c, name.data ? name.data : "", name.bytes);
+			name.bytes = 0;
+		}
+	}
+	free(name.data);
+	return done;
+}
+
+/* The length of the first record, without its terminator. */
+static size_t first_record(const struct sp_columns *c, const struct text *t)
+{
+	bool quoted = false;
+	size_t i = 0;
+
+	for (; i < t->bytes && (quoted || t->data[i] != c->eol); i++)
+		quoted ^= c->csv && t->data[i] == '"';
+	return i && c->csv && t->data[i - 1] == '\r' ? i - 1 : i;
+}
+
+/* The names in a text that has the header. */
+static int split(struct sp_columns *c, struct text *t, struct sp_errinfo *err)
+{
+	size_t bytes = first_record(c, t);
+	size_t mark = bytes >= MARK_BYTES && !memcmp(t->data, BYTE_ORDER_MARK, MARK_BYTES)
+			      ? MARK_BYTES
+			      : 0;
+	char *record;
+	bool done;
+
+	c->empty = !t->bytes;
+	if (c->empty)
+		return 0;
+	if (c->separator >= 0)
+		return split_fields(c, t->data + mark, t->data + bytes) ? 0 : no_memory(err);
+	record = strndup(t->data + mark, bytes - mark);
+	done = record && split_blanks(c, record);
+	free(record);
+	return done ? 0 : no_memory(err);
+}
+
+int sp_columns_read(struct sp_columns *c, struct sp_errinfo *err)
+{
+	const bool standard = strcmp(c->input, "-") == 0;
+	int fd = standard ? STDIN_FILENO : open(c->input, O_RDONLY | O_CLOEXEC), rc;
+	struct text t = { 0 }, packed = { 0 };
+	struct text *kept = c->decompress ? &packed : &t;
+	struct stat st;
+
+	if (fd < 0)
+		return sp__err(err, -errno, "open", c->input, -1);
+	rc = read_records(c, fd, &packed, &t, err);
+	if (!rc)
+		rc = split(c, &t, err);
+	if (!standard && (rc || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))) {
+		close(fd);
+	} else if (!rc) {
+		c->taken = kept->data;
+		c->taken_bytes = kept->bytes;
+		kept->data = NULL;
+	}
+	free(t.data);
+	free(packed.data);
+	return rc;
+}
+
+/* Finding. */
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* How many bytes must be inserted, removed or changed to make the one of the other; row: n + 1. */
+static size_t distance(const char *a, const char *b, size_t *row, size_t n)
+{
+	for (size_t k = 0; k <= n; k++)
+		row[k] = k;
+	for (size_t i = 0; a[i]; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i + 1;
+		for (size_t k = 0; k < n; k++) {
+			size_t change = diagonal + (a[i] != b[k]);
+
+			diagonal = row[k + 1];
+			row[k + 1] = least(change, 1 + least(row[k], diagonal));
+		}
+	}
+	return row[n];
+}
+
+/* The name that is nearest, or NULL. */
+static const char *nearest(const struct sp_columns *c, const char *name)
+{
+	size_t best = 0, best_distance = SIZE_MAX;
+
+	for (size_t i = 0; i < c->n; i++) {
+		size_t n = strlen(c->names[i]), d;
+		size_t *row = calloc(n + 1, sizeof(*row));
+
+		if (!row)
+			return NULL;
+		d = distance(name, c->names[i], row, n);
+		free(row);
+		if (d < best_distance) {
+			best = i;
+			best_distance = d;
+		}
+	}
+	return best_distance > (strlen(name) + 1) / NEAREST_SHARE ? NULL : c->names[best];
+}
+
+static int wrong_name(const struct sp_columns *c, const char *name, const char *format,
+		      const char *other, struct sp_errinfo *err)
+{
+	char own[SHOWN_MAX], near[SHOWN_MAX];
+
+	return sp__errf(err, -EINVAL, "parse", c->input, -1, "%s %s%s%s", format,
+			shown(c, name, own), other ? "; the nearest is " : "",
+			other ? shown(c, other, near) : "");
+}
+
+static int number_of(const struct sp_columns *c, const char *name, size_t *number,
+		     struct sp_errinfo *err)
+{
+	size_t found = 0;
+
+	if (c->empty)
+		return sp__errf(err, -EINVAL, "parse", c->input, -1,
+				"there is no header to name columns");
+	for (size_t i = 0; i < c->n; i++) {
+		if (strcmp(c->names[i], name) != 0)
+			continue;
+		if (found)
+			return wrong_name(c, name, "the header has two columns", NULL, err);
+		found = i + 1;
+	}
+	*number = found;
+	return found ? 0 : wrong_name(c, name, "the header has no column", nearest(c, name), err);
+}
+
+/* The name at the beginning of a text, without its quotes; -EINVAL: they do not end. */
+static int take_name(const char *p, const char *ends, struct text *name, const char **rest)
+{
+	bool quoted = *p == '"';
+
+	append(name, '\0');
+	name->bytes = 0;
+	for (p += quoted; *p; p++) {
+		if (quoted ? *p == '"' && p[1] != '"' : strchr(ends, *p) != NULL)
+			break;
+		append(name, quoted && *p == '"' ? *p++ : *p);
+	}
+	if (quoted && (*p++ != '"' || (*p && !strchr(ends, *p))))
+		return -EINVAL;
+	*rest = p;
+	return name->failed ? -ENOMEM : 0;
+}
+
+int sp_columns_find(const struct sp_columns *c, const char *text, const char *ends, size_t *number,
+		    const char **rest, struct sp_errinfo *err)
+{
+	struct text name = { 0 };
+	char buffer[SHOWN_MAX];
+	int rc = take_name(text, ends, &name, rest);
+
+	if (rc == -EINVAL)
+		sp__errf(err, rc, "parse", NULL, -1, "the quotes of a column's name do not end: %s",
+			 shown(c, text, buffer));
+	else if (rc)
+		no_memory(err);
+	else
+		rc = number_of(c, name.data, number, err);
+	free(name.data);
+	return rc;
+}
+
+int sp_columns_key(const struct sp_columns *c, const char *text, char **key, struct sp_errinfo *err)
+{
+	const char *options;
+	size_t number;
+	int rc = sp_columns_find(c, text, ":", &number, &options, err);
+
+	*key = NULL;
+	if (rc)
+		return rc;
+	if (asprintf(key, "%zu,%zu%s", number, number, options + (*options == ':')) >= 0)
+		return 0;
+	*key = NULL;
+	return no_memory(err);
+}
+
+int sp_columns_check(const struct sp_columns *c, size_t number, struct sp_errinfo *err)
+{
+	if (c->empty || number <= c->n)
+		return 0;
+	return sp__errf(err, -EINVAL, "parse", c->input, -1, "the header has %zu columns, not %zu",
+			c->n, number);
+}
+
+void sp_columns_close(struct sp_columns *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		free(c->names[i]);
+	free(c->names);
+	free(c->taken);
+	c->names = NULL;
+	c->taken = NULL;
+	c->n = 0;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Format, keys and columns from the command line: the library reads the options
+ * (spindle/joinform.h), errors end the program.
+ */
+#include <errno.h>
+#include <string.h>
+#include "columns.h"
+#include "longopt.h"
+#include "msg.h"
+#include "number.h"
+#include "quote.h"
+#include "xjoin.h"
+
+static const char record_forms[] = "valid are SIZE and SIZE,SIZE, of at least a byte";
+
+static _Noreturn void bad(const struct sp_errinfo *err, const char *where)
+{
+	if (err->code == -ENOMEM)
+		die("memory exhausted");
+	if (where)
+		die("%s %s", err->text, quote(where));
+	die("%s", err->text);
+}
+
+size_t field_number(const char *text)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	const char *where;
+	size_t field;
+
+	if (sp_join_form_field(text, &field, &where, &err))
+		bad(&err, where);
+	return field;
+}
+
+void key_set(struct settings *set, int side, const char *text)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	const char *where;
+
+	if (sp_join_form_set_key(&set->form, side, text, &where, &err))
+		bad(&err, where);
+}
+
+void unpaired_set(struct settings *set, const char *text, bool pairs)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	const char *where;
+
+	if (sp_join_form_set_unpaired(&set->form, text, pairs, &where, &err))
+		bad(&err, where);
+}
+
+void filler_set(struct settings *set, const char *text)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
+	if (sp_join_form_set_filler(&set->form, text, &err))
+		bad(&err, NULL);
+}
+
+void columns_add(struct settings *set, char *text)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	const char *where;
+
+	if (sp_join_form_add_columns(&set->form, text, &where, &err))
+		bad(&err, where);
+}
+
+void separator_set(struct settings *set, const char *text)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	const char *where;
+
+	if (sp_join_form_set_separator(&set->form, text, &where, &err))
+		bad(&err, where);
+}
+
+void record_size_set(void *settings, const char *name, const char *text)
+{
+	struct settings *set = settings;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	const char *where;
+
+	if (!sp_join_form_set_sizes(&set->form, text, &where, &err))
+		return;
+	if (err.code == -ENOMEM)
+		bad(&err, NULL);
+	if (where != text)
+		size_option(name, where); /* ends the program if it is no size */
+	number_die(NUMBER_INVALID, name, text, record_forms);
+}
+
+/* SPEC, or SPEC,SPEC, each as for xsort. */
+void bkey_add(void *settings, const char *name, const char *text)
+{
+	struct settings *set = settings;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	const char *where;
+
+	if (!sp_join_form_add_bkey(&set->form, text, &where, &err))
+		return;
+	if (err.code == -ENOMEM)
+		bad(&err, NULL);
+	if (where != text)
+		die("%s %s: %s; valid is OFFSET:LENGTH[:TYPE], TYPE one of " BKEY_TYPES, name,
+		    quote(text), err.text);
+	die("%s %s: %s", name, quote(text), err.text);
+}
+
+void keys_finish(struct settings *set)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	const char *where;
+
+	if (sp_join_form_resolve(&set->form, set->inputs, quote, set->ahead, &where, &err)) {
+		if (where)
+			bad(&err, where);
+		columns_failed(&err);
+	}
+	if (sp_join_form_keys(&set->form, &err))
+		bad(&err, NULL);
+}
+
+void form_finish(struct settings *set)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	const char *a, *b, *where;
+
+	if (sp_join_form_conflict(&set->form, &a, &b))
+		longopt_exclude(true, a, true, b);
+	if (!sp_join_form_finish(&set->form, &where, &err))
+		return;
+	if (where && where == set->opts.filler)
+		die("%s: %s", quote(where), err.text);
+	bad(&err, where);
+}
