@@ -3,7 +3,8 @@
 
 Options of a sort are those of xsort(1), as a list of words or one string in the syntax of a shell:
 ``"-t'|' -k2,2n -S 256M"``.  What decides order and format is understood, and -S, -T, --parallel,
---seed, --count, --decompress, --compress-output and --spill-compression.
+--seed, --count, --decompress, --compress-output and --spill-compression.  Under --header columns
+may go by name, as there; then the first input is a regular file.
 
 Data is anything with contiguous bytes: bytes, bytearray, memoryview, mmap, numpy and Arrow
 buffers.  It is not copied, must not change during a call, and other threads run meanwhile.
@@ -34,6 +35,7 @@ from ._lib import (
     check,
     lib,
     no_error,
+    texts,
     words,
 )
 
@@ -101,11 +103,32 @@ class _Words:
     def __reduce__(self) -> Any:
         return type(self), (self.words,)
 
+    def _renewed(self, make: Any, told: Any, *paths: PathLike) -> Any:
+        """The same with the words that the library makes of them and the headers of files."""
+        made, err = c_void_p(), no_error()
+        check(make(byref(made), self._call, *map(os.fsencode, paths), byref(err)), err)
+        try:
+            return type(self)(texts(told(made)))
+        finally:
+            self._free(made)
+
 
 class JoinOptions(_Words):
     """Options of xjoin, understood."""
 
     _make, _free = lib.sp_call_join, lib.sp_call_join_free
+
+    @property
+    def named(self) -> bool:
+        """A key, or a column of the result, has the name of a column."""
+        return lib.sp_call_join_named(self._call)
+
+    def numbered(self, left: PathLike, right: PathLike) -> JoinOptions:
+        """The same with the numbers of columns for their names, from the headers of both files.
+
+        Each word is an option with its argument.
+        """
+        return self._renewed(lib.sp_call_join_numbered, lib.sp_call_join_words, left, right)
 
 
 class Options(_Words):
@@ -118,12 +141,25 @@ class Options(_Words):
         self.info = CallInfo()
         lib.sp_call_info(self._call, byref(self.info))
 
+    def _check_numbered(self) -> None:
+        if self.info.named:
+            raise ValueError("columns of buffers go by number: see Options.numbered()")
+
     @property
     def _opts(self) -> int:
+        self._check_numbered()
         return lib.sp_call_sort_opts(self._call)
+
+    def numbered(self, path: PathLike) -> Options:
+        """The same with the numbers of columns for their names, from the header of a file.
+
+        Each word is an option with its argument.
+        """
+        return self._renewed(lib.sp_call_numbered, lib.sp_call_words, path)
 
     def compare(self, a: bytes, b: bytes) -> int:
         """Negative, 0 or positive: the order of two records with their terminators."""
+        self._check_numbered()
         term = self.info.fixed_bytes == 0
         return lib.sp_keyset_compare(self.info.keys, a, len(a) - term, b, len(b) - term)
 
@@ -168,8 +204,8 @@ def join_files(
     """Joins two files into output, which appears when it is complete.
 
     Options are those of xjoin(1): -1, -2, -j, -t, -i, -z, -a, -v, -e, -o, --type, --csv, --header,
-    --record-size, --bkey, and those of resources above; fields go by number.  sizes: bytes expected
-    in each, for pipes; 0: unknown.  Returns the report, a document of schema spindle.join/1
+    --record-size, --bkey, and those of resources above.  sizes: bytes expected in each, for pipes;
+    0: unknown.  Returns the report, a document of schema spindle.join/1
     (spindle-report(5)).
     """
     o = options if isinstance(options, JoinOptions) else JoinOptions(options)

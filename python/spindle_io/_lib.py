@@ -90,6 +90,7 @@ class CallInfo(Structure):
         ("count", c_bool),
         ("random", c_bool),
         ("stable", c_bool),
+        ("named", c_bool),
         ("keys", c_void_p),
         ("format", RecFmt),
     ]
@@ -108,6 +109,8 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "sp_call_sort": (c_int, [_HANDLE, _WORDS, c_size_t, _ERR]),
     "sp_call_free": (None, [c_void_p]),
     "sp_call_sort_opts": (c_void_p, [c_void_p]),
+    "sp_call_words": (_WORDS, [c_void_p]),
+    "sp_call_numbered": (c_int, [_HANDLE, c_void_p, c_char_p, _ERR]),
     "sp_call_info": (None, [c_void_p, POINTER(CallInfo)]),
     "sp_call_sort_files": (
         c_int,
@@ -115,6 +118,9 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     ),
     "sp_call_join": (c_int, [_HANDLE, _WORDS, c_size_t, _ERR]),
     "sp_call_join_free": (None, [c_void_p]),
+    "sp_call_join_words": (_WORDS, [c_void_p]),
+    "sp_call_join_named": (c_bool, [c_void_p]),
+    "sp_call_join_numbered": (c_int, [_HANDLE, c_void_p, c_char_p, c_char_p, _ERR]),
     "sp_call_join_files": (
         c_int,
         [c_void_p, c_char_p, c_char_p, POINTER(c_uint64), c_char_p, POINTER(c_void_p), _ERR],
@@ -167,6 +173,14 @@ def words(texts: Iterable[Any]) -> tuple[Any, int]:
     """An array of char pointers, and its length."""
     encoded = [os.fsencode(t) for t in texts]
     return (c_char_p * (len(encoded) + 1))(*encoded), len(encoded)
+
+
+def texts(array: Any) -> list[str]:
+    """The texts of an array of char pointers that ends with NULL."""
+    found: list[str] = []
+    while array[len(found)] is not None:
+        found.append(os.fsdecode(array[len(found)]))
+    return found
 
 
 def check(rc: int, err: ErrInfo) -> int:

@@ -180,6 +180,55 @@ class Parts(Folder):
         self.assertEqual(sp.Options("--csv").head(b'"a\nb"\nc\n', 1), 6)
 
 
+class Names(Folder):
+    """Columns by name."""
+
+    HEADER = b'id,"of, me"\n'
+
+    def test_keys_of_files(self):
+        data = self.HEADER + b"1,b\n2,a\n"
+        a, out = self.file("a", data), self.folder / "out"
+        for key in ('"of, me"', "id:nr"):
+            sp.sort_file(a, out, ["--csv", "--header", "-k", key])
+            self.assertEqual(out.read_bytes(), self.HEADER + b"2,a\n1,b\n")
+        self.assertEqual(sp.splitters(a, 2, ["--csv", "--header", "-k", "id:nr"]), [b"1,b\n"])
+
+    def test_words_with_numbers(self):
+        a = self.file("a", self.HEADER)
+        named = sp.Options(["--csv", "--header=1", "-k", "id:n", "-u"])
+        self.assertEqual(
+            named.numbered(a).words, ("--csv", "--header=1", "--key=1,1n", "--unique")
+        )
+        self.assertFalse(named.numbered(a).info.named)
+
+    def test_columns_of_joins(self):
+        left = self.file("l", self.HEADER + b"1,b\n2,a\n")
+        right = self.file("r", b"n,id\nx,2\n")
+        options = ["--csv", "--header", "-1", "id:n", "-2", "id", "-o", '2.n,0,1."of, me"']
+        sp.join_files(left, right, self.folder / "out", options)
+        self.assertEqual((self.folder / "out").read_bytes(), b'n,id,"of, me"\nx,2,a\n')
+        numbered = sp.JoinOptions(options).numbered(left, right)
+        self.assertEqual(numbered.words, ("--csv", "--header", "-11n", "-22", "-o2.1,0,1.2"))
+
+    def test_what_cannot_be(self):
+        a = self.file("a", self.HEADER)
+        named = sp.Options(["--csv", "--header", "-k", "id"])
+        for call in (
+            lambda: sp.sort_buffer(b"1,2\n", named),
+            lambda: named.compare(b"1,2\n", b"1,2\n"),
+            lambda: sp.Options(["-k", "id"]),
+            lambda: sp.Options(["--header", "--record-size=4", "-k", "id"]),
+            lambda: sp.JoinOptions(["-1", "id"]),
+        ):
+            self.assertRaises(ValueError, call)
+        with self.assertRaises(sp.SpindleError) as e:
+            sp.sort_file(a, self.folder / "out", ["--csv", "--header", "-k", "ids"])
+        self.assertEqual(e.exception.path, str(a))
+        self.assertEqual(
+            e.exception.text, "the header has no column 'ids'; the nearest is 'id'"
+        )
+
+
 class Joining(Folder):
     def joined(self, left, right, *options):
         report = sp.join_files(

@@ -115,6 +115,7 @@ class Sort(Base):
         self.assertTrue((self.out / "part-00000").read_bytes().startswith(b"name|n\n"))
         self.sort([a, self.file("c", lines(500))], "--header=1,first", "-n")
         self.sort([a, b], "--header", "-t|", "-k2,2", "-u", "--count")
+        self.sort([a, b], "--header", "-t|", "-kn", "-k", "name:nr")
 
     def test_csv_with_quoted_newlines(self):
         r = random.Random(3)
@@ -238,6 +239,8 @@ class Join(Base):
         left = [self.file(f"a{i}", b"k,a\n" + self.side(5000, i, row)) for i in range(2)]
         right = [self.file("b", b"v,k\n" + self.side(5000, 9, b'x,"k""%d"\n#%d,z\n'))]
         self.join(left, right, "--csv", "--header", "-1", "1", "-2", "2", header=True)
+        words = ("-1", "k", "-2", "k", "--columns=2.v,0,1.a")
+        self.join(left, right, "--csv", "--header", *words, header=True)
 
     def test_binary_records(self):
         r = random.Random(3)
@@ -257,6 +260,7 @@ class Join(Base):
     def test_what_cannot_be(self):
         a = self.file("a", b"1\n")
         for words, because in (
+            (["--header", "-1", "1", "-2", "n", a, "--", a], "a: the header has no column 'n'"),
             ([a], "files of both sides"),
             (["-1", "name", a, "--", a], "invalid field number: 'name'"),
             (["-1", "1,2", "-2", "1", a, "--", a], "different numbers of fields"),

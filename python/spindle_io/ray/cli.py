@@ -228,11 +228,21 @@ def words_of(pairs: Sequence[tuple[str, list[str]]], without: Sequence[str] = ()
     return found
 
 
+def pairs_of(words: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """The same of words that have their arguments in them: a letter's follows it."""
+    return [
+        (w.partition("=")[0], [w]) if w.startswith("--") else (w[:2], [w[:2], w[2:]]) for w in words
+    ]
+
+
 def sort_settings(args: Any) -> Any:
     from .job import Settings
 
     if not args.inputs:
         raise ValueError("no files to sort")
+    given = Options(words_of(args.words))
+    if given.info.named:
+        args.words = pairs_of(given.numbered(args.inputs[0]).words)
     names = {name for name, _ in args.words}
     counted = "--count" in names
     if counted and "--unique" not in names:
@@ -265,8 +275,11 @@ def join_settings(args: Any) -> Any:
         for name, words in args.words
         if name != "--header"
     ]
-    result_words = words_of(pairs) + ["--header"] * bool(header)
-    spindle_io.JoinOptions(result_words)
+    given = spindle_io.JoinOptions(words_of(pairs) + ["--header"] * bool(header))
+    if given.named:
+        given = given.numbered(args.inputs[0], args.right[0])
+        pairs = pairs_of([w for w in given.words if w != "--header"])
+    result_words = list(given.words)
     own = keys.of(pairs)
     return Settings(
         command="join",
