@@ -2,7 +2,6 @@
 """Faulty machines: functions in the place of those of spindle_io.ray.tasks."""
 
 import contextlib
-import errno
 import os
 import signal
 import tempfile
@@ -39,13 +38,21 @@ def once(folder, error):
     return type("Once", (Stages,), {name: faulty(name) for name in names})
 
 
-def slow_reduce(folder):
-    def reduce_range(number, *args):
-        (Path(folder) / f"reducing-{number}").touch()
-        time.sleep(1)
-        return tasks.reduce_range(number, *args)
+def slow(name, folder=None):
+    """A last stage that takes a second for each range, so that every node has its share of them;
+    in the folder it leaves a file when it begins."""
 
-    return type("Slow", (Stages,), {"reduce_range": staticmethod(reduce_range)})
+    def function(number, *args):
+        if folder:
+            (Path(folder) / f"reducing-{number}").touch()
+        time.sleep(1)
+        return getattr(tasks, name)(number, *args)
+
+    return staticmethod(function)
+
+
+def slow_reduce(folder):
+    return type("Slow", (Stages,), {"reduce_range": slow("reduce_range", folder)})
 
 
 class Losing(Stages):
@@ -60,26 +67,16 @@ class Doubling(Stages):
         return tasks.reduce_range(number, work, *(blocks if number else (*blocks, blocks[0])))
 
 
-class Full(Stages):
-    @staticmethod
-    def reduce_range(number, work, *blocks):
-        def fail(*unused):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-        with mock.patch.object(tasks.Part, "write", fail):
-            return tasks.reduce_range(number, work, *blocks)
-
-
 def other_version():
     """The driver takes itself for another version."""
     return mock.patch.object(spindle_io, "__version__", "9.9")
 
 
 @contextlib.contextmanager
-def no_library(cluster, store):
-    """A node whose workers find no spindle_io."""
+def _node(cluster, store, name, text):
+    """One more node, whose processes of Python find a module of that name and text first."""
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "spindle_io.py").write_text("raise ImportError('there is none')\n")
+        (Path(folder) / f"{name}.py").write_text(text)
         path = f"{folder}:{os.environ['PYTHONPATH']}"
         with mock.patch.dict(os.environ, PYTHONPATH=path):
             node = cluster.add_node(
@@ -92,3 +89,45 @@ def no_library(cluster, store):
             cluster.remove_node(node)
             while sum(n["Alive"] for n in ray.nodes()) > 3:
                 time.sleep(0.1)
+
+
+def no_library(cluster, store):
+    """A node whose workers find no spindle_io."""
+    return _node(cluster, store, "spindle_io", "raise ImportError('there is none')\n")
+
+
+def no_permission(cluster, store, path):
+    """A node that may not open the path, nor what is below it."""
+    return _node(cluster, store, "sitecustomize", _REFUSING.format(path=str(path)))
+
+
+def full(cluster, store, folder):
+    """A node where what is written below a folder finds no space."""
+    return _node(cluster, store, "sitecustomize", _FULL.format(folder=str(folder)))
+
+
+_REFUSING = """\
+import builtins, errno, os
+
+def refusing(function):
+    def opened(path, *args, **kwargs):
+        if str(path).startswith({path!r}):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return function(path, *args, **kwargs)
+    return opened
+
+builtins.open, os.open = refusing(builtins.open), refusing(os.open)
+"""
+
+_FULL = """\
+import errno, os
+
+write = os.write
+
+def full(fd, data):
+    if os.readlink(f"/proc/self/fd/{{fd}}").startswith({folder!r}):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    return write(fd, data)
+
+os.write = full
+"""

@@ -353,13 +353,39 @@ class Refusals(Base):
         with faults.no_library(cluster, STORE):
             self.refused("sort", "-o", self.out, a, because="no spindle-io there")
 
-    def test_a_disk_that_is_full(self):
-        a = self.file("a", lines(2000))
-        with self.assertRaises(Exception) as e:
-            self.faulty([a], faults.Full)
-        self.assertIn("No space left on device", cli.reason_of(e.exception))
+    def test_no_permission_on_one_node(self):
+        a, b = self.file("a", b"1\n"), self.file("b", b"1\n")
+        for path, because in (
+            (b, f"{b}: Permission denied there"),
+            (self.folder / ".out.", f"{self.out}: Permission denied there"),
+        ):
+            with faults.no_permission(cluster, STORE, path):
+                self.refused("sort", "-o", self.out, a, b, because=because)
+                self.refused("join", "-o", self.out, a, "--", b, because=because)
         self.assertFalse(self.out.exists())
-        self.assertEqual([p for p in self.folder.iterdir() if "spindle-ray" in p.name], [])
+
+    def test_no_temporary_folder_on_one_node(self):
+        a, tmp = self.file("a", b"1\n"), self.folder / "tmp"
+        tmp.mkdir()
+        with faults.no_permission(cluster, STORE, tmp):
+            self.refused("sort", "-T", tmp, "-o", self.out, a, because=f"{tmp}: Permission denied")
+        self.refused("sort", "-T", self.out, "-o", self.out, a, because=f"{self.out}: No such file")
+        self.assertFalse(self.out.exists())
+
+    def test_a_disk_that_is_full_on_one_node(self):
+        a = self.file("a", lines(2000))
+        own = ("-S1M", "--ranges=12", "-o", self.out)
+        with (
+            faults.full(cluster, STORE, self.folder),
+            mock.patch.multiple(
+                job.Stages,
+                reduce_range=faults.slow("reduce_range"),
+                join_range=faults.slow("join_range"),
+            ),
+        ):
+            for words in (("sort", *own, a), ("join", "-t|", "--header", *own, a, "--", a)):
+                self.refused(*words, because="No space left on device")
+        self.assertFalse(self.out.exists())
 
     def faulty(self, inputs, stages, *options):
         args = cli.parser().parse_args(

@@ -107,12 +107,13 @@ def _on(node: str, soft: bool) -> NodeAffinitySchedulingStrategy:
     return NodeAffinitySchedulingStrategy(node, soft=soft)
 
 
-def look_at_nodes(nodes: Iterable[str], inputs: Sequence[str], folder: str) -> None:
-    """Every machine has this version of the package, the inputs, and may write the output."""
+def look_at_nodes(nodes: Iterable[str], inputs: Sequence[str], folders: dict[str, str]) -> None:
+    """Every machine has this version of the package, can read the inputs, and write to the folders:
+    what a message calls them, and where they are."""
 
     # A function within a function travels as code: the machine need not have this package.
-    def look(version: str, inputs: Sequence[str], folder: str) -> str | None:
-        import os
+    def look(version: str, inputs: Sequence[str], folders: dict[str, str]) -> str | None:
+        import tempfile
 
         try:
             import spindle_io as own
@@ -120,17 +121,19 @@ def look_at_nodes(nodes: Iterable[str], inputs: Sequence[str], folder: str) -> N
             return f"no spindle-io there: {e}"
         if own.__version__ != version:
             return f"spindle-io there is {own.__version__}, not {version}"
-        for path in inputs:
-            if not os.access(path, os.R_OK):
-                return f"{path}: cannot be read there"
-        if not os.access(folder, os.W_OK | os.X_OK):
-            return f"{folder}: cannot be written there"
+        try:
+            for name in inputs:
+                open(name, "rb").close()
+            for name, folder in folders.items():
+                tempfile.TemporaryFile(dir=folder).close()
+        except OSError as e:
+            return f"{name}: {e.strerror} there"
         return None
 
     task = ray.remote(num_cpus=0)(look)
     refs = {
         n: task.options(scheduling_strategy=_on(n, False)).remote(
-            spindle_io.__version__, list(inputs), folder
+            spindle_io.__version__, list(inputs), folders
         )
         for n in nodes
     }
@@ -195,7 +198,8 @@ class Job:
         """Does all of it and returns the report, of schema spindle.ray/1."""
         s = self.settings
         with Folder(s.output, s.overwrite) as folder:
-            look_at_nodes(self.plan.machine.nodes, [p for i in s.inputs for p in i], folder.path)
+            folders = {s.output: folder.path, **({s.tmpdir: s.tmpdir} if s.tmpdir else {})}
+            look_at_nodes(self.plan.machine.nodes, [p for i in s.inputs for p in i], folders)
             self._sort(folder) if s.command == "sort" else self._join(folder)
             folder.commit()
         return self._report()
