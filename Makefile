@@ -478,7 +478,7 @@ check-ray: all python ## spindle-ray on three nodes of this machine; Ray goes to
 	$(RUN) scripts/raycheck
 
 .PHONY: bench-ray
-bench-ray: all python ## spindle-ray beside xsort, ray.data and Spark; ROWS='sort skew join raydata spark', GB=4
+bench-ray: all python ## spindle-ray beside xsort, ray.data and Spark; ROWS='sort skew join raydata spark sparkjoin', GB=4
 	$(Q)scripts/setup ray
 	$(Q)scripts/bench/ray '$(ROWS)'
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """spindle-ray beside xsort and xjoin alone, ray.data and Spark, on one machine with two workers.
 
-    make bench-ray ROWS='sort skew join raydata spark' GB=4
+    make bench-ray ROWS='sort skew join raydata spark sparkjoin' GB=4
 
 A cluster of three raylets on the loopback interface: a head without processors and two nodes of
 one, with 600 MB of object store in all.  xsort gets the same memory in all: two tasks and the
@@ -212,17 +212,40 @@ def spark_session():
     )
 
 
-def row_spark():
+def on_spark(name, function):
+    """What function does with a session and the name of a folder; returns that folder."""
     began = time.monotonic()
     spark = spark_session()
     print(f"# Spark started in {time.monotonic() - began:.1f} s")
-    out = str(HERE / "out-spark")
+    out = HERE / "out-spark"
     shutil.rmtree(out, ignore_errors=True)
-    measure(
-        "spark text orderBy",
-        lambda: spark.read.text(str(records())).orderBy("value").write.text(out),
-    )
+    measure(name, lambda: function(spark, str(out)))
     spark.stop()
+    return out
+
+
+def row_spark():
+    path = str(records())
+    on_spark(
+        "spark text orderBy",
+        lambda spark, out: spark.read.text(path).orderBy("value").write.text(out),
+    )
+
+
+def row_sparkjoin():
+    """lineitem and orders as CSV of texts, without quotes; every column of both is written."""
+    left, right = tables()
+
+    def join(spark, out):
+        form = {"sep": "|", "quote": ""}
+        a, b = (spark.read.csv(files, **form) for files in (left, right))
+        b = b.toDF(*(f"o{name}" for name in b.columns))
+        a.join(b, a["_c0"] == b["o_c0"]).drop("o_c0").write.csv(out, **form)
+
+    out = on_spark("spark join", join)
+    rows = sum(part.read_bytes().count(b"\n") for part in out.glob("part-*"))
+    wanted = sum(Path(part).read_bytes().count(b"\n") for part in left)
+    print(f"# every lineitem has its order: {rows == wanted}")
 
 
 if __name__ == "__main__":
