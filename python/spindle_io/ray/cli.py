@@ -33,49 +33,17 @@ REFUSED = {
     ("--compress-output",): "parts are written as they are",
     ("--debug",): "it explains keys line by line: use xsort --debug on a sample",
 }
-#: Options of xsort and xjoin: names, and whether an argument follows.
-SORT = [
-    *(
-        (pair, False)
-        for pair in (
-            ("-b", "--ignore-leading-blanks"),
-            ("-d", "--dictionary-order"),
-            ("-f", "--ignore-case"),
-            ("-g", "--general-numeric-sort"),
-            ("-i", "--ignore-nonprinting"),
-            ("-M", "--month-sort"),
-            ("-n", "--numeric-sort"),
-            ("-h", "--human-numeric-sort"),
-            ("-V", "--version-sort"),
-            ("-r", "--reverse"),
-            ("-s", "--stable"),
-            ("-u", "--unique"),
-            ("-z", "--zero-terminated"),
-            ("--csv",),
-            ("--count",),
-        )
-    ),
-    *(
-        (pair, True)
-        for pair in (
-            ("-k", "--key"),
-            ("-t", "--field-separator"),
-            ("--sort",),
-            ("--record-size",),
-            ("--bkey",),
-        )
-    ),
-]
-JOIN = [
-    *(
-        ((name,), True)
-        for name in ("-1", "-2", "-j", "-t", "-a", "-v", "-e", "--columns", "--type")
-    ),
-    *(((name,), True) for name in ("--record-size", "--bkey")),
-    (("-i", "--ignore-case"), False),
-    (("-z", "--zero-terminated"), False),
-    (("--csv",), False),
-]
+#: Options of xsort and xjoin: their names, and = where an argument follows.
+SORT = """
+    -b/--ignore-leading-blanks -d/--dictionary-order -f/--ignore-case -g/--general-numeric-sort
+    -i/--ignore-nonprinting -M/--month-sort -n/--numeric-sort -h/--human-numeric-sort
+    -V/--version-sort -r/--reverse -s/--stable -u/--unique -z/--zero-terminated --csv --count
+    -k/--key= -t/--field-separator= --sort= --record-size= --bkey= --header=
+"""
+JOIN = """
+    -1= -2= -j= -t= -a= -v= -e= --columns= --type= --record-size= --bkey= --header=
+    -i/--ignore-case -z/--zero-terminated --csv
+"""
 
 
 class Keep(argparse.Action):
@@ -99,88 +67,40 @@ class Parser(argparse.ArgumentParser):
 
 
 def _add_own(p: argparse.ArgumentParser) -> None:
-    own = p.add_argument_group("options of spindle-ray")
-    own.add_argument(
-        "-o",
-        "--output",
-        metavar="FOLDER",
-        required=True,
-        help="the parts go there; it appears when all are complete",
-    )
-    own.add_argument(
-        "-S",
-        "--buffer-size",
-        metavar="SIZE",
-        default="256M",
-        dest="memory",
-        help="memory of one task (256M)",
-    )
-    own.add_argument(
-        "-T",
-        "--temporary-directory",
-        metavar="DIR",
-        dest="tmpdir",
-        help="on each machine, for ranges that are merged in files",
-    )
-    own.add_argument("--ranges", type=int, default=0, metavar="N", help="parts of the result")
-    own.add_argument(
-        "--group",
-        type=int,
-        metavar="N",
-        help="pieces whose blocks are merged on their node; 1: none",
-    )
-    own.add_argument("--overwrite", action="store_true", help="replace a folder that is not empty")
-    own.add_argument("--address", help="of a cluster that runs; without it one is started here")
-    own.add_argument(
-        "--object-store-memory",
-        metavar="SIZE",
-        help="of the cluster that is started here (Ray's choice)",
-    )
-    own.add_argument("--dry-run", action="store_true", help="print the plan and do nothing")
-    own.add_argument(
-        "--stats", metavar="FILE", help="write the report as JSON; without FILE to standard error"
-    )
-    own.add_argument(
-        "--progress",
-        action=argparse.BooleanOptionalAction,
-        default=sys.stderr.isatty(),
-        help="show how many tasks are done",
-    )
-    own.add_argument("--help", action="help", help="print this and exit")
+    add = p.add_argument_group("options of spindle-ray").add_argument
+    said = "the parts go there; it appears when all are complete"
+    add("-o", "--output", metavar="FOLDER", required=True, help=said)
+    said = "memory of one task (256M)"
+    add("-S", "--buffer-size", metavar="SIZE", default="256M", dest="memory", help=said)
+    said = "on each machine, for ranges that are merged in files"
+    add("-T", "--temporary-directory", metavar="DIR", dest="tmpdir", help=said)
+    add("--ranges", type=int, default=0, metavar="N", help="parts of the result")
+    said = "pieces whose blocks are merged on their node; 1: none"
+    add("--group", type=int, metavar="N", help=said)
+    add("--overwrite", action="store_true", help="replace a folder that is not empty")
+    add("--address", help="of a cluster that runs; without it one is started here")
+    said = "of the cluster that is started here (Ray's choice)"
+    add("--object-store-memory", metavar="SIZE", help=said)
+    add("--dry-run", action="store_true", help="print the plan and do nothing")
+    said = "write the report as JSON; without FILE to standard error"
+    add("--stats", metavar="FILE", help=said)
+    yes_or_no: Any = argparse.BooleanOptionalAction
+    said = "show how many tasks are done"
+    add("--progress", action=yes_or_no, default=sys.stderr.isatty(), help=said)
+    add("--help", action="help", help="print this and exit")
 
 
-def _add_passed(
-    p: argparse.ArgumentParser, options: Sequence[tuple[tuple[str, ...], bool]]
-) -> None:
+def _add_passed(p: argparse.ArgumentParser, options: str) -> None:
+    hidden: Any = {"help": argparse.SUPPRESS, "default": argparse.SUPPRESS}
     passed = p.add_argument_group("options of order and format, as xsort and xjoin have them")
-    for names, argument in options:
-        passed.add_argument(
-            *names,
-            action=Keep,
-            nargs=None if argument else 0,
-            metavar="ARG",
-            dest=names[-1],
-            default=argparse.SUPPRESS,
-            help=argparse.SUPPRESS,
-        )
-    passed.add_argument(
-        "--header",
-        action=Keep,
-        metavar="N",
-        dest="--header",
-        default=argparse.SUPPRESS,
-        help=argparse.SUPPRESS,
-    )
+    taken: set[str] = set()
+    for option in options.split():
+        names, nargs = option.rstrip("=").split("/"), None if option.endswith("=") else 0
+        taken.update(names)
+        passed.add_argument(*names, action=Keep, nargs=nargs, dest=names[-1], **hidden)
     for names in REFUSED:
-        if not any(set(names) & set(taken) for taken, _ in options):
-            p.add_argument(
-                *names,
-                action=Refuse,
-                nargs="?",
-                const=names,
-                dest="refused",
-                help=argparse.SUPPRESS,
-            )
+        if not taken.intersection(names):
+            p.add_argument(*names, action=Refuse, nargs="?", const=names, dest="refused", **hidden)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -27,7 +27,7 @@ from . import tasks
 from .keys import Keys
 from .output import Folder
 from .plan import Machine
-from .tasks import Mapped, Merged, Reduced, Side, Work
+from .tasks import Blocks, Reduced, Side, Work
 
 #: What a machine may have failed at; what the data or the options are to blame for, it did not.
 TRANSIENT = [RuntimeError, MemoryError, ConnectionError]
@@ -226,7 +226,7 @@ class Job:
         ref = self._task(self.stages.sample).remote(list(s.inputs[side]), parts, words)
         return self._await("sample", [ref], lambda s: sum(map(len, s)))[0]
 
-    def _map(self, work: Sequence[Any]) -> tuple[list[list[Any]], list[Mapped]]:
+    def _map(self, work: Sequence[Any]) -> tuple[list[list[Any]], list[Blocks]]:
         """work: of each side.  Blocks of each piece, and what map did."""
         parts, nodes = len(self.plan.slices), self.plan.machine.nodes
         blocks, done = [], []
@@ -241,7 +241,7 @@ class Job:
 
     def _merge(
         self, blocks: list[list[Any]], work: Any
-    ) -> tuple[list[list[Any]], list[Merged], list[list[int]]]:
+    ) -> tuple[list[list[Any]], list[Blocks], list[list[int]]]:
         """Merges the slices of each group on its node: blocks and sizes for each range."""
         groups, told, size = [], [], self.plan.group
         nodes, slices = self.plan.machine.nodes, self.plan.slices
@@ -286,7 +286,7 @@ class Job:
         shared = ray.put(work)
         blocks, mapped = self._map([ray.put(dataclasses.replace(work, splitters=tuple(coarse)))])
         sizes: Sequence[Sequence[int]] = [m.sizes for m in mapped]
-        merged: list[Merged] = []
+        merged: list[Blocks] = []
         if self.plan.group > 1:
             blocks, merged, sizes = self._merge(blocks, shared)
         reduced = self._reduce(blocks, sizes, shared)
@@ -332,7 +332,7 @@ class Job:
         }
 
     def _prove(
-        self, mapped: Sequence[Mapped], merged: Sequence[Merged], reduced: Sequence[Reduced]
+        self, mapped: Sequence[Blocks], merged: Sequence[Blocks], reduced: Sequence[Reduced]
     ) -> None:
         """What each stage gave, the next one read; what was not given on, -u dropped."""
         given = total(m.given for m in mapped)

@@ -32,8 +32,8 @@ REACH = 1 << 16
 PIPE = 1 << 20
 
 
-class Mapped(NamedTuple):
-    """What map has done: its input, what it gave, and the bytes of each block."""
+class Blocks(NamedTuple):
+    """What map or merge has done: its input, what it gave, and the bytes of each block."""
 
     read: Tally
     given: Tally
@@ -120,13 +120,13 @@ def _spilled(piece: Piece, work: Work, options: Options) -> Iterator[memoryview]
 
 
 def map_piece(piece: Piece, work: Work) -> Any:
-    """Sorts a piece, or not, and cuts it: a block for each range, then Mapped."""
+    """Sorts a piece, or not, and cuts it: a block for each range, then Blocks."""
     options = work.options(work.piece_words, 2)
-    whole_file = options.info.kind == CSV and piece.hi - piece.lo > work.memory_bytes // 3
-    if whole_file:
+    if options.info.kind == CSV and piece.hi - piece.lo > work.memory_bytes // 3:
         with contextlib.contextmanager(_spilled)(piece, work, options) as data:
             t = spindle_io.tally(data, options)
-            return _blocks(bytearray(data), work, options, t, t)
+            offsets = spindle_io.split(data, options, work.splitters)
+            return _blocks(bytearray(data), offsets, t, t)
     data = read_piece(piece, options)
     try:
         if not work.ordered:
@@ -136,7 +136,8 @@ def map_piece(piece: Piece, work: Work) -> Any:
         raise SpindleError(e.code, e.text, e.path or piece.path, e.offset) from None
     if done.read.bytes - len(data) not in (0, 1):
         raise SpindleError(EBALANCE, "records were lost or duplicated in map", piece.path, piece.lo)
-    return _blocks(done.data, work, options, done.read, done.given)
+    offsets = spindle_io.split(done.data, options, work.splitters)
+    return _blocks(done.data, offsets, done.read, done.given)
 
 
 def _partitioned(data: Any, work: Work, options: Options) -> Any:
@@ -144,39 +145,23 @@ def _partitioned(data: Any, work: Work, options: Options) -> Any:
     if options.info.kind != FIXED and data and data[-1] != options.info.eol:
         data = bytes(data) + bytes([options.info.eol])
     done = spindle_io.partition(data, options, work.splitters, into=files.kept("output"))
-    cuts = [0, *done.offsets, len(done.data)]
-    blocks = [done.data[a:b] for a, b in zip(cuts, cuts[1:])]
-    return _given(blocks, done.tally, done.tally)
+    return _blocks(done.data, done.offsets, done.tally, done.tally)
 
 
-def _cut(data: Any, options: Options, splitters: Sequence[bytes]) -> list[memoryview]:
-    view = memoryview(data)
-    cuts = [0, *spindle_io.split(view, options, splitters), len(view)]
-    return [view[a:b] for a, b in zip(cuts, cuts[1:])]
-
-
-def _blocks(data: Any, work: Work, options: Options, read: Tally, given: Tally) -> Any:
-    return _given(_cut(data, options, work.splitters), read, given)
-
-
-def _given(blocks: Sequence[memoryview], read: Tally, given: Tally) -> Any:
-    return (*map(PickleBuffer, blocks), Mapped(read, given, tuple(map(len, blocks))))
-
-
-class Merged(NamedTuple):
-    read: Tally
-    given: Tally
-    sizes: tuple[int, ...]  #: of each block
+def _blocks(data: Any, offsets: Sequence[int], read: Tally, given: Tally) -> Any:
+    """The results of a task: data, cut at the offsets, and what was done."""
+    view, cuts = memoryview(data), [0, *offsets, len(data)]
+    blocks = [view[a:b] for a, b in zip(cuts, cuts[1:])]
+    return (*map(PickleBuffer, blocks), Blocks(read, given, tuple(map(len, blocks))))
 
 
 def merge_blocks(work: Work, first: int, last: int, *slices: Any) -> Any:
-    """Merges slices with the ranges from first up to last: a block for each, then Merged."""
+    """Merges slices with the ranges from first up to last: a block for each, then Blocks."""
     options = work.options(work.piece_words)
     with Merge(slices, options) as m:
-        data = memoryview(b"".join(m))
-        read, given = m.tallies()
-    blocks = _cut(data, options, work.splitters[first : last - 1])
-    return (*map(PickleBuffer, blocks), Merged(read, given, tuple(map(len, blocks))))
+        data = b"".join(m)
+        offsets = spindle_io.split(data, options, work.splitters[first : last - 1])
+        return _blocks(data, offsets, *m.tallies())
 
 
 class Part:
