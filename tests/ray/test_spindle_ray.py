@@ -437,6 +437,12 @@ class Faults(Base):
         self.assertTrue(gone.is_set())
 
 
+class Configuration(Base):
+    def test_a_cluster_of_ones_own_gets_the_same(self):
+        status, said = self.command("config")
+        self.assertEqual((status, json.loads(said)), (0, cli.SPILLING))
+
+
 class Planning(unittest.TestCase):
     machine = plan.Machine(tuple(f"n{i}" for i in range(10)), 40, 10 << 30, 1 << 30)
 

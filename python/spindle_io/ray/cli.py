@@ -108,7 +108,7 @@ def parser() -> argparse.ArgumentParser:
         prog="spindle-ray", description="Sorts and joins files on the machines of a Ray cluster."
     )
     p.add_argument("--version", action="version", version=f"spindle-ray {spindle_io.__version__}")
-    commands = p.add_subparsers(dest="command", required=True, metavar="sort|join")
+    commands = p.add_subparsers(dest="command", required=True, metavar="sort|join|config")
     sort = commands.add_parser(
         "sort", add_help=False, usage="spindle-ray sort [option]... -o FOLDER FILE..."
     )
@@ -125,6 +125,7 @@ def parser() -> argparse.ArgumentParser:
     _add_passed(join, JOIN)
     join.add_argument("inputs", nargs="*", metavar="FILE")
     join.set_defaults(words=[], settings=join_settings, right=[])
+    commands.add_parser("config", add_help=False, usage="spindle-ray config")
     return p
 
 
@@ -287,6 +288,9 @@ def parsed(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def execute(args: Any) -> None:
+    if args.command == "config":
+        print(json.dumps(SPILLING))
+        return
     try:
         from .job import Job
     except ImportError as e:
