@@ -95,10 +95,8 @@ class Keys:
 
 def _list(text: str) -> tuple[list[int], list[str]]:
     """FIELD[LETTERS][,...]"""
-    items = [re.fullmatch(r"(\d+)([A-Za-z]*)", item) for item in text.split(",")]
-    if not all(items):
-        raise ValueError(f"fields of a key go by number on a cluster: '{text}'")
-    return [int(m[1]) for m in items], [m[2] for m in items]
+    items = re.findall(r"(\d+)([A-Za-z]*)", text)
+    return [int(number) for number, _ in items], [letters for _, letters in items]
 
 
 def _binary(keys: Keys, specs: Sequence[str]) -> None:

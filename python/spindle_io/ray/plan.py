@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from spindle_io import Options
 
@@ -67,7 +67,7 @@ class Plan:
     range_bytes: int  #: a range with more is merged in files
     machine: Machine
     headers: tuple[bytes, ...] = ()  #: of each side
-    input_bytes: int = field(default=0)
+    input_bytes: int = 0
 
     @property
     def groups(self) -> list[tuple[Piece, ...]]:
