@@ -12,7 +12,17 @@ from unittest import mock
 import ray
 import spindle_io
 from spindle_io.ray import tasks
-from spindle_io.ray.job import Stages
+
+
+class Stages:
+    """Those of spindle_io.ray.tasks."""
+
+    sample = staticmethod(tasks.sample)
+    map_piece = staticmethod(tasks.map_piece)
+    merge_blocks = staticmethod(tasks.merge_blocks)
+    reduce_range = staticmethod(tasks.reduce_range)
+    reduce_in_files = staticmethod(tasks.reduce_in_files)
+    join_range = staticmethod(tasks.join_range)
 
 
 def _trip(folder, stage, error):
@@ -38,21 +48,21 @@ def once(folder, error):
     return type("Once", (Stages,), {name: faulty(name) for name in names})
 
 
-def slow(name, folder=None):
+def slow(folder, name="reduce_range"):
     """A last stage that takes a second for each range, so that every node has its share of them;
     in the folder it leaves a file when it begins."""
+    real = getattr(tasks, name)
 
     def function(number, *args):
-        if folder:
-            (Path(folder) / f"reducing-{number}").touch()
+        (Path(folder) / f"reducing-{number}").touch()
         time.sleep(1)
-        return getattr(tasks, name)(number, *args)
+        return real(number, *args)
 
-    return staticmethod(function)
+    return function
 
 
 def slow_reduce(folder):
-    return type("Slow", (Stages,), {"reduce_range": slow("reduce_range", folder)})
+    return type("Slow", (Stages,), {"reduce_range": staticmethod(slow(folder))})
 
 
 class Losing(Stages):

@@ -377,11 +377,8 @@ class Refusals(Base):
         own = ("-S1M", "--ranges=12", "-o", self.out)
         with (
             faults.full(cluster, STORE, self.folder),
-            mock.patch.multiple(
-                job.Stages,
-                reduce_range=faults.slow("reduce_range"),
-                join_range=faults.slow("join_range"),
-            ),
+            mock.patch.object(tasks, "reduce_range", faults.slow(self.folder)),
+            mock.patch.object(tasks, "join_range", faults.slow(self.folder, "join_range")),
         ):
             for words in (("sort", *own, a), ("join", "-t|", "--header", *own, a, "--", a)):
                 self.refused(*words, because="No space left on device")

@@ -68,17 +68,6 @@ class Settings:
         Folder(self.output, self.overwrite).close()
 
 
-class Stages:
-    """The functions of tasks.py that a job runs; tests put faulty ones in their place."""
-
-    sample = staticmethod(tasks.sample)
-    map_piece = staticmethod(tasks.map_piece)
-    merge_blocks = staticmethod(tasks.merge_blocks)
-    reduce_range = staticmethod(tasks.reduce_range)
-    reduce_in_files = staticmethod(tasks.reduce_in_files)
-    join_range = staticmethod(tasks.join_range)
-
-
 def machine() -> Machine:
     """What the cluster has now."""
     alive = [n for n in ray.nodes() if n["Alive"]]
@@ -147,9 +136,12 @@ def look_at_nodes(nodes: Iterable[str], inputs: Sequence[str], folders: dict[str
 
 
 class Job:
-    """One run on a cluster that ray.init() has connected to."""
+    """One run on a cluster that ray.init() has connected to.
 
-    def __init__(self, settings: Settings, stages: Any = Stages):
+    stages: has the functions of tasks.py that run there; tests put faulty ones in their place.
+    """
+
+    def __init__(self, settings: Settings, stages: Any = tasks):
         self.settings, self.stages = settings, stages
         self.options = settings.options()
         self.plan = planning.make(
