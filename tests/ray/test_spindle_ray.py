@@ -311,6 +311,7 @@ class Refusals(Base):
                     because="not possible on more than one machine: ",
                 )
         self.refused("sort", "-o", self.out, "-k0", a, because="field number is zero")
+        self.refused("sort", "-o", self.out, "-k1,1R", a, because="a key with R is not possible")
         self.refused("sort", a, because="-o/--output")
         self.refused("sort", "-o", self.out, because="no files")
         self.refused("sort", "-o", self.out, "--count", a, because="--count needs --unique")

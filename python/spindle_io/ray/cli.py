@@ -163,7 +163,10 @@ def sort_settings(args: Any) -> Any:
         raise ValueError("no files to sort")
     given = Options(words_of(args.words))
     if given.info.named:
-        args.words = pairs_of(given.numbered(args.inputs[0]).words)
+        given = given.numbered(args.inputs[0])
+        args.words = pairs_of(given.words)
+    if given.info.random:
+        raise ValueError("a key with R is not possible: each machine would draw its own order")
     names = {name for name, _ in args.words}
     counted = "--count" in names
     if counted and "--unique" not in names:
