@@ -199,25 +199,28 @@ static double fit(struct sp__probe *p, const struct times *t)
 	return error / s->period_ns * 1e6;
 }
 
-/* How completions scatter around the line. */
-static void scatter(struct sp__probe *p, const struct times *t)
+/*
+ * How completions scatter around the line: the first n, since where those of a later look lie
+ * beside the line depends on few of them.
+ */
+static void scatter(struct sp__probe *p, const struct times *t, size_t n)
 {
 	double rest[SAMPLES_MAX + EXTENSIONS * EXTENSION_READS], low, high, many;
 	struct sp__scatter *c = &p->scatter;
 	size_t late = 0, early = 0;
 
 	residues(&p->spin, t, rest);
-	high = sp__quantile(rest, t->n, 0.75);
-	low = sp__quantile(rest, t->n, 0.25);
+	high = sp__quantile(rest, n, 0.75);
+	low = sp__quantile(rest, n, 0.25);
 	/* Quartiles of a half-normal distribution lie 0.83 deviations apart. */
 	c->sd_ns = fmax((high - low) / 0.8317, 1000);
 	/* What was late by more than half a turn looks early. */
-	while (early + 1 < t->n && rest[early] < low - 4 * c->sd_ns)
+	while (early + 1 < n && rest[early] < low - 4 * c->sd_ns)
 		early++;
-	c->floor_ns = sp__low_quantile(rest + early, t->n - early, SP__EARLY) - rest[early];
-	for (size_t i = 0; i < t->n; i++)
+	c->floor_ns = sp__low_quantile(rest + early, n - early, SP__EARLY) - rest[early];
+	for (size_t i = 0; i < n; i++)
 		late += rest[i] > low + 4 * c->sd_ns;
-	p->r->noise_tail = (double)late / (double)t->n;
+	p->r->noise_tail = (double)late / (double)n;
 	c->agree = p->r->noise_tail > 0.035 ? 3 : 2;
 	many = sp__angle_error(p, EXACT_MIN) / EXACT_REV;
 	c->exact = (unsigned)fmin(fmax(ceil(EXACT_MIN * many * many), EXACT_MIN), EXACT_MAX);
@@ -267,6 +270,7 @@ int sp__spin_find(struct sp__probe *p)
 {
 	struct sp_probe_evidence *e = &p->r->evidence;
 	struct times t = { .n = 0 };
+	size_t first;
 	int rc;
 
 	p->spin.epoch_ns = p->t->ops->now(p->t);
@@ -281,10 +285,11 @@ int sp__spin_find(struct sp__probe *p)
 	p->spin.period_ns = e->best_period_ns;
 	p->spin.anchor_ns = t.at_ns[0];
 	fit(p, &t);
+	first = t.n;
 	rc = extend(p, &t);
 	if (rc)
 		return rc;
-	scatter(p, &t);
+	scatter(p, &t, first);
 	p->spin.interval_ns = SECOND;
 	set_due(p);
 	p->r->period_ns = p->spin.period_ns;
