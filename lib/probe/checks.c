@@ -1,106 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Is it true?  Each thing that the result affirms is looked at again on the device,
- * by probes that had no part in finding it:
+ * Is it true?  What the result affirms of layout and hops is looked at again on the device,
+ * by probes that had no part in finding it (tracks: recheck.c):
  *
- *  - tracks: in every zone boundaries of random tracks, and whether parts of a track are
- *    these parts of a turn (of two tracks taken for one they are more);
  *  - the layout: hops between random tracks take what distance and heads foretell;
  *  - D: adjacent blocks, as the finished geometry names them, are hopped to: a hop
  *    that takes about W has caught its block, one that takes a revolution more has
  *    missed it.  That is done at W, at W with the conservatism that the noise of this host
  *    advises, and with that at the farthest tracks in reach.
  *
- * What fails is no longer affirmed: a zone is dropped, layout and adjacency are unknown.
+ * What fails is no longer affirmed: layout and adjacency are unknown.
  */
 #include <errno.h>
 #include "dev/geometry.h"
 #include "probe/state.h"
 
-#define RECHECKS 60
-#define ZONE_RECHECKS 3
-#define PART_OFF 0.1
 #define LAYOUT_HOPS 16
+#define LAYOUT_TRIES 64	 /* for each */
+#define LAYOUT_OFF 0.002 /* rev, besides errors */
 #define HOPS 100
 #define FAR_HOPS 40
-
-/* Looks once more before it says no. */
-static int boundary(struct sp__probe *p, const struct sp__pzone *z, uint64_t t, bool *is)
-{
-	int rc = 0;
-
-	*is = false;
-	for (unsigned i = 0; i < 2 && !*is && !rc; i++)
-		rc = sp__edge_at(p, sp__pzone_start(z, t), sp__pzone_length(z, t - 1), is);
-	return rc;
-}
-
-/* Is a part of a track that part of a turn?  Of several tracks taken for one some part is not. */
-static int whole(struct sp__probe *p, const struct sp__pzone *z, uint64_t t, bool *is)
-{
-	uint32_t blocks = sp__pzone_length(z, t);
-	uint64_t lbn = sp__pzone_start(z, t) + blocks / 4;
-	double a, b;
-	int rc = 0;
-
-	*is = true;
-	for (uint32_t part = 4; part <= 16 && *is && !rc; part *= 2) {
-		uint32_t some = blocks / part;
-
-		*is = !some;
-		for (unsigned i = 0; i < 2 && !*is && !rc; i++) {
-			rc = sp__angle_agreed(p, lbn, &a);
-			if (!rc)
-				rc = sp__angle_agreed(p, lbn + some, &b);
-			if (!rc)
-				*is = fabs(sp__wrap(b - a - (double)some / blocks)) < PART_OFF;
-		}
-	}
-	return rc;
-}
-
-/* *right: there is no reason to drop the zone. */
-static int recheck_zone(struct sp__probe *p, const struct sp__pzone *z, unsigned n, bool *right)
-{
-	unsigned misses = 0, asked = 0;
-	int rc = 0;
-
-	for (unsigned i = 0; i < n && !rc; i++) {
-		uint64_t t = z->tracks < 3 ? 0 : 1 + sp__rng_below(&p->rng, z->tracks - 2);
-		bool is = true, one = true;
-
-		if (t)
-			rc = boundary(p, z, t, &is);
-		if (!rc)
-			rc = whole(p, z, t, &one);
-		if (!rc) {
-			asked++;
-			misses += !is || !one;
-		}
-		rc = rc == -EIO ? 0 : rc;
-	}
-	p->r->rechecked += asked;
-	p->r->recheck_misses += misses;
-	*right = misses < 2 || 2 * misses < asked;
-	return rc;
-}
-
-static int recheck(struct sp__probe *p)
-{
-	unsigned each = RECHECKS / (unsigned)p->nzones + 1;
-	bool right;
-	int rc = 0;
-
-	for (size_t i = 0; i < p->nzones && !rc;) {
-		rc = recheck_zone(p, &p->zones[i], each > ZONE_RECHECKS ? each : ZONE_RECHECKS,
-				  &right);
-		if (right)
-			i++;
-		else
-			sp__zones_drop(p, i, 1);
-	}
-	return rc;
-}
+#define SURE 3
 
 /*
  * A hop of up to a few hundred tracks from a random one, counted from the start of a round.  Or
@@ -120,6 +40,16 @@ static uint64_t layout_hop(struct sp__probe *p, uint64_t tracks, bool turn, uint
 	return 1 + sp__rng_below(&p->rng, far < 300 ? far : 300);
 }
 
+/* Does a hop not take what is wanted? */
+static int off_by(struct sp__probe *p, uint64_t from, uint64_t to, double want, bool *off)
+{
+	double ns = 0;
+	int rc = sp__hop_time(p, from, to, false, &ns);
+
+	*off = fabs(ns - want) > (LAYOUT_OFF + 6 * sp__hop_error(p)) * p->spin.period_ns;
+	return rc;
+}
+
 /* Hops in the base's zone take what the layout foretells. */
 static int check_layout(struct sp__probe *p)
 {
@@ -134,8 +64,9 @@ static int check_layout(struct sp__probe *p)
 		return 0;
 	/* At the base a round begins. */
 	first += (p->base - first) % round;
-	for (unsigned i = 0; i < 16 * LAYOUT_HOPS && n < LAYOUT_HOPS && !rc; i++) {
-		double ns, want;
+	for (unsigned i = 0; i < LAYOUT_TRIES * LAYOUT_HOPS && n < LAYOUT_HOPS && !rc; i++) {
+		double want;
+		bool off;
 
 		k = layout_hop(p, z->tracks - round, i % 2, &at);
 		want = sp__hop_foretold(p, at, at + k);
@@ -144,70 +75,75 @@ static int check_layout(struct sp__probe *p)
 		/* At which end bands begin shows only from round to round. */
 		if (p->place.order == SP__ORDER_BANDS && at / round != (at + k) / round)
 			continue;
-		rc = sp__hop_time(p, first + at, first + at + k, false, &ns);
-		if (!rc) {
-			n++;
-			misses +=
-				fabs(ns - want) >
-				p->spin.period_ns / 100 + 6 * sp__hop_error(p) * p->spin.period_ns;
-		}
+		/* What misses once is made again. */
+		rc = off_by(p, first + at, first + at + k, want, &off);
+		if (!rc && off)
+			rc = off_by(p, first + at, first + at + k, want, &off);
+		n += !rc;
+		misses += !rc && off;
 		rc = rc == -EIO || rc == -ENODATA ? 0 : rc;
 	}
 	p->r->layout_hops = n;
 	p->r->layout_hop_misses = misses;
-	if (misses > 1)
+	if (misses)
 		p->place = (struct sp__trackorder){ .order = SP__ORDER_UNKNOWN };
 	return rc;
 }
 
-/* One hop from a random block to an adjacent one, of more than `least` tracks. */
-static int hop(struct sp__probe *p, const struct sp_geometry *g, uint64_t least, uint64_t reach,
-	       double extra, bool *made, bool *missed)
+/* From a random block to an adjacent one of more than `least` tracks on; false: there is none. */
+static bool choose_hop(struct sp__probe *p, const struct sp_geometry *g, uint64_t least,
+		       uint64_t reach, double extra, uint64_t hop[2])
 {
 	const struct sp__pzone *z = &p->zones[sp__rng_below(&p->rng, p->nzones)];
-	uint64_t lbn = z->first_lbn + sp__rng_below(&p->rng, z->blocks), to;
-	double aim, took, period = p->spin.period_ns;
-	struct sp__shot a, b;
-	int rc;
+	uint64_t step = least + 1 + sp__rng_below(&p->rng, reach - least);
 
-	*made = false;
-	rc = sp_geometry_adjacent(g, lbn, least + 1 + sp__rng_below(&p->rng, reach - least),
-				  SP_GEOMETRY_READ, extra, &to);
-	if (rc || sp_geometry_aim(g, SP_GEOMETRY_READ, &aim))
-		return 0;
-	rc = p->r->cache ? sp__probe_flush(p, lbn) : 0;
-	if (!rc)
-		rc = sp__probe_read(p, lbn, &a);
-	if (!rc) {
-		p->r->reads++;
-		rc = p->t->ops->transfer(p->t, to, false, &b);
-	}
-	if (rc)
-		return rc == -EIO ? 0 : rc;
-	took = (double)(b.done_ns - a.done_ns);
-	*made = true;
-	*missed = took > (aim + extra) / 360 * period + period / 2;
-	return 0;
+	hop[0] = z->first_lbn + sp__rng_below(&p->rng, z->blocks);
+	return !sp_geometry_adjacent(g, hop[0], step, SP_GEOMETRY_READ, extra, &hop[1]);
 }
 
-/* far: only the farthest sixteenth of what is in reach. */
+static int shoot(struct sp__probe *p, const uint64_t hop[2], double aim, bool *missed)
+{
+	double period = p->spin.period_ns;
+	struct sp__shot a, b;
+	int rc = p->r->cache ? sp__probe_flush(p, hop[0]) : 0;
+
+	if (!rc)
+		rc = sp__probe_read(p, hop[0], &a);
+	if (!rc) {
+		p->r->reads++;
+		rc = p->t->ops->transfer(p->t, hop[1], false, &b);
+	}
+	if (!rc)
+		*missed = (double)(b.done_ns - a.done_ns) > aim / 360 * period + period / 2;
+	return rc;
+}
+
+/*
+ * far: only the farthest sixteenth of what is in reach, and what misses three times is
+ * missed not by noise.
+ */
 static int hops(struct sp__probe *p, const struct sp_geometry *g, double extra, unsigned most,
 		bool far, unsigned *n, unsigned *misses)
 {
-	uint64_t reach;
+	uint64_t reach, hop[2];
 	double aim;
-	bool made, missed;
 	int rc = 0;
 
 	if (sp_geometry_aim(g, SP_GEOMETRY_READ, &aim) ||
 	    sp_geometry_reach(g, SP_GEOMETRY_READ, aim, &reach) || !reach)
 		return 0;
 	for (unsigned i = 0; i < 4 * most && *n < most && !rc; i++) {
-		rc = hop(p, g, far ? reach - 1 - reach / 16 : 0, reach, extra, &made, &missed);
-		if (rc || !made)
+		bool missed = true;
+
+		if (!choose_hop(p, g, far ? reach - 1 - reach / 16 : 0, reach, extra, hop))
 			continue;
-		++*n;
-		*misses += missed;
+		for (unsigned k = 0; k < (far ? SURE : 1) && missed && !rc; k++)
+			rc = shoot(p, hop, aim + extra, &missed);
+		if (!rc) {
+			++*n;
+			*misses += missed;
+		}
+		rc = rc == -EIO ? 0 : rc;
 	}
 	return rc;
 }
@@ -224,11 +160,9 @@ static int check_reach(struct sp__probe *p, const struct sp_geometry *g)
 		rc = hops(p, g, r->conservatism_deg, HOPS, false, &r->guarded_hops,
 			  &r->guarded_hop_misses);
 	if (!rc)
-		rc = hops(p, g, r->conservatism_deg,
-			  sp__place_words(&p->place) ? FAR_HOPS : 3 * FAR_HOPS, true, &r->far_hops,
+		rc = hops(p, g, r->conservatism_deg, FAR_HOPS, true, &r->far_hops,
 			  &r->far_hop_misses);
-	/* Without a layout a rare hop may be far. */
-	p->no_reach = (sp__place_words(&p->place) ? 5 : 20) * r->far_hop_misses > r->far_hops;
+	p->no_reach = 5 * r->far_hop_misses > r->far_hops;
 	return rc;
 }
 
@@ -242,6 +176,5 @@ int sp__checks(struct sp__probe *p, const struct sp_geometry *g)
 	rc = check_layout(p);
 	if (!rc)
 		rc = check_reach(p, g);
-	sp__probe_progress(p, SP_PROBE_CHECKS, 0.8);
-	return rc ? rc : recheck(p);
+	return rc;
 }

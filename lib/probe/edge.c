@@ -202,26 +202,44 @@ static int search_hinted(struct sp__probe *p, uint64_t from, uint32_t hint, bool
 	return rc;
 }
 
+/* One angle that was wrong leads a search astray: what it found must be a jump. */
+static int is_edge(struct sp__probe *p, uint64_t lbn, uint64_t next, bool *is)
+{
+	*is = next == p->t->blocks;
+	return *is ? 0 : sp__edge_at(p, next, (uint32_t)(next - lbn), is);
+}
+
+/* Where a track of about that length ends. */
+static int hinted_edge(struct sp__probe *p, uint64_t lbn, uint32_t hint, bool *found,
+		       uint64_t *next)
+{
+	int rc;
+
+	rc = is_edge(p, lbn, lbn + hint, found);
+	if (*found)
+		*next = lbn + hint;
+	if (rc || *found)
+		return rc;
+	rc = search_hinted(p, lbn, hint, found, next);
+	return rc || !*found ? rc : is_edge(p, lbn, *next, found);
+}
+
+/* Among short tracks a jump may be smaller than a block: what is found twice counts, too. */
 static int next_edge(struct sp__probe *p, uint64_t lbn, uint32_t hint, uint64_t *next)
 {
-	bool found = false;
+	bool found = false, brief = hint > 8 && hint * SHORT_STEP < 1;
+	uint64_t before;
 	int rc = 0;
 
-	if (hint && lbn + hint == p->t->blocks)
-		hint = 0;
-	if (hint > 8 && lbn + hint < p->t->blocks) {
-		rc = sp__edge_at(p, lbn + hint, hint, &found);
-		if (!rc && found)
-			*next = lbn + hint;
-		if (!rc && !found)
-			rc = search_hinted(p, lbn, hint, &found, next);
-	}
+	*next = 0;
+	if (hint > 8 && lbn + hint < p->t->blocks)
+		rc = hinted_edge(p, lbn, hint, &found, next);
 	for (unsigned i = 0; i < TRIES && !rc && !found; i++) {
+		before = *next;
 		rc = search(p, lbn, next);
-		/* One angle that was wrong leads astray: the end must be a jump. */
-		found = *next == p->t->blocks;
-		if (!rc && !found)
-			rc = sp__edge_at(p, *next, (uint32_t)(*next - lbn), &found);
+		if (!rc)
+			rc = is_edge(p, lbn, *next, &found);
+		found |= brief && *next == before;
 	}
 	return rc || found ? rc : -ENODATA;
 }
@@ -244,7 +262,7 @@ int sp__edge_fine(struct sp__probe *p, uint64_t lbn, uint32_t length, bool *is)
 {
 	unsigned n = 2 * p->scatter.exact;
 	double before, here, step = 1.0 / length;
-	double least = 8 * sp__angle_error(p, n);
+	double least = fmax(8 * sp__angle_error(p, n), p->scatter.jump_rev / 4);
 	int rc = sp__angle_exact(p, lbn - 1, n, &before);
 
 	if (!rc)

@@ -9,7 +9,7 @@
  *
  * What a hop of k tracks needs is the worst over all tracks of a pattern where
  * it may start: the layout gives the number of cylinders, the seek curve the
- * time.  Without a layout the distance is the number of tracks.
+ * time.  Without a layout there are no adjacent blocks, and the distance of seeks is in tracks.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -159,13 +159,23 @@ static double hop_of(const struct sp__probe *p, uint64_t cylinders, bool switche
 	return ns < 0 ? ns : fmax(ns, switches ? switch_of(p, write) : 0);
 }
 
+static bool measured(const struct sp__probe *p, uint64_t cylinders)
+{
+	size_t i = 0;
+
+	while (i < p->r->nseeks && p->r->seeks[i].cylinders != cylinders)
+		i++;
+	return i < p->r->nseeks;
+}
+
 double sp__hop_foretold(const struct sp__probe *p, uint64_t from, uint64_t to)
 {
 	uint64_t c, h, c2, h2;
 
 	where(&p->place, from, &c, &h);
 	where(&p->place, to, &c2, &h2);
-	return hop_of(p, c > c2 ? c - c2 : c2 - c, h != h2, false);
+	c = c > c2 ? c - c2 : c2 - c;
+	return measured(p, c) ? hop_of(p, c, h != h2, false) : -1;
 }
 
 /* The worst hop of k tracks; negative: farther than is known. */
@@ -224,7 +234,7 @@ static int add_hops(struct sp__probe *p, struct sp_geometry *g, enum sp_geometry
 	int rc = 0;
 
 	g->hops[op].estimated = write && p->r->write_estimated;
-	for (uint64_t k = 1; k <= HOPS_MAX && !rc && !p->no_reach; k++) {
+	for (uint64_t k = 1; k <= HOPS_MAX && !rc && sp__reach_known(p); k++) {
 		double ns = worst(p, k, write);
 
 		if (ns <= 0)

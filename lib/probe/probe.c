@@ -116,6 +116,8 @@ static int find_tracks(struct sp__probe *p)
 		rc = 0;
 	if (!rc)
 		rc = sp__zones_mend(p);
+	if (!rc)
+		rc = sp__tracks_recheck(p);
 	if (!rc && no_tracks(p)) {
 		p->r->verdict = SP_PROBE_LAYERED;
 		return 0;

@@ -41,7 +41,7 @@ void sp__made_unknown(struct sp__probe *p)
 		unknown(p, "part of the tracks");
 	if (!sp__place_words(&p->place))
 		unknown(p, "layout");
-	if (p->no_reach)
+	if (!sp__reach_known(p))
 		unknown(p, "adjacency");
 	if (p->r->write_estimated)
 		unknown(p, "writes (estimated from reads)");

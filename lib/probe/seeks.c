@@ -58,30 +58,12 @@ static struct sp_probe_seek *add(struct sp__probe *p, size_t at)
 	return &s[at];
 }
 
-/* Where nothing is known of cylinders, the worst hop from several tracks counts. */
-static int worst_hop(struct sp__probe *p, uint64_t tracks, double *worst)
-{
-	static const uint64_t others[] = { 1, 2, 3, 5, 7 };
-	bool known = p->place.order != SP__ORDER_UNKNOWN && p->place.order != SP__ORDER_LINE;
-	int rc = sp__hop_time(p, p->base, p->base + tracks, false, worst);
-
-	for (size_t i = 0; i < sizeof(others) / sizeof(*others) && !rc && !known && tracks; i++) {
-		uint64_t from = p->base + others[i];
-		double ns = 0;
-
-		rc = sp__hop_time(p, from, from + tracks, false, &ns);
-		*worst = fmax(*worst, ns);
-		rc = rc == -ENODATA ? 0 : rc;
-	}
-	return rc;
-}
-
 /* Measures one distance and puts it at its place in the list.  What cannot be read is left out. */
 static int measure(struct sp__probe *p, size_t at, uint64_t tracks, uint64_t cylinders)
 {
 	struct sp_probe_seek *s;
 	double ns = 0;
-	int rc = worst_hop(p, tracks, &ns);
+	int rc = sp__hop_time(p, p->base, p->base + tracks, false, &ns);
 
 	if (rc == -EIO || rc == -ENODATA)
 		return 0;

@@ -217,6 +217,8 @@ SP_MUST_CHECK int sp__zones_find(struct sp__probe *p, uint64_t lbn);
 SP_MUST_CHECK int sp__pzone_express(struct sp__pzone *z);
 /* What the finder left in pieces around invisible boundaries is put together. */
 SP_MUST_CHECK int sp__zones_mend(struct sp__probe *p);
+/* recheck.c: tracks that are not what they were taken for are no longer known. */
+SP_MUST_CHECK int sp__tracks_recheck(struct sp__probe *p);
 /* Some tracks of three places of the device. */
 SP_MUST_CHECK int sp__zones_sample(struct sp__probe *p);
 SP_MUST_CHECK int sp__zones_add(struct sp__probe *p, struct sp__pzone *z); /* takes it over */
@@ -231,6 +233,11 @@ SP_MUST_CHECK int sp__skews_find(struct sp__probe *p);
 bool sp__probe_track(const struct sp__probe *p, uint64_t number, uint64_t *lbn, uint32_t *blocks);
 SP_MUST_CHECK int sp__layout_find(struct sp__probe *p);
 const char *sp__place_words(const struct sp__trackorder *place); /* NULL: unknown */
+/* Without a layout nothing is known of a hop that was not made. */
+static inline bool sp__reach_known(const struct sp__probe *p)
+{
+	return sp__place_words(&p->place) && !p->no_reach;
+}
 
 /* skew.c: the angle from the start of one track to that of another, of one zone; false: unknown. */
 bool sp__skew_between(const struct sp__probe *p, uint64_t from, uint64_t to, double *rev);
@@ -270,7 +277,7 @@ static inline uint64_t sp__place_round(const struct sp__trackorder *l)
 }
 /*
  * What the layout and the seek curve say of a hop between tracks counted from the start of a round;
- * negative: nothing.
+ * negative: the distance was not measured.
  */
 double sp__hop_foretold(const struct sp__probe *p, uint64_t from, uint64_t to);
 

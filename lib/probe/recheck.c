@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Are the tracks true?  The finder asked where it had to; what it concluded is looked at by probes
+ * that had no part in that, before anything is built on it:
+ *
+ *  - boundaries of every zone: of its second and its last track, of tracks at random between
+ *    them, at least one of each place of the pattern, and on both sides of every odd one;
+ *  - whether parts of a track are these parts of a turn (of several tracks taken for one they
+ *    are not);
+ *  - both ends of a zone of one or two tracks, and of one that begins or ends at a gap.
+ *
+ * What lies between two places that are right is right, since a slip or a wrong length moves
+ * all that follows.  What lies between others is no longer affirmed: zones are cut there.  Of a
+ * zone with a track that is none all goes.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "probe/state.h"
+
+#define RECHECKS 60
+#define ZONE_RECHECKS 3
+#define PARTS 4
+#define PART_OFF 0.06
+#define PIECE_TRACKS 2
+#define PIECE_LOOKS 2
+
+/* A no is asked for once more, with exact angles. */
+static int boundary(struct sp__probe *p, const struct sp__pzone *z, uint64_t t, bool *is)
+{
+	uint64_t lbn = sp__pzone_start(z, t);
+	uint32_t length = sp__pzone_length(z, t ? t - 1 : 0);
+	int rc = 0;
+
+	*is = !lbn || lbn >= p->t->blocks;
+	if (!*is)
+		rc = sp__edge_at(p, lbn, length, is);
+	return rc || *is ? rc : sp__edge_fine(p, lbn, length, is);
+}
+
+/* Are parts of a track these parts of a turn? */
+static int whole(struct sp__probe *p, const struct sp__pzone *z, uint64_t t, bool *is)
+{
+	uint64_t lbn = sp__pzone_start(z, t);
+	uint32_t blocks = (uint32_t)(sp__pzone_start(z, t + 1) - lbn), some;
+	double a, b;
+	int rc;
+
+	*is = true;
+	/* Where many slipped blocks lie is not known. */
+	if (blocks < 2 * PARTS || sp__pzone_length(z, t) - blocks > blocks / 32)
+		return 0;
+	rc = sp__angle_agreed(p, lbn, &a);
+	for (unsigned part = 0; part < PARTS && *is && !rc; part++) {
+		some = blocks * part / PARTS + (uint32_t)sp__rng_below(&p->rng, blocks / PARTS);
+		*is = false;
+		for (unsigned i = 0; i < 2 && !*is && !rc; i++) {
+			rc = sp__angle_agreed(p, lbn + some, &b);
+			*is = fabs(sp__wrap(b - a - (double)some / blocks)) < PART_OFF;
+			if (!rc && !*is)
+				rc = sp__angle_agreed(p, lbn, &a);
+		}
+	}
+	return rc;
+}
+
+/* What was asked of a zone, in ascending order of tracks. */
+struct inquiry {
+	struct sp__probe *p;
+	struct sp__pzone *z;
+	uint64_t from;	/* the last track at which there was a boundary */
+	uint64_t asked; /* the last track that was looked at */
+	bool good;	/* it was one */
+	bool broken;	/* a track is none: nor are others of the zone */
+};
+
+/* Tracks from..to of a zone as one of their own; what is not known yet of them is left out. */
+static int part_of(const struct sp__pzone *z, uint64_t from, uint64_t to, struct sp__pzone *part)
+{
+	int rc = 0;
+
+	*part = (struct sp__pzone){ .first_lbn = sp__pzone_start(z, from),
+				    .blocks = sp__pzone_start(z, to) - sp__pzone_start(z, from),
+				    .tracks = to - from,
+				    .nlens = z->nlens,
+				    .reads = from ? 0 : z->reads };
+	part->lens = malloc(z->nlens * sizeof(*part->lens));
+	if (!part->lens)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < z->nlens; i++)
+		part->lens[i] = sp__pzone_length(z, from + i);
+	for (size_t i = 0; i < z->nodd && !rc; i++)
+		if (z->odd[i].track >= from && z->odd[i].track < to)
+			rc = sp__pzone_add_odd(part, part->nodd, z->odd[i].track - from,
+					       z->odd[i].missing);
+	if (rc)
+		sp__pzone_clear(part);
+	return rc;
+}
+
+/* Moves all of a zone, or copies a part, to the list. */
+static int keep(struct sp__probe *p, struct sp__pzone *z, uint64_t from, uint64_t to)
+{
+	struct sp__pzone part = *z;
+	int rc = 0;
+
+	if (from >= to)
+		return 0;
+	if (from || to < z->tracks)
+		rc = part_of(z, from, to, &part);
+	else
+		*z = (struct sp__pzone){ 0 };
+	return rc ? rc : sp__zones_add(p, &part);
+}
+
+static int note(struct inquiry *q, uint64_t track, bool is)
+{
+	int rc = 0;
+
+	q->p->r->rechecked++;
+	q->p->r->recheck_misses += !is;
+	if (!is && q->good && q->asked > q->from + PIECE_TRACKS)
+		rc = keep(q->p, q->z, q->from, q->asked);
+	else if (is && !q->good)
+		q->from = track;
+	q->good = is;
+	q->asked = track;
+	return rc;
+}
+
+/* What cannot be read says nothing. */
+static int ask(struct inquiry *q, uint64_t track)
+{
+	unsigned looks = q->z->tracks > PIECE_TRACKS ? 1 : PIECE_LOOKS;
+	bool is;
+	int rc = boundary(q->p, q->z, track, &is);
+
+	for (unsigned i = 0; i < looks && !rc && is && track < q->z->tracks; i++) {
+		rc = whole(q->p, q->z, track, &is);
+		q->broken |= !rc && !is;
+	}
+	return rc == -EIO ? 0 : rc ? rc : note(q, track, is);
+}
+
+/* The odd tracks up to `to`, and those after them. */
+static int ask_odd(struct inquiry *q, size_t *odd, uint64_t to)
+{
+	int rc = 0;
+
+	for (; *odd < q->z->nodd && q->z->odd[*odd].track < to && !rc; ++*odd)
+		for (uint64_t t = q->z->odd[*odd].track; t <= q->z->odd[*odd].track + 1 && !rc; t++)
+			if (t > q->asked && t < q->z->tracks)
+				rc = ask(q, t);
+	return rc;
+}
+
+/* One in each of n stretches, of another place of the pattern each. */
+static uint64_t random_track(struct sp__probe *p, const struct sp__pzone *z, uint64_t i, uint64_t n)
+{
+	uint64_t from = z->tracks * i / n, wide = z->tracks * (i + 1) / n - from;
+	uint64_t t = from + (wide ? sp__rng_below(&p->rng, wide) : 0);
+
+	return t + (i % z->nlens + z->nlens - t % z->nlens) % z->nlens;
+}
+
+/* All of a zone of one or two tracks. */
+static int ask_piece(struct inquiry *q)
+{
+	int rc = 0;
+
+	for (uint64_t t = 0; t <= q->z->tracks && !rc; t++)
+		rc = ask(q, t);
+	return rc;
+}
+
+static int ask_zone(struct inquiry *q, uint64_t n)
+{
+	const struct sp__pzone *z = q->z;
+	size_t odd = 0;
+	int rc = ask(q, 1);
+
+	if (n < z->nlens)
+		n = z->nlens;
+	for (uint64_t i = 0; i < n && !rc; i++) {
+		uint64_t t = random_track(q->p, z, i, n);
+
+		rc = ask_odd(q, &odd, t);
+		if (!rc && t > q->asked && t + 1 < z->tracks)
+			rc = ask(q, t);
+	}
+	if (!rc)
+		rc = ask_odd(q, &odd, z->tracks);
+	return rc || z->tracks - 1 <= q->asked ? rc : ask(q, z->tracks - 1);
+}
+
+/* Adds to the list what is right of a zone; what there was no time to look at counts as right. */
+static int recheck(struct sp__probe *p, struct sp__pzone *z, uint64_t n)
+{
+	struct inquiry q = { .p = p, .z = z, .good = true };
+	size_t before = p->nzones;
+	int rc = z->tracks <= PIECE_TRACKS ? ask_piece(&q) : ask_zone(&q, n);
+	bool rest = q.good && (!q.from || z->tracks > q.from + PIECE_TRACKS);
+	int full = rest ? keep(p, z, q.from, z->tracks) : 0;
+
+	if (q.broken && p->nzones > before)
+		sp__zones_drop(p, before, p->nzones - before);
+	return rc ? rc : full;
+}
+
+/* A zone beside a gap loses its first or last track if it is not seen to begin or end there. */
+static int recheck_end(struct sp__probe *p, size_t i, bool last)
+{
+	struct sp__pzone *z = &p->zones[i];
+	bool joins = last ? i + 1 < p->nzones && sp__pzone_follows(z + 1, z)
+			  : i && sp__pzone_follows(z, z - 1);
+	struct sp__pzone part;
+	bool is = true;
+	int rc = joins || z->tracks <= PIECE_TRACKS ? 0 : boundary(p, z, last ? z->tracks : 0, &is);
+
+	if (!rc && !is)
+		rc = part_of(z, !last, z->tracks - last, &part);
+	if (rc || is)
+		return rc == -EIO ? 0 : rc;
+	sp__pzone_clear(z);
+	*z = part;
+	return 0;
+}
+
+int sp__tracks_recheck(struct sp__probe *p)
+{
+	struct sp__pzone *old = p->zones;
+	size_t n = p->nzones;
+	uint64_t each = n ? RECHECKS / n + 1 : 0;
+	int rc = 0, full = 0;
+
+	p->zones = NULL;
+	p->nzones = p->room = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (rc)
+			full = keep(p, &old[i], 0, old[i].tracks);
+		else
+			rc = recheck(p, &old[i], each > ZONE_RECHECKS ? each : ZONE_RECHECKS);
+		rc = full ? full : rc;
+		sp__pzone_clear(&old[i]);
+	}
+	free(old);
+	for (size_t i = 0; i < 2 * p->nzones && !rc; i++)
+		rc = recheck_end(p, i / 2, i % 2);
+	return rc;
+}
