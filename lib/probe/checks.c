@@ -16,6 +16,7 @@
 #include "probe/state.h"
 
 #define LAYOUT_HOPS 16
+#define EIGHTHS 8
 #define LAYOUT_TRIES 64	 /* for each */
 #define LAYOUT_OFF 0.002 /* rev, besides errors */
 #define HOPS 100
@@ -50,27 +51,57 @@ static int off_by(struct sp__probe *p, uint64_t from, uint64_t to, double want, 
 	return rc;
 }
 
+/*
+ * On one surface a track farther on is farther for the arm, too, all over the zone: where a surface
+ * ended unseen, it is not.
+ */
+static int check_surface(struct sp__probe *p, uint64_t first, uint64_t tracks)
+{
+	double ns, most = 0, little = 6 * sp__hop_error(p) * p->spin.period_ns;
+	unsigned misses = 0;
+	int rc = 0;
+
+	for (unsigned i = 1; i <= EIGHTHS && !rc; i++) {
+		rc = sp__hop_time(p, first, first + tracks / EIGHTHS * i - 1, false, &ns);
+		if (!rc) {
+			p->r->layout_hops++;
+			misses += ns < most - little;
+			most = fmax(most, ns);
+		}
+		rc = rc == -EIO || rc == -ENODATA ? 0 : rc;
+	}
+	p->r->layout_hop_misses += misses;
+	return rc;
+}
+
 /* Hops in the base's zone take what the layout foretells. */
 static int check_layout(struct sp__probe *p)
 {
 	const struct sp__pzone *z = p->zones;
-	uint64_t first = 0, round = sp__place_round(&p->place), at, k;
-	unsigned misses = 0, n = 0;
+	uint64_t first = 0, round = sp__place_round(&p->place), start, span, at, k;
+	struct sp_probe_result *r = p->r;
+	unsigned n = 0;
+	bool line = p->place.order == SP__ORDER_SURFACE || p->place.surfaces == 1;
 	int rc = 0;
 
 	while (z < p->zones + p->nzones && p->base >= first + z->tracks)
 		first += z++->tracks;
-	if (!sp__place_words(&p->place) || z == p->zones + p->nzones || z->tracks <= round)
+	if (!sp__place_words(&p->place) || z == p->zones + p->nzones)
 		return 0;
 	/* At the base a round begins. */
-	first += (p->base - first) % round;
-	for (unsigned i = 0; i < LAYOUT_TRIES * LAYOUT_HOPS && n < LAYOUT_HOPS && !rc; i++) {
+	start = (p->base - first) % round;
+	span = p->place.whole ? z->tracks : z->tracks > 2 * round ? z->tracks - round : 0;
+	if (line)
+		rc = check_surface(p, first, z->tracks);
+	first += start;
+	for (unsigned i = 0; i < LAYOUT_TRIES * LAYOUT_HOPS && n < LAYOUT_HOPS && span && !rc;
+	     i++) {
 		double want;
 		bool off;
 
-		k = layout_hop(p, z->tracks - round, i % 2, &at);
+		k = layout_hop(p, span, i % 2, &at);
 		want = sp__hop_foretold(p, at, at + k);
-		if (want <= 0 || at + k + round > z->tracks)
+		if (want <= 0 || at + k >= span)
 			continue;
 		/* At which end bands begin shows only from round to round. */
 		if (p->place.order == SP__ORDER_BANDS && at / round != (at + k) / round)
@@ -80,12 +111,11 @@ static int check_layout(struct sp__probe *p)
 		if (!rc && off)
 			rc = off_by(p, first + at, first + at + k, want, &off);
 		n += !rc;
-		misses += !rc && off;
+		r->layout_hop_misses += !rc && off;
 		rc = rc == -EIO || rc == -ENODATA ? 0 : rc;
 	}
-	p->r->layout_hops = n;
-	p->r->layout_hop_misses = misses;
-	if (misses)
+	r->layout_hops += n;
+	if (r->layout_hop_misses)
 		p->place = (struct sp__trackorder){ .order = SP__ORDER_UNKNOWN };
 	return rc;
 }

@@ -13,8 +13,9 @@
  * cut in two by its angles and hops across the cut are short, it is a
  * serpentine that turns at the end of a surface.
  *
- * Whether the heads go backwards on every other cylinder shows only where they have
- * lengths of their own.
+ * Whether the heads go backwards on every other cylinder shows where they have lengths of their
+ * own, or where a switch of heads takes longer than a step to the next cylinder: one of the hops
+ * to the next cylinder, from the last track or from the first, then needs it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -142,7 +143,9 @@ static int find_turn(struct sp__probe *p, uint64_t first, const struct sp__pzone
 	while (&z[n] < p->zones + p->nzones && z[n].lens[0] == z->lens[0] &&
 	       z[n].tracks == z->tracks)
 		n++;
-	p->place = (struct sp__trackorder){ .order = SP__ORDER_SURFACE, .surfaces = n };
+	/* A surface of another size is two of them, of which one begins unseen. */
+	if (&z[n] == p->zones + p->nzones || z[n].lens[0] != z->lens[0])
+		p->place = (struct sp__trackorder){ .order = SP__ORDER_SURFACE, .surfaces = n };
 	return 0;
 }
 
@@ -258,11 +261,18 @@ static int confirm(struct sp__probe *p, uint64_t t, uint32_t run, uint32_t q)
 	return 0;
 }
 
+/* Was the zone cut where its angles break?  Then it is no cylinders that go on. */
+static bool is_part(const struct sp__probe *p, const struct sp__pzone *z)
+{
+	return (z > p->zones && z[-1].lens[0] == z->lens[0]) ||
+	       (z + 1 < p->zones + p->nzones && z[1].lens[0] == z->lens[0]);
+}
+
 static int place_line(struct sp__probe *p, uint64_t first, const struct sp__pzone *z)
 {
 	int rc = z->nskew == 1 ? find_turn(p, first, z) : 0;
 
-	if (!rc && p->place.order == SP__ORDER_UNKNOWN && z->tracks > STAIRS)
+	if (!rc && p->place.order == SP__ORDER_UNKNOWN && z->tracks > STAIRS && !is_part(p, z))
 		rc = find_stairs(p, first);
 	if (!rc && p->place.order == SP__ORDER_UNKNOWN)
 		p->place.order = SP__ORDER_LINE;
@@ -362,12 +372,35 @@ static int find_round(struct sp__probe *p)
 /* Heads with lengths of their own show it if they are gone through forwards and backwards. */
 static bool heads_turn(const struct sp__pzone *z, uint64_t from, uint32_t s)
 {
-	if (s < 2 || z->nlens != 2 * s)
+	if (z->nlens != 2 * s)
 		return false;
 	for (uint32_t i = 0; i < s; i++)
 		if (sp__pzone_length(z, from + i) != sp__pzone_length(z, from + 2 * s - 1 - i))
 			return false;
 	return true;
+}
+
+static int find_head_turns(struct sp__probe *p, const struct sp__pzone *z, uint64_t from)
+{
+	double last, first, little = SURE * M_SQRT2 * sp__hop_error(p) * p->spin.period_ns;
+	uint32_t s = p->place.surfaces;
+	int rc;
+
+	if (s < 2)
+		return 0;
+	if (z->nlens > 1) {
+		p->place.turns = heads_turn(z, from, s);
+		p->place.turns_known = true;
+		return 0;
+	}
+	rc = sp__hop_time(p, p->base + s - 1, p->base + s, false, &last);
+	if (!rc)
+		rc = sp__hop_time(p, p->base, p->base + s, false, &first);
+	if (rc)
+		return rc;
+	p->place.turns = last < first - little;
+	p->place.turns_known = fabs(last - first) > little;
+	return 0;
 }
 
 int sp__layout_find(struct sp__probe *p)
@@ -385,8 +418,8 @@ int sp__layout_find(struct sp__probe *p)
 		rc = place_line(p, first, z);
 	if (!rc && p->place.order == SP__ORDER_BANDS && !p->place.whole && p->place.surfaces > 1)
 		rc = find_round(p);
-	if (p->place.order == SP__ORDER_CYLINDER)
-		p->place.turns = heads_turn(z, p->base - first, p->place.surfaces);
+	if (!rc && p->place.order == SP__ORDER_CYLINDER)
+		rc = find_head_turns(p, z, p->base - first);
 	return rc == -EIO || rc == -ENODATA ? 0 : rc;
 }
 

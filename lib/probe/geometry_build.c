@@ -187,6 +187,8 @@ static double worst(const struct sp__probe *p, uint64_t k, bool write)
 	bool switches = false;
 
 	for (uint64_t i = 0; i < starts; i++) {
+		if (l->whole && i + k >= starts)
+			break;
 		where(l, i, &c, &h);
 		where(l, i + k, &c2, &h2);
 		c = c > c2 ? c - c2 : c2 - c;

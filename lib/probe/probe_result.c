@@ -41,6 +41,8 @@ void sp__made_unknown(struct sp__probe *p)
 		unknown(p, "part of the tracks");
 	if (!sp__place_words(&p->place))
 		unknown(p, "layout");
+	if (p->place.order == SP__ORDER_CYLINDER && p->place.surfaces > 1 && !p->place.turns_known)
+		unknown(p, "direction of heads");
 	if (!sp__reach_known(p))
 		unknown(p, "adjacency");
 	if (p->r->write_estimated)

@@ -35,7 +35,7 @@ static uint64_t tracks_of(const struct sp__probe *p, uint64_t cylinders)
 
 	switch (l->order) {
 	case SP__ORDER_CYLINDER:
-		return cylinders * l->surfaces;
+		return cylinders * l->surfaces + (l->turns && cylinders % 2 ? l->surfaces - 1 : 0);
 	case SP__ORDER_BANDS:
 		if (cylinders < l->band)
 			return cylinders;

@@ -193,8 +193,11 @@ static int read_runs(struct sp__probe *p, const struct sp__pzone *z, struct expe
 
 		if (rc)
 			return rc;
-		/* One step of a run that never ends is as good as many. */
-		if (run.open && !s->n) {
+		/*
+		 * One step of a run that never ends is as good as many; where a very long one ends,
+		 * on a surface most likely, so does the zone.
+		 */
+		if (!s->n && (run.open || run.tracks > SKEWS_MAX / 2)) {
 			*q = 1;
 			return put(p, s, run.slope, 1, 1);
 		}

@@ -97,8 +97,12 @@ static void put_slips(struct text *t, struct drive *d)
 static void make_model(const char *path, uint64_t seed)
 {
 	static const unsigned rpms[] = { 4200, 5400, 5900, 7200, 10000, 15000 };
-	static const char *const layouts[] = { "cylinder", "cylinder", "cylinder",
-					       "hybrid-serpentine" };
+	static const char *const layouts[] = { "cylinder",
+					       "cylinder",
+					       "cylinder",
+					       "hybrid-serpentine",
+					       "cylinder-serpentine",
+					       "surface-serpentine" };
 	struct drive d = { .rng = { sp__mix64(seed) } };
 	unsigned rpm = rpms[sp__rng_below(&d.rng, 6)];
 	struct text t = { .n = 0 };
@@ -106,7 +110,7 @@ static void make_model(const char *path, uint64_t seed)
 
 	if (!f)
 		exit(2);
-	d.layout = layouts[sp__rng_below(&d.rng, 4)];
+	d.layout = layouts[sp__rng_below(&d.rng, 6)];
 	d.surfaces = 1 + (unsigned)sp__rng_below(&d.rng, 8);
 	if (d.surfaces == 1)
 		d.layout = "cylinder";

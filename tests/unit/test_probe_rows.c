@@ -104,6 +104,54 @@ static void test_heads(const char *path)
 	}
 }
 
+/* A surface after the other, each far longer than any pattern of skews, and slipped blocks. */
+static void test_surfaces(const char *path)
+{
+	struct probecase c;
+
+	probecase_write(
+		path,
+		"\"rpm\":7200,\"surfaces\":4,\"layout\":\"surface-serpentine\",\"zones\":["
+		"{\"first_cyl\":0,\"last_cyl\":2999,\"spt\":500,\"track_skew\":60,"
+		"\"cyl_skew\":90},{\"first_cyl\":3000,\"last_cyl\":5999,\"spt\":460,"
+		"\"track_skew\":55,\"cyl_skew\":84}],\"slips\":[[14,1,3],[700,3,60],[701,0,0],"
+		"[2999,2,499],[3000,0,7],[4100,1,80],[5999,3,1]]");
+	c = probecase_run(path, QUIET, 1);
+	ok(probecase_exact(&c) && probecase_layout_right(&c) && probecase_reach_right(&c),
+	   "surfaces of 3000 tracks with slipped blocks are exact");
+	probecase_cost(&c, "surfaces");
+	probecase_free(&c);
+}
+
+/* Which way heads are gone through shows where a switch takes longer than a step. */
+static void test_directions(const char *path)
+{
+	static const struct {
+		const char *layout, *switch_ms;
+		bool known;
+	} drives[] = { { "cylinder", "0.9", true },
+		       { "cylinder-serpentine", "0.9", true },
+		       { "cylinder-serpentine", "0.6", false } };
+
+	for (size_t i = 0; i < sizeof(drives) / sizeof(*drives); i++) {
+		struct probecase c;
+		char rest[500];
+
+		snprintf(rest, sizeof(rest),
+			 "\"rpm\":7200,\"surfaces\":4,\"layout\":\"%s\",\"head_switch_ms\":%s,"
+			 "\"zones\":[{\"first_cyl\":0,\"last_cyl\":5999,\"spt\":500,"
+			 "\"track_skew\":72,\"cyl_skew\":100}]",
+			 drives[i].layout, drives[i].switch_ms);
+		probecase_write(path, rest);
+		c = probecase_run(path, QUIET, 1);
+		ok(probecase_exact(&c) && probecase_layout_right(&c) && probecase_reach_right(&c) &&
+			   probecase_says_unknown(&c, "direction of heads") == !drives[i].known,
+		   "%s with a switch of %s ms: direction is %s", drives[i].layout,
+		   drives[i].switch_ms, drives[i].known ? "known" : "unknown");
+		probecase_free(&c);
+	}
+}
+
 /* A bus of 5 MB/s, and read-ahead over several tracks. */
 static void test_cache(const char *path)
 {
@@ -162,6 +210,8 @@ int main(void)
 	test_one_surface(path);
 	test_heads(path);
 	test_cheetah();
+	test_surfaces(path);
+	test_directions(path);
 	test_cache(path);
 	test_verified();
 	unlink(path);
