@@ -39,6 +39,8 @@ void sp_geometry_free(struct sp_geometry *g)
 		free(g->unknown[i]);
 	free(g->hops[0].steps);
 	free(g->hops[1].steps);
+	free(g->within[0].steps);
+	free(g->within[1].steps);
 	free(g->zones);
 	free(g->seeks);
 	free(g->unknown);

@@ -27,7 +27,8 @@ struct sp__model;
 struct sp__geozone {
 	uint64_t first_lbn;
 	struct sp__trackmap *map;
-	bool apart;	      /* the curves do not hold for hops from before it to it and beyond */
+	bool apart;	/* the curves do not hold for hops from before it to it and beyond */
+	uint64_t round; /* tracks; hops inside one, counted from the first, are short; 0: none */
 	uint64_t first_track; /* known tracks before it; filled in by sealing */
 	size_t island;	      /* gaps and zones apart up to here; likewise */
 };
@@ -64,6 +65,7 @@ struct sp_geometry {
 	unsigned surfaces;     /* 0: unknown */
 	double overhead_ns[2]; /* by enum sp_geometry_op */
 	struct sp__hops hops[2];
+	struct sp__hops within[2];	  /* of hops inside a round */
 	double transfer_s_per_mb, seek_s; /* 0: sealing derives them if it can */
 	double miss_rate;		  /* below 0: not measured; so after allocation */
 	size_t nzones;
@@ -97,8 +99,17 @@ SP_MUST_CHECK int sp__geometry_fact(struct sp_geometry *g, const char *name, dou
  * needs share a step.
  */
 SP_MUST_CHECK int sp__hops_add(struct sp__hops *h, uint64_t tracks, double w_deg);
+/*
+ * The curve for hops from one track to another: inside a round of a serpentine the arm never has
+ * the way to the next round before it.  SP_EUNSUP, -EINVAL, -ENODATA as sp_geometry_adjacent().
+ */
+SP_MUST_CHECK int sp__geometry_hops(const struct sp_geometry *g, enum sp_geometry_op op,
+				    uint64_t from, uint64_t to, const struct sp__hops **h);
 /* Where the plateau ends: see sp_geometry_aim. The curve is not empty. */
 double sp__hops_knee(const struct sp__hops *h);
+uint64_t sp__hops_reach(const struct sp__hops *h, double w_deg);
+/* What hops of 1 to this number of tracks need; -ERANGE: beyond the curve. */
+SP_MUST_CHECK int sp__hops_need(const struct sp__hops *h, uint64_t tracks, double *w_deg);
 /* Of the seek curve, which has points; the distance is in its unit. */
 double sp__geometry_seek_ns(const struct sp_geometry *g, double distance);
 /*

@@ -6,7 +6,8 @@
  * hop of at most that many tracks can be made with an aim of W.  It is the
  * running maximum of what the single distances need, so both ascend, D(W) is
  * a bisection, and on layouts where a farther track may be nearer to the arm
- * (serpentines) D promises no hop that fails.
+ * (serpentines) D promises no hop that fails.  There the way from one round of the heads to
+ * the next is the farthest, and rare: hops inside a round have a curve of their own.
  *
  * An adjacent block's angle is compared exactly, in units of 2^-64 revolution;
  * only the aim comes from a floating-point number, so a millionth of a degree
@@ -65,7 +66,20 @@ int sp_geometry_aim(const struct sp_geometry *g, enum sp_geometry_op op, double 
 	return rc;
 }
 
-static uint64_t reach(const struct sp__hops *h, double w_deg)
+int sp__geometry_hops(const struct sp_geometry *g, enum sp_geometry_op op, uint64_t from,
+		      uint64_t to, const struct sp__hops **h)
+{
+	const struct sp__geozone *z = sp__geometry_zone_of_track(g, from);
+	int rc = curve(g, op, h);
+
+	if (!rc && z && z->round && g->within[op].nsteps && to >= z->first_track &&
+	    to - z->first_track < z->map->tracks &&
+	    (from - z->first_track) / z->round == (to - z->first_track) / z->round)
+		*h = &g->within[op];
+	return rc;
+}
+
+uint64_t sp__hops_reach(const struct sp__hops *h, double w_deg)
 {
 	size_t n = SP__BISECT(h->nsteps, i, h->steps[i].w_deg <= w_deg + ALLOW_DEG);
 
@@ -79,24 +93,27 @@ int sp_geometry_reach(const struct sp_geometry *g, enum sp_geometry_op op, doubl
 	int rc = curve(g, op, &h);
 
 	if (!rc)
-		*tracks = reach(h, w_deg);
+		*tracks = sp__hops_reach(h, w_deg);
 	return rc;
+}
+
+int sp__hops_need(const struct sp__hops *h, uint64_t tracks, double *w_deg)
+{
+	size_t step = SP__BISECT(h->nsteps, i, h->steps[i].tracks < tracks);
+
+	if (step == h->nsteps)
+		return -ERANGE;
+	*w_deg = h->steps[step].w_deg;
+	return 0;
 }
 
 int sp_geometry_hop(const struct sp_geometry *g, enum sp_geometry_op op, uint64_t tracks,
 		    double *w_deg)
 {
 	const struct sp__hops *h;
-	size_t step;
 	int rc = curve(g, op, &h);
 
-	if (rc)
-		return rc;
-	step = SP__BISECT(h->nsteps, i, h->steps[i].tracks < tracks);
-	if (step == h->nsteps)
-		return -ERANGE;
-	*w_deg = h->steps[step].w_deg;
-	return 0;
+	return rc ? rc : sp__hops_need(h, tracks, w_deg);
 }
 
 double sp__geometry_seek_ns(const struct sp_geometry *g, double distance)
@@ -160,25 +177,27 @@ int sp_geometry_adjacent(const struct sp_geometry *g, uint64_t lbn, uint64_t ste
 	const struct sp__geozone *z, *to;
 	const struct sp__hops *h;
 	struct sp__track t;
+	uint64_t track;
 	sp__angle end;
 	double aim;
 	int rc = curve(g, op, &h);
 
 	if (rc)
 		return rc;
-	aim = h->aim_deg + extra_deg;
-	if (!step || !(aim >= 0) || !isfinite(aim))
+	if (!step || !isfinite(extra_deg) || h->aim_deg + extra_deg < 0)
 		return -EINVAL;
-	if (lbn >= g->blocks || step > reach(h, aim))
-		return -ERANGE;
-	z = sp__geometry_zone_of(g, lbn);
+	z = lbn < g->blocks ? sp__geometry_zone_of(g, lbn) : NULL;
 	if (!z)
-		return -ENODATA;
+		return lbn < g->blocks ? -ENODATA : -ERANGE;
 	sp__trackmap_find(z->map, lbn - z->first_lbn, &t);
-	to = sp__geometry_zone_of_track(g, z->first_track + t.number + step);
-	if (!to || to->island != z->island)
+	track = z->first_track + t.number;
+	to = step < UINT64_MAX - track ? sp__geometry_zone_of_track(g, track + step) : NULL;
+	rc = to ? sp__geometry_hops(g, op, track, track + step, &h) : -ERANGE;
+	if (rc)
+		return rc;
+	aim = fmax(h->aim_deg + extra_deg, 0);
+	if (to->island != z->island || step > sp__hops_reach(h, aim))
 		return -ERANGE;
 	end = sp__track_angle(&t, sp__trackmap_place(z->map, lbn - z->first_lbn) + 1);
-	return first_behind(g, to, z->first_track + t.number + step, end + angle_of_deg(aim),
-			    adjacent);
+	return first_behind(g, to, track + step, end + angle_of_deg(aim), adjacent);
 }

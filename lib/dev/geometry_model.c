@@ -49,8 +49,10 @@ struct curve {
 	uint64_t first;		 /* the first of them */
 	uint64_t need[HOPS + 1]; /* to hop this many tracks */
 	uint64_t most[HOPS + 1]; /* to hop this many or fewer */
-	uint64_t farthest;	 /* hop inside a region; HOPS at most */
-	uint64_t plateau;	 /* what the aim allows for */
+	uint64_t within[HOPS + 1], most_within[HOPS + 1]; /* the same inside a round of bands */
+	uint64_t farthest_within;
+	uint64_t farthest; /* hop inside a region; HOPS at most */
+	uint64_t plateau;  /* what the aim allows for */
 };
 
 static uint64_t hop_ns(const struct curve *c, const struct at *from, const struct at *to)
@@ -75,6 +77,14 @@ static int look_at(struct curve *c, uint64_t first, uint64_t n)
 	return 0;
 }
 
+/* Tracks of a round of bands, after which the arm moves on to the next; 0: there are no rounds. */
+static uint64_t rounds(const struct sp__drive *d, size_t region)
+{
+	const struct sp__span *s = &d->spans[region];
+
+	return d->layout == SP__LAYOUT_HYBRID_SERPENTINE ? (uint64_t)s->band * s->heads : 0;
+}
+
 /* Hops inside a region, from each track of its first pattern; on by cylinders if they go on so. */
 static int inside(struct curve *c, size_t region)
 {
@@ -95,6 +105,10 @@ static int inside(struct curve *c, size_t region)
 			uint64_t ns = hop_ns(c, &c->at[i], &c->at[i + k]);
 
 			c->need[k] = sp__max(c->need[k], ns);
+			if (!rounds(c->d, region) || i + k >= period)
+				continue;
+			c->within[k] = sp__max(c->within[k], ns);
+			c->farthest_within = sp__max(c->farthest_within, k);
 		}
 		c->farthest = last > c->farthest ? last : c->farthest;
 	}
@@ -123,8 +137,10 @@ static int all_inside(struct curve *c)
 		if (j == i && inside(c, i))
 			return -ENOMEM;
 	}
-	for (unsigned k = 1; k <= HOPS; k++)
-		c->most[k] = c->need[k] > c->most[k - 1] ? c->need[k] : c->most[k - 1];
+	for (unsigned k = 1; k <= HOPS; k++) {
+		c->most[k] = sp__max(c->need[k], c->most[k - 1]);
+		c->most_within[k] = sp__max(c->within[k], c->most_within[k - 1]);
+	}
 	return 0;
 }
 
@@ -149,20 +165,29 @@ static int crosses_badly(struct curve *c, size_t region, bool *badly)
 	return 0;
 }
 
+/* The angles of hops of up to `farthest` tracks, which take so long, and so much more. */
+static int put_steps(struct sp__hops *h, const uint64_t *most, uint64_t farthest, double more_ns,
+		     double period_ns)
+{
+	for (uint64_t k = 1; k <= farthest; k++)
+		if (sp__hops_add(h, k, ((double)most[k] + more_ns) / period_ns * 360))
+			return -ENOMEM;
+	return 0;
+}
+
 static int put_curve(struct sp_geometry *g, const struct curve *c, enum sp_geometry_op op)
 {
 	const struct sp__drive *d = c->d;
-	double more = op == SP_GEOMETRY_WRITE
-			      ? (double)d->write_settle_ns + (double)sp__drive_head_ns(d, 1)
-			      : (double)sp__drive_tail_ns(d, 1);
+	double more = g->overhead_ns[op];
+	int rc;
 
-	for (uint64_t k = 1; k <= c->farthest; k++) {
-		double ns = (double)c->most[k] + more + g->overhead_ns[op];
-
-		if (sp__hops_add(&g->hops[op], k, ns / g->period_ns * 360))
-			return -ENOMEM;
-	}
-	return 0;
+	more += op == SP_GEOMETRY_WRITE
+			? (double)d->write_settle_ns + (double)sp__drive_head_ns(d, 1)
+			: (double)sp__drive_tail_ns(d, 1);
+	rc = put_steps(&g->hops[op], c->most, c->farthest, more, g->period_ns);
+	return rc ? rc
+		  : put_steps(&g->within[op], c->most_within, c->farthest_within, more,
+			      g->period_ns);
 }
 
 static int mark_apart(struct curve *c, const struct sp__hops *h)
@@ -188,6 +213,7 @@ static int put_hops(struct sp_geometry *g, struct curve *c, enum sp_geometry_op 
 	for (uint32_t i = 0; i < c->d->cylinders; i++)
 		c->seek_ns[i] = sp__drive_seek_ns(c->d, i, op == SP_GEOMETRY_WRITE);
 	memset(c->need, 0, sizeof(c->need));
+	memset(c->within, 0, sizeof(c->within));
 	rc = all_inside(c);
 	if (!rc)
 		rc = put_curve(g, c, op);
@@ -195,9 +221,10 @@ static int put_hops(struct sp_geometry *g, struct curve *c, enum sp_geometry_op 
 }
 
 /* The slips of a region, from its first place on. */
-static int add_region(struct sp_geometry *g, const struct sp__trackmap *map, size_t region,
-		      bool apart, struct sp_errinfo *err)
+static int add_region(struct sp_geometry *g, const struct sp__drive *d, size_t region, bool apart,
+		      struct sp_errinfo *err)
 {
+	const struct sp__trackmap *map = d->map;
 	const struct sp__region *r = &map->regions[region];
 	uint64_t first = r->first_place, *slips = NULL, end = map->places;
 	size_t from = 0, n = 0;
@@ -220,6 +247,8 @@ static int add_region(struct sp_geometry *g, const struct sp__trackmap *map, siz
 	free(slips);
 	if (!rc)
 		g->zones[g->nzones - 1].apart = apart;
+	if (!rc)
+		g->zones[g->nzones - 1].round = rounds(d, region);
 	return rc;
 }
 
@@ -254,7 +283,7 @@ static int put_mechanics(struct sp_geometry *g, const struct sp__drive *d, struc
 		rc = d->seek[1].n ? put_hops(g, c, SP_GEOMETRY_WRITE)
 				  : put_curve(g, c, SP_GEOMETRY_WRITE);
 	for (size_t i = 0; i < d->map->nregions && !rc; i++)
-		rc = add_region(g, d->map, i, c->apart[i], err);
+		rc = add_region(g, d, i, c->apart[i], err);
 	return rc ? rc : put_seeks(g, d);
 }
 

@@ -96,6 +96,7 @@ static int read_zone(struct sp_geometry *g, const json_t *v, const char *path,
 	size_t nslips = 0;
 	struct sp__jobj o;
 	char where[32];
+	uint64_t round;
 	bool apart;
 	int rc;
 
@@ -106,6 +107,7 @@ static int read_zone(struct sp_geometry *g, const json_t *v, const char *path,
 	r.start = read_angle(&o, "start");
 	r.skew_den = (uint32_t)sp__jint(&o, "skew_den", 1, UINT32_MAX, SP__JREQUIRED);
 	apart = sp__jbool(&o, "apart", false);
+	round = (uint64_t)sp__jint(&o, "round", 1, COUNT_MAX, 0);
 	rc = o.rc ? o.rc : read_pattern(&o, &r);
 	if (!rc)
 		rc = read_slips(&o, &slips, &nslips);
@@ -113,8 +115,10 @@ static int read_zone(struct sp_geometry *g, const json_t *v, const char *path,
 		rc = sp__jclose(&o);
 	if (!rc)
 		rc = sp__geometry_add_zone(g, first, &r, slips, nslips, err);
-	if (!rc)
+	if (!rc) {
 		g->zones[g->nzones - 1].apart = apart;
+		g->zones[g->nzones - 1].round = round;
+	}
 	free(r.pattern);
 	free(slips);
 	return rc;
@@ -161,17 +165,19 @@ static int read_curve(struct sp__hops *h, const json_t *v, const char *where, co
 
 static int read_hops(struct sp_geometry *g, struct sp__jobj *top)
 {
-	static const char *const where[] = { "hops.read", "hops.write" };
+	static const char *const where[] = { "hops.read", "hops.write", "hops.read_within",
+					     "hops.write_within" };
+	struct sp__hops *curves[] = { &g->hops[0], &g->hops[1], &g->within[0], &g->within[1] };
 	struct sp__jobj o;
 	int rc = 0;
 
 	if (!sp__jchild(&o, top, "hops"))
 		return top->rc;
-	for (int op = 0; op < 2 && !rc; op++) {
-		const json_t *c = sp__jget(&o, where[op] + strlen("hops."));
+	for (size_t i = 0; i < 4 && !rc; i++) {
+		const json_t *c = sp__jget(&o, where[i] + strlen("hops."));
 
 		if (c)
-			rc = read_curve(&g->hops[op], c, where[op], top->file, top->err);
+			rc = read_curve(curves[i], c, where[i], top->file, top->err);
 	}
 	return rc ? rc : sp__jclose(&o);
 }

@@ -175,6 +175,10 @@ int sp__geometry_seal(struct sp_geometry *g, struct sp_errinfo *err)
 	if (!rc)
 		rc = check_hops(&g->hops[SP_GEOMETRY_WRITE], "hops.write", err);
 	if (!rc)
+		rc = check_hops(&g->within[SP_GEOMETRY_READ], "hops.read_within", err);
+	if (!rc)
+		rc = check_hops(&g->within[SP_GEOMETRY_WRITE], "hops.write_within", err);
+	if (!rc)
 		rc = check_seeks(g, err);
 	if (rc)
 		return rc;

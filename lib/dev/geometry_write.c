@@ -88,6 +88,8 @@ static json_t *zone_json(struct doc *top, const struct sp__geozone *z)
 		json_decref(slips);
 	if (z->apart)
 		put(&d, "apart", json_true());
+	if (z->round)
+		put_count(&d, "round", z->round);
 	top->failed |= d.failed;
 	return d.obj;
 }
@@ -123,6 +125,10 @@ static void put_hops(struct doc *top, const struct sp_geometry *g)
 		put_curve(&d, "read", &g->hops[SP_GEOMETRY_READ]);
 	if (g->hops[SP_GEOMETRY_WRITE].nsteps)
 		put_curve(&d, "write", &g->hops[SP_GEOMETRY_WRITE]);
+	if (g->within[SP_GEOMETRY_READ].nsteps)
+		put_curve(&d, "read_within", &g->within[SP_GEOMETRY_READ]);
+	if (g->within[SP_GEOMETRY_WRITE].nsteps)
+		put_curve(&d, "write_within", &g->within[SP_GEOMETRY_WRITE]);
 	put_child(top, "hops", &d);
 }
 

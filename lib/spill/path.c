@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
+#include "dev/geometry.h"
 #include "spill/place_impl.h"
 
 /* Number of chunks tried, by ascending angle, to find one within reach. */
@@ -133,9 +134,11 @@ static uint32_t lower_bound(const struct sp__waypoint *w, uint32_t n, double pha
 static double aim(const struct sp__place *p, uint64_t from, uint64_t to)
 {
 	uint64_t tracks = from > to ? from - to : to - from;
+	const struct sp__hops *hops;
 	double w_deg;
 
-	if (sp_geometry_hop(p->opts.geometry, p->opts.hops, tracks ? tracks : 1, &w_deg) < 0)
+	if (sp__geometry_hops(p->opts.geometry, p->opts.hops, from, to, &hops) < 0 ||
+	    sp__hops_need(hops, tracks ? tracks : 1, &w_deg) < 0)
 		return 1;
 	return w_deg / 360;
 }
@@ -173,8 +176,8 @@ static uint32_t next_stop(const struct sp__place *p, struct sp__waypoint *w, uin
 /* first: the stop whose chunk comes first. */
 static void follow(struct sp__place *p, uint32_t n, uint32_t first, struct sp__stop *stops)
 {
-	double least = aim(p, 0, 1);
 	struct sp__waypoint *w = p->path;
+	double least = aim(p, w[first].track, w[first].track);
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < n; i++) {

@@ -27,6 +27,7 @@
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/err.h"
+#include "dev/geometry.h"
 #include "spill/place_impl.h"
 
 #define NONE UINT32_MAX
@@ -61,20 +62,22 @@ static uint32_t places_on(const struct sp__place *p, uint32_t blocks)
 }
 
 /* K: all runs in one group if the path reaches that far, otherwise in groups of equal size. */
-static int band_rows(const struct sp__place_opts *o, uint32_t *rows)
+static int band_rows(const struct sp__place_opts *o, uint64_t track, uint32_t *rows)
 {
+	const struct sp__hops *hops;
 	uint64_t reach, groups;
-	double aim;
+	struct sp_track t;
 	int rc;
 
 	*rows = 1;
 	if (o->policy != SP_PLACE_SEMISEQ)
 		return 0;
-	rc = sp_geometry_aim(o->geometry, o->hops, &aim);
-	if (rc == 0)
-		rc = sp_geometry_reach(o->geometry, o->hops, aim, &reach);
+	if (sp_geometry_track_number(o->geometry, track, &t) < 0)
+		return -ENOSPC;
+	rc = sp__geometry_hops(o->geometry, o->hops, t.number, t.number, &hops);
 	if (rc < 0)
 		return rc;
+	reach = sp__hops_reach(hops, hops->aim_deg);
 	if (reach < 1)
 		reach = 1;
 	groups = o->runs ? (o->runs + reach - 1) / reach : 1;
@@ -114,7 +117,7 @@ int sp__place_new(struct sp__place **place, const struct sp__place_opts *opts,
 				opts->page_bytes, t.blocks);
 	}
 	if (rc == 0)
-		rc = band_rows(opts, &p->band_rows);
+		rc = band_rows(opts, p->next_track, &p->band_rows);
 	if (rc < 0) {
 		free(p);
 		return sp__err(err, rc, "place", info.device, -1);
@@ -171,19 +174,33 @@ static void follow_on(const struct sp__place *p, const struct sp__row *from, str
 {
 	enum sp_geometry_op op =
 		p->opts.hops == SP_GEOMETRY_READ ? SP_GEOMETRY_WRITE : SP_GEOMETRY_READ;
+	const struct sp__hops *hops;
 	uint64_t last, step, adjacent;
-	double aim, need;
+	double need, more;
 
 	if (!row->places || !from->places || row->number <= from->number)
 		return;
 	last = from->lbn + sp__row_at(p, from, from->places - 1u) + p->page_blocks - 1;
 	step = row->number - from->number;
-	if (sp_geometry_aim(p->opts.geometry, op, &aim) < 0 ||
-	    sp_geometry_hop(p->opts.geometry, op, step, &need) < 0 ||
-	    sp_geometry_adjacent(p->opts.geometry, last, step, op, need > aim ? need - aim : 0,
-				 &adjacent) < 0)
+	if (sp__geometry_hops(p->opts.geometry, op, from->number, row->number, &hops) < 0 ||
+	    sp__hops_need(hops, step, &need) < 0)
+		return;
+	more = need > hops->aim_deg ? need - hops->aim_deg : 0;
+	if (sp_geometry_adjacent(p->opts.geometry, last, step, op, more, &adjacent) < 0)
 		return;
 	turn_to(p, row, (uint32_t)(adjacent - row->lbn));
+}
+
+/* The way to the next round of a serpentine is longer than hops along a path. */
+static bool same_round(const struct sp__place *p, const struct sp__row *row)
+{
+	const struct sp__hops *path, *hops;
+
+	return sp__geometry_hops(p->opts.geometry, p->opts.hops, row[-1].number, row[-1].number,
+				 &path) ||
+	       sp__geometry_hops(p->opts.geometry, p->opts.hops, row[-1].number, row->number,
+				 &hops) ||
+	       path == hops;
 }
 
 /* The next track; -ERANGE: it cannot be reached from the one before along the path. */
@@ -202,7 +219,7 @@ static int add_row(struct sp__place *p, const struct sp__band *b)
 				 .places = (uint16_t)places_on(p, t.blocks),
 				 .band = p->nbands };
 	if (b->rows && row->places && row[-1].places)
-		rc = turn(p, row);
+		rc = same_round(p, row) ? turn(p, row) : -ERANGE;
 	if (rc < 0)
 		return rc;
 	p->nrows++;
@@ -244,8 +261,11 @@ static int new_band(struct sp__place *p, uint32_t before, uint32_t *number)
 	    !SP__ARRAY_ROOM(p->rows, p->rows_cap, (size_t)p->nrows + p->band_rows))
 		return -ENOMEM;
 	rc = add_rows(p, &b, before);
-	/* A group of only the last tracks of a zone would waste the rest of its bands. */
-	if (rc == -ERANGE && before == NONE) {
+	/*
+	 * A group of only the last tracks of a zone would waste the rest of its bands, and a band
+	 * of fewer tracks than others would part the runs of a group.
+	 */
+	if (rc == -ERANGE) {
 		p->nrows = b.first_row;
 		b.rows = 0;
 		rc = add_rows(p, &b, before);

@@ -156,17 +156,22 @@ static bool one_hop(struct rig *r, struct sp__rng *rng, unsigned *made)
 	double extra = (double)sp__rng_below(rng, 3) * 10, aim, least, most;
 	uint64_t lbn = sp__rng_below(rng, r->m->blocks), d, step, to, took;
 	double period = r->g->period_ns;
-	struct sp_track t;
+	const struct sp__hops *h;
+	struct sp_track from, t;
 	int rc;
 
-	if (sp_geometry_aim(r->g, op, &aim) || sp_geometry_reach(r->g, op, aim + extra, &d) || !d)
+	if (sp_geometry_track(r->g, lbn, &from) ||
+	    sp__geometry_hops(r->g, op, from.number, from.number, &h))
 		return false;
+	d = sp__hops_reach(h, h->aim_deg + extra);
 	step = 1 + sp__rng_below(rng, d);
 	rc = sp_geometry_adjacent(r->g, lbn, step, op, extra, &to);
 	if (rc)
 		return rc == -ERANGE;
-	if (sp_geometry_track(r->g, to, &t))
+	if (sp_geometry_track(r->g, to, &t) ||
+	    sp__geometry_hops(r->g, op, from.number, t.number, &h))
 		return false;
+	aim = h->aim_deg;
 	if (to > lbn && to - lbn <= drive->cache.readahead_blocks)
 		return true; /* the drive waits for what it is reading ahead */
 	(*made)++;
@@ -195,6 +200,30 @@ static void hops(const char *model, const char *name)
 	for (int i = 0; i < 1000 && good; i++)
 		good = one_hop(&r, &rng, &made);
 	ok(good && made > 800, "%s: %u random hops complete within aim and block", name, made);
+	rig_close(&r);
+}
+
+/* Of a serpentine the way from round to round is the farthest; inside a round hops need less. */
+static void rounds(void)
+{
+	const struct sp__hops *in, *across;
+	uint64_t reach, to;
+	struct sp_track t;
+	struct rig r;
+
+	ok(rig_open(&r, "serpentine") && r.g->zones[0].round == 256,
+	   "a round of 8 heads has 256 tracks");
+	ok(!sp__geometry_hops(r.g, SP_GEOMETRY_READ, 0, 255, &in) &&
+		   !sp__geometry_hops(r.g, SP_GEOMETRY_READ, 255, 256, &across) && in != across &&
+		   sp__hops_reach(in, in->aim_deg) == 21 && in->aim_deg < across->aim_deg - 10 &&
+		   sp__hops_reach(across, across->aim_deg) == 1,
+	   "inside it hops reach 21 tracks, not 1, with less of an aim");
+	ok(!sp_geometry_track_number(r.g, 255 - 21, &t) &&
+		   !sp_geometry_adjacent(r.g, t.first, 21, SP_GEOMETRY_READ, 0, &to) &&
+		   sp_geometry_adjacent(r.g, t.first, 22, SP_GEOMETRY_READ, 0, &to) == -ERANGE,
+	   "adjacent blocks are so far away as their round goes");
+	ok(!sp_geometry_reach(r.g, SP_GEOMETRY_READ, across->aim_deg, &reach) && reach == 1,
+	   "and what holds everywhere still does");
 	rig_close(&r);
 }
 
@@ -438,6 +467,7 @@ int main(void)
 	quick_writes();
 	hops(surfaces, "surface serpentine with a bus");
 	shipped();
+	rounds();
 	one_degree_less();
 	equal_paths();
 	apart();

@@ -15,6 +15,9 @@
  * whole cost of a hop: seek or head switch, settle time, and the overhead of a
  * request issued by itself.
  *
+ * W and D hold everywhere.  On a serpentine the way from one round of the heads to the next decides
+ * them; inside a round hops need less and reach farther, which GETADJACENT makes use of.
+ *
  * For a device without tracks (flash, a virtual disk, a probe that found none)
  * all three return SP_EUNSUP; callers then use plain extents.  If the hops of
  * one kind (such as writes) were not measured, functions about them return
