@@ -120,15 +120,32 @@ static int check_layout(struct sp__probe *p)
 	return rc;
 }
 
-/* From a random block to an adjacent one of more than `least` tracks on; false: there is none. */
-static bool choose_hop(struct sp__probe *p, const struct sp_geometry *g, uint64_t least,
-		       uint64_t reach, double extra, uint64_t hop[2])
+/*
+ * From a random block to an adjacent one, as far as the block's place allows, or if far of the
+ * farthest sixteenth of that; false: there is none.
+ */
+static bool choose_hop(struct sp__probe *p, const struct sp_geometry *g, bool far, double extra,
+		       uint64_t hop[2], double *aim)
 {
 	const struct sp__pzone *z = &p->zones[sp__rng_below(&p->rng, p->nzones)];
-	uint64_t step = least + 1 + sp__rng_below(&p->rng, reach - least);
+	const struct sp__hops *h;
+	struct sp_track from, to;
+	uint64_t reach, least;
 
 	hop[0] = z->first_lbn + sp__rng_below(&p->rng, z->blocks);
-	return !sp_geometry_adjacent(g, hop[0], step, SP_GEOMETRY_READ, extra, &hop[1]);
+	if (sp_geometry_track(g, hop[0], &from) ||
+	    sp__geometry_hops(g, SP_GEOMETRY_READ, from.number, from.number, &h))
+		return false;
+	reach = sp__hops_reach(h, h->aim_deg);
+	least = far && reach ? reach - 1 - reach / 16 : 0;
+	if (!reach ||
+	    sp_geometry_adjacent(g, hop[0], least + 1 + sp__rng_below(&p->rng, reach - least),
+				 SP_GEOMETRY_READ, extra, &hop[1]) ||
+	    sp_geometry_track(g, hop[1], &to) ||
+	    sp__geometry_hops(g, SP_GEOMETRY_READ, from.number, to.number, &h))
+		return false;
+	*aim = h->aim_deg + extra;
+	return true;
 }
 
 static int shoot(struct sp__probe *p, const uint64_t hop[2], double aim, bool *missed)
@@ -148,27 +165,21 @@ static int shoot(struct sp__probe *p, const uint64_t hop[2], double aim, bool *m
 	return rc;
 }
 
-/*
- * far: only the farthest sixteenth of what is in reach, and what misses three times is
- * missed not by noise.
- */
+/* far: what misses three times is missed not by noise. */
 static int hops(struct sp__probe *p, const struct sp_geometry *g, double extra, unsigned most,
 		bool far, unsigned *n, unsigned *misses)
 {
-	uint64_t reach, hop[2];
+	uint64_t hop[2];
 	double aim;
 	int rc = 0;
 
-	if (sp_geometry_aim(g, SP_GEOMETRY_READ, &aim) ||
-	    sp_geometry_reach(g, SP_GEOMETRY_READ, aim, &reach) || !reach)
-		return 0;
 	for (unsigned i = 0; i < 4 * most && *n < most && !rc; i++) {
 		bool missed = true;
 
-		if (!choose_hop(p, g, far ? reach - 1 - reach / 16 : 0, reach, extra, hop))
+		if (!choose_hop(p, g, far, extra, hop, &aim))
 			continue;
 		for (unsigned k = 0; k < (far ? SURE : 1) && missed && !rc; k++)
-			rc = shoot(p, hop, aim + extra, &missed);
+			rc = shoot(p, hop, aim, &missed);
 		if (!rc) {
 			++*n;
 			*misses += missed;

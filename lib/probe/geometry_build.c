@@ -92,14 +92,32 @@ static int add_zone(struct sp__probe *p, struct sp_geometry *g, const struct sp_
 	return rc;
 }
 
+/*
+ * Where a zone of a serpentine begins the arm may have to go all over it; not where a surface
+ * goes on behind another.
+ */
+static bool is_apart(const struct sp__probe *p, const struct sp__pzone *z)
+{
+	return p->place.order == SP__ORDER_BANDS ||
+	       (p->place.order == SP__ORDER_SURFACE && z[-1].lens[0] != z->lens[0]);
+}
+
 /* Without hops angles are of no use, so zones may do without; else they may not. */
 static int add_zones(struct sp__probe *p, struct sp_geometry *g)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < p->nzones && !rc; i++)
-		if (p->zones[i].nskew || !p->r->nseeks)
-			rc = add_zone(p, g, &p->zones[i]);
+	for (size_t i = 0; i < p->nzones && !rc; i++) {
+		const struct sp__pzone *z = &p->zones[i];
+		size_t before = g->nzones;
+
+		if (z->nskew || !p->r->nseeks)
+			rc = add_zone(p, g, z);
+		if (rc || g->nzones == before)
+			continue;
+		g->zones[before].apart = i && is_apart(p, z);
+		g->zones[before].round = z->rounds ? sp__place_round(&p->place) : 0;
+	}
 	return rc;
 }
 
@@ -178,8 +196,8 @@ double sp__hop_foretold(const struct sp__probe *p, uint64_t from, uint64_t to)
 	return measured(p, c) ? hop_of(p, c, h != h2, false) : -1;
 }
 
-/* The worst hop of k tracks; negative: farther than is known. */
-static double worst(const struct sp__probe *p, uint64_t k, bool write)
+/* The worst hop of k tracks, or that of a round; negative: farther than is known. */
+static double worst(const struct sp__probe *p, uint64_t k, bool within, bool write)
 {
 	const struct sp__trackorder *l = &p->place;
 	uint64_t starts = sp__place_round(l);
@@ -187,7 +205,7 @@ static double worst(const struct sp__probe *p, uint64_t k, bool write)
 	bool switches = false;
 
 	for (uint64_t i = 0; i < starts; i++) {
-		if (l->whole && i + k >= starts)
+		if ((within || l->whole) && i + k >= starts)
 			break;
 		where(l, i, &c, &h);
 		where(l, i + k, &c2, &h2);
@@ -230,22 +248,32 @@ static double knee(const struct sp__hops *h, double error_deg)
 	return aim;
 }
 
-static int add_hops(struct sp__probe *p, struct sp_geometry *g, enum sp_geometry_op op)
+static int add_curve(struct sp__probe *p, struct sp__hops *h, bool within, bool write)
 {
-	bool write = op == SP_GEOMETRY_WRITE;
+	uint64_t most = within ? sp__place_round(&p->place) - 1 : HOPS_MAX;
 	int rc = 0;
 
-	g->hops[op].estimated = write && p->r->write_estimated;
-	for (uint64_t k = 1; k <= HOPS_MAX && !rc && sp__reach_known(p); k++) {
-		double ns = worst(p, k, write);
+	h->estimated = write && p->r->write_estimated;
+	for (uint64_t k = 1; k <= sp__min(most, HOPS_MAX) && !rc && sp__reach_known(p); k++) {
+		double ns = worst(p, k, within, write);
 
 		if (ns <= 0)
 			break;
-		rc = sp__hops_add(&g->hops[op], k,
-				  (ns + p->r->turnaround_ns) / p->spin.period_ns * 360);
+		rc = sp__hops_add(h, k, (ns + p->r->turnaround_ns) / p->spin.period_ns * 360);
 	}
-	g->hops[op].aim_deg = knee(&g->hops[op], sp__hop_error(p) * 360);
+	h->aim_deg = knee(h, sp__hop_error(p) * 360);
 	return rc;
+}
+
+/* Where rounds of bands are known, also of hops inside them. */
+static int add_hops(struct sp__probe *p, struct sp_geometry *g, enum sp_geometry_op op)
+{
+	bool write = op == SP_GEOMETRY_WRITE, rounds = false;
+	int rc = add_curve(p, &g->hops[op], false, write);
+
+	for (size_t i = 0; i < g->nzones; i++)
+		rounds |= g->zones[i].round > 0;
+	return rc || !rounds ? rc : add_curve(p, &g->within[op], true, write);
 }
 
 /* Seeks alone: what a hop within a track takes is overhead and bus. */

@@ -126,7 +126,9 @@ static int find_tracks(struct sp__probe *p)
 		rc = sp__skews_find(p);
 	if (!rc)
 		rc = sp__layout_find(p);
-	return rc ? rc : sp__seeks_find(p);
+	if (!rc)
+		rc = sp__seeks_find(p);
+	return rc ? rc : sp__rounds_find(p);
 }
 
 static int finish(struct sp__probe *p, struct sp_geometry **g)

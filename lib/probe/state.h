@@ -75,6 +75,7 @@ struct sp__pzone {
 	uint32_t nskew; /* 0: angles are not known */
 	double *skew;	/* from the start of a track to that of the next one, rev */
 	double start;	/* angle of the first block's start */
+	bool rounds;	/* of bands; one begins with the first track */
 	uint64_t reads; /* that it took to find it */
 };
 
@@ -281,6 +282,9 @@ static inline uint64_t sp__place_round(const struct sp__trackorder *l)
  * negative: the distance was not measured.
  */
 double sp__hop_foretold(const struct sp__probe *p, uint64_t from, uint64_t to);
+
+/* Do rounds of bands begin with zones?  After the seek curve. */
+SP_MUST_CHECK int sp__rounds_find(struct sp__probe *p);
 
 /* checks.c: what is found to be wrong is no longer known. */
 SP_MUST_CHECK int sp__checks(struct sp__probe *p, const struct sp_geometry *g);
