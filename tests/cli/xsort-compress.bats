@@ -115,6 +115,7 @@ squeeze() # ARGUMENT...
 	program late "$cat" "cat; exit 3"
 	for p in packs leaves stops dies unpacks late; do
 		squeeze --compress-program=./$p in
+		echo "$p: $status, $stderr"
 		[ "$status" -eq 2 ]
 		[ "$stderr" = "xsort: './$p' [-d] terminated abnormally" ]
 		[ ! -e out ]
