@@ -191,6 +191,10 @@ static void refine(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__
 	if (same)
 		return;
 	shared = common(rb, a, n, d.in_record, d.offset + 8, &same);
+	if (same && !d.in_record && sp__key_is_cut(sp__ks(rb->keys), shared)) {
+		merge_sort(rb, a, tmp, n);
+		return;
+	}
 	if (same && !d.in_record && sp__ks(rb->keys)->last_resort) {
 		if (sp__ks(rb->keys)->last_collated) {
 			merge_sort(rb, a, tmp, n);
