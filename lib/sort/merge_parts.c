@@ -11,10 +11,11 @@
  *
  * Under -u parts pay if hardly any record is dropped, which is taken for likely if none was until
  * then.  Each part is written where it would lie if none were; afterwards those behind one that
- * dropped some are moved up.
+ * dropped some are moved up.  At worst most of the result is read and written once more.
  *
  * The end of the last part is written when all others have been written, so a file that was
- * abandoned is not of full length, but for luck.  After an error it gets its old length back.
+ * abandoned is not of full length, but for luck, or while parts are moved up.  After an error it
+ * gets its old length back.
  *
  * Memory.  Pages are taken from the free part of the arena, the same number for each part.  Write
  * streams divide what the output buffers and the one stream would have.
@@ -31,7 +32,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 #include "base/err.h"
 #include "base/minmax.h"
@@ -75,6 +78,7 @@ struct parts {
 	struct part *part;
 	struct sp__run_span *spans;
 	uint64_t bytes, old_bytes; /* of all records; of the file before */
+	bool begun;		   /* something may have been written */
 	_Atomic bool failed;
 };
 
@@ -229,22 +233,19 @@ static void tell(const struct parts *p)
 static int merge_part(struct part *part)
 {
 	struct sp__merge *m = &part->merge;
-	uint64_t look = 0;
+	uint64_t done = 0, look = 0;
 	int rc;
 
 	while ((rc = sp__merge_next(m, true)) == SP_READY) {
-		if (m->equal) {
-			sp__tally_add(&part->dropped, m->rec, m->bytes);
-			continue;
-		}
-		sp__tally_add(&part->given, m->rec, m->bytes);
-		rc = sp__wstream_put(part->stream, m->rec, m->bytes);
+		sp__tally_add(m->equal ? &part->dropped : &part->given, m->rec, m->bytes);
+		rc = m->equal ? 0 : sp__wstream_put(part->stream, m->rec, m->bytes);
 		if (rc < 0)
 			return rc;
-		if (part->given.bytes < look)
+		done += m->bytes;
+		if (done < look)
 			continue;
-		look = part->given.bytes + STRIDE_BYTES;
-		atomic_store_explicit(&part->done_bytes, part->given.bytes, memory_order_relaxed);
+		look = done + STRIDE_BYTES;
+		atomic_store_explicit(&part->done_bytes, done, memory_order_relaxed);
 		if (atomic_load_explicit(&part->all->failed, memory_order_relaxed))
 			return -ECANCELED;
 		if (!part->number)
@@ -326,8 +327,8 @@ static int move_piece(int fd, char *buf, size_t bytes, uint64_t from, uint64_t t
 		return -EIO;
 	while (put < bytes) {
 		n = pwrite(fd, buf + put, bytes - put, (off_t)(to + put));
-		if (n < 0 && errno != EINTR)
-			return -errno;
+		if (!n || (n < 0 && errno != EINTR))
+			return n ? -errno : -EIO;
 		put += n > 0 ? (size_t)n : 0;
 	}
 	return 0;
@@ -342,6 +343,7 @@ static int move(const struct parts *p, int fd, uint64_t from, uint64_t to, uint6
 	for (uint64_t done = 0, n; done < bytes && !rc; done += n) {
 		n = sp__min(bytes - done, MOVE_BYTES);
 		rc = move_piece(fd, buf, n, from + done, to + done);
+		sp__io_add(p->out->io, &(struct sp__io_counters){ 1, n, 1, n });
 	}
 	free(buf);
 	return rc < 0 ? sp__err(p->sort->env.err, rc, "write", p->out->name, -1) : 0;
@@ -414,6 +416,17 @@ int sp__parts_cut(struct sp_sort *s, const struct sp__parts_out *out, struct sp_
 	return uneven(cuts, bytes) ? 0 : (int)k;
 }
 
+/* For as many bytes as the result would have if nothing were dropped. */
+static bool has_room(const struct parts *p)
+{
+	struct rlimit limit;
+	struct statvfs fs;
+
+	return fstatvfs(p->out->fd, &fs) == 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+	       p->bytes < (uint64_t)fs.f_bavail * fs.f_frsize &&
+	       (limit.rlim_cur == RLIM_INFINITY || p->out->at + p->bytes < limit.rlim_cur);
+}
+
 static int write_parts(struct parts *p, struct sp__freemem where)
 {
 	struct stat st;
@@ -423,16 +436,16 @@ static int write_parts(struct parts *p, struct sp__freemem where)
 		return rc < 0 ? rc : 0;
 	p->old_bytes = (uint64_t)st.st_size;
 	/* What is to stay behind the result must not be written over. */
-	if (p->sort->opts.unique && p->old_bytes > p->out->at)
+	if (p->sort->opts.unique && (p->old_bytes > p->out->at || !has_room(p)))
 		return 0;
+	p->begun = true;
 	note(p);
 	rc = run_parts(p);
 	if (rc == 0)
 		rc = close_up(p);
 	p->sort->stats.output_bytes = p->sort->balance.given.bytes;
-	if (rc < 0)
-		restore_file(p);
-	else if (lseek(p->out->fd, (off_t)(p->out->at + p->sort->stats.output_bytes), SEEK_SET) < 0)
+	if (!rc &&
+	    lseek(p->out->fd, (off_t)(p->out->at + p->sort->stats.output_bytes), SEEK_SET) < 0)
 		rc = sp__err(p->sort->env.err, -errno, "write", p->out->name, -1);
 	return rc < 0 ? rc : 1;
 }
@@ -447,6 +460,9 @@ int sp__parts_write(struct sp_sort *s, const struct sp__parts_out *out)
 		rc = write_parts(&p, sp__free_region(s, true));
 	for (unsigned i = 0; p.part && i < p.n; i++)
 		close_part(&p, &p.part[i]);
+	/* No write is on its way any more. */
+	if (rc < 0 && p.begun)
+		restore_file(&p);
 	free(p.part);
 	free(p.spans);
 	sp__cuts_release(&p.cuts);
