@@ -13,6 +13,7 @@
 #define BLOCKS_MAX (UINT64_C(1) << 52)
 #define PERIOD_MAX_NS 1e10
 #define MB 1048576.0
+#define LOOKED_AT 4096 /* tracks of a zone */
 
 static int bad(struct sp_errinfo *err, const char *field, const char *reason)
 {
@@ -125,6 +126,19 @@ static int check_seeks(const struct sp_geometry *g, struct sp_errinfo *err)
 	return 0;
 }
 
+/* The share of tracks that have blocks: others are spare, or bad. */
+static double used(const struct sp__trackmap *m)
+{
+	uint64_t looked = m->tracks < LOOKED_AT ? m->tracks : LOOKED_AT, n = 0;
+	struct sp__track t;
+
+	for (uint64_t i = 0; i < looked; i++) {
+		sp__trackmap_track(m, i, &t);
+		n += t.blocks > 0;
+	}
+	return (double)n / (double)looked;
+}
+
 /* Seconds for a MB when tracks are read one after the other, the skews included. */
 static double transfer(const struct sp_geometry *g)
 {
@@ -134,7 +148,7 @@ static double transfer(const struct sp_geometry *g)
 		const struct sp__trackmap *m = g->zones[i].map;
 		const struct sp__region *r = m->regions;
 
-		revs += (double)m->tracks *
+		revs += (double)m->tracks * used(m) *
 			(1 + (double)r->pattern_skew / r->skew_den / r->npattern);
 		bytes += (double)m->blocks * g->block_bytes;
 	}

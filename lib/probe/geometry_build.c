@@ -116,7 +116,8 @@ static int add_zones(struct sp__probe *p, struct sp_geometry *g)
 		if (rc || g->nzones == before)
 			continue;
 		g->zones[before].apart = i && is_apart(p, z);
-		g->zones[before].round = z->rounds ? sp__place_round(&p->place) : 0;
+		if (z->rounds && p->place.order == SP__ORDER_BANDS)
+			g->zones[before].round = sp__place_round(&p->place);
 	}
 	return rc;
 }

@@ -36,6 +36,16 @@ static double change_s(const struct sp__costs *c, uint64_t track)
 	return g->nseeks ? sp__geometry_seek_ns(g, heads ? 0 : 1) * 1e-9 : 0;
 }
 
+/* The next track with blocks: others are spare, or bad.  False: there is none. */
+static bool next_track(const struct sp_geometry *g, uint64_t number, struct sp_track *t)
+{
+	do {
+		if (sp_geometry_track_number(g, ++number, t))
+			return false;
+	} while (!t->blocks);
+	return true;
+}
+
 /*
  * Time and bytes of consecutive tracks.  The next track begins at an angle behind the one before;
  * if the arm needs longer, a revolution is lost.
@@ -49,7 +59,7 @@ static int pass_tracks(struct sp__costs *c, uint64_t block, uint32_t block_bytes
 	c->settle_s = settle_s(c);
 	if (sp_geometry_track(c->geometry, block, &t) < 0)
 		return -1;
-	for (; n < LOOKED_AT && !sp_geometry_track_number(c->geometry, t.number + 1, &next); n++) {
+	for (; n < LOOKED_AT && next_track(c->geometry, t.number, &next); n++) {
 		double skew = fmod(next.angle_deg - t.angle_deg + 720, 360) / 360 * c->turn_s;
 
 		for (unsigned op = 0; op < 2; op++) {
@@ -91,7 +101,7 @@ void sp__costs_place(struct sp__costs *c, uint32_t page_bytes, unsigned step)
 		double all = (double)t.blocks * info.block_bytes;
 		double used = floor(all / page_bytes) * page_bytes, on_s = used / all * c->turn_s;
 
-		if (sp_geometry_track_number(c->geometry, t.number + 1, &next))
+		if (!next_track(c->geometry, t.number, &next))
 			break;
 		for (unsigned op = 0; op < 2; op++) {
 			double skew =

@@ -109,6 +109,9 @@ int sp__place_new(struct sp__place **place, const struct sp__place_opts *opts,
 	p->page_blocks = opts->page_bytes / info.block_bytes;
 	p->group_first = p->free_band = NONE;
 	rc = first_track(opts, info.ntracks, &p->next_track);
+	/* Spare tracks have no blocks. */
+	while (rc == 0 && !sp_geometry_track_number(opts->geometry, p->next_track, &t) && !t.blocks)
+		p->next_track++;
 	if (rc == 0 && !sp_geometry_track_number(opts->geometry, p->next_track, &t) &&
 	    !places_on(p, t.blocks)) {
 		free(p);
@@ -208,10 +211,15 @@ static int add_row(struct sp__place *p, const struct sp__band *b)
 {
 	struct sp__row *row = &p->rows[p->nrows];
 	struct sp_track t;
-	int rc = sp_geometry_track_number(p->opts.geometry, p->next_track, &t);
+	int rc;
 
+	/* Spare tracks have no blocks. */
+	do {
+		rc = sp_geometry_track_number(p->opts.geometry, p->next_track++, &t);
+	} while (!rc && !t.blocks);
 	if (rc < 0)
 		return rc == -ERANGE || rc == -ENODATA ? -ENOSPC : rc;
+	p->next_track = t.number;
 	*row = (struct sp__row){ .lbn = t.first,
 				 .number = t.number,
 				 .angle = t.angle_deg / 360,
@@ -376,8 +384,6 @@ int sp__place_take(struct sp__place *p, const struct sp__run *run, uint32_t want
 	while (rc == 0 && place >= p->rows[row].places) {
 		place = 0;
 		rc = next_row(p, &row);
-		if (rc == 0 && !p->rows[row].places)
-			return -ENOSPC;
 	}
 	if (rc < 0)
 		return rc;

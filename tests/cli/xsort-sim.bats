@@ -247,6 +247,27 @@ on()
 	[ $(($(<rounds) * 10)) -lt $(($(<any) * 9)) ]
 }
 
+@test "runs are placed around tracks of spare sectors, and foretold so" {
+	for spares in '[300, 100, 400]' '[0, 400]'; do
+		cat >spare.json <<-EOF
+			{"schema": "spindle.model/1", "name": "spare", "about": "every fourth track is spare",
+			 "rpm": 7200, "surfaces": 2, "zones": [{"first_cyl": 0, "last_cyl": 4999, "spt": 100,
+			 "track_skew": 10, "cyl_skew": 15, "spares": [$spares]}],
+			 "seek_ms": [[1, 0.9], [100, 3], [4999, 9]], "head_switch_ms": 0.8,
+			 "write_settle_ms": 0.2, "read_overhead_ms": 0.1, "write_overhead_ms": 0.1}
+		EOF
+		for placement in contiguous track semiseq auto; do
+			args=(-S 512K --run-formation=load "--placement=$placement" --volume=sim:./spare.json,window=1 in)
+			"$xsort" "${args[@]}" --explain 2>plan
+			"$xsort" "${args[@]}" --stats=r.json >out
+			cmp out want
+			# They agree within 13 %.
+			awk -v took="$(took)" '$1 == "elapsed" { ok = $2 > took * 0.8 && $2 < took * 1.2 }
+				END { exit !ok }' plan
+		done
+	done
+}
+
 @test "the plan takes the device's speed" {
 	run -0 "$xsort" -S 1M --volume=sim:linear --explain in
 	[[ $output == *"seek"*"7"*"ms"* && $output != *"is assumed"* ]]
