@@ -261,13 +261,37 @@ static int finish_text(struct sp_join_form *form, const char **where, struct sp_
 	return 0;
 }
 
+/* How many further files there are is known only after all options. */
+static int check_files(struct sp_join_form *form, const char **where, struct sp_errinfo *err)
+{
+	const struct sp_join_opts *o = form->opts;
+	char text[96];
+
+	for (size_t i = 0; i < o->ncolumns; i++) {
+		const struct sp_join_column *c = &form->columns[i];
+
+		if (c->file <= 2 + o->nthen)
+			continue;
+		if (o->fixed_bytes[0])
+			snprintf(text, sizeof(text), "%u.%zu:%zu", c->file,
+				 form->parts[c->field].offset, form->parts[c->field].length);
+		else
+			snprintf(text, sizeof(text), "%u.%zu", c->file, c->field + 1);
+		*where = sp__form_keep(form, text, strlen(text));
+		return *where ? sp__form_wrong(err, where, *where,
+					       "invalid file number in field spec:")
+			      : sp__form_no_memory(err);
+	}
+	return 0;
+}
+
 int sp_join_form_finish(struct sp_join_form *form, const char **where, struct sp_errinfo *err)
 {
 	int rc = sp__form_match_types(form, err);
 
 	*where = NULL;
-	if (rc)
-		return rc;
-	return form->opts->fixed_bytes[0] ? finish_binary(form, where, err)
-					  : finish_text(form, where, err);
+	if (!rc)
+		rc = form->opts->fixed_bytes[0] ? finish_binary(form, where, err)
+						: finish_text(form, where, err);
+	return rc ? rc : check_files(form, where, err);
 }

@@ -72,7 +72,9 @@ int sp__binary_check(const struct sp_join_opts *o, struct sp_errinfo *err)
 			rc = check_pair(&o->fields[o->keys[0][i]], &o->fields[o->keys[1][i]], err);
 	}
 	for (size_t i = 0; i < o->ncolumns && !rc; i++)
-		if (o->columns[i].file)
+		if (o->columns[i].file > 2)
+			rc = bad(err, "binary records are those of two files");
+		else if (o->columns[i].file)
 			rc = check_field(o, (int)o->columns[i].file - 1, o->columns[i].field, err);
 	return rc;
 }

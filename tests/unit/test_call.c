@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <spindle/call.h>
+#include <spindle/join.h>
 #include "tap.h"
 
 #define WORDS_MAX 16
@@ -36,6 +37,32 @@ static void join_is_refused(const char *text, const char *reason)
 	ok(rc == -EINVAL && !call && !strcmp(err.text, reason), "%s: %s", text, reason);
 	if (strcmp(err.text, reason) != 0)
 		diag("said: %s", err.text);
+}
+
+/* What only the options of a join can say. */
+static void a_third_file_is_refused(void)
+{
+	struct sp_join_column column = { 3, 0 };
+	struct sp_join_io io = { .inputs = { "/dev/null", "/dev/null" }, .output = "/dev/null" };
+	struct sp_key field = SP_KEY_INIT;
+	struct sp_join_opts o = SP_JOIN_OPTS_INIT;
+	struct sp_join_stats stats;
+	size_t key = 0;
+	int rc;
+
+	field.type = SP_KEY_BYTES;
+	field.length = 8;
+	o.algorithm = SP_JOIN_HYBRID;
+	o.fixed_bytes[0] = o.fixed_bytes[1] = 8;
+	o.fields = &field;
+	o.keys[0] = o.keys[1] = &key;
+	o.nkeys = 1;
+	o.columns = &column;
+	o.ncolumns = 1;
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	rc = sp_join_run(&o, &io, &stats, &err);
+	ok(rc == -EINVAL && !strcmp(err.text, "binary records are those of two files"),
+	   "a column of a third file of binary records is refused: %s", err.text);
 }
 
 static char *file(char *path, const char *text)
@@ -160,6 +187,10 @@ int main(void)
 	join_is_refused("-1 1n -2 1g", "fields of the keys have different types: 1n, 1g");
 	join_is_refused("-1 1,2", "keys have different numbers of fields: 2, 1");
 	join_is_refused("-o 1.1,9.1", "invalid file number in field spec: '9.1'");
+	join_is_refused("--header -o 0,1.1,5.1", "invalid file number in field spec: '5.1'");
+	join_is_refused("--record-size=8 -o 1.0:4,3.4:2",
+			"invalid file number in field spec: '3.4:2'");
+	a_third_file_is_refused();
 	join_is_refused("-o 1.0", "invalid field number: '0'");
 	join_is_refused("--csv -z", "options '--csv' and '-z' are incompatible");
 	join_is_refused("--record-size=4,8", "records of different sizes need --bkey");

@@ -70,20 +70,6 @@ const struct setting tuning_settings[] = {
 	{ 0 },
 };
 
-/* Columns of further files are checked when all of these are known. */
-static void check_columns(const struct settings *set)
-{
-	char text[64];
-
-	for (size_t i = 0; i < set->opts.ncolumns; i++) {
-		const struct sp_join_column *c = &set->form.columns[i];
-
-		snprintf(text, sizeof(text), "%u.%zu", c->file, c->field + 1);
-		if (c->file > 2 + set->opts.nthen)
-			die("invalid file number in field spec: %s", quote(text));
-	}
-}
-
 /* What an algorithm would not use is refused; auto may come to use an index. */
 static void check_index_options(const struct settings *set)
 {
@@ -109,7 +95,6 @@ void tuning_finish(struct settings *set)
 	struct sp_join_opts *o = &set->opts;
 	bool check = o->order == SP_JOIN_CHECK;
 
-	check_columns(set);
 	check_index_options(set);
 	if (o->algorithm == SP_JOIN_AUTO && (set->form.plain || check))
 		o->algorithm = SP_JOIN_MERGE;
