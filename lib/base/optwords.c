@@ -106,13 +106,14 @@ int sp__optwords_next(struct sp__optwords *o, int *code, const char **arg, const
 	return short_option(o, code, arg, where, err);
 }
 
-char *sp__optwords_spell(const struct sp__optname *table, int code, const char *arg)
+char *sp__optwords_spell(const struct sp__optname *table, int code, const char *arg, bool *apart)
 {
 	char *word = NULL;
 	int n;
 
 	while (table->code != code)
 		table++;
+	*apart = !table->name && arg && !*arg;
 	if (table->name)
 		n = asprintf(&word, "--%s%s%s", table->name, arg ? "=" : "", arg ? arg : "");
 	else

@@ -7,6 +7,7 @@
 #ifndef SP__BASE_OPTWORDS_H
 #define SP__BASE_OPTWORDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <spindle/error.h>
 
@@ -33,7 +34,10 @@ struct sp__optwords {
 int sp__optwords_next(struct sp__optwords *o, int *code, const char **arg, const char **where,
 		      struct sp_errinfo *err);
 
-/* The option as one word, for free(); NULL is short memory. */
-char *sp__optwords_spell(const struct sp__optname *table, int code, const char *arg);
+/*
+ * The option as one word, for free(); NULL is short memory.  *apart: the argument has to follow as
+ * a word of its own, since a letter cannot have an empty one in the same word.
+ */
+char *sp__optwords_spell(const struct sp__optname *table, int code, const char *arg, bool *apart);
 
 #endif

@@ -45,18 +45,26 @@ char *sp__call_copy(struct sp_call *call, const char *text)
 	return copy;
 }
 
-int sp__call_add_word(struct sp_call *call, const struct sp__optname *table, int code,
-		      const char *arg, struct sp_errinfo *err)
+/* Adds a word, which may be NULL for want of memory. */
+static int add_word(struct sp_call *call, char *word, struct sp_errinfo *err)
 {
-	char *word = SP__ARRAY_RESIZE(call->words, call->nwords + 2)
-			     ? sp__optwords_spell(table, code, arg)
-			     : NULL;
-
-	if (!word)
+	if (!word || !SP__ARRAY_RESIZE(call->words, call->nwords + 2)) {
+		free(word);
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	}
 	call->words[call->nwords++] = word;
 	call->words[call->nwords] = NULL;
 	return 0;
+}
+
+int sp__call_add_word(struct sp_call *call, const struct sp__optname *table, int code,
+		      const char *arg, struct sp_errinfo *err)
+{
+	bool apart;
+	char *word = sp__optwords_spell(table, code, arg, &apart);
+	int rc = add_word(call, word, err);
+
+	return rc || !apart ? rc : add_word(call, strdup(arg), err);
 }
 
 int sp__call_bad(struct sp_errinfo *err, const char **where, const char *arg, const char *why)

@@ -126,7 +126,7 @@ class JoinOptions(_Words):
     def numbered(self, left: PathLike, right: PathLike) -> JoinOptions:
         """The same with the numbers of columns for their names, from the headers of both files.
 
-        Each word is an option with its argument.
+        Each word is an option with its argument; an empty one of a letter is the next word.
         """
         return self._renewed(lib.sp_call_join_numbered, lib.sp_call_join_words, left, right)
 
@@ -153,7 +153,7 @@ class Options(_Words):
     def numbered(self, path: PathLike) -> Options:
         """The same with the numbers of columns for their names, from the header of a file.
 
-        Each word is an option with its argument.
+        Each word is an option with its argument; an empty one of a letter is the next word.
         """
         return self._renewed(lib.sp_call_numbered, lib.sp_call_words, path)
 

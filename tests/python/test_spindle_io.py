@@ -16,6 +16,7 @@ import unittest
 from pathlib import Path
 
 import spindle_io as sp
+from spindle_io.ray import cli
 
 
 def lines(n: int, seed: int = 1) -> bytes:
@@ -209,6 +210,18 @@ class Names(Folder):
         self.assertEqual((self.folder / "out").read_bytes(), b'n,id,"of, me"\nx,2,a\n')
         numbered = sp.JoinOptions(options).numbered(left, right)
         self.assertEqual(numbered.words, ("--csv", "--header", "-11n", "-22", "-o2.1,0,1.2"))
+
+    def test_an_empty_filler(self):
+        left = self.file("l", b"id n\n1 x\n2 y\n")
+        right = self.file("r", b"id m\n2 z\n")
+        options = ["--header", "-e", "", "-a", "1", "-1", "id", "-2", "id"]
+        sp.join_files(left, right, self.folder / "out", options)
+        self.assertEqual((self.folder / "out").read_bytes(), b"id n m\n1 x\n2 y z\n")
+        numbered = sp.JoinOptions(options).numbered(left, right)
+        self.assertEqual(numbered.words, ("--header", "-e", "", "-a1", "-11", "-21"))
+        pairs = cli.pairs_of(numbered.words)
+        self.assertEqual(pairs[1:3], [("-e", ["-e", ""]), ("-a", ["-a", "1"])])
+        self.assertEqual(pairs[0], ("--header", ["--header"]))
 
     def test_what_cannot_be(self):
         a = self.file("a", self.HEADER)

@@ -12,7 +12,7 @@
 
 static struct sp_errinfo err;
 
-/* The words of a text, between blanks. */
+/* The words of a text, between blanks; '' is an empty one. */
 static size_t words_of(const char *text, char *copy, const char **words)
 {
 	size_t n = 0;
@@ -20,7 +20,7 @@ static size_t words_of(const char *text, char *copy, const char **words)
 
 	for (char *word; (word = strsep(&p, " ")) && n < WORDS_MAX;)
 		if (*word)
-			words[n++] = word;
+			words[n++] = strcmp(word, "''") != 0 ? word : "";
 	return n;
 }
 
@@ -122,7 +122,7 @@ static void names_have_numbers(const char *options, const char *want)
 		rc = sp_call_join_numbered(&made, call, file(left, "id,n\n1,2\n"),
 					   file(right, "\"of,me\",id\n1,2\n"), &err);
 	for (const char *const *w = made ? sp_call_join_words(made) : NULL; w && *w; w++)
-		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s ", *w);
+		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s ", **w ? *w : "''");
 	if (rc)
 		snprintf(got, sizeof(got), "%s", err.text);
 	ok(!strcmp(got, want) && (rc || !sp_call_join_named(made)), "%s: %s", options, want);
@@ -170,6 +170,8 @@ int main(void)
 {
 	names_have_numbers("--csv --header -1 id -2 id:n -a1 -o 0,2.\"of,me\",1.2",
 			   "--csv --header -a1 -11 -22n -o0,2.1,1.2 ");
+	names_have_numbers("--header -e '' -a 1 -t '' -1 1 -2 2 -o 1.\"id,n\"",
+			   "--header -e '' -a1 -t '' -11 -22 -o1.1 ");
 	keys_have_numbers("-t| --header -k n:nr -k 1,1 -u",
 			  "--field-separator=| --header --key=2,2nr --key=1,1 --unique ");
 	keys_have_numbers("-t| --header -k m", "the header has no column 'm'; the nearest is 'n'");

@@ -150,10 +150,17 @@ def words_of(pairs: Sequence[tuple[str, list[str]]], without: Sequence[str] = ()
 
 
 def pairs_of(words: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """The same of words that have their arguments in them: a letter's follows it."""
-    return [
-        (w.partition("=")[0], [w]) if w.startswith("--") else (w[:2], [w[:2], w[2:]]) for w in words
-    ]
+    """The same of words that have their arguments in them: a letter's follows it.
+
+    An empty one of a letter is the next word.
+    """
+    pairs, rest = [], iter(words)
+    for w in rest:
+        if w.startswith("--"):
+            pairs.append((w.partition("=")[0], [w]))
+        else:
+            pairs.append((w[:2], [w[:2], w[2:] or next(rest)]))
+    return pairs
 
 
 def sort_settings(args: Any) -> Any:
