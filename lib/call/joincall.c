@@ -85,6 +85,9 @@ int sp_call_join_numbered(struct sp_call_join **made, const struct sp_call_join 
 	int rc;
 
 	*made = NULL;
+	/* A default key has no words: it need not go with the other options. */
+	if (!sp_call_join_named(call))
+		return sp_call_join(made, sp_call_join_words(call), call->base.nwords, err);
 	rc = sp_call_join(&copy, sp_call_join_words(call), call->base.nwords, err);
 	if (!rc)
 		rc = number_words(copy, left, right, &words, err);

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/optwords.h"
 #include "call/joincall.h"
+#include "join/form_impl.h"
 
 enum { CSV = 600, HEADER, TYPE, FIXED, BKEY };
 
@@ -155,8 +156,7 @@ int sp__call_join_words(struct sp_call_join *join, size_t nwords, const char **w
 		return rc;
 	if (!sp_join_form_name(&join->form))
 		return finish(&join->form, where, err);
-	*where = join->opts.header ? NULL : sp_join_form_name(&join->form);
-	return *where ? sp__errf(err, -EINVAL, "parse", NULL, -1, "invalid field number:") : 0;
+	return sp__form_check_names(&join->form, where, err);
 }
 
 /* -1 and -2 with the lists that there are now. */

@@ -15,6 +15,9 @@ const char *sp__form_keep(struct sp_join_form *form, const char *item, size_t by
 /* The end of an item of a list: one of the separators outside quotes. */
 const char *sp__form_item_end(const char *p, const char *separators);
 
+/* What goes with names of columns, if there are any; before a header is read. */
+int sp__form_check_names(const struct sp_join_form *form, const char **where,
+			 struct sp_errinfo *err);
 /* Letters of a key on one side apply to both; sp_join_form_keys() has been called. */
 int sp__form_match_types(struct sp_join_form *form, struct sp_errinfo *err);
 

@@ -3,6 +3,7 @@
  * Columns of the result, and fields that are named as the columns of a header: in keys,
  * NAME[:LETTERS], and in the result, FILE.NAME.  Names wait for the headers to be read.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,7 +106,7 @@ const char *sp_join_form_name(const struct sp_join_form *form)
 
 /* The list of a key with numbers. */
 static int number_list(const struct sp_columns *c, const char *text, char **list,
-		       struct sp_errinfo *err)
+		       const char **where, struct sp_errinfo *err)
 {
 	/* Each name has a byte at least, and is followed by one. */
 	char *to = *list = calloc(strlen(text) + 1, DIGITS);
@@ -120,7 +121,9 @@ static int number_list(const struct sp_columns *c, const char *text, char **list
 			if (rc)
 				return rc;
 			to += sprintf(to, "%zu", number);
-			p += *p == ':';
+			/* Letters: more digits would make it another number. */
+			if (*p == ':' && isdigit((unsigned char)*++p))
+				return sp__form_wrong(err, where, text, "invalid field number:");
 		}
 		end = sp__form_item_end(p, ",");
 		to += sprintf(to, "%.*s", (int)(end - p), p);
@@ -146,7 +149,7 @@ static int number_key(struct sp_join_form *form, unsigned side, const struct sp_
 	int rc = 0;
 
 	if (key->name) {
-		rc = number_list(c, key->name, &form->list[side], err);
+		rc = number_list(c, key->name, &form->list[side], where, err);
 		key->name = NULL;
 		if (!rc)
 			rc = sp_join_form_set_key(form, (int)side, form->list[side], where, err);
@@ -177,18 +180,22 @@ static int number_columns(struct sp_join_form *form, unsigned side, const struct
 	return rc;
 }
 
-/* What goes with names, before any header is read. */
-static int check_names(const struct sp_join_form *form, const char **where, struct sp_errinfo *err)
+int sp__form_check_names(const struct sp_join_form *form, const char **where,
+			 struct sp_errinfo *err)
 {
 	const struct sp_join_opts *o = form->opts;
 
+	*where = NULL;
+	if (!sp_join_form_name(form))
+		return 0;
 	if (!o->header)
 		return sp__form_wrong(err, where, sp_join_form_name(form), "invalid field number:");
 	if (o->fixed_bytes[0] || o->separator_bytes > 1)
 		return sp__form_wrong(err, where, NULL,
 				      "columns have names in lines and CSV with separators of one "
 				      "byte only");
-	*where = NULL;
+	if (form->binary_column)
+		return sp__form_wrong(err, where, form->binary_column + 2, "invalid field number:");
 	for (size_t i = 0; i < o->ncolumns; i++)
 		if (form->column_names[i] && form->columns[i].file > 2)
 			return sp__errf(err, -EINVAL, "parse", NULL, -1,
@@ -206,7 +213,7 @@ int sp_join_form_resolve(struct sp_join_form *form, const char *const inputs[2],
 
 	if (!sp_join_form_name(form))
 		return 0;
-	rc = check_names(form, where, err);
+	rc = sp__form_check_names(form, where, err);
 	for (unsigned i = 0; !rc && i < 2; i++) {
 		struct sp_columns c = {
 			.input = inputs[i],

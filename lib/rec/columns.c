@@ -373,12 +373,18 @@ int sp_columns_find(const struct sp_columns *c, const char *text, const char *en
 int sp_columns_key(const struct sp_columns *c, const char *text, char **key, struct sp_errinfo *err)
 {
 	const char *options;
+	char buffer[SHOWN_MAX];
 	size_t number;
 	int rc = sp_columns_find(c, text, ":", &number, &options, err);
 
 	*key = NULL;
 	if (rc)
 		return rc;
+	/* Letters: anything else would become part of the number. */
+	if (*options == ':' && options[1] && !isalpha((unsigned char)options[1]))
+		return sp__errf(err, -EINVAL, "parse", NULL, -1,
+				"stray character in field spec: invalid field specification %s",
+				shown(c, text, buffer));
 	if (asprintf(key, "%zu,%zu%s", number, number, options + (*options == ':')) >= 0)
 		return 0;
 	*key = NULL;

@@ -118,7 +118,7 @@ static void names_have_numbers(const char *options, const char *want)
 	close(mkstemp(left)), close(mkstemp(right));
 	err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	rc = sp_call_join(&call, words, n, &err);
-	if (!rc && sp_call_join_named(call))
+	if (!rc)
 		rc = sp_call_join_numbered(&made, call, file(left, "id,n\n1,2\n"),
 					   file(right, "\"of,me\",id\n1,2\n"), &err);
 	for (const char *const *w = made ? sp_call_join_words(made) : NULL; w && *w; w++)
@@ -172,12 +172,20 @@ int main(void)
 			   "--csv --header -a1 -11 -22n -o0,2.1,1.2 ");
 	names_have_numbers("--header -e '' -a 1 -t '' -1 1 -2 2 -o 1.\"id,n\"",
 			   "--header -e '' -a1 -t '' -11 -22 -o1.1 ");
+	names_have_numbers("--record-size=8 -o 1.0:4", "--record-size=8 -o 1.0:4 ");
 	keys_have_numbers("-t| --header -k n:nr -k 1,1 -u",
 			  "--field-separator=| --header --key=2,2nr --key=1,1 --unique ");
 	keys_have_numbers("-t| --header -k m", "the header has no column 'm'; the nearest is 'n'");
+	keys_have_numbers(
+		"-t| --header -k n:2",
+		"stray character in field spec: invalid field specification 'n:2'");
+	names_have_numbers("--csv --header -1 id -2 id:2", "invalid field number: 'id:2'");
+	names_have_numbers("--csv --header -1 id: -2 id", "--csv --header -11 -22 ");
 	keys_have_numbers("-t| --header -k n -k 3", "the header has 2 columns, not 3");
 	keys_have_numbers("-t| -k n",
 			  "invalid number at field start: invalid count at start of 'n'");
+	join_is_refused("--header -1 id -2 id -o 0,1.v,2.0:4", "invalid field number: '0:4'");
+	join_is_refused("--header -1 id -o 3.v", "columns of files 3 and up go by number: 3.v");
 	join_is_refused("-1 id", "invalid field number: 'id'");
 	files_are_joined("-1 1 -2 2", "2 b x\n");
 	files_are_joined("-1 1n -2 2 -a 1 -e - -o 0,1.2,2.1", "1 a -\n2 b x\n");
