@@ -20,6 +20,7 @@ int sp_call_join(struct sp_call_join **call, const char *const *words, size_t nw
 	*c = init;
 	c->opts.algorithm = SP_JOIN_AUTO;
 	c->form.opts = &c->opts;
+	c->form.only_regular = true;
 	rc = sp__call_keep(&c->base, words, nwords, &why);
 	if (!rc)
 		rc = sp__call_join_words(c, nwords, &where, &why);
@@ -58,17 +59,11 @@ static int number_words(struct sp_call_join *copy, const char *left, const char 
 			struct sp_call *words, struct sp_errinfo *err)
 {
 	const char *const inputs[2] = { left, right };
-	struct sp_batch ahead[2] = { 0 };
+	struct sp_batch none[2] = { 0 }; /* of regular files */
 	struct sp_errinfo why = SP_ERRINFO_INIT;
 	const char *where = NULL;
-	int rc = sp_join_form_resolve(&copy->form, inputs, NULL, ahead, &where, &why);
+	int rc = sp_join_form_resolve(&copy->form, inputs, NULL, none, &where, &why);
 
-	for (int i = 0; i < 2; i++) {
-		if (ahead[i].data && !rc)
-			rc = sp__errf(&why, SP_EUNSUP, "parse", inputs[i], -1,
-				      "columns have names in regular files only");
-		free((void *)(uintptr_t)ahead[i].data);
-	}
 	if (rc && where)
 		return sp__call_wrong(err, &why, where);
 	if (rc)

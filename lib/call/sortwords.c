@@ -142,6 +142,7 @@ int sp_call_numbered(struct sp_call **made, const struct sp_call *call, const ch
 		.eol = call->order.eol,
 		.header_records = call->order.header_records,
 		.decompress = call->sort.run.decompress,
+		.only_regular = true,
 	};
 	struct sp_call words = { 0 };
 	int rc = 0;
@@ -149,9 +150,6 @@ int sp_call_numbered(struct sp_call **made, const struct sp_call *call, const ch
 	*made = NULL;
 	if (call->named)
 		rc = sp_columns_read(&c, err);
-	if (!rc && c.taken)
-		rc = sp__errf(err, SP_EUNSUP, "parse", input, -1,
-			      "columns have names in regular files only");
 	if (!rc)
 		rc = number_words(call, &c, &words, err);
 	if (!rc)

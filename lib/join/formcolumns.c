@@ -225,6 +225,7 @@ int sp_join_form_resolve(struct sp_join_form *form, const char *const inputs[2],
 			.header_records = 1,
 			.decompress = o->run.decompress,
 			.quote = quote,
+			.only_regular = form->only_regular,
 		};
 
 		if (!is_wanted(form, i))

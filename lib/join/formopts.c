@@ -28,7 +28,11 @@ void sp_join_form_release(struct sp_join_form *form)
 	free(form->column_names);
 	free(form->parts);
 	free(form->item);
-	*form = (struct sp_join_form){ .opts = form->opts, .plain = form->plain };
+	*form = (struct sp_join_form){
+		.opts = form->opts,
+		.plain = form->plain,
+		.only_regular = form->only_regular,
+	};
 }
 
 /* Length in bytes of the separator text: one character, or the notation for NUL or none; 0: no. */

@@ -233,25 +233,47 @@ static int split(struct sp_columns *c, struct text *t, struct sp_errinfo *err)
 	return done ? 0 : no_memory(err);
 }
 
+static int open_input(const struct sp_columns *c, bool standard, struct sp_errinfo *err)
+{
+	struct stat st;
+	int fd;
+
+	/* Before it is opened: a pipe without a writer would wait. */
+	if (c->only_regular && (standard || (stat(c->input, &st) == 0 && !S_ISREG(st.st_mode))))
+		return sp__errf(err, SP_EUNSUP, "parse", c->input, -1,
+				"columns have names in regular files only");
+	fd = standard ? STDIN_FILENO : open(c->input, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? sp__err(err, -errno, "open", c->input, -1) : fd;
+}
+
+/* Can the input be opened again, and read from its beginning? */
+static bool is_regular(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 int sp_columns_read(struct sp_columns *c, struct sp_errinfo *err)
 {
 	const bool standard = strcmp(c->input, "-") == 0;
-	int fd = standard ? STDIN_FILENO : open(c->input, O_RDONLY | O_CLOEXEC), rc;
 	struct text t = { 0 }, packed = { 0 };
 	struct text *kept = c->decompress ? &packed : &t;
-	struct stat st;
+	int fd = open_input(c, standard, err), rc;
 
+	c->taken_fd = -1;
 	if (fd < 0)
-		return sp__err(err, -errno, "open", c->input, -1);
+		return fd;
 	rc = read_records(c, fd, &packed, &t, err);
 	if (!rc)
 		rc = split(c, &t, err);
-	if (!standard && (rc || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))) {
-		close(fd);
-	} else if (!rc) {
+	if (!rc && kept->data && (standard || !is_regular(fd))) {
 		c->taken = kept->data;
 		c->taken_bytes = kept->bytes;
+		c->taken_fd = standard ? -1 : fd;
 		kept->data = NULL;
+	} else if (!standard) {
+		close(fd);
 	}
 	free(t.data);
 	free(packed.data);
@@ -404,6 +426,8 @@ void sp_columns_close(struct sp_columns *c)
 	for (size_t i = 0; i < c->n; i++)
 		free(c->names[i]);
 	free(c->names);
+	if (c->taken && c->taken_fd >= 0)
+		close(c->taken_fd);
 	free(c->taken);
 	c->names = NULL;
 	c->taken = NULL;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <spindle/call.h>
+#include <spindle/columns.h>
 #include <spindle/join.h>
 #include "tap.h"
 
@@ -166,8 +169,69 @@ static void keys_have_numbers(const char *options, const char *want)
 	unlink(path);
 }
 
+/* A pipe that nothing writes to: opening it would wait. */
+static void pipes_are_refused(void)
+{
+	static const char *const key[] = { "--header", "-k", "id" };
+	static const char *const keys[] = { "--header", "-1", "id", "-2", "id" };
+	static const char why[] = "columns have names in regular files only";
+	char folder[] = "/tmp/sp-call-XXXXXX", path[64];
+	struct sp_call *call, *numbered;
+	struct sp_call_join *join, *made;
+	int rc;
+
+	snprintf(path, sizeof(path), "%s/pipe", mkdtemp(folder));
+	rc = mkfifo(path, 0600);
+	rc |= sp_call_sort(&call, key, 3, NULL) | sp_call_join(&join, keys, 5, NULL);
+	ok(!rc, "there are calls with names, and a pipe");
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	rc = sp_call_numbered(&numbered, call, path, &err);
+	ok(rc == SP_EUNSUP && !strcmp(err.text, why) && !strcmp(err.path, path),
+	   "a sort has names in regular files only");
+	for (int i = 0; i < 3; i++) {
+		const char *input = i == 0 ? path : i == 1 ? "/dev/null" : "-";
+
+		err = (struct sp_errinfo)SP_ERRINFO_INIT;
+		rc = sp_call_join_numbered(&made, join, input, input, &err);
+		ok(rc == SP_EUNSUP && !strcmp(err.text, why) && !strcmp(err.path, input),
+		   "a join has names in regular files only: %s", input);
+	}
+	sp_call_free(call);
+	sp_call_join_free(join);
+	unlink(path);
+	rmdir(folder);
+}
+
+/* The descriptor of a pipe is closed, unless what was read of it is taken. */
+static void pipes_are_closed(bool take)
+{
+	int ends[2], next;
+	char path[32];
+	struct sp_columns c = { .separator = -1, .eol = '\n', .header_records = 1 };
+
+	ok(!pipe(ends) && write(ends[1], "a b\n", 4) == 4, "there is a pipe with a header");
+	snprintf(path, sizeof(path), "/dev/fd/%d", ends[0]);
+	c.input = path;
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	ok(!sp_columns_read(&c, &err) && c.n == 2 && c.taken_bytes == 4 && c.taken_fd > ends[1],
+	   "its header is read");
+	if (take) {
+		free(c.taken);
+		c.taken = NULL;
+	}
+	sp_columns_close(&c);
+	next = fcntl(c.taken_fd, F_GETFD);
+	ok((next >= 0) == take, "it is %s", take ? "the program's" : "closed");
+	if (take)
+		close(c.taken_fd);
+	close(ends[0]), close(ends[1]);
+}
+
 int main(void)
 {
+	pipes_are_refused();
+	pipes_are_closed(false);
+	pipes_are_closed(true);
 	names_have_numbers("--csv --header -1 id -2 id:n -a1 -o 0,2.\"of,me\",1.2",
 			   "--csv --header -a1 -11 -22n -o0,2.1,1.2 ");
 	names_have_numbers("--header -e '' -a 1 -t '' -1 1 -2 2 -o 1.\"id,n\"",

@@ -2,12 +2,18 @@
 /*
  * Columns by name: the header of an input, read before its records, and where its columns are.
  *
- * A header can be read only once from a pipe.  Then the descriptor stays open, and what was read
- * is to be passed on with the input.
+ * A header can be read only once from a pipe.  Then its descriptor stays open, that the writer
+ * goes on, and what was read is to be passed on with the input.
+ *
+ * A program sets the members up to only_regular, the rest to zeros, and calls sp_columns_close()
+ * whether sp_columns_read() succeeded or not.  That frees the names, which are the struct's, and
+ * `taken`, and closes the descriptor.  Who takes `taken`, for free(), sets it to NULL before: the
+ * descriptor is then the program's too.  Texts given are borrowed until sp_columns_close().
  *
  * Errors: 0 or a negative code; what is wrong with the header, or with a name, is -EINVAL, and the
  * text of err the reason.  -errno of op "open" or "read" is the system's.
- * Thread rule: a struct belongs to one thread while it is filled in; afterwards any may read it.
+ * Thread rule: a struct belongs to one thread while it is filled in and while it is closed; between
+ * them any number may look for columns.
  */
 #ifndef SPINDLE_COLUMNS_H
 #define SPINDLE_COLUMNS_H
@@ -28,9 +34,12 @@ struct sp_columns {
 	enum sp_packed decompress;
 	/* How a name stands in the text of an error; NULL: in '...'. */
 	const char *(*quote)(const char *name);
+	/* SP_EUNSUP, before it is opened, for an input that is no regular file, or "-". */
+	bool only_regular;
 	/* Filled in by sp_columns_read(): */
 	char *taken; /* read from an input that is no regular file, as it was, or NULL */
 	size_t taken_bytes;
+	int taken_fd; /* what it was read from; -1: standard input, or nothing is taken */
 	bool empty; /* there is no header */
 	char **names;
 	size_t n;

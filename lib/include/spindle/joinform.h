@@ -3,14 +3,19 @@
  * What the options of a command say about a join: those of xjoin(1) that decide the format of both
  * files, their keys, and the records of the result.
  *
- * A form fills in the struct sp_join_opts that it is given, which borrows from it.  A program calls
- * one function for each option as it meets it; flags, such as csv, header, eol and ignore_case, it
- * sets in the options itself.  After all of them it calls sp_join_form_resolve() if columns were
- * named, sp_join_form_keys(), and sp_join_form_finish().
+ * A form starts out as { .opts = ..., }, with plain and only_regular if wanted, and zeros beside
+ * them.  It fills in the struct sp_join_opts that it is given, which borrows from it.  A program
+ * calls one function for each option as it meets it; flags, such as csv, header, eol and
+ * ignore_case, it sets in the options itself.  After all of them it calls sp_join_form_resolve() if
+ * columns were named, sp_join_form_keys(), and sp_join_form_finish().
  *
  * Errors: 0 or a negative code.  An option that is wrong is -EINVAL: err->text is the reason, and
- * *where, if it is not NULL, what is to be quoted after it.  Such messages are those of GNU join.
- * Ownership: texts are borrowed, but what *where points to may be the form's, until its next call.
+ * *where, if it is not NULL, what is to be quoted after it; `where` itself must not be NULL.  Such
+ * messages are those of GNU join.
+ * Ownership: texts are borrowed until the form is released, but what *where points to may be the
+ * form's, until its next call.  sp_join_form_release() frees what is the form's and leaves opts,
+ * plain and only_regular: the options point to memory that is gone, and are not to be used; with
+ * new options the form can be used again.
  * Thread rule: a form belongs to one thread while it changes; afterwards any may read it.
  */
 #ifndef SPINDLE_JOINFORM_H
@@ -35,6 +40,7 @@ struct sp_join_form_key {
 struct sp_join_form {
 	struct sp_join_opts *opts;
 	bool plain; /* only what POSIX join has: one field without letters, no names */
+	bool only_regular; /* names only from regular files: see struct sp_columns */
 	/* The rest is the form's. */
 	struct sp_join_form_key key[2];
 	bool key_given, typed; /* by an option; with letters */
@@ -84,9 +90,10 @@ SP_API SP_MUST_CHECK int sp_join_form_add_bkey(struct sp_join_form *form, const 
 /* The first name of a column whose number is not known; NULL: there is none. */
 SP_API const char *sp_join_form_name(const struct sp_join_form *form);
 /*
- * Gives columns with names their numbers, from the headers of the inputs.  ahead: what was read of
- * each, if it can be read only once, for free().  quote: as in struct sp_columns.  Errors without
- * *where may have the path of an input.
+ * Gives columns with names their numbers, from the headers of the inputs.  ahead, of zeros: what
+ * was read of each, if it can be read only once, for free(), after an error too; its descriptor
+ * stays open.  quote: as in struct sp_columns.  Errors without *where may have the path of an
+ * input.
  */
 SP_API SP_MUST_CHECK int sp_join_form_resolve(struct sp_join_form *form,
 					      const char *const inputs[2],
