@@ -90,11 +90,16 @@ class _Words:
     def __init__(self, options: Words = ()):
         self.words = tuple(shlex.split(options) if isinstance(options, str) else options)
         self._call, err = c_void_p(), no_error()
+        self._accepted(self._make(byref(self._call), *words(self.words), byref(err)), err)
+
+    @staticmethod
+    def _accepted(rc: int, err: Any) -> None:
+        """Raises what err says: of options that are wrong, ValueError."""
         try:
-            check(self._make(byref(self._call), *words(self.words), byref(err)), err)
+            check(rc, err)
         except SpindleError as e:
             if e.code == -errno.EINVAL:
-                raise ValueError(e.text) from None
+                raise ValueError(str(e)) from None
             raise
 
     def __del__(self) -> None:
@@ -106,7 +111,7 @@ class _Words:
     def _renewed(self, make: Any, told: Any, *paths: PathLike) -> Any:
         """The same with the words that the library makes of them and the headers of files."""
         made, err = c_void_p(), no_error()
-        check(make(byref(made), self._call, *map(os.fsencode, paths), byref(err)), err)
+        self._accepted(make(byref(made), self._call, *map(os.fsencode, paths), byref(err)), err)
         try:
             return type(self)(texts(told(made)))
         finally:

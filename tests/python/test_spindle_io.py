@@ -2,6 +2,7 @@
 """The package spindle_io without Ray; only the standard library."""
 
 import array
+import errno
 import mmap
 import os
 import pickle
@@ -232,8 +233,15 @@ class Names(Folder):
             lambda: sp.Options(["-k", "id"]),
             lambda: sp.Options(["--header", "--record-size=4", "-k", "id"]),
             lambda: sp.JoinOptions(["-1", "id"]),
+            lambda: sp.JoinOptions("--header -1 id -2 nope").numbered(a, a),
         ):
             self.assertRaises(ValueError, call)
+        with self.assertRaises(ValueError) as wrong:
+            sp.Options("--csv --header -k nope").numbered(a)
+        self.assertEqual(str(wrong.exception), f"{a}: the header has no column 'nope'")
+        with self.assertRaises(sp.SpindleError) as none:
+            named.numbered(self.folder / "none")
+        self.assertEqual(none.exception.code, -errno.ENOENT)
         with self.assertRaises(sp.SpindleError) as e:
             sp.sort_file(a, self.folder / "out", ["--csv", "--header", "-k", "ids"])
         self.assertEqual(e.exception.path, str(a))
