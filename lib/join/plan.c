@@ -299,8 +299,10 @@ int sp_join_plan(const struct sp_join_opts *opts, struct sp_join_plan *plan, str
 {
 	struct sp_join_opts o = *opts;
 	struct sp__join_layout l = { 0 };
-	int rc = o.fixed_bytes[0] || o.fixed_bytes[1] ? sp__binary_check(&o, err) : 0;
+	int rc = sp__where_check(&o.run, err);
 
+	if (!rc && (o.fixed_bytes[0] || o.fixed_bytes[1]))
+		rc = sp__binary_check(&o, err);
 	if (!rc && o.algorithm != SP_JOIN_MERGE)
 		rc = sp__join_layout(&o, &l, err);
 	if (rc < 0)
@@ -314,5 +316,18 @@ int sp_join_plan(const struct sp_join_opts *opts, struct sp_join_plan *plan, str
 		plan->build = sp__join_build(&o);
 		plan_parting(&o, &l, plan);
 	}
-	return sp__join_foretell(&o, plan, &l, err);
+	return 0;
+}
+
+int sp_join_foretell(const struct sp_join_opts *opts, struct sp_join_plan *plan,
+		     struct sp_errinfo *err)
+{
+	struct sp__join_layout l = { 0 };
+	struct sp__join_foretold told = { 0 };
+	int rc = plan->algorithm == SP_JOIN_MERGE ? 0 : sp__join_layout(opts, &l, err);
+
+	if (!rc)
+		rc = sp__join_foretell(opts, plan, &l, &told, err);
+	plan->seconds = told.seconds;
+	return rc;
 }

@@ -24,6 +24,8 @@ struct sp__told {
 	double emits[2];		/* bytes of the result for each record, if it probes */
 	double emit_owed;
 	uint64_t emitted; /* in the buffer of the emit */
+	double bundle[2]; /* records of each file that are rehearsed as one */
+	double more_s;	  /* beside the machine's: of what is not rehearsed */
 	double scale;	  /* so many times more is joined than is rehearsed */
 };
 
@@ -31,6 +33,11 @@ static inline void sp__told_work(struct sp__told *t, uint64_t records, unsigned 
 				 uint64_t bytes)
 {
 	sp__charge_machine(t->r.machine, records, comparisons, bytes);
+}
+
+static inline double sp__told_now(const struct sp__told *t)
+{
+	return (double)sp__machine_now_ns(t->r.machine) * 1e-9;
 }
 
 /* rehearse.c: bytes of the result come into the buffer; whole ones. */

@@ -16,6 +16,11 @@
 
 enum { BUILD, PROBE };
 
+/* Blocks of nested loops that are rehearsed, of long and short runs; others take as long. */
+#define LEAST_BLOCKS 4
+#define MOST_BLOCKS 16
+#define BLOCKS_CHUNKS 4096
+
 /* Of a cell of a sort-hash join, for records. */
 #define CELL_BYTES (SP__SWEEP_CELL - 8)
 
@@ -45,12 +50,12 @@ struct stage {
 static void run_stage(struct sp__told *t, unsigned depth, int build_side,
 		      struct sp__rehearsed *const from[2]);
 
-/* The length of the next record of a file. */
+/* The length of the next records of a file. */
 static uint64_t next_length(struct sp__told *t, int side)
 {
 	uint64_t bytes;
 
-	t->length_owed[side] += t->mean[side];
+	t->length_owed[side] += t->mean[side] * t->bundle[side];
 	bytes = (uint64_t)t->length_owed[side];
 	t->length_owed[side] -= (double)bytes;
 	return bytes;
@@ -67,25 +72,31 @@ static void open_part(struct stage *s, struct part *p, int role)
 	p->writing = true;
 }
 
-/* Writes a cell of the partition whose turn it is. */
+static uint64_t cells_of(uint64_t bytes)
+{
+	return (bytes + CELL_BYTES - 1) / CELL_BYTES;
+}
+
+/* Writes a cell of the partition whose turn it is, or as many as a bundle takes. */
 static void drain(struct stage *s)
 {
+	const int side = s->side[s->role];
 	struct part *p;
-	uint64_t bytes;
+	uint64_t bytes, cells;
 
 	while (!s->parts[s->now].queued)
 		s->now = (s->now + 1) % s->nparts;
 	p = &s->parts[s->now];
-	bytes = sp__min(p->queued, CELL_BYTES);
+	bytes = CELL_BYTES;
+	if (s->t->bundle[side] > 1)
+		bytes = sp__max(bytes, (uint64_t)(s->t->bundle[side] * s->t->mean[side]));
+	cells = cells_of(p->queued);
+	bytes = sp__min(p->queued, cells_of(bytes) * CELL_BYTES);
 	p->queued -= bytes;
-	s->cells--;
-	sp__told_work(s->t, (uint64_t)((double)bytes / s->t->mean[s->side[s->role]]), 0, bytes);
+	s->cells -= cells - cells_of(p->queued);
+	sp__rehearsal_work(&s->t->r, 1);
+	sp__told_work(s->t, (uint64_t)((double)bytes / s->t->mean[side]), 0, bytes);
 	sp__rehearsed_put(&p->write, bytes);
-}
-
-static uint64_t cells_of(uint64_t bytes)
-{
-	return (bytes + CELL_BYTES - 1) / CELL_BYTES;
 }
 
 static void sweep(struct stage *s, struct part *p, uint64_t bytes)
@@ -96,24 +107,25 @@ static void sweep(struct stage *s, struct part *p, uint64_t bytes)
 	p->queued += bytes;
 }
 
-static void spill(struct stage *s, struct part *p, int role, uint64_t bytes)
+static void spill(struct stage *s, struct part *p, int role, uint64_t records, uint64_t bytes)
 {
 	if (!p->writing)
 		open_part(s, p, role);
-	p->run[role].records++;
+	p->run[role].records += records;
 	if (s->sorted)
 		sweep(s, p, bytes);
 	else
 		sp__rehearsed_put(&p->write, bytes);
 }
 
-/* The bucket of the next record: of each key there is one in the file that has fewer. */
+/* The bucket of the next records: of each key there is one in the file that has fewer. */
 static unsigned next_bucket(struct stage *s, int role)
 {
 	struct sp__told *t = s->t;
 	const struct sp__rehearsed *in = t->input;
-	uint64_t key = s->passed[role]++, keys = in[s->side[!role]].records;
+	uint64_t key = s->passed[role], keys = in[s->side[!role]].records;
 
+	s->passed[role] += (uint64_t)t->bundle[s->side[role]];
 	if (keys < in[s->side[role]].records)
 		key = sp__rng_below(&t->rng, keys);
 	return (unsigned)(sp__mix64(key + t->seed + s->depth) % SP__BUCKETS);
@@ -123,13 +135,17 @@ static void take(struct stage *s, int role, uint64_t bytes)
 {
 	struct sp__told *t = s->t;
 	struct part *p = &s->parts[s->part_of[next_bucket(s, role)]];
-	uint64_t emitted = 0;
+	const double mean = t->mean[s->side[role]];
+	uint64_t emitted = 0, records = t->bundle[s->side[role]] > 1
+						? (uint64_t)fmax((double)bytes / mean, 1)
+						: 1;
 
 	if (p->spilled)
-		spill(s, p, role, bytes);
+		spill(s, p, role, records, bytes);
 	else if (role == PROBE)
-		emitted = sp__told_emit(t, t->emits[s->side[PROBE]]);
-	sp__told_work(t, 1, 1, bytes + emitted);
+		emitted = sp__told_emit(t, t->emits[s->side[PROBE]] * (double)records);
+	sp__rehearsal_work(&t->r, 1);
+	sp__told_work(t, records, 1, bytes + emitted);
 }
 
 static void end_writing(struct stage *s)
@@ -179,13 +195,17 @@ static void nested(struct sp__told *t, struct sp__rehearsed *const run[2], int s
 		      (double)sp__table_slots_bytes(1 << 20) / (1 << 20);
 	double need = all / t->mean[side] * size, blocks = ceil(need / block), share = 1 / blocks;
 	uint64_t chunk = t->l->read_bytes / SP__REHEARSED_CHUNKS, bytes;
+	double affordable = BLOCKS_CHUNKS * (double)chunk / (double)run[PROBE]->bytes, first = 0;
+	double most = fmin(blocks, fmin(fmax(floor(affordable), LEAST_BLOCKS), MOST_BLOCKS));
 
 	sp__rehearsed_read_open(&t->r, &build, run[BUILD], chunk, true);
-	for (double i = 1, loaded = 0; i <= blocks && !t->r.error; i++) {
+	for (double i = 1, loaded = 0; i <= most && !t->r.error; i++) {
+		if (i == 2)
+			first = sp__told_now(t);
 		for (; loaded < all * i * share && (bytes = sp__rehearsed_next(&build));
 		     loaded += (double)bytes)
 			sp__told_work(t, (uint64_t)((double)bytes / t->mean[side]), 1, bytes);
-		sp__rehearsed_read_open(&t->r, &probe, run[PROBE], chunk, i == blocks);
+		sp__rehearsed_read_open(&t->r, &probe, run[PROBE], chunk, i == most);
 		while ((bytes = sp__rehearsed_next(&probe))) {
 			double records = (double)bytes / t->mean[!side];
 
@@ -193,6 +213,10 @@ static void nested(struct sp__told *t, struct sp__rehearsed *const run[2], int s
 			sp__told_work(t, (uint64_t)records, 1, bytes);
 		}
 	}
+	sp__rehearsed_stop(&build);
+	/* Before the first the drive may have been elsewhere, and its cache knew nothing. */
+	if (blocks > most)
+		t->more_s += (sp__told_now(t) - first) / (most - 1) * (blocks - most);
 }
 
 static uint64_t scaled(const struct sp__told *t, uint64_t n)
@@ -266,6 +290,8 @@ static void run_stage(struct sp__told *t, unsigned depth, int build_side,
 	struct stage s = { .t = t, .depth = depth, .side = { build_side, !build_side } };
 	int rc = begin_stage(&s, t, known);
 
+	/* About what dealing out the buckets takes. */
+	sp__rehearsal_work(&t->r, SP__BUCKETS / 16 + 4 * s.nparts);
 	if (rc)
 		t->r.error = rc;
 	for (int role = 0; role < 2 && !t->r.error; role++)

@@ -28,6 +28,24 @@ static void fail(struct sp__rehearsal *r, int rc)
 		r->error = rc;
 }
 
+void sp__rehearsal_work(struct sp__rehearsal *r, uint64_t work)
+{
+	r->work += work;
+	if (r->work > SP__REHEARSAL_MOST)
+		fail(r, -E2BIG);
+}
+
+static void submit(struct sp__rehearsal *r, struct sp__simreq *request)
+{
+	const struct sp__machine_spec *spec = sp__machine_spec(r->machine);
+	bool by_pages = spec->cache_bytes || spec->fs != SP__FS_NONE || spec->array.drives > 1;
+
+	sp__rehearsal_work(r, SP__REHEARSAL_REQUEST +
+				      (by_pages ? request->bytes / BLOCK * SP__REHEARSAL_PAGE : 0));
+	if (!r->error)
+		fail(r, sp__machine_submit(r->machine, &request, 1, true));
+}
+
 static uint64_t round_up(uint64_t bytes, uint64_t unit)
 {
 	return (bytes + unit - 1) / unit * unit;
@@ -125,7 +143,6 @@ void sp__rehearsed_write_open(struct sp__rehearsal *r, struct sp__rehearsed_writ
 static void send(struct sp__rehearsed_write *w)
 {
 	struct sp__rehearsed *to = w->to;
-	struct sp__simreq *batch[1];
 	struct sp__space *space = to->space ? to->space : &to->own;
 
 	for (unsigned n = 0; w->filled && !w->r->error; n++) {
@@ -141,8 +158,7 @@ static void send(struct sp__rehearsed_write *w)
 					  .bytes = (uint32_t)round_up(bytes, BLOCK),
 					  .owner = &w->busy[w->now] };
 		w->busy[w->now]++;
-		batch[0] = q;
-		fail(w->r, sp__machine_submit(w->r->machine, batch, 1, true));
+		submit(w->r, q);
 		w->filled -= bytes;
 	}
 }
@@ -203,7 +219,6 @@ static void ask(struct sp__rehearsed_read *read, unsigned at)
 {
 	struct sp__rehearsed *f = read->from;
 	const struct sp__extent *e;
-	struct sp__simreq *batch[1] = { &read->chunks[at].request };
 
 	read->chunks[at].units = 0;
 	if (read->r->error || read->asked == f->run->units)
@@ -214,7 +229,7 @@ static void ask(struct sp__rehearsed_read *read, unsigned at)
 	read->asked += read->chunks[at].units;
 	if (f->file < 0)
 		return;
-	*batch[0] = (struct sp__simreq){
+	read->chunks[at].request = (struct sp__simreq){
 		.file = (unsigned)f->file,
 		.offset = (e->unit + (read->chunks[at].first - e->first)) * f->unit_bytes,
 		.bytes = (uint32_t)round_up(
@@ -222,17 +237,21 @@ static void ask(struct sp__rehearsed_read *read, unsigned at)
 		.owner = &read->chunks[at].busy
 	};
 	read->chunks[at].busy = 1;
-	fail(read->r, sp__machine_submit(read->r->machine, batch, 1, true));
+	submit(read->r, &read->chunks[at].request);
 }
 
-static void give_back(struct sp__rehearsed_read *read, unsigned at)
+/* The space of units of the run, first and following. */
+static void give_back(struct sp__rehearsed_read *read, uint64_t first, uint64_t units)
 {
 	struct sp__rehearsed *f = read->from;
-	const struct sp__extent *e = sp__run_extent(f->run, read->chunks[at].first);
-	uint64_t unit = e->unit + (read->chunks[at].first - e->first);
+	const struct sp__extent *e = sp__run_extent(f->run, first);
+	const uint64_t end = first + units;
 
-	for (uint64_t i = 0; i < read->chunks[at].units; i++)
-		fail(read->r, sp__space_give(f->space, unit + i));
+	for (; first < end && !read->r->error; first++) {
+		if (first == e->first + e->units)
+			e = sp__run_extent(f->run, first);
+		fail(read->r, sp__space_give(f->space, e->unit + (first - e->first)));
+	}
 }
 
 uint64_t sp__rehearsed_next(struct sp__rehearsed_read *read)
@@ -252,9 +271,23 @@ uint64_t sp__rehearsed_next(struct sp__rehearsed_read *read)
 	if (read->r->error || !read->chunks[at].units)
 		return 0;
 	if (read->last_time && f->space)
-		give_back(read, at);
+		give_back(read, read->chunks[at].first, read->chunks[at].units);
 	return payload(f, read->chunks[at].first + read->chunks[at].units) -
 	       payload(f, read->chunks[at].first);
+}
+
+void sp__rehearsed_stop(struct sp__rehearsed_read *read)
+{
+	const struct sp__rehearsed *f = read->from;
+	uint64_t first = 0;
+
+	for (unsigned i = 0; i < SP__REHEARSED_CHUNKS; i++)
+		wait_for(read->r, &read->chunks[i].busy);
+	if (!read->last_time || !f->space)
+		return;
+	if (read->lent)
+		first = read->chunks[read->head].first + read->chunks[read->head].units;
+	give_back(read, first, f->run->units - first);
 }
 
 void sp__rehearsal_sync(struct sp__rehearsal *r)

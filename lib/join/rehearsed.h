@@ -16,6 +16,13 @@
 #include "spill/space.h"
 
 #define SP__REHEARSED_CHUNKS 3
+/*
+ * Work of a rehearsal: at most about a second.  That of a record is 1: some 50 ns.  A page cache, a
+ * file system or an array looks at each page of a request.
+ */
+#define SP__REHEARSAL_MOST 20000000
+#define SP__REHEARSAL_REQUEST 32
+#define SP__REHEARSAL_PAGE 2
 
 struct sp__rehearsal {
 	struct sp__machine *machine;
@@ -23,6 +30,7 @@ struct sp__rehearsal {
 	struct sp__space space;	  /* of temporary data, unless each run is a file */
 	int spill;		  /* its file; -1: none yet */
 	int error;
+	uint64_t work; /* so far */
 };
 
 /* A run, or a file of the tool; its units are known as run->extents. */
@@ -63,6 +71,8 @@ struct sp__rehearsed_read {
 SP_MUST_CHECK int sp__rehearsal_open(struct sp__rehearsal *r, const struct sp__machine_spec *spec,
 				     struct sp_errinfo *err);
 void sp__rehearsal_close(struct sp__rehearsal *r);
+/* Counts work; -E2BIG is the error once it is more than the most. */
+void sp__rehearsal_work(struct sp__rehearsal *r, uint64_t work);
 /* Discards temporary data, and writes the rest. */
 void sp__rehearsal_sync(struct sp__rehearsal *r);
 
@@ -87,5 +97,7 @@ void sp__rehearsed_read_open(struct sp__rehearsal *r, struct sp__rehearsed_read 
 			     struct sp__rehearsed *from, uint64_t chunk_bytes, bool last_time);
 /* The bytes of the next chunk, once they are there; 0: the end, or an error. */
 uint64_t sp__rehearsed_next(struct sp__rehearsed_read *read);
+/* The rest is not read: waits for what was asked for, and frees its space if this is the last time. */
+void sp__rehearsed_stop(struct sp__rehearsed_read *read);
 
 #endif

@@ -103,7 +103,7 @@ int sp__where_check(const struct sp_run_opts *o, struct sp_errinfo *err)
 				"a volume is block:DEVICE or sim:MODEL");
 	if (o->placement == SP_PLACE_AUTO)
 		return sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
-				"the time of placements is predicted for sorts alone");
+				"placement auto is for sorts alone");
 	if (after(v, BLOCK) && !o->overwrite)
 		return sp__errf(err, -EPERM, "plan", v, -1,
 				"all that is on the device may be lost: say --overwrite");

@@ -167,7 +167,9 @@ number() { sed -n "s/.*\"$1\": \\([0-9.e+-]*\\).*/\\1/p" r.json | head -n 1; }
 	run -1 --separate-stderr "$xjoin" --placement=semiseq l r
 	[[ $stderr == *geometry* ]]
 	run -1 --separate-stderr "$xjoin" --volume=sim:atlas10k3-like --placement=auto l r
-	[[ $stderr == *"for sorts alone"* ]]
+	[[ $stderr == *"placement auto is for sorts alone"* ]]
+	run -1 --separate-stderr "$xjoin" --volume=sim:atlas10k3-like --placement=auto --explain l r
+	[[ $stderr == "xjoin: placement auto is for sorts alone" ]]
 	run -1 --separate-stderr "$xjoin" --geometry=none-such.json l r
 	[[ $stderr == *none-such.json* ]]
 	run -1 --separate-stderr "$xjoin" --volume=block:/dev/none-such l r

@@ -3,12 +3,12 @@
  * What is foretold of joins on simulated machines, against bounds that need no join; how near it
  * is to joins is measured in tests/cli/xjoin-foretell.t.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/geometry.h>
 #include "join/plan.h"
+#include "join/rehearse.h"
 #include "join/rehearsed.h"
 #include "tap.h"
 
@@ -31,7 +31,20 @@ static double seconds(const struct sp_join_opts *o)
 {
 	struct sp_join_plan p;
 
-	return sp_join_plan(o, &p, NULL) ? -1 : p.seconds;
+	return sp_join_plan(o, &p, NULL) || sp_join_foretell(o, &p, NULL) ? -1 : p.seconds;
+}
+
+/* Work of the rehearsal, and the time foretold. */
+static struct sp__join_foretold foretold(const struct sp_join_opts *o)
+{
+	struct sp__join_foretold told = { 0 };
+	struct sp__join_layout l;
+	struct sp_join_plan p;
+
+	if (sp_join_plan(o, &p, NULL) || sp__join_layout(o, &l, NULL) ||
+	    sp__join_foretell(o, &p, &l, &told, NULL))
+		exit(1);
+	return told;
 }
 
 /* The linear machine takes no time to compute, and one seek for all that is not in sequence. */
@@ -86,9 +99,53 @@ static void test_shape(void)
 	   "partitions that do not fit are parted again");
 }
 
-static void test_unknown(void)
+/* Large inputs take no more work, and their time is that of their parts. */
+static void test_work(void)
+{
+	struct sp_join_opts o = some("sim:atlas10k3-like", 64 << 20, 4ull << 30, 4ull << 30);
+	struct sp__join_foretold one, many;
+
+	o.record_bytes[0] = o.record_bytes[1] = 1;
+	many = foretold(&o);
+	ok(many.work > 0 && many.work < SP__REHEARSAL_MOST + 100000,
+	   "short records: a bounded number of steps: %llu", (unsigned long long)many.work);
+	o.record_bytes[0] = o.record_bytes[1] = 64;
+	one = foretold(&o);
+	ok(one.seconds > 0 && one.work < 10000000, "records of 64 bytes go in bundles: %llu",
+	   (unsigned long long)one.work);
+	o.algorithm = SP_JOIN_NESTED;
+	one = foretold(&o);
+	o.input_bytes[0] = o.input_bytes[1] = 1ull << 40;
+	many = foretold(&o);
+	ok(many.work < 3000000, "of nested loops a few blocks are rehearsed: %llu",
+	   (unsigned long long)many.work);
+	ok(fabs(many.seconds / one.seconds / 65536 - 1) < 0.2,
+	   "256 times the blocks and the probe input take 65536 times as long: %.3f",
+	   many.seconds / one.seconds / 65536);
+	o = some("sim:linear", 1 << 20, 1ull << 40, 1ull << 40);
+	many = foretold(&o);
+	ok(many.seconds == 0 && many.work < SP__REHEARSAL_MOST + 100000,
+	   "what is too much work is unknown");
+	o = some("sim:linear,files=in", 1 << 20, 1, 1000 * MB);
+	o.algorithm = SP_JOIN_MERGE;
+	ok(isfinite(seconds(&o)) && seconds(&o) > 0, "one byte and very many are foretold");
+}
+
+static void test_plan(void)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_join_opts o = some("sim:atlas10k3-like", 8 << 20, 50 * MB, 2000 * MB);
+	struct sp_join_plan p;
+
+	ok(sp_join_plan(&o, &p, NULL) == 0 && p.seconds == 0,
+	   "a plan alone is made without a rehearsal");
+	o.run.placement = SP_PLACE_AUTO;
+	ok(sp_join_plan(&o, &p, &err) == SP_EUNSUP && strstr(err.text, "placement auto"),
+	   "what a join refuses its plan refuses too");
+}
+
+static void test_unknown(void)
+{
 	struct sp_join_opts o = some(NULL, 1 << 20, 2 * MB, 8 * MB);
 	struct sp_join_plan p;
 
@@ -99,10 +156,10 @@ static void test_unknown(void)
 	o.limited = true;
 	ok(seconds(&o) == 0, "nor of a join that stops early");
 	o = some("sim:tiny,files=both", 1 << 20, 200 * MB, 800 * MB);
-	ok(sp_join_plan(&o, &p, &err) == -ENOSPC && strstr(err.text, "No space"),
-	   "files that the device has no room for are an error");
+	ok(sp_join_plan(&o, &p, NULL) == 0 && p.algorithm == SP_JOIN_HYBRID && seconds(&o) == 0,
+	   "nor of files that the device has no room for");
 	o.run.volume = "sim:nothing-like";
-	ok(sp_join_plan(&o, &p, &err) < 0, "and so is a machine that does not exist");
+	ok(seconds(&o) < 0, "a machine that does not exist is an error");
 }
 
 /* What a chunk of a run that lies in pieces is read with, and where space comes from again. */
@@ -133,13 +190,18 @@ static void test_streams(void)
 	ok(!r.error && stats.requests == 11 && stats.device_write_bytes == 10 * 8192 + 4096,
 	   "a chunk is a request, and the last one is rounded up to blocks");
 	ok(run[0].run->nextents == 6 && run[1].run->nextents == 5, "runs lie chunk by chunk");
+	sp__rehearsed_read_open(&r, &read, &run[1], 8192, true);
+	sp__rehearsed_next(&read);
+	sp__rehearsed_next(&read);
+	sp__rehearsed_stop(&read);
+	ok(!r.error && r.space.nfree == 10, "the space of what is not read to its end is free");
 	sp__rehearsed_read_open(&r, &read, &run[0], 16384, true);
 	while ((n = sp__rehearsed_next(&read)))
 		bytes += n;
 	sp__machine_stats(r.machine, &stats);
-	ok(!r.error && bytes == 5 * 8192 + 100 && stats.requests == 17,
+	ok(!r.error && bytes == 5 * 8192 + 100 && stats.requests == 21,
 	   "each piece is read by itself, and the bytes are those written");
-	ok(r.space.nfree == 11, "the space of what was read is free");
+	ok(r.space.nfree == 21, "the space of what was read is free");
 	for (int i = 0; i < 2; i++)
 		sp__rehearsed_end(&r, &run[i]);
 	sp__rehearsal_close(&r);
@@ -149,6 +211,8 @@ int main(void)
 {
 	test_bounds();
 	test_shape();
+	test_work();
+	test_plan();
 	test_unknown();
 	test_streams();
 	return done();

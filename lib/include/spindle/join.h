@@ -242,7 +242,7 @@ struct sp_join_plan {
 	unsigned spilled;      /* partitions in temporary space from the start */
 	double resident_share; /* of the build input, for those in memory */
 	enum sp_join_ordering ordered_by;
-	double seconds; /* predicted, on a simulated machine; 0: unknown */
+	double seconds; /* from sp_join_foretell(); 0: unknown */
 };
 
 /*
@@ -254,14 +254,22 @@ struct sp_join_plan {
 SP_API void sp_join_expect(struct sp_join_opts *opts, const char *const inputs[2]);
 
 /*
- * Pure: fills plan from opts, on a simulated machine in the time that some thousands of requests
- * take to be simulated.  0; an error of the machine's specification;
- * SP_EBUDGET if hand-set sizes contradict the memory, with the minimum in err->text;
+ * Pure: fills plan from opts.  0; an error of the volume, or of placement, with which a join would
+ * not begin; SP_EBUDGET if hand-set sizes contradict the memory, with the minimum in err->text;
  * -EINVAL for keys and columns outside binary records; SP_EUNSUP for an ordered result
  * with a volume.
  */
 SP_API SP_MUST_CHECK int sp_join_plan(const struct sp_join_opts *opts, struct sp_join_plan *plan,
 				      struct sp_errinfo *err);
+
+/*
+ * Fills in plan->seconds of a plan for the same options, on a simulated machine: its requests are
+ * simulated, in about a second at most for inputs of any length.  It stays 0 for inputs of unknown
+ * length, what the man page xjoin(1) says is not foretold, files that the device has no room for,
+ * and joins of which even a part would take longer.  Pure.  0 or an error.
+ */
+SP_API SP_MUST_CHECK int sp_join_foretell(const struct sp_join_opts *opts,
+					  struct sp_join_plan *plan, struct sp_errinfo *err);
 
 /* Results of a join; spindle-report(5) explains each figure. */
 struct sp_join_stats {
