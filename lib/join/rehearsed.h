@@ -17,8 +17,8 @@
 
 #define SP__REHEARSED_CHUNKS 3
 /*
- * Work of a rehearsal: at most about a second.  That of a record is 1: some 50 ns.  A page cache, a
- * file system or an array looks at each page of a request.
+ * Work of a rehearsal: about a second, with a file system up to three.  That of a record is 1: some
+ * 50 ns.  A page cache, a file system or an array looks at each block of 4 KB of a request.
  */
 #define SP__REHEARSAL_MOST 20000000
 #define SP__REHEARSAL_REQUEST 32
@@ -97,7 +97,7 @@ void sp__rehearsed_read_open(struct sp__rehearsal *r, struct sp__rehearsed_read 
 			     struct sp__rehearsed *from, uint64_t chunk_bytes, bool last_time);
 /* The bytes of the next chunk, once they are there; 0: the end, or an error. */
 uint64_t sp__rehearsed_next(struct sp__rehearsed_read *read);
-/* The rest is not read: waits for what was asked for, and frees its space if this is the last time. */
+/* The rest is not read: waits for what was asked for; the last time its space is free again. */
 void sp__rehearsed_stop(struct sp__rehearsed_read *read);
 
 #endif

@@ -264,9 +264,9 @@ SP_API SP_MUST_CHECK int sp_join_plan(const struct sp_join_opts *opts, struct sp
 
 /*
  * Fills in plan->seconds of a plan for the same options, on a simulated machine: its requests are
- * simulated, in about a second at most for inputs of any length.  It stays 0 for inputs of unknown
- * length, what the man page xjoin(1) says is not foretold, files that the device has no room for,
- * and joins of which even a part would take longer.  Pure.  0 or an error.
+ * simulated, in about a second, on a file system three, for inputs of any length.  It stays 0 for
+ * inputs of unknown length, what the man page xjoin(1) says is not foretold, files that the device
+ * has no room for, and joins of which even a part would take longer.  Pure.  0 or an error.
  */
 SP_API SP_MUST_CHECK int sp_join_foretell(const struct sp_join_opts *opts,
 					  struct sp_join_plan *plan, struct sp_errinfo *err);
