@@ -240,9 +240,8 @@ int main(void)
 	keys_have_numbers("-t| --header -k n:nr -k 1,1 -u",
 			  "--field-separator=| --header --key=2,2nr --key=1,1 --unique ");
 	keys_have_numbers("-t| --header -k m", "the header has no column 'm'; the nearest is 'n'");
-	keys_have_numbers(
-		"-t| --header -k n:2",
-		"stray character in field spec: invalid field specification 'n:2'");
+	keys_have_numbers("-t| --header -k n:2",
+			  "stray character in field spec: invalid field specification 'n:2'");
 	names_have_numbers("--csv --header -1 id -2 id:2", "invalid field number: 'id:2'");
 	names_have_numbers("--csv --header -1 id: -2 id", "--csv --header -11 -22 ");
 	keys_have_numbers("-t| --header -k n -k 3", "the header has 2 columns, not 3");

@@ -40,7 +40,7 @@ struct sp_columns {
 	char *taken; /* read from an input that is no regular file, as it was, or NULL */
 	size_t taken_bytes;
 	int taken_fd; /* what it was read from; -1: standard input, or nothing is taken */
-	bool empty; /* there is no header */
+	bool empty;   /* there is no header */
 	char **names;
 	size_t n;
 };

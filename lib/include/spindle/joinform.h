@@ -39,7 +39,7 @@ struct sp_join_form_key {
 
 struct sp_join_form {
 	struct sp_join_opts *opts;
-	bool plain; /* only what POSIX join has: one field without letters, no names */
+	bool plain;	   /* only what POSIX join has: one field without letters, no names */
 	bool only_regular; /* names only from regular files: see struct sp_columns */
 	/* The rest is the form's. */
 	struct sp_join_form_key key[2];
