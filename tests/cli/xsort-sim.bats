@@ -257,7 +257,7 @@ on()
 			 "write_settle_ms": 0.2, "read_overhead_ms": 0.1, "write_overhead_ms": 0.1}
 		EOF
 		for placement in contiguous track semiseq auto; do
-			args=(-S 512K --run-formation=load "--placement=$placement" --volume=sim:./spare.json,window=1 in)
+			args=(-S 512K --run-formation=load "--placement=$placement" "--volume=sim:./spare.json,window=1" in)
 			"$xsort" "${args[@]}" --explain 2>plan
 			"$xsort" "${args[@]}" --stats=r.json >out
 			cmp out want
