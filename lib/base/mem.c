@@ -8,6 +8,7 @@
 /* Larger blocks are mapped: malloc() may copy them to grow them, and keep them once freed. */
 #define MAPPED_BYTES (1u << 20)
 #define KEPT_BYTES (1u << 20)
+#define HUGE_BYTES (2u << 20)
 
 void sp__budget_init(struct sp__budget *b, uint64_t limit_bytes)
 {
@@ -116,15 +117,42 @@ void sp__bytes_release(struct sp__bytes *b, struct sp__budget *budget)
 	*b = (struct sp__bytes){ 0 };
 }
 
-void *sp__pages_alloc(size_t bytes, bool huge)
+static char *map(size_t bytes)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (p == MAP_FAILED)
-		return NULL;
-	if (huge)
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* Ends where a huge page does: the system makes whole ones only. */
+static char *map_aligned(size_t bytes)
+{
+	size_t all = (bytes + 4095) & ~(size_t)4095, after;
+	char *p = map(all + HUGE_BYTES);
+
+	if (!p)
+		return map(bytes);
+	after = ((uintptr_t)p + all) % HUGE_BYTES;
+	munmap(p, HUGE_BYTES - after);
+	p += HUGE_BYTES - after;
+	if (after)
+		munmap(p + all, after);
+	return p;
+}
+
+void *sp__pages_alloc(size_t bytes, bool huge)
+{
+	char *p = huge && bytes >= HUGE_BYTES ? map_aligned(bytes) : map(bytes);
+
+	if (p && huge)
 		sp__pages_huge(p, bytes);
 	return p;
+}
+
+size_t sp__pages_whole(size_t bytes)
+{
+	return bytes < HUGE_BYTES / 2 ? bytes
+				      : (bytes + HUGE_BYTES - 1) & ~(size_t)(HUGE_BYTES - 1);
 }
 
 void sp__pages_huge(void *p, size_t bytes)

@@ -47,9 +47,12 @@ void sp__bytes_release(struct sp__bytes *b, struct sp__budget *budget);
 /*
  * Page-aligned zeroed memory straight from the system, which costs resident
  * memory only where it is touched.  NULL if there is none.  huge asks for
- * huge pages where the system has them.
+ * huge pages where the system has them, the last of which ends with the memory: a device can
+ * move them at twice the speed of small ones, since each is one piece.
  */
 void *sp__pages_alloc(size_t bytes, bool huge);
+/* So much that all is in huge pages, for buffers of a device; small ones stay small. */
+size_t sp__pages_whole(size_t bytes);
 /* Asks for huge pages for the part that is not touched yet. */
 void sp__pages_huge(void *p, size_t bytes);
 /* Makes the memory resident now instead of at the first touch. */

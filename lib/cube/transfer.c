@@ -65,7 +65,7 @@ int sp__transfer_open(struct sp__transfer *t, struct sp_cube *cube, enum sp__op 
 	*t = (struct sp__transfer){ .cube = cube, .stats = stats, .err = err, .op = op };
 	t->begin_ns = sp__env_now_ns(&cube->env);
 	set_sizes(t);
-	t->pool = sp__pages_alloc(t->pool_bytes, false);
+	t->pool = sp__pages_alloc(t->pool_bytes, true);
 	t->requests = calloc(t->nrequests, sizeof(*t->requests));
 	t->free = calloc(t->nrequests, sizeof(*t->free));
 	t->lanes = calloc(t->nlanes, sizeof(*t->lanes));

@@ -345,7 +345,7 @@ static int open_queue(struct sp__chunks *c, const struct sp__rstream_opts *opts,
 		return rc;
 	c->slots = calloc(c->depth, sizeof(*c->slots));
 	c->state = malloc(c->window);
-	c->buf_bytes = c->depth * c->chunk_bytes;
+	c->buf_bytes = sp__pages_whole(c->depth * c->chunk_bytes);
 	c->buf = sp__pages_alloc(c->buf_bytes, true);
 	return c->slots && c->state && c->buf ? 0 : -ENOMEM;
 }

@@ -335,7 +335,7 @@ static int open_queue(struct sp__wstream *ws)
 /* Moves what has been gathered to an aligned beginning in new, larger memory. */
 static int change_buffer(struct sp__wstream *ws, size_t head)
 {
-	size_t bytes = ws->depth * ws->opts.chunk_bytes, rest = ws->filled - head;
+	size_t bytes = sp__pages_whole(ws->depth * ws->opts.chunk_bytes), rest = ws->filled - head;
 	char *buf = sp__pages_alloc(bytes, true);
 
 	if (!buf)

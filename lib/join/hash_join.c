@@ -241,8 +241,8 @@ static int open_hash(struct sp__hash *h, int build)
 	rc = sp__keying_init(&h->keying, &j->result.emit.cut, &j->opts, j->env.err);
 	if (rc < 0)
 		return rc;
-	h->read_mem = sp__pages_alloc(h->layout.read_bytes, false);
-	h->write_mem = sp__pages_alloc(h->layout.write_bytes, false);
+	h->read_mem = sp__pages_alloc(h->layout.read_bytes, true);
+	h->write_mem = sp__pages_alloc(h->layout.write_bytes, true);
 	h->crew_bytes = sp__crew_bytes(j, &h->layout);
 	h->bloom.nwords = h->layout.bloom_bytes / sizeof(uint64_t);
 	h->bloom.words = sp__pages_alloc(h->layout.bloom_bytes, false);

@@ -80,7 +80,7 @@ static int to_space(void *arg, const char *data, size_t bytes, bool whole)
 		rc = sp__hash_open_spill(&held->h, 1, l->buffered);
 		if (rc < 0)
 			return rc;
-		held->mem = sp__pages_alloc(l->write_bytes, false);
+		held->mem = sp__pages_alloc(l->write_bytes, true);
 		if (!held->mem || sp__run_new(&held->run, &held->h.j->env.budget) < 0)
 			return sp__join_no_memory(held->h.j);
 		held->writing = true;
