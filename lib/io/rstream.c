@@ -46,7 +46,7 @@
 #define DEPTH_MAX 64
 
 struct slot {
-	struct sp__request req;
+	struct sp__request req; /* first */
 	bool done;
 };
 
@@ -61,12 +61,14 @@ struct sp__rstream {
 	int status;	 /* SP_READY until the end or an error, which stay */
 	uint64_t offset; /* of the next byte to give */
 	size_t chunk_bytes;
-	char *buf; /* with a queue: pages of their own */
+	char *buf; /* with a queue: pages of their own, unless they are the caller's */
 	size_t buf_bytes;
+	bool borrowed;
 	struct sp__io_counters plain; /* of read(2) */
 
 	struct sp__volume *volume;
 	struct sp__queue *q;
+	bool shared; /* q belongs to the caller */
 	struct slot *slots;
 	unsigned depth, head;
 	unsigned nbusy; /* slots from head on */
@@ -155,14 +157,28 @@ static int next_plain(struct sp__rstream *rs, const char **data, size_t *bytes, 
 
 /* Queued. */
 
+/* What has been read, by any stream of the queue. */
 static int collect(struct sp__rstream *rs, bool wait)
 {
 	struct sp__request *done[DEPTH_MAX];
 	int n = sp__queue_reap(rs->q, done, DEPTH_MAX, wait ? 1 : 0, wait ? -1 : 0);
 
 	for (int i = 0; i < n; i++)
-		rs->slots[done[i]->tag].done = true;
+		((struct slot *)done[i])->done = true;
 	return n < 0 ? n : 0;
+}
+
+/* Until nothing of this stream is outstanding. */
+static int drain(struct sp__rstream *rs)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < rs->nbusy;)
+		if (rs->slots[(rs->head + i) % rs->depth].done)
+			i++;
+		else
+			rc = collect(rs, true);
+	return rc;
 }
 
 /* Requests chunks, as one batch, until `ahead` slots are busy, or most. */
@@ -170,6 +186,7 @@ static int read_ahead(struct sp__rstream *rs, unsigned most)
 {
 	unsigned want = sp__min(rs->ahead, most), n = 0;
 	struct sp__request *batch[DEPTH_MAX];
+	int rc;
 
 	for (; rs->nbusy < want && rs->ask < rs->known; rs->nbusy++) {
 		unsigned at = (rs->head + rs->nbusy) % rs->depth;
@@ -180,14 +197,16 @@ static int read_ahead(struct sp__rstream *rs, unsigned most)
 		*r = (struct sp__request){ .op = SP__OP_READ,
 					   .volume = rs->volume,
 					   .offset = rs->ask,
-					   .data = rs->buf + at * rs->chunk_bytes,
-					   .tag = at };
+					   .data = rs->buf + at * rs->chunk_bytes };
 		r->bytes = (uint32_t)(rest < rs->chunk_bytes ? rest : rs->chunk_bytes);
 		rs->slots[at].done = false;
 		rs->ask += r->bytes;
 		batch[n++] = r;
 	}
-	return n ? sp__queue_submit(rs->q, batch, n) : 0;
+	rc = n ? sp__queue_submit(rs->q, batch, n) : 0;
+	if (rc)
+		rs->nbusy -= n;
+	return rc;
 }
 
 /* The caller wants a chunk that is still being read. */
@@ -234,14 +253,10 @@ static int await_head(struct sp__rstream *rs, bool wait)
 
 static int go_plain(struct sp__rstream *rs, const char **data, size_t *bytes, bool wait)
 {
-	struct sp__request *drop[DEPTH_MAX];
+	int rc = drain(rs);
 
-	while (sp__queue_outstanding(rs->q)) {
-		int rc = sp__queue_reap(rs->q, drop, DEPTH_MAX, 1, -1);
-
-		if (rc < 0)
-			return fail(rs, rc, rs->offset);
-	}
+	if (rc)
+		return fail(rs, rc, rs->offset);
 	rs->queued = false;
 	if (lseek(rs->fd, (off_t)rs->offset, SEEK_SET) < 0)
 		return fail(rs, -errno, rs->offset);
@@ -282,14 +297,16 @@ static int next_queued(struct sp__rstream *rs, const char **data, size_t *bytes,
 
 static void unqueue(struct sp__rstream *rs)
 {
-	sp__queue_close(rs->q);
+	if (!rs->shared)
+		sp__queue_close(rs->q);
 	sp__volume_close(rs->volume);
 	free(rs->slots);
-	if (rs->q)
+	if (rs->q && !rs->borrowed)
 		sp__pages_free(rs->buf, rs->buf_bytes);
-	else
+	else if (!rs->borrowed)
 		free(rs->buf);
 	rs->q = NULL;
+	rs->shared = false;
 	rs->volume = NULL;
 	rs->slots = NULL;
 	rs->buf = NULL;
@@ -342,12 +359,15 @@ static int start_queue(struct sp__rstream *rs, const struct sp__rstream_opts *op
 	rc = choose_volume(rs, opts);
 	if (rc)
 		return rc;
-	rc = sp__queue_open(&rs->q, &qo, err);
+	rs->q = opts->queue;
+	rs->shared = rs->q;
+	if (!rs->q)
+		rc = sp__queue_open(&rs->q, &qo, err);
 	if (rc)
 		return rc;
 	rs->slots = calloc(rs->depth, sizeof(*rs->slots));
-	rs->buf_bytes = rs->depth * rs->chunk_bytes;
-	rs->buf = sp__pages_alloc(rs->buf_bytes, true);
+	rs->buf_bytes = sp__pages_whole(rs->depth * rs->chunk_bytes);
+	rs->buf = rs->borrowed ? opts->memory : sp__pages_alloc(rs->buf_bytes, true);
 	if (!rs->slots || !rs->buf)
 		return -ENOMEM;
 	rs->ask = rs->offset - rs->offset % rs->volume->align_bytes;
@@ -390,6 +410,7 @@ static int start(struct sp__rstream *rs, const struct sp__rstream_opts *opts,
 			return rc;
 		unqueue(rs);
 	}
+	rs->buf = opts->memory;
 	rs->pollable = !S_ISREG(st.st_mode);
 	rs->buf_bytes = rs->chunk_bytes < PLAIN_BYTES ? rs->chunk_bytes : PLAIN_BYTES;
 	if (S_ISREG(st.st_mode) && st.st_size > 0 && (uint64_t)st.st_size < rs->buf_bytes)
@@ -412,6 +433,7 @@ int sp__rstream_open(struct sp__rstream **out, int fd, const char *name,
 	rs->err = err;
 	rs->trace = opts->trace;
 	rs->whole = opts->whole;
+	rs->borrowed = opts->memory;
 	rs->status = SP_READY;
 	rs->chunk_bytes = opts->chunk_bytes;
 	rs->name = strdup(name);
@@ -470,7 +492,7 @@ void sp__rstream_counters(const struct sp__rstream *rs, struct sp__io_counters *
 	*c = rs->plain;
 	if (rs->unpacking)
 		sp__unpacking_counters(rs->unpacking, c);
-	if (rs->q)
+	if (rs->q && !rs->shared)
 		sp__io_add(c, sp__queue_counters(rs->q));
 }
 

@@ -19,7 +19,13 @@
 #include "io/queue.h"
 
 struct sp__rstream_opts {
-	const char *engine;	/* as in sp__queue_opts */
+	const char *engine; /* as in sp__queue_opts */
+	/*
+	 * Of the caller, for several streams of one thread, and with their counts; it is closed
+	 * before they are.  NULL: each has one of its own.
+	 */
+	struct sp__queue *queue;
+	char *memory;		/* for `depth` chunks, page-aligned, of the caller; or NULL */
 	enum sp__direct direct; /* _ALWAYS: even if cached; buffered if it cannot be done */
 	size_t chunk_bytes;	/* of one request; multiple of 4096 */
 	unsigned depth;		/* chunks: one with the caller, at most the rest ahead; up to 64 */

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
+#include "base/minmax.h"
 #include "flow/scan.h"
 #include "sort/state.h"
 
@@ -11,8 +12,9 @@
 #define FAN_IN_BYTES (16u << 10)
 #define FAN_IN_LEAST 16
 #define FAN_IN_MOST 1000
-/* Up to this many inputs each get their own queue, and so a descriptor or two. */
-#define QUEUES_MAX 4
+/* Chunks are read ahead if two of each input are at least that large; one may be smaller. */
+#define AHEAD_BYTES (64u << 10)
+#define DEPTH_MOST 256
 
 static int get(void *ctx, size_t index, bool wait, const char **data, size_t *bytes)
 {
@@ -26,27 +28,42 @@ static int get(void *ctx, size_t index, bool wait, const char **data, size_t *by
 	return rc;
 }
 
+static int open_shared(struct sp__inputs *in, const struct sp__rstream_opts *o, unsigned n,
+		       struct sp_errinfo *err)
+{
+	struct sp__queue_opts q = { .engine = o->engine,
+				    .depth = sp__min(o->depth * n, DEPTH_MOST),
+				    .device = o->device };
+
+	in->chunks_bytes = n * o->depth * o->chunk_bytes;
+	in->chunks = sp__pages_alloc(in->chunks_bytes, true);
+	if (!in->chunks)
+		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	return sp__queue_open(&in->queue, &q, err);
+}
+
 int sp__inputs_open(const struct sp_sort *s, struct sp__inputs *in, unsigned n,
 		    struct sp__cursor *cursors, struct sp_errinfo *err)
 {
+	size_t each = in->memory_bytes / n;
 	struct sp__rstream_opts o = { .engine = s->opts.run.engine,
 				      .direct = SP__DIRECT_AUTO,
-				      .depth = 2,
+				      .depth = each < 2 * AHEAD_BYTES ? 1 : 2,
 				      .whole = true,
 				      .device = sp__env_reading(&s->env).device };
-	size_t chunk;
+	int shared;
 
-	if (n > QUEUES_MAX && !o.device) {
-		o.engine = "sync";
-		o.depth = 1;
-	}
-	chunk = in->memory_bytes / (o.depth * n) & ~(size_t)4095;
-	o.chunk_bytes = chunk < 4096 ? 4096 : chunk > 1u << 20 ? 1u << 20 : chunk;
+	o.chunk_bytes = sp__max(4096u, sp__min(each / o.depth, 1u << 20) & ~(size_t)4095);
+	shared = open_shared(in, &o, n, err);
+	if (shared < 0)
+		return shared;
+	o.queue = in->queue;
 	for (unsigned i = 0; i < n; i++) {
 		struct sp__input *input = &in->list[in->next];
 		int rc;
 
 		o.sim_file = in->sim_file + in->next;
+		o.memory = in->chunks + i * o.depth * o.chunk_bytes;
 		input->fd = sp__input_open(input->name, err);
 		if (input->fd < 0)
 			return input->fd;
@@ -68,6 +85,9 @@ void sp__inputs_close(struct sp__inputs *in)
 {
 	struct sp__io_counters c;
 
+	if (in->queue)
+		sp__io_add(&in->done, sp__queue_counters(in->queue));
+	sp__queue_close(in->queue);
 	for (unsigned i = 0; i < in->next; i++) {
 		struct sp__input *input = &in->list[i];
 
@@ -79,6 +99,9 @@ void sp__inputs_close(struct sp__inputs *in)
 		input->stream = NULL;
 		sp__input_close(input->name, input->fd);
 	}
+	sp__pages_free(in->chunks, in->chunks_bytes);
+	in->queue = NULL;
+	in->chunks = NULL;
 }
 
 void sp__inputs_part(struct sp__inputs *in, unsigned n, struct sp__inputs *part)

@@ -78,9 +78,12 @@ struct sp__input {
 struct sp__inputs {
 	struct sp__input *list;
 	unsigned n;
-	unsigned next;	      /* the first not merged yet */
-	unsigned fan_in;      /* the most open at a time */
-	size_t memory_bytes;  /* for the streams of all that are open */
+	unsigned next;		 /* the first not merged yet */
+	unsigned fan_in;	 /* the most open at a time */
+	size_t memory_bytes;	 /* for the streams of all that are open */
+	struct sp__queue *queue; /* of those, */
+	char *chunks;		 /* and their memory */
+	size_t chunks_bytes;
 	unsigned sim_file;    /* number of the first one on a simulated machine */
 	bool files;	      /* all are regular files, so reading them never waits for others, */
 	uint64_t total_bytes; /* ... of that size */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/mem.h"
 #include "base/rng.h"
 #include "io/rstream.h"
 #include "tap.h"
@@ -305,6 +306,63 @@ static void check_ahead(void)
 	   "the whole depth ahead of who reads to the end");
 }
 
+#define STREAMS 3
+
+/* Streams that share a queue and memory, read in turn; then one is left in the middle. */
+static void check_shared(const char *engine)
+{
+	struct sp__rstream_opts o = options(engine, SP__DIRECT_ALWAYS);
+	struct sp__queue_opts qo = { .engine = engine, .depth = 2 };
+	const size_t each = o.depth * CHUNK;
+	char *memory = sp__pages_alloc(STREAMS * each, true);
+	struct sp__rstream *rs[STREAMS] = { NULL };
+	size_t at[STREAMS] = { 0 }, bytes;
+	struct sp__io_counters c, of_queue;
+	int fd[STREAMS], ends = 0;
+	bool right = memory;
+	const char *data;
+
+	if (sp__queue_open(&o.queue, &qo, NULL)) {
+		skip("streams share a queue", engine);
+		sp__pages_free(memory, STREAMS * each);
+		return;
+	}
+	for (int i = 0; i < STREAMS; i++) {
+		fd[i] = temp_file(BIG);
+		o.memory = memory + (size_t)i * each;
+		right &= sp__rstream_open(&rs[i], fd[i], "file", &o, NULL) == 0;
+	}
+	/* The last one falls behind, and is abandoned. */
+	for (unsigned turn = 0; right && ends < STREAMS - 1; turn++) {
+		int i = turn % 10 ? (int)(turn % (STREAMS - 1)) : STREAMS - 1;
+		int rc = sp__rstream_next(rs[i], &data, &bytes, true);
+
+		if (rc == SP_READY) {
+			right = data >= memory + (size_t)i * each &&
+				data + bytes <= memory + (size_t)(i + 1) * each &&
+				memcmp(data, truth + at[i], bytes) == 0;
+			at[i] += bytes;
+		} else if (rc == SP_END && at[i] == BIG) {
+			at[i] = 0;
+			ends++;
+		} else if (rc != SP_END) {
+			right = false;
+		}
+	}
+	ok(right && at[STREAMS - 1] > 0 && at[STREAMS - 1] < BIG,
+	   "streams with one queue (%s) and memory are read in turn", engine ? engine : "auto");
+	of_queue = *sp__queue_counters(o.queue);
+	sp__rstream_counters(rs[0], &c);
+	ok(of_queue.read_bytes > 2 * c.read_bytes && of_queue.read_bytes > 2 * (BIG - CHUNK),
+	   "the queue counts their requests");
+	sp__queue_close(o.queue);
+	for (int i = 0; i < STREAMS; i++) {
+		sp__rstream_close(rs[i]);
+		close(fd[i]);
+	}
+	sp__pages_free(memory, STREAMS * each);
+}
+
 int main(void)
 {
 	struct sp__rng rng = { 7 };
@@ -324,6 +382,10 @@ int main(void)
 	check_pipe();
 	check_no_wait();
 	check_ahead();
+	check_shared(NULL);
+	check_shared("sync");
+	check_shared("libaio");
+	check_shared("fault:REORDER=2:auto");
 	free(truth);
 	return done();
 }
