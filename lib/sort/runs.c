@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/host.h"
 #include "base/minmax.h"
+#include "sort/merge_parts.h"
 #include "sort/state.h"
 
 #define PREFETCH 8
@@ -97,13 +98,20 @@ static bool outgrows_cache(const struct sp_sort *s)
 	       s->spilled.store->write_bytes - s->spilled.store->read_bytes > sp__host_unwritten();
 }
 
+/* To plan reading by them, or to cut the final merge into parts if there is room for them. */
+static bool needs_last_keys(const struct sp_sort *s)
+{
+	return sp__readplan_needs_sequence(s->plan.readahead) ||
+	       (sp__parts_possible(s) && s->plan.strategy[SP_READ_CLUSTER].feasible);
+}
+
 int sp__runs_open_spill(struct sp_sort *s)
 {
 	struct sp__spill_opts o = sp__env_spilling(&s->env);
 
 	if (s->spilled.store)
 		return 0;
-	if (sp__readplan_needs_sequence(s->plan.readahead))
+	if (needs_last_keys(s))
 		s->spilled.lastkey_fn = lastkey;
 	o.direct = spill_direct(s);
 	o.page_bytes = s->plan.page_bytes;
