@@ -7,6 +7,7 @@
 #define SP__BASE_FEW_H
 
 #include <endian.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -35,6 +36,28 @@ static inline uint64_t sp__load_few(const void *data, size_t bytes)
 	       (uint64_t)p[bytes - 1] << 8 * (bytes - 1);
 }
 
+/* The same where `readable` bytes, at least as many, may be read: without a branch if it is 8. */
+static inline uint64_t sp__load_near(const void *data, size_t bytes, size_t readable)
+{
+	static const uint64_t mask[9] = {
+		0x0,	      0xFF,	      0xFFFF,		0xFFFFFF,	   0xFFFFFFFF,
+		0xFFFFFFFFFF, 0xFFFFFFFFFFFF, 0xFFFFFFFFFFFFFF, 0xFFFFFFFFFFFFFFFF
+	};
+	uint64_t word;
+
+	if (__builtin_expect(readable < 8, 0))
+		return sp__load_few(data, bytes);
+	memcpy(&word, data, 8);
+	return le64toh(word) & mask[bytes < 8 ? bytes : 8];
+}
+
+/* !memcmp() */
+static inline bool sp__same_bytes(const void *a, const void *b, size_t bytes)
+{
+	return sp__load_few(a, bytes) == sp__load_few(b, bytes) &&
+	       (bytes <= 8 || !memcmp(a, b, bytes));
+}
+
 /* memcpy(), fast for a record of few bytes. */
 static inline void sp__copy_record(char *to, const char *from, size_t bytes)
 {
@@ -60,6 +83,15 @@ static inline void sp__copy_record(char *to, const char *from, size_t bytes)
 	memcpy(&high, from + bytes - 4, 4);
 	memcpy(to, &low, 4);
 	memcpy(to + bytes - 4, &high, 4);
+}
+
+/* The same where `room` bytes, at least as many, may be read, and written. */
+static inline void sp__copy_near(char *to, const char *from, size_t bytes, size_t room)
+{
+	if (bytes <= SP__COPY_SHORT && __builtin_expect(room >= SP__COPY_SHORT, 1))
+		memcpy(to, from, SP__COPY_SHORT);
+	else
+		sp__copy_record(to, from, bytes);
 }
 
 #endif

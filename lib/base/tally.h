@@ -22,15 +22,22 @@ struct sp__tally {
 	uint64_t bytes;
 };
 
-static inline uint64_t sp__record_hash(const char *rec, size_t bytes)
+/* reach: bytes that may be read from the record on, at least its own. */
+static inline uint64_t sp__record_hash_near(const char *rec, size_t bytes, size_t reach)
 {
-	uint64_t head = sp__load_few(rec, bytes);
-	uint64_t tail = bytes >= 8 ? sp__load_few(rec + bytes - 8, 8) : 0;
+	static const char none[8];
+	uint64_t head = sp__load_near(rec, bytes, reach);
+	uint64_t tail = sp__load_few(bytes >= 8 ? rec + bytes - 8 : none, 8);
 	unsigned __int128 product;
 
 	product = (unsigned __int128)(head ^ (UINT64_C(0x9E3779B97F4A7C15) + bytes)) *
 		  (tail ^ UINT64_C(0xD6E8FEB86659FD93));
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static inline uint64_t sp__record_hash(const char *rec, size_t bytes)
+{
+	return sp__record_hash_near(rec, bytes, bytes);
 }
 
 /* A record that is known by a number. */
@@ -40,10 +47,16 @@ static inline void sp__tally_count(struct sp__tally *t, uint64_t of_record)
 	t->sum += of_record;
 }
 
+static inline void sp__tally_add_near(struct sp__tally *t, const char *rec, size_t bytes,
+				      size_t reach)
+{
+	sp__tally_count(t, sp__record_hash_near(rec, bytes, reach));
+	t->bytes += bytes;
+}
+
 static inline void sp__tally_add(struct sp__tally *t, const char *rec, size_t bytes)
 {
-	sp__tally_count(t, sp__record_hash(rec, bytes));
-	t->bytes += bytes;
+	sp__tally_add_near(t, rec, bytes, bytes);
 }
 
 static inline void sp__tally_join(struct sp__tally *to, const struct sp__tally *from)

@@ -489,6 +489,20 @@ int sp__wstream_put(struct sp__wstream *ws, const void *data, size_t bytes)
 	return ws->error;
 }
 
+int sp__wstream_put_near(struct sp__wstream *ws, const char *data, size_t bytes, size_t reach)
+{
+	size_t room = ws->opts.chunk_bytes - ws->filled;
+
+	/* Short records into a chunk that they do not fill. */
+	if (!ws->queued || ws->error || bytes >= room)
+		return sp__wstream_put(ws, data, bytes);
+	sp__copy_near(ws->buf + ws->fill * ws->opts.chunk_bytes + ws->filled, data, bytes,
+		      sp__min(reach, room));
+	ws->filled += bytes;
+	ws->put_bytes += bytes;
+	return 0;
+}
+
 int sp__wstream_flush(struct sp__wstream *ws)
 {
 	return ws->error || ws->queued || ws->packing ? ws->error : flush(ws);

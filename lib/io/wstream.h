@@ -43,6 +43,9 @@ SP_MUST_CHECK int sp__wstream_open(struct sp__wstream **ws, int fd, const char *
 				   const struct sp__wstream_opts *opts, struct sp_errinfo *err);
 /* Copies the bytes, or writes them; waits while all chunks are in flight. */
 SP_MUST_CHECK int sp__wstream_put(struct sp__wstream *ws, const void *data, size_t bytes);
+/* The same where `reach` bytes, at least as many, may be read from data on. */
+SP_MUST_CHECK int sp__wstream_put_near(struct sp__wstream *ws, const char *data, size_t bytes,
+				       size_t reach);
 /*
  * Writes what has been put, unless it goes through a queue: then it waits for a whole chunk; or is
  * compressed.

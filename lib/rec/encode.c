@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
+#include "base/minmax.h"
 #include "rec/keyset.h"
 
 #define PART_BYTES ((size_t)64 << 10)
@@ -94,8 +95,8 @@ static unsigned char *encode_typed(const struct sp_keyset *ks, const struct sp__
 
 	switch (c->key.type) {
 	case SP_KEY_NUMERIC:
-		return sp__number_encode(ks, s, s + n, c->last && !c->key.reverse, false, out,
-					 room);
+		return sp__number_encode(ks, s, s + n, s + n, c->last && !c->key.reverse, false,
+					 out, room);
 	case SP_KEY_HUMAN:
 		return sp__human_encode(ks, s, s + n, out, room);
 	case SP_KEY_GENERAL:
@@ -231,7 +232,7 @@ static int encode_number(const struct sp_keyset *ks, const char *rec, size_t byt
 			 struct sp__keybuf *buf)
 {
 	const struct sp_key *k = &ks->comp[0].key;
-	const char *s = sp__field_begin(ks, k, rec, bytes);
+	const char *s = k->sword || k->schar ? sp__field_begin(ks, k, rec, bytes) : rec;
 	size_t room = SP__NUMBER_MAX(bytes), need = room;
 
 	if (__builtin_expect(bytes > SP__KEY_MOST, 0) && !buf->uncut) {
@@ -240,9 +241,10 @@ static int encode_number(const struct sp_keyset *ks, const char *rec, size_t byt
 	}
 	if (sp__keybuf_reserve(buf, need))
 		return -ENOMEM;
-	buf->bytes = (size_t)(sp__number_encode(ks, s, rec + bytes, !k->reverse, k->reverse,
-						buf->data, room) -
-			      buf->data);
+	buf->bytes =
+		(size_t)(sp__number_encode(ks, s, rec + bytes, rec + sp__max(bytes, buf->reach),
+					   !k->reverse, k->reverse, buf->data, room) -
+			 buf->data);
 	return 0;
 }
 

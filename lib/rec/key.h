@@ -64,7 +64,8 @@ static inline const struct sp__keyset *sp__ks(const struct sp_keyset *ks)
 struct sp__keybuf {
 	unsigned char *data;
 	size_t bytes, capacity;
-	bool uncut; /* the caller's: keys are to be whole, whatever their length */
+	bool uncut;   /* the caller's: keys are to be whole, whatever their length, */
+	size_t reach; /* ... and as many bytes may be read from the record on; or 0 */
 	struct sp__keybuf *scratch;
 };
 
@@ -134,6 +135,12 @@ static inline int sp__order_bytes(const void *a, size_t an, const void *b, size_
 static inline uint64_t sp__key_prefix(const void *key, size_t bytes)
 {
 	return __builtin_bswap64(sp__load_few(key, bytes));
+}
+
+/* The same where `readable` bytes, at least as many, may be read. */
+static inline uint64_t sp__key_prefix_near(const void *key, size_t bytes, size_t readable)
+{
+	return __builtin_bswap64(sp__load_near(key, bytes, readable));
 }
 
 /*

@@ -123,9 +123,13 @@ int sp__text_compare(const struct sp__comp *c, const char *a, size_t an, const c
 
 #define SP__NUMBER_MAX(n) ((n) / 2 + 32)
 
-/* last: a positive number not flipped may do without its terminator. */
+/*
+ * reach: up to there, lim or later, bytes may be read.  last: a positive number not flipped may do
+ * without its terminator.
+ */
 unsigned char *sp__number_encode(const struct sp_keyset *ks, const char *s, const char *lim,
-				 bool last, bool reverse, unsigned char *out, size_t room);
+				 const char *reach, bool last, bool reverse, unsigned char *out,
+				 size_t room);
 unsigned char *sp__human_encode(const struct sp_keyset *ks, const char *s, const char *lim,
 				unsigned char *out, size_t room);
 int sp__number_compare(const struct sp_keyset *ks, const char *a, const char *alim, const char *b,

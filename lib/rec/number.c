@@ -142,10 +142,10 @@ static unsigned char *encode_general(const struct sp__numfmt *f, const char *s, 
 	return out;
 }
 
-/* Eight bytes, zeros for those past lim. */
-static inline uint64_t load8(const char *s, const char *lim)
+/* Eight bytes, zeros for those past lim; up to end they may be read. */
+static inline uint64_t load8(const char *s, const char *lim, const char *end)
 {
-	return sp__load_few(s, (size_t)(lim - s));
+	return sp__load_near(s, (size_t)(lim - s), (size_t)(end - s));
 }
 
 /* How many of the eight bytes, xored with '0', are digits before one is not. */
@@ -177,10 +177,10 @@ static inline uint64_t low_bytes(uint64_t v, unsigned n)
  * time; NULL for all others.  Writes up to ten bytes more than it returns.
  */
 static inline unsigned char *encode_integer(const struct sp__numfmt *f, const char *s,
-					    const char *lim, bool terminate, unsigned char flip,
-					    unsigned char *out)
+					    const char *lim, const char *end, bool terminate,
+					    unsigned char flip, unsigned char *out)
 {
-	uint64_t v = load8(s, lim), t = v ^ 0x3030303030303030u, t2 = 0, word;
+	uint64_t v = load8(s, lim, end), t = v ^ 0x3030303030303030u, t2 = 0, word;
 	unsigned n = leading_digits(t), n2 = 0, bytes, bytes2;
 	int next;
 
@@ -189,7 +189,7 @@ static inline unsigned char *encode_integer(const struct sp__numfmt *f, const ch
 	if (n < 8) {
 		next = (int)(v >> 8 * n & 0xFF);
 	} else {
-		v = load8(s + 8, lim);
+		v = load8(s + 8, lim, end);
 		t2 = v ^ 0x3030303030303030u;
 		n2 = leading_digits(t2);
 		if (n2 == 8)
@@ -215,7 +215,8 @@ static inline unsigned char *encode_integer(const struct sp__numfmt *f, const ch
 }
 
 unsigned char *sp__number_encode(const struct sp_keyset *ks, const char *s, const char *lim,
-				 bool last, bool reverse, unsigned char *out, size_t room)
+				 const char *reach, bool last, bool reverse, unsigned char *out,
+				 size_t room)
 {
 	const struct sp__numfmt *f = &ks->numfmt;
 	unsigned char flip = reverse ? 0xFF : 0, *end;
@@ -225,7 +226,7 @@ unsigned char *sp__number_encode(const struct sp_keyset *ks, const char *s, cons
 		flip ^= 0xFF;
 		s++;
 	}
-	end = SP__LITTLE_ENDIAN ? encode_integer(f, s, lim, !last || flip, flip, out) : NULL;
+	end = SP__LITTLE_ENDIAN ? encode_integer(f, s, lim, reach, !last || flip, flip, out) : NULL;
 	if (!end)
 		end = encode_general(f, s, lim, !last || flip, flip, out, room);
 	if (!end) {
@@ -365,7 +366,7 @@ unsigned char *sp__human_encode(const struct sp_keyset *ks, const char *s, const
 				unsigned char *out, size_t room)
 {
 	*out++ = (unsigned char)(order_of(ks, s, lim) + 16);
-	return sp__number_encode(ks, s, lim, false, false, out, room);
+	return sp__number_encode(ks, s, lim, lim, false, false, out, room);
 }
 
 int sp__human_compare(const struct sp_keyset *ks, const char *a, const char *alim, const char *b,

@@ -6,6 +6,9 @@
 #define SP__REC_RECFMT_H
 
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 #include <spindle/batch.h>
 #include <spindle/error.h>
 #include <spindle/rec.h>
@@ -20,18 +23,38 @@
 const char *sp__rec_end_csv(const char *data, size_t bytes, char separator, uint64_t *scanned);
 
 /*
+ * End of the line that begins at data, or NULL.  Short ones are looked for in line: calling
+ * memchr() costs more than it finds.
+ */
+static inline const char *sp__line_end(const char *data, size_t bytes, char eol)
+{
+	const char *p;
+
+#ifdef __SSE2__
+	if (bytes >= 16) {
+		__m128i chunk = _mm_loadu_si128((const __m128i *)(const void *)data);
+		unsigned hits =
+			(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(chunk, _mm_set1_epi8(eol)));
+
+		if (hits)
+			return data + __builtin_ctz(hits) + 1;
+	}
+#endif
+	p = memchr(data, eol, bytes);
+	return p ? p + 1 : NULL;
+}
+
+/*
  * End of the record that begins at data: one past its terminator (or its last
  * byte), or NULL if it does not end before data + bytes.
  */
 static inline const char *sp__rec_end(const struct sp_recfmt *f, const char *data, size_t bytes)
 {
-	const char *p;
 	uint64_t scanned = 0;
 
 	switch (f->kind) {
 	case SP_REC_LINE:
-		p = memchr(data, f->eol, bytes);
-		return p ? p + 1 : NULL;
+		return sp__line_end(data, bytes, f->eol);
 	case SP_REC_FIXED:
 		return bytes >= f->fixed_bytes ? data + f->fixed_bytes : NULL;
 	case SP_REC_CSV:

@@ -44,6 +44,7 @@ static int next_in_memory(struct sp__cursor *c)
 	if (e + 6 < c->entry_end)
 		sp__runbuf_prefetch(c->buf, e + 6);
 	c->rec = sp__runbuf_record(c->buf, e, &c->bytes);
+	c->reach = c->buf->used - sp__ref_offset(e->ref);
 	c->more = sp__runbuf_number(c->buf, e) - 1;
 	c->key = NULL;
 	return SP_READY;
@@ -60,13 +61,27 @@ static inline void prefetch_next(const struct sp__cursor *c)
 	__builtin_prefetch(c->at + c->bytes + 64);
 }
 
+/* The key where it lies in the record. */
+static inline void slice_key(struct sp__cursor *c, const struct sp_keyset *keys, size_t bytes)
+{
+	const struct sp__keyset *ks = sp__ks(keys);
+	const char *key = c->rec;
+	size_t n = bytes;
+
+	if (!ks->whole)
+		sp__key_slice(keys, c->rec, bytes, &key, &n);
+	c->key = (const unsigned char *)key;
+	c->key_bytes = n;
+	c->prefix = sp__key_prefix_near(key, n, c->reach - (size_t)(key - c->rec)) ^
+		    (ks->descending ? ~UINT64_C(0) : 0);
+}
+
 /* The current record's key, in the form of the key set. */
 static inline int find_key(struct sp__cursor *c, const struct sp__cursor_env *env)
 {
 	const struct sp__keyset *ks = sp__ks(env->keys);
 	size_t bytes = c->bytes - sp__rec_term(&ks->format);
 	struct sp__keybuf *kb;
-	const char *key;
 	int rc;
 
 	if (c->feed.read)
@@ -74,21 +89,17 @@ static inline int find_key(struct sp__cursor *c, const struct sp__cursor_env *en
 	if (env->keyless || c->same) /* same: the key is there */
 		return SP_READY;
 	if (ks->form == SP__KEY_INPLACE) {
-		if (ks->whole) {
-			c->key = (const unsigned char *)c->rec;
-			c->key_bytes = bytes;
-			return SP_READY;
-		}
-		sp__key_slice(env->keys, c->rec, bytes, &key, &c->key_bytes);
-		c->key = (const unsigned char *)key;
+		slice_key(c, env->keys, bytes);
 		return SP_READY;
 	}
 	kb = &c->keybuf[c->which ^= 1];
+	kb->reach = c->reach;
 	rc = sp__key_encode(env->keys, c->rec, bytes, kb);
 	if (rc < 0)
 		return rc;
 	c->key = rc ? NULL : kb->data;
 	c->key_bytes = rc ? 0 : kb->bytes;
+	c->prefix = rc ? 0 : sp__key_prefix_near(c->key, c->key_bytes, kb->capacity);
 	return SP_READY;
 }
 
@@ -134,7 +145,7 @@ static int take_carried(struct sp__cursor *c, const struct sp__cursor_env *env)
 	c->head = c->feed.counted ? sp__count_get(c->carry.data, c->carry.bytes, &number) : 0;
 	c->more = number - 1;
 	c->rec = c->carry.data + c->head;
-	c->bytes = c->carry.bytes - c->head;
+	c->bytes = c->reach = c->carry.bytes - c->head;
 	return find_key(c, env);
 }
 
@@ -193,7 +204,7 @@ static int last_record(struct sp__cursor *c, const struct sp__cursor_env *env)
 		return sp__rec_unclosed(f, c->carry.data, c->carry.bytes - 1, c->feed.name,
 					c->newlines, env->err);
 	c->rec = c->carry.data;
-	c->bytes = c->carry.bytes;
+	c->bytes = c->reach = c->carry.bytes;
 	return find_key(c, env);
 }
 
@@ -274,9 +285,7 @@ static int cross(struct sp__cursor *c, const struct sp__cursor_env *env, bool wa
 /* Is the record that follows in the span identical with the current one? */
 static inline bool repeats(const struct sp__cursor *c, const char *rec, size_t bytes)
 {
-	return c->rec && !c->moved && c->bytes == bytes &&
-	       sp__load_few(c->rec, bytes) == sp__load_few(rec, bytes) &&
-	       !memcmp(c->rec, rec, bytes);
+	return c->rec && !c->moved && c->bytes == bytes && sp__same_bytes(c->rec, rec, bytes);
 }
 
 static inline void take_record(struct sp__cursor *c, const struct sp__cursor_env *env,
@@ -288,6 +297,7 @@ static inline void take_record(struct sp__cursor *c, const struct sp__cursor_env
 	c->same = sp__ks(env->keys)->form != SP__KEY_INPLACE && repeats(c, rec, bytes);
 	c->rec = rec;
 	c->bytes = bytes;
+	c->reach = (size_t)(c->end - rec);
 	c->at = next;
 }
 
@@ -304,6 +314,7 @@ int sp__cursor_next(struct sp__cursor *c, const struct sp__cursor_env *env, bool
 		c->same = false;
 		c->prev_key = c->key;
 		c->prev_key_bytes = c->key_bytes;
+		c->prev_prefix = c->prefix;
 	}
 	for (;;) {
 		if (!c->partial && c->at < c->end) {

@@ -30,8 +30,10 @@ struct sp__cursor {
 	size_t bytes;
 	uint64_t more;		  /* --count: the number of records that it stands for, less one */
 	size_t head;		  /* ... and how many bytes right before it that takes in a feed */
+	size_t reach;		  /* bytes that may be read from rec on, at least its own */
 	const unsigned char *key; /* NULL: none yet (memory), or no byte key */
 	size_t key_bytes;
+	uint64_t prefix; /* only for feeds: the key's, as in an entry */
 
 	const struct sp__runbuf *buf; /* memory cursor: entries not yet passed */
 	const struct sp__entry *entry, *entry_end;
@@ -47,6 +49,7 @@ struct sp__cursor {
 	int which;
 	const unsigned char *prev_key; /* of the record before; only for feeds */
 	size_t prev_key_bytes;
+	uint64_t prev_prefix;
 	bool moved; /* the record before lies in saved, see cursor.c */
 	bool same;  /* it is known to be identical, so its encoded key is this one's */
 };

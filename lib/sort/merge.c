@@ -66,10 +66,14 @@ static bool decide(const struct sp__merge *m, const struct sp__match *a, const s
 		   bool keys_equal)
 {
 	const struct sp__cursor *x = &m->cursors[a->cursor], *y = &m->cursors[b->cursor];
-	int c = keys_equal ? sp__key_last_resort(m->keys, x->rec, content(m, x->bytes), y->rec,
-						 content(m, y->bytes))
-			   : sp_keyset_compare(m->keys, x->rec, content(m, x->bytes), y->rec,
-					       content(m, y->bytes));
+	int c;
+
+	if (x->bytes == y->bytes && sp__same_bytes(x->rec, y->rec, x->bytes))
+		return a->cursor < b->cursor;
+	c = keys_equal ? sp__key_last_resort(m->keys, x->rec, content(m, x->bytes), y->rec,
+					     content(m, y->bytes))
+		       : sp_keyset_compare(m->keys, x->rec, content(m, x->bytes), y->rec,
+					   content(m, y->bytes));
 
 	return c ? c < 0 : a->cursor < b->cursor;
 }
@@ -269,15 +273,23 @@ static uint64_t code_after_cut(const struct sp__merge *m, const struct sp__curso
 static uint64_t code_after(struct sp__merge *m, struct sp__cursor *c)
 {
 	bool down = sp__ks(m->keys)->descending;
+	uint64_t prefix = c->buf ? c->entry[0].prefix : c->prefix;
+	uint64_t prev_prefix = c->buf ? c->entry[-1].prefix : c->prev_prefix;
 	const unsigned char *key, *before = c->prev_key;
 	size_t bytes, before_bytes = c->prev_key_bytes, at;
 	int order;
 
-	if (c->buf) {
-		if ((c->entry[0].prefix ^ c->entry[-1].prefix) >> 16)
-			return (UINT64_C(0xFFFE) << 48) | c->entry->prefix >> 16;
+	if ((prefix ^ prev_prefix) >> 16)
+		return prefix < prev_prefix ? SP__OVC_ENDED
+					    : (UINT64_C(0xFFFE) << 48) | prefix >> 16;
+	if (c->same)
+		return 0;
+	if (!c->buf && c->key_bytes >= SP__OVC_UNIT_BYTES &&
+	    c->prev_key_bytes >= SP__OVC_UNIT_BYTES && prefix != prev_prefix)
+		return prefix < prev_prefix ? SP__OVC_ENDED
+					    : sp__ovc_make(c->key, c->key_bytes, 1, down);
+	if (c->buf)
 		before = sp__runbuf_key(c->buf, c->entry - 1, &before_bytes);
-	}
 	key = key_of(c, &bytes);
 	at = sp__mismatch(before, before_bytes, key, bytes, 0);
 	order = sp__order_at(before, before_bytes, key, bytes, at);
@@ -401,6 +413,7 @@ const struct sp__cursor *sp__merge_current(const struct sp__merge *m)
 
 int sp__merge_next(struct sp__merge *m, bool wait)
 {
+	const struct sp__cursor *c;
 	int rc = 0;
 
 	if (!m->started)
@@ -411,8 +424,10 @@ int sp__merge_next(struct sp__merge *m, bool wait)
 		return rc;
 	if (!m->n || m->tree[0].code == SP__OVC_ENDED)
 		return SP_END;
-	m->rec = m->cursors[m->tree[0].cursor].rec;
-	m->bytes = m->cursors[m->tree[0].cursor].bytes;
+	c = &m->cursors[m->tree[0].cursor];
+	m->rec = c->rec;
+	m->bytes = c->bytes;
+	m->reach = c->reach;
 	m->equal = !m->plain && m->prev && equals_prev(m);
 	return SP_READY;
 }

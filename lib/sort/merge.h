@@ -34,8 +34,9 @@ struct sp__merge {
 
 	const char *rec; /* the current winner */
 	size_t bytes;
-	bool equal; /* its key equals that of the winner before */
-	bool plain; /* set by the caller: equal is not needed, and false; more() is not called */
+	size_t reach; /* bytes that may be read from rec on */
+	bool equal;   /* its key equals that of the winner before */
+	bool plain;   /* set by the caller: equal is not needed, and false; more() is not called */
 	unsigned passed;  /* the cursor of the previous winner */
 	const char *prev; /* the previous winner; NULL at first */
 	size_t prev_bytes;

@@ -237,8 +237,9 @@ static int merge_part(struct part *part)
 	int rc;
 
 	while ((rc = sp__merge_next(m, true)) == SP_READY) {
-		sp__tally_add(m->equal ? &part->dropped : &part->given, m->rec, m->bytes);
-		rc = m->equal ? 0 : sp__wstream_put(part->stream, m->rec, m->bytes);
+		sp__tally_add_near(m->equal ? &part->dropped : &part->given, m->rec, m->bytes,
+				   m->reach);
+		rc = m->equal ? 0 : sp__wstream_put_near(part->stream, m->rec, m->bytes, m->reach);
 		if (rc < 0)
 			return rc;
 		done += m->bytes;

@@ -73,9 +73,10 @@ static inline size_t sp__mismatch(const unsigned char *a, size_t an, const unsig
 		if (x != y)
 			return i + (size_t)__builtin_ctzll(x ^ y) / 8;
 	}
-	while (i < n && a[i] == b[i])
-		i++;
-	return i;
+	if (i >= n)
+		return i;
+	x = sp__load_few(a + i, n - i) ^ sp__load_few(b + i, n - i);
+	return x ? i + (size_t)__builtin_ctzll(x) / 8 : n;
 }
 
 /* memcmp order, shorter first, of the bytes after the first i, which are equal. */

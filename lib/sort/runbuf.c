@@ -73,8 +73,9 @@ static size_t add_inplace(struct sp__runbuf *rb, const char *data, size_t bytes)
 			break;
 		if (!ks->whole)
 			sp__key_slice(rb->keys, p, len - term, &key, &klen);
-		push(rb, sp__key_prefix(key, klen) ^ flip, rb->used + (size_t)(p - data), len);
-		sum += sp__record_hash(p, len);
+		push(rb, sp__key_prefix_near(key, klen, (size_t)(end - key)) ^ flip,
+		     rb->used + (size_t)(p - data), len);
+		sum += sp__record_hash_near(p, len, (size_t)(end - p));
 		p = next;
 	}
 	bytes = (size_t)(p - data);
@@ -101,18 +102,22 @@ int sp__runbuf_look(struct sp__runbuf *rb, const char *p, const char *end, struc
 	int rc;
 
 	a->rec = p;
+	a->reach = (size_t)(end - p);
 	a->bytes = (size_t)(sp__rec_end(&ks->format, p, (size_t)(end - p)) - p);
 	a->key_bytes = content = a->bytes - sp__rec_term(&ks->format);
 	if (ks->form == SP__KEY_INPLACE) {
 		if (!ks->whole)
 			sp__key_slice(rb->keys, p, content, &key, &a->key_bytes);
 		a->key = (const unsigned char *)key;
+		a->key_reach = (size_t)(end - key);
 		return 0;
 	}
+	rb->keybuf.reach = a->reach;
 	rc = sp__key_encode(rb->keys, p, content, &rb->keybuf);
 	/* Even if it is empty and has no address. */
 	a->key = rc == 1 ? NULL : rb->keybuf.bytes ? rb->keybuf.data : (const unsigned char *)"";
 	a->key_bytes = rc == 1 ? 0 : rb->keybuf.bytes;
+	a->key_reach = rb->keybuf.capacity;
 	return rc < 0 ? rc : 0;
 }
 
@@ -128,15 +133,17 @@ bool sp__runbuf_append(struct sp__runbuf *rb, const struct sp__arrival *a)
 	if (!sp__runbuf_fits(rb, before + a->bytes))
 		return false;
 	if (a->key)
-		prefix = sp__key_prefix(a->key, a->key_bytes) ^ (ks->descending ? UINT64_MAX : 0);
+		prefix = sp__key_prefix_near(a->key, a->key_bytes, a->key_reach) ^
+			 (ks->descending ? UINT64_MAX : 0);
+	/* Beyond what is copied here lies at least the new entry's scratch. */
 	if (stored) {
 		if (a->key_bytes)
-			memcpy(to, a->key, a->key_bytes);
+			sp__copy_near(to, (const char *)a->key, a->key_bytes, a->key_reach);
 		memcpy(to + a->key_bytes, &klen, sizeof(klen));
 	}
 	if (rb->head)
 		sp__count_store(to + before, 1);
-	memcpy(to + before, a->rec, a->bytes);
+	sp__copy_near(to + before, a->rec, a->bytes, a->reach);
 	push(rb, prefix, rb->used + before, a->bytes);
 	rb->used += before + a->bytes;
 	if (rb->ordered && rb->n > 1)
@@ -156,7 +163,7 @@ static int add_each(struct sp__runbuf *rb, const char *data, size_t bytes, size_
 			return rc;
 		if (!sp__runbuf_append(rb, &a))
 			break;
-		sp__tally_add(&rb->added, p, a.bytes);
+		sp__tally_add_near(&rb->added, p, a.bytes, (size_t)(end - p));
 	}
 	*taken = (size_t)(p - data);
 	return 0;

@@ -12,6 +12,7 @@ struct sp__arrival {
 	size_t bytes;		  /* terminator included */
 	const unsigned char *key; /* in the record or in rb->keybuf; NULL: it has no byte key */
 	size_t key_bytes;
+	size_t reach, key_reach; /* bytes that may be read from either on */
 };
 
 static inline bool sp__runbuf_fits(const struct sp__runbuf *rb, size_t bytes)

@@ -259,7 +259,8 @@ static int put_all(struct sp_sort *s, const struct sp__runbuf *rb)
 			rec -= head;
 			bytes += head;
 		}
-		rc = sp__runwriter_put(&s->spilled.writer, rec, bytes);
+		rc = sp__runwriter_put_near(&s->spilled.writer, rec, bytes,
+					    (size_t)(rb->base + rb->used - rec));
 		if (rc < 0)
 			return rc;
 	}

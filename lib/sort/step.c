@@ -296,7 +296,7 @@ static int pour(struct sp_sort *s, struct sp__merge *m, struct sp__pace *pace,
 		}
 		if (s->opts.top && w->records >= s->opts.top)
 			break;
-		rc = sp__runwriter_put(w, m->rec, m->bytes);
+		rc = sp__runwriter_put_near(w, m->rec, m->bytes, m->reach);
 		if (rc < 0)
 			return rc;
 	}

@@ -10,6 +10,7 @@
 
 #include <string.h>
 #include "base/few.h"
+#include "base/minmax.h"
 #include "base/task.h"
 #include "spill/filterrun.h"
 #include "spill/store.h"
@@ -64,20 +65,29 @@ int sp__runwriter_finish(struct sp__runwriter *w);
 void sp__runwriter_close(struct sp__runwriter *w);
 
 /*
- * Appends a record, terminator included.  rec must stay unchanged until the next put
- * or finish returns.  0 or an error.
+ * Appends a record, terminator included; reach: the bytes that may be read from it on.  rec must
+ * stay unchanged until the next put or finish returns.  0 or an error.
  */
-static inline int sp__runwriter_put(struct sp__runwriter *w, const char *rec, size_t bytes)
+static inline int sp__runwriter_put_near(struct sp__runwriter *w, const char *rec, size_t bytes,
+					 size_t reach)
 {
-	if (__builtin_expect(bytes >= (size_t)(w->page_end - w->at), 0))
+	size_t room = (size_t)(w->page_end - w->at);
+
+	if (__builtin_expect(bytes >= room, 0))
 		return sp__runwriter_put_slow(w, rec, bytes);
-	sp__copy_record(w->at, rec, bytes);
+	sp__copy_near(w->at, rec, bytes, sp__min(reach, room));
 	w->at += bytes;
 	w->records++;
 	w->prev = rec;
 	w->prev_bytes = bytes;
 	w->prev_here = true;
 	return 0;
+}
+
+/* The same where no more than the record may be read. */
+static inline int sp__runwriter_put(struct sp__runwriter *w, const char *rec, size_t bytes)
+{
+	return sp__runwriter_put_near(w, rec, bytes, bytes);
 }
 
 /* Appends bytes in which the given number of records begin, perhaps incomplete. */
