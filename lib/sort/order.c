@@ -17,6 +17,7 @@
  * nothing); in-place American flag (not stable); whole bytes as digits (text has ten or thirty
  * values in each, so that there were twice as many passes).
  */
+#include "base/minmax.h"
 #include "sort/ovc.h"
 #include "sort/runbuf.h"
 
@@ -26,8 +27,11 @@
 /* Recursion is bounded for the stacks of threads. */
 #define LEVELS_MAX 4
 #define PREFETCH 8
-#define DIGIT_BITS 8u
+/* More buckets than that need more streams than the caches hold. */
+#define DIGIT_BITS 10u
 #define DIGITS (1u << DIGIT_BITS)
+#define FEW_BITS 6u
+#define FEW_DIGITS (1u << FEW_BITS)
 
 /* The bytes that the prefixes of a group now hold. */
 struct depth {
@@ -166,7 +170,7 @@ static bool identical(const struct sp__runbuf *rb, const struct sp__entry *a, si
 	for (size_t i = 1; i < n; i++) {
 		prefetch(rb, a, i, n);
 		p = sp__runbuf_record(rb, &a[i], &len);
-		if (len != bytes || memcmp(p, first, len))
+		if (len != bytes || !sp__same_bytes(p, first, len))
 			return false;
 	}
 	return true;
@@ -239,15 +243,16 @@ static void groups(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__
 	}
 }
 
-static void insertion(struct sp__entry *a, size_t n)
+/* To where they lie, or elsewhere. */
+static void insertion(const struct sp__entry *src, struct sp__entry *to, size_t n)
 {
-	for (size_t i = 1; i < n; i++) {
-		struct sp__entry e = a[i];
+	for (size_t i = 0; i < n; i++) {
+		struct sp__entry e = src[i];
 		size_t j = i;
 
-		for (; j > 0 && a[j - 1].prefix > e.prefix; j--)
-			a[j] = a[j - 1];
-		a[j] = e;
+		for (; j > 0 && to[j - 1].prefix > e.prefix; j--)
+			to[j] = to[j - 1];
+		to[j] = e;
 	}
 }
 
@@ -263,6 +268,7 @@ static uint64_t differences(const struct sp__entry *src, size_t n)
 
 /* Bits of a prefix, from two places, one behind the other as one number. */
 struct digit {
+	unsigned bits;				  /* of both together */
 	unsigned high_shift, low_shift, low_bits; /* low_bits 0: from one place */
 	uint64_t high_mask, low_mask;
 };
@@ -274,37 +280,47 @@ static inline size_t digit_of(const struct digit *d, uint64_t prefix)
 	return d->low_bits ? high << d->low_bits | (prefix >> d->low_shift & d->low_mask) : high;
 }
 
-/* The first bits of all that differ: those of one byte, and as many of the next as fit. */
-static struct digit first_digit(uint64_t differ)
+/* As many buckets as entries, about: more would cost more than they part. */
+static unsigned bits_for(size_t n)
+{
+	unsigned bits = 63 - (unsigned)__builtin_clzll(n);
+
+	return bits < DIGIT_BITS ? bits : DIGIT_BITS;
+}
+
+/* The first bits of all that differ, at most so many: of one byte, then of the next. */
+static struct digit first_digit(uint64_t differ, unsigned most)
 {
 	unsigned top = 63 - (unsigned)__builtin_clzll(differ), byte = top & ~7u;
-	unsigned bits = top - byte + 1, last;
-	struct digit d = { .high_shift = byte, .high_mask = (1u << bits) - 1 };
+	unsigned bits = (unsigned)sp__min(top - byte + 1, most), last;
+	struct digit d = { .bits = bits,
+			   .high_shift = top + 1 - bits,
+			   .high_mask = (1u << bits) - 1 };
 	uint64_t next = byte ? differ >> (byte - 8) & 0xFF : 0;
 
-	if (!next || bits == DIGIT_BITS)
+	if (!next || bits == most)
 		return d;
 	last = 64 - (unsigned)__builtin_clzll(next);
-	d.low_bits = last < DIGIT_BITS - bits ? last : DIGIT_BITS - bits;
+	d.low_bits = (unsigned)sp__min(last, most - bits);
 	d.low_shift = byte - 8 + last - d.low_bits;
 	d.low_mask = (1u << d.low_bits) - 1;
+	d.bits += d.low_bits;
 	return d;
 }
 
-/*
- * Where the bucket of each digit begins.  Not inlined: its counts must not stay on the stack
- * while radix() recurses.
- */
-static void __attribute__((noinline))
-count_buckets(const struct sp__entry *src, size_t n, struct digit d, size_t *start)
+/* Where the bucket of each digit begins. */
+static void count_buckets(const struct sp__entry *src, size_t n, struct digit d, size_t *start)
 {
-	size_t count[DIGITS] = { 0 };
+	size_t sum = 0, bytes = sizeof(*start) << d.bits;
 
+	memset(start, 0, bytes);
 	for (size_t i = 0; i < n; i++)
-		count[digit_of(&d, src[i].prefix)]++;
-	for (size_t b = 0, sum = 0; b < DIGITS; b++) {
+		start[digit_of(&d, src[i].prefix)]++;
+	for (size_t b = 0; b < (size_t)1 << d.bits; b++) {
+		size_t count = start[b];
+
 		start[b] = sum;
-		sum += count[b];
+		sum += count;
 	}
 }
 
@@ -315,30 +331,62 @@ static inline void distribute(const struct sp__entry *src, struct sp__entry *to,
 		to[start[digit_of(&d, src[i].prefix)]++] = src[i];
 }
 
+static void radix(const struct sp__runbuf *rb, struct sp__entry *src, struct sp__entry *other,
+		  bool to_other, size_t n, const struct depth *d);
+
+/* Parts src[0..n) by a digit and sorts the buckets. */
+static inline void part(const struct sp__runbuf *rb, struct sp__entry *src, struct sp__entry *other,
+			bool to_other, size_t n, const struct depth *d, struct digit digit,
+			size_t *start)
+{
+	count_buckets(src, n, digit, start);
+	distribute(src, other, n, digit, start);
+	for (size_t b = 0, lo = 0; b < (size_t)1 << digit.bits; lo = start[b++]) {
+		if (start[b] > lo + 1)
+			radix(rb, other + lo, src + lo, !to_other, start[b] - lo, d);
+		else if (start[b] > lo && !to_other)
+			src[lo] = other[lo];
+	}
+}
+
+/* Their counts lie on the stack while buckets are sorted: few for few entries. */
+static void __attribute__((noinline))
+part_few(const struct sp__runbuf *rb, struct sp__entry *src, struct sp__entry *other, bool to_other,
+	 size_t n, const struct depth *d, struct digit digit)
+{
+	size_t start[FEW_DIGITS];
+
+	part(rb, src, other, to_other, n, d, digit, start);
+}
+
+static void __attribute__((noinline))
+part_many(const struct sp__runbuf *rb, struct sp__entry *src, struct sp__entry *other,
+	  bool to_other, size_t n, const struct depth *d, struct digit digit)
+{
+	size_t start[DIGITS];
+
+	part(rb, src, other, to_other, n, d, digit, start);
+}
+
 /* Sorts src[0..n) on prefixes; the result goes to final, which is src or other. */
 static void radix(const struct sp__runbuf *rb, struct sp__entry *src, struct sp__entry *other,
 		  bool to_other, size_t n, const struct depth *d)
 {
 	uint64_t differ = n > INSERTION_MAX ? differences(src, n) : 0;
-	size_t start[DIGITS];
+	struct sp__entry *fin = to_other ? other : src;
 	struct digit digit;
 
-	if (!differ) {
-		struct sp__entry *fin = to_other ? other : src;
-
-		if (n <= INSERTION_MAX)
-			insertion(src, n);
-		if (to_other)
-			memcpy(other, src, n * sizeof(*src));
-		groups(rb, fin, to_other ? src : other, n, d);
+	if (differ) {
+		digit = first_digit(differ, bits_for(n));
+		(digit.bits > FEW_BITS ? part_many : part_few)(rb, src, other, to_other, n, d,
+							       digit);
 		return;
 	}
-	digit = first_digit(differ);
-	count_buckets(src, n, digit, start);
-	distribute(src, other, n, digit, start);
-	for (size_t b = 0, lo = 0; b < DIGITS; lo = start[b++])
-		if (start[b] > lo)
-			radix(rb, other + lo, src + lo, !to_other, start[b] - lo, d);
+	if (n <= INSERTION_MAX)
+		insertion(src, fin, n);
+	else if (to_other)
+		memcpy(other, src, n * sizeof(*src));
+	groups(rb, fin, to_other ? src : other, n, d);
 }
 
 static void by_prefix(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
