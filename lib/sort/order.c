@@ -27,6 +27,7 @@
 /* Recursion is bounded for the stacks of threads. */
 #define LEVELS_MAX 4
 #define PREFETCH 8
+#define GROUPS_AHEAD 24
 /* More buckets than that need more streams than the caches hold. */
 #define DIGIT_BITS 10u
 #define DIGITS (1u << DIGIT_BITS)
@@ -232,12 +233,25 @@ static void group(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__e
 		a[i].prefix = prefix;
 }
 
+static inline void prefetch_both(const struct sp__runbuf *rb, const struct sp__entry *a)
+{
+	sp__runbuf_prefetch(rb, &a[0]);
+	sp__runbuf_prefetch(rb, &a[1]);
+}
+
+/* All groups of a sequence sorted on prefixes; records are fetched before their group's turn. */
 static void groups(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
 		   size_t n, const struct depth *d)
 {
+	size_t ahead = 1;
+
 	for (size_t i = 0, j; i < n; i = j) {
+		for (; ahead < n && ahead < i + GROUPS_AHEAD; ahead++)
+			if (a[ahead].prefix == a[ahead - 1].prefix)
+				prefetch_both(rb, &a[ahead - 1]);
 		for (j = i + 1; j < n && a[j].prefix == a[i].prefix; j++)
 			;
+		ahead = sp__max(ahead, j + 1);
 		if (j - i > 1)
 			group(rb, a + i, tmp + i, j - i, d);
 	}
@@ -331,68 +345,60 @@ static inline void distribute(const struct sp__entry *src, struct sp__entry *to,
 		to[start[digit_of(&d, src[i].prefix)]++] = src[i];
 }
 
-static void radix(const struct sp__runbuf *rb, struct sp__entry *src, struct sp__entry *other,
-		  bool to_other, size_t n, const struct depth *d);
+static void radix(struct sp__entry *src, struct sp__entry *other, bool to_other, size_t n);
 
 /* Parts src[0..n) by a digit and sorts the buckets. */
-static inline void part(const struct sp__runbuf *rb, struct sp__entry *src, struct sp__entry *other,
-			bool to_other, size_t n, const struct depth *d, struct digit digit,
-			size_t *start)
+static inline void part(struct sp__entry *src, struct sp__entry *other, bool to_other, size_t n,
+			struct digit digit, size_t *start)
 {
 	count_buckets(src, n, digit, start);
 	distribute(src, other, n, digit, start);
 	for (size_t b = 0, lo = 0; b < (size_t)1 << digit.bits; lo = start[b++]) {
 		if (start[b] > lo + 1)
-			radix(rb, other + lo, src + lo, !to_other, start[b] - lo, d);
+			radix(other + lo, src + lo, !to_other, start[b] - lo);
 		else if (start[b] > lo && !to_other)
 			src[lo] = other[lo];
 	}
 }
 
 /* Their counts lie on the stack while buckets are sorted: few for few entries. */
-static void __attribute__((noinline))
-part_few(const struct sp__runbuf *rb, struct sp__entry *src, struct sp__entry *other, bool to_other,
-	 size_t n, const struct depth *d, struct digit digit)
+static void __attribute__((noinline)) part_few(struct sp__entry *src, struct sp__entry *other,
+					       bool to_other, size_t n, struct digit digit)
 {
 	size_t start[FEW_DIGITS];
 
-	part(rb, src, other, to_other, n, d, digit, start);
+	part(src, other, to_other, n, digit, start);
 }
 
-static void __attribute__((noinline))
-part_many(const struct sp__runbuf *rb, struct sp__entry *src, struct sp__entry *other,
-	  bool to_other, size_t n, const struct depth *d, struct digit digit)
+static void __attribute__((noinline)) part_many(struct sp__entry *src, struct sp__entry *other,
+						bool to_other, size_t n, struct digit digit)
 {
 	size_t start[DIGITS];
 
-	part(rb, src, other, to_other, n, d, digit, start);
+	part(src, other, to_other, n, digit, start);
 }
 
-/* Sorts src[0..n) on prefixes; the result goes to final, which is src or other. */
-static void radix(const struct sp__runbuf *rb, struct sp__entry *src, struct sp__entry *other,
-		  bool to_other, size_t n, const struct depth *d)
+/* Sorts src[0..n) on prefixes; the result goes to other, or stays. */
+static void radix(struct sp__entry *src, struct sp__entry *other, bool to_other, size_t n)
 {
 	uint64_t differ = n > INSERTION_MAX ? differences(src, n) : 0;
-	struct sp__entry *fin = to_other ? other : src;
 	struct digit digit;
 
 	if (differ) {
 		digit = first_digit(differ, bits_for(n));
-		(digit.bits > FEW_BITS ? part_many : part_few)(rb, src, other, to_other, n, d,
-							       digit);
-		return;
-	}
-	if (n <= INSERTION_MAX)
-		insertion(src, fin, n);
-	else if (to_other)
+		(digit.bits > FEW_BITS ? part_many : part_few)(src, other, to_other, n, digit);
+	} else if (n <= INSERTION_MAX) {
+		insertion(src, to_other ? other : src, n);
+	} else if (to_other) {
 		memcpy(other, src, n * sizeof(*src));
-	groups(rb, fin, to_other ? src : other, n, d);
+	}
 }
 
 static void by_prefix(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
 		      size_t n, const struct depth *d)
 {
-	radix(rb, a, tmp, false, n, d);
+	radix(a, tmp, false, n);
+	groups(rb, a, tmp, n, d);
 }
 
 /* Equal in every respect: the earlier one in the input first. */
