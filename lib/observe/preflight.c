@@ -298,7 +298,8 @@ static int simulated(struct sp__preflight *p, struct sp_errinfo *err)
 	model = sp__machine_model(machine);
 	l->window = (spec.window ? spec.window : model->window) * model->drives;
 	sp__machine_close(machine);
-	if (sched.ops == &sp__sched_deadline_prio || (sched.ops == &sp__sched_strict && p->classes))
+	if (sched.ops == &sp__sched_deadline_prio || sched.ops == &sp__sched_promote ||
+	    (sched.ops == &sp__sched_strict && p->classes))
 		l->verdict = SP_PREFLIGHT_YES;
 	else
 		sp__preflight_remark(p, true, "sched=strict, or sched=deadline-prio for levels too",

@@ -47,6 +47,7 @@ struct sp__blockreq {
 	/* Inside, from submission to reaping: */
 	bool missed;			   /* a piece was not in the device's cache */
 	uint8_t slot;			   /* in whose allocation it counts */
+	uint8_t fifo;			   /* of the scheduler, in which it waits */
 	uint16_t queue;			   /* of the device, in which it waits */
 	uint32_t pieces;		   /* given to lanes and not served yet */
 	uint64_t seq;			   /* order of submission */
@@ -77,6 +78,7 @@ struct sp__sched_params {
 	unsigned group; /* requests that one level can have */
 	/* Or all levels together have one pool: where each stops; npool 0: they have groups. */
 	unsigned npool, pool[SP__SCHED_LEVELS_MAX];
+	bool open; /* what arrives joins the queue that is being served */
 };
 
 struct sp__blockdev_opts {

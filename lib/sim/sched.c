@@ -10,8 +10,8 @@
 #include "sim/sched.h"
 
 static const struct sp__sched_ops *const schedulers[] = {
-	&sp__sched_noop,     &sp__sched_look,	       &sp__sched_clook,  &sp__sched_sstf,
-	&sp__sched_deadline, &sp__sched_deadline_prio, &sp__sched_strict,
+	&sp__sched_noop,     &sp__sched_look,	       &sp__sched_clook,   &sp__sched_sstf,
+	&sp__sched_deadline, &sp__sched_deadline_prio, &sp__sched_promote, &sp__sched_strict,
 };
 
 const struct sp__sched_ops *sp__sched_list(unsigned i)
@@ -57,10 +57,16 @@ unsigned sp__sched_fifo(const struct sp__sched *s, const struct sp__blockreq *r)
 	return s->ops->fifo ? s->ops->fifo(s, r) : 0;
 }
 
+struct sp__fifo *sp__sched_queue(struct sp__sched *s, unsigned number)
+{
+	return &s->fifos[(number + s->promoted) % SP__SCHED_FIFOS_MAX];
+}
+
 void sp__sched_add(struct sp__sched *s, struct sp__blockreq *r, uint64_t now_ns)
 {
-	struct sp__fifo *f = &s->fifos[sp__sched_fifo(s, r)];
+	struct sp__fifo *f = sp__sched_queue(s, sp__sched_fifo(s, r));
 
+	r->fifo = (uint8_t)(f - s->fifos);
 	r->added_ns = now_ns;
 	r->expire_ns = s->ops->expire ? now_ns + s->ops->expire(s, r) : SP__NEVER;
 	r->next = NULL;
@@ -78,7 +84,7 @@ void sp__sched_add(struct sp__sched *s, struct sp__blockreq *r, uint64_t now_ns)
 
 static void take(struct sp__sched *s, struct sp__blockreq *r)
 {
-	struct sp__fifo *f = &s->fifos[sp__sched_fifo(s, r)];
+	struct sp__fifo *f = &s->fifos[r->fifo];
 
 	if (r->prev)
 		r->prev->next = r->next;

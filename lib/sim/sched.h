@@ -14,6 +14,8 @@
  *                  unless the oldest of the direction has expired
  *   deadline-prio  Hall & Bonnet 2005, 4.1: a deadline for each priority
  *                  level, and a group of requests for each or a pool for all
+ *   promote        Hall & Bonnet 2005, 5: a queue for each priority level;
+ *                  those that wait move up when one has become empty
  *   strict         mq-deadline: classes RT, BE, IDLE, one after the other,
  *                  each like deadline
  *
@@ -53,6 +55,7 @@ struct sp__sched {
 	/* Of those with deadlines: the open batch, and where the trees were left. */
 	unsigned dir, batched, starved;
 	uint64_t pos[SP__SCHED_TREES_MAX];
+	unsigned promoted; /* how often all that waits has moved up by one FIFO */
 };
 
 struct sp__sched_ops {
@@ -87,6 +90,7 @@ struct sp__sched_ops {
  *   deadline       read=1s write=5s batch=16 starved=2
  *   deadline-prio  levels=0.25/1/3/9/12 group=(256 / levels) batch starved
  *                  pool=(one for each level; the last for those below) aging=10s
+ *   promote        queues=5 open=0
  *   strict         read=500ms write=5s aging=10s batch starved
  *
  * SP_ESYNTAX, with what would be right in err.
@@ -114,6 +118,13 @@ void sp__sched_done(struct sp__sched *s, const struct sp__blockreq *r);
 /* For tree and fifo: 0 for reads, 1 for writes. */
 unsigned sp__sched_by_direction(const struct sp__sched *s, const struct sp__blockreq *r);
 unsigned sp__sched_fifo(const struct sp__sched *s, const struct sp__blockreq *r);
+/* The FIFO that has this number, counted from what promotions have moved to the top. */
+struct sp__fifo *sp__sched_queue(struct sp__sched *s, unsigned number);
+/*
+ * The level of a priority: RT is the highest, IDLE the lowest, levels of BE count from the highest;
+ * none: the middle.
+ */
+unsigned sp__sched_level(const struct sp__sched *s, const struct sp__blockreq *r);
 /* Do both belong together in one request, apart from where they are? */
 bool sp__sched_alike(const struct sp__sched *s, const struct sp__blockreq *a,
 		     const struct sp__blockreq *b);
@@ -131,6 +142,6 @@ struct sp__blockreq *sp__reqtree_below(struct sp__blockreq *root, uint64_t lbn);
 unsigned sp__sched_direction(struct sp__sched *s, bool reads, bool writes);
 
 extern const struct sp__sched_ops sp__sched_noop, sp__sched_look, sp__sched_clook, sp__sched_sstf,
-	sp__sched_deadline, sp__sched_deadline_prio, sp__sched_strict;
+	sp__sched_deadline, sp__sched_deadline_prio, sp__sched_promote, sp__sched_strict;
 
 #endif

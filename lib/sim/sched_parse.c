@@ -62,6 +62,8 @@ static const struct sp__setting keys[] = {
 	{ .name = "batch", COUNT, AT(batch), 1, COUNT_MAX },
 	{ .name = "starved", COUNT, AT(writes_starved), 1, COUNT_MAX },
 	{ .name = "group", COUNT, AT(group), 1, COUNT_MAX },
+	{ .name = "queues", "a number from 1 to 7", SP__KEY_NUMBER, AT(levels), 1, 7 },
+	{ .name = "open", "0 or 1", SP__KEY_FLAG, AT(open) },
 	{ .name = "levels",
 	  "1 to 8 times above 0, such as 0.25/3/12",
 	  .set = set_levels,

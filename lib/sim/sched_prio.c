@@ -30,8 +30,7 @@ static void init(struct sp__sched *s)
 		s->params.group = REQUESTS / s->params.levels;
 }
 
-/* RT is the highest, IDLE the lowest, levels of BE count from the highest; none: the middle. */
-static unsigned level_of(const struct sp__sched *s, const struct sp__blockreq *r)
+unsigned sp__sched_level(const struct sp__sched *s, const struct sp__blockreq *r)
 {
 	unsigned low = s->params.levels - 1, level = r->prio & 7;
 
@@ -46,7 +45,7 @@ static unsigned level_of(const struct sp__sched *s, const struct sp__blockreq *r
 
 static uint64_t expire(const struct sp__sched *s, const struct sp__blockreq *r)
 {
-	return s->params.level_expire_ns[level_of(s, r)];
+	return s->params.level_expire_ns[sp__sched_level(s, r)];
 }
 
 static struct sp__blockreq *expired(const struct sp__sched *s, uint64_t now_ns)
@@ -103,7 +102,7 @@ const struct sp__sched_ops sp__sched_deadline_prio = {
 	.sorted = true,
 	.init = init,
 	.tree = sp__sched_by_direction,
-	.fifo = level_of,
+	.fifo = sp__sched_level,
 	.expire = expire,
 	.pick = pick,
 	.limit = limit,

@@ -9,8 +9,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 const char *const sp_fuzz_tokens[] = {
-	"deadline:", "deadline-prio:", "strict:", "read=", "write=", "levels=", "group=",
-	"aging=",    "0.25",	       "500ms",	  "/",	   ",",	     NULL
+	"deadline:", "deadline-prio:", "promote:", "strict:", "read=",
+	"write=",    "levels=",	       "group=",   "queues=", "open",
+	"aging=",    "0.25",	       "500ms",	   "/",	      ",",
+	NULL
 };
 
 static void require(bool cond)
@@ -38,6 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		for (i = 0; i < s.params.levels; i++)
 			require(s.params.level_expire_ns[i] > 0 &&
 				s.params.level_expire_ns[i] <= day);
+		require(s.ops != &sp__sched_promote || s.params.levels < SP__SCHED_FIFOS_MAX);
 		require(s.params.read_expire_ns <= day && s.params.aging_ns <= day);
 		require(!s.ops->limit || (s.params.group > 0 && s.params.levels > 0));
 		require(s.params.npool <= SP__SCHED_LEVELS_MAX);

@@ -309,6 +309,8 @@ static void simulated(void)
 	reset("sim:linear,sched=deadline-prio", 10);
 	classes[1].prio = SP_BENCH_PRIO(SP_BENCH_BE, 7);
 	ok(ask() == SP_PREFLIGHT_YES, "or levels");
+	opts.target = "sim:linear,sched=promote";
+	ok(ask() == SP_PREFLIGHT_YES, "or promotes");
 	opts.target = "sim:nosuch";
 	ok(sp_preflight(&p, &opts, NULL) < 0, "or is an error");
 }

@@ -209,6 +209,60 @@ static void test_prio(void)
 	   "the level follows from the priority; without one it is the middle");
 }
 
+/* High requests that keep coming, two at a time: how many go before the low one; 100: it waits. */
+static unsigned before_low(const char *text)
+{
+	unsigned n = 0;
+
+	start(text);
+	add(1000, false, IDLE, 0);
+	add(0, false, RT, 0);
+	add(1, false, RT, 0);
+	while (n < 60 && take(0)->start != 1000)
+		add(2 + n++, false, RT, 0);
+	return n < 60 ? n : 100;
+}
+
+static void test_promote(void)
+{
+	start("promote:queues=3");
+	add(50, false, IDLE, 0);
+	add(10, false, IDLE, 0);
+	add(90, false, RT, 0);
+	ok(ORDER(0, 90), "promote: the highest queue goes first");
+	add(80, false, RT, 0);
+	ok(ORDER(0, 80), "and again, with lower ones promoted once");
+	add(70, false, RT, 0);
+	ok(ORDER(0, 50, 10, 70) && !take(0),
+	   "promoted to the top they go before what comes in after that, in their order");
+
+	start("promote:queues=3");
+	add(10, false, RT, 0);
+	add(20, false, RT, 0);
+	ok(ORDER(0, 10), "an active queue");
+	add(40, true, BE | 1, 0);
+	add(30, false, RT, 0);
+	ok(ORDER(0, 20, 30, 40), "what comes in waits for the next one, by level");
+	add(60, false, 0, 0);
+	add(50, false, BE | 7, 0);
+	add(40, false, BE, 0);
+	ok(ORDER(0, 40, 60, 50),
+	   "the level follows from the priority; without one it is the middle");
+
+	ok(before_low("promote:queues=3") == 4, "three active queues of two, of which one is low");
+	ok(before_low("promote:queues=7") == 12, "seven of them with seven levels");
+	ok(before_low("promote:queues=3/open") == 100,
+	   "with an open queue high requests that keep coming starve the low one");
+	start("promote:queues=3/open");
+	add(50, false, IDLE, 0);
+	add(90, false, RT, 0);
+	ok(ORDER(0, 90), "but where it becomes empty");
+	add(80, false, RT, 0);
+	ok(ORDER(0, 80), "each time");
+	add(70, false, RT, 0);
+	ok(ORDER(0, 50, 70), "low ones are promoted");
+}
+
 static void test_strict(void)
 {
 	struct sp__blockreq *r;
@@ -295,6 +349,9 @@ static void test_parse(void)
 		"deadline-prio:levels=1/2/3/4/5/6/7/8/9",
 		"deadline-prio:pool=1/2/3/4/5/6/7/8/9",
 		"deadline-prio:pool=8/0",
+		"promote:queues=0",
+		"promote:queues=8",
+		"promote:open=2",
 		"deadline-prio:pool=8/4s",
 		"deadline:read=0.0000000001",
 		"deadline:read=99999999999999999999.5s",
@@ -335,6 +392,7 @@ int main(void)
 	test_deadline();
 	test_deadline_writes();
 	test_prio();
+	test_promote();
 	test_strict();
 	test_merge();
 	test_parse();

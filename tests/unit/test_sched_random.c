@@ -393,6 +393,7 @@ static void test_starvation(void)
 	   "deadline: a request is dispatched when it has expired and a batch is over");
 	ok(lonely_wait("deadline-prio:levels=0.1/0.2/0.3/batch=8") < 210,
 	   "deadline-prio: the same with the deadline of the level");
+	ok(lonely_wait("promote") < 2, "promote: no one is starved");
 	ok(lonely_wait("strict:read=50ms/batch=8") < 60, "strict: the same within a class");
 	ok(lonely_wait("clook") > 1000 && lonely_wait("look") > 1000 && lonely_wait("sstf") > 1000,
 	   "the others let it wait as long as the job goes on");
