@@ -211,8 +211,11 @@ static struct sp_bench *new_bench(const struct sp_bench_opts *opts, struct sp_er
 
 int sp__bench_hold(struct sp_bench **out, const struct sp_bench_opts *opts, struct sp_errinfo *err)
 {
+	int rc;
+
 	*out = new_bench(opts, err);
-	return *out ? sp__bench_open_targets(*out, err) : -ENOMEM;
+	rc = *out ? copy_classes(*out, err) : -ENOMEM;
+	return rc ? rc : sp__bench_open_targets(*out, err);
 }
 
 int sp__bench_run(struct sp_bench **out, const struct sp_bench_opts *opts, sp__bench_plan *plan,

@@ -16,8 +16,9 @@
 /* 0, or -EINVAL, SP_EUNSUP: options that contradict each other. An end is not required. */
 SP_MUST_CHECK int sp__bench_check(const struct sp_bench_opts *opts, struct sp_errinfo *err);
 /*
- * Opens the targets, and creates them if asked to, without measuring.  *bench is NULL after
- * -ENOMEM only; sp_bench_free() closes the targets and removes what was created if asked to.
+ * Opens the targets for the classes, and creates them if asked to, without measuring.  *bench is
+ * NULL after -ENOMEM only; sp_bench_free() closes the targets and removes what was created if asked
+ * to.
  */
 SP_MUST_CHECK int sp__bench_hold(struct sp_bench **bench, const struct sp_bench_opts *opts,
 				 struct sp_errinfo *err);

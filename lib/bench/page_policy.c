@@ -129,21 +129,31 @@ static const char *divide(struct sp_policy *p, uint64_t begin, uint64_t bytes, u
 	return NULL;
 }
 
+/* The number of pages in the used part of the target, which must do for the load. */
+static int survey(struct sp_policy *p, const char *target, uint64_t begin, uint64_t bytes,
+		  uint64_t *pages, struct sp_errinfo *err)
+{
+	const struct sp_policy_opts *o = &p->result.opts;
+	const char *why = divide(p, begin, bytes, &bytes);
+
+	*pages = bytes / o->page_bytes;
+	if (!why)
+		why = sp__pageload_check(o, *pages);
+	return why ? sp__errf(err, -EINVAL, "check", target, -1, "%s", why) : 0;
+}
+
 /* The targets are open. */
 static int plan(struct sp_bench *b, void *arg, struct sp_errinfo *err)
 {
 	struct sp_policy *p = arg;
 	const struct sp_policy_opts *o = &p->result.opts;
 	struct sp__load *l = sp__bench_load(b);
-	uint64_t bytes = 0, pages;
-	const char *why = divide(p, b->files[0].begin, b->files[0].bytes, &bytes);
 	size_t first = o->critical_rate > 0;
+	uint64_t pages;
+	int rc = survey(p, b->opts.targets[0], b->files[0].begin, b->files[0].bytes, &pages, err);
 
-	pages = bytes / o->page_bytes;
-	if (!why)
-		why = sp__pageload_check(o, pages);
-	if (why)
-		return sp__errf(err, -EINVAL, "check", b->opts.targets[0], -1, "%s", why);
+	if (rc)
+		return rc;
 	if (sp__pageload_open(&p->feed.load, o, pages, b->opts.depth, b->opts.seed))
 		return sp__err(err, -ENOMEM, "open", "", -1);
 	p->result.table_bytes = (uint64_t)p->feed.load.pages * o->page_bytes;
@@ -181,29 +191,62 @@ static void figures(struct sp_policy *p)
 	r->idle = (double)b->total.depth_ns[0] / (double)b->elapsed_ns;
 }
 
+/* The measurement that these options make. */
+static int prepare(struct sp_policy *p, struct sp_bench_opts *bench,
+		   const struct sp_bench_opts *target, const struct sp_policy_opts *opts,
+		   struct sp_errinfo *err)
+{
+	int rc = check(target, opts, err);
+
+	if (rc)
+		return rc;
+	p->result.opts = *opts;
+	make_classes(p);
+	*bench = *target;
+	bench->classes = p->classes;
+	bench->nclasses = p->nclasses;
+	bench->rate = 0;
+	bench->poisson = true;
+	bench->batch_submit = bench->batch_max = bench->depth; /* the load makes batches */
+	bench->total_bytes = 0;
+	bench->interval_ns = bench->steady_ns = 0;
+	return sp__bench_check(bench, err);
+}
+
+int sp_policy_check(const struct sp_bench_opts *target, const struct sp_policy_opts *opts,
+		    struct sp_errinfo *err)
+{
+	struct sp_policy p = { 0 };
+	struct sp_bench_opts bench;
+	struct sp_bench *b;
+	uint64_t pages;
+	int rc = prepare(&p, &bench, target, opts, err);
+
+	if (rc)
+		return rc;
+	if (bench.create)
+		bench.ntargets = 0; /* it is not there yet */
+	rc = sp__bench_hold(&b, &bench, err);
+	if (rc == 0)
+		rc = sp__bench_settle_prios(b, err);
+	if (rc == 0)
+		rc = survey(&p, target->targets[0], b->files[0].begin,
+			    bench.create ? bench.size_bytes : b->files[0].bytes, &pages, err);
+	sp_bench_free(b);
+	return rc;
+}
+
 int sp_policy_run(struct sp_policy **out, const struct sp_bench_opts *target,
 		  const struct sp_policy_opts *opts, struct sp_errinfo *err)
 {
-	struct sp_bench_opts bench = *target;
-	struct sp_policy *p;
-	int rc = check(target, opts, err);
+	struct sp_policy *p = calloc(1, sizeof(*p));
+	struct sp_bench_opts bench;
+	int rc;
 
 	*out = NULL;
-	if (rc)
-		return rc;
-	p = calloc(1, sizeof(*p));
 	if (!p)
 		return sp__err(err, -ENOMEM, "open", "", -1);
-	p->result.opts = *opts;
-	make_classes(p);
-	bench.classes = p->classes;
-	bench.nclasses = p->nclasses;
-	bench.rate = 0;
-	bench.poisson = true;
-	bench.batch_submit = bench.batch_max = bench.depth; /* the load makes batches */
-	bench.total_bytes = 0;
-	bench.interval_ns = bench.steady_ns = 0;
-	rc = sp__bench_check(&bench, err);
+	rc = prepare(p, &bench, target, opts, err);
 	if (rc == 0)
 		rc = sp__bench_run(&p->bench, &bench, plan, p, err);
 	if (p->bench) {

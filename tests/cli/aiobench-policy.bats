@@ -130,6 +130,66 @@ values() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" r.json | xargs; }
 	[[ $output == *"aiobench run: unrecognized option '--load=scan'"* ]]
 }
 
+# refused MESSAGE OPTION...: with one line, before any run, and without a file.
+refused()
+{
+	run -2 "$aiobench" policy --direct=0 --runtime=100ms --stats=r.json "${@:2}"
+	echo "${*:2}: $output"
+	[[ ${#lines[@]} = 1 && $output == *"$1"* && ! -e r.json && ! -e f ]]
+}
+
+@test "what one of several runs would refuse is refused before the first" {
+	head -c 8M /dev/zero >t
+	refused "queries read for themselves" --load=scan,range --threads=1 sim:linear
+	refused "queries read for themselves" --threads=1 --create --size=8M f
+	refused "one page at a time" --load=range --crowd=13 --size=64M sim:linear
+	refused "one page at a time" --load=scan,range --submission=con --crowd=13 --size=64M sim:linear
+	refused "smaller than an extent" --load=range --submission=con --crowd=64 --size=64M sim:linear
+	refused "at most 4194304 pages" --load=scan,update sim:linear
+	refused "no room for table and log" --load=scan,update --log=1K --create --size=8M f
+	refused "must not be 0" --load=scan,update --preflush=0 --size=64M sim:linear
+	refused "its data would be lost" --load=scan,update t
+	refused "two runs or more" --load=scan --trace=x --size=64M sim:linear
+	[ ! -e x ]
+	[ "$(id -u)" = 0 ] || refused "CAP_SYS_NICE" --load=scan --urgent=rt t
+	[ "$(id -u)" = 0 ] || refused "CAP_SYS_NICE" --urgent=rt --create --size=8M f
+	cmp t <(head -c 8M /dev/zero)
+	"$aiobench" policy --size=64M --load=scan --submission=con --passes=1 --trace=x sim:linear
+	[ -s x ]
+}
+
+@test "an option that no run heeds is refused" {
+	local at="--size=64M sim:linear" option
+	# shellcheck disable=SC2086 # words are wanted
+	for option in victims=oldest room=page log=1K steal=3 flow=3 preflush=2 buffer=50 clients=2 query=9 batch=2; do
+		refused "--${option%=*} concerns " --load=scan --$option $at
+	done
+	# shellcheck disable=SC2086
+	for option in ahead=3 batch=2 urgent=be/1 background=be/7; do
+		refused "--${option%=*} concerns " --load=range --submission=con --$option $at
+	done
+	# shellcheck disable=SC2086
+	for option in steal=3 preflush=2; do
+		refused "--${option%=*} concerns " --load=update --submission=agg --$option $at
+	done
+	# shellcheck disable=SC2086
+	for option in flow=3 ahead=3; do
+		refused "--${option%=*} concerns " --load=update --submission=ada,con --$option $at
+	done
+	# shellcheck disable=SC2086
+	for option in urgent=be/1 background=be/7; do
+		refused "--${option%=*} concerns " --priorities=no --$option $at
+	done
+	head -c 8M /dev/zero >t
+	refused "--log concerns updates" --log=1K t
+	refused "at most 4194304 pages" --log=1K sim:linear
+	refused "nothing to run for scan" --load=scan,update --submission=ada --size=64M sim:linear
+	refused "nothing to run for adaptive" --load=scan --submission=ada,con --size=64M sim:linear
+	run -0 "$aiobench" policy --runtime=1 --load=range --submission=con --crowd=13 --buffer=50 $at
+	run -0 "$aiobench" policy --runtime=1 --load=scan,update --steal=3 --flow=3 --preflush=2 --victims=oldest \
+		--room=page --ahead=3 --threads=2 --urgent=be/1 --background=be/7 $at
+}
+
 @test "an interrupt ends the runs, and the measurements so far are reported" {
 	"$aiobench" policy --direct=0 --create --size=8M --remove --runtime=30 --stats=r.json t \
 		> out 2> err &

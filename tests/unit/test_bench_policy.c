@@ -54,6 +54,7 @@ static int refused(void)
 	rc = sp_policy_run(&none, &bench, &opts, &err);
 	if (rc == 0)
 		sp_policy_free(none);
+	ok(sp_policy_check(&bench, &opts, &err) == rc, "a check says so before the run");
 	return none ? 0 : rc;
 }
 
@@ -199,6 +200,11 @@ static void refusals(void)
 	reset(SP_POLICY_SCAN, SP_POLICY_CONSERVATIVE);
 	opts.page_bytes = 0;
 	ok(refused() == -EINVAL, "a page has bytes");
+	reset(SP_POLICY_RANGE, SP_POLICY_AGGRESSIVE);
+	opts.crowd = 13;
+	ok(refused() == -EINVAL && strstr(err.text, "one page at a time"), "a batch is no crowd");
+	reset(SP_POLICY_UPDATE, SP_POLICY_CONSERVATIVE);
+	ok(refused() == 0, "and nothing is said of what can run");
 }
 
 int main(void)

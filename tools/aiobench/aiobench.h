@@ -29,11 +29,18 @@ struct set_options {
 
 enum priorities { PRIORITIES_DEFAULT, PRIORITIES_NO, PRIORITIES_YES, PRIORITIES_BOTH };
 
+/* Options of policy that not every run heeds. */
+struct policy_partial {
+	bool urgent, background, ahead, clients, query, batch, buffer, steal, flow, preflush,
+		victims, room, threads, crowd, log;
+};
+
 /* Which policies to run; 0: the default. */
 struct policy_options {
 	struct sp_policy_opts policy;
 	unsigned loads, submissions; /* bits */
 	enum priorities priorities;
+	struct policy_partial given;
 };
 
 /* The load that options describe; --class makes several out of one. */

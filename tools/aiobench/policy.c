@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <stdnoreturn.h>
 #include <string.h>
@@ -21,12 +22,75 @@ struct runs {
 	size_t n;
 	size_t planned, begun; /* runs */
 	bool counting, prios;
-	bool asked; /* the loads were chosen by --load */
+	unsigned loads, ways; /* of those planned, bits */
+	struct policy_partial heeded;
 	bool created;
 	int rc;
 	struct sp_errinfo err;
 };
 
+/* Notes the options that a run heeds. */
+static void note_heeded(struct policy_partial *h, const struct sp_policy_opts *o)
+{
+	bool scan = o->load == SP_POLICY_SCAN, range = o->load == SP_POLICY_RANGE;
+	bool update = o->load == SP_POLICY_UPDATE;
+	bool aggressive = o->submission == SP_POLICY_AGGRESSIVE;
+
+	h->urgent |= o->priorities && (!scan || o->critical_rate > 0);
+	h->background |= o->priorities && (!range || aggressive);
+	h->ahead |= !range && aggressive;
+	h->clients |= range;
+	h->query |= range;
+	h->batch |= range && aggressive;
+	h->buffer |= update || o->crowd;
+	h->steal |= update && !aggressive;
+	h->flow |= update && aggressive;
+	h->preflush |= o->submission == SP_POLICY_ADAPTIVE;
+	h->victims |= update;
+	h->room |= update;
+	h->threads |= !range;
+	h->crowd |= range;
+	h->log |= update;
+}
+
+#define PARTIAL(option) #option, offsetof(struct policy_partial, option)
+
+/* The first option that was given and no run heeds, and what would; NULL: there is none. */
+static const char *unheeded(const struct runs *r, const char **whose)
+{
+	static const struct {
+		const char *name;
+		size_t at;
+		const char *whose;
+	} all[] = {
+		{ PARTIAL(urgent), "priorities, and somebody who waits" },
+		{ PARTIAL(background), "priorities, and requests that nobody waits for" },
+		{ PARTIAL(ahead), "aggressive scans and updates" },
+		{ PARTIAL(clients), "range queries" },
+		{ PARTIAL(query), "range queries" },
+		{ PARTIAL(batch), "aggressive range queries" },
+		{ PARTIAL(buffer), "updates, and range queries with --crowd" },
+		{ PARTIAL(steal), "updates that are not aggressive" },
+		{ PARTIAL(flow), "aggressive updates" },
+		{ PARTIAL(preflush), "adaptive updates" },
+		{ PARTIAL(victims), "updates" },
+		{ PARTIAL(room), "updates" },
+		{ PARTIAL(threads), "scans and updates" },
+		{ PARTIAL(crowd), "conservative range queries" },
+		{ PARTIAL(log), "updates" },
+	};
+	const bool *given = (const bool *)&r->o->policy.given, *heeded = (const bool *)&r->heeded;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (!given[all[i].at] || heeded[all[i].at])
+			continue;
+		*whose = all[i].whose;
+		return all[i].name;
+	}
+	return NULL;
+}
+
+/* Makes a run, or, while they are counted, checks that it can be made. */
 static void one_run(struct runs *r, enum sp_policy_load load, enum sp_policy_submission submission,
 		    bool priorities)
 {
@@ -34,24 +98,30 @@ static void one_run(struct runs *r, enum sp_policy_load load, enum sp_policy_sub
 	struct sp_policy_opts policy = r->o->policy.policy;
 	struct sp_policy *p;
 
-	if (r->counting) {
-		r->planned++;
-		r->prios |= priorities;
-		return;
-	}
 	if (interrupted || r->rc < 0)
 		return;
-	show_live("run %zu of %zu: %s, %s", ++r->begun, r->planned, sp_policy_load_name(load),
-		  sp_policy_submission_name(submission));
 	policy.load = load;
 	policy.submission = submission;
 	policy.priorities = priorities;
+	r->err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	if (r->counting) {
+		r->rc = sp_policy_check(&bench, &policy, &r->err);
+		if (r->rc)
+			return;
+		r->planned++;
+		r->loads |= 1u << load;
+		r->ways |= 1u << submission;
+		r->prios |= priorities;
+		note_heeded(&r->heeded, &policy);
+		return;
+	}
+	show_live("run %zu of %zu: %s, %s", ++r->begun, r->planned, sp_policy_load_name(load),
+		  sp_policy_submission_name(submission));
 	bench.remove = false;
 	if (r->created) {
 		bench.create = SP_BENCH_CREATE_NO;
 		bench.overwrite = true;
 	}
-	r->err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	r->rc = sp_policy_run(&p, &bench, &policy, &r->err);
 	if (!p)
 		return;
@@ -89,23 +159,56 @@ static unsigned default_loads(const struct load_options *o)
 	       (may_write ? 1u << SP_POLICY_UPDATE : 0);
 }
 
-static void run_loads(struct runs *r, bool counting)
+static void run_loads(struct runs *r)
 {
-	r->counting = counting;
-	for (int load = SP_POLICY_SCAN; load <= SP_POLICY_UPDATE; load++) {
-		size_t before = r->n;
-
+	for (int load = SP_POLICY_SCAN; load <= SP_POLICY_UPDATE; load++)
 		if (r->o->policy.loads & 1u << load)
 			run_load(r, (enum sp_policy_load)load);
-		/* The table is too large for an update, which was not asked for. */
-		if (!r->asked && load == SP_POLICY_UPDATE && before && r->n == before &&
-		    r->rc == -EINVAL) {
-			progress_wipe();
-			say_error(r->rc, &r->err);
-			msg("update is left out");
-			r->rc = 0;
-		}
+}
+
+/* Something that was asked for, bits of words, and is not planned; NULL: there is nothing. */
+static const char *missing(unsigned asked, unsigned planned, const char *(*name)(int))
+{
+	for (int i = 0; asked >> i; i++)
+		if ((asked & ~planned) >> i & 1u)
+			return name(i);
+	return NULL;
+}
+
+/* Counts the runs.  What cannot be run, or has no effect, ends the program before the first. */
+static void plan_runs(struct runs *r)
+{
+	struct policy_options *p = &r->o->policy;
+	unsigned loads = p->loads, ways = p->submissions;
+	unsigned readers = 1u << SP_POLICY_SCAN | 1u << SP_POLICY_RANGE;
+	const char *option, *what = NULL;
+
+	if (!loads)
+		p->loads = default_loads(r->o);
+	if (!ways)
+		p->submissions = ~0u;
+	r->counting = true;
+	run_loads(r);
+	option = unheeded(r, &what);
+	/* The table is too large for an update, which was not asked for. */
+	if (r->rc == -EINVAL && !loads && !option && r->loads == readers) {
+		say_error(r->rc, &r->err);
+		msg("update is left out");
+		p->loads = readers;
+		r->rc = 0;
 	}
+	if (r->rc < 0)
+		die_of(r->rc, &r->err);
+	if (option)
+		die("policy: --%s concerns %s, which no run has", option, what);
+	what = missing(loads, r->loads, sp_policy_load_name);
+	if (!what)
+		what = missing(ways, r->ways, sp_policy_submission_name);
+	if (what)
+		die("policy: nothing to run for %s: only an update has adaptive submission", what);
+	if (r->o->bench.trace && r->planned > 1)
+		die("policy: --trace is of one run, and these are two runs or more");
+	r->counting = false;
 }
 
 /* Can the two priorities act? */
@@ -135,23 +238,16 @@ int command_policy(struct load_options *o)
 		o->bench.runtime_ns = 0;
 	if (o->bytes_given)
 		p->policy.page_bytes = o->plain.bytes;
-	r.asked = p->loads;
-	if (!p->loads)
-		p->loads = default_loads(o);
-	if (!p->submissions)
-		p->submissions = ~0u;
 	r.o = o;
-	run_loads(&r, true);
+	plan_runs(&r);
 	before = preflight(&r);
 	signals_interrupt();
-	run_loads(&r, false);
+	run_loads(&r);
 	progress_wipe();
 	if (r.created && o->bench.remove)
 		unlink(o->bench.targets[0]);
 	if (!r.n && r.rc < 0)
 		die_of(r.rc, &r.err);
-	if (!r.n && !interrupted)
-		die("policy: nothing to run: only an update has adaptive submission");
 	report = sp_report_policy(&o->bench, (const struct sp_policy *const *)r.policies, r.n);
 	write_report(o, report, before);
 	if (o->plot && r.n)

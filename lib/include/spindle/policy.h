@@ -136,6 +136,12 @@ SP_API void sp_policy_defaults(struct sp_policy_opts *o);
 SP_API SP_MUST_CHECK int sp_policy_run(struct sp_policy **policy,
 				       const struct sp_bench_opts *target,
 				       const struct sp_policy_opts *opts, struct sp_errinfo *err);
+/*
+ * Whether sp_policy_run() would refuse these options, for the target as it is now: 0 or its error,
+ * and nothing is run or created.  A file to create is taken for one that can be.
+ */
+SP_API SP_MUST_CHECK int sp_policy_check(const struct sp_bench_opts *target,
+					 const struct sp_policy_opts *opts, struct sp_errinfo *err);
 /* Valid as long as the policy. */
 SP_API const struct sp_policy_result *sp_policy_result(const struct sp_policy *policy);
 SP_API void sp_policy_free(struct sp_policy *policy); /* accepts NULL */
