@@ -87,34 +87,49 @@ static void depths(void)
 	ok(within(mb_s(&r->total), 6.5, 0.15), "buffered writes");
 }
 
-/* Writes of two levels in one pool: percent of 200 outstanding are high ones. */
-static const struct sp_bench_result *pooled(unsigned percent)
+/* Writes of two levels: percent of 200 outstanding are high ones. */
+static const struct sp_bench_result *writes(const char *sched, int high, int low, unsigned percent)
 {
 	reset();
 	classes[0].reads = classes[1].reads = 0;
 	classes[0].depth = 2 * percent;
-	classes[0].prio = SP_BENCH_PRIO(SP_BENCH_BE, 2);
+	classes[0].prio = SP_BENCH_PRIO(SP_BENCH_BE, high);
 	classes[1].depth = 200 - 2 * percent;
-	classes[1].prio = SP_BENCH_PRIO(SP_BENCH_BE, 3);
-	return run("deadline-prio:pool=85/85/85/71/aging=1.65", 2, 1, 10 * GB);
+	classes[1].prio = SP_BENCH_PRIO(SP_BENCH_BE, low);
+	return run(sched, 2, 1, 10 * GB);
 }
 
 static void pool(void)
 {
-	const struct sp_bench_result *r = pooled(10);
+	static const char sched[] = "deadline-prio:pool=85/85/85/71/aging=1.65";
+	const struct sp_bench_result *r = writes(sched, 2, 3, 10);
 
 	ok(within(r->classes[0].latency_mean_ns / 1e6, 280, 0.15) &&
 		   within(r->classes[1].latency_mean_ns / 1e6, 1000, 0.25),
 	   "figure 7, one pool: a tenth of high priority");
-	r = pooled(30);
+	r = writes(sched, 2, 3, 30);
 	ok(r->classes[0].latency_mean_ns < 350e6 * 1.15 &&
 		   within(r->classes[1].latency_mean_ns / 1e6, 2000, 0.25),
 	   "three tenths");
-	r = pooled(90);
+	r = writes(sched, 2, 3, 90);
 	ok(within(r->classes[1].latency_mean_ns / 1e6, 2000, 0.25) &&
 		   r->classes[0].latency_mean_ns < r->classes[1].latency_mean_ns &&
 		   within(mb_s(&r->total), 4.0, 0.15),
 	   "nine tenths: the low level is served, and still after the high one");
+}
+
+static void promotion(void)
+{
+	const struct sp_bench_result *r = writes("promote", 0, 4, 10);
+
+	ok(r->classes[0].latency_mean_ns * 2 < r->classes[1].latency_mean_ns,
+	   "section 5, queue promotion: a tenth of high priority");
+	r = writes("promote", 0, 4, 90);
+	ok(!r->total.starved && r->classes[1].longest_wait_ns < 6 * S,
+	   "nine tenths: the low level is served");
+	r = writes("promote:open", 0, 4, 20);
+	ok(!r->classes[1].latency_max_ns && r->classes[1].starved,
+	   "but not if more high ones than the drive holds join the active queue");
 }
 
 static void mix(void)
@@ -238,6 +253,7 @@ int main(void)
 	depths();
 	mix();
 	pool();
+	promotion();
 	sequential();
 	policies();
 	sp_policy_free(policy);
