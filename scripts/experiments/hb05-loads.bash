@@ -49,7 +49,7 @@ shares()
 	local name=$1 counted=$2 title=$3 points=$4 series plots=() style=(1 3 4 2 5) i=0 n=$(($# - 4)) overlay=''
 
 	# shellcheck disable=SC2016 # a name of gnuplot
-	[ -z "$points" ] || overlay=', $paper with points ls 6 pt 8 ps 2 title "the paper", $paper using 1:2:3 with labels left offset 1,0.3 font ",9" notitle'
+	[ -z "$points" ] || overlay=', $paper using 1:2 with points ls 6 pt 8 ps 2 title "the paper", $paper using 1:2:3 with labels left offset 1,0.3 font ",9" notitle'
 	for series in "${@:5}"; do
 		plots+=("\"< grep '^$series,$counted,' \".out.\"/hb05-outstanding.csv\" using (\$3 + 0.2 * ($i - ($n - 1) / 2.0)):4 with impulses ls ${style[i]} lw 4 title \"${series//-/ }\"")
 		i=$((i + 1))
@@ -62,7 +62,7 @@ shares()
 	set xlabel "outstanding requests, $([ "$counted" = drive ] && echo 'merged, at the drive' || echo 'as submitted')"
 	set ylabel "share of the time (%)"
 	set xrange [-1:${range:-*}]
-	set yrange [0:*]
+	set yrange [0:*<100]
 	set offsets 0, 0, graph 0.1, 0
 	set key outside right top
 	plot $(IFS=,; echo "${plots[*]}")$overlay
@@ -199,7 +199,7 @@ judge_policies()
 		'' crowd-1 crowd-4 crowd-16
 	range=80 shares fig5b submitted "range queries of 1, 4 and 16 clients, and of 4 with batches" \
 		'' range-1 range-4 range-16 range-4-batches
-	range=16 shares fig6 drive "an update larger than the buffer" $'2,40,"2, 3"\n3,40," "\n5,10,"5"' \
+	range=16 shares fig6 drive "an update larger than the buffer" $'2,40," "\n3,40," "\n5,10," "' \
 		{random-page,random-extent,oldest-page,oldest-extent}-conservative-once
 	range=16 shares fig9 drive "the update, one pass, with and without preflushing" $'2,40,"conservative"\n3,40," "\n5,10," "' \
 		oldest-page-{conservative,adaptive,aggressive}-once
