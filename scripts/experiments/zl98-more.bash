@@ -1,10 +1,39 @@
 # shellcheck shell=bash disable=SC2154 # variables of the script that reads this, and of lib.bash
 # SPDX-License-Identifier: MIT
 #
-# Zhang and Larson 1998: other sizes of data ("5M to 100M ... similar results"), and the striping
-# that their section 6 leaves open; part of zl98.
+# Zhang and Larson 1998: a spike in figure 14, other sizes of data ("5M to 100M ... similar
+# results"), and the striping that their section 6 leaves open; part of zl98.
 
 strategies=(double equal extended cluster)
+
+# first_pages: of the last merge, the mean time in ms of a read that does not follow the one before.
+first_pages()
+{
+	awk '!/^#/ && $1 == "W" && !volume { volume = $2 }
+		volume && $1 == "R" && $2 == volume { print $7, $6, $3, $4 }' "$work/trace" | sort -n |
+		awk '$3 != end { sum += $1 - (before > $2 ? before : $2); n++ }
+			{ before = $1; end = $3 + $4 }
+			END { print sum / n / 1e6 }'
+}
+
+measure_spike()
+{
+	local pages
+
+	for pages in 105 106 107 108; do
+		generate "spike$pages" runs -n $((n * pages * 512)) --runs=$n --record-size=64 --alpha=0.6
+		merge $drive "spike$pages" $pages $page 64 double
+		row spike pages=$pages seconds="$(calc "$seconds * 50 * 32 / ($n * $pages)")" first_ms="$(first_pages)"
+	done
+}
+
+judge_spike()
+{
+	verdict zl98.fig14-15.spike "not in the paper: double buffering with 2 MB at alpha = 0.6, by length of runs" \
+		"$drive: $(awk -F, 'NR > 1 { printf "%s%s pages %.1f s, %.1f ms", sep, $1, $2, $3; sep = "; " }' \
+			"$out/zl98-spike.csv")" shown \
+		"all, and the first page of each cluster. A page is half a track: the length decides at which angle the next cluster lies. If it has just passed, each one waits for most of a revolution (8.3 ms); other lengths do so at other alphas"
+}
 
 # 2 MB of memory, 15 runs; the same number of pages each, about D * 32 / 15.
 measure_sizes()
