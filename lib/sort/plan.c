@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "dev/geometry.h"
 #include "run/memory.h"
 #include "run/where.h"
 #include "sort/foretell.h"
@@ -60,14 +61,14 @@ static enum sp_placement placement_of(const struct sp_sort_opts *o)
 	return o->run.placement;
 }
 
-/* A hop along the semi-sequential path costs its angle. */
+/* A hop along the semi-sequential path, inside a round of a serpentine, costs its angle. */
 static double hop_seconds(const struct sp_geometry *g, const struct sp_geometry_info *info)
 {
-	double aim;
+	const struct sp__hops *hops;
 
-	if (sp_geometry_aim(g, SP_GEOMETRY_READ, &aim) < 0)
+	if (sp__geometry_hops(g, SP_GEOMETRY_READ, 0, 0, &hops) < 0)
 		return info->seek_s;
-	return aim / 360 * info->period_ns * 1e-9;
+	return hops->aim_deg / 360 * info->period_ns * 1e-9;
 }
 
 struct sp__plan_device sp__plan_device(const struct sp_sort_opts *o)

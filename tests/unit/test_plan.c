@@ -349,6 +349,14 @@ static void along_path(void)
 	ok(fits, "at least five pages lie on a track");
 	ok(less, "with more memory pages do not become small again");
 	sp_geometry_free(g);
+	if (sp_geometry_model(&g, "serpentine", NULL))
+		exit(1);
+	o.run.volume = "sim:serpentine";
+	o.run.geometry = g;
+	p = must(&o);
+	ok(near(p.seek_s, 0.001067), "inside a round of a serpentine hops take 1.07 ms, not the "
+				     "1.33 ms of the way to the next");
+	sp_geometry_free(g);
 }
 
 int main(void)
