@@ -16,8 +16,8 @@
  *
  * What other kinds would be.  MEMS storage: one lane, whose state is the place
  * and velocity of the sled; position() and serve() are its two springs.
- * Atropos: an array (raid.h) whose split() follows tracks and semi-sequential
- * paths of the drives' track maps.
+ * Atropos: an array (raid.h) striped by tracks whose split() also follows the
+ * semi-sequential paths of the drives.
  *
  * Source: timing rules of Shao 2008 ch. 2 and of the validated simulator the
  * oracle files come from.

@@ -63,6 +63,7 @@ struct sp_geometry {
 	uint64_t period_num, period_den;
 	double period_ns;      /* 0: none */
 	unsigned surfaces;     /* 0: unknown */
+	unsigned abreast;      /* track i is on drive i % abreast of an array; 1: there is one */
 	double overhead_ns[2]; /* by enum sp_geometry_op */
 	struct sp__hops hops[2];
 	struct sp__hops within[2];	  /* of hops inside a round */
@@ -134,6 +135,13 @@ SP_MUST_CHECK int sp__geometry_measure(struct sp_geometry *g, const struct sp__m
 /* The geometry of a model or of an array, as sp_geometry_model(). */
 SP_MUST_CHECK int sp__geometry_of(struct sp_geometry **g, const struct sp__model *m,
 				  struct sp_errinfo *err);
+
+/*
+ * Fills in that of an array of such drives from that of one; tracks: they are its stripes.  The
+ * seek is a drive's, the rate that of all abreast.
+ */
+SP_MUST_CHECK int sp__geometry_array(struct sp_geometry *g, const struct sp__model *drive,
+				     unsigned abreast, bool tracks, struct sp_errinfo *err);
 
 /* From a parsed document, which it leaves alone; path is for the messages. */
 SP_MUST_CHECK int sp__geometry_parse(struct sp_geometry **g, const struct json_t *doc,

@@ -21,8 +21,6 @@
  * operation whose seeks are its own.  Hops of up to HOPS tracks are tabled; cylinder and
  * head of the tracks around a place are laid out once, so a hop costs a
  * subtraction and a look into the table of seeks.
- *
- * An array has no tracks: its blocks go round the drives.  It has the seek time of a drive.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -313,25 +311,12 @@ static int put_drive(struct sp_geometry *g, const struct sp__model *m, const str
 	return rc;
 }
 
-static int put_array(struct sp_geometry *g, const struct sp__model *drive, unsigned abreast,
-		     struct sp_errinfo *err)
-{
-	struct sp_geometry *one;
-	int rc = sp__geometry_of(&one, drive, err);
-
-	if (rc)
-		return rc;
-	g->transfer_s_per_mb = one->transfer_s_per_mb / abreast;
-	g->seek_s = one->seek_s;
-	sp_geometry_free(one);
-	return 0;
-}
-
 static int put_model(struct sp_geometry *g, const struct sp__model *m, struct sp_errinfo *err)
 {
 	const struct sp__drive *d = sp__model_drive(m);
-	const struct sp__model *drive;
 	unsigned abreast;
+	bool tracks = d;
+	const struct sp__model *drive = sp__raid_drive(m, &abreast, &tracks);
 	int rc;
 
 	g->blocks = m->blocks;
@@ -340,12 +325,11 @@ static int put_model(struct sp_geometry *g, const struct sp__model *m, struct sp
 	if (!rc)
 		rc = sp__geometry_text(&g->source, "model");
 	if (!rc)
-		rc = sp__geometry_text(&g->verdict, d ? "rotating" : "not-rotating");
+		rc = sp__geometry_text(&g->verdict, tracks ? "rotating" : "not-rotating");
 	if (rc)
 		return rc;
-	drive = sp__raid_drive(m, &abreast);
 	if (drive)
-		rc = put_array(g, drive, abreast, err);
+		rc = sp__geometry_array(g, drive, abreast, tracks, err);
 	else
 		rc = d ? put_drive(g, m, d, err) : sp__geometry_measure(g, m);
 	return rc ? rc : sp__geometry_seal(g, err);

@@ -5,7 +5,8 @@
  * The drives are in sets: of one drive, or of two that have the same blocks.  Stripes go round
  * the sets; one drive after the other is the same with a stripe as large as a drive.  What a
  * request has in one set is one piece there, since its stripes follow each other: block b is in
- * stripe b / S, in set (b / S) % N, in the set's stripe (b / S) / N.
+ * stripe b / S, in set (b / S) % N, in the set's stripe (b / S) / N.  If the tracks of the drives
+ * are the stripes, block b is on the track that has block b / N of each drive.
  *
  * A mirrored pair writes to both.  It reads from the drive with fewer requests, which a host knows
  * without asking; if they are equal, from the one whose arm is there first.  (By the arm alone a
@@ -22,11 +23,13 @@
 #include "base/keyval.h"
 #include "base/minmax.h"
 #include "dev/device.h"
+#include "dev/drive.h"
 #include "dev/raid.h"
 
 struct raid {
 	struct sp__model *drive;
-	uint64_t stripe;  /* blocks */
+	uint64_t stripe; /* blocks; 0: a track */
+	const struct sp__trackmap *map;
 	unsigned copies;  /* drives of a set */
 	unsigned abreast; /* sets that transfer side by side */
 };
@@ -42,13 +45,16 @@ static const struct sp_word levels[] = { { "linear", SP__RAID_LINEAR },
 					 { "raid10", SP__RAID_10 },
 					 { NULL, 0 } };
 
+static const char by_track[] = "/track";
+
 static const struct sp__setting stripe = { .kind = SP__KEY_SIZE,
 					   SP__KEY_AT(struct sp__raid_spec, stripe_bytes),
 					   .min = 1,
 					   .max = 1 << 30 };
 
-const char sp__raid_form[] = "linear:N, raid0:N[/STRIPE] or raid10:N[/STRIPE], with N from 1 to "
-			     "64, even for raid10, and STRIPE a size such as 64K, at most 1G";
+const char sp__raid_form[] =
+	"linear:N, raid0:N[/STRIPE] or raid10:N[/STRIPE], with N from 1 to 64, even for raid10, "
+	"and STRIPE 'track' or a size such as 64K, at most 1G";
 
 bool sp__raid_parse(struct sp__raid_spec *spec, const char *text)
 {
@@ -61,8 +67,11 @@ bool sp__raid_parse(struct sp__raid_spec *spec, const char *text)
 	if (s.level == SP__RAID_10 && n % 2)
 		return false;
 	s.drives = (unsigned)n;
-	if (*text &&
-	    (s.level == SP__RAID_LINEAR || *text != '/' || !sp__keyval_set(&stripe, &s, text + 1)))
+	if (*text && (s.level == SP__RAID_LINEAR || *text != '/'))
+		return false;
+	if (!strcmp(text, by_track))
+		s.stripe_bytes = 0;
+	else if (*text && !sp__keyval_set(&stripe, &s, text + 1))
 		return false;
 	*spec = s;
 	return true;
@@ -100,35 +109,59 @@ static int raid_open(const struct sp__model *m, void **state)
 	return rc;
 }
 
-static unsigned raid_queue(const struct sp__model *m, uint64_t lbn)
+/* A block of the array in its stripe. */
+struct place {
+	unsigned set;
+	uint64_t lbn;  /* the block there */
+	uint64_t rest; /* blocks of the stripe from it on */
+};
+
+static struct place place_of(const struct sp__model *m, uint64_t lbn)
 {
 	const struct raid *r = m->impl;
+	uint64_t first, blocks, into; /* of the stripes that lie abreast */
+	struct sp__track t;
 
-	return (unsigned)(lbn / r->stripe % m->queues);
+	if (r->stripe) {
+		first = lbn / r->stripe / m->queues * r->stripe;
+		blocks = r->stripe;
+	} else {
+		sp__trackmap_find(r->map, lbn / m->queues, &t);
+		first = t.first_lbn;
+		blocks = t.blocks;
+	}
+	into = lbn - first * m->queues;
+	return (struct place){ .set = (unsigned)(into / blocks),
+			       .lbn = first + into % blocks,
+			       .rest = blocks - into % blocks };
+}
+
+static unsigned raid_queue(const struct sp__model *m, uint64_t lbn)
+{
+	return place_of(m, lbn).set;
 }
 
 /* What the sets have of a request, in pieces whose lanes are sets; at most max, as *blocks says. */
 static unsigned cut(const struct sp__model *m, bool write, uint64_t lbn, uint32_t *blocks,
 		    struct sp__piece *pieces, unsigned max)
 {
-	const struct raid *r = m->impl;
-	uint64_t at = lbn, end = lbn + *blocks, unit, into, len;
-	unsigned n = 0, i;
+	uint64_t at = lbn, end = lbn + *blocks, len;
+	unsigned first = raid_queue(m, lbn), n = 0, i;
 
 	for (; at < end; at += len) {
-		unit = at / r->stripe;
-		into = at % r->stripe;
-		len = sp__min(r->stripe - into, end - at);
-		i = (unsigned)((unit - lbn / r->stripe) % m->queues);
+		struct place p = place_of(m, at);
+
+		len = sp__min(p.rest, end - at);
+		i = (p.set + m->queues - first) % m->queues;
 		if (i < n) {
 			pieces[i].blocks += (uint32_t)len;
 			continue;
 		}
 		if (n == max)
 			break;
-		pieces[n++] = (struct sp__piece){ .lbn = unit / m->queues * r->stripe + into,
+		pieces[n++] = (struct sp__piece){ .lbn = p.lbn,
 						  .blocks = (uint32_t)len,
-						  .lane = (uint16_t)(unit % m->queues),
+						  .lane = (uint16_t)p.set,
 						  .write = write };
 	}
 	*blocks = (uint32_t)(at - lbn);
@@ -259,6 +292,8 @@ static int check(const struct sp__model *m, const struct sp__raid_spec *spec,
 		return refuse(err, m, "is too large: the array would have more than 2^62 bytes");
 	if (spec->level == SP__RAID_LINEAR)
 		return 0;
+	if (!spec->stripe_bytes)
+		return sp__model_drive(m) ? 0 : refuse(err, m, "has no tracks");
 	if (spec->stripe_bytes % m->block_bytes)
 		return refuse(err, m, "has blocks that do not divide a stripe");
 	if (spec->stripe_bytes / m->block_bytes > m->blocks)
@@ -272,8 +307,10 @@ static char *name_of(const struct sp__model *drive, const struct sp__raid_spec *
 	const char *level = sp_word_name(levels, spec->level);
 	char size[24] = "", *name;
 
-	if (spec->level != SP__RAID_LINEAR)
+	if (spec->level != SP__RAID_LINEAR && spec->stripe_bytes)
 		snprintf(size, sizeof(size), "/%" PRIu64, spec->stripe_bytes);
+	else if (spec->level != SP__RAID_LINEAR)
+		snprintf(size, sizeof(size), "%s", by_track);
 	return asprintf(&name, "%s,array=%s:%u%s", drive->name, level, spec->drives, size) < 0
 		       ? NULL
 		       : name;
@@ -305,7 +342,9 @@ static struct sp__model *make(struct sp__model *drive, const struct sp__raid_spe
 	a->about = about;
 	a->ops = &raid_ops;
 	a->impl = r;
-	a->blocks = drive->blocks / r->stripe * r->stripe * sets;
+	if (!r->stripe)
+		r->map = sp__model_drive(drive)->map;
+	a->blocks = (r->stripe ? drive->blocks / r->stripe * r->stripe : drive->blocks) * sets;
 	a->lanes = a->drives = spec->drives;
 	a->queues = sets;
 	return a;
@@ -325,12 +364,13 @@ int sp__raid_make(struct sp__model **m, const struct sp__raid_spec *spec, struct
 	return 0;
 }
 
-const struct sp__model *sp__raid_drive(const struct sp__model *m, unsigned *abreast)
+const struct sp__model *sp__raid_drive(const struct sp__model *m, unsigned *abreast, bool *tracks)
 {
 	const struct raid *r = m->ops == &raid_ops ? m->impl : NULL;
 
 	if (!r)
 		return NULL;
 	*abreast = r->abreast;
+	*tracks = !r->stripe;
 	return r->drive;
 }

@@ -15,6 +15,8 @@
  *
  * Chunks are kept in the order of their angles; those already chosen are skipped by
  * links with path compression.
+ *
+ * The drives of an array go along their paths at the same time, so each has an order of its own.
  */
 #include <errno.h>
 #include <math.h>
@@ -51,6 +53,19 @@ static int by_unit(const void *a, const void *b)
 	const struct sp__stop *x = a, *y = b;
 
 	return (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+static uint64_t drive_of(const struct sp__place *p, uint64_t unit)
+{
+	return p->rows[unit >> PLACE_BITS].number % p->opts.geometry->abreast;
+}
+
+static int by_drive(const void *a, const void *b, void *place)
+{
+	const struct sp__stop *x = a, *y = b;
+	uint64_t dx = drive_of(place, x->unit), dy = drive_of(place, y->unit);
+
+	return dx == dy ? by_unit(a, b) : dx < dy ? -1 : 1;
 }
 
 static double fraction(double turns)
@@ -173,8 +188,9 @@ static uint32_t next_stop(const struct sp__place *p, struct sp__waypoint *w, uin
 	return best;
 }
 
-/* first: the stop whose chunk comes first. */
-static void follow(struct sp__place *p, uint32_t n, uint32_t first, struct sp__stop *stops)
+/* n chunks of some stops; first: the stop whose chunk comes first. */
+static void follow(const struct sp__place *p, uint32_t n, uint32_t first, const struct sp__stop *of,
+		   struct sp__stop *stops)
 {
 	struct sp__waypoint *w = p->path;
 	double least = aim(p, w[first].track, w[first].track);
@@ -187,7 +203,7 @@ static void follow(struct sp__place *p, uint32_t n, uint32_t first, struct sp__s
 	}
 	for (uint32_t left = n;;) {
 		for (uint32_t i = 0; i < w[at].pages; i++)
-			*stops++ = p->stops[w[at].first + i];
+			*stops++ = of[w[at].first + i];
 		w[at].next = (at + 1) % n;
 		if (--left == 0)
 			return;
@@ -205,22 +221,38 @@ static int make_room(struct sp__place *p, size_t n)
 	return 0;
 }
 
+/* n stops of one drive, in the order of units, into the order of its path. */
+static void order(struct sp__place *p, uint64_t head, const struct sp__stop *of, uint32_t n,
+		  struct sp__stop *stops)
+{
+	uint32_t first = 0, chunks = gather(p, of, n, p->path);
+
+	while (first < n && of[first].unit != head)
+		first++;
+	qsort(p->path, chunks, sizeof(*p->path), by_phase);
+	follow(p, chunks, first < n ? first : 0, of, stops);
+}
+
 int sp__place_order(struct sp__place *p, struct sp__stop *stops, size_t n)
 {
 	uint64_t head = n ? stops[0].unit : 0;
-	uint32_t first = 0, chunks;
+	uint32_t from, upto;
 
 	if (make_room(p, n) < 0)
 		return -ENOMEM;
-	qsort(stops, n, sizeof(*stops), by_unit);
-	if (p->opts.policy != SP_PLACE_SEMISEQ || n < 2)
+	if (p->opts.policy != SP_PLACE_SEMISEQ || n < 2) {
+		qsort(stops, n, sizeof(*stops), by_unit);
 		return 0;
+	}
 	memcpy(p->stops, stops, n * sizeof(*stops));
-	while (stops[first].unit != head)
-		first++;
-	chunks = gather(p, p->stops, (uint32_t)n, p->path);
-	qsort(p->path, chunks, sizeof(*p->path), by_phase);
-	follow(p, chunks, first, stops);
+	qsort_r(p->stops, n, sizeof(*stops), by_drive, p);
+	for (from = 0; from < n; from = upto) {
+		uint64_t drive = drive_of(p, p->stops[from].unit);
+
+		for (upto = from + 1; upto < n && drive_of(p, p->stops[upto].unit) == drive;)
+			upto++;
+		order(p, head, p->stops + from, upto - from, stops + from);
+	}
 	return 0;
 }
 

@@ -22,6 +22,9 @@
  * order: the merged request would begin with the second part and cost a revolution.
  * A hop aims at the first possible place that is not too early, which loses less than
  * the transfer time of a page.
+ *
+ * On an array whose stripes are tracks each drive has a path of its own: a row is turned
+ * against the one before it on its drive.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -156,12 +159,13 @@ static void turn_to(const struct sp__place *p, struct sp__row *row, uint32_t at)
 	row->start = turn ? turn * p->page_blocks + rest : at;
 }
 
-/* Turns a row so that the hop to it along the path, from the row before, arrives in time. */
+/* Turns a row so that the hop along the path, from the row before on its drive, is in time. */
 static int turn(const struct sp__place *p, struct sp__row *row)
 {
-	const struct sp__row *before = row - 1;
+	unsigned step = p->opts.geometry->abreast;
+	const struct sp__row *before = row - step;
 	uint64_t last = before->lbn + before->start + p->page_blocks - 1, adjacent;
-	int rc = sp_geometry_adjacent(p->opts.geometry, last, 1, p->opts.hops, 0, &adjacent);
+	int rc = sp_geometry_adjacent(p->opts.geometry, last, step, p->opts.hops, 0, &adjacent);
 
 	if (rc == 0)
 		turn_to(p, row, (uint32_t)(adjacent - row->lbn));
@@ -195,21 +199,19 @@ static void follow_on(const struct sp__place *p, const struct sp__row *from, str
 }
 
 /* The way to the next round of a serpentine is longer than hops along a path. */
-static bool same_round(const struct sp__place *p, const struct sp__row *row)
+static bool same_round(const struct sp__place *p, uint64_t from, uint64_t to)
 {
 	const struct sp__hops *path, *hops;
 
-	return sp__geometry_hops(p->opts.geometry, p->opts.hops, row[-1].number, row[-1].number,
-				 &path) ||
-	       sp__geometry_hops(p->opts.geometry, p->opts.hops, row[-1].number, row->number,
-				 &hops) ||
-	       path == hops;
+	return sp__geometry_hops(p->opts.geometry, p->opts.hops, from, from, &path) ||
+	       sp__geometry_hops(p->opts.geometry, p->opts.hops, from, to, &hops) || path == hops;
 }
 
-/* The next track; -ERANGE: it cannot be reached from the one before along the path. */
+/* The next track; -ERANGE: the path does not reach it from the one before on its drive. */
 static int add_row(struct sp__place *p, const struct sp__band *b)
 {
 	struct sp__row *row = &p->rows[p->nrows];
+	unsigned step = p->opts.geometry->abreast;
 	struct sp_track t;
 	int rc;
 
@@ -226,8 +228,8 @@ static int add_row(struct sp__place *p, const struct sp__band *b)
 				 .blocks = t.blocks,
 				 .places = (uint16_t)places_on(p, t.blocks),
 				 .band = p->nbands };
-	if (b->rows && row->places && row[-1].places)
-		rc = same_round(p, row) ? turn(p, row) : -ERANGE;
+	if (b->rows >= step && row->places && (row - step)->places)
+		rc = same_round(p, (row - step)->number, row->number) ? turn(p, row) : -ERANGE;
 	if (rc < 0)
 		return rc;
 	p->nrows++;
@@ -241,12 +243,15 @@ static int add_row(struct sp__place *p, const struct sp__band *b)
  */
 static int add_rows(struct sp__place *p, struct sp__band *b, uint32_t before)
 {
+	unsigned abreast = p->opts.geometry->abreast;
 	int rc = 0;
 
 	while (rc == 0 && b->rows < p->band_rows) {
 		rc = add_row(p, b);
-		if (rc == 0 && !b->rows && before != NONE && p->band_rows > 1)
-			follow_on(p, &p->rows[p->bands[before].first_row], &p->rows[b->first_row]);
+		if (rc == 0 && before != NONE && p->band_rows > abreast && b->rows < abreast &&
+		    b->rows < p->bands[before].rows)
+			follow_on(p, &p->rows[p->bands[before].first_row + b->rows],
+				  &p->rows[b->first_row + b->rows]);
 		b->rows += rc == 0;
 	}
 	return rc;

@@ -62,8 +62,8 @@ struct sp__stop {
 
 /*
  * Brings units into the best order for reading.  Under SEMISEQ (path.c) the first
- * stays first, except for pages of its run directly before it on its track.  0 or
- * -ENOMEM.
+ * stays first on its drive, except for pages of its run directly before it on its track;
+ * the drives of an array come one after the other.  0 or -ENOMEM.
  */
 SP_MUST_CHECK int sp__place_order(struct sp__place *place, struct sp__stop *stops, size_t n);
 /* Memory of that for each unit, for the budget. */

@@ -105,19 +105,23 @@ number() { sed -n "s/.*\"$1\": \\([0-9.e+-]*\\).*/\\1/p" r.json | head -n 1; }
 		'BEGIN { exit !(w < o + s / 10) }'
 }
 
-@test "sh08.fig6.4: partition writes hop along the path: the exact times of one small join" {
+@test "sh08.fig6.4, s2.4: partition writes hop along the path, of each drive: exact times of a small join" {
 	"$XGEN" records -n 60000 --seed=5 >l
 	"$XGEN" records -n 60000 --seed=6 | cat - l >r
 	"$xjoin" l r | sort >want
-	for placement in track semiseq; do
-		"$xjoin" -S 1M --algorithm=grace --page-size=8K --placement=$placement --stats=r.json \
-			--volume=sim:atlas10k3-like,window=1 --output=out l r
-		sort out | cmp - want
-		echo "$placement $(number spilled_partitions) $(number seeks) $(number io_time_ns)"
+	for array in '' ,array=raid0:2/track; do
+		for placement in track semiseq; do
+			"$xjoin" -S 1M --algorithm=grace --page-size=8K --placement=$placement --stats=r.json \
+				--volume=sim:atlas10k3-like,window=1$array --output=out l r
+			sort out | cmp - want
+			echo "$placement$array $(number spilled_partitions) $(number seeks) $(number elapsed_s)"
+		done
 	done >got
 	diff - got <<-END
-		track 12 609 5094857145
-		semiseq 12 717 2915748254
+		track 12 609 5.127686726
+		semiseq 12 717 2.950974664
+		track,array=raid0:2/track 12 629 3.270520545
+		semiseq,array=raid0:2/track 12 720 2.428217337
 	END
 }
 

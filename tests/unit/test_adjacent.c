@@ -6,13 +6,15 @@
  * Each measurement is also printed as a comment "# csv TABLE,VALUE,...", which
  * scripts/experiments/sh08 reads.  Virtual time: the figures are exact.
  *
- * Source: Shao 2008, table 2.1, figure 2.3, section 2.2.1.
+ * Source: Shao 2008, table 2.1, figure 2.3, sections 2.2.1 and 2.4.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <spindle/geometry.h>
 #include "base/rng.h"
 #include "dev/device.h"
+#include "dev/geometry.h"
+#include "dev/raid.h"
 #include "tap.h"
 
 #define HOPS 4000
@@ -160,6 +162,63 @@ static void section_2_2_1(struct rig *r)
 	ok(fabs(last - first) < 0.05 * first, "sh08.s2.2.1: the D-th path is as fast as the first");
 }
 
+/* ms for a hop on each drive of an array, which all go at once: each on a path of its own. */
+static double paths_abreast(struct rig *r, unsigned n, unsigned hops)
+{
+	uint64_t lbn[8], done[8] = { 0 }, last = 0;
+	struct sp_track t;
+
+	for (unsigned d = 0; d < n; d++) {
+		if (sp_geometry_track_number(r->g, d, &t))
+			exit(1);
+		lbn[d] = t.first;
+	}
+	for (unsigned i = 0; i < n * hops; i++) {
+		unsigned d = i % n;
+		uint32_t blocks = 1;
+		struct sp__piece p;
+		struct sp__service s;
+
+		r->m->ops->split(r->m, r->dev.state, done[d], false, lbn[d], &blocks, &p, 1);
+		r->m->ops->serve(r->m, r->dev.state, done[d] + r->m->overhead_ns[0], &p, &s);
+		done[d] = s.done_ns;
+		last = done[d] > last ? done[d] : last;
+		if (sp_geometry_adjacent(r->g, lbn[d], n, SP_GEOMETRY_READ, 0, &lbn[d]))
+			exit(1);
+	}
+	return (double)last * 1e-6 / hops;
+}
+
+/* sh08.s2.4: through a volume whose stripes are tracks; through one with others there is none. */
+static void section_2_4(struct rig *one)
+{
+	struct sp__raid_spec tracks, sizes;
+	uint64_t there;
+	struct rig r;
+	double ms, each;
+
+	each = path(one, 1, 500);
+	rig_open(&r, one->name);
+	sp_geometry_free(r.g);
+	sp__device_close(&r.dev);
+	if (!sp__raid_parse(&tracks, "raid0:4/track") || !sp__raid_parse(&sizes, "raid0:4/343K") ||
+	    sp__raid_make(&r.m, &tracks, NULL) || sp__device_open(&r.dev, r.m) ||
+	    sp__geometry_of(&r.g, r.m, NULL))
+		exit(1);
+	ms = paths_abreast(&r, 4, 500);
+	diag("csv s2.4,%.4f,%.4f", each, ms);
+	ok(fabs(ms - each) < 0.01 * each,
+	   "sh08.s2.4: through four drives striped by tracks a hop takes the time of one drive's");
+	rig_close(&r);
+	if (sp__model_load(&r.m, one->name, NULL) || sp__raid_make(&r.m, &sizes, NULL) ||
+	    sp__geometry_of(&r.g, r.m, NULL))
+		exit(1);
+	ok(sp_geometry_adjacent(r.g, 0, 1, SP_GEOMETRY_READ, 0, &there) == SP_EUNSUP,
+	   "stripes of a size have no adjacent blocks, were it that of the first tracks");
+	sp__model_free(r.m);
+	sp_geometry_free(r.g);
+}
+
 int main(void)
 {
 	struct rig r;
@@ -168,6 +227,7 @@ int main(void)
 	table_2_1(&r);
 	figure_2_3(&r);
 	section_2_2_1(&r);
+	section_2_4(&r);
 	rig_close(&r);
 	rig_open(&r, "cheetah36es-like");
 	figure_2_3(&r);

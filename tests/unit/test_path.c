@@ -10,12 +10,15 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "dev/device.h"
+#include "dev/geometry.h"
+#include "dev/raid.h"
 #include "spill/place.h"
 #include "tap.h"
 
 #define PAGE 8192u
 #define RUNS 100u
 #define PAGES 120u
+#define ABREAST 4u
 
 static struct sp_geometry *g;
 static struct sp__place *place;
@@ -216,6 +219,59 @@ static void addresses(void)
 	ok(ascends, "runs in whole tracks are read in the order of addresses");
 }
 
+/* Reads in this order, one at a time on each drive: ms for each; how many took most of a turn. */
+static double array_ms(const struct sp__model *m, const struct sp__stop *s, size_t n,
+		       unsigned *late)
+{
+	uint64_t now[ABREAST] = { 0 }, sum = 0;
+	struct sp__device d;
+
+	if (sp__device_open(&d, m))
+		exit(1);
+	*late = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t blocks = PAGE / 512;
+		struct sp__piece p;
+		struct sp__service v;
+		unsigned pieces =
+			m->ops->split(m, d.state, 0, false,
+				      sp__place_offset(place, s[i].unit) / 512, &blocks, &p, 1);
+		uint64_t *t = &now[p.lane];
+
+		m->ops->serve(m, d.state, *t + m->overhead_ns[0], &p, &v);
+		*late += pieces != 1 || blocks != PAGE / 512 || (*t && v.done_ns - *t > 5000000);
+		sum += *t ? v.done_ns - *t : 0;
+		*t = v.done_ns;
+	}
+	sp__device_close(&d);
+	return (double)sum * 1e-6 / (double)(n - ABREAST);
+}
+
+/* On drives striped by tracks each has a path of its own. */
+static void on_an_array(void)
+{
+	struct sp__raid_spec spec;
+	struct sp__stop s[RUNS];
+	struct sp__model *m;
+	unsigned late;
+	double ms;
+
+	if (!sp__raid_parse(&spec, "raid0:4/track") || sp__model_load(&m, "atlas10k3-like", NULL) ||
+	    sp__raid_make(&m, &spec, NULL) || sp__geometry_of(&g, m, NULL))
+		exit(1);
+	lay_out(SP_PLACE_SEMISEQ);
+	for (unsigned r = 0; r < RUNS; r++)
+		s[r] = stop(r, 7);
+	if (sp__place_order(place, s, RUNS))
+		exit(1);
+	ms = array_ms(m, s, RUNS, &late);
+	ok(ms < 1.1 + 2 * 0.14 && late <= ABREAST,
+	   "sh08.s2.4: pages of one offset on four drives: on each as on one drive (%.3f ms)", ms);
+	clear();
+	sp_geometry_free(g);
+	sp__model_free(m);
+}
+
 int main(void)
 {
 	if (sp_geometry_model(&g, "atlas10k3-like", NULL))
@@ -230,5 +286,6 @@ int main(void)
 	addresses();
 	clear();
 	sp_geometry_free(g);
+	on_an_array();
 	return done();
 }

@@ -7,6 +7,7 @@
 #include <spindle/run.h>
 #include "base/rng.h"
 #include "dev/device.h"
+#include "dev/geometry.h"
 #include "dev/raid.h"
 #include "sim/blockdev.h"
 #include "tap.h"
@@ -29,12 +30,26 @@ static struct sp__model *load(const char *name, const char *array)
 
 static void test_texts(void)
 {
-	static const char *const wrong[] = { "",	   "linear",	   "linear:",
-					     "linear:0",   "linear:65",	   "linear:2/64K",
-					     "raid0:2/",   "raid0:2/0",	   "raid0:2/50%",
-					     "raid0:2/2G", "raid0:2/64K/", "raid0:-1",
-					     "raid0:2 ",   "raid10:3",	   "raid5:3",
-					     "raid0:2:3" };
+	static const char *const wrong[] = { "",
+					     "linear",
+					     "linear:",
+					     "linear:0",
+					     "linear:65",
+					     "linear:2/64K",
+					     "raid0:2/",
+					     "raid0:2/0",
+					     "raid0:2/50%",
+					     "raid0:2/2G",
+					     "raid0:2/64K/",
+					     "raid0:-1",
+					     "raid0:2 ",
+					     "raid10:3",
+					     "raid5:3",
+					     "raid0:2:3",
+					     "linear:2/track",
+					     "raid0:2track",
+					     "raid0:2/track/",
+					     "raid0:2/tracks" };
 	struct sp__raid_spec s = { .drives = 77 };
 	unsigned taken = 0;
 
@@ -52,6 +67,8 @@ static void test_texts(void)
 	   "round mirrored pairs");
 	ok(sp__raid_parse(&s, "raid0:1/4K") && s.drives == 1 && s.stripe_bytes == 4096,
 	   "or the size that is said");
+	ok(sp__raid_parse(&s, "raid0:4/track") && s.drives == 4 && s.stripe_bytes == 0,
+	   "or are the tracks of the drives");
 }
 
 static bool refused(const char *name, const char *array, const char *why)
@@ -87,15 +104,37 @@ static void test_models(void)
 	ok(a->blocks == 3 * one->blocks && !strcmp(a->name, "tiny,array=linear:3"),
 	   "one drive after the other uses all of each");
 	sp__model_free(a);
+	a = load("tiny", "raid0:3/track");
+	ok(a->blocks == 3 * one->blocks && !strcmp(a->name, "tiny,array=raid0:3/track"),
+	   "so do stripes that are tracks");
+	sp__model_free(a);
 	a = load("tiny", "raid10:6/16K");
 	ok(a->blocks == 3 * (one->blocks / 32 * 32) && a->lanes == 6 && a->queues == 3,
 	   "mirrored, half of the drives");
 	sp__model_free(a);
 	sp__model_free(one);
 	ok(refused("flash", "raid0:2", "'flash' has channels of its own") &&
+		   refused("linear", "raid0:2/track", "'linear' has no tracks") &&
 		   refused("tiny", "raid0:2/1000", "do not divide a stripe") &&
 		   refused("tiny", "raid0:2/1G", "is smaller than a stripe"),
 	   "drives that cannot be in an array are refused with the reason");
+}
+
+#define TRACKS 1 /* as a stripe */
+
+/* Lengths of the tracks of the tiny drive. */
+static uint32_t lengths[100];
+
+static void measure_tracks(void)
+{
+	struct sp_geometry *g;
+	struct sp_track t;
+
+	if (sp_geometry_model(&g, "tiny", NULL))
+		exit(done() | 1);
+	for (unsigned i = 0; !sp_geometry_track_number(g, i, &t); i++)
+		lengths[i] = t.blocks;
+	sp_geometry_free(g);
 }
 
 /* Where a block lies, worked out naively: in a set of drives that have the same blocks. */
@@ -105,6 +144,15 @@ static void naive(const struct sp__model *drive, unsigned sets, uint64_t stripe,
 	if (!stripe) {
 		*set = (unsigned)(lbn / drive->blocks);
 		*at = lbn % drive->blocks;
+	} else if (stripe == TRACKS) {
+		unsigned i = 0;
+
+		for (*at = 0; lbn >= (uint64_t)lengths[i] * sets; i++) {
+			lbn -= (uint64_t)lengths[i] * sets;
+			*at += lengths[i];
+		}
+		*set = (unsigned)(lbn / lengths[i]);
+		*at += lbn % lengths[i];
 	} else {
 		*set = (unsigned)(lbn / stripe % sets);
 		*at = lbn / stripe / sets * stripe + lbn % stripe;
@@ -126,7 +174,8 @@ static bool split_holds(const struct sp__device *d, uint64_t stripe, bool write,
 			uint32_t blocks)
 {
 	unsigned abreast, set, n, in, copies = d->model->drives / d->model->queues;
-	const struct sp__model *m = d->model, *drive = sp__raid_drive(m, &abreast);
+	bool tracks;
+	const struct sp__model *m = d->model, *drive = sp__raid_drive(m, &abreast, &tracks);
 	struct sp__piece p[SP__DEV_PIECES_MAX];
 	uint32_t got = blocks, sum = 0;
 	struct sp__service s;
@@ -147,6 +196,7 @@ static bool split_holds(const struct sp__device *d, uint64_t stripe, bool write,
 		right &= in == (write ? copies : 1);
 	}
 	naive(drive, m->queues, stripe, lbn, &set, &at);
+	right &= tracks == (stripe == TRACKS);
 	return right && got == blocks && sum == blocks * (write ? copies : 1) &&
 	       m->ops->queue(m, lbn) == set;
 }
@@ -398,6 +448,61 @@ static void test_pair_write(void)
 	sp__model_free(one);
 }
 
+/*
+ * The same of a random block of the array and of that drive where it lies: its track, and the
+ * block that is adjacent to it on its drive.
+ */
+static bool same_place(const struct sp_geometry *array, const struct sp_geometry *one, unsigned n,
+		       struct sp__rng *rng)
+{
+	uint64_t lbn = sp__rng_below(rng, one->blocks * n), step = 1 + sp__rng_below(rng, 20);
+	uint64_t there, hop, hop_there;
+	struct sp_track t, on_drive, to;
+	unsigned drive;
+
+	if (sp_geometry_track(array, lbn, &t) ||
+	    sp_geometry_track_number(one, t.number / n, &on_drive))
+		return false;
+	drive = (unsigned)(t.number % n);
+	there = on_drive.first + (lbn - t.first);
+	if (t.blocks != on_drive.blocks || t.angle_deg != on_drive.angle_deg ||
+	    t.first != on_drive.first * n + (uint64_t)drive * t.blocks || lbn < t.first ||
+	    lbn - t.first >= t.blocks)
+		return false;
+	if (sp_geometry_adjacent(one, there, step, SP_GEOMETRY_READ, 0, &hop_there))
+		return sp_geometry_adjacent(array, lbn, step * n, SP_GEOMETRY_READ, 0, &hop) < 0;
+	return !sp_geometry_adjacent(array, lbn, step * n, SP_GEOMETRY_READ, 0, &hop) &&
+	       !sp_geometry_track(array, hop, &to) && to.number == t.number + step * n &&
+	       !sp_geometry_track_number(one, to.number / n, &on_drive) &&
+	       hop - to.first == hop_there - on_drive.first;
+}
+
+/* sh08.s2.4: tracks, D and adjacent blocks of drives whose tracks are the stripes. */
+static void test_tracks(const char *model)
+{
+	struct sp__model *m = load(model, "raid0:3/track");
+	struct sp_geometry *array, *one;
+	struct sp__rng rng = { 7 };
+	uint64_t d[2] = { 0 };
+	double aim[2];
+	unsigned differ = 0;
+
+	if (sp__geometry_of(&array, m, NULL) || sp_geometry_model(&one, model, NULL))
+		exit(done() | 1);
+	ok(array->blocks == 3 * one->blocks && !sp_geometry_aim(array, SP_GEOMETRY_READ, &aim[0]) &&
+		   !sp_geometry_aim(one, SP_GEOMETRY_READ, &aim[1]) && aim[0] == aim[1] &&
+		   !sp_geometry_reach(array, SP_GEOMETRY_READ, aim[0], &d[0]) &&
+		   !sp_geometry_reach(one, SP_GEOMETRY_READ, aim[1], &d[1]) && d[0] == 3 * d[1],
+	   "sh08.s2.4: three %s, striped by tracks: W of one, D of all", model);
+	for (int i = 0; i < 3000; i++)
+		differ += !same_place(array, one, 3, &rng);
+	if (!ok(!differ, "and each block has the track and the adjacent blocks of its drive"))
+		diag("%u differ", differ);
+	sp_geometry_free(array);
+	sp_geometry_free(one);
+	sp__model_free(m);
+}
+
 static bool figures(const char *volume, double t, double s)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -447,17 +552,23 @@ int main(void)
 {
 	test_texts();
 	test_models();
+	measure_tracks();
 	check_places("linear:3", 0);
 	check_places("raid0:1/4K", 8);
 	check_places("raid0:3/1536", 3);
 	check_places("raid0:5/16K", 32);
 	check_places("raid10:2/4K", 8);
 	check_places("raid10:6/1536", 3);
+	check_places("raid0:3/track", TRACKS);
+	check_places("raid10:4/track", TRACKS);
 	test_linear();
 	test_raid0();
 	test_nearest();
 	test_raid10();
 	test_pair_write();
 	test_geometry();
+	test_tracks("tiny");
+	test_tracks("serpentine");
+	test_tracks("nearline6t-like");
 	return done();
 }

@@ -18,12 +18,15 @@
  * W and D hold everywhere.  On a serpentine the way from one round of the heads to the next decides
  * them; inside a round hops need less and reach farther, which GETADJACENT makes use of.
  *
+ * An array of drives that is striped by their tracks has tracks: track i is on drive i % N, D is
+ * N times that of a drive, and steps of a multiple of N stay on one drive.
+ *
  * For a device without tracks (flash, a virtual disk, a probe that found none)
  * all three return SP_EUNSUP; callers then use plain extents.  If the hops of
  * one kind (such as writes) were not measured, functions about them return
  * -ENODATA.
  *
- * Source: Shao 2008, chapter 2.
+ * Source: Shao 2008, chapter 2; arrays: sections 2.4 and 4.5.
  *
  * Thread rule: a geometry is immutable; any number of threads may use it.
  */

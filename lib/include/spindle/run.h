@@ -84,7 +84,8 @@ SP_API SP_MUST_CHECK int sp_run_space(const struct sp_run_opts *opts, struct sp_
 
 /*
  * The geometry of the device in volume, "sim:SPEC"; *g is NULL for any other.  An array of drives
- * has no tracks.  SP_ESYNTAX for a specification that is wrong, otherwise as sp_geometry_model().
+ * has no tracks, unless they are its stripes.  SP_ESYNTAX for a specification that is wrong,
+ * otherwise as sp_geometry_model().
  */
 SP_API SP_MUST_CHECK int sp_run_geometry(struct sp_geometry **g, const char *volume,
 					 struct sp_errinfo *err);

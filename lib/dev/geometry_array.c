@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The geometry of an array of drives.
+ *
+ * If its stripes are the tracks of the drives, the array has tracks: n of them, one of each drive,
+ * follow one another at the same angle, as those of one drive with n times the surfaces, and
+ * n - 1 of n boundaries take no time.  A hop of k tracks goes k / n tracks on, rounded up, of a
+ * drive: so an aim reaches n times as many tracks.  Tracks n apart are neighbours on one drive;
+ * there the aim holds whatever the other drives do, otherwise because all platters turn in step.
+ *
+ * With stripes of one size there are no tracks: a stripe begins anywhere on one.
+ *
+ * Source: Shao 2008, sections 2.4 and 4.5.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "dev/geometry.h"
+
+static int by_place(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The slips of a zone, on the tracks of all drives; the caller frees them. */
+static uint64_t *all_slips(const struct sp__trackmap *map, unsigned n)
+{
+	uint64_t *slips = calloc(map->nslips * n + 1, sizeof(*slips)), *to = slips;
+	struct sp__track t;
+
+	for (size_t i = 0; slips && i < map->nslips; i++) {
+		sp__trackmap_at(map, map->slips[i], &t);
+		for (unsigned d = 0; d < n; d++)
+			*to++ = t.first_place * n + (uint64_t)d * t.places +
+				(map->slips[i] - t.first_place);
+	}
+	if (slips)
+		qsort(slips, map->nslips * n, sizeof(*slips), by_place);
+	return slips;
+}
+
+static int put_zone(struct sp_geometry *g, const struct sp__geozone *of, unsigned n,
+		    struct sp_errinfo *err)
+{
+	const struct sp__region *r = &of->map->regions[0];
+	struct sp__region all = { .tracks = r->tracks * n,
+				  .start = r->start,
+				  .skew_den = r->skew_den,
+				  .npattern = r->npattern * n };
+	uint64_t *slips = all_slips(of->map, n);
+	int rc = -ENOMEM;
+
+	all.pattern = calloc(all.npattern, sizeof(*all.pattern));
+	for (uint32_t i = 0; all.pattern && i < all.npattern; i++) {
+		all.pattern[i] = r->pattern[i / n];
+		if ((i + 1) % n)
+			all.pattern[i].skew = 0;
+	}
+	if (slips && all.pattern)
+		rc = sp__geometry_add_zone(g, of->first_lbn * n, &all, slips, of->map->nslips * n,
+					   err);
+	free(all.pattern);
+	free(slips);
+	if (rc)
+		return rc;
+	g->zones[g->nzones - 1].apart = of->apart;
+	g->zones[g->nzones - 1].round = of->round * n;
+	return 0;
+}
+
+static int put_hops(struct sp__hops *h, const struct sp__hops *of, unsigned n)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < of->nsteps; i++)
+		rc = sp__hops_add(h, of->steps[i].tracks * n, of->steps[i].w_deg);
+	return rc;
+}
+
+static int put_tracks(struct sp_geometry *g, const struct sp_geometry *one, unsigned n,
+		      struct sp_errinfo *err)
+{
+	int rc = sp__geometry_text(&g->layout, one->layout);
+
+	g->surfaces = one->surfaces * n;
+	g->abreast = n;
+	g->period_num = one->period_num;
+	g->period_den = one->period_den;
+	for (int op = 0; !rc && op < 2; op++) {
+		g->overhead_ns[op] = one->overhead_ns[op];
+		rc = put_hops(&g->hops[op], &one->hops[op], n);
+		if (!rc)
+			rc = put_hops(&g->within[op], &one->within[op], n);
+	}
+	for (size_t i = 0; !rc && i < one->nseeks; i++)
+		rc = sp__geometry_add_seek(g, one->seeks[i].distance, one->seeks[i].ns);
+	for (size_t i = 0; !rc && i < one->nzones; i++)
+		rc = put_zone(g, &one->zones[i], n, err);
+	return rc;
+}
+
+int sp__geometry_array(struct sp_geometry *g, const struct sp__model *drive, unsigned abreast,
+		       bool tracks, struct sp_errinfo *err)
+{
+	struct sp_geometry *one;
+	int rc = sp__geometry_of(&one, drive, err);
+
+	if (rc)
+		return rc;
+	g->transfer_s_per_mb = one->transfer_s_per_mb / abreast;
+	g->seek_s = one->seek_s;
+	if (tracks)
+		rc = put_tracks(g, one, abreast, err);
+	sp_geometry_free(one);
+	return rc;
+}
