@@ -381,7 +381,8 @@ bench-peers: ## xsort and xjoin beside databases and other sorts; ROWS='records 
 	$(Q)ROWS='$(ROWS)' RUNS='$(RUNS)' scripts/bench/peers
 # Test programs that the experiments run.
 EXPERIMENT_PROGRAMS := $(addprefix $(B)/tests/,unit/test_join_plan unit/test_sequence_papers unit/test_readplan \
-	unit/test_cube_mapping unit/test_cube_formula sim/rivals bench/completion_speed) $(B)/examples/08-through-an-index
+	unit/test_cube_mapping unit/test_cube_formula unit/test_adjacent sim/rivals sim/distribution \
+	bench/completion_speed) $(B)/examples/08-through-an-index
 experiments: ## the figures of the papers on simulated drives; SCALE=1: at their sizes
 	$(Q)scripts/setup experiments
 	$(Q)+$(MAKE) --no-print-directory all \

@@ -26,6 +26,7 @@ xsort=$(readlink -f "${XSORT:-$bin/xsort}")
 xgen=$(readlink -f "${XGEN:-$bin/xgen}")
 xjoin=$(readlink -f "${XJOIN:-$bin/xjoin}")
 blockseq=$(readlink -f "${BLOCKSEQ:-$bin/blockseq}")
+diskprobe=$(readlink -f "${DISKPROBE:-$bin/diskprobe}")
 mmap_cube=$(readlink -f "${MMAP_CUBE:-$bin/mmap-cube}")
 scale=${SCALE:-0.1}
 out=${EXPERIMENTS_DIR:-build/experiments}
