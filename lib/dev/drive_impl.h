@@ -28,7 +28,8 @@ SP_MUST_CHECK int sp__zone_parse(struct sp__jobj *top, struct sp__drive *d, size
 SP_MUST_CHECK int sp__drive_unused(const struct sp__drive *d, const struct sp__slip *slips,
 				   size_t nslips, uint64_t **places, size_t *n,
 				   struct sp_errinfo *err);
-SP_MUST_CHECK int sp__drive_remap(struct sp__drive *d, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__drive_remap(struct sp__drive *d, const struct sp__slip *slips, size_t nslips,
+				  struct sp_errinfo *err);
 /* What is kept for speed: of period, seek points and cylinders. 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__drive_prepare(struct sp__drive *d);
 /* Where a piece begins: what place is to hold. */

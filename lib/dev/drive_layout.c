@@ -229,7 +229,7 @@ int sp__drive_build(struct sp__drive *d, const struct sp__slip *slips, size_t ns
 	if (!rc)
 		rc = unused(&b, slips, nslips, err);
 	if (!rc)
-		rc = sp__drive_remap(d, err);
+		rc = sp__drive_remap(d, slips, nslips, err);
 	if (!rc)
 		rc = sp__drive_prepare(d);
 	for (size_t i = 0; b.regions && i < b.n; i++)

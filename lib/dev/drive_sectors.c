@@ -91,10 +91,15 @@ static int add_slip(const struct sp__drive *d, const struct sp__slip *s, size_t 
 	return add(to, t.first_place + s->sector, 1, err);
 }
 
-static int once(struct places *p, struct sp_errinfo *err)
+static void sort(struct places *p)
 {
 	if (p->n)
 		qsort(p->place, p->n, sizeof(*p->place), by_place);
+}
+
+static int once(struct places *p, struct sp_errinfo *err)
+{
+	sort(p);
 	for (size_t i = 1; i < p->n; i++) {
 		if (p->place[i] == p->place[i - 1])
 			return sp__errf(err, SP_EFORMAT, "read", NULL, -1,
@@ -163,7 +168,10 @@ static int areas_of(const struct sp__drive *d, size_t zone, struct area **areas,
 	return 0;
 }
 
-/* What slips leave of an area that follows the places from after on; those in it are no spares. */
+/*
+ * What slips leave of an area that follows the places from after on; those in it are no spares, so
+ * that no sector is both.
+ */
 static int add_area(const struct places *slips, const struct area *a, uint64_t after, size_t zone,
 		    struct places *to, struct sp_errinfo *err)
 {
@@ -212,23 +220,24 @@ int sp__drive_unused(const struct sp__drive *d, const struct sp__slip *slips, si
 		rc = zone_spares(d, z, &slipped, &spare, err);
 	for (size_t i = 0; i < slipped.n && !rc; i++)
 		rc = add(&spare, slipped.place[i], 1, err);
-	if (!rc)
-		rc = once(&spare, err);
+	sort(&spare);
 	free(slipped.place);
 	*places = spare.place;
 	*n = spare.n;
 	return rc;
 }
 
-static bool has_block(const struct sp__trackmap *map, uint64_t place)
+static bool is_among(const uint64_t *places, size_t n, uint64_t place)
 {
-	size_t n = SP__BISECT(map->nslips, i, map->slips[i] <= place);
+	size_t i = SP__BISECT(n, k, places[k] < place);
 
-	return !n || map->slips[n - 1] != place;
+	return i < n && places[i] == place;
 }
 
-static int add_remap(struct sp__drive *d, size_t zone, const uint64_t *row, struct sp_errinfo *err)
+static int add_remap(struct sp__drive *d, size_t zone, const uint64_t *row,
+		     const struct places *slipped, struct sp_errinfo *err)
 {
+	const struct sp__trackmap *map = d->map;
 	uint64_t from = first_place(d, zone) + row[0], to = first_place(d, zone) + row[1];
 	uint64_t count = row[2] ? row[2] : 1;
 	int rc = inside(d, zone, "remaps", row[0], count, err);
@@ -236,11 +245,12 @@ static int add_remap(struct sp__drive *d, size_t zone, const uint64_t *row, stru
 	if (!rc)
 		rc = inside(d, zone, "remaps", row[1], count, err);
 	for (uint64_t i = 0; i < count && !rc; i++) {
-		if (!has_block(d->map, from + i))
+		if (is_among(map->slips, map->nslips, from + i))
 			rc = sp__errf(err, SP_EFORMAT, "read", NULL, -1,
 				      "zones[%zu].remaps: sector %llu has no block", zone,
 				      (unsigned long long)(row[0] + i));
-		else if (has_block(d->map, to + i))
+		else if (!is_among(map->slips, map->nslips, to + i) ||
+			 is_among(slipped->place, slipped->n, to + i))
 			rc = sp__errf(err, SP_EFORMAT, "read", NULL, -1,
 				      "zones[%zu].remaps: sector %llu is no spare one", zone,
 				      (unsigned long long)(row[1] + i));
@@ -248,7 +258,7 @@ static int add_remap(struct sp__drive *d, size_t zone, const uint64_t *row, stru
 	if (!rc && !SP__ARRAY_ROOM_NEXT(d->remaps, d->nremaps))
 		rc = no_memory(err);
 	if (!rc)
-		d->remaps[d->nremaps++] = (struct sp__remap){ .lbn = sp__trackmap_lbn(d->map, from),
+		d->remaps[d->nremaps++] = (struct sp__remap){ .lbn = sp__trackmap_lbn(map, from),
 							      .place = to,
 							      .blocks = (uint32_t)count };
 	return rc;
@@ -268,14 +278,25 @@ static int by_lbn(const void *a, const void *b)
 	return SP__ORDER(x->lbn, y->lbn);
 }
 
-int sp__drive_remap(struct sp__drive *d, struct sp_errinfo *err)
+static int all_remaps(struct sp__drive *d, const struct sp__slip *slips, size_t nslips,
+		      struct sp_errinfo *err)
 {
-	bool twice = false;
-	int rc = 0;
+	struct places slipped = { 0 };
+	int rc = all_slips(d, slips, nslips, &slipped, err);
 
 	for (size_t z = 0; z < d->nzones; z++)
 		for (size_t i = 0; i < d->zones[z].nremaps && !rc; i++)
-			rc = add_remap(d, z, d->zones[z].remaps + 3 * i, err);
+			rc = add_remap(d, z, d->zones[z].remaps + 3 * i, &slipped, err);
+	free(slipped.place);
+	return rc;
+}
+
+int sp__drive_remap(struct sp__drive *d, const struct sp__slip *slips, size_t nslips,
+		    struct sp_errinfo *err)
+{
+	int rc = all_remaps(d, slips, nslips, err);
+	bool twice = false;
+
 	if (rc || !d->nremaps)
 		return rc;
 	qsort(d->remaps, d->nremaps, sizeof(*d->remaps), by_target);

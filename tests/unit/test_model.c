@@ -91,6 +91,13 @@ static const char *const refused[][2] = {
 					  ", \"spares\": [[5, 4]], \"remaps\": [[1, 5, 2], "
 					  "[2, 8]]") "]",
 	  "remaps: one sector is given twice" },
+	{ HEAD SEEK ", \"zones\": [" ZONE("0", "9",
+					  ", \"slips\": [20], \"spares\": [[5, 4]], "
+					  "\"remaps\": [[1, 20]]") "]",
+	  "zones[0].remaps: sector 20 is no spare one" },
+	{ HEAD SEEK ", \"slips\": [[0, 0, 6]], \"zones\": [" ZONE(
+		  "0", "9", ", \"spares\": [[5, 4]], \"remaps\": [[1, 5, 2]]") "]",
+	  "zones[0].remaps: sector 6 is no spare one" },
 	{ GOOD ", \"cylinders\": 11", "cylinders: the zones have 10" },
 	{ GOOD ", \"total_blocks\": 201", "total_blocks: the zones and slips give 200" },
 	{ GOOD ", \"slips\": [[10, 0, 0]]", "slips[0]: cylinder 10, head 0 is not on the drive" },
