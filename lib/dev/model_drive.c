@@ -27,6 +27,13 @@ static bool both(struct sp__jobj *o, const char *a, const char *b)
 	return o->rc;
 }
 
+/* What has no effect without something else is refused. */
+static void needs(struct sp__jobj *o, const char *name, bool there, const char *what)
+{
+	if (!there && sp__jhas(o, name))
+		sp__jfail(o, name, "without %s", what);
+}
+
 /* rpm to a millionth, or the period to a millionth of a nanosecond, as a fraction. */
 static void period(struct sp__jobj *o, struct sp__drive *d)
 {
@@ -158,19 +165,55 @@ static void bus(struct sp__jobj *o, const struct sp__model *m, struct sp__drive 
 	overlap = sp__jword(o, "bus_overlap", words, 0);
 	d->bus_apart[0] = overlap & 2;
 	d->bus_apart[1] = overlap & 1;
-	if (sp__jhas(o, "bus_overlap") && !d->bus_ps)
-		sp__jfail(o, "bus_overlap", "without a bus that takes time");
+	needs(o, "bus_overlap", d->bus_ps, "a bus that takes time");
+}
+
+static void cache_reads(struct sp__jobj *o, struct sp__cache_config *c)
+{
+	static const char *const until[] = { "request", "track", "end", NULL };
+	static const char *const within[] = { "drive", "cylinder", "track", NULL };
+	static const char *const ahead[] = { "readahead_until", "readahead_within",
+					     "readahead_streams" };
+
+	c->segments = (unsigned)sp__jint(o, "segments", 0, 65536, 0);
+	c->segment_blocks =
+		(uint32_t)sp__jint(o, "segment_blocks", 1, 1 << 24, c->segments ? -1 : 1);
+	needs(o, "segment_blocks", c->segments, "segments");
+	c->readahead_blocks = (uint32_t)sp__jint(o, "readahead_blocks", 0, 1 << 24, 0);
+	needs(o, "readahead_blocks", c->segments, "segments");
+	if (!o->rc && c->readahead_blocks > c->segment_blocks)
+		sp__jfail(o, "readahead_blocks", "%u do not fit into a segment",
+			  c->readahead_blocks);
+	c->readahead_until = (enum sp__readahead_until)sp__jword(o, ahead[0], until, 0);
+	c->readahead_within = (enum sp__readahead_within)sp__jword(o, ahead[1], within, 0);
+	c->readahead_streams = sp__jbool(o, ahead[2], false);
+	for (size_t i = 0; i < 3; i++)
+		needs(o, ahead[i], c->readahead_blocks, "readahead_blocks");
+}
+
+static void cache_writes(struct sp__jobj *o, struct sp__cache_config *c)
+{
+	bool behind = sp__jbool(o, "write_behind", false);
+
+	c->write_blocks = (uint32_t)sp__jint(o, "write_blocks", 1, 1 << 24,
+					     c->segments ? c->segment_blocks : 256);
+	c->write_segments = (unsigned)sp__jint(o, "write_segments", 1, SP__WRITE_SEGMENTS_MAX, 0);
+	c->write_hit_ns = sp__jms(o, "write_hit_ms", 0);
+	needs(o, "write_blocks", behind, "write_behind");
+	needs(o, "write_segments", behind, "write_behind");
+	needs(o, "write_hit_ms", behind, "write_behind");
+	c->keep_writes = sp__jbool(o, "keep_writes", false);
+	needs(o, "keep_writes", c->segments, "segments");
+	if (!behind)
+		c->write_blocks = 0;
 }
 
 static void cache(struct sp__jobj *top, struct sp__drive *d)
 {
-	static const char *const until[] = { "request", "track", "end", NULL };
-	static const char *const within[] = { "drive", "cylinder", "track", NULL };
 	const json_t *v = sp__jget(top, "cache");
 	const char *word = json_string_value(v);
 	struct sp__cache_config *c = &d->cache;
 	struct sp__jobj o;
-	bool behind;
 
 	if (!v || top->rc || (word && !strcmp(word, "off")))
 		return;
@@ -181,32 +224,10 @@ static void cache(struct sp__jobj *top, struct sp__drive *d)
 	sp__jopen(&o, v, top->file, "cache", top->err);
 	d->zero_latency[0] = sp__jbool(&o, "zero_latency", false);
 	d->zero_latency[1] = sp__jbool(&o, "zero_latency_writes", false);
-	c->segments = (unsigned)sp__jint(&o, "segments", 0, 65536, 0);
-	c->segment_blocks =
-		(uint32_t)sp__jint(&o, "segment_blocks", 1, 1 << 24, c->segments ? -1 : 1);
-	c->readahead_blocks = (uint32_t)sp__jint(&o, "readahead_blocks", 0, 1 << 24, 0);
-	if (!o.rc && c->readahead_blocks > (c->segments ? c->segment_blocks : 0))
-		sp__jfail(&o, "readahead_blocks", "%u do not fit into a segment",
-			  c->readahead_blocks);
-	c->readahead_until = (enum sp__readahead_until)sp__jword(&o, "readahead_until", until, 0);
-	c->readahead_within =
-		(enum sp__readahead_within)sp__jword(&o, "readahead_within", within, 0);
-	c->readahead_streams = sp__jbool(&o, "readahead_streams", false);
-	behind = sp__jbool(&o, "write_behind", false);
-	c->write_blocks = (uint32_t)sp__jint(&o, "write_blocks", 1, 1 << 24,
-					     c->segments ? c->segment_blocks : 256);
-	if (!o.rc && !behind && sp__jhas(&o, "write_blocks"))
-		sp__jfail(&o, "write_blocks", "without write_behind");
-	c->write_segments = (unsigned)sp__jint(&o, "write_segments", 1, SP__WRITE_SEGMENTS_MAX, 0);
-	if (!o.rc && !behind && sp__jhas(&o, "write_segments"))
-		sp__jfail(&o, "write_segments", "without write_behind");
-	c->keep_writes = sp__jbool(&o, "keep_writes", false);
-	if (!o.rc && c->keep_writes && !c->segments)
-		sp__jfail(&o, "keep_writes", "without segments");
-	if (!behind)
-		c->write_blocks = 0;
+	cache_reads(&o, c);
+	cache_writes(&o, c);
 	c->read_hit_ns = sp__jms(&o, "read_hit_ms", 0);
-	c->write_hit_ns = sp__jms(&o, "write_hit_ms", 0);
+	needs(&o, "read_hit_ms", c->segments || c->write_blocks, "segments or write_behind");
 	top->rc = sp__jclose(&o);
 }
 
@@ -244,10 +265,8 @@ static void overheads(struct sp__jobj *top, struct sp__drive *d)
 	to->any |= overhead(&o, "write_hit_ms", to->begin_ns[1][1]);
 	to->end_ns[0] = sp__jms(&o, "read_end_ms", 0);
 	to->end_ns[1] = sp__jms(&o, "write_end_ms", 0);
-	if (sp__jhas(&o, "read_hit_ms") && !c->segments && !c->write_blocks)
-		sp__jfail(&o, "read_hit_ms", "without a cache");
-	if (sp__jhas(&o, "write_hit_ms") && !c->write_blocks)
-		sp__jfail(&o, "write_hit_ms", "without write_behind");
+	needs(&o, "read_hit_ms", c->segments || c->write_blocks, "a cache");
+	needs(&o, "write_hit_ms", c->write_blocks, "write_behind");
 	if (sp__jhas(&o, "read_hit_ms") && c->read_hit_ns)
 		sp__jfail(&o, "read_hit_ms", "contradicts that of the cache: give one of them");
 	if (sp__jhas(&o, "write_hit_ms") && c->write_hit_ns)

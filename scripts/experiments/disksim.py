@@ -197,9 +197,11 @@ def cache_of(disk, cached, behind):
     if cached:
         n = int(disk["Number of buffer segments"] - disk["Use separate write segment"])
         c["segments"], c["segment_blocks"] = max(n, 1), segment
-        c["readahead_blocks"] = int(disk["Maximum read-ahead (blks)"]) if ahead else 0
-        c["readahead_within"] = {1: "track", 2: "cylinder", 4: "track"}.get(ahead, "drive")
-        c["readahead_streams"] = ahead == 4
+        blocks = int(disk["Maximum read-ahead (blks)"])
+        if ahead and blocks:
+            c["readahead_blocks"] = blocks
+            c["readahead_within"] = {1: "track", 2: "cylinder", 4: "track"}.get(ahead, "drive")
+            c["readahead_streams"] = ahead == 4
         c["keep_writes"] = disk["Allow read hits on write data"] > 0
     if behind:
         c["write_behind"], c["write_blocks"] = True, segment * writers

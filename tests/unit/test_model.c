@@ -140,6 +140,20 @@ static const char *const refused[][2] = {
 	{ GOOD ", \"cache\": { \"write_behind\": true, \"write_segments\": 129 }",
 	  "cache.write_segments: 129 is not between 1 and 128" },
 	{ GOOD ", \"cache\": { \"keep_writes\": true }", "cache.keep_writes: without segments" },
+	{ GOOD ", \"cache\": { \"segment_blocks\": 8 }", "cache.segment_blocks: without segments" },
+	{ GOOD ", \"cache\": { \"readahead_blocks\": 0 }",
+	  "cache.readahead_blocks: without segments" },
+	{ GOOD ", \"cache\": { \"readahead_until\": \"end\" }",
+	  "cache.readahead_until: without readahead_blocks" },
+	{ GOOD ", \"cache\": { \"write_behind\": true, \"readahead_within\": \"track\" }",
+	  "cache.readahead_within: without readahead_blocks" },
+	{ GOOD ", \"cache\": { \"segments\": 2, \"segment_blocks\": 8, "
+	       "\"readahead_streams\": true }",
+	  "cache.readahead_streams: without readahead_blocks" },
+	{ GOOD ", \"cache\": { \"read_hit_ms\": 1 }",
+	  "cache.read_hit_ms: without segments or write_behind" },
+	{ GOOD ", \"cache\": { \"segments\": 2, \"segment_blocks\": 8, \"write_hit_ms\": 1 }",
+	  "cache.write_hit_ms: without write_behind" },
 	{ GOOD ", \"cache\": { \"readahead_within\": \"zone\" }",
 	  "cache.readahead_within: 'zone' is none of: drive, cylinder, track" },
 	{ GOOD ", \"cache\": { \"readahead_until\": \"dawn\" }",
@@ -279,6 +293,12 @@ static void check_defaults(void)
 			 SEEK) &&
 		   2 * sp__model_drive(m)->period_den == 16666667 * sp__model_drive(m)->period_num,
 	   "the period can be given instead of rpm %s", err.text);
+	sp__model_free(m);
+	ok(!load(&m, &err,
+		 GOOD ", \"queue\": { \"depth\": 4, \"policy\": \"sptf\", \"age_ms\": 2.5 }") &&
+		   m->window == 4 && m->window_policy == SP__WINDOW_SPTF &&
+		   m->window_age_ns == 2500000,
+	   "the drive's own choice has an age limit %s", err.text);
 	sp__model_free(m);
 }
 
