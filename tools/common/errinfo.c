@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <stdlib.h>
 #include "errinfo.h"
 #include "msg.h"
@@ -20,4 +21,13 @@ void die_of(int rc, const struct sp_errinfo *err)
 {
 	say_error(rc, err);
 	exit(2);
+}
+
+void die_word(const struct sp_errinfo *err, const char *where)
+{
+	if (err->code == -ENOMEM)
+		die("memory exhausted");
+	if (where)
+		die("%s %s", err->text, quote(where));
+	die("%s", err->text);
 }

@@ -12,5 +12,7 @@
 /* rc is the reason where err has none. */
 void say_error(int rc, const struct sp_errinfo *err);
 noreturn void die_of(int rc, const struct sp_errinfo *err);
+/* "program: reason 'where'", of a word of the command line; where NULL: without it. */
+noreturn void die_word(const struct sp_errinfo *err, const char *where);
 
 #endif

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 #include "columns.h"
+#include "errinfo.h"
 #include "longopt.h"
 #include "msg.h"
 #include "number.h"
@@ -14,15 +15,6 @@
 
 static const char record_forms[] = "valid are SIZE and SIZE,SIZE, of at least a byte";
 
-static _Noreturn void bad(const struct sp_errinfo *err, const char *where)
-{
-	if (err->code == -ENOMEM)
-		die("memory exhausted");
-	if (where)
-		die("%s %s", err->text, quote(where));
-	die("%s", err->text);
-}
-
 size_t field_number(const char *text)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -30,7 +22,7 @@ size_t field_number(const char *text)
 	size_t field;
 
 	if (sp_join_form_field(text, &field, &where, &err))
-		bad(&err, where);
+		die_word(&err, where);
 	return field;
 }
 
@@ -40,7 +32,7 @@ void key_set(struct settings *set, int side, const char *text)
 	const char *where;
 
 	if (sp_join_form_set_key(&set->form, side, text, &where, &err))
-		bad(&err, where);
+		die_word(&err, where);
 }
 
 void unpaired_set(struct settings *set, const char *text, bool pairs)
@@ -49,7 +41,7 @@ void unpaired_set(struct settings *set, const char *text, bool pairs)
 	const char *where;
 
 	if (sp_join_form_set_unpaired(&set->form, text, pairs, &where, &err))
-		bad(&err, where);
+		die_word(&err, where);
 }
 
 void filler_set(struct settings *set, const char *text)
@@ -57,7 +49,7 @@ void filler_set(struct settings *set, const char *text)
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
 	if (sp_join_form_set_filler(&set->form, text, &err))
-		bad(&err, NULL);
+		die_word(&err, NULL);
 }
 
 void columns_add(struct settings *set, char *text)
@@ -66,7 +58,7 @@ void columns_add(struct settings *set, char *text)
 	const char *where;
 
 	if (sp_join_form_add_columns(&set->form, text, &where, &err))
-		bad(&err, where);
+		die_word(&err, where);
 }
 
 void separator_set(struct settings *set, const char *text)
@@ -75,7 +67,7 @@ void separator_set(struct settings *set, const char *text)
 	const char *where;
 
 	if (sp_join_form_set_separator(&set->form, text, &where, &err))
-		bad(&err, where);
+		die_word(&err, where);
 }
 
 void record_size_set(void *settings, const char *name, const char *text)
@@ -87,7 +79,7 @@ void record_size_set(void *settings, const char *name, const char *text)
 	if (!sp_join_form_set_sizes(&set->form, text, &where, &err))
 		return;
 	if (err.code == -ENOMEM)
-		bad(&err, NULL);
+		die_word(&err, NULL);
 	if (where != text)
 		size_option(name, where); /* ends the program if it is no size */
 	number_die(NUMBER_INVALID, name, text, record_forms);
@@ -103,7 +95,7 @@ void bkey_add(void *settings, const char *name, const char *text)
 	if (!sp_join_form_add_bkey(&set->form, text, &where, &err))
 		return;
 	if (err.code == -ENOMEM)
-		bad(&err, NULL);
+		die_word(&err, NULL);
 	if (where != text)
 		die("%s %s: %s; valid is OFFSET:LENGTH[:TYPE], TYPE one of " BKEY_TYPES, name,
 		    quote(text), err.text);
@@ -117,11 +109,11 @@ void keys_finish(struct settings *set)
 
 	if (sp_join_form_resolve(&set->form, set->inputs, quote, set->ahead, &where, &err)) {
 		if (where)
-			bad(&err, where);
+			die_word(&err, where);
 		columns_failed(&err);
 	}
 	if (sp_join_form_keys(&set->form, &err))
-		bad(&err, NULL);
+		die_word(&err, NULL);
 }
 
 void form_finish(struct settings *set)
@@ -135,5 +127,5 @@ void form_finish(struct settings *set)
 		return;
 	if (where && where == set->opts.filler)
 		die("%s: %s", quote(where), err.text);
-	bad(&err, where);
+	die_word(&err, where);
 }

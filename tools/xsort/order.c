@@ -10,6 +10,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 #include "columns.h"
+#include "errinfo.h"
 #include "msg.h"
 #include "quote.h"
 #include "xsort.h"
@@ -19,22 +20,13 @@ void incompatible(const char *letters)
 	die("options '-%s' are incompatible", letters);
 }
 
-static _Noreturn void bad(const struct sp_errinfo *err, const char *where)
-{
-	if (err->code == -ENOMEM)
-		die("memory exhausted");
-	if (where)
-		die("%s %s", err->text, quote(where));
-	die("%s", err->text);
-}
-
 void order_set_key(struct sp_order_key *key, const char *text, const char *named)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	const char *where = text;
 
 	if (sp_order_set_key(key, text, &where, &err))
-		bad(&err, named ? named : where);
+		die_word(&err, named ? named : where);
 }
 
 /* What is no number may be the name of a column; the header tells. */
@@ -51,7 +43,7 @@ void order_add_key(void *settings, const char *option, const char *text)
 	else
 		rc = sp_order_add_key(&set->order, text, &where, &err);
 	if (rc)
-		bad(&err, where);
+		die_word(&err, where);
 }
 
 bool order_add_obsolescent(struct settings *set, const char *begin, const char *end)
@@ -61,7 +53,7 @@ bool order_add_obsolescent(struct settings *set, const char *begin, const char *
 	int rc = sp_order_add_obsolescent(&set->order, begin, end, &where, &err);
 
 	if (rc < 0)
-		bad(&err, where);
+		die_word(&err, where);
 	return rc == 0;
 }
 
@@ -72,7 +64,7 @@ void order_set_separator(void *order, const char *option, const char *text)
 
 	(void)option;
 	if (sp_order_set_separator(order, text, &where, &err))
-		bad(&err, where);
+		die_word(&err, where);
 }
 
 void order_finish(struct settings *set)
@@ -80,7 +72,7 @@ void order_finish(struct settings *set)
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
 	if (sp_order_finish(&set->order, &err))
-		bad(&err, NULL);
+		die_word(&err, NULL);
 }
 
 static void read_salt_file(struct settings *set)
