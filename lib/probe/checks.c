@@ -4,20 +4,25 @@
  * by probes that had no part in finding it (tracks: recheck.c):
  *
  *  - the layout: hops between random tracks take what distance and heads foretell;
+ *  - rounds of bands, inside which D is larger: in each zone hops from round to round do so, too;
  *  - D: adjacent blocks, as the finished geometry names them, are hopped to: a hop
  *    that takes about W has caught its block, one that takes a revolution more has
  *    missed it.  That is done at W, at W with the conservatism that the noise of this host
- *    advises, and with that at the farthest tracks in reach.
+ *    advises, and with that at the farthest tracks in reach, of writes too if they were measured.
  *
- * What fails is no longer affirmed: layout and adjacency are unknown.
+ * What fails is no longer affirmed: layout and adjacency are unknown, a zone has no rounds.
  */
 #include <errno.h>
+#include "base/minmax.h"
 #include "dev/geometry.h"
 #include "probe/state.h"
 
 #define LAYOUT_HOPS 16
 #define EIGHTHS 8
 #define LAYOUT_TRIES 64	 /* for each */
+#define ROUND_HOPS 4	 /* at least in each zone, and as many in all as for the layout */
+#define ROUND_TRIES 4	 /* for each */
+#define ROUNDS_MIN 4	 /* of a zone */
 #define LAYOUT_OFF 0.002 /* rev, besides errors */
 #define HOPS 100
 #define FAR_HOPS 40
@@ -41,13 +46,17 @@ static uint64_t layout_hop(struct sp__probe *p, uint64_t tracks, bool turn, uint
 	return 1 + sp__rng_below(&p->rng, far < 300 ? far : 300);
 }
 
-/* Does a hop not take what is wanted? */
+/* Does a hop not take what is wanted?  What misses once is made again. */
 static int off_by(struct sp__probe *p, uint64_t from, uint64_t to, double want, bool *off)
 {
 	double ns = 0;
-	int rc = sp__hop_time(p, from, to, false, &ns);
+	int rc = 0;
 
-	*off = fabs(ns - want) > (LAYOUT_OFF + 6 * sp__hop_error(p)) * p->spin.period_ns;
+	*off = true;
+	for (unsigned i = 0; i < 2 && *off && !rc; i++) {
+		rc = sp__hop_time(p, from, to, false, &ns);
+		*off = fabs(ns - want) > (LAYOUT_OFF + 6 * sp__hop_error(p)) * p->spin.period_ns;
+	}
 	return rc;
 }
 
@@ -106,10 +115,7 @@ static int check_layout(struct sp__probe *p)
 		/* At which end bands begin shows only from round to round. */
 		if (p->place.order == SP__ORDER_BANDS && at / round != (at + k) / round)
 			continue;
-		/* What misses once is made again. */
 		rc = off_by(p, first + at, first + at + k, want, &off);
-		if (!rc && off)
-			rc = off_by(p, first + at, first + at + k, want, &off);
 		n += !rc;
 		r->layout_hop_misses += !rc && off;
 		rc = rc == -EIO || rc == -ENODATA ? 0 : rc;
@@ -121,65 +127,135 @@ static int check_layout(struct sp__probe *p)
 }
 
 /*
- * From a random block to an adjacent one, as far as the block's place allows, or if far of the
- * farthest sixteenth of that; false: there is none.
+ * Do rounds begin with the zone, whose first track is this?  Then the ways from the last tracks of
+ * random ones to the next are what the layout says.
  */
-static bool choose_hop(struct sp__probe *p, const struct sp_geometry *g, bool far, double extra,
-		       uint64_t hop[2], double *aim)
+static int check_rounds(struct sp__probe *p, uint64_t first, struct sp__pzone *z, unsigned hops)
+{
+	uint64_t round = sp__place_round(&p->place), at;
+	double want = sp__hop_foretold(p, round - 1, round);
+	struct sp_probe_result *r = p->r;
+	bool off = false;
+	unsigned n = 0;
+	int rc = 0;
+
+	if (want <= 0 || z->tracks <= ROUNDS_MIN * round)
+		return 0;
+	for (unsigned i = 0; i < ROUND_TRIES * hops && n < hops && !off && !rc; i++) {
+		at = first + (1 + sp__rng_below(&p->rng, z->tracks / round - 1)) * round;
+		rc = off_by(p, at - 1, at, want, &off);
+		/* A track with slipped blocks says nothing. */
+		n += !rc;
+		off &= !rc;
+		rc = rc == -EIO || rc == -ENODATA ? 0 : rc;
+	}
+	z->rounds = n == hops && !off;
+	r->round_hops += n;
+	r->round_hop_misses += off;
+	return rc;
+}
+
+/* With an odd number of surfaces the next round is near, and rounds are of no use. */
+int sp__rounds_check(struct sp__probe *p)
+{
+	uint64_t first = 0, hops;
+	int rc = 0;
+
+	if (p->place.order != SP__ORDER_BANDS || p->place.whole || p->place.surfaces % 2)
+		return 0;
+	hops = sp__max(LAYOUT_HOPS / p->nzones + 1, ROUND_HOPS);
+	for (size_t i = 0; i < p->nzones && !rc; i++) {
+		struct sp__pzone *z = &p->zones[i];
+
+		if (i && !sp__pzone_follows(z, z - 1))
+			break;
+		rc = check_rounds(p, first, z, (unsigned)hops);
+		first += z->tracks;
+	}
+	return rc;
+}
+
+/* Hops to adjacent blocks. */
+struct trial {
+	unsigned hops;
+	double extra; /* degrees later than the aim */
+	bool far;     /* only the farthest sixteenth of the reach */
+	bool write;
+};
+
+/* A block of a random zone, or one that may be written. */
+static uint64_t some_block(struct sp__probe *p, bool write)
 {
 	const struct sp__pzone *z = &p->zones[sp__rng_below(&p->rng, p->nzones)];
+
+	return write ? p->t->write_first + sp__rng_below(&p->rng, p->t->write_blocks)
+		     : z->first_lbn + sp__rng_below(&p->rng, z->blocks);
+}
+
+static bool may_write(const struct sp__probe *p, uint64_t lbn)
+{
+	return lbn >= p->t->write_first && lbn - p->t->write_first < p->t->write_blocks;
+}
+
+/* From a random block to an adjacent one, as far as its place allows; false: there is none. */
+static bool choose_hop(struct sp__probe *p, const struct sp_geometry *g, const struct trial *t,
+		       uint64_t hop[2], double *aim)
+{
+	enum sp_geometry_op op = t->write ? SP_GEOMETRY_WRITE : SP_GEOMETRY_READ;
 	const struct sp__hops *h;
 	struct sp_track from, to;
 	uint64_t reach, least;
 
-	hop[0] = z->first_lbn + sp__rng_below(&p->rng, z->blocks);
+	hop[0] = some_block(p, t->write);
 	if (sp_geometry_track(g, hop[0], &from) ||
-	    sp__geometry_hops(g, SP_GEOMETRY_READ, from.number, from.number, &h))
+	    sp__geometry_hops(g, op, from.number, from.number, &h))
 		return false;
 	reach = sp__hops_reach(h, h->aim_deg);
-	least = far && reach ? reach - 1 - reach / 16 : 0;
+	least = t->far && reach ? reach - 1 - reach / 16 : 0;
 	if (!reach ||
-	    sp_geometry_adjacent(g, hop[0], least + 1 + sp__rng_below(&p->rng, reach - least),
-				 SP_GEOMETRY_READ, extra, &hop[1]) ||
+	    sp_geometry_adjacent(g, hop[0], least + 1 + sp__rng_below(&p->rng, reach - least), op,
+				 t->extra, &hop[1]) ||
 	    sp_geometry_track(g, hop[1], &to) ||
-	    sp__geometry_hops(g, SP_GEOMETRY_READ, from.number, to.number, &h))
+	    sp__geometry_hops(g, op, from.number, to.number, &h))
 		return false;
-	*aim = h->aim_deg + extra;
-	return true;
+	*aim = h->aim_deg + t->extra;
+	return !t->write || may_write(p, hop[1]);
 }
 
-static int shoot(struct sp__probe *p, const uint64_t hop[2], double aim, bool *missed)
+static int shoot(struct sp__probe *p, const uint64_t hop[2], bool write, double aim, bool *missed)
 {
 	double period = p->spin.period_ns;
 	struct sp__shot a, b;
-	int rc = p->r->cache ? sp__probe_flush(p, hop[0]) : 0;
+	int rc = p->r->cache && !write ? sp__probe_flush(p, hop[0]) : 0;
 
 	if (!rc)
-		rc = sp__probe_read(p, hop[0], &a);
-	if (!rc) {
-		p->r->reads++;
-		rc = p->t->ops->transfer(p->t, hop[1], false, &b);
-	}
+		rc = write ? p->t->ops->transfer(p->t, hop[0], true, &a)
+			   : sp__probe_read(p, hop[0], &a);
+	if (rc)
+		return rc;
+	p->r->reads += !write;
+	p->r->writes += 2 * write;
+	rc = p->t->ops->transfer(p->t, hop[1], write, &b);
 	if (!rc)
 		*missed = (double)(b.done_ns - a.done_ns) > aim / 360 * period + period / 2;
 	return rc;
 }
 
-/* far: what misses three times is missed not by noise. */
-static int hops(struct sp__probe *p, const struct sp_geometry *g, double extra, unsigned most,
-		bool far, unsigned *n, unsigned *misses)
+/* What misses three times far away is missed not by noise. */
+static int hops(struct sp__probe *p, const struct sp_geometry *g, const struct trial *t,
+		unsigned *n, unsigned *misses)
 {
 	uint64_t hop[2];
 	double aim;
 	int rc = 0;
 
-	for (unsigned i = 0; i < 4 * most && *n < most && !rc; i++) {
+	for (unsigned i = 0; i < 4 * t->hops && *n < t->hops && !rc; i++) {
 		bool missed = true;
 
-		if (!choose_hop(p, g, far, extra, hop, &aim))
+		if (!choose_hop(p, g, t, hop, &aim))
 			continue;
-		for (unsigned k = 0; k < (far ? SURE : 1) && missed && !rc; k++)
-			rc = shoot(p, hop, aim, &missed);
+		for (unsigned k = 0; k < (t->far ? SURE : 1) && missed && !rc; k++)
+			rc = shoot(p, hop, t->write, aim, &missed);
 		if (!rc) {
 			++*n;
 			*misses += missed;
@@ -192,18 +268,24 @@ static int hops(struct sp__probe *p, const struct sp_geometry *g, double extra, 
 static int check_reach(struct sp__probe *p, const struct sp_geometry *g)
 {
 	struct sp_probe_result *r = p->r;
-	int rc = hops(p, g, 0, HOPS, false, &r->hops, &r->hop_misses);
+	/* 2.5 deviations of the noise, and a degree for what was not measured exactly. */
+	double extra = ceil(2.5 * p->scatter.sd_ns * 360 / p->spin.period_ns + 1);
+	const struct trial plain = { HOPS, 0, false, false },
+			   guarded = { HOPS, extra, false, false },
+			   far = { FAR_HOPS, extra, true, false },
+			   writes = { FAR_HOPS, extra, true, true };
+	int rc = hops(p, g, &plain, &r->hops, &r->hop_misses);
 
 	sp__probe_progress(p, SP_PROBE_CHECKS, 0.6);
-	/* 2.5 deviations of the noise, and a degree for what was not measured exactly. */
-	r->conservatism_deg = ceil(2.5 * p->scatter.sd_ns * 360 / p->spin.period_ns + 1);
+	r->conservatism_deg = extra;
 	if (!rc)
-		rc = hops(p, g, r->conservatism_deg, HOPS, false, &r->guarded_hops,
-			  &r->guarded_hop_misses);
+		rc = hops(p, g, &guarded, &r->guarded_hops, &r->guarded_hop_misses);
 	if (!rc)
-		rc = hops(p, g, r->conservatism_deg, FAR_HOPS, true, &r->far_hops,
-			  &r->far_hop_misses);
+		rc = hops(p, g, &far, &r->far_hops, &r->far_hop_misses);
+	if (!rc && r->write_measured)
+		rc = hops(p, g, &writes, &r->write_hops, &r->write_hop_misses);
 	p->no_reach = 5 * r->far_hop_misses > r->far_hops;
+	p->no_write_reach = 5 * r->write_hop_misses > r->write_hops;
 	return rc;
 }
 

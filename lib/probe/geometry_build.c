@@ -252,10 +252,11 @@ static double knee(const struct sp__hops *h, double error_deg)
 static int add_curve(struct sp__probe *p, struct sp__hops *h, bool within, bool write)
 {
 	uint64_t most = within ? sp__place_round(&p->place) - 1 : HOPS_MAX;
+	bool known = sp__reach_known(p) && !(write && p->no_write_reach);
 	int rc = 0;
 
 	h->estimated = write && p->r->write_estimated;
-	for (uint64_t k = 1; k <= sp__min(most, HOPS_MAX) && !rc && sp__reach_known(p); k++) {
+	for (uint64_t k = 1; k <= sp__min(most, HOPS_MAX) && !rc && known; k++) {
 		double ns = worst(p, k, within, write);
 
 		if (ns <= 0)

@@ -128,7 +128,7 @@ static int find_tracks(struct sp__probe *p)
 		rc = sp__layout_find(p);
 	if (!rc)
 		rc = sp__seeks_find(p);
-	return rc ? rc : sp__rounds_find(p);
+	return rc ? rc : sp__rounds_check(p);
 }
 
 static int finish(struct sp__probe *p, struct sp_geometry **g)

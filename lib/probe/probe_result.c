@@ -39,12 +39,16 @@ void sp__made_unknown(struct sp__probe *p)
 	}
 	if (!covers || end != p->t->blocks)
 		unknown(p, "part of the tracks");
+	if (5 * p->r->cache_look_misses > p->r->cache_looks)
+		unknown(p, "cache");
 	if (!sp__place_words(&p->place))
 		unknown(p, "layout");
 	if (p->place.order == SP__ORDER_CYLINDER && p->place.surfaces > 1 && !p->place.turns_known)
 		unknown(p, "direction of heads");
 	if (!sp__reach_known(p))
 		unknown(p, "adjacency");
+	else if (p->no_write_reach)
+		unknown(p, "adjacency of writes");
 	if (p->r->write_estimated)
 		unknown(p, "writes (estimated from reads)");
 }

@@ -27,8 +27,6 @@
 #define EXTRA_NS 400000 /* of drives whose parameters are published: 0.13 to 0.49 ms */
 #define WRITES 10
 #define QUEUED 8
-#define ROUNDS_LOOKED 3
-#define ROUND_OFF 0.002 /* rev, besides errors */
 
 /* Tracks from the base to the same head this many cylinders on; 0: unknown. */
 static uint64_t tracks_of(const struct sp__probe *p, uint64_t cylinders)
@@ -304,38 +302,5 @@ int sp__seeks_find(struct sp__probe *p)
 	if (!rc)
 		rc = measure_queued(p);
 	p->r->seek_reads = p->r->reads - before;
-	return rc;
-}
-
-/* Is the way from the last track of a round to the next one what the layout says? */
-static int round_begins(struct sp__probe *p, uint64_t first, uint64_t round, bool *yes)
-{
-	double want = sp__hop_foretold(p, round - 1, round), ns = 0;
-	int rc = -ENODATA;
-
-	/* A track with slipped blocks says nothing; the next round does. */
-	for (unsigned i = 1; i <= ROUNDS_LOOKED && rc == -ENODATA && want > 0; i++)
-		rc = sp__hop_time(p, first + i * round - 1, first + i * round, false, &ns);
-	*yes = !rc && fabs(ns - want) < (ROUND_OFF + 6 * sp__hop_error(p)) * p->spin.period_ns;
-	return rc == -EIO || rc == -ENODATA ? 0 : rc;
-}
-
-/* With an odd number of surfaces the next round is near, and rounds are of no use. */
-int sp__rounds_find(struct sp__probe *p)
-{
-	uint64_t round = sp__place_round(&p->place), first = 0;
-	int rc = 0;
-
-	if (p->place.order != SP__ORDER_BANDS || p->place.whole || p->place.surfaces % 2)
-		return 0;
-	for (size_t i = 0; i < p->nzones && !rc; i++) {
-		struct sp__pzone *z = &p->zones[i];
-
-		if (i && !sp__pzone_follows(z, z - 1))
-			break;
-		if (z->tracks > (ROUNDS_LOOKED + 1) * round)
-			rc = round_begins(p, first, round, &z->rounds);
-		first += z->tracks;
-	}
 	return rc;
 }

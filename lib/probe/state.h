@@ -115,7 +115,7 @@ struct sp__probe {
 	struct sp__scatter scatter;
 	struct sp__cachefact cache;
 	struct sp__trackorder place;
-	bool no_reach;			/* hops as far as they should reach fail */
+	bool no_reach, no_write_reach;	/* hops as far as they should reach fail */
 	uint64_t base;			/* track from which hops start */
 	struct sp__datum datum[2];	/* the last one of reads, and of writes */
 	uint64_t learnt;		/* up to here no pattern of lengths was seen */
@@ -283,10 +283,9 @@ static inline uint64_t sp__place_round(const struct sp__trackorder *l)
  */
 double sp__hop_foretold(const struct sp__probe *p, uint64_t from, uint64_t to);
 
-/* Do rounds of bands begin with zones?  After the seek curve. */
-SP_MUST_CHECK int sp__rounds_find(struct sp__probe *p);
-
 /* checks.c: what is found to be wrong is no longer known. */
+/* Do rounds of bands begin with zones?  After the seek curve, before the geometry. */
+SP_MUST_CHECK int sp__rounds_check(struct sp__probe *p);
 SP_MUST_CHECK int sp__checks(struct sp__probe *p, const struct sp_geometry *g);
 
 /* depths.c: what is true of every device. */

@@ -122,6 +122,8 @@ static const struct sp_report_field track_fields[] = {
 	FIELD(probe_result, "adjacency.guarded_misses", COUNT, guarded_hop_misses),
 	FIELD(probe_result, "adjacency.far_hops", COUNT, far_hops),
 	FIELD(probe_result, "adjacency.far_misses", COUNT, far_hop_misses),
+	FIELD(probe_result, "adjacency.write_hops", COUNT, write_hops),
+	FIELD(probe_result, "adjacency.write_misses", COUNT, write_hop_misses),
 	LATER("adjacency.reach"),
 	FIELD(probe_result, "checks.tracks_cover_device", BOOL, covers),
 	FIELD(probe_result, "checks.tracks_descend", BOOL, descending),
@@ -129,6 +131,10 @@ static const struct sp_report_field track_fields[] = {
 	FIELD(probe_result, "checks.boundary_misses", COUNT, recheck_misses),
 	FIELD(probe_result, "checks.layout_hops", COUNT, layout_hops),
 	FIELD(probe_result, "checks.layout_misses", COUNT, layout_hop_misses),
+	FIELD(probe_result, "checks.round_hops", COUNT, round_hops),
+	FIELD(probe_result, "checks.round_misses", COUNT, round_hop_misses),
+	FIELD(probe_result, "checks.cache_reads", COUNT, cache_looks),
+	FIELD(probe_result, "checks.cache_misses", COUNT, cache_look_misses),
 	{ 0 },
 };
 

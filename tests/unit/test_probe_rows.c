@@ -4,6 +4,7 @@
  * plateau.  What is said is right, or said to be unknown.
  */
 #include <unistd.h>
+#include "dev/geometry.h"
 #include "probecase.h"
 
 #define QUIET "20us/2%/1ms"
@@ -173,6 +174,8 @@ static void test_cache(const char *path)
 		c = probecase_run(path, "20us", 1);
 		ok(probecase_exact(&c) && probecase_layout_right(&c) && probecase_reach_right(&c),
 		   "a drive that reads %u blocks ahead is exact", ahead[i]);
+		ok(c.r && c.r->cache_looks == 16 && !c.r->cache_look_misses,
+		   "what the cache remembers and forgets is looked at again");
 		ok(c.r && fabs(c.r->overhead_ns / 200e3 - 1) < 0.05 &&
 			   fabs(c.r->bus_ns / 102.4e3 - 1) < 0.05,
 		   "overhead (%.4f ms) and bus (%.4f ms) are told apart within 5 %%",
@@ -180,6 +183,49 @@ static void test_cache(const char *path)
 		probecase_cost(&c, "cache");
 		probecase_free(&c);
 	}
+}
+
+/* Shipped drives with caches, of which two take writes. */
+static void test_named_caches(void)
+{
+	static const struct {
+		const char *name;
+		double overhead_ns, bus_ns;
+	} drives[] = { { "barracuda4-like", 700e3, 25.6e3 },
+		       { "ide300-like", 100e3, 5.12e3 },
+		       { "ultrastar36lzx-like", 200e3, 3.2e3 } };
+
+	for (size_t i = 0; i < sizeof(drives) / sizeof(*drives); i++) {
+		struct probecase c = probecase_run(drives[i].name, "20us", 1);
+
+		ok(c.r && c.r->cache && fabs(c.r->overhead_ns / drives[i].overhead_ns - 1) < 0.05 &&
+			   fabs(c.r->bus_ns / drives[i].bus_ns - 1) < 0.05,
+		   "%s: overhead (%.4f ms) and bus (%.4f ms) are right within 5 %%", drives[i].name,
+		   c.r ? c.r->overhead_ns / 1e6 : 0, c.r ? c.r->bus_ns / 1e6 : 0);
+		probecase_free(&c);
+	}
+}
+
+static uint64_t within(const struct sp_geometry *g, enum sp_geometry_op op)
+{
+	return sp__hops_reach(&g->within[op], g->within[op].aim_deg);
+}
+
+/* Inside the rounds of a serpentine D is another one than from round to round. */
+static void test_serpentine(void)
+{
+	struct probecase c = probecase_run("serpentine", QUIET, 1);
+	const struct sp_geometry *g = c.r ? sp_probe_geometry(c.probe) : NULL;
+	unsigned rounds = 0;
+
+	for (size_t i = 0; g && i < g->nzones; i++)
+		rounds += g->zones[i].round == 256;
+	ok(g && g->nzones == 12 && rounds == 12, "rounds are known in each zone of serpentine");
+	ok(g && within(g, SP_GEOMETRY_READ) == 21 && within(c.truth, SP_GEOMETRY_READ) == 21,
+	   "D inside one is 21 tracks");
+	ok(c.r && c.r->round_hops >= 4 * 12 && !c.r->round_hop_misses,
+	   "they were held to four hops in each zone");
+	probecase_free(&c);
 }
 
 /* What is affirmed was verified; where that fails, it is not. */
@@ -193,6 +239,8 @@ static void test_verified(void)
 	   "the layout foretells hops that had no part in finding it");
 	ok(c.r && c.r->far_hops >= 20 && 10 * c.r->far_hop_misses <= c.r->far_hops,
 	   "the farthest tracks in reach are reached");
+	ok(c.r && c.r->write_hops >= 20 && 10 * c.r->write_hop_misses <= c.r->write_hops,
+	   "by writes, too");
 	probecase_free(&c);
 }
 
@@ -212,7 +260,9 @@ int main(void)
 	test_cheetah();
 	test_surfaces(path);
 	test_directions(path);
+	test_serpentine();
 	test_cache(path);
+	test_named_caches();
 	test_verified();
 	unlink(path);
 	return done();

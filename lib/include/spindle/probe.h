@@ -127,8 +127,10 @@ struct sp_probe_result {
 	bool cache;	      /* the drive answers repeated reads from memory; */
 	double cache_hit_ns;
 	unsigned cache_flush; /* reads elsewhere after which it has forgotten a block */
-	double bus_ns;	      /* of one block, by answers from memory; 0: unknown */
-	double overhead_ns;   /* of a read, before the arm moves; with the bus if that is unknown */
+	/* Random blocks read again, at once and after those reads; not answered as should be. */
+	unsigned cache_looks, cache_look_misses;
+	double bus_ns;	    /* of one block, by answers from memory; 0: unknown */
+	double overhead_ns; /* of a read, before the arm moves; with the bus if that is unknown */
 
 	size_t nzones;
 	struct sp_probe_zone *zones;
@@ -147,12 +149,14 @@ struct sp_probe_result {
 	unsigned hops, hop_misses;		   /* of GETADJACENT at W */
 	unsigned guarded_hops, guarded_hop_misses; /* at W and the conservatism advised: */
 	double conservatism_deg;
-	unsigned far_hops, far_hop_misses; /* the same, to the farthest tracks in reach */
+	unsigned far_hops, far_hop_misses;     /* the same, to the farthest tracks in reach */
+	unsigned write_hops, write_hop_misses; /* the same by writes, if they were measured */
 	unsigned layout_hops,
-		layout_hop_misses;	    /* between random tracks: as the layout foretells */
-	unsigned rechecked, recheck_misses; /* tracks looked at again */
-	bool covers;			    /* the tracks add up to the device */
-	bool descending;		    /* tracks never get longer inwards */
+		layout_hop_misses;	       /* between random tracks: as the layout foretells */
+	unsigned round_hops, round_hop_misses; /* the same from one round of bands to the next */
+	unsigned rechecked, recheck_misses;    /* tracks looked at again */
+	bool covers;			       /* the tracks add up to the device */
+	bool descending;		       /* tracks never get longer inwards */
 
 	size_t nrates;
 	struct sp_probe_rate *rates;
