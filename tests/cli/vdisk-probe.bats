@@ -46,10 +46,10 @@ tracks()
 	[ -s out ] || skip "FUSE may not be used here: $(head -n 1 err)"
 	"$diskprobe" sim:tiny,noise=20us -o sim.json >/dev/null
 	run -0 timeout 600 "$diskprobe" "$(<out)" -o real.json
-	[[ $output == *": rotating: "* ]]
 	late=$(jq '.late_us.p99 | floor' m/status)
 	tracks sim.json >sim.txt
 	tracks real.json >real.txt || true
 	cmp sim.txt real.txt || [ "$late" -gt 1000 ] || return 1
 	cmp -s sim.txt real.txt || skip "this computer is late by $late us"
+	[[ $output == *": rotating: "* ]]
 }
