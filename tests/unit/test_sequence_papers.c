@@ -3,12 +3,14 @@
  * The worked examples of Wang & Cherniack 2006 (tables 1 to 3, figure 3) and
  * figure 1 of Zhang & Larson 1998, through the analyser.
  */
+#include "join/sweep.h"
 #include "sim/fsmap.h"
 #include "sort/consume.h"
 #include "seqtrace.h"
 #include "tap.h"
 
 #define PAGE 4096
+#define TUPLE_BYTES (SP__SWEEP_CELL - 8) /* what a cell of the sweep holds */
 #define LENGTH(list) (sizeof(list) / sizeof((list)[0]))
 
 static struct sp_sequence_transfers transfers(const struct sp_sequence *seq, uint64_t pages,
@@ -204,30 +206,33 @@ static void figure_3_files(void)
  */
 static const int tuple[19] = { 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 1, 1, 2, 2 };
 
-/* Replacement selection on partition numbers with a heap of this size in tuples. */
-static void select_tuples(int heap, int *order)
+/* Tuples as they leave the sort-hash join: each fills a cell, its first byte is its number. */
+struct swept {
+	int order[19], n;
+};
+
+static int take_tuple(void *ctx, unsigned part, const char *data, size_t bytes, unsigned records)
 {
-	int run[19], held[19], n = 0, read = 0;
+	struct swept *s = ctx;
 
-	for (int out = 0; out < 19; out++) {
-		int best = 0;
+	s->order[s->n++] = data[0];
+	return bytes == TUPLE_BYTES && records == 1 && (int)part == tuple[(int)data[0]] ? 0 : -1;
+}
 
-		for (; read < 19 && n < heap; read++) {
-			bool late = out && tuple[read] < tuple[order[out - 1]];
+/* Four of the seven pages are for sorting. */
+static bool sweep_tuples(struct swept *to)
+{
+	static char mem[4 * SP__SWEEP_CELL], rec[TUPLE_BYTES];
+	struct sp__sweep s;
+	bool right = sp__sweep_open(&s, 3, mem, sizeof(mem), take_tuple, to) == 0;
 
-			run[read] = out ? run[order[out - 1]] + late : 0;
-			held[n++] = read;
-		}
-		for (int i = 1; i < n; i++) {
-			int a = held[i], b = held[best];
-
-			if (run[a] != run[b] ? run[a] < run[b] : tuple[a] < tuple[b])
-				best = i;
-		}
-		order[out] = held[best];
-		for (n--; best < n; best++)
-			held[best] = held[best + 1];
+	for (int i = 0; right && i < 19; i++) {
+		rec[0] = (char)i;
+		right = sp__sweep_put(&s, (unsigned)tuple[i], rec, sizeof(rec)) == 0;
 	}
+	right = right && sp__sweep_finish(&s) == 0;
+	sp__sweep_close(&s);
+	return right && to->n == 19;
 }
 
 static uint64_t not_adjacent(const struct sp_sequence *seq)
@@ -258,16 +263,18 @@ static void table_3_hhj(void)
 static void table_3_shj(void)
 {
 	static const int want[4] = { 3, 6, 9, 12 };
+	struct swept out = { .n = 0 };
 	struct sp__fsmap *fs;
 	struct sp_sequence *seq;
-	int file[19], order[19], together = 0;
+	int file[19], together = 0;
 
-	select_tuples(4, order);
+	if (!sweep_tuples(&out))
+		exit(1);
 	for (int i = 0; i < 19; i++)
-		file[i] = tuple[order[i]];
+		file[i] = tuple[out.order[i]];
 	seq = allocate(file, 19, 3, &fs);
 	for (int i = 0; i < 4; i++)
-		together += order[5 + i] + 1 == want[i] &&
+		together += out.order[5 + i] + 1 == want[i] &&
 			    seq->req[5 + i].offset == (uint64_t)(6 + i) * PAGE;
 	ok(together == 4, "wc06.tab3: SHJ writes T3, T6, T9, T12 to blocks 7 to 10");
 	ok(regions(fs, 0, 2) == 6, "wc06.tab3: SHJ's partitions need 6 seeks");
