@@ -19,6 +19,7 @@ static const struct sp_report_field used_fields[] = {
 static const struct sp_report_field sim_fields[] = {
 	FIELD(run_stats, "sim.requests", COUNT, sim_requests),
 	FIELD(run_stats, "sim.dispatched", COUNT, sim_dispatched),
+	FIELD(run_stats, "sim.dispatched_reads", COUNT, sim_dispatched_reads),
 	FIELD(run_stats, "sim.merges", COUNT, sim_merges),
 	FIELD(run_stats, "sim.transfers", COUNT, sim_transfers),
 	FIELD(run_stats, "sim.seeks", COUNT, sim_seeks),

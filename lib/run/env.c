@@ -168,6 +168,7 @@ static void note_machine(const struct sp__env *e, struct sp_run_stats *st)
 	st->simulated = true;
 	st->sim_requests = m.requests;
 	st->sim_dispatched = m.dispatched;
+	st->sim_dispatched_reads = m.dispatched_reads;
 	st->sim_transfers = m.transfers;
 	st->sim_seeks = m.seeks;
 	st->sim_merges = m.merges;

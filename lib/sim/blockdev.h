@@ -96,6 +96,7 @@ struct sp__blockdev_opts {
 struct sp__blockdev_stats {
 	uint64_t requests;   /* as submitted */
 	uint64_t dispatched; /* as the device got them */
+	uint64_t dispatched_reads;
 	uint64_t merges;
 	/*
 	 * Dispatched requests that did not start where the one before ended, in

@@ -150,6 +150,7 @@ void sp__blockdev_dispatch(struct sp__blockdev *bd, struct sp__blockreq *r)
 	q->inside++;
 	sp__blockdev_count(bd, SP__DEPTH_DEVICE, 1);
 	bd->stats.dispatched++;
+	bd->stats.dispatched_reads += !r->write;
 	if (r->write)
 		bd->stats.write_blocks += blocks;
 	else

@@ -224,6 +224,7 @@ void sp__machine_stats(struct sp__machine *m, struct sp__machine_stats *s)
 	sp__blockdev_stats(m->bd, &device);
 	*s = m->stats;
 	s->dispatched = device.dispatched;
+	s->dispatched_reads = device.dispatched_reads;
 	s->seeks = device.seeks;
 	s->merges = device.merges;
 	s->device_read_bytes = device.read_blocks * m->model->block_bytes;

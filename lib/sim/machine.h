@@ -121,8 +121,9 @@ struct sp__model;
 struct sp__machine_stats {
 	uint64_t requests;   /* of the program */
 	uint64_t dispatched; /* block requests as the device got them */
-	uint64_t transfers;  /* pages moved between page cache (or program) and device */
-	uint64_t seeks;	     /* dispatched ones that did not begin where the one before ended */
+	uint64_t dispatched_reads;
+	uint64_t transfers; /* pages moved between page cache (or program) and device */
+	uint64_t seeks;	    /* dispatched ones that did not begin where the one before ended */
 	uint64_t merges;
 	uint64_t device_read_bytes, device_write_bytes;
 	uint64_t cache_hits, cache_misses;

@@ -67,6 +67,7 @@ struct sp_run_stats {
 	bool simulated; /* times are virtual, and these are counted: */
 	uint64_t sim_requests, sim_dispatched, sim_transfers, sim_seeks, sim_merges;
 	uint64_t sim_io_time_ns, sim_cpu_time_ns;
+	uint64_t sim_dispatched_reads;
 };
 
 /* Space for temporary files. */
