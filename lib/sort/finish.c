@@ -146,7 +146,7 @@ int sp__finish_due(struct sp_sort *s)
 	struct sp__freemem where = { s->forming.spare_mem, s->forming.spare_bytes };
 	int rc;
 
-	if (s->plan.policy != SP_MERGE_EAGER)
+	if (!sp__policy_eager(s->plan.policy))
 		return relieve(s);
 	/* Merges need the write buffers, so a run cannot be continued later. */
 	rc = sp__runs_end(s);

@@ -65,7 +65,7 @@ static double left_to_describe(const struct sp__told_sort *t, unsigned n)
 	const struct sp__spill store = { .opts.page_bytes = p->page_bytes };
 	const struct sp__readplan_opts reads = { .strategy = SP_READ_EQUAL, .runs = n };
 	double slots = (double)p->run_bytes * p->run_buffers, merging = (double)p->merge_bytes;
-	double used = p->policy == SP_MERGE_EAGER ? slots + merging : fmax(slots, merging);
+	double used = sp__policy_eager(p->policy) ? slots + merging : fmax(slots, merging);
 
 	used += (SP__WRITER_CHUNKS + SP__RING_BUFFERS) * t->chunk_bytes;
 	used += (double)(sp__merge_memory(n) + sp__pool_memory(&store, n, p->merge_pages) +

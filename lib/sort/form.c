@@ -157,7 +157,7 @@ int sp__form_open(struct sp_sort *s)
 				  ? s->plan.input_bytes / (f->nslots - SLOTS_LEFT)
 				  : SIZE_MAX;
 	f->slots = calloc(f->nslots + SP__SELECT_SLOTS, sizeof(*f->slots));
-	if (s->plan.policy == SP_MERGE_EAGER)
+	if (sp__policy_eager(s->plan.policy))
 		f->spare_bytes = s->plan.merge_bytes & ~(size_t)4095;
 	else if (s->plan.merge_bytes > slots)
 		f->spare_bytes = (s->plan.merge_bytes - slots) & ~(size_t)4095;

@@ -21,6 +21,7 @@
 #include "base/minmax.h"
 #include "run/memory.h"
 #include "sort/plan_impl.h"
+#include "sort/policy.h"
 #include "sort/readplan.h"
 #include "sort/ring.h"
 #include "sort/runbuf.h"
@@ -85,7 +86,7 @@ static bool may_fit(const struct sp_sort_opts *o)
 static void share_out(const struct sp_sort_opts *o, const struct sp__choice *c, uint64_t room,
 		      unsigned most_buffers, struct sp__layout *l)
 {
-	bool eager = sp__plan_policy(o) == SP_MERGE_EAGER;
+	bool eager = sp__policy_eager(sp__plan_policy(o));
 	uint64_t slots = room;
 
 	l->run_buffers = 1;
@@ -157,7 +158,7 @@ static void choose_fan_in(const struct sp_sort_opts *o, const struct sp__choice 
 	if (o->fan_in) {
 		l->fan_in =
 			o->batch_size >= 2 && o->batch_size < o->fan_in ? o->batch_size : o->fan_in;
-	} else if (sp__plan_policy(o) == SP_MERGE_EAGER) {
+	} else if (sp__policy_eager(sp__plan_policy(o))) {
 		l->fan_in = o->input_bytes ? even_fan_in(l->runs, cap)
 					   : (unsigned)sp__min(cap, EAGER_FAN_IN);
 	} else {

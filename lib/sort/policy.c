@@ -22,7 +22,7 @@
  * possible.  Merging.  One run or dummy from each tape; only dummies make a dummy.  A
  * single run among dummies is moved to the output tape without copying, which is
  * possible on a disk, unlike on tapes.  For the same reason the final merge comes as
- * soon as no more than fan_in runs are left.
+ * soon as no more than fan_in runs are left (not in PPMS, whose result is a run).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -49,7 +49,8 @@ struct tape {
 };
 
 struct sp__policy {
-	enum sp_merge_policy kind;
+	bool eager, polyphase; /* neither: LAZY */
+	bool whole;	       /* MMS or PPMS: no early final merge */
 	unsigned fan_in;
 	unsigned level; /* of the run being made */
 	size_t merging; /* number of the runs being merged */
@@ -187,7 +188,7 @@ static unsigned next_of_tapes(struct sp__policy *p, unsigned *ids, struct sp__po
 	unsigned n;
 
 	p->started = true;
-	if (runs_on_tapes(p) <= p->fan_in)
+	if (runs_on_tapes(p) <= (p->whole ? 1 : p->fan_in))
 		return draw_all(p, ids, step);
 	for (;;) {
 		while (emptied(&p->tape[p->fan_in - 1]))
@@ -211,16 +212,18 @@ int sp__policy_new(struct sp__policy **policy, enum sp_merge_policy kind, unsign
 	struct sp__policy *p;
 
 	*policy = NULL;
-	if (fan_in < 2 || kind <= SP_MERGE_AUTO || kind > SP_MERGE_POLYPHASE)
+	if (fan_in < 2 || kind <= SP_MERGE_AUTO || kind > SP_MERGE_PPMS)
 		return -EINVAL;
-	if (kind == SP_MERGE_POLYPHASE && stable)
+	if (sp__policy_polyphase(kind) && stable)
 		return SP_EUNSUP;
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
-	p->kind = kind;
+	p->eager = sp__policy_eager(kind);
+	p->polyphase = sp__policy_polyphase(kind);
+	p->whole = kind == SP_MERGE_MMS || kind == SP_MERGE_PPMS;
 	p->fan_in = fan_in;
-	if (kind == SP_MERGE_POLYPHASE) {
+	if (p->polyphase) {
 		p->tape = calloc(fan_in + 1, sizeof(*p->tape));
 		if (!p->tape) {
 			free(p);
@@ -248,7 +251,7 @@ int sp__policy_add(struct sp__policy *policy, unsigned run_id, uint64_t bytes)
 {
 	struct run run = { run_id, 0, bytes };
 
-	if (policy->kind == SP_MERGE_POLYPHASE)
+	if (policy->polyphase)
 		return distribute(policy, run);
 	return push(&policy->list, run);
 }
@@ -316,12 +319,25 @@ static unsigned merge_eagerly(struct sp__policy *p, bool input_ended, unsigned *
 
 	if (n < p->fan_in && !input_ended)
 		return 0;
-	/* One run left over on a level moves up as it is. */
-	while (n == 1) {
-		p->list.run[p->list.count - 1].level++;
-		n = lowest_level(p, &level);
-	}
 	return choose(p, p->list.count - n, n < p->fan_in ? n : p->fan_in, level + 1, ids, step);
+}
+
+/* At the end one run left over on a level moves up as it is. */
+static void move_up(struct sp__policy *p)
+{
+	unsigned level;
+
+	while (p->list.count > 1 && lowest_level(p, &level) == 1)
+		p->list.run[p->list.count - 1].level++;
+}
+
+/* May all runs be merged into the result? */
+static bool is_final(const struct sp__policy *p)
+{
+	unsigned level;
+
+	return p->list.count <= p->fan_in &&
+	       (!p->whole || lowest_level(p, &level) == p->list.count);
 }
 
 unsigned sp__policy_next(struct sp__policy *policy, bool input_ended, unsigned *ids, unsigned max,
@@ -332,13 +348,15 @@ unsigned sp__policy_next(struct sp__policy *policy, bool input_ended, unsigned *
 	memset(step, 0, sizeof(*step));
 	if (max < policy->fan_in)
 		return 0;
-	if (policy->kind == SP_MERGE_POLYPHASE)
+	if (policy->polyphase)
 		return input_ended ? next_of_tapes(policy, ids, step) : 0;
-	if (input_ended && n <= policy->fan_in) {
+	if (input_ended && policy->eager)
+		move_up(policy);
+	if (input_ended && is_final(policy)) {
 		step->final = true;
 		return choose(policy, 0, n, top_level(policy, 0, n) + 1, ids, step);
 	}
-	if (policy->kind == SP_MERGE_EAGER)
+	if (policy->eager)
 		return merge_eagerly(policy, input_ended, ids, step);
 	return input_ended ? merge_cheapest(policy, (n - 2) % (policy->fan_in - 1) + 2, ids, step)
 			   : 0;
@@ -354,7 +372,7 @@ unsigned sp__policy_relieve(struct sp__policy *policy, unsigned *ids, unsigned m
 		n = policy->fan_in;
 	if (n > max)
 		n = max;
-	if (policy->kind == SP_MERGE_POLYPHASE || n < 2)
+	if (policy->polyphase || n < 2)
 		return 0;
 	return merge_cheapest(policy, n, ids, step);
 }
@@ -368,7 +386,7 @@ int sp__policy_merged(struct sp__policy *policy, unsigned new_run_id, uint64_t b
 	if (!merged)
 		return SP_ESTATE;
 	policy->merging = 0;
-	if (policy->kind == SP_MERGE_POLYPHASE)
+	if (policy->polyphase)
 		return push(&policy->tape[policy->fan_in].runs, made);
 	l->run[policy->first] = made;
 	memmove(&l->run[policy->first + 1], &l->run[after], (l->count - after) * sizeof(*l->run));
@@ -378,5 +396,5 @@ int sp__policy_merged(struct sp__policy *policy, unsigned new_run_id, uint64_t b
 
 uint64_t sp__policy_runs(const struct sp__policy *policy)
 {
-	return policy->kind == SP_MERGE_POLYPHASE ? runs_on_tapes(policy) : policy->list.count;
+	return policy->polyphase ? runs_on_tapes(policy) : policy->list.count;
 }

@@ -6,15 +6,17 @@
  *   LAZY      (EMS) all initial runs first; then the fewest merges, the first of
  *             them just large enough that all others, the final one too, have
  *             full fan-in.  Always the neighbours in age with the fewest bytes.
- *   EAGER     (MMS; Wang & Cherniack 2006, figure 4) a counter for each level;
+ *   EAGER     (Wang & Cherniack 2006, figure 4) a counter for each level;
  *             fan_in runs of a level are merged as soon as they exist; at the
  *             end level by level, the lowest first, until fan_in or fewer remain.
- *   POLYPHASE (PPMS; Knuth volume 3, 5.4.2, algorithm D) fan_in + 1 tapes, runs
+ *   POLYPHASE (Knuth volume 3, 5.4.2, algorithm D) fan_in + 1 tapes, runs
  *             distributed horizontally to the next perfect Fibonacci
  *             distribution, missing ones counted as dummies.  Not stable: runs
- *             that are not neighbours in age are merged.
+ *             that are not neighbours in age are merged.  It ends like EAGER.
+ *   MMS, PPMS EAGER and POLYPHASE with the ends of that paper: MMS goes on until
+ *             all runs are of one level, PPMS until one run is left.
  *
- * LAZY and EAGER name runs oldest first and merge only neighbours in age, so
+ * LAZY, EAGER and MMS name runs oldest first and merge only neighbours in age, so
  * that a merge which prefers the earlier run among equals keeps the sort stable.
  *
  *	for (each initial run formed) {
@@ -39,9 +41,21 @@ struct sp__policy_step {
 
 struct sp__policy;
 
+/* Does it merge before the input has ended? */
+static inline bool sp__policy_eager(enum sp_merge_policy kind)
+{
+	return kind == SP_MERGE_EAGER || kind == SP_MERGE_MMS;
+}
+
+/* Is it one that cannot be stable? */
+static inline bool sp__policy_polyphase(enum sp_merge_policy kind)
+{
+	return kind == SP_MERGE_POLYPHASE || kind == SP_MERGE_PPMS;
+}
+
 /*
  * Returns 0; -EINVAL: fan_in < 2 or no such policy; SP_EUNSUP: stable with
- * POLYPHASE; -ENOMEM.
+ * POLYPHASE or PPMS; -ENOMEM.
  */
 SP_MUST_CHECK int sp__policy_new(struct sp__policy **policy, enum sp_merge_policy kind,
 				 unsigned fan_in, bool stable);
@@ -65,7 +79,7 @@ unsigned sp__policy_next(struct sp__policy *policy, bool input_ended, unsigned *
 /*
  * The same for a caller without resources for all existing runs, while runs may still be
  * added: a merge of at most max runs, those that move the fewest bytes.  0: fewer than
- * two runs, or POLYPHASE, which merges only at the end.
+ * two runs, or POLYPHASE or PPMS, which merge only at the end.
  */
 unsigned sp__policy_relieve(struct sp__policy *policy, unsigned *ids, unsigned max,
 			    struct sp__policy_step *step);

@@ -83,10 +83,10 @@ figure()
 # algorithm NAME: sorts the table as figure 6 does, 1/512 in size.
 algorithm()
 {
-	local run='--run-formation=load --fan-in=4 --merge-policy=eager'
+	local run='--run-formation=load --fan-in=4 --merge-policy=mms'
 
 	case $1 in
-	PPMS*) run='--run-formation=replacement --fan-in=6 --merge-policy=polyphase' ;;
+	PPMS*) run='--run-formation=replacement --fan-in=6 --merge-policy=ppms' ;;
 	esac
 	case $1 in
 	*-NR) run+=' --recycle=none' ;;
@@ -118,11 +118,11 @@ counts()
 		echo "$a $(counts "$a")"
 	done >got
 	diff - got <<-END
-		MMS 2836 1589 2596 2596 2131 356 1752030908
-		MMS-NR 3477 2647 2596 2596 0 313 1624621254
-		MMS(1) 2839 1566 2596 2596 1214 294 1372025012
-		MMS(2) 2251 1562 2596 2596 1727 261 1195992266
-		PPMS 4568 2113 2003 2003 1456 1095 5148898254
-		PPMS-NR 4670 2113 2003 2003 0 881 3165652201
+		MMS 2809 1695 2719 2719 2255 340 1820321433
+		MMS-NR 3557 2771 2719 2719 0 299 1652250695
+		MMS(1) 2871 1678 2719 2719 1228 278 1419589478
+		MMS(2) 2286 1665 2719 2719 1753 259 1191867644
+		PPMS 5275 2626 2516 2516 1969 1273 6358235495
+		PPMS-NR 5547 2626 2516 2516 0 922 3497533352
 	END
 }

@@ -282,7 +282,8 @@ lines","a ""q"""' 100000; printf '7,"closed",pl"ain\n8,"x\ny","not ""closed\n'; 
 	seq 300000 | awk '{ print ($1 * 7919) % 300007 " " $1 }' >n
 	LC_ALL=C sort n >want
 	for how in --run-formation=load --run-formation=replacement --merge-policy=lazy \
-		--merge-policy=eager --merge-policy=polyphase --fan-in=2 --run-size=200K \
+		--merge-policy=eager --merge-policy=polyphase --merge-policy=mms \
+		--merge-policy=ppms --fan-in=2 --run-size=200K \
 		--page-size=4096 --recycle=none --recycle=all --recycle=1 --readahead=none \
 		--readahead=double --readahead=equal --readahead=forecast --readahead=extended \
 		--readahead=cluster --engine=sync --engine=libaio --engine=io_uring --engine=auto \

@@ -136,7 +136,7 @@ checkpoints()
 
 @test "options that exclude it, and what cannot be resumed" {
 	for args in -m -c -C --volume=sim:default --compress-program=gzip --run-formation=replacement \
-		--merge-policy=eager --merge-policy=polyphase; do
+		--merge-policy=eager --merge-policy=ppms; do
 		run -2 "$xsort" $args --resume=d in
 		[[ $output == "xsort: options '$args' and '--resume' are incompatible" || $output == *"'${args%%=*}' and '--resume'"* ]]
 	done

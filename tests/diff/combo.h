@@ -141,7 +141,8 @@ static void choose_mode(struct combo *c)
 /* None of these may show in the result. */
 static void choose_tuning(struct combo *c)
 {
-	static const char *const policies[] = { "lazy", "eager", "polyphase", "auto", NULL };
+	static const char *const policies[] = { "lazy", "eager", "polyphase", "mms",
+						"ppms", "auto",	 NULL };
 	static const char *const reads[] = { "none",	 "double",  "equal", "forecast",
 					     "extended", "cluster", "auto",  NULL };
 	static const char *const forms[] = { "load", "replacement", "auto", NULL };

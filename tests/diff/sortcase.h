@@ -44,7 +44,7 @@ static const struct pairs_factor sort_factors[] = {
 	{ "parallel", { "1", "2", "3", "8" } },
 	{ "run-formation", { "load", "replacement", "auto" } },
 	{ "run-size", { "default", "64K" } },
-	{ "merge-policy", { "lazy", "eager", "polyphase", "auto" } },
+	{ "merge-policy", { "lazy", "eager", "polyphase", "mms", "ppms", "auto" } },
 	{ "fan-in", { "default", "2", "3", "7" } },
 	{ "readahead", { "none", "double", "equal", "forecast", "extended", "cluster", "auto" } },
 	{ "recycle", { "none", "all", "0", "1", "2", "auto" } },
@@ -63,6 +63,12 @@ static const struct pairs_excluded sort_excluded[] = {
 	{ "merge-policy=polyphase", "key=locale" },
 	{ "merge-policy=polyphase", "key=locale-key" },
 	{ "merge-policy=polyphase", "key=locale-fold" },
+	{ "merge-policy=ppms", "keep=stable" },
+	{ "merge-policy=ppms", "keep=unique" },
+	{ "merge-policy=ppms", "keep=count" },
+	{ "merge-policy=ppms", "key=locale" },
+	{ "merge-policy=ppms", "key=locale-key" },
+	{ "merge-policy=ppms", "key=locale-fold" },
 	/* A CSV record ends with a newline. */
 	{ "key=csv", "ends=nul" },
 	/* A pipe is no output. */

@@ -85,7 +85,7 @@ static struct course *follow(enum sp_merge_policy kind, unsigned fan_in, unsigne
 	struct sp__policy *p;
 
 	c->ordered = c->sound = c->full = true;
-	if (sp__policy_new(&p, kind, fan_in, kind != SP_MERGE_POLYPHASE))
+	if (sp__policy_new(&p, kind, fan_in, !sp__policy_polyphase(kind)))
 		abort();
 	for (unsigned i = 0; i < initial; i++) {
 		uint64_t bytes = sizes ? 1 + sp__rng_below(sizes, 1000) : 1;
@@ -127,7 +127,7 @@ static void all_sound(enum sp_merge_policy kind, const char *name)
 		}
 	ok(sound, "%s: every run is merged once, never more than the fan-in at a time", name);
 	ok(complete, "%s: the last merge holds every initial run", name);
-	if (kind != SP_MERGE_POLYPHASE)
+	if (!sp__policy_polyphase(kind))
 		ok(ordered, "%s: only neighbours in age are merged, oldest first", name);
 }
 
@@ -297,13 +297,46 @@ static void polyphase(void)
 	ok(right, "polyphase: perfect distributions are merged as by hand");
 }
 
+/*
+ * Table 7 of Wang & Cherniack: all megabytes of runs are merged on each level.  439 runs are 1, 2,
+ * 3, 1 and 3 of levels 4 to 0: the three of level 0 are merged, the two of level 1, the four of
+ * level 2, the three of level 3, which are 183 of the 439, and the last two.  EAGER leaves these
+ * 183 out.
+ */
+static void mms(void)
+{
+	struct course *c = follow(SP_MERGE_MMS, 4, 439, NULL),
+		      *e = follow(SP_MERGE_EAGER, 4, 439, NULL);
+
+	ok(c->moved == 5 * 439 && c->passes == 5, "mms: 439 runs four by four are read five times");
+	ok(c->moved - e->moved == 183, "mms: eager merging leaves out the last level but one");
+	free(c);
+	free(e);
+	c = follow(SP_MERGE_MMS, 4, 3, NULL);
+	ok(c->merges == 1 && c->moved == 3, "mms: runs of one level are merged at once");
+	free(c);
+}
+
+/* The final merge of POLYPHASE makes a run, which is read once more. */
+static void ppms(void)
+{
+	struct course *c = follow(SP_MERGE_PPMS, 5, 33, NULL);
+
+	ok(c->moved == 88 + 33 && c->result == 33, "ppms: the result is a run, and is read");
+	free(c);
+	c = follow(SP_MERGE_PPMS, 5, 1, NULL);
+	ok(c->moved == 1 && c->merges == 1, "ppms: a single run is only read");
+	free(c);
+}
+
 static void refusals(void)
 {
 	struct sp__policy_step s;
 	struct sp__policy *p;
 	unsigned ids[2];
 
-	ok(sp__policy_new(&p, SP_MERGE_POLYPHASE, 6, true) == SP_EUNSUP && !p,
+	ok(sp__policy_new(&p, SP_MERGE_POLYPHASE, 6, true) == SP_EUNSUP && !p &&
+		   sp__policy_new(&p, SP_MERGE_PPMS, 6, true) == SP_EUNSUP && !p,
 	   "polyphase merging is not stable and says so");
 	ok(sp__policy_new(&p, SP_MERGE_LAZY, 1, true) == -EINVAL, "a fan-in of 1 is refused");
 	ok(sp__policy_new(&p, SP_MERGE_AUTO, 4, true) == -EINVAL, "'auto' is not a policy");
@@ -323,12 +356,16 @@ int main(void)
 	all_sound(SP_MERGE_LAZY, "lazy");
 	all_sound(SP_MERGE_EAGER, "eager");
 	all_sound(SP_MERGE_POLYPHASE, "polyphase");
+	all_sound(SP_MERGE_MMS, "mms");
+	all_sound(SP_MERGE_PPMS, "ppms");
 	lazy();
 	lazy_prefers_small_runs();
 	relieved();
 	eager();
 	eager_counts();
 	polyphase();
+	mms();
+	ppms();
 	refusals();
 	return done();
 }

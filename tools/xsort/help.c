@@ -84,7 +84,7 @@ static const char tuning[] =
 	"Spindle's own options, by default chosen from a cost model:\n"
 	"      --run-formation=HOW   load, replacement, auto\n"
 	"      --run-size=SIZE       memory for one run\n"
-	"      --merge-policy=HOW    lazy, eager, polyphase, auto\n"
+	"      --merge-policy=HOW    lazy, eager, polyphase, mms, ppms, auto\n"
 	"      --fan-in=N            merge N runs at once\n"
 	"      --merge-buffer=SIZE   memory for the read buffers of one merge\n"
 	"      --readahead=HOW       none, double, equal, forecast, extended, cluster or\n"

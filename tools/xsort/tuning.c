@@ -95,6 +95,7 @@ static bool random_order(const struct settings *set)
 static void check_resume(const struct settings *set, const char *check)
 {
 	static const char resume[] = "--resume";
+	char policy[40];
 
 	longopt_exclude(set->merge, "-m", true, resume);
 	longopt_exclude(set->check, check, true, resume);
@@ -108,9 +109,9 @@ static void check_resume(const struct settings *set, const char *check)
 	longopt_exclude(set->opts.compress_program, "--compress-program", true, resume);
 	longopt_exclude(set->opts.formation == SP_FORM_REPLACEMENT, "--run-formation=replacement",
 			true, resume);
-	longopt_exclude(set->opts.policy == SP_MERGE_EAGER, "--merge-policy=eager", true, resume);
-	longopt_exclude(set->opts.policy == SP_MERGE_POLYPHASE, "--merge-policy=polyphase", true,
-			resume);
+	snprintf(policy, sizeof(policy), "--merge-policy=%s",
+		 sp_merge_policy_name(set->opts.policy));
+	longopt_exclude(set->opts.policy > SP_MERGE_LAZY, policy, true, resume);
 	if (!set->output)
 		die("%s needs -o", resume);
 	if (random_order(set))

@@ -21,7 +21,14 @@
 #include <spindle/run.h>
 
 enum sp_run_formation { SP_FORM_AUTO, SP_FORM_LOAD, SP_FORM_REPLACEMENT };
-enum sp_merge_policy { SP_MERGE_AUTO, SP_MERGE_LAZY, SP_MERGE_EAGER, SP_MERGE_POLYPHASE };
+enum sp_merge_policy {
+	SP_MERGE_AUTO,
+	SP_MERGE_LAZY,
+	SP_MERGE_EAGER,
+	SP_MERGE_POLYPHASE,
+	SP_MERGE_MMS,  /* eager, and at the end level by level up to the highest */
+	SP_MERGE_PPMS, /* polyphase until one run is left, which is then read */
+};
 enum sp_readahead {
 	SP_READ_AUTO,
 	SP_READ_NONE,	  /* one page when a run has none left */
