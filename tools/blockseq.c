@@ -28,13 +28,19 @@ static const char doc[] =
 	"Examples:\n"
 	"  xsort --trace=sort.trace big > sorted; blockseq sort.trace\n"
 	"  blockseq --cache=64M --policy=opt sort.trace\n"
+	"  blockseq --refine=file --window=256 join.trace\n"
 	"  blockseq --compare lazy.trace eager.trace\n";
+
+/* Requests among which --refine chooses. */
+#define WINDOW 64
 
 struct config {
 	const char *trace[2], *stats, *cache_text;
 	int traces;
 	bool compare, cache_option;
 	enum sp_sequence_order order;
+	enum sp_sequence_refinement refine;
+	uint64_t window;
 	struct sp_sequence_cache cache;
 };
 
@@ -53,6 +59,12 @@ static uint64_t page_value(const char *option, const char *text)
 static const struct setting settings[] = {
 	{ "order", "ORDER", "By time of: submit (default), done", TO(order),
 	  .words = sp_sequence_order_words, .group = 1 },
+	{ "refine", "HOW",
+	  "Rearrange before counting, legally, to group by: block, file, place (a sweep); "
+	  "none (default)",
+	  TO(refine), .words = sp_sequence_refinement_words, .group = 1 },
+	{ "window", "N", "Choose what is next among the N oldest requests left (64)", TO(window),
+	  .number = { 1, SIZE_MAX }, .group = 1 },
 	{ "cache", "SIZE",
 	  "Count the transfers of a page cache of SIZE pages, or of bytes with a suffix",
 	  TO(cache_text), .group = 2 },
@@ -92,6 +104,10 @@ static void check(struct argp_state *state, struct config *c)
 		argp_error(state, "extra operand: %s", quote(c->trace[want]));
 	if (c->compare && (c->cache_text || c->cache_option))
 		argp_error(state, "--compare knows no cache");
+	if (c->compare && (c->refine || c->window))
+		argp_error(state, "--compare does not rearrange");
+	if (c->window && !c->refine)
+		argp_error(state, "--window needs --refine");
 	if (c->cache_option && !c->cache_text)
 		argp_error(state, "--policy, --page and --first need --cache");
 	if (c->cache_text)
@@ -129,8 +145,12 @@ static int describe(const struct config *c, struct statsfile *stats)
 	struct sp_sequence_transfers t;
 	bool cache = c->cache.pages > 0;
 	struct sp_report *report;
-	int rc = cache ? sp_sequence_transfers(seq, &c->cache, &t, &err) : 0;
+	int rc = 0;
 
+	if (c->refine)
+		rc = sp_sequence_refine(seq, c->refine, c->window ? c->window : WINDOW);
+	if (!rc && cache)
+		rc = sp_sequence_transfers(seq, &c->cache, &t, &err);
 	if (rc < 0)
 		die("%s: %s", c->trace[0], err.text[0] ? err.text : sp_strerror(rc));
 	report = sp_report_sequence(c->trace[0], seq, cache ? &c->cache : NULL, cache ? &t : NULL);

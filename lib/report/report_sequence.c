@@ -22,6 +22,8 @@ static const struct sp_report_field request_fields[] = {
 };
 
 static const struct sp_report_field total_fields[] = {
+	FIELD(sequence_stats, "refined", WORD, refinement, .name = sp_sequence_refinement_name),
+	FIELD(sequence_stats, "window", KNOWN, window),
 	FIELD(sequence_stats, "total.requests", COUNT, total.requests),
 	FIELD(sequence_stats, "total.failed", COUNT, total.failed),
 	FIELD(sequence_stats, "total.empty", COUNT, total.empty),

@@ -34,9 +34,11 @@ struct sp_sequence {
 	struct sp__seqvolume *volume;
 	size_t nvolumes;
 	uint64_t device_seeks;
+	enum sp_sequence_refinement refinement;
+	size_t window;
 };
 
-/* Fills in the counts; loading does it.  0 or -ENOMEM. */
+/* Fills in the counts; loading and refining do it.  0 or -ENOMEM. */
 SP_MUST_CHECK int sp__sequence_count(struct sp_sequence *seq);
 
 /* The first page that a request touches, and how many. */

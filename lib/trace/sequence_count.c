@@ -98,6 +98,12 @@ int sp__sequence_count(struct sp_sequence *seq)
 
 	if (!p)
 		return -ENOMEM;
+	seq->device_seeks = 0;
+	for (size_t i = 0; i < seq->nvolumes; i++) {
+		struct sp_sequence_counts *c = &seq->volume[i].counts;
+
+		*c = (struct sp_sequence_counts){ .failed = c->failed, .empty = c->empty };
+	}
 	for (size_t i = 0; i < seq->n; i++) {
 		const struct sp__seqreq *r = &seq->req[i];
 
@@ -134,7 +140,9 @@ static void sum(struct sp_sequence_counts *to, const struct sp_sequence_counts *
 void sp_sequence_stats(const struct sp_sequence *seq, struct sp_sequence_stats *stats)
 {
 	*stats = (struct sp_sequence_stats){ .device_seeks = seq->device_seeks,
-					     .volumes = seq->nvolumes };
+					     .volumes = seq->nvolumes,
+					     .refinement = seq->refinement,
+					     .window = seq->window };
 	for (size_t i = 0; i < seq->nvolumes; i++)
 		sum(&stats->total, &seq->volume[i].counts);
 }

@@ -64,6 +64,23 @@ value()
 	[ "$("$blockseq" --cache=2 --first=2 t | value transfers)" = 2 ]
 }
 
+@test "a sequence is refined before it is counted" {
+	for i in 0 1 2 3; do
+		printf '%s\n' "W a $((i * 4096)) 4096 0 $i $i 4096" "W b $((i * 4096)) 4096 0 $i $i 4096"
+	done > t
+	[ "$("$blockseq" t | value "device seeks")" = 8 ]
+	run -0 "$blockseq" --refine=file t
+	[ "$(value "device seeks" <<<"$output")" = 2 ]
+	[ "$("$blockseq" --refine=file --window=3 --stats=s.json t | value "device seeks")" = 3 ]
+	grep -q '"refined": "file"' s.json && grep -q '"window": 3' s.json
+	[ "$("$blockseq" --refine=none t | value "device seeks")" = 8 ]
+	printf '%s\n' "R v 0 4096 0 1 1 4096" "R v 8192 4096 0 2 2 4096" "R v 4096 4096 0 3 3 4096" > t
+	[ "$("$blockseq" --refine=place t | value seeks)" = 1 ]
+	printf '%s\n' "W v 0 4096 0 1 1 4096" "R v 8192 4096 0 2 2 4096" "R v 0 4096 0 3 3 4096" > t
+	[ "$("$blockseq" --cache=1 t | value transfers)" = 3 ]
+	[ "$("$blockseq" --cache=1 --refine=block t | value transfers)" = 2 ]
+}
+
 @test "--stats writes the report as JSON" {
 	needs jq
 	echo "W v 0 4096 0 1 2 4096" > t
@@ -131,6 +148,10 @@ value()
 	[[ $output == *"invalid argument"*"opt"* ]]
 	run -2 "$blockseq" --compare --cache=1 bad bad
 	[[ $output == *"knows no cache"* ]]
+	run -2 "$blockseq" --compare --refine=file bad bad
+	[[ $output == *"--compare does not rearrange"* ]]
+	run -2 "$blockseq" --window=3 bad
+	[[ $output == *"--window needs --refine"* ]]
 }
 
 @test "a full disk is an error" {

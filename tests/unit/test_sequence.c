@@ -237,7 +237,8 @@ static void check_random(void)
 		struct sp__seqvolume v = { .name = (char[]){ "v" } };
 		struct sp__seqreq ra[12], rb[12];
 		size_t order[12], n = 4 + (unsigned)rand_r(&seed) % 9;
-		struct sp_sequence a = { ra, n, &v, 1, 0 }, b = { rb, n, &v, 1, 0 };
+		struct sp_sequence a = { .req = ra, .n = n, .volume = &v, .nvolumes = 1 };
+		struct sp_sequence b = { .req = rb, .n = n, .volume = &v, .nvolumes = 1 };
 		struct sp_sequence_comparison c;
 
 		for (size_t i = 0; i < n; i++) {
@@ -265,6 +266,65 @@ static void check_random(void)
 	   "random permutations are judged as by looking at all pairs");
 }
 
+/* Random requests to three volumes, as a trace. */
+static void random_trace(char *text, size_t room, unsigned *seed)
+{
+	size_t at = 0;
+
+	for (int i = 0; i < 60; i++)
+		at += (size_t)snprintf(text + at, room - at, "%c v%d %d %d 0 %d %d %d\n",
+				       rand_r(seed) % 3 ? 'R' : 'W', rand_r(seed) % 3,
+				       rand_r(seed) % 100, 1 + i, i, i, 1 + i);
+}
+
+/* Whatever is refined is a legal permutation, and a window of one leaves it as it is. */
+static void check_refined(void)
+{
+	static char text[4096];
+	bool legal = true, left = true;
+	uint64_t moved = 0;
+	unsigned seed = 5;
+
+	for (int r = 0; r < 300; r++) {
+		enum sp_sequence_refinement how = 1 + r % 3;
+		size_t window = r % 5 ? 1 + (unsigned)rand_r(&seed) % 70 : 1;
+		struct sp_sequence_comparison c;
+		struct sp_sequence *a, *b;
+
+		random_trace(text, sizeof(text), &seed);
+		a = seqtrace_load(text, SP_SEQUENCE_SUBMIT);
+		b = seqtrace_load(text, SP_SEQUENCE_SUBMIT);
+		if (sp_sequence_refine(b, how, window) < 0 || sp_sequence_compare(a, b, &c) < 0)
+			exit(1);
+		legal &= c.verdict == SP_SEQUENCE_LEGAL;
+		left &= window > 1 || c.moved == 0;
+		moved += c.moved;
+		sp_sequence_free(a);
+		sp_sequence_free(b);
+	}
+	ok(legal && moved > 300, "what is refined is a legal permutation: %d requests moved",
+	   (int)moved);
+	ok(left, "a window of one leaves a sequence as it is");
+}
+
+/* Counts are made anew, those of requests that are not in the sequence stay. */
+static void check_refined_counts(void)
+{
+	struct sp_sequence *seq = seqtrace_load("W a 0 1 0 1 1 1\nW b 0 1 0 2 2 1\n"
+						"W a 1 1 0 3 3 1\nW b 1 1 0 4 4 -5\n",
+						SP_SEQUENCE_SUBMIT);
+	struct sp_sequence_stats s;
+	int rc = sp_sequence_refine(seq, SP_SEQUENCE_BY_FILE, 2);
+
+	sp_sequence_stats(seq, &s);
+	ok(rc == 0 && s.device_seeks == 2 && s.total.requests == 4 && s.total.failed == 1 &&
+		   s.total.regions == 2 && s.total.write_bytes == 3,
+	   "a refined sequence is counted anew");
+	ok(s.refinement == SP_SEQUENCE_BY_FILE && s.window == 2, "and tells how it was refined");
+	ok(sp_sequence_refine(seq, SP_SEQUENCE_BY_FILE, 0) == -EINVAL, "no window is refused");
+	sp_sequence_free(seq);
+}
+
 int main(void)
 {
 	seqtrace_begin();
@@ -276,6 +336,8 @@ int main(void)
 	check_orders();
 	check_multisets();
 	check_random();
+	check_refined();
+	check_refined_counts();
 	seqtrace_end();
 	return done();
 }

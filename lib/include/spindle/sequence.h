@@ -18,8 +18,8 @@
  * Source: Wang & Cherniack 2006, sections 1 to 3; Zhang & Larson 1998,
  * section 3 (cluster reads).
  *
- * Thread rule: a sequence is immutable once loaded; any number of threads may
- * use it.
+ * Thread rule: a sequence is immutable once loaded, but for sp_sequence_refine(),
+ * during which nobody else may use it; otherwise any number of threads may.
  */
 #ifndef SPINDLE_SEQUENCE_H
 #define SPINDLE_SEQUENCE_H
@@ -45,6 +45,23 @@ SP_API SP_MUST_CHECK int sp_sequence_load(struct sp_sequence **seq, const char *
 					  enum sp_sequence_order order, struct sp_errinfo *err);
 SP_API void sp_sequence_free(struct sp_sequence *seq); /* accepts NULL */
 
+/* What is to follow a request, as far as the order of conflicting ones allows; else the oldest. */
+enum sp_sequence_refinement {
+	SP_SEQUENCE_AS_IS,
+	SP_SEQUENCE_BY_BLOCK, /* one that touches the same bytes */
+	SP_SEQUENCE_BY_FILE,  /* one to the same volume */
+	SP_SEQUENCE_BY_PLACE, /* that with the next place, cyclically: by volume, then by offset */
+};
+
+/*
+ * Rearranges a sequence into a legal permutation of itself (sp_sequence_compare), by the
+ * techniques of section 2.2 of Wang & Cherniack: each request is chosen among the oldest of
+ * those left, window of them.  0; -EINVAL: no window; -ENOMEM, after which the sequence can
+ * only be freed.
+ */
+SP_API SP_MUST_CHECK int sp_sequence_refine(struct sp_sequence *seq,
+					    enum sp_sequence_refinement how, size_t window);
+
 /* Of one volume, or the sum over all. */
 struct sp_sequence_counts {
 	uint64_t requests;		    /* all */
@@ -64,6 +81,8 @@ struct sp_sequence_stats {
 	struct sp_sequence_counts total;
 	uint64_t device_seeks; /* if all volumes lie on one device */
 	size_t volumes;
+	enum sp_sequence_refinement refinement;
+	uint64_t window; /* of it; 0: none */
 };
 
 SP_API void sp_sequence_stats(const struct sp_sequence *seq, struct sp_sequence_stats *stats);
@@ -142,6 +161,7 @@ SP_API SP_MUST_CHECK int sp_sequence_compare(const struct sp_sequence *a,
 
 SP_WORDS(sp_sequence_order)
 SP_WORDS(sp_sequence_policy)
+SP_WORDS(sp_sequence_refinement)
 SP_WORDS(sp_sequence_verdict)
 
 #endif
