@@ -211,9 +211,10 @@ static double merged_before(const struct sp__layout *l)
  * alternately.  Each write takes the arm away from the path; without a path s is the
  * mean over the whole device, which is larger.
  */
-static void estimate(struct sp__layout *l, const struct sp__choice *c, enum sp_readahead given,
+static void estimate(struct sp__layout *l, const struct sp__choice *c, const struct sp_sort_opts *o,
 		     struct sp__plan_device device)
 {
+	const enum sp_readahead given = o->readahead;
 	const uint32_t page_bytes = c->page_bytes;
 	double pass = device.transfer_s_per_mb * (double)l->nominal_bytes / MB, before;
 	double work = work_seconds(l, page_bytes);
@@ -226,6 +227,10 @@ static void estimate(struct sp__layout *l, const struct sp__choice *c, enum sp_r
 	l->seconds += pass; /* spilling */
 	l->seconds += fmax(work, read_seconds(l, page_bytes, l->final_runs, given, device));
 	before = merged_before(l);
+	if (o->policy == SP_MERGE_PPMS) { /* the result is a run, too */
+		l->passes++;
+		before++;
+	}
 	if (before <= 0)
 		return;
 	l->seconds +=
@@ -335,7 +340,7 @@ void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice
 			break;
 	}
 	if (!layout->misfit)
-		estimate(layout, choice, opts->readahead, sp__plan_device(opts));
+		estimate(layout, choice, opts, sp__plan_device(opts));
 	if (choice->formation == SP_FORM_REPLACEMENT)
 		layout->seconds +=
 			SP__PLAN_REPLACEMENT_S_PER_MB * (double)layout->nominal_bytes / MB;
