@@ -27,6 +27,7 @@ xgen=$(readlink -f "${XGEN:-$bin/xgen}")
 xjoin=$(readlink -f "${XJOIN:-$bin/xjoin}")
 blockseq=$(readlink -f "${BLOCKSEQ:-$bin/blockseq}")
 diskprobe=$(readlink -f "${DISKPROBE:-$bin/diskprobe}")
+aiobench=$(readlink -f "${AIOBENCH:-$bin/aiobench}")
 mmap_cube=$(readlink -f "${MMAP_CUBE:-$bin/mmap-cube}")
 scale=${SCALE:-0.1}
 out=${EXPERIMENTS_DIR:-build/experiments}
