@@ -222,6 +222,8 @@ static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 	if (!rc)
 		rc = sp__balance_stage(s, came);
 	count(s);
+	if (!rc && !depth)
+		sp__stage_foretell(s);
 	if (!rc)
 		rc = pairs_of(s);
 	if (!depth)

@@ -166,6 +166,9 @@ SP_MUST_CHECK int sp__stage_end_writing(struct sp__stage *s);
 /* After some input: keeps the descriptors of spilled pages within bounds, tells progress. */
 void sp__stage_bound(struct sp__stage *s);
 
+/* foretold.c: after partitioning both inputs, on real files: fills in stats.foretold. */
+void sp__stage_foretell(const struct sp__stage *s);
+
 /* probing.c */
 SP_MUST_CHECK int sp__probe(const struct sp__prober *by, const struct sp_batch *batch);
 SP_MUST_CHECK int sp__stage_probe(struct sp__stage *s, struct sp__iter *input);

@@ -115,6 +115,7 @@ struct sp_report *sp_report_join(const struct sp_join_opts *opts, const struct s
 	sp__doc_fields(sp__doc_object(doc, "result"), result_fields, stats);
 	if (stats->algorithm == SP_JOIN_INL || stats->algorithm == SP_JOIN_ASYNC_INL)
 		sp__doc_fields(doc, inl_fields, stats);
+	sp__report_foretold(doc, &stats->foretold);
 	sp__report_phases(doc, phase_names, SP_JOIN_PHASES, stats->phase_elapsed_s, NULL);
 	sp__report_used(doc, &stats->run);
 	if (stats->run.simulated)

@@ -35,6 +35,19 @@ void sp__report_used(struct sp__doc doc, const struct sp_run_stats *s)
 		sp__doc_fields(doc, sim_fields, s);
 }
 
+static const struct sp_report_field foretold_fields[] = {
+	FIELD(foretold, "foretold.transfer_s_per_mb", POSITIVE, transfer_s_per_mb),
+	FIELD(foretold, "foretold.seek_s", POSITIVE, seek_s),
+	FIELD(foretold, "foretold.elapsed_s", POSITIVE, seconds),
+	{ 0 },
+};
+
+void sp__report_foretold(struct sp__doc doc, const struct sp_foretold *f)
+{
+	if (f->seconds > 0)
+		sp__doc_fields(doc, foretold_fields, f);
+}
+
 struct sp_report *sp_report_run(const char *schema, const char *tool,
 				const struct sp_report_field *fields, const void *result,
 				const struct sp_run_stats *run)

@@ -15,6 +15,9 @@ void sp__report_used(struct sp__doc doc, const struct sp_run_stats *s);
 void sp__report_phases(struct sp__doc doc, const char *const *names, int n, const double *elapsed_s,
 		       const double *cpu_s);
 
+/* Not there if nothing is known. */
+void sp__report_foretold(struct sp__doc doc, const struct sp_foretold *f);
+
 /* Members of a configuration. */
 void sp__report_engine(struct sp__doc config, const char *engine, int direct);
 /* The formats of compressed inputs and output. */

@@ -155,10 +155,6 @@ static void put_replan(struct sp__doc doc, const struct sp_sort_replan *p)
 	sp__doc_count(doc, "replan.runs", p->runs);
 	sp__doc_text(doc, "replan.readahead", sp_readahead_name(p->readahead));
 	sp__doc_count(doc, "replan.merge_pages", p->merge_pages);
-	if (p->seconds > 0)
-		sp__doc_real(doc, "replan.elapsed_s", p->seconds);
-	else
-		sp__doc_null(doc, "replan.elapsed_s");
 	put_strategies(sp__doc_object(doc, "replan"), p->strategy, p->readahead);
 }
 
@@ -182,6 +178,7 @@ struct sp_report *sp_report_sort(const struct sp_sort_opts *opts, const struct s
 	struct sp__doc doc = sp__report_new("spindle.sort/1", tool);
 
 	put_config(doc, opts, io, &s->plan);
+	sp__report_foretold(doc, &s->foretold);
 	put_replan(doc, &s->replan);
 	put_result(doc, s);
 	sp__report_phases(doc, phase_names, SP_SORT_PHASES, s->phase_elapsed_s, s->phase_cpu_s);

@@ -376,6 +376,8 @@ static int run(struct job *j)
 	if (rc)
 		return rc < 0 ? rc : 0;
 	rc = sp_sort_new(&j->sort, &j->opts, j->err);
+	if (!rc)
+		j->sort->merging.seeks = j->io->device_figures;
 	if (!rc && j->resume) {
 		j->sort->resume = j->resume;
 		rc = sp__resume_adopt(j->sort);

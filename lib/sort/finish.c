@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include "base/array.h"
 #include "base/err.h"
+#include "sort/foretell.h"
 #include "sort/state.h"
 
 /* Pages of the pool for each run, if reading ahead is to pay. */
@@ -249,8 +250,7 @@ static int set_up_final(struct sp_sort *s, unsigned n, bool threaded)
 				   s->merging.spans ? s->merging.spans + branched : NULL,
 				   n - branched, where, m->cursors + s->merging.nbranches);
 	if (rc == 0 && n)
-		sp__step_replan_last(s, s->spilled.ids, n,
-				     branched ? pages : s->merging.final.buffers);
+		sp__step_replan(s, s->spilled.ids, n, branched ? pages : s->merging.final.buffers);
 	if (rc == 0 && left)
 		rc = sp__inputs_open(s, &s->merging.inputs, left, m->cursors + spilled + memory,
 				     s->env.err);
@@ -272,6 +272,8 @@ int sp__finish_reduce(struct sp_sort *s)
 	rc = reduce_files(s);
 	if (!rc && s->spilled.store) {
 		rc = store_rest(s);
+		if (!rc)
+			sp__foretell_formed(s);
 		if (!rc)
 			n = merge_due(s, true, sp__free_region(s, false));
 	}

@@ -40,8 +40,6 @@
  * along the path that begins anywhere.
  */
 #define PATH_SWEEPS 2
-/* Steps of more runs are not followed one by one. */
-#define MOST_RUNS 4096
 /* Of an array that grows by halves. */
 #define GROWN 0.8
 
@@ -302,7 +300,7 @@ static int follow(struct sp__told_sort *t, struct steps *s)
 	return rc;
 }
 
-static int merges(struct sp__told_sort *t, uint64_t n)
+int sp__told_merges(struct sp__told_sort *t, uint64_t n)
 {
 	const unsigned fan_in = t->plan->fan_in;
 	struct steps s = { .runs = calloc(n, sizeof(*s.runs)),
@@ -343,14 +341,14 @@ int sp__foretell(const struct sp_sort_opts *o, bool keys, struct sp_sort_plan *p
 	uint64_t runs = expected_runs(&t);
 	int rc = sp__costs(&t.at, &o->run, plan->input_bytes, err);
 
-	if (rc < 0 || !plan->input_bytes || runs > MOST_RUNS || o->compress_program)
+	if (rc < 0 || !plan->input_bytes || runs > SP__TOLD_RUNS || o->compress_program)
 		return rc;
 	t.run_bytes = t.bytes / (double)(runs ? runs : 1);
 	if (plan->placement != SP_PLACE_CONTIGUOUS)
 		sp__costs_place(&t.at, plan->page_bytes,
 				plan->placement == SP_PLACE_SEMISEQ ? (unsigned)runs : 1);
 	t.seconds = plan->in_memory ? sp__told_in_memory_s(&t) : sp__told_in_runs_s(&t);
-	rc = plan->in_memory ? 0 : merges(&t, runs);
+	rc = plan->in_memory ? 0 : sp__told_merges(&t, runs);
 	if (rc < 0)
 		return sp__err(err, rc, "allocate", NULL, -1);
 	plan->cluster_reads = t.clusters;

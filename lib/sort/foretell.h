@@ -14,4 +14,8 @@
 SP_MUST_CHECK int sp__foretell(const struct sp_sort_opts *o, bool keys, struct sp_sort_plan *plan,
 			       struct sp_errinfo *err);
 
+struct sp_sort;
+/* Fills in merging.foretold when runs have been formed, on real files; nothing is outstanding. */
+void sp__foretell_formed(struct sp_sort *s);
+
 #endif

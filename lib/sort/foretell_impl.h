@@ -38,6 +38,12 @@ static inline double sp__told_chunk_pages(const struct sp__told_sort *t)
 	return fmax(floor(t->chunk_bytes / t->plan->page_bytes), 1);
 }
 
+/* Steps of more runs are not followed one by one. */
+#define SP__TOLD_RUNS 4096
+
+/* foretell.c: adds all merges of n runs.  0 or an error. */
+SP_MUST_CHECK int sp__told_merges(struct sp__told_sort *t, uint64_t n);
+
 /* foretell_form.c */
 double sp__told_in_memory_s(const struct sp__told_sort *t);
 /* All runs. */

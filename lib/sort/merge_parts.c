@@ -386,9 +386,8 @@ static void note(struct parts *p)
 	s->stats.merges++;
 	s->stats.merge_passes++;
 	if (p->cuts.n)
-		sp__step_replan_last(
-			s, p->cuts.ids, p->cuts.n,
-			p->n * (unsigned)(p->part[0].where.bytes / s->plan.page_bytes));
+		sp__step_replan(s, p->cuts.ids, p->cuts.n,
+				p->n * (unsigned)(p->part[0].where.bytes / s->plan.page_bytes));
 }
 
 int sp__parts_cut(struct sp_sort *s, const struct sp__parts_out *out, struct sp__cuts *cuts)

@@ -101,6 +101,8 @@ struct sp__merging {
 	const struct sp__run_span *spans; /* of its runs; NULL: it has them whole */
 	struct sp__run_places *places;	  /* ... and how far it is in its cursors; or NULL */
 	struct sp_sort_replan replan;	  /* of the merge opened last */
+	struct sp_foretold foretold;	  /* when runs were formed */
+	bool seeks;			  /* which may read a little to measure s */
 	struct sp__branch *branches[SP__BRANCHES_MAX];
 	unsigned nbranches, branched; /* ... and how many runs they have */
 	struct sp__pace pace;	      /* of the final merge, or of replacement selection */
@@ -152,10 +154,10 @@ SP_MUST_CHECK int sp__step_open(struct sp_sort *s, struct sp__spill *spill,
 				const struct sp__run_span *spans, unsigned n,
 				struct sp__freemem where, struct sp__cursor *cursors);
 /*
- * For the report: plans the last merge, of runs ids[0..n), in buffers pages again, as
- * sp__step_open() does, and foretells its end; of a merge with branches, as if it had none.
+ * For the report: plans a merge of runs ids[0..n) in buffers pages again, as sp__step_open() does;
+ * of a merge with branches, as if it had none.
  */
-void sp__step_replan_last(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned buffers);
+void sp__step_replan(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned buffers);
 void sp__step_close(struct sp_sort *s, struct sp__step_inputs *in);
 
 /* Performs the merge whose cursors are open, into a new run. */

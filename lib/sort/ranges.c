@@ -486,9 +486,8 @@ static void note(struct writing *w)
 	if (w->parts) {
 		s->stats.merges++;
 		s->stats.merge_passes++;
-		sp__step_replan_last(
-			s, s->spilled.ids, w->ranges->runs,
-			(unsigned)(sp__free_region(s, true).bytes / s->plan.page_bytes));
+		sp__step_replan(s, s->spilled.ids, w->ranges->runs,
+				(unsigned)(sp__free_region(s, true).bytes / s->plan.page_bytes));
 	}
 }
 

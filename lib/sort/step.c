@@ -103,13 +103,25 @@ void sp__step_close(struct sp_sort *s, struct sp__step_inputs *in)
 	*in = (struct sp__step_inputs){ 0 };
 }
 
+/* Measured, if the runs are formed. */
+static struct sp__plan_device device_of(const struct sp_sort *s)
+{
+	struct sp__plan_device d = sp__plan_device(&s->opts);
+
+	if (s->merging.foretold.transfer_s_per_mb > 0)
+		d.transfer_s_per_mb = s->merging.foretold.transfer_s_per_mb;
+	if (s->merging.foretold.seek_s > 0)
+		d.seek_s = s->merging.foretold.seek_s;
+	return d;
+}
+
 /* Repeats the predictions, now that runs and memory are known. */
 static enum sp_readahead strategy_for(const struct sp_sort *s, unsigned n, uint64_t pages,
 				      unsigned buffers, struct sp_strategy_plan *table)
 {
 	enum sp_readahead best =
 		sp__plan_readahead(pages, s->plan.page_bytes, n, buffers,
-				   s->spilled.lastkey_fn != NULL, sp__plan_device(&s->opts), table);
+				   s->spilled.lastkey_fn != NULL, device_of(s), table);
 
 	return s->opts.readahead != SP_READ_AUTO ? s->opts.readahead : best;
 }
@@ -225,7 +237,7 @@ static uint64_t pages_of_runs(const struct sp_sort *s, const unsigned *ids, unsi
 	return pages;
 }
 
-static void replan(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned buffers)
+void sp__step_replan(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned buffers)
 {
 	struct sp_sort_replan *r = &s->merging.replan;
 
@@ -233,24 +245,6 @@ static void replan(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned 
 	r->readahead = strategy_for(s, n, pages_of_runs(s, ids, n), buffers, r->strategy);
 	if (s->opts.compress_program)
 		r->readahead = SP_READ_NONE;
-}
-
-/* How long all will have taken when bytes more have been moved, at the pace until now. */
-static double foretold(const struct sp_sort *s, double bytes)
-{
-	const struct sp__spill *spill = s->spilled.store;
-	double moved = (double)(s->stats.input_bytes + spill->write_bytes + spill->read_bytes);
-
-	return (double)(sp__env_now_ns(&s->env) - s->env.begin_ns) * 1e-9 * (1 + bytes / moved);
-}
-
-void sp__step_replan_last(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned buffers)
-{
-	double bytes = (double)pages_of_runs(s, ids, n) * s->plan.page_bytes;
-
-	replan(s, ids, n, buffers);
-	if (!s->env.device && s->spilled.store)
-		s->merging.replan.seconds = foretold(s, 2 * bytes);
 }
 
 /* --count: one record for each group of equal keys, with the sum of their numbers. */
@@ -348,8 +342,7 @@ int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned 
 	if (rc < 0)
 		return rc;
 	rc = sp__step_open(s, s->spilled.store, &in, ids, NULL, n, where, m.cursors);
-	/* The input may still be coming, so its end is not foretold. */
-	replan(s, ids, n, in.buffers);
+	sp__step_replan(s, ids, n, in.buffers);
 	if (rc == 0)
 		rc = sp__merge_into(s, &m, level, &run);
 	sp__step_close(s, &in);

@@ -71,6 +71,13 @@ struct sp__spill_file {
 	unsigned users; /* runs in it, where they are apart */
 };
 
+/* Writes whose time on the device is known (speed.c). */
+struct sp__spill_timing {
+	uint64_t ns, bytes;
+	uint64_t last_ns; /* when the requests reaped last were reaped, */
+	bool exact;	  /* ... which was when they ended */
+};
+
 struct sp__spill {
 	struct sp__spill_opts opts;
 	uint32_t unit_bytes;
@@ -86,6 +93,7 @@ struct sp__spill {
 	uint64_t read_bytes, write_bytes, peak_bytes_now, peak_bytes;
 	int program_error; /* errno of a program that could not be run; 0: it could */
 	uint64_t cluster_reads, demand_reads;
+	struct sp__spill_timing timing;
 	size_t outstanding;	  /* requests in the queue */
 	size_t gather;		  /* number of writes worth a batch; 0: they do not wait */
 	struct sp__stop *waiting; /* gathered */
@@ -148,6 +156,19 @@ SP_MUST_CHECK int sp__spill_put_off(struct sp__spill *s, struct sp__io_owner *ow
 int sp__spill_reap(struct sp__spill *s, size_t min);
 /* Waits until there is something to reap, as sp__queue_wait(). */
 SP_MUST_CHECK int sp__spill_wait(struct sp__spill *s, int64_t timeout_ns);
+
+/* speed.c */
+/* Requests have been reaped in that time. */
+void sp__spill_time_reap(struct sp__spill *s, struct sp__request *const *done, size_t n,
+			 uint64_t took_ns);
+/* Of writes so far, t of Zhang & Larson, in seconds for each byte; 0: unknown. */
+double sp__spill_write_s(const struct sp__spill *s);
+/*
+ * Their s, in seconds, by reading blocks of runs that are complete, while nothing is outstanding,
+ * into mem, page-aligned, with room for two.  -1: unknown.
+ */
+#define SP__SEEK_BYTES 4096u
+double sp__spill_seek_s(struct sp__spill *s, struct sp__run *const *runs, size_t n, void *mem);
 
 /* Fills volume and offset of a request for units of a run from unit on. */
 void sp__spill_locate(const struct sp__spill *s, const struct sp__run *run, uint64_t unit,

@@ -98,16 +98,19 @@ int sp__spill_put_off(struct sp__spill *s, struct sp__io_owner *owner, struct sp
 int sp__spill_reap(struct sp__spill *s, size_t min)
 {
 	struct sp__request *done[64];
+	uint64_t begin;
 	int n = s->broken;
 
 	if (!n && min && s->nwaiting && !s->outstanding)
 		n = submit_waiting(s);
 	if (n < 0)
 		return n;
+	begin = sp__volume_now_ns(s->opts.device);
 	n = sp__queue_reap(s->queue, done, 64, min < 64 ? min : 64, min ? -1 : 0);
 	if (n < 0)
 		return break_queue(s, sp__err(s->opts.err, n, "wait for", s->opts.dirs[0], -1));
 	s->outstanding -= (size_t)n;
+	sp__spill_time_reap(s, done, (size_t)n, sp__volume_now_ns(s->opts.device) - begin);
 	for (int i = 0; i < n; i++) {
 		struct sp__io_owner *owner = (void *)(uintptr_t)done[i]->tag;
 

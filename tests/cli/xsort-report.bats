@@ -151,11 +151,19 @@ P
 	fits_schema r.json
 }
 
-@test "when the last merge begins, the sort foretells its end from its own pace" {
+@test "when runs are formed, the sort foretells its end from what it has measured" {
 	needs jq
-	seq 100000 >n
-	"$xsort" -S 512K --stats=r.json n >out
-	jq -e '.replan.elapsed_s > .phases[0].elapsed_s / 2 and .replan.elapsed_s < 60' r.json
+	seq 200000 >n
+	for policy in lazy eager; do
+		"$xsort" -S 512K --merge-policy=$policy --stats=r.json n >out
+		fits_schema r.json
+		jq -e '.foretold.elapsed_s > .phases[0].elapsed_s and .foretold.elapsed_s < 60' r.json
+		cmp out <(LC_ALL=C sort n)
+	done
+	"$xsort" -S 512K --direct=never --stats=r.json n >out
+	jq -e '.foretold | .elapsed_s > 0 and .transfer_s_per_mb == null and .seek_s == null' r.json
 	"$xsort" -S 512K --volume=sim:linear --stats=r.json n >out
-	jq -e '.replan | has("elapsed_s") and .elapsed_s == null' r.json
+	jq -e 'has("foretold") | not' r.json
+	"$xsort" -S 64M --stats=r.json n >out
+	jq -e 'has("foretold") | not' r.json
 }

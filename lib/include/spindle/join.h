@@ -301,6 +301,7 @@ struct sp_join_stats {
 	uint64_t coalesced_records; /* read together with the one before, beyond a gap */
 	unsigned batch;		    /* the largest reached */
 	double phase_elapsed_s[SP_JOIN_PHASES]; /* hash joins */
+	struct sp_foretold foretold;		/* the same; seek_s is 0 */
 };
 
 /*

@@ -70,6 +70,16 @@ struct sp_run_stats {
 	uint64_t sim_dispatched_reads;
 };
 
+/*
+ * What a run on real files foretold when its runs were formed, or its inputs partitioned, from its
+ * requests until then; 0: unknown.
+ */
+struct sp_foretold {
+	double transfer_s_per_mb; /* of writing temporary data: t of Zhang & Larson, in MiB */
+	double seek_s;		  /* of a read elsewhere: their s */
+	double seconds;		  /* of the whole run */
+};
+
 /* Space for temporary files. */
 struct sp_run_space {
 	uint64_t free_bytes;   /* of all file systems together */

@@ -135,11 +135,6 @@ struct sp_sort_replan {
 	unsigned runs; /* that it merges; 0: there was no such merge */
 	enum sp_readahead readahead;
 	unsigned merge_pages;
-	/*
-	 * Of the whole sort, if this merge moves its bytes at the pace at which all were moved
-	 * until it began; 0: unknown, or the volume is simulated.
-	 */
-	double seconds;
 	struct sp_strategy_plan strategy[SP_READ_COUNT_];
 };
 
@@ -150,6 +145,7 @@ enum { SP_PHASE_RUN_FORMATION, SP_PHASE_MERGE };
 struct sp_sort_stats {
 	struct sp_run_stats run;
 	struct sp_sort_plan plan;
+	struct sp_foretold foretold;
 	struct sp_sort_replan replan; /* of the last merge of spilled runs */
 	uint64_t records, output_records;
 	uint64_t input_bytes, output_bytes;

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How long a sort on real files will take, told when its runs have been formed.
+ *
+ * Its merges are those that the policy will order, of runs of their mean length, and each takes as
+ * long as its device or its computation (foretell.c).  The device is measured: t by the writing of
+ * the runs, s by a few reads of them.  How fast merging computes is not known yet; it is taken to
+ * move its bytes at the pace at which all were moved until now, as also where the page cache keeps
+ * the runs.
+ *
+ * The plan stays what it was.  Pages are written, and of the strategies for reading ahead formula
+ * (5), t D + s N, chooses the one with the least N, whatever t and s are.  Merging fewer at once
+ * than the memory M allows, in two passes of the square root of n runs, saves
+ * s (n - 2 sqrt(n)) / M for each MB and costs 2 t: it pays from 2200 runs in 64 MB on flash with
+ * s / t = 0.06 MB, and from 150 on a disk with 1 MB, if writing them took the arm nowhere else.
+ */
+#include <stdlib.h>
+#include "run/memory.h"
+#include "sort/foretell.h"
+#include "sort/foretell_impl.h"
+#include "sort/state.h"
+
+/* Runs in temporary space; NULL: no memory. */
+static struct sp__run **stored(const struct sp_sort *s, size_t *n, uint64_t *bytes)
+{
+	struct sp__run **runs = calloc(s->spilled.nruns + 1, sizeof(struct sp__run *));
+
+	*n = *bytes = 0;
+	for (size_t i = 0; runs && i < s->spilled.nruns; i++) {
+		if (!s->spilled.runs[i])
+			continue;
+		runs[(*n)++] = s->spilled.runs[i];
+		*bytes += s->spilled.runs[i]->bytes;
+	}
+	return runs;
+}
+
+static void measure(struct sp_sort *s, struct sp__run *const *runs, size_t n)
+{
+	struct sp_foretold *f = &s->merging.foretold;
+	struct sp__freemem where = sp__free_region(s, false);
+	double seek_s = -1;
+
+	if (s->merging.seeks && where.bytes >= 2 * SP__SEEK_BYTES)
+		seek_s = sp__spill_seek_s(s->spilled.store, runs, n, where.mem);
+	f->seek_s = fmax(seek_s, 0);
+	f->transfer_s_per_mb = sp__spill_write_s(s->spilled.store) * MB;
+}
+
+/* Of each byte that has been read or written. */
+static double pace_s(const struct sp_sort *s)
+{
+	const struct sp__spill *store = s->spilled.store;
+	uint64_t moved = s->stats.input_bytes - s->stats.resumed_bytes + store->write_bytes +
+			 store->read_bytes;
+
+	return (double)(sp__env_now_ns(&s->env) - s->env.begin_ns) * 1e-9 / (double)moved;
+}
+
+static double in_memory(const struct sp_sort *s)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < s->forming.nslots; i++)
+		if (s->forming.slots[i].state == SP__SLOT_SORTED)
+			bytes += s->forming.slots[i].buf.record_bytes;
+	return (double)bytes;
+}
+
+static double rest_s(struct sp_sort *s, size_t n, uint64_t bytes)
+{
+	const struct sp_foretold *f = &s->merging.foretold;
+	double byte_s = f->transfer_s_per_mb / MB, pace = pace_s(s);
+	struct sp__told_sort t = { .at = { .byte_s = byte_s,
+					   .write_byte_s = byte_s,
+					   .run_byte_s = byte_s,
+					   .run_write_byte_s = byte_s,
+					   .seek_s = f->seek_s,
+					   .copy_s = 2 * pace,
+					   .out = true },
+				   .o = &s->opts,
+				   .plan = &s->plan,
+				   .device = sp__plan_device(&s->opts),
+				   .keys = s->spilled.lastkey_fn != NULL,
+				   .bytes = (double)bytes,
+				   .record_bytes = SP__PLAN_RECORD_BYTES,
+				   .chunk_bytes = sp__buffers(s->plan.memory_bytes).chunk_bytes,
+				   .run_bytes = (double)bytes / (double)n };
+
+	return sp__told_merges(&t, n) < 0 ? -1 : t.seconds + pace * in_memory(s);
+}
+
+void sp__foretell_formed(struct sp_sort *s)
+{
+	double now, rest;
+	struct sp__run **runs;
+	uint64_t bytes;
+	size_t n;
+
+	/* Of sorted files that are merged (-m) no runs are formed. */
+	if (s->env.device || s->opts.compress_program || s->merging.inputs.n)
+		return;
+	runs = stored(s, &n, &bytes);
+	if (runs && n && n <= SP__TOLD_RUNS) {
+		now = (double)(sp__env_now_ns(&s->env) - s->env.begin_ns) * 1e-9;
+		measure(s, runs, n);
+		rest = rest_s(s, n, bytes);
+		s->merging.foretold.seconds = rest < 0 ? 0 : now + rest;
+	}
+	free(runs);
+}
