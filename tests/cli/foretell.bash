@@ -1,11 +1,25 @@
 # SPDX-License-Identifier: MIT
 # For scripts that compare what --explain foretells for simulated machines with the time that then
 # passes there.  They define compare MODEL SETTING, which prints both times, in seconds, and their
-# ratio.
+# ratio; and work in a directory of their own.
 # shellcheck shell=bash
 
-fields=$(dirname "${BASH_SOURCE[0]}")/../../scripts/report-fields
-fields=$(realpath "$fields")
+set -u
+export LC_ALL=C
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 2
+fields=$(realpath "$here/../../scripts/report-fields")
+
+# program NAME: its path, absolute: $NAME, or the one that was built.
+program()
+{
+	local given=${1^^}
+
+	realpath "${!given:-$here/../../build/bin/$1}"
+}
+
+xgen=$(program xgen)
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
 
 # both_times PLAN REPORT: what compare prints, from two reports.
 both_times()

@@ -12,14 +12,9 @@
 # requests and when they come is what can fail.  No constant was fitted.  It was developed on
 # linear and atlas10k3-like; that several records have one key was added for flash.  The other
 # drives, the file system, the page cache and the array had no part.
-set -u
-export LC_ALL=C
-here=$(cd "$(dirname "$0")" && pwd) || exit 2
-xjoin=$(realpath "${XJOIN:-$here/../../build/bin/xjoin}")
-xgen=$(realpath "${XGEN:-$here/../../build/bin/xgen}")
-. "$here/foretell.bash"
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/cli/foretell.bash
+. "$(dirname "$0")/foretell.bash"
+xjoin=$(program xjoin)
 cd "$work" || exit 2
 
 # Files on the machine, options; both inputs: orders, lineitem, those sorted, orders again.

@@ -12,14 +12,9 @@
 # The last check has other settings: for serpentine nothing was changed, of its drives alone; rules for
 # lost turns were changed for nearline6t-like, and the write-behind of the two others was added for
 # them.
-set -u
-export LC_ALL=C
-here=$(cd "$(dirname "$0")" && pwd) || exit 2
-xsort=$(realpath "${XSORT:-$here/../../build/bin/xsort}")
-xgen=$(realpath "${XGEN:-$here/../../build/bin/xgen}")
-. "$here/foretell.bash"
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/cli/foretell.bash
+. "$(dirname "$0")/foretell.bash"
+xsort=$(program xsort)
 cd "$work" || exit 2
 
 settings=(
