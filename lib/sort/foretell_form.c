@@ -25,13 +25,29 @@ static double input_s(const struct sp__told_sort *t, double bytes)
 	return bytes * c->byte_s + (c->misses ? bytes / each * c->turn_s : 0);
 }
 
+/* Is a chunk that comes over the bus too late for the place behind the one before? */
+static bool bus_is_slow(const struct sp__costs *c)
+{
+	return c->tracks && !c->bus_apart[1] && !(c->behind_bytes > 0) &&
+	       c->bus_byte_s > c->turn_s / c->bytes_on_track;
+}
+
+/* Writing chunks of runs; those that wait meanwhile go in the same turn. */
+static double storing_s(const struct sp__told_sort *t, double bytes)
+{
+	const struct sp__costs *c = &t->at;
+	double turns = bytes / t->chunk_bytes / (SP__WRITER_CHUNKS - 1);
+
+	return fmax(bytes * c->run_write_byte_s, bus_is_slow(c) ? turns * c->turn_s : 0);
+}
+
 static double formation_s(const struct sp__told_sort *t)
 {
 	const struct sp__costs *c = &t->at;
 	double bytes = t->run_bytes, records = bytes / t->record_bytes;
 	double fill = records * c->record_s + bytes * c->copy_s;
 	double sort = records * log2(fmax(records, 2)) * c->compare_s;
-	double write = bytes * c->run_write_byte_s, waits = 1.5 * c->turn_s + c->overhead_s[1];
+	double write = storing_s(t, bytes), waits = 1.5 * c->turn_s + c->overhead_s[1];
 	double store = bytes * c->copy_s + sp__told_requests_s(t, bytes, t->chunk_bytes);
 
 	/* Reading the input takes the arm away and back. */
@@ -78,7 +94,7 @@ static bool starves(const struct sp__told_sort *t, const struct batch *b)
 	double chunk = sp__told_merging_s(t, chunk_bytes, b->strips) + c->request_s;
 	double written = (SP__WRITER_CHUNKS - 1) * chunk_bytes * c->turn_s / c->bytes_on_track;
 
-	return c->tracks &&
+	return c->tracks && !bus_is_slow(c) &&
 	       chunk + ceil(chunk_bytes / bytes) * (fill + sort) + c->overhead_s[1] > written;
 }
 
@@ -96,7 +112,7 @@ static double replacement_s(const struct sp__told_sort *t, double memory)
 
 	cpu = records * (2 * c->record_s + comparisons * c->compare_s) + 2 * t->bytes * c->copy_s +
 	      sp__told_requests_s(t, t->bytes, t->chunk_bytes);
-	device = t->bytes * c->run_write_byte_s;
+	device = storing_s(t, t->bytes);
 	if (!c->in && !(c->behind_bytes > 0) && starves(t, &b))
 		device += t->bytes / t->chunk_bytes / (SP__WRITER_CHUNKS + 1) * c->turn_s;
 	/* Chunks ahead are read together, then it goes back to what has been computed of them. */

@@ -76,6 +76,6 @@ done
 check "others, on other drives: none is more than 30 % off" none_far all
 # The bus takes three times as long as the medium.
 sed 's/"bus_mb_s": 160/"bus_mb_s": 12/' "$here/../../lib/dev/models/cheetah36es-like.json" >slow.json
-table slow ./slow.json "${others[@]}"
+table slow ./slow.json "${others[@]}" 'none -S1M --run-formation=replacement'
 check "a bus slower than the medium is foretold: none is more than 30 % off" none_far slow
 ended
