@@ -86,11 +86,13 @@ static double through(const struct sp__costs *c, bool write, double byte_s)
 
 /*
  * Of whole pages on each track.  What is left behind them is time for the arm.  Side by side, a run
- * goes on in the next band where the head is when it arrives.
+ * goes on in the next band where the head is when it arrives: what that needs is known of some
+ * zones, else of the whole device.
  */
 void sp__costs_place(struct sp__costs *c, uint32_t page_bytes, unsigned step)
 {
 	double pass[2] = { 0, 0 }, bytes = 0, hop;
+	const struct sp__hops *hops;
 	struct sp_geometry_info info;
 	struct sp_track t, next;
 
@@ -111,8 +113,9 @@ void sp__costs_place(struct sp__costs *c, uint32_t page_bytes, unsigned step)
 
 			if (step == 1)
 				pass[op] += on_s + gap + (need > gap + ALLOW_S ? c->turn_s : 0);
-			else if (sp_geometry_hop(c->geometry, (enum sp_geometry_op)op, step,
-						 &hop) == 0)
+			else if (sp__geometry_hops(c->geometry, (enum sp_geometry_op)op, t.number,
+						   t.number + step, &hops) == 0 &&
+				 sp__hops_need(hops, step, &hop) == 0)
 				pass[op] += on_s + hop / 360 * c->turn_s;
 			else
 				pass[op] += on_s + c->turn_s;
