@@ -6,7 +6,8 @@
  * long as its device or its computation (foretell.c).  The device is measured: t by the writing of
  * the runs, s by a few reads of them.  How fast merging computes is not known yet; it is taken to
  * move its bytes at the pace at which all were moved until now, as also where the page cache keeps
- * the runs.
+ * the runs.  The result costs the device what the input did: often nothing, for a page cache that has
+ * the one takes the other.
  *
  * The plan stays what it was.  Pages are written, and of the strategies for reading ahead formula
  * (5), t D + s N, chooses the one with the least N, whatever t and s are.  Merging fewer at once
@@ -76,8 +77,7 @@ static double rest_s(struct sp_sort *s, size_t n, uint64_t bytes)
 					   .run_byte_s = byte_s,
 					   .run_write_byte_s = byte_s,
 					   .seek_s = f->seek_s,
-					   .copy_s = 2 * pace,
-					   .out = true },
+					   .copy_s = 2 * pace },
 				   .o = &s->opts,
 				   .plan = &s->plan,
 				   .device = sp__plan_device(&s->opts),
