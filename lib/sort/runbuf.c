@@ -117,7 +117,7 @@ int sp__runbuf_look(struct sp__runbuf *rb, const char *p, const char *end, struc
 	/* Even if it is empty and has no address. */
 	a->key = rc == 1 ? NULL : rb->keybuf.bytes ? rb->keybuf.data : (const unsigned char *)"";
 	a->key_bytes = rc == 1 ? 0 : rb->keybuf.bytes;
-	a->key_reach = rb->keybuf.capacity;
+	a->key_reach = a->key_bytes ? rb->keybuf.capacity : 0;
 	return rc < 0 ? rc : 0;
 }
 

@@ -30,6 +30,7 @@ static const struct order orders[] = {
 	{ "numbers, stable", { "1n" }, "s", NULL },
 	{ "numbers descending", { "1nr" }, "r", NULL },
 	{ "field 2 without case, then numbers", { "2,2f", "1nr" }, "", NULL },
+	{ "lines without case", { "1f" }, "", NULL },
 	{ "versions", { "1V" }, "", NULL },
 	{ "en_US lines", { NULL }, "", "en_US.UTF-8" },
 	{ "en_US numbers", { "1n" }, "", "en_US.UTF-8" },
