@@ -4,8 +4,8 @@
  *
  * Idea: radix sort on the eight prefix bytes, most significant first, out of place and
  * stable, with insertion sort for small buckets.  Its digits are made of the bits in which the
- * prefixes of a bucket differ, from one byte or two: eight bits are then two decimal digits or
- * a letter and a half.  Of a group whose prefixes are equal, the bytes that all keys share are
+ * prefixes of a bucket differ, from one byte or two, and as many as there are entries for: ten
+ * bits are then two decimal digits or two letters.  Of a group whose prefixes are equal, the bytes that all keys share are
  * skipped at once: the eight bytes after them replace the prefix, and the sort continues one
  * level deeper (a caching string radix sort).  At the end of the keys, the record itself follows
  * as a second key if the key set has a last resort by bytes.  Small groups, deep recursion, and
@@ -270,14 +270,20 @@ static void insertion(const struct sp__entry *src, struct sp__entry *to, size_t 
 	}
 }
 
-/* The bits in which prefixes differ. */
-static uint64_t differences(const struct sp__entry *src, size_t n)
-{
-	uint64_t bits = 0;
+struct spread {
+	uint64_t differ; /* the bits in which prefixes differ */
+	uint64_t spare;	 /* those that in each prefix are as the next lower one of their byte */
+};
 
-	for (size_t i = 1; i < n; i++)
-		bits |= src[i].prefix ^ src[0].prefix;
-	return bits;
+static struct spread spread_of(const struct sp__entry *src, size_t n)
+{
+	uint64_t differ = 0, change = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		differ |= src[i].prefix ^ src[0].prefix;
+		change |= src[i].prefix ^ src[i].prefix << 1;
+	}
+	return (struct spread){ differ, ~(change | 0x0101010101010101u) };
 }
 
 /* Bits of a prefix, from two places, one behind the other as one number. */
@@ -302,21 +308,33 @@ static unsigned bits_for(size_t n)
 	return bits < DIGIT_BITS ? bits : DIGIT_BITS;
 }
 
-/* The first bits of all that differ, at most so many: of one byte, then of the next. */
-static struct digit first_digit(uint64_t differ, unsigned most)
+/* The first bit of a byte that differs and is not spare. */
+static unsigned first_bit(const struct spread *s, unsigned byte)
 {
-	unsigned top = 63 - (unsigned)__builtin_clzll(differ), byte = top & ~7u;
-	unsigned bits = (unsigned)sp__min(top - byte + 1, most), last;
+	unsigned bit = byte + 31 - (unsigned)__builtin_clz((unsigned)(s->differ >> byte & 0xFF));
+
+	while (s->spare >> bit & 1)
+		bit--;
+	return bit;
+}
+
+/*
+ * The first bits of all that differ, at most so many: of one byte, then of the next.  Where digits
+ * and padding occur, or letters of one case, the first bit of a byte is as the second, and spare.
+ */
+static struct digit first_digit(const struct spread *s, unsigned most)
+{
+	unsigned byte = (63 - (unsigned)__builtin_clzll(s->differ)) & ~7u;
+	unsigned top = first_bit(s, byte), bits = (unsigned)sp__min(top - byte + 1, most);
 	struct digit d = { .bits = bits,
 			   .high_shift = top + 1 - bits,
 			   .high_mask = (1u << bits) - 1 };
-	uint64_t next = byte ? differ >> (byte - 8) & 0xFF : 0;
 
-	if (!next || bits == most)
+	if (!byte || bits == most || !(s->differ >> (byte - 8) & 0xFF))
 		return d;
-	last = 64 - (unsigned)__builtin_clzll(next);
-	d.low_bits = (unsigned)sp__min(last, most - bits);
-	d.low_shift = byte - 8 + last - d.low_bits;
+	top = first_bit(s, byte - 8);
+	d.low_bits = (unsigned)sp__min(top - (byte - 8) + 1, most - bits);
+	d.low_shift = top + 1 - d.low_bits;
 	d.low_mask = (1u << d.low_bits) - 1;
 	d.bits += d.low_bits;
 	return d;
@@ -381,11 +399,13 @@ static void __attribute__((noinline)) part_many(struct sp__entry *src, struct sp
 /* Sorts src[0..n) on prefixes; the result goes to other, or stays. */
 static void radix(struct sp__entry *src, struct sp__entry *other, bool to_other, size_t n)
 {
-	uint64_t differ = n > INSERTION_MAX ? differences(src, n) : 0;
+	struct spread spread = { 0 };
 	struct digit digit;
 
-	if (differ) {
-		digit = first_digit(differ, bits_for(n));
+	if (n > INSERTION_MAX)
+		spread = spread_of(src, n);
+	if (spread.differ) {
+		digit = first_digit(&spread, bits_for(n));
 		(digit.bits > FEW_BITS ? part_many : part_few)(src, other, to_other, n, digit);
 	} else if (n <= INSERTION_MAX) {
 		insertion(src, to_other ? other : src, n);

@@ -12,7 +12,7 @@
 #include "sort/merge_parts.h"
 #include "sort/state.h"
 
-#define PREFETCH 8
+#define PREFETCH 24
 /* Requests outstanding in temporary space. */
 #define REQUESTS 256
 /* Of the space in temporary directories: others need some. */
