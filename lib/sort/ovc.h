@@ -3,10 +3,10 @@
  * Offset-value codes: the difference of a key from one known to precede it, in one
  * number.
  *
- * A key is divided into units of six bytes, zero padded.  The code of key k after
+ * A key is divided into units of seven bytes, zero padded.  The code of key k after
  * base b is
  *
- *	(0xFFFE - u) << 48 | unit u of k,    u the first unit in which they differ,
+ *	(0xFE - u) << 56 | unit u of k,    u the first unit in which they differ,
  *
  * and 0 if they are equal.  Of two keys coded after the same base the smaller code
  * belongs to the smaller key, and the larger code is also valid after the smaller
@@ -27,9 +27,11 @@
 #include "base/few.h"
 
 #define SP__OVC_ENDED UINT64_MAX /* no record: after everything */
-#define SP__OVC_UNIT_BYTES 6u
-#define SP__OVC_UNIT_MAX 0xFFFDu
-#define SP__OVC_BEYOND ((uint64_t)(0xFFFE - SP__OVC_UNIT_MAX) << 48) /* of units without value */
+#define SP__OVC_UNIT_BYTES 7u
+#define SP__OVC_VALUE_BITS (8 * SP__OVC_UNIT_BYTES)
+#define SP__OVC_FIRST 0xFEu /* for unit 0 */
+#define SP__OVC_UNIT_MAX (SP__OVC_FIRST - 1)
+#define SP__OVC_BEYOND (UINT64_C(1) << SP__OVC_VALUE_BITS) /* of units without value */
 
 static inline uint64_t sp__ovc_value(const unsigned char *key, size_t bytes, size_t unit)
 {
@@ -37,7 +39,8 @@ static inline uint64_t sp__ovc_value(const unsigned char *key, size_t bytes, siz
 
 	if (from >= bytes)
 		return 0;
-	return __builtin_bswap64(sp__load_few(key + from, bytes - from)) >> 16;
+	return __builtin_bswap64(sp__load_few(key + from, bytes - from)) >>
+	       (64 - SP__OVC_VALUE_BITS);
 }
 
 /* The code of a key whose first different unit is known. */
@@ -50,14 +53,20 @@ static inline uint64_t sp__ovc_make(const unsigned char *key, size_t bytes, size
 		return SP__OVC_BEYOND;
 	v = sp__ovc_value(key, bytes, unit);
 	if (descending)
-		v ^= (UINT64_C(1) << 48) - 1;
-	return (uint64_t)(0xFFFE - unit) << 48 | v;
+		v ^= (UINT64_C(1) << SP__OVC_VALUE_BITS) - 1;
+	return (uint64_t)(SP__OVC_FIRST - unit) << SP__OVC_VALUE_BITS | v;
 }
 
 /* The offset from which keys with this code are undecided. */
 static inline size_t sp__ovc_offset(uint64_t code)
 {
-	return (0xFFFE - (size_t)(code >> 48)) * SP__OVC_UNIT_BYTES;
+	return (SP__OVC_FIRST - (size_t)(code >> SP__OVC_VALUE_BITS)) * SP__OVC_UNIT_BYTES;
+}
+
+/* The code, of unit 0, of a key whose first eight bytes are these (sp__key_prefix()). */
+static inline uint64_t sp__ovc_of_prefix(uint64_t prefix)
+{
+	return (uint64_t)SP__OVC_FIRST << SP__OVC_VALUE_BITS | prefix >> (64 - SP__OVC_VALUE_BITS);
 }
 
 /* The first byte in which a and b differ, or min(an, bn). */
