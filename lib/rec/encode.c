@@ -13,6 +13,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/minmax.h"
+#include "rec/integer.h"
 #include "rec/keyset.h"
 
 #define PART_BYTES ((size_t)64 << 10)
@@ -232,7 +233,8 @@ static int encode_number(const struct sp_keyset *ks, const char *rec, size_t byt
 			 struct sp__keybuf *buf)
 {
 	const struct sp_key *k = &ks->comp[0].key;
-	const char *s = k->sword || k->schar ? sp__field_begin(ks, k, rec, bytes) : rec;
+	const char *s = sp__field_begin(ks, k, rec, bytes);
+	const char *reach = rec + sp__max(bytes, buf->reach);
 	size_t room = SP__NUMBER_MAX(bytes), need = room;
 
 	if (__builtin_expect(bytes > SP__KEY_MOST, 0) && !buf->uncut) {
@@ -241,11 +243,29 @@ static int encode_number(const struct sp_keyset *ks, const char *rec, size_t byt
 	}
 	if (sp__keybuf_reserve(buf, need))
 		return -ENOMEM;
-	buf->bytes =
-		(size_t)(sp__number_encode(ks, s, rec + bytes, rec + sp__max(bytes, buf->reach),
-					   !k->reverse, k->reverse, buf->data, room) -
-			 buf->data);
+	buf->bytes = (size_t)(sp__number_encode(ks, s, rec + bytes, reach, !k->reverse, k->reverse,
+						buf->data, room) -
+			      buf->data);
 	return 0;
+}
+
+/* The same where a line begins with the number, most often an integer; false: not encoded. */
+static inline bool encode_integer(const struct sp_keyset *ks, const char *rec, size_t bytes,
+				  struct sp__keybuf *buf)
+{
+	const bool reverse = ks->comp[0].key.reverse;
+	unsigned char *end = NULL;
+	unsigned digits;
+
+	if (buf->capacity >= SP__INTEGER_ROOM)
+		end = sp__integer_encode(&ks->numfmt, rec, rec + bytes,
+					 rec + sp__max(bytes, buf->reach), reverse,
+					 reverse ? 0xFF : 0, buf->data, &digits);
+	if (!end)
+		return false;
+	buf->bytes = (size_t)(end - buf->data);
+	buf->tells = digits == bytes && buf->bytes <= 8;
+	return true;
 }
 
 /* The one key of a set, whole lines as text, folded or filtered: there is no field to find. */
@@ -265,7 +285,10 @@ int sp__key_encode(const struct sp_keyset *ks, const char *rec, size_t bytes,
 {
 	int rc;
 
+	if (ks->integer && encode_integer(ks, rec, bytes, buf))
+		return 0;
 	buf->bytes = 0;
+	buf->tells = false;
 	rc = ks->encode(ks, rec, bytes, buf);
 	if (__builtin_expect(bytes > SP__KEY_MOST, 0))
 		sp__keybuf_release_scratch(buf);
@@ -284,4 +307,6 @@ void sp__encode_choose(struct sp_keyset *ks)
 		ks->encode = encode_filtered;
 	else
 		ks->encode = encode_all;
+	ks->integer =
+		ks->encode == encode_number && !ks->comp[0].key.sword && !ks->comp[0].key.schar;
 }

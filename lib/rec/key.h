@@ -66,6 +66,7 @@ struct sp__keybuf {
 	size_t bytes, capacity;
 	bool uncut;   /* the caller's: keys are to be whole, whatever their length, */
 	size_t reach; /* ... and as many bytes may be read from the record on; or 0 */
+	bool tells;   /* the key, of at most eight bytes, says all that the record has */
 	struct sp__keybuf *scratch;
 };
 

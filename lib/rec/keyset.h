@@ -48,6 +48,7 @@ struct sp_keyset {
 	struct sp__keyset pub; /* first: sp__ks() */
 	int (*encode)(const struct sp_keyset *ks, const char *rec, size_t bytes,
 		      struct sp__keybuf *buf);
+	bool integer;  /* lines begin with their key, a number that ends itself */
 	int separator; /* -1: runs of blanks */
 	struct sp__numfmt numfmt;
 	bool hard;    /* LC_COLLATE is not C, by name: what GNU sort goes by */

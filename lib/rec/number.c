@@ -20,7 +20,7 @@
  * fractions between its neighbours without a byte more for everybody.
  */
 #include <string.h>
-#include "rec/keyset.h"
+#include "rec/integer.h"
 
 #define MAX_SHORT_COUNT 0x7C
 #define HEAD_LONG 0xFE
@@ -142,91 +142,20 @@ static unsigned char *encode_general(const struct sp__numfmt *f, const char *s, 
 	return out;
 }
 
-/* Eight bytes, zeros for those past lim; up to end they may be read. */
-static inline uint64_t load8(const char *s, const char *lim, const char *end)
-{
-	return sp__load_near(s, (size_t)(lim - s), (size_t)(end - s));
-}
-
-/* How many of the eight bytes, xored with '0', are digits before one is not. */
-static inline unsigned leading_digits(uint64_t t)
-{
-	uint64_t stop = ((t + 0x7676767676767676u) | t) & 0x8080808080808080u;
-
-	return stop ? (unsigned)__builtin_ctzll(stop) / 8 : 8;
-}
-
-/* Up to eight digits, one a byte, as up to four biased pairs; zeros after the last that counts. */
-static inline uint64_t pack_pairs(uint64_t digits, unsigned *bytes)
-{
-	uint64_t v = (digits * 10 + (digits >> 8)) & 0x00FF00FF00FF00FFu;
-
-	*bytes = v ? (63 - (unsigned)__builtin_clzll(v)) / 16 + 1 : 0;
-	v += 0x0001000100010001u;
-	v = (v | v >> 8) & 0x0000FFFF0000FFFFu;
-	return (v | v >> 16) & 0xFFFFFFFFu;
-}
-
-static inline uint64_t low_bytes(uint64_t v, unsigned n)
-{
-	return n < 8 ? v & ((1ull << 8 * n) - 1) : v;
-}
-
-/*
- * Integers of 1 to 15 digits without leading zeros or separators, eight at a
- * time; NULL for all others.  Writes up to ten bytes more than it returns.
- */
-static inline unsigned char *encode_integer(const struct sp__numfmt *f, const char *s,
-					    const char *lim, const char *end, bool terminate,
-					    unsigned char flip, unsigned char *out)
-{
-	uint64_t v = load8(s, lim, end), t = v ^ 0x3030303030303030u, t2 = 0, word;
-	unsigned n = leading_digits(t), n2 = 0, bytes, bytes2;
-	int next;
-
-	if (!n || !(t & 0xFF))
-		return NULL;
-	if (n < 8) {
-		next = (int)(v >> 8 * n & 0xFF);
-	} else {
-		v = load8(s + 8, lim, end);
-		t2 = v ^ 0x3030303030303030u;
-		n2 = leading_digits(t2);
-		if (n2 == 8)
-			return NULL;
-		next = (int)(v >> 8 * n2 & 0xFF);
-	}
-	if (next == f->decimal || next == f->thousands)
-		return NULL;
-	word = pack_pairs(low_bytes(t, n), &bytes);
-	if (n2) {
-		uint64_t high = pack_pairs(low_bytes(t2, n2), &bytes2);
-
-		if (bytes2) {
-			word |= high << 32;
-			bytes = 4 + bytes2;
-		}
-	}
-	word = low_bytes(word, bytes) ^ (flip ? ~0ull : 0);
-	out[0] = (unsigned char)(0x81 + n + n2) ^ flip;
-	memcpy(out + 1, &word, 8);
-	out[9] = flip;
-	return out + 1 + bytes + terminate;
-}
-
 unsigned char *sp__number_encode(const struct sp_keyset *ks, const char *s, const char *lim,
 				 const char *reach, bool last, bool reverse, unsigned char *out,
 				 size_t room)
 {
 	const struct sp__numfmt *f = &ks->numfmt;
 	unsigned char flip = reverse ? 0xFF : 0, *end;
+	unsigned digits;
 
 	s = sp__skip_blanks(ks, s, lim);
 	if (s < lim && *s == '-') {
 		flip ^= 0xFF;
 		s++;
 	}
-	end = SP__LITTLE_ENDIAN ? encode_integer(f, s, lim, reach, !last || flip, flip, out) : NULL;
+	end = sp__integer_encode(f, s, lim, reach, !last || flip, flip, out, &digits);
 	if (!end)
 		end = encode_general(f, s, lim, !last || flip, flip, out, room);
 	if (!end) {

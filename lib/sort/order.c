@@ -162,12 +162,24 @@ static size_t common(const struct sp__runbuf *rb, const struct sp__entry *a, siz
 	return shared;
 }
 
+static bool all_told(const struct sp__entry *a, size_t n)
+{
+	uint64_t all = SP__REF_TOLD;
+
+	for (size_t i = 0; i < n; i++)
+		all &= a[i].ref;
+	return all;
+}
+
 /* Are the records of a group identical?  So are their keys, then: one look at each is enough. */
 static bool identical(const struct sp__runbuf *rb, const struct sp__entry *a, size_t n)
 {
 	size_t bytes, len;
-	const char *first = sp__runbuf_record(rb, &a[0], &bytes), *p;
+	const char *first, *p;
 
+	if (all_told(a, n))
+		return true;
+	first = sp__runbuf_record(rb, &a[0], &bytes);
 	for (size_t i = 1; i < n; i++) {
 		prefetch(rb, a, i, n);
 		p = sp__runbuf_record(rb, &a[i], &len);

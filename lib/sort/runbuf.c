@@ -47,10 +47,10 @@ static bool still_ordered(const struct sp__runbuf *rb)
 	return sp_keyset_compare(rb->keys, a, an - term, b, bn - term) <= 0;
 }
 
-static void push(struct sp__runbuf *rb, uint64_t prefix, size_t offset, size_t bytes)
+static void push(struct sp__runbuf *rb, uint64_t prefix, uint64_t ref, size_t bytes)
 {
 	rb->entries--;
-	*rb->entries = (struct sp__entry){ prefix, sp__ref(offset, bytes) };
+	*rb->entries = (struct sp__entry){ prefix, ref };
 	rb->n++;
 	rb->record_bytes += bytes;
 }
@@ -74,7 +74,7 @@ static size_t add_inplace(struct sp__runbuf *rb, const char *data, size_t bytes)
 		if (!ks->whole)
 			sp__key_slice(rb->keys, p, len - term, &key, &klen);
 		push(rb, sp__key_prefix_near(key, klen, (size_t)(end - key)) ^ flip,
-		     rb->used + (size_t)(p - data), len);
+		     sp__ref(rb->used + (size_t)(p - data), len), len);
 		sum += sp__record_hash_near(p, len, (size_t)(end - p));
 		p = next;
 	}
@@ -94,7 +94,7 @@ static size_t add_inplace(struct sp__runbuf *rb, const char *data, size_t bytes)
 	return bytes;
 }
 
-int sp__runbuf_look(struct sp__runbuf *rb, const char *p, const char *end, struct sp__arrival *a)
+static inline int look(struct sp__runbuf *rb, const char *p, const char *end, struct sp__arrival *a)
 {
 	const struct sp__keyset *ks = sp__ks(rb->keys);
 	size_t content;
@@ -110,6 +110,7 @@ int sp__runbuf_look(struct sp__runbuf *rb, const char *p, const char *end, struc
 			sp__key_slice(rb->keys, p, content, &key, &a->key_bytes);
 		a->key = (const unsigned char *)key;
 		a->key_reach = (size_t)(end - key);
+		a->told = false;
 		return 0;
 	}
 	rb->keybuf.reach = a->reach;
@@ -118,10 +119,16 @@ int sp__runbuf_look(struct sp__runbuf *rb, const char *p, const char *end, struc
 	a->key = rc == 1 ? NULL : rb->keybuf.bytes ? rb->keybuf.data : (const unsigned char *)"";
 	a->key_bytes = rc == 1 ? 0 : rb->keybuf.bytes;
 	a->key_reach = a->key_bytes ? rb->keybuf.capacity : 0;
+	a->told = rb->keybuf.tells;
 	return rc < 0 ? rc : 0;
 }
 
-bool sp__runbuf_append(struct sp__runbuf *rb, const struct sp__arrival *a)
+int sp__runbuf_look(struct sp__runbuf *rb, const char *p, const char *end, struct sp__arrival *a)
+{
+	return look(rb, p, end, a);
+}
+
+static inline bool append(struct sp__runbuf *rb, const struct sp__arrival *a)
 {
 	const struct sp__keyset *ks = sp__ks(rb->keys);
 	uint32_t klen = a->key ? (uint32_t)a->key_bytes : SP__NOKEY;
@@ -137,18 +144,26 @@ bool sp__runbuf_append(struct sp__runbuf *rb, const struct sp__arrival *a)
 			 (ks->descending ? UINT64_MAX : 0);
 	/* Beyond what is copied here lies at least the new entry's scratch. */
 	if (stored) {
-		if (a->key_bytes)
-			sp__copy_near(to, (const char *)a->key, a->key_bytes, a->key_reach);
+		if (a->key_bytes <= 8 && a->key_reach >= 8)
+			memcpy(to, a->key, 8);
+		else if (a->key_bytes)
+			memcpy(to, a->key, a->key_bytes);
 		memcpy(to + a->key_bytes, &klen, sizeof(klen));
 	}
 	if (rb->head)
 		sp__count_store(to + before, 1);
 	sp__copy_near(to + before, a->rec, a->bytes, a->reach);
-	push(rb, prefix, rb->used + before, a->bytes);
+	push(rb, prefix, sp__ref(rb->used + before, a->bytes) | (a->told ? SP__REF_TOLD : 0),
+	     a->bytes);
 	rb->used += before + a->bytes;
 	if (rb->ordered && rb->n > 1)
 		rb->ordered = still_ordered(rb);
 	return true;
+}
+
+bool sp__runbuf_append(struct sp__runbuf *rb, const struct sp__arrival *a)
+{
+	return append(rb, a);
 }
 
 static int add_each(struct sp__runbuf *rb, const char *data, size_t bytes, size_t *taken)
@@ -157,11 +172,11 @@ static int add_each(struct sp__runbuf *rb, const char *data, size_t bytes, size_
 	struct sp__arrival a;
 
 	for (; p < end; p += a.bytes) {
-		int rc = sp__runbuf_look(rb, p, end, &a);
+		int rc = look(rb, p, end, &a);
 
 		if (rc < 0)
 			return rc;
-		if (!sp__runbuf_append(rb, &a))
+		if (!append(rb, &a))
 			break;
 		sp__tally_add_near(&rb->added, p, a.bytes, (size_t)(end - p));
 	}

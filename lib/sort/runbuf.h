@@ -28,9 +28,12 @@
 
 #define SP__NOKEY UINT32_MAX /* stored key length: COLLATED, not encodable */
 
-#define SP__REF_LEN_BITS 24
+#define SP__REF_LEN_BITS 23
 #define SP__REF_LEN_LONG ((UINT64_C(1) << SP__REF_LEN_BITS) - 1)
-#define SP__REF_OFFSET_MAX (UINT64_C(1) << (64 - SP__REF_LEN_BITS))
+/* Its prefix is all of an encoded key that tells the record: sp__keybuf.tells. */
+#define SP__REF_TOLD (UINT64_C(1) << SP__REF_LEN_BITS)
+#define SP__REF_OFFSET_SHIFT (SP__REF_LEN_BITS + 1)
+#define SP__REF_OFFSET_MAX (UINT64_C(1) << (64 - SP__REF_OFFSET_SHIFT))
 
 /*
  * A record while it is being sorted: the first eight bytes of its key as a number, and
@@ -39,21 +42,22 @@
  */
 struct sp__entry {
 	uint64_t prefix; /* has the order of the key's first bytes */
-	uint64_t ref;	 /* offset of the record << 24 | length, see below */
+	uint64_t ref;	 /* offset of the record << 24 | whether TOLD | length, see below */
 };
 
 /* The entry, and its scratch while it is being sorted. */
 #define SP__ENTRY_COST (2 * sizeof(struct sp__entry))
 
-/* Records of 16 MB and more carry LEN_LONG; their end is searched for. */
+/* Records of 8 MB and more carry LEN_LONG; their end is searched for. */
 static inline uint64_t sp__ref(uint64_t offset, size_t bytes)
 {
-	return offset << SP__REF_LEN_BITS | (bytes < SP__REF_LEN_LONG ? bytes : SP__REF_LEN_LONG);
+	return offset << SP__REF_OFFSET_SHIFT |
+	       (bytes < SP__REF_LEN_LONG ? bytes : SP__REF_LEN_LONG);
 }
 
 static inline uint64_t sp__ref_offset(uint64_t ref)
 {
-	return ref >> SP__REF_LEN_BITS;
+	return ref >> SP__REF_OFFSET_SHIFT;
 }
 
 static inline uint64_t sp__ref_len(uint64_t ref)

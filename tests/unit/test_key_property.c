@@ -92,6 +92,8 @@ static bool encode(const struct sp_keyset *ks, struct record *r)
 	const char *s;
 	size_t n;
 
+	/* What lies behind a record, of the one before it, must make no difference. */
+	r->key.reach = below(2) ? sizeof(r->text) : 0;
 	if (sp__ks(ks)->form != SP__KEY_INPLACE)
 		return !sp__key_encode(ks, r->text, r->bytes, &r->key);
 	sp__key_slice(ks, r->text, r->bytes, &s, &n);
@@ -119,6 +121,56 @@ static bool round_of(struct record *r, const struct sp_keyset_opts *o)
 			       by_bytes(ks, &r[i].key, &r[j].key);
 	sp_keyset_free(ks);
 	return good;
+}
+
+/* The lines of up to four of these letters. */
+#define SOME "017. -"
+#define SOMES (1 + 6 + 6 * 6 + 6 * 6 * 6 + 6 * 6 * 6 * 6)
+
+static void make_some(struct record *r)
+{
+	size_t n = 1, from = 0;
+
+	for (size_t at = 0; n < SOMES; from = at)
+		for (at = n; from < at; from++)
+			for (const char *l = SOME; *l; l++, n++) {
+				r[n].bytes = r[from].bytes + 1;
+				memcpy(r[n].text, r[from].text, r[from].bytes);
+				r[n].text[r[from].bytes] = *l;
+			}
+}
+
+static void telling(bool reverse)
+{
+	struct record *r = calloc(SOMES, sizeof(*r));
+	struct sp_key k = SP_KEY_INIT;
+	struct sp_keyset_opts o = { .format = { .kind = SP_REC_LINE, .eol = '\n' },
+				    .keys = &k,
+				    .nkeys = 1,
+				    .separator = -1 };
+	struct sp_keyset *ks;
+	unsigned told = 0, wrong = 0;
+
+	k.reverse = reverse;
+	sp_key_letter(&k, 'n', SP_KEY_BOTH);
+	if (!r || sp_keyset_new(&ks, &o, NULL))
+		abort();
+	make_some(r);
+	for (size_t i = 0; i < SOMES; i++) {
+		/* Not into a buffer without any memory. */
+		wrong += !encode(ks, &r[i]) || !encode(ks, &r[i]);
+		told += r[i].key.tells;
+	}
+	for (size_t i = 0; i < SOMES; i++)
+		for (size_t j = 0; j < i && r[i].key.tells; j++)
+			wrong += r[j].key.tells && !by_bytes(ks, &r[i].key, &r[j].key);
+	/* 1 or 7, and up to three digits of three. */
+	ok(told == 2 * (1 + 3 + 9 + 27) && !wrong, "numbers%s: keys of integers tell their lines",
+	   reverse ? " descending" : "");
+	for (size_t i = 0; i < SOMES; i++)
+		sp__keybuf_release(&r[i].key);
+	free(r);
+	sp_keyset_free(ks);
 }
 
 static void lines(void)
@@ -186,6 +238,8 @@ static void binary(void)
 
 int main(void)
 {
+	telling(false);
+	telling(true);
 	lines();
 	binary();
 	return done();

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The encoding of number.c for the commonest numbers: integers, eight digits at a time.  In line,
+ * because a call of a function costs as much.
+ */
+#ifndef SP__REC_INTEGER_H
+#define SP__REC_INTEGER_H
+
+#include <string.h>
+#include "rec/keyset.h"
+
+/* What sp__integer_encode() may write. */
+#define SP__INTEGER_ROOM 20
+
+/* Eight bytes, zeros for those past lim; up to end they may be read. */
+static inline uint64_t sp__integer_load(const char *s, const char *lim, const char *end)
+{
+	return sp__load_near(s, (size_t)(lim - s), (size_t)(end - s));
+}
+
+/* How many of the eight bytes, xored with '0', are digits before one is not. */
+static inline unsigned sp__integer_digits(uint64_t t)
+{
+	uint64_t stop = ((t + 0x7676767676767676u) | t) & 0x8080808080808080u;
+
+	return stop ? (unsigned)__builtin_ctzll(stop) / 8 : 8;
+}
+
+/* Up to eight digits, one a byte, as up to four biased pairs; zeros after the last that counts. */
+static inline uint64_t sp__integer_pairs(uint64_t digits, unsigned *bytes)
+{
+	uint64_t v = (digits * 10 + (digits >> 8)) & 0x00FF00FF00FF00FFu;
+
+	*bytes = v ? (63 - (unsigned)__builtin_clzll(v)) / 16 + 1 : 0;
+	v += 0x0001000100010001u;
+	v = (v | v >> 8) & 0x0000FFFF0000FFFFu;
+	return (v | v >> 16) & 0xFFFFFFFFu;
+}
+
+static inline uint64_t sp__integer_low(uint64_t v, unsigned n)
+{
+	return n < 8 ? v & ((1ull << 8 * n) - 1) : v;
+}
+
+/*
+ * Integers of 1 to 15 digits without leading zeros or separators; NULL for all others.  Up to end
+ * bytes may be read.  *digits: how many.
+ */
+static inline unsigned char *sp__integer_encode(const struct sp__numfmt *f, const char *s,
+						const char *lim, const char *end, bool terminate,
+						unsigned char flip, unsigned char *out,
+						unsigned *digits)
+{
+	uint64_t v = sp__integer_load(s, lim, end), t = v ^ 0x3030303030303030u, t2 = 0, word;
+	unsigned n = sp__integer_digits(t), n2 = 0, bytes, bytes2;
+	int next;
+
+	if (!SP__LITTLE_ENDIAN || !n || !(t & 0xFF))
+		return NULL;
+	if (n < 8) {
+		next = (int)(v >> 8 * n & 0xFF);
+	} else {
+		v = sp__integer_load(s + 8, lim, end);
+		t2 = v ^ 0x3030303030303030u;
+		n2 = sp__integer_digits(t2);
+		if (n2 == 8)
+			return NULL;
+		next = (int)(v >> 8 * n2 & 0xFF);
+	}
+	if (next == f->decimal || next == f->thousands)
+		return NULL;
+	word = sp__integer_pairs(sp__integer_low(t, n), &bytes);
+	if (n2) {
+		uint64_t high = sp__integer_pairs(sp__integer_low(t2, n2), &bytes2);
+
+		if (bytes2) {
+			word |= high << 32;
+			bytes = 4 + bytes2;
+		}
+	}
+	*digits = n + n2;
+	word = sp__integer_low(word, bytes) ^ (flip ? ~0ull : 0);
+	/* In one piece, for it will be loaded so. */
+	v = ((0x81 + *digits) ^ flip) | word << 8;
+	memcpy(out, &v, 8);
+	out[8] = (unsigned char)(word >> 56);
+	out[9] = flip;
+	return out + 1 + bytes + terminate;
+}
+
+#endif
