@@ -259,7 +259,7 @@ static void groups(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__
 
 	for (size_t i = 0, j; i < n; i = j) {
 		for (; ahead < n && ahead < i + GROUPS_AHEAD; ahead++)
-			if (a[ahead].prefix == a[ahead - 1].prefix)
+			if (a[ahead].prefix == a[ahead - 1].prefix && !all_told(&a[ahead - 1], 2))
 				prefetch_both(rb, &a[ahead - 1]);
 		for (j = i + 1; j < n && a[j].prefix == a[i].prefix; j++)
 			;
