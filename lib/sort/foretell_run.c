@@ -6,8 +6,8 @@
  * long as its device or its computation (foretell.c).  The device is measured: t by the writing of
  * the runs, s by a few reads of them.  How fast merging computes is not known yet; it is taken to
  * move its bytes at the pace at which all were moved until now, as also where the page cache keeps
- * the runs.  The result costs the device what the input did: often nothing, for a page cache that has
- * the one takes the other.
+ * the runs.  The result costs the device what the input did: often nothing, for a page cache that
+ * has the one takes the other.
  *
  * The plan stays what it was.  Pages are written, and of the strategies for reading ahead formula
  * (5), t D + s N, chooses the one with the least N, whatever t and s are.  Merging fewer at once

@@ -5,12 +5,12 @@
  * Idea: radix sort on the eight prefix bytes, most significant first, out of place and
  * stable, with insertion sort for small buckets.  Its digits are made of the bits in which the
  * prefixes of a bucket differ, from one byte or two, and as many as there are entries for: ten
- * bits are then two decimal digits or two letters.  Of a group whose prefixes are equal, the bytes that all keys share are
- * skipped at once: the eight bytes after them replace the prefix, and the sort continues one
- * level deeper (a caching string radix sort).  At the end of the keys, the record itself follows
- * as a second key if the key set has a last resort by bytes.  Small groups, deep recursion, and
- * keys of different lengths that are equal but for padding, are sorted by a stable merge
- * sort with full comparison.
+ * bits are then two decimal digits or two letters.  When all prefixes are sorted, one pass finds
+ * the groups of equal ones.  Of a group the bytes that all keys share are skipped at once: the
+ * eight bytes after them replace the prefix, and the sort continues one level deeper (a caching
+ * string radix sort).  At the end of the keys, the record itself follows as a second key if the
+ * key set has a last resort by bytes.  Small groups, deep recursion, and keys of different lengths
+ * that are equal but for padding, are sorted by a stable merge sort with full comparison.
  *
  * Rejected: a comparison sort of (prefix, reference) throughout (a third of the speed on
  * random keys); LSD radix (touches all bytes of all prefixes, most of which decide
