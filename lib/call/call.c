@@ -222,7 +222,6 @@ void sp_call_info(const struct sp_call *call, struct sp_call_info *info)
 		.random = sp_order_has_letter(o, 'R'),
 		.stable = o->stable || o->unique,
 		.named = call->named,
-		.keys = call->keys,
 		.format = call->sort.format,
 	};
 }

@@ -44,6 +44,11 @@ void sp_call_join_free(struct sp_call_join *call)
 	free(call);
 }
 
+const struct sp_join_opts *sp_call_join_opts(const struct sp_call_join *call)
+{
+	return sp_call_join_named(call) ? NULL : &call->opts;
+}
+
 const char *const *sp_call_join_words(const struct sp_call_join *call)
 {
 	return (const char *const *)call->base.words;
@@ -52,6 +57,11 @@ const char *const *sp_call_join_words(const struct sp_call_join *call)
 bool sp_call_join_named(const struct sp_call_join *call)
 {
 	return sp_join_form_name(&call->form);
+}
+
+bool sp_call_join_divides(const struct sp_call_join *call, int side)
+{
+	return !call->opts.unpaired[!side] && !(call->opts.semi && side);
 }
 
 /* Numbers for names in a copy of the call, which has the same words, and then those words. */
@@ -93,29 +103,50 @@ int sp_call_join_numbered(struct sp_call_join **made, const struct sp_call_join 
 	return rc;
 }
 
+static int run(struct sp_join_opts opts, const struct sp_join_io *io, const uint64_t bytes[2],
+	       char **report, struct sp_errinfo *err)
+{
+	struct sp_join_stats stats;
+	int rc;
+
+	for (int i = 0; bytes && i < 2; i++)
+		opts.input_bytes[i] = bytes[i];
+	if (!io->next)
+		sp_join_expect(&opts, io->inputs);
+	rc = sp_join_run(&opts, io, &stats, err);
+	if (rc > 0)
+		rc = sp__errf(err, SP_EFORMAT, "join", NULL, -1, "an input is not sorted");
+	if (!rc && report)
+		rc = sp__call_json(sp_report_join(&opts, io, &stats), report, err);
+	return rc;
+}
+
 int sp_call_join_files(const struct sp_call_join *call, const char *left, const char *right,
 		       const uint64_t bytes[2], const char *output, char **report,
 		       struct sp_errinfo *err)
 {
 	const struct sp_join_io io = { .inputs = { left, right }, .output = output };
 	struct sp_call_join *made = NULL;
-	struct sp_join_opts opts;
-	struct sp_join_stats stats;
 	int rc = 0;
 
 	if (sp_call_join_named(call))
 		rc = sp_call_join_numbered(&made, call, left, right, err);
-	if (rc)
-		return rc;
-	opts = made ? made->opts : call->opts;
-	for (int i = 0; bytes && i < 2; i++)
-		opts.input_bytes[i] = bytes[i];
-	sp_join_expect(&opts, io.inputs);
-	rc = sp_join_run(&opts, &io, &stats, err);
-	if (rc > 0)
-		rc = sp__errf(err, SP_EFORMAT, "join", NULL, -1, "an input is not sorted");
-	if (!rc && report)
-		rc = sp__call_json(sp_report_join(&opts, &io, &stats), report, err);
+	if (!rc)
+		rc = run(made ? made->opts : call->opts, &io, bytes, report, err);
 	sp_call_join_free(made);
 	return rc;
+}
+
+int sp_call_join_blocks(const struct sp_call_join *call,
+			int (*next)(void *arg, int side, struct sp_batch *batch), void *arg,
+			const uint64_t bytes[2], const char *output, char **report,
+			struct sp_errinfo *err)
+{
+	const struct sp_join_io io = {
+		.inputs = { "file 1", "file 2" }, .next = next, .next_arg = arg, .output = output
+	};
+
+	if (sp_call_join_named(call))
+		return sp__errf(err, -EINVAL, "join", NULL, -1, "columns of blocks go by number");
+	return run(call->opts, &io, bytes, report, err);
 }

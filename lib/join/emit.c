@@ -11,6 +11,7 @@
 #include <string.h>
 #include "base/err.h"
 #include "join/emit.h"
+#include "join/keying.h"
 #include "join/record.h"
 #include "join/timeline.h"
 
@@ -42,7 +43,6 @@ static void set_fixed(struct sp__emit *e)
 {
 	const struct sp_join_opts *o = e->opts;
 
-	e->cut = (struct sp__cut){ .kind = SP__CUT_FIXED, .fixed = o->fields };
 	e->fill = o->filler ? (unsigned char)*o->filler : 0;
 	if (o->pairs || o->unpaired[0] || o->semi)
 		e->fixed_bytes[0] = o->fixed_bytes[0];
@@ -54,10 +54,9 @@ int sp__emit_init(struct sp__emit *e, const struct sp_join_opts *opts, struct sp
 {
 	*e = (struct sp__emit){ .opts = opts, .err = err, .limit = UINT64_MAX };
 	e->nfiles = 2 + (unsigned)opts->nthen;
+	sp__join_cut(&e->cut, opts);
 	if (opts->fixed_bytes[0])
 		set_fixed(e);
-	else
-		sp__cut_init(&e->cut, opts->separator, opts->separator_bytes, opts->csv);
 	if (e->cut.kind != SP__CUT_FIXED && set_filler(e, opts->filler) < 0)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	e->padded = !opts->ncolumns && (opts->auto_columns || (opts->csv && opts->header));

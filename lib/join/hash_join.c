@@ -39,19 +39,10 @@ static void open_part(struct sp__hash *h, struct sp__runread *r, struct sp__run 
 int sp__hash_key(struct sp__hash *h, int side, const char *line, size_t bytes,
 		 struct sp__slice *key)
 {
-	size_t begin;
-
 	bytes -= h->tag[side];
-	if (h->keying.plain) {
-		sp__field_find(h->keying.cut, line, bytes, h->keying.opts->keys[side][0], key);
-		return 0;
-	}
-	h->keymem.bytes = 0;
-	if (sp__key_make(&h->keying, side, line, bytes, &h->keymem, &begin) < 0)
-		return sp__join_no_memory(h->j);
-	*key = (struct sp__slice){ h->keymem.bytes ? h->keymem.data : sp__no_field,
-				   h->keymem.bytes };
-	return 0;
+	return sp__key_find(&h->keying, side, line, bytes, &h->keymem, key) < 0
+		       ? sp__join_no_memory(h->j)
+		       : 0;
 }
 
 /* A record of a partition without another side; bytes: with its tag. */

@@ -26,6 +26,8 @@ static int check_opts(const struct sp_join_opts *o, const struct sp_join_io *io,
 	else if (!rc && o->nthen)
 		rc = sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
 			      "further files are joined by index nested loops");
+	if (!rc && io->next && sp__is_inl(o->algorithm))
+		rc = sp__errf(err, SP_EUNSUP, "plan", NULL, -1, "index nested loops read files");
 	if (!rc && o->run.compression != SP_SPILL_RAW)
 		rc = sp__errf(err, SP_EUNSUP, "plan", NULL, -1, "partitions are not compressed");
 	return rc ? rc : sp__outset_check(io->output, o->run.trace_path, io->inputs, 2, err);
@@ -143,8 +145,9 @@ static int end_result(struct sp__join *j, int rc)
 
 static int open_source(struct sp__join *j, int side)
 {
-	int rc = sp__inputs_lay(j->read.device, &j->io->inputs[side], 1, &j->read.sim_file,
-				j->env.err);
+	int rc = j->io->next ? 0
+			     : sp__inputs_lay(j->read.device, &j->io->inputs[side], 1,
+					      &j->read.sim_file, j->env.err);
 
 	return rc ? rc : sp__source_open(j, side);
 }
@@ -164,7 +167,7 @@ static int open_all(struct sp__join *j, struct sp_errinfo *err)
 			rc = open_source(j, i);
 	/* Before anything is read: the writer of a FIFO may be waiting for that. */
 	for (int i = 0; i < 2 && !rc; i++)
-		if (sp__is_scanned(j, i))
+		if (j->source[i].scan)
 			rc = sp__scan_begin(j->source[i].scan);
 	if (rc < 0)
 		return rc;
@@ -287,8 +290,8 @@ static int try_merge(struct sp__join *j)
 
 	if (rc < 0)
 		return rc;
-	if (!sp__join_merges(&j->opts, &j->layout) || !can_be_read_again(j->io->inputs[0]) ||
-	    !can_be_read_again(j->io->inputs[1]))
+	if (!sp__join_merges(&j->opts, &j->layout) || j->io->next ||
+	    !can_be_read_again(j->io->inputs[0]) || !can_be_read_again(j->io->inputs[1]))
 		return 1;
 	j->stats.algorithm = SP_JOIN_MERGE;
 	rc = sp__join_presorted(j);
@@ -307,7 +310,8 @@ static int join(struct sp__join *j)
 		return merge(j);
 	if (sp__is_inl(j->opts.algorithm))
 		return sp__join_inl(j);
-	sp_join_expect(&j->opts, j->io->inputs);
+	if (!j->io->next)
+		sp_join_expect(&j->opts, j->io->inputs);
 	rc = sp__join_begin_rows(j);
 	if (!rc)
 		rc = try_merge(j);

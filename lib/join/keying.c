@@ -12,6 +12,14 @@
 /* The most bytes of a binary number's value. */
 #define VALUE_BYTES 9
 
+void sp__join_cut(struct sp__cut *cut, const struct sp_join_opts *opts)
+{
+	if (opts->fixed_bytes[0])
+		*cut = (struct sp__cut){ .kind = SP__CUT_FIXED, .fixed = opts->fields };
+	else
+		sp__cut_init(cut, opts->separator, opts->separator_bytes, opts->csv);
+}
+
 static bool is_integer(const struct sp_key *f)
 {
 	return f->type == SP_KEY_UINT || f->type == SP_KEY_INT;
@@ -309,5 +317,21 @@ int sp__key_make(const struct sp__keying *k, int side, const char *line, size_t 
 		if (k->opts->nkeys > 1)
 			memcpy(mem->data + at, &n, sizeof(n));
 	}
+	return 0;
+}
+
+int sp__key_find(const struct sp__keying *k, int side, const char *line, size_t bytes,
+		 struct sp__keymem *mem, struct sp__slice *key)
+{
+	size_t begin;
+
+	if (k->plain) {
+		sp__field_find(k->cut, line, bytes, k->opts->keys[side][0], key);
+		return 0;
+	}
+	mem->bytes = 0;
+	if (sp__key_make(k, side, line, bytes, mem, &begin) < 0)
+		return -ENOMEM;
+	*key = (struct sp__slice){ mem->bytes ? mem->data : sp__no_field, mem->bytes };
 	return 0;
 }

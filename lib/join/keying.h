@@ -38,6 +38,9 @@ struct sp__keymem {
 	struct sp__keybuf value; /* of one field with a type, or its text to be collated */
 };
 
+/* How the records of both files are cut; borrows opts->fields. */
+void sp__join_cut(struct sp__cut *cut, const struct sp_join_opts *opts);
+
 /* 0, or -EINVAL with err: fields outside their binary records, keys that cannot be equal. */
 SP_MUST_CHECK int sp__binary_check(const struct sp_join_opts *opts, struct sp_errinfo *err);
 
@@ -52,6 +55,10 @@ void sp__keymem_release(struct sp__keymem *mem);
  */
 int sp__key_make(const struct sp__keying *k, int side, const char *line, size_t bytes,
 		 struct sp__keymem *mem, size_t *begin);
+
+/* The key of a line: in the line, or the only one in mem.  0 or -ENOMEM. */
+int sp__key_find(const struct sp__keying *k, int side, const char *line, size_t bytes,
+		 struct sp__keymem *mem, struct sp__slice *key);
 
 /* Independent for different seeds. */
 uint64_t sp__key_hash(const char *key, size_t bytes, uint64_t seed);

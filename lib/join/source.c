@@ -22,6 +22,13 @@ static int check_length(const struct sp__join *j, int side, const struct sp_recf
 			"length is not a multiple of the record size %zu", format->fixed_bytes);
 }
 
+static int next_given(void *operator, struct sp_batch * batch)
+{
+	struct sp__given *g = operator;
+
+	return g->io->next(g->io->next_arg, g->side, batch);
+}
+
 int sp__source_open(struct sp__join *j, int side)
 {
 	struct sp__source *s = &j->source[side];
@@ -32,11 +39,17 @@ int sp__source_open(struct sp__join *j, int side)
 				   .stream = j->read,
 				   .waits = &j->waits,
 				   .err = j->env.err };
-	int rc = check_length(j, side, &o.format);
+	int rc;
 
 	*s = (struct sp__source){
 		.join = j, .waits = &j->waits, .input = j->io->inputs[side], .format = o.format
 	};
+	if (j->io->next) {
+		s->given = (struct sp__given){ { .next = next_given }, j->io, side };
+		s->operator= & s->given.op;
+		return 0;
+	}
+	rc = check_length(j, side, &o.format);
 	return rc < 0 ? rc : sp__scan_open(&s->scan, &o);
 }
 

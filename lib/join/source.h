@@ -16,9 +16,17 @@
 
 struct sp__join;
 
+/* Records that the caller of the join gives. */
+struct sp__given {
+	struct sp_operator op;
+	const struct sp_join_io *io;
+	int side;
+};
+
 struct sp__source {
 	struct sp__scan *scan;	      /* NULL: ... */
 	struct sp_operator *operator; /* ... this one's records */
+	struct sp__given given;	      /* which may be this */
 	struct sp__waits *waits;      /* of both; NULL: the operator's are the plan's */
 	const char *input;	      /* its name */
 	const char *at, *end;	      /* rest of the current batch */

@@ -186,55 +186,6 @@ int sp_split_buffer(const struct sp_splitters *splitters, const struct sp_batch 
 	return sp__splitters_compared(splitters, err);
 }
 
-/* Finds the part of each record, and the bytes of each part. */
-static void assign(const struct sp_splitters *s, const struct sp_batch *b, uint32_t *part,
-		   size_t *bytes)
-{
-	const char *at = b->data, *end = at + b->bytes, *next;
-
-	for (; at < end; at = next) {
-		next = sp__rec_end(&s->format, at, (size_t)(end - at));
-		*part = (uint32_t)sp__splitters_part(s, at, (size_t)(next - at));
-		bytes[*part++] += (size_t)(next - at);
-	}
-}
-
-/* Copies each record to where its part goes on. */
-static void scatter(const struct sp_splitters *s, const struct sp_batch *b, const uint32_t *part,
-		    size_t *to, char *out)
-{
-	const char *at = b->data, *end = at + b->bytes, *next;
-
-	for (; at < end; at = next) {
-		next = sp__rec_end(&s->format, at, (size_t)(end - at));
-		memcpy(out + to[*part], at, (size_t)(next - at));
-		to[*part++] += (size_t)(next - at);
-	}
-}
-
-int sp_partition_buffer(const struct sp_splitters *splitters, const struct sp_batch *buffer,
-			char *out, size_t *offsets, struct sp_tally *tally, struct sp_errinfo *err)
-{
-	size_t *to = calloc(splitters->n + 2, sizeof(*to));
-	uint32_t *part = NULL;
-	int rc = sp_tally_buffer(tally, &splitters->format, buffer, err);
-
-	if (!rc)
-		part = malloc(tally->records * sizeof(*part) + 1);
-	if (!rc && (!to || !part))
-		rc = sp__err(err, -ENOMEM, "allocate", NULL, -1);
-	if (!rc) {
-		assign(splitters, buffer, part, to + 1);
-		for (size_t i = 0; i < splitters->n; i++)
-			offsets[i] = to[i + 1] += to[i];
-		scatter(splitters, buffer, part, to, out);
-		rc = sp__splitters_compared(splitters, err);
-	}
-	free(part);
-	free(to);
-	return rc;
-}
-
 struct sp_merge {
 	struct sp__merge merge;
 	struct sp__budget budget;

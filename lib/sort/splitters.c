@@ -87,21 +87,6 @@ static int compare(const struct sp_splitters *s, const char *rec, size_t bytes, 
 	return sp__key_compare(s->keys, rec, bytes - term, at.data, at.bytes - term);
 }
 
-size_t sp__splitters_part(const struct sp_splitters *s, const char *rec, size_t bytes)
-{
-	size_t from = 0, to = s->n;
-
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-
-		if (compare(s, rec, bytes, middle) < 0)
-			to = middle;
-		else
-			from = middle + 1;
-	}
-	return from;
-}
-
 int sp__splitters_load_batch(struct sp_splitters *s, const struct sp_batch *batch, const char *path,
 			     struct sp_errinfo *err)
 {

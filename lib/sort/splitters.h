@@ -37,7 +37,5 @@ size_t sp__splitters_cut(const struct sp_splitters *s, size_t part, const struct
 /* Where part + 1 begins in a buffer of any length, which is in memory as a whole. */
 size_t sp__splitters_search(const struct sp_splitters *s, size_t part,
 			    const struct sp_batch *sorted);
-/* The part of a record with its terminator: as many splitters as do not follow its key. */
-size_t sp__splitters_part(const struct sp_splitters *s, const char *rec, size_t bytes);
 
 #endif

@@ -25,6 +25,8 @@ from ctypes import byref, c_size_t, c_void_p
 from typing import Any, NamedTuple, Union
 
 from ._lib import (
+    END,
+    NEXT,
     READY,
     Batch,
     CallInfo,
@@ -48,6 +50,7 @@ __all__ = [
     "SpindleError",
     "Tally",
     "__version__",
+    "join_blocks",
     "join_files",
     "merge",
     "partition",
@@ -108,6 +111,11 @@ class _Words:
     def __reduce__(self) -> Any:
         return type(self), (self.words,)
 
+    def _found(self, opts: int | None) -> int:
+        if opts is None:
+            raise ValueError("columns of buffers go by number: see numbered()")
+        return opts
+
     def _renewed(self, make: Any, told: Any, *paths: PathLike) -> Any:
         """The same with the words that the library makes of them and the headers of files."""
         made, err = c_void_p(), no_error()
@@ -124,9 +132,17 @@ class JoinOptions(_Words):
     _make, _free = lib.sp_call_join, lib.sp_call_join_free
 
     @property
+    def _opts(self) -> int:
+        return self._found(lib.sp_call_join_opts(self._call))
+
+    @property
     def named(self) -> bool:
         """A key, or a column of the result, has the name of a column."""
         return lib.sp_call_join_named(self._call)
+
+    def divides(self, side: int) -> bool:
+        """The join of parts of file 0 or 1, each with all of the other file, is the whole join."""
+        return lib.sp_call_join_divides(self._call, side)
 
     def numbered(self, left: PathLike, right: PathLike) -> JoinOptions:
         """The same with the numbers of columns for their names, from the headers of both files.
@@ -146,14 +162,9 @@ class Options(_Words):
         self.info = CallInfo()
         lib.sp_call_info(self._call, byref(self.info))
 
-    def _check_numbered(self) -> None:
-        if self.info.named:
-            raise ValueError("columns of buffers go by number: see Options.numbered()")
-
     @property
     def _opts(self) -> int:
-        self._check_numbered()
-        return lib.sp_call_sort_opts(self._call)
+        return self._found(lib.sp_call_sort_opts(self._call))
 
     def numbered(self, path: PathLike) -> Options:
         """The same with the numbers of columns for their names, from the header of a file.
@@ -161,12 +172,6 @@ class Options(_Words):
         Each word is an option with its argument; an empty one of a letter is the next word.
         """
         return self._renewed(lib.sp_call_numbered, lib.sp_call_words, path)
-
-    def compare(self, a: bytes, b: bytes) -> int:
-        """Negative, 0 or positive: the order of two records with their terminators."""
-        self._check_numbered()
-        term = self.info.fixed_bytes == 0
-        return lib.sp_keyset_compare(self.info.keys, a, len(a) - term, b, len(b) - term)
 
     def head(self, data: Any, records: int) -> int:
         """How many bytes the first records of data take; all, if there are fewer."""
@@ -220,6 +225,62 @@ def join_files(
         o._call, *inputs, expected, os.fsencode(output), byref(report), byref(err)
     )
     check(rc, err)
+    return _document(report)
+
+
+class _Feed:
+    """Blocks of both files of a join, one after the other, as the library asks for them."""
+
+    def __init__(self, *sides: Iterable[Any]):
+        self._sides, self._views = [iter(side) for side in sides], [Views([]), Views([])]
+        self.error: BaseException | None = None
+
+    def next(self, _: Any, side: int, batch: Any) -> int:
+        try:
+            self._views[side].release()
+            for block in self._sides[side]:
+                self._views[side] = view = Views([block])
+                if view.bytes:
+                    batch[0] = view.batches[0]
+                    return READY
+                view.release()
+        except BaseException as e:
+            self.error = e
+            return -errno.EIO
+        return END
+
+    def release(self) -> None:
+        for view in self._views:
+            view.release()
+
+
+def join_blocks(
+    left: Iterable[Any],
+    right: Iterable[Any],
+    output: PathLike,
+    options: JoinOptions | Words = (),
+    *,
+    sizes: tuple[int, int] = (0, 0),
+) -> dict[str, Any]:
+    """The same of data: the records of each side in blocks that are all whole, one after the other,
+    with a header if there is to be one.  Each block is used until the next one is asked for."""
+    o = options if isinstance(options, JoinOptions) else JoinOptions(options)
+    err, report, feed = no_error(), c_void_p(), _Feed(left, right)
+    try:
+        rc = lib.sp_call_join_blocks(
+            o._call,
+            NEXT(feed.next),
+            None,
+            (ctypes.c_uint64 * 2)(*sizes),
+            os.fsencode(output),
+            byref(report),
+            byref(err),
+        )
+    finally:
+        feed.release()
+    if feed.error:
+        raise feed.error
+    o._accepted(rc, err)
     return _document(report)
 
 
@@ -326,27 +387,32 @@ class Partitioned(NamedTuple):
 
 def partition(
     data: Any,
-    options: Options | Words,
-    splitters: Sequence[bytes],
+    options: JoinOptions | Words,
+    side: int,
+    parts: int,
     *,
     into: Callable[[int], Any] = room,
 ) -> Partitioned:
-    """Distributes whole records over the parts that split() would make of them once sorted,
-    without sorting them: in each part they keep their order.  into: as for sort_buffer()."""
-    o, err, handle, t = _options(options), no_error(), c_void_p(), CTally()
-    offsets = (c_size_t * (len(splitters) + 1))()
-    with Views([b"".join(splitters), data]) as v:
-        out = into(v.batches[1].bytes)
-        rc = lib.sp_splitters_read(byref(handle), o._opts, v.batches, byref(err))
+    """Distributes the whole records of file 0 or 1 of a join over parts by a hash of their keys:
+    records that pair have the same part.  In each they keep their order.  into: as for
+    sort_buffer()."""
+    o = options if isinstance(options, JoinOptions) else JoinOptions(options)
+    err, t, offsets = no_error(), CTally(), (c_size_t * parts)()
+    with Views([data]) as v:
+        out = into(v.bytes)
         with Views([out]) as to:
-            if rc >= 0:
-                to_data = to.batches[0].data
-                rc = lib.sp_partition_buffer(
-                    handle, byref(v.batches[1]), to_data, offsets, byref(t), byref(err)
-                )
-        lib.sp_splitters_free(handle)
+            rc = lib.sp_join_partition(
+                o._opts,
+                side,
+                v.batches,
+                parts,
+                to.batches[0].data,
+                offsets,
+                byref(t),
+                byref(err),
+            )
     check(rc, err)
-    return Partitioned(memoryview(out)[: t.bytes], list(offsets[: len(splitters)]), _tally(t))
+    return Partitioned(memoryview(out)[: t.bytes], list(offsets[: parts - 1]), _tally(t))
 
 
 class Merge:

@@ -25,7 +25,7 @@ from typing import Any
 from ._version import __version__
 
 PATH = Path(__file__).parent / "lib" / "libspindle.so.0"
-READY = 1
+END, READY = 0, 1
 EFORMAT, EBALANCE = -4096, -4103
 
 
@@ -91,7 +91,6 @@ class CallInfo(Structure):
         ("random", c_bool),
         ("stable", c_bool),
         ("named", c_bool),
-        ("keys", c_void_p),
         ("format", RecFmt),
     ]
 
@@ -101,6 +100,8 @@ _BATCH = POINTER(Batch)
 _TALLY = POINTER(CTally)
 _WORDS = POINTER(c_char_p)
 _HANDLE = POINTER(c_void_p)
+#: Gives the next batch of file 0 or 1 of a join: END, READY or an error.
+NEXT = ctypes.CFUNCTYPE(c_int, c_void_p, c_int, _BATCH)
 
 # name: (result, arguments)
 _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
@@ -118,6 +119,8 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     ),
     "sp_call_join": (c_int, [_HANDLE, _WORDS, c_size_t, _ERR]),
     "sp_call_join_free": (None, [c_void_p]),
+    "sp_call_join_divides": (c_bool, [c_void_p, c_int]),
+    "sp_call_join_opts": (c_void_p, [c_void_p]),
     "sp_call_join_words": (_WORDS, [c_void_p]),
     "sp_call_join_named": (c_bool, [c_void_p]),
     "sp_call_join_numbered": (c_int, [_HANDLE, c_void_p, c_char_p, c_char_p, _ERR]),
@@ -125,9 +128,12 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         c_int,
         [c_void_p, c_char_p, c_char_p, POINTER(c_uint64), c_char_p, POINTER(c_void_p), _ERR],
     ),
+    "sp_call_join_blocks": (
+        c_int,
+        [c_void_p, NEXT, c_void_p, POINTER(c_uint64), c_char_p, POINTER(c_void_p), _ERR],
+    ),
     "sp_call_report_free": (None, [c_void_p]),
     "sp_call_sample": (c_int, [_HANDLE, c_void_p, _WORDS, c_size_t, c_size_t, _ERR]),
-    "sp_keyset_compare": (c_int, [c_void_p, c_char_p, c_size_t, c_char_p, c_size_t]),
     "sp_splitters_read": (c_int, [_HANDLE, c_void_p, _BATCH, _ERR]),
     "sp_splitters_count": (c_size_t, [c_void_p]),
     "sp_splitters_get": (Batch, [c_void_p, c_size_t]),
@@ -139,9 +145,9 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         [c_void_p, _BATCH, c_size_t, c_void_p, c_size_t, _TALLY, _TALLY, _ERR],
     ),
     "sp_split_buffer": (c_int, [c_void_p, _BATCH, POINTER(c_size_t), _ERR]),
-    "sp_partition_buffer": (
+    "sp_join_partition": (
         c_int,
-        [c_void_p, _BATCH, c_void_p, POINTER(c_size_t), _TALLY, _ERR],
+        [c_void_p, c_int, _BATCH, c_size_t, c_void_p, POINTER(c_size_t), _TALLY, _ERR],
     ),
     "sp_merge_open": (c_int, [_HANDLE, c_void_p, _BATCH, c_size_t, _ERR]),
     "sp_merge_next": (c_int, [c_void_p, _BATCH]),

@@ -127,7 +127,6 @@ class Sorting(Folder):
     def test_options_can_be_sent(self):
         o = pickle.loads(pickle.dumps(sp.Options("-k1,1 -r")))
         self.assertEqual(o.words, ("-k1,1", "-r"))
-        self.assertGreater(0, o.compare(b"b\n", b"a\n"))
 
 
 class Parts(Folder):
@@ -167,16 +166,21 @@ class Parts(Folder):
         self.assertEqual(sp.split(b"", "", [b"b\n"]), [0])
         self.assertEqual(sp.split(b"a\n", "", []), [])
 
-    def test_what_is_not_sorted_is_partitioned(self):
-        data, options = lines(5000, 3), sp.Options("-s -t'|' -k1,1n")
-        cuts = [b"7\n", b"100|\n", b"2000|x\n"]
-        got = sp.partition(data, options, cuts)
-        order = sp.sort_buffer(data, options)
-        self.assertEqual(got.offsets, sp.split(order.data, options, cuts))
-        self.assertEqual(got.tally, order.read)
-        self.assertEqual(sp.sort_buffer(got.data, options).data, order.data)
-        self.assertNotEqual(got.data, order.data)
-        self.assertEqual(bytes(sp.partition(b"", "", cuts[:1]).data), b"")
+    def test_files_of_a_join_are_partitioned_by_keys(self):
+        data, options = lines(5000, 3), sp.JoinOptions("-t'|' -1 1 -2 2")
+        got = sp.partition(data, options, 0, 4)
+        self.assertEqual(got.tally, sp.tally(data))
+        self.assertEqual(sorted(bytes(got.data).splitlines()), sorted(data.splitlines()))
+        other = b"".join(b"x|%s\n" % line.split(b"|")[0] for line in data.splitlines())
+        keys = [
+            {line.split(b"|")[side] for line in bytes(made.data[a:b]).splitlines()}
+            for side, made in ((0, got), (1, sp.partition(other, options, 1, 4)))
+            for a, b in zip([0, *made.offsets], [*made.offsets, len(made.data)])
+        ]
+        self.assertEqual(keys[:4], keys[4:])
+        self.assertEqual(sum(map(len, keys[:4])), len(set().union(*keys)))
+        self.assertTrue(all(keys))
+        self.assertEqual(bytes(sp.partition(b"", options, 1, 3).data), b"")
 
     def test_the_first_records(self):
         self.assertEqual(sp.Options("--csv").head(b'"a\nb"\nc\n', 1), 6)
@@ -220,16 +224,21 @@ class Names(Folder):
         self.assertEqual((self.folder / "out").read_bytes(), b"id n m\n1 x\n2 y z\n")
         numbered = sp.JoinOptions(options).numbered(left, right)
         self.assertEqual(numbered.words, ("--header", "-e", "", "-a1", "-11", "-21"))
-        pairs = cli.pairs_of(numbered.words)
-        self.assertEqual(pairs[1:3], [("-e", ["-e", ""]), ("-a", ["-a", "1"])])
-        self.assertEqual(pairs[0], ("--header", ["--header"]))
+
+    def test_options_of_the_command_are_words_again(self):
+        given = ["-rzk", "1", "--header", "a", "-t", "", "--uniq", "--key=2"]
+        pairs, rest = cli.options_of(given, cli.PASSED["sort"])
+        self.assertEqual(rest, ["a"])
+        self.assertEqual(
+            cli.words_of(pairs, ["-z"]),
+            ["-r", "-k", "1", "--header=1", "-t", "", "--unique", "--key=2"],
+        )
 
     def test_what_cannot_be(self):
         a = self.file("a", self.HEADER)
         named = sp.Options(["--csv", "--header", "-k", "id"])
         for call in (
             lambda: sp.sort_buffer(b"1,2\n", named),
-            lambda: named.compare(b"1,2\n", b"1,2\n"),
             lambda: sp.Options(["-k", "id"]),
             lambda: sp.Options(["--header", "--record-size=4", "-k", "id"]),
             lambda: sp.JoinOptions(["-1", "id"]),
@@ -286,6 +295,45 @@ class Joining(Folder):
             os.close(pipe)
         self.assertEqual((self.folder / "out").read_bytes(), b"2|b|x\n")
         self.assertEqual(report["result"]["build_input"], 2)
+
+    def test_what_can_be_joined_in_parts(self):
+        for words, want in (
+            ("", (True, True)),
+            ("-a1", (True, False)),
+            ("-v2", (False, True)),
+            ("--type=full", (False, False)),
+            ("--type=semi", (True, False)),
+            ("--type=anti", (True, False)),
+        ):
+            with self.subTest(words):
+                options = sp.JoinOptions(words)
+                self.assertEqual((options.divides(0), options.divides(1)), want)
+
+    def test_blocks(self):
+        asked = []
+
+        def side(name, *blocks):
+            for block in blocks:
+                asked.append(name)
+                yield bytearray(block)
+
+        left, right = side("l", b"k|a\n", b"", b"1|x\n2|y\n", b"3|z\n"), side("r", b"k|b\n2|u\n")
+        out = self.folder / "out"
+        report = sp.join_blocks(left, right, out, "-t'|' --header -a1", sizes=(16, 8))
+        want = [b"1|x", b"2|y|u", b"3|z", b"k|a|b"]
+        self.assertEqual(sorted(out.read_bytes().splitlines()), want)
+        self.assertEqual((asked.count("l"), asked.count("r")), (4, 1))
+        self.assertEqual(report["result"]["build_input"], 2)
+
+    def test_blocks_that_cannot_be_had(self):
+        def failing():
+            yield b"1\n"
+            raise RuntimeError("lost")
+
+        for sides in ((failing(), [b"1\n"]), ([b"1\n"], failing())):
+            self.assertRaisesRegex(RuntimeError, "lost", sp.join_blocks, *sides, self.folder / "o")
+        self.assertFalse((self.folder / "o").exists())
+        self.assertRaises(ValueError, sp.join_blocks, [], [], "o", "--header -1 id -2 id")
 
     def test_csv_and_binary(self):
         got = self.joined(b'k,a\n"1\n",x\n', b'k,b\n"1\n",y\n', "--csv", "--header")
@@ -344,7 +392,7 @@ class Errors(Folder):
             lambda: list(sp.merge([b"b\na\nc\n", b"b\n"])),
             lambda: list(sp.merge([b"a"])),
             lambda: sp.split(b"a", "", [b"b\n"]),
-            lambda: sp.partition(b"a", "", [b"b\n"]),
+            lambda: sp.partition(b"a", "", 0, 2),
             lambda: sp.split(b"a\n", "", [b"b\n", b"a\n"]),
             lambda: sp.tally(b"a\nb"),
             lambda: sp.sort_buffer(b"12345", "--record-size=4"),

@@ -70,6 +70,10 @@ class Losing(Stages):
     def reduce_range(number, work, *blocks):
         return tasks.reduce_range(number, work, *(blocks if number else blocks[1:]))
 
+    @staticmethod
+    def join_range(number, work, sizes, lefts, *blocks):
+        return tasks.join_range(number, work, sizes, lefts, *(blocks if number else blocks[:-1]))
+
 
 class Doubling(Stages):
     @staticmethod

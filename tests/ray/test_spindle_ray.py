@@ -10,6 +10,7 @@ import io
 import json
 import os
 import random
+import socket
 import struct
 import subprocess
 import sys
@@ -191,7 +192,9 @@ class Join(Base):
         self.side = side
 
     def join(self, left, right, *options, header=False):
-        words = ("join", "-S1M", "--ranges=6", *options, "--overwrite", "-o", self.out)
+        stats = self.folder / "stats"
+        own = ("-S1M", "--ranges=6", "--overwrite", "-o", self.out, f"--stats={stats}")
+        words = ("join", *own, *options)
         status, said = self.command(*words, *left, "--", *right)
         self.assertEqual(status, 0, said)
         whole = []
@@ -208,6 +211,25 @@ class Join(Base):
             self.assertEqual(got.split(b"\n", 1)[0], want.split(b"\n", 1)[0])
         self.assertTrue(got, "no pairs: nothing is tested")
         self.assertEqual(sorted(got.splitlines()), sorted(want.splitlines()), options)
+        return json.loads(stats.read_text())
+
+    def test_a_small_side_is_read_by_every_task(self):
+        large = [self.file(f"l{i}", self.side(9000, i, b"%d|a%d\n")) for i in range(2)]
+        os.truncate(large[1], os.path.getsize(large[1]) - 1)
+        small = [self.file("r", self.side(300, 7, b"%d|b%d\n"))]
+        for left, right, options, stages in (
+            (large, small, [], ["join"]),
+            (large, small, ["--type=left"], ["join"]),
+            (large, small, ["-a2"], ["map", "join"]),
+            (small, large, ["-v2"], ["join"]),
+            (small, large, ["--type=semi"], ["map", "join"]),
+            (large, large, [], ["map", "join"]),
+        ):
+            with self.subTest(options):
+                report = self.join(left, right, "-t|", *options)
+                self.assertEqual([s["stage"] for s in report["stages"]], stages)
+                parts = [p.stat().st_size for p in self.out.iterdir()]
+                self.assertEqual((len(parts), sum(map(bool, parts)) > 1), (6, True))
 
     def test_lines(self):
         left = [self.file(f"l{i}", self.side(9000, i, b"%d|a%d\n")) for i in range(2)]
@@ -239,6 +261,9 @@ class Join(Base):
         left = [self.file(f"a{i}", b"k,a\n" + self.side(5000, i, row)) for i in range(2)]
         right = [self.file("b", b"v,k\n" + self.side(5000, 9, b'x,"k""%d"\n#%d,z\n'))]
         self.join(left, right, "--csv", "--header", "-1", "1", "-2", "2", header=True)
+        few = [self.file("c", b"v,k\n" + self.side(99, 9, b'x,"k""%d"\n#%d,z\n'))]
+        report = self.join(left, few, "--csv", "--header", "-1", "1", "-2", "2", header=True)
+        self.assertEqual([s["stage"] for s in report["stages"]], ["join"])
         words = ("-1", "k", "-2", "k", "--columns=2.v,0,1.a")
         self.join(left, right, "--csv", "--header", *words, header=True)
 
@@ -247,7 +272,7 @@ class Join(Base):
         left = b"".join(struct.pack("<IQ", r.randrange(9999), i) for i in range(40000))
         right = b"".join(struct.pack("<QI", i, r.randrange(9999)) for i in range(9000))
         a, b = self.file("a", left), self.file("b", right)
-        options = ["--record-size=12", "--bkey=0:4:u32le,8:4:u32le"]
+        options = ["--record-size=12", "--bkey=0:4:u32le,8:4:i32le"]
         words = ["join", "-S1M", "--ranges=5", *options, "-o", str(self.out), a, "--", b]
         self.assertEqual(self.command(*words)[0], 0)
         want = subprocess.run([XJOIN, *options, a, b], check=True, capture_output=True).stdout
@@ -264,18 +289,25 @@ class Join(Base):
             ([a], "files of both sides"),
             (["-1", "name", a, "--", a], "invalid field number: 'name'"),
             (["-1", "1,2", "-2", "1", a, "--", a], "different numbers of fields"),
-            (["--record-size=8", "--bkey=0:4,0:8", a, "--", a], "keys of one type"),
+            (["--group=2", a, "--", a], "--group is for sorts"),
             (["--volume=sim:tiny", a, "--", a], "not possible on more than one machine"),
         ):
             status, said = self.command("join", "-o", self.out, *words)
             self.assertEqual((status, said.count("\n")), (2, 1), said)
             self.assertIn(because, said)
 
+    def test_lost_records_are_an_error(self):
+        a = self.file("a", self.side(9000, 1, b"%d|%d\n"))
+        for b in (a, self.file("b", b"1|x\n")):
+            words = ["join", "-S1M", "--ranges=4", "-t|", "-o", str(self.out), a, "--", b]
+            with self.assertRaisesRegex(Exception, "lost or duplicated before join, file 2"):
+                job.Job(cli.settings_of(cli.parsed(words)), faults.Losing).run()
+            self.assertFalse(self.out.exists())
+
     def test_a_worker_is_killed(self):
         a = self.file("a", self.side(9000, 1, b"%d|%d\n"))
         words = ["join", "-S1M", "--ranges=4", "-t|", "-o", str(self.out), a, "--", a]
-        args = cli.parsed(words)
-        job.Job(cli.join_settings(args), faults.once(self.folder, None)).run()
+        job.Job(cli.settings_of(cli.parsed(words)), faults.once(self.folder, None)).run()
         want = subprocess.run([XJOIN, "-t|", a, a], check=True, capture_output=True).stdout
         self.assertEqual(sorted(self.result().splitlines()), sorted(want.splitlines()))
         self.assertTrue((self.folder / "failed-join_range").exists())
@@ -386,10 +418,8 @@ class Refusals(Base):
         self.assertFalse(self.out.exists())
 
     def faulty(self, inputs, stages, *options):
-        args = cli.parser().parse_args(
-            ["sort", "-S1M", "--ranges=5", *options, "-o", str(self.out), *inputs]
-        )
-        return job.Job(cli.sort_settings(args), stages).run()
+        words = ["sort", "-S1M", "--ranges=5", *options, "-o", str(self.out), *inputs]
+        return job.Job(cli.settings_of(cli.parsed(words)), stages).run()
 
 
 class Faults(Base):
@@ -440,6 +470,34 @@ class Configuration(Base):
         status, said = self.command("config")
         self.assertEqual((status, json.loads(said)), (0, cli.SPILLING))
 
+    def test_a_cluster_that_runs_is_used(self):
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            port = s.getsockname()[1]
+        head = ("--head", "--block", "--node-ip-address=127.0.0.1", f"--port={port}")
+        size = ("--num-cpus=2", f"--object-store-memory={STORE}", "--include-dashboard=false")
+        config = f"--system-config={self.command('config')[1]}"
+        ray_start = (sys.executable, "-m", "ray.scripts.scripts", "start", *head, *size, config)
+        started = subprocess.Popen(ray_start, stdout=subprocess.DEVNULL)
+        try:
+            self.sort_on(port)
+        finally:
+            started.terminate()
+            started.wait()
+
+    def sort_on(self, port):
+        a, address = self.file("a", lines(9000)), f"127.0.0.1:{port}"
+        words = ("sort", "-S1M", "--address", address, "-o", self.out, "--stats", a)
+        spindle_ray = (sys.executable, "-m", "spindle_io.ray.cli", *words)
+        for _ in range(20):  # until it has started
+            done = subprocess.run(spindle_ray, capture_output=True)
+            if not done.returncode:
+                break
+            time.sleep(1)
+        self.assertIn(b'"nodes": 1', done.stderr)
+        want = subprocess.run([XSORT, a], check=True, capture_output=True).stdout
+        self.assertTrue(self.result() == want)
+
 
 class Planning(unittest.TestCase):
     machine = plan.Machine(tuple(f"n{i}" for i in range(10)), 40, 10 << 30, 1 << 30)
@@ -463,8 +521,8 @@ class Planning(unittest.TestCase):
                     for lo in range(0, len(data), step)
                 ]
                 got = [bytes(tasks.read_piece(p, plan.Options())) for p in cut]
-                self.assertEqual(b"".join(got), data)
-                self.assertTrue(all(g.endswith(b"\n") for g in got[:-1] if g and g != b"d"))
+                self.assertEqual(b"".join(got), data + b"\n")
+                self.assertTrue(all(g.endswith(b"\n") for g in got if g))
 
     def test_many_small_blocks_are_merged(self):
         for want, case in (
@@ -483,12 +541,12 @@ class Planning(unittest.TestCase):
                 self.assertLessEqual(len(made), ranges)
 
     def test_the_borders_of_a_range_are_checked(self):
-        work = tasks.Work((), (), (b"b\n", b"d\n"), 1 << 20, "/tmp", b"", None, ())
-        part = tasks.Part(work, 1, plan.Options())
-        part.check(b"b\nc\n", b"b\nc\n")
+        words, cuts = ((),), (b"b\n", b"d\n")
+        work = tasks.Work(False, words, (), 3, cuts, 1 << 20, "/tmp", (b"",), None, ())
+        tasks.check_borders(work, 1, plan.Options(), b"b\nc\n", b"b\nc\n")
         for first, last in ((b"a\n", b"c\n"), (b"b\n", b"c\nd\n")):
             with self.assertRaises(tasks.SpindleError):
-                part.check(first, last)
+                tasks.check_borders(work, 1, plan.Options(), first, last)
 
 
 if __name__ == "__main__":

@@ -87,23 +87,78 @@ static void merge_part(const struct sp_sort_opts *o, const struct sp_batch *piec
 	ok(rc == SP_END, "part %u is merged", part);
 }
 
-/* Partitioned as the sorted piece is cut; in is without its last newline. */
-static bool partitioned(const struct sp_sort_opts *o, const struct sp_splitters *s,
-			const struct sp_batch *in, const struct sp_batch *piece, const size_t *cuts)
-{
-	const struct sp_batch whole = { in->data, in->bytes + 1 };
-	struct sp_tally all, given;
-	char *out = malloc(whole.bytes);
-	size_t at[3];
-	bool found = !sp_partition_buffer(s, &whole, out, at, &all, &err) &&
-		     !memcmp(at, cuts, sizeof(at)) && memcmp(out, piece->data, piece->bytes) != 0;
-	struct sp_batch again = sorted(o, &(struct sp_batch){ out, whole.bytes }, 1, &given);
+#define PARTS 5
+#define KEYS 97
 
-	found = found && same(&given, &all) && again.bytes == piece->bytes &&
-		!memcmp(again.data, piece->data, piece->bytes);
-	free((void *)(uintptr_t)again.data);
-	free(out);
-	return found;
+/* Lines of a file of a join: something before the key, the key, and their number. */
+static struct sp_batch numbered(const char *before)
+{
+	static char text[2][1 << 16];
+	static unsigned file;
+	char *p = text[file++ % 2];
+	size_t bytes = 0;
+
+	for (unsigned i = 0; i < 2000; i++)
+		bytes += (size_t)snprintf(p + bytes, sizeof(text[0]) - bytes, "%s%u %u\n", before,
+					  i * 31 % KEYS, i);
+	return (struct sp_batch){ p, bytes };
+}
+
+/* Parts: of keys, set or compared.  Are lines in their order? */
+static bool in_parts(struct sp_batch out, const size_t *at, const char *before, int *parts)
+{
+	const char *p = out.data, *end = p + out.bytes;
+	unsigned key, number, last = 0;
+
+	for (int part = 0; p < end; p = memchr(p, '\n', (size_t)(end - p)), p++) {
+		while (part < PARTS - 1 && (size_t)(p - out.data) >= at[part])
+			part++, last = 0;
+		if (sscanf(p + strlen(before), "%u %u", &key, &number) != 2 || number < last)
+			return false;
+		last = number;
+		if (parts[key] >= 0 && parts[key] != part)
+			return false;
+		parts[key] = part;
+	}
+	return true;
+}
+
+static void keys_have_parts(void)
+{
+	const char *const words[] = { "-1", "1n", "-2", "2n" };
+	const char *const before[] = { "", "x 0" }; /* a key of other text and the same value */
+	int parts[KEYS], first;
+	struct sp_call_join *call;
+	bool several = false;
+
+	memset(parts, -1, sizeof(parts));
+	ok(!sp_call_join(&call, words, 4, &err), "words of a join are read");
+	for (int side = 0; side < 2; side++) {
+		const struct sp_batch in = numbered(before[side]);
+		const struct sp_recfmt lines = { .kind = SP_REC_LINE, .eol = '\n' };
+		char *out = malloc(in.bytes);
+		size_t at[PARTS - 1];
+		struct sp_tally given, all;
+
+		ok(!sp_join_partition(sp_call_join_opts(call), side, &in, PARTS, out, at, &given,
+				      &err) &&
+			   !sp_tally_buffer(&all, &lines, &in, &err) && same(&given, &all),
+		   "file %d is distributed", side + 1);
+		ok(!sp_tally_buffer(&all, &lines, &(struct sp_batch){ out, in.bytes }, &err) &&
+			   same(&given, &all),
+		   "... all of its records");
+		ok(in_parts((struct sp_batch){ out, in.bytes }, at, before[side], parts),
+		   "... by their keys, in their order");
+		free(out);
+	}
+	first = parts[0];
+	for (int i = 0; i < KEYS; i++)
+		several |= parts[i] != first;
+	ok(several, "keys have different parts");
+	ok(sp_join_partition(sp_call_join_opts(call), 0, &(struct sp_batch){ "1", 1 }, PARTS, NULL,
+			     NULL, NULL, &err) == SP_EFORMAT,
+	   "a record that is not whole is an error");
+	sp_call_join_free(call);
 }
 
 /* Sorted in pieces, cut and merged: the same bytes as sorted at once. */
@@ -129,9 +184,6 @@ static void pieces_make_the_whole(const char *name, struct sp_call *call)
 			diag("%s", err.text);
 		cuts[i][3] = pieces[i].bytes;
 	}
-	if (!o->unique)
-		ok(partitioned(o, s, &in[0], &pieces[0], cuts[0]),
-		   "%s: parts of what is not sorted have the same records in their order", name);
 	for (unsigned part = 0; part < 4; part++)
 		merge_part(o, pieces, cuts, part, out, &bytes);
 	ok(bytes == whole.bytes && !memcmp(out, whole.data, bytes),
@@ -217,6 +269,7 @@ int main(void)
 	pieces_make_the_whole("unique", CALL("-u", "-k1,1n", "-S", "1M", "-T", "/tmp"));
 	pieces_make_the_whole("spilled", CALL("-k1,1n", "-S1M"));
 	csv_is_cut_between_records();
+	keys_have_parts();
 	faults_are_seen();
 	return done();
 }

@@ -63,17 +63,6 @@ SP_API SP_MUST_CHECK int sp_splitters_read(struct sp_splitters **splitters,
 SP_API SP_MUST_CHECK int sp_split_buffer(const struct sp_splitters *splitters,
 					 const struct sp_batch *sorted, size_t *offsets,
 					 struct sp_errinfo *err);
-/*
- * Distributes whole records over the parts that splitters make, as cheaper than sorting where only
- * the parts matter: out, which has room for the buffer, gets those of part 0, then those of part 1
- * and so on, of each in their order.  offsets: as above; *tally: of all.  Takes 4 bytes of memory
- * for each record.  SP_EFORMAT: the last record is not whole.
- */
-SP_API SP_MUST_CHECK int sp_partition_buffer(const struct sp_splitters *splitters,
-					     const struct sp_batch *buffer, char *out,
-					     size_t *offsets, struct sp_tally *tally,
-					     struct sp_errinfo *err);
-
 struct sp_merge;
 
 /*

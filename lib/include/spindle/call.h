@@ -24,6 +24,7 @@
 #include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
+#include <spindle/join.h>
 #include <spindle/sort.h>
 #include <spindle/split.h>
 
@@ -50,7 +51,6 @@ struct sp_call_info {
 	bool header_first, unique, count, random;
 	bool stable; /* equal records keep the order of their inputs */
 	bool named;  /* a key names a column */
-	const struct sp_keyset *keys;
 	struct sp_recfmt format;
 };
 
@@ -79,20 +79,30 @@ struct sp_call_join;
 SP_API SP_MUST_CHECK int sp_call_join(struct sp_call_join **call, const char *const *words,
 				      size_t nwords, struct sp_errinfo *err);
 SP_API void sp_call_join_free(struct sp_call_join *call); /* accepts NULL */
+/* What its words came to; valid while the call lives.  NULL: columns have no numbers yet. */
+SP_API const struct sp_join_opts *sp_call_join_opts(const struct sp_call_join *call);
 SP_API const char *const *sp_call_join_words(const struct sp_call_join *call);
 /* A key, or a column of the result, has the name of a column. */
 SP_API bool sp_call_join_named(const struct sp_call_join *call);
+/* Is the join of parts of file 0 or 1, each with all of the other file, the whole join? */
+SP_API bool sp_call_join_divides(const struct sp_call_join *call, int side);
 SP_API SP_MUST_CHECK int sp_call_join_numbered(struct sp_call_join **made,
 					       const struct sp_call_join *call, const char *left,
 					       const char *right, struct sp_errinfo *err);
 /*
  * Joins two files into output; *report: of schema spindle.join/1.  bytes: expected in each, for
- * pipes; 0, or bytes NULL: unknown.
+ * pipes; 0, or bytes NULL: unknown.  sp_call_join_blocks(): next as in struct sp_join_io gives the
+ * records.
  */
 SP_API SP_MUST_CHECK int sp_call_join_files(const struct sp_call_join *call, const char *left,
 					    const char *right, const uint64_t bytes[2],
 					    const char *output, char **report,
 					    struct sp_errinfo *err);
+SP_API SP_MUST_CHECK int sp_call_join_blocks(const struct sp_call_join *call,
+					     int (*next)(void *arg, int side,
+							 struct sp_batch *batch),
+					     void *arg, const uint64_t bytes[2], const char *output,
+					     char **report, struct sp_errinfo *err);
 
 /* The version of the library, SP_VERSION; static. */
 SP_API const char *sp_version(void);

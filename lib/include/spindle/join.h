@@ -185,6 +185,13 @@ struct sp_join_io {
 	const char *inputs[2]; /* paths; "-": standard input, for one of them */
 	/* What was read from each before, such as its header: it comes first. */
 	struct sp_batch ahead[2];
+	/*
+	 * Instead of reading inputs, which then are only names: gives the next whole records of
+	 * file 0 or 1, which stay valid until its next call for that file: SP_READY, SP_END or an
+	 * error.  NULL: not wanted.  Not for index nested loops.
+	 */
+	int (*next)(void *arg, int side, struct sp_batch *batch);
+	void *next_arg;
 	const char *output; /* path; NULL: output_fd */
 	int output_fd;
 	/*
@@ -313,6 +320,20 @@ struct sp_join_stats {
  */
 SP_API SP_MUST_CHECK int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,
 				     struct sp_join_stats *stats, struct sp_errinfo *err);
+
+struct sp_tally; /* spindle/buffers.h */
+
+/*
+ * Distributes the whole records of a buffer of file 0 or 1 of a join over parts by a hash of their
+ * keys: those of both files whose keys are equal have the same part, on all machines.  out, which
+ * has room for the buffer, gets those of part 0, then those of part 1 and so on, of each in their
+ * order.  offsets[i], for i from 0 to parts - 2, is where part i + 1 begins; *tally: of all.  Takes
+ * up to 8 bytes of memory for each record.  SP_EFORMAT: the last record is not whole.
+ */
+SP_API SP_MUST_CHECK int sp_join_partition(const struct sp_join_opts *opts, int side,
+					   const struct sp_batch *buffer, size_t parts, char *out,
+					   size_t *offsets, struct sp_tally *tally,
+					   struct sp_errinfo *err);
 
 struct sp_operator;
 

@@ -7,237 +7,212 @@ known here.
 
 from __future__ import annotations
 
-import argparse
+import getopt
 import json
 import locale
 import os
+import re
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple, Optional
 
 import spindle_io
-from spindle_io import Options, SpindleError
+from spindle_io import JoinOptions, Options, SpindleError
 
-REFUSED = {
-    ("-c", "--check"): "checking is one pass over each part: use xsort -c",
-    ("-C",): "checking is one pass over each part: use xsort -C",
-    ("-m", "--merge"): "pieces of the inputs are sorted in any case",
-    ("-R", "--random-sort"): "each machine would draw an order of its own",
-    ("--top",): "each range would have to know of the others: use head on the first parts",
-    ("--split",): "the parts are cut at splitters that are sampled: see --ranges",
-    ("--splitters",): "they are sampled: see --ranges",
-    ("--resume",): "Ray runs lost tasks again by itself",
-    ("--volume",): "tasks run on the machines of the cluster",
-    ("--decompress",): "a compressed file cannot be read in pieces",
-    ("--compress-output",): "parts are written as they are",
-    ("--debug",): "it explains keys line by line: use xsort --debug on a sample",
+HELP = """\
+usage: spindle-ray sort [option]... -o FOLDER FILE...
+       spindle-ray join [option]... -o FOLDER FILE1... -- FILE2...
+       spindle-ray config
+
+Sorts and joins files on the machines of a Ray cluster.  Options of order and format are those of
+xsort and xjoin.  The others:
+
+  -o, --output=FOLDER            the parts go there; it appears when all are complete
+  -S, --buffer-size=SIZE         memory of one task (256M)
+  -T, --temporary-directory=DIR  on each machine, for ranges that are merged in files
+      --ranges=N                 parts of the result
+      --group=N                  pieces whose blocks are merged on their node; 1: none
+      --overwrite                replace a folder that is not empty
+      --address=ADDRESS          of a cluster that runs; without it one is started here
+      --object-store-memory=SIZE of the cluster that is started here (Ray's choice)
+      --dry-run                  print the plan and do nothing
+      --stats[=FILE]             write the report as JSON; without FILE to standard error
+      --[no-]progress            show how many tasks are done
+      --help, --version          print this, or the version, and exit"""
+#: Options, with : or = if an argument follows.
+OWN = """
+    -o: -S: -T: --output= --buffer-size= --temporary-directory= --ranges= --group= --overwrite
+    --address= --object-store-memory= --dry-run --stats= --progress --no-progress
+"""
+PASSED = {
+    "sort": """
+    -b -d -f -g -i -M -n -h -V -r -s -u -z -k: -t: --ignore-leading-blanks --dictionary-order
+    --ignore-case --general-numeric-sort --ignore-nonprinting --month-sort --numeric-sort
+    --human-numeric-sort --version-sort --reverse --stable --unique --zero-terminated --csv
+    --count --key= --field-separator= --sort= --record-size= --bkey= --header=
+""",
+    "join": """
+    -1: -2: -j: -t: -a: -v: -e: -i -z --columns= --type= --record-size= --bkey= --header=
+    --ignore-case --zero-terminated --csv
+""",
 }
-#: Options of xsort and xjoin: their names, and = where an argument follows.
-SORT = """
-    -b/--ignore-leading-blanks -d/--dictionary-order -f/--ignore-case -g/--general-numeric-sort
-    -i/--ignore-nonprinting -M/--month-sort -n/--numeric-sort -h/--human-numeric-sort
-    -V/--version-sort -r/--reverse -s/--stable -u/--unique -z/--zero-terminated --csv --count
-    -k/--key= -t/--field-separator= --sort= --record-size= --bkey= --header=
-"""
-JOIN = """
-    -1= -2= -j= -t= -a= -v= -e= --columns= --type= --record-size= --bkey= --header=
-    -i/--ignore-case -z/--zero-terminated --csv
-"""
-
-
-class Keep(argparse.Action):
-    """Keeps an option for the library, as one word or two."""
-
-    def __call__(self, parser: Any, namespace: Any, value: Any, option: str | None = None) -> None:
-        words = [option] if self.nargs == 0 else [option, value]
-        namespace.words = [*namespace.words, (self.dest, words)]
-
-
-class Refuse(argparse.Action):
-    def __call__(self, parser: Any, namespace: Any, value: Any, option: str | None = None) -> None:
-        parser.error(f"{option} is not possible on more than one machine: {REFUSED[self.const]}")
-
-
-class Parser(argparse.ArgumentParser):
-    """One message, and status 2."""
-
-    def error(self, message: str) -> Any:
-        raise ValueError(message)
-
-
-def _add_own(p: argparse.ArgumentParser) -> None:
-    add = p.add_argument_group("options of spindle-ray").add_argument
-    said = "the parts go there; it appears when all are complete"
-    add("-o", "--output", metavar="FOLDER", required=True, help=said)
-    said = "memory of one task (256M)"
-    add("-S", "--buffer-size", metavar="SIZE", default="256M", dest="memory", help=said)
-    said = "on each machine, for ranges that are merged in files"
-    add("-T", "--temporary-directory", metavar="DIR", dest="tmpdir", help=said)
-    add("--ranges", type=int, default=0, metavar="N", help="parts of the result")
-    said = "pieces whose blocks are merged on their node; 1: none"
-    add("--group", type=int, metavar="N", help=said)
-    add("--overwrite", action="store_true", help="replace a folder that is not empty")
-    add("--address", help="of a cluster that runs; without it one is started here")
-    said = "of the cluster that is started here (Ray's choice)"
-    add("--object-store-memory", metavar="SIZE", help=said)
-    add("--dry-run", action="store_true", help="print the plan and do nothing")
-    said = "write the report as JSON; without FILE to standard error"
-    add("--stats", metavar="FILE", help=said)
-    yes_or_no: Any = argparse.BooleanOptionalAction
-    said = "show how many tasks are done"
-    add("--progress", action=yes_or_no, default=sys.stderr.isatty(), help=said)
-    add("--help", action="help", help="print this and exit")
-
-
-def _add_passed(p: argparse.ArgumentParser, options: str) -> None:
-    hidden: Any = {"help": argparse.SUPPRESS, "default": argparse.SUPPRESS}
-    passed = p.add_argument_group("options of order and format, as xsort and xjoin have them")
-    taken: set[str] = set()
-    for option in options.split():
-        names, nargs = option.rstrip("=").split("/"), None if option.endswith("=") else 0
-        taken.update(names)
-        passed.add_argument(*names, action=Keep, nargs=nargs, dest=names[-1], **hidden)
-    for names in REFUSED:
-        if not taken.intersection(names):
-            p.add_argument(*names, action=Refuse, nargs="?", const=names, dest="refused", **hidden)
-
-
-def parser() -> argparse.ArgumentParser:
-    p = Parser(
-        prog="spindle-ray", description="Sorts and joins files on the machines of a Ray cluster."
-    )
-    p.add_argument("--version", action="version", version=f"spindle-ray {spindle_io.__version__}")
-    commands = p.add_subparsers(dest="command", required=True, metavar="sort|join|config")
-    sort = commands.add_parser(
-        "sort", add_help=False, usage="spindle-ray sort [option]... -o FOLDER FILE..."
-    )
-    _add_own(sort)
-    _add_passed(sort, SORT)
-    sort.add_argument("inputs", nargs="*", metavar="FILE")
-    sort.set_defaults(words=[], settings=sort_settings)
-    join = commands.add_parser(
-        "join",
-        add_help=False,
-        usage="spindle-ray join [option]... -o FOLDER FILE1... -- FILE2...",
-    )
-    _add_own(join)
-    _add_passed(join, JOIN)
-    join.add_argument("inputs", nargs="*", metavar="FILE")
-    join.set_defaults(words=[], settings=join_settings, right=[])
-    commands.add_parser("config", add_help=False, usage="spindle-ray config")
-    return p
-
-
+REFUSED = {
+    "-c --check=": "checking is one pass over each part: use xsort -c",
+    "-C": "checking is one pass over each part: use xsort -C",
+    "-m --merge": "pieces of the inputs are sorted in any case",
+    "-R --random-sort": "each machine would draw an order of its own",
+    "--top=": "each range would have to know of the others: use head on the first parts",
+    "--split=": "the parts are cut at splitters that are sampled: see --ranges",
+    "--splitters=": "they are sampled: see --ranges",
+    "--resume=": "Ray runs lost tasks again by itself",
+    "--volume=": "tasks run on the machines of the cluster",
+    "--decompress=": "a compressed file cannot be read in pieces",
+    "--compress-output=": "parts are written as they are",
+    "--debug": "it explains keys line by line: use xsort --debug on a sample",
+}
 #: Arguments that can only be joined to their options, and what stands for none.
-OPTIONAL = {"--header": "1", "--stats": "-"}
+OPTIONAL = {"--header": "1", "--stats": "-", "--check": "", "--decompress": ""}
+
+LONG = {"-o": "--output", "-S": "--buffer-size", "-T": "--temporary-directory"}
+
+Pairs = list[tuple[str, Optional[str]]]  #: options with their arguments
 
 
-def joined(argv: Sequence[str]) -> list[str]:
-    """The words, with their arguments for options that may lack them."""
-    end = argv.index("--") if "--" in argv else len(argv)
-    return [f"{w}={OPTIONAL[w]}" if w in OPTIONAL else w for w in argv[:end]] + list(argv[end:])
+class Command(NamedTuple):
+    name: str
+    own: dict[str, str]  #: options of spindle-ray, by their long names
+    passed: Pairs
+    inputs: list[list[str]]  #: of each side
 
 
-def words_of(pairs: Sequence[tuple[str, list[str]]], without: Sequence[str] = ()) -> list[str]:
-    """The words of the options kept, but for some."""
+def _names(table: str) -> list[str]:
+    return re.sub("[:=]", "", table).split()
+
+
+def options_of(words: Sequence[str], *tables: str) -> tuple[Pairs, list[str]]:
+    """The options among words, and the other words."""
+    options = " ".join(tables).split()
+    letters = "".join(o[1:] for o in options if o[1] != "-")
+    found, rest = getopt.gnu_getopt(
+        [f"{w}={OPTIONAL[w]}" if w in OPTIONAL else w for w in words],
+        letters,
+        [o[2:] for o in options if o[1] == "-"],
+    )
+    return [(name, None if name in options else value) for name, value in found], rest
+
+
+def parsed(argv: Sequence[str]) -> Command:
+    """What follows -- are the files of the second side of a join."""
+    command, words, right = "".join(argv[:1]), list(argv[1:]), []
+    if command not in PASSED:
+        raise ValueError(f"'{command}' is neither sort, join nor config: see --help")
+    if "--" in words and command == "join":
+        at = words.index("--")
+        words, right = words[:at], words[at + 1 :]
+    pairs, left = options_of(words, OWN, PASSED[command], *REFUSED)
+    for table, reason in REFUSED.items():
+        for name in (name for name, _ in pairs if name in _names(table)):
+            raise ValueError(f"{name} is not possible on more than one machine: {reason}")
+    own = _names(OWN)
+    return Command(
+        command,
+        {LONG.get(name, name): value or "" for name, value in pairs if name in own},
+        [pair for pair in pairs if pair[0] not in own],
+        [left, right],
+    )
+
+
+def words_of(pairs: Pairs, without: Sequence[str] = ()) -> list[str]:
+    """The options as words, but for some."""
     found: list[str] = []
-    for name, words in pairs:
+    for name, value in pairs:
         if name in without:
             continue
-        found += ["=".join(words)] if words[0].startswith("--") else words
+        if value is None:
+            found.append(name)
+        else:
+            found += [f"{name}={value}"] if name.startswith("--") else [name, value]
     return found
 
 
-def pairs_of(words: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """The same of words that have their arguments in them: a letter's follows it.
-
-    An empty one of a letter is the next word.
-    """
-    pairs, rest = [], iter(words)
-    for w in rest:
-        if w.startswith("--"):
-            pairs.append((w.partition("=")[0], [w]))
-        else:
-            pairs.append((w[:2], [w[:2], w[2:] or next(rest)]))
-    return pairs
-
-
-def sort_settings(args: Any) -> Any:
-    from .job import Settings
-
-    if not args.inputs:
-        raise ValueError("no files to sort")
-    given = Options(words_of(args.words))
-    if given.info.named:
-        given = given.numbered(args.inputs[0])
-        args.words = pairs_of(given.words)
-    if given.info.random:
-        raise ValueError("a key with R is not possible: each machine would draw its own order")
-    names = {name for name, _ in args.words}
-    counted = "--count" in names
-    if counted and "--unique" not in names:
-        raise ValueError("--count needs --unique")
-    # To be counted, all records of a group must come to their range.
-    keep_all = ["--header", "--unique", "--count"] if counted else ["--header"]
-    piece_words = words_of(args.words, keep_all) + (["-s"] if counted else [])
-    return Settings(
-        command="sort",
-        inputs=[args.inputs],
-        output=args.output,
-        piece_words=[piece_words],
-        header_words=words_of([pair for pair in args.words if pair[0] == "--header"]),
-        result_words=words_of(args.words, ["--header"]),
-        memory_bytes=memory_of(args.memory),
-        external=counted,
-        **own_settings(args),
-    )
-
-
-def join_settings(args: Any) -> Any:
-    from . import keys
-    from .job import Settings
-
-    if not args.inputs or not args.right:
-        raise ValueError("the files of both sides are needed, with -- between them")
-    header = [words for name, words in args.words if name == "--header"]
-    pairs = [
-        ("-o", ["-o", words[1]]) if name == "--columns" else (name, words)
-        for name, words in args.words
-        if name != "--header"
-    ]
-    given = spindle_io.JoinOptions(words_of(pairs) + ["--header"] * bool(header))
-    if given.named:
-        given = given.numbered(args.inputs[0], args.right[0])
-        pairs = pairs_of([w for w in given.words if w != "--header"])
-    result_words = list(given.words)
-    own = keys.of(pairs)
-    return Settings(
-        command="join",
-        inputs=[args.inputs, args.right],
-        output=args.output,
-        piece_words=[own.words(0), own.words(1)],
-        header_words=["--header"] * bool(header),
-        result_words=result_words,
-        memory_bytes=memory_of(args.memory),
-        keys=own,
-        **own_settings(args),
-    )
-
-
-def own_settings(args: Any) -> dict[str, Any]:
+def settings_of(c: Command) -> Any:
     from .job import Settings, show_progress
 
-    own = {
-        "ranges": args.ranges,
-        "group": args.group,
-        "tmpdir": args.tmpdir,
-        "overwrite": args.overwrite,
+    if "--output" not in c.own:
+        raise ValueError("-o/--output is needed: the folder of the result")
+    shown = "--progress" in c.own or sys.stderr.isatty()
+    return Settings(
+        command=c.name,
+        inputs=c.inputs if c.name == "join" else c.inputs[:1],
+        output=c.own["--output"],
+        memory_bytes=memory_of(c.own.get("--buffer-size", "256M")),
+        tmpdir=c.own.get("--temporary-directory"),
+        overwrite="--overwrite" in c.own,
+        ranges=number(c, "--ranges"),
+        group=number(c, "--group"),
+        progress=show_progress if shown and "--no-progress" not in c.own else None,
+        **(join_options if c.name == "join" else sort_options)(c),
+    )
+
+
+def number(c: Command, name: str) -> int:
+    """0: not given."""
+    text = c.own.get(name, "")
+    if text and not (text.isdecimal() and int(text)):
+        raise ValueError(f"{name} {text}: at least 1")
+    return int(text or 0)
+
+
+def sort_options(c: Command) -> dict[str, Any]:
+    if not c.inputs[0]:
+        raise ValueError("no files to sort")
+    pairs, given = c.passed, Options(words_of(c.passed))
+    if given.info.named:
+        given = given.numbered(c.inputs[0][0])
+        pairs, _ = options_of(given.words, PASSED["sort"])
+    if given.info.random:
+        raise ValueError("a key with R is not possible: each machine would draw its own order")
+    counted = given.info.count
+    if counted and not given.info.unique:
+        raise ValueError("--count needs --unique")
+    # To be counted, all records of a group must come to their range.
+    dropped = ["--header", "-u", "--unique", "--count"] if counted else ["--header"]
+    return {
+        "piece_words": [words_of(pairs, dropped) + ["-s"] * counted],
+        "header_words": words_of([pair for pair in pairs if pair[0] == "--header"]),
+        "result_words": words_of(pairs, ["--header"]),
+        "external": counted,
     }
-    for name in ("ranges", "group"):
-        if own[name] is not None and own[name] < 0:
-            raise ValueError(f"--{name} {own[name]}: at least 1")
-    return {**own, "progress": show_progress if args.progress else Settings.progress}
+
+
+def join_options(c: Command) -> dict[str, Any]:
+    if not all(c.inputs):
+        raise ValueError("the files of both sides are needed, with -- between them")
+    if "--group" in c.own:
+        raise ValueError("--group is for sorts: blocks of a join are not merged")
+    header = ["--header"] * any(name == "--header" for name, _ in c.passed)
+    words = words_of([("-o" if n == "--columns" else n, v) for n, v in c.passed], ["--header"])
+    given = JoinOptions(words + header)
+    if given.named:
+        given = given.numbered(c.inputs[0][0], c.inputs[1][0])
+    return {
+        "piece_words": [format_of(c.passed, side) for side in (0, 1)],
+        "header_words": header,
+        "result_words": given.words,
+        "divides": [given.divides(side) for side in (0, 1)],
+    }
+
+
+def format_of(pairs: Pairs, side: int) -> list[str]:
+    """What says where the records of a side of a join end, as options of a sort."""
+    given = dict(pairs)
+    sizes = given.get("--record-size")
+    if sizes:
+        return ["--record-size=" + (sizes.split(",") * 2)[side]]
+    if "--csv" in given:
+        return ["--csv", *(["-t", given["-t"]] if "-t" in given else [])]
+    return ["-z"] if {"-z", "--zero-terminated"} & set(given) else []
 
 
 def memory_of(text: str) -> int:
@@ -259,20 +234,15 @@ def start_ray(address: str | None, store: str | None) -> None:
     """Connects to a cluster, or starts one for this command, on the loopback interface."""
     import ray
 
-    if ray.is_initialized():
-        return
-    common: dict[str, Any] = {"logging_level": "error", "log_to_driver": False}
-    if address:
-        ray.init(address=address, **common)
-    else:
-        if store:
-            common["object_store_memory"] = memory_of(store)
-        ray.init(
-            include_dashboard=False,
-            _node_ip_address="127.0.0.1",
-            _system_config=SPILLING,
-            **common,
-        )
+    own = {
+        "include_dashboard": False,
+        "object_store_memory": memory_of(store) if store else None,
+        "_node_ip_address": "127.0.0.1",
+        "_system_config": SPILLING,
+    }
+    if not ray.is_initialized():
+        which = {"address": address} if address else own
+        ray.init(logging_level="error", log_to_driver=False, **which)
 
 
 def write_report(report: dict[str, Any], to: str) -> None:
@@ -285,40 +255,36 @@ def write_report(report: dict[str, Any], to: str) -> None:
     os.replace(f"{to}.part", to)
 
 
-def parsed(argv: Sequence[str]) -> argparse.Namespace:
-    """What follows -- are the files of the second side of a join."""
-    words, right = joined(argv), []
-    if "--" in words and words[0] == "join":
-        right = words[words.index("--") + 1 :]
-        words = words[: words.index("--")]
-    args = parser().parse_args(words)
-    if right:
-        args.right = right
-    return args
-
-
-def execute(args: Any) -> None:
-    if args.command == "config":
+def execute(argv: Sequence[str]) -> None:
+    if argv[:1] == ["config"]:
         print(json.dumps(SPILLING))
-        return
+    elif "--help" in argv:
+        print(HELP)
+    elif argv[:1] == ["--version"]:
+        print(f"spindle-ray {spindle_io.__version__}")
+    else:
+        run(parsed(argv))
+
+
+def run(command: Command) -> None:
     try:
         from .job import Job
     except ImportError as e:
         raise ValueError(f"{e}; pip install 'spindle-io[ray]'") from e
-    settings = args.settings(args)
+    settings, own = settings_of(command), command.own
     settings.check()
     began = time.monotonic()
-    start_ray(args.address, args.object_store_memory)
+    start_ray(own.get("--address"), own.get("--object-store-memory"))
     started = time.monotonic() - began
     job = Job(settings)
-    if args.dry_run:
-        print("\n".join(job.plan.lines()))
+    if "--dry-run" in own:
+        print(job.plan)
         return
-    if args.progress or args.stats:
-        print("\n".join(job.plan.lines()), file=sys.stderr)
+    if "--stats" in own or settings.progress:
+        print(job.plan, file=sys.stderr)
     report = {**job.run(), "start_s": started}
-    if args.stats:
-        write_report(report, args.stats)
+    if "--stats" in own:
+        write_report(report, own["--stats"])
 
 
 def reason_of(e: BaseException) -> str:
@@ -328,7 +294,7 @@ def reason_of(e: BaseException) -> str:
         return reason_of(cause)
     if isinstance(e, OSError) and e.strerror:
         return f"{e.filename}: {e.strerror}" if e.filename else e.strerror
-    if isinstance(e, (ValueError, SpindleError)):
+    if isinstance(e, (ValueError, SpindleError, getopt.GetoptError)):
         return str(e)
     return f"{type(e).__name__}: {str(e).strip().splitlines()[0] if str(e) else 'no reason given'}"
 
@@ -337,7 +303,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     locale.setlocale(locale.LC_ALL, "")
     os.environ.setdefault("RAY_IGNORE_UNHANDLED_ERRORS", "1")  # one message is enough
     try:
-        execute(parsed(sys.argv[1:] if argv is None else argv))
+        execute(list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:
         return 130
     except Exception as e:

@@ -43,11 +43,12 @@ def forget() -> None:
     _kept.clear()
 
 
-def read(fd: int, begin: int, end: int) -> tuple[Any, int, int]:
-    """An mmap with bytes begin to end of a file, or to its end: where they begin and end in it."""
+def read(fd: int, begin: int, end: int, name: str) -> tuple[Any, int, int]:
+    """An mmap, kept by that name, with bytes begin to end of a file, or to its end, and room for
+    one more: where they begin and end in it."""
     before = begin % BLOCK
     want = -(-(before + end - begin) // BLOCK) * BLOCK
-    memory, at, n = kept("input")(want), 0, BLOCK
+    memory, at, n = kept(name)(want + 1), 0, BLOCK
     _direct(fd, True)
     with memoryview(memory) as view:
         while at < want and n and n % BLOCK == 0:

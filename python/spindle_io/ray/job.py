@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-import functools
 import locale
 import os
 import stat
 import sys
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Callable
 
 import ray
@@ -22,12 +20,10 @@ import spindle_io
 from spindle_io import JoinOptions, Options, SpindleError, Tally
 from spindle_io._lib import EBALANCE
 
+from . import output, tasks
 from . import plan as planning
-from . import tasks
-from .keys import Keys
-from .output import Folder
-from .plan import Machine
-from .tasks import Blocks, Reduced, Side, Work
+from .plan import Machine, Piece
+from .tasks import Done, Work
 
 #: What a machine may have failed at; what the data or the options are to blame for, it did not.
 TRANSIENT = [RuntimeError, MemoryError, ConnectionError]
@@ -46,12 +42,12 @@ class Settings:
     memory_bytes: int
     header_words: Sequence[str] = ()
     ranges: int = 0
-    group: int | None = None
+    group: int = 0
     tmpdir: str | None = None
     overwrite: bool = False
+    divides: Sequence[bool] = ()  #: may a side of a join be joined in parts?
     external: bool = False  #: all ranges are merged in files
-    keys: Keys | None = None  #: of a join
-    progress: Callable[[str, int, int], None] = lambda stage, done, total: None
+    progress: Callable[[str, int, int], None] | None = None
 
     def options(self) -> list[Options]:
         """Of each side."""
@@ -60,12 +56,12 @@ class Settings:
     def check(self) -> None:
         """What can be refused before there is a cluster."""
         self.options()
-        (JoinOptions if self.keys else Options)(self.result_words)
+        (JoinOptions if self.command == "join" else Options)(self.result_words)
         for path in (path for side in self.inputs for path in side):
             if not stat.S_ISREG(os.stat(path).st_mode):
                 raise ValueError(f"{path}: not a regular file")
             open(path, "rb").close()
-        Folder(self.output, self.overwrite).close()
+        output.check(self.output, self.overwrite)
 
 
 def machine() -> Machine:
@@ -81,15 +77,6 @@ def machine() -> Machine:
         store_bytes=sum(stores.values()),
         store_of_node=min(stores[n["NodeID"]] for n in working),
     )
-
-
-def locales(keys: Keys | None) -> tuple[tuple[int, str], ...]:
-    """Categories and names for the tasks.  Keys of a join that are no text to be collated are
-    bytes."""
-    found = {c: locale.setlocale(c) for c in (locale.LC_CTYPE, locale.LC_COLLATE)}
-    if keys and not keys.collated:
-        found[locale.LC_COLLATE] = "C"
-    return tuple(found.items())
 
 
 def _on(node: str, soft: bool) -> NodeAffinitySchedulingStrategy:
@@ -150,30 +137,30 @@ class Job:
             settings.memory_bytes,
             machine(),
             settings.group,
+            settings.divides,
         )
-        self.report: dict[str, Any] = {}
         self._stages: list[dict[str, Any]] = []
         self._began = time.monotonic()
 
-    def _task(self, function: Callable[..., Any], node: str | None = None, **options: Any) -> Any:
+    def _task(self, function: Callable[..., Any], node: str | None = None, returns: int = 1) -> Any:
         return ray.remote(function).options(
             num_cpus=1,
+            num_returns=returns,
             max_retries=ATTEMPTS,
             retry_exceptions=TRANSIENT,
             scheduling_strategy=_on(node, True) if node else "SPREAD",
-            **options,
         )
 
-    def _await(self, name: str, refs: Sequence[Any], bytes_in: Callable[[Any], int]) -> list[Any]:
+    def _await(self, name: str, refs: Sequence[Any]) -> list[Any]:
         """The results of a stage, as they come; its figures go to the report."""
         began, left, done = time.monotonic(), list(refs), {}
         while left:
             ready, left = ray.wait(left, num_returns=1, timeout=1)
-            for ref in ready:
-                done[ref] = ray.get(ref)
-            self.settings.progress(name, len(done), len(refs))
+            done.update(zip(ready, ray.get(ready)))
+            if self.settings.progress:
+                self.settings.progress(name, len(done), len(refs))
         results = [done[ref] for ref in refs]
-        sizes = [bytes_in(r) for r in results]
+        sizes = [sum(r.sizes) if isinstance(r, Done) else sum(map(len, r)) for r in results]
         mean = sum(sizes) / max(1, len(sizes))
         self._stages.append(
             {
@@ -189,163 +176,165 @@ class Job:
     def run(self) -> dict[str, Any]:
         """Does all of it and returns the report, of schema spindle.ray/1."""
         s = self.settings
-        with Folder(s.output, s.overwrite) as folder:
-            folders = {s.output: folder.path, **({s.tmpdir: s.tmpdir} if s.tmpdir else {})}
+        output.check(s.output, s.overwrite)
+        with output.folder(s.output) as folder:
+            folders = {s.output: folder, **({s.tmpdir: s.tmpdir} if s.tmpdir else {})}
             look_at_nodes(self.plan.machine.nodes, [p for i in s.inputs for p in i], folders)
-            self._sort(folder) if s.command == "sort" else self._join(folder)
-            folder.commit()
-        return self._report()
+            result = self._join(folder) if s.command == "join" else self._sort(folder)
+        return self._report(result)
 
-    def _work(self, folder: Folder, splitters: Sequence[bytes], side: int = 0) -> Work:
+    def _work(self, folder: str, splitters: Sequence[bytes] = ()) -> Work:
         s = self.settings
         return Work(
-            piece_words=tuple(s.piece_words[side]),
+            joins=s.command == "join",
+            piece_words=tuple(map(tuple, s.piece_words)),
             result_words=tuple(s.result_words),
+            ranges=self.plan.ranges,
             splitters=tuple(splitters),
             memory_bytes=s.memory_bytes,
-            folder=folder.path,
-            header=self.plan.headers[0],
+            folder=folder,
+            headers=self.plan.headers,
             tmpdir=s.tmpdir,
-            locales=locales(self.settings.keys),
-            ordered=not self.settings.keys,
+            locales=tuple((c, locale.setlocale(c)) for c in (locale.LC_CTYPE, locale.LC_COLLATE)),
         )
 
-    def _sample(self, side: int, parts: int) -> list[bytes]:
-        s = self.settings
-        if parts < 2 or not any(p.side == side for p in self.plan.pieces):
+    def _sample(self) -> list[bytes]:
+        s, parts = self.settings, self.plan.ranges
+        if parts < 2 or not self.plan.pieces:
             return []
-        words = [*s.piece_words[side], *s.header_words]
-        ref = self._task(self.stages.sample).remote(list(s.inputs[side]), parts, words)
-        return self._await("sample", [ref], lambda s: sum(map(len, s)))[0]
+        words = [*s.piece_words[0], *s.header_words]
+        ref = self._task(self.stages.sample).remote(list(s.inputs[0]), parts, words)
+        return self._await("sample", [ref])[0]
 
-    def _map(self, work: Sequence[Any]) -> tuple[list[list[Any]], list[Blocks]]:
-        """work: of each side.  Blocks of each piece, and what map did."""
+    def _map(self, work: Work) -> tuple[list[list[Any]], list[Done]]:
+        """Blocks of each piece, and what map did."""
         parts, nodes = len(self.plan.slices), self.plan.machine.nodes
-        blocks, done = [], []
-        for number, group in enumerate(self.plan.groups):
-            node = nodes[number % len(nodes)] if self.plan.group > 1 else None
-            task = self._task(self.stages.map_piece, node, num_returns=parts + 1)
-            for piece in group:
-                *made, told = task.remote(piece, work[piece.side])
-                blocks.append(made)
-                done.append(told)
-        return blocks, self._await("map", done, lambda m: m.given.bytes)
+        blocks, told, shared = [], [], ray.put(work)
+        for number, piece in enumerate(self.plan.pieces):
+            group = self.plan.group
+            node = nodes[number // group % len(nodes)] if group > 1 else None
+            task = self._task(self.stages.map_piece, node, parts + 1)
+            *made, done = task.remote(piece, shared)
+            blocks.append(made)
+            told.append(done)
+        return blocks, self._await("map", told)
 
-    def _merge(
-        self, blocks: list[list[Any]], work: Any
-    ) -> tuple[list[list[Any]], list[Blocks], list[list[int]]]:
-        """Merges the slices of each group on its node: blocks and sizes for each range."""
+    def _merge(self, blocks: list[list[Any]], work: Any) -> tuple[list[list[Any]], list[Done]]:
+        """Merges the slices of each group on its node: blocks for each range."""
         groups, told, size = [], [], self.plan.group
-        nodes, slices = self.plan.machine.nodes, self.plan.slices
+        nodes = self.plan.machine.nodes
         for number in range(0, len(blocks), size):
             made, node = [], nodes[number // size % len(nodes)]
-            for i, (first, last) in enumerate(slices):
-                task = self._task(self.stages.merge_blocks, node, num_returns=last - first + 1)
+            for i, (first, last) in enumerate(self.plan.slices):
+                task = self._task(self.stages.merge_blocks, node, last - first + 1)
                 own = [b[i] for b in blocks[number : number + size]]
-                *out, tally = task.remote(work, first, last, *own)
+                *out, done = task.remote(work, first, last, *own)
                 made += out
-                told.append(tally)
+                told.append(done)
             groups.append(made)
         blocks.clear()
-        merged = self._await("merge", told, lambda t: t.given.bytes)
-        each = len(slices)
-        sizes = [
-            [n for m in merged[i : i + each] for n in m.sizes] for i in range(0, len(merged), each)
-        ]
-        return groups, merged, sizes
+        return groups, self._await("merge", told)
 
     def _reduce(
         self, blocks: list[list[Any]], sizes: Sequence[Sequence[int]], work: Any
-    ) -> list[Reduced]:
+    ) -> list[Done]:
         """sizes: of each block; a range with too many bytes is merged in files."""
         small, large = self._task(self.stages.reduce_range), self._task(self.stages.reduce_in_files)
-        limit = max(1, min(self.plan.memory_bytes // 2, self.plan.range_bytes // 4))
         refs = []
         for r in range(self.plan.ranges):
-            own, bytes_ = [b[r] for b in blocks], [s[r] for s in sizes]
-            if self.settings.external or sum(bytes_) > self.plan.range_bytes:
-                refs.append((sum(bytes_), large.remote(r, work, own, bytes_, limit)))
+            own = [b[r] for b in blocks]
+            if self.settings.external or sum(s[r] for s in sizes) > self.plan.range_bytes:
+                refs.append(large.remote(r, work, own))
             else:
-                refs.append((sum(bytes_), small.remote(r, work, *own)))
+                refs.append(small.remote(r, work, *own))
         blocks.clear()
-        return self._await("reduce", [ref for _, ref in refs], lambda r: r.given.bytes)
+        return self._await("reduce", refs)
 
-    def _sort(self, folder: Folder) -> None:
-        splitters = self._sample(0, self.plan.ranges)
-        self.plan = dataclasses.replace(self.plan, ranges=len(splitters) + 1)
-        work = self._work(folder, splitters)
-        coarse = [splitters[first - 1] for first, _ in self.plan.slices[1:]]
-        shared = ray.put(work)
-        blocks, mapped = self._map([ray.put(dataclasses.replace(work, splitters=tuple(coarse)))])
-        sizes: Sequence[Sequence[int]] = [m.sizes for m in mapped]
-        merged: list[Blocks] = []
+    def _sort(self, folder: str) -> dict[str, Any]:
+        splitters = self._sample()
+        self.plan = replace(self.plan, ranges=len(splitters) + 1)
+        work, slices = self._work(folder, splitters), self.plan.slices
+        coarse = tuple(splitters[first - 1] for first, _ in slices[1:])
+        blocks, mapped = self._map(replace(work, splitters=coarse))
+        last, sizes, shared = mapped, [m.sizes for m in mapped], ray.put(work)
         if self.plan.group > 1:
-            blocks, merged, sizes = self._merge(blocks, shared)
+            blocks, last = self._merge(blocks, shared)
+            _same("merge", given_by(mapped), read_by(last))
+            each = len(slices)
+            sizes = [
+                [n for m in last[i : i + each] for n in m.sizes] for i in range(0, len(last), each)
+            ]
         reduced = self._reduce(blocks, sizes, shared)
-        self._prove(mapped, merged, reduced)
-
-    def _splitters_of_both(self) -> list[list[bytes]]:
-        """Splitters of each side, each of which has its share of them; all in both forms."""
-        keys, wanted = self.settings.keys, self.plan.ranges - 1
-        share = [sum(p.hi - p.lo for p in self.plan.pieces if p.side == side) for side in (0, 1)]
-        left = round(wanted * share[0] / max(1, sum(share)))
-        own = [self._sample(0, left + 1), self._sample(1, wanted - left + 1)]
-        both = own[0] + [keys.carried(r, 1, 0) for r in own[1]]
-        both.sort(key=functools.cmp_to_key(self.options[0].compare))
-        return [both, [keys.carried(r, 0, 1) for r in both]]
-
-    def _join(self, folder: Folder) -> None:
-        splitters = self._splitters_of_both()
-        self.plan = dataclasses.replace(self.plan, ranges=len(splitters[0]) + 1)
-        work = [self._work(folder, splitters[side], side) for side in (0, 1)]
-        blocks, mapped = self._map([ray.put(w) for w in work])
-        side_of = [[i for i, p in enumerate(self.plan.pieces) if p.side == s] for s in (0, 1)]
-        task = self._task(self.stages.join_range)
-        words = [tuple(w) for w in self.settings.piece_words]
-        refs = []
-        for r in range(self.plan.ranges):
-            sizes = [sum(mapped[i].sizes[r] for i in pieces) for pieces in side_of]
-            sides = list(map(Side, words, self.plan.headers, map(len, side_of), sizes))
-            own = [blocks[i][r] for pieces in side_of for i in pieces]
-            if sum(sizes) > self.plan.range_bytes:
-                own = [[ref] for ref in own]
-            refs.append(task.remote(r, work[0], sides, *own))
-        blocks.clear()
-        joined = self._await("join", refs, lambda j: j.given.bytes)
-        for side in (0, 1):
-            given = total(mapped[i].given for i in side_of[side])
-            _same(f"join, file {side + 1}", given, total(j.read[side] for j in joined))
-        read = total(m.read for m in mapped)
-        self.report["result"] = {
-            "input_records": read.records,
-            "input_bytes": self.plan.input_bytes,
-            "records": sum(j.records for j in joined),
-            "output_bytes": sum(j.bytes for j in joined),
-        }
-
-    def _prove(
-        self, mapped: Sequence[Blocks], merged: Sequence[Blocks], reduced: Sequence[Reduced]
-    ) -> None:
-        """What each stage gave, the next one read; what was not given on, -u dropped."""
-        given = total(m.given for m in mapped)
-        if merged:
-            _same("merge", given, total(m.read for m in merged))
-            given = total(m.given for m in merged)
-        _same("reduce", given, total(r.read for r in reduced))
-        result = total(r.given for r in reduced)
+        _same("reduce", given_by(last), read_by(reduced))
+        result = given_by(reduced)
+        # What is not given on, -u has dropped.
         if not self.options[0].info.unique and not self.settings.external:
-            _same("the result", total(m.read for m in mapped), result)
-        read = total(m.read for m in mapped)
-        self.report["result"] = {
-            "input_records": read.records,
-            "input_bytes": self.plan.input_bytes,
-            "records": result.records,
+            _same("the result", read_by(mapped), result)
+        return {
+            **self._result(read_by(mapped), reduced),
             "hash": f"{result.sum:016x}",
-            "output_bytes": sum(r.bytes for r in reduced),
             "ranges_in_files": sum(r.external for r in reduced),
         }
 
-    def _report(self) -> dict[str, Any]:
+    def _join(self, folder: str) -> dict[str, Any]:
+        if self.plan.whole is not None:
+            return self._join_whole(folder, self.plan.whole)
+        work = self._work(folder)
+        blocks, mapped = self._map(work)
+        lefts = sum(p.side == 0 for p in self.plan.pieces)  # which come first
+        by_side = mapped[:lefts], mapped[lefts:]
+        task, shared, refs = self._task(self.stages.join_range), ray.put(work), []
+        for r in range(self.plan.ranges):
+            sizes = [sum(m.sizes[r] for m in of_side) for of_side in by_side]
+            own = [b[r] for b in blocks]
+            if sum(sizes) > self.plan.range_bytes:
+                refs.append(task.remote(r, shared, sizes, 1, own[:lefts], own[lefts:]))
+            else:
+                refs.append(task.remote(r, shared, sizes, lefts, *own))
+        blocks.clear()
+        joined = self._await("join", refs)
+        for side, of_side in enumerate(by_side):
+            _same(f"join, file {side + 1}", given_by(of_side), read_by(joined, side))
+        return self._result(read_by(mapped), joined)
+
+    def _join_whole(self, folder: str, whole: int) -> dict[str, Any]:
+        """Each task joins a share of one side with all of the other: nothing is moved."""
+        task, shared = self._task(self.stages.join_range), ray.put(self._work(folder))
+        sides = [[p for p in self.plan.pieces if p.side == side] for side in (0, 1)]
+        bytes_ = [sum(p.hi - p.lo for p in pieces) for pieces in sides]
+        shares: list[list[Piece]] = [[] for _ in range(self.plan.ranges)]
+        at = 0
+        for piece in sides[1 - whole]:
+            shares[at * len(shares) // bytes_[1 - whole]].append(piece)
+            at += piece.hi - piece.lo
+        refs = []
+        for r, share in enumerate(shares):
+            own = (share, sides[1]) if whole else (sides[0], share)
+            sizes = [sum(p.hi - p.lo for p in pieces) for pieces in own]
+            refs.append(task.remote(r, shared, sizes, 1, *own))
+        joined, read = self._await("join", refs), [Tally(), Tally()]
+        read[1 - whole], read[whole] = read_by(joined, 1 - whole), joined[0].read[whole]
+        for of_task in joined:
+            _same(f"join, file {whole + 1}", read[whole], of_task.read[whole])
+        for side, paths in enumerate(self.settings.inputs):
+            # The last record of a file may lack its terminator, and gets one.
+            if not 0 <= read[side].bytes - bytes_[side] <= len(paths):
+                raise SpindleError(
+                    EBALANCE,
+                    f"records were lost or duplicated before join, file {side + 1}: "
+                    f"{bytes_[side]} bytes given, {read[side].bytes} found",
+                )
+        return self._result(read[0] + read[1], joined)
+
+    def _result(self, read: Tally, last: Sequence[Done]) -> dict[str, Any]:
+        return {
+            "input_records": read.records,
+            "input_bytes": self.plan.input_bytes,
+            "records": given_by(last).records,
+            "output_bytes": sum(sum(done.sizes) for done in last),
+        }
+
+    def _report(self, result: dict[str, Any]) -> dict[str, Any]:
         p, m = self.plan, self.plan.machine
         return {
             "schema": "spindle.ray/1",
@@ -361,15 +350,19 @@ class Job:
                 "ranges": p.ranges,
                 "group": p.group,
             },
-            **self.report,
+            "result": result,
             "moved_bytes": sum(s["bytes"] for s in self._stages if s["stage"] in ("map", "merge")),
             "elapsed_s": time.monotonic() - self._began,
             "stages": self._stages,
         }
 
 
-def total(tallies: Iterable[Tally]) -> Tally:
-    return sum(tallies, Tally())
+def given_by(done: Iterable[Done]) -> Tally:
+    return sum((d.given for d in done), Tally())
+
+
+def read_by(done: Iterable[Done], side: int = 0) -> Tally:
+    return sum((d.read[side] for d in done), Tally())
 
 
 def _same(stage: str, given: Tally, found: Tally) -> None:

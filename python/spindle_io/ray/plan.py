@@ -29,6 +29,12 @@ BLOCKS = 1_000_000
 STORE_SHARE = 1.5
 #: A range with so much more is merged in files.
 UNEVEN = 1.25
+#: Of the memory of a task: a side of a join that every task can read as a whole, ...
+WHOLE_SHARE = 0.75
+#: ... what it reads at once of a file, ...
+WHOLE_PIECE = 8 << 20
+#: ... and its share of the other side, in the same unit: reading the whole one is then little.
+WHOLE_ROUND = 16
 LINE, CSV, FIXED = range(3)
 
 
@@ -53,10 +59,6 @@ class Machine:
     store_bytes: int  #: the object stores of all nodes
     store_of_node: int  #: the smallest where tasks run
 
-    @property
-    def tasks_of_node(self) -> int:
-        return max(1, self.cpus // max(1, len(self.nodes)))
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -67,12 +69,11 @@ class Plan:
     range_bytes: int  #: a range with more is merged in files
     machine: Machine
     headers: tuple[bytes, ...] = ()  #: of each side
-    input_bytes: int = 0
+    whole: int | None = None  #: the side of a join that every task reads as a whole
 
     @property
-    def groups(self) -> list[tuple[Piece, ...]]:
-        g = self.group
-        return [self.pieces[i : i + g] for i in range(0, len(self.pieces), g)]
+    def input_bytes(self) -> int:
+        return sum(p.hi - p.lo for p in self.pieces)
 
     @property
     def total_memory_bytes(self) -> int:
@@ -86,71 +87,66 @@ class Plan:
         ends = [i * self.ranges // n for i in range(n + 1)]
         return list(zip(ends, ends[1:]))
 
-    def lines(self) -> list[str]:
-        m = self.machine
-        blocks = len(self.pieces) * self.ranges
-        block = self.input_bytes // max(1, blocks)
-        merged = len(self.groups) * self.ranges
-        return [
+    def __str__(self) -> str:
+        m, bytes_, blocks = self.machine, self.input_bytes, len(self.pieces) * self.ranges
+        lines = [
             f"nodes {len(m.nodes)}, tasks at once {m.cpus}, memory {m.cpus} x "
             f"{size(self.memory_bytes)} + object store {size(m.store_bytes)} = "
             f"{size(self.total_memory_bytes)}",
-            f"input {size(self.input_bytes)} in {len(self.pieces)} pieces, {self.ranges} ranges of"
-            f" about {size(self.input_bytes // self.ranges)}",
-            f"blocks {blocks} of about {size(block)}"
-            + (f", merged on their nodes into {merged}" if self.group > 1 else ""),
-            f"a range above {size(self.range_bytes)} is merged in files",
+            f"input {size(bytes_)} in {len(self.pieces)} pieces, {self.ranges} ranges of about "
+            f"{size(bytes_ / self.ranges)}",
         ]
+        if self.whole is not None:
+            lines.append(f"each task reads all of side {self.whole + 1}, and a share of the other")
+        else:
+            merged = math.ceil(len(self.pieces) / self.group) * self.ranges
+            lines += [
+                f"blocks {blocks} of about {size(bytes_ / max(1, blocks))}"
+                + (f", merged on their nodes into {merged}" if self.group > 1 else ""),
+                f"a range above {size(self.range_bytes)} is merged in files",
+            ]
+        return "\n".join(lines)
 
 
 def size(n: float) -> str:
     """Bytes for people, in powers of 1024."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if n < 1024 or unit == "GiB":
-            return f"{n:.0f} {unit}" if unit == "B" else f"{n:.1f} {unit}"
-        n /= 1024
-    return ""
+    power = min(max(int(n).bit_length() - 1, 0) // 10, 3)
+    return f"{n / 1024**power:.{1 if power else 0}f} {('B', 'KiB', 'MiB', 'GiB')[power]}"
 
 
-def header_bytes(path: str, options: Options) -> bytes:
+def header_of(path: str, options: Options) -> bytes:
     """The records of a file that are its header."""
-    records, data, wanted = options.info.header_records, b"", 1 << 16
+    records, data = options.info.header_records, b""
     with open(path, "rb") as f:
         while records:
-            more = f.read(wanted)
+            more = f.read(1 << 16)
             data += more
             n = options.head(data, records)
             if n < len(data) or not more:
                 return data[:n]
-            wanted *= 2
-    return b""
+    return data
 
 
 def pieces_of(inputs: Sequence[str], options: Options, piece_bytes: int, side: int = 0):
     """The pieces of files, and the header that these begin with."""
-    pieces, header = [], b""
+    pieces, header, fixed = [], b"", options.info.fixed_bytes
     for i, path in enumerate(inputs):
         length, base = os.stat(path).st_size, 0
         if i == 0 or not options.info.header_first:
-            own = header_bytes(path, options)
+            own = header_of(path, options)
             if i and own != header:
                 raise ValueError(f"{path}: its header differs from that of {inputs[0]}")
             header, base = own, len(own)
-        pieces += _cut(path, base, length, options, piece_bytes, side)
+        if fixed and (length - base) % fixed:
+            raise ValueError(f"{path}: length is not a multiple of the record size {fixed}")
+        step = max(piece_bytes - piece_bytes % fixed, fixed) if fixed else piece_bytes
+        # Where a record of CSV begins can only be told from the beginning of the file.
+        step = max(length, 1) if options.info.kind == CSV else step
+        pieces += [
+            Piece(path, base, lo, min(lo + step, length), length, side)
+            for lo in range(base, length, step)
+        ]
     return pieces, header
-
-
-def _cut(path: str, base: int, length: int, options: Options, piece_bytes: int, side: int):
-    fixed = options.info.fixed_bytes
-    if fixed and (length - base) % fixed:
-        raise ValueError(f"{path}: length is not a multiple of the record size {fixed}")
-    step = piece_bytes - piece_bytes % fixed if fixed else piece_bytes
-    # Where a record of CSV begins can only be told from the beginning of the file.
-    step = length if options.info.kind == CSV else max(step, fixed, 1)
-    return [
-        Piece(path, base, lo, min(lo + step, length), length, side)
-        for lo in range(base, length, max(step, 1))
-    ]
 
 
 def make(
@@ -158,35 +154,49 @@ def make(
     ranges: int,
     memory: int,
     machine: Machine,
-    group: int | None = None,
+    group: int = 0,
+    divides: Sequence[bool] = (),
 ) -> Plan:
-    """The plan for the inputs of one sort, or of both sides of a join."""
-    piece_bytes, pieces, headers = max(memory // PIECE_SHARE, 1), [], []
-    for side, (inputs, options) in enumerate(sides):
-        more, header = pieces_of(inputs, options, piece_bytes, side)
-        pieces += more
-        headers.append(header)
-    total = sum(p.hi - p.lo for p in pieces)
-    most = max(machine.store_of_node / STORE_SHARE / machine.tasks_of_node, 1)
-    if not ranges:
-        rounds = max(2, math.ceil(total / most / machine.cpus))
-        ranges = rounds * machine.cpus
+    """The plan for the inputs of one sort, or of both sides of a join, which may be divided."""
+    whole = whole_side([inputs for inputs, _ in sides], divides, memory, machine.cpus)
+    piece_bytes = max(memory // PIECE_SHARE, 1)
+    if whole is not None:
+        piece_bytes = min(piece_bytes, WHOLE_PIECE)
+    cut = [pieces_of(*inputs, piece_bytes, side) for side, inputs in enumerate(sides)]
+    pieces = [p for of_side, _ in cut for p in of_side]
+    tasks_of_node = max(1, machine.cpus // max(1, len(machine.nodes)))
+    most = max(machine.store_of_node / STORE_SHARE / tasks_of_node, 1)
+    least, share = (2, most) if whole is None else (1, WHOLE_ROUND * memory)
+    rounds = math.ceil(sum(p.hi - p.lo for p in pieces) / share / machine.cpus)
+    ranges = ranges or max(least, rounds) * machine.cpus
     return Plan(
         pieces=tuple(pieces),
         ranges=ranges,
-        group=group if group else group_of(len(pieces), ranges, piece_bytes, len(sides)),
+        group=1 if len(sides) > 1 else group or group_of(len(pieces), ranges, piece_bytes),
         memory_bytes=memory,
         range_bytes=math.ceil(UNEVEN * most),
         machine=machine,
-        headers=tuple(headers),
-        input_bytes=total,
+        headers=tuple(header for _, header in cut),
+        whole=whole,
     )
 
 
-def group_of(pieces: int, ranges: int, piece_bytes: int, sides: int = 1) -> int:
+def whole_side(
+    sides: Sequence[Sequence[str]], divides: Sequence[bool], memory: int, cpus: int
+) -> int | None:
+    """The smaller side of a join if reading it in every task is less than moving both."""
+    if not any(divides):
+        return None
+    bytes_ = [sum(map(os.path.getsize, paths)) for paths in sides]
+    small = bytes_.index(min(bytes_))
+    fits = bytes_[small] <= min(WHOLE_SHARE * memory, bytes_[1 - small] / cpus)
+    return small if fits and divides[1 - small] else None
+
+
+def group_of(pieces: int, ranges: int, piece_bytes: int) -> int:
     """Maps to merge on a node, so that blocks are large enough; 1 where that does not pay."""
     few = pieces <= FAN_IN or (piece_bytes // ranges >= BLOCK_BYTES and pieces * ranges <= BLOCKS)
-    if sides > 1 or few:
+    if few:
         return 1
     large = math.ceil(BLOCK_BYTES * ranges / piece_bytes)
     return max(2, min(max(large, math.isqrt(ranges)), ranges, pieces // 2))

@@ -4,16 +4,14 @@ a name of its own until it is complete: Ray may run it again, elsewhere, at any 
 
 from __future__ import annotations
 
+import collections
 import contextlib
-import fcntl
 import locale
 import mmap
 import os
-import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pickle import PickleBuffer
 from typing import Any, NamedTuple
@@ -29,67 +27,63 @@ from .plan import CSV, FIXED, Piece
 
 #: Beyond the end of a piece its last record is looked for within so much at first.
 REACH = 1 << 16
-PIPE = 1 << 20
 
 
-class Blocks(NamedTuple):
-    """What map or merge has done: its input, what it gave, and the bytes of each block."""
+class Done(NamedTuple):
+    """What a task took in, of each side, and gave: blocks, or a part."""
 
-    read: Tally
+    read: tuple[Tally, ...]
     given: Tally
-    sizes: tuple[int, ...]
-
-
-class Reduced(NamedTuple):
-    read: Tally
-    given: Tally
-    bytes: int  #: of the part's file
-    external: bool
+    sizes: tuple[int, ...]  #: bytes of the blocks, or of the part's file
+    external: bool = False
 
 
 @dataclass(frozen=True)
 class Work:
     """What all tasks of a run share."""
 
-    piece_words: tuple[str, ...]  #: options of map and merge, which keep all records of a group
-    result_words: tuple[str, ...]  #: options of the result
-    splitters: tuple[bytes, ...]
+    joins: bool
+    piece_words: tuple[tuple[str, ...], ...]  #: options of each side's pieces
+    result_words: tuple[str, ...]
+    ranges: int
+    splitters: tuple[bytes, ...]  #: of a sort
     memory_bytes: int
     folder: str
-    header: bytes
+    headers: tuple[bytes, ...]  #: of each side
     tmpdir: str | None
     locales: tuple[tuple[int, str], ...]  #: categories and names, those of the driver
-    ordered: bool = True  #: map sorts; else it only partitions
 
-    def options(self, words: Sequence[str], share: int = 1) -> Options:
+    def options(self, words: Sequence[str], kind: Any = Options, share: int = 1) -> Any:
         """With a share of the task's memory, one thread, and the driver's locale."""
         for category, name in self.locales:
             if locale.setlocale(category) != name:
                 locale.setlocale(category, name)
-        own = ["-S", f"{self.memory_bytes // share}b", "--parallel", "1"]
-        return Options([*words, *own])
+        tmpdir = ["-T", self.tmpdir] if self.tmpdir else []
+        return kind([*words, *tmpdir, "-S", f"{self.memory_bytes // share}b", "--parallel", "1"])
 
-    def join_options(self) -> JoinOptions:
-        self.options(())
-        own = ["-S", f"{self.memory_bytes}b", "--parallel", "1"]
-        return JoinOptions([*self.result_words, *own])
+    def pieces(self, side: int = 0, share: int = 1) -> Options:
+        """Options of map and merge, which keep all records of a group."""
+        return self.options(self.piece_words[side], share=share)
 
 
 def sample(inputs: Sequence[str], parts: int, words: Sequence[str]) -> list[bytes]:
     return spindle_io.splitters(inputs, parts, words)
 
 
-def read_piece(piece: Piece, options: Options) -> memoryview:
-    """The records that begin in the piece."""
+def read_piece(piece: Piece, options: Options, name: str = "input") -> memoryview:
+    """The records that begin in the piece, all whole, in the memory of that name."""
     whole = options.info.kind == FIXED or (piece.lo, piece.hi) == (piece.base, piece.size)
     lo = piece.lo - (not whole and piece.lo > piece.base)
     eol, reach = bytes([options.info.eol]), 0 if whole else REACH
     with open(piece.path, "rb", buffering=0) as f:
         if os.fstat(f.fileno()).st_size != piece.size:
             raise SpindleError(EFORMAT, "has changed since the run began", piece.path)
+        large = piece.hi - lo > options.info.memory_bytes  # a file of CSV
+        if large and os.pread(f.fileno(), 1, piece.hi - 1) == eol:
+            return memoryview(mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ))[lo:]
         while True:
             end = min(piece.hi + reach, piece.size)
-            memory, first, last = files.read(f.fileno(), lo, end)
+            memory, first, last = files.read(f.fileno(), lo, end, name)
             if last - first < end - lo:
                 raise SpindleError(EFORMAT, "became shorter while it was read", piece.path)
             at = first + piece.hi - 1 - lo  # the piece's last byte
@@ -99,269 +93,164 @@ def read_piece(piece: Piece, options: Options) -> memoryview:
                     return memoryview(b"")
             found = memory.find(eol, at, last) + 1
             if whole or found or end == piece.size:
-                return memoryview(memory)[first : last if whole else found or last]
+                break
             reach *= 16
-
-
-def _spilled(piece: Piece, work: Work, options: Options) -> Iterator[memoryview]:
-    """A piece that does not fit, such as a file of CSV, sorted in a file that is mapped."""
-    with tempfile.TemporaryDirectory(prefix="spindle-ray-", dir=work.tmpdir) as folder:
-        path, out = os.path.join(folder, "piece"), os.path.join(folder, "sorted")
-        with open(piece.path, "rb") as f, open(path, "wb") as to:
-            f.seek(piece.lo)
-            while block := f.read(1 << 20):
-                to.write(block)
-        spindle_io.sort_file(path, out, options)
-        os.unlink(path)
-        with open(out, "rb") as f, mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as m:
-            view = memoryview(m)
-            yield view
-            view.release()
+    last = last if whole else found or last
+    if options.info.kind != FIXED and memory[last - 1 : last] != eol:
+        memory[last : last + 1] = eol
+        last += 1
+    return memoryview(memory)[first:last]
 
 
 def map_piece(piece: Piece, work: Work) -> Any:
-    """Sorts a piece, or not, and cuts it: a block for each range, then Blocks."""
-    options = work.options(work.piece_words, 2)
-    if options.info.kind == CSV and piece.hi - piece.lo > work.memory_bytes // 3:
-        with contextlib.contextmanager(_spilled)(piece, work, options) as data:
-            t = spindle_io.tally(data, options)
-            offsets = spindle_io.split(data, options, work.splitters)
-            return _blocks(bytearray(data), offsets, t, t)
+    """Cuts a piece, of a sort once it is sorted: a block for each range, then Done."""
+    options, into = work.pieces(piece.side, 2), files.kept("output")
     data = read_piece(piece, options)
     try:
-        if not work.ordered:
-            return _partitioned(data, work, options)
-        done = spindle_io.sort_buffer(data, options, into=files.kept("output"))
+        if work.joins:
+            join = work.options(work.result_words, JoinOptions)
+            parted = spindle_io.partition(data, join, piece.side, work.ranges, into=into)
+            return _blocks(parted.data, parted.offsets, parted.tally, parted.tally)
+        done = spindle_io.sort_buffer(data, options, into=into)
     except SpindleError as e:
         raise SpindleError(e.code, e.text, e.path or piece.path, e.offset) from None
-    if done.read.bytes - len(data) not in (0, 1):
+    if done.read.bytes != len(data):
         raise SpindleError(EBALANCE, "records were lost or duplicated in map", piece.path, piece.lo)
     offsets = spindle_io.split(done.data, options, work.splitters)
     return _blocks(done.data, offsets, done.read, done.given)
-
-
-def _partitioned(data: Any, work: Work, options: Options) -> Any:
-    """The same without sorting."""
-    if options.info.kind != FIXED and data and data[-1] != options.info.eol:
-        data = bytes(data) + bytes([options.info.eol])
-    done = spindle_io.partition(data, options, work.splitters, into=files.kept("output"))
-    return _blocks(done.data, done.offsets, done.tally, done.tally)
 
 
 def _blocks(data: Any, offsets: Sequence[int], read: Tally, given: Tally) -> Any:
     """The results of a task: data, cut at the offsets, and what was done."""
     view, cuts = memoryview(data), [0, *offsets, len(data)]
     blocks = [view[a:b] for a, b in zip(cuts, cuts[1:])]
-    return (*map(PickleBuffer, blocks), Blocks(read, given, tuple(map(len, blocks))))
+    return (*map(PickleBuffer, blocks), Done((read,), given, tuple(map(len, blocks))))
 
 
 def merge_blocks(work: Work, first: int, last: int, *slices: Any) -> Any:
-    """Merges slices with the ranges from first up to last: a block for each, then Blocks."""
-    options = work.options(work.piece_words)
+    """Merges slices with the ranges from first up to last: a block for each, then Done."""
+    options = work.pieces()
     with Merge(slices, options) as m:
         data = b"".join(m)
         offsets = spindle_io.split(data, options, work.splitters[first : last - 1])
         return _blocks(data, offsets, *m.tallies())
 
 
-class Part:
-    """The file of a range: written under another name, checked against the splitters."""
-
-    def __init__(self, work: Work, number: int, options: Options | None):
-        files.forget()  # of map: -S is for the part now
-        self.path = os.path.join(work.folder, f"part-{number:05d}")
-        self.temporary = f"{self.path}.{uuid.uuid4().hex}"
-        self._options = options
-        self._first = [work.splitters[number - 1]] if number else []
-        self._last = [work.splitters[number]] if number < len(work.splitters) else []
-        self._header = b"" if number or options is None else work.header
-
-    def check(self, first: Any, last: Any) -> None:
-        """All records of the first and last block lie between the range's splitters."""
-        for block, splitter, want in ((first, self._first, 0), (last, self._last, len(last))):
-            if splitter and spindle_io.split(block, self._options, splitter) != [want]:
-                raise SpindleError(
-                    EBALANCE, "records lie beyond the borders of the range", self.path
-                )
-
-    def write(self, blocks: Iterator[bytes], f: Any) -> None:
-        first, last = None, b""
-        for last in blocks:
-            first = last if first is None else first
-            f.write(last)
-        self.check(first or b"", last)
-
-    @contextlib.contextmanager
-    def open(self) -> Iterator[Any]:
-        try:
-            with files.create(self.temporary) as f:
-                f.write(self._header)
-                yield f
-            os.rename(self.temporary, self.path)
-        except OSError as e:
-            raise SpindleError(-(e.errno or 5), e.strerror or str(e), self.path) from None
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(self.temporary)
+@contextlib.contextmanager
+def _part(work: Work, number: int) -> Iterator[Any]:
+    """The file of a range, under another name until it is complete."""
+    files.forget()  # of map: -S is for the part now
+    path = _path(work, number)
+    temporary = f"{path}.{uuid.uuid4().hex}"
+    try:
+        with files.create(temporary) as f:
+            yield f
+        os.rename(temporary, path)
+    except OSError as e:
+        e.filename = e.filename or path
+        raise
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
 
 
-def reduce_range(number: int, work: Work, *blocks: Any) -> Reduced:
-    """Merges the blocks of a range into its part of the result."""
-    options = work.options(work.result_words)
-    part = Part(work, number, options)
-    with part.open() as f, Merge(blocks, options) as m:
-        part.write(iter(m), f)
-        read, given = m.tallies()
-    return Reduced(read, given, os.stat(part.path).st_size, False)
+def _path(work: Work, number: int) -> str:
+    return os.path.join(work.folder, f"part-{number:05d}")
 
 
-def _runs(refs: Sequence[Any], sizes: Sequence[int], limit: int) -> Iterator[list[Any]]:
-    """Neighbouring blocks that fit into the limit together, fetched."""
-    some, bytes_ = [], 0
-    for ref, n in zip(refs, sizes):
-        if some and bytes_ + n > limit:
-            yield ray.get(some)
-            some, bytes_ = [], 0
-        some.append(ref)
-        bytes_ += n
-    if some:
-        yield ray.get(some)
-
-
-def merge_in_files(
-    refs: Sequence[Any], sizes: Sequence[int], work: Work, limit: int, folder: str
-) -> tuple[list[str], Tally]:
-    """Blocks, a few at a time, merged into files of the folder, in their order."""
-    paths, total, options = [], Tally(), work.options(work.piece_words)
-    for blocks in _runs(refs, sizes, limit):
-        paths.append(os.path.join(folder, str(len(paths))))
-        with open(paths[-1], "wb") as f, Merge(blocks, options) as m:
-            for block in m:
-                f.write(block)
-            total += m.tallies()[0]
-    return paths, total
-
-
-def reduce_in_files(
-    number: int, work: Work, refs: Sequence[Any], sizes: Sequence[int], limit: int
-) -> Reduced:
-    """The same of a range that is too large for the object store, or whose groups are counted."""
-    options = work.options(work.result_words)
-    part = Part(work, number, options)
-    with (
-        tempfile.TemporaryDirectory(prefix="spindle-ray-", dir=work.tmpdir) as folder,
-        part.open() as f,
+def check_borders(work: Work, number: int, options: Options, first: Any, last: Any) -> None:
+    """All records of the first and last block of a range lie between its splitters."""
+    for block, splitter, want in (
+        (first, work.splitters[number - 1 : number] if number else (), 0),
+        (last, work.splitters[number : number + 1], len(last)),
     ):
-        paths, read = merge_in_files(refs, sizes, work, limit, folder)
-        if not paths:
-            return Reduced(read, read, 0, True)
-        result = os.path.join(folder, "result")
-        spindle_io.sort_file(paths, result, options, merge=True)
-        for path in paths:
-            os.unlink(path)
-        given = read if options.info.count else _checked(result, part, options)
-        with open(result, "rb") as made:
-            shutil.copyfileobj(made, f, 1 << 20)
-    return Reduced(read, given, os.stat(part.path).st_size, True)
+        if splitter and spindle_io.split(block, options, splitter) != [want]:
+            path = _path(work, number)
+            raise SpindleError(EBALANCE, "records lie beyond the borders of the range", path)
 
 
-def _checked(path: str, part: Part, options: Options) -> Tally:
-    """The tally of a file that is the result of a range, whose borders are checked."""
+def reduce_range(number: int, work: Work, *blocks: Any) -> Done:
+    """Merges the blocks of a range into its part of the result."""
+    options, first, last = work.options(work.result_words), b"", b""
+    with _part(work, number) as f, Merge(blocks, options) as m:
+        f.write(b"" if number else work.headers[0])
+        for last in m:
+            first = first or last
+            f.write(last)
+        check_borders(work, number, options, first, last)
+        read, given = m.tallies()
+    return _done(work, number, (read,), given)
+
+
+def _done(work: Work, number: int, read: tuple[Tally, ...], given: Tally, external=False) -> Done:
+    return Done(read, given, (os.path.getsize(_path(work, number)),), external)
+
+
+@contextlib.contextmanager
+def _mapped(path: str) -> Iterator[memoryview]:
     with (
         open(path, "rb") as f,
         mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as m,
         memoryview(m) as view,
     ):
-        part.check(view, view)
-        return spindle_io.tally(view, options)
+        yield view
 
 
-class Side(NamedTuple):
-    """One side of a range of a join."""
+def reduce_in_files(number: int, work: Work, refs: Sequence[Any]) -> Done:
+    """The same of a range that is too large for the object store, or whose groups are counted:
+    each block becomes a file, and these are merged."""
+    options, read, paths = work.options(work.result_words), Tally(), []
+    with tempfile.TemporaryDirectory(prefix="spindle-ray-", dir=work.tmpdir) as folder:
+        for ref in refs:
+            block = ray.get(ref)
+            read += spindle_io.tally(block, options)
+            paths.append(os.path.join(folder, str(len(paths))))
+            with open(paths[-1], "wb") as f:
+                f.write(block)
+        given, result = read, os.path.join(folder, "result")
+        with _part(work, number) as f:
+            f.write(b"" if number else work.headers[0])
+            if read.records:
+                spindle_io.sort_file(paths, result, options, merge=True)
+                for path in paths:
+                    os.unlink(path)
+                with _mapped(result) as view:
+                    if not options.info.count:
+                        check_borders(work, number, options, view, view)
+                        given = spindle_io.tally(view, options)
+                    f.write(view)
+    return _done(work, number, (read,), given, True)
 
-    words: tuple[str, ...]  #: options of the format
-    header: bytes
-    blocks: int
-    bytes: int  #: of the blocks
 
+def join_range(number: int, work: Work, sizes: Sequence[int], lefts: int, *blocks: Any) -> Done:
+    """Joins the blocks of a range, the first of which are of the left side.
 
-class Joined(NamedTuple):
-    read: tuple[Tally, Tally]  #: of both sides
-    records: int  #: of the result
-    bytes: int
-
-    @property
-    def given(self) -> Tally:
-        """As much as was read: what a stage's figures count."""
-        return self.read[0] + self.read[1]
-
-
-def join_range(number: int, work: Work, sides: Sequence[Side], *blocks: Any) -> Joined:
-    """Joins the blocks of a range, first those of the left side.
-
-    A block in a list is a reference, and is fetched when its turn comes.
+    One may be a list, of references or of pieces, each fetched or read when its turn comes.
     """
-    part, options = Part(work, number, None), work.join_options()
-    whole, left = not number or not work.header, sides[0].blocks
-    with (
-        tempfile.TemporaryDirectory(prefix="spindle-ray-", dir=work.tmpdir) as folder,
-        ThreadPoolExecutor(2) as pool,
-    ):
-        result = part.temporary if whole else os.path.join(folder, "result")
-        pipes = [os.pipe() for _ in sides]
-        fed = [
-            pool.submit(_feed, to, *side)
-            for (_, to), *side in zip(pipes, sides, (blocks[:left], blocks[left:]))
-        ]
-        try:
-            report = spindle_io.join_files(
-                *(f"/proc/self/fd/{pipe}" for pipe, _ in pipes),
-                result,
-                options,
-                sizes=[len(side.header) + side.bytes for side in sides],
-            )["result"]
-        finally:
-            for pipe, _ in pipes:
-                os.close(pipe)
-        read = (fed[0].result(), fed[1].result())
-        if whole:
-            os.rename(result, part.path)
-        else:
-            with part.open() as f, open(result, "rb") as made:
-                _skip_header(made, work)
-                shutil.copyfileobj(made, f, 1 << 20)
-    return Joined(read, report["output_records"], os.stat(part.path).st_size)
+    files.forget()
+    read, path = [Tally(), Tally()], _path(work, number)
 
-
-def _feed(to: int, side: Side, blocks: Sequence[Any]) -> Tally:
-    """Writes the header and the blocks of a side to a pipe, and counts their records."""
-    read, options = Tally(), Options(side.words)
-    with open(to, "wb", buffering=0) as f:
-        fcntl.fcntl(f, fcntl.F_SETPIPE_SZ, PIPE)
-        wanted = _put(f, side.header)
+    def records(side: int, blocks: Sequence[Any]) -> Iterator[Any]:
+        options = work.pieces(side, 4)
+        yield work.headers[side]
         for block in blocks:
-            data = ray.get(block[0]) if isinstance(block, list) else block
-            read += spindle_io.tally(data, options)
-            wanted = wanted and _put(f, data)
-    return read
+            for data in block if isinstance(block, list) else [block]:
+                if isinstance(data, Piece):
+                    data = read_piece(data, options, f"side {side}")
+                elif isinstance(data, ray.ObjectRef):
+                    data = ray.get(data)
+                read[side] += spindle_io.tally(data, options)
+                yield data
 
-
-def _put(f: Any, data: Any) -> bool:
-    """False: nobody reads any more."""
-    left = memoryview(data)
-    with contextlib.suppress(BrokenPipeError):
-        while left:
-            left = left[f.write(left) :]
-    return not left
-
-
-def _skip_header(made: Any, work: Work) -> None:
-    """Only the first part keeps the header of the result."""
-    options, data = Options([*work.piece_words]), b""
-    while True:
-        more = made.read(1 << 16)
-        data += more
-        n = options.head(data, 1)
-        if n < len(data) or not more:
-            made.seek(n)
-            return
+    sides = records(0, blocks[:lefts]), records(1, blocks[lefts:])
+    options = work.options(work.result_words, JoinOptions)
+    with tempfile.TemporaryDirectory(prefix="spindle-ray-", dir=work.tmpdir) as folder:
+        headed = number and work.headers[0]  # only the first part keeps it
+        result = os.path.join(folder, "result") if headed else path
+        report = spindle_io.join_blocks(*sides, result, options, sizes=sizes)["result"]
+        for side in sides:
+            collections.deque(side, maxlen=0)  # what the join had no need of counts too
+        if headed:
+            with _part(work, number) as f, _mapped(result) as view:
+                f.write(view[work.pieces().head(view, 1) :])
+    return _done(work, number, tuple(read), Tally(report["output_records"]))

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records of one file of a join, in memory, distributed by a hash of their keys.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <spindle/buffers.h>
+#include "base/array.h"
+#include "base/err.h"
+#include "base/rng.h"
+#include "base/tally.h"
+#include "join/keying.h"
+#include "join/plan.h"
+
+struct parting {
+	struct sp_join_opts opts;
+	struct sp_recfmt format;
+	struct sp__cut cut;
+	struct sp__keying keying;
+	struct sp__keymem mem;
+	int side;
+	uint64_t seed;
+	uint32_t *part; /* of each record */
+	size_t room, parts;
+	size_t *bytes; /* of each part; then where it goes on */
+	struct sp__tally tally;
+};
+
+static int set_up(struct parting *p, struct sp_errinfo *err)
+{
+	static const size_t first = 0;
+	struct sp_join_opts *o = &p->opts;
+	int rc = o->fixed_bytes[0] ? sp__binary_check(o, err) : 0;
+
+	if (!o->nkeys) {
+		o->nkeys = 1;
+		o->keys[0] = o->keys[1] = &first;
+	}
+	p->format = sp__join_format(o, p->side);
+	/* Not that of the hash by which the parts will be joined. */
+	p->seed = sp__mix64(o->run.seed + 2);
+	sp__join_cut(&p->cut, o);
+	p->bytes = calloc(p->parts, sizeof(*p->bytes));
+	if (!rc && !p->bytes)
+		rc = sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	return rc ? rc : sp__keying_init(&p->keying, &p->cut, o, err);
+}
+
+static void release(struct parting *p)
+{
+	sp__keying_release(&p->keying);
+	sp__keymem_release(&p->mem);
+	free(p->part);
+	free(p->bytes);
+}
+
+/* Finds the part of a record. */
+static int assign(struct parting *p, const char *rec, size_t bytes)
+{
+	size_t n = p->tally.records, part;
+	struct sp__slice key;
+
+	if (sp__key_find(&p->keying, p->side, rec, bytes - sp__rec_term(&p->format), &p->mem,
+			 &key) < 0 ||
+	    !SP__ARRAY_ROOM(p->part, p->room, n + 1))
+		return -ENOMEM;
+	part = sp__key_hash(key.p, key.n, p->seed) % p->parts;
+	p->part[n] = (uint32_t)part;
+	p->bytes[part] += bytes;
+	sp__tally_add(&p->tally, rec, bytes);
+	return 0;
+}
+
+static int assign_all(struct parting *p, const struct sp_batch *b, struct sp_errinfo *err)
+{
+	const char *at = b->data, *end = at + b->bytes, *next;
+
+	for (; at < end; at = next) {
+		next = sp__rec_end(&p->format, at, (size_t)(end - at));
+		if (!next)
+			return sp__errf(err, SP_EFORMAT, "read", NULL, -1,
+					"the last record is not whole");
+		if (assign(p, at, (size_t)(next - at)) < 0)
+			return sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	}
+	return 0;
+}
+
+/* Copies each record to where its part goes on. */
+static void scatter(struct parting *p, const struct sp_batch *b, char *out)
+{
+	const char *at = b->data, *end = at + b->bytes, *next;
+
+	for (const uint32_t *part = p->part; at < end; at = next, part++) {
+		next = sp__rec_end(&p->format, at, (size_t)(end - at));
+		memcpy(out + p->bytes[*part], at, (size_t)(next - at));
+		p->bytes[*part] += (size_t)(next - at);
+	}
+}
+
+/* Where the parts begin: of all but the first in offsets, too. */
+static void begin_parts(struct parting *p, size_t *offsets)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < p->parts; i++) {
+		size_t bytes = p->bytes[i];
+
+		if (i)
+			offsets[i - 1] = at;
+		p->bytes[i] = at;
+		at += bytes;
+	}
+}
+
+int sp_join_partition(const struct sp_join_opts *opts, int side, const struct sp_batch *buffer,
+		      size_t parts, char *out, size_t *offsets, struct sp_tally *tally,
+		      struct sp_errinfo *err)
+{
+	struct parting p = { .opts = *opts, .side = side, .parts = parts };
+	int rc = set_up(&p, err);
+
+	if (!rc)
+		rc = assign_all(&p, buffer, err);
+	if (!rc) {
+		begin_parts(&p, offsets);
+		scatter(&p, buffer, out);
+		*tally = (struct sp_tally){ p.tally.records, p.tally.bytes, p.tally.sum };
+	}
+	release(&p);
+	return rc;
+}
