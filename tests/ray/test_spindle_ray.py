@@ -478,19 +478,20 @@ class Configuration(Base):
         size = ("--num-cpus=2", f"--object-store-memory={STORE}", "--include-dashboard=false")
         config = f"--system-config={self.command('config')[1]}"
         ray_start = (sys.executable, "-m", "ray.scripts.scripts", "start", *head, *size, config)
-        started = subprocess.Popen(ray_start, stdout=subprocess.DEVNULL)
+        env = {**os.environ, "RAY_AUTH_MODE": "disabled"}  # whatever tokens there are
+        started = subprocess.Popen(ray_start, stdout=subprocess.DEVNULL, env=env)
         try:
-            self.sort_on(port)
+            self.sort_on(port, env)
         finally:
             started.terminate()
             started.wait()
 
-    def sort_on(self, port):
+    def sort_on(self, port, env):
         a, address = self.file("a", lines(9000)), f"127.0.0.1:{port}"
         words = ("sort", "-S1M", "--address", address, "-o", self.out, "--stats", a)
         spindle_ray = (sys.executable, "-m", "spindle_io.ray.cli", *words)
         for _ in range(20):  # until it has started
-            done = subprocess.run(spindle_ray, capture_output=True)
+            done = subprocess.run(spindle_ray, capture_output=True, env=env)
             if not done.returncode:
                 break
             time.sleep(1)
@@ -532,6 +533,19 @@ class Planning(unittest.TestCase):
             (223, (50000, 50000, 2 << 30)),  # large enough, but many
         ):
             self.assertEqual(plan.group_of(*case), want)
+
+    def test_a_side_is_read_by_every_task_where_that_is_less(self):
+        with tempfile.TemporaryDirectory() as folder:
+            sides = [[os.path.join(folder, name)] for name in "ab"]
+            for (path,), n in zip(sides, (1000, 100)):
+                Path(path).write_bytes(bytes(n))
+            both = (True, True)
+            self.assertEqual(plan.whole_side(sides, both, 1000, 10), 1)
+            self.assertEqual(plan.whole_side(sides[::-1], both, 1000, 10), 0)
+            self.assertEqual(plan.whole_side(sides, (True, False), 1000, 10), 1)
+            right = (False, True)
+            for case in ((both, 1000, 11), (both, 130, 10), (right, 1000, 10), ((), 1000, 1)):
+                self.assertIsNone(plan.whole_side(sides, *case), case)
 
     def test_slices_cover_all_ranges(self):
         for ranges in (1, 5, 64):

@@ -158,7 +158,7 @@ def make(
     divides: Sequence[bool] = (),
 ) -> Plan:
     """The plan for the inputs of one sort, or of both sides of a join, which may be divided."""
-    whole = whole_side([inputs for inputs, _ in sides], divides, memory, machine.cpus)
+    whole = whole_side([inputs for inputs, _ in sides], divides, memory, max(machine.cpus, ranges))
     piece_bytes = max(memory // PIECE_SHARE, 1)
     if whole is not None:
         piece_bytes = min(piece_bytes, WHOLE_PIECE)
@@ -182,14 +182,14 @@ def make(
 
 
 def whole_side(
-    sides: Sequence[Sequence[str]], divides: Sequence[bool], memory: int, cpus: int
+    sides: Sequence[Sequence[str]], divides: Sequence[bool], memory: int, tasks: int
 ) -> int | None:
     """The smaller side of a join if reading it in every task is less than moving both."""
     if not any(divides):
         return None
     bytes_ = [sum(map(os.path.getsize, paths)) for paths in sides]
     small = bytes_.index(min(bytes_))
-    fits = bytes_[small] <= min(WHOLE_SHARE * memory, bytes_[1 - small] / cpus)
+    fits = bytes_[small] <= min(WHOLE_SHARE * memory, bytes_[1 - small] / tasks)
     return small if fits and divides[1 - small] else None
 
 
