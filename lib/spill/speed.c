@@ -8,7 +8,8 @@
  * nothing of the device.
  *
  * The reads of a merge come too late to foretell it, so s is measured by a few small ones, two
- * outstanding at a time as by clustering and extended forecasting.
+ * outstanding at a time as by clustering and extended forecasting.  What 4096 bytes take is part of
+ * it: t, in which requests of writes have theirs, may be more than such a read.
  */
 #include <math.h>
 #include "base/minmax.h"
@@ -95,7 +96,6 @@ double sp__spill_seek_s(struct sp__spill *s, struct sp__run *const *runs, size_t
 {
 	uint64_t begin = sp__volume_now_ns(s->opts.device);
 	struct seeks k = { .owner.completed = completed };
-	double each;
 
 	if (!n || s->opts.program || !reaches_device(s->files[runs[0]->file].volume))
 		return -1;
@@ -110,6 +110,5 @@ double sp__spill_seek_s(struct sp__spill *s, struct sp__run *const *runs, size_t
 	}
 	for (unsigned i = 0; i < 2; i++)
 		await(s, &k, i);
-	each = (double)(sp__volume_now_ns(s->opts.device) - begin) * 1e-9 / SEEKS;
-	return k.error ? -1 : fmax(each - SP__SEEK_BYTES * sp__spill_write_s(s), 0);
+	return k.error ? -1 : (double)(sp__volume_now_ns(s->opts.device) - begin) * 1e-9 / SEEKS;
 }
