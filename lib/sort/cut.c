@@ -181,59 +181,63 @@ static bool choose(const struct sp__cuts *c, struct search *s, uint64_t wanted, 
 	return true;
 }
 
-/* The records of a run among which the first one lies that does not precede the key. */
-static struct sp__run_span around(const struct sp__cuts *c, unsigned j, struct key k)
+/* The records of a run among which is the first that does not precede the key; *at: their begin. */
+static struct sp__run_span around(const struct sp__cuts *c, unsigned j, struct key k,
+				  struct sp__cut_at *at)
 {
 	const struct sp__run *run = run_of(c, j);
 	const uint64_t page_bytes = c->sort->plan.page_bytes;
 	uint64_t page = rank(c, j, k), before = page, end = (page + 1) * page_bytes;
 	struct sp__run_span span;
 
-	if (page == run->npages)
+	if (page == run->npages) {
+		*at = (struct sp__cut_at){ run->bytes, run->records };
 		return (struct sp__run_span){ run->bytes, run->bytes };
+	}
 	while (before && run->lastkeys[before - 1].tail == page_bytes)
 		before--;
 	span.from = before ? before * page_bytes - run->lastkeys[before - 1].tail : 0;
 	span.to = (end < run->bytes ? end : run->bytes) - run->lastkeys[page].tail;
+	*at = (struct sp__cut_at){ span.from, 0 };
+	while (before)
+		at->records += run->lastkeys[--before].records;
 	return span;
 }
 
-/* Passes the records of a cursor that precede the key; *bytes: their length. */
+/* Passes the records of a cursor that precede the key. */
 static int pass(const struct sp__cuts *c, struct sp__merge *m, unsigned j, struct key k,
-		uint64_t *bytes)
+		struct sp__cut_at *at)
 {
 	const struct sp__cursor_env env = { m->keys, m->budget, &m->saved, m->err, false };
 	struct sp__cursor *cursor = &m->cursors[j];
 	int rc;
 
-	for (*bytes = 0; (rc = sp__cursor_next(cursor, &env, true)) == SP_READY;
-	     *bytes += cursor->bytes)
+	for (; (rc = sp__cursor_next(cursor, &env, true)) == SP_READY; at->records++) {
 		if (!precedes(c, (struct key){ cursor->key, cursor->key_bytes }, k))
 			return 0;
+		at->place += cursor->head + cursor->bytes;
+	}
 	return rc < 0 ? sp__err(m->err, rc, "merge", NULL, -1) : 0;
 }
 
 /* Finds the places of a key in the runs. */
 static int cut_runs(const struct sp__cuts *c, struct sp__spill *reader, struct key k,
-		    struct sp__freemem where, uint64_t *at)
+		    struct sp__freemem where, struct sp__cut_at *at)
 {
 	struct sp_sort *s = c->sort;
 	struct sp__run_span *spans = calloc(c->n, sizeof(*spans));
 	struct sp__step_inputs in = { 0 };
 	struct sp__merge m;
-	uint64_t bytes;
 	int rc = sp__merge_init(&m, s->opts.keys, c->n, &s->env.budget, reader->opts.err);
 
 	if (!rc && !spans)
 		rc = sp__err(reader->opts.err, -ENOMEM, "allocate", NULL, -1);
 	for (unsigned j = 0; !rc && j < c->n; j++)
-		spans[j] = around(c, j, k);
+		spans[j] = around(c, j, k, &at[j]);
 	if (!rc)
 		rc = sp__step_open(s, reader, &in, c->ids, spans, c->n, where, m.cursors);
-	for (unsigned j = 0; !rc && j < c->n; j++) {
-		rc = pass(c, &m, j, k, &bytes);
-		at[j] = spans[j].from + bytes;
-	}
+	for (unsigned j = 0; !rc && j < c->n; j++)
+		rc = pass(c, &m, j, k, &at[j]);
 	sp__step_close(s, &in);
 	sp__merge_release(&m);
 	free(spans);
@@ -242,11 +246,18 @@ static int cut_runs(const struct sp__cuts *c, struct sp__spill *reader, struct k
 
 /* All places of one key. */
 static int cut_at(const struct sp__cuts *c, struct sp__spill *reader, struct key k,
-		  struct sp__freemem where, uint64_t *at)
+		  struct sp__freemem where, struct sp__cut_at *at)
 {
 	for (unsigned j = c->n; j < c->n + c->nbufs; j++)
-		at[j] = rank(c, j, k);
+		at[j].place = at[j].records = rank(c, j, k);
 	return c->n ? cut_runs(c, reader, k, where, at) : 0;
+}
+
+static struct sp__cut_at end_of(const struct sp__cuts *c, unsigned j)
+{
+	if (j < c->n)
+		return (struct sp__cut_at){ run_of(c, j)->bytes, run_of(c, j)->records };
+	return (struct sp__cut_at){ places(c, j), places(c, j) };
 }
 
 static int cut_all(struct sp__cuts *c, struct search *s, struct sp__spill *reader,
@@ -259,7 +270,7 @@ static int cut_all(struct sp__cuts *c, struct search *s, struct sp__spill *reade
 
 	for (unsigned j = 0; j < inputs; j++) {
 		bytes += total_bytes(c, j);
-		c->at[c->parts * inputs + j] = j < c->n ? run_of(c, j)->bytes : places(c, j);
+		c->at[c->parts * inputs + j] = end_of(c, j);
 	}
 	for (unsigned i = 1; !rc && i < c->parts; i++, last = k) {
 		if (!choose(c, s, bytes / c->parts * i, &k))
@@ -327,6 +338,14 @@ static uint64_t entries_bytes(const struct sp__runbuf *rb, uint64_t from, uint64
 	return sum;
 }
 
+/* Those that a part has of an input. */
+static uint64_t records(const struct sp__cuts *c, unsigned part, unsigned j)
+{
+	const struct sp__cut_at *from = &c->at[(size_t)part * (c->n + c->nbufs) + j];
+
+	return from[c->n + c->nbufs].records - from->records;
+}
+
 uint64_t sp__cuts_bytes(const struct sp__cuts *c, unsigned part)
 {
 	uint64_t sum = 0;
@@ -335,6 +354,16 @@ uint64_t sp__cuts_bytes(const struct sp__cuts *c, unsigned part)
 		uint64_t from = sp__cuts_at(c, part, j), to = sp__cuts_at(c, part + 1, j);
 
 		sum += j < c->n ? to - from : entries_bytes(c->bufs[j - c->n], from, to);
+		sum -= j < c->n && c->sort->opts.count ? records(c, part, j) : 0;
 	}
+	return sum;
+}
+
+uint64_t sp__cuts_records(const struct sp__cuts *c, unsigned part)
+{
+	uint64_t sum = 0;
+
+	for (unsigned j = 0; j < c->n + c->nbufs; j++)
+		sum += records(c, part, j);
 	return sum;
 }

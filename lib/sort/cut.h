@@ -13,6 +13,12 @@
 #include <spindle/sort.h>
 #include "sort/merging.h"
 
+/* Where a cut is in an input, and the records before it. */
+struct sp__cut_at {
+	uint64_t place; /* of a run a byte, of a buffer an entry */
+	uint64_t records;
+};
+
 struct sp__cuts {
 	struct sp_sort *sort;
 	const unsigned *ids; /* spilled runs ... */
@@ -21,10 +27,9 @@ struct sp__cuts {
 	unsigned nbufs;
 	unsigned parts;
 	/*
-	 * Places of cut i from at + i * (n + nbufs) on, for i from 0 (the beginning) to parts (the
-	 * end): of runs bytes, of buffers entries.
+	 * Cut i from at + i * (n + nbufs) on, for i from 0 (the beginning) to parts (the end).
 	 */
-	uint64_t *at;
+	struct sp__cut_at *at;
 };
 
 /* Can all runs be cut: are the last keys of their pages, and checksums of single pages, kept? */
@@ -42,9 +47,13 @@ void sp__cuts_release(struct sp__cuts *c);
 /* The place of cut i in input j. */
 static inline uint64_t sp__cuts_at(const struct sp__cuts *c, unsigned i, unsigned j)
 {
-	return c->at[(size_t)i * (c->n + c->nbufs) + j];
+	return c->at[(size_t)i * (c->n + c->nbufs) + j].place;
 }
-/* Bytes of records in a part. */
+/*
+ * What a part has of records, their bytes, and with --count how many.  Each must stand for itself
+ * then: its number takes one byte in a run.
+ */
 uint64_t sp__cuts_bytes(const struct sp__cuts *c, unsigned part);
+uint64_t sp__cuts_records(const struct sp__cuts *c, unsigned part);
 
 #endif

@@ -38,7 +38,7 @@
 #include "rec/key.h"
 #include "sort/resume_impl.h"
 
-#define FORMAT_VERSION 1
+#define FORMAT_VERSION 2
 #define JOURNAL_NAME "spindle.journal"
 
 /* The first record: this, and an `input` for each input. */

@@ -167,7 +167,8 @@ void sp__run_drop_keys(struct sp__run *run)
 	run->lastkeys_cap = run->keys_cap = run->keys_bytes = 0;
 }
 
-int sp__run_add_key(struct sp__run *run, const void *key, size_t bytes, size_t tail)
+int sp__run_add_key(struct sp__run *run, const void *key, size_t bytes, size_t tail,
+		    uint32_t records)
 {
 	struct sp__lastkey *k;
 	size_t n = run->npages, kept = bytes < SP__LASTKEY_MAX ? bytes : SP__LASTKEY_MAX;
@@ -178,6 +179,7 @@ int sp__run_add_key(struct sp__run *run, const void *key, size_t bytes, size_t t
 	if (!key) {
 		*k = n ? k[-1] : (struct sp__lastkey){ 0 };
 		k->tail = (uint32_t)tail;
+		k->records = records;
 		return 0;
 	}
 	if (ROOM(run, keys, run->keys_bytes + kept) < 0)
@@ -186,7 +188,8 @@ int sp__run_add_key(struct sp__run *run, const void *key, size_t bytes, size_t t
 		memcpy(run->keys + run->keys_bytes, key, kept);
 	*k = (struct sp__lastkey){ .offset = (uint32_t)run->keys_bytes,
 				   .bytes = (uint32_t)kept,
-				   .tail = (uint32_t)tail };
+				   .tail = (uint32_t)tail,
+				   .records = records };
 	run->keys_bytes += kept;
 	return 0;
 }

@@ -5,7 +5,7 @@
  * A page on disk is all payload; its description is here, in memory charged to the
  * budget: its place (extents), its checksum, and, if reading is planned by it, the
  * key of the last record ending in it (inherited from the page before, if none ends
- * there), truncated to LASTKEY_MAX bytes.  That is 8 bytes per page, and 16 and the key
+ * there), truncated to LASTKEY_MAX bytes.  That is 8 bytes per page, and 20 and the key
  * with keys; if there are too many pages for memory, one checksum covers a group of
  * them, and errors are detected at the end of the group.  Space is allocated in
  * units: a page, or, under compression, the file system's block of 4096 bytes.
@@ -28,11 +28,12 @@ struct sp__extent {
 	uint32_t units;
 };
 
-/* A last key: bytes of the run's keys; and how much of its page follows its record. */
+/* A last key: bytes of the run's keys; and what its page has beside its record. */
 struct sp__lastkey {
 	uint32_t offset;
 	uint32_t bytes : 7;
 	uint32_t tail  : 25; /* of a record that ends later; the whole page: none ends in it */
+	uint32_t records;    /* that end in it */
 };
 
 /* The bytes of a run from one offset up to another. */
@@ -85,8 +86,9 @@ void sp__run_trim(struct sp__run *run);
 void sp__run_coarsen(struct sp__run *run);
 /* the last keys. */
 void sp__run_drop_keys(struct sp__run *run);
-/* The last key of the page added next, NULL: that of the page before; and the page's tail. */
-int sp__run_add_key(struct sp__run *run, const void *key, size_t bytes, size_t tail);
+/* The last key of the page added next, NULL: that of the page before; its tail and records. */
+int sp__run_add_key(struct sp__run *run, const void *key, size_t bytes, size_t tail,
+		    uint32_t records);
 
 /* Pages of page_bytes that have a part of the span. */
 static inline size_t sp__run_span_pages(const struct sp__run_span *span, uint32_t page_bytes)

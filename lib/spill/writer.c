@@ -158,6 +158,7 @@ size_t sp__runwriter_chunk(const struct sp__runwriter *w)
  */
 static int end_page(struct sp__runwriter *w, const char *rec, size_t bytes, size_t tail)
 {
+	const uint64_t ended = w->records + (rec && !tail);
 	const void *key = NULL;
 	size_t key_bytes = 0;
 	int rc = 0;
@@ -167,9 +168,11 @@ static int end_page(struct sp__runwriter *w, const char *rec, size_t bytes, size
 	else if (w->lastkey && w->prev_here)
 		rc = w->lastkey(w->lastkey_ctx, w->prev, w->prev_bytes, &key, &key_bytes);
 	if (rc >= 0 && w->lastkey)
-		rc = sp__run_add_key(w->run, key, key_bytes, tail);
+		rc = sp__run_add_key(w->run, key, key_bytes, tail,
+				     (uint32_t)(ended - w->described));
 	if (rc >= 0)
 		rc = sp__run_add_page(w->run, w->codec != NULL);
+	w->described = ended;
 	w->prev_here = false;
 	return rc < 0 ? fail(w, rc, "allocate") : 0;
 }

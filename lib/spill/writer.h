@@ -39,6 +39,7 @@ struct sp__runwriter {
 	sp__lastkey_fn *lastkey; /* NULL: no last keys */
 	void *lastkey_ctx;
 	uint64_t records;
+	uint64_t described; /* records that ended in the pages before */
 	struct sp__codec *codec;
 	struct sp__task packing;
 	struct sp__chunk *packed; /* or being packed, and not yet submitted */

@@ -114,8 +114,9 @@ static bool part_is_right(struct check *c, unsigned part)
 	struct sp__run_span *spans = calloc(k->n + 1, sizeof(*spans));
 	struct sp__step_inputs in = { 0 };
 	size_t begin = c->at;
+	uint64_t records = 0;
 	struct sp__merge m;
-	bool right = true, first = true;
+	bool right = true;
 	int rc =
 		sp__merge_init(&m, c->sort->opts.keys, k->n + k->nbufs, &c->sort->env.budget, NULL);
 
@@ -130,12 +131,13 @@ static bool part_is_right(struct check *c, unsigned part)
 	if (!rc && k->n)
 		rc = sp__step_open(c->sort, c->reader, &in, k->ids, spans, k->n, c->where,
 				   m.cursors);
-	for (; rc >= 0 && right && (rc = sp__merge_next(&m, true)) == SP_READY; first = false)
-		right = take(c, &m, first);
+	for (; rc >= 0 && right && (rc = sp__merge_next(&m, true)) == SP_READY; records++)
+		right = take(c, &m, !records);
 	sp__step_close(c->sort, &in);
 	sp__merge_release(&m);
 	free(spans);
-	return right && rc == SP_END && c->at - begin == sp__cuts_bytes(k, part);
+	return right && rc == SP_END && c->at - begin == sp__cuts_bytes(k, part) &&
+	       records == sp__cuts_records(k, part);
 }
 
 /* Sizes within 1 %, a page of each run and the largest record or group, on either side. */

@@ -174,16 +174,18 @@ static bool keys_right(const struct sp__run *run, int r)
 
 	for (size_t p = 0; p < run->npages; p++) {
 		size_t end = (p + 1) * PAGE < text_bytes[r] ? (p + 1) * PAGE : text_bytes[r];
+		unsigned records = 0;
 
 		for (; at < end; at++) {
 			if (text[r][at] != '\n')
 				continue;
+			records++;
 			key = text[r] + begin;
 			key_bytes = at - begin;
 			begin = at + 1;
 		}
 		tail = end - begin < end - p * PAGE ? end - begin : end - p * PAGE;
-		if (run->lastkeys[p].tail != tail)
+		if (run->lastkeys[p].tail != tail || run->lastkeys[p].records != records)
 			return false;
 		if (key_bytes > SP__LASTKEY_MAX)
 			key_bytes = SP__LASTKEY_MAX;
