@@ -27,6 +27,13 @@ int sp__balance_part(const struct sp_sort *s, uint64_t bytes, uint64_t given)
 	return compare(s, "bytes of a part", bytes, given);
 }
 
+void sp__balance_join(struct sp__balance *to, const struct sp__balance *from)
+{
+	sp__tally_join(&to->dropped, &from->dropped);
+	sp__tally_join(&to->given, &from->given);
+	to->counted += from->counted;
+}
+
 struct sp__tally sp__balance_read(const struct sp_sort *s)
 {
 	struct sp__tally t = s->resume ? s->resume->read : (struct sp__tally){ 0 };

@@ -38,6 +38,9 @@ struct sp__balance {
 	uint64_t counted; /* --count: the sum of the numbers output */
 };
 
+/* Adds what a part of the final merge has dropped and given. */
+void sp__balance_join(struct sp__balance *to, const struct sp__balance *from);
+
 /* Has no record been dropped until now?  When no task runs. */
 bool sp__balance_none_dropped(const struct sp_sort *s);
 /* All records that the sort has read. */

@@ -4,7 +4,8 @@
  *
  * In a run buffer it is the number before the record, SP__COUNT_HEAD bytes.  In a run it takes as
  * few bytes as it needs, right before the record: six bits in each, the lowest first, 0x80, and
- * 0x40 if more follow.  So none of them ends a line or opens quotes, and one byte is the rule.
+ * 0x40 if more follow.  So none of them ends a line or opens quotes, and one byte is the rule.  In
+ * the result it is what uniq -c writes.
  */
 #ifndef SP__SORT_COUNTED_H
 #define SP__SORT_COUNTED_H
@@ -12,6 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <spindle/api.h>
+#include "base/mem.h"
+
+struct sp__balance;
 
 /* Room for what a run needs too: 48 bits. */
 #define SP__COUNT_HEAD sizeof(uint64_t)
@@ -62,5 +67,19 @@ static inline size_t sp__count_get(const char *p, size_t bytes, uint64_t *number
 	}
 	return 0;
 }
+
+/* counted.c: the group of equal keys that is given out next. */
+struct sp__group {
+	struct sp__bytes held; /* its first record, with room for the number before it */
+	uint64_t number;       /* 0: there is none */
+};
+
+#define SP__COUNTED_BYTES 8 /* of a number as it is given out, if it has up to seven digits */
+
+/* Holds a copy of the first record of a group.  0 or -ENOMEM. */
+SP_MUST_CHECK int sp__group_hold(struct sp__group *g, const char *rec, size_t bytes,
+				 uint64_t number, struct sp__budget *budget);
+/* The record after its number, as uniq -c writes it; valid until another is held.  Adds to b. */
+void sp__group_give(struct sp__group *g, struct sp__balance *b, const char **data, size_t *bytes);
 
 #endif

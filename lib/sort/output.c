@@ -6,16 +6,12 @@
  * ring of output buffers allows, so that merging and the caller's writing overlap.
  * Without threads get() itself merges until a buffer is full.
  */
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include "base/err.h"
 #include "sort/state.h"
 
 /* Merging less than this takes less time than starting a thread. */
 #define INLINE_BYTES (1u << 20)
-#define COUNT_WIDTH 7
-#define COUNT_ROOM 32 /* for any number */
 
 /* One step of the final merge, charged even if the record is dropped. */
 static int step(struct sp_sort *s, bool wait)
@@ -31,33 +27,13 @@ static int step(struct sp_sort *s, bool wait)
 	return rc;
 }
 
-/* Keeps the first record of a group, with space for the number before it. */
 static int hold(struct sp_sort *s)
 {
-	static const char room[COUNT_ROOM];
+	const struct sp__merge *m = &s->merging.merge;
 
-	s->output.held_due = false;
-	s->output.held_count = 1 + sp__merge_current(&s->merging.merge)->more;
-	if (sp__bytes_set(&s->output.held, room, sizeof(room), &s->env.budget) < 0)
-		return -ENOMEM;
-	return sp__bytes_append(&s->output.held, s->merging.merge.rec, s->merging.merge.bytes,
-				&s->env.budget);
-}
-
-/* The held record after its number, as uniq -c writes it. */
-static int give_held(struct sp_sort *s, const char **data, size_t *bytes)
-{
-	char number[COUNT_ROOM];
-	size_t n = (size_t)snprintf(number, sizeof(number), "%*llu ", COUNT_WIDTH,
-				    (unsigned long long)s->output.held_count);
-
-	sp__tally_add(&s->balance.given, s->output.held.data + COUNT_ROOM,
-		      s->output.held.bytes - COUNT_ROOM);
-	s->balance.counted += s->output.held_count;
-	s->output.held_count = 0;
-	*data = memcpy(s->output.held.data + COUNT_ROOM - n, number, n);
-	*bytes = s->output.held.bytes - COUNT_ROOM + n;
-	return SP_READY;
+	s->output.group_due = false;
+	return sp__group_hold(&s->output.group, m->rec, m->bytes, 1 + sp__merge_current(m)->more,
+			      &s->env.budget);
 }
 
 const char *sp__output_uncounted(const char *rec)
@@ -69,21 +45,22 @@ const char *sp__output_uncounted(const char *rec)
 /* One output record for each group of equal keys: the first, and their number. */
 static int next_counted(struct sp_sort *s, bool wait, const char **data, size_t *bytes)
 {
-	int rc = s->output.held_due ? hold(s) : 0;
+	int rc = s->output.group_due ? hold(s) : 0;
 
 	if (rc < 0)
 		return rc;
 	while ((rc = step(s, wait)) == SP_READY && s->merging.merge.equal) {
 		sp__tally_add(&s->balance.dropped, s->merging.merge.rec, s->merging.merge.bytes);
-		s->output.held_count += 1 + sp__merge_current(&s->merging.merge)->more;
+		s->output.group.number += 1 + sp__merge_current(&s->merging.merge)->more;
 	}
 	if (rc < 0 || rc == SP_LATER)
 		return rc;
 	/* The held record is output first, so that only one record is copied. */
-	s->output.held_due = rc == SP_READY;
-	if (s->output.held_count)
-		return give_held(s, data, bytes);
-	return rc == SP_READY ? next_counted(s, wait, data, bytes) : rc;
+	s->output.group_due = rc == SP_READY;
+	if (!s->output.group.number)
+		return rc == SP_READY ? next_counted(s, wait, data, bytes) : rc;
+	sp__group_give(&s->output.group, &s->balance, data, bytes);
+	return SP_READY;
 }
 
 int sp__output_next(void *sort, bool wait, const char **data, size_t *bytes)
@@ -202,5 +179,5 @@ void sp__output_stop(struct sp_sort *s)
 void sp__output_close(struct sp_sort *s)
 {
 	sp__output_stop(s);
-	sp__bytes_release(&s->output.held, &s->env.budget);
+	sp__bytes_release(&s->output.group.held, &s->env.budget);
 }

@@ -10,17 +10,16 @@
 
 #include <pthread.h>
 #include <spindle/sort.h>
-#include "base/mem.h"
+#include "sort/counted.h"
 #include "sort/ring.h"
 
 struct sp__output {
-	struct sp__ring ring;  /* from the final merge to get() */
-	size_t buffer_bytes;   /* of one of its buffers */
-	bool threaded;	       /* the final merge runs in the task */
-	pthread_mutex_t busy;  /* when threaded: held by the task while it merges */
-	struct sp__bytes held; /* --count: the record whose number is still unknown */
-	uint64_t held_count;
-	bool held_due; /* it is the merge's current record, not held yet */
+	struct sp__ring ring;	/* from the final merge to get() */
+	size_t buffer_bytes;	/* of one of its buffers */
+	bool threaded;		/* the final merge runs in the task */
+	pthread_mutex_t busy;	/* when threaded: held by the task while it merges */
+	struct sp__group group; /* --count: the one whose number is still unknown */
+	bool group_due;		/* it begins with the merge's current record, not held yet */
 };
 
 SP_MUST_CHECK int sp__output_start(struct sp_sort *s);
