@@ -3,7 +3,7 @@
  * The final merge in parts.
  *
  * One loser tree keeps one processor busy, and one stream writes its result.  If the result is a
- * file and its bytes are those of the runs, all of them are cut at the same keys
+ * file and its bytes are those of the runs, and numbers, all of them are cut at the same keys
  * (cut.h) into a part for each thread.  The lengths of the parts are known exactly before
  * anything is written, so each part merges its own spans of the runs and writes them at its own
  * place, with its own pages, read plan, reader of the store, and write stream.  The parts share
@@ -11,7 +11,9 @@
  *
  * Under -u parts pay if hardly any record is dropped, which is taken for likely if none was until
  * then.  Each part is written where it would lie if none were; afterwards those behind one that
- * dropped some are moved up.  At worst most of the result is read and written once more.
+ * dropped some are moved up.  At worst most of the result is read and written once more.  Under
+ * --count each record has a number of one length before it then, so the number of records makes
+ * the length; numbers that are longer have dropped more than that.
  *
  * The end of the last part is written when all others have been written, so a file that was
  * abandoned is not of full length, but for luck, or while parts are moved up.  After an error it
@@ -20,11 +22,10 @@
  * Memory.  Pages are taken from the free part of the arena, the same number for each part.  Write
  * streams divide what the output buffers and the one stream would have.
  *
- * There is one part, merged as before, if keys have been repeated or records are counted, if
- * figures must be deterministic (simulated machines), if reading was set by hand, if the last keys
- * of pages are not kept or keys have no bytes, if there is less than two pages for each run and
- * part, or if one group of equal keys is so large that a part would have more than half as much
- * again as its share.
+ * There is one part, merged as before, if keys have been repeated under -u, if figures must be
+ * deterministic (simulated machines), if reading was set by hand, if the last keys of pages are
+ * not kept or keys have no bytes, if there is less than two pages for each run and part, or if one
+ * group of equal keys is so large that a part would have more than half as much again as its share.
  *
  * Rejected: giving the file its length and space before.  Writing was slower then.
  */
@@ -56,14 +57,16 @@
 struct part {
 	struct parts *all;
 	unsigned number;
-	uint64_t bytes; /* its length */
+	uint64_t bytes; /* its length if nothing is dropped */
 	struct sp__spill *reader;
 	struct sp__run_span *spans;
 	struct sp__freemem where;
 	struct sp__merge merge;
 	int fd;
 	struct sp__wstream *stream;
-	struct sp__tally given, dropped;
+	struct sp__group group; /* --count */
+	struct sp__balance balance;
+	uint64_t written; /* bytes */
 	struct sp__task task;
 	struct sp_errinfo err;
 	int rc;
@@ -86,7 +89,7 @@ bool sp__parts_possible(const struct sp_sort *s)
 {
 	const struct sp_sort_opts *o = &s->opts;
 
-	return s->threads > 1 && !s->env.device && !o->count && !o->top && !o->compress_program &&
+	return s->threads > 1 && !s->env.device && !o->top && !o->compress_program &&
 	       o->readahead == SP_READ_AUTO && !o->merge_bytes && !s->forming.replacing &&
 	       !s->merging.inputs.n;
 }
@@ -130,10 +133,16 @@ static unsigned parts_for(const struct sp_sort *s, unsigned n, uint64_t bytes,
 	return k;
 }
 
+/* What numbers add to records that stand for themselves. */
+static uint64_t numbers_bytes(const struct sp_sort *s, uint64_t records)
+{
+	return s->opts.count ? records * SP__COUNTED_BYTES : 0;
+}
+
 static uint64_t result_bytes(const struct sp_sort *s, unsigned n)
 {
 	const struct sp__slot *slot;
-	uint64_t bytes = 0;
+	uint64_t bytes = numbers_bytes(s, sp__balance_read(s).records);
 
 	for (unsigned i = 0; i < n; i++)
 		bytes += s->spilled.runs[s->spilled.ids[i]]->bytes;
@@ -189,6 +198,12 @@ static void close_part(struct parts *p, struct part *part)
 	if (part->reader)
 		sp__spill_reader_close(part->reader, p->sort->spilled.store);
 	sp__merge_release(&part->merge);
+	sp__bytes_release(&part->group.held, &p->sort->env.budget);
+}
+
+static uint64_t part_bytes(const struct sp__cuts *c, unsigned part)
+{
+	return sp__cuts_bytes(c, part) + numbers_bytes(c->sort, sp__cuts_records(c, part));
 }
 
 /* Divides the free memory; opens all parts or, with 0, not. */
@@ -210,7 +225,7 @@ static int open_parts(struct parts *p, struct sp__freemem where)
 
 		part->all = p;
 		part->number = i;
-		part->bytes = sp__cuts_bytes(&p->cuts, i);
+		part->bytes = part_bytes(&p->cuts, i);
 		part->spans = p->spans + (size_t)i * p->cuts.n;
 		part->where = (struct sp__freemem){ where.mem + i * each, each };
 		part->err = (struct sp_errinfo)SP_ERRINFO_INIT;
@@ -229,6 +244,53 @@ static void tell(const struct parts *p)
 	p->out->tell(p->out->arg, done);
 }
 
+static int put(struct part *part, const char *data, size_t bytes, size_t reach)
+{
+	part->written += bytes;
+	return sp__wstream_put_near(part->stream, data, bytes, reach);
+}
+
+/* --count: the group that has ended. */
+static int put_group(struct part *part)
+{
+	const char *data;
+	size_t bytes;
+
+	if (!part->group.number)
+		return 0;
+	sp__group_give(&part->group, &part->balance, &data, &bytes);
+	return put(part, data, bytes, bytes);
+}
+
+/* --count: the record that the merge is at. */
+static int count(struct part *part)
+{
+	const struct sp__merge *m = &part->merge;
+	uint64_t number = 1 + sp__merge_current(m)->more;
+	int rc;
+
+	if (m->equal) {
+		sp__tally_add(&part->balance.dropped, m->rec, m->bytes);
+		part->group.number += number;
+		return 0;
+	}
+	rc = put_group(part);
+	return rc < 0 ? rc
+		      : sp__group_hold(&part->group, m->rec, m->bytes, number,
+				       &part->all->sort->env.budget);
+}
+
+static int take(struct part *part)
+{
+	const struct sp__merge *m = &part->merge;
+	struct sp__balance *b = &part->balance;
+
+	if (part->all->sort->opts.count)
+		return count(part);
+	sp__tally_add_near(m->equal ? &b->dropped : &b->given, m->rec, m->bytes, m->reach);
+	return m->equal ? 0 : put(part, m->rec, m->bytes, m->reach);
+}
+
 /* Its records, as far as no other part fails. */
 static int merge_part(struct part *part)
 {
@@ -237,9 +299,7 @@ static int merge_part(struct part *part)
 	int rc;
 
 	while ((rc = sp__merge_next(m, true)) == SP_READY) {
-		sp__tally_add_near(m->equal ? &part->dropped : &part->given, m->rec, m->bytes,
-				   m->reach);
-		rc = m->equal ? 0 : sp__wstream_put_near(part->stream, m->rec, m->bytes, m->reach);
+		rc = take(part);
 		if (rc < 0)
 			return rc;
 		done += m->bytes;
@@ -252,6 +312,7 @@ static int merge_part(struct part *part)
 		if (!part->number)
 			tell(part->all);
 	}
+	rc = rc < 0 ? rc : put_group(part);
 	return rc < 0 ? sp__err(&part->err, rc, "merge", NULL, -1) : 0;
 }
 
@@ -279,6 +340,15 @@ static void restore_file(const struct parts *p)
 		return; /* it is no worse than a file whose writing failed */
 }
 
+/* What it has given and dropped would be as long as it. */
+static int check_part(const struct sp_sort *s, const struct part *part)
+{
+	struct sp__tally all = part->balance.given;
+
+	sp__tally_join(&all, &part->balance.dropped);
+	return sp__balance_part(s, part->bytes, all.bytes + numbers_bytes(s, all.records));
+}
+
 /* Runs all parts, the first in this thread; the first error. */
 static int run_parts(struct parts *p)
 {
@@ -292,16 +362,14 @@ static int run_parts(struct parts *p)
 		struct part *part = &p->part[i];
 
 		sp__task_join(&part->task);
-		sp__tally_join(&p->sort->balance.given, &part->given);
-		sp__tally_join(&p->sort->balance.dropped, &part->dropped);
+		sp__balance_join(&p->sort->balance, &part->balance);
 		if (part->rc < 0 && (!bad || bad->rc == -ECANCELED))
 			bad = part;
 	}
 	for (unsigned i = 0; !bad && i < p->n; i++) {
 		struct part *part = &p->part[i];
 
-		rc = sp__balance_part(p->sort, part->bytes,
-				      part->given.bytes + part->dropped.bytes);
+		rc = check_part(p->sort, part);
 		if (rc < 0)
 			return rc;
 		part->rc = sp__wstream_finish(part->stream);
@@ -360,9 +428,9 @@ static int close_up(const struct parts *p)
 		const struct part *part = &p->part[i];
 
 		if (from > to)
-			rc = move(p, part->fd, from, to, part->given.bytes);
+			rc = move(p, part->fd, from, to, part->written);
 		from += part->bytes;
-		to += part->given.bytes;
+		to += part->written;
 	}
 	if (!rc && from > to && ftruncate(p->out->fd, (off_t)to) < 0)
 		rc = sp__err(p->sort->env.err, -errno, "write", p->out->name, -1);
@@ -374,7 +442,7 @@ static bool uneven(const struct sp__cuts *c, uint64_t bytes)
 	uint64_t most = 0;
 
 	for (unsigned i = 0; i < c->parts; i++)
-		most = sp__max(most, sp__cuts_bytes(c, i));
+		most = sp__max(most, part_bytes(c, i));
 	return most > bytes / c->parts / 2 * 3;
 }
 
@@ -443,7 +511,8 @@ static int write_parts(struct parts *p, struct sp__freemem where)
 	rc = run_parts(p);
 	if (rc == 0)
 		rc = close_up(p);
-	p->sort->stats.output_bytes = p->sort->balance.given.bytes;
+	for (unsigned i = 0; i < p->n; i++)
+		p->sort->stats.output_bytes += p->part[i].written;
 	if (!rc &&
 	    lseek(p->out->fd, (off_t)(p->out->at + p->sort->stats.output_bytes), SEEK_SET) < 0)
 		rc = sp__err(p->sort->env.err, -errno, "write", p->out->name, -1);

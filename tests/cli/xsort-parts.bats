@@ -116,7 +116,49 @@ keyed() { "$xgen" records --seed=7 --bytes="${1:-5M}" | tr ' ' _ | sed 's/^..\(.
 	cat want want | cmp - out
 }
 
-@test "-u of keys that repeat, --count and --top are merged in one part" {
+@test "-u --count in parts in the same way, with the numbers of what repeats later" {
+	"$xgen" records --seed=7 --bytes=5M >distinct
+	head -n 25000 distinct | sort | head -n 300 >low
+	head -n 25000 distinct | awk 'NR % 100 == 1' >all
+	head -n 25000 distinct | sort -r | head -n 300 >high
+	for more in /dev/null low all high distinct; do
+		cat distinct $more >in
+		sort in | uniq -c >want
+		for threads in 1 2 3 8; do
+			sorted --parallel=$threads -u --count -o out in
+			cmp out want
+			[ $threads = 8 ] || [ "$(parts)" = $((threads > 1 ? threads : 0)) ]
+			{ echo before && sorted --parallel=$threads -u --count <in; } >out
+			{ echo before && cat want; } | cmp - out
+		done
+	done
+	"$xsort" -u --count -S 100M --stats=stats --parallel=3 -o out distinct
+	sort distinct | uniq -c | cmp - out
+	[ "$(parts)" = 3 ]
+	# The first of equals is kept; short records, long ones, and those of other forms.
+	sed 's/^\(..........\)./\1A/' distinct | cat distinct - >in
+	sorted --parallel=3 -s -u --count -k1.1,1.10 -o out in
+	[ "$(parts)" = 3 ]
+	sort -s -u -k1.1,1.10 in | cmp - <(cut -c9- out)
+	[ "$(cut -c1-8 out | sort -u)" = '      2 ' ]
+	seq 100000 400000 | shuf --random-source=distinct >in
+	"$xsort" -u --count -S 100M --stats=stats --parallel=3 -o out in
+	[ "$(parts)" = 3 ]
+	seq 100000 400000 | sed 's/^/      1 /' | cmp - out
+	{ cat distinct && for i in 9 z 3 1 5; do echo "$i$(head -c 100000 /dev/zero | tr '\0' m)"; done; } >in
+	sorted --parallel=3 -u --count -o out in
+	[ "$(parts)" = 3 ]
+	sort in | uniq -c | cmp - out
+	tr '\n' '\0' <distinct >nul
+	sorted -z --parallel=3 -u --count -o out nul
+	[ "$(parts)" = 3 ]
+	sort distinct | uniq -c | tr '\n' '\0' | cmp - out
+	sorted --spill-compression=lz4 --parallel=3 -u --count -o out distinct
+	[ "$(parts)" = 3 ]
+	sort distinct | uniq -c | cmp - out
+}
+
+@test "-u of keys that repeat, and --top are merged in one part" {
 	keyed 2M >in
 	sorted --parallel=2 -u -k1,1 -o out in
 	sort -u -k1,1 in | cmp - out

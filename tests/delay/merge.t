@@ -24,11 +24,18 @@ parts()
 # The first quarter comes again, in other runs.
 { cat many && head -c 2250000 many; } >again
 sort -u again >want-unique
+sort again | uniq -c >want-counted
 
 unique()
 {
 	"$xsort" -u -S 16M --run-size=512K -T tmp --parallel="${threads[$1 % 3]}" again >out 2>err
 	same want-unique $?
+}
+
+counted()
+{
+	"$xsort" -u --count -S 16M --run-size=512K -T tmp --parallel="${threads[$1 % 3]}" again >out 2>err
+	same want-counted $?
 }
 
 split -a 1 -n l/7 many sorted.
@@ -43,5 +50,6 @@ files()
 seeds branches
 seeds parts
 seeds unique
+seeds counted
 seeds files
 tap_done

@@ -133,6 +133,9 @@ if [ -e "$shim" ]; then
 	sort -u large >unique-want
 	wanted=unique-want which='open read write pread pwrite close ftruncate' \
 		calls '-u in parts that close up' -u -S 16M --run-size=512K --parallel=3 again
+	sort again | uniq -c >counted-want
+	wanted=counted-want which='read write pwrite ftruncate' \
+		calls '-u --count in parts' -u --count -S 16M --run-size=512K --parallel=3 again
 	calls 'with compression' -S 1M --engine=sync --spill-compression=lz4 in
 else
 	tap_skip 'failing calls' 'no shim in this build'
