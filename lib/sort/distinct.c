@@ -37,7 +37,7 @@
 #include "sort/runbuf_impl.h"
 
 #define BLOCK 32
-#define BEGIN_SLOTS 8192
+#define BEGIN_SLOTS 16384
 #define LEAST_SLOTS 64
 /* The table of an empty buffer takes at most this share of it. */
 #define BEGIN_SHARE 16

@@ -238,6 +238,7 @@ void sp__runbuf_sort(struct sp__runbuf *rb)
 	rb->ordered = true;
 }
 
+/* Of two entries with one prefix. */
 static bool same_key(const struct sp__runbuf *rb, const struct sp__entry *a,
 		     const struct sp__entry *b)
 {
@@ -246,8 +247,6 @@ static bool same_key(const struct sp__runbuf *rb, const struct sp__entry *a,
 	const char *ra, *rb_;
 	size_t an, bn;
 
-	if (a->prefix != b->prefix)
-		return false;
 	ka = sp__runbuf_key(rb, a, &an);
 	kb = sp__runbuf_key(rb, b, &bn);
 	if (ka && kb && (an != bn || memcmp(ka, kb, an)))
@@ -275,20 +274,19 @@ static void add_number(struct sp__runbuf *rb, const struct sp__entry *to, uint64
 
 void sp__runbuf_unique(struct sp__runbuf *rb)
 {
-	size_t kept = 0;
+	struct sp__entry *last = rb->entries, *now = last, *end = last + rb->n;
 
-	for (size_t i = 0; i < rb->n; i++) {
-		const struct sp__entry *now = &rb->entries[i];
-
-		if (!kept || !same_key(rb, &rb->entries[kept - 1], now)) {
-			rb->entries[kept++] = *now;
+	while (++now < end) {
+		if (last->prefix != now->prefix || !same_key(rb, last, now)) {
+			*++last = *now;
 			continue;
 		}
 		if (rb->head)
-			add_number(rb, &rb->entries[kept - 1], sp__runbuf_number(rb, now));
+			add_number(rb, last, sp__runbuf_number(rb, now));
 		drop(rb, now);
 	}
-	rb->n = kept;
+	if (rb->n)
+		rb->n = (size_t)(last + 1 - rb->entries);
 }
 
 void sp__runbuf_cut(struct sp__runbuf *rb, size_t n)
