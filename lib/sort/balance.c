@@ -80,8 +80,8 @@ int sp__balance_formed(const struct sp_sort *s)
 	for (size_t i = 0; i < s->spilled.nruns; i++)
 		found += s->spilled.runs[i] ? s->spilled.runs[i]->records : 0;
 	for (unsigned i = 0; i < s->forming.nslots; i++)
-		found += s->forming.slots[i].state == SP__SLOT_SORTED ? s->forming.slots[i].buf.n
-								      : 0;
+		if (s->forming.slots[i].state == SP__SLOT_SORTED)
+			found += s->forming.slots[i].buf.n + s->forming.slots[i].buf.repeated;
 	found += s->forming.replace.held;
 	return compare(s, "records in runs", read, found);
 }

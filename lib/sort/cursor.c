@@ -37,8 +37,14 @@ void sp__cursor_release(struct sp__cursor *c, struct sp__budget *budget)
 
 static int next_in_memory(struct sp__cursor *c)
 {
-	const struct sp__entry *e = ++c->entry;
+	const struct sp__entry *e;
 
+	c->same = c->buf->repeats && c->more;
+	if (c->same) {
+		c->more--;
+		return SP_READY;
+	}
+	e = ++c->entry;
 	if (e == c->entry_end)
 		return SP_END;
 	if (e + 6 < c->entry_end)

@@ -28,7 +28,7 @@ struct sp__feed {
 struct sp__cursor {
 	const char *rec; /* the current record, terminator included */
 	size_t bytes;
-	uint64_t more;		  /* --count: the number of records that it stands for, less one */
+	uint64_t more;		  /* the number of records that it stands for, less one */
 	size_t head;		  /* ... and how many bytes right before it that takes in a feed */
 	size_t reach;		  /* bytes that may be read from rec on, at least its own */
 	const unsigned char *key; /* NULL: none yet (memory), or no byte key */

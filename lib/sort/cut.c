@@ -63,7 +63,7 @@ static uint64_t places(const struct sp__cuts *c, unsigned j)
 
 static uint64_t total_bytes(const struct sp__cuts *c, unsigned j)
 {
-	return j < c->n ? run_of(c, j)->bytes : c->bufs[j - c->n]->record_bytes;
+	return j < c->n ? run_of(c, j)->bytes : sp__runbuf_gives(c->bufs[j - c->n]);
 }
 
 /* Pages before the first one in which a record ends. */
@@ -333,7 +333,7 @@ static uint64_t entries_bytes(const struct sp__runbuf *rb, uint64_t from, uint64
 
 	for (; from < to; from++) {
 		(void)sp__runbuf_record(rb, &rb->entries[from], &bytes);
-		sum += bytes;
+		sum += bytes * (rb->repeats ? sp__runbuf_number(rb, &rb->entries[from]) : 1);
 	}
 	return sum;
 }

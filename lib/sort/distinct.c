@@ -20,6 +20,11 @@
  * as without it.  The next buffer tries again.  A trial takes some 11 sqrt(groups that fit)
  * records, a few per cent of a buffer.
  *
+ * Where the key is the whole record, a sort without -u keeps identical records once, too, with
+ * their number: the buffer holds more, and gives each as often as it came when it is stored or
+ * merged.  Only what fits then saves temporary space, so the table pays if G is at most twice the
+ * groups that fit, and once it has ended the next buffers do not try again.
+ *
  * Records without a byte key (COLLATED) stay outside: sorting finds what they equal.
  *
  * Lookups miss the caches when there are many groups.  So records are taken 32 at a time: all
@@ -44,6 +49,7 @@
 #define JUDGE_EACH 256
 #define FOUND_ENOUGH 16
 #define TIMES_GROUPS 4
+#define TIMES_REPEATED 2
 #define OFFSET_MASK (SP__REF_OFFSET_MAX - 1)
 
 static size_t table_bytes(const struct sp__runbuf *rb)
@@ -79,10 +85,28 @@ void sp__distinct_begin(struct sp__runbuf *rb)
 	memset(d->slots, 0, table_bytes(rb));
 }
 
+/* No record has come again: they are moved to where they would lie without numbers. */
+static void strip(struct sp__runbuf *rb)
+{
+	size_t bytes;
+
+	rb->used = 0;
+	for (struct sp__entry *e = rb->entries + rb->n; e-- > rb->entries;) {
+		const char *rec = sp__runbuf_record(rb, e, &bytes);
+
+		memmove(rb->base + rb->used, rec, bytes);
+		e->ref = sp__ref(rb->used, bytes);
+		rb->used += bytes;
+	}
+	rb->head = 0;
+}
+
 static void end(struct sp__runbuf *rb)
 {
 	set_capacity(rb, rb->capacity + table_bytes(rb));
 	rb->distinct.nslots = 0;
+	if (rb->repeats && !rb->repeated)
+		strip(rb);
 }
 
 void sp__distinct_extend(struct sp__runbuf *rb, size_t more)
@@ -192,7 +216,10 @@ static bool take(struct sp__runbuf *rb, uint64_t hash, const struct sp__arrival 
 		d->collapsed++;
 		if (rb->head)
 			count(rb, (*slot & OFFSET_MASK) - 1);
-		sp__tally_join(&rb->dropped, &one);
+		if (!rb->repeats)
+			sp__tally_join(&rb->dropped, &one);
+		rb->repeated += rb->repeats;
+		rb->repeated_bytes += rb->repeats ? a->bytes : 0;
 	} else {
 		if (2 * (rb->n + 1) > d->nslots) {
 			if (!grow(rb))
@@ -213,6 +240,7 @@ static bool take(struct sp__runbuf *rb, uint64_t hash, const struct sp__arrival 
 static void judge(struct sp__runbuf *rb)
 {
 	struct sp__distinct *d = &rb->distinct;
+	const uint64_t times = rb->repeats ? TIMES_REPEATED : TIMES_GROUPS;
 	uint64_t each, most, expected;
 
 	if (d->looked < d->judge_at)
@@ -221,7 +249,7 @@ static void judge(struct sp__runbuf *rb)
 	each = rb->used / (rb->n + 1) + SP__ENTRY_COST + 2 * sizeof(*d->slots);
 	most = (rb->capacity + table_bytes(rb)) / each + 1;
 	/* While the window passed, g was half of its final value at first, and nearly it later. */
-	expected = d->looked * rb->n / 2 / (TIMES_GROUPS * most);
+	expected = d->looked * rb->n / 2 / (times * most);
 	if (expected < FOUND_ENOUGH && d->looked < most)
 		return;
 	if (d->found < expected && d->found < d->looked / 4)

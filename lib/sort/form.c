@@ -92,7 +92,7 @@ static int store_handed(struct sp_sort *s)
 	int rc = 0;
 
 	while (!rc && (slot = sp__slot_oldest(s, SP__SLOT_STORING))) {
-		cost.bytes += slot->buf.record_bytes;
+		cost.bytes += sp__runbuf_gives(&slot->buf);
 		rc = sp__runs_store(s, slot);
 	}
 	cost.ns = sp__env_now_ns(&s->env) - cost.ns;
@@ -253,6 +253,7 @@ static int rotate(struct sp_sort *s)
 		full->age = s->forming.next_age++;
 		full->end_bytes = s->stats.input_bytes;
 		s->stats.runs++;
+		s->forming.distinct |= !sp__runbuf_collapses(&full->buf);
 	} else {
 		full = NULL;
 	}

@@ -42,6 +42,7 @@ struct sp__forming {
 	size_t spare_bytes;  /* for merging in addition to small run slots */
 	/* What they needed last, by which memory is dear or not; the first task's. */
 	struct sp__cost touching, storing;
+	bool distinct; /* without -u: too few records came again, so they are not sought any more */
 	uint64_t next_age;
 	size_t taken; /* of the batch being put */
 	struct sp__orders orders;

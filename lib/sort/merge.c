@@ -279,10 +279,10 @@ static uint64_t code_after(struct sp__merge *m, struct sp__cursor *c)
 	size_t bytes, before_bytes = c->prev_key_bytes, at;
 	int order;
 
-	if ((prefix ^ prev_prefix) >> (64 - SP__OVC_VALUE_BITS))
-		return prefix < prev_prefix ? SP__OVC_ENDED : sp__ovc_of_prefix(prefix);
 	if (c->same)
 		return 0;
+	if ((prefix ^ prev_prefix) >> (64 - SP__OVC_VALUE_BITS))
+		return prefix < prev_prefix ? SP__OVC_ENDED : sp__ovc_of_prefix(prefix);
 	if (!c->buf && c->key_bytes >= SP__OVC_UNIT_BYTES &&
 	    c->prev_key_bytes >= SP__OVC_UNIT_BYTES && prefix != prev_prefix)
 		return prefix < prev_prefix ? SP__OVC_ENDED

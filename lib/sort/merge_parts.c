@@ -148,7 +148,7 @@ static uint64_t result_bytes(const struct sp_sort *s, unsigned n)
 		bytes += s->spilled.runs[s->spilled.ids[i]]->bytes;
 	for (uint64_t from = 0; (slot = sp__slot_from(s, SP__SLOT_SORTED, from));
 	     from = slot->age + 1)
-		bytes += slot->buf.record_bytes;
+		bytes += sp__runbuf_gives(&slot->buf);
 	return bytes;
 }
 

@@ -18,6 +18,7 @@ void sp__runbuf_use(struct sp__runbuf *rb, void *base, size_t capacity)
 	rb->capacity = capacity & ~(size_t)15;
 	rb->used = 0;
 	rb->record_bytes = 0;
+	rb->repeated = rb->repeated_bytes = 0;
 	rb->entries = (void *)(rb->base + rb->capacity);
 	rb->n = 0;
 	rb->ordered = true;

@@ -13,8 +13,8 @@
  *
  * INPLACE keys are slices of the records, which are stored unchanged.  ENCODED and
  * COLLATED keys are stored before their records: key bytes (only if more than the eight
- * in the entry's prefix), a 32-bit length, the record.  With --count its number is right
- * before each record (counted.h).
+ * in the entry's prefix), a 32-bit length, the record.  With --count, and while identical records
+ * are kept once, its number is right before each record (counted.h).
  */
 #ifndef SP__SORT_RUNBUF_H
 #define SP__SORT_RUNBUF_H
@@ -69,10 +69,12 @@ struct sp__runbuf {
 	const struct sp_keyset *keys;
 	char *base; /* borrowed memory */
 	size_t capacity;
-	size_t head;		   /* --count: bytes before each record, for its number; or 0 */
-	size_t used;		   /* bytes stored, keys included */
-	uint64_t record_bytes;	   /* of the records only */
-	struct sp__entry *entries; /* in reverse input order; after sorting: in order */
+	size_t head;	       /* bytes before each record, for its number; or 0 */
+	bool repeats;	       /* the number says how often it comes; nothing is dropped */
+	size_t used;	       /* bytes stored, keys included */
+	uint64_t record_bytes; /* of the records only */
+	uint64_t repeated, repeated_bytes; /* records that come again, not stored */
+	struct sp__entry *entries;	   /* in reverse input order; after sorting: in order */
 	size_t n;
 	bool ordered; /* so far every record was >= the one before */
 	/* All records since init(), over every use: */
@@ -144,7 +146,13 @@ static inline const char *sp__runbuf_record(const struct sp__runbuf *rb, const s
 	return rec;
 }
 
-/* --count: how many records it stands for. */
+/* Bytes of all records that it gives. */
+static inline uint64_t sp__runbuf_gives(const struct sp__runbuf *rb)
+{
+	return rb->record_bytes + rb->repeated_bytes;
+}
+
+/* How many records it stands for. */
 static inline uint64_t sp__runbuf_number(const struct sp__runbuf *rb, const struct sp__entry *e)
 {
 	return rb->head ? sp__count_load(rb->base + sp__ref_offset(e->ref)) : 1;

@@ -242,6 +242,15 @@ static size_t number_record(const struct sp__runbuf *rb, const struct sp__entry 
 	return sp__count_put(rb->base + sp__ref_offset(e->ref), sp__runbuf_number(rb, e));
 }
 
+static int put_again(struct sp__runwriter *w, const char *rec, size_t bytes, uint64_t times)
+{
+	int rc = 0;
+
+	for (; times && !rc; times--)
+		rc = sp__runwriter_put(w, rec, bytes);
+	return rc;
+}
+
 static int put_all(struct sp_sort *s, const struct sp__runbuf *rb)
 {
 	const char *rec = NULL;
@@ -253,7 +262,7 @@ static int put_all(struct sp_sort *s, const struct sp__runbuf *rb)
 		if (i + PREFETCH < rb->n)
 			sp__runbuf_prefetch(rb, &rb->entries[i + PREFETCH]);
 		rec = sp__runbuf_record(rb, &rb->entries[i], &bytes);
-		if (rb->head) {
+		if (rb->head && !rb->repeats) {
 			size_t head = number_record(rb, &rb->entries[i]);
 
 			rec -= head;
@@ -261,6 +270,9 @@ static int put_all(struct sp_sort *s, const struct sp__runbuf *rb)
 		}
 		rc = sp__runwriter_put_near(&s->spilled.writer, rec, bytes,
 					    (size_t)(rb->base + rb->used - rec));
+		if (!rc && rb->head && rb->repeats)
+			rc = put_again(&s->spilled.writer, rec, bytes,
+				       sp__runbuf_number(rb, &rb->entries[i]) - 1);
 		if (rc < 0)
 			return rc;
 	}
@@ -314,7 +326,7 @@ int sp__runs_store(struct sp_sort *s, struct sp__slot *slot)
 		if (rc < 0)
 			return rc;
 	}
-	sp__charge_work(&s->env, 0, 0, slot->buf.record_bytes);
+	sp__charge_work(&s->env, 0, 0, sp__runbuf_gives(&slot->buf));
 	rc = put_all(s, &slot->buf);
 	/* A run that may be continued is no checkpoint. */
 	if (!rc && s->resume)

@@ -3,6 +3,8 @@
 
 /* One slot is filled, one sorted, one stored; more are eventually halved. */
 #define FEW_SLOTS 3
+/* Less is sorted before a table of records is made. */
+#define REPEATS_BYTES (UINT64_C(1) << 20)
 
 struct sp__slot *sp__slot_from(const struct sp_sort *s, enum sp__slot_state state, uint64_t age)
 {
@@ -15,15 +17,28 @@ struct sp__slot *sp__slot_from(const struct sp_sort *s, enum sp__slot_state stat
 	return best;
 }
 
+/* Are records with equal keys identical, and is it worth while to keep them once? */
+static bool repeats(const struct sp_sort *s)
+{
+	const struct sp__keyset *ks = sp__ks(s->opts.keys);
+
+	return !s->opts.unique && !s->opts.count && !s->opts.top && !s->env.device &&
+	       !s->forming.distinct && ks->whole && ks->form == SP__KEY_INPLACE &&
+	       (!s->plan.input_bytes || s->plan.input_bytes >= REPEATS_BYTES);
+}
+
 /* Runs of replacement selection are made of batches, too small to collapse much. */
 static bool collapses(const struct sp_sort *s)
 {
-	return s->opts.unique && (s->plan.formation == SP_FORM_LOAD || s->plan.in_memory);
+	return (s->opts.unique || repeats(s)) &&
+	       (s->plan.formation == SP_FORM_LOAD || s->plan.in_memory);
 }
 
 /* Gives an empty slot's buffer all its memory. */
 static void begin(struct sp_sort *s, struct sp__slot *slot)
 {
+	slot->buf.repeats = repeats(s);
+	slot->buf.head = collapses(s) && (s->opts.count || slot->buf.repeats) ? SP__COUNT_HEAD : 0;
 	sp__runbuf_use(&slot->buf, slot->mem, slot->bytes);
 	if (collapses(s))
 		sp__runbuf_collapse(&slot->buf);
@@ -35,7 +50,6 @@ void sp__slot_make(struct sp_sort *s, struct sp__slot *slot, char *mem, size_t b
 	slot->bytes = bytes;
 	slot->state = SP__SLOT_EMPTY;
 	sp__runbuf_init(&slot->buf, s->opts.keys);
-	slot->buf.head = collapses(s) && s->opts.count ? SP__COUNT_HEAD : 0;
 	begin(s, slot);
 }
 
@@ -176,6 +190,7 @@ struct sp__slot *sp__slot_fill(struct sp_sort *s)
 	struct sp__slot *next = sp__slot_oldest(s, SP__SLOT_EMPTY);
 
 	if (next) {
+		begin(s, next);
 		next->state = SP__SLOT_FILLING;
 		s->forming.filling = (unsigned)(next - s->forming.slots);
 	}

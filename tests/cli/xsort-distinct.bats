@@ -101,3 +101,62 @@ figure() { sed -n "/\"result\"/,/}/s/.*\"$1\": *\([0-9]*\).*/\1/p" stats; }
 		done
 	done
 }
+
+@test "identical lines are kept once without -u where the whole line is the key" {
+	repeats 60000 3000 >in
+	# More kinds than fit, and kinds that repeat only at first.
+	{ repeats 30000 500 && repeats 60000 20000 && repeats 30000 50000; } >kinds
+	{ repeats 30000 500 && seq 100000 190000 && cat in; } >first
+	for options in '' -r '-s -r'; do
+		# shellcheck disable=SC2086 # several options
+		{ sort $options in >want; sort $options kinds >want-kinds; sort $options first >want-first; }
+		for parallel in 1 2 3 8; do
+			# shellcheck disable=SC2086
+			"$xsort" $options -S 1M --parallel=$parallel --stats=stats -o out in
+			cmp out want
+			[ "$(figure spilled_runs)" = 0 ]
+			[ "$(figure collapsed)" = 57000 ]
+			# shellcheck disable=SC2086
+			"$xsort" $options -S 1M --parallel=$parallel <in | cmp - want
+			# shellcheck disable=SC2086
+			"$xsort" $options -S 100M --parallel=$parallel -o out kinds
+			cmp out want-kinds
+			for how in '' --run-size=64K --fan-in=2 --merge-policy=eager \
+				--spill-compression=lz4 --compress-program=gzip; do
+				# shellcheck disable=SC2086
+				"$xsort" $options -S 1M --parallel=$parallel $how -o out kinds
+				cmp out want-kinds
+				# shellcheck disable=SC2086
+				"$xsort" $options -S 1M --parallel=$parallel $how first | cmp - want-first
+			done
+		done
+	done
+}
+
+@test "they are not where other keys, --top or --count need each, or where the input is short" {
+	repeats 60000 3000 >in
+	for options in -f -k1,1 --top=60000; do
+		"$xsort" $options -S 1M --stats=stats in | cmp - <(sort "${options/--top=60000/-s}" in)
+		[ "$(figure collapsed)" = 0 ]
+	done
+	head -n 2000 in >short
+	"$xsort" -S 1M --stats=stats short | cmp - <(sort short)
+	[ "$(figure collapsed)" = 0 ]
+}
+
+@test "identical records of other forms, long ones, and checkpoints" {
+	repeats 60000 3000 >in
+	tr '\n' '\0' <in >nul
+	"$xsort" -z -S 1M --stats=stats -o out nul
+	sort -z nul | cmp - out
+	[ "$(figure collapsed)" = 57000 ]
+	yes "$(head -n 500 in | cut -c1-20 | tr -d '\n')" | head -n 300 >long
+	cat in long in >mixed
+	for parallel in 1 2; do
+		"$xsort" -S 1M --parallel=$parallel -o out mixed
+		sort mixed | cmp - out
+		mkdir -p state
+		"$xsort" -S 1M --run-size=100K --parallel=$parallel --resume=state -o out mixed
+		sort mixed | cmp - out
+	done
+}

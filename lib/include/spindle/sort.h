@@ -150,7 +150,7 @@ struct sp_sort_stats {
 	uint64_t records, output_records;
 	uint64_t input_bytes, output_bytes;
 	uint64_t resumed_bytes;	 /* of input_bytes: in runs that were there */
-	uint64_t collapsed;	 /* records whose key was there already as runs were formed */
+	uint64_t collapsed;	 /* records not kept as runs were formed, since one like them was */
 	uint64_t runs;		 /* initial runs formed, in memory or spilled */
 	uint64_t spilled_runs;	 /* written to temporary space, all levels */
 	uint64_t merges;	 /* merge steps, the final one included */
