@@ -19,6 +19,7 @@
 #include "../../tools/xjoin/xjoin.h"
 #include "choice.h"
 #include "columns.h"
+#include "errinfo.h"
 #include "msg.h"
 #include "quote.h"
 #include "stdio_end.h"
@@ -162,6 +163,11 @@ void die_sys(int errnum, const char *fmt, ...)
 	tell(fmt, ap);
 	va_end(ap);
 	longjmp(out, 1);
+}
+
+void die_word(const struct sp_errinfo *err, const char *where)
+{
+	die("%s%s", err->text, where ? where : "");
 }
 
 void msg(const char *fmt, ...)
