@@ -33,7 +33,8 @@ setup()
 	ln -s "$(command -v "$xsort")" sort
 	ulimit -f 100 # so that it soon ends
 	for program in "$xsort" ./sort; do
-		run ! --separate-stderr "$program" -T. -S 1M --record-size=4096 -o out "${huge[@]}"
+		# Zeros, of which whole records would be kept once.
+		run ! --separate-stderr "$program" -T. -S 1M --record-size=4096 --bkey=0:8 -o out "${huge[@]}"
 		[ ! -e out ]
 		if [ "$program" = ./sort ]; then
 			[[ $stderr != *warning* ]]
