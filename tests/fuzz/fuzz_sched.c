@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	require(rc ? rc == SP_ESYNTAX && err.code == rc && err.text[0] : s.ops != NULL);
 	if (!rc) {
 		require(s.params.levels <= SP__SCHED_LEVELS_MAX);
-		for (i = 0; i < s.params.levels; i++)
+		for (i = 0; s.ops->expire && i < s.params.levels; i++)
 			require(s.params.level_expire_ns[i] > 0 &&
 				s.params.level_expire_ns[i] <= day);
 		require(s.ops != &sp__sched_promote || s.params.levels < SP__SCHED_FIFOS_MAX);
