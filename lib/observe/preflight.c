@@ -274,6 +274,25 @@ static bool get_through(struct sp__preflight *p)
 	return false;
 }
 
+static bool by_level(const struct sp__sched *s)
+{
+	return s->ops == &sp__sched_deadline_prio || s->ops == &sp__sched_promote;
+}
+
+/* Does the scheduler of a machine treat some of these requests, which differ, differently? */
+static bool told_apart(const struct sp__preflight *p, const struct sp__sched *s)
+{
+	const struct sp_preflight_opts *o = p->opts;
+	bool apart = !p->levels || (!o->nclasses && s->params.levels > 1);
+
+	if (!by_level(s))
+		return s->ops == &sp__sched_strict && p->classes;
+	for (size_t i = 1; i < o->nclasses; i++)
+		apart |= sp__sched_level(s, &(struct sp__blockreq){ .prio = o->classes[i].prio }) !=
+			 sp__sched_level(s, &(struct sp__blockreq){ .prio = o->classes[0].prio });
+	return apart;
+}
+
 static int simulated(struct sp__preflight *p, struct sp_errinfo *err)
 {
 	struct sp_preflight_layer *l = &p->out->layers[0];
@@ -298,11 +317,13 @@ static int simulated(struct sp__preflight *p, struct sp_errinfo *err)
 	model = sp__machine_model(machine);
 	l->window = (spec.window ? spec.window : model->window) * model->drives;
 	sp__machine_close(machine);
-	if (sched.ops == &sp__sched_deadline_prio || sched.ops == &sp__sched_promote ||
-	    (sched.ops == &sp__sched_strict && p->classes))
+	if (told_apart(p, &sched))
 		l->verdict = SP_PREFLIGHT_YES;
 	else
-		sp__preflight_remark(p, true, "sched=strict, or sched=deadline-prio for levels too",
+		sp__preflight_remark(p, true,
+				     by_level(&sched) ? "priorities of different levels"
+						      : "sched=strict, or sched=deadline-prio "
+							"for levels too",
 				     "%s: scheduler %s does not tell these priorities apart",
 				     l->name, l->scheduler);
 	if (l->verdict && l->outstanding && l->outstanding <= l->window) {

@@ -311,6 +311,8 @@ static void simulated(void)
 	ok(ask() == SP_PREFLIGHT_YES, "or levels");
 	opts.target = "sim:linear,sched=promote";
 	ok(ask() == SP_PREFLIGHT_YES, "or promotes");
+	opts.target = "sim:linear,sched=promote:queues=1";
+	ok(ask() == SP_PREFLIGHT_NO, "unless all have one level");
 	opts.target = "sim:nosuch";
 	ok(sp_preflight(&p, &opts, NULL) < 0, "or is an error");
 }
