@@ -227,7 +227,7 @@ static void estimate(struct sp__layout *l, const struct sp__choice *c, const str
 	l->seconds += pass; /* spilling */
 	l->seconds += fmax(work, read_seconds(l, page_bytes, l->final_runs, given, device));
 	before = merged_before(l);
-	if (o->policy == SP_MERGE_PPMS) { /* the result is a run, too */
+	if (o->policy == SP_MERGE_PPMS && l->runs > 1) { /* the result is a run, too */
 		l->passes++;
 		before++;
 	}

@@ -191,6 +191,10 @@ static void by_hand(void)
 	ok(p.fan_in == 4 && p.passes == 6, "a fan-in is kept: 1536 runs four by four in 6 passes");
 	o.policy = SP_MERGE_PPMS;
 	ok(must(&o).passes == 7, "and once more if the result is a run");
+	o.input_bytes = M / 2;
+	p = must(&o);
+	ok(p.runs == 1 && p.passes == 1, "... but a single run is read once");
+	o.input_bytes = 1 * G;
 	o.policy = SP_MERGE_EAGER;
 	o.run.page_bytes = 8192;
 	o.recycle = 1;
