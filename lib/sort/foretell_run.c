@@ -21,10 +21,11 @@
 #include "sort/foretell_impl.h"
 #include "sort/state.h"
 
-/* Runs in temporary space; NULL: no memory. */
-static struct sp__run **stored(const struct sp_sort *s, size_t *n, uint64_t *bytes)
+/* Runs in temporary space, and how many bytes each of theirs is there; NULL: no memory. */
+static struct sp__run **stored(const struct sp_sort *s, size_t *n, uint64_t *bytes, double *packed)
 {
 	struct sp__run **runs = calloc(s->spilled.nruns + 1, sizeof(struct sp__run *));
+	uint64_t units = 0;
 
 	*n = *bytes = 0;
 	for (size_t i = 0; runs && i < s->spilled.nruns; i++) {
@@ -32,7 +33,9 @@ static struct sp__run **stored(const struct sp_sort *s, size_t *n, uint64_t *byt
 			continue;
 		runs[(*n)++] = s->spilled.runs[i];
 		*bytes += s->spilled.runs[i]->bytes;
+		units += s->spilled.runs[i]->units;
 	}
+	*packed = (double)units * s->spilled.store->unit_bytes / (double)*bytes;
 	return runs;
 }
 
@@ -48,14 +51,14 @@ static void measure(struct sp_sort *s, struct sp__run *const *runs, size_t n)
 	f->transfer_s_per_mb = sp__spill_write_s(s->spilled.store) * MB;
 }
 
-/* Of each byte that has been read or written. */
-static double pace_s(const struct sp_sort *s)
+/* Of each byte that has been read or written, before it was packed. */
+static double pace_s(const struct sp_sort *s, double packed)
 {
 	const struct sp__spill *store = s->spilled.store;
-	uint64_t moved = s->stats.input_bytes - s->stats.resumed_bytes + store->write_bytes +
-			 store->read_bytes;
+	double moved = (double)(s->stats.input_bytes - s->stats.resumed_bytes) +
+		       (double)(store->write_bytes + store->read_bytes) / packed;
 
-	return (double)(sp__env_now_ns(&s->env) - s->env.begin_ns) * 1e-9 / (double)moved;
+	return (double)(sp__env_now_ns(&s->env) - s->env.begin_ns) * 1e-9 / moved;
 }
 
 static double in_memory(const struct sp_sort *s)
@@ -68,10 +71,10 @@ static double in_memory(const struct sp_sort *s)
 	return (double)bytes;
 }
 
-static double rest_s(struct sp_sort *s, size_t n, uint64_t bytes)
+static double rest_s(struct sp_sort *s, size_t n, uint64_t bytes, double packed)
 {
 	const struct sp_foretold *f = &s->merging.foretold;
-	double byte_s = f->transfer_s_per_mb / MB, pace = pace_s(s);
+	double byte_s = f->transfer_s_per_mb / MB * packed, pace = pace_s(s, packed);
 	struct sp__told_sort t = { .at = { .byte_s = byte_s,
 					   .write_byte_s = byte_s,
 					   .run_byte_s = byte_s,
@@ -92,7 +95,7 @@ static double rest_s(struct sp_sort *s, size_t n, uint64_t bytes)
 
 void sp__foretell_formed(struct sp_sort *s)
 {
-	double now, rest;
+	double now, rest, packed;
 	struct sp__run **runs;
 	uint64_t bytes;
 	size_t n;
@@ -100,11 +103,11 @@ void sp__foretell_formed(struct sp_sort *s)
 	/* Of sorted files that are merged (-m) no runs are formed. */
 	if (s->env.device || s->opts.compress_program || s->merging.inputs.n)
 		return;
-	runs = stored(s, &n, &bytes);
+	runs = stored(s, &n, &bytes, &packed);
 	if (runs && n && n <= SP__TOLD_RUNS) {
 		now = (double)(sp__env_now_ns(&s->env) - s->env.begin_ns) * 1e-9;
 		measure(s, runs, n);
-		rest = rest_s(s, n, bytes);
+		rest = rest_s(s, n, bytes, packed);
 		s->merging.foretold.seconds = rest < 0 ? 0 : now + rest;
 	}
 	free(runs);

@@ -167,3 +167,13 @@ P
 	"$xsort" -S 64M --stats=r.json n >out
 	jq -e 'has("foretold") | not' r.json
 }
+
+@test "what is foretold of packed runs is of the bytes that the device has" {
+	needs jq
+	awk 'BEGIN { for (i = 0; i < 150000; i++) printf "%d %0100d\n", i * 7919 % 150001, 0 }' >n
+	"$xsort" -S 2M --spill-compression=lz4 --direct=always --stats=r.json n >out
+	jq -e '.result.input_bytes > 5 * .spill.write_bytes' r.json
+	# At most as long again for computation, and for the device twice what it wrote.
+	jq -e '.foretold.elapsed_s < 2 * (.result.elapsed_s + .io.cluster_reads * (.foretold.seek_s // 0) +
+		.spill.write_bytes / 1048576 * (.foretold.transfer_s_per_mb // 0))' r.json
+}
