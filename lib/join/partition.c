@@ -119,7 +119,8 @@ int sp_join_partition(const struct sp_join_opts *opts, int side, const struct sp
 		      struct sp_errinfo *err)
 {
 	struct parting p = { .opts = *opts, .side = side, .parts = parts };
-	int rc = set_up(&p, err);
+	int rc = parts && side >= 0 && side < 2 ? set_up(&p, err)
+						: sp__err(err, -EINVAL, "partition", NULL, -1);
 
 	if (!rc)
 		rc = assign_all(&p, buffer, err);

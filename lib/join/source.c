@@ -22,11 +22,30 @@ static int check_length(const struct sp__join *j, int side, const struct sp_recf
 			"length is not a multiple of the record size %zu", format->fixed_bytes);
 }
 
+/* What is not would be read beyond its end. */
+static bool is_whole(const struct sp_recfmt *f, const struct sp_batch *b)
+{
+	const char *at = b->data, *end = at + b->bytes;
+
+	if (f->kind == SP_REC_LINE)
+		return !b->bytes || end[-1] == f->eol;
+	if (f->kind == SP_REC_FIXED)
+		return !(b->bytes % f->fixed_bytes);
+	while (at && at < end)
+		at = sp__rec_end(f, at, (size_t)(end - at));
+	return at || !b->bytes;
+}
+
 static int next_given(void *operator, struct sp_batch * batch)
 {
 	struct sp__given *g = operator;
+	const struct sp_join_io *io = g->join->io;
+	int rc = io->next(io->next_arg, g->side, batch);
 
-	return g->io->next(g->io->next_arg, g->side, batch);
+	if (rc != SP_READY || is_whole(&g->join->source[g->side].format, batch))
+		return rc;
+	return sp__errf(g->join->env.err, SP_EFORMAT, "read", io->inputs[g->side], -1,
+			"the last record is not whole");
 }
 
 int sp__source_open(struct sp__join *j, int side)
@@ -45,7 +64,7 @@ int sp__source_open(struct sp__join *j, int side)
 		.join = j, .waits = &j->waits, .input = j->io->inputs[side], .format = o.format
 	};
 	if (j->io->next) {
-		s->given = (struct sp__given){ { .next = next_given }, j->io, side };
+		s->given = (struct sp__given){ { .next = next_given }, j, side };
 		s->operator= & s->given.op;
 		return 0;
 	}

@@ -19,7 +19,7 @@ struct sp__join;
 /* Records that the caller of the join gives. */
 struct sp__given {
 	struct sp_operator op;
-	const struct sp_join_io *io;
+	struct sp__join *join;
 	int side;
 };
 

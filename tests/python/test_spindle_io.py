@@ -335,6 +335,20 @@ class Joining(Folder):
         self.assertFalse((self.folder / "o").exists())
         self.assertRaises(ValueError, sp.join_blocks, [], [], "o", "--header -1 id -2 id")
 
+    def test_blocks_that_are_not_whole(self):
+        for words, whole, cut in (
+            ("", b"1\n", b"1"),
+            ("--header", b"h\n", b"h"),
+            ("-z", b"1\0", b"1\n"),
+            ("--csv", b'"1\n"\n', b'"1\n'),
+            ("--record-size=2 --bkey=0:2", b"1234", b"123"),
+        ):
+            for sides, name in (([[cut], [whole]], "file 1"), ([[whole], [cut]], "file 2")):
+                with self.subTest(words), self.assertRaises(sp.SpindleError) as e:
+                    sp.join_blocks(*sides, self.folder / "o", words)
+                self.assertEqual(str(e.exception), f"{name}: the last record is not whole")
+        self.assertFalse((self.folder / "o").exists())
+
     def test_csv_and_binary(self):
         got = self.joined(b'k,a\n"1\n",x\n', b'k,b\n"1\n",y\n', "--csv", "--header")
         self.assertEqual(got, b'k,a,b\n"1\n",x,y\n')

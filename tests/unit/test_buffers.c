@@ -158,6 +158,11 @@ static void keys_have_parts(void)
 	ok(sp_join_partition(sp_call_join_opts(call), 0, &(struct sp_batch){ "1", 1 }, PARTS, NULL,
 			     NULL, NULL, &err) == SP_EFORMAT,
 	   "a record that is not whole is an error");
+	for (int side = -1; side <= 2; side++)
+		ok(sp_join_partition(sp_call_join_opts(call), side, &(struct sp_batch){ "1\n", 2 },
+				     side == 0 || side == 1 ? 0 : PARTS, NULL, NULL, NULL,
+				     &err) == -EINVAL,
+		   "file %d: what does not exist is an error", side);
 	sp_call_join_free(call);
 }
 
