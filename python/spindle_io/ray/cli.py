@@ -192,6 +192,8 @@ def join_options(c: Command) -> dict[str, Any]:
     if "--group" in c.own:
         raise ValueError("--group is for sorts: blocks of a join are not merged")
     header = ["--header"] * any(name == "--header" for name, _ in c.passed)
+    if ("--columns", "auto") in c.passed and not header:
+        raise ValueError("--columns=auto needs --header: each range has other first records")
     words = words_of([("-o" if n == "--columns" else n, v) for n, v in c.passed], ["--header"])
     given = JoinOptions(words + header)
     if given.named:
