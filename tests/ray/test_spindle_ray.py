@@ -117,6 +117,7 @@ class Sort(Base):
         self.sort([a, self.file("c", lines(500))], "--header=1,first", "-n")
         self.sort([a, b], "--header", "-t|", "-k2,2", "-u", "--count")
         self.sort([a, b], "--header", "-t|", "-kn", "-k", "name:nr")
+        self.sort([self.file("d", b"name|n"), self.file("e", lines(9))], "--header=1,first")
 
     def test_csv_with_quoted_newlines(self):
         r = random.Random(3)
@@ -267,6 +268,15 @@ class Join(Base):
         words = ("-1", "k", "-2", "k", "--columns=2.v,0,1.a")
         self.join(left, right, "--csv", "--header", *words, header=True)
 
+    def test_headers_of_files_without_other_records(self):
+        row = self.side(900, 1, b"%d|%d\n")
+        some = self.file("some", b"k|v\n" + row)
+        for data in (b"", b"k|a", b"k|a\n"):
+            none = self.file("none", data)
+            for files, option in (((none, some), "-a2"), ((some, none), "-a1")):
+                with self.subTest((data, option)):
+                    self.join(*([f] for f in files), "-t|", "--header", option, header=True)
+
     def test_binary_records(self):
         r = random.Random(3)
         left = b"".join(struct.pack("<IQ", r.randrange(9999), i) for i in range(40000))
@@ -377,6 +387,15 @@ class Refusals(Base):
         )
         self.refused(
             "sort", "-o", self.out, "--header", a, self.file("h", b"x\n"), because="header differs"
+        )
+        self.refused(
+            "sort",
+            "-o",
+            self.out,
+            "--csv",
+            "--header",
+            self.file("o", b'"x\n'),
+            because="the last record is not whole",
         )
         self.assertFalse(self.out.exists())
 

@@ -14,7 +14,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spindle_io import Options
+from spindle_io import Options, tally
 
 #: Of the memory of a task: its piece; the same for the sorted piece, the rest is the sort's.
 PIECE_SHARE = 4
@@ -122,8 +122,13 @@ def header_of(path: str, options: Options) -> bytes:
             more = f.read(1 << 16)
             data += more
             n = options.head(data, records)
-            if n < len(data) or not more:
+            if n < len(data):
                 return data[:n]
+            if not more:  # it has no other records, and the last one may lack its terminator
+                eol = bytes([options.info.eol])
+                data += b"" if not data or data.endswith(eol) else eol
+                tally(data, options)
+                return data
     return data
 
 

@@ -245,7 +245,7 @@ def join_range(number: int, work: Work, sizes: Sequence[int], lefts: int, *block
     sides = records(0, blocks[:lefts]), records(1, blocks[lefts:])
     options = work.options(work.result_words, JoinOptions)
     with tempfile.TemporaryDirectory(prefix="spindle-ray-", dir=work.tmpdir) as folder:
-        headed = number and work.headers[0]  # only the first part keeps it
+        headed = number and any(work.headers)  # only the first part keeps it
         result = os.path.join(folder, "result") if headed else path
         report = spindle_io.join_blocks(*sides, result, options, sizes=sizes)["result"]
         for side in sides:
