@@ -81,6 +81,21 @@ class Doubling(Stages):
         return tasks.reduce_range(number, work, *(blocks if number else (*blocks, blocks[0])))
 
 
+class Leaving(Stages):
+    @staticmethod
+    def reduce_range(number, work, *blocks):
+        (Path(work.folder) / f"part-{number:05d}.killed").write_bytes(b"twice\n")
+        return tasks.reduce_range(number, work, *blocks)
+
+
+class Truncating(Stages):
+    @staticmethod
+    def reduce_range(number, work, *blocks):
+        done = tasks.reduce_range(number, work, *blocks)
+        os.truncate(Path(work.folder) / f"part-{number:05d}", 1)
+        return done
+
+
 def other_version():
     """The driver takes itself for another version."""
     return mock.patch.object(spindle_io, "__version__", "9.9")

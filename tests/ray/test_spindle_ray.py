@@ -467,6 +467,15 @@ class Faults(Base):
             self.assertIn("lost or duplicated", cli.reason_of(e.exception))
             self.assertFalse(self.out.exists())
 
+    def test_what_a_killed_task_left_is_no_part(self):
+        self.run_with(faults.Leaving)
+        self.assertEqual(len(list(self.out.iterdir())), 5)
+
+    def test_parts_that_became_shorter_are_an_error(self):
+        with self.assertRaisesRegex(Exception, "its length is not what was written"):
+            self.run_with(faults.Truncating)
+        self.assertFalse(self.out.exists())
+
     def test_a_node_is_removed_in_reduce(self):
         node = cluster.add_node(num_cpus=2, object_store_memory=STORE, node_ip_address="127.0.0.1")
         cluster.wait_for_nodes()
@@ -566,6 +575,17 @@ class Planning(unittest.TestCase):
             right = (False, True)
             for case in ((both, 1000, 11), (both, 130, 10), (right, 1000, 10), ((), 1000, 1)):
                 self.assertIsNone(plan.whole_side(sides, *case), case)
+
+    def test_last_records_without_terminators_are_counted(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a")
+            cases = (b"1", (), True), (b"1\n", (), False), (b"1\n", ("-z",), True)
+            for data, words, want in cases:
+                Path(path).write_bytes(data)
+                piece = plan.Piece(path, 0, 0, len(data), len(data))
+                self.assertEqual(plan.open_end(piece, plan.Options(words)), want)
+            self.assertFalse(plan.open_end(piece, plan.Options(("--record-size=2",))))
+            self.assertFalse(plan.open_end(plan.Piece(path, 0, 0, 1, 2), plan.Options(("-z",))))
 
     def test_slices_cover_all_ranges(self):
         for ranges in (1, 5, 64):

@@ -271,7 +271,7 @@ class Job:
         if not self.options[0].info.unique and not self.settings.external:
             _same("the result", read_by(mapped), result)
         return {
-            **self._result(read_by(mapped), reduced),
+            **self._result(folder, read_by(mapped), reduced),
             "hash": f"{result.sum:016x}",
             "ranges_in_files": sum(r.external for r in reduced),
         }
@@ -295,7 +295,7 @@ class Job:
         joined = self._await("join", refs)
         for side, of_side in enumerate(by_side):
             _same(f"join, file {side + 1}", given_by(of_side), read_by(joined, side))
-        return self._result(read_by(mapped), joined)
+        return self._result(folder, read_by(mapped), joined)
 
     def _join_whole(self, folder: str, whole: int) -> dict[str, Any]:
         """Each task joins a share of one side with all of the other: nothing is moved."""
@@ -316,17 +316,18 @@ class Job:
         read[1 - whole], read[whole] = read_by(joined, 1 - whole), joined[0].read[whole]
         for of_task in joined:
             _same(f"join, file {whole + 1}", read[whole], of_task.read[whole])
-        for side, paths in enumerate(self.settings.inputs):
-            # The last record of a file may lack its terminator, and gets one.
-            if not 0 <= read[side].bytes - bytes_[side] <= len(paths):
+        for side, (pieces, options) in enumerate(zip(sides, self.options)):
+            want = bytes_[side] + sum(planning.open_end(p, options) for p in pieces)
+            if read[side].bytes != want:
                 raise SpindleError(
                     EBALANCE,
                     f"records were lost or duplicated before join, file {side + 1}: "
-                    f"{bytes_[side]} bytes given, {read[side].bytes} found",
+                    f"{want} bytes given, {read[side].bytes} found",
                 )
-        return self._result(read[0] + read[1], joined)
+        return self._result(folder, read[0] + read[1], joined)
 
-    def _result(self, read: Tally, last: Sequence[Done]) -> dict[str, Any]:
+    def _result(self, folder: str, read: Tally, last: Sequence[Done]) -> dict[str, Any]:
+        output.complete(folder, [sum(done.sizes) for done in last])
         return {
             "input_records": read.records,
             "input_bytes": self.plan.input_bytes,

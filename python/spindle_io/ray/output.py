@@ -7,7 +7,10 @@ import contextlib
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+from spindle_io import SpindleError
+from spindle_io._lib import EBALANCE
 
 
 def check(name: str, overwrite: bool) -> None:
@@ -34,3 +37,18 @@ def folder(name: str) -> Iterator[str]:
     finally:
         for path in (new, old):
             shutil.rmtree(path, ignore_errors=True)
+
+
+def part(folder: str, number: int) -> str:
+    return os.path.join(folder, f"part-{number:05d}")
+
+
+def complete(folder: str, sizes: Sequence[int]) -> None:
+    """The parts have these sizes, and nothing else is there: a task that was killed leaves its."""
+    parts = [part(folder, number) for number in range(len(sizes))]
+    for path in {os.path.join(folder, name) for name in os.listdir(folder)} - set(parts):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+    for path, size in zip(parts, sizes):
+        if os.path.getsize(path) != size:
+            raise SpindleError(EBALANCE, "its length is not what was written", path)

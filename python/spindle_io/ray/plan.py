@@ -154,6 +154,15 @@ def pieces_of(inputs: Sequence[str], options: Options, piece_bytes: int, side: i
     return pieces, header
 
 
+def open_end(piece: Piece, options: Options) -> bool:
+    """The last record of a piece lacks a terminator, and will get one."""
+    if options.info.kind == FIXED or piece.hi < piece.size:
+        return False
+    with open(piece.path, "rb") as f:
+        f.seek(piece.size - 1)
+        return f.read(1) != bytes([options.info.eol])
+
+
 def make(
     sides: Sequence[tuple[Sequence[str], Options]],
     ranges: int,

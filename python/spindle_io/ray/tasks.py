@@ -22,7 +22,7 @@ import spindle_io
 from spindle_io import JoinOptions, Merge, Options, SpindleError, Tally
 from spindle_io._lib import EBALANCE, EFORMAT
 
-from . import files
+from . import files, output
 from .plan import CSV, FIXED, Piece
 
 #: Beyond the end of a piece its last record is looked for within so much at first.
@@ -155,7 +155,7 @@ def _part(work: Work, number: int) -> Iterator[Any]:
 
 
 def _path(work: Work, number: int) -> str:
-    return os.path.join(work.folder, f"part-{number:05d}")
+    return output.part(work.folder, number)
 
 
 def check_borders(work: Work, number: int, options: Options, first: Any, last: Any) -> None:
