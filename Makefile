@@ -474,7 +474,7 @@ check-abi: lib ## no function or type of the last release has gone or changed; a
 	$(Q)SP_TEST_STAGE=$${SP_TEST_STAGE-abi} scripts/run-tests scripts/abi
 
 .PHONY: check-ray
-check-ray: all python ## spindle-ray on three nodes of this machine; Ray goes to build/ray
+check-ray: all python $(LOCALES) ## spindle-ray on three nodes of this machine; Ray goes to build/ray
 	$(Q)scripts/setup ray
 	$(RUN) scripts/raycheck
 

@@ -8,6 +8,7 @@ functions that run on the machines (faults.py).
 import contextlib
 import io
 import json
+import locale
 import os
 import random
 import socket
@@ -28,12 +29,14 @@ from spindle_io.ray import cli, job, plan, tasks
 
 XSORT, XJOIN = os.environ["XSORT"], os.environ["XJOIN"]
 FITS_SCHEMA = Path(__file__).resolve().parents[2] / "scripts/fits-schema"
+LOCALES = Path(__file__).resolve().parents[2] / "build/locale"
 STORE = 80 << 20
 cluster = None
 
 
 def setUpModule():
     global cluster
+    os.environ["LOCPATH"] = str(LOCALES)
     head = {"num_cpus": 1, "object_store_memory": STORE, "node_ip_address": "127.0.0.1"}
     cluster = Cluster(initialize_head=True, head_node_args={**head, "include_dashboard": False})
     for _ in range(2):
@@ -118,6 +121,21 @@ class Sort(Base):
         self.sort([a, b], "--header", "-t|", "-k2,2", "-u", "--count")
         self.sort([a, b], "--header", "-t|", "-kn", "-k", "name:nr")
         self.sort([self.file("d", b"name|n"), self.file("e", lines(9))], "--header=1,first")
+
+    def test_the_locale_is_that_of_the_command(self):
+        name, r = "de_DE.UTF-8", random.Random(6)
+        if not (LOCALES / name).exists():
+            self.skipTest(f"needs the locale {name} in build/locale")
+        rows = ((r.choice("aäAbBz-"), r.choice("xyÄ"), r.randrange(9)) for _ in range(20000))
+        text = "".join(f"{a}{b}{a};1,{n}\n" for a, b, n in rows)
+        self.addCleanup(locale.setlocale, locale.LC_ALL, locale.setlocale(locale.LC_ALL))
+        with mock.patch.dict(os.environ, LC_ALL=name):
+            for options in ([], ["-t;", "-k2,2n", "-s"]):
+                self.sort([self.file("a", text.encode())], *options)
+
+    def test_a_locale_that_is_not_there(self):
+        with mock.patch.dict(os.environ, LC_ALL="xx_XX"):
+            self.sort([self.file("a", lines(99))])
 
     def test_csv_with_quoted_newlines(self):
         r = random.Random(3)

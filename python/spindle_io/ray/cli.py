@@ -7,6 +7,7 @@ known here.
 
 from __future__ import annotations
 
+import contextlib
 import getopt
 import json
 import locale
@@ -302,7 +303,8 @@ def reason_of(e: BaseException) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    locale.setlocale(locale.LC_ALL, "")
+    with contextlib.suppress(locale.Error):  # as in C, where it stays the one that it is
+        locale.setlocale(locale.LC_ALL, "")
     os.environ.setdefault("RAY_IGNORE_UNHANDLED_ERRORS", "1")  # one message is enough
     try:
         execute(list(sys.argv[1:] if argv is None else argv))

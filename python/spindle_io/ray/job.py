@@ -79,6 +79,12 @@ def machine() -> Machine:
     )
 
 
+def _locales() -> tasks.Locales:
+    """Of letters, their order, decimal points and names of months."""
+    categories = (locale.LC_CTYPE, locale.LC_COLLATE, locale.LC_NUMERIC, locale.LC_TIME)
+    return tuple((c, locale.setlocale(c)) for c in categories)
+
+
 def _on(node: str, soft: bool) -> NodeAffinitySchedulingStrategy:
     return NodeAffinitySchedulingStrategy(node, soft=soft)
 
@@ -195,7 +201,7 @@ class Job:
             folder=folder,
             headers=self.plan.headers,
             tmpdir=s.tmpdir,
-            locales=tuple((c, locale.setlocale(c)) for c in (locale.LC_CTYPE, locale.LC_COLLATE)),
+            locales=_locales(),
         )
 
     def _sample(self) -> list[bytes]:
@@ -203,7 +209,7 @@ class Job:
         if parts < 2 or not self.plan.pieces:
             return []
         words = [*s.piece_words[0], *s.header_words]
-        ref = self._task(self.stages.sample).remote(list(s.inputs[0]), parts, words)
+        ref = self._task(self.stages.sample).remote(list(s.inputs[0]), parts, words, _locales())
         return self._await("sample", [ref])[0]
 
     def _map(self, work: Work) -> tuple[list[list[Any]], list[Done]]:

@@ -29,6 +29,16 @@ from .plan import CSV, FIXED, Piece
 REACH = 1 << 16
 
 
+#: Categories and names, those of the driver.
+Locales = tuple[tuple[int, str], ...]
+
+
+def adopt(locales: Locales) -> None:
+    for category, name in locales:
+        if locale.setlocale(category) != name:
+            locale.setlocale(category, name)
+
+
 class Done(NamedTuple):
     """What a task took in, of each side, and gave: blocks, or a part."""
 
@@ -51,13 +61,11 @@ class Work:
     folder: str
     headers: tuple[bytes, ...]  #: of each side
     tmpdir: str | None
-    locales: tuple[tuple[int, str], ...]  #: categories and names, those of the driver
+    locales: Locales
 
     def options(self, words: Sequence[str], kind: Any = Options, share: int = 1) -> Any:
         """With a share of the task's memory, one thread, and the driver's locale."""
-        for category, name in self.locales:
-            if locale.setlocale(category) != name:
-                locale.setlocale(category, name)
+        adopt(self.locales)
         tmpdir = ["-T", self.tmpdir] if self.tmpdir else []
         return kind([*words, *tmpdir, "-S", f"{self.memory_bytes // share}b", "--parallel", "1"])
 
@@ -66,7 +74,10 @@ class Work:
         return self.options(self.piece_words[side], share=share)
 
 
-def sample(inputs: Sequence[str], parts: int, words: Sequence[str]) -> list[bytes]:
+def sample(
+    inputs: Sequence[str], parts: int, words: Sequence[str], locales: Locales
+) -> list[bytes]:
+    adopt(locales)
     return spindle_io.splitters(inputs, parts, words)
 
 
