@@ -318,6 +318,7 @@ class Join(Base):
             (["-1", "name", a, "--", a], "invalid field number: 'name'"),
             (["-1", "1,2", "-2", "1", a, "--", a], "different numbers of fields"),
             (["--group=2", a, "--", a], "--group is for sorts"),
+            (["--header=2", a, "--", a], "--header takes no argument in a join"),
             (["--columns=auto", a, "--", a], "--columns=auto needs --header"),
             (["--volume=sim:tiny", a, "--", a], "not possible on more than one machine"),
         ):

@@ -192,7 +192,10 @@ def join_options(c: Command) -> dict[str, Any]:
         raise ValueError("the files of both sides are needed, with -- between them")
     if "--group" in c.own:
         raise ValueError("--group is for sorts: blocks of a join are not merged")
-    header = ["--header"] * any(name == "--header" for name, _ in c.passed)
+    headers = [value for name, value in c.passed if name == "--header"]
+    if set(headers) - {"1"}:
+        raise ValueError("--header takes no argument in a join")
+    header = ["--header"] * bool(headers)
     if ("--columns", "auto") in c.passed and not header:
         raise ValueError("--columns=auto needs --header: each range has other first records")
     words = words_of([("-o" if n == "--columns" else n, v) for n, v in c.passed], ["--header"])
