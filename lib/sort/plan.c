@@ -375,6 +375,9 @@ static int check_opts(const struct sp_sort_opts *o, struct sp_errinfo *err)
 	if (o->run_bytes && o->run_bytes < MIN_PAGE)
 		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1, "the least run size is %u bytes",
 				MIN_PAGE);
+	if (o->count && !o->unique)
+		return sp__errf(err, -EINVAL, "plan", NULL, -1,
+				"only groups of equal keys are counted");
 	return check_volume(o, err);
 }
 

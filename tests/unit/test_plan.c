@@ -273,6 +273,11 @@ static void refusals(void)
 	o.run.page_bytes = 0;
 	o.fan_in = 1;
 	ok(sp_sort_plan(&o, &p, &err) == -EINVAL, "a fan-in of 1 is refused");
+	o.fan_in = 0;
+	o.count = true;
+	ok(sp_sort_plan(&o, &p, &err) == -EINVAL, "what is counted must be groups of equal keys");
+	o.unique = true;
+	ok(sp_sort_plan(&o, &p, &err) == 0, "as they are");
 }
 
 static bool near(double a, double b)

@@ -51,7 +51,7 @@ struct sp_sort_opts {
 	struct sp_recfmt format;
 	const struct sp_keyset *keys; /* borrowed for the sort's life */
 	bool unique;		      /* one record of each group of equal keys: the first */
-	bool count;   /* with unique: prefixed with its number of occurrences, as uniq -c */
+	bool count;   /* with unique only: prefixed with its number of occurrences, as uniq -c */
 	uint64_t top; /* only this many records of the result, the first; 0: all */
 
 	uint64_t input_bytes;  /* expected; 0: unknown */
