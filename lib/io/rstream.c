@@ -366,7 +366,10 @@ static int start_queue(struct sp__rstream *rs, const struct sp__rstream_opts *op
 	if (rc)
 		return rc;
 	rs->slots = calloc(rs->depth, sizeof(*rs->slots));
-	rs->buf_bytes = sp__pages_whole(rs->depth * rs->chunk_bytes);
+	/* What is borrowed ends there: the next stream's memory may follow. */
+	rs->buf_bytes = rs->depth * rs->chunk_bytes;
+	if (!rs->borrowed)
+		rs->buf_bytes = sp__pages_whole(rs->buf_bytes);
 	rs->buf = rs->borrowed ? opts->memory : sp__pages_alloc(rs->buf_bytes, true);
 	if (!rs->slots || !rs->buf)
 		return -ENOMEM;

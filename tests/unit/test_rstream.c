@@ -363,6 +363,35 @@ static void check_shared(const char *engine)
 	sp__pages_free(memory, STREAMS * each);
 }
 
+/* A file that grows is read on into borrowed memory, of no whole huge pages, and not behind it. */
+static void check_borrowed(void)
+{
+	struct sp__rstream_opts o = { .direct = SP__DIRECT_ALWAYS,
+				      .chunk_bytes = 9 * CHUNK / 4,
+				      .depth = 2 };
+	const size_t each = o.depth * o.chunk_bytes, size = (size_t)3 << 20, guard = BIG;
+	struct sp__rstream *rs;
+	int fd = temp_file(size), rc;
+	size_t at = 0, bytes;
+	bool within = true;
+	const char *data;
+
+	o.memory = sp__pages_alloc(each + guard, true);
+	if (!o.memory || sp__rstream_open(&rs, fd, "file", &o, NULL))
+		return;
+	within = pwrite(fd, truth + size, BIG - size, (off_t)size) == (ssize_t)(BIG - size);
+	while ((rc = sp__rstream_next(rs, &data, &bytes, true)) == SP_READY && within) {
+		within = data >= o.memory && data + bytes <= o.memory + each &&
+			 memcmp(data, truth + at, bytes) == 0;
+		at += bytes;
+	}
+	ok(rc == SP_END && at == BIG && within,
+	   "borrowed memory is not exceeded by a file that grows");
+	sp__rstream_close(rs);
+	sp__pages_free(o.memory, each + guard);
+	close(fd);
+}
+
 int main(void)
 {
 	struct sp__rng rng = { 7 };
@@ -382,6 +411,7 @@ int main(void)
 	check_pipe();
 	check_no_wait();
 	check_ahead();
+	check_borrowed();
 	check_shared(NULL);
 	check_shared("sync");
 	check_shared("libaio");
