@@ -8,6 +8,8 @@
 
 /* Descriptors that merging needs besides the inputs and the output: the spill store's. */
 #define OTHER_DESCRIPTORS 2
+/* Those of the threads that merge inputs, of each of which the engine may have a descriptor. */
+#define QUEUES (SP__BRANCHES_MAX + 1)
 /* Unless --batch-size says it: as many as have that much memory each. */
 #define FAN_IN_BYTES (16u << 10)
 #define FAN_IN_LEAST 16
@@ -47,7 +49,7 @@ int sp__inputs_open(const struct sp_sort *s, struct sp__inputs *in, unsigned n,
 {
 	size_t each = in->memory_bytes / n;
 	struct sp__rstream_opts o = { .engine = s->opts.run.engine,
-				      .direct = SP__DIRECT_AUTO,
+				      .direct = in->direct,
 				      .depth = each < 2 * AHEAD_BYTES ? 1 : 2,
 				      .whole = true,
 				      .device = sp__env_reading(&s->env).device };
@@ -111,6 +113,7 @@ void sp__inputs_part(struct sp__inputs *in, unsigned n, struct sp__inputs *part)
 	*part = (struct sp__inputs){ .list = in->list + in->next,
 				     .n = n,
 				     .memory_bytes = in->memory_bytes / left * n,
+				     .direct = in->direct,
 				     .files = in->files };
 	in->memory_bytes -= part->memory_bytes;
 	in->next += n;
@@ -148,6 +151,14 @@ static unsigned fan_in(const struct sp_sort *s)
 	return most < 2 ? 2 : most;
 }
 
+/* Direct reading takes a second descriptor of each input: only if no input is open less for it. */
+static enum sp__direct direct(const struct sp__inputs *in)
+{
+	unsigned need = 2 * sp__min(in->n, in->fan_in) + OTHER_DESCRIPTORS + QUEUES;
+
+	return sp__fds_free(need) < need ? SP__DIRECT_NEVER : SP__DIRECT_AUTO;
+}
+
 int sp__sort_merge_inputs(struct sp_sort *s, const struct sp_sort_io *io, unsigned sim_file)
 {
 	struct sp__inputs *in = &s->merging.inputs;
@@ -155,6 +166,7 @@ int sp__sort_merge_inputs(struct sp_sort *s, const struct sp_sort_io *io, unsign
 	in->n = (unsigned)io->ninputs;
 	in->memory_bytes = s->plan.memory_bytes / 3;
 	in->fan_in = fan_in(s);
+	in->direct = direct(in);
 	in->sim_file = sim_file;
 	in->list = calloc(in->n ? in->n : 1, sizeof(*in->list));
 	if (!in->list)

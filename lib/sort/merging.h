@@ -80,6 +80,7 @@ struct sp__inputs {
 	unsigned n;
 	unsigned next;		 /* the first not merged yet */
 	unsigned fan_in;	 /* the most open at a time */
+	enum sp__direct direct;	 /* NEVER: there are not descriptors enough for it */
 	size_t memory_bytes;	 /* for the streams of all that are open */
 	struct sp__queue *queue; /* of those, */
 	char *chunks;		 /* and their memory */

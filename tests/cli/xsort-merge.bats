@@ -77,3 +77,11 @@ branches() { sed -n 's/.*"merge_branches": *\([0-9]*\).*/\1/p' stats; }
 	cmp out want
 	[ "$(sed -n 's/.*"merges": *\([0-9]*\),.*/\1/p' stats)" -gt 1 ]
 }
+
+@test "files that could be read directly, and descriptors for each but not for two" {
+	"$xgen" records --seed=7 --bytes=1200K | sort >in
+	dd if=/dev/null of=in conv=notrunc,fdatasync oflag=nocache count=0 2>told || skip "no cold files"
+	read -ra inputs <<<"$(yes in | head -n 20 | tr "\n" " ")"
+	(ulimit -n 32 && "$xsort" -S 16M -m -o out "${inputs[@]}")
+	sort -m "${inputs[@]}" | cmp - out
+}
