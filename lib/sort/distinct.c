@@ -23,7 +23,8 @@
  * Where the key is the whole record, a sort without -u keeps identical records once, too, with
  * their number: the buffer holds more, and gives each as often as it came when it is stored or
  * merged.  Only what fits then saves temporary space, so the table pays if G is at most twice the
- * groups that fit, and once it has ended the next buffers do not try again.
+ * groups that fit, and once it has ended the next buffers do not try again.  Short records cost as
+ * much to look up as to sort, and the thread that reads has to: all but an eighth must be found.
  *
  * Records without a byte key (COLLATED) stay outside: sorting finds what they equal.
  *
@@ -50,6 +51,8 @@
 #define FOUND_ENOUGH 16
 #define TIMES_GROUPS 4
 #define TIMES_REPEATED 2
+#define SHORT_BYTES 32u
+#define SHORT_SHARE 8
 #define OFFSET_MASK (SP__REF_OFFSET_MAX - 1)
 
 static size_t table_bytes(const struct sp__runbuf *rb)
@@ -236,6 +239,15 @@ static bool take(struct sp__runbuf *rb, uint64_t hash, const struct sp__arrival 
 	return true;
 }
 
+static bool pays(const struct sp__runbuf *rb, uint64_t expected)
+{
+	const struct sp__distinct *d = &rb->distinct;
+
+	if (rb->repeats && rb->record_bytes / (rb->n + 1) < SHORT_BYTES)
+		return d->found >= d->looked - d->looked / SHORT_SHARE;
+	return d->found >= expected || d->found >= d->looked / 4;
+}
+
 /* Ends the table if it does not pay. */
 static void judge(struct sp__runbuf *rb)
 {
@@ -252,7 +264,7 @@ static void judge(struct sp__runbuf *rb)
 	expected = d->looked * rb->n / 2 / (times * most);
 	if (expected < FOUND_ENOUGH && d->looked < most)
 		return;
-	if (d->found < expected && d->found < d->looked / 4)
+	if (!pays(rb, expected))
 		end(rb);
 	d->looked = d->found = d->judge_at = 0;
 }

@@ -160,3 +160,12 @@ figure() { sed -n "/\"result\"/,/}/s/.*\"$1\": *\([0-9]*\).*/\1/p" stats; }
 		sort mixed | cmp - out
 	done
 }
+
+@test "short lines are kept once only where hardly any is new" {
+	seq 400000 | awk '{ print $1 % 2 ? $1 : $1 % 100 }' >half
+	seq 400000 | awk '{ print $1 % 100 }' >few
+	"$xsort" -S 4M --stats=stats half | cmp - <(sort half)
+	[ "$(figure collapsed)" -lt 40000 ]
+	"$xsort" -S 4M --stats=stats few | cmp - <(sort few)
+	[ "$(figure collapsed)" -gt 390000 ]
+}
