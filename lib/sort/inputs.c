@@ -151,7 +151,10 @@ static unsigned fan_in(const struct sp_sort *s)
 	return most < 2 ? 2 : most;
 }
 
-/* Direct reading takes a second descriptor of each input: only if no input is open less for it. */
+/*
+ * Direct reading takes a second descriptor for each input.  Where there are too few, all are read
+ * through the page cache instead, so that as many can be merged at once.
+ */
 static enum sp__direct direct(const struct sp__inputs *in)
 {
 	unsigned need = 2 * sp__min(in->n, in->fan_in) + OTHER_DESCRIPTORS + QUEUES;
