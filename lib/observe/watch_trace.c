@@ -15,7 +15,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,6 +153,24 @@ static int start(struct sp__tracer *t)
 	return rc ? rc : put(t->dir, "tracing_on", "1");
 }
 
+/* Instances that killed processes have left go on collecting events. */
+static void remove_left(const char *tracing)
+{
+	char pattern[PATH_MAX];
+	glob_t g;
+
+	snprintf(pattern, sizeof(pattern), "%.4000s/instances/spindle-*", tracing);
+	if (glob(pattern, 0, NULL, &g))
+		return;
+	for (size_t i = 0; i < g.gl_pathc; i++) {
+		int owner = atoi(strrchr(g.gl_pathv[i], '-') + 1);
+
+		if (owner > 0 && kill(owner, 0) && errno == ESRCH)
+			rmdir(g.gl_pathv[i]);
+	}
+	globfree(&g);
+}
+
 int sp__tracer_open(struct sp__tracer **out, const char *sys, unsigned dev, const char *process,
 		    struct sp_errinfo *err)
 {
@@ -171,7 +191,9 @@ int sp__tracer_open(struct sp__tracer **out, const char *sys, unsigned dev, cons
 	if (rc == 0 && snprintf(t->dir, sizeof(t->dir), "%s/instances/spindle-%d", tracing,
 				(int)getpid()) >= PATH_MAX)
 		rc = -ENAMETOOLONG;
-	/* A killed process with the same id may have left one. */
+	if (rc == 0)
+		remove_left(tracing);
+	/* A killed process may also have had the number that is ours. */
 	if (rc == 0 && mkdir(t->dir, 0700) &&
 	    (errno != EEXIST || rmdir(t->dir) || mkdir(t->dir, 0700)))
 		rc = -errno;

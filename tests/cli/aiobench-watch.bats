@@ -59,10 +59,28 @@ device()
 @test "every request is traced where that can be had" {
 	d=$(device)
 	[ -n "$d" ] || skip "no block device here"
-	run "$aiobench" watch --source=trace --runtime=100ms --stats=r.json "$d"
-	[ "$status" = 0 ] || skip "no trace here: $output"
+	"$aiobench" watch --source=trace --runtime=100ms --stats=r.json "$d" > out 2>&1 &
+	pid=$!
+	wait $pid || skip "no trace here: $(cat out)"
 	[ "$(value source)" = '"trace"' ]
-	[ -z "$(find /sys/kernel/tracing/instances -mindepth 1 -maxdepth 1 -name "spindle-*")" ]
+	[ ! -e /sys/kernel/tracing/instances/spindle-$pid ]
+}
+
+@test "what a killed watch has left in the kernel, the next one removes" {
+	d=$(device)
+	[ -n "$d" ] || skip "no block device here"
+	"$aiobench" watch --source=trace --runtime=60 "$d" > out 2>&1 &
+	pid=$!
+	left=/sys/kernel/tracing/instances/spindle-$pid
+	for _ in {1..50}; do
+		[ -e "$left/per_cpu" ] && break
+		sleep 0.1
+	done
+	kill -KILL $pid || true
+	wait $pid || true
+	[ -e "$left" ] || skip "no trace here: $(cat out)"
+	run -0 "$aiobench" watch --source=trace --runtime=100ms "$d"
+	[ ! -e "$left" ]
 }
 
 @test "a picture shows it over time and by number" {
