@@ -11,6 +11,7 @@
 #include "flow/scan.h"
 #include "obs/progress.h"
 #include "rec/recfmt.h"
+#include "sort/parts_plan.h"
 #include "sort/result.h"
 #include "sort/splitters.h"
 #include "sort/state.h"

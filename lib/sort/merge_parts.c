@@ -3,8 +3,8 @@
  * The final merge in parts.
  *
  * One loser tree keeps one processor busy, and one stream writes its result.  If the result is a
- * file and its bytes are those of the runs, and numbers, all of them are cut at the same keys
- * (cut.h) into a part for each thread.  The lengths of the parts are known exactly before
+ * file and its bytes are those of the runs, and numbers, all of them are cut at the same keys into
+ * a part for each thread (parts_plan.h).  The lengths of the parts are known exactly before
  * anything is written, so each part merges its own spans of the runs and writes them at its own
  * place, with its own pages, read plan, reader of the store, and write stream.  The parts share
  * nothing but the file.
@@ -22,11 +22,6 @@
  * Memory.  Pages are taken from the free part of the arena, the same number for each part.  Write
  * streams divide what the output buffers and the one stream would have.
  *
- * There is one part, merged as before, if keys have been repeated under -u, if figures must be
- * deterministic (simulated machines), if reading was set by hand, if the last keys of pages are
- * not kept or keys have no bytes, if there is less than two pages for each run and part, or if one
- * group of equal keys is so large that a part would have more than half as much again as its share.
- *
  * Rejected: giving the file its length and space before.  Writing was slower then.
  */
 #include <errno.h>
@@ -38,19 +33,11 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 #include "base/err.h"
-#include "base/minmax.h"
-#include "sort/cut.h"
 #include "sort/merge_parts.h"
+#include "sort/moveup.h"
+#include "sort/parts_plan.h"
 #include "sort/state.h"
 
-/* Less takes less time than the preparations. */
-#define LEAST_BYTES (UINT64_C(1) << 20)
-#define PARTS_MAX 16
-/* Pages of the pool for each run; and pages of each run, so that those at the cuts do not count. */
-#define PAGES_EACH 2
-#define RUN_PAGES_EACH 4
-#define LEAST_CHUNK (8u << 10)
-#define MOVE_BYTES ((uint64_t)256 << 10)
 /* Between two looks at whether the others have failed. */
 #define STRIDE_BYTES (64u << 10)
 
@@ -84,73 +71,6 @@ struct parts {
 	bool begun;		   /* something may have been written */
 	_Atomic bool failed;
 };
-
-bool sp__parts_possible(const struct sp_sort *s)
-{
-	const struct sp_sort_opts *o = &s->opts;
-
-	return s->threads > 1 && !s->env.device && !o->top && !o->compress_program &&
-	       o->readahead == SP_READ_AUTO && !o->merge_bytes && !s->forming.replacing &&
-	       !s->merging.inputs.n;
-}
-
-/* Pages for each part, from the free memory; less what unpacking takes beside them. */
-static unsigned pages_each(const struct sp_sort *s, struct sp__freemem where, unsigned parts)
-{
-	size_t beside =
-		parts * sp__pool_unpacking(s->spilled.store->opts.codec, s->plan.page_bytes);
-
-	return where.bytes < beside
-		       ? 0
-		       : (unsigned)((where.bytes - beside) / s->plan.page_bytes / parts);
-}
-
-size_t sp__parts_chunk(const struct sp__wstream_opts *w, unsigned k)
-{
-	size_t all = w->chunk_bytes * (SP__RING_BUFFERS + w->depth);
-
-	return sp__min(w->chunk_bytes, all / (k * w->depth)) & ~(size_t)4095;
-}
-
-bool sp__parts_fit(const struct sp_sort *s, unsigned n, struct sp__freemem where,
-		   const struct sp__wstream_opts *w, unsigned k)
-{
-	return sp__parts_chunk(w, k) >= LEAST_CHUNK &&
-	       (!n || pages_each(s, where, k) >= PAGES_EACH * n);
-}
-
-/* How many parts there is memory and work for; less than 2: none. */
-static unsigned parts_for(const struct sp_sort *s, unsigned n, uint64_t bytes,
-			  struct sp__freemem where, const struct sp__wstream_opts *w)
-{
-	unsigned k = s->threads < PARTS_MAX ? s->threads : PARTS_MAX;
-
-	if (bytes < LEAST_BYTES)
-		return 0;
-	while (k > 1 && (!sp__parts_fit(s, n, where, w, k) ||
-			 bytes / s->plan.page_bytes < (uint64_t)RUN_PAGES_EACH * n * k))
-		k--;
-	return k;
-}
-
-/* What numbers add to records that stand for themselves. */
-static uint64_t numbers_bytes(const struct sp_sort *s, uint64_t records)
-{
-	return s->opts.count ? records * SP__COUNTED_BYTES : 0;
-}
-
-static uint64_t result_bytes(const struct sp_sort *s, unsigned n)
-{
-	const struct sp__slot *slot;
-	uint64_t bytes = numbers_bytes(s, sp__balance_read(s).records);
-
-	for (unsigned i = 0; i < n; i++)
-		bytes += s->spilled.runs[s->spilled.ids[i]]->bytes;
-	for (uint64_t from = 0; (slot = sp__slot_from(s, SP__SLOT_SORTED, from));
-	     from = slot->age + 1)
-		bytes += sp__runbuf_gives(&slot->buf);
-	return bytes;
-}
 
 /* Opens what a part needs; 0: there is not enough of something. */
 static int open_part(struct parts *p, struct part *part, uint64_t at)
@@ -201,15 +121,10 @@ static void close_part(struct parts *p, struct part *part)
 	sp__bytes_release(&part->group.held, &p->sort->env.budget);
 }
 
-static uint64_t part_bytes(const struct sp__cuts *c, unsigned part)
-{
-	return sp__cuts_bytes(c, part) + numbers_bytes(c->sort, sp__cuts_records(c, part));
-}
-
 /* Divides the free memory; opens all parts or, with 0, not. */
 static int open_parts(struct parts *p, struct sp__freemem where)
 {
-	unsigned pages = p->cuts.n ? pages_each(p->sort, where, p->n) : 0;
+	unsigned pages = p->cuts.n ? sp__parts_pages(p->sort, where, p->n) : 0;
 	size_t each = (size_t)pages * p->sort->plan.page_bytes;
 	uint64_t at = p->out->at;
 	int rc = 1;
@@ -225,12 +140,13 @@ static int open_parts(struct parts *p, struct sp__freemem where)
 
 		part->all = p;
 		part->number = i;
-		part->bytes = part_bytes(&p->cuts, i);
+		part->bytes = sp__part_bytes(&p->cuts, i);
 		part->spans = p->spans + (size_t)i * p->cuts.n;
 		part->where = (struct sp__freemem){ where.mem + i * each, each };
 		part->err = (struct sp_errinfo)SP_ERRINFO_INIT;
 		rc = open_part(p, part, at);
 		at += part->bytes;
+		p->bytes += part->bytes;
 	}
 	return rc;
 }
@@ -346,7 +262,7 @@ static int check_part(const struct sp_sort *s, const struct part *part)
 	struct sp__tally all = part->balance.given;
 
 	sp__tally_join(&all, &part->balance.dropped);
-	return sp__balance_part(s, part->bytes, all.bytes + numbers_bytes(s, all.records));
+	return sp__balance_part(s, part->bytes, all.bytes + sp__numbers_bytes(s, all.records));
 }
 
 /* Runs all parts, the first in this thread; the first error. */
@@ -381,43 +297,6 @@ static int run_parts(struct parts *p)
 	return bad ? bad->rc : 0;
 }
 
-static int move_piece(int fd, char *buf, size_t bytes, uint64_t from, uint64_t to)
-{
-	size_t got = 0, put = 0;
-	ssize_t n = 1;
-
-	while (got < bytes && n) {
-		n = pread(fd, buf + got, bytes - got, (off_t)(from + got));
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		got += n > 0 ? (size_t)n : 0;
-	}
-	if (got < bytes)
-		return -EIO;
-	while (put < bytes) {
-		n = pwrite(fd, buf + put, bytes - put, (off_t)(to + put));
-		if (!n || (n < 0 && errno != EINTR))
-			return n ? -errno : -EIO;
-		put += n > 0 ? (size_t)n : 0;
-	}
-	return 0;
-}
-
-/* Moves bytes of the file up, from one offset to a lower one. */
-static int move(const struct parts *p, int fd, uint64_t from, uint64_t to, uint64_t bytes)
-{
-	char *buf = malloc(MOVE_BYTES);
-	int rc = buf ? 0 : -ENOMEM;
-
-	for (uint64_t done = 0, n; done < bytes && !rc; done += n) {
-		n = sp__min(bytes - done, MOVE_BYTES);
-		rc = move_piece(fd, buf, n, from + done, to + done);
-		sp__io_add(p->out->io, &(struct sp__io_counters){ 1, n, 1, n });
-	}
-	free(buf);
-	return rc < 0 ? sp__err(p->sort->env.err, rc, "write", p->out->name, -1) : 0;
-}
-
 /* Moves parts up behind those from which records were dropped. */
 static int close_up(const struct parts *p)
 {
@@ -428,22 +307,13 @@ static int close_up(const struct parts *p)
 		const struct part *part = &p->part[i];
 
 		if (from > to)
-			rc = move(p, part->fd, from, to, part->written);
+			rc = sp__move_up(part->fd, from, to, part->written, p->out->io);
 		from += part->bytes;
 		to += part->written;
 	}
 	if (!rc && from > to && ftruncate(p->out->fd, (off_t)to) < 0)
-		rc = sp__err(p->sort->env.err, -errno, "write", p->out->name, -1);
-	return rc;
-}
-
-static bool uneven(const struct sp__cuts *c, uint64_t bytes)
-{
-	uint64_t most = 0;
-
-	for (unsigned i = 0; i < c->parts; i++)
-		most = sp__max(most, part_bytes(c, i));
-	return most > bytes / c->parts / 2 * 3;
+		rc = -errno;
+	return rc < 0 ? sp__err(p->sort->env.err, rc, "write", p->out->name, -1) : 0;
 }
 
 static void note(struct parts *p)
@@ -456,32 +326,6 @@ static void note(struct parts *p)
 	if (p->cuts.n)
 		sp__step_replan(s, p->cuts.ids, p->cuts.n,
 				p->n * (unsigned)(p->part[0].where.bytes / s->plan.page_bytes));
-}
-
-int sp__parts_cut(struct sp_sort *s, const struct sp__parts_out *out, struct sp__cuts *cuts)
-{
-	struct sp__freemem where = sp__free_region(s, true);
-	const unsigned n = s->merging.runs_left;
-	struct sp__spill *reader = NULL;
-	uint64_t bytes = result_bytes(s, n);
-	unsigned k = parts_for(s, n, bytes, where, &out->writing);
-	int rc;
-
-	if (k < 2 || (n && s->spilled.store->place) || !sp__parts_possible(s) ||
-	    (s->opts.unique && !sp__balance_none_dropped(s)) ||
-	    !sp__cuts_possible(s, s->spilled.ids, n))
-		return 0;
-	if (n) {
-		if (sp__spill_reader_open(&reader, s->spilled.store, NULL) < 0)
-			return 0;
-		reader->opts.err = s->env.err;
-	}
-	rc = sp__cuts_find(cuts, s, reader, s->spilled.ids, n, k, where);
-	if (reader)
-		sp__spill_reader_close(reader, s->spilled.store);
-	if (rc < 0)
-		return rc == SP_EUNSUP ? 0 : rc;
-	return uneven(cuts, bytes) ? 0 : (int)k;
 }
 
 /* For as many bytes as the result would have if nothing were dropped. */
@@ -521,8 +365,8 @@ static int write_parts(struct parts *p, struct sp__freemem where)
 
 int sp__parts_write(struct sp_sort *s, const struct sp__parts_out *out)
 {
-	struct parts p = { .sort = s, .out = out, .bytes = result_bytes(s, s->merging.runs_left) };
-	int rc = sp__parts_cut(s, out, &p.cuts);
+	struct parts p = { .sort = s, .out = out };
+	int rc = sp__parts_cut(s, &out->writing, &p.cuts);
 
 	p.n = rc > 0 ? (unsigned)rc : 0;
 	if (rc > 0)

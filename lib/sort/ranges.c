@@ -3,7 +3,7 @@
  * The final merge of a sort that can be resumed.
  *
  * The result is written in ranges, each at its own place of the file: those between the cuts of
- * merge_parts.c, or one.  Threads take range after range; of one range the records come from the
+ * parts_plan.c, or one.  Threads take range after range; of one range the records come from the
  * sort's own final merge, with a branch if there are threads (branch.c).  From time to time a range
  * is marked: what was written of it is on the device, and the journal has its checksum and the
  * place in each run where the rest begins.  The places are exact, so that any order of records and
@@ -25,6 +25,7 @@
 #include "base/hash.h"
 #include "base/minmax.h"
 #include "sort/merge_parts.h"
+#include "sort/parts_plan.h"
 #include "sort/state.h"
 
 #define WORKERS_MAX 16
@@ -455,7 +456,7 @@ static int begin(struct writing *w)
 {
 	const bool all = !w->sort->opts.unique && !w->sort->opts.top;
 	struct sp__cuts cuts = { 0 };
-	int rc = all ? sp__parts_cut(w->sort, w->out, &cuts) : 0;
+	int rc = all ? sp__parts_cut(w->sort, &w->out->writing, &cuts) : 0;
 
 	if (rc >= 0)
 		rc = make_ranges(w, &cuts, rc > 1 ? (unsigned)rc : 1, all);

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/host.h"
 #include "base/minmax.h"
-#include "sort/merge_parts.h"
+#include "sort/parts_plan.h"
 #include "sort/state.h"
 
 #define PREFETCH 24
