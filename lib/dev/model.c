@@ -66,6 +66,8 @@ static void queue(struct sp__jobj *top, struct sp__model *m)
 	m->window = (unsigned)sp__jint(&o, "depth", 1, 65536, 1);
 	m->window_policy = (enum sp__window_policy)sp__jword(&o, "policy", policies, 0);
 	m->window_age_ns = sp__jms(&o, "age_ms", 0);
+	if (m->window_age_ns && m->window_policy != SP__WINDOW_SPTF)
+		sp__jfail(&o, "age_ms", "without the policy sptf");
 	top->rc = sp__jclose(&o);
 }
 

@@ -253,7 +253,8 @@ static int rotate(struct sp_sort *s)
 		full->age = s->forming.next_age++;
 		full->end_bytes = s->stats.input_bytes;
 		s->stats.runs++;
-		s->forming.distinct |= !sp__runbuf_collapses(&full->buf);
+		/* One long record says nothing of the others. */
+		s->forming.distinct |= !full->giant && !sp__runbuf_collapses(&full->buf);
 	} else {
 		full = NULL;
 	}

@@ -123,4 +123,3 @@ int sp__parts_cut(struct sp_sort *s, const struct sp__wstream_opts *writing, str
 		return rc == SP_EUNSUP ? 0 : rc;
 	return uneven(cuts, bytes) ? 0 : (int)k;
 }
-

@@ -109,6 +109,21 @@ static struct identity identify(const struct sp_sort_opts *o, const struct sp_so
 				  .ninputs = io->ninputs };
 }
 
+/* Before any other record is looked at: what they mean depends on the version. */
+static int check_version(const struct sp__resume *r, const struct sp__journal_record *rec)
+{
+	uint64_t version;
+
+	if (rec->type != SP__RECORD_IDENTITY || rec->bytes < sizeof(version))
+		return sp__resume_refuse(r, "is not a directory of a sort to be resumed");
+	memcpy(&version, rec->data, sizeof(version));
+	if (version != FORMAT_VERSION)
+		return sp__resume_refuse(r, "was begun by another version");
+	return rec->bytes < sizeof(struct identity)
+		       ? sp__resume_refuse(r, "has a journal that is damaged")
+		       : 0;
+}
+
 /* A result that took the place of an input has changed it. */
 static bool is_result(const struct sp__resume *r, const struct input *in)
 {
@@ -122,11 +137,7 @@ static int compare_identity(const struct sp__resume *r, const struct sp_sort_io 
 	const struct input *then = (const void *)(rec->data + sizeof(*now));
 	struct identity old;
 
-	if (rec->type != SP__RECORD_IDENTITY || rec->bytes < sizeof(old))
-		return sp__resume_refuse(r, "is not a directory of a sort to be resumed");
 	memcpy(&old, rec->data, sizeof(old));
-	if (old.version != now->version)
-		return sp__resume_refuse(r, "was begun by another version");
 	if (old.ninputs != now->ninputs || rec->bytes != sizeof(old) + old.ninputs * sizeof(*then))
 		return sp__resume_refuse(r, "was begun with other inputs");
 	for (size_t i = 0; i < now->ninputs; i++)
@@ -176,8 +187,9 @@ static int load(struct sp__resume *r, const struct sp_sort_opts *o, const struct
 		r->begin_bytes = rc == 0 ? r->journal.end : 0;
 		return rc;
 	}
-	r->begin_bytes = r->journal.end;
-	while ((rc = sp__journal_next(&r->journal, &rec)) > 0) {
+	rc = check_version(r, &first);
+	r->begin_bytes = rc == 0 ? r->journal.end : 0;
+	while (rc >= 0 && (rc = sp__journal_next(&r->journal, &rec)) > 0) {
 		rc = sp__checkpoints_take(r, io->output, &rec);
 		free(rec.data);
 		if (rc < 0)

@@ -133,6 +133,15 @@ figure() { sed -n "/\"result\"/,/}/s/.*\"$1\": *\([0-9]*\).*/\1/p" stats; }
 	done
 }
 
+@test "a long line before them does not end the search" {
+	repeats 60000 3000 >rest
+	head -c 600000 /dev/zero | tr '\0' g >in
+	{ echo && cat rest; } >>in
+	"$xsort" -S 1M --stats=stats -o out in
+	sort in | cmp - out
+	[ "$(figure collapsed)" = 57000 ]
+}
+
 @test "they are not where other keys, --top or --count need each, or where the input is short" {
 	repeats 60000 3000 >in
 	for options in -f -k1,1 --top=60000; do

@@ -47,9 +47,22 @@ files()
 	same want $?
 }
 
+# The files that a thread merges are read through one queue of its.
+engines=(sync libaio fault:REORDER=2:sync)
+split -a 2 -n l/8 again group.
+for file in group.??; do sort -o "$file" "$file"; done
+sort again >want-again
+
+queued()
+{
+	"$xsort" -m -S 16M --engine="${engines[$1 % 3]}" --parallel="${threads[$1 / 3 % 3]}" -o out group.?? 2>err
+	same want-again $?
+}
+
 seeds branches
 seeds parts
 seeds unique
 seeds counted
 seeds files
+seeds queued
 tap_done

@@ -179,6 +179,8 @@ static const char *const refused[][2] = {
 	{ GOOD ", \"queue\": { \"policy\": \"lifo\" }",
 	  "queue.policy: 'lifo' is none of: fifo, sptf" },
 	{ GOOD ", \"queue\": { \"age_ms\": -1 }", "queue.age_ms: -1 is not between 0" },
+	{ GOOD ", \"queue\": { \"depth\": 4, \"age_ms\": 2.5 }",
+	  "queue.age_ms: without the policy sptf" },
 	{ GOOD ", \"host\": { \"compare_us\": 1 }", "host.compare_us: is not known" },
 	{ GOOD ", \"colour\": \"red\"", "colour: is not known" },
 	{ GOOD ", \"rpm\": 5400", "duplicate" },

@@ -363,6 +363,27 @@ static void check_shared(const char *engine)
 	sp__pages_free(memory, STREAMS * each);
 }
 
+/* What is unpacked is read by a thread of its own, which leaves the caller's queue alone. */
+static void check_unpacked(void)
+{
+	struct sp__rstream_opts o = options("sync", SP__DIRECT_ALWAYS);
+	struct sp__queue_opts qo = { .engine = "sync", .depth = 2 };
+	struct sp__rstream *rs = NULL;
+	int fd = temp_file(BIG);
+	const char *data;
+	size_t bytes;
+	bool right = sp__queue_open(&o.queue, &qo, NULL) == 0;
+
+	o.unpack = SP_PACKED_GZIP;
+	right = right && sp__rstream_open(&rs, fd, "file", &o, NULL) == 0;
+	ok(right && sp__rstream_next(rs, &data, &bytes, true) == SP_EFORMAT &&
+		   sp__queue_counters(o.queue)->read_requests == 0,
+	   "what is to be unpacked is not read through the caller's queue");
+	sp__queue_close(o.queue);
+	sp__rstream_close(rs);
+	close(fd);
+}
+
 /* A file that grows is read on into borrowed memory, of no whole huge pages, and not behind it. */
 static void check_borrowed(void)
 {
@@ -416,6 +437,7 @@ int main(void)
 	check_shared("sync");
 	check_shared("libaio");
 	check_shared("fault:REORDER=2:auto");
+	check_unpacked();
 	free(truth);
 	return done();
 }
