@@ -89,7 +89,8 @@ static int create(struct sp_bench *b, size_t file, struct sp_errinfo *err)
 	close(fd);
 	if (rc) {
 		unlink(f->path);
-		return sp__err(err, rc, "create", f->path, -1);
+		return sp__errf(err, rc, "create", f->path, -1, "%s",
+				rc == -EINTR ? "stopped while it was created" : "");
 	}
 	f->created = true;
 	return 0;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "base/minmax.h"
 #include "base/outset.h"
 #include "flow/scan.h"
 #include "obs/progress.h"
@@ -81,8 +82,9 @@ void sp_sort_expect(struct sp_sort_opts *opts, const char *const *inputs, size_t
 	bool all;
 
 	sum = sp__inputs_bytes(inputs, ninputs, opts->run.decompress, &all);
+	/* 0 would be unknown. */
 	if (!opts->input_bytes && all)
-		opts->input_bytes = sum;
+		opts->input_bytes = sp__max(sum, 1);
 	if (!opts->cached_bytes && sum >= LOOK_FROM_BYTES)
 		opts->cached_bytes = sp__runs_cached(opts);
 	if (opts->record_bytes || opts->format.kind == SP_REC_FIXED || sum < LOOK_FROM_BYTES ||

@@ -284,6 +284,17 @@ moments()
 	[ "$(value requests)" -gt 0 ]
 }
 
+@test "an interrupt while a target is created removes it, and says so" {
+	"$aiobench" run --create --size=2G t 2>err &
+	until [ -e t ]; do kill -0 $!; done
+	kill -TERM $!
+	status=0
+	wait $! || status=$?
+	[ "$status" = 2 ]
+	[ "$(cat err)" = 'aiobench: t: stopped while it was created' ]
+	[ ! -e t ]
+}
+
 @test "numbers, times and sizes that are none are refused" {
 	run -2 "$aiobench" run --runtime=ten sim:linear
 	[[ $output == *"invalid --runtime argument 'ten': valid are such as 10, 500ms, 20us, 2m and 1h" ]]

@@ -29,6 +29,16 @@ setup()
 	done
 }
 
+@test "closed standard descriptors cannot be used by their names" {
+	cd "$BATS_TEST_TMPDIR"
+	run -2 bash -c "'$bin/xsort' /dev/stdin <&-"
+	[ "$output" = 'xsort: read failed: /dev/stdin: Is a directory' ]
+	run -1 bash -c "'$bin/xjoin' /dev/stdin /dev/null <&-"
+	run -2 bash -c "'$bin/blockseq' /dev/stdin <&-"
+	run -2 bash -c "'$bin/xgen' lines -n 9 -o /dev/stdout >&-"
+	run -2 bash -c "seq 9 | '$bin/xsort' -o /dev/stdout >&-"
+}
+
 @test "--version names the tool and what was built in" {
 	local with=FUSE
 

@@ -72,6 +72,9 @@ setup()
 	awk 'length > 80 { bad = 1 } END { exit bad }' <<<"$stderr"
 	run -0 --separate-stderr "$xsort" --explain -S 64M in
 	[[ $stderr == *"fits into 64.0 MiB of memory: no temporary files."* ]]
+	: >empty
+	run -0 --separate-stderr "$xsort" --explain empty
+	[[ $stderr == *"The input, at most 1 byte, fits into "*": no temporary files."* ]]
 	truncate -s 400M sparse
 	run -0 --separate-stderr "$xsort" --explain -T. -S 2G sparse
 	[[ $stderr == *"The input, 400.0 MiB, fits into 2.0 GiB of memory"* ]]

@@ -23,7 +23,9 @@ static off_t size(void)
 
 static bool append(struct sp__journal *j, uint32_t type, const void *data, size_t bytes)
 {
-	return sp__journal_append(j, type, &(struct iovec){ (void *)(uintptr_t)data, bytes }, 1) == 0;
+	const struct iovec piece = { (void *)(uintptr_t)data, bytes };
+
+	return sp__journal_append(j, type, &piece, 1) == 0;
 }
 
 static void check_torn(void)

@@ -11,13 +11,13 @@ bool stdio_guard(void)
 {
 	bool input_closed = fcntl(STDIN_FILENO, F_GETFD) < 0;
 
-	/* open() takes the lowest free number, so the order of these matters. */
-	if (input_closed && open("/dev/null", O_WRONLY) < 0)
-		return true;
-	if (fcntl(STDOUT_FILENO, F_GETFD) < 0 && open("/dev/null", O_RDONLY) < 0)
-		return input_closed;
-	if (fcntl(STDERR_FILENO, F_GETFD) < 0 && open("/dev/null", O_RDONLY) < 0)
-		return input_closed;
+	/*
+	 * open() takes the lowest free number.  A directory, since /dev/null could be opened anew as
+	 * /dev/stdin or /dev/stdout.
+	 */
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/", O_PATH) < 0)
+			break;
 	return input_closed;
 }
 

@@ -25,7 +25,7 @@ static struct size size_of(uint64_t bytes)
 
 	for (; v >= 1023.95 && u + 1 < sizeof(units) / sizeof(units[0]); u++)
 		v /= 1024;
-	snprintf(s.text, sizeof(s.text), "%.*f %s", u ? 1 : 0, v, units[u]);
+	snprintf(s.text, sizeof(s.text), "%.*f %s", u ? 1 : 0, v, bytes == 1 ? "byte" : units[u]);
 	return s;
 }
 
@@ -95,8 +95,9 @@ static void tell_input(const struct sp_sort_opts *o, const struct sp_sort_plan *
 			"merged.\n",
 			memory.text);
 	else if (p->in_memory)
-		fprintf(stderr, "  The input, %s, fits into %s of memory: no temporary files.\n",
-			size_of(o->input_bytes).text, memory.text);
+		fprintf(stderr, "  The input, %s%s, fits into %s of memory: no temporary files.\n",
+			o->input_bytes == 1 ? "at most " : "", size_of(o->input_bytes).text,
+			memory.text);
 	else
 		fprintf(stderr,
 			"  The input, %s, %s into %s of memory%s: it is\n"

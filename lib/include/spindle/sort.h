@@ -118,8 +118,8 @@ SP_API SP_MUST_CHECK int sp_sort_plan(const struct sp_sort_opts *opts, struct sp
 
 /*
  * Fills in input_bytes, record_bytes and cached_bytes where opts leaves them unknown (0), as
- * sp_sort_run() does for its plan: the total length of the inputs if all are
- * regular files, and the mean length of the records in the first 64 KB of the
+ * sp_sort_run() does for its plan: the total length of the inputs, at least 1, if all
+ * are regular files, and the mean length of the records in the first 64 KB of the
  * first regular file, unless the total is below 1 MB.  "-": standard input, of
  * which nothing is consumed.  Values of unreadable inputs stay unknown.
  * cached_bytes is a share of the available memory, limited by the space in the
