@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/whole.h"
 #include "bench/state.h"
 #include "dev/model.h"
 
@@ -44,16 +45,11 @@ static int write_all(int fd, uint64_t bytes, struct sp__rng *rng, const volatile
 
 	while (rc == 0 && at < bytes) {
 		size_t n = bytes - at < CHUNK_BYTES ? (size_t)(bytes - at) : CHUNK_BYTES;
-		ssize_t done;
 
-		if (stop && *stop)
-			rc = -EINTR;
 		for (size_t i = 0; i < CHUNK_BYTES / sizeof(*data); i++)
 			data[i] = sp__rng_next(rng);
-		done = rc ? 0 : pwrite(fd, data, n, (off_t)at);
-		if (done < 0 && errno != EINTR)
-			rc = -errno;
-		at += done > 0 ? (uint64_t)done : 0;
+		rc = stop && *stop ? -EINTR : sp__write_whole(fd, data, n, at);
+		at += n;
 	}
 	sp__pages_free(data, CHUNK_BYTES);
 	if (rc == 0 && (fsync(fd) || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED)))

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/minmax.h"
+#include "cube/extents.h"
 #include "cube/pointio.h"
 
 /* Open datasets use this part of the memory for leaves. */
@@ -22,23 +23,9 @@ static uint64_t leaves_bytes(const struct sp_cube *c)
 static int transfer(const struct sp_cube *c, void *data, uint64_t bytes, uint64_t at, bool in,
 		    struct sp_errinfo *err)
 {
-	uint8_t *p = data;
+	int rc = sp__extents_move(c->fd, !in, data, bytes, at);
 
-	while (bytes) {
-		size_t most = (size_t)sp__min(bytes, UINT64_C(1) << 30);
-		ssize_t n =
-			in ? pread(c->fd, p, most, (off_t)at) : pwrite(c->fd, p, most, (off_t)at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return sp__err(err, n ? -errno : SP_ECORRUPT, in ? "read" : "write",
-				       c->path, (long long)at);
-		p += n;
-		at += (uint64_t)n;
-		bytes -= (uint64_t)n;
-	}
-	return 0;
+	return rc ? sp__err(err, rc, in ? "read" : "write", c->path, (long long)at) : 0;
 }
 
 static int damaged(const struct sp_cube *c, struct sp_errinfo *err)

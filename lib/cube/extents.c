@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/minmax.h"
 #include "base/rng.h"
+#include "base/whole.h"
 #include "cube/extents.h"
 
 uint32_t sp__extent_cells(uint64_t cell_bytes)
@@ -87,20 +88,12 @@ void sp__extents_close(struct sp__extents *e)
 	*e = (struct sp__extents){ 0 };
 }
 
-static int move(int fd, bool write, void *data, size_t bytes, off_t at)
+int sp__extents_move(int fd, bool write, void *data, uint64_t bytes, uint64_t at)
 {
-	while (bytes) {
-		ssize_t n = write ? pwrite(fd, data, bytes, at) : pread(fd, data, bytes, at);
+	ssize_t n =
+		write ? sp__write_whole(fd, data, bytes, at) : sp__read_whole(fd, data, bytes, at);
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : write ? -EIO : SP_ECORRUPT;
-		data = (uint8_t *)data + n;
-		bytes -= (size_t)n;
-		at += n;
-	}
-	return 0;
+	return n < 0 ? (int)n : write || (uint64_t)n == bytes ? 0 : SP_ECORRUPT;
 }
 
 int sp__extents_clear(int fd, uint64_t begin, uint64_t end, const char *path,
@@ -111,7 +104,7 @@ int sp__extents_clear(int fd, uint64_t begin, uint64_t end, const char *path,
 
 	for (uint64_t n; !rc && begin < end; begin += n) {
 		n = sp__min(sizeof(zeros), end - begin);
-		rc = move(fd, true, zeros, n, (off_t)begin);
+		rc = sp__write_whole(fd, zeros, n, begin);
 	}
 	return rc ? sp__err(err, rc, "write", path, (long long)begin) : 0;
 }
@@ -153,8 +146,8 @@ static int move_rows(struct sp__extents *e, const struct sp__cubepart *p,
 	do {
 		uint64_t offset = entry_offset(h, p, x);
 
-		rc = move(e->cube->fd, write, &e->known[entry(e, x)], width * sizeof(*e->known),
-			  (off_t)offset);
+		rc = sp__extents_move(e->cube->fd, write, &e->known[entry(e, x)],
+				      width * sizeof(*e->known), offset);
 		if (rc)
 			return sp__err(err, rc, write ? "write" : "read", e->cube->path,
 				       (long long)offset);

@@ -36,6 +36,8 @@ uint64_t sp__extents_table_end(const struct sp__cube_head *h, const struct sp__c
 
 /* Bytes of memory for a box of whole extents. */
 uint64_t sp__extents_memory(const struct sp_cube *c, const struct sp_cube_box *cells);
+/* Reads or writes a piece of the file; SP_ECORRUPT: it ends before. */
+SP_MUST_CHECK int sp__extents_move(int fd, bool write, void *data, uint64_t bytes, uint64_t at);
 /* Writes zeros: in the table, extents that were never written. */
 SP_MUST_CHECK int sp__extents_clear(int fd, uint64_t begin, uint64_t end, const char *path,
 				    struct sp_errinfo *err);

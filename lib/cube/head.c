@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/whole.h"
 #include "cube/head.h"
 
 #define MAGIC "SPCUBE\r\n"
@@ -350,32 +351,16 @@ int sp__cube_head_decode(struct sp__cube_head *h, const uint8_t *data, size_t by
 	return c.no_memory ? -ENOMEM : SP_ECORRUPT;
 }
 
-static int write_all(int fd, const uint8_t *data, size_t bytes, off_t at)
-{
-	while (bytes) {
-		ssize_t n = pwrite(fd, data, bytes, at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		data += n;
-		bytes -= (size_t)n;
-		at += n;
-	}
-	return 0;
-}
-
 int sp__cube_head_write(struct sp__cube_head *h, int fd, const char *path, struct sp_errinfo *err)
 {
 	static const uint8_t none[PREFIX];
 	size_t bytes;
 	uint8_t *data;
-	off_t at;
+	uint64_t at;
 	int rc;
 
 	h->number++;
-	at = (off_t)(h->number % 2 * h->room_bytes);
+	at = h->number % 2 * h->room_bytes;
 	data = sp__cube_head_encode(h, &bytes);
 	if (!data) {
 		h->number--;
@@ -384,10 +369,11 @@ int sp__cube_head_write(struct sp__cube_head *h, int fd, const char *path, struc
 	/* Data that the new state speaks of comes first. */
 	rc = bytes > h->room_bytes ? -ENOSPC : fdatasync(fd) ? -errno : 0;
 	if (!rc)
-		rc = write_all(fd, data, bytes, at);
+		rc = sp__write_whole(fd, data, bytes, at);
 	if (!rc && fdatasync(fd)) {
 		rc = -errno;
-		(void)write_all(fd, none, sizeof(none), at); /* what failed shall not count */
+		/* What failed shall not count. */
+		(void)!sp__write_whole(fd, none, sizeof(none), at);
 	}
 	free(data);
 	if (!rc)

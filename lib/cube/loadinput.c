@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"
+#include "base/whole.h"
 #include "cube/loadinput.h"
 #include "cube/npy.h"
 
@@ -108,7 +109,7 @@ static int spool(struct sp__loadinput *in, uint64_t end)
 	const struct sp_run_opts *o = &in->cube->opts.run;
 	struct sp__volume *v;
 	uint8_t *data = malloc(COPY_BYTES);
-	off_t at = 0;
+	uint64_t at = 0;
 	int rc = data ? 0 : sp__err(in->err, -ENOMEM, "malloc", NULL, -1);
 
 	if (!rc)
@@ -119,15 +120,16 @@ static int spool(struct sp__loadinput *in, uint64_t end)
 		return rc;
 	}
 	/* One byte more than it should have is enough to know. */
-	for (ssize_t n = 1; !rc && n && (uint64_t)at + in->at <= end;) {
+	for (ssize_t n = 1; !rc && n && at + in->at <= end;) {
 		n = read(in->fd, data, COPY_BYTES);
 		if (n < 0 && errno != EINTR)
-			rc = read_error(in, -errno, (uint64_t)at, "");
-		for (ssize_t put = 0, m; !rc && put < n; put += m, at += m) {
-			m = pwrite(v->fd, data + put, (size_t)(n - put), at);
-			if (m <= 0)
-				rc = sp__err(in->err, m ? -errno : -EIO, "write", v->name, at);
-		}
+			rc = read_error(in, -errno, at, "");
+		if (n <= 0)
+			continue;
+		rc = sp__write_whole(v->fd, data, (size_t)n, at);
+		if (rc)
+			rc = sp__err(in->err, rc, "write", v->name, (long long)at);
+		at += (uint64_t)n;
 	}
 	free(data);
 	if (!rc && dup2(v->fd, in->fd) < 0)

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/err.h"
+#include "base/whole.h"
 #include "cube/pointcell.h"
 #include "cube/pointio.h"
 
@@ -27,28 +28,20 @@ struct put {
 	const void *value;
 };
 
-static int io_error(const struct put *p, ssize_t n, const char *op)
+static int io_error(const struct put *p, int code, const char *op)
 {
-	return sp__err(p->err, n < 0 ? -errno : -EIO, op, p->cube->path,
+	return sp__err(p->err, code, op, p->cube->path,
 		       (long long)(p->block * p->cube->head.block_bytes));
 }
 
 static int read_cell(struct put *p, uint64_t block)
 {
 	struct sp_cube *c = p->cube;
-	size_t got = 0;
+	ssize_t n = sp__read_whole(c->fd, p->cell, c->cell_bytes, block * c->head.block_bytes);
 
 	p->block = block;
-	while (got < c->cell_bytes) {
-		ssize_t n = pread(c->fd, p->cell + got, c->cell_bytes - got,
-				  (off_t)(block * c->head.block_bytes + got));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return io_error(p, n, "read");
-		got += (size_t)n;
-	}
+	if (n < 0 || (size_t)n < c->cell_bytes)
+		return io_error(p, n < 0 ? (int)n : -EIO, "read");
 	if (sp__pointcell_read(p->cell, &c->set, &p->head) && p->head.home == p->home)
 		return 0;
 	return sp__errf(p->err, SP_ECORRUPT, "read", c->path,
@@ -59,18 +52,12 @@ static int read_cell(struct put *p, uint64_t block)
 static int write_part(struct put *p, size_t begin, size_t end)
 {
 	struct sp_cube *c = p->cube;
+	int rc = sp__write_whole(c->fd, p->cell + begin, end - begin,
+				 p->block * c->head.block_bytes + begin);
 
-	while (begin < end) {
-		ssize_t n = pwrite(c->fd, p->cell + begin, end - begin,
-				   (off_t)(p->block * c->head.block_bytes + begin));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return io_error(p, n, "write");
-		begin += (size_t)n;
-	}
-	return fdatasync(c->fd) ? io_error(p, -1, "write") : 0;
+	if (!rc && fdatasync(c->fd))
+		rc = -errno;
+	return rc ? io_error(p, rc, "write") : 0;
 }
 
 static size_t place_of(const struct put *p, uint32_t point)

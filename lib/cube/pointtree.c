@@ -15,6 +15,7 @@
 #include "base/array.h"
 #include "base/err.h"
 #include "base/minmax.h"
+#include "base/whole.h"
 #include "cube/pointtree.h"
 
 #define BUFFER_BYTES (UINT32_C(64) << 10)
@@ -37,18 +38,12 @@ int sp__pointcursor_open(struct sp__pointcursor *c, int fd, const char *name, ui
 
 static int refill(struct sp__pointcursor *c)
 {
-	size_t bytes = sp__min(c->room, c->end - c->at) * c->record_bytes, got = 0;
+	size_t bytes = sp__min(c->room, c->end - c->at) * c->record_bytes;
+	uint64_t offset = c->at * c->record_bytes;
+	ssize_t n = sp__read_whole(c->fd, c->data, bytes, offset);
 
-	while (got < bytes) {
-		off_t offset = (off_t)(c->at * c->record_bytes + got);
-		ssize_t n = pread(c->fd, c->data + got, bytes - got, offset);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return sp__err(c->err, n ? -errno : -EIO, "read", c->name, offset);
-		got += (size_t)n;
-	}
+	if (n < 0 || (size_t)n < bytes)
+		return sp__err(c->err, n < 0 ? (int)n : -EIO, "read", c->name, (long long)offset);
 	c->next = 0;
 	c->n = bytes / c->record_bytes;
 	c->at += c->n;

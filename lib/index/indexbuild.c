@@ -10,6 +10,7 @@
 #include <spindle/outfile.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "base/whole.h"
 #include "index/entrysort.h"
 #include "index/indexfile.h"
 #include "index/keyscan.h"
@@ -186,8 +187,6 @@ static int write_head(struct build *b, int fd)
 {
 	struct sp__index_head *h = &b->head;
 	uint8_t *data = malloc(h->head_bytes);
-	size_t at = 0;
-	ssize_t n = 1;
 	int rc;
 
 	if (!data)
@@ -199,12 +198,7 @@ static int write_head(struct build *b, int fd)
 	h->records = b->tree.records;
 	h->keys = b->tree.keys;
 	sp__index_head_encode(h, data);
-	while (at < h->head_bytes && n > 0) {
-		n = pwrite(fd, data + at, h->head_bytes - at, (off_t)at);
-		at += n > 0 ? (size_t)n : 0;
-		n = n < 0 && errno == EINTR ? 1 : n;
-	}
-	rc = n < 0 ? -errno : n ? 0 : -EIO;
+	rc = sp__write_whole(fd, data, h->head_bytes, 0);
 	free(data);
 	return rc;
 }

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "base/outfile_impl.h"
+#include "base/whole.h"
 #include "index/indexfile.h"
 #include "io/cached.h"
 
@@ -98,19 +99,16 @@ static int read_head(struct sp__index *ix)
 	uint8_t *data = malloc(SP__INDEX_HEAD_MOST);
 	const char *why = NULL;
 	struct stat st;
-	size_t bytes = 0;
-	ssize_t n = -1;
+	ssize_t n;
 	int rc = 0;
 
 	if (!data)
 		return sp__err(ix->env->err, -ENOMEM, "open", ix->path, -1);
-	while (bytes < SP__INDEX_HEAD_MOST &&
-	       (n = pread(ix->fd, data + bytes, SP__INDEX_HEAD_MOST - bytes, (off_t)bytes)) > 0)
-		bytes += (size_t)n;
+	n = sp__read_whole(ix->fd, data, SP__INDEX_HEAD_MOST, 0);
 	if (n < 0 || fstat(ix->fd, &st)) {
-		rc = -errno;
+		rc = n < 0 ? (int)n : -errno;
 	} else {
-		rc = sp__index_head_decode(&ix->head, data, bytes, &why);
+		rc = sp__index_head_decode(&ix->head, data, (size_t)n, &why);
 		if (!rc && (uint64_t)st.st_size != ix->head.end_page * ix->head.page_bytes) {
 			rc = SP_ECORRUPT;
 			why = "is not as long as its head says";

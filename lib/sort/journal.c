@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/whole.h"
 #include "sort/journal.h"
 
 #define PIECES_MAX 8
@@ -38,22 +39,9 @@ static int failed(struct sp__journal *j, int code, const char *op)
 /* All bytes; 1; 0: there are fewer; or an error. */
 static int read_at(struct sp__journal *j, void *to, size_t bytes, uint64_t at)
 {
-	char *p = to;
+	ssize_t n = sp__read_whole(j->fd, to, bytes, at);
 
-	while (bytes) {
-		ssize_t n = pread(j->fd, p, bytes, (off_t)at);
-
-		if (n < 0 && errno != EINTR)
-			return failed(j, -errno, "read");
-		if (n == 0)
-			return 0;
-		if (n < 0)
-			continue;
-		p += n;
-		bytes -= (size_t)n;
-		at += (uint64_t)n;
-	}
-	return 1;
+	return n < 0 ? failed(j, (int)n, "read") : (size_t)n == bytes;
 }
 
 static int read_record(struct sp__journal *j, struct sp__journal_record *rec)

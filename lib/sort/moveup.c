@@ -1,32 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include "base/minmax.h"
+#include "base/whole.h"
 #include "sort/moveup.h"
 
 #define MOVE_BYTES ((uint64_t)256 << 10)
 
 static int move_piece(int fd, char *buf, size_t bytes, uint64_t from, uint64_t to)
 {
-	size_t got = 0, put = 0;
-	ssize_t n = 1;
+	ssize_t n = sp__read_whole(fd, buf, bytes, from);
 
-	while (got < bytes && n) {
-		n = pread(fd, buf + got, bytes - got, (off_t)(from + got));
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		got += n > 0 ? (size_t)n : 0;
-	}
-	if (got < bytes)
-		return -EIO;
-	while (put < bytes) {
-		n = pwrite(fd, buf + put, bytes - put, (off_t)(to + put));
-		if (!n || (n < 0 && errno != EINTR))
-			return n ? -errno : -EIO;
-		put += n > 0 ? (size_t)n : 0;
-	}
-	return 0;
+	if (n < 0 || (size_t)n < bytes)
+		return n < 0 ? (int)n : -EIO;
+	return sp__write_whole(fd, buf, bytes, to);
 }
 
 int sp__move_up(int fd, uint64_t from, uint64_t to, uint64_t bytes, struct sp__io_counters *io)

@@ -24,6 +24,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/minmax.h"
+#include "base/whole.h"
 #include "sort/merge_parts.h"
 #include "sort/parts_plan.h"
 #include "sort/state.h"
@@ -386,14 +387,15 @@ static int verify_written(struct writing *w, const struct sp__written *p, char *
 			  XXH3_state_t *digest)
 {
 	for (uint64_t at = p->from; at < p->to;) {
-		ssize_t n = pread(w->out->fd, buffer, sp__min(VERIFY_BYTES, p->to - at), (off_t)at);
+		size_t bytes = sp__min(VERIFY_BYTES, p->to - at);
+		ssize_t n = sp__read_whole(w->out->fd, buffer, bytes, at);
 
-		if (n < 0 && errno != EINTR)
-			return sp__err(w->sort->env.err, -errno, "read", w->out->name, -1);
-		if (n == 0)
+		if (n < 0)
+			return sp__err(w->sort->env.err, (int)n, "read", w->out->name, -1);
+		sp__digest_add(digest, buffer, (size_t)n);
+		if ((size_t)n < bytes)
 			break;
-		sp__digest_add(digest, buffer, n > 0 ? (size_t)n : 0);
-		at += n > 0 ? (uint64_t)n : 0;
+		at += bytes;
 	}
 	return sp__digest_take(digest) == p->checksum;
 }

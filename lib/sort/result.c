@@ -19,6 +19,7 @@
 #include "base/err.h"
 #include "base/outfile_impl.h"
 #include "base/outset.h"
+#include "base/whole.h"
 #include "io/volume.h"
 #include "sort/result.h"
 #include "sort/splitters.h"
@@ -163,18 +164,14 @@ int sp__result_continue(struct sp__sort_result *r, const struct sp__wstream_opts
 			const struct sp_batch *header, struct sp__parts_out *out)
 {
 	int rc = sp__result_prepare(r), fd;
-	size_t done = 0;
 
 	if (rc < 0)
 		return rc;
 	fd = sp_outfile_begin(r->files[0], r->err);
-	while (fd >= 0 && done < header->bytes) {
-		ssize_t n = pwrite(fd, header->data + done, header->bytes - done, (off_t)done);
-
-		if (n < 0 && errno != EINTR)
-			return sp__err(r->err, -errno, "write", r->io->output, -1);
-		done += n > 0 ? (size_t)n : 0;
-	}
+	if (fd >= 0)
+		rc = sp__write_whole(fd, header->data, header->bytes, 0);
+	if (rc < 0)
+		return sp__err(r->err, rc, "write", r->io->output, -1);
 	*out = (struct sp__parts_out){ .fd = fd,
 				       .name = r->io->output,
 				       .at = header->bytes,

@@ -33,6 +33,7 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "base/rng.h"
+#include "base/whole.h"
 #include "flow/scan.h"
 #include "rec/recfmt.h"
 #include "sort/splitters.h"
@@ -107,17 +108,16 @@ static int open_input(struct sampler *s, size_t i)
 static int fill(struct sampler *s, uint64_t from, uint64_t to)
 {
 	size_t want = (size_t)(to - from), had = s->room;
-	ssize_t n = 1;
+	ssize_t n;
 
 	if (!SP__ARRAY_ROOM(s->window, s->room, want + 1))
 		return no_memory(s);
 	sp__budget_charge(s->budget, s->room - had);
 	s->at = from;
-	for (s->bytes = 0; n > 0 && s->bytes < want; s->bytes += (size_t)n) {
-		n = pread(s->fd, s->window + s->bytes, want - s->bytes, (off_t)(from + s->bytes));
-		if (n < 0)
-			return sp__err(s->err, -errno, "read", s->name, -1);
-	}
+	n = sp__read_whole(s->fd, s->window, want, from);
+	if (n < 0)
+		return sp__err(s->err, (int)n, "read", s->name, -1);
+	s->bytes = (size_t)n;
 	if (s->bytes < want)
 		s->range.to = from + s->bytes;
 	return 0;

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <unistd.h>
+#include "base/whole.h"
+
+ssize_t sp__read_whole(int fd, void *to, size_t bytes, uint64_t at)
+{
+	size_t done = 0;
+	ssize_t n = 1;
+
+	while (done < bytes && n) {
+		n = pread(fd, (char *)to + done, bytes - done, (off_t)(at + done));
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return (ssize_t)done;
+}
+
+int sp__write_whole(int fd, const void *from, size_t bytes, uint64_t at)
+{
+	size_t done = 0;
+
+	while (done < bytes) {
+		ssize_t n = pwrite(fd, (const char *)from + done, bytes - done, (off_t)(at + done));
+
+		if (!n || (n < 0 && errno != EINTR))
+			return n ? -errno : -EIO;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
