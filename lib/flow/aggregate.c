@@ -46,8 +46,9 @@ static bool is_current(const struct aggregate *a)
 	       (!key->bytes || !memcmp(a->key.data, key->data, key->bytes));
 }
 
-static int take_record(struct aggregate *a, const char *rec, size_t bytes)
+static int take_record(void *operator, const char * rec, size_t bytes)
 {
+	struct aggregate *a = operator;
 	struct sp__bytes key;
 	int rc = sp__grouping_split(&a->grouping, &a->op, rec, bytes);
 
@@ -65,22 +66,6 @@ static int take_record(struct aggregate *a, const char *rec, size_t bytes)
 	return sp__grouping_add(&a->grouping, &a->op, a->totals);
 }
 
-static int take_batch(struct aggregate *a, const struct sp_batch *batch)
-{
-	const char *end = batch->data + batch->bytes;
-	uint64_t records = 0;
-	int rc = 0;
-
-	for (const char *rec = batch->data, *after; rec < end && !rc; rec = after, records++) {
-		size_t bytes;
-
-		after = sp__record_next(&a->op.format, rec, end, &bytes);
-		rc = take_record(a, rec, bytes);
-	}
-	sp__charge_work(&a->op.flow->env, records, 1, 0);
-	return rc;
-}
-
 static int next(void *operator, struct sp_batch * batch)
 {
 	struct aggregate *a = operator;
@@ -92,7 +77,7 @@ static int next(void *operator, struct sp_batch * batch)
 
 		rc = sp__operator_next(a->input, &in);
 		if (rc == SP_READY)
-			rc = take_batch(a, &in);
+			rc = sp__grouping_batch(&a->op, &in, take_record, a);
 		else if (rc != SP_END)
 			return rc;
 		else if (!a->begun)

@@ -137,8 +137,9 @@ static int begin_group(struct grouped *g, uint64_t hash, uint64_t *slot)
 	return 0;
 }
 
-static int take_record(struct grouped *g, const char *rec, size_t bytes)
+static int take_record(void *operator, const char * rec, size_t bytes)
 {
+	struct grouped *g = operator;
 	const struct sp__bytes *key = &g->grouping.key;
 	int rc = sp__grouping_split(&g->grouping, &g->op, rec, bytes);
 	struct group *group;
@@ -157,22 +158,6 @@ static int take_record(struct grouped *g, const char *rec, size_t bytes)
 	group = g->groups[*slot - 1];
 	group->records++;
 	return sp__grouping_add(&g->grouping, &g->op, group->totals);
-}
-
-static int take_batch(struct grouped *g, const struct sp_batch *batch)
-{
-	const char *end = batch->data + batch->bytes;
-	uint64_t records = 0;
-	int rc = 0;
-
-	for (const char *rec = batch->data, *after; rec < end && !rc; rec = after, records++) {
-		size_t bytes;
-
-		after = sp__record_next(&g->op.format, rec, end, &bytes);
-		rc = take_record(g, rec, bytes);
-	}
-	sp__charge_work(&g->op.flow->env, records, 1, 0);
-	return rc;
 }
 
 /* The groups are complete: some of them. */
@@ -207,7 +192,7 @@ static int next(void *operator, struct sp_batch * batch)
 		rc = sp__operator_next(g->input, &in);
 		g->ended = rc == SP_END;
 		if (rc == SP_READY) {
-			rc = take_batch(g, &in);
+			rc = sp__grouping_batch(&g->op, &in, take_record, g);
 			rc = rc ? rc : SP_READY;
 		}
 	}

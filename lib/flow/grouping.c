@@ -51,6 +51,23 @@ static int make_key(struct sp__grouping *g, struct sp_operator *op)
 	return rc;
 }
 
+int sp__grouping_batch(struct sp_operator *op, const struct sp_batch *batch,
+		       int (*take)(void *arg, const char *record, size_t bytes), void *arg)
+{
+	const char *end = batch->data + batch->bytes;
+	uint64_t records = 0;
+	int rc = 0;
+
+	for (const char *rec = batch->data, *after; rec < end && !rc; rec = after, records++) {
+		size_t bytes;
+
+		after = sp__record_next(&op->format, rec, end, &bytes);
+		rc = take(arg, rec, bytes);
+	}
+	sp__charge_work(&op->flow->env, records, 1, 0);
+	return rc;
+}
+
 int sp__grouping_split(struct sp__grouping *g, struct sp_operator *op, const char *record,
 		       size_t bytes)
 {

@@ -15,14 +15,8 @@ static void completed(struct sp__io_owner *owner, struct sp__request *req)
 
 	c->in_flight = false;
 	r->in_flight--;
-	if (r->error)
-		return;
-	if (req->result < 0)
-		r->error = sp__err(r->spill->opts.err, req->result, "read", req->volume->name,
-				   (long long)req->offset);
-	else if ((uint32_t)req->result != req->bytes)
-		r->error = sp__errf(r->spill->opts.err, SP_ECORRUPT, "read", req->volume->name,
-				    (long long)req->offset, "temporary file ends early");
+	if (!r->error)
+		r->error = sp__spill_check_read(r->spill, req);
 }
 
 /* Number of contiguous pages from page on, at most those of a chunk. */

@@ -74,14 +74,8 @@ static void completed(struct sp__io_owner *owner, struct sp__request *req)
 
 	slot->in_flight = false;
 	p->in_flight--;
-	if (p->error)
-		return;
-	if (req->result < 0)
-		p->error = sp__err(p->spill->opts.err, req->result, "read", req->volume->name,
-				   (long long)req->offset);
-	else if ((uint32_t)req->result != req->bytes)
-		p->error = sp__errf(p->spill->opts.err, SP_ECORRUPT, "read", req->volume->name,
-				    (long long)req->offset, "temporary file ends early");
+	if (!p->error)
+		p->error = sp__spill_check_read(p->spill, req);
 }
 
 /* Prepares reading the next page of a source into a free slot. */

@@ -138,6 +138,8 @@ void sp__spill_end_run(struct sp__spill *spill, const struct sp__run *run);
 /* Submits requests with the owner as tag. */
 int sp__spill_submit(struct sp__spill *s, struct sp__io_owner *owner, struct sp__request **reqs,
 		     size_t n);
+/* What came of a read: 0 or an error. */
+SP_MUST_CHECK int sp__spill_check_read(const struct sp__spill *s, const struct sp__request *read);
 /*
  * From now on gathers writes if runs are placed by tracks: n of them are worth a batch.
  * 0: stops gathering; none may be waiting.

@@ -38,6 +38,17 @@ int sp__spill_submit(struct sp__spill *s, struct sp__io_owner *owner, struct sp_
 	return submit(s, reqs, n);
 }
 
+int sp__spill_check_read(const struct sp__spill *s, const struct sp__request *read)
+{
+	if (read->result < 0)
+		return sp__err(s->opts.err, read->result, "read", read->volume->name,
+			       (long long)read->offset);
+	if ((uint32_t)read->result == read->bytes)
+		return 0;
+	return sp__errf(s->opts.err, SP_ECORRUPT, "read", read->volume->name,
+			(long long)read->offset, "temporary file ends early");
+}
+
 /*
  * No owner will be notified of outstanding requests any more.  Closing the queue
  * while requests and buffers still exist ends its use of them.
