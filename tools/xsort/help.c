@@ -100,7 +100,7 @@ static const char tuning[] =
 	"                            auto\n"
 	"      --engine=NAME         io_uring, libaio, sync, null, auto\n"
 	"      --direct[=WHEN]       bypass the page cache: auto, always or never\n"
-	"      --page-size=SIZE      unit of temporary data (32K)\n"
+	"      --page-size=SIZE      unit of temporary data\n"
 	"      --recycle=WHICH       reuse space of merged runs: none, all, or of merge\n"
 	"                            levels 0 to WHICH\n"
 	"      --require-space       refuse to sort if -T may lack the space\n"
