@@ -99,7 +99,8 @@ static unsigned char *encode_typed(const struct sp_keyset *ks, const struct sp__
 		return sp__number_encode(ks, s, s + n, s + n, c->last && !c->key.reverse, false,
 					 out, room);
 	case SP_KEY_HUMAN:
-		return sp__human_encode(ks, s, s + n, out, room);
+		return sp__human_encode(ks, s, s + n, s + n, c->last && !c->key.reverse, false, out,
+					room);
 	case SP_KEY_GENERAL:
 		return sp__general_encode(ks, s, n, out);
 	case SP_KEY_MONTH:
@@ -235,32 +236,36 @@ static int encode_number(const struct sp_keyset *ks, const char *rec, size_t byt
 	const struct sp_key *k = &ks->comp[0].key;
 	const char *s = sp__field_begin(ks, k, rec, bytes);
 	const char *reach = rec + sp__max(bytes, buf->reach);
-	size_t room = SP__NUMBER_MAX(bytes), need = room;
+	size_t room = SP__NUMBER_MAX(bytes);
 
-	if (__builtin_expect(bytes > SP__KEY_MOST, 0) && !buf->uncut) {
+	if (__builtin_expect(bytes > SP__KEY_MOST, 0) && !buf->uncut)
 		room = SP__KEY_MOST;
-		need = room + SP__ROOM_BEYOND;
-	}
-	if (sp__keybuf_reserve(buf, need))
+	if (sp__keybuf_reserve(buf, room + SP__ROOM_BEYOND))
 		return -ENOMEM;
-	buf->bytes = (size_t)(sp__number_encode(ks, s, rec + bytes, reach, !k->reverse, k->reverse,
-						buf->data, room) -
+	buf->bytes = (size_t)((k->type == SP_KEY_HUMAN ? sp__human_encode : sp__number_encode)(
+				      ks, s, rec + bytes, reach, !k->reverse, k->reverse, buf->data,
+				      room) -
 			      buf->data);
 	return 0;
 }
 
-/* The same where a line begins with the number, most often an integer; false: not encoded. */
-static inline bool encode_integer(const struct sp_keyset *ks, const char *rec, size_t bytes,
-				  struct sp__keybuf *buf)
+/* The same where a line begins with the number, most often a plain one; false: not encoded. */
+static inline bool encode_plain(const struct sp_keyset *ks, const char *rec, size_t bytes,
+				struct sp__keybuf *buf)
 {
-	const bool reverse = ks->comp[0].key.reverse;
+	const struct sp_key *k = &ks->comp[0].key;
+	const char *lim = rec + bytes, *reach = rec + sp__max(bytes, buf->reach);
+	const unsigned char flip = k->reverse ? 0xFF : 0;
 	unsigned char *end = NULL;
-	unsigned digits;
+	unsigned digits = 0;
 
-	if (buf->capacity >= SP__INTEGER_ROOM)
-		end = sp__integer_encode(&ks->numfmt, rec, rec + bytes,
-					 rec + sp__max(bytes, buf->reach), reverse,
-					 reverse ? 0xFF : 0, buf->data, &digits);
+	if (buf->capacity < SP__INTEGER_ROOM)
+		return false;
+	if (k->type == SP_KEY_HUMAN)
+		end = sp__human_short(&ks->numfmt, rec, lim, reach, flip, buf->data);
+	else
+		end = sp__integer_encode(&ks->numfmt, rec, lim, reach, k->reverse, flip, buf->data,
+					 &digits);
 	if (!end)
 		return false;
 	buf->bytes = (size_t)(end - buf->data);
@@ -285,7 +290,7 @@ int sp__key_encode(const struct sp_keyset *ks, const char *rec, size_t bytes,
 {
 	int rc;
 
-	if (ks->integer && encode_integer(ks, rec, bytes, buf))
+	if (ks->plain && encode_plain(ks, rec, bytes, buf))
 		return 0;
 	buf->bytes = 0;
 	buf->tells = false;
@@ -307,6 +312,5 @@ void sp__encode_choose(struct sp_keyset *ks)
 		ks->encode = encode_filtered;
 	else
 		ks->encode = encode_all;
-	ks->integer =
-		ks->encode == encode_number && !ks->comp[0].key.sword && !ks->comp[0].key.schar;
+	ks->plain = ks->encode == encode_number && !ks->comp[0].key.sword && !ks->comp[0].key.schar;
 }

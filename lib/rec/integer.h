@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The encoding of number.c for the commonest numbers: integers, eight digits at a time.  In line,
- * because a call of a function costs as much.
+ * The encoding of number.c for the commonest numbers: integers, eight digits at a time, and those
+ * with a unit that are short.  In line, because a call of a function costs as much.
  */
 #ifndef SP__REC_INTEGER_H
 #define SP__REC_INTEGER_H
@@ -86,6 +86,38 @@ static inline unsigned char *sp__integer_encode(const struct sp__numfmt *f, cons
 	out[8] = (unsigned char)(word >> 56);
 	out[9] = flip;
 	return out + 1 + bytes + terminate;
+}
+
+/*
+ * The last key, a number for -h of up to six digits without leading zeros or separators, that ends
+ * within eight bytes; NULL for all others.  Up to end bytes may be read.
+ */
+static inline unsigned char *sp__human_short(const struct sp__numfmt *f, const char *s,
+					     const char *lim, const char *end, unsigned char flip,
+					     unsigned char *out)
+{
+	uint64_t v = sp__integer_load(s, lim, end), t = v ^ 0x3030303030303030u, word;
+	unsigned n = sp__integer_digits(t), digits = n, at = n, bytes;
+
+	if (!SP__LITTLE_ENDIAN || !n || n > 6 || !(t & 0xFF))
+		return NULL;
+	if ((int)(v >> 8 * n & 0xFF) == f->thousands)
+		return NULL;
+	t = sp__integer_low(t, n);
+	if ((int)(v >> 8 * n & 0xFF) == f->decimal) {
+		word = (v ^ 0x3030303030303030u) >> 8 * (n + 1) | ~0ull << 8 * (7 - n);
+		digits += sp__integer_digits(word);
+		at = digits + 1;
+		t |= sp__integer_low(word, digits - n) << 8 * n;
+	}
+	if (at == 8)
+		return NULL;
+	word = sp__integer_pairs(t, &bytes);
+	v = (16u + (unsigned)sp__human_unit((char)(v >> 8 * at))) | (0x81u + n) << 8 |
+	    sp__integer_low(word, bytes) << 16;
+	v ^= flip ? ~0ull : 0;
+	memcpy(out, &v, 8);
+	return out + 2 + bytes + (flip != 0);
 }
 
 #endif

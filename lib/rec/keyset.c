@@ -86,7 +86,8 @@ static bool ends_itself(const struct sp_keyset *ks, const struct sp__comp *c)
 	const struct sp__numfmt *f = &ks->numfmt;
 	int sep = ks->separator;
 
-	if (k->type != SP_KEY_NUMERIC || ks->pub.format.kind != SP_REC_LINE || c->fold || c->drop)
+	if ((k->type != SP_KEY_NUMERIC && k->type != SP_KEY_HUMAN) ||
+	    ks->pub.format.kind != SP_REC_LINE || c->fold || c->drop)
 		return false;
 	if (k->eword == SP_KEY_NOEND)
 		return true;
@@ -96,7 +97,7 @@ static bool ends_itself(const struct sp_keyset *ks, const struct sp__comp *c)
 		return !ks->ctab.blank[f->decimal] &&
 		       (f->thousands < 0 || !ks->ctab.blank[f->thousands]);
 	return !ks->ctab.blank[sep] && (sep < '0' || sep > '9') && sep != '-' &&
-	       sep != f->decimal && sep != f->thousands;
+	       sep != f->decimal && sep != f->thousands && !sp__human_unit((char)sep);
 }
 
 static bool is_whole(const struct sp_keyset *ks, const struct sp__comp *c)

@@ -48,7 +48,7 @@ struct sp_keyset {
 	struct sp__keyset pub; /* first: sp__ks() */
 	int (*encode)(const struct sp_keyset *ks, const char *rec, size_t bytes,
 		      struct sp__keybuf *buf);
-	bool integer;  /* lines begin with their key, a number that ends itself */
+	bool plain;    /* lines begin with their key, a number that ends itself */
 	int separator; /* -1: runs of blanks */
 	struct sp__numfmt numfmt;
 	bool hard;    /* LC_COLLATE is not C, by name: what GNU sort goes by */
@@ -132,7 +132,8 @@ unsigned char *sp__number_encode(const struct sp_keyset *ks, const char *s, cons
 				 const char *reach, bool last, bool reverse, unsigned char *out,
 				 size_t room);
 unsigned char *sp__human_encode(const struct sp_keyset *ks, const char *s, const char *lim,
-				unsigned char *out, size_t room);
+				const char *reach, bool last, bool reverse, unsigned char *out,
+				size_t room);
 int sp__number_compare(const struct sp_keyset *ks, const char *a, const char *alim, const char *b,
 		       const char *blim);
 int sp__human_compare(const struct sp_keyset *ks, const char *a, const char *alim, const char *b,
@@ -140,8 +141,13 @@ int sp__human_compare(const struct sp_keyset *ks, const char *a, const char *ali
 /* One past the digits and separators of a number as -h reads it; *largest: digit, or '\0'. */
 const char *sp__human_digits(const struct sp_keyset *ks, const char *s, const char *lim,
 			     char *largest);
+extern const unsigned char sp__human_units[256];
+
 /* 0, or 1 (K) to 10 (Q). */
-int sp__human_unit(char c);
+static inline int sp__human_unit(char c)
+{
+	return sp__human_units[(unsigned char)c];
+}
 
 /* general.c */
 

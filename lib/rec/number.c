@@ -245,15 +245,10 @@ int sp__number_compare(const struct sp_keyset *ks, const char *a, const char *al
  * one thousands separator at a time, and only between digits.
  */
 
-int sp__human_unit(char c)
-{
-	static const unsigned char unit[256] = {
-		['K'] = 1, ['k'] = 1, ['M'] = 2, ['G'] = 3, ['T'] = 4,	['P'] = 5,
-		['E'] = 6, ['Z'] = 7, ['Y'] = 8, ['R'] = 9, ['Q'] = 10,
-	};
-
-	return unit[(unsigned char)c];
-}
+const unsigned char sp__human_units[256] = {
+	['K'] = 1, ['k'] = 1, ['M'] = 2, ['G'] = 3, ['T'] = 4,	['P'] = 5,
+	['E'] = 6, ['Z'] = 7, ['Y'] = 8, ['R'] = 9, ['Q'] = 10,
+};
 
 const char *sp__human_digits(const struct sp_keyset *ks, const char *s, const char *lim,
 			     char *largest)
@@ -292,10 +287,11 @@ static int order_of(const struct sp_keyset *ks, const char *s, const char *lim)
 }
 
 unsigned char *sp__human_encode(const struct sp_keyset *ks, const char *s, const char *lim,
-				unsigned char *out, size_t room)
+				const char *reach, bool last, bool reverse, unsigned char *out,
+				size_t room)
 {
-	*out++ = (unsigned char)(order_of(ks, s, lim) + 16);
-	return sp__number_encode(ks, s, lim, lim, false, false, out, room);
+	*out++ = (unsigned char)((order_of(ks, s, lim) + 16) ^ (reverse ? 0xFF : 0));
+	return sp__number_encode(ks, s, lim, reach, last, reverse, out, room);
 }
 
 int sp__human_compare(const struct sp_keyset *ks, const char *a, const char *alim, const char *b,

@@ -124,7 +124,7 @@ static bool round_of(struct record *r, const struct sp_keyset_opts *o)
 }
 
 /* The lines of up to four of these letters. */
-#define SOME "017. -"
+#define SOME "017.K-"
 #define SOMES (1 + 6 + 6 * 6 + 6 * 6 * 6 + 6 * 6 * 6 * 6)
 
 static void make_some(struct record *r)
@@ -140,7 +140,7 @@ static void make_some(struct record *r)
 			}
 }
 
-static void telling(bool reverse)
+static void short_lines(char type, bool reverse)
 {
 	struct record *r = calloc(SOMES, sizeof(*r));
 	struct sp_key k = SP_KEY_INIT;
@@ -152,7 +152,7 @@ static void telling(bool reverse)
 	unsigned told = 0, wrong = 0;
 
 	k.reverse = reverse;
-	sp_key_letter(&k, 'n', SP_KEY_BOTH);
+	sp_key_letter(&k, type, SP_KEY_BOTH);
 	if (!r || sp_keyset_new(&ks, &o, NULL))
 		abort();
 	make_some(r);
@@ -162,11 +162,16 @@ static void telling(bool reverse)
 		told += r[i].key.tells;
 	}
 	for (size_t i = 0; i < SOMES; i++)
-		for (size_t j = 0; j < i && r[i].key.tells; j++)
-			wrong += r[j].key.tells && !by_bytes(ks, &r[i].key, &r[j].key);
+		for (size_t j = 0; j < i; j++) {
+			int order = by_bytes(ks, &r[i].key, &r[j].key);
+
+			wrong += order != sign(sp__key_compare(ks, r[i].text, r[i].bytes, r[j].text,
+							       r[j].bytes));
+			wrong += !order && r[i].key.tells && r[j].key.tells;
+		}
 	/* 1 or 7, and up to three digits of three. */
-	ok(told == 2 * (1 + 3 + 9 + 27) && !wrong, "numbers%s: keys of integers tell their lines",
-	   reverse ? " descending" : "");
+	ok(told == (type == 'n' ? 2 * (1 + 3 + 9 + 27) : 0) && !wrong,
+	   "all short lines by -%c%s; keys of integers tell their lines", type, reverse ? "r" : "");
 	for (size_t i = 0; i < SOMES; i++)
 		sp__keybuf_release(&r[i].key);
 	free(r);
@@ -238,8 +243,10 @@ static void binary(void)
 
 int main(void)
 {
-	telling(false);
-	telling(true);
+	short_lines('n', false);
+	short_lines('n', true);
+	short_lines('h', false);
+	short_lines('h', true);
 	lines();
 	binary();
 	return done();
