@@ -12,7 +12,7 @@
 #include <spindle/rec.h>
 #include "index/node.h"
 
-#define SP__INDEX_VERSION 1
+#define SP__INDEX_VERSION 2
 #define SP__INDEX_TEXT_MOST 4096 /* bytes of a text, with its final 0 */
 
 struct sp__index_head {

@@ -273,16 +273,11 @@ static inline bool encode_plain(const struct sp_keyset *ks, const char *rec, siz
 	return true;
 }
 
-/* The one key of a set, whole lines as text, folded or filtered: there is no field to find. */
-static int encode_filtered(const struct sp_keyset *ks, const char *rec, size_t bytes,
-			   struct sp__keybuf *buf)
+/* The one key of a set, whole lines as they are: there is no field to find. */
+static int encode_line(const struct sp_keyset *ks, const char *rec, size_t bytes,
+		       struct sp__keybuf *buf)
 {
-	if (__builtin_expect(bytes > SP__KEY_MOST, 0))
-		return encode_all(ks, rec, bytes, buf);
-	if (sp__keybuf_reserve(buf, SP__TEXT_MAX(bytes)))
-		return -ENOMEM;
-	buf->bytes = (size_t)(sp__text_filter(&ks->comp[0], rec, bytes, buf->data) - buf->data);
-	return 0;
+	return encode_text(ks, &ks->comp[0], rec, bytes, buf);
 }
 
 int sp__key_encode(const struct sp_keyset *ks, const char *rec, size_t bytes,
@@ -308,8 +303,8 @@ void sp__encode_choose(struct sp_keyset *ks)
 		ks->encode = encode_fixed;
 	else if (ks->nkeys == 1 && ks->comp[0].self_ending)
 		ks->encode = encode_number;
-	else if (ks->nkeys == 1 && ks->comp[0].filtered_line)
-		ks->encode = encode_filtered;
+	else if (ks->nkeys == 1 && ks->comp[0].line)
+		ks->encode = encode_line;
 	else
 		ks->encode = encode_all;
 	ks->plain = ks->encode == encode_number && !ks->comp[0].key.sword && !ks->comp[0].key.schar;

@@ -123,8 +123,8 @@ static void compile_key(struct sp_keyset *ks, struct sp__comp *c, const struct s
 	c->collated = k->type == SP_KEY_TEXT && ks->strcoll;
 	c->rewritten = (c->fold || c->drop) && (c->collated || k->type != SP_KEY_TEXT);
 	c->self_ending = ends_itself(ks, c);
-	c->filtered_line = k->type == SP_KEY_TEXT && (c->fold || c->drop) && !c->collated &&
-			   !k->reverse && ks->pub.format.kind == SP_REC_LINE && is_whole(ks, c);
+	c->line = !c->rewritten && !k->reverse && ks->pub.format.kind == SP_REC_LINE &&
+		  is_whole(ks, c);
 }
 
 static void whole_record_key(struct sp_keyset *ks, bool reverse)

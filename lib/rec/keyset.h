@@ -41,7 +41,7 @@ struct sp__comp {
 	bool whole;		   /* the record itself, even if it is CSV */
 	bool last;		   /* nothing follows, so it need not be self-delimiting */
 	bool self_ending;	   /* a number that the field separator ends */
-	bool filtered_line;	   /* a whole line as text, folded or filtered, in its order */
+	bool line;		   /* a whole line as its type takes it, in its order */
 };
 
 struct sp_keyset {
@@ -168,7 +168,7 @@ int sp__month_of(const struct sp_keyset *ks, const char *s, const char *lim, con
 
 /* version.c */
 
-#define SP__VERSION_MAX(n) (4 * (n) + 64)
+#define SP__VERSION_MAX(n) (2 * (n) + 64)
 
 unsigned char *sp__version_encode(const char *s, size_t n, unsigned char *out, size_t room);
 int sp__version_compare(const char *a, size_t an, const char *b, size_t bn);

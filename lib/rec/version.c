@@ -13,13 +13,25 @@
  * name, that before a digit, that before letters, and those before all else.
  * A name that ends where another has a run of digits counts as having a zero
  * there.  Hence the encoding: each other byte as its rank, a run of digits as
- * a mark, its length without leading zeros and its digits, and a name that
- * does not end in digits as if it ended in a zero.
+ * its length without leading zeros, which is a rank if it is short, and its
+ * digits, and a name that does not end in digits as if it ended in a zero.
+ *
+ * The name without its suffix comes first, then of the whole name what that
+ * does not say: where they end in a zero, whether there is one, and the suffix.
+ * Names that begin with a dot have a zero byte and their class before it all.
  */
 #include <string.h>
 #include "rec/keyset.h"
 
-enum { RANK_TILDE = 1, RANK_END, RANK_DIGITS, RANK_LETTERS, RANK_OTHERS = RANK_LETTERS + 52 };
+#define LENGTHS 8 /* of runs of digits, that are ranks; the last stands for all longer ones */
+
+enum {
+	RANK_TILDE = 1,
+	RANK_END,
+	RANK_DIGITS,
+	RANK_LETTERS = RANK_DIGITS + LENGTHS,
+	RANK_OTHERS = RANK_LETTERS + 52
+};
 
 enum { EMPTY, DOT, DOTDOT, DOTNAME, NAME };
 
@@ -39,24 +51,6 @@ static int class_of(const char *s, size_t n)
 	return n == 2 && s[1] == '.' ? DOTDOT : DOTNAME;
 }
 
-/* Length of a name without its suffix. */
-static size_t prefix_of(const char *s, size_t n)
-{
-	size_t prefix = 0, i = 0;
-
-	for (;;) {
-		while (i + 1 < n && s[i] == '.' && (letter(s[i + 1]) || s[i + 1] == '~'))
-			for (i += 2; i < n && (letter(s[i]) || sp__digit(s[i]) || s[i] == '~');)
-				i++;
-		if (i == n)
-			return prefix;
-		do
-			i++;
-		while (i < n && s[i] != '.');
-		prefix = i;
-	}
-}
-
 /* How many digits, letters and tildes precede a byte. */
 #define BEFORE(c) ((c) < '0' ? 0 : (c) < 'A' ? 10 : (c) < 'a' ? 36 : (c) < '~' ? 62 : 63)
 #define LETTER(c) ((unsigned)((c) | 0x20) - 'a' < 26)
@@ -73,19 +67,32 @@ static size_t prefix_of(const char *s, size_t n)
 /* Ranks of bytes; 0: a digit. */
 static const unsigned char ranks[256] = { RANKS64(0), RANKS64(64), RANKS64(128), RANKS64(192) };
 
+/* Length of a name without its suffix, which is searched for from its end. */
+static size_t stem_of(const char *s, size_t n)
+{
+	size_t stem = n, i = n;
+
+	for (;; stem = --i) {
+		while (i && ranks[(unsigned char)s[i - 1]] < RANK_OTHERS)
+			i--;
+		if (i == stem || !i || s[i - 1] != '.' || sp__digit(s[i]))
+			return stem;
+	}
+}
+
 /* One byte for every two digits, as far as end, and room for what counts them. */
 static unsigned char *put_run(const char *s, const char *lim, unsigned char *out,
 			      const unsigned char *end)
 {
 	uint64_t count = (uint64_t)(lim - s), wide = __builtin_bswap64(count);
 
-	*out++ = RANK_DIGITS;
-	if (count < 0xFF) {
-		*out++ = (unsigned char)count;
-	} else {
+	*out++ = (unsigned char)(RANK_DIGITS + (count < LENGTHS ? count : LENGTHS - 1));
+	if (count >= 0xFF) {
 		*out++ = 0xFF;
 		memcpy(out, &wide, 8);
 		out += 8;
+	} else if (count >= LENGTHS - 1) {
+		*out++ = (unsigned char)count;
 	}
 	if ((lim - s) / 2 > end - out)
 		lim = s + (out < end ? 2 * (end - out) : 0);
@@ -96,31 +103,50 @@ static unsigned char *put_run(const char *s, const char *lim, unsigned char *out
 	return out;
 }
 
-/*
- * Out is before end.  *open: where what follows the name, if it is not a digit, would be encoded
- * for the longer name.
- */
-static unsigned char *encode_name(const char *s, const char *lim, unsigned char *out,
-				  const unsigned char *end, unsigned char **open)
+/* A number of one or two digits, most often; without a branch that depends on which. */
+static inline bool put_short(const char **s, const char *lim, unsigned char **out)
 {
-	const char *digits, *run, *stop;
+	const char *p = *s;
+	size_t two = lim - p > 1 && sp__digit(p[1]);
+	unsigned tens = two ? 10 : 1;
+
+	if (*p == '0' || (lim - p > 2 && two && sp__digit(p[2])))
+		return false;
+	(*out)[0] = (unsigned char)(RANK_DIGITS + 1 + two);
+	(*out)[1] = (unsigned char)((unsigned)(p[0] - '0') * tens + (two ? p[1] - '0' : 0));
+	*out += 2;
+	*s += 1 + two;
+	return true;
+}
+
+/* Out is before end.  *zero: it ends in one, be it only counted as having it. */
+static unsigned char *encode_name(const char *s, const char *lim, unsigned char *out,
+				  const unsigned char *end, bool *zero)
+{
+	bool digits = false, none = false;
+	const char *run;
 	unsigned char r;
 
-	do {
-		stop = lim - s > end - out ? s + (end - out) : lim;
-		for (; s < stop && (r = ranks[(unsigned char)*s]); s++)
+	while (s < lim && out < end) {
+		r = ranks[(unsigned char)*s];
+		digits = !r;
+		if (r) {
 			*out++ = r;
-		*open = out;
-		if (out >= end)
-			return out;
-		for (digits = s; s < lim && *s == '0';)
 			s++;
-		for (run = s; s < lim && sp__digit(*s);)
-			s++;
-		out = put_run(run, s, out, end);
-		if (s > digits)
-			*open = out;
-	} while (s < lim && out < end);
+		} else if (put_short(&s, lim, &out)) {
+			none = false;
+		} else {
+			while (s < lim && *s == '0')
+				s++;
+			for (run = s; s < lim && sp__digit(*s);)
+				s++;
+			out = put_run(run, s, out, end);
+			none = run == s;
+		}
+	}
+	*zero = !digits || none;
+	if (!digits)
+		*out++ = RANK_DIGITS;
 	*out++ = RANK_END;
 	return out;
 }
@@ -129,22 +155,25 @@ unsigned char *sp__version_encode(const char *s, size_t n, unsigned char *out, s
 {
 	const unsigned char *end = out + room;
 	int class = class_of(s, n);
-	unsigned char *first, *open;
-	size_t prefix, bytes;
+	size_t stem;
+	bool zero;
 
-	*out++ = (unsigned char)class;
+	if (class != NAME) {
+		*out++ = 0;
+		*out++ = (unsigned char)class;
+	}
 	if (class < DOTNAME)
 		return out;
-	prefix = prefix_of(s, n);
-	first = out;
-	out = encode_name(s, s + prefix, out, end, &open);
+	stem = stem_of(s, n);
+	out = encode_name(s, s + stem, out, end, &zero);
 	if (out >= end)
 		return out;
-	/* The whole name: as before, up to the suffix. */
-	bytes = (size_t)((prefix < n ? open : out) - first);
-	memcpy(out, first, bytes);
-	out += bytes;
-	return prefix < n && out < end ? encode_name(s + prefix, s + n, out, end, &open) : out;
+	if (zero && (stem == n || (stem && sp__digit(s[stem - 1]))))
+		*out++ = RANK_DIGITS;
+	if (stem < n)
+		return encode_name(s + stem, s + n, out, end, &zero);
+	*out++ = RANK_END;
+	return out;
 }
 
 /* The direct comparison. */
@@ -202,6 +231,6 @@ int sp__version_compare(const char *a, size_t an, const char *b, size_t bn)
 
 	if (ca != cb || ca < DOTNAME)
 		return ca - cb;
-	diff = compare_names(a, a + prefix_of(a, an), b, b + prefix_of(b, bn));
+	diff = compare_names(a, a + stem_of(a, an), b, b + stem_of(b, bn));
 	return diff ? diff : compare_names(a, a + an, b, b + bn);
 }
