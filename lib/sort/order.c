@@ -28,6 +28,7 @@
 #define LEVELS_MAX 4
 #define PREFETCH 8
 #define GROUPS_AHEAD 24
+#define KEY_AHEAD 32
 /* More buckets than that need more streams than the caches hold. */
 #define DIGIT_BITS 10u
 #define DIGITS (1u << DIGIT_BITS)
@@ -108,22 +109,25 @@ static void merge_sort(const struct sp__runbuf *rb, struct sp__entry *a, struct 
 static void by_prefix(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
 		      size_t n, const struct depth *d);
 
-/* Puts the next eight bytes of every entry of a group into its prefix. */
-static void reload(const struct sp__runbuf *rb, struct sp__entry *a, size_t n,
-		   const struct depth *d)
+/* The eight bytes of an entry, as far as there are, that a depth asks for. */
+static inline uint64_t prefix_at(const struct sp__runbuf *rb, const struct sp__entry *e,
+				 const struct depth *d)
 {
-	const struct sp__keyset *ks = sp__ks(rb->keys);
-	bool down = d->in_record ? ks->last_reverse : ks->descending;
-	uint64_t flip = down ? ~UINT64_C(0) : 0;
 	size_t len;
+	const unsigned char *p = bytes_at(rb, e, d->in_record, &len);
 
-	for (size_t i = 0; i < n; i++) {
-		const unsigned char *p = bytes_at(rb, &a[i], d->in_record, &len);
+	return len > d->offset ? sp__key_prefix(p + d->offset, len - d->offset) : 0;
+}
 
-		a[i].prefix =
-			flip ^
-			(len > d->offset ? sp__key_prefix(p + d->offset, len - d->offset) : 0);
-	}
+/* Where an encoded key is short it lies right before the record. */
+static inline void prefetch_one(const struct sp__runbuf *rb, const struct sp__entry *e)
+{
+	const char *rec = rb->base + sp__ref_offset(e->ref);
+
+	if (sp__ks(rb->keys)->form != SP__KEY_INPLACE)
+		rec -= KEY_AHEAD;
+	__builtin_prefetch(rec);
+	__builtin_prefetch(rec + 64);
 }
 
 /* Their records will be looked at in this order. */
@@ -131,7 +135,21 @@ static inline void prefetch(const struct sp__runbuf *rb, const struct sp__entry 
 			    size_t n)
 {
 	if (i + PREFETCH < n)
-		sp__runbuf_prefetch(rb, &a[i + PREFETCH]);
+		prefetch_one(rb, &a[i + PREFETCH]);
+}
+
+/* Puts the next eight bytes of every entry of a group into its prefix. */
+static void reload(const struct sp__runbuf *rb, struct sp__entry *a, size_t n,
+		   const struct depth *d)
+{
+	const struct sp__keyset *ks = sp__ks(rb->keys);
+	bool down = d->in_record ? ks->last_reverse : ks->descending;
+	uint64_t flip = down ? ~UINT64_C(0) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		prefetch(rb, a, i, n);
+		a[i].prefix = flip ^ prefix_at(rb, &a[i], d);
+	}
 }
 
 /*
@@ -197,33 +215,38 @@ static bool same_prefixes(const struct sp__entry *a, size_t n)
 	return true;
 }
 
+/* After what all share; false: they are identical, or sorted by now. */
+static bool skip_common(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
+			size_t n, struct depth *d)
+{
+	const struct sp__keyset *ks = sp__ks(rb->keys);
+	bool same;
+	size_t shared = common(rb, a, n, d->in_record, d->offset, &same);
+
+	if (same && !d->in_record &&
+	    (sp__key_is_cut(ks, shared) || (ks->last_resort && ks->last_collated))) {
+		merge_sort(rb, a, tmp, n);
+		return false;
+	}
+	if (same && !d->in_record && ks->last_resort) {
+		d->in_record = true;
+		shared = common(rb, a, n, true, 0, &same);
+	}
+	d->offset = shared;
+	return !same;
+}
+
 /* All prefixes of the group are equal: decides by the following bytes. */
 static void refine(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
 		   size_t n, struct depth d)
 {
-	bool same =
-		sp__ks(rb->keys)->form != SP__KEY_INPLACE && !d.in_record && identical(rb, a, n);
-	size_t shared;
-
-	if (same)
+	if (sp__ks(rb->keys)->form != SP__KEY_INPLACE && !d.in_record && identical(rb, a, n))
 		return;
-	shared = common(rb, a, n, d.in_record, d.offset + 8, &same);
-	if (same && !d.in_record && sp__key_is_cut(sp__ks(rb->keys), shared)) {
-		merge_sort(rb, a, tmp, n);
-		return;
-	}
-	if (same && !d.in_record && sp__ks(rb->keys)->last_resort) {
-		if (sp__ks(rb->keys)->last_collated) {
-			merge_sort(rb, a, tmp, n);
-			return;
-		}
-		d.in_record = true;
-		shared = common(rb, a, n, true, 0, &same);
-	}
-	if (same)
-		return;
-	d.offset = shared;
 	if (n > FEW_MAX && d.level++ < LEVELS_MAX) {
+		d.offset += 8;
+		if (prefix_at(rb, &a[0], &d) == prefix_at(rb, &a[n - 1], &d) &&
+		    !skip_common(rb, a, tmp, n, &d))
+			return;
 		reload(rb, a, n, &d);
 		/* They are equal again if NUL bytes look like padding. */
 		if (!same_prefixes(a, n)) {
@@ -247,8 +270,8 @@ static void group(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__e
 
 static inline void prefetch_both(const struct sp__runbuf *rb, const struct sp__entry *a)
 {
-	sp__runbuf_prefetch(rb, &a[0]);
-	sp__runbuf_prefetch(rb, &a[1]);
+	prefetch_one(rb, &a[0]);
+	prefetch_one(rb, &a[1]);
 }
 
 /* All groups of a sequence sorted on prefixes; records are fetched before their group's turn. */
