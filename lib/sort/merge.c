@@ -149,8 +149,8 @@ static bool wins(struct sp__merge *m, struct sp__match *a, struct sp__match *b)
 }
 
 /*
- * Plays the matches from a leaf up to the root.  The hottest loop of a merge: the
- * winner is selected without a branch, which would be unpredictable.
+ * Plays the matches from a leaf up to the root.  The hottest loop of a merge: who goes on is
+ * unpredictable, so both are exchanged under a mask, which compilers do not make a branch of.
  */
 static inline void replay(struct sp__merge *m, struct sp__match leaf)
 {
@@ -159,21 +159,22 @@ static inline void replay(struct sp__merge *m, struct sp__match leaf)
 
 	for (unsigned at = (cursor + m->n) / 2; at > 0; at /= 2) {
 		struct sp__match *node = &m->tree[at];
-		uint64_t other = node->code;
-		unsigned other_cursor = node->cursor;
-		bool lost = other < code;
+		uint64_t lost = -(uint64_t)(node->code < code), codes;
+		unsigned cursors;
 
-		if (__builtin_expect(other == code, 0)) {
+		if (__builtin_expect(node->code == code, 0)) {
 			struct sp__match now = { code, cursor };
 
-			lost = tie(m, node, &now);
-			other = node->code;
+			lost = -(uint64_t)tie(m, node, &now);
 			code = now.code;
 		}
-		node->code = lost ? code : other;
-		node->cursor = lost ? cursor : other_cursor;
-		code = lost ? other : code;
-		cursor = lost ? other_cursor : cursor;
+		codes = (node->code ^ code) & lost;
+		cursors = (node->cursor ^ cursor) & (unsigned)lost;
+		/* What stays is the loser. */
+		node->code ^= codes;
+		node->cursor ^= cursors;
+		code ^= codes;
+		cursor ^= cursors;
 	}
 	m->tree[0] = (struct sp__match){ code, cursor };
 }
