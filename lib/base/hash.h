@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The checksum of spilled pages: XXH3, 64 bits.  A digest is that of bytes that come in pieces.
+ *
+ * On x86 libxxhash may have a variant for each width of vectors, and a function that chooses by
+ * the processor, with the same result; builds without it leave the weak symbol undefined.
  */
 #ifndef SP__BASE_HASH_H
 #define SP__BASE_HASH_H
@@ -9,9 +12,11 @@
 #include <stdint.h>
 #include <xxhash.h>
 
+XXH64_hash_t XXH3_64bits_dispatch(const void *data, size_t bytes) __attribute__((weak));
+
 static inline uint64_t sp__checksum(const void *data, size_t bytes)
 {
-	return XXH3_64bits(data, bytes);
+	return XXH3_64bits_dispatch ? XXH3_64bits_dispatch(data, bytes) : XXH3_64bits(data, bytes);
 }
 
 /* To be freed by sp__digest_free(); NULL: no memory. */
