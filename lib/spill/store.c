@@ -16,9 +16,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 #include "base/array.h"
 #include "base/err.h"
@@ -29,6 +31,8 @@
 #define AHEAD_EXTENTS 16
 #define AHEAD_SHARE 16
 #define AHEAD_MAX (1u << 20)
+#define RESERVE_BYTES ((uint64_t)32 << 20)
+#define PLENTY_BYTES (32 * RESERVE_BYTES)
 
 /* In traces a directory's first file has the directory's name, the others also a number. */
 static int name_file(struct sp__spill *s, size_t file, struct sp_errinfo *err)
@@ -391,13 +395,35 @@ void sp__spill_give_spare(struct sp__spill *s, struct sp__run *run)
 		(void)!sp__space_give(&s->files[run->file].space, run->spare_unit++);
 }
 
+/*
+ * ext4 delays the allocation of what goes through the page cache, and accounts for each of its
+ * blocks, which takes as long as copying it.  For blocks that are there already it need not.  A
+ * refusal is no error; but it may leave all that there was reserved, so there must be plenty.
+ */
+static void reserve(const struct sp__spill *s, struct sp__spill_file *f)
+{
+	const struct sp__volume *v = f->volume;
+	uint64_t from = f->reserved_bytes, end = f->space.end * s->unit_bytes;
+	struct statfs fs;
+
+	if (end <= from)
+		return;
+	f->reserved_bytes = end + RESERVE_BYTES;
+	if (!s->opts.kept && v->regular && !v->direct && !v->machine && !fstatfs(v->fd, &fs) &&
+	    fs.f_type == EXT4_SUPER_MAGIC && fs.f_bavail > PLENTY_BYTES / (uint64_t)fs.f_bsize)
+		(void)fallocate(v->fd, FALLOC_FL_KEEP_SIZE, (off_t)from,
+				(off_t)(f->reserved_bytes - from));
+}
+
 int sp__spill_take(struct sp__spill *s, struct sp__run *run, uint32_t want, uint32_t *got)
 {
+	struct sp__spill_file *f = &s->files[run->file];
 	uint64_t unit;
 	int rc = take_ahead(s, run, want, &unit);
 
 	if (rc < 0)
-		return sp__volume_err(s->opts.err, s->files[run->file].volume, rc, "write", -1);
+		return sp__volume_err(s->opts.err, f->volume, rc, "write", -1);
+	reserve(s, f);
 	*got = (uint32_t)rc;
 	note_peak(s);
 	if (sp__run_add_units(run, unit, *got) < 0)

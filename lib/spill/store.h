@@ -68,7 +68,8 @@ struct sp__io_owner {
 struct sp__spill_file {
 	struct sp__volume *volume; /* NULL: not open */
 	struct sp__space space;
-	unsigned users; /* runs in it, where they are apart */
+	unsigned users;		 /* runs in it, where they are apart */
+	uint64_t reserved_bytes; /* as far as that pays, see store.c */
 };
 
 /* Writes whose time on the device is known (speed.c). */

@@ -4,8 +4,11 @@
  * engine and with every packing: the bytes, the last keys, reuse of space, and
  * that a page which comes back other than it was written is noticed.
  */
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 #include <spindle/batch.h>
 #include "base/mem.h"
@@ -260,6 +263,28 @@ static void reuse(void)
 	   (unsigned long long)end[1], (unsigned long long)end[0]);
 }
 
+/* Of a file in the page cache, on ext4; on others nothing is reserved. */
+static void reserved(void)
+{
+	struct sp__spill *s = store("sync", SP_SPILL_RAW, -1);
+	struct sp__run *runs[RUNS];
+	struct statfs fs;
+	struct stat st;
+	bool keys, ext4;
+
+	if (!s || !write_runs(s, runs, &keys) || fstatfs(s->files[0].volume->fd, &fs) ||
+	    fstat(s->files[0].volume->fd, &st))
+		abort();
+	ext4 = fs.f_type == EXT4_SUPER_MAGIC && fs.f_bavail * (uint64_t)fs.f_bsize > 2u << 30;
+	if (fs.f_type == EXT4_SUPER_MAGIC && !ext4)
+		skip("space reserved ahead", "little is free");
+	else
+		ok((st.st_blocks * 512 > 16 << 20) == ext4 && st.st_size < 1 << 20,
+		   "space is reserved ahead on ext4 alone, and the file is no longer for it");
+	free_runs(runs);
+	sp__spill_close(s);
+}
+
 static void corruption(enum sp_spill_compression codec, const char *packing)
 {
 	struct sp__run *runs[RUNS];
@@ -455,6 +480,7 @@ int main(void)
 		round_trip(engines[e], SP_SPILL_ZSTD, "zstd");
 	}
 	reuse();
+	reserved();
 	corruption(SP_SPILL_RAW, "raw");
 	corruption(SP_SPILL_LZ4, "lz4");
 	corruption(SP_SPILL_ZSTD, "zstd");
