@@ -48,6 +48,8 @@ struct part {
 	struct sp__spill *reader;
 	struct sp__run_span *spans;
 	struct sp__freemem where;
+	struct sp__step_inputs in;
+	bool reading; /* not all of its pages are in memory yet */
 	struct sp__merge merge;
 	int fd;
 	struct sp__wstream *stream;
@@ -70,6 +72,8 @@ struct parts {
 	uint64_t bytes, old_bytes; /* of all records; of the file before */
 	bool begun;		   /* something may have been written */
 	_Atomic bool failed;
+	_Atomic unsigned reading; /* parts */
+	struct sp__task emptying;
 };
 
 /* Opens what a part needs; 0: there is not enough of something. */
@@ -207,6 +211,26 @@ static int take(struct part *part)
 	return m->equal ? 0 : put(part, m->rec, m->bytes, m->reach);
 }
 
+static void empty_store(void *store)
+{
+	sp__spill_empty(store);
+}
+
+/*
+ * Freeing what has been spilled takes a twentieth of a short sort.  The last part that reads has
+ * it done while all merge what is in memory.
+ */
+static void note_reading(struct part *part)
+{
+	struct parts *p = part->all;
+
+	if (!part->reading || !sp__pool_has_all(part->in.pool))
+		return;
+	part->reading = false;
+	if (atomic_fetch_sub(&p->reading, 1) == 1)
+		sp__task_start(&p->emptying, empty_store, p->sort->spilled.store);
+}
+
 /* Its records, as far as no other part fails. */
 static int merge_part(struct part *part)
 {
@@ -225,6 +249,7 @@ static int merge_part(struct part *part)
 		atomic_store_explicit(&part->done_bytes, done, memory_order_relaxed);
 		if (atomic_load_explicit(&part->all->failed, memory_order_relaxed))
 			return -ECANCELED;
+		note_reading(part);
 		if (!part->number)
 			tell(part->all);
 	}
@@ -237,14 +262,15 @@ static void run_part(void *arg)
 {
 	struct part *part = arg;
 	struct sp_sort *s = part->all->sort;
-	struct sp__step_inputs in = { 0 };
 
-	if (part->all->cuts.n)
-		part->rc = sp__step_open(s, part->reader, &in, part->all->cuts.ids, part->spans,
-					 part->all->cuts.n, part->where, part->merge.cursors);
+	part->reading = part->all->cuts.n > 0;
+	if (part->reading)
+		part->rc =
+			sp__step_open(s, part->reader, &part->in, part->all->cuts.ids, part->spans,
+				      part->all->cuts.n, part->where, part->merge.cursors);
 	if (!part->rc)
 		part->rc = merge_part(part);
-	sp__step_close(s, &in);
+	sp__step_close(s, &part->in);
 	if (part->rc < 0)
 		atomic_store(&part->all->failed, true);
 }
@@ -271,6 +297,7 @@ static int run_parts(struct parts *p)
 	const struct part *bad = NULL;
 	int rc;
 
+	atomic_store(&p->reading, p->n);
 	for (unsigned i = 1; i < p->n; i++)
 		sp__task_start(&p->part[i].task, run_part, &p->part[i]);
 	run_part(&p->part[0]);
@@ -371,6 +398,7 @@ int sp__parts_write(struct sp_sort *s, const struct sp__parts_out *out)
 	p.n = rc > 0 ? (unsigned)rc : 0;
 	if (rc > 0)
 		rc = write_parts(&p, sp__free_region(s, true));
+	sp__task_join(&p.emptying);
 	for (unsigned i = 0; p.part && i < p.n; i++)
 		close_part(&p, &p.part[i]);
 	/* No write is on its way any more. */

@@ -47,6 +47,7 @@ struct sp__pool {
 	unsigned npages, nfree;
 	uint32_t free_list;
 	struct sp__codec *codec;
+	uint64_t unasked; /* pages */
 	size_t in_flight;
 	size_t last_run; /* of the read issued last */
 	int error;
@@ -100,6 +101,7 @@ static struct sp__request *prepare(struct sp__pool *p, struct source *src)
 		p->slots[src->last].next = at;
 	src->last = at;
 	src->asked++;
+	p->unasked--;
 	return &slot->req;
 }
 
@@ -188,6 +190,7 @@ static void open_source(struct sp__pool *p, struct source *src, struct sp__run *
 				.last = NONE };
 	for (size_t i = 0; i < first; i++)
 		src->unit += sp__spill_page_units(p->spill, run, i);
+	p->unasked += src->end - first;
 }
 
 static int setup(struct sp__pool *p, struct sp__run *const *runs, const struct sp__run_span *spans,
@@ -264,6 +267,13 @@ void sp__pool_close(struct sp__pool *p)
 	free(p->batch);
 	free(p->pending);
 	free(p);
+}
+
+bool sp__pool_has_all(struct sp__pool *p)
+{
+	if (!p->unasked && p->in_flight && sp__spill_reap(p->spill, 0) < 0)
+		return false;
+	return !p->unasked && !p->in_flight && !p->error;
 }
 
 /* Unpacks a page into the spare one; the memory into which it was read becomes the spare. */

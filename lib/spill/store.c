@@ -299,6 +299,16 @@ void sp__spill_punch(struct sp__spill *s, const struct sp__run *run)
 	}
 }
 
+void sp__spill_empty(const struct sp__spill *s)
+{
+	for (size_t i = 0; !s->opts.kept && i < s->nfiles; i++) {
+		const struct sp__volume *v = s->files[i].volume;
+
+		if (v && v->regular && ftruncate(v->fd, 0) < 0)
+			return; /* closing will */
+	}
+}
+
 void sp__spill_end_run(struct sp__spill *s, const struct sp__run *run)
 {
 	struct sp__spill_file *f = &s->files[run->file];

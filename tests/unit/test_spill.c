@@ -134,13 +134,13 @@ static void plan_consumed(struct sp__readplan *p, unsigned run)
 	p->held[run]--;
 }
 
-/* Reads all runs, in random turns; 0, or the first error. */
+/* Reads all runs, in random turns, and empties their files early; 0, or the first error. */
 static int read_runs(struct sp__spill *s, struct sp__run **runs, bool *same)
 {
 	struct sp__readplan plan = { .runs = runs };
 	struct sp__poolplan pp = { &plan, plan_next, plan_consumed, 3 };
 	size_t at[RUNS] = { 0 }, left = RUNS, bytes;
-	bool ended[RUNS] = { false };
+	bool ended[RUNS] = { false }, emptied = false;
 	struct sp__pool *pool;
 	const char *data;
 	int rc = sp__pool_open(&pool, s, runs, NULL, RUNS, pool_mem, POOL_PAGES, &pp);
@@ -153,6 +153,10 @@ static int read_runs(struct sp__spill *s, struct sp__run **runs, bool *same)
 
 		if (ended[r])
 			continue;
+		if (!emptied && sp__pool_has_all(pool)) {
+			sp__spill_empty(s);
+			emptied = true;
+		}
 		rc = sp__pool_get(pool, r, sp__rng_below(&rng, 2), &data, &bytes);
 		if (rc == SP_READY) {
 			*same &= at[r] + bytes <= text_bytes[r] &&
@@ -166,6 +170,7 @@ static int read_runs(struct sp__spill *s, struct sp__run **runs, bool *same)
 		}
 	}
 	sp__pool_close(pool);
+	*same &= emptied;
 	return rc < 0 ? rc : 0;
 }
 
