@@ -37,6 +37,7 @@ void sp__report_used(struct sp__doc doc, const struct sp_run_stats *s)
 
 static const struct sp_report_field foretold_fields[] = {
 	FIELD(foretold, "foretold.transfer_s_per_mb", POSITIVE, transfer_s_per_mb),
+	FIELD(foretold, "foretold.read_s_per_mb", POSITIVE, read_s_per_mb),
 	FIELD(foretold, "foretold.seek_s", POSITIVE, seek_s),
 	FIELD(foretold, "foretold.elapsed_s", POSITIVE, seconds),
 	{ 0 },

@@ -3,10 +3,11 @@
  * How long a sort on real files will take, told when its runs have been formed.
  *
  * Its merges are those that the policy will order, of runs of their mean length, and each takes as
- * long as its device or its computation (foretell.c).  The device is measured: t by the writing of
- * the runs, s by a few reads of them.  How fast merging computes is not known yet; it is taken to
- * move its bytes at the pace at which all were moved until now, as also where the page cache keeps
- * the runs.  The result costs the device what the input did: often nothing, for a page cache that
+ * long as its device or its computation (foretell.c).  The device is measured: t of writing by the
+ * writing of the runs, t of reading and s by a few reads of them.  How fast merging computes is not
+ * known yet; it is taken to move its bytes at the pace at which all were moved until now: of the
+ * processors, where it is known what the device took, else, where the page cache keeps the runs, of
+ * the clock.  The result costs the device what the input did: often nothing, for a page cache that
  * has the one takes the other.
  *
  * The plan stays what it was.  Pages are written, and of the strategies for reading ahead formula
@@ -47,6 +48,8 @@ static void measure(struct sp_sort *s, struct sp__run *const *runs, size_t n)
 
 	if (s->merging.seeks && where.bytes >= 2 * SP__SEEK_BYTES)
 		seek_s = sp__spill_seek_s(s->spilled.store, runs, n, where.mem);
+	if (s->merging.seeks && where.bytes >= sp__spill_read_memory(s->spilled.store))
+		f->read_s_per_mb = sp__spill_read_s(s->spilled.store, runs[n / 2], where.mem) * MB;
 	f->seek_s = fmax(seek_s, 0);
 	f->transfer_s_per_mb = sp__spill_write_s(s->spilled.store) * MB;
 }
@@ -57,8 +60,11 @@ static double pace_s(const struct sp_sort *s, double packed)
 	const struct sp__spill *store = s->spilled.store;
 	double moved = (double)(s->stats.input_bytes - s->stats.resumed_bytes) +
 		       (double)(store->write_bytes + store->read_bytes) / packed;
+	uint64_t took = sp__env_now_ns(&s->env) - s->env.begin_ns;
 
-	return (double)(sp__env_now_ns(&s->env) - s->env.begin_ns) * 1e-9 / moved;
+	if (s->merging.foretold.transfer_s_per_mb > 0)
+		took = sp__min(took, sp__env_cpu_ns(&s->env) - s->env.cpu_begin_ns);
+	return (double)took * 1e-9 / moved;
 }
 
 static double in_memory(const struct sp_sort *s)
@@ -74,11 +80,12 @@ static double in_memory(const struct sp_sort *s)
 static double rest_s(struct sp_sort *s, size_t n, uint64_t bytes, double packed)
 {
 	const struct sp_foretold *f = &s->merging.foretold;
-	double byte_s = f->transfer_s_per_mb / MB * packed, pace = pace_s(s, packed);
-	struct sp__told_sort t = { .at = { .byte_s = byte_s,
-					   .write_byte_s = byte_s,
-					   .run_byte_s = byte_s,
-					   .run_write_byte_s = byte_s,
+	double write_s = f->transfer_s_per_mb / MB * packed, pace = pace_s(s, packed);
+	double read_s = f->read_s_per_mb > 0 ? f->read_s_per_mb / MB * packed : write_s;
+	struct sp__told_sort t = { .at = { .byte_s = read_s,
+					   .write_byte_s = write_s,
+					   .run_byte_s = read_s,
+					   .run_write_byte_s = write_s,
 					   .seek_s = f->seek_s,
 					   .copy_s = 2 * pace },
 				   .o = &s->opts,

@@ -174,6 +174,10 @@ double sp__spill_write_s(const struct sp__spill *s);
  */
 #define SP__SEEK_BYTES 4096u
 double sp__spill_seek_s(struct sp__spill *s, struct sp__run *const *runs, size_t n, void *mem);
+/* t of reading, likewise, by the first 2 MB of a run; 0: unknown.  mem: so many bytes. */
+#define SP__READ_BYTES (128u << 10)
+double sp__spill_read_s(struct sp__spill *s, const struct sp__run *run, void *mem);
+size_t sp__spill_read_memory(const struct sp__spill *s);
 
 /* Fills volume and offset of a request for units of a run from unit on. */
 void sp__spill_locate(const struct sp__spill *s, const struct sp__run *run, uint64_t unit,

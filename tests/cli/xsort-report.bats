@@ -161,7 +161,7 @@ P
 		cmp out <(LC_ALL=C sort n)
 	done
 	"$xsort" -S 512K --direct=never --stats=r.json n >out
-	jq -e '.foretold | .elapsed_s > 0 and .transfer_s_per_mb == null and .seek_s == null' r.json
+	jq -e '.foretold | .elapsed_s > 0 and .transfer_s_per_mb == null and .read_s_per_mb == null and .seek_s == null' r.json
 	"$xsort" -S 512K --volume=sim:linear --stats=r.json n >out
 	jq -e 'has("foretold") | not' r.json
 	"$xsort" -S 64M --stats=r.json n >out

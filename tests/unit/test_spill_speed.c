@@ -42,7 +42,7 @@ static void write_run(struct sp__spill *s, struct sp__run **run, void *mem, uint
 
 /* What is measured on a machine. */
 static void measure(const char *spec, uint64_t compute_ns, double *transfer_s_per_mb,
-		    double *seek_s)
+		    double *read_s_per_mb, double *seek_s)
 {
 	static const char *const dirs[] = { "/tmp" };
 	char *mem = sp__pages_alloc(SP__WRITER_CHUNKS * CHUNK, false);
@@ -63,6 +63,7 @@ static void measure(const char *spec, uint64_t compute_ns, double *transfer_s_pe
 		write_run(s, &runs[i], mem, compute_ns);
 	*transfer_s_per_mb = sp__spill_write_s(s) * MB;
 	*seek_s = sp__spill_seek_s(s, runs, RUNS, mem);
+	*read_s_per_mb = sp__spill_read_s(s, runs[RUNS / 2], mem) * MB;
 	for (int i = 0; i < RUNS; i++)
 		sp__run_free(runs[i]);
 	sp__spill_close(s);
@@ -79,15 +80,16 @@ int main(void)
 {
 	/* A page takes the linear device 18.75 ms. */
 	static const uint64_t compute_ns[] = { 0, 9000000, 40000000 };
-	double t, s;
+	double t, r, s;
 
 	err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	sp__budget_init(&budget, 64 << 20);
 	memset(page, 'x', sizeof(page));
 	for (int i = 0; i < 3; i++) {
-		measure("linear", compute_ns[i], &t, &s);
+		measure("linear", compute_ns[i], &t, &r, &s);
 		ok(near(t, 0.3), "computing %llu ms a page: t is that of the device, %.4f",
 		   (unsigned long long)compute_ns[i] / 1000000, t);
+		ok(near(r, 0.3), "... that of reading too, %.4f", r);
 		ok(near(s, 0.007 + 0.3 * 4096 / MB), "... and s, with 4096 bytes, %.5f", s);
 	}
 	return done();

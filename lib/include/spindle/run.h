@@ -76,6 +76,7 @@ struct sp_run_stats {
  */
 struct sp_foretold {
 	double transfer_s_per_mb; /* of writing temporary data: t of Zhang & Larson, in MiB */
+	double read_s_per_mb;	  /* the same of reading it */
 	double seek_s;		  /* of a read elsewhere: their s */
 	double seconds;		  /* of the whole run */
 };
