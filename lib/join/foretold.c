@@ -4,8 +4,9 @@
  *
  * What is left to do is to read each pair of partitions and to write what it gives.  That moves as
  * fast as all has moved until now, if the device can: its t is measured by writing the partitions,
- * whose pieces lie as far apart when they are read again.  A pair too large for the memory is
- * partitioned once more.
+ * whose pieces lie as far apart when they are read again.  Of a pair too large for the memory
+ * the larger run is read once for each block of the other one, or both are partitioned once more,
+ * as the join will decide.  Probing is dearer than partitioning, so many blocks take longer.
  *
  * Assumed, as when a join is rehearsed (rehearse.c): each record of the side that has more of them
  * has one partner, since the filter has dropped most of those without, and a pair is as long as
@@ -30,13 +31,31 @@ static double given_bytes(const struct sp__stage *s, const struct sp__run *const
 	return s->h->j->opts.pairs ? most * mean : 0;
 }
 
+/* That are read and written until its tables have been probed. */
+static double moved_bytes(const struct sp__stage *s, const struct sp__run *const run[2])
+{
+	const struct sp__join_layout *l = &s->h->layout;
+	uint64_t needs[2], bytes[2];
+	bool stubborn = sp__join_stubborn(run[SP__BUILD]->bytes, s->bytes[SP__BUILD]);
+	int build;
+
+	for (int role = 0; role < 2; role++)
+		needs[role] = sp__join_need(run[role]->bytes, run[role]->records);
+	build = needs[SP__PROBE] < needs[SP__BUILD] ? SP__PROBE : SP__BUILD;
+	bytes[SP__BUILD] = run[build]->bytes;
+	bytes[SP__PROBE] = run[!build]->bytes;
+	if (sp__join_nests(l, s->h->j->opts.algorithm, s->depth + 1, stubborn, needs[build], bytes))
+		return (double)bytes[SP__BUILD] +
+		       (double)bytes[SP__PROBE] *
+			       fmax(ceil((double)needs[build] / (double)l->table_bytes), 1);
+	return (double)(bytes[SP__BUILD] + bytes[SP__PROBE]) *
+	       (needs[build] > l->table_bytes ? 3 : 1);
+}
+
 static double pair_s(const struct sp__stage *s, const struct sp__run *const run[2], double pace_s)
 {
-	double bytes = (double)run[SP__BUILD]->bytes + (double)run[SP__PROBE]->bytes;
-	uint64_t need = sp__join_need(run[SP__BUILD]->bytes, run[SP__BUILD]->records);
+	double bytes = moved_bytes(s, run);
 
-	if (need > s->h->layout.table_bytes)
-		bytes *= 3;
 	return fmax(pace_s * (bytes + given_bytes(s, run)), sp__spill_write_s(s->h->spill) * bytes);
 }
 

@@ -343,6 +343,25 @@ P
 	fits_schema r.json
 }
 
+@test "repeated passes of nested loops are foretold: bytes at the pace of partitioning" {
+	for side in 7919 104729; do
+		seq 150000 | awk -v m=$side '{ printf "%d|%060d\n", $1 * m % 150011, $1 }' >n$side
+	done
+	"$xjoin" -S 1536K -t'|' --algorithm=nested --direct=never --stats=r.json n7919 n104729 >out
+	# Time in which it was stopped, or others ran, can only make them more.
+	python3 - r.json <<'P'
+import json, sys
+
+d = json.load(open(sys.argv[1]))
+r, s, phases = d["result"], d["spill"], d["phases"]
+parted = phases[0]["elapsed_s"] + phases[1]["elapsed_s"]
+pace = parted / (r["input_1_bytes"] + r["input_2_bytes"] + s["write_bytes"])
+told = (d["foretold"]["elapsed_s"] - parted) / pace
+assert r["nested_blocks"] > 8
+assert told > 0.8 * (s["read_bytes"] + r["output_bytes"]), told
+P
+}
+
 @test "--explain prints the plan and does nothing" {
 	seq 300000 >big
 	seq 10 >small
