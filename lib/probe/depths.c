@@ -8,6 +8,8 @@
  * tenth.  Random reads are used for depths, and for sizes one request at a
  * time, so that depth does not hide the effect of sizes.  Every point takes about
  * POINT_NS, so all of it takes a few seconds.
+ *
+ * A rate that has fallen is held to as many windows again: a pause, or somebody else's load, ends.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,6 +24,7 @@
 #define READS_MIN 16
 #define WINDOWS 10
 #define GAIN 1.1
+#define CUT 0.6
 
 struct load {
 	struct sp__probe *p;
@@ -119,28 +122,46 @@ static int sizes(struct load *l)
 	return 0;
 }
 
-/* Steady load in windows: does the rate fall to a lower level and stay there? */
-static int throttling(struct load *l, uint32_t blocks)
+/* Steady load in windows: their rates. */
+static int windows(struct load *l, uint32_t blocks, double from, double rate[WINDOWS])
 {
 	struct sp_probe_result *r = l->p->r;
-	struct sp_probe_rate w;
-	double rate[WINDOWS], early, late = 0;
+	struct sp_probe_rate w = { 0 };
 	unsigned depth = r->knee_depth ? r->knee_depth : DEPTH_MAX;
 	int rc = 0;
 
 	for (unsigned i = 0; i < WINDOWS && !rc; i++) {
 		rc = run(l, READS_MAX / 4, blocks, depth, &w);
 		rate[i] = w.requests_s;
-		sp__probe_progress(l->p, SP_PROBE_DEPTHS, 0.7 + 0.3 * i / WINDOWS);
+		sp__probe_progress(l->p, SP_PROBE_DEPTHS, from + 0.15 * i / WINDOWS);
 	}
+	return rc;
+}
+
+/* Does the rate fall to a lower level and stay there? */
+static int throttling(struct load *l, uint32_t blocks)
+{
+	struct sp_probe_result *r = l->p->r;
+	double rate[WINDOWS], early, late = 0;
+	int rc = windows(l, blocks, 0.7, rate);
+
 	if (rc)
 		return rc;
 	early = fmax(rate[0], rate[1]);
 	for (unsigned i = WINDOWS - 4; i < WINDOWS; i++)
 		late = fmax(late, rate[i]);
-	r->throttled = late < 0.6 * early;
-	r->throttle_share = r->throttled ? late / early : 1;
-	return 0;
+	r->throttle_share = 1;
+	if (late >= CUT * early)
+		return 0;
+	rc = windows(l, blocks, 0.85, rate);
+	for (unsigned i = 0; i < WINDOWS && !rc; i++) {
+		r->throttle_looks++;
+		r->throttle_look_misses += rate[i] >= CUT * early || rate[i] < CUT * late;
+	}
+	r->throttled = r->throttle_looks && 5 * r->throttle_look_misses <= r->throttle_looks;
+	if (r->throttled)
+		r->throttle_share = late / early;
+	return rc;
 }
 
 int sp__depths_find(struct sp__probe *p)

@@ -172,6 +172,8 @@ static const struct sp_report_field load_fields[] = {
 	FIELD(probe_result, "load.preferred_bytes", KNOWN, knee_bytes),
 	FIELD(probe_result, "load.throttled", BOOL, throttled),
 	FIELD(probe_result, "load.throttle_share", POSITIVE, throttle_share),
+	FIELD(probe_result, "load.throttle_windows", COUNT, throttle_looks),
+	FIELD(probe_result, "load.throttle_misses", COUNT, throttle_look_misses),
 	ELEMENTS(probe_result, "load.rates", LIST, rates, nrates, rate_fields),
 	{ 0 },
 };

@@ -4,6 +4,7 @@
  * own up to.
  */
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,10 +182,12 @@ static int bad_transfer(struct sp__target *t, uint64_t lbn, bool write, struct s
 	return lbn >= bad_first && lbn <= bad_last ? -EIO : rc;
 }
 
-/* As another transfer shows the device, and without its last blocks. */
-static struct sp_probe *probe_as(const char *device, uint64_t lost,
-				 int (*transfer)(struct sp__target *t, uint64_t lbn, bool write,
-						 struct sp__shot *s))
+/* As other operations show the device (NULL: its own), and without its last blocks. */
+static struct sp_probe *
+probe_as(const char *device, uint64_t lost,
+	 int (*transfer)(struct sp__target *t, uint64_t lbn, bool write, struct sp__shot *s),
+	 int (*stream)(struct sp__target *t, const uint64_t *lbns, size_t n, uint32_t blocks,
+		       unsigned depth, struct sp__shot *s, uint64_t *elapsed_ns))
 {
 	struct sp_probe_opts opts = { .device = device };
 	static struct sp__target_ops ops;
@@ -196,7 +199,8 @@ static struct sp_probe *probe_as(const char *device, uint64_t lost,
 		return NULL;
 	base = t->ops;
 	ops = *base;
-	ops.transfer = transfer;
+	ops.transfer = transfer ? transfer : base->transfer;
+	ops.stream = stream ? stream : base->stream;
 	t->ops = &ops;
 	t->blocks -= lost;
 	if (sp__probe_on(&p, t, &opts, &err))
@@ -206,7 +210,7 @@ static struct sp_probe *probe_as(const char *device, uint64_t lost,
 
 static struct sp_probe *probe_bad(void)
 {
-	return probe_as("sim:atlas10k3-like," NOISE, 0, bad_transfer);
+	return probe_as("sim:atlas10k3-like," NOISE, 0, bad_transfer, NULL);
 }
 
 static void test_errors(void)
@@ -278,7 +282,7 @@ static void test_rounds(const char *path)
 			  "\"last_cyl\":1999,\"spt\":360,\"track_skew\":135,"
 			  "\"cyl_skew\":63,\"band_skew\":135}]");
 	snprintf(device, sizeof(device), "sim:%s," NOISE, path);
-	p = probe_as(device, LEFT_OUT, skip_transfer);
+	p = probe_as(device, LEFT_OUT, skip_transfer, NULL);
 	r = p ? sp_probe_result(p) : NULL;
 	g = p ? sp_probe_geometry(p) : NULL;
 	if (!ok(g && g->nzones == 2 && r->layout && !strcmp(r->layout, "hybrid-serpentine"),
@@ -288,6 +292,48 @@ static void test_rounds(const char *path)
 	   "there are rounds in the first one, as nine hops say");
 	ok(!g->zones[1].round && r->round_hop_misses == 1, "and none that hold in the other");
 	sp_probe_free(p);
+}
+
+/* A device that needs thrice the time for some of its windows of load, from one to another. */
+#define WINDOW 1024 /* reads; points of other loads have others */
+static unsigned window, slow_first, slow_last;
+
+static int cut_stream(struct sp__target *t, const uint64_t *lbns, size_t n, uint32_t blocks,
+		      unsigned depth, struct sp__shot *s, uint64_t *elapsed_ns)
+{
+	int rc = base->stream(t, lbns, n, blocks, depth, s, elapsed_ns);
+
+	if (n == WINDOW && ++window >= slow_first && window <= slow_last)
+		*elapsed_ns *= 3;
+	return rc;
+}
+
+static void probe_cut(unsigned first, unsigned last, struct sp_probe_result *r)
+{
+	struct sp_probe *p;
+
+	window = 0;
+	slow_first = first;
+	slow_last = last;
+	p = probe_as("sim:flash," NOISE, 0, NULL, cut_stream);
+	*r = p ? *sp_probe_result(p) : (struct sp_probe_result){ 0 };
+	sp_probe_free(p);
+}
+
+static void test_throttled(void)
+{
+	struct sp_probe_result r;
+
+	probe_cut(4, UINT_MAX, &r);
+	ok(r.throttled && fabs(r.throttle_share - 1.0 / 3) < 0.05,
+	   "a rate that falls to a third stays there (%.2f)", r.throttle_share);
+	ok(r.throttle_looks == 10 && !r.throttle_look_misses, "as ten more windows say");
+	probe_cut(4, 12, &r);
+	ok(!r.throttled && r.throttle_share == 1,
+	   "one that rises again soon after the windows of the verdict does not");
+	ok(r.throttle_looks == 10 && r.throttle_look_misses == 8, "as eight more windows say");
+	probe_cut(4, 6, &r);
+	ok(!r.throttled && !r.throttle_looks, "one that rises within them is not looked at again");
 }
 
 int main(void)
@@ -306,6 +352,7 @@ int main(void)
 	test_errors();
 	test_layered();
 	test_rounds(path);
+	test_throttled();
 	unlink(path);
 	return done();
 }

@@ -164,6 +164,8 @@ struct sp_probe_result {
 	uint32_t knee_bytes; /* larger ones gain less than a tenth; 0: unknown */
 	bool throttled;	     /* the rate fell to a steady lower one; to this share: */
 	double throttle_share;
+	/* Windows that a fallen rate was held to; not at the lower rate. */
+	unsigned throttle_looks, throttle_look_misses;
 
 	uint64_t reads, flush_reads, writes, cache_hits, errors;
 	uint64_t layout_reads, seek_reads; /* of reads */
