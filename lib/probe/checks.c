@@ -10,7 +10,8 @@
  *    missed it.  That is done at W, at W with the conservatism that the noise of this host
  *    advises, and with that at the farthest tracks in reach, of writes too if they were measured.
  *
- * What fails is no longer affirmed: layout and adjacency are unknown, a zone has no rounds.
+ * What fails is no longer affirmed: layout and adjacency are unknown, a zone has no rounds.  Nor is
+ * what no probe could reach: writes count as estimated.
  */
 #include <errno.h>
 #include "base/minmax.h"
@@ -26,6 +27,8 @@
 #define LAYOUT_OFF 0.002 /* rev, besides errors */
 #define HOPS 100
 #define FAR_HOPS 40
+#define FAR_LEAST 8  /* with less nothing is verified */
+#define HOP_TRIES 64 /* for each */
 #define SURE 3
 
 /*
@@ -155,13 +158,14 @@ static int check_rounds(struct sp__probe *p, uint64_t first, struct sp__pzone *z
 	return rc;
 }
 
-/* With an odd number of surfaces the next round is near, and rounds are of no use. */
+/* Where the next round is near, rounds are of no use. */
 int sp__rounds_check(struct sp__probe *p)
 {
 	uint64_t first = 0, hops;
+	bool near = p->place.surfaces % 2 && !p->place.descends;
 	int rc = 0;
 
-	if (p->place.order != SP__ORDER_BANDS || p->place.whole || p->place.surfaces % 2)
+	if (p->place.order != SP__ORDER_BANDS || p->place.whole || near)
 		return 0;
 	hops = sp__max(LAYOUT_HOPS / p->nzones + 1, ROUND_HOPS);
 	for (size_t i = 0; i < p->nzones && !rc; i++) {
@@ -249,7 +253,7 @@ static int hops(struct sp__probe *p, const struct sp_geometry *g, const struct t
 	double aim;
 	int rc = 0;
 
-	for (unsigned i = 0; i < 4 * t->hops && *n < t->hops && !rc; i++) {
+	for (unsigned i = 0; i < HOP_TRIES * t->hops && *n < t->hops && !rc; i++) {
 		bool missed = true;
 
 		if (!choose_hop(p, g, t, hop, &aim))
@@ -284,8 +288,10 @@ static int check_reach(struct sp__probe *p, const struct sp_geometry *g)
 		rc = hops(p, g, &far, &r->far_hops, &r->far_hop_misses);
 	if (!rc && r->write_measured)
 		rc = hops(p, g, &writes, &r->write_hops, &r->write_hop_misses);
-	p->no_reach = 5 * r->far_hop_misses > r->far_hops;
+	p->no_reach = r->far_hops < FAR_LEAST || 5 * r->far_hop_misses > r->far_hops;
 	p->no_write_reach = 5 * r->write_hop_misses > r->write_hops;
+	/* Where less may be written than is in reach, far writes are foretold by near ones. */
+	r->write_estimated |= r->write_hops < FAR_LEAST;
 	return rc;
 }
 

@@ -343,6 +343,24 @@ static int place_pattern(struct sp__probe *p, uint64_t first, const struct sp__p
 }
 
 /*
+ * An odd number of bands ends far from where the next round begins if the first one goes down, and
+ * beside it if that goes up.
+ */
+static int find_descent(struct sp__probe *p)
+{
+	uint64_t end = p->base + sp__place_round(&p->place), band = p->place.band;
+	double step = 0, turn = 0, next = 0, little = SURE * sp__hop_error(p) * p->spin.period_ns;
+	int rc = sp__hop_time(p, p->base, p->base + 1, false, &step);
+
+	if (!rc)
+		rc = sp__hop_time(p, p->base + band - 1, p->base + band, false, &turn);
+	if (!rc)
+		rc = sp__hop_time(p, end - 1, end, false, &next);
+	p->place.descends = !rc && next > fmax(step, turn) + little;
+	return rc;
+}
+
+/*
  * Bands of all heads are one round.  Inside it tracks as far before a turn as behind it are on one
  * cylinder; from it to the next they are not.  The base becomes the start of a round.
  */
@@ -366,7 +384,7 @@ static int find_round(struct sp__probe *p)
 	}
 	if (!rc && most > next + SURE * sp__hop_error(p) * p->spin.period_ns)
 		p->base = at;
-	return rc;
+	return rc || p->place.surfaces % 2 == 0 ? rc : find_descent(p);
 }
 
 /* Heads with lengths of their own show it if they are gone through forwards and backwards. */

@@ -167,7 +167,8 @@ static void where(const struct sp__trackorder *l, uint64_t track, uint64_t *cyl,
 	} else if (l->order == SP__ORDER_BANDS) {
 		*head = track % round / l->band;
 		at = track % l->band;
-		*cyl = track / round * l->band + (*head % 2 ? l->band - 1 - at : at);
+		at = *head % 2 != l->descends ? l->band - 1 - at : at;
+		*cyl = track / round * l->band + at;
 	}
 }
 

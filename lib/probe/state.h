@@ -93,8 +93,9 @@ struct sp__trackorder {
 	uint32_t surfaces; /* 0: unknown */
 	uint32_t band;	   /* tracks of a run on one surface */
 	bool whole;	   /* one band is all of a zone */
-	bool turns;	   /* heads go back on every other cylinder */
-	bool turns_known;  /* that, of a cylinder of several surfaces */
+	bool descends;	  /* the first band of a round of them: matters if they are odd in number */
+	bool turns;	  /* heads go back on every other cylinder */
+	bool turns_known; /* that, of a cylinder of several surfaces */
 };
 
 /* A track that one end of many hops is on, and the angle at which it begins. */

@@ -294,6 +294,41 @@ static void test_rounds(const char *path)
 	sp_probe_free(p);
 }
 
+/* Of a device with D of 32 tracks a range of so many tracks may be written. */
+static void probe_range(const char *path, unsigned tracks, struct sp_probe_result *r)
+{
+	char device[300];
+	struct sp_probe_opts opts = { .device = device };
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__target *t;
+	struct sp_probe *p = NULL;
+
+	snprintf(device, sizeof(device), "sim:%s," NOISE, path);
+	if (!sp__probe_target(&t, &opts, &err)) {
+		t->write_first = 40000;
+		t->write_blocks = 400 * tracks;
+		if (sp__probe_on(&p, t, &opts, &err))
+			diag("%s", err.text);
+	}
+	*r = p ? *sp_probe_result(p) : (struct sp_probe_result){ 0 };
+	sp_probe_free(p);
+}
+
+static void test_write_range(const char *path)
+{
+	struct sp_probe_result r;
+
+	write_model(path, "\"rpm\":7200,\"surfaces\":4,\"cylinders\":2000,\"layout\":\"cylinder\","
+			  "\"zones\":[{\"first_cyl\":0,\"last_cyl\":1999,\"spt\":400,"
+			  "\"track_skew\":60,\"cyl_skew\":70}]");
+	probe_range(path, 36, &r);
+	ok(r.write_measured && !r.write_estimated && r.write_hops == 40 && !r.write_hop_misses,
+	   "in a range a little longer than D writes are held to 40 far hops");
+	probe_range(path, 28, &r);
+	ok(r.write_measured && r.write_estimated && !r.write_hops,
+	   "in one of less than 15/16 of D far writes are foretold, and said to be");
+}
+
 /* A device that needs thrice the time for some of its windows of load, from one to another. */
 #define WINDOW 1024 /* reads; points of other loads have others */
 static unsigned window, slow_first, slow_last;
@@ -352,6 +387,7 @@ int main(void)
 	test_errors();
 	test_layered();
 	test_rounds(path);
+	test_write_range(path);
 	test_throttled();
 	unlink(path);
 	return done();

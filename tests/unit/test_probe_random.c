@@ -2,7 +2,8 @@
 /*
  * Random drives: speed, surfaces, layout, zones, lengths by head, skews, slipped blocks and seek
  * curves as drives have them.  Without noise all are exact; through noise most are, and
- * the rest is honest.  Arguments: the number of models, and the first one's seed.
+ * the rest is honest.  Of serpentines D is right in each region, for reads and writes.
+ * Arguments: the number of models, and the first one's seed.  SP_PROBE_CASES=n: so many serpentines.
  */
 #include <stdarg.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "probecase.h"
 
 #define MODELS 12
+#define SERPENTINES 40
 #define ROOM 6000
 
 struct text {
@@ -95,7 +97,8 @@ static void put_slips(struct text *t, struct drive *d)
 	put(t, "]");
 }
 
-static void make_model(const char *path, uint64_t seed)
+/* A serpentine has two or three zones. */
+static void make_model(const char *path, uint64_t seed, bool serpentine)
 {
 	static const unsigned rpms[] = { 4200, 5400, 5900, 7200, 10000, 15000 };
 	static const char *const layouts[] = { "cylinder",
@@ -111,11 +114,12 @@ static void make_model(const char *path, uint64_t seed)
 
 	if (!f)
 		exit(2);
-	d.layout = layouts[sp__rng_below(&d.rng, 6)];
-	d.surfaces = 1 + (unsigned)sp__rng_below(&d.rng, 8);
+	d.layout = layouts[serpentine ? 3 + sp__rng_below(&d.rng, 3) : sp__rng_below(&d.rng, 6)];
+	d.surfaces = 1 + serpentine + (unsigned)sp__rng_below(&d.rng, 8);
 	if (d.surfaces == 1)
 		d.layout = "cylinder";
-	d.zones = 1 + (unsigned)sp__rng_below(&d.rng, 8);
+	d.zones = serpentine ? 2 + (unsigned)sp__rng_below(&d.rng, 2)
+			     : 1 + (unsigned)sp__rng_below(&d.rng, 8);
 	d.cylinders = 1000 + (unsigned)sp__rng_below(&d.rng, 2000);
 	d.own_lengths = d.surfaces > 1 && d.layout == layouts[0] && !sp__rng_below(&d.rng, 3);
 	d.period_ms = 6e4 / rpm;
@@ -128,6 +132,8 @@ static void make_model(const char *path, uint64_t seed)
 	    rpm, d.surfaces, d.layout, d.switch_ms, between(&d.rng, 0.1, 0.4));
 	if (d.layout == layouts[3])
 		put(&t, "\"band_tracks\":%u,", 16 + (unsigned)sp__rng_below(&d.rng, 48));
+	if (serpentine && d.layout != layouts[4] && sp__rng_below(&d.rng, 2))
+		put(&t, "\"first_head_descends\":true,");
 	put_seeks(&t, &d);
 	put_zones(&t, &d);
 	put_slips(&t, &d);
@@ -182,7 +188,7 @@ static struct counts probe_all(const char *path, const char *noise, unsigned mod
 		struct probecase c;
 		bool exact, honest;
 
-		make_model(path, first + i);
+		make_model(path, first + i, false);
 		c = probecase_run(path, noise, (unsigned)(first + i));
 		exact = probecase_exact(&c) && probecase_layout_right(&c);
 		honest = probecase_honest(&c) && (!c.r->layout || probecase_layout_right(&c));
@@ -220,10 +226,69 @@ static void test_hard(const char *path)
 	ok(n.reach == n.honest, "and D holds for %u", n.reach);
 }
 
+/* D of a curve at its aim, by the true one: not more, and at least nine tenths. */
+static bool region_right(const struct probecase *c, const struct sp__hops *h,
+			 const struct sp__hops *truth)
+{
+	double deg = 360 / c->info.period_ns, error = 1 + 0.25 * c->r->noise_ns * deg;
+	double aim = h->aim_deg - c->r->turnaround_ns * deg;
+	uint64_t d = sp__hops_reach(h, h->aim_deg);
+
+	if (!h->nsteps)
+		return true;
+	return d <= sp__hops_reach(truth, aim + error) &&
+	       10 * d >= 9 * sp__hops_reach(truth, aim - error);
+}
+
+/* In a region where D inside a round is known, and in all others. */
+static bool regions_right(const struct probecase *c, uint64_t seed, unsigned *within)
+{
+	const struct sp_geometry *g = sp_probe_geometry(c->probe), *t = c->truth;
+	double error = 1 + 0.25 * c->r->noise_ns / c->info.period_ns * 360;
+	bool right = rounds_hold(c, c->r->turnaround_ns / c->info.period_ns * 360 - error);
+
+	for (unsigned op = SP_GEOMETRY_READ; op <= SP_GEOMETRY_WRITE; op++) {
+		right &= region_right(c, &g->hops[op], &t->hops[op]) &&
+			 region_right(c, &g->within[op], &t->within[op]);
+		*within += g->within[op].nsteps > 0;
+		if (!right)
+			diag("serpentine %" PRIu64 ", %s: D %" PRIu64 ", in rounds %" PRIu64
+			     "; truly %" PRIu64 " and %" PRIu64,
+			     seed, op ? "writes" : "reads",
+			     sp__hops_reach(&g->hops[op], g->hops[op].aim_deg),
+			     sp__hops_reach(&g->within[op], g->within[op].aim_deg),
+			     sp__hops_reach(&t->hops[op], t->hops[op].aim_deg),
+			     sp__hops_reach(&t->within[op], t->within[op].aim_deg));
+	}
+	return right;
+}
+
+static void test_serpentines(const char *path, unsigned n)
+{
+	static const char *const noises[] = { "", "50us/2%/1ms", "100us" };
+	unsigned right = 0, known = 0, within = 0, plateau = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct probecase c;
+
+		make_model(path, i, true);
+		c = probecase_run(path, noises[i % 3], i);
+		right += c.r && regions_right(&c, i, &within);
+		plateau += !c.reach || 10 * c.reach >= 9 * c.true_reach;
+		known += c.r && sp_probe_geometry(c.probe)->hops[SP_GEOMETRY_READ].nsteps;
+		probecase_free(&c);
+	}
+	ok(right == n, "D is right in all regions of %u of %u serpentines", right, n);
+	ok(10 * known >= 8 * n, "and known of %u", known);
+	ok(10 * plateau >= 9 * n, "it is as far as the plateau goes for %u", plateau);
+	ok(8 * within >= n, "it is known inside rounds in %u cases", within);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned models = argc > 1 ? (unsigned)atoi(argv[1]) : MODELS;
 	uint64_t first = argc > 2 ? (uint64_t)atoi(argv[2]) : 1;
+	const char *cases = getenv("SP_PROBE_CASES");
 	char path[] = "/tmp/test-probe-XXXXXX.json";
 	int fd = mkstemps(path, 5);
 	struct counts n;
@@ -245,6 +310,7 @@ int main(int argc, char **argv)
 	ok(n.reach == models, "D holds for %u", n.reach);
 	if (argc == 1)
 		test_hard(path);
+	test_serpentines(path, cases ? (unsigned)atoi(cases) : SERPENTINES);
 	unlink(path);
 	return done();
 }
