@@ -13,8 +13,9 @@
  *   segment holds what had been read by then.
  * - A write from the buffer begins as soon as the medium is free, and is not
  *   broken off.  sp__buffer_catch_up() carries out those that began before now.
- *   What is adjacent is written in one go, but by quarters of the buffer, so
- *   that a stream does not wait for all of it to become free.
+ *   What is adjacent is written in one go, but by quarters of the buffer, and a
+ *   write is taken in as room becomes free, so that a stream of writes of any
+ *   size loses no revolution.
  *
  * So the state after a call depends on the calls and their times alone.
  *
@@ -399,29 +400,47 @@ static void keep_written(struct sp__drive_cache *c, const struct sp__piece *p)
 		(void)keep(c, p, &goes_on);
 }
 
+/* Puts as much of a write into the buffer as has room, and leaves the rest; the time it takes. */
+static uint64_t take(struct sp__drive_cache *c, struct sp__piece *rest, uint64_t now_ns)
+{
+	struct sp__piece part = *rest;
+	uint64_t bus_ns;
+
+	part.blocks = sp__min(rest->blocks, c->cfg->write_blocks - c->blocks_waiting);
+	if (part.blocks < rest->blocks)
+		part.place.blocks = rest->place.blocks = 0;
+	bus_ns = sp__drive_bus_ns(c->d, part.blocks);
+	sp__buffer_put(c, &part, now_ns + bus_ns + c->cfg->write_hit_ns);
+	rest->lbn += part.blocks;
+	rest->blocks -= part.blocks;
+	return bus_ns;
+}
+
 static void serve_write(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t start_ns,
 			const struct sp__piece *p, struct sp__service *s)
 {
+	struct sp__piece rest = *p;
 	uint64_t now = start_ns;
 
 	/* The answer does not wait for the medium, but read-ahead does not go on. */
 	sp__ahead_stop(c, arm, start_ns);
 	keep_written(c, p);
-	if (p->blocks > c->cfg->write_blocks) {
-		now = sp__drive_cache_drain(c, arm, start_ns);
-		sp__drive_direct(c->d, arm, now, p, s);
-		c->blocks_writing = 0;
+	if (!c->cfg->write_blocks) {
+		sp__drive_direct(c->d, arm, sp__max(start_ns, arm->free_ns), p, s);
 		return;
 	}
-	while (c->blocks_waiting + p->blocks > c->cfg->write_blocks ||
-	       sp__buffer_full(c, arm, now, p)) {
-		if (!c->cfg->write_segments || !sp__buffer_writing(c, arm, now))
-			sp__buffer_destage(c, arm);
-		now = sp__max(now, arm->free_ns);
+	s->hit = true;
+	while (rest.blocks) {
+		while (c->blocks_waiting == c->cfg->write_blocks ||
+		       sp__buffer_full(c, arm, now, &rest)) {
+			if (!c->cfg->write_segments || !sp__buffer_writing(c, arm, now))
+				sp__buffer_destage(c, arm);
+			now = sp__max(now, arm->free_ns);
+			s->hit = false;
+		}
+		now += take(c, &rest, now);
 	}
-	s->hit = now == start_ns;
-	s->done_ns = now + c->cfg->write_hit_ns + sp__drive_bus_ns(c->d, p->blocks);
-	sp__buffer_put(c, p, s->done_ns);
+	s->done_ns = now + c->cfg->write_hit_ns;
 }
 
 void sp__drive_cache_serve(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t start_ns,
