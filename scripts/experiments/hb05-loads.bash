@@ -43,15 +43,15 @@ got() { column policy "$2" "v[\"series\"] == \"$1\""; }
 # share SERIES COUNTED DEPTH: in percent.
 share() { column outstanding percent "v[\"series\"] == \"$1\" && v[\"counted\"] == \"$2\" && v[\"depth\"] == $3" | grep . || echo 0; }
 
-# shares NAME COUNTED TITLE POINTS SERIES...: draws distributions as the paper does, and its points.
+# shares NAME COUNTED TITLE POINTS SERIES:LABEL...: draws distributions as the paper does, and its points.
 shares()
 {
 	local name=$1 counted=$2 title=$3 points=$4 series plots=() style=(1 3 4 2 5) i=0 n=$(($# - 4)) overlay=''
 
 	# shellcheck disable=SC2016 # a name of gnuplot
-	[ -z "$points" ] || overlay=', $paper using 1:2 with points ls 6 pt 8 ps 2 title "the paper", $paper using 1:2:3 with labels left offset 1,0.3 font ",9" notitle'
+	[ -z "$points" ] || overlay=', $paper using 1:2 with points ls 6 pt 8 ps 2 title "the paper'"${whose:+, $whose}"'", $paper using 1:2:3 with labels left offset 1,0.3 font ",9" notitle'
 	for series in "${@:5}"; do
-		plots+=("\"< grep '^$series,$counted,' \".out.\"/hb05-outstanding.csv\" using (\$3 + 0.2 * ($i - ($n - 1) / 2.0)):4 with impulses ls ${style[i]} lw 4 title \"${series//-/ }\"")
+		plots+=("\"< grep '^${series%%:*},$counted,' \".out.\"/hb05-outstanding.csv\" using (\$3 + 0.2 * ($i - ($n - 1) / 2.0)):4 with impulses ls ${style[i]} lw 4 title \"${series#*:}\"")
 		i=$((i + 1))
 	done
 	size=1000,420 plot "$name" <<-GNUPLOT
@@ -193,14 +193,17 @@ judge_policies()
 	runs=$(awk 'END { print NR - 1 }' "$out/hb05-policy.csv")
 	verdict hb05.s3.2 "the loads of section 3.2 and the preflush of 4.4 run" "$runs runs on the simulated drive" \
 		"$(constructed "$(outcome "$runs == 35")")" "they run; what they show is in the rows of the figures; as on files and devices: aiobench policy"
-	range=10 shares fig4 drive "a scan of 800 MB; the paper's shares without a request" \
-		$'0,22,"native"\n0,42,"simulated"\n0,4,"Oracle"' scan-threads scan-conservative scan-whole scan-aggressive
-	range=80 shares fig5a submitted "range queries of 1, 4 and 16 clients, with read-ahead of crowded extents (InnoDB)" \
-		'' crowd-1 crowd-4 crowd-16
-	range=80 shares fig5b submitted "range queries of 1, 4 and 16 clients, and of 4 with batches" \
-		'' range-1 range-4 range-16 range-4-batches
+	range=5 shares fig4 drive "a scan of 800 MB; the paper's shares without a request" \
+		$'0,22,"native"\n0,42,"threads"\n0,4,"Oracle"' 'scan-threads:threads, by extents' \
+		'scan-conservative:native, by extents' 'scan-whole:all of the table ahead' 'scan-aggressive:two extents ahead'
+	range=80 shares fig5a submitted "range queries, with read-ahead of crowded extents (InnoDB)" \
+		'' crowd-1:'1 client' crowd-4:'4 clients' crowd-16:'16 clients'
+	range=80 shares fig5b submitted "range queries without read-ahead (Oracle), and in batches" \
+		'' range-1:'1 client' range-4:'4 clients' range-16:'16 clients' range-4-batches:'4 clients, batches of 16'
 	range=16 shares fig6 drive "an update larger than the buffer" $'2,40," "\n3,40," "\n5,10," "' \
-		{random-page,random-extent,oldest-page,oldest-extent}-conservative-once
-	range=16 shares fig9 drive "the update, one pass, with and without preflushing" $'2,40,"conservative"\n3,40," "\n5,10," "' \
-		oldest-page-{conservative,adaptive,aggressive}-once
+		random-page-conservative-once:'random victims, pages' random-extent-conservative-once:'random, extents' \
+		oldest-page-conservative-once:'oldest victims, pages' oldest-extent-conservative-once:'oldest, extents'
+	whose=conservative range=16 shares fig9 drive "the update, one pass, with and without preflushing" \
+		$'2,40," "\n3,40," "\n5,10," "' oldest-page-conservative-once:conservative \
+		oldest-page-adaptive-once:'preflushing' oldest-page-aggressive-once:'constant flow'
 }

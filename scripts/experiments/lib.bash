@@ -133,7 +133,7 @@ plot()
 		set border 3
 		set tics nomirror
 		set grid lt 1 lw 0.5 lc rgb "#dddddd"
-		set key top right samplen 2 spacing 1.1
+		set key top right samplen 3.5 spacing 1.1
 		set style line 1 lc rgb "#b03030" lw 2 pt 7 ps 0.9
 		set style line 2 lc rgb "#d08020" lw 2 pt 5 ps 0.9
 		set style line 3 lc rgb "#2060a0" lw 2 pt 9 ps 1.0
