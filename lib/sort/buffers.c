@@ -8,12 +8,15 @@
 #include <string.h>
 #include <spindle/buffers.h>
 #include "base/err.h"
+#include "io/volume.h"
 #include "rec/recfmt.h"
 #include "run/memory.h"
+#include "sort/result.h"
 #include "sort/splitters.h"
 #include "sort/state.h"
 
 #define BLOCK_BYTES ((size_t)1 << 20)
+#define BLOCKS_WRITTEN 4 /* at once, to a file */
 
 static struct sp_tally told(const struct sp__tally *t)
 {
@@ -193,6 +196,7 @@ struct sp_merge {
 	struct sp_batch *buffers; /* empty once their cursors have them */
 	bool unique, coded;
 	struct sp__tally read, given, dropped;
+	struct sp__wstream_opts writing;
 	char *block;
 	size_t room;
 	bool held; /* the winner did not fit into the block before */
@@ -225,8 +229,13 @@ static int set_up(struct sp_merge *m, const struct sp_sort_opts *opts,
 		return sp__err(m->err, -ENOMEM, "allocate", NULL, -1);
 	sp__budget_init(&m->budget, sp__working_memory(&opts->run, opts->run.memory_bytes));
 	rc = sp__merge_init(&m->merge, opts->keys, (unsigned)n, &m->budget, m->err);
+	m->writing = (struct sp__wstream_opts){ .engine = opts->run.engine,
+						.direct = sp__direct_of(opts->run.direct),
+						.chunk_bytes = BLOCK_BYTES,
+						.depth = BLOCKS_WRITTEN };
 	for (size_t i = 0; !rc && i < n; i++) {
 		m->buffers[i] = buffers[i];
+		m->writing.expected_bytes += buffers[i].bytes;
 		if (whole_bytes(&opts->format, &buffers[i]) < buffers[i].bytes)
 			rc = not_whole(m->err);
 		m->merge.cursors[i].feed =
@@ -352,4 +361,23 @@ void sp_merge_tally(const struct sp_merge *m, struct sp_tally *read, struct sp_t
 {
 	*read = told(&m->read);
 	*given = told(&m->given);
+}
+
+int sp_merge_write(struct sp_merge *m, const char *path, const struct sp_batch *header)
+{
+	const struct sp_sort_io io = { .output = path };
+	struct sp__sort_result r = { .io = &io, .err = m->err };
+	struct sp_batch block;
+	int rc = sp__result_begin(&r, &m->writing);
+
+	if (!rc)
+		rc = sp__result_put_header(&r, header);
+	while (!rc && (rc = sp_merge_next(m, &block)) == SP_READY)
+		rc = sp__result_put(&r, &block);
+	if (!rc)
+		rc = sp__result_finish(&r);
+	if (!rc)
+		rc = sp__result_commit(&r);
+	sp__result_close(&r);
+	return rc;
 }

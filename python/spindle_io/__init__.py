@@ -446,6 +446,14 @@ class Merge:
         while (block := self._next()) is not None:
             yield ctypes.string_at(block.data, block.bytes)
 
+    def write(self, path: PathLike, header: Any = b"") -> None:
+        """Writes the header and the blocks that are left to a file, which appears when it is
+        complete."""
+        if not self._merge:
+            raise ValueError("the merge is closed")
+        with Views([header]) as v:
+            check(lib.sp_merge_write(self._merge, os.fsencode(path), v.batches), self._err)
+
     def tallies(self) -> tuple[Tally, Tally]:
         """What has been taken in, and what given out: less under -u."""
         read, given = CTally(), CTally()

@@ -151,6 +151,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     ),
     "sp_merge_open": (c_int, [_HANDLE, c_void_p, _BATCH, c_size_t, _ERR]),
     "sp_merge_next": (c_int, [c_void_p, _BATCH]),
+    "sp_merge_write": (c_int, [c_void_p, c_char_p, _BATCH]),
     "sp_merge_tally": (None, [c_void_p, _TALLY, _TALLY]),
     "sp_merge_close": (None, [c_void_p]),
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <spindle/buffers.h>
 #include <spindle/call.h>
 #include "base/rng.h"
@@ -239,6 +241,30 @@ static int merged(const struct sp_sort_opts *o, const char *a, const char *b)
 	return rc;
 }
 
+static void results_are_written(void)
+{
+	const struct sp_batch in[2] = { text("a\nc\n"), text("b\nc\n") }, head = text("head\n");
+	struct sp_call *call = CALL("-u");
+	char path[] = "/tmp/test_buffers.XXXXXX", got[32] = "";
+	int fd = mkstemp(path), rc;
+	struct sp_merge *m;
+
+	rc = sp_merge_open(&m, sp_call_sort_opts(call), in, 2, &err);
+	if (!rc)
+		rc = sp_merge_write(m, path, &head);
+	sp_merge_close(m);
+	close(fd);
+	fd = open(path, O_RDONLY);
+	ok(!rc && read(fd, got, sizeof(got)) == 11 && !strcmp(got, "head\na\nb\nc\n"),
+	   "a header and a merge are written to a file");
+	close(fd);
+	unlink(path);
+	rc = sp_merge_open(&m, sp_call_sort_opts(call), in, 2, &err);
+	ok(!rc && sp_merge_write(m, "/no/such/folder", &head) == -ENOENT, "if it can be made");
+	sp_merge_close(m);
+	sp_call_free(call);
+}
+
 static void faults_are_seen(void)
 {
 	struct sp_call *call = CALL("-k1,1"), *fixed = CALL("--record-size=4"), *none;
@@ -275,6 +301,7 @@ int main(void)
 	pieces_make_the_whole("spilled", CALL("-k1,1n", "-S1M"));
 	csv_is_cut_between_records();
 	keys_have_parts();
+	results_are_written();
 	faults_are_seen();
 	return done();
 }

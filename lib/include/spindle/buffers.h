@@ -79,6 +79,12 @@ SP_API SP_MUST_CHECK int sp_merge_open(struct sp_merge **merge, const struct sp_
  * end, or to end within a record; SP_EBALANCE: records were lost.
  */
 SP_API SP_MUST_CHECK int sp_merge_next(struct sp_merge *merge, struct sp_batch *block);
+/*
+ * Writes the header, which may be empty, and what the merge has left to a file
+ * (spindle/outfile.h), while it goes on merging.  0 or an error, as above or of writing.
+ */
+SP_API SP_MUST_CHECK int sp_merge_write(struct sp_merge *merge, const char *path,
+					const struct sp_batch *header);
 /* What has been taken in, and given out; equal at the end, but for opts->unique. */
 SP_API void sp_merge_tally(const struct sp_merge *merge, struct sp_tally *read,
 			   struct sp_tally *given);
