@@ -150,11 +150,16 @@ class Parts(Folder):
         self.assertEqual(total, sp.tally(whole, options))
 
     def test_a_merge_is_written(self):
-        with open(self.folder / "out", "wb") as f, sp.Merge([b"a\nc\n", b"b\nc\n"], "-u") as m:
-            f.writelines(m)
+        out = self.folder / "out"
+        with sp.Merge([b"a\nc\n", b"b\nc\n"], "-u") as m:
+            m.write(out, b"head\n")
             read, given = m.tallies()
-        self.assertEqual((self.folder / "out").read_bytes(), b"a\nb\nc\n")
+        self.assertEqual(out.read_bytes(), b"head\na\nb\nc\n")
         self.assertEqual((read.records, given.records), (4, 3))
+        self.assertRaises(ValueError, m.write, out)
+        with sp.Merge([b"b\na\n"]) as m:
+            self.assertRaises(sp.SpindleError, m.write, self.folder / "none")
+        self.assertFalse((self.folder / "none").exists())
 
     def test_huge_records_are_merged(self):
         big = b"x" * 3_000_000 + b"\n"
@@ -233,6 +238,12 @@ class Names(Folder):
             cli.words_of(pairs, ["-z"]),
             ["-r", "-k", "1", "--header=1", "-t", "", "--unique", "--key=2"],
         )
+        for given, sides in (
+            ("-e -- a -- b", [["a"], ["b"]]),
+            ("-e-- a -i -- b -i", [["a"], ["b", "-i"]]),
+            ("a b -e --", [["a", "b"], []]),
+        ):
+            self.assertEqual(cli.parsed(["join", *given.split()]).inputs, sides)
 
     def test_what_cannot_be(self):
         a = self.file("a", self.HEADER)

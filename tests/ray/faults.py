@@ -21,8 +21,6 @@ class Stages:
     map_piece = staticmethod(tasks.map_piece)
     merge_blocks = staticmethod(tasks.merge_blocks)
     reduce_range = staticmethod(tasks.reduce_range)
-    reduce_in_files = staticmethod(tasks.reduce_in_files)
-    join_range = staticmethod(tasks.join_range)
 
 
 def _trip(folder, stage, error):
@@ -44,14 +42,14 @@ def once(folder, error):
 
         return staticmethod(function)
 
-    names = ("sample", "map_piece", "merge_blocks", "reduce_range", "join_range")
+    names = ("sample", "map_piece", "merge_blocks", "reduce_range")
     return type("Once", (Stages,), {name: faulty(name) for name in names})
 
 
-def slow(folder, name="reduce_range"):
+def slow(folder):
     """A last stage that takes a second for each range, so that every node has its share of them;
     in the folder it leaves a file when it begins."""
-    real = getattr(tasks, name)
+    real = tasks.reduce_range
 
     def function(number, *args):
         (Path(folder) / f"reducing-{number}").touch()
@@ -67,31 +65,28 @@ def slow_reduce(folder):
 
 class Losing(Stages):
     @staticmethod
-    def reduce_range(number, work, *blocks):
-        return tasks.reduce_range(number, work, *(blocks if number else blocks[1:]))
-
-    @staticmethod
-    def join_range(number, work, sizes, lefts, *blocks):
-        return tasks.join_range(number, work, sizes, lefts, *(blocks if number else blocks[:-1]))
+    def reduce_range(number, work, sizes, lefts, *blocks):
+        return tasks.reduce_range(number, work, sizes, lefts, *(blocks if number else blocks[:-1]))
 
 
 class Doubling(Stages):
     @staticmethod
-    def reduce_range(number, work, *blocks):
-        return tasks.reduce_range(number, work, *(blocks if number else (*blocks, blocks[0])))
+    def reduce_range(number, work, sizes, lefts, *blocks):
+        twice = () if number else blocks[:1]
+        return tasks.reduce_range(number, work, sizes, lefts, *blocks, *twice)
 
 
 class Leaving(Stages):
     @staticmethod
-    def reduce_range(number, work, *blocks):
+    def reduce_range(number, work, *args):
         (Path(work.folder) / f"part-{number:05d}.killed").write_bytes(b"twice\n")
-        return tasks.reduce_range(number, work, *blocks)
+        return tasks.reduce_range(number, work, *args)
 
 
 class Truncating(Stages):
     @staticmethod
-    def reduce_range(number, work, *blocks):
-        done = tasks.reduce_range(number, work, *blocks)
+    def reduce_range(number, work, *args):
+        done = tasks.reduce_range(number, work, *args)
         os.truncate(Path(work.folder) / f"part-{number:05d}", 1)
         return done
 
@@ -130,9 +125,9 @@ def no_permission(cluster, store, path):
     return _node(cluster, store, "sitecustomize", _REFUSING.format(path=str(path)))
 
 
-def full(cluster, store, folder):
-    """A node where what is written below a folder finds no space."""
-    return _node(cluster, store, "sitecustomize", _FULL.format(folder=str(folder)))
+def full(cluster, store):
+    """A node where no file can have more than 256 KiB."""
+    return _node(cluster, store, "sitecustomize", _FULL)
 
 
 _REFUSING = """\
@@ -149,14 +144,7 @@ builtins.open, os.open = refusing(builtins.open), refusing(os.open)
 """
 
 _FULL = """\
-import errno, os
+import resource
 
-write = os.write
-
-def full(fd, data):
-    if os.readlink(f"/proc/self/fd/{{fd}}").startswith({folder!r}):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    return write(fd, data)
-
-os.write = full
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 18, 1 << 18))
 """

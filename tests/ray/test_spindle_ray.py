@@ -331,16 +331,16 @@ class Join(Base):
         for b in (a, self.file("b", b"1|x\n")):
             words = ["join", "-S1M", "--ranges=4", "-t|", "-o", str(self.out), a, "--", b]
             with self.assertRaisesRegex(Exception, "lost or duplicated before join, file 2"):
-                job.Job(cli.settings_of(cli.parsed(words)), faults.Losing).run()
+                job.Job(cli.work_of(cli.parsed(words)), faults.Losing).run()
             self.assertFalse(self.out.exists())
 
     def test_a_worker_is_killed(self):
         a = self.file("a", self.side(9000, 1, b"%d|%d\n"))
         words = ["join", "-S1M", "--ranges=4", "-t|", "-o", str(self.out), a, "--", a]
-        job.Job(cli.settings_of(cli.parsed(words)), faults.once(self.folder, None)).run()
+        job.Job(cli.work_of(cli.parsed(words)), faults.once(self.folder, None)).run()
         want = subprocess.run([XJOIN, "-t|", a, a], check=True, capture_output=True).stdout
         self.assertEqual(sorted(self.result().splitlines()), sorted(want.splitlines()))
-        self.assertTrue((self.folder / "failed-join_range").exists())
+        self.assertTrue((self.folder / "failed-reduce_range").exists())
 
 
 class Refusals(Base):
@@ -445,20 +445,19 @@ class Refusals(Base):
         self.assertFalse(self.out.exists())
 
     def test_a_disk_that_is_full_on_one_node(self):
-        a = self.file("a", lines(2000))
+        a = self.file("a", lines(200000))
         own = ("-S1M", "--ranges=12", "-o", self.out)
         with (
-            faults.full(cluster, STORE, self.folder),
+            faults.full(cluster, STORE),
             mock.patch.object(tasks, "reduce_range", faults.slow(self.folder)),
-            mock.patch.object(tasks, "join_range", faults.slow(self.folder, "join_range")),
         ):
             for words in (("sort", *own, a), ("join", "-t|", "--header", *own, a, "--", a)):
-                self.refused(*words, because="No space left on device")
+                self.refused(*words, because="File too large")
         self.assertFalse(self.out.exists())
 
     def faulty(self, inputs, stages, *options):
         words = ["sort", "-S1M", "--ranges=5", *options, "-o", str(self.out), *inputs]
-        return job.Job(cli.settings_of(cli.parsed(words)), stages).run()
+        return job.Job(cli.work_of(cli.parsed(words)), stages).run()
 
 
 class Faults(Base):
@@ -551,12 +550,15 @@ class Configuration(Base):
 class Planning(unittest.TestCase):
     machine = plan.Machine(tuple(f"n{i}" for i in range(10)), 40, 10 << 30, 1 << 30)
 
+    def work(self, *inputs, words=(), memory=4000, **more):
+        return plan.Work(inputs, "", (words,) * 2, (), (), memory, **more)
+
     def test_pieces_cover_files(self):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "a"
             for n in (0, 1, 999, 1000, 1001):
                 path.write_bytes(b"x" * n)
-                made = plan.make([([str(path)], plan.Options())], 0, 4000, self.machine)
+                made = plan.make(self.work([str(path)]), self.machine)
                 self.assertEqual(sum(p.hi - p.lo for p in made.pieces), n)
 
     def test_records_are_read_once_wherever_pieces_end(self):
@@ -598,28 +600,31 @@ class Planning(unittest.TestCase):
     def test_last_records_without_terminators_are_counted(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "a")
-            cases = (b"1", (), True), (b"1\n", (), False), (b"1\n", ("-z",), True)
-            for data, words, want in cases:
+            for data, words, want in (
+                (b"1", (), 2),
+                (b"1\n", (), 2),
+                (b"1\n", ("-z",), 3),
+                (b"12", ("--record-size=2",), 2),
+                (b"", (), 0),
+            ):
                 Path(path).write_bytes(data)
-                piece = plan.Piece(path, 0, 0, len(data), len(data))
-                self.assertEqual(plan.open_end(piece, plan.Options(words)), want)
-            self.assertFalse(plan.open_end(piece, plan.Options(("--record-size=2",))))
-            self.assertFalse(plan.open_end(plan.Piece(path, 0, 0, 1, 2), plan.Options(("-z",))))
+                made = plan.make(self.work([path], words=words), self.machine)
+                self.assertEqual(made.bytes, (want,), (data, words))
 
     def test_slices_cover_all_ranges(self):
         for ranges in (1, 5, 64):
             for group in (1, 2, 7, 100):
-                made = plan.Plan((), ranges, group, 1, 1, self.machine).slices
+                work = self.work((), ranges=ranges)
+                made = plan.Plan(work, self.machine, (), (0,), group, 1).slices
                 self.assertEqual([r for a, b in made for r in range(a, b)], list(range(ranges)))
                 self.assertLessEqual(len(made), ranges)
 
     def test_the_borders_of_a_range_are_checked(self):
-        words, cuts = ((),), (b"b\n", b"d\n")
-        work = tasks.Work(False, words, (), 3, cuts, 1 << 20, "/tmp", (b"",), None, ())
-        tasks.check_borders(work, 1, plan.Options(), b"b\nc\n", b"b\nc\n")
-        for first, last in ((b"a\n", b"c\n"), (b"b\n", b"c\nd\n")):
+        work = self.work((), splitters=(b"b\n", b"d\n"))
+        tasks.check_borders(work, 1, plan.Options(), b"b\nc\n")
+        for number, block in ((0, b"a\nb\n"), (1, b"a\nc\n"), (1, b"b\nd\n"), (2, b"c\nd\n")):
             with self.assertRaises(tasks.SpindleError):
-                tasks.check_borders(work, 1, plan.Options(), first, last)
+                tasks.check_borders(work, number, plan.Options(), block)
 
 
 if __name__ == "__main__":

@@ -7,5 +7,5 @@ Ray places tasks, moves and spills what they return, and runs again what is lost
     plan.py    what is to be done: pieces of inputs, ranges of the result, memory
     tasks.py   what runs on the machines: sample, map, merge, reduce, join
     job.py     the driver: stages one after the other, the proof, the report
-    output.py  the folder of the result, which appears as a whole
+    files.py   what is read, and the folder of the result, which appears as a whole
 """

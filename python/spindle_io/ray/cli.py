@@ -13,13 +13,17 @@ import json
 import locale
 import os
 import re
+import stat
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import spindle_io
 from spindle_io import JoinOptions, Options, SpindleError
+
+from . import files
+from .plan import Work
 
 HELP = """\
 usage: spindle-ray sort [option]... -o FOLDER FILE...
@@ -77,13 +81,17 @@ OPTIONAL = {"--header": "1", "--stats": "-", "--check": "", "--decompress": ""}
 
 LONG = {"-o": "--output", "-S": "--buffer-size", "-T": "--temporary-directory"}
 
-Pairs = list[tuple[str, Optional[str]]]  #: options with their arguments
+
+class Option(NamedTuple):
+    name: str
+    value: str
+    words: list[str]
 
 
 class Command(NamedTuple):
     name: str
     own: dict[str, str]  #: options of spindle-ray, by their long names
-    passed: Pairs
+    passed: list[Option]
     inputs: list[list[str]]  #: of each side
 
 
@@ -91,16 +99,19 @@ def _names(table: str) -> list[str]:
     return re.sub("[:=]", "", table).split()
 
 
-def options_of(words: Sequence[str], *tables: str) -> tuple[Pairs, list[str]]:
+def options_of(words: Sequence[str], *tables: str) -> tuple[list[Option], list[str]]:
     """The options among words, and the other words."""
-    options = " ".join(tables).split()
-    letters = "".join(o[1:] for o in options if o[1] != "-")
+    table = " ".join(tables).split()
     found, rest = getopt.gnu_getopt(
         [f"{w}={OPTIONAL[w]}" if w in OPTIONAL else w for w in words],
-        letters,
-        [o[2:] for o in options if o[1] == "-"],
+        "".join(o[1:] for o in table if o[1] != "-"),
+        [o[2:] for o in table if o[1] == "-"],
     )
-    return [(name, None if name in options else value) for name, value in found], rest
+    options = []
+    for name, value in found:
+        spelled = [name] if name in table else [name, value]
+        options.append(Option(name, value, ["=".join(spelled)] if name[1] == "-" else spelled))
+    return options, rest
 
 
 def parsed(argv: Sequence[str]) -> Command:
@@ -108,53 +119,54 @@ def parsed(argv: Sequence[str]) -> Command:
     command, words, right = "".join(argv[:1]), list(argv[1:]), []
     if command not in PASSED:
         raise ValueError(f"'{command}' is neither sort, join nor config: see --help")
-    if "--" in words and command == "join":
-        at = words.index("--")
-        words, right = words[:at], words[at + 1 :]
-    pairs, left = options_of(words, OWN, PASSED[command], *REFUSED)
+    tables = (OWN, PASSED[command], *REFUSED)
+    for at in (i for i, word in enumerate(words) if word == "--" and command == "join"):
+        with contextlib.suppress(getopt.GetoptError):  # it may be the argument of an option
+            options_of(words[:at], *tables)
+            words, right = words[:at], words[at + 1 :]
+            break
+    options, left = options_of(words, *tables)
     for table, reason in REFUSED.items():
-        for name in (name for name, _ in pairs if name in _names(table)):
+        for name in (o.name for o in options if o.name in _names(table)):
             raise ValueError(f"{name} is not possible on more than one machine: {reason}")
     own = _names(OWN)
     return Command(
         command,
-        {LONG.get(name, name): value or "" for name, value in pairs if name in own},
-        [pair for pair in pairs if pair[0] not in own],
-        [left, right],
+        {LONG.get(o.name, o.name): o.value for o in options if o.name in own},
+        [o for o in options if o.name not in own],
+        [left, right] if command == "join" else [left],
     )
 
 
-def words_of(pairs: Pairs, without: Sequence[str] = ()) -> list[str]:
-    """The options as words, but for some."""
-    found: list[str] = []
-    for name, value in pairs:
-        if name in without:
-            continue
-        if value is None:
-            found.append(name)
-        else:
-            found += [f"{name}={value}"] if name.startswith("--") else [name, value]
-    return found
+def words_of(options: Sequence[Option], without: Sequence[str] = ()) -> list[str]:
+    return [word for o in options if o.name not in without for word in o.words]
 
 
-def settings_of(c: Command) -> Any:
-    from .job import Settings, show_progress
-
+def work_of(c: Command) -> Work:
+    """Whatever can be refused before there is a cluster, is."""
     if "--output" not in c.own:
         raise ValueError("-o/--output is needed: the folder of the result")
     shown = "--progress" in c.own or sys.stderr.isatty()
-    return Settings(
-        command=c.name,
-        inputs=c.inputs if c.name == "join" else c.inputs[:1],
+    work = Work(
+        inputs=c.inputs,
         output=c.own["--output"],
         memory_bytes=memory_of(c.own.get("--buffer-size", "256M")),
         tmpdir=c.own.get("--temporary-directory"),
         overwrite="--overwrite" in c.own,
         ranges=number(c, "--ranges"),
         group=number(c, "--group"),
-        progress=show_progress if shown and "--no-progress" not in c.own else None,
+        progress=shown and "--no-progress" not in c.own,
         **(join_options if c.name == "join" else sort_options)(c),
     )
+    work.options(work.result_words, JoinOptions if c.name == "join" else Options)
+    for side, paths in enumerate(work.inputs):
+        work.files(side)
+        for path in paths:
+            if not stat.S_ISREG(os.stat(path).st_mode):
+                raise ValueError(f"{path}: not a regular file")
+            open(path, "rb").close()
+    files.check(work.output, work.overwrite)
+    return work
 
 
 def number(c: Command, name: str) -> int:
@@ -168,10 +180,10 @@ def number(c: Command, name: str) -> int:
 def sort_options(c: Command) -> dict[str, Any]:
     if not c.inputs[0]:
         raise ValueError("no files to sort")
-    pairs, given = c.passed, Options(words_of(c.passed))
+    passed, given = c.passed, Options(words_of(c.passed))
     if given.info.named:
         given = given.numbered(c.inputs[0][0])
-        pairs, _ = options_of(given.words, PASSED["sort"])
+        passed, _ = options_of(given.words, PASSED["sort"])
     if given.info.random:
         raise ValueError("a key with R is not possible: each machine would draw its own order")
     counted = given.info.count
@@ -180,9 +192,9 @@ def sort_options(c: Command) -> dict[str, Any]:
     # To be counted, all records of a group must come to their range.
     dropped = ["--header", "-u", "--unique", "--count"] if counted else ["--header"]
     return {
-        "piece_words": [words_of(pairs, dropped) + ["-s"] * counted],
-        "header_words": words_of([pair for pair in pairs if pair[0] == "--header"]),
-        "result_words": words_of(pairs, ["--header"]),
+        "piece_words": [words_of(passed, dropped) + ["-s"] * counted],
+        "header_words": words_of([o for o in passed if o.name == "--header"]),
+        "result_words": words_of(passed, ["--header"]),
         "external": counted,
     }
 
@@ -192,13 +204,14 @@ def join_options(c: Command) -> dict[str, Any]:
         raise ValueError("the files of both sides are needed, with -- between them")
     if "--group" in c.own:
         raise ValueError("--group is for sorts: blocks of a join are not merged")
-    headers = [value for name, value in c.passed if name == "--header"]
+    headers = [o.value for o in c.passed if o.name == "--header"]
     if set(headers) - {"1"}:
         raise ValueError("--header takes no argument in a join")
-    header = ["--header"] * bool(headers)
-    if ("--columns", "auto") in c.passed and not header:
-        raise ValueError("--columns=auto needs --header: each range has other first records")
-    words = words_of([("-o" if n == "--columns" else n, v) for n, v in c.passed], ["--header"])
+    header, words = ["--header"] * bool(headers), words_of(c.passed, ["--columns", "--header"])
+    for columns in (o.value for o in c.passed if o.name == "--columns"):
+        if columns == "auto" and not header:
+            raise ValueError("--columns=auto needs --header: each range has other first records")
+        words += ["-o", columns]
     given = JoinOptions(words + header)
     if given.named:
         given = given.numbered(c.inputs[0][0], c.inputs[1][0])
@@ -210,9 +223,9 @@ def join_options(c: Command) -> dict[str, Any]:
     }
 
 
-def format_of(pairs: Pairs, side: int) -> list[str]:
+def format_of(passed: Sequence[Option], side: int) -> list[str]:
     """What says where the records of a side of a join end, as options of a sort."""
-    given = dict(pairs)
+    given = {o.name: o.value for o in passed}
     sizes = given.get("--record-size")
     if sizes:
         return ["--record-size=" + (sizes.split(",") * 2)[side]]
@@ -251,14 +264,26 @@ def start_ray(address: str | None, store: str | None) -> None:
         ray.init(logging_level="error", log_to_driver=False, **which)
 
 
-def write_report(report: dict[str, Any], to: str) -> None:
-    text = json.dumps(report, indent=2) + "\n"
-    if to == "-":
-        sys.stderr.write(text)
+def run(command: Command) -> None:
+    work, own = work_of(command), command.own
+    try:
+        from .job import Job
+    except ImportError as e:
+        raise ValueError(f"{e}; pip install 'spindle-io[ray]'") from e
+    began = time.monotonic()
+    start_ray(own.get("--address"), own.get("--object-store-memory"))
+    started = time.monotonic() - began
+    job = Job(work)
+    if {"--dry-run", "--stats"} & set(own) or work.progress:
+        print(job.plan, file=sys.stdout if "--dry-run" in own else sys.stderr)
+    if "--dry-run" in own:
         return
-    with open(f"{to}.part", "w", encoding="utf-8") as f:
-        f.write(text)
-    os.replace(f"{to}.part", to)
+    report = json.dumps({**job.run(), "start_s": started}, indent=2) + "\n"
+    if own.get("--stats") == "-":
+        sys.stderr.write(report)
+    elif "--stats" in own:
+        with files.create(own["--stats"]) as f:
+            f.write(report.encode())
 
 
 def execute(argv: Sequence[str]) -> None:
@@ -270,27 +295,6 @@ def execute(argv: Sequence[str]) -> None:
         print(f"spindle-ray {spindle_io.__version__}")
     else:
         run(parsed(argv))
-
-
-def run(command: Command) -> None:
-    try:
-        from .job import Job
-    except ImportError as e:
-        raise ValueError(f"{e}; pip install 'spindle-io[ray]'") from e
-    settings, own = settings_of(command), command.own
-    settings.check()
-    began = time.monotonic()
-    start_ray(own.get("--address"), own.get("--object-store-memory"))
-    started = time.monotonic() - began
-    job = Job(settings)
-    if "--dry-run" in own:
-        print(job.plan)
-        return
-    if "--stats" in own or settings.progress:
-        print(job.plan, file=sys.stderr)
-    report = {**job.run(), "start_s": started}
-    if "--stats" in own:
-        write_report(report, own["--stats"])
 
 
 def reason_of(e: BaseException) -> str:

@@ -1,25 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""Files that are read or written once, past the page cache where the file system can: pages taken
-for them cost more time than a fast device, and push out what others need."""
+"""Files that are read once, past the page cache where the file system can: pages taken for them
+cost more time than a fast device, and push out what others need.  And the folder of the result."""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import mmap
 import os
-from collections.abc import Callable, Iterator
-from typing import Any
+import shutil
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, BinaryIO
 
-from spindle_io import room
+from spindle_io import SpindleError, room
+from spindle_io._lib import EBALANCE
 
 BLOCK = 4096  #: what offsets, lengths and addresses are multiples of
 CHUNK = 4 << 20
-
-
-def _direct(fd: int, on: bool) -> None:
-    flags = fcntl.fcntl(fd, fcntl.F_GETFL) & ~os.O_DIRECT
-    with contextlib.suppress(OSError):
-        fcntl.fcntl(fd, fcntl.F_SETFL, flags | (os.O_DIRECT if on else 0))
 
 
 _kept: dict[str, Any] = {}
@@ -49,7 +47,8 @@ def read(fd: int, begin: int, end: int, name: str) -> tuple[Any, int, int]:
     before = begin % BLOCK
     want = -(-(before + end - begin) // BLOCK) * BLOCK
     memory, at, n = kept(name)(want + 1), 0, BLOCK
-    _direct(fd, True)
+    with contextlib.suppress(OSError):
+        fcntl.fcntl(fd, fcntl.F_SETFL, os.O_RDONLY | os.O_DIRECT)
     with memoryview(memory) as view:
         while at < want and n and n % BLOCK == 0:
             n = os.preadv(fd, [view[at : min(at + CHUNK, want)]], begin - before + at)
@@ -57,36 +56,76 @@ def read(fd: int, begin: int, end: int, name: str) -> tuple[Any, int, int]:
     return memory, before, min(at, before + end - begin)
 
 
-class Writer:
-    def __init__(self, fd: int):
-        self._fd, self._used = fd, 0
-        self._chunk = memoryview(room(CHUNK))
-        _direct(fd, True)
+@contextlib.contextmanager
+def mapped(path: str) -> Iterator[memoryview]:
+    """A file, not empty, as memory."""
+    with (
+        open(path, "rb") as f,
+        mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as m,
+        memoryview(m) as view,
+    ):
+        yield view
 
-    def write(self, data: Any) -> None:
-        left = memoryview(data)
-        while left:
-            n = min(len(left), CHUNK - self._used)
-            self._chunk[self._used : self._used + n] = left[:n]
-            self._used, left = self._used + n, left[n:]
-            if self._used == CHUNK:
-                self._put()
 
-    def _put(self) -> None:
-        at = 0
-        while at < self._used:
-            at += os.write(self._fd, self._chunk[at : self._used])
-        self._used = 0
-
-    def finish(self) -> None:
-        _direct(self._fd, False)
-        self._put()
+def aside(path: str) -> str:
+    """A name of its own for what shall be path."""
+    return f"{path}.{uuid.uuid4().hex}"
 
 
 @contextlib.contextmanager
-def create(path: str) -> Iterator[Writer]:
-    """A file that must not exist yet, complete at the end of the block."""
-    with open(path, "xb", buffering=0) as f:
-        writer = Writer(f.fileno())
-        yield writer
-        writer.finish()
+def create(path: str) -> Iterator[BinaryIO]:
+    """A file that gets its name at the end of the block, complete."""
+    name = aside(path)
+    try:
+        with open(name, "xb") as f:
+            yield f
+        os.replace(name, path)
+    except OSError as e:
+        e.filename = e.filename or path
+        raise
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+
+
+def check(name: str, overwrite: bool) -> None:
+    """The folder of the result can have this name."""
+    if os.path.lexists(name):
+        if not os.path.isdir(name):
+            raise ValueError(f"{name}: not a folder")
+        if os.listdir(name) and not overwrite:
+            raise ValueError(f"{name}: not empty; --overwrite replaces it")
+
+
+@contextlib.contextmanager
+def folder(name: str) -> Iterator[str]:
+    """Where parts are written; as a whole it gets its name at the end of the block, or is
+    removed."""
+    name = os.path.abspath(name)
+    parent, last = os.path.split(name)
+    aside = os.path.join(parent, f".{last}.spindle-ray-{uuid.uuid4().hex}")
+    new, old = f"{aside}.new", f"{aside}.old"
+    os.mkdir(new)
+    try:
+        yield new
+        if os.path.lexists(name):
+            os.rename(name, old)
+        os.rename(new, name)
+    finally:
+        for path in (new, old):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def part(folder: str, number: int) -> str:
+    return os.path.join(folder, f"part-{number:05d}")
+
+
+def complete(folder: str, sizes: Sequence[int]) -> None:
+    """The parts have these sizes, and nothing else is there: a task that was killed leaves its."""
+    parts = [part(folder, number) for number in range(len(sizes))]
+    for path in {os.path.join(folder, name) for name in os.listdir(folder)} - set(parts):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+    for path, size in zip(parts, sizes):
+        if os.path.getsize(path) != size:
+            raise SpindleError(EBALANCE, "its length is not what was written", path)

@@ -9,12 +9,16 @@ merged there, and then cut into ranges.  That makes M x G slices and M / G x R l
 
 from __future__ import annotations
 
+import locale
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from spindle_io import Options, tally
+
+from .files import mapped
 
 #: Of the memory of a task: its piece; the same for the sorted piece, the rest is the sort's.
 PIECE_SHARE = 4
@@ -36,6 +40,54 @@ WHOLE_PIECE = 8 << 20
 #: ... and its share of the other side, in the same unit: reading the whole one is then little.
 WHOLE_ROUND = 16
 LINE, CSV, FIXED = range(3)
+
+
+def _locales() -> tuple[tuple[int, str], ...]:
+    """Of letters, their order, decimal points and names of months."""
+    categories = (locale.LC_CTYPE, locale.LC_COLLATE, locale.LC_NUMERIC, locale.LC_TIME)
+    return tuple((c, locale.setlocale(c)) for c in categories)
+
+
+@dataclass(frozen=True)
+class Work:
+    """A command, understood, and what the driver has found: all tasks of a run share it."""
+
+    inputs: Sequence[Sequence[str]]  #: of a sort, or of both sides of a join
+    output: str
+    piece_words: Sequence[Sequence[str]]  #: options of each side's pieces, which keep all records
+    result_words: Sequence[str]
+    header_words: Sequence[str]
+    memory_bytes: int
+    tmpdir: str | None = None
+    overwrite: bool = False
+    progress: bool = False
+    group: int = 0
+    divides: Sequence[bool] = ()  #: may a side of a join be joined in parts?
+    external: bool = False  #: all ranges are merged in files
+    locales: tuple[tuple[int, str], ...] = field(default_factory=_locales)
+    ranges: int = 0
+    headers: tuple[bytes, ...] = (b"", b"")  #: of each side
+    folder: str = ""  #: of the parts, until all are complete
+    splitters: tuple[bytes, ...] = ()  #: of a sort
+
+    @property
+    def joins(self) -> bool:
+        return len(self.inputs) > 1
+
+    def options(self, words: Sequence[str], kind: Any = Options, share: int = 1) -> Any:
+        """With a share of the task's memory, one thread, and the driver's locale."""
+        for category, name in self.locales:
+            if locale.setlocale(category) != name:
+                locale.setlocale(category, name)
+        tmpdir = ["-T", self.tmpdir] if self.tmpdir else []
+        return kind([*words, *tmpdir, "-S", f"{self.memory_bytes // share}b", "--parallel", "1"])
+
+    def pieces(self, side: int = 0, share: int = 1) -> Options:
+        return self.options(self.piece_words[side], share=share)
+
+    def files(self, side: int = 0) -> Options:
+        """Of the inputs, with their headers."""
+        return self.options([*self.piece_words[side], *self.header_words])
 
 
 @dataclass(frozen=True)
@@ -62,49 +114,55 @@ class Machine:
 
 @dataclass(frozen=True)
 class Plan:
-    pieces: tuple[Piece, ...]
-    ranges: int
-    group: int  #: maps whose blocks are merged on their node; 1: none
-    memory_bytes: int  #: of one task
-    range_bytes: int  #: a range with more is merged in files
+    work: Work
     machine: Machine
-    headers: tuple[bytes, ...] = ()  #: of each side
+    pieces: tuple[Piece, ...]
+    bytes: tuple[int, ...]  #: the records of each side
+    group: int  #: maps whose blocks are merged on their node; 1: none
+    range_bytes: int  #: a range with more is merged in files
     whole: int | None = None  #: the side of a join that every task reads as a whole
-
-    @property
-    def input_bytes(self) -> int:
-        return sum(p.hi - p.lo for p in self.pieces)
 
     @property
     def total_memory_bytes(self) -> int:
         """Tasks x -S and the object stores."""
-        return self.machine.cpus * self.memory_bytes + self.machine.store_bytes
+        return self.machine.cpus * self.work.memory_bytes + self.machine.store_bytes
 
     @property
     def slices(self) -> list[tuple[int, int]]:
         """The ranges that a map's blocks cover: each its own, or, to be merged, several."""
-        n = min(self.group, self.ranges) if self.group > 1 else self.ranges
-        ends = [i * self.ranges // n for i in range(n + 1)]
+        ranges = self.work.ranges
+        n = min(self.group, ranges) if self.group > 1 else ranges
+        ends = [i * ranges // n for i in range(n + 1)]
         return list(zip(ends, ends[1:]))
 
+    def shares(self) -> list[list[Piece]]:
+        """Pieces of the other side for each task that reads one side as a whole."""
+        found: list[list[Piece]] = [[] for _ in range(self.work.ranges)]
+        at = 0
+        for piece in (p for p in self.pieces if p.side != self.whole):
+            found[at * len(found) // self.bytes[piece.side]].append(piece)
+            at += piece.hi - piece.lo
+        return found
+
     def __str__(self) -> str:
-        m, bytes_, blocks = self.machine, self.input_bytes, len(self.pieces) * self.ranges
+        m, pieces, ranges = self.machine, len(self.pieces), self.work.ranges
         lines = [
             f"nodes {len(m.nodes)}, tasks at once {m.cpus}, memory {m.cpus} x "
-            f"{size(self.memory_bytes)} + object store {size(m.store_bytes)} = "
+            f"{size(self.work.memory_bytes)} + object store {size(m.store_bytes)} = "
             f"{size(self.total_memory_bytes)}",
-            f"input {size(bytes_)} in {len(self.pieces)} pieces, {self.ranges} ranges of about "
-            f"{size(bytes_ / self.ranges)}",
+            f"input {size(sum(self.bytes))} in {pieces} pieces, {ranges} ranges of about "
+            f"{size(sum(self.bytes) / ranges)}",
         ]
         if self.whole is not None:
-            lines.append(f"each task reads all of side {self.whole + 1}, and a share of the other")
-        else:
-            merged = math.ceil(len(self.pieces) / self.group) * self.ranges
-            lines += [
-                f"blocks {blocks} of about {size(bytes_ / max(1, blocks))}"
-                + (f", merged on their nodes into {merged}" if self.group > 1 else ""),
-                f"a range above {size(self.range_bytes)} is merged in files",
-            ]
+            return "\n".join(
+                [*lines, f"each task reads all of side {self.whole + 1}, and a share of the other"]
+            )
+        blocks, merged = pieces * ranges, math.ceil(pieces / self.group) * ranges
+        lines += [
+            f"blocks {blocks} of about {size(sum(self.bytes) / max(1, blocks))}"
+            + (f", merged on their nodes into {merged}" if self.group > 1 else ""),
+            f"a range above {size(self.range_bytes)} is merged in files",
+        ]
         return "\n".join(lines)
 
 
@@ -114,27 +172,25 @@ def size(n: float) -> str:
     return f"{n / 1024**power:.{1 if power else 0}f} {('B', 'KiB', 'MiB', 'GiB')[power]}"
 
 
+def _ended(data: bytes, options: Options) -> bytes:
+    """With a terminator for the last record."""
+    eol = bytes([options.info.eol])
+    return data if options.info.kind == FIXED or not data or data.endswith(eol) else data + eol
+
+
 def header_of(path: str, options: Options) -> bytes:
-    """The records of a file that are its header."""
-    records, data = options.info.header_records, b""
-    with open(path, "rb") as f:
-        while records:
-            more = f.read(1 << 16)
-            data += more
-            n = options.head(data, records)
-            if n < len(data):
-                return data[:n]
-            if not more:  # it has no other records, and the last one may lack its terminator
-                eol = bytes([options.info.eol])
-                data += b"" if not data or data.endswith(eol) else eol
-                tally(data, options)
-                return data
-    return data
+    """The records of a file that are its header, each whole."""
+    if not options.info.header_records or not os.path.getsize(path):
+        return b""
+    with mapped(path) as view:
+        header = _ended(bytes(view[: options.head(view, options.info.header_records)]), options)
+    tally(header, options)
+    return header
 
 
 def pieces_of(inputs: Sequence[str], options: Options, piece_bytes: int, side: int = 0):
-    """The pieces of files, and the header that these begin with."""
-    pieces, header, fixed = [], b"", options.info.fixed_bytes
+    """The pieces of files, the bytes of their records, and the header that these begin with."""
+    pieces, total, header, fixed = [], 0, b"", options.info.fixed_bytes
     for i, path in enumerate(inputs):
         length, base = os.stat(path).st_size, 0
         if i == 0 or not options.info.header_first:
@@ -151,46 +207,36 @@ def pieces_of(inputs: Sequence[str], options: Options, piece_bytes: int, side: i
             Piece(path, base, lo, min(lo + step, length), length, side)
             for lo in range(base, length, step)
         ]
-    return pieces, header
+        if base < length:
+            with open(path, "rb") as f:
+                f.seek(-1, os.SEEK_END)
+                total += length - base + len(_ended(f.read(1), options)) - 1
+    return pieces, total, header
 
 
-def open_end(piece: Piece, options: Options) -> bool:
-    """The last record of a piece lacks a terminator, and will get one."""
-    if options.info.kind == FIXED or piece.hi < piece.size:
-        return False
-    with open(piece.path, "rb") as f:
-        f.seek(piece.size - 1)
-        return f.read(1) != bytes([options.info.eol])
-
-
-def make(
-    sides: Sequence[tuple[Sequence[str], Options]],
-    ranges: int,
-    memory: int,
-    machine: Machine,
-    group: int = 0,
-    divides: Sequence[bool] = (),
-) -> Plan:
-    """The plan for the inputs of one sort, or of both sides of a join, which may be divided."""
-    whole = whole_side([inputs for inputs, _ in sides], divides, memory, max(machine.cpus, ranges))
-    piece_bytes = max(memory // PIECE_SHARE, 1)
+def make(work: Work, machine: Machine) -> Plan:
+    whole = whole_side(work.inputs, work.divides, work.memory_bytes, max(machine.cpus, work.ranges))
+    piece_bytes = max(work.memory_bytes // PIECE_SHARE, 1)
     if whole is not None:
         piece_bytes = min(piece_bytes, WHOLE_PIECE)
-    cut = [pieces_of(*inputs, piece_bytes, side) for side, inputs in enumerate(sides)]
-    pieces = [p for of_side, _ in cut for p in of_side]
-    tasks_of_node = max(1, machine.cpus // max(1, len(machine.nodes)))
+    cut = [
+        pieces_of(inputs, work.files(side), piece_bytes, side)
+        for side, inputs in enumerate(work.inputs)
+    ]
+    pieces, bytes_, headers = ([side[i] for side in cut] for i in range(3))
+    tasks_of_node = max(1, machine.cpus // len(machine.nodes))
     most = max(machine.store_of_node / STORE_SHARE / tasks_of_node, 1)
-    least, share = (2, most) if whole is None else (1, WHOLE_ROUND * memory)
-    rounds = math.ceil(sum(p.hi - p.lo for p in pieces) / share / machine.cpus)
-    ranges = ranges or max(least, rounds) * machine.cpus
+    least, share = (2, most) if whole is None else (1, WHOLE_ROUND * work.memory_bytes)
+    rounds = math.ceil(sum(bytes_) / share / machine.cpus)
+    ranges = work.ranges or max(least, rounds) * machine.cpus
+    group = work.group or group_of(len(sum(pieces, [])), ranges, piece_bytes)
     return Plan(
-        pieces=tuple(pieces),
-        ranges=ranges,
-        group=1 if len(sides) > 1 else group or group_of(len(pieces), ranges, piece_bytes),
-        memory_bytes=memory,
-        range_bytes=math.ceil(UNEVEN * most),
+        work=replace(work, ranges=ranges, headers=tuple(headers)),
         machine=machine,
-        headers=tuple(header for _, header in cut),
+        pieces=tuple(sum(pieces, [])),
+        bytes=tuple(bytes_),
+        group=1 if work.joins else group,
+        range_bytes=math.ceil(UNEVEN * most),
         whole=whole,
     )
 

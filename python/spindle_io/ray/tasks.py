@@ -6,13 +6,10 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import locale
 import mmap
 import os
 import tempfile
-import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pickle import PickleBuffer
 from typing import Any, NamedTuple
 
@@ -22,21 +19,11 @@ import spindle_io
 from spindle_io import JoinOptions, Merge, Options, SpindleError, Tally
 from spindle_io._lib import EBALANCE, EFORMAT
 
-from . import files, output
-from .plan import CSV, FIXED, Piece
+from . import files
+from .plan import FIXED, Piece, Work
 
 #: Beyond the end of a piece its last record is looked for within so much at first.
 REACH = 1 << 16
-
-
-#: Categories and names, those of the driver.
-Locales = tuple[tuple[int, str], ...]
-
-
-def adopt(locales: Locales) -> None:
-    for category, name in locales:
-        if locale.setlocale(category) != name:
-            locale.setlocale(category, name)
 
 
 class Done(NamedTuple):
@@ -48,44 +35,15 @@ class Done(NamedTuple):
     external: bool = False
 
 
-@dataclass(frozen=True)
-class Work:
-    """What all tasks of a run share."""
-
-    joins: bool
-    piece_words: tuple[tuple[str, ...], ...]  #: options of each side's pieces
-    result_words: tuple[str, ...]
-    ranges: int
-    splitters: tuple[bytes, ...]  #: of a sort
-    memory_bytes: int
-    folder: str
-    headers: tuple[bytes, ...]  #: of each side
-    tmpdir: str | None
-    locales: Locales
-
-    def options(self, words: Sequence[str], kind: Any = Options, share: int = 1) -> Any:
-        """With a share of the task's memory, one thread, and the driver's locale."""
-        adopt(self.locales)
-        tmpdir = ["-T", self.tmpdir] if self.tmpdir else []
-        return kind([*words, *tmpdir, "-S", f"{self.memory_bytes // share}b", "--parallel", "1"])
-
-    def pieces(self, side: int = 0, share: int = 1) -> Options:
-        """Options of map and merge, which keep all records of a group."""
-        return self.options(self.piece_words[side], share=share)
-
-
-def sample(
-    inputs: Sequence[str], parts: int, words: Sequence[str], locales: Locales
-) -> list[bytes]:
-    adopt(locales)
-    return spindle_io.splitters(inputs, parts, words)
+def sample(work: Work) -> list[bytes]:
+    """The splitters."""
+    return spindle_io.splitters(work.inputs[0], work.ranges, work.files())
 
 
 def read_piece(piece: Piece, options: Options, name: str = "input") -> memoryview:
     """The records that begin in the piece, all whole, in the memory of that name."""
-    whole = options.info.kind == FIXED or (piece.lo, piece.hi) == (piece.base, piece.size)
-    lo = piece.lo - (not whole and piece.lo > piece.base)
-    eol, reach = bytes([options.info.eol]), 0 if whole else REACH
+    fixed, eol = options.info.kind == FIXED, bytes([options.info.eol])
+    lo, reach = piece.lo - (piece.lo > piece.base and not fixed), 0 if fixed else REACH
     with open(piece.path, "rb", buffering=0) as f:
         if os.fstat(f.fileno()).st_size != piece.size:
             raise SpindleError(EFORMAT, "has changed since the run began", piece.path)
@@ -103,11 +61,11 @@ def read_piece(piece: Piece, options: Options, name: str = "input") -> memoryvie
                 if not first:
                     return memoryview(b"")
             found = memory.find(eol, at, last) + 1
-            if whole or found or end == piece.size:
+            if fixed or found or end == piece.size:
                 break
             reach *= 16
-    last = last if whole else found or last
-    if options.info.kind != FIXED and memory[last - 1 : last] != eol:
+    last = found or last
+    if not fixed and memory[last - 1 : last] != eol:
         memory[last : last + 1] = eol
         last += 1
     return memoryview(memory)[first:last]
@@ -147,104 +105,73 @@ def merge_blocks(work: Work, first: int, last: int, *slices: Any) -> Any:
         return _blocks(data, offsets, *m.tallies())
 
 
-@contextlib.contextmanager
-def _part(work: Work, number: int) -> Iterator[Any]:
-    """The file of a range, under another name until it is complete."""
-    files.forget()  # of map: -S is for the part now
-    path = _path(work, number)
-    temporary = f"{path}.{uuid.uuid4().hex}"
-    try:
-        with files.create(temporary) as f:
-            yield f
-        os.rename(temporary, path)
-    except OSError as e:
-        e.filename = e.filename or path
-        raise
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-
-
 def _path(work: Work, number: int) -> str:
-    return output.part(work.folder, number)
+    return files.part(work.folder, number)
 
 
-def check_borders(work: Work, number: int, options: Options, first: Any, last: Any) -> None:
-    """All records of the first and last block of a range lie between its splitters."""
-    for block, splitter, want in (
-        (first, work.splitters[number - 1 : number] if number else (), 0),
-        (last, work.splitters[number : number + 1], len(last)),
-    ):
-        if splitter and spindle_io.split(block, options, splitter) != [want]:
-            path = _path(work, number)
-            raise SpindleError(EBALANCE, "records lie beyond the borders of the range", path)
+def check_borders(work: Work, number: int, options: Options, block: Any) -> None:
+    """All records of a block, which are in order, lie between the splitters of its range."""
+    cuts = work.splitters[max(number - 1, 0) : number + 1]
+    want = [0] * (number > 0) + [len(block)] * (number < len(work.splitters))
+    if len(block) and spindle_io.split(block, options, cuts) != want:
+        path = _path(work, number)
+        raise SpindleError(EBALANCE, "records lie beyond the borders of the range", path)
 
 
-def reduce_range(number: int, work: Work, *blocks: Any) -> Done:
-    """Merges the blocks of a range into its part of the result."""
-    options, first, last = work.options(work.result_words), b"", b""
-    with _part(work, number) as f, Merge(blocks, options) as m:
-        f.write(b"" if number else work.headers[0])
-        for last in m:
-            first = first or last
-            f.write(last)
-        check_borders(work, number, options, first, last)
+def reduce_range(number: int, work: Work, sizes: Sequence[int], lefts: int, *blocks: Any) -> Done:
+    """Merges the blocks of a range into its part of the result, or joins them: the first are of
+    the left side.  One may be a list, of references or of pieces, each fetched or read when its
+    turn comes."""
+    files.forget()  # of map: -S is for the part now
+    if work.joins:
+        return _joined(number, work, sizes, blocks[:lefts], blocks[lefts:])
+    if blocks and isinstance(blocks[0], list):
+        return _in_files(number, work, blocks[0])
+    path, options = _path(work, number), work.options(work.result_words)
+    for block in blocks:
+        check_borders(work, number, options, block)
+    with Merge(blocks, options) as m:
+        m.write(path, b"" if number else work.headers[0])
         read, given = m.tallies()
-    return _done(work, number, (read,), given)
+    return Done((read,), given, (os.path.getsize(path),))
 
 
-def _done(work: Work, number: int, read: tuple[Tally, ...], given: Tally, external=False) -> Done:
-    return Done(read, given, (os.path.getsize(_path(work, number)),), external)
+def _in_files(number: int, work: Work, refs: Sequence[Any]) -> Done:
+    """A range that is too large for the object store, or whose groups are counted: each block
+    becomes a file, and these are merged.  Without names, they go with the process."""
+    path, read = _path(work, number), Tally()
+    header = b"" if number else work.headers[0]
+    headed = [f"--header={work.files().info.header_records},first"] if header else []
+    options = work.options([*work.result_words, *headed])
+    with contextlib.ExitStack() as stack:
 
+        def stored(data: Any) -> str:
+            f = stack.enter_context(tempfile.TemporaryFile(dir=work.tmpdir))
+            f.write(data)
+            f.flush()
+            return f"/proc/self/fd/{f.fileno()}"
 
-@contextlib.contextmanager
-def _mapped(path: str) -> Iterator[memoryview]:
-    with (
-        open(path, "rb") as f,
-        mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as m,
-        memoryview(m) as view,
-    ):
-        yield view
-
-
-def reduce_in_files(number: int, work: Work, refs: Sequence[Any]) -> Done:
-    """The same of a range that is too large for the object store, or whose groups are counted:
-    each block becomes a file, and these are merged."""
-    options, read, paths = work.options(work.result_words), Tally(), []
-    with tempfile.TemporaryDirectory(prefix="spindle-ray-", dir=work.tmpdir) as folder:
+        paths = [stored(header)]
         for ref in refs:
             block = ray.get(ref)
+            check_borders(work, number, options, block)
             read += spindle_io.tally(block, options)
-            paths.append(os.path.join(folder, str(len(paths))))
-            with open(paths[-1], "wb") as f:
-                f.write(block)
-        given, result = read, os.path.join(folder, "result")
-        with _part(work, number) as f:
-            f.write(b"" if number else work.headers[0])
-            if read.records:
-                spindle_io.sort_file(paths, result, options, merge=True)
-                for path in paths:
-                    os.unlink(path)
-                with _mapped(result) as view:
-                    if not options.info.count:
-                        check_borders(work, number, options, view, view)
-                        given = spindle_io.tally(view, options)
-                    f.write(view)
-    return _done(work, number, (read,), given, True)
+            paths.append(stored(block))
+        spindle_io.sort_file(paths, path, options, merge=True)
+    given = read
+    if read.records and not options.info.count:
+        with files.mapped(path) as view, view[len(header) :] as records:
+            given = spindle_io.tally(records, options)
+    return Done((read,), given, (os.path.getsize(path),), True)
 
 
-def join_range(number: int, work: Work, sizes: Sequence[int], lefts: int, *blocks: Any) -> Done:
-    """Joins the blocks of a range, the first of which are of the left side.
-
-    One may be a list, of references or of pieces, each fetched or read when its turn comes.
-    """
-    files.forget()
+def _joined(number: int, work: Work, sizes: Sequence[int], *sides: Sequence[Any]) -> Done:
     read, path = [Tally(), Tally()], _path(work, number)
 
-    def records(side: int, blocks: Sequence[Any]) -> Iterator[Any]:
+    def records(side: int) -> Iterator[Any]:
         options = work.pieces(side, 4)
         yield work.headers[side]
-        for block in blocks:
+        for block in sides[side]:
             for data in block if isinstance(block, list) else [block]:
                 if isinstance(data, Piece):
                     data = read_piece(data, options, f"side {side}")
@@ -253,15 +180,15 @@ def join_range(number: int, work: Work, sizes: Sequence[int], lefts: int, *block
                 read[side] += spindle_io.tally(data, options)
                 yield data
 
-    sides = records(0, blocks[:lefts]), records(1, blocks[lefts:])
+    both = records(0), records(1)
     options = work.options(work.result_words, JoinOptions)
-    with tempfile.TemporaryDirectory(prefix="spindle-ray-", dir=work.tmpdir) as folder:
-        headed = number and any(work.headers)  # only the first part keeps it
-        result = os.path.join(folder, "result") if headed else path
-        report = spindle_io.join_blocks(*sides, result, options, sizes=sizes)["result"]
-        for side in sides:
-            collections.deque(side, maxlen=0)  # what the join had no need of counts too
-        if headed:
-            with _part(work, number) as f, _mapped(result) as view:
-                f.write(view[work.pieces().head(view, 1) :])
-    return _done(work, number, tuple(read), Tally(report["output_records"]))
+    headed = number and any(work.headers)  # only the first part keeps it
+    result = files.aside(path) if headed else path
+    report = spindle_io.join_blocks(*both, result, options, sizes=sizes)["result"]
+    for side in both:
+        collections.deque(side, maxlen=0)  # what the join had no need of counts too
+    if headed:
+        with files.mapped(result) as view, files.create(path) as f:
+            f.write(view[work.pieces().head(view, 1) :])
+        os.unlink(result)
+    return Done(tuple(read), Tally(report["output_records"]), (os.path.getsize(path),))
