@@ -131,8 +131,8 @@ static inline void prefetch_one(const struct sp__runbuf *rb, const struct sp__en
 }
 
 /* Their records will be looked at in this order. */
-static inline void prefetch(const struct sp__runbuf *rb, const struct sp__entry *a, size_t i,
-			    size_t n)
+static inline __attribute__((always_inline)) void
+prefetch(const struct sp__runbuf *rb, const struct sp__entry *a, size_t i, size_t n)
 {
 	if (i + PREFETCH < n)
 		prefetch_one(rb, &a[i + PREFETCH]);
@@ -268,7 +268,8 @@ static void group(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__e
 		a[i].prefix = prefix;
 }
 
-static inline void prefetch_both(const struct sp__runbuf *rb, const struct sp__entry *a)
+static inline __attribute__((always_inline)) void prefetch_both(const struct sp__runbuf *rb,
+								const struct sp__entry *a)
 {
 	prefetch_one(rb, &a[0]);
 	prefetch_one(rb, &a[1]);

@@ -158,8 +158,12 @@ static inline uint64_t sp__runbuf_number(const struct sp__runbuf *rb, const stru
 	return rb->head ? sp__count_load(rb->base + sp__ref_offset(e->ref)) : 1;
 }
 
-/* Its beginning will be needed soon. */
-static inline void sp__runbuf_prefetch(const struct sp__runbuf *rb, const struct sp__entry *e)
+/*
+ * Its beginning will be needed soon.  The compiler drops a call of a function that does nothing but
+ * fetch, so this and its like have to be in line.
+ */
+static inline __attribute__((always_inline)) void sp__runbuf_prefetch(const struct sp__runbuf *rb,
+								      const struct sp__entry *e)
 {
 	const char *rec = rb->base + sp__ref_offset(e->ref);
 
