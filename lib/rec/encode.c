@@ -109,7 +109,7 @@ static unsigned char *encode_typed(const struct sp_keyset *ks, const struct sp__
 	case SP_KEY_VERSION:
 		return sp__version_encode(s, n, out, room);
 	default:
-		if (c->last && !c->key.reverse)
+		if (c->last && !c->key.reverse && !c->cased)
 			return sp__text_filter(c, s, n, out);
 		return sp__text_delimit(c, s, n, out);
 	}
@@ -119,7 +119,7 @@ static unsigned char *encode_typed(const struct sp_keyset *ks, const struct sp__
 static int encode_first(const struct sp_keyset *ks, const struct sp__comp *c, const char *s,
 			size_t n, struct sp__keybuf *buf)
 {
-	const bool delimited = !c->last || c->key.reverse;
+	const bool delimited = !c->last || c->key.reverse || c->cased;
 
 	while (n && buf->bytes < SP__KEY_MOST) {
 		size_t part = n < PART_BYTES ? n : PART_BYTES;
@@ -277,7 +277,29 @@ static inline bool encode_plain(const struct sp_keyset *ks, const char *rec, siz
 static int encode_line(const struct sp_keyset *ks, const char *rec, size_t bytes,
 		       struct sp__keybuf *buf)
 {
-	return encode_text(ks, &ks->comp[0], rec, bytes, buf);
+	const struct sp__comp *c = &ks->comp[0];
+	int rc = encode_text(ks, c, rec, bytes, buf);
+
+	/* Is no byte dropped?  Then there is no NUL either, which would look like padding. */
+	buf->tells = c->drop && !c->fold && bytes <= 8 && buf->bytes == bytes;
+	return rc;
+}
+
+/* The same with what the last resort would ask for. */
+static int encode_cased(const struct sp_keyset *ks, const char *rec, size_t bytes,
+			struct sp__keybuf *buf)
+{
+	const struct sp__comp *c = &ks->comp[0];
+
+	if (__builtin_expect(bytes > SP__KEY_MOST, 0) && !buf->uncut)
+		return encode_text(ks, c, rec, bytes, buf);
+	if (sp__keybuf_reserve(buf, SP__CASED_MAX(bytes)))
+		return -ENOMEM;
+	buf->bytes = (size_t)(sp__text_cased(c, c->ascii, rec, bytes, sp__max(bytes, buf->reach),
+					     buf->data) -
+			      buf->data);
+	buf->tells = buf->bytes <= 8;
+	return 0;
 }
 
 int sp__key_encode(const struct sp_keyset *ks, const char *rec, size_t bytes,
@@ -303,6 +325,8 @@ void sp__encode_choose(struct sp_keyset *ks)
 		ks->encode = encode_fixed;
 	else if (ks->nkeys == 1 && ks->comp[0].self_ending)
 		ks->encode = encode_number;
+	else if (ks->comp[0].cased)
+		ks->encode = encode_cased;
 	else if (ks->nkeys == 1 && ks->comp[0].line)
 		ks->encode = encode_line;
 	else

@@ -8,7 +8,8 @@
  *           shorter first, all of it reversed if sp__keyset.descending.
  * ENCODED   The key is a normalised byte string made by sp__key_encode(),
  *           whose memcmp order (shorter first on a common prefix) is the
- *           wanted order.  Reversal is already inside.
+ *           wanted order.  Reversal is already inside, and if sp__keyset.exact
+ *           the last resort.
  * COLLATED  Some key is ordered by strcoll().  sp__key_encode() still yields
  *           bytes for records made of characters proved to agree with
  *           strcoll(), and refuses the others and, for small inputs, all that
@@ -48,7 +49,7 @@ struct sp__keyset {
 	bool last_resort;   /* records with equal keys are compared as a whole */
 	bool last_reverse;  /* ... in descending order */
 	bool last_collated; /* ... by strcoll(), not by their bytes */
-	bool exact;	    /* equal keys imply identical records (whole and bytes) */
+	bool exact;	    /* equal keys imply identical records, unless they are cut */
 };
 
 static inline const struct sp__keyset *sp__ks(const struct sp_keyset *ks)

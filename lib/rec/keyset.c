@@ -162,7 +162,6 @@ static void choose_form(struct sp_keyset *ks)
 		pub->descending = ks->comp[0].key.reverse;
 		pub->whole = pub->exact = is_whole(ks, &ks->comp[0]);
 	}
-	sp__encode_choose(ks);
 }
 
 static void salt(struct sp_keyset *ks, const unsigned char *random_salt)
@@ -171,6 +170,16 @@ static void salt(struct sp_keyset *ks, const unsigned char *random_salt)
 
 	MD5Init(&ks->salted);
 	MD5Update(&ks->salted, random_salt ? random_salt : none, 16);
+}
+
+/* Can the key be all of the record, in the order of the key and then of the last resort? */
+static bool is_cased(const struct sp_keyset *ks)
+{
+	const struct sp__comp *c = &ks->comp[0];
+
+	return ks->nkeys == 1 && c->line && c->key.type == SP_KEY_TEXT && c->fold && !c->drop &&
+	       ks->pub.last_resort && !ks->pub.last_reverse && !ks->pub.last_collated &&
+	       sp__fold_reversible(c->fold);
 }
 
 static void set_up(struct sp_keyset *ks, const struct sp_keyset_opts *o)
@@ -195,6 +204,10 @@ static void set_up(struct sp_keyset *ks, const struct sp_keyset_opts *o)
 	ks->pub.last_resort = o->nkeys && !o->stable && !o->unique && !ks->pub.exact;
 	ks->pub.last_reverse = o->reverse;
 	ks->pub.last_collated = ks->strcoll;
+	ks->comp[0].cased = is_cased(ks);
+	ks->comp[0].ascii = sp__fold_ascii(ks->ctab.fold);
+	ks->pub.exact |= ks->comp[0].cased;
+	sp__encode_choose(ks);
 }
 
 int sp_keyset_new(struct sp_keyset **keyset, const struct sp_keyset_opts *opts,

@@ -42,6 +42,8 @@ struct sp__comp {
 	bool last;		   /* nothing follows, so it need not be self-delimiting */
 	bool self_ending;	   /* a number that the field separator ends */
 	bool line;		   /* a whole line as its type takes it, in its order */
+	bool cased;		   /* a line that is folded; its key says all that it has */
+	bool ascii;		   /* ... sp__fold_ascii() */
 };
 
 struct sp_keyset {
@@ -109,6 +111,7 @@ static inline bool sp__digit(int c)
 /* text.c */
 
 #define SP__TEXT_MAX(n) (2 * (n) + 1)
+#define SP__CASED_MAX(n) (SP__TEXT_MAX(n) + (n) / 8 + 8)
 
 /* The text that is compared: without the dropped bytes, folded. */
 unsigned char *sp__text_filter(const struct sp__comp *c, const char *s, size_t n,
@@ -116,6 +119,15 @@ unsigned char *sp__text_filter(const struct sp__comp *c, const char *s, size_t n
 /* The same, self-delimiting. */
 unsigned char *sp__text_delimit(const struct sp__comp *c, const char *s, size_t n,
 				unsigned char *out);
+/*
+ * Delimited, and then which bytes were folded; not if a byte is dropped, or folding not reversible.
+ * ascii: sp__fold_ascii(); reach: bytes that may be read from s on, at least n.
+ */
+unsigned char *sp__text_cased(const struct sp__comp *c, bool ascii, const char *s, size_t n,
+			      size_t reach, unsigned char *out);
+/* Is a byte known from the folded one and whether it is another, which is then before it? */
+bool sp__fold_reversible(const unsigned char fold[256]);
+bool sp__fold_ascii(const unsigned char fold[256]);
 int sp__text_compare(const struct sp__comp *c, const char *a, size_t an, const char *b, size_t bn);
 
 /* number.c */

@@ -5,8 +5,13 @@
  * Self-delimiting text ends with a zero byte.  The bytes 0 and 1 are written
  * as 1 followed by themselves plus one; all others stand for themselves, so
  * ordinary text grows by the terminator alone.
+ *
+ * Where -f alone is followed by the last resort, a bit for each byte says
+ * whether it was folded, after the terminator: records with equal keys are
+ * identical then, and short ones need not be looked at again.
  */
 #include <string.h>
+#include "base/few.h"
 #include "rec/keyset.h"
 
 unsigned char *sp__text_filter(const struct sp__comp *c, const char *s, size_t n,
@@ -84,6 +89,79 @@ unsigned char *sp__text_delimit(const struct sp__comp *c, const char *s, size_t 
 		}
 	}
 	*out++ = 0;
+	return out;
+}
+
+bool sp__fold_reversible(const unsigned char fold[256])
+{
+	bool taken[256] = { false };
+
+	for (int b = 0; b < 256; b++) {
+		unsigned char upper = fold[b];
+
+		if (upper == b)
+			continue;
+		if (upper > b || fold[upper] != upper || taken[upper])
+			return false;
+		taken[upper] = true;
+	}
+	return true;
+}
+
+bool sp__fold_ascii(const unsigned char fold[256])
+{
+	for (int b = 0; b < 256; b++)
+		if (fold[b] != (b >= 'a' && b <= 'z' ? b - 0x20 : b))
+			return false;
+	return true;
+}
+
+#define BYTES(b) ((b)*UINT64_C(0x0101010101010101))
+
+/* The high bits of those of eight bytes that are ASCII letters in lower case. */
+static inline uint64_t lower_of(uint64_t v)
+{
+	uint64_t low = v & BYTES(0x7F);
+
+	return (low + BYTES(0x80 - 'a')) & ~(low + BYTES(0x7F - 'z')) & ~v & BYTES(0x80);
+}
+
+/* The last eight bytes first, so that what is written beyond the n is written over. */
+static bool case_words(const char *s, size_t n, size_t reach, unsigned char *out)
+{
+	unsigned char *bits = out + n + 1;
+
+	out[n] = 0;
+	for (size_t i = n ? (n - 1) / 8 + 1 : 0; i-- > 0;) {
+		uint64_t v = sp__load_near(s + 8 * i, n - 8 * i, reach - 8 * i), lower;
+		uint64_t none = n - 8 * i < 8 ? ~UINT64_C(0) << 8 * (n - 8 * i) : 0;
+
+		if (any_low(v | none))
+			return false;
+		lower = lower_of(v);
+		v = htole64(v - (lower >> 2));
+		memcpy(out + 8 * i, &v, 8);
+		/* The first byte's bit is the highest. */
+		bits[i] = (unsigned char)((lower >> 7) * UINT64_C(0x8040201008040201) >> 56);
+	}
+	return true;
+}
+
+unsigned char *sp__text_cased(const struct sp__comp *c, bool ascii, const char *s, size_t n,
+			      size_t reach, unsigned char *out)
+{
+	const unsigned char *p = (const unsigned char *)s;
+
+	if (ascii && case_words(s, n, reach, out))
+		return out + n + 1 + (n + 7) / 8;
+	out = sp__text_delimit(c, s, n, out);
+	for (size_t i = 0; i < n; i += 8) {
+		unsigned bits = 0;
+
+		for (size_t j = i; j < i + 8; j++)
+			bits = bits << 1 | (j < n && c->fold[p[j]] != p[j]);
+		*out++ = (unsigned char)bits;
+	}
 	return out;
 }
 

@@ -228,7 +228,7 @@ static bool skip_common(const struct sp__runbuf *rb, struct sp__entry *a, struct
 		merge_sort(rb, a, tmp, n);
 		return false;
 	}
-	if (same && !d->in_record && ks->last_resort) {
+	if (same && !d->in_record && ks->last_resort && !ks->exact) {
 		d->in_record = true;
 		shared = common(rb, a, n, true, 0, &same);
 	}

@@ -96,8 +96,8 @@ static bool take(struct check *c, const struct sp__merge *m, bool first)
 	const struct sp_keyset *ks = c->sort->opts.keys;
 	bool same = !memcmp(c->want + c->at, m->rec, m->bytes), equal;
 
-	equal = c->at &&
-		!sp__key_compare(ks, c->want + c->last, c->last_bytes - 1, m->rec, m->bytes - 1);
+	equal = c->at && !(sp__ks(ks)->exact ? sp_keyset_compare : sp__key_compare)(
+				 ks, c->want + c->last, c->last_bytes - 1, m->rec, m->bytes - 1);
 	c->parted |= first && equal;
 	c->group = equal ? c->group + m->bytes : m->bytes;
 	if (c->group > c->most_group)

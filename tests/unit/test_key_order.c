@@ -24,7 +24,8 @@ static struct sp_keyset *keyset_of(const char *letters)
 {
 	struct sp_keyset_opts o = { .format = { .kind = SP_REC_LINE, .eol = '\n' },
 				    .nkeys = 1,
-				    .separator = -1 };
+				    .separator = -1,
+				    .stable = true };
 	struct sp_key k = SP_KEY_INIT;
 	struct sp_keyset *ks;
 

@@ -105,6 +105,15 @@ static bool encode(const struct sp_keyset *ks, struct record *r)
 	return true;
 }
 
+typedef int compare_fn(const struct sp_keyset *ks, const char *a, size_t an, const char *b,
+		       size_t bn);
+
+/* Exact keys order records as a whole. */
+static compare_fn *direct(const struct sp_keyset *ks)
+{
+	return sp__ks(ks)->exact ? sp_keyset_compare : sp__key_compare;
+}
+
 static bool round_of(struct record *r, const struct sp_keyset_opts *o)
 {
 	struct sp_keyset *ks;
@@ -116,31 +125,30 @@ static bool round_of(struct record *r, const struct sp_keyset_opts *o)
 		good &= encode(ks, &r[i]);
 	for (size_t i = 0; i < RECORDS && good; i++)
 		for (size_t j = 0; j < RECORDS && good; j++)
-			good = sign(sp__key_compare(ks, r[i].text, r[i].bytes, r[j].text,
-						    r[j].bytes)) ==
+			good = sign(direct(ks)(ks, r[i].text, r[i].bytes, r[j].text, r[j].bytes)) ==
 			       by_bytes(ks, &r[i].key, &r[j].key);
 	sp_keyset_free(ks);
 	return good;
 }
 
-/* The lines of up to four of these letters. */
-#define SOME "017.K-"
+/* The lines of up to four of six letters. */
 #define SOMES (1 + 6 + 6 * 6 + 6 * 6 * 6 + 6 * 6 * 6 * 6)
 
-static void make_some(struct record *r)
+static void make_some(struct record *r, const char *letters)
 {
 	size_t n = 1, from = 0;
 
 	for (size_t at = 0; n < SOMES; from = at)
 		for (at = n; from < at; from++)
-			for (const char *l = SOME; *l; l++, n++) {
+			for (size_t l = 0; l < 6; l++, n++) {
 				r[n].bytes = r[from].bytes + 1;
 				memcpy(r[n].text, r[from].text, r[from].bytes);
-				r[n].text[r[from].bytes] = *l;
+				r[n].text[r[from].bytes] = letters[l];
 			}
 }
 
-static void short_lines(char type, bool reverse)
+/* Of which `want` are told by their key's first eight bytes. */
+static void telling(char letter, bool reverse, const char *letters, unsigned want)
 {
 	struct record *r = calloc(SOMES, sizeof(*r));
 	struct sp_key k = SP_KEY_INIT;
@@ -152,10 +160,10 @@ static void short_lines(char type, bool reverse)
 	unsigned told = 0, wrong = 0;
 
 	k.reverse = reverse;
-	sp_key_letter(&k, type, SP_KEY_BOTH);
+	sp_key_letter(&k, letter, SP_KEY_BOTH);
 	if (!r || sp_keyset_new(&ks, &o, NULL))
 		abort();
-	make_some(r);
+	make_some(r, letters);
 	for (size_t i = 0; i < SOMES; i++) {
 		/* Not into a buffer without any memory. */
 		wrong += !encode(ks, &r[i]) || !encode(ks, &r[i]);
@@ -163,15 +171,15 @@ static void short_lines(char type, bool reverse)
 	}
 	for (size_t i = 0; i < SOMES; i++)
 		for (size_t j = 0; j < i; j++) {
-			int order = by_bytes(ks, &r[i].key, &r[j].key);
-
-			wrong += order != sign(sp__key_compare(ks, r[i].text, r[i].bytes, r[j].text,
-							       r[j].bytes));
-			wrong += !order && r[i].key.tells && r[j].key.tells;
+			wrong += by_bytes(ks, &r[i].key, &r[j].key) !=
+				 sign(direct(ks)(ks, r[i].text, r[i].bytes, r[j].text, r[j].bytes));
+			wrong += r[i].key.tells && r[j].key.tells &&
+				 sp__key_prefix(r[i].key.data, r[i].key.bytes) ==
+					 sp__key_prefix(r[j].key.data, r[j].key.bytes);
 		}
-	/* 1 or 7, and up to three digits of three. */
-	ok(told == (type == 'n' ? 2 * (1 + 3 + 9 + 27) : 0) && !wrong,
-	   "all short lines by -%c%s; keys of integers tell their lines", type, reverse ? "r" : "");
+	ok(told == want && !wrong,
+	   "-%c%s: the order of all short lines; keys of %u tell them (%u, %u wrong)", letter,
+	   reverse ? "r" : "", want, told, wrong);
 	for (size_t i = 0; i < SOMES; i++)
 		sp__keybuf_release(&r[i].key);
 	free(r);
@@ -191,6 +199,12 @@ static void lines(void)
 		o.nkeys = below(4);
 		for (size_t i = 0; i < o.nkeys; i++)
 			random_key(&keys[i]);
+		if (!below(4)) {
+			o.nkeys = 1;
+			keys[0] = (struct sp_key)SP_KEY_INIT;
+			sp_key_letter(&keys[0], 'f', SP_KEY_BOTH);
+		}
+		o.stable = below(2);
 		o.separator = below(3) ? '|' : -1;
 		o.reverse = below(2);
 		wrong += !round_of(r, &o);
@@ -243,10 +257,15 @@ static void binary(void)
 
 int main(void)
 {
-	short_lines('n', false);
-	short_lines('n', true);
-	short_lines('h', false);
-	short_lines('h', true);
+	/* 1 or 7, and up to three digits of three. */
+	telling('n', false, "017. -", 2 * (1 + 3 + 9 + 27));
+	telling('n', true, "017. -", 2 * (1 + 3 + 9 + 27));
+	telling('h', false, "017.K-", 0);
+	telling('h', true, "017.K-", 0);
+	/* All but four letters of which three or four are NULs, which take two bytes each. */
+	telling('f', false, "aAbB-\0", SOMES - (4 * 5 + 1));
+	/* What is dropped is not told. */
+	telling('d', false, "aAb -\0", 1 + 4 + 16 + 64 + 256);
 	lines();
 	binary();
 	return done();

@@ -135,7 +135,7 @@ static bool check(struct checker *c, const struct sp__merge *m)
 		if (c->sorted)
 			good &= order < 0 || (order == 0 && c->prev_input <= i);
 		if (c->sorted)
-			good &= m->equal == (keys == 0);
+			good &= m->equal == ((sp__ks(c->ks)->exact ? order : keys) == 0);
 	}
 	memcpy(c->prev, m->rec, m->bytes);
 	c->prev_bytes = m->bytes;
