@@ -282,8 +282,8 @@ def run(command: Command) -> None:
     if own.get("--stats") == "-":
         sys.stderr.write(report)
     elif "--stats" in own:
-        with files.create(own["--stats"]) as f:
-            f.write(report.encode())
+        with open(own["--stats"], "w", encoding="utf-8") as f:
+            f.write(report)
 
 
 def execute(argv: Sequence[str]) -> None:

@@ -11,14 +11,13 @@ import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, BinaryIO
+from typing import Any
 
 from spindle_io import SpindleError, room
 from spindle_io._lib import EBALANCE
 
 BLOCK = 4096  #: what offsets, lengths and addresses are multiples of
 CHUNK = 4 << 20
-
 
 _kept: dict[str, Any] = {}
 
@@ -65,27 +64,6 @@ def mapped(path: str) -> Iterator[memoryview]:
         memoryview(m) as view,
     ):
         yield view
-
-
-def aside(path: str) -> str:
-    """A name of its own for what shall be path."""
-    return f"{path}.{uuid.uuid4().hex}"
-
-
-@contextlib.contextmanager
-def create(path: str) -> Iterator[BinaryIO]:
-    """A file that gets its name at the end of the block, complete."""
-    name = aside(path)
-    try:
-        with open(name, "xb") as f:
-            yield f
-        os.replace(name, path)
-    except OSError as e:
-        e.filename = e.filename or path
-        raise
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)
 
 
 def check(name: str, overwrite: bool) -> None:

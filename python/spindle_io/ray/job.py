@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -21,6 +22,8 @@ from . import files, plan, tasks
 from .plan import Machine, Work
 from .tasks import Done
 
+#: Functions are sent once, not with each task.
+remote = functools.lru_cache(None)(ray.remote)
 #: What a machine may have failed at; what the data or the options are to blame for, it did not.
 TRANSIENT = [RuntimeError, MemoryError, ConnectionError]
 ATTEMPTS = 3
@@ -64,11 +67,12 @@ def look_at_nodes(nodes: Iterable[str], inputs: Sequence[str], folders: dict[str
             return f"{name}: {e.strerror} there"
         return None
 
-    task, refs = ray.remote(num_cpus=0)(look), {}
-    for node in nodes:
-        there = task.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False))
-        refs[node] = there.remote(spindle_io.__version__, inputs, folders)
-    for node, ref in refs.items():
+    def begin(node: str) -> Any:
+        there = NodeAffinitySchedulingStrategy(node, soft=False)
+        task = ray.remote(look).options(num_cpus=0, scheduling_strategy=there)
+        return task.remote(spindle_io.__version__, inputs, folders)
+
+    for node, ref in [(node, begin(node)) for node in nodes]:
         try:
             reason = ray.get(ref)
         except ray.exceptions.TaskUnschedulableError:
@@ -106,7 +110,7 @@ class Job:
         """What belongs to a group runs on its node, while that is there."""
         nodes = self.plan.machine.nodes
         near = NodeAffinitySchedulingStrategy(nodes[group % len(nodes)], soft=True)
-        return ray.remote(function).options(
+        return remote(function).options(
             num_cpus=1,
             num_returns=returns,
             max_retries=ATTEMPTS,

@@ -153,16 +153,15 @@ class Plan:
             f"input {size(sum(self.bytes))} in {pieces} pieces, {ranges} ranges of about "
             f"{size(sum(self.bytes) / ranges)}",
         ]
-        if self.whole is not None:
-            return "\n".join(
-                [*lines, f"each task reads all of side {self.whole + 1}, and a share of the other"]
-            )
         blocks, merged = pieces * ranges, math.ceil(pieces / self.group) * ranges
-        lines += [
-            f"blocks {blocks} of about {size(sum(self.bytes) / max(1, blocks))}"
-            + (f", merged on their nodes into {merged}" if self.group > 1 else ""),
-            f"a range above {size(self.range_bytes)} is merged in files",
-        ]
+        if self.whole is not None:
+            lines.append(f"each task reads all of side {self.whole + 1}, and a share of the other")
+        else:
+            lines += [
+                f"blocks {blocks} of about {size(sum(self.bytes) / max(1, blocks))}"
+                + (f", merged on their nodes into {merged}" if self.group > 1 else ""),
+                f"a range above {size(self.range_bytes)} is merged in files",
+            ]
         return "\n".join(lines)
 
 

@@ -8,7 +8,9 @@ import collections
 import contextlib
 import mmap
 import os
+import resource
 import tempfile
+import uuid
 from collections.abc import Iterator, Sequence
 from pickle import PickleBuffer
 from typing import Any, NamedTuple
@@ -105,17 +107,14 @@ def merge_blocks(work: Work, first: int, last: int, *slices: Any) -> Any:
         return _blocks(data, offsets, *m.tallies())
 
 
-def _path(work: Work, number: int) -> str:
-    return files.part(work.folder, number)
-
-
 def check_borders(work: Work, number: int, options: Options, block: Any) -> None:
     """All records of a block, which are in order, lie between the splitters of its range."""
     cuts = work.splitters[max(number - 1, 0) : number + 1]
     want = [0] * (number > 0) + [len(block)] * (number < len(work.splitters))
     if len(block) and spindle_io.split(block, options, cuts) != want:
-        path = _path(work, number)
-        raise SpindleError(EBALANCE, "records lie beyond the borders of the range", path)
+        raise SpindleError(
+            EBALANCE, "records lie beyond its borders", files.part(work.folder, number)
+        )
 
 
 def reduce_range(number: int, work: Work, sizes: Sequence[int], lefts: int, *blocks: Any) -> Done:
@@ -127,7 +126,7 @@ def reduce_range(number: int, work: Work, sizes: Sequence[int], lefts: int, *blo
         return _joined(number, work, sizes, blocks[:lefts], blocks[lefts:])
     if blocks and isinstance(blocks[0], list):
         return _in_files(number, work, blocks[0])
-    path, options = _path(work, number), work.options(work.result_words)
+    path, options = files.part(work.folder, number), work.options(work.result_words)
     for block in blocks:
         check_borders(work, number, options, block)
     with Merge(blocks, options) as m:
@@ -138,8 +137,10 @@ def reduce_range(number: int, work: Work, sizes: Sequence[int], lefts: int, *blo
 
 def _in_files(number: int, work: Work, refs: Sequence[Any]) -> Done:
     """A range that is too large for the object store, or whose groups are counted: each block
-    becomes a file, and these are merged.  Without names, they go with the process."""
-    path, read = _path(work, number), Tally()
+    becomes a file, and these are merged.  Without names, but open, they go with the process."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    path, read = files.part(work.folder, number), Tally()
     header = b"" if number else work.headers[0]
     headed = [f"--header={work.files().info.header_records},first"] if header else []
     options = work.options([*work.result_words, *headed])
@@ -166,7 +167,7 @@ def _in_files(number: int, work: Work, refs: Sequence[Any]) -> Done:
 
 
 def _joined(number: int, work: Work, sizes: Sequence[int], *sides: Sequence[Any]) -> Done:
-    read, path = [Tally(), Tally()], _path(work, number)
+    read, path = [Tally(), Tally()], files.part(work.folder, number)
 
     def records(side: int) -> Iterator[Any]:
         options = work.pieces(side, 4)
@@ -183,12 +184,13 @@ def _joined(number: int, work: Work, sizes: Sequence[int], *sides: Sequence[Any]
     both = records(0), records(1)
     options = work.options(work.result_words, JoinOptions)
     headed = number and any(work.headers)  # only the first part keeps it
-    result = files.aside(path) if headed else path
+    result = f"{path}.{uuid.uuid4().hex}" if headed else path
     report = spindle_io.join_blocks(*both, result, options, sizes=sizes)["result"]
     for side in both:
         collections.deque(side, maxlen=0)  # what the join had no need of counts too
     if headed:
-        with files.mapped(result) as view, files.create(path) as f:
+        with files.mapped(result) as view, open(f"{result}.rest", "xb") as f:
             f.write(view[work.pieces().head(view, 1) :])
         os.unlink(result)
+        os.rename(f.name, path)
     return Done(tuple(read), Tally(report["output_records"]), (os.path.getsize(path),))
