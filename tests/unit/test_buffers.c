@@ -252,6 +252,8 @@ static void results_are_written(void)
 	rc = sp_merge_open(&m, sp_call_sort_opts(call), in, 2, &err);
 	if (!rc)
 		rc = sp_merge_write(m, path, &head);
+	if (rc)
+		diag("%s: %s: %s", err.op, err.path, err.text);
 	sp_merge_close(m);
 	close(fd);
 	fd = open(path, O_RDONLY);
