@@ -50,6 +50,7 @@ void sp_geometry_free(struct sp_geometry *g)
 	free(g->verdict);
 	free(g->layout);
 	json_decref(g->evidence);
+	sp_geometry_free(g->drive);
 	free(g);
 }
 

@@ -61,10 +61,11 @@ struct sp_geometry {
 	uint32_t block_bytes;
 	/* Of one revolution: exact where period_den is not 0; period_ns is then filled in. */
 	uint64_t period_num, period_den;
-	double period_ns;      /* 0: none */
-	unsigned surfaces;     /* 0: unknown */
-	unsigned abreast;      /* track i is on drive i % abreast of an array; 1: there is one */
-	double overhead_ns[2]; /* by enum sp_geometry_op */
+	double period_ns;  /* 0: none */
+	unsigned surfaces; /* 0: unknown */
+	unsigned abreast;  /* track i is on drive i % abreast of an array; 1: there is one */
+	struct sp_geometry *drive; /* of an array, of which abreast hold stripes side by side */
+	double overhead_ns[2];	   /* by enum sp_geometry_op */
 	struct sp__hops hops[2];
 	struct sp__hops within[2];	  /* of hops inside a round */
 	double transfer_s_per_mb, seek_s; /* 0: sealing derives them if it can */

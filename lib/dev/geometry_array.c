@@ -84,7 +84,6 @@ static int put_tracks(struct sp_geometry *g, const struct sp_geometry *one, unsi
 	int rc = sp__geometry_text(&g->layout, one->layout);
 
 	g->surfaces = one->surfaces * n;
-	g->abreast = n;
 	g->period_num = one->period_num;
 	g->period_den = one->period_den;
 	for (int op = 0; !rc && op < 2; op++) {
@@ -110,8 +109,7 @@ int sp__geometry_array(struct sp_geometry *g, const struct sp__model *drive, uns
 		return rc;
 	g->transfer_s_per_mb = one->transfer_s_per_mb / abreast;
 	g->seek_s = one->seek_s;
-	if (tracks)
-		rc = put_tracks(g, one, abreast, err);
-	sp_geometry_free(one);
-	return rc;
+	g->abreast = abreast;
+	g->drive = one;
+	return tracks ? put_tracks(g, one, abreast, err) : 0;
 }

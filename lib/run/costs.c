@@ -4,6 +4,7 @@
 #include <string.h>
 #include "dev/drive.h"
 #include "dev/geometry.h"
+#include "dev/raid.h"
 #include "run/costs.h"
 #include "run/where.h"
 #include "sim/machine.h"
@@ -99,6 +100,7 @@ void sp__costs_place(struct sp__costs *c, uint32_t page_bytes, unsigned step)
 	sp_geometry_info(c->geometry, &info);
 	if (!c->tracks || sp_geometry_track(c->geometry, (uint64_t)c->begin / info.block_bytes, &t))
 		return;
+	step = (step + c->drives - 1) / c->drives;
 	for (unsigned n = 0; n < LOOKED_AT; n++) {
 		double all = (double)t.blocks * info.block_bytes;
 		double used = floor(all / page_bytes) * page_bytes, on_s = used / all * c->turn_s;
@@ -151,9 +153,13 @@ static void from_geometry(struct sp__costs *c, uint64_t at)
 static void from_machine(struct sp__costs *c, const struct sp__machine_spec *spec,
 			 const struct sp__model *m)
 {
-	const struct sp__drive *d = sp__model_drive(m);
+	unsigned abreast;
+	bool tracks;
+	const struct sp__model *one = sp__raid_drive(m, &abreast, &tracks);
+	const struct sp__drive *d = sp__model_drive(one ? one : m);
 
 	c->simulated = true;
+	c->stripe_bytes = (double)spec->array.stripe_bytes;
 	c->in = spec->files == SP__SIM_FILES_IN || spec->files == SP__SIM_FILES_BOTH;
 	c->out = spec->files == SP__SIM_FILES_OUT || spec->files == SP__SIM_FILES_BOTH;
 	c->compare_s = m->cpu_compare_ns * 1e-9;
@@ -179,7 +185,7 @@ int sp__costs(struct sp__costs *c, const struct sp_run_opts *o, uint64_t at, str
 	struct sp__model *m;
 	int rc;
 
-	*c = (struct sp__costs){ .geometry = o->geometry };
+	*c = (struct sp__costs){ .geometry = o->geometry, .drives = 1 };
 	if (text) {
 		rc = sp__machine_spec_parse(&spec, text, err);
 		if (!rc)
@@ -189,14 +195,58 @@ int sp__costs(struct sp__costs *c, const struct sp_run_opts *o, uint64_t at, str
 		from_machine(c, &spec, m);
 		sp__model_free(m);
 	}
-	c->begin = c->in ? (double)at : 0;
+	if (c->geometry && c->geometry->drive) {
+		c->drives = c->geometry->abreast;
+		c->geometry = c->geometry->drive;
+	}
+	c->begin = c->in ? (double)at / c->drives : 0;
 	if (c->geometry)
 		from_geometry(c, (uint64_t)c->begin);
+	if (!(c->stripe_bytes > 0))
+		c->stripe_bytes = c->bytes_on_track;
+	if (!(c->stripe_bytes > 0))
+		c->drives = 1;
 	c->byte_s = through(c, false, c->byte_s);
 	c->write_byte_s = through(c, true, c->write_byte_s);
 	c->run_byte_s = c->byte_s;
 	c->run_write_byte_s = c->write_byte_s;
 	return 0;
+}
+
+double sp__costs_arms(const struct sp__costs *c, double bytes, double request_bytes, double pieces)
+{
+	double n = c->drives;
+
+	if (c->drives <= 1)
+		return 1;
+	return n * (1 - pow(1 - sp__costs_spread(c, bytes, request_bytes) / n, pieces));
+}
+
+double sp__costs_spread(const struct sp__costs *c, double bytes, double request_bytes)
+{
+	double more = fmax(bytes - request_bytes, 0);
+
+	return c->drives > 1 ? fmin(c->drives, 1 + more / c->stripe_bytes) : 1;
+}
+
+bool sp__costs_parted(const struct sp__costs *c, double outstanding_bytes, double request_bytes)
+{
+	return c->drives > 1 && outstanding_bytes - request_bytes < c->drives * c->stripe_bytes;
+}
+
+double sp__costs_stream_s(const struct sp__costs *c, bool write, double byte_s,
+			  double outstanding_bytes, double request_bytes)
+{
+	double stripe_s = c->stripe_bytes * byte_s, n = c->drives, round_s;
+	bool kept = write ? c->behind_bytes > 0 : c->segments > 0;
+
+	if (c->drives <= 1)
+		return byte_s;
+	round_s = n * stripe_s / sp__costs_spread(c, outstanding_bytes, request_bytes);
+	if (c->tracks && !kept && sp__costs_parted(c, outstanding_bytes, request_bytes))
+		round_s = stripe_s +
+			  c->turn_s * fmax(n / fmax(outstanding_bytes / c->stripe_bytes, 1) - 1, 1);
+	return round_s / (n * c->stripe_bytes);
 }
 
 double sp__costs_hop(const struct sp__costs *c, double bytes, bool write)
@@ -206,7 +256,7 @@ double sp__costs_hop(const struct sp__costs *c, double bytes, bool write)
 
 	if (!c->tracks)
 		return c->seek_s;
-	tracks = bytes / c->bytes_on_track;
+	tracks = bytes / c->drives / c->bytes_on_track;
 	distance = g->seek_in_tracks || !g->surfaces ? tracks : tracks / g->surfaces;
 	return sp__geometry_seek_ns(g, distance) * 1e-9 + (write ? c->settle_s : 0) + c->turn_s / 2;
 }
@@ -219,7 +269,7 @@ struct place {
 static bool place_of(const struct sp__costs *c, double byte, struct place *p)
 {
 	struct sp_track t;
-	uint64_t block = (uint64_t)((c->begin + byte) / c->geometry->block_bytes);
+	uint64_t block = (uint64_t)((c->begin + byte / c->drives) / c->geometry->block_bytes);
 
 	if (sp_geometry_track(c->geometry, block, &t) < 0)
 		return false;

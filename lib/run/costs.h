@@ -12,11 +12,13 @@
 #include <spindle/run.h>
 
 struct sp__costs {
-	const struct sp_geometry *geometry;  /* NULL: unknown */
-	bool tracks;			     /* it has some: positioning depends on the places */
-	double begin;			     /* first byte of the data */
-	double byte_s;			     /* transfer in sequence, with changes of tracks */
-	double write_byte_s;		     /* the same of a write */
+	const struct sp_geometry *geometry; /* NULL: unknown */
+	unsigned drives;		    /* of an array, side by side; all else is one drive's */
+	double stripe_bytes;		    /* on each of them */
+	bool tracks;			    /* it has some: positioning depends on the places */
+	double begin;			    /* first byte of the data */
+	double byte_s;			    /* transfer in sequence, with changes of tracks */
+	double write_byte_s;		    /* the same of a write */
 	double run_byte_s, run_write_byte_s; /* the same of runs, which may be placed */
 	double seek_s;			     /* without tracks: of each request not in sequence */
 	double turn_s;			     /* a revolution; 0 without tracks */
@@ -46,6 +48,23 @@ void sp__costs_place(struct sp__costs *c, uint32_t page_bytes, unsigned step);
 
 /* Of going this far, if nothing is known of the angles: half a turn to wait. */
 double sp__costs_hop(const struct sp__costs *c, double bytes, bool write);
+
+/*
+ * How many arms are at work while so many pieces are outstanding, each of so many bytes in requests
+ * of so many.
+ */
+double sp__costs_arms(const struct sp__costs *c, double bytes, double request_bytes, double pieces);
+/* On how many drives each piece lies. */
+double sp__costs_spread(const struct sp__costs *c, double bytes, double request_bytes);
+/* Does a drive have no other stripe of a stream to go on to, as too little is outstanding? */
+bool sp__costs_parted(const struct sp__costs *c, double outstanding_bytes, double request_bytes);
+
+/*
+ * Of a byte in sequence, of which one takes a drive byte_s, if so many are outstanding.  A drive
+ * that gets its next stripe when the one before has passed loses turns.
+ */
+double sp__costs_stream_s(const struct sp__costs *c, bool write, double byte_s,
+			  double outstanding_bytes, double request_bytes);
 
 /* Places between which the arm goes: about as far from the begin of any two of some runs. */
 struct sp__sites {

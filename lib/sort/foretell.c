@@ -16,10 +16,16 @@
  * Computation passes beside reading, except while the first pages come and after the last have.
  * Without read-ahead the two add up.
  *
- * Not looked at: page cache, file system, requests that are not merged, arrays beyond their t and
- * s, skewed input.  No constant was fitted to measurements, but which effects are here was found by
- * comparing on six drives: atlas10k3-like, barracuda4-like and cheetah36es-like; for writes that a
- * drive keeps, ide300-like and ultrastar36lzx-like; for lost turns, nearline6t-like.
+ * Of an array each drive does what one does, with fewer bytes, and as many arms are at work as
+ * requests that are outstanding reach drives: those of clusters anywhere, those of a stream in a
+ * row (run/costs.h).  Where less of a stream is outstanding than a stripe of each drive, and the
+ * platters turn in step, stripes have passed when they are asked for.
+ *
+ * Not looked at: page cache, file system, requests that are not merged, mirrored drives that read
+ * apart, skewed input.  No constant was fitted to measurements, but which effects are here was
+ * found by comparing on six drives: atlas10k3-like, barracuda4-like and cheetah36es-like; for
+ * writes that a drive keeps, ide300-like and ultrastar36lzx-like; for lost turns, nearline6t-like;
+ * of arrays on the first two and linear.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -113,6 +119,7 @@ static double pieces_of(double k, double n)
 struct reading {
 	double bytes, pages;
 	double clusters, waits; /* waits: requests that the drive can choose from */
+	double spread, arms;	/* of an array: drives of a cluster, and of all that wait */
 	double jumps, nearest;	/* the same of pieces within clusters */
 	unsigned runs;
 	enum sp_readahead strategy;
@@ -139,6 +146,9 @@ static void plan_reading(struct sp__told_sort *t, const struct run *in, unsigned
 		r->strategy = t->o->readahead;
 	r->clusters = table[r->strategy].cluster_reads;
 	r->waits = waiting(r->strategy, n, (double)p->merge_pages / n);
+	r->spread = sp__costs_spread(&t->at, r->bytes / r->clusters, p->page_bytes);
+	r->arms = sp__costs_arms(&t->at, r->bytes / r->clusters, p->page_bytes, r->waits);
+	r->waits = fmax(r->waits * r->spread / t->at.drives, 1);
 	left = fmax(1 - (double)t->at.segments / (n + 1), 0);
 	r->jumps = pieces * fmax(1 - r->clusters / r->pages, 0) * left;
 	r->nearest = fmax(r->waits, pieces / r->clusters / 2);
@@ -163,16 +173,22 @@ static double reading_s(const struct sp__told_sort *t, const struct reading *r, 
 	if (r->waits <= 1)
 		hop += c->overhead_s[0];
 	at.piece_bytes = t->plan->page_bytes;
-	return r->bytes * c->run_byte_s + r->clusters * hop +
+	return r->bytes * c->run_byte_s + r->clusters * r->spread * hop +
 	       (r->jumps > 0 ? r->jumps * sp__costs_jump(c, &at, false, r->nearest) : 0);
 }
 
-/* How often the arm leaves reading to write some of n chunks that lie in sequence. */
-static double changes(double n, const struct reading *r)
+/*
+ * How often an arm leaves reading to write some of n chunks that lie in sequence; of an array it
+ * comes back for each stripe.
+ */
+static double changes(const struct sp__told_sort *t, double n, const struct reading *r,
+		      double outstanding_bytes)
 {
-	double places = r->clusters + r->jumps;
+	double places = r->clusters + r->jumps, times = n * places / (n + places);
 
-	return n * places / (n + places);
+	return sp__costs_parted(&t->at, outstanding_bytes, t->chunk_bytes)
+		       ? fmax(times, r->bytes / t->at.stripe_bytes)
+		       : times;
 }
 
 /* An intermediate run. */
@@ -181,7 +197,8 @@ static double writing_s(const struct sp__told_sort *t, const struct reading *r, 
 {
 	double k = sp__told_chunk_pages(t);
 	double kept = fmax(floor(t->at.behind_bytes / t->plan->page_bytes), k);
-	double chunks = r->pages / k, hops = changes(chunks, r);
+	double chunks = r->pages / k;
+	double hops = changes(t, chunks, r, SP__WRITER_CHUNKS * t->chunk_bytes);
 	struct sp__sites at = { t->run_bytes, n, t->plan->page_bytes };
 	double waits = SP__WRITER_CHUNKS - 1, share;
 
@@ -208,6 +225,12 @@ static bool late(const struct sp__told_sort *t, unsigned n)
 				    c->overhead_s[1] + sp__told_merging_s(t, t->chunk_bytes, n);
 }
 
+/* Of the result that are outstanding. */
+static double result_bytes(const struct sp__told_sort *t)
+{
+	return sp__buffers(t->plan->memory_bytes).writes * t->chunk_bytes;
+}
+
 /*
  * The result, if it lies on the device.  Late chunks go out two at a time, and nothing is read
  * meanwhile; else the drive reads before it turns to them.
@@ -216,7 +239,7 @@ static double result_s(const struct sp__told_sort *t, struct reading *r)
 {
 	const struct sp__costs *c = &t->at;
 	double chunks = r->bytes / t->chunk_bytes, hop = sp__costs_hop(c, t->bytes, true);
-	double hops = changes(chunks, r);
+	double hops = changes(t, chunks, r, result_bytes(t));
 
 	if (late(t, r->runs)) {
 		hops = fmax(hops, chunks / 2);
@@ -227,10 +250,32 @@ static double result_s(const struct sp__told_sort *t, struct reading *r)
 	return r->bytes * c->write_byte_s + hops * hop;
 }
 
+/*
+ * The device's time for a merge.  Of an array some arms read while others write; none of the two
+ * has more than its own.
+ */
+static double device_s(const struct sp__told_sort *t, struct reading *r, unsigned n,
+		       struct run *out)
+{
+	double writing = 0, drives = t->at.drives, arms[2], reading;
+	double outstanding = out ? SP__WRITER_CHUNKS * t->chunk_bytes : result_bytes(t);
+
+	if (out)
+		writing = writing_s(t, r, n, out);
+	else if (t->at.out)
+		writing = result_s(t, r);
+	reading = reading_s(t, r, !out);
+	arms[0] = r->arms;
+	arms[1] = sp__costs_spread(&t->at, outstanding, t->chunk_bytes);
+	return fmax(fmax(reading / arms[0], writing / arms[1]),
+		    (reading + writing) / drives /
+			    (1 - (1 - arms[0] / drives) * (1 - arms[1] / drives)));
+}
+
 /* The time of one merge; out: the run that it makes, or NULL for the result. */
 static double merge_s(struct sp__told_sort *t, const struct run *in, unsigned n, struct run *out)
 {
-	double cpu, device = 0, first;
+	double cpu, device, first;
 	struct reading r;
 
 	plan_reading(t, in, n, &r);
@@ -238,11 +283,7 @@ static double merge_s(struct sp__told_sort *t, const struct run *in, unsigned n,
 	      sp__told_requests_s(t, r.bytes, t->plan->page_bytes);
 	if (out || t->at.out)
 		cpu += sp__told_requests_s(t, r.bytes, t->chunk_bytes);
-	if (out)
-		device = writing_s(t, &r, n, out);
-	else if (t->at.out)
-		device = result_s(t, &r);
-	device += reading_s(t, &r, !out);
+	device = device_s(t, &r, n, out);
 	if (r.strategy == SP_READ_NONE)
 		return device + cpu;
 	first = fmin(t->plan->merge_pages / r.pages, 1);

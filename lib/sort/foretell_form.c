@@ -22,7 +22,8 @@ static double input_s(const struct sp__told_sort *t, double bytes)
 	const struct sp__costs *c = &t->at;
 	double each = t->chunk_bytes * sp__buffers(t->plan->memory_bytes).reads;
 
-	return bytes * c->byte_s + (c->misses ? bytes / each * c->turn_s : 0);
+	return bytes * sp__costs_stream_s(c, false, c->byte_s, each, t->chunk_bytes) +
+	       (c->misses ? bytes / each * c->turn_s : 0);
 }
 
 /* Is a chunk that comes over the bus too late for the place behind the one before? */
@@ -37,8 +38,10 @@ static double storing_s(const struct sp__told_sort *t, double bytes)
 {
 	const struct sp__costs *c = &t->at;
 	double turns = bytes / t->chunk_bytes / (SP__WRITER_CHUNKS - 1);
+	double byte_s = sp__costs_stream_s(c, true, c->run_write_byte_s,
+					   SP__WRITER_CHUNKS * t->chunk_bytes, t->chunk_bytes);
 
-	return fmax(bytes * c->run_write_byte_s, bus_is_slow(c) ? turns * c->turn_s : 0);
+	return fmax(bytes * byte_s, bus_is_slow(c) ? turns * c->turn_s : 0);
 }
 
 static double formation_s(const struct sp__told_sort *t)
@@ -129,11 +132,13 @@ double sp__told_in_memory_s(const struct sp__told_sort *t)
 	double records = t->bytes / t->record_bytes;
 	double fill = records * c->record_s + t->bytes * c->copy_s;
 	double out = sp__told_merging_s(t, t->bytes, 1);
+	double outstanding = sp__buffers(t->plan->memory_bytes).writes * t->chunk_bytes;
 
 	if (c->in)
 		fill = fmax(fill, input_s(t, t->bytes)) + sp__costs_hop(c, 0, false);
 	if (c->out)
-		out = fmax(out, t->bytes * c->write_byte_s);
+		out = fmax(out, t->bytes * sp__costs_stream_s(c, true, c->write_byte_s, outstanding,
+							      t->chunk_bytes));
 	return fill + records * log2(fmax(records, 2)) * c->compare_s + out;
 }
 

@@ -87,6 +87,7 @@ static double rest_s(struct sp_sort *s, size_t n, uint64_t bytes, double packed)
 					   .run_byte_s = read_s,
 					   .run_write_byte_s = write_s,
 					   .seek_s = f->seek_s,
+					   .drives = 1,
 					   .copy_s = 2 * pace },
 				   .o = &s->opts,
 				   .plan = &s->plan,
