@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "dev/geometry.h"
 #include "dev/model_json.h"
+#include "dev/raid.h"
 
 #define COUNT_MAX ((int64_t)1 << 52)
 #define PERIOD_MAX ((int64_t)1 << 62) /* whatever a model's rpm gives is a double exactly */
@@ -263,6 +264,7 @@ static int read_scalars(struct sp_geometry *g, struct sp__jobj *top)
 	g->blocks = (uint64_t)sp__jint(top, "blocks", 1, COUNT_MAX, SP__JREQUIRED);
 	g->block_bytes = (uint32_t)sp__jint(top, "block_bytes", 1, 1 << 20, SP__JREQUIRED);
 	g->surfaces = (unsigned)sp__jint(top, "surfaces", 0, 1000, 0);
+	g->abreast = (unsigned)sp__jint(top, "abreast", 1, SP__RAID_DRIVES_MAX, 1);
 	g->transfer_s_per_mb = sp__jreal(top, "transfer_s_per_mb", 0, 1e6, 0);
 	g->seek_s = sp__jreal(top, "seek_s", 0, 1e6, 0);
 	if (sp__jhas(top, "miss_rate"))

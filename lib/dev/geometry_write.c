@@ -171,6 +171,8 @@ static void put_scalars(struct doc *top, const struct sp_geometry *g)
 		put_period(top, g);
 	if (g->surfaces)
 		put_count(top, "surfaces", g->surfaces);
+	if (g->abreast > 1 && g->nzones)
+		put_count(top, "abreast", g->abreast);
 	put_text(top, "layout", g->layout);
 	put(top, "overhead_ns",
 	    json_pack("{s:f,s:f}", "read", g->overhead_ns[SP_GEOMETRY_READ], "write",

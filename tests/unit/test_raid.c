@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <jansson.h>
 #include <spindle/run.h>
 #include "base/rng.h"
 #include "dev/device.h"
@@ -483,6 +484,7 @@ static void test_tracks(const char *model)
 	struct sp__model *m = load(model, "raid0:3/track");
 	struct sp_geometry *array, *one;
 	struct sp__rng rng = { 7 };
+	json_t *doc;
 	uint64_t d[2] = { 0 };
 	double aim[2];
 	unsigned differ = 0;
@@ -498,6 +500,12 @@ static void test_tracks(const char *model)
 		differ += !same_place(array, one, 3, &rng);
 	if (!ok(!differ, "and each block has the track and the adjacent blocks of its drive"))
 		diag("%u differ", differ);
+	sp_geometry_free(one);
+	doc = sp__geometry_document(array);
+	if (!doc || sp__geometry_parse(&one, doc, model, NULL))
+		exit(done() | 1);
+	ok(one->abreast == 3, "and written and read, tracks still are on three drives");
+	json_decref(doc);
 	sp_geometry_free(array);
 	sp_geometry_free(one);
 	sp__model_free(m);
