@@ -11,9 +11,11 @@
 #define SLOW_NS 2e6   /* reads elsewhere, of a disk */
 #define LOOKS 8	      /* of each kind */
 #define BUS_BLOCKS 64 /* in a long read */
-#define BUS_READS 24
+#define BUS_READS 128
 #define BUS_WARM 8 /* of these, until the drive has them all */
 #define BUS_ERRORS 10
+#define BUS_EXACT 60	   /* the standard error of what the blocks take is not more than 1/60 */
+#define HALF_NORMAL 0.5742 /* its deviations from the early quantile to the median */
 
 /* How many reads elsewhere make the cache forget a block? */
 static int find_flush(struct sp__probe *p, double hit_ns)
@@ -64,9 +66,10 @@ static int look_again(struct sp__probe *p, double hit_ns)
 	return rc;
 }
 
-/* What reads of n blocks from the cache take. */
-static int hits_of(struct sp__probe *p, uint32_t n, double *ns)
+/* What reads of n blocks from the cache take, with the standard error of that. */
+static int hits_of(struct sp__probe *p, uint32_t n, double *ns, double *error_ns)
 {
+	const unsigned samples = BUS_READS - BUS_WARM;
 	uint64_t lbns[BUS_READS], elapsed;
 	struct sp__shot s[BUS_READS];
 	double took[BUS_READS];
@@ -78,26 +81,32 @@ static int hits_of(struct sp__probe *p, uint32_t n, double *ns)
 	p->r->reads += BUS_READS;
 	for (unsigned i = BUS_WARM; i < BUS_READS && !rc; i++)
 		took[i - BUS_WARM] = (double)(s[i].done_ns - s[i].issue_ns);
-	if (!rc)
-		*ns = sp__low_quantile(took, BUS_READS - BUS_WARM, SP__EARLY);
-	return rc;
+	if (rc)
+		return rc;
+	*ns = sp__low_quantile(took, samples, SP__EARLY);
+	*error_ns = (sp__quantile(took, samples, 0.5) - *ns) / HALF_NORMAL * 0.34 / sqrt(samples);
+	return 0;
 }
 
-/* Half as many blocks must take half as much more: all came from the cache. */
+/*
+ * Half as many blocks must take half as much more: all came from the cache.  Through much noise a
+ * fast bus does not show.
+ */
 static int find_bus(struct sp__probe *p)
 {
 	uint32_t most = p->t->blocks - p->spin.ref_lbn > BUS_BLOCKS ? BUS_BLOCKS : 0;
-	double one, half, all, each;
-	int rc = most ? hits_of(p, 1, &one) : -EIO;
+	double one, half, all, each, error[3];
+	int rc = most ? hits_of(p, 1, &one, &error[0]) : -EIO;
 
 	if (!rc)
-		rc = hits_of(p, most / 2, &half);
+		rc = hits_of(p, most / 2, &half, &error[1]);
 	if (!rc)
-		rc = hits_of(p, most, &all);
+		rc = hits_of(p, most, &all, &error[2]);
 	if (rc)
 		return rc == -EIO ? 0 : rc;
 	each = (all - one) / (most - 1);
-	if (each > 0 && fabs(half - one - each * (most / 2 - 1)) < (all - one) / BUS_ERRORS)
+	if (BUS_EXACT * hypot(error[0], error[2]) < all - one &&
+	    fabs(half - one - each * (most / 2 - 1)) < (all - one) / BUS_ERRORS)
 		p->r->bus_ns = each;
 	return 0;
 }

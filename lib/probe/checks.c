@@ -291,7 +291,7 @@ static int check_reach(struct sp__probe *p, const struct sp_geometry *g)
 	p->no_reach = r->far_hops < FAR_LEAST || 5 * r->far_hop_misses > r->far_hops;
 	p->no_write_reach = 5 * r->write_hop_misses > r->write_hops;
 	/* Where less may be written than is in reach, far writes are foretold by near ones. */
-	r->write_estimated |= r->write_hops < FAR_LEAST;
+	r->write_estimated |= !p->no_reach && r->write_hops < FAR_LEAST;
 	return rc;
 }
 

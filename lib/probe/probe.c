@@ -11,6 +11,10 @@
 #include "probe/state.h"
 
 #define BLOCKS_MIN 64
+#define LINE_PLACES 9
+#define LINE_STEPS 6
+#define LINE_BLOCKS 40 /* in a step: a layer often goes on elsewhere after 128 */
+#define LINE_OFF 0.1   /* rev */
 
 struct sp_probe {
 	struct sp_probe_result result;
@@ -103,6 +107,42 @@ static bool no_tracks(const struct sp__probe *p)
 	return !known;
 }
 
+/*
+ * Do blocks from here on lie one behind the other?  Their angles are then on a line, but for skews
+ * that are too small to be seen.
+ */
+static int on_a_line(struct sp__probe *p, uint64_t lbn, bool *yes)
+{
+	double first, step = 0, rev;
+	int rc = sp__angle_exact(p, lbn, p->scatter.exact, &first);
+
+	for (unsigned i = 1; i <= LINE_STEPS && !rc; i++) {
+		rc = sp__angle_exact(p, lbn + i * LINE_BLOCKS, p->scatter.exact, &rev);
+		if (i == 1)
+			step = rev - first;
+		*yes &= !rc && fabs(sp__wrap(rev - first - i * step)) < LINE_OFF;
+	}
+	return rc;
+}
+
+/* No track was seen: because blocks are anywhere, or because nothing shows where tracks begin? */
+static int judge_no_tracks(struct sp__probe *p)
+{
+	uint64_t span = LINE_STEPS * LINE_BLOCKS;
+	unsigned lines = 0;
+	int rc = 0;
+
+	for (unsigned i = 0; i < LINE_PLACES && p->t->blocks > span && !rc; i++) {
+		bool yes = true;
+
+		rc = on_a_line(p, sp__rng_below(&p->rng, p->t->blocks - span), &yes);
+		lines += !rc && yes;
+		rc = rc == -EIO || rc == -ENODATA ? 0 : rc;
+	}
+	p->r->verdict = lines + 1 >= LINE_PLACES ? SP_PROBE_INCONCLUSIVE : SP_PROBE_LAYERED;
+	return rc;
+}
+
 static int find_tracks(struct sp__probe *p)
 {
 	int rc = 0;
@@ -118,10 +158,8 @@ static int find_tracks(struct sp__probe *p)
 		rc = sp__zones_mend(p);
 	if (!rc)
 		rc = sp__tracks_recheck(p);
-	if (!rc && no_tracks(p)) {
-		p->r->verdict = SP_PROBE_LAYERED;
-		return 0;
-	}
+	if (!rc && no_tracks(p))
+		return judge_no_tracks(p);
 	if (!rc)
 		rc = sp__skews_find(p);
 	if (!rc)

@@ -49,7 +49,9 @@ void sp__made_unknown(struct sp__probe *p)
 		unknown(p, "adjacency");
 	else if (p->no_write_reach)
 		unknown(p, "adjacency of writes");
-	if (p->r->write_estimated)
+	if (p->late)
+		unknown(p, "seek curve");
+	else if (p->r->write_estimated)
 		unknown(p, "writes (estimated from reads)");
 }
 

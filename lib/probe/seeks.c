@@ -285,6 +285,22 @@ static int measure_queued(struct sp__probe *p)
 	return rc;
 }
 
+/*
+ * A drive that ends reading ahead before the arm moves shows nothing of the arm: a hop within a
+ * track then takes much more than an answer from memory.
+ */
+static void forget_late(struct sp__probe *p)
+{
+	const struct sp_probe_seek *s = p->r->seeks;
+
+	p->late = p->r->cache && p->r->nseeks && !s->tracks &&
+		  s->read_ns > (double)p->cache.hit_ns + p->spin.period_ns / 4;
+	if (!p->late)
+		return;
+	p->r->nseeks = 0;
+	p->place = (struct sp__trackorder){ .order = SP__ORDER_UNKNOWN };
+}
+
 int sp__seeks_find(struct sp__probe *p)
 {
 	uint64_t before = p->r->reads, first;
@@ -302,5 +318,6 @@ int sp__seeks_find(struct sp__probe *p)
 	if (!rc)
 		rc = measure_queued(p);
 	p->r->seek_reads = p->r->reads - before;
+	forget_late(p);
 	return rc;
 }

@@ -117,6 +117,7 @@ struct sp__probe {
 	struct sp__cachefact cache;
 	struct sp__trackorder place;
 	bool no_reach, no_write_reach;	/* hops as far as they should reach fail */
+	bool late;			/* the arm waits for something else */
 	uint64_t base;			/* track from which hops start */
 	struct sp__datum datum[2];	/* the last one of reads, and of writes */
 	uint64_t learnt;		/* up to here no pattern of lengths was seen */

@@ -251,6 +251,24 @@ static void test_layered(void)
 	sp_probe_free(p);
 }
 
+/* Without skews nothing shows where tracks begin, but blocks lie one behind the other. */
+static void test_unseen(const char *path)
+{
+	struct sp_probe_opts opts = { .device = "sim:atlas10k3-like,array=raid0:4," NOISE };
+	struct sp_probe *p;
+
+	write_model(path, "\"rpm\":7200,\"surfaces\":2,\"cylinders\":2000,\"layout\":\"cylinder\","
+			  "\"zones\":[{\"first_cyl\":0,\"last_cyl\":1999,\"spt\":400,"
+			  "\"track_skew\":0,\"cyl_skew\":0}]");
+	p = probe_model(path);
+	ok(p && sp_probe_result(p)->verdict == SP_PROBE_INCONCLUSIVE,
+	   "a disk whose tracks do not show is not called layered");
+	sp_probe_free(p);
+	ok(!sp_probe_run(&p, &opts, NULL) && sp_probe_result(p)->verdict == SP_PROBE_LAYERED,
+	   "four disks with stripes are");
+	sp_probe_free(p);
+}
+
 /*
  * Of the second zone one band of its middle is left out.  Neither lengths nor angles show it,
  * since they repeat with every band; from there on rounds begin a band later.
@@ -386,6 +404,7 @@ int main(void)
 	test_spares(path);
 	test_errors();
 	test_layered();
+	test_unseen(path);
 	test_rounds(path);
 	test_write_range(path);
 	test_throttled();

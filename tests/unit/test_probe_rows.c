@@ -185,6 +185,52 @@ static void test_cache(const char *path)
 	}
 }
 
+/* A fast bus hardly shows through much noise. */
+static void test_fast_bus(const char *path)
+{
+	unsigned honest = 0;
+
+	probecase_write(path,
+			"\"rpm\":10000,\"surfaces\":2,\"layout\":\"cylinder\",\"bus_mb_s\":150,"
+			"\"cache\":{\"segments\":8,\"segment_blocks\":600,"
+			"\"readahead_blocks\":600,\"read_hit_ms\":0.1},\"zones\":["
+			"{\"first_cyl\":0,\"last_cyl\":5999,\"spt\":686,\"track_skew\":81,"
+			"\"cyl_skew\":92}]");
+	for (unsigned seed = 1; seed <= 10; seed++) {
+		struct probecase c = probecase_run(path, "200us", seed);
+
+		honest += c.r && c.r->cache &&
+			  (c.r->bus_ns == 0 || fabs(c.r->bus_ns / (512e3 / 150) - 1) < 0.05);
+		probecase_free(&c);
+	}
+	ok(honest == 10, "a bus of 150 MB/s through 200 us is exact or unknown in %u of 10 probes",
+	   honest);
+}
+
+/* It reads on to the end of the cylinder, whatever else is wanted. */
+static void test_late(const char *path)
+{
+	struct probecase c;
+
+	probecase_write(path,
+			"\"rpm\":15000,\"surfaces\":4,\"layout\":\"cylinder-serpentine\","
+			"\"head_switch_ms\":1.166,\"bus_mb_s\":134,"
+			"\"cache\":{\"segments\":2,\"segment_blocks\":2421,"
+			"\"readahead_blocks\":1550,\"read_hit_ms\":0.15,"
+			"\"readahead_until\":\"end\",\"readahead_within\":\"cylinder\","
+			"\"zero_latency\":true},\"zones\":[{\"first_cyl\":0,\"last_cyl\":2051,"
+			"\"spt\":618,\"track_skew\":223,\"cyl_skew\":246},"
+			"{\"first_cyl\":2052,\"last_cyl\":5999,\"spt\":597,\"track_skew\":215,"
+			"\"cyl_skew\":237}]");
+	c = probecase_run(path, "100us/2%/1ms", 1);
+	ok(c.r && c.r->verdict == SP_PROBE_ROTATING && !c.r->nseeks && !c.r->overhead_ns &&
+		   probecase_says_unknown(&c, "seek curve") && !c.r->layout && !c.reach,
+	   "an arm that waits until the drive has read ahead shows no seeks (overhead %.4f ms)",
+	   c.r ? c.r->overhead_ns / 1e6 : 0);
+	ok(probecase_honest(&c), "and its tracks are right, or unknown");
+	probecase_free(&c);
+}
+
 /* Shipped drives with caches, of which two take writes. */
 static void test_named_caches(void)
 {
@@ -263,6 +309,8 @@ int main(void)
 	test_serpentine();
 	test_cache(path);
 	test_named_caches();
+	test_fast_bus(path);
+	test_late(path);
 	test_verified();
 	unlink(path);
 	return done();

@@ -11,7 +11,7 @@
  *
  * Four verdicts: rotating (the geometry has tracks), not-rotating, layered
  * (something rotates, but blocks do not lie along tracks: a volume of several
- * disks), inconclusive (the clock or the device is too noisy).
+ * disks), inconclusive (the clock or the device is too noisy, or nothing shows where tracks begin).
  *
  * Times are nanoseconds as the host sees them, angles degrees of one
  * revolution, W as in <spindle/geometry.h>.
