@@ -65,16 +65,18 @@ static int off_by(struct sp__probe *p, uint64_t from, uint64_t to, double want, 
 
 /*
  * On one surface a track farther on is farther for the arm, too, all over the zone: where a surface
- * ended unseen, it is not.
+ * ended unseen, it is not.  At random in each eighth, as surfaces may end with eighths.
  */
 static int check_surface(struct sp__probe *p, uint64_t first, uint64_t tracks)
 {
+	uint64_t eighth = tracks / EIGHTHS, at;
 	double ns, most = 0, little = 6 * sp__hop_error(p) * p->spin.period_ns;
 	unsigned misses = 0;
 	int rc = 0;
 
-	for (unsigned i = 1; i <= EIGHTHS && !rc; i++) {
-		rc = sp__hop_time(p, first, first + tracks / EIGHTHS * i - 1, false, &ns);
+	for (unsigned i = 0; i < EIGHTHS && eighth > 1 && !rc; i++) {
+		at = 1 + eighth * i + sp__rng_below(&p->rng, eighth - 1);
+		rc = sp__hop_time(p, first, first + at, false, &ns);
 		if (!rc) {
 			p->r->layout_hops++;
 			misses += ns < most - little;

@@ -206,16 +206,31 @@ static int recheck(struct sp__probe *p, struct sp__pzone *z, uint64_t n)
 	return rc ? rc : full;
 }
 
+/* A remapped block is elsewhere, alone: a jump to it is followed by one back. */
+static int not_alone(struct sp__probe *p, const struct sp__pzone *z, uint64_t t, bool *is)
+{
+	uint64_t lbn = sp__pzone_start(z, t);
+	bool alone = false;
+	int rc = *is && lbn && lbn + 1 < p->t->blocks
+			 ? sp__edge_at(p, lbn + 1, sp__pzone_length(z, t ? t - 1 : 0), &alone)
+			 : 0;
+
+	*is &= !alone;
+	return rc;
+}
+
 /* A zone beside a gap loses its first or last track if it is not seen to begin or end there. */
 static int recheck_end(struct sp__probe *p, size_t i, bool last)
 {
 	struct sp__pzone *z = &p->zones[i];
 	bool joins = last ? i + 1 < p->nzones && sp__pzone_follows(z + 1, z)
 			  : i && sp__pzone_follows(z, z - 1);
+	bool asked = !joins && z->tracks > PIECE_TRACKS, is = true;
 	struct sp__pzone part;
-	bool is = true;
-	int rc = joins || z->tracks <= PIECE_TRACKS ? 0 : boundary(p, z, last ? z->tracks : 0, &is);
+	int rc = asked ? boundary(p, z, last ? z->tracks : 0, &is) : 0;
 
+	if (!rc && asked)
+		rc = not_alone(p, z, last ? z->tracks : 0, &is);
 	if (!rc && !is)
 		rc = part_of(z, !last, z->tracks - last, &part);
 	if (rc || is)

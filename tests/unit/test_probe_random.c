@@ -3,7 +3,8 @@
  * Random drives: speed, surfaces, layout, zones, lengths by head, skews, slipped blocks and seek
  * curves as drives have them.  Without noise all are exact; through noise most are, and
  * the rest is honest.  Of serpentines D is right in each region, for reads and writes.
- * Arguments: the number of models, and the first one's seed.  SP_PROBE_CASES=n: so many serpentines.
+ * Arguments: the number of models, and the first one's seed.  SP_PROBE_CASES=n: the number of
+ * serpentines.
  */
 #include <stdarg.h>
 #include <unistd.h>

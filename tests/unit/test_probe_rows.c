@@ -153,6 +153,39 @@ static void test_directions(const char *path)
 	}
 }
 
+/*
+ * Sixteen surfaces whose ends do not show are not one; a remapped block where a track would begin
+ * if its cylinder had no spares is no begin.
+ */
+static void test_mistaken(const char *path)
+{
+	static const char *const drives[][2] = {
+		{ "\"rpm\":7200,\"surfaces\":16,\"layout\":\"surface-serpentine\",\"zones\":["
+		  "{\"first_cyl\":0,\"last_cyl\":1999,\"spt\":500,\"track_skew\":72,"
+		  "\"cyl_skew\":72,\"band_skew\":72}]",
+		  "20us" },
+		{ "\"rpm\":10000,\"surfaces\":14,\"layout\":\"cylinder\",\"head_switch_ms\":1,"
+		  "\"zones\":[{\"first_cyl\":0,\"last_cyl\":1231,\"spt\":1053,\"track_skew\":202,"
+		  "\"cyl_skew\":264,\"spares\":[[14735,7,14742]],\"remaps\":[[766591,44225]]}]",
+		  "50us/2%/1ms" }
+	};
+
+	for (size_t i = 0; i < sizeof(drives) / sizeof(*drives); i++) {
+		unsigned honest = 0;
+
+		probecase_write(path, drives[i][0]);
+		for (unsigned seed = 1; seed <= 3; seed++) {
+			struct probecase c = probecase_run(path, drives[i][1], seed);
+
+			honest += probecase_honest(&c) &&
+				  (!c.r->layout || probecase_layout_right(&c));
+			probecase_free(&c);
+		}
+		ok(honest == 3, "%s is not: %u of 3 probes are honest",
+		   i ? "what looks like a begin" : "what looks like one surface", honest);
+	}
+}
+
 /* A bus of 5 MB/s, and read-ahead over several tracks. */
 static void test_cache(const char *path)
 {
@@ -307,6 +340,7 @@ int main(void)
 	test_surfaces(path);
 	test_directions(path);
 	test_serpentine();
+	test_mistaken(path);
 	test_cache(path);
 	test_named_caches();
 	test_fast_bus(path);
