@@ -21,12 +21,8 @@ static uint64_t row_extents(const struct sp__cube_head *h, uint64_t cells)
 	return (cells - 1) / h->extent_cells + 1;
 }
 
-static uint64_t cells_along(const struct sp__cube_head *h, unsigned i)
-{
-	return (h->shape.dims[i] - 1) / h->shape.tile[i] + 1;
-}
-
-uint64_t sp__extents_table_bytes(const struct sp__cube_head *h, const uint64_t *cells)
+/* Of the table of a part of so many cells along each dimension. */
+static uint64_t table_bytes(const struct sp__cube_head *h, const uint64_t *cells)
 {
 	uint64_t rows = 1;
 
@@ -37,7 +33,7 @@ uint64_t sp__extents_table_bytes(const struct sp__cube_head *h, const uint64_t *
 
 uint64_t sp__extents_table_end(const struct sp__cube_head *h, const struct sp__cubepart *part)
 {
-	uint64_t bytes = sp__extents_table_bytes(h, part->placed);
+	uint64_t bytes = table_bytes(h, part->placed);
 
 	return part->table_block + (bytes + h->block_bytes - 1) / h->block_bytes;
 }
@@ -45,9 +41,10 @@ uint64_t sp__extents_table_end(const struct sp__cube_head *h, const struct sp__c
 void sp__extents_whole(const struct sp_cube *c, struct sp_cube_box *cells)
 {
 	uint64_t per = c->head.extent_cells;
+	uint64_t along = (c->head.shape.dims[0] - 1) / c->head.shape.tile[0] + 1;
 
 	cells->lo[0] = cells->lo[0] / per * per;
-	cells->hi[0] = sp__min((cells->hi[0] / per + 1) * per, cells_along(&c->head, 0)) - 1;
+	cells->hi[0] = sp__min((cells->hi[0] / per + 1) * per, along) - 1;
 	for (unsigned i = 0; i < c->head.shape.ndims; i++)
 		cells->stride[i] = i ? cells->stride[i] : 1;
 }

@@ -29,8 +29,6 @@ struct sp__extents {
 
 /* Grows a box of cells to whole extents along dimension 0. */
 void sp__extents_whole(const struct sp_cube *c, struct sp_cube_box *cells);
-/* Bytes of the table of a part of so many cells along each dimension. */
-uint64_t sp__extents_table_bytes(const struct sp__cube_head *h, const uint64_t *cells);
 /* The block after the table of a part. */
 uint64_t sp__extents_table_end(const struct sp__cube_head *h, const struct sp__cubepart *part);
 

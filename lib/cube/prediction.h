@@ -53,9 +53,4 @@ struct sp__prediction {
 SP_MUST_CHECK int sp__predict_box(const struct sp__predict_opts *opts, const struct sp__mapping *m,
 				  const struct sp_cube_box *box, struct sp__prediction *out);
 
-/* The mean over this many places of a box of this shape, each place in the grid equally likely. */
-SP_MUST_CHECK int sp__predict_mean(const struct sp__predict_opts *opts, const struct sp__mapping *m,
-				   const struct sp_cube_box *shape, unsigned places, uint64_t seed,
-				   struct sp__prediction *out);
-
 #endif

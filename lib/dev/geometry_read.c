@@ -107,7 +107,7 @@ static int read_zone(struct sp_geometry *g, const json_t *v, const char *path,
 	r.tracks = (uint64_t)sp__jint(&o, "tracks", 1, COUNT_MAX, SP__JREQUIRED);
 	r.start = read_angle(&o, "start");
 	r.skew_den = (uint32_t)sp__jint(&o, "skew_den", 1, UINT32_MAX, SP__JREQUIRED);
-	apart = sp__jbool(&o, "apart", false);
+	apart = sp__jbool(&o, "apart");
 	round = (uint64_t)sp__jint(&o, "round", 1, COUNT_MAX, 0);
 	rc = o.rc ? o.rc : read_pattern(&o, &r);
 	if (!rc)
@@ -145,7 +145,7 @@ static int read_curve(struct sp__hops *h, const json_t *v, const char *where, co
 
 	sp__jopen(&o, v, path, where, err);
 	h->aim_deg = sp__jreal(&o, "aim_deg", 0, DEG_MAX, SP__JREQUIRED);
-	h->estimated = sp__jbool(&o, "estimated", false);
+	h->estimated = sp__jbool(&o, "estimated");
 	list = sp__jarray(&o, field, 1, LIST_MAX);
 	if (!list)
 		return sp__jfail(&o, field, "is missing");
@@ -260,7 +260,7 @@ static int read_scalars(struct sp_geometry *g, struct sp__jobj *top)
 
 	if (!top->rc && (!schema || strcmp(schema, "spindle.geometry/1") != 0))
 		sp__jfail(top, "schema", "is not \"spindle.geometry/1\"");
-	g->partial = sp__jbool(top, "partial", false);
+	g->partial = sp__jbool(top, "partial");
 	g->blocks = (uint64_t)sp__jint(top, "blocks", 1, COUNT_MAX, SP__JREQUIRED);
 	g->block_bytes = (uint32_t)sp__jint(top, "block_bytes", 1, 1 << 20, SP__JREQUIRED);
 	g->surfaces = (unsigned)sp__jint(top, "surfaces", 0, 1000, 0);

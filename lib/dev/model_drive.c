@@ -146,7 +146,7 @@ static void layout(struct sp__jobj *o, struct sp__drive *d)
 	d->band_tracks = (uint32_t)sp__jint(o, "band_tracks", 1, 4096, hybrid ? SP__JREQUIRED : 1);
 	if (sp__jhas(o, "band_tracks") && !hybrid)
 		sp__jfail(o, "band_tracks", "is for hybrid-serpentine");
-	d->descends = sp__jbool(o, "first_head_descends", false);
+	d->descends = sp__jbool(o, "first_head_descends");
 	if (d->descends && d->layout < SP__LAYOUT_SURFACE_SERPENTINE)
 		sp__jfail(o, "first_head_descends", "is for serpentines of surfaces");
 }
@@ -186,14 +186,14 @@ static void cache_reads(struct sp__jobj *o, struct sp__cache_config *c)
 			  c->readahead_blocks);
 	c->readahead_until = (enum sp__readahead_until)sp__jword(o, ahead[0], until, 0);
 	c->readahead_within = (enum sp__readahead_within)sp__jword(o, ahead[1], within, 0);
-	c->readahead_streams = sp__jbool(o, ahead[2], false);
+	c->readahead_streams = sp__jbool(o, ahead[2]);
 	for (size_t i = 0; i < 3; i++)
 		needs(o, ahead[i], c->readahead_blocks, "readahead_blocks");
 }
 
 static void cache_writes(struct sp__jobj *o, struct sp__cache_config *c)
 {
-	bool behind = sp__jbool(o, "write_behind", false);
+	bool behind = sp__jbool(o, "write_behind");
 
 	c->write_blocks = (uint32_t)sp__jint(o, "write_blocks", 1, 1 << 24,
 					     c->segments ? c->segment_blocks : 256);
@@ -202,7 +202,7 @@ static void cache_writes(struct sp__jobj *o, struct sp__cache_config *c)
 	needs(o, "write_blocks", behind, "write_behind");
 	needs(o, "write_segments", behind, "write_behind");
 	needs(o, "write_hit_ms", behind, "write_behind");
-	c->keep_writes = sp__jbool(o, "keep_writes", false);
+	c->keep_writes = sp__jbool(o, "keep_writes");
 	needs(o, "keep_writes", c->segments, "segments");
 	if (!behind)
 		c->write_blocks = 0;
@@ -222,8 +222,8 @@ static void cache(struct sp__jobj *top, struct sp__drive *d)
 		return;
 	}
 	sp__jopen(&o, v, top->file, "cache", top->err);
-	d->zero_latency[0] = sp__jbool(&o, "zero_latency", false);
-	d->zero_latency[1] = sp__jbool(&o, "zero_latency_writes", false);
+	d->zero_latency[0] = sp__jbool(&o, "zero_latency");
+	d->zero_latency[1] = sp__jbool(&o, "zero_latency_writes");
 	cache_reads(&o, c);
 	cache_writes(&o, c);
 	c->read_hit_ns = sp__jms(&o, "read_hit_ms", 0);

@@ -169,17 +169,13 @@ uint64_t sp__jms(struct sp__jobj *o, const char *field, double dflt_ms)
 	return ms > 0 ? (uint64_t)llround(ms * 1e6) : 0;
 }
 
-bool sp__jbool(struct sp__jobj *o, const char *field, bool dflt)
+bool sp__jbool(struct sp__jobj *o, const char *field)
 {
 	const json_t *v = sp__jget(o, field);
 
-	if (!v)
-		return dflt;
-	if (!json_is_boolean(v)) {
+	if (v && !json_is_boolean(v))
 		sp__jfail(o, field, "must be true or false");
-		return dflt;
-	}
-	return json_is_true(v);
+	return v && json_is_true(v);
 }
 
 const char *sp__jstring(struct sp__jobj *o, const char *field)

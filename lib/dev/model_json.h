@@ -60,7 +60,8 @@ int64_t sp__jint(struct sp__jobj *o, const char *field, int64_t min, int64_t max
 double sp__jreal(struct sp__jobj *o, const char *field, double min, double max, double dflt);
 /* Milliseconds from 0 to an hour, as nanoseconds. */
 uint64_t sp__jms(struct sp__jobj *o, const char *field, double dflt_ms);
-bool sp__jbool(struct sp__jobj *o, const char *field, bool dflt);
+/* False if it is missing. */
+bool sp__jbool(struct sp__jobj *o, const char *field);
 /* NULL if it is missing; lives as long as the object. */
 const char *sp__jstring(struct sp__jobj *o, const char *field);
 /* One of the words (NULL ends them): its number; dflt if missing. */

@@ -27,7 +27,7 @@ SP_MUST_CHECK int sp__grouping_open(struct sp__grouping *g, struct sp_flow *flow
 				    const size_t *groups, size_t ngroups,
 				    const struct sp_flow_value *values, size_t nvalues);
 void sp__grouping_close(struct sp__grouping *g, struct sp_flow *flow);
-/* Gives each record of a batch to take(), until that fails, and charges the work.  0 or the error. */
+/* Gives each record of a batch to take() until that fails; charges the work.  0 or the error. */
 SP_MUST_CHECK int sp__grouping_batch(struct sp_operator *op, const struct sp_batch *batch,
 				     int (*take)(void *arg, const char *record, size_t bytes),
 				     void *arg);

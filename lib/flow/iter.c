@@ -8,23 +8,10 @@
 #include <errno.h>
 #include <poll.h>
 #include "flow/iter.h"
-#include "io/queue.h"
 
 /* A turn: little beside a read of a disk, much beside a system call. */
 #define TURN_NS 200000
 #define POLL_MAX 64
-
-static int queue_until(void *queue, int64_t timeout_ns)
-{
-	return sp__queue_wait(queue, timeout_ns);
-}
-
-static int queue_fd(void *queue)
-{
-	return sp__queue_fd(queue);
-}
-
-const struct sp__wait_ops sp__wait_on_queue = { queue_until, queue_fd };
 
 void sp__waits_add(struct sp__waits *w, struct sp__waiter *wait)
 {

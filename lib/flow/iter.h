@@ -13,6 +13,7 @@
 #ifndef SP__FLOW_ITER_H
 #define SP__FLOW_ITER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <spindle/batch.h>
 #include <spindle/error.h>
@@ -45,9 +46,6 @@ struct sp__waiter {
 struct sp__waits {
 	struct sp__waiter *first;
 };
-
-/* The source is a struct sp__queue: waits until a reap would return something. */
-extern const struct sp__wait_ops sp__wait_on_queue;
 
 struct sp__iter {
 	void *operator;

@@ -125,7 +125,7 @@ static int make_volume(struct sp__index *ix, struct sp__volume **v, int fd, cons
 	int rc;
 
 	if (!reading.device && reading.direct == SP__DIRECT_ALWAYS &&
-	    !sp__volume_reopen_direct(v, fd, false, name, NULL))
+	    !sp__volume_reopen_direct(v, fd, false, name))
 		return 0;
 	rc = sp__volume_adopt(v, fd, false, name, ix->env->err);
 	if (!rc && reading.device)
@@ -139,7 +139,7 @@ static void bypass_cache(struct sp__volume **v)
 	struct sp__volume *direct;
 
 	if ((*v)->machine || (*v)->direct || sp__file_cached((*v)->fd, 0, (*v)->size_bytes) ||
-	    sp__volume_reopen_direct(&direct, (*v)->fd, false, (*v)->name, NULL) < 0)
+	    sp__volume_reopen_direct(&direct, (*v)->fd, false, (*v)->name) < 0)
 		return;
 	sp__volume_close(*v);
 	*v = direct;

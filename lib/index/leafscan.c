@@ -94,29 +94,27 @@ static size_t take(struct sp__leafscan *s, const struct sp__node *n)
 	return last > first ? last - first : 0;
 }
 
-static int next_matches(struct sp__leafscan *s, struct sp_batch *batch)
+static int next_matches(struct sp__leafscan *s, size_t *n)
 {
 	struct sp__node node;
-	size_t n = 0;
 
-	while (!n && s->status == SP_READY) {
+	*n = 0;
+	while (!*n && s->status == SP_READY) {
 		int rc = sp__nodestream_next(&s->stream, &node);
 
 		if (rc != SP_READY)
 			return rc;
 		if (!node.level)
-			n = take(s, &node);
+			*n = take(s, &node);
 		else if (s->stream.page > s->opts.index->head.last_leaf)
 			return sp__index_page_err(s->opts.index, 0, s->stream.page - 1,
 						  "it is not the last leaf");
 	}
-	*batch = (struct sp_batch){ (const char *)s->matches, n * sizeof(*s->matches) };
-	return n ? SP_READY : SP_END;
+	return *n ? SP_READY : SP_END;
 }
 
-int sp__leafscan_next(void *scan, struct sp_batch *batch)
+int sp__leafscan_find(struct sp__leafscan *s, const struct sp__keymatch **matches, size_t *n)
 {
-	struct sp__leafscan *s = scan;
 	int rc = s->status;
 
 	if (rc == SP_READY && s->lookup)
@@ -125,20 +123,9 @@ int sp__leafscan_next(void *scan, struct sp_batch *batch)
 		rc = sp__nodestream_open(&s->stream, s->opts.index, s->opts.waits, s->first, false)
 			     ?: SP_READY;
 	if (rc == SP_READY)
-		rc = next_matches(s, batch);
+		rc = next_matches(s, n);
 	if (rc < 0)
 		s->status = rc;
-	return rc;
-}
-
-int sp__leafscan_find(struct sp__leafscan *s, const struct sp__keymatch **matches, size_t *n)
-{
-	struct sp_batch batch;
-	int rc = sp__leafscan_next(s, &batch);
-
-	if (rc == SP_READY) {
-		*matches = (const struct sp__keymatch *)(const void *)batch.data;
-		*n = batch.bytes / sizeof(**matches);
-	}
+	*matches = s->matches;
 	return rc;
 }

@@ -24,9 +24,7 @@ SP_MUST_CHECK int sp__leafscan_open(struct sp__leafscan **scan,
 				    const struct sp__leafscan_opts *opts);
 /* The reads must have been closed.  Accepts NULL. */
 void sp__leafscan_close(struct sp__leafscan *s);
-/* The next() of a sp__iter: a batch is an array of struct sp__keymatch. */
-SP_MUST_CHECK int sp__leafscan_next(void *scan, struct sp_batch *batch);
-/* The same as an array. */
+/* The next matches: SP_READY, SP_END, SP_LATER or an error. */
 SP_MUST_CHECK int sp__leafscan_find(struct sp__leafscan *s, const struct sp__keymatch **matches,
 				    size_t *n);
 /* Adds requests and bytes of the leaves. */

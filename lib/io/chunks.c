@@ -323,7 +323,7 @@ static int open_volumes(struct sp__chunks *c, const struct sp__rstream_opts *opt
 		return SP_EUNSUP;
 	if (opts->direct == SP__DIRECT_NEVER)
 		return 0;
-	if (sp__volume_reopen_direct(&c->direct, c->fd, false, c->name, NULL) < 0)
+	if (sp__volume_reopen_direct(&c->direct, c->fd, false, c->name) < 0)
 		return 0;
 	if (c->chunk_bytes % c->direct->align_bytes) {
 		sp__volume_close(c->direct);

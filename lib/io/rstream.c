@@ -331,7 +331,7 @@ static int choose_volume(struct sp__rstream *rs, const struct sp__rstream_opts *
 	if (direct == SP__DIRECT_AUTO && sp__file_cached(rs->fd, rs->offset, rs->known))
 		direct = SP__DIRECT_NEVER;
 	if (direct != SP__DIRECT_NEVER &&
-	    sp__volume_reopen_direct(&rs->volume, rs->fd, false, rs->name, NULL) == 0) {
+	    sp__volume_reopen_direct(&rs->volume, rs->fd, false, rs->name) == 0) {
 		if (rs->chunk_bytes % rs->volume->align_bytes == 0)
 			return 0;
 		sp__volume_close(rs->volume);

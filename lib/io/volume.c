@@ -282,19 +282,16 @@ int sp__volume_named(struct sp__volume **v, const char *path, enum sp__direct di
 	return rc;
 }
 
-int sp__volume_reopen_direct(struct sp__volume **v, int fd, bool write, const char *name,
-			     struct sp_errinfo *err)
+int sp__volume_reopen_direct(struct sp__volume **v, int fd, bool write, const char *name)
 {
 	char path[32];
 	int again, rc;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	again = open(path, (write ? O_WRONLY : O_RDONLY) | O_DIRECT | O_CLOEXEC | O_NONBLOCK);
-	if (again < 0) {
-		rc = errno == EMFILE || errno == ENFILE ? -errno : SP_EUNSUP;
-		return sp__err(err, rc, "open", name, -1);
-	}
-	rc = sp__volume_adopt(v, again, true, name, err);
+	if (again < 0)
+		return errno == EMFILE || errno == ENFILE ? -errno : SP_EUNSUP;
+	rc = sp__volume_adopt(v, again, true, name, NULL);
 	if (rc)
 		close(again);
 	return rc;

@@ -111,7 +111,7 @@ void sp__volume_trace(const struct sp__volume *device, struct sp__trace *trace);
  * is no such thing (pipes, tmpfs of old, no /proc), -EMFILE, -ENFILE.
  */
 SP_MUST_CHECK int sp__volume_reopen_direct(struct sp__volume **v, int fd, bool write,
-					   const char *name, struct sp_errinfo *err);
+					   const char *name);
 
 /*
  * True if the limit on open files is so low that a second descriptor or a

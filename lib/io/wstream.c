@@ -296,7 +296,7 @@ static int open_volume(struct sp__wstream *ws)
 	int rc;
 
 	if (!ws->opts.device)
-		return sp__volume_reopen_direct(&ws->volume, ws->fd, true, ws->name, NULL);
+		return sp__volume_reopen_direct(&ws->volume, ws->fd, true, ws->name);
 	rc = sp__volume_adopt(&ws->volume, ws->fd, false, ws->name, ws->err);
 	return rc ? rc
 		  : sp__volume_simulate(ws->volume, ws->opts.device, SP__SIM_OUTPUT, 0, ws->err);

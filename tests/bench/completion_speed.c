@@ -110,7 +110,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	fd = open(argv[1], O_RDONLY | O_CLOEXEC);
-	rc = fd < 0 ? -errno : sp__volume_reopen_direct(&l.volume, fd, false, argv[1], NULL);
+	rc = fd < 0 ? -errno : sp__volume_reopen_direct(&l.volume, fd, false, argv[1]);
 	if (rc || l.volume->size_bytes < BLOCK)
 		fail(argv[1], rc ? rc : -EINVAL);
 	l.memory = sp__pages_alloc((size_t)l.depth * BLOCK, false);

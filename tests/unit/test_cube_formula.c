@@ -11,7 +11,7 @@
  * Naive as printed, of Naive, and of MultiMap.
  */
 #include <math.h>
-#include "cube/formula.h"
+#include "cubeformula.h"
 #include "tap.h"
 
 #define MS 1e6
@@ -21,20 +21,20 @@ static double short_seek(double tracks)
 	return tracks > 0 ? 1.27 * MS : 0;
 }
 
-static struct sp__formula atlas(unsigned n, const uint64_t *sizes)
+static struct formula atlas(unsigned n, const uint64_t *sizes)
 {
-	struct sp__formula f = { .n = n,
-				 .track_blocks = 686,
-				 .rev_ns = 6 * MS,
-				 .block_ns = 0.015 * MS,
-				 .hop_ns = 1.5 * MS,
-				 .settle_ns = 1.1 * MS,
-				 .skew_ns = 1.085 * MS,
-				 .latency_ns = 3 * MS,
-				 .init_ns = 4.5 * MS,
-				 .seek_ns = short_seek,
-				 .by_angle = true,
-				 .printed = true };
+	struct formula f = { .n = n,
+			     .track_blocks = 686,
+			     .rev_ns = 6 * MS,
+			     .block_ns = 0.015 * MS,
+			     .hop_ns = 1.5 * MS,
+			     .settle_ns = 1.1 * MS,
+			     .skew_ns = 1.085 * MS,
+			     .latency_ns = 3 * MS,
+			     .init_ns = 4.5 * MS,
+			     .seek_ns = short_seek,
+			     .by_angle = true,
+			     .printed = true };
 
 	for (unsigned i = 0; i < n; i++)
 		f.size[i] = f.k[i] = sizes[i]; /* one cube: the table has no jumps */
@@ -58,12 +58,11 @@ static void test_jumps(void)
 	for (uint64_t s = 1; s <= 60; s++)
 		for (uint64_t k = 1; k <= s; k++)
 			for (uint64_t q = 1; q <= s; q++, cases++)
-				wrong += fabs(sp__formula_jumps(q, k, s) * (double)(s - q + 1) -
+				wrong += fabs(formula_jumps(q, k, s) * (double)(s - q + 1) -
 					      (double)count_jumps(q, k, s)) > 1e-9;
 	ok(cases == 73810 && !wrong, "expected jumps are right in all %u cases of up to 60 cells",
 	   cases);
-	ok(sp__formula_jumps(12, 2, 12) == 5,
-	   "figure 5.8: a beam of 12 cells in cubes of 2: 5 jumps");
+	ok(formula_jumps(12, 2, 12) == 5, "figure 5.8: a beam of 12 cells in cubes of 2: 5 jumps");
 }
 
 struct row {
@@ -99,18 +98,18 @@ static void test_table_3d(void)
 		{ { 1, 1, 259 }, 4.3, 1.5 },   { { 10, 10, 10 }, 291, 168 },
 		{ { 20, 20, 20 }, 1156, 723 }, { { 30, 30, 30 }, 2632, 1758 },
 	};
-	struct sp__formula f = atlas(3, sizes);
+	struct formula f = atlas(3, sizes);
 	unsigned naive = 0, multimap = 0;
 
 	for (unsigned i = 0; i < 6; i++) {
-		naive += equals(sp__formula_naive_ns(&f, rows[i].q), rows[i].q, 3, rows[i].naive);
-		multimap += equals(sp__formula_multimap_ns(&f, rows[i].q), rows[i].q, 3,
-				   rows[i].multimap);
+		naive += equals(formula_naive_ns(&f, rows[i].q), rows[i].q, 3, rows[i].naive);
+		multimap +=
+			equals(formula_multimap_ns(&f, rows[i].q), rows[i].q, 3, rows[i].multimap);
 	}
 	ok(naive == 6, "table 5.2, 3-D, Naive: all rows as printed");
 	ok(multimap == 6, "table 5.2, 3-D, MultiMap: all rows as printed");
 	f.by_angle = false;
-	ok(sp__formula_naive_ns(&f, rows[3].q) > 1.3 * 291 * MS,
+	ok(formula_naive_ns(&f, rows[3].q) > 1.3 * 291 * MS,
 	   "with half a revolution at each jump Naive would take a third longer");
 }
 
@@ -124,19 +123,19 @@ static void test_table_4d(void)
 		{ { 1, 1, 1, 25 }, 5.1, 1.6 },
 	};
 	static const double stated[] = { 346, 1653, 2906 }; /* MultiMap without jumps */
-	struct sp__formula f = atlas(4, sizes);
+	struct formula f = atlas(4, sizes);
 	unsigned naive = 0, multimap = 0;
 
 	for (unsigned i = 0; i < 7; i++) {
 		/* Fitted: -0.13, 3.96 and 5.11 ms; the first one has no physical reason. */
 		double jumps[] = { 0, ((double)(591 - rows[i].q[0]) * 6 / 686 - 0.13) * MS,
 				   3.96 * MS, 5.11 * MS };
-		double ns = sp__formula_rows_ns(&f, rows[i].q, jumps);
+		double ns = formula_rows_ns(&f, rows[i].q, jumps);
 
 		naive += i < 3 ? fabs(ns / MS / rows[i].naive - 1) < 0.001
 			       : equals(ns, rows[i].q, 4, rows[i].naive);
 		if (i < 3) {
-			ns = sp__formula_multimap_ns(&f, rows[i].q);
+			ns = formula_multimap_ns(&f, rows[i].q);
 			multimap += equals(ns, rows[i].q, 4, stated[i]) &&
 				    ns < 0.8 * rows[i].multimap * MS;
 		}
@@ -158,7 +157,7 @@ static void test_long_rows(void)
 		{ 46, false, 634 },  { 64, false, 2913 }, { 64, true, 1233 },
 		{ 200, true, 1233 }, { 256, true, 1833 },
 	};
-	struct sp__formula f = atlas(3, sizes);
+	struct formula f = atlas(3, sizes);
 	unsigned right = 0;
 
 	f.printed = false;
@@ -170,7 +169,7 @@ static void test_long_rows(void)
 		double ms;
 
 		f.strided = cases[i].strided;
-		ms = sp__formula_multimap_ns(&f, q) / MS;
+		ms = formula_multimap_ns(&f, q) / MS;
 		right += fabs(ms / cases[i].ms - 1) < 0.05;
 		diag("rows of %d: %.0f ms, simulated %.0f", (int)q[0], ms, cases[i].ms);
 	}
@@ -182,16 +181,16 @@ static void test_cubes(void)
 {
 	static const uint64_t sizes[] = { 259, 259, 259 }, q[] = { 259, 1, 1 };
 	static const uint64_t beam[] = { 1, 259, 1 };
-	struct sp__formula f = atlas(3, sizes);
+	struct formula f = atlas(3, sizes);
 
 	f.k[0] = 130;
-	ok(fabs(sp__formula_multimap_ns(&f, q) - f.init_ns - 259 * f.block_ns) < 1,
+	ok(fabs(formula_multimap_ns(&f, q) - f.init_ns - 259 * f.block_ns) < 1,
 	   "cubes side by side on one track cost no jump along dimension 0");
 	f.track_blocks = 200;
-	ok(fabs(sp__formula_multimap_ns(&f, q) - f.init_ns - 259 * f.block_ns - 4.27 * MS) < 1,
+	ok(fabs(formula_multimap_ns(&f, q) - f.init_ns - 259 * f.block_ns - 4.27 * MS) < 1,
 	   "cubes on other tracks cost one");
 	f.k[1] = 130;
-	ok(fabs(sp__formula_multimap_ns(&f, beam) - f.init_ns - 259 * f.block_ns - 257 * f.hop_ns -
+	ok(fabs(formula_multimap_ns(&f, beam) - f.init_ns - 259 * f.block_ns - 257 * f.hop_ns -
 		4.27 * MS) < 1,
 	   "a beam through two cubes has one hop less and one jump");
 }
@@ -214,7 +213,7 @@ static double long_seek(double tracks)
 static void test_figure_8d(void)
 {
 	static const uint64_t sizes[] = { 12, 12, 12, 12, 12, 12, 12, 12 };
-	struct sp__formula f = atlas(8, sizes);
+	struct formula f = atlas(8, sizes);
 	unsigned below = 0, sooner = 0;
 
 	f.seek_ns = long_seek;
@@ -226,10 +225,10 @@ static void test_figure_8d(void)
 
 		q[dim] = 12;
 		f.by_angle = true;
-		naive = sp__formula_naive_ns(&f, q) / MS / 12;
+		naive = formula_naive_ns(&f, q) / MS / 12;
 		f.by_angle = false;
-		printed = sp__formula_naive_ns(&f, q) / MS / 12;
-		multimap = sp__formula_multimap_ns(&f, q) / MS / 12;
+		printed = formula_naive_ns(&f, q) / MS / 12;
+		multimap = formula_multimap_ns(&f, q) / MS / 12;
 		diag("csv fig5.8,%u,%.4f,%.4f,%.4f", dim, printed, naive, multimap);
 		below += dim && multimap < printed;
 		sooner += dim && naive < multimap;

@@ -11,6 +11,18 @@
 #define BLOCK_BYTES 4096
 #define SPEC "ultrastar36lzx-like,files=in"
 
+static int queue_until(void *queue, int64_t timeout_ns)
+{
+	return sp__queue_wait(queue, timeout_ns);
+}
+
+static int queue_fd(void *queue)
+{
+	return sp__queue_fd(queue);
+}
+
+static const struct sp__wait_ops wait_on_queue = { queue_until, queue_fd };
+
 /* A source that has progress once it has been looked at so many times, or its pipe has a byte. */
 struct source {
 	struct sp__waiter wait;
@@ -183,7 +195,7 @@ static void check_virtual(void)
 	open_disk(NULL);
 	/* The one added last is asked first: that of the long way. */
 	for (int i = 1; i >= 0; i--) {
-		w[i] = (struct sp__waiter){ .ops = &sp__wait_on_queue, .source = disk.q[i] };
+		w[i] = (struct sp__waiter){ .ops = &wait_on_queue, .source = disk.q[i] };
 		sp__waits_add(&waits, &w[i]);
 	}
 	submit(1);
@@ -203,7 +215,7 @@ static void check_real(const char *engine)
 
 	open_disk(engine);
 	for (int i = 0; i < 2; i++) {
-		w[i] = (struct sp__waiter){ .ops = &sp__wait_on_queue, .source = disk.q[i] };
+		w[i] = (struct sp__waiter){ .ops = &wait_on_queue, .source = disk.q[i] };
 		sp__waits_add(&waits, &w[i]);
 		submit(i);
 	}
@@ -244,7 +256,7 @@ static void check_beside_silence(const char *engine)
 	disk.volume = direct_blocks();
 	if (pipe(silence.pipe) || sp__queue_open(&q, &o, NULL))
 		abort();
-	w = (struct sp__waiter){ .ops = &sp__wait_on_queue, .source = q };
+	w = (struct sp__waiter){ .ops = &wait_on_queue, .source = q };
 	for (int i = 0; i < BLOCKS; i++) {
 		*r = (struct sp__request){ .volume = disk.volume,
 					   .data = disk.data[0],

@@ -50,7 +50,7 @@ static void check_adopt(void)
 	ok(sp__volume_adopt(&v, fds[0], true, "pipe", &err) == SP_EUNSUP && err.code == SP_EUNSUP,
 	   "a pipe is no volume");
 	ok(fcntl(fds[0], F_GETFD) >= 0, "and is still its owner's");
-	ok(sp__volume_reopen_direct(&v, fds[0], false, "pipe", NULL) == SP_EUNSUP,
+	ok(sp__volume_reopen_direct(&v, fds[0], false, "pipe") == SP_EUNSUP,
 	   "nor is there a direct way to it");
 	close(fds[0]);
 	close(fds[1]);
@@ -65,7 +65,7 @@ static void check_reopen(void)
 	if (sp__volume_temp(&v, directory(), SP__DIRECT_NEVER, NULL))
 		return;
 	ok(pwrite(v->fd, "abc", 3, 0) == 3, "bytes are written");
-	if (sp__volume_reopen_direct(&again, v->fd, false, "again", NULL)) {
+	if (sp__volume_reopen_direct(&again, v->fd, false, "again")) {
 		skip("a file without a name is opened again", "no direct I/O here");
 	} else {
 		ok(again->fd != v->fd && again->size_bytes == 3,
