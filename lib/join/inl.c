@@ -28,8 +28,7 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "index/indexkey.h"
-#include "join/inl.h"
+#include "join/inlkeys.h"
 
 /* The part of the batch that is filled at once. */
 #define REFILL 10
@@ -45,10 +44,7 @@ struct outer {
 
 struct sp__inl {
 	struct sp__inl_opts opts;
-	struct sp__keying keying;
-	struct sp__keymem keymem;
-	struct sp__keybuf index_key, found_key; /* of an outer and of an inner record */
-	struct sp__bytes text;			/* an outer key for the index */
+	struct sp__inlkeys keys;
 	struct sp__lookup *lookup;
 	struct sp__gather *gather;
 
@@ -113,7 +109,7 @@ int sp__inl_open(struct sp__inl **level, const struct sp__inl_opts *opts)
 		l->rows[i].next = l->idle;
 		l->idle = &l->rows[i];
 	}
-	rc = sp__keying_init(&l->keying, &opts->j->result.emit.cut, opts->keys, env->err);
+	rc = sp__inlkeys_open(&l->keys, &l->opts);
 	if (!rc)
 		rc = sp__lookup_open(&l->lookup, &lo);
 	return rc ? rc : sp__gather_open(&l->gather, &fo);
@@ -133,11 +129,7 @@ void sp__inl_close(struct sp__inl *l)
 	free(l->rows);
 	sp__lookup_close(l->lookup);
 	sp__gather_close(l->gather);
-	sp__keying_release(&l->keying);
-	sp__keymem_release(&l->keymem);
-	sp__keybuf_release(&l->index_key);
-	sp__keybuf_release(&l->found_key);
-	sp__bytes_release(&l->text, NULL);
+	sp__inlkeys_release(&l->keys);
 	free(l);
 }
 
@@ -172,65 +164,18 @@ static int copy_row(struct sp__inl *l, struct outer *o, const struct sp__tuple *
 	return 0;
 }
 
-/* The key of a record of one side, in keymem. */
-static int make_key(struct sp__inl *l, int side, const struct sp__line *line, struct sp__slice *key)
-{
-	size_t begin;
-
-	l->keymem.bytes = 0;
-	if (sp__key_make(&l->keying, side, line->data, line->bytes, &l->keymem, &begin) < 0)
-		return no_memory(l);
-	*key = (struct sp__slice){ l->keymem.data, l->keymem.bytes };
-	return 0;
-}
-
-/* The outer key as a record of the inner file would have it. */
-static int binary_index_key(struct sp__inl *l, const struct sp__slice *field)
-{
-	const struct sp_key *key = &l->opts.index->key.key;
-	const size_t bytes = l->opts.format.fixed_bytes;
-
-	sp__bytes_empty(&l->text, NULL);
-	for (size_t i = 0; i < bytes; i += key->length)
-		if (sp__bytes_append(&l->text, field->p, key->length, NULL) < 0)
-			return no_memory(l);
-	memcpy(l->text.data + key->offset, field->p, key->length);
-	return sp__indexkey_of_record(&l->opts.index->key, l->text.data, bytes, &l->index_key);
-}
-
-static int make_index_key(struct sp__inl *l, const struct sp__line *line)
-{
-	const struct sp_join_opts *keys = l->opts.keys;
-	struct sp__slice f;
-	size_t n;
-
-	sp__field_find(l->keying.cut, line->data, line->bytes, keys->keys[l->opts.outer_side][0],
-		       &f);
-	if (l->keying.cut->kind == SP__CUT_FIXED)
-		return binary_index_key(l, &f);
-	if (sp__bytes_set(&l->text, f.p, f.n, NULL) < 0)
-		return no_memory(l);
-	n = f.n;
-	if (l->keying.cut->kind == SP__CUT_CSV && n)
-		n = (size_t)((char *)sp__csv_unquote(f.p, f.p + f.n,
-						     (unsigned char *)l->text.data) -
-			     l->text.data);
-	return sp__indexkey_of_text(&l->opts.index->key, n ? l->text.data : "", n, &l->index_key,
-				    l->opts.j->env.err);
-}
-
 static int look_up(struct sp__inl *l, struct outer *o)
 {
 	const struct sp__line *line = &o->row.of[l->opts.left];
 	struct sp__slice key = { 0 };
-	int rc = make_key(l, l->opts.outer_side, line, &key);
+	int rc = sp__inlkeys_make(&l->keys, l->opts.outer_side, line, &key);
 
 	if (!rc && sp__bytes_set(&o->key, key.p, key.n, &l->opts.j->env.budget) < 0)
 		rc = no_memory(l);
 	if (!rc)
-		rc = make_index_key(l, line);
+		rc = sp__inlkeys_for_index(&l->keys, line);
 	if (!rc)
-		rc = sp__lookup_put(l->lookup, l->index_key.data, l->index_key.bytes,
+		rc = sp__lookup_put(l->lookup, l->keys.of_outer.data, l->keys.of_outer.bytes,
 				    (uint64_t)(o - l->rows));
 	return rc;
 }
@@ -387,7 +332,7 @@ static int matches(struct sp__inl *l, const struct outer *o, const struct sp__li
 		   bool *equal)
 {
 	struct sp__slice key = { 0 };
-	int rc = make_key(l, !l->opts.outer_side, inner, &key);
+	int rc = sp__inlkeys_make(&l->keys, !l->opts.outer_side, inner, &key);
 
 	*equal = !rc && sp__order_bytes(key.p, key.n, o->key.data, o->key.bytes) == 0;
 	return rc;
@@ -400,13 +345,10 @@ static int matches(struct sp__inl *l, const struct outer *o, const struct sp__li
 static int check_place(struct sp__inl *l, const struct outer *o, const struct sp__gathered *record)
 {
 	const struct sp__index *ix = l->opts.index;
-	int rc = make_index_key(l, &o->row.of[l->opts.left]);
+	int rc = sp__inlkeys_same(&l->keys, &o->row.of[l->opts.left], record->data, record->bytes);
 
-	if (!rc && sp__indexkey_of_record(&ix->key, record->data, record->bytes, &l->found_key) < 0)
-		rc = no_memory(l);
-	if (rc || !sp__order_bytes(l->index_key.data, l->index_key.bytes, l->found_key.data,
-				   l->found_key.bytes))
-		return rc;
+	if (rc)
+		return rc < 0 ? rc : 0;
 	return sp__errf(l->opts.j->env.err, SP_ECORRUPT, "read", ix->path, -1,
 			"at offset %llu of its source %.150s is another key: build the index again",
 			(unsigned long long)record->offset, ix->source);

@@ -143,8 +143,7 @@ static double formula_multimap_ns(const struct formula *f, const uint64_t *q)
 	double jump_ns[SP_CUBE_DIMS_MAX] = { 0 };
 
 	for (unsigned i = 1; i < f->n; i++) {
-		double part =
-			formula_jumps(q[i], f->k[i], f->size[i]) / fmax((double)q[i] - 1, 1);
+		double part = formula_jumps(q[i], f->k[i], f->size[i]) / fmax((double)q[i] - 1, 1);
 
 		jump_ns[i] = (1 - part) * hop_ns(f, (double)q[0]) +
 			     part * (f->seek_ns(cube_distance(f, pack, i)) + f->latency_ns);
