@@ -449,7 +449,7 @@ class Refusals(Base):
         own = ("-S1M", "--ranges=12", "-o", self.out)
         with (
             faults.full(cluster, STORE),
-            mock.patch.object(tasks, "reduce_range", faults.slow(self.folder)),
+            mock.patch.object(tasks, "reduce_range", faults.slow()),
         ):
             for words in (("sort", *own, a), ("join", "-t|", "--header", *own, a, "--", a)):
                 self.refused(*words, because="File too large")
