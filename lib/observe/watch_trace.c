@@ -342,7 +342,8 @@ int sp__tracer_read(struct sp__tracer *t, uint64_t until_ns, sp__tracer_fn *fn, 
 		if (t->outstanding.n != before)
 			fn(arg, t->events[done].ns, t->outstanding.n);
 	}
-	memmove(t->events, t->events + done, (t->n - done) * sizeof(*t->events));
+	if (done)
+		memmove(t->events, t->events + done, (t->n - done) * sizeof(*t->events));
 	t->n -= done;
 	if (gone)
 		return -ENOENT;
