@@ -379,5 +379,7 @@ int sp_merge_write(struct sp_merge *m, const char *path, const struct sp_batch *
 	if (!rc)
 		rc = sp__result_commit(&r);
 	sp__result_close(&r);
+	if (rc < 0) /* what was taken from it is in no file */
+		m->ended = rc;
 	return rc;
 }

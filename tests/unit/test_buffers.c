@@ -264,6 +264,11 @@ static void results_are_written(void)
 	rc = sp_merge_open(&m, sp_call_sort_opts(call), in, 2, &err);
 	ok(!rc && sp_merge_write(m, "/no/such/folder", &head) == -ENOENT, "if it can be made");
 	sp_merge_close(m);
+	rc = sp_merge_open(&m, sp_call_sort_opts(call), in, 2, &err);
+	ok(!rc && sp_merge_write(m, "/dev/full", &head) == -ENOSPC &&
+		   sp_merge_write(m, path, &head) == -ENOSPC && access(path, F_OK) < 0,
+	   "after a failure no other file gets the rest");
+	sp_merge_close(m);
 	sp_call_free(call);
 }
 

@@ -81,7 +81,8 @@ SP_API SP_MUST_CHECK int sp_merge_open(struct sp_merge **merge, const struct sp_
 SP_API SP_MUST_CHECK int sp_merge_next(struct sp_merge *merge, struct sp_batch *block);
 /*
  * Writes the header, which may be empty, and what the merge has left to a file
- * (spindle/outfile.h), while it goes on merging.  0 or an error, as above or of writing.
+ * (spindle/outfile.h), while it goes on merging.  0 or an error, as above or of writing, which
+ * every further call returns.
  */
 SP_API SP_MUST_CHECK int sp_merge_write(struct sp_merge *merge, const char *path,
 					const struct sp_batch *header);
