@@ -2,6 +2,7 @@
 """The package spindle_io without Ray; only the standard library."""
 
 import array
+import contextlib
 import errno
 import mmap
 import os
@@ -15,9 +16,10 @@ import threading
 import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import spindle_io as sp
-from spindle_io.ray import cli
+from spindle_io.ray import cli, files
 
 
 def lines(n: int, seed: int = 1) -> bytes:
@@ -431,6 +433,74 @@ class Errors(Folder):
         m.close()
         with self.assertRaises(ValueError):
             list(m)
+
+
+class OutputFolder(Folder):
+    """Of spindle-ray."""
+
+    def setUp(self):
+        super().setUp()
+        self.out = self.folder / "out"
+
+    def write(self, out, overwrite=False, meanwhile=lambda: None):
+        with files.folder(str(out), overwrite) as new:
+            Path(files.part(new, 0)).write_bytes(b"1\n")
+            meanwhile()
+
+    def names(self, folder):
+        return sorted(p.name for p in folder.iterdir())
+
+    def test_its_name_is_not_empty(self):
+        a = self.file("a", b"1\n")
+        for words in (["-o", ""], ["--output="]):
+            with self.assertRaisesRegex(ValueError, "-o/--output is needed"):
+                cli.work_of(cli.parsed(["sort", *words, str(a)]))
+
+    def test_it_is_replaced(self):
+        self.write(self.out)
+        self.write(self.out, overwrite=True, meanwhile=lambda: (self.out / "b").touch())
+        self.assertEqual((self.names(self.folder), self.names(self.out)), (["out"], ["part-00000"]))
+
+    def test_what_came_meanwhile_stays(self):
+        self.out.mkdir()
+        with self.assertRaisesRegex(ValueError, "not empty"):
+            self.write(self.out, meanwhile=lambda: (self.out / "b").touch())
+        self.assertEqual((self.names(self.folder), self.names(self.out)), (["out"], ["b"]))
+
+    def test_a_link_stays_one(self):
+        (self.folder / "there").mkdir()
+        self.out.symlink_to("there")
+        self.write(self.out)
+        self.assertEqual(self.names(self.folder), ["out", "there"])
+        self.assertEqual(self.names(self.folder / "there"), ["part-00000"])
+
+    def test_what_could_not_be_replaced_is_kept(self):
+        rename = os.rename
+
+        def failing(a, b):
+            if a.endswith(".new") and b == str(self.out):
+                raise KeyboardInterrupt
+            rename(a, b)
+
+        self.out.mkdir()
+        (self.out / "b").touch()
+        with mock.patch("os.rename", failing), self.assertRaises(KeyboardInterrupt):
+            self.write(self.out, overwrite=True)
+        self.assertEqual((self.names(self.folder), self.names(self.out)), (["out"], ["b"]))
+
+    def test_tasks_that_go_on_find_nowhere_to_write(self):
+        rmdir, new = os.rmdir, []
+
+        def writing(*args, **kwargs):
+            with contextlib.suppress(FileNotFoundError):
+                Path(files.part(new[0], 1)).touch()
+            rmdir(*args, **kwargs)
+
+        with mock.patch("os.rmdir", writing), self.assertRaises(RuntimeError):
+            with files.folder(str(self.out), False) as folder:
+                new.append(folder)
+                raise RuntimeError
+        self.assertEqual(self.names(self.folder), [])
 
 
 class Installed(unittest.TestCase):

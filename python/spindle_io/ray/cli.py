@@ -144,7 +144,7 @@ def words_of(options: Sequence[Option], without: Sequence[str] = ()) -> list[str
 
 def work_of(c: Command) -> Work:
     """Whatever can be refused before there is a cluster, is."""
-    if "--output" not in c.own:
+    if not c.own.get("--output"):
         raise ValueError("-o/--output is needed: the folder of the result")
     shown = "--progress" in c.own or sys.stderr.isatty()
     work = Work(

@@ -76,22 +76,30 @@ def check(name: str, overwrite: bool) -> None:
 
 
 @contextlib.contextmanager
-def folder(name: str) -> Iterator[str]:
-    """Where parts are written; as a whole it gets its name at the end of the block, or is
-    removed."""
-    name = os.path.abspath(name)
+def folder(name: str, overwrite: bool) -> Iterator[str]:
+    """Where parts are written; as a whole it gets its name at the end of the block, or is removed.
+    What somebody put under that name meanwhile stays, but for overwrite."""
+    name = os.path.realpath(name)
     parent, last = os.path.split(name)
     aside = os.path.join(parent, f".{last}.spindle-ray-{uuid.uuid4().hex}")
-    new, old = f"{aside}.new", f"{aside}.old"
+    new, old, gone = (f"{aside}.{end}" for end in ("new", "old", "gone"))
     os.mkdir(new)
     try:
         yield new
-        if os.path.lexists(name):
-            os.rename(name, old)
-        os.rename(new, name)
+        check(name, overwrite)
+        try:
+            if overwrite and os.path.lexists(name):
+                os.rename(name, old)
+            os.rename(new, name)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.rename(old, name)
+            raise
+        shutil.rmtree(old, ignore_errors=True)
     finally:
-        for path in (new, old):
-            shutil.rmtree(path, ignore_errors=True)
+        with contextlib.suppress(FileNotFoundError):
+            os.rename(new, gone)  # tasks that go on after a failure find nowhere to write
+        shutil.rmtree(gone, ignore_errors=True)
 
 
 def part(folder: str, number: int) -> str:

@@ -96,7 +96,7 @@ class Job:
         """Does all of it and returns the report, of schema spindle.ray/1."""
         w = self.plan.work
         files.check(w.output, w.overwrite)
-        with files.folder(w.output) as folder:
+        with files.folder(w.output, w.overwrite) as folder:
             folders = {w.output: folder, **({w.tmpdir: w.tmpdir} if w.tmpdir else {})}
             look_at_nodes(self.plan.machine.nodes, [p for i in w.inputs for p in i], folders)
             self.work = replace(w, folder=folder)
