@@ -369,6 +369,8 @@ int sp_splitters_sample(struct sp_splitters **splitters, const struct sp_sort_op
 		rc = sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
 			      "samples are read at many places of the inputs: compressed ones "
 			      "cannot be read so");
+	if (!rc && (!parts || parts > UINT32_MAX))
+		rc = sp__errf(err, -EINVAL, "plan", NULL, -1, "that many parts there cannot be");
 	if (!rc && !s.ranges)
 		rc = no_memory(&s);
 	if (!rc) {

@@ -32,7 +32,8 @@ SP_API SP_MUST_CHECK int sp_splitters_load(struct sp_splitters **splitters,
  * is larger.  Splitters are the same record where such a group has the share of several parts.
  * The samples are sorted in the memory of opts->run.
  *
- * Inputs that are no regular files are SP_EUNSUP, inputs without a record SP_EFORMAT.
+ * Inputs that are no regular files are SP_EUNSUP, inputs without a record SP_EFORMAT, no parts
+ * -EINVAL.
  */
 SP_API SP_MUST_CHECK int sp_splitters_sample(struct sp_splitters **splitters,
 					     const struct sp_sort_opts *opts,
