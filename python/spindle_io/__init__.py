@@ -36,6 +36,7 @@ from ._lib import (
     __version__,
     check,
     lib,
+    name,
     no_error,
     texts,
     words,
@@ -119,7 +120,7 @@ class _Words:
     def _renewed(self, make: Any, told: Any, *paths: PathLike) -> Any:
         """The same with the words that the library makes of them and the headers of files."""
         made, err = c_void_p(), no_error()
-        self._accepted(make(byref(made), self._call, *map(os.fsencode, paths), byref(err)), err)
+        self._accepted(make(byref(made), self._call, *map(name, paths), byref(err)), err)
         try:
             return type(self)(texts(told(made)))
         finally:
@@ -197,7 +198,7 @@ def sort_file(
     """
     o, err, report = _options(options), no_error(), c_void_p()
     rc = lib.sp_call_sort_files(
-        o._call, *words(_paths(inputs)), merge, os.fsencode(output), byref(report), byref(err)
+        o._call, *words(_paths(inputs)), merge, name(output), byref(report), byref(err)
     )
     check(rc, err)
     return _document(report)
@@ -220,9 +221,9 @@ def join_files(
     """
     o = options if isinstance(options, JoinOptions) else JoinOptions(options)
     err, report = no_error(), c_void_p()
-    inputs, expected = map(os.fsencode, (left, right)), (ctypes.c_uint64 * 2)(*sizes)
+    inputs, expected = map(name, (left, right)), (ctypes.c_uint64 * 2)(*sizes)
     rc = lib.sp_call_join_files(
-        o._call, *inputs, expected, os.fsencode(output), byref(report), byref(err)
+        o._call, *inputs, expected, name(output), byref(report), byref(err)
     )
     check(rc, err)
     return _document(report)
@@ -272,7 +273,7 @@ def join_blocks(
             NEXT(feed.next),
             None,
             (ctypes.c_uint64 * 2)(*sizes),
-            os.fsencode(output),
+            name(output),
             byref(report),
             byref(err),
         )
@@ -313,14 +314,14 @@ def sort_buffer(
     """Sorts the records of data, or of a list of buffers one after the other.
 
     A last record without terminator gets one.  What does not fit into -S is spilled to -T.
-    into: gives writable memory of that many bytes, or more, for the result.
+    into: gives writable memory of that many bytes, or more, for the result; less is a ValueError.
     """
     buffers = data if isinstance(data, (list, tuple)) else [data]
     o, err, read, given = _options(options), no_error(), CTally(), CTally()
     with Views(buffers) as v:
         bytes_ = v.bytes + len(buffers)
         out = into(bytes_)
-        with Views([out]) as to:
+        with Views([out], bytes_) as to:
             rc = lib.sp_sort_buffer(
                 o._opts,
                 v.batches,
@@ -400,7 +401,7 @@ def partition(
     err, t, offsets = no_error(), CTally(), (c_size_t * parts)()
     with Views([data]) as v:
         out = into(v.bytes)
-        with Views([out]) as to:
+        with Views([out], v.bytes) as to:
             rc = lib.sp_join_partition(
                 o._opts,
                 side,
@@ -452,7 +453,7 @@ class Merge:
         if not self._merge:
             raise ValueError("the merge is closed")
         with Views([header]) as v:
-            check(lib.sp_merge_write(self._merge, os.fsencode(path), v.batches), self._err)
+            check(lib.sp_merge_write(self._merge, name(path), v.batches), self._err)
 
     def tallies(self) -> tuple[Tally, Tally]:
         """What has been taken in, and what given out: less under -u."""

@@ -176,9 +176,17 @@ def _load() -> ctypes.CDLL:
 lib = _load()
 
 
+def name(path: Any) -> bytes:
+    """As C has it: it would end at a null byte."""
+    encoded = os.fsencode(path)
+    if b"\0" in encoded:
+        raise ValueError("embedded null byte")
+    return encoded
+
+
 def words(texts: Iterable[Any]) -> tuple[Any, int]:
     """An array of char pointers, and its length."""
-    encoded = [os.fsencode(t) for t in texts]
+    encoded = [name(t) for t in texts]
     return (c_char_p * (len(encoded) + 1))(*encoded), len(encoded)
 
 
@@ -221,6 +229,7 @@ class _PyBuffer(Structure):
     ]
 
 
+_WRITABLE = 1  # PyBUF_WRITABLE
 _get_buffer = ctypes.pythonapi.PyObject_GetBuffer
 _get_buffer.argtypes = [ctypes.py_object, POINTER(_PyBuffer), c_int]
 _release_buffer = ctypes.pythonapi.PyBuffer_Release
@@ -228,16 +237,21 @@ _release_buffer.argtypes = [POINTER(_PyBuffer)]
 
 
 class Views:
-    """Addresses of objects with contiguous bytes, which stay where they are until release()."""
+    """Addresses of objects with contiguous bytes, which stay where they are until release().
 
-    def __init__(self, objects: Sequence[Any]):
+    room: bytes to be written there.
+    """
+
+    def __init__(self, objects: Sequence[Any], room: int | None = None):
         self.batches = (Batch * (len(objects) + 1))()
         self._views: list[_PyBuffer] = []
         try:
             for i, o in enumerate(objects):
                 view = _PyBuffer()
-                _get_buffer(o, byref(view), 0)
+                _get_buffer(o, byref(view), 0 if room is None else _WRITABLE)
                 self._views.append(view)
+                if view.len < (room or 0):
+                    raise ValueError(f"memory of {view.len} bytes, of {room} that are needed")
                 self.batches[i] = Batch(view.buf, view.len)
         except BaseException:
             self.release()

@@ -428,6 +428,32 @@ class Errors(Folder):
             with self.assertRaises(sp.SpindleError):
                 call()
 
+    def test_memory_for_a_result_has_room(self):
+        for call in (
+            lambda into: sp.sort_buffer(b"a\n" * 99, into=into),
+            lambda into: sp.partition(b"a\n" * 99, "", 0, 2, into=into),
+        ):
+            self.assertRaises(ValueError, call, lambda n: bytearray(n - 1))
+            self.assertRaises(BufferError, call, bytes)
+
+    def test_numbers_of_parts_that_cannot_be(self):
+        a = self.file("a", b"1\n2\n")
+        for parts in (0, -1):
+            self.assertRaises(sp.SpindleError, sp.splitters, a, parts)
+
+    def test_names_end_where_they_seem_to(self):
+        a, b = self.file("a", b"1\n"), str(self.folder / "b\0c")
+        for call in (
+            lambda: sp.sort_file(a, b),
+            lambda: sp.sort_file([b], a),
+            lambda: sp.join_files(a, a, b),
+            lambda: sp.join_blocks([], [], b),
+            lambda: sp.Merge([]).write(b),
+            lambda: sp.Options(["-k1\0"]),
+        ):
+            self.assertRaisesRegex(ValueError, "null byte", call)
+        self.assertFalse((self.folder / "b").exists())
+
     def test_a_closed_merge_is_not_used(self):
         m = sp.Merge([b"a\n"])
         m.close()
