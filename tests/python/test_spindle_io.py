@@ -482,6 +482,16 @@ class OutputFolder(Folder):
             with self.assertRaisesRegex(ValueError, "-o/--output is needed"):
                 cli.work_of(cli.parsed(["sort", *words, str(a)]))
 
+    def test_inputs_are_not_replaced(self):
+        self.out.mkdir()
+        a = self.file("out/a", b"1\n")
+        (self.folder / "link").symlink_to("out")
+        for out in (self.out, self.folder / "link", self.folder):
+            with self.assertRaisesRegex(ValueError, "lies in"):
+                cli.work_of(cli.parsed(["sort", "--overwrite", "-o", str(out), str(a)]))
+        with self.assertRaisesRegex(ValueError, "an input, and"):
+            cli.work_of(cli.parsed(["sort", f"--stats={a}", "-o", str(self.out / "b"), str(a)]))
+
     def test_it_is_replaced(self):
         self.write(self.out)
         self.write(self.out, overwrite=True, meanwhile=lambda: (self.out / "b").touch())

@@ -164,9 +164,17 @@ def work_of(c: Command) -> Work:
         for path in paths:
             if not stat.S_ISREG(os.stat(path).st_mode):
                 raise ValueError(f"{path}: not a regular file")
+            if within(path, work.output):
+                raise ValueError(f"{path}: lies in {work.output}, which the result replaces")
+            if os.path.realpath(path) == os.path.realpath(c.own.get("--stats", "-")):
+                raise ValueError(f"{path}: an input, and the file of --stats")
             open(path, "rb").close()
     files.check(work.output, work.overwrite)
     return work
+
+
+def within(path: str, folder: str) -> bool:
+    return os.path.realpath(path).startswith(os.path.join(os.path.realpath(folder), ""))
 
 
 def number(c: Command, name: str) -> int:
