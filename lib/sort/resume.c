@@ -38,7 +38,8 @@
 #include "rec/key.h"
 #include "sort/resume_impl.h"
 
-#define FORMAT_VERSION 2
+/* Of the journal, and of the encoded keys that runs' images have. */
+#define FORMAT_VERSION 3
 #define JOURNAL_NAME "spindle.journal"
 
 /* The first record: this, and an `input` for each input. */

@@ -89,8 +89,10 @@ int main(void)
 	close(open(in, O_WRONLY | O_CREAT, 0600));
 	check_torn();
 	check_version(1, 9, SP__RECORD_RUN);
-	check_version(3, 2, 99);
-	check_version(3, 16, SP__RECORD_MARK);
+	/* Its keys of versions were others. */
+	check_version(2, 2, SP__RECORD_RUN);
+	check_version(4, 2, 99);
+	check_version(4, 16, SP__RECORD_MARK);
 	unlink(in);
 	rmdir(dir);
 	return done();
