@@ -245,6 +245,14 @@ numbers()
 	[[ $output == "xindex: i: is not as long as its head says" ]]
 }
 
+@test "an index with keys of another version is refused" {
+	printf 'v1.10\nv1.9\n' >t
+	"$xindex" build -k1V -o i t
+	printf '\1' | dd of=i bs=1 seek=8 conv=notrunc status=none
+	run -2 "$xindex" lookup i v1.9
+	[[ $output == "xindex: i: is an index of another version of Spindle" ]]
+}
+
 @test "an index is refused in a locale in which its keys differ" {
 	[ -d "$LOCPATH/en_US.UTF-8" ] || skip "needs the locale en_US.UTF-8 in build/locale"
 	printf '1,000\n5\n' >s

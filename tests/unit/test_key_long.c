@@ -17,6 +17,7 @@ static const char *const alphabets[] = { "abcdeABCDE -_.", "0123456789", "a1B2.3
 #define ALPHABETS (sizeof(alphabets) / sizeof(alphabets[0]))
 
 static const struct order long_orders[] = {
+	{ "-f, last resort in the key", { "1f" }, "", NULL },
 	{ "-f", { "1f" }, "s", NULL },
 	{ "-fr", { "1fr" }, "", NULL },
 	{ "-d, last resort descending", { "1d" }, "r", NULL },
