@@ -129,17 +129,17 @@ static int on_a_line(struct sp__probe *p, uint64_t lbn, bool *yes)
 static int judge_no_tracks(struct sp__probe *p)
 {
 	uint64_t span = LINE_STEPS * LINE_BLOCKS;
-	unsigned lines = 0;
+	unsigned off = 0;
 	int rc = 0;
 
 	for (unsigned i = 0; i < LINE_PLACES && p->t->blocks > span && !rc; i++) {
 		bool yes = true;
 
 		rc = on_a_line(p, sp__rng_below(&p->rng, p->t->blocks - span), &yes);
-		lines += !rc && yes;
+		off += !rc && !yes;
 		rc = rc == -EIO || rc == -ENODATA ? 0 : rc;
 	}
-	p->r->verdict = lines + 1 >= LINE_PLACES ? SP_PROBE_INCONCLUSIVE : SP_PROBE_LAYERED;
+	p->r->verdict = off > 1 ? SP_PROBE_LAYERED : SP_PROBE_INCONCLUSIVE;
 	return rc;
 }
 

@@ -255,6 +255,7 @@ static void test_layered(void)
 static void test_unseen(const char *path)
 {
 	struct sp_probe_opts opts = { .device = "sim:atlas10k3-like,array=raid0:4," NOISE };
+	char device[300];
 	struct sp_probe *p;
 
 	write_model(path, "\"rpm\":7200,\"surfaces\":2,\"cylinders\":2000,\"layout\":\"cylinder\","
@@ -263,6 +264,14 @@ static void test_unseen(const char *path)
 	p = probe_model(path);
 	ok(p && sp_probe_result(p)->verdict == SP_PROBE_INCONCLUSIVE,
 	   "a disk whose tracks do not show is not called layered");
+	sp_probe_free(p);
+	bad_first = 600000;
+	bad_last = UINT64_MAX;
+	scrambled = false;
+	snprintf(device, sizeof(device), "sim:%s," NOISE, path);
+	p = probe_as(device, 0, bad_transfer, NULL);
+	ok(p && sp_probe_result(p)->verdict == SP_PROBE_INCONCLUSIVE,
+	   "nor is one that cannot be read for the most part");
 	sp_probe_free(p);
 	ok(!sp_probe_run(&p, &opts, NULL) && sp_probe_result(p)->verdict == SP_PROBE_LAYERED,
 	   "four disks with stripes are");
