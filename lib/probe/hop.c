@@ -57,12 +57,6 @@ static int issue(struct hop *h, uint64_t lbn, struct sp__shot *s)
 	return p->t->ops->transfer(p->t, lbn, h->write, s);
 }
 
-/* The resolution. */
-static double fine(const struct sp__probe *p)
-{
-	return SP__HOP_FINE * p->spin.period_ns;
-}
-
 /* The last moment, up to ns (since epoch), at which an angle passes. */
 static double passing(const struct sp__probe *p, double rev, double ns)
 {
@@ -125,7 +119,7 @@ static int shoot(struct hop *h, double u, double *left, bool *caught)
 	end = passing(p, rev, end + period / 8);
 	late -= end;
 	/* So late that it may belong to another passing. */
-	if (late < -4 * p->scatter.sd_ns - fine(p) || late > period / 2)
+	if (late < -4 * p->scatter.sd_ns - sp__hop_fine(p) || late > period / 2)
 		return -EAGAIN;
 	*left = at - sent;
 	*caught = end < at + period / 2;
@@ -154,7 +148,7 @@ static int bisect(struct hop *h)
 {
 	int rc = 0;
 
-	for (unsigned i = 0; i < STEPS_MAX && !rc && h->hi_ns - h->lo_ns > fine(h->p); i++)
+	for (unsigned i = 0; i < STEPS_MAX && !rc && h->hi_ns - h->lo_ns > sp__hop_fine(h->p); i++)
 		rc = narrow(h, h->lo_ns + (h->hi_ns - h->lo_ns) / 2);
 	return rc;
 }
@@ -175,7 +169,7 @@ static int shoot_surely(struct hop *h, double u, bool expected, bool *sure)
 /* Both sides once more, a little farther out.  False: one of them was wrong. */
 static int confirm(struct hop *h, bool *sure)
 {
-	double out = 2 * fine(h->p);
+	double out = 2 * sp__hop_fine(h->p);
 	int rc;
 
 	*sure = false;
@@ -303,7 +297,7 @@ static int aim(struct hop *h, uint64_t from, uint64_t to)
 
 double sp__hop_error(const struct sp__probe *p)
 {
-	return sp__angle_error(p, 2 * p->scatter.exact) + SP__HOP_FINE / 2;
+	return sp__angle_error(p, 2 * p->scatter.exact) + sp__hop_fine(p) / p->spin.period_ns / 2;
 }
 
 int sp__hop_time(struct sp__probe *p, uint64_t from, uint64_t to, bool write, double *ns)

@@ -246,7 +246,14 @@ static inline bool sp__reach_known(const struct sp__probe *p)
 /* skew.c: the angle from the start of one track to that of another, of one zone; false: unknown. */
 bool sp__skew_between(const struct sp__probe *p, uint64_t from, uint64_t to, double *rev);
 
-#define SP__HOP_FINE 0.0005 /* resolution, rev */
+/*
+ * The resolution of a hop: a share of a revolution, but of slow disks a time, since their
+ * arms are no slower.
+ */
+static inline double sp__hop_fine(const struct sp__probe *p)
+{
+	return fmin(0.0005 * p->spin.period_ns, 6000);
+}
 /* The standard error of a hop's time: of its bisection, and of the angle of its end; rev. */
 double sp__hop_error(const struct sp__probe *p);
 /* hop.c: from one track to another, by their numbers; -ENODATA also: they are not known. */

@@ -163,6 +163,8 @@ static void test_slow(const char *path)
 		ok(p && exact(sp_probe_geometry(p), path, 200), "and the tracks are exact");
 		ok(r && r->layout && !strcmp(r->layout, "cylinder") && r->surfaces == 3,
 		   "as is the layout");
+		ok(r && fabs(r->overhead_ns / 2e5 - 1) < 0.04, "and the overhead to 4 %% (%.4f ms)",
+		   r ? r->overhead_ns / 1e6 : 0);
 		sp_probe_free(p);
 	}
 }
