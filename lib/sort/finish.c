@@ -276,6 +276,7 @@ int sp__finish_reduce(struct sp_sort *s)
 			sp__foretell_formed(s);
 		if (!rc)
 			n = merge_due(s, true, sp__free_region(s, false));
+		sp__spill_trim(s->spilled.store);
 	}
 	if (rc < 0 || n < 0)
 		return rc < 0 ? rc : n;

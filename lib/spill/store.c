@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 #include "base/array.h"
@@ -299,6 +300,18 @@ void sp__spill_punch(struct sp__spill *s, const struct sp__run *run)
 	}
 }
 
+void sp__spill_trim(const struct sp__spill *s)
+{
+	for (size_t i = 0; !s->outstanding && !s->opts.kept && i < s->nfiles; i++) {
+		const struct sp__spill_file *f = &s->files[i];
+		struct stat st;
+
+		if (f->volume && f->volume->regular && f->reserved_bytes &&
+		    !fstat(f->volume->fd, &st) && ftruncate(f->volume->fd, st.st_size) < 0)
+			return; /* closing will */
+	}
+}
+
 void sp__spill_empty(const struct sp__spill *s)
 {
 	for (size_t i = 0; !s->opts.kept && i < s->nfiles; i++) {
@@ -408,7 +421,8 @@ void sp__spill_give_spare(struct sp__spill *s, struct sp__run *run)
 /*
  * ext4 delays the allocation of what goes through the page cache, and accounts for each of its
  * blocks, which takes as long as copying it.  For blocks that are there already it need not.  A
- * refusal is no error; but it may leave all that there was reserved, so there must be plenty.
+ * refusal is no error; but it may leave all that there was reserved, so there must be plenty, and
+ * under a quota, of which statfs(2) does not tell, nothing more is asked for.
  */
 static void reserve(const struct sp__spill *s, struct sp__spill_file *f)
 {
@@ -420,9 +434,9 @@ static void reserve(const struct sp__spill *s, struct sp__spill_file *f)
 		return;
 	f->reserved_bytes = end + RESERVE_BYTES;
 	if (!s->opts.kept && v->regular && !v->direct && !v->machine && !fstatfs(v->fd, &fs) &&
-	    fs.f_type == EXT4_SUPER_MAGIC && fs.f_bavail > PLENTY_BYTES / (uint64_t)fs.f_bsize)
-		(void)fallocate(v->fd, FALLOC_FL_KEEP_SIZE, (off_t)from,
-				(off_t)(f->reserved_bytes - from));
+	    fs.f_type == EXT4_SUPER_MAGIC && fs.f_bavail > PLENTY_BYTES / (uint64_t)fs.f_bsize &&
+	    fallocate(v->fd, FALLOC_FL_KEEP_SIZE, (off_t)from, (off_t)(f->reserved_bytes - from)))
+		f->reserved_bytes = UINT64_MAX;
 }
 
 int sp__spill_take(struct sp__spill *s, struct sp__run *run, uint32_t want, uint32_t *got)

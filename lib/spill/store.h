@@ -133,6 +133,8 @@ void sp__spill_forget(struct sp__spill *spill);
 SP_MUST_CHECK int sp__spill_sync(struct sp__spill *spill);
 /* Gives the file system back what a run of a kept file has; where it cannot, it stays. */
 void sp__spill_punch(struct sp__spill *spill, const struct sp__run *run);
+/* All runs are written: gives back what was reserved beyond them. */
+void sp__spill_trim(const struct sp__spill *spill);
 /* No run will be read any more: frees what the temporary files have, as closing them would. */
 void sp__spill_empty(const struct sp__spill *spill);
 /* A run will not be read any more; if runs are apart, removes its file. */

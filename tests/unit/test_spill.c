@@ -286,6 +286,11 @@ static void reserved(void)
 	else
 		ok((st.st_blocks * 512 > 16 << 20) == ext4 && st.st_size < 1 << 20,
 		   "space is reserved ahead on ext4 alone, and the file is no longer for it");
+	sp__spill_trim(s);
+	if (fstat(s->files[0].volume->fd, &st))
+		abort();
+	ok(st.st_blocks * 512 < 4 << 20 && read_runs(s, runs, &keys) == 0 && keys,
+	   "what was reserved is given back when all is written");
 	free_runs(runs);
 	sp__spill_close(s);
 }
