@@ -32,7 +32,8 @@ sweep()
 	local i bad='' what
 
 	for i in $(steps "$4"); do
-		run --engine="fault:SCOPE=PROCESS,KIND=$2,NTH=$i,ERROR=$3:$inner" "${args[@]}"
+		run --engine="fault:SCOPE=PROCESS,KIND=$2,NTH=$i,ERROR=$3:$inner" --trace=trace \
+			"${args[@]}"
 		what=$(judge want "${5:-}")
 		[ -z "$what" ] || bad+="request $i: $what"$'\n'
 	done
@@ -86,7 +87,7 @@ expect large-want large
 args=(-S 16M --run-size=512K --parallel=3 large) inner=auto
 reads=$(requests READ) bad=''
 for i in $(steps "$reads" 12); do
-	run --engine="fault:SCOPE=PROCESS,KIND=READ,NTH=$i,ERROR=EIO:$inner" "${args[@]}"
+	run --engine="fault:SCOPE=PROCESS,KIND=READ,NTH=$i,ERROR=EIO:$inner" --trace=trace "${args[@]}"
 	what=$(judge large-want strict)
 	[ -z "$what" ] || bad+="request $i: $what"$'\n'
 	run --engine="fault:SCOPE=PROCESS,KIND=READ,NTH=$i,COUNT=3,ERROR=SHORT:$inner" "${args[@]}"
