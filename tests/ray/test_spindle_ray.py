@@ -379,6 +379,11 @@ class Refusals(Base):
         self.refused("sort", "-o", self.out, "--count", a, because="--count needs --unique")
         self.assertFalse(self.out.exists())
 
+    def test_a_report_that_cannot_be_written(self):
+        a, report = self.file("a", b"1\n"), self.folder / "none" / "r"
+        self.refused("sort", f"--stats={report}", "-o", self.out, a, because=f"{report}: No such")
+        self.assertFalse(self.out.exists())
+
     def test_a_folder_that_is_not_empty(self):
         a = self.file("a", b"2\n1\n")
         self.out.mkdir()

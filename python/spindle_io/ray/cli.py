@@ -278,6 +278,8 @@ def run(command: Command) -> None:
         from .job import Job
     except ImportError as e:
         raise ValueError(f"{e}; pip install 'spindle-io[ray]'") from e
+    if own.get("--stats", "-") != "-" and "--dry-run" not in own:
+        open(own["--stats"], "a").close()  # a refusal comes before the work
     began = time.monotonic()
     start_ray(own.get("--address"), own.get("--object-store-memory"))
     started = time.monotonic() - began
