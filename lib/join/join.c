@@ -212,6 +212,8 @@ static void note(struct sp__join *j)
 		st->input_bytes[i] = j->source[i].bytes;
 		st->merged_records[i] = j->merged[i];
 	}
+	if (st->foretold.seconds > 0 && j->progress.end_ns)
+		st->foretold.again_s = (double)(j->progress.end_ns - j->env.begin_ns) * 1e-9;
 	for (int i = 0; i < SP_JOIN_PHASES; i++)
 		st->phase_elapsed_s[i] = (double)j->phase_ns[i] * 1e-9;
 	st->output_records = j->result.emit.records;
@@ -341,7 +343,10 @@ int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,
 	struct sp__join j = {
 		.opts = *opts,
 		.io = io,
-		.progress = { .tell = io->progress, .arg = io->progress_arg, .phase = -1 },
+		.progress = { .tell = io->progress,
+			      .arg = io->progress_arg,
+			      .phase = -1,
+			      .last = SP_JOIN_PHASE_JOIN },
 	};
 	int rc;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Telling the caller how far the work has come, by the clock of the real machine: at the
- * beginning of each phase, else not more than about ten times a second.  One thread at a
- * time.
+ * beginning of each phase, else not more than about ten times a second.  Of the last phase, once a
+ * sixteenth of it is done, its end is foretold.  One thread at a time.
  */
 #ifndef SP__OBS_PROGRESS_H
 #define SP__OBS_PROGRESS_H
@@ -17,18 +17,36 @@ struct sp__progress {
 	void (*tell)(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes);
 	void *arg;
 	uint64_t told_ns;
-	int phase; /* the last one reported */
+	int phase;			/* the last one reported */
+	int last;			/* the last of all phases, */
+	uint64_t begin_ns, begin_bytes; /* when it began */
+	uint64_t end_ns;		/* ... and will end, as foretold; 0: unknown */
 };
+
+static inline void sp__progress_foretell(struct sp__progress *p, uint64_t now, uint64_t done_bytes,
+					 uint64_t total_bytes)
+{
+	uint64_t done = done_bytes - p->begin_bytes;
+
+	if (!p->begin_ns) {
+		p->begin_ns = now;
+		p->begin_bytes = done_bytes;
+	} else if (!p->end_ns && done && done >= total_bytes / 16) {
+		p->end_ns = p->begin_ns + (uint64_t)((double)(now - p->begin_ns) / (double)done *
+						     (double)(total_bytes - p->begin_bytes));
+	}
+}
 
 /* total_bytes 0: not known. */
 static inline void sp__progress_tell(struct sp__progress *p, int phase, uint64_t done_bytes,
 				     uint64_t total_bytes)
 {
-	uint64_t now;
+	uint64_t now = sp__now_ns();
 
+	if (phase == p->last)
+		sp__progress_foretell(p, now, done_bytes, total_bytes);
 	if (!p->tell)
 		return;
-	now = sp__now_ns();
 	if (phase == p->phase && now - p->told_ns < SP__PROGRESS_PACE_NS)
 		return;
 	p->told_ns = now;

@@ -40,6 +40,7 @@ static const struct sp_report_field foretold_fields[] = {
 	FIELD(foretold, "foretold.read_s_per_mb", POSITIVE, read_s_per_mb),
 	FIELD(foretold, "foretold.seek_s", POSITIVE, seek_s),
 	FIELD(foretold, "foretold.elapsed_s", POSITIVE, seconds),
+	FIELD(foretold, "foretold.again_elapsed_s", POSITIVE, again_s),
 	{ 0 },
 };
 

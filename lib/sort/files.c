@@ -297,6 +297,8 @@ static void note(struct job *j, struct sp_sort_stats *st)
 	}
 	sp__result_counters(&j->result, &c);
 	sp__env_note_io(&st->run, &c);
+	if (st->foretold.seconds > 0 && j->progress.end_ns)
+		st->foretold.again_s = (double)(j->progress.end_ns - j->begin_ns) * 1e-9;
 	if (!st->run.simulated)
 		st->run.elapsed_s = (double)(sp__now_ns() - j->begin_ns) * 1e-9;
 }
@@ -411,7 +413,10 @@ int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 			 .io = io,
 			 .err = err ? err : &own,
 			 .result = { .io = io, .counted = opts->count },
-			 .progress = { .tell = io->progress, .arg = io->progress_arg, .phase = -1 },
+			 .progress = { .tell = io->progress,
+				       .arg = io->progress_arg,
+				       .phase = -1,
+				       .last = SP_PHASE_MERGE },
 			 .begin_ns = sp__now_ns() };
 	int rc, closed;
 

@@ -338,6 +338,7 @@ assert d["result"]["output_records"] == len(open("out").readlines())
 assert d["spill"]["write_bytes"] > 0 and d["result"]["partitions"] > 1
 parted = d["phases"][0]["elapsed_s"] + d["phases"][1]["elapsed_s"]
 assert parted < d["foretold"]["elapsed_s"] < 60
+assert parted < d["foretold"]["again_elapsed_s"] < 60
 P
 	diff keys "$BATS_TEST_DIRNAME/../golden/report-join.keys"
 	fits_schema r.json

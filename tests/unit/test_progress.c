@@ -24,10 +24,38 @@ static void note(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes
 	s->total = total_bytes;
 }
 
+#define SECOND UINT64_C(1000000000)
+
+/* 64 of 1024 bytes are a sixteenth; 24 had been done before the phase began. */
+static void foretold(void)
+{
+	struct sp__progress p = { .last = 1 };
+
+	sp__progress_foretell(&p, 10 * SECOND, 24, 1024);
+	sp__progress_foretell(&p, 11 * SECOND, 24, 1024);
+	sp__progress_foretell(&p, 12 * SECOND, 87, 1024);
+	ok(!p.end_ns, "nothing is foretold of less than a sixteenth");
+	sp__progress_foretell(&p, 14 * SECOND, 124, 1024);
+	ok(p.end_ns == 50 * SECOND, "4 s for 100 bytes of 1000 are 40 s for all");
+	sp__progress_foretell(&p, 15 * SECOND, 1000, 1024);
+	ok(p.end_ns == 50 * SECOND, "it is foretold once");
+	p = (struct sp__progress){ .last = 1 };
+	sp__progress_foretell(&p, 10 * SECOND, 0, 1024);
+	sp__progress_foretell(&p, 14 * SECOND, 2000, 1024);
+	ok(p.end_ns > 11 * SECOND && p.end_ns < 14 * SECOND,
+	   "more bytes than were expected end it");
+	p = (struct sp__progress){ .last = 1 };
+	sp__progress_tell(&p, 0, 1, 2);
+	ok(!p.begin_ns, "earlier phases are not the last");
+	sp__progress_tell(&p, 1, 0, 2);
+	ok(p.begin_ns, "the last one begins when it is first told of");
+}
+
 int main(void)
 {
 	struct seen s = { 0 };
-	struct sp__progress p = { note, &s, 0, -1 }, deaf = { 0 };
+	struct sp__progress p = { .tell = note, .arg = &s, .phase = -1, .last = -1 };
+	struct sp__progress deaf = { .last = -1 };
 	uint64_t begin = sp__now_ns(), tenths;
 
 	sp__progress_tell(&p, 2, 30, 400);
@@ -45,6 +73,7 @@ int main(void)
 	ok(s.phase == 4 && s.done == 0 && s.total == 7,
 	   "the beginning of a phase is passed on at once");
 	sp__progress_tell(&deaf, 1, 1, 1);
-	ok(!deaf.told_ns, "without a callback nothing is computed");
+	ok(!deaf.told_ns, "without a callback nothing is told");
+	foretold();
 	return done();
 }

@@ -79,6 +79,7 @@ struct sp_foretold {
 	double read_s_per_mb;	  /* the same of reading it */
 	double seek_s;		  /* of a read elsewhere: their s */
 	double seconds;		  /* of the whole run */
+	double again_s;		  /* ... told again when a sixteenth of its last phase was done */
 };
 
 /* Space for temporary files. */
