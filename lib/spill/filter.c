@@ -26,7 +26,7 @@ static int set_signals(posix_spawnattr_t *attr)
 
 	sigemptyset(&none);
 	sigemptyset(&defaults);
-	/* Signals that were ignored at our start stay ignored, except SIGPIPE. */
+	/* Signals that are ignored stay so, except SIGPIPE. */
 	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
 		if (usual[i] == SIGPIPE ||
 		    (sigaction(usual[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN))

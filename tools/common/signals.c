@@ -8,8 +8,8 @@
 #include "progress.h"
 #include "signals.h"
 
-static const int deadly[] = { SIGALRM, SIGHUP,	SIGINT,	   SIGPIPE, SIGQUIT, SIGTERM,
-			      SIGPOLL, SIGPROF, SIGVTALRM, SIGXCPU, SIGXFSZ };
+static const int deadly[] = { SIGALRM, SIGHUP,	SIGINT,	 SIGPIPE,   SIGQUIT,
+			      SIGTERM, SIGPOLL, SIGPROF, SIGVTALRM, SIGXCPU };
 
 static const char *_Atomic last_words, *_Atomic of_path;
 
@@ -56,6 +56,8 @@ void signals_catch(void)
 		if (old.sa_handler != SIG_IGN)
 			sigaction(deadly[i], &act, NULL);
 	}
+	/* A write that exceeds the limit of a file's size fails, and its error names the file. */
+	signal(SIGXFSZ, SIG_IGN);
 	/* A parent's wish to ignore its children would lose compressors' statuses. */
 	signal(SIGCHLD, SIG_DFL);
 }
