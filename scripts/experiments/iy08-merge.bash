@@ -6,9 +6,10 @@
 #
 # In the paper's plans inputs of a merge join are sorted ("much larger relations need to be sorted",
 # section 8.2): `sorted` here.  `clustered` takes orders and lineitem for sorted, as they are.  The
-# result of a sort goes to the merge join without touching the drive.  A sort has read all of
-# its input before the first row; the last merges of the sorts below a merge join, and tables that
-# it reads as they are, take time in step with the rows.
+# A sort is that of PostgreSQL before 8.2, as wc06 has it: replacement selection, polyphase merging
+# with seven tapes, and a result that is a run, which is read by the merge join.  It has read all
+# of its input before the first row; reading the results of the sorts below a merge join, and tables
+# that it reads as they are, take time in step with the rows.
 
 declare -A sort_s=() # "MACHINE TABLE": seconds before the first and from the first to the last row
 
@@ -22,7 +23,9 @@ stage()
 # sort_times FILE INTO: sorts rows by their first field; prints the times.
 sort_times()
 {
-	stage "$xsort" -t'|' -k1,1 -S "$sort_memory" --parallel=1 "$1" >"$2"
+	stage "$xsort" -t'|' -k1,1 -S "$((4 * ${sort_memory%K}))K" --run-formation=replacement \
+		--run-size="$sort_memory" --merge-policy=ppms --fan-in=6 --recycle=all --merge-buffer="$sort_memory" \
+		--page-size=8K --readahead=equal --parallel=1 "$1" >"$2"
 	echo "$(field phases.run_formation.elapsed_s) $(field phases.merge.elapsed_s)"
 }
 
