@@ -374,7 +374,7 @@ figure_7()
 		done
 	} >"$out/wc06-fig7.csv"
 	plot fig7 <<-'GNUPLOT'
-	set title "Hybrid and sort-hash join (figure 7), virtual time as if at full size, mean of four"
+	set title "Figure 7: hybrid and sort-hash join, virtual time as if at full size, mean of four seeds and lengths"
 	set ylabel "seconds"
 	set key top left
 	set style data histograms
