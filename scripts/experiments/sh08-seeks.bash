@@ -63,3 +63,26 @@ plot for [i = 1:words(drives)] of(word(drives, i)) using 2:3 with lines ls i, \
 	for [i = 1:words(drives)] at(word(drives, i)) using 3:4 with points ls i ps 1.6
 unset multiplot
 GNUPLOT
+size=1300,520 plot fig2.2 <<GNUPLOT
+set multiplot layout 1,2 title "Figure 2.2: settling and the cylinders within it, by the cylinders of a drive; the thesis has drives by year"
+file = out . "/sh08-fig2.2.csv"
+named(name) = substr(name, 1, strlen(name) - (name[strlen(name) - 4:] eq "-like" ? 5 : 0))
+set xlabel "cylinders of the drive"
+set logscale x
+set xrange [2000:1500000]
+set format x "%.0f"
+set ylabel "settling and overhead, ms"
+set yrange [0:2.4]
+plot file using 2:4 with points ls 3 ps 1.4 notitle, \
+	"" using 2:4:(named(strcol(1))) with labels left offset 0.8,0.4 font ",10" notitle
+\$paper << EOD
+32400,17
+30960,12
+EOD
+set ylabel "cylinders within settling (C)"
+set yrange [0:20]
+plot file using 2:3 with points ls 3 ps 1.4 title "by timing", \
+	"" using 2:3:(named(strcol(1))) with labels left offset 0.8,0.4 font ",10" notitle, \
+	\$paper with points pt 8 ps 2.2 lc rgb "black" title "the thesis"
+unset multiplot
+GNUPLOT
