@@ -298,13 +298,15 @@ static void pass(const struct sp__drive *d, struct sp__arm *arm, const struct sp
 void sp__drive_media(const struct sp__drive *d, struct sp__arm *arm, uint64_t start_ns,
 		     const struct sp__piece *piece, bool zero_latency, struct sp__service *s)
 {
-	uint64_t lbn = piece->lbn, now = start_ns, before = s->transfer_ns;
+	uint64_t lbn = piece->lbn, now = start_ns;
+	uint64_t before = s->transfer_ns, waited = s->rotate_ns;
 	uint32_t left = piece->blocks;
 	struct sp__trackpos room;
 	const struct sp__trackpos *at = place_of(d, piece, &room);
 
 	pass(d, arm, at, piece->write, zero_latency, &now, s);
 	arm->begin_ns = now - (s->transfer_ns - before);
+	arm->wait_ns = s->rotate_ns - waited;
 	while (left > at->blocks) {
 		lbn += at->blocks;
 		left -= at->blocks;
@@ -313,6 +315,25 @@ void sp__drive_media(const struct sp__drive *d, struct sp__arm *arm, uint64_t st
 		at = &room;
 		pass(d, arm, at, piece->write, zero_latency, &now, s);
 	}
+}
+
+uint64_t sp__drive_passing(const struct sp__drive *d, uint64_t lbn, uint64_t wait_ns)
+{
+	const struct sp__remap *r = next_remap(d, lbn);
+	uint64_t first, n, at;
+	struct sp__track t;
+
+	if (r && r->lbn <= lbn)
+		return lbn;
+	sp__trackmap_find(d->map, lbn, &t);
+	at = sp__trackmap_place(d->map, lbn);
+	n = (uint64_t)((u128)wait_ns * t.places * d->period_num / d->period_den);
+	first = n < lbn - t.first_lbn ? lbn - n : t.first_lbn;
+	while (at - sp__trackmap_place(d->map, first) > n)
+		first++;
+	for (r = next_remap(d, first); r && r->lbn < lbn; r = next_remap(d, first))
+		first = r->lbn + r->blocks;
+	return first;
 }
 
 uint64_t sp__drive_bus_ns(const struct sp__drive *d, uint32_t blocks)

@@ -95,9 +95,13 @@ struct sp__cache_config {
 	enum sp__readahead_until readahead_until;
 	enum sp__readahead_within readahead_within;
 	bool readahead_streams;	 /* only after a read that goes on where a segment ends */
+	bool readahead_misses;	 /* not after a read that the cache answers */
 	uint32_t write_blocks;	 /* write-behind buffer; 0: writes go to the medium */
 	unsigned write_segments; /* places in it that are not adjacent; 0: no limit */
+	bool keep_reads;	 /* reading ahead leaves what was just read in the segment */
+	bool keep_passing;	 /* and what passes the head before it is kept */
 	bool keep_writes;	 /* what is written stays in a segment */
+	bool write_drops;	 /* a write empties the segments that it meets */
 	uint64_t read_hit_ns, write_hit_ns;
 };
 

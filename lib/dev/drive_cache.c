@@ -178,12 +178,15 @@ void sp__ahead_stop(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now
 	c->ahead.active = false;
 }
 
-/* Where reading ahead of what ends at lbn ends. */
-static uint64_t ahead_end(const struct sp__drive_cache *c, uint64_t lbn)
+/* Where reading ahead after a read ends. */
+static uint64_t ahead_end(const struct sp__drive_cache *c, const struct sp__piece *p)
 {
-	uint64_t end = sp__min(lbn + c->cfg->readahead_blocks, c->m->blocks), at = lbn - 1;
+	uint64_t lbn = p->lbn + p->blocks, at = lbn - 1;
+	uint64_t end = sp__min(lbn + c->cfg->readahead_blocks, c->m->blocks);
 	struct sp__trackpos first, place;
 
+	if (c->cfg->keep_reads)
+		end = sp__max(lbn, sp__min(end, p->lbn + c->cfg->segment_blocks));
 	if (c->cfg->readahead_within == SP__WITHIN_DRIVE)
 		return end;
 	sp__drive_place(c->d, at, (uint32_t)(end - at), &first);
@@ -196,14 +199,15 @@ static uint64_t ahead_end(const struct sp__drive_cache *c, uint64_t lbn)
 	return end;
 }
 
-/* Reads on from lbn, which is under the head at at_ns. */
-static void ahead_start(struct sp__drive_cache *c, unsigned segment, uint64_t lbn, uint64_t at_ns)
+/* Reads on after a read, whose end is under the head at at_ns. */
+static void ahead_start(struct sp__drive_cache *c, unsigned segment, const struct sp__piece *p,
+			uint64_t at_ns)
 {
 	c->ahead = (struct ahead){ .active = true,
 				   .segment = segment,
-				   .lbn = lbn,
+				   .lbn = p->lbn + p->blocks,
 				   .at_ns = at_ns,
-				   .end = ahead_end(c, lbn) };
+				   .end = ahead_end(c, p) };
 }
 
 /* Brings what has been read ahead into its segment; now as above. */
@@ -265,9 +269,9 @@ static void read_hit(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t st
 		s->done_ns = sp__max(s->done_ns, c->segments[segment].late_ns +
 							 sp__drive_tail_ns(c->d, p->blocks));
 	c->segments[segment].used = c->count;
-	if (!a->active || a->segment != segment)
+	if (!a->active || a->segment != segment || c->cfg->readahead_misses)
 		return;
-	end = ahead_end(c, p->lbn + p->blocks);
+	end = ahead_end(c, p);
 	if (end <= a->end)
 		return;
 	if (a->lbn == a->end)
@@ -300,7 +304,7 @@ static void read_on(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t sta
 	s->transfer_ns = a->at_ns > start_ns ? a->at_ns - start_ns : 0;
 	s->done_ns = sp__max(a->at_ns + sp__drive_tail_ns(c->d, p->blocks),
 			     start_ns + c->cfg->read_hit_ns + sp__drive_bus_ns(c->d, p->blocks));
-	ahead_start(c, a->segment, end, a->at_ns);
+	ahead_start(c, a->segment, p, a->at_ns);
 }
 
 /* The segment that a stream goes on in, or the one unused for longest. */
@@ -333,6 +337,19 @@ static unsigned keep(struct sp__drive_cache *c, const struct sp__piece *p, bool 
 	return i;
 }
 
+/* What passed the head before the blocks of a read is in front of them in its segment. */
+static void keep_passing(const struct sp__drive_cache *c, const struct sp__arm *arm,
+			 const struct sp__piece *p, struct segment *s)
+{
+	struct sp__piece before = { .lbn = sp__drive_passing(c->d, p->lbn, arm->wait_ns) };
+
+	before.blocks = (uint32_t)(p->lbn - before.lbn);
+	if (s->lo != p->lbn || sp__buffer_meets(c, &before))
+		return;
+	s->lo = before.lbn;
+	segment_grow(c, s, s->hi);
+}
+
 static void read_miss(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t start_ns,
 		      const struct sp__piece *p, struct sp__service *s)
 {
@@ -345,9 +362,11 @@ static void read_miss(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t s
 	if (!c->cfg->segments)
 		return;
 	i = keep(c, p, &goes_on);
+	if (c->cfg->keep_passing)
+		keep_passing(c, arm, p, &c->segments[i]);
 	if (!c->nwaiting && c->segments[i].hi == p->lbn + p->blocks &&
 	    (goes_on || !c->cfg->readahead_streams))
-		ahead_start(c, i, c->segments[i].hi, arm->free_ns);
+		ahead_start(c, i, p, arm->free_ns);
 }
 
 static void serve_read(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t start_ns,
@@ -378,7 +397,7 @@ static void forget(struct sp__drive_cache *c, const struct sp__piece *p)
 
 		if (s->lo >= p->lbn + p->blocks || s->hi <= p->lbn)
 			continue;
-		if (s->lo < p->lbn)
+		if (s->lo < p->lbn && !c->cfg->write_drops)
 			s->hi = p->lbn;
 		else
 			s->hi = s->lo;
@@ -388,7 +407,7 @@ static void forget(struct sp__drive_cache *c, const struct sp__piece *p)
 /* What of a write the segments hold from now on. */
 static void keep_written(struct sp__drive_cache *c, const struct sp__piece *p)
 {
-	unsigned i = c->cfg->keep_writes ? find(c, p) : c->cfg->segments;
+	unsigned i = c->cfg->keep_writes && !c->cfg->write_drops ? find(c, p) : c->cfg->segments;
 	bool goes_on;
 
 	if (i < c->cfg->segments) {

@@ -12,6 +12,7 @@
 struct sp__arm {
 	uint32_t cyl, head;
 	uint64_t begin_ns; /* when the first place of the last request came */
+	uint64_t wait_ns;  /* how long the platter had turned for it */
 	uint64_t free_ns;  /* until then the medium is in use */
 };
 
@@ -47,6 +48,8 @@ uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm
 /* The same for a request whose blocks must come over the bus first. */
 uint64_t sp__drive_near_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
 			   const struct sp__piece *piece, uint64_t limit_ns);
+/* The first of the blocks before lbn that pass the head within wait_ns before it, on its track. */
+uint64_t sp__drive_passing(const struct sp__drive *d, uint64_t lbn, uint64_t wait_ns);
 uint64_t sp__drive_bus_ns(const struct sp__drive *d, uint32_t blocks);
 /* What the bus needs when the last of so many blocks has been read. */
 uint64_t sp__drive_tail_ns(const struct sp__drive *d, uint32_t blocks);

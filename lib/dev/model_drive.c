@@ -173,7 +173,8 @@ static void cache_reads(struct sp__jobj *o, struct sp__cache_config *c)
 	static const char *const until[] = { "request", "track", "end", NULL };
 	static const char *const within[] = { "drive", "cylinder", "track", NULL };
 	static const char *const ahead[] = { "readahead_until", "readahead_within",
-					     "readahead_streams" };
+					     "readahead_streams", "readahead_misses",
+					     "keep_reads" };
 
 	c->segments = (unsigned)sp__jint(o, "segments", 0, 65536, 0);
 	c->segment_blocks =
@@ -187,8 +188,12 @@ static void cache_reads(struct sp__jobj *o, struct sp__cache_config *c)
 	c->readahead_until = (enum sp__readahead_until)sp__jword(o, ahead[0], until, 0);
 	c->readahead_within = (enum sp__readahead_within)sp__jword(o, ahead[1], within, 0);
 	c->readahead_streams = sp__jbool(o, ahead[2]);
-	for (size_t i = 0; i < 3; i++)
+	c->readahead_misses = sp__jbool(o, ahead[3]);
+	c->keep_reads = sp__jbool(o, ahead[4]);
+	for (size_t i = 0; i < 5; i++)
 		needs(o, ahead[i], c->readahead_blocks, "readahead_blocks");
+	c->keep_passing = sp__jbool(o, "keep_passing");
+	needs(o, "keep_passing", c->segments, "segments");
 }
 
 static void cache_writes(struct sp__jobj *o, struct sp__cache_config *c)
@@ -204,6 +209,8 @@ static void cache_writes(struct sp__jobj *o, struct sp__cache_config *c)
 	needs(o, "write_hit_ms", behind, "write_behind");
 	c->keep_writes = sp__jbool(o, "keep_writes");
 	needs(o, "keep_writes", c->segments, "segments");
+	c->write_drops = sp__jbool(o, "write_drops");
+	needs(o, "write_drops", c->segments, "segments");
 	if (!behind)
 		c->write_blocks = 0;
 }

@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "dev/device.h"
 #include "dev/drive.h"
+#include "dev/drive_impl.h"
 #include "tap.h"
 
 #define SURFACES 3
@@ -316,6 +317,39 @@ static void check_layout(const struct naive *v, const struct sp__model *m, const
 	ok(angles == v->n, "%s: every block begins at its angle", what);
 }
 
+static bool stays(const struct naive *v, uint64_t lbn)
+{
+	return v->where[lbn].cyl == v->block[lbn].cyl && v->where[lbn].head == v->block[lbn].head &&
+	       v->where[lbn].sector == v->block[lbn].sector;
+}
+
+/* Block by block back, as long as they are on the track and pass in that time. */
+static uint64_t naive_passing(const struct naive *v, uint64_t lbn, double wait)
+{
+	const struct block *b = &v->block[lbn];
+	uint64_t first = lbn;
+
+	while (stays(v, lbn) && first && stays(v, first - 1) && v->block[first - 1].cyl == b->cyl &&
+	       v->block[first - 1].head == b->head &&
+	       (b->sector - v->block[first - 1].sector) * b->width * T <= wait)
+		first--;
+	return first;
+}
+
+static void check_passing(const struct naive *v, const struct sp__model *m, const char *what)
+{
+	const struct sp__drive *d = sp__model_drive(m);
+	struct sp__rng rng = { 19 };
+	uint64_t same = 0;
+
+	for (uint64_t lbn = 0; lbn < v->n; lbn++) {
+		uint64_t wait = sp__rng_below(&rng, (uint64_t)T);
+
+		same += sp__drive_passing(d, lbn, wait) == naive_passing(v, lbn, (double)wait);
+	}
+	ok(same == v->n, "%s: what passes before a block is on its track, and not elsewhere", what);
+}
+
 static void check_times(struct naive *v, const struct sp__model *m, const char *what)
 {
 	struct sp__rng rng = { 7 };
@@ -369,6 +403,7 @@ static void check_shape(const struct shape *s)
 	}
 	if (ok(v && m, "%s: loads", what)) {
 		check_layout(v, m, what);
+		check_passing(v, m, what);
 		check_times(v, m, what);
 	}
 	sp__model_free(m);

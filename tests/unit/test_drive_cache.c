@@ -368,6 +368,117 @@ static void keep_writes(const char *more, bool kept)
 	end();
 }
 
+/* Of a segment of 300 blocks, a read of 10 leaves room for 290 that are read ahead. */
+static void keep_reads(const char *more, bool kept)
+{
+	char words[200];
+
+	snprintf(words, sizeof(words),
+		 "\"segments\": 2, \"segment_blocks\": 300, \"readahead_blocks\": 300%s", more);
+	begin(words);
+	serve(0, false, 100, 10);
+	serve(5 * TURN, false, 100, 10);
+	ok(last.hit == kept, "what was read is %s", kept ? "kept" : "the first to fall off");
+	end();
+	begin(words);
+	serve(0, false, 100, 10);
+	serve(5 * TURN, false, 400, 1);
+	ok(last.hit == !kept, "reading ahead ends where the segment is full %s what was read",
+	   kept ? "with" : "without");
+	end();
+	begin(words);
+	serve(0, false, 100, 10);
+	serve(5 * TURN, false, 399, 1);
+	ok(last.hit, "and no earlier");
+	end();
+}
+
+/* A hit in the middle of what was read ahead. */
+static void only_misses(const char *more, bool only)
+{
+	char words[200];
+
+	snprintf(words, sizeof(words),
+		 "\"segments\": 2, \"segment_blocks\": 300, \"readahead_blocks\": 200%s", more);
+	begin(words);
+	serve(0, false, 100, 10);
+	serve(5 * TURN, false, 200, 10);
+	ok(last.hit, "a hit");
+	serve(10 * TURN, false, 310, 1);
+	ok(last.hit == !only, "%s reading ahead", only ? "does not extend" : "extends");
+	end();
+	begin(words);
+	serve(0, false, 100, 10);
+	serve(5 * TURN, false, 200, 10);
+	serve(10 * TURN, false, 101, 1);
+	ok(last.hit == only, "so what was there first is %s", only ? "still there" : "gone");
+	end();
+}
+
+/* Block n of the first track is under the head at n times 10 us. */
+static void keep_passing(void)
+{
+	static const char words[] = "\"segments\": 2, \"segment_blocks\": 300,"
+				    "\"readahead_blocks\": 100, \"readahead_streams\": true,"
+				    "\"keep_passing\": true";
+
+	begin(words);
+	serve(500000, false, 80, 10);
+	serve(5 * TURN, false, 50, 30);
+	ok(last.hit, "what passes while a read waits is kept");
+	serve(10 * TURN, false, 49, 1);
+	ok(!last.hit, "but not what had passed before");
+	serve(last.done_ns, false, 540, 10);
+	serve(15 * TURN, false, 250, 300);
+	ok(last.hit, "as much as fits in front of it");
+	serve(20 * TURN, false, 249, 1);
+	ok(!last.hit, "and no more");
+	end();
+	begin(words);
+	serve(0, false, 620, 10);
+	serve(5 * TURN, false, 600, 20);
+	ok(last.hit, "on the track");
+	serve(10 * TURN, false, 599, 1);
+	ok(!last.hit, "of the read only");
+	end();
+	begin("\"segments\": 2, \"segment_blocks\": 300, \"keep_passing\": true,"
+	      "\"write_behind\": true, \"write_blocks\": 512");
+	serve(0, true, 20, 4);
+	serve(100000, true, 300, 4);
+	serve(110000, true, 60, 4);
+	serve(120000, false, 80, 10);
+	serve(120001, false, 40, 40);
+	ok(!last.hit, "not with what waits to be written");
+	end();
+	begin("\"segments\": 2, \"segment_blocks\": 300");
+	serve(500000, false, 80, 10);
+	serve(5 * TURN, false, 50, 30);
+	ok(!last.hit, "other drives keep nothing of it");
+	end();
+}
+
+/* A read of 100 blocks, and a write in the middle. */
+static void write_drops(const char *more, bool before, bool written, bool after)
+{
+	char words[200];
+
+	snprintf(words, sizeof(words), "\"segments\": 2, \"segment_blocks\": 300%s", more);
+	begin(words);
+	serve(0, false, 100, 100);
+	serve(5 * TURN, true, 150, 10);
+	serve(10 * TURN, false, 160, 10);
+	ok(last.hit == after, "a write %s what is behind it", after ? "leaves" : "drops");
+	end();
+	begin(words);
+	serve(0, false, 100, 100);
+	serve(5 * TURN, true, 150, 10);
+	serve(10 * TURN, false, 100, 50);
+	ok(last.hit == before, "%s what is before it", before ? "leaves" : "drops");
+	serve(15 * TURN, false, 150, 10);
+	ok(last.hit == written, "its data are %s", written ? "there" : "not there");
+	end();
+}
+
 static void zero_latency_writes(void)
 {
 	begin("\"zero_latency_writes\": true");
@@ -382,6 +493,15 @@ int main(void)
 	write_segments();
 	within();
 	zero_latency_writes();
+	keep_reads("", false);
+	keep_reads(", \"keep_reads\": true", true);
+	only_misses("", false);
+	only_misses(", \"readahead_misses\": true", true);
+	keep_passing();
+	write_drops("", true, false, false);
+	write_drops(", \"keep_writes\": true", true, true, true);
+	write_drops(", \"write_drops\": true", false, false, false);
+	write_drops(", \"write_drops\": true, \"keep_writes\": true", false, true, false);
 	keep_writes("\"segments\": 1, \"segment_blocks\": 300, \"write_behind\": true,"
 		    "\"keep_writes\": true",
 		    true);
@@ -405,5 +525,8 @@ int main(void)
 	     "\"readahead_until\": \"track\", \"write_behind\": true, \"write_blocks\": 128");
 	pure("\"segments\": 4, \"segment_blocks\": 900, \"readahead_blocks\": 800,"
 	     "\"readahead_until\": \"end\", \"readahead_streams\": true, \"write_behind\": true");
+	pure("\"segments\": 3, \"segment_blocks\": 200, \"readahead_blocks\": 200,"
+	     "\"readahead_misses\": true, \"keep_reads\": true, \"keep_passing\": true,"
+	     "\"write_behind\": true, \"write_drops\": true, \"keep_writes\": true");
 	return done();
 }
