@@ -13,10 +13,15 @@ request, both in us.  None of them is part of Spindle.
 
 The trace is replayed closed: each request is submitted as long after the one before was done as
 in the trace.  "rms" is the root of the mean square of the differences between the two sorted
-lists of response times.  All figures are those of PARAMETERS, and none is fitted to a trace; but
-that "Buffer continuous read = 4" means reading ahead from the second read of a stream on was seen
-on a trace, that of the Atlas III.  What cannot be said in a model is an error, or, where it cannot
-matter much, written to standard error.
+lists of response times.  All figures are those of PARAMETERS, and none is fitted to a trace.  Two
+rules that the parameters leave open were seen on traces:
+- "Buffer continuous read = 4" reads ahead to the end of the track, at once if a segment holds a
+  track (Atlas 10K, Cheetah 9LP), and from the second read of a stream on otherwise (Atlas III);
+- a write empties the segments that it meets (Barracuda, Cheetah 4LP, DNES-309170W), but not where
+  fast writes are kept for reads beside other requests, "Fast write level = 2" and "Allow read hits
+  on write data = 1" (Atlas 10K, Cheetah 9LP).
+What cannot be said in a model is an error, or, where it cannot matter much, written to standard
+error.
 
 Environment: SP_BUILD (build), the build whose library is used.
 """
@@ -189,7 +194,7 @@ def overheads_of(disk, behind, cached):
     return o
 
 
-def cache_of(disk, cached, behind):
+def cache_of(disk, cached, behind, track):
     ahead, segment = int(disk["Buffer continuous read"]), int(disk["Segment size (in blks)"])
     writers = int(disk["Maximum number of write segments"])
     c = {"zero_latency": disk["Immediate buffer read"] > 0}
@@ -201,8 +206,12 @@ def cache_of(disk, cached, behind):
         if ahead and blocks:
             c["readahead_blocks"] = blocks
             c["readahead_within"] = {1: "track", 2: "cylinder", 4: "track"}.get(ahead, "drive")
-            c["readahead_streams"] = ahead == 4
+            c["readahead_streams"] = ahead == 4 and segment < track
+            c["readahead_misses"] = disk["Read-ahead on idle hit"] == 0
+            c["keep_reads"] = disk["Read-ahead over requested"] <= 0
+        c["keep_passing"] = disk["Read any free blocks"] > 0
         c["keep_writes"] = disk["Allow read hits on write data"] > 0
+        c["write_drops"] = not c["keep_writes"] or disk["Fast write level"] < 2
     if behind:
         c["write_behind"], c["write_blocks"] = True, segment * writers
         c["write_segments"] = writers
@@ -218,9 +227,9 @@ def bus_of(disk, blocks):
         raise Refused("a bus with a time for reads and another for writes")
     if not read:
         return {}
-    late = disk["High (read) water mark"] >= 1, disk["Low (write) water mark"] >= 1
-    words = {(0, 0): "both", (0, 1): "reads", (1, 0): "writes", (1, 1): "none"}
-    return {"bus_ms_per_block": read, "bus_overlap": words[late]}
+    # The low mark says when a full segment takes on more: the arm does not wait for it.
+    late = disk["High (read) water mark"] >= 1
+    return {"bus_ms_per_block": read, "bus_overlap": "writes" if late else "both"}
 
 
 def model_of(path, name=None):
@@ -234,6 +243,7 @@ def model_of(path, name=None):
     layout, mechanics = drive["Layout Model"], drive["Mechanical Model"]
     surfaces = int(drive["Number of data surfaces"])
     cached, behind = disk["Enable caching in buffer"] > 0, disk["Fast write level"] > 0
+    track = max(int(z["Blocks per track"]) for z in layout["Zones"])
     m = {
         "schema": "spindle.model/1",
         "kind": "rotating",
@@ -245,7 +255,7 @@ def model_of(path, name=None):
         "head_switch_ms": mechanics["Head switch time"],
         "write_settle_ms": mechanics["Add. write settling delay"],
         "overheads": overheads_of(disk, behind, cached),
-        "cache": cache_of(disk, cached, behind),
+        "cache": cache_of(disk, cached, behind, track),
         "seek_ms": seeks_of(mechanics, os.path.dirname(path)),
         "zones": zones_of(layout, surfaces),
     }

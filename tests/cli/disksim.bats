@@ -63,6 +63,9 @@ setup()
 	   Enable caching in buffer = 1,
 	   Buffer continuous read = 1,
 	   Maximum read-ahead (blks) = 20,
+	   Read-ahead over requested = 1,
+	   Read-ahead on idle hit = 1,
+	   Read any free blocks = 0,
 	   Fast write level = 0,
 	   Immediate buffer read = 0,
 	   Immediate buffer write = 0,
@@ -86,12 +89,16 @@ setup()
 	END
 	# Block 10 is sector 20, at angle 25: 1 ms, 1.5 to come there, 0.1 to read, 0.02 and 0.1.  Then
 	# a hit in 0.2 + 0.02 + 0.1; a write of block 40 (sector 52, angle 57) that begins at 20 ms:
-	# 3 ms and 0.02 later the head is at 30.2; 2.68 to come there and 0.1.
+	# 3 ms later the head is at 30; 2.7 to come there and 0.1.  At 50 ms block 15 is written, which is
+	# at angle 30: its byte is there in time.  That empties the segment: at 60 ms block 11, at angle
+	# 26, is read after 2 ms, 0.6 to come there, and 0.1, 0.02 and 0.1.
 	cat >trace <<-'END'
 	R Hit 10 1 2720.0 7280.0
 	R Hit 11 1 320.0 9680.0
 	W Hit 40 1 5800.0 14200.0
-	R Hit 15 1 420.0 1000.0
+	R Hit 15 1 420.0 9580.0
+	W Hit 15 1 3100.0 6900.0
+	R Hit 11 1 2820.0 1000.0
 	END
 }
 
@@ -100,15 +107,17 @@ setup()
 	[ "$output" = "2.720 2.720
 0.320 0.320
 5.800 5.800
-0.420 0.420" ]
+0.420 0.420
+3.100 3.100
+2.820 2.820" ]
 	run -0 python3 "$tool" rms drive.parv trace
-	[ "$output" = "requests 4  mean 2.315 2.315 ms  rms 0.000 ms" ]
+	[ "$output" = "requests 6  mean 2.530 2.530 ms  rms 0.000 ms" ]
 }
 
 @test "the distance is that of the sorted times" {
-	sed 's/5800.0/6100.0/; s/ 320.0/ 120.0/' trace >other # differences 0.3 and 0.2 of four
+	sed 's/5800.0/6100.0/; s/ 320.0/ 120.0/' trace >other # differences 0.3 and 0.2 of six
 	run -0 python3 "$tool" rms drive.parv other
-	[ "$output" = "requests 4  mean 2.340 2.315 ms  rms 0.180 ms" ]
+	[ "$output" = "requests 6  mean 2.547 2.530 ms  rms 0.147 ms" ]
 }
 
 @test "spares, slips, remapped sectors and gaps between zones are in the model" {
@@ -116,6 +125,28 @@ setup()
 	run -0 python3 -c 'import json; z = json.load(open("model.json"))["zones"]
 print(z[0]["last_cyl"], z[0]["spares"], z[0]["slips"], z[0]["remaps"], z[0]["start_skew"])'
 	[ "$output" = "10 [[0, 10], [393, 7, 400], [2000, 200]] [30, 31] [[40, 396]] 5" ]
+}
+
+# The words of the cache that hold, of those that the parameters decide.
+words()
+{
+	sed -i "$1" drive.diskspecs
+	python3 "$tool" model drive.parv >model.json || return
+	python3 -c 'import json; c = json.load(open("model.json"))["cache"]
+print(*[w for w in c if c[w] is True])'
+}
+
+@test "what is read ahead, kept and dropped follows the parameters" {
+	[ "$(words '')" = "write_drops" ]
+	[ "$(words 's/idle hit = 1/idle hit = 0/; s/over requested = 1/over requested = 0/
+		s/free blocks = 0/free blocks = 1/')" = "readahead_misses keep_reads keep_passing write_drops" ]
+	[ "$(words 's/on write data = 0/on write data = 1/')" = \
+		"readahead_misses keep_reads keep_passing keep_writes write_drops" ]
+	[ "$(words 's/write level = 0/write level = 2/')" = \
+		"readahead_misses keep_reads keep_passing keep_writes write_behind" ]
+	# A segment of 64 blocks holds no track of 100.
+	[[ "$(words 's/continuous read = 1/continuous read = 4/')" == "readahead_streams "* ]]
+	[[ "$(words 's/Segment size (in blks) = 64/Segment size (in blks) = 100/')" == "readahead_misses "* ]]
 }
 
 @test "what cannot be said in a model is refused" {
