@@ -63,14 +63,33 @@ static int off_by(struct sp__probe *p, uint64_t from, uint64_t to, double want, 
 	return rc;
 }
 
+/* By less the times of two hops may differ that are as long. */
+static double little(const struct sp__probe *p)
+{
+	return 6 * sp__hop_error(p) * p->spin.period_ns;
+}
+
 /*
- * On one surface a track farther on is farther for the arm, too, all over the zone: where a surface
- * ended unseen, it is not.  At random in each eighth, as surfaces may end with eighths.
+ * On one surface a track farther on is farther for the arm, too.  In the seek curve it is not where
+ * the surface ended unseen a few hundred tracks on, as bands do.
  */
+static bool curve_falls(const struct sp__probe *p)
+{
+	double most = 0;
+	bool falls = false;
+
+	for (size_t i = 0; i < p->r->nseeks; i++) {
+		falls |= p->r->seeks[i].read_ns < most - little(p);
+		most = fmax(most, p->r->seeks[i].read_ns);
+	}
+	return falls;
+}
+
+/* Nor all over the zone: at random in each eighth, as surfaces may end with eighths. */
 static int check_surface(struct sp__probe *p, uint64_t first, uint64_t tracks)
 {
 	uint64_t eighth = tracks / EIGHTHS, at;
-	double ns, most = 0, little = 6 * sp__hop_error(p) * p->spin.period_ns;
+	double ns, most = 0;
 	unsigned misses = 0;
 	int rc = 0;
 
@@ -79,7 +98,7 @@ static int check_surface(struct sp__probe *p, uint64_t first, uint64_t tracks)
 		rc = sp__hop_time(p, first, first + at, false, &ns);
 		if (!rc) {
 			p->r->layout_hops++;
-			misses += ns < most - little;
+			misses += ns < most - little(p);
 			most = fmax(most, ns);
 		}
 		rc = rc == -EIO || rc == -ENODATA ? 0 : rc;
@@ -100,6 +119,8 @@ static int check_layout(struct sp__probe *p)
 
 	while (z < p->zones + p->nzones && p->base >= first + z->tracks)
 		first += z++->tracks;
+	if (line && curve_falls(p))
+		p->place = (struct sp__trackorder){ .order = SP__ORDER_UNKNOWN };
 	if (!sp__place_words(&p->place) || z == p->zones + p->nzones)
 		return 0;
 	/* At the base a round begins. */

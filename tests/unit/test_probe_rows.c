@@ -154,20 +154,28 @@ static void test_directions(const char *path)
 }
 
 /*
- * Sixteen surfaces whose ends do not show are not one; a remapped block where a track would begin
- * if its cylinder had no spares is no begin.
+ * Sixteen surfaces whose ends do not show are not one, nor are bands of 16 or 200 tracks; a
+ * remapped block where a track would begin if its cylinder had no spares is no begin.
  */
 static void test_mistaken(const char *path)
 {
-	static const char *const drives[][2] = {
+	static const char *const drives[][3] = {
 		{ "\"rpm\":7200,\"surfaces\":16,\"layout\":\"surface-serpentine\",\"zones\":["
 		  "{\"first_cyl\":0,\"last_cyl\":1999,\"spt\":500,\"track_skew\":72,"
 		  "\"cyl_skew\":72,\"band_skew\":72}]",
-		  "20us" },
+		  "20us", "what looks like one surface" },
+		{ "\"rpm\":544,\"surfaces\":5,\"layout\":\"hybrid-serpentine\",\"band_tracks\":16,"
+		  "\"zones\":[{\"first_cyl\":0,\"last_cyl\":2399,\"spt\":500,\"track_skew\":12,"
+		  "\"cyl_skew\":12,\"band_skew\":12}]",
+		  "20us", "what looks like one surface of bands of 16 tracks" },
+		{ "\"rpm\":544,\"surfaces\":5,\"layout\":\"hybrid-serpentine\",\"band_tracks\":200,"
+		  "\"zones\":[{\"first_cyl\":0,\"last_cyl\":2399,\"spt\":500,\"track_skew\":12,"
+		  "\"cyl_skew\":12,\"band_skew\":12}]",
+		  "20us", "what looks like one of bands of 200 tracks" },
 		{ "\"rpm\":10000,\"surfaces\":14,\"layout\":\"cylinder\",\"head_switch_ms\":1,"
 		  "\"zones\":[{\"first_cyl\":0,\"last_cyl\":1231,\"spt\":1053,\"track_skew\":202,"
 		  "\"cyl_skew\":264,\"spares\":[[14735,7,14742]],\"remaps\":[[766591,44225]]}]",
-		  "50us/2%/1ms" }
+		  "50us/2%/1ms", "what looks like a begin" }
 	};
 
 	for (size_t i = 0; i < sizeof(drives) / sizeof(*drives); i++) {
@@ -181,8 +189,7 @@ static void test_mistaken(const char *path)
 				  (!c.r->layout || probecase_layout_right(&c));
 			probecase_free(&c);
 		}
-		ok(honest == 3, "%s is not: %u of 3 probes are honest",
-		   i ? "what looks like a begin" : "what looks like one surface", honest);
+		ok(honest == 3, "%s is not: %u of 3 probes are honest", drives[i][2], honest);
 	}
 }
 
