@@ -15,6 +15,7 @@
 #ifndef SP__DEV_GEOMETRY_H
 #define SP__DEV_GEOMETRY_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -107,8 +108,16 @@ SP_MUST_CHECK int sp__hops_add(struct sp__hops *h, uint64_t tracks, double w_deg
  */
 SP_MUST_CHECK int sp__geometry_hops(const struct sp_geometry *g, enum sp_geometry_op op,
 				    uint64_t from, uint64_t to, const struct sp__hops **h);
+/*
+ * What part of an angle is as little on a disk of this period: the arms of slow ones are no slower,
+ * so there it is as long a time as at 5000 rpm.
+ */
+static inline double sp__geometry_slow(double period_ns)
+{
+	return fmin(12e6 / period_ns, 1);
+}
 /* Where the plateau ends: see sp_geometry_aim. The curve is not empty. */
-double sp__hops_knee(const struct sp__hops *h);
+double sp__hops_knee(const struct sp__hops *h, double period_ns);
 uint64_t sp__hops_reach(const struct sp__hops *h, double w_deg);
 /* What hops of 1 to this number of tracks need; -ERANGE: beyond the curve. */
 SP_MUST_CHECK int sp__hops_need(const struct sp__hops *h, uint64_t tracks, double *w_deg);

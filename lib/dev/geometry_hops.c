@@ -23,21 +23,24 @@
 
 #define ALLOW_DEG 1e-6
 
-/* The least rise of W that is an end of a plateau, and by what factor it must grow steeper. */
+/*
+ * The least rise of W that is an end of a plateau, of slow disks less, and by what factor it must
+ * grow steeper.
+ */
 #define KNEE_DEG 1.0
 #define KNEE_STEEPER 2.0
 
-double sp__hops_knee(const struct sp__hops *h)
+double sp__hops_knee(const struct sp__hops *h, double period_ns)
 {
 	double best = 0, before = 0, w = h->steps[0].w_deg;
+	double least = KNEE_DEG * sp__geometry_slow(period_ns);
 
 	for (size_t i = 0; i + 1 < h->nsteps; i++) {
 		const struct sp__hopstep *s = &h->steps[i];
 		double rise = s[1].w_deg - s->w_deg;
 		double slope = rise / (double)(s[1].tracks - s->tracks);
 
-		if (i && rise >= KNEE_DEG && slope >= KNEE_STEEPER * before &&
-		    slope - before > best) {
+		if (i && rise >= least && slope >= KNEE_STEEPER * before && slope - before > best) {
 			best = slope - before;
 			w = s->w_deg;
 		}

@@ -188,9 +188,9 @@ static int put_curve(struct sp_geometry *g, const struct curve *c, enum sp_geome
 			      g->period_ns);
 }
 
-static int mark_apart(struct curve *c, const struct sp__hops *h)
+static int mark_apart(struct curve *c, const struct sp__hops *h, double period_ns)
 {
-	double aim = h->nsteps ? sp__hops_knee(h) : 0;
+	double aim = h->nsteps ? sp__hops_knee(h, period_ns) : 0;
 	int rc = 0;
 
 	c->plateau = 0;
@@ -215,7 +215,7 @@ static int put_hops(struct sp_geometry *g, struct curve *c, enum sp_geometry_op 
 	rc = all_inside(c);
 	if (!rc)
 		rc = put_curve(g, c, op);
-	return rc ? rc : mark_apart(c, &g->hops[op]);
+	return rc ? rc : mark_apart(c, &g->hops[op], g->period_ns);
 }
 
 /* The slips of a region, from its first place on. */

@@ -98,7 +98,8 @@ static int check_zones(struct sp_geometry *g, struct sp_errinfo *err)
 	return 0;
 }
 
-static int check_hops(struct sp__hops *h, const char *field, struct sp_errinfo *err)
+static int check_hops(struct sp__hops *h, const char *field, double period_ns,
+		      struct sp_errinfo *err)
 {
 	for (size_t i = 0; i < h->nsteps; i++) {
 		const struct sp__hopstep *s = &h->steps[i];
@@ -111,7 +112,7 @@ static int check_hops(struct sp__hops *h, const char *field, struct sp_errinfo *
 	if (!within(h->aim_deg, 36000))
 		return bad(err, field, "aim_deg is out of range");
 	if (h->nsteps && !(h->aim_deg > 0))
-		h->aim_deg = sp__hops_knee(h);
+		h->aim_deg = sp__hops_knee(h, period_ns);
 	return 0;
 }
 
@@ -185,13 +186,15 @@ int sp__geometry_seal(struct sp_geometry *g, struct sp_errinfo *err)
 	if (!rc)
 		rc = check_zones(g, err);
 	if (!rc)
-		rc = check_hops(&g->hops[SP_GEOMETRY_READ], "hops.read", err);
+		rc = check_hops(&g->hops[SP_GEOMETRY_READ], "hops.read", g->period_ns, err);
 	if (!rc)
-		rc = check_hops(&g->hops[SP_GEOMETRY_WRITE], "hops.write", err);
+		rc = check_hops(&g->hops[SP_GEOMETRY_WRITE], "hops.write", g->period_ns, err);
 	if (!rc)
-		rc = check_hops(&g->within[SP_GEOMETRY_READ], "hops.read_within", err);
+		rc = check_hops(&g->within[SP_GEOMETRY_READ], "hops.read_within", g->period_ns,
+				err);
 	if (!rc)
-		rc = check_hops(&g->within[SP_GEOMETRY_WRITE], "hops.write_within", err);
+		rc = check_hops(&g->within[SP_GEOMETRY_WRITE], "hops.write_within", g->period_ns,
+				err);
 	if (!rc)
 		rc = check_seeks(g, err);
 	if (rc)

@@ -223,13 +223,14 @@ static double worst(const struct sp__probe *p, uint64_t k, bool within, bool wri
  * steps so close together that they may be one count as one, the slope before a rise is that
  * of some steps, and the rise must be certain.  Without any, the end of the first plateau.
  */
-static double knee(const struct sp__hops *h, double error_deg)
+static double knee(const struct sp__hops *h, double period_ns, double error_deg)
 {
 	const struct sp__hopstep *s = h->steps, *first = s, *last[BEFORE] = { NULL };
 	double best = 0, before = 0, rise, n, aim = h->nsteps ? s->w_deg : 0;
+	double slow = sp__geometry_slow(period_ns);
 
 	for (; h->nsteps && s + 1 < h->steps + h->nsteps; s++) {
-		if (s[1].w_deg - first->w_deg < fmax(SAME_DEG, 2 * error_deg))
+		if (s[1].w_deg - first->w_deg < fmax(SAME_DEG * slow, 2 * error_deg))
 			continue;
 		n = (double)(s[1].tracks - s->tracks);
 		rise = s[1].w_deg - s->w_deg;
@@ -238,7 +239,7 @@ static double knee(const struct sp__hops *h, double error_deg)
 				(s->w_deg - last[i]->w_deg) / (double)(s->tracks - last[i]->tracks);
 		if (!last[0])
 			aim = s->w_deg;
-		else if (rise >= KNEE_DEG + KNEE_STEEPER * before * n + 4 * error_deg &&
+		else if (rise >= KNEE_DEG * slow + KNEE_STEEPER * before * n + 4 * error_deg &&
 			 rise / n - before > best) {
 			best = rise / n - before;
 			aim = s->w_deg;
@@ -264,7 +265,7 @@ static int add_curve(struct sp__probe *p, struct sp__hops *h, bool within, bool 
 			break;
 		rc = sp__hops_add(h, k, (ns + p->r->turnaround_ns) / p->spin.period_ns * 360);
 	}
-	h->aim_deg = knee(h, sp__hop_error(p) * 360);
+	h->aim_deg = knee(h, p->spin.period_ns, sp__hop_error(p) * 360);
 	return rc;
 }
 

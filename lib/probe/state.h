@@ -18,6 +18,7 @@
 #include <math.h>
 #include <spindle/probe.h>
 #include "base/rng.h"
+#include "dev/geometry.h"
 #include "probe/target.h"
 
 #define SP__SPIN_POINTS 64
@@ -246,13 +247,10 @@ static inline bool sp__reach_known(const struct sp__probe *p)
 /* skew.c: the angle from the start of one track to that of another, of one zone; false: unknown. */
 bool sp__skew_between(const struct sp__probe *p, uint64_t from, uint64_t to, double *rev);
 
-/*
- * The resolution of a hop: a share of a revolution, but of slow disks a time, since their
- * arms are no slower.
- */
+/* The resolution of a hop. */
 static inline double sp__hop_fine(const struct sp__probe *p)
 {
-	return fmin(0.0005 * p->spin.period_ns, 6000);
+	return 0.0005 * sp__geometry_slow(p->spin.period_ns) * p->spin.period_ns;
 }
 /* The standard error of a hop's time: of its bisection, and of the angle of its end; rev. */
 double sp__hop_error(const struct sp__probe *p);

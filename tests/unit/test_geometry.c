@@ -195,15 +195,18 @@ static void curves(void)
 	static const double plateau[] = { 50, 56, 57, 57.5, 61, 62, 62.9, 63.7, 64.4, 65, 66.5 };
 	for (uint64_t k = 0; k < sizeof(plateau) / sizeof(plateau[0]); k++)
 		rc |= sp__hops_add(&h, k + 1, plateau[k]);
-	ok(!rc && sp__hops_knee(&h) == 57.5, "the aim is at the end of the plateau");
+	ok(!rc && sp__hops_knee(&h, 6e6) == 57.5, "the aim is at the end of the plateau");
 	ok(sp__hops_add(&h, 12, 60) == 0 && h.nsteps == 11 && h.steps[10].tracks == 12 &&
 		   h.steps[10].w_deg == 66.5,
 	   "a farther hop that needs less does not lower the curve");
+	for (size_t i = 0; i < h.nsteps; i++)
+		h.steps[i].w_deg /= 10;
+	ok(sp__hops_knee(&h, 60e6) == 5.75, "nor does it move if the disk turns more slowly");
 	free(h.steps);
 	h = (struct sp__hops){ 0 };
 	for (uint64_t k = 1; k < 50; k++)
 		rc |= sp__hops_add(&h, k, 40 + 10 * sqrt((double)k));
-	ok(!rc && sp__hops_knee(&h) == 50, "a curve without plateau has its aim at one track");
+	ok(!rc && sp__hops_knee(&h, 6e6) == 50, "a curve without plateau has its aim at one track");
 	free(h.steps);
 }
 

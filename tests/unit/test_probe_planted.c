@@ -139,12 +139,25 @@ static void test_spares(const char *path)
 	sp_probe_free(p);
 }
 
+/* D of reads at the aim. */
+static uint64_t reach(const struct sp_geometry *g)
+{
+	uint64_t tracks = 0;
+	double aim;
+
+	if (!g || sp_geometry_aim(g, SP_GEOMETRY_READ, &aim) ||
+	    sp_geometry_reach(g, SP_GEOMETRY_READ, aim, &tracks))
+		return 0;
+	return tracks;
+}
+
 /* An emulated drive, which turns ten or more times too slowly. */
 static void test_slow(const char *path)
 {
 	static const unsigned rpms[] = { 300, 1900 };
 
 	for (size_t i = 0; i < 2; i++) {
+		struct sp_geometry *truth = NULL;
 		struct sp_probe *p;
 		const struct sp_probe_result *r;
 		char rest[400];
@@ -165,6 +178,10 @@ static void test_slow(const char *path)
 		   "as is the layout");
 		ok(r && fabs(r->overhead_ns / 2e5 - 1) < 0.04, "and the overhead to 4 %% (%.4f ms)",
 		   r ? r->overhead_ns / 1e6 : 0);
+		ok(p && reach(sp_probe_geometry(p)) == 24 &&
+			   !sp_geometry_model(&truth, path, NULL) && reach(truth) == 24,
+		   "D is what the arm reaches while it settles, by the model as well");
+		sp_geometry_free(truth);
 		sp_probe_free(p);
 	}
 }
