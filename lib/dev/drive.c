@@ -23,7 +23,8 @@
  * by which dividing becomes multiplying and one correction, exactly.
  *
  * The bus moves a block when it has been read, one after the other.  For
- * writes all blocks come before the medium can be done with the last.  A bus
+ * writes all blocks come before the medium can be done with the last of them on
+ * a track: with a bus slower than that it waits, for a revolution if it must.  A bus
  * apart moves blocks when all have been read, or before any is written.
  */
 #include <errno.h>
@@ -119,10 +120,22 @@ static int prepare_seek(struct sp__seekcurve *c, uint32_t cylinders)
 	return 0;
 }
 
+/* Is the bus slower than the medium where that is fastest? */
+static bool bus_behind(const struct sp__drive *d)
+{
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < d->nzones; i++)
+		for (uint32_t h = 0; h < d->surfaces; h++)
+			most = sp__max(most, d->zones[i].spt[h]);
+	return (u128)d->bus_ps * most * d->period_num > (u128)d->period_den * 1000;
+}
+
 int sp__drive_prepare(struct sp__drive *d)
 {
 	int rc = prepare_seek(&d->seek[0], d->cylinders);
 
+	d->bus_behind = !d->bus_apart[1] && bus_behind(d);
 	d->per_unit = ~(u128)0 / d->period_den;
 	if (!rc && d->seek[1].n)
 		rc = prepare_seek(&d->seek[1], d->cylinders);
@@ -274,16 +287,18 @@ static const struct sp__trackpos *place_of(const struct sp__drive *d, const stru
 	return room;
 }
 
-/* The blocks of one place, from *now on, which becomes their end. */
+/* The blocks of one place, from *now on, which becomes their end; none begins before least_ns. */
 static void pass(const struct sp__drive *d, struct sp__arm *arm, const struct sp__trackpos *at,
-		 bool write, bool zero_latency, uint64_t *now, struct sp__service *s)
+		 bool write, bool zero_latency, uint64_t least_ns, uint64_t *now,
+		 struct sp__service *s)
 {
-	uint64_t seek, all, width;
+	uint64_t seek, all, width, idle;
 	struct passage p;
 
 	seek = move_ns(d, arm, at->cyl, at->head, write);
-	passage(d, at, *now + seek, &p);
-	all = turn_ns(d, turned(at, &p, zero_latency));
+	idle = least_ns > *now + seek ? least_ns - (*now + seek) : 0;
+	passage(d, at, *now + seek + idle, &p);
+	all = idle + turn_ns(d, turned(at, &p, zero_latency));
 	width = turn_ns(d, p.width);
 	width = sp__min(width, all);
 	arm->cyl = at->cyl;
@@ -295,8 +310,21 @@ static void pass(const struct sp__drive *d, struct sp__arm *arm, const struct sp
 	s->done_ns = *now;
 }
 
-void sp__drive_media(const struct sp__drive *d, struct sp__arm *arm, uint64_t start_ns,
-		     const struct sp__piece *piece, bool zero_latency, struct sp__service *s)
+/*
+ * When the medium may begin with a place, the last of so many blocks that come over a slow bus from
+ * start_ns on: so late that it is not done with it before the bus is.
+ */
+static uint64_t least_ns(const struct sp__drive *d, const struct sp__trackpos *at,
+			 uint64_t start_ns, uint32_t blocks)
+{
+	uint64_t bus_ns = sp__drive_bus_ns(d, blocks), width_ns = turn_ns(d, WHOLE - at->rest);
+
+	return bus_ns > width_ns ? start_ns + (bus_ns - width_ns) : start_ns;
+}
+
+static void media(const struct sp__drive *d, struct sp__arm *arm, uint64_t start_ns,
+		  const struct sp__piece *piece, bool zero_latency, bool coming,
+		  struct sp__service *s)
 {
 	uint64_t lbn = piece->lbn, now = start_ns;
 	uint64_t before = s->transfer_ns, waited = s->rotate_ns;
@@ -304,7 +332,8 @@ void sp__drive_media(const struct sp__drive *d, struct sp__arm *arm, uint64_t st
 	struct sp__trackpos room;
 	const struct sp__trackpos *at = place_of(d, piece, &room);
 
-	pass(d, arm, at, piece->write, zero_latency, &now, s);
+	pass(d, arm, at, piece->write, zero_latency,
+	     coming ? least_ns(d, at, start_ns, at->blocks) : 0, &now, s);
 	arm->begin_ns = now - (s->transfer_ns - before);
 	arm->wait_ns = s->rotate_ns - waited;
 	while (left > at->blocks) {
@@ -313,8 +342,16 @@ void sp__drive_media(const struct sp__drive *d, struct sp__arm *arm, uint64_t st
 		room = *at;
 		next_place(d, lbn, left, &room);
 		at = &room;
-		pass(d, arm, at, piece->write, zero_latency, &now, s);
+		pass(d, arm, at, piece->write, zero_latency,
+		     coming ? least_ns(d, at, start_ns, piece->blocks - left + at->blocks) : 0,
+		     &now, s);
 	}
+}
+
+void sp__drive_media(const struct sp__drive *d, struct sp__arm *arm, uint64_t start_ns,
+		     const struct sp__piece *piece, bool zero_latency, struct sp__service *s)
+{
+	media(d, arm, start_ns, piece, zero_latency, false, s);
 }
 
 uint64_t sp__drive_passing(const struct sp__drive *d, uint64_t lbn, uint64_t wait_ns)
@@ -358,7 +395,8 @@ void sp__drive_direct(const struct sp__drive *d, struct sp__arm *arm, uint64_t s
 
 	if (piece->write)
 		begin += sp__drive_head_ns(d, piece->blocks);
-	sp__drive_media(d, arm, begin, piece, d->zero_latency[piece->write], s);
+	media(d, arm, begin, piece, d->zero_latency[piece->write], piece->write && d->bus_behind,
+	      s);
 	arm->free_ns = s->done_ns;
 	if (!d->bus_ps)
 		return;
@@ -370,7 +408,8 @@ void sp__drive_direct(const struct sp__drive *d, struct sp__arm *arm, uint64_t s
 }
 
 static inline uint64_t reach_ns(const struct sp__drive *d, const struct sp__arm *arm,
-				uint64_t now_ns, const struct sp__piece *piece, uint64_t limit_ns)
+				uint64_t now_ns, const struct sp__piece *piece, bool coming,
+				uint64_t limit_ns)
 {
 	struct sp__trackpos room;
 	const struct sp__trackpos *at = place_of(d, piece, &room);
@@ -378,6 +417,8 @@ static inline uint64_t reach_ns(const struct sp__drive *d, const struct sp__arm 
 	uint64_t ns;
 
 	ns = move_ns(d, arm, at->cyl, at->head, piece->write);
+	if (coming)
+		ns = sp__max(ns, least_ns(d, at, now_ns, at->blocks) - now_ns);
 	if (ns > limit_ns)
 		return ns;
 	passage(d, at, now_ns + ns, &p);
@@ -391,7 +432,7 @@ static inline uint64_t reach_ns(const struct sp__drive *d, const struct sp__arm 
 uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
 			    const struct sp__piece *piece, uint64_t limit_ns)
 {
-	return reach_ns(d, arm, now_ns, piece, limit_ns);
+	return reach_ns(d, arm, now_ns, piece, false, limit_ns);
 }
 
 uint64_t sp__drive_near_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
@@ -401,5 +442,6 @@ uint64_t sp__drive_near_ns(const struct sp__drive *d, const struct sp__arm *arm,
 
 	if (head > limit_ns)
 		return head;
-	return head + reach_ns(d, arm, now_ns + head, piece, limit_ns - head);
+	return head + reach_ns(d, arm, now_ns + head, piece, piece->write && d->bus_behind,
+			       limit_ns - head);
 }

@@ -125,6 +125,7 @@ struct sp__drive {
 	int64_t write_settle_ns; /* may be negative, but no move for a write is */
 	uint64_t bus_ps;	 /* per block, in 1e-12 s; 0: no limit */
 	bool bus_apart[2];	 /* read, write: it moves nothing while the medium does */
+	bool bus_behind;	 /* slower than the medium, which writes as the blocks come */
 	bool zero_latency[2];	 /* of reads, writes */
 	struct sp__overheads overheads;
 	struct sp__cache_config cache;

@@ -520,6 +520,37 @@ static void check_bus(void)
 	sp__model_free(slow);
 }
 
+/* 100 blocks are under the head for 1 ms, and 4 ms on the bus; the next track begins 0.6 ms behind. */
+static void check_bus_behind(void)
+{
+	struct sp__model *m = edge_model("10000", "0.6", ", \"bus_ms_per_block\": 0.04");
+	struct sp__model *fast = edge_model("10000", "0.6", ", \"bus_ms_per_block\": 0.01");
+	struct sp__model *apart = edge_model(
+		"10000", "0.6", ", \"bus_ms_per_block\": 0.04, \"bus_overlap\": \"reads\"");
+	struct sp__piece late = { .lbn = 299, .blocks = 100, .write = true };
+	struct sp__device d, e, f;
+
+	if (sp__device_open(&d, m) || sp__device_open(&e, fast) || sp__device_open(&f, apart))
+		abort();
+	ok(m->ops->position(m, d.state, 0, &late, UINT64_MAX) == 8990000,
+	   "the choice knows that a write waits for a slow bus");
+	ok(time_of_op(&d, 0, true, 300, 100) == 4000000,
+	   "a write whose last block has come when the head is there");
+	ok(time_of_op(&d, 6000000, true, 299, 100) == 9990000,
+	   "one that would be a block ahead of the bus waits a revolution");
+	ok(time_of_op(&d, 18000000, true, 1, 2) == 6030000, "be it short");
+	ok(time_of_op(&d, 30000000, true, 500, 200) == 13600000, "on each track");
+	ok(time_of_op(&f, 0, true, 400, 100) == 5000000, "one that is apart has brought all");
+	ok(time_of_op(&e, 0, true, 0, 100) == 1000000,
+	   "a bus as fast as the medium is not waited for");
+	sp__device_close(&d);
+	sp__device_close(&e);
+	sp__device_close(&f);
+	sp__model_free(m);
+	sp__model_free(fast);
+	sp__model_free(apart);
+}
+
 /* 100 blocks are under the head for 1 ms, and 0.4 ms on the bus; a revolution takes 6. */
 static void check_bus_apart(const char *overlap, uint64_t read_ns, uint64_t write_ns)
 {
@@ -590,6 +621,7 @@ int main(void)
 	check_exact();
 	check_rounding();
 	check_bus();
+	check_bus_behind();
 	check_overheads();
 	check_bus_apart("both", 1004000, 1000000);
 	check_bus_apart("reads", 1004000, 7000000);
