@@ -86,9 +86,23 @@ struct predictor {
 };
 
 /*
+ * Whether bands of even surfaces are gone through from their inner ends, which decides how far the
+ * next round is if surfaces are odd in number: two bands then, else one cylinder.
+ */
+static bool descends(const struct sp_geometry *g)
+{
+	const struct sp__hops *all = &g->hops[SP_GEOMETRY_READ];
+	const struct sp__hops *within = &g->within[SP_GEOMETRY_READ];
+
+	return g->surfaces % 2 && all->nsteps && within->nsteps &&
+	       all->steps[0].w_deg > within->steps[0].w_deg;
+}
+
+/*
  * Cylinder and surface of a track, where the layout tells them and the seek curve has the time
- * between two surfaces.  A zone begins with a cylinder.  Of serpentines it is not known in
- * which direction the first surface goes; that matters only between bands.
+ * between two surfaces.  A zone begins with a cylinder.  Of serpentines with an even number of
+ * surfaces it is not known in which direction the first one goes; that matters little, as rounds
+ * are equally far apart.
  */
 static void find_cylinder(const struct sp_geometry *g, const struct sp__geozone *z, uint64_t i,
 			  struct spot *s)
@@ -105,7 +119,8 @@ static void find_cylinder(const struct sp_geometry *g, const struct sp__geozone 
 			return;
 		s->surface = i % round / band;
 		at = i % band;
-		s->cylinder += i / round * band + (s->surface % 2 ? band - 1 - at : at);
+		s->cylinder += i / round * band;
+		s->cylinder += s->surface % 2 != descends(g) ? band - 1 - at : at;
 	} else if (!strcmp(g->layout, sp__layout_words[SP__LAYOUT_SURFACE_SERPENTINE])) {
 		return;
 	} else {
