@@ -8,8 +8,9 @@
  * as a whole.
  *
  * Larger cubes mean fewer jumps from cube to cube; but cubes leave space at the end of a track
- * and of a zone.  The choice minimises the jumps of one step along each dimension plus the
- * share of space that is wasted, over all balanced sizes.  A volume without a cube is wasted too.
+ * and of a zone.  The choice minimises the jumps of one step along each dimension, with what its
+ * hops to other rounds of a serpentine take longer, plus the share of space that is wasted, over
+ * all balanced sizes.  A volume without a cube is wasted too.
  */
 #include <errno.h>
 #include <math.h>
@@ -39,9 +40,13 @@ void sp__multimap_free(struct sp__multimap *m)
 	m->nzones = 0;
 }
 
-/* Degrees that a hop needs, the host's part included; and those that it gets. */
+/* Degrees of hops. */
 struct aims {
-	double need_deg, aim_deg;
+	double need_deg; /* that they need, the host's part included */
+	double aim_deg;	 /* that they get */
+	double near_deg; /* that those of D tracks may need */
+	double turn_deg; /* that those to the next round of a serpentine get more */
+	uint64_t reach;	 /* D */
 };
 
 static uint32_t blocks_of(double deg, uint32_t track_blocks)
@@ -88,6 +93,11 @@ static int add_zone(struct sp__multimap *m, const struct sp__geozone *from, uint
 	}
 	z.need_blocks = blocks_of(aims->need_deg, z.track_blocks);
 	z.aim_blocks = blocks_of(aims->aim_deg, z.track_blocks);
+	if (aims->turn_deg > 0) {
+		z.round = from->round;
+		z.turned = first % z.round;
+		z.turn_blocks = blocks_of(aims->turn_deg, z.track_blocks) % z.track_blocks;
+	}
 	m->zones[m->nzones++] = z;
 	return 0;
 }
@@ -119,42 +129,109 @@ static int add_tracks(struct sp__multimap *m, const struct sp_geometry *g,
 	return rc ? rc : add_zone(m, from, first, end, aims);
 }
 
+static uint64_t farthest(const struct sp__hops *h)
+{
+	return h->nsteps ? h->steps[h->nsteps - 1].tracks : 0;
+}
+
+static struct aims aims_of(const struct sp__hops *h, double host_deg, double extra_deg)
+{
+	/* A far hop, too, leaves the host its part of the conservatism. */
+	double near_deg = h->aim_deg + fmax(extra_deg - host_deg, 0);
+
+	return (struct aims){ .need_deg = h->aim_deg + host_deg,
+			      .aim_deg = h->aim_deg + extra_deg,
+			      .near_deg = near_deg,
+			      .reach = sp__hops_reach(h, near_deg) };
+}
+
+/*
+ * Inside rounds hops need less, but D may be smaller there, and hops to other rounds get more.  In
+ * cubes with s tracks from row to row along the last dimension a step along each of two dimensions
+ * costs jump / s for jumps and turn s / round for turns, beside its hops; s may be chosen up to D.
+ */
+static bool rounds_pay(const struct aims *in, const struct aims *all, uint64_t round)
+{
+	double jump = JUMP_HOPS * all->aim_deg, each = in->turn_deg / (double)round;
+	double s = fmin(sqrt(jump / each), (double)in->reach);
+
+	return jump / s + each * s < 2 * (all->aim_deg - in->aim_deg) + jump / (double)all->reach;
+}
+
+/*
+ * Of zones with rounds of a serpentine.  Where all hops inside a round are in reach, D is that of
+ * hops to other rounds.
+ */
+static struct aims aims_within(const struct sp_geometry *g, const struct aims *all, double host_deg,
+			       double extra_deg)
+{
+	const struct sp__hops *h = &g->hops[SP_GEOMETRY_READ], *in = &g->within[SP_GEOMETRY_READ];
+	struct aims a = aims_of(in, host_deg, extra_deg);
+	uint64_t round = 0;
+	double far_deg;
+
+	for (size_t i = 0; i < g->nzones; i++)
+		round = sp__max(round, g->zones[i].round);
+	if (!round || !a.reach || in->aim_deg >= h->aim_deg)
+		return *all;
+	if (a.reach + 1 >= round)
+		a.reach = sp__max(a.reach, all->reach);
+	a.reach = sp__min(a.reach, farthest(h));
+	a.turn_deg = h->aim_deg - in->aim_deg;
+	if (!sp__hops_need(h, a.reach, &far_deg))
+		a.turn_deg = fmax(a.turn_deg, far_deg - a.near_deg);
+	return rounds_pay(&a, all, round) ? a : *all;
+}
+
 /* With a margin, as rows are chosen by their angle, and some of them are reached just in time. */
 static void set_hops(struct sp__multimap *m, const struct sp_geometry *g, double host_deg,
 		     double extra_deg)
 {
-	const struct sp__hops *h = &g->hops[SP_GEOMETRY_READ];
-	double more_ns = (host_deg + extra_deg / SPARE) / 360 * g->period_ns +
-			 g->overhead_ns[SP_GEOMETRY_READ];
+	const struct sp__hops *h = &g->hops[SP_GEOMETRY_READ], *in = &g->within[SP_GEOMETRY_READ];
+	double more_deg = host_deg + extra_deg / SPARE, need_deg;
+	double more_ns = more_deg / 360 * g->period_ns + g->overhead_ns[SP_GEOMETRY_READ];
 
 	for (unsigned i = 0; i < SP__CUBE_HOPS; i++) {
 		uint64_t tracks = sp__cubehop_tracks(i);
 		double turns = (more_ns + sp__geometry_hop_ns(g, tracks)) / g->period_ns;
 
-		if (g->nseeks || tracks <= h->steps[h->nsteps - 1].tracks)
+		if (g->nseeks || tracks <= farthest(h))
 			m->hops[i] = (uint32_t)ceil(turns * SP__CUBE_TURN);
+		m->within[i] = m->hops[i];
+		if (!sp__hops_need(in, tracks, &need_deg))
+			m->within[i] = (uint32_t)ceil((more_deg + need_deg) / 360 * SP__CUBE_TURN);
 	}
 }
 
 int sp__multimap_zones(struct sp__multimap *m, const struct sp_geometry *g, uint64_t first_block,
 		       double extra_deg)
 {
-	double host_deg = g->period_ns > 0 ? 360 * m->host_ns / g->period_ns : 0, near_deg;
-	struct aims aims;
-	int rc = sp_geometry_aim(g, SP_GEOMETRY_READ, &aims.need_deg);
+	double host_deg = g->period_ns > 0 ? 360 * m->host_ns / g->period_ns : 0, aim_deg;
+	int rc = sp_geometry_aim(g, SP_GEOMETRY_READ, &aim_deg);
+	struct aims all, within;
 
+	if (rc)
+		return rc;
 	host_deg = fmax(host_deg, HOST_DEG);
-	/* A far hop, too, leaves the host its part of the conservatism. */
-	near_deg = aims.need_deg + fmax(extra_deg - host_deg, 0);
-	aims.aim_deg = aims.need_deg + extra_deg;
-	aims.need_deg += host_deg;
-	if (!rc)
-		rc = sp_geometry_reach(g, SP_GEOMETRY_READ, near_deg, &m->reach);
-	if (!rc)
-		set_hops(m, g, host_deg, extra_deg);
-	for (size_t i = 0; !rc && i < g->nzones; i++)
-		rc = add_tracks(m, g, &g->zones[i], first_block, &aims);
+	all = aims_of(&g->hops[SP_GEOMETRY_READ], host_deg, extra_deg);
+	within = aims_within(g, &all, host_deg, extra_deg);
+	m->reach = UINT64_MAX;
+	set_hops(m, g, host_deg, extra_deg);
+	for (size_t i = 0; !rc && i < g->nzones; i++) {
+		const struct aims *aims = g->zones[i].round ? &within : &all;
+
+		rc = add_tracks(m, g, &g->zones[i], first_block, aims);
+		m->reach = sp__min(m->reach, aims->reach);
+	}
 	return rc ? rc : m->nzones ? 0 : SP_EUNSUP;
+}
+
+bool sp__multimap_rounds(const struct sp__multimap *m)
+{
+	for (size_t i = 0; i < m->nzones; i++)
+		if (m->zones[i].round)
+			return true;
+	return false;
 }
 
 /* Tracks of a zone that begin before a block. */
@@ -246,13 +323,18 @@ void sp__multimap_shrink(struct sp__multimap *m)
 /* What one step along each dimension costs on average beside a hop, and the space. */
 static double cost_of(const struct sp__multimap *m)
 {
-	double jumps = 0,
+	const struct sp__cubezone *z = &m->zones[0];
+	double turn = z->round ? (double)z->turn_blocks / z->hop_blocks / (double)z->round : 0;
+	double jumps = 0, turns = 0,
 	       blocks = (double)(sp__multimap_end(m) - sp__multimap_begin(m)) * m->basic->volumes;
 
-	for (unsigned i = 0; i < m->grid->n; i++)
+	for (unsigned i = 0; i < m->grid->n; i++) {
 		if (m->grid->size[i] > 1)
 			jumps += (double)(m->basic->cubes[i] - 1) / (double)(m->grid->size[i] - 1);
-	return JUMP_HOPS * jumps + 1 - (double)m->grid->cells * m->cell_blocks / blocks;
+		if (m->basic->k[i] > 1)
+			turns += turn * (double)m->step[i];
+	}
+	return JUMP_HOPS * jumps + turns + 1 - (double)m->grid->cells * m->cell_blocks / blocks;
 }
 
 struct sizes {

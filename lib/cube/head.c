@@ -22,6 +22,7 @@
 
 struct coder {
 	bool reading, failed, no_memory;
+	bool rounds;	     /* zones have rounds */
 	const uint8_t *from; /* when reading */
 	uint8_t *data;	     /* when writing */
 	size_t at, bytes;    /* bytes: room when writing, contents when reading */
@@ -149,6 +150,11 @@ static void zone(struct coder *c, struct sp__cubezone *z)
 		number(c, &z->pattern[i].skew);
 	}
 	c->failed |= !z->least_blocks || !z->skew_den || !z->npattern || !z->pattern_blocks;
+	if (!c->rounds)
+		return;
+	number(c, &z->round);
+	number(c, &z->turned);
+	small(c, &z->turn_blocks, UINT32_MAX / 2);
 }
 
 static void part(struct coder *c, unsigned n, struct sp__cubepart *p)
@@ -248,6 +254,8 @@ static void members(struct coder *c, struct sp__cube_head *h)
 		zone(c, &mm->zones[i]);
 	for (unsigned i = 0; mm->nzones && i < SP__CUBE_HOPS; i++)
 		small(c, &mm->hops[i], UINT32_MAX);
+	for (unsigned i = 0; c->rounds && i < SP__CUBE_HOPS; i++)
+		small(c, &mm->within[i], UINT32_MAX);
 	parts(c, h);
 	if (c->reading && !c->failed) {
 		h->fill = calloc(1, h->shape.element_bytes + 1);
@@ -305,6 +313,9 @@ uint8_t *sp__cube_head_encode(const struct sp__cube_head *h, size_t *bytes)
 	uint64_t version = SP__CUBE_VERSION, sum = 0;
 	uint32_t room = h->room_bytes, length = 0;
 
+	c.rounds = sp__multimap_rounds(&h->mapping.multimap);
+	if (c.rounds)
+		version = SP__CUBE_VERSION_ROUNDS;
 	prefix(&c, &version, &sum, &room, &length);
 	members(&c, &own);
 	if (c.failed) {
@@ -338,13 +349,15 @@ int sp__cube_head_decode(struct sp__cube_head *h, const uint8_t *data, size_t by
 	if (c.failed)
 		return SP_EFORMAT;
 	*why = "is a cube of another version of Spindle";
-	if (version != SP__CUBE_VERSION)
+	c.rounds = version == SP__CUBE_VERSION_ROUNDS;
+	if (version != SP__CUBE_VERSION && !c.rounds)
 		return SP_EFORMAT;
 	*why = "the superblock is damaged";
 	if (length > bytes - PREFIX || sp__checksum(data + PREFIX, length) != sum)
 		return SP_ECORRUPT;
 	c.bytes = PREFIX + length;
 	members(&c, h);
+	c.failed |= c.rounds != sp__multimap_rounds(&h->mapping.multimap);
 	if (!c.failed && c.at == c.bytes && sp__cube_head_possible(h))
 		return 0;
 	sp__cube_head_free(h);

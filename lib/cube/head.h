@@ -12,6 +12,7 @@
 #include "cube/parts.h"
 
 #define SP__CUBE_VERSION 2
+#define SP__CUBE_VERSION_ROUNDS 3 /* with zones of rounds */
 #define SP__PART_BYTES(ndims) (8 * (4 + 2 * (size_t)(ndims)))
 #define SP__CUBE_ATTRIBUTES_MAX 256
 #define SP__CUBE_PREFIX 32 /* bytes of each place before the members, their checksum among them */

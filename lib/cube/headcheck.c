@@ -105,6 +105,13 @@ static bool pattern_possible(const struct sp__cubezone *z)
 	return true;
 }
 
+static bool round_possible(const struct sp__cubezone *z)
+{
+	return z->round ? z->round <= BYTES_MAX && z->turned < z->round &&
+				  z->turn_blocks < z->track_blocks
+			: !z->turned && !z->turn_blocks;
+}
+
 /* Zones ascend, do not overlap, and end before 2^62 bytes. */
 static bool zones_possible(const struct sp__cube_head *h)
 {
@@ -115,7 +122,8 @@ static bool zones_possible(const struct sp__cube_head *h)
 		const struct sp__cubezone *z = &m->zones[i];
 		uint64_t longest = z->track_blocks;
 
-		if (!pattern_possible(z) || z->first_block < end || z->first_block > most ||
+		if (!pattern_possible(z) || !round_possible(z) || z->first_block < end ||
+		    z->first_block > most ||
 		    !multiply(&longest, z->tracks + z->npattern, most - z->first_block))
 			return false;
 		end = z->first_block + z->tracks / z->npattern * z->pattern_blocks;

@@ -13,6 +13,10 @@
  * repeated GETADJACENT of figure 5.4.  The reverse takes t apart into its digits, which give
  * h.
  *
+ * On a serpentine the way from one round of the heads to the next is longer than all ways inside
+ * one.  Cubes cross it, and each round that a row lies further on turns it by turn_blocks more.  A
+ * walk needs the rounds, too: without them it takes rows before a turn for near that are not.
+ *
  * A track has slots of one cell each, from its first block on, and a row occupies consecutive
  * slots, around the end of the track if need be.  With cells of c blocks, g blocks are left at
  * the end of a track (0 <= g < c).  A cell is up to c - 1 blocks late, since its row begins at
@@ -54,8 +58,15 @@ static const struct sp__cubezone *zone_of_cube(const struct sp__multimap *m, uin
 struct track {
 	uint64_t first_block;
 	uint64_t blocks;
-	uint64_t skew; /* of those before it */
+	uint64_t skew;	/* of those before it */
+	uint64_t round; /* its number */
 };
+
+/* The round of a serpentine that a track is in. */
+static uint64_t round_of(const struct sp__cubezone *z, uint64_t number)
+{
+	return z->round ? (number + z->skip + z->turned) / z->round : 0;
+}
 
 static struct track track_of(const struct sp__cubezone *z, uint64_t number)
 {
@@ -66,6 +77,7 @@ static struct track track_of(const struct sp__cubezone *z, uint64_t number)
 		.first_block = z->first_block + turn * z->pattern_blocks + t->blocks,
 		.blocks = (at + 1 < z->npattern ? t[1].blocks : z->pattern_blocks) - t->blocks,
 		.skew = turn * z->pattern_skew + t->skew,
+		.round = round_of(z, number),
 	};
 }
 
@@ -74,7 +86,8 @@ static uint32_t row_slot(const struct sp__multimap *m, const struct sp__cubezone
 			 const struct track *t, uint64_t hops)
 {
 	uint64_t start = t->skew % z->skew_den * z->track_blocks / z->skew_den;
-	uint64_t place = (hops * z->hop_blocks + z->track_blocks - start) % z->track_blocks, slot;
+	uint64_t end = hops * z->hop_blocks + t->round * z->turn_blocks + z->track_blocks;
+	uint64_t place = (end - start) % z->track_blocks, slot;
 
 	if (t->blocks != z->track_blocks)
 		place = (place * t->blocks + z->track_blocks - 1) / z->track_blocks;
@@ -215,29 +228,37 @@ static void add_row(struct sp__segment *s)
 	s->more = sp__box_next(&s->box, 1, m->grid->n, s->x);
 }
 
-/* The least that passes during a move of so many tracks, in blocks. */
-static uint64_t need_of(const struct sp__multimap *m, const struct sp__cubezone *z, uint64_t tracks)
+static uint64_t apart(uint64_t a, uint64_t b)
 {
+	return a > b ? a - b : b - a;
+}
+
+/* The least that passes during a move from a track to another, in blocks. */
+static uint64_t need_of(const struct sp__multimap *m, const struct sp__cubezone *z, uint64_t from,
+			uint64_t to)
+{
+	uint64_t tracks = apart(from, to), rounds = apart(round_of(z, from), round_of(z, to));
+	uint64_t aim = z->aim_blocks + rounds * z->turn_blocks, need;
+	const uint32_t *hops = z->round && !rounds ? m->within : m->hops;
 	unsigned i = 0;
-	uint64_t need;
 
 	if (tracks > 4) {
 		unsigned bits = 61 - (unsigned)__builtin_clzll(tracks - 1);
 
 		i = 4 * bits + (unsigned)((tracks - 1) >> bits) % 4 + 1;
 	}
-	need = i < SP__CUBE_HOPS ? m->hops[i] : 0;
+	need = i < SP__CUBE_HOPS ? hops[i] : 0;
 	need = (need * z->track_blocks + SP__CUBE_TURN - 1) / SP__CUBE_TURN;
-	if (tracks <= m->reach && (!need || need > z->aim_blocks))
-		return z->aim_blocks;
+	if (tracks <= m->reach && (!need || need > aim))
+		return aim;
 	return need ? need : z->track_blocks; /* not known */
 }
 
 /* Blocks that pass until the head is at a piece. */
 static uint64_t until(const struct sp__segment *s, const struct sp__rowpiece *p)
 {
-	uint64_t from = s->at.track, turn = s->zone->track_blocks;
-	uint64_t need = need_of(s->m, s->zone, p->track > from ? p->track - from : from - p->track);
+	uint64_t turn = s->zone->track_blocks;
+	uint64_t need = need_of(s->m, s->zone, s->at.track, p->track);
 
 	return need + (p->begin + 2 * turn - (s->at.end + need) % turn) % turn;
 }

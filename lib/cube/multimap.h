@@ -39,6 +39,9 @@ struct sp__cubezone {
 	uint32_t npattern;
 	uint64_t pattern_blocks, pattern_skew; /* of a whole pattern */
 	struct sp__cubetrack *pattern;
+	uint64_t round;	      /* tracks of a round of a serpentine; 0: none */
+	uint64_t turned;      /* tracks of its round before the zone's first */
+	uint32_t turn_blocks; /* that a hop gets more for each round that it goes on */
 	/* Filled in by sp__multimap_place(): */
 	uint32_t slots;	     /* cells on a track */
 	uint32_t hop_blocks; /* from the start of a row to that of the next */
@@ -69,6 +72,7 @@ struct sp__multimap {
 	uint64_t reach;			 /* D: most tracks of one hop */
 	/* What a move of at most sp__cubehop_tracks() tracks needs; see there.  0: not known. */
 	uint32_t hops[SP__CUBE_HOPS];
+	uint32_t within[SP__CUBE_HOPS]; /* the same inside a round */
 	double host_ns; /* the host's own time between two requests, beyond what hops include */
 	struct sp__cubezone *zones;
 	size_t nzones;
@@ -81,6 +85,8 @@ struct sp__multimap {
 SP_MUST_CHECK int sp__multimap_zones(struct sp__multimap *m, const struct sp_geometry *g,
 				     uint64_t first_block, double extra_deg);
 void sp__multimap_free(struct sp__multimap *m);
+/* Whether a zone has rounds. */
+bool sp__multimap_rounds(const struct sp__multimap *m);
 /*
  * The zones of another mapping, whose patterns they share, without the tracks that begin before
  * first_block; only zones is to be freed.  -ENOMEM; -ENOSPC: no track is left.

@@ -103,6 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	if (bytes >= PREFIX) { /* the same with a checksum that is right */
 		sum = sp__checksum(copy + PREFIX, bytes - PREFIX);
 		memcpy(copy, "SPCUBE\r\n\2\0\0\0\0\0\0", 16);
+		copy[8] += data[8] % 2; /* version 2 or 3 */
 		for (unsigned i = 0; i < 8; i++)
 			copy[16 + i] = (uint8_t)(sum >> 8 * i);
 		for (unsigned i = 0; i < 4; i++)

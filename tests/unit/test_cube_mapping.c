@@ -15,6 +15,32 @@
 #include "dev/model.h"
 #include "tap.h"
 
+/* A serpentine in rounds of 36 tracks, the next of which is two bands away. */
+static const char bands[] =
+	"{\"rpm\":10000,\"surfaces\":3,\"head_switch_ms\":0.5,\"layout\":\"hybrid-serpentine\","
+	"\"band_tracks\":12,\"first_head_descends\":true,\"seek_ms\":[[1,0.6],[11,0.6],[12,1.2],"
+	"[23,1.5],[60,1.6],[199,5]],\"slips\":[[5,1,30],[50,2,7],[80,0,3]],\"zones\":[{"
+	"\"first_cyl\":0,\"last_cyl\":99,\"spt\":100,\"track_skew\":20,\"cyl_skew\":21,"
+	"\"band_skew\":40},{\"first_cyl\":100,\"last_cyl\":199,\"spt\":90,\"track_skew\":19,"
+	"\"cyl_skew\":20,\"band_skew\":37}]}";
+
+/* Of a shipped model, or of a text; NULL: none. */
+static struct sp_geometry *geometry(const char *model)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_geometry *g = NULL;
+	struct sp__model *m = NULL;
+
+	if (*model != '{')
+		(void)!sp_geometry_model(&g, model, &err);
+	else if (!sp__model_parse(&m, "text", model, strlen(model), &err))
+		(void)!sp__geometry_of(&g, m, &err);
+	sp__model_free(m);
+	if (!g)
+		diag("%s", err.text);
+	return g;
+}
+
 /* Tracks of 5 blocks without skew on which each adjacent block is one row further. */
 static void toy(struct sp__mapping *m)
 {
@@ -105,33 +131,107 @@ static void test_adjacent(const char *model)
 	sp_geometry_free(g);
 }
 
-/* The table of moves: at least what the curves say, and little more; D is in it. */
+/* A table of moves: at least what the curve says, and little more; D is in it. */
+static bool moves_right(const uint32_t *moves, const struct sp__hops *h, double host_deg,
+			unsigned least)
+{
+	unsigned compared = 0, wrong = 0;
+	double before = 0, w;
+
+	for (unsigned i = 0; i < SP__CUBE_HOPS; i++) {
+		double deg = moves[i] * 360.0 / SP__CUBE_TURN;
+
+		wrong += deg < before || !moves[i];
+		before = deg;
+		if (sp__hops_need(h, sp__cubehop_tracks(i), &w))
+			continue;
+		wrong += deg < w + host_deg || deg > w + host_deg + 2.01;
+		compared++;
+	}
+	return compared > least && !wrong;
+}
+
 static void test_moves(const char *model)
 {
 	struct sp__multimap m = { .host_ns = 100000 };
-	double w, host_deg = 0, before = 0;
-	unsigned compared = 0, wrong = 0;
 	struct sp_geometry *g = NULL;
+	double host_deg;
 
 	if (!ok(!sp_geometry_model(&g, model, NULL) && !sp__multimap_zones(&m, g, 0, 16),
 		"%s has moves", model))
 		return;
 	host_deg = 360 * m.host_ns / g->period_ns;
-	for (unsigned i = 0; i < SP__CUBE_HOPS; i++) {
-		double deg = m.hops[i] * 360.0 / SP__CUBE_TURN;
-
-		wrong += deg < before || !m.hops[i];
-		before = deg;
-		if (sp_geometry_hop(g, SP_GEOMETRY_READ, sp__cubehop_tracks(i), &w))
-			continue;
-		wrong += deg < w + host_deg || deg > w + host_deg + 2.01;
-		compared++;
-	}
-	ok(compared > 20 && !wrong,
+	ok(moves_right(m.hops, &g->hops[SP_GEOMETRY_READ], host_deg, 20),
 	   "%s: moves need what hops need, the host's part, and an eighth of "
 	   "the conservatism; longer ones never less",
 	   model);
+	if (sp__multimap_rounds(&m))
+		ok(moves_right(m.within, &g->within[SP_GEOMETRY_READ], host_deg, 20),
+		   "%s: inside rounds, too", model);
 	sp__multimap_free(&m);
+	sp_geometry_free(g);
+}
+
+struct turned {
+	unsigned inside, across, late, long_inside, long_across;
+};
+
+/* From the end of a cell to the begin of its neighbour, and what the way there needs. */
+static void see_hop(const struct sp_geometry *g, uint64_t from, uint64_t to, double extra_deg,
+		    struct turned *n)
+{
+	const struct sp__hops *h = NULL;
+	struct sp_track a, b;
+	bool within;
+	double w, need = 360, aim;
+
+	if (sp_geometry_track(g, from, &a) || sp_geometry_track(g, to, &b) ||
+	    sp__geometry_hops(g, SP_GEOMETRY_READ, a.number, b.number, &h) ||
+	    sp__hops_need(h, b.number - a.number, &need)) {
+		n->late++;
+		return;
+	}
+	within = h == &g->within[SP_GEOMETRY_READ];
+	w = b.angle_deg - a.angle_deg + (double)(to - b.first) / b.blocks * 360 -
+	    (double)(from + 1 - a.first) / a.blocks * 360;
+	w = fmod(w + 720, 360);
+	aim = g->within[SP_GEOMETRY_READ].aim_deg + extra_deg;
+	within ? n->inside++ : n->across++;
+	n->late += w < need - 1e-6;
+	n->long_inside += within && w > aim + 3 * 360.0 / a.blocks;
+	n->long_across += !within && w > aim + 3 * 360.0 / a.blocks;
+}
+
+/* On a serpentine hops of a cube inside a round have the aim of there, and no hop comes late. */
+static void test_rounds(const char *model, const char *name, double extra_deg, uint64_t reach)
+{
+	const uint64_t sizes[] = { 20, 30, 60 };
+	struct sp__mapping m = { .kind = SP_CUBE_MULTIMAP, .cell_blocks = 1, .order = { 0, 1, 2 } };
+	uint64_t x[SP_CUBE_DIMS_MAX];
+	struct sp_geometry *g = geometry(model);
+	struct turned n = { 0 };
+	int rc = g ? sp__multimap_zones(&m.multimap, g, 1000, extra_deg) : -1;
+
+	ok(!rc && m.multimap.reach == reach, "%s, %g degrees more: D is %" PRIu64, name, extra_deg,
+	   m.multimap.reach);
+	rc = rc ? rc : sp__mapping_init(&m, 3, sizes);
+	for (x[2] = 0; !rc && x[2] < sizes[2]; x[2]++)
+		for (x[1] = 0; x[1] < sizes[1]; x[1]++)
+			for (x[0] = 0; x[0] < sizes[0]; x[0]++)
+				for (unsigned i = 1; i < 3; i++) {
+					uint64_t from = sp__mapping_block(&m, x);
+
+					if ((x[i] + 1) % m.basic.k[i] == 0 || x[i] + 1 == sizes[i])
+						continue;
+					x[i]++;
+					see_hop(g, from, sp__mapping_block(&m, x), extra_deg, &n);
+					x[i]--;
+				}
+	ok(!rc && n.inside > 1000 && n.across > 100 && !n.late && !n.long_inside,
+	   "of %u hops inside rounds and %u to others none comes late, and none inside waits",
+	   n.inside, n.across);
+	ok(n.long_across == n.across, "only those to others take longer");
+	sp__multimap_free(&m.multimap);
 	sp_geometry_free(g);
 }
 
@@ -158,6 +258,8 @@ static void test_unequal(const char *model, uint32_t cell_blocks)
 
 	rc = rc ? rc : sp_geometry_aim(g, SP_GEOMETRY_READ, &aim);
 	rc = rc ? rc : sp__multimap_zones(&m.multimap, g, 0, 0);
+	if (!rc && sp__multimap_rounds(&m.multimap))
+		aim = g->within[SP_GEOMETRY_READ].aim_deg;
 	m.multimap.reach = 30;
 	memcpy(m.basic.k, sizes, sizeof(sizes));
 	rc = rc ? rc : sp__mapping_init(&m, 3, sizes);
@@ -338,8 +440,8 @@ static void test_random(enum sp_cube_mapping kind, const char *name, const char 
 	struct sp_geometry *g = NULL;
 	unsigned wrong = 0, wrong_walks = 0, unbalanced = 0, tried = 0;
 
-	if (model && sp_geometry_model(&g, model, NULL))
-		ok(false, "%s has a geometry", model);
+	if (model && !(g = geometry(model)))
+		ok(false, "%s has a geometry", name);
 	for (unsigned round = 0; round < (g ? 150 : 300); round++) {
 		struct sp__mapping m = { .kind = kind, .first_block = round % 7 };
 		uint64_t sizes[SP_CUBE_DIMS_MAX];
@@ -377,19 +479,13 @@ static void test_spares(void)
 		"\"zones\":[{\"first_cyl\":0,\"last_cyl\":199,\"spt\":100,\"track_skew\":20,"
 		"\"cyl_skew\":20,\"slips\":[21505],\"spares\":[[0,1000],[10000,700],[30050,1]]}]}";
 	struct sp__multimap m = { 0 };
-	struct sp_geometry *g = NULL;
-	struct sp__model *model;
+	struct sp_geometry *g = geometry(text);
 	struct sp_track t;
 	uint64_t tracks = 0, whole = 0;
 
-	if (!sp__model_parse(&model, "text", text, sizeof(text) - 1, NULL)) {
-		if (!sp__geometry_of(&g, model, NULL) && !sp__multimap_zones(&m, g, 0, 0))
-			tracks = 1;
-		sp__model_free(model);
-	}
-	if (!ok(tracks, "a drive with spare areas has zones for cubes"))
+	if (!ok(g && !sp__multimap_zones(&m, g, 0, 0),
+		"a drive with spare areas has zones for cubes"))
 		return;
-	tracks = 0;
 	for (size_t i = 0; i < m.nzones; i++)
 		for (uint64_t k = 0; k < m.zones[i].tracks; k++, tracks++)
 			whole += !sp_geometry_track(g, m.zones[i].first_block + 100 * k, &t) &&
@@ -447,8 +543,14 @@ int main(void)
 	test_adjacent("atlas10k3-like");
 	test_adjacent("cheetah36es-like");
 	test_adjacent("ultrastar36lzx-like");
+	test_adjacent("serpentine");
 	test_moves("atlas10k3-like");
 	test_moves("nearline6t-like");
+	test_moves("serpentine");
+	test_rounds("serpentine", "serpentine", 0, 21);
+	test_rounds("serpentine", "serpentine", 20, 1308);
+	test_rounds(bands, "three surfaces", 0, 144);
+	test_rounds(bands, "three surfaces", 20, 180);
 	test_unequal("nearline6t-like", 1);
 	test_unequal("nearline6t-like", 7);
 	test_unequal("atlas10k3-like", 60);
@@ -459,6 +561,7 @@ int main(void)
 	test_random(SP_CUBE_MULTIMAP, "multimap", "tiny");
 	test_random(SP_CUBE_MULTIMAP, "multimap", "atlas10k3-like");
 	test_random(SP_CUBE_MULTIMAP, "multimap", "nearline6t-like");
+	test_random(SP_CUBE_MULTIMAP, "multimap in rounds", bands);
 	test_spares();
 	test_unit_steps();
 	test_refusals();

@@ -332,7 +332,8 @@ static bool grow_head(struct sp__cube_head *h, unsigned *grown)
 
 static void test_growth(void)
 {
-	static const char *const volumes[] = { NULL, "sim:atlas10k3-like", "sim:nearline6t-like" };
+	static const char *const volumes[] = { NULL, "sim:atlas10k3-like", "sim:nearline6t-like",
+					       "sim:serpentine" };
 	unsigned wrong = 0, grown = 0;
 
 	for (unsigned round = 0; round < 150; round++) {
@@ -340,12 +341,87 @@ static void test_growth(void)
 		struct sp__cube_plan p;
 
 		rng = (struct sp__rng){ sp__mix64(round) };
-		if (plan_head(&p, &o, volumes[below(3)]))
+		if (plan_head(&p, &o, volumes[below(4)]))
 			for (unsigned i = 0; i < 6; i++)
 				wrong += !grow_head(&p.head, &grown);
 		sp__cube_plan_free(&p);
 	}
 	ok(grown > 400 && !wrong, "%u appends are planned on blocks that no part has", grown);
+}
+
+/* A cube of one cell on a drive. */
+static struct sp__cube_head *plan_small(struct sp__cube_plan *p, struct sp_cube_create_opts *o,
+					const char *volume)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
+	*o = (struct sp_cube_create_opts)SP_CUBE_CREATE_OPTS_INIT;
+	o->mapping = SP_CUBE_MULTIMAP;
+	o->run.volume = volume;
+	o->shape = (struct sp_cube_shape){ .ndims = 1, .dims = { 1 }, .element_bytes = 4096 };
+	return sp__cube_plan(p, o, "cube", &err) || sp__cube_head_settle(&p->head) ? NULL
+										   : &p->head;
+}
+
+/* 0: a head is written in a version that is none, or cannot be read again. */
+static unsigned version_of(const struct sp__cube_head *h)
+{
+	unsigned version = 0;
+	struct sp__cube_head again;
+	const char *why;
+	size_t bytes;
+	uint8_t *data = sp__cube_head_encode(h, &bytes);
+
+	if (data && !sp__cube_head_decode(&again, data, bytes, &why)) {
+		version = data[8];
+		sp__cube_head_free(&again);
+	}
+	/* In the other version the members are too few, or too many. */
+	if (data && version) {
+		data[8] = (uint8_t)(5 - version);
+		if (sp__cube_head_decode(&again, data, bytes, &why) != SP_ECORRUPT)
+			version = 0;
+	}
+	free(data);
+	return version;
+}
+
+static void test_rounds(void)
+{
+	static const char *const drives[] = { "sim:atlas10k3-like", "sim:cheetah36es-like",
+					      "sim:ultrastar36lzx-like", "sim:tiny" };
+	struct sp_cube_create_opts o;
+	struct sp__cube_plan p;
+	struct sp__cube_head *h;
+	struct sp__cubezone *z, was;
+	unsigned right = 0;
+
+	for (unsigned i = 0; i < 4; i++) {
+		h = plan_small(&p, &o, drives[i]);
+		right += h && version_of(h) == 2;
+		sp__cube_plan_free(&p);
+	}
+	ok(right == 4, "heads of drives that are no serpentines have version 2");
+	h = plan_small(&p, &o, "sim:serpentine");
+	if (!ok(h && version_of(h) == 3 && is_kept(h), "those of serpentines have version 3"))
+		return;
+	z = &h->mapping.multimap.zones[0];
+	was = *z;
+	z->turned = z->round;
+	ok(!version_of(h), "a zone that begins behind its round is refused");
+	*z = was;
+	z->turn_blocks = z->track_blocks;
+	ok(!version_of(h), "and one whose turns are a revolution");
+	*z = was;
+	z->round = UINT64_MAX;
+	ok(!version_of(h), "and a round of more tracks than there can be");
+	*z = was;
+	z->round = 0;
+	z->turned = 0;
+	ok(!version_of(h), "and turns without rounds");
+	z->turn_blocks = 0;
+	ok(version_of(h) == 3, "a zone without rounds may be among others");
+	sp__cube_plan_free(&p);
 }
 
 /* As many parts as there can be, and not one more. */
@@ -380,6 +456,7 @@ static void test_most(void)
 int main(void)
 {
 	test_growth();
+	test_rounds();
 	test_most();
 	test_random(SP_CUBE_NAIVE, NULL);
 	test_random(SP_CUBE_ZORDER, NULL);
@@ -388,6 +465,7 @@ int main(void)
 	test_random(SP_CUBE_MULTIMAP, "tiny");
 	test_random(SP_CUBE_MULTIMAP, "atlas10k3-like");
 	test_random(SP_CUBE_MULTIMAP, "nearline6t-like");
+	test_random(SP_CUBE_MULTIMAP, "serpentine");
 	test_refusals();
 	return done();
 }

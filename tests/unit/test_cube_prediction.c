@@ -358,6 +358,27 @@ static void test_odd(const char *descends)
 	shut(&b);
 }
 
+/* A serpentine, whose hops are placed by the aim inside rounds, and by that of the whole device. */
+static void test_rounds(struct sp_cube_box shape, double least)
+{
+	struct bench b;
+	double ns[2];
+
+	for (unsigned i = 0; i < 2; i++) {
+		boot(&b, "serpentine");
+		b.conservatism_deg = 20;
+		if (i)
+			b.g->within[SP_GEOMETRY_READ].nsteps = 0;
+		if (map(&b, SP_CUBE_MULTIMAP, (uint64_t[]){ 259, 259, 259 }))
+			exit(1);
+		ns[i] = measure(&b, &shape);
+		shut(&b);
+	}
+	ok(ns[0] < (1 - least) * ns[1], "%d x %d x %d in rounds take %.1f ms instead of %.1f",
+	   (int)shape.hi[0] + 1, (int)shape.hi[1] + 1, (int)shape.hi[2] + 1, ns[0] * 1e-6,
+	   ns[1] * 1e-6);
+}
+
 static void test_coalescing(void)
 {
 	struct sp_cube_box box = { .lo = { 3, 0, 7 }, .hi = { 250, 9, 7 }, .stride = { 2, 1, 1 } };
@@ -433,6 +454,9 @@ int main(int argc, char **argv)
 	test_cliff();
 	test_odd("true");
 	test_odd("false");
+	test_rounds(shape_of(1, 259, 1), 0.15);
+	test_rounds(shape_of(1, 1, 259), 0.1);
+	test_rounds(shape_of(20, 20, 20), 0.05);
 	test_coalescing();
 	test_sample();
 	test_without_tracks();
