@@ -116,22 +116,31 @@ def whole(x):
 
 
 def spares(zone, layout, surfaces, sectors):
-    """The spare areas that a sparing scheme gives a zone, whose sectors they are."""
+    """The areas without blocks of a zone: its empty front, and those of a sparing scheme."""
     scheme, n = int(layout["Sparing scheme used"]), int(zone["Number of spares"])
-    spt = int(zone["Blocks per track"])
+    spt, empty = int(zone["Blocks per track"]), int(zone["Empty space at zone front"])
+    front = [[0, empty]] if empty else []
     group = {2: surfaces, 3: 1, 4: surfaces, 5: surfaces, 6: surfaces}.get(scheme)
     if scheme == 8:
         group = surfaces * int(layout["Rangesize for sparing"])
     if not n or scheme == 0:
-        return []
+        return front
     if group:
-        first = 0 if scheme in (5, 6) else group * spt - n
-        return [[first, n, group * spt]]
+        # The empty front is counted in sectors that could have blocks.
+        size = group * spt
+        skip, rest = divmod(empty, size - n)
+        skip *= size
+        if scheme not in (5, 6):
+            front = [[0, skip + rest]] if empty else []
+            return front + [[skip + size - n, n, size]]
+        if rest:
+            return [[0, skip + n + rest], [skip + size, n, size]]
+        return ([[0, skip]] if skip else []) + [[skip, n, size]]
     if scheme == 1:
         n *= spt
     elif scheme not in (7, 9, 10):
         raise Refused(f"sparing scheme {scheme} is not known")
-    return [[sectors - n, n]]
+    return front + [[sectors - n, n]]
 
 
 def zone_of(zone, layout, surfaces, next_cyl):
@@ -148,9 +157,6 @@ def zone_of(zone, layout, surfaces, next_cyl):
         "slips": [[int(s) * spt, spt] if by_track else int(s) for s in sorted(zone["slips"])],
         "spares": spares(zone, layout, surfaces, sectors),
     }
-    empty = int(zone["Empty space at zone front"])
-    if empty:
-        z["spares"].insert(0, [0, empty])
     if z["last_cyl"] > last:
         z["spares"].append([sectors, (z["last_cyl"] - last) * surfaces * spt])
     moved = [(int(a), int(b)) for a, b in zip(*[iter(zone["defects"])] * 2) if a != b]
@@ -168,11 +174,15 @@ def zones_of(layout, surfaces):
 
 
 def seeks_of(mechanics, folder):
+    """Lines of a distance, a time, perhaps its deviation, and perhaps the time for writes."""
     if mechanics["Seek type"] != "extracted":
         raise Refused(f"seek type {mechanics['Seek type']}")
     with open(os.path.join(folder, mechanics["Full seek curve"]), encoding="ascii") as f:
-        pairs = [line.replace(",", " ").split() for line in f if line[:1].isdigit()]
-    return [[int(d), float(ms)] for d, ms in pairs]
+        rows = [line.replace(",", " ").split() for line in f if line[:1].isdigit()]
+    curves = {"seek_ms": [[int(r[0]), float(r[1])] for r in rows]}
+    if all(len(r) > 3 for r in rows):
+        curves["write_seek_ms"] = [[int(r[0]), float(r[3])] for r in rows]
+    return curves
 
 
 def overheads_of(disk, behind, cached):
@@ -256,7 +266,7 @@ def model_of(path, name=None):
         "write_settle_ms": mechanics["Add. write settling delay"],
         "overheads": overheads_of(disk, behind, cached),
         "cache": cache_of(disk, cached, behind, track),
-        "seek_ms": seeks_of(mechanics, os.path.dirname(path)),
+        **seeks_of(mechanics, os.path.dirname(path)),
         "zones": zones_of(layout, surfaces),
     }
     m.update(bus_of(disk, blocks))

@@ -127,6 +127,42 @@ print(z[0]["last_cyl"], z[0]["spares"], z[0]["slips"], z[0]["remaps"], z[0]["sta
 	[ "$output" = "10 [[0, 10], [393, 7, 400], [2000, 200]] [30, 31] [[40, 396]] 5" ]
 }
 
+# The areas of the first zone with a scheme, spares in each and an empty front.
+areas()
+{
+	sed "s/scheme used = 8/scheme used = $1/; s/Number of spares = 7/Number of spares = $2/
+		s/zone front = 10/zone front = $3/" drive.model >other.model
+	sed 's/drive.model/other.model/' drive.diskspecs >other.diskspecs
+	python3 "$tool" model other.diskspecs >model.json || return
+	python3 -c 'import json; print(json.load(open("model.json"))["zones"][0]["spares"][:-1])'
+}
+
+@test "an empty front is counted in sectors that could have blocks" {
+	# 99 on a track of 100: two tracks, and 10 sectors.
+	[ "$(areas 3 1 198)" = "[[0, 200], [299, 1, 100]]" ]
+	[ "$(areas 3 1 208)" = "[[0, 210], [299, 1, 100]]" ]
+	[ "$(areas 3 1 0)" = "[[99, 1, 100]]" ]
+	# 198 on a cylinder of 200, whose first two are spare.
+	[ "$(areas 5 2 396)" = "[[0, 400], [400, 2, 200]]" ]
+	[ "$(areas 5 2 400)" = "[[0, 406], [600, 2, 200]]" ]
+	[ "$(areas 5 2 0)" = "[[0, 2, 200]]" ]
+	[ "$(areas 9 5 10)" = "[[0, 10], [1995, 5]]" ]
+	[ "$(areas 0 5 10)" = "[[0, 10]]" ]
+}
+
+@test "a seek curve may have times for writes" {
+	printf 'Seek distances measured: 2\n1 1.5 0.1 1.75\n19 6.0 0.2 6.5\n' >drive.seek
+	python3 "$tool" model drive.parv >model.json
+	run -0 python3 -c 'import json; m = json.load(open("model.json"))
+print(m["seek_ms"], m["write_seek_ms"])'
+	[ "$output" = "[[1, 1.5], [19, 6.0]] [[1, 1.75], [19, 6.5]]" ]
+	run -0 python3 "$tool" times drive.parv trace
+	[ "${lines[0]}" = "2.720 2.720" ]
+	printf '1 1.5 0.1\n19 6.0 0.2\n' >drive.seek
+	python3 "$tool" model drive.parv >model.json
+	run -1 grep write_seek_ms model.json
+}
+
 # The words of the cache that hold, of those that the parameters decide.
 words()
 {
