@@ -96,7 +96,7 @@ figure_8()
 	# shellcheck disable=SC2086
 	verdict iy08.fig8 "polling takes about 10 % less time than a callback" "microseconds for a read: $here" \
 		"$(outcome "$(printf '%s\n' $faster | mean) >= 5")" \
-		"polling against an event descriptor: $(sed 's/^ //; s/ / %, /g' <<<"$faster") %, medians; rounds from $(column fig8 us | smallest) to $(column fig8 us | largest) us, so the sign is the device's noise. Processor time is not: $(column fig8 cpu_us 'v["way"] == "poll"' | median) us for a read by polling, $(column fig8 cpu_us 'v["way"] == "event"' | median) by the descriptor. The paper's callback is a thread's, ours a wait for the descriptor"
+		"polling against an event descriptor: $(sed 's/^ //; s/ / %, /g' <<<"$faster") %, medians; rounds from $(column fig8 us | smallest) to $(column fig8 us | largest) us, which is the device's noise. Processor time: $(column fig8 cpu_us 'v["way"] == "poll"' | median) us for a read by polling, $(column fig8 cpu_us 'v["way"] == "event"' | median) by the descriptor. The paper's callback is a thread's, ours a wait for the descriptor"
 }
 # way ENGINE HOW: microseconds for a read, the median of the rounds.
 way()
