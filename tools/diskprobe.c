@@ -48,7 +48,8 @@ static void tell_verdict(const char *device, const struct sp_probe_result *r)
 		       6e10 / r->period_ns, r->period_ns / 1e6, r->nzones,
 		       r->layout ? r->layout : "unknown");
 	else if (r->verdict == SP_PROBE_LAYERED)
-		printf("something turns in %.4f ms, but blocks do not lie along tracks",
+		printf("something turns in %.4f ms, but blocks do not lie along the tracks of one "
+		       "disk",
 		       e->best_period_ns / 1e6);
 	else if (!e->samples)
 		printf("stopped before anything was known");

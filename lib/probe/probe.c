@@ -198,6 +198,8 @@ static int run(struct sp__probe *p, struct sp_geometry **g)
 	int rc = sp__rotation_find(p);
 
 	if (!rc && p->r->verdict == SP_PROBE_ROTATING)
+		rc = sp__arms_find(p);
+	if (!rc && p->r->verdict == SP_PROBE_ROTATING)
 		rc = find_tracks(p);
 	if (!rc && p->r->verdict != SP_PROBE_ROTATING)
 		rc = sp__depths_find(p);

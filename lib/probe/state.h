@@ -268,6 +268,9 @@ SP_MUST_CHECK int sp__hop_queued(struct sp__probe *p, uint64_t from, uint64_t to
 /* seeks.c */
 SP_MUST_CHECK int sp__seeks_find(struct sp__probe *p);
 
+/* arms.c: what has several arms is layered. */
+SP_MUST_CHECK int sp__arms_find(struct sp__probe *p);
+
 /* rotation.c: verdict and evidence. */
 SP_MUST_CHECK int sp__rotation_find(struct sp__probe *p);
 

@@ -273,7 +273,6 @@ static void test_layered(void)
 /* Without skews nothing shows where tracks begin, but blocks lie one behind the other. */
 static void test_unseen(const char *path)
 {
-	struct sp_probe_opts opts = { .device = "sim:atlas10k3-like,array=raid0:4," NOISE };
 	char device[300];
 	struct sp_probe *p;
 
@@ -292,9 +291,35 @@ static void test_unseen(const char *path)
 	ok(p && sp_probe_result(p)->verdict == SP_PROBE_INCONCLUSIVE,
 	   "nor is one that cannot be read for the most part");
 	sp_probe_free(p);
-	ok(!sp_probe_run(&p, &opts, NULL) && sp_probe_result(p)->verdict == SP_PROBE_LAYERED,
-	   "four disks with stripes are");
-	sp_probe_free(p);
+}
+
+/* Stripes of many tracks look like tracks, and those of other arrays are a disk's. */
+static void test_arrays(void)
+{
+	static const char *const devices[] = {
+		"sim:atlas10k3-like,array=raid0:4",	"sim:atlas10k3-like,array=raid0:4/track",
+		"sim:atlas10k3-like,array=raid0:4/1M",	"sim:cheetah36es-like,array=raid0:2/16M",
+		"sim:barracuda4-like,array=raid0:4/1M", "sim:serpentine,array=raid10:4",
+		"sim:atlas10k3-like,array=raid10:2",	"sim:atlas10k3-like,array=linear:2",
+	};
+
+	for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++) {
+		unsigned layered = 0;
+
+		for (unsigned seed = 1; seed <= 5; seed++) {
+			char device[100];
+			struct sp_probe_opts opts = { .device = device, .seed = seed };
+			struct sp_probe *p;
+
+			snprintf(device, sizeof(device), "%s,noise=50us/5%%/1ms,seed=%u",
+				 devices[i], seed);
+			layered += !sp_probe_run(&p, &opts, NULL) &&
+				   sp_probe_result(p)->verdict == SP_PROBE_LAYERED &&
+				   !sp_probe_result(p)->nzones;
+			sp_probe_free(p);
+		}
+		ok(layered == 5, "%s is layered in %u of 5 probes", devices[i], layered);
+	}
 }
 
 /*
@@ -433,6 +458,7 @@ int main(void)
 	test_errors();
 	test_layered();
 	test_unseen(path);
+	test_arrays();
 	test_rounds(path);
 	test_write_range(path);
 	test_throttled();

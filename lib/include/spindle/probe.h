@@ -10,8 +10,8 @@
  * which holds no data.  It never relies on what the system says of the device.
  *
  * Four verdicts: rotating (the geometry has tracks), not-rotating, layered
- * (something rotates, but blocks do not lie along tracks: a volume of several
- * disks), inconclusive (the clock or the device is too noisy, or nothing shows where tracks begin).
+ * (something rotates, but blocks do not lie along the tracks of one disk: a volume of several),
+ * inconclusive (the clock or the device is too noisy, or nothing shows where tracks begin).
  *
  * Times are nanoseconds as the host sees them, angles degrees of one
  * revolution, W as in <spindle/geometry.h>.

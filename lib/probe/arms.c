@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One arm, or several?  Of two requests at once that are far apart one waits until the arm has
+ * come from the other: they complete at least a seek apart.  Where they are served side by side,
+ * as by the disks of an array, many complete together.
+ *
+ * Far reads that are made one at a time show what a seek takes: what is left of the quick ones
+ * without the platter's share, which on slow disks is most of it.  Few pairs say that there is one
+ * arm; more of them, and single reads, are only looked at if some are in doubt.
+ */
+#include <errno.h>
+#include "probe/state.h"
+
+#define FEW 32
+#define MANY 64
+#define SINGLES (2 * MANY)
+#define QUICK 0.1    /* quantile of single reads */
+#define TURN 0.16    /* of rotational delays that one, and twice its error */
+#define TOGETHER 0.6 /* of a seek */
+#define CHANCE 3     /* pairs more than single reads that are as short */
+
+/* Between two completions, or of single reads. */
+struct times {
+	double ns[SINGLES];
+	unsigned n;
+};
+
+static unsigned below(const struct times *t, double ns)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < t->n; i++)
+		n += t->ns[i] < ns;
+	return n;
+}
+
+/* A block near the begin of the device, and one near its end. */
+static void choose(struct sp__probe *p, uint64_t pair[2])
+{
+	uint64_t quarter = p->t->blocks / 4;
+
+	pair[0] = sp__rng_below(&p->rng, quarter);
+	pair[1] = p->t->blocks - 1 - sp__rng_below(&p->rng, quarter);
+}
+
+/* What cannot be read is left out, here and below. */
+static int read_pairs(struct sp__probe *p, struct times *t, unsigned n)
+{
+	struct sp__shot s[2];
+	uint64_t pair[2];
+	int rc = 0;
+
+	for (unsigned i = 0; i < n && !rc; i++) {
+		choose(p, pair);
+		rc = sp__probe_stopped(p);
+		if (!rc)
+			rc = p->t->ops->pair(p->t, pair, s);
+		if (!rc) {
+			p->r->reads += 2;
+			t->ns[t->n++] = fabs((double)s[0].done_ns - (double)s[1].done_ns);
+		}
+		rc = rc == -EIO ? 0 : rc;
+	}
+	return rc;
+}
+
+static int read_singly(struct sp__probe *p, struct times *t)
+{
+	struct sp__shot s;
+	uint64_t pair[2];
+	int rc = 0;
+
+	for (unsigned i = 0; i < SINGLES && !rc; i++) {
+		if (i % 2 == 0)
+			choose(p, pair);
+		rc = sp__probe_read(p, pair[i % 2], &s);
+		if (!rc)
+			t->ns[t->n++] = (double)(s.done_ns - s.issue_ns);
+		rc = rc == -EIO ? 0 : rc;
+	}
+	return rc;
+}
+
+int sp__arms_find(struct sp__probe *p)
+{
+	struct times pairs = { .n = 0 }, single = { .n = 0 };
+	double period = p->spin.period_ns, seek;
+	int rc = read_pairs(p, &pairs, FEW);
+
+	if (rc || !below(&pairs, (p->r->evidence.far_ns - period / 2) / 2))
+		return rc;
+	rc = read_singly(p, &single);
+	if (!rc)
+		rc = read_pairs(p, &pairs, MANY - FEW);
+	if (rc || !single.n)
+		return rc;
+	seek = TOGETHER * (sp__quantile(single.ns, single.n, QUICK) - TURN * period);
+	if (below(&pairs, seek) > below(&single, seek) + CHANCE)
+		p->r->verdict = SP_PROBE_LAYERED;
+	return rc;
+}
