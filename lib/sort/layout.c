@@ -82,12 +82,20 @@ static bool may_fit(const struct sp_sort_opts *o)
 	return !o->input_bytes && !o->run_bytes;
 }
 
+/* Eager merging needs memory while runs are formed. */
+static uint64_t for_runs(const struct sp_sort_opts *o, uint64_t room)
+{
+	uint64_t merges = o->merge_bytes ? o->merge_bytes : room / 2;
+
+	return sp__policy_eager(sp__plan_policy(o)) ? room - sp__min(room, merges) : room;
+}
+
 /* Divides the memory between run buffers and pages of merges. */
 static void share_out(const struct sp_sort_opts *o, const struct sp__choice *c, uint64_t room,
 		      unsigned most_buffers, struct sp__layout *l)
 {
 	bool eager = sp__policy_eager(sp__plan_policy(o));
-	uint64_t slots = room;
+	uint64_t slots = for_runs(o, room);
 
 	l->run_buffers = 1;
 	if (c->threads > 1 && c->formation == SP_FORM_LOAD)
@@ -100,8 +108,6 @@ static void share_out(const struct sp_sort_opts *o, const struct sp__choice *c, 
 		l->misfit = SP__MISFIT_MERGE;
 		return;
 	}
-	if (eager)
-		slots = room - l->merge_bytes;
 	while (l->run_buffers > 1 && o->run_bytes * l->run_buffers > slots)
 		l->run_buffers--;
 	if (o->run_bytes > slots || slots < 4096) {
@@ -325,8 +331,8 @@ void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice
 	*layout = (struct sp__layout){ 0 };
 	layout->nominal_bytes = opts->input_bytes ? opts->input_bytes : w * UNKNOWN_TIMES;
 	room = w > fixed ? w - fixed : 0;
-	layout->in_memory = opts->input_bytes && !opts->run_bytes && need <= (double)room &&
-			    !better_stored(opts, need);
+	layout->in_memory = opts->input_bytes && !opts->run_bytes &&
+			    need <= (double)for_runs(opts, room) && !better_stored(opts, need);
 	if (!layout->in_memory && !describe_pages(opts, choice, layout)) {
 		layout->misfit = SP__MISFIT_PAGES;
 		return;

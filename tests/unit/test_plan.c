@@ -174,6 +174,18 @@ static void choices(void)
 	   "threads are as asked, or one to eight");
 }
 
+/* Input that fits the memory, but not the half that eager merging leaves to runs. */
+static void eager_halves(void)
+{
+	struct sp_sort_opts o = opts_for(64 * M, 24 * M);
+
+	ok(must(&o).in_memory, "24 MB of lines fit in 64 MB");
+	o.policy = SP_MERGE_EAGER;
+	ok(!must(&o).in_memory, "not with eager merging, which halves it");
+	o.merge_bytes = 4 * M;
+	ok(must(&o).in_memory, "but with 4 MB for its merges");
+}
+
 static void by_hand(void)
 {
 	struct sp_sort_opts o = opts_for(64 * M, 1 * G);
@@ -375,6 +387,7 @@ int main(void)
 	along_path();
 	tables();
 	choices();
+	eager_halves();
 	by_hand();
 	refusals();
 	formulas();
