@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "dev/drive.h"
+#include "dev/flash.h"
 #include "dev/geometry.h"
 #include "dev/raid.h"
 #include "run/costs.h"
@@ -150,6 +151,19 @@ static void from_geometry(struct sp__costs *c, uint64_t at)
 		c->turn_s = 0;
 }
 
+/* Channels are drives; what is known of the device as a whole is not of a channel. */
+static void from_flash(struct sp__costs *c, const struct sp__model *m, const struct sp__flash *f)
+{
+	c->geometry = NULL;
+	c->drives = m->lanes;
+	c->stripe_bytes = (double)f->stripe * m->block_bytes;
+	c->row_bytes = (double)f->row * m->block_bytes;
+	c->byte_s = c->write_byte_s = (double)f->ps_block * 1e-12 / m->block_bytes;
+	c->seek_s = (double)f->read_ns * 1e-9;
+	c->program_s = (double)f->program_ns * 1e-9;
+	c->overhead_s[0] = c->overhead_s[1] = (double)m->overhead_ns[0] * 1e-9;
+}
+
 static void from_machine(struct sp__costs *c, const struct sp__machine_spec *spec,
 			 const struct sp__model *m)
 {
@@ -166,11 +180,16 @@ static void from_machine(struct sp__costs *c, const struct sp__machine_spec *spe
 	c->record_s = m->cpu_record_ns * 1e-9;
 	c->copy_s = m->cpu_copy_ps * 1e-12;
 	c->request_s = m->cpu_request_ns * 1e-9;
+	c->window = spec->window ? spec->window : m->window;
 	c->sorts = (spec->window_policy >= 0 ? spec->window_policy : (int)m->window_policy) ==
-		   SP__WINDOW_SPTF;
-	c->segments = d ? d->cache.segments : 0;
+			   SP__WINDOW_SPTF &&
+		   c->window > 1;
+	c->ahead = d && d->cache.segments;
 	c->behind_bytes = d ? (double)d->cache.write_blocks * m->block_bytes : 0;
-	c->misses = d && !c->segments && d->bus_ps;
+	c->behind_sorts = d && d->cache.write_blocks && m->window_policy == SP__WINDOW_SPTF;
+	c->misses = d && !c->ahead && d->bus_ps;
+	if (sp__model_flash(m))
+		from_flash(c, m, sp__model_flash(m));
 	if (!d)
 		return;
 	c->bus_byte_s = (double)d->bus_ps * 1e-12 / m->block_bytes;
@@ -213,6 +232,28 @@ int sp__costs(struct sp__costs *c, const struct sp_run_opts *o, uint64_t at, str
 	return 0;
 }
 
+/* A channel's part of a chunk, and what writing it takes, of each byte. */
+static double part_of(const struct sp__costs *c, double chunk_bytes)
+{
+	return chunk_bytes / fmin(ceil(chunk_bytes / c->stripe_bytes), c->drives);
+}
+
+static double program_s(const struct sp__costs *c, double chunk_bytes)
+{
+	double part = part_of(c, chunk_bytes);
+
+	return (1 + fmax(part - c->stripe_bytes, 0) / c->row_bytes) * c->program_s / part;
+}
+
+void sp__costs_chunks(struct sp__costs *c, double chunk_bytes, double run_chunk_bytes)
+{
+	if (!(c->row_bytes > 0))
+		return;
+	c->byte_s += c->seek_s / part_of(c, chunk_bytes);
+	c->run_write_byte_s = c->write_byte_s + program_s(c, run_chunk_bytes);
+	c->write_byte_s += program_s(c, chunk_bytes);
+}
+
 double sp__costs_arms(const struct sp__costs *c, double bytes, double request_bytes, double pieces)
 {
 	double n = c->drives;
@@ -224,7 +265,7 @@ double sp__costs_arms(const struct sp__costs *c, double bytes, double request_by
 
 double sp__costs_spread(const struct sp__costs *c, double bytes, double request_bytes)
 {
-	double more = fmax(bytes - request_bytes, 0);
+	double more = fmax(bytes - fmin(request_bytes, c->stripe_bytes), 0);
 
 	return c->drives > 1 ? fmin(c->drives, 1 + more / c->stripe_bytes) : 1;
 }
@@ -238,7 +279,7 @@ double sp__costs_stream_s(const struct sp__costs *c, bool write, double byte_s,
 			  double outstanding_bytes, double request_bytes)
 {
 	double stripe_s = c->stripe_bytes * byte_s, n = c->drives, round_s;
-	bool kept = write ? c->behind_bytes > 0 : c->segments > 0;
+	bool kept = write ? c->behind_bytes > 0 : c->ahead;
 
 	if (c->drives <= 1)
 		return byte_s;
@@ -255,7 +296,7 @@ double sp__costs_hop(const struct sp__costs *c, double bytes, bool write)
 	double tracks, distance;
 
 	if (!c->tracks)
-		return c->seek_s;
+		return write && c->row_bytes > 0 ? 0 : c->seek_s;
 	tracks = bytes / c->drives / c->bytes_on_track;
 	distance = g->seek_in_tracks || !g->surfaces ? tracks : tracks / g->surfaces;
 	return sp__geometry_seek_ns(g, distance) * 1e-9 + (write ? c->settle_s : 0) + c->turn_s / 2;
@@ -333,5 +374,7 @@ double sp__costs_jump(const struct sp__costs *c, const struct sp__sites *p, bool
 	}
 	if (!n)
 		return sp__costs_hop(c, p->run_bytes * p->runs / 3, write);
-	return least_of(s, n, c->sorts || (write && c->behind_bytes > 0) ? among : 1);
+	if (write && c->behind_bytes > 0)
+		return least_of(s, n, c->behind_sorts ? among : 1);
+	return least_of(s, n, c->sorts ? fmin(among, c->window) : 1);
 }

@@ -13,24 +13,27 @@
 
 struct sp__costs {
 	const struct sp_geometry *geometry; /* NULL: unknown */
-	unsigned drives;		    /* of an array, side by side; all else is one drive's */
-	double stripe_bytes;		    /* on each of them */
-	bool tracks;			    /* it has some: positioning depends on the places */
-	double begin;			    /* first byte of the data */
-	double byte_s;			    /* transfer in sequence, with changes of tracks */
-	double write_byte_s;		    /* the same of a write */
+	unsigned drives;     /* of an array, or channels; all else is that of one of them */
+	double stripe_bytes; /* on each of them */
+	bool tracks;	     /* it has some: positioning depends on the places */
+	double begin;	     /* first byte of the data */
+	double byte_s;	     /* transfer in sequence, with changes of tracks */
+	double write_byte_s; /* the same of a write */
 	double run_byte_s, run_write_byte_s; /* the same of runs, which may be placed */
 	double seek_s;			     /* without tracks: of each request not in sequence */
 	double turn_s;			     /* a revolution; 0 without tracks */
 	double overhead_s[2];		     /* of a request issued by itself: read, write */
 	double settle_s;		     /* of a write, more than of a read */
 	double bytes_on_track;
+	double row_bytes, program_s; /* of flash: what one of drives programs at once; else 0 */
 	/* Of the simulated drive: */
 	double bus_byte_s;   /* transfer over its bus; */
 	bool bus_apart[2];   /* for reads and writes: the medium stands meanwhile */
-	bool sorts;	     /* it takes the nearest of the requests that wait */
-	unsigned segments;   /* of its cache: streams that it reads ahead */
-	double behind_bytes; /* of writes that it keeps and brings to the medium in its own order */
+	unsigned window;     /* requests that it holds at once */
+	bool sorts;	     /* it takes the nearest of them */
+	bool ahead;	     /* it reads ahead into a cache */
+	double behind_bytes; /* of writes that it keeps, */
+	bool behind_sorts;   /* and brings to the medium in its own order */
 	bool misses;	     /* a read ends after the block behind it has passed the head */
 	/* Of a simulated machine; else false and 0. */
 	bool simulated, in, out; /* in, out: the tool's own files lie on it */
@@ -40,6 +43,9 @@ struct sp__costs {
 /* at, bytes: where the data lies.  0, or the error of a specification that is wrong. */
 SP_MUST_CHECK int sp__costs(struct sp__costs *c, const struct sp_run_opts *o, uint64_t at,
 			    struct sp_errinfo *err);
+
+/* Streams of the tool's files and of runs move chunks of so many: on flash each has a latency. */
+void sp__costs_chunks(struct sp__costs *c, double chunk_bytes, double run_chunk_bytes);
 
 /*
  * Each run has as many whole pages as fit on each step-th track; step is at least 1.

@@ -12,10 +12,9 @@
 #include "base/array.h"
 #include "base/err.h"
 #include "sort/foretell.h"
+#include "sort/plan.h"
 #include "sort/state.h"
 
-/* Pages of the pool for each run, if reading ahead is to pay. */
-#define PAGES_EACH 4
 /* Descriptors besides those of stored runs: 0-2, input, output, report, and one merge's. */
 #define OTHER_DESCRIPTORS 16
 #define LEAST_RUNS 4
@@ -171,7 +170,7 @@ static bool may_keep(const struct sp_sort *s)
 
 	/* What is in memory is no checkpoint. */
 	return !s->resume && !s->opts.run_bytes && s->plan.policy == SP_MERGE_LAZY &&
-	       n + slots_in_memory(s) <= s->plan.fan_in && n * PAGES_EACH <= room;
+	       n + slots_in_memory(s) <= s->plan.fan_in && n * SP__PAGES_KEPT <= room;
 }
 
 static int store_rest(struct sp_sort *s)

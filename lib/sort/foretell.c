@@ -10,8 +10,8 @@
  * to describe them.  Where pieces lie, and so seek and angle between them, follows from the lengths
  * of runs and the tracks (run/costs.h).  A drive that sorts takes the nearest of those that wait:
  * of double buffering's runs half have asked at a time, of equal buffering's one in as many as it
- * has pages; extended forecasting and clustering are one cluster ahead.  A drive with a cache reads
- * ahead in as many streams as it has segments; a merge of n runs is n + 1 streams.
+ * has pages; extended forecasting and clustering are one cluster ahead.  A drive does not read
+ * ahead while requests wait.  The last run may never leave memory, and of --top little is read.
  *
  * Computation passes beside reading, except while the first pages come and after the last have.
  * Without read-ahead the two add up.
@@ -21,15 +21,18 @@
  * row (run/costs.h).  Where less of a stream is outstanding than a stripe of each drive, and the
  * platters turn in step, stripes have passed when they are asked for.
  *
- * Not looked at: page cache, file system, requests that are not merged, mirrored drives that read
- * apart, skewed input.  No constant was fitted to measurements, but which effects are here was
- * found by comparing on six drives: atlas10k3-like, barracuda4-like and cheetah36es-like; for
- * writes that a drive keeps, ide300-like and ultrastar36lzx-like; for lost turns, nearline6t-like;
- * of arrays on the first two and linear.
+ * A channel of flash does what a drive of an array does; each read there has a latency, and each
+ * chunk that is written programs whole rows.
+ *
+ * Not looked at: page cache, file system, schedulers, requests that are not merged, mirrored drives
+ * that read apart, skewed input.  No constant was fitted to measurements, but which effects are
+ * here was found by comparing on all models and on random ones; of arrays on atlas10k3-like,
+ * barracuda4-like and linear.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
+#include "base/minmax.h"
 #include "run/memory.h"
 #include "sort/foretell.h"
 #include "sort/foretell_impl.h"
@@ -38,6 +41,7 @@
 #include "sort/readplan.h"
 #include "sort/replace.h"
 #include "sort/ring.h"
+#include "sort/runbuf.h"
 #include "spill/pool.h"
 #include "spill/writer.h"
 
@@ -115,42 +119,67 @@ static double pieces_of(double k, double n)
 	return k * n / (k + n);
 }
 
+/*
+ * Pages for a merge: of the memory for runs what holds none any more, the last one may stay to its
+ * end; and of the final merge what writes none.
+ */
+static unsigned pages_for(const struct sp__told_sort *t, bool formed, bool final)
+{
+	const struct sp_sort_plan *p = t->plan;
+	uint64_t slots = p->run_bytes * p->run_buffers, bytes = p->merge_bytes;
+
+	if (!sp__policy_eager(p->policy))
+		bytes -= sp__min(bytes, slots);
+	if (formed && !(final && t->kept_bytes > 0))
+		bytes += slots;
+	if (final)
+		bytes += sp__plan_spill_bytes(t->o, p->memory_bytes, p->page_bytes);
+	if (t->o->merge_bytes)
+		bytes = sp__min(bytes, t->o->merge_bytes);
+	return (unsigned)sp__min(bytes / p->page_bytes, UINT32_MAX);
+}
+
 /* What a merge reads. */
 struct reading {
 	double bytes, pages;
+	double merged_bytes;	/* which are also written, with those from memory */
 	double clusters, waits; /* waits: requests that the drive can choose from */
 	double spread, arms;	/* of an array: drives of a cluster, and of all that wait */
 	double jumps, nearest;	/* the same of pieces within clusters */
-	unsigned runs;
+	bool path;		/* all lie along the path, and no write takes the arm from it */
+	unsigned runs, buffers;
 	enum sp_readahead strategy;
 };
 
 static void plan_reading(struct sp__told_sort *t, const struct run *in, unsigned n,
-			 struct reading *r)
+			 double kept_bytes, struct reading *r)
 {
 	const struct sp_sort_plan *p = t->plan;
 	struct sp_strategy_plan table[SP_READ_COUNT_];
-	double pieces = 0, left, from = 0;
+	double pieces = 0, from = 0;
 
-	*r = (struct reading){ .runs = n };
+	*r = (struct reading){ .runs = n, .buffers = t->merge_pages, .path = t->device.path };
 	for (unsigned i = 0; i < n; i++) {
 		r->bytes += in[i].bytes;
+		r->path &= in[i].level == 0;
 		pieces += in[i].pieces * in[i].bytes / p->page_bytes;
 		if (in[i].pieces > 0)
 			from = fmax(from, in[i].from);
 	}
+	r->merged_bytes = fmin(r->bytes + kept_bytes, t->most_bytes);
+	r->bytes = fmin(r->bytes, t->most_bytes + (double)r->buffers * p->page_bytes);
 	r->pages = r->bytes / p->page_bytes;
-	r->strategy = sp__plan_readahead((uint64_t)ceil(r->pages), p->page_bytes, n, p->merge_pages,
+	r->strategy = sp__plan_readahead((uint64_t)ceil(r->pages), p->page_bytes, n, r->buffers,
 					 t->keys, t->device, table);
 	if (t->o->readahead != SP_READ_AUTO)
 		r->strategy = t->o->readahead;
-	r->clusters = table[r->strategy].cluster_reads;
-	r->waits = waiting(r->strategy, n, (double)p->merge_pages / n);
+	/* One run is read in sequence. */
+	r->clusters = n > 1 ? table[r->strategy].cluster_reads : 1;
+	r->waits = waiting(r->strategy, n, (double)r->buffers / n);
 	r->spread = sp__costs_spread(&t->at, r->bytes / r->clusters, p->page_bytes);
 	r->arms = sp__costs_arms(&t->at, r->bytes / r->clusters, p->page_bytes, r->waits);
 	r->waits = fmax(r->waits * r->spread / t->at.drives, 1);
-	left = fmax(1 - (double)t->at.segments / (n + 1), 0);
-	r->jumps = pieces * fmax(1 - r->clusters / r->pages, 0) * left;
+	r->jumps = pieces * fmax(1 - r->clusters / r->pages, 0);
 	r->nearest = fmax(r->waits, pieces / r->clusters / 2);
 	/* A drive that sorts reads the pages of a cluster that came from one run as one piece. */
 	if (pieces > 0)
@@ -160,13 +189,13 @@ static void plan_reading(struct sp__told_sort *t, const struct run *in, unsigned
 	t->clusters += r->clusters;
 }
 
-static double reading_s(const struct sp__told_sort *t, const struct reading *r, bool result)
+static double reading_s(const struct sp__told_sort *t, const struct reading *r)
 {
 	const struct sp__costs *c = &t->at;
 	struct sp__sites at = { t->run_bytes, r->runs, r->bytes / r->clusters };
 	double hop = sp__costs_jump(c, &at, false, r->waits);
 
-	if (t->device.path && result)
+	if (r->path)
 		return r->bytes * c->byte_s +
 		       PATH_SWEEPS * t->device.away_s * r->clusters / r->waits +
 		       t->device.seek_s * (c->sorts ? r->clusters : r->pages * (1 - 1.0 / r->runs));
@@ -182,11 +211,11 @@ static double reading_s(const struct sp__told_sort *t, const struct reading *r, 
  * comes back for each stripe.
  */
 static double changes(const struct sp__told_sort *t, double n, const struct reading *r,
-		      double outstanding_bytes)
+		      double outstanding_bytes, double chunk_bytes)
 {
 	double places = r->clusters + r->jumps, times = n * places / (n + places);
 
-	return sp__costs_parted(&t->at, outstanding_bytes, t->chunk_bytes)
+	return sp__costs_parted(&t->at, outstanding_bytes, chunk_bytes)
 		       ? fmax(times, r->bytes / t->at.stripe_bytes)
 		       : times;
 }
@@ -196,23 +225,26 @@ static double writing_s(const struct sp__told_sort *t, const struct reading *r, 
 			struct run *out)
 {
 	double k = sp__told_chunk_pages(t);
-	double kept = fmax(floor(t->at.behind_bytes / t->plan->page_bytes), k);
-	double chunks = r->pages / k;
-	double hops = changes(t, chunks, r, SP__WRITER_CHUNKS * t->chunk_bytes);
+	double kept =
+		t->at.behind_sorts ? fmax(floor(t->at.behind_bytes / t->plan->page_bytes), k) : k;
+	double pages = r->merged_bytes / t->plan->page_bytes, chunks = pages / k;
+	double chunk_bytes = sp__told_run_chunk(t);
+	double hops = changes(t, chunks, r, SP__WRITER_CHUNKS * chunk_bytes, chunk_bytes);
 	struct sp__sites at = { t->run_bytes, n, t->plan->page_bytes };
 	double waits = SP__WRITER_CHUNKS - 1, share;
 
-	out->bytes = r->bytes;
+	out->bytes = r->merged_bytes;
 	out->pieces = 0;
 	out->from = n;
-	if ((int)out->level - 1 <= t->plan->recycle) {
+	/* Of placed runs whole tracks become free. */
+	if ((int)out->level - 1 <= t->plan->recycle && t->plan->placement == SP_PLACE_CONTIGUOUS) {
 		out->pieces = fmin(k, n) / k;
 		share = pieces_kept(t, n, out);
 		out->pieces *= share;
-		hops = share * r->pages * pieces_of(kept, n) / kept + (1 - share) * hops;
+		hops = share * pages * pieces_of(kept, n) / kept + (1 - share) * hops;
 		waits *= share * pieces_of(kept, n) + 1 - share;
 	}
-	return r->bytes * t->at.run_write_byte_s +
+	return r->merged_bytes * t->at.run_write_byte_s +
 	       hops * sp__costs_jump(&t->at, &at, true, fmax(waits, 1));
 }
 
@@ -238,8 +270,9 @@ static double result_bytes(const struct sp__told_sort *t)
 static double result_s(const struct sp__told_sort *t, struct reading *r)
 {
 	const struct sp__costs *c = &t->at;
-	double chunks = r->bytes / t->chunk_bytes, hop = sp__costs_hop(c, t->bytes, true);
-	double hops = changes(t, chunks, r, result_bytes(t));
+	double bytes = r->merged_bytes, chunks = bytes / t->chunk_bytes;
+	double hop = sp__costs_hop(c, t->bytes, true);
+	double hops = changes(t, chunks, r, result_bytes(t), t->chunk_bytes);
 
 	if (late(t, r->runs)) {
 		hops = fmax(hops, chunks / 2);
@@ -247,7 +280,7 @@ static double result_s(const struct sp__told_sort *t, struct reading *r)
 	} else if (c->sorts) {
 		hop -= c->turn_s / 2 - c->turn_s / (r->waits + 2);
 	}
-	return r->bytes * c->write_byte_s + hops * hop;
+	return bytes * c->write_byte_s + hops * hop;
 }
 
 /*
@@ -258,15 +291,17 @@ static double device_s(const struct sp__told_sort *t, struct reading *r, unsigne
 		       struct run *out)
 {
 	double writing = 0, drives = t->at.drives, arms[2], reading;
-	double outstanding = out ? SP__WRITER_CHUNKS * t->chunk_bytes : result_bytes(t);
+	double chunk_bytes = out ? sp__told_run_chunk(t) : t->chunk_bytes;
+	double outstanding = out ? SP__WRITER_CHUNKS * chunk_bytes : result_bytes(t);
 
 	if (out)
 		writing = writing_s(t, r, n, out);
 	else if (t->at.out)
 		writing = result_s(t, r);
-	reading = reading_s(t, r, !out);
+	r->path &= !writing;
+	reading = reading_s(t, r);
 	arms[0] = r->arms;
-	arms[1] = sp__costs_spread(&t->at, outstanding, t->chunk_bytes);
+	arms[1] = sp__costs_spread(&t->at, outstanding, chunk_bytes);
 	return fmax(fmax(reading / arms[0], writing / arms[1]),
 		    (reading + writing) / drives /
 			    (1 - (1 - arms[0] / drives) * (1 - arms[1] / drives)));
@@ -275,18 +310,19 @@ static double device_s(const struct sp__told_sort *t, struct reading *r, unsigne
 /* The time of one merge; out: the run that it makes, or NULL for the result. */
 static double merge_s(struct sp__told_sort *t, const struct run *in, unsigned n, struct run *out)
 {
-	double cpu, device, first;
+	double kept = out ? 0 : t->kept_bytes, cpu, device, first;
 	struct reading r;
 
-	plan_reading(t, in, n, &r);
-	cpu = sp__told_merging_s(t, r.bytes, n) +
+	plan_reading(t, in, n, kept, &r);
+	cpu = sp__told_merging_s(t, r.merged_bytes, n + (kept > 0)) +
 	      sp__told_requests_s(t, r.bytes, t->plan->page_bytes);
 	if (out || t->at.out)
-		cpu += sp__told_requests_s(t, r.bytes, t->chunk_bytes);
+		cpu += sp__told_requests_s(t, r.merged_bytes,
+					   out ? sp__told_run_chunk(t) : t->chunk_bytes);
 	device = device_s(t, &r, n, out);
 	if (r.strategy == SP_READ_NONE)
 		return device + cpu;
-	first = fmin(t->plan->merge_pages / r.pages, 1);
+	first = fmin(r.buffers / r.pages, 1);
 	return first * device + fmax(cpu, device) * (1 - first) + first * cpu;
 }
 
@@ -304,19 +340,23 @@ static int form(struct sp__told_sort *t, struct steps *s, uint64_t i)
 	double left = t->bytes - (double)i * t->run_bytes;
 
 	s->runs[i] = (struct run){ .bytes = fmin(t->run_bytes, left) };
+	/* Replacement selection does not know yet which are the first. */
+	if (t->plan->formation == SP_FORM_LOAD)
+		s->runs[i].bytes = fmin(s->runs[i].bytes, t->most_bytes);
 	t->described += described(t, &s->runs[i]);
 	return sp__policy_add(s->policy, (unsigned)i, (uint64_t)s->runs[i].bytes);
 }
 
 /* Its result takes the number of the first of those merged. */
 static int merge(struct sp__told_sort *t, struct steps *s, unsigned n,
-		 const struct sp__policy_step *step)
+		 const struct sp__policy_step *step, bool formed)
 {
 	struct run *out = &s->runs[s->ids[0]];
 
 	for (unsigned i = 0; i < n; i++)
 		s->in[i] = s->runs[s->ids[i]];
 	out->level = step->level;
+	t->merge_pages = pages_for(t, formed, step->final);
 	t->seconds += merge_s(t, s->in, n, step->final ? NULL : out);
 	for (unsigned i = 0; i < n; i++)
 		t->described -= described(t, &s->in[i]);
@@ -336,7 +376,7 @@ static int follow(struct sp__told_sort *t, struct steps *s)
 
 		if (!n && formed == s->n)
 			break;
-		rc = n ? merge(t, s, n, &step) : form(t, s, formed++);
+		rc = n ? merge(t, s, n, &step, formed == s->n) : form(t, s, formed++);
 	}
 	return rc;
 }
@@ -360,6 +400,32 @@ int sp__told_merges(struct sp__told_sort *t, uint64_t n)
 	return rc;
 }
 
+/* Bytes of the records that fill a run. */
+static double run_of(const struct sp__told_sort *t, uint64_t runs)
+{
+	double full = (double)t->plan->run_bytes / (1 + SP__ENTRY_COST / t->record_bytes);
+
+	if (t->plan->formation == SP_FORM_LOAD && ceil(t->bytes / full) == (double)runs)
+		return full;
+	return t->bytes / (double)(runs ? runs : 1);
+}
+
+/*
+ * The last run stays in memory if what is left has pages for the others (finish.c).  On a simulated
+ * machine one run is formed at a time.
+ */
+static double kept_of(struct sp__told_sort *t, uint64_t runs)
+{
+	const struct sp_sort_plan *p = t->plan;
+	double last = t->bytes - (double)(runs - 1) * t->run_bytes;
+
+	if (!t->at.simulated || p->formation != SP_FORM_LOAD || p->policy != SP_MERGE_LAZY ||
+	    t->o->run_bytes || runs > p->fan_in)
+		return 0;
+	t->kept_bytes = last;
+	return (runs - 1) * SP__PAGES_KEPT <= pages_for(t, true, true) ? last : 0;
+}
+
 static uint64_t expected_runs(const struct sp__told_sort *t)
 {
 	/* The first and the last run of replacement selection are short. */
@@ -377,19 +443,26 @@ int sp__foretell(const struct sp_sort_opts *o, bool keys, struct sp_sort_plan *p
 				   .device = sp__plan_device(o),
 				   .keys = keys,
 				   .bytes = (double)plan->input_bytes,
+				   .most_bytes = INFINITY,
 				   .record_bytes = record ? (double)record : SP__PLAN_RECORD_BYTES,
 				   .chunk_bytes = sp__buffers(plan->memory_bytes).chunk_bytes };
 	uint64_t runs = expected_runs(&t);
 	int rc = sp__costs(&t.at, &o->run, plan->input_bytes, err);
+	bool in_memory;
 
 	if (rc < 0 || !plan->input_bytes || runs > SP__TOLD_RUNS || o->compress_program)
 		return rc;
-	t.run_bytes = t.bytes / (double)(runs ? runs : 1);
+	if (o->top && !o->count)
+		t.most_bytes = (double)o->top * t.record_bytes;
+	sp__costs_chunks(&t.at, t.chunk_bytes, sp__told_run_chunk(&t));
+	t.run_bytes = run_of(&t, runs);
+	t.kept_bytes = plan->in_memory ? 0 : kept_of(&t, runs);
 	if (plan->placement != SP_PLACE_CONTIGUOUS)
 		sp__costs_place(&t.at, plan->page_bytes,
 				plan->placement == SP_PLACE_SEMISEQ ? (unsigned)runs : 1);
-	t.seconds = plan->in_memory ? sp__told_in_memory_s(&t) : sp__told_in_runs_s(&t);
-	rc = plan->in_memory ? 0 : sp__told_merges(&t, runs);
+	in_memory = plan->in_memory || t.kept_bytes == t.bytes || sp__told_unspilled(&t);
+	t.seconds = in_memory ? sp__told_in_memory_s(&t) : sp__told_in_runs_s(&t);
+	rc = in_memory ? 0 : sp__told_merges(&t, runs - (t.kept_bytes > 0));
 	if (rc < 0)
 		return sp__err(err, rc, "allocate", NULL, -1);
 	plan->cluster_reads = t.clusters;

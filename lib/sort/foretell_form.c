@@ -16,6 +16,9 @@
 #include "sort/runbuf.h"
 #include "spill/writer.h"
 
+/* Looked at together. */
+#define CHUNKS_IN_A_ROW 16
+
 /* An input on the device, in chunks of which some are asked for ahead. */
 static double input_s(const struct sp__told_sort *t, double bytes)
 {
@@ -37,9 +40,10 @@ static bool bus_is_slow(const struct sp__costs *c)
 static double storing_s(const struct sp__told_sort *t, double bytes)
 {
 	const struct sp__costs *c = &t->at;
-	double turns = bytes / t->chunk_bytes / (SP__WRITER_CHUNKS - 1);
+	double chunk_bytes = sp__told_run_chunk(t);
+	double turns = bytes / chunk_bytes / (SP__WRITER_CHUNKS - 1);
 	double byte_s = sp__costs_stream_s(c, true, c->run_write_byte_s,
-					   SP__WRITER_CHUNKS * t->chunk_bytes, t->chunk_bytes);
+					   SP__WRITER_CHUNKS * chunk_bytes, chunk_bytes);
 
 	return fmax(bytes * byte_s, bus_is_slow(c) ? turns * c->turn_s : 0);
 }
@@ -50,8 +54,9 @@ static double formation_s(const struct sp__told_sort *t)
 	double bytes = t->run_bytes, records = bytes / t->record_bytes;
 	double fill = records * c->record_s + bytes * c->copy_s;
 	double sort = records * log2(fmax(records, 2)) * c->compare_s;
-	double write = storing_s(t, bytes), waits = 1.5 * c->turn_s + c->overhead_s[1];
-	double store = bytes * c->copy_s + sp__told_requests_s(t, bytes, t->chunk_bytes);
+	double stored = fmin(bytes, t->most_bytes);
+	double write = storing_s(t, stored), waits = 1.5 * c->turn_s + c->overhead_s[1];
+	double store = stored * c->copy_s + sp__told_requests_s(t, stored, sp__told_run_chunk(t));
 
 	/* Reading the input takes the arm away and back. */
 	if (c->in) {
@@ -61,15 +66,16 @@ static double formation_s(const struct sp__told_sort *t)
 	}
 	if (c->behind_bytes > 0)
 		waits = c->in ? sp__costs_hop(c, t->bytes, true) : 0;
-	store +=
-		write - fmin(SP__WRITER_CHUNKS * t->chunk_bytes * c->run_write_byte_s, fill + sort);
-	return (fill + sort + store + waits) * t->bytes / bytes;
+	/* The last chunks. */
+	store += write - fmin(write * fmin(SP__WRITER_CHUNKS * sp__told_run_chunk(t) / stored, 1),
+			      fill + sort);
+	return ((fill + sort) * t->bytes + (store + waits) * (t->bytes - t->kept_bytes)) / bytes;
 }
 
 /*
- * A batch of replacement selection: its records, and the strips that are merged meanwhile.  Of
- * these there are as many as batches in memory when a run begins, and one more with each batch
- * until it ends, when twice as many have come: on the average twice as many.
+ * A batch of replacement selection: its records, and the strips that are merged meanwhile.  While a
+ * run is formed twice as many batches come as memory holds.  Each leaves a strip of this run and
+ * one of the next, and all of them last to the end: on the average three for each in memory.
  */
 struct batch {
 	double records, strips;
@@ -79,13 +85,15 @@ static struct batch batch_of(const struct sp__told_sort *t, double memory)
 {
 	double bytes = (double)sp__replace_batch_bytes((size_t)memory);
 	double records = fmax(bytes / (t->record_bytes + SP__ENTRY_COST), 1);
+	double held = sp__replace_run_bytes((size_t)memory) / 2;
 
-	return (struct batch){ records, 2 * memory / (records * t->record_bytes) };
+	return (struct batch){ records, 3 * held / (records * t->record_bytes) };
 }
 
 /*
- * Does the drive run out of chunks?  One that is being filled when a batch is read and sorted is
- * late if those before it, all of the writer's but one, are written sooner.
+ * Does the drive run out of chunks?  Of some in a row the last one is late if all of them, with the
+ * batches that are read and sorted meanwhile, take longer than writing those before it, of which
+ * all of the writer's but one were there at the beginning.
  */
 static bool starves(const struct sp__told_sort *t, const struct batch *b)
 {
@@ -93,12 +101,16 @@ static bool starves(const struct sp__told_sort *t, const struct batch *b)
 	double bytes = b->records * t->record_bytes;
 	double fill = b->records * c->record_s + bytes * c->copy_s;
 	double sort = b->records * log2(fmax(b->records, 2)) * c->compare_s;
-	double chunk_bytes = sp__told_chunk_pages(t) * t->plan->page_bytes;
+	double chunk_bytes = sp__told_run_chunk(t);
 	double chunk = sp__told_merging_s(t, chunk_bytes, b->strips) + c->request_s;
-	double written = (SP__WRITER_CHUNKS - 1) * chunk_bytes * c->turn_s / c->bytes_on_track;
+	double written = chunk_bytes * c->turn_s / c->bytes_on_track;
+	bool late = false;
 
-	return c->tracks && !bus_is_slow(c) &&
-	       chunk + ceil(chunk_bytes / bytes) * (fill + sort) + c->overhead_s[1] > written;
+	for (unsigned n = 1; n <= CHUNKS_IN_A_ROW; n++)
+		late |= n * chunk + ceil(n * chunk_bytes / bytes) * (fill + sort) +
+				c->overhead_s[1] >
+			(n + SP__WRITER_CHUNKS - 2) * written;
+	return late && c->tracks && !bus_is_slow(c);
 }
 
 /*
@@ -114,10 +126,10 @@ static double replacement_s(const struct sp__told_sort *t, double memory)
 	double ahead = sp__buffers(t->plan->memory_bytes).reads - 1;
 
 	cpu = records * (2 * c->record_s + comparisons * c->compare_s) + 2 * t->bytes * c->copy_s +
-	      sp__told_requests_s(t, t->bytes, t->chunk_bytes);
+	      sp__told_requests_s(t, t->bytes, sp__told_run_chunk(t));
 	device = storing_s(t, t->bytes);
 	if (!c->in && !(c->behind_bytes > 0) && starves(t, &b))
-		device += t->bytes / t->chunk_bytes / (SP__WRITER_CHUNKS + 1) * c->turn_s;
+		device += t->bytes / sp__told_run_chunk(t) / (SP__WRITER_CHUNKS + 1) * c->turn_s;
 	/* Chunks ahead are read together, then it goes back to what has been computed of them. */
 	if (c->in)
 		device += input_s(t, t->bytes) + t->bytes / t->chunk_bytes / ahead *
@@ -126,20 +138,30 @@ static double replacement_s(const struct sp__told_sort *t, double memory)
 	return fmax(cpu, device);
 }
 
+bool sp__told_unspilled(const struct sp__told_sort *t)
+{
+	return !t->plan->in_memory && t->plan->formation == SP_FORM_REPLACEMENT &&
+	       t->bytes <= sp__replace_run_bytes(t->plan->run_bytes) / 2;
+}
+
+/* Of replacement selection the batches are sorted, and merged as they are in memory. */
 double sp__told_in_memory_s(const struct sp__told_sort *t)
 {
 	const struct sp__costs *c = &t->at;
-	double records = t->bytes / t->record_bytes;
-	double fill = records * c->record_s + t->bytes * c->copy_s;
-	double out = sp__told_merging_s(t, t->bytes, 1);
+	double records = t->bytes / t->record_bytes, sorted = records;
+	double fill = records * c->record_s + t->bytes * c->copy_s, bytes, out;
 	double outstanding = sp__buffers(t->plan->memory_bytes).writes * t->chunk_bytes;
 
+	if (sp__told_unspilled(t))
+		sorted = fmin(batch_of(t, (double)t->plan->run_bytes).records, records);
+	bytes = fmin(t->bytes, t->most_bytes);
+	out = sp__told_merging_s(t, bytes, records / sorted);
 	if (c->in)
 		fill = fmax(fill, input_s(t, t->bytes)) + sp__costs_hop(c, 0, false);
 	if (c->out)
-		out = fmax(out, t->bytes * sp__costs_stream_s(c, true, c->write_byte_s, outstanding,
-							      t->chunk_bytes));
-	return fill + records * log2(fmax(records, 2)) * c->compare_s + out;
+		out = fmax(out, bytes * sp__costs_stream_s(c, true, c->write_byte_s, outstanding,
+							   t->chunk_bytes));
+	return fill + records * log2(fmax(sorted, 2)) * c->compare_s + out;
 }
 
 double sp__told_in_runs_s(const struct sp__told_sort *t)

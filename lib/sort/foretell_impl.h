@@ -14,6 +14,9 @@ struct sp__told_sort {
 	struct sp__plan_device device;
 	bool keys;
 	double bytes, record_bytes, chunk_bytes, run_bytes;
+	double most_bytes;	  /* of the result, and so of a run from memory or of runs: --top */
+	double kept_bytes;	  /* the last run, if it stays in memory until the final merge */
+	unsigned merge_pages;	  /* of the merge that is looked at */
 	double clusters, seconds; /* so far */
 	double described;	  /* bytes that describe runs */
 };
@@ -38,6 +41,11 @@ static inline double sp__told_chunk_pages(const struct sp__told_sort *t)
 	return fmax(floor(t->chunk_bytes / t->plan->page_bytes), 1);
 }
 
+static inline double sp__told_run_chunk(const struct sp__told_sort *t)
+{
+	return sp__told_chunk_pages(t) * t->plan->page_bytes;
+}
+
 /* Steps of more runs are not followed one by one. */
 #define SP__TOLD_RUNS 4096
 
@@ -45,6 +53,8 @@ static inline double sp__told_chunk_pages(const struct sp__told_sort *t)
 SP_MUST_CHECK int sp__told_merges(struct sp__told_sort *t, uint64_t n);
 
 /* foretell_form.c */
+/* Does replacement selection keep all in memory? */
+bool sp__told_unspilled(const struct sp__told_sort *t);
 double sp__told_in_memory_s(const struct sp__told_sort *t);
 /* All runs. */
 double sp__told_in_runs_s(const struct sp__told_sort *t);

@@ -94,6 +94,7 @@ static double rest_s(struct sp_sort *s, size_t n, uint64_t bytes, double packed)
 				   .device = sp__plan_device(&s->opts),
 				   .keys = s->spilled.lastkey_fn != NULL,
 				   .bytes = (double)bytes,
+				   .most_bytes = INFINITY,
 				   .record_bytes = SP__PLAN_RECORD_BYTES,
 				   .chunk_bytes = sp__buffers(s->plan.memory_bytes).chunk_bytes,
 				   .run_bytes = (double)bytes / (double)n };

@@ -26,6 +26,9 @@
 /* Processor time of selecting from a heap, beyond sorting a loaded buffer. */
 #define SP__PLAN_REPLACEMENT_S_PER_MB 0.002
 
+/* Pages for each spilled run in a merge, if runs in memory are to stay there. */
+#define SP__PAGES_KEPT 4
+
 /* Memory of the run writer: its chunks or, with large pages, its minimum. */
 size_t sp__plan_spill_bytes(const struct sp_sort_opts *opts, uint64_t working_bytes,
 			    uint32_t page_bytes);

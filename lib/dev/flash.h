@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The contents of a model file of kind "flash"; its channels are the lanes of the model. */
+#ifndef SP__DEV_FLASH_H
+#define SP__DEV_FLASH_H
+
+#include <stdint.h>
+#include "dev/model.h"
+
+struct sp__flash {
+	uint32_t stripe; /* blocks */
+	uint32_t row;	 /* blocks that one channel programs at once */
+	uint64_t read_ns, program_ns;
+	uint64_t ps_block; /* transfer over the channel, in 1e-12 s */
+};
+
+/* NULL for other kinds. */
+const struct sp__flash *sp__model_flash(const struct sp__model *m);
+
+#endif
