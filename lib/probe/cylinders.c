@@ -181,9 +181,9 @@ static int nearer(struct sp__probe *p, uint64_t first, uint64_t k, double to, do
 }
 
 /*
- * Hops from other tracks tell cylinders of s surfaces from those of more, and from a
+ * Hops from other tracks tell cylinders of s surfaces from those of more or less, and from a
  * step of the seek curve: a step is where it was from a track s or 2s on, and elsewhere from the
- * next one.
+ * next one, or from one where only a cylinder of less surfaces would begin.
  */
 static int verify(struct sp__probe *p, uint64_t first, const double *ns, uint32_t s, double little,
 		  bool *yes)
@@ -208,8 +208,9 @@ static int verify(struct sp__probe *p, uint64_t first, const double *ns, uint32_
 		if (!rc)
 			rc = nearer(p, from, at, ns[at], ns[at - 1], yes);
 	}
-	if (!rc && s > 1)
-		rc = nearer(p, first + 1, at - 1, ns[at], ns[at - 1], yes);
+	for (uint32_t parts = 2; parts <= s && !rc; parts++)
+		if (s % parts == 0)
+			rc = nearer(p, first + s / parts, at - 1, ns[at], ns[at - 1], yes);
 	return rc;
 }
 

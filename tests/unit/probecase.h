@@ -26,9 +26,11 @@ static inline void probecase_write(const char *path, const char *rest)
 		"{\"schema\":\"spindle.model/1\",\"kind\":\"rotating\",\"name\":\"planted\","
 		"\"about\":\"for a test\",\"block_bytes\":512,%s"
 		"\"write_settle_ms\":0.3,\"read_overhead_ms\":0.2,\"write_overhead_ms\":0.2,"
-		"\"queue\":{\"depth\":8,\"policy\":\"fifo\"},"
-		"\"seek_ms\":[[1,0.7],[8,0.9],[9,1.3],[100,2],[5999,6]],%s}",
-		strstr(rest, "head_switch_ms") ? "" : "\"head_switch_ms\":0.6,", rest);
+		"\"queue\":{\"depth\":8,\"policy\":\"fifo\"},%s%s}",
+		strstr(rest, "head_switch_ms") ? "" : "\"head_switch_ms\":0.6,",
+		strstr(rest, "seek_ms") ? ""
+					: "\"seek_ms\":[[1,0.7],[8,0.9],[9,1.3],[100,2],[5999,6]],",
+		rest);
 	fclose(f);
 }
 

@@ -193,6 +193,22 @@ static void test_mistaken(const char *path)
 	}
 }
 
+/* Cylinders without skews of their own, of which two after the first are as near as each other. */
+static void test_halves(const char *path)
+{
+	struct probecase c;
+
+	probecase_write(path,
+			"\"rpm\":10000,\"surfaces\":8,\"layout\":\"cylinder\",\"seek_ms\":[[1,0.6],"
+			"[2,0.8],[3,0.8],[4,1],[5,1],[6,1.2],[7,1.2],[100,2],[1999,6]],\"zones\":["
+			"{\"first_cyl\":0,\"last_cyl\":1999,\"spt\":500,\"track_skew\":90,"
+			"\"cyl_skew\":90}]");
+	c = probecase_run(path, "20us", 1);
+	ok(probecase_exact(&c) && probecase_layout_right(&c),
+	   "two cylinders of eight surfaces are not one of sixteen (%u)", c.r ? c.r->surfaces : 0);
+	probecase_free(&c);
+}
+
 /* A bus of 5 MB/s, and read-ahead over several tracks. */
 static void test_cache(const char *path)
 {
@@ -348,6 +364,7 @@ int main(void)
 	test_directions(path);
 	test_serpentine();
 	test_mistaken(path);
+	test_halves(path);
 	test_cache(path);
 	test_named_caches();
 	test_fast_bus(path);
