@@ -174,12 +174,14 @@ static void from_machine(struct sp__costs *c, const struct sp__machine_spec *spe
 
 	c->simulated = true;
 	c->stripe_bytes = (double)spec->array.stripe_bytes;
+	c->mirrors = spec->array.level == SP__RAID_10 ? 2 : 1;
 	c->in = spec->files == SP__SIM_FILES_IN || spec->files == SP__SIM_FILES_BOTH;
 	c->out = spec->files == SP__SIM_FILES_OUT || spec->files == SP__SIM_FILES_BOTH;
 	c->compare_s = m->cpu_compare_ns * 1e-9;
 	c->record_s = m->cpu_record_ns * 1e-9;
 	c->copy_s = m->cpu_copy_ps * 1e-12;
 	c->request_s = m->cpu_request_ns * 1e-9;
+	c->merge_bytes = spec->merge ? (double)spec->merge_bytes : 0;
 	c->window = spec->window ? spec->window : m->window;
 	c->sorts = (spec->window_policy >= 0 ? spec->window_policy : (int)m->window_policy) ==
 			   SP__WINDOW_SPTF &&
@@ -204,7 +206,7 @@ int sp__costs(struct sp__costs *c, const struct sp_run_opts *o, uint64_t at, str
 	struct sp__model *m;
 	int rc;
 
-	*c = (struct sp__costs){ .geometry = o->geometry, .drives = 1 };
+	*c = (struct sp__costs){ .geometry = o->geometry, .drives = 1, .mirrors = 1 };
 	if (text) {
 		rc = sp__machine_spec_parse(&spec, text, err);
 		if (!rc)
@@ -256,9 +258,9 @@ void sp__costs_chunks(struct sp__costs *c, double chunk_bytes, double run_chunk_
 
 double sp__costs_arms(const struct sp__costs *c, double bytes, double request_bytes, double pieces)
 {
-	double n = c->drives;
+	double n = (double)c->drives * c->mirrors;
 
-	if (c->drives <= 1)
+	if (n <= 1)
 		return 1;
 	return n * (1 - pow(1 - sp__costs_spread(c, bytes, request_bytes) / n, pieces));
 }

@@ -14,6 +14,7 @@
 struct sp__costs {
 	const struct sp_geometry *geometry; /* NULL: unknown */
 	unsigned drives;     /* of an array, or channels; all else is that of one of them */
+	unsigned mirrors;    /* arms that read for one drive: 2 of mirrored pairs */
 	double stripe_bytes; /* on each of them */
 	bool tracks;	     /* it has some: positioning depends on the places */
 	double begin;	     /* first byte of the data */
@@ -27,6 +28,7 @@ struct sp__costs {
 	double bytes_on_track;
 	double row_bytes, program_s; /* of flash: what one of drives programs at once; else 0 */
 	/* Of the simulated drive: */
+	double merge_bytes;  /* neighbouring requests that wait are merged up to this */
 	double bus_byte_s;   /* transfer over its bus; */
 	bool bus_apart[2];   /* for reads and writes: the medium stands meanwhile */
 	unsigned window;     /* requests that it holds at once */

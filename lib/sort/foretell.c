@@ -18,16 +18,16 @@
  *
  * Of an array each drive does what one does, with fewer bytes, and as many arms are at work as
  * requests that are outstanding reach drives: those of clusters anywhere, those of a stream in a
- * row (run/costs.h).  Where less of a stream is outstanding than a stripe of each drive, and the
- * platters turn in step, stripes have passed when they are asked for.
+ * row (run/costs.h); mirrored drives read apart and write together.  Where less of a stream is
+ * outstanding than a stripe of each drive, and the platters turn in step, stripes have passed when
+ * they are asked for.
  *
  * A channel of flash does what a drive of an array does; each read there has a latency, and each
  * chunk that is written programs whole rows.
  *
- * Not looked at: page cache, file system, schedulers, requests that are not merged, mirrored drives
- * that read apart, skewed input.  No constant was fitted to measurements, but which effects are
- * here was found by comparing on all models and on random ones; of arrays on atlas10k3-like,
- * barracuda4-like and linear.
+ * Not looked at: page cache, file system, schedulers, requests that are not merged, skewed input.
+ * No constant was fitted to measurements, but which effects are here was found by comparing on all
+ * models, on random ones, and on arrays of them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -43,7 +43,6 @@
 #include "sort/ring.h"
 #include "sort/runbuf.h"
 #include "spill/pool.h"
-#include "spill/writer.h"
 
 /*
  * Runs that are read together are at pages of two neighbouring offsets, each of which is a sweep
@@ -178,7 +177,7 @@ static void plan_reading(struct sp__told_sort *t, const struct run *in, unsigned
 	r->waits = waiting(r->strategy, n, (double)r->buffers / n);
 	r->spread = sp__costs_spread(&t->at, r->bytes / r->clusters, p->page_bytes);
 	r->arms = sp__costs_arms(&t->at, r->bytes / r->clusters, p->page_bytes, r->waits);
-	r->waits = fmax(r->waits * r->spread / t->at.drives, 1);
+	r->waits = fmax(r->waits * r->spread / t->at.drives / t->at.mirrors, 1);
 	r->jumps = pieces * fmax(1 - r->clusters / r->pages, 0);
 	r->nearest = fmax(r->waits, pieces / r->clusters / 2);
 	/* A drive that sorts reads the pages of a cluster that came from one run as one piece. */
@@ -187,6 +186,22 @@ static void plan_reading(struct sp__told_sort *t, const struct run *in, unsigned
 	if (t->at.sorts && pieces > 0)
 		r->jumps = fmin(r->jumps, r->clusters * pieces_of(r->pages / r->clusters, from));
 	t->clusters += r->clusters;
+}
+
+/*
+ * One run.  Without reading ahead the page behind has passed when it is asked for, unless the drive
+ * reads on; else that behind each request may have, and what waits is one request.
+ */
+static double turns_s(const struct sp__told_sort *t, const struct reading *r)
+{
+	const struct sp__costs *c = &t->at;
+	double page = t->plan->page_bytes, each = page;
+
+	if (r->runs > 1 || r->jumps > 0 || c->ahead)
+		return 0;
+	if (r->strategy != SP_READ_NONE)
+		each = c->misses ? fmax(fmin(r->buffers * page, c->merge_bytes), page) : r->bytes;
+	return r->bytes / each * c->turn_s;
 }
 
 static double reading_s(const struct sp__told_sort *t, const struct reading *r)
@@ -202,7 +217,7 @@ static double reading_s(const struct sp__told_sort *t, const struct reading *r)
 	if (r->waits <= 1)
 		hop += c->overhead_s[0];
 	at.piece_bytes = t->plan->page_bytes;
-	return r->bytes * c->run_byte_s + r->clusters * r->spread * hop +
+	return r->bytes * c->run_byte_s + turns_s(t, r) + r->clusters * r->spread * hop +
 	       (r->jumps > 0 ? r->jumps * sp__costs_jump(c, &at, false, r->nearest) : 0);
 }
 
@@ -229,10 +244,14 @@ static double writing_s(const struct sp__told_sort *t, const struct reading *r, 
 		t->at.behind_sorts ? fmax(floor(t->at.behind_bytes / t->plan->page_bytes), k) : k;
 	double pages = r->merged_bytes / t->plan->page_bytes, chunks = pages / k;
 	double chunk_bytes = sp__told_run_chunk(t);
-	double hops = changes(t, chunks, r, SP__WRITER_CHUNKS * chunk_bytes, chunk_bytes);
+	double hops = changes(t, chunks, r, sp__told_chunks(t) * chunk_bytes, chunk_bytes);
 	struct sp__sites at = { t->run_bytes, n, t->plan->page_bytes };
-	double waits = SP__WRITER_CHUNKS - 1, share;
+	double waits = sp__told_chunks(t) - 1, share;
+	bool sorts = t->at.sorts || t->at.behind_sorts;
 
+	/* One chunk goes out when the one before has been written, and its place has passed. */
+	if (sp__told_chunks(t) < 2)
+		hops = chunks;
 	out->bytes = r->merged_bytes;
 	out->pieces = 0;
 	out->from = n;
@@ -240,12 +259,14 @@ static double writing_s(const struct sp__told_sort *t, const struct reading *r, 
 	if ((int)out->level - 1 <= t->plan->recycle && t->plan->placement == SP_PLACE_CONTIGUOUS) {
 		out->pieces = fmin(k, n) / k;
 		share = pieces_kept(t, n, out);
+		/* A drive that takes writes as they come goes to each piece. */
+		hops = share * pages * (sorts ? pieces_of(kept, n) / kept : out->pieces) +
+		       (1 - share) * hops;
 		out->pieces *= share;
-		hops = share * pages * pieces_of(kept, n) / kept + (1 - share) * hops;
 		waits *= share * pieces_of(kept, n) + 1 - share;
 	}
 	return r->merged_bytes * t->at.run_write_byte_s +
-	       hops * sp__costs_jump(&t->at, &at, true, fmax(waits, 1));
+	       hops * sp__costs_jump(&t->at, &at, true, fmax(waits / t->at.drives, 1));
 }
 
 /* Does a chunk of the result come too late for the place behind the one before? */
@@ -290,9 +311,9 @@ static double result_s(const struct sp__told_sort *t, struct reading *r)
 static double device_s(const struct sp__told_sort *t, struct reading *r, unsigned n,
 		       struct run *out)
 {
-	double writing = 0, drives = t->at.drives, arms[2], reading;
+	double writing = 0, drives = t->at.drives, mirrors = t->at.mirrors, arms[2], reading;
 	double chunk_bytes = out ? sp__told_run_chunk(t) : t->chunk_bytes;
-	double outstanding = out ? SP__WRITER_CHUNKS * chunk_bytes : result_bytes(t);
+	double outstanding = out ? sp__told_chunks(t) * chunk_bytes : result_bytes(t);
 
 	if (out)
 		writing = writing_s(t, r, n, out);
@@ -303,8 +324,8 @@ static double device_s(const struct sp__told_sort *t, struct reading *r, unsigne
 	arms[0] = r->arms;
 	arms[1] = sp__costs_spread(&t->at, outstanding, chunk_bytes);
 	return fmax(fmax(reading / arms[0], writing / arms[1]),
-		    (reading + writing) / drives /
-			    (1 - (1 - arms[0] / drives) * (1 - arms[1] / drives)));
+		    (reading / mirrors + writing) / drives /
+			    (1 - (1 - arms[0] / drives / mirrors) * (1 - arms[1] / drives)));
 }
 
 /* The time of one merge; out: the run that it makes, or NULL for the result. */

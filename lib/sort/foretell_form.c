@@ -14,19 +14,29 @@
 #include "sort/foretell_impl.h"
 #include "sort/replace.h"
 #include "sort/runbuf.h"
-#include "spill/writer.h"
 
 /* Looked at together. */
 #define CHUNKS_IN_A_ROW 16
 
 /* An input on the device, in chunks of which some are asked for ahead. */
+static double ahead_bytes(const struct sp__told_sort *t)
+{
+	return t->chunk_bytes * sp__buffers(t->plan->memory_bytes).reads;
+}
+
+static double reading_s(const struct sp__told_sort *t, double bytes)
+{
+	const struct sp__costs *c = &t->at;
+
+	return bytes * sp__costs_stream_s(c, false, c->byte_s, ahead_bytes(t), t->chunk_bytes);
+}
+
+/* The same if nothing else is read or written meanwhile. */
 static double input_s(const struct sp__told_sort *t, double bytes)
 {
 	const struct sp__costs *c = &t->at;
-	double each = t->chunk_bytes * sp__buffers(t->plan->memory_bytes).reads;
 
-	return bytes * sp__costs_stream_s(c, false, c->byte_s, each, t->chunk_bytes) +
-	       (c->misses ? bytes / each * c->turn_s : 0);
+	return reading_s(t, bytes) + (c->misses ? bytes / ahead_bytes(t) * c->turn_s : 0);
 }
 
 /* Is a chunk that comes over the bus too late for the place behind the one before? */
@@ -36,15 +46,20 @@ static bool bus_is_slow(const struct sp__costs *c)
 	       c->bus_byte_s > c->turn_s / c->bytes_on_track;
 }
 
-/* Writing chunks of runs; those that wait meanwhile go in the same turn. */
+/*
+ * Writing chunks of runs; those that wait meanwhile go in the same turn.  The place of one that is
+ * alone has passed.
+ */
 static double storing_s(const struct sp__told_sort *t, double bytes)
 {
 	const struct sp__costs *c = &t->at;
 	double chunk_bytes = sp__told_run_chunk(t);
-	double turns = bytes / chunk_bytes / (SP__WRITER_CHUNKS - 1);
-	double byte_s = sp__costs_stream_s(c, true, c->run_write_byte_s,
-					   SP__WRITER_CHUNKS * chunk_bytes, chunk_bytes);
+	double n = sp__told_chunks(t), turns = bytes / chunk_bytes / fmax(n - 1, 1);
+	double byte_s =
+		sp__costs_stream_s(c, true, c->run_write_byte_s, n * chunk_bytes, chunk_bytes);
 
+	if (n < 2 && !(c->behind_bytes > 0))
+		return bytes * byte_s + turns * c->turn_s;
 	return fmax(bytes * byte_s, bus_is_slow(c) ? turns * c->turn_s : 0);
 }
 
@@ -67,7 +82,7 @@ static double formation_s(const struct sp__told_sort *t)
 	if (c->behind_bytes > 0)
 		waits = c->in ? sp__costs_hop(c, t->bytes, true) : 0;
 	/* The last chunks. */
-	store += write - fmin(write * fmin(SP__WRITER_CHUNKS * sp__told_run_chunk(t) / stored, 1),
+	store += write - fmin(write * fmin(sp__told_chunks(t) * sp__told_run_chunk(t) / stored, 1),
 			      fill + sort);
 	return ((fill + sort) * t->bytes + (store + waits) * (t->bytes - t->kept_bytes)) / bytes;
 }
@@ -109,8 +124,8 @@ static bool starves(const struct sp__told_sort *t, const struct batch *b)
 	for (unsigned n = 1; n <= CHUNKS_IN_A_ROW; n++)
 		late |= n * chunk + ceil(n * chunk_bytes / bytes) * (fill + sort) +
 				c->overhead_s[1] >
-			(n + SP__WRITER_CHUNKS - 2) * written;
-	return late && c->tracks && !bus_is_slow(c);
+			(n + sp__told_chunks(t) - 2) * written;
+	return late && c->tracks && !bus_is_slow(c) && sp__told_chunks(t) > 1;
 }
 
 /*
@@ -128,13 +143,19 @@ static double replacement_s(const struct sp__told_sort *t, double memory)
 	cpu = records * (2 * c->record_s + comparisons * c->compare_s) + 2 * t->bytes * c->copy_s +
 	      sp__told_requests_s(t, t->bytes, sp__told_run_chunk(t));
 	device = storing_s(t, t->bytes);
-	if (!c->in && !(c->behind_bytes > 0) && starves(t, &b))
-		device += t->bytes / sp__told_run_chunk(t) / (SP__WRITER_CHUNKS + 1) * c->turn_s;
+	/* Of an array it is the turn that the next stripe waits for. */
+	if (!c->in && !(c->behind_bytes > 0) && starves(t, &b)) {
+		double chunks = t->bytes / sp__told_run_chunk(t);
+		double late = chunks / (sp__told_chunks(t) + 1) * c->turn_s;
+
+		device = fmax((c->drives > 1 ? t->bytes * c->run_write_byte_s : device) + late,
+			      device);
+	}
 	/* Chunks ahead are read together, then it goes back to what has been computed of them. */
 	if (c->in)
-		device += input_s(t, t->bytes) + t->bytes / t->chunk_bytes / ahead *
-							 (sp__costs_hop(c, t->bytes, false) +
-							  sp__costs_hop(c, t->bytes, true));
+		device += reading_s(t, t->bytes) + t->bytes / t->chunk_bytes / ahead *
+							   (sp__costs_hop(c, t->bytes, false) +
+							    sp__costs_hop(c, t->bytes, true));
 	return fmax(cpu, device);
 }
 

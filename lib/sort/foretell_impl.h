@@ -6,6 +6,7 @@
 #include <math.h>
 #include "run/costs.h"
 #include "sort/plan_impl.h"
+#include "spill/writer.h"
 
 struct sp__told_sort {
 	struct sp__costs at;
@@ -35,7 +36,15 @@ static inline double sp__told_requests_s(const struct sp__told_sort *t, double b
 	return bytes / each * t->at.request_s;
 }
 
-/* The writer's chunks are whole pages. */
+/* The writer's chunks, which are whole pages: with large ones there are fewer (spill/writer.c). */
+static inline double sp__told_chunks(const struct sp__told_sort *t)
+{
+	const struct sp_sort_plan *p = t->plan;
+	size_t bytes = sp__plan_spill_bytes(t->o, p->memory_bytes, p->page_bytes);
+
+	return fmin(floor((double)bytes / p->page_bytes), SP__WRITER_CHUNKS);
+}
+
 static inline double sp__told_chunk_pages(const struct sp__told_sort *t)
 {
 	return fmax(floor(t->chunk_bytes / t->plan->page_bytes), 1);

@@ -88,6 +88,7 @@ static double rest_s(struct sp_sort *s, size_t n, uint64_t bytes, double packed)
 					   .run_write_byte_s = write_s,
 					   .seek_s = f->seek_s,
 					   .drives = 1,
+					   .mirrors = 1,
 					   .copy_s = 2 * pace },
 				   .o = &s->opts,
 				   .plan = &s->plan,

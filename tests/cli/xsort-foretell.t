@@ -111,4 +111,10 @@ for model in cheetah36es-like,array=raid0:2 ultrastar36lzx-like,array=raid0:4; d
 	cat array >>all
 done
 check "arrays of other drives: 9 of 16" most all 9
+: >all
+for model in atlas10k3-like,array=raid10:4 barracuda4-like,array=raid10:4; do
+	table array "$model" "${arrays[@]}"
+	cat array >>all
+done
+check "mirrored pairs: 12 of 16" most all 12
 ended
