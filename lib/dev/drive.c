@@ -24,7 +24,8 @@
  *
  * The bus moves a block when it has been read, one after the other.  For
  * writes all blocks come before the medium can be done with the last of them on
- * a track: with a bus slower than that it waits, for a revolution if it must.  A bus
+ * a track: with a bus slower than that it waits, for a revolution if it must, and does
+ * not begin inside the piece if its last block would pass before it has come.  A bus
  * apart moves blocks when all have been read, or before any is written.
  */
 #include <errno.h>
@@ -185,20 +186,25 @@ static void passage(const struct sp__drive *d, const struct sp__trackpos *at, ui
 	p->late = -p->wait <= d->slack && p->wait;
 }
 
-/* The head comes down inside the piece. */
-static bool inside(const struct passage *p)
+/*
+ * The head comes down inside the piece, and the bus has brought the last block when it has
+ * passed: with zero latency it begins at once.
+ */
+static inline bool at_once(const struct sp__drive *d, const struct passage *p, uint64_t at_ns,
+			   uint64_t come_ns)
 {
-	return !p->late && p->wait + p->width > WHOLE;
+	return !p->late && p->wait + p->width > WHOLE &&
+	       (!come_ns || at_ns + turn_ns(d, p->wait + p->width - WHOLE) >= come_ns);
 }
 
 /* The angle turned from arrival until the piece has passed. */
-static u128 turned(const struct sp__trackpos *at, const struct passage *p, bool zero_latency)
+static u128 turned(const struct sp__trackpos *at, const struct passage *p, bool inside)
 {
 	sp__angle head, into;
 
 	if (p->late)
 		return p->width + p->wait - WHOLE;
-	if (!zero_latency || !inside(p))
+	if (!inside)
 		return p->wait + p->width;
 	/* On to the edge of the next place, and once round. */
 	head = at->begin - p->wait - at->start;
@@ -287,18 +293,28 @@ static const struct sp__trackpos *place_of(const struct sp__drive *d, const stru
 	return room;
 }
 
-/* The blocks of one place, from *now on, which becomes their end; none begins before least_ns. */
+/* How long to wait at a place at least: it is not done with before its blocks have come. */
+static uint64_t idle_ns(const struct sp__drive *d, const struct sp__trackpos *at, uint64_t at_ns,
+			uint64_t come_ns)
+{
+	uint64_t done_ns = at_ns + turn_ns(d, WHOLE - at->rest);
+
+	return come_ns > done_ns ? come_ns - done_ns : 0;
+}
+
+/* The blocks of one place, which have come at come_ns, from *now on, which becomes their end. */
 static void pass(const struct sp__drive *d, struct sp__arm *arm, const struct sp__trackpos *at,
-		 bool write, bool zero_latency, uint64_t least_ns, uint64_t *now,
+		 bool write, bool zero_latency, uint64_t come_ns, uint64_t *now,
 		 struct sp__service *s)
 {
-	uint64_t seek, all, width, idle;
+	uint64_t seek, all, width, idle, at_ns;
 	struct passage p;
 
 	seek = move_ns(d, arm, at->cyl, at->head, write);
-	idle = least_ns > *now + seek ? least_ns - (*now + seek) : 0;
-	passage(d, at, *now + seek + idle, &p);
-	all = idle + turn_ns(d, turned(at, &p, zero_latency));
+	idle = come_ns ? idle_ns(d, at, *now + seek, come_ns) : 0;
+	at_ns = *now + seek + idle;
+	passage(d, at, at_ns, &p);
+	all = idle + turn_ns(d, turned(at, &p, zero_latency && at_once(d, &p, at_ns, come_ns)));
 	width = turn_ns(d, p.width);
 	width = sp__min(width, all);
 	arm->cyl = at->cyl;
@@ -308,18 +324,6 @@ static void pass(const struct sp__drive *d, struct sp__arm *arm, const struct sp
 	s->transfer_ns += width;
 	*now += seek + all;
 	s->done_ns = *now;
-}
-
-/*
- * When the medium may begin with a place, the last of so many blocks that come over a slow bus from
- * start_ns on: so late that it is not done with it before the bus is.
- */
-static uint64_t least_ns(const struct sp__drive *d, const struct sp__trackpos *at,
-			 uint64_t start_ns, uint32_t blocks)
-{
-	uint64_t bus_ns = sp__drive_bus_ns(d, blocks), width_ns = turn_ns(d, WHOLE - at->rest);
-
-	return bus_ns > width_ns ? start_ns + (bus_ns - width_ns) : start_ns;
 }
 
 static void media(const struct sp__drive *d, struct sp__arm *arm, uint64_t start_ns,
@@ -333,18 +337,20 @@ static void media(const struct sp__drive *d, struct sp__arm *arm, uint64_t start
 	const struct sp__trackpos *at = place_of(d, piece, &room);
 
 	pass(d, arm, at, piece->write, zero_latency,
-	     coming ? least_ns(d, at, start_ns, at->blocks) : 0, &now, s);
+	     coming ? start_ns + sp__drive_bus_ns(d, at->blocks) : 0, &now, s);
 	arm->begin_ns = now - (s->transfer_ns - before);
 	arm->wait_ns = s->rotate_ns - waited;
 	while (left > at->blocks) {
+		uint64_t come_ns = 0;
+
 		lbn += at->blocks;
 		left -= at->blocks;
 		room = *at;
 		next_place(d, lbn, left, &room);
 		at = &room;
-		pass(d, arm, at, piece->write, zero_latency,
-		     coming ? least_ns(d, at, start_ns, piece->blocks - left + at->blocks) : 0,
-		     &now, s);
+		if (coming)
+			come_ns = start_ns + sp__drive_bus_ns(d, piece->blocks - left + at->blocks);
+		pass(d, arm, at, piece->write, zero_latency, come_ns, &now, s);
 	}
 }
 
@@ -413,18 +419,18 @@ static inline uint64_t reach_ns(const struct sp__drive *d, const struct sp__arm 
 {
 	struct sp__trackpos room;
 	const struct sp__trackpos *at = place_of(d, piece, &room);
+	uint64_t ns, come_ns = coming ? now_ns + sp__drive_bus_ns(d, at->blocks) : 0;
 	struct passage p;
-	uint64_t ns;
 
 	ns = move_ns(d, arm, at->cyl, at->head, piece->write);
 	if (coming)
-		ns = sp__max(ns, least_ns(d, at, now_ns, at->blocks) - now_ns);
+		ns += idle_ns(d, at, now_ns + ns, come_ns);
 	if (ns > limit_ns)
 		return ns;
 	passage(d, at, now_ns + ns, &p);
 	if (p.late)
 		return ns;
-	if (d->zero_latency[piece->write] && inside(&p))
+	if (d->zero_latency[piece->write] && at_once(d, &p, now_ns + ns, come_ns))
 		return ns + turn_ns(d, turned(at, &p, true) - p.width);
 	return ns + turn_ns(d, p.wait);
 }

@@ -135,6 +135,24 @@ static void check_bus_behind(void)
 	sp__model_free(apart);
 }
 
+/* The seek is over after 0.6 ms; the bus has brought 100 blocks after 1.01. */
+static void check_bus_at_once(void)
+{
+	struct sp__model *m = edge_model("10000", "0.6",
+					 ", \"bus_ms_per_block\": 0.0101,"
+					 "\"cache\": { \"zero_latency_writes\": true }");
+	struct sp__device d;
+
+	if (sp__device_open(&d, m))
+		abort();
+	ok(time_of_op(&d, 1100000, true, 1200, 100) == 6600000,
+	   "a write that the bus has brought when its end passes begins in its middle");
+	ok(time_of_op(&d, 20400000, true, 2400, 100) == 7000000,
+	   "one whose end passes before waits for its begin");
+	sp__device_close(&d);
+	sp__model_free(m);
+}
+
 /* 100 blocks are under the head for 1 ms, and 0.4 ms on the bus; a revolution takes 6. */
 static void check_bus_apart(const char *overlap, uint64_t read_ns, uint64_t write_ns)
 {
@@ -183,6 +201,7 @@ int main(void)
 	check_rounding();
 	check_bus();
 	check_bus_behind();
+	check_bus_at_once();
 	check_overheads();
 	check_bus_apart("both", 1004000, 1000000);
 	check_bus_apart("reads", 1004000, 7000000);
