@@ -31,7 +31,8 @@ static inline void sp__progress_foretell(struct sp__progress *p, uint64_t now, u
 	if (!p->begin_ns) {
 		p->begin_ns = now;
 		p->begin_bytes = done_bytes;
-	} else if (!p->end_ns && done && done >= total_bytes / 16) {
+	} else if (!p->end_ns && done_bytes > p->begin_bytes && total_bytes > p->begin_bytes &&
+		   done >= total_bytes / 16) {
 		p->end_ns = p->begin_ns + (uint64_t)((double)(now - p->begin_ns) / (double)done *
 						     (double)(total_bytes - p->begin_bytes));
 	}

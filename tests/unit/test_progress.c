@@ -45,6 +45,12 @@ static void foretold(void)
 	ok(p.end_ns > 11 * SECOND && p.end_ns < 14 * SECOND,
 	   "more bytes than were expected end it");
 	p = (struct sp__progress){ .last = 1 };
+	sp__progress_foretell(&p, 10 * SECOND, 24, 0);
+	sp__progress_foretell(&p, 14 * SECOND, 124, 0);
+	ok(!p.end_ns, "nothing is foretold without a total");
+	sp__progress_foretell(&p, 15 * SECOND, 20, 1024);
+	ok(!p.end_ns, "nor when less is done than at the beginning");
+	p = (struct sp__progress){ .last = 1 };
 	sp__progress_tell(&p, 0, 1, 2);
 	ok(!p.begin_ns, "earlier phases are not the last");
 	sp__progress_tell(&p, 1, 0, 2);
