@@ -31,8 +31,9 @@ static double given_bytes(const struct sp__stage *s, const struct sp__run *const
 	return s->h->j->opts.pairs ? most * mean : 0;
 }
 
-/* That are read and written until its tables have been probed. */
-static double moved_bytes(const struct sp__stage *s, const struct sp__run *const run[2])
+/* That are read and written until its tables have been probed; *read: that are read. */
+static double moved_bytes(const struct sp__stage *s, const struct sp__run *const run[2],
+			  double *read)
 {
 	const struct sp__join_layout *l = &s->h->layout;
 	uint64_t needs[2], bytes[2];
@@ -45,17 +46,21 @@ static double moved_bytes(const struct sp__stage *s, const struct sp__run *const
 	bytes[SP__BUILD] = run[build]->bytes;
 	bytes[SP__PROBE] = run[!build]->bytes;
 	if (sp__join_nests(l, s->h->j->opts.algorithm, s->depth + 1, stubborn, needs[build], bytes))
-		return (double)bytes[SP__BUILD] +
-		       (double)bytes[SP__PROBE] *
-			       fmax(ceil((double)needs[build] / (double)l->table_bytes), 1);
-	return (double)(bytes[SP__BUILD] + bytes[SP__PROBE]) *
-	       (needs[build] > l->table_bytes ? 3 : 1);
+		return *read = (double)bytes[SP__BUILD] +
+			       (double)bytes[SP__PROBE] *
+				       fmax(ceil((double)needs[build] / (double)l->table_bytes), 1);
+	*read = (double)(bytes[SP__BUILD] + bytes[SP__PROBE]);
+	if (needs[build] <= l->table_bytes)
+		return *read;
+	*read *= 2;
+	return 1.5 * *read;
 }
 
 static double pair_s(const struct sp__stage *s, const struct sp__run *const run[2], double pace_s)
 {
-	double bytes = moved_bytes(s, run);
+	double read, bytes = moved_bytes(s, run, &read);
 
+	s->h->to_read += (uint64_t)read;
 	return fmax(pace_s * (bytes + given_bytes(s, run)), sp__spill_write_s(s->h->spill) * bytes);
 }
 

@@ -47,6 +47,7 @@ struct sp__hash {
 	struct sp__keymem keymem;
 	struct sp__table table;
 	struct sp__spill *spill; /* NULL until something is spilled */
+	uint64_t to_read;	 /* of it, as foretold; 0: unknown */
 	char *read_mem;		 /* a partition being read */
 	/* Buffers of the writers of a stage, or a second partition; and the crew's (crew.h). */
 	char *write_mem;
@@ -210,6 +211,6 @@ void sp__hash_note_spill(struct sp__hash *h);
 static inline void sp__hash_tell_joining(struct sp__hash *h)
 {
 	sp__progress_tell(&h->j->progress, SP_JOIN_PHASE_JOIN, h->spill->read_bytes,
-			  h->spill->write_bytes);
+			  sp__max(h->spill->write_bytes, h->to_read));
 }
 #endif

@@ -348,7 +348,14 @@ P
 	for side in 7919 104729; do
 		seq 150000 | awk -v m=$side '{ printf "%d|%060d\n", $1 * m % 150011, $1 }' >n$side
 	done
-	"$xjoin" -S 1536K -t'|' --algorithm=nested --direct=never --stats=r.json n7919 n104729 >out
+	told()
+	{
+		"$xjoin" -S 1536K -t'|' --algorithm=nested --direct=never --stats=r.json n7919 n104729 >out &&
+			jq -e '.phases as $p | .foretold.again_elapsed_s - $p[0].elapsed_s - $p[1].elapsed_s |
+				. > $p[2].elapsed_s / 2' r.json
+	}
+	# One of three is not stopped in the middle.
+	told || told || told
 	# Time in which it was stopped, or others ran, can only make them more.
 	python3 - r.json <<'P'
 import json, sys
