@@ -71,6 +71,8 @@ static void block_signals(sigset_t *set)
 	sigaddset(set, SIGHUP);
 	sigaddset(set, SIGNAL_CHANGE);
 	pthread_sigmask(SIG_BLOCK, set, NULL);
+	/* A backing file that may not be as large is an error that names it. */
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 /* Until it is unmounted, or a signal has come and it is not in use. */

@@ -120,6 +120,8 @@ value()
 	[[ $output == *dilation* ]]
 	run -2 "$vdisk" --backing=/dev/null tiny m
 	[[ $output == *"not a regular file"* ]]
+	run -2 bash -c "ulimit -f 8; '$vdisk' --backing=image tiny m"
+	[ "$output" = "vdisk: image: File too large" ]
 	[ -z "$(ls m)" ]
 }
 
