@@ -301,7 +301,7 @@ static double result_s(const struct sp__told_sort *t, struct reading *r)
 	} else if (c->sorts) {
 		hop -= c->turn_s / 2 - c->turn_s / (r->waits + 2);
 	}
-	return bytes * c->write_byte_s + hops * hop;
+	return sp__told_storing_s(t, bytes, t->chunk_bytes, c->write_byte_s) + hops * hop;
 }
 
 /*

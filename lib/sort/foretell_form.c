@@ -46,21 +46,23 @@ static bool bus_is_slow(const struct sp__costs *c)
 	       c->bus_byte_s > c->turn_s / c->bytes_on_track;
 }
 
-/*
- * Writing chunks of runs; those that wait meanwhile go in the same turn.  The place of one that is
- * alone has passed.
- */
+double sp__told_storing_s(const struct sp__told_sort *t, double bytes, double each, double byte_s)
+{
+	return fmax(bytes * byte_s, bus_is_slow(&t->at) ? bytes / each * t->at.turn_s : 0);
+}
+
+/* Writing chunks of runs.  The place of one that is alone has passed. */
 static double storing_s(const struct sp__told_sort *t, double bytes)
 {
 	const struct sp__costs *c = &t->at;
 	double chunk_bytes = sp__told_run_chunk(t);
-	double n = sp__told_chunks(t), turns = bytes / chunk_bytes / fmax(n - 1, 1);
+	double n = sp__told_chunks(t);
 	double byte_s =
 		sp__costs_stream_s(c, true, c->run_write_byte_s, n * chunk_bytes, chunk_bytes);
 
 	if (n < 2 && !(c->behind_bytes > 0))
-		return bytes * byte_s + turns * c->turn_s;
-	return fmax(bytes * byte_s, bus_is_slow(c) ? turns * c->turn_s : 0);
+		return bytes * byte_s + bytes / chunk_bytes * c->turn_s;
+	return sp__told_storing_s(t, bytes, chunk_bytes, byte_s);
 }
 
 static double formation_s(const struct sp__told_sort *t)

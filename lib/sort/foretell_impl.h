@@ -67,5 +67,10 @@ bool sp__told_unspilled(const struct sp__told_sort *t);
 double sp__told_in_memory_s(const struct sp__told_sort *t);
 /* All runs. */
 double sp__told_in_runs_s(const struct sp__told_sort *t);
+/*
+ * Storing bytes that go on where those before end, in chunks of each, at byte_s: with a bus slower
+ * than the medium each chunk waits for a turn, as its last block comes too late.
+ */
+double sp__told_storing_s(const struct sp__told_sort *t, double bytes, double each, double byte_s);
 
 #endif
