@@ -25,6 +25,8 @@
 #define KNEE_STEEPER 2.0
 #define SAME_DEG 0.6
 #define BEFORE 3 /* steps */
+#define CERTAIN 4.0
+#define PROBABLE 2.0
 
 static sp__angle angle_of_rev(double rev)
 {
@@ -221,14 +223,17 @@ static double worst(const struct sp__probe *p, uint64_t k, bool within, bool wri
 /*
  * Where the plateau of settling ends, by the rule of sp__hops_knee(), as far as errors allow:
  * steps so close together that they may be one count as one, the slope before a rise is that
- * of some steps, and the rise must be certain.  Without any, the end of the first plateau.
+ * of some steps, and the rise must be so many errors more.  False: there is none, and *aim is the
+ * end of the first plateau.
  */
-static double knee(const struct sp__hops *h, double period_ns, double error_deg)
+static bool knee(const struct sp__hops *h, double period_ns, double error_deg, double errors,
+		 double *aim)
 {
 	const struct sp__hopstep *s = h->steps, *first = s, *last[BEFORE] = { NULL };
-	double best = 0, before = 0, rise, n, aim = h->nsteps ? s->w_deg : 0;
+	double best = 0, before = 0, rise, n;
 	double slow = sp__geometry_slow(period_ns);
 
+	*aim = h->nsteps ? s->w_deg : 0;
 	for (; h->nsteps && s + 1 < h->steps + h->nsteps; s++) {
 		if (s[1].w_deg - first->w_deg < fmax(SAME_DEG * slow, 2 * error_deg))
 			continue;
@@ -238,17 +243,17 @@ static double knee(const struct sp__hops *h, double period_ns, double error_deg)
 			before =
 				(s->w_deg - last[i]->w_deg) / (double)(s->tracks - last[i]->tracks);
 		if (!last[0])
-			aim = s->w_deg;
-		else if (rise >= KNEE_DEG * slow + KNEE_STEEPER * before * n + 4 * error_deg &&
+			*aim = s->w_deg;
+		else if (rise >= KNEE_DEG * slow + KNEE_STEEPER * before * n + errors * error_deg &&
 			 rise / n - before > best) {
 			best = rise / n - before;
-			aim = s->w_deg;
+			*aim = s->w_deg;
 		}
 		memmove(last + 1, last, sizeof(last) - sizeof(*last));
 		last[0] = s;
 		first = s + 1;
 	}
-	return aim;
+	return best > 0;
 }
 
 static int add_curve(struct sp__probe *p, struct sp__hops *h, bool within, bool write)
@@ -265,7 +270,19 @@ static int add_curve(struct sp__probe *p, struct sp__hops *h, bool within, bool 
 			break;
 		rc = sp__hops_add(h, k, (ns + p->r->turnaround_ns) / p->spin.period_ns * 360);
 	}
-	h->aim_deg = knee(h, p->spin.period_ns, sp__hop_error(p) * 360);
+	knee(h, p->spin.period_ns, sp__hop_error(p) * 360, CERTAIN, &h->aim_deg);
+	return rc;
+}
+
+int sp__plateau_look(struct sp__probe *p, bool *doubtful)
+{
+	double period = p->spin.period_ns, error = sp__hop_error(p) * 360, aim;
+	struct sp__hops h = { 0 };
+	int rc = add_curve(p, &h, false, false);
+
+	*doubtful =
+		!knee(&h, period, error, CERTAIN, &aim) && knee(&h, period, error, PROBABLE, &aim);
+	free(h.steps);
 	return rc;
 }
 

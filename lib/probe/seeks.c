@@ -5,6 +5,8 @@
  * settling ends; farther ones grow geometrically, and between two of them that
  * differ by more than the resolution one more is put in.
  *
+ * If noise leaves it in doubt whether the plateau ends, all is measured once more.
+ *
  * Distance 0 is the same track: what is left there is the overhead of a request
  * issued by itself.
  *
@@ -301,17 +303,36 @@ static void forget_late(struct sp__probe *p)
 	p->place = (struct sp__trackorder){ .order = SP__ORDER_UNKNOWN };
 }
 
+static int measure_reads(struct sp__probe *p)
+{
+	int rc = measure_all(p);
+
+	return rc || p->opts->quick ? rc : insert(p);
+}
+
+/* Once more, with twice as many samples, from here on. */
+static int measure_again(struct sp__probe *p)
+{
+	p->scatter.exact *= 2;
+	p->datum[0].known = false;
+	p->r->nseeks = 0;
+	return measure_reads(p);
+}
+
 int sp__seeks_find(struct sp__probe *p)
 {
 	uint64_t before = p->r->reads, first;
+	bool doubtful = false;
 	uint32_t blocks;
 	int rc;
 
 	if (!sp__probe_track(p, p->base, &first, &blocks))
 		return 0;
-	rc = measure_all(p);
-	if (!rc && !p->opts->quick)
-		rc = insert(p);
+	rc = measure_reads(p);
+	if (!rc)
+		rc = sp__plateau_look(p, &doubtful);
+	if (!rc && doubtful && 4 * p->scatter.exact <= SP__ANGLE_MAX)
+		rc = measure_again(p);
 	if (!rc)
 		rc = measure_writes(p);
 	fill_writes(p);

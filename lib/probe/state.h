@@ -156,7 +156,7 @@ SP_MUST_CHECK int sp__probe_flush(struct sp__probe *p, uint64_t lbn);
 double sp__rev_at(const struct sp__probe *p, uint64_t ns);
 /* The standard error of an exact angle of n samples, rev. */
 double sp__angle_error(const struct sp__probe *p, unsigned n);
-#define SP__ANGLE_MAX 256				 /* samples */
+#define SP__ANGLE_MAX 512				 /* samples */
 double sp__rev_middle(double *revs, size_t n, double q); /* circular quantile */
 /* Angle of a block's end by as many samples as agree; by n samples. */
 SP_MUST_CHECK int sp__angle_agreed(struct sp__probe *p, uint64_t lbn, double *rev);
@@ -277,6 +277,8 @@ SP_MUST_CHECK int sp__rotation_find(struct sp__probe *p);
 /* geometry_build.c, probe_result.c: geometry and result, from what is known. */
 SP_MUST_CHECK int sp__made_geometry(struct sp__probe *p, struct sp_geometry **g);
 void sp__made_unknown(struct sp__probe *p); /* what is not known; before the geometry */
+/* Does the plateau of settling probably end, by the seek curve, but not certainly? */
+SP_MUST_CHECK int sp__plateau_look(struct sp__probe *p, bool *doubtful);
 SP_MUST_CHECK int sp__made_result(struct sp__probe *p, const struct sp_geometry *g);
 SP_MUST_CHECK int sp__made_resume(struct sp__probe *p, const struct sp_geometry *g);
 

@@ -29,6 +29,20 @@ static void test_noise(const char *model, const char *noise, unsigned seeds)
 	ok(reach == seeds, "D is right in %u", reach);
 }
 
+/* Some in which noise leaves in doubt whether the plateau of settling ends. */
+static void test_doubtful(void)
+{
+	static const unsigned seeds[] = { 1061, 1169 };
+
+	for (size_t i = 0; i < sizeof(seeds) / sizeof(*seeds); i++) {
+		struct probecase c = probecase_run("atlas10k3-like", "200us", seeds[i]);
+
+		ok(probecase_exact(&c) && probecase_reach_right(&c),
+		   "what is in doubt is measured again (D %" PRIu64 ")", c.reach);
+		probecase_free(&c);
+	}
+}
+
 static void test_one_surface(const char *path)
 {
 	static const char *const noises[] = { "", QUIET, "100us" };
@@ -357,6 +371,7 @@ int main(void)
 	test_noise("atlas10k3-like", "50us/5%/1ms", 20);
 	test_noise("atlas10k3-like", "100us", 20);
 	test_noise("atlas10k3-like", "200us", 20);
+	test_doubtful();
 	test_one_surface(path);
 	test_heads(path);
 	test_cheetah();
