@@ -83,19 +83,23 @@ static int read_singly(struct sp__probe *p, struct times *t)
 
 int sp__arms_find(struct sp__probe *p)
 {
+	struct sp_probe_evidence *e = &p->r->evidence;
 	struct times pairs = { .n = 0 }, single = { .n = 0 };
 	double period = p->spin.period_ns, seek;
 	int rc = read_pairs(p, &pairs, FEW);
 
-	if (rc || !below(&pairs, (p->r->evidence.far_ns - period / 2) / 2))
+	e->pairs = pairs.n;
+	if (rc || !below(&pairs, (e->far_ns - period / 2) / 2))
 		return rc;
 	rc = read_singly(p, &single);
 	if (!rc)
 		rc = read_pairs(p, &pairs, MANY - FEW);
 	if (rc || !single.n)
 		return rc;
+	e->pairs = pairs.n;
 	seek = TOGETHER * (sp__quantile(single.ns, single.n, QUICK) - TURN * period);
-	if (below(&pairs, seek) > below(&single, seek) + CHANCE)
+	e->pairs_together = below(&pairs, seek);
+	if (e->pairs_together > below(&single, seek) + CHANCE)
 		p->r->verdict = SP_PROBE_LAYERED;
 	return rc;
 }

@@ -28,6 +28,8 @@ static const struct sp_report_field common_fields[] = {
 	FIELD(probe_result, "evidence.near_s", POSITIVE_DURATION, evidence.near_ns),
 	FIELD(probe_result, "evidence.far_s", POSITIVE_DURATION, evidence.far_ns),
 	FIELD(probe_result, "evidence.clock_p99_s", DURATION, evidence.clock_p99_ns),
+	FIELD(probe_result, "evidence.pairs", COUNT, evidence.pairs),
+	FIELD(probe_result, "evidence.pairs_together", COUNT, evidence.pairs_together),
 	FIELD(probe_result, "host.turnaround_s", DURATION, turnaround_ns),
 	FIELD(probe_result, "host.noise_s", POSITIVE_DURATION, noise_ns),
 	FIELD(probe_result, "host.noise_tail", REAL, noise_tail),

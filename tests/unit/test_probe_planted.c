@@ -315,6 +315,7 @@ static void test_arrays(void)
 				 devices[i], seed);
 			layered += !sp_probe_run(&p, &opts, NULL) &&
 				   sp_probe_result(p)->verdict == SP_PROBE_LAYERED &&
+				   sp_probe_result(p)->evidence.pairs >= 32 &&
 				   !sp_probe_result(p)->nzones;
 			sp_probe_free(p);
 		}

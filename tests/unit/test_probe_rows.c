@@ -349,6 +349,8 @@ static void test_verified(void)
 {
 	struct probecase c = probecase_run("atlas10k3-like", QUIET, 1);
 
+	ok(c.r && c.r->evidence.pairs == 32 && !c.r->evidence.pairs_together,
+	   "distant blocks are read at once, and one after the other");
 	ok(c.r && c.r->rechecked >= 3 * c.r->nzones && !c.r->recheck_misses,
 	   "tracks of every zone are looked at again (%u)", c.r ? c.r->rechecked : 0);
 	ok(c.r && c.r->layout_hops >= 8 && !c.r->layout_hop_misses,

@@ -80,6 +80,8 @@ struct sp_probe_evidence {
 	double near_ns,
 		far_ns;	     /* median of hops of less than 1 % and more than 50 % of the device */
 	double clock_p99_ns; /* how late the host wakes up */
+	/* Of distant blocks that were read at once, if it rotates; without a seek in between. */
+	unsigned pairs, pairs_together;
 };
 
 struct sp_probe_zone {
