@@ -8,7 +8,8 @@
  *		      pass to the begin of the next one
  *	need	    = what is left of the overhead + move(tracks in between)
  *	move	    = seek curve(cylinders) or switch of surfaces, the longer; if the layout is not
- *		      known: hop curve(tracks) - overhead, and beyond its end the seek curve
+ *		      known: hop curve(tracks) - overhead, inside a round of a serpentine that of
+ *		      there, and beyond its end the seek curve
  *
  * Angles are exact, so whole revolutions are lost exactly where the drive loses them.  The hop
  * curve is the longest move of n tracks; the layout is looked at first because on many drives
@@ -138,12 +139,25 @@ static uint64_t apart(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
+/* By the hop curves: that inside a round, where both tracks are in one. */
+static double hop_ns(const struct sp_geometry *g, uint64_t from, uint64_t to)
+{
+	uint64_t tracks = apart(from, to);
+	const struct sp__hops *h;
+	double deg;
+
+	if (!tracks || sp__geometry_hops(g, SP_GEOMETRY_READ, from, to, &h) ||
+	    sp__hops_need(h, tracks, &deg))
+		return sp__geometry_hop_ns(g, tracks);
+	return fmax(deg / 360 * g->period_ns - g->overhead_ns[SP_GEOMETRY_READ], 0);
+}
+
 static double move_ns(const struct sp_geometry *g, const struct spot *from, const struct spot *to)
 {
 	double ns = 0;
 
 	if (!from->exact || !to->exact)
-		return sp__geometry_hop_ns(g, apart(from->track, to->track));
+		return hop_ns(g, from->track, to->track);
 	if (from->cylinder != to->cylinder)
 		ns = sp__geometry_seek_ns(g, (double)apart(from->cylinder, to->cylinder));
 	return from->surface != to->surface ? fmax(ns, g->seeks[0].ns) : ns;

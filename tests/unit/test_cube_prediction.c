@@ -326,10 +326,11 @@ static void test_cliff(void)
 }
 
 /*
- * Bands of three surfaces: if the first one descends, the next round is two bands away, and a hop
- * there needs more than the mapping allows for in some cubes.
+ * Bands of one or three surfaces: if the first one descends, the next round is nearly two bands
+ * away, and a hop there needs more than the mapping allows for in some cubes.  With one surface
+ * there are the curves of hops alone.
  */
-static void test_odd(const char *descends)
+static void test_odd(unsigned surfaces, unsigned band, const char *descends)
 {
 	struct sp_cube_box beams[] = { shape_of(1, 256, 1), shape_of(1, 1, 256) };
 	char text[700];
@@ -338,13 +339,13 @@ static void test_odd(const char *descends)
 
 	snprintf(text, sizeof(text),
 		 "{\"schema\":\"spindle.model/1\",\"kind\":\"rotating\",\"name\":\"odd\","
-		 "\"block_bytes\":512,\"rpm\":10001,\"surfaces\":3,\"head_switch_ms\":0.6,"
-		 "\"layout\":\"hybrid-serpentine\",\"band_tracks\":4,\"first_head_descends\":%s,"
+		 "\"block_bytes\":512,\"rpm\":10001,\"surfaces\":%u,\"head_switch_ms\":0.6,"
+		 "\"layout\":\"hybrid-serpentine\",\"band_tracks\":%u,\"first_head_descends\":%s,"
 		 "\"read_overhead_ms\":0.2,\"seek_ms\":[[1,0.526],[2,0.656],[4,0.694],[8,0.784],"
 		 "[12,0.864],[21,0.867],[22,1.053],[100,1.327],[39999,6]],\"zones\":[{"
 		 "\"first_cyl\":0,\"last_cyl\":39999,\"spt\":1170,\"track_skew\":176,"
 		 "\"cyl_skew\":282,\"band_skew\":281}]}",
-		 descends);
+		 surfaces, band, descends);
 	boot(&b, text);
 	b.name = "odd";
 	b.conservatism_deg = 0;
@@ -353,8 +354,8 @@ static void test_odd(const char *descends)
 	e = error_of(&b, &beams[0]);
 	f = error_of(&b, &beams[1]);
 	ok(fabs(e) < 0.01 && fabs(f) < 0.01,
-	   "rounds of three surfaces whose first one descends: %s: within %.2f %%", descends,
-	   fmax(fabs(e), fabs(f)) * 100);
+	   "rounds of %u surfaces, bands of %u, the first one descends: %s: within %.2f %%",
+	   surfaces, band, descends, fmax(fabs(e), fabs(f)) * 100);
 	shut(&b);
 }
 
@@ -452,8 +453,9 @@ int main(int argc, char **argv)
 	test_depth("barracuda4-like", SP_CUBE_NAIVE, 4, true, 0.1);
 	test_parts();
 	test_cliff();
-	test_odd("true");
-	test_odd("false");
+	test_odd(3, 4, "true");
+	test_odd(3, 4, "false");
+	test_odd(1, 24, "true");
 	test_rounds(shape_of(1, 259, 1), 0.15);
 	test_rounds(shape_of(1, 1, 259), 0.1);
 	test_rounds(shape_of(20, 20, 20), 0.05);
