@@ -70,16 +70,18 @@ static double little(const struct sp__probe *p)
 }
 
 /*
- * On one surface a track farther on is farther for the arm, too.  In the seek curve it is not where
- * the surface ended unseen a few hundred tracks on, as bands do.
+ * What is more cylinders away is farther for the arm, too.  In the seek curve it is not where
+ * a surface ended unseen a few hundred tracks on, as bands do.
  */
-static bool curve_falls(const struct sp__probe *p)
+static bool curve_falls(const struct sp__probe *p, double by)
 {
 	double most = 0;
 	bool falls = false;
 
 	for (size_t i = 0; i < p->r->nseeks; i++) {
-		falls |= p->r->seeks[i].read_ns < most - little(p);
+		if (!p->r->seeks[i].cylinders)
+			continue;
+		falls |= p->r->seeks[i].read_ns < most - by;
 		most = fmax(most, p->r->seeks[i].read_ns);
 	}
 	return falls;
@@ -119,7 +121,8 @@ static int check_layout(struct sp__probe *p)
 
 	while (z < p->zones + p->nzones && p->base >= first + z->tracks)
 		first += z++->tracks;
-	if (line && curve_falls(p))
+	/* Several surfaces have been confirmed by hops already. */
+	if (curve_falls(p, line ? little(p) : 2 * little(p)))
 		p->place = (struct sp__trackorder){ .order = SP__ORDER_UNKNOWN };
 	if (!sp__place_words(&p->place) || z == p->zones + p->nzones)
 		return 0;
@@ -312,6 +315,9 @@ static int check_reach(struct sp__probe *p, const struct sp_geometry *g)
 	if (!rc && r->write_measured)
 		rc = hops(p, g, &writes, &r->write_hops, &r->write_hop_misses);
 	p->no_reach = r->far_hops < FAR_LEAST || 5 * r->far_hop_misses > r->far_hops;
+	/* Hops told that, too. */
+	if (p->no_reach)
+		p->place.turns = p->place.turns_known = false;
 	p->no_write_reach = 5 * r->write_hop_misses > r->write_hops;
 	/* Where less may be written than is in reach, far writes are foretold by near ones. */
 	r->write_estimated |= !p->no_reach && r->write_hops < FAR_LEAST;

@@ -401,7 +401,9 @@ static bool heads_turn(const struct sp__pzone *z, uint64_t from, uint32_t s)
 
 static int find_head_turns(struct sp__probe *p, const struct sp__pzone *z, uint64_t from)
 {
-	double last, first, little = SURE * M_SQRT2 * sp__hop_error(p) * p->spin.period_ns;
+	/* The two are aimed at in different ways. */
+	double last, first,
+		little = (1.0 / 200 + SURE * M_SQRT2 * sp__hop_error(p)) * p->spin.period_ns;
 	uint32_t s = p->place.surfaces;
 	int rc;
 

@@ -168,8 +168,8 @@ static void test_directions(const char *path)
 }
 
 /*
- * Sixteen surfaces whose ends do not show are not one, nor are bands of 16 or 200 tracks; a
- * remapped block where a track would begin if its cylinder had no spares is no begin.
+ * Sixteen surfaces whose ends do not show are not one, nor are bands of 16 or 200 tracks, and bands
+ * of 8 are no cylinders; a remapped block where a track would begin if its cylinder had no spares is no begin.
  */
 static void test_mistaken(const char *path)
 {
@@ -186,6 +186,11 @@ static void test_mistaken(const char *path)
 		  "\"zones\":[{\"first_cyl\":0,\"last_cyl\":2399,\"spt\":500,\"track_skew\":12,"
 		  "\"cyl_skew\":12,\"band_skew\":12}]",
 		  "20us", "what looks like one of bands of 200 tracks" },
+		{ "\"rpm\":4200,\"surfaces\":8,\"layout\":\"hybrid-serpentine\",\"band_tracks\":8,"
+		  "\"head_switch_ms\":0.97,\"seek_ms\":[[1,0.54],[16,0.629],[17,0.952],[160,1.552],"
+		  "[599,6.188]],\"zones\":[{\"first_cyl\":0,\"last_cyl\":599,\"spt\":502,"
+		  "\"track_skew\":47,\"cyl_skew\":47,\"band_skew\":47}]",
+		  "200us/2%/1ms", "what looks like cylinders of eight surfaces" },
 		{ "\"rpm\":10000,\"surfaces\":14,\"layout\":\"cylinder\",\"head_switch_ms\":1,"
 		  "\"zones\":[{\"first_cyl\":0,\"last_cyl\":1231,\"spt\":1053,\"track_skew\":202,"
 		  "\"cyl_skew\":264,\"spares\":[[14735,7,14742]],\"remaps\":[[766591,44225]]}]",
