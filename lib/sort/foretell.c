@@ -135,7 +135,7 @@ static unsigned pages_for(const struct sp__told_sort *t, bool formed, bool final
 		bytes += sp__plan_spill_bytes(t->o, p->memory_bytes, p->page_bytes);
 	if (t->o->merge_bytes)
 		bytes = sp__min(bytes, t->o->merge_bytes);
-	return (unsigned)sp__min(bytes / p->page_bytes, UINT32_MAX);
+	return (unsigned)sp__max(sp__min(bytes / p->page_bytes, UINT32_MAX), 1);
 }
 
 /* What a merge reads. */
@@ -155,7 +155,7 @@ static void plan_reading(struct sp__told_sort *t, const struct run *in, unsigned
 {
 	const struct sp_sort_plan *p = t->plan;
 	struct sp_strategy_plan table[SP_READ_COUNT_];
-	double pieces = 0, from = 0;
+	double pieces = 0, from = 0, at_once;
 
 	*r = (struct reading){ .runs = n, .buffers = t->merge_pages, .path = t->device.path };
 	for (unsigned i = 0; i < n; i++) {
@@ -179,32 +179,34 @@ static void plan_reading(struct sp__told_sort *t, const struct run *in, unsigned
 	r->arms = sp__costs_arms(&t->at, r->bytes / r->clusters, p->page_bytes, r->waits);
 	r->waits = fmax(r->waits * r->spread / t->at.drives / t->at.mirrors, 1);
 	r->jumps = pieces * fmax(1 - r->clusters / r->pages, 0);
-	r->nearest = fmax(r->waits, pieces / r->clusters / 2);
-	/* A drive that sorts reads the pages of a cluster that came from one run as one piece. */
+	at_once = fmin(r->pages / r->clusters, r->strategy == SP_READ_NONE ? 1 : r->buffers);
+	r->nearest = fmax(r->waits, pieces / r->pages * at_once / 2);
+	/* A drive that sorts reads what waits of a cluster and came from one run as one piece. */
 	if (pieces > 0)
 		r->waits = r->nearest;
 	if (t->at.sorts && pieces > 0)
-		r->jumps = fmin(r->jumps, r->clusters * pieces_of(r->pages / r->clusters, from));
+		r->jumps = fmin(r->jumps, r->pages * pieces_of(at_once, from) / at_once);
 	t->clusters += r->clusters;
 }
 
 /*
- * One run.  Without reading ahead the page behind has passed when it is asked for, unless the drive
- * reads on; else that behind each request may have, and what waits is one request.
+ * Turns that are lost within clusters, if the arm does not go away to write.  What waits in a row
+ * is merged into requests of some size, behind each of which the next one may have passed.  Without
+ * reading ahead the page behind has passed when it is asked for, unless the drive reads on.
  */
 static double turns_s(const struct sp__told_sort *t, const struct reading *r)
 {
 	const struct sp__costs *c = &t->at;
 	double page = t->plan->page_bytes, each = page;
 
-	if (r->runs > 1 || r->jumps > 0 || c->ahead)
+	if (r->jumps > 0 || c->ahead || !(c->misses || r->strategy == SP_READ_NONE))
 		return 0;
 	if (r->strategy != SP_READ_NONE)
-		each = c->misses ? fmax(fmin(r->buffers * page, c->merge_bytes), page) : r->bytes;
-	return r->bytes / each * c->turn_s;
+		each = fmax(fmin(r->buffers * page, c->merge_bytes), page);
+	return fmax(r->bytes / each - r->clusters, 0) * c->turn_s;
 }
 
-static double reading_s(const struct sp__told_sort *t, const struct reading *r)
+static double reading_s(const struct sp__told_sort *t, const struct reading *r, bool alone)
 {
 	const struct sp__costs *c = &t->at;
 	struct sp__sites at = { t->run_bytes, r->runs, r->bytes / r->clusters };
@@ -217,7 +219,9 @@ static double reading_s(const struct sp__told_sort *t, const struct reading *r)
 	if (r->waits <= 1)
 		hop += c->overhead_s[0];
 	at.piece_bytes = t->plan->page_bytes;
-	return r->bytes * c->run_byte_s + turns_s(t, r) + r->clusters * r->spread * hop +
+	return r->bytes * c->run_byte_s +
+	       (alone || r->strategy == SP_READ_NONE ? turns_s(t, r) : 0) +
+	       r->clusters * r->spread * hop +
 	       (r->jumps > 0 ? r->jumps * sp__costs_jump(c, &at, false, r->nearest) : 0);
 }
 
@@ -319,8 +323,8 @@ static double device_s(const struct sp__told_sort *t, struct reading *r, unsigne
 		writing = writing_s(t, r, n, out);
 	else if (t->at.out)
 		writing = result_s(t, r);
-	r->path &= !writing;
-	reading = reading_s(t, r);
+	r->path &= !(writing > 0);
+	reading = reading_s(t, r, !(writing > 0));
 	arms[0] = r->arms;
 	arms[1] = sp__costs_spread(&t->at, outstanding, chunk_bytes);
 	return fmax(fmax(reading / arms[0], writing / arms[1]),
