@@ -59,14 +59,8 @@ struct track {
 	uint64_t first_block;
 	uint64_t blocks;
 	uint64_t skew;	/* of those before it */
-	uint64_t round; /* its number */
+	uint64_t round; /* of a serpentine: its number */
 };
-
-/* The round of a serpentine that a track is in. */
-static uint64_t round_of(const struct sp__cubezone *z, uint64_t number)
-{
-	return z->round ? (number + z->skip + z->turned) / z->round : 0;
-}
 
 static struct track track_of(const struct sp__cubezone *z, uint64_t number)
 {
@@ -77,7 +71,7 @@ static struct track track_of(const struct sp__cubezone *z, uint64_t number)
 		.first_block = z->first_block + turn * z->pattern_blocks + t->blocks,
 		.blocks = (at + 1 < z->npattern ? t[1].blocks : z->pattern_blocks) - t->blocks,
 		.skew = turn * z->pattern_skew + t->skew,
-		.round = round_of(z, number),
+		.round = z->round ? (number + z->skip + z->turned) / z->round : 0,
 	};
 }
 
@@ -198,6 +192,7 @@ static void add_piece(struct sp__segment *s, const struct track *t, uint64_t num
 
 	s->pieces[s->npieces++] =
 		(struct sp__rowpiece){ .track = number,
+				       .round = t->round,
 				       .slot = slot,
 				       .cells = cells,
 				       .begin = angle_of(s->m, s->zone, t, slot),
@@ -233,15 +228,20 @@ static uint64_t apart(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* The least that passes during a move from a track to another, in blocks. */
-static uint64_t need_of(const struct sp__multimap *m, const struct sp__cubezone *z, uint64_t from,
-			uint64_t to)
+/* The least that passes during the move to a piece, in blocks. */
+static uint64_t need_of(const struct sp__segment *s, const struct sp__rowpiece *p)
 {
-	uint64_t tracks = apart(from, to), rounds = apart(round_of(z, from), round_of(z, to));
-	uint64_t aim = z->aim_blocks + rounds * z->turn_blocks, need;
-	const uint32_t *hops = z->round && !rounds ? m->within : m->hops;
+	const struct sp__cubezone *z = s->zone;
+	const uint32_t *hops = s->m->hops;
+	uint64_t tracks = apart(s->at.track, p->track), aim = z->aim_blocks, need;
 	unsigned i = 0;
 
+	if (z->round) {
+		uint64_t rounds = apart(s->at.round, p->round);
+
+		aim += rounds * z->turn_blocks;
+		hops = rounds ? hops : s->m->within;
+	}
 	if (tracks > 4) {
 		unsigned bits = 61 - (unsigned)__builtin_clzll(tracks - 1);
 
@@ -249,7 +249,7 @@ static uint64_t need_of(const struct sp__multimap *m, const struct sp__cubezone 
 	}
 	need = i < SP__CUBE_HOPS ? hops[i] : 0;
 	need = (need * z->track_blocks + SP__CUBE_TURN - 1) / SP__CUBE_TURN;
-	if (tracks <= m->reach && (!need || need > aim))
+	if (tracks <= s->m->reach && (!need || need > aim))
 		return aim;
 	return need ? need : z->track_blocks; /* not known */
 }
@@ -257,8 +257,7 @@ static uint64_t need_of(const struct sp__multimap *m, const struct sp__cubezone 
 /* Blocks that pass until the head is at a piece. */
 static uint64_t until(const struct sp__segment *s, const struct sp__rowpiece *p)
 {
-	uint64_t turn = s->zone->track_blocks;
-	uint64_t need = need_of(s->m, s->zone, s->at.track, p->track);
+	uint64_t turn = s->zone->track_blocks, need = need_of(s, p);
 
 	return need + (p->begin + 2 * turn - (s->at.end + need) % turn) % turn;
 }

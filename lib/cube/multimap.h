@@ -121,7 +121,7 @@ uint64_t sp__multimap_end(const struct sp__multimap *m);
 
 /* Cells of a row that lie on one track, without passing its end. */
 struct sp__rowpiece {
-	uint64_t track, slot, cells;
+	uint64_t track, round, slot, cells;
 	uint32_t begin, end; /* angles, in blocks of the longest track */
 };
 
