@@ -26,6 +26,7 @@ static int count(void *arg, uint64_t first, uint64_t cells)
 {
 	const struct sp__cube_head *h = arg;
 
+	(void)sp__basicgrid_volume(&h->parts.list[0]->mapping.basic, &first);
 	require(first >= least_blocks);
 	require(first + cells * h->cell_blocks <= sp__parts_end(&h->parts));
 	seen += cells;
