@@ -211,7 +211,7 @@ int sp__multimap_zones(struct sp__multimap *m, const struct sp_geometry *g, uint
 	struct aims all, within;
 
 	if (rc)
-		return rc;
+		return rc == -ENODATA ? SP_EUNSUP : rc;
 	host_deg = fmax(host_deg, HOST_DEG);
 	all = aims_of(&g->hops[SP_GEOMETRY_READ], host_deg, extra_deg);
 	within = aims_within(g, &all, host_deg, extra_deg);

@@ -80,7 +80,7 @@ struct sp__multimap {
 
 /*
  * Finds the zones of a geometry from first_block on, with the aim of reads and extra_deg of
- * conservatism.  -ENOMEM; SP_EUNSUP: it has no tracks.
+ * conservatism.  -ENOMEM; SP_EUNSUP: it has no tracks, or does not tell what hops need.
  */
 SP_MUST_CHECK int sp__multimap_zones(struct sp__multimap *m, const struct sp_geometry *g,
 				     uint64_t first_block, double extra_deg);

@@ -291,8 +291,8 @@ static int place_multimap(struct sp__cube_plan *p, uint64_t first_block)
 	if (rc == SP_EUNSUP)
 		return choice ? rc
 			      : refuse(p, rc,
-				       "the volume has no tracks that are known: MultiMap needs a "
-				       "geometry");
+				       "the volume has no tracks, or no hops, that are known: "
+				       "MultiMap needs a geometry with both");
 	m->kind = SP_CUBE_MULTIMAP;
 	if (!rc)
 		rc = sp__cube_head_place(&p->head);

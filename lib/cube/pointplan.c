@@ -105,7 +105,8 @@ static int set_mapping(struct sp__cube_plan *p)
 		return sp__err(p->err, rc, "create", p->path, -1);
 	if (m->kind == SP_CUBE_MULTIMAP)
 		return refuse(p, rc,
-			      "the volume has no tracks that are known: MultiMap needs a geometry");
+			      "the volume has no tracks, or no hops, that are known: MultiMap "
+			      "needs a geometry with both");
 	sp__multimap_free(&m->multimap);
 	m->kind = SP_CUBE_NAIVE;
 	return 0;

@@ -64,6 +64,21 @@ create()
 	[ "$(od -An -tu8 -j8 -N8 naive)" -eq 2 ]
 }
 
+@test "where a geometry does not tell what hops need, cubes are mapped naive" {
+	echo '{"schema":"spindle.geometry/1","source":"probe","device":"x","verdict":"rotating","blocks":100000,
+		"block_bytes":512,"period":{"ns":6e6},"hops":{},"zones":[{"first_lbn":0,
+		"tracks":1000,"start":"0000000000000000","skew_den":100,"pattern":[[100,20]]}]}' > g
+	data $((40 * 30 * 4))
+	run -0 "$cube" create c --dims 40x30 --geometry g
+	[[ $output == *"mapped naive"* ]]
+	"$cube" load c in
+	"$cube" export c | cmp - in
+	run -0 "$cube" create p --points --dims 40x30 --geometry g
+	[[ $output == *"no hops"* ]]
+	run -2 "$cube" create m --dims 40x30 --geometry g --mapping multimap
+	[[ $output == *"no hops"* ]]
+}
+
 @test "a beam and a range have the elements of the dataset" {
 	for z in 0 1 2 3; do for y in 0 1 2; do for x in 0 1 2 3 4; do
 		echo "$x,$y,$z,$((x + 10 * y + 100 * z))"
@@ -367,7 +382,7 @@ create()
 	run -2 "$cube" create c --dims 10x10 --mapping multimap
 	[[ $output == *"needs a geometry"* ]]
 	run -2 "$cube" create c --dims 16x8 --mapping multimap --volume sim:atlas10k3-like,array=raid0:4
-	[[ $output == *"the volume has no tracks that are known"* ]]
+	[[ $output == *"the volume has no tracks, or no hops, that are known"* ]]
 	run -2 "$cube" create c --dims 9x9x9x9x9 --dtype bytes:512 --mapping hilbert
 	[[ $output == *"powers of two"* ]]
 	run -2 "$cube" create c --dims 100000x100000 --dtype bytes:512 --volume sim:tiny

@@ -130,7 +130,8 @@ static void say_choice(struct config *c)
 	if (!info.device)
 		msg("%s: mapped naive: no geometry, so no tracks are known", c->operands.text[0]);
 	else if (info.mapping != SP_CUBE_MULTIMAP && info.points)
-		msg("%s: mapped naive: the geometry has no tracks", c->operands.text[0]);
+		msg("%s: mapped naive: the geometry has no tracks, or no hops",
+		    c->operands.text[0]);
 	else if (info.mapping != SP_CUBE_MULTIMAP)
 		msg("%s: mapped %s: MultiMap gains nothing on this geometry for this shape%s, or "
 		    "wastes too much space",
