@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Telling the caller how far the work has come, by the clock of the real machine: at the
- * beginning of each phase, else not more than about ten times a second.  Of the last phase, once a
- * sixteenth of it is done, its end is foretold.  One thread at a time.
+ * beginning of each phase, else not more than about ten times a second.  The end of the last
+ * phase is foretold by its second sixteenth; in the first one little is under way side by side.  One
+ * thread at a time.
  */
 #ifndef SP__OBS_PROGRESS_H
 #define SP__OBS_PROGRESS_H
@@ -19,8 +20,8 @@ struct sp__progress {
 	uint64_t told_ns;
 	int phase;			/* the last one reported */
 	int last;			/* the last of all phases, */
-	uint64_t begin_ns, begin_bytes; /* when it began */
-	uint64_t end_ns;		/* ... and will end, as foretold; 0: unknown */
+	uint64_t begin_ns, begin_bytes; /* when a sixteenth of it was done, */
+	uint64_t end_ns;		/* and it will end, as foretold; 0: unknown */
 };
 
 static inline void sp__progress_foretell(struct sp__progress *p, uint64_t now, uint64_t done_bytes,
@@ -29,6 +30,8 @@ static inline void sp__progress_foretell(struct sp__progress *p, uint64_t now, u
 	uint64_t done = done_bytes - p->begin_bytes;
 
 	if (!p->begin_ns) {
+		if (done_bytes < total_bytes / 16)
+			return;
 		p->begin_ns = now;
 		p->begin_bytes = done_bytes;
 	} else if (!p->end_ns && done_bytes > p->begin_bytes && total_bytes > p->begin_bytes &&

@@ -26,21 +26,23 @@ static void note(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes
 
 #define SECOND UINT64_C(1000000000)
 
-/* 64 of 1024 bytes are a sixteenth; 24 had been done before the phase began. */
+/* 64 of 1024 bytes are a sixteenth. */
 static void foretold(void)
 {
 	struct sp__progress p = { .last = 1 };
 
-	sp__progress_foretell(&p, 10 * SECOND, 24, 1024);
-	sp__progress_foretell(&p, 11 * SECOND, 24, 1024);
-	sp__progress_foretell(&p, 12 * SECOND, 87, 1024);
-	ok(!p.end_ns, "nothing is foretold of less than a sixteenth");
-	sp__progress_foretell(&p, 14 * SECOND, 124, 1024);
-	ok(p.end_ns == 50 * SECOND, "4 s for 100 bytes of 1000 are 40 s for all");
+	sp__progress_foretell(&p, 1 * SECOND, 0, 1024);
+	sp__progress_foretell(&p, 9 * SECOND, 63, 1024);
+	ok(!p.begin_ns, "the first sixteenth says nothing");
+	sp__progress_foretell(&p, 10 * SECOND, 124, 1024);
+	sp__progress_foretell(&p, 12 * SECOND, 187, 1024);
+	ok(!p.end_ns, "nothing is foretold of less than a second one");
+	sp__progress_foretell(&p, 14 * SECOND, 224, 1024);
+	ok(p.end_ns == 46 * SECOND, "4 s for 100 bytes are 36 s for 900");
 	sp__progress_foretell(&p, 15 * SECOND, 1000, 1024);
-	ok(p.end_ns == 50 * SECOND, "it is foretold once");
+	ok(p.end_ns == 46 * SECOND, "it is foretold once");
 	p = (struct sp__progress){ .last = 1 };
-	sp__progress_foretell(&p, 10 * SECOND, 0, 1024);
+	sp__progress_foretell(&p, 10 * SECOND, 64, 1024);
 	sp__progress_foretell(&p, 14 * SECOND, 2000, 1024);
 	ok(p.end_ns > 11 * SECOND && p.end_ns < 14 * SECOND,
 	   "more bytes than were expected end it");
@@ -51,10 +53,10 @@ static void foretold(void)
 	sp__progress_foretell(&p, 15 * SECOND, 20, 1024);
 	ok(!p.end_ns, "nor when less is done than at the beginning");
 	p = (struct sp__progress){ .last = 1 };
-	sp__progress_tell(&p, 0, 1, 2);
+	sp__progress_tell(&p, 0, 2, 2);
 	ok(!p.begin_ns, "earlier phases are not the last");
-	sp__progress_tell(&p, 1, 0, 2);
-	ok(p.begin_ns, "the last one begins when it is first told of");
+	sp__progress_tell(&p, 1, 1, 2);
+	ok(p.begin_ns, "half of the last one is more than a sixteenth");
 }
 
 int main(void)

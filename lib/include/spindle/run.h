@@ -79,7 +79,7 @@ struct sp_foretold {
 	double read_s_per_mb;	  /* the same of reading it */
 	double seek_s;		  /* of a read elsewhere: their s */
 	double seconds;		  /* of the whole run */
-	double again_s;		  /* ... told again when a sixteenth of its last phase was done */
+	double again_s;		  /* ... told again by the second sixteenth of its last phase */
 };
 
 /* Space for temporary files. */
