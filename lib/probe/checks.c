@@ -19,6 +19,7 @@
 #include "probe/state.h"
 
 #define LAYOUT_HOPS 16
+#define FALL_HOPS 8 /* for each of two */
 #define EIGHTHS 8
 #define LAYOUT_TRIES 64	 /* for each */
 #define ROUND_HOPS 4	 /* at least in each zone, and as many in all as for the layout */
@@ -69,25 +70,58 @@ static double little(const struct sp__probe *p)
 	return 6 * sp__hop_error(p) * p->spin.period_ns;
 }
 
-/*
- * What is more cylinders away is farther for the arm, too.  In the seek curve it is not where
- * a surface ended unseen a few hundred tracks on, as bands do.
- */
-static bool curve_falls(const struct sp__probe *p, double by)
+/* Where the seek curve falls most, and where last; NULL: nowhere by so much. */
+static void find_falls(const struct sp__probe *p, double by, const struct sp_probe_seek *falls[2])
 {
-	double most = 0;
-	bool falls = false;
+	double most = 0, depth = by;
 
+	falls[0] = falls[1] = NULL;
 	for (size_t i = 0; i < p->r->nseeks; i++) {
-		if (!p->r->seeks[i].cylinders)
+		const struct sp_probe_seek *s = &p->r->seeks[i];
+
+		if (!s->cylinders)
 			continue;
-		falls |= p->r->seeks[i].read_ns < most - by;
-		most = fmax(most, p->r->seeks[i].read_ns);
+		if (most - s->read_ns > depth) {
+			depth = most - s->read_ns;
+			falls[0] = s;
+		}
+		if (most - s->read_ns > by)
+			falls[1] = s;
+		most = fmax(most, s->read_ns);
 	}
-	return falls;
 }
 
-/* Nor all over the zone: at random in each eighth, as surfaces may end with eighths. */
+/*
+ * What is more cylinders away is farther for the arm, too, as a rule.  Where that is not so in the
+ * seek curve a surface may have ended unseen a few hundred tracks on, as bands do.  On what looks
+ * like one surface a hop as long does not take the same from elsewhere then.
+ */
+static int check_falls(struct sp__probe *p, bool line, uint64_t first, uint64_t tracks)
+{
+	const struct sp_probe_seek *falls[2];
+	bool off;
+	int rc = 0;
+
+	/* Several surfaces have been confirmed by hops already. */
+	find_falls(p, line ? little(p) : 2 * little(p), falls);
+	off = !line && falls[0];
+	for (unsigned i = 0; i < 2 * FALL_HOPS && !off && !rc; i++) {
+		const struct sp_probe_seek *s = falls[i % 2];
+		uint64_t at;
+
+		if (!s || s->tracks >= tracks)
+			continue;
+		at = first + sp__rng_below(&p->rng, tracks - s->tracks);
+		rc = off_by(p, at, at + s->tracks, s->read_ns, &off);
+		off &= !rc;
+		rc = rc == -EIO || rc == -ENODATA ? 0 : rc;
+	}
+	if (off)
+		p->place = (struct sp__trackorder){ .order = SP__ORDER_UNKNOWN };
+	return rc;
+}
+
+/* Nor is a track farther on nearer all over the zone: by eighths, with which surfaces may end. */
 static int check_surface(struct sp__probe *p, uint64_t first, uint64_t tracks)
 {
 	uint64_t eighth = tracks / EIGHTHS, at;
@@ -121,11 +155,11 @@ static int check_layout(struct sp__probe *p)
 
 	while (z < p->zones + p->nzones && p->base >= first + z->tracks)
 		first += z++->tracks;
-	/* Several surfaces have been confirmed by hops already. */
-	if (curve_falls(p, line ? little(p) : 2 * little(p)))
-		p->place = (struct sp__trackorder){ .order = SP__ORDER_UNKNOWN };
-	if (!sp__place_words(&p->place) || z == p->zones + p->nzones)
+	if (z == p->zones + p->nzones)
 		return 0;
+	rc = check_falls(p, line, first, z->tracks);
+	if (rc || !sp__place_words(&p->place))
+		return rc;
 	/* At the base a round begins. */
 	start = (p->base - first) % round;
 	span = p->place.whole ? z->tracks : z->tracks > 2 * round ? z->tracks - round : 0;

@@ -169,7 +169,8 @@ static void test_directions(const char *path)
 
 /*
  * Sixteen surfaces whose ends do not show are not one, nor are bands of 16 or 200 tracks, and bands
- * of 8 are no cylinders; a remapped block where a track would begin if its cylinder had no spares is no begin.
+ * of 8 are no cylinders; a remapped block where a track would begin if its cylinder had no spares
+ * is no begin.
  */
 static void test_mistaken(const char *path)
 {
@@ -226,6 +227,26 @@ static void test_halves(const char *path)
 	ok(probecase_exact(&c) && probecase_layout_right(&c),
 	   "two cylinders of eight surfaces are not one of sixteen (%u)", c.r ? c.r->surfaces : 0);
 	probecase_free(&c);
+}
+
+/* Seeks over 3 cylinders, and over 40, are faster than shorter ones, as on some real drives. */
+static void test_falling(const char *path)
+{
+	unsigned right = 0;
+
+	probecase_write(path,
+			"\"rpm\":7200,\"surfaces\":1,\"layout\":\"cylinder\",\"seek_ms\":[[1,1],"
+			"[3,0.7],[8,0.9],[20,1.6],[40,1.3],[100,2],[5999,6]],\"zones\":["
+			"{\"first_cyl\":0,\"last_cyl\":1999,\"spt\":500,\"track_skew\":72,"
+			"\"cyl_skew\":72}]");
+	for (unsigned seed = 1; seed <= 3; seed++) {
+		struct probecase c = probecase_run(path, "20us", seed);
+
+		right += probecase_honest(&c) && probecase_layout_right(&c);
+		probecase_free(&c);
+	}
+	ok(right == 3, "one surface on which farther seeks are faster is found in %u of 3 probes",
+	   right);
 }
 
 /* A bus of 5 MB/s, and read-ahead over several tracks. */
@@ -386,6 +407,7 @@ int main(void)
 	test_directions(path);
 	test_serpentine();
 	test_mistaken(path);
+	test_falling(path);
 	test_halves(path);
 	test_cache(path);
 	test_named_caches();
