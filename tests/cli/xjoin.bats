@@ -345,6 +345,7 @@ P
 }
 
 @test "repeated passes of nested loops are foretold: bytes at the pace of partitioning" {
+	needs jq
 	for side in 7919 104729; do
 		seq 150000 | awk -v m=$side '{ printf "%d|%060d\n", $1 * m % 150011, $1 }' >n$side
 	done
