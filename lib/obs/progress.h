@@ -2,8 +2,8 @@
 /*
  * Telling the caller how far the work has come, by the clock of the real machine: at the
  * beginning of each phase, else not more than about ten times a second.  The end of the last
- * phase is foretold by its second sixteenth; in the first one little is under way side by side.  One
- * thread at a time.
+ * phase is foretold by its second sixteenth; in the first one little is under way side by side.
+ * One thread at a time.
  */
 #ifndef SP__OBS_PROGRESS_H
 #define SP__OBS_PROGRESS_H
