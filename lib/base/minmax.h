@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Of two numbers: the smaller, the larger, their order, and the greatest common divisor.
+ * Of two numbers: the smaller, the larger, how far they are apart, their order, and the greatest
+ * common divisor.
  */
 #ifndef SP__BASE_MINMAX_H
 #define SP__BASE_MINMAX_H
@@ -15,6 +16,11 @@ static inline uint64_t sp__min(uint64_t a, uint64_t b)
 static inline uint64_t sp__max(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
+}
+
+static inline uint64_t sp__apart(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
 }
 
 /* For qsort(): which of two numbers comes first. */

@@ -223,21 +223,16 @@ static void add_row(struct sp__segment *s)
 	s->more = sp__box_next(&s->box, 1, m->grid->n, s->x);
 }
 
-static uint64_t apart(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : b - a;
-}
-
 /* The least that passes during the move to a piece, in blocks. */
 static uint64_t need_of(const struct sp__segment *s, const struct sp__rowpiece *p)
 {
 	const struct sp__cubezone *z = s->zone;
 	const uint32_t *hops = s->m->hops;
-	uint64_t tracks = apart(s->at.track, p->track), aim = z->aim_blocks, need;
+	uint64_t tracks = sp__apart(s->at.track, p->track), aim = z->aim_blocks, need;
 	unsigned i = 0;
 
 	if (z->round) {
-		uint64_t rounds = apart(s->at.round, p->round);
+		uint64_t rounds = sp__apart(s->at.round, p->round);
 
 		aim += rounds * z->turn_blocks;
 		hops = rounds ? hops : s->m->within;

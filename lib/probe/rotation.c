@@ -14,6 +14,7 @@
  * and loop devices; it is not asked.
  */
 #include <errno.h>
+#include "base/minmax.h"
 #include "probe/state.h"
 
 #define RANDOMS 120
@@ -46,7 +47,7 @@ static int random_reads(struct sp__probe *p, struct randoms *r)
 		r->took[r->n++] = (double)(s.done_ns - s.issue_ns);
 		if (i % 2)
 			r->near[r->nnear++] = r->took[r->n - 1];
-		else if (i && (lbn > last ? lbn - last : last - lbn) > blocks / 2)
+		else if (i && sp__apart(lbn, last) > blocks / 2)
 			r->far[r->nfar++] = r->took[r->n - 1];
 		last = lbn;
 		if (i % 16 == 0)

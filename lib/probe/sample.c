@@ -13,6 +13,7 @@
  */
 #include <errno.h>
 #include "base/doubles.h"
+#include "base/minmax.h"
 #include "probe/state.h"
 
 #define HIT_TRIES 6
@@ -50,7 +51,7 @@ static bool remembered(const struct sp__probe *p, uint64_t lbn)
 	for (unsigned i = 1; i <= p->r->cache_flush && i <= c->count; i++) {
 		uint64_t near = c->recent[(c->count - i) % SP__RECENT];
 
-		if ((near > lbn ? near - lbn : lbn - near) < SP__NEAR_BLOCKS)
+		if (sp__apart(near, lbn) < SP__NEAR_BLOCKS)
 			return true;
 	}
 	return false;

@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/minmax.h"
 #include "probe/state.h"
 
 #define RUNS_MAX 96
@@ -385,7 +386,7 @@ bool sp__skew_between(const struct sp__probe *p, uint64_t from, uint64_t to, dou
 	if (z == p->zones + p->nzones || from >= z->tracks || to >= z->tracks || !z->nskew)
 		return false;
 	q = z->nskew > 1 ? z->nskew : q;
-	if (!q || (to > from ? to - from : from - to) % q)
+	if (!q || sp__apart(from, to) % q)
 		return false;
 	for (uint32_t k = 0; k < z->nskew; k++)
 		sum += z->skew[k];

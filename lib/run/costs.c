@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/minmax.h"
 #include "dev/drive.h"
 #include "dev/flash.h"
 #include "dev/geometry.h"
@@ -326,12 +327,11 @@ static double position_s(const struct sp__costs *c, const struct place *from,
 			 const struct place *to, bool write)
 {
 	const struct sp_geometry *g = c->geometry;
-	uint64_t tracks =
-		to->track > from->track ? to->track - from->track : from->track - to->track;
+	uint64_t tracks = sp__apart(from->track, to->track);
 	bool cylinders = !g->seek_in_tracks && g->surfaces;
 	uint64_t surfaces = g->surfaces ? g->surfaces : 1;
 	uint64_t a = from->track / surfaces, b = to->track / surfaces;
-	uint64_t distance = !cylinders ? tracks : a > b ? a - b : b - a;
+	uint64_t distance = cylinders ? sp__apart(a, b) : tracks;
 	double go = write ? c->settle_s : 0, turns;
 
 	if (tracks)
