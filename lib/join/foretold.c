@@ -31,13 +31,17 @@ static double given_bytes(const struct sp__stage *s, const struct sp__run *const
 	return s->h->j->opts.pairs ? most * mean : 0;
 }
 
-/* That are read and written until its tables have been probed; *read: that are read. */
-static double moved_bytes(const struct sp__stage *s, const struct sp__run *const run[2],
-			  double *read)
+/* Bytes until its tables have been probed. */
+struct moved {
+	double read, written;
+};
+
+static struct moved moved(const struct sp__stage *s, const struct sp__run *const run[2])
 {
 	const struct sp__join_layout *l = &s->h->layout;
 	uint64_t needs[2], bytes[2];
 	bool stubborn = sp__join_stubborn(run[SP__BUILD]->bytes, s->bytes[SP__BUILD]);
+	double all = (double)(run[SP__BUILD]->bytes + run[SP__PROBE]->bytes), blocks;
 	int build;
 
 	for (int role = 0; role < 2; role++)
@@ -45,22 +49,20 @@ static double moved_bytes(const struct sp__stage *s, const struct sp__run *const
 	build = needs[SP__PROBE] < needs[SP__BUILD] ? SP__PROBE : SP__BUILD;
 	bytes[SP__BUILD] = run[build]->bytes;
 	bytes[SP__PROBE] = run[!build]->bytes;
+	blocks = fmax(ceil((double)needs[build] / (double)l->table_bytes), 1);
 	if (sp__join_nests(l, s->h->j->opts.algorithm, s->depth + 1, stubborn, needs[build], bytes))
-		return *read = (double)bytes[SP__BUILD] +
-			       (double)bytes[SP__PROBE] *
-				       fmax(ceil((double)needs[build] / (double)l->table_bytes), 1);
-	*read = (double)(bytes[SP__BUILD] + bytes[SP__PROBE]);
-	if (needs[build] <= l->table_bytes)
-		return *read;
-	*read *= 2;
-	return 1.5 * *read;
+		return (struct moved){ .read = (double)bytes[SP__BUILD] +
+					       (double)bytes[SP__PROBE] * blocks };
+	return (struct moved){ .read = blocks > 1 ? 2 * all : all,
+			       .written = blocks > 1 ? all : 0 };
 }
 
 static double pair_s(const struct sp__stage *s, const struct sp__run *const run[2], double pace_s)
 {
-	double read, bytes = moved_bytes(s, run, &read);
+	struct moved m = moved(s, run);
+	double bytes = m.read + m.written;
 
-	s->h->to_read += (uint64_t)read;
+	s->h->to_read += (uint64_t)m.read;
 	return fmax(pace_s * (bytes + given_bytes(s, run)), sp__spill_write_s(s->h->spill) * bytes);
 }
 

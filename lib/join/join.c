@@ -212,8 +212,8 @@ static void note(struct sp__join *j)
 		st->input_bytes[i] = j->source[i].bytes;
 		st->merged_records[i] = j->merged[i];
 	}
-	if (st->foretold.seconds > 0 && j->progress.end_ns)
-		st->foretold.again_s = (double)(j->progress.end_ns - j->env.begin_ns) * 1e-9;
+	if (st->foretold.seconds > 0)
+		st->foretold.again_s = sp__progress_told_s(&j->progress, j->env.begin_ns);
 	for (int i = 0; i < SP_JOIN_PHASES; i++)
 		st->phase_elapsed_s[i] = (double)j->phase_ns[i] * 1e-9;
 	st->output_records = j->result.emit.records;

@@ -41,6 +41,12 @@ static inline void sp__progress_foretell(struct sp__progress *p, uint64_t now, u
 	}
 }
 
+/* How long all from begin_ns on will have taken, as foretold; 0: unknown. */
+static inline double sp__progress_told_s(const struct sp__progress *p, uint64_t begin_ns)
+{
+	return p->end_ns ? (double)(p->end_ns - begin_ns) * 1e-9 : 0;
+}
+
 /* total_bytes 0: not known. */
 static inline void sp__progress_tell(struct sp__progress *p, int phase, uint64_t done_bytes,
 				     uint64_t total_bytes)

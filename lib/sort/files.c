@@ -297,8 +297,8 @@ static void note(struct job *j, struct sp_sort_stats *st)
 	}
 	sp__result_counters(&j->result, &c);
 	sp__env_note_io(&st->run, &c);
-	if (st->foretold.seconds > 0 && j->progress.end_ns)
-		st->foretold.again_s = (double)(j->progress.end_ns - j->begin_ns) * 1e-9;
+	if (st->foretold.seconds > 0)
+		st->foretold.again_s = sp__progress_told_s(&j->progress, j->begin_ns);
 	if (!st->run.simulated)
 		st->run.elapsed_s = (double)(sp__now_ns() - j->begin_ns) * 1e-9;
 }
