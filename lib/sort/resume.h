@@ -10,7 +10,7 @@
 
 #include <spindle/sort.h>
 #include "base/tally.h"
-#include "sort/journal.h"
+#include "base/journal.h"
 #include "spill/run.h"
 
 /* What a run has: these bytes of the records of all inputs, one after the other. */

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <spindle/sort.h>
 #include "keysets.h"
-#include "sort/journal.h"
+#include "base/journal.h"
 #include "sort/resume_impl.h"
 #include "tap.h"
 

@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/whole.h"
-#include "sort/journal.h"
+#include "base/journal.h"
 
 #define PIECES_MAX 8
 

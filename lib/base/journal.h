@@ -7,8 +7,8 @@
  *
  * Owner: one thread at a time.
  */
-#ifndef SP__SORT_JOURNAL_H
-#define SP__SORT_JOURNAL_H
+#ifndef SP__BASE_JOURNAL_H
+#define SP__BASE_JOURNAL_H
 
 #include <stddef.h>
 #include <stdint.h>
