@@ -40,6 +40,29 @@ tap_skip()
 	echo "ok $tap_count - $1 # SKIP $2"
 }
 
+# tap_lines LOG COMMAND...: a program that prints lines of TAP without numbers, and ends with a status
+# other than 0 if one failed; its standard error goes to LOG, which is shown then.
+tap_lines()
+{
+	local log=$1 line seen=0 failed=$tap_failed status=0 out
+
+	shift
+	out=$("$@" 2>"$log") || status=$?
+	while IFS= read -r line; do
+		case $line in
+		"ok - "*) ;;
+		"not ok - "*) tap_failed=$((tap_failed + 1)) ;;
+		*) continue ;;
+		esac
+		seen=$((seen + 1))
+		tap_count=$((tap_count + 1))
+		echo "${line%%- *}$tap_count - ${line#*- }"
+	done <<<"$out"
+	[ "$seen" -gt 0 ] || status="$status without any test"
+	tap "these tests have all run and passed" [ "$status" = 0 ]
+	[ "$status" = 0 ] || sed "1s/^/status $status; /; s/^/# /" "$log"
+}
+
 tap_done()
 {
 	echo "1..$tap_count"

@@ -16,16 +16,7 @@ if [ ! -e "$build/python/.done" ]; then
 	exit
 fi
 export PYTHONDONTWRITEBYTECODE=1
-PYTHONPATH=$build/python python3 "$top/tests/python/test_spindle_io.py" -v 2>"$work/log"
-while IFS= read -r line; do
-	case $line in
-	test_*' ... ok') tap "${line%% *}" true ;;
-	test_*' ... '*) tap "${line%% *}" false ;;
-	esac
-done <"$work/log"
-tap "all unit tests pass" grep -qx OK "$work/log"
-grep -qx OK "$work/log" || sed 's/^/# /' "$work/log"
-
+PYTHONPATH=$build/python tap_lines "$work/log" python3 "$top/tests/python/test_spindle_io.py"
 tap_empty "the page on scaling has the tables of the simulation" \
 	"$(python3 "$top/python/docs/twostage.py" | grep '^|' | grep -vxFf "$top/python/docs/scaling.md")"
 wheel=$(python3 "$top/python/build.py" wheel "$build/python" "$work")

@@ -19,6 +19,7 @@ from pathlib import Path
 from unittest import mock
 
 import spindle_io as sp
+import tap
 from spindle_io.ray import cli, files
 
 
@@ -566,4 +567,4 @@ class Installed(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(testRunner=tap.Runner)

@@ -24,6 +24,7 @@ from unittest import mock
 
 import faults
 import ray
+import tap
 from ray.cluster_utils import Cluster
 from spindle_io.ray import cli, job, plan, tasks
 
@@ -633,4 +634,4 @@ class Planning(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    sys.exit(unittest.main())
+    unittest.main(testRunner=tap.Runner)
