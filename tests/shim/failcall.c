@@ -27,6 +27,8 @@
  *			half of what was asked (at least one byte).
  *	FAILCALL_KILL	1: instead of failing, the call is not made and the process is
  *			killed, as by kill -9.
+ *	FAILCALL_CUT	a file: instead of failing, the call is made after this file
+ *			has been cut to half its size.
  *	FAILCALL_MIN	allocations of fewer bytes are not counted (default 0).
  *	FAILCALL_FD_MIN	reads, writes and closes of lower descriptors are not
  *			counted (default 0).
@@ -62,6 +64,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -101,7 +104,7 @@ static atomic_ulong counted;
 static unsigned long fail_at, fail_times = 1;
 static size_t least_bytes;
 static int least_fd, fail_errno;
-static char count_path[4096], hit_path[4096];
+static char count_path[4096], hit_path[4096], cut_path[4096];
 static __thread bool inside; /* in our own work: not counted */
 
 /* Files of our own are written with bare system calls, which nothing counts. */
@@ -181,6 +184,7 @@ __attribute__((constructor)) static void begin(void)
 	least_fd = take_number("FAILCALL_FD_MIN", 0);
 	take("FAILCALL_COUNT", count_path, sizeof(count_path));
 	take("FAILCALL_HIT", hit_path, sizeof(hit_path));
+	take("FAILCALL_CUT", cut_path, sizeof(cut_path));
 	unsetenv("LD_PRELOAD");
 	inside = false;
 	ready = true;
@@ -205,6 +209,14 @@ void _exit(int status)
 	__builtin_unreachable();
 }
 
+static void cut(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) || syscall(SYS_truncate, path, st.st_size / 2))
+		abort();
+}
+
 /* Counts a call; true: this one is to fail, and errno says how. */
 static bool fails(enum call c)
 {
@@ -217,6 +229,10 @@ static bool fails(enum call c)
 		return false;
 	if (*hit_path)
 		put_line(hit_path, "failed\n");
+	if (*cut_path) {
+		cut(cut_path);
+		return false;
+	}
 	if (kills)
 		kill(getpid(), SIGKILL);
 	errno = fail_errno ? fail_errno : c <= C_MMAP ? ENOMEM : EIO;
