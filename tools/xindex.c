@@ -11,6 +11,7 @@
 #include "quote.h"
 #include "signals.h"
 #include "stdio_end.h"
+#include "uncut.h"
 #include "xindex/xindex.h"
 
 /* Negative answers. */
@@ -84,7 +85,8 @@ struct keys {
 	struct config *c;
 	unsigned next;
 	FILE *file;
-	int end; /* of a key in the file */
+	unsigned long long file_bytes; /* its size when it was opened */
+	int end;		       /* of a key in the file */
 	char *line;
 	size_t room;
 };
@@ -107,8 +109,10 @@ static int next_key(void *arg, const char **key, size_t *bytes)
 		die_sys(errno, "%s: read error", quote_file(k->c->keys));
 	if (n < 0 && errno == ENOMEM)
 		die("memory exhausted");
-	if (n <= 0)
+	if (n <= 0) {
+		uncut_check(fileno(k->file), k->file_bytes, k->c->keys);
 		return 0;
+	}
 	*key = k->line;
 	*bytes = (size_t)n - (k->line[n - 1] == k->end);
 	return 1;
@@ -124,6 +128,7 @@ static void open_keys(struct keys *k, const struct printing *p)
 	k->file = strcmp(name, "-") ? fopen(name, "re") : stdin;
 	if (!k->file)
 		die_sys(errno, "%s", quote_file(name));
+	k->file_bytes = uncut_bytes(fileno(k->file));
 }
 
 /* The end of a query: a sink that failed could not write, and rc says why. */

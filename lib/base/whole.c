@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include "base/err.h"
 #include "base/whole.h"
 
 ssize_t sp__read_whole(int fd, void *to, size_t bytes, uint64_t at)
@@ -29,4 +31,21 @@ int sp__write_whole(int fd, const void *from, size_t bytes, uint64_t at)
 		done += n > 0 ? (size_t)n : 0;
 	}
 	return 0;
+}
+
+uint64_t sp__file_bytes(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+}
+
+int sp__check_uncut(int fd, uint64_t before, const char *name, struct sp_errinfo *err)
+{
+	uint64_t now = before ? sp__file_bytes(fd) : 0;
+
+	if (now >= before)
+		return 0;
+	return sp__errf(err, SP_EFORMAT, "read", name, (long long)now,
+			"has become shorter while it was read");
 }

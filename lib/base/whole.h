@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A piece of a file as a whole, however many calls that takes.
+ * Reads and writes a part of a file as a whole, however many calls that takes, and checks that a
+ * file that has been read to its end was not cut meanwhile.
  */
 #ifndef SP__BASE_WHOLE_H
 #define SP__BASE_WHOLE_H
@@ -8,11 +9,20 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <spindle/api.h>
+#include <spindle/error.h>
 
 /* Bytes read, less than asked for only at the end of the file; or -errno. */
 SP_MUST_CHECK ssize_t sp__read_whole(int fd, void *to, size_t bytes, uint64_t at);
 /* 0 or -errno. */
 SP_MUST_CHECK int sp__write_whole(int fd, const void *from, size_t bytes, uint64_t at);
+
+/* Returns the size of a regular file in bytes, or 0 for anything else. */
+uint64_t sp__file_bytes(int fd);
+/*
+ * Checks an input at its end.  before: its sp__file_bytes() at the beginning.  Returns 0, or
+ * SP_EFORMAT if the file is smaller now: no reader can say which records are missing.
+ */
+SP_MUST_CHECK int sp__check_uncut(int fd, uint64_t before, const char *name,
+				  struct sp_errinfo *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/err.h"
+#include "base/whole.h"
 #include "cube/csvlines.h"
 
 static int line_error(const struct sp__csvlines *l, int code, const char *reason)
@@ -28,8 +29,12 @@ static int next_line(struct sp__csvlines *l)
 	}
 	if (ferror(l->in))
 		return sp__err(l->err, errno ? -errno : -EIO, "read", l->name, -1);
-	if (c == EOF && !n)
-		return 1;
+	if (c == EOF) {
+		int rc = sp__check_uncut(fileno(l->in), l->file_bytes, l->name, l->err);
+
+		if (rc || !n)
+			return rc ? rc : 1;
+	}
 	while (n && strchr("\r \t", l->text[n - 1]))
 		n--;
 	l->text[n] = '\0';
@@ -128,6 +133,7 @@ int sp__csvlines_open(struct sp__csvlines *l)
 
 	if (rc)
 		return rc;
+	l->file_bytes = sp__file_bytes(fileno(l->in));
 	/* Spaces and zeroes before numbers are not worth more. */
 	l->room = l->cube->head.shape.ndims * 64 + 1024 +
 		  2 * (size_t)l->cube->head.shape.element_bytes;

@@ -15,6 +15,7 @@ struct sp__csvlines {
 	const char *name;
 	struct sp_errinfo *err;
 	FILE *in;
+	uint64_t file_bytes; /* of the input at opening, if it is a regular file */
 	char *text;
 	size_t room; /* bytes of a line and its end */
 	uint64_t number;

@@ -107,6 +107,7 @@ static uint64_t input_end(const struct sp__loadinput *in)
 static int spool(struct sp__loadinput *in, uint64_t end)
 {
 	const struct sp_run_opts *o = &in->cube->opts.run;
+	const uint64_t file_bytes = sp__file_bytes(in->fd);
 	struct sp__volume *v;
 	uint8_t *data = malloc(COPY_BYTES);
 	uint64_t at = 0;
@@ -132,6 +133,8 @@ static int spool(struct sp__loadinput *in, uint64_t end)
 		at += (uint64_t)n;
 	}
 	free(data);
+	if (!rc)
+		rc = sp__check_uncut(in->fd, file_bytes, in->name, in->err);
 	if (!rc && dup2(v->fd, in->fd) < 0)
 		rc = sp__err(in->err, -errno, "dup", in->name, -1);
 	sp__volume_close(v);
@@ -168,6 +171,7 @@ int sp__loadinput_begin(struct sp__loadinput *in, bool in_sequence)
 	if (!in->seekable)
 		rc = in_sequence ? sp__loadinput_skip(in, in->offset - in->at)
 				 : spool(in, input_end(in));
+	in->file_bytes = sp__file_bytes(in->fd);
 	return rc ? rc : check_size(in);
 }
 
@@ -182,7 +186,8 @@ int sp__loadinput_end(struct sp__loadinput *in)
 	} while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return read_error(in, -errno, end, "");
-	return n ? read_error(in, SP_EFORMAT, end, "the input goes on after the last element") : 0;
+	return n ? read_error(in, SP_EFORMAT, end, "the input goes on after the last element")
+		 : sp__check_uncut(in->fd, in->file_bytes, in->name, in->err);
 }
 
 static int open_file(struct sp__loadinput *in)

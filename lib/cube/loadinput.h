@@ -20,7 +20,8 @@ struct sp__loadinput {
 	uint64_t pitch[SP_CUBE_DIMS_MAX]; /* bytes from an element to the next */
 	int fd;
 	bool seekable;
-	uint64_t at; /* offset in an input that is not */
+	uint64_t file_bytes; /* at the first element, of a regular file; else 0 */
+	uint64_t at;	     /* offset in an input that is not */
 };
 
 /*

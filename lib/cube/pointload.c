@@ -24,6 +24,7 @@
 #include <spindle/outfile.h>
 #include "base/bisect.h"
 #include "base/err.h"
+#include "base/whole.h"
 #include "base/minmax.h"
 #include "cube/csvlines.h"
 #include "cube/pointcell.h"
@@ -114,16 +115,20 @@ static int read_raw(struct load *l)
 {
 	size_t bytes = sp__point_bytes(l->cube), n = 0;
 	uint8_t *point = malloc(bytes);
+	uint64_t file_bytes;
 	FILE *in = NULL;
 	int rc = point ? sp__cube_open_input(&in, l->cube, l->name, l->err)
 		       : sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
 
+	file_bytes = rc ? 0 : sp__file_bytes(fileno(in));
 	while (!rc && (n = fread(point, 1, bytes, in)) == bytes)
 		rc = add_raw(l, point);
 	if (!rc && ferror(in))
 		rc = read_error(l, errno ? -errno : -EIO, "cannot be read");
 	else if (!rc && n)
 		rc = read_error(l, SP_EFORMAT, "the input ends within it");
+	else if (!rc)
+		rc = sp__check_uncut(fileno(in), file_bytes, l->name, l->err);
 	if (in)
 		fclose(in);
 	free(point);

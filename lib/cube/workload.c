@@ -9,6 +9,7 @@
 #include <string.h>
 #include "base/array.h"
 #include "base/err.h"
+#include "base/whole.h"
 #include "cube/cube_impl.h"
 
 #define LINE_MAX_BYTES 4096
@@ -111,18 +112,22 @@ static int add(struct sp_cube_workload *w, char *line, const struct sp_cube_shap
 static int read_lines(struct sp_cube_workload *w, FILE *f, const char *path,
 		      const struct sp_cube_shape *shape, struct sp_errinfo *err)
 {
+	uint64_t file_bytes = sp__file_bytes(fileno(f));
 	char line[LINE_MAX_BYTES];
 	const char *why;
+	int rc;
 
 	for (unsigned long n = 1; fgets(line, sizeof(line), f); n++) {
-		int rc = add(w, line, shape, &why);
-
+		rc = add(w, line, shape, &why);
 		if (rc)
 			return why ? sp__errf(err, rc, "read", path, -1, "line %lu: %s", n, why)
 				   : sp__err(err, rc, "read", path, -1);
 	}
 	if (ferror(f))
 		return sp__err(err, -errno, "read", path, -1);
+	rc = sp__check_uncut(fileno(f), file_bytes, path, err);
+	if (rc)
+		return rc;
 	return w->n ? 0 : sp__errf(err, SP_ESYNTAX, "read", path, -1, "it has no queries");
 }
 

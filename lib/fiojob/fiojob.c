@@ -15,6 +15,7 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/keyval.h"
+#include "base/whole.h"
 #include "fiojob/fiojob.h"
 
 #define TEXT_BYTES ((size_t)1 << 20)
@@ -312,20 +313,24 @@ int sp_fiojob_parse(struct sp_fiojob **out, const char *text, size_t bytes, stru
 			       SP_BENCH_CLASSES_MAX);
 }
 
-static int read_all(const char *path, char *text, size_t *bytes)
+static int read_all(const char *path, char *text, size_t *bytes, struct sp_errinfo *err)
 {
 	bool standard = !strcmp(path, "-");
 	FILE *f = standard ? stdin : fopen(path, "re");
-	int rc = 0;
+	uint64_t file_bytes;
+	int rc;
 
 	if (!f)
 		return -errno;
+	file_bytes = sp__file_bytes(fileno(f));
 	errno = 0;
 	*bytes = fread(text, 1, TEXT_BYTES + 1, f);
 	if (ferror(f))
 		rc = errno ? -errno : -EIO;
 	else if (*bytes > TEXT_BYTES)
 		rc = -E2BIG;
+	else
+		rc = sp__check_uncut(fileno(f), file_bytes, path, err);
 	if (!standard)
 		fclose(f);
 	return rc;
@@ -336,7 +341,7 @@ int sp_fiojob_load(struct sp_fiojob **job, const char *path, struct sp_errinfo *
 	char *text = malloc(TEXT_BYTES + 1);
 	struct sp_errinfo inner = SP_ERRINFO_INIT;
 	size_t bytes = 0;
-	int rc = text ? read_all(path, text, &bytes) : -ENOMEM;
+	int rc = text ? read_all(path, text, &bytes, &inner) : -ENOMEM;
 
 	*job = NULL;
 	if (rc == 0)

@@ -18,8 +18,8 @@
  * (what is cached changes while a large file is read), and to try each chunk with RWF_NOWAIT (the
  * kernel then begins to read what is missing, in pieces of its own).
  *
- * A read that is shorter than the file was is an error: nobody could say which records are gone.
- * What is appended meanwhile is not read.
+ * A read that is shorter than the file was, or a file that is smaller at the end, is an error: no
+ * reader can say which records are gone.  What is appended meanwhile is not read.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,6 +29,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/minmax.h"
+#include "base/whole.h"
 #include "io/cached.h"
 #include "io/chunks.h"
 #include "io/engine.h"
@@ -251,6 +252,10 @@ static void take_back(struct sp__chunks *c)
 
 static int end(struct sp__chunks *c)
 {
+	int rc = sp__check_uncut(c->fd, c->known, c->name, c->err);
+
+	if (rc < 0)
+		return c->status = rc;
 	if (lseek(c->fd, (off_t)c->known, SEEK_SET) < 0)
 		return fail(c, -errno, c->known);
 	return c->status = SP_END;

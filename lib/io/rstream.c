@@ -12,7 +12,7 @@
  * Anything that queued mode cannot decide ends it: a short result, the end of the known size, a
  * file system that refuses direct I/O late.  The chunks ahead are dropped, the descriptor's offset
  * is set to the end of the last byte handed out, and plain reading finds more bytes, the end, or
- * the error.  So a file that grows or shrinks, and a tail that is no whole block, need no code of
+ * the error.  So a file that grows, and a tail that is no whole block, need no code of
  * their own, and the descriptor ends at the end of file as after read(2).
  *
  * Look-ahead: `ahead` chunks are kept busy or done.  It begins at 1, so that a caller who soon
@@ -23,8 +23,10 @@
  * loses: chunks read one by one between writes cost more seeks (up to 4 % of a simulated sort).
  * For it `ahead` is depth throughout.
  *
- * Small inputs cost fstat, read, read.  Memory: depth * chunk when queued, else a chunk of at most
- * 256 KB, or the file's size if that is less.
+ * A regular file that is smaller at its end than it was at opening is an error.
+ *
+ * Small inputs cost fstat, read, read, fstat.  Memory: depth * chunk when queued,
+ * else a chunk of at most 256 KB, or the file's size if that is less.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,6 +39,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/minmax.h"
+#include "base/whole.h"
 #include "io/cached.h"
 #include "io/engine.h"
 #include "io/rstream.h"
@@ -78,7 +81,7 @@ struct sp__rstream {
 	bool whole;	  /* as in the options */
 	bool short_read;  /* a chunk was shorter than asked */
 	uint64_t ask;	  /* offset of the next request */
-	uint64_t known;	  /* size at opening */
+	uint64_t known;	  /* size of a regular file at opening; else 0 */
 };
 
 /* Below this a queue costs more than it brings. */
@@ -100,6 +103,13 @@ static int fail(struct sp__rstream *rs, int code, uint64_t offset)
 }
 
 /* Plain. */
+
+static int end(struct sp__rstream *rs)
+{
+	int rc = sp__check_uncut(rs->fd, rs->known, rs->name, rs->err);
+
+	return rs->status = rc < 0 ? rc : SP_END;
+}
 
 /* 1: readable (or failing, as read will report), 0: nothing yet; -1: no limit. */
 static int ready(const struct sp__rstream *rs, int64_t timeout_ns)
@@ -148,7 +158,7 @@ static int next_plain(struct sp__rstream *rs, const char **data, size_t *bytes, 
 	if (n < 0)
 		return fail(rs, (int)n, rs->offset);
 	if (n == 0)
-		return rs->status = SP_END;
+		return end(rs);
 	*data = rs->buf;
 	*bytes = (size_t)n;
 	rs->offset += (uint64_t)n;
@@ -381,7 +391,7 @@ static int start_queue(struct sp__rstream *rs, const struct sp__rstream_opts *op
 	return rc;
 }
 
-/* More than small: worth a queue; then offset and known are set. */
+/* More than small: worth a queue; then offset is set. */
 static bool is_large(struct sp__rstream *rs, const struct stat *st, uint64_t small)
 {
 	off_t at;
@@ -392,7 +402,6 @@ static bool is_large(struct sp__rstream *rs, const struct stat *st, uint64_t sma
 	if (at < 0)
 		return false;
 	rs->offset = (uint64_t)at;
-	rs->known = (uint64_t)st->st_size;
 	return rs->known > rs->offset + small;
 }
 
@@ -405,6 +414,7 @@ static int start(struct sp__rstream *rs, const struct sp__rstream_opts *opts,
 
 	if (fstat(rs->fd, &st))
 		return -errno;
+	rs->known = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 	/* On a machine no descriptor is needed, and even what is small takes its time. */
 	if ((opts->device || !sp__fds_scarce()) &&
 	    is_large(rs, &st, opts->device ? 0 : SMALL_BYTES)) {

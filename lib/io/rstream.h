@@ -7,7 +7,7 @@
  * terminals, small or cached files, /proc) is read with read(2) into one
  * buffer; a named engine is used for every large file.
  * Starts at the descriptor's present offset; a regular file that grows is read
- * to its new end, one that shrinks ends early.
+ * to its new end; if it is smaller at its end than at opening, the end is SP_EFORMAT.
  *
  * A compressed input can be unpacked (io/unpacking.h): the bytes are then those it stands for.
  */

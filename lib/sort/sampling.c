@@ -64,7 +64,8 @@ struct sampler {
 
 	/* The current input. */
 	const char *name;
-	int fd; /* -1: none */
+	int fd;		     /* -1: none */
+	uint64_t file_bytes; /* at opening */
 	struct range range;
 	uint64_t taken; /* where the last record put ends */
 	uint64_t at;	/* the window: where it lies, its bytes, and room for a terminator */
@@ -99,6 +100,7 @@ static int open_input(struct sampler *s, size_t i)
 		return s->fd;
 	if (s->fd != STDIN_FILENO)
 		(void)posix_fadvise(s->fd, 0, 0, POSIX_FADV_RANDOM);
+	s->file_bytes = sp__file_bytes(s->fd);
 	s->range = s->ranges[i];
 	s->taken = s->range.from;
 	return 0;
@@ -120,7 +122,7 @@ static int fill(struct sampler *s, uint64_t from, uint64_t to)
 	s->bytes = (size_t)n;
 	if (s->bytes < want)
 		s->range.to = from + s->bytes;
-	return 0;
+	return s->bytes < want ? sp__check_uncut(s->fd, s->file_bytes, s->name, s->err) : 0;
 }
 
 /* The end of the header, which begins the range. */
@@ -176,7 +178,7 @@ static int measure(struct sampler *s, size_t i)
 	return rc;
 }
 
-/* Brings the record at a byte of the file into the window; SP_END: the file has become shorter. */
+/* Brings the record at a byte of the file into the window; SP_END: the file ends before it. */
 static int find(struct sampler *s, uint64_t p, size_t *begin, size_t *end)
 {
 	const struct sp_recfmt *f = &s->opts.format;

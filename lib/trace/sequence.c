@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/whole.h"
 #include "base/words.h"
 #include "base/minmax.h"
 #include "trace/sequence.h"
@@ -139,6 +140,7 @@ static int one_line(struct loader *l, const char *text, size_t len, bool whole)
 
 static int read_lines(struct loader *l, FILE *f)
 {
+	uint64_t file_bytes = sp__file_bytes(fileno(f));
 	char *text = NULL;
 	size_t cap = 0;
 	ssize_t len;
@@ -151,6 +153,8 @@ static int read_lines(struct loader *l, FILE *f)
 	}
 	if (rc == 0 && !feof(f))
 		rc = sp__err(l->err, errno ? -errno : -EIO, "read", l->path, -1);
+	if (rc == 0)
+		rc = sp__check_uncut(fileno(f), file_bytes, l->path, l->err);
 	free(text);
 	return rc;
 }

@@ -142,7 +142,7 @@ static void check_change(size_t to, enum sp__direct direct)
 
 		while ((rc = sp__rstream_next(rs, &data, &bytes, true)) == SP_READY)
 			;
-		ok(rc == SP_END, "it ends without an error (direct %d)", (int)direct);
+		ok(rc == SP_EFORMAT, "its end is an error (direct %d)", (int)direct);
 	}
 	sp__rstream_close(rs);
 	close(fd);

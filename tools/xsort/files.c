@@ -14,11 +14,13 @@
 #include "msg.h"
 #include "outputs.h"
 #include "quote.h"
+#include "uncut.h"
 #include "xsort.h"
 
 /* The contents of a file, with a NUL appended.  NULL: it cannot be read. */
-static char *read_all(int fd, size_t *bytes)
+static char *read_all(int fd, const char *name, size_t *bytes)
 {
+	unsigned long long file_bytes = uncut_bytes(fd);
 	size_t room = 4096;
 	char *text = must_alloc(NULL, room, 1);
 	ssize_t n;
@@ -32,6 +34,8 @@ static char *read_all(int fd, size_t *bytes)
 		if (n <= 0)
 			break;
 	}
+	if (!n)
+		uncut_check(fd, file_bytes, name);
 	text[*bytes] = '\0';
 	return n < 0 ? NULL : text;
 }
@@ -62,7 +66,7 @@ void files_read_list(struct settings *set)
 	fd = strcmp(from, "-") ? open(from, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
 	if (fd < 0)
 		die_sys(errno, "open failed: %s", quote_file(from));
-	text = read_all(fd, &bytes);
+	text = read_all(fd, from, &bytes);
 	if (!text || (fd != STDIN_FILENO && close(fd)))
 		die("cannot read file names from %s", quote_file_always(from));
 	if (!bytes)

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Checks that a list that a tool has read to its end was not cut meanwhile.
+ */
+#ifndef UNCUT_H
+#define UNCUT_H
+
+/* Returns the size of a regular file in bytes, or 0 for anything else. */
+unsigned long long uncut_bytes(int fd);
+/* Ends the program if the file is smaller than before, which uncut_bytes() returned. */
+void uncut_check(int fd, unsigned long long before, const char *name);
+
+#endif
