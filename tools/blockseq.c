@@ -152,7 +152,7 @@ static int describe(const struct config *c, struct statsfile *stats)
 	if (!rc && cache)
 		rc = sp_sequence_transfers(seq, &c->cache, &t, &err);
 	if (rc < 0)
-		die("%s: %s", c->trace[0], err.text[0] ? err.text : sp_strerror(rc));
+		die("%s: %s", quote_file(c->trace[0]), err.text[0] ? err.text : sp_strerror(rc));
 	report = sp_report_sequence(c->trace[0], seq, cache ? &c->cache : NULL, cache ? &t : NULL);
 	if (!report)
 		die("memory exhausted");
@@ -167,7 +167,7 @@ static void print_request(const char *before, const struct sp_sequence_request *
 			  uint64_t line)
 {
 	printf("%s%c %s %" PRIu64 " %" PRIu32 "  %s:%" PRIu64, before, r->write ? 'W' : 'R',
-	       quote_file(r->volume), r->offset, r->bytes, in, line);
+	       quote_file(r->volume), r->offset, r->bytes, quote_file(in), line);
 }
 
 static void print_verdict(const struct config *c, const struct sp_sequence_comparison *r)
@@ -189,11 +189,12 @@ static void print_verdict(const struct config *c, const struct sp_sequence_compa
 		print_request("too many: ", &r->first, c->trace[1], r->first.line);
 		break;
 	default:
-		printf("%s, the other way round in %s:\n", pair[r->verdict], c->trace[1]);
+		printf("%s, the other way round in %s:\n", pair[r->verdict],
+		       quote_file(c->trace[1]));
 		print_request("  ", &r->first, c->trace[0], r->first.line);
-		printf("  %s:%" PRIu64 "\n", c->trace[1], r->first_line_b);
+		printf("  %s:%" PRIu64 "\n", quote_file(c->trace[1]), r->first_line_b);
 		print_request("  ", &r->second, c->trace[0], r->second.line);
-		printf("  %s:%" PRIu64, c->trace[1], r->second_line_b);
+		printf("  %s:%" PRIu64, quote_file(c->trace[1]), r->second_line_b);
 	}
 	putchar('\n');
 }

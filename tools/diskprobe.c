@@ -42,7 +42,7 @@ static void tell_verdict(const char *device, const struct sp_probe_result *r)
 {
 	const struct sp_probe_evidence *e = &r->evidence;
 
-	printf("%s: %s: ", device, sp_probe_verdict_name(r->verdict));
+	printf("%s: %s: ", quote_file(device), sp_probe_verdict_name(r->verdict));
 	if (r->verdict == SP_PROBE_ROTATING)
 		printf("%.1f rpm (a revolution takes %.6f ms), %zu zones, layout %s",
 		       6e10 / r->period_ns, r->period_ns / 1e6, r->nzones,

@@ -104,9 +104,11 @@ static void wait_for_end(struct server *s, const sigset_t *set, const char *name
 	}
 }
 
+/* For a script as it is, for a person as a shell would have to read it. */
 static void announce(const char *name)
 {
-	if (printf("%s\n", name) < 0 || fflush(stdout) != 0)
+	if (printf("%s\n", isatty(STDOUT_FILENO) ? quote_file(name) : name) < 0 ||
+	    fflush(stdout) != 0)
 		die_sys(errno, "write error");
 }
 

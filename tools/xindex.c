@@ -199,7 +199,7 @@ static void print_format(const struct sp_index_info *i)
 		printf(" that end with a zero byte");
 	if (i->format.kind != SP_REC_FIXED && i->separator >= 0)
 		printf(", fields separated by '%s'",
-		       i->separator ? (char[]){ (char)i->separator, 0 } : "\\0");
+		       i->separator ? quote_plain((char[]){ (char)i->separator, 0 }) : "\\0");
 	putchar('\n');
 }
 
@@ -218,7 +218,7 @@ int command_stat(struct config *c)
 	printf("source checksum: %016" PRIx64 "\n", i.source_checksum);
 	print_format(&i);
 	printf("header records: %" PRIu64 "\n", i.header_records);
-	printf("key: %s\n", i.key[0] ? i.key : "the whole record");
+	printf("key: %s\n", i.key[0] ? quote_bare(i.key) : "the whole record");
 	printf("records: %" PRIu64 "\n", i.records);
 	printf("different keys: %" PRIu64 "\n", i.keys);
 	printf("levels: %u\n", i.levels);

@@ -16,6 +16,7 @@
 #include <spindle/outfile.h>
 #include <jansson.h>
 #include "base/err.h"
+#include "base/printable.h"
 #include "dev/geometry.h"
 
 #define FORMAT (JSON_REAL_PRECISION(15) | JSON_ENCODE_ANY)
@@ -35,10 +36,15 @@ static void put(struct doc *d, const char *key, json_t *value)
 static void put_text(struct doc *d, const char *key, const char *text)
 {
 	json_t *v = text ? json_string(text) : NULL;
+	char shown[1024];
 
-	/* File names may be any bytes; JSON holds UTF-8 alone. */
+	/* File names may be any bytes; JSON holds UTF-8 alone: other bytes become escapes of C. */
+	if (text && !v) {
+		sp_printable(shown, sizeof(shown), text, SP_PRINTABLE_UTF8);
+		v = json_string(shown);
+	}
 	if (text)
-		put(d, key, v ? v : json_string("(not UTF-8)"));
+		put(d, key, v);
 }
 
 static void put_count(struct doc *d, const char *key, uint64_t n)
@@ -209,7 +215,7 @@ static void print_list(const json_t *list, FILE *out)
 {
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		fputs(i ? ",\n    " : "[\n    ", out);
-		json_dumpf(json_array_get(list, i), out, FORMAT);
+		(void)json_dump_callback(json_array_get(list, i), sp__json_write, out, FORMAT);
 	}
 	fputs(json_array_size(list) ? "\n  ]" : "[]", out);
 }
@@ -227,7 +233,7 @@ int sp_geometry_json(const struct sp_geometry *g, FILE *out)
 		if (strcmp(key, "zones") == 0)
 			print_list(value, out);
 		else
-			json_dumpf(value, out, FORMAT);
+			(void)json_dump_callback(value, sp__json_write, out, FORMAT);
 		comma = ",\n";
 	}
 	fputs("\n}\n", out);

@@ -49,6 +49,11 @@ struct sp__doc sp__report_empty(void);
 struct sp__doc sp__report_new(const char *schema, const char *tool);
 /* The report, or NULL and no report if something is missing in it. */
 struct sp_report *sp__report_done(struct sp__doc doc);
+/*
+ * A copy of the document, all of whose strings are as a terminal can show them (sp_printable()):
+ * what texts are made from.  The caller releases it.  NULL if memory is short.
+ */
+json_t *sp__doc_printable(const struct sp_report *report);
 /* Frees the report, of one interval, after it is written as one line: 0, or an error. */
 int sp__report_line(struct sp__doc doc, FILE *out);
 

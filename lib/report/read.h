@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <jansson.h>
+#include <spindle/error.h>
 
 static inline double number(const json_t *o, const char *key)
 {
@@ -45,6 +46,19 @@ static inline const char *duration(const json_t *o, const char *key, char text[1
 		v /= 1000;
 	snprintf(text, 16, "%.*f %s", v >= 99.95 || u == 0 ? 0 : v >= 9.995 ? 1 : 2, v, units[u]);
 	return text;
+}
+
+/* The text of a struct, as a terminal can show it; shortened to 1023 bytes. */
+struct printable {
+	char text[1024];
+};
+
+static inline struct printable printable(const char *text)
+{
+	struct printable p;
+
+	sp_printable(p.text, sizeof(p.text), text, 0);
+	return p;
 }
 
 #endif

@@ -149,9 +149,13 @@ int sp_report_bench_text(const struct sp_report *report, FILE *out)
 		      { "mix", sp__report_mix_text },
 		      { "compare", sp__report_compare_text },
 		      { "policy", sp__report_policy_text } };
+	json_t *doc = sp__doc_printable(report);
 
+	if (!doc)
+		return -ENOMEM;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (!strcmp(kinds[i].kind, word(report->doc, "kind")))
-			kinds[i].text(report->doc, out);
+		if (!strcmp(kinds[i].kind, word(doc, "kind")))
+			kinds[i].text(doc, out);
+	json_decref(doc);
 	return ferror(out) || fflush(out) ? -EIO : 0;
 }

@@ -4,7 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/version.h>
+#include "base/printable.h"
 #include "report/doc.h"
+
+static json_t *printable(const char *text, unsigned flags)
+{
+	size_t bytes = sp_printable(NULL, 0, text, flags) + 1;
+	char *shown = malloc(bytes);
+	json_t *string;
+
+	if (!shown)
+		return NULL;
+	sp_printable(shown, bytes, text, flags);
+	string = json_string_nocheck(shown); /* not UTF-8 in a locale of another encoding */
+	free(shown);
+	return string;
+}
 
 void sp__doc_put(struct sp__doc doc, const char *key, json_t *value)
 {
@@ -25,12 +40,12 @@ void sp__doc_append(struct sp__doc doc, json_t *array, json_t *value)
 		doc.report->failed = true;
 }
 
-/* File names may be any bytes; JSON holds UTF-8 alone. */
+/* File names may be any bytes; JSON holds UTF-8 alone: other bytes become escapes of C. */
 static json_t *text(const char *value)
 {
 	json_t *string = value ? json_string(value) : json_null();
 
-	return string ? string : json_string("(not UTF-8)");
+	return string ? string : printable(value, SP_PRINTABLE_UTF8);
 }
 
 static json_t *real(double value)
@@ -218,6 +233,39 @@ struct sp_report *sp__report_done(struct sp__doc doc)
 	return NULL;
 }
 
+static json_t *shown(const json_t *value)
+{
+	return printable(json_string_value(value), 0);
+}
+
+static bool make_printable(json_t *value)
+{
+	bool made = true;
+	const char *key;
+	json_t *member;
+	void *next;
+	size_t i;
+
+	json_object_foreach_safe(value, next, key, member) made &=
+		json_is_string(member) ? !json_object_set_new(value, key, shown(member))
+				       : make_printable(member);
+	json_array_foreach(value, i, member) made &=
+		json_is_string(member) ? !json_array_set_new(value, i, shown(member))
+				       : make_printable(member);
+	return made;
+}
+
+json_t *sp__doc_printable(const struct sp_report *report)
+{
+	json_t *doc = json_deep_copy(report->doc);
+
+	if (doc && !make_printable(doc)) {
+		json_decref(doc);
+		doc = NULL;
+	}
+	return doc;
+}
+
 void sp_report_free(struct sp_report *report)
 {
 	if (!report)
@@ -230,7 +278,7 @@ void sp_report_free(struct sp_report *report)
 static int dump(const struct sp_report *report, FILE *out, size_t flags)
 {
 	errno = 0;
-	if (json_dumpf(report->doc, out, flags | JSON_REAL_PRECISION(10)) ||
+	if (json_dump_callback(report->doc, sp__json_write, out, flags | JSON_REAL_PRECISION(10)) ||
 	    putc('\n', out) == EOF || fflush(out))
 		return errno ? -errno : -EIO;
 	return 0;

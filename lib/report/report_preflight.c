@@ -3,6 +3,7 @@
  * What a preflight has found, as a part of a document and for people.
  */
 #include <errno.h>
+#include "report/read.h"
 #include "report/report_bench.h"
 
 static const struct sp_report_field layer_fields[] = {
@@ -64,8 +65,9 @@ static void layers(const struct sp_preflight *p, FILE *out)
 		const struct sp_preflight_layer *l = &p->layers[i];
 		const uint64_t numbers[] = { l->places, l->window, l->queues };
 
-		fprintf(out, "%*s%-*s %-10s %-12s", (int)l->level, "", 16 - (int)l->level, l->name,
-			l->kind, *l->scheduler ? l->scheduler : "-");
+		fprintf(out, "%*s%-*s %-10s %-12s", (int)l->level, "", 16 - (int)l->level,
+			printable(l->name).text, printable(l->kind).text,
+			*l->scheduler ? printable(l->scheduler).text : "-");
 		for (size_t k = 0; k < 3; k++)
 			if (numbers[k])
 				fprintf(out, " %7llu", (unsigned long long)numbers[k]);
@@ -79,7 +81,7 @@ int sp_report_preflight_text(const struct sp_preflight *p, const char *target, b
 {
 	static const char *const words[] = { "do not act", "may act or not", "act weakly", "act" };
 
-	fprintf(out, "%s: priorities %s", target, words[p->verdict]);
+	fprintf(out, "%s: priorities %s", printable(target).text, words[p->verdict]);
 	if (p->best_share > 0)
 		fprintf(out, ": latency of the highest at best %.0f %% of the mean",
 			p->best_share * 100);
@@ -93,9 +95,9 @@ int sp_report_preflight_text(const struct sp_preflight *p, const char *target, b
 
 		if (!all && !obstacle)
 			continue;
-		fprintf(out, "%s %s\n", obstacle ? "!" : "-", r->text);
+		fprintf(out, "%s %s\n", obstacle ? "!" : "-", printable(r->text).text);
 		if (*r->advice && (obstacle || !r->obstacle))
-			fprintf(out, "  -> %s\n", r->advice);
+			fprintf(out, "  -> %s\n", printable(r->advice).text);
 	}
 	return ferror(out) || fflush(out) ? -EIO : 0;
 }

@@ -62,7 +62,7 @@ static void format_seconds(double v, char *buf, size_t bytes)
 
 static void format_value(const char *key, const json_t *v, char *buf, size_t bytes)
 {
-	if (json_is_null(v))
+	if (!v || json_is_null(v))
 		snprintf(buf, bytes, "-");
 	else if (json_is_string(v))
 		snprintf(buf, bytes, "%s", json_string_value(v));
@@ -131,12 +131,9 @@ static void member(const char *key, const json_t *v, FILE *out, int width)
 	int room = width - INDENT - LABEL_WIDTH;
 
 	label(key, name, sizeof(name));
-	if (json_is_array(v)) {
-		snprintf(text, sizeof(text), "%s",
-			 json_array_size(v) ? json_string_value(json_array_get(v, 0)) : "-");
-	} else {
-		format_value(key, v, text, sizeof(text));
-	}
+	if (json_is_array(v))
+		v = json_array_get(v, 0);
+	format_value(key, v, text, sizeof(text));
 	fprintf(out, "%*s%-*s%.*s\n", INDENT, "", LABEL_WIDTH, name, room > 8 ? room : 8, text);
 }
 
@@ -179,12 +176,14 @@ static void object(const char *title, json_t *object_, FILE *out, int width)
 
 int sp_report_text(const struct sp_report *report, FILE *out, int width)
 {
+	json_t *doc = sp__doc_printable(report), *v;
 	const char *key;
-	json_t *v;
 
+	if (!doc)
+		return -ENOMEM;
 	if (width <= 0)
 		width = 80;
-	json_object_foreach(report->doc, key, v)
+	json_object_foreach(doc, key, v)
 	{
 		if (json_is_object(v)) {
 			object(key, v, out, width);
@@ -193,5 +192,6 @@ int sp_report_text(const struct sp_report *report, FILE *out, int width)
 			table(v, out);
 		}
 	}
+	json_decref(doc);
 	return ferror(out) || fflush(out) ? -EIO : 0;
 }

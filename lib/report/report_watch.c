@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include "report/read.h"
 #include "report/report_bench.h"
 
 #define ROWS_MAX 20
@@ -117,8 +118,8 @@ int sp_report_watch_text(const struct sp_watch_result *r, FILE *out, int width)
 {
 	double seconds = (double)r->elapsed_ns / 1e9;
 
-	fprintf(out, "%s: %.2f s, %llu samples, %.2f %% of a processor\n", r->name, seconds,
-		(unsigned long long)r->samples,
+	fprintf(out, "%s: %.2f s, %llu samples, %.2f %% of a processor\n", printable(r->name).text,
+		seconds, (unsigned long long)r->samples,
 		seconds > 0 ? (double)r->cpu_ns / (double)r->elapsed_ns * 100 : 0);
 	fprintf(out, "%s: %s\n", sp_watch_source_name(r->source), sp_watch_source_about(r->source));
 	fprintf(out, "mean %.2f", r->depth_mean);
@@ -134,6 +135,6 @@ int sp_report_watch_text(const struct sp_watch_result *r, FILE *out, int width)
 	if (r->missed)
 		fprintf(out, "missed: %llu samples\n", (unsigned long long)r->missed);
 	if (r->ended)
-		fprintf(out, "%s has ended\n", r->name);
+		fprintf(out, "%s has ended\n", printable(r->name).text);
 	return ferror(out) || fflush(out) ? -EIO : 0;
 }

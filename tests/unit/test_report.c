@@ -27,6 +27,20 @@ static int as_text(const struct sp_report *report, FILE *f)
 	return sp_report_text(report, f, 80);
 }
 
+static void shown(void)
+{
+	char text[16];
+
+	ok(sp_printable(NULL, 0, "a\033\\", 0) == 7, "a text is measured without a buffer");
+	ok(sp_printable(text, sizeof(text), "a\n\033\\b", 0) == 10 &&
+		   !strcmp(text, "a\\n\\033\\\\b"),
+	   "what a terminal would obey becomes escapes, and a backslash two");
+	ok(sp_printable(text, 6, "ab\033c", SP_PRINTABLE_ESCAPED) == 7 && !strcmp(text, "ab"),
+	   "no escape is cut in two");
+	sp_printable(text, sizeof(text), "\xc3\xa4\xc2\x9b\xe2\x82", SP_PRINTABLE_UTF8);
+	ok(!strcmp(text, "\xc3\xa4\\302\\233\\342"), "UTF-8 stays, without its control characters");
+}
+
 /* Every path to a value that is no object; members of arrays as []. */
 static void paths(const char *prefix, json_t *v, FILE *out)
 {
@@ -251,8 +265,7 @@ static void table(void)
 	json_t *doc = json_loads(json, 0, NULL);
 
 	snprintf(want, sizeof(want),
-		 "{\"in\":{\"text\":\"text\",\"empty\":null,%s,\"s\":\"(not "
-		 "UTF-8)\"},%s,\"none\":null,"
+		 "{\"in\":{\"text\":\"text\",\"empty\":null,%s,\"s\":\"\\\\377\"},%s,\"none\":null,"
 		 "\"unknown\":null,\"word\":\"none\",\"prio\":\"be/2\",\"array\":[{%s},{%s}],"
 		 "\"list\":[{%s},{%s}],\"later\":null,\"elapsed_s\":3.0}",
 		 part1, part1, part1, part2, part1, part2);
@@ -273,6 +286,7 @@ int main(void)
 	struct sp_report *report = sp_report_sort(&opts, &io, &stats);
 	FILE *full = fopen("/dev/full", "w");
 
+	shown();
 	document();
 	plan();
 	table();

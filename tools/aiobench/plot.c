@@ -9,6 +9,7 @@
 #include <string.h>
 #include "gnuplot.h"
 #include "msg.h"
+#include "quote.h"
 #include "aiobench.h"
 
 /* Colours of the classes; they repeat. */
@@ -137,7 +138,7 @@ void plot_run(const struct load_options *o, const struct sp_bench *bench)
 	char name[32];
 
 	if (!r->total.requests) {
-		msg("%s: no measurement to draw", o->plot);
+		msg("%s: no measurement to draw", quote_file(o->plot));
 		return;
 	}
 	plot_open(&g, o, NULL, r->engine, (struct gnuplot_layout){ 1, 2, 1200, 450 });
@@ -190,7 +191,7 @@ static bool any_request(const char *file, const struct sp_benchset_result *r)
 	for (size_t i = 0; i < r->npoints; i++)
 		if (r->points[i].slices && r->points[i].total.requests)
 			return true;
-	msg("%s: no measurement to draw", file);
+	msg("%s: no measurement to draw", quote_file(file));
 	return false;
 }
 

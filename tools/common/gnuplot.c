@@ -71,10 +71,10 @@ void gnuplot_set(void *to, const char *option, const char *file)
 void gnuplot_string(struct gnuplot *g, const char *name, const char *text)
 {
 	fprintf(g->in, "%s = '", name);
-	for (; *text; text++) {
+	for (text = quote_bare(text); *text; text++) {
 		if (*text == '\'')
 			fputc('\'', g->in);
-		fputc(*text == '\n' ? ' ' : *text, g->in);
+		fputc(*text, g->in);
 	}
 	fputs("'\n", g->in);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <spindle/error.h>
 #include "msg.h"
 #include "progress.h"
 #include "quote.h"
@@ -36,13 +37,18 @@ void msg_set_failure_status(int status)
 	failure = status;
 }
 
+/* A message is one line of printable characters, whatever was not quoted in it. */
 static void say(int errnum, const char *fmt, va_list ap)
 {
+	/* Memory may be exhausted.  The lock of stderr guards them. */
+	static char text[1 << 15], shown[1 << 16];
+
 	progress_wipe();
 	fflush(stdout);
 	flockfile(stderr);
-	fprintf(stderr, "%s: ", program);
-	vfprintf(stderr, fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	sp_printable(shown, sizeof(shown), text, SP_PRINTABLE_ESCAPED);
+	fprintf(stderr, "%s: %s", program, shown);
 	if (errnum)
 		fprintf(stderr, ": %s", strerror(errnum));
 	putc('\n', stderr);
@@ -55,6 +61,22 @@ void msg(const char *fmt, ...)
 
 	va_start(ap, fmt);
 	say(0, fmt, ap);
+	va_end(ap);
+}
+
+void msg_record(const char *data, size_t bytes, char eol, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	progress_wipe();
+	fflush(stdout);
+	flockfile(stderr);
+	fprintf(stderr, "%s: ", program);
+	vfprintf(stderr, fmt, ap);
+	fwrite(data, 1, bytes, stderr);
+	putc(eol, stderr);
+	funlockfile(stderr);
 	va_end(ap);
 }
 

@@ -6,6 +6,7 @@
 #ifndef MSG_H
 #define MSG_H
 
+#include <stddef.h>
 #include <stdnoreturn.h>
 
 /* Sets the name; argv[0] becomes the same word, for getopt's own messages. */
@@ -15,8 +16,18 @@ const char *msg_program(void);
 /* The status of die(), die_sys() and usage_error(); 2 until it is set. */
 void msg_set_failure_status(int status);
 
-/* One line, after standard output has been flushed. */
+/*
+ * One line, after standard output has been flushed.  Characters that are not printable become
+ * escapes; names should be quoted nevertheless (quote.h), to be readable by a shell.
+ */
 __attribute__((format(printf, 1, 2))) void msg(const char *fmt, ...);
+
+/*
+ * A message that ends in a user's record, which is written as it is, and eol.  The caller quotes
+ * names.
+ */
+__attribute__((format(printf, 4, 5))) void msg_record(const char *data, size_t bytes, char eol,
+						      const char *fmt, ...);
 
 /* The same, followed by the system's text for errnum unless it is 0. */
 __attribute__((format(printf, 2, 3))) void msg_sys(int errnum, const char *fmt, ...);

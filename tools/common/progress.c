@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include <spindle/error.h>
 #include "progress.h"
 
 #define PACE_S 1.0
@@ -99,7 +100,7 @@ static void put_line(const char *text, size_t bytes)
 
 void progress_draw(const char *fmt, ...)
 {
-	char text[COLUMNS_MAX + 1];
+	char raw[COLUMNS_MAX + 1], text[COLUMNS_MAX + 1];
 	double t = now();
 	size_t most = room(), n;
 	va_list ap;
@@ -108,8 +109,9 @@ void progress_draw(const char *fmt, ...)
 		return;
 	next_s = t + PACE_S;
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	vsnprintf(raw, sizeof(raw), fmt, ap);
 	va_end(ap);
+	sp_printable(text, sizeof(text), raw, SP_PRINTABLE_ESCAPED);
 	n = strlen(text);
 	put_line(text, n < most ? n : most);
 }

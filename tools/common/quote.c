@@ -12,6 +12,7 @@
 #include <strings.h>
 #include <wchar.h>
 #include <wctype.h>
+#include <spindle/error.h>
 #include "msg.h"
 #include "quote.h"
 
@@ -129,9 +130,23 @@ const char *quote(const char *text)
 			     : escaped(text, "'", "'");
 }
 
+static const char *printable(const char *text, unsigned flags)
+{
+	size_t bytes = sp_printable(NULL, 0, text, flags) + 1;
+	struct out out = new_out(bytes);
+
+	sp_printable(out.text, bytes, text, flags);
+	return out.text;
+}
+
 const char *quote_bare(const char *text)
 {
-	return escaped(text, "", "");
+	return printable(text, 0);
+}
+
+const char *quote_plain(const char *text)
+{
+	return printable(text, SP_PRINTABLE_ESCAPED);
 }
 
 struct shell_needs {

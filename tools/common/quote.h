@@ -13,6 +13,12 @@ const char *quote(const char *text);
 /* The same without quotation marks: for text that stands alone. */
 const char *quote_bare(const char *text);
 
+/*
+ * Without quotation marks, and each backslash as it is: for text that holds quoted names, and for
+ * names that GNU's tools print as they are.
+ */
+const char *quote_plain(const char *text);
+
 /* As a shell would have to read it; bare where that is the same. */
 const char *quote_file(const char *name);
 

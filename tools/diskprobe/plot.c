@@ -8,6 +8,7 @@
 #include <string.h>
 #include "gnuplot.h"
 #include "msg.h"
+#include "quote.h"
 #include "diskprobe.h"
 
 static const char tracks_script[] =
@@ -134,7 +135,7 @@ void plot(const char *file, const struct sp_probe *probe)
 	struct gnuplot plot;
 
 	if (!tracks && !r->nrates) {
-		msg("%s: nothing was found that could be drawn", file);
+		msg("%s: nothing was found that could be drawn", quote_file(file));
 		return;
 	}
 	gnuplot_open(&plot, file, r->device,

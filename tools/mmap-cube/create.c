@@ -128,14 +128,15 @@ static void say_choice(struct config *c)
 
 	sp_cube_info(cube, &info);
 	if (!info.device)
-		msg("%s: mapped naive: no geometry, so no tracks are known", c->operands.text[0]);
+		msg("%s: mapped naive: no geometry, so no tracks are known",
+		    quote_file(c->operands.text[0]));
 	else if (info.mapping != SP_CUBE_MULTIMAP && info.points)
 		msg("%s: mapped naive: the geometry has no tracks, or no hops",
-		    c->operands.text[0]);
+		    quote_file(c->operands.text[0]));
 	else if (info.mapping != SP_CUBE_MULTIMAP)
 		msg("%s: mapped %s: MultiMap gains nothing on this geometry for this shape%s, or "
 		    "wastes too much space",
-		    c->operands.text[0], sp_cube_mapping_name((int)info.mapping),
+		    quote_file(c->operands.text[0]), sp_cube_mapping_name((int)info.mapping),
 		    c->workload_path || c->nqueries ? " and workload" : "");
 	(void)sp_cube_close(cube);
 }
@@ -216,7 +217,8 @@ int command_map(struct config *c)
 			return 0;
 		}
 		if (sp_cube_element(cube, block, x))
-			die("%s: block %s has no cell", c->operands.text[0], c->block);
+			die("%s: block %s has no cell", quote_file(c->operands.text[0]),
+			    quote_file(c->block));
 		for (unsigned i = 0; i < info.shape.ndims; i++)
 			printf("%s%" PRIu64, i ? "," : "", x[i]);
 		putchar('\n');
@@ -226,7 +228,7 @@ int command_map(struct config *c)
 		if (rc)
 			die(rc == -ENOENT ? "%s: %s is in no cell yet"
 					  : "%s: %s is outside of the dataset",
-			    c->operands.text[0], c->operands.text[1]);
+			    quote_file(c->operands.text[0]), quote_file(c->operands.text[1]));
 		print_block(&info, block);
 	}
 	(void)sp_cube_close(cube);

@@ -244,7 +244,7 @@ int command_put(struct config *c)
 	coordinate("put", c->operands.text[1], info.shape.ndims, x);
 	element = must_alloc(NULL, 1, info.shape.element_bytes + 8);
 	if (sp_cube_value_parse(&info.shape, c->operands.text[2], element))
-		die("invalid value %s: it is no %s", quote(c->operands.text[2]),
+		die("invalid value %s: it is no %s", quote(quote_file(c->operands.text[2])),
 		    sp_cube_type_name(info.shape.type));
 	rc = sp_cube_put(cube, x, element, &err);
 	free(element);

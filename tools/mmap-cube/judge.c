@@ -8,6 +8,7 @@
 #include <spindle/geometry.h>
 #include "gnuplot.h"
 #include "msg.h"
+#include "quote.h"
 #include "mmap-cube.h"
 
 bool load_workload(struct config *c, const struct sp_cube_shape *shape)
@@ -160,7 +161,7 @@ static int judge(struct config *c, bool measured)
 	c->create.run.geometry = g;
 	if (info.points)
 		die("%s: where points lie depends on them: only grids are predicted",
-		    c->operands.text[0]);
+		    quote_file(c->operands.text[0]));
 	if (!load_workload(c, &info.shape))
 		die("%s needs --workload or --query",
 		    measured && !c->measure ? "compare" : "explain");

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "msg.h"
+#include "quote.h"
 #include "mmap-cube.h"
 
 static void describe_region(const struct sp_cube *cube, const struct sp_cube_info *info, size_t i)
@@ -75,7 +76,8 @@ int points_get(struct config *c, struct sp_cube *cube, const struct sp_cube_info
 	if (rc)
 		die_of(rc, &err);
 	if (!v.n)
-		die("%s: there is no point at %s", c->operands.text[0], c->operands.text[1]);
+		die("%s: there is no point at %s", quote_file(c->operands.text[0]),
+		    quote_file(c->operands.text[1]));
 	free(v.text);
 	close_cube(c, cube);
 	return 0;
@@ -95,7 +97,8 @@ void points_map_block(const struct config *c, const struct sp_cube *cube, uint64
 
 	sp_cube_info(cube, &info);
 	if (sp_cube_node(cube, block, &box))
-		die("%s: block %s has no cell", c->operands.text[0], c->block);
+		die("%s: block %s has no cell", quote_file(c->operands.text[0]),
+		    quote_file(c->block));
 	print_coordinate(box.lo, info.shape.ndims, ' ');
 	print_coordinate(box.hi, info.shape.ndims, '\n');
 }
@@ -108,7 +111,7 @@ void points_say_crowded(const struct config *c, const struct sp_cube *cube)
 	if (info.points && info.crowded)
 		msg("%s: %" PRIu64 " overflow cells for %" PRIu64
 		    " cells: reorganise makes queries faster",
-		    c->operands.text[0], info.overflow_cells, info.filled_cells);
+		    quote_file(c->operands.text[0]), info.overflow_cells, info.filled_cells);
 }
 
 int command_reorganise(struct config *c)

@@ -2,26 +2,32 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <spindle/error.h>
+#include "msg.h"
 #include "vdisk.h"
 
-/* A JSON string; bytes above ASCII go through as they are. */
+/* A JSON string; what is no printable UTF-8 becomes an escape of C. */
 static void put_string(FILE *f, const char *name, const char *text)
 {
+	size_t bytes;
+	char *shown;
+
 	fprintf(f, "  \"%s\": ", name);
 	if (!text) {
 		fputs("null,\n", f);
 		return;
 	}
+	bytes = sp_printable(NULL, 0, text, SP_PRINTABLE_UTF8 | SP_PRINTABLE_ESCAPED) + 1;
+	shown = must_alloc(NULL, bytes, 1);
+	sp_printable(shown, bytes, text, SP_PRINTABLE_UTF8 | SP_PRINTABLE_ESCAPED);
 	putc('"', f);
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			fprintf(f, "\\%c", *text);
-		else if ((unsigned char)*text < ' ')
-			fprintf(f, "\\u%04x", (unsigned)*text);
-		else
-			putc(*text, f);
+	for (const char *p = shown; *p; p++) {
+		if (*p == '"' || *p == '\\')
+			putc('\\', f);
+		putc(*p, f);
 	}
 	fputs("\",\n", f);
+	free(shown);
 }
 
 static void put_number(FILE *f, const char *name, uint64_t n)

@@ -18,8 +18,9 @@ static void tell_disorder(void *arg, unsigned file, uint64_t line, const char *d
 	struct settings *set = arg;
 
 	set->disorder = true;
-	msg("%s:%llu: is not sorted: %.*s", set->inputs[file - 1], (unsigned long long)line,
-	    bytes < INT_MAX ? (int)bytes : INT_MAX, data);
+	msg_record(data, strnlen(data, bytes), '\n',
+		   "%s:%llu: is not sorted: ", quote_plain(set->inputs[file - 1]),
+		   (unsigned long long)line);
 }
 
 /* Keeps the command for the message that follows. */

@@ -139,10 +139,10 @@ int check_run(const struct settings *set)
 	if (rc == 0)
 		return 0;
 	if (set->check == 'c') {
-		fprintf(stderr, "%s: %s:%llu: disorder: ", msg_program(), set->files[0],
-			(unsigned long long)where.line);
-		fwrite(where.record, 1, where.bytes, stderr);
-		putc(set->opts.format.kind == SP_REC_LINE ? set->order.eol : '\n', stderr);
+		msg_record(where.record, where.bytes,
+			   set->opts.format.kind == SP_REC_LINE ? set->order.eol : '\n',
+			   "%s:%llu: disorder: ", quote_plain(set->files[0]),
+			   (unsigned long long)where.line);
 	}
 	free(where.record);
 	return ferror(stderr) ? XSORT_FAILURE : XSORT_DISORDER;

@@ -17,6 +17,7 @@
 #ifndef SPINDLE_ERROR_H
 #define SPINDLE_ERROR_H
 
+#include <stddef.h>
 #include <spindle/api.h>
 
 enum {
@@ -53,5 +54,22 @@ struct sp_errinfo {
  * thread.
  */
 SP_API const char *sp_strerror(int code);
+
+enum {
+	SP_PRINTABLE_UTF8 = 1,	  /* characters are those of UTF-8, not of the locale: for JSON */
+	SP_PRINTABLE_ESCAPED = 2, /* text holds escapes already: a backslash stays one */
+};
+
+/*
+ * Writes to `to` the text as a terminal can show it: each byte that belongs to no printable
+ * character becomes an escape of C (\n, \033), and a backslash becomes two.  Messages and texts
+ * of reports show in this way every name that a user or a file has chosen.
+ * to: `room` bytes; the result ends with a zero byte, shortened if it is too long.  NULL if room
+ * is 0.
+ * flags: SP_PRINTABLE_...; 0: the characters of the locale that the program has set.
+ * Returns the length of the whole result without the zero byte, at most 4 * strlen(text).
+ * Thread rule: any thread.
+ */
+SP_API size_t sp_printable(char *to, size_t room, const char *text, unsigned flags);
 
 #endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * JSON that a terminal can show: what sp_printable() is for texts.
+ */
+#ifndef SP__BASE_PRINTABLE_H
+#define SP__BASE_PRINTABLE_H
+
+#include <stddef.h>
+
+/*
+ * Writes bytes of a JSON document to the FILE *file, each control character that JSON allows in
+ * a string (DEL, U+0080 to U+009F) as its escape.  The type is jansson's json_dump_callback_t,
+ * which never divides a character.  Returns 0, or -1 if writing failed.
+ */
+int sp__json_write(const char *bytes, size_t n, void *file);
+
+#endif
