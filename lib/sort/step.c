@@ -335,7 +335,8 @@ int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned 
 	struct sp__merge m;
 	struct sp__step_inputs in = { 0 };
 	struct sp__run *run;
-	struct sp__tally dropped = s->balance.dropped;
+	const struct sp__tally before = s->balance.dropped;
+	struct sp__tally dropped;
 	uint64_t records = 0;
 	int rc = sp__merge_init(&m, s->opts.keys, n, &s->env.budget, s->env.err);
 
@@ -349,11 +350,14 @@ int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned 
 	sp__merge_release(&m);
 	if (rc < 0)
 		return rc;
-	dropped = sp__tally_since(s->balance.dropped, &dropped);
-	if (s->resume)
+	for (unsigned i = 0; i < n; i++)
+		records += s->spilled.runs[ids[i]]->records;
+	/* Those that --top leaves unread are dropped, too. */
+	rc = sp__balance_merged(s, records, run, before.records);
+	dropped = sp__tally_since(s->balance.dropped, &before);
+	if (!rc && s->resume)
 		rc = sp__resume_merged(s, ids, n, run, &dropped);
 	for (unsigned i = 0; i < n; i++) {
-		records += s->spilled.runs[ids[i]]->records;
 		sp__run_free(s->spilled.runs[ids[i]]);
 		s->spilled.runs[ids[i]] = NULL;
 	}
@@ -362,7 +366,5 @@ int sp__merge_step(struct sp_sort *s, const unsigned *ids, unsigned n, unsigned 
 	if (rc < 0)
 		return rc;
 	rc = sp__policy_merged(s->spilled.policy, ids[0], run->bytes);
-	if (rc < 0)
-		return sp__err(s->env.err, rc, "allocate", NULL, -1);
-	return sp__balance_merged(s, records, run, s->balance.dropped.records - dropped.records);
+	return rc < 0 ? sp__err(s->env.err, rc, "allocate", NULL, -1) : 0;
 }

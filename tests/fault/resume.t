@@ -28,7 +28,9 @@ again()
 	[ ! -e d ] || echo 'd is left'
 }
 
-# sweep FIRST SECOND SHIM...: all calls of a sort with the arguments in FIRST; on with SECOND.
+# sweep FIRST SECOND SHIM...: all calls of a sort with the arguments in FIRST, or each $step-th; on
+# with SECOND.
+step=1
 sweep()
 {
 	local -n first=$1 second=$2
@@ -42,7 +44,7 @@ sweep()
 		[ -e hit ]
 	} >/dev/null 2>&1; do
 		bad+=$(again "${second[@]}" | sed "s/^/call $n: /")
-		n=$((n + 1))
+		n=$((n + step))
 	done
 	tap_empty "${first[*]}, ${1#FAILCALL_}: on with ${second[*]} after each of many calls" \
 		"$bad$([ $n -gt 15 ] || echo "only $n calls")"
@@ -57,12 +59,27 @@ sweep()
 	merged_more=(-s -k1n -S 1M --parallel=1)
 	counted=(-k1n -u --count -S 600K)
 	packed=(-k1 --spill-compression=lz4 -S 600K)
+	unique=(-u '-k1,1' -S 600K --parallel=2)
+	top=(-n --top=3000 -S 600K --parallel=1)
+	top_merged=(-k2n --top=10000 -S 600K --fan-in=2 --run-size=150K --parallel=1)
+	top_unique=(-u '-k1,1n' --top=5000 -S 600K --fan-in=2 --run-size=150K)
+	top_counted=(-u --count '-k1,1n' --top=5000 -S 600K --fan-in=3)
+	headed=(--header=2 -n -S 600K)
+	csv=(--csv --header -t ' ' -u --count '-k1,1n' -S 600K --fan-in=3)
 }
 sweep plain more FAILCALL_KILL=1
 sweep threads threads FAILCALL_KILL=1
 sweep merged merged_more FAILCALL_KILL=1
 sweep counted counted FAILCALL_KILL=1
 sweep packed packed FAILCALL_KILL=1
+sweep unique unique FAILCALL_KILL=1
+sweep top top FAILCALL_KILL=1
+sweep headed headed FAILCALL_KILL=1
+step=9
+for options in top_merged top_unique top_counted csv; do
+	sweep $options $options FAILCALL_KILL=1
+done
+step=1
 sweep threads plain FAILCALL_ERRNO=ENOSPC
 sweep plain plain FAILCALL_SHORT=1
 
