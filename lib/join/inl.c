@@ -5,9 +5,11 @@
  * joined.  Keys that are looking and records that are asked for together are in flight.
  *
  * The batch is how many may be.  It begins at 1 and doubles each time as many have been joined,
- * up to `most`: so the first row comes as early as without batches, and after n rows no more
- * than 2 n + 1 inner records have been read if each key has one.  It is filled again when a
- * tenth of it has been joined, so that requests go to the system in groups.
+ * up to `most`.  A lookup ahead of the rows that are joined delays them if the device serves one
+ * request at a time.  So no more than 1 + n / 4 outer rows are unsettled after n settled ones: a
+ * row of the result is late by at most an eighth of the time so far if a lookup takes as long as
+ * the read of its record.  The batch is filled again when a tenth of what may be unsettled has
+ * been joined, so that requests go to the system in groups.
  *
  * next() first returns what has arrived; then it collects completions, turns finished lookups
  * into reads, and fills the batch; only if none of this is possible it says SP_LATER.
@@ -32,6 +34,8 @@
 
 /* The part of the batch that is filled at once. */
 #define REFILL 10
+/* Settled outer rows for each one that may be looked up ahead. */
+#define SETTLED_PER_AHEAD 4
 
 struct outer {
 	struct sp__tuple row;
@@ -59,8 +63,9 @@ struct sp__inl {
 	size_t asked;		/* of found */
 
 	unsigned batch, looking;
-	uint64_t joined; /* since the batch was filled */
-	uint64_t grown;	 /* ... since it was doubled */
+	uint64_t settled; /* outer rows */
+	uint64_t joined;  /* since the batch was filled */
+	uint64_t grown;	  /* ... since it was doubled */
 	bool filling, outer_ended;
 	uint64_t moves; /* changes at whatever row: without one a call can do nothing more */
 	struct sp__tuple row;
@@ -212,17 +217,30 @@ static int take_outer(struct sp__inl *l)
 	return 1;
 }
 
+/* Limit of unsettled outer rows. */
+static unsigned rows_ahead(const struct sp__inl *l)
+{
+	return (unsigned)sp__min(1 + l->settled / SETTLED_PER_AHEAD, l->batch);
+}
+
+/* True if a tenth of the batch is free: then fill() precedes the rows that have arrived. */
+static bool is_due(const struct sp__inl *l)
+{
+	return !l->outer_ended && l->joined >= sp__max(rows_ahead(l) / REFILL, 1);
+}
+
 /* Fills the batch, when a part of it has been joined. */
 static int fill(struct sp__inl *l)
 {
 	int rc = 1;
 
-	if (in_flight(l) && !l->filling && l->joined < sp__max(l->batch / REFILL, 1))
+	if (in_flight(l) && !l->filling && !is_due(l))
 		return 0;
 	l->filling = true;
 	l->joined = 0;
 	while (rc == 1 && !l->outer_ended && l->idle && sp__lookup_room(l->lookup) &&
-	       in_flight(l) < l->batch && (!l->nrows || l->row_bytes < l->opts.memory_bytes / 8))
+	       in_flight(l) < l->batch && l->nrows < rows_ahead(l) &&
+	       (!l->nrows || l->row_bytes < l->opts.memory_bytes / 8))
 		rc = take_outer(l);
 	/* A row that is not there yet is asked for again. */
 	l->filling = rc == 0 && !l->outer_ended;
@@ -305,6 +323,7 @@ static void settle(struct sp__inl *l, struct outer *o)
 {
 	l->row_bytes -= o->copy.bytes;
 	l->nrows--;
+	l->settled++;
 	o->next = l->idle;
 	l->idle = o;
 	l->moves++;
@@ -407,12 +426,6 @@ static int advance(struct sp__inl *l)
 	if (!rc)
 		rc = ask_all(l);
 	return rc ? rc : fill(l);
-}
-
-/* Is a part of the batch free, so that there is more to do than to return what has come? */
-static bool is_due(const struct sp__inl *l)
-{
-	return !l->outer_ended && l->joined >= sp__max(l->batch / REFILL, 1);
 }
 
 static int next(struct sp__inl *l, const struct sp__tuple **row)

@@ -109,8 +109,15 @@ static struct sp_operator *loops(struct sp_operator *outer, int i)
 	return outer;
 }
 
-static const char *const some_rows[] = { "a x\n", "b y\nc z\n", "d u\ne v\n", NULL };
-static const char *const few_rows[] = { "a x\n", "b y\nc z\nd u\n", NULL };
+/*
+ * Rows settled one after the other, with one read in each file: after four of them two rows may be
+ * looked up at the same time, after eight three.
+ */
+#define SETTLED "w w\nw w\nw w\nw w\n"
+static const char *const some_rows[] = { SETTLED "a x\n", "b y\nc z\n", "d u\ne v\n", NULL };
+static const char *const few_rows[] = { SETTLED "a x\n", "b y\nc z\nd u\n", NULL };
+static const char *const later_rows[] = { SETTLED SETTLED "a x\n", "b y\nc z\n", "d u\ne v\n",
+					  NULL };
 static const char *const *outer_rows = some_rows;
 
 static struct sp_operator *scan(struct sp_flow *flow)
@@ -133,6 +140,19 @@ static struct sp_operator *two_levels(struct sp_flow *flow)
 static struct sp_operator *three_levels(struct sp_flow *flow)
 {
 	return loops(two_levels(flow), 2);
+}
+
+/* Removes the settled rows, which come first.  True if all of them were there. */
+static bool remove_settled(char *rows)
+{
+	const int wanted = outer_rows == later_rows ? 8 : 4;
+	char *p = rows;
+	int n = 0;
+
+	for (; p[0] == 'w' && strchr(p, '\n'); n++)
+		p = strchr(p, '\n') + 1;
+	memmove(rows, p, strlen(p) + 1);
+	return n == wanted;
 }
 
 /* One run along the present path: what it gives, and its error. */
@@ -172,7 +192,7 @@ static void check_orders(const char *name, plan_fn *plan, const char *want, long
 	do {
 		char *got = run(plan, &rc);
 
-		if ((rc != SP_END || !is_right(got, want)) && !wrong++)
+		if ((!remove_settled(got) || rc != SP_END || !is_right(got, want)) && !wrong++)
 			printf("# %s: %d (%s %s), got\n%s", name, rc, err.path, err.text, got);
 		paths++;
 		free(got);
@@ -216,6 +236,7 @@ static void check_failures(const char *name, plan_fn *plan, const char *want, lo
 		do {
 			char *got = run(plan, &rc);
 
+			(void)remove_settled(got);
 			wrong += rc != -EIO || err.code != -EIO || !err.path[0] ||
 				 !lines_part(got, want);
 			free(got);
@@ -264,7 +285,7 @@ static void check_turning(const char *name, plan_fn *plan, bool (*last)(const st
 			abort();
 	}
 	fclose(f);
-	ok(script.only_last && is_right(got, want), "%s", name);
+	ok(remove_settled(got) && script.only_last && is_right(got, want), "%s", name);
 	free(got);
 	sp_flow_close(flow);
 	script.last = NULL;
@@ -272,6 +293,7 @@ static void check_turning(const char *name, plan_fn *plan, bool (*last)(const st
 
 static void check_later(void)
 {
+	outer_rows = later_rows;
 	check_turning("two levels: while the outer rows end, those that there are go all the way",
 		      two_levels, of_source, "a x 1 6\n");
 	check_turning("three levels do so, too", three_levels, of_source, "a x 1 6 10\n");
@@ -281,6 +303,7 @@ static void check_later(void)
 	check_turning("unless the order is to be kept", three_levels, of_second_record,
 		      "a x 1 6 10\n");
 	how.ordered = false;
+	outer_rows = some_rows;
 }
 
 /* Random inputs. */
@@ -482,9 +505,9 @@ static void check_refusals(void)
 
 int main(void)
 {
-	static const char *const first[] = { "a 1", "b 2", "b 3", "d 4", "e 5", NULL };
-	static const char *const second[] = { "a 6", "b 7", "c 8", "d 9", NULL };
-	static const char *const third[] = { "a 10", "b 11", "d 12", NULL };
+	static const char *const first[] = { "a 1", "b 2", "b 3", "d 4", "e 5", "w 0", NULL };
+	static const char *const second[] = { "a 6", "b 7", "c 8", "d 9", "w 0", NULL };
+	static const char *const third[] = { "a 10", "b 11", "d 12", "w 0", NULL };
 
 	setenv("LC_ALL", "C", 1);
 	if (!mkdtemp(dir))
@@ -504,9 +527,9 @@ int main(void)
 		check_kinds();
 	}
 	how.ordered = false;
-	check_failures("one level", one_level, ONE, 6);
+	check_failures("one level", one_level, ONE, 7);
 	outer_rows = few_rows;
-	check_failures("two levels", two_levels, TWO, 9);
+	check_failures("two levels", two_levels, TWO, 11);
 	outer_rows = some_rows;
 	check_later();
 	check_refusals();
