@@ -24,13 +24,13 @@ seqrand()
 		sequential_mb_s="$(mb classes.seq8)"
 }
 
+# as_fast SERIES: whether its sequential reads take at most a tenth longer than without priorities.
+as_fast() { outcome "$(of "$1" sequential_ms) <= $(of same sequential_ms) * 1.1"; }
 # of SERIES KEY: of figure 8.
 of() { column seqrand "$2" "v[\"series\"] == \"$1\""; }
 
-judge_seqrand()
+measure_seqrand()
 {
-	local same deadlines strict
-
 	bench sched=deadline --size=12G --class random:depth=1,range=8G
 	row seqrand series=alone random=depth=1 rate=0 random_ms="$(ms result)" \
 		random_iops="$(field result.iops)" sequential_ms=0 sequential_mb_s=0
@@ -45,18 +45,27 @@ judge_seqrand()
 	seqrand strict-one strict,window=1 rt idle rate=30 85
 	drive=sim:$work/ahead.json seqrand same-ahead deadline be be rate=30 85
 	drive=sim:$work/ahead.json seqrand strict-ahead strict rt idle rate=30 85
+}
+
+judge_seqrand()
+{
+	local same deadlines strict
+
 	same=$(of same random_ms) deadlines=$(of deadlines random_ms) strict=$(of strict random_ms)
-	verdict hb05.fig8 "random reads 13 ms with the same priority, 7 ms with a high one" \
-		"$(printf '%.1f ms; with deadlines of 1 and 3 s %.1f ms, with strict classes %.1f ms (alone %.1f)' \
-			"$same" "$deadlines" "$strict" "$(of alone random_ms)")" \
-		"$(fitted "$(if holds "$deadlines < $same * 0.95 && $strict < $same * 0.95"; then echo yes; else
-			if holds "$strict < $same * 0.95"; then echo partly; else echo no; fi; fi)")" \
-		"the paper gives no rates: 30 random and 3 x 85 sequential reads a second were chosen for the 13 ms; deadlines of 1 and 3 s never expire at such latencies, and priorities do not affect requests in the drive's window"
+	verdict hb05.fig8 "random reads 13 ms with the same priority, 7 ms with a high one (deadlines of 1 and 3 s)" \
+		"$(printf '%.1f ms; with these deadlines %.1f ms (alone %.1f)' "$same" "$deadlines" "$(of alone random_ms)")" \
+		"$(fitted "$(toward "$same" "$deadlines" 7 15)")" \
+		"yes: within 15 %, partly: a quarter of the way. The paper gives no rates: 30 random and 3 x 85 sequential reads a second were chosen for the 13 ms; deadlines of 1 and 3 s never expire at such latencies, and priorities do not affect requests in the drive's window"
+	verdict hb05.fig8-strict "the same 7 ms, with strict classes, which the paper has not" \
+		"$(printf '%.1f ms; with strict classes %.1f ms' "$same" "$strict")" "$(fitted "$(toward "$same" "$strict" 7 15)")" \
+		"judged and fitted as the row before"
 	verdict hb05.fig8-sequential "sequential reads are as fast as before" \
-		"$(printf '%.1f ms; with deadlines %.1f ms, with strict classes %.1f ms' "$(of same sequential_ms)" \
-			"$(of deadlines sequential_ms)" "$(of strict sequential_ms)")" \
-		"$(outcome "$(of deadlines sequential_ms) < $(of same sequential_ms) * 1.1")" \
-		"strict classes slow them down"
+		"$(printf '%.1f ms; with deadlines %.1f ms' "$(of same sequential_ms)" "$(of deadlines sequential_ms)")" \
+		"$(if [ "$(toward "$same" "$deadlines" 7 15)" = no ]; then constructed "$(as_fast deadlines)"; else as_fast deadlines; fi)" \
+		"at most 10 % more. By construction where the deadlines do not change anything for the random reads either"
+	verdict hb05.fig8-strict-sequential "sequential reads are as fast as before" \
+		"$(printf '%.1f ms; with strict classes %.1f ms' "$(of same sequential_ms)" "$(of strict sequential_ms)")" \
+		"$(as_fast strict)" "at most 10 % more"
 	verdict hb05.fig8-closed "one random read outstanding at all times, 20 sequential ones a second each" \
 		"$(printf '%.1f ms; with deadlines %.1f ms, with strict classes %.1f ms' "$(of same-closed random_ms)" \
 			"$(of deadlines-closed random_ms)" "$(of strict-closed random_ms)")" shown \
@@ -72,7 +81,7 @@ judge_seqrand()
 			"$(of strict-ahead sequential_ms)")" shown \
 		"a random read waits for what is being read ahead, whatever its class"
 	size=900,450 plot fig8 <<-GNUPLOT
-	set title "Figure 8: random reads among sequential ones"
+	set title "Figure 8: random reads among sequential ones; rates fitted to the 13 ms"
 	set style data histograms
 	set style histogram clustered gap 1
 	set style fill solid 0.8 border -1

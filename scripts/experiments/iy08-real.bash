@@ -59,8 +59,6 @@ real()
 	judge_real "$1" "$rows"
 }
 
-# median: of numbers on standard input.
-median() { sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 # middle TABLE COLUMN QUERY ALGORITHM
 middle() { column "$1" "$2" "v[\"query\"] == \"$3\" && v[\"algorithm\"] == \"$4\"" | median; }
 
@@ -96,7 +94,7 @@ figure_8()
 	# shellcheck disable=SC2086
 	verdict iy08.fig8 "polling takes about 10 % less time than a callback" "microseconds for a read: $here" \
 		"$(outcome "$(printf '%s\n' $faster | mean) >= 5")" \
-		"polling against an event descriptor: $(sed 's/^ //; s/ / %, /g' <<<"$faster") %, medians; rounds from $(column fig8 us | smallest) to $(column fig8 us | largest) us, which is the device's noise. Processor time: $(column fig8 cpu_us 'v["way"] == "poll"' | median) us for a read by polling, $(column fig8 cpu_us 'v["way"] == "event"' | median) by the descriptor. The paper's callback is a thread's, ours a wait for the descriptor"
+		"polling against an event descriptor: $(sed 's/^ //; s/ / %, /g' <<<"$faster") %, medians; rounds from $(column fig8 us | smallest) to $(column fig8 us | largest) µs, which is the device's noise. Processor time: $(column fig8 cpu_us 'v["way"] == "poll"' | median) µs for a read by polling, $(column fig8 cpu_us 'v["way"] == "event"' | median) by the descriptor. The paper's callback is a thread's, ours a wait for the descriptor"
 }
 # way ENGINE HOW: microseconds for a read, the median of the rounds.
 way()

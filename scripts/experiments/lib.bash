@@ -115,6 +115,7 @@ column()
 
 # Of numbers on standard input; without any, nothing, which no verdict accepts as a yes.
 mean() { awk '{ s += $1 } END { if (NR) printf "%.10g", s / NR }'; }
+median() { sort -g | awk '{ v[NR] = $1 } END { if (NR) print v[int((NR + 1) / 2)] }'; }
 largest() { awk 'NR == 1 || $1 > m { m = $1 } END { if (NR) printf "%.10g", m }'; }
 smallest() { awk 'NR == 1 || $1 < m { m = $1 } END { if (NR) printf "%.10g", m }'; }
 
@@ -167,6 +168,21 @@ outcome() { if holds "$1"; then echo yes; else echo no; fi; }
 # fitted OUTCOME, constructed OUTCOME: what a yes is worth; others stay.
 fitted() { if [ "$1" = yes ]; then echo fitted; else echo "$1"; fi; }
 constructed() { if [ "$1" = yes ]; then echo 'by construction'; else echo "$1"; fi; }
+
+# all_of "n of m": yes; partly if it is half of them at least; else no.
+all_of() { awk '{ print ($1 == $3 ? "yes" : $1 * 2 >= $3 ? "partly" : "no") }' <<<"$1"; }
+# toward BEFORE AFTER WANTED PERCENT: yes if AFTER is within PERCENT of WANTED; partly if it is a
+# quarter of the way from BEFORE to WANTED, and not beyond WANTED by more than that; else no.
+toward()
+{
+	if within "$2" "$3" "$4"; then
+		echo yes
+	elif holds "($2 - $1) / ($3 - $1) >= 0.25 && ($2 - $1) / ($3 - $1) <= 1.75"; then
+		echo partly
+	else
+		echo no
+	fi
+}
 
 # checked ID PAPER TEST PATTERN: a row that a unit test of make check covers: runs it,
 # and counts the checks whose names the pattern takes.
