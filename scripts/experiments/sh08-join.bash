@@ -99,7 +99,7 @@ for m in 5 20; do
 done
 verdict sh08.fig6.4a-skew "no loss on skewed data" "time of the whole join with its inputs, new against old: $loss" "$(outcome "$good")"
 
-bars fig6.4a "Figure 6.4(a): hash join of $(scaled 1000) and $(scaled 2000) MB; for each memory the old layout (left) and the new (right)" sh08-fig6.4a 6 \
+bars fig6.4a "Figure 6.4(a): hash join of $(scaled 1000) and $(scaled 2000) MB; left the old layout, right the new" sh08-fig6.4a 6 \
 	partition-read partition-comp partition-write join-read join-comp
 note <<'NOTE'
 Figure 6.4(a): old is `--placement=track`, new is `--placement=semiseq`, GRACE in both; the result is not on the drive. Partition
