@@ -29,6 +29,15 @@ END, READY = 0, 1
 EFORMAT, EBALANCE = -4096, -4103
 
 
+def printable(text: str) -> str:
+    """The text with octal escapes for what a terminal would not show as it is."""
+    return "".join(c if c.isprintable() else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    return "".join(f"\\{byte:03o}" for byte in character.encode("utf-8", "surrogateescape"))
+
+
 class SpindleError(Exception):
     """What the library refused or could not do.
 
@@ -43,7 +52,7 @@ class SpindleError(Exception):
     def __str__(self) -> str:
         place = f"{self.path}: " if self.path else ""
         place += f"offset {self.offset}: " if self.offset is not None else ""
-        return place + self.text
+        return printable(place + self.text)
 
 
 class ErrInfo(Structure):
@@ -107,6 +116,10 @@ NEXT = ctypes.CFUNCTYPE(c_int, c_void_p, c_int, _BATCH)
 _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "sp_version": (c_char_p, []),
     "sp_strerror": (c_char_p, [c_int]),
+    "sp_outfile_open": (c_int, [_HANDLE, c_char_p, c_int, _ERR]),
+    "sp_outfile_begin": (c_int, [c_void_p, _ERR]),
+    "sp_outfile_commit": (c_int, [c_void_p, _ERR]),
+    "sp_outfile_close": (None, [c_void_p, _ERR]),
     "sp_call_sort": (c_int, [_HANDLE, _WORDS, c_size_t, _ERR]),
     "sp_call_free": (None, [c_void_p]),
     "sp_call_sort_opts": (c_void_p, [c_void_p]),
